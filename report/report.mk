@@ -12,6 +12,9 @@ REPORT_LIBS := -lzstd -lz -liberty -lprotobuf-c -lm -lpthread
 REPORT_SQLITE := $(shell printf '\#include <sqlite3.h>\n' | $(CC) $(CPPFLAGS) -E -x c - >/dev/null 2>&1 && echo 1)
 REPORT_LIBS += $(if $(REPORT_SQLITE),-lsqlite3)
 
+# Columns of tables, and what views are made of, leave out the members that they do not need.
+$(B)/report/%.o $(B)/fuzz/report/%.o $(B)/test/%.o: CFLAGS += -Wno-missing-field-initializers
+
 # Loops over columns are what the reporter does; they are worth vectorising.
 $(B)/report/kineto/input.o $(B)/report/stream/decode.o $(B)/report/table/histogram.o $(B)/report/util/busy.o $(B)/report/views/kernel.o: CFLAGS += -O3
 
@@ -46,6 +49,15 @@ REPORT_SQL_OBJ := $(patsubst %.c,%.o,report/cli/export_sqlite.c $(wildcard repor
 $(addprefix $(B)/,$(REPORT_SQL_OBJ)) $(addprefix $(B)/fuzz/,$(REPORT_SQL_OBJ)): CPPFLAGS += $(if $(REPORT_SQLITE),-DREPORT_HAS_SQLITE)
 $(B)/report/sql/sql_file.o $(B)/fuzz/report/sql/sql_file.o: CPPFLAGS += -DSQL_FOLDER='"report/sql"'
 $(B)/report/sql/sql_file.o $(B)/fuzz/report/sql/sql_file.o: $(wildcard report/sql/*.sql)
+
+# The list of views, by the order that each names: a view needs no more than its own file.
+$(B)/report/views/list.def: $(wildcard report/views/*.c)
+	$(Q)mkdir -p $(@D)
+	$(Q)sed -n 's/^VIEW(\([a-z_]*\), \([0-9]*\)).*/\2 VIEW(\1)/p' $^ | sort -n | sed 's/^[0-9]* //' >$@.new
+	$(Q)if cmp -s $@.new $@; then rm $@.new; touch $@; else mv $@.new $@; fi
+
+$(B)/report/views/registry.o $(B)/fuzz/report/views/registry.o: $(B)/report/views/list.def
+$(B)/report/views/registry.o $(B)/fuzz/report/views/registry.o: CPPFLAGS += -DVIEW_LIST='"$(B)/report/views/list.def"'
 
 FORCE:
 .PHONY: FORCE

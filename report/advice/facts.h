@@ -15,6 +15,7 @@
 #include "report/util/idmap.h"
 #include "report/ops/op_walk.h"
 #include "report/analysis/overlap.h"
+#include "report/analysis/utilization.h"
 
 /* A copy is small up to here; a rate is taken of copies from there on. */
 #define ADVICE_SMALL_COPY_BYTES (64u << 10)
@@ -68,7 +69,7 @@ struct advice_facts {
 	/* kernels, all that were recorded */
 	uint64_t nr_kernels, kernel_ns, tensor_ns[3]; /* by enum tensor_use */
 	uint64_t eligible_ns;	    /* that multiply, of operators that could use tensor cores */
-	uint64_t untold_ns;	    /* of those: whose names do not tell whether they do */
+	uint64_t untold_ns;	    /* of those: whose names do not show whether they do */
 	uint64_t kernel_union_ns;   /* of each device's kernels */
 	uint64_t unjudged_ns;	    /* of which no occupancy is known */
 	struct advice_sites limits; /* of occupancy: what it is limited by, ADVICE_OCCUPANCY */
@@ -104,4 +105,8 @@ void advice_facts_take_call(
 	struct advice_facts *facts, const struct op_call *call, const struct op *op);
 void advice_facts_take_record(struct advice_facts *facts, const struct op_record *record,
 	const struct op_call *call, const struct op *op);
+/* The last part of the facts: what can be said once all of the process was seen. */
+void advice_total(struct advice_facts *facts, const struct phases *phases,
+	const struct overlap *overlap, const struct utilization *usage);
+
 #endif

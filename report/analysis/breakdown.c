@@ -4,7 +4,59 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/comm/host_collectives.h"
+#include "report/model/kernel_class.h"
 #include "report/util/buf.h"
+
+#define STEP_RANGE "ProfilerStep#"
+
+/* ---- which part an event belongs to ---- */
+
+/* Steps themselves and modules are around operators, and are none. */
+static bool is_around(const struct op *op)
+{
+	return op_is_module(op->framework, op->scope) ||
+	       strncmp(string_pool_text(op->name, NULL), STEP_RANGE, sizeof(STEP_RANGE) - 1) == 0 ||
+	       (op->framework == GPROF_FRAMEWORK_PADDLE && op->scope == OP_PADDLE_STEP);
+}
+
+/* OTHER: none of its own, since another operator covers it, or it is around all of them. */
+static enum breakdown_part part_of_op(const struct op *op)
+{
+	if (is_around(op)) {
+		return BREAKDOWN_OTHER;
+	}
+	if (host_collective_library_of(op->name)) {
+		return BREAKDOWN_COMMUNICATION;
+	}
+	if (op_class(op->name, op->framework, op->scope) == OP_DATALOADER) {
+		return BREAKDOWN_DATALOADER;
+	}
+	for (const struct op *outer = op->parent; outer; outer = outer->parent) {
+		if (!is_around(outer)) {
+			return BREAKDOWN_OTHER; /* that one covers it */
+		}
+	}
+	return BREAKDOWN_CPU;
+}
+
+static enum breakdown_part part_of_record(
+	const struct process *process, const struct op_record *record)
+{
+	switch (record->table) {
+	case GPROF_TABLE_memcpy:
+		return BREAKDOWN_MEMCPY;
+	case GPROF_TABLE_memset:
+		return BREAKDOWN_MEMSET;
+	case GPROF_TABLE_kernel:
+		return kernel_class_of(process_shape_name(process, record->shape)) ==
+				       KERNEL_COMMUNICATION
+			       ? BREAKDOWN_COMMUNICATION
+			       : BREAKDOWN_KERNEL;
+	default:
+		return BREAKDOWN_KERNEL;
+	}
+}
 
 /* ---- steps ---- */
 
@@ -295,7 +347,7 @@ static void add(struct breakdown *breakdown, enum breakdown_part part, uint64_t 
 
 void breakdown_enter(struct breakdown *breakdown, const struct op *op)
 {
-	enum breakdown_part part = breakdown_part_of_op(op);
+	enum breakdown_part part = part_of_op(op);
 
 	come_to(breakdown, op->end);
 	if (part != BREAKDOWN_OTHER) {
@@ -342,10 +394,10 @@ void breakdown_record(
 		device_work_add(&breakdown->work, record,
 			end < breakdown->closed_ns ? end : breakdown->closed_ns);
 	}
-	add(breakdown, breakdown_part_of_record(breakdown->process, record), record->begin_ns, end);
+	add(breakdown, part_of_record(breakdown->process, record), record->begin_ns, end);
 }
 
-/* The first step begins with the program, unless its first phase tells where the loop does. */
+/* The first step begins with the program, unless its first phase shows where the loop does. */
 static void begin_first(struct breakdown *breakdown, const struct phases *phases)
 {
 	struct breakdown_step *first = &breakdown->steps[0];

@@ -21,11 +21,36 @@
 #ifndef REPORT_ANALYSIS_BREAKDOWN_H
 #define REPORT_ANALYSIS_BREAKDOWN_H
 
-#include "report/analysis/breakdown_part.h"
 #include "report/analysis/device_utilization.h"
 #include "report/util/interval_queue.h"
 #include "report/util/intervals.h"
 #include "report/ops/op_walk.h"
+#include "report/table/table.h"
+
+enum breakdown_part {
+	BREAKDOWN_KERNEL,
+	BREAKDOWN_MEMCPY,
+	BREAKDOWN_MEMSET,
+	BREAKDOWN_COMMUNICATION,
+	BREAKDOWN_RUNTIME,
+	BREAKDOWN_DATALOADER,
+	BREAKDOWN_CPU,
+	BREAKDOWN_OTHER,
+	NR_BREAKDOWN_PARTS,
+};
+
+/* A column for each of them, titled as in TensorBoard. */
+#define BREAKDOWN_COLUMNS                                                      \
+	{"kernel_ns", "Kernel", TABLE_MEAN_TIME, false},                       \
+		{"memcpy_ns", "Memcpy", TABLE_MEAN_TIME, false},               \
+		{"memset_ns", "Memset", TABLE_MEAN_TIME, false},               \
+		{"communication_ns", "Communication", TABLE_MEAN_TIME, false}, \
+		{"runtime_ns", "Runtime", TABLE_MEAN_TIME, false},             \
+		{"dataloader_ns", "DataLoader", TABLE_MEAN_TIME, false},       \
+		{"cpu_exec_ns", "CPU Exec", TABLE_MEAN_TIME, false},           \
+	{                                                                      \
+		"other_ns", "Other", TABLE_MEAN_TIME, false                    \
+	}
 
 /* Kernels that are held at once, and intervals of a part out of order. */
 #define BREAKDOWN_MOST (1u << 20)

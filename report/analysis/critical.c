@@ -309,7 +309,7 @@ static void consider(struct cause *cause, const struct critical_record *record, 
 	}
 }
 
-/* Events that the stream was told to wait for since `previous` was launched on it. */
+/* Events that the stream waits for since `previous` was launched on it. */
 static void consider_events(const struct path *path, struct cause *cause,
 	const struct critical_record *record, const struct critical_record *previous)
 {

@@ -13,7 +13,7 @@
  *                     waits if the queue of its stream is full (queue.h), for the last begin of
  *                     work on that stream while it waited.
  *     on a device     the record; then what let it begin: its launch, what was launched before it
- *                     on its stream or in its graph, or what the stream was told to wait for by an
+ *                     on its stream or in its graph, or what the stream waits for by an
  *                     event. The last of these to end is followed, the launch where it is no
  *                     earlier, and the time from there is the launch's or the stream's delay.
  *

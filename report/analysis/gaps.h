@@ -30,7 +30,8 @@ struct gaps {
 	struct gpu_activities works;
 };
 
-/* Starts with all zeros, for one process; as in scan_view, works_wants are what it wants. */
+/* Starts with all zeros, for one process; as in scan_view, gpu_activities_wants are what it wants.
+ */
 void gaps_begin(struct gaps *gaps, struct process *process);
 void gaps_take(struct gaps *gaps, const struct batch *batch);
 void gaps_end(struct gaps *gaps);

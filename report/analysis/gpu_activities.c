@@ -11,7 +11,7 @@
 #include "report/model/select.h"
 #include "report/analysis/view.h"
 
-const struct scan_want works_wants[GPU_ACTIVITIES_NR_WANTS] = {GPU_ACTIVITIES_WANTS};
+const struct scan_want gpu_activities_wants[GPU_ACTIVITIES_NR_WANTS] = {GPU_ACTIVITIES_WANTS};
 
 bool gpu_activities_needs(void *context, struct process *process, unsigned int table)
 {
@@ -203,16 +203,4 @@ void gpu_activities_end(struct gpu_activities *works)
 	gpu_activity_runs_fini(&works->runs);
 	free(works->later_min);
 	*works = (struct gpu_activities){0};
-}
-
-void gpu_activities_fill_device(
-	const struct process *process, uint32_t device, struct table_cell *cells)
-{
-	table_set_integer(&cells[0], process->pid);
-	if (process->rank >= 0) {
-		table_set_integer(&cells[1], (uint64_t)process->rank);
-	}
-	if (device != UINT32_MAX) {
-		table_set_integer(&cells[2], device);
-	}
 }

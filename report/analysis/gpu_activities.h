@@ -55,7 +55,7 @@ struct gpu_activities {
 		GPROF_TABLE_graph, GPU_ACTIVITIES_COLUMNS | COL_BIT(COL_graph_graph), 0        \
 	}
 #define GPU_ACTIVITIES_NR_WANTS 4u
-extern const struct scan_want works_wants[GPU_ACTIVITIES_NR_WANTS];
+extern const struct scan_want gpu_activities_wants[GPU_ACTIVITIES_NR_WANTS];
 
 /* Is it one of these tables? */
 bool gpu_activity_is_table(unsigned int table);
@@ -83,18 +83,5 @@ void gpu_activities_end(struct gpu_activities *works);
 
 /* The kernel, or what the copy, set or graph is called; a number of names.h. */
 uint32_t gpu_activity_name(const struct process *process, const struct op_record *record);
-
-/* The columns that tables by devices begin with: pid, rank, device. gpu_activities_fill_device sets
- * them. */
-#define GPU_ACTIVITIES_DEVICE_COLUMNS                                          \
-	{"pid", "PID", TABLE_ID, false}, {"rank", "Rank", TABLE_COUNT, false}, \
-	{                                                                      \
-		"device", "GPU", TABLE_COUNT, false                            \
-	}
-#define GPU_ACTIVITIES_NR_DEVICE_COLUMNS 3u
-
-/* What the stream does not tell (rank -1, device UINT32_MAX) stays unknown. */
-void gpu_activities_fill_device(
-	const struct process *process, uint32_t device, struct table_cell *cells);
 
 #endif

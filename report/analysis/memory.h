@@ -77,7 +77,7 @@ struct memory {
 	/* The ticks of the events of the process that they were last looked up of. */
 	const struct process *ticks_of;
 	uint64_t first_tick, last_tick;
-	/* NULL, or who wants to know what is in use after each event that tells. */
+	/* NULL, or who wants to know what is in use after each event with a total. */
 	void (*told)(void *context, uint32_t place, const struct memory_moment *moment);
 	/* The same of each block of a replay; freed: a tick or MEMORY_LEFT. */
 	void (*block)(void *context, const struct memory_block *block, uint64_t freed);

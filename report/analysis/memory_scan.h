@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is in use at each place (memory.h), for the scans of views: as a framework's allocator tells
- * it; of a process without one, as the calls of cudaMalloc and its kin add up.
+ * What is in use at each place (memory.h), for the scans of views: as a framework's allocator
+ * reports it; of a process without one, as the calls of cudaMalloc and its kin add up.
  *
  * Memory: 32 bytes for each call that an earlier one may still follow, which are those of a flush
  * or two; what is in use; 8 bytes for each block of the stream.

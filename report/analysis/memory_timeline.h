@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The memory of a device (or of a kind) of a process over time: the peak, what is left at the end,
- * and a curve that fits a terminal. From the totals that allocators tell after each event.
+ * and a curve that fits a terminal. From the totals that allocators report after each event.
  */
 #ifndef REPORT_ANALYSIS_MEMORY_TIMELINE_H
 #define REPORT_ANALYSIS_MEMORY_TIMELINE_H
@@ -12,7 +12,7 @@
 
 struct memory_timeline {
 	uint64_t nr_allocs, nr_frees;
-	uint64_t nr_untold; /* allocations of which the allocator told no total */
+	uint64_t nr_untold; /* allocations without a total from the allocator */
 	uint64_t peak_bytes, peak_tick;
 	uint64_t peak_reserved_bytes; /* 0: not known */
 	uint64_t reserved_at_peak_bytes;
@@ -41,7 +41,7 @@ static inline bool memory_timeline_is_known(int64_t bytes, uint64_t in_use)
 	return bytes <= 0 || in_use >= (uint64_t)bytes;
 }
 
-/* Was any total told? If not, there is neither peak nor curve. */
+/* Did the allocator report a total? If not, there is neither peak nor curve. */
 bool memory_timeline_has_totals(const struct memory_timeline *pool);
 
 /* Bytes in a unit that fits, with one decimal: "26.2 MB". */

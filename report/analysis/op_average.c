@@ -29,6 +29,7 @@ struct outer_call {
 };
 
 struct average_view {
+	struct view_input input;
 	struct op_average *rows;
 	struct open *open;
 	struct process *process;
@@ -37,14 +38,13 @@ struct average_view {
 	bool has_shapes, has_stacks;
 };
 
-static void *create(const struct view_input *input)
+static void init(void *state)
 {
-	struct average_view *view = mem_zeroed(1, sizeof(*view));
+	struct average_view *view = state;
 
-	view->has_shapes = input->is_detailed || input->detail == VIEW_DETAIL_ALL;
-	view->has_stacks = input->detail == VIEW_DETAIL_ALL;
+	view->has_stacks = view->input.detail == VIEW_DETAIL_ALL;
+	view->has_shapes = view->input.is_detailed || view->has_stacks;
 	idmap_init(&view->outer_calls, sizeof(struct outer_call));
-	return view;
 }
 
 static void begin(void *context, struct process *process)
@@ -302,25 +302,25 @@ const struct op_average **op_average_rows(void *context, size_t *nr)
 	return view->list;
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct average_view *view = context;
+	struct average_view *view = state;
 
 	hash_free(view->rows);
 	hash_free(view->open);
 	idmap_fini(&view->outer_calls);
 	free(view->list);
-	free(view);
 }
 
 const struct view_class view_op_average = {
 	.name = "op-average",
 	.help = "for styles",
+	VIEW_STATE(struct average_view),
 	.ops = {.begin = begin,
 		.op = take_op,
 		.alloc = take_alloc,
 		.call = take_call,
 		.record = take_record},
-	.create = create,
-	.destroy = destroy,
+	.init = init,
+	.fini = fini,
 };

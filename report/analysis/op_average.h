@@ -39,7 +39,7 @@ struct op_average {
 		uint32_t stack; /* text of names.h, as shape */
 		uint32_t kind;
 	} key;
-	double flops;	  /* of the calls whose shapes tell; 0: of none */
+	double flops;	  /* of the calls whose shapes give them; 0: of none */
 	bool is_operator; /* and no range, step, loader or optimizer */
 	uint64_t calls;
 	uint64_t self_ns, total_ns; /* on the CPU */

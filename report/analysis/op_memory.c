@@ -29,18 +29,13 @@ struct calls {
 };
 
 struct op_memory_view {
+	struct view_input input;
 	struct op_memory *rows;
 	struct open *open;
 	struct calls *calls;
 	struct allocations blocks;
 	const struct op_memory **list;
 };
-
-static void *create(const struct view_input *input)
-{
-	(void)input;
-	return mem_zeroed(1, sizeof(struct op_memory_view));
-}
 
 /* ---- operators ---- */
 
@@ -233,22 +228,21 @@ uint32_t op_memory_device_name(uint32_t device)
 	return string_pool_intern(text, (size_t)length);
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct op_memory_view *view = context;
+	struct op_memory_view *view = state;
 
 	forget_open(view);
 	hash_free(view->rows);
 	hash_free(view->calls);
 	allocations_fini(&view->blocks);
 	free(view->list);
-	free(view);
 }
 
 const struct view_class view_op_memory = {
 	.name = "op-memory",
 	.help = "for styles",
+	VIEW_STATE(struct op_memory_view),
 	.ops = {.begin = begin, .op = take_op, .alloc = take_alloc, .end = end},
-	.create = create,
-	.destroy = destroy,
+	.fini = fini,
 };

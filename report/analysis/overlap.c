@@ -7,7 +7,7 @@
 #include "report/comm/host_collectives.h"
 #include "report/model/select.h"
 
-const struct scan_want sweep_wants[OVERLAP_NR_WANTS] = {
+const struct scan_want overlap_wants[OVERLAP_NR_WANTS] = {
 	GPU_ACTIVITIES_WANTS, {GPROF_TABLE_op, HOST_COLLECTIVE_MASK, 0}};
 
 bool overlap_needs(void *context, struct process *process, unsigned int table)
@@ -40,11 +40,11 @@ uint64_t overlap_all(const struct overlap_times *times, unsigned int bits)
 
 /* The times of the step that `now` lies in; *end is moved to where that step ends. */
 static struct overlap_times *times_now(
-	const struct overlap *sweep, struct overlap_device *device, uint64_t *end)
+	const struct overlap *overlap, struct overlap_device *device, uint64_t *end)
 {
 	size_t at = device->nr_steps - 1;
 
-	while (at < sweep->nr_bounds && sweep->bounds[at] <= device->now) {
+	while (at < overlap->nr_bounds && overlap->bounds[at] <= device->now) {
 		at++;
 	}
 	if (at >= device->nr_steps) {
@@ -53,17 +53,17 @@ static struct overlap_times *times_now(
 			device->steps[device->nr_steps] = (struct overlap_times){{0}};
 		}
 	}
-	if (at < sweep->nr_bounds && sweep->bounds[at] < *end) {
-		*end = sweep->bounds[at];
+	if (at < overlap->nr_bounds && overlap->bounds[at] < *end) {
+		*end = overlap->bounds[at];
 	}
 	return &device->steps[at];
 }
 
-static void advance(const struct overlap *sweep, struct overlap_device *device, uint64_t to)
+static void advance(const struct overlap *overlap, struct overlap_device *device, uint64_t to)
 {
 	while (device->now < to) {
 		uint64_t end = to;
-		struct overlap_times *step = times_now(sweep, device, &end);
+		struct overlap_times *step = times_now(overlap, device, &end);
 		unsigned int bits = 0;
 
 		for (unsigned int i = 0; i < 3; i++) {
@@ -79,43 +79,43 @@ static void advance(const struct overlap *sweep, struct overlap_device *device, 
 }
 
 static struct overlap_device *find_device(
-	struct overlap *sweep, const struct gpu_activity *work, struct process *process)
+	struct overlap *overlap, const struct gpu_activity *work, struct process *process)
 {
 	struct overlap_device *device;
 
-	for (size_t i = sweep->first; i < sweep->nr_devices; i++) {
-		if (sweep->devices[i].device == work->device) {
-			return &sweep->devices[i];
+	for (size_t i = overlap->first; i < overlap->nr_devices; i++) {
+		if (overlap->devices[i].device == work->device) {
+			return &overlap->devices[i];
 		}
 	}
-	sweep->devices = array_grow(
-		sweep->devices, sweep->nr_devices, &sweep->capacity, sizeof(*sweep->devices));
-	device = &sweep->devices[sweep->nr_devices++];
+	overlap->devices = array_grow(overlap->devices, overlap->nr_devices, &overlap->capacity,
+		sizeof(*overlap->devices));
+	device = &overlap->devices[overlap->nr_devices++];
 	*device = (struct overlap_device){.process = process,
 		.device = work->device,
 		.is_host = work->table == GPROF_TABLE_op,
 		.first = work->begin,
-		.last = sweep->host_until,
+		.last = overlap->host_until,
 		.now = work->begin,
-		.until = {[1] = sweep->host_until},
+		.until = {[1] = overlap->host_until},
 		.nr_steps = 1};
 	device->steps = mem_zeroed(1, sizeof(*device->steps));
 	return device;
 }
 
-static bool is_chosen(const struct overlap *sweep, const struct gpu_activity *work)
+static bool is_chosen(const struct overlap *overlap, const struct gpu_activity *work)
 {
-	const struct select *select = sweep->works.process->select;
+	const struct select *select = overlap->works.process->select;
 
-	if (!sweep->is_chosen_alone || !select) {
+	if (!overlap->is_chosen_alone || !select) {
 		return true;
 	}
 	return work->table == GPROF_TABLE_op ? !work->is_not_chosen
 					     : idset_has(select->launched, work->correlation);
 }
 
-static void add_work(
-	const struct overlap *sweep, struct overlap_device *device, const struct gpu_activity *work)
+static void add_work(const struct overlap *overlap, struct overlap_device *device,
+	const struct gpu_activity *work)
 {
 	unsigned int kind = work->is_communication;
 	uint64_t *until;
@@ -124,7 +124,7 @@ static void add_work(
 		kind = 2;
 	}
 	until = &device->until[kind];
-	advance(sweep, device, work->begin);
+	advance(overlap, device, work->begin);
 	*until = work->end > *until ? work->end : *until;
 	device->last = work->end > device->last ? work->end : device->last;
 	device->nr_activities++;
@@ -132,79 +132,80 @@ static void add_work(
 
 static void take_work(void *context, const struct gpu_activity *work)
 {
-	struct overlap *sweep = context;
+	struct overlap *overlap = context;
 
-	if (!is_chosen(sweep, work)) {
+	if (!is_chosen(overlap, work)) {
 		return;
 	}
-	if (work->table != GPROF_TABLE_op || sweep->works.has_operators) {
-		add_work(sweep, find_device(sweep, work, sweep->works.process), work);
+	if (work->table != GPROF_TABLE_op || overlap->works.has_operators) {
+		add_work(overlap, find_device(overlap, work, overlap->works.process), work);
 		return;
 	}
-	sweep->host_until = work->end > sweep->host_until ? work->end : sweep->host_until;
-	for (size_t i = sweep->first; i < sweep->nr_devices; i++) {
-		add_work(sweep, &sweep->devices[i], work);
+	overlap->host_until = work->end > overlap->host_until ? work->end : overlap->host_until;
+	for (size_t i = overlap->first; i < overlap->nr_devices; i++) {
+		add_work(overlap, &overlap->devices[i], work);
 	}
 }
 
 /* ---- processes ---- */
 
-static void begin(struct overlap *sweep, struct process *process)
+static void begin(struct overlap *overlap, struct process *process)
 {
 	uint64_t last = 0;
 
-	sweep->first = sweep->nr_devices;
-	sweep->host_until = 0;
-	sweep->nr_bounds = process->nr_steps;
-	sweep->bounds = mem_resize(sweep->bounds, sweep->nr_bounds + 1, sizeof(*sweep->bounds));
+	overlap->first = overlap->nr_devices;
+	overlap->host_until = 0;
+	overlap->nr_bounds = process->nr_steps;
+	overlap->bounds =
+		mem_resize(overlap->bounds, overlap->nr_bounds + 1, sizeof(*overlap->bounds));
 	for (size_t i = 0; i < process->nr_steps; i++) {
 		uint64_t bound = clock_map_time(&process->host_clock, process->steps[i].tick);
 
 		last = bound > last ? bound : last; /* clocks that jump make empty steps */
-		sweep->bounds[i] = last;
+		overlap->bounds[i] = last;
 	}
 }
 
-void overlap_begin(struct overlap *sweep, struct process *process)
+void overlap_begin(struct overlap *overlap, struct process *process)
 {
-	gpu_activities_begin(&sweep->works, process, take_work, sweep);
-	begin(sweep, process);
+	gpu_activities_begin(&overlap->works, process, take_work, overlap);
+	begin(overlap, process);
 }
 
-void overlap_begin_host(struct overlap *sweep, struct process *process)
+void overlap_begin_host(struct overlap *overlap, struct process *process)
 {
-	gpu_activities_begin_host(&sweep->works, process, take_work, sweep);
-	begin(sweep, process);
+	gpu_activities_begin_host(&overlap->works, process, take_work, overlap);
+	begin(overlap, process);
 }
 
-void overlap_set_bounds(struct overlap *sweep, const uint64_t *bounds, size_t nr)
+void overlap_set_bounds(struct overlap *overlap, const uint64_t *bounds, size_t nr)
 {
-	sweep->nr_bounds = nr;
-	sweep->bounds = mem_resize(sweep->bounds, nr + 1, sizeof(*sweep->bounds));
+	overlap->nr_bounds = nr;
+	overlap->bounds = mem_resize(overlap->bounds, nr + 1, sizeof(*overlap->bounds));
 	for (size_t i = 0; i < nr; i++) {
-		sweep->bounds[i] = bounds[i];
+		overlap->bounds[i] = bounds[i];
 	}
 }
 
-void overlap_take(struct overlap *sweep, const struct batch *batch)
+void overlap_take(struct overlap *overlap, const struct batch *batch)
 {
-	gpu_activities_take(&sweep->works, batch);
+	gpu_activities_take(&overlap->works, batch);
 }
 
-void overlap_end(struct overlap *sweep)
+void overlap_end(struct overlap *overlap)
 {
-	gpu_activities_end(&sweep->works);
-	for (size_t i = sweep->first; i < sweep->nr_devices; i++) {
-		advance(sweep, &sweep->devices[i], sweep->devices[i].last);
+	gpu_activities_end(&overlap->works);
+	for (size_t i = overlap->first; i < overlap->nr_devices; i++) {
+		advance(overlap, &overlap->devices[i], overlap->devices[i].last);
 	}
 }
 
-void overlap_fini(struct overlap *sweep)
+void overlap_fini(struct overlap *overlap)
 {
-	for (size_t i = 0; i < sweep->nr_devices; i++) {
-		free(sweep->devices[i].steps);
+	for (size_t i = 0; i < overlap->nr_devices; i++) {
+		free(overlap->devices[i].steps);
 	}
-	free(sweep->devices);
-	free(sweep->bounds);
-	*sweep = (struct overlap){0};
+	free(overlap->devices);
+	free(overlap->bounds);
+	*overlap = (struct overlap){0};
 }

@@ -10,9 +10,9 @@
 #include "report/analysis/gpu_activities.h"
 
 #define OVERLAP_NR_WANTS (GPU_ACTIVITIES_NR_WANTS + 1u)
-extern const struct scan_want sweep_wants[OVERLAP_NR_WANTS];
+extern const struct scan_want overlap_wants[OVERLAP_NR_WANTS];
 
-/* For scan_view.needs with sweep_wants: nothing is read that says nothing of a process. */
+/* For scan_view.needs with overlap_wants: nothing is read that says nothing of a process. */
 bool overlap_needs(void *context, struct process *process, unsigned int table);
 
 /* Bits: what ran. */
@@ -38,7 +38,7 @@ uint64_t overlap_all(const struct overlap_times *times, unsigned int bits);
  */
 struct overlap_device {
 	struct process *process;
-	uint32_t device; /* UINT32_MAX: the stream does not tell, or the host */
+	uint32_t device; /* UINT32_MAX: unknown, or the host */
 	bool is_host;
 	uint64_t first, last; /* begin of the first record, end of the last; CLOCK_MONOTONIC ns */
 	uint64_t nr_activities;
@@ -60,15 +60,15 @@ struct overlap {
 };
 
 /*
- * Starts with all zeros but for is_chosen_alone. For each process, as in scan_view; works_wants are
- * what it wants, or sweep_wants with the host's.
+ * Starts with all zeros but for is_chosen_alone. For each process, as in scan_view;
+ * gpu_activities_wants are what it wants, or overlap_wants with the host's.
  */
-void overlap_begin(struct overlap *sweep, struct process *process);
-void overlap_begin_host(struct overlap *sweep, struct process *process);
+void overlap_begin(struct overlap *overlap, struct process *process);
+void overlap_begin_host(struct overlap *overlap, struct process *process);
 /* After overlap_begin: its bounds are these moments, rising, in the place of steps. */
-void overlap_set_bounds(struct overlap *sweep, const uint64_t *bounds, size_t nr);
-void overlap_take(struct overlap *sweep, const struct batch *batch);
-void overlap_end(struct overlap *sweep);
-void overlap_fini(struct overlap *sweep);
+void overlap_set_bounds(struct overlap *overlap, const uint64_t *bounds, size_t nr);
+void overlap_take(struct overlap *overlap, const struct batch *batch);
+void overlap_end(struct overlap *overlap);
+void overlap_fini(struct overlap *overlap);
 
 #endif

@@ -293,21 +293,29 @@ static void destroy_rows(void *context)
 	free(rows);
 }
 
-struct table *trace_table(struct trace *trace, const char *key, const char *title,
-	const struct table_column *columns, unsigned int nr_columns,
+void trace_fill(struct trace *trace, struct table *table,
 	void (*fill)(const struct trace *trace, const struct trace_event *event,
 		struct table_cell *cells))
 {
-	struct table *table = table_create(key, title, columns, nr_columns);
 	struct table_source *source = mem_zeroed(1, sizeof(*source));
 	struct rows *rows = mem_zeroed(1, sizeof(*rows));
 
-	*rows = (struct rows){trace, columns, nr_columns, fill};
+	*rows = (struct rows){trace, table->columns, table->nr_columns, fill};
 	*source = (struct table_source){
 		.context = rows, .row = fill_row, .sort = sort_rows, .destroy = destroy_rows};
 	external_sort_finish(trace->spool);
 	table_set_source(table, source, external_sort_nr(trace->spool));
 	table->nr_cut = external_sort_nr_added(trace->spool) - external_sort_nr(trace->spool);
 	view_note_clock(table, trace->processes, trace->nr_processes);
+}
+
+struct table *trace_table(struct trace *trace, const char *key, const char *title,
+	const struct table_column *columns, unsigned int nr_columns,
+	void (*fill)(const struct trace *trace, const struct trace_event *event,
+		struct table_cell *cells))
+{
+	struct table *table = table_create(key, title, columns, nr_columns);
+
+	trace_fill(trace, table, fill);
 	return table;
 }

@@ -68,14 +68,14 @@ uint32_t trace_name(const struct trace *trace, const struct trace_event *event);
 struct model_shape trace_shape(const struct trace *trace, const struct trace_event *event);
 struct model_place trace_place(const struct trace *trace, const struct trace_event *event);
 
-/* The system's number of the thread of the call; false if the stream does not tell. */
+/* The system's number of the thread of the call; false if the stream does not have it. */
 bool trace_tid(const struct trace *trace, const struct trace_event *event, uint32_t *tid);
 
 /* Is its result known? CUDA's results are not negative; other formats than ours do not have them.
  */
 bool trace_has_result(const struct trace *trace, const struct trace_event *event);
 
-/* Is static shared memory told apart? Else dynamic_shared_bytes of the shape is of both. */
+/* Is static shared memory separate? Else dynamic_shared_bytes of the shape is of both. */
 bool trace_has_static(const struct trace *trace, const struct trace_event *event);
 
 /* From the end of the call to the begin of the record; false if there is no such time. */
@@ -85,9 +85,14 @@ bool trace_queue(const struct trace_event *event, uint64_t *begin_ns, uint64_t *
 struct trace *view_gpu_trace_take(void *view);
 
 /*
- * A table of the events; the trace is its own from now on. columns must stay; fill gets cells of
- * that many, all unknown.
+ * The events become the rows of a table that has none yet; the trace is the table's own from now
+ * on. `fill` gets the cells of a row, all unknown.
  */
+void trace_fill(struct trace *trace, struct table *table,
+	void (*fill)(const struct trace *trace, const struct trace_event *event,
+		struct table_cell *cells));
+
+/* The same with a new table. */
 struct table *trace_table(struct trace *trace, const char *key, const char *title,
 	const struct table_column *columns, unsigned int nr_columns,
 	void (*fill)(const struct trace *trace, const struct trace_event *event,

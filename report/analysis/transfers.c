@@ -12,8 +12,8 @@
 struct moves {
 	struct nccl_ops *ops;
 	struct process *const *processes;
-	const struct overlap *sweep;
-	/* By process: the place of its first device in sweep.devices; its host, of names.h. */
+	const struct overlap *overlap;
+	/* By process: the place of its first device in overlap.devices; its host, of names.h. */
 	size_t *devices;
 	uint32_t *hosts;
 	struct transfer *items;
@@ -27,7 +27,7 @@ static int64_t clip(uint64_t ns)
 
 static void find_places(struct moves *moves, size_t nr_processes)
 {
-	const struct overlap *sweep = moves->sweep;
+	const struct overlap *overlap = moves->overlap;
 	size_t at = 0;
 
 	moves->devices = mem_zeroed(nr_processes + 1, sizeof(*moves->devices));
@@ -37,8 +37,8 @@ static void find_places(struct moves *moves, size_t nr_processes)
 
 		moves->hosts[i] = string_pool_intern(host, strlen(host));
 		moves->devices[i] = at;
-		while (at < sweep->nr_devices &&
-			sweep->devices[at].process == moves->processes[i]) {
+		while (at < overlap->nr_devices &&
+			overlap->devices[at].process == moves->processes[i]) {
 			at++;
 		}
 	}
@@ -51,8 +51,9 @@ static int64_t alone_ns(const struct moves *moves, const struct nccl_op *op)
 	uint64_t most = 0;
 
 	for (size_t i = moves->devices[op->process];
-		i < moves->sweep->nr_devices && moves->sweep->devices[i].process == process; i++) {
-		const struct overlap_device *device = &moves->sweep->devices[i];
+		i < moves->overlap->nr_devices && moves->overlap->devices[i].process == process;
+		i++) {
+		const struct overlap_device *device = &moves->overlap->devices[i];
 		const struct overlap_times *times =
 			op->step < device->nr_steps ? &device->steps[op->step] : NULL;
 		uint64_t ns = times ? overlap_any(times, OVERLAP_COMMUNICATION) -
@@ -161,9 +162,9 @@ static void add_pair(struct moves *moves, const struct nccl_pair *pair)
 }
 
 struct transfer *transfers_make(struct nccl_ops *ops, struct process *const *processes,
-	size_t nr_processes, const struct overlap *sweep, size_t *nr_moves)
+	size_t nr_processes, const struct overlap *overlap, size_t *nr_moves)
 {
-	struct moves moves = {.ops = ops, .processes = processes, .sweep = sweep};
+	struct moves moves = {.ops = ops, .processes = processes, .overlap = overlap};
 	struct nccl_pairs pairs;
 
 	find_places(&moves, nr_processes);

@@ -12,9 +12,9 @@
 
 /*
  * The moves, to be freed, of steps that are chosen and have an end. The operations are matched
- * (nccl_match.h), `processes` are theirs, and the sweep has been over all of these.
+ * (nccl_match.h), `processes` are theirs, and the overlap has been over all of these.
  */
 struct transfer *transfers_make(struct nccl_ops *ops, struct process *const *processes,
-	size_t nr_processes, const struct overlap *sweep, size_t *nr_moves);
+	size_t nr_processes, const struct overlap *overlap, size_t *nr_moves);
 
 #endif

@@ -49,7 +49,7 @@ extern const size_t usage_nr_metrics;
 /* One metric of a device of a process. */
 struct utilization_series {
 	struct process *process;
-	uint32_t device; /* USAGE_NO_DEVICE: of process or host; UINT32_MAX: not told */
+	uint32_t device; /* USAGE_NO_DEVICE: of process or host; UINT32_MAX: unknown */
 	uint8_t metric;
 	bool is_sampled;    /* ns and value are those of a sample */
 	uint64_t nr;	    /* samples, or records of work; in the time that is chosen */
@@ -84,7 +84,7 @@ void utilization_take(
 void utilization_end(struct utilization *usage);
 void utilization_fini(struct utilization *usage);
 
-/* The mean in a bucket; false if nothing tells of it. */
+/* The mean in a bucket; false if it has no sample. */
 bool utilization_bucket(const struct utilization_series *series, size_t bucket, double *value);
 
 /* Of that process; NULL if there is none. */

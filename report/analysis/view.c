@@ -9,71 +9,104 @@
 
 #include "report/comm/job_clock.h"
 
-const struct view_class *const view_classes[] = {
-	&view_model,
-	&view_overview,
-	&view_steps,
-	&view_step_stats,
-	&view_operator,
-	&view_framework,
-	&view_optype,
-	&view_device,
-	&view_temporal,
-	&view_distributed,
-	&view_straggler,
-	&view_pipeline,
-	&view_expert,
-	&view_collective,
-	&view_communication,
-	&view_stall,
-	&view_pending,
-	&view_idle,
-	&view_gaps,
-	&view_launch,
-	&view_queue,
-	&view_bandwidth,
-	&view_critical,
-	&view_kernel,
-	&view_kernel_operator,
-	&view_breakdown,
-	&view_gpu_use,
-	&view_memcpy,
-	&view_memset,
-	&view_manipulation,
-	&view_api,
-	&view_sync,
-	&view_nvtx,
-	&view_userdefined,
-	&view_python,
-	&view_module,
-	&view_memory,
-	&view_memory_curve,
-	&view_memory_events,
-	&view_benchmark,
-	&view_advice,
-	&view_dataprep,
-	&view_dataprep_steps,
-	&view_utilization,
-	&view_utilization_time,
-	&view_windows,
-	&view_threads,
-	&view_overhead,
-	&view_losses,
-	&view_notices,
-	&view_gpu_trace,
-	&view_api_trace,
-	NULL,
-};
+void *view_create(const struct view_class *class, const struct view_input *input)
+{
+	char *state;
+
+	if (class->create) {
+		return class->create(input);
+	}
+	state = mem_zeroed(1, class->state.size);
+	memcpy(state + class->state.input, input, sizeof(*input));
+	if (class->state.is_keyed) {
+		keyed_stats_init((void *)(state + class->state.keyed));
+	}
+	if (class->init) {
+		class->init(state);
+	}
+	return state;
+}
+
+void view_run(const struct view_input *input, const struct view_class *const *classes,
+	size_t nr_classes, void **states)
+{
+	struct scan *scans = mem_zeroed(nr_classes + 1, sizeof(*scans));
+	struct op_walk *walks = mem_zeroed(nr_classes + 1, sizeof(*walks));
+	size_t nr_scans = 0, nr_walks = 0;
+
+	for (size_t i = 0; i < nr_classes; i++) {
+		const struct view_class *class = classes[i];
+
+		states[i] = view_create(class, input);
+		if (class->scan.on_batch) {
+			scans[nr_scans++] = (struct scan){&class->scan, states[i]};
+		}
+		if (op_view_is_set(&class->ops)) {
+			walks[nr_walks++] = (struct op_walk){&class->ops, states[i]};
+		}
+	}
+	if (nr_scans) {
+		scan_run(input->processes, input->nr_processes, scans, nr_scans);
+	}
+	if (nr_walks) {
+		op_walk_run(input->processes, input->nr_processes, walks, nr_walks);
+	}
+	free(scans);
+	free(walks);
+}
+
+struct table *view_table(const struct view_class *class, void *state)
+{
+	struct table *table = table_create(class->key ? class->key : class->name, class->title,
+		class->columns, class->nr_columns);
+
+	table->other_key = class->alias;
+	class->fill(state, table);
+	return table;
+}
+
+void view_destroy(const struct view_class *class, void *state)
+{
+	if (class->destroy) {
+		class->destroy(state);
+		return;
+	}
+	if (class->fini) {
+		class->fini(state);
+	}
+	if (class->state.is_keyed) {
+		keyed_stats_fini((void *)((char *)state + class->state.keyed));
+	}
+	free(state);
+}
+
+const struct keyed_stats *view_keyed(const struct view_class *class, void *state)
+{
+	struct keyed_stats *keyed = (void *)((char *)state + class->state.keyed);
+
+	keyed_stats_finish(keyed);
+	return keyed;
+}
+
+const struct table_column *view_column(const struct view_class *class, const char *key)
+{
+	for (unsigned int i = 0; i < class->nr_columns; i++) {
+		if (strcmp(class->columns[i].key, key) == 0) {
+			return &class->columns[i];
+		}
+	}
+	return NULL;
+}
 
 const struct view_class *view_find(const char *name, size_t nr_bytes)
 {
-	if (nr_bytes == 3 && memcmp(name, "gpu", 3) == 0) {
-		return &view_device; /* JSON has its rows under that key, too */
-	}
 	for (size_t i = 0; view_classes[i]; i++) {
-		if (strlen(view_classes[i]->name) == nr_bytes &&
-			memcmp(view_classes[i]->name, name, nr_bytes) == 0) {
-			return view_classes[i];
+		const struct view_class *class = view_classes[i];
+
+		if ((strlen(class->name) == nr_bytes && memcmp(class->name, name, nr_bytes) == 0) ||
+			(class->alias && strlen(class->alias) == nr_bytes &&
+				memcmp(class->alias, name, nr_bytes) == 0)) {
+			return class;
 		}
 	}
 	return NULL;
@@ -98,10 +131,12 @@ bool view_has_device_records(const struct process *process, const char **why)
 	static const uint8_t calls[] = {GPROF_TABLE_api, GPROF_TABLE_api_launch,
 		GPROF_TABLE_api_copy, GPROF_TABLE_api_set, GPROF_TABLE_api_alloc,
 		GPROF_TABLE_api_sync};
+	const char *unused;
 
 	if (has_rows(process, works, sizeof(works))) {
 		return true;
 	}
+	why = why ? why : &unused;
 	*why = "no call of CUDA was recorded";
 	if (has_rows(process, calls, sizeof(calls))) {
 		*why = *process_fact(process, "cupti.version", "")
@@ -121,13 +156,30 @@ bool view_has_device_records(const struct process *process, const char **why)
 	return false;
 }
 
-bool view_without_take(struct view_without *without, const struct process *process)
+void view_fill_process(const struct process *process, struct table_cell *cells)
 {
-	bool has_none = !view_has_device_records(process, &without->why);
+	table_set_integer(&cells[0], process->pid);
+	if (process->rank >= 0) {
+		table_set_integer(&cells[1], (uint64_t)process->rank);
+	}
+}
 
-	without->nr_processes++;
-	without->nr_without += has_none;
-	return has_none;
+void view_fill_device(const struct process *process, uint32_t device, struct table_cell *cells)
+{
+	view_fill_process(process, cells);
+	if (device != UINT32_MAX) {
+		table_set_integer(&cells[2], device);
+	}
+}
+
+size_t view_without_devices(const struct view_input *input, const char **why)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < input->nr_processes; i++) {
+		nr += !view_has_device_records(input->processes[i], why);
+	}
+	return nr;
 }
 
 void view_note_more(struct table *table, const char *format, ...)
@@ -147,15 +199,23 @@ void view_note_more(struct table *table, const char *format, ...)
 	free(more);
 }
 
-void view_without_note(const struct view_without *without, struct table *table, const char *rest)
+void view_note_without_devices(struct table *table, const struct view_input *input,
+	size_t nr_without, const char *why, const char *rest)
 {
-	if (without->nr_without == without->nr_processes && without->nr_without) {
-		table_note(table, "no device records: %s%s", without->why, rest);
-	} else if (without->nr_without) {
-		view_note_more(table, "no device records of %zu process%s: %s%s",
-			without->nr_without, without->nr_without == 1 ? "" : "es", without->why,
-			rest);
+	if (nr_without && nr_without == input->nr_processes) {
+		table_note(table, "no device records: %s%s", why, rest);
+	} else if (nr_without) {
+		view_note_more(table, "no device records of %zu process%s: %s%s", nr_without,
+			nr_without == 1 ? "" : "es", why, rest);
 	}
+}
+
+void view_note_devices(struct table *table, const struct view_input *input, const char *rest)
+{
+	const char *why = "";
+	size_t nr_without = view_without_devices(input, &why);
+
+	view_note_without_devices(table, input, nr_without, why, rest);
 }
 
 void view_note_host(struct table *table)

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The views of `summary`: what a view wants of the events, and the table it makes of them. To add
- * one, write view_NAME.c with a `const struct view_class view_NAME` and list it in view.c.
+ * The views of `summary`. A view is a declaration: its columns, the events that it wants and the
+ * state that it gathers from them. Text, CSV, JSON, Markdown, the page, `help`, completion and the
+ * manual read that declaration. To add a view, add one file to report/views with
+ * `VIEW(NAME, ORDER) = {...};`; nothing else lists it.
  */
 #ifndef REPORT_ANALYSIS_VIEW_H
 #define REPORT_ANALYSIS_VIEW_H
+
+#include <stddef.h>
 
 #include "report/ops/op_walk.h"
 #include "report/model/scan.h"
@@ -27,19 +31,95 @@ struct view_input {
 	size_t nr_rows; /* that the user wants of tables in their own order; 0: all, or not known */
 };
 
+/* Where a view keeps what it gathers. */
+struct view_state {
+	size_t size;
+	size_t input; /* offset of its struct view_input */
+	size_t keyed; /* offset of its struct keyed_stats */
+	bool is_keyed;
+};
+
+/*
+ * What `reduce` keeps of the keyed rows of a view: besides counts, times and their distribution the
+ * sums of some columns. Rows of several processes add up where their kinds and names are the same.
+ */
+#define VIEW_MERGE_SUMS 4u
+#define VIEW_MERGE_KEYS 3u
+struct view_merge {
+	const char *share;		   /* title of the first column; NULL: as in the view */
+	const char *sums[VIEW_MERGE_SUMS]; /* keys of columns that add up */
+	const char *keys[VIEW_MERGE_KEYS]; /* keys of the columns that say what a row is */
+	uint32_t kind_mask;		   /* what of a row's kind is kept; 0: all of it */
+	/* Of the first column that adds up; NULL where the rows are not made by the view. */
+	uint64_t (*sum)(const void *state, size_t row);
+	/* Sets the cells of `keys`; NULL: the name alone. */
+	void (*fill_keys)(uint32_t kind, uint32_t name, struct table_cell *cells);
+};
+
 struct view_class {
 	const char *name;
-	const char *help;
-	bool is_default;      /* shown without --view */
+	const char *help;  /* one line */
+	const char *alias; /* another name, which JSON has as a second key of the rows; or NULL */
+	bool is_default;   /* shown without --view */
 	bool is_empty_hidden; /* not shown without --view if it has no rows */
 	bool is_asked_only;   /* nor in JSON without --view: as long as the stream */
+
+	const char *key;   /* of the table in JSON; NULL: the name */
+	const char *title; /* of the table */
+	const struct table_column *columns;
+	unsigned int nr_columns;
+
+	struct view_state state;
+	struct view_merge merge; /* without keys: reduce keeps nothing of it, or has its own rows */
 	struct scan_view scan;
 	struct op_view ops; /* after the scan, for those that set any of it */
+	/* All may be NULL. init gets the state zeroed but for its input and its keyed rows. */
+	void (*init)(void *state);
+	/* After the scan: adds the rows, in their order, and the notes. */
+	void (*fill)(void *state, struct table *table);
+	/* Frees what the state holds, but for its keyed rows. */
+	void (*fini)(void *state);
+	/* Instead of `state`, init and fini: makes and frees the state, such as a trace.h. */
 	void *(*create)(const struct view_input *input);
-	/* After the scan: the table, which the caller destroys. */
-	struct table *(*table)(void *view);
-	void (*destroy)(void *view);
+	void (*destroy)(void *state);
 };
+
+/* Defines a view; the build lists all views by ORDER, in which they are shown. */
+#define VIEW(name, order)                           \
+	extern const struct view_class view_##name; \
+	const struct view_class view_##name
+
+#define VIEW_COLUMNS(array) .columns = (array), .nr_columns = sizeof(array) / sizeof((array)[0])
+
+/* The state of a view: a struct with a member `struct view_input input`, ... */
+#define VIEW_STATE(type)                        \
+	.state = {                              \
+		.size = sizeof(type),           \
+		.input = offsetof(type, input), \
+	}
+/* ... and perhaps one of `struct keyed_stats`. */
+#define VIEW_KEYED_STATE(type, member)           \
+	.state = {                               \
+		.size = sizeof(type),            \
+		.input = offsetof(type, input),  \
+		.keyed = offsetof(type, member), \
+		.is_keyed = true,                \
+	}
+
+void *view_create(const struct view_class *class, const struct view_input *input);
+/* Makes the states of views and hands them the events of all processes: one pass for all of them.
+ */
+void view_run(const struct view_input *input, const struct view_class *const *classes,
+	size_t nr_classes, void **states);
+/* After the scan, once: the table, which the caller destroys. */
+struct table *view_table(const struct view_class *class, void *state);
+void view_destroy(const struct view_class *class, void *state);
+
+/* After the scan: the keyed rows of a view that has them, with medians. */
+const struct keyed_stats *view_keyed(const struct view_class *class, void *state);
+
+/* The column with that key, NULL if the view has none. */
+const struct table_column *view_column(const struct view_class *class, const char *key);
 
 /* All views, in the order they are shown; ends with NULL. */
 extern const struct view_class *const view_classes[];
@@ -47,28 +127,43 @@ extern const struct view_class *const view_classes[];
 /* The view of that name, NULL if there is none. */
 const struct view_class *view_find(const char *name, size_t nr_bytes);
 
-/* Has the process any record of work on a device? If not, `*why` says what is known of the reason.
+/*
+ * Has the process any record of work on a device? If not, `*why` says what is known of the reason;
+ * `why` may be NULL.
  */
 bool view_has_device_records(const struct process *process, const char **why);
-
-/* Processes of which a table shows the host's calls instead, and why the last of them. */
-struct view_without {
-	size_t nr_processes, nr_without;
-	const char *why;
-};
-
-/* Counts a process. True if it has none. */
-bool view_without_take(struct view_without *without, const struct process *process);
 
 /* Appends to the table's note, formatted. */
 void view_note_more(struct table *table, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* The columns that tables by devices begin with: pid, rank, device. view_fill_device sets
+ * them. */
+#define VIEW_DEVICE_COLUMNS                                                              \
+	{"pid", "PID", TABLE_ID, false, "process ID"},                                   \
+		{"rank", "Rank", TABLE_COUNT, false, "rank in the job"},                 \
+	{                                                                                \
+		"device", "GPU", TABLE_COUNT, false, "CUDA device number in the process" \
+	}
+#define VIEW_NR_DEVICE_COLUMNS 3u
+
+/* Sets the process ID and the rank, in this order. */
+void view_fill_process(const struct process *process, struct table_cell *cells);
+
+/* What the stream does not have (rank -1, device UINT32_MAX) stays unknown. */
+void view_fill_device(const struct process *process, uint32_t device, struct table_cell *cells);
+
+/* How many of the processes have no device records; why the last of them has none. */
+size_t view_without_devices(const struct view_input *input, const char **why);
+
 /*
- * Says so in the table's note, if there are any; `rest` goes on with what stands there instead. If
- * no process has one, there is nothing else to say of the table.
+ * Says in the table's note which processes have no device records; `rest` says what stands there
+ * instead. If no process has any, this replaces the note.
  */
-void view_without_note(const struct view_without *without, struct table *table, const char *rest);
+void view_note_devices(struct table *table, const struct view_input *input, const char *rest);
+/* The same of processes that the view has counted itself. */
+void view_note_without_devices(struct table *table, const struct view_input *input,
+	size_t nr_without, const char *why, const char *rest);
 
 /* Appends to the table's note how exact times of several processes beside each other are. */
 void view_note_clock(struct table *table, struct process *const *processes, size_t nr_processes);
@@ -92,14 +187,7 @@ extern const struct view_class view_framework, view_manipulation, view_overview,
 
 /* Rows that the styles share; tallies are finished by view_kernel.table and so on, or by these. */
 extern const struct view_class view_kernel, view_api, view_memcpy, view_memset, view_nvtx;
-const struct keyed_stats *view_kernel_tally(void *view);
-const struct keyed_stats *view_api_tally(void *view);
-const struct keyed_stats *view_copy_tally(
-	void *view); /* of memcpy and of memset; see copy.h for kinds */
-const struct keyed_stats *view_nvtx_tally(void *view); /* kind: enum gprof_nvtx, PUSH or START */
 const char *view_nvtx_style(uint32_t kind);
-const struct keyed_stats *view_collective_tally(
-	void *view, const struct histogram **overlaps /* of rows, ns */);
 struct breakdown_sums view_breakdown_sums(void *view); /* of view_breakdown; breakdown.h */
 
 extern const struct view_class view_sync, view_device, view_threads, view_overhead, view_losses,

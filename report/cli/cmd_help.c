@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/analysis/view.h"
 #include "report/session/session.h"
 
 const struct command *const commands[] = {
@@ -22,6 +23,44 @@ const struct command *const commands[] = {
 	NULL,
 };
 
+/* The unit of a column in JSON. */
+static const char *unit_of(enum table_type type)
+{
+	switch (type) {
+	case TABLE_TIME:
+	case TABLE_MEAN_TIME:
+		return "ns";
+	case TABLE_SIZE:
+	case TABLE_MEAN_SIZE:
+		return "bytes";
+	case TABLE_RATE:
+		return "bytes/s";
+	case TABLE_PERCENT:
+		return "%";
+	case TABLE_NAME:
+	case TABLE_TEXT:
+		return "text";
+	default:
+		return "";
+	}
+}
+
+static int print_view(const struct view_class *class)
+{
+	printf("%s - %s\n\nColumns of the table \"%s\", by their keys in JSON and for --sort (+: "
+	       "text "
+	       "has it with --wide):\n\n",
+		class->name, class->help, class->title);
+	for (unsigned int i = 0; i < class->nr_columns; i++) {
+		const struct table_column *column = &class->columns[i];
+
+		printf("%c %-24s %-8s %s%s%s\n", column->is_wide_only ? '+' : ' ', column->key,
+			unit_of(column->type), column->title, column->help ? ": " : "",
+			column->help ? column->help : "");
+	}
+	return CMD_GOOD;
+}
+
 static int run(int argc, char **argv)
 {
 	for (size_t i = 0; argc > 1 && commands[i]; i++) {
@@ -29,8 +68,11 @@ static int run(int argc, char **argv)
 			return cmd_print_usage(commands[i]);
 		}
 	}
+	if (argc > 1 && view_find(argv[1], strlen(argv[1]))) {
+		return print_view(view_find(argv[1], strlen(argv[1])));
+	}
 	if (argc > 1) {
-		return cmd_usage(&cmd_help, "unknown command '%s'", argv[1]);
+		return cmd_usage(&cmd_help, "unknown command or view '%s'", argv[1]);
 	}
 	printf("usage: gprof-report [COMMAND] [OPTION]... [PATH]...\n\n"
 	       "Reads what gprof recorded. PATH is a dump directory, a stream or a trace of "
@@ -47,14 +89,15 @@ static int run(int argc, char **argv)
 	       "  2          usage error\n"
 	       "  3          incomplete or inconsistent data; stderr names the cause\n"
 	       "  4          a condition of diff --fail-on holds\n"
-	       "\ngprof-report help COMMAND lists the options of a command.\n");
+	       "\ngprof-report help COMMAND lists the options of a command,\n"
+	       "gprof-report help VIEW the columns of a view of summary.\n");
 	return CMD_GOOD;
 }
 
 const struct command cmd_help = {
 	.name = "help",
-	.arguments = "[COMMAND]",
-	.help = "list the commands, or the options of one",
+	.arguments = "[COMMAND|VIEW]",
+	.help = "list the commands, the options of one, or the columns of a view",
 	.options = "",
 	.run = run,
 };

@@ -182,4 +182,12 @@ static inline bool nccl_op_has_time(const struct nccl_op *op)
  */
 double nccl_op_bus_factor(uint8_t kind, uint32_t nr_ranks);
 
+/*
+ * Rows of operations by communicator have its name, and as their kind that of the operation with
+ * the number of ranks, 0 unknown.
+ */
+#define NCCL_ROW_KIND(op, nr_ranks) ((uint32_t)(op) | (uint32_t)(nr_ranks) << 8)
+#define NCCL_ROW_RANKS(kind)	    ((kind) >> 8)
+#define NCCL_ROW_MOST_RANKS	    ((1u << 24) - 1)
+
 #endif

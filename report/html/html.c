@@ -243,9 +243,9 @@ static void add_views(const struct html_ask *ask, const struct cmd_input *input,
 			classes[nr++] = view_classes[i];
 		}
 	}
-	summary_run(&view_input, classes, nr, views);
+	view_run(&view_input, classes, nr, views);
 	for (size_t i = 0; i < nr; i++) {
-		tables[i] = classes[i]->table(views[i]);
+		tables[i] = view_table(classes[i], views[i]);
 	}
 	/* After the scan, which finds damage in columns. */
 	add_table(json, shapes, summary_processes(input), "who was profiled", ask);
@@ -255,7 +255,7 @@ static void add_views(const struct html_ask *ask, const struct cmd_input *input,
 	}
 	for (size_t i = 0; i < nr; i++) {
 		add_table(json, shapes, tables[i], classes[i]->help, ask);
-		classes[i]->destroy(views[i]);
+		view_destroy(classes[i], views[i]);
 	}
 }
 

@@ -179,8 +179,8 @@ static const char *write_bars(unsigned int view, const struct cmd_input *input, 
 	uint64_t most = 0;
 	void *made;
 
-	summary_run(&view_input, &class, 1, &made);
-	svg.table = table = class->table(made);
+	view_run(&view_input, &class, 1, &made);
+	svg.table = table = view_table(class, made);
 	svg.nr_bars = table->nr_rows < HTML_SVG_BARS ? table->nr_rows : HTML_SVG_BARS;
 	for (size_t i = 0; i < svg.nr_bars; i++) {
 		most = bar_ns(&svg, i) > most ? bar_ns(&svg, i) : most;
@@ -190,7 +190,7 @@ static const char *write_bars(unsigned int view, const struct cmd_input *input, 
 			(double)most);
 	}
 	table_destroy(table);
-	class->destroy(made);
+	view_destroy(class, made);
 	return most ? NULL : "there are no steps with known parts";
 }
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/model/copy_kind.h"
 #include "report/session/summary.h"
 
 enum {
@@ -41,8 +40,8 @@ static const struct view_class *const classes[NR_VIEWS] = {
 /* ---- rows ---- */
 
 /* The rows of a tally, in its order; to be freed. */
-static struct reduced_row **take_tally(
-	struct reduced *reduced, enum reduced_view view, const struct keyed_stats *tally)
+static struct reduced_row **take_tally(struct reduced *reduced, enum reduced_view view,
+	uint32_t kind_mask, const struct keyed_stats *tally)
 {
 	struct reduced_row **rows = mem_zeroed(tally->nr_rows, sizeof(struct reduced_row *));
 	struct sketch **sketches = mem_zeroed(tally->nr_rows, sizeof(struct sketch *));
@@ -50,11 +49,8 @@ static struct reduced_row **take_tally(
 	for (size_t i = 0; i < tally->nr_rows; i++) {
 		const struct keyed_stats_row *row = &tally->rows[i];
 
-		/* Numbers of traces' names are of this reader alone; the name has the text. */
-		rows[i] = reduced_row(reduced, view,
-			view == REDUCED_MEMCPY || view == REDUCED_MEMSET ? row->kind & COPY_FLAGS
-									 : row->kind,
-			row->name);
+		rows[i] = reduced_row(
+			reduced, view, kind_mask ? row->kind & kind_mask : row->kind, row->name);
 		rows[i]->failed += row->failed;
 		rows[i]->untimed += row->untimed;
 		sketches[i] = &rows[i]->times;
@@ -64,28 +60,24 @@ static struct reduced_row **take_tally(
 	return rows;
 }
 
-static void take_plain(
-	struct reduced *reduced, enum reduced_view view, const struct keyed_stats *tally)
+/* The keyed rows of a view, with the sum that it declares. */
+static void take_view(struct reduced *reduced, enum reduced_view view,
+	const struct view_class *class, void *state)
 {
-	free(take_tally(reduced, view, tally));
-}
+	const struct keyed_stats *tally = view_keyed(class, state);
+	struct reduced_row **rows = take_tally(reduced, view, class->merge.kind_mask, tally);
 
-/* One more sum, of the same rows. */
-static void take_summed(struct reduced *reduced, enum reduced_view view,
-	const struct keyed_stats *tally, unsigned int sum, const struct histogram *values)
-{
-	struct reduced_row **rows = take_tally(reduced, view, tally);
-
-	for (size_t i = 0; i < tally->nr_rows; i++) {
-		rows[i]->sums[sum] += histogram_sum(&values->groups[i]);
+	for (size_t i = 0; class->merge.sum && i < tally->nr_rows; i++) {
+		rows[i]->sums[0] += class->merge.sum(state, i);
 	}
 	free(rows);
 }
 
-static void take_all_sums(
+/* Rows that are made for `reduce` alone, with all their sums. */
+static void take_own(
 	struct reduced *reduced, enum reduced_view view, const struct reduce_rows *from)
 {
-	struct reduced_row **rows = take_tally(reduced, view, &from->tally);
+	struct reduced_row **rows = take_tally(reduced, view, 0, &from->tally);
 
 	for (size_t i = 0; i < from->tally.nr_rows; i++) {
 		for (unsigned int k = 0; k < NR_REDUCED_SUMS; k++) {
@@ -97,19 +89,16 @@ static void take_all_sums(
 
 static void take_rows(struct reduced *reduced, void *const *views)
 {
-	const struct keyed_stats *copies = view_copy_tally(views[MEMCPY]);
-	const struct keyed_stats *sets = view_copy_tally(views[MEMSET]);
-	const struct histogram *overlaps;
-	const struct keyed_stats *collectives = view_collective_tally(views[COLLECTIVE], &overlaps);
+	static const uint8_t keyed[][2] = {{KERNEL, REDUCED_KERNEL},
+		{COLLECTIVE, REDUCED_COLLECTIVE}, {MEMCPY, REDUCED_MEMCPY},
+		{MEMSET, REDUCED_MEMSET}, {API, REDUCED_API}, {NVTX, REDUCED_NVTX}};
 
-	take_all_sums(reduced, REDUCED_OPERATOR, reduce_operators_rows(views[OPERATOR]));
-	take_all_sums(reduced, REDUCED_NCCL, reduce_communication_rows(views[COMMUNICATION]));
-	take_plain(reduced, REDUCED_KERNEL, view_kernel_tally(views[KERNEL]));
-	take_summed(reduced, REDUCED_COLLECTIVE, collectives, REDUCED_OVERLAP_NS, overlaps);
-	take_summed(reduced, REDUCED_MEMCPY, copies, REDUCED_BYTES, &copies->sizes);
-	take_summed(reduced, REDUCED_MEMSET, sets, REDUCED_BYTES, &sets->sizes);
-	take_plain(reduced, REDUCED_API, view_api_tally(views[API]));
-	take_plain(reduced, REDUCED_NVTX, view_nvtx_tally(views[NVTX]));
+	take_own(reduced, REDUCED_OPERATOR, reduce_operators_rows(views[OPERATOR]));
+	take_own(reduced, REDUCED_NCCL, reduce_communication_rows(views[COMMUNICATION]));
+	for (size_t i = 0; i < sizeof(keyed) / sizeof(keyed[0]); i++) {
+		take_view(reduced, (enum reduced_view)keyed[i][1], classes[keyed[i][0]],
+			views[keyed[i][0]]);
+	}
 }
 
 /* ---- steps ---- */
@@ -205,7 +194,7 @@ static void take_facts(struct reduced_process *process, void *const *views)
 
 static struct reduced_process describe(const struct process *process)
 {
-	const char *host = process_host(process), *command = process_command(process), *why;
+	const char *host = process_host(process), *command = process_command(process);
 	const struct gprof_file_header *header = &process->stream->header;
 
 	return (struct reduced_process){.rank = process->rank,
@@ -223,7 +212,7 @@ static struct reduced_process describe(const struct process *process)
 		.state = process_is_complete(process) ? REDUCED_COMPLETE
 			 : process->is_ended	      ? REDUCED_INCOMPLETE
 						      : REDUCED_UNFINISHED,
-		.is_without_works = !view_has_device_records(process, &why)};
+		.is_without_works = !view_has_device_records(process, NULL)};
 }
 
 void reduce_process(struct reduced *reduced, struct process *process)
@@ -234,19 +223,19 @@ void reduce_process(struct reduced *reduced, struct process *process)
 	void *views[NR_VIEWS];
 	struct table *table;
 
-	summary_run(&input, classes, NR_VIEWS, views);
+	view_run(&input, classes, NR_VIEWS, views);
 	take_rows(reduced, views);
 	described = describe(process); /* after the pass: damage is found by reading */
-	table = view_steps.table(views[STEPS]);
+	table = view_table(&view_steps, views[STEPS]);
 	take_steps(&described, table);
 	table_destroy(table);
-	table = view_distributed.table(views[DISTRIBUTED]);
+	table = view_table(&view_distributed, views[DISTRIBUTED]);
 	take_devices(&described, table);
 	table_destroy(table);
 	take_facts(&described, views);
 	reduced_add_process(reduced, &described);
 	reduced_process_fini(&described);
 	for (size_t i = 0; i < NR_VIEWS; i++) {
-		classes[i]->destroy(views[i]);
+		view_destroy(classes[i], views[i]);
 	}
 }

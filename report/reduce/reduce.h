@@ -4,12 +4,22 @@
 #define REPORT_REDUCE_REDUCE_H
 
 #include "report/model/model.h"
-#include "report/reduce/reduce_rows.h"
 #include "report/reduce/reduced.h"
 #include "report/analysis/view.h"
 
 /* Makes it of one process, into an empty one. */
 void reduce_process(struct reduced *reduced, struct process *process);
+
+/* Rows of a process with their times, and the other sums of reduced.h. */
+struct reduce_sums {
+	uint64_t sums[NR_REDUCED_SUMS];
+};
+
+struct reduce_rows {
+	struct keyed_stats tally;
+	struct reduce_sums *sums; /* of its rows */
+	size_t capacity;
+};
 
 /* For reduce.c: operators by name, and NCCL's operations. */
 extern const struct view_class reduce_operators, reduce_communication;

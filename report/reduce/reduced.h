@@ -50,15 +50,9 @@ enum {
 
 /* Texts are numbers of names.h. */
 struct reduced_key {
-	uint32_t view, kind; /* kind: as in the tally of the view */
+	uint32_t view, kind; /* kind: as in the keyed rows of the view */
 	uint32_t name;
 };
-
-/* Kinds of communication, whose names are those of communicators: an operation, as nccl_ops.h has
- * its kind, and how many ranks, 0 unknown. */
-#define REDUCED_NCCL_KIND(op, nr_ranks) ((uint32_t)(op) | (uint32_t)(nr_ranks) << 8)
-#define REDUCED_NCCL_RANKS(kind)	((kind) >> 8)
-#define REDUCED_NCCL_MOST_RANKS		((1u << 24) - 1)
 
 /* A process among all, in the order of its rank (-1 unknown) and of "host:pid". */
 struct reduced_who {
@@ -118,7 +112,7 @@ enum reduced_fact {
 	REDUCED_CUT = REDUCED_PARTS + NR_BREAKDOWN_PARTS, /* events that these lack a part of */
 	REDUCED_ALLOCATED_BYTES,   /* peak by a framework's allocator, of the GPU with the most */
 	REDUCED_RESERVED_BYTES,	   /* likewise */
-	REDUCED_CUDA_MALLOC_BYTES, /* peak by calls, where no allocator tells */
+	REDUCED_CUDA_MALLOC_BYTES, /* peak by calls, where no allocator reports */
 	NR_REDUCED_FACTS,
 };
 
@@ -182,12 +176,13 @@ void reduced_sort(struct reduced *reduced);
 struct reduced_process reduced_process(const struct reduced *reduced, size_t i);
 void reduced_process_fini(struct reduced_process *process);
 
-/* The bytes of a file; sorts. What `out` is told goes on as it fills, see buf.h. */
+/* The bytes of a file; sorts. `out` empties itself as it fills, see buf.h. */
 void reduced_write(struct reduced *reduced, struct buf *out);
 
 /*
  * Reads a file, or bytes of one, into an empty one. Returns 0, or a negative number after err_set,
- * and is empty then: of a damaged file nothing is believed, as its sums cannot be told apart.
+ * and is empty then: of a damaged file nothing is believed, as its sums cannot be checked one by
+ * one.
  */
 int reduced_read(struct reduced *reduced, const char *path);
 int reduced_read_bytes(struct reduced *reduced, const char *bytes, size_t nr_bytes);

@@ -4,7 +4,7 @@
 #include "report/reduce/reduced_view.h"
 
 enum column {
-	CALLS = REDUCED_NAME_COLUMNS,
+	CALLS = VIEW_MERGE_KEYS,
 	BYTES,
 	MEAN_BYTES,
 	TIME,
@@ -20,14 +20,14 @@ enum column {
 
 static bool is_sized(const struct reduced_key *key)
 {
-	return nccl_op_kind_is_sized((uint8_t)key->kind, REDUCED_NCCL_RANKS(key->kind));
+	return nccl_op_kind_is_sized((uint8_t)key->kind, NCCL_ROW_RANKS(key->kind));
 }
 
 static void fill_times(struct reduced_row *row, struct table_cell *cells)
 {
 	const struct histogram_group *times = &row->times.group;
 	uint64_t p99_ns = sketch_finish(&row->times), ns = histogram_sum(times);
-	uint32_t nr_ranks = REDUCED_NCCL_RANKS(row->key.kind);
+	uint32_t nr_ranks = NCCL_ROW_RANKS(row->key.kind);
 	bool has_rate = ns && is_sized(&row->key);
 	double rate = has_rate ? (double)row->sums[REDUCED_TIMED_BYTES] * 1e9 / (double)ns : 0;
 
@@ -66,7 +66,7 @@ static void fill(struct reduced_row *row, struct table_cell *cells)
 
 struct table *reduced_communication_table(struct reduced *reduced, unsigned int argument)
 {
-	static struct table_column columns[NR_COLUMNS] = {
+	struct table_column columns[NR_COLUMNS] = {
 		[CALLS] = {"calls", "Calls", TABLE_COUNT, false},
 		[BYTES] = {"bytes", "Size", TABLE_SIZE, true},
 		[MEAN_BYTES] = {"avg_bytes", "Avg size", TABLE_MEAN_SIZE, false},

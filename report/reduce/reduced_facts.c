@@ -29,19 +29,16 @@ static void fill_breakdown(const uint64_t *facts, struct table_cell *cells)
 /* A row for each process; without values for those that have none. */
 static struct table *make_breakdown(struct reduced *reduced, uint64_t least_steps)
 {
-	static struct table_column columns[NR_BREAKDOWN] = {
+	static const struct table_column columns[NR_BREAKDOWN] = {
 		REDUCED_WHO,
 		[STEPS] = {"steps", "Steps", TABLE_COUNT, false},
 		[TOTAL] = {"total_ns", "Total", TABLE_MEAN_TIME, false},
+		BREAKDOWN_COLUMNS,
 	};
 	char cut[64] = "";
 	uint64_t nr_cut = 0, nr_known = 0;
 	struct table *table;
 
-	for (unsigned int i = 0; i < NR_BREAKDOWN_PARTS; i++) {
-		columns[PARTS + i] = (struct table_column){
-			breakdown_keys[i], breakdown_titles[i], TABLE_MEAN_TIME, false};
-	}
 	table = table_create("breakdown", "Step breakdown", columns, NR_BREAKDOWN);
 	for (size_t i = 0; i < reduced->nr_processes; i++) {
 		const struct reduced_process *process = &reduced->processes[i].who;

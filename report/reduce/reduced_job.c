@@ -30,7 +30,7 @@ int reduced_job_read(struct reduced *reduced, char *const *paths, int nr_paths)
 
 /* ---- what is wrong ---- */
 
-/* What the whole number of ranks is by each process; -1 if they differ or none tells. */
+/* What the whole number of ranks is by each process; -1 if they differ or none has it. */
 static int64_t world_of(const struct reduced *reduced)
 {
 	int64_t world = -1;

@@ -142,17 +142,17 @@ static struct table *over_rows(
 	struct reduced *reduced, const struct reduced_view_class *class, const char *key)
 {
 	static const struct table_column over[] = {OVER_COLUMNS(TABLE_TIME, TABLE_MEAN_TIME, "ns")};
-	static struct table_column columns[NR_REDUCED_VIEWS][REDUCED_NAME_COLUMNS + NR_COLUMNS];
+	struct table_column columns[VIEW_MERGE_KEYS + NR_COLUMNS];
 	enum reduced_view view = (enum reduced_view) class->argument;
-	unsigned int nr_names = reduced_name_columns(view, columns[view]);
+	unsigned int nr_names = reduced_name_columns(view, columns);
 	char title[TITLE_BYTES];
 	struct table *table;
 
 	name_table(title, reduced_name_title(view));
 	for (unsigned int i = 0; i < NR_COLUMNS; i++) {
-		columns[view][nr_names + i] = over[i];
+		columns[nr_names + i] = over[i];
 	}
-	table = table_create(key, title, columns[view], nr_names + NR_COLUMNS);
+	table = table_create(key, title, columns, nr_names + NR_COLUMNS);
 	for (struct reduced_row *row = reduced->rows; row; row = row->hh.next) {
 		if (row->key.view == class->argument && row->times.group.count) {
 			struct table_cell *cells = table_add_row(table);

@@ -1,83 +1,101 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tables of rows of all processes: the columns of tallies, sums, and who spent least and most. */
 #include <stdio.h>
+#include <string.h>
 
 #include "report/util/string_pool.h"
+#include "report/analysis/view.h"
 #include "report/reduce/reduced_view.h"
 #include "report/table/keyed_stats.h"
 
-#define MOST_COLUMNS                                                              \
-	(KEYED_STATS_NR_COLUMNS + NR_REDUCED_SUMS + 2u + REDUCED_SPREAD_COLUMNS + \
-		REDUCED_NAME_COLUMNS)
+#define MOST_COLUMNS \
+	(KEYED_STATS_NR_COLUMNS + NR_REDUCED_SUMS + 2u + REDUCED_SPREAD_COLUMNS + VIEW_MERGE_KEYS)
 
-struct layout {
-	const char *key, *share;
-	struct table_column sums[NR_REDUCED_SUMS];
-	bool has_failed, has_untimed;
+/* The view whose rows these are: its columns and what of it adds up. */
+static const struct view_class *const classes[NR_REDUCED_VIEWS] = {
+	[REDUCED_OPERATOR] = &view_operator,
+	[REDUCED_KERNEL] = &view_kernel,
+	[REDUCED_COLLECTIVE] = &view_collective,
+	[REDUCED_MEMCPY] = &view_memcpy,
+	[REDUCED_MEMSET] = &view_memset,
+	[REDUCED_API] = &view_api,
+	[REDUCED_NVTX] = &view_nvtx,
+	[REDUCED_NCCL] = &view_communication,
 };
 
-#define BYTES                                            \
-	{                                                \
-		"total_bytes", "Size", TABLE_SIZE, false \
+/* ---- names ---- */
+
+const char *reduced_name_title(enum reduced_view view)
+{
+	return view == REDUCED_NCCL ? "NCCL operations" : classes[view]->title;
+}
+
+/* The columns of these keys, as many as returned. */
+static unsigned int add_columns(const struct view_class *class, const char *const *keys,
+	unsigned int most, struct table_column *columns)
+{
+	unsigned int nr = 0;
+
+	while (nr < most && keys[nr]) {
+		columns[nr] = *view_column(class, keys[nr]);
+		nr++;
 	}
+	return nr;
+}
 
-static const struct layout layouts[] = {
-	[REDUCED_OPERATOR] = {"operator", "% of CPU total",
-		.sums = {{"self_ns", "Self CPU", TABLE_TIME, false},
-			{"gpu_self_ns", "Self GPU", TABLE_TIME, false},
-			{"gpu_total_ns", "GPU total", TABLE_TIME, false},
-			{"works", "GPU works", TABLE_COUNT, false}}},
-	[REDUCED_KERNEL] = {"kernel", "% of kernel time", .has_untimed = true},
-	[REDUCED_COLLECTIVE] = {"collectives", "% of communication",
-		.sums = {{"overlap_ns", "Overlapped", TABLE_TIME, false}}},
-	[REDUCED_MEMCPY] = {"memcpy", "% of copy time", .sums = {BYTES}, .has_untimed = true},
-	[REDUCED_MEMSET] = {"memset", "% of set time", .sums = {BYTES}, .has_untimed = true},
-	[REDUCED_API] = {"api", "% of API time", .has_failed = true},
-	[REDUCED_NVTX] = {"nvtx", "% of range time"},
-};
+unsigned int reduced_name_columns(enum reduced_view view, struct table_column *columns)
+{
+	return add_columns(classes[view], classes[view]->merge.keys, VIEW_MERGE_KEYS, columns);
+}
 
-#define NR_LAYOUTS (sizeof(layouts) / sizeof(layouts[0]))
+void reduced_name_fill(const struct reduced_key *key, struct table_cell *cells)
+{
+	const struct view_merge *merge = &classes[key->view]->merge;
+
+	if (merge->fill_keys) {
+		merge->fill_keys(key->kind, key->name, cells);
+	} else {
+		table_set_integer(cells, key->name);
+	}
+}
+
+/* ---- rows ---- */
 
 /* Where the columns behind those of tallies stand; 0: not there. */
 struct places {
 	unsigned int nr, nr_sums, sums, failed, untimed, spread, name;
 };
 
-static unsigned int add(
-	struct table_column *columns, struct places *places, struct table_column column)
+static unsigned int add_count(const struct view_class *class, const char *key,
+	struct table_column *columns, struct places *places)
 {
-	columns[places->nr] = column;
+	const struct table_column *column = view_column(class, key);
+
+	if (!column) {
+		return 0;
+	}
+	columns[places->nr] = *column;
 	return places->nr++;
 }
 
 static struct places choose_columns(enum reduced_view view, struct table_column *columns)
 {
-	const struct layout *layout = &layouts[view];
-	const struct table_column tally[] = {KEYED_STATS_COLUMNS(layout->share)};
+	const struct view_class *class = classes[view];
+	const struct table_column tally[] = {KEYED_STATS_COLUMNS(
+		class->merge.share ? class->merge.share : class->columns[0].title)};
 	static const struct table_column spread[] = {REDUCED_SPREAD};
-	struct places places = {0};
+	struct places places = {.nr = KEYED_STATS_NR_COLUMNS, .sums = KEYED_STATS_NR_COLUMNS};
 
-	for (unsigned int i = 0; i < KEYED_STATS_NR_COLUMNS; i++) {
-		add(columns, &places, tally[i]);
-	}
-	places.sums = places.nr;
-	while (places.nr_sums < NR_REDUCED_SUMS && layout->sums[places.nr_sums].key) {
-		add(columns, &places, layout->sums[places.nr_sums++]);
-	}
-	if (layout->has_failed) {
-		places.failed = add(columns, &places,
-			(struct table_column){"failed", "Failed", TABLE_COUNT, false});
-	}
-	if (layout->has_untimed) {
-		places.untimed = add(columns, &places,
-			(struct table_column){"untimed", "Untimed", TABLE_COUNT, true});
-	}
+	memcpy(columns, tally, sizeof(tally));
+	places.nr_sums =
+		add_columns(class, class->merge.sums, VIEW_MERGE_SUMS, &columns[places.sums]);
+	places.nr += places.nr_sums;
+	places.failed = add_count(class, "failed", columns, &places);
+	places.untimed = add_count(class, "untimed", columns, &places);
 	places.spread = places.nr;
-	for (unsigned int i = 0; i < REDUCED_SPREAD_COLUMNS; i++) {
-		add(columns, &places, spread[i]);
-	}
-	places.name = places.nr;
-	places.nr += reduced_name_columns(view, &columns[places.nr]);
+	memcpy(&columns[places.spread], spread, sizeof(spread));
+	places.name = places.spread + REDUCED_SPREAD_COLUMNS;
+	places.nr = places.name + reduced_name_columns(view, &columns[places.name]);
 	return places;
 }
 
@@ -139,11 +157,10 @@ static void note(const struct reduced *reduced, unsigned int view, struct table 
 
 struct table *reduced_rows_table(struct reduced *reduced, unsigned int view)
 {
-	static struct table_column columns[NR_LAYOUTS][MOST_COLUMNS];
-	const struct layout *layout = &layouts[view];
-	struct places places = choose_columns((enum reduced_view)view, columns[view]);
-	struct table *table = table_create(
-		layout->key, reduced_name_title((enum reduced_view)view), columns[view], places.nr);
+	struct table_column columns[MOST_COLUMNS];
+	struct places places = choose_columns((enum reduced_view)view, columns);
+	struct table *table =
+		table_create(classes[view]->name, classes[view]->title, columns, places.nr);
 	double total_ns = 0;
 
 	for (struct reduced_row *row = reduced->rows; row; row = row->hh.next) {

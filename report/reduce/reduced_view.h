@@ -4,6 +4,7 @@
 #ifndef REPORT_REDUCE_REDUCED_VIEW_H
 #define REPORT_REDUCE_REDUCED_VIEW_H
 
+#include "report/analysis/view.h"
 #include "report/reduce/reduced.h"
 #include "report/table/table.h"
 
@@ -65,8 +66,7 @@ void reduced_who_fill(const struct reduced_process *process, struct table_cell *
 /* What the rows of a view are: "Kernels". */
 const char *reduced_name_title(enum reduced_view view);
 
-/* The columns that say what a row is: as many as returned, at most REDUCED_NAME_COLUMNS. */
-#define REDUCED_NAME_COLUMNS 3u
+/* The columns that say what a row is: as many as returned, at most VIEW_MERGE_KEYS. */
 unsigned int reduced_name_columns(enum reduced_view view, struct table_column *columns);
 void reduced_name_fill(const struct reduced_key *key, struct table_cell *cells);
 

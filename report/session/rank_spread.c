@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/session/summary.h"
-
 /* Deeper rows count as those of the last of these. */
 #define MOST_LEVELS 16u
 
@@ -175,9 +173,9 @@ static struct table *make_one(
 
 	one.processes = &process;
 	one.nr_processes = 1;
-	summary_run(&one, &class, 1, &view);
-	table = class->table(view);
-	class->destroy(view);
+	view_run(&one, &class, 1, &view);
+	table = view_table(class, view);
+	view_destroy(class, view);
 	return table;
 }
 
@@ -303,6 +301,7 @@ static struct table *make_table(struct over *over, size_t nr_left_out)
 	struct table_column *columns = make_columns(over, &nr_columns);
 	struct table *table = table_create(one->key, one->title, columns, nr_columns);
 
+	free(columns);
 	if (over->nr) {
 		qsort(over->entries, over->nr, sizeof(*over->entries), by_key);
 	}
@@ -370,12 +369,4 @@ struct table *rank_spread_table(const struct view_class *class, const struct vie
 	}
 	finish(&over);
 	return table;
-}
-
-void rank_spread_destroy(struct table *table)
-{
-	const struct table_column *columns = table->columns;
-
-	table_destroy(table);
-	free((void *)columns);
 }

@@ -13,10 +13,9 @@
 
 /*
  * column: its key; NULL: the first that is a time, or else the first number. Returns NULL with the
- * reason in *wrong if that cannot be made; else the table, to be destroyed by rank_spread_destroy.
+ * reason in *wrong if that cannot be made; else the table, which the caller destroys.
  */
 struct table *rank_spread_table(const struct view_class *class, const struct view_input *input,
 	const char *column, const char **wrong);
-void rank_spread_destroy(struct table *table);
 
 #endif

@@ -17,7 +17,7 @@
 #include "report/util/text.h"
 #include "report/model/dedup.h"
 
-/* Damages told of one stream; the rest is counted. */
+/* Damages of a stream that are printed; the rest is counted. */
 #define MOST_TOLD 5u
 
 void cmd_error(const char *format, ...)

@@ -86,7 +86,7 @@ struct cmd_output {
 	int error; /* -errno */
 };
 
-/* The buffer empties itself into it when it is told, see buf.h. */
+/* The buffer empties itself into it as it fills, see buf.h. */
 void cmd_output_init(struct cmd_output *output, struct buf *buf, const char *path);
 
 /* Writes the rest. Returns GOOD, or FAILED after saying why. */

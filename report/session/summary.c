@@ -113,32 +113,6 @@ struct table *summary_processes(const struct cmd_input *input)
 
 /* ---- the views ---- */
 
-void summary_run(const struct view_input *input, const struct view_class *const *classes,
-	size_t nr_classes, void **views)
-{
-	struct scan scans[SUMMARY_VIEWS];
-	struct op_walk walks[SUMMARY_VIEWS];
-	size_t nr_scans = 0, nr_walks = 0;
-
-	for (size_t i = 0; i < nr_classes; i++) {
-		const struct view_class *class = classes[i];
-
-		views[i] = class->create(input);
-		if (class->scan.on_batch) {
-			scans[nr_scans++] = (struct scan){&class->scan, views[i]};
-		}
-		if (op_view_is_set(&class->ops)) {
-			walks[nr_walks++] = (struct op_walk){&class->ops, views[i]};
-		}
-	}
-	if (nr_scans) {
-		scan_run(input->processes, input->nr_processes, scans, nr_scans);
-	}
-	if (nr_walks) {
-		op_walk_run(input->processes, input->nr_processes, walks, nr_walks);
-	}
-}
-
 static bool is_left_out(
 	const struct summary *summary, const struct view_class *class, const struct table *table)
 {
@@ -258,7 +232,7 @@ static const char *print_over_ranks(const struct summary *summary, const struct 
 			buf_text(out, summary->asked.table.format == TABLE_JSON ? ",\n" : "");
 			table_print(tables[i], &summary->asked.table, out);
 		}
-		rank_spread_destroy(tables[i]);
+		table_destroy(tables[i]);
 	}
 	buf_text(out, !wrong && summary->asked.table.format == TABLE_JSON ? "\n}\n" : "");
 	return wrong;
@@ -278,9 +252,9 @@ static const char *print(
 	if (summary->is_over_ranks) {
 		return print_over_ranks(summary, input, &view_input, out);
 	}
-	summary_run(&view_input, summary->views, summary->nr_views, views);
+	view_run(&view_input, summary->views, summary->nr_views, views);
 	for (size_t i = 0; i < summary->nr_views; i++) {
-		tables[i] = summary->views[i]->table(views[i]);
+		tables[i] = view_table(summary->views[i], views[i]);
 		if (summary->sort) {
 			is_sorted = summary_sort(tables[i], summary->sort) || is_sorted;
 		}
@@ -298,7 +272,7 @@ static const char *print(
 			table_print(tables[i], &summary->asked.table, out);
 		}
 		table_destroy(tables[i]);
-		summary->views[i]->destroy(views[i]);
+		view_destroy(summary->views[i], views[i]);
 	}
 	buf_text(out, is_sorted && summary->asked.table.format == TABLE_JSON ? "\n}\n" : "");
 	if (is_sorted && summary->is_default && summary->asked.table.format == TABLE_TEXT_FORMAT) {

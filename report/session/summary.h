@@ -63,10 +63,6 @@ struct summary {
 		struct process **processes, size_t nr_processes);
 };
 
-/* Makes the views and hands them the events of all processes: one pass for all of them. */
-void summary_run(const struct view_input *input, const struct view_class *const *classes,
-	size_t nr_classes, void **views);
-
 /*
  * `summary` of files of `reduce`, all of which must be such: prints what they have of what was
  * asked, and says on stderr what they lack. Returns an exit status.

@@ -199,9 +199,11 @@ static struct result *run(
 /* The place of the column with that key, or key without its unit; -1: there is none. */
 static int find_column(const struct table_column *columns, unsigned int nr_columns, const char *key)
 {
-	const struct table keys = {.columns = columns, .nr_columns = nr_columns};
+	struct table *keys = table_create("", "", columns, nr_columns);
+	int found = key ? table_find_column(keys, key) : -1;
 
-	return key ? table_find_column(&keys, key) : -1;
+	table_destroy(keys);
+	return found;
 }
 
 static uint64_t count_rows(

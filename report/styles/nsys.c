@@ -308,7 +308,7 @@ static void print_asks(const struct summary *summary, const struct cmd_input *in
 	buf_text(out, is_json && !is_one ? "{\n" : "");
 	for (size_t done = 0, nr; done < nr_asks; done += nr) {
 		nr = find_views(&used, asks + done, nr_asks - done);
-		summary_run(&view_input, used.classes, used.nr, used.views);
+		view_run(&view_input, used.classes, used.nr, used.views);
 		for (size_t i = 0; i < nr; i++) {
 			void *views[NSYS_VIEWS];
 
@@ -329,7 +329,7 @@ static void print_asks(const struct summary *summary, const struct cmd_input *in
 			table_destroy(tables[done + i]);
 		}
 		for (size_t i = 0; i < used.nr; i++) {
-			used.classes[i]->destroy(used.views[i]);
+			view_destroy(used.classes[i], used.views[i]);
 		}
 	}
 	buf_text(out, !is_json ? "" : is_one ? "\n" : "\n}\n");

@@ -77,7 +77,7 @@ static uint32_t with_range(uint32_t range, uint32_t name)
 static void merge_kernels(struct keyed_stats *merged, const struct nsys_ask *ask, void *view)
 {
 	const struct keyed_stats *kernels =
-		ask->has_ranges ? nsys_kernels_tally(view) : view_kernel_tally(view);
+		ask->has_ranges ? nsys_kernels_tally(view) : view_keyed(&view_kernel, view);
 
 	for (size_t i = 0; i < kernels->nr_rows; i++) {
 		uint32_t name = nsys_kernel_name(ask, kernels->rows[i].name);
@@ -122,7 +122,7 @@ static struct table *call_table(void *view, bool is_cuda)
 	struct keyed_stats merged;
 
 	keyed_stats_init(&merged);
-	merge_calls(&merged, view_api_tally(view), is_cuda);
+	merge_calls(&merged, view_keyed(&view_api, view), is_cuda);
 	return make_table(&merged, columns, KEYED_STATS_NR_NSYS_COLUMNS + 1, NULL);
 }
 
@@ -161,8 +161,8 @@ struct table *nsys_mem_time_sum(const struct nsys_ask *ask, void *const *views)
 
 	(void)ask;
 	keyed_stats_init(&merged);
-	merge_copies(&merged, view_copy_tally(views[0]));
-	merge_copies(&merged, view_copy_tally(views[1]));
+	merge_copies(&merged, view_keyed(&view_memcpy, views[0]));
+	merge_copies(&merged, view_keyed(&view_memset, views[1]));
 	return make_table(&merged, columns, KEYED_STATS_NR_NSYS_COLUMNS + 1, NULL);
 }
 
@@ -183,8 +183,8 @@ struct table *nsys_mem_size_sum(const struct nsys_ask *ask, void *const *views)
 
 	(void)ask;
 	keyed_stats_init(&merged);
-	merge_copies(&merged, view_copy_tally(views[0]));
-	merge_copies(&merged, view_copy_tally(views[1]));
+	merge_copies(&merged, view_keyed(&view_memcpy, views[0]));
+	merge_copies(&merged, view_keyed(&view_memset, views[1]));
 	keyed_stats_finish(&merged);
 	for (size_t i = 0; i < merged.nr_rows; i++) {
 		const struct histogram_group *sizes = &merged.sizes.groups[i];
@@ -224,8 +224,8 @@ static struct table *category_table(
 
 	keyed_stats_init(&merged);
 	merge_kernels(&merged, ask, views[2]);
-	merge_copies(&merged, view_copy_tally(views[0]));
-	merge_copies(&merged, view_copy_tally(views[1]));
+	merge_copies(&merged, view_keyed(&view_memcpy, views[0]));
+	merge_copies(&merged, view_keyed(&view_memset, views[1]));
 	if (calls) {
 		merge_calls(&merged, calls, true);
 	}
@@ -239,7 +239,7 @@ struct table *nsys_gpu_sum(const struct nsys_ask *ask, void *const *views)
 
 struct table *nsys_api_gpu_sum(const struct nsys_ask *ask, void *const *views)
 {
-	return category_table(ask, views, view_api_tally(views[3]));
+	return category_table(ask, views, view_keyed(&view_api, views[3]));
 }
 
 /* ---- by grid and block ---- */

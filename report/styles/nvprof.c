@@ -269,18 +269,13 @@ static void print_process(const struct summary *summary, struct process *process
 		&view_kernel, &view_memcpy, &view_memset, &view_api};
 	struct section sections[2] = {{.title = "GPU activities"}, {.title = "API calls"}};
 	struct view_input input = {.processes = &process, .nr_processes = 1};
-	struct scan scans[4];
 	void *views[4];
 
-	for (size_t i = 0; i < 4; i++) {
-		views[i] = classes[i]->create(&input);
-		scans[i] = (struct scan){&classes[i]->scan, views[i]};
-	}
-	scan_run(&process, 1, scans, 4);
-	add_tally(&sections[0], view_kernel_tally(views[0]), false);
-	add_copies(&sections[0], view_copy_tally(views[1]));
-	add_copies(&sections[0], view_copy_tally(views[2]));
-	add_tally(&sections[1], view_api_tally(views[3]), true);
+	view_run(&input, classes, 4, views);
+	add_tally(&sections[0], view_keyed(&view_kernel, views[0]), false);
+	add_copies(&sections[0], view_keyed(&view_memcpy, views[1]));
+	add_copies(&sections[0], view_keyed(&view_memset, views[2]));
+	add_tally(&sections[1], view_keyed(&view_api, views[3]), true);
 	nvprof_print_head(process, summary->asked.table.format == TABLE_CSV, out);
 	for (size_t s = 0; s < 2; s++) {
 		finish(&sections[s], summary->asked.top);
@@ -300,7 +295,7 @@ static void print_process(const struct summary *summary, struct process *process
 		free(sections[s].lines);
 	}
 	for (size_t i = 0; i < 4; i++) {
-		classes[i]->destroy(views[i]);
+		view_destroy(classes[i], views[i]);
 	}
 }
 

@@ -316,7 +316,7 @@ void nvprof_print_trace(const struct summary *summary, struct process *process,
 	struct table *table;
 	void *view;
 
-	summary_run(&input, &source, 1, &view);
+	view_run(&input, &source, 1, &view);
 	table = is_gpu ? make_gpu(view, is_csv) : make_calls(view, is_csv);
 	table_cut(table, summary->asked.top);
 	nvprof_print_head(process, is_csv, out);
@@ -335,5 +335,5 @@ void nvprof_print_trace(const struct summary *summary, struct process *process,
 			      "DSMem: Dynamic shared memory allocated per CUDA block.\n");
 	}
 	table_destroy(table);
-	source->destroy(view);
+	view_destroy(source, view);
 }

@@ -89,17 +89,17 @@ static void make_tables(struct paddle_report *report, struct process *process, u
 			used[nr++] = classes[i];
 		}
 	}
-	summary_run(&input, used, nr, views);
+	view_run(&input, used, nr, views);
 	nr = 0;
 	for (unsigned int i = 0; i < NR_PADDLE_VIEWS; i++) {
 		if (needs & 1u << i) {
-			report->tables[i] = classes[i]->table(views[nr]);
-			classes[i]->destroy(views[nr++]);
+			report->tables[i] = view_table(classes[i], views[nr]);
+			view_destroy(classes[i], views[nr++]);
 		}
 	}
 }
 
-/* ProfileStep is the first row of the view model; without steps it is not told. */
+/* ProfileStep is the first row of the view model; without steps it is unknown. */
 static void find_base(struct paddle_report *report)
 {
 	const struct table *model = report->tables[PADDLE_MODEL];

@@ -16,7 +16,7 @@ struct paddle_row {
 	bool is_head;		     /* between two rules */
 };
 
-/* Starts with title, unit (NULL: none told), titles and nr_columns set, the rest zeros. */
+/* Starts with title, unit (NULL: none), titles and nr_columns set, the rest zeros. */
 struct paddle_grid {
 	const char *title, *unit, *note;
 	const char *titles[PADDLE_COLUMNS];

@@ -72,7 +72,7 @@ static void print_process(struct tensorboard *pages, struct process *process)
 			classes[nr++] = tensorboard_sources[i];
 		}
 	}
-	summary_run(&input, classes, nr, views);
+	view_run(&input, classes, nr, views);
 	nr = 0;
 	for (unsigned int i = 0; i < NR_TENSORBOARD_SOURCES; i++) {
 		if (is_wanted(pages, (enum tensorboard_source)i) && i != TENSORBOARD_OVERLAP) {
@@ -81,7 +81,7 @@ static void print_process(struct tensorboard *pages, struct process *process)
 	}
 	if (is_wanted(pages, TENSORBOARD_OVERLAP)) {
 		input.is_detailed = true;
-		summary_run(&input, &tensorboard_sources[TENSORBOARD_OVERLAP], 1,
+		view_run(&input, &tensorboard_sources[TENSORBOARD_OVERLAP], 1,
 			&pages->views[TENSORBOARD_OVERLAP]);
 	}
 	for (unsigned int i = 0; i < NR_TENSORBOARD_PAGES; i++) {
@@ -91,7 +91,7 @@ static void print_process(struct tensorboard *pages, struct process *process)
 	}
 	for (unsigned int i = 0; i < NR_TENSORBOARD_SOURCES; i++) {
 		if (pages->views[i]) {
-			tensorboard_sources[i]->destroy(pages->views[i]);
+			view_destroy(tensorboard_sources[i], pages->views[i]);
 		}
 	}
 }

@@ -53,8 +53,8 @@ static void print_view(struct tensorboard *pages, struct table *from, const char
 	table_destroy(from);
 }
 
-#define PRINT_VIEW(pages, source, title, columns)                                            \
-	print_view(pages, tensorboard_sources[source]->table((pages)->views[source]), title, \
+#define PRINT_VIEW(pages, source, title, columns)                                                 \
+	print_view(pages, view_table(tensorboard_sources[source], (pages)->views[source]), title, \
 		columns, sizeof(columns) / sizeof((columns)[0]))
 
 void tensorboard_overview(struct tensorboard *pages)
@@ -70,15 +70,12 @@ void tensorboard_overview(struct tensorboard *pages)
 		{"tensor_pct", "Kernel Time using Tensor Cores %", TABLE_PERCENT, false},
 		{"unknown_tensor_pct", "(unknown %)", TABLE_PERCENT, false},
 	};
-	struct table_column steps[2 + NR_BREAKDOWN_PARTS] = {
+	static const struct table_column steps[] = {
 		{"step", "Step", TABLE_TEXT, false},
 		{"total_ns", "Total", TABLE_MEAN_TIME, true},
+		BREAKDOWN_COLUMNS,
 	};
 
-	for (unsigned int i = 0; i < NR_BREAKDOWN_PARTS; i++) {
-		steps[2 + i] = (struct table_column){
-			breakdown_keys[i], breakdown_titles[i], TABLE_MEAN_TIME, false};
-	}
 	PRINT_VIEW(pages, TENSORBOARD_STEPS, "Overview: Step Time Breakdown", steps);
 	PRINT_VIEW(pages, TENSORBOARD_GPUS, "Overview: GPU Summary", gpus);
 }

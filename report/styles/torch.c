@@ -264,7 +264,7 @@ static void add_rule(const struct torch_table *table, struct buf *out)
 	buf_char(out, '\n');
 }
 
-/* In CSV every number of a column is in one unit, which the title tells. */
+/* In CSV every number of a column is in one unit, which the title names. */
 static const char *csv_unit(enum column column)
 {
 	switch (column) {
@@ -352,7 +352,7 @@ static void widen(struct torch_table *table, enum column column, uint32_t name, 
 	table->widths[column] = width > table->widths[column] ? width : table->widths[column];
 }
 
-/* PyTorch has them only where they were asked for; here where shapes tell them. */
+/* PyTorch has them only where they were asked for; here where shapes give them. */
 static void find_flops(struct torch_table *table)
 {
 	double least = 0;
@@ -451,7 +451,7 @@ static const char *print(
 	if (sort_key < 0) {
 		return "no such column of key_averages";
 	}
-	summary_run(&view_input, &class, 1, &view);
+	view_run(&view_input, &class, 1, &view);
 	table.rows = op_average_rows(view, &table.nr_rows);
 	lay_out(&table);
 	if (!summary->sort && table.device_ns) {
@@ -462,7 +462,7 @@ static const char *print(
 				 ? summary->asked.top
 				 : table.nr_rows;
 	print_table(&table, out);
-	class->destroy(view);
+	view_destroy(class, view);
 	return NULL;
 }
 

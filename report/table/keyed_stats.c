@@ -50,8 +50,11 @@ uint32_t keyed_stats_find(struct keyed_stats *stats, uint64_t key, uint32_t name
 
 void keyed_stats_finish(struct keyed_stats *stats)
 {
-	histogram_finish(&stats->times);
-	histogram_finish(&stats->sizes);
+	if (!stats->is_finished) {
+		histogram_finish(&stats->times);
+		histogram_finish(&stats->sizes);
+		stats->is_finished = true;
+	}
 }
 
 uint64_t keyed_stats_calls(const struct keyed_stats *stats, size_t row)
@@ -100,6 +103,15 @@ void keyed_stats_fill(
 {
 	keyed_stats_fill_times(&stats->times.groups[row], histogram_p99(&stats->times, row),
 		keyed_stats_calls(stats, row), total_ns, cells);
+}
+
+struct table_cell *keyed_stats_add(
+	const struct keyed_stats *stats, size_t row, double total_ns, struct table *table)
+{
+	struct table_cell *cells = table_add(table, &stats->rows[row]);
+
+	keyed_stats_fill(stats, row, total_ns, cells);
+	return cells;
 }
 
 void keyed_stats_fill_nsys(

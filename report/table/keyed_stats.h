@@ -24,7 +24,8 @@ struct keyed_stats {
 	size_t nr_rows, capacity;
 	struct keyed_stats_index *index;
 	struct histogram times; /* ns */
-	struct histogram sizes; /* bytes; most views do not use it */
+	struct histogram sizes; /* bytes; unused by most */
+	bool is_finished;
 };
 
 void keyed_stats_init(struct keyed_stats *stats);
@@ -33,7 +34,7 @@ void keyed_stats_fini(struct keyed_stats *stats);
 /* The row with that key. A new one gets name and kind. */
 uint32_t keyed_stats_find(struct keyed_stats *stats, uint64_t key, uint32_t name, uint32_t kind);
 
-/* Computes medians and p99. Add no values afterwards. */
+/* Computes medians and p99, once; no more values after this. */
 void keyed_stats_finish(struct keyed_stats *stats);
 
 /* The calls of a row, with and without a time. */
@@ -46,21 +47,31 @@ double keyed_stats_total_ns(const struct keyed_stats *stats);
  * The first columns of such tables: share_pct, total_ns, calls, avg_ns, median_ns, p99_ns, min_ns,
  * max_ns, stddev_ns. `share` is the title of the first. keyed_stats_fill sets their cells.
  */
-#define KEYED_STATS_COLUMNS(share)                                                                 \
-	{"share_pct", share, TABLE_PERCENT, false}, {"total_ns", "Total", TABLE_TIME, false},      \
-		{"calls", "Calls", TABLE_COUNT, false}, {"avg_ns", "Avg", TABLE_MEAN_TIME, false}, \
-		{"median_ns", "Med", TABLE_MEAN_TIME, false},                                      \
-		{"p99_ns", "p99", TABLE_TIME, false}, {"min_ns", "Min", TABLE_TIME, false},        \
-		{"max_ns", "Max", TABLE_TIME, false},                                              \
-	{                                                                                          \
-		"stddev_ns", "StdDev", TABLE_MEAN_TIME, true                                       \
+#define KEYED_STATS_COLUMNS(share)                                                                \
+	{"share_pct", share, TABLE_PERCENT, false}, {"total_ns", "Total", TABLE_TIME, false},     \
+		{"calls", "Calls", TABLE_COUNT, false,                                            \
+			"number of them, with those that have no time"},                          \
+		{"avg_ns", "Avg", TABLE_MEAN_TIME, false, "mean"},                                \
+		{"median_ns", "Med", TABLE_MEAN_TIME, false,                                      \
+			"median; the note says where it is not exact"},                           \
+		{"p99_ns", "p99", TABLE_TIME, false, "99th percentile, nearest rank"},            \
+		{"min_ns", "Min", TABLE_TIME, false}, {"max_ns", "Max", TABLE_TIME, false},       \
+	{                                                                                         \
+		"stddev_ns", "StdDev", TABLE_MEAN_TIME, true, "standard deviation of all of them" \
 	}
 #define KEYED_STATS_NR_COLUMNS 9u
 
 void keyed_stats_fill(
 	const struct keyed_stats *stats, size_t row, double total_ns, struct table_cell *cells);
 
-/* Fills the same cells from a group of its own. */
+/*
+ * Appends the row, with its statistics from the first column on; the other columns can name its
+ * members. Returns the cells.
+ */
+struct table_cell *keyed_stats_add(
+	const struct keyed_stats *stats, size_t row, double total_ns, struct table *table);
+
+/* The same of times that are in no stats. */
 void keyed_stats_fill_times(const struct histogram_group *times, uint64_t p99_ns, uint64_t calls,
 	double total_ns, struct table_cell *cells);
 

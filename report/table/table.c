@@ -16,9 +16,23 @@ struct table *table_create(const char *key, const char *title, const struct tabl
 
 	table->key = key;
 	table->title = mem_text(title);
-	table->columns = columns;
-	table->nr_columns = nr_columns;
+	table_set_columns(table, columns, nr_columns);
 	return table;
+}
+
+void table_set_title(struct table *table, const char *title)
+{
+	free(table->title);
+	table->title = mem_text(title);
+}
+
+void table_set_columns(
+	struct table *table, const struct table_column *columns, unsigned int nr_columns)
+{
+	free(table->columns);
+	table->columns = mem_zeroed(nr_columns + 1, sizeof(*columns));
+	memcpy(table->columns, columns, nr_columns * sizeof(*columns));
+	table->nr_columns = nr_columns;
 }
 
 static void forget_texts(struct table_cell *cells, size_t nr_cells)
@@ -48,6 +62,7 @@ void table_destroy(struct table *table)
 	} else {
 		forget_texts(table->cells, table->nr_rows * table->nr_columns);
 	}
+	free(table->columns);
 	free(table->cells);
 	free(table->levels);
 	free(table->title);
@@ -103,6 +118,71 @@ struct table_cell *table_add_row(struct table *table)
 		table_set_level(table, 0);
 	}
 	return row;
+}
+
+static uint64_t integer_at(const char *member, size_t size)
+{
+	uint8_t byte;
+	uint32_t word;
+	uint64_t value;
+
+	switch (size) {
+	case sizeof(byte):
+		memcpy(&byte, member, sizeof(byte));
+		return byte == UINT8_MAX ? UINT64_MAX : byte;
+	case sizeof(word):
+		memcpy(&word, member, sizeof(word));
+		return word == UINT32_MAX ? UINT64_MAX : word;
+	default:
+		memcpy(&value, member, sizeof(value));
+		return value;
+	}
+}
+
+static void set_member(
+	const struct table_column *column, const char *member, struct table_cell *cell)
+{
+	const char *text;
+	uint64_t value;
+	double number;
+
+	switch (column->type) {
+	case TABLE_TEXT:
+		memcpy(&text, member, sizeof(text));
+		if (text) {
+			table_set_string(cell, text);
+		}
+		return;
+	case TABLE_MEAN_TIME:
+	case TABLE_MEAN_SIZE:
+	case TABLE_RATE:
+	case TABLE_PERCENT:
+	case TABLE_NUMBER:
+		memcpy(&number, member, sizeof(number));
+		if (!isnan(number)) {
+			table_set_number(cell, number);
+		}
+		return;
+	default:
+		value = integer_at(member, column->size);
+		if (value != UINT64_MAX) {
+			table_set_integer(cell, value);
+		}
+	}
+}
+
+struct table_cell *table_add(struct table *table, const void *row)
+{
+	struct table_cell *cells = table_add_row(table);
+
+	for (unsigned int c = 0; c < table->nr_columns; c++) {
+		const struct table_column *column = &table->columns[c];
+
+		if (column->size) {
+			set_member(column, (const char *)row + column->offset, &cells[c]);
+		}
+	}
+	return cells;
 }
 
 void table_set_level(struct table *table, uint8_t level)

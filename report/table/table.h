@@ -3,6 +3,8 @@
 #ifndef REPORT_TABLE_TABLE_H
 #define REPORT_TABLE_TABLE_H
 
+#include <stddef.h>
+
 #include "report/util/buf.h"
 
 enum table_type {
@@ -24,7 +26,11 @@ struct table_column {
 	const char *key;   /* in JSON, with its unit: "total_ns" */
 	const char *title; /* without its unit: "Total" */
 	enum table_type type;
-	bool is_wide_only; /* shown in text only with --wide */
+	bool is_wide_only; /* left out of the text unless --wide */
+	const char *help;  /* what it means, for `help VIEW`; NULL: the title says it */
+	/* The member of a row that has the value, see table_add; size 0: whoever adds rows sets it.
+	 */
+	uint16_t offset, size;
 };
 
 struct table_cell {
@@ -50,7 +56,7 @@ struct table {
 	const char *key;       /* of the JSON object: "kernel" */
 	const char *other_key; /* a second key for the same rows, or NULL */
 	char *title;
-	const struct table_column *columns;
+	struct table_column *columns; /* its own, so that a view may hide some */
 	unsigned int nr_columns;
 	struct table_cell *cells;
 	size_t nr_rows, capacity;
@@ -65,12 +71,18 @@ struct table {
 	bool is_aside;	   /* shown only on request */
 };
 
-/* The caller keeps `columns`; the title is copied. */
+/* The columns and the title are copied; the texts of the columns must stay. */
 struct table *table_create(const char *key, const char *title, const struct table_column *columns,
 	unsigned int nr_columns);
 void table_destroy(struct table *table);
 
-/* Sets the note from a format. */
+void table_set_title(struct table *table, const char *title);
+
+/* Of a table without rows. */
+void table_set_columns(
+	struct table *table, const struct table_column *columns, unsigned int nr_columns);
+
+/* Sets the note, formatted. */
 void table_note(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Takes ownership of the source, which comes from mem_zeroed and has nr_rows rows. */
@@ -79,7 +91,16 @@ void table_set_source(struct table *table, struct table_source *source, size_t n
 /* The cells of a row, valid until the next call. */
 const struct table_cell *table_row(const struct table *table, size_t row);
 
-/* Appends a row of unknown cells and returns the first one. */
+#define TABLE_MEMBER(row, member) \
+	.offset = offsetof(struct row, member), .size = sizeof(((struct row *)NULL)->member)
+
+/*
+ * Appends a row with the values of its members and returns its cells. Members are unsigned (or a
+ * rank), all ones unknown; a double, NAN unknown; a text, NULL unknown.
+ */
+struct table_cell *table_add(struct table *table, const void *row);
+
+/* Appends a row of unknown cells and returns the first. Fill by the set functions. */
 struct table_cell *table_add_row(struct table *table);
 
 /*

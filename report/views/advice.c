@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What to do about it: each rule of advice.def with its verdict, what it costs, and what shows it.
- * Of several processes the one that a rule costs most is shown.
+ * Each rule of advice.def with its verdict, what it costs and the evidence. Of several processes
+ * the view shows the one that the rule costs most.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/advice/advice.h"
-#include "report/advice/total.h"
+#include "report/advice/facts.h"
 #include "report/util/text.h"
 #include "report/analysis/view.h"
 
 struct advice_view {
 	struct view_input input;
 	struct advice_facts *facts; /* of each process */
-	struct overlap sweep;
+	struct overlap overlap;
 	struct utilization usage;
 	size_t nr_scanned, nr_walked;
 	struct advice_facts *at; /* of the process at hand */
@@ -40,16 +40,14 @@ static const struct scan_want wants[] = {
 		0},
 };
 
-static void *create(const struct view_input *input)
+static void init(void *state)
 {
-	struct advice_view *view = mem_zeroed(1, sizeof(*view));
+	struct advice_view *view = state;
 
-	view->input = *input;
-	view->facts = mem_zeroed(input->nr_processes + 1, sizeof(*view->facts));
-	for (size_t i = 0; i < input->nr_processes; i++) {
-		advice_facts_init(&view->facts[i], input->processes[i]);
+	view->facts = mem_zeroed(view->input.nr_processes + 1, sizeof(*view->facts));
+	for (size_t i = 0; i < view->input.nr_processes; i++) {
+		advice_facts_init(&view->facts[i], view->input.processes[i]);
 	}
-	return view;
 }
 
 static void begin(void *context, struct process *process)
@@ -58,11 +56,11 @@ static void begin(void *context, struct process *process)
 
 	view->at = &view->facts[view->nr_scanned++];
 	gaps_begin(&view->at->gaps, process);
-	overlap_begin(&view->sweep, process);
+	overlap_begin(&view->overlap, process);
 	utilization_begin(&view->usage, process);
 }
 
-static void take(void *context, struct process *process, const struct batch *batch)
+static void on_batch(void *context, struct process *process, const struct batch *batch)
 {
 	struct advice_view *view = context;
 
@@ -73,7 +71,7 @@ static void take(void *context, struct process *process, const struct batch *bat
 	utilization_take(&view->usage, process, batch);
 	if (batch->table != GPROF_TABLE_sample) {
 		gaps_take(&view->at->gaps, batch);
-		overlap_take(&view->sweep, batch);
+		overlap_take(&view->overlap, batch);
 	}
 }
 
@@ -83,7 +81,7 @@ static void end(void *context, struct process *process)
 
 	(void)process;
 	gaps_end(&view->at->gaps);
-	overlap_end(&view->sweep);
+	overlap_end(&view->overlap);
 	utilization_end(&view->usage);
 }
 
@@ -96,17 +94,17 @@ static void begin_ops(void *context, struct process *process)
 	advice_facts_begin(view->at);
 }
 
-static void take_op(void *context, const struct op *op)
+static void on_op(void *context, const struct op *op)
 {
 	advice_facts_take_op(((struct advice_view *)context)->at, op);
 }
 
-static void take_call(void *context, const struct op_call *call, const struct op *op)
+static void on_call(void *context, const struct op_call *call, const struct op *op)
 {
 	advice_facts_take_call(((struct advice_view *)context)->at, call, op);
 }
 
-static void take_record(void *context, const struct op_record *record, const struct op_call *call,
+static void on_record(void *context, const struct op_record *record, const struct op_call *call,
 	const struct op *op)
 {
 	advice_facts_take_record(((struct advice_view *)context)->at, record, call, op);
@@ -117,7 +115,7 @@ static void end_ops(void *context, struct process *process, const struct phases 
 	struct advice_view *view = context;
 
 	(void)process;
-	advice_total(view->at, phases, &view->sweep, &view->usage);
+	advice_total(view->at, phases, &view->overlap, &view->usage);
 	view->at->is_judged = view->at->has_gpu || phases_has_loop(phases);
 	view->has_loops |= view->at->is_judged;
 }
@@ -194,7 +192,7 @@ static void join_times(struct finding *findings, size_t nr)
 }
 
 /*
- * Findings by what they cost, those of times that are not told yet first; then what is good, then
+ * Findings by what they cost, those whose time no other one covers first; then what is good, then
  * the rest, both as they are listed.
  */
 static int by_stake(const void *a, const void *b)
@@ -232,7 +230,6 @@ enum column {
 	EVIDENCE,
 	SITES,
 	TRY,
-	NR_COLUMNS,
 };
 
 static void add_sites(const struct finding *finding, struct buf *out)
@@ -270,10 +267,7 @@ static void fill(const struct finding *finding, struct table_cell *cells)
 	table_set_string(&cells[SOURCE], finding->rule->source);
 	table_set_string(&cells[THRESHOLD], finding->rule->fires);
 	table_set_string(&cells[TRY], finding->rule->remedy);
-	table_set_integer(&cells[PID], process->pid);
-	if (process->rank >= 0) {
-		table_set_integer(&cells[RANK], (uint64_t)process->rank);
-	}
+	view_fill_process(process, &cells[PID]);
 	table_set_text(&cells[EVIDENCE], result->evidence.bytes, result->evidence.nr_bytes);
 	if (result->verdict == ADVICE_NOT_JUDGED) {
 		return;
@@ -312,37 +306,36 @@ static void add_words(const struct finding *finding, struct buf *out)
 	buf_fini(&sites);
 }
 
-static struct table *make_table(void *context)
+static const struct table_column columns[] = {
+	{"verdict", "Verdict", TABLE_TEXT, false},
+	{"rule", "Rule", TABLE_TEXT, false},
+	{"stake_ns", "At stake", TABLE_TIME, false, "time that it costs at most"},
+	{"stake_pct", "%", TABLE_PERCENT, false},
+	{"stake_of", "Of", TABLE_TEXT, false},
+	{"same_as", "Time told by", TABLE_TEXT, false, "finding that counts the same time"},
+	{"share_pct", "Judged %", TABLE_PERCENT, true},
+	{"of", "Of", TABLE_TEXT, true},
+	{"pid", "PID", TABLE_ID, false},
+	{"rank", "Rank", TABLE_ID, true},
+	{"processes", "Processes", TABLE_COUNT, true},
+	{"source", "Known from", TABLE_TEXT, false},
+	{"threshold", "Fires when", TABLE_TEXT, true},
+	{"evidence", "Evidence", TABLE_TEXT, false},
+	{"sites", "Where", TABLE_TEXT, true, "where in the program"},
+	{"try", "Try", TABLE_TEXT, true},
+};
+
+static void fill_table(void *state, struct table *table)
 {
-	static struct table_column columns[NR_COLUMNS] = {
-		{"verdict", "Verdict", TABLE_TEXT, false},
-		{"rule", "Rule", TABLE_TEXT, false},
-		{"stake_ns", "At stake", TABLE_TIME, false},
-		{"stake_pct", "%", TABLE_PERCENT, false},
-		{"stake_of", "Of", TABLE_TEXT, false},
-		{"same_as", "Time told by", TABLE_TEXT, false},
-		{"share_pct", "Judged %", TABLE_PERCENT, true},
-		{"of", "Of", TABLE_TEXT, true},
-		{"pid", "PID", TABLE_ID, false},
-		{"rank", "Rank", TABLE_ID, true},
-		{"processes", "Processes", TABLE_COUNT, true},
-		{"source", "Known from", TABLE_TEXT, false},
-		{"threshold", "Fires when", TABLE_TEXT, true},
-		{"evidence", "Evidence", TABLE_TEXT, false},
-		{"sites", "Where", TABLE_TEXT, true},
-		{"try", "Try", TABLE_TEXT, true},
-	};
-	struct advice_view *view = context;
-	struct table *table;
+	struct advice_view *view = state;
 	struct finding *findings = mem_zeroed(advice_nr_rules, sizeof(*findings));
 	struct buf figure = {0};
 	size_t nr_findings = 0, nr_judged = 0;
 
-	columns[RANK].is_wide_only = true;
+	table->columns[RANK].is_wide_only = true;
 	for (size_t i = 0; i < view->input.nr_processes; i++) {
-		columns[RANK].is_wide_only &= view->input.processes[i]->rank < 0;
+		table->columns[RANK].is_wide_only &= view->input.processes[i]->rank < 0;
 	}
-	table = table_create("advice", "Advice", columns, NR_COLUMNS);
 	for (size_t i = 0; i < advice_nr_rules && view->input.nr_processes; i++) {
 		judge(view, &advice_rules[i], &findings[i]);
 		nr_findings += findings[i].result.verdict == ADVICE_FINDING;
@@ -366,34 +359,34 @@ static struct table *make_table(void *context)
 		"there, those of others may overlap",
 		nr_findings, advice_nr_rules, advice_nr_rules - nr_judged);
 	free(findings);
-	return table;
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct advice_view *view = context;
+	struct advice_view *view = state;
 
 	for (size_t i = 0; i < view->input.nr_processes; i++) {
 		advice_facts_fini(&view->facts[i]);
 	}
-	overlap_fini(&view->sweep);
+	overlap_fini(&view->overlap);
 	utilization_fini(&view->usage);
 	free(view->facts);
-	free(view);
 }
 
-const struct view_class view_advice = {
+VIEW(advice, 410) = {
 	.name = "advice",
 	.help = "what costs time, what shows it, and what to try",
-	.is_default = false,
+	.title = "Advice",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct advice_view),
 	/* What a device did in a chosen step may have been launched in another one. */
-	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, take, end, true},
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, on_batch, end, true},
 	.ops = {.begin = begin_ops,
-		.op = take_op,
-		.call = take_call,
-		.record = take_record,
+		.op = on_op,
+		.call = on_call,
+		.record = on_record,
 		.end = end_ops},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.init = init,
+	.fill = fill_table,
+	.fini = fini,
 };

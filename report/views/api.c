@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* API calls by name, whichever door they came through. */
+/* API calls by name, whatever source recorded them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,28 +10,25 @@
 #define NONE	 UINT32_MAX
 
 struct api_view {
+	struct view_input input;
 	struct keyed_stats calls;
 	uint32_t *group_of; /* by the id of a call, of the process at hand */
 	uint32_t *groups;
 	uint64_t *values;
 	bool has_results; /* of any process: traces have none */
-	bool is_finished;
 };
 
 static const struct scan_want wants[] = {
 	SCAN_CALLS(COL_BIT(COL_api_dur) | COL_BIT(COL_api_call) | COL_BIT(COL_api_result)),
 };
 
-static void *create(const struct view_input *input)
+static void init(void *state)
 {
-	struct api_view *view = mem_zeroed(1, sizeof(*view));
+	struct api_view *view = state;
 
-	(void)input;
-	keyed_stats_init(&view->calls);
 	view->group_of = mem_zeroed(NR_CALLS, sizeof(*view->group_of));
 	view->groups = mem_zeroed(GPROF_BLOCK_ROWS, sizeof(*view->groups));
 	view->values = mem_zeroed(GPROF_BLOCK_ROWS, sizeof(*view->values));
-	return view;
 }
 
 static void begin(void *context, struct process *process)
@@ -56,7 +53,7 @@ static uint32_t find_group(struct api_view *view, const struct process *process,
 	return group;
 }
 
-static void take(void *context, struct process *process, const struct batch *batch)
+static void on_batch(void *context, struct process *process, const struct batch *batch)
 {
 	struct api_view *view = context;
 	const uint64_t *calls = batch->col[COL_api_call];
@@ -79,68 +76,58 @@ static void take(void *context, struct process *process, const struct batch *bat
 	histogram_add_many(&view->calls.times, view->groups, view->values, batch->nr_rows);
 }
 
-static void finish(struct api_view *view)
+static void fill_keys(uint32_t kind, uint32_t name, struct table_cell *cells)
 {
-	if (!view->is_finished) {
-		keyed_stats_finish(&view->calls);
-		view->is_finished = true;
-	}
+	table_set_string(&cells[0], api_name(kind));
+	table_set_integer(&cells[1], name);
 }
 
-static struct table *make_table(void *context)
+static const struct table_column columns[] = {
+	KEYED_STATS_COLUMNS("% of API time"),
+	{"failed", "Failed", TABLE_COUNT, false, "calls that returned an error"},
+	{"api", "API", TABLE_TEXT, false},
+	{"name", "Call", TABLE_NAME, false},
+};
+
+static void fill_table(void *state, struct table *table)
 {
-	static const struct table_column columns[] = {
-		KEYED_STATS_COLUMNS("% of API time"),
-		{"failed", "Failed", TABLE_COUNT, false},
-		{"api", "API", TABLE_TEXT, false},
-		{"name", "Call", TABLE_NAME, false},
-	};
-	struct api_view *view = context;
-	struct table *table = table_create("api", "API calls", columns, KEYED_STATS_NR_COLUMNS + 3);
+	struct api_view *view = state;
 	double total_ns;
 
-	finish(view);
+	keyed_stats_finish(&view->calls);
 	total_ns = keyed_stats_total_ns(&view->calls);
 	for (size_t i = 0; i < view->calls.nr_rows; i++) {
 		const struct keyed_stats_row *row = &view->calls.rows[i];
-		struct table_cell *cells = table_add_row(table);
-		const char *api = api_name(row->kind);
+		struct table_cell *cells = keyed_stats_add(&view->calls, i, total_ns, table);
 
-		keyed_stats_fill(&view->calls, i, total_ns, cells);
 		if (view->has_results) {
 			table_set_integer(&cells[KEYED_STATS_NR_COLUMNS], row->failed);
 		}
-		table_set_string(&cells[KEYED_STATS_NR_COLUMNS + 1], api);
-		table_set_integer(&cells[KEYED_STATS_NR_COLUMNS + 2], row->name);
+		fill_keys(row->kind, row->name, &cells[KEYED_STATS_NR_COLUMNS + 1]);
 	}
 	keyed_stats_note(&view->calls, table);
 	table_sort(table, "total");
-	return table;
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct api_view *view = context;
+	struct api_view *view = state;
 
-	keyed_stats_fini(&view->calls);
 	free(view->group_of);
 	free(view->groups);
 	free(view->values);
-	free(view);
 }
 
-const struct keyed_stats *view_api_tally(void *context)
-{
-	finish(context);
-	return &((struct api_view *)context)->calls;
-}
-
-const struct view_class view_api = {
+VIEW(api, 310) = {
 	.name = "api",
 	.help = "CUDA API calls of the host by name",
 	.is_default = true,
-	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, take, NULL},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.title = "API calls",
+	VIEW_COLUMNS(columns),
+	VIEW_KEYED_STATE(struct api_view, calls),
+	.merge = {.keys = {"api", "name"}, .fill_keys = fill_keys},
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, on_batch, NULL},
+	.init = init,
+	.fill = fill_table,
+	.fini = fini,
 };

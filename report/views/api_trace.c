@@ -75,15 +75,15 @@ static void fill(
 /* ---- the view ---- */
 
 struct api_trace_view {
+	struct view_input input;
 	struct trace *trace; /* the table's, once that is made */
 };
 
-static void *create(const struct view_input *input)
+static void init(void *state)
 {
-	struct api_trace_view *view = mem_zeroed(1, sizeof(*view));
+	struct api_trace_view *view = state;
 
-	view->trace = trace_create(input, TRACE_BY_CALL);
-	return view;
+	view->trace = trace_create(&view->input, TRACE_BY_CALL);
 }
 
 static void begin(void *context, struct process *process)
@@ -91,34 +91,37 @@ static void begin(void *context, struct process *process)
 	trace_begin(((struct api_trace_view *)context)->trace, process);
 }
 
-static void take(void *context, const struct op_call *call, const struct op *op)
+static void on_call(void *context, const struct op_call *call, const struct op *op)
 {
 	trace_call(((struct api_trace_view *)context)->trace, call, op);
 }
 
-static struct table *make_table(void *context)
+static void fill_table(void *state, struct table *table)
 {
-	struct api_trace_view *view = context;
+	struct api_trace_view *view = state;
 	struct trace *trace = view->trace;
 
 	view->trace = NULL;
-	return trace_table(trace, "api_trace", "API calls, one by one", columns, NR_COLUMNS, fill);
+	trace_fill(trace, table, fill);
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct api_trace_view *view = context;
+	struct api_trace_view *view = state;
 
 	trace_destroy(view->trace);
-	free(view);
 }
 
-const struct view_class view_api_trace = {
+VIEW(api_trace, 520) = {
 	.name = "api-trace",
 	.help = "every API call by its begin",
 	.is_asked_only = true,
-	.ops = {.begin = begin, .call = take},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.key = "api_trace",
+	.title = "API calls, one by one",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct api_trace_view),
+	.ops = {.begin = begin, .call = on_call},
+	.init = init,
+	.fill = fill_table,
+	.fini = fini,
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What copies and sets reached: bytes by the time in which at least one of the kind ran on the
- * device, and the rates of each (bytes by its own time). With --detail, over time: the bytes that
- * moved in each of 32 parts of the process's time, a copy's bytes spread evenly over its time.
+ * The rates of copies and sets: bytes by the time in which at least one of the kind ran on the
+ * device, and the rate of each copy by itself. With --detail over time: the bytes that moved in
+ * each of 32 parts of the process's time, with a copy's bytes spread evenly over its time.
  */
 #include <stdlib.h>
 
@@ -23,22 +23,19 @@ struct bandwidth_row {
 };
 
 struct bandwidth_view {
+	struct view_input input;
 	struct gpu_activities works;
 	struct bandwidth_row *rows;
 	size_t nr_rows, capacity;
 	size_t first;		/* of the process at hand */
 	struct histogram rates; /* of the rows, bytes a second */
-	bool is_over_time;
-	struct view_without without;
 };
 
-static void *create(const struct view_input *input)
+static void init(void *state)
 {
-	struct bandwidth_view *view = mem_zeroed(1, sizeof(*view));
+	struct bandwidth_view *view = state;
 
-	view->is_over_time = input->is_detailed;
 	histogram_init(&view->rates);
-	return view;
 }
 
 static size_t find_row(struct bandwidth_view *view, const struct gpu_activity *work)
@@ -98,7 +95,7 @@ static uint64_t rate_of(uint64_t bytes, uint64_t ns)
 	return rate < UINT64_MAX ? (uint64_t)rate : UINT64_MAX;
 }
 
-static void take_work(void *context, const struct gpu_activity *work)
+static void on_activity(void *context, const struct gpu_activity *work)
 {
 	struct bandwidth_view *view = context;
 	struct bandwidth_row *row;
@@ -115,7 +112,7 @@ static void take_work(void *context, const struct gpu_activity *work)
 	row->bytes += work->bytes;
 	row->busy_ns += work->end > from ? work->end - from : 0;
 	row->until = work->end > row->until ? work->end : row->until;
-	if (view->is_over_time) {
+	if (view->input.is_detailed) {
 		add_parts(row, work);
 	}
 	if (work->end > work->begin) {
@@ -131,11 +128,10 @@ static void begin(void *context, struct process *process)
 	struct bandwidth_view *view = context;
 
 	view->first = view->nr_rows;
-	view_without_take(&view->without, process);
-	gpu_activities_begin(&view->works, process, take_work, view);
+	gpu_activities_begin(&view->works, process, on_activity, view);
 }
 
-static void take(void *context, struct process *process, const struct batch *batch)
+static void on_batch(void *context, struct process *process, const struct batch *batch)
 {
 	struct bandwidth_view *view = context;
 
@@ -154,7 +150,7 @@ static void end(void *context, struct process *process)
 /* ---- the table ---- */
 
 enum column {
-	CALLS = GPU_ACTIVITIES_NR_DEVICE_COLUMNS,
+	CALLS = VIEW_NR_DEVICE_COLUMNS,
 	BYTES,
 	BUSY,
 	RATE,
@@ -164,7 +160,6 @@ enum column {
 	RATE_MAX,
 	NO_TIME,
 	NAME,
-	NR_COLUMNS,
 };
 
 static uint64_t clip(unsigned __int128 value)
@@ -207,7 +202,7 @@ static void fill(const struct bandwidth_view *view, size_t i, struct table_cell 
 	const struct bandwidth_row *row = &view->rows[i];
 	const struct histogram_group *rates = &view->rates.groups[i];
 
-	gpu_activities_fill_device(row->process, row->device, cells);
+	view_fill_device(row->process, row->device, cells);
 	table_set_integer(&cells[CALLS], row->nr);
 	table_set_integer(&cells[BYTES], clip(row->bytes));
 	table_set_integer(&cells[BUSY], row->busy_ns);
@@ -223,24 +218,22 @@ static void fill(const struct bandwidth_view *view, size_t i, struct table_cell 
 	table_set_integer(&cells[NAME], row->name);
 }
 
-static struct table *make_totals(struct bandwidth_view *view)
-{
-	static const struct table_column columns[NR_COLUMNS] = {
-		GPU_ACTIVITIES_DEVICE_COLUMNS,
-		{"calls", "Calls", TABLE_COUNT, false},
-		{"total_bytes", "Size", TABLE_SIZE, false},
-		{"busy_ns", "Busy", TABLE_TIME, false},
-		{"rate_bytes_per_s", "Rate", TABLE_RATE, false},
-		{"link_pct", "% of PCIe", TABLE_PERCENT, false},
-		{"rate_median_bytes_per_s", "Med", TABLE_RATE, false},
-		{"rate_min_bytes_per_s", "Min", TABLE_RATE, false},
-		{"rate_max_bytes_per_s", "Max", TABLE_RATE, false},
-		{"without_time", "Without time", TABLE_COUNT, true},
-		{"name", "Operation", TABLE_NAME, false},
-	};
-	struct table *table =
-		table_create("bandwidth", "Bandwidth of copies and sets", columns, NR_COLUMNS);
+static const struct table_column columns[] = {
+	VIEW_DEVICE_COLUMNS,
+	{"calls", "Calls", TABLE_COUNT, false},
+	{"total_bytes", "Size", TABLE_SIZE, false},
+	{"busy_ns", "Busy", TABLE_TIME, false, "at least one of the kind ran"},
+	{"rate_bytes_per_s", "Rate", TABLE_RATE, false, "size by busy time"},
+	{"link_pct", "% of PCIe", TABLE_PERCENT, false, "of what the PCIe lanes carry one way"},
+	{"rate_median_bytes_per_s", "Med", TABLE_RATE, false},
+	{"rate_min_bytes_per_s", "Min", TABLE_RATE, false},
+	{"rate_max_bytes_per_s", "Max", TABLE_RATE, false},
+	{"without_time", "Without time", TABLE_COUNT, true, "copies without a time"},
+	{"name", "Operation", TABLE_NAME, false},
+};
 
+static void fill_totals(struct bandwidth_view *view, struct table *table)
+{
 	histogram_finish(&view->rates);
 	for (size_t i = 0; i < view->nr_rows; i++) {
 		fill(view, i, table_add_row(table));
@@ -251,22 +244,21 @@ static struct table *make_totals(struct bandwidth_view *view)
 		"each copy by itself; %% of PCIe: of what the lanes between host and GPU carry one "
 		"way, headers of packets included, over 100 where there is a faster way; --detail: "
 		"over time");
-	return table;
 }
 
-static struct table *make_over_time(const struct bandwidth_view *view)
-{
-	static const struct table_column columns[] = {
-		GPU_ACTIVITIES_DEVICE_COLUMNS,
-		{"start_ns", "Start", TABLE_TIME, false},
-		{"duration_ns", "Duration", TABLE_TIME, false},
-		{"bytes", "Size", TABLE_SIZE, false},
-		{"rate_bytes_per_s", "Rate", TABLE_RATE, false},
-		{"name", "Operation", TABLE_NAME, false},
-	};
-	struct table *table =
-		table_create("bandwidth", "Bandwidth of copies and sets over time", columns, 8);
+static const struct table_column time_columns[] = {
+	VIEW_DEVICE_COLUMNS,
+	{"start_ns", "Start", TABLE_TIME, false},
+	{"duration_ns", "Duration", TABLE_TIME, false},
+	{"bytes", "Size", TABLE_SIZE, false},
+	{"rate_bytes_per_s", "Rate", TABLE_RATE, false, "size by busy time"},
+	{"name", "Operation", TABLE_NAME, false},
+};
 
+static void fill_over_time(const struct bandwidth_view *view, struct table *table)
+{
+	table_set_title(table, "Bandwidth of copies and sets over time");
+	table_set_columns(table, time_columns, sizeof(time_columns) / sizeof(time_columns[0]));
 	for (size_t i = 0; i < view->nr_rows; i++) {
 		const struct bandwidth_row *row = &view->rows[i];
 
@@ -275,7 +267,7 @@ static struct table *make_over_time(const struct bandwidth_view *view)
 			uint64_t ns = part_begin(row->process, k + 1) - start;
 			struct table_cell *cells = table_add_row(table);
 
-			gpu_activities_fill_device(row->process, row->device, cells);
+			view_fill_device(row->process, row->device, cells);
 			table_set_integer(&cells[3], start - row->process->first_ns);
 			table_set_integer(&cells[4], ns);
 			table_set_integer(&cells[5], row->parts[k]);
@@ -288,33 +280,38 @@ static struct table *make_over_time(const struct bandwidth_view *view)
 	}
 	table_note(table, "%u parts of the time of the process; start: after its first event",
 		NR_PARTS);
-	return table;
 }
 
-static struct table *make_table(void *context)
+static void fill_table(void *state, struct table *table)
 {
-	struct bandwidth_view *view = context;
-	struct table *table = view->is_over_time ? make_over_time(view) : make_totals(view);
+	struct bandwidth_view *view = state;
 
-	view_without_note(&view->without, table, "");
-	return table;
+	if (view->input.is_detailed) {
+		fill_over_time(view, table);
+	} else {
+		fill_totals(view, table);
+	}
+	view_note_devices(table, &view->input, "");
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct bandwidth_view *view = context;
+	struct bandwidth_view *view = state;
 
 	histogram_fini(&view->rates);
 	free(view->rows);
-	free(view);
 }
 
-const struct view_class view_bandwidth = {
+VIEW(bandwidth, 220) = {
 	.name = "bandwidth",
 	.help = "rates that copies and sets reached, over time with --detail",
 	.is_empty_hidden = true,
-	.scan = {works_wants, GPU_ACTIVITIES_NR_WANTS, gpu_activities_needs, begin, take, end},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.title = "Bandwidth of copies and sets",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct bandwidth_view),
+	.scan = {gpu_activities_wants, GPU_ACTIVITIES_NR_WANTS, gpu_activities_needs, begin,
+		on_batch, end},
+	.init = init,
+	.fill = fill_table,
+	.fini = fini,
 };

@@ -27,6 +27,7 @@ struct row {
 };
 
 struct benchmark_view {
+	struct view_input input;
 	struct row *rows;
 	size_t nr_rows, capacity;
 	/* of the process at hand */
@@ -36,12 +37,6 @@ struct benchmark_view {
 	size_t nr_sizes;
 	uint64_t nr_layers;
 };
-
-static void *create(const struct view_input *input)
-{
-	(void)input;
-	return mem_zeroed(1, sizeof(struct benchmark_view));
-}
 
 static void begin(void *context, struct process *process)
 {
@@ -59,7 +54,7 @@ static bool is_layer(const char *name)
 	       strcmp(name, "aten::conv1d") == 0 || strcmp(name, "aten::conv3d") == 0;
 }
 
-static void take_op(void *context, const struct op *op)
+static void on_op(void *context, const struct op *op)
 {
 	struct benchmark_view *view = context;
 	const char *at = op->shape ? strchr(string_pool_text(op->shape, NULL), '[') : NULL;
@@ -147,7 +142,6 @@ enum column {
 	RATIO = BATCH + 3,
 	SIZE,
 	IPS,
-	NR_COLUMNS = IPS + 3,
 };
 
 static void fill_times(const struct min_max_sum *spread, struct table_cell *cells)
@@ -213,47 +207,47 @@ static void add_note(const struct benchmark_view *view, struct table *table)
 		has_readers ? "" : "; no data loader was seen in some");
 }
 
-static struct table *make_table(void *context)
+static const struct table_column columns[] = {
+	{"pid", "PID", TABLE_ID, false},
+	{"steps", "Steps", TABLE_COUNT, false},
+	{"reader_cost_avg_ns", "reader_cost avg", TABLE_MEAN_TIME, false,
+		"time waiting for data, a step"},
+	{"reader_cost_max_ns", "max", TABLE_TIME, false},
+	{"reader_cost_min_ns", "min", TABLE_TIME, false},
+	{"batch_cost_avg_ns", "batch_cost avg", TABLE_MEAN_TIME, false, "time of a step"},
+	{"batch_cost_max_ns", "max", TABLE_TIME, false},
+	{"batch_cost_min_ns", "min", TABLE_TIME, false},
+	{"reader_ratio_pct", "reader % of batch", TABLE_PERCENT, false},
+	{"batch_size", "Batch", TABLE_COUNT, false},
+	{"ips_avg", "ips avg", TABLE_NUMBER, false, "samples per second"},
+	{"ips_max", "max", TABLE_NUMBER, false},
+	{"ips_min", "min", TABLE_NUMBER, false},
+};
+
+static void fill_table(void *state, struct table *table)
 {
-	static const struct table_column columns[NR_COLUMNS] = {
-		{"pid", "PID", TABLE_ID, false},
-		{"steps", "Steps", TABLE_COUNT, false},
-		{"reader_cost_avg_ns", "reader_cost avg", TABLE_MEAN_TIME, false},
-		{"reader_cost_max_ns", "max", TABLE_TIME, false},
-		{"reader_cost_min_ns", "min", TABLE_TIME, false},
-		{"batch_cost_avg_ns", "batch_cost avg", TABLE_MEAN_TIME, false},
-		{"batch_cost_max_ns", "max", TABLE_TIME, false},
-		{"batch_cost_min_ns", "min", TABLE_TIME, false},
-		{"reader_ratio_pct", "reader % of batch", TABLE_PERCENT, false},
-		{"batch_size", "Batch", TABLE_COUNT, false},
-		{"ips_avg", "ips avg", TABLE_NUMBER, false},
-		{"ips_max", "max", TABLE_NUMBER, false},
-		{"ips_min", "min", TABLE_NUMBER, false},
-	};
-	struct benchmark_view *view = context;
-	struct table *table = table_create("benchmark", "Benchmark", columns, NR_COLUMNS);
+	struct benchmark_view *view = state;
 
 	for (size_t i = 0; i < view->nr_rows; i++) {
 		fill(&view->rows[i], table_add_row(table));
 	}
 	add_note(view, table);
-	return table;
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct benchmark_view *view = context;
+	struct benchmark_view *view = state;
 
 	free(view->rows);
-	free(view);
 }
 
-const struct view_class view_benchmark = {
+VIEW(benchmark, 400) = {
 	.name = "benchmark",
 	.help = "reader_cost, batch_cost and samples a second",
-	.is_default = false,
-	.ops = {.begin = begin, .op = take_op, .end = end},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.title = "Benchmark",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct benchmark_view),
+	.ops = {.begin = begin, .op = on_op, .end = end},
+	.fill = fill_table,
+	.fini = fini,
 };

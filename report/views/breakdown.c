@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the time of steps went to; and what each device did in them. */
+/* What each step spent its time on, and what each GPU did in the steps. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,23 +31,16 @@ struct result {
 };
 
 struct breakdown_view {
+	struct view_input input;
 	struct breakdown breakdown; /* of the process at hand */
 	struct result *results;
 	size_t nr_results, capacity;
 	uint64_t nr_late, nr_untimed;
-	struct view_without without;
 };
-
-static void *create(const struct view_input *input)
-{
-	(void)input;
-	return mem_zeroed(1, sizeof(struct breakdown_view));
-}
 
 static void begin(struct breakdown_view *view, struct process *process, bool has_devices)
 {
 	breakdown_begin(&view->breakdown, process, has_devices);
-	view_without_take(&view->without, process);
 }
 
 static void begin_steps(void *context, struct process *process)
@@ -167,16 +160,15 @@ struct breakdown_sums view_breakdown_sums(void *context)
 	return sums;
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct breakdown_view *view = context;
+	struct breakdown_view *view = state;
 
 	for (size_t i = 0; i < view->nr_results; i++) {
 		free(view->results[i].steps);
 		free(view->results[i].uses);
 	}
 	free(view->results);
-	free(view);
 }
 
 /* ---- the tables ---- */
@@ -231,7 +223,6 @@ enum column {
 	STEP,
 	TOTAL,
 	PARTS,
-	NR_COLUMNS = PARTS + NR_BREAKDOWN_PARTS,
 };
 
 static void fill_step(
@@ -278,23 +269,19 @@ static bool is_left_out(const struct breakdown_view *view, const struct result *
 	return has_steps && !result->has_steps;
 }
 
-static struct table *make_steps(void *context)
-{
-	static struct table_column columns[NR_COLUMNS] = {
-		[PID] = {"pid", "PID", TABLE_ID, false},
-		[RANK] = {"rank", "Rank", TABLE_ID, false},
-		[STEP] = {"step", "Step", TABLE_TEXT, false},
-		[TOTAL] = {"total_ns", "Total", TABLE_MEAN_TIME, false},
-	};
-	struct breakdown_view *view = context;
-	size_t nr_left_out = 0;
-	struct table *table;
+static const struct table_column steps_columns[] = {
+	[PID] = {"pid", "PID", TABLE_ID, false},
+	[RANK] = {"rank", "Rank", TABLE_ID, false},
+	[STEP] = {"step", "Step", TABLE_TEXT, false},
+	[TOTAL] = {"total_ns", "Total", TABLE_MEAN_TIME, false},
+	BREAKDOWN_COLUMNS,
+};
 
-	for (unsigned int i = 0; i < NR_BREAKDOWN_PARTS; i++) {
-		columns[PARTS + i] = (struct table_column){
-			breakdown_keys[i], breakdown_titles[i], TABLE_MEAN_TIME, false};
-	}
-	table = table_create("breakdown", "Step breakdown", columns, NR_COLUMNS);
+static void fill_steps(void *state, struct table *table)
+{
+	struct breakdown_view *view = state;
+	size_t nr_left_out = 0;
+
 	for (size_t i = 0; i < view->nr_results; i++) {
 		const struct result *result = &view->results[i];
 
@@ -313,12 +300,11 @@ static struct table *make_steps(void *context)
 		"each moment counts for the first of these that covers it; a step ends with the "
 		"last "
 		"work launched in it");
-	view_without_note(&view->without, table, "");
+	view_note_devices(table, &view->input, "");
 	if (nr_left_out) {
 		view_note_more(table, "%zu process%s without steps %s left out", nr_left_out,
 			nr_left_out == 1 ? "" : "es", nr_left_out == 1 ? "is" : "are");
 	}
-	return table;
 }
 
 enum use_column {
@@ -369,25 +355,24 @@ static void fill_use(const struct result *result, const struct use *use, struct 
 		(double)use->kernel_ns);
 }
 
-static struct table *make_uses(void *context)
+static const struct table_column uses_columns[] = {
+	[USE_PID] = {"pid", "PID", TABLE_ID, false},
+	[USE_RANK] = {"rank", "Rank", TABLE_ID, false},
+	[USE_DEVICE] = {"device", "GPU", TABLE_ID, false},
+	[USE_NAME] = {"name", "Name", TABLE_NAME, false},
+	[USE_MEMORY] = {"memory_bytes", "Memory", TABLE_SIZE, false},
+	[USE_CAPABILITY] = {"capability", "Compute capability", TABLE_TEXT, false},
+	[USE_UTILIZATION] = {"utilization_pct", "Kernels % of steps", TABLE_PERCENT, false},
+	[USE_SM] = {"sm_efficiency_pct", "Est. SM efficiency %", TABLE_PERCENT, false},
+	[USE_OCCUPANCY] = {"occupancy_pct", "Est. occupancy %", TABLE_PERCENT, false},
+	[USE_TENSOR] = {"tensor_pct", "Tensor cores % of kernel time", TABLE_PERCENT, false},
+	[USE_NO_TENSOR] = {"no_tensor_pct", "without %", TABLE_PERCENT, true},
+	[USE_UNKNOWN] = {"unknown_tensor_pct", "unknown %", TABLE_PERCENT, false},
+};
+
+static void fill_uses(void *state, struct table *table)
 {
-	static const struct table_column columns[NR_USE_COLUMNS] = {
-		[USE_PID] = {"pid", "PID", TABLE_ID, false},
-		[USE_RANK] = {"rank", "Rank", TABLE_ID, false},
-		[USE_DEVICE] = {"device", "GPU", TABLE_ID, false},
-		[USE_NAME] = {"name", "Name", TABLE_NAME, false},
-		[USE_MEMORY] = {"memory_bytes", "Memory", TABLE_SIZE, false},
-		[USE_CAPABILITY] = {"capability", "Compute capability", TABLE_TEXT, false},
-		[USE_UTILIZATION] = {"utilization_pct", "Kernels % of steps", TABLE_PERCENT, false},
-		[USE_SM] = {"sm_efficiency_pct", "Est. SM efficiency %", TABLE_PERCENT, false},
-		[USE_OCCUPANCY] = {"occupancy_pct", "Est. occupancy %", TABLE_PERCENT, false},
-		[USE_TENSOR] = {"tensor_pct", "Tensor cores % of kernel time", TABLE_PERCENT,
-			false},
-		[USE_NO_TENSOR] = {"no_tensor_pct", "without %", TABLE_PERCENT, true},
-		[USE_UNKNOWN] = {"unknown_tensor_pct", "unknown %", TABLE_PERCENT, false},
-	};
-	struct breakdown_view *view = context;
-	struct table *table = table_create("gpu_use", "GPUs in the steps", columns, NR_USE_COLUMNS);
+	struct breakdown_view *view = state;
 
 	for (size_t i = 0; i < view->nr_results; i++) {
 		for (size_t k = 0; k < view->results[i].nr_uses; k++) {
@@ -398,8 +383,7 @@ static struct table *make_uses(void *context)
 	note(view, table,
 		"where there are no steps, of all of the recording; SM efficiency: share of "
 		"multiprocessors with blocks, at most; occupancy: of warps that fit, by time");
-	view_without_note(&view->without, table, "");
-	return table;
+	view_note_devices(table, &view->input, "");
 }
 
 /* Both views are of the same pass. */
@@ -409,20 +393,25 @@ static struct table *make_uses(void *context)
 		.record = record, .end = end                                              \
 	}
 
-const struct view_class view_breakdown = {
+VIEW(breakdown, 260) = {
 	.name = "breakdown",
 	.help = "what the time of each step went to, as parts that sum to it",
+	.title = "Step breakdown",
+	VIEW_COLUMNS(steps_columns),
+	VIEW_STATE(struct breakdown_view),
 	.ops = TAKES(begin_steps),
-	.create = create,
-	.table = make_steps,
-	.destroy = destroy,
+	.fill = fill_steps,
+	.fini = fini,
 };
 
-const struct view_class view_gpu_use = {
+VIEW(gpu_use, 270) = {
 	.name = "gpu-use",
 	.help = "each GPU in the steps: utilization, SM efficiency, occupancy, tensor cores",
+	.key = "gpu_use",
+	.title = "GPUs in the steps",
+	VIEW_COLUMNS(uses_columns),
+	VIEW_STATE(struct breakdown_view),
 	.ops = TAKES(begin_uses),
-	.create = create,
-	.table = make_uses,
-	.destroy = destroy,
+	.fill = fill_uses,
+	.fini = fini,
 };

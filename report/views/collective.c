@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels that move data between devices (kernel_class.h), by name, and how much of each ran while
- * some computation ran on its device. Sums over kernels: where two of them run at once both count,
- * unlike in the view `distributed`.
+ * Communication kernels by name, and how much of each ran while its device computed. Two kernels
+ * that run at once both count, unlike in the view `distributed`.
  */
 #include <stdlib.h>
 
@@ -25,22 +24,19 @@ struct collective_device {
 };
 
 struct collective_view {
+	struct view_input input;
 	struct gpu_activities works;
 	struct collective_device *devices; /* of the process at hand */
 	size_t nr_devices, capacity;
 	struct keyed_stats tally;  /* by name */
 	struct histogram overlaps; /* of its rows, ns */
-	struct view_without without;
 };
 
-static void *create(const struct view_input *input)
+static void init(void *state)
 {
-	struct collective_view *view = mem_zeroed(1, sizeof(*view));
+	struct collective_view *view = state;
 
-	(void)input;
-	keyed_stats_init(&view->tally);
 	histogram_init(&view->overlaps);
-	return view;
 }
 
 static struct collective_device *find_device(struct collective_view *view, uint32_t device)
@@ -81,7 +77,7 @@ static void finish_until(
 	device->nr_running = nr;
 }
 
-static void take_work(void *context, const struct gpu_activity *work)
+static void on_activity(void *context, const struct gpu_activity *work)
 {
 	struct collective_view *view = context;
 	struct collective_device *device = find_device(view, work->device);
@@ -108,11 +104,10 @@ static void begin(void *context, struct process *process)
 {
 	struct collective_view *view = context;
 
-	view_without_take(&view->without, process);
-	gpu_activities_begin(&view->works, process, take_work, view);
+	gpu_activities_begin(&view->works, process, on_activity, view);
 }
 
-static void take(void *context, struct process *process, const struct batch *batch)
+static void on_batch(void *context, struct process *process, const struct batch *batch)
 {
 	struct collective_view *view = context;
 
@@ -136,66 +131,61 @@ static void end(void *context, struct process *process)
 enum column {
 	OVERLAP = KEYED_STATS_NR_COLUMNS,
 	OVERLAP_SHARE,
-	NAME,
-	NR_COLUMNS,
 };
 
-static struct table *make_table(void *context)
+static uint64_t overlap_ns(const void *state, size_t row)
 {
-	static const struct table_column columns[NR_COLUMNS] = {
-		KEYED_STATS_COLUMNS("% of communication"),
-		{"overlap_ns", "Overlapped", TABLE_TIME, false},
-		{"overlap_pct", "Overlapped %", TABLE_PERCENT, false},
-		{"name", "Kernel", TABLE_NAME, false},
-	};
-	struct collective_view *view = context;
-	struct table *table = table_create("collectives", "Collectives", columns, NR_COLUMNS);
+	return histogram_sum(&((const struct collective_view *)state)->overlaps.groups[row]);
+}
+
+static const struct table_column columns[] = {
+	KEYED_STATS_COLUMNS("% of communication"),
+	{"overlap_ns", "Overlapped", TABLE_TIME, false, "computation ran on the device meanwhile"},
+	{"overlap_pct", "Overlapped %", TABLE_PERCENT, false},
+	{"name", "Kernel", TABLE_NAME, false, TABLE_MEMBER(keyed_stats_row, name)},
+};
+
+static void fill_table(void *state, struct table *table)
+{
+	struct collective_view *view = state;
 	double total_ns;
 
 	keyed_stats_finish(&view->tally);
 	histogram_finish(&view->overlaps);
 	total_ns = keyed_stats_total_ns(&view->tally);
 	for (size_t i = 0; i < view->tally.nr_rows; i++) {
-		struct table_cell *cells = table_add_row(table);
-		uint64_t overlap_ns = histogram_sum(&view->overlaps.groups[i]);
+		struct table_cell *cells = keyed_stats_add(&view->tally, i, total_ns, table);
+		uint64_t ns = overlap_ns(view, i);
 		uint64_t row_ns = histogram_sum(&view->tally.times.groups[i]);
 
-		keyed_stats_fill(&view->tally, i, total_ns, cells);
-		table_set_integer(&cells[OVERLAP], overlap_ns);
-		table_set_share(&cells[OVERLAP_SHARE], overlap_ns, row_ns);
-		table_set_integer(&cells[NAME], view->tally.rows[i].name);
+		table_set_integer(&cells[OVERLAP], ns);
+		table_set_share(&cells[OVERLAP_SHARE], ns, row_ns);
 	}
 	table_sort(table, "total");
 	table_note(table, "sums over kernels; overlapped: some computation ran on the device");
-	view_without_note(&view->without, table, "");
+	view_note_devices(table, &view->input, "");
 	keyed_stats_note(&view->tally, table);
-	return table;
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct collective_view *view = context;
+	struct collective_view *view = state;
 
-	keyed_stats_fini(&view->tally);
 	histogram_fini(&view->overlaps);
 	free(view->devices);
-	free(view);
 }
 
-const struct keyed_stats *view_collective_tally(void *context, const struct histogram **overlaps)
-{
-	struct collective_view *view = context;
-
-	*overlaps = &view->overlaps;
-	return &view->tally;
-}
-
-const struct view_class view_collective = {
+VIEW(collective, 140) = {
 	.name = "collectives",
 	.help = "kernels that communicate, by name, and how much of them was overlapped",
 	.is_empty_hidden = true,
-	.scan = {works_wants, GPU_ACTIVITIES_NR_WANTS, gpu_activities_needs, begin, take, end},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.title = "Collectives",
+	VIEW_COLUMNS(columns),
+	VIEW_KEYED_STATE(struct collective_view, tally),
+	.merge = {.sums = {"overlap_ns"}, .keys = {"name"}, .sum = overlap_ns},
+	.scan = {gpu_activities_wants, GPU_ACTIVITIES_NR_WANTS, gpu_activities_needs, begin,
+		on_batch, end},
+	.init = init,
+	.fill = fill_table,
+	.fini = fini,
 };

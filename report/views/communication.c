@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NCCL's operations by communicator and kind (--detail: and size): how much they moved, how fast,
- * and what of their kernels' time was waiting for the last rank. Unlike `collectives`, which goes
- * by the names of kernels, it knows the calls. Those that hosts carry out (gloo, MPI, UCC) are rows
- * by library, since nothing tells their process groups.
+ * NCCL operations by communicator and kind, with --detail also by size: bytes, speed, and how much
+ * of the kernels' time was waiting for the last rank. The view `collectives` goes by the names of
+ * kernels; this one knows the calls. Operations that hosts carry out (gloo, MPI, UCC) are rows by
+ * library, because nothing distinguishes their process groups.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,19 +18,9 @@
 struct communication_view {
 	struct nccl_ops ops;
 	struct view_input input;
-	bool is_by_size;
 };
 
-static void *create(const struct view_input *input)
-{
-	struct communication_view *view = mem_zeroed(1, sizeof(*view));
-
-	view->input = *input;
-	view->is_by_size = input->is_detailed;
-	return view;
-}
-
-static void take(void *context, struct process *process, const struct batch *batch)
+static void on_batch(void *context, struct process *process, const struct batch *batch)
 {
 	struct communication_view *view = context;
 
@@ -65,7 +55,6 @@ enum column {
 	LATE_RANK,
 	LATE_SHARE,
 	LATE_NS,
-	NR_COLUMNS,
 };
 
 /* Of the operations of a row. */
@@ -84,7 +73,8 @@ static int compare(uint64_t a, uint64_t b)
 	return a < b ? -1 : a > b;
 }
 
-/* One that nobody knows is another one in each process, but not of libraries that tell none. */
+/* One that nobody knows is another one in each process, but not of libraries without communicators.
+ */
 static int by_row(const struct nccl_op *x, const struct nccl_op *y, bool is_by_size)
 {
 	int order = compare(x->library, y->library);
@@ -250,34 +240,34 @@ static bool has_group(const struct nccl_ops *ops)
 	return false;
 }
 
-static struct table *make_table(void *context)
+static const struct table_column columns[] = {
+	{"name", "Operation", TABLE_TEXT, false},
+	{"communicator", "Communicator", TABLE_TEXT, false},
+	{"group", "Process group", TABLE_TEXT, false},
+	{"ranks", "Ranks", TABLE_COUNT, false},
+	{"calls", "Calls", TABLE_COUNT, false},
+	{"bytes", "Size", TABLE_SIZE, true},
+	{"avg_bytes", "Avg size", TABLE_MEAN_SIZE, false},
+	{"time_ns", "Kernels", TABLE_TIME, false, "sum over the ranks' kernels"},
+	{"waiting_ns", "Waiting", TABLE_TIME, false, "until the last rank's kernel began"},
+	{"waiting_pct", "Waiting % of kernels", TABLE_PERCENT, false},
+	{"transfer_ns", "Transfer", TABLE_TIME, false, "from then to the end"},
+	{"algbw_bytes_per_s", "Algbw", TABLE_RATE, false, "algorithm bandwidth, as in nccl-tests"},
+	{"busbw_bytes_per_s", "Busbw", TABLE_RATE, false, "bus bandwidth, as in nccl-tests"},
+	{"late_rank", "Late rank", TABLE_COUNT, false,
+		"rank of the communicator for which the others waited longest"},
+	{"late_pct", "Late % of ops", TABLE_PERCENT, false, "operations to which it came last"},
+	{"late_wait_ns", "Waited for it", TABLE_TIME, false, "time that the others waited for it"},
+};
+
+static void fill_table(void *state, struct table *table)
 {
-	static struct table_column columns[NR_COLUMNS] = {
-		{"name", "Operation", TABLE_TEXT, false},
-		{"communicator", "Communicator", TABLE_TEXT, false},
-		{"group", "Process group", TABLE_TEXT, false},
-		{"ranks", "Ranks", TABLE_COUNT, false},
-		{"calls", "Calls", TABLE_COUNT, false},
-		{"bytes", "Size", TABLE_SIZE, true},
-		{"avg_bytes", "Avg size", TABLE_MEAN_SIZE, false},
-		{"time_ns", "Kernels", TABLE_TIME, false},
-		{"waiting_ns", "Waiting", TABLE_TIME, false},
-		{"waiting_pct", "Waiting % of kernels", TABLE_PERCENT, false},
-		{"transfer_ns", "Transfer", TABLE_TIME, false},
-		{"algbw_bytes_per_s", "Algbw", TABLE_RATE, false},
-		{"busbw_bytes_per_s", "Busbw", TABLE_RATE, false},
-		{"late_rank", "Late rank", TABLE_COUNT, false},
-		{"late_pct", "Late % of ops", TABLE_PERCENT, false},
-		{"late_wait_ns", "Waited for it", TABLE_TIME, false},
-	};
-	struct communication_view *view = context;
+	struct communication_view *view = state;
 	struct nccl_ops *ops = &view->ops;
-	struct table *table;
 	struct nccl_match match;
 	struct buf text = {0};
 
-	columns[GROUP].is_wide_only = !has_group(ops);
-	table = table_create("communication", "Communication calls", columns, NR_COLUMNS);
+	table->columns[GROUP].is_wide_only = !has_group(ops);
 	nccl_match(ops, &match);
 	nccl_notes_add(ops, &match, &text);
 	job_clock_print_fit(view->input.processes, view->input.nr_processes, "; ", &text);
@@ -288,7 +278,7 @@ static struct table *make_table(void *context)
 	for (size_t at = 0, nr; at < ops->nr_ops; at += nr) {
 		nr = 1;
 		while (at + nr < ops->nr_ops &&
-			!by_row(&ops->ops[at], &ops->ops[at + nr], view->is_by_size)) {
+			!by_row(&ops->ops[at], &ops->ops[at + nr], view->input.is_detailed)) {
 			nr++;
 		}
 		fill(&ops->ops[at], nr, table_add_row(table));
@@ -303,29 +293,44 @@ static struct table *make_table(void *context)
 		text.bytes);
 	view_note_ranks(table, view->input.processes, view->input.nr_processes);
 	buf_fini(&text);
-	return table;
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct communication_view *view = context;
+	struct communication_view *view = state;
 
 	nccl_ops_fini(&view->ops);
-	free(view);
 }
 
 static const struct scan_want wants[] = {
 	{GPROF_TABLE_nccl, NCCL_OPS_MASK, 0}, {GPROF_TABLE_op, HOST_COLLECTIVE_MASK, 0}};
 
-const struct view_class view_communication = {
+/* Of the rows that `reduce` keeps. */
+static void fill_keys(uint32_t kind, uint32_t name, struct table_cell *cells)
+{
+	uint32_t nr_ranks = NCCL_ROW_RANKS(kind);
+
+	table_set_string(&cells[0], nccl_names_op((uint8_t)kind));
+	if (name) {
+		table_set_string(&cells[1], string_pool_text(name, NULL));
+	}
+	if (nr_ranks) {
+		table_set_integer(&cells[2], nr_ranks);
+	}
+}
+
+VIEW(communication, 150) = {
 	.name = "communication",
 	.help = "calls of NCCL, gloo, MPI and UCC by communicator: sizes, bandwidths, waiting and "
 		"late "
 		"ranks",
 	.is_default = true,
 	.is_empty_hidden = true,
-	.scan = {wants, 2, host_collective_needs, NULL, take, end},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.title = "Communication calls",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct communication_view),
+	.merge = {.keys = {"name", "communicator", "ranks"}, .fill_keys = fill_keys},
+	.scan = {wants, 2, host_collective_needs, NULL, on_batch, end},
+	.fill = fill_table,
+	.fini = fini,
 };

@@ -12,12 +12,11 @@
 #include "report/analysis/view.h"
 
 struct copy_view {
+	struct view_input input;
 	struct keyed_stats tally;
 	struct address_kinds *pointers; /* of the process at hand, if it has no device records */
-	struct view_without without;	/* device records */
 	bool has_host_calls;		/* in rows */
 	bool is_set;			/* the memset view */
-	bool is_finished;
 };
 
 static const struct scan_want memcpy_wants[] = {
@@ -51,41 +50,25 @@ static const struct scan_want memset_wants[] = {
 		0},
 };
 
-static void *create(bool is_set)
+static void init_sets(void *state)
 {
-	struct copy_view *view = mem_zeroed(1, sizeof(*view));
+	struct copy_view *view = state;
 
-	view->is_set = is_set;
-	keyed_stats_init(&view->tally);
-	return view;
-}
-
-static void *create_copies(const struct view_input *input)
-{
-	(void)input;
-	return create(false);
-}
-
-static void *create_sets(const struct view_input *input)
-{
-	(void)input;
-	return create(true);
+	view->is_set = true;
 }
 
 static bool needs(void *context, struct process *process, unsigned int table)
 {
-	const char *why;
-
 	(void)context;
 	return (table != GPROF_TABLE_api_copy && table != GPROF_TABLE_api_set) ||
-	       !view_has_device_records(process, &why);
+	       !view_has_device_records(process, NULL);
 }
 
 static void begin(void *context, struct process *process)
 {
 	struct copy_view *view = context;
 
-	if (view_without_take(&view->without, process)) {
+	if (!view_has_device_records(process, NULL)) {
 		view->pointers = address_kinds_create(process);
 	}
 }
@@ -238,7 +221,7 @@ static void take_host_calls(struct copy_view *view, struct process *process, con
 	}
 }
 
-static void take(void *context, struct process *process, const struct batch *batch)
+static void on_batch(void *context, struct process *process, const struct batch *batch)
 {
 	struct copy_view *view = context;
 
@@ -260,20 +243,30 @@ static void take(void *context, struct process *process, const struct batch *bat
 
 /* ---- the table ---- */
 
-static void finish(struct copy_view *view)
-{
-	if (!view->is_finished) {
-		keyed_stats_finish(&view->tally);
-		view->is_finished = true;
-	}
-}
-
 const char *copy_async(uint32_t kind)
 {
 	return kind & (COPY_IS_HOST_CALL | COPY_IS_OF_TRACE) ? "?"
 	       : kind & COPY_IS_ASYNC			     ? "yes"
 							     : "no";
 }
+
+static uint64_t bytes_of(const void *state, size_t row)
+{
+	return histogram_sum(&((const struct copy_view *)state)->tally.sizes.groups[row]);
+}
+
+static void fill_keys(uint32_t kind, uint32_t name, struct table_cell *cells)
+{
+	table_set_string(&cells[0], kind & COPY_IS_HOST_CALL ? "host calls" : "device records");
+	table_set_string(&cells[1], copy_async(kind));
+	table_set_integer(&cells[2], name);
+}
+
+#define MERGE                                                                    \
+	{                                                                        \
+		.sums = {"total_bytes"}, .keys = {"seen_by", "async", "name"},   \
+		.kind_mask = COPY_FLAGS, .sum = bytes_of, .fill_keys = fill_keys \
+	}
 
 static void fill(
 	const struct copy_view *view, size_t row, double total_ns, struct table_cell *cells)
@@ -301,79 +294,76 @@ static void fill(
 	table_set_integer(&cells[11], view->tally.rows[row].name);
 }
 
-static struct table *make_table(void *context)
-{
-#define COPY_COLUMNS                                                                             \
-	{"total_bytes", "Size", TABLE_SIZE, false}, {"bytes_per_s", "Rate", TABLE_RATE, false},  \
-		{"avg_bytes", "Avg size", TABLE_MEAN_SIZE, false},                               \
-		{"min_bytes", "Min size", TABLE_SIZE, true},                                     \
-		{"max_bytes", "Max size", TABLE_SIZE, true},                                     \
-		{"direction", "Direction", TABLE_TEXT, true},                                    \
-		{"source", "From", TABLE_TEXT, true}, {"target", "To", TABLE_TEXT, true},        \
-		{"async", "Async", TABLE_TEXT, false}, {"seen_by", "Seen by", TABLE_TEXT, true}, \
-		{"untimed", "Untimed", TABLE_COUNT, true},                                       \
-	{                                                                                        \
-		"name", "Operation", TABLE_NAME, false                                           \
+#define COPY_COLUMNS                                                                        \
+	{"total_bytes", "Size", TABLE_SIZE, false},                                         \
+		{"bytes_per_s", "Rate", TABLE_RATE, false, "size by time"},                 \
+		{"avg_bytes", "Avg size", TABLE_MEAN_SIZE, false},                          \
+		{"min_bytes", "Min size", TABLE_SIZE, true},                                \
+		{"max_bytes", "Max size", TABLE_SIZE, true},                                \
+		{"direction", "Direction", TABLE_TEXT, true},                               \
+		{"source", "From", TABLE_TEXT, true}, {"target", "To", TABLE_TEXT, true},   \
+		{"async", "Async", TABLE_TEXT, false, "whether the call was asynchronous"}, \
+		{"seen_by", "Seen by", TABLE_TEXT, true,                                    \
+			"device records, or host calls where there are none"},              \
+		{"untimed", "Untimed", TABLE_COUNT, true, "copies without a time"},         \
+	{                                                                                   \
+		"name", "Operation", TABLE_NAME, false                                      \
 	}
-	static const struct table_column copies[] = {
-		KEYED_STATS_COLUMNS("% of copy time"), COPY_COLUMNS};
-	static const struct table_column sets[] = {
-		KEYED_STATS_COLUMNS("% of set time"), COPY_COLUMNS};
-#undef COPY_COLUMNS
-	struct copy_view *view = context;
-	struct table *table = view->is_set ? table_create("memset", "Memory sets", sets,
-						     KEYED_STATS_NR_COLUMNS + 12)
-					   : table_create("memcpy", "Memory copies", copies,
-						     KEYED_STATS_NR_COLUMNS + 12);
+static const struct table_column copy_columns[] = {
+	KEYED_STATS_COLUMNS("% of copy time"), COPY_COLUMNS};
+static const struct table_column set_columns[] = {
+	KEYED_STATS_COLUMNS("% of set time"), COPY_COLUMNS};
+
+static void fill_table(void *state, struct table *table)
+{
+	struct copy_view *view = state;
 	double total_ns;
 
-	finish(view);
+	keyed_stats_finish(&view->tally);
 	total_ns = keyed_stats_total_ns(&view->tally);
 	for (size_t i = 0; i < view->tally.nr_rows; i++) {
 		fill(view, i, total_ns, table_add_row(table));
 	}
-	view_without_note(&view->without, table,
+	view_note_devices(table, &view->input,
 		view->has_host_calls ? "; rows marked host call are times of calls" : "");
 	keyed_stats_note(&view->tally, table);
 	table_sort(table, "total");
-	return table;
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct copy_view *view = context;
+	struct copy_view *view = state;
 
-	keyed_stats_fini(&view->tally);
 	address_kinds_destroy(view->pointers);
-	free(view);
 }
 
-const struct keyed_stats *view_copy_tally(void *context)
-{
-	finish(context);
-	return &((struct copy_view *)context)->tally;
-}
-
-const struct view_class view_memcpy = {
+VIEW(memcpy, 280) = {
 	.name = "memcpy",
 	.help = "copies by direction and kind of memory, with sizes and rates",
 	.is_default = true,
 	.is_empty_hidden = true,
-	.scan = {memcpy_wants, sizeof(memcpy_wants) / sizeof(memcpy_wants[0]), needs, begin, take,
-		end},
-	.create = create_copies,
-	.table = make_table,
-	.destroy = destroy,
+	.title = "Memory copies",
+	VIEW_COLUMNS(copy_columns),
+	VIEW_KEYED_STATE(struct copy_view, tally),
+	.merge = MERGE,
+	.scan = {memcpy_wants, sizeof(memcpy_wants) / sizeof(memcpy_wants[0]), needs, begin,
+		on_batch, end},
+	.fill = fill_table,
+	.fini = fini,
 };
 
-const struct view_class view_memset = {
+VIEW(memset, 290) = {
 	.name = "memset",
 	.help = "sets by kind of memory",
 	.is_default = true,
 	.is_empty_hidden = true,
-	.scan = {memset_wants, sizeof(memset_wants) / sizeof(memset_wants[0]), needs, begin, take,
-		end},
-	.create = create_sets,
-	.table = make_table,
-	.destroy = destroy,
+	.title = "Memory sets",
+	VIEW_COLUMNS(set_columns),
+	VIEW_KEYED_STATE(struct copy_view, tally),
+	.merge = MERGE,
+	.scan = {memset_wants, sizeof(memset_wants) / sizeof(memset_wants[0]), needs, begin,
+		on_batch, end},
+	.init = init_sets,
+	.fill = fill_table,
+	.fini = fini,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What steps were made of: the pieces of their critical paths by kind, and by name in it. */
+/* The critical paths of the steps: their pieces by kind, and by name within a kind. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +11,14 @@
 #define NR_NAMES 10u /* of each kind, without --detail */
 
 struct critical_view {
+	struct view_input input;
 	struct critical_load load;
 	struct keyed_stats kinds, names; /* of pieces; of names the kind too */
 	uint64_t whole_ns;		 /* of all steps */
 	bool has_all_names;
-	struct view_without without;
 };
 
-static void take_piece(
+static void on_piece(
 	void *context, enum critical_kind kind, uint32_t name, uint64_t begin, uint64_t end)
 {
 	struct critical_view *view = context;
@@ -32,27 +32,25 @@ static void take_piece(
 	}
 }
 
-static void take_step(void *context, struct critical_step *step)
+static void on_step(void *context, struct critical_step *step)
 {
 	struct critical_view *view = context;
 
 	view->whole_ns += step->end - step->begin;
-	critical_run(step, take_piece, view);
+	critical_run(step, on_piece, view);
 }
 
-static void *create(const struct view_input *input)
+static void init(void *state)
 {
-	struct critical_view *view = mem_zeroed(1, sizeof(*view));
+	struct critical_view *view = state;
 
-	view->has_all_names = input->is_detailed;
-	view->load.take = take_step;
+	view->has_all_names = view->input.is_detailed;
+	view->load.take = on_step;
 	view->load.context = view;
-	keyed_stats_init(&view->kinds);
 	keyed_stats_init(&view->names);
-	return view;
 }
 
-static void take(void *context, struct process *process, const struct batch *batch)
+static void on_batch(void *context, struct process *process, const struct batch *batch)
 {
 	struct critical_view *view = context;
 
@@ -63,22 +61,21 @@ static void begin(void *context, struct process *process)
 {
 	struct critical_view *view = context;
 
-	view_without_take(&view->without, process);
 	critical_load_begin(&view->load, process);
 }
 
-static void take_op(void *context, const struct op *op)
+static void on_op(void *context, const struct op *op)
 {
 	critical_load_op(&((struct critical_view *)context)->load, op);
 }
 
-static void take_call(void *context, const struct op_call *call, const struct op *op)
+static void on_call(void *context, const struct op_call *call, const struct op *op)
 {
 	(void)op;
 	critical_load_call(&((struct critical_view *)context)->load, call);
 }
 
-static void take_record(void *context, const struct op_record *record, const struct op_call *call,
+static void on_record(void *context, const struct op_record *record, const struct op_call *call,
 	const struct op *op)
 {
 	(void)op;
@@ -97,7 +94,6 @@ static void end(void *context, struct process *process, const struct phases *pha
 enum column {
 	KIND = KEYED_STATS_NR_COLUMNS,
 	NAME,
-	NR_COLUMNS,
 };
 
 struct order {
@@ -189,24 +185,23 @@ static void add_note(const struct critical_view *view, struct table *table)
 	}
 }
 
-static struct table *make_table(void *context)
+static const struct table_column columns[] = {
+	{"share_pct", "% of steps", TABLE_PERCENT, false}, /* as keyed_stats_fill has them */
+	{"total_ns", "Total", TABLE_TIME, false},
+	{"pieces", "Pieces", TABLE_COUNT, false, "stretches of the path"},
+	{"avg_ns", "Avg", TABLE_MEAN_TIME, false},
+	{"median_ns", "Med", TABLE_MEAN_TIME, false},
+	{"p99_ns", "p99", TABLE_TIME, true},
+	{"min_ns", "Min", TABLE_TIME, true},
+	{"max_ns", "Max", TABLE_TIME, false},
+	{"stddev_ns", "StdDev", TABLE_MEAN_TIME, true},
+	{"kind", "Kind", TABLE_TEXT, true, "host, launch, stream or wait"},
+	{"name", "On the path", TABLE_NAME, false, "what the path runs through"},
+};
+
+static void fill_table(void *state, struct table *table)
 {
-	static const struct table_column columns[NR_COLUMNS] = {
-		{"share_pct", "% of steps", TABLE_PERCENT,
-			false}, /* as keyed_stats_fill has them */
-		{"total_ns", "Total", TABLE_TIME, false},
-		{"pieces", "Pieces", TABLE_COUNT, false},
-		{"avg_ns", "Avg", TABLE_MEAN_TIME, false},
-		{"median_ns", "Med", TABLE_MEAN_TIME, false},
-		{"p99_ns", "p99", TABLE_TIME, true},
-		{"min_ns", "Min", TABLE_TIME, true},
-		{"max_ns", "Max", TABLE_TIME, false},
-		{"stddev_ns", "StdDev", TABLE_MEAN_TIME, true},
-		{"kind", "Kind", TABLE_TEXT, true},
-		{"name", "On the path", TABLE_NAME, false},
-	};
-	struct critical_view *view = context;
-	struct table *table = table_create("critical-path", "Critical path", columns, NR_COLUMNS);
+	struct critical_view *view = state;
 
 	struct order order[NR_CRITICAL_KINDS];
 
@@ -226,30 +221,26 @@ static struct table *make_table(void *context)
 	}
 	add_note(view, table);
 	keyed_stats_note(&view->names, table);
-	return table;
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct critical_view *view = context;
+	struct critical_view *view = state;
 
 	critical_load_fini(&view->load);
-	keyed_stats_fini(&view->kinds);
 	keyed_stats_fini(&view->names);
-	free(view);
 }
 
-const struct view_class view_critical = {
+VIEW(critical, 230) = {
 	.name = "critical-path",
 	.help = "what the length of steps was made of, through host, launches, streams, waits",
 	.is_empty_hidden = true,
-	.scan = {critical_load_wants, CRITICAL_LOAD_NR_WANTS, NULL, NULL, take, NULL},
-	.ops = {.begin = begin,
-		.op = take_op,
-		.call = take_call,
-		.record = take_record,
-		.end = end},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.title = "Critical path",
+	VIEW_COLUMNS(columns),
+	VIEW_KEYED_STATE(struct critical_view, kinds),
+	.scan = {critical_load_wants, CRITICAL_LOAD_NR_WANTS, NULL, NULL, on_batch, NULL},
+	.ops = {.begin = begin, .op = on_op, .call = on_call, .record = on_record, .end = end},
+	.init = init,
+	.fill = fill_table,
+	.fini = fini,
 };

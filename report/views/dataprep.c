@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loading data: how long the loop waited in its loader's __next__, and how busy the processes were
- * that it started for the loading.
+ * How long the training loop waited in its loader's __next__, and how busy the processes were that
+ * it started to load data.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,13 +31,11 @@ static const struct scan_want wants[] = {
 	{GPROF_TABLE_sample, COL_BIT(COL_sample_value) | COL_BIT(COL_sample_metric), 0},
 };
 
-static void *create(const struct view_input *input)
+static void init(void *state)
 {
-	struct dataprep_view *view = mem_zeroed(1, sizeof(*view));
+	struct dataprep_view *view = state;
 
-	view->input = *input;
-	view->rows = mem_zeroed(input->nr_processes + 1, sizeof(*view->rows));
-	return view;
+	view->rows = mem_zeroed(view->input.nr_processes + 1, sizeof(*view->rows));
 }
 
 static void begin(void *context, struct process *process)
@@ -49,7 +47,7 @@ static void begin(void *context, struct process *process)
 }
 
 /* CPU time counts from the start of the process: the last is all of it. */
-static void take(void *context, struct process *process, const struct batch *b)
+static void on_batch(void *context, struct process *process, const struct batch *b)
 {
 	struct row *row = ((struct dataprep_view *)context)->row;
 
@@ -83,7 +81,7 @@ static bool is_outermost(const struct op *op)
 	return !outer;
 }
 
-static void take_op(void *context, const struct op *op)
+static void on_op(void *context, const struct op *op)
 {
 	struct dataprep_view *view = context;
 	enum op_class class = op_class(op->name, op->framework, op->scope);
@@ -130,7 +128,6 @@ enum column {
 	BATCHES,
 	WAIT, /* total, avg, max, min */
 	SHARE = WAIT + 4,
-	NR_COLUMNS,
 };
 
 static void fill(const struct process *process, const struct row *row, struct table_cell *cells)
@@ -185,26 +182,27 @@ static void add_rows(const struct dataprep_view *view, struct table *table)
 	free(members);
 }
 
-static struct table *make_table(void *context)
+static const struct table_column columns[] = {
+	{"pid", "PID", TABLE_ID, false},
+	{"parent", "Loop", TABLE_ID, false, "process ID of the training loop"},
+	{"role", "Is", TABLE_TEXT, false, "loop, worker or other"},
+	{"worker", "Worker", TABLE_ID, false},
+	{"span_ns", "Span", TABLE_TIME, false},
+	{"cpu_ns", "CPU time", TABLE_TIME, false},
+	{"busy_pct", "% of span in operators", TABLE_PERCENT, false,
+		"may exceed 100 with several threads"},
+	{"operators_ns", "In operators", TABLE_TIME, false},
+	{"batches", "Batches", TABLE_COUNT, false},
+	{"wait_ns", "Waited", TABLE_TIME, false, "in __next__ of the loader"},
+	{"wait_avg_ns", "Avg", TABLE_MEAN_TIME, false},
+	{"wait_max_ns", "Max", TABLE_TIME, false},
+	{"wait_min_ns", "Min", TABLE_TIME, false},
+	{"wait_pct", "% of steps", TABLE_PERCENT, false},
+};
+
+static void fill_table(void *state, struct table *table)
 {
-	static const struct table_column columns[NR_COLUMNS] = {
-		{"pid", "PID", TABLE_ID, false},
-		{"parent", "Loop", TABLE_ID, false},
-		{"role", "Is", TABLE_TEXT, false},
-		{"worker", "Worker", TABLE_ID, false},
-		{"span_ns", "Span", TABLE_TIME, false},
-		{"cpu_ns", "CPU time", TABLE_TIME, false},
-		{"busy_pct", "% of span in operators", TABLE_PERCENT, false},
-		{"operators_ns", "In operators", TABLE_TIME, false},
-		{"batches", "Batches", TABLE_COUNT, false},
-		{"wait_ns", "Waited", TABLE_TIME, false},
-		{"wait_avg_ns", "Avg", TABLE_MEAN_TIME, false},
-		{"wait_max_ns", "Max", TABLE_TIME, false},
-		{"wait_min_ns", "Min", TABLE_TIME, false},
-		{"wait_pct", "% of steps", TABLE_PERCENT, false},
-	};
-	struct dataprep_view *view = context;
-	struct table *table = table_create("dataprep", "Loading of data", columns, NR_COLUMNS);
+	struct dataprep_view *view = state;
 
 	add_rows(view, table);
 	table_note(table,
@@ -214,24 +212,24 @@ static struct table *make_table(void *context)
 		"from the first event to the last; CPU time: since the start, by samples; in "
 		"operators: without what is waited for, over all threads, so that it may be more "
 		"than the span");
-	return table;
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct dataprep_view *view = context;
+	struct dataprep_view *view = state;
 
 	free(view->rows);
-	free(view);
 }
 
-const struct view_class view_dataprep = {
+VIEW(dataprep, 420) = {
 	.name = "dataprep",
 	.help = "waiting for data, and the loader's workers",
-	.is_default = false,
-	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, take, NULL},
-	.ops = {.begin = begin_ops, .op = take_op, .end = end_ops},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.title = "Loading of data",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct dataprep_view),
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, on_batch, NULL},
+	.ops = {.begin = begin_ops, .op = on_op, .end = end_ops},
+	.init = init,
+	.fill = fill_table,
+	.fini = fini,
 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loading data, step by step: how long the loop waited for its batches, how long its GPUs did
- * nothing meanwhile, what its workers did, and whether the loader held the step back, and where.
+ * Loading of data, step by step: how long the loop waited for batches, how long its GPUs were idle
+ * meanwhile, what the workers did, and whether and where the loader held the step back.
  *
- * Held back: the wait is above 5 % of the step (the threshold of the TensorBoard plugin), and so is
- * the time in which the GPUs did nothing meanwhile, where that is known: a wait that the device
- * does not notice costs nothing.
+ * A step is held back if the loop waits for more than 5 % of it (the threshold of the TensorBoard
+ * plugin) and, where that is known, its GPUs are idle as long. A wait that no GPU notices costs
+ * nothing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -53,20 +53,18 @@ static const struct scan_want wants[] = {
 		0},
 };
 
-static void *create(const struct view_input *input)
+static void init(void *state)
 {
-	struct dataprep_steps *view = mem_zeroed(1, sizeof(*view));
+	struct dataprep_steps *view = state;
 
-	view->input = *input;
-	view->members = mem_zeroed(input->nr_processes + 1, sizeof(*view->members));
-	view->loops = mem_zeroed(input->nr_processes + 1, sizeof(*view->loops));
-	process_tree_find(input->processes, input->nr_processes, view->members);
-	for (size_t i = 0; i < input->nr_processes; i++) {
-		view->loops[i].nr_steps = input->processes[i]->nr_steps + 1;
+	view->members = mem_zeroed(view->input.nr_processes + 1, sizeof(*view->members));
+	view->loops = mem_zeroed(view->input.nr_processes + 1, sizeof(*view->loops));
+	process_tree_find(view->input.processes, view->input.nr_processes, view->members);
+	for (size_t i = 0; i < view->input.nr_processes; i++) {
+		view->loops[i].nr_steps = view->input.processes[i]->nr_steps + 1;
 		view->loops[i].steps =
 			mem_zeroed(view->loops[i].nr_steps, sizeof(*view->loops[i].steps));
 	}
-	return view;
 }
 
 /* ---- the scan: gaps, and CPU time of those that may be workers ---- */
@@ -132,7 +130,7 @@ static void take_samples(
 	}
 }
 
-static void take(void *context, struct process *process, const struct batch *batch)
+static void on_batch(void *context, struct process *process, const struct batch *batch)
 {
 	struct dataprep_steps *view = context;
 
@@ -159,7 +157,7 @@ static void begin_ops(void *context, struct process *process)
 	view->loop = &view->loops[view->nr_walked++];
 }
 
-static void take_op(void *context, const struct op *op)
+static void on_op(void *context, const struct op *op)
 {
 	struct loop *loop = ((struct dataprep_steps *)context)->loop;
 
@@ -220,7 +218,6 @@ enum column {
 	WORKER_SHARE,
 	HELD,
 	STAGE,
-	NR_COLUMNS,
 };
 
 static bool is_above(uint64_t part, uint64_t whole, unsigned int percent)
@@ -260,10 +257,7 @@ static void fill(const struct process *process, const struct loop *loop, size_t 
 	bool held = is_held(loop, step);
 	const char *stage = held ? stage_of(loop, step) : "";
 
-	table_set_integer(&cells[PID], process->pid);
-	if (process->rank >= 0) {
-		table_set_integer(&cells[RANK], (uint64_t)process->rank);
-	}
+	view_fill_process(process, &cells[PID]);
 	table_set_integer(&cells[STEP], process->steps[place - 1].step);
 	table_set_integer(&cells[DURATION], step->duration_ns);
 	table_set_integer(&cells[BATCHES], step->nr_batches);
@@ -286,28 +280,28 @@ static void fill(const struct process *process, const struct loop *loop, size_t 
 	}
 }
 
-static struct table *make_table(void *context)
+static const struct table_column columns[] = {
+	{"pid", "PID", TABLE_ID, false},
+	{"rank", "Rank", TABLE_ID, true},
+	{"step", "Step", TABLE_ID, false},
+	{"duration_ns", "Duration", TABLE_TIME, false},
+	{"batches", "Batches", TABLE_COUNT, false},
+	{"ready", "Ready", TABLE_COUNT, false, "batches that came within 1 ms"},
+	{"wait_ns", "Waited", TABLE_TIME, false},
+	{"wait_pct", "% of step", TABLE_PERCENT, false},
+	{"gpu_idle_ns", "GPU idle then", TABLE_TIME, false, "idle GPU time while the loop waited"},
+	{"gpu_idle_pct", "% of GPUs' step", TABLE_PERCENT, false},
+	{"workers", "Workers", TABLE_COUNT, false},
+	{"worker_cpu_ns", "Workers' CPU", TABLE_TIME, false,
+		"CPU time of the workers, from samples"},
+	{"worker_cpu_pct", "% of workers' step", TABLE_PERCENT, false},
+	{"held_back", "Held back", TABLE_TEXT, false, "whether the loader held the step back"},
+	{"stage", "By", TABLE_TEXT, false, "what held it back"},
+};
+
+static void fill_table(void *state, struct table *table)
 {
-	static const struct table_column columns[NR_COLUMNS] = {
-		{"pid", "PID", TABLE_ID, false},
-		{"rank", "Rank", TABLE_ID, true},
-		{"step", "Step", TABLE_ID, false},
-		{"duration_ns", "Duration", TABLE_TIME, false},
-		{"batches", "Batches", TABLE_COUNT, false},
-		{"ready", "Ready", TABLE_COUNT, false},
-		{"wait_ns", "Waited", TABLE_TIME, false},
-		{"wait_pct", "% of step", TABLE_PERCENT, false},
-		{"gpu_idle_ns", "GPU idle then", TABLE_TIME, false},
-		{"gpu_idle_pct", "% of GPUs' step", TABLE_PERCENT, false},
-		{"workers", "Workers", TABLE_COUNT, false},
-		{"worker_cpu_ns", "Workers' CPU", TABLE_TIME, false},
-		{"worker_cpu_pct", "% of workers' step", TABLE_PERCENT, false},
-		{"held_back", "Held back", TABLE_TEXT, false},
-		{"stage", "By", TABLE_TEXT, false},
-	};
-	struct dataprep_steps *view = context;
-	struct table *table =
-		table_create("dataprep-steps", "Loading of data by steps", columns, NR_COLUMNS);
+	struct dataprep_steps *view = state;
 	uint64_t nr_held = 0, nr_cut = 0;
 
 	for (size_t i = 0; i < view->input.nr_processes; i++) {
@@ -328,12 +322,11 @@ static struct table *make_table(void *context)
 		(unsigned long long)nr_held, table->nr_rows, HELD_PERCENT,
 		" in which the GPUs did nothing for as long, where that is known",
 		nr_cut ? "; GPU idle: of the longest gaps alone" : "");
-	return table;
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct dataprep_steps *view = context;
+	struct dataprep_steps *view = state;
 
 	for (size_t i = 0; i < view->input.nr_processes; i++) {
 		free(view->loops[i].steps);
@@ -341,18 +334,19 @@ static void destroy(void *context)
 	}
 	free(view->loops);
 	free(view->members);
-	free(view);
 }
 
-const struct view_class view_dataprep_steps = {
+VIEW(dataprep_steps, 430) = {
 	.name = "dataprep-steps",
 	.help = "steps that the data loader held back, and where",
-	.is_default = false,
 	.is_empty_hidden = true,
+	.title = "Loading of data by steps",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct dataprep_steps),
 	/* What a device did in a chosen step may have been launched in another one. */
-	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, take, end, true},
-	.ops = {.begin = begin_ops, .op = take_op, .end = end_ops},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, on_batch, end, true},
+	.ops = {.begin = begin_ops, .op = on_op, .end = end_ops},
+	.init = init,
+	.fill = fill_table,
+	.fini = fini,
 };

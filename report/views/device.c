@@ -34,6 +34,7 @@ struct device_row {
 };
 
 struct device_view {
+	struct view_input input;
 	struct device_row *rows;
 	size_t nr_rows, capacity;
 	size_t first_row;	/* of the process at hand */
@@ -60,12 +61,6 @@ static const struct scan_want wants[] = {
 	SCAN_CALLS(COL_BIT(COL_api_correlation)),
 };
 
-static void *create(const struct view_input *input)
-{
-	(void)input;
-	return mem_zeroed(1, sizeof(struct device_view));
-}
-
 static bool is_work(unsigned int table)
 {
 	return table == GPROF_TABLE_kernel || table == GPROF_TABLE_memcpy ||
@@ -74,11 +69,9 @@ static bool is_work(unsigned int table)
 
 static bool needs(void *context, struct process *process, unsigned int table)
 {
-	const char *why;
-
 	(void)context;
 	(void)table;
-	return view_has_device_records(process, &why);
+	return view_has_device_records(process, NULL);
 }
 
 /* Which kernels communicate; ids out of line are looked up as they come. */
@@ -203,7 +196,7 @@ static void take_work(struct device_view *view, struct process *process, const s
 	advance(view, view->later_min[b->block]);
 }
 
-static void take(void *context, struct process *process, const struct batch *batch)
+static void on_batch(void *context, struct process *process, const struct batch *batch)
 {
 	struct device_view *view = context;
 
@@ -252,7 +245,6 @@ enum column {
 	COMMUNICATION,
 	OVERLAP,
 	NAME,
-	NR_COLUMNS,
 };
 
 static void fill(struct device_row *row, struct table_cell *cells)
@@ -275,15 +267,8 @@ static void fill(struct device_row *row, struct table_cell *cells)
 		table_set_integer(&cells[DEVICE], row->device);
 		table_set_integer(&cells[NAME], process_device_name(row->process, row->device));
 	}
-	table_set_integer(&cells[PID], row->process->pid);
-	if (row->process->rank >= 0) {
-		table_set_integer(&cells[RANK], (uint64_t)row->process->rank);
-	}
+	view_fill_process(row->process, &cells[PID]);
 	table_set_integer(&cells[EVENTS], nr_activities + row->nr_untimed);
-	table_set_integer(&cells[KERNELS], row->nr_kernels);
-	table_set_integer(&cells[COPIES], row->nr_copies);
-	table_set_integer(&cells[SETS], row->nr_sets);
-	table_set_integer(&cells[UNTIMED], row->nr_untimed);
 	table_set_integer(&cells[SPAN], span_ns);
 	table_set_integer(&cells[BUSY], busy_ns);
 	table_set_integer(&cells[IDLE], span_ns - busy_ns);
@@ -293,32 +278,32 @@ static void fill(struct device_row *row, struct table_cell *cells)
 	table_set_share(&cells[BUSY_SHARE], busy_ns, span_ns);
 }
 
-static struct table *make_table(void *context)
-{
-	static const struct table_column columns[NR_COLUMNS] = {
-		{"device", "GPU", TABLE_COUNT, false},
-		{"pid", "PID", TABLE_ID, false},
-		{"rank", "Rank", TABLE_COUNT, false},
-		{"events", "Events", TABLE_COUNT, false},
-		{"kernels", "Kernels", TABLE_COUNT, false},
-		{"copies", "Copies", TABLE_COUNT, false},
-		{"sets", "Sets", TABLE_COUNT, false},
-		{"untimed", "Untimed", TABLE_COUNT, true},
-		{"span_ns", "Span", TABLE_TIME, false},
-		{"busy_ns", "Busy", TABLE_TIME, false},
-		{"idle_ns", "Idle", TABLE_TIME, false},
-		{"busy_pct", "Busy % of span", TABLE_PERCENT, false},
-		{"computation_ns", "Computation", TABLE_TIME, true},
-		{"communication_ns", "Communication", TABLE_TIME, true},
-		{"overlap_ns", "Overlap", TABLE_TIME, true},
-		{"name", "Name", TABLE_NAME, false},
-	};
-	struct device_view *view = context;
-	struct table *table = table_create("device", "GPUs", columns, NR_COLUMNS);
+static const struct table_column columns[] = {
+	{"device", "GPU", TABLE_COUNT, false},
+	{"pid", "PID", TABLE_ID, false},
+	{"rank", "Rank", TABLE_COUNT, false},
+	{"events", "Events", TABLE_COUNT, false, "GPU activities"},
+	{"kernels", "Kernels", TABLE_COUNT, false, TABLE_MEMBER(device_row, nr_kernels)},
+	{"copies", "Copies", TABLE_COUNT, false, TABLE_MEMBER(device_row, nr_copies)},
+	{"sets", "Sets", TABLE_COUNT, false, TABLE_MEMBER(device_row, nr_sets)},
+	{"untimed", "Untimed", TABLE_COUNT, true, "GPU activities without a time",
+		TABLE_MEMBER(device_row, nr_untimed)},
+	{"span_ns", "Span", TABLE_TIME, false, "from the first begin to the last end"},
+	{"busy_ns", "Busy", TABLE_TIME, false, "union of kernels, copies and sets"},
+	{"idle_ns", "Idle", TABLE_TIME, false, "span without busy"},
+	{"busy_pct", "Busy % of span", TABLE_PERCENT, false},
+	{"computation_ns", "Computation", TABLE_TIME, true},
+	{"communication_ns", "Communication", TABLE_TIME, true},
+	{"overlap_ns", "Overlap", TABLE_TIME, true, "computation and communication at once"},
+	{"name", "Name", TABLE_NAME, false},
+};
 
-	table->other_key = "gpu";
+static void fill_table(void *state, struct table *table)
+{
+	struct device_view *view = state;
+
 	for (size_t i = 0; i < view->nr_rows; i++) {
-		fill(&view->rows[i], table_add_row(table));
+		fill(&view->rows[i], table_add(table, &view->rows[i]));
 	}
 	if (view->nr_without_call) {
 		table_note(table,
@@ -328,12 +313,11 @@ static struct table *make_table(void *context)
 	} else {
 		table_note(table, "busy is the union of kernels, copies and sets");
 	}
-	return table;
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct device_view *view = context;
+	struct device_view *view = state;
 
 	for (size_t i = 0; i < view->nr_rows; i++) {
 		for (unsigned int k = 0; k < NR_PARTS; k++) {
@@ -346,16 +330,18 @@ static void destroy(void *context)
 	free(view->row_of_place);
 	free(view->is_communication);
 	free(view->later_min);
-	free(view);
 }
 
-const struct view_class view_device = {
+VIEW(device, 80) = {
 	.name = "device",
+	.alias = "gpu",
 	.help = "GPUs: how long each was busy and idle",
 	.is_default = true,
 	.is_empty_hidden = true,
-	.scan = {wants, sizeof(wants) / sizeof(wants[0]), needs, begin, take, end},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.title = "GPUs",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct device_view),
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), needs, begin, on_batch, end},
+	.fill = fill_table,
+	.fini = fini,
 };

@@ -17,42 +17,32 @@
 #include "report/analysis/view.h"
 
 struct distributed_view {
-	struct overlap sweep;
+	struct overlap overlap;
 	struct view_input input;
-	bool is_by_step;
 	bool has_host; /* some process has what host_comm.h is about */
-	struct view_without without;
 };
 
-static void *create(const struct view_input *input)
+static void init(void *state)
 {
-	struct distributed_view *view = mem_zeroed(1, sizeof(*view));
+	struct distributed_view *view = state;
 
-	view->input = *input;
-	view->is_by_step = input->is_detailed;
-	view->sweep.is_chosen_alone = !view->is_by_step;
-	return view;
+	view->overlap.is_chosen_alone = !view->input.is_detailed;
 }
 
 static void begin(void *context, struct process *process)
 {
 	struct distributed_view *view = context;
 
-	if (host_collective_is_in(process)) {
-		view->has_host = true; /* it has a row without devices, too */
-		view->without.nr_processes++;
-	} else {
-		view_without_take(&view->without, process);
-	}
-	overlap_begin_host(&view->sweep, process);
+	view->has_host |= host_collective_is_in(process);
+	overlap_begin_host(&view->overlap, process);
 }
 
-static void take(void *context, struct process *process, const struct batch *batch)
+static void on_batch(void *context, struct process *process, const struct batch *batch)
 {
 	struct distributed_view *view = context;
 
 	(void)process;
-	overlap_take(&view->sweep, batch);
+	overlap_take(&view->overlap, batch);
 }
 
 static void end(void *context, struct process *process)
@@ -60,11 +50,11 @@ static void end(void *context, struct process *process)
 	struct distributed_view *view = context;
 
 	(void)process;
-	overlap_end(&view->sweep);
+	overlap_end(&view->overlap);
 }
 
 enum column {
-	STEP = GPU_ACTIVITIES_NR_DEVICE_COLUMNS,
+	STEP = VIEW_NR_DEVICE_COLUMNS,
 	TIME,
 	COMPUTATION,
 	COMMUNICATION,
@@ -74,7 +64,6 @@ enum column {
 	OTHER,
 	COMMUNICATION_SHARE,
 	OVERLAP_SHARE,
-	NR_COLUMNS,
 };
 
 static void fill(const struct overlap_device *device, const struct overlap_times *times,
@@ -85,7 +74,7 @@ static void fill(const struct overlap_device *device, const struct overlap_times
 	uint64_t overlap = overlap_all(times, OVERLAP_COMPUTATION | OVERLAP_COMMUNICATION);
 	uint64_t kernels = computation + communication - overlap;
 
-	gpu_activities_fill_device(device->process, device->device, cells);
+	view_fill_device(device->process, device->device, cells);
 	table_set_integer(&cells[TIME], time_ns);
 	table_set_integer(&cells[COMPUTATION], computation);
 	table_set_integer(&cells[COMMUNICATION], communication);
@@ -119,63 +108,81 @@ static void add_steps(
 	}
 }
 
-static struct table *make_table(void *context)
+/* A process whose host communicates has a row without device records, too. */
+static void note_devices(const struct distributed_view *view, struct table *table)
 {
-	static struct table_column columns[NR_COLUMNS] = {
-		GPU_ACTIVITIES_DEVICE_COLUMNS,
-		{"step", "Step", TABLE_ID, false},
-		{"time_ns", "Time", TABLE_TIME, false},
-		{"computation_ns", "Computation", TABLE_TIME, false},
-		{"communication_ns", "Communication", TABLE_TIME, false},
-		{"overlap_ns", "Overlap", TABLE_TIME, false},
-		{"computation_alone_ns", "Computation - overlap", TABLE_TIME, false},
-		{"communication_alone_ns", "Communication - overlap", TABLE_TIME, false},
-		{"other_ns", "Other", TABLE_TIME, false},
-		{"communication_pct", "Communication % of time", TABLE_PERCENT, false},
-		{"overlap_pct", "Overlap % of communication", TABLE_PERCENT, false},
-	};
-	struct distributed_view *view = context;
-	struct table *table;
+	const char *why = "";
+	size_t nr_without = 0;
 
-	columns[STEP].is_wide_only = !view->is_by_step;
-	table = table_create("distributed", "Communication and computation", columns, NR_COLUMNS);
-	for (size_t i = 0; i < view->sweep.nr_devices; i++) {
-		const struct overlap_device *device = &view->sweep.devices[i];
+	for (size_t i = 0; i < view->input.nr_processes; i++) {
+		const struct process *process = view->input.processes[i];
 
-		if (view->is_by_step) {
+		nr_without +=
+			!host_collective_is_in(process) && !view_has_device_records(process, &why);
+	}
+	view_note_without_devices(table, &view->input, nr_without, why, "");
+}
+
+static const struct table_column columns[] = {
+	VIEW_DEVICE_COLUMNS,
+	{"step", "Step", TABLE_ID, false},
+	{"time_ns", "Time", TABLE_TIME, false},
+	{"computation_ns", "Computation", TABLE_TIME, false, "union of the computing kernels"},
+	{"communication_ns", "Communication", TABLE_TIME, false, "union of the communication"},
+	{"overlap_ns", "Overlap", TABLE_TIME, false, "both at once"},
+	{"computation_alone_ns", "Computation - overlap", TABLE_TIME, false,
+		"computation without communication"},
+	{"communication_alone_ns", "Communication - overlap", TABLE_TIME, false,
+		"exposed communication"},
+	{"other_ns", "Other", TABLE_TIME, false, "neither"},
+	{"communication_pct", "Communication % of time", TABLE_PERCENT, false},
+	{"overlap_pct", "Overlap % of communication", TABLE_PERCENT, false},
+};
+
+static void fill_table(void *state, struct table *table)
+{
+	struct distributed_view *view = state;
+
+	table->columns[STEP].is_wide_only = !view->input.is_detailed;
+	for (size_t i = 0; i < view->overlap.nr_devices; i++) {
+		const struct overlap_device *device = &view->overlap.devices[i];
+
+		if (view->input.is_detailed) {
 			add_steps(table, device, device->process);
 		} else {
 			fill(device, &device->all, overlap_all(&device->all, 0),
 				table_add_row(table));
 		}
 	}
-	table_note(table,
-		view->is_by_step ? "of each step that has an end, what ran in its time; unions"
-				 : "from the first record to the last; unions; --detail: by steps");
-	view_without_note(&view->without, table, "");
+	table_note(
+		table, view->input.is_detailed
+			       ? "of each step that has an end, what ran in its time; unions"
+			       : "from the first record to the last; unions; --detail: by steps");
+	note_devices(view, table);
 	if (view->has_host) {
 		view_note_host(table);
 	}
 	view_note_ranks(table, view->input.processes, view->input.nr_processes);
 	view_note_clock(table, view->input.processes, view->input.nr_processes);
-	return table;
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct distributed_view *view = context;
+	struct distributed_view *view = state;
 
-	overlap_fini(&view->sweep);
-	free(view);
+	overlap_fini(&view->overlap);
 }
 
-const struct view_class view_distributed = {
+VIEW(distributed, 100) = {
 	.name = "distributed",
 	.help = "communication, computation and their overlap, by steps with --detail",
 	.is_empty_hidden = true,
+	.title = "Communication and computation",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct distributed_view),
 	/* What ran in the time of a chosen step may have been launched in another one. */
-	.scan = {sweep_wants, OVERLAP_NR_WANTS, overlap_needs, begin, take, end, true},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.scan = {overlap_wants, OVERLAP_NR_WANTS, overlap_needs, begin, on_batch, end, true},
+	.init = init,
+	.fill = fill_table,
+	.fini = fini,
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ranks that exchange with all others of a communicator: how evenly they receive, and compute
- * between one all-to-all and the next, as a rank with busy experts has the others wait. An
- * all-to-all is NCCL's, or a group of sends and receives with all other ranks.
+ * Ranks that exchange with all others of a communicator: how evenly they receive, and how long they
+ * compute between two all-to-alls. A rank with busy experts makes the others wait. An all-to-all is
+ * NCCL's, or a group of sends and receives with all other ranks.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ struct expert_op {
 	uint64_t computation_ns; /* since the one before it ended; of the first 0 */
 };
 
-/* A rank of a communicator; in a step, if these are told apart. */
+/* A rank of a communicator; in a step, if the view separates steps. */
 struct expert_row {
 	uint64_t key, step; /* step: 1 + its number; 0 before the first */
 	int32_t rank;	    /* of the communicator */
@@ -36,18 +36,10 @@ struct expert_view {
 	struct expert_op *infos; /* as ops.nr_ops */
 	size_t infos_capacity;
 	size_t first; /* of the process at hand, in ops */
-	struct overlap sweep;
+	struct overlap overlap;
 	struct expert_row *rows;
 	size_t nr_rows, rows_capacity;
 };
-
-static void *create(const struct view_input *input)
-{
-	struct expert_view *view = mem_zeroed(1, sizeof(*view));
-
-	view->input = *input;
-	return view;
-}
 
 /* ---- operations ---- */
 
@@ -109,7 +101,7 @@ static int by_time(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The sweep tells what ran between the ends of all-to-alls. */
+/* The overlap shows what ran between the ends of all-to-alls. */
 static void begin(void *context, struct process *process)
 {
 	struct expert_view *view = context;
@@ -130,17 +122,17 @@ static void begin(void *context, struct process *process)
 	if (nr) {
 		qsort(bounds, nr, sizeof(*bounds), by_time);
 	}
-	overlap_begin(&view->sweep, process);
-	overlap_set_bounds(&view->sweep, bounds, nr);
+	overlap_begin(&view->overlap, process);
+	overlap_set_bounds(&view->overlap, bounds, nr);
 	free(bounds);
 }
 
-static void take(void *context, struct process *process, const struct batch *batch)
+static void on_batch(void *context, struct process *process, const struct batch *batch)
 {
 	struct expert_view *view = context;
 
 	(void)process;
-	overlap_take(&view->sweep, batch);
+	overlap_take(&view->overlap, batch);
 }
 
 /* ---- computation ---- */
@@ -174,17 +166,18 @@ static size_t list_exchanges(
 static void add_computation(
 	struct expert_view *view, const struct overlap_device *device, const struct nccl_op **list)
 {
-	const struct overlap *sweep = &view->sweep;
+	const struct overlap *overlap = &view->overlap;
 	size_t nr = list_exchanges(view, device->device, list), at = 0;
 	uint64_t end_ns = 0;
 
 	for (size_t i = 0; i < nr; i++) {
 		struct expert_op *info = &view->infos[list[i]->id];
 
-		while (at < sweep->nr_bounds && sweep->bounds[at] < end_ns) {
+		while (at < overlap->nr_bounds && overlap->bounds[at] < end_ns) {
 			at++;
 		}
-		for (; i && at < sweep->nr_bounds && sweep->bounds[at] < list[i]->begin_ns; at++) {
+		for (; i && at < overlap->nr_bounds && overlap->bounds[at] < list[i]->begin_ns;
+			at++) {
 			info->computation_ns +=
 				at + 1 < device->nr_steps
 					? overlap_any(&device->steps[at + 1], OVERLAP_COMPUTATION)
@@ -201,9 +194,9 @@ static void end(void *context, struct process *process)
 		mem_zeroed(view->ops.nr_ops - view->first + 1, sizeof(const struct nccl_op *));
 
 	(void)process;
-	overlap_end(&view->sweep);
-	for (size_t i = view->sweep.first; i < view->sweep.nr_devices; i++) {
-		add_computation(view, &view->sweep.devices[i], list);
+	overlap_end(&view->overlap);
+	for (size_t i = view->overlap.first; i < view->overlap.nr_devices; i++) {
+		add_computation(view, &view->overlap.devices[i], list);
 	}
 	free(list);
 }
@@ -328,7 +321,7 @@ static void add_waits(struct expert_view *view)
 /* ---- the table ---- */
 
 enum column {
-	STEP = GPU_ACTIVITIES_NR_DEVICE_COLUMNS,
+	STEP = VIEW_NR_DEVICE_COLUMNS,
 	COMMUNICATOR,
 	EXCHANGES,
 	RECEIVED,
@@ -336,7 +329,6 @@ enum column {
 	COMPUTATION,
 	COMPUTATION_SHARE,
 	CAUSED,
-	NR_COLUMNS,
 };
 
 static void fill(const struct expert_view *view, const struct expert_row *row,
@@ -345,22 +337,19 @@ static void fill(const struct expert_view *view, const struct expert_row *row,
 	char key[17];
 
 	snprintf(key, sizeof(key), "%016" PRIx64, row->key);
-	gpu_activities_fill_device(view->input.processes[row->process], row->device, cells);
+	view_fill_device(view->input.processes[row->process], row->device, cells);
 	if (row->step) {
 		table_set_integer(&cells[STEP], row->step - 1);
 	}
 	table_set_string(&cells[COMMUNICATOR], key);
-	table_set_integer(&cells[EXCHANGES], row->nr);
-	table_set_integer(&cells[RECEIVED], row->received_bytes);
 	table_set_share(&cells[RECEIVED_SHARE], (double)row->received_bytes, received_bytes);
-	table_set_integer(&cells[COMPUTATION], row->computation_ns);
 	table_set_share(&cells[COMPUTATION_SHARE], (double)row->computation_ns, computation_ns);
 	if (row->nr_matched) {
 		table_set_integer(&cells[CAUSED], row->caused_ns);
 	}
 }
 
-/* The ranks of a communicator, in a step if these are told apart; shares are of their mean. */
+/* The ranks of a communicator, in a step if the view separates steps; shares are of their mean. */
 static void add_ranks(
 	const struct expert_view *view, struct expert_row *rows, size_t nr, struct table *table)
 {
@@ -372,29 +361,32 @@ static void add_ranks(
 	}
 	qsort(rows, nr, sizeof(*rows), by_computation);
 	for (size_t i = 0; i < nr; i++) {
-		fill(view, &rows[i], received_bytes, computation_ns, table_add_row(table));
+		fill(view, &rows[i], received_bytes, computation_ns, table_add(table, &rows[i]));
 	}
 }
 
-static struct table *make_table(void *context)
-{
-	static struct table_column columns[NR_COLUMNS] = {
-		GPU_ACTIVITIES_DEVICE_COLUMNS,
-		{"step", "Step", TABLE_ID, false},
-		{"communicator", "Communicator", TABLE_TEXT, false},
-		{"all_to_alls", "All-to-alls", TABLE_COUNT, false},
-		{"received_bytes", "Received", TABLE_SIZE, false},
-		{"received_pct", "Received % of mean", TABLE_PERCENT, false},
-		{"computation_ns", "Computation between", TABLE_TIME, false},
-		{"computation_pct", "Computation % of mean", TABLE_PERCENT, false},
-		{"late_wait_ns", "Waited for it", TABLE_TIME, false},
-	};
-	struct expert_view *view = context;
-	struct nccl_match match;
-	struct table *table;
+static const struct table_column columns[] = {
+	VIEW_DEVICE_COLUMNS,
+	{"step", "Step", TABLE_ID, false},
+	{"communicator", "Communicator", TABLE_TEXT, false},
+	{"all_to_alls", "All-to-alls", TABLE_COUNT, false, TABLE_MEMBER(expert_row, nr)},
+	{"received_bytes", "Received", TABLE_SIZE, false, TABLE_MEMBER(expert_row, received_bytes)},
+	{"received_pct", "Received % of mean", TABLE_PERCENT, false,
+		"of the mean over the ranks of the communicator"},
+	{"computation_ns", "Computation between", TABLE_TIME, false,
+		"from the end of an all-to-all to the begin of the next",
+		TABLE_MEMBER(expert_row, computation_ns)},
+	{"computation_pct", "Computation % of mean", TABLE_PERCENT, false},
+	{"late_wait_ns", "Waited for it", TABLE_TIME, false,
+		"the others, in all-to-alls to which it came last"},
+};
 
-	columns[STEP].is_wide_only = !view->input.is_detailed;
-	table = table_create("experts", "Experts", columns, NR_COLUMNS);
+static void fill_table(void *state, struct table *table)
+{
+	struct expert_view *view = state;
+	struct nccl_match match;
+
+	table->columns[STEP].is_wide_only = !view->input.is_detailed;
 	nccl_match(&view->ops, &match);
 	add_up(view);
 	add_waits(view);
@@ -412,27 +404,28 @@ static struct table *make_table(void *context)
 		"with all other ranks count as all-to-alls");
 	view_note_ranks(table, view->input.processes, view->input.nr_processes);
 	view_note_clock(table, view->input.processes, view->input.nr_processes);
-	return table;
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct expert_view *view = context;
+	struct expert_view *view = state;
 
 	nccl_ops_fini(&view->ops);
-	overlap_fini(&view->sweep);
+	overlap_fini(&view->overlap);
 	free(view->infos);
 	free(view->rows);
-	free(view);
 }
 
-const struct view_class view_expert = {
+VIEW(expert, 130) = {
 	.name = "experts",
 	.help = "ranks between all-to-alls: received, computed, and waited for; by steps with "
 		"--detail",
 	.is_empty_hidden = true,
-	.scan = {works_wants, GPU_ACTIVITIES_NR_WANTS, gpu_activities_needs, begin, take, end},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.title = "Experts",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct expert_view),
+	.scan = {gpu_activities_wants, GPU_ACTIVITIES_NR_WANTS, gpu_activities_needs, begin,
+		on_batch, end},
+	.fill = fill_table,
+	.fini = fini,
 };

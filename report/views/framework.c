@@ -18,7 +18,7 @@
 #include "report/analysis/event_rows.h"
 #include "report/ops/op.h"
 
-/* How deep rows are told apart; what lies deeper counts in the last one. */
+/* How deep rows are separate; what lies deeper counts in the last one. */
 #define MOST_DEPTH 16u
 
 struct sum {
@@ -26,19 +26,18 @@ struct sum {
 };
 
 struct framework_view {
+	struct view_input input;
 	struct event_rows rows;
 	bool is_gpu;		       /* the process at hand has device records */
 	struct sum compute, copies[2]; /* synchronous, asynchronous */
 	uint64_t nr_lone_copies;       /* without a call of their own */
-	struct view_without without;
 };
 
-static void *create(const struct view_input *input)
+static void init(void *state)
 {
-	struct framework_view *view = mem_zeroed(1, sizeof(*view));
+	struct framework_view *view = state;
 
-	event_rows_init(&view->rows, input);
-	return view;
+	event_rows_init(&view->rows, &view->input);
 }
 
 static void begin(void *context, struct process *process)
@@ -46,7 +45,7 @@ static void begin(void *context, struct process *process)
 	struct framework_view *view = context;
 
 	event_rows_begin(&view->rows, process);
-	view->is_gpu = !view_without_take(&view->without, process);
+	view->is_gpu = view_has_device_records(process, NULL);
 }
 
 /*
@@ -84,7 +83,7 @@ static uint32_t row_of(struct framework_view *view, const struct op *op,
 	return row;
 }
 
-static void take_op(void *context, const struct op *op)
+static void on_op(void *context, const struct op *op)
 {
 	struct framework_view *view = context;
 	uint64_t ns = clock_map_duration(&view->rows.process->host_clock, op->end - op->begin);
@@ -102,7 +101,7 @@ static void take_op(void *context, const struct op *op)
 	}
 }
 
-static void take_record(void *context, const struct op_record *record, const struct op_call *call,
+static void on_record(void *context, const struct op_record *record, const struct op_call *call,
 	const struct op *op)
 {
 	struct framework_view *view = context;
@@ -155,7 +154,6 @@ enum column {
 	AVG,
 	RATIO,
 	NAME,
-	NR_COLUMNS,
 };
 
 static struct table_cell *add_sum(struct table *table, const char *section, const char *name,
@@ -303,7 +301,7 @@ static void add_rows(const struct framework_view *view, struct table *table, uin
 
 static void add_note(const struct framework_view *view, struct table *table)
 {
-	view_without_note(&view->without, table, "");
+	view_note_devices(table, &view->input, "");
 	table_note(table,
 		"total is CPU and GPU time, which may pass at once; of CPU and GPU %% of it, ratio "
 		"in %% of events that lie in no other one%s%s%s%s%s",
@@ -315,51 +313,50 @@ static void add_note(const struct framework_view *view, struct table *table)
 		table->note ? "; " : "", table->note ? table->note : "");
 }
 
-static struct table *make_table(void *context)
+static const struct table_column columns[] = {
+	[SECTION] = {"section", "Section", TABLE_TEXT, true},
+	[LEVEL] = {"level", "Level", TABLE_ID, true}, /* the row lies in the last lower one */
+	[PID] = {"pid", "PID", TABLE_ID, true},
+	[THREAD] = {"thread", "Thread", TABLE_ID, true},
+	[CALLS] = {"calls", "Calls", TABLE_COUNT, false},
+	[TOTAL] = {"total_ns", "Total", TABLE_TIME, false},
+	[CPU] = {"cpu_ns", "CPU time", TABLE_TIME, false},
+	[CPU_RATIO] = {"cpu_pct", "CPU %", TABLE_PERCENT, false},
+	[GPU] = {"gpu_ns", "GPU time", TABLE_TIME, false},
+	[GPU_RATIO] = {"gpu_pct", "GPU %", TABLE_PERCENT, false},
+	[MIN] = {"min_ns", "Min", TABLE_TIME, false},
+	[MAX] = {"max_ns", "Max", TABLE_TIME, false},
+	[AVG] = {"avg_ns", "Avg", TABLE_MEAN_TIME, false},
+	[RATIO] = {"ratio_pct", "Ratio %", TABLE_PERCENT, false},
+	[NAME] = {"name", "Event", TABLE_TEXT, false},
+};
+
+static void fill_table(void *state, struct table *table)
 {
-	static struct table_column columns[NR_COLUMNS] = {
-		[SECTION] = {"section", "Section", TABLE_TEXT, true},
-		[LEVEL] = {"level", "Level", TABLE_ID,
-			true}, /* the row lies in the last lower one */
-		[PID] = {"pid", "PID", TABLE_ID, true},
-		[THREAD] = {"thread", "Thread", TABLE_ID, true},
-		[CALLS] = {"calls", "Calls", TABLE_COUNT, false},
-		[TOTAL] = {"total_ns", "Total", TABLE_TIME, false},
-		[CPU] = {"cpu_ns", "CPU time", TABLE_TIME, false},
-		[CPU_RATIO] = {"cpu_pct", "CPU %", TABLE_PERCENT, false},
-		[GPU] = {"gpu_ns", "GPU time", TABLE_TIME, false},
-		[GPU_RATIO] = {"gpu_pct", "GPU %", TABLE_PERCENT, false},
-		[MIN] = {"min_ns", "Min", TABLE_TIME, false},
-		[MAX] = {"max_ns", "Max", TABLE_TIME, false},
-		[AVG] = {"avg_ns", "Avg", TABLE_MEAN_TIME, false},
-		[RATIO] = {"ratio_pct", "Ratio %", TABLE_PERCENT, false},
-		[NAME] = {"name", "Event", TABLE_TEXT, false},
-	};
-	struct framework_view *view = context;
-	struct table *table = table_create("framework", "Framework", columns, NR_COLUMNS);
+	struct framework_view *view = state;
 
 	if (view->rows.tree.nr_rows) {
 		add_sums(view, table);
 		add_rows(view, table, view->rows.tree.first, 0, 0);
 		add_note(view, table);
 	}
-	return table;
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct framework_view *view = context;
+	struct framework_view *view = state;
 
 	event_rows_fini(&view->rows);
-	free(view);
 }
 
-const struct view_class view_framework = {
+VIEW(framework, 60) = {
 	.name = "framework",
 	.help = "computation and overhead of the framework, copies, operators in operators",
-	.is_default = false,
-	.ops = {.begin = begin, .op = take_op, .record = take_record, .end = end},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.title = "Framework",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct framework_view),
+	.ops = {.begin = begin, .op = on_op, .record = on_record, .end = end},
+	.init = init,
+	.fill = fill_table,
+	.fini = fini,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The longest times in which a device was idle (idle.h), with what ended them, and what the thread
- * that launched it did meanwhile: until the launching call, or until the end of the gap.
+ * The longest idle times of each device (idle.h), what ended them, and what the launching thread
+ * did meanwhile: until the launching call, or until the end of the gap.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "report/analysis/view.h"
 
 #define NR_GAPS	  256u /* kept of each process */
-#define NR_DEPTHS 64u  /* of operators in each other that are told apart */
+#define NR_DEPTHS 64u  /* of nested operators that count separately */
 
 struct gap_row {
 	struct idle_gap gap;
@@ -27,20 +27,14 @@ struct gap_row {
 };
 
 struct gaps_view {
+	struct view_input input;
 	struct idle idle;
 	struct gap_row *rows;
 	size_t nr_rows, capacity;
 	size_t first; /* of the process at hand */
 	size_t end;   /* behind its last; in the walk, in the order of their begins */
 	struct process *process;
-	struct view_without without;
 };
-
-static void *create(const struct view_input *input)
-{
-	(void)input;
-	return mem_zeroed(1, sizeof(struct gaps_view));
-}
 
 /* ---- the longest ---- */
 
@@ -49,7 +43,7 @@ static uint64_t length_of(const struct gaps_view *view, size_t i)
 	return view->rows[i].gap.end - view->rows[i].gap.begin;
 }
 
-static void take_gap(void *context, const struct idle_gap *gap)
+static void on_gap(void *context, const struct idle_gap *gap)
 {
 	struct gaps_view *view = context;
 	size_t shortest = view->first;
@@ -74,11 +68,10 @@ static void begin_scan(void *context, struct process *process)
 	struct gaps_view *view = context;
 
 	view->first = view->nr_rows;
-	view_without_take(&view->without, process);
-	idle_begin(&view->idle, process, take_gap, view);
+	idle_begin(&view->idle, process, on_gap, view);
 }
 
-static void take(void *context, struct process *process, const struct batch *batch)
+static void on_batch(void *context, struct process *process, const struct batch *batch)
 {
 	struct gaps_view *view = context;
 
@@ -176,7 +169,7 @@ static void find_call(struct gap_row *row, struct process *process, const struct
 	}
 }
 
-static void take_record(void *context, const struct op_record *record, const struct op_call *call,
+static void on_record(void *context, const struct op_record *record, const struct op_call *call,
 	const struct op *op)
 {
 	struct gaps_view *view = context;
@@ -205,7 +198,7 @@ static uint64_t overlap_of(const struct gap_row *row, uint64_t begin, uint64_t e
 	return to > from ? to - from : 0;
 }
 
-static void take_call(void *context, const struct op_call *call, const struct op *op)
+static void on_call(void *context, const struct op_call *call, const struct op *op)
 {
 	struct gaps_view *view = context;
 	uint64_t begin = clock_map_time(&view->process->host_clock, call->begin);
@@ -238,7 +231,7 @@ static void add_op(struct gap_row *row, const struct op *op, size_t depth, uint6
 	}
 }
 
-static void take_op(void *context, const struct op *op)
+static void on_op(void *context, const struct op *op)
 {
 	struct gaps_view *view = context;
 	uint64_t begin = clock_map_time(&view->process->host_clock, op->begin);
@@ -260,7 +253,7 @@ static void take_op(void *context, const struct op *op)
 /* ---- the table ---- */
 
 enum column {
-	START = GPU_ACTIVITIES_NR_DEVICE_COLUMNS,
+	START = VIEW_NR_DEVICE_COLUMNS,
 	DURATION,
 	CAUSE,
 	BEFORE_CALL,
@@ -273,7 +266,6 @@ enum column {
 	HOST_CALL,
 	HOST_CALL_TIME,
 	STACK,
-	NR_COLUMNS,
 };
 
 static void set_name(struct table_cell *cell, uint32_t name)
@@ -308,7 +300,7 @@ static void fill(const struct gap_row *row, struct table_cell *cells)
 	const struct idle_gap *gap = &row->gap;
 	const char *cause = idle_cause_names[gap->cause];
 
-	gpu_activities_fill_device(gap->process, gap->device, cells);
+	view_fill_device(gap->process, gap->device, cells);
 	table_set_integer(&cells[START],
 		gap->begin > gap->process->first_ns ? gap->begin - gap->process->first_ns : 0);
 	table_set_integer(&cells[DURATION], gap->end - gap->begin);
@@ -319,27 +311,27 @@ static void fill(const struct gap_row *row, struct table_cell *cells)
 	}
 }
 
-static struct table *make_table(void *context)
+static const struct table_column columns[] = {
+	VIEW_DEVICE_COLUMNS,
+	{"start_ns", "Start", TABLE_TIME, false, "after the first event of the process"},
+	{"duration_ns", "Duration", TABLE_TIME, false},
+	{"cause", "Cause", TABLE_TEXT, false},
+	{"before_call_ns", "Before the call", TABLE_TIME, false},
+	{"work", "Ended by", TABLE_NAME, false, "activity that ends the gap"},
+	{"call", "Call", TABLE_NAME, true},
+	{"thread", "Thread", TABLE_ID, true},
+	{"op", "Launched in", TABLE_NAME, false, "operator around its launch"},
+	{"host_op", "Host was in", TABLE_NAME, false,
+		"operator in which the launching thread spent most of the gap"},
+	{"host_op_ns", "For", TABLE_TIME, false},
+	{"host_call", "And in call", TABLE_NAME, false, "call in which it spent most of the gap"},
+	{"host_call_ns", "For", TABLE_TIME, false},
+	{"py_stack", "Python", TABLE_NAME, true, "Python stack of the launch"},
+};
+
+static void fill_table(void *state, struct table *table)
 {
-	static const struct table_column columns[NR_COLUMNS] = {
-		GPU_ACTIVITIES_DEVICE_COLUMNS,
-		{"start_ns", "Start", TABLE_TIME, false},
-		{"duration_ns", "Duration", TABLE_TIME, false},
-		{"cause", "Cause", TABLE_TEXT, false},
-		{"before_call_ns", "Before the call", TABLE_TIME, false},
-		{"work", "Ended by", TABLE_NAME, false},
-		{"call", "Call", TABLE_NAME, true},
-		{"thread", "Thread", TABLE_ID, true},
-		{"op", "Launched in", TABLE_NAME, false},
-		{"host_op", "Host was in", TABLE_NAME, false},
-		{"host_op_ns", "For", TABLE_TIME, false},
-		{"host_call", "And in call", TABLE_NAME, false},
-		{"host_call_ns", "For", TABLE_TIME, false},
-		{"py_stack", "Python", TABLE_NAME, true},
-	};
-	struct gaps_view *view = context;
-	struct table *table =
-		table_create("gaps", "Longest idle times of the GPUs", columns, NR_COLUMNS);
+	struct gaps_view *view = state;
 
 	for (size_t i = 0; i < view->nr_rows; i++) {
 		fill(&view->rows[i], table_add_row(table));
@@ -350,25 +342,25 @@ static struct table *make_table(void *context)
 		"thread did before the call: the operator (without those in it) and the call that "
 		"took most of it",
 		NR_GAPS);
-	view_without_note(&view->without, table, "");
-	return table;
+	view_note_devices(table, &view->input, "");
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct gaps_view *view = context;
+	struct gaps_view *view = state;
 
 	free(view->rows);
-	free(view);
 }
 
-const struct view_class view_gaps = {
+VIEW(gaps, 190) = {
 	.name = "gaps",
 	.help = "the longest idle times of the GPUs, and what the host did meanwhile",
 	.is_empty_hidden = true,
-	.scan = {idle_wants, IDLE_NR_WANTS, gpu_activities_needs, begin_scan, take, end_scan},
-	.ops = {.begin = begin_walk, .op = take_op, .call = take_call, .record = take_record},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.title = "Longest idle times of the GPUs",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct gaps_view),
+	.scan = {idle_wants, IDLE_NR_WANTS, gpu_activities_needs, begin_scan, on_batch, end_scan},
+	.ops = {.begin = begin_walk, .op = on_op, .call = on_call, .record = on_record},
+	.fill = fill_table,
+	.fini = fini,
 };

@@ -57,7 +57,8 @@ static const struct table_column columns[NR_COLUMNS] = {
 	[RATE] = {"bytes_per_s", "Rate", TABLE_RATE, false},
 	[SOURCE] = {"source", "From", TABLE_TEXT, true},
 	[TARGET] = {"target", "To", TABLE_TEXT, true},
-	[QUEUE] = {"queue_ns", "Queue", TABLE_TIME, false},
+	[QUEUE] = {"queue_ns", "Queue", TABLE_TIME, false,
+		"from the end of the call to the begin of the activity"},
 	[CALL] = {"call", "Call", TABLE_NAME, true},
 	[OPERATOR] = {"operator", "Operator", TABLE_NAME, false},
 	[NAME] = {"name", "Name", TABLE_NAME, false},
@@ -146,42 +147,39 @@ static void fill(
 /* ---- the view ---- */
 
 struct gpu_trace_view {
+	struct view_input input;
 	struct trace *trace; /* the table's, once that is made */
-	struct view_without without;
 };
 
-static void *create(const struct view_input *input)
+static void init(void *state)
 {
-	struct gpu_trace_view *view = mem_zeroed(1, sizeof(*view));
+	struct gpu_trace_view *view = state;
 
-	view->trace = trace_create(input, TRACE_BY_RECORD);
-	return view;
+	view->trace = trace_create(&view->input, TRACE_BY_RECORD);
 }
 
 static void begin(void *context, struct process *process)
 {
 	struct gpu_trace_view *view = context;
 
-	view_without_take(&view->without, process);
 	trace_begin(view->trace, process);
 }
 
-static void take(void *context, const struct op_record *record, const struct op_call *call,
+static void on_record(void *context, const struct op_record *record, const struct op_call *call,
 	const struct op *op)
 {
 	trace_record(((struct gpu_trace_view *)context)->trace, record, call, op);
 }
 
-static struct table *make_table(void *context)
+static void fill_table(void *state, struct table *table)
 {
-	struct gpu_trace_view *view = context;
+	struct gpu_trace_view *view = state;
 	struct trace *trace = view->trace;
 	uint64_t nr_untimed = trace->nr_untimed, nr_without_call = trace->nr_without_call;
-	struct table *table = trace_table(
-		trace, "gpu_trace", "Device work, one by one", columns, NR_COLUMNS, fill);
 
 	view->trace = NULL;
-	view_without_note(&view->without, table, "");
+	trace_fill(trace, table, fill);
+	view_note_devices(table, &view->input, "");
 	if (nr_untimed) {
 		view_note_more(
 			table, "%llu are not timed and come last", (unsigned long long)nr_untimed);
@@ -190,15 +188,13 @@ static struct table *make_table(void *context)
 		view_note_more(table, "the call of %llu is not recorded",
 			(unsigned long long)nr_without_call);
 	}
-	return table;
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct gpu_trace_view *view = context;
+	struct gpu_trace_view *view = state;
 
 	trace_destroy(view->trace);
-	free(view);
 }
 
 struct trace *view_gpu_trace_take(void *context)
@@ -210,12 +206,16 @@ struct trace *view_gpu_trace_take(void *context)
 	return trace;
 }
 
-const struct view_class view_gpu_trace = {
+VIEW(gpu_trace, 510) = {
 	.name = "gpu-trace",
 	.help = "every kernel, copy and set by its begin, with its call",
 	.is_asked_only = true,
-	.ops = {.begin = begin, .record = take},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.key = "gpu_trace",
+	.title = "Device work, one by one",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct gpu_trace_view),
+	.ops = {.begin = begin, .record = on_record},
+	.init = init,
+	.fill = fill_table,
+	.fini = fini,
 };

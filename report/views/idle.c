@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why devices were idle: the gaps of each by their cause; see idle.h. */
+/* Why devices were idle: the gaps of each by their cause, see idle.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,21 +13,12 @@ struct idle_device {
 };
 
 struct idle_view {
+	struct view_input input;
 	struct idle idle;
 	struct idle_device *devices;
 	size_t nr_devices, capacity;
 	struct keyed_stats tally; /* by device and cause */
-	struct view_without without;
 };
-
-static void *create(const struct view_input *input)
-{
-	struct idle_view *view = mem_zeroed(1, sizeof(*view));
-
-	(void)input;
-	keyed_stats_init(&view->tally);
-	return view;
-}
 
 static size_t find_device(struct idle_view *view, const struct idle_gap *gap)
 {
@@ -45,7 +36,7 @@ static size_t find_device(struct idle_view *view, const struct idle_gap *gap)
 	return view->nr_devices++;
 }
 
-static void take_gap(void *context, const struct idle_gap *gap)
+static void on_gap(void *context, const struct idle_gap *gap)
 {
 	struct idle_view *view = context;
 	size_t device = find_device(view, gap);
@@ -64,11 +55,10 @@ static void begin(void *context, struct process *process)
 {
 	struct idle_view *view = context;
 
-	view_without_take(&view->without, process);
-	idle_begin(&view->idle, process, take_gap, view);
+	idle_begin(&view->idle, process, on_gap, view);
 }
 
-static void take(void *context, struct process *process, const struct batch *batch)
+static void on_batch(void *context, struct process *process, const struct batch *batch)
 {
 	struct idle_view *view = context;
 
@@ -85,10 +75,9 @@ static void end(void *context, struct process *process)
 }
 
 enum column {
-	TALLY = GPU_ACTIVITIES_NR_DEVICE_COLUMNS,
+	TALLY = VIEW_NR_DEVICE_COLUMNS,
 	BEFORE_CALL = TALLY + KEYED_STATS_NR_COLUMNS,
 	CAUSE,
-	NR_COLUMNS,
 };
 
 static void fill(struct idle_view *view, size_t row, const double *total_ns, struct table *table)
@@ -98,7 +87,7 @@ static void fill(struct idle_view *view, size_t row, const double *total_ns, str
 	unsigned int cause = (unsigned int)(found->key % NR_IDLE_CAUSES);
 	struct table_cell *cells = table_add_row(table);
 
-	gpu_activities_fill_device(device->process, device->device, cells);
+	view_fill_device(device->process, device->device, cells);
 	keyed_stats_fill(&view->tally, row, total_ns[found->kind], &cells[TALLY]);
 	if (cause != IDLE_UNKNOWN) {
 		table_set_integer(&cells[BEFORE_CALL], device->before_call_ns[cause]);
@@ -106,25 +95,27 @@ static void fill(struct idle_view *view, size_t row, const double *total_ns, str
 	table_set_string(&cells[CAUSE], idle_cause_names[cause]);
 }
 
-static struct table *make_table(void *context)
+static const struct table_column columns[] = {
+	VIEW_DEVICE_COLUMNS,
+	{"share_pct", "% of idle time", TABLE_PERCENT, false}, /* as keyed_stats_fill has them */
+	{"total_ns", "Total", TABLE_TIME, false},
+	{"gaps", "Gaps", TABLE_COUNT, false},
+	{"avg_ns", "Avg", TABLE_MEAN_TIME, false},
+	{"median_ns", "Med", TABLE_MEAN_TIME, false},
+	{"p99_ns", "p99", TABLE_TIME, false},
+	{"min_ns", "Min", TABLE_TIME, false},
+	{"max_ns", "Max", TABLE_TIME, false},
+	{"stddev_ns", "StdDev", TABLE_MEAN_TIME, true},
+	{"before_call_ns", "Before the call", TABLE_TIME, false,
+		"of these gaps, the time before the launching call"},
+	{"cause", "Cause", TABLE_TEXT, false,
+		"host: launched in the gap; launch: before it; dependency: held up longer than a "
+		"launch takes"},
+};
+
+static void fill_table(void *state, struct table *table)
 {
-	static const struct table_column columns[NR_COLUMNS] = {
-		GPU_ACTIVITIES_DEVICE_COLUMNS,
-		{"share_pct", "% of idle time", TABLE_PERCENT,
-			false}, /* as keyed_stats_fill has them */
-		{"total_ns", "Total", TABLE_TIME, false},
-		{"gaps", "Gaps", TABLE_COUNT, false},
-		{"avg_ns", "Avg", TABLE_MEAN_TIME, false},
-		{"median_ns", "Med", TABLE_MEAN_TIME, false},
-		{"p99_ns", "p99", TABLE_TIME, false},
-		{"min_ns", "Min", TABLE_TIME, false},
-		{"max_ns", "Max", TABLE_TIME, false},
-		{"stddev_ns", "StdDev", TABLE_MEAN_TIME, true},
-		{"before_call_ns", "Before the call", TABLE_TIME, false},
-		{"cause", "Cause", TABLE_TEXT, false},
-	};
-	struct idle_view *view = context;
-	struct table *table = table_create("idle", "Why the GPUs were idle", columns, NR_COLUMNS);
+	struct idle_view *view = state;
 	double *total_ns = mem_zeroed(view->nr_devices + 1, sizeof(*total_ns));
 
 	keyed_stats_finish(&view->tally);
@@ -142,26 +133,25 @@ static struct table *make_table(void *context)
 		"what ends them; dependency: longer after its launch than before, and over %u us; "
 		"host: else, if launched in the gap; launch: else; before the call: of these gaps",
 		IDLE_LAUNCH_NS / 1000);
-	view_without_note(&view->without, table, "");
+	view_note_devices(table, &view->input, "");
 	keyed_stats_note(&view->tally, table);
-	return table;
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct idle_view *view = context;
+	struct idle_view *view = state;
 
-	keyed_stats_fini(&view->tally);
 	free(view->devices);
-	free(view);
 }
 
-const struct view_class view_idle = {
+VIEW(idle, 180) = {
 	.name = "idle",
 	.help = "why the GPUs were idle: host, launch, dependency",
 	.is_empty_hidden = true,
-	.scan = {idle_wants, IDLE_NR_WANTS, gpu_activities_needs, begin, take, end},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.title = "Why the GPUs were idle",
+	VIEW_COLUMNS(columns),
+	VIEW_KEYED_STATE(struct idle_view, tally),
+	.scan = {idle_wants, IDLE_NR_WANTS, gpu_activities_needs, begin, on_batch, end},
+	.fill = fill_table,
+	.fini = fini,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels by name: times on the device, or the launches where no device records are. */
+/* Kernels by name: times on the device, or of the launches where there are no device records. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +12,7 @@
 #define NONE UINT32_MAX
 
 struct kernel_view {
+	struct view_input input;
 	struct keyed_stats kernels;
 	struct keyed_stats launches; /* of processes without device records */
 	struct process *process;
@@ -20,10 +21,8 @@ struct kernel_view {
 	size_t nr_group_of;
 	struct occupancy_mean *means; /* of groups */
 	size_t nr_means;
-	uint32_t *groups;	     /* scratch, of one batch */
-	struct view_without without; /* device records */
-	bool is_mixed;		     /* some process used devices that differ */
-	bool is_finished;
+	uint32_t *groups; /* scratch, of one batch */
+	bool is_mixed;	  /* some process used devices that differ */
 };
 
 static const struct scan_want wants[] = {
@@ -37,23 +36,18 @@ static const struct scan_want wants[] = {
 		0},
 };
 
-static void *create(const struct view_input *input)
+static void init(void *state)
 {
-	struct kernel_view *view = mem_zeroed(1, sizeof(*view));
+	struct kernel_view *view = state;
 
-	(void)input;
-	keyed_stats_init(&view->kernels);
 	keyed_stats_init(&view->launches);
 	view->groups = mem_zeroed(GPROF_BLOCK_ROWS, sizeof(*view->groups));
-	return view;
 }
 
 static bool needs(void *context, struct process *process, unsigned int table)
 {
-	const char *why;
-
 	(void)context;
-	return table != GPROF_TABLE_api_launch || !view_has_device_records(process, &why);
+	return table != GPROF_TABLE_api_launch || !view_has_device_records(process, NULL);
 }
 
 static void begin(void *context, struct process *process)
@@ -66,7 +60,6 @@ static void begin(void *context, struct process *process)
 	memset(view->group_of, 0xff, view->nr_group_of * sizeof(*view->group_of));
 	view->shape_ns = mem_resize(view->shape_ns, view->nr_group_of, sizeof(*view->shape_ns));
 	memset(view->shape_ns, 0, view->nr_group_of * sizeof(*view->shape_ns));
-	view_without_take(&view->without, process);
 }
 
 static uint32_t find_group(struct kernel_view *view, struct keyed_stats *tally, uint64_t shape)
@@ -174,7 +167,7 @@ static void take_untimed(struct kernel_view *view, const struct batch *batch)
 	}
 }
 
-static void take(void *context, struct process *process, const struct batch *batch)
+static void on_batch(void *context, struct process *process, const struct batch *batch)
 {
 	struct kernel_view *view = context;
 
@@ -238,15 +231,6 @@ static void end(void *context, struct process *process)
 	}
 }
 
-static void finish(struct kernel_view *view)
-{
-	if (!view->is_finished) {
-		keyed_stats_finish(&view->kernels);
-		keyed_stats_finish(&view->launches);
-		view->is_finished = true;
-	}
-}
-
 enum column {
 	UNTIMED = KEYED_STATS_NR_COLUMNS,
 	BLOCKS,
@@ -283,110 +267,98 @@ static void fill_use(const struct kernel_view *view, size_t row, struct table_ce
 	table_set_string(&cells[TENSOR], use);
 }
 
-static struct table *make_kernels(const struct kernel_view *view)
+static const struct table_column columns[NR_COLUMNS] = {
+	KEYED_STATS_COLUMNS("% of kernel time"),
+	[UNTIMED] = {"untimed", "Untimed", TABLE_COUNT, true, "launches without a time",
+		TABLE_MEMBER(keyed_stats_row, untimed)},
+	[BLOCKS] = {"blocks_per_sm", "Blocks per SM", TABLE_NUMBER, true,
+		"mean blocks of the grid per multiprocessor"},
+	[OCCUPANCY] = {"occupancy_pct", "Occupancy %", TABLE_PERCENT, false,
+		"theoretical occupancy, mean over time"},
+	[LIMIT] = {"limit", "Limit", TABLE_NAME, true, "what keeps more warps out"},
+	[TENSOR] = {"tensor_cores", "Tensor cores", TABLE_TEXT, true,
+		"whether the name is that of a kernel for tensor cores"},
+	[NAME] = {"name", "Kernel", TABLE_NAME, false, TABLE_MEMBER(keyed_stats_row, name)},
+};
+
+static void fill_kernels(const struct kernel_view *view, struct table *table)
 {
-	static const struct table_column all[] = {
-		KEYED_STATS_COLUMNS("% of kernel time"),
-		[UNTIMED] = {"untimed", "Untimed", TABLE_COUNT, true},
-		[BLOCKS] = {"blocks_per_sm", "Blocks per SM", TABLE_NUMBER, true},
-		[OCCUPANCY] = {"occupancy_pct", "Occupancy %", TABLE_PERCENT, false},
-		[LIMIT] = {"limit", "Limit", TABLE_NAME, true},
-		[TENSOR] = {"tensor_cores", "Tensor cores", TABLE_TEXT, true},
-		[NAME] = {"name", "Kernel", TABLE_NAME, false},
-	};
-	static struct table_column columns[NR_COLUMNS];
 	const struct keyed_stats *tally = &view->kernels;
 	double total_ns = keyed_stats_total_ns(tally), unused;
 	bool has_occupancy = false;
-	struct table *table;
 
 	for (size_t i = 0; i < tally->nr_rows; i++) {
+		struct table_cell *cells = keyed_stats_add(tally, i, total_ns, table);
+
 		has_occupancy |= occupancy_mean_percent(mean_of(view, i), &unused);
-	}
-	memcpy(columns, all, sizeof(all));
-	columns[OCCUPANCY].is_wide_only = !has_occupancy;
-	table = table_create("kernel", "Kernels", columns, NR_COLUMNS);
-	for (size_t i = 0; i < tally->nr_rows; i++) {
-		struct table_cell *cells = table_add_row(table);
-
-		keyed_stats_fill(tally, i, total_ns, cells);
-		table_set_integer(&cells[UNTIMED], tally->rows[i].untimed);
 		fill_use(view, i, cells);
-		table_set_integer(&cells[NAME], tally->rows[i].name);
 	}
-	return table;
+	table->columns[OCCUPANCY].is_wide_only = !has_occupancy;
 }
 
-/* Of processes without device records. */
-static struct table *make_launches(const struct kernel_view *view)
+/* Where no process has device records. */
+static const struct table_column launch_columns[] = {
+	KEYED_STATS_COLUMNS("% of launch time"),
+	{"name", "Kernel (times of the host's launch calls)", TABLE_NAME, false,
+		TABLE_MEMBER(keyed_stats_row, name)},
+};
+
+static void fill_launches(const struct kernel_view *view, struct table *table)
 {
-	static const struct table_column columns[] = {
-		KEYED_STATS_COLUMNS("% of launch time"),
-		{"name", "Kernel (times of the host's launch calls)", TABLE_NAME, false},
-	};
 	const struct keyed_stats *tally = &view->launches;
 	double total_ns = keyed_stats_total_ns(tally);
-	struct table *table =
-		table_create("kernel", "Kernels", columns, KEYED_STATS_NR_COLUMNS + 1);
 
+	table_set_columns(table, launch_columns, KEYED_STATS_NR_COLUMNS + 1);
 	for (size_t i = 0; i < tally->nr_rows; i++) {
-		struct table_cell *cells = table_add_row(table);
-
-		keyed_stats_fill(tally, i, total_ns, cells);
-		table_set_integer(&cells[KEYED_STATS_NR_COLUMNS], tally->rows[i].name);
+		keyed_stats_add(tally, i, total_ns, table);
 	}
-	return table;
 }
 
-static struct table *make_table(void *context)
+static void fill_table(void *state, struct table *table)
 {
-	struct kernel_view *view = context;
-	bool is_host = !view->kernels.nr_rows && view->without.nr_without;
-	struct table *table;
+	struct kernel_view *view = state;
+	bool is_host = !view->kernels.nr_rows && view_without_devices(&view->input, NULL);
 
-	finish(view);
-	table = is_host ? make_launches(view) : make_kernels(view);
-	view_without_note(&view->without, table,
+	keyed_stats_finish(&view->kernels);
+	keyed_stats_finish(&view->launches);
+	if (is_host) {
+		fill_launches(view, table);
+	} else {
+		fill_kernels(view, table);
+	}
+	view_note_devices(table, &view->input,
 		is_host && table->nr_rows ? "; these are host times of launches" : "");
 	keyed_stats_note(is_host ? &view->launches : &view->kernels, table);
 	if (!is_host && view->nr_means) {
-		const char *before = table->note ? table->note : "";
-
-		table_note(table,
-			"%s%soccupancy: of the warps that a device holds, those that fit%s", before,
-			*before ? "; " : "",
+		view_note_more(table,
+			"occupancy: of the warps that a device holds, those that fit%s",
 			view->is_mixed ? " (unknown where a process used devices that differ)"
 				       : "");
 	}
 	table_sort(table, "total");
-	return table;
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct kernel_view *view = context;
+	struct kernel_view *view = state;
 
-	keyed_stats_fini(&view->kernels);
 	keyed_stats_fini(&view->launches);
 	free(view->group_of);
 	free(view->shape_ns);
 	free(view->means);
 	free(view->groups);
-	free(view);
 }
 
-const struct keyed_stats *view_kernel_tally(void *context)
-{
-	finish(context);
-	return &((struct kernel_view *)context)->kernels;
-}
-
-const struct view_class view_kernel = {
+VIEW(kernel, 240) = {
 	.name = "kernel",
 	.help = "kernels by name",
 	.is_default = true,
-	.scan = {wants, sizeof(wants) / sizeof(wants[0]), needs, begin, take, end},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.title = "Kernels",
+	VIEW_COLUMNS(columns),
+	VIEW_KEYED_STATE(struct kernel_view, kernels),
+	.merge = {.keys = {"name"}},
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), needs, begin, on_batch, end},
+	.init = init,
+	.fill = fill_table,
+	.fini = fini,
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels by name, by the operator that launched them, and by their launch: which shapes of what
- * operator fill the device badly. The rows are those of the kernel page of PyTorch's TensorBoard
- * plugin. Memory is bounded by how many different launches there are.
+ * Kernels by name, operator and launch: which operators and shapes fill the device badly. The rows
+ * are those of the kernel page of PyTorch's TensorBoard plugin. Memory grows with the number of
+ * different launches.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,19 +30,13 @@ struct row {
 };
 
 struct kernel_operator_view {
+	struct view_input input;
 	struct row *rows;
 	struct process *process;
 	struct occupancy_device device; /* of the number device_id */
 	uint32_t device_id;
 	double total_ns;
-	struct view_without without;
 };
-
-static void *create(const struct view_input *input)
-{
-	(void)input;
-	return mem_zeroed(1, sizeof(struct kernel_operator_view));
-}
 
 static void begin(void *context, struct process *process)
 {
@@ -50,7 +44,6 @@ static void begin(void *context, struct process *process)
 
 	view->process = process;
 	view->device_id = UINT32_MAX;
-	view_without_take(&view->without, process);
 }
 
 static uint32_t intern(const char *text)
@@ -104,7 +97,7 @@ static void add_occupancy(struct kernel_operator_view *view, struct row *row,
 	}
 }
 
-static void take(void *context, const struct op_record *record, const struct op_call *call,
+static void on_record(void *context, const struct op_record *record, const struct op_call *call,
 	const struct op *op)
 {
 	struct kernel_operator_view *view = context;
@@ -159,7 +152,6 @@ enum column {
 	LIMIT,
 	OPERATOR,
 	NAME,
-	NR_COLUMNS,
 };
 
 static void set_size(struct table_cell *cell, const uint32_t size[3])
@@ -186,7 +178,6 @@ static void fill(
 		table_set_integer(&cells[MAX], row->times.max);
 		table_set_integer(&cells[MIN], row->times.min);
 	}
-	table_set_integer(&cells[UNTIMED], row->untimed);
 	set_size(&cells[GRID], row->key.grid);
 	set_size(&cells[BLOCK], row->key.block);
 	if (row->key.grid[0]) {
@@ -205,60 +196,64 @@ static void fill(
 	if (limits) {
 		table_set_integer(&cells[LIMIT], occupancy_limit_name(limits));
 	}
-	table_set_integer(&cells[OPERATOR], row->key.operator);
-	table_set_integer(&cells[NAME], row->key.name);
 }
 
-static struct table *make_table(void *context)
+static const struct table_column columns[] = {
+	[SHARE] = {"share_pct", "% of kernel time", TABLE_PERCENT, false},
+	[TOTAL] = {"total_ns", "Total", TABLE_TIME, false},
+	[CALLS] = {"calls", "Calls", TABLE_COUNT, false},
+	[AVG] = {"avg_ns", "Avg", TABLE_MEAN_TIME, false},
+	[MAX] = {"max_ns", "Max", TABLE_TIME, true},
+	[MIN] = {"min_ns", "Min", TABLE_TIME, true},
+	[UNTIMED] = {"untimed", "Untimed", TABLE_COUNT, true, "launches without a time",
+		TABLE_MEMBER(row, untimed)},
+	[GRID] = {"grid", "Grid", TABLE_TEXT, false},
+	[BLOCK] = {"block", "Block", TABLE_TEXT, false},
+	[REGISTERS] = {"registers", "Registers a thread", TABLE_COUNT, true},
+	[SHARED] = {"shared_bytes", "Shared memory", TABLE_SIZE, true},
+	[TENSOR] = {"tensor_cores", "Tensor cores", TABLE_TEXT, false},
+	[ELIGIBLE] = {"tensor_eligible", "Operator could use them", TABLE_TEXT, true,
+		"whether the operator can use tensor cores"},
+	[BLOCKS] = {"blocks_per_sm", "Blocks per SM", TABLE_NUMBER, false,
+		"mean blocks of the grid per multiprocessor"},
+	[OCCUPANCY] = {"occupancy_pct", "Occupancy %", TABLE_PERCENT, false,
+		"theoretical occupancy"},
+	[LIMIT] = {"limit", "Limit", TABLE_NAME, false,
+		"what keeps more warps out; GRID: there are no more blocks"},
+	[OPERATOR] = {"operator", "Operator", TABLE_NAME, false,
+		"innermost operator around the launch", TABLE_MEMBER(row, key.operator)},
+	[NAME] = {"name", "Kernel", TABLE_NAME, false, TABLE_MEMBER(row, key.name)},
+};
+
+static void fill_table(void *state, struct table *table)
 {
-	static const struct table_column columns[] = {
-		[SHARE] = {"share_pct", "% of kernel time", TABLE_PERCENT, false},
-		[TOTAL] = {"total_ns", "Total", TABLE_TIME, false},
-		[CALLS] = {"calls", "Calls", TABLE_COUNT, false},
-		[AVG] = {"avg_ns", "Avg", TABLE_MEAN_TIME, false},
-		[MAX] = {"max_ns", "Max", TABLE_TIME, true},
-		[MIN] = {"min_ns", "Min", TABLE_TIME, true},
-		[UNTIMED] = {"untimed", "Untimed", TABLE_COUNT, true},
-		[GRID] = {"grid", "Grid", TABLE_TEXT, false},
-		[BLOCK] = {"block", "Block", TABLE_TEXT, false},
-		[REGISTERS] = {"registers", "Registers a thread", TABLE_COUNT, true},
-		[SHARED] = {"shared_bytes", "Shared memory", TABLE_SIZE, true},
-		[TENSOR] = {"tensor_cores", "Tensor cores", TABLE_TEXT, false},
-		[ELIGIBLE] = {"tensor_eligible", "Operator could use them", TABLE_TEXT, true},
-		[BLOCKS] = {"blocks_per_sm", "Blocks per SM", TABLE_NUMBER, false},
-		[OCCUPANCY] = {"occupancy_pct", "Occupancy %", TABLE_PERCENT, false},
-		[LIMIT] = {"limit", "Limit", TABLE_NAME, false},
-		[OPERATOR] = {"operator", "Operator", TABLE_NAME, false},
-		[NAME] = {"name", "Kernel", TABLE_NAME, false},
-	};
-	struct kernel_operator_view *view = context;
-	struct table *table = table_create(
-		"kernel_operator", "Kernels by operator and launch", columns, NR_COLUMNS);
+	struct kernel_operator_view *view = state;
 
 	for (const struct row *row = view->rows; row; row = row->hh.next) {
-		fill(view, row, table_add_row(table));
+		fill(view, row, table_add(table, row));
 	}
 	table_note(table,
 		"occupancy: of the warps that a device holds, those that fit; limit: what "
 		"keeps more out (GRID: there are no more blocks)");
-	view_without_note(&view->without, table, "");
+	view_note_devices(table, &view->input, "");
 	table_sort(table, "total");
-	return table;
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct kernel_operator_view *view = context;
+	struct kernel_operator_view *view = state;
 
 	hash_free(view->rows);
-	free(view);
 }
 
-const struct view_class view_kernel_operator = {
+VIEW(kernel_operator, 250) = {
 	.name = "kernel-operator",
 	.help = "kernels by the operator and the launch",
-	.ops = {.begin = begin, .record = take},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.key = "kernel_operator",
+	.title = "Kernels by operator and launch",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct kernel_operator_view),
+	.ops = {.begin = begin, .record = on_record},
+	.fill = fill_table,
+	.fini = fini,
 };

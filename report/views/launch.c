@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launches: how long after its call each piece of work began, and three signs of a host that does
- * not keep up, as HolisticTraceAnalysis counts them: work that is shorter than its call, calls that
- * took long, and work that began late. The delay is from the end of the call to the begin of the
- * work, 0 where it began before. Work in a queue waits for what stands before it, which is no fault
- * of the host's; the view `queue` has that.
+ * The delay from each launch to the begin of its activity, and three signs of a host that does not
+ * keep up, as HolisticTraceAnalysis counts them: activities shorter than their call, long calls,
+ * and late activities. The delay is from the end of the call, 0 where the activity began before.
+ * An activity also waits for what is queued before it; the view `queue` shows that.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,30 +28,20 @@ struct launch_extra {
 };
 
 struct launch_view {
+	struct view_input input;
 	struct keyed_stats tally;    /* of the delays */
 	struct launch_extra *extras; /* of the rows */
 	size_t nr_extras, capacity;
 	struct process *process;
 	struct pending pending;
 	uint64_t nr_without_call;
-	struct view_without without;
 };
-
-static void *create(const struct view_input *input)
-{
-	struct launch_view *view = mem_zeroed(1, sizeof(*view));
-
-	(void)input;
-	keyed_stats_init(&view->tally);
-	return view;
-}
 
 static void begin(void *context, struct process *process)
 {
 	struct launch_view *view = context;
 
 	view->process = process;
-	view_without_take(&view->without, process);
 }
 
 static struct launch_extra *extra_of(struct launch_view *view, uint32_t row)
@@ -65,7 +54,7 @@ static struct launch_extra *extra_of(struct launch_view *view, uint32_t row)
 	return &view->extras[row];
 }
 
-/* Of several records (a graph) the first tells the delay; they are told by their call. */
+/* Of several records (a graph) the first gives the delay; their row is that of the call. */
 static void put_pending(struct launch_view *view)
 {
 	const struct pending *pending = &view->pending;
@@ -90,7 +79,7 @@ static void put_pending(struct launch_view *view)
 	view->pending.nr_records = 0;
 }
 
-static void take_record(void *context, const struct op_record *record, const struct op_call *call,
+static void on_record(void *context, const struct op_record *record, const struct op_call *call,
 	const struct op *op)
 {
 	struct launch_view *view = context;
@@ -136,43 +125,40 @@ enum column {
 	SHORT,
 	LONG_CALLS,
 	LATE,
-	NAME,
-	NR_COLUMNS,
 };
 
-static void fill(struct launch_view *view, size_t i, double total_ns, struct table_cell *cells)
+static void add_row(struct launch_view *view, size_t i, double total_ns, struct table *table)
 {
 	const struct launch_extra *extra = &view->extras[i];
 	double count = (double)view->tally.times.groups[i].count;
+	struct table_cell *cells = keyed_stats_add(&view->tally, i, total_ns, table);
 
-	keyed_stats_fill(&view->tally, i, total_ns, cells);
 	table_set_number(&cells[CALL_AVG], (double)extra->call_ns / count);
 	table_set_number(&cells[WORK_AVG], (double)extra->work_ns / count);
 	table_set_integer(&cells[SHORT], extra->nr_short);
 	table_set_integer(&cells[LONG_CALLS], extra->nr_long_calls);
 	table_set_integer(&cells[LATE], extra->nr_late);
-	table_set_integer(&cells[NAME], view->tally.rows[i].name);
 }
 
-static struct table *make_table(void *context)
+static const struct table_column columns[] = {
+	KEYED_STATS_COLUMNS("% of delay"),
+	{"call_avg_ns", "Call avg", TABLE_MEAN_TIME, false, "mean time of the launching call"},
+	{"work_avg_ns", "Work avg", TABLE_MEAN_TIME, false, "mean time of what it launched"},
+	{"short", "Short", TABLE_COUNT, false, "activities shorter than their call"},
+	{"long_calls", "Long calls", TABLE_COUNT, false, "calls over 50 us"},
+	{"late", "Late", TABLE_COUNT, false, "delays over 100 us"},
+	{"name", "Launched", TABLE_NAME, false, TABLE_MEMBER(keyed_stats_row, name)},
+};
+
+static void fill_table(void *state, struct table *table)
 {
-	static const struct table_column columns[NR_COLUMNS] = {
-		KEYED_STATS_COLUMNS("% of delay"),
-		{"call_avg_ns", "Call avg", TABLE_MEAN_TIME, false},
-		{"work_avg_ns", "Work avg", TABLE_MEAN_TIME, false},
-		{"short", "Short", TABLE_COUNT, false},
-		{"long_calls", "Long calls", TABLE_COUNT, false},
-		{"late", "Late", TABLE_COUNT, false},
-		{"name", "Launched", TABLE_NAME, false},
-	};
-	struct launch_view *view = context;
-	struct table *table = table_create("launch", "Launches", columns, NR_COLUMNS);
+	struct launch_view *view = state;
 	double total_ns;
 
 	keyed_stats_finish(&view->tally);
 	total_ns = keyed_stats_total_ns(&view->tally);
 	for (size_t i = 0; i < view->tally.nr_rows; i++) {
-		fill(view, i, total_ns, table_add_row(table));
+		add_row(view, i, total_ns, table);
 	}
 	table_sort(table, "total");
 	table_note(table,
@@ -185,26 +171,25 @@ static struct table *make_table(void *context)
 		table_note(table, "%s; %llu records have no launch in the stream", table->note,
 			(unsigned long long)view->nr_without_call);
 	}
-	view_without_note(&view->without, table, "");
+	view_note_devices(table, &view->input, "");
 	keyed_stats_note(&view->tally, table);
-	return table;
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct launch_view *view = context;
+	struct launch_view *view = state;
 
-	keyed_stats_fini(&view->tally);
 	free(view->extras);
-	free(view);
 }
 
-const struct view_class view_launch = {
+VIEW(launch, 200) = {
 	.name = "launch",
 	.help = "delays from calls to their work; short work, long calls, late begins",
 	.is_empty_hidden = true,
-	.ops = {.begin = begin, .record = take_record, .end = end},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.title = "Launches",
+	VIEW_COLUMNS(columns),
+	VIEW_KEYED_STATE(struct launch_view, tally),
+	.ops = {.begin = begin, .record = on_record, .end = end},
+	.fill = fill_table,
+	.fini = fini,
 };

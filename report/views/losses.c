@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is missing, by cause, and what was switched off: both are known without reading events. */
+/* Missing data by cause, and what was switched off. Neither needs the events. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,14 +11,6 @@
 struct losses_view {
 	struct view_input input;
 };
-
-static void *create(const struct view_input *input)
-{
-	struct losses_view *view = mem_zeroed(1, sizeof(*view));
-
-	view->input = *input;
-	return view;
-}
 
 static void add_row(struct table *table, const struct process *process, uint64_t count,
 	const char *cause, const char *detail)
@@ -75,16 +67,16 @@ static void add_damages(
 	}
 }
 
-static struct table *make_losses(void *context)
+static const struct table_column losses_columns[] = {
+	{"pid", "PID", TABLE_ID, false},
+	{"count", "Events", TABLE_COUNT, false},
+	{"cause", "Cause", TABLE_TEXT, false},
+	{"detail", "Detail", TABLE_TEXT, false},
+};
+
+static void fill_losses(void *state, struct table *table)
 {
-	static const struct table_column columns[] = {
-		{"pid", "PID", TABLE_ID, false},
-		{"count", "Events", TABLE_COUNT, false},
-		{"cause", "Cause", TABLE_TEXT, false},
-		{"detail", "Detail", TABLE_TEXT, false},
-	};
-	struct losses_view *view = context;
-	struct table *table = table_create("losses", "Missing data", columns, 4);
+	struct losses_view *view = state;
 
 	for (size_t i = 0; i < view->input.nr_processes; i++) {
 		const struct process *process = view->input.processes[i];
@@ -95,19 +87,18 @@ static struct table *make_losses(void *context)
 		}
 		add_damages(table, process, &view->input);
 	}
-	return table;
 }
 
-static struct table *make_notices(void *context)
+static const struct table_column notices_columns[] = {
+	{"pid", "PID", TABLE_ID, false},
+	{"code", "Code", TABLE_TEXT, false},
+	{"cause", "Cause", TABLE_NAME, false},
+	{"text", "What to do", TABLE_NAME, false},
+};
+
+static void fill_notices(void *state, struct table *table)
 {
-	static const struct table_column columns[] = {
-		{"pid", "PID", TABLE_ID, false},
-		{"code", "Code", TABLE_TEXT, false},
-		{"cause", "Cause", TABLE_NAME, false},
-		{"text", "What to do", TABLE_NAME, false},
-	};
-	struct losses_view *view = context;
-	struct table *table = table_create("notices", "Notices", columns, 4);
+	struct losses_view *view = state;
 
 	for (size_t i = 0; i < view->input.nr_processes; i++) {
 		const struct process *process = view->input.processes[i];
@@ -124,25 +115,26 @@ static struct table *make_notices(void *context)
 			table_set_integer(&cells[3], process->notices[k].text);
 		}
 	}
-	return table;
 }
 
-const struct view_class view_losses = {
+VIEW(losses, 490) = {
 	.name = "losses",
 	.help = "what is missing or damaged, by cause",
 	.is_default = true,
 	.is_empty_hidden = true,
-	.create = create,
-	.table = make_losses,
-	.destroy = free,
+	.title = "Missing data",
+	VIEW_COLUMNS(losses_columns),
+	VIEW_STATE(struct losses_view),
+	.fill = fill_losses,
 };
 
-const struct view_class view_notices = {
+VIEW(notices, 500) = {
 	.name = "notices",
 	.help = "what was switched off or refused while recording",
 	.is_default = true,
 	.is_empty_hidden = true,
-	.create = create,
-	.table = make_notices,
-	.destroy = free,
+	.title = "Notices",
+	VIEW_COLUMNS(notices_columns),
+	VIEW_STATE(struct losses_view),
+	.fill = fill_notices,
 };

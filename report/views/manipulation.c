@@ -13,21 +13,19 @@
 #include "report/analysis/view.h"
 
 struct manipulation_view {
+	struct view_input input;
 	struct event_tree tree;
 	struct idmap bytes; /* uint64_t, by the row's number */
 	struct process *process;
 	bool is_gpu;
-	struct view_without without;
 	uint64_t nr_without_call;
 };
 
-static void *create(const struct view_input *input)
+static void init(void *state)
 {
-	struct manipulation_view *view = mem_zeroed(1, sizeof(*view));
+	struct manipulation_view *view = state;
 
-	(void)input;
 	idmap_init(&view->bytes, sizeof(uint64_t));
-	return view;
 }
 
 static void begin(void *context, struct process *process)
@@ -35,7 +33,7 @@ static void begin(void *context, struct process *process)
 	struct manipulation_view *view = context;
 
 	view->process = process;
-	view->is_gpu = !view_without_take(&view->without, process);
+	view->is_gpu = view_has_device_records(process, NULL);
 }
 
 static uint32_t find_row(struct manipulation_view *view, uint32_t name)
@@ -45,7 +43,7 @@ static uint32_t find_row(struct manipulation_view *view, uint32_t name)
 	return event_tree_find(&view->tree, &key);
 }
 
-static void take_record(void *context, const struct op_record *record, const struct op_call *call,
+static void on_record(void *context, const struct op_record *record, const struct op_call *call,
 	const struct op *op)
 {
 	struct manipulation_view *view = context;
@@ -82,7 +80,7 @@ static bool is_manipulation(const struct op *op)
 	       strncasecmp(name, "GpuMemset", 9) != 0;
 }
 
-static void take_op(void *context, const struct op *op)
+static void on_op(void *context, const struct op *op)
 {
 	struct manipulation_view *view = context;
 
@@ -93,26 +91,25 @@ static void take_op(void *context, const struct op *op)
 	}
 }
 
-enum column { CALLS, CPU, GPU = CPU + 4, BYTES = GPU + 4, NAME, NR_COLUMNS };
+enum column { CALLS, CPU, GPU = CPU + 4, BYTES = GPU + 4, NAME };
 
-static struct table *make_table(void *context)
+static const struct table_column columns[] = {
+	[CALLS] = {"calls", "Calls", TABLE_COUNT, false},
+	[CPU] = {"total_ns", "CPU total", TABLE_TIME, false},
+	{"avg_ns", "Avg", TABLE_MEAN_TIME, false},
+	{"max_ns", "Max", TABLE_TIME, false},
+	{"min_ns", "Min", TABLE_TIME, false},
+	[GPU] = {"gpu_total_ns", "GPU total", TABLE_TIME, false},
+	{"gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME, false},
+	{"gpu_max_ns", "GPU max", TABLE_TIME, false},
+	{"gpu_min_ns", "GPU min", TABLE_TIME, false},
+	[BYTES] = {"total_bytes", "Size", TABLE_SIZE, false},
+	[NAME] = {"name", "Copy or set", TABLE_NAME, false},
+};
+
+static void fill_table(void *state, struct table *table)
 {
-	static const struct table_column columns[NR_COLUMNS] = {
-		[CALLS] = {"calls", "Calls", TABLE_COUNT, false},
-		[CPU] = {"total_ns", "CPU total", TABLE_TIME, false},
-		{"avg_ns", "Avg", TABLE_MEAN_TIME, false},
-		{"max_ns", "Max", TABLE_TIME, false},
-		{"min_ns", "Min", TABLE_TIME, false},
-		[GPU] = {"gpu_total_ns", "GPU total", TABLE_TIME, false},
-		{"gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME, false},
-		{"gpu_max_ns", "GPU max", TABLE_TIME, false},
-		{"gpu_min_ns", "GPU min", TABLE_TIME, false},
-		[BYTES] = {"total_bytes", "Size", TABLE_SIZE, false},
-		[NAME] = {"name", "Copy or set", TABLE_NAME, false},
-	};
-	struct manipulation_view *view = context;
-	struct table *table =
-		table_create("manipulation", "Memory manipulation", columns, NR_COLUMNS);
+	struct manipulation_view *view = state;
 
 	for (size_t i = 0; i < view->tree.nr_rows; i++) {
 		const struct event_row *row = view->tree.rows[i];
@@ -131,7 +128,7 @@ static struct table *make_table(void *context)
 		}
 		table_set_integer(&cells[NAME], row->key.name);
 	}
-	view_without_note(&view->without, table, "; the view memcpy has what calls say");
+	view_note_devices(table, &view->input, "; the view memcpy has what calls say");
 	if (view->nr_without_call) {
 		table_note(table, "%s%s%llu without a call in the stream have no time of the host",
 			table->note ? table->note : "", table->note ? "; " : "",
@@ -139,24 +136,24 @@ static struct table *make_table(void *context)
 	}
 	table_sort(table, "gpu_total");
 	table_sort(table, "total");
-	return table;
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct manipulation_view *view = context;
+	struct manipulation_view *view = state;
 
 	event_tree_fini(&view->tree);
 	idmap_fini(&view->bytes);
-	free(view);
 }
 
-const struct view_class view_manipulation = {
+VIEW(manipulation, 300) = {
 	.name = "manipulation",
 	.help = "copies and sets with their calls, synchronous and not",
-	.is_default = false,
-	.ops = {.begin = begin, .op = take_op, .record = take_record, .end = NULL},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.title = "Memory manipulation",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct manipulation_view),
+	.ops = {.begin = begin, .op = on_op, .record = on_record},
+	.init = init,
+	.fill = fill_table,
+	.fini = fini,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory by the operators that asked for it, with peak, what was never given back, and a curve:
- * from a framework's allocator; without one, from cudaMalloc and its kin, by call.
+ * Memory by the operators that allocate it, with peak, what is never freed, and a curve: from a
+ * framework's allocator, or from cudaMalloc and its kin by call where there is none.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,13 +17,8 @@
 struct memory_view {
 	struct memory_scan scan; /* comes first: the scan's context */
 	struct process *process; /* at hand */
+	struct view_input input;
 };
-
-static void *create(const struct view_input *input)
-{
-	(void)input;
-	return mem_zeroed(1, sizeof(struct memory_view));
-}
 
 /* ---- who asked ---- */
 
@@ -35,7 +30,7 @@ static void begin_ops(void *context, struct process *process)
 	view->process = process;
 }
 
-static void take_alloc(void *context, const struct op_alloc *alloc, const struct op *op)
+static void on_alloc(void *context, const struct op_alloc *alloc, const struct op *op)
 {
 	struct memory_view *view = context;
 	bool is_free = alloc->bytes <= 0;
@@ -161,22 +156,23 @@ static void add_note(
 	buf_fini(&note);
 }
 
-static struct table *make_table(void *context)
+static const struct table_column columns[] = {
+	{"pid", "PID", TABLE_ID, false},
+	{"place", "Memory", TABLE_TEXT, false},
+	{"allocations", "Allocations", TABLE_COUNT, false},
+	{"total_bytes", "Total", TABLE_SIZE, false},
+	{"avg_bytes", "Avg", TABLE_MEAN_SIZE, false},
+	{"max_bytes", "Max", TABLE_SIZE, false},
+	{"at_peak_bytes", "In use at peak", TABLE_SIZE, false,
+		"in use when most memory was in use"},
+	{"live", "Not freed", TABLE_COUNT, false, "allocations that were never freed"},
+	{"live_bytes", "Not freed", TABLE_SIZE, false},
+	{"name", "By", TABLE_NAME, false, "operator, or call, that allocated"},
+};
+
+static void fill_table(void *state, struct table *table)
 {
-	static const struct table_column columns[] = {
-		{"pid", "PID", TABLE_ID, false},
-		{"place", "Memory", TABLE_TEXT, false},
-		{"allocations", "Allocations", TABLE_COUNT, false},
-		{"total_bytes", "Total", TABLE_SIZE, false},
-		{"avg_bytes", "Avg", TABLE_MEAN_SIZE, false},
-		{"max_bytes", "Max", TABLE_SIZE, false},
-		{"at_peak_bytes", "In use at peak", TABLE_SIZE, false},
-		{"live", "Not freed", TABLE_COUNT, false},
-		{"live_bytes", "Not freed", TABLE_SIZE, false},
-		{"name", "By", TABLE_NAME, false},
-	};
-	struct memory_view *view = context;
-	struct table *table = table_create("memory", "Memory", columns, 10);
+	struct memory_view *view = state;
 	uint64_t nr_allocs = 0, nr_frees = 0;
 
 	add_rows(view, table);
@@ -191,23 +187,22 @@ static struct table *make_table(void *context)
 		table_note(table, MEMORY_SCAN_NONE);
 	}
 	table_sort(table, "total");
-	return table;
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	memory_scan_fini(context);
-	free(context);
+	memory_scan_fini(state);
 }
 
-const struct view_class view_memory = {
+VIEW(memory, 370) = {
 	.name = "memory",
 	.help = "allocations by operator, peak, what was not freed, a curve",
-	.is_default = false,
+	.title = "Memory",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct memory_view),
 	.scan = {memory_scan_wants, MEMORY_SCAN_NR_WANTS, memory_scan_needs, memory_scan_begin,
 		memory_scan_take, memory_scan_end},
-	.ops = {.begin = begin_ops, .alloc = take_alloc},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.ops = {.begin = begin_ops, .alloc = on_alloc},
+	.fill = fill_table,
+	.fini = fini,
 };

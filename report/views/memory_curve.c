@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How much memory was in use over time, for charts: of each place (memory.h) at most NR_PARTS equal
- * parts of its process's time, each with the moment when most was in use, and with its last one. So
- * the peak of the curve is the true one, and each part goes on where the one before it ended.
+ * Memory in use over time, for charts. Each place (memory.h) has at most NR_PARTS equal parts of
+ * its process's time, each with its highest and its last value. So the curve has the true peak, and
+ * each part goes on where the one before it ended.
  */
 #include <stdlib.h>
 
@@ -26,6 +26,7 @@ struct curve_view {
 	struct memory_scan scan; /* comes first: the scan's context */
 	struct curve *curves;	 /* by the place's number */
 	size_t nr_curves, capacity;
+	struct view_input input;
 };
 
 /* ---- the scan ---- */
@@ -49,7 +50,7 @@ static struct part *find_part(struct curve *curve, unsigned int number)
 	return &curve->parts[at];
 }
 
-static void take_moment(void *context, uint32_t place, const struct memory_moment *moment)
+static void on_moment(void *context, uint32_t place, const struct memory_moment *moment)
 {
 	struct curve_view *view = context;
 	const struct memory_place *of = &view->scan.memory.places[place];
@@ -73,19 +74,17 @@ static void take_moment(void *context, uint32_t place, const struct memory_momen
 	}
 }
 
-static void *create(const struct view_input *input)
+static void init(void *state)
 {
-	struct curve_view *view = mem_zeroed(1, sizeof(*view));
+	struct curve_view *view = state;
 
-	(void)input;
-	view->scan.memory.told = take_moment;
+	view->scan.memory.told = on_moment;
 	view->scan.memory.context = view;
-	return view;
 }
 
 /* ---- the table ---- */
 
-enum column { PID, RANK, DEVICE, TIME, ALLOCATED, RESERVED, NR_COLUMNS };
+enum column { PID, RANK, DEVICE, TIME, ALLOCATED, RESERVED };
 
 static void add_row(
 	struct table *table, const struct memory_place *place, const struct memory_moment *moment)
@@ -95,10 +94,7 @@ static void add_row(
 	char name[MEMORY_NAME_BYTES];
 
 	memory_place_name(place, name);
-	table_set_integer(&cells[PID], place->process->pid);
-	if (place->process->rank >= 0) {
-		table_set_integer(&cells[RANK], (uint64_t)place->process->rank);
-	}
+	view_fill_process(place->process, &cells[PID]);
 	table_set_string(&cells[DEVICE], name);
 	table_set_integer(
 		&cells[TIME], ns > place->process->first_ns ? ns - place->process->first_ns : 0);
@@ -121,18 +117,18 @@ static void add_curve(
 	}
 }
 
-static struct table *make_table(void *context)
+static const struct table_column columns[] = {
+	[PID] = {"pid", "PID", TABLE_ID, false},
+	[RANK] = {"rank", "Rank", TABLE_ID, true},
+	[DEVICE] = {"device", "Memory", TABLE_TEXT, false},
+	[TIME] = {"time_ns", "Time", TABLE_TIME, false},
+	[ALLOCATED] = {"allocated_bytes", "In use", TABLE_SIZE, false},
+	[RESERVED] = {"reserved_bytes", "Reserved", TABLE_SIZE, false},
+};
+
+static void fill_table(void *state, struct table *table)
 {
-	static const struct table_column columns[NR_COLUMNS] = {
-		[PID] = {"pid", "PID", TABLE_ID, false},
-		[RANK] = {"rank", "Rank", TABLE_ID, true},
-		[DEVICE] = {"device", "Memory", TABLE_TEXT, false},
-		[TIME] = {"time_ns", "Time", TABLE_TIME, false},
-		[ALLOCATED] = {"allocated_bytes", "In use", TABLE_SIZE, false},
-		[RESERVED] = {"reserved_bytes", "Reserved", TABLE_SIZE, false},
-	};
-	const struct curve_view *view = context;
-	struct table *table = table_create("memory_curve", "Memory over time", columns, NR_COLUMNS);
+	const struct curve_view *view = state;
 	size_t nr_untold = 0;
 
 	for (size_t i = 0; i < view->scan.memory.nr_places; i++) {
@@ -157,29 +153,30 @@ static struct table *make_table(void *context)
 		view_note_more(table, "not of %zu kind%s of memory, of which no totals are told",
 			nr_untold, nr_untold == 1 ? "" : "s");
 	}
-	return table;
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct curve_view *view = context;
+	struct curve_view *view = state;
 
 	memory_scan_fini(&view->scan);
 	for (size_t i = 0; i < view->nr_curves; i++) {
 		free(view->curves[i].parts);
 	}
 	free(view->curves);
-	free(view);
 }
 
-const struct view_class view_memory_curve = {
+VIEW(memory_curve, 380) = {
 	.name = "memory-curve",
 	.help = "memory in use and reserved over time",
-	.is_default = false,
 	.is_empty_hidden = true,
+	.key = "memory_curve",
+	.title = "Memory over time",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct curve_view),
 	.scan = {memory_scan_wants, MEMORY_SCAN_NR_WANTS, memory_scan_needs, memory_scan_begin,
 		memory_scan_take, memory_scan_end, .ignores_selection = true},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.init = init,
+	.fill = fill_table,
+	.fini = fini,
 };

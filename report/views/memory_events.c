@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Single blocks of memory with who asked for them and for how long: of a framework's allocator;
- * without one, of cudaMalloc and its kin.
+ * Single allocations: who made them and how long they lived, from a framework's allocator, or from
+ * cudaMalloc and its kin where there is none.
  */
 #include <inttypes.h>
 
@@ -12,6 +12,7 @@
 struct events_view {
 	struct memory_scan scan; /* comes first: the scan's context */
 	struct allocations blocks;
+	struct view_input input;
 };
 
 /* ---- a framework's allocator ---- */
@@ -23,7 +24,7 @@ static void begin_ops(void *context, struct process *process)
 	allocations_begin(&view->blocks, process);
 }
 
-static void take_alloc(void *context, const struct op_alloc *alloc, const struct op *op)
+static void on_alloc(void *context, const struct op_alloc *alloc, const struct op *op)
 {
 	struct events_view *view = context;
 	uint32_t type = alloc->device_type % MEMORY_DRIVER;
@@ -42,7 +43,7 @@ static void end_ops(void *context, struct process *process, const struct phases 
 
 /* ---- cudaMalloc and its kin ---- */
 
-static void take_block(void *context, const struct memory_block *used, uint64_t freed)
+static void on_block(void *context, const struct memory_block *used, uint64_t freed)
 {
 	struct events_view *view = context;
 	const struct memory_place *place = &view->scan.memory.places[used->row->key.place];
@@ -60,19 +61,17 @@ static void take_block(void *context, const struct memory_block *used, uint64_t 
 	}
 }
 
-static void *create(const struct view_input *input)
+static void init(void *state)
 {
-	struct events_view *view = mem_zeroed(1, sizeof(*view));
+	struct events_view *view = state;
 
-	(void)input;
-	view->scan.memory.block = take_block;
+	view->scan.memory.block = on_block;
 	view->scan.memory.context = view;
-	return view;
 }
 
 /* ---- the table ---- */
 
-enum column { PID, RANK, PLACE, BYTES, ALLOCATION, RELEASE, DURATION, NAME, NR_COLUMNS };
+enum column { PID, RANK, PLACE, BYTES, ALLOCATION, RELEASE, DURATION, NAME };
 
 static void fill(const struct allocation *block, uint32_t nobody, struct table_cell *cells)
 {
@@ -82,10 +81,7 @@ static void fill(const struct allocation *block, uint32_t nobody, struct table_c
 	char text[MEMORY_NAME_BYTES];
 
 	memory_place_name(&place, text);
-	table_set_integer(&cells[PID], block->process->pid);
-	if (block->process->rank >= 0) {
-		table_set_integer(&cells[RANK], (uint64_t)block->process->rank);
-	}
+	view_fill_process(block->process, &cells[PID]);
 	table_set_string(&cells[PLACE], text);
 	table_set_integer(&cells[BYTES], block->bytes);
 	if (is_asked) {
@@ -100,21 +96,20 @@ static void fill(const struct allocation *block, uint32_t nobody, struct table_c
 	}
 }
 
-static struct table *make_table(void *context)
+static const struct table_column columns[] = {
+	[PID] = {"pid", "PID", TABLE_ID, false},
+	[RANK] = {"rank", "Rank", TABLE_ID, true},
+	[PLACE] = {"place", "Memory", TABLE_TEXT, false},
+	[BYTES] = {"bytes", "Size", TABLE_SIZE, false},
+	[ALLOCATION] = {"allocation_ns", "Allocated", TABLE_TIME, false},
+	[RELEASE] = {"release_ns", "Given back", TABLE_TIME, false, "empty: not seen"},
+	[DURATION] = {"duration_ns", "Duration", TABLE_TIME, false},
+	[NAME] = {"name", "By", TABLE_NAME, false},
+};
+
+static void fill_table(void *state, struct table *table)
 {
-	static const struct table_column columns[NR_COLUMNS] = {
-		[PID] = {"pid", "PID", TABLE_ID, false},
-		[RANK] = {"rank", "Rank", TABLE_ID, true},
-		[PLACE] = {"place", "Memory", TABLE_TEXT, false},
-		[BYTES] = {"bytes", "Size", TABLE_SIZE, false},
-		[ALLOCATION] = {"allocation_ns", "Allocated", TABLE_TIME, false},
-		[RELEASE] = {"release_ns", "Given back", TABLE_TIME, false},
-		[DURATION] = {"duration_ns", "Duration", TABLE_TIME, false},
-		[NAME] = {"name", "By", TABLE_NAME, false},
-	};
-	struct events_view *view = context;
-	struct table *table =
-		table_create("memory_events", "Memory, block by block", columns, NR_COLUMNS);
+	struct events_view *view = state;
 	uint32_t nobody = string_pool_intern("(no operator)", 13);
 	size_t nr;
 	const struct allocation *blocks = allocations_sorted(&view->blocks, &nr);
@@ -124,7 +119,7 @@ static struct table *make_table(void *context)
 	}
 	if (!nr) {
 		table_note(table, MEMORY_SCAN_NONE);
-		return table;
+		return;
 	}
 	table_note(table,
 		"times: after the first event of the process; none: not seen, as before or after "
@@ -134,27 +129,28 @@ static struct table *make_table(void *context)
 			table, "the %zu largest of %" PRIu64 " blocks", nr, view->blocks.nr_all);
 	}
 	table_sort(table, "bytes");
-	return table;
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct events_view *view = context;
+	struct events_view *view = state;
 
 	memory_scan_fini(&view->scan);
 	allocations_fini(&view->blocks);
-	free(view);
 }
 
-const struct view_class view_memory_events = {
+VIEW(memory_events, 390) = {
 	.name = "memory-events",
 	.help = "the largest blocks of memory: who asked for each, when, and for how long",
-	.is_default = false,
 	.is_empty_hidden = true,
+	.key = "memory_events",
+	.title = "Memory, block by block",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct events_view),
 	.scan = {memory_scan_wants, MEMORY_SCAN_NR_WANTS, memory_scan_needs, memory_scan_begin,
 		memory_scan_take, memory_scan_end, .ignores_selection = true},
-	.ops = {.begin = begin_ops, .alloc = take_alloc, .end = end_ops},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.ops = {.begin = begin_ops, .alloc = on_alloc, .end = end_ops},
+	.init = init,
+	.fill = fill_table,
+	.fini = fini,
 };

@@ -17,14 +17,9 @@ struct model {
 
 /* Where a process has a loop, those without one are its helpers and would spoil the sums. */
 struct model_view {
+	struct view_input input;
 	struct model loops, others;
 };
-
-static void *create(const struct view_input *input)
-{
-	(void)input;
-	return mem_zeroed(1, sizeof(struct model_view));
-}
 
 /* gpu: of a process with device records; of others nothing is known, which is not 0. */
 static void add_segments(struct model *model, struct process *process, const struct phases *phases,
@@ -71,13 +66,12 @@ static void end(void *context, struct process *process, const struct phases *pha
 {
 	struct model_view *view = context;
 	struct model *model = phases_has_loop(phases) ? &view->loops : &view->others;
-	const char *why;
 	bool has_gpu;
 
 	if (!phases->nr_segments) {
 		return;
 	}
-	has_gpu = view_has_device_records(process, &why);
+	has_gpu = view_has_device_records(process, NULL);
 	model->nr_processes++;
 	model->has_gpu |= has_gpu;
 	model->has_steps |= phases_has_steps(phases);
@@ -134,32 +128,31 @@ static void add_others(struct table *table, const struct model *model)
 	cells[CALLS].is_known = false;
 }
 
-static struct table *make_table(void *context)
+static const struct table_column columns[] = {
+	{"name", "Phase", TABLE_TEXT, false},
+	{"calls", "Calls", TABLE_COUNT, false},
+	{"total_ns", "CPU total", TABLE_TIME, false},
+	{"avg_ns", "Avg", TABLE_MEAN_TIME, false},
+	{"max_ns", "Max", TABLE_TIME, false},
+	{"min_ns", "Min", TABLE_TIME, false},
+	{"ratio_pct", "% of steps", TABLE_PERCENT, false},
+	{"gpu_total_ns", "GPU total", TABLE_TIME, false},
+	{"gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME, false},
+	{"gpu_max_ns", "GPU max", TABLE_TIME, false},
+	{"gpu_min_ns", "GPU min", TABLE_TIME, false},
+	{"gpu_ratio_pct", "% of steps' GPU", TABLE_PERCENT, false},
+};
+
+static void fill_table(void *state, struct table *table)
 {
-	static struct table_column columns[NR_COLUMNS] = {
-		{"name", "Phase", TABLE_TEXT, false},
-		{"calls", "Calls", TABLE_COUNT, false},
-		{"total_ns", "CPU total", TABLE_TIME, false},
-		{"avg_ns", "Avg", TABLE_MEAN_TIME, false},
-		{"max_ns", "Max", TABLE_TIME, false},
-		{"min_ns", "Min", TABLE_TIME, false},
-		{"ratio_pct", "% of steps", TABLE_PERCENT, false},
-		{"gpu_total_ns", "GPU total", TABLE_TIME, false},
-		{"gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME, false},
-		{"gpu_max_ns", "GPU max", TABLE_TIME, false},
-		{"gpu_min_ns", "GPU min", TABLE_TIME, false},
-		{"gpu_ratio_pct", "% of steps' GPU", TABLE_PERCENT, false},
-	};
-	struct model_view *view = context;
+	struct model_view *view = state;
 	const struct model *model = view->loops.nr_processes ? &view->loops : &view->others;
-	struct table *table;
 
 	for (unsigned int i = GPU; i < NR_COLUMNS; i++) {
-		columns[i].is_wide_only = !model->has_gpu;
+		table->columns[i].is_wide_only = !model->has_gpu;
 	}
-	table = table_create("model", "Model", columns, NR_COLUMNS);
 	if (!model->nr_processes) {
-		return table;
+		return;
 	}
 	add_row(table, model, model->has_steps ? "ProfileStep" : "(no steps)", &model->steps,
 		&model->gpu_steps);
@@ -181,16 +174,16 @@ static struct table *make_table(void *context)
 		table_note(table, "%s; %zu processes without a loop are left out", table->note,
 			view->others.nr_processes);
 	}
-	return table;
 }
 
-const struct view_class view_model = {
+VIEW(model, 10) = {
 	.name = "model",
 	.help = "phases of the training loop: Dataloader, Forward, Backward ...",
 	.is_default = true,
 	.is_empty_hidden = true,
+	.title = "Model",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct model_view),
 	.ops = {.end = end},
-	.create = create,
-	.table = make_table,
-	.destroy = free,
+	.fill = fill_table,
 };

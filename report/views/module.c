@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of torch.nn.Modules as the tree in which they call each other. */
+/* Calls of torch.nn.Modules, as the tree in which they call each other. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,24 +24,18 @@ struct row {
 };
 
 struct module_view {
+	struct view_input input;
 	struct row *rows;
 	struct process *process;
 	bool has_gpu;
 };
 
-static void *create(const struct view_input *input)
-{
-	(void)input;
-	return mem_zeroed(1, sizeof(struct module_view));
-}
-
 static void begin(void *context, struct process *process)
 {
 	struct module_view *view = context;
-	const char *why;
 
 	view->process = process;
-	view->has_gpu |= op_has_any(process) && view_has_device_records(process, &why);
+	view->has_gpu |= op_has_any(process) && view_has_device_records(process, NULL);
 }
 
 static bool is_module(const struct op *op)
@@ -99,7 +93,7 @@ static struct row *find_row(struct module_view *view, const struct op *module)
 	return row;
 }
 
-static void take_op(void *context, const struct op *op)
+static void on_op(void *context, const struct op *op)
 {
 	struct module_view *view = context;
 	const struct clock_map *clock = &view->process->host_clock;
@@ -135,7 +129,6 @@ enum column {
 	OPERATORS,
 	MODULE,
 	PATH,
-	NR_COLUMNS
 };
 
 /* Its own name, two blanks further in for each module around it. */
@@ -156,19 +149,12 @@ static void fill(const struct module_view *view, const struct row *row, double a
 	struct table_cell *cells)
 {
 	table_set_share(&cells[SHARE], (double)row->times.sum, all_ns);
-	table_set_integer(&cells[TOTAL], row->times.sum);
-	table_set_integer(&cells[SELF], row->self_ns);
-	table_set_integer(&cells[CALLS], row->times.nr);
 	table_set_number(&cells[AVG], min_max_sum_mean(&row->times));
-	table_set_integer(&cells[MAX], row->times.max);
-	table_set_integer(&cells[MIN], row->times.min);
 	if (view->has_gpu) {
 		table_set_integer(&cells[GPU_TOTAL], row->gpu_total_ns);
 		table_set_integer(&cells[GPU_SELF], row->gpu_self_ns);
 	}
-	table_set_integer(&cells[OPERATORS], row->nr_operators);
 	table_set_integer(&cells[MODULE], indented(row));
-	table_set_integer(&cells[PATH], row->path);
 }
 
 /* Those with the same parent stand together, the longest first. */
@@ -223,37 +209,40 @@ static void add_rows(const struct module_view *view, struct row *const *rows, si
 	uint32_t parent, double all_ns, struct table *table)
 {
 	for (size_t i = find_parent(rows, nr, parent); i < nr && rows[i]->parent == parent; i++) {
-		fill(view, rows[i], all_ns, table_add_row(table));
+		fill(view, rows[i], all_ns, table_add(table, rows[i]));
 		if (rows[i]->path) { /* one without a name would hold itself */
 			add_rows(view, rows, nr, rows[i]->path, all_ns, table);
 		}
 	}
 }
 
-static struct table *make_table(void *context)
+static const struct table_column columns[] = {
+	[SHARE] = {"share_pct", "% of outermost", TABLE_PERCENT, false},
+	[TOTAL] = {"total_ns", "CPU total", TABLE_TIME, false, TABLE_MEMBER(row, times.sum)},
+	[SELF] = {"self_ns", "Self CPU", TABLE_TIME, false, "without modules inside it",
+		TABLE_MEMBER(row, self_ns)},
+	[CALLS] = {"calls", "Calls", TABLE_COUNT, false, TABLE_MEMBER(row, times.nr)},
+	[AVG] = {"avg_ns", "Avg", TABLE_MEAN_TIME, false},
+	[MAX] = {"max_ns", "Max", TABLE_TIME, false, TABLE_MEMBER(row, times.max)},
+	[MIN] = {"min_ns", "Min", TABLE_TIME, false, TABLE_MEMBER(row, times.min)},
+	[GPU_TOTAL] = {"gpu_total_ns", "GPU total", TABLE_TIME, false, "launched inside it"},
+	[GPU_SELF] = {"gpu_self_ns", "Self GPU", TABLE_TIME, false,
+		"launched inside it, in no module inside it"},
+	[OPERATORS] = {"operators", "Operators", TABLE_COUNT, true, "operators inside it",
+		TABLE_MEMBER(row, nr_operators)},
+	[MODULE] = {"module", "Module", TABLE_NAME, false},
+	[PATH] = {"path", "Path", TABLE_NAME, true, "modules around it", TABLE_MEMBER(row, path)},
+};
+
+static void fill_table(void *state, struct table *table)
 {
-	static struct table_column columns[] = {
-		[SHARE] = {"share_pct", "% of outermost", TABLE_PERCENT, false},
-		[TOTAL] = {"total_ns", "CPU total", TABLE_TIME, false},
-		[SELF] = {"self_ns", "Self CPU", TABLE_TIME, false},
-		[CALLS] = {"calls", "Calls", TABLE_COUNT, false},
-		[AVG] = {"avg_ns", "Avg", TABLE_MEAN_TIME, false},
-		[MAX] = {"max_ns", "Max", TABLE_TIME, false},
-		[MIN] = {"min_ns", "Min", TABLE_TIME, false},
-		[GPU_TOTAL] = {"gpu_total_ns", "GPU total", TABLE_TIME, false},
-		[GPU_SELF] = {"gpu_self_ns", "Self GPU", TABLE_TIME, false},
-		[OPERATORS] = {"operators", "Operators", TABLE_COUNT, true},
-		[MODULE] = {"module", "Module", TABLE_NAME, false},
-		[PATH] = {"path", "Path", TABLE_NAME, true},
-	};
-	struct module_view *view = context;
+	struct module_view *view = state;
 	struct row **rows;
 	double all_ns = 0;
-	struct table *table;
 	size_t nr;
 
-	columns[GPU_TOTAL].is_wide_only = columns[GPU_SELF].is_wide_only = !view->has_gpu;
-	table = table_create("module", "Modules", columns, NR_COLUMNS);
+	table->columns[GPU_TOTAL].is_wide_only = table->columns[GPU_SELF].is_wide_only =
+		!view->has_gpu;
 	rows = sort_rows(view, &nr);
 	for (size_t i = 0; i < nr && !rows[i]->parent; i++) {
 		all_ns += (double)rows[i]->times.sum;
@@ -264,24 +253,24 @@ static struct table *make_table(void *context)
 		view->has_gpu && view->rows ? "; GPU: of what was launched in them" : "");
 	add_rows(view, rows, nr, 0, all_ns, table);
 	free(rows);
-	return table;
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct module_view *view = context;
+	struct module_view *view = state;
 
 	hash_free(view->rows);
-	free(view);
 }
 
-const struct view_class view_module = {
+VIEW(module, 360) = {
 	.name = "module",
 	.help = "modules of PyTorch as they call each other",
 	.is_default = true,
 	.is_empty_hidden = true,
-	.ops = {.begin = begin, .op = take_op, .op_is = OP_IS_MODULE | OP_IS_IN_MODULE},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.title = "Modules",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct module_view),
+	.ops = {.begin = begin, .op = on_op, .op_is = OP_IS_MODULE | OP_IS_IN_MODULE},
+	.fill = fill_table,
+	.fini = fini,
 };

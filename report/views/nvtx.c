@@ -7,25 +7,16 @@
 #include "report/analysis/view.h"
 
 struct nvtx_view {
+	struct view_input input;
 	struct keyed_stats tally;
 	struct ranges *ranges; /* of the process at hand */
 	struct process *process;
 	uint64_t nr_open, nr_unmatched;
-	bool is_finished;
 };
 
 static const struct scan_want wants[] = {
 	{GPROF_TABLE_nvtx, RANGES_MASK, 0},
 };
-
-static void *create(const struct view_input *input)
-{
-	struct nvtx_view *view = mem_zeroed(1, sizeof(*view));
-
-	(void)input;
-	keyed_stats_init(&view->tally);
-	return view;
-}
 
 static void begin(void *context, struct process *process)
 {
@@ -35,7 +26,7 @@ static void begin(void *context, struct process *process)
 	view->ranges = ranges_create();
 }
 
-static void take_range(void *context, const struct range *range)
+static void on_range(void *context, const struct range *range)
 {
 	struct nvtx_view *view = context;
 	struct clock_map *clock = &view->process->host_clock;
@@ -51,11 +42,11 @@ static void take_range(void *context, const struct range *range)
 	}
 }
 
-static void take(void *context, struct process *process, const struct batch *batch)
+static void on_batch(void *context, struct process *process, const struct batch *batch)
 {
 	struct nvtx_view *view = context;
 
-	ranges_add_batch(view->ranges, process, batch, take_range, view);
+	ranges_add_batch(view->ranges, process, batch, on_range, view);
 }
 
 static void end(void *context, struct process *process)
@@ -74,36 +65,30 @@ const char *view_nvtx_style(uint32_t op)
 	return op == GPROF_NVTX_PUSH ? "PushPop" : op == GPROF_NVTX_START ? "StartEnd" : "Mark";
 }
 
-static void finish(struct nvtx_view *view)
+static void fill_keys(uint32_t kind, uint32_t name, struct table_cell *cells)
 {
-	if (!view->is_finished) {
-		keyed_stats_finish(&view->tally);
-		view->is_finished = true;
-	}
+	table_set_string(&cells[0], view_nvtx_style(kind));
+	table_set_integer(&cells[1], name);
 }
 
-static struct table *make_table(void *context)
+static const struct table_column columns[] = {
+	KEYED_STATS_COLUMNS("% of range time"),
+	{"style", "Style", TABLE_TEXT, false},
+	{"name", "Range", TABLE_NAME, false},
+};
+
+static void fill_table(void *state, struct table *table)
 {
-	static const struct table_column columns[] = {
-		KEYED_STATS_COLUMNS("% of range time"),
-		{"style", "Style", TABLE_TEXT, false},
-		{"name", "Range", TABLE_NAME, false},
-	};
-	struct nvtx_view *view = context;
-	struct table *table =
-		table_create("nvtx", "NVTX ranges", columns, KEYED_STATS_NR_COLUMNS + 2);
+	struct nvtx_view *view = state;
 	double total_ns;
 
-	finish(view);
+	keyed_stats_finish(&view->tally);
 	total_ns = keyed_stats_total_ns(&view->tally);
 	for (size_t i = 0; i < view->tally.nr_rows; i++) {
 		const struct keyed_stats_row *row = &view->tally.rows[i];
-		struct table_cell *cells = table_add_row(table);
-		const char *style = view_nvtx_style(row->kind);
+		struct table_cell *cells = keyed_stats_add(&view->tally, i, total_ns, table);
 
-		keyed_stats_fill(&view->tally, i, total_ns, cells);
-		table_set_string(&cells[KEYED_STATS_NR_COLUMNS], style);
-		table_set_integer(&cells[KEYED_STATS_NR_COLUMNS + 1], row->name);
+		fill_keys(row->kind, row->name, &cells[KEYED_STATS_NR_COLUMNS]);
 	}
 	if (view->nr_open || view->nr_unmatched) {
 		table_note(table,
@@ -112,31 +97,25 @@ static struct table *make_table(void *context)
 	}
 	keyed_stats_note(&view->tally, table);
 	table_sort(table, "total");
-	return table;
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct nvtx_view *view = context;
+	struct nvtx_view *view = state;
 
-	keyed_stats_fini(&view->tally);
 	ranges_destroy(view->ranges);
-	free(view);
 }
 
-const struct keyed_stats *view_nvtx_tally(void *context)
-{
-	finish(context);
-	return &((struct nvtx_view *)context)->tally;
-}
-
-const struct view_class view_nvtx = {
+VIEW(nvtx, 330) = {
 	.name = "nvtx",
 	.help = "NVTX ranges and marks",
 	.is_default = true,
 	.is_empty_hidden = true,
-	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, take, end},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.title = "NVTX ranges",
+	VIEW_COLUMNS(columns),
+	VIEW_KEYED_STATE(struct nvtx_view, tally),
+	.merge = {.keys = {"style", "name"}, .fill_keys = fill_keys},
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, on_batch, end},
+	.fill = fill_table,
+	.fini = fini,
 };

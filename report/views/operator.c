@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operators by name: their time on the CPU, and on GPUs of what they launched. */
+/* Operators by name: their time on the CPU, and the GPU time of what they launched. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ struct row {
 	struct key key;
 	struct min_max_sum times; /* ns */
 	uint64_t self, /* ns */ gpu_total_ns, gpu_self_ns, nr_activities;
-	double flops; /* of those calls whose shapes tell */
+	double flops; /* of the calls whose shapes give them */
 	uint64_t nr_flops;
 	bool has_gpu, lacks_gpu_times; /* some of its processes have device records, or have not */
 	UT_hash_handle hh;
@@ -35,22 +35,13 @@ struct operator_view {
 	uint64_t nr_ops;
 };
 
-static void *create(const struct view_input *input)
-{
-	struct operator_view *view = mem_zeroed(1, sizeof(*view));
-
-	view->input = *input;
-	return view;
-}
-
 static void begin(void *context, struct process *process)
 {
 	struct operator_view *view = context;
-	const char *why;
 
 	view->process = process;
 	view->process_number++;
-	view->is_gpu = view_has_device_records(process, &why);
+	view->is_gpu = view_has_device_records(process, NULL);
 	if (op_has_any(process)) {
 		view->has_gpu |= view->is_gpu;
 		view->lacks_gpu_times |= !view->is_gpu;
@@ -97,7 +88,7 @@ static void add_flops(struct operator_view *view, struct row *row, const struct 
 	}
 }
 
-static void take_op(void *context, const struct op *op)
+static void on_op(void *context, const struct op *op)
 {
 	struct operator_view *view = context;
 	const struct clock_map *clock = &view->process->host_clock;
@@ -137,39 +128,42 @@ enum column {
 	TID,
 	SHAPES,
 	NAME,
-	NR_COLUMNS,
+};
+
+static const struct table_column columns[] = {
+	[SHARE] = {"share_pct", "% of self CPU time", TABLE_PERCENT, false,
+		"self CPU time, of that of all operators"},
+	[SELF] = {"self_ns", "Self CPU", TABLE_TIME, false, "without operators inside it",
+		TABLE_MEMBER(row, self)},
+	[TOTAL] = {"total_ns", "CPU total", TABLE_TIME, false, "with operators inside it",
+		TABLE_MEMBER(row, times.sum)},
+	[CALLS] = {"calls", "Calls", TABLE_COUNT, false, TABLE_MEMBER(row, times.nr)},
+	[AVG] = {"avg_ns", "Avg", TABLE_MEAN_TIME, false},
+	[MAX] = {"max_ns", "Max", TABLE_TIME, false, TABLE_MEMBER(row, times.max)},
+	[MIN] = {"min_ns", "Min", TABLE_TIME, false, TABLE_MEMBER(row, times.min)},
+	[GPU_SHARE] = {"gpu_share_pct", "% of GPU time", TABLE_PERCENT, false},
+	[GPU_SELF] = {"gpu_self_ns", "Self GPU", TABLE_TIME, false, "launched by it directly"},
+	[GPU_TOTAL] = {"gpu_total_ns", "GPU total", TABLE_TIME, false,
+		"launched by it and by operators inside it"},
+	[WORKS] = {"works", "GPU works", TABLE_COUNT, false, "GPU activities launched"},
+	[FLOPS] = {"flops", "FLOPs", TABLE_COUNT, false,
+		"floating-point operations, from the shapes of the inputs"},
+	[RATE] = {"flops_per_s", "FLOP/s", TABLE_COUNT, true, "by GPU total, else by CPU total"},
+	[PID] = {"pid", "PID", TABLE_ID, false},
+	[TID] = {"tid", "TID", TABLE_ID, false},
+	[SHAPES] = {"shapes", "Inputs", TABLE_NAME, false, "shapes and types of the inputs"},
+	[NAME] = {"name", "Operator", TABLE_NAME, false},
 };
 
 /* What stands in the text depends on what there is; JSON and CSV have all of it. */
-static void choose_columns(const struct operator_view *view, struct table_column *columns)
+static void choose_columns(const struct operator_view *view, struct table_column *shown)
 {
-	static const struct table_column all[NR_COLUMNS] = {
-		[SHARE] = {"share_pct", "% of self CPU time", TABLE_PERCENT, false},
-		[SELF] = {"self_ns", "Self CPU", TABLE_TIME, false},
-		[TOTAL] = {"total_ns", "CPU total", TABLE_TIME, false},
-		[CALLS] = {"calls", "Calls", TABLE_COUNT, false},
-		[AVG] = {"avg_ns", "Avg", TABLE_MEAN_TIME, false},
-		[MAX] = {"max_ns", "Max", TABLE_TIME, false},
-		[MIN] = {"min_ns", "Min", TABLE_TIME, false},
-		[GPU_SHARE] = {"gpu_share_pct", "% of GPU time", TABLE_PERCENT, false},
-		[GPU_SELF] = {"gpu_self_ns", "Self GPU", TABLE_TIME, false},
-		[GPU_TOTAL] = {"gpu_total_ns", "GPU total", TABLE_TIME, false},
-		[WORKS] = {"works", "GPU works", TABLE_COUNT, false},
-		[FLOPS] = {"flops", "FLOPs", TABLE_COUNT, false},
-		[RATE] = {"flops_per_s", "FLOP/s", TABLE_COUNT, true},
-		[PID] = {"pid", "PID", TABLE_ID, false},
-		[TID] = {"tid", "TID", TABLE_ID, false},
-		[SHAPES] = {"shapes", "Inputs", TABLE_NAME, false},
-		[NAME] = {"name", "Operator", TABLE_NAME, false},
-	};
-
-	memcpy(columns, all, sizeof(all));
 	for (unsigned int i = GPU_SHARE; i <= WORKS; i++) {
-		columns[i].is_wide_only = !view->has_gpu;
+		shown[i].is_wide_only = !view->has_gpu;
 	}
-	columns[FLOPS].is_wide_only = !view->has_shapes;
-	columns[SHAPES].is_wide_only = !view->input.is_detailed;
-	columns[PID].is_wide_only = columns[TID].is_wide_only = !view->input.is_per_thread;
+	shown[FLOPS].is_wide_only = !view->has_shapes;
+	shown[SHAPES].is_wide_only = !view->input.is_detailed;
+	shown[PID].is_wide_only = shown[TID].is_wide_only = !view->input.is_per_thread;
 }
 
 static void fill_ids(
@@ -193,12 +187,7 @@ static void fill(const struct operator_view *view, const struct row *row, double
 	double gpu_ns, struct table_cell *cells)
 {
 	table_set_share(&cells[SHARE], (double)row->self, self_ns);
-	table_set_integer(&cells[SELF], row->self);
-	table_set_integer(&cells[TOTAL], row->times.sum);
-	table_set_integer(&cells[CALLS], row->times.nr);
 	table_set_number(&cells[AVG], min_max_sum_mean(&row->times));
-	table_set_integer(&cells[MAX], row->times.max);
-	table_set_integer(&cells[MIN], row->times.min);
 	if (row->has_gpu) {
 		table_set_share(&cells[GPU_SHARE], (double)row->gpu_self_ns, gpu_ns);
 		table_set_integer(&cells[GPU_SELF], row->gpu_self_ns);
@@ -217,22 +206,19 @@ static void fill(const struct operator_view *view, const struct row *row, double
 	fill_ids(view, row, cells);
 }
 
-static struct table *make_table(void *context)
+static void fill_table(void *state, struct table *table)
 {
-	static struct table_column columns[NR_COLUMNS];
-	struct operator_view *view = context;
+	struct operator_view *view = state;
 	double self_ns = 0, gpu_ns = 0;
-	struct table *table;
 	struct row *row;
 
-	choose_columns(view, columns);
-	table = table_create("operator", "Operators", columns, NR_COLUMNS);
+	choose_columns(view, table->columns);
 	for (row = view->rows; row; row = row->hh.next) {
 		self_ns += (double)row->self;
 		gpu_ns += (double)row->gpu_self_ns;
 	}
 	for (row = view->rows; row; row = row->hh.next) {
-		fill(view, row, self_ns, gpu_ns, table_add_row(table));
+		fill(view, row, self_ns, gpu_ns, table_add(table, row));
 	}
 	if (view->nr_ops) {
 		table_note(table,
@@ -247,24 +233,27 @@ static struct table *make_table(void *context)
 					 : "");
 	}
 	table_sort(table, "self");
-	return table;
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct operator_view *view = context;
+	struct operator_view *view = state;
 
 	hash_free(view->rows);
-	free(view);
 }
 
-const struct view_class view_operator = {
+VIEW(operator, 50) = {
 	.name = "operator",
 	.help = "operators of the framework, and what they launched",
 	.is_default = true,
 	.is_empty_hidden = true,
-	.ops = {.begin = begin, .op = take_op, .op_is = OP_IS_OPERATOR},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.title = "Operators",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct operator_view),
+	.merge = {.share = "% of CPU total",
+		.sums = {"self_ns", "gpu_self_ns", "gpu_total_ns", "works"},
+		.keys = {"name"}},
+	.ops = {.begin = begin, .op = on_op, .op_is = OP_IS_OPERATOR},
+	.fill = fill_table,
+	.fini = fini,
 };

@@ -14,31 +14,30 @@
 #include "report/analysis/event_rows.h"
 #include "report/ops/op.h"
 
-/* Operators around a piece of work that it is told of. */
+/* Operators around an activity, in which it counts. */
 #define MOST_AROUND 64u
 
 struct detail_view {
+	struct view_input input;
 	struct event_rows rows;
 	bool is_gpu; /* the process at hand has device records */
 	bool has_gpu, lacks_gpu_times;
 	uint64_t outer_ns, outer_gpu_ns; /* of operators that lie in no other one */
 };
 
-static void *create(const struct view_input *input)
+static void init(void *state)
 {
-	struct detail_view *view = mem_zeroed(1, sizeof(*view));
+	struct detail_view *view = state;
 
-	event_rows_init(&view->rows, input);
-	return view;
+	event_rows_init(&view->rows, &view->input);
 }
 
 static void begin(void *context, struct process *process)
 {
 	struct detail_view *view = context;
-	const char *why;
 
 	event_rows_begin(&view->rows, process);
-	view->is_gpu = view_has_device_records(process, &why);
+	view->is_gpu = view_has_device_records(process, NULL);
 	if (op_has_any(process)) {
 		view->has_gpu |= view->is_gpu;
 		view->lacks_gpu_times |= !view->is_gpu;
@@ -53,7 +52,7 @@ static void add(struct detail_view *view, const struct op *outer, uint32_t top, 
 		gpu_ns);
 }
 
-static void take_op(void *context, const struct op *op)
+static void on_op(void *context, const struct op *op)
 {
 	struct detail_view *view = context;
 	uint64_t ns = clock_map_duration(&view->rows.process->host_clock, op->end - op->begin);
@@ -79,7 +78,7 @@ static void take_op(void *context, const struct op *op)
 	add(view, op, row, row, ns, gpu_ns);
 }
 
-static void take_record(void *context, const struct op_record *record, const struct op_call *call,
+static void on_record(void *context, const struct op_record *record, const struct op_call *call,
 	const struct op *op)
 {
 	struct detail_view *view = context;
@@ -196,35 +195,34 @@ static void add_rows(const struct detail_view *view, struct table *table, uint32
 	}
 }
 
-static struct table *make_table(void *context)
+static const struct table_column columns[] = {
+	[PID] = {"pid", "PID", TABLE_ID, false},
+	[TID] = {"tid", "TID", TABLE_ID, false},
+	[CALLS] = {"calls", "Calls", TABLE_COUNT, false},
+	[CPU] = {"total_ns", "CPU total", TABLE_TIME, false},
+	{"avg_ns", "Avg", TABLE_MEAN_TIME, false},
+	{"max_ns", "Max", TABLE_TIME, false},
+	{"min_ns", "Min", TABLE_TIME, false},
+	[RATIO] = {"ratio_pct", "%", TABLE_PERCENT, false},
+	[GPU] = {"gpu_total_ns", "GPU total", TABLE_TIME, false},
+	{"gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME, false},
+	{"gpu_max_ns", "GPU max", TABLE_TIME, false},
+	{"gpu_min_ns", "GPU min", TABLE_TIME, false},
+	[GPU_RATIO] = {"gpu_ratio_pct", "% of GPU", TABLE_PERCENT, false},
+	[LEVEL] = {"level", "Level", TABLE_ID, true}, /* the row lies in the last lower one */
+	[KIND] = {"kind", "Kind", TABLE_TEXT, true},
+	[NAME] = {"name", "Operator", TABLE_TEXT, false},
+};
+
+static void fill_table(void *state, struct table *table)
 {
-	static struct table_column columns[NR_COLUMNS] = {
-		[PID] = {"pid", "PID", TABLE_ID, false},
-		[TID] = {"tid", "TID", TABLE_ID, false},
-		[CALLS] = {"calls", "Calls", TABLE_COUNT, false},
-		[CPU] = {"total_ns", "CPU total", TABLE_TIME, false},
-		{"avg_ns", "Avg", TABLE_MEAN_TIME, false},
-		{"max_ns", "Max", TABLE_TIME, false},
-		{"min_ns", "Min", TABLE_TIME, false},
-		[RATIO] = {"ratio_pct", "%", TABLE_PERCENT, false},
-		[GPU] = {"gpu_total_ns", "GPU total", TABLE_TIME, false},
-		{"gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME, false},
-		{"gpu_max_ns", "GPU max", TABLE_TIME, false},
-		{"gpu_min_ns", "GPU min", TABLE_TIME, false},
-		[GPU_RATIO] = {"gpu_ratio_pct", "% of GPU", TABLE_PERCENT, false},
-		[LEVEL] = {"level", "Level", TABLE_ID,
-			true}, /* the row lies in the last lower one */
-		[KIND] = {"kind", "Kind", TABLE_TEXT, true},
-		[NAME] = {"name", "Operator", TABLE_TEXT, false},
-	};
-	struct detail_view *view = context;
-	struct table *table;
+	struct detail_view *view = state;
 
 	for (unsigned int i = GPU; i <= GPU_RATIO; i++) {
-		columns[i].is_wide_only = !view->has_gpu;
+		table->columns[i].is_wide_only = !view->has_gpu;
 	}
-	columns[PID].is_wide_only = columns[TID].is_wide_only = !view->rows.input.is_per_thread;
-	table = table_create("operator", "Operators", columns, NR_COLUMNS);
+	table->columns[PID].is_wide_only = table->columns[TID].is_wide_only =
+		!view->rows.input.is_per_thread;
 	add_rows(view, table, view->rows.tree.first, NULL, 0);
 	if (table->nr_rows) {
 		table_note(table,
@@ -238,15 +236,13 @@ static struct table *make_table(void *context)
 	}
 	table_sort(table, "gpu_total"); /* of work that is all there is */
 	table_sort(table, "total");
-	return table;
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct detail_view *view = context;
+	struct detail_view *view = state;
 
 	event_rows_fini(&view->rows);
-	free(view);
 }
 
 const struct view_class view_operator_detail = {
@@ -254,8 +250,11 @@ const struct view_class view_operator_detail = {
 	.help = "operators, what lies in them, and what they launched",
 	.is_default = true,
 	.is_empty_hidden = true,
-	.ops = {.begin = begin, .op = take_op, .record = take_record, .end = end},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.title = "Operators",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct detail_view),
+	.ops = {.begin = begin, .op = on_op, .record = on_record, .end = end},
+	.init = init,
+	.fill = fill_table,
+	.fini = fini,
 };

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operators by their type, as MindInsight's page of operators has them, and with details each
- * single one: a type with the shapes of its inputs. Times are their own (self), without what lies
- * in them, so that shares add up to 100 %.
+ * Operators by type, as on MindInsight's page of operators; with --detail each single operator, a
+ * type with the shapes of its inputs. Times are self times, so that shares add up to 100 %.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -29,28 +28,19 @@ struct row {
 };
 
 struct optype_view {
-	bool is_detailed;
+	struct view_input input;
 	struct row *rows; /* types and singles */
 	struct process *process;
 	bool is_gpu; /* the process at hand has device records */
 	bool has_gpu, lacks_gpu_times;
 };
 
-static void *create(const struct view_input *input)
-{
-	struct optype_view *view = mem_zeroed(1, sizeof(*view));
-
-	view->is_detailed = input->is_detailed;
-	return view;
-}
-
 static void begin(void *context, struct process *process)
 {
 	struct optype_view *view = context;
-	const char *why;
 
 	view->process = process;
-	view->is_gpu = view_has_device_records(process, &why);
+	view->is_gpu = view_has_device_records(process, NULL);
 	if (op_has_any(process)) {
 		view->has_gpu |= view->is_gpu;
 		view->lacks_gpu_times |= !view->is_gpu;
@@ -120,7 +110,7 @@ static struct row *find_single(struct optype_view *view, const struct op *op)
 	return row;
 }
 
-static void take_op(void *context, const struct op *op)
+static void on_op(void *context, const struct op *op)
 {
 	struct optype_view *view = context;
 	uint64_t ticks = op->end - op->begin, self_ns;
@@ -153,7 +143,6 @@ enum column {
 	TYPE,
 	NAME,
 	SHAPE,
-	NR_COLUMNS,
 };
 
 static uint64_t time_of(const struct optype_view *view, const struct row *row)
@@ -172,12 +161,7 @@ static void fill(const struct optype_view *view, const struct row *row, double t
 		table_set_integer(&cells[GPU], row->gpu_ns);
 		table_set_integer(&cells[WORKS], row->nr_activities);
 	}
-	table_set_integer(&cells[CPU], row->self.sum);
-	table_set_integer(&cells[CALLS], row->self.nr);
 	table_set_number(&cells[AVG], min_max_sum_mean(&row->self));
-	table_set_integer(&cells[MAX], row->self.max);
-	table_set_integer(&cells[MIN], row->self.min);
-	table_set_integer(&cells[TYPE], row->type);
 	if (row->key.is_single) {
 		table_set_integer(&cells[NAME], row->key.name);
 	} else {
@@ -188,48 +172,47 @@ static void fill(const struct optype_view *view, const struct row *row, double t
 	}
 }
 
-static void choose_columns(const struct optype_view *view, struct table_column *columns)
-{
-	static const struct table_column all[NR_COLUMNS] = {
-		[SHARE] = {"share_pct", "% of GPU time", TABLE_PERCENT, false},
-		[TIME] = {"total_ns", "Total", TABLE_TIME, true},
-		[GPU] = {"gpu_self_ns", "Self GPU", TABLE_TIME, false},
-		[CPU] = {"self_ns", "Self CPU", TABLE_TIME, false},
-		[CALLS] = {"calls", "Calls", TABLE_COUNT, false},
-		[AVG] = {"avg_ns", "CPU avg", TABLE_MEAN_TIME, false},
-		[MAX] = {"max_ns", "CPU max", TABLE_TIME, true},
-		[MIN] = {"min_ns", "CPU min", TABLE_TIME, true},
-		[WORKS] = {"works", "GPU works", TABLE_COUNT, false},
-		[SINGLES] = {"operators", "Operators", TABLE_COUNT, false},
-		[TYPE] = {"type", "Type", TABLE_NAME, false},
-		[NAME] = {"name", "Operator", TABLE_NAME, false},
-		[SHAPE] = {"shapes", "Inputs", TABLE_NAME, false},
-	};
+static const struct table_column columns[] = {
+	[SHARE] = {"share_pct", "% of GPU time", TABLE_PERCENT, false},
+	[TIME] = {"total_ns", "Total", TABLE_TIME, true, "self GPU time, else self CPU time"},
+	[GPU] = {"gpu_self_ns", "Self GPU", TABLE_TIME, false, "launched by it directly"},
+	[CPU] = {"self_ns", "Self CPU", TABLE_TIME, false, "without operators inside it",
+		TABLE_MEMBER(row, self.sum)},
+	[CALLS] = {"calls", "Calls", TABLE_COUNT, false, TABLE_MEMBER(row, self.nr)},
+	[AVG] = {"avg_ns", "CPU avg", TABLE_MEAN_TIME, false},
+	[MAX] = {"max_ns", "CPU max", TABLE_TIME, true, TABLE_MEMBER(row, self.max)},
+	[MIN] = {"min_ns", "CPU min", TABLE_TIME, true, TABLE_MEMBER(row, self.min)},
+	[WORKS] = {"works", "GPU works", TABLE_COUNT, false, "GPU activities launched"},
+	[SINGLES] = {"operators", "Operators", TABLE_COUNT, false, "different operators"},
+	[TYPE] = {"type", "Type", TABLE_NAME, false, TABLE_MEMBER(row, type)},
+	[NAME] = {"name", "Operator", TABLE_NAME, false},
+	[SHAPE] = {"shapes", "Inputs", TABLE_NAME, false},
+};
 
-	memcpy(columns, all, sizeof(all));
-	columns[GPU].is_wide_only = columns[WORKS].is_wide_only = !view->has_gpu;
-	columns[SHARE].title = view->has_gpu ? "% of GPU time" : "% of self CPU time";
-	columns[SINGLES].is_wide_only = view->is_detailed;
-	columns[NAME].is_wide_only = columns[SHAPE].is_wide_only = !view->is_detailed;
+static void choose_columns(const struct optype_view *view, struct table_column *shown)
+{
+	shown[GPU].is_wide_only = shown[WORKS].is_wide_only = !view->has_gpu;
+	shown[SHARE].title = view->has_gpu ? "% of GPU time" : "% of self CPU time";
+	shown[SINGLES].is_wide_only = view->input.is_detailed;
+	shown[NAME].is_wide_only = shown[SHAPE].is_wide_only = !view->input.is_detailed;
 }
 
-static struct table *make_table(void *context)
+static void fill_table(void *state, struct table *table)
 {
-	static struct table_column columns[NR_COLUMNS];
-	struct optype_view *view = context;
-	struct table *table;
+	struct optype_view *view = state;
 	double total_ns = 0;
 	struct row *row;
 
-	choose_columns(view, columns);
-	table = table_create("optype", view->is_detailed ? "Single operators" : "Operator types",
-		columns, NR_COLUMNS);
+	choose_columns(view, table->columns);
+	if (view->input.is_detailed) {
+		table_set_title(table, "Single operators");
+	}
 	for (row = view->rows; row; row = row->hh.next) {
 		total_ns += row->key.is_single ? 0 : (double)time_of(view, row);
 	}
 	for (row = view->rows; row; row = row->hh.next) {
-		if (view->is_detailed == (row->key.is_single != 0)) {
-			fill(view, row, total_ns, table_add_row(table));
+		if (view->input.is_detailed == (row->key.is_single != 0)) {
+			fill(view, row, total_ns, table_add(table, row));
 		}
 	}
 	if (table->nr_rows) {
@@ -243,24 +226,23 @@ static struct table *make_table(void *context)
 	}
 	table_sort(table, "self"); /* then those without time on a device */
 	table_sort(table, "total");
-	return table;
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct optype_view *view = context;
+	struct optype_view *view = state;
 
 	hash_free(view->rows);
-	free(view);
 }
 
-const struct view_class view_optype = {
+VIEW(optype, 70) = {
 	.name = "optype",
 	.help = "types of operators; with --detail each operator with its inputs",
-	.is_default = false,
 	.is_empty_hidden = true,
-	.ops = {.begin = begin, .op = take_op},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.title = "Operator types",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct optype_view),
+	.ops = {.begin = begin, .op = on_op},
+	.fill = fill_table,
+	.fini = fini,
 };

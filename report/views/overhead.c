@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What being profiled cost: as CUPTI tells it, and what gprof's own thread took. */
+/* What profiling cost: CUPTI's own records, and the CPU time of gprof's threads. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,15 +19,6 @@ struct overhead_view {
 static const struct scan_want wants[] = {
 	{GPROF_TABLE_overhead, COL_BIT(COL_overhead_dur) | COL_BIT(COL_overhead_overhead_kind), 0},
 };
-
-static void *create(const struct view_input *input)
-{
-	struct overhead_view *view = mem_zeroed(1, sizeof(*view));
-
-	view->input = *input;
-	keyed_stats_init(&view->tally);
-	return view;
-}
 
 static void take_fact(struct overhead_view *view, const struct model_fact *fact)
 {
@@ -53,7 +44,7 @@ static void take_fact(struct overhead_view *view, const struct model_fact *fact)
 	buf_fini(&name);
 }
 
-static void take(void *context, struct process *process, const struct batch *b)
+static void on_batch(void *context, struct process *process, const struct batch *b)
 {
 	struct overhead_view *view = context;
 
@@ -68,15 +59,14 @@ static void take(void *context, struct process *process, const struct batch *b)
 	}
 }
 
-static struct table *make_table(void *context)
+static const struct table_column columns[] = {
+	KEYED_STATS_COLUMNS("% of overhead"),
+	{"name", "Overhead", TABLE_NAME, false, TABLE_MEMBER(keyed_stats_row, name)},
+};
+
+static void fill_table(void *state, struct table *table)
 {
-	static const struct table_column columns[] = {
-		KEYED_STATS_COLUMNS("% of overhead"),
-		{"name", "Overhead", TABLE_NAME, false},
-	};
-	struct overhead_view *view = context;
-	struct table *table = table_create(
-		"overhead", "Overhead of being profiled", columns, KEYED_STATS_NR_COLUMNS + 1);
+	struct overhead_view *view = state;
 	double total_ns;
 
 	for (size_t i = 0; i < view->input.nr_processes; i++) {
@@ -87,32 +77,20 @@ static struct table *make_table(void *context)
 	keyed_stats_finish(&view->tally);
 	total_ns = keyed_stats_total_ns(&view->tally);
 	for (size_t i = 0; i < view->tally.nr_rows; i++) {
-		struct table_cell *cells = table_add_row(table);
-
-		keyed_stats_fill(&view->tally, i, total_ns, cells);
-		table_set_integer(&cells[KEYED_STATS_NR_COLUMNS], view->tally.rows[i].name);
+		keyed_stats_add(&view->tally, i, total_ns, table);
 	}
 	table_note(table, "rows of gprof are CPU time of its own threads, beside the program's");
 	keyed_stats_note(&view->tally, table);
 	table_sort(table, "total");
-	return table;
 }
 
-static void destroy(void *context)
-{
-	struct overhead_view *view = context;
-
-	keyed_stats_fini(&view->tally);
-	free(view);
-}
-
-const struct view_class view_overhead = {
+VIEW(overhead, 480) = {
 	.name = "overhead",
 	.help = "what CUPTI, the driver and gprof spent for being profiled",
-	.is_default = false,
 	.is_empty_hidden = true,
-	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, NULL, take, NULL},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.title = "Overhead of being profiled",
+	VIEW_COLUMNS(columns),
+	VIEW_KEYED_STATE(struct overhead_view, tally),
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, NULL, on_batch, NULL},
+	.fill = fill_table,
 };

@@ -13,10 +13,56 @@
 #include <stdlib.h>
 
 #include "report/model/kernel_class.h"
-#include "report/analysis/overview.h"
+#include "report/ops/op.h"
+#include "report/analysis/view.h"
 #include "report/ops/step_time.h"
 
-/* What the scan finds of a process, until the walk tells its steps. */
+enum overview_work {
+	OVERVIEW_KERNEL,
+	OVERVIEW_COPY,
+	OVERVIEW_SET,
+	OVERVIEW_COMMUNICATION, /* these two are among the kernels */
+	OVERVIEW_COMPUTATION,
+	NR_OVERVIEW_WORKS,
+};
+
+/* Rows of the host: phases, calls of CUDA, and the kinds of event_type.h. */
+enum {
+	OVERVIEW_CALLS = PHASE_OTHERS,
+	OVERVIEW_EVENTS,
+	NR_OVERVIEW_HOST = OVERVIEW_EVENTS + NR_EVENT_TYPES,
+};
+
+struct overview_sum {
+	uint64_t nr, ns;
+};
+
+/* Of processes with a training loop; where there is none, of the others. */
+struct overview {
+	struct overview_sum steps, host[NR_OVERVIEW_HOST], work[NR_OVERVIEW_WORKS];
+	bool has_work, has_steps;
+	size_t nr_processes;
+};
+
+/* The kernels of a device of a process. */
+struct overview_device {
+	const struct overview *of;
+	const struct process *process;
+	uint32_t device;
+	struct overview_sum kernels;
+	uint64_t steps_ns; /* of its process */
+};
+
+/* Of all processes. */
+struct overview_result {
+	struct overview loops, others;
+	struct overview_device *devices;
+	size_t nr_devices, capacity;
+	uint64_t nr_untimed;
+	bool is_selected; /* steps were chosen */
+};
+
+/* What the scan finds of a process, until the walk finds its steps. */
 struct part {
 	struct step_span ticks, ns;
 	struct step_time calls;			  /* ticks */
@@ -48,13 +94,11 @@ static const struct scan_want wants[] = {
 	SCAN_CALLS(COL_BIT(COL_api_begin) | COL_BIT(COL_api_dur)),
 };
 
-static void *create(const struct view_input *input)
+static void init(void *state)
 {
-	struct overview_view *view = mem_zeroed(1, sizeof(*view));
+	struct overview_view *view = state;
 
-	view->input = *input;
-	view->parts = mem_zeroed(input->nr_processes, sizeof(*view->parts));
-	return view;
+	view->parts = mem_zeroed(view->input.nr_processes, sizeof(*view->parts));
 }
 
 static struct part *part_of(struct overview_view *view, const struct process *process)
@@ -114,7 +158,6 @@ static void begin(void *context, struct process *process)
 	}
 	view->later_calls = find_later(process->stream, view->later_calls, is_call);
 	view->later_work = find_later(process->stream, view->later_work, is_work);
-	view_without_take(&view->result.without, process);
 }
 
 static struct step_time *kernels_of(struct part *part, struct process *process, uint64_t place)
@@ -178,7 +221,7 @@ static void take_work(struct overview_view *view, struct process *process, const
 	}
 }
 
-static void take(void *context, struct process *process, const struct batch *batch)
+static void on_batch(void *context, struct process *process, const struct batch *batch)
 {
 	struct overview_view *view = context;
 	struct part *part = part_of(view, process);
@@ -212,7 +255,7 @@ static void take_event(struct overview_view *view, enum event_type type, uint64_
 	step_time_add_backward(&view->events[type], &view->parts[view->part].ticks, from, to);
 }
 
-static void take_op(void *context, const struct op *op)
+static void on_op(void *context, const struct op *op)
 {
 	enum event_type type = event_type_of(op);
 
@@ -221,7 +264,7 @@ static void take_op(void *context, const struct op *op)
 	}
 }
 
-static void take_range(void *context, const struct op_range *range)
+static void on_range(void *context, const struct op_range *range)
 {
 	take_event(context, EVENT_USER_DEFINED, range->begin, range->end);
 }
@@ -302,11 +345,10 @@ static void end_walk(void *context, struct process *process, const struct phases
 	const struct clock_map *clock = &process->host_clock;
 	uint64_t loop = UINT64_MAX, loop_ns = UINT64_MAX, nr;
 	uint64_t steps_ns = steps_of(process, phases, &nr);
-	const char *why;
 
 	all->nr_processes++;
 	all->has_steps |= phases_has_steps(phases);
-	all->has_work |= view_has_device_records(process, &why);
+	all->has_work |= view_has_device_records(process, NULL);
 	all->steps.nr += nr;
 	all->steps.ns += steps_ns;
 	if (phases_has_steps(phases) && phases_is_whole(phases, 1)) {
@@ -326,14 +368,144 @@ static void end_walk(void *context, struct process *process, const struct phases
 	step_span_fini(&part->ns);
 }
 
-static struct table *make_table(void *context)
+/* ---- the table ---- */
+
+enum column { NAME, SIDE, PID, DEVICE, CALLS, TOTAL, RATIO };
+
+static struct table_cell *add_row(struct table *table, uint64_t steps_ns, const char *name,
+	const char *side, const struct overview_sum *sum)
 {
-	return overview_table(&((struct overview_view *)context)->result);
+	struct table_cell *cells = table_add_row(table);
+
+	table_set_string(&cells[NAME], name);
+	table_set_string(&cells[SIDE], side);
+	table_set_integer(&cells[CALLS], sum->nr);
+	table_set_integer(&cells[TOTAL], sum->ns);
+	table_set_share(&cells[RATIO], sum->ns, steps_ns);
+	return cells;
 }
 
-static void destroy(void *context)
+static const char *host_name(unsigned int row)
 {
-	struct overview_view *view = context;
+	return row < PHASE_OTHERS      ? phase_names[row]
+	       : row == OVERVIEW_CALLS ? "CudaRuntime"
+				       : event_type_names[row - OVERVIEW_EVENTS];
+}
+
+/* By time, falling; what there is none of is left out. */
+static void add_host(struct table *table, const struct overview *all)
+{
+	bool is_told[NR_OVERVIEW_HOST] = {false};
+
+	for (unsigned int k = 0; k < NR_OVERVIEW_HOST; k++) {
+		unsigned int best = NR_OVERVIEW_HOST;
+
+		for (unsigned int i = 0; i < NR_OVERVIEW_HOST; i++) {
+			if (!is_told[i] && all->host[i].nr &&
+				(best == NR_OVERVIEW_HOST ||
+					all->host[i].ns > all->host[best].ns)) {
+				best = i;
+			}
+		}
+		if (best == NR_OVERVIEW_HOST) {
+			return;
+		}
+		is_told[best] = true;
+		add_row(table, all->steps.ns, host_name(best), "CPU", &all->host[best]);
+		table_set_level(table, 1);
+	}
+}
+
+static void add_work(struct table *table, const struct overview *all)
+{
+	static const char *const names[] = {
+		"Kernel", "Memcpy", "Memset", "Communication", "Computation"};
+	bool is_split = all->work[OVERVIEW_COMMUNICATION].nr != 0;
+
+	for (unsigned int k = 0; k < NR_OVERVIEW_WORKS; k++) {
+		if (k < OVERVIEW_COMMUNICATION ? all->work[k].nr || all->has_work : is_split) {
+			add_row(table, all->steps.ns, names[k], "GPU", &all->work[k]);
+			table_set_level(table, 1);
+		}
+	}
+}
+
+/* The utilization of each: its share is of the steps of its own process. */
+static void add_device_rows(
+	const struct overview_result *result, struct table *table, const struct overview *all)
+{
+	for (size_t i = 0; i < result->nr_devices; i++) {
+		const struct overview_device *row = &result->devices[i];
+		struct table_cell *cells;
+
+		if (row->of != all || row->device == UINT32_MAX) {
+			continue; /* the stream does not say which */
+		}
+		cells = add_row(table, row->steps_ns, "Kernel of one GPU", "GPU", &row->kernels);
+		table_set_level(table, 1);
+		table_set_integer(&cells[PID], row->process->pid);
+		table_set_integer(&cells[DEVICE], row->device);
+	}
+}
+
+static void add_note(
+	const struct overview_view *view, struct table *table, const struct overview *all)
+{
+	const struct overview_result *result = &view->result;
+
+	view_note_devices(table, &view->input, "");
+	table_note(table, "%s; what overlaps in time counts once%s%s%s",
+		all->has_steps ? "of what lies in steps whose begin and end are known"
+			       : "no steps: of the whole recording",
+		result->is_selected ? "; GPU: of what the chosen steps launched, whenever it ran"
+				    : "",
+		table->note ? "; " : "", table->note ? table->note : "");
+	if (result->nr_untimed) {
+		table_note(table, "%s; %llu works without times are left out", table->note,
+			(unsigned long long)result->nr_untimed);
+	}
+	if (all->nr_processes > 1) {
+		table_note(table, "%s; %zu processes, times are their sums", table->note,
+			all->nr_processes);
+	}
+	if (all == &result->loops && result->others.nr_processes) {
+		table_note(table, "%s; %zu processes without a loop are left out", table->note,
+			result->others.nr_processes);
+	}
+}
+
+static const struct table_column columns[] = {
+	[NAME] = {"name", "Event type", TABLE_TEXT, false},
+	[SIDE] = {"side", "On", TABLE_TEXT, false},
+	[PID] = {"pid", "PID", TABLE_ID, true},
+	[DEVICE] = {"device", "GPU", TABLE_ID, true},
+	[CALLS] = {"calls", "Calls", TABLE_COUNT, false},
+	[TOTAL] = {"total_ns", "Time", TABLE_TIME, false},
+	[RATIO] = {"ratio_pct", "% of steps", TABLE_PERCENT, false},
+};
+
+static void fill_table(void *state, struct table *table)
+{
+	const struct overview_view *view = state;
+	const struct overview_result *result = &view->result;
+	const struct overview *all = result->loops.nr_processes ? &result->loops : &result->others;
+	struct table_cell *cells;
+
+	if (!all->nr_processes) {
+		return;
+	}
+	cells = add_row(table, all->steps.ns, all->has_steps ? "ProfileStep" : "(whole recording)",
+		"CPU", &all->steps);
+	cells[CALLS].is_known = all->has_steps;
+	add_host(table, all);
+	add_work(table, all);
+	add_device_rows(result, table, all);
+	add_note(view, table, all);
+}
+
+static void fini(void *state)
+{
+	struct overview_view *view = state;
 
 	for (size_t i = 0; i < view->input.nr_processes; i++) {
 		free(view->parts[i].devices);
@@ -343,16 +515,17 @@ static void destroy(void *context)
 	free(view->result.devices);
 	free(view->later_calls);
 	free(view->later_work);
-	free(view);
 }
 
-const struct view_class view_overview = {
+VIEW(overview, 20) = {
 	.name = "overview",
 	.help = "how long each kind of event was going on, of the time of the steps",
-	.is_default = false,
-	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, take, NULL},
-	.ops = {.begin = begin_walk, .op = take_op, .range = take_range, .end = end_walk},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.title = "Overview",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct overview_view),
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, on_batch, NULL},
+	.ops = {.begin = begin_walk, .op = on_op, .range = on_range, .end = end_walk},
+	.init = init,
+	.fill = fill_table,
+	.fini = fini,
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Of jobs that hang or were killed: on each communicator the first collective that not all ranks
- * called, or, if all called the same, the last if some are not known to have finished it. By the
- * numbers of collectives, which are the same on all ranks; never by time.
+ * Jobs that hang or were killed: on each communicator the first collective that not all ranks
+ * called. If all called the same ones, the last, if some may not have finished it. Ranks agree on
+ * the numbers of collectives; the view never goes by time.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,18 +40,9 @@ enum column {
 	ABSENT,
 	UNKNOWN,
 	UNFINISHED,
-	NR_COLUMNS,
 };
 
-static void *create(const struct view_input *input)
-{
-	struct pending_view *view = mem_zeroed(1, sizeof(*view));
-
-	view->input = *input;
-	return view;
-}
-
-static void take(void *context, struct process *process, const struct batch *batch)
+static void on_batch(void *context, struct process *process, const struct batch *batch)
 {
 	struct pending_view *view = context;
 
@@ -66,12 +57,11 @@ static void end(void *context, struct process *process)
 	nccl_ops_end(&view->ops, process);
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct pending_view *view = context;
+	struct pending_view *view = state;
 
 	nccl_ops_fini(&view->ops);
-	free(view);
 }
 
 /* ---- a communicator ---- */
@@ -255,22 +245,22 @@ static size_t length_at(const struct nccl_op *ops, size_t nr_ops)
 	return nr;
 }
 
-static struct table *make_table(void *context)
+static const struct table_column columns[] = {
+	{"communicator", "Communicator", TABLE_TEXT, false},
+	{"ranks", "Ranks", TABLE_COUNT, false},
+	{"number", "Number", TABLE_COUNT, false, "of the operation in its communicator"},
+	{"name", "Operation", TABLE_TEXT, false},
+	{"bytes", "Size", TABLE_SIZE, false},
+	{"arrived", "Called by ranks", TABLE_TEXT, false, "ranks that called it"},
+	{"absent", "Not called by", TABLE_TEXT, false, "ranks that did not"},
+	{"unknown", "Not recorded", TABLE_TEXT, false, "ranks without a record"},
+	{"unfinished", "Not known to have finished", TABLE_TEXT, false,
+		"ranks that may still be in it"},
+};
+
+static void fill_table(void *state, struct table *table)
 {
-	static const struct table_column columns[NR_COLUMNS] = {
-		{"communicator", "Communicator", TABLE_TEXT, false},
-		{"ranks", "Ranks", TABLE_COUNT, false},
-		{"number", "Number", TABLE_COUNT, false},
-		{"name", "Operation", TABLE_TEXT, false},
-		{"bytes", "Size", TABLE_SIZE, false},
-		{"arrived", "Called by ranks", TABLE_TEXT, false},
-		{"absent", "Not called by", TABLE_TEXT, false},
-		{"unknown", "Not recorded", TABLE_TEXT, false},
-		{"unfinished", "Not known to have finished", TABLE_TEXT, false},
-	};
-	struct pending_view *view = context;
-	struct table *table = table_create(
-		"pending", "Collectives that not all ranks finished", columns, NR_COLUMNS);
+	struct pending_view *view = state;
 	struct nccl_op *ops = view->ops.ops;
 	size_t nr_ops = keep_numbered(&view->ops);
 
@@ -285,18 +275,19 @@ static struct table *make_table(void *context)
 			  "events: the first collective of a communicator that not all ranks "
 			  "called, or the last if all did; ranks are those of the communicator; a "
 			  "call that did not return yet, or outside record windows, is none");
-	return table;
 }
 
-const struct view_class view_pending = {
+VIEW(pending, 170) = {
 	.name = "pending",
 	.help = "of a job that hangs or was killed: collectives that not all ranks called or "
 		"finished",
 	.is_default = true,
 	.is_empty_hidden = true,
+	.title = "Collectives that not all ranks finished",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct pending_view),
 	.scan = {(const struct scan_want[]){{GPROF_TABLE_nccl, NCCL_OPS_MASK, 0}}, 1, NULL, NULL,
-		take, end},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+		on_batch, end},
+	.fill = fill_table,
+	.fini = fini,
 };

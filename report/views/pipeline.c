@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ranks that pass work on to each other (pipeline.h): how long their devices computed nothing while
- * they waited in a send or receive for its other side, which is the bubble. Who waited until when
- * is known once all ranks are, so NCCL's operations are read before the scan.
+ * Ranks that pass work on to each other (pipeline.h), and their bubbles: how long their devices
+ * computed nothing while a send or receive waited for its other side. Only all ranks together
+ * show who waited, so NCCL's operations are read before the scan.
  */
 #include <stdlib.h>
 
@@ -35,7 +35,7 @@ struct pipeline_view {
 	size_t nr_waits, waits_capacity;
 	struct pipeline_row *rows; /* of a device together, by step */
 	size_t nr_rows, rows_capacity;
-	struct overlap sweep;
+	struct overlap overlap;
 	uint32_t process;	  /* at hand */
 	size_t first_wait, nr_at; /* its waits */
 };
@@ -68,21 +68,20 @@ static void add_waits(struct pipeline_view *view, const struct nccl_ops *ops)
 	}
 }
 
-static void *create(const struct view_input *input)
+static void init(void *state)
 {
-	struct pipeline_view *view = mem_zeroed(1, sizeof(*view));
+	struct pipeline_view *view = state;
+
 	struct nccl_ops ops = {0};
 	struct nccl_match match;
 
-	view->input = *input;
-	for (size_t i = 0; i < input->nr_processes; i++) {
-		nccl_ops_read(&ops, input->processes[i]);
+	for (size_t i = 0; i < view->input.nr_processes; i++) {
+		nccl_ops_read(&ops, view->input.processes[i]);
 	}
 	nccl_match(&ops, &match);
 	pipeline_find(&view->pipeline, &ops);
 	add_waits(view, &ops);
 	nccl_ops_fini(&ops);
-	return view;
 }
 
 /* ---- devices ---- */
@@ -94,40 +93,40 @@ static int by_time(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The sweep tells what ran between the marks of steps and the ends of waits. */
+/* The overlap shows what ran between the marks of steps and the ends of waits. */
 static void begin(void *context, struct process *process)
 {
 	struct pipeline_view *view = context;
 	uint64_t *bounds;
 	size_t nr;
 
-	overlap_begin(&view->sweep, process);
+	overlap_begin(&view->overlap, process);
 	view->first_wait += view->nr_at;
 	view->nr_at = 0;
 	while (view->first_wait + view->nr_at < view->nr_waits &&
 		view->waits[view->first_wait + view->nr_at].process == view->process) {
 		view->nr_at++;
 	}
-	nr = view->sweep.nr_bounds;
+	nr = view->overlap.nr_bounds;
 	bounds = mem_zeroed(nr + 2 * view->nr_at + 1, sizeof(*bounds));
 	for (size_t i = 0; i < nr; i++) {
-		bounds[i] = view->sweep.bounds[i];
+		bounds[i] = view->overlap.bounds[i];
 	}
 	for (size_t i = 0; i < view->nr_at; i++) {
 		bounds[nr++] = view->waits[view->first_wait + i].begin_ns;
 		bounds[nr++] = view->waits[view->first_wait + i].end_ns;
 	}
 	qsort(bounds, nr, sizeof(*bounds), by_time);
-	overlap_set_bounds(&view->sweep, bounds, nr);
+	overlap_set_bounds(&view->overlap, bounds, nr);
 	free(bounds);
 }
 
-static void take(void *context, struct process *process, const struct batch *batch)
+static void on_batch(void *context, struct process *process, const struct batch *batch)
 {
 	struct pipeline_view *view = context;
 
 	(void)process;
-	overlap_take(&view->sweep, batch);
+	overlap_take(&view->overlap, batch);
 }
 
 /* Steps that have an end; returns where its rows begin. */
@@ -157,15 +156,16 @@ static size_t add_rows(struct pipeline_view *view, struct process *process, uint
 	return first;
 }
 
-/* What the sweep has between two bounds lies in one step at most, and is of one wait or of none. */
+/* What the overlap has between two bounds lies in one step at most, and is of one wait or of none.
+ */
 static void fill_rows(struct pipeline_view *view, const struct overlap_device *device,
 	const struct intervals *waits, size_t row)
 {
-	const struct overlap *sweep = &view->sweep;
+	const struct overlap *overlap = &view->overlap;
 	size_t wait = 0;
 
-	for (size_t i = 0; i + 1 < sweep->nr_bounds; i++) {
-		uint64_t begin_ns = sweep->bounds[i], end_ns = sweep->bounds[i + 1];
+	for (size_t i = 0; i + 1 < overlap->nr_bounds; i++) {
+		uint64_t begin_ns = overlap->bounds[i], end_ns = overlap->bounds[i + 1];
 		uint64_t computation_ns = 0;
 
 		while (row < view->nr_rows && view->rows[row].end_ns <= begin_ns) {
@@ -191,9 +191,9 @@ static void end(void *context, struct process *process)
 {
 	struct pipeline_view *view = context;
 
-	overlap_end(&view->sweep);
-	for (size_t i = view->sweep.first; i < view->sweep.nr_devices; i++) {
-		const struct overlap_device *device = &view->sweep.devices[i];
+	overlap_end(&view->overlap);
+	for (size_t i = view->overlap.first; i < view->overlap.nr_devices; i++) {
+		const struct overlap_device *device = &view->overlap.devices[i];
 		struct intervals waits = {0};
 
 		if (!view->pipeline.ranks[view->process].nr_neighbours) {
@@ -215,7 +215,7 @@ static void end(void *context, struct process *process)
 /* ---- the table ---- */
 
 enum column {
-	STEP = GPU_ACTIVITIES_NR_DEVICE_COLUMNS,
+	STEP = VIEW_NR_DEVICE_COLUMNS,
 	STEPS,
 	STAGE,
 	STAGES,
@@ -225,7 +225,6 @@ enum column {
 	BUBBLE,
 	BUBBLE_SHARE,
 	IDEAL_SHARE,
-	NR_COLUMNS,
 };
 
 /* What came from one neighbour in a step, from the one of which more came. */
@@ -254,7 +253,7 @@ static void fill(const struct pipeline_row *rows, size_t nr, struct table_cell *
 		received += nr_received(&rows[i]);
 	}
 	received /= (double)nr;
-	gpu_activities_fill_device(rows->process, rows->device, cells);
+	view_fill_device(rows->process, rows->device, cells);
 	table_set_integer(&cells[STEPS], nr);
 	if (rank->stage >= 0) {
 		table_set_integer(&cells[STAGE], (uint64_t)rank->stage);
@@ -275,27 +274,29 @@ static void fill(const struct pipeline_row *rows, size_t nr, struct table_cell *
 	}
 }
 
-static struct table *make_table(void *context)
-{
-	static struct table_column columns[NR_COLUMNS] = {
-		GPU_ACTIVITIES_DEVICE_COLUMNS,
-		{"step", "Step", TABLE_ID, false},
-		{"steps", "Steps", TABLE_COUNT, false},
-		{"stage", "Stage", TABLE_ID, false},
-		{"stages", "Stages", TABLE_COUNT, false},
-		{"micro_batches", "Micro-batches", TABLE_NUMBER, false},
-		{"time_ns", "Time", TABLE_TIME, false},
-		{"computation_ns", "Computation", TABLE_TIME, false},
-		{"bubble_ns", "Bubble", TABLE_TIME, false},
-		{"bubble_pct", "Bubble % of time", TABLE_PERCENT, false},
-		{"ideal_pct", "Ideal bubble %", TABLE_PERCENT, false},
-	};
-	struct pipeline_view *view = context;
-	struct table *table;
+static const struct table_column columns[] = {
+	VIEW_DEVICE_COLUMNS,
+	{"step", "Step", TABLE_ID, false},
+	{"steps", "Steps", TABLE_COUNT, false},
+	{"stage", "Stage", TABLE_ID, false},
+	{"stages", "Stages", TABLE_COUNT, false},
+	{"micro_batches", "Micro-batches", TABLE_NUMBER, false,
+		"received from one neighbour in a step"},
+	{"time_ns", "Time", TABLE_TIME, false},
+	{"computation_ns", "Computation", TABLE_TIME, false},
+	{"bubble_ns", "Bubble", TABLE_TIME, false,
+		"nothing computed while a send or receive waited"},
+	{"bubble_pct", "Bubble % of time", TABLE_PERCENT, false},
+	{"ideal_pct", "Ideal bubble %", TABLE_PERCENT, false,
+		"(stages - 1) / (micro-batches + stages - 1)"},
+};
 
-	columns[STEP].is_wide_only = !view->input.is_detailed;
-	columns[STEPS].is_wide_only = view->input.is_detailed;
-	table = table_create("pipeline", "Pipeline", columns, NR_COLUMNS);
+static void fill_table(void *state, struct table *table)
+{
+	struct pipeline_view *view = state;
+
+	table->columns[STEP].is_wide_only = !view->input.is_detailed;
+	table->columns[STEPS].is_wide_only = view->input.is_detailed;
 	for (size_t at = 0, nr; at < view->nr_rows; at += nr) {
 		const struct pipeline_row *first = &view->rows[at];
 		struct table_cell *cells;
@@ -323,29 +324,30 @@ static struct table *make_table(void *context)
 	}
 	view_note_ranks(table, view->input.processes, view->input.nr_processes);
 	view_note_clock(table, view->input.processes, view->input.nr_processes);
-	return table;
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct pipeline_view *view = context;
+	struct pipeline_view *view = state;
 
 	pipeline_fini(&view->pipeline);
-	overlap_fini(&view->sweep);
+	overlap_fini(&view->overlap);
 	free(view->waits);
 	free(view->rows);
-	free(view);
 }
 
-const struct view_class view_pipeline = {
+VIEW(pipeline, 120) = {
 	.name = "pipeline",
 	.help = "ranks that pass work on to each other: stages, and bubbles; by steps with "
 		"--detail",
 	.is_empty_hidden = true,
+	.title = "Pipeline",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct pipeline_view),
 	/* What ran in the time of a chosen step may have been launched in another one. */
-	.scan = {works_wants, GPU_ACTIVITIES_NR_WANTS, gpu_activities_needs, begin, take, end,
-		true},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.scan = {gpu_activities_wants, GPU_ACTIVITIES_NR_WANTS, gpu_activities_needs, begin,
+		on_batch, end, true},
+	.init = init,
+	.fill = fill_table,
+	.fini = fini,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operators and launches by the Python stack that they were called from. */
+/* Operators and launches by the Python stack that called them. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,23 +26,14 @@ struct python_view {
 	bool has_gpu, has_any;
 };
 
-static void *create(const struct view_input *input)
-{
-	struct python_view *view = mem_zeroed(1, sizeof(*view));
-
-	view->input = *input;
-	return view;
-}
-
 static void begin(void *context, struct process *process)
 {
 	struct python_view *view = context;
-	const char *why;
 
 	view->process = process;
 	if (process->py_stacks.nr) {
 		view->has_any = true;
-		view->has_gpu |= view_has_device_records(process, &why);
+		view->has_gpu |= view_has_device_records(process, NULL);
 	}
 }
 
@@ -61,7 +52,7 @@ static struct row *find_row(struct python_view *view, uint32_t py_stack, uint32_
 	return row;
 }
 
-static void take_op(void *context, const struct op *op)
+static void on_op(void *context, const struct op *op)
 {
 	struct python_view *view = context;
 	uint64_t ticks = op->end - op->begin;
@@ -82,7 +73,7 @@ static void take_op(void *context, const struct op *op)
 }
 
 /* Work is of the launch's own stack, else of the one that its operator was called from. */
-static void take_work(void *context, const struct op_work *work, const struct op *op)
+static void on_work(void *context, const struct op_work *work, const struct op *op)
 {
 	struct python_view *view = context;
 	struct row *row;
@@ -97,36 +88,32 @@ static void take_work(void *context, const struct op_work *work, const struct op
 
 /* ---- the table ---- */
 
-enum column { SHARE, SELF, OPS, GPU_SHARE, GPU, LAUNCHES, OP, STACK, NR_COLUMNS };
+enum column { SHARE, SELF, OPS, GPU_SHARE, GPU, LAUNCHES, OP, STACK };
 
-static void choose_columns(const struct python_view *view, struct table_column *columns)
+static const struct table_column columns[] = {
+	[SHARE] = {"share_pct", "% of self CPU time", TABLE_PERCENT, false},
+	[SELF] = {"self_ns", "Self CPU", TABLE_TIME, false},
+	[OPS] = {"ops", "Operators", TABLE_COUNT, false, "operators whose stack was taken"},
+	[GPU_SHARE] = {"gpu_share_pct", "% of GPU time", TABLE_PERCENT, false},
+	[GPU] = {"gpu_ns", "GPU", TABLE_TIME, false},
+	[LAUNCHES] = {"launches", "Launches", TABLE_COUNT, false, "calls whose stack was taken"},
+	[OP] = {"op", "Operator", TABLE_NAME, false},
+	[STACK] = {"stack", "Called from", TABLE_NAME, false},
+};
+
+static void choose_columns(const struct python_view *view, struct table_column *shown)
 {
-	static const struct table_column all[NR_COLUMNS] = {
-		[SHARE] = {"share_pct", "% of self CPU time", TABLE_PERCENT, false},
-		[SELF] = {"self_ns", "Self CPU", TABLE_TIME, false},
-		[OPS] = {"ops", "Operators", TABLE_COUNT, false},
-		[GPU_SHARE] = {"gpu_share_pct", "% of GPU time", TABLE_PERCENT, false},
-		[GPU] = {"gpu_ns", "GPU", TABLE_TIME, false},
-		[LAUNCHES] = {"launches", "Launches", TABLE_COUNT, false},
-		[OP] = {"op", "Operator", TABLE_NAME, false},
-		[STACK] = {"stack", "Called from", TABLE_NAME, false},
-	};
-
-	memcpy(columns, all, sizeof(all));
-	columns[GPU_SHARE].is_wide_only = columns[GPU].is_wide_only = !view->has_gpu;
-	columns[OP].is_wide_only = !view->input.is_detailed;
+	shown[GPU_SHARE].is_wide_only = shown[GPU].is_wide_only = !view->has_gpu;
+	shown[OP].is_wide_only = !view->input.is_detailed;
 }
 
-static struct table *make_table(void *context)
+static void fill_table(void *state, struct table *table)
 {
-	static struct table_column columns[NR_COLUMNS];
-	struct python_view *view = context;
+	struct python_view *view = state;
 	double self_ns = 0, gpu_ns = 0;
-	struct table *table;
 	struct row *row;
 
-	choose_columns(view, columns);
-	table = table_create("python", "Python stacks", columns, NR_COLUMNS);
+	choose_columns(view, table->columns);
 	for (row = view->rows; row; row = row->hh.next) {
 		self_ns += (double)row->self_ns;
 		gpu_ns += (double)row->gpu_ns;
@@ -156,24 +143,24 @@ static struct table *make_table(void *context)
 		table_note(table, "none were recorded; GPROF_PYTHON=stacks does");
 	}
 	table_sort(table, gpu_ns > self_ns ? "gpu" : "self");
-	return table;
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct python_view *view = context;
+	struct python_view *view = state;
 
 	hash_free(view->rows);
-	free(view);
 }
 
-const struct view_class view_python = {
+VIEW(python, 350) = {
 	.name = "python",
 	.help = "operators and launches by the Python stack that called them",
 	.is_default = true,
 	.is_empty_hidden = true,
-	.ops = {.begin = begin, .op = take_op, .op_is = OP_IS_STACKED, .work = take_work},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.title = "Python stacks",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct python_view),
+	.ops = {.begin = begin, .op = on_op, .op_is = OP_IS_STACKED, .work = on_work},
+	.fill = fill_table,
+	.fini = fini,
 };

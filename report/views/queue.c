@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The queue of each stream: how far the host was ahead, and whether it had to wait for room. */
+/* The launch queue of each stream: how far the host was ahead, and whether it waited for room. */
 #include <stdlib.h>
 
 #include "report/ops/queue_depth.h"
@@ -21,26 +21,19 @@ struct queue_depth_row {
 };
 
 struct queue_depth_view {
+	struct view_input input;
 	struct queue_depth_row *rows;
 	size_t nr_rows, capacity;
 	struct process *process;
 	struct idmap row_of; /* uint32_t, 1 + the row, by the place, of the process at hand */
 	uint64_t nr_without_call;
-	struct view_without without;
 };
-
-static void *create(const struct view_input *input)
-{
-	(void)input;
-	return mem_zeroed(1, sizeof(struct queue_depth_view));
-}
 
 static void begin(void *context, struct process *process)
 {
 	struct queue_depth_view *view = context;
 
 	view->process = process;
-	view_without_take(&view->without, process);
 	idmap_init(&view->row_of, sizeof(uint32_t));
 }
 
@@ -71,7 +64,7 @@ static void put_pending(struct queue_depth_row *row)
 	row->pending.correlation = 0;
 }
 
-static void take_record(void *context, const struct op_record *record, const struct op_call *call,
+static void on_record(void *context, const struct op_record *record, const struct op_call *call,
 	const struct op *op)
 {
 	struct queue_depth_view *view = context;
@@ -108,7 +101,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 }
 
 enum column {
-	CONTEXT = GPU_ACTIVITIES_NR_DEVICE_COLUMNS,
+	CONTEXT = VIEW_NR_DEVICE_COLUMNS,
 	STREAM,
 	LAUNCHES,
 	MAX,
@@ -119,7 +112,6 @@ enum column {
 	FULL,
 	BLOCKED,
 	BLOCKED_TIME,
-	NR_COLUMNS,
 };
 
 static void fill(const struct queue_depth_row *row, struct table_cell *cells)
@@ -127,7 +119,7 @@ static void fill(const struct queue_depth_row *row, struct table_cell *cells)
 	const struct queue_depth *queue = &row->queue;
 	uint64_t span_ns = queue->last > queue->first ? queue->last - queue->first : 0;
 
-	gpu_activities_fill_device(row->process, row->place.device, cells);
+	view_fill_device(row->process, row->place.device, cells);
 	if (row->place.stream != UINT32_MAX) {
 		table_set_integer(&cells[CONTEXT], row->place.context);
 		table_set_integer(&cells[STREAM], row->place.stream);
@@ -145,24 +137,26 @@ static void fill(const struct queue_depth_row *row, struct table_cell *cells)
 	table_set_integer(&cells[BLOCKED_TIME], queue->blocked_ns);
 }
 
-static struct table *make_table(void *context)
+static const struct table_column columns[] = {
+	VIEW_DEVICE_COLUMNS,
+	{"context", "Context", TABLE_ID, true},
+	{"stream", "Stream", TABLE_ID, false},
+	{"launches", "Launches", TABLE_COUNT, false},
+	{"max_length", "Max length", TABLE_COUNT, false, "most launches that waited at once"},
+	{"avg_length", "Avg length", TABLE_NUMBER, false, "mean over the span"},
+	{"avg_wait_ns", "Avg wait", TABLE_MEAN_TIME, false,
+		"from the begin of the call to the begin of the activity"},
+	{"span_ns", "Span", TABLE_TIME, true, "from the first call to the last begin"},
+	{"empty_pct", "Empty % of span", TABLE_PERCENT, false, "time with nothing in the queue"},
+	{"full_pct", "Full % of span", TABLE_PERCENT, false, "time with a full queue"},
+	{"blocked", "Calls while full", TABLE_COUNT, false,
+		"launches that were called while the queue was full"},
+	{"blocked_ns", "Time in these", TABLE_TIME, false, "time in these calls"},
+};
+
+static void fill_table(void *state, struct table *table)
 {
-	static const struct table_column columns[NR_COLUMNS] = {
-		GPU_ACTIVITIES_DEVICE_COLUMNS,
-		{"context", "Context", TABLE_ID, true},
-		{"stream", "Stream", TABLE_ID, false},
-		{"launches", "Launches", TABLE_COUNT, false},
-		{"max_length", "Max length", TABLE_COUNT, false},
-		{"avg_length", "Avg length", TABLE_NUMBER, false},
-		{"avg_wait_ns", "Avg wait", TABLE_MEAN_TIME, false},
-		{"span_ns", "Span", TABLE_TIME, true},
-		{"empty_pct", "Empty % of span", TABLE_PERCENT, false},
-		{"full_pct", "Full % of span", TABLE_PERCENT, false},
-		{"blocked", "Calls while full", TABLE_COUNT, false},
-		{"blocked_ns", "Time in these", TABLE_TIME, false},
-	};
-	struct queue_depth_view *view = context;
-	struct table *table = table_create("queue", "Queues of the streams", columns, NR_COLUMNS);
+	struct queue_depth_view *view = state;
 
 	for (size_t i = 0; i < view->nr_rows; i++) {
 		fill(&view->rows[i], table_add_row(table));
@@ -177,27 +171,27 @@ static struct table *make_table(void *context)
 		table_note(table, "%s; %llu records have no launch in the stream", table->note,
 			(unsigned long long)view->nr_without_call);
 	}
-	view_without_note(&view->without, table, "");
-	return table;
+	view_note_devices(table, &view->input, "");
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct queue_depth_view *view = context;
+	struct queue_depth_view *view = state;
 
 	for (size_t i = 0; i < view->nr_rows; i++) {
 		queue_depth_fini(&view->rows[i].queue);
 	}
 	free(view->rows);
-	free(view);
 }
 
-const struct view_class view_queue = {
+VIEW(queue, 210) = {
 	.name = "queue",
 	.help = "how many launches waited in each stream, and when it was full",
 	.is_empty_hidden = true,
-	.ops = {.begin = begin, .record = take_record, .end = end},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.title = "Queues of the streams",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct queue_depth_view),
+	.ops = {.begin = begin, .record = on_record, .end = end},
+	.fill = fill_table,
+	.fini = fini,
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Processes that did not go on, as the recorder saw them (GPROF_STALL_S): where the threads were,
- * what was launched, had ended and was asked of NCCL last. Whether such a collective has ended
- * since is told by its kernels.
+ * Hangs as the recorder saw them (GPROF_STALL_S): where the threads were, and the last launch, the
+ * last activity that ended and the last NCCL call. Kernels show whether such a collective ended
+ * later.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,6 +25,7 @@ struct stall_row {
 };
 
 struct stall_view {
+	struct view_input input;
 	struct stall_row *rows;
 	size_t nr_rows, capacity;
 	struct nccl_ops ops;
@@ -43,22 +44,14 @@ enum column {
 	BYTES,
 	STATE,
 	CORRELATION,
-	NR_COLUMNS,
 };
 
-static void *create(const struct view_input *input)
+static void fini(void *state)
 {
-	(void)input;
-	return mem_zeroed(1, sizeof(struct stall_view));
-}
-
-static void destroy(void *context)
-{
-	struct stall_view *view = context;
+	struct stall_view *view = state;
 
 	nccl_ops_fini(&view->ops);
 	free(view->rows);
-	free(view);
 }
 
 /* ---- reading ---- */
@@ -120,7 +113,7 @@ static void take_row(
 	};
 }
 
-static void take(void *context, struct process *process, const struct batch *batch)
+static void on_batch(void *context, struct process *process, const struct batch *batch)
 {
 	struct stall_view *view = context;
 
@@ -313,10 +306,7 @@ static void set_duration(const struct stall_row *row, struct table_cell *cell)
 static void fill(
 	const struct stall_view *view, const struct stall_row *row, struct table_cell *cells)
 {
-	table_set_integer(&cells[PID], row->process->pid);
-	if (row->process->rank >= 0) {
-		table_set_integer(&cells[RANK], (uint64_t)row->process->rank);
-	}
+	view_fill_process(row->process, &cells[PID]);
 	table_set_integer(&cells[STALL], row->stall);
 	if (row->correlation) {
 		table_set_integer(&cells[CORRELATION], row->correlation);
@@ -352,23 +342,23 @@ static uint8_t level_of(const struct stall_row *row)
 	return row->item == GPROF_STALL_BEGAN ? 0 : row->item == GPROF_STALL_FRAME ? 2 : 1;
 }
 
-static struct table *make_table(void *context)
+static const struct table_column columns[] = {
+	{"pid", "PID", TABLE_ID, false},
+	{"rank", "Rank", TABLE_ID, false},
+	{"stall", "Stall", TABLE_ID, false},
+	{"what", "What", TABLE_TEXT, false},
+	{"where", "Where", TABLE_TEXT, false},
+	{"name", "Name", TABLE_NAME, false},
+	{"duration_ns", "For", TABLE_TIME, false, "until it went on, or until the look"},
+	{"number", "Number", TABLE_COUNT, false, "of the operation in its communicator"},
+	{"bytes", "Size", TABLE_SIZE, false},
+	{"state", "State", TABLE_TEXT, false},
+	{"correlation", "Correlation", TABLE_ID, true},
+};
+
+static void fill_table(void *state, struct table *table)
 {
-	static const struct table_column columns[NR_COLUMNS] = {
-		{"pid", "PID", TABLE_ID, false},
-		{"rank", "Rank", TABLE_ID, false},
-		{"stall", "Stall", TABLE_ID, false},
-		{"what", "What", TABLE_TEXT, false},
-		{"where", "Where", TABLE_TEXT, false},
-		{"name", "Name", TABLE_NAME, false},
-		{"duration_ns", "For", TABLE_TIME, false},
-		{"number", "Number", TABLE_COUNT, false},
-		{"bytes", "Size", TABLE_SIZE, false},
-		{"state", "State", TABLE_TEXT, false},
-		{"correlation", "Correlation", TABLE_ID, true},
-	};
-	struct stall_view *view = context;
-	struct table *table = table_create("stall", "Stalls", columns, NR_COLUMNS);
+	struct stall_view *view = state;
 
 	sort_ops(&view->ops);
 	for (size_t i = 0; i < view->nr_rows; i++) {
@@ -381,7 +371,6 @@ static struct table *make_table(void *context)
 		"NCCL last, as of the look; for: "
 		"of a stall until it was seen to go on, of others until the look; the "
 		"begin and end of a stall are known to GPROF_FLUSH_MS");
-	return table;
 }
 
 static const struct scan_want wants[] = {
@@ -389,13 +378,15 @@ static const struct scan_want wants[] = {
 	{GPROF_TABLE_nccl, NCCL_OPS_MASK, 0},
 };
 
-const struct view_class view_stall = {
+VIEW(stall, 160) = {
 	.name = "stall",
 	.help = "where processes stood that did not go on (GPROF_STALL_S)",
 	.is_default = true,
 	.is_empty_hidden = true,
-	.scan = {wants, sizeof(wants) / sizeof(wants[0]), needs, NULL, take, end},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.title = "Stalls",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct stall_view),
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), needs, NULL, on_batch, end},
+	.fill = fill_table,
+	.fini = fini,
 };

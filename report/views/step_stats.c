@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The step trace in numbers: how long whole steps and their parts took, of each process: mean,
- * median, p99, deviation of the sample. MindInsight leaves the first step out of its means; here
- * all whole steps count, and the median is beside the mean.
+ * The step trace in numbers: how long whole steps and their parts took in each process, as mean,
+ * median, p99 and standard deviation of the sample. MindInsight's means leave out the first step;
+ * here all whole steps count, and the median stands beside the mean.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,16 +27,11 @@ struct loop {
 };
 
 struct step_stats_view {
+	struct view_input input;
 	struct loop *loops;
 	size_t nr_loops, capacity;
 	size_t nr_not_whole; /* steps that are not counted, as their ends are not known */
 };
-
-static void *create(const struct view_input *input)
-{
-	(void)input;
-	return mem_zeroed(1, sizeof(struct step_stats_view));
-}
 
 static void add_step(struct loop *loop, const struct phases *phases, uint32_t step,
 	const struct step_trace *trace, bool has_gpu)
@@ -74,8 +69,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 	struct step_stats_view *view = context;
 	struct step_trace *traces;
 	struct loop *loop;
-	const char *why;
-	bool has_gpu = view_has_device_records(process, &why);
+	bool has_gpu = view_has_device_records(process, NULL);
 
 	if (!phases_has_steps(phases)) {
 		return;
@@ -105,7 +99,6 @@ enum column {
 	SHARE,
 	TOTAL,
 	STATISTICS,
-	NR_COLUMNS = STATISTICS + SAMPLES_NR_COLUMNS,
 };
 
 static const char *name_of(unsigned int part)
@@ -133,10 +126,7 @@ static void fill(struct loop *loop, unsigned int part, struct table_cell *cells)
 	uint64_t total_ns = samples_sum(dist), steps_ns = samples_sum(&loop->parts[STEP]);
 	const char *name = name_of(part);
 
-	table_set_integer(&cells[PID], loop->process->pid);
-	if (loop->process->rank >= 0) {
-		table_set_integer(&cells[RANK], (uint64_t)loop->process->rank);
-	}
+	view_fill_process(loop->process, &cells[PID]);
 	table_set_string(&cells[PART], name);
 	table_set_integer(&cells[STEPS], dist->nr);
 	if (steps_ns && part != GPU) {
@@ -146,26 +136,26 @@ static void fill(struct loop *loop, unsigned int part, struct table_cell *cells)
 	samples_fill(dist, &cells[STATISTICS]);
 }
 
-static struct table *make_table(void *context)
+static const struct table_column columns[] = {
+	{"pid", "PID", TABLE_ID, false},
+	{"rank", "Rank", TABLE_ID, false},
+	{"part", "Part", TABLE_TEXT, false,
+		"interval: to the first Forward; tail: after the last Backward"},
+	{"steps", "Steps", TABLE_COUNT, false},
+	{"share_pct", "% of steps", TABLE_PERCENT, false},
+	{"total_ns", "Total", TABLE_TIME, false},
+	SAMPLES_COLUMNS,
+};
+
+static void fill_table(void *state, struct table *table)
 {
-	static struct table_column columns[NR_COLUMNS] = {
-		{"pid", "PID", TABLE_ID, false},
-		{"rank", "Rank", TABLE_ID, false},
-		{"part", "Part", TABLE_TEXT, false},
-		{"steps", "Steps", TABLE_COUNT, false},
-		{"share_pct", "% of steps", TABLE_PERCENT, false},
-		{"total_ns", "Total", TABLE_TIME, false},
-		SAMPLES_COLUMNS,
-	};
-	struct step_stats_view *view = context;
-	struct table *table;
+	struct step_stats_view *view = state;
 	bool has_rank = false;
 
 	for (size_t i = 0; i < view->nr_loops; i++) {
 		has_rank = has_rank || view->loops[i].process->rank >= 0;
 	}
-	columns[RANK].is_wide_only = !has_rank;
-	table = table_create("step-stats", "Step trace", columns, NR_COLUMNS);
+	table->columns[RANK].is_wide_only = !has_rank;
 	for (size_t i = 0; i < view->nr_loops; i++) {
 		for (unsigned int part = 0; part < NR_PARTS; part++) {
 			if (is_seen(&view->loops[i], part)) {
@@ -179,12 +169,11 @@ static struct table *make_table(void *context)
 		"the sum of what was launched in the step, overlaps not merged; StdDev: of the "
 		"sample; p99: nearest rank",
 		view->nr_not_whole);
-	return table;
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct step_stats_view *view = context;
+	struct step_stats_view *view = state;
 
 	for (size_t i = 0; i < view->nr_loops; i++) {
 		for (unsigned int part = 0; part < NR_PARTS; part++) {
@@ -192,16 +181,16 @@ static void destroy(void *context)
 		}
 	}
 	free(view->loops);
-	free(view);
 }
 
-const struct view_class view_step_stats = {
+VIEW(step_stats, 40) = {
 	.name = "step-stats",
 	.help = "the step trace: interval, Forward and Backward, tail; mean, median, p99",
-	.is_default = false,
 	.is_empty_hidden = true,
+	.title = "Step trace",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct step_stats_view),
 	.ops = {.end = end},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.fill = fill_table,
+	.fini = fini,
 };

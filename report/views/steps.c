@@ -14,7 +14,7 @@
 struct step_row {
 	struct process *process;
 	size_t place;	/* in process.steps */
-	uint64_t start; /* tick; of the first one where its first phase tells it */
+	uint64_t start; /* tick; of the first one where its first phase shows it */
 	uint64_t duration_ns;
 	uint64_t phase_ns[NR_PHASES], gpu_ns;
 	uint64_t interval_ns, tail_ns; /* what is left of the duration is Forward and Backward */
@@ -30,20 +30,11 @@ struct steps_view {
 	const char *remark;
 };
 
-static void *create(const struct view_input *input)
+static void fini(void *state)
 {
-	struct steps_view *view = mem_zeroed(1, sizeof(*view));
-
-	view->input = *input;
-	return view;
-}
-
-static void destroy(void *context)
-{
-	struct steps_view *view = context;
+	struct steps_view *view = state;
 
 	free(view->rows);
-	free(view);
 }
 
 static void set_name(
@@ -109,8 +100,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 	struct steps_view *view = context;
 	bool has_phases = phases->nr_segments && phases_has_steps(phases);
 	struct step_trace *traces = step_trace_create(phases);
-	const char *why;
-	bool has_gpu = has_phases && view_has_device_records(process, &why);
+	bool has_gpu = has_phases && view_has_device_records(process, NULL);
 
 	if (!view->told || (!view->has_loop && phases_has_loop(phases))) {
 		view->told = process;
@@ -161,7 +151,6 @@ enum column {
 	GPU = PHASES + NR_PHASES,
 	TRACE, /* interval, Forward and Backward, tail */
 	RULE = TRACE + 3,
-	NR_COLUMNS,
 };
 
 static void fill(const struct step_row *row, struct table_cell *cells)
@@ -173,10 +162,7 @@ static void fill(const struct step_row *row, struct table_cell *cells)
 		[GPROF_STEP_PERIOD] = "period of launches", [MODEL_STEP_TRACE] = "the trace"};
 	const struct model_step *step = &row->process->steps[row->place];
 
-	table_set_integer(&cells[PID], row->process->pid);
-	if (row->process->rank >= 0) {
-		table_set_integer(&cells[RANK], (uint64_t)row->process->rank);
-	}
+	view_fill_process(row->process, &cells[PID]);
 	table_set_integer(&cells[STEP], step->step);
 	table_set_integer(&cells[START], moment(row->process, row->start));
 	if (row->is_whole) {
@@ -219,32 +205,31 @@ static void draw(const struct steps_view *view, struct table *table)
 	free(steps);
 }
 
-static struct table *make_steps(void *context)
+static const struct table_column steps_columns[] = {
+	{"pid", "PID", TABLE_ID, false},
+	{"rank", "Rank", TABLE_ID, true},
+	{"step", "Step", TABLE_ID, false},
+	{"start_ns", "Start", TABLE_TIME, false, "after the first event of the process"},
+	{"duration_ns", "Duration", TABLE_TIME, false},
+	{"dataloader_ns", "Dataloader", TABLE_TIME, false},
+	{"forward_ns", "Forward", TABLE_TIME, false},
+	{"backward_ns", "Backward", TABLE_TIME, false},
+	{"optimization_ns", "Optimization", TABLE_TIME, false},
+	{"others_ns", "Others", TABLE_TIME, false, "in no phase"},
+	{"gpu_ns", "GPU", TABLE_TIME, false, "sum of what the step launched"},
+	{"interval_ns", "Interval", TABLE_TIME, true, "to the first Forward"},
+	{"fp_bp_ns", "Forward+Backward", TABLE_TIME, true, "to the end of the last Backward"},
+	{"tail_ns", "Tail", TABLE_TIME, true, "the rest"},
+	{"rule", "Found by", TABLE_TEXT, false, "what ends a step"},
+};
+
+static void fill_steps(void *state, struct table *table)
 {
-	static struct table_column columns[NR_COLUMNS] = {
-		{"pid", "PID", TABLE_ID, false},
-		{"rank", "Rank", TABLE_ID, true},
-		{"step", "Step", TABLE_ID, false},
-		{"start_ns", "Start", TABLE_TIME, false},
-		{"duration_ns", "Duration", TABLE_TIME, false},
-		{"dataloader_ns", "Dataloader", TABLE_TIME, false},
-		{"forward_ns", "Forward", TABLE_TIME, false},
-		{"backward_ns", "Backward", TABLE_TIME, false},
-		{"optimization_ns", "Optimization", TABLE_TIME, false},
-		{"others_ns", "Others", TABLE_TIME, false},
-		{"gpu_ns", "GPU", TABLE_TIME, false},
-		{"interval_ns", "Interval", TABLE_TIME, true},
-		{"fp_bp_ns", "Forward+Backward", TABLE_TIME, true},
-		{"tail_ns", "Tail", TABLE_TIME, true},
-		{"rule", "Found by", TABLE_TEXT, false},
-	};
-	struct steps_view *view = context;
-	struct table *table;
+	struct steps_view *view = state;
 
 	for (unsigned int i = PHASES; i <= GPU; i++) {
-		columns[i].is_wide_only = i == GPU ? !view->has_gpu : !view->has_phases;
+		table->columns[i].is_wide_only = i == GPU ? !view->has_gpu : !view->has_phases;
 	}
-	table = table_create("steps", "Steps", columns, NR_COLUMNS);
 	table->is_aside = !view->has_phases && view->has_events; /* else it is all there is */
 	for (size_t i = 0; i < view->nr_rows; i++) {
 		fill(&view->rows[i], table_add_row(table));
@@ -261,23 +246,22 @@ static struct table *make_steps(void *context)
 		view_note_steps(table, view->told);
 	}
 	draw(view, table);
-	return table;
 }
 
-static struct table *make_windows(void *context)
+static const struct table_column windows_columns[] = {
+	{"pid", "PID", TABLE_ID, false},
+	{"window", "Window", TABLE_ID, false},
+	{"step", "From step", TABLE_ID, false},
+	{"start_ns", "Start", TABLE_TIME, false, "after the first event of the process"},
+	{"state", "State", TABLE_TEXT, false},
+};
+
+static void fill_windows(void *state, struct table *table)
 {
-	static const struct table_column columns[] = {
-		{"pid", "PID", TABLE_ID, false},
-		{"window", "Window", TABLE_ID, false},
-		{"step", "From step", TABLE_ID, false},
-		{"start_ns", "Start", TABLE_TIME, false},
-		{"state", "State", TABLE_TEXT, false},
-	};
 	static const char *const states[] = {[GPROF_WINDOW_CLOSED] = "closed",
 		[GPROF_WINDOW_READY] = "ready",
 		[GPROF_WINDOW_RECORD] = "record"};
-	struct steps_view *view = context;
-	struct table *table = table_create("windows", "Schedule", columns, 5);
+	struct steps_view *view = state;
 
 	for (size_t i = 0; i < view->input.nr_processes; i++) {
 		struct process *process = view->input.processes[i];
@@ -294,24 +278,26 @@ static struct table *make_windows(void *context)
 		}
 	}
 	table_note(table, START_NOTE);
-	return table;
 }
 
-const struct view_class view_steps = {
+VIEW(steps, 30) = {
 	.name = "steps",
 	.help = "steps, how long they took, and their phases",
 	.is_default = true, /* with phases */
+	.title = "Steps",
+	VIEW_COLUMNS(steps_columns),
+	VIEW_STATE(struct steps_view),
 	.ops = {.end = end},
-	.create = create,
-	.table = make_steps,
-	.destroy = destroy,
+	.fill = fill_steps,
+	.fini = fini,
 };
 
-const struct view_class view_windows = {
+VIEW(windows, 460) = {
 	.name = "windows",
 	.help = "when the schedule recorded and when not",
-	.is_default = false,
-	.create = create,
-	.table = make_windows,
-	.destroy = destroy,
+	.title = "Schedule",
+	VIEW_COLUMNS(windows_columns),
+	VIEW_STATE(struct steps_view),
+	.fill = fill_windows,
+	.fini = fini,
 };

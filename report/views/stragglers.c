@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ranks that the others wait for, since when, by how much, and why; see straggler.h. A step is that
- * of a rank's marks on the host, and what its device did in that time. Pairs of ranks and
- * communicators whose transfers are slow have rows of their own; see network.h.
+ * Ranks that the others wait for: since when, by how much, and why (straggler.h). A step is that of
+ * the rank's marks on the host, with what its device did in that time. Pairs of ranks and
+ * communicators with slow transfers have rows of their own (network.h).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,32 +22,24 @@
 
 struct straggler_view {
 	struct view_input input;
-	struct overlap sweep;
+	struct overlap overlap;
 	struct utilization usage;
 	struct nccl_ops ops;
 	bool has_host;		      /* some process has what host_comm.h is about */
-	struct straggler *stragglers; /* as sweep.devices */
+	struct straggler *stragglers; /* as overlap.devices */
 	size_t nr, capacity;
 };
-
-static void *create(const struct view_input *input)
-{
-	struct straggler_view *view = mem_zeroed(1, sizeof(*view));
-
-	view->input = *input;
-	return view;
-}
 
 static void begin(void *context, struct process *process)
 {
 	struct straggler_view *view = context;
 
 	view->has_host |= host_collective_is_in(process);
-	overlap_begin_host(&view->sweep, process);
+	overlap_begin_host(&view->overlap, process);
 	utilization_begin(&view->usage, process);
 }
 
-static void take(void *context, struct process *process, const struct batch *batch)
+static void on_batch(void *context, struct process *process, const struct batch *batch)
 {
 	struct straggler_view *view = context;
 
@@ -59,7 +51,7 @@ static void take(void *context, struct process *process, const struct batch *bat
 		utilization_take(&view->usage, process, batch);
 	}
 	if (batch->table != GPROF_TABLE_sample) {
-		overlap_take(&view->sweep, batch);
+		overlap_take(&view->overlap, batch);
 	}
 }
 
@@ -112,11 +104,11 @@ static void end(void *context, struct process *process)
 {
 	struct straggler_view *view = context;
 
-	overlap_end(&view->sweep);
+	overlap_end(&view->overlap);
 	utilization_end(&view->usage);
 	nccl_ops_end(&view->ops, process);
-	while (view->nr < view->sweep.nr_devices) {
-		const struct overlap_device *device = &view->sweep.devices[view->nr];
+	while (view->nr < view->overlap.nr_devices) {
+		const struct overlap_device *device = &view->overlap.devices[view->nr];
 		const struct utilization_series *clock = utilization_find(
 			&view->usage, process, GPROF_METRIC_GPU_SM_CLOCK_MHZ, device->device);
 		struct straggler *straggler;
@@ -171,7 +163,7 @@ static void end_ops(void *context, struct process *process, const struct phases 
 		struct straggler *straggler = &view->stragglers[i];
 		size_t nr = 0;
 
-		if (view->sweep.devices[i].process != process) {
+		if (view->overlap.devices[i].process != process) {
 			continue;
 		}
 		straggler->has_phases = true;
@@ -187,7 +179,7 @@ static void end_ops(void *context, struct process *process, const struct phases 
 }
 
 enum column {
-	STEPS = GPU_ACTIVITIES_NR_DEVICE_COLUMNS,
+	STEPS = VIEW_NR_DEVICE_COLUMNS,
 	LATE,
 	SINCE,
 	DELAY,
@@ -201,10 +193,9 @@ enum column {
 	BETWEEN,
 	COMMUNICATOR,
 	COMPARED_WITH,
-	NR_COLUMNS,
 };
 
-/* What is told of ranks and of the network alike. */
+/* What rows of ranks and of the network share. */
 static void fill_delay(const struct straggler *straggler, struct table_cell *cells)
 {
 	table_set_integer(&cells[STEPS], straggler->nr_compared);
@@ -221,7 +212,7 @@ static void fill(const struct straggler *straggler, const struct overlap_device 
 {
 	const double *mean = straggler->mean_ns;
 
-	gpu_activities_fill_device(device->process, device->device, cells);
+	view_fill_device(device->process, device->device, cells);
 	fill_delay(straggler, cells);
 	if (straggler->phase >= 0) {
 		table_set_string(&cells[PHASE], phase_names[straggler->phase]);
@@ -269,7 +260,7 @@ static size_t add_network(struct straggler_view *view, struct table *table)
 
 	nccl_match(&view->ops, &match);
 	moves = transfers_make(
-		&view->ops, view->input.processes, view->input.nr_processes, &view->sweep, &nr);
+		&view->ops, view->input.processes, view->input.nr_processes, &view->overlap, &nr);
 	slow_links_find(&network, moves, nr);
 	nr = network.nr;
 	for (size_t i = 0; i < nr; i++) {
@@ -306,38 +297,40 @@ static void tell(struct table *table, size_t nr_slow, size_t nr_steps)
 			 : "; no step is there of two ranks with its end: nothing is compared");
 }
 
-static struct table *make_table(void *context)
+static const struct table_column columns[] = {
+	VIEW_DEVICE_COLUMNS,
+	{"steps", "Steps", TABLE_COUNT, false},
+	{"late_steps", "Late", TABLE_COUNT, false, "steps in which the others waited for it"},
+	{"since_step", "Since step", TABLE_ID, false, "first of them"},
+	{"delay_ns", "Delay", TABLE_MEAN_TIME, false, "mean over these steps"},
+	{"total_ns", "Total", TABLE_TIME, false, "sum of the delays"},
+	{"delay_pct", "Delay % of steps", TABLE_PERCENT, false},
+	{"cause", "Cause", TABLE_TEXT, false, "what took longer than on the other ranks"},
+	{"phase", "Phase", TABLE_TEXT, false},
+	{"computation_ns", "Computation +", TABLE_MEAN_TIME, false,
+		"longer than on the other ranks"},
+	{"copies_ns", "Copies +", TABLE_MEAN_TIME, false, "longer than on the other ranks"},
+	{"idle_ns", "Idle +", TABLE_MEAN_TIME, false, "longer than on the other ranks"},
+	{"between", "Between", TABLE_TEXT, false},
+	{"communicator", "Communicator", TABLE_TEXT, true},
+	{"compared_with", "Compared with", TABLE_TEXT, false},
+};
+
+static void fill_table(void *state, struct table *table)
 {
-	static struct table_column columns[NR_COLUMNS] = {
-		GPU_ACTIVITIES_DEVICE_COLUMNS,
-		{"steps", "Steps", TABLE_COUNT, false},
-		{"late_steps", "Late", TABLE_COUNT, false},
-		{"since_step", "Since step", TABLE_ID, false},
-		{"delay_ns", "Delay", TABLE_MEAN_TIME, false},
-		{"total_ns", "Total", TABLE_TIME, false},
-		{"delay_pct", "Delay % of steps", TABLE_PERCENT, false},
-		{"cause", "Cause", TABLE_TEXT, false},
-		{"phase", "Phase", TABLE_TEXT, false},
-		{"computation_ns", "Computation +", TABLE_MEAN_TIME, false},
-		{"copies_ns", "Copies +", TABLE_MEAN_TIME, false},
-		{"idle_ns", "Idle +", TABLE_MEAN_TIME, false},
-		{"between", "Between", TABLE_TEXT, false},
-		{"communicator", "Communicator", TABLE_TEXT, true},
-		{"compared_with", "Compared with", TABLE_TEXT, false},
-	};
-	struct straggler_view *view = context;
-	struct table *table = table_create("stragglers", "Stragglers", columns, NR_COLUMNS);
+	struct straggler_view *view = state;
 	size_t nr_steps = 0, nr_slow;
 
 	stragglers_find(view->stragglers, view->nr);
 	for (size_t i = 0; i < view->nr; i++) {
 		nr_steps += view->stragglers[i].nr_compared;
 		if (view->stragglers[i].nr_delayed) {
-			fill(&view->stragglers[i], &view->sweep.devices[i], table_add_row(table));
+			fill(&view->stragglers[i], &view->overlap.devices[i], table_add_row(table));
 		}
 	}
 	nr_slow = add_network(view, table);
-	columns[BETWEEN].is_wide_only = columns[COMPARED_WITH].is_wide_only = !nr_slow;
+	table->columns[BETWEEN].is_wide_only = table->columns[COMPARED_WITH].is_wide_only =
+		!nr_slow;
 	table_sort(table, "total");
 	tell(table, nr_slow, nr_steps);
 	if (view->has_host) {
@@ -345,36 +338,36 @@ static struct table *make_table(void *context)
 	}
 	view_note_ranks(table, view->input.processes, view->input.nr_processes);
 	view_note_fit(table, view->input.processes, view->input.nr_processes);
-	return table;
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct straggler_view *view = context;
+	struct straggler_view *view = state;
 
 	for (size_t i = 0; i < view->nr; i++) {
 		free(view->stragglers[i].steps);
 	}
 	free(view->stragglers);
-	overlap_fini(&view->sweep);
+	overlap_fini(&view->overlap);
 	utilization_fini(&view->usage);
 	nccl_ops_fini(&view->ops);
-	free(view);
 }
 
 static const struct scan_want wants[] = {GPU_ACTIVITIES_WANTS,
 	{GPROF_TABLE_sample, COL_ALL(NR_COL_sample), 0}, {GPROF_TABLE_nccl, NCCL_OPS_MASK, 0},
 	{GPROF_TABLE_op, HOST_COLLECTIVE_MASK, 0}};
 
-const struct view_class view_straggler = {
+VIEW(straggler, 110) = {
 	.name = "stragglers",
 	.help = "ranks that the others wait for, and slow networks: since when, how long, and why",
 	.is_empty_hidden = true,
+	.title = "Stragglers",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct straggler_view),
 	/* What ran in the time of a chosen step may have been launched in another one. */
-	.scan = {wants, sizeof(wants) / sizeof(wants[0]), host_collective_needs, begin, take, end,
-		true},
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), host_collective_needs, begin, on_batch,
+		end, true},
 	.ops = {.end = end_ops},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.fill = fill_table,
+	.fini = fini,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waiting: the calls of the host that wait or ask, and what CUPTI saw of them. */
+/* Calls that wait or query, and CUPTI's records of the same waits. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +7,7 @@
 #include "report/analysis/view.h"
 
 struct sync_view {
+	struct view_input input;
 	struct keyed_stats tally;
 };
 
@@ -17,16 +18,7 @@ static const struct scan_want wants[] = {
 	{GPROF_TABLE_api_sync, COL_BIT(COL_api_sync_dur) | COL_BIT(COL_api_sync_call), 0},
 };
 
-static void *create(const struct view_input *input)
-{
-	struct sync_view *view = mem_zeroed(1, sizeof(*view));
-
-	(void)input;
-	keyed_stats_init(&view->tally);
-	return view;
-}
-
-static void take(void *context, struct process *process, const struct batch *b)
+static void on_batch(void *context, struct process *process, const struct batch *b)
 {
 	struct sync_view *view = context;
 
@@ -52,16 +44,15 @@ static void take(void *context, struct process *process, const struct batch *b)
 	}
 }
 
-static struct table *make_table(void *context)
+static const struct table_column columns[] = {
+	KEYED_STATS_COLUMNS("% of its kind"),
+	{"seen_by", "Seen by", TABLE_TEXT, false},
+	{"name", "Name", TABLE_NAME, false, TABLE_MEMBER(keyed_stats_row, name)},
+};
+
+static void fill_table(void *state, struct table *table)
 {
-	static const struct table_column columns[] = {
-		KEYED_STATS_COLUMNS("% of its kind"),
-		{"seen_by", "Seen by", TABLE_TEXT, false},
-		{"name", "Name", TABLE_NAME, false},
-	};
-	struct sync_view *view = context;
-	struct table *table =
-		table_create("sync", "Synchronisation", columns, KEYED_STATS_NR_COLUMNS + 2);
+	struct sync_view *view = state;
 	double total_ns[2] = {0, 0};
 
 	keyed_stats_finish(&view->tally);
@@ -70,34 +61,24 @@ static struct table *make_table(void *context)
 	}
 	for (size_t i = 0; i < view->tally.nr_rows; i++) {
 		const struct keyed_stats_row *row = &view->tally.rows[i];
-		struct table_cell *cells = table_add_row(table);
+		struct table_cell *cells =
+			keyed_stats_add(&view->tally, i, total_ns[row->kind], table);
 		const char *seen_by = row->kind ? "CUPTI" : "host call";
 
-		keyed_stats_fill(&view->tally, i, total_ns[row->kind], cells);
 		table_set_string(&cells[KEYED_STATS_NR_COLUMNS], seen_by);
-		table_set_integer(&cells[KEYED_STATS_NR_COLUMNS + 1], row->name);
 	}
 	table_note(table, "host calls and CUPTI's records tell of the same waits");
 	keyed_stats_note(&view->tally, table);
 	table_sort(table, "total");
-	return table;
 }
 
-static void destroy(void *context)
-{
-	struct sync_view *view = context;
-
-	keyed_stats_fini(&view->tally);
-	free(view);
-}
-
-const struct view_class view_sync = {
+VIEW(sync, 320) = {
 	.name = "sync",
 	.help = "calls that wait or ask, and CUPTI's records of waits",
-	.is_default = false,
 	.is_empty_hidden = true,
-	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, NULL, take, NULL},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.title = "Synchronisation",
+	VIEW_COLUMNS(columns),
+	VIEW_KEYED_STATE(struct sync_view, tally),
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, NULL, on_batch, NULL},
+	.fill = fill_table,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads of the host: what each called, and when it began and ended. */
+/* Threads: what each called, and when it began and ended. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +13,7 @@ struct thread_row {
 };
 
 struct threads_view {
+	struct view_input input;
 	struct thread_row *rows;
 	size_t nr_rows, capacity;
 	struct idmap row_of; /* uint32_t by thread id, of the process at hand */
@@ -21,12 +22,6 @@ struct threads_view {
 static const struct scan_want wants[] = {
 	SCAN_CALLS(COL_BIT(COL_api_dur) | COL_BIT(COL_api_thread)),
 };
-
-static void *create(const struct view_input *input)
-{
-	(void)input;
-	return mem_zeroed(1, sizeof(struct threads_view));
-}
 
 static struct thread_row *find_row(struct threads_view *view, struct process *process, uint32_t id)
 {
@@ -55,7 +50,7 @@ static void begin(void *context, struct process *process)
 	}
 }
 
-static void take(void *context, struct process *process, const struct batch *b)
+static void on_batch(void *context, struct process *process, const struct batch *b)
 {
 	struct threads_view *view = context;
 
@@ -104,46 +99,45 @@ static void fill(const struct thread_row *row, struct table_cell *cells)
 	table_set_integer(&cells[9], thread ? thread->name : 0);
 }
 
-static struct table *make_table(void *context)
+static const struct table_column columns[] = {
+	{"pid", "PID", TABLE_ID, false},
+	{"tid", "TID", TABLE_ID, false},
+	{"calls", "API calls", TABLE_COUNT, false},
+	{"total_ns", "API time", TABLE_TIME, false},
+	{"launches", "Launches", TABLE_COUNT, false},
+	{"syncs", "Syncs", TABLE_COUNT, false, "calls that wait for the GPU"},
+	{"sync_ns", "Sync time", TABLE_TIME, false},
+	{"began_ns", "Began at", TABLE_TIME, false, "after the first event of the process"},
+	{"ended_ns", "Ended at", TABLE_TIME, false, "after the first event of the process"},
+	{"name", "Thread", TABLE_NAME, false},
+};
+
+static void fill_table(void *state, struct table *table)
 {
-	static const struct table_column columns[] = {
-		{"pid", "PID", TABLE_ID, false},
-		{"tid", "TID", TABLE_ID, false},
-		{"calls", "API calls", TABLE_COUNT, false},
-		{"total_ns", "API time", TABLE_TIME, false},
-		{"launches", "Launches", TABLE_COUNT, false},
-		{"syncs", "Syncs", TABLE_COUNT, false},
-		{"sync_ns", "Sync time", TABLE_TIME, false},
-		{"began_ns", "Began at", TABLE_TIME, false},
-		{"ended_ns", "Ended at", TABLE_TIME, false},
-		{"name", "Thread", TABLE_NAME, false},
-	};
-	struct threads_view *view = context;
-	struct table *table = table_create("threads", "Threads", columns, 10);
+	struct threads_view *view = state;
 
 	for (size_t i = 0; i < view->nr_rows; i++) {
 		fill(&view->rows[i], table_add_row(table));
 	}
 	table_note(table, "began and ended count from the first event of the process");
 	table_sort(table, "total");
-	return table;
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct threads_view *view = context;
+	struct threads_view *view = state;
 
 	idmap_fini(&view->row_of);
 	free(view->rows);
-	free(view);
 }
 
-const struct view_class view_threads = {
+VIEW(threads, 470) = {
 	.name = "threads",
 	.help = "threads: their API calls, launches and waits",
-	.is_default = false,
-	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, take, NULL},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.title = "Threads",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct threads_view),
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, on_batch, NULL},
+	.fill = fill_table,
+	.fini = fini,
 };

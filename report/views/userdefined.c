@@ -39,14 +39,6 @@ static const struct scan_want wants[] = {
 	{GPROF_TABLE_nvtx, RANGES_MASK, 0},
 };
 
-static void *create(const struct view_input *input)
-{
-	struct user_view *view = mem_zeroed(1, sizeof(*view));
-
-	view->input = *input;
-	return view;
-}
-
 /* op: what the range lies in, other ranges left out. */
 static struct row *find_row(struct user_view *view, enum source source, uint32_t name,
 	uint32_t thread, const struct op *op)
@@ -86,7 +78,7 @@ static void begin_nvtx(void *context, struct process *process)
 	view->ranges = ranges_create();
 }
 
-static void take_range(void *context, const struct range *range)
+static void on_range(void *context, const struct range *range)
 {
 	struct user_view *view = context;
 
@@ -97,11 +89,11 @@ static void take_range(void *context, const struct range *range)
 	}
 }
 
-static void take_nvtx(void *context, struct process *process, const struct batch *batch)
+static void on_nvtx(void *context, struct process *process, const struct batch *batch)
 {
 	struct user_view *view = context;
 
-	ranges_add_batch(view->ranges, process, batch, take_range, view);
+	ranges_add_batch(view->ranges, process, batch, on_range, view);
 }
 
 static void end_nvtx(void *context, struct process *process)
@@ -118,13 +110,12 @@ static void end_nvtx(void *context, struct process *process)
 static void begin_walk(void *context, struct process *process)
 {
 	struct user_view *view = context;
-	const char *why;
 
 	view->process = process;
-	view->is_gpu = view_has_device_records(process, &why);
+	view->is_gpu = view_has_device_records(process, NULL);
 }
 
-static void take_op(void *context, const struct op *op)
+static void on_op(void *context, const struct op *op)
 {
 	struct user_view *view = context;
 	struct row *row = find_row(view,
@@ -136,7 +127,7 @@ static void take_op(void *context, const struct op *op)
 	}
 }
 
-static void take_pushed(void *context, const struct op_range *range)
+static void on_pushed(void *context, const struct op_range *range)
 {
 	struct user_view *view = context;
 	struct row *row = find_row(view, SOURCE_NVTX, range->name, range->thread, range->op);
@@ -151,7 +142,7 @@ static void take_pushed(void *context, const struct op_range *range)
 
 /* ---- the table ---- */
 
-enum { TIMES = 1, GPU = 5, PID = 9, TID, SOURCE, OPERATOR, NAME, NR_COLUMNS };
+enum { TIMES = 1, GPU = 5, PID = 9, TID, SOURCE, OPERATOR, NAME };
 
 static void fill_thread(const struct process *process, uint32_t id, struct table_cell *cells)
 {
@@ -159,34 +150,34 @@ static void fill_thread(const struct process *process, uint32_t id, struct table
 	table_set_integer(&cells[TID], process_tid(process, id));
 }
 
-static struct table *make_table(void *context)
+static const struct table_column columns[] = {
+	{"calls", "Calls", TABLE_COUNT, false},
+	{"total_ns", "CPU total", TABLE_TIME, false},
+	{"avg_ns", "Avg", TABLE_MEAN_TIME, false},
+	{"max_ns", "Max", TABLE_TIME, false},
+	{"min_ns", "Min", TABLE_TIME, false},
+	{"gpu_total_ns", "GPU total", TABLE_TIME, false},
+	{"gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME, false},
+	{"gpu_max_ns", "GPU max", TABLE_TIME, true},
+	{"gpu_min_ns", "GPU min", TABLE_TIME, true},
+	{"pid", "PID", TABLE_ID, false},
+	{"tid", "TID", TABLE_ID, false},
+	{"source", "By", TABLE_TEXT, false},
+	{"operator", "Operator", TABLE_NAME, true},
+	{"name", "Range", TABLE_NAME, false},
+};
+
+static void fill_table(void *state, struct table *table)
 {
-	static struct table_column columns[] = {
-		{"calls", "Calls", TABLE_COUNT, false},
-		{"total_ns", "CPU total", TABLE_TIME, false},
-		{"avg_ns", "Avg", TABLE_MEAN_TIME, false},
-		{"max_ns", "Max", TABLE_TIME, false},
-		{"min_ns", "Min", TABLE_TIME, false},
-		{"gpu_total_ns", "GPU total", TABLE_TIME, false},
-		{"gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME, false},
-		{"gpu_max_ns", "GPU max", TABLE_TIME, true},
-		{"gpu_min_ns", "GPU min", TABLE_TIME, true},
-		{"pid", "PID", TABLE_ID, false},
-		{"tid", "TID", TABLE_ID, false},
-		{"source", "By", TABLE_TEXT, false},
-		{"operator", "Operator", TABLE_NAME, true},
-		{"name", "Range", TABLE_NAME, false},
-	};
 	static const char *const sources[] = {[SOURCE_TORCH] = "record_function",
 		[SOURCE_PADDLE] = "RecordEvent",
 		[SOURCE_NVTX] = "NVTX"};
-	struct user_view *view = context;
-	struct table *table;
+	struct user_view *view = state;
 	struct row *row;
 
-	columns[PID].is_wide_only = columns[TID].is_wide_only = !view->input.is_per_thread;
-	columns[OPERATOR].is_wide_only = !view->input.is_detailed;
-	table = table_create("userdefined", "Ranges of the user", columns, NR_COLUMNS);
+	table->columns[PID].is_wide_only = table->columns[TID].is_wide_only =
+		!view->input.is_per_thread;
+	table->columns[OPERATOR].is_wide_only = !view->input.is_detailed;
 	for (row = view->rows; row; row = row->hh.next) {
 		struct table_cell *cells = table_add_row(table);
 		const char *source = sources[row->key.source];
@@ -209,25 +200,24 @@ static struct table *make_table(void *context)
 	table_note(table, "GPU: of what operators and calls in it launched; not known of NVTX "
 			  "ranges that may end on another thread");
 	table_sort(table, "total");
-	return table;
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct user_view *view = context;
+	struct user_view *view = state;
 
 	hash_free(view->rows);
 	ranges_destroy(view->ranges);
-	free(view);
 }
 
-const struct view_class view_userdefined = {
+VIEW(userdefined, 340) = {
 	.name = "userdefined",
 	.help = "ranges of the user: record_function and NVTX",
-	.is_default = false,
-	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin_nvtx, take_nvtx, end_nvtx},
-	.ops = {.begin = begin_walk, .op = take_op, .op_is = OP_IS_USER, .range = take_pushed},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.title = "Ranges of the user",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct user_view),
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin_nvtx, on_nvtx, end_nvtx},
+	.ops = {.begin = begin_walk, .op = on_op, .op_is = OP_IS_USER, .range = on_pushed},
+	.fill = fill_table,
+	.fini = fini,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CPU, memory and GPUs in use: in all with a curve, and by the buckets of time. */
+/* CPU, memory and GPU use: the whole run with a curve, and by buckets of time. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,18 +23,17 @@ static const struct {
 	{0x80, "power brake"},
 };
 
-static void *create(const struct view_input *input)
-{
-	(void)input;
-	return mem_zeroed(1, sizeof(struct utilization));
-}
+struct utilization_view {
+	struct utilization usage;
+	struct view_input input;
+};
 
 static void begin(void *context, struct process *process)
 {
 	utilization_begin(context, process);
 }
 
-static void take(void *context, struct process *process, const struct batch *batch)
+static void on_batch(void *context, struct process *process, const struct batch *batch)
 {
 	utilization_take(context, process, batch);
 }
@@ -45,15 +44,14 @@ static void end(void *context, struct process *process)
 	utilization_end(context);
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	utilization_fini(context);
-	free(context);
+	utilization_fini(state);
 }
 
 /* ---- in all ---- */
 
-/* The height of each part of the time, 0 to the largest; as before where nothing tells. */
+/* The height of each part of the time, 0 to the largest; as before where there is no sample. */
 static void draw(const struct utilization_series *series, char *text)
 {
 	static const char levels[] = " .:-=+*#%@";
@@ -128,21 +126,21 @@ static void add_note(const struct utilization *usage, struct table *table)
 	}
 }
 
-static struct table *make_table(void *context)
+static const struct table_column columns[] = {
+	{"pid", "PID", TABLE_ID, false},
+	{"device", "Of", TABLE_TEXT, false},
+	{"metric", "What", TABLE_TEXT, false},
+	{"samples", "Samples", TABLE_COUNT, false, "samples, or GPU activities"},
+	{"avg", "Avg", TABLE_NUMBER, false},
+	{"max", "Max", TABLE_NUMBER, false},
+	{"min", "Min", TABLE_NUMBER, false},
+	{"unit", "Unit", TABLE_TEXT, false},
+	{"curve", "Over time", TABLE_TEXT, false, "over the run, lowest to highest"},
+};
+
+static void fill_table(void *state, struct table *table)
 {
-	static const struct table_column columns[] = {
-		{"pid", "PID", TABLE_ID, false},
-		{"device", "Of", TABLE_TEXT, false},
-		{"metric", "What", TABLE_TEXT, false},
-		{"samples", "Samples", TABLE_COUNT, false},
-		{"avg", "Avg", TABLE_NUMBER, false},
-		{"max", "Max", TABLE_NUMBER, false},
-		{"min", "Min", TABLE_NUMBER, false},
-		{"unit", "Unit", TABLE_TEXT, false},
-		{"curve", "Over time", TABLE_TEXT, false},
-	};
-	struct utilization *usage = context;
-	struct table *table = table_create("utilization", "Utilization", columns, 9);
+	struct utilization *usage = &((struct utilization_view *)state)->usage;
 
 	for (size_t i = 0; i < usage->nr_series; i++) {
 		if (usage->series[i].weight > 0) {
@@ -150,7 +148,6 @@ static struct table *make_table(void *context)
 		}
 	}
 	add_note(usage, table);
-	return table;
 }
 
 /* ---- over time ---- */
@@ -168,7 +165,6 @@ enum column {
 	GPU_SAMPLED,
 	GPU_MEMORY,
 	GPU_POWER,
-	NR_COLUMNS,
 };
 
 static void set_bucket(const struct utilization *usage, const struct utilization_series *of,
@@ -209,10 +205,7 @@ static struct table_cell *add_bucket(
 	struct table_cell *cells = table_add_row(table);
 	uint64_t start = bucket * of->width, span = of->end - of->begin;
 
-	table_set_integer(&cells[PID], of->process->pid);
-	if (of->process->rank >= 0) {
-		table_set_integer(&cells[RANK], (uint64_t)of->process->rank);
-	}
+	view_fill_process(of->process, &cells[PID]);
 	table_set_integer(&cells[START], start);
 	table_set_integer(&cells[LENGTH], span - start < of->width ? span - start : of->width);
 	return cells;
@@ -246,25 +239,24 @@ static void add_buckets(const struct utilization *usage, const struct utilizatio
 	}
 }
 
-static struct table *make_time(void *context)
+static const struct table_column time_columns[] = {
+	{"pid", "PID", TABLE_ID, false},
+	{"rank", "Rank", TABLE_ID, true},
+	{"start_ns", "Start", TABLE_TIME, false},
+	{"duration_ns", "Length", TABLE_TIME, false},
+	{"cpu_process_pct", "CPU(Process) %", TABLE_PERCENT, false},
+	{"cpu_system_pct", "CPU(System) %", TABLE_PERCENT, false},
+	{"resident_bytes", "Resident", TABLE_SIZE, false},
+	{"device", "GPU", TABLE_ID, false},
+	{"gpu_pct", "GPU busy %", TABLE_PERCENT, false},
+	{"gpu_sampled_pct", "GPU sampled %", TABLE_PERCENT, false},
+	{"gpu_memory_bytes", "GPU memory", TABLE_SIZE, false},
+	{"gpu_power_w", "GPU power W", TABLE_NUMBER, false},
+};
+
+static void fill_time(void *state, struct table *table)
 {
-	static const struct table_column columns[NR_COLUMNS] = {
-		{"pid", "PID", TABLE_ID, false},
-		{"rank", "Rank", TABLE_ID, true},
-		{"start_ns", "Start", TABLE_TIME, false},
-		{"duration_ns", "Length", TABLE_TIME, false},
-		{"cpu_process_pct", "CPU(Process) %", TABLE_PERCENT, false},
-		{"cpu_system_pct", "CPU(System) %", TABLE_PERCENT, false},
-		{"resident_bytes", "Resident", TABLE_SIZE, false},
-		{"device", "GPU", TABLE_ID, false},
-		{"gpu_pct", "GPU busy %", TABLE_PERCENT, false},
-		{"gpu_sampled_pct", "GPU sampled %", TABLE_PERCENT, false},
-		{"gpu_memory_bytes", "GPU memory", TABLE_SIZE, false},
-		{"gpu_power_w", "GPU power W", TABLE_NUMBER, false},
-	};
-	struct utilization *usage = context;
-	struct table *table =
-		table_create("utilization-time", "Utilization over time", columns, NR_COLUMNS);
+	struct utilization *usage = &((struct utilization_view *)state)->usage;
 
 	for (size_t i = 0; i < usage->nr_series; i++) {
 		const struct utilization_series *series = &usage->series[i];
@@ -282,26 +274,27 @@ static struct table *make_time(void *context)
 		"microseconds long, the last one ends with the process; CPU(Process) of one core, "
 		"CPU(System) of all; GPU busy: union of the process's kernels, copies and sets, in "
 		"%% of the bucket; an empty cell: no sample fell into it");
-	return table;
 }
 
-const struct view_class view_utilization = {
+VIEW(utilization, 440) = {
 	.name = "utilization",
 	.help = "CPU, memory and GPUs: how much was in use",
-	.is_default = false,
-	.scan = {usage_wants, USAGE_NR_WANTS, NULL, begin, take, end, true},
-	.create = create,
-	.table = make_table,
-	.destroy = destroy,
+	.title = "Utilization",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct utilization_view),
+	.scan = {usage_wants, USAGE_NR_WANTS, NULL, begin, on_batch, end, true},
+	.fill = fill_table,
+	.fini = fini,
 };
 
-const struct view_class view_utilization_time = {
+VIEW(utilization_time, 450) = {
 	.name = "utilization-time",
 	.help = "the same over time, by buckets",
-	.is_default = false,
 	.is_empty_hidden = true,
-	.scan = {usage_wants, USAGE_NR_WANTS, NULL, begin, take, end, true},
-	.create = create,
-	.table = make_time,
-	.destroy = destroy,
+	.title = "Utilization over time",
+	VIEW_COLUMNS(time_columns),
+	VIEW_STATE(struct utilization_view),
+	.scan = {usage_wants, USAGE_NR_WANTS, NULL, begin, on_batch, end, true},
+	.fill = fill_time,
+	.fini = fini,
 };

@@ -8,18 +8,12 @@
 
 struct table *tables_with(const struct view_class *class, const struct view_input *input)
 {
-	struct process **processes = input->processes;
-	void *view = class->create(input);
-	struct scan scan = {&class->scan, view};
-	struct op_walk walk = {&class->ops, view};
 	struct table *table;
+	void *view;
 
-	if (class->scan.on_batch) {
-		scan_run(processes, input->nr_processes, &scan, 1);
-	}
-	op_walk_run(processes, input->nr_processes, &walk, 1);
-	table = class->table(view);
-	class->destroy(view);
+	view_run(input, &class, 1, &view);
+	table = view_table(class, view);
+	view_destroy(class, view);
 	return table;
 }
 

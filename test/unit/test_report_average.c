@@ -88,7 +88,7 @@ START_TEST(own_time_is_without_operators_and_calls_in_it)
 	size_t nr, nr_found = 0;
 	void *view;
 
-	summary_run(&input, &class, 1, &view);
+	view_run(&input, &class, 1, &view);
 	rows = op_average_rows(view, &nr);
 	ck_assert_uint_eq(nr, NR_WANTED);
 	for (size_t i = 0; i < nr; i++) {
@@ -108,7 +108,7 @@ START_TEST(own_time_is_without_operators_and_calls_in_it)
 		}
 	}
 	ck_assert_uint_eq(nr_found, NR_WANTED);
-	class->destroy(view);
+	view_destroy(class, view);
 	process_destroy(process);
 }
 END_TEST

@@ -7,6 +7,8 @@
 
 #include "test/unit/report_made.h"
 
+static const struct table_column parts[] = {BREAKDOWN_COLUMNS};
+
 #define ALL_NS	 20000u
 #define NR_STEPS 8u
 #define STEP_NS	 2000u
@@ -40,7 +42,7 @@ static void check_sums(const struct table *table)
 		double sum = 0;
 
 		for (unsigned int i = 0; i < NR_BREAKDOWN_PARTS; i++) {
-			sum += cell(table, row, breakdown_keys[i]);
+			sum += cell(table, row, parts[i].key);
 		}
 		ck_assert_double_eq_tol(sum, cell(table, row, "total_ns"), 1e-6);
 	}
@@ -288,7 +290,7 @@ static void check_random(uint64_t seed)
 	for (uint32_t i = 0; i < NR_STEPS; i++) {
 		ck_assert_double_eq(cell(table, 1 + i, "total_ns"), (double)(ends[i] - begins[i]));
 		for (unsigned int k = 0; k < NR_BREAKDOWN_PARTS; k++) {
-			ck_assert_double_eq(cell(table, 1 + i, breakdown_keys[k]),
+			ck_assert_double_eq(cell(table, 1 + i, parts[k].key),
 				part_of_window(&all, (enum breakdown_part)k, begins[i], ends[i]));
 		}
 	}

@@ -29,7 +29,8 @@ static struct gaps *gaps_of(struct process *process)
 		struct batch batch;
 
 		if (stream_block_table(process->stream, i) == GPROF_TABLE_kernel) {
-			ck_assert(!stream_load(process->stream, i, works_wants[0].mask, 0, &batch));
+			ck_assert(!stream_load(
+				process->stream, i, gpu_activities_wants[0].mask, 0, &batch));
 			gaps_take(gaps, &batch);
 			ck_assert_uint_le(gaps->works.runs.nr_kept, GPU_ACTIVITIES_RUNS_MOST);
 		}

@@ -34,7 +34,7 @@ static struct table *report_of(const char *report, struct process **processes, s
 	while (nr_classes < NSYS_VIEWS && classes[nr_classes]) {
 		nr_classes++;
 	}
-	summary_run(&input, classes, nr_classes, views);
+	view_run(&input, classes, nr_classes, views);
 	return ask->report->table(ask, views);
 }
 

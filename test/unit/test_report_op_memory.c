@@ -70,7 +70,7 @@ START_TEST(operators_have_what_they_and_those_in_them_asked_for)
 	size_t nr;
 	void *view;
 
-	summary_run(&input, &class, 1, &view);
+	view_run(&input, &class, 1, &view);
 	rows = op_memory_rows(view, &nr);
 	ck_assert_uint_eq(nr, 4);
 	check(&find(rows, nr, "aten::mm", 256)->self, 8, 2, 10);
@@ -80,7 +80,7 @@ START_TEST(operators_have_what_they_and_those_in_them_asked_for)
 	check(&find(rows, nr, "aten::addmm", 256)->total, 11, 3, 14);
 	check(&find(rows, nr, "aten::addmm", 0)->self, 0, 0, 0);
 	check(&find(rows, nr, "aten::addmm", 0)->total, 16, 1, 16);
-	class->destroy(view);
+	view_destroy(class, view);
 	process_destroy(process);
 }
 END_TEST
@@ -101,7 +101,7 @@ START_TEST(blocks_have_their_times_if_these_were_seen)
 	void *view;
 
 	process->first_ns = 1000;
-	summary_run(&input, &class, 1, &view);
+	view_run(&input, &class, 1, &view);
 	blocks = allocations_sorted(op_memory_blocks(view), &nr);
 	ck_assert_uint_eq(nr, 5);
 	for (size_t i = 0; i < nr; i++) {
@@ -112,7 +112,7 @@ START_TEST(blocks_have_their_times_if_these_were_seen)
 	}
 	ck_assert_str_eq(string_pool_text(blocks[0].name, NULL), "aten::mm");
 	ck_assert_str_eq(string_pool_text(blocks[2].name, NULL), "aten::addmm");
-	class->destroy(view);
+	view_destroy(class, view);
 	process_destroy(process);
 }
 END_TEST
@@ -132,14 +132,14 @@ START_TEST(of_many_blocks_the_largest_are_kept)
 	}
 	gen_close(made.gen, "exit");
 	process = streams_process(made.path);
-	summary_run(&input, &class, 1, &view);
+	view_run(&input, &class, 1, &view);
 	blocks = allocations_sorted(op_memory_blocks(view), &nr);
 	ck_assert_uint_eq(op_memory_blocks(view)->nr_all, 5000);
 	ck_assert_uint_eq(nr, ALLOCATIONS_MOST);
 	for (size_t i = 0; i < nr; i++) {
 		ck_assert_uint_eq(blocks[i].bytes, 5000 - i);
 	}
-	class->destroy(view);
+	view_destroy(class, view);
 	process_destroy(process);
 }
 END_TEST

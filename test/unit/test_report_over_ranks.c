@@ -91,7 +91,7 @@ START_TEST(rows_have_extremes_and_whose_they_are)
 	ck_assert_str_eq(table->note,
 		"Total over 4 ranks, each by itself; a rank without a row has "
 		"no value; processes without a rank are left out");
-	rank_spread_destroy(table);
+	table_destroy(table);
 	drop_all();
 }
 END_TEST
@@ -106,12 +106,12 @@ START_TEST(any_column_of_numbers_can_be_compared)
 	ck_assert_ptr_null(wrong);
 	ck_assert_uint_eq(tables_number(table, 0, "max"), 1);
 	ck_assert(!tables_cell(table, 0, "max_rank")->is_known); /* the same on all */
-	rank_spread_destroy(table);
+	table_destroy(table);
 	table = over(&view_steps, "duration", &wrong);
 	ck_assert_uint_eq(
 		tables_number(table, tables_find(table, "rule", "(the begin)", 0), "step"), 7);
 	ck_assert_uint_eq(tables_number(table, 0, "max_ns"), 500000);
-	rank_spread_destroy(table);
+	table_destroy(table);
 	drop_all();
 }
 END_TEST
@@ -125,30 +125,29 @@ START_TEST(without_a_choice_ranks_are_compared_by_what_tells_most)
 	add_all();
 	table = over(&view_steps, NULL, &wrong);
 	ck_assert_ptr_eq(strstr(table->note, "Duration over 4 ranks"), table->note);
-	rank_spread_destroy(table);
+	table_destroy(table);
 	table = over(&view_utilization, NULL, &wrong);
 	ck_assert_ptr_eq(strstr(table->note, "Avg over 4 ranks"), table->note);
 	ck_assert_uint_eq(table->nr_rows, 1);
 	ck_assert_str_eq(tables_cell(table, 0, "metric")->text, "busy, union");
 	ck_assert_uint_eq(tables_number(table, 0, "nr_ranks"), 4);
-	rank_spread_destroy(table);
+	table_destroy(table);
 	drop_all();
 }
 END_TEST
 
 /* A view whose rows lie in each other: x in a, and another x in b. */
-static void *nested_create(const struct view_input *input)
-{
-	return input->processes[0];
-}
+struct nested_view {
+	struct view_input input;
+};
 
-static struct table *nested_table(void *view)
+static const struct table_column nested_columns[] = {
+	{"name", "Name", TABLE_TEXT, false}, {"total_ns", "Total", TABLE_TIME, false}};
+
+static void nested_fill(void *state, struct table *table)
 {
-	static const struct table_column columns[] = {
-		{"name", "Name", TABLE_TEXT, false}, {"total_ns", "Total", TABLE_TIME, false}};
 	static const char *const names[] = {"a", "x", "b", "x"};
-	struct table *table = table_create("nested", "Nested", columns, 2);
-	const struct process *process = view;
+	const struct process *process = ((struct nested_view *)state)->input.processes[0];
 
 	for (uint64_t i = 0; i < 4; i++) {
 		struct table_cell *cells = table_add_row(table);
@@ -157,20 +156,15 @@ static struct table *nested_table(void *view)
 		table_set_integer(&cells[1], i < 3 ? 10 * i + (uint64_t)process->rank : UINT64_MAX);
 		table_set_level(table, i % 2);
 	}
-	return table;
-}
-
-static void nested_destroy(void *view)
-{
-	(void)view;
 }
 
 START_TEST(rows_are_told_apart_by_what_they_lie_in)
 {
 	static const struct view_class nested = {.name = "nested",
-		.create = nested_create,
-		.table = nested_table,
-		.destroy = nested_destroy};
+		.title = "Nested",
+		VIEW_COLUMNS(nested_columns),
+		VIEW_STATE(struct nested_view),
+		.fill = nested_fill};
 	struct table *table;
 	const char *wrong;
 
@@ -180,7 +174,7 @@ START_TEST(rows_are_told_apart_by_what_they_lie_in)
 	ck_assert_uint_eq(tables_number(table, tables_find(table, "name", "x", 0), "max_ns"),
 		18000000000000000000u);
 	ck_assert_uint_eq(tables_number(table, tables_find(table, "name", "x", 1), "max_ns"), 13);
-	rank_spread_destroy(table);
+	table_destroy(table);
 	drop_all();
 }
 END_TEST

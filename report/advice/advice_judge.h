@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the judges of advice.def share: how a result is filled. */
-#ifndef REPORT_ADVICE_RESULT_H
-#define REPORT_ADVICE_RESULT_H
+#ifndef REPORT_ADVICE_ADVICE_JUDGE_H
+#define REPORT_ADVICE_ADVICE_JUDGE_H
 
 #include "report/advice/advice.h"
 
