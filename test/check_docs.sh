@@ -3,7 +3,7 @@
 # What the guides show comes from the program: README.md and docs/*.md must be as --write would make them.
 # usage: test/check_docs.sh [--write]
 #
-#     <!-- columns VIEW -->      up to <!-- end -->: the titles of the view's columns
+#     <!-- columns VIEW -->      up to <!-- end -->: the view's columns, from `help VIEW`
 #     <!-- variables -->         up to <!-- end -->: the table of `env --markdown`
 #     ```console dump=NAME,...   the output of each `$ ` line, with streams of test/golden/v1 in gprof-dump, without its
 #                                first paragraph, which names the processes
@@ -19,21 +19,33 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 bad=0
 
-# The titles of a view's columns: a list for each of its tables. Units depend on the numbers.
+# A view's columns as `help VIEW` lists them: "+ KEY  UNIT  TITLE: MEANING", where + is for --wide.
 columns()
 {
-	"$report" --view "$1" --format csv "$golden/small.gprof" 2>"$work/err" | LC_ALL=C awk '
-		/^# Processes$/ { is_skipped = 1 }
-		/^$/ { is_skipped = 0; is_head = 1; next }
-		is_skipped || /^#/ { next }
-		is_head {
-			nr = split(substr($0, 2, length($0) - 2), titles, "\",\"")
-			for (i = 1; i <= nr; i++) {
-				sub(/ \((ns|B|B\/s)\)$/, "", titles[i])
-				printf "%s`%s`", (i > 1 ? ", " : ""), titles[i]
+	"$report" help "$1" 2>"$work/err" | LC_ALL=C awk '
+		/^[ +] [a-z]/ {
+			line = substr($0, 3)
+			key = line
+			sub(/ .*/, "", key)
+			width = length(key) > 24 ? length(key) : 24
+			unit = substr(line, width + 2, 8)
+			gsub(/ /, "", unit)
+			title = substr(line, width + 11)
+			gsub(/\|/, "\\|", title)
+			meaning = ""
+			if ((at = index(title, ": "))) {
+				meaning = substr(title, at + 2)
+				title = substr(title, 1, at - 1)
 			}
-			print "."
-			is_head = 0
+			if (!nr++) {
+				print "<details><summary>Columns</summary>\n\n| Column | JSON key | Unit | Meaning |\n|---|---|---|---|"
+			}
+			printf "| %s%s | `%s` | %s | %s |\n", title, (/^\+/ ? " (`--wide`)" : ""), key, unit, meaning
+		}
+		END {
+			if (nr) {
+				print "\n</details>"
+			}
 		}'
 }
 
@@ -67,7 +79,7 @@ made()
 		case $line in
 		'<!-- columns '*)
 			line=${line#<!-- columns }
-			printf 'Columns: %s\n' "$(columns "${line% -->}")"
+			columns "${line% -->}"
 			is_made=1 ;;
 		'<!-- variables -->')
 			"$report" env --markdown | sed -E '1,2d; s/ +\|/ |/g; s/-+ \|/--- |/g'
@@ -110,5 +122,6 @@ done
 for view in $("$report" help summary | sed -n '/^Views/,/^$/s/^  \([a-z-]*\) .*/\1/p'); do
 	grep -qx "<!-- columns $view -->" docs/*.md ||
 		{ echo "no guide has the columns of the view $view"; bad=1; }
+	[ -n "$(columns "$view")" ] || { echo "help $view lists no columns"; bad=1; }
 done
 exit $bad
