@@ -12,9 +12,6 @@ REPORT_LIBS := -lzstd -lz -liberty -lprotobuf-c -lm -lpthread
 REPORT_SQLITE := $(shell printf '\#include <sqlite3.h>\n' | $(CC) $(CPPFLAGS) -E -x c - >/dev/null 2>&1 && echo 1)
 REPORT_LIBS += $(if $(REPORT_SQLITE),-lsqlite3)
 
-# Columns of tables, and what views are made of, leave out the members that they do not need.
-$(B)/report/%.o $(B)/fuzz/report/%.o $(B)/test/%.o: CFLAGS += -Wno-missing-field-initializers
-
 # Loops over columns are what the reporter does; they are worth vectorising.
 $(B)/report/kineto/input.o $(B)/report/stream/decode.o $(B)/report/table/histogram.o $(B)/report/util/busy.o $(B)/report/views/kernel.o: CFLAGS += -O3
 

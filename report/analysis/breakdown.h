@@ -40,17 +40,15 @@ enum breakdown_part {
 };
 
 /* A column for each of them, titled as in TensorBoard. */
-#define BREAKDOWN_COLUMNS                                                      \
-	{"kernel_ns", "Kernel", TABLE_MEAN_TIME, false},                       \
-		{"memcpy_ns", "Memcpy", TABLE_MEAN_TIME, false},               \
-		{"memset_ns", "Memset", TABLE_MEAN_TIME, false},               \
-		{"communication_ns", "Communication", TABLE_MEAN_TIME, false}, \
-		{"runtime_ns", "Runtime", TABLE_MEAN_TIME, false},             \
-		{"dataloader_ns", "DataLoader", TABLE_MEAN_TIME, false},       \
-		{"cpu_exec_ns", "CPU Exec", TABLE_MEAN_TIME, false},           \
-	{                                                                      \
-		"other_ns", "Other", TABLE_MEAN_TIME, false                    \
-	}
+#define BREAKDOWN_COLUMNS                                                           \
+	TABLE_COLUMN("kernel_ns", "Kernel", TABLE_MEAN_TIME),                       \
+		TABLE_COLUMN("memcpy_ns", "Memcpy", TABLE_MEAN_TIME),               \
+		TABLE_COLUMN("memset_ns", "Memset", TABLE_MEAN_TIME),               \
+		TABLE_COLUMN("communication_ns", "Communication", TABLE_MEAN_TIME), \
+		TABLE_COLUMN("runtime_ns", "Runtime", TABLE_MEAN_TIME),             \
+		TABLE_COLUMN("dataloader_ns", "DataLoader", TABLE_MEAN_TIME),       \
+		TABLE_COLUMN("cpu_exec_ns", "CPU Exec", TABLE_MEAN_TIME),           \
+		TABLE_COLUMN("other_ns", "Other", TABLE_MEAN_TIME)
 
 /* Kernels that are held at once, and intervals of a part out of order. */
 #define BREAKDOWN_MOST (1u << 20)

@@ -139,12 +139,11 @@ void view_note_more(struct table *table, const char *format, ...)
 
 /* The columns that tables by devices begin with: pid, rank, device. view_fill_device sets
  * them. */
-#define VIEW_DEVICE_COLUMNS                                                              \
-	{"pid", "PID", TABLE_ID, false, "process ID"},                                   \
-		{"rank", "Rank", TABLE_COUNT, false, "rank in the job"},                 \
-	{                                                                                \
-		"device", "GPU", TABLE_COUNT, false, "CUDA device number in the process" \
-	}
+#define VIEW_DEVICE_COLUMNS                                                           \
+	TABLE_COLUMN("pid", "PID", TABLE_ID, .help = "process ID"),                   \
+		TABLE_COLUMN("rank", "Rank", TABLE_COUNT, .help = "rank in the job"), \
+		TABLE_COLUMN(                                                         \
+			"device", "GPU", TABLE_COUNT, .help = "CUDA device number in the process")
 #define VIEW_NR_DEVICE_COLUMNS 3u
 
 /* Sets the process ID and the rank, in this order. */

@@ -92,12 +92,12 @@ static void add_check(struct table *table, const struct diff_check *check,
 static struct table *make_checks(const struct diff_ask *diff, enum diff_verdict *worst)
 {
 	static const struct table_column columns[] = {
-		{"condition", "Fails on", TABLE_TEXT, false},
-		{"result", "Result", TABLE_TEXT, false},
-		{"name", "Name", TABLE_NAME, false},
-		{"change_ns", "Change", TABLE_MEAN_TIME, false},
-		{"change_pct", "of A %", TABLE_PERCENT, false},
-		{"noise", "Noise", TABLE_TEXT, false},
+		TABLE_COLUMN("condition", "Fails on", TABLE_TEXT),
+		TABLE_COLUMN("result", "Result", TABLE_TEXT),
+		TABLE_COLUMN("name", "Name", TABLE_NAME),
+		TABLE_COLUMN("change_ns", "Change", TABLE_MEAN_TIME),
+		TABLE_COLUMN("change_pct", "of A %", TABLE_PERCENT),
+		TABLE_COLUMN("noise", "Noise", TABLE_TEXT),
 	};
 	static const char *const results[] = {
 		[DIFF_GOOD] = "good", [DIFF_FAILED] = "FAILED", [DIFF_NOT_JUDGED] = "not judged"};

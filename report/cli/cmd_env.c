@@ -16,10 +16,10 @@ static const struct {
 };
 
 static const struct table_column columns[] = {
-	{"name", "Variable", TABLE_TEXT, false},
-	{"default", "Default", TABLE_TEXT, false},
-	{"allowed", "Allowed", TABLE_TEXT, false},
-	{"help", "Meaning", TABLE_TEXT, false},
+	TABLE_COLUMN("name", "Variable", TABLE_TEXT),
+	TABLE_COLUMN("default", "Default", TABLE_TEXT),
+	TABLE_COLUMN("allowed", "Allowed", TABLE_TEXT),
+	TABLE_COLUMN("help", "Meaning", TABLE_TEXT),
 };
 
 static int run(int argc, char **argv)

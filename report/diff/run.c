@@ -33,14 +33,14 @@ void diff_fini(struct diff *diff)
 struct table *diff_sides_table(const struct diff *diff)
 {
 	static const struct table_column columns[] = {
-		{"side", "", TABLE_TEXT, false},
-		{"path", "Path", TABLE_TEXT, false},
-		{"processes", "Processes", TABLE_COUNT, false},
-		{"steps", "Whole steps", TABLE_COUNT, false},
-		{"outside", "Events outside", TABLE_COUNT, false},
-		{"unlaunched", "Without a launch", TABLE_COUNT, false},
-		{"untimed", "Without times", TABLE_COUNT, true},
-		{"late", "Out of order", TABLE_COUNT, true},
+		TABLE_COLUMN("side", "", TABLE_TEXT),
+		TABLE_COLUMN("path", "Path", TABLE_TEXT),
+		TABLE_COLUMN("processes", "Processes", TABLE_COUNT),
+		TABLE_COLUMN("steps", "Whole steps", TABLE_COUNT),
+		TABLE_COLUMN("outside", "Events outside", TABLE_COUNT),
+		TABLE_COLUMN("unlaunched", "Without a launch", TABLE_COUNT),
+		TABLE_COLUMN("untimed", "Without times", TABLE_COUNT, .is_wide_only = true),
+		TABLE_COLUMN("late", "Out of order", TABLE_COUNT, .is_wide_only = true),
 	};
 	struct table *table = table_create("sides", "Compared", columns, 8);
 

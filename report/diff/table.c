@@ -26,20 +26,22 @@ enum {
 };
 
 static const struct table_column columns[NR_COLUMNS] = {
-	[COLUMN_NAME] = {"name", "Name", TABLE_NAME, false},
-	[COLUMN_A] = {"a_ns", "A", TABLE_MEAN_TIME, false},
-	[COLUMN_B] = {"b_ns", "B", TABLE_MEAN_TIME, false},
-	[COLUMN_CHANGE] = {"change_ns", "Change", TABLE_MEAN_TIME, false},
-	[COLUMN_PERCENT] = {"change_pct", "of A %", TABLE_PERCENT, false},
-	[COLUMN_SHARE] = {"step_pct", "of A's step %", TABLE_PERCENT, false},
-	[COLUMN_NOISE] = {"noise", "Noise", TABLE_TEXT, false},
-	[COLUMN_P] = {"p", "p", TABLE_NUMBER, true},
-	[COLUMN_CALLS_A] = {"a_calls", "A calls", TABLE_NUMBER, true},
-	[COLUMN_CALLS_B] = {"b_calls", "B calls", TABLE_NUMBER, true},
-	[COLUMN_DEVIATION_A] = {"a_stddev_ns", "A stddev", TABLE_MEAN_TIME, true},
-	[COLUMN_DEVIATION_B] = {"b_stddev_ns", "B stddev", TABLE_MEAN_TIME, true},
-	[COLUMN_MATCH] = {"match", "Match", TABLE_TEXT, false},
-	[COLUMN_NAME_A] = {"a_name", "Name in A", TABLE_NAME, true},
+	[COLUMN_NAME] = TABLE_COLUMN("name", "Name", TABLE_NAME),
+	[COLUMN_A] = TABLE_COLUMN("a_ns", "A", TABLE_MEAN_TIME),
+	[COLUMN_B] = TABLE_COLUMN("b_ns", "B", TABLE_MEAN_TIME),
+	[COLUMN_CHANGE] = TABLE_COLUMN("change_ns", "Change", TABLE_MEAN_TIME),
+	[COLUMN_PERCENT] = TABLE_COLUMN("change_pct", "of A %", TABLE_PERCENT),
+	[COLUMN_SHARE] = TABLE_COLUMN("step_pct", "of A's step %", TABLE_PERCENT),
+	[COLUMN_NOISE] = TABLE_COLUMN("noise", "Noise", TABLE_TEXT),
+	[COLUMN_P] = TABLE_COLUMN("p", "p", TABLE_NUMBER, .is_wide_only = true),
+	[COLUMN_CALLS_A] = TABLE_COLUMN("a_calls", "A calls", TABLE_NUMBER, .is_wide_only = true),
+	[COLUMN_CALLS_B] = TABLE_COLUMN("b_calls", "B calls", TABLE_NUMBER, .is_wide_only = true),
+	[COLUMN_DEVIATION_A] =
+		TABLE_COLUMN("a_stddev_ns", "A stddev", TABLE_MEAN_TIME, .is_wide_only = true),
+	[COLUMN_DEVIATION_B] =
+		TABLE_COLUMN("b_stddev_ns", "B stddev", TABLE_MEAN_TIME, .is_wide_only = true),
+	[COLUMN_MATCH] = TABLE_COLUMN("match", "Match", TABLE_TEXT),
+	[COLUMN_NAME_A] = TABLE_COLUMN("a_name", "Name in A", TABLE_NAME, .is_wide_only = true),
 };
 
 static const char *const keys[] = {

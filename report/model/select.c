@@ -705,13 +705,13 @@ static void fill(struct process *process, struct table_cell *cells)
 struct table *select_table(struct process *const *processes, size_t nr_processes)
 {
 	static const struct table_column columns[NR_COLUMNS] = {
-		{"pid", "PID", TABLE_ID, false},
-		{"rank", "Rank", TABLE_ID, false},
-		{"steps", "Steps", TABLE_COUNT, false},
-		{"list", "Which", TABLE_TEXT, false},
-		{"duration_ns", "Duration", TABLE_TIME, false},
-		{"works", "Works in all", TABLE_COUNT, false},
-		{"works_without_call", "Works without a call", TABLE_COUNT, false},
+		TABLE_COLUMN("pid", "PID", TABLE_ID),
+		TABLE_COLUMN("rank", "Rank", TABLE_ID),
+		TABLE_COLUMN("steps", "Steps", TABLE_COUNT),
+		TABLE_COLUMN("list", "Which", TABLE_TEXT),
+		TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
+		TABLE_COLUMN("works", "Works in all", TABLE_COUNT),
+		TABLE_COLUMN("works_without_call", "Works without a call", TABLE_COUNT),
 	};
 	bool is_scattered = false, is_empty = false;
 	struct table *table;

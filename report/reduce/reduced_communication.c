@@ -67,16 +67,16 @@ static void fill(struct reduced_row *row, struct table_cell *cells)
 struct table *reduced_communication_table(struct reduced *reduced, unsigned int argument)
 {
 	struct table_column columns[NR_COLUMNS] = {
-		[CALLS] = {"calls", "Calls", TABLE_COUNT, false},
-		[BYTES] = {"bytes", "Size", TABLE_SIZE, true},
-		[MEAN_BYTES] = {"avg_bytes", "Avg size", TABLE_MEAN_SIZE, false},
-		[TIME] = {"time_ns", "Kernels", TABLE_TIME, false},
-		[AVG] = {"avg_ns", "Avg", TABLE_MEAN_TIME, false},
-		[MEDIAN] = {"median_ns", "Med", TABLE_MEAN_TIME, false},
-		[P99] = {"p99_ns", "p99", TABLE_TIME, false},
-		[ALGBW] = {"algbw_bytes_per_s", "Algbw", TABLE_RATE, false},
-		[BUSBW] = {"busbw_bytes_per_s", "Busbw", TABLE_RATE, false},
-		[UNTIMED] = {"untimed", "Untimed", TABLE_COUNT, true},
+		[CALLS] = TABLE_COLUMN("calls", "Calls", TABLE_COUNT),
+		[BYTES] = TABLE_COLUMN("bytes", "Size", TABLE_SIZE, .is_wide_only = true),
+		[MEAN_BYTES] = TABLE_COLUMN("avg_bytes", "Avg size", TABLE_MEAN_SIZE),
+		[TIME] = TABLE_COLUMN("time_ns", "Kernels", TABLE_TIME),
+		[AVG] = TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME),
+		[MEDIAN] = TABLE_COLUMN("median_ns", "Med", TABLE_MEAN_TIME),
+		[P99] = TABLE_COLUMN("p99_ns", "p99", TABLE_TIME),
+		[ALGBW] = TABLE_COLUMN("algbw_bytes_per_s", "Algbw", TABLE_RATE),
+		[BUSBW] = TABLE_COLUMN("busbw_bytes_per_s", "Busbw", TABLE_RATE),
+		[UNTIMED] = TABLE_COLUMN("untimed", "Untimed", TABLE_COUNT, .is_wide_only = true),
 		REDUCED_SPREAD,
 	};
 	struct table *table;

@@ -31,8 +31,8 @@ static struct table *make_breakdown(struct reduced *reduced, uint64_t least_step
 {
 	static const struct table_column columns[NR_BREAKDOWN] = {
 		REDUCED_WHO,
-		[STEPS] = {"steps", "Steps", TABLE_COUNT, false},
-		[TOTAL] = {"total_ns", "Total", TABLE_MEAN_TIME, false},
+		[STEPS] = TABLE_COLUMN("steps", "Steps", TABLE_COUNT),
+		[TOTAL] = TABLE_COLUMN("total_ns", "Total", TABLE_MEAN_TIME),
 		BREAKDOWN_COLUMNS,
 	};
 	char cut[64] = "";
@@ -78,9 +78,9 @@ struct table *reduced_memory_each(struct reduced *reduced)
 {
 	static const struct table_column columns[] = {
 		REDUCED_WHO,
-		{"allocated_bytes", "Allocated", TABLE_SIZE, false},
-		{"reserved_bytes", "Reserved", TABLE_SIZE, false},
-		{"cuda_malloc_bytes", "cudaMalloc", TABLE_SIZE, false},
+		TABLE_COLUMN("allocated_bytes", "Allocated", TABLE_SIZE),
+		TABLE_COLUMN("reserved_bytes", "Reserved", TABLE_SIZE),
+		TABLE_COLUMN("cuda_malloc_bytes", "cudaMalloc", TABLE_SIZE),
 	};
 	static const enum reduced_fact facts[] = {
 		REDUCED_ALLOCATED_BYTES, REDUCED_RESERVED_BYTES, REDUCED_CUDA_MALLOC_BYTES};

@@ -11,13 +11,13 @@
 
 enum column { PROCESSES, MIN, MIN_RANK, MEDIAN, MAX, MAX_RANK, NR_COLUMNS };
 
-#define OVER_COLUMNS(type, mean, unit)                                                      \
-	{"processes", "Processes", TABLE_COUNT, false}, {"min_" unit, "Min", type, false},  \
-		{"min_rank", "of rank", TABLE_TEXT, false},                                 \
-		{"median_" unit, "Median", mean, false}, {"max_" unit, "Max", type, false}, \
-	{                                                                                   \
-		"max_rank", "of rank", TABLE_TEXT, false                                    \
-	}
+#define OVER_COLUMNS(type, mean, unit)                           \
+	TABLE_COLUMN("processes", "Processes", TABLE_COUNT),     \
+		TABLE_COLUMN("min_" unit, "Min", type),          \
+		TABLE_COLUMN("min_rank", "of rank", TABLE_TEXT), \
+		TABLE_COLUMN("median_" unit, "Median", mean),    \
+		TABLE_COLUMN("max_" unit, "Max", type),          \
+		TABLE_COLUMN("max_rank", "of rank", TABLE_TEXT)
 
 #define TITLE_BYTES 64u
 
@@ -87,11 +87,11 @@ static struct table *over_processes(
 	struct reduced *reduced, const struct reduced_view_class *class, const char *key)
 {
 	static const struct table_column times[] = {
-		{"name", "Time", TABLE_TEXT, false},
+		TABLE_COLUMN("name", "Time", TABLE_TEXT),
 		OVER_COLUMNS(TABLE_MEAN_TIME, TABLE_MEAN_TIME, "ns"),
 	};
 	static const struct table_column sizes[] = {
-		{"name", "Memory", TABLE_TEXT, false},
+		TABLE_COLUMN("name", "Memory", TABLE_TEXT),
 		OVER_COLUMNS(TABLE_MEAN_SIZE, TABLE_MEAN_SIZE, "bytes"),
 	};
 	struct table *each = class->each(reduced), *table;

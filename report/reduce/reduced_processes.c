@@ -30,12 +30,12 @@ struct table *reduced_processes_table(const struct reduced *reduced)
 {
 	static const struct table_column columns[] = {
 		REDUCED_WHO,
-		{"world_size", "World", TABLE_ID, false},
-		{"duration_ns", "Duration", TABLE_TIME, false},
-		{"events", "Events", TABLE_COUNT, false},
-		{"missing", "Missing", TABLE_COUNT, false},
-		{"state", "State", TABLE_TEXT, false},
-		{"command", "Command", TABLE_TEXT, false},
+		TABLE_COLUMN("world_size", "World", TABLE_ID),
+		TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
+		TABLE_COLUMN("events", "Events", TABLE_COUNT),
+		TABLE_COLUMN("missing", "Missing", TABLE_COUNT),
+		TABLE_COLUMN("state", "State", TABLE_TEXT),
+		TABLE_COLUMN("command", "Command", TABLE_TEXT),
 	};
 	static const char *const states[NR_REDUCED_STATES] = {
 		"complete", "incomplete", "unfinished"};

@@ -8,17 +8,17 @@
 #include "report/table/step_heatmap.h"
 
 /* The times of a step but its duration, in the order of enum reduced_time. */
-#define TIME_COLUMNS(type)                                                                  \
-	{"dataloader_ns", "Dataloader", type, true}, {"forward_ns", "Forward", type, true}, \
-		{"backward_ns", "Backward", type, true},                                    \
-		{"optimization_ns", "Optimization", type, true},                            \
-		{"others_ns", "Others", type, true}, {"gpu_ns", "GPU", type, true},         \
-		{"computation_ns", "Computation", type, false},                             \
-		{"communication_ns", "Communication", type, false},                         \
-		{"overlap_ns", "Overlap", type, false},                                     \
-	{                                                                                   \
-		"idle_ns", "Neither", type, false                                           \
-	}
+#define TIME_COLUMNS(type)                                                                   \
+	TABLE_COLUMN("dataloader_ns", "Dataloader", type, .is_wide_only = true),             \
+		TABLE_COLUMN("forward_ns", "Forward", type, .is_wide_only = true),           \
+		TABLE_COLUMN("backward_ns", "Backward", type, .is_wide_only = true),         \
+		TABLE_COLUMN("optimization_ns", "Optimization", type, .is_wide_only = true), \
+		TABLE_COLUMN("others_ns", "Others", type, .is_wide_only = true),             \
+		TABLE_COLUMN("gpu_ns", "GPU", type, .is_wide_only = true),                   \
+		TABLE_COLUMN("computation_ns", "Computation", type),                         \
+		TABLE_COLUMN("communication_ns", "Communication", type),                     \
+		TABLE_COLUMN("overlap_ns", "Overlap", type),                                 \
+		TABLE_COLUMN("idle_ns", "Neither", type)
 
 /* ---- steps over processes ---- */
 
@@ -129,9 +129,9 @@ static void draw(struct field *field, struct table *table)
 struct table *reduced_steps_table(struct reduced *reduced, unsigned int argument)
 {
 	static const struct table_column columns[NR_STEP_COLUMNS] = {
-		{"step", "Step", TABLE_ID, false},
-		{"processes", "Processes", TABLE_COUNT, false},
-		{"slowest_rank", "Slowest rank", TABLE_TEXT, false},
+		TABLE_COLUMN("step", "Step", TABLE_ID),
+		TABLE_COLUMN("processes", "Processes", TABLE_COUNT),
+		TABLE_COLUMN("slowest_rank", "Slowest rank", TABLE_TEXT),
 		SAMPLES_COLUMNS,
 		TIME_COLUMNS(TABLE_MEAN_TIME),
 	};
@@ -180,8 +180,8 @@ struct table *reduced_every_step_table(struct reduced *reduced, unsigned int arg
 {
 	static const struct table_column columns[] = {
 		REDUCED_WHO,
-		{"step", "Step", TABLE_ID, false},
-		{"duration_ns", "Duration", TABLE_TIME, false},
+		TABLE_COLUMN("step", "Step", TABLE_ID),
+		TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
 		TIME_COLUMNS(TABLE_TIME),
 	};
 	struct table *table = table_create(
@@ -228,8 +228,8 @@ struct table *reduced_distributed_table(struct reduced *reduced, unsigned int ar
 {
 	static const struct table_column columns[] = {
 		REDUCED_WHO,
-		{"steps", "Steps", TABLE_COUNT, false},
-		{"duration_ns", "Duration", TABLE_TIME, false},
+		TABLE_COLUMN("steps", "Steps", TABLE_COUNT),
+		TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
 		TIME_COLUMNS(TABLE_TIME),
 	};
 	struct table *table = table_create("distributed", "Sums of steps by process", columns,
@@ -262,7 +262,7 @@ struct table *reduced_distributed_each(struct reduced *reduced)
 {
 	static const struct table_column columns[] = {
 		REDUCED_WHO,
-		{"duration_ns", "Duration", TABLE_MEAN_TIME, false},
+		TABLE_COLUMN("duration_ns", "Duration", TABLE_MEAN_TIME),
 		TIME_COLUMNS(TABLE_MEAN_TIME),
 	};
 	struct table *table = table_create(

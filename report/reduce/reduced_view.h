@@ -55,11 +55,9 @@ struct table *reduced_processes_table(const struct reduced *reduced);
 void reduced_who_cell(struct table_cell *cell, const struct reduced_who *who);
 
 /* The columns that tables of processes begin with. */
-#define REDUCED_WHO                                                         \
-	{"rank", "Rank", TABLE_ID, false}, {"pid", "PID", TABLE_ID, false}, \
-	{                                                                   \
-		"host", "Host", TABLE_TEXT, true                            \
-	}
+#define REDUCED_WHO                                                                   \
+	TABLE_COLUMN("rank", "Rank", TABLE_ID), TABLE_COLUMN("pid", "PID", TABLE_ID), \
+		TABLE_COLUMN("host", "Host", TABLE_TEXT, .is_wide_only = true)
 #define REDUCED_WHO_COLUMNS 3u
 void reduced_who_fill(const struct reduced_process *process, struct table_cell *cells);
 
@@ -71,13 +69,12 @@ unsigned int reduced_name_columns(enum reduced_view view, struct table_column *c
 void reduced_name_fill(const struct reduced_key *key, struct table_cell *cells);
 
 /* How many processes have a row, and which spent least and most in it. */
-#define REDUCED_SPREAD                                                                           \
-	{"processes", "Processes", TABLE_COUNT, false}, {"least_ns", "Least", TABLE_TIME, true}, \
-		{"least_rank", "Least by rank", TABLE_TEXT, true},                               \
-		{"most_ns", "Most", TABLE_TIME, false},                                          \
-	{                                                                                        \
-		"most_rank", "Most by rank", TABLE_TEXT, false                                   \
-	}
+#define REDUCED_SPREAD                                                                         \
+	TABLE_COLUMN("processes", "Processes", TABLE_COUNT),                                   \
+		TABLE_COLUMN("least_ns", "Least", TABLE_TIME, .is_wide_only = true),           \
+		TABLE_COLUMN("least_rank", "Least by rank", TABLE_TEXT, .is_wide_only = true), \
+		TABLE_COLUMN("most_ns", "Most", TABLE_TIME),                                   \
+		TABLE_COLUMN("most_rank", "Most by rank", TABLE_TEXT)
 #define REDUCED_SPREAD_COLUMNS 5u
 void reduced_spread_fill(const struct reduced_row *row, struct table_cell *cells);
 

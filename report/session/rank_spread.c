@@ -283,13 +283,15 @@ static struct table_column *make_columns(const struct over *over, unsigned int *
 			columns[(*nr)++] = table->columns[i];
 		}
 	}
-	columns[*nr + RANKS] = (struct table_column){"nr_ranks", "Ranks", TABLE_COUNT, false};
-	columns[*nr + MIN] = (struct table_column){kinds[kind].min, "Min", type, false};
-	columns[*nr + MIN_RANK] = (struct table_column){"min_rank", "of rank", TABLE_ID, false};
+	columns[*nr + RANKS] = (struct table_column)TABLE_COLUMN("nr_ranks", "Ranks", TABLE_COUNT);
+	columns[*nr + MIN] = (struct table_column)TABLE_COLUMN(kinds[kind].min, "Min", type);
+	columns[*nr + MIN_RANK] =
+		(struct table_column)TABLE_COLUMN("min_rank", "of rank", TABLE_ID);
 	columns[*nr + MEDIAN] =
-		(struct table_column){kinds[kind].median, "Median", kinds[kind].mean, false};
-	columns[*nr + MAX] = (struct table_column){kinds[kind].max, "Max", type, false};
-	columns[*nr + MAX_RANK] = (struct table_column){"max_rank", "of rank", TABLE_ID, false};
+		(struct table_column)TABLE_COLUMN(kinds[kind].median, "Median", kinds[kind].mean);
+	columns[*nr + MAX] = (struct table_column)TABLE_COLUMN(kinds[kind].max, "Max", type);
+	columns[*nr + MAX_RANK] =
+		(struct table_column)TABLE_COLUMN("max_rank", "of rank", TABLE_ID);
 	*nr += NR_COLUMNS;
 	return columns;
 }

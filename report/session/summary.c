@@ -71,16 +71,16 @@ static void add_process_line(struct buf *out, const struct process *process, boo
 struct table *summary_processes(const struct cmd_input *input)
 {
 	static const struct table_column columns[] = {
-		{"pid", "PID", TABLE_ID, false},
-		{"host", "Host", TABLE_TEXT, false},
-		{"rank", "Rank", TABLE_ID, false},
-		{"world_size", "World", TABLE_ID, false},
-		{"duration_ns", "Duration", TABLE_TIME, false},
-		{"events", "Events", TABLE_COUNT, false},
-		{"missing", "Missing", TABLE_COUNT, false},
-		{"state", "State", TABLE_TEXT, false},
-		{"file", "File", TABLE_TEXT, false},
-		{"command", "Command", TABLE_TEXT, false},
+		TABLE_COLUMN("pid", "PID", TABLE_ID),
+		TABLE_COLUMN("host", "Host", TABLE_TEXT),
+		TABLE_COLUMN("rank", "Rank", TABLE_ID),
+		TABLE_COLUMN("world_size", "World", TABLE_ID),
+		TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
+		TABLE_COLUMN("events", "Events", TABLE_COUNT),
+		TABLE_COLUMN("missing", "Missing", TABLE_COUNT),
+		TABLE_COLUMN("state", "State", TABLE_TEXT),
+		TABLE_COLUMN("file", "File", TABLE_TEXT),
+		TABLE_COLUMN("command", "Command", TABLE_TEXT),
 	};
 	struct table *table = table_create("processes", "Processes", columns, 10);
 

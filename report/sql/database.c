@@ -481,10 +481,10 @@ struct result *database_run(struct database *database, const char *sql, size_t *
 /* ---- what there is ---- */
 
 static const struct table_column schema_columns[] = {
-	{"table", "Table", TABLE_TEXT, false},
-	{"column", "Column", TABLE_TEXT, false},
-	{"type", "Type", TABLE_TEXT, false},
-	{"meaning", "Meaning", TABLE_TEXT, false},
+	TABLE_COLUMN("table", "Table", TABLE_TEXT),
+	TABLE_COLUMN("column", "Column", TABLE_TEXT),
+	TABLE_COLUMN("type", "Type", TABLE_TEXT),
+	TABLE_COLUMN("meaning", "Meaning", TABLE_TEXT),
 };
 
 static void add_line(struct table *schema, const char *table, const char *column, const char *type,

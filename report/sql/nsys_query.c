@@ -14,7 +14,7 @@
 struct table *nsys_query_table(const struct nsys_ask *ask, const char *sort,
 	struct process **processes, size_t nr_processes)
 {
-	static const struct table_column columns[] = {{"none", "", TABLE_TEXT, false}};
+	static const struct table_column columns[] = {TABLE_COLUMN("none", "", TABLE_TEXT)};
 
 	(void)ask;
 	(void)sort;

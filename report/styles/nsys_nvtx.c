@@ -81,12 +81,12 @@ static struct table *make_table(struct ranges_view *view, uint32_t kind)
 {
 	static const struct table_column both[] = {
 		NSYS_TIMES("Instances"),
-		{"style", "Style", TABLE_TEXT, false},
-		{"name", "Range", TABLE_TEXT, false},
+		TABLE_COLUMN("style", "Style", TABLE_TEXT),
+		TABLE_COLUMN("name", "Range", TABLE_TEXT),
 	};
 	static const struct table_column one[] = {
 		NSYS_TIMES("Instances"),
-		{"name", "Range", TABLE_TEXT, false},
+		TABLE_COLUMN("name", "Range", TABLE_TEXT),
 	};
 	bool is_both = kind == GPROF_NVTX_MARK;
 	struct table *table = table_create(

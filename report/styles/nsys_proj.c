@@ -165,26 +165,25 @@ static void fill_pushpop(
 	set_tree(range, &cells[13]);
 }
 
-#define PLACE_COLUMNS                                                                        \
-	{"level", "Lvl", TABLE_ID, false}, {"children", "NumChild", TABLE_ID, false},        \
-		{"id", "RangeId", TABLE_ID, false}, {"parent", "ParentId", TABLE_ID, false}, \
-	{                                                                                    \
-		"stack", "RangeStack", TABLE_TEXT, false                                     \
-	}
+#define PLACE_COLUMNS                                                                           \
+	TABLE_COLUMN("level", "Lvl", TABLE_ID), TABLE_COLUMN("children", "NumChild", TABLE_ID), \
+		TABLE_COLUMN("id", "RangeId", TABLE_ID),                                        \
+		TABLE_COLUMN("parent", "ParentId", TABLE_ID),                                   \
+		TABLE_COLUMN("stack", "RangeStack", TABLE_TEXT)
 
 struct table *nsys_nvtx_pushpop_trace(const struct nsys_ask *ask, void *const *views)
 {
 	static const struct table_column columns[] = {
-		{"start_ns", "Start (ns)", TABLE_TIME, false},
-		{"end_ns", "End (ns)", TABLE_TIME, false},
-		{"duration_ns", "Duration (ns)", TABLE_TIME, false},
-		{"child_ns", "DurChild (ns)", TABLE_TIME, false},
-		{"self_ns", "DurNonChild (ns)", TABLE_TIME, false},
-		{"name", "Name", TABLE_TEXT, false},
-		{"pid", "PID", TABLE_ID, false},
-		{"tid", "TID", TABLE_ID, false},
+		TABLE_COLUMN("start_ns", "Start (ns)", TABLE_TIME),
+		TABLE_COLUMN("end_ns", "End (ns)", TABLE_TIME),
+		TABLE_COLUMN("duration_ns", "Duration (ns)", TABLE_TIME),
+		TABLE_COLUMN("child_ns", "DurChild (ns)", TABLE_TIME),
+		TABLE_COLUMN("self_ns", "DurNonChild (ns)", TABLE_TIME),
+		TABLE_COLUMN("name", "Name", TABLE_TEXT),
+		TABLE_COLUMN("pid", "PID", TABLE_ID),
+		TABLE_COLUMN("tid", "TID", TABLE_ID),
 		PLACE_COLUMNS,
-		{"tree", "NameTree", TABLE_TEXT, false},
+		TABLE_COLUMN("tree", "NameTree", TABLE_TEXT),
 	};
 	struct proj_view *view = views[0];
 
@@ -210,15 +209,15 @@ static void fill_proj(
 struct table *nsys_nvtx_gpu_proj_trace(const struct nsys_ask *ask, void *const *views)
 {
 	static const struct table_column columns[] = {
-		{"name", "Name", TABLE_TEXT, false},
-		{"proj_start_ns", "Projected Start (ns)", TABLE_TIME, false},
-		{"proj_duration_ns", "Projected Duration (ns)", TABLE_TIME, false},
-		{"start_ns", "Orig Start (ns)", TABLE_TIME, false},
-		{"duration_ns", "Orig Duration (ns)", TABLE_TIME, false},
-		{"style", "Style", TABLE_TEXT, false},
-		{"pid", "PID", TABLE_ID, false},
-		{"tid", "TID", TABLE_ID, false},
-		{"works", "NumGPUOps", TABLE_ID, false},
+		TABLE_COLUMN("name", "Name", TABLE_TEXT),
+		TABLE_COLUMN("proj_start_ns", "Projected Start (ns)", TABLE_TIME),
+		TABLE_COLUMN("proj_duration_ns", "Projected Duration (ns)", TABLE_TIME),
+		TABLE_COLUMN("start_ns", "Orig Start (ns)", TABLE_TIME),
+		TABLE_COLUMN("duration_ns", "Orig Duration (ns)", TABLE_TIME),
+		TABLE_COLUMN("style", "Style", TABLE_TEXT),
+		TABLE_COLUMN("pid", "PID", TABLE_ID),
+		TABLE_COLUMN("tid", "TID", TABLE_ID),
+		TABLE_COLUMN("works", "NumGPUOps", TABLE_ID),
 		PLACE_COLUMNS,
 	};
 	struct proj_view *view = views[0];
@@ -289,20 +288,20 @@ static void fill_proj_sum(const struct proj_sums *sums, size_t row, struct table
 struct table *nsys_nvtx_gpu_proj_sum(const struct nsys_ask *ask, void *const *views)
 {
 	static const struct table_column columns[] = {
-		{"name", "Range", TABLE_TEXT, false},
-		{"style", "Style", TABLE_TEXT, false},
-		{"total_ns", "Total Proj Time (ns)", TABLE_TIME, false},
-		{"range_ns", "Total Range Time (ns)", TABLE_TIME, false},
-		{"calls", "Range Instances", TABLE_COUNT, false},
-		{"avg_ns", "Proj Avg (ns)", TABLE_MEAN_TIME, false},
-		{"median_ns", "Proj Med (ns)", TABLE_MEAN_TIME, false},
-		{"min_ns", "Proj Min (ns)", TABLE_TIME, false},
-		{"max_ns", "Proj Max (ns)", TABLE_TIME, false},
-		{"stddev_ns", "Proj StdDev (ns)", TABLE_MEAN_TIME, false},
-		{"works", "Total GPU Ops", TABLE_COUNT, false},
-		{"avg_works", "Avg GPU Ops", TABLE_NUMBER, false},
-		{"avg_level", "Avg Range Lvl", TABLE_NUMBER, false},
-		{"avg_children", "Avg Num Child", TABLE_NUMBER, false},
+		TABLE_COLUMN("name", "Range", TABLE_TEXT),
+		TABLE_COLUMN("style", "Style", TABLE_TEXT),
+		TABLE_COLUMN("total_ns", "Total Proj Time (ns)", TABLE_TIME),
+		TABLE_COLUMN("range_ns", "Total Range Time (ns)", TABLE_TIME),
+		TABLE_COLUMN("calls", "Range Instances", TABLE_COUNT),
+		TABLE_COLUMN("avg_ns", "Proj Avg (ns)", TABLE_MEAN_TIME),
+		TABLE_COLUMN("median_ns", "Proj Med (ns)", TABLE_MEAN_TIME),
+		TABLE_COLUMN("min_ns", "Proj Min (ns)", TABLE_TIME),
+		TABLE_COLUMN("max_ns", "Proj Max (ns)", TABLE_TIME),
+		TABLE_COLUMN("stddev_ns", "Proj StdDev (ns)", TABLE_MEAN_TIME),
+		TABLE_COLUMN("works", "Total GPU Ops", TABLE_COUNT),
+		TABLE_COLUMN("avg_works", "Avg GPU Ops", TABLE_NUMBER),
+		TABLE_COLUMN("avg_level", "Avg Range Lvl", TABLE_NUMBER),
+		TABLE_COLUMN("avg_children", "Avg Num Child", TABLE_NUMBER),
 	};
 	struct table *table = table_create("rows", "", columns, 14);
 	struct proj_view *view = views[0];

@@ -150,19 +150,19 @@ static void fill_kern(struct kern_view *view, const struct nsys_ask *ask,
 struct table *nsys_nvtx_kern_sum(const struct nsys_ask *ask, void *const *views)
 {
 	static const struct table_column columns[] = {
-		{"range", "NVTX Range", TABLE_TEXT, false},
-		{"style", "Style", TABLE_TEXT, false},
-		{"pid", "PID", TABLE_ID, false},
-		{"tid", "TID", TABLE_ID, false},
-		{"ranges", "NVTX Inst", TABLE_COUNT, false},
-		{"calls", "Kern Inst", TABLE_COUNT, false},
-		{"total_ns", "Total Time (ns)", TABLE_TIME, false},
-		{"avg_ns", "Avg (ns)", TABLE_MEAN_TIME, false},
-		{"median_ns", "Med (ns)", TABLE_MEAN_TIME, false},
-		{"min_ns", "Min (ns)", TABLE_TIME, false},
-		{"max_ns", "Max (ns)", TABLE_TIME, false},
-		{"stddev_ns", "StdDev (ns)", TABLE_MEAN_TIME, false},
-		{"name", "Kernel Name", TABLE_TEXT, false},
+		TABLE_COLUMN("range", "NVTX Range", TABLE_TEXT),
+		TABLE_COLUMN("style", "Style", TABLE_TEXT),
+		TABLE_COLUMN("pid", "PID", TABLE_ID),
+		TABLE_COLUMN("tid", "TID", TABLE_ID),
+		TABLE_COLUMN("ranges", "NVTX Inst", TABLE_COUNT),
+		TABLE_COLUMN("calls", "Kern Inst", TABLE_COUNT),
+		TABLE_COLUMN("total_ns", "Total Time (ns)", TABLE_TIME),
+		TABLE_COLUMN("avg_ns", "Avg (ns)", TABLE_MEAN_TIME),
+		TABLE_COLUMN("median_ns", "Med (ns)", TABLE_MEAN_TIME),
+		TABLE_COLUMN("min_ns", "Min (ns)", TABLE_TIME),
+		TABLE_COLUMN("max_ns", "Max (ns)", TABLE_TIME),
+		TABLE_COLUMN("stddev_ns", "StdDev (ns)", TABLE_MEAN_TIME),
+		TABLE_COLUMN("name", "Kernel Name", TABLE_TEXT),
 	};
 	struct kern_view *view = views[0];
 	struct table *table = table_create("rows", "", columns, 13);

@@ -69,23 +69,19 @@ void nsys_set_kernel(
 void nsys_begin_trace(void *view, struct process *process);
 void nsys_keep_trace(void *view);
 
-#define NSYS_DURATION_START                                  \
-	{"duration_ns", "Duration (ns)", TABLE_TIME, false}, \
-	{                                                    \
-		"start_ns", "Start (ns)", TABLE_TIME, false  \
-	}
+#define NSYS_DURATION_START                                       \
+	TABLE_COLUMN("duration_ns", "Duration (ns)", TABLE_TIME), \
+		TABLE_COLUMN("start_ns", "Start (ns)", TABLE_TIME)
 
-#define NSYS_TIMES(count)                                           \
-	{"share_pct", "Time (%)", TABLE_PERCENT, false},            \
-		{"total_ns", "Total Time (ns)", TABLE_TIME, false}, \
-		{"calls", count, TABLE_COUNT, false},               \
-		{"avg_ns", "Avg (ns)", TABLE_MEAN_TIME, false},     \
-		{"median_ns", "Med (ns)", TABLE_MEAN_TIME, false},  \
-		{"min_ns", "Min (ns)", TABLE_TIME, false},          \
-		{"max_ns", "Max (ns)", TABLE_TIME, false},          \
-	{                                                           \
-		"stddev_ns", "StdDev (ns)", TABLE_MEAN_TIME, false  \
-	}
+#define NSYS_TIMES(count)                                                \
+	TABLE_COLUMN("share_pct", "Time (%)", TABLE_PERCENT),            \
+		TABLE_COLUMN("total_ns", "Total Time (ns)", TABLE_TIME), \
+		TABLE_COLUMN("calls", count, TABLE_COUNT),               \
+		TABLE_COLUMN("avg_ns", "Avg (ns)", TABLE_MEAN_TIME),     \
+		TABLE_COLUMN("median_ns", "Med (ns)", TABLE_MEAN_TIME),  \
+		TABLE_COLUMN("min_ns", "Min (ns)", TABLE_TIME),          \
+		TABLE_COLUMN("max_ns", "Max (ns)", TABLE_TIME),          \
+		TABLE_COLUMN("stddev_ns", "StdDev (ns)", TABLE_MEAN_TIME)
 
 /* nsys_sums.c */
 struct table *nsys_api_sum(const struct nsys_ask *ask, void *const *views);

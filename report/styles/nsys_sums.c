@@ -117,7 +117,7 @@ static struct table *call_table(void *view, bool is_cuda)
 {
 	static const struct table_column columns[] = {
 		NSYS_TIMES("Num Calls"),
-		{"name", "Name", TABLE_TEXT, false},
+		TABLE_COLUMN("name", "Name", TABLE_TEXT),
 	};
 	struct keyed_stats merged;
 
@@ -142,7 +142,7 @@ struct table *nsys_kern_sum(const struct nsys_ask *ask, void *const *views)
 {
 	static const struct table_column columns[] = {
 		NSYS_TIMES("Instances"),
-		{"name", "Name", TABLE_TEXT, false},
+		TABLE_COLUMN("name", "Name", TABLE_TEXT),
 	};
 	struct keyed_stats merged;
 
@@ -155,7 +155,7 @@ struct table *nsys_mem_time_sum(const struct nsys_ask *ask, void *const *views)
 {
 	static const struct table_column columns[] = {
 		NSYS_TIMES("Count"),
-		{"name", "Operation", TABLE_TEXT, false},
+		TABLE_COLUMN("name", "Operation", TABLE_TEXT),
 	};
 	struct keyed_stats merged;
 
@@ -169,14 +169,14 @@ struct table *nsys_mem_time_sum(const struct nsys_ask *ask, void *const *views)
 struct table *nsys_mem_size_sum(const struct nsys_ask *ask, void *const *views)
 {
 	static const struct table_column columns[] = {
-		{"total_bytes", "Total (MB)", TABLE_SIZE, false},
-		{"calls", "Count", TABLE_COUNT, false},
-		{"avg_bytes", "Avg (MB)", TABLE_MEAN_SIZE, false},
-		{"median_bytes", "Med (MB)", TABLE_MEAN_SIZE, false},
-		{"min_bytes", "Min (MB)", TABLE_SIZE, false},
-		{"max_bytes", "Max (MB)", TABLE_SIZE, false},
-		{"stddev_bytes", "StdDev (MB)", TABLE_MEAN_SIZE, false},
-		{"name", "Operation", TABLE_TEXT, false},
+		TABLE_COLUMN("total_bytes", "Total (MB)", TABLE_SIZE),
+		TABLE_COLUMN("calls", "Count", TABLE_COUNT),
+		TABLE_COLUMN("avg_bytes", "Avg (MB)", TABLE_MEAN_SIZE),
+		TABLE_COLUMN("median_bytes", "Med (MB)", TABLE_MEAN_SIZE),
+		TABLE_COLUMN("min_bytes", "Min (MB)", TABLE_SIZE),
+		TABLE_COLUMN("max_bytes", "Max (MB)", TABLE_SIZE),
+		TABLE_COLUMN("stddev_bytes", "StdDev (MB)", TABLE_MEAN_SIZE),
+		TABLE_COLUMN("name", "Operation", TABLE_TEXT),
 	};
 	struct table *table = table_create("rows", "", columns, 8);
 	struct keyed_stats merged;
@@ -217,8 +217,8 @@ static struct table *category_table(
 {
 	static const struct table_column columns[] = {
 		NSYS_TIMES("Instances"),
-		{"category", "Category", TABLE_TEXT, false},
-		{"name", "Operation", TABLE_TEXT, false},
+		TABLE_COLUMN("category", "Category", TABLE_TEXT),
+		TABLE_COLUMN("name", "Operation", TABLE_TEXT),
 	};
 	struct keyed_stats merged;
 
@@ -280,9 +280,9 @@ struct table *nsys_kern_gb_sum(const struct nsys_ask *ask, void *const *views)
 {
 	static const struct table_column columns[] = {
 		NSYS_TIMES("Instances"),
-		{"grid", "GridXYZ", TABLE_TEXT, false},
-		{"block", "BlockXYZ", TABLE_TEXT, false},
-		{"name", "Name", TABLE_TEXT, false},
+		TABLE_COLUMN("grid", "GridXYZ", TABLE_TEXT),
+		TABLE_COLUMN("block", "BlockXYZ", TABLE_TEXT),
+		TABLE_COLUMN("name", "Name", TABLE_TEXT),
 	};
 	const struct keyed_stats *kernels = nsys_kernels_tally(views[0]);
 	struct keyed_stats merged;

@@ -90,27 +90,27 @@ static void fill_gpu(
 struct table *nsys_gpu_trace(const struct nsys_ask *ask, void *const *views)
 {
 	static const struct table_column columns[NR_G] = {
-		[G_START] = {"start_ns", "Start (ns)", TABLE_TIME, false},
-		[G_DURATION] = {"duration_ns", "Duration (ns)", TABLE_TIME, false},
-		[G_CORRELATION] = {"correlation", "CorrId", TABLE_ID, false},
-		[G_GRID] = {"grid_x", "GrdX", TABLE_ID, false},
-		{"grid_y", "GrdY", TABLE_ID, false},
-		{"grid_z", "GrdZ", TABLE_ID, false},
-		[G_BLOCK] = {"block_x", "BlkX", TABLE_ID, false},
-		{"block_y", "BlkY", TABLE_ID, false},
-		{"block_z", "BlkZ", TABLE_ID, false},
-		[G_REGISTERS] = {"registers", "Reg/Trd", TABLE_ID, false},
-		[G_STATIC] = {"static_bytes", "StcSMem (MB)", TABLE_SIZE, false},
-		[G_DYNAMIC] = {"dynamic_bytes", "DymSMem (MB)", TABLE_SIZE, false},
-		[G_BYTES] = {"bytes", "Bytes (MB)", TABLE_SIZE, false},
-		[G_RATE] = {"rate", "Throughput (MB/s)", TABLE_RATE, false},
-		[G_SOURCE] = {"source", "SrcMemKd", TABLE_TEXT, false},
-		[G_TARGET] = {"target", "DstMemKd", TABLE_TEXT, false},
-		[G_DEVICE] = {"device", "Device", TABLE_TEXT, false},
-		[G_CONTEXT] = {"context", "Ctx", TABLE_ID, false},
-		[G_GREEN] = {"green_context", "GreenCtx", TABLE_ID, false},
-		[G_STREAM] = {"stream", "Strm", TABLE_ID, false},
-		[G_NAME] = {"name", "Name", TABLE_TEXT, false},
+		[G_START] = TABLE_COLUMN("start_ns", "Start (ns)", TABLE_TIME),
+		[G_DURATION] = TABLE_COLUMN("duration_ns", "Duration (ns)", TABLE_TIME),
+		[G_CORRELATION] = TABLE_COLUMN("correlation", "CorrId", TABLE_ID),
+		[G_GRID] = TABLE_COLUMN("grid_x", "GrdX", TABLE_ID),
+		TABLE_COLUMN("grid_y", "GrdY", TABLE_ID),
+		TABLE_COLUMN("grid_z", "GrdZ", TABLE_ID),
+		[G_BLOCK] = TABLE_COLUMN("block_x", "BlkX", TABLE_ID),
+		TABLE_COLUMN("block_y", "BlkY", TABLE_ID),
+		TABLE_COLUMN("block_z", "BlkZ", TABLE_ID),
+		[G_REGISTERS] = TABLE_COLUMN("registers", "Reg/Trd", TABLE_ID),
+		[G_STATIC] = TABLE_COLUMN("static_bytes", "StcSMem (MB)", TABLE_SIZE),
+		[G_DYNAMIC] = TABLE_COLUMN("dynamic_bytes", "DymSMem (MB)", TABLE_SIZE),
+		[G_BYTES] = TABLE_COLUMN("bytes", "Bytes (MB)", TABLE_SIZE),
+		[G_RATE] = TABLE_COLUMN("rate", "Throughput (MB/s)", TABLE_RATE),
+		[G_SOURCE] = TABLE_COLUMN("source", "SrcMemKd", TABLE_TEXT),
+		[G_TARGET] = TABLE_COLUMN("target", "DstMemKd", TABLE_TEXT),
+		[G_DEVICE] = TABLE_COLUMN("device", "Device", TABLE_TEXT),
+		[G_CONTEXT] = TABLE_COLUMN("context", "Ctx", TABLE_ID),
+		[G_GREEN] = TABLE_COLUMN("green_context", "GreenCtx", TABLE_ID),
+		[G_STREAM] = TABLE_COLUMN("stream", "Strm", TABLE_ID),
+		[G_NAME] = TABLE_COLUMN("name", "Name", TABLE_TEXT),
 	};
 	struct trace *trace = view_gpu_trace_take(views[0]);
 
@@ -182,15 +182,15 @@ static void fill_api(
 struct table *nsys_api_trace(const struct nsys_ask *ask, void *const *views)
 {
 	static const struct table_column columns[NR_A] = {
-		[A_START] = {"start_ns", "Start (ns)", TABLE_TIME, false},
-		[A_DURATION] = {"duration_ns", "Duration (ns)", TABLE_TIME, false},
-		[A_NAME] = {"name", "Name", TABLE_TEXT, false},
-		[A_RESULT] = {"result", "Result", TABLE_ID, false},
-		[A_CORRELATION] = {"correlation", "CorrID", TABLE_ID, false},
-		[A_PID] = {"pid", "Pid", TABLE_ID, false},
-		[A_TID] = {"tid", "Tid", TABLE_ID, false},
-		[A_PRIORITY] = {"priority", "T-Pri", TABLE_ID, false},
-		[A_THREAD] = {"thread_name", "Thread Name", TABLE_TEXT, false},
+		[A_START] = TABLE_COLUMN("start_ns", "Start (ns)", TABLE_TIME),
+		[A_DURATION] = TABLE_COLUMN("duration_ns", "Duration (ns)", TABLE_TIME),
+		[A_NAME] = TABLE_COLUMN("name", "Name", TABLE_TEXT),
+		[A_RESULT] = TABLE_COLUMN("result", "Result", TABLE_ID),
+		[A_CORRELATION] = TABLE_COLUMN("correlation", "CorrID", TABLE_ID),
+		[A_PID] = TABLE_COLUMN("pid", "Pid", TABLE_ID),
+		[A_TID] = TABLE_COLUMN("tid", "Tid", TABLE_ID),
+		[A_PRIORITY] = TABLE_COLUMN("priority", "T-Pri", TABLE_ID),
+		[A_THREAD] = TABLE_COLUMN("thread_name", "Thread Name", TABLE_TEXT),
 	};
 
 	(void)ask;

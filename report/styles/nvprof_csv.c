@@ -173,26 +173,26 @@ void nvprof_csv_print(const struct table *table, struct buf *out)
 struct table *nvprof_csv_gpu(struct trace *trace)
 {
 	static const struct table_column numbers[NR_C] = {
-		[C_START] = {"start_ns", "Start", TABLE_TIME, false},
-		[C_DURATION] = {"duration_ns", "Duration", TABLE_TIME, false},
-		[C_GRID] = {"grid_x", "Grid X", TABLE_ID, false},
-		{"grid_y", "Grid Y", TABLE_ID, false},
-		{"grid_z", "Grid Z", TABLE_ID, false},
-		[C_BLOCK] = {"block_x", "Block X", TABLE_ID, false},
-		{"block_y", "Block Y", TABLE_ID, false},
-		{"block_z", "Block Z", TABLE_ID, false},
-		[C_REGISTERS] = {"registers", "Registers Per Thread", TABLE_ID, false},
-		[C_STATIC] = {"static_bytes", "Static SMem", TABLE_SIZE, false},
-		[C_DYNAMIC] = {"dynamic_bytes", "Dynamic SMem", TABLE_SIZE, false},
-		[C_SIZE] = {"bytes", "Size", TABLE_SIZE, false},
-		[C_RATE] = {"rate", "Throughput", TABLE_RATE, false},
-		[C_SOURCE] = {"source", "SrcMemType", TABLE_TEXT, false},
-		[C_TARGET] = {"target", "DstMemType", TABLE_TEXT, false},
-		[C_DEVICE] = {"device", "Device", TABLE_TEXT, false},
-		[C_CONTEXT] = {"context", "Context", TABLE_TEXT, false},
-		[C_STREAM] = {"stream", "Stream", TABLE_TEXT, false},
-		[C_NAME] = {"name", "Name", TABLE_NAME, false},
-		[C_CORRELATION] = {"correlation", "Correlation_ID", TABLE_ID, false},
+		[C_START] = TABLE_COLUMN("start_ns", "Start", TABLE_TIME),
+		[C_DURATION] = TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
+		[C_GRID] = TABLE_COLUMN("grid_x", "Grid X", TABLE_ID),
+		TABLE_COLUMN("grid_y", "Grid Y", TABLE_ID),
+		TABLE_COLUMN("grid_z", "Grid Z", TABLE_ID),
+		[C_BLOCK] = TABLE_COLUMN("block_x", "Block X", TABLE_ID),
+		TABLE_COLUMN("block_y", "Block Y", TABLE_ID),
+		TABLE_COLUMN("block_z", "Block Z", TABLE_ID),
+		[C_REGISTERS] = TABLE_COLUMN("registers", "Registers Per Thread", TABLE_ID),
+		[C_STATIC] = TABLE_COLUMN("static_bytes", "Static SMem", TABLE_SIZE),
+		[C_DYNAMIC] = TABLE_COLUMN("dynamic_bytes", "Dynamic SMem", TABLE_SIZE),
+		[C_SIZE] = TABLE_COLUMN("bytes", "Size", TABLE_SIZE),
+		[C_RATE] = TABLE_COLUMN("rate", "Throughput", TABLE_RATE),
+		[C_SOURCE] = TABLE_COLUMN("source", "SrcMemType", TABLE_TEXT),
+		[C_TARGET] = TABLE_COLUMN("target", "DstMemType", TABLE_TEXT),
+		[C_DEVICE] = TABLE_COLUMN("device", "Device", TABLE_TEXT),
+		[C_CONTEXT] = TABLE_COLUMN("context", "Context", TABLE_TEXT),
+		[C_STREAM] = TABLE_COLUMN("stream", "Stream", TABLE_TEXT),
+		[C_NAME] = TABLE_COLUMN("name", "Name", TABLE_NAME),
+		[C_CORRELATION] = TABLE_COLUMN("correlation", "Correlation_ID", TABLE_ID),
 	};
 
 	return trace_table(trace, "rows", "", numbers, NR_C, fill_csv);
@@ -201,10 +201,10 @@ struct table *nvprof_csv_gpu(struct trace *trace)
 struct table *nvprof_csv_calls(struct trace *trace)
 {
 	static const struct table_column numbers[] = {
-		{"start_ns", "Start", TABLE_TIME, false},
-		{"duration_ns", "Duration", TABLE_TIME, false},
-		{"name", "Name", TABLE_NAME, false},
-		{"correlation", "Correlation_ID", TABLE_ID, false},
+		TABLE_COLUMN("start_ns", "Start", TABLE_TIME),
+		TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
+		TABLE_COLUMN("name", "Name", TABLE_NAME),
+		TABLE_COLUMN("correlation", "Correlation_ID", TABLE_ID),
 	};
 
 	return trace_table(trace, "rows", "", numbers, 4, fill_call_csv);

@@ -270,21 +270,21 @@ static void print_text(const struct table *table, struct buf *out)
 static struct table *make_gpu(void *view, bool is_csv)
 {
 	static const struct table_column texts[NR_T] = {
-		[T_START] = {"start", "Start", TABLE_TEXT, false},
-		[T_DURATION] = {"duration", "Duration", TABLE_TEXT, false},
-		[T_GRID] = {"grid", "Grid Size", TABLE_TEXT, false},
-		[T_BLOCK] = {"block", "Block Size", TABLE_TEXT, false},
-		[T_REGISTERS] = {"registers", "Regs*", TABLE_TEXT, false},
-		[T_STATIC] = {"static", "SSMem*", TABLE_TEXT, false},
-		[T_DYNAMIC] = {"dynamic", "DSMem*", TABLE_TEXT, false},
-		[T_SIZE] = {"size", "Size", TABLE_TEXT, false},
-		[T_RATE] = {"rate", "Throughput", TABLE_TEXT, false},
-		[T_SOURCE] = {"source", "SrcMemType", TABLE_TEXT, false},
-		[T_TARGET] = {"target", "DstMemType", TABLE_TEXT, false},
-		[T_DEVICE] = {"device", "Device", TABLE_TEXT, false},
-		[T_CONTEXT] = {"context", "Context", TABLE_TEXT, false},
-		[T_STREAM] = {"stream", "Stream", TABLE_TEXT, false},
-		[T_NAME] = {"name", "Name", TABLE_TEXT, false},
+		[T_START] = TABLE_COLUMN("start", "Start", TABLE_TEXT),
+		[T_DURATION] = TABLE_COLUMN("duration", "Duration", TABLE_TEXT),
+		[T_GRID] = TABLE_COLUMN("grid", "Grid Size", TABLE_TEXT),
+		[T_BLOCK] = TABLE_COLUMN("block", "Block Size", TABLE_TEXT),
+		[T_REGISTERS] = TABLE_COLUMN("registers", "Regs*", TABLE_TEXT),
+		[T_STATIC] = TABLE_COLUMN("static", "SSMem*", TABLE_TEXT),
+		[T_DYNAMIC] = TABLE_COLUMN("dynamic", "DSMem*", TABLE_TEXT),
+		[T_SIZE] = TABLE_COLUMN("size", "Size", TABLE_TEXT),
+		[T_RATE] = TABLE_COLUMN("rate", "Throughput", TABLE_TEXT),
+		[T_SOURCE] = TABLE_COLUMN("source", "SrcMemType", TABLE_TEXT),
+		[T_TARGET] = TABLE_COLUMN("target", "DstMemType", TABLE_TEXT),
+		[T_DEVICE] = TABLE_COLUMN("device", "Device", TABLE_TEXT),
+		[T_CONTEXT] = TABLE_COLUMN("context", "Context", TABLE_TEXT),
+		[T_STREAM] = TABLE_COLUMN("stream", "Stream", TABLE_TEXT),
+		[T_NAME] = TABLE_COLUMN("name", "Name", TABLE_TEXT),
 	};
 	struct trace *trace = view_gpu_trace_take(view);
 
@@ -296,9 +296,9 @@ static struct table *make_gpu(void *view, bool is_csv)
 static struct table *make_calls(struct trace *trace, bool is_csv)
 {
 	static const struct table_column texts[] = {
-		{"start", "Start", TABLE_TEXT, false},
-		{"duration", "Duration", TABLE_TEXT, false},
-		{"name", "Name", TABLE_TEXT, false},
+		TABLE_COLUMN("start", "Start", TABLE_TEXT),
+		TABLE_COLUMN("duration", "Duration", TABLE_TEXT),
+		TABLE_COLUMN("name", "Name", TABLE_TEXT),
 	};
 
 	return is_csv ? nvprof_csv_calls(trace)

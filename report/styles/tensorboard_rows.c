@@ -12,15 +12,15 @@
 void tensorboard_operators(struct tensorboard *pages)
 {
 	static const struct table_column columns[] = {
-		{"name", "Name", TABLE_NAME, false},
-		{"calls", "Calls", TABLE_COUNT, false},
-		{"device_self_ns", "Device Self Duration", TABLE_TIME, false},
-		{"device_total_ns", "Device Total Duration", TABLE_TIME, false},
-		{"host_self_ns", "Host Self Duration", TABLE_TIME, false},
-		{"host_total_ns", "Host Total Duration", TABLE_TIME, false},
-		{"tensor_eligible", "Tensor Cores Eligible", TABLE_TEXT, false},
-		{"tensor_self_pct", "Tensor Cores Self (%)", TABLE_PERCENT, false},
-		{"tensor_total_pct", "Tensor Cores Total (%)", TABLE_PERCENT, false},
+		TABLE_COLUMN("name", "Name", TABLE_NAME),
+		TABLE_COLUMN("calls", "Calls", TABLE_COUNT),
+		TABLE_COLUMN("device_self_ns", "Device Self Duration", TABLE_TIME),
+		TABLE_COLUMN("device_total_ns", "Device Total Duration", TABLE_TIME),
+		TABLE_COLUMN("host_self_ns", "Host Self Duration", TABLE_TIME),
+		TABLE_COLUMN("host_total_ns", "Host Total Duration", TABLE_TIME),
+		TABLE_COLUMN("tensor_eligible", "Tensor Cores Eligible", TABLE_TEXT),
+		TABLE_COLUMN("tensor_self_pct", "Tensor Cores Self (%)", TABLE_PERCENT),
+		TABLE_COLUMN("tensor_total_pct", "Tensor Cores Total (%)", TABLE_PERCENT),
 	};
 	struct table *table =
 		table_create("operator", "Operator", columns, sizeof(columns) / sizeof(columns[0]));
@@ -54,14 +54,14 @@ void tensorboard_operators(struct tensorboard *pages)
 static void print_memory_of(struct tensorboard *pages, uint32_t device)
 {
 	static const struct table_column columns[] = {
-		{"name", "Operator Name", TABLE_NAME, false},
-		{"calls", "Calls", TABLE_COUNT, false},
-		{"increase_kb", "Size Increase (KB)", TABLE_NUMBER, false},
-		{"self_increase_kb", "Self Size Increase (KB)", TABLE_NUMBER, false},
-		{"allocations", "Allocation Count", TABLE_COUNT, false},
-		{"self_allocations", "Self Allocation Count", TABLE_COUNT, false},
-		{"size_kb", "Allocation Size (KB)", TABLE_NUMBER, false},
-		{"self_size_kb", "Self Allocation Size (KB)", TABLE_NUMBER, false},
+		TABLE_COLUMN("name", "Operator Name", TABLE_NAME),
+		TABLE_COLUMN("calls", "Calls", TABLE_COUNT),
+		TABLE_COLUMN("increase_kb", "Size Increase (KB)", TABLE_NUMBER),
+		TABLE_COLUMN("self_increase_kb", "Self Size Increase (KB)", TABLE_NUMBER),
+		TABLE_COLUMN("allocations", "Allocation Count", TABLE_COUNT),
+		TABLE_COLUMN("self_allocations", "Self Allocation Count", TABLE_COUNT),
+		TABLE_COLUMN("size_kb", "Allocation Size (KB)", TABLE_NUMBER),
+		TABLE_COLUMN("self_size_kb", "Self Allocation Size (KB)", TABLE_NUMBER),
 	};
 	const struct op_memory **rows;
 	struct table *table;
@@ -96,12 +96,12 @@ static void print_memory_of(struct tensorboard *pages, uint32_t device)
 static void print_blocks(struct tensorboard *pages)
 {
 	static const struct table_column columns[] = {
-		{"device", "Device", TABLE_NAME, false},
-		{"name", "Operator", TABLE_NAME, false},
-		{"size_kb", "Size (KB)", TABLE_NUMBER, false},
-		{"allocation_ns", "Allocation Time", TABLE_TIME, false},
-		{"release_ns", "Release Time", TABLE_TIME, false},
-		{"duration_ns", "Duration", TABLE_TIME, false},
+		TABLE_COLUMN("device", "Device", TABLE_NAME),
+		TABLE_COLUMN("name", "Operator", TABLE_NAME),
+		TABLE_COLUMN("size_kb", "Size (KB)", TABLE_NUMBER),
+		TABLE_COLUMN("allocation_ns", "Allocation Time", TABLE_TIME),
+		TABLE_COLUMN("release_ns", "Release Time", TABLE_TIME),
+		TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
 	};
 	struct table *table = table_create(
 		"memory_events", "Memory Events", columns, sizeof(columns) / sizeof(columns[0]));
@@ -158,10 +158,10 @@ void tensorboard_memory(struct tensorboard *pages)
 void tensorboard_collectives(struct tensorboard *pages)
 {
 	static const struct table_column columns[] = {
-		{"name", "Name", TABLE_NAME, false},
-		{"calls", "Calls", TABLE_COUNT, false},
-		{"total_ns", "Total Latency", TABLE_TIME, false},
-		{"avg_ns", "Avg Latency", TABLE_MEAN_TIME, false},
+		TABLE_COLUMN("name", "Name", TABLE_NAME),
+		TABLE_COLUMN("calls", "Calls", TABLE_COUNT),
+		TABLE_COLUMN("total_ns", "Total Latency", TABLE_TIME),
+		TABLE_COLUMN("avg_ns", "Avg Latency", TABLE_MEAN_TIME),
 	};
 	struct table *table = table_create("communication", "Distributed: Communication Operations",
 		columns, sizeof(columns) / sizeof(columns[0]));

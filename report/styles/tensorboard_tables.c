@@ -60,19 +60,19 @@ static void print_view(struct tensorboard *pages, struct table *from, const char
 void tensorboard_overview(struct tensorboard *pages)
 {
 	static const struct table_column gpus[] = {
-		{"device", "GPU", TABLE_ID, false},
-		{"name", "Name", TABLE_NAME, false},
-		{"memory_bytes", "Memory", TABLE_SIZE, false},
-		{"capability", "Compute Capability", TABLE_TEXT, false},
-		{"utilization_pct", "GPU Utilization %", TABLE_PERCENT, false},
-		{"sm_efficiency_pct", "Est. SM Efficiency %", TABLE_PERCENT, false},
-		{"occupancy_pct", "Est. Achieved Occupancy %", TABLE_PERCENT, false},
-		{"tensor_pct", "Kernel Time using Tensor Cores %", TABLE_PERCENT, false},
-		{"unknown_tensor_pct", "(unknown %)", TABLE_PERCENT, false},
+		TABLE_COLUMN("device", "GPU", TABLE_ID),
+		TABLE_COLUMN("name", "Name", TABLE_NAME),
+		TABLE_COLUMN("memory_bytes", "Memory", TABLE_SIZE),
+		TABLE_COLUMN("capability", "Compute Capability", TABLE_TEXT),
+		TABLE_COLUMN("utilization_pct", "GPU Utilization %", TABLE_PERCENT),
+		TABLE_COLUMN("sm_efficiency_pct", "Est. SM Efficiency %", TABLE_PERCENT),
+		TABLE_COLUMN("occupancy_pct", "Est. Achieved Occupancy %", TABLE_PERCENT),
+		TABLE_COLUMN("tensor_pct", "Kernel Time using Tensor Cores %", TABLE_PERCENT),
+		TABLE_COLUMN("unknown_tensor_pct", "(unknown %)", TABLE_PERCENT),
 	};
 	static const struct table_column steps[] = {
-		{"step", "Step", TABLE_TEXT, false},
-		{"total_ns", "Total", TABLE_MEAN_TIME, true},
+		TABLE_COLUMN("step", "Step", TABLE_TEXT),
+		TABLE_COLUMN("total_ns", "Total", TABLE_MEAN_TIME, .is_wide_only = true),
 		BREAKDOWN_COLUMNS,
 	};
 
@@ -81,32 +81,31 @@ void tensorboard_overview(struct tensorboard *pages)
 }
 
 /* Both tables end with them. */
-#define KERNEL_TIMES                                                                               \
-	{"calls", "Calls", TABLE_COUNT, false}, {"total_ns", "Total Duration", TABLE_TIME, false}, \
-		{"avg_ns", "Mean Duration", TABLE_MEAN_TIME, false},                               \
-		{"max_ns", "Max Duration", TABLE_TIME, false},                                     \
-		{"min_ns", "Min Duration", TABLE_TIME, false},                                     \
-		{"blocks_per_sm", "Mean Blocks Per SM", TABLE_NUMBER, false},                      \
-	{                                                                                          \
-		"occupancy_pct", "Mean Est. Achieved Occupancy (%)", TABLE_PERCENT, false          \
-	}
+#define KERNEL_TIMES                                                               \
+	TABLE_COLUMN("calls", "Calls", TABLE_COUNT),                               \
+		TABLE_COLUMN("total_ns", "Total Duration", TABLE_TIME),            \
+		TABLE_COLUMN("avg_ns", "Mean Duration", TABLE_MEAN_TIME),          \
+		TABLE_COLUMN("max_ns", "Max Duration", TABLE_TIME),                \
+		TABLE_COLUMN("min_ns", "Min Duration", TABLE_TIME),                \
+		TABLE_COLUMN("blocks_per_sm", "Mean Blocks Per SM", TABLE_NUMBER), \
+		TABLE_COLUMN("occupancy_pct", "Mean Est. Achieved Occupancy (%)", TABLE_PERCENT)
 
 void tensorboard_kernels(struct tensorboard *pages)
 {
 	static const struct table_column by_operator[] = {
-		{"name", "Name", TABLE_NAME, false},
-		{"operator", "Operator", TABLE_NAME, false},
-		{"grid", "Grid", TABLE_TEXT, false},
-		{"block", "Block", TABLE_TEXT, false},
-		{"registers", "Register Per Thread", TABLE_COUNT, false},
-		{"shared_bytes", "Shared Memory", TABLE_SIZE, false},
-		{"tensor_cores", "Kernel Uses Tensor Cores", TABLE_TEXT, false},
-		{"tensor_eligible", "Op is Tensor Cores eligible", TABLE_TEXT, false},
+		TABLE_COLUMN("name", "Name", TABLE_NAME),
+		TABLE_COLUMN("operator", "Operator", TABLE_NAME),
+		TABLE_COLUMN("grid", "Grid", TABLE_TEXT),
+		TABLE_COLUMN("block", "Block", TABLE_TEXT),
+		TABLE_COLUMN("registers", "Register Per Thread", TABLE_COUNT),
+		TABLE_COLUMN("shared_bytes", "Shared Memory", TABLE_SIZE),
+		TABLE_COLUMN("tensor_cores", "Kernel Uses Tensor Cores", TABLE_TEXT),
+		TABLE_COLUMN("tensor_eligible", "Op is Tensor Cores eligible", TABLE_TEXT),
 		KERNEL_TIMES,
 	};
 	static const struct table_column by_name[] = {
-		{"name", "Name", TABLE_NAME, false},
-		{"tensor_cores", "Tensor Cores Used", TABLE_TEXT, false},
+		TABLE_COLUMN("name", "Name", TABLE_NAME),
+		TABLE_COLUMN("tensor_cores", "Tensor Cores Used", TABLE_TEXT),
 		KERNEL_TIMES,
 	};
 
@@ -117,13 +116,13 @@ void tensorboard_kernels(struct tensorboard *pages)
 void tensorboard_modules(struct tensorboard *pages)
 {
 	static const struct table_column columns[] = {
-		{"module", "Module Name", TABLE_NAME, false},
-		{"calls", "Occurences", TABLE_COUNT, false},
-		{"operators", "Operators", TABLE_COUNT, false},
-		{"total_ns", "Host Total Time", TABLE_TIME, false},
-		{"self_ns", "Host Self Time", TABLE_TIME, false},
-		{"gpu_total_ns", "Device Total Time", TABLE_TIME, false},
-		{"gpu_self_ns", "Device Self Time", TABLE_TIME, false},
+		TABLE_COLUMN("module", "Module Name", TABLE_NAME),
+		TABLE_COLUMN("calls", "Occurences", TABLE_COUNT),
+		TABLE_COLUMN("operators", "Operators", TABLE_COUNT),
+		TABLE_COLUMN("total_ns", "Host Total Time", TABLE_TIME),
+		TABLE_COLUMN("self_ns", "Host Self Time", TABLE_TIME),
+		TABLE_COLUMN("gpu_total_ns", "Device Total Time", TABLE_TIME),
+		TABLE_COLUMN("gpu_self_ns", "Device Self Time", TABLE_TIME),
 	};
 
 	PRINT_VIEW(pages, TENSORBOARD_MODULES, "Module", columns);
@@ -132,11 +131,11 @@ void tensorboard_modules(struct tensorboard *pages)
 void tensorboard_distributed(struct tensorboard *pages)
 {
 	static const struct table_column columns[] = {
-		{"step", "Step", TABLE_ID, false},
-		{"computation_alone_ns", "Computation - Overlap", TABLE_TIME, false},
-		{"overlap_ns", "Overlap", TABLE_TIME, false},
-		{"communication_alone_ns", "Communication - Overlap", TABLE_TIME, false},
-		{"other_ns", "Other", TABLE_TIME, false},
+		TABLE_COLUMN("step", "Step", TABLE_ID),
+		TABLE_COLUMN("computation_alone_ns", "Computation - Overlap", TABLE_TIME),
+		TABLE_COLUMN("overlap_ns", "Overlap", TABLE_TIME),
+		TABLE_COLUMN("communication_alone_ns", "Communication - Overlap", TABLE_TIME),
+		TABLE_COLUMN("other_ns", "Other", TABLE_TIME),
 	};
 
 	PRINT_VIEW(pages, TENSORBOARD_OVERLAP, "Distributed: Computation/Communication Overview",

@@ -47,18 +47,20 @@ double keyed_stats_total_ns(const struct keyed_stats *stats);
  * The first columns of such tables: share_pct, total_ns, calls, avg_ns, median_ns, p99_ns, min_ns,
  * max_ns, stddev_ns. `share` is the title of the first. keyed_stats_fill sets their cells.
  */
-#define KEYED_STATS_COLUMNS(share)                                                                \
-	{"share_pct", share, TABLE_PERCENT, false}, {"total_ns", "Total", TABLE_TIME, false},     \
-		{"calls", "Calls", TABLE_COUNT, false,                                            \
-			"number of them, with those that have no time"},                          \
-		{"avg_ns", "Avg", TABLE_MEAN_TIME, false, "mean"},                                \
-		{"median_ns", "Med", TABLE_MEAN_TIME, false,                                      \
-			"median; the note says where it is not exact"},                           \
-		{"p99_ns", "p99", TABLE_TIME, false, "99th percentile, nearest rank"},            \
-		{"min_ns", "Min", TABLE_TIME, false}, {"max_ns", "Max", TABLE_TIME, false},       \
-	{                                                                                         \
-		"stddev_ns", "StdDev", TABLE_MEAN_TIME, true, "standard deviation of all of them" \
-	}
+#define KEYED_STATS_COLUMNS(share)                                                             \
+	TABLE_COLUMN("share_pct", share, TABLE_PERCENT),                                       \
+		TABLE_COLUMN("total_ns", "Total", TABLE_TIME),                                 \
+		TABLE_COLUMN("calls", "Calls", TABLE_COUNT,                                    \
+			.help = "number of them, with those that have no time"),               \
+		TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME, .help = "mean"),                \
+		TABLE_COLUMN("median_ns", "Med", TABLE_MEAN_TIME,                              \
+			.help = "median; the note says where it is not exact"),                \
+		TABLE_COLUMN(                                                                  \
+			"p99_ns", "p99", TABLE_TIME, .help = "99th percentile, nearest rank"), \
+		TABLE_COLUMN("min_ns", "Min", TABLE_TIME),                                     \
+		TABLE_COLUMN("max_ns", "Max", TABLE_TIME),                                     \
+		TABLE_COLUMN("stddev_ns", "StdDev", TABLE_MEAN_TIME, .is_wide_only = true,     \
+			.help = "standard deviation of all of them")
 #define KEYED_STATS_NR_COLUMNS 9u
 
 void keyed_stats_fill(

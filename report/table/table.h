@@ -33,6 +33,12 @@ struct table_column {
 	uint16_t offset, size;
 };
 
+/* A column; more members may follow, as .is_wide_only, .help or TABLE_MEMBER. */
+#define TABLE_COLUMN(the_key, the_title, the_type, ...)                                 \
+	{                                                                               \
+		.key = (the_key), .title = (the_title), .type = (the_type), __VA_ARGS__ \
+	}
+
 struct table_cell {
 	bool is_known; /* else the cell is empty, and null in JSON */
 	uint64_t integer;

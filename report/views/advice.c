@@ -307,22 +307,24 @@ static void add_words(const struct finding *finding, struct buf *out)
 }
 
 static const struct table_column columns[] = {
-	{"verdict", "Verdict", TABLE_TEXT, false},
-	{"rule", "Rule", TABLE_TEXT, false},
-	{"stake_ns", "At stake", TABLE_TIME, false, "time that it costs at most"},
-	{"stake_pct", "%", TABLE_PERCENT, false},
-	{"stake_of", "Of", TABLE_TEXT, false},
-	{"same_as", "Time told by", TABLE_TEXT, false, "finding that counts the same time"},
-	{"share_pct", "Judged %", TABLE_PERCENT, true},
-	{"of", "Of", TABLE_TEXT, true},
-	{"pid", "PID", TABLE_ID, false},
-	{"rank", "Rank", TABLE_ID, true},
-	{"processes", "Processes", TABLE_COUNT, true},
-	{"source", "Known from", TABLE_TEXT, false},
-	{"threshold", "Fires when", TABLE_TEXT, true},
-	{"evidence", "Evidence", TABLE_TEXT, false},
-	{"sites", "Where", TABLE_TEXT, true, "where in the program"},
-	{"try", "Try", TABLE_TEXT, true},
+	TABLE_COLUMN("verdict", "Verdict", TABLE_TEXT),
+	TABLE_COLUMN("rule", "Rule", TABLE_TEXT),
+	TABLE_COLUMN("stake_ns", "At stake", TABLE_TIME, .help = "time that it costs at most"),
+	TABLE_COLUMN("stake_pct", "%", TABLE_PERCENT),
+	TABLE_COLUMN("stake_of", "Of", TABLE_TEXT),
+	TABLE_COLUMN(
+		"same_as", "Time told by", TABLE_TEXT, .help = "finding that counts the same time"),
+	TABLE_COLUMN("share_pct", "Judged %", TABLE_PERCENT, .is_wide_only = true),
+	TABLE_COLUMN("of", "Of", TABLE_TEXT, .is_wide_only = true),
+	TABLE_COLUMN("pid", "PID", TABLE_ID),
+	TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_wide_only = true),
+	TABLE_COLUMN("processes", "Processes", TABLE_COUNT, .is_wide_only = true),
+	TABLE_COLUMN("source", "Known from", TABLE_TEXT),
+	TABLE_COLUMN("threshold", "Fires when", TABLE_TEXT, .is_wide_only = true),
+	TABLE_COLUMN("evidence", "Evidence", TABLE_TEXT),
+	TABLE_COLUMN(
+		"sites", "Where", TABLE_TEXT, .is_wide_only = true, .help = "where in the program"),
+	TABLE_COLUMN("try", "Try", TABLE_TEXT, .is_wide_only = true),
 };
 
 static void fill_table(void *state, struct table *table)

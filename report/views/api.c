@@ -84,9 +84,9 @@ static void fill_keys(uint32_t kind, uint32_t name, struct table_cell *cells)
 
 static const struct table_column columns[] = {
 	KEYED_STATS_COLUMNS("% of API time"),
-	{"failed", "Failed", TABLE_COUNT, false, "calls that returned an error"},
-	{"api", "API", TABLE_TEXT, false},
-	{"name", "Call", TABLE_NAME, false},
+	TABLE_COLUMN("failed", "Failed", TABLE_COUNT, .help = "calls that returned an error"),
+	TABLE_COLUMN("api", "API", TABLE_TEXT),
+	TABLE_COLUMN("name", "Call", TABLE_NAME),
 };
 
 static void fill_table(void *state, struct table *table)

@@ -23,18 +23,18 @@ enum {
 };
 
 static const struct table_column columns[NR_COLUMNS] = {
-	[START] = {"start_ns", "Start", TABLE_TIME, false},
-	[DURATION] = {"duration_ns", "Duration", TABLE_TIME, false},
-	[RANK] = {"rank", "Rank", TABLE_ID, true},
-	[PID] = {"pid", "PID", TABLE_ID, true},
-	[TID] = {"tid", "Thread", TABLE_ID, false},
-	[CORRELATION] = {"correlation", "Correlation", TABLE_ID, false},
-	[STEP] = {"step", "Step", TABLE_ID, false},
-	[RESULT] = {"result", "Result", TABLE_ID, false},
-	[API] = {"api", "API", TABLE_TEXT, true},
-	[THREAD] = {"thread_name", "Thread name", TABLE_NAME, true},
-	[OPERATOR] = {"operator", "Operator", TABLE_NAME, false},
-	[NAME] = {"name", "Call", TABLE_NAME, false},
+	[START] = TABLE_COLUMN("start_ns", "Start", TABLE_TIME),
+	[DURATION] = TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
+	[RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_wide_only = true),
+	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID, .is_wide_only = true),
+	[TID] = TABLE_COLUMN("tid", "Thread", TABLE_ID),
+	[CORRELATION] = TABLE_COLUMN("correlation", "Correlation", TABLE_ID),
+	[STEP] = TABLE_COLUMN("step", "Step", TABLE_ID),
+	[RESULT] = TABLE_COLUMN("result", "Result", TABLE_ID),
+	[API] = TABLE_COLUMN("api", "API", TABLE_TEXT, .is_wide_only = true),
+	[THREAD] = TABLE_COLUMN("thread_name", "Thread name", TABLE_NAME, .is_wide_only = true),
+	[OPERATOR] = TABLE_COLUMN("operator", "Operator", TABLE_NAME),
+	[NAME] = TABLE_COLUMN("name", "Call", TABLE_NAME),
 };
 
 static void fill(

@@ -220,16 +220,18 @@ static void fill(const struct bandwidth_view *view, size_t i, struct table_cell 
 
 static const struct table_column columns[] = {
 	VIEW_DEVICE_COLUMNS,
-	{"calls", "Calls", TABLE_COUNT, false},
-	{"total_bytes", "Size", TABLE_SIZE, false},
-	{"busy_ns", "Busy", TABLE_TIME, false, "at least one of the kind ran"},
-	{"rate_bytes_per_s", "Rate", TABLE_RATE, false, "size by busy time"},
-	{"link_pct", "% of PCIe", TABLE_PERCENT, false, "of what the PCIe lanes carry one way"},
-	{"rate_median_bytes_per_s", "Med", TABLE_RATE, false},
-	{"rate_min_bytes_per_s", "Min", TABLE_RATE, false},
-	{"rate_max_bytes_per_s", "Max", TABLE_RATE, false},
-	{"without_time", "Without time", TABLE_COUNT, true, "copies without a time"},
-	{"name", "Operation", TABLE_NAME, false},
+	TABLE_COLUMN("calls", "Calls", TABLE_COUNT),
+	TABLE_COLUMN("total_bytes", "Size", TABLE_SIZE),
+	TABLE_COLUMN("busy_ns", "Busy", TABLE_TIME, .help = "at least one of the kind ran"),
+	TABLE_COLUMN("rate_bytes_per_s", "Rate", TABLE_RATE, .help = "size by busy time"),
+	TABLE_COLUMN("link_pct", "% of PCIe", TABLE_PERCENT,
+		.help = "of what the PCIe lanes carry one way"),
+	TABLE_COLUMN("rate_median_bytes_per_s", "Med", TABLE_RATE),
+	TABLE_COLUMN("rate_min_bytes_per_s", "Min", TABLE_RATE),
+	TABLE_COLUMN("rate_max_bytes_per_s", "Max", TABLE_RATE),
+	TABLE_COLUMN("without_time", "Without time", TABLE_COUNT, .is_wide_only = true,
+		.help = "copies without a time"),
+	TABLE_COLUMN("name", "Operation", TABLE_NAME),
 };
 
 static void fill_totals(struct bandwidth_view *view, struct table *table)
@@ -248,11 +250,11 @@ static void fill_totals(struct bandwidth_view *view, struct table *table)
 
 static const struct table_column time_columns[] = {
 	VIEW_DEVICE_COLUMNS,
-	{"start_ns", "Start", TABLE_TIME, false},
-	{"duration_ns", "Duration", TABLE_TIME, false},
-	{"bytes", "Size", TABLE_SIZE, false},
-	{"rate_bytes_per_s", "Rate", TABLE_RATE, false, "size by busy time"},
-	{"name", "Operation", TABLE_NAME, false},
+	TABLE_COLUMN("start_ns", "Start", TABLE_TIME),
+	TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
+	TABLE_COLUMN("bytes", "Size", TABLE_SIZE),
+	TABLE_COLUMN("rate_bytes_per_s", "Rate", TABLE_RATE, .help = "size by busy time"),
+	TABLE_COLUMN("name", "Operation", TABLE_NAME),
 };
 
 static void fill_over_time(const struct bandwidth_view *view, struct table *table)

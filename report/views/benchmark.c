@@ -208,20 +208,21 @@ static void add_note(const struct benchmark_view *view, struct table *table)
 }
 
 static const struct table_column columns[] = {
-	{"pid", "PID", TABLE_ID, false},
-	{"steps", "Steps", TABLE_COUNT, false},
-	{"reader_cost_avg_ns", "reader_cost avg", TABLE_MEAN_TIME, false,
-		"time waiting for data, a step"},
-	{"reader_cost_max_ns", "max", TABLE_TIME, false},
-	{"reader_cost_min_ns", "min", TABLE_TIME, false},
-	{"batch_cost_avg_ns", "batch_cost avg", TABLE_MEAN_TIME, false, "time of a step"},
-	{"batch_cost_max_ns", "max", TABLE_TIME, false},
-	{"batch_cost_min_ns", "min", TABLE_TIME, false},
-	{"reader_ratio_pct", "reader % of batch", TABLE_PERCENT, false},
-	{"batch_size", "Batch", TABLE_COUNT, false},
-	{"ips_avg", "ips avg", TABLE_NUMBER, false, "samples per second"},
-	{"ips_max", "max", TABLE_NUMBER, false},
-	{"ips_min", "min", TABLE_NUMBER, false},
+	TABLE_COLUMN("pid", "PID", TABLE_ID),
+	TABLE_COLUMN("steps", "Steps", TABLE_COUNT),
+	TABLE_COLUMN("reader_cost_avg_ns", "reader_cost avg", TABLE_MEAN_TIME,
+		.help = "time waiting for data, a step"),
+	TABLE_COLUMN("reader_cost_max_ns", "max", TABLE_TIME),
+	TABLE_COLUMN("reader_cost_min_ns", "min", TABLE_TIME),
+	TABLE_COLUMN(
+		"batch_cost_avg_ns", "batch_cost avg", TABLE_MEAN_TIME, .help = "time of a step"),
+	TABLE_COLUMN("batch_cost_max_ns", "max", TABLE_TIME),
+	TABLE_COLUMN("batch_cost_min_ns", "min", TABLE_TIME),
+	TABLE_COLUMN("reader_ratio_pct", "reader % of batch", TABLE_PERCENT),
+	TABLE_COLUMN("batch_size", "Batch", TABLE_COUNT),
+	TABLE_COLUMN("ips_avg", "ips avg", TABLE_NUMBER, .help = "samples per second"),
+	TABLE_COLUMN("ips_max", "max", TABLE_NUMBER),
+	TABLE_COLUMN("ips_min", "min", TABLE_NUMBER),
 };
 
 static void fill_table(void *state, struct table *table)

@@ -270,10 +270,10 @@ static bool is_left_out(const struct breakdown_view *view, const struct result *
 }
 
 static const struct table_column steps_columns[] = {
-	[PID] = {"pid", "PID", TABLE_ID, false},
-	[RANK] = {"rank", "Rank", TABLE_ID, false},
-	[STEP] = {"step", "Step", TABLE_TEXT, false},
-	[TOTAL] = {"total_ns", "Total", TABLE_MEAN_TIME, false},
+	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID),
+	[RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID),
+	[STEP] = TABLE_COLUMN("step", "Step", TABLE_TEXT),
+	[TOTAL] = TABLE_COLUMN("total_ns", "Total", TABLE_MEAN_TIME),
 	BREAKDOWN_COLUMNS,
 };
 
@@ -356,18 +356,19 @@ static void fill_use(const struct result *result, const struct use *use, struct 
 }
 
 static const struct table_column uses_columns[] = {
-	[USE_PID] = {"pid", "PID", TABLE_ID, false},
-	[USE_RANK] = {"rank", "Rank", TABLE_ID, false},
-	[USE_DEVICE] = {"device", "GPU", TABLE_ID, false},
-	[USE_NAME] = {"name", "Name", TABLE_NAME, false},
-	[USE_MEMORY] = {"memory_bytes", "Memory", TABLE_SIZE, false},
-	[USE_CAPABILITY] = {"capability", "Compute capability", TABLE_TEXT, false},
-	[USE_UTILIZATION] = {"utilization_pct", "Kernels % of steps", TABLE_PERCENT, false},
-	[USE_SM] = {"sm_efficiency_pct", "Est. SM efficiency %", TABLE_PERCENT, false},
-	[USE_OCCUPANCY] = {"occupancy_pct", "Est. occupancy %", TABLE_PERCENT, false},
-	[USE_TENSOR] = {"tensor_pct", "Tensor cores % of kernel time", TABLE_PERCENT, false},
-	[USE_NO_TENSOR] = {"no_tensor_pct", "without %", TABLE_PERCENT, true},
-	[USE_UNKNOWN] = {"unknown_tensor_pct", "unknown %", TABLE_PERCENT, false},
+	[USE_PID] = TABLE_COLUMN("pid", "PID", TABLE_ID),
+	[USE_RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID),
+	[USE_DEVICE] = TABLE_COLUMN("device", "GPU", TABLE_ID),
+	[USE_NAME] = TABLE_COLUMN("name", "Name", TABLE_NAME),
+	[USE_MEMORY] = TABLE_COLUMN("memory_bytes", "Memory", TABLE_SIZE),
+	[USE_CAPABILITY] = TABLE_COLUMN("capability", "Compute capability", TABLE_TEXT),
+	[USE_UTILIZATION] = TABLE_COLUMN("utilization_pct", "Kernels % of steps", TABLE_PERCENT),
+	[USE_SM] = TABLE_COLUMN("sm_efficiency_pct", "Est. SM efficiency %", TABLE_PERCENT),
+	[USE_OCCUPANCY] = TABLE_COLUMN("occupancy_pct", "Est. occupancy %", TABLE_PERCENT),
+	[USE_TENSOR] = TABLE_COLUMN("tensor_pct", "Tensor cores % of kernel time", TABLE_PERCENT),
+	[USE_NO_TENSOR] =
+		TABLE_COLUMN("no_tensor_pct", "without %", TABLE_PERCENT, .is_wide_only = true),
+	[USE_UNKNOWN] = TABLE_COLUMN("unknown_tensor_pct", "unknown %", TABLE_PERCENT),
 };
 
 static void fill_uses(void *state, struct table *table)

@@ -140,9 +140,10 @@ static uint64_t overlap_ns(const void *state, size_t row)
 
 static const struct table_column columns[] = {
 	KEYED_STATS_COLUMNS("% of communication"),
-	{"overlap_ns", "Overlapped", TABLE_TIME, false, "computation ran on the device meanwhile"},
-	{"overlap_pct", "Overlapped %", TABLE_PERCENT, false},
-	{"name", "Kernel", TABLE_NAME, false, TABLE_MEMBER(keyed_stats_row, name)},
+	TABLE_COLUMN("overlap_ns", "Overlapped", TABLE_TIME,
+		.help = "computation ran on the device meanwhile"),
+	TABLE_COLUMN("overlap_pct", "Overlapped %", TABLE_PERCENT),
+	TABLE_COLUMN("name", "Kernel", TABLE_NAME, TABLE_MEMBER(keyed_stats_row, name)),
 };
 
 static void fill_table(void *state, struct table *table)

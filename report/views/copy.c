@@ -294,21 +294,22 @@ static void fill(
 	table_set_integer(&cells[11], view->tally.rows[row].name);
 }
 
-#define COPY_COLUMNS                                                                        \
-	{"total_bytes", "Size", TABLE_SIZE, false},                                         \
-		{"bytes_per_s", "Rate", TABLE_RATE, false, "size by time"},                 \
-		{"avg_bytes", "Avg size", TABLE_MEAN_SIZE, false},                          \
-		{"min_bytes", "Min size", TABLE_SIZE, true},                                \
-		{"max_bytes", "Max size", TABLE_SIZE, true},                                \
-		{"direction", "Direction", TABLE_TEXT, true},                               \
-		{"source", "From", TABLE_TEXT, true}, {"target", "To", TABLE_TEXT, true},   \
-		{"async", "Async", TABLE_TEXT, false, "whether the call was asynchronous"}, \
-		{"seen_by", "Seen by", TABLE_TEXT, true,                                    \
-			"device records, or host calls where there are none"},              \
-		{"untimed", "Untimed", TABLE_COUNT, true, "copies without a time"},         \
-	{                                                                                   \
-		"name", "Operation", TABLE_NAME, false                                      \
-	}
+#define COPY_COLUMNS                                                                      \
+	TABLE_COLUMN("total_bytes", "Size", TABLE_SIZE),                                  \
+		TABLE_COLUMN("bytes_per_s", "Rate", TABLE_RATE, .help = "size by time"),  \
+		TABLE_COLUMN("avg_bytes", "Avg size", TABLE_MEAN_SIZE),                   \
+		TABLE_COLUMN("min_bytes", "Min size", TABLE_SIZE, .is_wide_only = true),  \
+		TABLE_COLUMN("max_bytes", "Max size", TABLE_SIZE, .is_wide_only = true),  \
+		TABLE_COLUMN("direction", "Direction", TABLE_TEXT, .is_wide_only = true), \
+		TABLE_COLUMN("source", "From", TABLE_TEXT, .is_wide_only = true),         \
+		TABLE_COLUMN("target", "To", TABLE_TEXT, .is_wide_only = true),           \
+		TABLE_COLUMN("async", "Async", TABLE_TEXT,                                \
+			.help = "whether the call was asynchronous"),                     \
+		TABLE_COLUMN("seen_by", "Seen by", TABLE_TEXT, .is_wide_only = true,      \
+			.help = "device records, or host calls where there are none"),    \
+		TABLE_COLUMN("untimed", "Untimed", TABLE_COUNT, .is_wide_only = true,     \
+			.help = "copies without a time"),                                 \
+		TABLE_COLUMN("name", "Operation", TABLE_NAME)
 static const struct table_column copy_columns[] = {
 	KEYED_STATS_COLUMNS("% of copy time"), COPY_COLUMNS};
 static const struct table_column set_columns[] = {

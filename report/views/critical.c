@@ -186,17 +186,18 @@ static void add_note(const struct critical_view *view, struct table *table)
 }
 
 static const struct table_column columns[] = {
-	{"share_pct", "% of steps", TABLE_PERCENT, false}, /* as keyed_stats_fill has them */
-	{"total_ns", "Total", TABLE_TIME, false},
-	{"pieces", "Pieces", TABLE_COUNT, false, "stretches of the path"},
-	{"avg_ns", "Avg", TABLE_MEAN_TIME, false},
-	{"median_ns", "Med", TABLE_MEAN_TIME, false},
-	{"p99_ns", "p99", TABLE_TIME, true},
-	{"min_ns", "Min", TABLE_TIME, true},
-	{"max_ns", "Max", TABLE_TIME, false},
-	{"stddev_ns", "StdDev", TABLE_MEAN_TIME, true},
-	{"kind", "Kind", TABLE_TEXT, true, "host, launch, stream or wait"},
-	{"name", "On the path", TABLE_NAME, false, "what the path runs through"},
+	TABLE_COLUMN("share_pct", "% of steps", TABLE_PERCENT), /* as keyed_stats_fill has them */
+	TABLE_COLUMN("total_ns", "Total", TABLE_TIME),
+	TABLE_COLUMN("pieces", "Pieces", TABLE_COUNT, .help = "stretches of the path"),
+	TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME),
+	TABLE_COLUMN("median_ns", "Med", TABLE_MEAN_TIME),
+	TABLE_COLUMN("p99_ns", "p99", TABLE_TIME, .is_wide_only = true),
+	TABLE_COLUMN("min_ns", "Min", TABLE_TIME, .is_wide_only = true),
+	TABLE_COLUMN("max_ns", "Max", TABLE_TIME),
+	TABLE_COLUMN("stddev_ns", "StdDev", TABLE_MEAN_TIME, .is_wide_only = true),
+	TABLE_COLUMN("kind", "Kind", TABLE_TEXT, .is_wide_only = true,
+		.help = "host, launch, stream or wait"),
+	TABLE_COLUMN("name", "On the path", TABLE_NAME, .help = "what the path runs through"),
 };
 
 static void fill_table(void *state, struct table *table)

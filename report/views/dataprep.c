@@ -183,21 +183,21 @@ static void add_rows(const struct dataprep_view *view, struct table *table)
 }
 
 static const struct table_column columns[] = {
-	{"pid", "PID", TABLE_ID, false},
-	{"parent", "Loop", TABLE_ID, false, "process ID of the training loop"},
-	{"role", "Is", TABLE_TEXT, false, "loop, worker or other"},
-	{"worker", "Worker", TABLE_ID, false},
-	{"span_ns", "Span", TABLE_TIME, false},
-	{"cpu_ns", "CPU time", TABLE_TIME, false},
-	{"busy_pct", "% of span in operators", TABLE_PERCENT, false,
-		"may exceed 100 with several threads"},
-	{"operators_ns", "In operators", TABLE_TIME, false},
-	{"batches", "Batches", TABLE_COUNT, false},
-	{"wait_ns", "Waited", TABLE_TIME, false, "in __next__ of the loader"},
-	{"wait_avg_ns", "Avg", TABLE_MEAN_TIME, false},
-	{"wait_max_ns", "Max", TABLE_TIME, false},
-	{"wait_min_ns", "Min", TABLE_TIME, false},
-	{"wait_pct", "% of steps", TABLE_PERCENT, false},
+	TABLE_COLUMN("pid", "PID", TABLE_ID),
+	TABLE_COLUMN("parent", "Loop", TABLE_ID, .help = "process ID of the training loop"),
+	TABLE_COLUMN("role", "Is", TABLE_TEXT, .help = "loop, worker or other"),
+	TABLE_COLUMN("worker", "Worker", TABLE_ID),
+	TABLE_COLUMN("span_ns", "Span", TABLE_TIME),
+	TABLE_COLUMN("cpu_ns", "CPU time", TABLE_TIME),
+	TABLE_COLUMN("busy_pct", "% of span in operators", TABLE_PERCENT,
+		.help = "may exceed 100 with several threads"),
+	TABLE_COLUMN("operators_ns", "In operators", TABLE_TIME),
+	TABLE_COLUMN("batches", "Batches", TABLE_COUNT),
+	TABLE_COLUMN("wait_ns", "Waited", TABLE_TIME, .help = "in __next__ of the loader"),
+	TABLE_COLUMN("wait_avg_ns", "Avg", TABLE_MEAN_TIME),
+	TABLE_COLUMN("wait_max_ns", "Max", TABLE_TIME),
+	TABLE_COLUMN("wait_min_ns", "Min", TABLE_TIME),
+	TABLE_COLUMN("wait_pct", "% of steps", TABLE_PERCENT),
 };
 
 static void fill_table(void *state, struct table *table)

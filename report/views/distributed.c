@@ -125,18 +125,20 @@ static void note_devices(const struct distributed_view *view, struct table *tabl
 
 static const struct table_column columns[] = {
 	VIEW_DEVICE_COLUMNS,
-	{"step", "Step", TABLE_ID, false},
-	{"time_ns", "Time", TABLE_TIME, false},
-	{"computation_ns", "Computation", TABLE_TIME, false, "union of the computing kernels"},
-	{"communication_ns", "Communication", TABLE_TIME, false, "union of the communication"},
-	{"overlap_ns", "Overlap", TABLE_TIME, false, "both at once"},
-	{"computation_alone_ns", "Computation - overlap", TABLE_TIME, false,
-		"computation without communication"},
-	{"communication_alone_ns", "Communication - overlap", TABLE_TIME, false,
-		"exposed communication"},
-	{"other_ns", "Other", TABLE_TIME, false, "neither"},
-	{"communication_pct", "Communication % of time", TABLE_PERCENT, false},
-	{"overlap_pct", "Overlap % of communication", TABLE_PERCENT, false},
+	TABLE_COLUMN("step", "Step", TABLE_ID),
+	TABLE_COLUMN("time_ns", "Time", TABLE_TIME),
+	TABLE_COLUMN("computation_ns", "Computation", TABLE_TIME,
+		.help = "union of the computing kernels"),
+	TABLE_COLUMN("communication_ns", "Communication", TABLE_TIME,
+		.help = "union of the communication"),
+	TABLE_COLUMN("overlap_ns", "Overlap", TABLE_TIME, .help = "both at once"),
+	TABLE_COLUMN("computation_alone_ns", "Computation - overlap", TABLE_TIME,
+		.help = "computation without communication"),
+	TABLE_COLUMN("communication_alone_ns", "Communication - overlap", TABLE_TIME,
+		.help = "exposed communication"),
+	TABLE_COLUMN("other_ns", "Other", TABLE_TIME, .help = "neither"),
+	TABLE_COLUMN("communication_pct", "Communication % of time", TABLE_PERCENT),
+	TABLE_COLUMN("overlap_pct", "Overlap % of communication", TABLE_PERCENT),
 };
 
 static void fill_table(void *state, struct table *table)

@@ -367,18 +367,19 @@ static void add_ranks(
 
 static const struct table_column columns[] = {
 	VIEW_DEVICE_COLUMNS,
-	{"step", "Step", TABLE_ID, false},
-	{"communicator", "Communicator", TABLE_TEXT, false},
-	{"all_to_alls", "All-to-alls", TABLE_COUNT, false, TABLE_MEMBER(expert_row, nr)},
-	{"received_bytes", "Received", TABLE_SIZE, false, TABLE_MEMBER(expert_row, received_bytes)},
-	{"received_pct", "Received % of mean", TABLE_PERCENT, false,
-		"of the mean over the ranks of the communicator"},
-	{"computation_ns", "Computation between", TABLE_TIME, false,
-		"from the end of an all-to-all to the begin of the next",
-		TABLE_MEMBER(expert_row, computation_ns)},
-	{"computation_pct", "Computation % of mean", TABLE_PERCENT, false},
-	{"late_wait_ns", "Waited for it", TABLE_TIME, false,
-		"the others, in all-to-alls to which it came last"},
+	TABLE_COLUMN("step", "Step", TABLE_ID),
+	TABLE_COLUMN("communicator", "Communicator", TABLE_TEXT),
+	TABLE_COLUMN("all_to_alls", "All-to-alls", TABLE_COUNT, TABLE_MEMBER(expert_row, nr)),
+	TABLE_COLUMN(
+		"received_bytes", "Received", TABLE_SIZE, TABLE_MEMBER(expert_row, received_bytes)),
+	TABLE_COLUMN("received_pct", "Received % of mean", TABLE_PERCENT,
+		.help = "of the mean over the ranks of the communicator"),
+	TABLE_COLUMN("computation_ns", "Computation between", TABLE_TIME,
+		.help = "from the end of an all-to-all to the begin of the next",
+		TABLE_MEMBER(expert_row, computation_ns)),
+	TABLE_COLUMN("computation_pct", "Computation % of mean", TABLE_PERCENT),
+	TABLE_COLUMN("late_wait_ns", "Waited for it", TABLE_TIME,
+		.help = "the others, in all-to-alls to which it came last"),
 };
 
 static void fill_table(void *state, struct table *table)

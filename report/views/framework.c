@@ -314,21 +314,22 @@ static void add_note(const struct framework_view *view, struct table *table)
 }
 
 static const struct table_column columns[] = {
-	[SECTION] = {"section", "Section", TABLE_TEXT, true},
-	[LEVEL] = {"level", "Level", TABLE_ID, true}, /* the row lies in the last lower one */
-	[PID] = {"pid", "PID", TABLE_ID, true},
-	[THREAD] = {"thread", "Thread", TABLE_ID, true},
-	[CALLS] = {"calls", "Calls", TABLE_COUNT, false},
-	[TOTAL] = {"total_ns", "Total", TABLE_TIME, false},
-	[CPU] = {"cpu_ns", "CPU time", TABLE_TIME, false},
-	[CPU_RATIO] = {"cpu_pct", "CPU %", TABLE_PERCENT, false},
-	[GPU] = {"gpu_ns", "GPU time", TABLE_TIME, false},
-	[GPU_RATIO] = {"gpu_pct", "GPU %", TABLE_PERCENT, false},
-	[MIN] = {"min_ns", "Min", TABLE_TIME, false},
-	[MAX] = {"max_ns", "Max", TABLE_TIME, false},
-	[AVG] = {"avg_ns", "Avg", TABLE_MEAN_TIME, false},
-	[RATIO] = {"ratio_pct", "Ratio %", TABLE_PERCENT, false},
-	[NAME] = {"name", "Event", TABLE_TEXT, false},
+	[SECTION] = TABLE_COLUMN("section", "Section", TABLE_TEXT, .is_wide_only = true),
+	[LEVEL] = TABLE_COLUMN("level", "Level", TABLE_ID,
+		.is_wide_only = true), /* the row lies in the last lower one */
+	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID, .is_wide_only = true),
+	[THREAD] = TABLE_COLUMN("thread", "Thread", TABLE_ID, .is_wide_only = true),
+	[CALLS] = TABLE_COLUMN("calls", "Calls", TABLE_COUNT),
+	[TOTAL] = TABLE_COLUMN("total_ns", "Total", TABLE_TIME),
+	[CPU] = TABLE_COLUMN("cpu_ns", "CPU time", TABLE_TIME),
+	[CPU_RATIO] = TABLE_COLUMN("cpu_pct", "CPU %", TABLE_PERCENT),
+	[GPU] = TABLE_COLUMN("gpu_ns", "GPU time", TABLE_TIME),
+	[GPU_RATIO] = TABLE_COLUMN("gpu_pct", "GPU %", TABLE_PERCENT),
+	[MIN] = TABLE_COLUMN("min_ns", "Min", TABLE_TIME),
+	[MAX] = TABLE_COLUMN("max_ns", "Max", TABLE_TIME),
+	[AVG] = TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME),
+	[RATIO] = TABLE_COLUMN("ratio_pct", "Ratio %", TABLE_PERCENT),
+	[NAME] = TABLE_COLUMN("name", "Event", TABLE_TEXT),
 };
 
 static void fill_table(void *state, struct table *table)

@@ -313,20 +313,23 @@ static void fill(const struct gap_row *row, struct table_cell *cells)
 
 static const struct table_column columns[] = {
 	VIEW_DEVICE_COLUMNS,
-	{"start_ns", "Start", TABLE_TIME, false, "after the first event of the process"},
-	{"duration_ns", "Duration", TABLE_TIME, false},
-	{"cause", "Cause", TABLE_TEXT, false},
-	{"before_call_ns", "Before the call", TABLE_TIME, false},
-	{"work", "Ended by", TABLE_NAME, false, "activity that ends the gap"},
-	{"call", "Call", TABLE_NAME, true},
-	{"thread", "Thread", TABLE_ID, true},
-	{"op", "Launched in", TABLE_NAME, false, "operator around its launch"},
-	{"host_op", "Host was in", TABLE_NAME, false,
-		"operator in which the launching thread spent most of the gap"},
-	{"host_op_ns", "For", TABLE_TIME, false},
-	{"host_call", "And in call", TABLE_NAME, false, "call in which it spent most of the gap"},
-	{"host_call_ns", "For", TABLE_TIME, false},
-	{"py_stack", "Python", TABLE_NAME, true, "Python stack of the launch"},
+	TABLE_COLUMN(
+		"start_ns", "Start", TABLE_TIME, .help = "after the first event of the process"),
+	TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
+	TABLE_COLUMN("cause", "Cause", TABLE_TEXT),
+	TABLE_COLUMN("before_call_ns", "Before the call", TABLE_TIME),
+	TABLE_COLUMN("work", "Ended by", TABLE_NAME, .help = "activity that ends the gap"),
+	TABLE_COLUMN("call", "Call", TABLE_NAME, .is_wide_only = true),
+	TABLE_COLUMN("thread", "Thread", TABLE_ID, .is_wide_only = true),
+	TABLE_COLUMN("op", "Launched in", TABLE_NAME, .help = "operator around its launch"),
+	TABLE_COLUMN("host_op", "Host was in", TABLE_NAME,
+		.help = "operator in which the launching thread spent most of the gap"),
+	TABLE_COLUMN("host_op_ns", "For", TABLE_TIME),
+	TABLE_COLUMN("host_call", "And in call", TABLE_NAME,
+		.help = "call in which it spent most of the gap"),
+	TABLE_COLUMN("host_call_ns", "For", TABLE_TIME),
+	TABLE_COLUMN("py_stack", "Python", TABLE_NAME, .is_wide_only = true,
+		.help = "Python stack of the launch"),
 };
 
 static void fill_table(void *state, struct table *table)

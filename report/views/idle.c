@@ -97,20 +97,22 @@ static void fill(struct idle_view *view, size_t row, const double *total_ns, str
 
 static const struct table_column columns[] = {
 	VIEW_DEVICE_COLUMNS,
-	{"share_pct", "% of idle time", TABLE_PERCENT, false}, /* as keyed_stats_fill has them */
-	{"total_ns", "Total", TABLE_TIME, false},
-	{"gaps", "Gaps", TABLE_COUNT, false},
-	{"avg_ns", "Avg", TABLE_MEAN_TIME, false},
-	{"median_ns", "Med", TABLE_MEAN_TIME, false},
-	{"p99_ns", "p99", TABLE_TIME, false},
-	{"min_ns", "Min", TABLE_TIME, false},
-	{"max_ns", "Max", TABLE_TIME, false},
-	{"stddev_ns", "StdDev", TABLE_MEAN_TIME, true},
-	{"before_call_ns", "Before the call", TABLE_TIME, false,
-		"of these gaps, the time before the launching call"},
-	{"cause", "Cause", TABLE_TEXT, false,
-		"host: launched in the gap; launch: before it; dependency: held up longer than a "
-		"launch takes"},
+	TABLE_COLUMN(
+		"share_pct", "% of idle time", TABLE_PERCENT), /* as keyed_stats_fill has them */
+	TABLE_COLUMN("total_ns", "Total", TABLE_TIME),
+	TABLE_COLUMN("gaps", "Gaps", TABLE_COUNT),
+	TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME),
+	TABLE_COLUMN("median_ns", "Med", TABLE_MEAN_TIME),
+	TABLE_COLUMN("p99_ns", "p99", TABLE_TIME),
+	TABLE_COLUMN("min_ns", "Min", TABLE_TIME),
+	TABLE_COLUMN("max_ns", "Max", TABLE_TIME),
+	TABLE_COLUMN("stddev_ns", "StdDev", TABLE_MEAN_TIME, .is_wide_only = true),
+	TABLE_COLUMN("before_call_ns", "Before the call", TABLE_TIME,
+		.help = "of these gaps, the time before the launching call"),
+	TABLE_COLUMN("cause", "Cause", TABLE_TEXT,
+		.help = "host: launched in the gap; launch: before it; dependency: held up longer "
+			"than a "
+			"launch takes"),
 };
 
 static void fill_table(void *state, struct table *table)

@@ -269,16 +269,17 @@ static void fill_use(const struct kernel_view *view, size_t row, struct table_ce
 
 static const struct table_column columns[NR_COLUMNS] = {
 	KEYED_STATS_COLUMNS("% of kernel time"),
-	[UNTIMED] = {"untimed", "Untimed", TABLE_COUNT, true, "launches without a time",
-		TABLE_MEMBER(keyed_stats_row, untimed)},
-	[BLOCKS] = {"blocks_per_sm", "Blocks per SM", TABLE_NUMBER, true,
-		"mean blocks of the grid per multiprocessor"},
-	[OCCUPANCY] = {"occupancy_pct", "Occupancy %", TABLE_PERCENT, false,
-		"theoretical occupancy, mean over time"},
-	[LIMIT] = {"limit", "Limit", TABLE_NAME, true, "what keeps more warps out"},
-	[TENSOR] = {"tensor_cores", "Tensor cores", TABLE_TEXT, true,
-		"whether the name is that of a kernel for tensor cores"},
-	[NAME] = {"name", "Kernel", TABLE_NAME, false, TABLE_MEMBER(keyed_stats_row, name)},
+	[UNTIMED] = TABLE_COLUMN("untimed", "Untimed", TABLE_COUNT, .is_wide_only = true,
+		.help = "launches without a time", TABLE_MEMBER(keyed_stats_row, untimed)),
+	[BLOCKS] = TABLE_COLUMN("blocks_per_sm", "Blocks per SM", TABLE_NUMBER,
+		.is_wide_only = true, .help = "mean blocks of the grid per multiprocessor"),
+	[OCCUPANCY] = TABLE_COLUMN("occupancy_pct", "Occupancy %", TABLE_PERCENT,
+		.help = "theoretical occupancy, mean over time"),
+	[LIMIT] = TABLE_COLUMN("limit", "Limit", TABLE_NAME, .is_wide_only = true,
+		.help = "what keeps more warps out"),
+	[TENSOR] = TABLE_COLUMN("tensor_cores", "Tensor cores", TABLE_TEXT, .is_wide_only = true,
+		.help = "whether the name is that of a kernel for tensor cores"),
+	[NAME] = TABLE_COLUMN("name", "Kernel", TABLE_NAME, TABLE_MEMBER(keyed_stats_row, name)),
 };
 
 static void fill_kernels(const struct kernel_view *view, struct table *table)
@@ -299,8 +300,8 @@ static void fill_kernels(const struct kernel_view *view, struct table *table)
 /* Where no process has device records. */
 static const struct table_column launch_columns[] = {
 	KEYED_STATS_COLUMNS("% of launch time"),
-	{"name", "Kernel (times of the host's launch calls)", TABLE_NAME, false,
-		TABLE_MEMBER(keyed_stats_row, name)},
+	TABLE_COLUMN("name", "Kernel (times of the host's launch calls)", TABLE_NAME,
+		TABLE_MEMBER(keyed_stats_row, name)),
 };
 
 static void fill_launches(const struct kernel_view *view, struct table *table)

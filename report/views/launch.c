@@ -142,12 +142,14 @@ static void add_row(struct launch_view *view, size_t i, double total_ns, struct 
 
 static const struct table_column columns[] = {
 	KEYED_STATS_COLUMNS("% of delay"),
-	{"call_avg_ns", "Call avg", TABLE_MEAN_TIME, false, "mean time of the launching call"},
-	{"work_avg_ns", "Work avg", TABLE_MEAN_TIME, false, "mean time of what it launched"},
-	{"short", "Short", TABLE_COUNT, false, "activities shorter than their call"},
-	{"long_calls", "Long calls", TABLE_COUNT, false, "calls over 50 us"},
-	{"late", "Late", TABLE_COUNT, false, "delays over 100 us"},
-	{"name", "Launched", TABLE_NAME, false, TABLE_MEMBER(keyed_stats_row, name)},
+	TABLE_COLUMN("call_avg_ns", "Call avg", TABLE_MEAN_TIME,
+		.help = "mean time of the launching call"),
+	TABLE_COLUMN("work_avg_ns", "Work avg", TABLE_MEAN_TIME,
+		.help = "mean time of what it launched"),
+	TABLE_COLUMN("short", "Short", TABLE_COUNT, .help = "activities shorter than their call"),
+	TABLE_COLUMN("long_calls", "Long calls", TABLE_COUNT, .help = "calls over 50 us"),
+	TABLE_COLUMN("late", "Late", TABLE_COUNT, .help = "delays over 100 us"),
+	TABLE_COLUMN("name", "Launched", TABLE_NAME, TABLE_MEMBER(keyed_stats_row, name)),
 };
 
 static void fill_table(void *state, struct table *table)

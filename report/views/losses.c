@@ -68,10 +68,10 @@ static void add_damages(
 }
 
 static const struct table_column losses_columns[] = {
-	{"pid", "PID", TABLE_ID, false},
-	{"count", "Events", TABLE_COUNT, false},
-	{"cause", "Cause", TABLE_TEXT, false},
-	{"detail", "Detail", TABLE_TEXT, false},
+	TABLE_COLUMN("pid", "PID", TABLE_ID),
+	TABLE_COLUMN("count", "Events", TABLE_COUNT),
+	TABLE_COLUMN("cause", "Cause", TABLE_TEXT),
+	TABLE_COLUMN("detail", "Detail", TABLE_TEXT),
 };
 
 static void fill_losses(void *state, struct table *table)
@@ -90,10 +90,10 @@ static void fill_losses(void *state, struct table *table)
 }
 
 static const struct table_column notices_columns[] = {
-	{"pid", "PID", TABLE_ID, false},
-	{"code", "Code", TABLE_TEXT, false},
-	{"cause", "Cause", TABLE_NAME, false},
-	{"text", "What to do", TABLE_NAME, false},
+	TABLE_COLUMN("pid", "PID", TABLE_ID),
+	TABLE_COLUMN("code", "Code", TABLE_TEXT),
+	TABLE_COLUMN("cause", "Cause", TABLE_NAME),
+	TABLE_COLUMN("text", "What to do", TABLE_NAME),
 };
 
 static void fill_notices(void *state, struct table *table)

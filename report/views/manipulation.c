@@ -94,17 +94,17 @@ static void on_op(void *context, const struct op *op)
 enum column { CALLS, CPU, GPU = CPU + 4, BYTES = GPU + 4, NAME };
 
 static const struct table_column columns[] = {
-	[CALLS] = {"calls", "Calls", TABLE_COUNT, false},
-	[CPU] = {"total_ns", "CPU total", TABLE_TIME, false},
-	{"avg_ns", "Avg", TABLE_MEAN_TIME, false},
-	{"max_ns", "Max", TABLE_TIME, false},
-	{"min_ns", "Min", TABLE_TIME, false},
-	[GPU] = {"gpu_total_ns", "GPU total", TABLE_TIME, false},
-	{"gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME, false},
-	{"gpu_max_ns", "GPU max", TABLE_TIME, false},
-	{"gpu_min_ns", "GPU min", TABLE_TIME, false},
-	[BYTES] = {"total_bytes", "Size", TABLE_SIZE, false},
-	[NAME] = {"name", "Copy or set", TABLE_NAME, false},
+	[CALLS] = TABLE_COLUMN("calls", "Calls", TABLE_COUNT),
+	[CPU] = TABLE_COLUMN("total_ns", "CPU total", TABLE_TIME),
+	TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME),
+	TABLE_COLUMN("max_ns", "Max", TABLE_TIME),
+	TABLE_COLUMN("min_ns", "Min", TABLE_TIME),
+	[GPU] = TABLE_COLUMN("gpu_total_ns", "GPU total", TABLE_TIME),
+	TABLE_COLUMN("gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME),
+	TABLE_COLUMN("gpu_max_ns", "GPU max", TABLE_TIME),
+	TABLE_COLUMN("gpu_min_ns", "GPU min", TABLE_TIME),
+	[BYTES] = TABLE_COLUMN("total_bytes", "Size", TABLE_SIZE),
+	[NAME] = TABLE_COLUMN("name", "Copy or set", TABLE_NAME),
 };
 
 static void fill_table(void *state, struct table *table)

@@ -157,17 +157,17 @@ static void add_note(
 }
 
 static const struct table_column columns[] = {
-	{"pid", "PID", TABLE_ID, false},
-	{"place", "Memory", TABLE_TEXT, false},
-	{"allocations", "Allocations", TABLE_COUNT, false},
-	{"total_bytes", "Total", TABLE_SIZE, false},
-	{"avg_bytes", "Avg", TABLE_MEAN_SIZE, false},
-	{"max_bytes", "Max", TABLE_SIZE, false},
-	{"at_peak_bytes", "In use at peak", TABLE_SIZE, false,
-		"in use when most memory was in use"},
-	{"live", "Not freed", TABLE_COUNT, false, "allocations that were never freed"},
-	{"live_bytes", "Not freed", TABLE_SIZE, false},
-	{"name", "By", TABLE_NAME, false, "operator, or call, that allocated"},
+	TABLE_COLUMN("pid", "PID", TABLE_ID),
+	TABLE_COLUMN("place", "Memory", TABLE_TEXT),
+	TABLE_COLUMN("allocations", "Allocations", TABLE_COUNT),
+	TABLE_COLUMN("total_bytes", "Total", TABLE_SIZE),
+	TABLE_COLUMN("avg_bytes", "Avg", TABLE_MEAN_SIZE),
+	TABLE_COLUMN("max_bytes", "Max", TABLE_SIZE),
+	TABLE_COLUMN("at_peak_bytes", "In use at peak", TABLE_SIZE,
+		.help = "in use when most memory was in use"),
+	TABLE_COLUMN("live", "Not freed", TABLE_COUNT, .help = "allocations that were never freed"),
+	TABLE_COLUMN("live_bytes", "Not freed", TABLE_SIZE),
+	TABLE_COLUMN("name", "By", TABLE_NAME, .help = "operator, or call, that allocated"),
 };
 
 static void fill_table(void *state, struct table *table)

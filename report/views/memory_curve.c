@@ -118,12 +118,12 @@ static void add_curve(
 }
 
 static const struct table_column columns[] = {
-	[PID] = {"pid", "PID", TABLE_ID, false},
-	[RANK] = {"rank", "Rank", TABLE_ID, true},
-	[DEVICE] = {"device", "Memory", TABLE_TEXT, false},
-	[TIME] = {"time_ns", "Time", TABLE_TIME, false},
-	[ALLOCATED] = {"allocated_bytes", "In use", TABLE_SIZE, false},
-	[RESERVED] = {"reserved_bytes", "Reserved", TABLE_SIZE, false},
+	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID),
+	[RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_wide_only = true),
+	[DEVICE] = TABLE_COLUMN("device", "Memory", TABLE_TEXT),
+	[TIME] = TABLE_COLUMN("time_ns", "Time", TABLE_TIME),
+	[ALLOCATED] = TABLE_COLUMN("allocated_bytes", "In use", TABLE_SIZE),
+	[RESERVED] = TABLE_COLUMN("reserved_bytes", "Reserved", TABLE_SIZE),
 };
 
 static void fill_table(void *state, struct table *table)

@@ -97,14 +97,14 @@ static void fill(const struct allocation *block, uint32_t nobody, struct table_c
 }
 
 static const struct table_column columns[] = {
-	[PID] = {"pid", "PID", TABLE_ID, false},
-	[RANK] = {"rank", "Rank", TABLE_ID, true},
-	[PLACE] = {"place", "Memory", TABLE_TEXT, false},
-	[BYTES] = {"bytes", "Size", TABLE_SIZE, false},
-	[ALLOCATION] = {"allocation_ns", "Allocated", TABLE_TIME, false},
-	[RELEASE] = {"release_ns", "Given back", TABLE_TIME, false, "empty: not seen"},
-	[DURATION] = {"duration_ns", "Duration", TABLE_TIME, false},
-	[NAME] = {"name", "By", TABLE_NAME, false},
+	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID),
+	[RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_wide_only = true),
+	[PLACE] = TABLE_COLUMN("place", "Memory", TABLE_TEXT),
+	[BYTES] = TABLE_COLUMN("bytes", "Size", TABLE_SIZE),
+	[ALLOCATION] = TABLE_COLUMN("allocation_ns", "Allocated", TABLE_TIME),
+	[RELEASE] = TABLE_COLUMN("release_ns", "Given back", TABLE_TIME, .help = "empty: not seen"),
+	[DURATION] = TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
+	[NAME] = TABLE_COLUMN("name", "By", TABLE_NAME),
 };
 
 static void fill_table(void *state, struct table *table)

@@ -129,18 +129,18 @@ static void add_others(struct table *table, const struct model *model)
 }
 
 static const struct table_column columns[] = {
-	{"name", "Phase", TABLE_TEXT, false},
-	{"calls", "Calls", TABLE_COUNT, false},
-	{"total_ns", "CPU total", TABLE_TIME, false},
-	{"avg_ns", "Avg", TABLE_MEAN_TIME, false},
-	{"max_ns", "Max", TABLE_TIME, false},
-	{"min_ns", "Min", TABLE_TIME, false},
-	{"ratio_pct", "% of steps", TABLE_PERCENT, false},
-	{"gpu_total_ns", "GPU total", TABLE_TIME, false},
-	{"gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME, false},
-	{"gpu_max_ns", "GPU max", TABLE_TIME, false},
-	{"gpu_min_ns", "GPU min", TABLE_TIME, false},
-	{"gpu_ratio_pct", "% of steps' GPU", TABLE_PERCENT, false},
+	TABLE_COLUMN("name", "Phase", TABLE_TEXT),
+	TABLE_COLUMN("calls", "Calls", TABLE_COUNT),
+	TABLE_COLUMN("total_ns", "CPU total", TABLE_TIME),
+	TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME),
+	TABLE_COLUMN("max_ns", "Max", TABLE_TIME),
+	TABLE_COLUMN("min_ns", "Min", TABLE_TIME),
+	TABLE_COLUMN("ratio_pct", "% of steps", TABLE_PERCENT),
+	TABLE_COLUMN("gpu_total_ns", "GPU total", TABLE_TIME),
+	TABLE_COLUMN("gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME),
+	TABLE_COLUMN("gpu_max_ns", "GPU max", TABLE_TIME),
+	TABLE_COLUMN("gpu_min_ns", "GPU min", TABLE_TIME),
+	TABLE_COLUMN("gpu_ratio_pct", "% of steps' GPU", TABLE_PERCENT),
 };
 
 static void fill_table(void *state, struct table *table)

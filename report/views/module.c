@@ -217,21 +217,23 @@ static void add_rows(const struct module_view *view, struct row *const *rows, si
 }
 
 static const struct table_column columns[] = {
-	[SHARE] = {"share_pct", "% of outermost", TABLE_PERCENT, false},
-	[TOTAL] = {"total_ns", "CPU total", TABLE_TIME, false, TABLE_MEMBER(row, times.sum)},
-	[SELF] = {"self_ns", "Self CPU", TABLE_TIME, false, "without modules inside it",
-		TABLE_MEMBER(row, self_ns)},
-	[CALLS] = {"calls", "Calls", TABLE_COUNT, false, TABLE_MEMBER(row, times.nr)},
-	[AVG] = {"avg_ns", "Avg", TABLE_MEAN_TIME, false},
-	[MAX] = {"max_ns", "Max", TABLE_TIME, false, TABLE_MEMBER(row, times.max)},
-	[MIN] = {"min_ns", "Min", TABLE_TIME, false, TABLE_MEMBER(row, times.min)},
-	[GPU_TOTAL] = {"gpu_total_ns", "GPU total", TABLE_TIME, false, "launched inside it"},
-	[GPU_SELF] = {"gpu_self_ns", "Self GPU", TABLE_TIME, false,
-		"launched inside it, in no module inside it"},
-	[OPERATORS] = {"operators", "Operators", TABLE_COUNT, true, "operators inside it",
-		TABLE_MEMBER(row, nr_operators)},
-	[MODULE] = {"module", "Module", TABLE_NAME, false},
-	[PATH] = {"path", "Path", TABLE_NAME, true, "modules around it", TABLE_MEMBER(row, path)},
+	[SHARE] = TABLE_COLUMN("share_pct", "% of outermost", TABLE_PERCENT),
+	[TOTAL] = TABLE_COLUMN("total_ns", "CPU total", TABLE_TIME, TABLE_MEMBER(row, times.sum)),
+	[SELF] = TABLE_COLUMN("self_ns", "Self CPU", TABLE_TIME,
+		.help = "without modules inside it", TABLE_MEMBER(row, self_ns)),
+	[CALLS] = TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(row, times.nr)),
+	[AVG] = TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME),
+	[MAX] = TABLE_COLUMN("max_ns", "Max", TABLE_TIME, TABLE_MEMBER(row, times.max)),
+	[MIN] = TABLE_COLUMN("min_ns", "Min", TABLE_TIME, TABLE_MEMBER(row, times.min)),
+	[GPU_TOTAL] =
+		TABLE_COLUMN("gpu_total_ns", "GPU total", TABLE_TIME, .help = "launched inside it"),
+	[GPU_SELF] = TABLE_COLUMN("gpu_self_ns", "Self GPU", TABLE_TIME,
+		.help = "launched inside it, in no module inside it"),
+	[OPERATORS] = TABLE_COLUMN("operators", "Operators", TABLE_COUNT, .is_wide_only = true,
+		.help = "operators inside it", TABLE_MEMBER(row, nr_operators)),
+	[MODULE] = TABLE_COLUMN("module", "Module", TABLE_NAME),
+	[PATH] = TABLE_COLUMN("path", "Path", TABLE_NAME, .is_wide_only = true,
+		.help = "modules around it", TABLE_MEMBER(row, path)),
 };
 
 static void fill_table(void *state, struct table *table)

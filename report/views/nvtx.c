@@ -73,8 +73,8 @@ static void fill_keys(uint32_t kind, uint32_t name, struct table_cell *cells)
 
 static const struct table_column columns[] = {
 	KEYED_STATS_COLUMNS("% of range time"),
-	{"style", "Style", TABLE_TEXT, false},
-	{"name", "Range", TABLE_NAME, false},
+	TABLE_COLUMN("style", "Style", TABLE_TEXT),
+	TABLE_COLUMN("name", "Range", TABLE_NAME),
 };
 
 static void fill_table(void *state, struct table *table)

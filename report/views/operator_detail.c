@@ -196,22 +196,23 @@ static void add_rows(const struct detail_view *view, struct table *table, uint32
 }
 
 static const struct table_column columns[] = {
-	[PID] = {"pid", "PID", TABLE_ID, false},
-	[TID] = {"tid", "TID", TABLE_ID, false},
-	[CALLS] = {"calls", "Calls", TABLE_COUNT, false},
-	[CPU] = {"total_ns", "CPU total", TABLE_TIME, false},
-	{"avg_ns", "Avg", TABLE_MEAN_TIME, false},
-	{"max_ns", "Max", TABLE_TIME, false},
-	{"min_ns", "Min", TABLE_TIME, false},
-	[RATIO] = {"ratio_pct", "%", TABLE_PERCENT, false},
-	[GPU] = {"gpu_total_ns", "GPU total", TABLE_TIME, false},
-	{"gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME, false},
-	{"gpu_max_ns", "GPU max", TABLE_TIME, false},
-	{"gpu_min_ns", "GPU min", TABLE_TIME, false},
-	[GPU_RATIO] = {"gpu_ratio_pct", "% of GPU", TABLE_PERCENT, false},
-	[LEVEL] = {"level", "Level", TABLE_ID, true}, /* the row lies in the last lower one */
-	[KIND] = {"kind", "Kind", TABLE_TEXT, true},
-	[NAME] = {"name", "Operator", TABLE_TEXT, false},
+	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID),
+	[TID] = TABLE_COLUMN("tid", "TID", TABLE_ID),
+	[CALLS] = TABLE_COLUMN("calls", "Calls", TABLE_COUNT),
+	[CPU] = TABLE_COLUMN("total_ns", "CPU total", TABLE_TIME),
+	TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME),
+	TABLE_COLUMN("max_ns", "Max", TABLE_TIME),
+	TABLE_COLUMN("min_ns", "Min", TABLE_TIME),
+	[RATIO] = TABLE_COLUMN("ratio_pct", "%", TABLE_PERCENT),
+	[GPU] = TABLE_COLUMN("gpu_total_ns", "GPU total", TABLE_TIME),
+	TABLE_COLUMN("gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME),
+	TABLE_COLUMN("gpu_max_ns", "GPU max", TABLE_TIME),
+	TABLE_COLUMN("gpu_min_ns", "GPU min", TABLE_TIME),
+	[GPU_RATIO] = TABLE_COLUMN("gpu_ratio_pct", "% of GPU", TABLE_PERCENT),
+	[LEVEL] = TABLE_COLUMN("level", "Level", TABLE_ID,
+		.is_wide_only = true), /* the row lies in the last lower one */
+	[KIND] = TABLE_COLUMN("kind", "Kind", TABLE_TEXT, .is_wide_only = true),
+	[NAME] = TABLE_COLUMN("name", "Operator", TABLE_TEXT),
 };
 
 static void fill_table(void *state, struct table *table)

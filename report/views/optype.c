@@ -173,20 +173,26 @@ static void fill(const struct optype_view *view, const struct row *row, double t
 }
 
 static const struct table_column columns[] = {
-	[SHARE] = {"share_pct", "% of GPU time", TABLE_PERCENT, false},
-	[TIME] = {"total_ns", "Total", TABLE_TIME, true, "self GPU time, else self CPU time"},
-	[GPU] = {"gpu_self_ns", "Self GPU", TABLE_TIME, false, "launched by it directly"},
-	[CPU] = {"self_ns", "Self CPU", TABLE_TIME, false, "without operators inside it",
-		TABLE_MEMBER(row, self.sum)},
-	[CALLS] = {"calls", "Calls", TABLE_COUNT, false, TABLE_MEMBER(row, self.nr)},
-	[AVG] = {"avg_ns", "CPU avg", TABLE_MEAN_TIME, false},
-	[MAX] = {"max_ns", "CPU max", TABLE_TIME, true, TABLE_MEMBER(row, self.max)},
-	[MIN] = {"min_ns", "CPU min", TABLE_TIME, true, TABLE_MEMBER(row, self.min)},
-	[WORKS] = {"works", "GPU works", TABLE_COUNT, false, "GPU activities launched"},
-	[SINGLES] = {"operators", "Operators", TABLE_COUNT, false, "different operators"},
-	[TYPE] = {"type", "Type", TABLE_NAME, false, TABLE_MEMBER(row, type)},
-	[NAME] = {"name", "Operator", TABLE_NAME, false},
-	[SHAPE] = {"shapes", "Inputs", TABLE_NAME, false},
+	[SHARE] = TABLE_COLUMN("share_pct", "% of GPU time", TABLE_PERCENT),
+	[TIME] = TABLE_COLUMN("total_ns", "Total", TABLE_TIME, .is_wide_only = true,
+		.help = "self GPU time, else self CPU time"),
+	[GPU] = TABLE_COLUMN(
+		"gpu_self_ns", "Self GPU", TABLE_TIME, .help = "launched by it directly"),
+	[CPU] = TABLE_COLUMN("self_ns", "Self CPU", TABLE_TIME,
+		.help = "without operators inside it", TABLE_MEMBER(row, self.sum)),
+	[CALLS] = TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(row, self.nr)),
+	[AVG] = TABLE_COLUMN("avg_ns", "CPU avg", TABLE_MEAN_TIME),
+	[MAX] = TABLE_COLUMN(
+		"max_ns", "CPU max", TABLE_TIME, .is_wide_only = true, TABLE_MEMBER(row, self.max)),
+	[MIN] = TABLE_COLUMN(
+		"min_ns", "CPU min", TABLE_TIME, .is_wide_only = true, TABLE_MEMBER(row, self.min)),
+	[WORKS] =
+		TABLE_COLUMN("works", "GPU works", TABLE_COUNT, .help = "GPU activities launched"),
+	[SINGLES] =
+		TABLE_COLUMN("operators", "Operators", TABLE_COUNT, .help = "different operators"),
+	[TYPE] = TABLE_COLUMN("type", "Type", TABLE_NAME, TABLE_MEMBER(row, type)),
+	[NAME] = TABLE_COLUMN("name", "Operator", TABLE_NAME),
+	[SHAPE] = TABLE_COLUMN("shapes", "Inputs", TABLE_NAME),
 };
 
 static void choose_columns(const struct optype_view *view, struct table_column *shown)

@@ -61,7 +61,7 @@ static void on_batch(void *context, struct process *process, const struct batch 
 
 static const struct table_column columns[] = {
 	KEYED_STATS_COLUMNS("% of overhead"),
-	{"name", "Overhead", TABLE_NAME, false, TABLE_MEMBER(keyed_stats_row, name)},
+	TABLE_COLUMN("name", "Overhead", TABLE_NAME, TABLE_MEMBER(keyed_stats_row, name)),
 };
 
 static void fill_table(void *state, struct table *table)

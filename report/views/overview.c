@@ -475,13 +475,13 @@ static void add_note(
 }
 
 static const struct table_column columns[] = {
-	[NAME] = {"name", "Event type", TABLE_TEXT, false},
-	[SIDE] = {"side", "On", TABLE_TEXT, false},
-	[PID] = {"pid", "PID", TABLE_ID, true},
-	[DEVICE] = {"device", "GPU", TABLE_ID, true},
-	[CALLS] = {"calls", "Calls", TABLE_COUNT, false},
-	[TOTAL] = {"total_ns", "Time", TABLE_TIME, false},
-	[RATIO] = {"ratio_pct", "% of steps", TABLE_PERCENT, false},
+	[NAME] = TABLE_COLUMN("name", "Event type", TABLE_TEXT),
+	[SIDE] = TABLE_COLUMN("side", "On", TABLE_TEXT),
+	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID, .is_wide_only = true),
+	[DEVICE] = TABLE_COLUMN("device", "GPU", TABLE_ID, .is_wide_only = true),
+	[CALLS] = TABLE_COLUMN("calls", "Calls", TABLE_COUNT),
+	[TOTAL] = TABLE_COLUMN("total_ns", "Time", TABLE_TIME),
+	[RATIO] = TABLE_COLUMN("ratio_pct", "% of steps", TABLE_PERCENT),
 };
 
 static void fill_table(void *state, struct table *table)

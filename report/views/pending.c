@@ -246,16 +246,17 @@ static size_t length_at(const struct nccl_op *ops, size_t nr_ops)
 }
 
 static const struct table_column columns[] = {
-	{"communicator", "Communicator", TABLE_TEXT, false},
-	{"ranks", "Ranks", TABLE_COUNT, false},
-	{"number", "Number", TABLE_COUNT, false, "of the operation in its communicator"},
-	{"name", "Operation", TABLE_TEXT, false},
-	{"bytes", "Size", TABLE_SIZE, false},
-	{"arrived", "Called by ranks", TABLE_TEXT, false, "ranks that called it"},
-	{"absent", "Not called by", TABLE_TEXT, false, "ranks that did not"},
-	{"unknown", "Not recorded", TABLE_TEXT, false, "ranks without a record"},
-	{"unfinished", "Not known to have finished", TABLE_TEXT, false,
-		"ranks that may still be in it"},
+	TABLE_COLUMN("communicator", "Communicator", TABLE_TEXT),
+	TABLE_COLUMN("ranks", "Ranks", TABLE_COUNT),
+	TABLE_COLUMN(
+		"number", "Number", TABLE_COUNT, .help = "of the operation in its communicator"),
+	TABLE_COLUMN("name", "Operation", TABLE_TEXT),
+	TABLE_COLUMN("bytes", "Size", TABLE_SIZE),
+	TABLE_COLUMN("arrived", "Called by ranks", TABLE_TEXT, .help = "ranks that called it"),
+	TABLE_COLUMN("absent", "Not called by", TABLE_TEXT, .help = "ranks that did not"),
+	TABLE_COLUMN("unknown", "Not recorded", TABLE_TEXT, .help = "ranks without a record"),
+	TABLE_COLUMN("unfinished", "Not known to have finished", TABLE_TEXT,
+		.help = "ranks that may still be in it"),
 };
 
 static void fill_table(void *state, struct table *table)

@@ -276,19 +276,19 @@ static void fill(const struct pipeline_row *rows, size_t nr, struct table_cell *
 
 static const struct table_column columns[] = {
 	VIEW_DEVICE_COLUMNS,
-	{"step", "Step", TABLE_ID, false},
-	{"steps", "Steps", TABLE_COUNT, false},
-	{"stage", "Stage", TABLE_ID, false},
-	{"stages", "Stages", TABLE_COUNT, false},
-	{"micro_batches", "Micro-batches", TABLE_NUMBER, false,
-		"received from one neighbour in a step"},
-	{"time_ns", "Time", TABLE_TIME, false},
-	{"computation_ns", "Computation", TABLE_TIME, false},
-	{"bubble_ns", "Bubble", TABLE_TIME, false,
-		"nothing computed while a send or receive waited"},
-	{"bubble_pct", "Bubble % of time", TABLE_PERCENT, false},
-	{"ideal_pct", "Ideal bubble %", TABLE_PERCENT, false,
-		"(stages - 1) / (micro-batches + stages - 1)"},
+	TABLE_COLUMN("step", "Step", TABLE_ID),
+	TABLE_COLUMN("steps", "Steps", TABLE_COUNT),
+	TABLE_COLUMN("stage", "Stage", TABLE_ID),
+	TABLE_COLUMN("stages", "Stages", TABLE_COUNT),
+	TABLE_COLUMN("micro_batches", "Micro-batches", TABLE_NUMBER,
+		.help = "received from one neighbour in a step"),
+	TABLE_COLUMN("time_ns", "Time", TABLE_TIME),
+	TABLE_COLUMN("computation_ns", "Computation", TABLE_TIME),
+	TABLE_COLUMN("bubble_ns", "Bubble", TABLE_TIME,
+		.help = "nothing computed while a send or receive waited"),
+	TABLE_COLUMN("bubble_pct", "Bubble % of time", TABLE_PERCENT),
+	TABLE_COLUMN("ideal_pct", "Ideal bubble %", TABLE_PERCENT,
+		.help = "(stages - 1) / (micro-batches + stages - 1)"),
 };
 
 static void fill_table(void *state, struct table *table)

@@ -91,14 +91,16 @@ static void on_work(void *context, const struct op_work *work, const struct op *
 enum column { SHARE, SELF, OPS, GPU_SHARE, GPU, LAUNCHES, OP, STACK };
 
 static const struct table_column columns[] = {
-	[SHARE] = {"share_pct", "% of self CPU time", TABLE_PERCENT, false},
-	[SELF] = {"self_ns", "Self CPU", TABLE_TIME, false},
-	[OPS] = {"ops", "Operators", TABLE_COUNT, false, "operators whose stack was taken"},
-	[GPU_SHARE] = {"gpu_share_pct", "% of GPU time", TABLE_PERCENT, false},
-	[GPU] = {"gpu_ns", "GPU", TABLE_TIME, false},
-	[LAUNCHES] = {"launches", "Launches", TABLE_COUNT, false, "calls whose stack was taken"},
-	[OP] = {"op", "Operator", TABLE_NAME, false},
-	[STACK] = {"stack", "Called from", TABLE_NAME, false},
+	[SHARE] = TABLE_COLUMN("share_pct", "% of self CPU time", TABLE_PERCENT),
+	[SELF] = TABLE_COLUMN("self_ns", "Self CPU", TABLE_TIME),
+	[OPS] = TABLE_COLUMN(
+		"ops", "Operators", TABLE_COUNT, .help = "operators whose stack was taken"),
+	[GPU_SHARE] = TABLE_COLUMN("gpu_share_pct", "% of GPU time", TABLE_PERCENT),
+	[GPU] = TABLE_COLUMN("gpu_ns", "GPU", TABLE_TIME),
+	[LAUNCHES] = TABLE_COLUMN(
+		"launches", "Launches", TABLE_COUNT, .help = "calls whose stack was taken"),
+	[OP] = TABLE_COLUMN("op", "Operator", TABLE_NAME),
+	[STACK] = TABLE_COLUMN("stack", "Called from", TABLE_NAME),
 };
 
 static void choose_columns(const struct python_view *view, struct table_column *shown)

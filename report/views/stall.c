@@ -343,17 +343,19 @@ static uint8_t level_of(const struct stall_row *row)
 }
 
 static const struct table_column columns[] = {
-	{"pid", "PID", TABLE_ID, false},
-	{"rank", "Rank", TABLE_ID, false},
-	{"stall", "Stall", TABLE_ID, false},
-	{"what", "What", TABLE_TEXT, false},
-	{"where", "Where", TABLE_TEXT, false},
-	{"name", "Name", TABLE_NAME, false},
-	{"duration_ns", "For", TABLE_TIME, false, "until it went on, or until the look"},
-	{"number", "Number", TABLE_COUNT, false, "of the operation in its communicator"},
-	{"bytes", "Size", TABLE_SIZE, false},
-	{"state", "State", TABLE_TEXT, false},
-	{"correlation", "Correlation", TABLE_ID, true},
+	TABLE_COLUMN("pid", "PID", TABLE_ID),
+	TABLE_COLUMN("rank", "Rank", TABLE_ID),
+	TABLE_COLUMN("stall", "Stall", TABLE_ID),
+	TABLE_COLUMN("what", "What", TABLE_TEXT),
+	TABLE_COLUMN("where", "Where", TABLE_TEXT),
+	TABLE_COLUMN("name", "Name", TABLE_NAME),
+	TABLE_COLUMN(
+		"duration_ns", "For", TABLE_TIME, .help = "until it went on, or until the look"),
+	TABLE_COLUMN(
+		"number", "Number", TABLE_COUNT, .help = "of the operation in its communicator"),
+	TABLE_COLUMN("bytes", "Size", TABLE_SIZE),
+	TABLE_COLUMN("state", "State", TABLE_TEXT),
+	TABLE_COLUMN("correlation", "Correlation", TABLE_ID, .is_wide_only = true),
 };
 
 static void fill_table(void *state, struct table *table)

@@ -137,13 +137,13 @@ static void fill(struct loop *loop, unsigned int part, struct table_cell *cells)
 }
 
 static const struct table_column columns[] = {
-	{"pid", "PID", TABLE_ID, false},
-	{"rank", "Rank", TABLE_ID, false},
-	{"part", "Part", TABLE_TEXT, false,
-		"interval: to the first Forward; tail: after the last Backward"},
-	{"steps", "Steps", TABLE_COUNT, false},
-	{"share_pct", "% of steps", TABLE_PERCENT, false},
-	{"total_ns", "Total", TABLE_TIME, false},
+	TABLE_COLUMN("pid", "PID", TABLE_ID),
+	TABLE_COLUMN("rank", "Rank", TABLE_ID),
+	TABLE_COLUMN("part", "Part", TABLE_TEXT,
+		.help = "interval: to the first Forward; tail: after the last Backward"),
+	TABLE_COLUMN("steps", "Steps", TABLE_COUNT),
+	TABLE_COLUMN("share_pct", "% of steps", TABLE_PERCENT),
+	TABLE_COLUMN("total_ns", "Total", TABLE_TIME),
 	SAMPLES_COLUMNS,
 };
 

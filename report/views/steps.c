@@ -206,21 +206,24 @@ static void draw(const struct steps_view *view, struct table *table)
 }
 
 static const struct table_column steps_columns[] = {
-	{"pid", "PID", TABLE_ID, false},
-	{"rank", "Rank", TABLE_ID, true},
-	{"step", "Step", TABLE_ID, false},
-	{"start_ns", "Start", TABLE_TIME, false, "after the first event of the process"},
-	{"duration_ns", "Duration", TABLE_TIME, false},
-	{"dataloader_ns", "Dataloader", TABLE_TIME, false},
-	{"forward_ns", "Forward", TABLE_TIME, false},
-	{"backward_ns", "Backward", TABLE_TIME, false},
-	{"optimization_ns", "Optimization", TABLE_TIME, false},
-	{"others_ns", "Others", TABLE_TIME, false, "in no phase"},
-	{"gpu_ns", "GPU", TABLE_TIME, false, "sum of what the step launched"},
-	{"interval_ns", "Interval", TABLE_TIME, true, "to the first Forward"},
-	{"fp_bp_ns", "Forward+Backward", TABLE_TIME, true, "to the end of the last Backward"},
-	{"tail_ns", "Tail", TABLE_TIME, true, "the rest"},
-	{"rule", "Found by", TABLE_TEXT, false, "what ends a step"},
+	TABLE_COLUMN("pid", "PID", TABLE_ID),
+	TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_wide_only = true),
+	TABLE_COLUMN("step", "Step", TABLE_ID),
+	TABLE_COLUMN(
+		"start_ns", "Start", TABLE_TIME, .help = "after the first event of the process"),
+	TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
+	TABLE_COLUMN("dataloader_ns", "Dataloader", TABLE_TIME),
+	TABLE_COLUMN("forward_ns", "Forward", TABLE_TIME),
+	TABLE_COLUMN("backward_ns", "Backward", TABLE_TIME),
+	TABLE_COLUMN("optimization_ns", "Optimization", TABLE_TIME),
+	TABLE_COLUMN("others_ns", "Others", TABLE_TIME, .help = "in no phase"),
+	TABLE_COLUMN("gpu_ns", "GPU", TABLE_TIME, .help = "sum of what the step launched"),
+	TABLE_COLUMN("interval_ns", "Interval", TABLE_TIME, .is_wide_only = true,
+		.help = "to the first Forward"),
+	TABLE_COLUMN("fp_bp_ns", "Forward+Backward", TABLE_TIME, .is_wide_only = true,
+		.help = "to the end of the last Backward"),
+	TABLE_COLUMN("tail_ns", "Tail", TABLE_TIME, .is_wide_only = true, .help = "the rest"),
+	TABLE_COLUMN("rule", "Found by", TABLE_TEXT, .help = "what ends a step"),
 };
 
 static void fill_steps(void *state, struct table *table)
@@ -249,11 +252,12 @@ static void fill_steps(void *state, struct table *table)
 }
 
 static const struct table_column windows_columns[] = {
-	{"pid", "PID", TABLE_ID, false},
-	{"window", "Window", TABLE_ID, false},
-	{"step", "From step", TABLE_ID, false},
-	{"start_ns", "Start", TABLE_TIME, false, "after the first event of the process"},
-	{"state", "State", TABLE_TEXT, false},
+	TABLE_COLUMN("pid", "PID", TABLE_ID),
+	TABLE_COLUMN("window", "Window", TABLE_ID),
+	TABLE_COLUMN("step", "From step", TABLE_ID),
+	TABLE_COLUMN(
+		"start_ns", "Start", TABLE_TIME, .help = "after the first event of the process"),
+	TABLE_COLUMN("state", "State", TABLE_TEXT),
 };
 
 static void fill_windows(void *state, struct table *table)

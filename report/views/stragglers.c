@@ -299,21 +299,25 @@ static void tell(struct table *table, size_t nr_slow, size_t nr_steps)
 
 static const struct table_column columns[] = {
 	VIEW_DEVICE_COLUMNS,
-	{"steps", "Steps", TABLE_COUNT, false},
-	{"late_steps", "Late", TABLE_COUNT, false, "steps in which the others waited for it"},
-	{"since_step", "Since step", TABLE_ID, false, "first of them"},
-	{"delay_ns", "Delay", TABLE_MEAN_TIME, false, "mean over these steps"},
-	{"total_ns", "Total", TABLE_TIME, false, "sum of the delays"},
-	{"delay_pct", "Delay % of steps", TABLE_PERCENT, false},
-	{"cause", "Cause", TABLE_TEXT, false, "what took longer than on the other ranks"},
-	{"phase", "Phase", TABLE_TEXT, false},
-	{"computation_ns", "Computation +", TABLE_MEAN_TIME, false,
-		"longer than on the other ranks"},
-	{"copies_ns", "Copies +", TABLE_MEAN_TIME, false, "longer than on the other ranks"},
-	{"idle_ns", "Idle +", TABLE_MEAN_TIME, false, "longer than on the other ranks"},
-	{"between", "Between", TABLE_TEXT, false},
-	{"communicator", "Communicator", TABLE_TEXT, true},
-	{"compared_with", "Compared with", TABLE_TEXT, false},
+	TABLE_COLUMN("steps", "Steps", TABLE_COUNT),
+	TABLE_COLUMN("late_steps", "Late", TABLE_COUNT,
+		.help = "steps in which the others waited for it"),
+	TABLE_COLUMN("since_step", "Since step", TABLE_ID, .help = "first of them"),
+	TABLE_COLUMN("delay_ns", "Delay", TABLE_MEAN_TIME, .help = "mean over these steps"),
+	TABLE_COLUMN("total_ns", "Total", TABLE_TIME, .help = "sum of the delays"),
+	TABLE_COLUMN("delay_pct", "Delay % of steps", TABLE_PERCENT),
+	TABLE_COLUMN(
+		"cause", "Cause", TABLE_TEXT, .help = "what took longer than on the other ranks"),
+	TABLE_COLUMN("phase", "Phase", TABLE_TEXT),
+	TABLE_COLUMN("computation_ns", "Computation +", TABLE_MEAN_TIME,
+		.help = "longer than on the other ranks"),
+	TABLE_COLUMN(
+		"copies_ns", "Copies +", TABLE_MEAN_TIME, .help = "longer than on the other ranks"),
+	TABLE_COLUMN(
+		"idle_ns", "Idle +", TABLE_MEAN_TIME, .help = "longer than on the other ranks"),
+	TABLE_COLUMN("between", "Between", TABLE_TEXT),
+	TABLE_COLUMN("communicator", "Communicator", TABLE_TEXT, .is_wide_only = true),
+	TABLE_COLUMN("compared_with", "Compared with", TABLE_TEXT),
 };
 
 static void fill_table(void *state, struct table *table)

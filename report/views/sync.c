@@ -46,8 +46,8 @@ static void on_batch(void *context, struct process *process, const struct batch 
 
 static const struct table_column columns[] = {
 	KEYED_STATS_COLUMNS("% of its kind"),
-	{"seen_by", "Seen by", TABLE_TEXT, false},
-	{"name", "Name", TABLE_NAME, false, TABLE_MEMBER(keyed_stats_row, name)},
+	TABLE_COLUMN("seen_by", "Seen by", TABLE_TEXT),
+	TABLE_COLUMN("name", "Name", TABLE_NAME, TABLE_MEMBER(keyed_stats_row, name)),
 };
 
 static void fill_table(void *state, struct table *table)

@@ -66,16 +66,18 @@ static void fill(const struct overlap_device *device, struct table_cell *cells)
 
 static const struct table_column columns[] = {
 	VIEW_DEVICE_COLUMNS,
-	{"span_ns", "Span", TABLE_TIME, false, "from the first record to the last"},
-	{"idle_ns", "Idle", TABLE_TIME, false, "nothing ran"},
-	{"computation_ns", "Computation", TABLE_TIME, false, "at least one computing kernel ran"},
-	{"communication_alone_ns", "Communication alone", TABLE_TIME, false,
-		"communication ran, and no computation"},
-	{"memory_alone_ns", "Copies alone", TABLE_TIME, false, "copies or sets ran, and no kernel"},
-	{"idle_pct", "Idle %", TABLE_PERCENT, false},
-	{"computation_pct", "Comp. %", TABLE_PERCENT, false},
-	{"communication_alone_pct", "Comm. %", TABLE_PERCENT, false},
-	{"memory_alone_pct", "Copies %", TABLE_PERCENT, false},
+	TABLE_COLUMN("span_ns", "Span", TABLE_TIME, .help = "from the first record to the last"),
+	TABLE_COLUMN("idle_ns", "Idle", TABLE_TIME, .help = "nothing ran"),
+	TABLE_COLUMN("computation_ns", "Computation", TABLE_TIME,
+		.help = "at least one computing kernel ran"),
+	TABLE_COLUMN("communication_alone_ns", "Communication alone", TABLE_TIME,
+		.help = "communication ran, and no computation"),
+	TABLE_COLUMN("memory_alone_ns", "Copies alone", TABLE_TIME,
+		.help = "copies or sets ran, and no kernel"),
+	TABLE_COLUMN("idle_pct", "Idle %", TABLE_PERCENT),
+	TABLE_COLUMN("computation_pct", "Comp. %", TABLE_PERCENT),
+	TABLE_COLUMN("communication_alone_pct", "Comm. %", TABLE_PERCENT),
+	TABLE_COLUMN("memory_alone_pct", "Copies %", TABLE_PERCENT),
 };
 
 static void fill_table(void *state, struct table *table)

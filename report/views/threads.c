@@ -100,16 +100,18 @@ static void fill(const struct thread_row *row, struct table_cell *cells)
 }
 
 static const struct table_column columns[] = {
-	{"pid", "PID", TABLE_ID, false},
-	{"tid", "TID", TABLE_ID, false},
-	{"calls", "API calls", TABLE_COUNT, false},
-	{"total_ns", "API time", TABLE_TIME, false},
-	{"launches", "Launches", TABLE_COUNT, false},
-	{"syncs", "Syncs", TABLE_COUNT, false, "calls that wait for the GPU"},
-	{"sync_ns", "Sync time", TABLE_TIME, false},
-	{"began_ns", "Began at", TABLE_TIME, false, "after the first event of the process"},
-	{"ended_ns", "Ended at", TABLE_TIME, false, "after the first event of the process"},
-	{"name", "Thread", TABLE_NAME, false},
+	TABLE_COLUMN("pid", "PID", TABLE_ID),
+	TABLE_COLUMN("tid", "TID", TABLE_ID),
+	TABLE_COLUMN("calls", "API calls", TABLE_COUNT),
+	TABLE_COLUMN("total_ns", "API time", TABLE_TIME),
+	TABLE_COLUMN("launches", "Launches", TABLE_COUNT),
+	TABLE_COLUMN("syncs", "Syncs", TABLE_COUNT, .help = "calls that wait for the GPU"),
+	TABLE_COLUMN("sync_ns", "Sync time", TABLE_TIME),
+	TABLE_COLUMN(
+		"began_ns", "Began at", TABLE_TIME, .help = "after the first event of the process"),
+	TABLE_COLUMN(
+		"ended_ns", "Ended at", TABLE_TIME, .help = "after the first event of the process"),
+	TABLE_COLUMN("name", "Thread", TABLE_NAME),
 };
 
 static void fill_table(void *state, struct table *table)

@@ -151,20 +151,20 @@ static void fill_thread(const struct process *process, uint32_t id, struct table
 }
 
 static const struct table_column columns[] = {
-	{"calls", "Calls", TABLE_COUNT, false},
-	{"total_ns", "CPU total", TABLE_TIME, false},
-	{"avg_ns", "Avg", TABLE_MEAN_TIME, false},
-	{"max_ns", "Max", TABLE_TIME, false},
-	{"min_ns", "Min", TABLE_TIME, false},
-	{"gpu_total_ns", "GPU total", TABLE_TIME, false},
-	{"gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME, false},
-	{"gpu_max_ns", "GPU max", TABLE_TIME, true},
-	{"gpu_min_ns", "GPU min", TABLE_TIME, true},
-	{"pid", "PID", TABLE_ID, false},
-	{"tid", "TID", TABLE_ID, false},
-	{"source", "By", TABLE_TEXT, false},
-	{"operator", "Operator", TABLE_NAME, true},
-	{"name", "Range", TABLE_NAME, false},
+	TABLE_COLUMN("calls", "Calls", TABLE_COUNT),
+	TABLE_COLUMN("total_ns", "CPU total", TABLE_TIME),
+	TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME),
+	TABLE_COLUMN("max_ns", "Max", TABLE_TIME),
+	TABLE_COLUMN("min_ns", "Min", TABLE_TIME),
+	TABLE_COLUMN("gpu_total_ns", "GPU total", TABLE_TIME),
+	TABLE_COLUMN("gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME),
+	TABLE_COLUMN("gpu_max_ns", "GPU max", TABLE_TIME, .is_wide_only = true),
+	TABLE_COLUMN("gpu_min_ns", "GPU min", TABLE_TIME, .is_wide_only = true),
+	TABLE_COLUMN("pid", "PID", TABLE_ID),
+	TABLE_COLUMN("tid", "TID", TABLE_ID),
+	TABLE_COLUMN("source", "By", TABLE_TEXT),
+	TABLE_COLUMN("operator", "Operator", TABLE_NAME, .is_wide_only = true),
+	TABLE_COLUMN("name", "Range", TABLE_NAME),
 };
 
 static void fill_table(void *state, struct table *table)

@@ -127,15 +127,15 @@ static void add_note(const struct utilization *usage, struct table *table)
 }
 
 static const struct table_column columns[] = {
-	{"pid", "PID", TABLE_ID, false},
-	{"device", "Of", TABLE_TEXT, false},
-	{"metric", "What", TABLE_TEXT, false},
-	{"samples", "Samples", TABLE_COUNT, false, "samples, or GPU activities"},
-	{"avg", "Avg", TABLE_NUMBER, false},
-	{"max", "Max", TABLE_NUMBER, false},
-	{"min", "Min", TABLE_NUMBER, false},
-	{"unit", "Unit", TABLE_TEXT, false},
-	{"curve", "Over time", TABLE_TEXT, false, "over the run, lowest to highest"},
+	TABLE_COLUMN("pid", "PID", TABLE_ID),
+	TABLE_COLUMN("device", "Of", TABLE_TEXT),
+	TABLE_COLUMN("metric", "What", TABLE_TEXT),
+	TABLE_COLUMN("samples", "Samples", TABLE_COUNT, .help = "samples, or GPU activities"),
+	TABLE_COLUMN("avg", "Avg", TABLE_NUMBER),
+	TABLE_COLUMN("max", "Max", TABLE_NUMBER),
+	TABLE_COLUMN("min", "Min", TABLE_NUMBER),
+	TABLE_COLUMN("unit", "Unit", TABLE_TEXT),
+	TABLE_COLUMN("curve", "Over time", TABLE_TEXT, .help = "over the run, lowest to highest"),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -240,18 +240,18 @@ static void add_buckets(const struct utilization *usage, const struct utilizatio
 }
 
 static const struct table_column time_columns[] = {
-	{"pid", "PID", TABLE_ID, false},
-	{"rank", "Rank", TABLE_ID, true},
-	{"start_ns", "Start", TABLE_TIME, false},
-	{"duration_ns", "Length", TABLE_TIME, false},
-	{"cpu_process_pct", "CPU(Process) %", TABLE_PERCENT, false},
-	{"cpu_system_pct", "CPU(System) %", TABLE_PERCENT, false},
-	{"resident_bytes", "Resident", TABLE_SIZE, false},
-	{"device", "GPU", TABLE_ID, false},
-	{"gpu_pct", "GPU busy %", TABLE_PERCENT, false},
-	{"gpu_sampled_pct", "GPU sampled %", TABLE_PERCENT, false},
-	{"gpu_memory_bytes", "GPU memory", TABLE_SIZE, false},
-	{"gpu_power_w", "GPU power W", TABLE_NUMBER, false},
+	TABLE_COLUMN("pid", "PID", TABLE_ID),
+	TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_wide_only = true),
+	TABLE_COLUMN("start_ns", "Start", TABLE_TIME),
+	TABLE_COLUMN("duration_ns", "Length", TABLE_TIME),
+	TABLE_COLUMN("cpu_process_pct", "CPU(Process) %", TABLE_PERCENT),
+	TABLE_COLUMN("cpu_system_pct", "CPU(System) %", TABLE_PERCENT),
+	TABLE_COLUMN("resident_bytes", "Resident", TABLE_SIZE),
+	TABLE_COLUMN("device", "GPU", TABLE_ID),
+	TABLE_COLUMN("gpu_pct", "GPU busy %", TABLE_PERCENT),
+	TABLE_COLUMN("gpu_sampled_pct", "GPU sampled %", TABLE_PERCENT),
+	TABLE_COLUMN("gpu_memory_bytes", "GPU memory", TABLE_SIZE),
+	TABLE_COLUMN("gpu_power_w", "GPU power W", TABLE_NUMBER),
 };
 
 static void fill_time(void *state, struct table *table)

@@ -142,7 +142,7 @@ struct nested_view {
 };
 
 static const struct table_column nested_columns[] = {
-	{"name", "Name", TABLE_TEXT, false}, {"total_ns", "Total", TABLE_TIME, false}};
+	TABLE_COLUMN("name", "Name", TABLE_TEXT), TABLE_COLUMN("total_ns", "Total", TABLE_TIME)};
 
 static void nested_fill(void *state, struct table *table)
 {

@@ -8,8 +8,8 @@
 #include "test/unit/unit.h"
 
 static const struct table_column columns[] = {
-	{"total_ns", "Total", TABLE_TIME, false},
-	{"name", "Name", TABLE_TEXT, false},
+	TABLE_COLUMN("total_ns", "Total", TABLE_TIME),
+	TABLE_COLUMN("name", "Name", TABLE_TEXT),
 };
 
 static void add(struct table *table, uint8_t level, uint64_t total, const char *name)
@@ -66,8 +66,8 @@ END_TEST
 /* Behind those that are below 0, too. */
 START_TEST(unknown_numbers_are_last)
 {
-	static const struct table_column parts[] = {
-		{"change", "Change", TABLE_NUMBER, false}, {"name", "Name", TABLE_TEXT, false}};
+	static const struct table_column parts[] = {TABLE_COLUMN("change", "Change", TABLE_NUMBER),
+		TABLE_COLUMN("name", "Name", TABLE_TEXT)};
 	static const char *const names[] = {"0", "u", "2", "v", "-3"};
 	struct table *table = table_create("t", "T", parts, 2);
 
@@ -171,7 +171,7 @@ END_TEST
 START_TEST(less_than_nothing_stays_less_in_json)
 {
 	static const struct table_column change[] = {
-		{"change_ns", "Change", TABLE_MEAN_TIME, false}};
+		TABLE_COLUMN("change_ns", "Change", TABLE_MEAN_TIME)};
 	static const struct table_style style = {.format = TABLE_JSON};
 	static const double values[] = {-35137333.3, -0.4, 0.6, 18446744073709551615.0};
 	struct table *table = table_create("t", "T", change, 1);
@@ -206,7 +206,7 @@ END_TEST
 /* As an empty buf has it. */
 START_TEST(a_text_of_nothing_is_known)
 {
-	static const struct table_column one[] = {{"text", "Text", TABLE_TEXT, false}};
+	static const struct table_column one[] = {TABLE_COLUMN("text", "Text", TABLE_TEXT)};
 	struct table *table = table_create("t", "T", one, 1);
 	struct table_cell *cell = table_add_row(table);
 

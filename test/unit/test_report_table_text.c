@@ -64,10 +64,10 @@ END_TEST
 static struct table *make_table(void)
 {
 	static const struct table_column columns[] = {
-		{"share_pct", "% of it", TABLE_PERCENT, false},
-		{"total_ns", "Total", TABLE_TIME, false},
-		{"place", "Place", TABLE_TEXT, false},
-		{"name", "Name", TABLE_TEXT, false},
+		TABLE_COLUMN("share_pct", "% of it", TABLE_PERCENT),
+		TABLE_COLUMN("total_ns", "Total", TABLE_TIME),
+		TABLE_COLUMN("place", "Place", TABLE_TEXT),
+		TABLE_COLUMN("name", "Name", TABLE_TEXT),
 	};
 	static const char *const names[] = {"short",
 		"void cutlass::Kernel<cutlass::gemm::GemmShape<128, 128, 32>, float, "

@@ -139,7 +139,7 @@ static void print(struct table *table, enum table_format format, struct buf *out
 /* Notes repeat what streams say of themselves. */
 START_TEST(no_note_breaks_a_format)
 {
-	static const struct table_column columns[] = {{"pid", "PID", TABLE_ID, false}};
+	static const struct table_column columns[] = {TABLE_COLUMN("pid", "PID", TABLE_ID)};
 	struct table *table = table_create("t", "Title", columns, 1);
 	struct buf out = {0};
 
