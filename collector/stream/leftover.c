@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 
 #include "collector/ring/ring.h"
 #include "collector/stream/stream.h"
+#include "collector/util/clock.h"
 #include "collector/util/dir.h"
 #include "collector/util/log.h"
 #include "collector/util/pace.h"
@@ -23,6 +23,9 @@
 #define SUFFIX ".gprof.rings"
 /* No pool is larger: GPROF_BUFFER_MB's half. */
 #define MOST_CHUNKS (((uint64_t)65536 << 20) / 2 / RING_CHUNK_BYTES)
+
+/* Nobody copies for so long without a write. */
+#define HALF_MOST_S 60u
 
 struct move {
 	bool (*is_over)(void);
@@ -79,7 +82,22 @@ static bool copy_used(struct move *move)
 	return !private_fd_check(&move->to) && !ftruncate(move->to.fd, (off_t)at);
 }
 
-/* Under another name until it is whole; nobody else is at it then. */
+/* Makes the half file, whose name keeps others out. One that a killed process left is made anew. */
+static int open_half(struct private_fd *to, const char *half)
+{
+	const int flags = O_WRONLY | O_CREAT | O_EXCL;
+	struct stat status;
+	int rc = private_fd_open(to, half, flags, PRIVATE_FD_ANYWHERE);
+
+	if (rc != -EEXIST || dir_look(half, &status) ||
+		(uint64_t)status.st_mtim.tv_sec + HALF_MOST_S > clock_realtime_ns() / 1000000000u) {
+		return rc;
+	}
+	unlink(half);
+	return private_fd_open(to, half, flags, PRIVATE_FD_ANYWHERE);
+}
+
+/* Uses another name until the copy is complete. */
 static void move_file(struct move *move, const char *from, const char *to)
 {
 	char half[PATH_MAX];
@@ -89,7 +107,7 @@ static void move_file(struct move *move, const char *from, const char *to)
 	if (private_fd_open(&move->from, from, O_RDONLY | O_NONBLOCK, PRIVATE_FD_ANYWHERE)) {
 		return;
 	}
-	if (!private_fd_open(&move->to, half, O_WRONLY | O_CREAT | O_EXCL, PRIVATE_FD_ANYWHERE)) {
+	if (!open_half(&move->to, half)) {
 		is_whole = copy_used(move);
 		private_fd_close(&move->to);
 		if (is_whole && !rename(half, to)) {

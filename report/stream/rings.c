@@ -348,6 +348,17 @@ static int copy_to(struct ring_file *file, const char *path)
 	return rc;
 }
 
+/* What a recorder that was killed while it copied the same rings has left. */
+static void remove_half(const char *path)
+{
+	struct buf half = {0};
+
+	buf_printf(&half, "%s.new", path);
+	buf_char(&half, '\0');
+	unlink(half.bytes);
+	buf_fini(&half);
+}
+
 void rings_keep(struct stream *stream)
 {
 	struct stream seen = {.header = stream->header};
@@ -365,6 +376,7 @@ void rings_keep(struct stream *stream)
 			unlink(stream->rings_path);
 			free(stream->rings_path);
 			stream->rings_path = mem_text(path);
+			remove_half(path);
 		}
 	}
 	if (file.fd >= 0) {

@@ -54,6 +54,7 @@ GPROF_FLUSH_MS=60000 record "$B/integ/s_loop" 30 100 kill
 is 137 $rc "exit status"
 left=$(rings)
 ok test -n "$left"
+echo half >"$GPROF_DIR/${left##*/}.new"
 # A part of a whole pool: only what was used has memory.
 ok test $(($(stat -c %b "$left") * 512)) -lt 8000000
 for time in first second; do
@@ -73,6 +74,9 @@ left=$(rings)
 ok test -n "$left"
 GPROF_DIR=$T/other record "$B/integ/s_loop" 2 5 sleep=200
 ok test -e "$left"
+# Also where another one was killed while it did.
+echo half >"$GPROF_DIR/${left##*/}.new"
+touch -d '2 minutes ago' "$GPROF_DIR/${left##*/}.new"
 HOLD=$T/hold record "$B/integ/s_loop" 2 5 hold &
 job=$!
 held "to its last step"
@@ -82,6 +86,7 @@ for _ in $(seq 400); do
 done
 ok test ! -e "$left"
 ok test -e "$GPROF_DIR/${left##*/}"
+ok test ! -e "$GPROF_DIR/${left##*/}.new"
 rm -f "$T/hold"
 wait $job
 is $((2900 + 10)) "$(launches)" "launches of both"

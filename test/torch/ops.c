@@ -207,7 +207,9 @@ int main(int argc, char **argv)
 			fprintf(stderr, "ops: %s\n", err_text());
 			return 1;
 		}
-		rings_attach_beside(stream);
+		if (rings_attach_shared(stream)) {
+			rings_attach_beside(stream);
+		}
 		if (pass(stream, definitions, 3, take_definition) ||
 			pass(stream, events, 4, print_rows)) {
 			fprintf(stderr, "ops: %s: damaged\n", argv[i]);
