@@ -9,7 +9,13 @@ cd "$(dirname "$0")/../.." || exit 1
 B=${B:-build}
 python=${1:-/usr/bin/python3}
 T=$(mktemp -d "${TMPDIR:-/tmp}/gprof-torch-XXXXXX")
-trap 'rm -rf "$T"' EXIT
+# The rings of a killed process are in memory.
+clean_up()
+{
+	find "$T" -name '*.gprof.part' -printf '/dev/shm/%f\n' | sed 's/part$/rings/' | xargs -r rm -f
+	rm -rf "$T"
+}
+trap clean_up EXIT
 for name in $(compgen -e); do
 	case $name in GPROF_* | LD_PRELOAD) unset "$name" ;; esac
 done
