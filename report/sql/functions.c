@@ -116,14 +116,17 @@ struct sums {
 
 static void add_to_sums(sqlite3_context *context, int argc, sqlite3_value **arguments)
 {
-	struct sums *sums = sqlite3_aggregate_context(context, sizeof(*sums));
+	/* SQLite's memory is aligned for 8 bytes, and these want 16. */
+	struct sums **place = sqlite3_aggregate_context(context, sizeof(*place));
+	struct sums *sums;
 	long double value, before;
 	int64_t integer;
 
 	(void)argc;
-	if (!sums || !is_number(arguments[0])) {
+	if (!place || !is_number(arguments[0])) {
 		return;
 	}
+	sums = *place = *place ? *place : mem_zeroed(1, sizeof(**place));
 	sums->is_real |= sqlite3_value_numeric_type(arguments[0]) == SQLITE_FLOAT;
 	integer = sqlite3_value_int64(arguments[0]);
 	sums->is_beyond |=
@@ -139,11 +142,12 @@ static void add_to_sums(sqlite3_context *context, int argc, sqlite3_value **argu
 
 static void deviation(sqlite3_context *context)
 {
-	const struct sums *sums = sqlite3_aggregate_context(context, 0);
+	struct sums **place = sqlite3_aggregate_context(context, 0);
+	struct sums *sums = place ? *place : NULL;
 	long double n, variance;
 	__int128 squares, square;
 
-	if (!sums || !sums->nr) {
+	if (!sums) {
 		return;
 	}
 	n = (long double)sums->nr;
@@ -157,6 +161,7 @@ static void deviation(sqlite3_context *context)
 		variance = sums->deviation / (n - 1);
 	}
 	sqlite3_result_double(context, variance > 0 ? (double)sqrtl(variance) : 0);
+	free(sums);
 }
 
 int functions_add(sqlite3 *sqlite)
