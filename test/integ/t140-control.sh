@@ -65,15 +65,23 @@ is "10 20" "$(query '[.windows.rows[1:][] | select(.state == "record" or .state 
 is "start: obeyed in step 10" "$(query '.notices.rows[0].text')" "what is told of start"
 
 # Everything is recorded until it is told otherwise; a second process of the directory obeys, too.
-run 30 hold=3
-first=$program
-HOLD=$T/other LD_LIBRARY_PATH=$SIM LD_PRELOAD=$(preload) "$B/integ/s_loop" 30 5 call sleep=3 hold=3 >/dev/null 2>&1 &
-until_true test -e "$HOLD" -a -e "$T/other"
+# A busy machine may cost a process its first calls, and the steps that they end; then they are started again.
+for _ in 1 2 3 4 5; do
+	run 30 hold=3
+	first=$program
+	HOLD=$T/other LD_LIBRARY_PATH=$SIM LD_PRELOAD=$(preload) "$B/integ/s_loop" 30 5 call sleep=3 hold=3 >/dev/null 2>&1 &
+	other=$!
+	until_true test -e "$HOLD" -a -e "$T/other"
+	was_late || break
+	kill -9 $first $other
+	wait $first $other
+	rm -f "$T/other"
+done
 ok control steps 10-20
 ok grep -q '^steps 10-20: for 2 running processes' "$T/control"
 until_true told 2
 rm -f "$T/other"
-wait $!
+wait $other
 program=$first
 go_on
 # Steps 0 to 2 of both, and 10 to 19.
