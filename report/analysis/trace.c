@@ -319,3 +319,26 @@ struct table *trace_table(struct trace *trace, const char *key, const char *titl
 	trace_fill(trace, table, fill);
 	return table;
 }
+
+void trace_view_begin(void *state, struct process *process)
+{
+	struct trace_view *view = state;
+
+	trace_begin(view->trace, process);
+}
+
+void trace_view_fini(void *state)
+{
+	struct trace_view *view = state;
+
+	trace_destroy(view->trace);
+}
+
+struct trace *trace_view_take(void *state)
+{
+	struct trace_view *view = state;
+	struct trace *trace = view->trace;
+
+	view->trace = NULL;
+	return trace;
+}

@@ -81,9 +81,6 @@ bool trace_has_static(const struct trace *trace, const struct trace_event *event
 /* From the end of the call to the begin of the record; false if there is no such time. */
 bool trace_queue(const struct trace_event *event, uint64_t *begin_ns, uint64_t *dur_ns);
 
-/* The trace of the view gpu-trace, taken out of it. */
-struct trace *view_gpu_trace_take(void *view);
-
 /*
  * The events become the rows of a table that has none yet; the trace is the table's own from now
  * on. `fill` gets the cells of a row, all unknown.
@@ -97,5 +94,18 @@ struct table *trace_table(struct trace *trace, const char *key, const char *titl
 	const struct table_column *columns, unsigned int nr_columns,
 	void (*fill)(const struct trace *trace, const struct trace_event *event,
 		struct table_cell *cells));
+
+/* The state of a view that is such a table: its `begin` and `fini`, and the trace for its `fill`.
+ */
+struct trace_view {
+	struct view_input input;
+	struct trace *trace; /* NULL once a table has taken it */
+};
+
+void trace_view_begin(void *state, struct process *process);
+void trace_view_fini(void *state);
+
+/* The caller, or the table that it fills, owns the trace from now on. */
+struct trace *trace_view_take(void *state);
 
 #endif

@@ -112,7 +112,7 @@ struct table *nsys_gpu_trace(const struct nsys_ask *ask, void *const *views)
 		[G_STREAM] = TABLE_COLUMN("stream", "Strm", TABLE_ID),
 		[G_NAME] = TABLE_COLUMN("name", "Name", TABLE_TEXT),
 	};
-	struct trace *trace = view_gpu_trace_take(views[0]);
+	struct trace *trace = trace_view_take(views[0]);
 
 	trace->hint = ask;
 	return trace_table(trace, "rows", "", columns, NR_G, fill_gpu);

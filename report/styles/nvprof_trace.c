@@ -286,7 +286,7 @@ static struct table *make_gpu(void *view, bool is_csv)
 		[T_STREAM] = TABLE_COLUMN("stream", "Stream", TABLE_TEXT),
 		[T_NAME] = TABLE_COLUMN("name", "Name", TABLE_TEXT),
 	};
-	struct trace *trace = view_gpu_trace_take(view);
+	struct trace *trace = trace_view_take(view);
 
 	return is_csv ? nvprof_csv_gpu(trace)
 		      : trace_table(trace, "rows", "", texts, NR_T, fill_text);

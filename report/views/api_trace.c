@@ -74,42 +74,21 @@ static void fill(
 
 /* ---- the view ---- */
 
-struct api_trace_view {
-	struct view_input input;
-	struct trace *trace; /* the table's, once that is made */
-};
-
 static void init(void *state)
 {
-	struct api_trace_view *view = state;
+	struct trace_view *view = state;
 
 	view->trace = trace_create(&view->input, TRACE_BY_CALL);
 }
 
-static void begin(void *context, struct process *process)
-{
-	trace_begin(((struct api_trace_view *)context)->trace, process);
-}
-
 static void on_call(void *context, const struct op_call *call, const struct op *op)
 {
-	trace_call(((struct api_trace_view *)context)->trace, call, op);
+	trace_call(((struct trace_view *)context)->trace, call, op);
 }
 
 static void fill_table(void *state, struct table *table)
 {
-	struct api_trace_view *view = state;
-	struct trace *trace = view->trace;
-
-	view->trace = NULL;
-	trace_fill(trace, table, fill);
-}
-
-static void fini(void *state)
-{
-	struct api_trace_view *view = state;
-
-	trace_destroy(view->trace);
+	trace_fill(trace_view_take(state), table, fill);
 }
 
 VIEW(api_trace, 520) = {
@@ -119,9 +98,9 @@ VIEW(api_trace, 520) = {
 	.key = "api_trace",
 	.title = "API calls, one by one",
 	VIEW_COLUMNS(columns),
-	VIEW_STATE(struct api_trace_view),
-	.ops = {.begin = begin, .call = on_call},
+	VIEW_STATE(struct trace_view),
+	.ops = {.begin = trace_view_begin, .call = on_call},
 	.init = init,
 	.fill = fill_table,
-	.fini = fini,
+	.fini = trace_view_fini,
 };

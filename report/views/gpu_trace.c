@@ -148,38 +148,25 @@ static void fill(
 
 /* ---- the view ---- */
 
-struct gpu_trace_view {
-	struct view_input input;
-	struct trace *trace; /* the table's, once that is made */
-};
-
 static void init(void *state)
 {
-	struct gpu_trace_view *view = state;
+	struct trace_view *view = state;
 
 	view->trace = trace_create(&view->input, TRACE_BY_RECORD);
-}
-
-static void begin(void *context, struct process *process)
-{
-	struct gpu_trace_view *view = context;
-
-	trace_begin(view->trace, process);
 }
 
 static void on_record(void *context, const struct op_record *record, const struct op_call *call,
 	const struct op *op)
 {
-	trace_record(((struct gpu_trace_view *)context)->trace, record, call, op);
+	trace_record(((struct trace_view *)context)->trace, record, call, op);
 }
 
 static void fill_table(void *state, struct table *table)
 {
-	struct gpu_trace_view *view = state;
-	struct trace *trace = view->trace;
+	struct trace_view *view = state;
+	struct trace *trace = trace_view_take(state);
 	uint64_t nr_untimed = trace->nr_untimed, nr_without_call = trace->nr_without_call;
 
-	view->trace = NULL;
 	trace_fill(trace, table, fill);
 	view_note_devices(table, &view->input, "");
 	if (nr_untimed) {
@@ -192,22 +179,6 @@ static void fill_table(void *state, struct table *table)
 	}
 }
 
-static void fini(void *state)
-{
-	struct gpu_trace_view *view = state;
-
-	trace_destroy(view->trace);
-}
-
-struct trace *view_gpu_trace_take(void *context)
-{
-	struct gpu_trace_view *view = context;
-	struct trace *trace = view->trace;
-
-	view->trace = NULL;
-	return trace;
-}
-
 VIEW(gpu_trace, 510) = {
 	.name = "gpu-trace",
 	.help = "every kernel, copy and set by its begin, with its call",
@@ -215,9 +186,9 @@ VIEW(gpu_trace, 510) = {
 	.key = "gpu_trace",
 	.title = "Device work, one by one",
 	VIEW_COLUMNS(columns),
-	VIEW_STATE(struct gpu_trace_view),
-	.ops = {.begin = begin, .record = on_record},
+	VIEW_STATE(struct trace_view),
+	.ops = {.begin = trace_view_begin, .record = on_record},
 	.init = init,
 	.fill = fill_table,
-	.fini = fini,
+	.fini = trace_view_fini,
 };
