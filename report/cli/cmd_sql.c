@@ -108,16 +108,19 @@ static char *print_results(
 	char *why;
 
 	while ((result = database_run(database, sql, &at, &why))) {
-		struct buf key = {0};
+		struct buf key = {0}, title = {0};
 		struct table *table;
 
 		buf_printf(&key, nr_results ? "result_%zu" : "result", nr_results + 1);
 		buf_char(&key, '\0');
-		table = result_table(result, key.bytes, nr_results ? key.bytes : "Result");
+		buf_printf(&title, nr_results ? "Result %zu" : "Result", nr_results + 1);
+		buf_char(&title, '\0');
+		table = result_table(result, key.bytes, title.bytes);
 		print_table(request, table, nr_results++, out);
 		table_destroy(table);
 		buf_flush(out);
 		buf_fini(&key);
+		buf_fini(&title);
 	}
 	if (!why && !nr_results) {
 		why = mem_text("there is no statement");
