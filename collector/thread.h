@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Threads of the target as rows of table thread: first event, creation, name, end. Runs on those
- * threads; no lock, no allocation of ours.
+ * threads; no lock, no allocation by gprof.
  */
 #ifndef COLLECTOR_THREAD_H
 #define COLLECTOR_THREAD_H

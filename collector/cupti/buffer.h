@@ -13,7 +13,7 @@
 
 #include "collector/cupti/cupti_abi.h"
 
-/* One of ours that CUPTI has filled. */
+/* A buffer of gprof's that CUPTI has filled. */
 struct buffer {
 	uint8_t *bytes;
 	size_t valid_bytes;
@@ -37,7 +37,7 @@ void buffer_give_back(const struct buffer *buffer);
 /* Share of our buffers that are full, in 1/256. */
 unsigned int buffer_fill(void);
 
-/* How many of ours CUPTI has. */
+/* How many of gprof's buffers CUPTI holds. */
 uint32_t buffer_nr_ours(void);
 
 /* ---- with another client ---- */

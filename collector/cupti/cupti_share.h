@@ -63,14 +63,14 @@ void cupti_share_forget(void);
 /* May CUPTI be shared here? If not, calls go straight through. */
 bool cupti_share_is_open(void);
 
-/* Then before something that shows the client calls of CUDA: from now on there are none of ours. */
+/* Then before the client can see CUDA calls: from now on gprof makes none. */
 void cupti_share_leave_alone(void);
 
 /* Before and after something that switches a kind on: for everything, or for one context. */
 void cupti_share_begin_enable(uint32_t kind, bool is_context, const void *caller);
 void cupti_share_end_enable(uint32_t kind, bool is_context, uint32_t result);
 
-/* In our turn, what is on is ours: a client has nothing to switch off. */
+/* In gprof's turn only gprof's kinds are on: a client has nothing to switch off. */
 bool cupti_share_may_disable(uint32_t kind);
 void cupti_share_end_disable(uint32_t kind, bool is_context);
 

@@ -17,7 +17,7 @@
 
 #include "collector/cupti/cupti_abi.h"
 
-/* Ids of each domain that are told apart; higher ids are not forwarded. */
+/* Callback ids per domain. Callbacks with higher ids are not forwarded to the client. */
 #define SUBSCRIBER_MAX_CBID   2048u
 #define SUBSCRIBER_NR_DOMAINS 7u /* with 0, which is none */
 

@@ -21,7 +21,7 @@ void nvml_take(void (*add)(uint8_t metric, uint8_t device, uint64_t value));
 
 /*
  * Around a fork, in the parent: NVML has locks, and a child must not inherit them locked. So no
- * thread of ours is inside NVML then, unless that takes longer than a fork may wait (0.1 s).
+ * gprof thread is inside NVML then, unless that takes longer than a fork may wait (0.1 s).
  */
 void nvml_hold(void);
 void nvml_release(void);

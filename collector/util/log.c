@@ -209,7 +209,7 @@ static void write_unharmed(int fd, const char *bytes, size_t nr_bytes)
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-/* Opens the file for each message: no descriptor of ours stays among the target's. */
+/* Opens the file for each message: gprof keeps no descriptor among the target's. */
 static void put_out(const char *message, size_t nr_bytes, bool on_stderr)
 {
 	int error = errno;
