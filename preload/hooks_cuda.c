@@ -148,36 +148,36 @@ void __cudaUnregisterFatBinary(void **fat_cubin_handle)
 }
 
 /* The four switches differ in their names alone; the call itself is recorded like any other. */
-#define PROFILER(name, is_on)                                                              \
-	int name(void)                                                                     \
-	{                                                                                  \
-		const __typeof__(&name) real = HOOK_REAL(name);                            \
-		struct ring_tls *self = &ring_tls;                                         \
-		struct gprof_row_api row = {.call = HOOK_##name, .door = GPROF_DOOR_HOOK}; \
-		struct ring_mark mark;                                                     \
-                                                                                           \
-		if (is_on && !ring_in_profiler(self)) {                                    \
-			collector_capture(true);                                           \
-		}                                                                          \
-		if (!hook_enter(self, &mark, hook_mode(), HOOK_CALLER)) {                  \
-			row.result = real();                                               \
-		} else {                                                                   \
-			row.begin = clock_raw();                                           \
-			ring_call_begin(&self->cuda, hook_name(HOOK_##name), row.begin);   \
-			row.result = real();                                               \
-			row.dur = clock_raw();                                             \
-			ring_call_end(&self->cuda, row.dur);                               \
-			if (ring_enter(self)) {                                            \
-				row.thread = self->id;                                     \
-				row.correlation = self->correlation;                       \
-				ring_emit(&row, GPROF_TABLE_api, NULL, 0);                 \
-			}                                                                  \
-			hook_leave(self, &mark);                                           \
-		}                                                                          \
-		if (!is_on && !ring_in_profiler(self)) {                                   \
-			collector_capture(false);                                          \
-		}                                                                          \
-		return row.result;                                                         \
+#define PROFILER(name, is_on)                                                                  \
+	int name(void)                                                                         \
+	{                                                                                      \
+		const __typeof__(&name) real = HOOK_REAL(name);                                \
+		struct ring_tls *self = &ring_tls;                                             \
+		struct gprof_row_api row = {.call = HOOK_##name, .source = GPROF_SOURCE_HOOK}; \
+		struct ring_mark mark;                                                         \
+                                                                                               \
+		if (is_on && !ring_in_profiler(self)) {                                        \
+			collector_capture(true);                                               \
+		}                                                                              \
+		if (!hook_enter(self, &mark, hook_mode(), HOOK_CALLER)) {                      \
+			row.result = real();                                                   \
+		} else {                                                                       \
+			row.begin = clock_raw();                                               \
+			ring_call_begin(&self->cuda, hook_name(HOOK_##name), row.begin);       \
+			row.result = real();                                                   \
+			row.dur = clock_raw();                                                 \
+			ring_call_end(&self->cuda, row.dur);                                   \
+			if (ring_enter(self)) {                                                \
+				row.thread = self->id;                                         \
+				row.correlation = self->correlation;                           \
+				ring_emit(&row, GPROF_TABLE_api, NULL, 0);                     \
+			}                                                                      \
+			hook_leave(self, &mark);                                               \
+		}                                                                              \
+		if (!is_on && !ring_in_profiler(self)) {                                       \
+			collector_capture(false);                                              \
+		}                                                                              \
+		return row.result;                                                             \
 	}
 
 PROFILER(cudaProfilerStart, true)

@@ -88,7 +88,7 @@ void activity_start(uint64_t pool_bytes)
 		return;
 	}
 	state.is_on = false;
-	limit_gpu_memory(config_number(CONFIG_GPU_MB) * 1000000u);
+	limit_gpu_memory(config_number(CONFIG_CUPTI_GPU_MB) * 1000000u);
 	rc = buffer_register();
 	if (rc) {
 		cupti_refuse("cuptiActivityRegisterCallbacks", rc);

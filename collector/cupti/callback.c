@@ -86,7 +86,7 @@ static void record_call(
 		.correlation = data->correlation_id,
 		.result = data->function_return_value ? *(int32_t *)data->function_return_value : 0,
 		.call = call,
-		.door = GPROF_DOOR_CALLBACK};
+		.source = GPROF_SOURCE_CALLBACK};
 	ring_commit(self, row, bytes);
 }
 

@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 /* Readers refuse a newer major and skip what they do not know of a newer minor. */
-#define GPROF_FORMAT_MAJOR	  1
-#define GPROF_FORMAT_MINOR	  7
+#define GPROF_FORMAT_MAJOR	  2
+#define GPROF_FORMAT_MINOR	  0
 #define GPROF_FORMAT_OLDEST_MAJOR 1
 
 #define GPROF_FILE_MAGIC  "GPROFSTR"
@@ -167,7 +167,7 @@ struct gprof_row_head {
 	T(44, py_call, "a call of a Python function")                                              \
 	T(45, nccl, "a call of NCCL")                                                              \
 	T(46, nccl_comm, "a communicator of NCCL, as one rank of it sees it")                      \
-	T(47, stall, "where the process stood while no step ended, or that one ended again")
+	T(47, hang, "where the process stood while no step ended, or that one ended again")
 
 #define GPROF_COLUMNS_schema(C, t)                                                                 \
 	C(t, uint16_t, table, UINT)                                                                \
@@ -229,8 +229,8 @@ struct gprof_row_head {
 	C(t, uint8_t, api, UINT)
 
 /*
- * Every api_* table starts with these. correlation is CUPTI's id, 0 if unknown. door: enum
- * gprof_door. result is the API's return code.
+ * Every api_* table starts with these. correlation is CUPTI's id, 0 if unknown. source: enum
+ * gprof_source. result is the API's return code.
  */
 #define GPROF_COLUMNS_API_COMMON(C, t)                                                             \
 	C(t, uint64_t, begin, TICK)                                                                \
@@ -239,7 +239,7 @@ struct gprof_row_head {
 	C(t, uint32_t, correlation, ID)                                                            \
 	C(t, int32_t, result, INT)                                                                 \
 	C(t, uint16_t, call, UINT)                                                                 \
-	C(t, uint8_t, door, UINT)
+	C(t, uint8_t, source, UINT)
 
 #define GPROF_COLUMNS_api(C, t) GPROF_COLUMNS_API_COMMON(C, t)
 
@@ -573,19 +573,19 @@ struct gprof_row_head {
 	C(t, uint32_t, parent, UINT) /* that it was split from, 0 none */
 
 /*
- * One look at the process, at `tick`, is several rows with the same number `stall`, counted from 1;
- * what `since`, `name` and the others are depends on the item, see enum gprof_stall. step: how many
+ * One look at the process, at `tick`, is several rows with the same number `hang`, counted from 1;
+ * what `since`, `name` and the others are depends on the item, see enum gprof_hang. step: how many
  * had ended. thread: 0 one without events; task: the kernel's id of it. is_open: the call has not
  * returned.
  */
-#define GPROF_COLUMNS_stall(C, t)                                                                  \
+#define GPROF_COLUMNS_hang(C, t)                                                                  \
 	C(t, uint64_t, tick, TICK)                                                                 \
 	C(t, uint64_t, since, TICK)                                                                \
 	C(t, uint64_t, work_end, DEVTIME)                                                          \
 	C(t, uint64_t, step, UINT)                                                                 \
 	C(t, uint64_t, handle, ADDRESS) /* the API's, of a stream */                               \
 	C(t, uint64_t, bytes, BYTES)                                                               \
-	C(t, uint32_t, stall, ID)                                                                  \
+	C(t, uint32_t, hang, ID)                                                                  \
 	C(t, uint32_t, name, STRING)                                                               \
 	C(t, uint32_t, text, STRING)                                                               \
 	C(t, uint32_t, thread, UINT)                                                               \
@@ -626,9 +626,9 @@ enum gprof_api {
 	GPROF_API_NCCL = 3,
 };
 
-enum gprof_door {
-	GPROF_DOOR_HOOK = 0,
-	GPROF_DOOR_CALLBACK = 1,
+enum gprof_source {
+	GPROF_SOURCE_HOOK = 0,
+	GPROF_SOURCE_CALLBACK = 1,
 };
 
 enum gprof_space {
@@ -697,15 +697,15 @@ enum gprof_nccl {
 	GPROF_NCCL_ABORT = 16,
 };
 
-enum gprof_stall {
-	GPROF_STALL_BEGAN = 1,	    /* since: when it last went on; text: what has not come since */
-	GPROF_STALL_THREAD = 2,	    /* name: a call that it is in since then, or, if not is_open, has
+enum gprof_hang {
+	GPROF_HANG_BEGAN = 1,	    /* since: when it last went on; text: what has not come since */
+	GPROF_HANG_THREAD = 2,	    /* name: a call that it is in since then, or, if not is_open, has
 				       returned from then, "" for none; text: the kernel's view */
-	GPROF_STALL_LAUNCHED = 3,   /* the last kernel or graph launched into that stream */
-	GPROF_STALL_FINISHED = 4,   /* the last work that ended in that place, at work_end */
-	GPROF_STALL_COLLECTIVE = 5, /* the last collective called on that communicator */
-	GPROF_STALL_ENDED = 6,	    /* since: as BEGAN; tick: when it was seen to go on again */
-	GPROF_STALL_FRAME = 7,	    /* name: a function that the thread is in, at `line` of the file
+	GPROF_HANG_LAUNCHED = 3,   /* the last kernel or graph launched into that stream */
+	GPROF_HANG_FINISHED = 4,   /* the last work that ended in that place, at work_end */
+	GPROF_HANG_COLLECTIVE = 5, /* the last collective called on that communicator */
+	GPROF_HANG_ENDED = 6,	    /* since: as BEGAN; tick: when it was seen to go on again */
+	GPROF_HANG_FRAME = 7,	    /* name: a function that the thread is in, at `line` of the file
 				       `text`; the innermost first; name "": how many more */
 };
 

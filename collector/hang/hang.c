@@ -44,12 +44,12 @@ static bool can_peek(void)
 void hang_init(void)
 {
 	memset(&state, 0, sizeof(state));
-	state.limit_ns = config_number(CONFIG_STALL_S) * SECOND_NS;
+	state.limit_ns = config_number(CONFIG_HANG_TIMEOUT_S) * SECOND_NS;
 	state.moved_ns = clock_monotonic_ns();
 	state.moved_raw = clock_raw();
 	hang_is_on = state.limit_ns != 0;
 	if (hang_is_on && !can_peek()) {
-		notice_add("stalls", 0,
+		notice_add("hangs", 0,
 			"the calls that threads are in are unknown: the kernel does not let the "
 			"process read its own memory (process_vm_readv); hangs are reported only "
 			"if there are steps");
@@ -101,18 +101,18 @@ static bool has_moved(void)
 
 /* ---- rows ---- */
 
-static struct gprof_row_stall make_head(enum gprof_stall item)
+static struct gprof_row_hang make_head(enum gprof_hang item)
 {
-	return (struct gprof_row_stall){.tick = clock_raw(),
+	return (struct gprof_row_hang){.tick = clock_raw(),
 		.since = state.moved_raw,
 		.step = state.step,
-		.stall = state.nr_hangs,
+		.hang = state.nr_hangs,
 		.item = (uint8_t)item};
 }
 
-static void add_row(const struct gprof_row_stall *row)
+static void add_row(const struct gprof_row_hang *row)
 {
-	*(struct gprof_row_stall *)batch_slot(GPROF_TABLE_stall) = *row;
+	*(struct gprof_row_hang *)batch_slot(GPROF_TABLE_hang) = *row;
 }
 
 /* One line about the newest, for a reader of the whole process. */
@@ -121,8 +121,8 @@ static void add_facts(const char *state_words)
 	char text[300];
 
 	log_format(text, sizeof(text), "%s; %s", state.words, state_words);
-	facts_add_number("stall.count", state.nr_hangs);
-	facts_add("stall.last", text);
+	facts_add_number("hang.count", state.nr_hangs);
+	facts_add("hang.last", text);
 }
 
 static void report_begin(uint64_t now)
@@ -131,15 +131,15 @@ static void report_begin(uint64_t now)
 		"nothing was launched, copied, allocated, marked or asked of NCCL",
 		"no step has ended"};
 	const char *what = missing[has_steps()];
-	struct gprof_row_stall head;
+	struct gprof_row_hang head;
 	struct hang_call call;
 	size_t n;
 
 	if (++state.nr_hangs == MAX_HANGS) {
-		notice_add("stalls", 0,
+		notice_add("hangs", 0,
 			"this was hang %u of this process; later ones are not reported", MAX_HANGS);
 	}
-	head = make_head(GPROF_STALL_BEGAN);
+	head = make_head(GPROF_HANG_BEGAN);
 	head.text = dictionary_text(what, strlen(what));
 	add_row(&head);
 	head.text = 0;
@@ -158,7 +158,7 @@ static void report_begin(uint64_t now)
 static void report_end(uint64_t now)
 {
 	uint64_t tenths = (now - state.moved_ns) / (SECOND_NS / 10);
-	struct gprof_row_stall row = make_head(GPROF_STALL_ENDED);
+	struct gprof_row_hang row = make_head(GPROF_HANG_ENDED);
 	char words[64];
 
 	add_row(&row);

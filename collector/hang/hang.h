@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The hang watchdog (GPROF_STALL_S): if the process makes no progress, writes where its threads are
- * and what was done last, as rows of table stall: once for each hang, and once more when it ends.
- * It runs nothing on the target's threads: ring_tls holds their calls, and the rest passes by on
- * its way to the stream. For the drain thread.
+ * The hang watchdog (GPROF_HANG_TIMEOUT_S): if the process makes no progress, writes where its
+ * threads are and what was done last, as rows of table hang: once for each hang, and once more when
+ * it ends. It runs nothing on the target's threads: ring_tls holds their calls, and the rest passes
+ * by on its way to the stream. For the drain thread.
  */
 #ifndef COLLECTOR_HANG_HANG_H
 #define COLLECTOR_HANG_HANG_H
@@ -14,7 +14,7 @@
 
 #include "collector/format/format.h"
 
-/* Reads GPROF_STALL_S. After step_init. */
+/* Reads GPROF_HANG_TIMEOUT_S. After step_init. */
 void hang_init(void);
 
 /*
@@ -23,7 +23,7 @@ void hang_init(void);
  */
 bool hang_look(void);
 
-/* ---- for stall.c: rows like `head`, with more filled in ---- */
+/* ---- for hang.c: rows like `head`, with more filled in ---- */
 
 /* The call that a thread has been in for longest; name NULL: none is open. */
 struct hang_call {
@@ -36,10 +36,10 @@ struct hang_call {
 bool hang_thread_is_in_call(uint64_t raw);
 
 /* A row for each call that is open, for each other thread one. */
-struct hang_call hang_thread_add_rows(const struct gprof_row_stall *head);
+struct hang_call hang_thread_add_rows(const struct gprof_row_hang *head);
 
 /* Rows of streams, places and communicators. */
-void hang_work_add_rows(const struct gprof_row_stall *head);
+void hang_work_add_rows(const struct gprof_row_hang *head);
 
 /* ---- what passes by ---- */
 

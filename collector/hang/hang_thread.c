@@ -22,7 +22,7 @@
 _Atomic(python_frames_reader) python_frames_read;
 
 struct look {
-	const struct gprof_row_stall *head;
+	const struct gprof_row_hang *head;
 	struct hang_call longest;
 	uint32_t nr_idle;
 	uint32_t own_tid;
@@ -129,10 +129,10 @@ static void add_row(struct look *look, const struct ring_thread *thread, uint32_
 {
 	bool has_call = call && call->name;
 	uint32_t name = has_call ? dictionary_string(call->name) : 0;
-	struct gprof_row_stall *row = batch_slot(GPROF_TABLE_stall);
+	struct gprof_row_hang *row = batch_slot(GPROF_TABLE_hang);
 
 	*row = *look->head;
-	row->item = GPROF_STALL_THREAD;
+	row->item = GPROF_HANG_THREAD;
 	row->thread = thread ? thread->id : 0;
 	row->task = tid;
 	row->name = name;
@@ -166,15 +166,15 @@ static uint32_t describe_rest(const struct python_frames *frames)
 }
 
 static void add_frame_rows(
-	const struct python_frames *frames, const struct gprof_row_stall *thread_row)
+	const struct python_frames *frames, const struct gprof_row_hang *thread_row)
 {
 	uint32_t nr_rows = frames->nr + (frames->nr_more != 0);
 
 	for (uint32_t i = 0; i < nr_rows; i++) {
-		struct gprof_row_stall *row = batch_slot(GPROF_TABLE_stall);
+		struct gprof_row_hang *row = batch_slot(GPROF_TABLE_hang);
 
 		*row = *thread_row;
-		row->item = GPROF_STALL_FRAME;
+		row->item = GPROF_HANG_FRAME;
 		row->since = row->tick;
 		if (i < frames->nr) {
 			row->name = dictionary_string(frames->all[i].function);
@@ -203,14 +203,14 @@ static bool is_in_same_call(const struct ring_thread *thread, const struct ring_
  * Adds the frames of the interpreter, if the thread has not moved during the read: it is in the
  * same call, which may spin, or off its CPU. `calls`: the state before, NULL if unknown.
  */
-static void add_frames(const struct gprof_row_stall *head, const struct ring_thread *thread,
+static void add_frames(const struct gprof_row_hang *head, const struct ring_thread *thread,
 	uint32_t tid, const struct ring_tls *calls)
 {
 	python_frames_reader read = atomic_load_explicit(&python_frames_read, memory_order_acquire);
 	uint64_t nr_switches = read ? count_switches(tid) : 0;
 	const struct python_frames *frames =
 		read ? read(tid, calls ? (uintptr_t)thread->self : 0) : NULL;
-	struct gprof_row_stall row = *head;
+	struct gprof_row_hang row = *head;
 
 	row.thread = thread ? thread->id : 0;
 	row.task = tid;
@@ -301,7 +301,7 @@ static void look_at_entries(struct look *look, const char *bytes, long nr_bytes)
 	}
 }
 
-struct hang_call hang_thread_add_rows(const struct gprof_row_stall *head)
+struct hang_call hang_thread_add_rows(const struct gprof_row_hang *head)
 {
 	struct look look = {.head = head, .own_tid = (uint32_t)syscall(SYS_gettid)};
 	char bytes[4096] __attribute__((aligned(8)));

@@ -16,7 +16,7 @@
 struct kept {
 	uint64_t key;
 	uint64_t time; /* newer is larger; 0: free */
-	struct gprof_row_stall row;
+	struct gprof_row_hang row;
 };
 
 struct kept_list {
@@ -52,7 +52,7 @@ void hang_work_init(void)
 }
 
 /* The row of that key, to be filled in; NULL if a newer one is kept. */
-static struct gprof_row_stall *keep(struct kept_list *list, uint64_t key, uint64_t time)
+static struct gprof_row_hang *keep(struct kept_list *list, uint64_t key, uint64_t time)
 {
 	uint32_t at = list->last, oldest = 0;
 
@@ -99,11 +99,11 @@ static uint32_t named_shape(uint32_t launched)
 
 void hang_work_launched(const struct gprof_row_api_launch *r)
 {
-	struct gprof_row_stall *row = keep(&state.launched, r->stream, r->begin);
+	struct gprof_row_hang *row = keep(&state.launched, r->stream, r->begin);
 
 	learn(r->shape, meet(state.recent_launched, state.recent_ended, r->correlation, r->shape));
 	if (row) {
-		*row = (struct gprof_row_stall){.since = r->begin,
+		*row = (struct gprof_row_hang){.since = r->begin,
 			.handle = r->stream,
 			.thread = r->thread,
 			.correlation = r->correlation,
@@ -113,14 +113,14 @@ void hang_work_launched(const struct gprof_row_api_launch *r)
 
 void hang_work_called(const struct gprof_row_nccl *r)
 {
-	struct gprof_row_stall *row;
+	struct gprof_row_hang *row;
 
 	if (r->kind >= GPROF_NCCL_SEND || !r->sequence) {
 		return;
 	}
 	row = keep(&state.called, r->comm, r->begin);
 	if (row) {
-		*row = (struct gprof_row_stall){.since = r->begin,
+		*row = (struct gprof_row_hang){.since = r->begin,
 			.handle = r->stream,
 			.bytes = r->bytes,
 			.thread = r->thread,
@@ -134,13 +134,13 @@ void hang_work_called(const struct gprof_row_nccl *r)
 void hang_work_ended(
 	unsigned int table, uint32_t place, uint32_t correlation, uint32_t shape, uint64_t end_ns)
 {
-	struct gprof_row_stall *row = keep(&state.ended, place, end_ns);
+	struct gprof_row_hang *row = keep(&state.ended, place, end_ns);
 
 	learn(meet(state.recent_ended, state.recent_launched, correlation, shape), shape);
 	if (row) {
 		const char *name = block_table(table)->name;
 
-		*row = (struct gprof_row_stall){.work_end = end_ns,
+		*row = (struct gprof_row_hang){.work_end = end_ns,
 			.place = place,
 			.correlation = correlation,
 			.shape = shape,
@@ -149,16 +149,16 @@ void hang_work_ended(
 }
 
 static void add_rows(
-	const struct kept_list *list, enum gprof_stall item, const struct gprof_row_stall *head)
+	const struct kept_list *list, enum gprof_hang item, const struct gprof_row_hang *head)
 {
 	for (uint32_t i = 0; i < MAX_KEPT; i++) {
 		if (list->all[i].time) {
-			struct gprof_row_stall *row = batch_slot(GPROF_TABLE_stall);
+			struct gprof_row_hang *row = batch_slot(GPROF_TABLE_hang);
 
 			*row = list->all[i].row;
 			row->tick = head->tick;
 			row->step = head->step;
-			row->stall = head->stall;
+			row->hang = head->hang;
 			row->item = (uint8_t)item;
 			row->shape = named_shape(row->shape);
 			/* An end has no such time. */
@@ -167,9 +167,9 @@ static void add_rows(
 	}
 }
 
-void hang_work_add_rows(const struct gprof_row_stall *head)
+void hang_work_add_rows(const struct gprof_row_hang *head)
 {
-	add_rows(&state.launched, GPROF_STALL_LAUNCHED, head);
-	add_rows(&state.ended, GPROF_STALL_FINISHED, head);
-	add_rows(&state.called, GPROF_STALL_COLLECTIVE, head);
+	add_rows(&state.launched, GPROF_HANG_LAUNCHED, head);
+	add_rows(&state.ended, GPROF_HANG_FINISHED, head);
+	add_rows(&state.called, GPROF_HANG_COLLECTIVE, head);
 }

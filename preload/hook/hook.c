@@ -138,7 +138,7 @@ static inline void *reserve_row(const struct call *call, uint32_t bytes)
 		(row)->correlation = (call)->self->correlation;                              \
 		(row)->result = (call)->result;                                              \
 		(row)->call = (call)->id;                                                    \
-		(row)->door = GPROF_DOOR_HOOK;                                               \
+		(row)->source = GPROF_SOURCE_HOOK;                                           \
 	} while (0)
 
 /* A row of a table in the ring, with its common columns; the statement after it fills the rest. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Python, for what C cannot see, only where GPROF_PYTHON or GPROF_STALL_S asks for it: without
- * them, nothing of this room is active in the process. Apart from one trial at the start, no Python
- * code runs.
+ * Python, for what C cannot see, only where GPROF_PYTHON or GPROF_HANG_TIMEOUT_S asks for it:
+ * without them, nothing of this room is active in the process. Apart from one trial at the start,
+ * no Python code runs.
  *
  *     python_start.c   gets into the interpreter by an audit hook, and verifies assumptions
  *     python_frame.c   reads frames, names and lines from its memory, without the GIL

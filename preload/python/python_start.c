@@ -60,7 +60,7 @@ static struct python_state {
 	uint32_t wanted;
 	atomic_bool is_done, is_reported;
 	atomic_bool is_replaced;
-	bool has_stalls; /* which want the stacks of all threads */
+	bool has_hangs; /* which want the stacks of all threads */
 	const char *why_no_calls, *why_no_threads;
 	const char *why;   /* it does not work; NULL if it does, or there is no Python */
 	const char *tried; /* what the try found wrong */
@@ -201,7 +201,7 @@ static void start(void)
 		state.why_no_calls = python_call_start(python_frame_minor());
 		parts &= state.why_no_calls ? ~CALLS : UINT32_MAX;
 	}
-	if (state.has_stalls) {
+	if (state.has_hangs) {
 		state.why_no_threads = python_thread_start(python_thread_state());
 	}
 	python_frame_trust(parts != 0);
@@ -271,12 +271,12 @@ static bool has_python(void)
 
 COMPAT_START_CODE void python_start_init(void)
 {
-	if (!config_is_asked(CONFIG_PYTHON) && !config_is_asked(CONFIG_STALL_S)) {
+	if (!config_is_asked(CONFIG_PYTHON) && !config_is_asked(CONFIG_HANG_TIMEOUT_S)) {
 		return;
 	}
 	state.wanted = (uint32_t)config_early(CONFIG_PYTHON) & ~(1u << PYTHON_OFF);
-	state.has_stalls = config_early(CONFIG_STALL_S) != 0;
-	if ((!state.wanted && !state.has_stalls) || !has_python()) {
+	state.has_hangs = config_early(CONFIG_HANG_TIMEOUT_S) != 0;
+	if ((!state.wanted && !state.has_hangs) || !has_python()) {
 		return; /* most processes are not Python's */
 	}
 	strcpy(state.version, "3");
@@ -309,9 +309,10 @@ static void report_threads(void)
 {
 	const char *why = state.why ? state.why : state.why_no_threads;
 
-	if (!state.has_stalls && has_python()) {
+	if (!state.has_hangs && has_python()) {
 		notice_add("no Python stacks of hangs", 0,
-			"for them GPROF_STALL_S works only as an environment variable: Python "
+			"for them GPROF_HANG_TIMEOUT_S works only as an environment variable: "
+			"Python "
 			"starts before the GPROF_CONFIG file is read");
 	} else if (why) {
 		notice_add("no Python stacks of hangs", 0,
@@ -322,15 +323,15 @@ static void report_threads(void)
 void python_start_report(void)
 {
 	bool has_parts = config_number(CONFIG_PYTHON) > 1u << PYTHON_OFF;
-	bool has_stalls = config_number(CONFIG_STALL_S) != 0;
+	bool has_hangs = config_number(CONFIG_HANG_TIMEOUT_S) != 0;
 
-	if ((!has_parts && !has_stalls) || atomic_exchange(&state.is_reported, true)) {
+	if ((!has_parts && !has_hangs) || atomic_exchange(&state.is_reported, true)) {
 		return;
 	}
 	if (has_parts) {
 		report_parts();
 	}
-	if (has_stalls) {
+	if (has_hangs) {
 		report_threads();
 	}
 }

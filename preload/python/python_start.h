@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Gets into Python's interpreter, only where GPROF_PYTHON or GPROF_STALL_S asks for it: without
- * them, nothing of this room is active in the process.
+ * Gets into Python's interpreter, only where GPROF_PYTHON or GPROF_HANG_TIMEOUT_S asks for it:
+ * without them, nothing of this room is active in the process.
  */
 #ifndef PRELOAD_PYTHON_PYTHON_START_H
 #define PRELOAD_PYTHON_PYTHON_START_H

@@ -57,10 +57,9 @@ void view_run(const struct view_input *input, const struct view_class *const *cl
 
 struct table *view_table(const struct view_class *class, void *state)
 {
-	struct table *table = table_create(class->key ? class->key : class->name, class->title,
-		class->columns, class->nr_columns);
+	struct table *table =
+		table_create(class->name, class->title, class->columns, class->nr_columns);
 
-	table->other_key = class->alias;
 	class->fill(state, table);
 	return table;
 }
@@ -103,9 +102,7 @@ const struct view_class *view_find(const char *name, size_t nr_bytes)
 	for (size_t i = 0; view_classes[i]; i++) {
 		const struct view_class *class = view_classes[i];
 
-		if ((strlen(class->name) == nr_bytes && memcmp(class->name, name, nr_bytes) == 0) ||
-			(class->alias && strlen(class->alias) == nr_bytes &&
-				memcmp(class->alias, name, nr_bytes) == 0)) {
+		if (strlen(class->name) == nr_bytes && memcmp(class->name, name, nr_bytes) == 0) {
 			return class;
 		}
 	}

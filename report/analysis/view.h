@@ -57,14 +57,12 @@ struct view_merge {
 };
 
 struct view_class {
-	const char *name;
-	const char *help;  /* one line */
-	const char *alias; /* another name, which JSON has as a second key of the rows; or NULL */
-	bool is_default;   /* shown without --view */
+	const char *name;     /* in JSON with underscores for dashes */
+	const char *help;     /* one line */
+	bool is_default;      /* shown without --view */
 	bool is_empty_hidden; /* not shown without --view if it has no rows */
 	bool is_asked_only;   /* nor in JSON without --view: as long as the stream */
 
-	const char *key;   /* of the table in JSON; NULL: the name */
 	const char *title; /* of the table */
 	const struct table_column *columns;
 	unsigned int nr_columns;
@@ -181,7 +179,7 @@ void view_note_host(struct table *table);
  */
 void view_note_steps(struct table *table, const struct process *process);
 
-extern const struct view_class view_framework, view_manipulation, view_overview,
+extern const struct view_class view_framework, view_memops, view_overview,
 	view_operator_detail /* for --detail=op|all */;
 
 /* Rows that the styles share; tallies are finished by view_kernel.table and so on, or by these. */
@@ -191,7 +189,7 @@ struct breakdown_sums view_breakdown_sums(void *view); /* of view_breakdown; bre
 
 extern const struct view_class view_sync, view_device, view_threads, view_overhead, view_losses,
 	view_notices, view_steps, view_windows;
-extern const struct view_class view_kernel_operator, view_breakdown, view_gpu_use;
+extern const struct view_class view_kernel_operator, view_breakdown, view_gpu_summary;
 
 /*
  * The name of the innermost operator around a launch, beyond modules and users' ranges; in round
@@ -199,14 +197,14 @@ extern const struct view_class view_kernel_operator, view_breakdown, view_gpu_us
  */
 uint32_t view_operator_of(const struct op_call *call, const struct op *op);
 
-extern const struct view_class view_operator, view_model, view_userdefined, view_benchmark,
-	view_memory, view_memory_curve, view_memory_events, view_dataprep, view_utilization,
+extern const struct view_class view_operator, view_model, view_user_ranges, view_benchmark,
+	view_memory, view_memory_curve, view_memory_events, view_data_loading, view_utilization,
 	view_python, view_module;
-extern const struct view_class view_optype, view_step_stats, view_utilization_time,
-	view_dataprep_steps, view_advice;
+extern const struct view_class view_operator_types, view_step_stats, view_utilization_time,
+	view_data_loading_steps, view_advice;
 extern const struct view_class view_gpu_trace, view_api_trace;
-extern const struct view_class view_temporal, view_distributed, view_straggler, view_pipeline,
-	view_expert, view_collective, view_communication, view_stall, view_pending, view_idle,
-	view_gaps, view_launch, view_queue, view_bandwidth, view_critical;
+extern const struct view_class view_time_breakdown, view_distributed, view_straggler, view_pipeline,
+	view_moe_balance, view_collective, view_communication, view_hang, view_missing_collectives,
+	view_idle, view_idle_gaps, view_launch_latency, view_queue, view_bandwidth, view_critical;
 
 #endif

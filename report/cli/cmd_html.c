@@ -12,7 +12,7 @@
 
 static const struct option options[] = {
 	COMMON_OPTIONS_TOP_OPTION,
-	{"timeline-kb", required_argument, NULL, 'k'},
+	{"timeline-size", required_argument, NULL, 'k'},
 	{"svg", required_argument, NULL, 'V'},
 	COMMON_OPTIONS_SELECTION_OPTIONS,
 	{0},
@@ -26,14 +26,14 @@ struct request {
 	int svg_view;
 };
 
-static int take_timeline_kb(size_t *timeline_bytes)
+static int take_timeline_size(size_t *timeline_bytes)
 {
-	uint64_t number;
+	uint64_t bytes;
 
-	if (!cmd_number(optarg, INT32_MAX, &number)) {
-		return cmd_usage(&cmd_html, "invalid number '%s'", optarg);
+	if (!cmd_size(optarg, &bytes)) {
+		return cmd_usage(&cmd_html, "invalid size '%s'; example: 2M", optarg);
 	}
-	*timeline_bytes = (size_t)number * 1000;
+	*timeline_bytes = (size_t)bytes;
 	return 0;
 }
 
@@ -41,7 +41,7 @@ static int take_option(struct request *request, int option)
 {
 	switch (option) {
 	case 'k':
-		return take_timeline_kb(&request->html.timeline_bytes);
+		return take_timeline_size(&request->html.timeline_bytes);
 	case 'V':
 		request->is_svg = true;
 		return options_choose(optarg, html_svg_views, &request->svg_view)
@@ -214,8 +214,7 @@ const struct command cmd_html = {
 	.options = "  -o, --output FILE      the page, such as report.html; - is stdout\n"
 		   "  --top N                rows per table (default: 200; tables over time 2000; "
 		   "0: all)\n"
-		   "  --timeline-kb N        size limit of the timeline in kB (default: 2000; 0: "
-		   "none)\n"
+		   "  --timeline-size SIZE   size limit of the timeline (default: 2M; 0: none)\n"
 		   "  --svg VIEW             draw one picture instead: breakdown, steps or "
 		   "timeline\n" COMMON_OPTIONS_SELECTION_USAGE,
 	.run = run,

@@ -104,7 +104,7 @@ static const struct option options[] = {
 	{"report", required_argument, NULL, 'R'},
 	{"sort", required_argument, NULL, 'k'},
 	{"per-thread", no_argument, NULL, 'T'},
-	{"over-ranks", no_argument, NULL, 'O'},
+	{"across-ranks", no_argument, NULL, 'O'},
 	{"detail", optional_argument, NULL, 'd'},
 	COMMON_OPTIONS_TABLE_OPTIONS,
 	COMMON_OPTIONS_SELECTION_OPTIONS,
@@ -177,7 +177,7 @@ static int take_option(struct summary *summary, int option)
 		summary->sort = optarg;
 		return 0;
 	case 'O':
-		summary->is_over_ranks = true;
+		summary->is_across_ranks = true;
 		return 0;
 	case 'T':
 		summary->is_per_thread = true;
@@ -226,8 +226,9 @@ static int take_options(struct summary *summary, int argc, char **argv)
 		return cmd_usage(&cmd_summary, "style %s does not support this format",
 			summary->style->name);
 	}
-	if (summary->is_over_ranks && (!summary->nr_views || summary->style != summary_styles[0])) {
-		return cmd_usage(&cmd_summary, "--over-ranks needs --view, and the style gprof");
+	if (summary->is_across_ranks &&
+		(!summary->nr_views || summary->style != summary_styles[0])) {
+		return cmd_usage(&cmd_summary, "--across-ranks needs --view, and the style gprof");
 	}
 	if (!summary->nr_views) {
 		take_default_views(summary);
@@ -367,7 +368,7 @@ const struct command cmd_summary = {
 		   "...)\n"
 		   "                         or by Paddle's keys (CPUTotal, GPUMax ...)\n"
 		   "  --per-thread           list operators and ranges per thread\n"
-		   "  --over-ranks           compute each view of --view per rank; print minimum, "
+		   "  --across-ranks         compute each view of --view per rank; print minimum, "
 		   "median\n"
 		   "                         and maximum of the --sort column, and the ranks that "
 		   "have them\n"

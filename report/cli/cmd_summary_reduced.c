@@ -14,7 +14,7 @@ static struct table *make_table(const struct summary *summary,
 {
 	bool is_every = summary->is_detailed && class->table == reduced_steps_table;
 
-	if (summary->is_over_ranks) {
+	if (summary->is_across_ranks) {
 		return reduced_over_table(reduced, class, class->name);
 	}
 	return is_every ? reduced_every_step_table(reduced, 0)
@@ -34,7 +34,7 @@ static bool is_asked(const struct summary *summary, const struct reduced_view_cl
 /* Over ranks that is what is compared, and the order is its own. */
 static const char *sort_of(const struct summary *summary)
 {
-	return summary->is_over_ranks ? NULL : summary->sort;
+	return summary->is_across_ranks ? NULL : summary->sort;
 }
 
 /* Prints a table unless it has nothing that was asked for. False if it cannot be sorted so. */
@@ -104,7 +104,7 @@ static int refuse(const struct summary *summary)
 			"a summary of reduce has no other styles and no selection of processes or "
 			"steps; use the streams");
 	}
-	if (summary->is_over_ranks && summary->sort && strcmp(summary->sort, "total") != 0) {
+	if (summary->is_across_ranks && summary->sort && strcmp(summary->sort, "total") != 0) {
 		return cmd_usage(&cmd_summary,
 			"a summary of reduce compares ranks by total, not by '%s'; use the "
 			"streams",

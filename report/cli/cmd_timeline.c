@@ -7,7 +7,7 @@
 
 #define USUAL_FILE "trace.pftrace"
 /* Browsers hold no text of 512 MB. */
-#define USUAL_PART_MB 400u
+#define USUAL_PART_BYTES 400000000u
 
 struct request {
 	struct common_options asked;
@@ -19,8 +19,8 @@ static const struct option options[] = {
 	{"time", required_argument, NULL, 'T'},
 	{"min-us", required_argument, NULL, 'U'},
 	{"tracks", required_argument, NULL, 'K'},
-	{"for", required_argument, NULL, 'F'},
-	{"part-mb", required_argument, NULL, 'P'},
+	{"compat", required_argument, NULL, 'F'},
+	{"split-size", required_argument, NULL, 'P'},
 	COMMON_OPTIONS_SELECTION_OPTIONS,
 	{0},
 };
@@ -60,13 +60,12 @@ static int take_option(struct request *request, int option)
 		return request->filter.is_for_hta
 			       ? 0
 			       : cmd_usage(&cmd_timeline,
-					 "unknown --for target '%s' (supported: hta)", optarg);
+					 "unknown --compat target '%s' (supported: hta)", optarg);
 	case 'P':
-		if (!cmd_number(optarg, INT32_MAX, &number)) {
-			return cmd_usage(&cmd_timeline, "invalid number '%s'", optarg);
-		}
-		request->part_bytes = number * 1000000;
-		return 0;
+		return cmd_size(optarg, &request->part_bytes)
+			       ? 0
+			       : cmd_usage(
+					 &cmd_timeline, "invalid size '%s'; example: 400M", optarg);
 	default:
 		return common_options_take(&request->asked, option);
 	}
@@ -121,7 +120,7 @@ static int write_file(const struct request *request, const struct cmd_input *inp
 static int run(int argc, char **argv)
 {
 	struct request request = {.asked = {.command = &cmd_timeline, .output = USUAL_FILE},
-		.part_bytes = USUAL_PART_MB * 1000000u};
+		.part_bytes = USUAL_PART_BYTES};
 	struct cmd_input input;
 	int option, status = 0;
 
@@ -152,9 +151,9 @@ const struct command cmd_timeline = {
 		"  --min-us N             drop slices shorter than N us\n"
 		"  --tracks LIST          keep these of "
 		"api,ops,nvtx,python,gpu,counters,steps,marks\n"
-		"  --for hta              leave out what HolisticTraceAnalysis miscounts (JSON)\n"
-		"  --part-mb N            split JSON into x-1.json, x-2.json ... of N MB (default: "
-		"400;\n"
-		"                         0: one file)\n" COMMON_OPTIONS_SELECTION_USAGE,
+		"  --compat hta           leave out what HolisticTraceAnalysis miscounts (JSON)\n"
+		"  --split-size SIZE      split JSON into x-1.json, x-2.json ... of this size "
+		"(default:\n"
+		"                         400M; 0: one file)\n" COMMON_OPTIONS_SELECTION_USAGE,
 	.run = run,
 };

@@ -15,15 +15,15 @@
 #include "report/util/files.h"
 #include "report/cli/watch.h"
 
-#define USUAL_MS     2000u
-#define LEAST_MS     10u
-#define MOST_MS	     3600000u
-#define MOST_STALL_S 1000000u
+#define USUAL_MS	    2000u
+#define LEAST_MS	    10u
+#define MOST_MS		    3600000u
+#define MOST_HANG_TIMEOUT_S 1000000u
 
 struct options {
 	const char *metrics, *command;
 	char *dir;
-	uint64_t interval_ms, stall_s; /* stall_s 0: never told */
+	uint64_t interval_ms, hang_timeout_s; /* hang_timeout_s 0: never told */
 	bool is_once;
 };
 
@@ -31,7 +31,7 @@ static const struct option names[] = {
 	{"metrics", required_argument, NULL, 'm'},
 	{"exec", required_argument, NULL, 'e'},
 	{"interval-ms", required_argument, NULL, 'i'},
-	{"stall-s", required_argument, NULL, 's'},
+	{"hang-timeout-s", required_argument, NULL, 's'},
 	{"once", no_argument, NULL, '1'},
 	{"help", no_argument, NULL, 'h'},
 	{0},
@@ -54,9 +54,10 @@ static int take_options(struct options *options, int argc, char **argv)
 			cmd_print_usage(&cmd_watch);
 			return COMMON_OPTIONS_HELP;
 		} else if (option == 's') {
-			if (!cmd_number(optarg, MOST_STALL_S, &options->stall_s)) {
-				return cmd_usage(&cmd_watch, "--stall-s takes 0 to %u, not '%s'",
-					MOST_STALL_S, optarg);
+			if (!cmd_number(optarg, MOST_HANG_TIMEOUT_S, &options->hang_timeout_s)) {
+				return cmd_usage(&cmd_watch,
+					"--hang-timeout-s takes 0 to %u, not '%s'",
+					MOST_HANG_TIMEOUT_S, optarg);
 			}
 		} else if (option != 'i') {
 			return cmd_usage(&cmd_watch, "unknown option '%s'", argv[optind - 1]);
@@ -143,36 +144,36 @@ static enum cmd_exit print_window(const char *dir, uint32_t number)
 }
 
 /* Once for each time that no step ends for so long. */
-static enum cmd_exit tell_stall(struct watch *watch, const struct options *options)
+static enum cmd_exit print_hang(struct watch *watch, const struct options *options)
 {
-	char option[] = "--view", view[] = "pending", title[64];
+	char option[] = "--view", view[] = "missing-collectives", title[64];
 	uint64_t now = watch_now_ns();
 
-	if (!options->stall_s || watch_is_over(watch) || watch->stall_ns == watch->moved_ns ||
-		now - watch->moved_ns < options->stall_s * 1000000000u) {
+	if (!options->hang_timeout_s || watch_is_over(watch) || watch->hang_ns == watch->moved_ns ||
+		now - watch->moved_ns < options->hang_timeout_s * 1000000000u) {
 		return CMD_GOOD;
 	}
-	watch->stall_ns = watch->moved_ns;
+	watch->hang_ns = watch->moved_ns;
 	snprintf(title, sizeof(title), "Hang: no step has ended for %" PRIu64 " s",
 		(now - watch->moved_ns) / 1000000000u);
 	return print_tables(options->dir, title, option, view);
 }
 
 /* What the processes themselves say of it. */
-static enum cmd_exit tell_recorded_stalls(struct watch *watch, const struct options *options)
+static enum cmd_exit print_recorded_hangs(struct watch *watch, const struct options *options)
 {
-	char option[] = "--view", views[] = "stall,pending";
+	char option[] = "--view", views[] = "hang,missing-collectives";
 	enum cmd_exit rc = CMD_GOOD;
 	struct buf who = {0};
 
-	if (watch_take_recovered(watch, &who)) {
+	if (watch_next_recovered(watch, &who)) {
 		printf("%sResumed after a hang: %.*s\n", is_terminal() ? "\r\033[K" : "",
 			(int)who.nr_bytes, who.bytes);
 		fflush(stdout);
 	}
 	buf_fini(&who);
-	buf_text(&who, "Stall of ");
-	if (watch_take_stalls(watch, &who)) {
+	buf_text(&who, "Hang of ");
+	if (watch_next_hangs(watch, &who)) {
 		buf_char(&who, '\0');
 		rc = print_tables(options->dir, who.bytes, option, views);
 	}
@@ -244,9 +245,9 @@ static enum cmd_exit show(struct watch *watch, const struct options *options)
 	}
 	told = tell_windows(watch, options);
 	rc = rc ? rc : told;
-	told = tell_recorded_stalls(watch, options);
+	told = print_recorded_hangs(watch, options);
 	rc = rc ? rc : told;
-	told = tell_stall(watch, options);
+	told = print_hang(watch, options);
 	return rc ? rc : told;
 }
 
@@ -316,13 +317,13 @@ const struct command cmd_watch = {
 	.name = "watch",
 	.arguments = "[OPTION]... [DIR]",
 	.help = "follow a running job: a status line, and the tables of each record window",
-	.options =
-		"  --metrics FILE         write all numbers for Prometheus's node exporter\n"
-		"  --exec CMD             run CMD in a shell after each window, with "
-		"GPROF_WATCH_DIR\n"
-		"                         and GPROF_WATCH_WINDOW set\n"
-		"  --stall-s N            print the view pending when no step ends for N seconds\n"
-		"  --interval-ms N        time between looks, 10 to 3600000 (default: 2000)\n"
-		"  --once                 print one line, write the metrics, and exit\n",
+	.options = "  --metrics FILE         write all numbers for Prometheus's node exporter\n"
+		   "  --exec CMD             run CMD in a shell after each window, with "
+		   "GPROF_WATCH_DIR\n"
+		   "                         and GPROF_WATCH_WINDOW set\n"
+		   "  --hang-timeout-s N            print the view missing-collectives when no "
+		   "step ends for N seconds\n"
+		   "  --interval-ms N        time between looks, 10 to 3600000 (default: 2000)\n"
+		   "  --once                 print one line, write the metrics, and exit\n",
 	.run = run,
 };

@@ -86,7 +86,7 @@ static struct watch_process *make(const char *path)
 	memset(p->gpu_percent, -1, sizeof(p->gpu_percent));
 	if (p->ending == PROCESS_EXIT_ENDED) {
 		watch_read(p, p->process->stream);
-		p->stalls.seen = p->stalls.began;
+		p->hangs.seen = p->hangs.began;
 		return p;
 	}
 	if (stream_open(&p->stream, path)) { /* renamed in this moment */
@@ -95,7 +95,7 @@ static struct watch_process *make(const char *path)
 	}
 	stream_index_follow(p->stream);
 	watch_read(p, p->stream);
-	p->stalls.seen = p->stalls.ended;
+	p->hangs.seen = p->hangs.ended;
 	return p;
 }
 
@@ -107,8 +107,8 @@ static void read_rest(struct watch_process **process)
 	if (whole) {
 		whole->ending = PROCESS_EXIT_ENDED;
 		whole->slice = (*process)->slice;
-		whole->stalls.seen = (*process)->stalls.seen;
-		whole->stalls.told = (*process)->stalls.told;
+		whole->hangs.seen = (*process)->hangs.seen;
+		whole->hangs.told = (*process)->hangs.told;
 		destroy(*process);
 		*process = whole;
 	}

@@ -26,8 +26,8 @@ struct watch_window {
 	uint64_t group;
 };
 
-/* Numbers of stalls that the recorder tells of (table stall), from 1; 0: none. */
-struct watch_stalls {
+/* Numbers of hangs that the recorder tells of (table hang), from 1; 0: none. */
+struct watch_hangs {
 	uint32_t began, ended; /* the newest */
 	uint32_t seen;	       /* the newest that was told, or over when the process was found */
 	uint32_t told;	       /* that the user knows of, and not yet that it is over */
@@ -50,7 +50,7 @@ struct watch_process {
 	int gpu_percent[WATCH_GPUS]; /* newest, -1: none */
 	uint32_t window;	     /* the newest record window, 0: none */
 	bool is_open;
-	struct watch_stalls stalls;
+	struct watch_hangs hangs;
 	struct watch_window *closed; /* in order */
 	size_t nr_closed, closed_capacity;
 };
@@ -62,7 +62,7 @@ struct watch {
 	uint32_t told; /* record windows up to this one are told of, or were before the watch */
 	bool has_looked;
 	uint64_t moved_ns; /* CLOCK_MONOTONIC when a step was last seen to have ended */
-	uint64_t stall_ns; /* moved_ns of the stall that was told last */
+	uint64_t hang_ns;  /* moved_ns of the hang that was told last */
 };
 
 uint64_t watch_now_ns(void);
@@ -84,17 +84,17 @@ bool watch_is_over(const struct watch *watch);
 bool watch_take_window(struct watch *watch, uint32_t *number);
 
 /* Does the recorder say that it does not go on? */
-static inline bool watch_is_stalled(const struct watch_process *p)
+static inline bool watch_is_hung(const struct watch_process *p)
 {
-	return p->stalls.began > p->stalls.ended && p->ending != PROCESS_EXIT_ENDED;
+	return p->hangs.began > p->hangs.ended && p->ending != PROCESS_EXIT_ENDED;
 }
 
 /*
- * Appends who stalls, or did since the last look, and was not told yet; and who of those that were
+ * Appends who hangs, or did since the last look, and was not told yet; and who of those that were
  * told has gone on. False if nobody.
  */
-bool watch_take_stalls(struct watch *watch, struct buf *who);
-bool watch_take_recovered(struct watch *watch, struct buf *who);
+bool watch_next_hangs(struct watch *watch, struct buf *who);
+bool watch_next_recovered(struct watch *watch, struct buf *who);
 
 /* For the next line. */
 void watch_begin_slice(struct watch *watch);

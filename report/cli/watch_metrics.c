@@ -72,14 +72,14 @@ static uint64_t resident(const struct watch_process *p)
 	return p->resident_bytes;
 }
 
-static uint64_t stalls(const struct watch_process *p)
+static uint64_t hangs(const struct watch_process *p)
 {
-	return p->stalls.began;
+	return p->hangs.began;
 }
 
-static uint64_t is_stalled(const struct watch_process *p)
+static uint64_t is_hung(const struct watch_process *p)
 {
-	return watch_is_stalled(p);
+	return watch_is_hung(p);
 }
 
 static const struct whole {
@@ -93,10 +93,10 @@ static const struct whole {
 	{"gprof_steps_total", "counter",
 		"Steps that have ended; none of processes without steps, as loader workers.",
 		steps},
-	{"gprof_stalls_total", "counter", "Stalls that the recorder told of (GPROF_STALL_S).",
-		stalls},
-	{"gprof_stalled", "gauge", "1 while the recorder says that the process does not go on.",
-		is_stalled},
+	{"gprof_hangs_total", "counter", "Hangs that the recorder told of (GPROF_HANG_TIMEOUT_S).",
+		hangs},
+	{"gprof_hung", "gauge", "1 while the recorder says that the process does not go on.",
+		is_hung},
 	{"gprof_events_lost_total", "counter", "Events that the recorder says it lost.", lost},
 	{"gprof_process_resident_bytes", "gauge",
 		"Resident memory of the process at the last sample, 0 without samples.", resident},

@@ -136,16 +136,16 @@ static void take_groups(struct watch_process *p, const struct batch *batch)
 	}
 }
 
-static void take_stalls(struct watch_process *p, const struct batch *batch)
+static void add_hangs(struct watch_process *p, const struct batch *batch)
 {
 	for (uint32_t i = 0; i < batch->nr_rows; i++) {
-		uint32_t stall = (uint32_t)batch->col[COL_stall_stall][i];
-		uint64_t item = batch->col[COL_stall_item][i];
+		uint32_t hang = (uint32_t)batch->col[COL_hang_hang][i];
+		uint64_t item = batch->col[COL_hang_item][i];
 
-		if (item == GPROF_STALL_BEGAN) {
-			p->stalls.began = stall;
-		} else if (item == GPROF_STALL_ENDED) {
-			p->stalls.ended = stall;
+		if (item == GPROF_HANG_BEGAN) {
+			p->hangs.began = hang;
+		} else if (item == GPROF_HANG_ENDED) {
+			p->hangs.ended = hang;
 		}
 	}
 }
@@ -164,7 +164,7 @@ static const struct taker {
 		COL_BIT(COL_sample_time) | COL_BIT(COL_sample_value) | COL_BIT(COL_sample_metric) |
 			COL_BIT(COL_sample_device),
 		take_samples},
-	{GPROF_TABLE_stall, COL_BIT(COL_stall_stall) | COL_BIT(COL_stall_item), take_stalls},
+	{GPROF_TABLE_hang, COL_BIT(COL_hang_hang) | COL_BIT(COL_hang_item), add_hangs},
 	{GPROF_TABLE_checkpoint, COL_BIT(COL_checkpoint_thread), take_groups},
 };
 

@@ -47,7 +47,7 @@ static const struct part parts[] = {
 };
 
 static const char *const over_time[] = {
-	"steps", "breakdown", "dataprep-steps", "utilization-time", "memory_curve", NULL};
+	"steps", "breakdown", "data_loading_steps", "utilization_time", "memory_curve", NULL};
 
 size_t html_rows(const struct html_ask *ask, const char *key)
 {

@@ -99,7 +99,7 @@ static void write_call(struct kineto_out *out, const struct kineto_row *from)
 	row->thread = from->thread;
 	row->correlation = from->call.correlation;
 	row->call = from->call.call;
-	row->door = GPROF_DOOR_CALLBACK;
+	row->source = GPROF_SOURCE_CALLBACK;
 }
 
 static void write_launch(struct kineto_out *out, const struct kineto_row *from)
@@ -111,7 +111,7 @@ static void write_launch(struct kineto_out *out, const struct kineto_row *from)
 	row->thread = from->thread;
 	row->correlation = from->call.correlation;
 	row->call = from->call.call;
-	row->door = GPROF_DOOR_CALLBACK;
+	row->source = GPROF_SOURCE_CALLBACK;
 	row->py_stack = from->call.py_stack;
 }
 

@@ -284,9 +284,25 @@ static void add_string(struct process *p, const struct batch *b, uint32_t i)
 	*name = intern(&b->text[COL_string_text][i]);
 }
 
+/* 1.x streams call hangs stalls. */
+static uint32_t intern_key(const struct decode_text *key)
+{
+	static const char old[] = "stall.";
+	char name[64];
+
+	if (key->nr_bytes < sizeof(name) && key->nr_bytes >= strlen(old) &&
+		memcmp(key->bytes, old, strlen(old)) == 0) {
+		int length = snprintf(name, sizeof(name), "hang.%.*s",
+			(int)(key->nr_bytes - strlen(old)), key->bytes + strlen(old));
+
+		return string_pool_intern(name, (size_t)length);
+	}
+	return intern(key);
+}
+
 static void add_info(struct process *p, const struct batch *b, uint32_t i)
 {
-	uint32_t key = intern(&b->text[COL_info_key][i]);
+	uint32_t key = intern_key(&b->text[COL_info_key][i]);
 	size_t *place = idmap_put(&p->fact_of, key);
 
 	if (!*place) {

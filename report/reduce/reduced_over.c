@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tables of a summary over processes, as over_ranks.h makes them of streams: the least value, the
+ * Tables of a summary over processes, as rank_spread.h makes them of streams: the least value, the
  * median, the largest, and whose these are. Of what each process has by itself there is a row for
  * each column, exact; of rows of all together what each process spent in them, medians by a sketch.
  */

@@ -78,8 +78,7 @@ static bool is_integer(enum table_type type)
 /* How well it compares ranks by itself: durations, then what is no count, moments last. */
 static unsigned int worth(const struct table_column *column)
 {
-	static const char *const moments[] = {
-		"start_ns", "began_ns", "ended_ns", "allocation_ns", "release_ns"};
+	static const char *const moments[] = {"start_ns", "end_ns", "allocation_ns", "release_ns"};
 
 	for (size_t i = 0; i < sizeof(moments) / sizeof(moments[0]); i++) {
 		if (strcmp(column->key, moments[i]) == 0) {

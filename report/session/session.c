@@ -82,6 +82,27 @@ bool cmd_number(const char *text, uint64_t most, uint64_t *value)
 	return !errno && !*end && *value <= most;
 }
 
+bool cmd_size(const char *text, uint64_t *bytes)
+{
+	static const char units[] = "kMG";
+	size_t length = strlen(text);
+	const char *unit = length > 1 ? strchr(units, text[length - 1]) : NULL;
+	char digits[16];
+	bool is_good;
+
+	length -= unit != NULL;
+	if (length >= sizeof(digits)) {
+		return false;
+	}
+	memcpy(digits, text, length);
+	digits[length] = 0;
+	is_good = cmd_number(digits, UINT32_MAX, bytes);
+	for (const char *u = units; unit && u <= unit; u++) {
+		*bytes *= 1000;
+	}
+	return is_good;
+}
+
 /* ---- input ---- */
 
 static bool is_wanted(const struct process *process, const struct cmd_filter *filter)

@@ -104,4 +104,8 @@ enum cmd_exit cmd_write(const char *path, const struct buf *out);
 /* A number option: true if `text` is a whole number within 0 to most. */
 bool cmd_number(const char *text, uint64_t most, uint64_t *value);
 
+/* Parses a size such as 500k, 2M, 1G (powers of 1,000) or a number of bytes; false if it is none.
+ */
+bool cmd_size(const char *text, uint64_t *bytes);
+
 #endif

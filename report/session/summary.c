@@ -14,15 +14,15 @@
 /* ---- who was profiled ---- */
 
 /* That it did not go on for a while, in the recorder's words. */
-static void add_stall_line(struct buf *out, const struct process *process, bool is_wide)
+static void add_hang_line(struct buf *out, const struct process *process, bool is_wide)
 {
-	const char *last = process_fact(process, "stall.last", NULL);
-	int64_t nr = process_number(process, "stall.count");
+	const char *last = process_fact(process, "hang.last", NULL);
+	int64_t nr = process_number(process, "hang.count");
 
 	if (!last || nr < 1) {
 		return;
 	}
-	buf_printf(out, "  stalled %" PRId64 " time%s, last: ", nr, nr == 1 ? "" : "s");
+	buf_printf(out, "  hung %" PRId64 " time%s, last: ", nr, nr == 1 ? "" : "s");
 	text_add_shown(out, last, strlen(last), is_wide ? 0 : 200);
 	buf_char(out, '\n');
 }
@@ -49,7 +49,7 @@ static void add_process_line(struct buf *out, const struct process *process, boo
 	buf_printf(out, ", %" PRIu64 " events", process->nr_events);
 	if (process_is_complete(process)) {
 		buf_text(out, ", complete\n");
-		add_stall_line(out, process, is_wide);
+		add_hang_line(out, process, is_wide);
 		return;
 	}
 	buf_text(out, ", INCOMPLETE:");
@@ -65,7 +65,7 @@ static void add_process_line(struct buf *out, const struct process *process, boo
 	buf_text(out, process->is_ended ? "" : " unfinished,");
 	out->nr_bytes--; /* the last comma */
 	buf_char(out, '\n');
-	add_stall_line(out, process, is_wide);
+	add_hang_line(out, process, is_wide);
 }
 
 struct table *summary_processes(const struct cmd_input *input)
@@ -207,7 +207,7 @@ static void print_next(struct buf *out)
 }
 
 /* Each view over ranks, in the order asked for; what is wrong with one is so with the whole. */
-static const char *print_over_ranks(const struct summary *summary, const struct cmd_input *input,
+static const char *print_across_ranks(const struct summary *summary, const struct cmd_input *input,
 	const struct view_input *view_input, struct buf *out)
 {
 	struct table *tables[SUMMARY_VIEWS];
@@ -249,8 +249,8 @@ static const char *print(
 	struct table *processes;
 	bool is_sorted = !summary->sort;
 
-	if (summary->is_over_ranks) {
-		return print_over_ranks(summary, input, &view_input, out);
+	if (summary->is_across_ranks) {
+		return print_across_ranks(summary, input, &view_input, out);
 	}
 	view_run(&view_input, summary->views, summary->nr_views, views);
 	for (size_t i = 0; i < summary->nr_views; i++) {

@@ -52,8 +52,8 @@ struct summary {
 	const struct summary_style *style;
 	const char *sort; /* NULL: each view's own order */
 	bool is_per_thread, is_detailed;
-	bool is_over_ranks; /* views as over_ranks.h makes them */
-	bool has_detail;    /* a level was given */
+	bool is_across_ranks; /* views as rank_spread.h makes them */
+	bool has_detail;      /* a level was given */
 	enum view_detail detail;
 	struct nsys_ask *reports; /* for the style nsys */
 	size_t nr_reports, report_capacity;

@@ -68,8 +68,8 @@ static int open_file(struct ring_file *file, const struct stream *stream, const 
 		memcmp(header->magic, GPROF_RINGS_MAGIC, sizeof(header->magic)) != 0) {
 		return err_set(-EINVAL, "not a ring file");
 	}
-	if (header->major != GPROF_FORMAT_MAJOR || header->stream_id != stream->header.stream_id ||
-		stream->is_header_damaged) {
+	if (header->major != stream->header.major ||
+		header->stream_id != stream->header.stream_id || stream->is_header_damaged) {
 		return err_set(-EINVAL, "the ring file belongs to another stream");
 	}
 	if (header->chunk_bytes < sizeof(struct gprof_chunk_header) ||

@@ -37,10 +37,29 @@ static bool is_same(const char *name, const char *bytes, uint32_t nr_bytes)
 	return strlen(name) == nr_bytes && memcmp(name, bytes, nr_bytes) == 0;
 }
 
+/* Tables and columns that 1.x streams have under another name. */
+static const struct {
+	const char *old, *name;
+} renamed[] = {{"stall", "hang"}, {"door", "source"}};
+
+static bool has_name(const char *known, const char *name, uint32_t nr_bytes)
+{
+	if (is_same(known, name, nr_bytes)) {
+		return true;
+	}
+	for (size_t i = 0; i < sizeof(renamed) / sizeof(renamed[0]); i++) {
+		if (strcmp(known, renamed[i].name) == 0 &&
+			is_same(renamed[i].old, name, nr_bytes)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 unsigned int schema_find_table(const char *name, uint32_t nr_bytes)
 {
 	for (unsigned int table = 0; table < GPROF_NR_TABLES; table++) {
-		if (tables[table].name && is_same(tables[table].name, name, nr_bytes)) {
+		if (tables[table].name && has_name(tables[table].name, name, nr_bytes)) {
 			return table;
 		}
 	}
@@ -52,7 +71,7 @@ int schema_find_column(unsigned int table, const char *name, uint32_t nr_bytes)
 	const struct schema_table *known = schema_table(table);
 
 	for (unsigned int i = 0; known && i < known->nr_columns; i++) {
-		if (is_same(known->columns[i].name, name, nr_bytes)) {
+		if (has_name(known->columns[i].name, name, nr_bytes)) {
 			return (int)i;
 		}
 	}

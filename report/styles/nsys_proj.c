@@ -217,7 +217,7 @@ struct table *nsys_nvtx_gpu_proj_trace(const struct nsys_ask *ask, void *const *
 		TABLE_COLUMN("style", "Style", TABLE_TEXT),
 		TABLE_COLUMN("pid", "PID", TABLE_ID),
 		TABLE_COLUMN("tid", "TID", TABLE_ID),
-		TABLE_COLUMN("works", "NumGPUOps", TABLE_ID),
+		TABLE_COLUMN("gpu_activities", "NumGPUOps", TABLE_ID),
 		PLACE_COLUMNS,
 	};
 	struct proj_view *view = views[0];
@@ -298,8 +298,8 @@ struct table *nsys_nvtx_gpu_proj_sum(const struct nsys_ask *ask, void *const *vi
 		TABLE_COLUMN("min_ns", "Proj Min (ns)", TABLE_TIME),
 		TABLE_COLUMN("max_ns", "Proj Max (ns)", TABLE_TIME),
 		TABLE_COLUMN("stddev_ns", "Proj StdDev (ns)", TABLE_MEAN_TIME),
-		TABLE_COLUMN("works", "Total GPU Ops", TABLE_COUNT),
-		TABLE_COLUMN("avg_works", "Avg GPU Ops", TABLE_NUMBER),
+		TABLE_COLUMN("gpu_activities", "Total GPU Ops", TABLE_COUNT),
+		TABLE_COLUMN("avg_gpu_activities", "Avg GPU Ops", TABLE_NUMBER),
 		TABLE_COLUMN("avg_level", "Avg Range Lvl", TABLE_NUMBER),
 		TABLE_COLUMN("avg_children", "Avg Num Child", TABLE_NUMBER),
 	};

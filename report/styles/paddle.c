@@ -42,7 +42,7 @@ static const struct section {
 	{"operator", paddle_print_operator, 1u << PADDLE_OPERATOR},
 	{"kernel", paddle_print_kernel, 1u << PADDLE_KERNEL},
 	{"memcpy", paddle_print_manipulation, 1u << PADDLE_MANIPULATION | 1u << PADDLE_MODEL},
-	{"userdefined", paddle_print_userdefined, 1u << PADDLE_USERDEFINED | 1u << PADDLE_MODEL},
+	{"user-ranges", paddle_print_userdefined, 1u << PADDLE_USERDEFINED | 1u << PADDLE_MODEL},
 	{"benchmark", paddle_print_benchmark, 1u << PADDLE_BENCHMARK},
 	{"framework", print_framework, 1u << PADDLE_FRAMEWORK},
 };
@@ -68,8 +68,8 @@ static const struct view_class *const classes[NR_PADDLE_VIEWS] = {
 	[PADDLE_MODEL] = &view_model,
 	[PADDLE_OPERATOR] = &view_operator_detail,
 	[PADDLE_KERNEL] = &view_kernel,
-	[PADDLE_MANIPULATION] = &view_manipulation,
-	[PADDLE_USERDEFINED] = &view_userdefined,
+	[PADDLE_MANIPULATION] = &view_memops,
+	[PADDLE_USERDEFINED] = &view_user_ranges,
 	[PADDLE_BENCHMARK] = &view_benchmark,
 	[PADDLE_FRAMEWORK] = &view_framework};
 
@@ -198,7 +198,7 @@ static const char *print(
 	}
 	if (!needs) {
 		return "Paddle has none of these tables, but device, overview, model, distributed, "
-		       "operator, kernel, memcpy, userdefined, benchmark, framework";
+		       "operator, kernel, memcpy, user-ranges, benchmark, framework";
 	}
 	for (size_t i = 0; i < input->nr_processes; i++) {
 		struct process *process = input->processes[i];

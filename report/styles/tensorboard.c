@@ -18,7 +18,7 @@ static const char *const page_names[NR_TENSORBOARD_PAGES] = {
 	"overview", "operator", "kernel", "memory", "module", "distributed"};
 
 const struct view_class *const tensorboard_sources[NR_TENSORBOARD_SOURCES] = {&view_breakdown,
-	&view_gpu_use, &view_op_average, &view_kernel, &view_kernel_operator, &view_op_memory,
+	&view_gpu_summary, &view_op_average, &view_kernel, &view_kernel_operator, &view_op_memory,
 	&view_module, &view_distributed};
 static const enum tensorboard_page page_of[NR_TENSORBOARD_SOURCES] = {TENSORBOARD_PAGE_OVERVIEW,
 	TENSORBOARD_PAGE_OVERVIEW, TENSORBOARD_PAGE_OPERATOR, TENSORBOARD_PAGE_KERNEL,

@@ -173,9 +173,9 @@ static void add_json_value(
 	}
 }
 
-static void print_json_rows(const struct table *table, const char *key, struct buf *out)
+static void print_json(const struct table *table, struct buf *out)
 {
-	buf_printf(out, "  \"%s\": {\n    \"title\": ", key);
+	buf_printf(out, "  \"%s\": {\n    \"title\": ", table->key);
 	text_add_json(out, table->title, strlen(table->title));
 	if (table->note) {
 		buf_text(out, ",\n    \"note\": ");
@@ -197,15 +197,6 @@ static void print_json_rows(const struct table *table, const char *key, struct b
 		buf_flush_if_large(out);
 	}
 	buf_text(out, table->nr_rows ? "\n    ]\n  }" : "]\n  }");
-}
-
-static void print_json(const struct table *table, struct buf *out)
-{
-	print_json_rows(table, table->key, out);
-	if (table->other_key) {
-		buf_text(out, ",\n");
-		print_json_rows(table, table->other_key, out);
-	}
 }
 
 void table_add_auto_time(struct buf *out, double ns)

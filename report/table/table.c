@@ -14,7 +14,10 @@ struct table *table_create(const char *key, const char *title, const struct tabl
 {
 	struct table *table = mem_zeroed(1, sizeof(*table));
 
-	table->key = key;
+	table->key = mem_text(key);
+	for (char *dash = table->key; (dash = strchr(dash, '-')); dash++) {
+		*dash = '_'; /* a key that jq and JavaScript take without quotes */
+	}
 	table->title = mem_text(title);
 	table_set_columns(table, columns, nr_columns);
 	return table;
@@ -65,6 +68,7 @@ void table_destroy(struct table *table)
 	free(table->columns);
 	free(table->cells);
 	free(table->levels);
+	free(table->key);
 	free(table->title);
 	free(table->note);
 	free(table->figure);

@@ -59,8 +59,7 @@ struct table_source {
 };
 
 struct table {
-	const char *key;       /* of the JSON object: "kernel" */
-	const char *other_key; /* a second key for the same rows, or NULL */
+	char *key; /* of the JSON object: "kernel" */
 	char *title;
 	struct table_column *columns; /* its own, so that a view may hide some */
 	unsigned int nr_columns;
@@ -77,7 +76,10 @@ struct table {
 	bool is_aside;	   /* shown only on request */
 };
 
-/* The columns and the title are copied; the texts of the columns must stay. */
+/*
+ * The columns, the title and the key are copied; dashes of the key become underscores. The texts of
+ * the columns must stay.
+ */
 struct table *table_create(const char *key, const char *title, const struct table_column *columns,
 	unsigned int nr_columns);
 void table_destroy(struct table *table);

@@ -309,9 +309,9 @@ static void add_words(const struct finding *finding, struct buf *out)
 static const struct table_column columns[] = {
 	TABLE_COLUMN("verdict", "Verdict", TABLE_TEXT),
 	TABLE_COLUMN("rule", "Rule", TABLE_TEXT),
-	TABLE_COLUMN("stake_ns", "At stake", TABLE_TIME, .help = "time that it costs at most"),
-	TABLE_COLUMN("stake_pct", "%", TABLE_PERCENT),
-	TABLE_COLUMN("stake_of", "Of", TABLE_TEXT),
+	TABLE_COLUMN("cost_ns", "At stake", TABLE_TIME, .help = "time that it costs at most"),
+	TABLE_COLUMN("cost_pct", "%", TABLE_PERCENT),
+	TABLE_COLUMN("cost_of", "Of", TABLE_TEXT),
 	TABLE_COLUMN(
 		"same_as", "Time told by", TABLE_TEXT, .help = "finding that counts the same time"),
 	TABLE_COLUMN("share_pct", "Judged %", TABLE_PERCENT, .is_wide_only = true),

@@ -95,7 +95,6 @@ VIEW(api_trace, 520) = {
 	.name = "api-trace",
 	.help = "every API call by its begin",
 	.is_asked_only = true,
-	.key = "api_trace",
 	.title = "API calls, one by one",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct trace_view),

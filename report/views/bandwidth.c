@@ -229,7 +229,7 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("rate_median_bytes_per_s", "Med", TABLE_RATE),
 	TABLE_COLUMN("rate_min_bytes_per_s", "Min", TABLE_RATE),
 	TABLE_COLUMN("rate_max_bytes_per_s", "Max", TABLE_RATE),
-	TABLE_COLUMN("without_time", "Without time", TABLE_COUNT, .is_wide_only = true,
+	TABLE_COLUMN("untimed", "Without time", TABLE_COUNT, .is_wide_only = true,
 		.help = "copies without a time"),
 	TABLE_COLUMN("name", "Operation", TABLE_NAME),
 };

@@ -405,10 +405,9 @@ VIEW(breakdown, 260) = {
 	.fini = fini,
 };
 
-VIEW(gpu_use, 270) = {
-	.name = "gpu-use",
+VIEW(gpu_summary, 270) = {
+	.name = "gpu-summary",
 	.help = "each GPU in the steps: utilization, SM efficiency, occupancy, tensor cores",
-	.key = "gpu_use",
 	.title = "GPUs in the steps",
 	VIEW_COLUMNS(uses_columns),
 	VIEW_STATE(struct breakdown_view),

@@ -262,10 +262,10 @@ static void fill_keys(uint32_t kind, uint32_t name, struct table_cell *cells)
 	table_set_integer(&cells[2], name);
 }
 
-#define MERGE                                                                    \
-	{                                                                        \
-		.sums = {"total_bytes"}, .keys = {"seen_by", "async", "name"},   \
-		.kind_mask = COPY_FLAGS, .sum = bytes_of, .fill_keys = fill_keys \
+#define MERGE                                                                      \
+	{                                                                          \
+		.sums = {"total_bytes"}, .keys = {"recorded_by", "async", "name"}, \
+		.kind_mask = COPY_FLAGS, .sum = bytes_of, .fill_keys = fill_keys   \
 	}
 
 static void fill(
@@ -305,7 +305,7 @@ static void fill(
 		TABLE_COLUMN("target", "To", TABLE_TEXT, .is_wide_only = true),           \
 		TABLE_COLUMN("async", "Async", TABLE_TEXT,                                \
 			.help = "whether the call was asynchronous"),                     \
-		TABLE_COLUMN("seen_by", "Seen by", TABLE_TEXT, .is_wide_only = true,      \
+		TABLE_COLUMN("recorded_by", "Seen by", TABLE_TEXT, .is_wide_only = true,  \
 			.help = "device records, or host calls where there are none"),    \
 		TABLE_COLUMN("untimed", "Untimed", TABLE_COUNT, .is_wide_only = true,     \
 			.help = "copies without a time"),                                 \

@@ -188,7 +188,7 @@ static void add_note(const struct critical_view *view, struct table *table)
 static const struct table_column columns[] = {
 	TABLE_COLUMN("share_pct", "% of steps", TABLE_PERCENT), /* as keyed_stats_fill has them */
 	TABLE_COLUMN("total_ns", "Total", TABLE_TIME),
-	TABLE_COLUMN("pieces", "Pieces", TABLE_COUNT, .help = "stretches of the path"),
+	TABLE_COLUMN("segments", "Pieces", TABLE_COUNT, .help = "stretches of the path"),
 	TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME),
 	TABLE_COLUMN("median_ns", "Med", TABLE_MEAN_TIME),
 	TABLE_COLUMN("p99_ns", "p99", TABLE_TIME, .is_wide_only = true),

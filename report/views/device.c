@@ -4,7 +4,7 @@
  * kernels, how long with communication, with all else, and with both at once. All are unions:
  * communication + computation - overlap is the union of kernels. Communication is what
  * HolisticTraceAnalysis takes for it, kernels of NCCL and its likes; the views distributed and
- * temporal know others too.
+ * time-breakdown know others too.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -285,7 +285,7 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("events", "Events", TABLE_COUNT, .help = "GPU activities"),
 	TABLE_COLUMN("kernels", "Kernels", TABLE_COUNT, TABLE_MEMBER(device_row, nr_kernels)),
 	TABLE_COLUMN("copies", "Copies", TABLE_COUNT, TABLE_MEMBER(device_row, nr_copies)),
-	TABLE_COLUMN("sets", "Sets", TABLE_COUNT, TABLE_MEMBER(device_row, nr_sets)),
+	TABLE_COLUMN("memsets", "Memsets", TABLE_COUNT, TABLE_MEMBER(device_row, nr_sets)),
 	TABLE_COLUMN("untimed", "Untimed", TABLE_COUNT, .is_wide_only = true,
 		.help = "GPU activities without a time", TABLE_MEMBER(device_row, nr_untimed)),
 	TABLE_COLUMN("span_ns", "Span", TABLE_TIME, .help = "from the first begin to the last end"),
@@ -335,7 +335,6 @@ static void fini(void *state)
 
 VIEW(device, 80) = {
 	.name = "device",
-	.alias = "gpu",
 	.help = "GPUs: how long each was busy and idle",
 	.is_default = true,
 	.is_empty_hidden = true,

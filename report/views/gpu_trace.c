@@ -183,7 +183,6 @@ VIEW(gpu_trace, 510) = {
 	.name = "gpu-trace",
 	.help = "every kernel, copy and set by its begin, with its call",
 	.is_asked_only = true,
-	.key = "gpu_trace",
 	.title = "Device work, one by one",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct trace_view),

@@ -250,7 +250,6 @@ static void fini(void *state)
 VIEW(kernel_operator, 250) = {
 	.name = "kernel-operator",
 	.help = "kernels by the operator and the launch",
-	.key = "kernel_operator",
 	.title = "Kernels by operator and launch",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct kernel_operator_view),

@@ -170,7 +170,6 @@ VIEW(memory_curve, 380) = {
 	.name = "memory-curve",
 	.help = "memory in use and reserved over time",
 	.is_empty_hidden = true,
-	.key = "memory_curve",
 	.title = "Memory over time",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct curve_view),

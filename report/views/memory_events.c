@@ -143,7 +143,6 @@ VIEW(memory_events, 390) = {
 	.name = "memory-events",
 	.help = "the largest blocks of memory: who asked for each, when, and for how long",
 	.is_empty_hidden = true,
-	.key = "memory_events",
 	.title = "Memory, block by block",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct events_view),

@@ -146,8 +146,8 @@ static const struct table_column columns[] = {
 		"gpu_self_ns", "Self GPU", TABLE_TIME, .help = "launched by it directly"),
 	[GPU_TOTAL] = TABLE_COLUMN("gpu_total_ns", "GPU total", TABLE_TIME,
 		.help = "launched by it and by operators inside it"),
-	[WORKS] =
-		TABLE_COLUMN("works", "GPU works", TABLE_COUNT, .help = "GPU activities launched"),
+	[WORKS] = TABLE_COLUMN(
+		"gpu_activities", "GPU works", TABLE_COUNT, .help = "GPU activities launched"),
 	[FLOPS] = TABLE_COLUMN("flops", "FLOPs", TABLE_COUNT,
 		.help = "floating-point operations, from the shapes of the inputs"),
 	[RATE] = TABLE_COLUMN("flops_per_s", "FLOP/s", TABLE_COUNT, .is_wide_only = true,
@@ -227,7 +227,7 @@ static void fill_table(void *state, struct table *table)
 	if (view->nr_ops) {
 		table_note(table,
 			"self is without the operators that lie in it%s%s%s; users' ranges are in "
-			"the view userdefined",
+			"the view user-ranges",
 			view->has_gpu ? "; GPU: of what it launched, whenever that ran" : "",
 			view->lacks_gpu_times && view->has_gpu
 				? " (some processes have no device records)"
@@ -255,7 +255,7 @@ VIEW(operator, 50) = {
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct operator_view),
 	.merge = {.share = "% of CPU total",
-		.sums = {"self_ns", "gpu_self_ns", "gpu_total_ns", "works"},
+		.sums = {"self_ns", "gpu_self_ns", "gpu_total_ns", "gpu_activities"},
 		.keys = {"name"}},
 	.ops = {.begin = begin, .op = on_op, .op_is = OP_IS_OPERATOR},
 	.fill = fill_table,

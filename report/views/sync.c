@@ -46,7 +46,7 @@ static void on_batch(void *context, struct process *process, const struct batch 
 
 static const struct table_column columns[] = {
 	KEYED_STATS_COLUMNS("% of its kind"),
-	TABLE_COLUMN("seen_by", "Seen by", TABLE_TEXT),
+	TABLE_COLUMN("recorded_by", "Seen by", TABLE_TEXT),
 	TABLE_COLUMN("name", "Name", TABLE_NAME, TABLE_MEMBER(keyed_stats_row, name)),
 };
 

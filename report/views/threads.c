@@ -108,9 +108,9 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("syncs", "Syncs", TABLE_COUNT, .help = "calls that wait for the GPU"),
 	TABLE_COLUMN("sync_ns", "Sync time", TABLE_TIME),
 	TABLE_COLUMN(
-		"began_ns", "Began at", TABLE_TIME, .help = "after the first event of the process"),
+		"start_ns", "Began at", TABLE_TIME, .help = "after the first event of the process"),
 	TABLE_COLUMN(
-		"ended_ns", "Ended at", TABLE_TIME, .help = "after the first event of the process"),
+		"end_ns", "Ended at", TABLE_TIME, .help = "after the first event of the process"),
 	TABLE_COLUMN("name", "Thread", TABLE_NAME),
 };
 

@@ -9,7 +9,7 @@ trap 'rm -rf "$work"' EXIT
 
 "$B/gen_stream" "$work/a.gprof" model "$events" || exit 1
 "$B/bench/run_cost" 3 "$events" "the page written" "$B/gprof-report" html -o "$work/a.html" "$work/a.gprof" &&
-	"$B/bench/run_cost" 3 "$events" "without its timeline" "$B/gprof-report" html --timeline-kb 0 -o "$work/b.html" "$work/a.gprof" &&
+	"$B/bench/run_cost" 3 "$events" "without its timeline" "$B/gprof-report" html --timeline-size 0 -o "$work/b.html" "$work/a.gprof" &&
 	"$B/bench/run_cost" 3 "$events" "peer: timeline for Perfetto" "$B/gprof-report" timeline -o "$work/a.pftrace" "$work/a.gprof" || exit 1
 stat -c %s "$work/a.html" "$work/b.html" "$work/a.pftrace" | awk '
 	{ printf "%-44s %8.1f MB\n", NR == 1 ? "the page" : NR == 2 ? "without its timeline" : "the trace for Perfetto", $1 / 1e6 }'

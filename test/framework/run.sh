@@ -74,23 +74,23 @@ try_nccl_old() { nccl nccl_old 2; }
 # ranges NAME: how many ranges of operators of that name.
 ranges()
 {
-	query "[.userdefined.rows[] | select(.source == \"NVTX\" and (.name | startswith(\"$1, \"))).calls] | add"
+	query "[.user_ranges.rows[] | select(.source == \"NVTX\" and (.name | startswith(\"$1, \"))).calls] | add"
 }
 
 try_torch()
 {
 	local name
 	run torch
-	summary userdefined,operator --detail
+	summary user-ranges,operator --detail
 	for name in aten::mm aten::sum MmBackward0; do
 		is "$(query "[.operator.rows[] | select(.name == \"$name\").calls] | add")" "$(ranges $name)" \
 			"ranges and operators called $name"
 	done
-	is 3 "$(query '[.userdefined.rows[] | select(.name == "user").calls] | add')" "ranges of the user"
+	is 3 "$(query '[.user_ranges.rows[] | select(.name == "user").calls] | add')" "ranges of the user"
 	# Each range lies in the operator that it is of.
-	is 0 "$(query '[.userdefined.rows[] | select(.source == "NVTX" and .name != "user") |
+	is 0 "$(query '[.user_ranges.rows[] | select(.source == "NVTX" and .name != "user") |
 		select(.operator as $operator | .name | startswith($operator + ",") | not)] | length')" "ranges elsewhere"
-	is true "$(query '[.userdefined.rows[].operator] | contains(["aten::mm"])')" "operators of ranges"
+	is true "$(query '[.user_ranges.rows[].operator] | contains(["aten::mm"])')" "operators of ranges"
 
 	"$REPORT" timeline -o "$T/trace.json" "$GPROF_DIR" 2>"$T/report.err"
 	is 9 "$(jq '[.traceEvents[] | select(.ph == "X")] as $all | [$all[] |
@@ -101,7 +101,7 @@ try_torch()
 	# NVTX is what there is without the observer.
 	rm -rf "$GPROF_DIR"
 	GPROF_TORCH=off record "$base/torch/bin/python" -I test/framework/torch.py
-	summary userdefined,operator
+	summary user-ranges,operator
 	is 0 "$(query '.operator.rows | length')" "operators where they are off"
 	is 9 "$(ranges aten::mm)" "ranges where operators are off"
 }

@@ -76,7 +76,7 @@ void gen_python(struct gen *gen);
 void gen_nccl(struct gen *gen, uint32_t rank);
 
 /* One of a rank that stalls, and is killed in its second stall. */
-void gen_stall(struct gen *gen);
+void gen_hang(struct gen *gen);
 
 /* A small stream with some of everything, for golden files and as seeds for fuzzing. */
 void gen_small(struct gen *gen);

@@ -36,7 +36,7 @@ static void add_launch(
 	call->thread = thread;
 	call->call = id;
 	call->correlation = correlation;
-	call->door = GPROF_DOOR_CALLBACK;
+	call->source = GPROF_SOURCE_CALLBACK;
 	kernel->begin = at(begin) + CUPTI_OFFSET_NS;
 	kernel->dur = at(end) + CUPTI_OFFSET_NS;
 	kernel->place = place;

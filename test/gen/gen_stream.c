@@ -2,7 +2,7 @@
 /*
  * gen_stream FILE [EVENTS [SEED]]: the reference stream; without EVENTS the small one, with EVENTS
  * 0 one of nonsense. gen_stream FILE hostile DIR: one that means harm; FILE ops: a framework's;
- * FILE worker: one of a data loader's; FILE stall: a rank that stalls and is killed; FILE python:
+ * FILE worker: one of a data loader's; FILE hang: a rank that hangs and is killed; FILE python:
  * with Python stacks; FILE nccl RANK: one of two ranks; FILE model EVENTS [RANK WORLD]: a long run
  * of a framework, or of one of its ranks.
  */
@@ -40,8 +40,8 @@ int main(int argc, char **argv)
 		gen_op(gen, "aten::stack", 1000, 2000);
 	} else if (argc > 2 && !strcmp(argv[2], "python")) {
 		gen_python(gen);
-	} else if (argc > 2 && !strcmp(argv[2], "stall")) {
-		gen_stall(gen);
+	} else if (argc > 2 && !strcmp(argv[2], "hang")) {
+		gen_hang(gen);
 		gen_close(gen, NULL);
 		return 0;
 	} else if (argc > 3 && !strcmp(argv[2], "nccl")) {

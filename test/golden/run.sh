@@ -11,9 +11,12 @@ trap 'rm -rf "$work"' EXIT
 failed=0
 passed=0
 
-# golden NAME COMMAND...: stdout, stderr and status of a command against v1/NAME.out
+# golden NAME COMMAND...: stdout, stderr and status of a command against NAME.out, in v1 unless NAME has a folder
 golden() {
-	expected=v1/$1.out
+	case $1 in
+	*/*) expected=$1.out ;;
+	*) expected=v1/$1.out ;;
+	esac
 	shift
 	{
 		"$@" 2>"$work/err"
@@ -38,6 +41,23 @@ for stream in v1/*.gprof; do
 	golden "$name.check" "$report" check "$stream"
 	golden "$name.summary" "$report" --wide "$stream"
 done
+for stream in v2/*.gprof; do
+	golden "$stream.check" "$report" check "$stream"
+	golden "$stream.summary" "$report" --wide "$stream"
+done
+# What 2.0 renamed changes nothing of what is printed.
+for name in small ops python worker; do
+	for command in "--format json" "timeline -o -"; do
+		"$report" $command v1/$name.gprof 2>&1 | sed 's,v1/,v2/,' >"$work/v1"
+		"$report" $command v2/$name.gprof >"$work/v2" 2>&1
+		if cmp "$work/v1" "$work/v2"; then
+			passed=$((passed + 1))
+		else
+			echo "golden: $command of $name differs between v1 and v2"
+			failed=$((failed + 1))
+		fi
+	done
+done
 small=v1/small.gprof
 golden small.info "$report" info $small
 golden small.json "$report" --format json $small
@@ -58,12 +78,12 @@ golden bad.report "$report" --report cuda_api_sum:base $small
 golden small.mangled "$report" --mangled --sort calls --top 1 --unit us --view kernel,api $small
 golden small.timeline "$report" timeline -o - $small
 ops=v1/ops.gprof
-golden ops.views "$report" --view steps,userdefined,memory,benchmark,dataprep,utilization $ops
+golden ops.views "$report" --view steps,user-ranges,memory,benchmark,data-loading,utilization $ops
 golden ops.detail "$report" --view operator --detail --per-thread --format csv $ops
 golden ops.torch "$report" --style torch --detail $ops
 golden ops.paddle "$report" --style paddle $ops
 golden ops.paddle.old "$report" --style paddle --view framework --detail=op --per-thread $ops
-golden ops.levels "$report" --view overview,operator,framework,manipulation --detail=all --format json $ops
+golden ops.levels "$report" --view overview,operator,framework,memops --detail=all --format json $ops
 golden ops.json "$report" --format json $ops
 golden ops.timeline "$report" timeline -o - $ops
 python=v1/python.gprof
@@ -72,9 +92,9 @@ golden python.timeline "$report" timeline -o - $python
 golden worker.info "$report" info v1/worker.gprof
 golden worker.timeline "$report" timeline -o - v1/worker.gprof
 golden nccl.both "$report" --view communication --format json v1/nccl0.gprof v1/nccl1.gprof
-golden stall.views "$report" --view stall,pending --format json v1/stall.gprof
-golden stall.frames "$report" --view stall --format json v1/stall_frames.gprof
-golden nccl.over "$report" --view kernel,api --over-ranks --sort calls v1/nccl0.gprof v1/nccl1.gprof
+golden hang.views "$report" --view hang,missing-collectives --format json v1/stall.gprof
+golden hang.frames "$report" --view hang --format json v1/stall_frames.gprof
+golden nccl.over "$report" --view kernel,api --across-ranks --sort calls v1/nccl0.gprof v1/nccl1.gprof
 # job.sum is of version 1 and never made anew. A summary that comes out otherwise than job2.sum is of another
 # version, or of views that changed: then that is made anew.
 "$report" reduce -o "$work/job2.sum" v1/nccl0.gprof v1/nccl1.gprof $ops $small v1/hostile.gprof 2>/dev/null
@@ -91,7 +111,7 @@ golden sum.json "$report" --format json v1/job.sum
 golden sum.steps "$report" --format csv --view steps --detail v1/job.sum
 golden sum2.text "$report" --wide --top 5 v1/job2.sum
 golden sum2.json "$report" --format json --view breakdown,memory,communication,distributed v1/job2.sum
-golden sum2.over "$report" --over-ranks --view breakdown,communication,kernel,steps v1/job2.sum
+golden sum2.over "$report" --across-ranks --view breakdown,communication,kernel,steps v1/job2.sum
 golden both.pid "$report" --pid 1 $small
 golden bad.view "$report" --view nothing $small
 golden bad.view.close "$report" --view kernel,memcopy $small

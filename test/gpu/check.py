@@ -65,8 +65,8 @@ def launches(dump, *unused):
 
 def callbacks(dump, *unused):
     """With the runtime inside the program no hook is called: launches come from CUPTI's callbacks."""
-    by_door = collections.Counter(row["door"] for row in rows("api_launch", dump))
-    judge("launches are recorded by callback", by_door["1"] > 0, "%d by callback, %d by hook" % (by_door["1"], by_door["0"]))
+    by_source = collections.Counter(row["source"] for row in rows("api_launch", dump))
+    judge("launches are recorded by callback", by_source["1"] > 0, "%d by callback, %d by hook" % (by_source["1"], by_source["0"]))
 
 
 def copies(dump, *unused):

@@ -10,7 +10,7 @@ logging.disable(logging.CRITICAL)
 from hta.trace_analysis import TraceAnalysis  # noqa: E402
 
 summary = json.load(open(sys.argv[2]))
-device = summary["gpu"]["rows"][0]
+device = summary["device"]["rows"][0]
 analysis = TraceAnalysis(trace_files={0: sys.argv[1]}, trace_dir="/", include_last_profiler_step=len(sys.argv) < 4)
 trace = analysis.t.get_trace(0)
 number = 0
@@ -35,7 +35,7 @@ breakdown = analysis.get_temporal_breakdown(visualize=False).iloc[0]
 check("busy time, us", float(breakdown["kernel_time(us)"] - breakdown["idle_time(us)"]),
       device["busy_ns"] / 1000, 0.02)
 check("span, us", float(breakdown["kernel_time(us)"]), device["span_ns"] / 1000, 0.01)
-kinds = {"COMMUNICATION"} if summary["gpu"]["rows"][0]["communication_ns"] else set()
+kinds = {"COMMUNICATION"} if summary["device"]["rows"][0]["communication_ns"] else set()
 kinds |= {"COMPUTATION"} if device["computation_ns"] else set()
 found = set(analysis.get_gpu_kernel_breakdown(visualize=False)[0]["kernel_type"])
 check("kinds of kernels", len({kind for kind in kinds if any(kind in name for name in found)}), len(kinds), 0)

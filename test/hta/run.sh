@@ -26,7 +26,7 @@ ${MAKE:-make} -s --no-print-directory "$B/gprof-report" "$B/gen_stream" || exit 
 
 # compare PATH [STEPS]
 compare() {
-	"$B/gprof-report" timeline --for hta --part-mb 0 -o "$work/a.json.gz" "$1" &&
+	"$B/gprof-report" timeline --compat hta --split-size 0 -o "$work/a.json.gz" "$1" &&
 		"$B/gprof-report" --format json "$1" >"$work/a.json" &&
 		PYTHONPATH=$lib python3 test/hta/compare.py "$work/a.json.gz" "$work/a.json" ${2:+steps} || bad=1
 }

@@ -47,7 +47,7 @@ waited()
 # more VIEW NAME STEPS: what the last rank has of it beyond the median of all, a step; us.
 more()
 {
-	summary "$1" --steps "1-$3" --over-ranks --sort total_ns
+	summary "$1" --steps "1-$3" --across-ranks --sort total_ns
 	query ".$1.rows[] | select(.name | startswith(\"$2\")) | (.max_ns - .median_ns) / 1000 / $3"
 }
 

@@ -14,7 +14,7 @@ for round in 1 2 3; do
 	is "50 50 50 50" "$(query '[.threads.rows[] | select(.launches > 0).launches] | join(" ")')" "launches by thread"
 	is "launcher-0 launcher-1 launcher-2 launcher-3" \
 		"$(query '[.threads.rows[] | select(.launches > 0).name] | sort | join(" ")')" "names"
-	is 0 "$(query '[.threads.rows[] | select(.launches > 0 and .ended_ns == null)] | length')" "threads without an end"
+	is 0 "$(query '[.threads.rows[] | select(.launches > 0 and .end_ns == null)] | length')" "threads without an end"
 	is 0 "$(query '.losses.rows | length')" "losses"
 done
 finish

@@ -16,5 +16,5 @@ rm -rf "$GPROF_DIR"
 GPROF_CUPTI=0 record "$B/prog/copies"
 summary memcpy,notices
 is "$with" "$(query '[.memcpy.rows[].total_bytes] | add')" "bytes by host calls"
-is "host calls" "$(query '[.memcpy.rows[].seen_by] | unique | join(" ")')" "who saw the copies"
+is "host calls" "$(query '[.memcpy.rows[].recorded_by] | unique | join(" ")')" "who saw the copies"
 finish

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What CUPTI may take of the GPU's memory is bounded by GPROF_GPU_MB, and stated.
+# What CUPTI may take of the GPU's memory is bounded by GPROF_CUPTI_GPU_MB, and stated.
 . "$(dirname "$0")/lib.sh"
 need SIM REPORT
 
@@ -13,7 +13,7 @@ check()
 }
 
 check 256000000
-check 16000000 GPROF_GPU_MB=16
-check 998400000 GPROF_GPU_MB=1000
+check 16000000 GPROF_CUPTI_GPU_MB=16
+check 998400000 GPROF_CUPTI_GPU_MB=1000
 SIM_CUPTI_LAYOUT=11.8 check 256000000
 finish

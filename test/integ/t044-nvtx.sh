@@ -9,9 +9,9 @@ summary nvtx,kernel
 is "4 step" "$(query '.nvtx.rows[0] | "\(.calls) \(.name)"')" "ranges"
 
 # What was launched in them: all but the last copy, on one thread.
-summary userdefined,kernel,memcpy
+summary user-ranges,kernel,memcpy
 is true "$(query '([.kernel.rows[].total_ns] | add) + (.memcpy.rows[] | select(.name | contains("HtoD")).total_ns)
-	== (.userdefined.rows[] | select(.name == "step").gpu_total_ns)')" "device time of ranges"
+	== (.user_ranges.rows[] | select(.name == "step").gpu_total_ns)')" "device time of ranges"
 
 rm -rf "$GPROF_DIR"
 GPROF_NVTX=0 record "$B/integ/s_loop" 4 2 nvtx

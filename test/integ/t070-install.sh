@@ -28,7 +28,7 @@ page=$man/gprof-report-summary.1
 for view in $("$B/gprof-report" help summary | sed -n '/^Views/,$s/^  \([a-z-]*\) .*/\1/p' | sed 's/-/\\\\-/g'); do
 	is 1 "$(grep -c "\\\\fB$view\\\\fP" "$page" | sed 's/[1-9].*/1/')" "$view in the manual"
 done
-is 1 "$(grep -c '^.fBGPROF_STALL_S' "$man/gprof-report-env.1")" "a variable in the manual"
+is 1 "$(grep -c '^.fBGPROF_HANG_TIMEOUT_S' "$man/gprof-report-env.1")" "a variable in the manual"
 for page in "$man"/*.1; do
 	command -v groff >/dev/null && is "" "$(groff -man -Tascii -ww "$page" 2>&1 >/dev/null)" "warnings about $page"
 done

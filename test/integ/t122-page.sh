@@ -65,7 +65,7 @@ if command -v python3 >/dev/null; then
 		is "" "$(python3 test/page/timeline_data.py "$T/page.html" "$T/$file.json" 2000000 no 2>&1 | grep -v '^[0-9]* slices, ')" "timeline of $file"
 	done
 	for kb in 60 5; do
-		"$REPORT" html --timeline-kb $kb -o "$T/page.html" "$T/model.gprof" 2>"$T/err"
+		"$REPORT" html --timeline-size ${kb}k -o "$T/page.html" "$T/model.gprof" 2>"$T/err"
 		is "" "$(python3 test/page/timeline_data.py "$T/page.html" "$T/model.json" ${kb}000 yes 2>&1 | grep -v '^[0-9]* slices, ')" "timeline of $kb KB"
 	done
 	"$REPORT" timeline --steps 2 -o "$T/model.json" "$T/model.gprof" 2>"$T/err"
@@ -73,7 +73,7 @@ if command -v python3 >/dev/null; then
 	is "" "$(python3 test/page/timeline_data.py "$T/page.html" "$T/model.json" 2000000 no 2>&1 | grep -v '^[0-9]* slices, ')" "timeline of a step"
 	ok test "$(stat -c %s "$T/page.html")" -lt 3000000
 fi
-"$REPORT" html --timeline-kb 0 -o "$T/page.html" "$T/ops.gprof" 2>"$T/err"
+"$REPORT" html --timeline-size 0 -o "$T/page.html" "$T/ops.gprof" 2>"$T/err"
 is 1 "$(grep -c '<script type="text/plain" id="timeline"></script>' "$T/page.html")" "timelines left out"
 
 # Two paths: what diff says of them.

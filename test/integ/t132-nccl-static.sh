@@ -29,7 +29,7 @@ run()
 	for _ in 1 2 3 4 5; do
 		rm -rf "$GPROF_DIR"
 		record "$B/prog/$1" "${@:2}"
-		summary communication,pending,notices,losses
+		summary communication,missing-collectives,notices,losses
 		query '.losses.rows[].cause' | grep -q 'while the recorder was starting' || return 0
 	done
 }

@@ -81,7 +81,7 @@ compares()
 	for view in stragglers distributed communication gpu-trace api-trace; do
 		says "$view" "$REPORT" summary --view $view "$GPROF_DIR"
 	done
-	says "--over-ranks" "$REPORT" summary --view device --over-ranks "$GPROF_DIR"
+	says "--across-ranks" "$REPORT" summary --view device --across-ranks "$GPROF_DIR"
 	"$REPORT" html -o "$T/page.html" "$GPROF_DIR" 2>/dev/null
 	says html cat "$T/page.html"
 	says timeline cat "$T/trace.json"

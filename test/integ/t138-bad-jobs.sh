@@ -6,7 +6,7 @@
 need SIM REPORT JQ PYTHON
 
 export GPROF_STEP=api:cudaStreamSynchronize
-VIEWS=communication,distributed,stragglers,pipeline,experts
+VIEWS=communication,distributed,stragglers,pipeline,moe-balance
 
 # run HOW NAME: four ranks, recorded to that folder of $T.
 run()
@@ -40,7 +40,7 @@ notes()
 {
 	local view
 	for view in ${VIEWS//,/ }; do
-		is true "$(query ".$view.note | contains(\"$1\")")" "$1 in the note of $view"
+		is true "$(query ".${view//-/_}.note | contains(\"$1\")")" "$1 in the note of $view"
 	done
 }
 

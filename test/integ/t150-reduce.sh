@@ -68,8 +68,8 @@ is $RANKS "$(jq '.breakdown_over_processes.rows[] | select(.name == "Kernel").pr
 # And so are those over ranks; only medians come from a sketch.
 extremes='[.name, .min_ns, .min_rank, .max_ns, .max_rank]'
 for view in kernel api operator; do
-	"$REPORT" --format json "$T/job" --view $view --over-ranks --sort total >"$T/over.json" 2>/dev/null
-	"$REPORT" --format json "$T/all.sum" --view $view --over-ranks --sort total >"$T/oversum.json" 2>"$T/err"
+	"$REPORT" --format json "$T/job" --view $view --across-ranks --sort total >"$T/over.json" 2>/dev/null
+	"$REPORT" --format json "$T/all.sum" --view $view --across-ranks --sort total >"$T/oversum.json" 2>"$T/err"
 	is 0 "$?" "exit status of $view over ranks"
 	is "$(jq -c ".$view.rows | map(.min_rank |= tostring | .max_rank |= tostring | $extremes) | sort" "$T/over.json")" \
 		"$(jq -c ".$view.rows | map($extremes) | sort" "$T/oversum.json")" "$view over ranks"
@@ -88,7 +88,7 @@ reduce 0 "$T/mixed.sum" test/golden/v1/job.sum "$T/job/3.gprof" "$T/job/4.gprof"
 is 3 "$?" "exit status of a summary with one of version 1"
 is 2 "$(jq '[.breakdown.rows[] | select(.total_ns)] | length' "$T/mixed.json")" "processes with a breakdown beside others"
 is 7 "$(jq '.processes.rows | length' "$T/mixed.json")" "processes of both versions"
-launches="$("$REPORT" --format json --view api --over-ranks "$T/mixed.sum" 2>/dev/null |
+launches="$("$REPORT" --format json --view api --across-ranks "$T/mixed.sum" 2>/dev/null |
 	jq -c '[.api.rows[] | select(.name == "cudaLaunchKernel" or .name == "cudaGetLastError") | [.name, .processes, .median_ns != null]] | sort')"
 is '[["cudaGetLastError",2,true],["cudaLaunchKernel",4,false]]' "$launches" "medians where each process is known, alone"
 
@@ -141,7 +141,7 @@ reduce 1 "$T/twice.sum" -j 2 "$T/job/3.gprof" "$T/job/3.gprof"
 "$REPORT" info "$T/job/1.gprof" "$T/all.sum" >/dev/null 2>"$T/err"
 is 3 "$?" "exit status of info with a summary"
 is 1 "$(grep -c "all.sum': a summary of reduce, which only summary and html" "$T/err")" "sentence about it"
-for arguments in "--view kernel --over-ranks --sort avg" "--view critical" "--steps 3" "--rank 1" "--style nsys" "--sort nonsense" "--detail=op"; do
+for arguments in "--view kernel --across-ranks --sort avg" "--view critical" "--steps 3" "--rank 1" "--style nsys" "--sort nonsense" "--detail=op"; do
 	# shellcheck disable=SC2086
 	"$REPORT" "$T/all.sum" $arguments >/dev/null 2>"$T/err"
 	is 2 "$?" "exit status of $arguments"

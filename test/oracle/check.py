@@ -68,7 +68,7 @@ def check(seed):
     test(name + ": operator", {n: r for n, r in by_name(have["operator"]["rows"], operators).items() if n in operators},
          operators)
     want = plain.gpu(trace)
-    test(name + ": gpu", {key: have["gpu"]["rows"][0][key] for key in want}, want)
+    test(name + ": device", {key: have["device"]["rows"][0][key] for key in want}, want)
     test(name + ": steps", {r["step"]: r["duration_ns"] for r in have["steps"]["rows"] if r["duration_ns"] is not None},
          {number: end - begin for number, begin, end in steps})
     check_breakdown(name, trace, have["breakdown"]["rows"])
@@ -98,7 +98,7 @@ def check_joins(name, trace, path):
         total[1] += row["total_ns"]
     test(name + ": kernels by operator", rows, plain.kernel_operator(trace))
     want = plain.delays(trace)
-    test(name + ": launch", by_name([row for row in have["launch"]["rows"] if row["calls"]], want), want)
+    test(name + ": launch", by_name([row for row in have["launch_latency"]["rows"] if row["calls"]], want), want)
 
 
 for one in range(1, SEEDS + 1):

@@ -156,20 +156,20 @@ def check_first(page):
     text = page.locator("main").inner_text()
     bad = [row for row in expected["processes"]["rows"] if row["state"] != "complete" or row["missing"]]
     must(("INCOMPLETE" in text) == bool(bad), "the first page does not tell whether data are missing")
-    steps = [row for row in expected["step-stats"]["rows"] if row["part"] == "Step"]
+    steps = [row for row in expected["step_stats"]["rows"] if row["part"] == "Step"]
     if steps:
         slowest = max(row["avg_ns"] for row in steps)
         shown = page.locator(".card", has_text="Step time").locator("b").inner_text().split()
         factor = {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1}[shown[1]]
         must(abs(float(shown[0]) * factor - slowest) <= 1e-3 * slowest, "step time " + " ".join(shown))
-    stalls = [row for row in expected["stall"]["rows"] if row["what"] == "stall"]
+    stalls = [row for row in expected["hang"]["rows"] if row["what"] == "stall"]
     cards = page.locator(".card", has_text="Stalls")
     must(cards.count() == bool(stalls), "%d cards of stalls" % cards.count())
     if stalls:
         must(cards.locator("b").inner_text() == str(len(stalls)), "how many stalls")
         must(all(row["name"] in cards.inner_text() for row in stalls[-3:]), "what has not come")
     use = page.locator(".card", has_text="GPU utilization").inner_text()
-    must(not expected["gpu_use"]["rows"] or ("of the steps" in use) == any(row["step"] != "all" for row in expected["breakdown"]["rows"]),
+    must(not expected["gpu_summary"]["rows"] or ("of the steps" in use) == any(row["step"] != "all" for row in expected["breakdown"]["rows"]),
          "what the use of GPUs is a share of: " + use)
     findings = [row for row in expected["advice"]["rows"] if row["verdict"] == "finding" and not row["same_as"]]
     for row in findings[:3]:

@@ -100,7 +100,7 @@ timeline() {
 # sums: a timeline with room for few slices.
 sums() {
 	"$B/gen_stream" "$T/many.gprof" model 100000 && "$B/gprof-report" summary --format json "$T/many.gprof" >"$T/many-sums.json" &&
-		"$B/gprof-report" html --timeline-kb 200 -o "$T/many-sums.html" "$T/many.gprof" && timeline many-sums
+		"$B/gprof-report" html --timeline-size 200k -o "$T/many-sums.html" "$T/many.gprof" && timeline many-sums
 }
 
 # shellcheck disable=SC2317

@@ -59,11 +59,11 @@ tap played "no audit hook" "" 3.11.0 GPROF_PYTHON=stacks GPROF_ENABLE=0 "switche
 tap played "an audit hook" "this version is not known" 3.14.0 GPROF_PYTHON=stacks "an unknown version"
 tap played "an audit hook" "its frames cannot be read" 3.12.0 GPROF_PYTHON=stacks "another layout"
 tap by_file GPROF_PYTHON=stacks "asked for by a file"
-tap played "no audit hook" "" 3.11.0 GPROF_STALL_S=0 "stalls: off, no audit hook"
-tap played "an audit hook" "this version is not known (3.8 to 3.13 are); hangs are reported without them" 3.14.0 GPROF_STALL_S=1 \
-	"stalls: an unknown version"
-tap played "an audit hook" "its frames cannot be read; hangs are reported without them" 3.12.0 GPROF_STALL_S=1 "stalls: another layout"
-tap by_file GPROF_STALL_S=1 "stalls: asked for by a file"
+tap played "no audit hook" "" 3.11.0 GPROF_HANG_TIMEOUT_S=0 "hangs: off, no audit hook"
+tap played "an audit hook" "this version is not known (3.8 to 3.13 are); hangs are reported without them" 3.14.0 GPROF_HANG_TIMEOUT_S=1 \
+	"hangs: an unknown version"
+tap played "an audit hook" "its frames cannot be read; hangs are reported without them" 3.12.0 GPROF_HANG_TIMEOUT_S=1 "hangs: another layout"
+tap by_file GPROF_HANG_TIMEOUT_S=1 "hangs: asked for by a file"
 
 # ---- with Python ----
 
@@ -190,33 +190,33 @@ workers()
 	sort "$T/who" | diff - "$T/have" && [ "$(wc -l <"$T/have")" -gt 20 ]
 }
 
-# hang ARGUMENT...: begins stalls.py, which is $program, and waits until a stall of it is told.
+# hang ARGUMENT...: begins hangs.py, which is $program, and waits until a hang of it is told.
 hang()
 {
-	rm -rf "$T/dump" "$T/stall.json" "$T/want" "$T/go"
+	rm -rf "$T/dump" "$T/hang.json" "$T/want" "$T/go"
 	mkfifo "$T/go"
-	GPROF_STALL_S=1 GPROF_FLUSH_MS=50 GPROF_DIR=$T/dump LD_PRELOAD=$lib \
-		"$python" -W ignore test/python/stalls.py "$T/want" "$@" <"$T/go" &
+	GPROF_HANG_TIMEOUT_S=1 GPROF_FLUSH_MS=50 GPROF_DIR=$T/dump LD_PRELOAD=$lib \
+		"$python" -W ignore test/python/hangs.py "$T/want" "$@" <"$T/go" &
 	program=$!
 	exec 3>"$T/go"
-	until view stall 2>/dev/null; grep -qs '"what": "stall"' "$T/stall.json"; do
+	until view hang 2>/dev/null; grep -qs '"what": "hang"' "$T/hang.json"; do
 		kill -0 $program || return 1
 		sleep 0.1
 	done
 }
 
-# stalls [HOW]: each thread that waits is where Python says that it is, and the others get on.
-stalls()
+# hangs [HOW]: each thread that waits is where Python says that it is, and the others get on.
+hangs()
 {
 	local program rc
 	hang "$@"
 	exec 3>&-
 	wait $program
 	rc=$?
-	view stall
+	view hang
 	[ $rc = 0 ] && view notices && ! grep '"no Python' "$T/notices.json" && python3 - "$T" <<'END'
 import json, sys
-rows = json.load(open(sys.argv[1] + "/stall.json"))["stall"]["rows"]
+rows = json.load(open(sys.argv[1] + "/hang.json"))["hang"]["rows"]
 want, have = {}, {}
 for line in open(sys.argv[1] + "/want", encoding="utf-8"):
     tid, row = line.rstrip("\n").split(" ", 1)
@@ -240,8 +240,8 @@ ended()
 	hang ended
 	kill -9 $program
 	{ wait $program; } 2>/dev/null
-	view stall 2>/dev/null
-	grep '"returned from", .*"cudaStreamCreate"' "$T/stall.json" >/dev/null && ! grep '"Python"' "$T/stall.json"
+	view hang 2>/dev/null
+	grep '"returned from", .*"cudaStreamCreate"' "$T/hang.json" >/dev/null && ! grep '"Python"' "$T/hang.json"
 }
 
 # With PyTorch, which lets go of the GIL around its operators.
@@ -320,9 +320,9 @@ for python in "${pythons[@]}"; do
 	tap daemons "functions: threads at the end of the interpreter"
 	tap lost "functions: what is too much is counted"
 	tap workers "workers of data loaders"
-	tap stalls "stalls: stacks of all threads as Python tells them"
-	tap stalls child "stalls: in a child that another thread forked"
-	tap ended "stalls: after the end of the interpreter"
+	tap hangs "hangs: stacks of all threads as Python tells them"
+	tap hangs child "hangs: in a child that another thread forked"
+	tap ended "hangs: after the end of the interpreter"
 done
 torch=$(command -v "${TORCH_PYTHON:-/usr/bin/python3}")
 version=$("$torch" -c 'import torch; print("PyTorch " + torch.__version__)' 2>/dev/null) || version=

@@ -18,7 +18,7 @@ rows=$(mktemp) || exit 1
 # load TRACE: "key value" of the average of its steps, or of all of it, and of its first GPU
 load()
 {
-	"$report" --format json --view breakdown,gpu-use --top 0 "$GPROF_TRACES/$1.json.gz" 2>/dev/null |
+	"$report" --format json --view breakdown,gpu-summary --top 0 "$GPROF_TRACES/$1.json.gz" 2>/dev/null |
 		sed -n -e '/"step": "\(average\|all\)"/p' -e '/"utilization_pct"/p' |
 		grep -oE '"[a-z_]+": [0-9.]+' | tr -d '":' >"$rows"
 }

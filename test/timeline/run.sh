@@ -36,15 +36,15 @@ rules() {
 parts() {
 	local mb=$1 list
 	rm -f "$T"/x-*.json "$T"/x-*.json.gz
-	report timeline --part-mb 0 -o "$T/whole.json" "$2" && [ ! -s "$T/err" ] || return 1
-	report timeline --part-mb "$mb" -o "$T/x.json" "$2" || return 1
+	report timeline --split-size 0 -o "$T/whole.json" "$2" && [ ! -s "$T/err" ] || return 1
+	report timeline --split-size "${mb}M" -o "$T/x.json" "$2" || return 1
 	list=$(ls -v "$T"/x-*.json)
 	[ "$(wc -l <<<"$list")" -gt 2 ] && [ ! -e "$T/x.json" ] || return 1
 	grep -q "split by time into $(wc -l <<<"$list") files: '$T/x-1.json' to '$(tail -1 <<<"$list")'" "$T/err" ||
 		{ cat "$T/err"; return 1; }
 	# shellcheck disable=SC2086 # a list
 	python3 test/timeline/parts.py "$mb" "$T/whole.json" $list && python3 test/timeline/rules.py $list || return 1
-	report timeline --part-mb "$mb" -o "$T/x.json.gz" "$2" || return 1
+	report timeline --split-size "${mb}M" -o "$T/x.json.gz" "$2" || return 1
 	[ "$(find "$T" -name "x-*.json.gz" | wc -l)" = "$(wc -l <<<"$list")" ] && [ ! -e "$T/x.json.gz" ] &&
 		gzip -dc "$T/x-2.json.gz" | sed 's/"traceName".*//' | cmp - <(sed 's/"traceName".*//' "$T/x-2.json")
 }
@@ -54,10 +54,10 @@ parts() {
 older() {
 	local parts
 	rm -f "$T"/y*.json
-	report timeline --part-mb 1 -o "$T/y.json" "$1" && ! grep "belong to an earlier timeline" "$T/err" || return 1
+	report timeline --split-size 1M -o "$T/y.json" "$1" && ! grep "belong to an earlier timeline" "$T/err" || return 1
 	parts=$(find "$T" -name "y-*.json" | wc -l)
 	echo mine | tee "$T/y-$((parts + 1)).json" "$T/y-$((parts + 2)).json" >"$T/y-$((parts + 4)).json"
-	report timeline --part-mb 1 -o "$T/y.json" "$1" &&
+	report timeline --split-size 1M -o "$T/y.json" "$1" &&
 		grep -q "'$T/y-$((parts + 1)).json' to '$T/y-$((parts + 2)).json' belong to an earlier timeline" "$T/err" &&
 		[ "$(cat "$T/y-$((parts + 1)).json" "$T/y-$((parts + 2)).json")" = $'mine\nmine' ]
 }
@@ -94,12 +94,12 @@ mkdir "$T/ranks"
 tap rules "$T/ranks" "rules, two ranks in one file"
 tap rules --rank 1 "$T/ranks" "rules, one of two ranks"
 tap calls 14 "calls of NCCL"
-tap calls 0 --for hta "calls of NCCL, --for hta"
+tap calls 0 --compat hta "calls of NCCL, --compat hta"
 tap rules --steps 2-3 "$T/model.gprof" "rules, --steps"
 tap rules --time 1ms-3ms "$T/model.gprof" "rules, --time"
 tap rules --min-us 5 "$T/model.gprof" "rules, --min-us"
 tap rules --tracks ops,gpu "$T/model.gprof" "rules, --tracks"
-tap rules --for hta "$T/hostile.gprof" "rules, --for hta"
+tap rules --compat hta "$T/hostile.gprof" "rules, --compat hta"
 for name in small training ops model; do
 	tap same "$T/$name.gprof" "the same tables, $name"
 done

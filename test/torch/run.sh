@@ -218,8 +218,8 @@ fsdp()
 # Two workers an epoch; the loop's waiting and its work are two things.
 told_apart()
 {
-	"$B/gprof-report" summary --view dataprep --format json "$T/forked.dump" 2>&1 | tee "$T/dataprep" |
-		jq -e '.dataprep.rows | (map(select(.role == "loop")) | length == 1 and .[0].batches == 14 and
+	"$B/gprof-report" summary --view data-loading --format json "$T/forked.dump" 2>&1 | tee "$T/dataprep" |
+		jq -e '.data_loading.rows | (map(select(.role == "loop")) | length == 1 and .[0].batches == 14 and
 			.[0].wait_ns > 0 and .[0].wait_ns + .[0].operators_ns <= .[0].span_ns) and
 			(.[0].pid as $loop | map(select(.parent == $loop and .operators_ns > 0)) | length == 4)' \
 			>"$T/jq" || { cat "$T/dataprep" && return 1; }
@@ -228,8 +228,8 @@ told_apart()
 # numbered RUN: two workers of each of two epochs, by their numbers, in the timeline too.
 numbered()
 {
-	"$B/gprof-report" summary --view dataprep --format json "$T/$1.dump" 2>&1 | tee "$T/dataprep" |
-		jq -e '[.dataprep.rows[] | select(.role == "loader worker").worker] | sort == [0, 0, 1, 1]' >"$T/jq" ||
+	"$B/gprof-report" summary --view data-loading --format json "$T/$1.dump" 2>&1 | tee "$T/dataprep" |
+		jq -e '[.data_loading.rows[] | select(.role == "loader worker").worker] | sort == [0, 0, 1, 1]' >"$T/jq" ||
 		{ cat "$T/dataprep" && return 1; }
 	"$B/gprof-report" timeline -o "$T/timeline.json" "$T/$1.dump" &&
 		[ "$(jq '[.traceEvents[] | select(.name == "process_name") | .args.name |
@@ -242,8 +242,8 @@ numbered()
 # trainers_only RUN: only the loop has steps, in tables and in the timeline; its workers have none.
 trainers_only()
 {
-	"$B/gprof-report" summary --view steps,dataprep --steps 0- --format json "$T/$1.dump" 2>/dev/null | tee "$T/steps" |
-		jq -e '(.dataprep.rows | map(select(.role == "loop"))[0].pid) as $loop |
+	"$B/gprof-report" summary --view steps,data-loading --steps 0- --format json "$T/$1.dump" 2>/dev/null | tee "$T/steps" |
+		jq -e '(.data_loading.rows | map(select(.role == "loop"))[0].pid) as $loop |
 			([.steps.rows[].pid] | unique) == [$loop] and
 			([.selection.rows[] | select(.pid == $loop).steps] | all(. > 0)) and
 			([.selection.rows[] | select(.pid != $loop).steps] | length > 0 and all(. == null))' >"$T/jq" ||

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""advice.py GPROF_REPORT FOLDER: what `advice` and `dataprep-steps` say of real traces whose troubles are known.
+"""advice.py GPROF_REPORT FOLDER: what `advice` and `data-loading-steps` say of real traces whose troubles are known.
 
 The loader's time is beside the TensorBoard plugin's, per step in us, which lets a step end with its last GPU work;
 so they differ by less than 1 %. The straggler of dlrm_v100_8ranks is one of the two that HTA finds, 2 and 7.
@@ -27,7 +27,7 @@ HELD = {"resnet50_nw0_v100.json.gz": 6, "resnet50_nw4_v100.json.gz": 0}
 
 
 def report(program, path):
-    out = subprocess.run([program, "--format", "json", "--view", "advice,dataprep-steps,step-stats", path],
+    out = subprocess.run([program, "--format", "json", "--view", "advice,data-loading-steps,step-stats", path],
                          capture_output=True, check=False)
     return json.loads(out.stdout)
 
@@ -39,14 +39,14 @@ def problems(name, tables):
             if rows[rule]["verdict"] != verdict:
                 yield f"{rule} is {rows[rule]['verdict']}, not {verdict}: {rows[rule]['evidence']}"
     if name in LOADER_US:
-        steps = [row["steps"] for row in tables["step-stats"]["rows"] if row["part"] == "Step"]
+        steps = [row["steps"] for row in tables["step_stats"]["rows"] if row["part"] == "Step"]
         share = rows["tb-dataloader"]["share_pct"]
-        total = [row["total_ns"] for row in tables["step-stats"]["rows"] if row["part"] == "Step"]
+        total = [row["total_ns"] for row in tables["step_stats"]["rows"] if row["part"] == "Step"]
         ours = share / 100 * total[0] / steps[0] / 1000
         if abs(ours - LOADER_US[name]) > LOADER_US[name] / 100:
             yield f"the loader's time is {ours:.1f} us a step, not {LOADER_US[name]}"
     if name in HELD:
-        held = sum(row["held_back"] == "yes" for row in tables["dataprep-steps"]["rows"])
+        held = sum(row["delayed"] == "yes" for row in tables["data_loading_steps"]["rows"])
         if held != HELD[name]:
             yield f"{held} steps are held back, not {HELD[name]}"
     if name == "dlrm_v100_8ranks" and rows["stragglers"]["rank"] not in (2, 7):

@@ -11,7 +11,7 @@ import sys
 
 from tap import check, finish
 
-VIEWS = "temporal,distributed,collectives,idle,launch,queue,bandwidth,critical-path,memcpy,memset,steps,stragglers"
+VIEWS = "time-breakdown,distributed,collectives,idle,launch-latency,queue,bandwidth,critical-path,memcpy,memset,steps,stragglers"
 # HTA: temporal breakdown, launch statistics and queue lengths of the first five steps, in us.
 HTA_TRACE = "overlap_a100_8ranks_rank3.json.gz"
 HTA_STEPS = "1009-1013"
@@ -37,10 +37,10 @@ def total(rows, key):
 
 def check_trace(name, tables, reference):
     devices = reference["devices"]
-    check(name + ": temporal", [(row["span_ns"], row["idle_ns"], row["computation_ns"]) for row in tables["temporal"]],
+    check(name + ": temporal", [(row["span_ns"], row["idle_ns"], row["computation_ns"]) for row in tables["time_breakdown"]],
           [(device["span_ns"], device["idle_ns"], device["comp_ns"] if name != "eager_b200.json.gz" else
-            tables["temporal"][0]["computation_ns"]) for device in devices.values()])
-    for row in tables["temporal"]:
+            tables["time_breakdown"][0]["computation_ns"]) for device in devices.values()])
+    for row in tables["time_breakdown"]:
         check(name + ": its parts are the span", row["idle_ns"] + row["computation_ns"] + row["communication_alone_ns"]
               + row["memory_alone_ns"], row["span_ns"])
     if name != "eager_b200.json.gz":  # of which HTA does not know that it communicates
@@ -51,7 +51,7 @@ def check_trace(name, tables, reference):
           total(tables["memcpy"], "total_bytes") + total(tables["memset"], "total_bytes"))
     if reference["steps_ns"]:
         path = {}
-        for row in tables["critical-path"]:
+        for row in tables["critical_path"]:
             path.setdefault(row["kind"], row["total_ns"])  # the kind's own row comes first
         check(name + ": critical path", sum(path.values()),
               sum(row["duration_ns"] for row in tables["steps"] if row["duration_ns"]))
@@ -63,11 +63,11 @@ def check_trace(name, tables, reference):
 
 def check_hta(program, path):
     tables = report(program, path, "--steps", HTA_STEPS)
-    found = {key: tables["temporal"][0][key] for key in ("span_ns", "idle_ns", "computation_ns")}
-    found["launches"] = total(tables["launch"], "calls")
-    found["delay_ns"] = total(tables["launch"], "total_ns")
+    found = {key: tables["time_breakdown"][0][key] for key in ("span_ns", "idle_ns", "computation_ns")}
+    found["launches"] = total(tables["launch_latency"], "calls")
+    found["delay_ns"] = total(tables["launch_latency"], "total_ns")
     for key in ("short", "long_calls", "late"):
-        found[key] = total(tables["launch"], key)
+        found[key] = total(tables["launch_latency"], key)
     found["queues"] = {row["stream"]: row["max_length"] for row in tables["queue"]}
     for key, value in HTA.items():
         check(f"{HTA_TRACE}: as HTA, {key}", found[key], value)

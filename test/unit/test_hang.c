@@ -36,7 +36,7 @@ static uint32_t find_call(const char *name)
 
 static void start(const char *seconds, const char *step)
 {
-	setenv("GPROF_STALL_S", seconds, 1);
+	setenv("GPROF_HANG_TIMEOUT_S", seconds, 1);
 	setenv("GPROF_STEP", step, 1);
 	config_init();
 	clock_init();
@@ -56,13 +56,13 @@ static void pause_for(unsigned int ms)
 }
 
 /* The rows that wait with that item; `last`: the newest of them. */
-static unsigned int count(enum gprof_stall item, struct gprof_row_stall *last)
+static unsigned int count(enum gprof_hang item, struct gprof_row_hang *last)
 {
-	const struct batch *batch = &batches[GPROF_TABLE_stall];
+	const struct batch *batch = &batches[GPROF_TABLE_hang];
 	unsigned int nr = 0;
 
 	for (uint32_t i = 0; i < batch->nr_rows; i++) {
-		const struct gprof_row_stall *row = batch->rows[i];
+		const struct gprof_row_hang *row = batch->rows[i];
 
 		if (row->item == item) {
 			*last = *row;
@@ -84,13 +84,13 @@ START_TEST(nothing_is_told_where_it_is_off)
 	pause_for(2);
 	ck_assert(!hang_look());
 	ck_assert(!hang_is_on);
-	ck_assert_uint_eq(batches[GPROF_TABLE_stall].nr_rows, 0);
+	ck_assert_uint_eq(batches[GPROF_TABLE_hang].nr_rows, 0);
 }
 END_TEST
 
 START_TEST(step_that_does_not_end_is_told_once_and_again_when_it_ended)
 {
-	struct gprof_row_stall row;
+	struct gprof_row_hang row;
 
 	start("1", "auto");
 	step_mark(GPROF_STEP_CALL);
@@ -98,21 +98,21 @@ START_TEST(step_that_does_not_end_is_told_once_and_again_when_it_ended)
 	pause_for(LIMIT_MS);
 	add_launch(); /* does not count where steps are told */
 	ck_assert(hang_look());
-	ck_assert_uint_eq(count(GPROF_STALL_BEGAN, &row), 1);
-	ck_assert_uint_eq(row.stall, 1);
+	ck_assert_uint_eq(count(GPROF_HANG_BEGAN, &row), 1);
+	ck_assert_uint_eq(row.hang, 1);
 	ck_assert_uint_eq(row.step, 1);
 	ck_assert_uint_lt(row.since, row.tick);
 	ck_assert(!hang_look());
-	ck_assert_uint_eq(count(GPROF_STALL_ENDED, &row), 0);
+	ck_assert_uint_eq(count(GPROF_HANG_ENDED, &row), 0);
 	step_mark(GPROF_STEP_CALL);
 	ck_assert(hang_look());
-	ck_assert_uint_eq(count(GPROF_STALL_ENDED, &row), 1);
-	ck_assert_uint_eq(row.stall, 1);
+	ck_assert_uint_eq(count(GPROF_HANG_ENDED, &row), 1);
+	ck_assert_uint_eq(row.hang, 1);
 	pause_for(LIMIT_MS);
 	ck_assert(hang_look());
-	ck_assert_uint_eq(count(GPROF_STALL_ENDED, &row), 1);
-	ck_assert_uint_eq(count(GPROF_STALL_BEGAN, &row), 2);
-	ck_assert_uint_eq(row.stall, 2);
+	ck_assert_uint_eq(count(GPROF_HANG_ENDED, &row), 1);
+	ck_assert_uint_eq(count(GPROF_HANG_BEGAN, &row), 2);
+	ck_assert_uint_eq(row.hang, 2);
 }
 END_TEST
 
@@ -129,7 +129,7 @@ END_TEST
 
 START_TEST(without_steps_only_a_call_that_does_not_return_is_a_stall)
 {
-	struct gprof_row_stall row;
+	struct gprof_row_hang row;
 	struct ring_call *call = &ring_tls.nccl;
 
 	start("1", "none");
@@ -144,10 +144,10 @@ START_TEST(without_steps_only_a_call_that_does_not_return_is_a_stall)
 	ck_assert(!hang_look()); /* another thread goes on */
 	pause_for(LIMIT_MS);
 	ck_assert(hang_look());
-	ck_assert_uint_eq(count(GPROF_STALL_BEGAN, &row), 1);
+	ck_assert_uint_eq(count(GPROF_HANG_BEGAN, &row), 1);
 	add_launch();
 	ck_assert(hang_look());
-	ck_assert_uint_eq(count(GPROF_STALL_ENDED, &row), 1);
+	ck_assert_uint_eq(count(GPROF_HANG_ENDED, &row), 1);
 }
 END_TEST
 
@@ -185,9 +185,9 @@ static void *wait_in_calls(void *tid)
 
 START_TEST(each_call_that_is_open_is_told_and_the_last_one_of_other_threads)
 {
-	const struct batch *batch = &batches[GPROF_TABLE_stall];
+	const struct batch *batch = &batches[GPROF_TABLE_hang];
 	uint32_t tid, nr = 0, own = (uint32_t)syscall(SYS_gettid);
-	const struct gprof_row_stall head = {.tick = clock_raw(), .stall = 7};
+	const struct gprof_row_hang head = {.tick = clock_raw(), .hang = 7};
 	struct hang_call longest;
 	pthread_t thread;
 
@@ -202,10 +202,10 @@ START_TEST(each_call_that_is_open_is_told_and_the_last_one_of_other_threads)
 	ck_assert(hang_thread_is_in_call(clock_raw()));
 	ck_assert(!hang_thread_is_in_call(longest.since - 1));
 	for (uint32_t i = 0; i < batch->nr_rows; i++) {
-		const struct gprof_row_stall *row = batch->rows[i];
+		const struct gprof_row_hang *row = batch->rows[i];
 
-		ck_assert_uint_eq(row->item, GPROF_STALL_THREAD);
-		ck_assert_uint_eq(row->stall, 7);
+		ck_assert_uint_eq(row->item, GPROF_HANG_THREAD);
+		ck_assert_uint_eq(row->hang, 7);
 		ck_assert_uint_ne(row->task, own); /* the drain itself */
 		if (row->task == tid) {
 			ck_assert(row->is_open);
@@ -280,14 +280,14 @@ static void *spin(void *call)
 }
 
 /* How many rows of frames a look has, of which `row` is one. */
-static unsigned int look_for_frames(struct gprof_row_stall *row)
+static unsigned int look_for_frames(struct gprof_row_hang *row)
 {
-	const struct gprof_row_stall head = {.tick = clock_raw(), .stall = 1, .since = 5};
-	struct gprof_row_stall before;
-	unsigned int nr_before = count(GPROF_STALL_FRAME, &before);
+	const struct gprof_row_hang head = {.tick = clock_raw(), .hang = 1, .since = 5};
+	struct gprof_row_hang before;
+	unsigned int nr_before = count(GPROF_HANG_FRAME, &before);
 
 	hang_thread_add_rows(&head);
-	return count(GPROF_STALL_FRAME, row) - nr_before;
+	return count(GPROF_HANG_FRAME, row) - nr_before;
 }
 
 static void begin_frames(pthread_t *thread, void *(*run)(void *), void *argument)
@@ -309,7 +309,7 @@ static void end_frames(pthread_t thread)
 
 START_TEST(frames_are_told_of_a_thread_that_sleeps_and_not_if_it_ran_meanwhile)
 {
-	struct gprof_row_stall row;
+	struct gprof_row_hang row;
 	pthread_t thread;
 
 	begin_frames(&thread, sleep_on, NULL);
@@ -328,7 +328,7 @@ END_TEST
 
 START_TEST(frames_are_not_told_of_a_thread_that_runs)
 {
-	struct gprof_row_stall row;
+	struct gprof_row_hang row;
 	pthread_t thread;
 
 	begin_frames(&thread, spin, NULL);
@@ -340,7 +340,7 @@ END_TEST
 START_TEST(frames_are_told_of_a_thread_that_spins_in_a_call)
 {
 	static char call[] = "cudaStreamSynchronize";
-	struct gprof_row_stall row;
+	struct gprof_row_hang row;
 	pthread_t thread;
 
 	begin_frames(&thread, spin, call);
@@ -352,9 +352,9 @@ END_TEST
 
 START_TEST(last_work_of_each_place_and_communicator_is_kept)
 {
-	const struct batch *batch = &batches[GPROF_TABLE_stall];
-	const struct gprof_row_stall head = {.tick = 1000, .stall = 1};
-	struct gprof_row_stall row;
+	const struct batch *batch = &batches[GPROF_TABLE_hang];
+	const struct gprof_row_hang head = {.tick = 1000, .hang = 1};
+	struct gprof_row_hang row;
 
 	start("1", "auto");
 	/* Records come out of order. */
@@ -369,16 +369,16 @@ START_TEST(last_work_of_each_place_and_communicator_is_kept)
 		.begin = 40, .comm = 1, .sequence = 1, .kind = GPROF_NCCL_SEND});
 	hang_work_add_rows(&head);
 	ck_assert_uint_eq(batch->nr_rows, 4);
-	ck_assert_uint_eq(count(GPROF_STALL_FINISHED, &row), 2);
-	ck_assert_uint_eq(count(GPROF_STALL_LAUNCHED, &row), 1);
+	ck_assert_uint_eq(count(GPROF_HANG_FINISHED, &row), 2);
+	ck_assert_uint_eq(count(GPROF_HANG_LAUNCHED, &row), 1);
 	ck_assert_uint_eq(row.correlation, 14);
-	ck_assert_uint_eq(count(GPROF_STALL_COLLECTIVE, &row), 1);
+	ck_assert_uint_eq(count(GPROF_HANG_COLLECTIVE, &row), 1);
 	ck_assert_uint_eq(row.sequence, 5);
 	ck_assert_uint_eq(row.since, 30);
 	for (uint32_t i = 0; i < batch->nr_rows; i++) {
 		memcpy(&row, batch->rows[i], sizeof(row));
 		ck_assert_uint_eq(row.tick, 1000);
-		if (row.item == GPROF_STALL_FINISHED && row.place == 3) {
+		if (row.item == GPROF_HANG_FINISHED && row.place == 3) {
 			ck_assert_uint_eq(row.correlation, 12);
 			ck_assert_uint_ne(row.name, 0); /* memcpy */
 		}
@@ -388,8 +388,8 @@ END_TEST
 
 START_TEST(those_that_were_used_last_are_kept_of_many_streams)
 {
-	const struct gprof_row_stall head = {.tick = 1000, .stall = 1};
-	const struct batch *batch = &batches[GPROF_TABLE_stall];
+	const struct gprof_row_hang head = {.tick = 1000, .hang = 1};
+	const struct batch *batch = &batches[GPROF_TABLE_hang];
 
 	start("1", "auto");
 	for (uint32_t i = 1; i <= 100; i++) {
@@ -399,7 +399,7 @@ START_TEST(those_that_were_used_last_are_kept_of_many_streams)
 	hang_work_add_rows(&head);
 	ck_assert_uint_eq(batch->nr_rows, 64);
 	for (uint32_t i = 0; i < batch->nr_rows; i++) {
-		const struct gprof_row_stall *row = batch->rows[i];
+		const struct gprof_row_hang *row = batch->rows[i];
 
 		ck_assert_uint_gt(row->correlation, 100 - 64);
 	}
@@ -417,8 +417,8 @@ static void *wait_in_pool(void *unused)
 START_TEST(of_many_threads_those_in_calls_are_told_and_the_rest_are_counted)
 {
 	enum { NR_POOL = 300, MAX_IDLE = 256 };
-	const struct gprof_row_stall head = {.tick = clock_raw(), .stall = 1};
-	const unsigned int table = GPROF_TABLE_stall;
+	const struct gprof_row_hang head = {.tick = clock_raw(), .hang = 1};
+	const unsigned int table = GPROF_TABLE_hang;
 	struct decode_block *blocks;
 	size_t nr_blocks;
 	pthread_t threads[NR_POOL + 1];
@@ -498,7 +498,7 @@ static void refuse_peeks(void)
 
 START_TEST(where_memory_cannot_be_read_steps_alone_tell_and_that_is_said)
 {
-	struct gprof_row_stall row;
+	struct gprof_row_hang row;
 	struct notice notice;
 	pthread_t thread;
 	uint32_t tid;
@@ -509,7 +509,7 @@ START_TEST(where_memory_cannot_be_read_steps_alone_tell_and_that_is_said)
 	ck_assert(!can_peek());
 	start("1", "auto");
 	ck_assert(notice_take(&notice));
-	ck_assert_str_eq(notice.cause, "stalls");
+	ck_assert_str_eq(notice.cause, "hangs");
 	ck_assert_ptr_nonnull(strstr(notice.text, "process_vm_readv"));
 	sem_init(&is_in, 0, 0);
 	sem_init(&may_go, 0, 0);
@@ -521,8 +521,8 @@ START_TEST(where_memory_cannot_be_read_steps_alone_tell_and_that_is_said)
 	ck_assert(!hang_look());
 	pause_for(LIMIT_MS);
 	ck_assert(hang_look());
-	ck_assert_uint_eq(count(GPROF_STALL_BEGAN, &row), 1);
-	ck_assert_uint_ge(count(GPROF_STALL_THREAD, &row), 1);
+	ck_assert_uint_eq(count(GPROF_HANG_BEGAN, &row), 1);
+	ck_assert_uint_ge(count(GPROF_HANG_THREAD, &row), 1);
 	ck_assert(!row.is_open && !row.name && row.text);
 	sem_post(&may_go);
 	pthread_join(thread, NULL);
@@ -544,7 +544,7 @@ Suite *unit_suite(void)
 		frames_are_told_of_a_thread_that_sleeps_and_not_if_it_ran_meanwhile,
 		frames_are_not_told_of_a_thread_that_runs,
 		frames_are_told_of_a_thread_that_spins_in_a_call};
-	Suite *suite = unit_make("stall", tests, sizeof(tests) / sizeof(tests[0]));
+	Suite *suite = unit_make("hang", tests, sizeof(tests) / sizeof(tests[0]));
 
 	for (size_t i = 0; i < sizeof(peeking) / sizeof(peeking[0]); i++) {
 		if (can_peek()) {

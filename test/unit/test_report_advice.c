@@ -206,7 +206,7 @@ static void judge_ranks(uint32_t more_us, const char *verdict)
 		ck_assert_uint_eq(tables_number(table, row, "rank"), 0);
 		/* of all steps, as other stakes are */
 		ck_assert_uint_eq(
-			tables_number(table, row, "stake_ns"), PLAN_STEPS * more_us * 1000ull);
+			tables_number(table, row, "cost_ns"), PLAN_STEPS * more_us * 1000ull);
 		ck_assert_uint_eq(tables_number(table, row, "processes"), 1);
 	}
 	table_destroy(table);
@@ -261,8 +261,8 @@ static void check_order(const struct table *table, size_t row)
 	bool is_told = tables_cell(table, row, "same_as")->is_known;
 
 	if (is_told == tables_cell(table, row - 1, "same_as")->is_known) {
-		ck_assert_uint_ge(tables_number(table, row - 1, "stake_ns"),
-			tables_number(table, row, "stake_ns"));
+		ck_assert_uint_ge(tables_number(table, row - 1, "cost_ns"),
+			tables_number(table, row, "cost_ns"));
 	} else {
 		ck_assert(is_told);
 	}
@@ -307,9 +307,9 @@ START_TEST(a_time_is_at_stake_once)
 	ck_assert_str_eq(text_of(table, "gpu_gaps", "same_as"), "tb-dataloader");
 	ck_assert_str_eq(text_of(table, "nvvp-compute-utilization", "same_as"), "tb-dataloader");
 	for (size_t i = 0; i < table->nr_rows; i++) {
-		if (tables_cell(table, i, "stake_ns")->is_known &&
+		if (tables_cell(table, i, "cost_ns")->is_known &&
 			!tables_cell(table, i, "same_as")->is_known) {
-			sum_ns += tables_number(table, i, "stake_ns");
+			sum_ns += tables_number(table, i, "cost_ns");
 		}
 	}
 	ck_assert_uint_gt(sum_ns, 0);
@@ -328,14 +328,14 @@ START_TEST(a_stake_says_what_it_is_a_share_of)
 	size_t row = tables_find(table, "rule", "nvvp-compute-utilization", 0);
 
 	ck_assert_double_eq_tol(tables_cell(table, row, "share_pct")->number, 30, 1e-9);
-	ck_assert_double_eq_tol(tables_cell(table, row, "stake_pct")->number, 70, 1e-9);
-	ck_assert_str_eq(tables_cell(table, row, "stake_of")->text, "GPUs' time in steps");
-	ck_assert_uint_eq(tables_number(table, row, "stake_ns"), PLAN_STEPS * 70000000ull);
+	ck_assert_double_eq_tol(tables_cell(table, row, "cost_pct")->number, 70, 1e-9);
+	ck_assert_str_eq(tables_cell(table, row, "cost_of")->text, "GPUs' time in steps");
+	ck_assert_uint_eq(tables_number(table, row, "cost_ns"), PLAN_STEPS * 70000000ull);
 	table_destroy(table);
 	table = advice_of(&full);
 	row = tables_find(table, "rule", "tb-memory", 0);
 	ck_assert_str_eq(verdict_of(table, "tb-memory"), "finding");
-	ck_assert(!tables_cell(table, row, "stake_ns")->is_known);
+	ck_assert(!tables_cell(table, row, "cost_ns")->is_known);
 	table_destroy(table);
 }
 END_TEST
@@ -347,7 +347,7 @@ START_TEST(a_finding_says_where_and_how_much)
 	struct table *table = advice_of(&plan);
 	size_t row = tables_find(table, "rule", "lazy-loading", 0);
 
-	ck_assert_uint_eq(tables_number(table, row, "stake_ns"), 3 * 20000000ull);
+	ck_assert_uint_eq(tables_number(table, row, "cost_ns"), 3 * 20000000ull);
 	ck_assert_double_eq_tol(tables_cell(table, row, "share_pct")->number, 20, 1e-9);
 	ck_assert_str_eq(tables_cell(table, row, "of")->text, "steps after the first");
 	ck_assert_str_eq(tables_cell(table, row, "sites")->text,
@@ -378,7 +378,7 @@ START_TEST(a_gap_is_of_the_step_that_ended_it)
 	table = tables_make(&view_advice, &process, 1, false);
 	row = tables_find(table, "rule", "host-bound", 0);
 	ck_assert_str_eq(verdict_of(table, "host-bound"), "finding");
-	ck_assert_uint_eq(tables_number(table, row, "stake_ns"), 20500000);
+	ck_assert_uint_eq(tables_number(table, row, "cost_ns"), 20500000);
 	ck_assert_double_eq_tol(tables_cell(table, row, "share_pct")->number, 10.25, 1e-9);
 	ck_assert_str_eq(verdict_of(table, "gpu_time_util"), "not judged");
 	table_destroy(table);
@@ -409,8 +409,8 @@ START_TEST(what_is_at_stake_is_no_more_than_the_recording)
 	process = streams_process(made.path);
 	table = tables_make(&view_advice, &process, 1, false);
 	row = tables_find(table, "rule", "gpu_time_util", 0);
-	ck_assert_uint_eq(tables_number(table, row, "stake_ns"), 89010000 - 20000);
-	ck_assert_double_lt(tables_cell(table, row, "stake_pct")->number, 100);
+	ck_assert_uint_eq(tables_number(table, row, "cost_ns"), 89010000 - 20000);
+	ck_assert_double_lt(tables_cell(table, row, "cost_pct")->number, 100);
 	table_destroy(table);
 	process_destroy(process);
 }
@@ -447,8 +447,8 @@ END_TEST
 /* Also of the other views that look at steps and their time. */
 START_TEST(streams_without_sense_break_nothing)
 {
-	static const struct view_class *const views[] = {&view_advice, &view_dataprep_steps,
-		&view_utilization, &view_utilization_time, &view_step_stats, &view_optype};
+	static const struct view_class *const views[] = {&view_advice, &view_data_loading_steps,
+		&view_utilization, &view_utilization_time, &view_step_stats, &view_operator_types};
 
 	for (uint64_t seed = 1; seed <= 24; seed++) {
 		const char *path = streams_path("wild.gprof");

@@ -64,7 +64,7 @@ static void check_kind(const struct table *table, const struct table *parts,
 	ck_assert_uint_eq(tables_number(table, row, "calls"), plain.nr);
 	ck_assert_uint_eq(tables_number(table, row, "total_bytes"), plain.bytes);
 	ck_assert_uint_eq(tables_number(table, row, "busy_ns"), plain.busy);
-	ck_assert_uint_eq(tables_number(table, row, "without_time"), plain.nr - plain.nr_timed);
+	ck_assert_uint_eq(tables_number(table, row, "untimed"), plain.nr - plain.nr_timed);
 	if (plain.busy) {
 		ck_assert_double_eq_tol(tables_cell(table, row, "rate_bytes_per_s")->number,
 			1e9 * (double)plain.bytes / (double)plain.busy, 1);

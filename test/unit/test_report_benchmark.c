@@ -170,7 +170,7 @@ START_TEST(what_one_process_does_not_know_is_not_zero)
 	row = tables_find(table, "name", "aten::relu", 0);
 	ck_assert_uint_eq(tables_number(table, row, "gpu_total_ns"), 0);
 	table_destroy(table);
-	table = tables_make(&view_userdefined, two, 2, false);
+	table = tables_make(&view_user_ranges, two, 2, false);
 	ck_assert_uint_eq(tables_number(table, 0, "calls"), 7);
 	/* Of the three that are known: 60 and 20 us each. */
 	ck_assert_double_eq_tol(tables_cell(table, 0, "gpu_avg_ns")->number, 80000, 1e-9);

@@ -229,7 +229,7 @@ static double part_of_window(
 
 static void check_uses(const struct painted *all, const char *path, uint64_t begin, uint64_t end)
 {
-	struct table *table = tables_of(&view_gpu_use, path, false);
+	struct table *table = tables_of(&view_gpu_summary, path, false);
 	double busy = 0, sm = 0, occupancy = 0, running = 0, tensor[NR_TENSOR_USES] = {0};
 
 	for (uint64_t i = begin; i < end; i++) {
@@ -322,7 +322,7 @@ START_TEST(without_steps_all_of_it_is_one)
 	ck_assert_double_eq(cell(table, 0, "runtime_ns"), 100);
 	ck_assert_double_eq(cell(table, 0, "other_ns"), 900);
 	table_destroy(table);
-	table = tables_of(&view_gpu_use, made.path, false);
+	table = tables_of(&view_gpu_summary, made.path, false);
 	ck_assert_double_eq(cell(table, 0, "utilization_pct"), 50);
 	table_destroy(table);
 }

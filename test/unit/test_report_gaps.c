@@ -184,7 +184,7 @@ static const char *waits(const char *name, const char *loader_name, const uint64
 
 static const char *held(const struct table *table, size_t row)
 {
-	return tables_cell(table, row, "held_back")->text;
+	return tables_cell(table, row, "delayed")->text;
 }
 
 START_TEST(a_wait_holds_a_step_back_if_the_device_waits_too)
@@ -194,7 +194,7 @@ START_TEST(a_wait_holds_a_step_back_if_the_device_waits_too)
 	const char *path =
 		waits("waits.gprof", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
 			wait_ms, is_ahead, 5);
-	struct table *table = tables_of(&view_dataprep_steps, path, false);
+	struct table *table = tables_of(&view_data_loading_steps, path, false);
 
 	ck_assert_uint_eq(table->nr_rows, 5);
 	ck_assert_str_eq(held(table, 0), "yes");
@@ -256,7 +256,7 @@ START_TEST(the_stage_is_told_by_the_time_of_workers)
 				"enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
 				wait_ms, is_ahead, 3)),
 			worker(4, cases[i].cpu_ms, "loop.gprof", NULL)};
-		struct table *table = tables_make(&view_dataprep_steps, two, 2, false);
+		struct table *table = tables_make(&view_data_loading_steps, two, 2, false);
 
 		ck_assert_uint_eq(table->nr_rows, 3);
 		for (size_t k = 0; k < 3; k++) {
@@ -283,7 +283,7 @@ START_TEST(a_worker_that_was_looked_at_once_tells_no_stage)
 			"enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", wait_ms,
 			is_ahead, 1)),
 		worker(1, 95, "loop.gprof", "5")};
-	struct table *table = tables_make(&view_dataprep_steps, two, 2, false);
+	struct table *table = tables_make(&view_data_loading_steps, two, 2, false);
 
 	ck_assert(!tables_cell(table, 0, "workers")->is_known);
 	ck_assert_str_eq(
@@ -303,7 +303,7 @@ START_TEST(workers_are_told_by_their_number)
 			"enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", wait_ms,
 			is_ahead, 1)),
 		worker(4, 95, "loop.gprof", "5"), worker(4, 95, "loop.gprof", NULL)};
-	struct table *table = tables_make(&view_dataprep, all, 3, false);
+	struct table *table = tables_make(&view_data_loading, all, 3, false);
 
 	ck_assert_uint_eq(table->nr_rows, 3);
 	ck_assert_str_eq(tables_cell(table, 0, "role")->text, "loop");
@@ -315,7 +315,7 @@ START_TEST(workers_are_told_by_their_number)
 	ck_assert(!tables_cell(table, 2, "worker")->is_known);
 	table_destroy(table);
 	/* Also where the loop did not record, and where the worker alone is looked at. */
-	table = tables_make(&view_dataprep, all + 1, 2, false);
+	table = tables_make(&view_data_loading, all + 1, 2, false);
 	ck_assert_uint_eq(table->nr_rows, 1);
 	ck_assert_uint_eq(tables_number(table, 0, "worker"), 5);
 	ck_assert(!tables_cell(table, 0, "parent")->is_known);

@@ -119,7 +119,7 @@ START_TEST(causes_are_those_of_a_look_at_all_that_came_before)
 		make_slow(&scene, &seed);
 		path = scene_write(&scene, "idle", &seed);
 		idle = tables_of(&view_idle, path, false);
-		gaps = tables_of(&view_gaps, path, false);
+		gaps = tables_of(&view_idle_gaps, path, false);
 		for (uint32_t device = 0; device < SCENE_DEVICES; device++) {
 			size_t row = 0;
 
@@ -144,13 +144,13 @@ START_TEST(the_longest_gaps_say_what_ended_them)
 	struct table *table;
 
 	make_slow(&scene, &seed);
-	table = tables_of(&view_gaps, scene_write(&scene, "gaps", &seed), false);
+	table = tables_of(&view_idle_gaps, scene_write(&scene, "gaps", &seed), false);
 	for (size_t i = 0; i < table->nr_rows; i++) {
 		uint64_t duration = tables_number(table, i, "duration_ns");
 		bool is_known = tables_cell(table, i, "call")->is_known;
 		bool is_found = false;
 
-		ck_assert(tables_cell(table, i, "work")->is_known);
+		ck_assert(tables_cell(table, i, "activity")->is_known);
 		ck_assert_int_eq(
 			is_known, strcmp(tables_cell(table, i, "cause")->text, "unknown") != 0);
 		for (uint32_t k = 0; k < scene.nr_activities && is_known; k++) {
@@ -228,7 +228,7 @@ START_TEST(what_the_host_did_is_the_operator_itself_and_the_call_that_took_most)
 	put_kernel(gen, place, 30, 100, 1);
 	put_kernel(gen, place, 1120, 1200, 3);
 	gen_close(gen, "exit");
-	table = tables_of(&view_gaps, path, false);
+	table = tables_of(&view_idle_gaps, path, false);
 	ck_assert_uint_eq(table->nr_rows, 1);
 	ck_assert_uint_eq(tables_number(table, 0, "duration_ns"), 1020);
 	ck_assert_uint_eq(tables_number(table, 0, "before_call_ns"), 1000);
@@ -275,7 +275,7 @@ END_TEST
 START_TEST(nonsense_is_no_harm)
 {
 	tables_of_nonsense(&view_idle, false);
-	tables_of_nonsense(&view_gaps, false);
+	tables_of_nonsense(&view_idle_gaps, false);
 }
 END_TEST
 

@@ -65,7 +65,7 @@ static void add_step(struct gen *gen, const struct host *host, uint32_t step, ui
 	launch->begin = at - LAUNCH_NS + 10;
 	launch->dur = at - LAUNCH_NS / 2 - 10;
 	launch->call = id;
-	launch->door = GPROF_DOOR_CALLBACK;
+	launch->source = GPROF_SOURCE_CALLBACK;
 	kernel->begin = at + CUPTI_NS;
 	kernel->dur = end + CUPTI_NS + unit_random(seed) % NOISE_NS;
 	kernel->place = place;

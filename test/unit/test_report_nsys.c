@@ -238,7 +238,7 @@ START_TEST(ranges_are_projected_onto_what_was_launched_in_them)
 			ck_assert_str_eq(text_of(table, row, "name"), range_names[ranges[i].name]);
 			ck_assert_uint_eq(number_of(table, row, "proj_start_ns"), first - 1007);
 			ck_assert_uint_eq(number_of(table, row, "proj_duration_ns"), last - first);
-			ck_assert_uint_eq(number_of(table, row, "works"), nr);
+			ck_assert_uint_eq(number_of(table, row, "gpu_activities"), nr);
 			ck_assert_uint_eq(number_of(table, row, "level"), ranges[i].level);
 		}
 		ck_assert_uint_eq(table->nr_rows, expected);

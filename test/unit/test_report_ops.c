@@ -130,7 +130,7 @@ END_TEST
 
 START_TEST(waiting_for_data_is_told)
 {
-	struct table *table = tables_of(&view_dataprep, streams_ops("ops.gprof"), false);
+	struct table *table = tables_of(&view_data_loading, streams_ops("ops.gprof"), false);
 
 	ck_assert_uint_eq(table->nr_rows, 1);
 	ck_assert_uint_eq(tables_number(table, 0, "batches"), 3);

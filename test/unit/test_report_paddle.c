@@ -328,7 +328,7 @@ static void add_range(struct gen *gen, const char *name, uint64_t begin, uint64_
 START_TEST(ranges_around_copies_are_memory_manipulation)
 {
 	struct summary summary = {
-		.style = &style_paddle, .views = {&view_memcpy, &view_userdefined}, .nr_views = 2};
+		.style = &style_paddle, .views = {&view_memcpy, &view_user_ranges}, .nr_views = 2};
 	const char *path = streams_path("ranges.gprof");
 	struct gen *gen = gen_open(path);
 	char *text, *manipulation, *user;

@@ -173,7 +173,8 @@ START_TEST(delays_are_from_calls_to_work_by_correlation)
 		struct table *table;
 
 		scene_make(&scene, &seed, round % 2);
-		table = tables_of(&view_launch, scene_write(&scene, "launch", &seed), false);
+		table = tables_of(
+			&view_launch_latency, scene_write(&scene, "launch", &seed), false);
 		for (uint8_t i = 0; i < 4; i++) {
 			check_launches(table, &scene, names[i], SCENE_COMPUTATION, i);
 		}
@@ -217,12 +218,12 @@ START_TEST(a_graph_counts_once_from_its_first_begin_to_its_last_end)
 		row->graph_node = 1 + (uint64_t)i;
 	}
 	gen_close(gen, "exit");
-	table = tables_of(&view_launch, path, false);
+	table = tables_of(&view_launch_latency, path, false);
 	ck_assert_uint_eq(table->nr_rows, 1);
 	ck_assert_str_eq(tables_name(table, 0), "cudaGraphLaunch");
 	ck_assert_uint_eq(tables_number(table, 0, "calls"), 1);
 	ck_assert_uint_eq(tables_number(table, 0, "total_ns"), 200);
-	ck_assert_double_eq_tol(tables_cell(table, 0, "work_avg_ns")->number, 500, 1e-9);
+	ck_assert_double_eq_tol(tables_cell(table, 0, "activity_avg_ns")->number, 500, 1e-9);
 	table_destroy(table);
 	table = tables_of(&view_queue, path, false);
 	ck_assert_uint_eq(table->nr_rows, 1);
@@ -234,7 +235,7 @@ END_TEST
 
 START_TEST(nonsense_is_no_harm)
 {
-	tables_of_nonsense(&view_launch, false);
+	tables_of_nonsense(&view_launch_latency, false);
 	tables_of_nonsense(&view_queue, false);
 }
 END_TEST

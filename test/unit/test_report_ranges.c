@@ -62,8 +62,8 @@ static const char *ranges(void)
 
 START_TEST(ranges_have_what_their_thread_launched_in_them)
 {
-	struct table *table = tables_of(&view_userdefined, ranges(), false);
-	struct table *split = tables_of(&view_userdefined, ranges(), true);
+	struct table *table = tables_of(&view_user_ranges, ranges(), false);
+	struct table *split = tables_of(&view_user_ranges, ranges(), true);
 	size_t user = tables_find(table, "name", "user", 0),
 	       other = tables_find(table, "name", "other", 0);
 	size_t call = tables_find(table, "name", "cuDNN:conv2d", 0);
@@ -150,7 +150,7 @@ START_TEST(ranges_without_a_length_pair_with_themselves)
 		const char *name;
 		uint64_t ns;
 	} wanted[] = {{"before", 10}, {"outer", 0}, {"inner", 0}, {"after", 30}};
-	struct table *table = tables_of(&view_userdefined, ranges_of_one_tick(), false);
+	struct table *table = tables_of(&view_user_ranges, ranges_of_one_tick(), false);
 
 	ck_assert_uint_eq(table->nr_rows, 4);
 	for (size_t i = 0; i < 4; i++) {

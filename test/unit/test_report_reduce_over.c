@@ -201,7 +201,7 @@ START_TEST(what_each_process_has_is_compared)
 }
 END_TEST
 
-START_TEST(rows_over_processes_are_those_of_the_streams_over_ranks)
+START_TEST(rows_over_processes_are_those_of_the_streams_across_ranks)
 {
 	struct reduced reduced = reduced_of_all(rank_of_nccl, 2);
 	struct table *over = over_of(&reduced, "communication"), *kernels;
@@ -276,5 +276,5 @@ UNIT_SUITE("report/reduce over processes", breakdown_is_that_of_the_view_and_sum
 	a_process_without_steps_has_a_breakdown_but_none_over_processes,
 	rows_over_processes_begin_with_the_largest,
 	operations_of_nccl_are_those_of_their_communicator, what_each_process_has_is_compared,
-	rows_over_processes_are_those_of_the_streams_over_ranks,
+	rows_over_processes_are_those_of_the_streams_across_ranks,
 	a_rank_without_times_spent_neither_least_nor_most)

@@ -41,7 +41,7 @@ START_TEST(a_step_has_the_same_phases_alone_as_among_others)
 	ck_assert_uint_eq(
 		tables_number(some, tables_find(some, "name", "Backward", 0), "calls"), 1);
 	table_destroy(some);
-	some = tables_make(&view_dataprep, &process, 1, false);
+	some = tables_make(&view_data_loading, &process, 1, false);
 	ck_assert_uint_eq(tables_number(some, 0, "batches"), 1);
 	table_destroy(some);
 	table_destroy(all);

@@ -267,8 +267,8 @@ START_TEST(types_are_names_without_what_tells_calls_apart)
 		op->scope = ops[i].scope;
 	}
 	gen_close(gen, "exit");
-	types = tables_of(&view_optype, path, false);
-	singles = tables_of(&view_optype, path, true);
+	types = tables_of(&view_operator_types, path, false);
+	singles = tables_of(&view_operator_types, path, true);
 	ck_assert_uint_eq(types->nr_rows, 8);
 	ck_assert_uint_eq(singles->nr_rows, 9);
 	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]) && ops[i].type; i++) {
@@ -292,12 +292,12 @@ END_TEST
 
 START_TEST(types_have_the_time_of_what_they_launched_themselves)
 {
-	struct table *types = tables_of(&view_optype, streams_ops("ops.gprof"), false);
-	struct table *singles = tables_of(&view_optype, streams_ops("ops.gprof"), true);
+	struct table *types = tables_of(&view_operator_types, streams_ops("ops.gprof"), false);
+	struct table *singles = tables_of(&view_operator_types, streams_ops("ops.gprof"), true);
 	double share = 0;
 
 	ck_assert_uint_eq(tables_number(types, 0, "gpu_self_ns"), 330000); /* mm */
-	ck_assert_uint_eq(tables_number(types, 0, "works"), 6);
+	ck_assert_uint_eq(tables_number(types, 0, "gpu_activities"), 6);
 	for (size_t i = 0; i < types->nr_rows; i++) {
 		share += tables_cell(types, i, "share_pct")->number;
 	}

@@ -254,14 +254,14 @@ START_TEST(foreign_empty_and_newer_files_are_refused_with_a_reason)
 	ck_assert_int_ne(open_bytes(&stream, "<html></html>", 13), 0);
 	ck_assert_str_eq(err_text(), "not a gprof stream");
 	memcpy(&header, bytes, sizeof(header));
-	header.major = 2;
+	header.major = GPROF_FORMAT_MAJOR + 1;
 	header.crc = decode_crc32(&header, offsetof(struct gprof_file_header, crc));
 	memcpy(bytes, &header, sizeof(header));
 	ck_assert_int_ne(open_bytes(&stream, bytes, nr_bytes), 0);
-	ck_assert_ptr_nonnull(strstr(err_text(), "version 2."));
+	ck_assert_ptr_nonnull(strstr(err_text(), "version 3."));
 	/* A newer minor is read. */
-	header.major = 1;
-	header.minor = 7;
+	header.major = GPROF_FORMAT_MAJOR;
+	header.minor = GPROF_FORMAT_MINOR + 1;
 	header.crc = decode_crc32(&header, offsetof(struct gprof_file_header, crc));
 	memcpy(bytes, &header, sizeof(header));
 	ck_assert_int_eq(open_bytes(&stream, bytes, nr_bytes), 0);

@@ -131,9 +131,9 @@ END_TEST
 
 static void add_stall(struct gen *gen, uint32_t stall, uint8_t item)
 {
-	struct gprof_row_stall *row = gen_row(gen, GPROF_TABLE_stall);
+	struct gprof_row_hang *row = gen_row(gen, GPROF_TABLE_hang);
 
-	row->stall = stall;
+	row->hang = stall;
 	row->item = item;
 }
 
@@ -146,7 +146,7 @@ static void write_stalls(const char *path, const char *made, uint32_t nr_rows)
 
 	end_group(gen);
 	for (uint32_t i = 0; i < nr_rows; i++) {
-		add_stall(gen, i / 2 + 1, i % 2 ? GPROF_STALL_ENDED : GPROF_STALL_BEGAN);
+		add_stall(gen, i / 2 + 1, i % 2 ? GPROF_HANG_ENDED : GPROF_HANG_BEGAN);
 		end_group(gen);
 	}
 	gen_close(gen, NULL);
@@ -181,8 +181,8 @@ START_TEST(each_stall_is_told_once_and_once_that_it_is_over)
 	for (size_t i = 0; i < sizeof(looks) / sizeof(looks[0]); i++) {
 		write_stalls(path, made, looks[i].nr_rows);
 		ck_assert_int_eq(watch_look(&watch), 0);
-		ck_assert_int_eq(is_told(&watch, watch_take_stalls), looks[i].has_stall);
-		ck_assert_int_eq(is_told(&watch, watch_take_recovered), looks[i].is_over);
+		ck_assert_int_eq(is_told(&watch, watch_next_hangs), looks[i].has_stall);
+		ck_assert_int_eq(is_told(&watch, watch_next_recovered), looks[i].is_over);
 	}
 	watch_fini(&watch);
 }

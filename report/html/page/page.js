@@ -14,7 +14,7 @@ const main = document.getElementById("main");
 const timeline = timelineOf({make, one, short, css, rowsOf, keyOf, rowsHash, stepHash, hashOf, partsOfHash, shown});
 
 /* Tables whose names are slices of the timeline. */
-linkRows(["kernel", "kernel_operator", "memcpy", "memset", "operator", "api", "nvtx", "userdefined", "python", "collectives"],
+linkRows(["kernel", "kernel_operator", "memcpy", "memset", "operator", "api", "nvtx", "user_ranges", "python", "collectives"],
 	"timeline", (row) => timeline.hashOf("find", row.name));
 
 function aboutPage(parent) {
@@ -58,24 +58,24 @@ const pages = other ? other.pages : [
 		stepTimes(parent);
 		stack(parent, "Phases of each step", "steps", stepLabel, [["dataloader_ns", "data loader"], ["forward_ns", "forward"], ["backward_ns", "backward"], ["optimization_ns", "optimizer"], ["others_ns", "others"]], {axis: "step"});
 		stack(parent, "Where the time of steps went", "breakdown", stepLabel, breakdownParts, {axis: "step"});
-		topBars(parent, "What the length of steps was made of", "critical-path", "name", "total_ns");
-	}, ["step-stats", "steps", "breakdown", "model", "overview", "critical-path", "benchmark"]],
+		topBars(parent, "What the length of steps was made of", "critical_path", "name", "total_ns");
+	}, ["step_stats", "steps", "breakdown", "model", "overview", "critical_path", "benchmark"]],
 	["timeline", "Timeline", (parent) => timeline.draw(parent), []],
 	["operators", "Operators", (parent) => {
 		topPie(parent, "Self time on the CPU", "operator", "name", "self_ns");
 		topPie(parent, "Self time on GPUs", "operator", "name", "gpu_self_ns");
 		topBars(parent, "Self time on the CPU, the largest", "operator", "name", "self_ns", 20);
-		topBars(parent, "Types by GPU time", "optype", "type", "gpu_self_ns", 20);
-	}, ["operator", "optype", "framework", "python"]],
+		topBars(parent, "Types by GPU time", "operator_types", "type", "gpu_self_ns", 20);
+	}, ["operator", "operator_types", "framework", "python"]],
 	["kernels", "Kernels", (parent) => {
 		topBars(parent, "Total time", "kernel", "name", "total_ns", 15);
 		countBars(parent, "Tensor cores, by time of the kernels listed", "kernel", "tensor_cores");
 		countBars(parent, "What limits occupancy, by time of the kernels listed", "kernel", "limit");
-	}, ["kernel", "kernel_operator", "gpu_use"]],
+	}, ["kernel", "kernel_operator", "gpu_summary"]],
 	["copies", "Copies", (parent) => {
 		topBars(parent, "Total time", "memcpy", "name", "total_ns");
 		topBars(parent, "Rate while at least one ran", "bandwidth", "name", "rate_bytes_per_s");
-	}, ["memcpy", "memset", "bandwidth", "manipulation"]],
+	}, ["memcpy", "memset", "bandwidth", "memops"]],
 	["memory", "Memory", (parent) => {
 		memoryCurves(parent);
 		topBars(parent, "Allocated, by who asked", "memory", "name", "total_bytes", 15);
@@ -85,20 +85,20 @@ const pages = other ? other.pages : [
 	["api", "API", (parent) => {
 		topBars(parent, "Time in calls", "api", "name", "total_ns");
 		topBars(parent, "Time in waits", "sync", "name", "total_ns");
-	}, ["api", "sync", "launch", "queue", "threads"]],
-	["nvtx", "NVTX", (parent) => topBars(parent, "Total time", "nvtx", "name", "total_ns"), ["nvtx", "userdefined"]],
+	}, ["api", "sync", "launch_latency", "queue", "threads"]],
+	["nvtx", "NVTX", (parent) => topBars(parent, "Total time", "nvtx", "name", "total_ns"), ["nvtx", "user_ranges"]],
 	["modules", "Modules", null, ["module"]],
-	["dataprep", "Data preparation", (parent) => {
-		stack(parent, "Waits for data in each step", "dataprep-steps", stepLabel, [["wait_ns", "waited"], ["gpu_idle_ns", "GPUs idle meanwhile (part of the wait)"]], {kind: "line", axis: "step"});
-	}, ["dataprep", "dataprep-steps"]],
-	["utilization", "Utilization", curves, ["utilization", "utilization-time", "device", "temporal"]],
+	["data_loading", "Data preparation", (parent) => {
+		stack(parent, "Waits for data in each step", "data_loading_steps", stepLabel, [["wait_ns", "waited"], ["gpu_idle_ns", "GPUs idle meanwhile (part of the wait)"]], {kind: "line", axis: "step"});
+	}, ["data_loading", "data_loading_steps"]],
+	["utilization", "Utilization", curves, ["utilization", "utilization_time", "device", "time_breakdown"]],
 	["distributed", "Distributed", (parent) => {
 		const name = (row) => [who(row), row.device === null ? "host" : "GPU " + row.device].filter(Boolean).join(", ");
 		stack(parent, "Communication and computation", "distributed", name, [["computation_alone_ns", "computation alone"], ["overlap_ns", "both at once"], ["communication_alone_ns", "communication alone"], ["other_ns", "neither"]], {isAcross: true});
 		topBars(parent, "Collectives", "collectives", "name", "total_ns");
 		heat(parent);
-	}, ["distributed", "stragglers", "pipeline", "experts", "collectives", "communication", "pending", "stall"]],
-	["idle", "Idle", (parent) => countBars(parent, "Idle time by its cause", "idle", "cause"), ["idle", "gaps"]],
+	}, ["distributed", "stragglers", "pipeline", "moe_balance", "collectives", "communication", "missing_collectives", "hang"]],
+	["idle", "Idle", (parent) => countBars(parent, "Idle time by its cause", "idle", "cause"), ["idle", "idle_gaps"]],
 	["advice", "Advice", (parent) => {
 		const findings = rowsOf("advice").filter((row) => row.verdict === "finding");
 		const section = make("section", parent);

@@ -8,7 +8,7 @@ const pageCurve = (() => {
 const {unitOf} = pageText, {rowsOf, isMany, rowsByProcess, who} = pageData, {chart} = pageChart;
 
 function curves(parent) {
-	for (const own of [...rowsByProcess(rowsOf("utilization-time")).values()].slice(0, 8)) {
+	for (const own of [...rowsByProcess(rowsOf("utilization_time")).values()].slice(0, 8)) {
 		const starts = [...new Set(own.map((row) => row.start_ns))].sort((a, b) => a - b);
 		const unit = unitOf("time", starts, 1), of = isMany ? ", " + who(own[0]) : "";
 		const labels = starts.map((start) => String(Number((start / unit[1]).toPrecision(6)))), axis = unit[0] + " after the first event";

@@ -54,14 +54,14 @@ const valueLinks = {
 	step: (row) => (row.pid === undefined ? null : stepHash(row)),
 	"kernel_operator operator": (row) => operatorHash(row.operator),
 	"kernel_operator name": (row) => kernelHash(row.name),
-	"gaps work": (row) => kernelHash(row.work),
-	"gaps op": (row) => operatorHash(row.op),
-	"gaps host_op": (row) => operatorHash(row.host_op),
+	"idle_gaps activity": (row) => kernelHash(row.activity),
+	"idle_gaps op": (row) => operatorHash(row.op),
+	"idle_gaps host_op": (row) => operatorHash(row.host_op),
 	"launch name": (row) => kernelHash(row.name),
 	"collectives name": (row) => kernelHash(row.name),
 	"memory name": (row) => operatorHash(row.name),
-	"critical-path name": (row) => operatorHash(row.name) || kernelHash(row.name),
-	"optype name": (row) => operatorHash(row.name),
+	"critical_path name": (row) => operatorHash(row.name) || kernelHash(row.name),
+	"operator_types name": (row) => operatorHash(row.name),
 };
 
 /* Further links of a row, by table: [text, address or null]. */

@@ -31,7 +31,7 @@ function trend(process) {
 }
 
 function stepCard(parent) {
-	const rows = rowsOf("step-stats").filter((row) => row.part === "Step");
+	const rows = rowsOf("step_stats").filter((row) => row.part === "Step");
 	const row = rows.reduce((worst, each) => (!worst || each.avg_ns > worst.avg_ns ? each : worst), null);
 	if (!row) {
 		card(parent, "Step time", "unknown", ["no steps whose begin and end are known", "GPROF_STEP says what ends one"]);
@@ -43,7 +43,7 @@ function stepCard(parent) {
 }
 
 function deviceCards(parent) {
-	const use = rowsOf("gpu_use"), all = rowsOf("device");
+	const use = rowsOf("gpu_summary"), all = rowsOf("device");
 	const ofGpus = (rows) => (rows.length > 1 ? "mean of " + rows.length + " GPUs" : rows.length ? rows[0].name : "");
 	if (use.length) {
 		const hasSteps = rowsOf("breakdown").some((row) => row.step !== "all");
@@ -86,10 +86,10 @@ function wholeCard(parent) {
 
 /* The last processes that hung for a while. */
 function stallCard(parent) {
-	const stalls = rowsOf("stall").filter((row) => row.what === "stall");
-	if (stalls.length) {
-		const lines = stalls.slice(-3).map((row) => who(row) + ": " + row.name + ", " + row.where + ", " + row.state);
-		card(parent, "Stalls", String(stalls.length), [...lines, "see Distributed"], "bad");
+	const hangs = rowsOf("hang").filter((row) => row.what === "hang");
+	if (hangs.length) {
+		const lines = hangs.slice(-3).map((row) => who(row) + ": " + row.name + ", " + row.where + ", " + row.state);
+		card(parent, "Hangs", String(hangs.length), [...lines, "see Distributed"], "bad");
 	}
 }
 
@@ -97,14 +97,14 @@ function adviceList(parent, rows) {
 	const list = make("ol", parent, null, "advice");
 	for (const row of rows) {
 		const item = make("li", list);
-		make("strong", item, row.stake_ns === null ? "at stake: unknown" : "up to " + one(row.stake_ns, "time") +
-			(row.stake_pct === null ? "" : ", " + one(row.stake_pct, "percent") + (row.stake_of ? " of " + row.stake_of : "")));
+		make("strong", item, row.cost_ns === null ? "at stake: unknown" : "up to " + one(row.cost_ns, "time") +
+			(row.cost_pct === null ? "" : ", " + one(row.cost_pct, "percent") + (row.cost_of ? " of " + row.cost_of : "")));
 		make("span", item, " — " + [row.rule, who(row)].filter(Boolean).join(", "));
 		make("p", item, row.threshold, "note");
 		if (row.same_as) {
 			make("p", item, "The time at stake is that of " + row.same_as + ", not one more.");
 		}
-		make("p", item, [row.evidence, row.share_pct === null || row.share_pct === row.stake_pct ? "" : one(row.share_pct, "percent") + (row.of ? " of " + row.of : "")].filter(Boolean).join("; "));
+		make("p", item, [row.evidence, row.share_pct === null || row.share_pct === row.cost_pct ? "" : one(row.share_pct, "percent") + (row.of ? " of " + row.of : "")].filter(Boolean).join("; "));
 		if (row.try) {
 			make("p", item, "Try: " + row.try);
 		}

@@ -50,7 +50,7 @@ function stepPage(parent, timeline, key, step) {
 	} else {
 		make("p", parent, "This page has no such step.", "note");
 	}
-	for (const table of ["steps", "dataprep-steps", "breakdown"]) {
+	for (const table of ["steps", "data_loading_steps", "breakdown"]) {
 		if (rowsOf(table).some(isOf)) {
 			drawTable(parent, table, "", isOf);
 		}

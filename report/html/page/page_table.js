@@ -49,7 +49,7 @@ const front = {
 	kernel: ["name", "share_pct", "total_ns", "calls", "avg_ns", "occupancy_pct", "limit", "tensor_cores"],
 	kernel_operator: ["name", "operator", "share_pct", "total_ns", "calls", "avg_ns", "occupancy_pct", "limit", "tensor_cores"],
 	memcpy: ["name", "share_pct", "total_ns", "calls", "total_bytes", "bytes_per_s"],
-	gaps: ["cause", "duration_ns", "work", "host_op", "host_call"],
+	"idle_gaps": ["cause", "duration_ns", "activity", "host_op", "host_call"],
 };
 
 /* Names come first. Columns without a known value appear only with all columns. */

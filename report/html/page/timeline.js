@@ -42,7 +42,7 @@ class View {
 		const data = this.data, section = this.section = make("section", parent);
 		const note = data.all.toLocaleString("en-US") + " slices and moments, times since the first event. " + (data.dropped
 			? data.nr.toLocaleString("en-US") + " are drawn one by one; the other " + data.dropped.toLocaleString("en-US") + ", none longer than " + one(data.longest_dropped_ns, "time") +
-				", only as sums of " + one(2 ** data.bucket_shift, "time") + ": paler, as high as their share of it. A shorter time (--steps, --window) or --timeline-kb has more of them."
+				", only as sums of " + one(2 ** data.bucket_shift, "time") + ": paler, as high as their share of it. A shorter time (--steps, --window) or --timeline-size has more of them."
 			: "All of them are here.");
 		make("p", section, note, "note");
 		this.buildTools(section);
@@ -267,7 +267,7 @@ async function draw(parent) {
 	const status = make("p", parent, "unpacking …", "note");
 	if (!packed || typeof DecompressionStream !== "function") {
 		status.textContent = packed ? "This browser cannot unpack the timeline; gprof-report timeline writes one for Perfetto."
-			: "No timeline is in this page: there is nothing to draw, or it was written with --timeline-kb 0.";
+			: "No timeline is in this page: there is nothing to draw, or it was written with --timeline-size 0.";
 		return;
 	}
 	const data = await dataOf();

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How long the training loop waited in its loader's __next__, and how busy the processes were that
+ * it started to load data.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/model/process_tree.h"
+#include "report/table/min_max_sum.h"
+#include "report/analysis/view.h"
+
+struct row {
+	struct min_max_sum waits; /* ns */
+	uint64_t wait_ticks;	  /* in whole steps */
+	uint64_t step_ticks;
+	uint64_t op_ns;	 /* of operators outside of others and of the loader's __next__ */
+	uint64_t cpu_ns; /* by samples */
+	bool has_cpu, has_loop;
+};
+
+struct data_loading_view {
+	struct view_input input;
+	struct row *rows; /* of each process */
+	struct row *row;  /* of the one at hand */
+	struct process *process;
+	size_t nr_begun, nr_begun_ops;
+};
+
+static const struct scan_want wants[] = {
+	{GPROF_TABLE_sample, COL_BIT(COL_sample_value) | COL_BIT(COL_sample_metric), 0},
+};
+
+static void init(void *state)
+{
+	struct data_loading_view *view = state;
+
+	view->rows = mem_zeroed(view->input.nr_processes + 1, sizeof(*view->rows));
+}
+
+static void begin(void *context, struct process *process)
+{
+	struct data_loading_view *view = context;
+
+	(void)process;
+	view->row = &view->rows[view->nr_begun++];
+}
+
+/* CPU time counts from the start of the process: the last is all of it. */
+static void on_batch(void *context, struct process *process, const struct batch *b)
+{
+	struct row *row = ((struct data_loading_view *)context)->row;
+
+	(void)process;
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		if (b->col[COL_sample_metric][i] == GPROF_METRIC_PROCESS_CPU_NS) {
+			uint64_t ns = b->col[COL_sample_value][i];
+
+			row->has_cpu = true;
+			row->cpu_ns = ns > row->cpu_ns ? ns : row->cpu_ns;
+		}
+	}
+}
+
+static void begin_ops(void *context, struct process *process)
+{
+	struct data_loading_view *view = context;
+
+	view->process = process;
+	view->row = &view->rows[view->nr_begun_ops++];
+}
+
+/* Ranges of the user's may be around everything. */
+static bool is_outermost(const struct op *op)
+{
+	const struct op *outer = op->parent;
+
+	while (outer && op_class(outer->name, outer->framework, outer->scope) == OP_RANGE) {
+		outer = outer->parent;
+	}
+	return !outer;
+}
+
+static void on_op(void *context, const struct op *op)
+{
+	struct data_loading_view *view = context;
+	enum op_class class = op_class(op->name, op->framework, op->scope);
+
+	if (class != OP_RANGE && class != OP_DATALOADER && is_outermost(op)) {
+		view->row->op_ns +=
+			clock_map_duration(&view->process->host_clock, op->end - op->begin);
+	}
+}
+
+static void end_ops(void *context, struct process *process, const struct phases *phases)
+{
+	struct data_loading_view *view = context;
+	struct row *row = view->row;
+
+	row->has_loop = phases->has_loader;
+	for (size_t i = 0; i < phases->nr_segments; i++) {
+		const struct phase_segment *segment = &phases->segments[i];
+
+		if (segment->phase == PHASE_DATALOADER) {
+			min_max_sum_add(&row->waits, clock_map_duration(&process->host_clock,
+							     segment->end - segment->begin));
+		}
+	}
+	for (uint32_t step = 0; step < phases->nr_steps; step++) {
+		if (phases_is_whole(phases, step)) {
+			row->wait_ticks += phases->steps[step].ticks[PHASE_DATALOADER];
+			row->step_ticks += phases_step_ticks(phases, step);
+		}
+	}
+}
+
+/* ---- the table ---- */
+
+enum column {
+	PID,
+	PARENT,
+	ROLE,
+	WORKER,
+	SPAN,
+	CPU,
+	BUSY,
+	OPS,
+	BATCHES,
+	WAIT, /* total, avg, max, min */
+	SHARE = WAIT + 4,
+};
+
+static void fill(const struct process *process, const struct row *row, struct table_cell *cells)
+{
+	uint64_t span_ns =
+		process->first_ns <= process->last_ns ? process->last_ns - process->first_ns : 0;
+
+	table_set_integer(&cells[PID], process->pid);
+	table_set_integer(&cells[SPAN], span_ns);
+	if (row->has_cpu) {
+		table_set_integer(&cells[CPU], row->cpu_ns);
+	}
+	table_set_integer(&cells[OPS], row->op_ns);
+	if (!row->has_loop) {
+		table_set_share(&cells[BUSY], row->op_ns, span_ns);
+		return;
+	}
+	table_set_integer(&cells[BATCHES], row->waits.nr);
+	min_max_sum_fill(&row->waits, &cells[WAIT]);
+	table_set_share(&cells[SHARE], row->wait_ticks, row->step_ticks);
+}
+
+static void add_rows(const struct data_loading_view *view, struct table *table)
+{
+	struct process *const *all = view->input.processes;
+	size_t nr = view->input.nr_processes;
+	struct process_tree_member *members = mem_zeroed(nr + 1, sizeof(*members));
+
+	process_tree_find(all, nr, members);
+	for (size_t i = 0; i < nr; i++) {
+		int64_t nr_workers, number = process_tree_worker(all[i], &nr_workers);
+		bool is_loop = view->rows[i].has_loop;
+		bool is_child = members[i].link != PROCESS_TREE_NONE &&
+				view->rows[members[i].parent].has_loop;
+		struct table_cell *cells;
+
+		if (!is_loop && !is_child && number < 0) {
+			continue;
+		}
+		cells = table_add_row(table);
+		fill(all[i], &view->rows[i], cells);
+		table_set_string(&cells[ROLE], is_loop	     ? "loop"
+					       : number >= 0 ? "loader worker"
+							     : "started by the loop");
+		if (number >= 0) {
+			table_set_integer(&cells[WORKER], (uint64_t)number);
+		}
+		if (!is_loop && is_child) {
+			table_set_integer(&cells[PARENT], all[members[i].parent]->pid);
+		}
+	}
+	free(members);
+}
+
+static const struct table_column columns[] = {
+	TABLE_COLUMN("pid", "PID", TABLE_ID),
+	TABLE_COLUMN("parent", "Loop", TABLE_ID, .help = "process ID of the training loop"),
+	TABLE_COLUMN("role", "Is", TABLE_TEXT, .help = "loop, worker or other"),
+	TABLE_COLUMN("worker", "Worker", TABLE_ID),
+	TABLE_COLUMN("span_ns", "Span", TABLE_TIME),
+	TABLE_COLUMN("cpu_ns", "CPU time", TABLE_TIME),
+	TABLE_COLUMN("busy_pct", "% of span in operators", TABLE_PERCENT,
+		.help = "may exceed 100 with several threads"),
+	TABLE_COLUMN("operators_ns", "In operators", TABLE_TIME),
+	TABLE_COLUMN("batches", "Batches", TABLE_COUNT),
+	TABLE_COLUMN("wait_ns", "Waited", TABLE_TIME, .help = "in __next__ of the loader"),
+	TABLE_COLUMN("wait_avg_ns", "Avg", TABLE_MEAN_TIME),
+	TABLE_COLUMN("wait_max_ns", "Max", TABLE_TIME),
+	TABLE_COLUMN("wait_min_ns", "Min", TABLE_TIME),
+	TABLE_COLUMN("wait_pct", "% of steps", TABLE_PERCENT),
+};
+
+static void fill_table(void *state, struct table *table)
+{
+	struct data_loading_view *view = state;
+
+	add_rows(view, table);
+	table_note(table,
+		"worker: the number that PyTorch or Paddle gave it; others that the loop started "
+		"may be workers, too; waited: in the loader's __next__, with its work where there "
+		"are no workers; span: "
+		"from the first event to the last; CPU time: since the start, by samples; in "
+		"operators: without what is waited for, over all threads, so that it may be more "
+		"than the span");
+}
+
+static void fini(void *state)
+{
+	struct data_loading_view *view = state;
+
+	free(view->rows);
+}
+
+VIEW(data_loading, 420) = {
+	.name = "data-loading",
+	.help = "waiting for data, and the loader's workers",
+	.title = "Loading of data",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct data_loading_view),
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, on_batch, NULL},
+	.ops = {.begin = begin_ops, .op = on_op, .end = end_ops},
+	.init = init,
+	.fill = fill_table,
+	.fini = fini,
+};

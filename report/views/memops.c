@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Copies and sets with the calls that started them, in the layout of Paddle's Memory Manipulation
+ * Summary: "GpuMemcpySync:GPU->CPU" is the kind of memory on both sides, and whether the call asked
+ * for it to be asynchronous. What a graph copies has no call of its own, and so no time of the
+ * host. Of Paddle's ranges around copies those are here that are no copy themselves.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/ops/event_tree.h"
+#include "report/ops/op.h"
+#include "report/analysis/view.h"
+
+struct manipulation_view {
+	struct view_input input;
+	struct event_tree tree;
+	struct idmap bytes; /* uint64_t, by the row's number */
+	struct process *process;
+	bool is_gpu;
+	uint64_t nr_without_call;
+};
+
+static void init(void *state)
+{
+	struct manipulation_view *view = state;
+
+	idmap_init(&view->bytes, sizeof(uint64_t));
+}
+
+static void begin(void *context, struct process *process)
+{
+	struct manipulation_view *view = context;
+
+	view->process = process;
+	view->is_gpu = view_has_device_records(process, NULL);
+}
+
+static uint32_t find_row(struct manipulation_view *view, uint32_t name)
+{
+	const struct event_key key = {.name = name, .kind = EVENT_KIND_COPY};
+
+	return event_tree_find(&view->tree, &key);
+}
+
+static void on_record(void *context, const struct op_record *record, const struct op_call *call,
+	const struct op *op)
+{
+	struct manipulation_view *view = context;
+	uint64_t cpu_ns = UINT64_MAX;
+	uint64_t *bytes;
+	uint32_t row;
+
+	(void)op;
+	if (record->table != GPROF_TABLE_memcpy && record->table != GPROF_TABLE_memset) {
+		return;
+	}
+	view->nr_without_call += !call;
+	if (call && (call->table == GPROF_TABLE_api_copy || call->table == GPROF_TABLE_api_set)) {
+		cpu_ns = clock_map_duration(&view->process->host_clock, call->end - call->begin);
+	}
+	row = find_row(view, event_copy_name(view->process, record, call));
+	event_tree_add(&view->tree, row, cpu_ns,
+		record->is_timed ? record->end_ns - record->begin_ns : UINT64_MAX);
+	bytes = idmap_put(&view->bytes, row);
+	*bytes = *bytes + record->bytes < *bytes ? UINT64_MAX : *bytes + record->bytes;
+}
+
+/* Its own ranges around copies that are rows already are none. */
+static bool is_manipulation(const struct op *op)
+{
+	const char *name;
+
+	if (op->framework != GPROF_FRAMEWORK_PADDLE ||
+		!op_is_user(op->name, op->framework, op->scope)) {
+		return false;
+	}
+	name = string_pool_text(op->name, NULL);
+	return event_is_manipulation(name) && strncasecmp(name, "GpuMemcpy", 9) != 0 &&
+	       strncasecmp(name, "GpuMemset", 9) != 0;
+}
+
+static void on_op(void *context, const struct op *op)
+{
+	struct manipulation_view *view = context;
+
+	if (is_manipulation(op)) {
+		event_tree_add(&view->tree, find_row(view, op->name),
+			clock_map_duration(&view->process->host_clock, op->end - op->begin),
+			view->is_gpu ? op->gpu_total_ns : UINT64_MAX);
+	}
+}
+
+enum column { CALLS, CPU, GPU = CPU + 4, BYTES = GPU + 4, NAME };
+
+static const struct table_column columns[] = {
+	[CALLS] = TABLE_COLUMN("calls", "Calls", TABLE_COUNT),
+	[CPU] = TABLE_COLUMN("total_ns", "CPU total", TABLE_TIME),
+	TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME),
+	TABLE_COLUMN("max_ns", "Max", TABLE_TIME),
+	TABLE_COLUMN("min_ns", "Min", TABLE_TIME),
+	[GPU] = TABLE_COLUMN("gpu_total_ns", "GPU total", TABLE_TIME),
+	TABLE_COLUMN("gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME),
+	TABLE_COLUMN("gpu_max_ns", "GPU max", TABLE_TIME),
+	TABLE_COLUMN("gpu_min_ns", "GPU min", TABLE_TIME),
+	[BYTES] = TABLE_COLUMN("total_bytes", "Size", TABLE_SIZE),
+	[NAME] = TABLE_COLUMN("name", "Copy or set", TABLE_NAME),
+};
+
+static void fill_table(void *state, struct table *table)
+{
+	struct manipulation_view *view = state;
+
+	for (size_t i = 0; i < view->tree.nr_rows; i++) {
+		const struct event_row *row = view->tree.rows[i];
+		const uint64_t *bytes = idmap_get(&view->bytes, row->number);
+		struct table_cell *cells = table_add_row(table);
+
+		table_set_integer(&cells[CALLS], row->both.nr);
+		if (row->cpu.nr) {
+			min_max_sum_fill(&row->cpu, &cells[CPU]);
+		}
+		if (row->gpu.nr) {
+			min_max_sum_fill(&row->gpu, &cells[GPU]);
+		}
+		if (bytes) {
+			table_set_integer(&cells[BYTES], *bytes);
+		}
+		table_set_integer(&cells[NAME], row->key.name);
+	}
+	view_note_devices(table, &view->input, "; the view memcpy has what calls say");
+	if (view->nr_without_call) {
+		table_note(table, "%s%s%llu without a call in the stream have no time of the host",
+			table->note ? table->note : "", table->note ? "; " : "",
+			(unsigned long long)view->nr_without_call);
+	}
+	table_sort(table, "gpu_total");
+	table_sort(table, "total");
+}
+
+static void fini(void *state)
+{
+	struct manipulation_view *view = state;
+
+	event_tree_fini(&view->tree);
+	idmap_fini(&view->bytes);
+}
+
+VIEW(memops, 300) = {
+	.name = "memops",
+	.help = "copies and sets with their calls, synchronous and not",
+	.title = "Memory manipulation",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct manipulation_view),
+	.ops = {.begin = begin, .op = on_op, .record = on_record},
+	.init = init,
+	.fill = fill_table,
+	.fini = fini,
+};

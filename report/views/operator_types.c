@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Operators by type, as on MindInsight's page of operators; with --detail each single operator, a
+ * type with the shapes of its inputs. Times are self times, so that shares add up to 100 %.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/util/hash.h"
+#include "report/table/min_max_sum.h"
+#include "report/analysis/view.h"
+
+struct key {
+	uint32_t name, shape; /* of names.h; of a type its own, 0 */
+	uint32_t is_single;
+};
+
+struct row {
+	struct key key;
+	struct min_max_sum self; /* ns, on the CPU */
+	uint64_t gpu_ns;
+	uint64_t nr_activities;
+	uint32_t type;
+	uint64_t nr_singles; /* of a type: different names and shapes */
+	struct row *of;	     /* of a single one: its type's */
+	UT_hash_handle hh;
+};
+
+struct operator_types_view {
+	struct view_input input;
+	struct row *rows; /* types and singles */
+	struct process *process;
+	bool is_gpu; /* the process at hand has device records */
+	bool has_gpu, lacks_gpu_times;
+};
+
+static void begin(void *context, struct process *process)
+{
+	struct operator_types_view *view = context;
+
+	view->process = process;
+	view->is_gpu = view_has_device_records(process, NULL);
+	if (op_has_any(process)) {
+		view->has_gpu |= view->is_gpu;
+		view->lacks_gpu_times |= !view->is_gpu;
+	}
+}
+
+/*
+ * "aten::add_" is of type add, "AddmmBackward0" of AddmmBackward, "conv2d_grad" of conv2d_grad:
+ * without namespaces, the mark of operators that work in place, and the number of a node's
+ * overload. "autograd::engine::evaluate_function: AddmmBackward0" is what the engine does around
+ * the node, evaluate_function.
+ */
+static uint32_t type_of(uint32_t name)
+{
+	size_t nr_bytes;
+	const char *at = string_pool_text(name, &nr_bytes), *end = at + nr_bytes, *digits;
+
+	for (const char *c = at; c + 1 < end; c++) {
+		if (c[0] == ':' && c[1] == ':') {
+			at = c + 2;
+		} else if (c[0] == ':' && c[1] == ' ') {
+			end = c;
+		}
+	}
+	for (digits = end; digits > at && isdigit((unsigned char)digits[-1]); digits--) {
+	}
+	if (digits - at > 8 && memcmp(digits - 8, "Backward", 8) == 0) {
+		end = digits;
+	}
+	end -= end - at > 1 && end[-1] == '_' && end[-2] != '_';
+	return at < end ? string_pool_intern(at, (size_t)(end - at)) : name;
+}
+
+static struct row *find_row(struct operator_types_view *view, struct key key, bool *is_new)
+{
+	struct row *row;
+
+	HASH_FIND(hh, view->rows, &key, sizeof(key), row);
+	*is_new = !row;
+	if (!row) {
+		row = mem_zeroed(1, sizeof(*row));
+		row->key = key;
+		HASH_ADD(hh, view->rows, key, sizeof(key), row);
+	}
+	return row;
+}
+
+static void add(struct row *row, uint64_t self_ns, const struct op *op)
+{
+	min_max_sum_add(&row->self, self_ns);
+	row->gpu_ns += op->gpu_self_ns;
+	row->nr_activities += op->nr_activities;
+}
+
+static struct row *find_single(struct operator_types_view *view, const struct op *op)
+{
+	struct key key = {.name = op->name, .shape = op->shape, .is_single = true};
+	bool is_new;
+	struct row *row = find_row(view, key, &is_new);
+
+	if (is_new) {
+		row->type = type_of(op->name);
+		row->of = find_row(view, (struct key){.name = row->type}, &is_new);
+		row->of->type = row->type;
+		row->of->nr_singles++;
+	}
+	return row;
+}
+
+static void on_op(void *context, const struct op *op)
+{
+	struct operator_types_view *view = context;
+	uint64_t ticks = op->end - op->begin, self_ns;
+	struct row *row;
+
+	if (op_is_module(op->framework, op->scope) ||
+		op_class(op->name, op->framework, op->scope) == OP_RANGE) {
+		return; /* no operators */
+	}
+	self_ns = clock_map_duration(
+		&view->process->host_clock, ticks > op->child_ticks ? ticks - op->child_ticks : 0);
+	row = find_single(view, op);
+	add(row, self_ns, op);
+	add(row->of, self_ns, op);
+}
+
+/* ---- the table ---- */
+
+enum column {
+	SHARE,
+	TIME, /* on the device, of the CPU where there is none */
+	GPU,
+	CPU,
+	CALLS,
+	AVG,
+	MAX,
+	MIN,
+	WORKS,
+	SINGLES,
+	TYPE,
+	NAME,
+	SHAPE,
+};
+
+static uint64_t time_of(const struct operator_types_view *view, const struct row *row)
+{
+	return view->has_gpu ? row->gpu_ns : row->self.sum;
+}
+
+static void fill(const struct operator_types_view *view, const struct row *row, double total_ns,
+	struct table_cell *cells)
+{
+	uint64_t ns = time_of(view, row);
+
+	table_set_share(&cells[SHARE], ns, total_ns);
+	table_set_integer(&cells[TIME], ns);
+	if (view->has_gpu) {
+		table_set_integer(&cells[GPU], row->gpu_ns);
+		table_set_integer(&cells[WORKS], row->nr_activities);
+	}
+	table_set_number(&cells[AVG], min_max_sum_mean(&row->self));
+	if (row->key.is_single) {
+		table_set_integer(&cells[NAME], row->key.name);
+	} else {
+		table_set_integer(&cells[SINGLES], row->nr_singles);
+	}
+	if (row->key.shape) {
+		table_set_integer(&cells[SHAPE], row->key.shape);
+	}
+}
+
+static const struct table_column columns[] = {
+	[SHARE] = TABLE_COLUMN("share_pct", "% of GPU time", TABLE_PERCENT),
+	[TIME] = TABLE_COLUMN("total_ns", "Total", TABLE_TIME, .is_wide_only = true,
+		.help = "self GPU time, else self CPU time"),
+	[GPU] = TABLE_COLUMN(
+		"gpu_self_ns", "Self GPU", TABLE_TIME, .help = "launched by it directly"),
+	[CPU] = TABLE_COLUMN("self_ns", "Self CPU", TABLE_TIME,
+		.help = "without operators inside it", TABLE_MEMBER(row, self.sum)),
+	[CALLS] = TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(row, self.nr)),
+	[AVG] = TABLE_COLUMN("avg_ns", "CPU avg", TABLE_MEAN_TIME),
+	[MAX] = TABLE_COLUMN(
+		"max_ns", "CPU max", TABLE_TIME, .is_wide_only = true, TABLE_MEMBER(row, self.max)),
+	[MIN] = TABLE_COLUMN(
+		"min_ns", "CPU min", TABLE_TIME, .is_wide_only = true, TABLE_MEMBER(row, self.min)),
+	[WORKS] = TABLE_COLUMN(
+		"gpu_activities", "GPU works", TABLE_COUNT, .help = "GPU activities launched"),
+	[SINGLES] =
+		TABLE_COLUMN("operators", "Operators", TABLE_COUNT, .help = "different operators"),
+	[TYPE] = TABLE_COLUMN("type", "Type", TABLE_NAME, TABLE_MEMBER(row, type)),
+	[NAME] = TABLE_COLUMN("name", "Operator", TABLE_NAME),
+	[SHAPE] = TABLE_COLUMN("shapes", "Inputs", TABLE_NAME),
+};
+
+static void choose_columns(const struct operator_types_view *view, struct table_column *shown)
+{
+	shown[GPU].is_wide_only = shown[WORKS].is_wide_only = !view->has_gpu;
+	shown[SHARE].title = view->has_gpu ? "% of GPU time" : "% of self CPU time";
+	shown[SINGLES].is_wide_only = view->input.is_detailed;
+	shown[NAME].is_wide_only = shown[SHAPE].is_wide_only = !view->input.is_detailed;
+}
+
+static void fill_table(void *state, struct table *table)
+{
+	struct operator_types_view *view = state;
+	double total_ns = 0;
+	struct row *row;
+
+	choose_columns(view, table->columns);
+	if (view->input.is_detailed) {
+		table_set_title(table, "Single operators");
+	}
+	for (row = view->rows; row; row = row->hh.next) {
+		total_ns += row->key.is_single ? 0 : (double)time_of(view, row);
+	}
+	for (row = view->rows; row; row = row->hh.next) {
+		if (view->input.is_detailed == (row->key.is_single != 0)) {
+			fill(view, row, total_ns, table_add(table, row));
+		}
+	}
+	if (table->nr_rows) {
+		table_note(table, "%s of each is its own, without operators that lie in it%s%s",
+			view->has_gpu ? "time" : "time on the CPU",
+			view->has_gpu ? "; GPU: sum of what it launched itself, whenever that ran"
+				      : "",
+			view->has_gpu && view->lacks_gpu_times
+				? "; some processes have no device records"
+				: "");
+	}
+	table_sort(table, "self"); /* then those without time on a device */
+	table_sort(table, "total");
+}
+
+static void fini(void *state)
+{
+	struct operator_types_view *view = state;
+
+	hash_free(view->rows);
+}
+
+VIEW(operator_types, 70) = {
+	.name = "operator-types",
+	.help = "types of operators; with --detail each operator with its inputs",
+	.is_empty_hidden = true,
+	.title = "Operator types",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct operator_types_view),
+	.ops = {.begin = begin, .op = on_op},
+	.fill = fill_table,
+	.fini = fini,
+};

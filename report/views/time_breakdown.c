@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What each device did with its time, as the temporal breakdown of HolisticTraceAnalysis. Each
+ * moment of the span counts once, as the first that fits of computation, communication, copies and
+ * sets, idle. So the shares add up to 100 %.
+ */
+#include <stdlib.h>
+
+#include "report/analysis/overlap.h"
+#include "report/analysis/view.h"
+
+struct time_breakdown_view {
+	struct view_input input;
+	struct overlap overlap;
+};
+
+static void begin(void *context, struct process *process)
+{
+	struct time_breakdown_view *view = context;
+
+	overlap_begin(&view->overlap, process);
+}
+
+static void on_batch(void *context, struct process *process, const struct batch *batch)
+{
+	struct time_breakdown_view *view = context;
+
+	(void)process;
+	overlap_take(&view->overlap, batch);
+}
+
+static void end(void *context, struct process *process)
+{
+	struct time_breakdown_view *view = context;
+
+	(void)process;
+	overlap_end(&view->overlap);
+}
+
+enum column {
+	SPAN = VIEW_NR_DEVICE_COLUMNS,
+	IDLE,
+	COMPUTATION,
+	COMMUNICATION,
+	MEMORY,
+	NR_TIMES = MEMORY + 1 - IDLE,
+	SHARES = MEMORY + 1,
+};
+
+static void fill(const struct overlap_device *device, struct table_cell *cells)
+{
+	const struct overlap_times *times = &device->all;
+	uint64_t span_ns = overlap_all(times, 0);
+	uint64_t ns[NR_TIMES] = {times->ns[0], overlap_any(times, OVERLAP_COMPUTATION)};
+
+	ns[COMMUNICATION - IDLE] = overlap_any(times, OVERLAP_COMPUTATION | OVERLAP_COMMUNICATION) -
+				   ns[COMPUTATION - IDLE];
+	ns[MEMORY - IDLE] = times->ns[OVERLAP_MEMORY];
+	view_fill_device(device->process, device->device, cells);
+	table_set_integer(&cells[SPAN], span_ns);
+	for (unsigned int i = 0; i < NR_TIMES; i++) {
+		table_set_integer(&cells[IDLE + i], ns[i]);
+		table_set_share(&cells[SHARES + i], ns[i], span_ns);
+	}
+}
+
+static const struct table_column columns[] = {
+	VIEW_DEVICE_COLUMNS,
+	TABLE_COLUMN("span_ns", "Span", TABLE_TIME, .help = "from the first record to the last"),
+	TABLE_COLUMN("idle_ns", "Idle", TABLE_TIME, .help = "nothing ran"),
+	TABLE_COLUMN("computation_ns", "Computation", TABLE_TIME,
+		.help = "at least one computing kernel ran"),
+	TABLE_COLUMN("communication_alone_ns", "Communication alone", TABLE_TIME,
+		.help = "communication ran, and no computation"),
+	TABLE_COLUMN("memory_alone_ns", "Copies alone", TABLE_TIME,
+		.help = "copies or sets ran, and no kernel"),
+	TABLE_COLUMN("idle_pct", "Idle %", TABLE_PERCENT),
+	TABLE_COLUMN("computation_pct", "Comp. %", TABLE_PERCENT),
+	TABLE_COLUMN("communication_alone_pct", "Comm. %", TABLE_PERCENT),
+	TABLE_COLUMN("memory_alone_pct", "Copies %", TABLE_PERCENT),
+};
+
+static void fill_table(void *state, struct table *table)
+{
+	struct time_breakdown_view *view = state;
+
+	for (size_t i = 0; i < view->overlap.nr_devices; i++) {
+		fill(&view->overlap.devices[i], table_add_row(table));
+	}
+	table_note(table, "of the span from the first record to the last; alone: while nothing "
+			  "that stands before it ran");
+	view_note_devices(table, &view->input, "");
+}
+
+static void fini(void *state)
+{
+	struct time_breakdown_view *view = state;
+
+	overlap_fini(&view->overlap);
+}
+
+VIEW(time_breakdown, 90) = {
+	.name = "time-breakdown",
+	.help = "shares of the GPUs' time: idle, computation, communication, copies",
+	.is_empty_hidden = true,
+	.title = "What the GPUs did with their time",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct time_breakdown_view),
+	.scan = {gpu_activities_wants, GPU_ACTIVITIES_NR_WANTS, gpu_activities_needs, begin,
+		on_batch, end},
+	.fill = fill_table,
+	.fini = fini,
+};

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ranges that users named: record_function, Paddle's RecordEvent, and NVTX. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/util/hash.h"
+#include "report/model/ranges.h"
+#include "report/table/min_max_sum.h"
+#include "report/analysis/view.h"
+
+enum source {
+	SOURCE_TORCH = GPROF_FRAMEWORK_TORCH,
+	SOURCE_PADDLE = GPROF_FRAMEWORK_PADDLE,
+	SOURCE_NVTX,
+};
+
+struct key {
+	uint32_t source, name;
+	uint32_t op; /* name of the operator that it lies in; 0 none, or not asked for */
+	uint32_t process, thread; /* 0 where they are merged */
+};
+
+struct row {
+	struct key key;
+	struct min_max_sum times; /* ns */
+	struct min_max_sum gpu;
+	UT_hash_handle hh;
+};
+
+struct user_view {
+	struct row *rows;
+	struct ranges *ranges;
+	struct process *process;
+	struct view_input input;
+	bool is_gpu; /* the process at hand has device records */
+};
+
+static const struct scan_want wants[] = {
+	{GPROF_TABLE_nvtx, RANGES_MASK, 0},
+};
+
+/* op: what the range lies in, other ranges left out. */
+static struct row *find_row(struct user_view *view, enum source source, uint32_t name,
+	uint32_t thread, const struct op *op)
+{
+	struct key key = {.source = source, .name = name};
+	struct row *row;
+
+	while (op && op_is_user(op->name, op->framework, op->scope)) {
+		op = op->parent;
+	}
+	key.op = op && view->input.is_detailed ? op->name : 0;
+	for (uint32_t i = 0; view->input.is_per_thread && !key.process; i++) {
+		key.process = view->input.processes[i] == view->process ? i + 1 : 0;
+		key.thread = thread;
+	}
+	HASH_FIND(hh, view->rows, &key, sizeof(key), row);
+	if (!row) {
+		row = mem_zeroed(1, sizeof(*row));
+		row->key = key;
+		HASH_ADD(hh, view->rows, key, sizeof(key), row);
+	}
+	return row;
+}
+
+static void add_time(struct user_view *view, struct row *row, uint64_t begin, uint64_t end)
+{
+	min_max_sum_add(&row->times, clock_map_duration(&view->process->host_clock, end - begin));
+}
+
+/* ---- NVTX: those that start on one thread and may end on another ---- */
+
+static void begin_nvtx(void *context, struct process *process)
+{
+	struct user_view *view = context;
+
+	view->process = process;
+	view->ranges = ranges_create();
+}
+
+static void on_range(void *context, const struct range *range)
+{
+	struct user_view *view = context;
+
+	if (range->op == GPROF_NVTX_START && range->end >= range->begin) {
+		add_time(view,
+			find_row(view, SOURCE_NVTX, range_full_name(range), range->thread, NULL),
+			range->begin, range->end);
+	}
+}
+
+static void on_nvtx(void *context, struct process *process, const struct batch *batch)
+{
+	struct user_view *view = context;
+
+	ranges_add_batch(view->ranges, process, batch, on_range, view);
+}
+
+static void end_nvtx(void *context, struct process *process)
+{
+	struct user_view *view = context;
+
+	(void)process;
+	ranges_destroy(view->ranges);
+	view->ranges = NULL;
+}
+
+/* ---- those of a thread ---- */
+
+static void begin_walk(void *context, struct process *process)
+{
+	struct user_view *view = context;
+
+	view->process = process;
+	view->is_gpu = view_has_device_records(process, NULL);
+}
+
+static void on_op(void *context, const struct op *op)
+{
+	struct user_view *view = context;
+	struct row *row = find_row(view,
+		op->framework == GPROF_FRAMEWORK_PADDLE ? SOURCE_PADDLE : SOURCE_TORCH, op->name,
+		op->thread, op->parent);
+	add_time(view, row, op->begin, op->end);
+	if (view->is_gpu) {
+		min_max_sum_add(&row->gpu, op->gpu_total_ns);
+	}
+}
+
+static void on_pushed(void *context, const struct op_range *range)
+{
+	struct user_view *view = context;
+	struct row *row = find_row(view, SOURCE_NVTX, range->name, range->thread, range->op);
+
+	if (range->end >= range->begin) {
+		add_time(view, row, range->begin, range->end);
+		if (view->is_gpu) {
+			min_max_sum_add(&row->gpu, range->gpu_ns);
+		}
+	}
+}
+
+/* ---- the table ---- */
+
+enum { TIMES = 1, GPU = 5, PID = 9, TID, SOURCE, OPERATOR, NAME };
+
+static void fill_thread(const struct process *process, uint32_t id, struct table_cell *cells)
+{
+	table_set_integer(&cells[PID], process->pid);
+	table_set_integer(&cells[TID], process_tid(process, id));
+}
+
+static const struct table_column columns[] = {
+	TABLE_COLUMN("calls", "Calls", TABLE_COUNT),
+	TABLE_COLUMN("total_ns", "CPU total", TABLE_TIME),
+	TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME),
+	TABLE_COLUMN("max_ns", "Max", TABLE_TIME),
+	TABLE_COLUMN("min_ns", "Min", TABLE_TIME),
+	TABLE_COLUMN("gpu_total_ns", "GPU total", TABLE_TIME),
+	TABLE_COLUMN("gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME),
+	TABLE_COLUMN("gpu_max_ns", "GPU max", TABLE_TIME, .is_wide_only = true),
+	TABLE_COLUMN("gpu_min_ns", "GPU min", TABLE_TIME, .is_wide_only = true),
+	TABLE_COLUMN("pid", "PID", TABLE_ID),
+	TABLE_COLUMN("tid", "TID", TABLE_ID),
+	TABLE_COLUMN("source", "By", TABLE_TEXT),
+	TABLE_COLUMN("operator", "Operator", TABLE_NAME, .is_wide_only = true),
+	TABLE_COLUMN("name", "Range", TABLE_NAME),
+};
+
+static void fill_table(void *state, struct table *table)
+{
+	static const char *const sources[] = {[SOURCE_TORCH] = "record_function",
+		[SOURCE_PADDLE] = "RecordEvent",
+		[SOURCE_NVTX] = "NVTX"};
+	struct user_view *view = state;
+	struct row *row;
+
+	table->columns[PID].is_wide_only = table->columns[TID].is_wide_only =
+		!view->input.is_per_thread;
+	table->columns[OPERATOR].is_wide_only = !view->input.is_detailed;
+	for (row = view->rows; row; row = row->hh.next) {
+		struct table_cell *cells = table_add_row(table);
+		const char *source = sources[row->key.source];
+
+		table_set_integer(&cells[0], row->times.nr);
+		min_max_sum_fill(&row->times, &cells[TIMES]);
+		if (row->gpu.nr) {
+			min_max_sum_fill(&row->gpu, &cells[GPU]);
+		}
+		if (row->key.process) {
+			fill_thread(view->input.processes[row->key.process - 1], row->key.thread,
+				cells);
+		}
+		table_set_string(&cells[SOURCE], source);
+		if (row->key.op) {
+			table_set_integer(&cells[OPERATOR], row->key.op);
+		}
+		table_set_integer(&cells[NAME], row->key.name);
+	}
+	table_note(table, "GPU: of what operators and calls in it launched; not known of NVTX "
+			  "ranges that may end on another thread");
+	table_sort(table, "total");
+}
+
+static void fini(void *state)
+{
+	struct user_view *view = state;
+
+	hash_free(view->rows);
+	ranges_destroy(view->ranges);
+}
+
+VIEW(user_ranges, 340) = {
+	.name = "user-ranges",
+	.help = "ranges of the user: record_function and NVTX",
+	.title = "Ranges of the user",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct user_view),
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin_nvtx, on_nvtx, end_nvtx},
+	.ops = {.begin = begin_walk, .op = on_op, .op_is = OP_IS_USER, .range = on_pushed},
+	.fill = fill_table,
+	.fini = fini,
+};
