@@ -63,7 +63,7 @@ def check(seed):
     subprocess.run([REPORT, "timeline", "-o", again, path], check=True)
     check_tables(name + ", written as JSON and read again", trace, again)
     steps = plain.steps(trace)
-    have = ask(path, "operator,gpu,steps,breakdown")
+    have = ask(path, "operator,device,steps,breakdown")
     operators = plain.rows_by_name(plain.of(trace, "cpu_op"))
     test(name + ": operator", {n: r for n, r in by_name(have["operator"]["rows"], operators).items() if n in operators},
          operators)
@@ -87,7 +87,7 @@ def check_breakdown(name, trace, rows):
 
 
 def check_joins(name, trace, path):
-    have = ask(path, "distributed,idle,kernel-operator,launch")
+    have = ask(path, "distributed,idle,kernel-operator,launch-latency")
     want = plain.distributed(trace)
     test(name + ": distributed", {key: have["distributed"]["rows"][0][key] for key in want}, want)
     test(name + ": idle", {key: sum(row[key] for row in have["idle"]["rows"]) for key in ("total_ns", "gaps")}, plain.idle(trace))
