@@ -22,8 +22,8 @@ test="$test python3-torch"
 test="$test libopenmpi-dev openmpi-bin"
 # batch jobs
 test="$test munge slurmctld slurmd slurm-client"
-# what opens the page of test/page
-test="$test chromium firefox-esr fonts-dejavu-core"
+# what opens the page of test/page, and the timelines
+test="$test chromium-headless-shell chromium firefox-esr fonts-dejavu-core"
 [ "$(uname -m)" != x86_64 ] || test="$test gcc-12-multilib"
 bench="python3"
 fuzz="clang libclang-rt-14-dev"

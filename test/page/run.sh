@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Opens pages of `gprof-report html` in headless Chromium: of a made stream, of hostile names, of the
-# demo's dump where it is, and of the traces in $GPROF_TRACES; some also in Firefox (Debian:
-# firefox-esr), where it is. Prints TAP. Skipped without Chromium (Debian: chromium), and without
-# playwright, which comes from PyPI once, as Firefox's marionette-driver does.
+# demo's dump where it is, and of traces in $GPROF_TRACES, of all in the whole run; some also in Firefox
+# (Debian: firefox-esr), where it is. Prints TAP. Skipped without Chromium (Debian: chromium-headless-shell;
+# chromium works as well and takes twice the time), and without playwright, which comes from PyPI once, as
+# Firefox's marionette-driver does.
 cd "$(dirname "$0")/../.." || exit 1
 B=${B:-build}
 lib=$(pwd)/$B/page-lib
@@ -26,7 +27,7 @@ skip() {
 
 # shellcheck source=test/tap.sh
 . test/tap.sh
-chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || skip "no chromium"
+chromium=$(command -v chromium-headless-shell || command -v chromium || command -v chromium-browser || command -v google-chrome) || skip "no chromium"
 if [ ! -d "$lib" ]; then
 	python3 -m pip install -q --no-warn-script-location --target "$T/lib" playwright==1.65.2 >"$T/pip" 2>&1 ||
 		skip "playwright is not to be had: $(tail -1 "$T/pip" | cut -c1-80)"
@@ -180,7 +181,11 @@ tap sums "timeline of 100000 events in 200 KB"
 firefox_pages
 [ ! -d "$B/demo/gprof-dump" ] || tap page demo "$B/demo/gprof-dump" "the demo"
 [ -z "${GPROF_TRACES:-}" ] || tap two "$GPROF_TRACES"/resnet50_nw0_v100.json.gz "$GPROF_TRACES"/resnet50_nw4_v100.json.gz "two real runs"
-for trace in ${GPROF_TRACES:+"$GPROF_TRACES"/*}; do
+# A process and a job: what the others show, these do, but for their sizes.
+traces="qwen_h100.json.gz dlrm_v100_8ranks"
+[ "${TEST_TIER:-}" != all ] || traces=$(ls "${GPROF_TRACES:-/dev/null}")
+for trace in ${GPROF_TRACES:+$traces}; do
+	trace=$GPROF_TRACES/$trace
 	case $trace in *.json.gz | */*ranks) tap page "$(basename "$trace" .json.gz)" "$trace" "$(basename "$trace")" ;; esac
 done
 if [ -z "${GPROF_TRACES:-}" ]; then

@@ -7,6 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/*
+ * Check sends the place of each assertion that holds to the parent process, for the message of a
+ * test that crashes. In tests with a million assertions that took nearly all of the time. One that
+ * fails prints its place without it.
+ */
+#define _mark_point(file, line) ((void)0)
+
 /* Defined by each test_*.c. */
 Suite *unit_suite(void);
 
