@@ -590,11 +590,13 @@ void chrome_add_overhead(struct chrome_events *events, const struct slice *slice
 
 	if (is_new) {
 		begin_event(events, 'M', NULL, "\"thread_name\"");
+		events->event_ns = events->timeline->first_ns;
 		buf_printf(out, ", \"pid\": -1, \"tid\": %u, \"ts\": ", tid);
 		add_us(out, events->timeline->first_ns);
 		buf_printf(out, ", \"args\": {\"name\": \"CUPTI's overhead, thread %u\"}}", tid);
 	}
 	begin_event(events, 'X', "overhead", chrome_text(slice->name));
+	events->event_ns = slice->begin_ns;
 	buf_printf(out, ", \"pid\": -1, \"tid\": %u, \"ts\": ", tid);
 	add_us(out, slice->begin_ns);
 	buf_text(out, ", \"dur\": ");

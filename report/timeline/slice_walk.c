@@ -274,12 +274,16 @@ static void walk_op(
 		&(struct slice_flow_end){slice.begin_ns, slice.row});
 }
 
-/* Do two operators have the same time, as clocks with few digits may give them? */
-static bool is_tie(const struct batch *b, uint32_t i, uint32_t k)
+/* Do two operators have the same time in ns? Ticks may be finer, clocks of traces coarser. */
+static bool is_tie(const struct slice_walk *walk, const struct batch *b, uint32_t i, uint32_t k)
 {
-	return b->col[COL_op_begin][i] == b->col[COL_op_begin][k] &&
-	       b->col[COL_op_dur][i] == b->col[COL_op_dur][k] &&
-	       b->col[COL_op_thread][i] == b->col[COL_op_thread][k];
+	const uint64_t *begin = b->col[COL_op_begin], *dur = b->col[COL_op_dur];
+
+	return b->col[COL_op_thread][i] == b->col[COL_op_thread][k] &&
+	       timeline_host_ns(walk->timeline, begin[i]) ==
+		       timeline_host_ns(walk->timeline, begin[k]) &&
+	       timeline_host_ns(walk->timeline, begin[i] + dur[i]) ==
+		       timeline_host_ns(walk->timeline, begin[k] + dur[k]);
 }
 
 /* A stream has the inner operator first, which ends first. */
@@ -287,7 +291,7 @@ static void walk_ops(const struct slice_walk *walk, struct flows *flows, const s
 {
 	for (uint32_t i = 0, next; i < b->nr_rows; i = next) {
 		next = i + 1;
-		while (walk->is_outer_first && next < b->nr_rows && is_tie(b, i, next)) {
+		while (walk->is_outer_first && next < b->nr_rows && is_tie(walk, b, i, next)) {
 			next++;
 		}
 		for (uint32_t k = next; k > i; k--) {

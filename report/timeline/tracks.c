@@ -24,8 +24,9 @@
 
 /* A slice on its way through the sort. The meaning of the last members depends on its kind. */
 struct sorted_slice {
-	struct external_sort_head head; /* by begin, then the longest first */
-	uint64_t dur_ns;
+	struct external_sort_head
+		head;	/* by begin; order: UINT64_MAX - duration, so that the longest is first */
+	uint64_t tie;	/* see tie_of */
 	uint64_t value; /* bytes; node of a graph; payload; sequence number; place; flow */
 	uint32_t row;
 	uint32_t name;
@@ -266,8 +267,8 @@ static void add_op(
 static void add_bytes(struct track_slice *event, const struct sorted_slice *slice)
 {
 	add_uint(event, KEY_BYTES, slice->value);
-	if (slice->dur_ns) {
-		add_double(event, KEY_RATE, (double)slice->value / (double)slice->dur_ns);
+	if (event->dur_ns) {
+		add_double(event, KEY_RATE, (double)slice->value / (double)event->dur_ns);
 	}
 }
 
@@ -293,7 +294,7 @@ static void add_activity(
 	}
 	if (slice->kind == SLICE_COPY) {
 		track_counters_copy(&tracks->counters, place.device, event->ns,
-			event->ns + slice->dur_ns, slice->value);
+			event->ns + event->dur_ns, slice->value);
 	}
 	if (slice->correlation && idset_has(tracks->timeline.called, slice->correlation)) {
 		add_flow(event, tracks->timeline.first_id + slice->correlation);
@@ -334,8 +335,8 @@ static void add_collective(
 	if (!op->is_unsized) {
 		add_uint(event, KEY_BYTES, op->bytes);
 	}
-	if (slice->dur_ns && nccl_op_is_sized(op)) {
-		add_double(event, KEY_ALGBW, (double)op->bytes / (double)slice->dur_ns);
+	if (event->dur_ns && nccl_op_is_sized(op)) {
+		add_double(event, KEY_ALGBW, (double)op->bytes / (double)event->dur_ns);
 	}
 	if (op->sequence) {
 		add_uint(event, KEY_SEQUENCE, op->sequence);
@@ -376,7 +377,7 @@ static void keep_flow(struct tracks *tracks, const struct sorted_slice *flow)
 static void write_slice(struct tracks *tracks, const struct sorted_slice *slice)
 {
 	struct track_slice event = {.ns = slice->head.key,
-		.dur_ns = slice->dur_ns,
+		.dur_ns = UINT64_MAX - slice->head.order,
 		.name = slice->name,
 		.category = slice->category};
 
@@ -501,6 +502,17 @@ static void write_instant(struct tracks *tracks, const struct slice *slice)
 	tracks->sink->slice(tracks->sink->context, &event, true);
 }
 
+/*
+ * Of slices with the same time the outer one comes first. Operators contain calls, and calls of
+ * NCCL contain those of CUDA. Of one kind, a stream has the inner slice first, which ends first.
+ */
+static uint64_t tie_of(const struct slice *slice, uint64_t nr)
+{
+	uint64_t depth = slice->kind == SLICE_CALL ? 3 : slice->kind == SLICE_NCCL_CALL ? 2 : 1;
+
+	return slice->kind <= SLICE_FREE_RANGE ? (depth << 60) - nr : nr;
+}
+
 static void on_slice(void *context, struct slice *slice)
 {
 	struct tracks *tracks = context;
@@ -512,9 +524,11 @@ static void on_slice(void *context, struct slice *slice)
 		return;
 	}
 	sorted = external_sort_add(tracks->slices);
-	sorted->dur_ns = slice->end_ns > slice->begin_ns ? slice->end_ns - slice->begin_ns : 0;
 	sorted->head.key = slice->begin_ns;
-	sorted->head.order = UINT64_MAX - sorted->dur_ns;
+	sorted->head.order =
+		UINT64_MAX -
+		(slice->end_ns > slice->begin_ns ? slice->end_ns - slice->begin_ns : 0);
+	sorted->tie = tie_of(slice, external_sort_nr_added(tracks->slices));
 	sorted->kind = slice->kind;
 	sorted->category = slice->category;
 	sorted->row = slice->row;
@@ -640,6 +654,7 @@ static void walk_process(
 {
 	timeline_enter(&tracks->timeline, processes, nr_processes, k);
 	tracks->slices = external_sort_create(sizeof(struct sorted_slice), 0, 0);
+	external_sort_break_ties(tracks->slices);
 	track_counters_init(&tracks->counters, &tracks->rows);
 	tracks->nr_flows = 0;
 	idmap_init(&tracks->shapes, sizeof(struct shared_args));

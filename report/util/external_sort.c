@@ -22,6 +22,7 @@ struct run {
 
 struct external_sort {
 	size_t bytes; /* of each record */
+	int (*compare)(const void *a, const void *b);
 	size_t most;
 	size_t run_records;
 	char *records; /* of the run that is being filled */
@@ -37,17 +38,46 @@ struct external_sort {
 	size_t place; /* of the record at the top of the heap */
 };
 
+/* ---- order ---- */
+
+static int by_key(const void *a, const void *b)
+{
+	const struct external_sort_head *x = a, *y = b;
+
+	if (x->key != y->key) {
+		return x->key < y->key ? -1 : 1;
+	}
+	return (x->order > y->order) - (x->order < y->order);
+}
+
+static int by_key_and_tie(const void *a, const void *b)
+{
+	const struct external_sort_head *x = a, *y = b;
+	const uint64_t *tie = (const uint64_t *)(x + 1), *other = (const uint64_t *)(y + 1);
+	int order = by_key(a, b);
+
+	return order ? order : (*tie > *other) - (*tie < *other);
+}
+
+/* ---- sorters ---- */
+
 struct external_sort *external_sort_create(size_t record_bytes, size_t most, size_t run_bytes)
 {
 	struct external_sort *sorter = mem_zeroed(1, sizeof(*sorter));
 
 	sorter->bytes = record_bytes;
+	sorter->compare = by_key;
 	sorter->run_records = (run_bytes ? run_bytes : EXTERNAL_SORT_BYTES) / record_bytes;
 	sorter->run_records = sorter->run_records < 2 ? 2 : sorter->run_records;
 	/* Selecting more than half a run is as much work as sorting all of it. */
 	sorter->most = most <= sorter->run_records / 2 ? most : 0;
 	sorter->fd = -1;
 	return sorter;
+}
+
+void external_sort_break_ties(struct external_sort *sorter)
+{
+	sorter->compare = by_key_and_tie;
 }
 
 void external_sort_destroy(struct external_sort *sorter)
@@ -68,25 +98,13 @@ void external_sort_destroy(struct external_sort *sorter)
 	free(sorter);
 }
 
-/* ---- order ---- */
-
-static int by_key(const void *a, const void *b)
-{
-	const struct external_sort_head *x = a, *y = b;
-
-	if (x->key != y->key) {
-		return x->key < y->key ? -1 : 1;
-	}
-	return (x->order > y->order) - (x->order < y->order);
-}
-
 /* Streams are sorted nearly everywhere, often completely. */
 static bool is_sorted(const struct external_sort *sorter)
 {
 	for (size_t i = 1; i < sorter->nr; i++) {
 		const char *record = sorter->records + i * sorter->bytes;
 
-		if (by_key(record - sorter->bytes, record) > 0) {
+		if (sorter->compare(record - sorter->bytes, record) > 0) {
 			return false;
 		}
 	}
@@ -96,7 +114,7 @@ static bool is_sorted(const struct external_sort *sorter)
 static void sort(struct external_sort *sorter)
 {
 	if (!is_sorted(sorter)) {
-		qsort(sorter->records, sorter->nr, sorter->bytes, by_key);
+		qsort(sorter->records, sorter->nr, sorter->bytes, sorter->compare);
 	}
 	if (sorter->most && sorter->nr > sorter->most) {
 		sorter->nr = sorter->most;
@@ -178,7 +196,7 @@ static const void *first_of(struct external_sort *sorter, struct run *run)
 
 static bool is_before(struct external_sort *sorter, size_t a, size_t b)
 {
-	return by_key(first_of(sorter, &sorter->runs[sorter->heap[a]]),
+	return sorter->compare(first_of(sorter, &sorter->runs[sorter->heap[a]]),
 		       first_of(sorter, &sorter->runs[sorter->heap[b]])) < 0;
 }
 

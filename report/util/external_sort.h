@@ -30,6 +30,10 @@ struct external_sort;
 struct external_sort *external_sort_create(size_t record_bytes, size_t most, size_t run_bytes);
 void external_sort_destroy(struct external_sort *sorter);
 
+/* A uint64_t behind the head sorts records whose key and order are equal. Before the first record.
+ */
+void external_sort_break_ties(struct external_sort *sorter);
+
 /* Room for one more record, zeroed but for its order. Valid until the next call. */
 void *external_sort_add(struct external_sort *sorter);
 

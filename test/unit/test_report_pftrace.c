@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/timeline/chrome.h"
 #include "report/timeline/perfetto.pb-c.h"
 #include "report/timeline/perfetto.h"
 #include "report/timeline/track_counters.h"
@@ -502,7 +503,152 @@ START_TEST(a_sink_gets_what_packets_would_hold)
 }
 END_TEST
 
+/* ---- slices of the same time ---- */
+
+/* In 3 ticks of this clock passes 1 ns. */
+static struct gen *open_ticking(const char *path)
+{
+	struct gen *gen = gen_open(path);
+
+	gen_anchor(gen, 3000, 1000, 1000);
+	gen_anchor(gen, 3003000, 1001000, 1001000);
+	return gen;
+}
+
+static void add_row_call(struct gen *gen, uint64_t begin, uint64_t end)
+{
+	struct gprof_row_api_launch *call = gen_row(gen, GPROF_TABLE_api_launch);
+
+	call->begin = begin;
+	call->dur = end;
+	call->thread = 1;
+	call->call = gen_call(gen, "cudaLaunchKernel", GPROF_API_RUNTIME);
+}
+
+/* As the recorder has them: what ends first comes first. */
+static struct process *make_ties(const char *name)
+{
+	const char *path = streams_path(name);
+	struct gen *gen = open_ticking(path);
+
+	add_row_call(gen, 6002, 9002);
+	gen_op(gen, "3", 6002, 9002);
+	gen_op(gen, "2", 6002, 9002);
+	gen_op(gen, "1", 6001, 9003); /* the same ns */
+	gen_op(gen, "0", 6001, 9010);
+	gen_op(gen, "4", 12000, 15000);
+	gen_close(gen, "exit");
+	return streams_process(path);
+}
+
+struct nested {
+	char names[8][24];
+	uint32_t depths[8];
+	size_t nr;
+};
+
+static void ignore_begin(void *context, uint64_t base_ns, uint64_t first_ns, uint64_t last_ns)
+{
+	(void)context;
+	(void)base_ns;
+	(void)first_ns;
+	(void)last_ns;
+}
+
+static void ignore_track(void *context, const struct track *track)
+{
+	(void)context;
+	(void)track;
+}
+
+static void add_nested(void *context, const struct track_slice *event, bool is_instant)
+{
+	struct nested *nested = context;
+
+	ck_assert(!is_instant);
+	ck_assert_uint_lt(nested->nr, 8);
+	snprintf(nested->names[nested->nr], sizeof(nested->names[0]), "%s",
+		string_pool_text(event->name, NULL));
+	nested->depths[nested->nr++] = event->depth;
+}
+
+START_TEST(of_slices_with_the_same_time_the_outer_one_comes_first)
+{
+	static const char *const names[] = {"0", "1", "2", "3", "cudaLaunchKernel", "4"};
+	struct process *process = make_ties("ties.gprof");
+	struct nested nested = {0};
+	const struct track_sink sink = {.begin = ignore_begin,
+		.track = ignore_track,
+		.slice = add_nested,
+		.context = &nested};
+
+	tracks_walk(&process, 1, NULL, &sink);
+	ck_assert_uint_eq(nested.nr, 6);
+	for (size_t i = 0; i < nested.nr; i++) {
+		ck_assert_str_eq(nested.names[i], names[i]);
+		ck_assert_uint_eq(nested.depths[i], i < 5 ? i : 0);
+	}
+	process_destroy(process);
+}
+END_TEST
+
+/* Viewers take the first of two that have the same time for the outer one. */
+START_TEST(in_json_the_outer_of_two_operators_comes_first_too)
+{
+	struct process *process = make_ties("ties.gprof");
+	struct buf json = {0};
+	const char *at;
+
+	chrome_write(&process, 1, NULL, "t.json", &json);
+	buf_char(&json, '\0');
+	at = json.bytes;
+	for (const char *const *name =
+			(const char *const[]){"\"1\"", "\"2\"", "\"3\"", "\"4\"", NULL};
+		*name; name++) {
+		at = strstr(at, *name);
+		ck_assert_ptr_nonnull(at);
+	}
+	buf_fini(&json);
+	process_destroy(process);
+}
+END_TEST
+
+/* ---- parts ---- */
+
+START_TEST(every_event_counts_in_the_span_of_time_it_begins_in)
+{
+	static struct timeline_sizes sizes;
+	static const struct timeline_part whole = {.end_ns = UINT64_MAX};
+	const char *path = streams_path("overhead.gprof");
+	struct gen *gen = gen_open(path);
+	struct process *process;
+	struct buf json = {0};
+	size_t nr_spans = 0;
+
+	gen_anchor(gen, 1000, 1000, 1000);
+	for (uint64_t i = 0; i < 10; i++) {
+		struct gprof_row_overhead *row = gen_row(gen, GPROF_TABLE_overhead);
+
+		row->begin = 1000000 * (i + 1);
+		row->dur = row->begin + 10;
+		row->tid = 1;
+	}
+	gen_close(gen, "exit");
+	process = streams_process(path);
+	chrome_write_part(&process, 1, NULL, "t.json", &whole, &sizes, &json);
+	for (size_t i = 0; i < TIMELINE_SPANS; i++) {
+		nr_spans += sizes.bytes[i] > 0;
+	}
+	ck_assert_uint_ge(nr_spans, 10);
+	buf_fini(&json);
+	process_destroy(process);
+}
+END_TEST
+
 UNIT_SUITE("report/pftrace", every_slice_keeps_its_begin_and_end_however_they_overlap,
 	every_row_is_a_slice, times_and_lengths_choose, times_are_read_with_their_units,
 	tracks_are_words, nonsense_is_no_harm, each_stream_has_its_queue,
-	queues_never_go_back_in_time, a_sink_gets_what_packets_would_hold)
+	queues_never_go_back_in_time, a_sink_gets_what_packets_would_hold,
+	of_slices_with_the_same_time_the_outer_one_comes_first,
+	in_json_the_outer_of_two_operators_comes_first_too,
+	every_event_counts_in_the_span_of_time_it_begins_in)
