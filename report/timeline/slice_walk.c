@@ -274,13 +274,19 @@ static void walk_op(
 		&(struct slice_flow_end){slice.begin_ns, slice.row});
 }
 
+/* No clock of ticks counts as many in a ns. */
+#define TICKS_A_NS 16u
+
 /* Do two operators have the same time in ns? Ticks may be finer, clocks of traces coarser. */
 static bool is_tie(const struct slice_walk *walk, const struct batch *b, uint32_t i, uint32_t k)
 {
 	const uint64_t *begin = b->col[COL_op_begin], *dur = b->col[COL_op_dur];
 
-	return b->col[COL_op_thread][i] == b->col[COL_op_thread][k] &&
-	       timeline_host_ns(walk->timeline, begin[i]) ==
+	if (begin[i] - begin[k] + TICKS_A_NS > 2 * TICKS_A_NS ||
+		b->col[COL_op_thread][i] != b->col[COL_op_thread][k]) {
+		return false;
+	}
+	return timeline_host_ns(walk->timeline, begin[i]) ==
 		       timeline_host_ns(walk->timeline, begin[k]) &&
 	       timeline_host_ns(walk->timeline, begin[i] + dur[i]) ==
 		       timeline_host_ns(walk->timeline, begin[k] + dur[k]);
