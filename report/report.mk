@@ -19,9 +19,9 @@ $(B)/report/kineto/input.o $(B)/report/stream/decode.o $(B)/report/table/histogr
 # bars of its own. A script uses those before it. Copied only when they change, so that installing the package
 # later counts.
 PAGE_STYLES := page.css timeline.css
-PAGE_SCRIPTS := timeline_data.js timeline_trace.js timeline_rows.js timeline_draw.js timeline_select.js timeline_input.js \
-	timeline.js page_text.js page_data.js page_link.js page_table.js page_chart.js page_step.js page_overview.js \
-	page_curve.js page_heat.js diff.js reduced.js page.js
+PAGE_SCRIPTS := timeline_data.js timeline_to_perfetto.js timeline_rows.js timeline_draw.js timeline_selection.js \
+	timeline_zoom.js timeline_view.js text.js data.js links.js table.js charts.js steps.js overview.js curves.js \
+	step_heatmap.js diff.js summary.js pages.js
 PAGE_CHART := $(wildcard /usr/share/javascript/chart.js/chart.min.js)
 PAGE_PARTS := $(addprefix $(B)/page/,page.html style.css script.js chart.js chart.licence)
 # In a folder of its own first: tests run several makes at once.

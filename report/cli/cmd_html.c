@@ -47,8 +47,8 @@ static int take_option(struct request *request, int option)
 		return options_choose(optarg, html_svg_views, &request->svg_view)
 			       ? 0
 			       : cmd_usage(&cmd_html,
-					 "unknown picture '%s'; pictures are breakdown, steps, "
-					 "timeline",
+					 "unknown view '%s' for --svg (supported: breakdown, "
+					 "steps, timeline)",
 					 optarg);
 	default:
 		return common_options_take(&request->asked, option);
@@ -66,16 +66,17 @@ static int take_options(struct request *request, int argc, char **argv)
 		status = take_option(request, option);
 	}
 	if (!status && !asked->output) {
-		status = cmd_usage(&cmd_html, "name the output: -o report.html");
+		status = cmd_usage(&cmd_html, "no output file; example: -o report.html");
 	}
 	if (!status && request->is_svg && argc - optind > 1) {
 		status = cmd_usage(&cmd_html, "--svg takes one path");
 	}
 	if (!status && argc - optind > 2) {
-		status = cmd_usage(&cmd_html, "name one path for a report, two to compare; put the "
-					      "streams of one job into one directory");
+		status = cmd_usage(&cmd_html,
+			"too many paths: name one for a report, two to compare; "
+			"name the streams of one job by their directory");
 	}
-	/* A timeline is of few steps: of the last one, if nothing was said. */
+	/* A picture has room for few steps: without a selection it shows the last one. */
 	if (!status && request->is_svg && request->svg_view == (int)HTML_SVG_TIMELINE &&
 		!select_is_set(&asked->select)) {
 		numbers_parse(&asked->select.steps, "-1", true);
@@ -105,7 +106,7 @@ static int write_page(struct request *request, size_t nr_inputs)
 	}
 	status = cmd_output_end(&output, &out);
 	buf_fini(&out);
-	/* Said even if the page could not be written. */
+	/* Printed even if the page could not be written. */
 	for (size_t i = 0; i < nr_inputs; i++) {
 		const struct cmd_input *input = &request->inputs[i];
 		int of_input = (int)cmd_tell_odd(input, &asked->filter, cmd_tell_losses(input));
@@ -129,21 +130,21 @@ static int write_diff(struct request *request, char *const *paths)
 	return status;
 }
 
-/* ---- of a summary ---- */
+/* ---- the page of a summary ---- */
 
 static int refuse_reduced(const struct request *request, int nr_paths)
 {
 	const struct common_options *asked = &request->asked;
 
 	if (nr_paths > 1) {
-		return cmd_usage(&cmd_html, "html takes one summary of reduce; reduce adds up "
-					    "summaries, and only streams can be compared");
+		return cmd_usage(&cmd_html, "html takes one summary of reduce; to merge summaries "
+					    "run reduce, to compare runs name their streams");
 	}
 	if (request->is_svg || select_is_set(&asked->select) ||
 		!numbers_is_empty(&asked->filter.pids) || !numbers_is_empty(&asked->filter.ranks)) {
 		return cmd_usage(&cmd_html,
-			"a summary of reduce has no pictures and no selection of "
-			"processes or steps; use the streams");
+			"--svg and selections of processes or steps need streams, not a "
+			"summary of reduce");
 	}
 	return 0;
 }
@@ -171,7 +172,7 @@ static int run_reduced(struct request *request, char *const *paths, int nr_paths
 	return status;
 }
 
-/* ---- of streams ---- */
+/* ---- the page of streams ---- */
 
 static int run_streams(struct request *request, char **paths, int nr_paths)
 {
@@ -210,12 +211,13 @@ static int run(int argc, char **argv)
 const struct command cmd_html = {
 	.name = "html",
 	.arguments = "-o FILE [OPTION]... [PATH [B]]",
-	.help = "write one page for a browser: charts, all tables, a timeline; or compare two runs",
-	.options = "  -o, --output FILE      the page, such as report.html; - is stdout\n"
-		   "  --top N                rows per table (default: 200; tables over time 2000; "
+	.help = "write an HTML report with charts, all tables and a timeline, or compare two runs",
+	.options = "  -o, --output FILE      the report, such as report.html; - is stdout\n"
+		   "  --top N                rows per table (default: 200, tables over time 2000; "
 		   "0: all)\n"
-		   "  --timeline-size SIZE   size limit of the timeline (default: 2M; 0: none)\n"
-		   "  --svg VIEW             draw one picture instead: breakdown, steps or "
+		   "  --timeline-size SIZE   size limit of the timeline (default: 2M; 0: no "
+		   "timeline)\n"
+		   "  --svg VIEW             draw one SVG picture instead: breakdown, steps or "
 		   "timeline\n" COMMON_OPTIONS_SELECTION_USAGE,
 	.run = run,
 };

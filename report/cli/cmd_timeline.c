@@ -54,7 +54,10 @@ static int take_option(struct request *request, int option)
 	case 'K':
 		return timeline_filter_parse_tracks(&request->filter, optarg)
 			       ? 0
-			       : cmd_usage(&cmd_timeline, "unknown tracks '%s'", optarg);
+			       : cmd_usage(&cmd_timeline,
+					 "unknown track in '%s' (supported: api, ops, nvtx, "
+					 "python, gpu, counters, steps, marks)",
+					 optarg);
 	case 'F':
 		request->filter.is_for_hta = strcmp(optarg, "hta") == 0;
 		return request->filter.is_for_hta
@@ -71,24 +74,24 @@ static int take_option(struct request *request, int option)
 	}
 }
 
-static void tell_parts(const struct timeline_file *file)
+static void warn_split(const struct timeline_file *file)
 {
 	char *first = timeline_file_part(file->path, 1);
 	char *last = timeline_file_part(file->path, file->nr_parts);
 
-	cmd_error("'%s' exceeds the limit of viewers; split by time into %zu files: '%s' "
+	cmd_error("'%s' exceeds the size limit of viewers; split by time into %zu files: '%s' "
 		  "to '%s'",
 		file->path, file->nr_parts, first, last);
 	free(first);
 	free(last);
 }
 
-static void tell_older(const struct timeline_file *file)
+static void warn_older(const struct timeline_file *file)
 {
 	char *first = timeline_file_part(file->path, file->nr_parts + 1);
 	char *last = timeline_file_part(file->path, file->nr_parts + file->nr_older);
 
-	cmd_error("'%s' to '%s' belong to an earlier timeline: remove them before you open all "
+	cmd_error("'%s' to '%s' belong to an earlier timeline; remove them before you open all "
 		  "parts",
 		first, last);
 	free(first);
@@ -101,7 +104,7 @@ static int write_file(const struct request *request, const struct cmd_input *inp
 		.filter = &request->filter,
 		.most_bytes = request->part_bytes};
 	int error = timeline_file_write(&file, input->processes, input->nr_processes);
-	/* Said even if the file could not be written. */
+	/* Printed even if the file could not be written. */
 	int status = (int)cmd_tell_odd(input, &request->asked.filter, cmd_tell_losses(input));
 
 	if (error) {
@@ -109,10 +112,10 @@ static int write_file(const struct request *request, const struct cmd_input *inp
 		return CMD_FAILED;
 	}
 	if (file.nr_parts) {
-		tell_parts(&file);
+		warn_split(&file);
 	}
 	if (file.nr_older) {
-		tell_older(&file);
+		warn_older(&file);
 	}
 	return status;
 }
@@ -147,12 +150,14 @@ const struct command cmd_timeline = {
 		"  -o, --output FILE      x.pftrace for Perfetto (default: trace.pftrace), x.json "
 		"for\n"
 		"                         Chrome, either with .gz; - writes JSON to stdout\n"
-		"  --time SPAN            keep this time since the first event: 1.2s-1.4s, 300ms-\n"
-		"  --min-us N             drop slices shorter than N us\n"
-		"  --tracks LIST          keep these of "
+		"  --time SPAN            keep this span of time since the first event: 1.2s-1.4s, "
+		"300ms-\n"
+		"  --min-us N             drop events shorter than N us\n"
+		"  --tracks LIST          keep these tracks of "
 		"api,ops,nvtx,python,gpu,counters,steps,marks\n"
 		"  --compat hta           leave out what HolisticTraceAnalysis miscounts (JSON)\n"
-		"  --split-size SIZE      split JSON into x-1.json, x-2.json ... of this size "
+		"  --split-size SIZE      split JSON into files x-1.json, x-2.json ... of this "
+		"size "
 		"(default:\n"
 		"                         400M; 0: one file)\n" COMMON_OPTIONS_SELECTION_USAGE,
 	.run = run,

@@ -28,19 +28,19 @@ struct svg_kind {
 };
 
 static const struct svg_kind kinds[] = {
-	{"Where the time of steps went",
-		{{"kernel_ns", "kernels", "#0072b2"}, {"memcpy_ns", "copies", "#e69f00"},
-			{"memset_ns", "sets", "#009e73"},
-			{"communication_ns", "communication alone", "#cc79a7"},
-			{"runtime_ns", "CUDA calls", "#56b4e9"},
-			{"dataloader_ns", "data loader", "#d55e00"},
-			{"cpu_exec_ns", "operators on the CPU", "#f0e442"},
-			{"other_ns", "other", "#5f6670"}}},
-	{"Phases of each step",
-		{{"dataloader_ns", "data loader", "#d55e00"}, {"forward_ns", "forward", "#0072b2"},
-			{"backward_ns", "backward", "#e69f00"},
-			{"optimization_ns", "optimizer", "#009e73"},
-			{"others_ns", "others", "#5f6670"}}},
+	{"Step time breakdown",
+		{{"kernel_ns", "Kernels", "#0072b2"}, {"memcpy_ns", "Memcpy", "#e69f00"},
+			{"memset_ns", "Memset", "#009e73"},
+			{"communication_ns", "Exposed communication", "#cc79a7"},
+			{"runtime_ns", "CUDA API calls", "#56b4e9"},
+			{"dataloader_ns", "Data loader", "#d55e00"},
+			{"cpu_exec_ns", "CPU operators", "#f0e442"},
+			{"other_ns", "Other", "#5f6670"}}},
+	{"Step phases",
+		{{"dataloader_ns", "Data loader", "#d55e00"}, {"forward_ns", "Forward", "#0072b2"},
+			{"backward_ns", "Backward", "#e69f00"},
+			{"optimization_ns", "Optimizer", "#009e73"},
+			{"others_ns", "Other", "#5f6670"}}},
 };
 
 struct svg {
@@ -102,12 +102,12 @@ static void add_label(struct svg *svg, size_t row)
 	if (step->text) {
 		bool is_mean = strcmp(step->text, "average") == 0;
 
-		svg_text(svg->out, is_mean ? "mean" : step->text, is_mean ? 4 : step->nr_text);
+		svg_text(svg->out, is_mean ? "Mean" : step->text, is_mean ? 4 : step->nr_text);
 	} else {
 		buf_printf(svg->out, "%" PRIu64, step->integer);
 	}
 	if (svg->has_many) {
-		buf_printf(svg->out, " of %" PRIu64, pid);
+		buf_printf(svg->out, ", pid %" PRIu64, pid);
 	}
 }
 
@@ -157,7 +157,7 @@ static void draw(struct svg *svg, const char *command, double most)
 	width = width < 470 ? 470 : width;
 	svg_head(svg->out, width, below + 110, svg->kind->title, command);
 	if (svg->nr_bars < svg->table->nr_rows) {
-		buf_printf(svg->out, "; the first %zu of %zu", svg->nr_bars, svg->table->nr_rows);
+		buf_printf(svg->out, "; first %zu of %zu bars", svg->nr_bars, svg->table->nr_rows);
 	}
 	buf_text(svg->out, "</text>\n");
 	add_axis(svg, most, width);
@@ -191,7 +191,7 @@ static const char *write_bars(unsigned int view, const struct cmd_input *input, 
 	}
 	table_destroy(table);
 	view_destroy(class, made);
-	return most ? NULL : "there are no steps with known parts";
+	return most ? NULL : "the recording has no complete step";
 }
 
 const char *html_svg_write(unsigned int view, const struct cmd_input *input, struct buf *out)

@@ -8,7 +8,6 @@
 
 #include "report/html/svg_draw.h"
 #include "report/model/select.h"
-#include "report/model/select.h"
 #include "report/ops/op_walk.h"
 #include "report/ops/phase.h"
 #include "report/timeline/tracks.h"
@@ -66,28 +65,28 @@ struct svg_slices {
 static const struct svg_kind {
 	const char *title, *color, *ink;
 } kinds[SVG_NR_KINDS] = {
-	[CATEGORY_NONE] = {"others", "#5f6670", "#fff"},
-	[CATEGORY_RUNTIME] = {"CUDA calls", "#e69f00", "#000"},
-	[CATEGORY_DRIVER] = {"CUDA calls", "#e69f00", "#000"},
-	[CATEGORY_LIBRARY] = {"CUDA calls", "#e69f00", "#000"},
-	[CATEGORY_OPERATOR] = {"operators", "#56b4e9", "#000"},
-	[CATEGORY_ANNOTATION] = {"ranges", "#009e73", "#000"},
-	[CATEGORY_PYTHON] = {"Python", "#f0e442", "#000"},
-	[CATEGORY_KERNEL] = {"kernels", "#0072b2", "#fff"},
-	[CATEGORY_NCCL] = {"communication", "#d55e00", "#000"},
-	[CATEGORY_COPY] = {"copies", "#cc79a7", "#000"},
-	[CATEGORY_SET] = {"memsets", "#7722cc", "#fff"},
-	[CATEGORY_SYNC] = {"waits", "#5f6670", "#fff"},
-	[CATEGORY_OVERHEAD] = {"CUPTI's overhead", "#779955", "#000"},
-	[CATEGORY_STEP] = {"steps", "#3b7a57", "#fff"},
-	[CATEGORY_MARK] = {"losses and notices", "#a8071a", "#fff"},
-	[CATEGORY_COMM] = {"communication", "#d55e00", "#000"},
-	[CATEGORY_NCCL_API] = {"NCCL calls", "#ffbbbb", "#000"},
-	[SVG_PHASE + PHASE_DATALOADER] = {"data loader", "#e8835a", "#000"},
-	[SVG_PHASE + PHASE_FORWARD] = {"forward", "#8fb8d8", "#000"},
-	[SVG_PHASE + PHASE_BACKWARD] = {"backward", "#f3cf85", "#000"},
-	[SVG_PHASE + PHASE_OPTIMIZATION] = {"optimizer", "#80cdb5", "#000"},
-	[SVG_PHASE + PHASE_OTHERS] = {"other", "#5f6670", "#fff"},
+	[CATEGORY_NONE] = {"Other", "#5f6670", "#fff"},
+	[CATEGORY_RUNTIME] = {"API call", "#e69f00", "#000"},
+	[CATEGORY_DRIVER] = {"API call", "#e69f00", "#000"},
+	[CATEGORY_LIBRARY] = {"API call", "#e69f00", "#000"},
+	[CATEGORY_OPERATOR] = {"Operator", "#56b4e9", "#000"},
+	[CATEGORY_ANNOTATION] = {"Range", "#009e73", "#000"},
+	[CATEGORY_PYTHON] = {"Python function", "#f0e442", "#000"},
+	[CATEGORY_KERNEL] = {"Kernel", "#0072b2", "#fff"},
+	[CATEGORY_NCCL] = {"Communication", "#d55e00", "#000"},
+	[CATEGORY_COPY] = {"Memcpy", "#cc79a7", "#000"},
+	[CATEGORY_SET] = {"Memset", "#7722cc", "#fff"},
+	[CATEGORY_SYNC] = {"Synchronization", "#5f6670", "#fff"},
+	[CATEGORY_OVERHEAD] = {"CUPTI overhead", "#779955", "#000"},
+	[CATEGORY_STEP] = {"Step", "#3b7a57", "#fff"},
+	[CATEGORY_MARK] = {"Dropped events, notice", "#a8071a", "#fff"},
+	[CATEGORY_COMM] = {"Communication", "#d55e00", "#000"},
+	[CATEGORY_NCCL_API] = {"NCCL call", "#ffbbbb", "#000"},
+	[SVG_PHASE + PHASE_DATALOADER] = {"Data loader", "#e8835a", "#000"},
+	[SVG_PHASE + PHASE_FORWARD] = {"Forward", "#8fb8d8", "#000"},
+	[SVG_PHASE + PHASE_BACKWARD] = {"Backward", "#f3cf85", "#000"},
+	[SVG_PHASE + PHASE_OPTIMIZATION] = {"Optimizer", "#80cdb5", "#000"},
+	[SVG_PHASE + PHASE_OTHERS] = {"Other", "#5f6670", "#fff"},
 };
 
 _Static_assert(CATEGORY_NCCL_API + 1 == NR_CATEGORIES, "each category is of a kind");
@@ -511,7 +510,7 @@ static void write_title(const struct cmd_input *input, struct buf *title)
 
 	buf_text(title,
 		memchr(list->text, '-', list->nr_text) || memchr(list->text, ',', list->nr_text)
-			? "Timeline of the steps "
+			? "Timeline of steps "
 			: "Timeline of step ");
 	svg_text(title, list->text, list->nr_text);
 	buf_char(title, '\0');
@@ -527,10 +526,10 @@ static void draw(struct svg_timeline *svg, struct buf *out)
 	write_title(input, &title);
 	svg_head(out, LEFT + PLOT_WIDTH + 30, svg->y + 36, title.bytes,
 		input->nr_processes == 1 ? process_command(input->processes[0]) : "");
-	buf_printf(out, "%s%" PRIu64 " slices in %.6g ms", input->nr_processes == 1 ? "; " : "",
+	buf_printf(out, "%s%" PRIu64 " events in %.6g ms", input->nr_processes == 1 ? "; " : "",
 		svg->nr_drawn, (double)(svg->slices.to - svg->slices.from) / 1e6);
 	if (svg->slices.nr_deep) {
-		buf_printf(out, "; %" PRIu64 " that lie deeper than %u levels are not drawn",
+		buf_printf(out, "; %" PRIu64 " nested deeper than %u levels not drawn",
 			svg->slices.nr_deep, HTML_SVG_DEPTHS);
 	}
 	buf_text(out, "</text>\n");
@@ -548,9 +547,9 @@ const char *html_svg_timeline(const struct cmd_input *input, struct buf *out)
 
 	svg_slices_read(&svg.slices, input);
 	if (svg.slices.is_full) {
-		why = "more than two million slices are chosen, choose fewer steps";
+		why = "the selection has more than two million events; select fewer steps";
 	} else if (svg.slices.from >= svg.slices.to || !svg.slices.nr) {
-		why = "nothing is known of these steps";
+		why = "the selected steps contain no events";
 	} else {
 		draw(&svg, out);
 	}

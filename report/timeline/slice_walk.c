@@ -589,7 +589,7 @@ static void walk_losses(const struct slice_walk *walk, size_t block)
 	for (uint32_t i = 0; i < b.nr_rows; i++) {
 		struct buf text = {0};
 
-		buf_text(&text, "lost: ");
+		buf_text(&text, "dropped: ");
 		buf_text(&text,
 			string_pool_text(process_string(process, b.col[COL_loss_cause][i]), NULL));
 		emit_mark(walk, b.col[COL_loss_tick][i],

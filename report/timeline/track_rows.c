@@ -195,9 +195,10 @@ size_t track_rows_stream(
 	}
 	parent = track_rows_device(rows, place->device);
 	if (place->stream == UINT32_MAX) {
-		buf_text(&name, is_for_waits ? "waits for the device" : "stream (unknown)");
+		buf_text(&name, is_for_waits ? "device synchronization" : "stream (unknown)");
 	} else {
-		buf_printf(&name, "%sstream %u", is_for_waits ? "waits for " : "", place->stream);
+		buf_printf(&name, "stream %u%s", place->stream,
+			is_for_waits ? " synchronization" : "");
 	}
 	row = track_rows_add(
 		rows, kind, place->device, place->stream, rows->rows[parent].track, text_of(&name));

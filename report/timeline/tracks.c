@@ -98,7 +98,7 @@ const char *const key_words[NR_KEYS] = {
 	[KEY_LIMITER] = "occupancy limited by",
 	[KEY_COUNT] = "events",
 	[KEY_CODE] = "code",
-	[KEY_ALGBW] = "GB/s of the algorithm, waiting included",
+	[KEY_ALGBW] = "algorithm bandwidth incl. wait (GB/s)",
 	[KEY_COMM] = "communicator",
 };
 
@@ -470,14 +470,14 @@ static size_t row_of(struct tracks *tracks, const struct slice *slice)
 	case SLICE_WAIT:
 		return track_rows_stream(rows, &slice->place, true);
 	case SLICE_OVERHEAD:
-		return track_rows_other(rows, TRACK_ROW_OVERHEAD, 0, "CUPTI's overhead");
+		return track_rows_other(rows, TRACK_ROW_OVERHEAD, 0, "CUPTI overhead");
 	case SLICE_STEP:
 		return track_rows_other(rows, TRACK_ROW_STEPS, 0, "steps");
 	case SLICE_WINDOW:
 		return track_rows_other(rows, TRACK_ROW_WINDOWS, 0, "record windows");
 	case SLICE_LOSS:
 	case SLICE_NOTICE:
-		return track_rows_other(rows, TRACK_ROW_MARKS, 0, "losses and notices");
+		return track_rows_other(rows, TRACK_ROW_MARKS, 0, "dropped events and notices");
 	case SLICE_COLLECTIVE:
 		return comm_row(tracks, slice);
 	default:

@@ -148,7 +148,7 @@ ok grep -q 'these steps have no length' "$T/err"
 
 "$REPORT" html "$T/ops.gprof" 2>"$T/err"
 is 2 $? "status without -o"
-is "gprof-report: name the output: -o report.html; try: gprof-report help html" "$(cat "$T/err")" "usage"
+is "gprof-report: no output file; example: -o report.html; try: gprof-report help html" "$(cat "$T/err")" "usage"
 "$REPORT" html -o "$T/none/x.html" "$T/ops.gprof" 2>"$T/err"
 is 1 $? "status where it cannot be written"
 "$REPORT" html -o "$T/x.html" --steps 77 "$T/ops.gprof" 2>"$T/err"

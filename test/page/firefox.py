@@ -29,7 +29,7 @@ def errors(driver):
 
 
 def is_shown(driver):
-    return driver.execute_script("return document.querySelector('main').innerText.trim().length > 0 && !document.body.innerText.includes('unpacking');")
+    return driver.execute_script("return document.querySelector('main').innerText.trim().length > 0 && !document.body.innerText.includes('Unpacking');")
 
 
 def look(driver, path):

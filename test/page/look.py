@@ -149,7 +149,7 @@ def check_step(page):
     page.goto("about:blank")
     page.goto("file://" + os.path.abspath(path) + "#step/1/none")
     drawn(page)
-    must("no such step" in page.locator("main").inner_text(), "a step that is not there")
+    must("No such step" in page.locator("main").inner_text(), "a step that is not there")
 
 
 def check_first(page):
@@ -159,7 +159,7 @@ def check_first(page):
     steps = [row for row in expected["step_stats"]["rows"] if row["part"] == "Step"]
     if steps:
         slowest = max(row["avg_ns"] for row in steps)
-        shown = page.locator(".card", has_text="Step time").locator("b").inner_text().split()
+        shown = page.locator(".card", has=page.locator("h3", has_text="Step time")).locator("b").inner_text().split()
         factor = {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1}[shown[1]]
         must(abs(float(shown[0]) * factor - slowest) <= 1e-3 * slowest, "step time " + " ".join(shown))
     stalls = [row for row in expected["hang"]["rows"] if row["what"] == "stall"]
@@ -169,7 +169,7 @@ def check_first(page):
         must(cards.locator("b").inner_text() == str(len(stalls)), "how many stalls")
         must(all(row["name"] in cards.inner_text() for row in stalls[-3:]), "what has not come")
     use = page.locator(".card", has_text="GPU utilization").inner_text()
-    must(not expected["gpu_summary"]["rows"] or ("of the steps" in use) == any(row["step"] != "all" for row in expected["breakdown"]["rows"]),
+    must(not expected["gpu_summary"]["rows"] or ("of step time" in use) == any(row["step"] != "all" for row in expected["breakdown"]["rows"]),
          "what the use of GPUs is a share of: " + use)
     findings = [row for row in expected["advice"]["rows"] if row["verdict"] == "finding" and not row["same_as"]]
     for row in findings[:3]:
@@ -204,13 +204,13 @@ def check_heat(page):
     steps = [(row["rank"], row["step"], row["duration_ns"], row["pid"]) for row in expected["steps"]["rows"]
              if row["duration_ns"] is not None and row["rank"] is not None]
     has_ranks = len({step[0] for step in steps}) > 1
-    heat = page.get_by_role("img", name="Ranks and steps")
+    heat = page.get_by_role("img", name="Step time per rank")
     must(heat.count() == has_ranks, "%d fields of ranks and steps" % heat.count())
     if not has_ranks:
         return
-    button = page.get_by_role("button", name=re.compile("^all \\d+ ranks"))
+    button = page.get_by_role("button", name=re.compile("^Show all \\d+ ranks"))
     must((button.count() == 1) == (len({step[0] for step in steps}) > 16), "a button for more ranks")
-    ask = """() => { const chart = Chart.getChart(document.querySelector('canvas[aria-label^="Ranks and steps"]')), set = chart.data.datasets[0];
+    ask = """() => { const chart = Chart.getChart(document.querySelector('canvas[aria-label^="Step time per rank"]')), set = chart.data.datasets[0];
         return set.data.map((cell, i) => [cell.y, cell.x[0], cell.x[1], cell.pid, cell.step, cell.ns, set.backgroundColor[i]]); }"""
     if button.count():
         few = {row[0] for row in page.evaluate(ask)}
@@ -228,7 +228,7 @@ def check_heat(page):
         colors.setdefault(next(i for i, most in enumerate(levels) if ns <= median * most), set()).add(color)
     must(len(cells) == len({(each[0], next((c[1] for c in cells if c[1] < each[1] < c[2]), None)) for each in steps}), "%d cells" % len(cells))
     must(all(len(each) == 1 for each in colors.values()) and len(set.union(*colors.values())) == len(colors), "colours of levels: %s" % colors)
-    at = page.evaluate("""() => { const chart = Chart.getChart(document.querySelector('canvas[aria-label^="Ranks and steps"]'));
+    at = page.evaluate("""() => { const chart = Chart.getChart(document.querySelector('canvas[aria-label^="Step time per rank"]'));
         const all = chart.getDatasetMeta(0).data, most = chart.data.datasets[0].data.reduce((best, cell, i, cells) => cell.ns > cells[best].ns ? i : best, 0);
         return [all[most].getCenterPoint().x, all[most].getCenterPoint().y, chart.data.datasets[0].data[most].step, chart.data.datasets[0].data[most].y]; }""")
     heat.click(position={"x": at[0], "y": at[1]})

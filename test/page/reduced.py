@@ -40,7 +40,7 @@ def check_overview(page):
         must(field["nr_ranks"] == nr, "ranks of the field")
         longest = max(cell[1] for rank in field["ranks"] for cell in rank["cells"] if cell)
         must(longest == max(durations), "the longest step of the field")
-        must(page.locator("h3", has_text="Steps of ranks").count() == 1, "the field is on the first page")
+        must(page.locator("h3", has_text="Step time per rank").count() == 1, "the field is on the first page")
 
 
 look(chromium, path, expected, check_overview, "reduced", pictures)

@@ -55,7 +55,7 @@ def details(page):
 
 def save(page, suffix):
     with page.expect_download() as download:
-        page.get_by_role("button", name="saves the slices").click()
+        page.get_by_role("button", name="Save the selected").click()
     download.value.save_as("%s/%s%s.pftrace" % (saved, name, suffix))
 
 
@@ -103,36 +103,36 @@ def check_zoom(page):
 def check_search(page):
     """Each kernel of the table is found as often as it was called; a click on it shows what is known of it."""
     rows = expected["kernel"]["rows"]
-    search, status = page.get_by_label("search slices by name"), page.locator(".timeline").locator("xpath=..").get_by_role("status")
+    search, status = page.get_by_label("Search events by name"), page.locator(".timeline").locator("xpath=..").get_by_role("status")
     name = max(rows, key=lambda row: row["calls"])["name"]
     search.fill(name)
     nr = sum(row["calls"] for row in rows if name.lower() in row["name"].lower())
     must(status.inner_text() == "{:,} found".format(nr), "%s of %s, not %d" % (status.inner_text(), name, nr))
-    page.get_by_role("button", name="next that was found").click()
+    page.get_by_role("button", name="Next match").click()
     must(status.inner_text().endswith(" of {:,}".format(nr)), "which one: " + status.inner_text())
     first = details(page)
     must(any(name in value for value in first.values()), "details of the kernel: %s" % first)
-    for key in ("begins", "takes", "on", "correlation", "device", "stream", "grid", "block", "registers per thread"):
+    for key in ("Start", "Duration", "Track", "Correlation", "Device", "Stream", "Grid", "Block", "Registers per thread"):
         must(key in first, "no %s of a kernel" % key)
     search.press("Enter")
-    must(details(page)["begins"] != first["begins"] or details(page)["takes"] != first["takes"] or nr == 1, "the next one is another")
-    page.get_by_role("button", name="previous that was found").click()
+    must(details(page)["Start"] != first["Start"] or details(page)["Duration"] != first["Duration"] or nr == 1, "the next one is another")
+    page.get_by_role("button", name="Previous match").click()
     must(details(page) == first, "back at the first")
     picture(page, "found")
     search.fill("no such slice")
-    must(status.inner_text().startswith("none"), "found what is not there: " + status.inner_text())
+    must(status.inner_text().startswith("No match"), "found what is not there: " + status.inner_text())
     search.fill(name)
-    page.get_by_role("button", name="next that was found").click()
+    page.get_by_role("button", name="Next match").click()
     return details(page)
 
 
 def check_flow(page, kernel):
     """From a kernel to its call and back; the pointer selects, too."""
-    if "launched by" not in kernel:
+    if "Launched by" not in kernel:
         return
     page.locator(".slice button").first.click()
     call = details(page)
-    must("CUDA calls" in call and call["correlation"] == kernel["correlation"] and "launches" in call, "the call: %s" % call)
+    must("API call" in call and call["Correlation"] == kernel["Correlation"] and "Launched" in call, "the call: %s" % call)
     page.locator(".slice button").first.click()
     must(details(page) == kernel, "the kernel of its call")
     rows = page.locator(".timeline .rows")
@@ -163,9 +163,9 @@ def check_keys(page):
     page.keyboard.press(",")
     must(details(page) == first, "comma goes back")
     page.keyboard.press("]")
-    must(details(page).get("on") != first.get("on") or details(page) != first, "] goes to the next row")
+    must(details(page).get("Track") != first.get("Track") or details(page) != first, "] goes to the next row")
     must(second, "a second slice")
-    page.get_by_label("search slices by name").fill(second["on"] and next(iter(second.values())))
+    page.get_by_label("Search events by name").fill(second["Track"] and next(iter(second.values())))
     rows = page.locator(".timeline .rows")
     rows.focus()
     page.keyboard.press("n")
@@ -177,7 +177,7 @@ def check_keys(page):
     page.keyboard.press("/")
     page.keyboard.press("Control+a")
     page.keyboard.press("Delete")
-    must(page.get_by_label("search slices by name").input_value() == "", "/ does not go to the search")
+    must(page.get_by_label("Search events by name").input_value() == "", "/ does not go to the search")
     rows.focus()
     page.keyboard.press("Escape")
     page.keyboard.press("0")
@@ -212,15 +212,15 @@ def check_links(page):
 
 def check_sums(page):
     """What has no slice of its own is told on a click, and a frame draws no more than its pixels."""
-    must("only as sums" in page.locator("main").inner_text(), "the page does not say that there are sums")
+    must("are merged into bins" in page.locator("main").inner_text(), "the page does not say that events are merged")
     box = page.locator(".timeline .rows canvas").bounding_box()
     found = {}
     for i in range(400):
         page.mouse.click(box["x"] + 212 + i * 97 % (box["width"] - 220), box["y"] + 4 + i * 18 % (box["height"] - 8))
         found = details(page)
-        if "sum of" in found:
+        if "Merged" in found:
             break
-    must("sum of" in found and "longest" in found and "its name" in found, "no click finds a sum: %s" % found)
+    must("Merged" in found and "Longest" in found and "Name of the longest" in found, "no click finds a sum: %s" % found)
     picture(page, "sums")
     page.evaluate("""() => {
         const draw = CanvasRenderingContext2D.prototype.fillRect;
@@ -299,7 +299,7 @@ def work(browser, scheme):
     open_page(page, "#timeline")
     must(pixels(page) > 8, "%d colours in %s" % (pixels(page), scheme))
     picture(page, scheme)
-    must(("All of them are here" in page.locator("main").inner_text()) == is_whole, "the page does not say whether all slices are there")
+    must(("events are drawn one by one." in page.locator("main").inner_text() and "are merged" not in page.locator("main").inner_text()) == is_whole, "the page does not say whether all slices are there")
     check_rows(page)
     if name == "hostile":
         check_deep(page)

@@ -5,7 +5,7 @@ import sys
 
 from check import Reader, by_protoc
 
-RATE = "GB/s of the algorithm, waiting included"
+RATE = "algorithm bandwidth incl. wait (GB/s)"
 # Name, begin in us after the first, length in us, bytes, GB/s, is it joined with the other rank's?
 EXPECTED = {
     "NCCL communicator fedcba9876543210, rank 0 of 2": [

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pages that compare two runs: what takes longer in B than in A, and whether the difference exceeds the noise. Their data
- * are the tables of `diff --format json`. page.js provides the functions that draw and link.
+ * The pages that compare two runs: what takes longer in B than in A, and whether the difference is significant. Their data
+ * are the tables of `diff --format json`. pages.js provides the functions that draw and link.
  */
 "use strict";
 
 const diffOf = ({make, one, rowsOf, chart, charts, card, addLink, hashOf, short, aboutPage}) => {
 const sections = [["step", "Steps"], ["phase", "Phases"], ["operator", "Operators"], ["kernel", "Kernels"], ["copy", "Copies"]];
-const words = {step_time: "Step time", run_time: "Run time", kernel_time: "Kernels, added up", copy_time: "Copies and sets, added up"};
+const words = {step_time: "Step time", run_time: "Run time", kernel_time: "Sum of kernel times", copy_time: "Sum of memcpy and memset times"};
 const sides = rowsOf("sides"), isOfSteps = sides.every((row) => row.steps !== null);
 
 function signed(value) {
@@ -19,10 +19,11 @@ function percent(row) {
 }
 
 function noise(row) {
-	return row.noise === "beyond" ? "more than the noise of the steps" : row.noise === "within" ? "within the noise of the steps" : "the noise is unknown";
+	const p = row.p === null || row.p === undefined ? "" : row.p < .001 ? " (p < 0.001)" : " (p = " + row.p.toFixed(3) + ")";
+	return (row.noise === "beyond" ? "significant" : row.noise === "within" ? "not significant" : "significance unknown") + p;
 }
 
-/* Growth is bad, shrinking is good; only changes that chance does not explain get a colour. */
+/* Growth is bad, shrinking is good; only significant changes get a colour. */
 function mood(row) {
 	return row.noise !== "beyond" ? "" : row.change_ns > 0 ? "bad" : "good";
 }
@@ -30,29 +31,29 @@ function mood(row) {
 function stepCards(parent) {
 	for (const row of rowsOf("step").slice(0, 6)) {
 		card(parent, words[row.name] || row.name, signed(row.change_ns) + percent(row),
-			["A " + one(row.a_ns, "time") + ", B " + one(row.b_ns, "time") + (isOfSteps ? ", mean of a step" : ""), noise(row)], mood(row));
+			["A " + one(row.a_ns, "time") + ", B " + one(row.b_ns, "time") + (isOfSteps ? " per step" : ""), noise(row)], mood(row));
 	}
 }
 
-/* The changes of all sections that exceed the noise. */
+/* The significant changes of all sections. */
 function changes(parent) {
 	const rows = sections.slice(1).flatMap(([key, title]) => rowsOf(key).filter((row) => row.noise === "beyond").map((row) => ({...row, key, title})));
 	const section = make("section", parent);
 	section.id = "changes";
-	make("h3", section, "What changed beyond noise");
+	make("h3", section, "Significant changes");
 	if (!rows.length) {
-		make("p", section, rowsOf("step").some((row) => row.noise !== "unknown") ? "nothing" : "unknown: a side has fewer than two steps", "note");
+		make("p", section, rowsOf("step").some((row) => row.noise !== "unknown") ? "None" : "n/a: significance needs two steps on each side", "note");
 		return;
 	}
-	make("p", section, rows.length + (rows.length === 1 ? " change" : " changes") + " of phases, operators, kernels and copies; the largest. Operators lie in phases: their changes do not add up.", "note");
 	const list = make("ol", section, null, "advice");
 	for (const row of rows.sort((a, b) => Math.abs(b.change_ns) - Math.abs(a.change_ns)).slice(0, 12)) {
 		const item = make("li", list), what = make("strong", item, signed(row.change_ns) + percent(row), mood(row));
-		what.title = "p " + (row.p === null ? "unknown" : row.p.toFixed(3));
+		what.title = noise(row);
 		item.append(" — ");
 		addLink(item, short(row.name, 80), hashOf(row.key, row.key, '"' + row.name + '"')).title = row.name;
-		make("span", item, ", " + row.title.toLowerCase() + (row.match === "new" ? ", not in A" : row.match === "gone" ? ", not in B" : ""));
+		make("span", item, ", " + row.title.toLowerCase() + (row.match === "new" ? ", only in B" : row.match === "gone" ? ", only in A" : ""));
 	}
+	make("p", section, (rows.length > 12 ? "The 12 largest of " + rows.length + ". " : "") + "Changes do not add up: phases contain operators.", "note");
 }
 
 /* Bars of A and B, side by side. */
@@ -66,16 +67,16 @@ function overview(parent) {
 	stepCards(make("div", parent, null, "cards"));
 	const grid = charts(parent);
 	changes(grid);
-	beside(grid, isOfSteps ? "Phases, mean of a step" : "Phases", "phase", 12);
-	beside(grid, "Kernels that changed most", "kernel", 10);
-	beside(grid, "Operators that changed most, without those in them", "operator", 10);
+	beside(grid, isOfSteps ? "Phases, mean per step" : "Phases", "phase", 12);
+	beside(grid, "Kernels with the largest change", "kernel", 10);
+	beside(grid, "Operators with the largest change in self time", "operator", 10);
 }
 
 return {
 	who: sides.map((row) => row.side + ": " + row.path).join(", "),
 	pages: [
 		["overview", "Overview", overview, ["sides", "step"]],
-		...sections.slice(1).map(([key, title]) => [key, title, (parent) => beside(parent, "The largest changes", key, 20), [key]]),
+		...sections.slice(1).map(([key, title]) => [key, title, (parent) => beside(parent, "Largest changes", key, 20), [key]]),
 		["about", "About", aboutPage, []],
 	],
 };

@@ -187,7 +187,7 @@ async function load(text) {
 }
 
 const categoryOf = (data, row, i) => data.categories[data.sets[row.set[i]][0]];
-const isMoment = (data, row, i) => data.sets[row.set[i]][1] === 1;
+const isInstant = (data, row, i) => data.sets[row.set[i]][1] === 1;
 
 /* [key, value] of a slice, as texts and numbers. */
 function argsOf(data, row, i) {
@@ -208,13 +208,13 @@ const arrowKey = (data, row, i) => data.tracks[row.track].process + " arrow " + 
 /* Joins calls with what they launched, by process and correlation id, and forward operators with their autograd nodes. */
 function joinFlows(data) {
 	const flows = new Map(), calls = new Set(["cuda_runtime", "cuda_driver", "library"]);
-	const works = new Set(["kernel", "kernel,nccl", "gpu_memcpy", "gpu_memset"]);
-	const kinds = data.sets.map((set) => calls.has(data.categories[set[0]]) ? "calls" : works.has(data.categories[set[0]]) ? "works" : null);
+	const activities = new Set(["kernel", "kernel,nccl", "gpu_memcpy", "gpu_memset"]);
+	const kinds = data.sets.map((set) => calls.has(data.categories[set[0]]) ? "calls" : activities.has(data.categories[set[0]]) ? "activities" : null);
 	for (const row of data.rows) {
 		for (let i = 0; i < row.nr; i++) {
 			const kind = row.correlation[i] ? kinds[row.set[i]] : null;
 			if (kind) {
-				const key = flowKey(data, row, i), flow = flows.get(key) || {calls: [], works: []};
+				const key = flowKey(data, row, i), flow = flows.get(key) || {calls: [], activities: []};
 				flow[kind].push([row, i]);
 				flows.set(key, flow);
 			}
@@ -223,17 +223,17 @@ function joinFlows(data) {
 	for (const row of data.rows) {
 		for (let i = 0; i < row.nr; i++) {
 			if (row.arrow[i]) {
-				const key = arrowKey(data, row, i), flow = flows.get(key) || {calls: [], works: [], isAutograd: true};
-				flow[flow.calls.length ? "works" : "calls"].push([row, i]);
+				const key = arrowKey(data, row, i), flow = flows.get(key) || {calls: [], activities: [], isAutograd: true};
+				flow[flow.calls.length ? "activities" : "calls"].push([row, i]);
 				flows.set(key, flow);
 			}
 		}
 	}
 	for (const [key, flow] of flows) {
-		if (flow.isAutograd && flow.works.length && flow.works[0][0].begin[flow.works[0][1]] < flow.calls[0][0].begin[flow.calls[0][1]]) {
-			[flow.calls, flow.works] = [flow.works, flow.calls];
+		if (flow.isAutograd && flow.activities.length && flow.activities[0][0].begin[flow.activities[0][1]] < flow.calls[0][0].begin[flow.calls[0][1]]) {
+			[flow.calls, flow.activities] = [flow.activities, flow.calls];
 		}
-		if (!flow.calls.length || !flow.works.length) {
+		if (!flow.calls.length || !flow.activities.length) {
 			flows.delete(key);
 		}
 	}
@@ -246,5 +246,5 @@ function flowOf(data, row, i) {
 	return data.flows.get(row.arrow[i] ? arrowKey(data, row, i) : flowKey(data, row, i));
 }
 
-return {UINT, INT, DOUBLE, TEXT, NUMBER, load, longest, atLeast, firstFrom, categoryOf, isMoment, argsOf, flowOf};
+return {UINT, INT, DOUBLE, TEXT, NUMBER, load, longest, atLeast, firstFrom, categoryOf, isInstant, argsOf, flowOf};
 })();

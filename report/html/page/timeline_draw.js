@@ -6,8 +6,8 @@
 "use strict";
 
 const timelinePictureOf = (tools) => {
-const {longest, atLeast, firstFrom, isMoment} = timelineData;
-const {ROW, GAP, WIDE, kindOf, kindAt, shadesOf, moment, tickOf} = timelineRows;
+const {longest, atLeast, firstFrom, isInstant} = timelineData;
+const {ROW, GAP, WIDE, kindOf, kindAt, shadesOf, timeText, tickOf} = timelineRows;
 
 class Picture {
 	constructor(view) {
@@ -50,12 +50,12 @@ class Picture {
 		context.font = "11px " + getComputedStyle(box).fontFamily;
 		context.textBaseline = "middle";
 		context.fillStyle = this.dim;
-		context.fillText("since the first event", 6, height / 2, gutter - 12);
+		context.fillText("Time since first event", 6, height / 2, gutter - 12);
 		/* A counted loop: in damaged streams times may be so large that adding a step changes nothing. */
 		const first = Math.ceil(from / step) * step, nr = Math.min(200, Math.floor((to - first) / step) + 1);
 		for (let k = 0; k < nr; k++) {
 			const ns = first + k * step, x = gutter + (ns - from) * scale;
-			const text = moment(ns, step);
+			const text = timeText(ns, step);
 			context.fillStyle = this.dim;
 			if (x + 4 + context.measureText(text).width < gutter + width) {
 				context.fillText(text, x + 4, height / 2);
@@ -100,9 +100,9 @@ class Picture {
 		const {data, from, to, scale, width} = this.view;
 		for (let i = firstFrom(row, from); i < row.nr && row.begin[i] < to;) {
 			const x = (row.begin[i] - from) * scale, end = (row.end[i] - from) * scale;
-			if (isMoment(data, row, i)) {
+			if (isInstant(data, row, i)) {
 				this.flush(context);
-				i = this.drawMoment(context, row, i, x, y);
+				i = this.drawInstant(context, row, i, x, y);
 				continue;
 			}
 			if (end - x >= WIDE) {
@@ -135,7 +135,7 @@ class Picture {
 	}
 
 	/* A pin; pins that would hide each other become one. Returns the place of the next slice. */
-	drawMoment(context, row, i, x, y) {
+	drawInstant(context, row, i, x, y) {
 		const until = row.begin[i] + 3 / this.view.scale;
 		context.globalAlpha = this.isFaded(row.name[i]) ? .2 : 1;
 		context.fillStyle = this.fillOf(row, i);

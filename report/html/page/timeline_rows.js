@@ -11,14 +11,14 @@ const WIDE = 1.5; /* slices of at least that many pixels are drawn one by one */
 
 /* ---- kinds of slices ---- */
 
-const other = [null, "others", "#5f6670"];
+const other = [null, "Other", "#5f6670"];
 /* The palette of Okabe and Ito, and darker colours like it. [category, title, colour] */
 const kinds = [
-	["step", "steps and windows", "#3b7a57"], ["cpu_op", "operators", "#56b4e9"], ["python_function", "Python", "#f0e442"],
-	["user_annotation", "ranges", "#009e73"], ["cuda_runtime", "CUDA calls", "#e69f00"], ["cuda_driver", "CUDA calls", "#e69f00"],
-	["library", "CUDA calls", "#e69f00"], ["kernel", "kernels", "#0072b2"], ["kernel,nccl", "communication", "#d55e00"],
-	["gpu_memcpy", "copies", "#cc79a7"], ["gpu_memset", "memsets", "#7722cc"], ["cuda_sync", "waits", "#5f6670"],
-	["nccl", "NCCL calls", "#ffbbbb"], ["overhead", "CUPTI's overhead", "#779955"], ["mark", "losses and notices", "#a8071a"], other,
+	["step", "Step, record window", "#3b7a57"], ["cpu_op", "Operator", "#56b4e9"], ["python_function", "Python function", "#f0e442"],
+	["user_annotation", "Range", "#009e73"], ["cuda_runtime", "API call", "#e69f00"], ["cuda_driver", "API call", "#e69f00"],
+	["library", "API call", "#e69f00"], ["kernel", "Kernel", "#0072b2"], ["kernel,nccl", "Communication", "#d55e00"], ["collective", "Communication", "#d55e00"],
+	["gpu_memcpy", "Memcpy", "#cc79a7"], ["gpu_memset", "Memset", "#7722cc"], ["cuda_sync", "Synchronization", "#5f6670"],
+	["nccl", "NCCL call", "#ffbbbb"], ["overhead", "CUPTI overhead", "#779955"], ["mark", "Dropped events, notice", "#a8071a"], other,
 ];
 const kindsByCategory = new Map(kinds.map((kind) => [kind[0], kind]));
 const kindOf = (category) => kindsByCategory.get(category) || other;
@@ -83,7 +83,7 @@ function place(layout) {
 const units = [["s", 1e9], ["ms", 1e6], ["us", 1e3], ["ns", 1]];
 
 /* A time on the axis, with enough digits to distinguish neighbours. */
-function moment(ns, step) {
+function timeText(ns, step) {
 	const unit = units.find((each) => Math.max(Math.abs(ns), step) >= each[1]) || units[3];
 	return Number((ns / unit[1]).toFixed(Math.max(0, Math.ceil(Math.log10(unit[1] / step))))).toLocaleString("en-US", {maximumFractionDigits: 9}) + " " + unit[0];
 }
@@ -93,5 +93,5 @@ function tickOf(span, most) {
 	return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= least) || 10 * power;
 }
 
-return {ROW, GAP, WIDE, kinds, kindOf, kindAt, shadesOf, addNames, layoutOf, place, moment, tickOf};
+return {ROW, GAP, WIDE, kinds, kindOf, kindAt, shadesOf, addNames, layoutOf, place, timeText, tickOf};
 })();

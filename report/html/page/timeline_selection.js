@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The selected slice of the timeline and the search: moving from slice to slice, details of a slice, and links to tables
+ * The search in the timeline and the selected slice: the next match, the next slice, details, and links to tables
  * about it. Names from the target are set as text, never as markup.
  */
 "use strict";
 
 const timelineSelectionOf = (tools) => {
 const {make, one} = tools;
-const {atLeast, categoryOf, isMoment, argsOf, flowOf} = timelineData;
-const {ROW, GAP, kindAt, moment} = timelineRows;
+const {atLeast, categoryOf, isInstant, argsOf, flowOf} = timelineData;
+const {ROW, GAP, kindAt, timeText} = timelineRows;
 
 /* The pages with tables of such names. */
 const tablesOf = {kernel: ["kernels", "kernel"], "kernel,nccl": ["kernels", "kernel"], gpu_memcpy: ["copies", "memcpy"], gpu_memset: ["copies", "memset"],
@@ -27,7 +27,7 @@ class Selection {
 		this.showDetails();
 	}
 
-	/* ---- what was asked for ---- */
+	/* ---- search ---- */
 
 	/* isExact: the whole name must match. process: only slices of that process. */
 	find(text, isExact = false, process = 0) {
@@ -45,13 +45,13 @@ class Selection {
 			}
 		}
 		this.hits.sort(([a, i], [b, k]) => a.begin[i] - b.begin[k]);
-		this.tellHits();
+		this.showHits();
 		this.view.redraw();
 	}
 
-	tellHits() {
+	showHits() {
 		const nr = this.hits.length.toLocaleString("en-US");
-		this.status.textContent = !this.found ? "" : !this.hits.length ? "none is drawn by itself" + (this.view.data.dropped ? "; it may be in the sums" : "")
+		this.status.textContent = !this.found ? "" : !this.hits.length ? "No match" + (this.view.data.dropped ? " among events drawn one by one" : "")
 			: (this.at >= 0 ? (this.at + 1).toLocaleString("en-US") + " of " : "") + nr + (this.at < 0 ? " found" : "");
 	}
 
@@ -69,7 +69,7 @@ class Selection {
 		}
 		this.select(this.hits[this.at]);
 		this.reveal();
-		this.tellHits();
+		this.showHits();
 	}
 
 	select(slice) {
@@ -125,7 +125,7 @@ class Selection {
 	/* The arrow from a call to its GPU activity. */
 	arrows() {
 		const flow = this.flow();
-		return flow ? flow.calls.slice(0, 4).flatMap((call) => flow.works.slice(0, 64).map((work) => [call, work])) : [];
+		return flow ? flow.calls.slice(0, 4).flatMap((call) => flow.activities.slice(0, 64).map((activity) => [call, activity])) : [];
 	}
 
 	flow() {
@@ -139,19 +139,19 @@ class Selection {
 		const list = make("dl", null, null, "slice"), data = this.view.data;
 		const add = (key, value, isWide) => {
 			const line = make("div", list, null, isWide ? "wide" : "");
-			make("dt", line, key);
+			make("dt", line, key[0].toUpperCase() + key.slice(1));
 			return make("dd", line, value);
 		};
 		this.details.replaceChildren(list);
 		if (bucket) {
-			add("sum of", bucket.nr.toLocaleString("en-US") + " slices and moments that begin between " + one(bucket.at * row.bucketWidth, "time") + " and " + one((bucket.at + 1) * row.bucketWidth, "time"), true);
-			add("busy", one(bucket.busy, "time") + " (" + (100 * bucket.busy / row.bucketWidth).toFixed(1) + " %)");
-			add("longest", one(bucket.longest, "time"));
-			add("its name", data.strings[bucket.name], true);
+			add("Merged", bucket.nr.toLocaleString("en-US") + (bucket.nr === 1 ? " event" : " events") + " between " + one(bucket.at * row.bucketWidth, "time") + " and " + one((bucket.at + 1) * row.bucketWidth, "time"), true);
+			add("Busy", one(bucket.busy, "time") + " (" + (100 * bucket.busy / row.bucketWidth).toFixed(1) + " % of the bin)");
+			add("Longest", one(bucket.longest, "time"));
+			add("Name of the longest", data.strings[bucket.name], true);
 		} else if (this.slice) {
 			this.fillDetails(add, ...this.slice);
 		} else {
-			list.append(make("p", null, "A click on a slice shows what is known of it. Wheel, w and s zoom; dragging, a and d move; Shift and dragging chooses a time to save.", "note wide"));
+			list.append(make("p", null, "Click: details. Scroll or W/S: zoom. Drag or A/D: pan. Shift+drag: select a time. ?: all keys.", "note wide"));
 		}
 	}
 
@@ -171,18 +171,18 @@ class Selection {
 		if (address) {
 			make("a", title, name).href = address;
 		}
-		add("begins", moment(row.begin[i], 1));
-		if (!isMoment(data, row, i)) {
-			add("takes", one(length, "time") + (length >= 1000 ? " (" + length.toLocaleString("en-US") + " ns)" : ""));
+		add("Start", timeText(row.begin[i], 1));
+		if (!isInstant(data, row, i)) {
+			add("Duration", one(length, "time") + (length >= 1000 ? " (" + length.toLocaleString("en-US") + " ns)" : ""));
 		}
-		add("on", track.name);
+		add("Track", track.name);
 		for (const [key, value] of argsOf(data, row, i)) {
 			if (value !== null) {
 				const text = key === "bytes" ? value.toLocaleString("en-US") : typeof value === "number" && !Number.isInteger(value) ? String(Number(value.toPrecision(4))) : String(value);
 				add(key, text, text.length > 40);
 			}
 		}
-		for (const [key, ends] of flow ? [[flow.isAutograd ? "forward" : "launched by", flow.calls], [flow.isAutograd ? "backward" : "launches", flow.works]] : []) {
+		for (const [key, ends] of flow ? [[flow.isAutograd ? "Forward" : "Launched by", flow.calls], [flow.isAutograd ? "Backward" : "Launched", flow.activities]] : []) {
 			const others = ends.filter(([each, k]) => each !== row || k !== i);
 			const dd = others.length ? add(key, null, true) : null;
 			for (const end of others.slice(0, 8)) {

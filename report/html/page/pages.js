@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The page of `gprof-report html`: its pages, navigation between them, and the page about the page.
+ * The pages of `gprof-report html`, what each has, and navigation between them.
  */
 "use strict";
 
@@ -13,19 +13,20 @@ const main = document.getElementById("main");
 
 const timeline = timelineOf({make, one, short, css, rowsOf, keyOf, rowsHash, stepHash, hashOf, partsOfHash, shown});
 
-/* Tables whose names are slices of the timeline. */
+/* Tables whose names are events of the timeline. */
 linkRows(["kernel", "kernel_operator", "memcpy", "memset", "operator", "api", "nvtx", "user_ranges", "python", "collectives"],
 	"timeline", (row) => timeline.hashOf("find", row.name));
 
 function aboutPage(parent) {
 	const section = make("section", parent);
 	make("h3", section, "This page");
-	make("p", section, "written " + data.page.written + " by gprof-report " + data.gprof_report + "; tables have up to " +
-		(data.page.top || "all") + (data.page.top ? " rows, those over time 2000" : " rows") + "; its figures are those of " + (diff ? "diff" : "summary") + " --format json.");
-	make("p", section, "A dash is a value that the data do not tell. Click on a name to see all of it.", "note");
+	make("p", section, "Written " + data.page.written + " by gprof-report " + data.gprof_report + ". " + (data.page.top
+		? "Tables have up to " + data.page.top + " rows (--top), tables over time up to 2000. " : "") +
+		"gprof-report " + (diff ? "diff" : "summary") + " --format json prints the same numbers.");
+	make("p", section, "A dash (–) marks a value that the recording does not contain. Click a cut-off name to expand it.", "note");
 	for (const each of data.page.facts) {
 		const details = make("details", section);
-		make("summary", details, "what the stream says of pid " + each.pid + (each.side ? " of " + each.side : ""));
+		make("summary", details, "Recorded facts, pid " + each.pid + (each.side ? " of " + each.side : ""));
 		const body = make("tbody", make("table", make("div", details, null, "scroll")));
 		for (const [key, value] of each.facts) {
 			const row = make("tr", body);
@@ -35,13 +36,13 @@ function aboutPage(parent) {
 		details.open = data.page.facts.length === 1;
 	}
 	const licences = make("section", parent);
-	make("h3", licences, "Licences");
+	make("h3", licences, "Licenses");
 	make("p", licences, "gprof: Apache-2.0.");
 	if (hasCharts) {
-		make("p", licences, "Charts: Chart.js " + Chart.version + ", whose terms are");
+		make("p", licences, "Charts: Chart.js " + Chart.version + ", under these terms:");
 		make("pre", licences, data.page.licence);
 	} else {
-		make("p", licences, "This gprof-report was built without libjs-chart.js: charts are plain bars.");
+		make("p", licences, "gprof-report was built without Chart.js (libjs-chart.js): charts are plain bars.");
 	}
 }
 
@@ -56,53 +57,53 @@ const pages = other ? other.pages : [
 	["overview", "Overview", overviewPage, []],
 	["steps", "Steps", (parent) => {
 		stepTimes(parent);
-		stack(parent, "Phases of each step", "steps", stepLabel, [["dataloader_ns", "data loader"], ["forward_ns", "forward"], ["backward_ns", "backward"], ["optimization_ns", "optimizer"], ["others_ns", "others"]], {axis: "step"});
-		stack(parent, "Where the time of steps went", "breakdown", stepLabel, breakdownParts, {axis: "step"});
-		topBars(parent, "What the length of steps was made of", "critical_path", "name", "total_ns");
+		stack(parent, "Step phases", "steps", stepLabel, [["dataloader_ns", "Data loader"], ["forward_ns", "Forward"], ["backward_ns", "Backward"], ["optimization_ns", "Optimizer"], ["others_ns", "Other"]], {axis: "step"});
+		stack(parent, "Step time breakdown", "breakdown", stepLabel, breakdownParts, {axis: "step"});
+		topBars(parent, "Critical path", "critical_path", "name", "total_ns");
 	}, ["step_stats", "steps", "breakdown", "model", "overview", "critical_path", "benchmark"]],
 	["timeline", "Timeline", (parent) => timeline.draw(parent), []],
 	["operators", "Operators", (parent) => {
-		topPie(parent, "Self time on the CPU", "operator", "name", "self_ns");
-		topPie(parent, "Self time on GPUs", "operator", "name", "gpu_self_ns");
-		topBars(parent, "Self time on the CPU, the largest", "operator", "name", "self_ns", 20);
-		topBars(parent, "Types by GPU time", "operator_types", "type", "gpu_self_ns", 20);
+		topPie(parent, "CPU self time", "operator", "name", "self_ns");
+		topPie(parent, "GPU self time", "operator", "name", "gpu_self_ns");
+		topBars(parent, "Top operators by CPU self time", "operator", "name", "self_ns", 20);
+		topBars(parent, "Operator types by GPU self time", "operator_types", "type", "gpu_self_ns", 20);
 	}, ["operator", "operator_types", "framework", "python"]],
 	["kernels", "Kernels", (parent) => {
-		topBars(parent, "Total time", "kernel", "name", "total_ns", 15);
-		countBars(parent, "Tensor cores, by time of the kernels listed", "kernel", "tensor_cores");
-		countBars(parent, "What limits occupancy, by time of the kernels listed", "kernel", "limit");
+		topBars(parent, "Top kernels by total time", "kernel", "name", "total_ns", 15);
+		countBars(parent, "Tensor core use, by kernel time", "kernel", "tensor_cores");
+		countBars(parent, "Occupancy limiter, by kernel time", "kernel", "limit");
 	}, ["kernel", "kernel_operator", "gpu_summary"]],
 	["copies", "Copies", (parent) => {
-		topBars(parent, "Total time", "memcpy", "name", "total_ns");
-		topBars(parent, "Rate while at least one ran", "bandwidth", "name", "rate_bytes_per_s");
+		topBars(parent, "Memcpy time by kind", "memcpy", "name", "total_ns");
+		topBars(parent, "Bandwidth while busy", "bandwidth", "name", "rate_bytes_per_s");
 	}, ["memcpy", "memset", "bandwidth", "memops"]],
 	["memory", "Memory", (parent) => {
 		memoryCurves(parent);
-		topBars(parent, "Allocated, by who asked", "memory", "name", "total_bytes", 15);
-		topBars(parent, "In use at the peak, by who asked", "memory", "name", "at_peak_bytes", 15);
-		topBars(parent, "Not freed until the end of the recording", "memory", "name", "live_bytes", 15);
+		topBars(parent, "Allocations by operator", "memory", "name", "total_bytes", 15);
+		topBars(parent, "In use at the peak, by operator", "memory", "name", "at_peak_bytes", 15);
+		topBars(parent, "Still allocated at exit, by operator", "memory", "name", "live_bytes", 15);
 	}, ["memory", "memory_curve", "memory_events"]],
 	["api", "API", (parent) => {
-		topBars(parent, "Time in calls", "api", "name", "total_ns");
-		topBars(parent, "Time in waits", "sync", "name", "total_ns");
+		topBars(parent, "Top API calls by total time", "api", "name", "total_ns");
+		topBars(parent, "Synchronization by total time", "sync", "name", "total_ns");
 	}, ["api", "sync", "launch_latency", "queue", "threads"]],
-	["nvtx", "NVTX", (parent) => topBars(parent, "Total time", "nvtx", "name", "total_ns"), ["nvtx", "user_ranges"]],
+	["nvtx", "NVTX", (parent) => topBars(parent, "Top NVTX ranges by total time", "nvtx", "name", "total_ns"), ["nvtx", "user_ranges"]],
 	["modules", "Modules", null, ["module"]],
-	["data_loading", "Data preparation", (parent) => {
-		stack(parent, "Waits for data in each step", "data_loading_steps", stepLabel, [["wait_ns", "waited"], ["gpu_idle_ns", "GPUs idle meanwhile (part of the wait)"]], {kind: "line", axis: "step"});
+	["data_loading", "Data loading", (parent) => {
+		stack(parent, "Data loader wait per step", "data_loading_steps", stepLabel, [["wait_ns", "Wait"], ["gpu_idle_ns", "GPU idle during the wait"]], {kind: "line", axis: "step"});
 	}, ["data_loading", "data_loading_steps"]],
 	["utilization", "Utilization", curves, ["utilization", "utilization_time", "device", "time_breakdown"]],
 	["distributed", "Distributed", (parent) => {
 		const name = (row) => [who(row), row.device === null ? "host" : "GPU " + row.device].filter(Boolean).join(", ");
-		stack(parent, "Communication and computation", "distributed", name, [["computation_alone_ns", "computation alone"], ["overlap_ns", "both at once"], ["communication_alone_ns", "communication alone"], ["other_ns", "neither"]], {isAcross: true});
-		topBars(parent, "Collectives", "collectives", "name", "total_ns");
+		stack(parent, "Communication and computation", "distributed", name, [["computation_alone_ns", "Computation only"], ["overlap_ns", "Overlap"], ["communication_alone_ns", "Exposed communication"], ["other_ns", "Neither"]], {isAcross: true});
+		topBars(parent, "Collective kernels by total time", "collectives", "name", "total_ns");
 		heat(parent);
 	}, ["distributed", "stragglers", "pipeline", "moe_balance", "collectives", "communication", "missing_collectives", "hang"]],
-	["idle", "Idle", (parent) => countBars(parent, "Idle time by its cause", "idle", "cause"), ["idle", "idle_gaps"]],
+	["idle", "Idle", (parent) => countBars(parent, "Idle time by cause", "idle", "cause"), ["idle", "idle_gaps"]],
 	["advice", "Advice", (parent) => {
 		const findings = rowsOf("advice").filter((row) => row.verdict === "finding");
 		const section = make("section", parent);
-		make("h3", section, findings.length ? "Findings, by what each could save at most" : "No rule fires");
+		make("h3", section, findings.length ? "Findings by possible saving" : "No findings");
 		adviceList(section, findings.slice(0, 20));
 	}, ["advice"]],
 	["losses", "Overhead and losses", null, ["overhead", "losses", "notices", "windows", "processes"]],
@@ -142,7 +143,8 @@ function open() {
 		if (draw) {
 			drawing = draw(isPlain.has(name) ? main : charts(main));
 		}
-		for (const each of tables.filter((each) => data[each])) {
+		const known = tables.filter((each) => data[each]), isEmpty = (each) => !rowsOf(each).length;
+		for (const each of [...known.filter((each) => !isEmpty(each)), ...known.filter(isEmpty)]) {
 			const section = drawTable(main, each, each === key ? query : "");
 			if (each === key) {
 				section.scrollIntoView();
@@ -171,7 +173,7 @@ function begin() {
 		document.getElementById("who").textContent = document.getElementById("who").title = other.who;
 	} else if (first) {
 		const others = rowsOf("processes").length - 1 + (data.processes.rows_left_out || 0);
-		const text = (first.command === "?" ? first.file : first.command) + (first.host === "?" ? "" : " on " + first.host) + (others ? " and " + others + " more processes" : "") + (data.selection ? "; only what was chosen" : "");
+		const text = (first.command === "?" ? first.file : first.command) + (first.host === "?" ? "" : " on " + first.host) + (others ? " and " + others + " more " + (others === 1 ? "process" : "processes") : "") + (data.selection ? " (selection)" : "");
 		document.getElementById("who").textContent = text;
 		document.getElementById("who").title = text;
 	}

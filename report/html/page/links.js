@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Links: the address says what the page shows.
+ * Links: the address names what the page shows.
  */
 "use strict";
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The first screen: the time of a step and its parts, advice, the overhead of gprof, and whether data are missing.
+ * The first screen: step time and its breakdown, findings, the overhead of profiling, and whether the data are complete.
  */
 "use strict";
 
@@ -27,18 +27,18 @@ function trend(process) {
 		return "too few steps for a trend";
 	}
 	const change = mean(times.slice(-third)) / mean(times.slice(0, third)) - 1;
-	return "last third against first: " + (change >= 0 ? "+" : "−") + Math.abs(100 * change).toFixed(1) + " %";
+	return "last third vs. first third: " + (change >= 0 ? "+" : "−") + Math.abs(100 * change).toFixed(1) + " %";
 }
 
 function stepCard(parent) {
 	const rows = rowsOf("step_stats").filter((row) => row.part === "Step");
 	const row = rows.reduce((worst, each) => (!worst || each.avg_ns > worst.avg_ns ? each : worst), null);
 	if (!row) {
-		card(parent, "Step time", "unknown", ["no steps whose begin and end are known", "GPROF_STEP says what ends one"]);
+		card(parent, "Step time", "n/a", ["no complete step recorded", "GPROF_STEP defines the steps"]);
 		return;
 	}
-	card(parent, rows.length > 1 ? "Step time of the slowest, " + who(row) : "Step time", one(row.avg_ns, "time"),
-		[row.stddev_ns === null ? "of one step" : "± " + one(row.stddev_ns, "time") + " (deviation of " + row.steps + " steps)",
+	card(parent, rows.length > 1 ? "Step time, slowest: " + who(row) : "Step time", one(row.avg_ns, "time"),
+		[row.stddev_ns === null ? "one step" : "mean of " + row.steps + " steps ± " + one(row.stddev_ns, "time"),
 			"median " + one(row.median_ns, "time") + ", p99 " + one(row.p99_ns, "time"), trend(row)]);
 }
 
@@ -48,19 +48,19 @@ function deviceCards(parent) {
 	if (use.length) {
 		const hasSteps = rowsOf("breakdown").some((row) => row.step !== "all");
 		card(parent, "GPU utilization", one(mean(use.map((row) => row.utilization_pct)), "percent"),
-			[(hasSteps ? "of the steps' time" : "of the recording's time") + " kernels ran", ofGpus(use)]);
+			["of " + (hasSteps ? "step" : "recording") + " time with a kernel running", ofGpus(use)]);
 	} else {
 		card(parent, "GPU utilization", one(mean(all.map((row) => row.busy_pct)), "percent"),
-			[all.length ? "of the span from the first to the last work" : "no device records", ofGpus(all)]);
+			[all.length ? "of the time from the first to the last GPU activity" : "no GPU activity recorded", ofGpus(all)]);
 	}
-	card(parent, "Achieved occupancy", one(mean(use.map((row) => row.occupancy_pct)), "percent"), ["of the warps that fit, by kernels' time",
-		"SM efficiency at most " + one(mean(use.map((row) => row.sm_efficiency_pct)), "percent")]);
+	card(parent, "Estimated occupancy", one(mean(use.map((row) => row.occupancy_pct)), "percent"), ["of maximum warps per SM, weighted by kernel time",
+		"estimated SM efficiency: " + one(mean(use.map((row) => row.sm_efficiency_pct)), "percent")]);
 	const unknown = mean(use.map((row) => row.unknown_tensor_pct));
 	const used = mean(use.map((row) => row.tensor_pct));
 	if (unknown === null || unknown > 50) {
-		card(parent, "Tensor cores", "unknown", use.length ? ["used in " + one(used, "percent") + " of kernels' time,", one(unknown, "percent") + " is not told by names"] : []);
+		card(parent, "Tensor cores", "n/a", use.length ? ["used in " + one(used, "percent") + " of kernel time,", "unknown for " + one(unknown, "percent") + ", by kernel names"] : []);
 	} else {
-		card(parent, "Tensor cores", one(used, "percent"), ["of kernels' time used them", "not told by the name: " + one(unknown, "percent")]);
+		card(parent, "Tensor cores", one(used, "percent"), ["of kernel time, by kernel names", unknown ? "unknown for " + one(unknown, "percent") : ""]);
 	}
 }
 
@@ -69,19 +69,19 @@ function overheadCard(parent) {
 	const own = rowsOf("overhead").filter((row) => row.name.startsWith("gprof: "));
 	const others = rowsOf("overhead").filter((row) => !row.name.startsWith("gprof: "));
 	const span = rowsOf("processes").reduce((all, row) => all + (row.duration_ns || 0), 0);
-	card(parent, "What gprof cost", own.length ? one(sum(own), "time") : "unknown",
-		[own.length && span ? (100 * sum(own) / span).toFixed(2) + " % of one core: CPU time of its own threads" : "the data do not tell",
-			others.length ? "CUPTI's own: " + one(sum(others), "time") : ""]);
+	card(parent, "Profiler overhead", own.length ? one(sum(own), "time") : "n/a",
+		[own.length && span ? (100 * sum(own) / span).toFixed(2) + " % of one core (CPU time of gprof's threads)" : "the recording does not contain it",
+			others.length ? "CUPTI: " + one(sum(others), "time") : ""]);
 }
 
 function wholeCard(parent) {
 	const processes = rowsOf("processes");
-	const missing = processes.reduce((sum, row) => sum + (row.missing || 0), 0) ;
+	const missing = processes.reduce((sum, row) => sum + (row.missing || 0), 0);
 	const bad = processes.filter((row) => row.state !== "complete").length, left = data.processes.rows_left_out || 0;
 	card(parent, "Data", bad || missing ? "INCOMPLETE" : "complete",
 		[processes.reduce((sum, row) => sum + row.events, 0).toLocaleString("en-US") + " events of " + processes.length + (processes.length === 1 ? " process" : " processes"),
-			missing ? missing.toLocaleString("en-US") + " events are missing" : bad ? "" : "none is missing",
-			bad ? bad + " not whole; see Overhead and losses" : "", left ? left + " processes are not in this page" : ""], bad || missing ? "bad" : "good");
+			missing ? missing.toLocaleString("en-US") + " events missing" : bad ? "" : "no events missing",
+			bad ? bad + (bad === 1 ? " process" : " processes") + " incomplete; see Overhead and losses" : "", left ? left + " more processes not shown (--top)" : ""], bad || missing ? "bad" : "good");
 }
 
 /* The last processes that hung for a while. */
@@ -97,17 +97,15 @@ function adviceList(parent, rows) {
 	const list = make("ol", parent, null, "advice");
 	for (const row of rows) {
 		const item = make("li", list);
-		make("strong", item, row.cost_ns === null ? "at stake: unknown" : "up to " + one(row.cost_ns, "time") +
+		make("strong", item, row.cost_ns === null ? "Saving unknown" : "Up to " + one(row.cost_ns, "time") +
 			(row.cost_pct === null ? "" : ", " + one(row.cost_pct, "percent") + (row.cost_of ? " of " + row.cost_of : "")));
-		make("span", item, " — " + [row.rule, who(row)].filter(Boolean).join(", "));
-		make("p", item, row.threshold, "note");
-		if (row.same_as) {
-			make("p", item, "The time at stake is that of " + row.same_as + ", not one more.");
-		}
+		item.append(who(row) ? " (" + who(row) + ")" : "");
+		make("p", item, row.threshold);
 		make("p", item, [row.evidence, row.share_pct === null || row.share_pct === row.cost_pct ? "" : one(row.share_pct, "percent") + (row.of ? " of " + row.of : "")].filter(Boolean).join("; "));
 		if (row.try) {
 			make("p", item, "Try: " + row.try);
 		}
+		make("p", item, row.rule + (row.same_as ? "; same time as " + row.same_as : ""), "note");
 	}
 }
 
@@ -120,20 +118,20 @@ function overviewPage(parent) {
 	stallCard(cards);
 	const isMean = (row) => row.step === "average", rows = rowsOf("breakdown");
 	const grid = charts(parent);
-	stack(grid, isMany ? "Where the time of a step went, mean of each process" : "Where the time of steps went", "breakdown", stepLabel, breakdownParts,
+	stack(grid, isMany ? "Step time breakdown, mean per process" : "Step time breakdown", "breakdown", stepLabel, breakdownParts,
 		{rows: isMany ? rows.filter(isMean) : rows.slice(0, 61), axis: "step", note: data.breakdown.note});
 	const findings = rowsOf("advice").filter((row) => row.verdict === "finding");
 	const section = make("section", grid);
-	make("h3", section, "What to try first");
+	make("h3", section, "Top findings");
 	if (findings.length) {
-		make("p", section, "what it costs at most; times of several findings overlap", "note");
 		adviceList(section, findings.filter((row) => !row.same_as).slice(0, 3));
-		make("a", make("p", section), "all advice").href = "#advice";
+		make("p", section, "Times are upper limits; findings may overlap.", "note");
+		make("a", make("p", section), "All findings").href = "#advice";
 	} else {
-		make("p", section, "no rule fires", "note");
+		make("p", section, "No findings", "note");
 	}
 	stepTimes(grid);
-	topBars(grid, "Kernels, total time", "kernel", "name", "total_ns", 8);
+	topBars(grid, "Top kernels by total time", "kernel", "name", "total_ns", 8);
 }
 
 return {card, adviceList, overviewPage};

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keys, wheel and pointers of a view of the timeline.
+ * Zooms and pans the timeline, and selects in it, with keys, wheel and pointers.
  */
 "use strict";
 
-const timelineInput = (() => {
+const timelineZoom = (() => {
 const {longest, atLeast, firstFrom} = timelineData;
 const {ROW, WIDE} = timelineRows;
 
-class Input {
+/* [keys, what they do], for people. */
+const keys = [["W, S, + or −", "zoom"], ["A, D or arrows", "pan"], [". and ,", "next and previous event"], ["] and [", "next and previous row"], ["/", "search"],
+	["n and N", "next and previous match"], ["F or double-click", "zoom to the selected event"], ["0", "show the whole time"], ["Shift+drag", "select a time"], ["Esc", "clear the selection"]];
+
+class Zoom {
 	constructor(view) {
 		const {scroll, canvas, axis, selection} = view;
 		this.view = view;
@@ -27,14 +31,31 @@ class Input {
 		axis.addEventListener("pointerup", (event) => this.release(event));
 	}
 
+	/* A factor below 1 zooms in; `at` stays where it is. */
+	zoom(factor, at = (this.view.from + this.view.to) / 2) {
+		const {from, to} = this.view;
+		this.view.show(at - (at - from) * factor, at + (to - at) * factor);
+	}
+
+	/* share: of the time in view. */
+	pan(share) {
+		const {from, to} = this.view, step = (to - from) * share;
+		this.view.show(from + step, to + step);
+	}
+
+	timeAt(event) {
+		const {from, canvas, gutter, scale} = this.view;
+		return from + (event.clientX - canvas.getBoundingClientRect().left - gutter) / scale;
+	}
+
 	key(event) {
 		const {view} = this, {selection} = view;
 		const acts = {
-			w: () => view.zoom(.7), "+": () => view.zoom(.7), "=": () => view.zoom(.7), s: () => view.zoom(1 / .7), "-": () => view.zoom(1 / .7),
-			a: () => view.pan(-.15), d: () => view.pan(.15), ArrowLeft: () => view.pan(-.15), ArrowRight: () => view.pan(.15),
+			w: () => this.zoom(.7), "+": () => this.zoom(.7), "=": () => this.zoom(.7), s: () => this.zoom(1 / .7), "-": () => this.zoom(1 / .7),
+			a: () => this.pan(-.15), d: () => this.pan(.15), ArrowLeft: () => this.pan(-.15), ArrowRight: () => this.pan(.15),
 			".": () => selection.step(1, 0), ",": () => selection.step(-1, 0), "]": () => selection.step(0, 1), "[": () => selection.step(0, -1),
 			n: () => selection.hit(1), N: () => selection.hit(-1), f: () => selection.slice && selection.focusOn(), 0: () => view.show(view.data.first, view.data.last),
-			"/": () => view.search.focus(),
+			"/": () => view.search.focus(), "?": () => view.toggleKeys(),
 			Escape: () => {
 				view.range = null;
 				selection.select(null);
@@ -50,9 +71,9 @@ class Input {
 		const unit = event.deltaMode === 1 ? 16 : 1, sideways = event.shiftKey ? event.deltaX || event.deltaY : Math.abs(event.deltaX) > Math.abs(event.deltaY) ? event.deltaX : 0;
 		event.preventDefault();
 		if (sideways) {
-			this.view.pan(sideways * unit / this.view.width);
+			this.pan(sideways * unit / this.view.width);
 		} else {
-			this.view.zoom(2 ** (event.deltaY * unit / 240), this.view.timeAt(event));
+			this.zoom(2 ** (event.deltaY * unit / 240), this.timeAt(event));
 		}
 	}
 
@@ -60,7 +81,7 @@ class Input {
 		const {canvas, scroll, from, to} = this.view;
 		event.currentTarget.setPointerCapture(event.pointerId);
 		this.pointers.set(event.pointerId, event);
-		this.pressed = {x: event.clientX, y: event.clientY, from, to, top: scroll.scrollTop, ns: this.view.timeAt(event), isRange, isMoved: false};
+		this.pressed = {x: event.clientX, y: event.clientY, from, to, top: scroll.scrollTop, ns: this.timeAt(event), isRange, isMoved: false};
 		if (event.currentTarget === canvas) {
 			scroll.focus({preventScroll: true});
 		}
@@ -76,7 +97,7 @@ class Input {
 		if (before.length === 2) {
 			const apart = ([a, b]) => Math.max(8, Math.abs(a.clientX - b.clientX));
 			pressed.isMoved = true;
-			view.zoom(apart(before) / apart([...this.pointers.values()]), (view.timeAt(before[0]) + view.timeAt(before[1])) / 2);
+			this.zoom(apart(before) / apart([...this.pointers.values()]), (this.timeAt(before[0]) + this.timeAt(before[1])) / 2);
 			return;
 		}
 		pressed.isMoved = pressed.isMoved || Math.abs(event.clientX - pressed.x) + Math.abs(event.clientY - pressed.y) > 3;
@@ -84,7 +105,7 @@ class Input {
 			return;
 		}
 		if (pressed.isRange) {
-			const ns = view.timeAt(event);
+			const ns = this.timeAt(event);
 			view.range = [Math.min(ns, pressed.ns), Math.max(ns, pressed.ns)];
 			view.redraw();
 			return;
@@ -113,7 +134,7 @@ class Input {
 	pick(event) {
 		const {canvas, scroll, layout, scale, gutter} = this.view;
 		const bounds = canvas.getBoundingClientRect(), y = event.clientY - bounds.top + scroll.scrollTop;
-		const line = layout.find((each) => y >= each.y && y < each.y + each.height), ns = this.view.timeAt(event), wide = 2 / scale;
+		const line = layout.find((each) => y >= each.y && y < each.y + each.height), ns = this.timeAt(event), wide = 2 / scale;
 		const row = line && line.track.rows[Math.floor((y - line.y) / ROW)];
 		if (!row || event.clientX - bounds.left < gutter) {
 			return null;
@@ -128,5 +149,6 @@ class Input {
 	}
 }
 
-return Input;
+Zoom.keys = keys;
+return Zoom;
 })();

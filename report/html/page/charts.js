@@ -5,7 +5,7 @@
 "use strict";
 
 const pageChart = (() => {
-const {make, unitOf, show, short} = pageText, {data, rowsOf, columnsOf, outerRows} = pageData, {stepHash} = pageLink;
+const {make, unitOf, show, short, sentence} = pageText, {data, rowsOf, columnsOf, outerRows} = pageData, {stepHash} = pageLink;
 /* The palette of Okabe and Ito, for colour-blind readers. */
 const colors = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#5f6670", "#7722cc", "#3b7a57"];
 /* The interface of version 2 differs. */
@@ -33,19 +33,23 @@ function printing(isOn) {
 	}
 }
 
-/* Breaks a text at a space where it is too long for one line of a small chart. */
+/* Breaks a text where a part of a name ends, if it is too long for one line of a small chart. */
 function twoLines(text, most = 18) {
 	if (text.length <= most) {
 		return text;
 	}
-	const space = text.lastIndexOf(" ", most), at = space > 0 && text.length - space <= most + 4 ? space : most;
-	return [text.slice(0, at), text.slice(at).trim()];
+	let at = most;
+	while (at > 0 && !/[ ,:_<>()]/.test(text[at - 1])) {
+		at--;
+	}
+	at = at > 0 && text.length - at <= most + 4 ? at : most;
+	return [text.slice(0, at).trim(), text.slice(at).trim()];
 }
 
 /* Without Chart.js: a bar for each label, in pieces of its series. */
 function drawPlain(section, spec) {
 	if (spec.kind === "line" && (spec.isStepped || spec.series.length > 1)) {
-		make("p", section, "curves need libjs-chart.js when gprof-report is built; the table has their numbers", "note");
+		make("p", section, "This chart needs Chart.js, which gprof-report was built without. The table has the numbers.", "note");
 		return;
 	}
 	const bars = make("div", section, null, "bars");
@@ -112,6 +116,12 @@ function options(spec) {
 	};
 }
 
+function addNote(section, note) {
+	if (note) {
+		make("p", section, sentence(note), "note");
+	}
+}
+
 /* spec: kind "stack", "bars", "line" or "pie"; labels, and where a click on each leads (hashes); series of {name, values};
  * type and values in base units. */
 function chart(parent, title, spec) {
@@ -126,11 +136,9 @@ function chart(parent, title, spec) {
 		series: known.map((series) => ({...series, values: series.values.map((value) => value === null || value === undefined ? null : unit ? value / unit[1] : value)}))};
 	const section = make("section", parent);
 	make("h3", section, title);
-	if (spec.note) {
-		make("p", section, spec.note, "note");
-	}
 	if (!hasCharts) {
 		drawPlain(section, {...drawn, type: "number"});
+		addNote(section, spec.note);
 		return section;
 	}
 	const box = make("div", section, null, "canvas"), canvas = make("canvas", box);
@@ -143,7 +151,7 @@ function chart(parent, title, spec) {
 		box.style.height = "15rem";
 	}
 	canvas.setAttribute("role", "img");
-	canvas.setAttribute("aria-label", title + "; the table has its numbers");
+	canvas.setAttribute("aria-label", title + "; the table has the numbers");
 	shown.push(new Chart(canvas, {
 		type: spec.kind === "line" ? "line" : spec.kind === "pie" ? "doughnut" : "bar",
 		data: {
@@ -160,6 +168,7 @@ function chart(parent, title, spec) {
 		},
 		options: options(drawn),
 	}));
+	addNote(section, spec.note);
 	return section;
 }
 
@@ -181,7 +190,7 @@ function topPie(parent, title, key, name, id, nr = 8) {
 	}
 	const rows = outerRows(key).filter((row) => row[id] > 0).sort((a, b) => b[id] - a[id]);
 	const rest = rows.slice(nr).reduce((sum, row) => sum + row[id], 0);
-	return chart(parent, title, {kind: "pie", type: column.type, labels: rows.slice(0, nr).map((row) => row[name]).concat(rest ? ["others of the table"] : []),
+	return chart(parent, title, {kind: "pie", type: column.type, labels: rows.slice(0, nr).map((row) => row[name]).concat(rest ? ["Other rows"] : []),
 		series: [{name: column.title, values: rows.slice(0, nr).map((row) => row[id]).concat(rest ? [rest] : [])}]});
 }
 
@@ -199,10 +208,10 @@ function charts(parent) {
 function countBars(parent, title, key, id) {
 	const times = new Map();
 	for (const row of rowsOf(key)) {
-		const kind = row[id] || "unknown";
+		const kind = row[id] || "n/a";
 		times.set(kind, (times.get(kind) || 0) + (row.total_ns || 0));
 	}
-	if (times.size === 1 && times.has("unknown")) {
+	if (times.size === 1 && times.has("n/a")) {
 		return;
 	}
 	chart(parent, title, {kind: "pie", type: "time", labels: [...times.keys()], series: [{name: title, values: [...times.values()]}]});

@@ -66,7 +66,7 @@ function who(row) {
 
 function stepLabel(row) {
 	const isMean = row.step === "average";
-	return [isMean ? (isMany ? "" : "mean") : String(row.step), who(row)].filter(Boolean).join(", ");
+	return [isMean ? (isMany ? "" : "Mean") : String(row.step), who(row)].filter(Boolean).join(", ");
 }
 
 return {data, shapes, rowsOf, columnsOf, outerRows, mean, isMany, keyOf, rowsByProcess, who, stepLabel};

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The page's timeline: its elements, the time in view, and saving a part. Rows of slices are drawn on a canvas
- * (timeline_draw.js). Names from the target are drawn or set as text, never as markup.
+ * The page's timeline: its elements and buttons, the time in view, and saving a part. timeline_draw.js draws rows of slices
+ * on a canvas, timeline_zoom.js zooms and pans. Names from the target are drawn or set as text, never as markup.
  */
 "use strict";
 
 const timelineOf = (tools) => {
 const {make, one} = tools;
 const {kinds, kindOf, addNames, layoutOf, place} = timelineRows;
-const Picture = timelinePictureOf(tools), Selection = timelineSelectionOf(tools), Input = timelineInput;
+const Picture = timelinePictureOf(tools), Selection = timelineSelectionOf(tools), Zoom = timelineZoom;
 const packed = document.getElementById("timeline").textContent;
 const GUTTER = 208; /* width of the names of rows; less in a narrow window */
 let loading = null;
@@ -40,11 +40,6 @@ class View {
 
 	build(parent) {
 		const data = this.data, section = this.section = make("section", parent);
-		const note = data.all.toLocaleString("en-US") + " slices and moments, times since the first event. " + (data.dropped
-			? data.nr.toLocaleString("en-US") + " are drawn one by one; the other " + data.dropped.toLocaleString("en-US") + ", none longer than " + one(data.longest_dropped_ns, "time") +
-				", only as sums of " + one(2 ** data.bucket_shift, "time") + ": paler, as high as their share of it. A shorter time (--steps, --window) or --timeline-size has more of them."
-			: "All of them are here.");
-		make("p", section, note, "note");
 		this.buildTools(section);
 		const box = this.box = make("div", section, null, "timeline");
 		this.axis = make("canvas", box);
@@ -52,7 +47,7 @@ class View {
 		this.scroll = make("div", box, null, "rows");
 		this.scroll.tabIndex = 0;
 		this.scroll.setAttribute("role", "group");
-		this.scroll.setAttribute("aria-label", "timeline; w and s zoom, a and d move, comma and point go from slice to slice, brackets from row to row, n to the next that was found, f zooms to the slice, 0 shows all");
+		this.scroll.setAttribute("aria-label", "Timeline. " + Zoom.keys.map(([names, action]) => names + ": " + action).join(". "));
 		this.inner = make("div", this.scroll);
 		this.canvas = make("canvas", this.inner);
 		this.canvas.setAttribute("role", "img");
@@ -61,8 +56,17 @@ class View {
 		details.setAttribute("aria-live", "polite");
 		this.selection = new Selection(this, this.status, details);
 		this.buildLegend(section);
-		this.input = new Input(this);
+		make("p", section, this.note(), "note");
+		this.zooming = new Zoom(this);
 		this.listen();
+	}
+
+	note() {
+		const {all, nr, dropped, longest_dropped_ns, bucket_shift} = this.data;
+		return !dropped ? "All " + all.toLocaleString("en-US") + " events are drawn one by one."
+			: "The " + nr.toLocaleString("en-US") + " longest of " + all.toLocaleString("en-US") + " events are drawn one by one. The others, up to " +
+				one(longest_dropped_ns, "time") + " long, are merged into bins of " + one(2 ** bucket_shift, "time") +
+				", drawn paler and as high as their share of the bin. For more detail, write the page with --steps, --window or a larger --timeline-size.";
 	}
 
 	buildTools(section) {
@@ -76,23 +80,33 @@ class View {
 		};
 		this.search = make("input", tools);
 		this.search.type = "search";
-		this.search.placeholder = "search slices by name";
-		this.search.setAttribute("aria-label", this.search.placeholder);
+		this.search.placeholder = "Search by name";
+		this.search.setAttribute("aria-label", "Search events by name");
 		this.search.addEventListener("input", () => this.selection.find(this.search.value));
 		this.search.addEventListener("keydown", (event) => event.key === "Enter" && this.selection.hit(event.shiftKey ? -1 : 1));
-		button("‹", "previous that was found", () => this.selection.hit(-1));
-		button("›", "next that was found", () => this.selection.hit(1));
+		button("‹", "Previous match (N)", () => this.selection.hit(-1));
+		button("›", "Next match (n)", () => this.selection.hit(1));
 		this.status = make("span", tools);
 		this.status.setAttribute("role", "status");
-		button("+", "zoom in", () => this.zoom(.5));
-		button("−", "zoom out", () => this.zoom(2));
-		button("◂", "earlier", () => this.pan(-.3));
-		button("▸", "later", () => this.pan(.3));
-		button("all", "the whole time", () => this.show(this.data.first, this.data.last));
-		button("save .pftrace", "saves the slices of the chosen or shown time for Perfetto", () => this.save());
+		button("+", "Zoom in (W)", () => this.zooming.zoom(.5));
+		button("−", "Zoom out (S)", () => this.zooming.zoom(2));
+		button("◂", "Pan left (A)", () => this.zooming.pan(-.3));
+		button("▸", "Pan right (D)", () => this.zooming.pan(.3));
+		button("Fit", "Show the whole time (0)", () => this.show(this.data.first, this.data.last));
+		button("Save .pftrace", "Save the selected or visible time as a Perfetto trace", () => this.save());
+		this.keys = make("p", section, Zoom.keys.map(([names, action]) => names + ": " + action).join(" · "), "note");
+		this.keys.hidden = true;
+		const help = button("?", "All keys (?)", () => this.toggleKeys());
+		help.setAttribute("aria-expanded", "false");
+		this.help = help;
 		const command = make("span", section, null, "tools");
 		this.command = make("code", command);
-		this.command.title = "the same time with everything in it, from the data that the page was made of (DUMP)";
+		this.command.title = "Writes all events of this time; DUMP is the recording that this page was made of";
+	}
+
+	toggleKeys() {
+		this.keys.hidden = !this.keys.hidden;
+		this.help.setAttribute("aria-expanded", String(!this.keys.hidden));
 	}
 
 	buildLabels() {
@@ -145,19 +159,6 @@ class View {
 		this.redraw();
 	}
 
-	zoom(factor, at = (this.from + this.to) / 2) {
-		this.show(at - (at - this.from) * factor, at + (this.to - at) * factor);
-	}
-
-	pan(share) {
-		const step = (this.to - this.from) * share;
-		this.show(this.from + step, this.to + step);
-	}
-
-	timeAt(event) {
-		return this.from + (event.clientX - this.canvas.getBoundingClientRect().left - this.gutter) / this.scale;
-	}
-
 	resize() {
 		const height = place(this.layout), ratio = window.devicePixelRatio || 1, bounds = this.scroll.clientWidth;
 		this.inner.style.height = height + "px";
@@ -198,7 +199,7 @@ class View {
 		this.frame = 0;
 		this.picture.draw();
 		this.command.textContent = this.commandText();
-		this.canvas.setAttribute("aria-label", "timeline from " + one(Math.max(0, Math.round(this.from)), "time") + " to " + one(Math.round(this.to), "time"));
+		this.canvas.setAttribute("aria-label", "Timeline from " + one(Math.max(0, Math.round(this.from)), "time") + " to " + one(Math.round(this.to), "time"));
 		this.box.dataset.drawMs = (performance.now() - begin).toFixed(2);
 	}
 
@@ -264,10 +265,10 @@ function follow(view) {
 
 /* Draws the timeline into the open page; the promise resolves when that is done. */
 async function draw(parent) {
-	const status = make("p", parent, "unpacking …", "note");
+	const status = make("p", parent, "Unpacking …", "note");
 	if (!packed || typeof DecompressionStream !== "function") {
-		status.textContent = packed ? "This browser cannot unpack the timeline; gprof-report timeline writes one for Perfetto."
-			: "No timeline is in this page: there is nothing to draw, or it was written with --timeline-size 0.";
+		status.textContent = packed ? "This browser cannot decompress the timeline (no DecompressionStream). gprof-report timeline writes one for Perfetto."
+			: "No timeline: the recording has no events to draw, or the page was written with --timeline-size 0.";
 		return;
 	}
 	const data = await dataOf();

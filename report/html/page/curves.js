@@ -11,7 +11,7 @@ function curves(parent) {
 	for (const own of [...rowsByProcess(rowsOf("utilization_time")).values()].slice(0, 8)) {
 		const starts = [...new Set(own.map((row) => row.start_ns))].sort((a, b) => a - b);
 		const unit = unitOf("time", starts, 1), of = isMany ? ", " + who(own[0]) : "";
-		const labels = starts.map((start) => String(Number((start / unit[1]).toPrecision(6)))), axis = unit[0] + " after the first event";
+		const labels = starts.map((start) => String(Number((start / unit[1]).toPrecision(6)))), axis = unit[0] + " since the first event";
 		const curve = (name, test, id) => {
 			const values = new Map(own.filter((row) => test(row) && row[id] !== null).map((row) => [row.start_ns, row[id]]));
 			return {name, values: starts.map((start) => values.get(start) ?? null)};
@@ -19,12 +19,12 @@ function curves(parent) {
 		const devices = [...new Set(own.map((row) => row.device))].filter((device) => device !== null);
 		chart(parent, "Utilization over time" + of, {kind: "line", type: "percent", labels, axis, series: [
 			...devices.map((device) => curve("GPU " + device + " busy", (row) => row.device === device, "gpu_pct")),
-			...devices.map((device) => curve("GPU " + device + " sampled", (row) => row.device === device, "gpu_sampled_pct")),
-			curve("CPU, process (of one core)", () => true, "cpu_process_pct"), curve("CPU, system", () => true, "cpu_system_pct")]});
+			...devices.map((device) => curve("GPU " + device + " busy, sampled", (row) => row.device === device, "gpu_sampled_pct")),
+			curve("Process CPU (% of one core)", () => true, "cpu_process_pct"), curve("System CPU", () => true, "cpu_system_pct")]});
 		chart(parent, "Power over time" + of, {kind: "line", type: "number", unit: "W", labels, axis, series:
 			devices.map((device) => curve("GPU " + device, (row) => row.device === device, "gpu_power_w"))});
 		chart(parent, "Memory over time" + of, {kind: "line", type: "size", labels, axis, series: [
-			curve("process, resident", () => true, "resident_bytes"),
+			curve("Process, resident", () => true, "resident_bytes"),
 			...devices.map((device) => curve("GPU " + device, (row) => row.device === device, "gpu_memory_bytes"))]});
 	}
 }
@@ -38,8 +38,8 @@ function memoryCurves(parent) {
 			const points = own.filter((row) => row.device === place && row[id] !== null).map((row) => [row.time_ns, row[id]]);
 			return {name: place + ", " + name, points: points.length ? [...points, [last, points[points.length - 1][1]]] : points};
 		};
-		chart(parent, "Memory over time" + (isMany ? ", " + who(own[0]) : ""), {kind: "line", type: "size", isStepped: true,
-			labels: own.map((row) => row.time_ns), axis: "after the first event", note: "as the allocator told it; peaks are kept",
+		chart(parent, "Allocator memory over time" + (isMany ? ", " + who(own[0]) : ""), {kind: "line", type: "size", isStepped: true,
+			labels: own.map((row) => row.time_ns), axis: "since the first event", note: "Source: the framework's allocator. Peaks are kept.",
 			series: places.flatMap((place) => [curve(place, "in use", "allocated_bytes"), curve(place, "reserved", "reserved_bytes")])
 				.map((series) => ({...series, values: series.points.map((point) => point[1])}))});
 	}

@@ -5,7 +5,7 @@
 "use strict";
 
 const timelineTraceOf = (() => {
-const {UINT, INT, DOUBLE, TEXT, NUMBER, firstFrom, isMoment, flowOf} = timelineData;
+const {UINT, INT, DOUBLE, TEXT, NUMBER, firstFrom, isInstant, flowOf} = timelineData;
 
 const spare = [];
 
@@ -199,9 +199,9 @@ class Trace {
 		this.track(track);
 		slices.sort(([a, i], [b, k]) => a.begin[i] - b.begin[k] || a.depth - b.depth || i - k);
 		for (const [row, i] of slices) {
-			const flow = flowOf(this.data, row, i), hasEnds = flow && flow.calls.some(isWanted) && flow.works.some(isWanted);
+			const flow = flowOf(this.data, row, i), hasEnds = flow && flow.calls.some(isWanted) && flow.activities.some(isWanted);
 			close(row.begin[i]);
-			if (isMoment(this.data, row, i)) {
+			if (isInstant(this.data, row, i)) {
 				this.event(row, i, INSTANT, row.begin[i], hasEnds);
 			} else {
 				this.event(row, i, SLICE_BEGIN, row.begin[i], hasEnds);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Elements, numbers and names as the page shows them. Names from the target are set as textContent, title or value, never as
+ * Builds elements and formats numbers and names. Names from the target are set as textContent, title or value, never as
  * markup.
  */
 "use strict";
@@ -59,7 +59,7 @@ function show(value, type, unit) {
 function one(value, type) {
 	const unit = unitOf(type, [value], 1);
 	if (value === null || value === undefined) {
-		return "unknown";
+		return "n/a";
 	}
 	return type === "percent" ? Number(value).toFixed(1) + " %"
 		: unit && unit[1] > 1 ? Number((value / unit[1]).toPrecision(4)) + " " + unit[0] : show(value, type) + (unit ? " " + unit[0] : "");
@@ -80,5 +80,10 @@ function short(text, most = 44) {
 	return letters.length <= most ? name : letters.slice(0, most - 1 - last).join("") + "…" + letters.slice(-last).join("");
 }
 
-return {make, unitOf, show, one, short};
+/* A description as views have it, with a capital; names of code keep their letters. */
+function sentence(text) {
+	return /^[a-z]+[ ,:;]/.test(text) ? text[0].toUpperCase() + text.slice(1) : text;
+}
+
+return {make, unitOf, show, one, short, sentence};
 })();

@@ -5,7 +5,7 @@
 "use strict";
 
 const pageTable = (() => {
-const {make, unitOf, show} = pageText, {data, shapes, rowsOf, columnsOf} = pageData, {valueLinks, rowLinks, addLink} = pageLink;
+const {make, unitOf, show, sentence} = pageText, {data, shapes, rowsOf, columnsOf} = pageData, {valueLinks, rowLinks, addLink} = pageLink;
 const ROWS = 25;
 
 /* Rows as a tree: the parent of a row is the last row before it with a lower level. */
@@ -87,7 +87,7 @@ function fillCell(cell, column, node, isFirst, key) {
 		}
 	} else if (value === null) {
 		cell.className = "unknown";
-		cell.title = "unknown";
+		cell.title = "n/a";
 	} else if (column.id.startsWith("change_")) {
 		cell.className = node.row.noise !== "beyond" ? "" : value > 0 ? "bad" : "good";
 		cell.textContent = (value > 0 ? "+" : "") + cell.textContent;
@@ -114,25 +114,32 @@ function drawTable(parent, key, query = "", keep = null) {
 	let limit = ROWS, fits = finder(query), isAll = false;
 	section.id = "table-" + key;
 	make("h3", section, table.title);
-	if (table.note || shapes[key].help) {
-		make("p", section, [shapes[key].help, table.note].filter(Boolean).join("; "), "note");
-	}
 	if (!table.rows.length) {
-		make("p", section, "no rows", "note");
+		section.className = "empty";
+		make("p", section, "No rows", "note");
+		if (table.note) {
+			make("p", section, sentence(table.note), "note");
+		}
 		return section;
+	}
+	if (shapes[key].help) {
+		make("p", section, sentence(shapes[key].help), "note");
 	}
 	const tools = make("div", section, null, "tools"), search = make("input", tools);
 	search.type = "search";
-	search.placeholder = "search";
+	search.placeholder = "Search";
 	search.value = query;
-	search.title = 'words that a row has, or a value of it "in quotes"';
-	search.setAttribute("aria-label", "search " + table.title.toLowerCase());
-	const all = make("button", tools, "all columns");
+	search.title = 'Finds rows that contain all words, or a whole value "in quotes"';
+	search.setAttribute("aria-label", "Search " + table.title);
+	const all = make("button", tools, "All columns");
 	all.setAttribute("aria-pressed", "false");
 	const count = make("span", tools);
 	count.setAttribute("role", "status");
 	const scroll = make("div", section, null, "scroll"), element = make("table", scroll);
-	const more = make("button", section, "more rows");
+	const more = make("button", section, "More rows");
+	if (table.note) {
+		make("p", section, sentence(table.note), "note");
+	}
 
 	function fill() {
 		const columns = chooseColumns(key, table.rows, isAll);
@@ -164,12 +171,12 @@ function drawTable(parent, key, query = "", keep = null) {
 			}
 		}
 		if (hasLinks) {
-			const cell = make("th", null, "See", "links");
+			const cell = make("th", null, "Go to", "links");
 			cell.scope = "col";
 			head.cells[0].after(cell);
 		}
-		count.textContent = Math.min(limit, found.length) + " of " + found.length + (found.length < table.rows.length ? " found in " + table.rows.length : "") + " rows" +
-			(table.rows_left_out ? "; " + table.rows_left_out.toLocaleString("en-US") + " more are not in this page (--top)" : "");
+		count.textContent = Math.min(limit, found.length) + " of " + found.length + (found.length < table.rows.length ? " matching rows, " + table.rows.length + " in all" : " rows") +
+			(table.rows_left_out ? "; " + table.rows_left_out.toLocaleString("en-US") + " more not in this page (--top)" : "");
 		more.hidden = limit >= found.length;
 	}
 	element.addEventListener("click", (event) => {
@@ -186,7 +193,7 @@ function drawTable(parent, key, query = "", keep = null) {
 	all.addEventListener("click", () => {
 		isAll = !isAll;
 		all.setAttribute("aria-pressed", String(isAll));
-		all.textContent = isAll ? "fewer columns" : "all columns";
+		all.textContent = isAll ? "Fewer columns" : "All columns";
 		fill();
 	});
 	more.addEventListener("click", () => {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A heat map of ranks and steps: the time of each step of each rank by the median of all. The cells are those of the
- * figure of the view `steps` (step_heat.c).
+ * A heat map of ranks and steps: the time of each step of each rank, divided by the median of all. The cells are those of
+ * the figure of the view `steps` (step_heat.c).
  */
 "use strict";
 
@@ -20,7 +20,7 @@ function levelOf(ns) {
 
 function levelName(level) {
 	const most = field.levels_pct[level], least = field.levels_pct[level - 1];
-	return most ? "up to " + most / 100 : "above " + least / 100;
+	return most ? "≤ " + most / 100 + "×" : "> " + least / 100 + "×";
 }
 
 /* The cells of the figure as bars from step to step. */
@@ -43,7 +43,7 @@ function dataOf(ranks) {
 }
 
 function tooltip(cell) {
-	return one(cell.ns, "time") + (field.median_ns ? ", " + (cell.ns / field.median_ns).toFixed(2) + " of the median" : "");
+	return one(cell.ns, "time") + (field.median_ns ? ", " + (cell.ns / field.median_ns).toFixed(2) + "× the median" : "");
 }
 
 /* Only steps that the page has get a link. */
@@ -79,7 +79,7 @@ function drawLegend(section) {
 
 /* A button that toggles between all ranks and a few. */
 function drawButton(section, act) {
-	const few = FEW + " ranks with the longest times", all = "all " + field.ranks.length + " ranks";
+	const few = "Show the " + FEW + " slowest ranks", all = "Show all " + field.ranks.length + " ranks";
 	const button = make("button", make("div", section, null, "tools"), all);
 	button.addEventListener("click", () => {
 		const isAll = button.textContent === all;
@@ -96,7 +96,7 @@ function drawCells(section) {
 	};
 	fit();
 	canvas.setAttribute("role", "img");
-	canvas.setAttribute("aria-label", "Ranks and steps; the table of steps has their times");
+	canvas.setAttribute("aria-label", "Step time per rank / median; the table of steps has the numbers");
 	shown.push(drawn);
 	if (field.ranks.length > FEW) {
 		drawButton(section, (nr) => {
@@ -112,15 +112,15 @@ function heat(parent) {
 		return;
 	}
 	const section = make("section", parent, null, "wide"), nr_left = field.nr_ranks - field.ranks.length;
-	make("h3", section, "Steps of ranks, by the median of all of them");
-	make("p", section, [field.per_cell > 1 ? "a cell is the longest of " + field.per_cell + " steps" : "a cell is a step", "the median is " + one(field.median_ns, "time"),
-		nr_left ? nr_left + " ranks with shorter times are not in this page" : ""].filter(Boolean).join("; "), "note");
+	make("h3", section, "Step time per rank / median");
 	if (!hasCharts) {
-		make("p", section, "cells need libjs-chart.js when gprof-report is built; summary --view steps draws them in text", "note");
+		make("p", section, "This heat map needs Chart.js, which gprof-report was built without. summary --view steps prints it as text.", "note");
 		return;
 	}
 	drawCells(section);
 	drawLegend(section);
+	make("p", section, [field.per_cell > 1 ? "Each cell is the longest of " + field.per_cell + " steps." : "", "Median: " + one(field.median_ns, "time") + ".",
+		nr_left ? nr_left + " faster ranks are not shown." : ""].filter(Boolean).join(" "), "note");
 }
 
 return {heat, hasField: !!field};
