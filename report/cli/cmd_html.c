@@ -20,13 +20,13 @@ static const struct option options[] = {
 
 struct request {
 	struct common_options asked;
-	struct html_ask html;
+	struct html_options html;
 	struct cmd_input inputs[2]; /* of the page of two: A and B */
 	bool is_svg;		    /* a picture of this view in place of the page */
 	int svg_view;
 };
 
-static int take_timeline_size(size_t *timeline_bytes)
+static int parse_timeline_size(size_t *timeline_bytes)
 {
 	uint64_t bytes;
 
@@ -37,11 +37,11 @@ static int take_timeline_size(size_t *timeline_bytes)
 	return 0;
 }
 
-static int take_option(struct request *request, int option)
+static int parse_option(struct request *request, int option)
 {
 	switch (option) {
 	case 'k':
-		return take_timeline_size(&request->html.timeline_bytes);
+		return parse_timeline_size(&request->html.timeline_bytes);
 	case 'V':
 		request->is_svg = true;
 		return options_choose(optarg, html_svg_views, &request->svg_view)
@@ -55,7 +55,7 @@ static int take_option(struct request *request, int option)
 	}
 }
 
-static int take_options(struct request *request, int argc, char **argv)
+static int parse_options(struct request *request, int argc, char **argv)
 {
 	struct common_options *asked = &request->asked;
 	int option, status = 0;
@@ -63,7 +63,7 @@ static int take_options(struct request *request, int argc, char **argv)
 	opterr = 0;
 	while (!status && (option = getopt_long(argc, argv, "t:" COMMON_OPTIONS_SELECTION_LETTERS,
 				   options, NULL)) >= 0) {
-		status = take_option(request, option);
+		status = parse_option(request, option);
 	}
 	if (!status && !asked->output) {
 		status = cmd_usage(&cmd_html, "no output file; example: -o report.html");
@@ -196,7 +196,7 @@ static int run(int argc, char **argv)
 {
 	struct request request = {.asked = {.command = &cmd_html, .top = COMMON_OPTIONS_NO_TOP},
 		.html = {.timeline_bytes = HTML_TIMELINE_BYTES}};
-	int status = take_options(&request, argc, argv), nr_paths = argc - optind;
+	int status = parse_options(&request, argc, argv), nr_paths = argc - optind;
 	char **paths = argv + optind;
 
 	if (!status) {

@@ -25,9 +25,9 @@ static const struct option options[] = {
 	{0},
 };
 
-/* Takes one option. Returns 0, CMD_USAGE after saying why, or COMMON_OPTIONS_HELP when the usage
+/* Returns 0, CMD_USAGE after an error message, or COMMON_OPTIONS_HELP when the usage
  * was printed. */
-static int take_option(struct request *request, int option)
+static int parse_option(struct request *request, int option)
 {
 	uint64_t number;
 
@@ -130,7 +130,7 @@ static int run(int argc, char **argv)
 	opterr = 0;
 	while (!status && (option = getopt_long(argc, argv, COMMON_OPTIONS_SELECTION_LETTERS,
 				   options, NULL)) >= 0) {
-		status = take_option(&request, option);
+		status = parse_option(&request, option);
 	}
 	if (!status) {
 		status = (int)common_options_open(

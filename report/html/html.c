@@ -49,14 +49,15 @@ static const struct part parts[] = {
 static const char *const over_time[] = {
 	"steps", "breakdown", "data_loading_steps", "utilization_time", "memory_curve", NULL};
 
-size_t html_rows(const struct html_ask *ask, const char *key)
+size_t html_rows(const struct html_options *options, const char *key)
 {
 	for (size_t i = 0; over_time[i]; i++) {
-		if (strcmp(key, over_time[i]) == 0 && ask->top && ask->top < HTML_MOST_TIME) {
+		if (strcmp(key, over_time[i]) == 0 && options->top &&
+			options->top < HTML_MOST_TIME) {
 			return HTML_MOST_TIME;
 		}
 	}
-	return ask->top;
+	return options->top;
 }
 
 /* ---- JSON within a script ---- */
@@ -159,7 +160,8 @@ static void add_missing(struct buf *json, const struct reduced *reduced)
 		reduced->nr_processes, missing.nr_processes, missing.nr_events);
 }
 
-static void add_page(struct buf *json, const struct html_ask *ask, const struct cmd_input *input)
+static void add_page(
+	struct buf *json, const struct html_options *options, const struct cmd_input *input)
 {
 	time_t now = time(NULL);
 	char written[40] = "";
@@ -168,32 +170,32 @@ static void add_page(struct buf *json, const struct html_ask *ask, const struct 
 	if (localtime_r(&now, &tm)) {
 		strftime(written, sizeof(written), "%Y-%m-%d %H:%M:%S %z", &tm);
 	}
-	buf_printf(json, ",\n\"page\": {\"written\": \"%s\", \"top\": %zu", written, ask->top);
+	buf_printf(json, ",\n\"page\": {\"written\": \"%s\", \"top\": %zu", written, options->top);
 	buf_text(json, ", \"licence\": ");
 	text_add_json(json, licence.bytes, (size_t)(licence.end - licence.bytes));
-	buf_printf(json, ", \"is_diff\": %s, \"is_reduced\": %s", ask->diff ? "true" : "false",
-		ask->reduced ? "true" : "false");
-	if (ask->reduced) {
-		add_missing(json, ask->reduced);
+	buf_printf(json, ", \"is_diff\": %s, \"is_reduced\": %s", options->diff ? "true" : "false",
+		options->reduced ? "true" : "false");
+	if (options->reduced) {
+		add_missing(json, options->reduced);
 	}
 	buf_text(json, ",\n\"facts\": [");
 	for (size_t i = 0; i < input->nr_processes; i++) {
 		buf_text(json, i ? ",\n" : "\n");
-		add_facts(json, input->processes[i], ask->diff ? "A" : "");
+		add_facts(json, input->processes[i], options->diff ? "A" : "");
 	}
-	for (size_t i = 0; ask->other && i < ask->other->nr_processes; i++) {
+	for (size_t i = 0; options->other && i < options->other->nr_processes; i++) {
 		buf_text(json, ",\n");
-		add_facts(json, ask->other->processes[i], "B");
+		add_facts(json, options->other->processes[i], "B");
 	}
 	buf_text(json, "],\n\"tables\": {");
 }
 
 static void add_table(struct buf *json, struct buf *shapes, struct table *table, const char *help,
-	const struct html_ask *ask)
+	const struct html_options *options)
 {
 	static const struct table_style style = {.format = TABLE_JSON};
 
-	table_cut(table, html_rows(ask, table->key));
+	table_cut(table, html_rows(options, table->key));
 	buf_text(json, ",\n");
 	table_print(table, &style, json);
 	buf_text(shapes, shapes->nr_bytes ? ",\n" : "\n");
@@ -202,34 +204,36 @@ static void add_table(struct buf *json, struct buf *shapes, struct table *table,
 }
 
 /* The tables of `diff --format json`. */
-static void add_diff(const struct html_ask *ask, struct buf *json, struct buf *shapes)
+static void add_diff(const struct html_options *options, struct buf *json, struct buf *shapes)
 {
-	add_table(json, shapes, diff_sides_table(ask->diff), "", ask);
+	add_table(json, shapes, diff_sides_table(options->diff), "", options);
 	for (unsigned int s = 0; s < NR_DIFF_SECTIONS; s++) {
-		add_table(
-			json, shapes, diff_section_table(ask->diff, (enum diff_section)s), "", ask);
+		add_table(json, shapes, diff_section_table(options->diff, (enum diff_section)s), "",
+			options);
 	}
 }
 
 /* The tables of `summary --format json` for a summary of `reduce`. */
-static void add_reduced(const struct html_ask *ask, struct buf *json, struct buf *shapes)
+static void add_reduced(const struct html_options *options, struct buf *json, struct buf *shapes)
 {
-	add_table(json, shapes, reduced_processes_table(ask->reduced), "who was profiled", ask);
+	add_table(json, shapes, reduced_processes_table(options->reduced), "profiled processes",
+		options);
 	for (const struct reduced_view_class *class = reduced_views; class->name; class ++) {
-		struct table *aside = reduced_view_aside(ask->reduced, class);
+		struct table *aside = reduced_view_aside(options->reduced, class);
 
 		if (aside) {
-			add_table(json, shapes, aside, "", ask);
+			add_table(json, shapes, aside, "", options);
 		}
 	}
 	for (const struct reduced_view_class *class = reduced_views; class->name; class ++) {
-		add_table(json, shapes, class->table(ask->reduced, class->argument), "", ask);
+		add_table(
+			json, shapes, class->table(options->reduced, class->argument), "", options);
 	}
 }
 
 /* The tables of `summary --format json`. */
-static void add_views(const struct html_ask *ask, const struct cmd_input *input, struct buf *json,
-	struct buf *shapes)
+static void add_views(const struct html_options *options, const struct cmd_input *input,
+	struct buf *json, struct buf *shapes)
 {
 	struct view_input view_input = {
 		.processes = input->processes, .nr_processes = input->nr_processes};
@@ -248,30 +252,31 @@ static void add_views(const struct html_ask *ask, const struct cmd_input *input,
 		tables[i] = view_table(classes[i], views[i]);
 	}
 	/* After the scan, which finds damage in columns. */
-	add_table(json, shapes, summary_processes(input), "who was profiled", ask);
+	add_table(json, shapes, summary_processes(input), "profiled processes", options);
 	selection = select_table(input->processes, input->nr_processes);
 	if (selection) {
-		add_table(json, shapes, selection, "what was chosen", ask);
+		add_table(json, shapes, selection, "the selection of steps", options);
 	}
 	for (size_t i = 0; i < nr; i++) {
-		add_table(json, shapes, tables[i], classes[i]->help, ask);
+		add_table(json, shapes, tables[i], classes[i]->help, options);
 		view_destroy(classes[i], views[i]);
 	}
 }
 
-static void add_data(const struct html_ask *ask, const struct cmd_input *input, struct buf *json)
+static void add_data(
+	const struct html_options *options, const struct cmd_input *input, struct buf *json)
 {
 	struct buf shapes = {0};
 
 	buf_printf(json, "{\"gprof_report\": \"%s\"", GPROF_VERSION);
-	if (ask->diff) {
-		add_diff(ask, json, &shapes);
-	} else if (ask->reduced) {
-		add_reduced(ask, json, &shapes);
+	if (options->diff) {
+		add_diff(options, json, &shapes);
+	} else if (options->reduced) {
+		add_reduced(options, json, &shapes);
 	} else {
-		add_views(ask, input, json, &shapes);
+		add_views(options, input, json, &shapes);
 	}
-	add_page(json, ask, input);
+	add_page(json, options, input);
 	buf_add(json, shapes.bytes, shapes.nr_bytes);
 	buf_text(json, "}}}\n");
 	buf_fini(&shapes);
@@ -298,7 +303,7 @@ static void add_nonce(struct buf *out)
 
 /* Writes what replaces the placeholder at `at`. Returns its length; 0: it is not a placeholder. */
 static size_t add_part(struct buf *out, const char *at, size_t nr_left, const struct buf *nonce,
-	const struct html_ask *ask, const struct cmd_input *input)
+	const struct html_options *options, const struct cmd_input *input)
 {
 	for (const struct part *part = parts; part->name; part++) {
 		size_t length = strlen(part->name);
@@ -316,21 +321,21 @@ static size_t add_part(struct buf *out, const char *at, size_t nr_left, const st
 		struct buf json;
 
 		buf_init(&json, escape, out);
-		add_data(ask, input, &json);
+		add_data(options, input, &json);
 		buf_flush(&json);
 		buf_fini(&json);
 		return 6;
 	}
 	if (nr_left >= 10 && memcmp(at, "@TIMELINE@", 10) == 0) {
-		if (ask->timeline_bytes && !ask->diff && !ask->reduced) {
-			html_timeline_write(input, ask->timeline_bytes, out);
+		if (options->timeline_bytes && !options->diff && !options->reduced) {
+			html_timeline_write(input, options->timeline_bytes, out);
 		}
 		return 10;
 	}
 	return 0;
 }
 
-void html_write(const struct html_ask *ask, const struct cmd_input *input, struct buf *out)
+void html_write(const struct html_options *options, const struct cmd_input *input, struct buf *out)
 {
 	const char *at = page.bytes;
 	struct buf nonce = {0};
@@ -344,7 +349,7 @@ void html_write(const struct html_ask *ask, const struct cmd_input *input, struc
 			break;
 		}
 		buf_add(out, at, (size_t)(word - at));
-		length = add_part(out, word, (size_t)(page.end - word), &nonce, ask, input);
+		length = add_part(out, word, (size_t)(page.end - word), &nonce, options, input);
 		buf_add(out, word, length ? 0 : 1);
 		at = word + (length ? length : 1);
 	}

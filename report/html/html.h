@@ -13,7 +13,7 @@
 struct diff;
 struct reduced;
 
-struct html_ask {
+struct html_options {
 	const struct diff *diff;       /* the page of two inputs; NULL: of one */
 	const struct cmd_input *other; /* of diff: B */
 	struct reduced *reduced;       /* the page of a summary of `reduce`; NULL: of streams */
@@ -25,9 +25,9 @@ struct html_ask {
 #define HTML_MOST_TIME 2000u
 
 /* How many rows of the table with that key the page has. */
-size_t html_rows(const struct html_ask *ask, const char *key);
+size_t html_rows(const struct html_options *options, const char *key);
 
 /* input: A where two are compared; without processes for a summary of `reduce`. */
-void html_write(const struct html_ask *ask, const struct cmd_input *input, struct buf *out);
+void html_write(const struct html_options *options, const struct cmd_input *input, struct buf *out);
 
 #endif

@@ -331,7 +331,7 @@ static bool is_miscounted(unsigned int table)
 	       table == GPROF_TABLE_nccl;
 }
 
-static bool is_moment(unsigned int table)
+static bool is_instant(unsigned int table)
 {
 	return table == GPROF_TABLE_alloc || table == GPROF_TABLE_sample;
 }
@@ -339,7 +339,7 @@ static bool is_moment(unsigned int table)
 static bool has_row(struct timeline *timeline, const struct batch *batch, uint32_t row)
 {
 	uint64_t begin = batch->col[0][row];
-	uint64_t end = begin + (is_moment(batch->table) ? 0 : batch->col[1][row]);
+	uint64_t end = begin + (is_instant(batch->table) ? 0 : batch->col[1][row]);
 
 	return is_device(batch->table) ? timeline_has(timeline, timeline_device_ns(timeline, begin),
 						 timeline_device_ns(timeline, end))
@@ -405,7 +405,7 @@ bool timeline_load(struct timeline *timeline, uint64_t block, uint32_t mask, str
 		return false;
 	}
 	mask |= select_mask(process, table) |
-		(is_cut ? COL_BIT(0) | (is_moment(table) ? 0 : COL_BIT(1)) : 0);
+		(is_cut ? COL_BIT(0) | (is_instant(table) ? 0 : COL_BIT(1)) : 0);
 	if (stream_load(process->stream, block, mask, 0, batch)) {
 		return false;
 	}

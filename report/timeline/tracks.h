@@ -2,7 +2,7 @@
 /*
  * Slices in the order of their begins, laid out on tracks: what Perfetto traces, the page and SVG
  * have in common. Each process is read once. Its slices go through an external sort, because a
- * track closes its slices from the innermost. Memory: the sort, and what is open at one moment.
+ * track closes its slices from the innermost. Memory: the sort, and what is open at one time.
  *
  *     process PID             its counters; steps, record windows, dropped events and notices,
  * overhead thread TID (name)     operators and calls; in it: NVTX [domain], Python GPU n its

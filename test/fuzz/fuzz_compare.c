@@ -13,7 +13,7 @@
 #include "test/fuzz/fuzz.h"
 #include "test/fuzz/fuzz_input.h"
 
-static void write_page(const struct html_ask *ask, const struct cmd_input *input)
+static void write_page(const struct html_options *ask, const struct cmd_input *input)
 {
 	struct buf out;
 
@@ -30,7 +30,7 @@ static void reduce(const struct cmd_input *input)
 	reduce_process(&reduced, input->processes[0]);
 	fuzz_input_reduced_written(&reduced);
 	fuzz_input_print_reduced(&reduced);
-	write_page(&(struct html_ask){.reduced = &reduced, .top = 10}, &none);
+	write_page(&(struct html_options){.reduced = &reduced, .top = 10}, &none);
 	reduced_fini(&reduced);
 }
 
@@ -41,7 +41,7 @@ static void compare(const struct cmd_input *input)
 	struct diff diff = {0};
 
 	diff_run(&diff, inputs, paths);
-	write_page(&(struct html_ask){.diff = &diff, .other = input, .top = 10}, input);
+	write_page(&(struct html_options){.diff = &diff, .other = input, .top = 10}, input);
 	diff_fini(&diff);
 }
 
@@ -60,7 +60,7 @@ static void try_all(struct cmd_input *input, uint32_t choice)
 		}
 		break;
 	default:
-		write_page(&(struct html_ask){.timeline_bytes = HTML_TIMELINE_BYTES, .top = 10},
+		write_page(&(struct html_options){.timeline_bytes = HTML_TIMELINE_BYTES, .top = 10},
 			input);
 		break;
 	}
