@@ -94,12 +94,13 @@ void breakdown_record(
 void breakdown_end(struct breakdown *breakdown, const struct phases *phases);
 void breakdown_fini(struct breakdown *breakdown);
 
-/* Of the whole steps of processes, added up. */
-struct breakdown_sums {
-	uint64_t nr_steps; /* 0: nothing is known */
-	uint64_t steps_ns, ns[NR_BREAKDOWN_PARTS];
-	uint64_t nr_cut; /* events of which a part is missing, late ones with them */
-	bool has_steps;	 /* else all that was recorded counts as one */
+/* What the whole steps of a process add up to. */
+enum breakdown_sum {
+	BREAKDOWN_SUM_STEPS, /* 0: all that was recorded is one */
+	BREAKDOWN_SUM_NS,
+	BREAKDOWN_SUM_PARTS, /* ns, by enum breakdown_part */
+	BREAKDOWN_SUM_CUT = BREAKDOWN_SUM_PARTS + NR_BREAKDOWN_PARTS, /* events that lack a part */
+	NR_BREAKDOWN_SUMS,
 };
 
 #endif

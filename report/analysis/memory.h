@@ -14,6 +14,14 @@
 
 #define MEMORY_DRIVER 128u
 
+/* Peaks of a process, each of the GPU that has the most. */
+enum memory_peak {
+	MEMORY_PEAK_ALLOCATED,	 /* by a framework's allocator */
+	MEMORY_PEAK_RESERVED,	 /* likewise */
+	MEMORY_PEAK_CUDA_MALLOC, /* by calls, where no allocator reports */
+	NR_MEMORY_PEAKS,
+};
+
 /* What an operator asked for on a device. */
 struct memory_row {
 	struct {

@@ -29,6 +29,7 @@ struct view_input {
 	bool is_detailed;   /* --detail alone: rows by the shapes of inputs, too */
 	enum view_detail detail;
 	size_t nr_rows; /* that the user wants of tables in their own order; 0: all, or not known */
+	bool is_merged; /* `reduce` reads the states: they also gather what only `merge` needs */
 };
 
 /* Where a view keeps what it gathers. */
@@ -39,21 +40,41 @@ struct view_state {
 	bool is_keyed;
 };
 
-/*
- * What `reduce` keeps of the keyed rows of a view: besides counts, times and their distribution the
- * sums of some columns. Rows of several processes add up where their kinds and names are the same.
- */
+/* A row that `reduce` added up, for views that show it in columns of their own. */
 #define VIEW_MERGE_SUMS 4u
+struct view_merged {
+	const struct histogram_group *times; /* ns, with their median */
+	uint64_t p99_ns, untimed;
+	const uint64_t *sums;
+	uint32_t kind;
+};
+
+/*
+ * What `reduce` keeps of the state of a view. Of its keyed rows: counts, times, their distribution
+ * and some sums; rows of several processes add up where their kinds and names are the same. Of each
+ * process: some facts.
+ */
 #define VIEW_MERGE_KEYS 3u
 struct view_merge {
+	const char *title;		   /* of the table of such rows; NULL: as in the view */
 	const char *share;		   /* title of the first column; NULL: as in the view */
 	const char *sums[VIEW_MERGE_SUMS]; /* keys of columns that add up */
 	const char *keys[VIEW_MERGE_KEYS]; /* keys of the columns that say what a row is */
 	uint32_t kind_mask;		   /* what of a row's kind is kept; 0: all of it */
-	/* Of the first column that adds up; NULL where the rows are not made by the view. */
-	uint64_t (*sum)(const void *state, size_t row);
+	/* Sets the sums of each keyed row, which start at 0; NULL: there are none. */
+	void (*get_sums)(const void *state, uint64_t (*sums)[VIEW_MERGE_SUMS]);
 	/* Sets the cells of `keys`; NULL: the name alone. */
 	void (*fill_keys)(uint32_t kind, uint32_t name, struct table_cell *cells);
+
+	/* Behind `keys`, instead of the columns of keyed_stats.h and of `sums`; or NULL. */
+	const struct table_column *columns;
+	unsigned int nr_columns;
+	void (*fill)(const struct view_merged *row, struct table_cell *cells);
+	const char *sort, *note; /* of that table */
+
+	/* Sets the facts of the only process; they start as UINT64_MAX, which is unknown. */
+	void (*get_facts)(const void *state, uint64_t *facts);
+	unsigned int nr_facts;
 };
 
 struct view_class {
@@ -68,7 +89,7 @@ struct view_class {
 	unsigned int nr_columns;
 
 	struct view_state state;
-	struct view_merge merge; /* without keys: reduce keeps nothing of it, or has its own rows */
+	struct view_merge merge; /* all zeros: `reduce` keeps nothing of the state */
 	struct scan_view scan;
 	struct op_view ops; /* after the scan, for those that set any of it */
 	/* All may be NULL. init gets the state zeroed but for its input and its keyed rows. */
@@ -185,7 +206,6 @@ extern const struct view_class view_framework, view_memops, view_overview,
 /* Rows that the styles share; tallies are finished by view_kernel.table and so on, or by these. */
 extern const struct view_class view_kernel, view_api, view_memcpy, view_memset, view_nvtx;
 const char *view_nvtx_style(uint32_t kind);
-struct breakdown_sums view_breakdown_sums(void *view); /* of view_breakdown; breakdown.h */
 
 extern const struct view_class view_sync, view_device, view_threads, view_overhead, view_losses,
 	view_notices, view_steps, view_windows;

@@ -13,7 +13,7 @@
 #include "report/stream/prefetch.h"
 #include "report/session/common_options.h"
 #include "report/util/err.h"
-#include "report/reduce/reduce.h"
+#include "report/reduce/reduced.h"
 #include "report/util/files.h"
 
 #define MOST_JOBS 1024u

@@ -15,7 +15,7 @@ static struct table *make_table(const struct summary *summary,
 	bool is_every = summary->is_detailed && class->table == reduced_steps_table;
 
 	if (summary->is_across_ranks) {
-		return reduced_over_table(reduced, class, class->name);
+		return reduced_over_table(reduced, class, class->view->name);
 	}
 	return is_every ? reduced_every_step_table(reduced, 0)
 			: class->table(reduced, class->argument);
@@ -24,7 +24,7 @@ static struct table *make_table(const struct summary *summary,
 static bool is_asked(const struct summary *summary, const struct reduced_view_class *class)
 {
 	for (size_t i = 0; i < summary->nr_views; i++) {
-		if (strcmp(summary->views[i]->name, class->name) == 0) {
+		if (summary->views[i] == class->view) {
 			return true;
 		}
 	}
@@ -58,7 +58,7 @@ static bool print_over(const struct summary *summary, struct reduced *reduced, s
 	bool is_sorted = false;
 
 	for (const struct reduced_view_class *class = reduced_views;
-		class->name && summary->is_default; class ++) {
+		class->view && summary->is_default; class ++) {
 		struct table *aside = reduced_view_aside(reduced, class);
 
 		if (aside) {
@@ -81,7 +81,7 @@ static bool print_all(const struct summary *summary, struct reduced *reduced, st
 	table_print(processes, &summary->asked.table, out);
 	table_destroy(processes);
 	is_sorted |= print_over(summary, reduced, out);
-	for (const struct reduced_view_class *class = reduced_views; class->name; class ++) {
+	for (const struct reduced_view_class *class = reduced_views; class->view; class ++) {
 		if (summary->is_default || is_asked(summary, class)) {
 			is_sorted |= print_table(summary, make_table(summary, class, reduced), out);
 		}
@@ -111,12 +111,12 @@ static int refuse(const struct summary *summary)
 			summary->sort);
 	}
 	for (size_t i = 0; !summary->is_default && i < summary->nr_views; i++) {
-		if (reduced_view_find(summary->views[i]->name)) {
+		if (reduced_view_find(summary->views[i])) {
 			continue;
 		}
-		for (const struct reduced_view_class *class = reduced_views; class->name;
+		for (const struct reduced_view_class *class = reduced_views; class->view;
 			class ++) {
-			buf_printf(&names, "%s%s", names.nr_bytes ? ", " : "", class->name);
+			buf_printf(&names, "%s%s", names.nr_bytes ? ", " : "", class->view->name);
 		}
 		cmd_usage(&cmd_summary,
 			"a summary of reduce has no view %s; use the streams; its views are %.*s",

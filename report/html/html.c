@@ -218,14 +218,14 @@ static void add_reduced(const struct html_options *options, struct buf *json, st
 {
 	add_table(json, shapes, reduced_processes_table(options->reduced), "profiled processes",
 		options);
-	for (const struct reduced_view_class *class = reduced_views; class->name; class ++) {
+	for (const struct reduced_view_class *class = reduced_views; class->view; class ++) {
 		struct table *aside = reduced_view_aside(options->reduced, class);
 
 		if (aside) {
 			add_table(json, shapes, aside, "", options);
 		}
 	}
-	for (const struct reduced_view_class *class = reduced_views; class->name; class ++) {
+	for (const struct reduced_view_class *class = reduced_views; class->view; class ++) {
 		add_table(
 			json, shapes, class->table(options->reduced, class->argument), "", options);
 	}

@@ -176,7 +176,7 @@ static void merge_row(struct reduced_row *into, const struct reduced_row *from)
 	sketch_merge(&into->times, &from->times);
 	into->failed += from->failed;
 	into->untimed += from->untimed;
-	for (unsigned int i = 0; i < NR_REDUCED_SUMS; i++) {
+	for (unsigned int i = 0; i < VIEW_MERGE_SUMS; i++) {
 		into->sums[i] += from->sums[i];
 	}
 	into->nr_processes += from->nr_processes;

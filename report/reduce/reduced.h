@@ -17,6 +17,8 @@
 #define REPORT_REDUCE_REDUCED_H
 
 #include "report/analysis/breakdown.h"
+#include "report/analysis/memory.h"
+#include "report/analysis/view.h"
 #include "report/util/hash.h"
 #include "report/table/sketch.h"
 
@@ -31,21 +33,6 @@ enum reduced_view {
 	REDUCED_NVTX,
 	REDUCED_NCCL, /* from version 2 on */
 	NR_REDUCED_VIEWS,
-};
-
-/* What else is summed up of a row, by its view: operators' self time, ns on GPUs of itself and of
- * all in it, and works; the overlap of collectives; bytes of copies and sets; bytes of NCCL's
- * operations, of those of them whose kernels' times are known, and calls. */
-enum {
-	REDUCED_SELF_NS = 0,
-	REDUCED_GPU_SELF_NS,
-	REDUCED_GPU_TOTAL_NS,
-	REDUCED_WORKS,
-	REDUCED_OVERLAP_NS = 0,
-	REDUCED_BYTES = 0,
-	REDUCED_TIMED_BYTES = 1,
-	REDUCED_CALLS = 2,
-	NR_REDUCED_SUMS = 4,
 };
 
 /* Texts are numbers of names.h. */
@@ -69,7 +56,7 @@ struct reduced_row {
 	struct reduced_key key;
 	struct sketch times; /* ns */
 	uint64_t failed, untimed;
-	uint64_t sums[NR_REDUCED_SUMS];
+	uint64_t sums[VIEW_MERGE_SUMS];
 	uint64_t nr_processes; /* that have it */
 	/* Of those that have times of it. */
 	struct reduced_extreme least, most;
@@ -106,17 +93,12 @@ struct reduced_step {
 
 /* Of a process; UINT64_MAX unknown, as all are in files of version 1. In files: append. */
 enum reduced_fact {
-	REDUCED_STEPS, /* whole ones, as in the view `breakdown`; 0: all that was recorded is one */
-	REDUCED_STEPS_NS,
-	REDUCED_PARTS,					  /* ns, as enum breakdown_part */
-	REDUCED_CUT = REDUCED_PARTS + NR_BREAKDOWN_PARTS, /* events that these lack a part of */
-	REDUCED_ALLOCATED_BYTES,   /* peak by a framework's allocator, of the GPU with the most */
-	REDUCED_RESERVED_BYTES,	   /* likewise */
-	REDUCED_CUDA_MALLOC_BYTES, /* peak by calls, where no allocator reports */
-	NR_REDUCED_FACTS,
+	REDUCED_BREAKDOWN,					/* enum breakdown_sum */
+	REDUCED_MEMORY = REDUCED_BREAKDOWN + NR_BREAKDOWN_SUMS, /* enum memory_peak */
+	NR_REDUCED_FACTS = REDUCED_MEMORY + NR_MEMORY_PEAKS,
 };
 
-_Static_assert(NR_REDUCED_FACTS == 14, "as many as in files of version 2");
+_Static_assert(NR_REDUCED_FACTS == 14 && VIEW_MERGE_SUMS == 4, "as many as in files of version 2");
 
 enum reduced_state {
 	REDUCED_COMPLETE,
@@ -168,6 +150,9 @@ void reduced_add_process(struct reduced *reduced, const struct reduced_process *
  * without having changed either, if a process is in both: it would count twice.
  */
 int reduced_merge(struct reduced *into, struct reduced *from);
+
+/* reduce.c: makes it of one process, into an empty one. */
+void reduce_process(struct reduced *reduced, struct process *process);
 
 /* In the order of ranks, hosts and pids. */
 void reduced_sort(struct reduced *reduced);

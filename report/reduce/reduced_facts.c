@@ -13,21 +13,21 @@ enum {
 	NR_BREAKDOWN = PARTS + NR_BREAKDOWN_PARTS,
 };
 
-static void fill_breakdown(const uint64_t *facts, struct table_cell *cells)
+static void fill_breakdown(const uint64_t *sums, struct table_cell *cells)
 {
-	double nr_steps = facts[REDUCED_STEPS] ? (double)facts[REDUCED_STEPS] : 1;
+	double nr_steps = sums[BREAKDOWN_SUM_STEPS] ? (double)sums[BREAKDOWN_SUM_STEPS] : 1;
 
-	if (facts[REDUCED_STEPS]) {
-		table_set_integer(&cells[STEPS], facts[REDUCED_STEPS]);
+	if (sums[BREAKDOWN_SUM_STEPS]) {
+		table_set_integer(&cells[STEPS], sums[BREAKDOWN_SUM_STEPS]);
 	}
-	table_set_number(&cells[TOTAL], (double)facts[REDUCED_STEPS_NS] / nr_steps);
+	table_set_number(&cells[TOTAL], (double)sums[BREAKDOWN_SUM_NS] / nr_steps);
 	for (unsigned int i = 0; i < NR_BREAKDOWN_PARTS; i++) {
-		table_set_number(&cells[PARTS + i], (double)facts[REDUCED_PARTS + i] / nr_steps);
+		table_set_number(
+			&cells[PARTS + i], (double)sums[BREAKDOWN_SUM_PARTS + i] / nr_steps);
 	}
 }
 
-/* A row for each process; without values for those that have none. */
-static struct table *make_breakdown(struct reduced *reduced, uint64_t least_steps)
+struct table *reduced_breakdown_table(struct reduced *reduced, unsigned int least_steps)
 {
 	static const struct table_column columns[NR_BREAKDOWN] = {
 		REDUCED_WHO,
@@ -35,20 +35,21 @@ static struct table *make_breakdown(struct reduced *reduced, uint64_t least_step
 		[TOTAL] = TABLE_COLUMN("total_ns", "Total", TABLE_MEAN_TIME),
 		BREAKDOWN_COLUMNS,
 	};
+	struct table *table =
+		table_create(view_breakdown.name, view_breakdown.title, columns, NR_BREAKDOWN);
 	char cut[64] = "";
 	uint64_t nr_cut = 0, nr_known = 0;
-	struct table *table;
 
-	table = table_create("breakdown", "Step breakdown", columns, NR_BREAKDOWN);
 	for (size_t i = 0; i < reduced->nr_processes; i++) {
 		const struct reduced_process *process = &reduced->processes[i].who;
+		const uint64_t *sums = &process->facts[REDUCED_BREAKDOWN];
 		struct table_cell *cells = table_add_row(table);
 
 		reduced_who_fill(process, cells);
-		if (process->facts[REDUCED_STEPS] != UINT64_MAX &&
-			process->facts[REDUCED_STEPS] >= least_steps) {
-			fill_breakdown(process->facts, cells);
-			nr_cut += process->facts[REDUCED_CUT];
+		if (sums[BREAKDOWN_SUM_STEPS] != UINT64_MAX &&
+			sums[BREAKDOWN_SUM_STEPS] >= least_steps) {
+			fill_breakdown(sums, cells);
+			nr_cut += sums[BREAKDOWN_SUM_CUT];
 			nr_known++;
 		}
 	}
@@ -63,40 +64,29 @@ static struct table *make_breakdown(struct reduced *reduced, uint64_t least_step
 	return table;
 }
 
-struct table *reduced_breakdown_table(struct reduced *reduced, unsigned int argument)
-{
-	(void)argument;
-	return make_breakdown(reduced, 0);
-}
-
-struct table *reduced_breakdown_each(struct reduced *reduced)
-{
-	return make_breakdown(reduced, 1);
-}
-
-struct table *reduced_memory_each(struct reduced *reduced)
+struct table *reduced_memory_table(struct reduced *reduced, unsigned int argument)
 {
 	static const struct table_column columns[] = {
-		REDUCED_WHO,
+		REDUCED_WHO, /* and by enum memory_peak: */
 		TABLE_COLUMN("allocated_bytes", "Allocated", TABLE_SIZE),
 		TABLE_COLUMN("reserved_bytes", "Reserved", TABLE_SIZE),
 		TABLE_COLUMN("cuda_malloc_bytes", "cudaMalloc", TABLE_SIZE),
 	};
-	static const enum reduced_fact facts[] = {
-		REDUCED_ALLOCATED_BYTES, REDUCED_RESERVED_BYTES, REDUCED_CUDA_MALLOC_BYTES};
-	struct table *table = table_create(
-		"memory", "Peaks of GPU memory", columns, sizeof(columns) / sizeof(columns[0]));
+	struct table *table = table_create(view_memory.name, "Peaks of GPU memory", columns,
+		sizeof(columns) / sizeof(columns[0]));
 	size_t nr_known = 0;
 
+	(void)argument;
 	for (size_t i = 0; i < reduced->nr_processes; i++) {
 		const struct reduced_process *process = &reduced->processes[i].who;
 		struct table_cell *cells = table_add_row(table);
 
 		reduced_who_fill(process, cells);
-		for (size_t k = 0; k < sizeof(facts) / sizeof(facts[0]); k++) {
-			if (process->facts[facts[k]] != UINT64_MAX) {
-				table_set_integer(
-					&cells[REDUCED_WHO_COLUMNS + k], process->facts[facts[k]]);
+		for (unsigned int k = 0; k < NR_MEMORY_PEAKS; k++) {
+			uint64_t bytes = process->facts[REDUCED_MEMORY + k];
+
+			if (bytes != UINT64_MAX) {
+				table_set_integer(&cells[REDUCED_WHO_COLUMNS + k], bytes);
 				nr_known++;
 			}
 		}
@@ -106,10 +96,4 @@ struct table *reduced_memory_each(struct reduced *reduced)
 		"calls of cudaMalloc on all GPUs");
 	table->is_aside = !nr_known;
 	return table;
-}
-
-struct table *reduced_memory_table(struct reduced *reduced, unsigned int argument)
-{
-	(void)argument;
-	return reduced_memory_each(reduced);
 }

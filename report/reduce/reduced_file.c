@@ -65,7 +65,7 @@ static void pack_row(struct buf *out, const struct reduced_row *row)
 	sketch_pack(&row->times, out);
 	pack_uint(out, row->failed);
 	pack_uint(out, row->untimed);
-	for (unsigned int i = 0; i < NR_REDUCED_SUMS; i++) {
+	for (unsigned int i = 0; i < VIEW_MERGE_SUMS; i++) {
 		pack_uint(out, row->sums[i]);
 	}
 	pack_uint(out, row->nr_processes);
@@ -175,7 +175,7 @@ static void unpack_row(struct reduced *reduced, struct unpack *from, unsigned in
 	sketch_unpack(&row->times, from);
 	row->failed = unpack_uint(from);
 	row->untimed = unpack_uint(from);
-	for (unsigned int i = 0; i < NR_REDUCED_SUMS; i++) {
+	for (unsigned int i = 0; i < VIEW_MERGE_SUMS; i++) {
 		row->sums[i] = unpack_uint(from);
 	}
 	row->nr_processes = unpack_uint(from);

@@ -94,7 +94,7 @@ static struct table *over_processes(
 		TABLE_COLUMN("name", "Memory", TABLE_TEXT),
 		OVER_COLUMNS(TABLE_MEAN_SIZE, TABLE_MEAN_SIZE, "bytes"),
 	};
-	struct table *each = class->each(reduced), *table;
+	struct table *each = class->each(reduced, 1), *table;
 	struct value *values = mem_zeroed(each->nr_rows, sizeof(*values));
 	enum table_type type = each->columns[each->nr_columns - 1].type;
 	char title[TITLE_BYTES];

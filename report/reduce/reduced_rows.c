@@ -9,25 +9,15 @@
 #include "report/table/keyed_stats.h"
 
 #define MOST_COLUMNS \
-	(KEYED_STATS_NR_COLUMNS + NR_REDUCED_SUMS + 2u + REDUCED_SPREAD_COLUMNS + VIEW_MERGE_KEYS)
-
-/* The view whose rows these are: its columns and what of it adds up. */
-static const struct view_class *const classes[NR_REDUCED_VIEWS] = {
-	[REDUCED_OPERATOR] = &view_operator,
-	[REDUCED_KERNEL] = &view_kernel,
-	[REDUCED_COLLECTIVE] = &view_collective,
-	[REDUCED_MEMCPY] = &view_memcpy,
-	[REDUCED_MEMSET] = &view_memset,
-	[REDUCED_API] = &view_api,
-	[REDUCED_NVTX] = &view_nvtx,
-	[REDUCED_NCCL] = &view_communication,
-};
+	(KEYED_STATS_NR_COLUMNS + VIEW_MERGE_SUMS + 2u + REDUCED_SPREAD_COLUMNS + VIEW_MERGE_KEYS)
 
 /* ---- names ---- */
 
 const char *reduced_name_title(enum reduced_view view)
 {
-	return view == REDUCED_NCCL ? "NCCL operations" : classes[view]->title;
+	const struct view_class *class = reduced_classes[view];
+
+	return class->merge.title ? class->merge.title : class->title;
 }
 
 /* The columns of these keys, as many as returned. */
@@ -45,12 +35,13 @@ static unsigned int add_columns(const struct view_class *class, const char *cons
 
 unsigned int reduced_name_columns(enum reduced_view view, struct table_column *columns)
 {
-	return add_columns(classes[view], classes[view]->merge.keys, VIEW_MERGE_KEYS, columns);
+	return add_columns(
+		reduced_classes[view], reduced_classes[view]->merge.keys, VIEW_MERGE_KEYS, columns);
 }
 
 void reduced_name_fill(const struct reduced_key *key, struct table_cell *cells)
 {
-	const struct view_merge *merge = &classes[key->view]->merge;
+	const struct view_merge *merge = &reduced_classes[key->view]->merge;
 
 	if (merge->fill_keys) {
 		merge->fill_keys(key->kind, key->name, cells);
@@ -59,11 +50,22 @@ void reduced_name_fill(const struct reduced_key *key, struct table_cell *cells)
 	}
 }
 
+void reduced_spread_fill(const struct reduced_row *row, struct table_cell *cells)
+{
+	table_set_integer(&cells[0], row->nr_processes);
+	if (row->times.group.count) {
+		table_set_integer(&cells[1], row->least.ns);
+		reduced_who_cell(&cells[2], &row->least.who);
+		table_set_integer(&cells[3], row->most.ns);
+		reduced_who_cell(&cells[4], &row->most.who);
+	}
+}
+
 /* ---- rows ---- */
 
-/* Where the columns behind those of tallies stand; 0: not there. */
+/* Where columns stand; failed and untimed 0: there is none. */
 struct places {
-	unsigned int nr, nr_sums, sums, failed, untimed, spread, name;
+	unsigned int nr, own, nr_sums, sums, failed, untimed, spread, name;
 };
 
 static unsigned int add_count(const struct view_class *class, const char *key,
@@ -78,43 +80,55 @@ static unsigned int add_count(const struct view_class *class, const char *key,
 	return places->nr++;
 }
 
-static struct places choose_columns(enum reduced_view view, struct table_column *columns)
+static void add_own_columns(
+	const struct view_class *class, struct table_column *columns, struct places *places)
 {
-	const struct view_class *class = classes[view];
-	const struct table_column tally[] = {KEYED_STATS_COLUMNS(
-		class->merge.share ? class->merge.share : class->columns[0].title)};
-	static const struct table_column spread[] = {REDUCED_SPREAD};
-	struct places places = {.nr = KEYED_STATS_NR_COLUMNS, .sums = KEYED_STATS_NR_COLUMNS};
+	places->nr = add_columns(class, class->merge.keys, VIEW_MERGE_KEYS, columns);
+	places->own = places->nr;
+	memcpy(&columns[places->nr], class->merge.columns,
+		class->merge.nr_columns * sizeof(*columns));
+	places->nr += class->merge.nr_columns;
+}
 
-	memcpy(columns, tally, sizeof(tally));
-	places.nr_sums =
-		add_columns(class, class->merge.sums, VIEW_MERGE_SUMS, &columns[places.sums]);
-	places.nr += places.nr_sums;
-	places.failed = add_count(class, "failed", columns, &places);
-	places.untimed = add_count(class, "untimed", columns, &places);
+static void add_keyed_columns(
+	const struct view_class *class, struct table_column *columns, struct places *places)
+{
+	const struct table_column keyed[] = {KEYED_STATS_COLUMNS(
+		class->merge.share ? class->merge.share : class->columns[0].title)};
+
+	memcpy(columns, keyed, sizeof(keyed));
+	places->sums = KEYED_STATS_NR_COLUMNS;
+	places->nr_sums =
+		add_columns(class, class->merge.sums, VIEW_MERGE_SUMS, &columns[places->sums]);
+	places->nr = places->sums + places->nr_sums;
+	places->failed = add_count(class, "failed", columns, places);
+	places->untimed = add_count(class, "untimed", columns, places);
+}
+
+static struct places choose_columns(const struct view_class *class, struct table_column *columns)
+{
+	static const struct table_column spread[] = {REDUCED_SPREAD};
+	struct places places = {0};
+
+	if (class->merge.fill) {
+		add_own_columns(class, columns, &places);
+	} else {
+		add_keyed_columns(class, columns, &places);
+	}
 	places.spread = places.nr;
 	memcpy(&columns[places.spread], spread, sizeof(spread));
-	places.name = places.spread + REDUCED_SPREAD_COLUMNS;
-	places.nr = places.name + reduced_name_columns(view, &columns[places.name]);
+	places.nr += REDUCED_SPREAD_COLUMNS;
+	if (!class->merge.fill) {
+		places.name = places.nr;
+		places.nr += add_columns(
+			class, class->merge.keys, VIEW_MERGE_KEYS, &columns[places.name]);
+	}
 	return places;
 }
 
-void reduced_spread_fill(const struct reduced_row *row, struct table_cell *cells)
+static void fill_keyed(const struct places *places, const struct reduced_row *row, uint64_t p99_ns,
+	double total_ns, struct table_cell *cells)
 {
-	table_set_integer(&cells[0], row->nr_processes);
-	if (row->times.group.count) {
-		table_set_integer(&cells[1], row->least.ns);
-		reduced_who_cell(&cells[2], &row->least.who);
-		table_set_integer(&cells[3], row->most.ns);
-		reduced_who_cell(&cells[4], &row->most.who);
-	}
-}
-
-static void fill(const struct places *places, struct reduced_row *row, double total_ns,
-	struct table_cell *cells)
-{
-	uint64_t p99_ns = sketch_finish(&row->times);
-
 	keyed_stats_fill_times(
 		&row->times.group, p99_ns, row->times.group.count + row->untimed, total_ns, cells);
 	for (unsigned int i = 0; i < places->nr_sums; i++) {
@@ -125,6 +139,22 @@ static void fill(const struct places *places, struct reduced_row *row, double to
 	}
 	if (places->untimed) {
 		table_set_integer(&cells[places->untimed], row->untimed);
+	}
+}
+
+static void fill(const struct places *places, struct reduced_row *row, double total_ns,
+	struct table_cell *cells)
+{
+	const struct view_merge *merge = &reduced_classes[row->key.view]->merge;
+	uint64_t p99_ns = sketch_finish(&row->times);
+
+	if (merge->fill) {
+		const struct view_merged merged = {
+			&row->times.group, p99_ns, row->untimed, row->sums, row->key.kind};
+
+		merge->fill(&merged, &cells[places->own]);
+	} else {
+		fill_keyed(places, row, p99_ns, total_ns, cells);
 	}
 	reduced_spread_fill(row, &cells[places->spread]);
 	reduced_name_fill(&row->key, &cells[places->name]);
@@ -145,6 +175,10 @@ static void note(const struct reduced *reduced, unsigned int view, struct table 
 	size_t nr_without = count_without_works(reduced);
 	char without[96] = "";
 
+	if (reduced_classes[view]->merge.note) {
+		table_note(table, "%s", reduced_classes[view]->merge.note);
+		return;
+	}
 	if (nr_without && view >= REDUCED_KERNEL && view <= REDUCED_MEMSET) {
 		snprintf(without, sizeof(without), "; %zu of %zu processes have no device records",
 			nr_without, reduced->nr_processes);
@@ -157,10 +191,11 @@ static void note(const struct reduced *reduced, unsigned int view, struct table 
 
 struct table *reduced_rows_table(struct reduced *reduced, unsigned int view)
 {
+	const struct view_class *class = reduced_classes[view];
 	struct table_column columns[MOST_COLUMNS];
-	struct places places = choose_columns((enum reduced_view)view, columns);
-	struct table *table =
-		table_create(classes[view]->name, classes[view]->title, columns, places.nr);
+	struct places places = choose_columns(class, columns);
+	struct table *table = table_create(
+		class->name, reduced_name_title((enum reduced_view)view), columns, places.nr);
 	double total_ns = 0;
 
 	for (struct reduced_row *row = reduced->rows; row; row = row->hh.next) {
@@ -172,6 +207,6 @@ struct table *reduced_rows_table(struct reduced *reduced, unsigned int view)
 		}
 	}
 	note(reduced, view, table);
-	table_sort(table, "total");
+	table_sort(table, class->merge.sort ? class->merge.sort : "total");
 	return table;
 }

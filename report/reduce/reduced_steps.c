@@ -7,18 +7,19 @@
 #include "report/reduce/reduced_view.h"
 #include "report/table/step_heatmap.h"
 
-/* The times of a step but its duration, in the order of enum reduced_time. */
-#define TIME_COLUMNS(type)                                                                   \
-	TABLE_COLUMN("dataloader_ns", "Dataloader", type, .is_wide_only = true),             \
-		TABLE_COLUMN("forward_ns", "Forward", type, .is_wide_only = true),           \
-		TABLE_COLUMN("backward_ns", "Backward", type, .is_wide_only = true),         \
-		TABLE_COLUMN("optimization_ns", "Optimization", type, .is_wide_only = true), \
-		TABLE_COLUMN("others_ns", "Others", type, .is_wide_only = true),             \
-		TABLE_COLUMN("gpu_ns", "GPU", type, .is_wide_only = true),                   \
-		TABLE_COLUMN("computation_ns", "Computation", type),                         \
-		TABLE_COLUMN("communication_ns", "Communication", type),                     \
-		TABLE_COLUMN("overlap_ns", "Overlap", type),                                 \
-		TABLE_COLUMN("idle_ns", "Neither", type)
+/* A column for each time of a step from the first one on. */
+static void add_times(struct table_column *columns, enum reduced_time first, enum table_type type)
+{
+	for (unsigned int i = first; i < NR_REDUCED_TIMES; i++, columns++) {
+		const struct reduced_time_column *time = &reduced_times[i];
+
+		*columns = *view_column(time->view, time->key);
+		columns->key = time->shown_key ? time->shown_key : columns->key;
+		columns->title = time->shown_title ? time->shown_title : columns->title;
+		columns->type = type;
+		columns->is_wide_only = time->is_wide_only;
+	}
+}
 
 /* ---- steps over processes ---- */
 
@@ -128,19 +129,19 @@ static void draw(struct field *field, struct table *table)
 
 struct table *reduced_steps_table(struct reduced *reduced, unsigned int argument)
 {
-	static const struct table_column columns[NR_STEP_COLUMNS] = {
+	struct table_column columns[NR_STEP_COLUMNS] = {
 		TABLE_COLUMN("step", "Step", TABLE_ID),
 		TABLE_COLUMN("processes", "Processes", TABLE_COUNT),
 		TABLE_COLUMN("slowest_rank", "Slowest rank", TABLE_TEXT),
 		SAMPLES_COLUMNS,
-		TIME_COLUMNS(TABLE_MEAN_TIME),
 	};
-	struct table *table =
-		table_create("steps", "Steps over processes", columns, NR_STEP_COLUMNS);
 	struct step *steps = NULL, *next;
 	struct field field = {0};
+	struct table *table;
 
 	(void)argument;
+	add_times(&columns[MEANS], REDUCED_DURATION + 1, TABLE_MEAN_TIME);
+	table = table_create(view_steps.name, "Steps over processes", columns, NR_STEP_COLUMNS);
 	for (size_t i = 0; i < reduced->nr_processes; i++) {
 		struct reduced_process process = reduced_process(reduced, i);
 
@@ -178,16 +179,14 @@ static void fill_times(const uint64_t *ns, struct table_cell *cells)
 
 struct table *reduced_every_step_table(struct reduced *reduced, unsigned int argument)
 {
-	static const struct table_column columns[] = {
-		REDUCED_WHO,
-		TABLE_COLUMN("step", "Step", TABLE_ID),
-		TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
-		TIME_COLUMNS(TABLE_TIME),
-	};
-	struct table *table = table_create(
-		"steps", "Steps of processes", columns, REDUCED_WHO_COLUMNS + 1 + NR_REDUCED_TIMES);
+	struct table_column columns[REDUCED_WHO_COLUMNS + 1 + NR_REDUCED_TIMES] = {
+		REDUCED_WHO, TABLE_COLUMN("step", "Step", TABLE_ID)};
+	struct table *table;
 
 	(void)argument;
+	add_times(&columns[REDUCED_WHO_COLUMNS + 1], REDUCED_DURATION, TABLE_TIME);
+	table = table_create(view_steps.name, "Steps of processes", columns,
+		REDUCED_WHO_COLUMNS + 1 + NR_REDUCED_TIMES);
 	for (size_t i = 0; i < reduced->nr_processes; i++) {
 		struct reduced_process process = reduced_process(reduced, i);
 
@@ -226,16 +225,14 @@ static struct sum sum_of(const struct reduced_process *process, unsigned int tim
 
 struct table *reduced_distributed_table(struct reduced *reduced, unsigned int argument)
 {
-	static const struct table_column columns[] = {
-		REDUCED_WHO,
-		TABLE_COLUMN("steps", "Steps", TABLE_COUNT),
-		TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
-		TIME_COLUMNS(TABLE_TIME),
-	};
-	struct table *table = table_create("distributed", "Sums of steps by process", columns,
-		REDUCED_WHO_COLUMNS + 1 + NR_REDUCED_TIMES);
+	struct table_column columns[REDUCED_WHO_COLUMNS + 1 + NR_REDUCED_TIMES] = {
+		REDUCED_WHO, TABLE_COLUMN("steps", "Steps", TABLE_COUNT)};
+	struct table *table;
 
 	(void)argument;
+	add_times(&columns[REDUCED_WHO_COLUMNS + 1], REDUCED_DURATION, TABLE_TIME);
+	table = table_create(view_distributed.name, "Sums of steps by process", columns,
+		REDUCED_WHO_COLUMNS + 1 + NR_REDUCED_TIMES);
 	for (size_t i = 0; i < reduced->nr_processes; i++) {
 		struct reduced_process process = reduced_process(reduced, i);
 		struct table_cell *cells = table_add_row(table);
@@ -258,16 +255,15 @@ struct table *reduced_distributed_table(struct reduced *reduced, unsigned int ar
 	return table;
 }
 
-struct table *reduced_distributed_each(struct reduced *reduced)
+struct table *reduced_distributed_each(struct reduced *reduced, unsigned int argument)
 {
-	static const struct table_column columns[] = {
-		REDUCED_WHO,
-		TABLE_COLUMN("duration_ns", "Duration", TABLE_MEAN_TIME),
-		TIME_COLUMNS(TABLE_MEAN_TIME),
-	};
-	struct table *table = table_create(
-		"distributed", "Mean of steps", columns, REDUCED_WHO_COLUMNS + NR_REDUCED_TIMES);
+	struct table_column columns[REDUCED_WHO_COLUMNS + NR_REDUCED_TIMES] = {REDUCED_WHO};
+	struct table *table;
 
+	(void)argument;
+	add_times(&columns[REDUCED_WHO_COLUMNS], REDUCED_DURATION, TABLE_MEAN_TIME);
+	table = table_create(view_distributed.name, "Mean of steps", columns,
+		REDUCED_WHO_COLUMNS + NR_REDUCED_TIMES);
 	for (size_t i = 0; i < reduced->nr_processes; i++) {
 		struct reduced_process process = reduced_process(reduced, i);
 		struct table_cell *cells = table_add_row(table);

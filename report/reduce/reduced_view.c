@@ -1,30 +1,57 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/reduce/reduced_view.h"
 
-#include <string.h>
+const struct view_class *const reduced_classes[NR_REDUCED_CLASSES] = {
+	[REDUCED_OPERATOR] = &view_operator,
+	[REDUCED_KERNEL] = &view_kernel,
+	[REDUCED_COLLECTIVE] = &view_collective,
+	[REDUCED_MEMCPY] = &view_memcpy,
+	[REDUCED_MEMSET] = &view_memset,
+	[REDUCED_API] = &view_api,
+	[REDUCED_NVTX] = &view_nvtx,
+	[REDUCED_NCCL] = &view_communication,
+	[NR_REDUCED_VIEWS] = &view_steps,
+	&view_distributed,
+	&view_breakdown,
+	&view_memory_curve,
+};
+
+const struct reduced_time_column reduced_times[NR_REDUCED_TIMES] = {
+	[REDUCED_DURATION] = {&view_steps, "duration_ns", false, NULL, NULL},
+	[REDUCED_DATALOADER] = {&view_steps, "dataloader_ns", true, NULL, NULL},
+	[REDUCED_FORWARD] = {&view_steps, "forward_ns", true, NULL, NULL},
+	[REDUCED_BACKWARD] = {&view_steps, "backward_ns", true, NULL, NULL},
+	[REDUCED_OPTIMIZATION] = {&view_steps, "optimization_ns", true, NULL, NULL},
+	[REDUCED_OTHERS] = {&view_steps, "others_ns", true, NULL, NULL},
+	[REDUCED_GPU] = {&view_steps, "gpu_ns", true, NULL, NULL},
+	[REDUCED_COMPUTATION] = {&view_distributed, "computation_ns", false, NULL, NULL},
+	[REDUCED_COMMUNICATION] = {&view_distributed, "communication_ns", false, NULL, NULL},
+	[REDUCED_OVERLAP] = {&view_distributed, "overlap_ns", false, NULL, NULL},
+	[REDUCED_IDLE] = {&view_distributed, "other_ns", false, "idle_ns", "Neither"},
+};
 
 const struct reduced_view_class reduced_views[] = {
-	{"steps", reduced_steps_table, 0, NULL, NULL},
-	{"distributed", reduced_distributed_table, 0, reduced_distributed_each,
+	{&view_steps, reduced_steps_table, 0, NULL, NULL},
+	{&view_distributed, reduced_distributed_table, 0, reduced_distributed_each,
 		"distributed_over_processes"},
-	{"breakdown", reduced_breakdown_table, 0, reduced_breakdown_each,
+	{&view_breakdown, reduced_breakdown_table, 0, reduced_breakdown_table,
 		"breakdown_over_processes"},
-	{"memory", reduced_memory_table, 0, reduced_memory_each, "memory_over_processes"},
-	{"operator", reduced_rows_table, REDUCED_OPERATOR, NULL, NULL},
-	{"kernel", reduced_rows_table, REDUCED_KERNEL, NULL, NULL},
-	{"collectives", reduced_rows_table, REDUCED_COLLECTIVE, NULL, NULL},
-	{"communication", reduced_communication_table, REDUCED_NCCL, NULL, NULL},
-	{"memcpy", reduced_rows_table, REDUCED_MEMCPY, NULL, NULL},
-	{"memset", reduced_rows_table, REDUCED_MEMSET, NULL, NULL},
-	{"api", reduced_rows_table, REDUCED_API, NULL, NULL},
-	{"nvtx", reduced_rows_table, REDUCED_NVTX, NULL, NULL},
+	{&view_memory, reduced_memory_table, 0, reduced_memory_table, "memory_over_processes"},
+	{&view_operator, reduced_rows_table, REDUCED_OPERATOR, NULL, NULL},
+	{&view_kernel, reduced_rows_table, REDUCED_KERNEL, NULL, NULL},
+	{&view_collective, reduced_rows_table, REDUCED_COLLECTIVE, NULL, NULL},
+	{&view_communication, reduced_rows_table, REDUCED_NCCL, NULL, NULL},
+	{&view_memcpy, reduced_rows_table, REDUCED_MEMCPY, NULL, NULL},
+	{&view_memset, reduced_rows_table, REDUCED_MEMSET, NULL, NULL},
+	{&view_api, reduced_rows_table, REDUCED_API, NULL, NULL},
+	{&view_nvtx, reduced_rows_table, REDUCED_NVTX, NULL, NULL},
 	{NULL, NULL, 0, NULL, NULL},
 };
 
-const struct reduced_view_class *reduced_view_find(const char *name)
+const struct reduced_view_class *reduced_view_find(const struct view_class *view)
 {
-	for (const struct reduced_view_class *class = reduced_views; class->name; class ++) {
-		if (strcmp(class->name, name) == 0) {
+	for (const struct reduced_view_class *class = reduced_views; class->view; class ++) {
+		if (class->view == view) {
 			return class;
 		}
 	}

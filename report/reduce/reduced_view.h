@@ -8,21 +8,38 @@
 #include "report/reduce/reduced.h"
 #include "report/table/table.h"
 
+/*
+ * The views whose states are kept, in the order of files: those of keyed rows, by enum
+ * reduced_view; of steps; of facts of the process, by enum reduced_fact.
+ */
+#define NR_REDUCED_CLASSES (NR_REDUCED_VIEWS + 4u)
+extern const struct view_class *const reduced_classes[NR_REDUCED_CLASSES];
+
+/* Which time of a step is which column of which view's table. */
+struct reduced_time_column {
+	const struct view_class *view;
+	const char *key;
+	bool is_wide_only;
+	const char *shown_key, *shown_title; /* in tables of summaries; NULL: as in the view */
+};
+extern const struct reduced_time_column reduced_times[NR_REDUCED_TIMES];
+
+/* A table of a summary; its name is that of the view. */
 struct reduced_view_class {
-	const char *name;
+	const struct view_class *view;
 	struct table *(*table)(struct reduced *reduced, unsigned int argument);
 	unsigned int argument;
-	/* What is compared over processes: a row for each, in their order, the last columns of one
-	 * type. NULL: rows of all together, whose view is the argument. */
-	struct table *(*each)(struct reduced *reduced);
+	/* What is compared over processes, of argument 1: a row for each, in their order, the last
+	 * columns of one type. NULL: rows of all together, whose view is the argument. */
+	struct table *(*each)(struct reduced *reduced, unsigned int argument);
 	const char *over_key; /* of the table over processes, beside the other one; NULL: none */
 };
 
-/* In the order in which they are shown; ends with one without a name. */
+/* In the order in which they are shown; ends with one without a view. */
 extern const struct reduced_view_class reduced_views[];
 
 /* NULL if there is none. */
-const struct reduced_view_class *reduced_view_find(const char *name);
+const struct reduced_view_class *reduced_view_find(const struct view_class *view);
 
 /* The table over processes that stands beside the view's other one; NULL: there is none. */
 struct table *reduced_view_aside(struct reduced *reduced, const struct reduced_view_class *class);
@@ -34,19 +51,16 @@ struct table *reduced_over_table(
 /* Those below are for reduced_views. Rows of all processes together; argument: enum reduced_view.
  */
 struct table *reduced_rows_table(struct reduced *reduced, unsigned int argument);
-struct table *reduced_communication_table(struct reduced *reduced, unsigned int argument);
 
 /* Steps over all processes; sums of steps of each process, and means; each step of each process. */
 struct table *reduced_steps_table(struct reduced *reduced, unsigned int argument);
 struct table *reduced_distributed_table(struct reduced *reduced, unsigned int argument);
-struct table *reduced_distributed_each(struct reduced *reduced);
+struct table *reduced_distributed_each(struct reduced *reduced, unsigned int argument);
 struct table *reduced_every_step_table(struct reduced *reduced, unsigned int argument);
 
-/* reduced_facts.c: a row for each process. */
-struct table *reduced_breakdown_table(struct reduced *reduced, unsigned int argument);
-struct table *reduced_breakdown_each(struct reduced *reduced); /* without those without steps */
+/* reduced_facts.c: a row for each process; without values for those with fewer steps, 0: all. */
+struct table *reduced_breakdown_table(struct reduced *reduced, unsigned int least_steps);
 struct table *reduced_memory_table(struct reduced *reduced, unsigned int argument);
-struct table *reduced_memory_each(struct reduced *reduced);
 
 /* Who was profiled. The sequence must be that of ranks (reduced_sort). */
 struct table *reduced_processes_table(const struct reduced *reduced);

@@ -241,9 +241,12 @@ static const char *print_across_ranks(const struct summary *summary, const struc
 static const char *print(
 	const struct summary *summary, const struct cmd_input *input, struct buf *out)
 {
-	struct view_input view_input = {input->processes, input->nr_processes,
-		summary->is_per_thread, summary->is_detailed, summary->detail,
-		summary->sort ? 0 : summary->asked.top};
+	struct view_input view_input = {.processes = input->processes,
+		.nr_processes = input->nr_processes,
+		.is_per_thread = summary->is_per_thread,
+		.is_detailed = summary->is_detailed,
+		.detail = summary->detail,
+		.nr_rows = summary->sort ? 0 : summary->asked.top};
 	void *views[SUMMARY_VIEWS];
 	struct table *tables[SUMMARY_VIEWS];
 	struct table *processes;

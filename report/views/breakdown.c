@@ -137,27 +137,25 @@ static void end(void *context, struct process *process, const struct phases *pha
 	breakdown_fini(breakdown);
 }
 
-struct breakdown_sums view_breakdown_sums(void *context)
+static void get_sums(const void *state, uint64_t *sums)
 {
-	const struct breakdown_view *view = context;
-	struct breakdown_sums sums = {.nr_cut = view->nr_late};
+	const struct breakdown_view *view = state;
+	const struct result *result = view->results;
 
-	for (size_t i = 0; i < view->nr_results; i++) {
-		const struct result *result = &view->results[i];
+	if (!view->nr_results || !result->nr_steps) {
+		return; /* nothing is known */
+	}
+	memset(sums, 0, NR_BREAKDOWN_SUMS * sizeof(*sums));
+	sums[BREAKDOWN_SUM_STEPS] = result->has_steps ? result->nr_steps : 0;
+	sums[BREAKDOWN_SUM_CUT] = result->nr_cut + view->nr_late;
+	for (size_t i = 0; i < result->nr_steps; i++) {
+		const struct breakdown_step *step = &result->steps[i];
 
-		sums.nr_steps += result->nr_steps;
-		sums.nr_cut += result->nr_cut;
-		sums.has_steps |= result->has_steps;
-		for (size_t k = 0; k < result->nr_steps; k++) {
-			const struct breakdown_step *step = &result->steps[k];
-
-			sums.steps_ns += step->end_ns - step->begin_ns;
-			for (unsigned int part = 0; part < NR_BREAKDOWN_PARTS; part++) {
-				sums.ns[part] += step->ns[part];
-			}
+		sums[BREAKDOWN_SUM_NS] += step->end_ns - step->begin_ns;
+		for (unsigned int part = 0; part < NR_BREAKDOWN_PARTS; part++) {
+			sums[BREAKDOWN_SUM_PARTS + part] += step->ns[part];
 		}
 	}
-	return sums;
 }
 
 static void fini(void *state)
@@ -400,6 +398,7 @@ VIEW(breakdown, 260) = {
 	.title = "Step breakdown",
 	VIEW_COLUMNS(steps_columns),
 	VIEW_STATE(struct breakdown_view),
+	.merge = {.get_facts = get_sums, .nr_facts = NR_BREAKDOWN_SUMS},
 	.ops = TAKES(begin_steps),
 	.fill = fill_steps,
 	.fini = fini,

@@ -133,9 +133,18 @@ enum column {
 	OVERLAP_SHARE,
 };
 
-static uint64_t overlap_ns(const void *state, size_t row)
+static uint64_t overlap_ns(const struct collective_view *view, size_t row)
 {
-	return histogram_sum(&((const struct collective_view *)state)->overlaps.groups[row]);
+	return histogram_sum(&view->overlaps.groups[row]);
+}
+
+static void get_sums(const void *state, uint64_t (*sums)[VIEW_MERGE_SUMS])
+{
+	const struct collective_view *view = state;
+
+	for (size_t i = 0; i < view->tally.nr_rows; i++) {
+		sums[i][0] = overlap_ns(view, i);
+	}
 }
 
 static const struct table_column columns[] = {
@@ -183,7 +192,7 @@ VIEW(collective, 140) = {
 	.title = "Collectives",
 	VIEW_COLUMNS(columns),
 	VIEW_KEYED_STATE(struct collective_view, tally),
-	.merge = {.sums = {"overlap_ns"}, .keys = {"name"}, .sum = overlap_ns},
+	.merge = {.sums = {"overlap_ns"}, .keys = {"name"}, .get_sums = get_sums},
 	.scan = {gpu_activities_wants, GPU_ACTIVITIES_NR_WANTS, gpu_activities_needs, begin,
 		on_batch, end},
 	.init = init,

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/comm/nccl_notes.h"
 #include "report/comm/host_collectives.h"
@@ -18,6 +19,10 @@
 struct communication_view {
 	struct nccl_ops ops;
 	struct view_input input;
+	/* For `reduce`: NCCL's operations by communicator and kind, with the times of kernels. */
+	struct keyed_stats merged;
+	uint64_t (*sums)[VIEW_MERGE_SUMS]; /* of its rows */
+	size_t sum_capacity;
 };
 
 static void on_batch(void *context, struct process *process, const struct batch *batch)
@@ -31,12 +36,152 @@ static void on_batch(void *context, struct process *process, const struct batch 
 	}
 }
 
+/* ---- rows that add up ---- */
+
+/* Sums of such a row; bandwidths are of the bytes whose kernels' times are known. */
+enum merged_sum { MERGED_BYTES, MERGED_TIMED_BYTES, MERGED_CALLS };
+
+/* The name of its communicator, which is the same on all ranks; "" if that is not known. */
+static uint32_t merged_name(const struct nccl_op *op)
+{
+	char text[17];
+	int length = snprintf(text, sizeof(text), "%016" PRIx64, op->key);
+
+	return string_pool_intern(text, op->key ? (size_t)length : 0);
+}
+
+static void merge_op(struct communication_view *view, const struct nccl_op *op)
+{
+	uint32_t name = merged_name(op);
+	uint32_t kind = NCCL_ROW_KIND(
+		op->kind, op->nr_ranks < NCCL_ROW_MOST_RANKS ? op->nr_ranks : NCCL_ROW_MOST_RANKS);
+	size_t nr_rows = view->merged.nr_rows;
+	uint32_t row = keyed_stats_find(&view->merged, (uint64_t)kind << 32 | name, name, kind);
+	uint64_t *sums;
+
+	if (row == nr_rows) {
+		view->sums =
+			array_grow(view->sums, nr_rows, &view->sum_capacity, sizeof(*view->sums));
+		memset(view->sums[row], 0, sizeof(*view->sums));
+	}
+	sums = view->sums[row];
+	sums[MERGED_BYTES] += op->bytes;
+	sums[MERGED_CALLS] += op->nr_calls;
+	if (nccl_op_has_time(op)) {
+		sums[MERGED_TIMED_BYTES] += op->bytes;
+		histogram_add(&view->merged.times, row, op->end_ns - op->begin_ns);
+	} else {
+		view->merged.rows[row].untimed++;
+	}
+}
+
 static void end(void *context, struct process *process)
 {
 	struct communication_view *view = context;
 
 	nccl_ops_end(&view->ops, process);
+	for (size_t i = 0; view->input.is_merged && i < view->ops.nr_ops; i++) {
+		if (!view->ops.ops[i].library) {
+			merge_op(view, &view->ops.ops[i]);
+		}
+	}
 }
+
+static void get_sums(const void *state, uint64_t (*sums)[VIEW_MERGE_SUMS])
+{
+	const struct communication_view *view = state;
+
+	if (view->sums) {
+		memcpy(sums, view->sums, view->merged.nr_rows * sizeof(*sums));
+	}
+}
+
+static void fill_keys(uint32_t kind, uint32_t name, struct table_cell *cells)
+{
+	uint32_t nr_ranks = NCCL_ROW_RANKS(kind);
+
+	table_set_string(&cells[0], nccl_names_op((uint8_t)kind));
+	if (name) {
+		table_set_string(&cells[1], string_pool_text(name, NULL));
+	}
+	if (nr_ranks) {
+		table_set_integer(&cells[2], nr_ranks);
+	}
+}
+
+#define SIZE_COLUMNS                                                             \
+	TABLE_COLUMN("calls", "Calls", TABLE_COUNT),                             \
+		TABLE_COLUMN("bytes", "Size", TABLE_SIZE, .is_wide_only = true), \
+		TABLE_COLUMN("avg_bytes", "Avg size", TABLE_MEAN_SIZE),          \
+		TABLE_COLUMN(                                                    \
+			"time_ns", "Kernels", TABLE_TIME, .help = "sum over the ranks' kernels")
+#define RATE_COLUMNS                                                   \
+	TABLE_COLUMN("algbw_bytes_per_s", "Algbw", TABLE_RATE,         \
+		.help = "algorithm bandwidth, as in nccl-tests"),      \
+		TABLE_COLUMN("busbw_bytes_per_s", "Busbw", TABLE_RATE, \
+			.help = "bus bandwidth, as in nccl-tests")
+
+enum merged_column {
+	MERGED_CALLS_COLUMN,
+	MERGED_SIZE,
+	MERGED_MEAN_SIZE,
+	MERGED_TIME,
+	MERGED_AVG,
+	MERGED_MEDIAN,
+	MERGED_P99,
+	MERGED_ALGBW,
+	MERGED_BUSBW,
+	MERGED_UNTIMED,
+};
+
+static const struct table_column merged_columns[] = {
+	SIZE_COLUMNS,
+	TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME),
+	TABLE_COLUMN("median_ns", "Med", TABLE_MEAN_TIME),
+	TABLE_COLUMN("p99_ns", "p99", TABLE_TIME),
+	RATE_COLUMNS,
+	TABLE_COLUMN("untimed", "Untimed", TABLE_COUNT, .is_wide_only = true),
+};
+
+static void fill_merged_times(
+	const struct view_merged *row, bool is_sized, struct table_cell *cells)
+{
+	uint64_t ns = histogram_sum(row->times);
+	uint32_t nr_ranks = NCCL_ROW_RANKS(row->kind);
+	double rate = ns ? (double)row->sums[MERGED_TIMED_BYTES] * 1e9 / (double)ns : 0;
+
+	table_set_integer(&cells[MERGED_TIME], ns);
+	table_set_number(&cells[MERGED_AVG], histogram_mean(row->times));
+	table_set_number(&cells[MERGED_MEDIAN], histogram_median(row->times));
+	table_set_integer(&cells[MERGED_P99], row->p99_ns);
+	if (ns && is_sized) {
+		table_set_number(&cells[MERGED_ALGBW], rate);
+	}
+	if (ns && is_sized && nr_ranks) {
+		table_set_number(&cells[MERGED_BUSBW],
+			rate * nccl_op_bus_factor((uint8_t)row->kind, nr_ranks));
+	}
+}
+
+static void fill_merged(const struct view_merged *row, struct table_cell *cells)
+{
+	uint64_t bytes = row->sums[MERGED_BYTES], nr_calls = row->sums[MERGED_CALLS];
+	bool is_sized = nccl_op_kind_is_sized((uint8_t)row->kind, NCCL_ROW_RANKS(row->kind));
+
+	table_set_integer(&cells[MERGED_CALLS_COLUMN], nr_calls);
+	if (is_sized) {
+		table_set_integer(&cells[MERGED_SIZE], bytes);
+	}
+	if (is_sized && nr_calls) {
+		table_set_number(&cells[MERGED_MEAN_SIZE], (double)bytes / (double)nr_calls);
+	}
+	if (row->times->count) {
+		fill_merged_times(row, is_sized, cells);
+	}
+	table_set_integer(&cells[MERGED_UNTIMED], row->untimed);
+}
+
+/* ---- rows ---- */
 
 enum column {
 	NAME,
@@ -245,18 +390,12 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("communicator", "Communicator", TABLE_TEXT),
 	TABLE_COLUMN("group", "Process group", TABLE_TEXT),
 	TABLE_COLUMN("ranks", "Ranks", TABLE_COUNT),
-	TABLE_COLUMN("calls", "Calls", TABLE_COUNT),
-	TABLE_COLUMN("bytes", "Size", TABLE_SIZE, .is_wide_only = true),
-	TABLE_COLUMN("avg_bytes", "Avg size", TABLE_MEAN_SIZE),
-	TABLE_COLUMN("time_ns", "Kernels", TABLE_TIME, .help = "sum over the ranks' kernels"),
+	SIZE_COLUMNS,
 	TABLE_COLUMN(
 		"waiting_ns", "Waiting", TABLE_TIME, .help = "until the last rank's kernel began"),
 	TABLE_COLUMN("waiting_pct", "Waiting % of kernels", TABLE_PERCENT),
 	TABLE_COLUMN("transfer_ns", "Transfer", TABLE_TIME, .help = "from then to the end"),
-	TABLE_COLUMN("algbw_bytes_per_s", "Algbw", TABLE_RATE,
-		.help = "algorithm bandwidth, as in nccl-tests"),
-	TABLE_COLUMN("busbw_bytes_per_s", "Busbw", TABLE_RATE,
-		.help = "bus bandwidth, as in nccl-tests"),
+	RATE_COLUMNS,
 	TABLE_COLUMN("late_rank", "Late rank", TABLE_COUNT,
 		.help = "rank of the communicator for which the others waited longest"),
 	TABLE_COLUMN("late_pct", "Late % of ops", TABLE_PERCENT,
@@ -305,24 +444,11 @@ static void fini(void *state)
 	struct communication_view *view = state;
 
 	nccl_ops_fini(&view->ops);
+	free(view->sums);
 }
 
 static const struct scan_want wants[] = {
 	{GPROF_TABLE_nccl, NCCL_OPS_MASK, 0}, {GPROF_TABLE_op, HOST_COLLECTIVE_MASK, 0}};
-
-/* Of the rows that `reduce` keeps. */
-static void fill_keys(uint32_t kind, uint32_t name, struct table_cell *cells)
-{
-	uint32_t nr_ranks = NCCL_ROW_RANKS(kind);
-
-	table_set_string(&cells[0], nccl_names_op((uint8_t)kind));
-	if (name) {
-		table_set_string(&cells[1], string_pool_text(name, NULL));
-	}
-	if (nr_ranks) {
-		table_set_integer(&cells[2], nr_ranks);
-	}
-}
 
 VIEW(communication, 150) = {
 	.name = "communication",
@@ -333,8 +459,19 @@ VIEW(communication, 150) = {
 	.is_empty_hidden = true,
 	.title = "Communication calls",
 	VIEW_COLUMNS(columns),
-	VIEW_STATE(struct communication_view),
-	.merge = {.keys = {"name", "communicator", "ranks"}, .fill_keys = fill_keys},
+	VIEW_KEYED_STATE(struct communication_view, merged),
+	.merge = {.title = "NCCL operations",
+		.keys = {"name", "communicator", "ranks"},
+		.get_sums = get_sums,
+		.fill_keys = fill_keys,
+		.columns = merged_columns,
+		.nr_columns = sizeof(merged_columns) / sizeof(merged_columns[0]),
+		.fill = fill_merged,
+		.sort = "time",
+		.note = "sums over ranks; times of an operation's kernels, medians and p99 to 1.6 "
+			"%; bandwidths as nccl-tests has them, but with the waiting for other "
+			"ranks, which the streams tell apart; who spends least in a communicator "
+			"is mostly the one that the others wait for"},
 	.scan = {wants, 2, host_collective_needs, NULL, on_batch, end},
 	.fill = fill_table,
 	.fini = fini,

@@ -250,9 +250,13 @@ const char *copy_async(uint32_t kind)
 							     : "no";
 }
 
-static uint64_t bytes_of(const void *state, size_t row)
+static void get_sums(const void *state, uint64_t (*sums)[VIEW_MERGE_SUMS])
 {
-	return histogram_sum(&((const struct copy_view *)state)->tally.sizes.groups[row]);
+	const struct copy_view *view = state;
+
+	for (size_t i = 0; i < view->tally.nr_rows; i++) {
+		sums[i][0] = histogram_sum(&view->tally.sizes.groups[i]);
+	}
 }
 
 static void fill_keys(uint32_t kind, uint32_t name, struct table_cell *cells)
@@ -262,10 +266,10 @@ static void fill_keys(uint32_t kind, uint32_t name, struct table_cell *cells)
 	table_set_integer(&cells[2], name);
 }
 
-#define MERGE                                                                      \
-	{                                                                          \
-		.sums = {"total_bytes"}, .keys = {"recorded_by", "async", "name"}, \
-		.kind_mask = COPY_FLAGS, .sum = bytes_of, .fill_keys = fill_keys   \
+#define MERGE                                                                          \
+	{                                                                              \
+		.sums = {"total_bytes"}, .keys = {"recorded_by", "async", "name"},     \
+		.kind_mask = COPY_FLAGS, .get_sums = get_sums, .fill_keys = fill_keys, \
 	}
 
 static void fill(

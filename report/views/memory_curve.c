@@ -78,8 +78,37 @@ static void init(void *state)
 {
 	struct curve_view *view = state;
 
-	view->scan.memory.told = on_moment;
+	view->scan.memory.told = view->input.is_merged ? NULL : on_moment; /* peaks alone */
 	view->scan.memory.context = view;
+}
+
+static void take_peak(uint64_t *peak, uint64_t bytes)
+{
+	if (*peak == UINT64_MAX || bytes > *peak) {
+		*peak = bytes;
+	}
+}
+
+static void get_peaks(const void *state, uint64_t *peaks)
+{
+	const struct memory *memory = &((const struct curve_view *)state)->scan.memory;
+
+	for (size_t i = 0; i < memory->nr_places; i++) {
+		const struct memory_timeline *pool = &memory->places[i].pool;
+		uint8_t type = memory->places[i].device_type;
+
+		if (!type || !memory_timeline_has_totals(pool)) {
+			continue; /* the CPU, or without totals */
+		}
+		if (type < MEMORY_DRIVER) {
+			take_peak(&peaks[MEMORY_PEAK_ALLOCATED], pool->peak_bytes);
+		} else if (type == MEMORY_DRIVER + GPROF_SPACE_DEVICE) {
+			take_peak(&peaks[MEMORY_PEAK_CUDA_MALLOC], pool->peak_bytes);
+		}
+		if (pool->peak_reserved_bytes) {
+			take_peak(&peaks[MEMORY_PEAK_RESERVED], pool->peak_reserved_bytes);
+		}
+	}
 }
 
 /* ---- the table ---- */
@@ -173,6 +202,7 @@ VIEW(memory_curve, 380) = {
 	.title = "Memory over time",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct curve_view),
+	.merge = {.get_facts = get_peaks, .nr_facts = NR_MEMORY_PEAKS},
 	.scan = {memory_scan_wants, MEMORY_SCAN_NR_WANTS, memory_scan_needs, memory_scan_begin,
 		memory_scan_take, memory_scan_end, .ignores_selection = true},
 	.init = init,

@@ -18,6 +18,7 @@ struct row {
 	uint64_t self, /* ns */ gpu_total_ns, gpu_self_ns, nr_activities;
 	double flops; /* of the calls whose shapes give them */
 	uint64_t nr_flops;
+	uint32_t merged;	       /* its row in `merged` of the view */
 	bool has_gpu, lacks_gpu_times; /* some of its processes have device records, or have not */
 	UT_hash_handle hh;
 };
@@ -33,6 +34,7 @@ struct operator_view {
 	bool is_gpu;		 /* the process at hand has device records */
 	bool has_gpu, has_shapes, lacks_gpu_times;
 	uint64_t nr_ops;
+	struct keyed_stats merged; /* rows by name alone, with the distribution of their times */
 };
 
 static void begin(void *context, struct process *process)
@@ -71,6 +73,9 @@ static struct row *find_row(struct operator_view *view, const struct op *op)
 	if (!row) {
 		row = mem_zeroed(1, sizeof(*row));
 		row->key = key;
+		row->merged = view->input.is_merged
+				      ? keyed_stats_find(&view->merged, op->name, op->name, 0)
+				      : 0;
 		HASH_ADD(hh, view->rows, key, sizeof(key), row);
 	}
 	*recent = row;
@@ -92,13 +97,12 @@ static void on_op(void *context, const struct op *op)
 {
 	struct operator_view *view = context;
 	const struct clock_map *clock = &view->process->host_clock;
-	uint64_t ticks = op->end - op->begin;
-	struct row *row;
+	uint64_t ticks = op->end - op->begin, ns = clock_map_duration(clock, ticks);
+	struct row *row = find_row(view, op);
 
-	row = find_row(view, op);
 	row->has_gpu |= view->is_gpu;
 	row->lacks_gpu_times |= !view->is_gpu;
-	min_max_sum_add(&row->times, clock_map_duration(clock, ticks));
+	min_max_sum_add(&row->times, ns);
 	row->self +=
 		clock_map_duration(clock, ticks > op->child_ticks ? ticks - op->child_ticks : 0);
 	row->gpu_total_ns += op->gpu_total_ns;
@@ -106,6 +110,23 @@ static void on_op(void *context, const struct op *op)
 	row->nr_activities += op->nr_activities;
 	add_flops(view, row, op);
 	view->nr_ops++;
+	if (view->input.is_merged) {
+		histogram_add(&view->merged.times, row->merged, ns);
+	}
+}
+
+static void get_sums(const void *state, uint64_t (*sums)[VIEW_MERGE_SUMS])
+{
+	const struct operator_view *view = state;
+
+	for (const struct row *row = view->rows; row; row = row->hh.next) {
+		uint64_t *of_name = sums[row->merged];
+
+		of_name[0] += row->self;
+		of_name[1] += row->gpu_self_ns;
+		of_name[2] += row->gpu_total_ns;
+		of_name[3] += row->nr_activities;
+	}
 }
 
 /* ---- the table ---- */
@@ -253,10 +274,11 @@ VIEW(operator, 50) = {
 	.is_empty_hidden = true,
 	.title = "Operators",
 	VIEW_COLUMNS(columns),
-	VIEW_STATE(struct operator_view),
+	VIEW_KEYED_STATE(struct operator_view, merged),
 	.merge = {.share = "% of CPU total",
 		.sums = {"self_ns", "gpu_self_ns", "gpu_total_ns", "gpu_activities"},
-		.keys = {"name"}},
+		.keys = {"name"},
+		.get_sums = get_sums},
 	.ops = {.begin = begin, .op = on_op, .op_is = OP_IS_OPERATOR},
 	.fill = fill_table,
 	.fini = fini,

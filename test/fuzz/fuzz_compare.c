@@ -9,7 +9,7 @@
 #include "report/cli/export.h"
 #include "report/html/html.h"
 #include "report/html/timeline.h"
-#include "report/reduce/reduce.h"
+#include "report/reduce/reduced.h"
 #include "test/fuzz/fuzz.h"
 #include "test/fuzz/fuzz_input.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "report/util/err.h"
-#include "report/reduce/reduce.h"
+#include "report/reduce/reduced.h"
 #include "test/unit/unit.h"
 
 const char *streams_path(const char *name)

@@ -19,7 +19,7 @@ const char *streams_ops(const char *name);
 struct stream *streams_open(const char *path);
 struct process *streams_process(const char *path);
 
-/* The summary that reduce makes of it; for who includes report/reduce/reduce.h. */
+/* The summary that reduce makes of it; for who includes report/reduce/reduced.h. */
 struct reduced;
 struct reduced streams_reduced(const char *path);
 

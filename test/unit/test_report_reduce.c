@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/reduce/reduce.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -395,9 +394,9 @@ static void show_all(struct reduced *reduced)
 	struct table *tables[] = {
 		reduced_processes_table(reduced), reduced_every_step_table(reduced, 0)};
 
-	for (const struct reduced_view_class *class = reduced_views; class->name; class ++) {
+	for (const struct reduced_view_class *class = reduced_views; class->view; class ++) {
 		table_destroy(class->table(reduced, class->argument));
-		table_destroy(reduced_over_table(reduced, class, class->name));
+		table_destroy(reduced_over_table(reduced, class, class->view->name));
 	}
 	table_destroy(tables[0]);
 	table_destroy(tables[1]);

@@ -2,7 +2,6 @@
 /* What a summary has of each process: its steps, what they were made of, its peaks of memory. */
 #include <string.h>
 
-#include "report/reduce/reduce.h"
 #include "report/reduce/reduced_view.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"
@@ -112,7 +111,8 @@ START_TEST(an_allocator_that_tells_no_totals_has_no_peak_of_zero)
 	add_alloc(gen, 1, 0, 0, 0);
 	gen_close(gen, "exit");
 	reduced = streams_reduced(path);
-	ck_assert_uint_eq(reduced.processes[0].who.facts[REDUCED_ALLOCATED_BYTES], UINT64_MAX);
+	ck_assert_uint_eq(
+		reduced.processes[0].who.facts[REDUCED_MEMORY + MEMORY_PEAK_ALLOCATED], UINT64_MAX);
 	reduced_fini(&reduced);
 }
 END_TEST
@@ -125,7 +125,7 @@ START_TEST(two_processes_have_a_median_between_them_and_equal_ones_no_names)
 	size_t allocated, reserved;
 
 	ck_assert_int_eq(reduced_merge(&reduced, &other), 0);
-	over = reduced_over_table(&reduced, reduced_view_find("memory"), "memory");
+	over = reduced_over_table(&reduced, reduced_view_find(&view_memory), "memory");
 	allocated = tables_find(over, "name", "Allocated", 0);
 	reserved = tables_find(over, "name", "Reserved", 0);
 	ck_assert_uint_eq(over->nr_rows, 2); /* nobody calls cudaMalloc */
@@ -154,8 +154,8 @@ static void add_process(struct reduced *reduced, int64_t rank, uint64_t cut, uin
 	memset(process.facts, 0xff, sizeof(process.facts));
 	if (cut) {
 		memset(process.facts, 0, sizeof(process.facts));
-		process.facts[REDUCED_STEPS] = 1;
-		process.facts[REDUCED_CUT] = cut;
+		process.facts[REDUCED_BREAKDOWN + BREAKDOWN_SUM_STEPS] = 1;
+		process.facts[REDUCED_BREAKDOWN + BREAKDOWN_SUM_CUT] = cut;
 	}
 	reduced_add_process(reduced, &process);
 }

@@ -6,7 +6,6 @@
 
 #include "report/util/err.h"
 #include "report/util/string_pool.h"
-#include "report/reduce/reduce.h"
 #include "report/reduce/reduced_view.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"
@@ -76,9 +75,9 @@ static struct reduced reduced_of_all(const char *(*path_of)(unsigned int rank), 
 	return all;
 }
 
-static struct table *over_of(struct reduced *reduced, const char *view)
+static struct table *over_of(struct reduced *reduced, const struct view_class *view)
 {
-	return reduced_over_table(reduced, reduced_view_find(view), view);
+	return reduced_over_table(reduced, reduced_view_find(view), view->name);
 }
 
 START_TEST(breakdown_is_that_of_the_view_and_sums_to_the_step)
@@ -117,7 +116,7 @@ START_TEST(a_process_without_steps_has_a_breakdown_but_none_over_processes)
 	ck_assert_int_eq(reduced_merge(&reduced, &other), 0);
 	reduced_sort(&reduced);
 	table = reduced_breakdown_table(&reduced, 0);
-	over = over_of(&reduced, "breakdown");
+	over = over_of(&reduced, &view_breakdown);
 	ck_assert_uint_eq(table->nr_rows, 3);
 	ck_assert(!tables_cell(table, 0, "steps")->is_known);
 	ck_assert(tables_cell(table, 0, "total_ns")->is_known);
@@ -141,7 +140,7 @@ static size_t find_op(const struct table *table, const char *name)
 START_TEST(operations_of_nccl_are_those_of_their_communicator)
 {
 	struct reduced reduced = reduced_of_all(rank_of_nccl, 2);
-	struct table *table = reduced_communication_table(&reduced, 0);
+	struct table *table = reduced_rows_table(&reduced, REDUCED_NCCL);
 	size_t reduce = find_op(table, "AllReduce"), gather = find_op(table, "AllGather");
 
 	ck_assert_uint_eq(table->nr_rows, 4); /* and Send, Recv */
@@ -175,8 +174,8 @@ static int by_value(const void *a, const void *b)
 START_TEST(what_each_process_has_is_compared)
 {
 	struct reduced reduced = reduced_of_all(rank_of_model, NR_RANKS);
-	struct table *each = reduced_distributed_each(&reduced);
-	struct table *over = over_of(&reduced, "distributed");
+	struct table *each = reduced_distributed_each(&reduced, 1);
+	struct table *over = over_of(&reduced, &view_distributed);
 	size_t row = tables_find(over, "name", "Computation", 0);
 	double values[NR_RANKS];
 	char most[8] = "";
@@ -204,7 +203,7 @@ END_TEST
 START_TEST(rows_over_processes_are_those_of_the_streams_across_ranks)
 {
 	struct reduced reduced = reduced_of_all(rank_of_nccl, 2);
-	struct table *over = over_of(&reduced, "communication"), *kernels;
+	struct table *over = over_of(&reduced, &view_communication), *kernels;
 	size_t row = find_op(over, "AllReduce");
 
 	ck_assert_uint_eq(tables_number(over, row, "processes"), 2);
@@ -215,7 +214,7 @@ START_TEST(rows_over_processes_are_those_of_the_streams_across_ranks)
 	ck_assert_str_eq(tables_cell(over, row, "max_rank")->text, "0");
 	/* All the same: nobody is named. */
 	ck_assert(!tables_cell(over, find_op(over, "AllGather"), "max_rank")->is_known);
-	kernels = over_of(&reduced, "kernel");
+	kernels = over_of(&reduced, &view_kernel);
 	ck_assert_uint_eq(tables_number(kernels, 0, "max_ns"), 5400000);
 	table_destroy(over);
 	table_destroy(kernels);
@@ -226,7 +225,7 @@ END_TEST
 START_TEST(rows_over_processes_begin_with_the_largest)
 {
 	struct reduced reduced = reduced_of_all(rank_of_model, 1);
-	struct table *over = over_of(&reduced, "operator");
+	struct table *over = over_of(&reduced, &view_operator);
 
 	ck_assert_uint_gt(over->nr_rows, 5);
 	for (size_t i = 1; i < over->nr_rows; i++) {
@@ -243,18 +242,18 @@ START_TEST(a_rank_without_times_spent_neither_least_nor_most)
 {
 	struct reduced reduced = streams_reduced(rank_without_kernels());
 	struct reduced others = reduced_of_all(rank_of_nccl, 2);
-	struct table *table = reduced_communication_table(&reduced, 0), *over;
+	struct table *table = reduced_rows_table(&reduced, REDUCED_NCCL), *over;
 	size_t row;
 
 	ck_assert_uint_eq(tables_number(table, 0, "untimed"), 1);
 	ck_assert(!tables_cell(table, 0, "least_rank")->is_known);
 	table_destroy(table);
-	over = over_of(&reduced, "communication");
+	over = over_of(&reduced, &view_communication);
 	ck_assert_uint_eq(over->nr_rows, 0);
 	table_destroy(over);
 	ck_assert_int_eq(reduced_merge(&reduced, &others), 0);
-	table = reduced_communication_table(&reduced, 0);
-	over = over_of(&reduced, "communication");
+	table = reduced_rows_table(&reduced, REDUCED_NCCL);
+	over = over_of(&reduced, &view_communication);
 	row = find_op(table, "AllReduce");
 	ck_assert_uint_eq(tables_number(table, row, "processes"), 3);
 	ck_assert_uint_eq(tables_number(table, row, "least_ns"), 300000);
