@@ -175,18 +175,11 @@ int reduced_read_bytes(struct reduced *reduced, const char *bytes, size_t nr_byt
 /* A process among all. */
 struct reduced_who reduced_who_of(const struct reduced_process *process);
 
-/*
- * reduced_process.c: a process as bytes of a file, and back from those of a file of some version;
- * false if they make no sense.
- */
+/* A process as bytes of a file, and back from those of a version; false if they make no sense. */
 #define REDUCED_VERSION 2u
 void reduced_pack_process(const struct reduced_process *process, struct buf *out);
 bool reduced_unpack_process(
 	struct reduced_process *process, struct unpack *from, unsigned int version);
-
-/* For files: a text of names.h. */
-void reduced_pack_name(struct buf *out, uint32_t name);
-uint32_t reduced_unpack_name(struct unpack *from);
 
 /* By rank, host, pid, start and id of the stream. */
 int reduced_compare(const struct reduced_process *a, const struct reduced_process *b);

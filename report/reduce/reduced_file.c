@@ -34,6 +34,108 @@ enum {
 	TAIL_BYTES = 4
 };
 
+/* ---- a process ---- */
+
+static void pack_name(struct buf *out, uint32_t name)
+{
+	size_t nr_bytes;
+	const char *text = string_pool_text(name, &nr_bytes);
+
+	pack_text(out, text, nr_bytes);
+}
+
+static uint32_t unpack_name(struct unpack *from)
+{
+	size_t nr_bytes;
+	const char *text = unpack_text(from, &nr_bytes);
+
+	return string_pool_intern(text, nr_bytes);
+}
+
+/* Which of some values are known, as bits, and these. */
+static void pack_known(struct buf *out, const uint64_t *values, unsigned int nr)
+{
+	uint32_t known = 0;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		known |= values[i] != UINT64_MAX ? 1u << i : 0;
+	}
+	pack_uint(out, known);
+	for (unsigned int i = 0; i < nr; i++) {
+		if (known >> i & 1) {
+			pack_uint(out, values[i]);
+		}
+	}
+}
+
+void reduced_pack_process(const struct reduced_process *process, struct buf *out)
+{
+	uint64_t before = 0;
+
+	pack_int(out, process->rank);
+	pack_int(out, process->world);
+	pack_name(out, process->host);
+	pack_uint(out, process->pid);
+	pack_uint(out, process->start_ns);
+	pack_uint(out, process->stream_id);
+	pack_name(out, process->command);
+	pack_uint(out, process->duration_ns);
+	pack_uint(out, process->nr_events);
+	pack_uint(out, process->missing);
+	pack_uint(out, process->state);
+	pack_uint(out, process->is_without_works);
+	pack_known(out, process->facts, NR_REDUCED_FACTS);
+	pack_uint(out, process->nr_steps);
+	for (size_t i = 0; i < process->nr_steps; i++) {
+		pack_int(out, (int64_t)(process->steps[i].step - before));
+		pack_known(out, process->steps[i].ns, NR_REDUCED_TIMES);
+		before = process->steps[i].step;
+	}
+}
+
+static void unpack_known(struct unpack *from, uint64_t *values, unsigned int nr)
+{
+	uint64_t known = unpack_uint(from);
+
+	from->is_bad |= known >> nr != 0;
+	for (unsigned int i = 0; i < nr; i++) {
+		values[i] = known >> i & 1 ? unpack_uint(from) : UINT64_MAX;
+	}
+}
+
+bool reduced_unpack_process(
+	struct reduced_process *process, struct unpack *from, unsigned int version)
+{
+	uint64_t before = 0, pid, state;
+
+	*process = (struct reduced_process){.rank = unpack_int(from)};
+	process->world = unpack_int(from);
+	process->host = unpack_name(from);
+	pid = unpack_uint(from);
+	process->pid = (uint32_t)pid;
+	process->start_ns = unpack_uint(from);
+	process->stream_id = unpack_uint(from);
+	process->command = unpack_name(from);
+	process->duration_ns = unpack_uint(from);
+	process->nr_events = unpack_uint(from);
+	process->missing = unpack_uint(from);
+	state = unpack_uint(from);
+	process->state = (uint8_t)state;
+	process->is_without_works = unpack_uint(from) != 0;
+	memset(process->facts, 0xff, sizeof(process->facts)); /* unknown */
+	if (version > 1) {
+		unpack_known(from, process->facts, NR_REDUCED_FACTS);
+	}
+	process->nr_steps = unpack_count(from);
+	process->steps = mem_zeroed(process->nr_steps, sizeof(*process->steps));
+	for (size_t i = 0; i < process->nr_steps; i++) {
+		before += (uint64_t)unpack_int(from);
+		process->steps[i].step = before;
+		unpack_known(from, process->steps[i].ns, NR_REDUCED_TIMES);
+	}
+	return !from->is_bad && pid <= UINT32_MAX && state < NR_REDUCED_STATES;
+}
+
 /* ---- writing ---- */
 
 static int compare_rows(const void *a, const void *b)
@@ -54,14 +156,14 @@ static void pack_extreme(struct buf *out, const struct reduced_extreme *extreme)
 {
 	pack_uint(out, extreme->ns);
 	pack_int(out, extreme->who.rank);
-	reduced_pack_name(out, extreme->who.name);
+	pack_name(out, extreme->who.name);
 }
 
 static void pack_row(struct buf *out, const struct reduced_row *row)
 {
 	pack_uint(out, row->key.view);
 	pack_uint(out, row->key.kind);
-	reduced_pack_name(out, row->key.name);
+	pack_name(out, row->key.name);
 	sketch_pack(&row->times, out);
 	pack_uint(out, row->failed);
 	pack_uint(out, row->untimed);
@@ -159,7 +261,7 @@ static void unpack_extreme(struct unpack *from, struct reduced_extreme *extreme)
 {
 	extreme->ns = unpack_uint(from);
 	extreme->who.rank = unpack_int(from);
-	extreme->who.name = reduced_unpack_name(from);
+	extreme->who.name = unpack_name(from);
 }
 
 static void unpack_row(struct reduced *reduced, struct unpack *from, unsigned int version)
@@ -169,7 +271,7 @@ static void unpack_row(struct reduced *reduced, struct unpack *from, unsigned in
 
 	from->is_bad |= view >= NR_REDUCED_VIEWS || kind > UINT32_MAX;
 	row = reduced_row(reduced, from->is_bad ? REDUCED_OPERATOR : (enum reduced_view)view,
-		(uint32_t)kind, reduced_unpack_name(from));
+		(uint32_t)kind, unpack_name(from));
 	sketch_fini(&row->times);
 	sketch_fini(&row->of_processes);
 	sketch_unpack(&row->times, from);

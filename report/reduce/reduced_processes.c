@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who was profiled, as cells and as a table. */
+/* Tables of processes: who was profiled, what their steps were made of, their peaks of memory. */
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "report/util/string_pool.h"
@@ -59,5 +60,101 @@ struct table *reduced_processes_table(const struct reduced *reduced)
 		table_set_string(&cells[4], states[process->state]);
 		table_set_string(&cells[5], string_pool_text(process->command, NULL));
 	}
+	return table;
+}
+
+/* ---- what their steps were made of ---- */
+
+enum {
+	STEPS = REDUCED_WHO_COLUMNS,
+	TOTAL,
+	PARTS,
+	NR_BREAKDOWN = PARTS + NR_BREAKDOWN_PARTS,
+};
+
+static void fill_breakdown(const uint64_t *sums, struct table_cell *cells)
+{
+	double nr_steps = sums[BREAKDOWN_SUM_STEPS] ? (double)sums[BREAKDOWN_SUM_STEPS] : 1;
+
+	if (sums[BREAKDOWN_SUM_STEPS]) {
+		table_set_integer(&cells[STEPS], sums[BREAKDOWN_SUM_STEPS]);
+	}
+	table_set_number(&cells[TOTAL], (double)sums[BREAKDOWN_SUM_NS] / nr_steps);
+	for (unsigned int i = 0; i < NR_BREAKDOWN_PARTS; i++) {
+		table_set_number(
+			&cells[PARTS + i], (double)sums[BREAKDOWN_SUM_PARTS + i] / nr_steps);
+	}
+}
+
+struct table *reduced_breakdown_table(struct reduced *reduced, unsigned int least_steps)
+{
+	static const struct table_column columns[NR_BREAKDOWN] = {
+		REDUCED_WHO,
+		[STEPS] = TABLE_COLUMN("steps", "Steps", TABLE_COUNT),
+		[TOTAL] = TABLE_COLUMN("total_ns", "Total", TABLE_MEAN_TIME),
+		BREAKDOWN_COLUMNS,
+	};
+	struct table *table =
+		table_create(view_breakdown.name, view_breakdown.title, columns, NR_BREAKDOWN);
+	char cut[64] = "";
+	uint64_t nr_cut = 0, nr_known = 0;
+
+	for (size_t i = 0; i < reduced->nr_processes; i++) {
+		const struct reduced_process *process = &reduced->processes[i].who;
+		const uint64_t *sums = &process->facts[REDUCED_BREAKDOWN];
+		struct table_cell *cells = table_add_row(table);
+
+		reduced_who_fill(process, cells);
+		if (sums[BREAKDOWN_SUM_STEPS] != UINT64_MAX &&
+			sums[BREAKDOWN_SUM_STEPS] >= least_steps) {
+			fill_breakdown(sums, cells);
+			nr_cut += sums[BREAKDOWN_SUM_CUT];
+			nr_known++;
+		}
+	}
+	if (nr_cut) {
+		snprintf(cut, sizeof(cut), "; parts of %" PRIu64 " events are cut off", nr_cut);
+	}
+	table_note(table,
+		"means of the whole steps; each moment counts for the first of these that covers "
+		"it%s%s",
+		least_steps ? "" : "; without steps: all that was recorded", cut);
+	table->is_aside = !nr_known;
+	return table;
+}
+
+/* ---- their peaks of memory ---- */
+
+struct table *reduced_memory_table(struct reduced *reduced, unsigned int argument)
+{
+	static const struct table_column columns[] = {
+		REDUCED_WHO, /* and by enum memory_peak: */
+		TABLE_COLUMN("allocated_bytes", "Allocated", TABLE_SIZE),
+		TABLE_COLUMN("reserved_bytes", "Reserved", TABLE_SIZE),
+		TABLE_COLUMN("cuda_malloc_bytes", "cudaMalloc", TABLE_SIZE),
+	};
+	struct table *table = table_create(view_memory.name, "Peaks of GPU memory", columns,
+		sizeof(columns) / sizeof(columns[0]));
+	size_t nr_known = 0;
+
+	(void)argument;
+	for (size_t i = 0; i < reduced->nr_processes; i++) {
+		const struct reduced_process *process = &reduced->processes[i].who;
+		struct table_cell *cells = table_add_row(table);
+
+		reduced_who_fill(process, cells);
+		for (unsigned int k = 0; k < NR_MEMORY_PEAKS; k++) {
+			uint64_t bytes = process->facts[REDUCED_MEMORY + k];
+
+			if (bytes != UINT64_MAX) {
+				table_set_integer(&cells[REDUCED_WHO_COLUMNS + k], bytes);
+				nr_known++;
+			}
+		}
+	}
+	table_note(table,
+		"of the GPU with the most, by the framework's allocator; without one, of the "
+		"calls of cudaMalloc on all GPUs");
+	table->is_aside = !nr_known;
 	return table;
 }

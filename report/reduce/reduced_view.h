@@ -58,7 +58,7 @@ struct table *reduced_distributed_table(struct reduced *reduced, unsigned int ar
 struct table *reduced_distributed_each(struct reduced *reduced, unsigned int argument);
 struct table *reduced_every_step_table(struct reduced *reduced, unsigned int argument);
 
-/* reduced_facts.c: a row for each process; without values for those with fewer steps, 0: all. */
+/* A row for each process; without values for those with fewer steps, 0: all. */
 struct table *reduced_breakdown_table(struct reduced *reduced, unsigned int least_steps);
 struct table *reduced_memory_table(struct reduced *reduced, unsigned int argument);
 
