@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 
-#include "report/advice/advice_judge.h"
 #include "report/table/print.h"
 
 const char *const advice_verdict_names[] = {

@@ -2,7 +2,7 @@
 /* The judges of kernels, memory and processes, and those that never fire. */
 #include <inttypes.h>
 
-#include "report/advice/advice_judge.h"
+#include "report/advice/advice.h"
 #include "report/model/kernel_class.h"
 
 /* ---- kernels ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/advice/sites.h"
+#include "report/advice/facts.h"
 
 #include <inttypes.h>
 

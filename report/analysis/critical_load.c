@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/analysis/critical_load.h"
+#include "report/analysis/critical.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/analysis/device_utilization.h"
+#include "report/analysis/breakdown.h"
 
 #include <stdlib.h>
 

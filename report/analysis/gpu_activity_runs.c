@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/analysis/gpu_activity_runs.h"
+#include "report/analysis/gpu_activities.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,6 @@
 
 #include "report/util/buf.h"
 #include "report/util/files.h"
-#include "report/analysis/gpu_activities.h"
 
 static int by_begin(const void *a, const void *b)
 {

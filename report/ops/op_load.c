@@ -9,7 +9,6 @@
 #include "report/ops/op.h"
 #include "report/util/progress.h"
 #include "report/stream/prefetch.h"
-#include "report/ops/op_sort.h"
 
 /* ---- groups of blocks ---- */
 

@@ -11,7 +11,7 @@
 
 #include "report/session/session.h"
 #include "report/model/select.h"
-#include "report/table/terminal.h"
+#include "report/table/print.h"
 
 #define COMMON_OPTIONS_NO_TOP SIZE_MAX
 #define COMMON_OPTIONS_HELP   (-1)

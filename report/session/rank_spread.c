@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/session/rank_spread.h"
+#include "report/session/summary.h"
 
 #include <inttypes.h>
 #include <math.h>

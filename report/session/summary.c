@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "report/model/process_tree.h"
-#include "report/session/rank_spread.h"
 #include "report/util/text.h"
 
 /* Told of at the head of the text; a job may have thousands. */

@@ -3,8 +3,8 @@
 #ifndef REPORT_SESSION_SUMMARY_H
 #define REPORT_SESSION_SUMMARY_H
 
-#include "report/session/common_options.h"
 #include "report/analysis/view.h"
+#include "report/session/common_options.h"
 
 #define SUMMARY_VIEWS 128u
 
@@ -77,5 +77,20 @@ struct table *summary_processes(const struct cmd_input *input);
  * of which the minima rise as there. False if there is no such column.
  */
 bool summary_sort(struct table *table, const char *key);
+
+/*
+ * Any view over ranks: it is made of each rank by itself, and of one of its columns each row has
+ * the least value, the median, the largest, and whose these are. Rows are the same if their names,
+ * texts and numbers of steps are, and those of what they lie in.
+ *
+ * Memory: the rows of all ranks, some 100 bytes each.
+ */
+
+/*
+ * column: its key; NULL: the first that is a time, or else the first number. Returns NULL with the
+ * reason in *wrong if that cannot be made; else the table, which the caller destroys.
+ */
+struct table *rank_spread_table(const struct view_class *class, const struct view_input *input,
+	const char *column, const char **wrong);
 
 #endif

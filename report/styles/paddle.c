@@ -14,8 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/styles/paddle_report.h"
-#include "report/styles/paddle_old.h"
+#include "report/styles/paddle.h"
 #include "report/util/text.h"
 
 /* The report of the profiler before. Its own sort is by thread and total. */

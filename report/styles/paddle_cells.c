@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 
-#include "report/styles/paddle_report.h"
+#include "report/styles/paddle.h"
 #include "report/util/text.h"
 
 const struct table_cell *paddle_cell(const struct table *table, size_t row, const char *key)

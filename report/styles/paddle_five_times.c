@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "report/ops/op.h"
-#include "report/styles/paddle_report.h"
+#include "report/styles/paddle.h"
 
 #define NAME_WIDTH   52u /* of operators */
 #define KERNEL_WIDTH 90u

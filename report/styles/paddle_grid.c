@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/styles/paddle_grid.h"
+#include "report/styles/paddle.h"
 
 #include <stdarg.h>
 #include <stdio.h>

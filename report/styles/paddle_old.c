@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/styles/paddle_old.h"
+#include "report/styles/paddle.h"
 
 #include <inttypes.h>
 #include <stdio.h>

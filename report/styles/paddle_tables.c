@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/styles/paddle_report.h"
+#include "report/styles/paddle.h"
 
 void paddle_print_device(struct paddle_report *report)
 {

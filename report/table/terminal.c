@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/table/terminal.h"
+#include "report/table/print.h"
 
 #include <stdlib.h>
 #include <string.h>

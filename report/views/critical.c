@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/analysis/critical_load.h"
+#include "report/analysis/critical.h"
 #include "report/table/keyed_stats.h"
 #include "report/analysis/view.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Views of ranks whose figures are known, with the extremes and whose they are. */
-#include "report/session/rank_spread.h"
+#include "report/session/summary.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "report/advice/advice.h"
-#include "report/advice/advice_judge.h"
 #include "report/model/api.h"
 #include "report/model/select.h"
 #include "report/table/print.h"

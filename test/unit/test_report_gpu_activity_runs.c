@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Works that wait, in memory and in a file, against a plain sort. */
-#include "report/analysis/gpu_activity_runs.h"
+#include "report/analysis/gpu_activities.h"
 
 #include <stdlib.h>
 
 #include "report/util/buf.h"
-#include "report/analysis/gpu_activities.h"
 #include "test/unit/unit.h"
 
 #define MOST	   3000u

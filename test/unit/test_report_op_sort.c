@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/ops/op_sort.h"
+#include "report/ops/op_load.h"
 
 #include <stdlib.h>
 

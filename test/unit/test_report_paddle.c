@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/styles/paddle_grid.h"
+#include "report/styles/paddle.h"
 #include "report/session/summary.h"
 #include "test/unit/report_played.h"
 #include "test/unit/report_streams.h"

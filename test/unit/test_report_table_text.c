@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "report/util/string_pool.h"
-#include "report/table/terminal.h"
+#include "report/table/print.h"
 #include "report/util/text.h"
 #include "test/unit/unit.h"
 

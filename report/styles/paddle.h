@@ -3,11 +3,60 @@
  * The tables that style_paddle.c prints, made of the cells of our own views; a cell that is not
  * known is a dash. Texts belong to the caller.
  */
-#ifndef REPORT_STYLES_PADDLE_REPORT_H
-#define REPORT_STYLES_PADDLE_REPORT_H
+#ifndef REPORT_STYLES_PADDLE_H
+#define REPORT_STYLES_PADDLE_H
 
-#include "report/styles/paddle_grid.h"
 #include "report/session/summary.h"
+#include "report/table/table.h"
+#include "report/util/buf.h"
+
+/*
+ * The table of the view framework as Paddle's old profiler (paddle.fluid.profiler) printed it:
+ * Profiling Report with its Overhead, GpuMemCpy and Event Summary.
+ */
+
+struct paddle_old_options {
+	const char *unit; /* of times: "ms" */
+	double unit_ns;
+	const char *sort; /* the user's key, NULL: by total time */
+	bool is_per_thread;
+	size_t top; /* events that lie in none, 0 all */
+};
+
+void style_paddle_old_print(
+	const struct table *table, const struct paddle_old_options *options, struct buf *out);
+
+/*
+ * Tables as Paddle's profiler prints them: columns of fixed widths two blanks apart, rules of
+ * dashes, titles in the middle of a rule. Cells are text; their width is that on a terminal.
+ */
+
+#define PADDLE_COLUMNS 4u
+
+struct paddle_row {
+	char *cells[PADDLE_COLUMNS]; /* NULL: empty */
+	bool is_title;		     /* the first one, in the middle of a rule */
+	bool is_head;		     /* between two rules */
+};
+
+/* Starts with title, unit (NULL: none), titles and nr_columns set, the rest zeros. */
+struct paddle_grid {
+	const char *title, *unit, *note;
+	const char *titles[PADDLE_COLUMNS];
+	size_t widths[PADDLE_COLUMNS]; /* at least; a column is as wide as its widest cell */
+	unsigned int nr_columns;
+	struct paddle_row *rows;
+	size_t nr_rows, capacity;
+};
+
+/* A row without cells. Fill by paddle_grid_set, which takes over `text`. */
+struct paddle_row *paddle_grid_add(struct paddle_grid *grid);
+
+/* printf into memory that the caller frees. */
+char *paddle_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Prints it with its note and what follows a table, and frees the rows. */
+void paddle_grid_print(struct paddle_grid *grid, struct buf *out);
 
 /* The views whose tables are needed. */
 enum paddle_view {
