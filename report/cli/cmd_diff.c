@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "report/session/common_options.h"
-#include "report/diff/check.h"
-#include "report/diff/run.h"
+#include "report/diff/diff.h"
 #include "report/util/err.h"
 #include "report/util/text.h"
 

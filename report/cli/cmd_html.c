@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/session/common_options.h"
-#include "report/diff/run.h"
+#include "report/diff/diff.h"
 #include "report/html/html.h"
 #include "report/html/svg.h"
 #include "report/html/timeline.h"

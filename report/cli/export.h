@@ -7,7 +7,7 @@
 #ifndef REPORT_CLI_EXPORT_H
 #define REPORT_CLI_EXPORT_H
 
-#include "report/sql/event_table.h"
+#include "report/sql/event.h"
 
 struct export_cell {
 	int64_t value;

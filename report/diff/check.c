@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/diff/check.h"
+#include "report/diff/diff.h"
 
 #include <fnmatch.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/diff/match.h"
+#include "report/diff/diff.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "report/diff/run.h"
+#include "report/diff/diff.h"
 #include "report/html/timeline.h"
 #include "report/reduce/reduced_job.h"
 #include "report/reduce/reduced_view.h"

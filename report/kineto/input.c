@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/kineto/input.h"
+#include "report/kineto/json.h"
 
 #include <errno.h>
 #include <pthread.h>

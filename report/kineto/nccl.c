@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/kineto/nccl.h"
+#include "report/kineto/convert.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/kineto/python.h"
+#include "report/kineto/rows.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

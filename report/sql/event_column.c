@@ -2,7 +2,7 @@
 /* What the columns of queries mean, one line each; the words of FORMAT.md where it has them. */
 #include <string.h>
 
-#include "report/sql/event_table.h"
+#include "report/sql/event.h"
 
 /* table: NULL for every table that has no line of its own; those stand first. */
 static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/sql/event_index.h"
+#include "report/sql/event.h"
 
 #include <stdlib.h>
 #include <string.h>

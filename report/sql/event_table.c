@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/sql/event_table.h"
+#include "report/sql/event.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,6 @@
 #include "report/model/py_stack.h"
 #include "report/model/select.h"
 #include "report/model/time_axis.h"
-#include "report/sql/event_steps.h"
 #include "report/styles/nsys_reports.h"
 
 /* What becomes of a column of the stream. */

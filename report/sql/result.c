@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/sql/result.h"
+#include "report/sql/database.h"
 
 #include <inttypes.h>
 #include <math.h>

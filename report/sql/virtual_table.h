@@ -9,7 +9,7 @@
 
 #include <sqlite3.h>
 
-#include "report/sql/event_index.h"
+#include "report/sql/event.h"
 
 /* What all virtual tables of a connection share; it must outlive that. */
 struct virtual_tables {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/stream/schema.h"
+#include "report/stream/types.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "report/diff/run.h"
+#include "report/diff/diff.h"
 #include "report/cli/export.h"
 #include "report/html/html.h"
 #include "report/html/timeline.h"

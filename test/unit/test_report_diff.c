@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/diff/check.h"
+#include "report/diff/diff.h"
 #include "report/table/welch_ttest.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/unit.h"

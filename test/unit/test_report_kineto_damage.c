@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "report/util/err.h"
-#include "report/kineto/input.h"
+#include "report/kineto/json.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_traces.h"
 #include "test/unit/unit.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "report/sql/database.h"
-#include "report/sql/event_index.h"
+#include "report/sql/event.h"
 #include "report/util/closest_name.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/unit.h"

@@ -14,8 +14,8 @@
  * Tables that only define ids have no table here. Columns are converted one by one, so a reader
  * pays for those alone that it asks for.
  */
-#ifndef REPORT_SQL_EVENT_TABLE_H
-#define REPORT_SQL_EVENT_TABLE_H
+#ifndef REPORT_SQL_EVENT_H
+#define REPORT_SQL_EVENT_H
 
 #include "report/model/model.h"
 #include "report/model/ranges.h"
@@ -117,5 +117,122 @@ uint64_t event_reader_base(const struct event_reader *reader, size_t process);
 
 /* Makes every text that a column may have known to string_pool.h. */
 void event_reader_intern_all(struct event_reader *reader);
+
+/*
+ * The rows of one table, block by block, with just the columns that are asked for. Streams and
+ * blocks that cannot have a row that is wanted are not read. Several scans may be open at once.
+ */
+
+/* What rows must be; a scan may hand out others besides. */
+struct event_bounds {
+	bool has_pid, has_rank;
+	int64_t pid, rank;
+	int64_t first_ns, last_ns; /* of the table's time column, both included */
+};
+
+struct event_input {
+	struct process *const *processes;
+	size_t nr_processes;
+	struct event_reader *reader;
+	unsigned int nr_scans; /* open ones; the outermost shows its progress */
+};
+
+struct event_scan {
+	struct event_input *input;
+	const struct event_table *table;
+	uint64_t columns;
+	struct event_bounds bounds;
+	uint32_t mask; /* of the stream's columns */
+	size_t process, block;
+	struct ranges *ranges;
+	struct event_cells cells; /* the rows of the block at hand */
+	int64_t first_rowid;	  /* of these: a number that is a row's own, whatever the scan */
+	bool has_progress;
+};
+
+/* Rows of a table in all processes, whatever is selected of them. */
+uint64_t event_scan_nr_rows(const struct event_input *input, const struct event_table *table);
+
+void event_scan_begin(struct event_scan *scan, struct event_input *input,
+	const struct event_table *table, uint64_t columns, const struct event_bounds *bounds);
+
+/* The next rows, in `cells`, at least one; false behind the last. */
+bool event_scan_next(struct event_scan *scan);
+
+/* Also for one with all zeros. */
+void event_scan_end(struct event_scan *scan);
+
+/*
+ * The rows of a table in the order of some of its columns and of time, so that a join reads the
+ * table once and not once for each row of the other one: SQLite makes no indexes of virtual tables
+ * itself. Memory: 9 bytes for each cell of the columns that the query uses, and 4 for each row.
+ */
+
+#define EVENT_INDEX_KEYS 4u
+
+/* Rows of one block. */
+struct event_index_part {
+	size_t first;
+	int64_t first_rowid;
+};
+
+struct event_index {
+	const struct event_table *table;
+	uint64_t columns;
+	unsigned int keys[EVENT_INDEX_KEYS]; /* columns */
+	unsigned int nr_keys;
+	struct event_cells cells;
+	size_t capacity;
+	struct event_index_part *parts;
+	size_t nr_parts, part_capacity;
+	bool has_time;	 /* rows of equal keys are in the order of the time column */
+	uint32_t *order; /* rows */
+	size_t nr_rows;	 /* of these; without those with a key that is not known */
+	struct event_index *next;
+};
+
+struct event_indexes {
+	struct event_index *first;
+};
+
+/*
+ * The index of that table, columns and keys, which are among the columns, as the time column is if
+ * has_time; made if there is none yet. NULL where the table has more rows than 32 bits count.
+ */
+const struct event_index *event_index_find(struct event_indexes *indexes, struct event_input *input,
+	const struct event_table *table, uint64_t columns, const unsigned int *keys,
+	unsigned int nr_keys, bool has_time);
+
+void event_indexes_fini(struct event_indexes *indexes);
+
+/* The places in `order` of the rows with these keys within that time (any, without has_time). */
+void event_index_look_up(const struct event_index *index, const int64_t *values,
+	const struct event_bounds *bounds, size_t *begin, size_t *end);
+
+/* The number of a row that it has in every scan. */
+int64_t event_index_rowid(const struct event_index *index, size_t row);
+
+/*
+ * The step of each row of a process, by the rules of select.h: that of the time when the host did
+ * it, or of the call that launched it. What lies in a step that was not seen to end is in none.
+ */
+
+struct event_steps;
+
+struct event_steps *event_steps_create(struct process *process);
+
+/*
+ * Before steps of rows of a table are asked for: reads what launched, once, if the table goes by
+ * that and the process has steps. 8 bytes for each call that launches.
+ */
+void event_steps_prepare(struct event_steps *steps, unsigned int table);
+void event_steps_destroy(struct event_steps *steps);
+
+/* The number of the step of a row; false if it is in none, or nobody knows. */
+bool event_steps_find(
+	struct event_steps *steps, const struct batch *batch, uint32_t row, uint64_t *step);
+
+/* The same for a time of the host's. */
+bool event_steps_at(struct event_steps *steps, uint64_t tick, uint64_t *step);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/diff/run.h"
+#include "report/diff/diff.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two inputs read and put side by side, for `diff` and for the page of both. */
+#ifndef REPORT_DIFF_DIFF_H
+#define REPORT_DIFF_DIFF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/session/session.h"
+#include "report/table/table.h"
+#include "report/table/welch_ttest.h"
+#include "report/util/idmap.h"
+
+/* ---- one side ---- */
+
+/*
+ * One side of a comparison: what each thing took in each step, as sums over the steps. Only whole
+ * steps count (phase.h), of all processes that have any; where either side has no steps, what is
+ * compared are whole processes instead. A record of device work belongs to the step whose call
+ * launched it; one without a call in the stream to none, and is counted.
+ *
+ * Memory: by the number of different things, not of steps.
+ */
+
+/* S(id, JSON key, what its times are) */
+#define DIFF_SECTIONS(S)                                                                   \
+	S(STEP, "step", "the step on the host, and sums of device records launched in it") \
+	S(PHASE, "phase", "host time of phases")                                           \
+	S(OPERATOR, "operator", "host time in the operator itself, without those in it")   \
+	S(KERNEL, "kernel", "time of kernels, added up")                                   \
+	S(COPY, "copy", "time of copies and sets, added up")
+
+enum diff_section {
+#define S(id, key, what) DIFF_##id,
+	DIFF_SECTIONS(S)
+#undef S
+		NR_DIFF_SECTIONS,
+};
+
+/* Steps of a thing that may still grow: threads are read a little apart. */
+#define DIFF_OPEN 8u
+
+struct diff_open {
+	uint64_t ns, calls;
+	uint32_t step;
+	bool is_used;
+};
+
+struct diff_thing {
+	uint32_t name; /* of names.h */
+	uint64_t calls;
+	unsigned __int128 ns, squares; /* of its sum in each step */
+	struct diff_open open[DIFF_OPEN];
+};
+
+struct diff_side {
+	struct idmap things[NR_DIFF_SECTIONS]; /* struct diff_thing by name */
+	bool has_steps;			       /* else a sample is a process */
+	uint64_t nr_samples;		       /* whole steps */
+	size_t nr_processes;		       /* of which they are */
+	uint64_t nr_unlaunched;		       /* records without a call */
+	uint64_t nr_outside;		       /* events outside whole steps */
+	uint64_t nr_untimed;		       /* records without times */
+	uint64_t nr_late; /* that came too late for their step: no part of any sum */
+};
+
+/* Has any process steps? */
+bool diff_has_steps(const struct cmd_input *input);
+
+/* Reads all of it, by steps or by processes. */
+void diff_side_read(struct diff_side *side, const struct cmd_input *input, bool has_steps);
+void diff_side_fini(struct diff_side *side);
+
+/* The thing's time per step; steps without it count as 0. thing: NULL is all zeros. */
+struct welch_sample diff_side_sample(const struct diff_side *side, const struct diff_thing *thing);
+
+/* ---- names of both sides ---- */
+
+/*
+ * Which thing of one side is which of the other, where names differ a little: other tile sizes or
+ * template arguments, another number at the end, another name space. In this order:
+ *
+ *     equal    the same name
+ *     shape    equal once template arguments, call arguments and numbers are left out; of several,
+ *              those that took most are paired first
+ *     similar  most words in common: 2 |A and B| / (|A| + |B|) of their words is 0.6 or more, the
+ *              most similar pair first (of the DIFF_SIMILAR things that took most on each side)
+ */
+
+#define DIFF_SIMILAR 256u
+
+enum diff_match {
+	DIFF_EQUAL,
+	DIFF_SHAPE,
+	DIFF_WORDS,
+	DIFF_ALONE,
+};
+
+struct diff_name {
+	uint32_t name; /* of names.h */
+	double weight; /* how much it took */
+};
+
+struct diff_pair {
+	size_t a, b; /* places in the arrays, SIZE_MAX: none */
+	enum diff_match match;
+};
+
+/*
+ * Pairs the names of both sides; each is in one pair. Names within a side must differ. Returns the
+ * number of pairs, at most nr_a + nr_b, in *pairs, which the caller frees.
+ */
+size_t diff_match_names(const struct diff_name *a, size_t nr_a, const struct diff_name *b,
+	size_t nr_b, struct diff_pair **pairs);
+
+/* ---- both sides ---- */
+
+/* A change is beyond the noise of the steps if chance alone makes it less often than this. */
+#define DIFF_NOISE_P 0.01
+
+/* Times are means per step in ns, or of processes where there are no steps. */
+struct diff_row {
+	uint32_t name_a, name_b; /* of names.h, 0: the other side alone has it */
+	enum diff_match match;
+	struct welch_sample a, b;
+	uint64_t calls_a, calls_b;
+	bool has_p; /* p is known: both sides have two steps or more */
+	double p;
+};
+
+struct diff_rows {
+	struct diff_row *rows; /* the largest changes first */
+	size_t nr_rows;
+};
+
+/* Pairs what both sides have in a section. The caller frees rows. */
+struct diff_rows diff_rows_make(
+	const struct diff_side *a, const struct diff_side *b, enum diff_section section);
+
+double diff_row_change_ns(const struct diff_row *row);
+
+/* In percent of A; false where A has nothing. */
+bool diff_row_change_pct(const struct diff_row *row, double *pct);
+
+/* "beyond", "within" or "unknown" the noise. */
+const char *diff_row_noise(const struct diff_row *row);
+
+/* The caller destroys it. base_ns: A's time per step that shares are of, 0 unknown. */
+struct table *diff_table_make(
+	enum diff_section section, const struct diff_rows *rows, bool has_steps, double base_ns);
+
+/* ---- two inputs ---- */
+
+struct diff {
+	const char *paths[2]; /* A, B, as the user named them */
+	struct diff_side sides[2];
+	struct diff_rows sections[NR_DIFF_SECTIONS];
+};
+
+/* Reads both, by steps where both have them. The paths must stay. Starts with all zeros. */
+void diff_run(struct diff *diff, const struct cmd_input *const inputs[2], char *const *paths);
+void diff_fini(struct diff *diff);
+
+/* What is compared, and a section of it. The caller destroys them. */
+struct table *diff_sides_table(const struct diff *diff);
+struct table *diff_section_table(const struct diff *diff, enum diff_section section);
+
+/* ---- conditions ---- */
+
+/*
+ * Conditions for scripts, as `step_time>5%`:
+ *
+ *     WHAT>LIMIT    WHAT   step_time, kernel_time, copy_time, run_time (without steps), a phase
+ *                          (forward ...), or operator:PATTERN, kernel:PATTERN, copy:PATTERN with
+ *                          the shell's * and ?; any row that fits may fail
+ *                   LIMIT  a number with % (of A), or with ns, us, ms, s
+ *
+ * One fails if the time grew by more than LIMIT and the change is beyond the noise of the steps;
+ * where the noise is unknown (one step on a side, or none) the limit alone decides.
+ */
+
+struct diff_check {
+	const char *text; /* the whole condition */
+	char *pattern;	  /* of names */
+	enum diff_section section;
+	double limit; /* in percent, or ns */
+	bool is_percent;
+};
+
+enum diff_verdict {
+	DIFF_GOOD,
+	DIFF_FAILED,
+	DIFF_NOT_JUDGED, /* nothing of that name on either side */
+};
+
+/* False if it is no condition. text must stay. */
+bool diff_check_parse(struct diff_check *check, const char *text);
+void diff_check_fini(struct diff_check *check);
+
+/* *worst: the row that grew most among those that fail, else among all that fit; may be NULL. */
+enum diff_verdict diff_check_judge(const struct diff_check *check,
+	const struct diff_rows sections[NR_DIFF_SECTIONS], const struct diff_row **worst);
+
+#endif
