@@ -3,7 +3,7 @@
  * What ran on the devices of a process, in the order of its begins: for views that ask what ran at
  * the same time. Records come out of the stream a run for each stream of the device, buffer by
  * buffer; each is held until no earlier one can come, by the times in the headers of the blocks.
- * What waits is in bounded memory (gpu_activity_runs.h).
+ * What waits is in bounded memory (struct gpu_activity_runs).
  */
 #ifndef REPORT_ANALYSIS_GPU_ACTIVITIES_H
 #define REPORT_ANALYSIS_GPU_ACTIVITIES_H
@@ -17,7 +17,7 @@
 #include "report/table/table.h"
 
 /*
- * For works.c: what waits until no earlier work can come, in the order of its begins. It comes in
+ * What waits until no earlier work can come, in the order of its begins. It comes in
  * runs, one for each batch, which are merged as they are taken out.
  *
  * Memory: GPU_ACTIVITIES_RUNS_MOST works and once more while they are put together, 32 MB. What is
