@@ -162,11 +162,11 @@ def check_first(page):
         shown = page.locator(".card", has=page.locator("h3", has_text="Step time")).locator("b").inner_text().split()
         factor = {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1}[shown[1]]
         must(abs(float(shown[0]) * factor - slowest) <= 1e-3 * slowest, "step time " + " ".join(shown))
-    stalls = [row for row in expected["hang"]["rows"] if row["what"] == "stall"]
-    cards = page.locator(".card", has_text="Stalls")
-    must(cards.count() == bool(stalls), "%d cards of stalls" % cards.count())
+    stalls = [row for row in expected["hang"]["rows"] if row["what"] == "hang"]
+    cards = page.locator(".card", has_text="Hangs")
+    must(cards.count() == bool(stalls), "%d cards of hangs" % cards.count())
     if stalls:
-        must(cards.locator("b").inner_text() == str(len(stalls)), "how many stalls")
+        must(cards.locator("b").inner_text() == str(len(stalls)), "how many hangs")
         must(all(row["name"] in cards.inner_text() for row in stalls[-3:]), "what has not come")
     use = page.locator(".card", has_text="GPU utilization").inner_text()
     must(not expected["gpu_summary"]["rows"] or ("of step time" in use) == any(row["step"] != "all" for row in expected["breakdown"]["rows"]),

@@ -85,7 +85,7 @@ function wholeCard(parent) {
 }
 
 /* The last processes that hung for a while. */
-function stallCard(parent) {
+function hangCard(parent) {
 	const hangs = rowsOf("hang").filter((row) => row.what === "hang");
 	if (hangs.length) {
 		const lines = hangs.slice(-3).map((row) => who(row) + ": " + row.name + ", " + row.where + ", " + row.state);
@@ -115,7 +115,7 @@ function overviewPage(parent) {
 	deviceCards(cards);
 	overheadCard(cards);
 	wholeCard(cards);
-	stallCard(cards);
+	hangCard(cards);
 	const isMean = (row) => row.step === "average", rows = rowsOf("breakdown");
 	const grid = charts(parent);
 	stack(grid, isMany ? "Step time breakdown, mean per process" : "Step time breakdown", "breakdown", stepLabel, breakdownParts,
