@@ -17,6 +17,8 @@ comma    := ,
 ifdef SAN
 B        := build/san-$(firstword $(subst $(comma), ,$(SAN)))
 SANFLAGS := -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
+# GCC cannot see through a sanitizer's calls; the plain build has this warning.
+WARN     += -Wno-maybe-uninitialized
 endif
 CPPFLAGS += -I. -D_GNU_SOURCE -DGPROF_VERSION='"$(VERSION)"'
 CFLAGS   += -std=gnu11 $(OPT) $(WARN) $(WERROR) -fvisibility=hidden $(SANFLAGS)

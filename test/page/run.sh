@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Opens pages of `gprof-report html` in headless Chromium: of a made stream, of hostile names, of the
-# demo's dump where it is, and of traces in $GPROF_TRACES, of all in the whole run; some also in Firefox
-# (Debian: firefox-esr), where it is. Prints TAP. Skipped without Chromium (Debian: chromium-headless-shell;
+# demo's dump where it is, and of the traces in $GPROF_TRACES, of which `make test` takes two; some also in
+# Firefox (Debian: firefox-esr), where it is. Prints TAP. Skipped without Chromium (Debian: chromium-headless-shell;
 # chromium works as well and takes twice the time), and without playwright, which comes from PyPI once, as
 # Firefox's marionette-driver does.
 cd "$(dirname "$0")/../.." || exit 1
@@ -181,9 +181,9 @@ tap sums "timeline of 100000 events in 200 KB"
 firefox_pages
 [ ! -d "$B/demo/gprof-dump" ] || tap page demo "$B/demo/gprof-dump" "the demo"
 [ -z "${GPROF_TRACES:-}" ] || tap two "$GPROF_TRACES"/resnet50_nw0_v100.json.gz "$GPROF_TRACES"/resnet50_nw4_v100.json.gz "two real runs"
-# A process and a job: what the others show, these do, but for their sizes.
+# A process and a job.
 traces="qwen_h100.json.gz dlrm_v100_8ranks"
-[ "${TEST_TIER:-}" != all ] || traces=$(ls "${GPROF_TRACES:-/dev/null}")
+[ "${TEST_TIER:-all}" != all ] || traces=$(ls "${GPROF_TRACES:-/dev/null}")
 for trace in ${GPROF_TRACES:+$traces}; do
 	trace=$GPROF_TRACES/$trace
 	case $trace in *.json.gz | */*ranks) tap page "$(basename "$trace" .json.gz)" "$trace" "$(basename "$trace")" ;; esac

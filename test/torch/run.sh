@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # PyTorch programs, unmodified: what they print is as without us, and the operators recorded are
 # those that PyTorch's own profiler sees. Prints TAP. usage: test/torch/run.sh [PYTHON [PART...]],
-# parts being the functions below, like threads.
+# parts being the functions below, like threads; in `make test` those of few.
 # shellcheck disable=SC2317 # functions that tap calls
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -431,6 +431,26 @@ played_torch()
 	fi
 }
 
+# By processes that are forked.
+forked()
+{
+	trains forked loader 2 fork
+	tap check workers forked aten::stack aten::sum "forked: workers"
+	tap told_apart "forked: workers' work and the loop's waiting"
+	tap numbered forked "forked: workers' numbers"
+	tap trainers_only forked "forked: steps are the loop's alone"
+}
+
+# What `make test` runs: a training, one with a loader's processes, and threads.
+few()
+{
+	played_torch
+	trains conv conv
+	print_probes conv
+	forked
+	threads
+}
+
 all()
 {
 	played_torch
@@ -441,11 +461,7 @@ all()
 	trains script script
 	trains loader loader 0 fork
 	tap steps_touch loader "loader: each step ends where the next one starts"
-	trains forked loader 2 fork
-	tap check workers forked aten::stack aten::sum "forked: workers"
-	tap told_apart "forked: workers' work and the loop's waiting"
-	tap numbered forked "forked: workers' numbers"
-	tap trainers_only forked "forked: steps are the loop's alone"
+	forked
 	without spawned loader 2 spawn &
 	within spawned loader 2 spawn
 	wait
@@ -468,7 +484,9 @@ all()
 }
 
 parts=("${@:2}")
-[ ${#parts[@]} != 0 ] || parts=(all)
+if [ ${#parts[@]} = 0 ]; then
+	case ${TEST_TIER:-all} in all) parts=(all) ;; *) parts=(few) ;; esac
+fi
 for part in "${parts[@]}"; do
 	"$part"
 done
