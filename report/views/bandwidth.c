@@ -203,9 +203,7 @@ static void fill(const struct bandwidth_view *view, size_t i, struct table_cell 
 	const struct histogram_group *rates = &view->rates.groups[i];
 
 	view_fill_device(row->process, row->device, cells);
-	table_set_integer(&cells[CALLS], row->nr);
 	table_set_integer(&cells[BYTES], clip(row->bytes));
-	table_set_integer(&cells[BUSY], row->busy_ns);
 	if (row->busy_ns) {
 		set_rate(row, cells);
 	}
@@ -214,15 +212,14 @@ static void fill(const struct bandwidth_view *view, size_t i, struct table_cell 
 		table_set_number(&cells[RATE_MIN], (double)rates->min);
 		table_set_number(&cells[RATE_MAX], (double)rates->max);
 	}
-	table_set_integer(&cells[NO_TIME], row->nr_without_time);
-	table_set_integer(&cells[NAME], row->name);
 }
 
 static const struct table_column columns[] = {
 	VIEW_DEVICE_COLUMNS,
-	TABLE_COLUMN("calls", "Calls", TABLE_COUNT),
+	TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(bandwidth_row, nr)),
 	TABLE_COLUMN("total_bytes", "Size", TABLE_SIZE),
-	TABLE_COLUMN("busy_ns", "Busy", TABLE_TIME, .help = "at least one of the kind ran"),
+	TABLE_COLUMN("busy_ns", "Busy", TABLE_TIME, .help = "at least one of the kind ran",
+		TABLE_MEMBER(bandwidth_row, busy_ns)),
 	TABLE_COLUMN("rate_bytes_per_s", "Rate", TABLE_RATE, .help = "size by busy time"),
 	TABLE_COLUMN("link_pct", "% of PCIe", TABLE_PERCENT,
 		.help = "of what the PCIe lanes carry one way"),
@@ -230,15 +227,15 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("rate_min_bytes_per_s", "Min", TABLE_RATE),
 	TABLE_COLUMN("rate_max_bytes_per_s", "Max", TABLE_RATE),
 	TABLE_COLUMN("untimed", "Without time", TABLE_COUNT, .is_wide_only = true,
-		.help = "copies without a time"),
-	TABLE_COLUMN("name", "Operation", TABLE_NAME),
+		.help = "copies without a time", TABLE_MEMBER(bandwidth_row, nr_without_time)),
+	TABLE_COLUMN("name", "Operation", TABLE_NAME, TABLE_MEMBER(bandwidth_row, name)),
 };
 
 static void fill_totals(struct bandwidth_view *view, struct table *table)
 {
 	histogram_finish(&view->rates);
 	for (size_t i = 0; i < view->nr_rows; i++) {
-		fill(view, i, table_add_row(table));
+		fill(view, i, table_add(table, &view->rows[i]));
 	}
 	table_sort(table, "total_bytes");
 	table_note(table,

@@ -259,10 +259,6 @@ static void fill(const struct process *process, const struct loop *loop, size_t 
 
 	view_fill_process(process, &cells[PID]);
 	table_set_integer(&cells[STEP], process->steps[place - 1].step);
-	table_set_integer(&cells[DURATION], step->duration_ns);
-	table_set_integer(&cells[BATCHES], step->nr_batches);
-	table_set_integer(&cells[READY], step->nr_ready);
-	table_set_integer(&cells[WAIT], step->wait_ns);
 	table_set_share(&cells[WAIT_SHARE], step->wait_ns, ns);
 	if (loop->has_gpu) {
 		table_set_integer(&cells[IDLE], step->idle_ns);
@@ -284,10 +280,11 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("pid", "PID", TABLE_ID),
 	TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_wide_only = true),
 	TABLE_COLUMN("step", "Step", TABLE_ID),
-	TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
-	TABLE_COLUMN("batches", "Batches", TABLE_COUNT),
-	TABLE_COLUMN("ready", "Ready", TABLE_COUNT, .help = "batches that came within 1 ms"),
-	TABLE_COLUMN("wait_ns", "Waited", TABLE_TIME),
+	TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME, TABLE_MEMBER(loader_step, duration_ns)),
+	TABLE_COLUMN("batches", "Batches", TABLE_COUNT, TABLE_MEMBER(loader_step, nr_batches)),
+	TABLE_COLUMN("ready", "Ready", TABLE_COUNT, .help = "batches that came within 1 ms",
+		TABLE_MEMBER(loader_step, nr_ready)),
+	TABLE_COLUMN("wait_ns", "Waited", TABLE_TIME, TABLE_MEMBER(loader_step, wait_ns)),
 	TABLE_COLUMN("wait_pct", "% of step", TABLE_PERCENT),
 	TABLE_COLUMN("gpu_idle_ns", "GPU idle then", TABLE_TIME,
 		.help = "idle GPU time while the loop waited"),
@@ -312,7 +309,8 @@ static void fill_table(void *state, struct table *table)
 		nr_cut += loop->has_loader && loop->gaps.nr_all > loop->gaps.nr;
 		for (size_t k = 1; loop->has_loader && k < loop->nr_steps; k++) {
 			if (loop->steps[k].is_whole) {
-				fill(view->input.processes[i], loop, k, table_add_row(table));
+				fill(view->input.processes[i], loop, k,
+					table_add(table, &loop->steps[k]));
 				nr_held += is_held(loop, &loop->steps[k]);
 			}
 		}

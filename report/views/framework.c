@@ -234,16 +234,11 @@ static void fill(const struct framework_view *view, const struct event_row *row,
 {
 	table_set_string(&cells[SECTION], "event");
 	fill_name(view, row, cells);
-	table_set_integer(&cells[CALLS], row->both.nr);
-	table_set_integer(&cells[TOTAL], row->both.sum);
-	table_set_integer(&cells[CPU], row->cpu.sum);
 	table_set_share(&cells[CPU_RATIO], row->cpu.sum, row->both.sum);
 	if (row->gpu.nr) {
 		table_set_integer(&cells[GPU], row->gpu.sum);
 		table_set_share(&cells[GPU_RATIO], row->gpu.sum, row->both.sum);
 	}
-	table_set_integer(&cells[MIN], row->both.min);
-	table_set_integer(&cells[MAX], row->both.max);
 	table_set_number(&cells[AVG], min_max_sum_mean(&row->both));
 	table_set_share(&cells[RATIO], row->both.sum, whole);
 }
@@ -290,7 +285,7 @@ static void add_rows(const struct framework_view *view, struct table *table, uin
 					  rows[i]->key.process != rows[i - 1]->key.process);
 
 		whole = is_other_thread ? total_of(view, rows[i]) : whole;
-		cells = table_add_row(table);
+		cells = table_add(table, rows[i]);
 		table_set_level(table, level);
 		table_set_integer(&cells[LEVEL], level);
 		fill(view, rows[i], whole, cells);
@@ -319,14 +314,14 @@ static const struct table_column columns[] = {
 		.is_wide_only = true), /* the row lies in the last lower one */
 	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID, .is_wide_only = true),
 	[THREAD] = TABLE_COLUMN("thread", "Thread", TABLE_ID, .is_wide_only = true),
-	[CALLS] = TABLE_COLUMN("calls", "Calls", TABLE_COUNT),
-	[TOTAL] = TABLE_COLUMN("total_ns", "Total", TABLE_TIME),
-	[CPU] = TABLE_COLUMN("cpu_ns", "CPU time", TABLE_TIME),
+	[CALLS] = TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(event_row, both.nr)),
+	[TOTAL] = TABLE_COLUMN("total_ns", "Total", TABLE_TIME, TABLE_MEMBER(event_row, both.sum)),
+	[CPU] = TABLE_COLUMN("cpu_ns", "CPU time", TABLE_TIME, TABLE_MEMBER(event_row, cpu.sum)),
 	[CPU_RATIO] = TABLE_COLUMN("cpu_pct", "CPU %", TABLE_PERCENT),
 	[GPU] = TABLE_COLUMN("gpu_ns", "GPU time", TABLE_TIME),
 	[GPU_RATIO] = TABLE_COLUMN("gpu_pct", "GPU %", TABLE_PERCENT),
-	[MIN] = TABLE_COLUMN("min_ns", "Min", TABLE_TIME),
-	[MAX] = TABLE_COLUMN("max_ns", "Max", TABLE_TIME),
+	[MIN] = TABLE_COLUMN("min_ns", "Min", TABLE_TIME, TABLE_MEMBER(event_row, both.min)),
+	[MAX] = TABLE_COLUMN("max_ns", "Max", TABLE_TIME, TABLE_MEMBER(event_row, both.max)),
 	[AVG] = TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME),
 	[RATIO] = TABLE_COLUMN("ratio_pct", "Ratio %", TABLE_PERCENT),
 	[NAME] = TABLE_COLUMN("name", "Event", TABLE_TEXT),

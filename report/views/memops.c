@@ -94,7 +94,7 @@ static void on_op(void *context, const struct op *op)
 enum column { CALLS, CPU, GPU = CPU + 4, BYTES = GPU + 4, NAME };
 
 static const struct table_column columns[] = {
-	[CALLS] = TABLE_COLUMN("calls", "Calls", TABLE_COUNT),
+	[CALLS] = TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(event_row, both.nr)),
 	[CPU] = TABLE_COLUMN("total_ns", "CPU total", TABLE_TIME),
 	TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME),
 	TABLE_COLUMN("max_ns", "Max", TABLE_TIME),
@@ -104,7 +104,7 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("gpu_max_ns", "GPU max", TABLE_TIME),
 	TABLE_COLUMN("gpu_min_ns", "GPU min", TABLE_TIME),
 	[BYTES] = TABLE_COLUMN("total_bytes", "Size", TABLE_SIZE),
-	[NAME] = TABLE_COLUMN("name", "Copy or set", TABLE_NAME),
+	[NAME] = TABLE_COLUMN("name", "Copy or set", TABLE_NAME, TABLE_MEMBER(event_row, key.name)),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -114,9 +114,8 @@ static void fill_table(void *state, struct table *table)
 	for (size_t i = 0; i < view->tree.nr_rows; i++) {
 		const struct event_row *row = view->tree.rows[i];
 		const uint64_t *bytes = idmap_get(&view->bytes, row->number);
-		struct table_cell *cells = table_add_row(table);
+		struct table_cell *cells = table_add(table, row);
 
-		table_set_integer(&cells[CALLS], row->both.nr);
 		if (row->cpu.nr) {
 			min_max_sum_fill(&row->cpu, &cells[CPU]);
 		}
@@ -126,7 +125,6 @@ static void fill_table(void *state, struct table *table)
 		if (bytes) {
 			table_set_integer(&cells[BYTES], *bytes);
 		}
-		table_set_integer(&cells[NAME], row->key.name);
 	}
 	view_note_devices(table, &view->input, "; the view memcpy has what calls say");
 	if (view->nr_without_call) {

@@ -60,21 +60,16 @@ static void add_rows(const struct memory_view *view, struct table *table)
 
 	for (row = view->scan.memory.rows; row; row = row->hh.next) {
 		const struct memory_place *place = &view->scan.memory.places[row->key.place];
-		struct table_cell *cells = table_add_row(table);
+		struct table_cell *cells = table_add(table, row);
 		char text[MEMORY_NAME_BYTES];
 
 		memory_place_name(place, text);
 		table_set_integer(&cells[0], place->process->pid);
 		table_set_string(&cells[1], text);
-		table_set_integer(&cells[2], row->allocs.nr);
-		table_set_integer(&cells[3], row->allocs.sum);
 		table_set_number(&cells[4], min_max_sum_mean(&row->allocs));
-		table_set_integer(&cells[5], row->allocs.max);
 		if (memory_timeline_has_totals(&place->pool)) {
 			table_set_integer(&cells[6], row->at_peak_bytes);
 		}
-		table_set_integer(&cells[7], row->nr_live);
-		table_set_integer(&cells[8], row->live_bytes);
 		table_set_integer(&cells[9], row->key.name ? row->key.name : nobody);
 	}
 }
@@ -159,14 +154,16 @@ static void add_note(
 static const struct table_column columns[] = {
 	TABLE_COLUMN("pid", "PID", TABLE_ID),
 	TABLE_COLUMN("place", "Memory", TABLE_TEXT),
-	TABLE_COLUMN("allocations", "Allocations", TABLE_COUNT),
-	TABLE_COLUMN("total_bytes", "Total", TABLE_SIZE),
+	TABLE_COLUMN(
+		"allocations", "Allocations", TABLE_COUNT, TABLE_MEMBER(memory_row, allocs.nr)),
+	TABLE_COLUMN("total_bytes", "Total", TABLE_SIZE, TABLE_MEMBER(memory_row, allocs.sum)),
 	TABLE_COLUMN("avg_bytes", "Avg", TABLE_MEAN_SIZE),
-	TABLE_COLUMN("max_bytes", "Max", TABLE_SIZE),
+	TABLE_COLUMN("max_bytes", "Max", TABLE_SIZE, TABLE_MEMBER(memory_row, allocs.max)),
 	TABLE_COLUMN("at_peak_bytes", "In use at peak", TABLE_SIZE,
 		.help = "in use when most memory was in use"),
-	TABLE_COLUMN("live", "Not freed", TABLE_COUNT, .help = "allocations that were never freed"),
-	TABLE_COLUMN("live_bytes", "Not freed", TABLE_SIZE),
+	TABLE_COLUMN("live", "Not freed", TABLE_COUNT, .help = "allocations that were never freed",
+		TABLE_MEMBER(memory_row, nr_live)),
+	TABLE_COLUMN("live_bytes", "Not freed", TABLE_SIZE, TABLE_MEMBER(memory_row, live_bytes)),
 	TABLE_COLUMN("name", "By", TABLE_NAME, .help = "operator, or call, that allocated"),
 };
 

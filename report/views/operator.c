@@ -58,7 +58,8 @@ static inline bool is_key(const struct key *x, const struct key *y)
 
 static struct row *find_row(struct operator_view *view, const struct op *op)
 {
-	struct key key = {.name = op->name, .shape = view->input.is_detailed ? op->shape : 0};
+	bool is_by_shape = view->input.is_detailed && !view->input.is_merged;
+	struct key key = {.name = op->name, .shape = is_by_shape ? op->shape : 0};
 	struct row *row, **recent;
 
 	if (view->input.is_per_thread) {
@@ -108,10 +109,11 @@ static void on_op(void *context, const struct op *op)
 	row->gpu_total_ns += op->gpu_total_ns;
 	row->gpu_self_ns += op->gpu_self_ns;
 	row->nr_activities += op->nr_activities;
-	add_flops(view, row, op);
 	view->nr_ops++;
 	if (view->input.is_merged) {
 		histogram_add(&view->merged.times, row->merged, ns);
+	} else {
+		add_flops(view, row, op);
 	}
 }
 
@@ -177,7 +179,7 @@ static const struct table_column columns[] = {
 	[TID] = TABLE_COLUMN("tid", "TID", TABLE_ID),
 	[SHAPES] = TABLE_COLUMN(
 		"shapes", "Inputs", TABLE_NAME, .help = "shapes and types of the inputs"),
-	[NAME] = TABLE_COLUMN("name", "Operator", TABLE_NAME),
+	[NAME] = TABLE_COLUMN("name", "Operator", TABLE_NAME, TABLE_MEMBER(row, key.name)),
 };
 
 /* What stands in the text depends on what there is; JSON and CSV have all of it. */
@@ -196,7 +198,6 @@ static void fill_ids(
 {
 	const struct process *process;
 
-	table_set_integer(&cells[NAME], row->key.name);
 	if (row->key.shape) {
 		table_set_integer(&cells[SHAPES], row->key.shape);
 	}

@@ -92,15 +92,15 @@ enum column { SHARE, SELF, OPS, GPU_SHARE, GPU, LAUNCHES, OP, STACK };
 
 static const struct table_column columns[] = {
 	[SHARE] = TABLE_COLUMN("share_pct", "% of self CPU time", TABLE_PERCENT),
-	[SELF] = TABLE_COLUMN("self_ns", "Self CPU", TABLE_TIME),
-	[OPS] = TABLE_COLUMN(
-		"ops", "Operators", TABLE_COUNT, .help = "operators whose stack was taken"),
+	[SELF] = TABLE_COLUMN("self_ns", "Self CPU", TABLE_TIME, TABLE_MEMBER(row, self_ns)),
+	[OPS] = TABLE_COLUMN("ops", "Operators", TABLE_COUNT,
+		.help = "operators whose stack was taken", TABLE_MEMBER(row, nr_ops)),
 	[GPU_SHARE] = TABLE_COLUMN("gpu_share_pct", "% of GPU time", TABLE_PERCENT),
 	[GPU] = TABLE_COLUMN("gpu_ns", "GPU", TABLE_TIME),
-	[LAUNCHES] = TABLE_COLUMN(
-		"launches", "Launches", TABLE_COUNT, .help = "calls whose stack was taken"),
+	[LAUNCHES] = TABLE_COLUMN("launches", "Launches", TABLE_COUNT,
+		.help = "calls whose stack was taken", TABLE_MEMBER(row, nr_launches)),
 	[OP] = TABLE_COLUMN("op", "Operator", TABLE_NAME),
-	[STACK] = TABLE_COLUMN("stack", "Called from", TABLE_NAME),
+	[STACK] = TABLE_COLUMN("stack", "Called from", TABLE_NAME, TABLE_MEMBER(row, key.stack)),
 };
 
 static void choose_columns(const struct python_view *view, struct table_column *shown)
@@ -121,20 +121,16 @@ static void fill_table(void *state, struct table *table)
 		gpu_ns += (double)row->gpu_ns;
 	}
 	for (row = view->rows; row; row = row->hh.next) {
-		struct table_cell *cells = table_add_row(table);
+		struct table_cell *cells = table_add(table, row);
 
 		table_set_share(&cells[SHARE], (double)row->self_ns, self_ns);
-		table_set_integer(&cells[SELF], row->self_ns);
-		table_set_integer(&cells[OPS], row->nr_ops);
 		if (view->has_gpu) {
 			table_set_share(&cells[GPU_SHARE], (double)row->gpu_ns, gpu_ns);
 			table_set_integer(&cells[GPU], row->gpu_ns);
 		}
-		table_set_integer(&cells[LAUNCHES], row->nr_launches);
 		if (row->key.op) {
 			table_set_integer(&cells[OP], row->key.op);
 		}
-		table_set_integer(&cells[STACK], row->key.stack);
 	}
 	if (view->has_any) {
 		table_note(table,

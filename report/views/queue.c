@@ -124,8 +124,6 @@ static void fill(const struct queue_depth_row *row, struct table_cell *cells)
 		table_set_integer(&cells[CONTEXT], row->place.context);
 		table_set_integer(&cells[STREAM], row->place.stream);
 	}
-	table_set_integer(&cells[LAUNCHES], queue->nr);
-	table_set_integer(&cells[MAX], queue->max);
 	table_set_number(&cells[WAIT], (double)queue->area / (double)queue->nr);
 	table_set_integer(&cells[SPAN], span_ns);
 	if (span_ns) {
@@ -133,17 +131,16 @@ static void fill(const struct queue_depth_row *row, struct table_cell *cells)
 		table_set_share(&cells[EMPTY], queue->empty_ns, span_ns);
 		table_set_share(&cells[FULL], queue->full_ns, span_ns);
 	}
-	table_set_integer(&cells[BLOCKED], queue->nr_blocked);
-	table_set_integer(&cells[BLOCKED_TIME], queue->blocked_ns);
 }
 
 static const struct table_column columns[] = {
 	VIEW_DEVICE_COLUMNS,
 	TABLE_COLUMN("context", "Context", TABLE_ID, .is_wide_only = true),
 	TABLE_COLUMN("stream", "Stream", TABLE_ID),
-	TABLE_COLUMN("launches", "Launches", TABLE_COUNT),
+	TABLE_COLUMN("launches", "Launches", TABLE_COUNT, TABLE_MEMBER(queue_depth_row, queue.nr)),
 	TABLE_COLUMN("max_length", "Max length", TABLE_COUNT,
-		.help = "most launches that waited at once"),
+		.help = "most launches that waited at once",
+		TABLE_MEMBER(queue_depth_row, queue.max)),
 	TABLE_COLUMN("avg_length", "Avg length", TABLE_NUMBER, .help = "mean over the span"),
 	TABLE_COLUMN("avg_wait_ns", "Avg wait", TABLE_MEAN_TIME,
 		.help = "from the begin of the call to the begin of the activity"),
@@ -153,8 +150,10 @@ static const struct table_column columns[] = {
 		.help = "time with nothing in the queue"),
 	TABLE_COLUMN("full_pct", "Full % of span", TABLE_PERCENT, .help = "time with a full queue"),
 	TABLE_COLUMN("blocked", "Calls while full", TABLE_COUNT,
-		.help = "launches that were called while the queue was full"),
-	TABLE_COLUMN("blocked_ns", "Time in these", TABLE_TIME, .help = "time in these calls"),
+		.help = "launches that were called while the queue was full",
+		TABLE_MEMBER(queue_depth_row, queue.nr_blocked)),
+	TABLE_COLUMN("blocked_ns", "Time in these", TABLE_TIME, .help = "time in these calls",
+		TABLE_MEMBER(queue_depth_row, queue.blocked_ns)),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -162,7 +161,7 @@ static void fill_table(void *state, struct table *table)
 	struct queue_depth_view *view = state;
 
 	for (size_t i = 0; i < view->nr_rows; i++) {
-		fill(&view->rows[i], table_add_row(table));
+		fill(&view->rows[i], table_add(table, &view->rows[i]));
 	}
 	table_sort(table, "launches");
 	table_note(table,

@@ -373,11 +373,7 @@ enum column {
 /* What rows of ranks and of the network share. */
 static void fill_delay(const struct straggler *straggler, struct table_cell *cells)
 {
-	table_set_integer(&cells[STEPS], straggler->nr_compared);
-	table_set_integer(&cells[LATE], straggler->nr_late);
-	table_set_integer(&cells[SINCE], straggler->since);
 	table_set_number(&cells[DELAY], -straggler->mean_ns[STRAGGLER_WAITING]);
-	table_set_integer(&cells[TOTAL], straggler->delay_ns);
 	table_set_share(&cells[SHARE], (double)straggler->delay_ns, (double)straggler->delayed_ns);
 	table_set_string(&cells[CAUSE], straggler_causes[straggler->cause]);
 }
@@ -440,7 +436,7 @@ static size_t add_network(struct straggler_view *view, struct table *table)
 	nr = network.nr;
 	for (size_t i = 0; i < nr; i++) {
 		const struct slow_link *slow = &network.slow[i];
-		struct table_cell *cells = table_add_row(table);
+		struct table_cell *cells = table_add(table, &slow->straggler);
 		char key[17];
 
 		snprintf(key, sizeof(key), "%016" PRIx64, slow->path.key);
@@ -474,12 +470,15 @@ static void tell(struct table *table, size_t nr_slow, size_t nr_steps)
 
 static const struct table_column columns[] = {
 	VIEW_DEVICE_COLUMNS,
-	TABLE_COLUMN("steps", "Steps", TABLE_COUNT),
+	TABLE_COLUMN("steps", "Steps", TABLE_COUNT, TABLE_MEMBER(straggler, nr_compared)),
 	TABLE_COLUMN("late_steps", "Late", TABLE_COUNT,
-		.help = "steps in which the others waited for it"),
-	TABLE_COLUMN("since_step", "Since step", TABLE_ID, .help = "first of them"),
+		.help = "steps in which the others waited for it",
+		TABLE_MEMBER(straggler, nr_late)),
+	TABLE_COLUMN("since_step", "Since step", TABLE_ID, .help = "first of them",
+		TABLE_MEMBER(straggler, since)),
 	TABLE_COLUMN("delay_ns", "Delay", TABLE_MEAN_TIME, .help = "mean over these steps"),
-	TABLE_COLUMN("total_ns", "Total", TABLE_TIME, .help = "sum of the delays"),
+	TABLE_COLUMN("total_ns", "Total", TABLE_TIME, .help = "sum of the delays",
+		TABLE_MEMBER(straggler, delay_ns)),
 	TABLE_COLUMN("delay_pct", "Delay % of steps", TABLE_PERCENT),
 	TABLE_COLUMN(
 		"cause", "Cause", TABLE_TEXT, .help = "what took longer than on the other ranks"),
@@ -504,7 +503,8 @@ static void fill_table(void *state, struct table *table)
 	for (size_t i = 0; i < view->nr; i++) {
 		nr_steps += view->stragglers[i].nr_compared;
 		if (view->stragglers[i].nr_delayed) {
-			fill(&view->stragglers[i], &view->overlap.devices[i], table_add_row(table));
+			fill(&view->stragglers[i], &view->overlap.devices[i],
+				table_add(table, &view->stragglers[i]));
 		}
 	}
 	nr_slow = add_network(view, table);

@@ -85,10 +85,7 @@ static void fill(const struct thread_row *row, struct table_cell *cells)
 	const struct model_thread *thread = idmap_get(&row->process->threads, row->id);
 
 	table_set_integer(&cells[0], row->process->pid);
-	table_set_integer(&cells[2], row->nr_calls);
 	table_set_integer(&cells[3], clock_map_duration(clock, row->api_ticks));
-	table_set_integer(&cells[4], row->nr_launches);
-	table_set_integer(&cells[5], row->nr_syncs);
 	table_set_integer(&cells[6], clock_map_duration(clock, row->sync_ticks));
 	if (thread) {
 		table_set_integer(&cells[1], thread->tid);
@@ -102,10 +99,11 @@ static void fill(const struct thread_row *row, struct table_cell *cells)
 static const struct table_column columns[] = {
 	TABLE_COLUMN("pid", "PID", TABLE_ID),
 	TABLE_COLUMN("tid", "TID", TABLE_ID),
-	TABLE_COLUMN("calls", "API calls", TABLE_COUNT),
+	TABLE_COLUMN("calls", "API calls", TABLE_COUNT, TABLE_MEMBER(thread_row, nr_calls)),
 	TABLE_COLUMN("total_ns", "API time", TABLE_TIME),
-	TABLE_COLUMN("launches", "Launches", TABLE_COUNT),
-	TABLE_COLUMN("syncs", "Syncs", TABLE_COUNT, .help = "calls that wait for the GPU"),
+	TABLE_COLUMN("launches", "Launches", TABLE_COUNT, TABLE_MEMBER(thread_row, nr_launches)),
+	TABLE_COLUMN("syncs", "Syncs", TABLE_COUNT, .help = "calls that wait for the GPU",
+		TABLE_MEMBER(thread_row, nr_syncs)),
 	TABLE_COLUMN("sync_ns", "Sync time", TABLE_TIME),
 	TABLE_COLUMN(
 		"start_ns", "Began at", TABLE_TIME, .help = "after the first event of the process"),
@@ -119,7 +117,7 @@ static void fill_table(void *state, struct table *table)
 	struct threads_view *view = state;
 
 	for (size_t i = 0; i < view->nr_rows; i++) {
-		fill(&view->rows[i], table_add_row(table));
+		fill(&view->rows[i], table_add(table, &view->rows[i]));
 	}
 	table_note(table, "began and ended count from the first event of the process");
 	table_sort(table, "total");

@@ -151,7 +151,7 @@ static void fill_thread(const struct process *process, uint32_t id, struct table
 }
 
 static const struct table_column columns[] = {
-	TABLE_COLUMN("calls", "Calls", TABLE_COUNT),
+	TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(row, times.nr)),
 	TABLE_COLUMN("total_ns", "CPU total", TABLE_TIME),
 	TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME),
 	TABLE_COLUMN("max_ns", "Max", TABLE_TIME),
@@ -164,7 +164,7 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("tid", "TID", TABLE_ID),
 	TABLE_COLUMN("source", "By", TABLE_TEXT),
 	TABLE_COLUMN("operator", "Operator", TABLE_NAME, .is_wide_only = true),
-	TABLE_COLUMN("name", "Range", TABLE_NAME),
+	TABLE_COLUMN("name", "Range", TABLE_NAME, TABLE_MEMBER(row, key.name)),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -179,10 +179,9 @@ static void fill_table(void *state, struct table *table)
 		!view->input.is_per_thread;
 	table->columns[OPERATOR].is_wide_only = !view->input.is_detailed;
 	for (row = view->rows; row; row = row->hh.next) {
-		struct table_cell *cells = table_add_row(table);
+		struct table_cell *cells = table_add(table, row);
 		const char *source = sources[row->key.source];
 
-		table_set_integer(&cells[0], row->times.nr);
 		min_max_sum_fill(&row->times, &cells[TIMES]);
 		if (row->gpu.nr) {
 			min_max_sum_fill(&row->gpu, &cells[GPU]);
@@ -195,7 +194,6 @@ static void fill_table(void *state, struct table *table)
 		if (row->key.op) {
 			table_set_integer(&cells[OPERATOR], row->key.op);
 		}
-		table_set_integer(&cells[NAME], row->key.name);
 	}
 	table_note(table, "GPU: of what operators and calls in it launched; not known of NVTX "
 			  "ranges that may end on another thread");

@@ -94,10 +94,7 @@ static void fill(const struct utilization_series *series, struct table_cell *cel
 	table_set_integer(&cells[0], series->process->pid);
 	table_set_string(&cells[1], device);
 	table_set_string(&cells[2], what->name);
-	table_set_integer(&cells[3], series->nr);
 	table_set_number(&cells[4], series->sum / series->weight);
-	table_set_number(&cells[5], series->max);
-	table_set_number(&cells[6], series->min);
 	table_set_string(&cells[7], what->unit);
 	table_set_string(&cells[8], curve);
 }
@@ -130,10 +127,11 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("pid", "PID", TABLE_ID),
 	TABLE_COLUMN("device", "Of", TABLE_TEXT),
 	TABLE_COLUMN("metric", "What", TABLE_TEXT),
-	TABLE_COLUMN("samples", "Samples", TABLE_COUNT, .help = "samples, or GPU activities"),
+	TABLE_COLUMN("samples", "Samples", TABLE_COUNT, .help = "samples, or GPU activities",
+		TABLE_MEMBER(utilization_series, nr)),
 	TABLE_COLUMN("avg", "Avg", TABLE_NUMBER),
-	TABLE_COLUMN("max", "Max", TABLE_NUMBER),
-	TABLE_COLUMN("min", "Min", TABLE_NUMBER),
+	TABLE_COLUMN("max", "Max", TABLE_NUMBER, TABLE_MEMBER(utilization_series, max)),
+	TABLE_COLUMN("min", "Min", TABLE_NUMBER, TABLE_MEMBER(utilization_series, min)),
 	TABLE_COLUMN("unit", "Unit", TABLE_TEXT),
 	TABLE_COLUMN("curve", "Over time", TABLE_TEXT, .help = "over the run, lowest to highest"),
 };
@@ -144,7 +142,7 @@ static void fill_table(void *state, struct table *table)
 
 	for (size_t i = 0; i < usage->nr_series; i++) {
 		if (usage->series[i].weight > 0) {
-			fill(&usage->series[i], table_add_row(table));
+			fill(&usage->series[i], table_add(table, &usage->series[i]));
 		}
 	}
 	add_note(usage, table);
