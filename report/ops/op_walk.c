@@ -265,7 +265,7 @@ struct walk {
 	const struct op_walk *views;
 	size_t nr_views;
 	struct view_list op[OP_IS_ALL + 1]; /* by kind of operator */
-	struct view_list enter, work, alloc, call, record, range;
+	struct view_list enter, gpu_call, alloc, call, record, range;
 	struct idmap stacks; /* struct op_stack by thread */
 	uint32_t last_thread;
 	size_t last_stack; /* its index */
@@ -297,7 +297,7 @@ static void find_views(struct walk *walk)
 				&walk->op[is], !view->op_is || (view->op_is & is), &walk->views[i]);
 		}
 		add_view(&walk->enter, view->enter != NULL, &walk->views[i]);
-		add_view(&walk->work, view->work != NULL, &walk->views[i]);
+		add_view(&walk->gpu_call, view->gpu_call != NULL, &walk->views[i]);
 		add_view(&walk->alloc, view->alloc != NULL, &walk->views[i]);
 		add_view(&walk->call, view->call != NULL, &walk->views[i]);
 		add_view(&walk->record, view->record != NULL, &walk->views[i]);
@@ -311,7 +311,7 @@ static void free_views(struct walk *walk)
 		free(walk->op[is].views);
 	}
 	free(walk->enter.views);
-	free(walk->work.views);
+	free(walk->gpu_call.views);
 	free(walk->alloc.views);
 	free(walk->call.views);
 	free(walk->record.views);
@@ -335,7 +335,7 @@ static void free_views(struct walk *walk)
 	} while (0)
 
 /* Calls all views that set the function. */
-#define TELL(walk, is_chosen, callback, ...) \
+#define NOTIFY(walk, is_chosen, callback, ...) \
 	CALL_VIEWS(&(walk)->callback, is_chosen, callback, __VA_ARGS__)
 
 static inline bool is_chosen_tick(const struct walk *walk, uint64_t tick)
@@ -355,7 +355,7 @@ static void call_enter(struct walk *walk, const struct op *op)
 	if (walk->enter.nr) {
 		bool is_chosen = is_chosen_tick(walk, op->begin);
 
-		TELL(walk, is_chosen, enter, op);
+		NOTIFY(walk, is_chosen, enter, op);
 	}
 }
 
@@ -431,16 +431,12 @@ static void on_op(struct walk *walk, struct op_stack *stack, const struct op_eve
 	call_enter(walk, op);
 }
 
-static void call_work(
+static void call_gpu_call(
 	struct walk *walk, const struct op_event *event, const struct op *op, bool is_chosen)
 {
-	const struct op_work work = {.begin = event->begin,
-		.end = event->end,
-		.ns = event->value,
-		.nr_activities = event->nr_activities,
-		.py_stack = event->py_stack};
+	const struct op_gpu_call call = {event->value, event->nr_activities, event->py_stack};
 
-	TELL(walk, is_chosen, work, &work, op);
+	NOTIFY(walk, is_chosen, gpu_call, &call, op);
 }
 
 /* call: NULL for records without one. */
@@ -450,7 +446,7 @@ static void call_record(struct walk *walk, uint32_t list, const struct op_call *
 	struct op_record record;
 
 	while (op_records_pop(&walk->records, &list, &record)) {
-		TELL(walk, is_chosen, record, &record, call, op);
+		NOTIFY(walk, is_chosen, record, &record, call, op);
 	}
 }
 
@@ -467,7 +463,7 @@ static void call_call(
 		.py_stack = event->py_stack,
 		.table = event->table};
 
-	TELL(walk, is_chosen, call, &call, op);
+	NOTIFY(walk, is_chosen, call, &call, op);
 	call_record(walk, event->records, &call, op, is_chosen);
 }
 
@@ -501,7 +497,7 @@ static void on_call(struct walk *walk, struct op_stack *stack, const struct op_e
 	leave_others(walk, stack, event);
 	op = op_stack_top(stack);
 	if (event->nr_activities || event->py_stack) {
-		call_work(walk, event, op, is_chosen);
+		call_gpu_call(walk, event, op, is_chosen);
 	}
 	if (walk->want.has_calls || walk->want.records) {
 		call_call(walk, event, op, is_chosen);
@@ -521,7 +517,7 @@ static void on_alloc(struct walk *walk, struct op_stack *stack, const struct op_
 	bool is_chosen = is_chosen_tick(walk, event->begin);
 
 	leave_others(walk, stack, event);
-	TELL(walk, is_chosen, alloc, &alloc, op_stack_top(stack));
+	NOTIFY(walk, is_chosen, alloc, &alloc, op_stack_top(stack));
 }
 
 static void on_pop(struct walk *walk, struct op_stack *stack, const struct op_event *event)
@@ -547,7 +543,7 @@ static void on_push(struct walk *walk, struct op_stack *stack, const struct op_e
 		.gpu_ns = stack->gpu_ns - pop.gpu_ns,
 		.nr_activities = stack->nr_activities - pop.nr_activities,
 		.op = op_stack_top(stack)};
-	TELL(walk, select_has_tick(walk->process, event->begin), range, &range);
+	NOTIFY(walk, select_has_tick(walk->process, event->begin), range, &range);
 }
 
 /* The rows of a thread are adjacent. */
@@ -608,8 +604,8 @@ static void leave_all(struct walk *walk)
 
 bool op_view_is_set(const struct op_view *view)
 {
-	return view->enter || view->op || view->alloc || view->range || view->work || view->call ||
-	       view->record || view->end;
+	return view->enter || view->op || view->alloc || view->range || view->gpu_call ||
+	       view->call || view->record || view->end;
 }
 
 /* What the views want of the load. */

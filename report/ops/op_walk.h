@@ -34,9 +34,8 @@ struct op_range {
 };
 
 /* A call that launched activities, or has a Python stack. */
-struct op_work {
-	uint64_t begin, end; /* ticks */
-	uint64_t ns;	     /* of the activities */
+struct op_gpu_call {
+	uint64_t ns; /* of the activities */
 	uint32_t nr_activities, py_stack;
 };
 
@@ -68,7 +67,7 @@ struct op_view {
 	/* op: the innermost one, NULL if none. */
 	void (*alloc)(void *context, const struct op_alloc *alloc, const struct op *op);
 	void (*range)(void *context, const struct op_range *range);
-	void (*work)(void *context, const struct op_work *work, const struct op *op);
+	void (*gpu_call)(void *context, const struct op_gpu_call *call, const struct op *op);
 	/* Called for every call, from the last end to the first. */
 	void (*call)(void *context, const struct op_call *call, const struct op *op);
 	/*

@@ -72,18 +72,18 @@ static void on_op(void *context, const struct op *op)
 	view->nr_taken++;
 }
 
-/* Work is of the launch's own stack, else of the one that its operator was called from. */
-static void on_work(void *context, const struct op_work *work, const struct op *op)
+/* Activities belong to the stack of their launch, else to the one that its operator has. */
+static void on_gpu_call(void *context, const struct op_gpu_call *call, const struct op *op)
 {
 	struct python_view *view = context;
 	struct row *row;
 
-	if (!work->py_stack && (!op || !op->py_stack)) {
+	if (!call->py_stack && (!op || !op->py_stack)) {
 		return;
 	}
-	row = find_row(view, work->py_stack ? work->py_stack : op->py_stack, op ? op->name : 0);
+	row = find_row(view, call->py_stack ? call->py_stack : op->py_stack, op ? op->name : 0);
 	row->nr_launches++;
-	row->gpu_ns += work->ns;
+	row->gpu_ns += call->ns;
 }
 
 /* ---- the table ---- */
@@ -158,7 +158,7 @@ VIEW(python, 350) = {
 	.title = "Python stacks",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct python_view),
-	.ops = {.begin = begin, .op = on_op, .op_is = OP_IS_STACKED, .work = on_work},
+	.ops = {.begin = begin, .op = on_op, .op_is = OP_IS_STACKED, .gpu_call = on_gpu_call},
 	.fill = fill_table,
 	.fini = fini,
 };
