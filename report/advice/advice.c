@@ -3,13 +3,26 @@
 
 #include <inttypes.h>
 
+#include "report/model/kernel_class.h"
 #include "report/table/print.h"
+
+/* A judge of advice.def, which may serve several rules; which process is judged is all[at]. */
+#define ADVICE_JUDGE(name)                                                                       \
+	static void judge_##name(const struct advice_rule *rule, const struct advice_facts *all, \
+		size_t nr_all, size_t at, struct advice_result *result)
+
+#define ADVICE(name, source, threshold, judge, cause, time, fires, remedy) ADVICE_JUDGE(judge);
+#include "report/advice/advice.def"
+#undef ADVICE
+
+/* Of all times there are. */
+#define ADVICE_ALL_WHENS ((1u << NR_ADVICE_WHENS) - 1)
 
 const char *const advice_verdict_names[] = {
 	[ADVICE_FINDING] = "finding", [ADVICE_GOOD] = "good", [ADVICE_NOT_JUDGED] = "not judged"};
 
 #define ADVICE(name, source, threshold, judge, cause, time, fires, remedy) \
-	{name, source, threshold, fires, remedy, advice_judge_##judge, cause, time},
+	{name, source, threshold, fires, remedy, judge_##judge, cause, time},
 const struct advice_rule advice_rules[] = {
 #include "report/advice/advice.def"
 };
@@ -26,18 +39,21 @@ void advice_judge(const struct advice_rule *rule, const struct advice_facts *fac
 
 /* ---- results ---- */
 
-void advice_skip(struct advice_result *result, const char *why)
+/* Not judged, and why. */
+static void skip(struct advice_result *result, const char *why)
 {
 	result->verdict = ADVICE_NOT_JUDGED;
 	buf_text(&result->evidence, why);
 }
 
-void advice_add_time(struct buf *out, uint64_t ns)
+/* As "12.345ms". */
+static void add_time(struct buf *out, uint64_t ns)
 {
 	table_add_auto_time(out, (double)ns);
 }
 
-const char *advice_base(const struct advice_facts *facts)
+/* "steps", or "the recording". */
+static const char *base(const struct advice_facts *facts)
 {
 	return facts->nr_steps ? "steps" : "the recording";
 }
@@ -47,18 +63,20 @@ void advice_add_count(struct buf *out, uint64_t nr, const char *what)
 	buf_printf(out, "%" PRIu64 " %s%s", nr, what, nr == 1 ? "" : "s");
 }
 
-double advice_set_share(
+/* Sets the share of a part in a whole, says both, and returns it. */
+static double set_share(
 	struct advice_result *result, uint64_t part_ns, uint64_t whole_ns, const char *of)
 {
 	result->of = of;
 	result->share = whole_ns ? 100 * (double)part_ns / (double)whole_ns : 0;
-	advice_add_time(&result->evidence, part_ns);
+	add_time(&result->evidence, part_ns);
 	buf_text(&result->evidence, " of ");
-	advice_add_time(&result->evidence, whole_ns);
+	add_time(&result->evidence, whole_ns);
 	return result->share;
 }
 
-void advice_set_stake(
+/* What it costs, of which whole. */
+static void set_stake(
 	struct advice_result *result, uint64_t stake_ns, uint64_t whole_ns, const char *of)
 {
 	result->has_stake = true;
@@ -67,49 +85,54 @@ void advice_set_stake(
 	result->stake_of = of;
 }
 
+/* Of time on all devices: of one of them on average, as steps are. */
+static uint64_t per_device(const struct advice_facts *facts, uint64_t ns)
+{
+	return facts->gaps.nr_devices ? ns / facts->gaps.nr_devices : 0;
+}
+
 static const char *device_base(const struct advice_facts *facts)
 {
 	return facts->nr_steps ? "GPUs' time in steps" : "GPUs' time in the recording";
 }
 
-void advice_set_device_stake(
+/* The same for time on all devices together: of one of them on average. */
+static void set_device_stake(
 	const struct advice_facts *facts, struct advice_result *result, uint64_t stake_ns)
 {
-	advice_set_stake(result, advice_per_device(facts, stake_ns),
-		advice_per_device(facts, facts->device_ns), device_base(facts));
+	set_stake(result, per_device(facts, stake_ns), per_device(facts, facts->device_ns),
+		device_base(facts));
 }
 
-void advice_judge_part(const struct advice_rule *rule, struct advice_result *result,
+/* Fires above the rule's threshold; what it costs is all of the part. */
+static void judge_part(const struct advice_rule *rule, struct advice_result *result,
 	uint64_t part_ns, uint64_t whole_ns, const char *of)
 {
-	result->verdict = advice_set_share(result, part_ns, whole_ns, of) > rule->threshold
+	result->verdict = set_share(result, part_ns, whole_ns, of) > rule->threshold
 				  ? ADVICE_FINDING
 				  : ADVICE_GOOD;
-	advice_set_stake(result, part_ns, whole_ns, of);
+	set_stake(result, part_ns, whole_ns, of);
 }
 
-uint64_t advice_per_device(const struct advice_facts *facts, uint64_t ns)
-{
-	return facts->gaps.nr_devices ? ns / facts->gaps.nr_devices : 0;
-}
-
-bool advice_lacks_devices(const struct advice_facts *facts, struct advice_result *result)
+/* True, and not judged, if nothing is known of devices. */
+static bool lacks_devices(const struct advice_facts *facts, struct advice_result *result)
 {
 	if (facts->has_gpu && facts->gaps.nr_devices) {
 		return false;
 	}
-	advice_skip(result, "no device records");
+	skip(result, "no device records");
 	if (*facts->why_no_gpu) {
 		buf_printf(&result->evidence, ": %s", facts->why_no_gpu);
 	}
 	return true;
 }
 
-void advice_judge_device_part(const struct advice_rule *rule, const struct advice_facts *facts,
+/* The same for time on all devices together, in steps if there are any. */
+static void judge_device_part(const struct advice_rule *rule, const struct advice_facts *facts,
 	struct advice_result *result, uint64_t part_ns)
 {
-	advice_judge_part(rule, result, part_ns, facts->device_ns, device_base(facts));
-	advice_set_device_stake(facts, result, part_ns);
+	judge_part(rule, result, part_ns, facts->device_ns, device_base(facts));
+	set_device_stake(facts, result, part_ns);
 }
 
 /* ---- judges of time: by its cause, of loaders and of devices ---- */
@@ -122,8 +145,8 @@ ADVICE_JUDGE(share_of_base)
 	struct advice_sum sum = advice_sites_sum(&facts->sites, rule->cause, facts->base_mask);
 
 	(void)nr_all;
-	if (!advice_lacks_devices(facts, result)) {
-		advice_judge_part(rule, result, sum.ns, facts->base_ns, advice_base(facts));
+	if (!lacks_devices(facts, result)) {
+		judge_part(rule, result, sum.ns, facts->base_ns, base(facts));
 		buf_text(&result->evidence, ", ");
 		advice_add_count(&result->evidence, sum.nr, "time");
 	}
@@ -137,11 +160,10 @@ ADVICE_JUDGE(later_share)
 
 	(void)nr_all;
 	if (!facts->nr_steps || facts->nr_steps == has_first) {
-		advice_skip(result, "there is no step after the first");
+		skip(result, "there is no step after the first");
 		return;
 	}
-	advice_judge_part(
-		rule, result, sum.ns, facts->base_ns - facts->first_ns, "steps after the first");
+	judge_part(rule, result, sum.ns, facts->base_ns - facts->first_ns, "steps after the first");
 	buf_text(&result->evidence, ", ");
 	advice_add_count(&result->evidence, sum.nr, "time");
 	result->mask = facts->later_mask;
@@ -153,8 +175,8 @@ ADVICE_JUDGE(share_of_devices)
 	struct advice_sum sum = advice_sites_sum(&facts->sites, rule->cause, facts->base_mask);
 
 	(void)nr_all;
-	if (!advice_lacks_devices(facts, result)) {
-		advice_judge_device_part(rule, facts, result, sum.ns);
+	if (!lacks_devices(facts, result)) {
+		judge_device_part(rule, facts, result, sum.ns);
 		buf_text(&result->evidence, ", in ");
 		advice_add_count(&result->evidence, sum.nr, "gap");
 		if (facts->gaps.nr_all > facts->gaps.nr) {
@@ -169,12 +191,12 @@ ADVICE_JUDGE(drained)
 	const struct advice_facts *facts = &all[at];
 	struct advice_sum calls = advice_sites_sum(&facts->sites, ADVICE_WAIT, facts->base_mask);
 
-	advice_judge_share_of_devices(rule, all, nr_all, at, result);
+	judge_share_of_devices(rule, all, nr_all, at, result);
 	if (result->verdict != ADVICE_NOT_JUDGED) {
 		buf_text(&result->evidence, "; the host waited ");
 		advice_add_count(&result->evidence, calls.nr, "time");
 		buf_text(&result->evidence, ", for ");
-		advice_add_time(&result->evidence, calls.ns);
+		add_time(&result->evidence, calls.ns);
 	}
 }
 
@@ -192,13 +214,13 @@ ADVICE_JUDGE(any_time)
 	struct advice_sum sum = advice_sites_sum(&facts->sites, rule->cause, ADVICE_ALL_WHENS);
 
 	(void)nr_all;
-	if (advice_lacks_devices(facts, result)) {
+	if (lacks_devices(facts, result)) {
 		return;
 	}
 	result->verdict = sum.nr ? ADVICE_FINDING : ADVICE_GOOD;
-	advice_set_stake(result, sum.ns, recording_ns(facts), "the recording");
+	set_stake(result, sum.ns, recording_ns(facts), "the recording");
 	result->mask = ADVICE_ALL_WHENS;
-	advice_add_time(&result->evidence, sum.ns);
+	add_time(&result->evidence, sum.ns);
 	buf_text(&result->evidence, " in all of the recording, ");
 	advice_add_count(&result->evidence, sum.nr, "time");
 }
@@ -212,22 +234,21 @@ ADVICE_JUDGE(loader)
 
 	(void)nr_all;
 	if (!facts->has_loader) {
-		advice_skip(result,
+		skip(result,
 			facts->has_ops ? "no data loader was seen" : "no operators were recorded");
 		return;
 	}
 	if (!facts->has_gpu || !facts->gaps.nr_devices) {
-		advice_judge_part(
-			rule, result, facts->loader_ns, facts->base_ns, advice_base(facts));
+		judge_part(rule, result, facts->loader_ns, facts->base_ns, base(facts));
 		return;
 	}
-	advice_judge_part(rule, result,
-		advice_per_device(facts,
+	judge_part(rule, result,
+		per_device(facts,
 			advice_sites_sum(&facts->sites, ADVICE_STARVED, facts->base_mask).ns),
-		facts->base_ns, advice_base(facts));
+		facts->base_ns, base(facts));
 	buf_text(&result->evidence,
 		" with nothing on the GPU; in all the training loop waited for ");
-	advice_add_time(&result->evidence, facts->loader_ns);
+	add_time(&result->evidence, facts->loader_ns);
 }
 
 ADVICE_JUDGE(starvation)
@@ -235,9 +256,9 @@ ADVICE_JUDGE(starvation)
 	const struct advice_facts *facts = &all[at];
 
 	if (!facts->has_loader) {
-		advice_judge_loader(rule, all, nr_all, at, result);
+		judge_loader(rule, all, nr_all, at, result);
 	} else {
-		advice_judge_share_of_devices(rule, all, nr_all, at, result);
+		judge_share_of_devices(rule, all, nr_all, at, result);
 	}
 }
 
@@ -248,8 +269,8 @@ ADVICE_JUDGE(communication)
 	const struct advice_facts *facts = &all[at];
 
 	(void)nr_all;
-	if (!advice_lacks_devices(facts, result)) {
-		advice_judge_device_part(
+	if (!lacks_devices(facts, result)) {
+		judge_device_part(
 			rule, facts, result, overlap_any(&facts->times, OVERLAP_COMMUNICATION));
 	}
 }
@@ -259,8 +280,8 @@ ADVICE_JUDGE(unoverlapped)
 	const struct advice_facts *facts = &all[at];
 
 	(void)nr_all;
-	if (!advice_lacks_devices(facts, result)) {
-		advice_judge_device_part(rule, facts, result,
+	if (!lacks_devices(facts, result)) {
+		judge_device_part(rule, facts, result,
 			overlap_any(&facts->times, OVERLAP_COMMUNICATION) -
 				overlap_all(&facts->times,
 					OVERLAP_COMMUNICATION | OVERLAP_COMPUTATION));
@@ -271,14 +292,14 @@ ADVICE_JUDGE(unoverlapped)
 static void judge_use(const struct advice_rule *rule, const struct advice_facts *facts,
 	struct advice_result *result, uint64_t used_ns)
 {
-	if (advice_lacks_devices(facts, result)) {
+	if (lacks_devices(facts, result)) {
 		return;
 	}
-	advice_judge_device_part(rule, facts, result, used_ns);
+	judge_device_part(rule, facts, result, used_ns);
 	result->verdict = result->share < rule->threshold ? ADVICE_FINDING : ADVICE_GOOD;
 	buf_text(&result->evidence,
 		result->verdict == ADVICE_FINDING ? "; what is at stake is the rest" : "");
-	advice_set_device_stake(
+	set_device_stake(
 		facts, result, facts->device_ns > used_ns ? facts->device_ns - used_ns : 0);
 }
 
@@ -300,8 +321,8 @@ ADVICE_JUDGE(copy_overlap)
 	const struct advice_facts *facts = &all[at];
 
 	(void)nr_all;
-	if (!advice_lacks_devices(facts, result)) {
-		advice_judge_device_part(rule, facts, result, facts->times.ns[OVERLAP_MEMORY]);
+	if (!lacks_devices(facts, result)) {
+		judge_device_part(rule, facts, result, facts->times.ns[OVERLAP_MEMORY]);
 	}
 }
 
@@ -311,15 +332,15 @@ ADVICE_JUDGE(concurrency)
 	uint64_t union_ns = 0;
 
 	(void)nr_all;
-	if (advice_lacks_devices(facts, result)) {
+	if (lacks_devices(facts, result)) {
 		return;
 	}
 	if (facts->places.nr <= facts->gaps.nr_devices) {
-		advice_skip(result, "one stream runs all kernels of a GPU");
+		skip(result, "one stream runs all kernels of a GPU");
 		return;
 	}
 	union_ns = facts->kernel_union_ns;
-	advice_set_share(result, facts->kernel_ns > union_ns ? facts->kernel_ns - union_ns : 0,
+	set_share(result, facts->kernel_ns > union_ns ? facts->kernel_ns - union_ns : 0,
 		facts->kernel_ns, "time of kernels");
 	buf_text(&result->evidence, " beside another kernel");
 	result->verdict = result->share < rule->threshold ? ADVICE_FINDING : ADVICE_GOOD;
@@ -332,17 +353,17 @@ ADVICE_JUDGE(copy_rate)
 	double rate = sum.ns ? (double)facts->copied_bytes / (double)sum.ns : 0;
 
 	(void)nr_all;
-	if (advice_lacks_devices(facts, result)) {
+	if (lacks_devices(facts, result)) {
 		return;
 	}
 	if (!sum.ns) {
-		advice_skip(result, "no copy of 1 MB or more between host and device");
+		skip(result, "no copy of 1 MB or more between host and device");
 		return;
 	}
 	buf_printf(&result->evidence, "%.2f GB/s over %" PRIu64 " copies, ", rate, sum.nr);
-	advice_add_time(&result->evidence, sum.ns);
+	add_time(&result->evidence, sum.ns);
 	result->verdict = rate < 6 ? ADVICE_FINDING : ADVICE_GOOD;
-	advice_set_stake(result, sum.ns, recording_ns(facts), "the recording");
+	set_stake(result, sum.ns, recording_ns(facts), "the recording");
 	result->mask = ADVICE_ALL_WHENS;
 }
 
@@ -352,17 +373,17 @@ ADVICE_JUDGE(gaps)
 	struct advice_sum sum = advice_sites_sum(&facts->sites, rule->cause, facts->base_mask);
 
 	(void)nr_all;
-	if (advice_lacks_devices(facts, result)) {
+	if (lacks_devices(facts, result)) {
 		return;
 	}
-	advice_judge_device_part(rule, facts, result, sum.ns);
+	judge_device_part(rule, facts, result, sum.ns);
 	result->verdict = sum.nr ? ADVICE_FINDING : ADVICE_GOOD;
 	buf_text(&result->evidence, ", ");
 	advice_add_count(&result->evidence, sum.nr, "gap");
 	buf_text(&result->evidence, " above ");
-	advice_add_time(&result->evidence, facts->gap_limit_ns);
+	add_time(&result->evidence, facts->gap_limit_ns);
 	buf_text(&result->evidence, "; the longest of all is ");
-	advice_add_time(&result->evidence, facts->longest_gap_ns);
+	add_time(&result->evidence, facts->longest_gap_ns);
 }
 
 ADVICE_JUDGE(buckets)
@@ -371,15 +392,15 @@ ADVICE_JUDGE(buckets)
 
 	(void)nr_all;
 	(void)rule;
-	if (advice_lacks_devices(facts, result)) {
+	if (lacks_devices(facts, result)) {
 		return;
 	}
 	if (!facts->nr_buckets) {
-		advice_skip(result, "a part of the recording was chosen");
+		skip(result, "a part of the recording was chosen");
 		return;
 	}
 	result->verdict = facts->nr_low_buckets ? ADVICE_FINDING : ADVICE_GOOD;
-	advice_set_stake(result, advice_per_device(facts, facts->low_idle_ns), recording_ns(facts),
+	set_stake(result, per_device(facts, facts->low_idle_ns), recording_ns(facts),
 		"the recording");
 	result->share = facts->nr_buckets
 				? 100 * (double)facts->nr_low_buckets / (double)facts->nr_buckets
@@ -388,4 +409,194 @@ ADVICE_JUDGE(buckets)
 	result->mask = ADVICE_ALL_WHENS;
 	buf_printf(&result->evidence, "%" PRIu64 " of %" PRIu64 " parts", facts->nr_low_buckets,
 		facts->nr_buckets);
+}
+
+/* ---- kernels ---- */
+
+ADVICE_JUDGE(tensor_cores)
+{
+	const struct advice_facts *facts = &all[at];
+	struct advice_sum without = advice_sites_sum(&facts->sites, rule->cause, ADVICE_ALL_WHENS);
+
+	(void)nr_all;
+	if (lacks_devices(facts, result)) {
+		return;
+	}
+	if (!facts->capability_major) {
+		skip(result, "the stream does not tell the GPU's compute capability");
+		return;
+	}
+	if (facts->capability_major < 7) {
+		skip(result, "the GPU has no tensor cores");
+		return;
+	}
+	if (!facts->eligible_ns) {
+		skip(result, "no kernel multiplies matrices");
+		return;
+	}
+	if (!facts->tensor_ns[TENSOR_YES] && facts->untold_ns > facts->eligible_ns / 10) {
+		skip(result, "the names of its kernels do not tell");
+		return;
+	}
+	result->verdict = facts->tensor_ns[TENSOR_YES] ? ADVICE_GOOD : ADVICE_FINDING;
+	set_share(result, facts->tensor_ns[TENSOR_YES], facts->kernel_ns, "time of kernels");
+	buf_text(&result->evidence,
+		" with tensor cores; in kernels that multiply and whose names do not tell: ");
+	add_time(&result->evidence, facts->untold_ns);
+	set_stake(result, without.ns, facts->kernel_ns, "time of kernels");
+	result->mask = ADVICE_ALL_WHENS;
+}
+
+ADVICE_JUDGE(multiply)
+{
+	const struct advice_facts *facts = &all[at];
+	struct advice_sum sum = advice_sites_sum(&facts->sites, rule->cause, ADVICE_ALL_WHENS);
+
+	(void)nr_all;
+	if (lacks_devices(facts, result)) {
+		return;
+	}
+	if (facts->capability_major && facts->capability_major < 7) {
+		skip(result, "the GPU has no tensor cores");
+		return;
+	}
+	judge_part(rule, result, sum.ns, facts->kernel_ns, "time of kernels");
+	result->mask = ADVICE_ALL_WHENS;
+	buf_text(&result->evidence, "; in kernels that multiply and whose names do not tell: ");
+	add_time(&result->evidence, facts->untold_ns);
+}
+
+ADVICE_JUDGE(occupancy)
+{
+	const struct advice_facts *facts = &all[at];
+	unsigned int mask = ADVICE_ALL_WHENS;
+	struct advice_sum sum = advice_sites_sum(&facts->sites, rule->cause, mask);
+
+	(void)nr_all;
+	if (lacks_devices(facts, result)) {
+		return;
+	}
+	if (facts->unjudged_ns >= facts->kernel_ns) {
+		skip(result, "the stream does not tell enough of the GPU or its kernels");
+		return;
+	}
+	judge_part(rule, result, sum.ns, facts->kernel_ns, "time of kernels");
+	result->mask = mask;
+	if (sum.nr) {
+		buf_text(&result->evidence, "; limited by: ");
+		advice_sites_add_text(
+			&facts->limits, ADVICE_OCCUPANCY, mask, facts->process, &result->evidence);
+	}
+}
+
+/* ---- memory and processes ---- */
+
+ADVICE_JUDGE(memory)
+{
+	const struct advice_facts *facts = &all[at];
+	uint64_t peak_bytes = 0, total_bytes = 0;
+
+	(void)nr_all;
+	for (uint32_t i = 0; i < ADVICE_MOST_DEVICES; i++) {
+		const struct advice_memory *memory = &facts->memory[i];
+		uint64_t bytes = memory->reserved_bytes > memory->sampled_bytes
+					 ? memory->reserved_bytes
+					 : memory->sampled_bytes;
+		double share = memory->total_bytes
+				       ? 100 * (double)bytes / (double)memory->total_bytes
+				       : -1;
+
+		if (bytes && share > result->share) {
+			result->share = share;
+			peak_bytes = bytes;
+			total_bytes = memory->total_bytes;
+		}
+	}
+	if (!total_bytes) {
+		skip(result, "the stream tells no peak of device memory, or not how much there is");
+		return;
+	}
+	result->verdict = result->share > rule->threshold ? ADVICE_FINDING : ADVICE_GOOD;
+	result->of = "the device's memory";
+	buf_printf(&result->evidence, "%.3f of %.3f GB", (double)peak_bytes / 1e9,
+		(double)total_bytes / 1e9);
+}
+
+ADVICE_JUDGE(data_parallel)
+{
+	(void)rule;
+	(void)nr_all;
+	if (!all[at].has_ops) {
+		skip(result, "no operators were recorded");
+		return;
+	}
+	result->verdict = all[at].uses_data_parallel ? ADVICE_FINDING : ADVICE_GOOD;
+	buf_text(&result->evidence, all[at].uses_data_parallel
+					    ? "DataParallel.forward was seen"
+					    : "DataParallel.forward was not seen");
+}
+
+ADVICE_JUDGE(ddp_nccl)
+{
+	const struct advice_facts *facts = &all[at];
+	bool has_nccl = facts->uses_nccl || overlap_any(&facts->times, OVERLAP_COMMUNICATION);
+
+	(void)rule;
+	(void)nr_all;
+	if (!facts->has_ops) {
+		skip(result, "no operators were recorded");
+	} else if (!facts->uses_ddp) {
+		skip(result, "DistributedDataParallel is not used");
+	} else if (facts->capability_major > 0 && facts->capability_major < 4) {
+		skip(result, "the GPU is older than NCCL asks for");
+	} else {
+		result->verdict = has_nccl ? ADVICE_GOOD : ADVICE_FINDING;
+		buf_text(&result->evidence, has_nccl ? "NCCL was seen"
+					    : facts->uses_gloo
+						    ? "gloo's collectives were seen, NCCL's not"
+						    : "no collective of NCCL was seen");
+	}
+}
+
+/* Communication ends together, so who comes last waits least. Of ranks with steps on devices. */
+ADVICE_JUDGE(stragglers)
+{
+	uint64_t own_ns = 0, most_ns = 0, nr_steps = all[at].nr_steps ? all[at].nr_steps : 1;
+	size_t nr_ranks = 0;
+
+	for (size_t i = 0; i < nr_all; i++) {
+		const struct advice_facts *facts = &all[i];
+		uint64_t ns = per_device(facts, overlap_any(&facts->times, OVERLAP_COMMUNICATION));
+
+		if (facts->process->rank < 0 || !ns) {
+			continue;
+		}
+		nr_ranks++;
+		ns /= facts->nr_steps ? facts->nr_steps : 1;
+		most_ns = ns > most_ns ? ns : most_ns;
+		own_ns = i == at ? ns : own_ns;
+	}
+	if (nr_ranks < 2 || !own_ns) {
+		skip(result, nr_ranks < 2 ? "there are no two ranks that communicate"
+					  : "this rank does not communicate");
+		return;
+	}
+	judge_part(rule, result, most_ns - own_ns, all[at].base_ns / nr_steps,
+		all[at].nr_steps ? "a step" : "the recording");
+	set_stake(result, nr_steps * (most_ns - own_ns), all[at].base_ns, base(&all[at]));
+	buf_printf(&result->evidence, " that another of %zu ranks communicates longer", nr_ranks);
+}
+
+/* ---- never ---- */
+
+ADVICE_JUDGE(not_linux)
+{
+	(void)rule, (void)all, (void)nr_all, (void)at;
+	skip(result, "DirectX is not used on Linux");
+}
+
+ADVICE_JUDGE(no_counters)
+{
+	(void)rule, (void)all, (void)nr_all, (void)at;
+	skip(result, "this takes hardware counters, which are not recorded");
 }
