@@ -314,7 +314,7 @@ def look(browser, scheme):
             check_table(page, key)
         seen.update(keys)
         if name == "Steps" and scheme == "light":
-            check_levels(page, "critical-path", "On the path")
+            check_levels(page, "critical_path", "On the path")
         if name == "Kernels" and expected["kernel"]["rows"] and scheme == "light":
             check_kernels(page)
     if scheme == "light":

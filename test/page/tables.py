@@ -8,6 +8,17 @@ from must import must
 from wait import drawn, launch, new_context
 
 
+def look_narrow(browser, path):
+    """On a telephone nothing is wider than the window."""
+    page = new_context(browser, viewport={"width": 390, "height": 844}).new_page()
+    page.goto("file://" + os.path.abspath(path))
+    for link in page.locator("#nav a").all():
+        link.click()
+        drawn(page, link.inner_text(), link.get_attribute("href"))
+        over = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        must(over <= 0, "%s is %d pixels wider than a narrow window" % (link.inner_text(), over))
+
+
 def look_in(browser, scheme, path, expected, check, name, pictures):
     page = new_context(browser, viewport={"width": 1366, "height": 900}, color_scheme=scheme).new_page()
     page.on("console", lambda message: must(message.type not in ("error", "warning"), "console: " + message.text))
@@ -47,4 +58,5 @@ def look(chromium, path, expected, check, name, pictures):
         browser = launch(playwright, chromium)
         for scheme in "light", "dark":
             look_in(browser, scheme, path, expected, check, name, pictures)
+        look_narrow(browser, path)
         browser.close()

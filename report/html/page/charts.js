@@ -144,7 +144,8 @@ function chart(parent, title, spec) {
 	const box = make("div", section, null, "canvas"), canvas = make("canvas", box);
 	if (spec.kind === "bars" || spec.isAcross) {
 		box.classList.add("across");
-		box.style.height = Math.max(spec.isAcross ? 12 : 9, 4.5 + 1.75 * spec.labels.length) + "rem";
+		/* In a small chart, labels take two lines. */
+		box.style.height = Math.max(spec.isAcross ? 12 : 9, 4.5 + (box.clientWidth < 480 ? 2.3 : 1.75) * spec.labels.length) + "rem";
 	}
 	if (spec.kind === "pie") {
 		box.classList.add("pie");

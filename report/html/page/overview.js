@@ -24,7 +24,7 @@ function trend(process) {
 	const times = rowsOf("steps").filter((row) => isOf(row) && row.duration_ns !== null && known.has(String(row.step))).map((row) => row.duration_ns);
 	const third = Math.floor(times.length / 3);
 	if (third < 2) {
-		return "too few steps for a trend";
+		return "";
 	}
 	const change = mean(times.slice(-third)) / mean(times.slice(0, third)) - 1;
 	return "last third vs. first third: " + (change >= 0 ? "+" : "−") + Math.abs(100 * change).toFixed(1) + " %";
@@ -119,7 +119,7 @@ function overviewPage(parent) {
 	const isMean = (row) => row.step === "average", rows = rowsOf("breakdown");
 	const grid = charts(parent);
 	stack(grid, isMany ? "Step time breakdown, mean per process" : "Step time breakdown", "breakdown", stepLabel, breakdownParts,
-		{rows: isMany ? rows.filter(isMean) : rows.slice(0, 61), axis: "step", note: data.breakdown.note});
+		{rows: isMany ? rows.filter(isMean) : rows.slice(0, 61), axis: isMany ? "" : "step", note: data.breakdown.note});
 	const findings = rowsOf("advice").filter((row) => row.verdict === "finding");
 	const section = make("section", grid);
 	make("h3", section, "Top findings");
