@@ -484,23 +484,41 @@ static void add_axis(struct svg_timeline *svg, struct buf *out)
 	}
 }
 
-static void add_legend(struct svg_timeline *svg, struct buf *out)
+/* Several categories may have the title of one entry. */
+static bool is_listed(const struct svg_timeline *svg, unsigned int kind)
 {
-	int x = 12;
+	for (unsigned int k = 0; k < kind; k++) {
+		if (svg->has_kind[k] && strcmp(kinds[k].title, kinds[kind].title) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Returns its height; without `out` it only measures. */
+static int add_legend(const struct svg_timeline *svg, struct buf *out)
+{
+	int x = 12, y = svg->y + 12;
 
 	for (unsigned int k = 0; k < SVG_NR_KINDS; k++) {
-		bool is_listed = k > 0 && strcmp(kinds[k].title, kinds[k - 1].title) == 0 &&
-				 svg->has_kind[k - 1];
+		int width = 34 + (int)(CHARACTER * (double)strlen(kinds[k].title));
 
-		if (svg->has_kind[k] && !is_listed) {
+		if (!svg->has_kind[k] || is_listed(svg, k)) {
+			continue;
+		}
+		if (x + width > LEFT + PLOT_WIDTH + 30) {
+			x = 12;
+			y += 18;
+		}
+		if (out) {
 			buf_printf(out,
 				"<rect x=\"%d\" y=\"%d\" width=\"12\" height=\"12\" fill=\"%s\"/>\n"
 				"<text x=\"%d\" y=\"%d\">%s</text>\n",
-				x, svg->y + 12, kinds[k].color, x + 17, svg->y + 22,
-				kinds[k].title);
-			x += 30 + (int)(CHARACTER * (double)strlen(kinds[k].title));
+				x, y, kinds[k].color, x + 17, y + 10, kinds[k].title);
 		}
+		x += width;
 	}
+	return y + 24 - svg->y;
 }
 
 static void write_title(const struct cmd_input *input, struct buf *title)
@@ -524,7 +542,7 @@ static void draw(struct svg_timeline *svg, struct buf *out)
 
 	draw_tracks(svg, 0);
 	write_title(input, &title);
-	svg_head(out, LEFT + PLOT_WIDTH + 30, svg->y + 36, title.bytes,
+	svg_head(out, LEFT + PLOT_WIDTH + 30, svg->y + add_legend(svg, NULL), title.bytes,
 		input->nr_processes == 1 ? process_command(input->processes[0]) : "");
 	buf_printf(out, "%s%" PRIu64 " events in %.6g ms", input->nr_processes == 1 ? "; " : "",
 		svg->nr_drawn, (double)(svg->slices.to - svg->slices.from) / 1e6);

@@ -47,7 +47,7 @@ class View {
 		this.scroll = make("div", box, null, "rows");
 		this.scroll.tabIndex = 0;
 		this.scroll.setAttribute("role", "group");
-		this.scroll.setAttribute("aria-label", "Timeline. " + Zoom.keys.map(([names, action]) => names + ": " + action).join(". "));
+		this.scroll.setAttribute("aria-label", "Timeline. " + Zoom.help.map(([keys, action]) => keys.join(" ") + ": " + action).join("; "));
 		this.inner = make("div", this.scroll);
 		this.canvas = make("canvas", this.inner);
 		this.canvas.setAttribute("role", "img");
@@ -94,8 +94,13 @@ class View {
 		button("▸", "Pan right (D)", () => this.zooming.pan(.3));
 		button("Fit", "Show the whole time (0)", () => this.show(this.data.first, this.data.last));
 		button("Save .pftrace", "Save the selected or visible time as a Perfetto trace", () => this.save());
-		this.keys = make("p", section, Zoom.keys.map(([names, action]) => names + ": " + action).join(" · "), "note");
+		this.keys = make("p", section, null, "keys");
 		this.keys.hidden = true;
+		for (const [keys, action] of Zoom.help) {
+			const line = make("span", this.keys);
+			keys.forEach((key) => make("kbd", line, key));
+			line.append(" " + action);
+		}
 		const help = button("?", "All keys (?)", () => this.toggleKeys());
 		help.setAttribute("aria-expanded", "false");
 		this.help = help;

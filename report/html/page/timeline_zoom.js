@@ -8,9 +8,10 @@ const timelineZoom = (() => {
 const {longest, atLeast, firstFrom} = timelineData;
 const {ROW, WIDE} = timelineRows;
 
-/* [keys, what they do], for people. */
-const keys = [["W, S, + or −", "zoom"], ["A, D or arrows", "pan"], [". and ,", "next and previous event"], ["] and [", "next and previous row"], ["/", "search"],
-	["n and N", "next and previous match"], ["F or double-click", "zoom to the selected event"], ["0", "show the whole time"], ["Shift+drag", "select a time"], ["Esc", "clear the selection"]];
+/* For people: [keys, what they do]. */
+const help = [[["W", "S", "+", "−"], "zoom"], [["A", "D", "←", "→"], "pan"], [[".", ","], "next, previous event"], [["]", "["], "next, previous row"],
+	[["/"], "search"], [["n", "N"], "next, previous match"], [["F", "double-click"], "zoom to the selected event"], [["0"], "show the whole time"],
+	[["Shift+drag"], "select a time"], [["Esc"], "clear the selection"]];
 
 class Zoom {
 	constructor(view) {
@@ -149,6 +150,6 @@ class Zoom {
 	}
 }
 
-Zoom.keys = keys;
+Zoom.help = help;
 return Zoom;
 })();
