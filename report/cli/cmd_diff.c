@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two inputs side by side: what takes longer in B than in A, and is it more than noise? */
+/* Two inputs side by side: what takes longer in B than in A, and is the change significant? */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,14 +77,14 @@ static void add_check(struct table *table, const struct diff_check *check,
 	table_set_text(&cells[0], check->text, strlen(check->text));
 	table_set_text(&cells[1], text, strlen(text));
 	if (row) {
-		const char *noise = diff_row_noise(row);
+		const char *significance = diff_row_significance(row);
 
 		table_set_integer(&cells[2], row->calls_b ? row->name_b : row->name_a);
 		table_set_number(&cells[3], diff_row_change_ns(row));
 		if (diff_row_change_pct(row, &pct)) {
 			table_set_number(&cells[4], pct);
 		}
-		table_set_text(&cells[5], noise, strlen(noise));
+		table_set_text(&cells[5], significance, strlen(significance));
 	}
 }
 
@@ -96,10 +96,10 @@ static struct table *make_checks(const struct diff_ask *diff, enum diff_verdict 
 		TABLE_COLUMN("name", "Name", TABLE_NAME),
 		TABLE_COLUMN("change_ns", "Change", TABLE_MEAN_TIME),
 		TABLE_COLUMN("change_pct", "of A %", TABLE_PERCENT),
-		TABLE_COLUMN("noise", "Noise", TABLE_TEXT),
+		TABLE_COLUMN("significance", "Change is", TABLE_TEXT),
 	};
 	static const char *const results[] = {
-		[DIFF_GOOD] = "good", [DIFF_FAILED] = "FAILED", [DIFF_NOT_JUDGED] = "not judged"};
+		[DIFF_GOOD] = "passed", [DIFF_FAILED] = "FAILED", [DIFF_NOT_JUDGED] = "not judged"};
 	struct table *table = table_create("checks", "Conditions", columns, 6);
 
 	*worst = DIFF_GOOD;
@@ -214,7 +214,7 @@ static int run(int argc, char **argv)
 const struct command cmd_diff = {
 	.name = "diff",
 	.arguments = "[OPTION]... A B",
-	.help = "compare two runs: what changed per step, and whether it is more than noise",
+	.help = "compare two runs: what changed per step, and whether the change is significant",
 	.options = "  --fail-on CONDITION    exit with status 4 if a value grew: step_time>5%,\n"
 		   "                         kernel_time>1ms, forward>3%, operator:aten::*>10%;\n"
 		   "                         repeatable\n" COMMON_OPTIONS_TABLE_USAGE

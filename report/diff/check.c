@@ -105,7 +105,7 @@ static bool fails(const struct diff_check *check, const struct diff_row *row)
 {
 	double change = diff_row_change_ns(row);
 
-	if (change <= 0 || (row->has_p && row->p >= DIFF_NOISE_P)) {
+	if (change <= 0 || (row->has_p && row->p >= DIFF_SIGNIFICANT_P)) {
 		return false;
 	}
 	if (check->is_percent && !diff_row_change_pct(row, &change)) {

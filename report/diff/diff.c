@@ -36,13 +36,13 @@ struct table *diff_sides_table(const struct diff *diff)
 		TABLE_COLUMN("side", "", TABLE_TEXT),
 		TABLE_COLUMN("path", "Path", TABLE_TEXT),
 		TABLE_COLUMN("processes", "Processes", TABLE_COUNT),
-		TABLE_COLUMN("steps", "Whole steps", TABLE_COUNT),
-		TABLE_COLUMN("outside", "Events outside", TABLE_COUNT),
-		TABLE_COLUMN("unlaunched", "Without a launch", TABLE_COUNT),
+		TABLE_COLUMN("steps", "Complete steps", TABLE_COUNT),
+		TABLE_COLUMN("outside", "Events outside steps", TABLE_COUNT),
+		TABLE_COLUMN("unlaunched", "Without a recorded launch", TABLE_COUNT),
 		TABLE_COLUMN("untimed", "Without times", TABLE_COUNT, .is_wide_only = true),
 		TABLE_COLUMN("late", "Out of order", TABLE_COUNT, .is_wide_only = true),
 	};
-	struct table *table = table_create("sides", "Compared", columns, 8);
+	struct table *table = table_create("sides", "Compared runs", columns, 8);
 
 	for (size_t i = 0; i < 2; i++) {
 		const struct diff_side *side = &diff->sides[i];
@@ -61,14 +61,13 @@ struct table *diff_sides_table(const struct diff *diff)
 	}
 	if (!diff->sides[0].has_steps) {
 		table_note(table,
-			"no steps on both sides: whole processes are compared, the noise is "
+			"no steps on both sides: whole processes are compared, significance is "
 			"unknown");
 	} else {
 		table_note(table,
-			"means per whole step; beyond the noise: Welch's t-test of the steps' "
-			"times, p < %g; match: ~ the same but for arguments and numbers, ~~ most "
-			"words the same",
-			DIFF_NOISE_P);
+			"significant: Welch's t-test of step times, p < %g; match: ~ equal apart "
+			"from arguments and numbers, ~~ most words in common",
+			DIFF_SIGNIFICANT_P);
 	}
 	return table;
 }

@@ -22,16 +22,16 @@
  * Memory: by the number of different things, not of steps.
  */
 
-/* S(id, JSON key, what its times are) */
-#define DIFF_SECTIONS(S)                                                                   \
-	S(STEP, "step", "the step on the host, and sums of device records launched in it") \
-	S(PHASE, "phase", "host time of phases")                                           \
-	S(OPERATOR, "operator", "host time in the operator itself, without those in it")   \
-	S(KERNEL, "kernel", "time of kernels, added up")                                   \
-	S(COPY, "copy", "time of copies and sets, added up")
+/* S(id, JSON key, title) */
+#define DIFF_SECTIONS(S)                                                  \
+	S(STEP, "step", "Step: host time, sums of kernel and copy times") \
+	S(PHASE, "phase", "Phases: host time")                            \
+	S(OPERATOR, "operator", "Operators: host self time")              \
+	S(KERNEL, "kernel", "Kernels: total time")                        \
+	S(COPY, "copy", "Memcpy and memset: total time")
 
 enum diff_section {
-#define S(id, key, what) DIFF_##id,
+#define S(id, key, title) DIFF_##id,
 	DIFF_SECTIONS(S)
 #undef S
 		NR_DIFF_SECTIONS,
@@ -115,8 +115,8 @@ size_t diff_match_names(const struct diff_name *a, size_t nr_a, const struct dif
 
 /* ---- both sides ---- */
 
-/* A change is beyond the noise of the steps if chance alone makes it less often than this. */
-#define DIFF_NOISE_P 0.01
+/* A change is significant if chance alone makes one as large less often than this. */
+#define DIFF_SIGNIFICANT_P 0.01
 
 /* Times are means per step in ns, or of processes where there are no steps. */
 struct diff_row {
@@ -142,8 +142,8 @@ double diff_row_change_ns(const struct diff_row *row);
 /* In percent of A; false where A has nothing. */
 bool diff_row_change_pct(const struct diff_row *row, double *pct);
 
-/* "beyond", "within" or "unknown" the noise. */
-const char *diff_row_noise(const struct diff_row *row);
+/* "significant", "not significant" or "unknown". */
+const char *diff_row_significance(const struct diff_row *row);
 
 /* The caller destroys it. base_ns: A's time per step that shares are of, 0 unknown. */
 struct table *diff_table_make(
@@ -175,8 +175,8 @@ struct table *diff_section_table(const struct diff *diff, enum diff_section sect
  *                          the shell's * and ?; any row that fits may fail
  *                   LIMIT  a number with % (of A), or with ns, us, ms, s
  *
- * One fails if the time grew by more than LIMIT and the change is beyond the noise of the steps;
- * where the noise is unknown (one step on a side, or none) the limit alone decides.
+ * One fails if the time grew by more than LIMIT and the change is significant;
+ * where significance is unknown (one step on a side, or none) the limit alone decides.
  */
 
 struct diff_check {

@@ -14,7 +14,7 @@ enum {
 	COLUMN_CHANGE,
 	COLUMN_PERCENT,
 	COLUMN_SHARE,
-	COLUMN_NOISE,
+	COLUMN_SIGNIFICANCE,
 	COLUMN_P,
 	COLUMN_CALLS_A,
 	COLUMN_CALLS_B,
@@ -32,7 +32,7 @@ static const struct table_column columns[NR_COLUMNS] = {
 	[COLUMN_CHANGE] = TABLE_COLUMN("change_ns", "Change", TABLE_MEAN_TIME),
 	[COLUMN_PERCENT] = TABLE_COLUMN("change_pct", "of A %", TABLE_PERCENT),
 	[COLUMN_SHARE] = TABLE_COLUMN("step_pct", "of A's step %", TABLE_PERCENT),
-	[COLUMN_NOISE] = TABLE_COLUMN("noise", "Noise", TABLE_TEXT),
+	[COLUMN_SIGNIFICANCE] = TABLE_COLUMN("significance", "Change is", TABLE_TEXT),
 	[COLUMN_P] = TABLE_COLUMN("p", "p", TABLE_NUMBER, .is_wide_only = true),
 	[COLUMN_CALLS_A] = TABLE_COLUMN("a_calls", "A calls", TABLE_NUMBER, .is_wide_only = true),
 	[COLUMN_CALLS_B] = TABLE_COLUMN("b_calls", "B calls", TABLE_NUMBER, .is_wide_only = true),
@@ -45,13 +45,13 @@ static const struct table_column columns[NR_COLUMNS] = {
 };
 
 static const char *const keys[] = {
-#define S(id, key, what) key,
+#define S(id, key, title) key,
 	DIFF_SECTIONS(S)
 #undef S
 };
 
-static const char *const whats[] = {
-#define S(id, key, what) what,
+static const char *const titles[] = {
+#define S(id, key, title) title,
 	DIFF_SECTIONS(S)
 #undef S
 };
@@ -137,9 +137,11 @@ bool diff_row_change_pct(const struct diff_row *row, double *pct)
 	return true;
 }
 
-const char *diff_row_noise(const struct diff_row *row)
+const char *diff_row_significance(const struct diff_row *row)
 {
-	return !row->has_p ? "unknown" : row->p < DIFF_NOISE_P ? "beyond" : "within";
+	return !row->has_p		     ? "unknown"
+	       : row->p < DIFF_SIGNIFICANT_P ? "significant"
+					     : "not significant";
 }
 
 /* ---- tables ---- */
@@ -177,7 +179,7 @@ static void add_row(struct table *table, const struct diff_row *row, double base
 	if (base_ns > 0) {
 		table_set_number(&cells[COLUMN_SHARE], 100 * change_ns / base_ns);
 	}
-	table_set_string(&cells[COLUMN_NOISE], diff_row_noise(row));
+	table_set_string(&cells[COLUMN_SIGNIFICANCE], diff_row_significance(row));
 	if (row->has_p) {
 		table_set_number(&cells[COLUMN_P], row->p);
 		table_set_number(&cells[COLUMN_DEVIATION_A], sqrt(row->a.variance));
@@ -197,8 +199,7 @@ struct table *diff_table_make(
 	struct buf title = {0};
 	struct table *table;
 
-	buf_printf(&title, "%s, mean of %s: %s", keys[section],
-		has_steps ? "a step" : "a whole process", whats[section]);
+	buf_printf(&title, "%s, mean per %s", titles[section], has_steps ? "step" : "process");
 	buf_char(&title, '\0');
 	table = table_create(keys[section], title.bytes, columns, NR_COLUMNS);
 	buf_fini(&title);

@@ -27,7 +27,7 @@ differs 0 before before --fail-on 'step_time>0%' --fail-on 'kernel:*>0%'
 is 0 "$(jq '[.kernel.rows[] | select(.change_ns != 0)] | length' "$T/diff.json")" "changes of a run from itself"
 differs 4 before after --fail-on 'kernel_time>20%'
 is true "$(jq '.kernel.rows[0] | .change_pct > 20 and .change_pct < 100' "$T/diff.json")" "kernels that take half as long again"
-is '"beyond"' "$(jq '.kernel.rows[0].noise' "$T/diff.json")" "the noise"
+is '"significant"' "$(jq '.kernel.rows[0].significance' "$T/diff.json")" "the significance"
 is '"FAILED"' "$(jq '.checks.rows[0].result' "$T/diff.json")" "the condition"
 differs 0 before after --fail-on 'kernel_time>300%' --fail-on 'copy_time>300%'
 differs 0 after before --fail-on 'kernel_time>0%'

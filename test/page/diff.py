@@ -26,15 +26,15 @@ def check_overview(page):
         number, unit = text[1:].split(" (")[0].split()
         factor = {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1}[unit]
         must(abs(float(number) * factor - abs(row["change_ns"])) <= 1e-3 * abs(row["change_ns"]) + 1, "change of " + row["name"])
-        want = "" if row["noise"] != "beyond" else "bad" if row["change_ns"] > 0 else "good"
+        want = "" if row["significance"] != "significant" else "bad" if row["change_ns"] > 0 else "good"
         must((want in mood.split()) if want else not {"good", "bad"} & set((mood or "").split()), "mood of " + row["name"])
-    beyond = [row for key in sections for row in expected[key]["rows"] if row["noise"] == "beyond"]
+    significant = [row for key in sections for row in expected[key]["rows"] if row["significance"] == "significant"]
     shown = page.locator("#changes li")
-    must(shown.count() == min(12, len(beyond)), "%d changes, not those beyond noise" % shown.count())
-    largest = sorted((abs(row["change_ns"]) for row in beyond), reverse=True)
+    must(shown.count() == min(12, len(significant)), "%d changes, not the significant ones" % shown.count())
+    largest = sorted((abs(row["change_ns"]) for row in significant), reverse=True)
     if largest:
         must(shown.first.locator("a").get_attribute("title") in
-             [row["name"] for row in beyond if abs(row["change_ns"]) == largest[0]], "the largest change is not the first")
+             [row["name"] for row in significant if abs(row["change_ns"]) == largest[0]], "the largest change is not the first")
         shown.first.locator("a").click()
         until(page, "() => document.querySelector('main h2').textContent !== 'Overview'")
         drawn(page)

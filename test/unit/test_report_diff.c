@@ -301,7 +301,7 @@ START_TEST(what_takes_longer_per_step_is_found)
 	ck_assert_double_eq_tol(diff_row_change_ns(kernel), 20000, 1000);
 	ck_assert_double_eq_tol(diff_row_change_ns(op), 20000, 1000);
 	ck_assert_double_eq_tol(diff_row_change_ns(step), 20000, 1000);
-	ck_assert_str_eq(diff_row_noise(kernel), "beyond");
+	ck_assert_str_eq(diff_row_significance(kernel), "significant");
 	ck_assert_int_eq(judge(&c, "step_time>1%"), DIFF_FAILED);
 	ck_assert_int_eq(judge(&c, "step_time>5%"), DIFF_GOOD);
 	ck_assert_int_eq(judge(&c, "step_time>15us"), DIFF_FAILED);
@@ -321,7 +321,7 @@ START_TEST(noise_is_no_change)
 	compare(&c, &before, &after);
 	kernel = row_of(&c.sections[DIFF_KERNEL], "gemm");
 	ck_assert(diff_row_change_ns(kernel) != 0);
-	ck_assert_str_eq(diff_row_noise(kernel), "within");
+	ck_assert_str_eq(diff_row_significance(kernel), "not significant");
 	ck_assert_int_eq(judge(&c, "kernel:gemm>0%"), DIFF_GOOD);
 	finish(&c);
 }

@@ -18,37 +18,37 @@ function percent(row) {
 	return row.change_pct === null ? "" : " (" + (row.change_pct < 0 ? "−" : "+") + Math.abs(row.change_pct).toFixed(1) + " %)";
 }
 
-function noise(row) {
+function significance(row) {
 	const p = row.p === null || row.p === undefined ? "" : row.p < .001 ? " (p < 0.001)" : " (p = " + row.p.toFixed(3) + ")";
-	return (row.noise === "beyond" ? "significant" : row.noise === "within" ? "not significant" : "significance unknown") + p;
+	return (row.significance === "unknown" ? "significance unknown" : row.significance) + p;
 }
 
 /* Growth is bad, shrinking is good; only significant changes get a colour. */
 function mood(row) {
-	return row.noise !== "beyond" ? "" : row.change_ns > 0 ? "bad" : "good";
+	return row.significance !== "significant" ? "" : row.change_ns > 0 ? "bad" : "good";
 }
 
 function stepCards(parent) {
 	for (const row of rowsOf("step").slice(0, 6)) {
 		card(parent, words[row.name] || row.name, signed(row.change_ns) + percent(row),
-			["A " + one(row.a_ns, "time") + ", B " + one(row.b_ns, "time") + (isOfSteps ? " per step" : ""), noise(row)], mood(row));
+			["A " + one(row.a_ns, "time") + ", B " + one(row.b_ns, "time") + (isOfSteps ? " per step" : ""), significance(row)], mood(row));
 	}
 }
 
 /* The significant changes of all sections. */
 function changes(parent) {
-	const rows = sections.slice(1).flatMap(([key, title]) => rowsOf(key).filter((row) => row.noise === "beyond").map((row) => ({...row, key, title})));
+	const rows = sections.slice(1).flatMap(([key, title]) => rowsOf(key).filter((row) => row.significance === "significant").map((row) => ({...row, key, title})));
 	const section = make("section", parent);
 	section.id = "changes";
 	make("h3", section, "Significant changes");
 	if (!rows.length) {
-		make("p", section, rowsOf("step").some((row) => row.noise !== "unknown") ? "None" : "n/a: significance needs two steps on each side", "note");
+		make("p", section, rowsOf("step").some((row) => row.significance !== "unknown") ? "None" : "n/a: significance needs two steps on each side", "note");
 		return;
 	}
 	const list = make("ol", section, null, "advice");
 	for (const row of rows.sort((a, b) => Math.abs(b.change_ns) - Math.abs(a.change_ns)).slice(0, 12)) {
 		const item = make("li", list), what = make("strong", item, signed(row.change_ns) + percent(row), mood(row));
-		what.title = noise(row);
+		what.title = significance(row);
 		item.append(" — ");
 		addLink(item, short(row.name, 80), hashOf(row.key, row.key, '"' + row.name + '"')).title = row.name;
 		make("span", item, ", " + row.title.toLowerCase() + (row.match === "new" ? ", only in B" : row.match === "gone" ? ", only in A" : ""));

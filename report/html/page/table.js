@@ -89,7 +89,7 @@ function fillCell(cell, column, node, isFirst, key) {
 		cell.className = "unknown";
 		cell.title = "n/a";
 	} else if (column.id.startsWith("change_")) {
-		cell.className = node.row.noise !== "beyond" ? "" : value > 0 ? "bad" : "good";
+		cell.className = node.row.significance !== "significant" ? "" : value > 0 ? "bad" : "good";
 		cell.textContent = (value > 0 ? "+" : "") + cell.textContent;
 	} else if (column.type === "percent") {
 		cell.className = "share";
