@@ -31,7 +31,8 @@ with sync_playwright() as playwright:
     browser = launch(playwright, shutil.which(chromium) or chromium)
     page = new_context(browser, viewport={"width": 1280, "height": 800}, color_scheme="light").new_page()
     open_page(page, "#overview")
-    save(page, "overview", 1010)
+    box = page.locator(".charts > section").first.bounding_box()
+    save(page, "overview", box["y"] + box["height"] + 16)
     open_page(page, "#kernels")
     save(page, "kernels", 1090)
     # One step, with a kernel selected and the arrow from its launch.
@@ -41,7 +42,9 @@ with sync_playwright() as playwright:
     page.locator(".timeline .rows").focus()
     page.keyboard.press("f")
     page.get_by_label("Search events by name").fill("matmul")
-    page.get_by_role("button", name="Next match").click()
+    for _ in range(3):
+        page.get_by_role("button", name="Next match").click()
+    page.get_by_label("Search events by name").fill("")
     frame(page)
     save(page, "timeline", 820)
     browser.close()
