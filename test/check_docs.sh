@@ -19,11 +19,18 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 bad=0
 
-# A view's columns as `help VIEW` lists them: "+ KEY  UNIT  TITLE: MEANING", where + is for --wide.
+# What `help VIEW` says about the view, then its columns as that lists them: "+ KEY  UNIT  TITLE: MEANING", where + is for
+# --wide.
 columns()
 {
 	"$report" help "$1" 2>"$work/err" | LC_ALL=C awk '
-		/^[ +] [a-z]/ {
+		/^Columns of the table/ {
+			is_list = 1
+		}
+		!is_list && NR > 2 && NF {
+			about = about (about ? " " : "") $0
+		}
+		is_list && /^[ +] [a-z]/ {
 			line = substr($0, 3)
 			key = line
 			sub(/ .*/, "", key)
@@ -38,7 +45,11 @@ columns()
 				title = substr(title, 1, at - 1)
 			}
 			if (!nr++) {
-				print "<details><summary>Columns</summary>\n\n| Column | JSON key | Unit | Meaning |\n|---|---|---|---|"
+				print "<details><summary>Columns</summary>\n"
+				if (about) {
+					print about "\n"
+				}
+				print "| Column | JSON key | Unit | Meaning |\n|---|---|---|---|"
 			}
 			printf "| %s%s | `%s` | %s | %s |\n", title, (/^\+/ ? " (`--wide`)" : ""), key, unit, meaning
 		}

@@ -95,15 +95,19 @@ enum breakdown_part {
 };
 
 /* A column for each of them, titled as in TensorBoard. */
-#define BREAKDOWN_COLUMNS                                                           \
-	TABLE_COLUMN("kernel_ns", "Kernel", TABLE_MEAN_TIME),                       \
-		TABLE_COLUMN("memcpy_ns", "Memcpy", TABLE_MEAN_TIME),               \
-		TABLE_COLUMN("memset_ns", "Memset", TABLE_MEAN_TIME),               \
-		TABLE_COLUMN("communication_ns", "Communication", TABLE_MEAN_TIME), \
-		TABLE_COLUMN("runtime_ns", "Runtime", TABLE_MEAN_TIME),             \
-		TABLE_COLUMN("dataloader_ns", "DataLoader", TABLE_MEAN_TIME),       \
-		TABLE_COLUMN("cpu_exec_ns", "CPU Exec", TABLE_MEAN_TIME),           \
-		TABLE_COLUMN("other_ns", "Other", TABLE_MEAN_TIME)
+#define BREAKDOWN_COLUMNS                                                                        \
+	TABLE_COLUMN("kernel_ns", "Kernel", TABLE_MEAN_TIME, .help = "a computing kernel runs"), \
+		TABLE_COLUMN("memcpy_ns", "Memcpy", TABLE_MEAN_TIME, .help = "a copy runs"),     \
+		TABLE_COLUMN("memset_ns", "Memset", TABLE_MEAN_TIME, .help = "a memset runs"),   \
+		TABLE_COLUMN("communication_ns", "Communication", TABLE_MEAN_TIME,               \
+			.help = "a communication kernel runs"),                                  \
+		TABLE_COLUMN("runtime_ns", "Runtime", TABLE_MEAN_TIME,                           \
+			.help = "the host is in a CUDA API call"),                               \
+		TABLE_COLUMN("dataloader_ns", "DataLoader", TABLE_MEAN_TIME,                     \
+			.help = "the host is in the data loader"),                               \
+		TABLE_COLUMN("cpu_exec_ns", "CPU Exec", TABLE_MEAN_TIME,                         \
+			.help = "the host is in an operator"),                                   \
+		TABLE_COLUMN("other_ns", "Other", TABLE_MEAN_TIME, .help = "none of these")
 
 /* Kernels that are held at once, and intervals of a part out of order. */
 #define BREAKDOWN_MOST (1u << 20)

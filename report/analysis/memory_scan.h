@@ -12,13 +12,10 @@
 #include "report/analysis/memory.h"
 #include "report/model/scan.h"
 
-/* What tables without a row say. The CPU's allocator of PyTorch asks its profiler before it tells.
- */
-#define MEMORY_SCAN_NONE                                                                         \
-	"no event of an allocator and no call of cudaMalloc or its kin is recorded, or chosen; " \
-	"PyTorch tells of the CPU's memory only under its own profiler, whose traces have it "   \
-	"with "                                                                                  \
-	"profile_memory=True"
+/* The note of tables without a row. PyTorch's CPU allocator reports only to PyTorch's profiler. */
+#define MEMORY_SCAN_NONE                                                                    \
+	"No allocator events and no calls of cudaMalloc are recorded or selected; PyTorch " \
+	"reports CPU memory only to its own profiler (profile_memory=True)."
 
 /* Starts with all zeros but for `told`, `block` and `context` of its memory. */
 struct memory_scan {

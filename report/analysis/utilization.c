@@ -22,7 +22,7 @@ const struct utilization_metric usage_metrics[] = {
 	[GPROF_METRIC_GPU_SM_CLOCK_MHZ] = {"SM clock", "MHz", USAGE_SHOWN, 1},
 	[GPROF_METRIC_GPU_MEMORY_CLOCK_MHZ] = {"memory clock", "MHz", USAGE_SHOWN, 1},
 	[GPROF_METRIC_GPU_TEMPERATURE_C] = {"temperature", "C", USAGE_SHOWN, 1},
-	[GPROF_METRIC_GPU_THROTTLE_REASONS] = {"slowed down", "%", USAGE_REASONS, 100},
+	[GPROF_METRIC_GPU_THROTTLE_REASONS] = {"throttled", "%", USAGE_REASONS, 100},
 };
 
 const size_t usage_nr_metrics = sizeof(usage_metrics) / sizeof(usage_metrics[0]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/analysis/view.h"
 
+#include <ctype.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,11 +134,10 @@ bool view_has_device_records(const struct process *process, const char **why)
 		return true;
 	}
 	why = why ? why : &unused;
-	*why = "no call of CUDA was recorded";
+	*why = "no CUDA calls were recorded";
 	if (has_rows(process, calls, sizeof(calls))) {
-		*why = *process_fact(process, "cupti.version", "")
-			       ? "nothing that ran on a device was recorded"
-			       : "the stream does not say why";
+		*why = *process_fact(process, "cupti.version", "") ? "only CUDA calls were recorded"
+								   : "the reason is not recorded";
 	}
 	for (size_t i = 0; i < process->nr_notices; i++) {
 		const char *cause = string_pool_text(process->notices[i].cause, NULL);
@@ -179,48 +178,26 @@ size_t view_without_devices(const struct view_input *input, const char **why)
 	return nr;
 }
 
-void view_note_more(struct table *table, const char *format, ...)
-{
-	va_list arguments;
-	char *more;
-
-	va_start(arguments, format);
-	if (vasprintf(&more, format, arguments) < 0) {
-		more = NULL;
-	}
-	va_end(arguments);
-	if (more) {
-		table_note(table, "%s%s%s", table->note ? table->note : "", table->note ? "; " : "",
-			more);
-	}
-	free(more);
-}
-
 void view_note_without_devices(struct table *table, const struct view_input *input,
-	size_t nr_without, const char *why, const char *rest)
+	size_t nr_without, const char *why, const char *instead)
 {
 	if (nr_without && nr_without == input->nr_processes) {
-		table_note(table, "no device records: %s%s", why, rest);
+		table_note(table, "No GPU activities were recorded: %s.", why);
 	} else if (nr_without) {
-		view_note_more(table, "no device records of %zu process%s: %s%s", nr_without,
-			nr_without == 1 ? "" : "es", why, rest);
+		table_note(table, "%zu process%s no GPU activities: %s.", nr_without,
+			nr_without == 1 ? " has" : "es have", why);
+	}
+	if (nr_without && *instead) {
+		table_note(table, "%s", instead);
 	}
 }
 
-void view_note_devices(struct table *table, const struct view_input *input, const char *rest)
+void view_note_devices(struct table *table, const struct view_input *input, const char *instead)
 {
 	const char *why = "";
 	size_t nr_without = view_without_devices(input, &why);
 
-	view_note_without_devices(table, input, nr_without, why, rest);
-}
-
-void view_note_host(struct table *table)
-{
-	view_note_more(table,
-		"calls of gloo, MPI and UCC are communication of all devices of their process; "
-		"where it has no work of devices, its row is of its host: computation is that of "
-		"operators, on any thread, and GPU none");
+	view_note_without_devices(table, input, nr_without, why, instead);
 }
 
 void view_note_steps(struct table *table, const struct process *process)
@@ -232,32 +209,38 @@ void view_note_steps(struct table *table, const struct process *process)
 		return; /* the user named it, or an older recorder */
 	}
 	if (strcmp(rule, "none") == 0) {
-		view_note_more(table, "no steps: %s; GPROF_STEP says what ends one", why);
+		table_note(
+			table, "No steps were found: %s; GPROF_STEP sets what ends a step.", why);
 	} else {
-		view_note_more(table, "found by %s, confidence %s: %s", rule,
+		table_note(table, "Steps were found by %s, confidence %s: %s.", rule,
 			process_fact(process, "step.confidence", "unknown"), why);
 	}
+}
+
+static void note_sentence(struct table *table, struct buf *text)
+{
+	if (text->nr_bytes) {
+		text->bytes[0] = (char)toupper((unsigned char)text->bytes[0]);
+		table_note(table, "%.*s.", (int)text->nr_bytes, text->bytes);
+	}
+	buf_fini(text);
 }
 
 void view_note_clock(struct table *table, struct process *const *processes, size_t nr_processes)
 {
 	struct buf text = {0};
 
-	job_clock_print(processes, nr_processes, "", &text);
-	if (text.nr_bytes) {
-		view_note_more(table, "%.*s", (int)text.nr_bytes, text.bytes);
-	}
-	buf_fini(&text);
+	view_note_fit(table, processes, nr_processes);
+	job_clock_print_unaligned(processes, nr_processes, "", &text);
+	note_sentence(table, &text);
 }
 
 void view_note_fit(struct table *table, struct process *const *processes, size_t nr_processes)
 {
 	struct buf text = {0};
 
-	if (job_clock_print_fit(processes, nr_processes, "", &text)) {
-		view_note_more(table, "%.*s", (int)text.nr_bytes, text.bytes);
-	}
-	buf_fini(&text);
+	job_clock_print_fit(processes, nr_processes, "", &text);
+	note_sentence(table, &text);
 }
 
 void view_note_ranks(struct table *table, struct process *const *processes, size_t nr_processes)
@@ -275,16 +258,16 @@ void view_note_ranks(struct table *table, struct process *const *processes, size
 		nr_parts += process->rank >= 0 && !process_is_complete(process);
 	}
 	if (nr_ranks > 1 && (int64_t)nr_ranks < world) {
-		view_note_more(table, "not of all ranks: %zu of %" PRId64, nr_ranks, world);
+		table_note(table, "Covers %zu of %" PRId64 " ranks.", nr_ranks, world);
 	}
 	if (nr_ranks > 1 && nr_parts) {
-		view_note_more(table, "of %zu process%s only what is left or was written so far",
-			nr_parts, nr_parts == 1 ? "" : "es");
+		table_note(table, "%zu process%s incomplete: still running, or data is missing.",
+			nr_parts, nr_parts == 1 ? " is" : "es are");
 	}
 	if (nr_strangers) {
-		view_note_more(table,
-			"not of one job, or not of one time: %zu process%s that no other one here "
-			"shares a communicator with",
-			nr_strangers, nr_strangers == 1 ? "" : "es");
+		table_note(table,
+			"%zu process%s no communicator with the others: another job, or another "
+			"time.",
+			nr_strangers, nr_strangers == 1 ? " shares" : "es share");
 	}
 }

@@ -80,6 +80,8 @@ struct view_merge {
 struct view_class {
 	const char *name;     /* in JSON with underscores for dashes */
 	const char *help;     /* one line */
+	const char *about;    /* for `help VIEW`, if columns do not say it all: what the table
+			       * counts, what shares are shares of; sentences, or NULL */
 	bool is_default;      /* shown without --view */
 	bool is_empty_hidden; /* not shown without --view if it has no rows */
 	bool is_asked_only;   /* nor in JSON without --view: as long as the stream */
@@ -152,10 +154,6 @@ const struct view_class *view_find(const char *name, size_t nr_bytes);
  */
 bool view_has_device_records(const struct process *process, const char **why);
 
-/* Appends to the table's note, formatted. */
-void view_note_more(struct table *table, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
 /* The columns that tables by devices begin with: pid, rank, device. view_fill_device sets
  * them. */
 #define VIEW_DEVICE_COLUMNS                                                           \
@@ -175,28 +173,25 @@ void view_fill_device(const struct process *process, uint32_t device, struct tab
 size_t view_without_devices(const struct view_input *input, const char **why);
 
 /*
- * Says in the table's note which processes have no device records; `rest` says what stands there
- * instead. If no process has any, this replaces the note.
+ * Notes which processes have no device records, if there are any, and then the sentence `instead`:
+ * what the table has in place of them ("" for none).
  */
-void view_note_devices(struct table *table, const struct view_input *input, const char *rest);
+void view_note_devices(struct table *table, const struct view_input *input, const char *instead);
 /* The same of processes that the view has counted itself. */
 void view_note_without_devices(struct table *table, const struct view_input *input,
-	size_t nr_without, const char *why, const char *rest);
+	size_t nr_without, const char *why, const char *instead);
 
-/* Appends to the table's note how exact times of several processes beside each other are. */
+/* Notes how exact times of several processes beside each other are. */
 void view_note_clock(struct table *table, struct process *const *processes, size_t nr_processes);
 /* The same of what compares ranks, but never by wall clocks: only how exact the clocks agree. */
 void view_note_fit(struct table *table, struct process *const *processes, size_t nr_processes);
 
-/* Appends to it of which ranks something is missing, and who cannot be of the job (stranger.h). */
+/* Notes the ranks of which something is missing, and processes of another job (foreign_rank.h). */
 void view_note_ranks(struct table *table, struct process *const *processes, size_t nr_processes);
 
-/* Appends to it what counts where hosts communicate (host_comm.h). */
-void view_note_host(struct table *table);
-
 /*
- * Appends to the table's note how the recorder found the steps of the process by itself, and how
- * sure it is; or why it found none and what to do.
+ * Notes how the recorder found the steps of the process by itself, and how sure it is; or why it
+ * found none and what to do.
  */
 void view_note_steps(struct table *table, const struct process *process);
 

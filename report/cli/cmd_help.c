@@ -4,6 +4,7 @@
 
 #include "report/analysis/view.h"
 #include "report/session/session.h"
+#include "report/util/text.h"
 
 const struct command *const commands[] = {
 	&cmd_summary,
@@ -47,10 +48,17 @@ static const char *unit_of(enum table_type type)
 
 static int print_view(const struct view_class *class)
 {
-	printf("%s - %s\n\nColumns of the table \"%s\", by their keys in JSON and for --sort (+: "
-	       "text "
-	       "has it with --wide):\n\n",
-		class->name, class->help, class->title);
+	struct buf about = {0};
+
+	printf("%s - %s\n\n", class->name, class->help);
+	if (class->about) {
+		text_wrap(&about, class->about, "", 80);
+		printf("%.*s\n", (int)about.nr_bytes, about.bytes);
+		buf_fini(&about);
+	}
+	printf("Columns of the table \"%s\", by their keys in JSON and for --sort (+: text has it "
+	       "with --wide):\n\n",
+		class->title);
 	for (unsigned int i = 0; i < class->nr_columns; i++) {
 		const struct table_column *column = &class->columns[i];
 

@@ -163,9 +163,8 @@ bool job_clock_print_fit(
 
 	if (nr) {
 		buf_printf(out,
-			"%sclocks of %zu processes are aligned with those of the others by the "
-			"ends "
-			"of what NCCL moved, of which 95 %% agree within %.1f us",
+			"%sclocks of %zu processes are aligned by the ends of NCCL operations, of "
+			"which 95 %% agree within %.1f us",
 			before, nr, (double)error_ns / 1e3);
 	}
 	return nr != 0;
@@ -175,8 +174,7 @@ void job_clock_print_one(const struct process *process, const char *before, stru
 {
 	if (process->is_clock_fitted) {
 		buf_printf(out,
-			"%sclock aligned with that of the others, 95 %% of what NCCL moved "
-			"within %.1f us",
+			"%sclock aligned by NCCL operations, 95 %% of which agree within %.1f us",
 			before, (double)process->clock_error_ns / 1e3);
 	}
 }
@@ -196,16 +194,23 @@ static size_t count_apart(struct process *const *processes, size_t nr_processes)
 	return nr;
 }
 
-void job_clock_print(
+void job_clock_print_unaligned(
 	struct process *const *processes, size_t nr_processes, const char *before, struct buf *out)
 {
-	bool is_printed = job_clock_print_fit(processes, nr_processes, before, out);
 	size_t nr_apart = nr_processes ? count_apart(processes, nr_processes) : 0;
 
 	if (nr_apart) {
 		buf_printf(out,
-			"%s%zu processes are placed by wall clocks, which may differ, as they did "
-			"too little together with NCCL",
-			is_printed ? "; " : before, nr_apart);
+			"%s%zu processes share too few NCCL operations: they are placed by wall "
+			"clocks, which may differ",
+			before, nr_apart);
 	}
+}
+
+void job_clock_print(
+	struct process *const *processes, size_t nr_processes, const char *before, struct buf *out)
+{
+	bool is_printed = job_clock_print_fit(processes, nr_processes, before, out);
+
+	job_clock_print_unaligned(processes, nr_processes, is_printed ? "; " : before, out);
 }

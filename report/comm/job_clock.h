@@ -22,9 +22,12 @@ void job_clock_align(struct process *const *processes, size_t nr_processes);
  * Appends how exact times of different processes compare, or that hosts are compared by their wall
  * clocks; nothing if there is one clock.
  *
- * job_clock_print_fit appends only the error of aligned clocks, and returns true if there are any.
+ * job_clock_print_fit appends only the error of aligned clocks, and returns true if there are any;
+ * job_clock_print_unaligned only the processes that are placed by wall clocks.
  */
 bool job_clock_print_fit(
+	struct process *const *processes, size_t nr_processes, const char *before, struct buf *out);
+void job_clock_print_unaligned(
 	struct process *const *processes, size_t nr_processes, const char *before, struct buf *out);
 void job_clock_print(
 	struct process *const *processes, size_t nr_processes, const char *before, struct buf *out);

@@ -60,9 +60,8 @@ struct table *diff_sides_table(const struct diff *diff)
 		}
 	}
 	if (!diff->sides[0].has_steps) {
-		table_note(table,
-			"no steps on both sides: whole processes are compared, significance is "
-			"unknown");
+		table_note(table, "No steps on both sides: whole processes are compared, and "
+				  "significance is unknown.");
 	} else {
 		table_note(table,
 			"significant: Welch's t-test of step times, p < %g; match: ~ equal apart "

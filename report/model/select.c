@@ -708,10 +708,10 @@ struct table *select_table(struct process *const *processes, size_t nr_processes
 		TABLE_COLUMN("pid", "PID", TABLE_ID),
 		TABLE_COLUMN("rank", "Rank", TABLE_ID),
 		TABLE_COLUMN("steps", "Steps", TABLE_COUNT),
-		TABLE_COLUMN("list", "Which", TABLE_TEXT),
+		TABLE_COLUMN("list", "Step numbers", TABLE_TEXT),
 		TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
-		TABLE_COLUMN("works", "Works in all", TABLE_COUNT),
-		TABLE_COLUMN("works_without_call", "Works without a call", TABLE_COUNT),
+		TABLE_COLUMN("works", "GPU activities", TABLE_COUNT),
+		TABLE_COLUMN("works_without_call", "Without recorded launch", TABLE_COUNT),
 	};
 	bool is_scattered = false, is_empty = false;
 	struct table *table;
@@ -725,14 +725,16 @@ struct table *select_table(struct process *const *processes, size_t nr_processes
 		is_scattered |= processes[i]->select->spans.nr > 1;
 		is_empty |= processes[i]->select->nr_empty > 0;
 	}
-	table_note(table,
-		"all below is of what began in these steps, and of the work that was launched in "
-		"them, whenever it ran; work without a call is in no step%s%s",
-		is_scattered ? "; spans and idle times of devices include what lies between them"
-			     : "",
-		is_empty
-			? "; steps of no length (the clock went back, or several loops count) have "
-			  "no events"
-			: "");
+	table_note(table, "The tables below cover what started in these steps, and the GPU "
+			  "activities launched in them, whenever these ran.");
+	table_note(table, "GPU activities without a recorded launch are in no step.");
+	if (is_scattered) {
+		table_note(
+			table, "Spans and idle times of GPUs include the time between the steps.");
+	}
+	if (is_empty) {
+		table_note(table, "Steps of no length have no events (the clock went back, or "
+				  "several loops count).");
+	}
 	return table;
 }

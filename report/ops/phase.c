@@ -421,15 +421,16 @@ bool phases_has_loop(const struct phases *phases)
 const char *phases_remark(const struct phases *phases)
 {
 	if (phases->is_static) {
-		return "a static program: threads of an executor run its operators; its phases are "
-		       "unknown and among Others";
+		return "Executor threads run this static program: its phases are unknown and count "
+		       "as Others.";
 	}
 	if (phases->nr_unknown) {
-		return "the optimizer gave no range: what is between two Backwards may be it or "
-		       "Forward, and is among Others";
+		return "The optimizer records no range: time between two Backward phases may be "
+		       "Optimization or Forward, and counts as Others.";
 	}
 	if (phases->has_backward && !phases->has_optimizer) {
-		return "the optimizer gave no range: Optimization is unknown and among Others";
+		return "The optimizer records no range: Optimization is unknown and counts as "
+		       "Others.";
 	}
 	return NULL;
 }

@@ -315,9 +315,11 @@ static struct table *make_table(struct over *over, size_t nr_left_out)
 		fill(over, &over->entries[at], nr, table_add_row(table));
 	}
 	table_sort(table, "max");
-	table_note(table, "%s over %zu ranks, each by itself; a rank without a row has no value%s",
-		one->columns[over->column].title, over->nr_tables,
-		nr_left_out ? "; processes without a rank are left out" : "");
+	table_note(table, "%s of %zu ranks, each by itself; a rank without a row does not count.",
+		one->columns[over->column].title, over->nr_tables);
+	if (nr_left_out) {
+		table_note(table, "Processes without a rank are excluded.");
+	}
 	return table;
 }
 

@@ -191,9 +191,9 @@ static void print_text(const struct nsys_report *report, const struct table *tab
 	if (report->advice) {
 		buf_printf(out, "\n %s\n", report->advice);
 	}
-	if (table->note) {
+	for (const char *note = table->note; note; note = table_next_note(note)) {
 		buf_char(out, ' ');
-		text_add_shown(out, table->note, strlen(table->note), 0);
+		text_add_shown(out, note, table_note_length(note), 0);
 		buf_char(out, '\n');
 	}
 	buf_char(out, '\n');

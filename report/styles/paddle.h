@@ -99,6 +99,9 @@ char *paddle_name_text(const struct paddle_report *report, const char *bytes, si
 char *paddle_name(
 	const struct paddle_report *report, const struct table *table, size_t row, size_t width);
 
+/* What the view's table counts, and its notes: lines for a grid's note. */
+char *paddle_note(const struct view_class *class, const struct table *table);
+
 /* ---- tables: nothing is printed of those without rows ---- */
 
 void paddle_print_device(struct paddle_report *report);

@@ -72,3 +72,9 @@ char *paddle_name(
 	}
 	return paddle_name_text(report, bytes, nr_bytes, table_level(table, row), width);
 }
+
+char *paddle_note(const struct view_class *class, const struct table *table)
+{
+	return paddle_text(
+		"%s%s%s", class->about, table->note ? "\n" : "", table->note ? table->note : "");
+}

@@ -67,7 +67,7 @@ void paddle_print_model(struct paddle_report *report)
 {
 	struct paddle_grid grid = five_grid(report, "Model Summary", 15);
 	const struct table *table = report->tables[PADDLE_MODEL];
-	char **name;
+	char **name, *note;
 
 	for (size_t i = 0; i < table->nr_rows; i++) {
 		const struct table_cell *calls = paddle_cell(table, i, "calls");
@@ -84,10 +84,12 @@ void paddle_print_model(struct paddle_report *report)
 			*name = inner;
 		}
 	}
-	grid.note = table->note;
+	note = paddle_note(&view_model, table);
+	grid.note = note;
 	if (table->nr_rows) {
 		paddle_grid_print(&grid, report->out);
 	}
+	free(note);
 }
 
 /* Paddle's ranges of users around copies are in the Memory Manipulation Summary. */

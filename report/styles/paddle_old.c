@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "report/analysis/view.h"
 #include "report/util/text.h"
 
 #define SUM_WIDTH  25u
@@ -197,6 +198,7 @@ void style_paddle_old_print(
 	const struct table *table, const struct paddle_old_options *options, struct buf *out)
 {
 	struct old_report report = {.table = table, .unit_ns = options->unit_ns, .out = out};
+	struct buf note = {0};
 
 	buf_text(out, "\n------------------------->     Profiling Report     "
 		      "<-------------------------\n\n");
@@ -218,8 +220,10 @@ void style_paddle_old_print(
 	}
 	add_title(&report, "Event Summary");
 	add_events(&report, options->top);
+	buf_printf(&note, "%s ", view_framework.about);
+	table_add_notes(&note, table);
 	buf_text(out, "\nNote: ");
-	text_add_shown(out, table->note ? table->note : "nothing was recorded",
-		strlen(table->note ? table->note : "nothing was recorded"), 0);
+	text_add_shown(out, note.bytes, note.nr_bytes, 0);
+	buf_fini(&note);
 	buf_text(out, "\n\n");
 }

@@ -2,6 +2,7 @@
 /* The tables that are not of five times in a cell: devices, overview, distribution, benchmark. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/styles/paddle.h"
@@ -55,6 +56,7 @@ void paddle_print_overview(struct paddle_report *report)
 		.nr_columns = 4};
 	const struct table *table = report->tables[PADDLE_OVERVIEW];
 	bool is_gpu = false;
+	char *note;
 
 	for (size_t i = 0; i < table->nr_rows; i++) {
 		struct paddle_row *row;
@@ -77,8 +79,10 @@ void paddle_print_overview(struct paddle_report *report)
 		row->cells[2] = paddle_time(report, paddle_cell(table, i, "total_ns"));
 		row->cells[3] = paddle_percent(paddle_cell(table, i, "ratio_pct"));
 	}
-	grid.note = table->note;
+	note = paddle_note(&view_overview, table);
+	grid.note = note;
 	paddle_grid_print(&grid, report->out);
+	free(note);
 }
 
 void paddle_print_distribution(struct paddle_report *report)

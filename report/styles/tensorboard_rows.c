@@ -129,7 +129,8 @@ static void print_blocks(struct tensorboard *pages)
 		}
 	}
 	if (all->nr_all > nr) {
-		table_note(table, "the %zu largest of %" PRIu64 " blocks", nr, all->nr_all);
+		table_note(table, "The table has the %zu largest of %" PRIu64 " blocks.", nr,
+			all->nr_all);
 	}
 	tensorboard_print(pages, table);
 }
@@ -183,7 +184,7 @@ void tensorboard_collectives(struct tensorboard *pages)
 		table_set_number(
 			&cells[3], (double)rows[i]->device_total_ns / (double)rows[i]->calls);
 	}
-	table_note(table, "what is sent, and for how long ranks wait for each other, is not known");
+	table_note(table, "Sizes and waiting times are unknown.");
 	table_sort(table, "total");
 	tensorboard_print(pages, table);
 }

@@ -115,9 +115,9 @@ void table_add_title(
 static void print_csv(const struct table *table, const struct table_style *style, struct buf *out)
 {
 	buf_printf(out, "# %s\n", table->title);
-	if (table->note) {
+	for (const char *note = table->note; note; note = table_next_note(note)) {
 		buf_text(out, "# ");
-		text_add_csv_remark(out, table->note, strlen(table->note));
+		text_add_csv_remark(out, note, table_note_length(note));
 		buf_char(out, '\n');
 	}
 	for (unsigned int c = 0; c < table->nr_columns; c++) {
@@ -178,8 +178,12 @@ static void print_json(const struct table *table, struct buf *out)
 	buf_printf(out, "  \"%s\": {\n    \"title\": ", table->key);
 	text_add_json(out, table->title, strlen(table->title));
 	if (table->note) {
+		struct buf text = {0};
+
+		table_add_notes(&text, table);
 		buf_text(out, ",\n    \"note\": ");
-		text_add_json(out, table->note, strlen(table->note));
+		text_add_json(out, text.bytes, text.nr_bytes);
+		buf_fini(&text);
 	}
 	if (table->nr_cut) {
 		buf_printf(out, ",\n    \"rows_left_out\": %zu", table->nr_cut);
@@ -270,6 +274,19 @@ static bool has_bars(const struct table *table, const struct table_style *style)
 	       is_shown(&table->columns[0], style) && table->nr_rows > 1;
 }
 
+/* A number as text and Markdown have it: the blank of a quantity would read as zero. */
+static void add_number(
+	const struct layout *layout, struct buf *out, unsigned int c, const struct table_cell *cell)
+{
+	const struct table_column *column = &layout->table->columns[c];
+
+	if (!cell->is_known && column->type != TABLE_ID && column->type != TABLE_DIGITS) {
+		buf_text(out, "n/a");
+	} else {
+		table_add_number(out, column, cell, layout->units[c], true);
+	}
+}
+
 /* ---- widths ---- */
 
 /* The width of a line, and its widest column of texts. */
@@ -316,7 +333,7 @@ static size_t *measure(const struct layout *layout)
 				width = indent_of(layout, c, row) +
 					text_shown_width(bytes, nr_bytes);
 			} else {
-				table_add_number(&text, column, &cells[c], layout->units[c], true);
+				add_number(layout, &text, c, &cells[c]);
 				width = text.nr_bytes;
 				text.nr_bytes = 0;
 			}
@@ -363,7 +380,7 @@ static void add_cell(struct layout *layout, unsigned int c, const struct table_c
 	const char *bytes;
 
 	if (!table_is_text(column)) {
-		table_add_number(&layout->text, column, cell, layout->units[c], true);
+		add_number(layout, &layout->text, c, cell);
 		*width = layout->text.nr_bytes - before;
 		return;
 	}
@@ -541,35 +558,21 @@ static void print_rows(const struct table *table, const struct table_style *styl
 	layout_fini(&layout);
 }
 
-/* Prints the note below the title. On a terminal it wraps at words and indents each line. */
-static void add_note(struct buf *out, const struct table_style *style, const char *note)
+/* Prints a note, indented. Lines longer than the terminal wrap at words. */
+static void print_note(
+	const char *note, size_t nr_bytes, const struct table_style *style, struct buf *out)
 {
 	struct buf text = {0};
-	const char *at, *end;
-	size_t left = style->width > LEAST_WIDTH ? style->width - 2 : SIZE_MAX;
-	size_t used = 0;
 
 	if (is_markdown(style)) {
-		text_add_markdown(out, note, strlen(note));
+		text_add_markdown(out, note, nr_bytes);
+		buf_char(out, '\n');
 		return;
 	}
-	text_add_shown(&text, note, strlen(note), 0);
+	text_add_shown(&text, note, nr_bytes, 0);
 	buf_char(&text, '\0');
-	buf_text(out, style->has_color ? "  " DIM : "  ");
-	for (at = text.bytes; *at; at = end) {
-		size_t blanks = strspn(at, " "), width;
-
-		end = at + blanks + strcspn(at + blanks, " ");
-		width = text_shown_width(at, (size_t)(end - at));
-		if (used && used + width > left) {
-			buf_text(out, "\n  ");
-			at += blanks;
-			width -= blanks;
-			used = 0;
-		}
-		buf_add(out, at, (size_t)(end - at));
-		used += width;
-	}
+	buf_text(out, style->has_color ? DIM : "");
+	text_wrap(out, text.bytes, "  ", style->width ? style->width : NAME_WIDTH);
 	buf_text(out, style->has_color ? PLAIN : "");
 	buf_fini(&text);
 }
@@ -581,10 +584,6 @@ static void print_text(const struct table *table, const struct table_style *styl
 	buf_text(out, is_md ? "### " : "");
 	add_colored(out, style, BOLD, table->title);
 	buf_text(out, is_md ? "\n\n" : "\n");
-	if (table->note) {
-		add_note(out, style, table->note);
-		buf_text(out, is_md ? "\n\n" : "\n");
-	}
 	if (table->nr_rows) {
 		print_rows(table, style, out);
 	} else {
@@ -595,6 +594,10 @@ static void print_text(const struct table *table, const struct table_style *styl
 			is_md ? "\n%zu more rows; --top 0 shows all\n"
 			      : "  %zu more rows; --top 0 shows all\n",
 			table->nr_cut);
+	}
+	buf_text(out, is_md && table->note ? "\n" : "");
+	for (const char *note = table->note; note; note = table_next_note(note)) {
+		print_note(note, table_note_length(note), style, out);
 	}
 	if (table->figure && !is_md) {
 		buf_text(out, table->figure);

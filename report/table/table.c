@@ -79,15 +79,46 @@ void table_destroy(struct table *table)
 void table_note(struct table *table, const char *format, ...)
 {
 	va_list arguments;
-	char *note = NULL;
+	char *note = NULL, *all = NULL;
 
 	va_start(arguments, format);
 	if (vasprintf(&note, format, arguments) < 0) {
 		note = NULL;
 	}
 	va_end(arguments);
-	free(table->note);
-	table->note = note;
+	for (char *end = note; end && (end = strchr(end, '\n'));) {
+		*end = ' '; /* of a text from the stream */
+	}
+	if (note && table->note) {
+		if (asprintf(&all, "%s\n%s", table->note, note) < 0) {
+			all = NULL;
+		}
+		free(note);
+		note = all;
+	}
+	if (note) {
+		free(table->note);
+		table->note = note;
+	}
+}
+
+size_t table_note_length(const char *note)
+{
+	return strcspn(note, "\n");
+}
+
+const char *table_next_note(const char *note)
+{
+	note += table_note_length(note);
+	return *note ? note + 1 : NULL;
+}
+
+void table_add_notes(struct buf *out, const struct table *table)
+{
+	for (const char *note = table->note; note; note = table_next_note(note)) {
+		buf_text(out, note == table->note ? "" : " ");
+		buf_add(out, note, table_note_length(note));
+	}
 }
 
 void table_set_source(struct table *table, struct table_source *source, size_t nr_rows)

@@ -70,7 +70,7 @@ struct table {
 	uint8_t *levels; /* of rows; NULL: all 0. See table_set_level */
 	size_t level_capacity;
 	size_t nr_cut;	   /* rows of level 0 that --top left out */
-	char *note;	   /* one line, or NULL */
+	char *note;	   /* below the rows, one a line, or NULL; see table_note */
 	char *figure;	   /* lines below the rows in text output, trusted bytes, or NULL */
 	char *figure_json; /* the same figure for the HTML page, or NULL */
 	bool is_aside;	   /* shown only on request */
@@ -90,8 +90,18 @@ void table_set_title(struct table *table, const char *title);
 void table_set_columns(
 	struct table *table, const struct table_column *columns, unsigned int nr_columns);
 
-/* Sets the note, formatted. */
+/*
+ * Appends a note, formatted: a sentence that changes how to read this table. Definitions belong to
+ * the help of a column or of the view.
+ */
 void table_note(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The notes one by one, the first at table->note: its length, and the next one or NULL. */
+size_t table_note_length(const char *note);
+const char *table_next_note(const char *note);
+
+/* Appends all notes as one line. */
+void table_add_notes(struct buf *out, const struct table *table);
 
 /* Takes ownership of the source, which comes from mem_zeroed and has nr_rows rows. */
 void table_set_source(struct table *table, struct table_source *source, size_t nr_rows);

@@ -152,6 +152,26 @@ size_t text_shown_width(const char *bytes, size_t nr_bytes)
 	return width;
 }
 
+void text_wrap(struct buf *out, const char *text, const char *indent, size_t width)
+{
+	size_t used = 0; /* columns of the line */
+
+	while (*(text += strspn(text, " "))) {
+		size_t nr_bytes = strcspn(text, " ");
+		size_t needed = text_shown_width(text, nr_bytes);
+
+		if (used && used + 1 + needed > width) {
+			buf_char(out, '\n');
+			used = 0;
+		}
+		buf_text(out, used ? " " : indent);
+		buf_add(out, text, nr_bytes);
+		used += (used ? 1 : strlen(indent)) + needed;
+		text += nr_bytes;
+	}
+	buf_text(out, used ? "\n" : "");
+}
+
 size_t text_add_cut(struct buf *out, const char *bytes, size_t nr_bytes, size_t max_width)
 {
 	size_t width = text_shown_width(bytes, nr_bytes), used = 0;

@@ -36,6 +36,9 @@ size_t text_add_shown(struct buf *out, const char *bytes, size_t nr_bytes, size_
 /* How many columns text_add_shown would use for all of it. */
 size_t text_shown_width(const char *bytes, size_t nr_bytes);
 
+/* Appends printable text as lines of at most `width` columns, broken at blanks, each indented. */
+void text_wrap(struct buf *out, const char *text, const char *indent, size_t width);
+
 /*
  * Works like text_add_shown, but cuts in the middle, because both ends of template names matter. If
  * max_width is below 8, it cuts the end.

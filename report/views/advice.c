@@ -309,22 +309,28 @@ static void add_words(const struct finding *finding, struct buf *out)
 static const struct table_column columns[] = {
 	TABLE_COLUMN("verdict", "Verdict", TABLE_TEXT),
 	TABLE_COLUMN("rule", "Rule", TABLE_TEXT),
-	TABLE_COLUMN("cost_ns", "At stake", TABLE_TIME, .help = "time that it costs at most"),
-	TABLE_COLUMN("cost_pct", "%", TABLE_PERCENT),
-	TABLE_COLUMN("cost_of", "Of", TABLE_TEXT),
+	TABLE_COLUMN("cost_ns", "Cost up to", TABLE_TIME,
+		.help = "upper limit of the time that it costs"),
+	TABLE_COLUMN("cost_pct", "Cost %", TABLE_PERCENT,
+		.help = "cost, as a share of what the next column names"),
+	TABLE_COLUMN("cost_of", "Cost of", TABLE_TEXT, .help = "what the cost is a share of"),
 	TABLE_COLUMN(
-		"same_as", "Time told by", TABLE_TEXT, .help = "finding that counts the same time"),
-	TABLE_COLUMN("share_pct", "Judged %", TABLE_PERCENT, .is_wide_only = true),
-	TABLE_COLUMN("of", "Of", TABLE_TEXT, .is_wide_only = true),
+		"same_as", "Same time as", TABLE_TEXT, .help = "finding that counts the same time"),
+	TABLE_COLUMN("share_pct", "Measured %", TABLE_PERCENT, .is_wide_only = true,
+		.help = "share that the rule compares with its threshold"),
+	TABLE_COLUMN("of", "Measured of", TABLE_TEXT, .is_wide_only = true,
+		.help = "what the measured value is a share of"),
 	TABLE_COLUMN("pid", "PID", TABLE_ID),
 	TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_wide_only = true),
 	TABLE_COLUMN("processes", "Processes", TABLE_COUNT, .is_wide_only = true),
-	TABLE_COLUMN("source", "Known from", TABLE_TEXT),
-	TABLE_COLUMN("threshold", "Fires when", TABLE_TEXT, .is_wide_only = true),
+	TABLE_COLUMN("source", "Source", TABLE_TEXT),
+	TABLE_COLUMN("threshold", "Applies when", TABLE_TEXT, .is_wide_only = true,
+		.help = "condition under which the rule applies"),
 	TABLE_COLUMN("evidence", "Evidence", TABLE_TEXT),
-	TABLE_COLUMN(
-		"sites", "Where", TABLE_TEXT, .is_wide_only = true, .help = "where in the program"),
-	TABLE_COLUMN("try", "Try", TABLE_TEXT, .is_wide_only = true),
+	TABLE_COLUMN("sites", "Where", TABLE_TEXT, .is_wide_only = true,
+		.help = "operators and Python lines where it happens"),
+	TABLE_COLUMN("try", "What to try", TABLE_TEXT, .is_wide_only = true,
+		.help = "what to do about it"),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -354,12 +360,8 @@ static void fill_table(void *state, struct table *table)
 	}
 	buf_char(&figure, '\0');
 	table->figure = figure.bytes;
-	table_note(table,
-		"%zu of %zu rules fire, %zu are not judged; at stake: the time that it costs at "
-		"most, "
-		"on the host or on one GPU; a finding whose time another one tells is at stake "
-		"there, those of others may overlap",
-		nr_findings, advice_nr_rules, advice_nr_rules - nr_judged);
+	table_note(table, "%zu of %zu rules apply; %zu could not be evaluated.", nr_findings,
+		advice_nr_rules, advice_nr_rules - nr_judged);
 	free(findings);
 }
 
@@ -377,7 +379,10 @@ static void fini(void *state)
 
 VIEW(advice, 410) = {
 	.name = "advice",
-	.help = "what costs time, what shows it, and what to try",
+	.help = "what costs time, the evidence, and what to try",
+	.about = "Each row is a rule. A cost is an upper limit: time on the host or on one GPU. "
+		 "Where two findings count the same time, one of them has the cost and the other "
+		 "names it under \"Same time as\". The costs of other findings may overlap.",
 	.title = "Advice",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct advice_view),

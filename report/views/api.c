@@ -85,7 +85,7 @@ static void fill_keys(uint32_t kind, uint32_t name, struct table_cell *cells)
 static const struct table_column columns[] = {
 	KEYED_STATS_COLUMNS("% of API time"),
 	TABLE_COLUMN("failed", "Failed", TABLE_COUNT, .help = "calls that returned an error"),
-	TABLE_COLUMN("api", "API", TABLE_TEXT),
+	TABLE_COLUMN("api", "API", TABLE_TEXT, .help = "runtime or driver API"),
 	TABLE_COLUMN("name", "Call", TABLE_NAME),
 };
 
@@ -120,7 +120,7 @@ static void fini(void *state)
 
 VIEW(api, 310) = {
 	.name = "api",
-	.help = "CUDA API calls of the host by name",
+	.help = "CUDA API calls by name",
 	.is_default = true,
 	.title = "API calls",
 	VIEW_COLUMNS(columns),

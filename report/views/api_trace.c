@@ -28,12 +28,15 @@ static const struct table_column columns[NR_COLUMNS] = {
 	[RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_wide_only = true),
 	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID, .is_wide_only = true),
 	[TID] = TABLE_COLUMN("tid", "Thread", TABLE_ID),
-	[CORRELATION] = TABLE_COLUMN("correlation", "Correlation", TABLE_ID),
+	[CORRELATION] = TABLE_COLUMN("correlation", "Correlation", TABLE_ID,
+		.help = "correlation ID, which the GPU activities of the call share"),
 	[STEP] = TABLE_COLUMN("step", "Step", TABLE_ID),
-	[RESULT] = TABLE_COLUMN("result", "Result", TABLE_ID),
+	[RESULT] = TABLE_COLUMN("result", "Result", TABLE_ID,
+		.help = "error code that the call returned; 0 is success"),
 	[API] = TABLE_COLUMN("api", "API", TABLE_TEXT, .is_wide_only = true),
 	[THREAD] = TABLE_COLUMN("thread_name", "Thread name", TABLE_NAME, .is_wide_only = true),
-	[OPERATOR] = TABLE_COLUMN("operator", "Operator", TABLE_NAME),
+	[OPERATOR] = TABLE_COLUMN(
+		"operator", "Operator", TABLE_NAME, .help = "innermost operator around the call"),
 	[NAME] = TABLE_COLUMN("name", "Call", TABLE_NAME),
 };
 
@@ -93,9 +96,9 @@ static void fill_table(void *state, struct table *table)
 
 VIEW(api_trace, 520) = {
 	.name = "api-trace",
-	.help = "every API call by its begin",
+	.help = "every CUDA API call in order of start time",
 	.is_asked_only = true,
-	.title = "API calls, one by one",
+	.title = "API call trace",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct trace_view),
 	.ops = {.begin = trace_view_begin, .call = on_call},

@@ -218,16 +218,22 @@ static const struct table_column columns[] = {
 	VIEW_DEVICE_COLUMNS,
 	TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(bandwidth_row, nr)),
 	TABLE_COLUMN("total_bytes", "Size", TABLE_SIZE),
-	TABLE_COLUMN("busy_ns", "Busy", TABLE_TIME, .help = "at least one of the kind ran",
+	TABLE_COLUMN("busy_ns", "Busy", TABLE_TIME,
+		.help = "time in which at least one operation of the kind ran",
 		TABLE_MEMBER(bandwidth_row, busy_ns)),
-	TABLE_COLUMN("rate_bytes_per_s", "Rate", TABLE_RATE, .help = "size by busy time"),
+	TABLE_COLUMN("rate_bytes_per_s", "Rate", TABLE_RATE, .help = "size divided by busy time"),
 	TABLE_COLUMN("link_pct", "% of PCIe", TABLE_PERCENT,
-		.help = "of what the PCIe lanes carry one way"),
-	TABLE_COLUMN("rate_median_bytes_per_s", "Med", TABLE_RATE),
-	TABLE_COLUMN("rate_min_bytes_per_s", "Min", TABLE_RATE),
-	TABLE_COLUMN("rate_max_bytes_per_s", "Max", TABLE_RATE),
-	TABLE_COLUMN("untimed", "Without time", TABLE_COUNT, .is_wide_only = true,
-		.help = "copies without a time", TABLE_MEMBER(bandwidth_row, nr_without_time)),
+		.help = "rate, as a share of what the PCIe lanes between host and GPU carry one "
+			"way, packet headers included"),
+	TABLE_COLUMN("rate_median_bytes_per_s", "Med", TABLE_RATE,
+		.help = "median rate of single operations"),
+	TABLE_COLUMN("rate_min_bytes_per_s", "Min", TABLE_RATE,
+		.help = "lowest rate of a single operation"),
+	TABLE_COLUMN("rate_max_bytes_per_s", "Max", TABLE_RATE,
+		.help = "highest rate of a single operation"),
+	TABLE_COLUMN("untimed", "Untimed", TABLE_COUNT, .is_wide_only = true,
+		.help = "operations without a recorded time",
+		TABLE_MEMBER(bandwidth_row, nr_without_time)),
 	TABLE_COLUMN("name", "Operation", TABLE_NAME, TABLE_MEMBER(bandwidth_row, name)),
 };
 
@@ -238,25 +244,21 @@ static void fill_totals(struct bandwidth_view *view, struct table *table)
 		fill(view, i, table_add(table, &view->rows[i]));
 	}
 	table_sort(table, "total_bytes");
-	table_note(table,
-		"rate: bytes by the time in which at least one of the kind ran; others: of "
-		"each copy by itself; %% of PCIe: of what the lanes between host and GPU carry one "
-		"way, headers of packets included, over 100 where there is a faster way; --detail: "
-		"over time");
 }
 
 static const struct table_column time_columns[] = {
 	VIEW_DEVICE_COLUMNS,
-	TABLE_COLUMN("start_ns", "Start", TABLE_TIME),
+	TABLE_COLUMN(
+		"start_ns", "Start", TABLE_TIME, .help = "after the first event of the process"),
 	TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
 	TABLE_COLUMN("bytes", "Size", TABLE_SIZE),
-	TABLE_COLUMN("rate_bytes_per_s", "Rate", TABLE_RATE, .help = "size by busy time"),
+	TABLE_COLUMN("rate_bytes_per_s", "Rate", TABLE_RATE, .help = "size divided by busy time"),
 	TABLE_COLUMN("name", "Operation", TABLE_NAME),
 };
 
 static void fill_over_time(const struct bandwidth_view *view, struct table *table)
 {
-	table_set_title(table, "Bandwidth of copies and sets over time");
+	table_set_title(table, "Copy and memset bandwidth over time");
 	table_set_columns(table, time_columns, sizeof(time_columns) / sizeof(time_columns[0]));
 	for (size_t i = 0; i < view->nr_rows; i++) {
 		const struct bandwidth_row *row = &view->rows[i];
@@ -277,8 +279,6 @@ static void fill_over_time(const struct bandwidth_view *view, struct table *tabl
 			table_set_integer(&cells[7], row->name);
 		}
 	}
-	table_note(table, "%u parts of the time of the process; start: after its first event",
-		NR_PARTS);
 }
 
 static void fill_table(void *state, struct table *table)
@@ -303,9 +303,13 @@ static void fini(void *state)
 
 VIEW(bandwidth, 220) = {
 	.name = "bandwidth",
-	.help = "rates that copies and sets reached, over time with --detail",
+	.help = "bandwidth of copies and memsets, over time with --detail",
+	.about = "The rate is the size divided by the time in which at least one operation of the "
+		 "kind ran. The median, minimum and maximum are of single operations. The share of "
+		 "PCIe can exceed 100 % where the GPU has a faster path. With --detail, each row "
+		 "is one of 32 equal parts of the time of the process.",
 	.is_empty_hidden = true,
-	.title = "Bandwidth of copies and sets",
+	.title = "Copy and memset bandwidth",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct bandwidth_view),
 	.scan = {gpu_activities_wants, GPU_ACTIVITIES_NR_WANTS, gpu_activities_needs, begin,

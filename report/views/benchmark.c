@@ -191,36 +191,45 @@ static void add_note(const struct benchmark_view *view, struct table *table)
 		is_part = is_part || (row->has_reader && row->reader.nr != row->batch.nr);
 	}
 	if (!view->nr_rows) {
-		table_note(table, "no steps");
+		table_note(table, "No steps were recorded.");
 		return;
 	}
 	table_note(table,
-		"the first %u steps are left out, of up to %u the first alone; ips is in "
-		"%s%s%s%s%s",
-		WARM_UP, 2 * WARM_UP,
-		nr_known == view->nr_rows ? "samples a second"
-		: nr_known ? "samples a second where Batch is known, else in steps a second"
-			   : "steps a second",
-		nr_known == view->nr_rows ? "" : " (GPROF_BATCH_SIZE makes it samples)",
-		is_seen ? "; the batch is what linear and convolution layers got" : "",
-		is_part ? "; the reader's cost and ratio are of the steps that were recorded" : "",
-		has_readers ? "" : "; no data loader was seen in some");
+		"The first %u steps are excluded as warm-up; of up to %u steps, only the first.",
+		WARM_UP, 2 * WARM_UP);
+	if (nr_known < view->nr_rows) {
+		table_note(table,
+			"Ips counts %ssteps per second; GPROF_BATCH_SIZE makes it samples.",
+			nr_known ? "samples per second where Batch is known, else " : "");
+	}
+	if (is_seen) {
+		table_note(table,
+			"The batch size is that of the inputs of linear and convolution layers.");
+	}
+	if (is_part) {
+		table_note(table, "Reader cost and ratio cover only the recorded steps.");
+	}
+	if (!has_readers) {
+		table_note(table, "Some processes have no known data loader.");
+	}
 }
 
 static const struct table_column columns[] = {
 	TABLE_COLUMN("pid", "PID", TABLE_ID),
 	TABLE_COLUMN("steps", "Steps", TABLE_COUNT),
 	TABLE_COLUMN("reader_cost_avg_ns", "reader_cost avg", TABLE_MEAN_TIME,
-		.help = "time waiting for data, a step"),
+		.help = "time per step spent waiting for data"),
 	TABLE_COLUMN("reader_cost_max_ns", "max", TABLE_TIME),
 	TABLE_COLUMN("reader_cost_min_ns", "min", TABLE_TIME),
 	TABLE_COLUMN(
-		"batch_cost_avg_ns", "batch_cost avg", TABLE_MEAN_TIME, .help = "time of a step"),
+		"batch_cost_avg_ns", "batch_cost avg", TABLE_MEAN_TIME, .help = "time per step"),
 	TABLE_COLUMN("batch_cost_max_ns", "max", TABLE_TIME),
 	TABLE_COLUMN("batch_cost_min_ns", "min", TABLE_TIME),
-	TABLE_COLUMN("reader_ratio_pct", "reader % of batch", TABLE_PERCENT),
-	TABLE_COLUMN("batch_size", "Batch", TABLE_COUNT),
-	TABLE_COLUMN("ips_avg", "ips avg", TABLE_NUMBER, .help = "samples per second"),
+	TABLE_COLUMN("reader_ratio_pct", "reader % of batch", TABLE_PERCENT,
+		.help = "reader cost, as a share of batch cost"),
+	TABLE_COLUMN("batch_size", "Batch", TABLE_COUNT, .help = "samples per step"),
+	TABLE_COLUMN("ips_avg", "ips avg", TABLE_NUMBER,
+		.help = "samples per second; steps per second where the batch size is unknown"),
 	TABLE_COLUMN("ips_max", "max", TABLE_NUMBER),
 	TABLE_COLUMN("ips_min", "min", TABLE_NUMBER),
 };
@@ -244,7 +253,9 @@ static void fini(void *state)
 
 VIEW(benchmark, 400) = {
 	.name = "benchmark",
-	.help = "reader_cost, batch_cost and samples a second",
+	.help = "reader_cost, batch_cost and samples per second",
+	.about =
+		"The figures of Paddle's benchmark timer, over all steps but those of the warm-up.",
 	.title = "Benchmark",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct benchmark_view),

@@ -180,7 +180,7 @@ static void set_process(const struct result *result, struct table_cell *cells)
 }
 
 /* What neither view has of a process, though it was recorded. */
-static void tell_lack(const struct result *result)
+static void warn_incomplete(const struct result *result)
 {
 	const char *path = result->process->stream->path;
 
@@ -197,21 +197,19 @@ static void tell_lack(const struct result *result)
 	}
 }
 
-static void note(const struct breakdown_view *view, struct table *table, const char *text)
+static void add_notes(const struct breakdown_view *view, struct table *table)
 {
-	char late[64] = "", untimed[64] = "";
-
 	if (view->nr_late) {
-		snprintf(late, sizeof(late), "; %" PRIu64 " events came late and are cut",
+		table_note(table, "%" PRIu64 " events ran too late for their step and are cut off.",
 			view->nr_late);
 	}
 	if (view->nr_untimed) {
-		snprintf(untimed, sizeof(untimed), "; %" PRIu64 " records without times left out",
+		table_note(table, "%" PRIu64 " GPU activities without times are excluded.",
 			view->nr_untimed);
 	}
-	table_note(table, "%s%s%s", text, late, untimed);
+	view_note_devices(table, &view->input, "");
 	for (size_t i = 0; i < view->nr_results; i++) {
-		tell_lack(&view->results[i]);
+		warn_incomplete(&view->results[i]);
 	}
 }
 
@@ -271,7 +269,8 @@ static const struct table_column steps_columns[] = {
 	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID),
 	[RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID),
 	[STEP] = TABLE_COLUMN("step", "Step", TABLE_TEXT),
-	[TOTAL] = TABLE_COLUMN("total_ns", "Total", TABLE_MEAN_TIME),
+	[TOTAL] = TABLE_COLUMN("total_ns", "Total", TABLE_MEAN_TIME,
+		.help = "duration of the step; the mean for the row \"average\""),
 	BREAKDOWN_COLUMNS,
 };
 
@@ -294,13 +293,9 @@ static void fill_steps(void *state, struct table *table)
 			fill_step(result, &result->steps[k], table_add_row(table));
 		}
 	}
-	note(view, table,
-		"each moment counts for the first of these that covers it; a step ends with the "
-		"last "
-		"work launched in it");
-	view_note_devices(table, &view->input, "");
+	add_notes(view, table);
 	if (nr_left_out) {
-		view_note_more(table, "%zu process%s without steps %s left out", nr_left_out,
+		table_note(table, "%zu process%s without steps %s excluded.", nr_left_out,
 			nr_left_out == 1 ? "" : "es", nr_left_out == 1 ? "is" : "are");
 	}
 }
@@ -358,15 +353,22 @@ static const struct table_column uses_columns[] = {
 	[USE_RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID),
 	[USE_DEVICE] = TABLE_COLUMN("device", "GPU", TABLE_ID),
 	[USE_NAME] = TABLE_COLUMN("name", "Name", TABLE_NAME),
-	[USE_MEMORY] = TABLE_COLUMN("memory_bytes", "Memory", TABLE_SIZE),
+	[USE_MEMORY] =
+		TABLE_COLUMN("memory_bytes", "Memory", TABLE_SIZE, .help = "memory of the GPU"),
 	[USE_CAPABILITY] = TABLE_COLUMN("capability", "Compute capability", TABLE_TEXT),
-	[USE_UTILIZATION] = TABLE_COLUMN("utilization_pct", "Kernels % of steps", TABLE_PERCENT),
-	[USE_SM] = TABLE_COLUMN("sm_efficiency_pct", "Est. SM efficiency %", TABLE_PERCENT),
-	[USE_OCCUPANCY] = TABLE_COLUMN("occupancy_pct", "Est. occupancy %", TABLE_PERCENT),
-	[USE_TENSOR] = TABLE_COLUMN("tensor_pct", "Tensor cores % of kernel time", TABLE_PERCENT),
-	[USE_NO_TENSOR] =
-		TABLE_COLUMN("no_tensor_pct", "without %", TABLE_PERCENT, .is_wide_only = true),
-	[USE_UNKNOWN] = TABLE_COLUMN("unknown_tensor_pct", "unknown %", TABLE_PERCENT),
+	[USE_UTILIZATION] = TABLE_COLUMN("utilization_pct", "Kernels % of steps", TABLE_PERCENT,
+		.help = "time in which a kernel ran, as a share of the steps"),
+	[USE_SM] = TABLE_COLUMN("sm_efficiency_pct", "Est. SM efficiency %", TABLE_PERCENT,
+		.help = "estimated share of multiprocessors that had blocks, at most"),
+	[USE_OCCUPANCY] = TABLE_COLUMN("occupancy_pct", "Est. occupancy %", TABLE_PERCENT,
+		.help = "estimated share of the warps of a multiprocessor that fit, weighted by "
+			"time"),
+	[USE_TENSOR] = TABLE_COLUMN("tensor_pct", "Tensor cores % of kernel time", TABLE_PERCENT,
+		.help = "kernels whose names are those of tensor core kernels"),
+	[USE_NO_TENSOR] = TABLE_COLUMN("no_tensor_pct", "Without %", TABLE_PERCENT,
+		.is_wide_only = true, .help = "kernels without tensor cores"),
+	[USE_UNKNOWN] = TABLE_COLUMN("unknown_tensor_pct", "Unknown %", TABLE_PERCENT,
+		.help = "kernels whose names do not show it"),
 };
 
 static void fill_uses(void *state, struct table *table)
@@ -379,10 +381,7 @@ static void fill_uses(void *state, struct table *table)
 				&view->results[i], &view->results[i].uses[k], table_add_row(table));
 		}
 	}
-	note(view, table,
-		"where there are no steps, of all of the recording; SM efficiency: share of "
-		"multiprocessors with blocks, at most; occupancy: of warps that fit, by time");
-	view_note_devices(table, &view->input, "");
+	add_notes(view, table);
 }
 
 /* Both views are of the same pass. */
@@ -394,7 +393,10 @@ static void fill_uses(void *state, struct table *table)
 
 VIEW(breakdown, 260) = {
 	.name = "breakdown",
-	.help = "what the time of each step went to, as parts that sum to it",
+	.help = "time of each step by category; the categories add up to the step",
+	.about = "Each moment of a step counts for the first category, in the order of the "
+		 "columns, that covers it, so the categories add up to the step. A step ends with "
+		 "the last GPU activity that it launched.",
 	.title = "Step breakdown",
 	VIEW_COLUMNS(steps_columns),
 	VIEW_STATE(struct breakdown_view),
@@ -406,8 +408,11 @@ VIEW(breakdown, 260) = {
 
 VIEW(gpu_summary, 270) = {
 	.name = "gpu-summary",
-	.help = "each GPU in the steps: utilization, SM efficiency, occupancy, tensor cores",
-	.title = "GPUs in the steps",
+	.help = "GPUs within the steps: utilization, SM efficiency, occupancy, tensor cores",
+	.about = "Covers the steps, or the whole recording where there are none. SM efficiency and "
+		 "occupancy are estimates from the launch configurations of the kernels, not "
+		 "measurements.",
+	.title = "GPU summary",
 	VIEW_COLUMNS(uses_columns),
 	VIEW_STATE(struct breakdown_view),
 	.ops = TAKES(begin_uses),

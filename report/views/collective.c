@@ -150,8 +150,9 @@ static void get_sums(const void *state, uint64_t (*sums)[VIEW_MERGE_SUMS])
 static const struct table_column columns[] = {
 	KEYED_STATS_COLUMNS("% of communication"),
 	TABLE_COLUMN("overlap_ns", "Overlapped", TABLE_TIME,
-		.help = "computation ran on the device meanwhile"),
-	TABLE_COLUMN("overlap_pct", "Overlapped %", TABLE_PERCENT),
+		.help = "time in which computation ran on the same GPU"),
+	TABLE_COLUMN("overlap_pct", "Overlapped %", TABLE_PERCENT,
+		.help = "overlapped time, as a share of the total"),
 	TABLE_COLUMN("name", "Kernel", TABLE_NAME, TABLE_MEMBER(keyed_stats_row, name)),
 };
 
@@ -172,7 +173,6 @@ static void fill_table(void *state, struct table *table)
 		table_set_share(&cells[OVERLAP_SHARE], ns, row_ns);
 	}
 	table_sort(table, "total");
-	table_note(table, "sums over kernels; overlapped: some computation ran on the device");
 	view_note_devices(table, &view->input, "");
 	keyed_stats_note(&view->tally, table);
 }
@@ -187,9 +187,11 @@ static void fini(void *state)
 
 VIEW(collective, 140) = {
 	.name = "collectives",
-	.help = "kernels that communicate, by name, and how much of them was overlapped",
+	.help = "communication kernels by name, and how much computation overlaps them",
+	.about = "Times are sums over kernels. A kernel is overlapped while some computation runs "
+		 "on its GPU.",
 	.is_empty_hidden = true,
-	.title = "Collectives",
+	.title = "Communication kernels",
 	VIEW_COLUMNS(columns),
 	VIEW_KEYED_STATE(struct collective_view, tally),
 	.merge = {.sums = {"overlap_ns"}, .keys = {"name"}, .get_sums = get_sums},

@@ -110,12 +110,13 @@ static void fill_keys(uint32_t kind, uint32_t name, struct table_cell *cells)
 	}
 }
 
-#define SIZE_COLUMNS                                                             \
-	TABLE_COLUMN("calls", "Calls", TABLE_COUNT),                             \
-		TABLE_COLUMN("bytes", "Size", TABLE_SIZE, .is_wide_only = true), \
-		TABLE_COLUMN("avg_bytes", "Avg size", TABLE_MEAN_SIZE),          \
-		TABLE_COLUMN(                                                    \
-			"time_ns", "Kernels", TABLE_TIME, .help = "sum over the ranks' kernels")
+#define SIZE_COLUMNS                                                                              \
+	TABLE_COLUMN("calls", "Calls", TABLE_COUNT),                                              \
+		TABLE_COLUMN("bytes", "Size", TABLE_SIZE, .is_wide_only = true,                   \
+			.help = "bytes of all calls"),                                            \
+		TABLE_COLUMN("avg_bytes", "Avg size", TABLE_MEAN_SIZE, .help = "bytes per call"), \
+		TABLE_COLUMN("time_ns", "Kernels", TABLE_TIME,                                    \
+			.help = "sum over the kernels of all ranks")
 #define RATE_COLUMNS                                                   \
 	TABLE_COLUMN("algbw_bytes_per_s", "Algbw", TABLE_RATE,         \
 		.help = "algorithm bandwidth, as in nccl-tests"),      \
@@ -190,107 +191,91 @@ static void add_op(const struct nccl_op *op, struct buf *text)
 		op->bytes, op->rank);
 }
 
-/* Errors in the program are prominent and set the exit status. */
-static void add_errors(const struct nccl_match *match, struct buf *text)
+/* Errors of the target are prominent and set the exit status. */
+static void add_error(struct table *table, struct buf *error)
 {
-	struct buf errors = {0};
+	if (error->nr_bytes) {
+		table_note(
+			table, "ERROR IN THE PROGRAM: %.*s.", (int)error->nr_bytes, error->bytes);
+		sanity_add("error in the program: %.*s", (int)error->nr_bytes, error->bytes);
+	}
+	buf_fini(error);
+}
+
+static void add_errors(const struct nccl_match *match, struct table *table)
+{
+	struct buf calls = {0}, sizes = {0};
 
 	if (match->nr_differing) {
 		const struct nccl_op *one = match->differing[0], *other = match->differing[1];
 
-		buf_printf(&errors,
-			"ranks do not call the same in %" PRIu64
+		buf_printf(&calls,
+			"ranks call different operations in %" PRIu64
 			" collectives; the first is number %" PRIu32 " of %016" PRIx64 ", ",
 			match->nr_differing, one->sequence, one->key);
-		add_op(one, &errors);
-		buf_text(&errors, " and ");
-		add_op(other, &errors);
+		add_op(one, &calls);
+		buf_text(&calls, " and ");
+		add_op(other, &calls);
 	}
 	if (match->nr_p2p_differing) {
 		const struct nccl_side *send = match->p2p_differing[0];
 
-		buf_printf(&errors,
-			"%s%" PRIu64 " sends have receives of other sizes; the first is number "
-			"%" PRIu32 " of %016" PRIx64 " from rank %" PRId32 " to rank %" PRId32
+		buf_printf(&sizes,
+			"%" PRIu64
+			" sends have receives of other sizes; the first is number %" PRIu32
+			" of %016" PRIx64 " from rank %" PRId32 " to rank %" PRId32
 			", Send of %" PRIu64 " bytes and Recv of %" PRIu64,
-			errors.nr_bytes ? "; " : "", match->nr_p2p_differing, send->sequence,
-			send->key, send->from, send->to, send->bytes,
-			match->p2p_differing[1]->bytes);
+			match->nr_p2p_differing, send->sequence, send->key, send->from, send->to,
+			send->bytes, match->p2p_differing[1]->bytes);
 	}
-	if (errors.nr_bytes) {
-		buf_printf(
-			text, "; ERROR IN THE PROGRAM: %.*s", (int)errors.nr_bytes, errors.bytes);
-		sanity_add("error in the program: %.*s", (int)errors.nr_bytes, errors.bytes);
-	}
-	buf_fini(&errors);
+	add_error(table, &calls);
+	add_error(table, &sizes);
 }
 
-static void add_match(const struct nccl_match *match, struct buf *text)
+static void add_notes(const struct nccl_match *match, struct table *table)
 {
 	uint64_t nr_p2p_unknown = match->nr_p2p - match->nr_p2p_matched;
 
-	add_errors(match, text);
+	add_errors(match, table);
 	if (match->nr_fitted) {
-		buf_printf(text,
-			"; %zu clocks are aligned with another by the ends of collectives, or of "
-			"sends and receives, of "
-			"which 95 %% "
-			"agree within %.1f us",
+		table_note(table,
+			"%zu clocks are aligned with another by the ends of operations, of which "
+			"95 %% agree within %.1f us.",
 			match->nr_fitted, (double)match->error_ns / 1e3);
 	}
 	if (match->nr_alone) {
-		buf_printf(text,
-			"; %" PRIu64 " calls have no number or no common communicator, by which "
-			"those of other ranks would be found",
+		table_note(table,
+			"%" PRIu64 " calls have no number or no common communicator to match them "
+			"over ranks.",
 			match->nr_alone);
 	}
-	if (match->nr_missing || match->nr_untimed || match->nr_clocks) {
-		buf_printf(text, "; of %" PRIu64 " collectives", match->nr_collectives);
-	}
 	if (match->nr_missing) {
-		buf_printf(text, ", %" PRIu64 " are not here of all ranks", match->nr_missing);
+		table_note(table,
+			"%" PRIu64 " of %" PRIu64 " collectives lack the calls of some ranks.",
+			match->nr_missing, match->nr_collectives);
 	}
 	if (match->nr_untimed) {
-		buf_printf(text, ", of %" PRIu64 " not all kernels are known", match->nr_untimed);
+		table_note(table,
+			"%" PRIu64 " of %" PRIu64 " collectives lack the times of some kernels.",
+			match->nr_untimed, match->nr_collectives);
 	}
 	if (match->nr_clocks) {
-		buf_printf(text, ", %" PRIu64 " are of clocks that nothing compares",
-			match->nr_clocks);
+		table_note(table,
+			"%" PRIu64 " of %" PRIu64 " collectives have clocks that are not aligned.",
+			match->nr_clocks, match->nr_collectives);
 	}
 	if (nr_p2p_unknown) {
-		buf_printf(text,
-			"; of %" PRIu64 " sends and receives, %" PRIu64
-			" lack another side with the times of its kernel on a common clock",
-			match->nr_p2p, nr_p2p_unknown);
+		table_note(table,
+			"%" PRIu64 " of %" PRIu64 " sends and receives lack the other side, its "
+			"kernel time or a common clock.",
+			nr_p2p_unknown, match->nr_p2p);
 	}
 	if (match->nr_alone || match->nr_missing || match->nr_untimed || match->nr_clocks ||
 		nr_p2p_unknown) {
-		buf_text(text, ": their waiting is not known, and where no other is in a row, its "
-			       "bandwidths include it");
+		table_note(table, "Waiting is unknown for these operations; bandwidths of rows "
+				  "with no others "
+				  "include it.");
 	}
-}
-
-/* How to read figures of host collectives. */
-static void add_host(const struct nccl_ops *ops, struct buf *text)
-{
-	for (size_t i = 0; i < ops->nr_ops; i++) {
-		if (ops->ops[i].library) {
-			buf_text(text,
-				"; gloo's, MPI's and UCC's have no kernels: times are those of "
-				"calls, from when they are begun until they are done; sizes are "
-				"of the tensors that ranks give to them, unknown without "
-				"GPROF_TORCH=shapes; nothing tells their process groups and how "
-				"many ranks these have");
-			return;
-		}
-	}
-}
-
-/* Appends the sentences, each after "; ". Passes errors in the program to sanity_add, too. */
-static void add_notes(const struct nccl_ops *ops, const struct nccl_match *match, struct buf *text)
-{
-	add_host(ops, text);
-	add_match(match, text);
 }
 
 /* ---- rows ---- */
@@ -500,18 +485,21 @@ static bool has_group(const struct nccl_ops *ops)
 static const struct table_column columns[] = {
 	TABLE_COLUMN("name", "Operation", TABLE_TEXT),
 	TABLE_COLUMN("communicator", "Communicator", TABLE_TEXT),
-	TABLE_COLUMN("group", "Process group", TABLE_TEXT),
+	TABLE_COLUMN("group", "Process group", TABLE_TEXT,
+		.help = "process group of the framework, where it names one"),
 	TABLE_COLUMN("ranks", "Ranks", TABLE_COUNT),
 	SIZE_COLUMNS,
-	TABLE_COLUMN(
-		"waiting_ns", "Waiting", TABLE_TIME, .help = "until the last rank's kernel began"),
-	TABLE_COLUMN("waiting_pct", "Waiting % of kernels", TABLE_PERCENT),
-	TABLE_COLUMN("transfer_ns", "Transfer", TABLE_TIME, .help = "from then to the end"),
+	TABLE_COLUMN("waiting_ns", "Waiting", TABLE_TIME,
+		.help = "until the kernel of the last rank starts"),
+	TABLE_COLUMN("waiting_pct", "Waiting % of kernels", TABLE_PERCENT,
+		.help = "waiting, as a share of the kernels' time"),
+	TABLE_COLUMN("transfer_ns", "Transfer", TABLE_TIME,
+		.help = "from the start of the last kernel to the end"),
 	RATE_COLUMNS,
 	TABLE_COLUMN("late_rank", "Late rank", TABLE_COUNT,
-		.help = "rank of the communicator for which the others waited longest"),
+		.help = "rank of the communicator that the others waited for longest"),
 	TABLE_COLUMN("late_pct", "Late % of ops", TABLE_PERCENT,
-		.help = "operations to which it came last"),
+		.help = "share of the operations in which it came last"),
 	TABLE_COLUMN("late_wait_ns", "Waited for it", TABLE_TIME,
 		.help = "time that the others waited for it"),
 };
@@ -521,13 +509,11 @@ static void fill_table(void *state, struct table *table)
 	struct communication_view *view = state;
 	struct nccl_ops *ops = &view->ops;
 	struct nccl_match match;
-	struct buf text = {0};
 
 	table->columns[GROUP].is_wide_only = !has_group(ops);
 	nccl_match(ops, &match);
-	add_notes(ops, &match, &text);
-	job_clock_print_fit(view->input.processes, view->input.nr_processes, "; ", &text);
-	buf_char(&text, 0);
+	add_notes(&match, table);
+	view_note_fit(table, view->input.processes, view->input.nr_processes);
 	if (ops->nr_ops) {
 		qsort(ops->ops, ops->nr_ops, sizeof(*ops->ops), by_kind);
 	}
@@ -540,15 +526,7 @@ static void fill_table(void *state, struct table *table)
 		fill(&ops->ops[at], nr, table_add_row(table));
 	}
 	table_sort(table, "time");
-	table_note(table,
-		"sums over ranks; kernels joined to their calls by ids; waiting: until the last "
-		"rank's kernel began; bandwidths as nccl-tests has them, from then to the end; "
-		"late "
-		"rank: of the communicator, for which the others waited longest; sends and "
-		"receives wait for their other sides%s",
-		text.bytes);
 	view_note_ranks(table, view->input.processes, view->input.nr_processes);
-	buf_fini(&text);
 }
 
 static void fini(void *state)
@@ -564,12 +542,17 @@ static const struct scan_want wants[] = {
 
 VIEW(communication, 150) = {
 	.name = "communication",
-	.help = "calls of NCCL, gloo, MPI and UCC by communicator: sizes, bandwidths, waiting and "
-		"late "
-		"ranks",
+	.help = "NCCL, gloo, MPI and UCC operations by communicator: sizes, bandwidths, waiting "
+		"and late ranks",
+	.about = "Times are sums over the kernels of all ranks, joined to their calls by "
+		 "correlation ID. A rank waits until the kernel of the last rank starts; the "
+		 "transfer lasts from then to the end. Sends and receives wait for their other "
+		 "side. gloo, MPI and UCC run no kernels: their times are those of the calls, "
+		 "their sizes those of the tensors (with GPROF_TORCH=shapes), and their process "
+		 "groups and ranks are not recorded.",
 	.is_default = true,
 	.is_empty_hidden = true,
-	.title = "Communication calls",
+	.title = "Communication operations",
 	VIEW_COLUMNS(columns),
 	VIEW_KEYED_STATE(struct communication_view, merged),
 	.merge = {.title = "NCCL operations",

@@ -261,7 +261,7 @@ static void get_sums(const void *state, uint64_t (*sums)[VIEW_MERGE_SUMS])
 
 static void fill_keys(uint32_t kind, uint32_t name, struct table_cell *cells)
 {
-	table_set_string(&cells[0], kind & COPY_IS_HOST_CALL ? "host calls" : "device records");
+	table_set_string(&cells[0], kind & COPY_IS_HOST_CALL ? "host calls" : "GPU activities");
 	table_set_string(&cells[1], copy_async(kind));
 	table_set_integer(&cells[2], name);
 }
@@ -293,31 +293,31 @@ static void fill(
 		&cells[6], kind & COPY_IS_SET ? "" : api_memory_name(copy_source_of(kind)));
 	table_set_string(&cells[7], api_memory_name(copy_target_of(kind)));
 	table_set_string(&cells[8], copy_async(kind));
-	table_set_string(&cells[9], kind & COPY_IS_HOST_CALL ? "host calls" : "device records");
+	table_set_string(&cells[9], kind & COPY_IS_HOST_CALL ? "host calls" : "GPU activities");
 	table_set_integer(&cells[10], view->tally.rows[row].untimed);
 	table_set_integer(&cells[11], view->tally.rows[row].name);
 }
 
-#define COPY_COLUMNS                                                                      \
-	TABLE_COLUMN("total_bytes", "Size", TABLE_SIZE),                                  \
-		TABLE_COLUMN("bytes_per_s", "Rate", TABLE_RATE, .help = "size by time"),  \
-		TABLE_COLUMN("avg_bytes", "Avg size", TABLE_MEAN_SIZE),                   \
-		TABLE_COLUMN("min_bytes", "Min size", TABLE_SIZE, .is_wide_only = true),  \
-		TABLE_COLUMN("max_bytes", "Max size", TABLE_SIZE, .is_wide_only = true),  \
-		TABLE_COLUMN("direction", "Direction", TABLE_TEXT, .is_wide_only = true), \
-		TABLE_COLUMN("source", "From", TABLE_TEXT, .is_wide_only = true),         \
-		TABLE_COLUMN("target", "To", TABLE_TEXT, .is_wide_only = true),           \
-		TABLE_COLUMN("async", "Async", TABLE_TEXT,                                \
-			.help = "whether the call was asynchronous"),                     \
-		TABLE_COLUMN("recorded_by", "Seen by", TABLE_TEXT, .is_wide_only = true,  \
-			.help = "device records, or host calls where there are none"),    \
-		TABLE_COLUMN("untimed", "Untimed", TABLE_COUNT, .is_wide_only = true,     \
-			.help = "copies without a time"),                                 \
+#define COPY_COLUMNS                                                                             \
+	TABLE_COLUMN("total_bytes", "Size", TABLE_SIZE),                                         \
+		TABLE_COLUMN("bytes_per_s", "Rate", TABLE_RATE, .help = "size divided by time"), \
+		TABLE_COLUMN("avg_bytes", "Avg size", TABLE_MEAN_SIZE),                          \
+		TABLE_COLUMN("min_bytes", "Min size", TABLE_SIZE, .is_wide_only = true),         \
+		TABLE_COLUMN("max_bytes", "Max size", TABLE_SIZE, .is_wide_only = true),         \
+		TABLE_COLUMN("direction", "Direction", TABLE_TEXT, .is_wide_only = true),        \
+		TABLE_COLUMN("source", "From", TABLE_TEXT, .is_wide_only = true),                \
+		TABLE_COLUMN("target", "To", TABLE_TEXT, .is_wide_only = true),                  \
+		TABLE_COLUMN("async", "Async", TABLE_TEXT,                                       \
+			.help = "whether the call was asynchronous"),                            \
+		TABLE_COLUMN("recorded_by", "Recorded by", TABLE_TEXT, .is_wide_only = true,     \
+			.help = "GPU activities, or host calls where none were recorded"),       \
+		TABLE_COLUMN("untimed", "Untimed", TABLE_COUNT, .is_wide_only = true,            \
+			.help = "operations without a recorded time"),                           \
 		TABLE_COLUMN("name", "Operation", TABLE_NAME)
 static const struct table_column copy_columns[] = {
 	KEYED_STATS_COLUMNS("% of copy time"), COPY_COLUMNS};
 static const struct table_column set_columns[] = {
-	KEYED_STATS_COLUMNS("% of set time"), COPY_COLUMNS};
+	KEYED_STATS_COLUMNS("% of memset time"), COPY_COLUMNS};
 
 static void fill_table(void *state, struct table *table)
 {
@@ -330,7 +330,7 @@ static void fill_table(void *state, struct table *table)
 		fill(view, i, total_ns, table_add_row(table));
 	}
 	view_note_devices(table, &view->input,
-		view->has_host_calls ? "; rows marked host call are times of calls" : "");
+		view->has_host_calls ? "Rows marked 'host call' show the times of calls." : "");
 	keyed_stats_note(&view->tally, table);
 	table_sort(table, "total");
 }
@@ -344,7 +344,7 @@ static void fini(void *state)
 
 VIEW(memcpy, 280) = {
 	.name = "memcpy",
-	.help = "copies by direction and kind of memory, with sizes and rates",
+	.help = "memory copies by direction and kind of memory, with sizes and bandwidths",
 	.is_default = true,
 	.is_empty_hidden = true,
 	.title = "Memory copies",
@@ -359,10 +359,10 @@ VIEW(memcpy, 280) = {
 
 VIEW(memset, 290) = {
 	.name = "memset",
-	.help = "sets by kind of memory",
+	.help = "memsets by kind of memory",
 	.is_default = true,
 	.is_empty_hidden = true,
-	.title = "Memory sets",
+	.title = "Memsets",
 	VIEW_COLUMNS(set_columns),
 	VIEW_KEYED_STATE(struct copy_view, tally),
 	.merge = MERGE,

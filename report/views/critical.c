@@ -171,16 +171,15 @@ static void add_note(const struct critical_view *view, struct table *table)
 {
 	const struct critical_load *load = &view->load;
 
-	table_note(table,
-		"pieces that follow each other from the end of each of %llu step%s to its begin, "
-		"and so add up to their time",
-		(unsigned long long)load->nr_steps, load->nr_steps == 1 ? "" : "s");
+	table_note(table, "The path covers %llu step%s.", (unsigned long long)load->nr_steps,
+		load->nr_steps == 1 ? "" : "s");
 	if (load->nr_too_long) {
-		table_note(table, "%s; %llu steps have more than %u calls, operators or records",
-			table->note, (unsigned long long)load->nr_too_long, CRITICAL_MOST);
+		table_note(table,
+			"%llu steps with more than %u calls, operators or activities are excluded.",
+			(unsigned long long)load->nr_too_long, CRITICAL_MOST);
 	}
 	if (load->nr_lone) {
-		table_note(table, "%s; %llu records have no launch in the stream", table->note,
+		table_note(table, "%llu GPU activities have no recorded launch.",
 			(unsigned long long)load->nr_lone);
 	}
 }
@@ -188,7 +187,7 @@ static void add_note(const struct critical_view *view, struct table *table)
 static const struct table_column columns[] = {
 	TABLE_COLUMN("share_pct", "% of steps", TABLE_PERCENT), /* as keyed_stats_fill has them */
 	TABLE_COLUMN("total_ns", "Total", TABLE_TIME),
-	TABLE_COLUMN("segments", "Pieces", TABLE_COUNT, .help = "stretches of the path"),
+	TABLE_COLUMN("segments", "Segments", TABLE_COUNT, .help = "segments of the path"),
 	TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME),
 	TABLE_COLUMN("median_ns", "Med", TABLE_MEAN_TIME),
 	TABLE_COLUMN("p99_ns", "p99", TABLE_TIME, .is_wide_only = true),
@@ -197,7 +196,7 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("stddev_ns", "StdDev", TABLE_MEAN_TIME, .is_wide_only = true),
 	TABLE_COLUMN("kind", "Kind", TABLE_TEXT, .is_wide_only = true,
 		.help = "host, launch, stream or wait"),
-	TABLE_COLUMN("name", "On the path", TABLE_NAME, .help = "what the path runs through"),
+	TABLE_COLUMN("name", "Segment", TABLE_NAME, .help = "what the path runs through"),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -234,7 +233,11 @@ static void fini(void *state)
 
 VIEW(critical, 230) = {
 	.name = "critical-path",
-	.help = "what the length of steps was made of, through host, launches, streams, waits",
+	.help = "what the length of the steps depends on: operators, launches, GPU activities, "
+		"waits",
+	.about = "The critical path goes backwards from the end of each step to its start. Its "
+		 "segments follow each other without overlap, so they add up to the time of the "
+		 "steps.",
 	.is_empty_hidden = true,
 	.title = "Critical path",
 	VIEW_COLUMNS(columns),

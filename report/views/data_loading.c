@@ -185,19 +185,24 @@ static void add_rows(const struct data_loading_view *view, struct table *table)
 static const struct table_column columns[] = {
 	TABLE_COLUMN("pid", "PID", TABLE_ID),
 	TABLE_COLUMN("parent", "Loop", TABLE_ID, .help = "process ID of the training loop"),
-	TABLE_COLUMN("role", "Is", TABLE_TEXT, .help = "loop, worker or other"),
-	TABLE_COLUMN("worker", "Worker", TABLE_ID),
-	TABLE_COLUMN("span_ns", "Span", TABLE_TIME),
-	TABLE_COLUMN("cpu_ns", "CPU time", TABLE_TIME),
+	TABLE_COLUMN("role", "Role", TABLE_TEXT,
+		.help = "loop, loader worker, or another process that the loop started"),
+	TABLE_COLUMN("worker", "Worker", TABLE_ID,
+		.help = "number that PyTorch or Paddle gave the worker"),
+	TABLE_COLUMN("span_ns", "Span", TABLE_TIME, .help = "from the first event to the last"),
+	TABLE_COLUMN("cpu_ns", "CPU time", TABLE_TIME,
+		.help = "CPU time since the start of the process, from samples"),
 	TABLE_COLUMN("busy_pct", "% of span in operators", TABLE_PERCENT,
-		.help = "may exceed 100 with several threads"),
-	TABLE_COLUMN("operators_ns", "In operators", TABLE_TIME),
+		.help = "operators, as a share of the span; can exceed 100 with several threads"),
+	TABLE_COLUMN("operators_ns", "Operators", TABLE_TIME,
+		.help = "time in operators of all threads, without waits"),
 	TABLE_COLUMN("batches", "Batches", TABLE_COUNT),
-	TABLE_COLUMN("wait_ns", "Waited", TABLE_TIME, .help = "in __next__ of the loader"),
-	TABLE_COLUMN("wait_avg_ns", "Avg", TABLE_MEAN_TIME),
-	TABLE_COLUMN("wait_max_ns", "Max", TABLE_TIME),
-	TABLE_COLUMN("wait_min_ns", "Min", TABLE_TIME),
-	TABLE_COLUMN("wait_pct", "% of steps", TABLE_PERCENT),
+	TABLE_COLUMN("wait_ns", "Waiting", TABLE_TIME, .help = "time in __next__ of the loader"),
+	TABLE_COLUMN("wait_avg_ns", "Avg", TABLE_MEAN_TIME, .help = "mean wait for a batch"),
+	TABLE_COLUMN("wait_max_ns", "Max", TABLE_TIME, .help = "longest wait for a batch"),
+	TABLE_COLUMN("wait_min_ns", "Min", TABLE_TIME, .help = "shortest wait for a batch"),
+	TABLE_COLUMN("wait_pct", "% of steps", TABLE_PERCENT,
+		.help = "waiting, as a share of the steps"),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -205,13 +210,6 @@ static void fill_table(void *state, struct table *table)
 	struct data_loading_view *view = state;
 
 	add_rows(view, table);
-	table_note(table,
-		"worker: the number that PyTorch or Paddle gave it; others that the loop started "
-		"may be workers, too; waited: in the loader's __next__, with its work where there "
-		"are no workers; span: "
-		"from the first event to the last; CPU time: since the start, by samples; in "
-		"operators: without what is waited for, over all threads, so that it may be more "
-		"than the span");
 }
 
 static void fini(void *state)
@@ -223,8 +221,11 @@ static void fini(void *state)
 
 VIEW(data_loading, 420) = {
 	.name = "data-loading",
-	.help = "waiting for data, and the loader's workers",
-	.title = "Loading of data",
+	.help = "time spent waiting for data, and the data loader's workers",
+	.about = "Waiting is time in __next__ of the loader; without workers it includes the "
+		 "loading itself. Operator time adds up over all threads, without waits, so it can "
+		 "exceed the span. Other processes that the loop started may be workers, too.",
+	.title = "Data loading",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct data_loading_view),
 	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, on_batch, NULL},

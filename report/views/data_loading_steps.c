@@ -239,14 +239,14 @@ static bool is_held(const struct loop *loop, const struct loader_step *step)
 static const char *stage_of(const struct loop *loop, const struct loader_step *step)
 {
 	if (loop->is_inside && !loop->is_outside) {
-		return "the loop itself: no workers";
+		return "main process: no workers";
 	}
 	if (!loop->nr_workers) {
-		return "unknown: no two samples of a worker";
+		return "unknown: too few samples of the workers";
 	}
 	return is_above(step->worker_cpu_ns, step->duration_ns * loop->nr_workers, BUSY_PERCENT)
 		       ? "workers: all are busy"
-		       : "hand-over: workers wait, too (storage, queue, pinning)";
+		       : "hand-over: workers wait too (storage, queue, pinning)";
 }
 
 static void fill(const struct process *process, const struct loop *loop, size_t place,
@@ -282,20 +282,25 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("step", "Step", TABLE_ID),
 	TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME, TABLE_MEMBER(loader_step, duration_ns)),
 	TABLE_COLUMN("batches", "Batches", TABLE_COUNT, TABLE_MEMBER(loader_step, nr_batches)),
-	TABLE_COLUMN("ready", "Ready", TABLE_COUNT, .help = "batches that came within 1 ms",
+	TABLE_COLUMN("ready", "Ready", TABLE_COUNT, .help = "batches that arrived within 1 ms",
 		TABLE_MEMBER(loader_step, nr_ready)),
-	TABLE_COLUMN("wait_ns", "Waited", TABLE_TIME, TABLE_MEMBER(loader_step, wait_ns)),
-	TABLE_COLUMN("wait_pct", "% of step", TABLE_PERCENT),
-	TABLE_COLUMN("gpu_idle_ns", "GPU idle then", TABLE_TIME,
-		.help = "idle GPU time while the loop waited"),
-	TABLE_COLUMN("gpu_idle_pct", "% of GPUs' step", TABLE_PERCENT),
+	TABLE_COLUMN("wait_ns", "Waiting", TABLE_TIME,
+		.help = "time in which the loop waited for data",
+		TABLE_MEMBER(loader_step, wait_ns)),
+	TABLE_COLUMN(
+		"wait_pct", "% of step", TABLE_PERCENT, .help = "waiting, as a share of the step"),
+	TABLE_COLUMN("gpu_idle_ns", "GPU idle meanwhile", TABLE_TIME,
+		.help = "GPU idle time while the loop waited"),
+	TABLE_COLUMN("gpu_idle_pct", "% of step on GPUs", TABLE_PERCENT,
+		.help = "GPU idle time, as a share of the step on all GPUs of the process"),
 	TABLE_COLUMN("workers", "Workers", TABLE_COUNT),
 	TABLE_COLUMN("worker_cpu_ns", "Workers' CPU", TABLE_TIME,
 		.help = "CPU time of the workers, from samples"),
-	TABLE_COLUMN("worker_cpu_pct", "% of workers' step", TABLE_PERCENT),
-	TABLE_COLUMN("delayed", "Held back", TABLE_TEXT,
-		.help = "whether the loader held the step back"),
-	TABLE_COLUMN("stage", "By", TABLE_TEXT, .help = "what held it back"),
+	TABLE_COLUMN("worker_cpu_pct", "% of step in workers", TABLE_PERCENT,
+		.help = "CPU time of the workers, as a share of the step on all of them"),
+	TABLE_COLUMN(
+		"delayed", "Delayed", TABLE_TEXT, .help = "whether the loader delayed the step"),
+	TABLE_COLUMN("stage", "Cause", TABLE_TEXT, .help = "what delayed it"),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -315,13 +320,11 @@ static void fill_table(void *state, struct table *table)
 			}
 		}
 	}
-	table_note(table,
-		"%llu of %zu steps were held back: waits above %u %% of the step%s; ready: batches "
-		"that came within 1 ms; workers' CPU: by samples, spread evenly between two; how "
-		"long queues are is not recorded%s",
-		(unsigned long long)nr_held, table->nr_rows, HELD_PERCENT,
-		" in which the GPUs did nothing for as long, where that is known",
-		nr_cut ? "; GPU idle: of the longest gaps alone" : "");
+	table_note(table, "%llu of %zu steps were delayed.", (unsigned long long)nr_held,
+		table->nr_rows);
+	if (nr_cut) {
+		table_note(table, "GPU idle time covers only the longest gaps.");
+	}
 }
 
 static void fini(void *state)
@@ -338,9 +341,13 @@ static void fini(void *state)
 
 VIEW(data_loading_steps, 430) = {
 	.name = "data-loading-steps",
-	.help = "steps that the data loader held back, and where",
+	.help = "steps that the data loader delayed, and where",
+	.about = "A step counts as delayed if the loop waits for data for more than 5 % of the "
+		 "step, while the GPUs are idle for as long where that is known. The CPU time of "
+		 "workers comes from samples and is spread evenly between two of them. The length "
+		 "of the loader's queues is not recorded.",
 	.is_empty_hidden = true,
-	.title = "Loading of data by steps",
+	.title = "Data loading by step",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct data_loading_steps_view),
 	/* What a device did in a chosen step may have been launched in another one. */

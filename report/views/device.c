@@ -287,13 +287,17 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("copies", "Copies", TABLE_COUNT, TABLE_MEMBER(device_row, nr_copies)),
 	TABLE_COLUMN("memsets", "Memsets", TABLE_COUNT, TABLE_MEMBER(device_row, nr_sets)),
 	TABLE_COLUMN("untimed", "Untimed", TABLE_COUNT, .is_wide_only = true,
-		.help = "GPU activities without a time", TABLE_MEMBER(device_row, nr_untimed)),
-	TABLE_COLUMN("span_ns", "Span", TABLE_TIME, .help = "from the first begin to the last end"),
-	TABLE_COLUMN("busy_ns", "Busy", TABLE_TIME, .help = "union of kernels, copies and sets"),
-	TABLE_COLUMN("idle_ns", "Idle", TABLE_TIME, .help = "span without busy"),
+		.help = "GPU activities without a recorded time",
+		TABLE_MEMBER(device_row, nr_untimed)),
+	TABLE_COLUMN("span_ns", "Span", TABLE_TIME,
+		.help = "from the start of the first GPU activity to the end of the last"),
+	TABLE_COLUMN("busy_ns", "Busy", TABLE_TIME, .help = "union of kernels, copies and memsets"),
+	TABLE_COLUMN("idle_ns", "Idle", TABLE_TIME, .help = "span minus busy time"),
 	TABLE_COLUMN("busy_pct", "Busy % of span", TABLE_PERCENT),
-	TABLE_COLUMN("computation_ns", "Computation", TABLE_TIME, .is_wide_only = true),
-	TABLE_COLUMN("communication_ns", "Communication", TABLE_TIME, .is_wide_only = true),
+	TABLE_COLUMN("computation_ns", "Computation", TABLE_TIME, .is_wide_only = true,
+		.help = "union of the computing kernels"),
+	TABLE_COLUMN("communication_ns", "Communication", TABLE_TIME, .is_wide_only = true,
+		.help = "union of the communication kernels"),
 	TABLE_COLUMN("overlap_ns", "Overlap", TABLE_TIME, .is_wide_only = true,
 		.help = "computation and communication at once"),
 	TABLE_COLUMN("name", "Name", TABLE_NAME),
@@ -307,12 +311,8 @@ static void fill_table(void *state, struct table *table)
 		fill(&view->rows[i], table_add(table, &view->rows[i]));
 	}
 	if (view->nr_without_call) {
-		table_note(table,
-			"busy is the union of kernels, copies and sets; the work of %llu calls "
-			"has no API call in the stream",
+		table_note(table, "The GPU activities of %llu calls have no recorded API call.",
 			(unsigned long long)view->nr_without_call);
-	} else {
-		table_note(table, "busy is the union of kernels, copies and sets");
 	}
 }
 
@@ -335,7 +335,9 @@ static void fini(void *state)
 
 VIEW(device, 80) = {
 	.name = "device",
-	.help = "GPUs: how long each was busy and idle",
+	.help = "busy and idle time of each GPU",
+	.about = "Busy time is the union of kernels, copies and memsets; idle time is the rest of "
+		 "the span.",
 	.is_default = true,
 	.is_empty_hidden = true,
 	.title = "GPUs",

@@ -19,7 +19,6 @@
 struct distributed_view {
 	struct overlap overlap;
 	struct view_input input;
-	bool has_host; /* some process has what host_comm.h is about */
 };
 
 static void init(void *state)
@@ -33,7 +32,6 @@ static void begin(void *context, struct process *process)
 {
 	struct distributed_view *view = context;
 
-	view->has_host |= host_collective_is_in(process);
 	overlap_begin_host(&view->overlap, process);
 }
 
@@ -126,17 +124,20 @@ static void note_devices(const struct distributed_view *view, struct table *tabl
 static const struct table_column columns[] = {
 	VIEW_DEVICE_COLUMNS,
 	TABLE_COLUMN("step", "Step", TABLE_ID),
-	TABLE_COLUMN("time_ns", "Time", TABLE_TIME),
+	TABLE_COLUMN("time_ns", "Time", TABLE_TIME,
+		.help = "from the first GPU activity to the last, or the duration of the step"),
 	TABLE_COLUMN("computation_ns", "Computation", TABLE_TIME,
 		.help = "union of the computing kernels"),
 	TABLE_COLUMN("communication_ns", "Communication", TABLE_TIME,
-		.help = "union of the communication"),
-	TABLE_COLUMN("overlap_ns", "Overlap", TABLE_TIME, .help = "both at once"),
+		.help = "union of the communication kernels and calls"),
+	TABLE_COLUMN("overlap_ns", "Overlap", TABLE_TIME,
+		.help = "computation and communication at once"),
 	TABLE_COLUMN("computation_alone_ns", "Computation - overlap", TABLE_TIME,
 		.help = "computation without communication"),
 	TABLE_COLUMN("communication_alone_ns", "Communication - overlap", TABLE_TIME,
 		.help = "exposed communication"),
-	TABLE_COLUMN("other_ns", "Other", TABLE_TIME, .help = "neither"),
+	TABLE_COLUMN(
+		"other_ns", "Other", TABLE_TIME, .help = "neither computation nor communication"),
 	TABLE_COLUMN("communication_pct", "Communication % of time", TABLE_PERCENT),
 	TABLE_COLUMN("overlap_pct", "Overlap % of communication", TABLE_PERCENT),
 };
@@ -156,14 +157,7 @@ static void fill_table(void *state, struct table *table)
 				table_add_row(table));
 		}
 	}
-	table_note(
-		table, view->input.is_detailed
-			       ? "of each step that has an end, what ran in its time; unions"
-			       : "from the first record to the last; unions; --detail: by steps");
 	note_devices(view, table);
-	if (view->has_host) {
-		view_note_host(table);
-	}
 	view_note_ranks(table, view->input.processes, view->input.nr_processes);
 	view_note_clock(table, view->input.processes, view->input.nr_processes);
 }
@@ -177,9 +171,14 @@ static void fini(void *state)
 
 VIEW(distributed, 100) = {
 	.name = "distributed",
-	.help = "communication, computation and their overlap, by steps with --detail",
+	.help = "computation, communication and their overlap; by step with --detail",
+	.about = "Times are unions of intervals, from the first GPU activity of the process to the "
+		 "last. With --detail, each row is a step that has an end, with what ran during "
+		 "it. Operations of gloo, MPI and UCC count as communication of all GPUs of their "
+		 "process. A process without GPU activities has a row for its host, where "
+		 "operators on any thread are the computation.",
 	.is_empty_hidden = true,
-	.title = "Communication and computation",
+	.title = "Computation and communication overlap",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct distributed_view),
 	/* What ran in the time of a chosen step may have been launched in another one. */

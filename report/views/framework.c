@@ -297,33 +297,38 @@ static void add_rows(const struct framework_view *view, struct table *table, uin
 static void add_note(const struct framework_view *view, struct table *table)
 {
 	view_note_devices(table, &view->input, "");
-	table_note(table,
-		"total is CPU and GPU time, which may pass at once; of CPU and GPU %% of it, ratio "
-		"in %% of events that lie in no other one%s%s%s%s%s",
-		view->rows.input.is_per_thread ? " of the thread" : "",
-		view->compute.nr ? ""
-				 : "; no stages of operators were recorded, so what of it is "
-				   "computation is unknown",
-		view->nr_lone_copies ? "; copies without a call of their own are left out" : "",
-		table->note ? "; " : "", table->note ? table->note : "");
+	if (!view->compute.nr) {
+		table_note(table, "No stages of operators were recorded; computation is unknown.");
+	}
+	if (view->nr_lone_copies) {
+		table_note(table, "Copies without a recorded call are excluded.");
+	}
 }
 
 static const struct table_column columns[] = {
 	[SECTION] = TABLE_COLUMN("section", "Section", TABLE_TEXT, .is_wide_only = true),
-	[LEVEL] = TABLE_COLUMN("level", "Level", TABLE_ID,
-		.is_wide_only = true), /* the row lies in the last lower one */
+	[LEVEL] = TABLE_COLUMN("level", "Level", TABLE_ID, .is_wide_only = true,
+		.help = "depth; the row lies in the last row above with a lower level"), /* the row
+											    lies in
+											    the last
+											    lower
+											    one */
 	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID, .is_wide_only = true),
 	[THREAD] = TABLE_COLUMN("thread", "Thread", TABLE_ID, .is_wide_only = true),
 	[CALLS] = TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(event_row, both.nr)),
-	[TOTAL] = TABLE_COLUMN("total_ns", "Total", TABLE_TIME, TABLE_MEMBER(event_row, both.sum)),
+	[TOTAL] = TABLE_COLUMN("total_ns", "Total", TABLE_TIME, .help = "CPU time plus GPU time",
+		TABLE_MEMBER(event_row, both.sum)),
 	[CPU] = TABLE_COLUMN("cpu_ns", "CPU time", TABLE_TIME, TABLE_MEMBER(event_row, cpu.sum)),
-	[CPU_RATIO] = TABLE_COLUMN("cpu_pct", "CPU %", TABLE_PERCENT),
+	[CPU_RATIO] = TABLE_COLUMN(
+		"cpu_pct", "CPU %", TABLE_PERCENT, .help = "CPU time, as a share of the total"),
 	[GPU] = TABLE_COLUMN("gpu_ns", "GPU time", TABLE_TIME),
-	[GPU_RATIO] = TABLE_COLUMN("gpu_pct", "GPU %", TABLE_PERCENT),
+	[GPU_RATIO] = TABLE_COLUMN(
+		"gpu_pct", "GPU %", TABLE_PERCENT, .help = "GPU time, as a share of the total"),
 	[MIN] = TABLE_COLUMN("min_ns", "Min", TABLE_TIME, TABLE_MEMBER(event_row, both.min)),
 	[MAX] = TABLE_COLUMN("max_ns", "Max", TABLE_TIME, TABLE_MEMBER(event_row, both.max)),
 	[AVG] = TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME),
-	[RATIO] = TABLE_COLUMN("ratio_pct", "Ratio %", TABLE_PERCENT),
+	[RATIO] = TABLE_COLUMN("ratio_pct", "Ratio %", TABLE_PERCENT,
+		.help = "total, as a share of the outermost events"),
 	[NAME] = TABLE_COLUMN("name", "Event", TABLE_TEXT),
 };
 
@@ -347,8 +352,10 @@ static void fini(void *state)
 
 VIEW(framework, 60) = {
 	.name = "framework",
-	.help = "computation and overhead of the framework, copies, operators in operators",
-	.title = "Framework",
+	.help = "computation and overhead of the framework, copies, and operators inside operators",
+	.about = "Total is CPU time plus GPU time, which can pass at once. Ratio is a share of the "
+		 "events that lie in no other event (with --per-thread, of those of the thread).",
+	.title = "Framework overhead",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct framework_view),
 	.ops = {.begin = begin, .op = on_op, .record = on_record, .end = end},

@@ -46,23 +46,27 @@ static const struct table_column columns[NR_COLUMNS] = {
 	[DEVICE] = TABLE_COLUMN("device", "Device", TABLE_ID),
 	[CONTEXT] = TABLE_COLUMN("context", "Context", TABLE_ID, .is_wide_only = true),
 	[STREAM] = TABLE_COLUMN("stream", "Stream", TABLE_ID),
-	[CORRELATION] = TABLE_COLUMN("correlation", "Correlation", TABLE_ID, .is_wide_only = true),
+	[CORRELATION] = TABLE_COLUMN("correlation", "Correlation", TABLE_ID, .is_wide_only = true,
+		.help = "correlation ID, which the launching call shares"),
 	[STEP] = TABLE_COLUMN("step", "Step", TABLE_ID),
 	[GRID] = TABLE_COLUMN("grid", "Grid", TABLE_TEXT),
 	[BLOCK] = TABLE_COLUMN("block", "Block", TABLE_TEXT),
-	[REGISTERS] = TABLE_COLUMN("registers", "Regs", TABLE_COUNT, .is_wide_only = true),
-	[STATIC_SHARED] = TABLE_COLUMN(
-		"static_shared_bytes", "Static shared", TABLE_SIZE, .is_wide_only = true),
-	[DYNAMIC_SHARED] = TABLE_COLUMN(
-		"dynamic_shared_bytes", "Dynamic shared", TABLE_SIZE, .is_wide_only = true),
+	[REGISTERS] = TABLE_COLUMN("registers", "Regs", TABLE_COUNT, .is_wide_only = true,
+		.help = "registers per thread"),
+	[STATIC_SHARED] = TABLE_COLUMN("static_shared_bytes", "Static shared", TABLE_SIZE,
+		.is_wide_only = true, .help = "shared memory per block, static"),
+	[DYNAMIC_SHARED] = TABLE_COLUMN("dynamic_shared_bytes", "Dynamic shared", TABLE_SIZE,
+		.is_wide_only = true, .help = "shared memory per block, dynamic"),
 	[BYTES] = TABLE_COLUMN("bytes", "Size", TABLE_SIZE),
 	[RATE] = TABLE_COLUMN("bytes_per_s", "Rate", TABLE_RATE),
 	[SOURCE] = TABLE_COLUMN("source", "From", TABLE_TEXT, .is_wide_only = true),
 	[TARGET] = TABLE_COLUMN("target", "To", TABLE_TEXT, .is_wide_only = true),
 	[QUEUE] = TABLE_COLUMN("queue_ns", "Queue", TABLE_TIME,
-		.help = "from the end of the call to the begin of the activity"),
-	[CALL] = TABLE_COLUMN("call", "Call", TABLE_NAME, .is_wide_only = true),
-	[OPERATOR] = TABLE_COLUMN("operator", "Operator", TABLE_NAME),
+		.help = "from the end of the call to the start of the activity"),
+	[CALL] = TABLE_COLUMN(
+		"call", "Call", TABLE_NAME, .is_wide_only = true, .help = "call that launched it"),
+	[OPERATOR] = TABLE_COLUMN(
+		"operator", "Operator", TABLE_NAME, .help = "innermost operator around the call"),
 	[NAME] = TABLE_COLUMN("name", "Name", TABLE_NAME),
 };
 
@@ -170,20 +174,20 @@ static void fill_table(void *state, struct table *table)
 	trace_fill(trace, table, fill);
 	view_note_devices(table, &view->input, "");
 	if (nr_untimed) {
-		view_note_more(
-			table, "%llu are not timed and come last", (unsigned long long)nr_untimed);
+		table_note(table, "%llu GPU activities have no times and stand last.",
+			(unsigned long long)nr_untimed);
 	}
 	if (nr_without_call) {
-		view_note_more(table, "the call of %llu is not recorded",
+		table_note(table, "The calls of %llu GPU activities are not recorded.",
 			(unsigned long long)nr_without_call);
 	}
 }
 
 VIEW(gpu_trace, 510) = {
 	.name = "gpu-trace",
-	.help = "every kernel, copy and set by its begin, with its call",
+	.help = "every kernel, copy and memset in order of start time, with its launch",
 	.is_asked_only = true,
-	.title = "Device work, one by one",
+	.title = "GPU activity trace",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct trace_view),
 	.ops = {.begin = trace_view_begin, .record = on_record},

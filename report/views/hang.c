@@ -159,7 +159,7 @@ static void fill_began(const struct stall_row *row, struct table_cell *cells)
 	table_set_string(&cells[WHAT], "hang");
 	table_set_string(&cells[WHERE], where);
 	set_name(&cells[NAME], row->text);
-	table_set_string(&cells[STATE], row->ended ? "went on" : "did not go on");
+	table_set_string(&cells[STATE], row->ended ? "resumed" : "not resumed");
 }
 
 static void fill_thread(const struct stall_row *row, struct table_cell *cells)
@@ -171,7 +171,7 @@ static void fill_thread(const struct stall_row *row, struct table_cell *cells)
 	} else {
 		snprintf(where, sizeof(where), "other threads");
 	}
-	table_set_string(&cells[WHAT], row->is_open ? "in"
+	table_set_string(&cells[WHAT], row->is_open ? "in call"
 				       : row->name  ? "returned from"
 						    : "no call");
 	table_set_string(&cells[WHERE], where);
@@ -207,7 +207,7 @@ static void fill_finished(const struct stall_row *row, struct table_cell *cells)
 
 	snprintf(where, sizeof(where), "GPU %d, context %d, stream %d", (int)place.device,
 		(int)place.context, (int)place.stream);
-	table_set_string(&cells[WHAT], "ended last");
+	table_set_string(&cells[WHAT], "finished last");
 	table_set_string(&cells[WHERE], where);
 	set_name(&cells[NAME],
 		row->shape ? process_shape_name(row->process, row->shape) : row->name);
@@ -282,9 +282,9 @@ static void fill_collective(
 	table_set_integer(&cells[NAME], string_pool_intern(operation, strlen(operation)));
 	table_set_integer(&cells[NUMBER], row->sequence);
 	table_set_integer(&cells[BYTES], row->bytes);
-	table_set_string(&cells[STATE], !has_ended		? "not known to have ended"
-					: op->end_ns <= tick_ns ? "had ended"
-								: "ended later");
+	table_set_string(&cells[STATE], !has_ended		? "no end recorded"
+					: op->end_ns <= tick_ns ? "finished"
+								: "finished later");
 }
 
 /* From then to the look; of the hang itself to its end. */
@@ -345,14 +345,16 @@ static uint8_t level_of(const struct stall_row *row)
 static const struct table_column columns[] = {
 	TABLE_COLUMN("pid", "PID", TABLE_ID),
 	TABLE_COLUMN("rank", "Rank", TABLE_ID),
-	TABLE_COLUMN("hang", "Hang", TABLE_ID),
-	TABLE_COLUMN("what", "What", TABLE_TEXT),
+	TABLE_COLUMN("hang", "Hang", TABLE_ID, .help = "number of the hang in its process"),
+	TABLE_COLUMN("what", "Item", TABLE_TEXT, .help = "what the row describes"),
 	TABLE_COLUMN("where", "Where", TABLE_TEXT),
-	TABLE_COLUMN("name", "Name", TABLE_NAME),
 	TABLE_COLUMN(
-		"duration_ns", "For", TABLE_TIME, .help = "until it went on, or until the look"),
-	TABLE_COLUMN(
-		"number", "Number", TABLE_COUNT, .help = "of the operation in its communicator"),
+		"name", "Name", TABLE_NAME, .help = "call, Python function, kernel or operation"),
+	TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME,
+		.help = "of a hang, until the process resumed; of other rows, until the watchdog "
+			"looked"),
+	TABLE_COLUMN("number", "Number", TABLE_COUNT,
+		.help = "number of the operation in its communicator"),
 	TABLE_COLUMN("bytes", "Size", TABLE_SIZE),
 	TABLE_COLUMN("state", "State", TABLE_TEXT),
 	TABLE_COLUMN("correlation", "Correlation", TABLE_ID, .is_wide_only = true),
@@ -367,13 +369,6 @@ static void fill_table(void *state, struct table *table)
 		fill(view, &view->rows[i], table_add_row(table));
 		table_set_level(table, level_of(&view->rows[i]));
 	}
-	table_note(table,
-		"of processes recorded with GPROF_HANG_TIMEOUT_S: where each thread was (Python: "
-		"its "
-		"functions, the innermost first) and what was launched, had ended and was asked of "
-		"NCCL last, as of the look; for: "
-		"of a hang until it was seen to go on, of others until the look; the "
-		"begin and end of a hang are known to GPROF_FLUSH_MS");
 }
 
 static const struct scan_want wants[] = {
@@ -383,7 +378,11 @@ static const struct scan_want wants[] = {
 
 VIEW(hang, 160) = {
 	.name = "hang",
-	.help = "where processes stood that did not go on (GPROF_HANG_TIMEOUT_S)",
+	.help = "where hung processes were blocked (needs GPROF_HANG_TIMEOUT_S)",
+	.about = "For each hang: where every thread was when the watchdog looked (Python functions "
+		 "innermost first), the last launch and the last finished activity of each stream, "
+		 "and the last collective of each communicator. Starts and ends of hangs are exact "
+		 "to GPROF_FLUSH_MS.",
 	.is_default = true,
 	.is_empty_hidden = true,
 	.title = "Hangs",

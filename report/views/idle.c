@@ -97,8 +97,8 @@ static void fill(struct idle_view *view, size_t row, const double *total_ns, str
 
 static const struct table_column columns[] = {
 	VIEW_DEVICE_COLUMNS,
-	TABLE_COLUMN(
-		"share_pct", "% of idle time", TABLE_PERCENT), /* as keyed_stats_fill has them */
+	TABLE_COLUMN("share_pct", "% of idle time", TABLE_PERCENT,
+		.help = "share of the idle time of the GPU"), /* as keyed_stats_fill has them */
 	TABLE_COLUMN("total_ns", "Total", TABLE_TIME),
 	TABLE_COLUMN("gaps", "Gaps", TABLE_COUNT),
 	TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME),
@@ -108,11 +108,10 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("max_ns", "Max", TABLE_TIME),
 	TABLE_COLUMN("stddev_ns", "StdDev", TABLE_MEAN_TIME, .is_wide_only = true),
 	TABLE_COLUMN("before_call_ns", "Before the call", TABLE_TIME,
-		.help = "of these gaps, the time before the launching call"),
+		.help = "time in these gaps before the launching call"),
 	TABLE_COLUMN("cause", "Cause", TABLE_TEXT,
-		.help = "host: launched in the gap; launch: before it; dependency: held up longer "
-			"than a "
-			"launch takes"),
+		.help = "host: launched within the gap; launch: launched before it; dependency: "
+			"waited longer than a launch takes"),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -129,12 +128,6 @@ static void fill_table(void *state, struct table *table)
 	}
 	free(total_ns);
 	table_sort(table, "total");
-	table_note(table,
-		"gaps between kernels, copies and sets of all streams of a device, by the launch "
-		"of "
-		"what ends them; dependency: longer after its launch than before, and over %u us; "
-		"host: else, if launched in the gap; launch: else; before the call: of these gaps",
-		IDLE_LAUNCH_NS / 1000);
 	view_note_devices(table, &view->input, "");
 	keyed_stats_note(&view->tally, table);
 }
@@ -148,9 +141,13 @@ static void fini(void *state)
 
 VIEW(idle, 180) = {
 	.name = "idle",
-	.help = "why the GPUs were idle: host, launch, dependency",
+	.help = "GPU idle time by cause: host, launch, dependency",
+	.about = "A gap is a time in which no stream of the GPU runs a kernel, copy or memset. Its "
+		 "cause follows from the launch of the activity that ends it. Dependency: the "
+		 "activity waited longer after its launch than before, and more than 10 us. Host: "
+		 "else, if it was launched within the gap. Launch: else.",
 	.is_empty_hidden = true,
-	.title = "Why the GPUs were idle",
+	.title = "GPU idle time by cause",
 	VIEW_COLUMNS(columns),
 	VIEW_KEYED_STATE(struct idle_view, tally),
 	.scan = {idle_wants, IDLE_NR_WANTS, gpu_activities_needs, begin, on_batch, end},

@@ -317,19 +317,25 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN(
 		"start_ns", "Start", TABLE_TIME, .help = "after the first event of the process"),
 	TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
-	TABLE_COLUMN("cause", "Cause", TABLE_TEXT),
-	TABLE_COLUMN("before_call_ns", "Before the call", TABLE_TIME),
-	TABLE_COLUMN("activity", "Ended by", TABLE_NAME, .help = "activity that ends the gap"),
-	TABLE_COLUMN("call", "Call", TABLE_NAME, .is_wide_only = true),
-	TABLE_COLUMN("thread", "Thread", TABLE_ID, .is_wide_only = true),
-	TABLE_COLUMN("op", "Launched in", TABLE_NAME, .help = "operator around its launch"),
-	TABLE_COLUMN("host_op", "Host was in", TABLE_NAME,
+	TABLE_COLUMN("cause", "Cause", TABLE_TEXT,
+		.help = "host, launch or dependency, as in the view idle"),
+	TABLE_COLUMN("before_call_ns", "Before the call", TABLE_TIME,
+		.help = "time in the gap before the launching call"),
+	TABLE_COLUMN("activity", "Ended by", TABLE_NAME, .help = "GPU activity that ends the gap"),
+	TABLE_COLUMN(
+		"call", "Call", TABLE_NAME, .is_wide_only = true, .help = "call that launched it"),
+	TABLE_COLUMN("thread", "Thread", TABLE_ID, .is_wide_only = true,
+		.help = "thread that launched it"),
+	TABLE_COLUMN("op", "Launched in", TABLE_NAME, .help = "operator around the launch"),
+	TABLE_COLUMN("host_op", "Host operator", TABLE_NAME,
 		.help = "operator in which the launching thread spent most of the gap"),
-	TABLE_COLUMN("host_op_ns", "For", TABLE_TIME),
-	TABLE_COLUMN("host_call", "And in call", TABLE_NAME,
+	TABLE_COLUMN("host_op_ns", "Operator time", TABLE_TIME,
+		.help = "time of the gap in this operator"),
+	TABLE_COLUMN("host_call", "Host call", TABLE_NAME,
 		.help = "call in which it spent most of the gap"),
-	TABLE_COLUMN("host_call_ns", "For", TABLE_TIME),
-	TABLE_COLUMN("py_stack", "Python", TABLE_NAME, .is_wide_only = true,
+	TABLE_COLUMN(
+		"host_call_ns", "Call time", TABLE_TIME, .help = "time of the gap in this call"),
+	TABLE_COLUMN("py_stack", "Python stack", TABLE_NAME, .is_wide_only = true,
 		.help = "Python stack of the launch"),
 };
 
@@ -341,11 +347,7 @@ static void fill_table(void *state, struct table *table)
 		fill(&view->rows[i], table_add_row(table));
 	}
 	table_sort(table, "duration");
-	table_note(table,
-		"the %u longest of each process; start: after its first event; what the launching "
-		"thread did before the call: the operator (without those in it) and the call that "
-		"took most of it",
-		NR_GAPS);
+	table_note(table, "The table has at most the %u longest gaps of each process.", NR_GAPS);
 	view_note_devices(table, &view->input, "");
 }
 
@@ -358,9 +360,12 @@ static void fini(void *state)
 
 VIEW(idle_gaps, 190) = {
 	.name = "idle-gaps",
-	.help = "the longest idle times of the GPUs, and what the host did meanwhile",
+	.help = "the longest idle gaps of the GPUs, and what the host did meanwhile",
+	.about = "The last columns show what the launching thread did before the call that ended "
+		 "the gap: the operator (without operators inside it) and the call that took most "
+		 "of that time.",
 	.is_empty_hidden = true,
-	.title = "Longest idle times of the GPUs",
+	.title = "Longest GPU idle gaps",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct idle_gaps_view),
 	.scan = {idle_wants, IDLE_NR_WANTS, gpu_activities_needs, begin_scan, on_batch, end_scan},

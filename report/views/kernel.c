@@ -270,15 +270,15 @@ static void fill_use(const struct kernel_view *view, size_t row, struct table_ce
 static const struct table_column columns[NR_COLUMNS] = {
 	KEYED_STATS_COLUMNS("% of kernel time"),
 	[UNTIMED] = TABLE_COLUMN("untimed", "Untimed", TABLE_COUNT, .is_wide_only = true,
-		.help = "launches without a time", TABLE_MEMBER(keyed_stats_row, untimed)),
+		.help = "launches without a recorded time", TABLE_MEMBER(keyed_stats_row, untimed)),
 	[BLOCKS] = TABLE_COLUMN("blocks_per_sm", "Blocks per SM", TABLE_NUMBER,
 		.is_wide_only = true, .help = "mean blocks of the grid per multiprocessor"),
-	[OCCUPANCY] = TABLE_COLUMN("occupancy_pct", "Occupancy %", TABLE_PERCENT,
-		.help = "theoretical occupancy, mean over time"),
+	[OCCUPANCY] = TABLE_COLUMN("occupancy_pct", "Theor. occupancy %", TABLE_PERCENT,
+		.help = "theoretical occupancy, mean weighted by time"),
 	[LIMIT] = TABLE_COLUMN("limit", "Limit", TABLE_NAME, .is_wide_only = true,
-		.help = "what keeps more warps out"),
+		.help = "what limits the occupancy"),
 	[TENSOR] = TABLE_COLUMN("tensor_cores", "Tensor cores", TABLE_TEXT, .is_wide_only = true,
-		.help = "whether the name is that of a kernel for tensor cores"),
+		.help = "whether the name is that of a tensor core kernel"),
 	[NAME] = TABLE_COLUMN("name", "Kernel", TABLE_NAME, TABLE_MEMBER(keyed_stats_row, name)),
 };
 
@@ -300,7 +300,7 @@ static void fill_kernels(const struct kernel_view *view, struct table *table)
 /* Where no process has device records. */
 static const struct table_column launch_columns[] = {
 	KEYED_STATS_COLUMNS("% of launch time"),
-	TABLE_COLUMN("name", "Kernel (times of the host's launch calls)", TABLE_NAME,
+	TABLE_COLUMN("name", "Kernel (times of launch calls)", TABLE_NAME,
 		TABLE_MEMBER(keyed_stats_row, name)),
 };
 
@@ -328,13 +328,14 @@ static void fill_table(void *state, struct table *table)
 		fill_kernels(view, table);
 	}
 	view_note_devices(table, &view->input,
-		is_host && table->nr_rows ? "; these are host times of launches" : "");
+		is_host && table->nr_rows ? "Times are those of the launch calls on the host."
+					  : "");
 	keyed_stats_note(is_host ? &view->launches : &view->kernels, table);
 	if (!is_host && view->nr_means) {
-		view_note_more(table,
-			"occupancy: of the warps that a device holds, those that fit%s",
-			view->is_mixed ? " (unknown where a process used devices that differ)"
-				       : "");
+		if (view->is_mixed) {
+			table_note(
+				table, "Occupancy is unknown where a process used different GPUs.");
+		}
 	}
 	table_sort(table, "total");
 }
@@ -353,6 +354,9 @@ static void fini(void *state)
 VIEW(kernel, 240) = {
 	.name = "kernel",
 	.help = "kernels by name",
+	.about = "Occupancy is theoretical: the warps that fit on a multiprocessor with the launch "
+		 "configuration of the kernel, as a share of the most that it holds; a mean "
+		 "weighted by time.",
 	.is_default = true,
 	.title = "Kernels",
 	VIEW_COLUMNS(columns),

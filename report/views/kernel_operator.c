@@ -206,21 +206,23 @@ static const struct table_column columns[] = {
 	[MAX] = TABLE_COLUMN("max_ns", "Max", TABLE_TIME, .is_wide_only = true),
 	[MIN] = TABLE_COLUMN("min_ns", "Min", TABLE_TIME, .is_wide_only = true),
 	[UNTIMED] = TABLE_COLUMN("untimed", "Untimed", TABLE_COUNT, .is_wide_only = true,
-		.help = "launches without a time", TABLE_MEMBER(row, untimed)),
+		.help = "launches without a recorded time", TABLE_MEMBER(row, untimed)),
 	[GRID] = TABLE_COLUMN("grid", "Grid", TABLE_TEXT),
 	[BLOCK] = TABLE_COLUMN("block", "Block", TABLE_TEXT),
-	[REGISTERS] =
-		TABLE_COLUMN("registers", "Registers a thread", TABLE_COUNT, .is_wide_only = true),
-	[SHARED] = TABLE_COLUMN("shared_bytes", "Shared memory", TABLE_SIZE, .is_wide_only = true),
-	[TENSOR] = TABLE_COLUMN("tensor_cores", "Tensor cores", TABLE_TEXT),
-	[ELIGIBLE] = TABLE_COLUMN("tensor_eligible", "Operator could use them", TABLE_TEXT,
-		.is_wide_only = true, .help = "whether the operator can use tensor cores"),
+	[REGISTERS] = TABLE_COLUMN(
+		"registers", "Registers per thread", TABLE_COUNT, .is_wide_only = true),
+	[SHARED] = TABLE_COLUMN("shared_bytes", "Shared memory", TABLE_SIZE, .is_wide_only = true,
+		.help = "shared memory per block"),
+	[TENSOR] = TABLE_COLUMN("tensor_cores", "Tensor cores", TABLE_TEXT,
+		.help = "whether the name is that of a tensor core kernel"),
+	[ELIGIBLE] = TABLE_COLUMN("tensor_eligible", "Tensor cores possible", TABLE_TEXT,
+		.is_wide_only = true, .help = "whether the operator could use tensor cores"),
 	[BLOCKS] = TABLE_COLUMN("blocks_per_sm", "Blocks per SM", TABLE_NUMBER,
 		.help = "mean blocks of the grid per multiprocessor"),
-	[OCCUPANCY] = TABLE_COLUMN(
-		"occupancy_pct", "Occupancy %", TABLE_PERCENT, .help = "theoretical occupancy"),
+	[OCCUPANCY] = TABLE_COLUMN("occupancy_pct", "Theor. occupancy %", TABLE_PERCENT,
+		.help = "theoretical occupancy"),
 	[LIMIT] = TABLE_COLUMN("limit", "Limit", TABLE_NAME,
-		.help = "what keeps more warps out; GRID: there are no more blocks"),
+		.help = "what limits the occupancy; GRID: the grid has no more blocks"),
 	[OPERATOR] = TABLE_COLUMN("operator", "Operator", TABLE_NAME,
 		.help = "innermost operator around the launch", TABLE_MEMBER(row, key.operator)),
 	[NAME] = TABLE_COLUMN("name", "Kernel", TABLE_NAME, TABLE_MEMBER(row, key.name)),
@@ -233,9 +235,6 @@ static void fill_table(void *state, struct table *table)
 	for (const struct row *row = view->rows; row; row = row->hh.next) {
 		fill(view, row, table_add(table, row));
 	}
-	table_note(table,
-		"occupancy: of the warps that a device holds, those that fit; limit: what "
-		"keeps more out (GRID: there are no more blocks)");
 	view_note_devices(table, &view->input, "");
 	table_sort(table, "total");
 }
@@ -249,8 +248,10 @@ static void fini(void *state)
 
 VIEW(kernel_operator, 250) = {
 	.name = "kernel-operator",
-	.help = "kernels by the operator and the launch",
-	.title = "Kernels by operator and launch",
+	.help = "kernels by operator and launch configuration",
+	.about = "Occupancy is theoretical: the warps that fit on a multiprocessor with this "
+		 "launch configuration, as a share of the most that it holds.",
+	.title = "Kernels by operator and launch configuration",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct kernel_operator_view),
 	.ops = {.begin = begin, .record = on_record},

@@ -145,12 +145,14 @@ static const struct table_column columns[] = {
 	KEYED_STATS_COLUMNS("% of delay"),
 	TABLE_COLUMN("call_avg_ns", "Call avg", TABLE_MEAN_TIME,
 		.help = "mean time of the launching call"),
-	TABLE_COLUMN("activity_avg_ns", "Work avg", TABLE_MEAN_TIME,
+	TABLE_COLUMN("activity_avg_ns", "Activity avg", TABLE_MEAN_TIME,
 		.help = "mean time of what it launched"),
-	TABLE_COLUMN("short", "Short", TABLE_COUNT, .help = "activities shorter than their call"),
-	TABLE_COLUMN("long_calls", "Long calls", TABLE_COUNT, .help = "calls over 50 us"),
-	TABLE_COLUMN("late", "Late", TABLE_COUNT, .help = "delays over 100 us"),
-	TABLE_COLUMN("name", "Launched", TABLE_NAME, TABLE_MEMBER(keyed_stats_row, name)),
+	TABLE_COLUMN("short", "Short", TABLE_COUNT,
+		.help = "activities that are shorter than their call"),
+	TABLE_COLUMN("long_calls", "Long calls", TABLE_COUNT, .help = "calls longer than 50 us"),
+	TABLE_COLUMN("late", "Late", TABLE_COUNT, .help = "delays longer than 100 us"),
+	TABLE_COLUMN("name", "Launched", TABLE_NAME, .help = "kernel, copy, memset or graph",
+		TABLE_MEMBER(keyed_stats_row, name)),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -164,14 +166,8 @@ static void fill_table(void *state, struct table *table)
 		add_row(view, i, total_ns, table);
 	}
 	table_sort(table, "total");
-	table_note(table,
-		"times of the delay, from the end of the call to the begin of the work; short: "
-		"work "
-		"shorter than its call; long calls: over %u us; late: delay over %u us; a graph "
-		"counts once",
-		LONG_CALL_NS / 1000, LONG_DELAY_NS / 1000);
 	if (view->nr_without_call) {
-		table_note(table, "%s; %llu records have no launch in the stream", table->note,
+		table_note(table, "%llu GPU activities have no recorded launch.",
 			(unsigned long long)view->nr_without_call);
 	}
 	view_note_devices(table, &view->input, "");
@@ -187,9 +183,12 @@ static void fini(void *state)
 
 VIEW(launch_latency, 200) = {
 	.name = "launch-latency",
-	.help = "delays from calls to their work; short work, long calls, late begins",
+	.help = "delays from launch calls to GPU activities; short activities, long calls, late "
+		"starts",
+	.about = "Times are delays from the end of the launching call to the start of the GPU "
+		 "activity. A CUDA graph counts once.",
 	.is_empty_hidden = true,
-	.title = "Launches",
+	.title = "Launch latency",
 	VIEW_COLUMNS(columns),
 	VIEW_KEYED_STATE(struct launch_latency_view, tally),
 	.ops = {.begin = begin, .record = on_record, .end = end},

@@ -69,7 +69,7 @@ static void add_damages(
 
 static const struct table_column losses_columns[] = {
 	TABLE_COLUMN("pid", "PID", TABLE_ID),
-	TABLE_COLUMN("count", "Events", TABLE_COUNT),
+	TABLE_COLUMN("count", "Events", TABLE_COUNT, .help = "events that are missing"),
 	TABLE_COLUMN("cause", "Cause", TABLE_TEXT),
 	TABLE_COLUMN("detail", "Detail", TABLE_TEXT),
 };
@@ -91,7 +91,7 @@ static void fill_losses(void *state, struct table *table)
 
 static const struct table_column notices_columns[] = {
 	TABLE_COLUMN("pid", "PID", TABLE_ID),
-	TABLE_COLUMN("code", "Code", TABLE_TEXT),
+	TABLE_COLUMN("code", "Code", TABLE_TEXT, .help = "error code, where a call failed"),
 	TABLE_COLUMN("cause", "Cause", TABLE_NAME),
 	TABLE_COLUMN("text", "What to do", TABLE_NAME),
 };
@@ -119,7 +119,7 @@ static void fill_notices(void *state, struct table *table)
 
 VIEW(losses, 490) = {
 	.name = "losses",
-	.help = "what is missing or damaged, by cause",
+	.help = "missing and damaged data, by cause",
 	.is_default = true,
 	.is_empty_hidden = true,
 	.title = "Missing data",

@@ -104,7 +104,7 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("gpu_max_ns", "GPU max", TABLE_TIME),
 	TABLE_COLUMN("gpu_min_ns", "GPU min", TABLE_TIME),
 	[BYTES] = TABLE_COLUMN("total_bytes", "Size", TABLE_SIZE),
-	[NAME] = TABLE_COLUMN("name", "Copy or set", TABLE_NAME, TABLE_MEMBER(event_row, key.name)),
+	[NAME] = TABLE_COLUMN("name", "Operation", TABLE_NAME, TABLE_MEMBER(event_row, key.name)),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -126,10 +126,9 @@ static void fill_table(void *state, struct table *table)
 			table_set_integer(&cells[BYTES], *bytes);
 		}
 	}
-	view_note_devices(table, &view->input, "; the view memcpy has what calls say");
+	view_note_devices(table, &view->input, "The view memcpy has the copies by their calls.");
 	if (view->nr_without_call) {
-		table_note(table, "%s%s%llu without a call in the stream have no time of the host",
-			table->note ? table->note : "", table->note ? "; " : "",
+		table_note(table, "%llu GPU activities have no recorded call, so no CPU time.",
 			(unsigned long long)view->nr_without_call);
 	}
 	table_sort(table, "gpu_total");
@@ -146,8 +145,10 @@ static void fini(void *state)
 
 VIEW(memops, 300) = {
 	.name = "memops",
-	.help = "copies and sets with their calls, synchronous and not",
-	.title = "Memory manipulation",
+	.help = "copies and memsets with their calls, synchronous and asynchronous",
+	.about = "CPU times are those of the calls, GPU times those of the copies and memsets that "
+		 "they launched.",
+	.title = "Memory operations",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct manipulation_view),
 	.ops = {.begin = begin, .op = on_op, .record = on_record},

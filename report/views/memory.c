@@ -85,22 +85,22 @@ static void add_title(struct buf *out, const struct memory_place *place)
 	ns = ns > place->process->first_ns ? ns - place->process->first_ns : 0;
 	memory_place_name(place, name);
 	if (!memory_timeline_has_totals(pool)) {
-		buf_printf(
-			out, "%s of %u: its allocator tells no totals", name, place->process->pid);
+		buf_printf(out, "%s of %u: the allocator does not report totals", name,
+			place->process->pid);
 		return;
 	}
 	buf_printf(out, "%s of %u: peak ", name, place->process->pid);
 	memory_timeline_add_bytes(out, pool->peak_bytes);
-	buf_printf(out, ", %.3f s after the first event", (double)ns / 1e9);
+	buf_printf(out, " at %.3f s", (double)ns / 1e9);
 	if (pool->peak_reserved_bytes) {
-		buf_text(out, ", ");
+		buf_text(out, " (");
 		memory_timeline_add_bytes(out, reserved);
-		buf_text(out, " reserved then (at most ");
-		memory_timeline_add_bytes(out, pool->peak_reserved_bytes);
-		buf_printf(out, "), %.1f %% of that free",
+		buf_printf(out, " reserved, %.1f %% of it free; at most ",
 			reserved > pool->peak_bytes
 				? 100.0 - 100.0 * (double)pool->peak_bytes / (double)reserved
 				: 0.0);
+		memory_timeline_add_bytes(out, pool->peak_reserved_bytes);
+		buf_text(out, " reserved)");
 	}
 	buf_text(out, ", ");
 	memory_timeline_add_bytes(out, pool->last_bytes);
@@ -128,27 +128,18 @@ static char *draw(const struct memory_view *view)
 	return out.bytes;
 }
 
-static void add_note(
+static void add_notes(
 	const struct memory_view *view, struct table *table, uint64_t nr_allocs, uint64_t nr_frees)
 {
-	struct buf note = {0};
-	bool has_peak = false;
-
-	for (size_t i = 0; i < view->scan.memory.nr_places; i++) {
-		has_peak |= memory_timeline_has_totals(&view->scan.memory.places[i].pool);
-	}
-	buf_printf(&note,
-		"%" PRIu64 " allocations, %" PRIu64
-		" frees; not freed: until the end of the recording%s",
-		nr_allocs, nr_frees,
-		has_peak ? "; in use at peak: of what was allocated in it" : "");
+	table_note(table, "The recording has %" PRIu64 " allocations and %" PRIu64 " frees.",
+		nr_allocs, nr_frees);
 	for (size_t i = 0; i < view->scan.memory.nr_places && i < MOST_IN_NOTE; i++) {
-		buf_text(&note, "; ");
+		struct buf note = {0};
+
 		add_title(&note, &view->scan.memory.places[i]);
+		table_note(table, "%.*s.", (int)note.nr_bytes, note.bytes);
+		buf_fini(&note);
 	}
-	buf_char(&note, '\0');
-	table_note(table, "%s", note.bytes);
-	buf_fini(&note);
 }
 
 static const struct table_column columns[] = {
@@ -160,11 +151,14 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("avg_bytes", "Avg", TABLE_MEAN_SIZE),
 	TABLE_COLUMN("max_bytes", "Max", TABLE_SIZE, TABLE_MEMBER(memory_row, allocs.max)),
 	TABLE_COLUMN("at_peak_bytes", "In use at peak", TABLE_SIZE,
-		.help = "in use when most memory was in use"),
-	TABLE_COLUMN("live", "Not freed", TABLE_COUNT, .help = "allocations that were never freed",
+		.help = "bytes that were in use when most memory was in use"),
+	TABLE_COLUMN("live", "Live at exit", TABLE_COUNT,
+		.help = "allocations still in use at the end of the recording",
 		TABLE_MEMBER(memory_row, nr_live)),
-	TABLE_COLUMN("live_bytes", "Not freed", TABLE_SIZE, TABLE_MEMBER(memory_row, live_bytes)),
-	TABLE_COLUMN("name", "By", TABLE_NAME, .help = "operator, or call, that allocated"),
+	TABLE_COLUMN("live_bytes", "Live at exit", TABLE_SIZE,
+		.help = "bytes still in use at the end of the recording",
+		TABLE_MEMBER(memory_row, live_bytes)),
+	TABLE_COLUMN("name", "Allocated by", TABLE_NAME, .help = "operator or call that allocated"),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -178,7 +172,7 @@ static void fill_table(void *state, struct table *table)
 		nr_frees += view->scan.memory.places[i].pool.nr_frees;
 	}
 	if (view->scan.memory.nr_places) {
-		add_note(view, table, nr_allocs, nr_frees);
+		add_notes(view, table, nr_allocs, nr_frees);
 		table->figure = draw(view);
 	} else {
 		table_note(table, MEMORY_SCAN_NONE);
@@ -193,8 +187,10 @@ static void fini(void *state)
 
 VIEW(memory, 370) = {
 	.name = "memory",
-	.help = "allocations by operator, peak, what was not freed, a curve",
-	.title = "Memory",
+	.help = "allocations by operator, peak use, and what is still allocated at exit",
+	.about = "The notes have the peak of each memory. What is in use at the peak counts by the "
+		 "operator that allocated it.",
+	.title = "Memory allocations",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct memory_view),
 	.scan = {memory_scan_wants, MEMORY_SCAN_NR_WANTS, memory_scan_needs, memory_scan_begin,

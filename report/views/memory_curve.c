@@ -150,9 +150,11 @@ static const struct table_column columns[] = {
 	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID),
 	[RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_wide_only = true),
 	[DEVICE] = TABLE_COLUMN("device", "Memory", TABLE_TEXT),
-	[TIME] = TABLE_COLUMN("time_ns", "Time", TABLE_TIME),
+	[TIME] = TABLE_COLUMN(
+		"time_ns", "Time", TABLE_TIME, .help = "after the first event of the process"),
 	[ALLOCATED] = TABLE_COLUMN("allocated_bytes", "In use", TABLE_SIZE),
-	[RESERVED] = TABLE_COLUMN("reserved_bytes", "Reserved", TABLE_SIZE),
+	[RESERVED] = TABLE_COLUMN("reserved_bytes", "Reserved", TABLE_SIZE,
+		.help = "what the allocator holds from the driver, where it reports that"),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -169,18 +171,12 @@ static void fill_table(void *state, struct table *table)
 			add_curve(table, place, &view->curves[i]);
 		}
 	}
-	if (table->nr_rows) {
-		table_note(table,
-			"time: after the first event of the process; of each of %u parts of its "
-			"time the moment with most in use, and the last; reserved: what the "
-			"allocator took from the driver, where it tells",
-			NR_PARTS);
-	} else if (!nr_untold) {
+	if (!table->nr_rows && !nr_untold) {
 		table_note(table, MEMORY_SCAN_NONE);
 	}
 	if (nr_untold) {
-		view_note_more(table, "not of %zu kind%s of memory, of which no totals are told",
-			nr_untold, nr_untold == 1 ? "" : "s");
+		table_note(table, "%zu kind%s of memory without reported totals %s excluded.",
+			nr_untold, nr_untold == 1 ? "" : "s", nr_untold == 1 ? "is" : "are");
 	}
 }
 
@@ -198,6 +194,8 @@ static void fini(void *state)
 VIEW(memory_curve, 380) = {
 	.name = "memory-curve",
 	.help = "memory in use and reserved over time",
+	.about = "Each process has up to 256 equal parts of time, and two rows for each part: the "
+		 "moment with the most memory in use, and the last one.",
 	.is_empty_hidden = true,
 	.title = "Memory over time",
 	VIEW_COLUMNS(columns),

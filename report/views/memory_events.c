@@ -101,10 +101,13 @@ static const struct table_column columns[] = {
 	[RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_wide_only = true),
 	[PLACE] = TABLE_COLUMN("place", "Memory", TABLE_TEXT),
 	[BYTES] = TABLE_COLUMN("bytes", "Size", TABLE_SIZE),
-	[ALLOCATION] = TABLE_COLUMN("allocation_ns", "Allocated", TABLE_TIME),
-	[RELEASE] = TABLE_COLUMN("release_ns", "Given back", TABLE_TIME, .help = "empty: not seen"),
+	[ALLOCATION] = TABLE_COLUMN("allocation_ns", "Allocated", TABLE_TIME,
+		.help = "after the first event of the process"),
+	[RELEASE] = TABLE_COLUMN("release_ns", "Freed", TABLE_TIME,
+		.help = "after the first event of the process; n/a: not recorded"),
 	[DURATION] = TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
-	[NAME] = TABLE_COLUMN("name", "By", TABLE_NAME),
+	[NAME] = TABLE_COLUMN(
+		"name", "Allocated by", TABLE_NAME, .help = "operator or call that allocated"),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -121,12 +124,9 @@ static void fill_table(void *state, struct table *table)
 		table_note(table, MEMORY_SCAN_NONE);
 		return;
 	}
-	table_note(table,
-		"times: after the first event of the process; none: not seen, as before or after "
-		"what is recorded, or chosen");
 	if (view->blocks.nr_all > nr) {
-		view_note_more(
-			table, "the %zu largest of %" PRIu64 " blocks", nr, view->blocks.nr_all);
+		table_note(table, "The table has the %zu largest of %" PRIu64 " allocations.", nr,
+			view->blocks.nr_all);
 	}
 	table_sort(table, "bytes");
 }
@@ -141,9 +141,11 @@ static void fini(void *state)
 
 VIEW(memory_events, 390) = {
 	.name = "memory-events",
-	.help = "the largest blocks of memory: who asked for each, when, and for how long",
+	.help = "the largest allocations: by which operator, when, and for how long",
+	.about = "Times count from the first event of the process. A time is n/a if it lies "
+		 "outside the recording or the selected steps.",
 	.is_empty_hidden = true,
-	.title = "Memory, block by block",
+	.title = "Largest allocations",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct events_view),
 	.scan = {memory_scan_wants, MEMORY_SCAN_NR_WANTS, memory_scan_needs, memory_scan_begin,

@@ -248,15 +248,15 @@ static size_t length_at(const struct nccl_op *ops, size_t nr_ops)
 static const struct table_column columns[] = {
 	TABLE_COLUMN("communicator", "Communicator", TABLE_TEXT),
 	TABLE_COLUMN("ranks", "Ranks", TABLE_COUNT),
-	TABLE_COLUMN(
-		"number", "Number", TABLE_COUNT, .help = "of the operation in its communicator"),
+	TABLE_COLUMN("number", "Number", TABLE_COUNT,
+		.help = "number of the operation in its communicator"),
 	TABLE_COLUMN("name", "Operation", TABLE_TEXT),
 	TABLE_COLUMN("bytes", "Size", TABLE_SIZE),
 	TABLE_COLUMN("arrived", "Called by ranks", TABLE_TEXT, .help = "ranks that called it"),
-	TABLE_COLUMN("absent", "Not called by", TABLE_TEXT, .help = "ranks that did not"),
-	TABLE_COLUMN("unknown", "Not recorded", TABLE_TEXT, .help = "ranks without a record"),
-	TABLE_COLUMN("unfinished", "Not known to have finished", TABLE_TEXT,
-		.help = "ranks that may still be in it"),
+	TABLE_COLUMN("absent", "Missing ranks", TABLE_TEXT, .help = "ranks that did not call it"),
+	TABLE_COLUMN("unknown", "Not recorded", TABLE_TEXT, .help = "ranks without a recording"),
+	TABLE_COLUMN("unfinished", "No end recorded", TABLE_TEXT,
+		.help = "ranks whose operation has no recorded end"),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -272,19 +272,19 @@ static void fill_table(void *state, struct table *table)
 		nr = length_at(&ops[at], nr_ops - at);
 		add_communicator(view, table, &ops[at], nr);
 	}
-	table_note(table, "of processes that still run or did not end well, as of their last "
-			  "events: the first collective of a communicator that not all ranks "
-			  "called, or the last if all did; ranks are those of the communicator; a "
-			  "call that did not return yet, or outside record windows, is none");
 }
 
 VIEW(missing_collectives, 170) = {
 	.name = "missing-collectives",
-	.help = "of a job that hangs or was killed: collectives that not all ranks called or "
-		"finished",
+	.help = "collectives that some ranks never called or finished, of a job that hangs or was "
+		"killed",
+	.about = "Covers processes that still run or did not end well, as of their last events. "
+		 "Each row is the first collective of a communicator that not all ranks called, or "
+		 "the last one if all did. Ranks are those of the communicator. A call that did "
+		 "not return yet, or outside record windows, is not recorded.",
 	.is_default = true,
 	.is_empty_hidden = true,
-	.title = "Collectives that not all ranks finished",
+	.title = "Missing collectives",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct missing_collectives_view),
 	.scan = {(const struct scan_want[]){{GPROF_TABLE_nccl, NCCL_OPS_MASK, 0}}, 1, NULL, NULL,

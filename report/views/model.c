@@ -135,12 +135,15 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME),
 	TABLE_COLUMN("max_ns", "Max", TABLE_TIME),
 	TABLE_COLUMN("min_ns", "Min", TABLE_TIME),
-	TABLE_COLUMN("ratio_pct", "% of steps", TABLE_PERCENT),
-	TABLE_COLUMN("gpu_total_ns", "GPU total", TABLE_TIME),
+	TABLE_COLUMN("ratio_pct", "% of steps", TABLE_PERCENT,
+		.help = "CPU total, as a share of the steps"),
+	TABLE_COLUMN("gpu_total_ns", "GPU total", TABLE_TIME,
+		.help = "sum of the GPU activities that the phase launched"),
 	TABLE_COLUMN("gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME),
 	TABLE_COLUMN("gpu_max_ns", "GPU max", TABLE_TIME),
 	TABLE_COLUMN("gpu_min_ns", "GPU min", TABLE_TIME),
-	TABLE_COLUMN("gpu_ratio_pct", "% of steps' GPU", TABLE_PERCENT),
+	TABLE_COLUMN("gpu_ratio_pct", "% of GPU total", TABLE_PERCENT,
+		.help = "GPU total, as a share of that of the steps"),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -160,18 +163,17 @@ static void fill_table(void *state, struct table *table)
 		add_row(table, model, phase_names[k], &model->phases[k], &model->gpu[k]);
 	}
 	add_others(table, model);
-	table_note(table, "%s%s%s%s",
-		model->has_steps ? "of steps whose begin and end are known"
-				 : "of the time from the first operator to the last",
-		model->has_gpu ? "; GPU time is the sum of all work that the phase launched, "
-				 "overlaps not merged"
-			       : "",
-		model->remark ? "; " : "", model->remark ? model->remark : "");
+	if (!model->has_steps) {
+		table_note(table, "There are no steps: shares are of the time of all operators.");
+	}
+	if (model->remark) {
+		table_note(table, "%s", model->remark);
+	}
 	if (model->without_steps) {
 		view_note_steps(table, model->without_steps);
 	}
 	if (model == &view->loops && view->others.nr_processes) {
-		table_note(table, "%s; %zu processes without a loop are left out", table->note,
+		table_note(table, "%zu processes without a training loop are excluded.",
 			view->others.nr_processes);
 	}
 }
@@ -179,9 +181,12 @@ static void fill_table(void *state, struct table *table)
 VIEW(model, 10) = {
 	.name = "model",
 	.help = "phases of the training loop: Dataloader, Forward, Backward ...",
+	.about = "Covers the steps whose start and end are known; without steps, the time from the "
+		 "first operator to the last. GPU time is the sum of the GPU activities that the "
+		 "phase launched; overlaps count twice.",
 	.is_default = true,
 	.is_empty_hidden = true,
-	.title = "Model",
+	.title = "Training phases",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct model_view),
 	.ops = {.end = end},

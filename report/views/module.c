@@ -217,7 +217,8 @@ static void add_rows(const struct module_view *view, struct row *const *rows, si
 }
 
 static const struct table_column columns[] = {
-	[SHARE] = TABLE_COLUMN("share_pct", "% of outermost", TABLE_PERCENT),
+	[SHARE] = TABLE_COLUMN("share_pct", "% of outermost", TABLE_PERCENT,
+		.help = "CPU total, as a share of the outermost modules"),
 	[TOTAL] = TABLE_COLUMN("total_ns", "CPU total", TABLE_TIME, TABLE_MEMBER(row, times.sum)),
 	[SELF] = TABLE_COLUMN("self_ns", "Self CPU", TABLE_TIME,
 		.help = "without modules inside it", TABLE_MEMBER(row, self_ns)),
@@ -249,10 +250,9 @@ static void fill_table(void *state, struct table *table)
 	for (size_t i = 0; i < nr && !rows[i]->parent; i++) {
 		all_ns += (double)rows[i]->times.sum;
 	}
-	table_note(table,
-		view->rows ? "their forward calls; self is without the modules in it%s"
-			   : "none were recorded; GPROF_PYTHON=modules does%s",
-		view->has_gpu && view->rows ? "; GPU: of what was launched in them" : "");
+	if (!view->rows) {
+		table_note(table, "No modules were recorded; set GPROF_PYTHON=modules.");
+	}
 	add_rows(view, rows, nr, 0, all_ns, table);
 	free(rows);
 }
@@ -266,7 +266,10 @@ static void fini(void *state)
 
 VIEW(module, 360) = {
 	.name = "module",
-	.help = "modules of PyTorch as they call each other",
+	.help = "forward calls of PyTorch modules, nested as they call each other",
+	.about =
+		"Rows are forward calls of modules. Self time excludes the modules inside. GPU "
+		"time is that of the GPU activities launched inside the module, whenever they ran.",
 	.is_default = true,
 	.is_empty_hidden = true,
 	.title = "Modules",

@@ -373,13 +373,15 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN(
 		"received_bytes", "Received", TABLE_SIZE, TABLE_MEMBER(expert_row, received_bytes)),
 	TABLE_COLUMN("received_pct", "Received % of mean", TABLE_PERCENT,
-		.help = "of the mean over the ranks of the communicator"),
+		.help = "received bytes, as a share of the mean over the ranks of the "
+			"communicator"),
 	TABLE_COLUMN("computation_ns", "Computation between", TABLE_TIME,
-		.help = "from the end of an all-to-all to the begin of the next",
+		.help = "from the end of an all-to-all to the start of the next",
 		TABLE_MEMBER(expert_row, computation_ns)),
-	TABLE_COLUMN("computation_pct", "Computation % of mean", TABLE_PERCENT),
+	TABLE_COLUMN("computation_pct", "Computation % of mean", TABLE_PERCENT,
+		.help = "that computation, as a share of the mean over the ranks"),
 	TABLE_COLUMN("late_wait_ns", "Waited for it", TABLE_TIME,
-		.help = "the others, in all-to-alls to which it came last"),
+		.help = "time that other ranks waited in all-to-alls that it entered last"),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -398,11 +400,6 @@ static void fill_table(void *state, struct table *table)
 		}
 		add_ranks(view, &view->rows[at], nr, table);
 	}
-	table_note(table,
-		"ranks by what they computed from the end of an all-to-all to the begin of the "
-		"next; means are over the ranks of the communicator that are here; waited for it: "
-		"the others in all-to-alls to which it came last; groups of sends and receives "
-		"with all other ranks count as all-to-alls");
 	view_note_ranks(table, view->input.processes, view->input.nr_processes);
 	view_note_clock(table, view->input.processes, view->input.nr_processes);
 }
@@ -419,10 +416,13 @@ static void fini(void *state)
 
 VIEW(moe_balance, 130) = {
 	.name = "moe-balance",
-	.help = "ranks between all-to-alls: received, computed, and waited for; by steps with "
-		"--detail",
+	.help = "balance of experts: what ranks receive, compute and wait between all-to-alls; by "
+		"step with --detail",
+	.about = "Compares what ranks compute from the end of an all-to-all to the start of the "
+		 "next. Means are over the recorded ranks of the communicator. A group of sends "
+		 "and receives with all other ranks counts as an all-to-all.",
 	.is_empty_hidden = true,
-	.title = "Experts",
+	.title = "MoE balance",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct expert_view),
 	.scan = {gpu_activities_wants, GPU_ACTIVITIES_NR_WANTS, gpu_activities_needs, begin,

@@ -73,7 +73,7 @@ static void fill_keys(uint32_t kind, uint32_t name, struct table_cell *cells)
 
 static const struct table_column columns[] = {
 	KEYED_STATS_COLUMNS("% of range time"),
-	TABLE_COLUMN("style", "Style", TABLE_TEXT),
+	TABLE_COLUMN("style", "Style", TABLE_TEXT, .help = "PushPop, StartEnd or Mark"),
 	TABLE_COLUMN("name", "Range", TABLE_NAME),
 };
 
@@ -90,10 +90,13 @@ static void fill_table(void *state, struct table *table)
 
 		fill_keys(row->kind, row->name, &cells[KEYED_STATS_NR_COLUMNS]);
 	}
-	if (view->nr_open || view->nr_unmatched) {
-		table_note(table,
-			"%llu ranges did not end, %llu ends had no begin; neither is counted",
-			(unsigned long long)view->nr_open, (unsigned long long)view->nr_unmatched);
+	if (view->nr_open) {
+		table_note(table, "%llu ranges without an end are excluded.",
+			(unsigned long long)view->nr_open);
+	}
+	if (view->nr_unmatched) {
+		table_note(table, "%llu ends without a start are excluded.",
+			(unsigned long long)view->nr_unmatched);
 	}
 	keyed_stats_note(&view->tally, table);
 	table_sort(table, "total");

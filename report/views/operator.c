@@ -164,17 +164,18 @@ static const struct table_column columns[] = {
 	[AVG] = TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME),
 	[MAX] = TABLE_COLUMN("max_ns", "Max", TABLE_TIME, TABLE_MEMBER(row, times.max)),
 	[MIN] = TABLE_COLUMN("min_ns", "Min", TABLE_TIME, TABLE_MEMBER(row, times.min)),
-	[GPU_SHARE] = TABLE_COLUMN("gpu_share_pct", "% of GPU time", TABLE_PERCENT),
+	[GPU_SHARE] = TABLE_COLUMN("gpu_share_pct", "% of GPU time", TABLE_PERCENT,
+		.help = "self GPU time, of that of all operators"),
 	[GPU_SELF] = TABLE_COLUMN(
 		"gpu_self_ns", "Self GPU", TABLE_TIME, .help = "launched by it directly"),
 	[GPU_TOTAL] = TABLE_COLUMN("gpu_total_ns", "GPU total", TABLE_TIME,
 		.help = "launched by it and by operators inside it"),
 	[WORKS] = TABLE_COLUMN(
-		"gpu_activities", "GPU works", TABLE_COUNT, .help = "GPU activities launched"),
+		"gpu_activities", "GPU activities", TABLE_COUNT, .help = "GPU activities launched"),
 	[FLOPS] = TABLE_COLUMN("flops", "FLOPs", TABLE_COUNT,
-		.help = "floating-point operations, from the shapes of the inputs"),
+		.help = "floating-point operations, of calls whose input shapes are known"),
 	[RATE] = TABLE_COLUMN("flops_per_s", "FLOP/s", TABLE_COUNT, .is_wide_only = true,
-		.help = "by GPU total, else by CPU total"),
+		.help = "FLOPs by GPU total; without GPU times, by CPU total"),
 	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID),
 	[TID] = TABLE_COLUMN("tid", "TID", TABLE_ID),
 	[SHAPES] = TABLE_COLUMN(
@@ -246,17 +247,8 @@ static void fill_table(void *state, struct table *table)
 	for (row = view->rows; row; row = row->hh.next) {
 		fill(view, row, self_ns, gpu_ns, table_add(table, row));
 	}
-	if (view->nr_ops) {
-		table_note(table,
-			"self is without the operators that lie in it%s%s%s; users' ranges are in "
-			"the view user-ranges",
-			view->has_gpu ? "; GPU: of what it launched, whenever that ran" : "",
-			view->lacks_gpu_times && view->has_gpu
-				? " (some processes have no device records)"
-				: "",
-			view->has_shapes ? "; FLOPs: of the calls whose shapes tell; FLOP/s: in "
-					   "the GPU total, else in the CPU total"
-					 : "");
+	if (view->lacks_gpu_times && view->has_gpu) {
+		table_note(table, "Some processes have no GPU activities.");
 	}
 	table_sort(table, "self");
 }
@@ -271,6 +263,9 @@ static void fini(void *state)
 VIEW(operator, 50) = {
 	.name = "operator",
 	.help = "operators of the framework, and what they launched",
+	.about = "Self time excludes the operators inside. GPU time is that of the GPU activities "
+		 "that the operator launched, whenever they ran. User ranges are in the view "
+		 "user-ranges.",
 	.is_default = true,
 	.is_empty_hidden = true,
 	.title = "Operators",

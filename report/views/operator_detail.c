@@ -225,15 +225,11 @@ static void fill_table(void *state, struct table *table)
 	table->columns[PID].is_wide_only = table->columns[TID].is_wide_only =
 		!view->rows.input.is_per_thread;
 	add_rows(view, table, view->rows.tree.first, NULL, 0);
-	if (table->nr_rows) {
-		table_note(table,
-			"%% of the time of operators that lie in no other one, of rows further in "
-			"of the row that they lie in; GPU: of what was launched, whenever that "
-			"ran%s%s",
-			view->lacks_gpu_times && view->has_gpu
-				? " (some processes have no device records)"
-				: "",
-			view->rows.places.is_cut ? "; places above 9999 are not told apart" : "");
+	if (view->lacks_gpu_times && view->has_gpu) {
+		table_note(table, "Some processes have no GPU activities.");
+	}
+	if (view->rows.places.is_cut) {
+		table_note(table, "Places above 9999 count as one.");
 	}
 	table_sort(table, "gpu_total"); /* of work that is all there is */
 	table_sort(table, "total");
@@ -249,6 +245,8 @@ static void fini(void *state)
 const struct view_class view_operator_detail = {
 	.name = "operator",
 	.help = "operators, what lies in them, and what they launched",
+	.about = "Shares are of the outermost operators; in deeper rows, of the row around. GPU "
+		 "time is that of the GPU activities launched, whenever they ran.",
 	.is_default = true,
 	.is_empty_hidden = true,
 	.title = "Operators",

@@ -173,7 +173,8 @@ static void fill(const struct operator_types_view *view, const struct row *row, 
 }
 
 static const struct table_column columns[] = {
-	[SHARE] = TABLE_COLUMN("share_pct", "% of GPU time", TABLE_PERCENT),
+	[SHARE] = TABLE_COLUMN("share_pct", "% of GPU time", TABLE_PERCENT,
+		.help = "self GPU time, else self CPU time, of that of all operators"),
 	[TIME] = TABLE_COLUMN("total_ns", "Total", TABLE_TIME, .is_wide_only = true,
 		.help = "self GPU time, else self CPU time"),
 	[GPU] = TABLE_COLUMN(
@@ -187,7 +188,7 @@ static const struct table_column columns[] = {
 	[MIN] = TABLE_COLUMN(
 		"min_ns", "CPU min", TABLE_TIME, .is_wide_only = true, TABLE_MEMBER(row, self.min)),
 	[WORKS] = TABLE_COLUMN(
-		"gpu_activities", "GPU works", TABLE_COUNT, .help = "GPU activities launched"),
+		"gpu_activities", "GPU activities", TABLE_COUNT, .help = "GPU activities launched"),
 	[SINGLES] =
 		TABLE_COLUMN("operators", "Operators", TABLE_COUNT, .help = "different operators"),
 	[TYPE] = TABLE_COLUMN("type", "Type", TABLE_NAME, TABLE_MEMBER(row, type)),
@@ -211,7 +212,7 @@ static void fill_table(void *state, struct table *table)
 
 	choose_columns(view, table->columns);
 	if (view->input.is_detailed) {
-		table_set_title(table, "Single operators");
+		table_set_title(table, "Operators by input");
 	}
 	for (row = view->rows; row; row = row->hh.next) {
 		total_ns += row->key.is_single ? 0 : (double)time_of(view, row);
@@ -221,14 +222,8 @@ static void fill_table(void *state, struct table *table)
 			fill(view, row, total_ns, table_add(table, row));
 		}
 	}
-	if (table->nr_rows) {
-		table_note(table, "%s of each is its own, without operators that lie in it%s%s",
-			view->has_gpu ? "time" : "time on the CPU",
-			view->has_gpu ? "; GPU: sum of what it launched itself, whenever that ran"
-				      : "",
-			view->has_gpu && view->lacks_gpu_times
-				? "; some processes have no device records"
-				: "");
+	if (view->lacks_gpu_times && view->has_gpu) {
+		table_note(table, "Some processes have no GPU activities.");
 	}
 	table_sort(table, "self"); /* then those without time on a device */
 	table_sort(table, "total");
@@ -243,7 +238,10 @@ static void fini(void *state)
 
 VIEW(operator_types, 70) = {
 	.name = "operator-types",
-	.help = "types of operators; with --detail each operator with its inputs",
+	.help = "operators by type; with --detail, each operator by its inputs",
+	.about = "Times are self times, without the operators inside, so the shares add up to 100 "
+		 "%. GPU time is that of the GPU activities that the operator itself launched, "
+		 "whenever they ran.",
 	.is_empty_hidden = true,
 	.title = "Operator types",
 	VIEW_COLUMNS(columns),

@@ -79,16 +79,17 @@ static void fill_table(void *state, struct table *table)
 	for (size_t i = 0; i < view->tally.nr_rows; i++) {
 		keyed_stats_add(&view->tally, i, total_ns, table);
 	}
-	table_note(table, "rows of gprof are CPU time of its own threads, beside the program's");
 	keyed_stats_note(&view->tally, table);
 	table_sort(table, "total");
 }
 
 VIEW(overhead, 480) = {
 	.name = "overhead",
-	.help = "what CUPTI, the driver and gprof spent for being profiled",
+	.help = "what profiling cost: CUPTI, the driver and gprof",
+	.about = "Rows of gprof are CPU time of its own threads, which run beside those of the "
+		 "program.",
 	.is_empty_hidden = true,
-	.title = "Overhead of being profiled",
+	.title = "Profiling overhead",
 	VIEW_COLUMNS(columns),
 	VIEW_KEYED_STATE(struct overhead_view, tally),
 	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, NULL, on_batch, NULL},

@@ -453,34 +453,35 @@ static void add_note(
 {
 	const struct overview_result *result = &view->result;
 
+	if (!all->has_steps) {
+		table_note(table, "There are no steps: shares are of the whole recording.");
+	}
+	if (result->is_selected) {
+		table_note(table,
+			"GPU rows are of what the selected steps launched, whenever it ran.");
+	}
 	view_note_devices(table, &view->input, "");
-	table_note(table, "%s; what overlaps in time counts once%s%s%s",
-		all->has_steps ? "of what lies in steps whose begin and end are known"
-			       : "no steps: of the whole recording",
-		result->is_selected ? "; GPU: of what the chosen steps launched, whenever it ran"
-				    : "",
-		table->note ? "; " : "", table->note ? table->note : "");
 	if (result->nr_untimed) {
-		table_note(table, "%s; %llu works without times are left out", table->note,
+		table_note(table, "%llu GPU activities without times are excluded.",
 			(unsigned long long)result->nr_untimed);
 	}
 	if (all->nr_processes > 1) {
-		table_note(table, "%s; %zu processes, times are their sums", table->note,
-			all->nr_processes);
+		table_note(table, "Times are sums over %zu processes.", all->nr_processes);
 	}
 	if (all == &result->loops && result->others.nr_processes) {
-		table_note(table, "%s; %zu processes without a loop are left out", table->note,
+		table_note(table, "%zu processes without a training loop are excluded.",
 			result->others.nr_processes);
 	}
 }
 
 static const struct table_column columns[] = {
 	[NAME] = TABLE_COLUMN("name", "Event type", TABLE_TEXT),
-	[SIDE] = TABLE_COLUMN("side", "On", TABLE_TEXT),
+	[SIDE] = TABLE_COLUMN("side", "On", TABLE_TEXT, .help = "CPU or GPU"),
 	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID, .is_wide_only = true),
 	[DEVICE] = TABLE_COLUMN("device", "GPU", TABLE_ID, .is_wide_only = true),
 	[CALLS] = TABLE_COLUMN("calls", "Calls", TABLE_COUNT),
-	[TOTAL] = TABLE_COLUMN("total_ns", "Time", TABLE_TIME),
+	[TOTAL] = TABLE_COLUMN(
+		"total_ns", "Time", TABLE_TIME, .help = "union of the events of this kind"),
 	[RATIO] = TABLE_COLUMN("ratio_pct", "% of steps", TABLE_PERCENT),
 };
 
@@ -519,7 +520,9 @@ static void fini(void *state)
 
 VIEW(overview, 20) = {
 	.name = "overview",
-	.help = "how long each kind of event was going on, of the time of the steps",
+	.help = "time of each kind of event, as a share of the steps",
+	.about = "Covers the steps whose start and end are known. Events of one kind that overlap "
+		 "count once; different kinds can overlap.",
 	.title = "Overview",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct overview_view),

@@ -281,14 +281,15 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("stage", "Stage", TABLE_ID),
 	TABLE_COLUMN("stages", "Stages", TABLE_COUNT),
 	TABLE_COLUMN("micro_batches", "Micro-batches", TABLE_NUMBER,
-		.help = "received from one neighbour in a step"),
+		.help = "messages received from one neighbor per step"),
 	TABLE_COLUMN("time_ns", "Time", TABLE_TIME),
 	TABLE_COLUMN("computation_ns", "Computation", TABLE_TIME),
 	TABLE_COLUMN("bubble_ns", "Bubble", TABLE_TIME,
-		.help = "nothing computed while a send or receive waited"),
+		.help = "nothing computes while a send or receive waits for its other side"),
 	TABLE_COLUMN("bubble_pct", "Bubble % of time", TABLE_PERCENT),
 	TABLE_COLUMN("ideal_pct", "Ideal bubble %", TABLE_PERCENT,
-		.help = "(stages - 1) / (micro-batches + stages - 1)"),
+		.help = "(stages - 1) / (micro-batches + stages - 1), of stages that take equally "
+			"long"),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -312,15 +313,11 @@ static void fill_table(void *state, struct table *table)
 			table_set_integer(&cells[STEP], first->process->steps[first->place].step);
 		}
 	}
-	table_note(table,
-		"bubble: nothing computed while a send or receive waited for its other side, in "
-		"steps that have an end; micro-batches: what came from one neighbour in a step; "
-		"ideal: (stages - 1) / (micro-batches + stages - 1), of stages that take equally "
-		"long");
 	if (view->pipeline.nr_meshed) {
 		table_note(table,
-			"%s; %zu processes exchange with more than two, or with such: no pipeline",
-			table->note, view->pipeline.nr_meshed);
+			"%zu processes exchange data with more than two others, or with such: they "
+			"form no pipeline.",
+			view->pipeline.nr_meshed);
 	}
 	view_note_ranks(table, view->input.processes, view->input.nr_processes);
 	view_note_clock(table, view->input.processes, view->input.nr_processes);
@@ -338,8 +335,11 @@ static void fini(void *state)
 
 VIEW(pipeline, 120) = {
 	.name = "pipeline",
-	.help = "ranks that pass work on to each other: stages, and bubbles; by steps with "
+	.help = "ranks that pass activations to each other: stages and bubbles; by step with "
 		"--detail",
+	.about = "Covers the steps that have an end. A bubble is time in which a rank computes "
+		 "nothing while a send or receive waits for its other side. The ideal bubble is "
+		 "that of stages that take equally long.",
 	.is_empty_hidden = true,
 	.title = "Pipeline",
 	VIEW_COLUMNS(columns),

@@ -92,13 +92,15 @@ enum column { SHARE, SELF, OPS, GPU_SHARE, GPU, LAUNCHES, OP, STACK };
 
 static const struct table_column columns[] = {
 	[SHARE] = TABLE_COLUMN("share_pct", "% of self CPU time", TABLE_PERCENT),
-	[SELF] = TABLE_COLUMN("self_ns", "Self CPU", TABLE_TIME, TABLE_MEMBER(row, self_ns)),
+	[SELF] = TABLE_COLUMN("self_ns", "Self CPU", TABLE_TIME,
+		.help = "without operators inside them", TABLE_MEMBER(row, self_ns)),
 	[OPS] = TABLE_COLUMN("ops", "Operators", TABLE_COUNT,
-		.help = "operators whose stack was taken", TABLE_MEMBER(row, nr_ops)),
+		.help = "operators with a sampled stack", TABLE_MEMBER(row, nr_ops)),
 	[GPU_SHARE] = TABLE_COLUMN("gpu_share_pct", "% of GPU time", TABLE_PERCENT),
-	[GPU] = TABLE_COLUMN("gpu_ns", "GPU", TABLE_TIME),
+	[GPU] = TABLE_COLUMN(
+		"gpu_ns", "GPU", TABLE_TIME, .help = "GPU activities that they launched"),
 	[LAUNCHES] = TABLE_COLUMN("launches", "Launches", TABLE_COUNT,
-		.help = "calls whose stack was taken", TABLE_MEMBER(row, nr_launches)),
+		.help = "launches with a sampled stack", TABLE_MEMBER(row, nr_launches)),
 	[OP] = TABLE_COLUMN("op", "Operator", TABLE_NAME),
 	[STACK] = TABLE_COLUMN("stack", "Called from", TABLE_NAME, TABLE_MEMBER(row, key.stack)),
 };
@@ -134,11 +136,11 @@ static void fill_table(void *state, struct table *table)
 	}
 	if (view->has_any) {
 		table_note(table,
-			"of those whose stack was taken (GPROF_PYTHON_HZ): %" PRIu64 " of %" PRIu64
-			" operators; self is without the operators that lie in it",
+			"The table covers the %" PRIu64 " of %" PRIu64
+			" operators whose stack was sampled (GPROF_PYTHON_HZ).",
 			view->nr_taken, view->nr_ops);
 	} else {
-		table_note(table, "none were recorded; GPROF_PYTHON=stacks does");
+		table_note(table, "No Python stacks were recorded; set GPROF_PYTHON=stacks.");
 	}
 	table_sort(table, gpu_ns > self_ns ? "gpu" : "self");
 }
@@ -153,6 +155,7 @@ static void fini(void *state)
 VIEW(python, 350) = {
 	.name = "python",
 	.help = "operators and launches by the Python stack that called them",
+	.about = "Self time excludes the operators inside.",
 	.is_default = true,
 	.is_empty_hidden = true,
 	.title = "Python stacks",

@@ -138,21 +138,21 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("context", "Context", TABLE_ID, .is_wide_only = true),
 	TABLE_COLUMN("stream", "Stream", TABLE_ID),
 	TABLE_COLUMN("launches", "Launches", TABLE_COUNT, TABLE_MEMBER(queue_depth_row, queue.nr)),
-	TABLE_COLUMN("max_length", "Max length", TABLE_COUNT,
-		.help = "most launches that waited at once",
+	TABLE_COLUMN("max_length", "Max depth", TABLE_COUNT,
+		.help = "most launches in the queue at once",
 		TABLE_MEMBER(queue_depth_row, queue.max)),
-	TABLE_COLUMN("avg_length", "Avg length", TABLE_NUMBER, .help = "mean over the span"),
+	TABLE_COLUMN("avg_length", "Avg depth", TABLE_NUMBER, .help = "mean over the span"),
 	TABLE_COLUMN("avg_wait_ns", "Avg wait", TABLE_MEAN_TIME,
-		.help = "from the begin of the call to the begin of the activity"),
+		.help = "from the start of the call to the start of the activity"),
 	TABLE_COLUMN("span_ns", "Span", TABLE_TIME, .is_wide_only = true,
-		.help = "from the first call to the last begin"),
+		.help = "from the first call to the start of the last activity"),
 	TABLE_COLUMN("empty_pct", "Empty % of span", TABLE_PERCENT,
-		.help = "time with nothing in the queue"),
+		.help = "time without a launch in the queue"),
 	TABLE_COLUMN("full_pct", "Full % of span", TABLE_PERCENT, .help = "time with a full queue"),
 	TABLE_COLUMN("blocked", "Calls while full", TABLE_COUNT,
-		.help = "launches that were called while the queue was full",
+		.help = "launch calls made while the queue was full",
 		TABLE_MEMBER(queue_depth_row, queue.nr_blocked)),
-	TABLE_COLUMN("blocked_ns", "Time in these", TABLE_TIME, .help = "time in these calls",
+	TABLE_COLUMN("blocked_ns", "Time in them", TABLE_TIME, .help = "time in these calls",
 		TABLE_MEMBER(queue_depth_row, queue.blocked_ns)),
 };
 
@@ -164,13 +164,8 @@ static void fill_table(void *state, struct table *table)
 		fill(&view->rows[i], table_add(table, &view->rows[i]));
 	}
 	table_sort(table, "launches");
-	table_note(table,
-		"launched, but not begun; wait: from the call's begin; averages over the span from "
-		"the first call to the last begin; full: %u or more of about 1,024; a graph counts "
-		"once",
-		QUEUE_DEPTH_FULL);
 	if (view->nr_without_call) {
-		table_note(table, "%s; %llu records have no launch in the stream", table->note,
+		table_note(table, "%llu GPU activities have no recorded launch.",
 			(unsigned long long)view->nr_without_call);
 	}
 	view_note_devices(table, &view->input, "");
@@ -188,9 +183,12 @@ static void fini(void *state)
 
 VIEW(queue, 210) = {
 	.name = "queue",
-	.help = "how many launches waited in each stream, and when it was full",
+	.help = "launches that wait in each stream, and when the queue was full",
+	.about = "An activity is in the queue from the start of its launching call until it starts "
+		 "to run. A CUDA graph counts once. A queue counts as full at 1,000 launches; "
+		 "streams hold about 1,024.",
 	.is_empty_hidden = true,
-	.title = "Queues of the streams",
+	.title = "Launch queue depth",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct queue_depth_view),
 	.ops = {.begin = begin, .record = on_record, .end = end},

@@ -139,8 +139,7 @@ static void fill(struct loop *loop, unsigned int part, struct table_cell *cells)
 static const struct table_column columns[] = {
 	TABLE_COLUMN("pid", "PID", TABLE_ID),
 	TABLE_COLUMN("rank", "Rank", TABLE_ID),
-	TABLE_COLUMN("part", "Part", TABLE_TEXT,
-		.help = "interval: to the first Forward; tail: after the last Backward"),
+	TABLE_COLUMN("part", "Part", TABLE_TEXT, .help = "part of the step"),
 	TABLE_COLUMN("steps", "Steps", TABLE_COUNT),
 	TABLE_COLUMN("share_pct", "% of steps", TABLE_PERCENT),
 	TABLE_COLUMN("total_ns", "Total", TABLE_TIME),
@@ -163,12 +162,10 @@ static void fill_table(void *state, struct table *table)
 			}
 		}
 	}
-	table_note(table,
-		"of steps whose begin and end are known (%zu are not); interval: to the first "
-		"Forward; Forward+Backward: to the end of the last Backward; tail: the rest; GPU: "
-		"the sum of what was launched in the step, overlaps not merged; StdDev: of the "
-		"sample; p99: nearest rank",
-		view->nr_not_whole);
+	if (view->nr_not_whole) {
+		table_note(table, "%zu steps without a known start or end are excluded.",
+			view->nr_not_whole);
+	}
 }
 
 static void fini(void *state)
@@ -185,9 +182,12 @@ static void fini(void *state)
 
 VIEW(step_stats, 40) = {
 	.name = "step-stats",
-	.help = "the step trace: interval, Forward and Backward, tail; mean, median, p99",
+	.help = "statistics of steps: interval, Forward and Backward, tail; mean, median, p99",
+	.about = "Covers the steps whose start and end are known. Interval lasts until the first "
+		 "Forward, Forward+Backward until the end of the last Backward; the tail is the "
+		 "rest. GPU is the sum of what the step launched; overlaps count twice.",
 	.is_empty_hidden = true,
-	.title = "Step trace",
+	.title = "Step statistics",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct step_stats_view),
 	.ops = {.end = end},

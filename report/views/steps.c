@@ -8,8 +8,6 @@
 #include "report/model/select.h"
 #include "report/analysis/view.h"
 
-#define START_NOTE "start: after the first event, step or window"
-
 /* One row of the table, kept until all processes are read. */
 struct step_row {
 	struct process *process;
@@ -209,21 +207,22 @@ static const struct table_column steps_columns[] = {
 	TABLE_COLUMN("pid", "PID", TABLE_ID),
 	TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_wide_only = true),
 	TABLE_COLUMN("step", "Step", TABLE_ID),
-	TABLE_COLUMN(
-		"start_ns", "Start", TABLE_TIME, .help = "after the first event of the process"),
+	TABLE_COLUMN("start_ns", "Start", TABLE_TIME,
+		.help = "after the first event, step or window of the process"),
 	TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
 	TABLE_COLUMN("dataloader_ns", "Dataloader", TABLE_TIME),
 	TABLE_COLUMN("forward_ns", "Forward", TABLE_TIME),
 	TABLE_COLUMN("backward_ns", "Backward", TABLE_TIME),
 	TABLE_COLUMN("optimization_ns", "Optimization", TABLE_TIME),
 	TABLE_COLUMN("others_ns", "Others", TABLE_TIME, .help = "in no phase"),
-	TABLE_COLUMN("gpu_ns", "GPU", TABLE_TIME, .help = "sum of what the step launched"),
+	TABLE_COLUMN("gpu_ns", "GPU", TABLE_TIME,
+		.help = "sum of the GPU activities that the step launched"),
 	TABLE_COLUMN("interval_ns", "Interval", TABLE_TIME, .is_wide_only = true,
 		.help = "to the first Forward"),
 	TABLE_COLUMN("fp_bp_ns", "Forward+Backward", TABLE_TIME, .is_wide_only = true,
 		.help = "to the end of the last Backward"),
 	TABLE_COLUMN("tail_ns", "Tail", TABLE_TIME, .is_wide_only = true, .help = "the rest"),
-	TABLE_COLUMN("rule", "Found by", TABLE_TEXT, .help = "what ends a step"),
+	TABLE_COLUMN("rule", "Found by", TABLE_TEXT, .help = "what marks the end of a step"),
 };
 
 static void fill_steps(void *state, struct table *table)
@@ -237,14 +236,12 @@ static void fill_steps(void *state, struct table *table)
 	for (size_t i = 0; i < view->nr_rows; i++) {
 		fill(&view->rows[i], table_add_row(table));
 	}
-	table_note(table, START_NOTE "%s%s%s%s%s%s",
-		view->has_open ? "; the last step has no end" : "",
-		view->has_phases
-			? "; the first one counts from its first phase, where that tells its begin"
-			: "",
-		view->has_gpu ? "; GPU: what was launched in it" : "",
-		view->has_trace ? "; statistics of them are in the view step-stats" : "",
-		view->remark ? "; " : "", view->remark ? view->remark : "");
+	if (view->has_open) {
+		table_note(table, "The last step has no end.");
+	}
+	if (view->remark) {
+		table_note(table, "%s", view->remark);
+	}
 	if (view->told) {
 		view_note_steps(table, view->told);
 	}
@@ -255,8 +252,8 @@ static const struct table_column windows_columns[] = {
 	TABLE_COLUMN("pid", "PID", TABLE_ID),
 	TABLE_COLUMN("window", "Window", TABLE_ID),
 	TABLE_COLUMN("step", "From step", TABLE_ID),
-	TABLE_COLUMN(
-		"start_ns", "Start", TABLE_TIME, .help = "after the first event of the process"),
+	TABLE_COLUMN("start_ns", "Start", TABLE_TIME,
+		.help = "after the first event, step or window of the process"),
 	TABLE_COLUMN("state", "State", TABLE_TEXT),
 };
 
@@ -281,12 +278,13 @@ static void fill_windows(void *state, struct table *table)
 			set_name(&cells[4], states, 3, window->state);
 		}
 	}
-	table_note(table, START_NOTE);
 }
 
 VIEW(steps, 30) = {
 	.name = "steps",
 	.help = "steps, how long they took, and their phases",
+	.about = "The first step starts with its first phase, if that is known. Statistics of the "
+		 "steps are in the view step-stats.",
 	.is_default = true, /* with phases */
 	.title = "Steps",
 	VIEW_COLUMNS(steps_columns),
@@ -299,7 +297,7 @@ VIEW(steps, 30) = {
 VIEW(windows, 460) = {
 	.name = "windows",
 	.help = "when the schedule recorded and when not",
-	.title = "Schedule",
+	.title = "Recording windows",
 	VIEW_COLUMNS(windows_columns),
 	VIEW_STATE(struct steps_view),
 	.fill = fill_windows,

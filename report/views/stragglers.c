@@ -206,7 +206,6 @@ struct straggler_view {
 	struct overlap overlap;
 	struct utilization usage;
 	struct nccl_ops ops;
-	bool has_host;		      /* some process has what host_comm.h is about */
 	struct straggler *stragglers; /* as overlap.devices */
 	size_t nr, capacity;
 };
@@ -215,7 +214,6 @@ static void begin(void *context, struct process *process)
 {
 	struct straggler_view *view = context;
 
-	view->has_host |= host_collective_is_in(process);
 	overlap_begin_host(&view->overlap, process);
 	utilization_begin(&view->usage, process);
 }
@@ -450,33 +448,16 @@ static size_t add_network(struct straggler_view *view, struct table *table)
 	return nr;
 }
 
-static void tell(struct table *table, size_t nr_slow, size_t nr_steps)
-{
-	table_note(table,
-		"whom the others wait for: in a late step, the median of the others communicates "
-		"without computing for longer than this one, by more than 5 %% of the step; that "
-		"is "
-		"the delay; since: from there on 3 of 4 steps are late; delay and what follows: of "
-		"a "
-		"late step since then; +: beyond the median of the others, of which the one that "
-		"is at least half of the delay tells the cause%s%s",
-		nr_slow ? "; network: what moved between these ranks once both, or all, were there "
-			  "took longer than between others in the same step, or than in a quarter "
-			  "of its own steps"
-			: "",
-		nr_steps ? ""
-			 : "; no step is there of two ranks with its end: nothing is compared");
-}
-
 static const struct table_column columns[] = {
 	VIEW_DEVICE_COLUMNS,
 	TABLE_COLUMN("steps", "Steps", TABLE_COUNT, TABLE_MEMBER(straggler, nr_compared)),
-	TABLE_COLUMN("late_steps", "Late", TABLE_COUNT,
-		.help = "steps in which the others waited for it",
+	TABLE_COLUMN("late_steps", "Late steps", TABLE_COUNT,
+		.help = "steps in which the other ranks waited for it",
 		TABLE_MEMBER(straggler, nr_late)),
-	TABLE_COLUMN("since_step", "Since step", TABLE_ID, .help = "first of them",
-		TABLE_MEMBER(straggler, since)),
-	TABLE_COLUMN("delay_ns", "Delay", TABLE_MEAN_TIME, .help = "mean over these steps"),
+	TABLE_COLUMN("since_step", "Since step", TABLE_ID,
+		.help = "from this step on, 3 of 4 steps are late", TABLE_MEMBER(straggler, since)),
+	TABLE_COLUMN("delay_ns", "Delay", TABLE_MEAN_TIME,
+		.help = "mean delay of a late step since then"),
 	TABLE_COLUMN("total_ns", "Total", TABLE_TIME, .help = "sum of the delays",
 		TABLE_MEMBER(straggler, delay_ns)),
 	TABLE_COLUMN("delay_pct", "Delay % of steps", TABLE_PERCENT),
@@ -484,14 +465,16 @@ static const struct table_column columns[] = {
 		"cause", "Cause", TABLE_TEXT, .help = "what took longer than on the other ranks"),
 	TABLE_COLUMN("phase", "Phase", TABLE_TEXT),
 	TABLE_COLUMN("computation_ns", "Computation +", TABLE_MEAN_TIME,
-		.help = "longer than on the other ranks"),
-	TABLE_COLUMN(
-		"copies_ns", "Copies +", TABLE_MEAN_TIME, .help = "longer than on the other ranks"),
-	TABLE_COLUMN(
-		"idle_ns", "Idle +", TABLE_MEAN_TIME, .help = "longer than on the other ranks"),
-	TABLE_COLUMN("between", "Between", TABLE_TEXT),
+		.help = "beyond the median of the other ranks"),
+	TABLE_COLUMN("copies_ns", "Copies +", TABLE_MEAN_TIME,
+		.help = "beyond the median of the other ranks"),
+	TABLE_COLUMN("idle_ns", "Idle +", TABLE_MEAN_TIME,
+		.help = "beyond the median of the other ranks"),
+	TABLE_COLUMN("between", "Between", TABLE_TEXT, .help = "ranks of the slow link"),
 	TABLE_COLUMN("communicator", "Communicator", TABLE_TEXT, .is_wide_only = true),
-	TABLE_COLUMN("compared_with", "Compared with", TABLE_TEXT),
+	TABLE_COLUMN("compared_with", "Compared with", TABLE_TEXT,
+		.help = "others: other ranks in the same step; own steps: a quarter of its own "
+			"steps"),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -511,9 +494,8 @@ static void fill_table(void *state, struct table *table)
 	table->columns[BETWEEN].is_wide_only = table->columns[COMPARED_WITH].is_wide_only =
 		!nr_slow;
 	table_sort(table, "total");
-	tell(table, nr_slow, nr_steps);
-	if (view->has_host) {
-		view_note_host(table);
+	if (!nr_steps) {
+		table_note(table, "No step has an end on two ranks: nothing is compared.");
 	}
 	view_note_ranks(table, view->input.processes, view->input.nr_processes);
 	view_note_fit(table, view->input.processes, view->input.nr_processes);
@@ -538,7 +520,16 @@ static const struct scan_want wants[] = {GPU_ACTIVITIES_WANTS,
 
 VIEW(straggler, 110) = {
 	.name = "stragglers",
-	.help = "ranks that the others wait for, and slow networks: since when, how long, and why",
+	.help = "ranks that the others wait for, and slow links: since when, how long, and why",
+	.about = "A rank is late in a step if the median of the other ranks communicates without "
+		 "computing for longer than this one does, by more than 5 % of the step; that is "
+		 "the delay. From the step under \"Since step\" on, 3 of 4 steps are late, and all "
+		 "further columns are means over these. The columns with + are what the rank "
+		 "spends beyond the median of the others; one of them that is at least half of the "
+		 "delay is the cause. A link is slow if transfers between its ranks, once all are "
+		 "there, take longer than between other ranks in the same step, or than in a "
+		 "quarter of its own steps. Operations of gloo, MPI and UCC count as communication "
+		 "of all GPUs of their process.",
 	.is_empty_hidden = true,
 	.title = "Stragglers",
 	VIEW_COLUMNS(columns),

@@ -46,7 +46,7 @@ static void on_batch(void *context, struct process *process, const struct batch 
 
 static const struct table_column columns[] = {
 	KEYED_STATS_COLUMNS("% of its kind"),
-	TABLE_COLUMN("recorded_by", "Seen by", TABLE_TEXT),
+	TABLE_COLUMN("recorded_by", "Recorded by", TABLE_TEXT, .help = "host call or CUPTI"),
 	TABLE_COLUMN("name", "Name", TABLE_NAME, TABLE_MEMBER(keyed_stats_row, name)),
 };
 
@@ -67,16 +67,16 @@ static void fill_table(void *state, struct table *table)
 
 		table_set_string(&cells[KEYED_STATS_NR_COLUMNS], seen_by);
 	}
-	table_note(table, "host calls and CUPTI's records tell of the same waits");
 	keyed_stats_note(&view->tally, table);
 	table_sort(table, "total");
 }
 
 VIEW(sync, 320) = {
 	.name = "sync",
-	.help = "calls that wait or ask, and CUPTI's records of waits",
+	.help = "synchronization calls and CUPTI synchronization records",
+	.about = "Host calls and CUPTI records describe the same waits; do not add them up.",
 	.is_empty_hidden = true,
-	.title = "Synchronisation",
+	.title = "Synchronization",
 	VIEW_COLUMNS(columns),
 	VIEW_KEYED_STATE(struct sync_view, tally),
 	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, NULL, on_batch, NULL},

@@ -104,11 +104,11 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("launches", "Launches", TABLE_COUNT, TABLE_MEMBER(thread_row, nr_launches)),
 	TABLE_COLUMN("syncs", "Syncs", TABLE_COUNT, .help = "calls that wait for the GPU",
 		TABLE_MEMBER(thread_row, nr_syncs)),
-	TABLE_COLUMN("sync_ns", "Sync time", TABLE_TIME),
 	TABLE_COLUMN(
-		"start_ns", "Began at", TABLE_TIME, .help = "after the first event of the process"),
+		"sync_ns", "Sync time", TABLE_TIME, .help = "time in calls that wait for the GPU"),
 	TABLE_COLUMN(
-		"end_ns", "Ended at", TABLE_TIME, .help = "after the first event of the process"),
+		"start_ns", "Start", TABLE_TIME, .help = "after the first event of the process"),
+	TABLE_COLUMN("end_ns", "End", TABLE_TIME, .help = "after the first event of the process"),
 	TABLE_COLUMN("name", "Thread", TABLE_NAME),
 };
 
@@ -119,7 +119,6 @@ static void fill_table(void *state, struct table *table)
 	for (size_t i = 0; i < view->nr_rows; i++) {
 		fill(&view->rows[i], table_add(table, &view->rows[i]));
 	}
-	table_note(table, "began and ended count from the first event of the process");
 	table_sort(table, "total");
 }
 

@@ -66,14 +66,15 @@ static void fill(const struct overlap_device *device, struct table_cell *cells)
 
 static const struct table_column columns[] = {
 	VIEW_DEVICE_COLUMNS,
-	TABLE_COLUMN("span_ns", "Span", TABLE_TIME, .help = "from the first record to the last"),
+	TABLE_COLUMN(
+		"span_ns", "Span", TABLE_TIME, .help = "from the first GPU activity to the last"),
 	TABLE_COLUMN("idle_ns", "Idle", TABLE_TIME, .help = "nothing ran"),
 	TABLE_COLUMN("computation_ns", "Computation", TABLE_TIME,
 		.help = "at least one computing kernel ran"),
 	TABLE_COLUMN("communication_alone_ns", "Communication alone", TABLE_TIME,
 		.help = "communication ran, and no computation"),
 	TABLE_COLUMN("memory_alone_ns", "Copies alone", TABLE_TIME,
-		.help = "copies or sets ran, and no kernel"),
+		.help = "copies or memsets ran, and no kernel"),
 	TABLE_COLUMN("idle_pct", "Idle %", TABLE_PERCENT),
 	TABLE_COLUMN("computation_pct", "Comp. %", TABLE_PERCENT),
 	TABLE_COLUMN("communication_alone_pct", "Comm. %", TABLE_PERCENT),
@@ -87,8 +88,6 @@ static void fill_table(void *state, struct table *table)
 	for (size_t i = 0; i < view->overlap.nr_devices; i++) {
 		fill(&view->overlap.devices[i], table_add_row(table));
 	}
-	table_note(table, "of the span from the first record to the last; alone: while nothing "
-			  "that stands before it ran");
 	view_note_devices(table, &view->input, "");
 }
 
@@ -101,9 +100,11 @@ static void fini(void *state)
 
 VIEW(time_breakdown, 90) = {
 	.name = "time-breakdown",
-	.help = "shares of the GPUs' time: idle, computation, communication, copies",
+	.help = "share of GPU time: idle, computation, communication, copies",
+	.about = "Shares are of the span, from the first GPU activity of the process to the last. "
+		 "A category \"alone\" excludes time in which one of the columns before it ran.",
 	.is_empty_hidden = true,
-	.title = "What the GPUs did with their time",
+	.title = "GPU time breakdown",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct time_breakdown_view),
 	.scan = {gpu_activities_wants, GPU_ACTIVITIES_NR_WANTS, gpu_activities_needs, begin,

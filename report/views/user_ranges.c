@@ -156,14 +156,16 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME),
 	TABLE_COLUMN("max_ns", "Max", TABLE_TIME),
 	TABLE_COLUMN("min_ns", "Min", TABLE_TIME),
-	TABLE_COLUMN("gpu_total_ns", "GPU total", TABLE_TIME),
+	TABLE_COLUMN("gpu_total_ns", "GPU total", TABLE_TIME,
+		.help = "sum of the GPU activities launched inside the range"),
 	TABLE_COLUMN("gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME),
 	TABLE_COLUMN("gpu_max_ns", "GPU max", TABLE_TIME, .is_wide_only = true),
 	TABLE_COLUMN("gpu_min_ns", "GPU min", TABLE_TIME, .is_wide_only = true),
 	TABLE_COLUMN("pid", "PID", TABLE_ID),
 	TABLE_COLUMN("tid", "TID", TABLE_ID),
-	TABLE_COLUMN("source", "By", TABLE_TEXT),
-	TABLE_COLUMN("operator", "Operator", TABLE_NAME, .is_wide_only = true),
+	TABLE_COLUMN("source", "Source", TABLE_TEXT, .help = "interface that marks the range"),
+	TABLE_COLUMN("operator", "Operator", TABLE_NAME, .is_wide_only = true,
+		.help = "innermost operator around the range"),
 	TABLE_COLUMN("name", "Range", TABLE_NAME, TABLE_MEMBER(row, key.name)),
 };
 
@@ -195,8 +197,6 @@ static void fill_table(void *state, struct table *table)
 			table_set_integer(&cells[OPERATOR], row->key.op);
 		}
 	}
-	table_note(table, "GPU: of what operators and calls in it launched; not known of NVTX "
-			  "ranges that may end on another thread");
 	table_sort(table, "total");
 }
 
@@ -210,8 +210,10 @@ static void fini(void *state)
 
 VIEW(user_ranges, 340) = {
 	.name = "user-ranges",
-	.help = "ranges of the user: record_function and NVTX",
-	.title = "Ranges of the user",
+	.help = "user ranges: record_function, RecordEvent and NVTX",
+	.about = "GPU time is that of the GPU activities that operators and calls inside the range "
+		 "launched. It is unknown for NVTX ranges that may end on another thread.",
+	.title = "User ranges",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct user_view),
 	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin_nvtx, on_nvtx, end_nvtx},

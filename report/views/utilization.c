@@ -106,17 +106,13 @@ static void add_note(const struct utilization *usage, struct table *table)
 	for (size_t i = 0; i < usage->nr_series; i++) {
 		has_samples |= usage->series[i].metric != USAGE_GPU_UNION;
 	}
-	table_note(table,
-		"CPU(Process) of one core, CPU(System) of all; busy, union: kernels, copies and "
-		"sets of the process, in the time from its first event or sample to the last; max "
-		"and min "
-		"are of samples, of the union they are of the buckets in utilization-time; over "
-		"time: from 0 to the largest%s",
-		has_samples ? "" : "; there are no samples (GPROF_SAMPLE_MS)");
+	if (!has_samples) {
+		table_note(table, "No samples were recorded (GPROF_SAMPLE_MS).");
+	}
 	for (size_t i = 0; i < usage->nr_series; i++) {
 		for (size_t k = 0; k < sizeof(reasons) / sizeof(reasons[0]); k++) {
 			if (usage->series[i].bits & reasons[k].bit) {
-				table_note(table, "%s; GPU %u slowed down: %s", table->note,
+				table_note(table, "GPU %u was throttled: %s.",
 					usage->series[i].device, reasons[k].name);
 			}
 		}
@@ -125,15 +121,16 @@ static void add_note(const struct utilization *usage, struct table *table)
 
 static const struct table_column columns[] = {
 	TABLE_COLUMN("pid", "PID", TABLE_ID),
-	TABLE_COLUMN("device", "Of", TABLE_TEXT),
-	TABLE_COLUMN("metric", "What", TABLE_TEXT),
+	TABLE_COLUMN("device", "Of", TABLE_TEXT, .help = "process, host or GPU"),
+	TABLE_COLUMN("metric", "Metric", TABLE_TEXT),
 	TABLE_COLUMN("samples", "Samples", TABLE_COUNT, .help = "samples, or GPU activities",
 		TABLE_MEMBER(utilization_series, nr)),
 	TABLE_COLUMN("avg", "Avg", TABLE_NUMBER),
 	TABLE_COLUMN("max", "Max", TABLE_NUMBER, TABLE_MEMBER(utilization_series, max)),
 	TABLE_COLUMN("min", "Min", TABLE_NUMBER, TABLE_MEMBER(utilization_series, min)),
 	TABLE_COLUMN("unit", "Unit", TABLE_TEXT),
-	TABLE_COLUMN("curve", "Over time", TABLE_TEXT, .help = "over the run, lowest to highest"),
+	TABLE_COLUMN("curve", "Over time", TABLE_TEXT,
+		.help = "the metric over the run, from 0 to its maximum"),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -240,14 +237,18 @@ static void add_buckets(const struct utilization *usage, const struct utilizatio
 static const struct table_column time_columns[] = {
 	TABLE_COLUMN("pid", "PID", TABLE_ID),
 	TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_wide_only = true),
-	TABLE_COLUMN("start_ns", "Start", TABLE_TIME),
+	TABLE_COLUMN("start_ns", "Start", TABLE_TIME,
+		.help = "after the first event or sample of the process"),
 	TABLE_COLUMN("duration_ns", "Length", TABLE_TIME),
 	TABLE_COLUMN("cpu_process_pct", "CPU(Process) %", TABLE_PERCENT),
 	TABLE_COLUMN("cpu_system_pct", "CPU(System) %", TABLE_PERCENT),
 	TABLE_COLUMN("resident_bytes", "Resident", TABLE_SIZE),
 	TABLE_COLUMN("device", "GPU", TABLE_ID),
-	TABLE_COLUMN("gpu_pct", "GPU busy %", TABLE_PERCENT),
-	TABLE_COLUMN("gpu_sampled_pct", "GPU sampled %", TABLE_PERCENT),
+	TABLE_COLUMN("gpu_pct", "GPU busy %", TABLE_PERCENT,
+		.help = "union of the kernels, copies and memsets of the process, as a share of "
+			"the bucket"),
+	TABLE_COLUMN("gpu_sampled_pct", "GPU sampled %", TABLE_PERCENT,
+		.help = "utilization that the driver reports"),
 	TABLE_COLUMN("gpu_memory_bytes", "GPU memory", TABLE_SIZE),
 	TABLE_COLUMN("gpu_power_w", "GPU power W", TABLE_NUMBER),
 };
@@ -266,17 +267,15 @@ static void fill_time(void *state, struct table *table)
 			add_buckets(usage, series, k, table);
 		}
 	}
-	table_note(table,
-		"start: after the first event or sample of the process; a bucket is a power of ten "
-		"of "
-		"microseconds long, the last one ends with the process; CPU(Process) of one core, "
-		"CPU(System) of all; GPU busy: union of the process's kernels, copies and sets, in "
-		"%% of the bucket; an empty cell: no sample fell into it");
 }
 
 VIEW(utilization, 440) = {
 	.name = "utilization",
-	.help = "CPU, memory and GPUs: how much was in use",
+	.help = "utilization of CPU, memory and GPUs",
+	.about = "CPU(Process) is a share of one core, CPU(System) of all cores. \"busy, union\" "
+		 "is the union of the kernels, copies and memsets of the process, from its first "
+		 "event or sample to the last; its maximum and minimum are of the buckets in the "
+		 "view utilization-time. The other maxima and minima are of single samples.",
 	.title = "Utilization",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct utilization_view),
@@ -287,7 +286,10 @@ VIEW(utilization, 440) = {
 
 VIEW(utilization_time, 450) = {
 	.name = "utilization-time",
-	.help = "the same over time, by buckets",
+	.help = "utilization of CPU, memory and GPUs over time, by buckets",
+	.about = "A bucket is a power of ten of microseconds long; the last one ends with the "
+		 "process. CPU(Process) is a share of one core, CPU(System) of all cores. A value "
+		 "is n/a if no sample lies in the bucket.",
 	.is_empty_hidden = true,
 	.title = "Utilization over time",
 	VIEW_COLUMNS(time_columns),
