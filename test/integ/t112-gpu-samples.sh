@@ -44,7 +44,7 @@ done
 ok grep -q '^  gpu 0 .*, PCIe 5 x16$' <<<"$("$REPORT" info "$GPROF_DIR" 2>/dev/null)"
 # The readings are those of NVML, which has some that stay: WHAT and the value, in its unit.
 summary utilization
-for reading in "SM clock=1980" "memory clock=3201" "memory in use=1.049" "slowed down=0"; do
+for reading in "SM clock=1980" "memory clock=3201" "memory in use=1.049" "throttled=0"; do
 	what=${reading%=*} value=${reading#*=}
 	is "$value $value" "$(query ".utilization.rows[] | select(.device == \"GPU 0\" and .metric == \"$what\") |
 		\"\(.min) \(.max)\"")" "$what"
@@ -76,10 +76,10 @@ is 1 "$(notices "NVML refused")" "notices where NVML does not know the GPU"
 
 SIM_NVML=slow run 0
 summary utilization
-is 100 "$(query '.utilization.rows[] | select(.metric == "slowed down").min')" "throttled"
+is 100 "$(query '.utilization.rows[] | select(.metric == "throttled").min')" "throttled"
 case $(query .utilization.note) in
-*"GPU 0 slowed down: power cap"*) ;;
-*) is "GPU 0 slowed down: power cap" "$(query .utilization.note)" "why it is throttled" ;;
+*"GPU 0 was throttled: power cap"*) ;;
+*) is "GPU 0 was throttled: power cap" "$(query .utilization.note)" "why it is throttled" ;;
 esac
 # What is refused is refused once for each GPU, and the rest is there.
 SIM_NVML=nvmlDeviceGetPowerUsage:3,nvmlDeviceGetTemperature:4 run 0 2

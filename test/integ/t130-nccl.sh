@@ -46,13 +46,13 @@ done
 rm "$(query '.processes.rows[] | select(.rank == 1).file')"
 summary communication
 is null "$(row AllReduce waiting_ns)" "waiting where a rank is missing"
-ok grep -q 'are not here of all ranks' "$T/json"
+ok grep -q 'collectives lack the calls of some ranks' "$T/json"
 
 # One rank calls in another order.
 rm -rf "$GPROF_DIR"
 record "$B/prog/collectives" wrong 2
 summary communication
-ok grep -q 'ranks do not call the same in 2 collectives; the first is number 1 of' "$T/json"
+ok grep -q 'ranks call different operations in 2 collectives; the first is number 1 of' "$T/json"
 is "null null" "$(row AllReduce waiting_ns) $(row AllGather waiting_ns)" "waiting where ranks differ"
 
 is 3 "$report_rc" "the reporter's status where ranks differ"

@@ -25,7 +25,8 @@ cat >"$T/rank" <<END
 exec unshare $namespaces sh "$T/host" env "LD_PRELOAD=\$LD_PRELOAD:$T/l_clock.so" "$ROOT/$B/integ/s_ranks" "\$@"
 END
 chmod +x "$T/rank"
-TOLD='clocks of 4 processes are aligned with those of the others by the ends of what NCCL moved, of which 95 % agree within '
+# Notes begin with a capital.
+TOLD='locks of 4 processes are aligned by the ends of NCCL operations, of which 95 % agree within '
 
 # Each launch as it is told lies between two looks at the true clock. Told times may be out of that by
 # what is said of the clocks, and the looks show that they are within 20 us, early and late in the run.
@@ -79,15 +80,15 @@ compares()
 {
 	local view
 	for view in stragglers distributed communication gpu-trace api-trace; do
-		says "$view" "$REPORT" summary --view $view "$GPROF_DIR"
+		says "$view" "$REPORT" summary --view $view --format csv "$GPROF_DIR"
 	done
-	says "--across-ranks" "$REPORT" summary --view device --across-ranks "$GPROF_DIR"
+	says "--across-ranks" "$REPORT" summary --view device --across-ranks --format csv "$GPROF_DIR"
 	"$REPORT" html -o "$T/page.html" "$GPROF_DIR" 2>/dev/null
 	says html cat "$T/page.html"
 	says timeline cat "$T/trace.json"
 	"$REPORT" timeline -o "$T/trace.pftrace" "$GPROF_DIR" 2>"$T/report.err"
-	is 4 "$(grep -aoE 'clock aligned with that of the others, 95 % of what NCCL moved within [0-9.]+ us' "$T/trace.pftrace" | wc -l)" "aligned processes in Perfetto's trace"
-	ok grep -q "the processes are of 2 hosts (.*): $TOLD" "$T/report.err"
+	is 4 "$(grep -aoE 'clock aligned by NCCL operations, 95 % of which agree within [0-9.]+ us' "$T/trace.pftrace" | wc -l)" "aligned processes in Perfetto's trace"
+	ok grep -q "the processes are of 2 hosts (.*): c$TOLD" "$T/report.err"
 }
 
 export STEPS=8 SIM_NCCL_GBPS=0.002 CLOCK_SINCE
@@ -108,8 +109,8 @@ compares
 rm -rf "$GPROF_DIR"
 STEPS=1 CLOCK_OFF=1000000000 record "$B/integ/s_ranks" pipeline-kernels "$T/rank"
 is 0 "$rc" "status of one step"
-"$REPORT" summary --view distributed "$GPROF_DIR" >"$T/json" 2>"$T/report.err"
-for file in json report.err; do
-	ok grep -q '4 processes are placed by wall clocks, which may differ, as they did too little together with NCCL' "$T/$file"
+"$REPORT" summary --view distributed --format csv "$GPROF_DIR" >"$T/csv" 2>"$T/report.err"
+for file in csv report.err; do
+	ok grep -q '4 processes share too few NCCL operations: they are placed by wall clocks, which may differ' "$T/$file"
 done
 finish

@@ -70,7 +70,7 @@ damage()
 damage missing
 look missing 3
 says 'of 4 ranks these are missing: 3$'
-notes 'not of all ranks: 3 of 4'
+notes 'Covers 3 of 4 ranks.'
 waits false
 
 # In the middle of its first block of NCCL's calls. What is left of it says which rank it is.
@@ -89,14 +89,14 @@ END
 look cut 3
 says "$bad': block [0-9]* at byte [0-9]*: cut off$"
 says "$bad' is unfinished: "
-notes 'of 1 process only what is left'
+notes '1 process is incomplete'
 waits false
 
 damage foreign
 cp "$other" "$T/foreign"
 look foreign 3
 says "$(basename "$other")': rank 3, process [0-9]*: no other process here has its communicators, .* of another job"
-notes 'not of one job, or not of one time: 1 process '
+notes '1 process shares no communicator with the others'
 waits false
 is 4 "$(query '.communication.rows | length')" "rows of two communicators"
 for command in info "html -o $T/page.html" "timeline -o $T/trace.json"; do
@@ -112,7 +112,7 @@ is 0 $? "status of the chosen ranks"
 mkdir "$T/strangers"
 cp "$(stream_of 0 "$T/good")" "$other" "$T/strangers"
 look strangers 3
-notes 'not of one job, or not of one time: 2 processes '
+notes '2 processes share no communicator with the others'
 
 damage version
 python3 - "$stream" "$bad" <<'END'
@@ -125,7 +125,7 @@ END
 look version 3
 says "cannot read '$bad': .*999"
 says 'of 4 ranks these are missing: 3$'
-notes 'not of all ranks: 3 of 4'
+notes 'Covers 3 of 4 ranks.'
 waits false
 
 damage twice
@@ -137,6 +137,6 @@ is "$(query .communication.rows)" "$(GPROF_DIR=$T/good; summary communication; q
 
 run wrong differing
 look differing 3
-says 'error in the program: ranks do not call the same in 2 collectives; the first is number 1 of .* on rank 0 and .* on rank 3$'
+says 'error in the program: ranks call different operations in 2 collectives; the first is number 1 of .* on rank 0 and .* on rank 3$'
 waits false
 finish

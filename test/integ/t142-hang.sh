@@ -50,7 +50,7 @@ for how in stuck killed killed_static; do
 done
 is 1 "$(grep -c '^Hang: no step has ended for' "$T/watch")" "times that the hang is told"
 # Without --view it is among the tables.
-ok grep -q '^Collectives that not all ranks finished' <<<"$("$REPORT" "$GPROF_DIR" 2>/dev/null)"
+ok grep -q '^Missing collectives' <<<"$("$REPORT" "$GPROF_DIR" 2>/dev/null)"
 # The rank that is to blame has no stream.
 rm -f "$GPROF_DIR/$(basename "$(query '.processes.rows[] | select(.rank == 2).file')" .part)"*
 summary missing-collectives
@@ -62,5 +62,5 @@ record "$B/prog/collectives" ranks 3
 summary missing-collectives
 is 0 "$(query '.missing_collectives.rows | length')" "rows of a job that ended"
 "$REPORT" "$GPROF_DIR" >"$T/tables" 2>/dev/null
-ok test "$(grep -c '^Collectives that not all' "$T/tables")" = 0
+ok test "$(grep -c '^Missing collectives' "$T/tables")" = 0
 finish

@@ -32,13 +32,13 @@ check()
 {
 	local own=
 	[ "$2" = mixed ] && own='
-2 AllReduce 1 had ended'
-	is "0 AllGather 2 not known to have ended
-1 AllGather 2 not known to have ended$own" "$(rows 'last collective')" "collectives $1 ($2)"
+2 AllReduce 1 finished'
+	is "0 AllGather 2 no end recorded
+1 AllGather 2 no end recorded$own" "$(rows 'last collective')" "collectives $1 ($2)"
 	is "0 cudaMemcpyAsync null
 1 cudaMemcpyAsync null${own:+
-2 cudaStreamSynchronize null}" "$(rows in | sed 's/null .*/null/')" "calls $1 ($2)"
-	ok test -z "$(rows in | grep -v ' collectives: [A-Z]')"
+2 cudaStreamSynchronize null}" "$(rows 'in call' | sed 's/null .*/null/')" "calls $1 ($2)"
+	ok test -z "$(rows 'in call' | grep -v ' collectives: [A-Z]')"
 	is "2 AllGather 0-1 2" "$(query '.missing_collectives.rows[] | "\(.number) \(.name) \(.arrived) \(.absent)"')" "pending $1 ($2)"
 	ok test "$(query '[.hang.rows[] | select(.what == "in" or .what == "hang") | select(.duration_ns < 1e9)] | length')" = 0
 }
@@ -87,21 +87,21 @@ hold()
 plain "$B/integ/s_loop" 10 3 call
 for schedule in all 1-3; do
 	hold 1 GPROF_SCHEDULE=$schedule hold=5,-1
-	is "did not go on" "$(query '.hang.rows[0].state')" "the hang, $schedule"
+	is "not resumed" "$(query '.hang.rows[0].state')" "the hang, $schedule"
 	is "returned from cudaDeviceSynchronize" "$(query '.hang.rows[1] | "\(.what) \(.name)"')" "the main thread, $schedule"
 	is "no step has ended" "$(query '.hang.rows[0].name')" "what is missing, $schedule"
 	is "after step 5" "$(query '.hang.rows[0].where')" "the step, $schedule"
 	is "launched last step_kernel()" \
 		"$(query '.hang.rows[] | select(.what == "launched last") | "\(.what) \(.name)"')" "the last launch, $schedule"
-	is "ended last step_kernel()" \
-		"$(query '.hang.rows[] | select(.what == "ended last") | "\(.what) \(.name)"')" "the last work, $schedule"
+	is "finished last step_kernel()" \
+		"$(query '.hang.rows[] | select(.what == "finished last") | "\(.what) \(.name)"')" "the last work, $schedule"
 	rm -f "$T/held"
 	wait $program
 	is 0 $? "exit status, $schedule"
 	ok diff "$T/plain.out" "$T/out"
 	summary hang
 	is 0 $report_rc "status of the summary, $schedule"
-	is "went on" "$(query '[.hang.rows[] | select(.what == "hang").state] | .[0]')" "the hang that is over, $schedule"
+	is "resumed" "$(query '[.hang.rows[] | select(.what == "hang").state] | .[0]')" "the hang that is over, $schedule"
 	ok grep -qE '^  hung 1 time, last: no step has ended for [0-9]+ s after step 5; it went on after [0-9.]+ s$' \
 		<<<"$("$REPORT" "$GPROF_DIR")"
 done
@@ -111,7 +111,7 @@ hold 1 GPROF_SCHEDULE=all hold=5,-1
 kill -9 $program
 { wait $program; } 2>/dev/null
 summary hang
-is "did not go on" "$(query '.hang.rows[0].state')" "the hang of one that was killed"
+is "not resumed" "$(query '.hang.rows[0].state')" "the hang of one that was killed"
 # ThreadSanitizer does not support threads after a fork with threads.
 if [[ $B != *san-thread ]]; then
 	hold 2 GPROF_SCHEDULE=all fork child

@@ -89,8 +89,8 @@ START_TEST(rows_have_extremes_and_whose_they_are)
 	ck_assert_double_eq_tol(tables_cell(table, relu, "median_ns")->number, 20000, 0.1);
 	ck_assert_uint_eq(tables_number(table, relu, "max_rank"), 2);
 	ck_assert_str_eq(table->note,
-		"Total over 4 ranks, each by itself; a rank without a row has "
-		"no value; processes without a rank are left out");
+		"Total of 4 ranks, each by itself; a rank without a row does not count.\n"
+		"Processes without a rank are excluded.");
 	table_destroy(table);
 	drop_all();
 }
@@ -124,10 +124,10 @@ START_TEST(without_a_choice_ranks_are_compared_by_what_tells_most)
 
 	add_all();
 	table = over(&view_steps, NULL, &wrong);
-	ck_assert_ptr_eq(strstr(table->note, "Duration over 4 ranks"), table->note);
+	ck_assert_ptr_eq(strstr(table->note, "Duration of 4 ranks"), table->note);
 	table_destroy(table);
 	table = over(&view_utilization, NULL, &wrong);
-	ck_assert_ptr_eq(strstr(table->note, "Avg over 4 ranks"), table->note);
+	ck_assert_ptr_eq(strstr(table->note, "Avg of 4 ranks"), table->note);
 	ck_assert_uint_eq(table->nr_rows, 1);
 	ck_assert_str_eq(tables_cell(table, 0, "metric")->text, "busy, union");
 	ck_assert_uint_eq(tables_number(table, 0, "nr_ranks"), 4);

@@ -206,7 +206,7 @@ START_TEST(a_wait_holds_a_step_back_if_the_device_waits_too)
 	ck_assert_str_eq(held(table, 3), "yes");
 	ck_assert_str_eq(held(table, 4), "no");
 	ck_assert_uint_eq(tables_number(table, 3, "ready"), 0);
-	ck_assert_str_eq(tables_cell(table, 0, "stage")->text, "the loop itself: no workers");
+	ck_assert_str_eq(tables_cell(table, 0, "stage")->text, "main process: no workers");
 	ck_assert(!tables_cell(table, 1, "stage")->is_known);
 	ck_assert_ptr_nonnull(strstr(table->note, "2 of 5 steps"));
 	table_destroy(table);
@@ -287,7 +287,7 @@ START_TEST(a_worker_that_was_looked_at_once_tells_no_stage)
 
 	ck_assert(!tables_cell(table, 0, "workers")->is_known);
 	ck_assert_str_eq(
-		tables_cell(table, 0, "stage")->text, "unknown: no two samples of a worker");
+		tables_cell(table, 0, "stage")->text, "unknown: too few samples of the workers");
 	table_destroy(table);
 	process_destroy(two[0]);
 	process_destroy(two[1]);

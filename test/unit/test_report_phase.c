@@ -212,7 +212,8 @@ static const struct phase_case {
 			LINE(LOOP, 160, 170, 0, NODE),
 			LINE(LOOP, 180, 190, 0, "aten::add_"),
 		},
-		"F 100-110; B 120-130; t 140-150; B 160-170; t 180-190", "may be it or Forward"},
+		"F 100-110; B 120-130; t 140-150; B 160-170; t 180-190",
+		"may be Optimization or Forward"},
 	{"without a range of the optimizer nothing is guessed, with a loader",
 		{
 			LINE(LOOP, 90, 95, 0, LOADER),

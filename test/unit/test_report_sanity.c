@@ -84,17 +84,17 @@ START_TEST(hosts)
 	add("0", "3", "b");
 	add("1", "3", "a");
 	add("2", "3", "b");
-	ck_assert_str_eq(odd(false, false), "the processes are of 2 hosts (a, b): 1 processes are "
-					    "placed by wall clocks, which may "
-					    "differ, as they did too little together with NCCL\n");
+	ck_assert_str_eq(odd(false, false), "the processes are of 2 hosts (a, b): 1 processes "
+					    "share too few NCCL operations: they are placed by "
+					    "wall clocks, which may differ\n");
 	for (int i = 0; i < 6; i++) {
 		const char name[] = {(char)('f' - i), 0};
 
 		add(NULL, NULL, name);
 	}
 	ck_assert_str_eq(odd(false, true),
-		"the processes are of 6 hosts (a, b, c, d, ...): 5 processes are placed by wall "
-		"clocks, which may differ, as they did too little together with NCCL; some "
+		"the processes are of 6 hosts (a, b, c, d, ...): 5 processes share too few NCCL "
+		"operations: they are placed by wall clocks, which may differ; some "
 		"have no rank, so nothing says that they are of one job: tables add them up\n");
 }
 END_TEST

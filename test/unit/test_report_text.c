@@ -149,7 +149,7 @@ START_TEST(no_note_breaks_a_format)
 		taken(&out), "# Title\n# a=1,'=2;  \"'+3\", '-4, b<i>|\\x1b[2J\n\"PID\"\n\n");
 	print(table, TABLE_MARKDOWN, &out);
 	ck_assert_str_eq(
-		taken(&out), "### Title\n\na=1,=2;  \"+3\", -4, b&lt;i>\\|\\x1b\\[2J\n\nnone\n\n");
+		taken(&out), "### Title\n\nnone\n\na=1,=2;  \"+3\", -4, b&lt;i>\\|\\x1b\\[2J\n\n");
 	buf_fini(&out);
 	table_destroy(table);
 }

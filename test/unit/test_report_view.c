@@ -59,7 +59,7 @@ START_TEST(a_device_is_busy_for_the_union_of_its_work)
 	ck_assert_uint_eq(tables_number(table, 0, "span_ns"), 292000);
 	ck_assert_uint_eq(tables_number(table, 0, "idle_ns"), 292000 - 123000);
 	ck_assert_uint_eq(tables_number(table, 0, "events"), 8);
-	ck_assert_ptr_nonnull(strstr(table->note, "work of 1 calls"));
+	ck_assert_ptr_nonnull(strstr(table->note, "activities of 1 calls"));
 	table_destroy(table);
 	process_destroy(process);
 }
@@ -150,7 +150,8 @@ START_TEST(without_device_records_launches_and_calls_stand_in_and_say_so)
 
 	ck_assert_str_eq(tables_name(kernels, 0), "gemm");
 	ck_assert_uint_eq(tables_number(kernels, 0, "total_ns"), 7);
-	ck_assert_ptr_nonnull(strstr(kernels->note, "no device records: run as root"));
+	ck_assert_ptr_nonnull(
+		strstr(kernels->note, "No GPU activities were recorded: run as root."));
 	ck_assert_uint_eq(tables_number(kernels, 0, "calls"), 1);
 	ck_assert_uint_eq(copies->nr_rows, 3);
 	table_sort(copies, "name");
@@ -160,8 +161,8 @@ START_TEST(without_device_records_launches_and_calls_stand_in_and_say_so)
 	ck_assert_str_eq(tables_name(copies, 2), "Memcpy HtoH (Pinned -> Pageable), host call");
 	ck_assert(!tables_cell(copies, 0, "bytes_per_s")->is_known);
 	ck_assert_uint_eq(tables_number(copies, 0, "calls"), 1);
-	ck_assert_str_eq(copies->note,
-		"no device records: run as root; rows marked host call are times of calls");
+	ck_assert_str_eq(copies->note, "No GPU activities were recorded: run as root.\n"
+				       "Rows marked 'host call' show the times of calls.");
 	table_destroy(kernels);
 	table_destroy(copies);
 	process_destroy(process);
@@ -186,12 +187,12 @@ START_TEST(what_did_not_run_is_told_apart_from_what_was_not_seen)
 	two[0] = streams_process(path);
 	two[1] = streams_process(streams_small("a.gprof"));
 	table = tables_make(&view_memcpy, two, 2, false);
-	ck_assert_str_eq(table->note, "no device records of 1 process: nothing that ran on a "
-				      "device was recorded");
+	ck_assert_str_eq(table->note, "1 process has no GPU activities: only CUDA calls were "
+				      "recorded.");
 	table_destroy(table);
 	table = tables_make(&view_kernel, two, 2, false);
-	ck_assert_str_eq(table->note, "no device records of 1 process: nothing that ran on a "
-				      "device was recorded");
+	ck_assert_str_eq(table->note, "1 process has no GPU activities: only CUDA calls were "
+				      "recorded.");
 	table_destroy(table);
 	process_destroy(two[0]);
 	process_destroy(two[1]);
@@ -238,7 +239,7 @@ START_TEST(ranges_nest_by_thread_and_pair_by_id)
 	ck_assert_uint_eq(tables_number(table, 0, "total_ns"), 145000);
 	ck_assert_str_eq(tables_name(table, 1), "copies");
 	ck_assert_uint_eq(tables_number(table, 1, "total_ns"), 140000);
-	ck_assert_ptr_nonnull(strstr(table->note, "1 ends had no begin"));
+	ck_assert_ptr_nonnull(strstr(table->note, "1 ends without a start"));
 	table_destroy(table);
 	process_destroy(process);
 }
