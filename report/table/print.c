@@ -226,27 +226,49 @@ void table_add_auto_time(struct buf *out, double ns)
 
 /* ---- text and Markdown ---- */
 
-/* Names are cut to this width if the terminal's width is unknown ... */
-#define NAME_WIDTH 80u
-/* ... and to no less on a narrow terminal. */
-#define LEAST_WIDTH 20u
-#define BAR_WIDTH   8u
+/* Of lines, where the terminal's is unknown. */
+#define UNKNOWN_WIDTH 80u
+/* Texts are cut in the middle, rows' names and others, to no less while columns can be left out ...
+ */
+#define LEAST_NAME 32u
+#define LEAST_TEXT 16u
+/* ... and to no less than this at all. */
+#define LEAST_CUT 8u
+/* A title takes at most so many lines. */
+#define MOST_TITLE_LINES 3u
+#define BAR_WIDTH	 8u
+/* Between two columns. */
+#define SPACE 2u
 
 #define BOLD  "\033[1m"
 #define DIM   "\033[2m"
 #define CYAN  "\033[36m"
 #define PLAIN "\033[0m"
 
+/* A column as it is printed. Widths are in columns of the terminal. */
+struct column_layout {
+	const struct table_unit *unit;
+	bool is_shown;
+	bool is_left_out;		       /* for lack of space */
+	bool is_same;			       /* all rows have the same value */
+	char *value;			       /* of the first row, as printed */
+	char *title;			       /* with its unit */
+	size_t title_widths[MOST_TITLE_LINES]; /* if it takes 1, 2 ... lines */
+	size_t whole_width;		       /* of its widest cell, uncut */
+	size_t width;
+	size_t least_width; /* of a text, cut */
+	size_t limit;	    /* of its texts; 0: none */
+	size_t end;	    /* of its cell in the text of the line */
+	size_t shown;	    /* the width of that cell */
+};
+
 /* One line at a time, so that a table of every event needs no memory for its text. */
 struct layout {
 	const struct table *table;
 	const struct table_style *style;
 	struct buf text; /* the cells of the current line, as printed */
-	size_t *ends;	 /* of each cell in text */
-	size_t *widths;	 /* of each cell, in columns */
-	size_t *column_widths;
-	size_t *limits; /* of the texts in each column, 0: none */
-	const struct table_unit **units;
+	struct column_layout *columns;
+	bool has_bars; /* after the first column, which holds shares */
 };
 
 static bool is_markdown(const struct table_style *style)
@@ -254,170 +276,303 @@ static bool is_markdown(const struct table_style *style)
 	return style->format == TABLE_MARKDOWN;
 }
 
-static bool is_shown(const struct table_column *column, const struct table_style *style)
+static bool is_sort_column(const struct table *table, unsigned int c)
 {
-	return style->is_wide || !column->is_wide_only;
+	return table->sort_column == c + 1;
+}
+
+/* The longest line, 0 for no limit. */
+static size_t width_limit(const struct table_style *style)
+{
+	if (style->is_wide || is_markdown(style)) {
+		return 0;
+	}
+	return style->width ? style->width : UNKNOWN_WIDTH;
+}
+
+/* ---- cells ---- */
+
+/* A number as text and Markdown have it: the blank of a quantity would read as zero. */
+static void add_number(struct buf *out, const struct table_column *column,
+	const struct table_cell *cell, const struct table_unit *unit)
+{
+	if (!cell->is_known && column->type != TABLE_ID && column->type != TABLE_DIGITS) {
+		buf_text(out, "n/a");
+	} else {
+		table_add_number(out, column, cell, unit, true);
+	}
 }
 
 static size_t indent_of(const struct layout *layout, unsigned int c, size_t row)
 {
 	bool is_name = strcmp(layout->table->columns[c].key, "name") == 0;
+	size_t limit = layout->columns[c].limit;
+	size_t indent = is_name && !is_markdown(layout->style)
+				? 2 * (size_t)table_level(layout->table, row)
+				: 0;
 
-	return is_name && !is_markdown(layout->style) ? 2 * (size_t)table_level(layout->table, row)
-						      : 0;
+	return limit && indent > limit / 2 ? limit / 2 : indent;
 }
 
-/* Draws bars after the first column if it holds shares. */
-static bool has_bars(const struct table *table, const struct table_style *style)
-{
-	return style->has_bars && !is_markdown(style) && table->columns[0].type == TABLE_PERCENT &&
-	       is_shown(&table->columns[0], style) && table->nr_rows > 1;
-}
-
-/* A number as text and Markdown have it: the blank of a quantity would read as zero. */
-static void add_number(
-	const struct layout *layout, struct buf *out, unsigned int c, const struct table_cell *cell)
+static size_t add_cell(
+	struct layout *layout, unsigned int c, const struct table_cell *cell, size_t row)
 {
 	const struct table_column *column = &layout->table->columns[c];
-
-	if (!cell->is_known && column->type != TABLE_ID && column->type != TABLE_DIGITS) {
-		buf_text(out, "n/a");
-	} else {
-		table_add_number(out, column, cell, layout->units[c], true);
-	}
-}
-
-/* ---- widths ---- */
-
-/* The width of a line, and its widest column of texts. */
-static size_t line_width(const struct layout *layout, const size_t *widths, unsigned int *widest)
-{
-	size_t sum = has_bars(layout->table, layout->style) ? BAR_WIDTH + 2 : 0;
-
-	*widest = UINT32_MAX;
-	for (unsigned int c = 0; c < layout->table->nr_columns; c++) {
-		if (!is_shown(&layout->table->columns[c], layout->style)) {
-			continue;
-		}
-		sum += widths[c] + 2;
-		if (table_is_text(&layout->table->columns[c]) &&
-			(*widest == UINT32_MAX || widths[c] > widths[*widest])) {
-			*widest = c;
-		}
-	}
-	return sum;
-}
-
-/* The width of every column if nothing is cut. */
-static size_t *measure(const struct layout *layout)
-{
-	const struct table *table = layout->table;
-	size_t *widths = mem_zeroed(table->nr_columns, sizeof(size_t));
-	struct buf text = {0};
-
-	for (unsigned int c = 0; c < table->nr_columns; c++) {
-		table_add_title(&text, &table->columns[c], layout->units[c]);
-		widths[c] = text.nr_bytes;
-		text.nr_bytes = 0;
-	}
-	for (size_t row = 0; row < table->nr_rows; row++) {
-		const struct table_cell *cells = table_row(table, row);
-
-		for (unsigned int c = 0; c < table->nr_columns; c++) {
-			const struct table_column *column = &table->columns[c];
-			size_t width, nr_bytes;
-
-			if (table_is_text(column)) {
-				const char *bytes = table_cell_text(column, &cells[c], &nr_bytes);
-
-				width = indent_of(layout, c, row) +
-					text_shown_width(bytes, nr_bytes);
-			} else {
-				add_number(layout, &text, c, &cells[c]);
-				width = text.nr_bytes;
-				text.nr_bytes = 0;
-			}
-			widths[c] = width > widths[c] ? width : widths[c];
-		}
-	}
-	buf_fini(&text);
-	return widths;
-}
-
-/* On a terminal, cuts the widest texts first until lines fit, as far as allowed. */
-static void find_limits(struct layout *layout)
-{
-	size_t *widths;
-	size_t width;
-	unsigned int c;
-
-	for (c = 0; c < layout->table->nr_columns; c++) {
-		layout->limits[c] = layout->style->is_wide ? 0 : NAME_WIDTH;
-	}
-	if (!layout->style->width || layout->style->is_wide || is_markdown(layout->style)) {
-		return;
-	}
-	memset(layout->limits, 0, layout->table->nr_columns * sizeof(size_t));
-	widths = measure(layout);
-	while ((width = line_width(layout, widths, &c)) > layout->style->width && c != UINT32_MAX &&
-		widths[c] > LEAST_WIDTH) {
-		size_t excess = width - layout->style->width;
-
-		widths[c] = widths[c] > LEAST_WIDTH + excess ? widths[c] - excess : LEAST_WIDTH;
-		layout->limits[c] = widths[c];
-	}
-	free(widths);
-}
-
-/* ---- cells ---- */
-
-static void add_cell(struct layout *layout, unsigned int c, const struct table_cell *cell,
-	size_t row, size_t *width)
-{
-	const struct table_column *column = &layout->table->columns[c];
+	const struct column_layout *place = &layout->columns[c];
 	size_t before = layout->text.nr_bytes;
-	size_t nr_bytes;
+	size_t nr_bytes, indent;
 	const char *bytes;
 
 	if (!table_is_text(column)) {
-		add_number(layout, &layout->text, c, cell);
-		*width = layout->text.nr_bytes - before;
-		return;
+		add_number(&layout->text, column, cell, place->unit);
+		return layout->text.nr_bytes - before;
 	}
 	bytes = table_cell_text(column, cell, &nr_bytes);
 	if (is_markdown(layout->style)) {
 		text_add_markdown(&layout->text, bytes, nr_bytes);
-		*width = layout->text.nr_bytes - before;
-	} else {
-		size_t indent = indent_of(layout, c, row);
-		size_t limit = layout->limits[c];
+		return layout->text.nr_bytes - before;
+	}
+	indent = indent_of(layout, c, row);
+	buf_pad(&layout->text, ' ', indent);
+	return indent + text_add_cut(&layout->text, bytes, nr_bytes,
+				place->limit ? place->limit - indent : 0);
+}
 
-		buf_pad(&layout->text, ' ', indent);
-		limit = limit > indent + LEAST_WIDTH ? limit - indent : limit ? LEAST_WIDTH : 0;
-		*width = indent + text_add_cut(&layout->text, bytes, nr_bytes, limit);
+/* Returns the number of the row's first cell. */
+static double layout_row(struct layout *layout, size_t row)
+{
+	const struct table_cell *cells = table_row(layout->table, row);
+	double number = cells[0].number;
+
+	layout->text.nr_bytes = 0;
+	for (unsigned int c = 0; c < layout->table->nr_columns; c++) {
+		struct column_layout *place = &layout->columns[c];
+
+		place->shown = place->is_shown ? add_cell(layout, c, &cells[c], row) : 0;
+		place->end = layout->text.nr_bytes;
+	}
+	return number;
+}
+
+/* ---- titles ---- */
+
+/* The length of a title's first line, of at most `width` unless its first word is longer. */
+static size_t title_line(const char *title, size_t width)
+{
+	size_t length = strcspn(title, " ");
+
+	while (title[length]) {
+		size_t next = length + 1 + strcspn(title + length + 1, " ");
+
+		if (next > width) {
+			break;
+		}
+		length = next;
+	}
+	return length;
+}
+
+/* The lines of a title in a column of that width; *longest becomes the width that they take. */
+static unsigned int count_title_lines(const char *title, size_t width, size_t *longest)
+{
+	unsigned int nr = 0;
+
+	*longest = 0;
+	for (;;) {
+		size_t length = title_line(title, width);
+
+		nr++;
+		*longest = length > *longest ? length : *longest;
+		title += length;
+		if (!*title) {
+			return nr;
+		}
+		title++; /* the blank */
 	}
 }
 
-/* Line 0 is the header, line n is row n - 1. Returns the number of the row's first cell. */
-static double layout_line(struct layout *layout, size_t line)
+/* The least width at which a title takes at most nr_lines. */
+static size_t title_width(const char *title, unsigned int nr_lines)
+{
+	size_t best = strlen(title), longest;
+
+	for (size_t width = best; width; width--) {
+		if (count_title_lines(title, width, &longest) > nr_lines) {
+			break;
+		}
+		best = longest < best ? longest : best;
+	}
+	return best;
+}
+
+/* ---- widths ---- */
+
+static size_t line_width(const struct layout *layout)
+{
+	size_t sum = layout->has_bars ? BAR_WIDTH + SPACE : 0;
+
+	for (unsigned int c = 0; c < layout->table->nr_columns; c++) {
+		sum += layout->columns[c].is_shown ? layout->columns[c].width + SPACE : 0;
+	}
+	return sum;
+}
+
+/*
+ * Finds the width of each column if nothing is cut, and which columns have nothing to compare: only
+ * zeros, or the same key in all rows.
+ */
+static void measure(struct layout *layout)
 {
 	const struct table *table = layout->table;
-	const struct table_cell *cells = line ? table_row(table, line - 1) : NULL;
-	double number = cells ? cells[0].number : 0;
 
-	layout->text.nr_bytes = 0;
-	for (unsigned int c = 0; c < table->nr_columns; c++) {
-		size_t before = layout->text.nr_bytes;
+	for (size_t row = 0; row < table->nr_rows; row++) {
+		size_t start = 0;
 
-		if (cells) {
-			add_cell(layout, c, &cells[c], line - 1, &layout->widths[c]);
-		} else {
-			table_add_title(&layout->text, &table->columns[c], layout->units[c]);
-			layout->widths[c] = layout->text.nr_bytes - before;
+		layout_row(layout, row);
+		for (unsigned int c = 0; c < table->nr_columns; c++) {
+			struct column_layout *place = &layout->columns[c];
+			const char *cell = layout->text.bytes ? layout->text.bytes + start : "";
+			size_t length = place->end - start;
+
+			if (place->shown > place->whole_width) {
+				place->whole_width = place->shown;
+			}
+			if (!row) {
+				place->value = mem_zeroed(length + 1, 1);
+				memcpy(place->value, cell, length);
+				place->is_same = true;
+			} else if (place->is_same) {
+				place->is_same = strlen(place->value) == length &&
+						 memcmp(place->value, cell, length) == 0;
+			}
+			start = place->end;
 		}
-		layout->ends[c] = layout->text.nr_bytes;
 	}
-	return number;
+	for (unsigned int c = 0; c < table->nr_columns; c++) {
+		struct column_layout *place = &layout->columns[c];
+		enum table_type type = table->columns[c].type;
+		bool is_key = type == TABLE_ID || type == TABLE_COUNT || type == TABLE_DIGITS ||
+			      table_is_text(&table->columns[c]);
+		bool is_zero = place->value && !place->value[strspn(place->value, "0.")];
+
+		place->is_same &= is_zero || (is_key && table->nr_rows > 1);
+	}
+}
+
+/* The column that says what a row is: its name, else its first text. */
+static unsigned int name_column(const struct table *table)
+{
+	unsigned int first = UINT32_MAX;
+
+	for (unsigned int c = table->nr_columns; c-- > 0;) {
+		if (strcmp(table->columns[c].key, "name") == 0) {
+			return c;
+		}
+		first = table_is_text(&table->columns[c]) ? c : first;
+	}
+	return first;
+}
+
+/* Shortens the column of texts that is the furthest above its least width. False if none is. */
+static bool cut_texts(struct layout *layout, size_t excess)
+{
+	struct column_layout *longest = NULL;
+	size_t most = 0;
+
+	for (unsigned int c = 0; c < layout->table->nr_columns; c++) {
+		struct column_layout *place = &layout->columns[c];
+
+		if (place->is_shown && table_is_text(&layout->table->columns[c]) &&
+			place->width > place->least_width &&
+			place->width - place->least_width > most) {
+			most = place->width - place->least_width;
+			longest = place;
+		}
+	}
+	if (longest) {
+		longest->width -= excess < most ? excess : most;
+		longest->limit = longest->width;
+	}
+	return longest;
+}
+
+/*
+ * Sets the width of each column, with titles of at most nr_lines lines and texts as short as
+ * allowed and needed. False if lines are still too long.
+ */
+static bool set_widths(
+	struct layout *layout, unsigned int nr_lines, size_t least_name, size_t least_text)
+{
+	size_t limit = width_limit(layout->style);
+	unsigned int name = name_column(layout->table);
+	size_t width;
+
+	for (unsigned int c = 0; c < layout->table->nr_columns; c++) {
+		struct column_layout *place = &layout->columns[c];
+		size_t title = place->title_widths[nr_lines - 1];
+		size_t least = c == name ? least_name : least_text;
+
+		place->width = title > place->whole_width ? title : place->whole_width;
+		place->least_width = title > least ? title : least;
+		place->limit = 0;
+	}
+	while (limit && (width = line_width(layout)) > limit) {
+		if (!cut_texts(layout, width - limit)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool find_widths(struct layout *layout)
+{
+	for (unsigned int nr_lines = 1; nr_lines <= MOST_TITLE_LINES; nr_lines++) {
+		if (set_widths(layout, nr_lines, LEAST_NAME, LEAST_TEXT)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * Leaves out one more column: one with the same value in all rows, else a minor one, else the last.
+ * The rows' name, the column that they are sorted by and the first one stay.
+ */
+static bool hide_column(struct layout *layout)
+{
+	const struct table *table = layout->table;
+	unsigned int name = name_column(table);
+
+	for (int pass = 0; pass < 3; pass++) {
+		for (unsigned int c = table->nr_columns; c-- > 0;) {
+			struct column_layout *place = &layout->columns[c];
+			bool is_next = pass == 0   ? place->is_same
+				       : pass == 1 ? table->columns[c].is_minor
+						   : c > 0;
+
+			if (place->is_shown && is_next && c != name && !is_sort_column(table, c)) {
+				place->is_shown = false;
+				place->is_left_out = true;
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/* Makes lines fit into the width of the style: titles wrap, texts are cut, columns left out. */
+static void fit(struct layout *layout)
+{
+	if (find_widths(layout)) {
+		return;
+	}
+	layout->has_bars = false;
+	while (!find_widths(layout)) {
+		if (!hide_column(layout)) {
+			set_widths(layout, MOST_TITLE_LINES, LEAST_CUT, LEAST_CUT);
+			return;
+		}
+	}
 }
 
 static void layout_init(
@@ -425,33 +580,35 @@ static void layout_init(
 {
 	*layout = (struct layout){.table = table,
 		.style = style,
-		.ends = mem_zeroed(table->nr_columns, sizeof(size_t)),
-		.widths = mem_zeroed(table->nr_columns, sizeof(size_t)),
-		.column_widths = mem_zeroed(table->nr_columns, sizeof(size_t)),
-		.limits = mem_zeroed(table->nr_columns, sizeof(size_t)),
-		.units = mem_zeroed(table->nr_columns, sizeof(*layout->units))};
+		.columns = mem_zeroed(table->nr_columns, sizeof(*layout->columns))};
 	for (unsigned int c = 0; c < table->nr_columns; c++) {
-		layout->units[c] = table_unit(table, c, style);
-	}
-	find_limits(layout);
-	for (size_t line = 0; line <= table->nr_rows; line++) {
-		layout_line(layout, line);
-		for (unsigned int c = 0; c < table->nr_columns; c++) {
-			if (layout->widths[c] > layout->column_widths[c]) {
-				layout->column_widths[c] = layout->widths[c];
-			}
+		struct column_layout *place = &layout->columns[c];
+		struct buf title = {0};
+
+		place->unit = table_unit(table, c, style);
+		place->is_shown = style->is_wide || !table->columns[c].is_wide_only ||
+				  is_sort_column(table, c);
+		table_add_title(&title, &table->columns[c], place->unit);
+		buf_char(&title, '\0');
+		place->title = title.bytes;
+		for (unsigned int i = 0; i < MOST_TITLE_LINES; i++) {
+			place->title_widths[i] = title_width(place->title, i + 1);
 		}
 	}
+	layout->has_bars = style->has_bars && !is_markdown(style) && table->nr_rows > 1 &&
+			   table->columns[0].type == TABLE_PERCENT && layout->columns[0].is_shown;
+	measure(layout);
+	fit(layout);
 }
 
 static void layout_fini(struct layout *layout)
 {
+	for (unsigned int c = 0; c < layout->table->nr_columns; c++) {
+		free(layout->columns[c].title);
+		free(layout->columns[c].value);
+	}
+	free(layout->columns);
 	buf_fini(&layout->text);
-	free(layout->ends);
-	free(layout->widths);
-	free(layout->column_widths);
-	free(layout->limits);
-	free(layout->units);
 }
 
 /* ---- lines ---- */
@@ -483,47 +640,86 @@ static void add_bar(struct buf *out, const struct table_style *style, double per
 	buf_pad(out, ' ', BAR_WIDTH - full - (part != 0));
 }
 
-static void print_line(struct layout *layout, size_t line, struct buf *out)
+/* Aligns a text to the left, a number to the right. */
+static void add_aligned(struct buf *out, const struct layout *layout, unsigned int c,
+	const char *bytes, size_t nr_bytes, size_t width)
 {
-	const struct table *table = layout->table;
-	const struct table_style *style = layout->style;
-	bool is_rows = is_markdown(style);
-	double share = layout_line(layout, line);
+	const struct column_layout *place = &layout->columns[c];
+	size_t space = place->width - width;
+	bool is_left = table_is_text(&layout->table->columns[c]);
+	bool is_row = is_markdown(layout->style);
 
-	buf_text(out, is_rows ? "|" : "");
-	for (unsigned int c = 0; c < table->nr_columns; c++) {
-		size_t start = c ? layout->ends[c - 1] : 0;
-		size_t space = layout->column_widths[c] - layout->widths[c];
-		bool is_left = table_is_text(&table->columns[c]);
-		bool is_last = c + 1 == table->nr_columns;
+	buf_text(out, is_row ? " " : "  ");
+	buf_pad(out, ' ', is_left ? 0 : space);
+	buf_add(out, bytes, nr_bytes);
+	buf_pad(out, ' ', is_left ? space : 0);
+	buf_text(out, is_row ? " |" : "");
+}
 
-		if (!is_shown(&table->columns[c], style)) {
-			continue;
-		}
-		buf_text(out, is_rows ? " " : "  ");
-		buf_pad(out, ' ', is_left ? 0 : space);
-		buf_add(out, layout->text.bytes + start, layout->ends[c] - start);
-		buf_pad(out, ' ', is_left && (!is_last || is_rows) ? space : 0);
-		buf_text(out, is_rows ? " |" : "");
-		if (!c && has_bars(table, style)) {
-			buf_text(out, "  ");
-			if (line) {
-				add_bar(out, style, share);
-			} else {
-				buf_pad(out, ' ', BAR_WIDTH);
-			}
-		}
+static void end_line(struct buf *out)
+{
+	while (out->nr_bytes && out->bytes[out->nr_bytes - 1] == ' ') {
+		out->nr_bytes--;
 	}
 	buf_char(out, '\n');
 }
 
-static void print_header(struct layout *layout, struct buf *out)
+static void print_row(struct layout *layout, size_t row, struct buf *out)
 {
-	buf_text(out, layout->style->has_color ? BOLD : "");
-	print_line(layout, 0, out);
-	if (layout->style->has_color) {
-		out->nr_bytes--; /* the newline follows the reset */
-		buf_text(out, PLAIN "\n");
+	double share = layout_row(layout, row);
+	size_t start = 0;
+
+	buf_text(out, is_markdown(layout->style) ? "|" : "");
+	for (unsigned int c = 0; c < layout->table->nr_columns; c++) {
+		const struct column_layout *place = &layout->columns[c];
+
+		if (place->is_shown) {
+			add_aligned(out, layout, c, layout->text.bytes + start, place->end - start,
+				place->shown);
+		}
+		start = place->end;
+		if (!c && layout->has_bars) {
+			buf_text(out, "  ");
+			add_bar(out, layout->style, share);
+		}
+	}
+	end_line(out);
+}
+
+/* The titles' lines stand at the bottom of the header. */
+static void print_header(const struct layout *layout, struct buf *out)
+{
+	const struct table *table = layout->table;
+	unsigned int nr_lines = 1;
+	size_t longest;
+
+	for (unsigned int c = 0; c < table->nr_columns; c++) {
+		const struct column_layout *place = &layout->columns[c];
+		unsigned int nr = count_title_lines(place->title, place->width, &longest);
+
+		nr_lines = place->is_shown && nr > nr_lines ? nr : nr_lines;
+	}
+	for (unsigned int line = nr_lines; line > 0; line--) {
+		buf_text(out, layout->style->has_color ? BOLD : "");
+		buf_text(out, is_markdown(layout->style) ? "|" : "");
+		for (unsigned int c = 0; c < table->nr_columns; c++) {
+			const struct column_layout *place = &layout->columns[c];
+			const char *title = place->title;
+			unsigned int nr = count_title_lines(title, place->width, &longest);
+			size_t length = title_line(title, place->width);
+
+			for (; nr > line; nr--) {
+				title += length + 1;
+				length = title_line(title, place->width);
+			}
+			length = nr < line ? 0 : length;
+			if (place->is_shown) {
+				add_aligned(out, layout, c, title, length, length);
+			}
+			buf_pad(out, ' ', !c && layout->has_bars ? SPACE + BAR_WIDTH : 0);
+		}
+		buf_text(out, layout->style->has_color ? PLAIN : "");
+		end_line(out);
 	}
 }
 
@@ -533,13 +729,49 @@ static void print_rule(const struct layout *layout, struct buf *out)
 	for (unsigned int c = 0; c < layout->table->nr_columns; c++) {
 		bool is_left = table_is_text(&layout->table->columns[c]);
 
-		if (is_shown(&layout->table->columns[c], layout->style)) {
+		if (layout->columns[c].is_shown) {
 			buf_char(out, ' ');
-			buf_pad(out, '-', layout->column_widths[c] - !is_left);
+			buf_pad(out, '-', layout->columns[c].width - !is_left);
 			buf_text(out, is_left ? " |" : ": |");
 		}
 	}
 	buf_char(out, '\n');
+}
+
+/* Names the columns that did not fit, and the value of those that have the same in all rows. */
+static void print_left_out(const struct layout *layout, struct buf *out)
+{
+	static const char head[] = "  Columns left out: ", end[] = "; --wide shows all";
+	size_t limit = width_limit(layout->style), used = 0;
+	struct buf item = {0};
+
+	for (unsigned int c = 0; c < layout->table->nr_columns; c++) {
+		const struct column_layout *place = &layout->columns[c];
+
+		if (!place->is_left_out) {
+			continue;
+		}
+		item.nr_bytes = 0;
+		buf_text(&item, place->title);
+		if (place->is_same) {
+			buf_printf(&item, " = %s", *place->value ? place->value : "n/a");
+		}
+		if (!used) {
+			buf_text(out, head);
+			used = strlen(head);
+		} else if (used + strlen(", ") + item.nr_bytes + strlen(end) > limit) {
+			buf_text(out, ",\n    ");
+			used = 4;
+		} else {
+			buf_text(out, ", ");
+			used += 2;
+		}
+		used += item.nr_bytes;
+		buf_add(out, item.bytes, item.nr_bytes);
+	}
+	buf_text(out, used ? end : "");
+	buf_text(out, used ? "\n" : "");
+	buf_fini(&item);
 }
 
 static void print_rows(const struct table *table, const struct table_style *style, struct buf *out)
@@ -551,10 +783,11 @@ static void print_rows(const struct table *table, const struct table_style *styl
 	if (is_markdown(style)) {
 		print_rule(&layout, out);
 	}
-	for (size_t row = 1; row <= table->nr_rows; row++) {
-		print_line(&layout, row, out);
+	for (size_t row = 0; row < table->nr_rows; row++) {
+		print_row(&layout, row, out);
 		buf_flush_if_large(out);
 	}
+	print_left_out(&layout, out);
 	layout_fini(&layout);
 }
 
@@ -572,7 +805,7 @@ static void print_note(
 	text_add_shown(&text, note, nr_bytes, 0);
 	buf_char(&text, '\0');
 	buf_text(out, style->has_color ? DIM : "");
-	text_wrap(out, text.bytes, "  ", style->width ? style->width : NAME_WIDTH);
+	text_wrap(out, text.bytes, "  ", style->width ? style->width : UNKNOWN_WIDTH);
 	buf_text(out, style->has_color ? PLAIN : "");
 	buf_fini(&text);
 }

@@ -440,6 +440,7 @@ static bool sort(struct table *table, const char *key, bool is_rising)
 	if (column < 0) {
 		return false;
 	}
+	table->sort_column = (unsigned int)column + 1;
 	if (table->source) {
 		if (table->source->sort) {
 			table->source->sort(table->source->context, (unsigned int)column);

@@ -27,6 +27,7 @@ struct table_column {
 	const char *title; /* without its unit: "Total" */
 	enum table_type type;
 	bool is_wide_only; /* left out of the text unless --wide */
+	bool is_minor;	   /* left out of the text before others where lines are too long */
 	const char *help;  /* what it means, for `help VIEW`; NULL: the title says it */
 	/* The member of a row that has the value, see table_add; size 0: whoever adds rows sets it.
 	 */
@@ -69,11 +70,12 @@ struct table {
 		*source; /* replaces `cells`; NULL for most tables. All rows are at level 0 */
 	uint8_t *levels; /* of rows; NULL: all 0. See table_set_level */
 	size_t level_capacity;
-	size_t nr_cut;	   /* rows of level 0 that --top left out */
-	char *note;	   /* below the rows, one a line, or NULL; see table_note */
-	char *figure;	   /* lines below the rows in text output, trusted bytes, or NULL */
-	char *figure_json; /* the same figure for the HTML page, or NULL */
-	bool is_aside;	   /* shown only on request */
+	unsigned int sort_column; /* by which table_sort sorted, counted from 1; 0: none */
+	size_t nr_cut;		  /* rows of level 0 that --top left out */
+	char *note;		  /* below the rows, one a line, or NULL; see table_note */
+	char *figure;		  /* lines below the rows in text output, trusted bytes, or NULL */
+	char *figure_json;	  /* the same figure for the HTML page, or NULL */
+	bool is_aside;		  /* shown only on request */
 };
 
 /*

@@ -38,7 +38,7 @@ static bool is_utf8(void)
 	return false;
 }
 
-static unsigned int find_width(void)
+static unsigned int find_width(bool is_terminal)
 {
 	struct winsize size;
 	const char *columns = getenv("COLUMNS");
@@ -47,7 +47,7 @@ static unsigned int find_width(void)
 	if (number > 0 && number < 100000) {
 		return (unsigned int)number;
 	}
-	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ? 0 : size.ws_col;
+	return is_terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 void terminal_set(struct table_style *style, const char *path, enum terminal_color color)
@@ -55,7 +55,7 @@ void terminal_set(struct table_style *style, const char *path, enum terminal_col
 	bool is_terminal = (!path || strcmp(path, "-") == 0) && isatty(STDOUT_FILENO);
 	bool is_text = style->format == TABLE_TEXT_FORMAT;
 
-	style->width = is_terminal && is_text ? find_width() : 0;
+	style->width = is_text ? find_width(is_terminal) : 0;
 	style->is_utf8 = is_utf8();
 	style->has_color = is_text && is_terminal && !is_dumb() && !is_set("NO_COLOR");
 	style->has_bars = is_text && is_terminal && !is_dumb();
