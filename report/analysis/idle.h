@@ -23,7 +23,7 @@
 #ifndef REPORT_ANALYSIS_IDLE_H
 #define REPORT_ANALYSIS_IDLE_H
 
-#include "report/ops/recent_calls.h"
+#include "report/ops/gpu_times.h"
 #include "report/analysis/gpu_activities.h"
 
 #define IDLE_LAUNCH_NS 10000u

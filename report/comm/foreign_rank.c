@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/comm/foreign_rank.h"
+#include "report/comm/job_clock.h"
 
 #include <stdlib.h>
 

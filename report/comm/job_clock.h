@@ -35,4 +35,11 @@ void job_clock_print(
 /* Appends how exact the clock of one process is, if it was aligned. */
 void job_clock_print_one(const struct process *process, const char *before, struct buf *out);
 
+/*
+ * foreign_rank.c: sets `is_foreign` of ranks of another job: processes without any communicator of
+ * the others here, although one of the others would have to share it. The stream belongs to another
+ * job, or the ranks were recorded at different times. The processes are sorted by rank.
+ */
+void foreign_rank_mark(struct process *const *processes, size_t nr_processes);
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/model/dedup.h"
+#include "report/model/model.h"
 
 #include <string.h>
 

@@ -235,4 +235,14 @@ bool process_is_complete(const struct process *process);
 /* Is it a table of events (calls, activities, ranges), not of definitions or facts? */
 bool model_is_event(unsigned int table);
 
+/*
+ * dedup.c: destroys processes whose recording is there already, so that tables do not count it
+ * twice. If one copy of a stream is cut off, the one with more events stays.
+ *
+ * The processes are sorted by rank, host, pid and begin, and stay so. Calls `warn` with a sentence
+ * for each that is dropped. Returns true if there are any.
+ */
+bool dedup_drop(
+	struct process **processes, size_t *nr_processes, void (*warn)(const char *sentence));
+
 #endif

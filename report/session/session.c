@@ -13,9 +13,9 @@
 #include "report/util/err.h"
 #include "report/comm/sanity.h"
 #include "report/stream/rings.h"
-#include "report/comm/foreign_rank.h"
+#include "report/comm/job_clock.h"
 #include "report/util/text.h"
-#include "report/model/dedup.h"
+#include "report/model/model.h"
 
 /* Damages of a stream that are printed; the rest is counted. */
 #define MOST_TOLD 5u

@@ -5,19 +5,54 @@
  * breakdown.h, occupancy.h and kernel_class.h; "Unknown" is a third answer about tensor cores.
  */
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "report/analysis/breakdown.h"
 #include "report/analysis/op_average.h"
 #include "report/analysis/op_memory.h"
-#include "report/styles/tensorboard.h"
+#include "report/model/kernel_class.h"
+#include "report/session/summary.h"
 #include "report/util/text.h"
+
+enum tensorboard_page {
+	TENSORBOARD_PAGE_OVERVIEW,
+	TENSORBOARD_PAGE_OPERATOR,
+	TENSORBOARD_PAGE_KERNEL,
+	TENSORBOARD_PAGE_MEMORY,
+	TENSORBOARD_PAGE_MODULE,
+	TENSORBOARD_PAGE_DISTRIBUTED,
+	NR_TENSORBOARD_PAGES,
+};
+
+/* What pages are made of. */
+enum tensorboard_source {
+	TENSORBOARD_STEPS,
+	TENSORBOARD_GPUS,
+	TENSORBOARD_AVERAGES,
+	TENSORBOARD_KERNELS,
+	TENSORBOARD_KERNELS_BY_OPERATOR,
+	TENSORBOARD_MEMORY,
+	TENSORBOARD_MODULES,
+	TENSORBOARD_OVERLAP,
+	NR_TENSORBOARD_SOURCES,
+};
+
+struct tensorboard {
+	const struct summary *summary;
+	bool is_wanted[NR_TENSORBOARD_PAGES];
+	void *views[NR_TENSORBOARD_SOURCES]; /* of the process at hand; NULL where no page wants
+						them */
+	struct buf *out;
+	bool is_sorted; /* some table has the column that the user sorts by */
+};
 
 /* Also the views that choose them. */
 static const char *const page_names[NR_TENSORBOARD_PAGES] = {
 	"overview", "operator", "kernel", "memory", "module", "distributed"};
 
-const struct view_class *const tensorboard_sources[NR_TENSORBOARD_SOURCES] = {&view_breakdown,
+static const struct view_class *const sources[NR_TENSORBOARD_SOURCES] = {&view_breakdown,
 	&view_gpu_summary, &view_op_average, &view_kernel, &view_kernel_operator, &view_op_memory,
 	&view_module, &view_distributed};
 static const enum tensorboard_page page_of[NR_TENSORBOARD_SOURCES] = {TENSORBOARD_PAGE_OVERVIEW,
@@ -25,7 +60,8 @@ static const enum tensorboard_page page_of[NR_TENSORBOARD_SOURCES] = {TENSORBOAR
 	TENSORBOARD_PAGE_KERNEL, TENSORBOARD_PAGE_MEMORY, TENSORBOARD_PAGE_MODULE,
 	TENSORBOARD_PAGE_DISTRIBUTED};
 
-void tensorboard_print(struct tensorboard *pages, struct table *table)
+/* Prints a table as the user wants it, times in us, and destroys it. */
+static void print_table(struct tensorboard *pages, struct table *table)
 {
 	struct table_style style = pages->summary->asked.table;
 
@@ -38,13 +74,337 @@ void tensorboard_print(struct tensorboard *pages, struct table *table)
 	table_destroy(table);
 }
 
-void tensorboard_set_answer(struct table_cell *cell, const char *text)
+/* "yes" as "Yes": how the plugin writes answers about tensor cores. */
+static void set_answer(struct table_cell *cell, const char *text)
 {
 	char answer[16];
 
 	snprintf(answer, sizeof(answer), "%s", text);
 	answer[0] = (char)toupper((unsigned char)answer[0]);
 	table_set_string(cell, answer);
+}
+
+/* ---- rows of figures that no view shows ---- */
+
+/* As the plugin, calls and totals are of operators that lie in none of the same name. */
+static void print_operators(struct tensorboard *pages)
+{
+	static const struct table_column columns[] = {
+		TABLE_COLUMN("name", "Name", TABLE_NAME),
+		TABLE_COLUMN("calls", "Calls", TABLE_COUNT),
+		TABLE_COLUMN("device_self_ns", "Device Self Duration", TABLE_TIME),
+		TABLE_COLUMN("device_total_ns", "Device Total Duration", TABLE_TIME),
+		TABLE_COLUMN("host_self_ns", "Host Self Duration", TABLE_TIME),
+		TABLE_COLUMN("host_total_ns", "Host Total Duration", TABLE_TIME),
+		TABLE_COLUMN("tensor_eligible", "Tensor Cores Eligible", TABLE_TEXT),
+		TABLE_COLUMN("tensor_self_pct", "Tensor Cores Self (%)", TABLE_PERCENT),
+		TABLE_COLUMN("tensor_total_pct", "Tensor Cores Total (%)", TABLE_PERCENT),
+	};
+	struct table *table =
+		table_create("operator", "Operator", columns, sizeof(columns) / sizeof(columns[0]));
+	const struct op_average **rows;
+	size_t nr;
+
+	rows = op_average_rows(pages->views[TENSORBOARD_AVERAGES], &nr);
+	for (size_t i = 0; i < nr; i++) {
+		const struct op_average *row = rows[i];
+		struct table_cell *cells;
+
+		if (row->key.kind != OP_AVERAGE_OP || !row->is_operator) {
+			continue;
+		}
+		cells = table_add_row(table);
+		table_set_integer(&cells[0], row->key.name);
+		table_set_integer(&cells[1], row->outer_calls);
+		table_set_integer(&cells[2], row->device_self_ns);
+		table_set_integer(&cells[3], row->outer_device_ns);
+		table_set_integer(&cells[4], row->self_ns);
+		table_set_integer(&cells[5], row->outer_ns);
+		set_answer(&cells[6], tensor_is_eligible(row->key.name) ? "yes" : "no");
+		table_set_share(&cells[7], row->tensor_self_ns, row->device_self_ns);
+		table_set_share(&cells[8], row->outer_tensor_ns, row->outer_device_ns);
+	}
+	table_sort(table, "host_self");
+	table_sort(table, "device_self");
+	print_table(pages, table);
+}
+
+static void print_memory_of(struct tensorboard *pages, uint32_t device)
+{
+	static const struct table_column columns[] = {
+		TABLE_COLUMN("name", "Operator Name", TABLE_NAME),
+		TABLE_COLUMN("calls", "Calls", TABLE_COUNT),
+		TABLE_COLUMN("increase_kb", "Size Increase (KB)", TABLE_NUMBER),
+		TABLE_COLUMN("self_increase_kb", "Self Size Increase (KB)", TABLE_NUMBER),
+		TABLE_COLUMN("allocations", "Allocation Count", TABLE_COUNT),
+		TABLE_COLUMN("self_allocations", "Self Allocation Count", TABLE_COUNT),
+		TABLE_COLUMN("size_kb", "Allocation Size (KB)", TABLE_NUMBER),
+		TABLE_COLUMN("self_size_kb", "Self Allocation Size (KB)", TABLE_NUMBER),
+	};
+	const struct op_memory **rows;
+	struct table *table;
+	char title[64];
+	size_t nr;
+
+	snprintf(title, sizeof(title), "Memory View: %s",
+		string_pool_text(op_memory_device_name(device), NULL));
+	table = table_create("memory", title, columns, sizeof(columns) / sizeof(columns[0]));
+	rows = op_memory_rows(pages->views[TENSORBOARD_MEMORY], &nr);
+	for (size_t i = 0; i < nr; i++) {
+		const struct op_memory *row = rows[i];
+		struct table_cell *cells;
+
+		if (row->key.device != device) {
+			continue;
+		}
+		cells = table_add_row(table);
+		table_set_integer(&cells[0], row->key.name);
+		table_set_integer(&cells[1], row->calls);
+		table_set_number(&cells[2], (double)row->total.increase / 1024);
+		table_set_number(&cells[3], (double)row->self.increase / 1024);
+		table_set_integer(&cells[4], row->total.count);
+		table_set_integer(&cells[5], row->self.count);
+		table_set_number(&cells[6], (double)row->total.bytes / 1024);
+		table_set_number(&cells[7], (double)row->self.bytes / 1024);
+	}
+	table_sort(table, "self_increase_kb");
+	print_table(pages, table);
+}
+
+static void print_blocks(struct tensorboard *pages)
+{
+	static const struct table_column columns[] = {
+		TABLE_COLUMN("device", "Device", TABLE_NAME),
+		TABLE_COLUMN("name", "Operator", TABLE_NAME),
+		TABLE_COLUMN("size_kb", "Size (KB)", TABLE_NUMBER),
+		TABLE_COLUMN("allocation_ns", "Allocation Time", TABLE_TIME),
+		TABLE_COLUMN("release_ns", "Release Time", TABLE_TIME),
+		TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
+	};
+	struct table *table = table_create(
+		"memory_events", "Memory Events", columns, sizeof(columns) / sizeof(columns[0]));
+	struct allocations *all = op_memory_blocks(pages->views[TENSORBOARD_MEMORY]);
+	const struct allocation *blocks;
+	size_t nr;
+
+	blocks = allocations_sorted(all, &nr);
+	for (size_t i = 0; i < nr; i++) {
+		struct table_cell *cells = table_add_row(table);
+		bool is_asked = blocks[i].alloc_ns != BLOCK_UNSEEN;
+		bool is_freed = blocks[i].free_ns != BLOCK_UNSEEN;
+
+		table_set_integer(&cells[0], op_memory_device_name(blocks[i].device));
+		table_set_integer(&cells[1], blocks[i].name);
+		table_set_number(&cells[2], (double)blocks[i].bytes / 1024);
+		if (is_asked) {
+			table_set_integer(&cells[3], blocks[i].alloc_ns);
+		}
+		if (is_freed) {
+			table_set_integer(&cells[4], blocks[i].free_ns);
+		}
+		if (is_asked && is_freed && blocks[i].free_ns >= blocks[i].alloc_ns) {
+			table_set_integer(&cells[5], blocks[i].free_ns - blocks[i].alloc_ns);
+		}
+	}
+	if (all->nr_all > nr) {
+		table_note(table, "The table has the %zu largest of %" PRIu64 " blocks.", nr,
+			all->nr_all);
+	}
+	print_table(pages, table);
+}
+
+/* A table of operators for each device that memory was asked of, and one of single blocks. */
+static void print_memory(struct tensorboard *pages)
+{
+	const struct op_memory **rows;
+	size_t nr;
+
+	rows = op_memory_rows(pages->views[TENSORBOARD_MEMORY], &nr);
+	for (size_t i = 0; i < nr; i++) {
+		bool is_first = true;
+
+		rows = op_memory_rows(pages->views[TENSORBOARD_MEMORY], &nr);
+		for (size_t k = 0; k < i; k++) {
+			is_first &= rows[k]->key.device != rows[i]->key.device;
+		}
+		if (is_first) {
+			print_memory_of(pages, rows[i]->key.device);
+		}
+	}
+	print_blocks(pages);
+}
+
+static void print_collectives(struct tensorboard *pages)
+{
+	static const struct table_column columns[] = {
+		TABLE_COLUMN("name", "Name", TABLE_NAME),
+		TABLE_COLUMN("calls", "Calls", TABLE_COUNT),
+		TABLE_COLUMN("total_ns", "Total Latency", TABLE_TIME),
+		TABLE_COLUMN("avg_ns", "Avg Latency", TABLE_MEAN_TIME),
+	};
+	struct table *table = table_create("communication", "Distributed: Communication Operations",
+		columns, sizeof(columns) / sizeof(columns[0]));
+	const struct op_average **rows;
+	size_t nr;
+
+	rows = op_average_rows(pages->views[TENSORBOARD_AVERAGES], &nr);
+	for (size_t i = 0; i < nr; i++) {
+		struct table_cell *cells;
+
+		if (rows[i]->key.kind != OP_AVERAGE_DEVICE ||
+			kernel_class_of(rows[i]->key.name) != KERNEL_COMMUNICATION) {
+			continue;
+		}
+		cells = table_add_row(table);
+		table_set_integer(&cells[0], rows[i]->key.name);
+		table_set_integer(&cells[1], rows[i]->calls);
+		table_set_integer(&cells[2], rows[i]->device_total_ns);
+		table_set_number(
+			&cells[3], (double)rows[i]->device_total_ns / (double)rows[i]->calls);
+	}
+	table_note(table, "Sizes and waiting times are unknown.");
+	table_sort(table, "total");
+	print_table(pages, table);
+}
+
+/* ---- columns of views' tables ---- */
+
+static void copy_cell(
+	const struct table_column *column, const struct table_cell *from, struct table_cell *to)
+{
+	if (!from || !from->is_known) {
+		return;
+	}
+	switch (column->type) {
+	case TABLE_TEXT:
+		if (strncmp(column->key, "tensor", 6) == 0) {
+			set_answer(to, from->text);
+		} else {
+			table_set_text(to, from->text, from->nr_text);
+		}
+		break;
+	case TABLE_MEAN_TIME:
+	case TABLE_MEAN_SIZE:
+	case TABLE_RATE:
+	case TABLE_PERCENT:
+	case TABLE_NUMBER:
+		table_set_number(to, from->number);
+		break;
+	default:
+		table_set_integer(to, from->integer);
+		break;
+	}
+}
+
+/* Prints the columns of a view's table that have those keys, and destroys it. */
+static void print_view(struct tensorboard *pages, struct table *from, const char *title,
+	const struct table_column *columns, unsigned int nr_columns)
+{
+	struct table *table = table_create(from->key, title, columns, nr_columns);
+
+	for (size_t row = 0; row < from->nr_rows; row++) {
+		struct table_cell *cells = table_add_row(table);
+
+		for (unsigned int i = 0; i < nr_columns; i++) {
+			copy_cell(
+				&columns[i], table_find_cell(from, row, columns[i].key), &cells[i]);
+		}
+	}
+	if (from->note) {
+		table_note(table, "%s", from->note);
+	}
+	print_table(pages, table);
+	table_destroy(from);
+}
+
+#define PRINT_VIEW(pages, source, title, columns)                                              \
+	print_view(pages, view_table(sources[source], (pages)->views[source]), title, columns, \
+		sizeof(columns) / sizeof((columns)[0]))
+
+static void print_overview(struct tensorboard *pages)
+{
+	static const struct table_column gpus[] = {
+		TABLE_COLUMN("device", "GPU", TABLE_ID),
+		TABLE_COLUMN("name", "Name", TABLE_NAME),
+		TABLE_COLUMN("memory_bytes", "Memory", TABLE_SIZE),
+		TABLE_COLUMN("capability", "Compute Capability", TABLE_TEXT),
+		TABLE_COLUMN("utilization_pct", "GPU Utilization %", TABLE_PERCENT),
+		TABLE_COLUMN("sm_efficiency_pct", "Est. SM Efficiency %", TABLE_PERCENT),
+		TABLE_COLUMN("occupancy_pct", "Est. Achieved Occupancy %", TABLE_PERCENT),
+		TABLE_COLUMN("tensor_pct", "Kernel Time using Tensor Cores %", TABLE_PERCENT),
+		TABLE_COLUMN("unknown_tensor_pct", "(unknown %)", TABLE_PERCENT),
+	};
+	static const struct table_column steps[] = {
+		TABLE_COLUMN("step", "Step", TABLE_TEXT),
+		TABLE_COLUMN("total_ns", "Total", TABLE_MEAN_TIME, .is_wide_only = true),
+		BREAKDOWN_COLUMNS,
+	};
+
+	PRINT_VIEW(pages, TENSORBOARD_STEPS, "Overview: Step Time Breakdown", steps);
+	PRINT_VIEW(pages, TENSORBOARD_GPUS, "Overview: GPU Summary", gpus);
+}
+
+/* Both tables end with them. */
+#define KERNEL_TIMES                                                               \
+	TABLE_COLUMN("calls", "Calls", TABLE_COUNT),                               \
+		TABLE_COLUMN("total_ns", "Total Duration", TABLE_TIME),            \
+		TABLE_COLUMN("avg_ns", "Mean Duration", TABLE_MEAN_TIME),          \
+		TABLE_COLUMN("max_ns", "Max Duration", TABLE_TIME),                \
+		TABLE_COLUMN("min_ns", "Min Duration", TABLE_TIME),                \
+		TABLE_COLUMN("blocks_per_sm", "Mean Blocks Per SM", TABLE_NUMBER), \
+		TABLE_COLUMN("occupancy_pct", "Mean Est. Achieved Occupancy (%)", TABLE_PERCENT)
+
+static void print_kernels(struct tensorboard *pages)
+{
+	static const struct table_column by_operator[] = {
+		TABLE_COLUMN("name", "Name", TABLE_NAME),
+		TABLE_COLUMN("operator", "Operator", TABLE_NAME),
+		TABLE_COLUMN("grid", "Grid", TABLE_TEXT),
+		TABLE_COLUMN("block", "Block", TABLE_TEXT),
+		TABLE_COLUMN("registers", "Register Per Thread", TABLE_COUNT),
+		TABLE_COLUMN("shared_bytes", "Shared Memory", TABLE_SIZE),
+		TABLE_COLUMN("tensor_cores", "Kernel Uses Tensor Cores", TABLE_TEXT),
+		TABLE_COLUMN("tensor_eligible", "Op is Tensor Cores eligible", TABLE_TEXT),
+		KERNEL_TIMES,
+	};
+	static const struct table_column by_name[] = {
+		TABLE_COLUMN("name", "Name", TABLE_NAME),
+		TABLE_COLUMN("tensor_cores", "Tensor Cores Used", TABLE_TEXT),
+		KERNEL_TIMES,
+	};
+
+	PRINT_VIEW(pages, TENSORBOARD_KERNELS_BY_OPERATOR, "Kernel: Name + Op Name", by_operator);
+	PRINT_VIEW(pages, TENSORBOARD_KERNELS, "Kernel: Name", by_name);
+}
+
+static void print_modules(struct tensorboard *pages)
+{
+	static const struct table_column columns[] = {
+		TABLE_COLUMN("module", "Module Name", TABLE_NAME),
+		TABLE_COLUMN("calls", "Occurences", TABLE_COUNT),
+		TABLE_COLUMN("operators", "Operators", TABLE_COUNT),
+		TABLE_COLUMN("total_ns", "Host Total Time", TABLE_TIME),
+		TABLE_COLUMN("self_ns", "Host Self Time", TABLE_TIME),
+		TABLE_COLUMN("gpu_total_ns", "Device Total Time", TABLE_TIME),
+		TABLE_COLUMN("gpu_self_ns", "Device Self Time", TABLE_TIME),
+	};
+
+	PRINT_VIEW(pages, TENSORBOARD_MODULES, "Module", columns);
+}
+
+static void print_distributed(struct tensorboard *pages)
+{
+	static const struct table_column columns[] = {
+		TABLE_COLUMN("step", "Step", TABLE_ID),
+		TABLE_COLUMN("computation_alone_ns", "Computation - Overlap", TABLE_TIME),
+		TABLE_COLUMN("overlap_ns", "Overlap", TABLE_TIME),
+		TABLE_COLUMN("communication_alone_ns", "Communication - Overlap", TABLE_TIME),
+		TABLE_COLUMN("other_ns", "Other", TABLE_TIME),
+	};
+
+	PRINT_VIEW(pages, TENSORBOARD_OVERLAP, "Distributed: Computation/Communication Overview",
+		columns);
+	print_collectives(pages);
 }
 
 /* ---- processes ---- */
@@ -58,8 +418,8 @@ static bool is_wanted(const struct tensorboard *pages, enum tensorboard_source s
 static void print_process(struct tensorboard *pages, struct process *process)
 {
 	static void (*const print_pages[NR_TENSORBOARD_PAGES])(struct tensorboard *) = {
-		tensorboard_overview, tensorboard_operators, tensorboard_kernels,
-		tensorboard_memory, tensorboard_modules, tensorboard_distributed};
+		print_overview, print_operators, print_kernels, print_memory, print_modules,
+		print_distributed};
 	/* By steps, as the plugin's page has it; rows of operators are not taken apart. */
 	struct view_input input = {.processes = &process, .nr_processes = 1};
 	const struct view_class *classes[NR_TENSORBOARD_SOURCES];
@@ -69,7 +429,7 @@ static void print_process(struct tensorboard *pages, struct process *process)
 	memset(pages->views, 0, sizeof(pages->views));
 	for (unsigned int i = 0; i < NR_TENSORBOARD_SOURCES; i++) {
 		if (is_wanted(pages, (enum tensorboard_source)i) && i != TENSORBOARD_OVERLAP) {
-			classes[nr++] = tensorboard_sources[i];
+			classes[nr++] = sources[i];
 		}
 	}
 	view_run(&input, classes, nr, views);
@@ -81,7 +441,7 @@ static void print_process(struct tensorboard *pages, struct process *process)
 	}
 	if (is_wanted(pages, TENSORBOARD_OVERLAP)) {
 		input.is_detailed = true;
-		view_run(&input, &tensorboard_sources[TENSORBOARD_OVERLAP], 1,
+		view_run(&input, &sources[TENSORBOARD_OVERLAP], 1,
 			&pages->views[TENSORBOARD_OVERLAP]);
 	}
 	for (unsigned int i = 0; i < NR_TENSORBOARD_PAGES; i++) {
@@ -91,7 +451,7 @@ static void print_process(struct tensorboard *pages, struct process *process)
 	}
 	for (unsigned int i = 0; i < NR_TENSORBOARD_SOURCES; i++) {
 		if (pages->views[i]) {
-			view_destroy(tensorboard_sources[i], pages->views[i]);
+			view_destroy(sources[i], pages->views[i]);
 		}
 	}
 }

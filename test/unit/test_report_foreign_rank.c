@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "report/comm/foreign_rank.h"
+#include "report/comm/job_clock.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/unit.h"
 
