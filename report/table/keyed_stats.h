@@ -47,19 +47,19 @@ double keyed_stats_total_ns(const struct keyed_stats *stats);
  * The first columns of such tables: share_pct, total_ns, calls, avg_ns, median_ns, p99_ns, min_ns,
  * max_ns, stddev_ns. `share` is the title of the first. keyed_stats_fill sets their cells.
  */
-#define KEYED_STATS_COLUMNS(share)                                                             \
-	TABLE_COLUMN("share_pct", share, TABLE_PERCENT),                                       \
-		TABLE_COLUMN("total_ns", "Total", TABLE_TIME),                                 \
-		TABLE_COLUMN("calls", "Calls", TABLE_COUNT,                                    \
-			.help = "count, including those without a time"),                      \
-		TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME, .help = "mean"),                \
-		TABLE_COLUMN("median_ns", "Med", TABLE_MEAN_TIME,                              \
-			.help = "median; a note below the table says if it is not exact"),     \
-		TABLE_COLUMN(                                                                  \
-			"p99_ns", "p99", TABLE_TIME, .help = "99th percentile, nearest rank"), \
-		TABLE_COLUMN("min_ns", "Min", TABLE_TIME),                                     \
-		TABLE_COLUMN("max_ns", "Max", TABLE_TIME),                                     \
-		TABLE_COLUMN("stddev_ns", "StdDev", TABLE_MEAN_TIME, .is_wide_only = true,     \
+#define KEYED_STATS_COLUMNS(share)                                                         \
+	TABLE_COLUMN("share_pct", share, TABLE_PERCENT),                                   \
+		TABLE_COLUMN("total_ns", "Total", TABLE_TIME),                             \
+		TABLE_COLUMN("calls", "Calls", TABLE_COUNT,                                \
+			.help = "count, including those without a time"),                  \
+		TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME, .help = "mean"),            \
+		TABLE_COLUMN("median_ns", "Med", TABLE_MEAN_TIME, .is_minor = true,        \
+			.help = "median; a note below the table says if it is not exact"), \
+		TABLE_COLUMN("p99_ns", "p99", TABLE_TIME, .is_minor = true,                \
+			.help = "99th percentile, nearest rank"),                          \
+		TABLE_COLUMN("min_ns", "Min", TABLE_TIME, .is_minor = true),               \
+		TABLE_COLUMN("max_ns", "Max", TABLE_TIME, .is_minor = true),               \
+		TABLE_COLUMN("stddev_ns", "StdDev", TABLE_MEAN_TIME, .is_wide_only = true, \
 			.help = "standard deviation of the population")
 #define KEYED_STATS_NR_COLUMNS 9u
 

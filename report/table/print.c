@@ -459,7 +459,7 @@ static void measure(struct layout *layout)
 	}
 }
 
-/* The column that says what a row is: its name, else its first text. */
+/* The column that says what a row is: its name, else its first text that is not minor. */
 static unsigned int name_column(const struct table *table)
 {
 	unsigned int first = UINT32_MAX;
@@ -468,7 +468,9 @@ static unsigned int name_column(const struct table *table)
 		if (strcmp(table->columns[c].key, "name") == 0) {
 			return c;
 		}
-		first = table_is_text(&table->columns[c]) ? c : first;
+		if (table_is_text(&table->columns[c]) && !table->columns[c].is_minor) {
+			first = c;
+		}
 	}
 	return first;
 }

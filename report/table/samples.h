@@ -36,15 +36,16 @@ uint64_t samples_quantile(struct samples *samples, double share);
  * Mean, median, p99, deviation, minimum, maximum. Without values all are unknown; with one value
  * the deviation is.
  */
-#define SAMPLES_COLUMNS                                                                        \
-	TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME, .help = "mean"),                        \
-		TABLE_COLUMN("median_ns", "Med", TABLE_MEAN_TIME, .help = "median"),           \
-		TABLE_COLUMN(                                                                  \
-			"p99_ns", "p99", TABLE_TIME, .help = "99th percentile, nearest rank"), \
-		TABLE_COLUMN("stddev_ns", "StdDev", TABLE_MEAN_TIME,                           \
-			.help = "standard deviation of the sample"),                           \
-		TABLE_COLUMN("min_ns", "Min", TABLE_TIME),                                     \
-		TABLE_COLUMN("max_ns", "Max", TABLE_TIME)
+#define SAMPLES_COLUMNS                                                                           \
+	TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME, .help = "mean"),                           \
+		TABLE_COLUMN(                                                                     \
+			"median_ns", "Med", TABLE_MEAN_TIME, .is_minor = true, .help = "median"), \
+		TABLE_COLUMN("p99_ns", "p99", TABLE_TIME, .is_minor = true,                       \
+			.help = "99th percentile, nearest rank"),                                 \
+		TABLE_COLUMN("stddev_ns", "StdDev", TABLE_MEAN_TIME,                              \
+			.help = "standard deviation of the sample"),                              \
+		TABLE_COLUMN("min_ns", "Min", TABLE_TIME, .is_minor = true),                      \
+		TABLE_COLUMN("max_ns", "Max", TABLE_TIME, .is_minor = true)
 #define SAMPLES_NR_COLUMNS 6u
 
 void samples_fill(struct samples *samples, struct table_cell *cells);

@@ -110,17 +110,18 @@ static void fill_keys(uint32_t kind, uint32_t name, struct table_cell *cells)
 	}
 }
 
-#define SIZE_COLUMNS                                                                              \
-	TABLE_COLUMN("calls", "Calls", TABLE_COUNT),                                              \
-		TABLE_COLUMN("bytes", "Size", TABLE_SIZE, .is_wide_only = true,                   \
-			.help = "bytes of all calls"),                                            \
-		TABLE_COLUMN("avg_bytes", "Avg size", TABLE_MEAN_SIZE, .help = "bytes per call"), \
-		TABLE_COLUMN("time_ns", "Kernels", TABLE_TIME,                                    \
+#define SIZE_COLUMNS                                                                     \
+	TABLE_COLUMN("calls", "Calls", TABLE_COUNT),                                     \
+		TABLE_COLUMN("bytes", "Size", TABLE_SIZE, .is_wide_only = true,          \
+			.help = "bytes of all calls"),                                   \
+		TABLE_COLUMN("avg_bytes", "Avg size", TABLE_MEAN_SIZE, .is_minor = true, \
+			.help = "bytes per call"),                                       \
+		TABLE_COLUMN("time_ns", "Kernels", TABLE_TIME,                           \
 			.help = "sum over the kernels of all ranks")
-#define RATE_COLUMNS                                                   \
-	TABLE_COLUMN("algbw_bytes_per_s", "Algbw", TABLE_RATE,         \
-		.help = "algorithm bandwidth, as in nccl-tests"),      \
-		TABLE_COLUMN("busbw_bytes_per_s", "Busbw", TABLE_RATE, \
+#define RATE_COLUMNS                                                             \
+	TABLE_COLUMN("algbw_bytes_per_s", "Algbw", TABLE_RATE, .is_minor = true, \
+		.help = "algorithm bandwidth, as in nccl-tests"),                \
+		TABLE_COLUMN("busbw_bytes_per_s", "Busbw", TABLE_RATE,           \
 			.help = "bus bandwidth, as in nccl-tests")
 
 enum merged_column {
@@ -493,7 +494,7 @@ static const struct table_column columns[] = {
 		.help = "until the kernel of the last rank starts"),
 	TABLE_COLUMN("waiting_pct", "Waiting % of kernels", TABLE_PERCENT,
 		.help = "waiting, as a share of the kernels' time"),
-	TABLE_COLUMN("transfer_ns", "Transfer", TABLE_TIME,
+	TABLE_COLUMN("transfer_ns", "Transfer", TABLE_TIME, .is_minor = true,
 		.help = "from the start of the last kernel to the end"),
 	RATE_COLUMNS,
 	TABLE_COLUMN("late_rank", "Late rank", TABLE_COUNT,

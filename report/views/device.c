@@ -282,7 +282,7 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("device", "GPU", TABLE_COUNT),
 	TABLE_COLUMN("pid", "PID", TABLE_ID),
 	TABLE_COLUMN("rank", "Rank", TABLE_COUNT),
-	TABLE_COLUMN("events", "Events", TABLE_COUNT, .help = "GPU activities"),
+	TABLE_COLUMN("events", "Events", TABLE_COUNT, .is_minor = true, .help = "GPU activities"),
 	TABLE_COLUMN("kernels", "Kernels", TABLE_COUNT, TABLE_MEMBER(device_row, nr_kernels)),
 	TABLE_COLUMN("copies", "Copies", TABLE_COUNT, TABLE_MEMBER(device_row, nr_copies)),
 	TABLE_COLUMN("memsets", "Memsets", TABLE_COUNT, TABLE_MEMBER(device_row, nr_sets)),

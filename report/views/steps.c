@@ -222,7 +222,8 @@ static const struct table_column steps_columns[] = {
 	TABLE_COLUMN("fp_bp_ns", "Forward+Backward", TABLE_TIME, .is_wide_only = true,
 		.help = "to the end of the last Backward"),
 	TABLE_COLUMN("tail_ns", "Tail", TABLE_TIME, .is_wide_only = true, .help = "the rest"),
-	TABLE_COLUMN("rule", "Found by", TABLE_TEXT, .help = "what marks the end of a step"),
+	TABLE_COLUMN("rule", "Found by", TABLE_TEXT, .is_minor = true,
+		.help = "what marks the end of a step"),
 };
 
 static void fill_steps(void *state, struct table *table)
