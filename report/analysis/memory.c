@@ -92,7 +92,7 @@ void memory_timeline_draw(const struct memory_timeline *pool, const char *title,
 					      : 0;
 		heights[i] += last && heights[i] < CURVE_LINES;
 	}
-	buf_printf(out, "\n  %s\n", title);
+	buf_printf(out, "\n  %s, over the time of the process\n", title);
 	for (unsigned int line = CURVE_LINES; line > 0; line--) {
 		unsigned int width = MEMORY_TIMELINE_POINTS;
 
@@ -110,7 +110,7 @@ void memory_timeline_draw(const struct memory_timeline *pool, const char *title,
 	buf_pad(out, ' ', 14);
 	buf_char(out, '+');
 	buf_pad(out, '-', MEMORY_TIMELINE_POINTS);
-	buf_text(out, " time of the process\n");
+	buf_char(out, '\n');
 }
 
 /* From the heads of its blocks. */

@@ -7,12 +7,12 @@
 #include "report/model/process_tree.h"
 #include "report/util/text.h"
 
-/* Told of at the head of the text; a job may have thousands. */
+/* Listed at the head of the text; a job may have thousands. */
 #define MOST_PROCESSES 32u
 
-/* ---- who was profiled ---- */
+/* ---- the processes ---- */
 
-/* That it did not go on for a while, in the recorder's words. */
+/* The last hang, in the recorder's words. */
 static void add_hang_line(struct buf *out, const struct process *process, bool is_wide)
 {
 	const char *last = process_fact(process, "hang.last", NULL);
@@ -53,15 +53,16 @@ static void add_process_line(struct buf *out, const struct process *process, boo
 	}
 	buf_text(out, ", INCOMPLETE:");
 	if (missing || (process->is_ended && !stream_is_damaged(stream))) {
-		buf_printf(out, " %" PRIu64 " events missing,", missing);
+		buf_printf(out, " %" PRIu64 " event%s missing,", missing, missing == 1 ? "" : "s");
 	}
 	if (stream->blocks_missing) {
-		buf_printf(out, " %" PRIu64 " blocks missing,", stream->blocks_missing);
+		buf_printf(out, " %" PRIu64 " block%s missing,", stream->blocks_missing,
+			stream->blocks_missing == 1 ? "" : "s");
 	}
 	if (stream_is_damaged(stream)) {
 		buf_text(out, " file damaged,");
 	}
-	buf_text(out, process->is_ended ? "" : " unfinished,");
+	buf_text(out, process->is_ended ? "" : " still running or killed,");
 	out->nr_bytes--; /* the last comma */
 	buf_char(out, '\n');
 	add_hang_line(out, process, is_wide);
@@ -131,7 +132,7 @@ static void print_process_lines(
 		add_process_line(out, input->processes[i], summary->asked.table.is_wide);
 	}
 	if (nr < input->nr_processes) {
-		buf_printf(out, "and %zu more processes; --wide names them all\n",
+		buf_printf(out, "%zu more processes; --wide lists all\n",
 			input->nr_processes - nr);
 	}
 }
@@ -193,19 +194,18 @@ bool summary_sort(struct table *table, const char *key)
 	return table_sort(table, key);
 }
 
-/* Where the answers are that take longer than a first look. */
+/* Names the views to look at next. They are not printed by default because they take longer. */
 static void print_next(struct buf *out)
 {
 	static const struct view_class *const next[] = {&view_advice, &view_breakdown, &view_idle};
 
-	buf_text(out, "More, by --view:");
+	buf_text(out, "More with --view NAME; gprof-report help summary lists all views:\n");
 	for (size_t i = 0; i < sizeof(next) / sizeof(next[0]); i++) {
-		buf_printf(out, "%s %s (%s)", i ? "," : "", next[i]->name, next[i]->help);
+		buf_printf(out, "  %-9s  %s\n", next[i]->name, next[i]->help);
 	}
-	buf_text(out, "; gprof-report help summary lists all\n");
 }
 
-/* Each view over ranks, in the order asked for; what is wrong with one is so with the whole. */
+/* Prints each view over ranks, in the given order. Returns the first error, and then prints none. */
 static const char *print_across_ranks(const struct summary *summary, const struct cmd_input *input,
 	const struct view_input *view_input, struct buf *out)
 {
@@ -281,12 +281,12 @@ static const char *print(
 		print_next(out);
 	}
 	table_destroy(processes);
-	return is_sorted ? NULL : "no view has such a column to sort by";
+	return is_sorted ? NULL : "no view has the column that --sort names";
 }
 
 const struct summary_style style_gprof = {
 	.name = "gprof",
-	.help = "our own (the default)",
+	.help = "the tables of gprof (the default)",
 	.formats =
 		1u << TABLE_TEXT_FORMAT | 1u << TABLE_CSV | 1u << TABLE_JSON | 1u << TABLE_MARKDOWN,
 	.print = print,

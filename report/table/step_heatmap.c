@@ -167,14 +167,12 @@ static void draw_rank(const struct heat *heat, const struct heat_rank *rank, str
 
 static void draw_head(const struct heat *heat, struct buf *out)
 {
-	buf_printf(out, "  steps %" PRIu64 " to %" PRIu64 " of %zu ranks, ", heat->first,
-		heat->last, heat->nr_ranks);
+	buf_printf(out, "  Step time / median of all: steps %" PRIu64 " to %" PRIu64 " of %zu ranks",
+		heat->first, heat->last, heat->nr_ranks);
 	if (heat->per_cell > 1) {
-		buf_printf(out, "the longest of each %" PRIu64, heat->per_cell);
-	} else {
-		buf_text(out, "each");
+		buf_printf(out, ", the longest of each %" PRIu64, heat->per_cell);
 	}
-	buf_text(out, " by the median of all:");
+	buf_text(out, "\n ");
 	for (size_t i = 0; i + 1 < NR_LEVELS; i++) {
 		buf_printf(out, " %c to %.1f,", levels[i].sign, (double)levels[i].percent / 100);
 	}
