@@ -73,7 +73,7 @@ static void check_reference(struct check *check, size_t k)
 	struct batch batch;
 
 	if (stream_load(stream, check->block, COL_BIT(column), 0, &batch)) {
-		return; /* told of as damage */
+		return; /* reported as damage */
 	}
 	for (uint32_t i = 0; i < batch.nr_rows; i++) {
 		uint64_t id = batch.col[column][i];
@@ -85,8 +85,8 @@ static void check_reference(struct check *check, size_t k)
 	if (nr_bad) {
 		check->nr_bad_ids += nr_bad;
 		buf_printf(check->out,
-			"  block %zu, table %s: %" PRIu64 " rows name a %s that is "
-			"not defined, as %" PRIu64 "\n",
+			"  block %zu, table %s: %" PRIu64
+			" rows refer to an undefined %s, such as %" PRIu64 "\n",
 			check->block, schema_table(batch.table)->name, nr_bad, references[k].what,
 			first);
 	}
@@ -121,11 +121,12 @@ static void list_places(const struct process *process, struct buf *out)
 	}
 	if (stream->blocks_repeated) {
 		buf_printf(out,
-			"  %" PRIu64 " blocks come out of order or twice, and were left out\n",
+			"  %" PRIu64 " blocks are repeated or out of order and were skipped\n",
 			stream->blocks_repeated);
 	}
 	if (stream->is_schema_assumed) {
-		buf_printf(out, "  the schema is incomplete; that of version %u.%u was taken\n",
+		buf_printf(out,
+			"  the schema is incomplete; the schema of version %u.%u replaces it\n",
 			GPROF_FORMAT_MAJOR, GPROF_FORMAT_MINOR);
 	}
 	for (size_t i = 0; i < stream->nr_tables; i++) {
@@ -143,7 +144,7 @@ static void list_places(const struct process *process, struct buf *out)
 		}
 	}
 	if (stream->ring_rows_damaged) {
-		buf_printf(out, "  %" PRIu64 " damaged places in the rings\n",
+		buf_printf(out, "  %" PRIu64 " damaged places in the ring file\n",
 			stream->ring_rows_damaged);
 	}
 	for (size_t i = 0; i < process->nr_losses; i++) {

@@ -138,7 +138,7 @@ static void zsh_options(const struct command *command)
 	struct option_name option;
 	struct buf words = {0};
 
-	printf("\t%s)\n\t\t_arguments '--help[tells the options]'", command->name);
+	printf("\t%s)\n\t\t_arguments '--help[show the options]'", command->name);
 	while (options_next(&at, &option)) {
 		bool is_long = option.name[1] == '-';
 		bool is_list = option.nr_bytes == 6 && !memcmp(option.name, "--view", 6);

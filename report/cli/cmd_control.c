@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tells the running processes of a dump directory what to record, by a file that they look at. */
+/* Switches recording in the running processes of a dump directory, by a file that they poll. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -75,19 +75,20 @@ static enum cmd_exit put(const char *dir, const char *line)
 
 /* ---- the command ---- */
 
-static void print_told(const struct counts *counts, const char *line)
+static void print_sent(const struct counts *counts, const char *line)
 {
-	printf("%.*s: for %zu running process%s", (int)strcspn(line, "\n"), line,
+	printf("%.*s: sent to %zu running process%s", (int)strcspn(line, "\n"), line,
 		counts->nr_running, counts->nr_running == 1 ? "" : "es");
 	if (counts->nr_unknown) {
-		printf(", and %zu that may run where they cannot be seen from here",
+		printf(" and to %zu that may run out of sight, in a container or on another "
+		       "machine",
 			counts->nr_unknown);
 	}
 	if (counts->nr_ended) {
-		printf("; %zu %s ended before", counts->nr_ended,
+		printf("; %zu %s already ended", counts->nr_ended,
 			counts->nr_ended == 1 ? "has" : "have");
 	}
-	printf("; they look every %" PRIu64 " ms, and the view notices shows what they did\n",
+	printf("; it takes effect within %" PRIu64 " ms, and the view notices shows the result\n",
 		counts->flush_ms);
 }
 
@@ -112,7 +113,7 @@ static enum cmd_exit control(char *dir, const char *line)
 			rc = CMD_FAILED;
 		}
 		if (!rc) {
-			print_told(&counts, line);
+			print_sent(&counts, line);
 		}
 	}
 	rc = rc ? rc : input.status;

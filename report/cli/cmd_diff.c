@@ -110,7 +110,7 @@ static struct table *make_checks(const struct diff_ask *diff, enum diff_verdict 
 
 		add_check(table, &diff->checks[i], row, results[verdict]);
 		if (verdict == DIFF_NOT_JUDGED) {
-			cmd_error("no name on either side matches '%s'", diff->checks[i].text);
+			cmd_error("no name in A or B matches '%s'", diff->checks[i].text);
 		}
 		if (*worst != DIFF_FAILED && verdict != DIFF_GOOD) {
 			*worst = verdict;
@@ -169,8 +169,8 @@ static int compare_and_print(struct diff_ask *diff, char *const *paths)
 	verdict = print(diff, &out);
 	status = cmd_write(diff->asked.output, &out);
 	for (size_t i = 0; i < 2; i++) {
-		int of_side = (int)cmd_tell_odd(
-			&diff->inputs[i], &diff->asked.filter, cmd_tell_losses(&diff->inputs[i]));
+		int of_side = (int)cmd_warn_inconsistent(
+			&diff->inputs[i], &diff->asked.filter, cmd_warn_losses(&diff->inputs[i]));
 
 		losses = of_side ? of_side : losses;
 	}

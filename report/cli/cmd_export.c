@@ -38,7 +38,7 @@ static int write_all(const struct common_options *asked, enum export_format form
 			? export_sqlite(path, input->processes, input->nr_processes)
 			: export_files(path, format, input->processes, input->nr_processes);
 	/* Said even if the output could not be written. */
-	int status = (int)cmd_tell_odd(input, &asked->filter, cmd_tell_losses(input));
+	int status = (int)cmd_warn_inconsistent(input, &asked->filter, cmd_warn_losses(input));
 
 	if (why) {
 		cmd_error("cannot write '%s': %s", path, why);
@@ -64,7 +64,7 @@ static int run(int argc, char **argv)
 	}
 	if (!status && format == EXPORT_SQLITE && !export_has_sqlite()) {
 		status = cmd_usage(&cmd_export,
-			"built without SQLite: install libsqlite3-dev and build again, or take "
+			"built without SQLite: install libsqlite3-dev and rebuild, or use "
 			"--format csv");
 	}
 	if (!status) {

@@ -109,7 +109,8 @@ static int write_page(struct request *request, size_t nr_inputs)
 	/* Printed even if the page could not be written. */
 	for (size_t i = 0; i < nr_inputs; i++) {
 		const struct cmd_input *input = &request->inputs[i];
-		int of_input = (int)cmd_tell_odd(input, &asked->filter, cmd_tell_losses(input));
+		int of_input =
+			(int)cmd_warn_inconsistent(input, &asked->filter, cmd_warn_losses(input));
 
 		losses = of_input ? of_input : losses;
 	}

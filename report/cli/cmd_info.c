@@ -88,15 +88,15 @@ static void add_end(struct buf *out, const struct cmd_input *input, size_t index
 	}
 }
 
-/* Facts that stand in lines of their own above. */
-static bool is_told(const char *key)
+/* Facts with a line of their own above. */
+static bool has_line(const char *key)
 {
-	static const char *const told[] = {"process.command", "process.pid", "host.name",
+	static const char *const keys[] = {"process.command", "process.pid", "host.name",
 		"rank.world", "rank.world_size", "loader.worker", "loader.workers", "end.how",
 		"end.code"};
 
-	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
-		if (strcmp(key, told[i]) == 0) {
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (strcmp(key, keys[i]) == 0) {
 			return true;
 		}
 	}
@@ -111,7 +111,7 @@ static void add_facts(struct buf *out, const struct process *process)
 		size_t nr_bytes;
 		const char *value = string_pool_text(process->facts[i].value, &nr_bytes);
 
-		if (!is_told(key)) {
+		if (!has_line(key)) {
 			add_line(out, key, value, nr_bytes);
 		}
 	}
@@ -165,7 +165,7 @@ static void add_tables(struct buf *out, const struct process *process)
 		buf_printf(out, " %8" PRIu64 " %12" PRIu64 " %12" PRIu64 " %10.2f%s\n",
 			table->nr_blocks, table->nr_rows, table->bytes,
 			stored ? (double)table->bytes / (double)stored : 0,
-			table->known ? "" : "  (not known to this gprof-report)");
+			table->known ? "" : "  (unknown to this gprof-report)");
 		if (model_is_event(table->known)) {
 			event_bytes += table->bytes;
 			nr_events += stored;
@@ -173,11 +173,11 @@ static void add_tables(struct buf *out, const struct process *process)
 	}
 	buf_printf(out, "\n  %" PRIu64 " events", process->nr_events);
 	if (stream->ring_rows) {
-		buf_printf(out, " (%" PRIu64 " rows out of the rings, in place of %zu blocks)",
+		buf_printf(out, " (%" PRIu64 " rows from the ring file instead of %zu blocks)",
 			stream->ring_rows, stream->nr_ignored);
 	}
 	if (nr_events) {
-		buf_printf(out, ", %.2f bytes an event, %.2f with everything around it",
+		buf_printf(out, ", %.2f bytes per event, %.2f with headers and definitions",
 			(double)event_bytes / (double)nr_events,
 			(double)stream->size / (double)nr_events);
 	}
@@ -203,12 +203,13 @@ static void add_sum(struct buf *out, const struct process *process)
 	struct buf line = {0};
 
 	if (process_is_complete(process)) {
-		buf_text(&line, "everything; nothing is lost or damaged");
+		buf_text(&line, "everything; nothing was lost or damaged");
 	} else if (missing) {
-		buf_printf(&line, "%" PRIu64 " events are known to be missing", missing);
+		buf_printf(&line, "%" PRIu64 " events are missing", missing);
 	} else {
 		buf_printf(&line, "all calls that had returned%s",
-			process->is_ended ? "" : "; device records up to the last GPROF_FLUSH_MS");
+			process->is_ended ? ""
+					  : "; GPU records up to the last flush (GPROF_FLUSH_MS)");
 	}
 	if (stream_is_damaged(process->stream)) {
 		buf_text(&line, "; the file is damaged, see gprof-report check");
@@ -277,7 +278,7 @@ static int run(int argc, char **argv)
 	job_clock_align(input.processes, input.nr_processes);
 	add_processes(&out, &input);
 	written = cmd_write(NULL, &out);
-	status = cmd_tell_odd(&input, &all, cmd_tell_losses(&input));
+	status = cmd_warn_inconsistent(&input, &all, cmd_warn_losses(&input));
 	cmd_close(&input);
 	buf_fini(&out);
 	return written ? written : status;

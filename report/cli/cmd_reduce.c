@@ -27,7 +27,7 @@ enum cmd_exit cmd_reduce_merge(
 		return CMD_FAILED;
 	}
 	if (reduced_merge(into, from)) {
-		cmd_error("cannot add up: %s", err_text());
+		cmd_error("cannot merge summaries: %s", err_text());
 		return CMD_FAILED;
 	}
 	return a > b ? a : b;
@@ -51,7 +51,7 @@ static enum cmd_exit read_stream(struct reduced *into, char *path)
 		return CMD_INCOMPLETE; /* which was said */
 	}
 	reduce_process(into, input.processes[0]);
-	status = cmd_tell_losses(&input);
+	status = cmd_warn_losses(&input);
 	cmd_close(&input);
 	return status;
 }

@@ -76,7 +76,7 @@ static char *read_file(const char *path)
 	} else if (nr_bytes > MOST_SQL) {
 		cmd_error("'%s' has more than %u bytes", path, MOST_SQL);
 	} else if (memchr(text, '\0', nr_bytes)) {
-		cmd_error("'%s' is no text: it has a zero byte", path);
+		cmd_error("'%s' is not text: it contains a zero byte", path);
 	} else {
 		nr_bytes = 0; /* it is good */
 	}
@@ -123,7 +123,7 @@ static char *print_results(
 		buf_fini(&title);
 	}
 	if (!why && !nr_results) {
-		why = mem_text("there is no statement");
+		why = mem_text("the query has no statement");
 	}
 	return why;
 }
@@ -195,8 +195,8 @@ static int query(const struct request *request, const char *sql, char *const *pa
 		status = print(request, input.processes, input.nr_processes, sql);
 		/* Said even if the output could not be written. */
 		if (status != CMD_USAGE) {
-			losses = cmd_tell_odd(
-				&input, &request->asked.filter, cmd_tell_losses(&input));
+			losses = cmd_warn_inconsistent(
+				&input, &request->asked.filter, cmd_warn_losses(&input));
 			status = status ? status : (int)losses;
 		}
 	}
@@ -216,7 +216,7 @@ static int run_request(struct request *request, char **arguments, int nr_argumen
 	}
 	if (!database_is_available()) {
 		return cmd_usage(&cmd_sql,
-			"built without SQLite: install libsqlite3-dev and build again, or take "
+			"built without SQLite: install libsqlite3-dev and rebuild, or use "
 			"export --format csv");
 	}
 	terminal_set(&request->asked.table, request->asked.output, request->asked.color);

@@ -129,8 +129,7 @@ static int check_queries(const struct summary *summary)
 
 		if (report->is_query && !database_is_available()) {
 			return cmd_usage(&cmd_summary,
-				"the report %s needs SQLite: install libsqlite3-dev and build "
-				"again",
+				"the report %s needs SQLite: install libsqlite3-dev and rebuild",
 				report->name);
 		}
 	}
@@ -223,12 +222,13 @@ static int take_options(struct summary *summary, int argc, char **argv)
 		}
 	}
 	if (!(summary->style->formats & 1u << summary->asked.table.format)) {
-		return cmd_usage(&cmd_summary, "style %s does not support this format",
+		return cmd_usage(&cmd_summary, "style %s does not support this --format",
 			summary->style->name);
 	}
 	if (summary->is_across_ranks &&
 		(!summary->nr_views || summary->style != summary_styles[0])) {
-		return cmd_usage(&cmd_summary, "--across-ranks needs --view, and the style gprof");
+		return cmd_usage(&cmd_summary,
+			"--across-ranks needs --view and works only with the style gprof");
 	}
 	if (!summary->nr_views) {
 		take_default_views(summary);
@@ -255,8 +255,8 @@ static void print_lists(void)
 	}
 }
 
-/* Layouts of other tools have no place for what could not be chosen. */
-static void tell_lone(const struct summary *summary, const struct cmd_input *input)
+/* Layouts of other tools have no place for such a note. */
+static void warn_unlaunched(const struct summary *summary, const struct cmd_input *input)
 {
 	uint64_t nr_lone = 0;
 
@@ -289,9 +289,9 @@ static int print(const struct summary *summary, const struct cmd_input *input)
 	}
 	status = cmd_output_end(&output, &out);
 	buf_fini(&out);
-	tell_lone(summary, input);
+	warn_unlaunched(summary, input);
 	/* Said even if the output could not be written. */
-	losses = cmd_tell_odd(input, &summary->asked.filter, cmd_tell_losses(input));
+	losses = cmd_warn_inconsistent(input, &summary->asked.filter, cmd_warn_losses(input));
 	return status ? status : (int)losses;
 }
 

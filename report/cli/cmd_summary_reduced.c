@@ -101,13 +101,13 @@ static int refuse(const struct summary *summary)
 		select_is_set(&asked->select) || !numbers_is_empty(&asked->filter.pids) ||
 		!numbers_is_empty(&asked->filter.ranks)) {
 		return cmd_usage(&cmd_summary,
-			"a summary of reduce has no other styles and no selection of processes or "
-			"steps; use the streams");
+			"a summary written by reduce has no other styles and no "
+			"selection of processes or steps; use the streams");
 	}
 	if (summary->is_across_ranks && summary->sort && strcmp(summary->sort, "total") != 0) {
 		return cmd_usage(&cmd_summary,
-			"a summary of reduce compares ranks by total, not by '%s'; use the "
-			"streams",
+			"a summary written by reduce compares ranks by total only, not by '%s'; "
+			"use the streams",
 			summary->sort);
 	}
 	for (size_t i = 0; !summary->is_default && i < summary->nr_views; i++) {
@@ -119,7 +119,8 @@ static int refuse(const struct summary *summary)
 			buf_printf(&names, "%s%s", names.nr_bytes ? ", " : "", class->view->name);
 		}
 		cmd_usage(&cmd_summary,
-			"a summary of reduce has no view %s; use the streams; its views are %.*s",
+			"a summary written by reduce has no view %s; use the streams; its views "
+			"are %.*s",
 			summary->views[i]->name, (int)names.nr_bytes, names.bytes);
 		buf_fini(&names);
 		return CMD_USAGE;
@@ -141,7 +142,7 @@ int summary_of_reduced(struct summary *summary, char *const *paths, int nr_paths
 			status = (int)cmd_output_end(&output, &out);
 		} else {
 			status = cmd_usage(&cmd_summary,
-				"no view has such a column to sort by: '%s'", summary->sort);
+				"no view has such a column for --sort: '%s'", summary->sort);
 		}
 		buf_fini(&out);
 	}

@@ -105,7 +105,8 @@ static int write_file(const struct request *request, const struct cmd_input *inp
 		.most_bytes = request->part_bytes};
 	int error = timeline_file_write(&file, input->processes, input->nr_processes);
 	/* Printed even if the file could not be written. */
-	int status = (int)cmd_tell_odd(input, &request->asked.filter, cmd_tell_losses(input));
+	int status =
+		(int)cmd_warn_inconsistent(input, &request->asked.filter, cmd_warn_losses(input));
 
 	if (error) {
 		cmd_error("cannot write '%s': %s", file.path, strerror(-error));

@@ -23,7 +23,7 @@
 struct options {
 	const char *metrics, *command;
 	char *dir;
-	uint64_t interval_ms, hang_timeout_s; /* hang_timeout_s 0: never told */
+	uint64_t interval_ms, hang_timeout_s; /* hang_timeout_s 0: not reported */
 	bool is_once;
 };
 
@@ -131,7 +131,8 @@ static enum cmd_exit print_tables(const char *dir, const char *title, char *opti
 	printf("\n");
 	fflush(stdout);
 	free(path);
-	return rc == CMD_INCOMPLETE ? CMD_GOOD : rc; /* said already; the job goes on */
+	return rc == CMD_INCOMPLETE ? CMD_GOOD
+				    : rc; /* reported already; the job is still running */
 }
 
 static enum cmd_exit print_window(const char *dir, uint32_t number)
@@ -143,7 +144,7 @@ static enum cmd_exit print_window(const char *dir, uint32_t number)
 	return print_tables(dir, title, option, window);
 }
 
-/* Once for each time that no step ends for so long. */
+/* Once for each time that no step ends within --hang-timeout-s. */
 static enum cmd_exit print_hang(struct watch *watch, const struct options *options)
 {
 	char option[] = "--view", view[] = "missing-collectives", title[64];
@@ -159,7 +160,7 @@ static enum cmd_exit print_hang(struct watch *watch, const struct options *optio
 	return print_tables(options->dir, title, option, view);
 }
 
-/* What the processes themselves say of it. */
+/* Hangs that the recorders of the processes found. */
 static enum cmd_exit print_recorded_hangs(struct watch *watch, const struct options *options)
 {
 	char option[] = "--view", views[] = "hang,missing-collectives";
@@ -200,7 +201,7 @@ static enum cmd_exit run_command(const char *command, const char *dir, uint32_t 
 	return status ? CMD_FAILED : CMD_GOOD;
 }
 
-static enum cmd_exit tell_windows(struct watch *watch, const struct options *options)
+static enum cmd_exit print_windows(struct watch *watch, const struct options *options)
 {
 	enum cmd_exit rc = CMD_GOOD;
 	uint32_t number;
@@ -233,7 +234,7 @@ static void pause_for(uint64_t ms)
 static enum cmd_exit show(struct watch *watch, const struct options *options)
 {
 	bool is_last = options->is_once || watch_is_over(watch);
-	enum cmd_exit rc = CMD_GOOD, told;
+	enum cmd_exit rc = CMD_GOOD, printed;
 
 	print_line(watch, is_last);
 	watch_begin_slice(watch);
@@ -243,21 +244,21 @@ static enum cmd_exit show(struct watch *watch, const struct options *options)
 	if (options->is_once) {
 		return rc;
 	}
-	told = tell_windows(watch, options);
-	rc = rc ? rc : told;
-	told = print_recorded_hangs(watch, options);
-	rc = rc ? rc : told;
-	told = print_hang(watch, options);
-	return rc ? rc : told;
+	printed = print_windows(watch, options);
+	rc = rc ? rc : printed;
+	printed = print_recorded_hangs(watch, options);
+	rc = rc ? rc : printed;
+	printed = print_hang(watch, options);
+	return rc ? rc : printed;
 }
 
 /* How the processes ended, and what is missing. */
-static enum cmd_exit tell_end(char *dir)
+static enum cmd_exit warn_at_end(char *dir)
 {
 	struct cmd_input input;
 	enum cmd_exit rc = cmd_open(&input, &dir, 1, NULL);
 
-	rc = rc ? rc : cmd_tell_losses(&input);
+	rc = rc ? rc : cmd_warn_losses(&input);
 	cmd_close(&input);
 	return rc;
 }
@@ -278,7 +279,7 @@ static enum cmd_exit follow(struct watch *watch, const struct options *options)
 				failed ? err_text() : "no stream can be read yet");
 			return CMD_FAILED;
 		} else if (!is_waiting) {
-			cmd_error("waiting for a stream in '%s'", options->dir);
+			cmd_error("waiting for the first stream in '%s'", options->dir);
 			is_waiting = true;
 		}
 		if (options->is_once) {
@@ -289,7 +290,7 @@ static enum cmd_exit follow(struct watch *watch, const struct options *options)
 		}
 		pause_for(options->interval_ms);
 	}
-	rc = tell_end(options->dir);
+	rc = warn_at_end(options->dir);
 	return status ? status : rc;
 }
 
@@ -321,9 +322,10 @@ const struct command cmd_watch = {
 		   "  --exec CMD             run CMD in a shell after each window, with "
 		   "GPROF_WATCH_DIR\n"
 		   "                         and GPROF_WATCH_WINDOW set\n"
-		   "  --hang-timeout-s N            print the view missing-collectives when no "
-		   "step ends for N seconds\n"
-		   "  --interval-ms N        time between looks, 10 to 3600000 (default: 2000)\n"
+		   "  --hang-timeout-s N     print the view missing-collectives when no step "
+		   "ends for\n"
+		   "                         N seconds\n"
+		   "  --interval-ms N        update interval, 10 to 3600000 (default: 2000)\n"
 		   "  --once                 print one line, write the metrics, and exit\n",
 	.run = run,
 };

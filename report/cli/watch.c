@@ -108,7 +108,7 @@ static void read_rest(struct watch_process **process)
 		whole->ending = PROCESS_EXIT_ENDED;
 		whole->slice = (*process)->slice;
 		whole->hangs.seen = (*process)->hangs.seen;
-		whole->hangs.told = (*process)->hangs.told;
+		whole->hangs.reported = (*process)->hangs.reported;
 		destroy(*process);
 		*process = whole;
 	}
@@ -189,10 +189,10 @@ int watch_look(struct watch *watch)
 		}
 	}
 	dumpdir_fini(&dumpdir);
-	/* Of a job that begins while it is watched, all windows are told. */
+	/* Of a job that begins under watch, all windows are reported. */
 	if (!watch->has_looked) {
 		watch->has_looked = true;
-		watch->told = newest_closed(watch);
+		watch->reported = newest_closed(watch);
 	}
 	if (is_first || all_steps(watch) != before) {
 		watch->moved_ns = watch_now_ns();
@@ -255,7 +255,7 @@ bool watch_take_window(struct watch *watch, uint32_t *number)
 
 	for (size_t i = 0; i < watch->nr_processes; i++) {
 		const struct watch_process *p = watch->processes[i];
-		enum window_state state = window_state(p, watch->told + 1);
+		enum window_state state = window_state(p, watch->reported + 1);
 
 		/* Children that load data have windows, but no steps that would close them. */
 		if (state == WINDOW_OPEN && (p->steps || watch->nr_processes == 1)) {
@@ -266,6 +266,6 @@ bool watch_take_window(struct watch *watch, uint32_t *number)
 	if (!nr_closed) {
 		return false;
 	}
-	*number = ++watch->told;
+	*number = ++watch->reported;
 	return true;
 }

@@ -26,11 +26,11 @@ struct watch_window {
 	uint64_t group;
 };
 
-/* Numbers of hangs that the recorder tells of (table hang), from 1; 0: none. */
+/* Numbers of hangs that the recorder found (table hang), from 1; 0: none. */
 struct watch_hangs {
 	uint32_t began, ended; /* the newest */
-	uint32_t seen;	       /* the newest that was told, or over when the process was found */
-	uint32_t told;	       /* that the user knows of, and not yet that it is over */
+	uint32_t seen;	       /* the newest reported one, or one over when the process was found */
+	uint32_t reported;     /* reported to the user, its end not yet */
 };
 
 struct watch_process {
@@ -59,10 +59,11 @@ struct watch {
 	const char *dir;
 	struct watch_process **processes; /* as they were found */
 	size_t nr_processes, capacity;
-	uint32_t told; /* record windows up to this one are told of, or were before the watch */
+	uint32_t reported; /* record windows up to this one are reported, or closed before the watch
+			    */
 	bool has_looked;
 	uint64_t moved_ns; /* CLOCK_MONOTONIC when a step was last seen to have ended */
-	uint64_t hang_ns;  /* moved_ns of the hang that was told last */
+	uint64_t hang_ns;  /* moved_ns of the last reported hang */
 };
 
 uint64_t watch_now_ns(void);
@@ -78,20 +79,20 @@ bool watch_is_over(const struct watch *watch);
 
 /*
  * The next record window that is closed in all processes that have it and count steps, with its
- * late records: in at least one. False if there is none. What was closed at the first look is not
- * told.
+ * late records: in at least one. False if there is none. Windows that were closed at the first look
+ * do not count.
  */
 bool watch_take_window(struct watch *watch, uint32_t *number);
 
-/* Does the recorder say that it does not go on? */
+/* Did the recorder report a hang that is not over? */
 static inline bool watch_is_hung(const struct watch_process *p)
 {
 	return p->hangs.began > p->hangs.ended && p->ending != PROCESS_EXIT_ENDED;
 }
 
 /*
- * Appends who hangs, or did since the last look, and was not told yet; and who of those that were
- * told has gone on. False if nobody.
+ * Appends the processes that hang, or did since the last look, and are not yet reported; or the
+ * reported ones that resumed. False if there is none.
  */
 bool watch_next_hangs(struct watch *watch, struct buf *who);
 bool watch_next_recovered(struct watch *watch, struct buf *who);

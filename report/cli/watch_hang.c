@@ -17,7 +17,7 @@ bool watch_next_hangs(struct watch *watch, struct buf *who)
 		struct watch_process *p = watch->processes[i];
 
 		if (p->hangs.began > p->hangs.seen) {
-			p->hangs.seen = p->hangs.told = p->hangs.began;
+			p->hangs.seen = p->hangs.reported = p->hangs.began;
 			add_name(who, p, &has_any);
 		}
 	}
@@ -31,8 +31,8 @@ bool watch_next_recovered(struct watch *watch, struct buf *who)
 	for (size_t i = 0; i < watch->nr_processes; i++) {
 		struct watch_process *p = watch->processes[i];
 
-		if (p->hangs.told && p->hangs.ended >= p->hangs.told) {
-			p->hangs.told = 0;
+		if (p->hangs.reported && p->hangs.ended >= p->hangs.reported) {
+			p->hangs.reported = 0;
 			add_name(who, p, &has_any);
 		}
 	}

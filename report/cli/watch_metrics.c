@@ -91,13 +91,13 @@ static const struct whole {
 	{"gprof_recording", "gauge", "1 while a record window is open.", is_recording},
 	{"gprof_windows_closed_total", "counter", "Record windows that have closed.", windows},
 	{"gprof_steps_total", "counter",
-		"Steps that have ended; none of processes without steps, as loader workers.",
+		"Steps that have ended; absent for processes without steps, such as loader "
+		"workers.",
 		steps},
-	{"gprof_hangs_total", "counter", "Hangs that the recorder told of (GPROF_HANG_TIMEOUT_S).",
+	{"gprof_hangs_total", "counter", "Hangs that the recorder reported (GPROF_HANG_TIMEOUT_S).",
 		hangs},
-	{"gprof_hung", "gauge", "1 while the recorder says that the process does not go on.",
-		is_hung},
-	{"gprof_events_lost_total", "counter", "Events that the recorder says it lost.", lost},
+	{"gprof_hung", "gauge", "1 while the recorder reports that the process hangs.", is_hung},
+	{"gprof_events_lost_total", "counter", "Events that the recorder lost.", lost},
 	{"gprof_process_resident_bytes", "gauge",
 		"Resident memory of the process at the last sample, 0 without samples.", resident},
 };

@@ -66,7 +66,7 @@ static size_t read_file(struct kineto_input *in, void *bytes, size_t nr_bytes)
 			return (size_t)n;
 		}
 		if (errno != EINTR) {
-			in->problem = "its file cannot be read on";
+			in->problem = "a read error";
 			return 0;
 		}
 	}
@@ -89,8 +89,8 @@ static size_t unpack(struct kineto_input *in, char *bytes)
 				/*
 				 * Another member may follow; a file may end only between members.
 				 */
-				in->problem =
-					zlib->total_in ? "its gzip data are cut off" : in->problem;
+				in->problem = zlib->total_in ? "the gzip data are truncated"
+							     : in->problem;
 				break;
 			}
 		}
@@ -102,7 +102,7 @@ static size_t unpack(struct kineto_input *in, char *bytes)
 			in->has_member = true;
 			inflateReset(zlib);
 		} else if (rc != Z_OK) {
-			in->problem = "its gzip data are damaged";
+			in->problem = "the gzip data are damaged";
 		}
 	}
 	return PIECE_BYTES - zlib->avail_out;
@@ -165,7 +165,7 @@ struct kineto_input *kineto_input_create(int fd)
 	in->packed = mem_zeroed(READ_BYTES, 1);
 	/* 16: gzip, with its checksum */
 	if (in->is_gzip && inflateInit2(&in->zlib, 16 + MAX_WBITS) != Z_OK) {
-		in->problem = "zlib finds no memory";
+		in->problem = "zlib has no memory";
 	}
 	for (unsigned int i = 0; i < NR_PIECES; i++) {
 		in->pieces[i].memory = mem_resize(NULL, KINETO_INPUT_ROOM + PIECE_BYTES, 1);

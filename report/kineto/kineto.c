@@ -359,11 +359,11 @@ static void add_loss(struct kineto *kineto, uint64_t count, const char *cause)
 
 static void write_losses(struct kineto *kineto)
 {
-	add_loss(kineto, kineto->split.nr_bad, "what stands in the trace is no event");
+	add_loss(kineto, kineto->split.nr_bad, "they are not valid trace events");
 	add_loss(kineto, kineto->convert.nr_pairs + kineto_pairs_nr_open(&kineto->convert.pairs),
-		"of a begin and an end (phases B and E) the other one is not there");
+		"begin or end event (phase B or E) without its counterpart");
 	add_loss(kineto, kineto->convert.nr_incomplete,
-		"they have no name, no begin or no duration in the trace");
+		"they have no name, begin or duration in the trace");
 }
 
 static void write_facts(struct kineto *kineto, uint32_t pid, const char *command)
@@ -432,11 +432,13 @@ static void add_damages(struct stream *stream, const struct kineto *kineto, cons
 	if (problem) {
 		stream_add_damage(stream, kineto->split.offset, 0, problem);
 	} else if (kineto->split.is_cut) {
-		stream_add_damage(stream, kineto->split.cut_offset, 0, "the trace is cut off here");
+		stream_add_damage(
+			stream, kineto->split.cut_offset, 0, "the trace is truncated here");
 	}
 	if (kineto->is_spoilt) {
 		stream_add_damage(stream, 0, 0,
-			"temporary files have no room for its events; TMPDIR says where");
+			"no room for its events in the temporary files; set TMPDIR to another "
+			"directory");
 	}
 	if (kineto->convert.nr_overlapping_steps) {
 		stream_add_damage(
@@ -477,7 +479,7 @@ static int import(struct stream *stream)
 	}
 	if (fd >= 0 && !kineto.convert.rows.nr_all) {
 		close(fd);
-		fd = err_set(-ENODATA, "no events of a trace in it");
+		fd = err_set(-ENODATA, "it contains no trace events");
 	}
 	kineto_convert_fini(&kineto.convert);
 	kineto_input_destroy(in);

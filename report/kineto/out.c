@@ -379,6 +379,6 @@ int kineto_out_finish(struct kineto_out *out, uint32_t pid, uint64_t start_realt
 	error = out->error;
 	out->fd = error ? fd : -1;
 	destroy(out);
-	return error ? err_set(-error, "no room for its events in memory: %s", strerror(error))
+	return error ? err_set(-error, "no room in memory for its events: %s", strerror(error))
 		     : fd;
 }

@@ -48,7 +48,7 @@ static void warn_duplicate(const struct process *duplicate, const struct process
 {
 	struct buf line = {0};
 
-	buf_printf(&line, "'%s' is the same recording as '%s' and left out: name it once",
+	buf_printf(&line, "'%s' is the same recording as '%s' and is ignored: name it once",
 		duplicate->stream->path, kept->stream->path);
 	buf_char(&line, 0);
 	warn(line.bytes);
@@ -59,7 +59,7 @@ static void warn_rest(size_t nr, void (*warn)(const char *sentence))
 {
 	struct buf line = {0};
 
-	buf_printf(&line, "and %zu more recordings that are named twice and left out", nr);
+	buf_printf(&line, "%zu more recordings are named twice and are ignored", nr);
 	buf_char(&line, 0);
 	warn(line.bytes);
 	buf_fini(&line);

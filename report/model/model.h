@@ -226,7 +226,7 @@ bool process_attribute(
 /* The clock of a process: those with the same number, if it is not 0, share one. */
 uint32_t process_clock(const struct process *process);
 
-/* How many events are known to be missing, for whatever reason. */
+/* How many events are missing, for whatever reason. */
 uint64_t process_missing(const struct process *process);
 
 /* True if nothing is missing or damaged, and the process ended its stream. */

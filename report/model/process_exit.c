@@ -184,7 +184,7 @@ static void add_recorded(struct buf *out, const struct process *process)
 		}
 	}
 	if (process->stream->is_trace) {
-		buf_text(out, "is of a trace, which does not tell how it ended");
+		buf_text(out, "ended in a way that the trace does not record");
 		return;
 	}
 	buf_printf(out, "ended by itself: %s", how);
@@ -193,11 +193,11 @@ static void add_recorded(struct buf *out, const struct process *process)
 static void add_killed(struct buf *out, enum process_exit_state state)
 {
 	if (state == PROCESS_EXIT_ENDED) {
-		buf_text(out, "was killed by a signal (crash, kill, OOM killer); its parent knows "
-			      "which, a shell shows 128 + its number");
+		buf_text(out, "was killed by a signal (crash, kill or OOM killer); a shell shows "
+			      "128 + the signal number as its exit status");
 	} else {
-		buf_text(out, "did not end by itself: it was killed by a signal or with its "
-			      "machine, or still runs elsewhere");
+		buf_text(out, "did not exit: a signal or a machine failure ended it, or it still "
+			      "runs on another machine");
 	}
 }
 
@@ -211,21 +211,21 @@ void process_exit_add_text(
 	if (process->is_ended) {
 		add_recorded(out, process);
 		if (stream->is_part) {
-			buf_text(out, "; the name still ends in .part, since the file could not be "
-				      "renamed (directory gone, chroot, or fewer rights)");
+			buf_text(out, "; the file is still named .part because it could not be "
+				      "renamed (directory removed, chroot, or no permission)");
 		}
 	} else if (next) {
 		const char *slash = strrchr(next->stream->path, '/');
 
 		add_kind(out, GPROF_END_EXEC, 0);
-		buf_printf(out, ", which goes on in %s", slash ? slash + 1 : next->stream->path);
+		buf_printf(out, ", which continues in %s", slash ? slash + 1 : next->stream->path);
 	} else if (stream->end_kind) {
 		add_kind(out, stream->end_kind, stream->end_code);
 		if (stream->end_kind != GPROF_END_EXEC) {
 			buf_text(out, ", before the stream could be closed");
 		}
 	} else if (state == PROCESS_EXIT_RUNS) {
-		buf_text(out, "still runs");
+		buf_text(out, "is still running");
 	} else {
 		add_killed(out, state);
 	}

@@ -23,22 +23,31 @@ void common_options_values(
 	}
 }
 
-static int take_numbers(struct common_options *asked, struct numbers *numbers, bool has_last)
+static int take_numbers(
+	struct common_options *asked, const char *option, struct numbers *numbers, bool has_last)
 {
 	if (!numbers_parse(numbers, optarg, has_last)) {
-		return cmd_usage(asked->command, "not numbers like %s: '%s'",
-			has_last ? "3-7, 9- or -2" : "0,3-5", optarg);
+		return cmd_usage(asked->command, "invalid numbers '%s' for %s; examples: %s",
+			optarg, option, has_last ? "3-7, 9-, -2" : "0,3-5");
 	}
 	return 0;
 }
 
 static int take_word(
-	struct common_options *asked, const char *const *words, const char *of_what, int *choice)
+	struct common_options *asked, const char *const *words, const char *option, int *choice)
 {
-	if (!options_choose(optarg, words, choice)) {
-		return cmd_usage(asked->command, "no such %s: '%s'", of_what, optarg);
+	struct buf list = {0};
+
+	if (options_choose(optarg, words, choice)) {
+		return 0;
 	}
-	return 0;
+	for (size_t i = 0; words[i]; i++) {
+		buf_printf(&list, "%s%s", i ? ", " : "", words[i]);
+	}
+	cmd_usage(asked->command, "unknown %s '%s'; choose one of %.*s", option, optarg,
+		(int)list.nr_bytes, list.bytes);
+	buf_fini(&list);
+	return CMD_USAGE;
 }
 
 static int take_top(struct common_options *asked)
@@ -46,7 +55,7 @@ static int take_top(struct common_options *asked)
 	uint64_t number;
 
 	if (!cmd_number(optarg, INT32_MAX, &number)) {
-		return cmd_usage(asked->command, "not a number: '%s'", optarg);
+		return cmd_usage(asked->command, "--top takes a number, not '%s'", optarg);
 	}
 	asked->top = (size_t)number;
 	return 0;
@@ -58,13 +67,13 @@ int common_options_take(struct common_options *asked, int option)
 
 	switch (option) {
 	case 'p':
-		return take_numbers(asked, &asked->filter.pids, false);
+		return take_numbers(asked, "--pid", &asked->filter.pids, false);
 	case 'r':
-		return take_numbers(asked, &asked->filter.ranks, false);
+		return take_numbers(asked, "--rank", &asked->filter.ranks, false);
 	case 'S':
-		return take_numbers(asked, &asked->select.steps, true);
+		return take_numbers(asked, "--steps", &asked->select.steps, true);
 	case 'W':
-		return take_numbers(asked, &asked->select.windows, false);
+		return take_numbers(asked, "--window", &asked->select.windows, false);
 	case 'm':
 		string_pool_show_mangled(true);
 		return 0;
@@ -75,24 +84,24 @@ int common_options_take(struct common_options *asked, int option)
 		cmd_print_usage(asked->command);
 		return COMMON_OPTIONS_HELP;
 	case 'f':
-		status = take_word(asked, formats, "format", &choice);
+		status = take_word(asked, formats, "--format", &choice);
 		asked->table.format = (enum table_format)choice;
 		return status;
 	case 't':
 		return take_top(asked);
 	case 'u':
-		status = take_word(asked, units, "unit", &choice);
+		status = take_word(asked, units, "--unit", &choice);
 		asked->table.unit = choice ? units[choice] : NULL;
 		return status;
 	case 'w':
 		asked->table.is_wide = true;
 		return 0;
 	case 'c':
-		status = take_word(asked, terminal_colors, "color", &choice);
+		status = take_word(asked, terminal_colors, "--color", &choice);
 		asked->color = (enum terminal_color)choice;
 		return status;
 	default:
-		return cmd_usage(asked->command, "unknown option, or an option without its value");
+		return cmd_usage(asked->command, "unknown option, or option without a value");
 	}
 }
 

@@ -315,7 +315,7 @@ static struct table *make_table(struct over *over, size_t nr_left_out)
 		fill(over, &over->entries[at], nr, table_add_row(table));
 	}
 	table_sort(table, "max");
-	table_note(table, "%s of %zu ranks, each by itself; a rank without a row does not count.",
+	table_note(table, "Compares \"%s\" of %zu ranks; a rank without the row has no value.",
 		one->columns[over->column].title, over->nr_tables);
 	if (nr_left_out) {
 		table_note(table, "Processes without a rank are excluded.");
@@ -356,15 +356,15 @@ struct table *rank_spread_table(const struct view_class *class, const struct vie
 		over.tables[over.nr_tables++] = one;
 		over.column = choose_column(one, column);
 		if (one->source) {
-			*wrong = "a table of single events has no rows that ranks share";
+			*wrong = "--across-ranks cannot compare views of single events";
 		} else if (over.column < 0) {
-			*wrong = "no view has such a column of numbers to compare ranks by";
+			*wrong = "no view has such a column of numbers for --across-ranks";
 		} else {
 			add_rows(&over, one, (uint64_t)input->processes[i]->rank);
 		}
 	}
 	if (!over.nr_tables) {
-		*wrong = "no process has a rank";
+		*wrong = "no process has a rank for --across-ranks";
 	}
 	if (!*wrong) {
 		table = make_table(&over, nr_left_out);

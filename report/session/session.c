@@ -2,6 +2,7 @@
 #include "report/session/session.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@
 #include "report/model/model.h"
 
 /* Damages of a stream that are printed; the rest is counted. */
-#define MOST_TOLD 5u
+#define MOST_DAMAGES 5u
 
 void cmd_error(const char *format, ...)
 {
@@ -40,7 +41,7 @@ void cmd_error(const char *format, ...)
 	free(text);
 }
 
-static void tell_sentence(const char *sentence)
+static void print_sentence(const char *sentence)
 {
 	cmd_error("%s", sentence);
 }
@@ -152,8 +153,13 @@ static void raise_file_limit(void)
 	}
 }
 
-static void open_streams(
-	struct cmd_input *input, const struct dumpdir *dumpdir, const struct cmd_filter *filter)
+/* The ranks that the input has, before any choice. */
+struct rank_range {
+	int64_t first, last; /* -1: none */
+};
+
+static void open_streams(struct cmd_input *input, const struct dumpdir *dumpdir,
+	const struct cmd_filter *filter, struct rank_range *ranks)
 {
 	raise_file_limit();
 	input->processes = mem_zeroed(dumpdir->nr_paths, sizeof(struct process *));
@@ -164,13 +170,19 @@ static void open_streams(
 		if (stream_open(&stream, dumpdir->paths[i])) {
 			cmd_error("cannot read '%s': %s", dumpdir->paths[i],
 				dumpdir_is_summary(dumpdir->paths[i])
-					? "a summary of reduce, which only summary and html (of "
-					  "such alone) and reduce read"
+					? "it is a summary written by reduce, which only summary, "
+					  "html and reduce read, and not together with streams"
 					: err_text());
 			input->status = CMD_INCOMPLETE;
 			continue;
 		}
 		process = process_create(stream);
+		if (process->rank >= 0) {
+			bool is_first = ranks->first < 0 || process->rank < ranks->first;
+
+			ranks->first = is_first ? process->rank : ranks->first;
+			ranks->last = process->rank > ranks->last ? process->rank : ranks->last;
+		}
 		if (process_exit_is_gone(process)) {
 			rings_keep(stream);
 		}
@@ -183,9 +195,17 @@ static void open_streams(
 	qsort(input->processes, input->nr_processes, sizeof(struct process *), compare);
 }
 
-/* Each part of the list must find a process. */
-static void tell_absent(
-	struct cmd_input *input, const struct numbers *asked, const char *option, bool is_rank)
+static void add_ranks(struct buf *out, const struct rank_range *ranks)
+{
+	if (ranks->first >= 0) {
+		buf_printf(out, " (there are ranks %" PRId64 " to %" PRId64 ")", ranks->first,
+			ranks->last);
+	}
+}
+
+/* Warns of each part of a list that matches no process. `ranks` is NULL for a list of pids. */
+static void warn_absent(struct cmd_input *input, const struct numbers *asked, const char *option,
+	const struct rank_range *ranks)
 {
 	for (size_t i = 0; i < asked->nr_spans; i++) {
 		const struct number_span *span = &asked->spans[i];
@@ -193,17 +213,20 @@ static void tell_absent(
 
 		for (size_t k = 0; k < input->nr_processes && !is_found; k++) {
 			const struct process *process = input->processes[k];
-			uint64_t number = is_rank ? (uint64_t)process->rank : process->pid;
+			uint64_t number = ranks ? (uint64_t)process->rank : process->pid;
 
 			is_found = number >= span->first && number <= span->last &&
-				   (!is_rank || process->rank >= 0);
+				   (!ranks || process->rank >= 0);
 		}
 		if (!is_found) {
 			struct buf list = {0};
 
 			numbers_print_span(span, &list);
-			cmd_error(
-				"no process fits %s %.*s", option, (int)list.nr_bytes, list.bytes);
+			if (ranks) {
+				add_ranks(&list, ranks);
+			}
+			cmd_error("no process matches %s %.*s", option, (int)list.nr_bytes,
+				list.bytes);
 			buf_fini(&list);
 			input->status = CMD_INCOMPLETE;
 		}
@@ -214,6 +237,7 @@ enum cmd_exit cmd_open(
 	struct cmd_input *input, char *const *paths, int nr_paths, const struct cmd_filter *filter)
 {
 	struct dumpdir dumpdir = {0};
+	struct rank_range ranks = {-1, -1};
 	const char *set = getenv("GPROF_DIR");
 	char *usual = mem_text(set && *set ? set : "gprof-dump");
 
@@ -228,15 +252,20 @@ enum cmd_exit cmd_open(
 			input->status = CMD_INCOMPLETE;
 		}
 	}
-	open_streams(input, &dumpdir, filter);
+	open_streams(input, &dumpdir, filter, &ranks);
 	if (!input->nr_processes && input->status == CMD_GOOD) {
-		cmd_error("no process fits --pid and --rank");
+		struct buf list = {0};
+
+		add_ranks(&list, &ranks);
+		cmd_error("no process matches --pid and --rank%.*s", (int)list.nr_bytes,
+			list.bytes ? list.bytes : "");
+		buf_fini(&list);
 	}
 	if (filter && input->nr_processes) {
-		tell_absent(input, &filter->ranks, "--rank", true);
-		tell_absent(input, &filter->pids, "--pid", false);
+		warn_absent(input, &filter->ranks, "--rank", &ranks);
+		warn_absent(input, &filter->pids, "--pid", NULL);
 	}
-	if (dedup_drop(input->processes, &input->nr_processes, tell_sentence)) {
+	if (dedup_drop(input->processes, &input->nr_processes, print_sentence)) {
 		input->status = CMD_INCOMPLETE;
 	}
 	foreign_rank_mark(input->processes, input->nr_processes);
@@ -261,9 +290,9 @@ void cmd_close(struct cmd_input *input)
 
 /* ---- losses ---- */
 
-static void tell_damages(const struct stream *stream)
+static void warn_damages(const struct stream *stream)
 {
-	for (size_t i = 0; i < stream->nr_damages && i < MOST_TOLD; i++) {
+	for (size_t i = 0; i < stream->nr_damages && i < MOST_DAMAGES; i++) {
 		const struct stream_damage *damage = &stream->damages[i];
 
 		if (stream->is_trace && !damage->offset) {
@@ -275,17 +304,17 @@ static void tell_damages(const struct stream *stream)
 				(unsigned long long)damage->offset, damage->what);
 			continue;
 		}
-		cmd_error("'%s': block %llu at byte %llu: %s", stream->path,
+		cmd_error("'%s': block %llu at byte %llu is damaged: %s", stream->path,
 			(unsigned long long)damage->block, (unsigned long long)damage->offset,
 			damage->what);
 	}
-	if (stream->nr_damages > MOST_TOLD) {
-		cmd_error("'%s': and %zu more damaged places; see gprof-report check", stream->path,
-			stream->nr_damages - MOST_TOLD);
+	if (stream->nr_damages > MOST_DAMAGES) {
+		cmd_error("'%s': %zu more damaged places; gprof-report check lists all",
+			stream->path, stream->nr_damages - MOST_DAMAGES);
 	}
 }
 
-static void tell_rows(const struct stream *stream)
+static void warn_rows(const struct stream *stream)
 {
 	for (size_t i = 0; i < stream->nr_tables; i++) {
 		const struct stream_table *table = &stream->tables[i];
@@ -304,12 +333,13 @@ static void tell_rows(const struct stream *stream)
 			(unsigned long long)stream->blocks_missing);
 	}
 	if (stream->is_schema_assumed) {
-		cmd_error("'%s': part of the schema is missing, that of version %u.%u is taken",
+		cmd_error("'%s': part of the schema is missing; the schema of version %u.%u "
+			  "replaces it",
 			stream->path, GPROF_FORMAT_MAJOR, GPROF_FORMAT_MINOR);
 	}
 }
 
-static void tell_end(const struct cmd_input *input, const struct process *process)
+static void warn_end(const struct cmd_input *input, const struct process *process)
 {
 	struct buf line = {0};
 
@@ -319,51 +349,51 @@ static void tell_end(const struct cmd_input *input, const struct process *proces
 	buf_fini(&line);
 }
 
-static void tell_process(const struct cmd_input *input, const struct process *process)
+static void warn_process(const struct cmd_input *input, const struct process *process)
 {
 	const struct stream *stream = process->stream;
 	const char *from = stream->path;
 	uint64_t missing = process_missing(process);
 
-	tell_damages(stream);
-	tell_rows(stream);
+	warn_damages(stream);
+	warn_rows(stream);
 	for (size_t i = 0; i < process->nr_losses; i++) {
 		cmd_error("'%s': %llu events lost: %s", from,
 			(unsigned long long)process->losses[i].count,
 			string_pool_text(process->losses[i].cause, NULL));
 	}
 	if (stream->ring_rows_damaged) {
-		cmd_error("'%s': %llu damaged places in the rings", from,
+		cmd_error("'%s': %llu damaged places in the ring file", from,
 			(unsigned long long)stream->ring_rows_damaged);
 	}
 	if (!process->is_ended) {
-		tell_end(input, process);
+		warn_end(input, process);
 	}
 	if (missing) {
-		cmd_error("'%s': the data are incomplete, %llu events are missing", from,
+		cmd_error("'%s': the data are incomplete: %llu events are missing", from,
 			(unsigned long long)missing);
 	}
 }
 
-enum cmd_exit cmd_tell_losses(const struct cmd_input *input)
+enum cmd_exit cmd_warn_losses(const struct cmd_input *input)
 {
 	enum cmd_exit status = input->status;
 
 	for (size_t i = 0; i < input->nr_processes; i++) {
 		if (!process_is_complete(input->processes[i])) {
-			tell_process(input, input->processes[i]);
+			warn_process(input, input->processes[i]);
 			status = CMD_INCOMPLETE;
 		}
 	}
 	return status;
 }
 
-enum cmd_exit cmd_tell_odd(
+enum cmd_exit cmd_warn_inconsistent(
 	const struct cmd_input *input, const struct cmd_filter *filter, enum cmd_exit status)
 {
 	bool is_part = !numbers_is_empty(&filter->pids) || !numbers_is_empty(&filter->ranks);
 
-	if (sanity_check(input->processes, input->nr_processes, is_part, tell_sentence) &&
+	if (sanity_check(input->processes, input->nr_processes, is_part, print_sentence) &&
 		status == CMD_GOOD) {
 		return CMD_INCOMPLETE;
 	}

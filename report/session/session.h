@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The commands of gprof-report, one in each cmd_NAME.c, in one table (cmd_help.c), and what they
- * share: opening the streams that the user names, telling on stderr what is wrong with them, and
- * the place where output goes.
+ * share: opening the streams that the user names, warnings on stderr about them, and the
+ * place where output goes.
  */
 #ifndef REPORT_SESSION_SESSION_H
 #define REPORT_SESSION_SESSION_H
@@ -74,10 +74,10 @@ enum cmd_exit cmd_open(
 void cmd_close(struct cmd_input *input);
 
 /*
- * Says on stderr for each process what is missing or damaged. Returns the exit status: that of the
+ * Warns of what is missing or damaged in each process. Returns the exit status: that of the
  * input, or INCOMPLETE. Call it after the work, since damage in columns is found by reading.
  */
-enum cmd_exit cmd_tell_losses(const struct cmd_input *input);
+enum cmd_exit cmd_warn_losses(const struct cmd_input *input);
 
 /* Where a buffer goes while it fills: a file, made when there is something to write, or stdout. */
 struct cmd_output {
@@ -93,9 +93,10 @@ void cmd_output_init(struct cmd_output *output, struct buf *buf, const char *pat
 enum cmd_exit cmd_output_end(struct cmd_output *output, struct buf *buf);
 
 /*
- * Says what is odd about the processes, see odd.h. Returns `status`, or INCOMPLETE instead of GOOD.
+ * Warns of what sanity.h finds about the processes. Returns `status`, or INCOMPLETE instead of
+ * GOOD.
  */
-enum cmd_exit cmd_tell_odd(
+enum cmd_exit cmd_warn_inconsistent(
 	const struct cmd_input *input, const struct cmd_filter *filter, enum cmd_exit status);
 
 /* Writes the buffer to a file, or to stdout if path is NULL or "-". Returns GOOD or FAILED. */

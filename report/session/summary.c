@@ -132,8 +132,7 @@ static void print_process_lines(
 		add_process_line(out, input->processes[i], summary->asked.table.is_wide);
 	}
 	if (nr < input->nr_processes) {
-		buf_printf(out, "%zu more processes; --wide lists all\n",
-			input->nr_processes - nr);
+		buf_printf(out, "%zu more processes; --wide lists all\n", input->nr_processes - nr);
 	}
 }
 
@@ -205,7 +204,8 @@ static void print_next(struct buf *out)
 	}
 }
 
-/* Prints each view over ranks, in the given order. Returns the first error, and then prints none. */
+/* Prints each view over ranks, in the given order. Returns the first error, and then prints none.
+ */
 static const char *print_across_ranks(const struct summary *summary, const struct cmd_input *input,
 	const struct view_input *view_input, struct buf *out)
 {
@@ -281,7 +281,7 @@ static const char *print(
 		print_next(out);
 	}
 	table_destroy(processes);
-	return is_sorted ? NULL : "no view has the column that --sort names";
+	return is_sorted ? NULL : "no view has such a column for --sort";
 }
 
 const struct summary_style style_gprof = {

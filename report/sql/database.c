@@ -147,7 +147,7 @@ static void percentile(sqlite3_context *context)
 	const struct values *values = sorted_values(context);
 
 	if (values && !(values->percent >= 0 && values->percent <= 100)) {
-		sqlite3_result_error(context, "percentile(x, p): p is from 0 to 100", -1);
+		sqlite3_result_error(context, "percentile(x, p): p must be from 0 to 100", -1);
 	} else if (values) {
 		double rank = ceil(values->percent / 100 * (double)values->nr);
 
@@ -251,21 +251,21 @@ struct database {
 static const struct {
 	const char *name, *what;
 } other_tables[] = {
-	{"process", "a process that was recorded"},
-	{"session", "the moment that is 0 on the axis of times"},
-	{"StringIds", "a text, by the id that columns of texts have"},
+	{"process", "a recorded process"},
+	{"session", "the moment at time 0"},
+	{"StringIds", "texts by the ids that text columns hold"},
 	{"CUPTI_ACTIVITY_KIND_KERNEL", "kernels, as nsys has them"},
 	{"CUPTI_ACTIVITY_KIND_MEMCPY", "copies, as nsys has them"},
 	{"CUPTI_ACTIVITY_KIND_MEMSET", "memsets, as nsys has them"},
 	{"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "synchronisations, as nsys has them"},
 	{"CUPTI_ACTIVITY_KIND_RUNTIME", "API calls, as nsys has them"},
 	{"NVTX_EVENTS", "NVTX ranges and marks, as nsys has them"},
-	{"PROFILER_OVERHEAD", "time that profiling took, as nsys has it"},
+	{"PROFILER_OVERHEAD", "profiling overhead, as nsys has it"},
 	{"DIAGNOSTIC_EVENT", "notices of the recorder, as nsys has them"},
 	{"TARGET_INFO_GPU", "GPUs, as nsys has them"},
-	{"TARGET_INFO_SESSION_START_TIME", "when the session began, as nsys has it"},
+	{"TARGET_INFO_SESSION_START_TIME", "start of the session, as nsys has it"},
 	{"PROCESSES", "processes, as nsys has them"},
-	{"ENUM_CUDA_MEMCPY_OPER", "what values of copyKind mean, as nsys has them"},
+	{"ENUM_CUDA_MEMCPY_OPER", "meaning of the values of copyKind, as nsys has them"},
 };
 
 #define OTHER_TABLES (sizeof(other_tables) / sizeof(other_tables[0]))
@@ -543,7 +543,8 @@ static char *explain(struct database *database, const char *sql, size_t begin)
 		offset = find_name(sql + begin, wrong_name(message));
 	}
 	if (database->refused) {
-		buf_printf(&text, "SQL: %s is refused; queries only read", database->refused);
+		buf_printf(
+			&text, "SQL: %s is not allowed; queries can only read", database->refused);
 		buf_char(&text, '\0');
 		return text.bytes;
 	}
@@ -620,7 +621,7 @@ static struct result *read_rows(struct database *database, sqlite3_stmt *stateme
 		return result;
 	}
 	*why = is_kept ? explain(database, sql, begin)
-		       : mem_text("no room for the rows: $TMPDIR (else /tmp) is full");
+		       : mem_text("no room for the rows: $TMPDIR (or /tmp) is full");
 	result_destroy(result);
 	return NULL;
 }

@@ -191,7 +191,7 @@ static struct result *run(
 
 	result = database_run(database, sql, &at, &why);
 	if (!result) {
-		fail(report->name, why ? why : "there is no query");
+		fail(report->name, why ? why : "the query has no statement");
 	}
 	return result;
 }

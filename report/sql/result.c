@@ -270,7 +270,7 @@ struct table *result_table_of(struct result *result, const char *key, const char
 }
 
 /* Names that come twice get a number, since they are keys in JSON. */
-static void tell_apart(struct result *result, unsigned int column)
+static void make_unique(struct result *result, unsigned int column)
 {
 	unsigned int nr = 1;
 
@@ -293,7 +293,7 @@ struct table *result_table(struct result *result, const char *key, const char *t
 		make_plain(result->names[c]);
 	}
 	for (unsigned int c = result->nr_columns; c-- > 0;) {
-		tell_apart(result, c);
+		make_unique(result, c);
 	}
 	for (unsigned int c = 0; c < result->nr_columns; c++) {
 		result->columns[c] = (struct table_column){.key = result->names[c],

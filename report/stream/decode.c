@@ -19,13 +19,13 @@ const char *decode_status_text(enum decode_status status)
 	static const char *const texts[] = {
 		[DECODE_OK] = "good",
 		[DECODE_BAD_MAGIC] = "no block here",
-		[DECODE_BAD_CRC] = "bad checksum of the header",
-		[DECODE_BAD_HEADER] = "impossible header",
-		[DECODE_SHORT] = "cut off",
+		[DECODE_BAD_CRC] = "header checksum mismatch",
+		[DECODE_BAD_HEADER] = "invalid header",
+		[DECODE_SHORT] = "truncated",
 		[DECODE_BAD_CODEC] = "unknown codec",
-		[DECODE_BAD_FRAME] = "bad checksum",
+		[DECODE_BAD_FRAME] = "checksum mismatch",
 		[DECODE_BAD_LENGTH] = "wrong length",
-		[DECODE_NO_SPAN] = "no duration column beside it",
+		[DECODE_NO_SPAN] = "its duration column is missing",
 	};
 
 	return texts[status];

@@ -66,7 +66,7 @@ static int add_directory(struct dumpdir *dumpdir, const char *path)
 	closedir(dir);
 	if (first == dumpdir->nr_paths) {
 		return err_set(
-			-ENOENT, "no streams (*.gprof) in this directory, and no traces (*.json)");
+			-ENOENT, "the directory has no streams (*.gprof) and no traces (*.json)");
 	}
 	qsort(dumpdir->paths + first, dumpdir->nr_paths - first, sizeof(char *), compare);
 	return 0;
@@ -88,7 +88,8 @@ int dumpdir_add(struct dumpdir *dumpdir, const char *path)
 		return add_directory(dumpdir, path);
 	}
 	if (has_suffix(path, ".gprof.rings")) {
-		return err_set(-EINVAL, "these are the rings of a stream; name the stream");
+		return err_set(
+			-EINVAL, "this is the ring file of a stream; name the stream (*.gprof)");
 	}
 	dumpdir_add_file(dumpdir, path);
 	return 0;

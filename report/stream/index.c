@@ -90,7 +90,7 @@ static void add_block(
 
 	if (header->sequence < stream->next_sequence) {
 		stream->blocks_repeated++;
-		stream_add_damage(stream, offset, 0, "a block with a number that came before");
+		stream_add_damage(stream, offset, 0, "a repeated or out-of-order block");
 		return;
 	}
 	table = stream_table_numbered(stream, header->table);
@@ -167,7 +167,7 @@ static void index_blocks(struct stream *stream, uint64_t offset)
 
 			stream_add_damage(stream, offset, lost,
 				next == stream->size && status == DECODE_BAD_MAGIC
-					? "no whole block here"
+					? "no complete block here"
 					: decode_status_text(status));
 			offset = next;
 			resume = next;
@@ -177,7 +177,7 @@ static void index_blocks(struct stream *stream, uint64_t offset)
 		resume = head_end(offset, &header);
 		end = resume + header.payload_bytes;
 		if (end > stream->size) {
-			stream_add_damage(stream, offset, stream->size - offset, "cut off");
+			stream_add_damage(stream, offset, stream->size - offset, "truncated");
 			offset = find_block(stream, resume);
 			continue;
 		}
@@ -235,13 +235,14 @@ static int check_version(const struct stream *stream)
 {
 	if (stream->header.major > GPROF_FORMAT_MAJOR) {
 		return err_set(-ENOTSUP,
-			"format version %u.%u, and this gprof-report reads up to %u; use a newer "
+			"format version %u.%u is newer than this gprof-report reads (up to %u); "
+			"use a newer "
 			"gprof-report",
 			stream->header.major, stream->header.minor, GPROF_FORMAT_MAJOR);
 	}
 	if (stream->header.major < GPROF_FORMAT_OLDEST_MAJOR) {
 		return err_set(-ENOTSUP,
-			"format version %u.%u, and this gprof-report reads from %u on",
+			"format version %u.%u is older than this gprof-report reads (from %u on)",
 			stream->header.major, stream->header.minor, GPROF_FORMAT_OLDEST_MAJOR);
 	}
 	return 0;
@@ -257,7 +258,7 @@ static int read_header(struct stream *stream, uint64_t *first)
 
 	*first = sizeof(bytes);
 	if (stream_file_read(stream, 0, bytes, nr_bytes)) {
-		return err_set(-EIO, "cannot read its header: %s", strerror(errno));
+		return err_set(-EIO, "cannot read the header: %s", strerror(errno));
 	}
 	status = decode_file_header(bytes, nr_bytes, &stream->header);
 	if (status == DECODE_OK) {
@@ -269,15 +270,15 @@ static int read_header(struct stream *stream, uint64_t *first)
 		return check_version(stream);
 	}
 	if (status == DECODE_SHORT) {
-		return err_set(-ENODATA, "cut off within its header");
+		return err_set(-ENODATA, "truncated within the header");
 	}
 	if (stream->size <= sizeof(bytes) || read_block_header(stream, sizeof(bytes), &block)) {
 		return status == DECODE_BAD_MAGIC ? err_set(-EINVAL, "not a gprof stream")
-						  : err_set(-EINVAL, "its header is damaged");
+						  : err_set(-EINVAL, "the header is damaged");
 	}
 	stream->is_header_damaged = true;
 	memset(&stream->header, 0, sizeof(stream->header));
-	stream_add_damage(stream, 0, sizeof(bytes), "bad checksum of the file header");
+	stream_add_damage(stream, 0, sizeof(bytes), "file header checksum mismatch");
 	return 0;
 }
 

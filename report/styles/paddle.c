@@ -209,7 +209,7 @@ static const char *print(
 			is_sorted = print_process(&report, process, needs) && is_sorted;
 		}
 	}
-	return is_sorted ? NULL : "no table has such a column to sort by";
+	return is_sorted ? NULL : "no table has such a column for --sort";
 }
 
 const struct summary_style style_paddle = {

@@ -496,7 +496,7 @@ static const char *print(
 		buf_printf(out, "_%u\n\n", process->pid);
 		print_process(&pages, process);
 	}
-	return pages.is_sorted ? NULL : "no page has such a column to sort by";
+	return pages.is_sorted ? NULL : "no page has such a column for --sort";
 }
 
 const struct summary_style style_tensorboard = {

@@ -61,7 +61,7 @@ fi
 
 # The program that takes its place records too, in a stream that is named.
 for way in execv execve execvp execvpe fexecve execl execlp execle; do
-	ends $way 'was replaced by another program \(exec\), which goes on in [^/]*\.gprof$' 14 2 3
+	ends $way 'was replaced by another program \(exec\), which continues in [^/]*\.gprof$' 14 2 3
 	is 1 "$(grep -cE '^    [0-9]+ +exec .*exited with status 3$' "$T/info")" "tree of $way"
 done
 

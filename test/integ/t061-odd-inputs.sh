@@ -66,12 +66,12 @@ for case in good good-job; do
 	"$REPORT" summary "$T/$case" >"$T/out" 2>"$T/err"
 	is 0 $? "status of $case"
 done
-odd cut 3 "a.json': at byte [0-9]* of its text: the trace is cut off here"
+odd cut 3 "a.json': at byte [0-9]* of its text: the trace is truncated here"
 odd utf8 3 "a.json': names that are not UTF-8 (1 of them) are kept"
 for case in nan infinite no-name no-ts no-dur; do
-	odd $case 3 "a.json': 1 events lost: they have no name, no begin or no duration in the trace"
+	odd $case 3 "a.json': 1 events lost: they have no name, begin or duration in the trace"
 done
-odd noise 3 "a.json': 1 events lost: what stands in the trace is no event"
+odd noise 3 "a.json': 1 events lost: they are not valid trace events"
 odd repeated 3 "there is more than one process of rank 1, as of several runs"
 odd missing 3 "of 3 ranks these are missing: 1"
 odd sizes 3 "the processes are of 2 job sizes (2, 4)"

@@ -19,11 +19,11 @@ wrong()
 	is "gprof-report: $text; try: gprof-report help summary" "$have" "usage of $*"
 }
 
-wrong "not numbers like 3-7, 9- or -2: 'x'" --steps x
-wrong "not numbers like 3-7, 9- or -2: '5-3'" --steps 5-3
-wrong "not numbers like 0,3-5: '-1'" --rank -1
-wrong "not numbers like 0,3-5: '1,'" --pid 1,
-wrong "not numbers like 0,3-5: '-1'" --window -1
+wrong "invalid numbers 'x' for --steps; examples: 3-7, 9-, -2" --steps x
+wrong "invalid numbers '5-3' for --steps; examples: 3-7, 9-, -2" --steps 5-3
+wrong "invalid numbers '-1' for --rank; examples: 0,3-5" --rank -1
+wrong "invalid numbers '1,' for --pid; examples: 0,3-5" --pid 1,
+wrong "invalid numbers '-1' for --window; examples: 0,3-5" --window -1
 wrong "'$T/dump/ops.gprof': --steps: there are steps 0-2" --steps 3
 wrong "'$T/dump/ops.gprof': --steps: there are steps 0-2" --steps 1,7-9
 wrong "'$T/dump/ops.gprof': --window: the schedule has no windows" --window 1
@@ -52,10 +52,10 @@ is 4 "$have" "kernels of step 1 as nsys has them"
 # Ranks and pids.
 "$REPORT" summary --rank 5 "$T/dump" >"$T/out" 2>"$T/err"
 is 1 $? "status without any process"
-is "gprof-report: no process fits --pid and --rank" "$(cat "$T/err")" "no process"
+is "gprof-report: no process matches --pid and --rank (there are ranks 0 to 3)" "$(cat "$T/err")" "no process"
 "$REPORT" summary --view kernel --rank 0,7-9 "$T/dump" >"$T/out" 2>"$T/err"
 is 3 $? "status with a rank that is not there"
-is "gprof-report: no process fits --rank 7-9" "$(cat "$T/err")" "a rank that is not there"
+is "gprof-report: no process matches --rank 7-9 (there are ranks 0 to 3)" "$(cat "$T/err")" "a rank that is not there"
 ok grep -q "rank 0 of 2" "$T/out"
 
 # Of very many processes the head names some.
@@ -64,7 +64,7 @@ for i in $(seq 40); do
 	"$B/gen_stream" "$T/many/$i.gprof" 20 "$i"
 done
 "$REPORT" summary --view kernel "$T/many" >"$T/out" 2>/dev/null
-is "and 8 more processes; --wide names them all" "$(grep 'more processes' "$T/out")" "the head"
+is "8 more processes; --wide lists all" "$(grep 'more processes' "$T/out")" "the head"
 is 32 "$(grep -c "^  pid 4242" "$T/out")" "processes named"
 is 40 "$("$REPORT" summary --view kernel --wide "$T/many" 2>/dev/null | grep -c "^  pid 4242")" "all of them"
 finish

@@ -87,7 +87,7 @@ while table != TABLE_NCCL:
 open(sys.argv[2], "wb").write(data[: (begin + at) // 2])
 END
 look cut 3
-says "$bad': block [0-9]* at byte [0-9]*: cut off$"
+says "$bad': block [0-9]* at byte [0-9]* is damaged: truncated$"
 says "$bad' is unfinished: "
 notes '1 process is incomplete'
 waits false
@@ -132,7 +132,7 @@ damage twice
 cp "$stream" "$bad"
 cp "$stream" "$T/twice/again.gprof"
 look twice 3
-says 'is the same recording as .* and left out: name it once'
+says 'is the same recording as .* and is ignored: name it once'
 is "$(query .communication.rows)" "$(GPROF_DIR=$T/good; summary communication; query .communication.rows)" "communication with a stream that is there twice"
 
 run wrong differing

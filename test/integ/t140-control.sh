@@ -53,7 +53,7 @@ ends()
 GPROF_SCHEDULE=1000-1001 run 30 hold=10,20
 until_true test -e "$HOLD"
 ok control start
-ok grep -q '^start: for 1 running process; they look every 50 ms' "$T/control"
+ok grep -q '^start: sent to 1 running process; it takes effect within 50 ms' "$T/control"
 until_true told 1
 go_on
 until_true test -e "$HOLD"

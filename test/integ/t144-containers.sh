@@ -24,14 +24,14 @@ states()
 
 is "still runs
 still runs" "$(states env)" "from outside"
-elsewhere="did not end by itself: it was killed by a signal or with its machine, or still runs elsewhere"
+elsewhere="did not exit: a signal or a machine failure ended it, or it is still running elsewhere"
 is "$elsewhere
 $elsewhere" "$(states unshare -p --fork --mount-proc)" "from a third container"
 "$REPORT" control "$GPROF_DIR" stop >"$T/control" 2>&1
 is 0 $? "exit status of control"
 unshare -p --fork --mount-proc "$REPORT" control "$GPROF_DIR" stop >"$T/control" 2>&1
 is 0 $? "exit status of control in a third container"
-ok grep -q ' 0 running processes, and 2 that may run' "$T/control"
+ok grep -q ' 0 running processes and to 2 that may run' "$T/control"
 
 # The watch outside goes on until both have ended: one by itself, the other is killed with its container.
 "$REPORT" watch --interval-ms 20 --metrics "$T/job.prom" "$GPROF_DIR" >"$T/watch" 2>"$T/watch.err" &

@@ -123,7 +123,7 @@ wrong 'SQL, line 2, column 1: no such column: dur_n; did you mean dur_ns?' "SELE
 dur_n FROM kernel"
 wrong 'SQL, line 1, column 1: near "SELEC": syntax error' 'SELEC 1'
 wrong 'SQL, line 1, column 8: no such column: zzzzzzzzzzzz; gprof-report sql --schema lists tables and columns' 'SELECT zzzzzzzzzzzz FROM kernel'
-wrong 'there is no statement' '/* nothing */'
+wrong 'the query has no statement' '/* nothing */'
 is 2 "$("$REPORT" sql >"$T/out" 2>&1; echo $?)" "no query"
 is 1 "$("$REPORT" sql -f "$T/not-there.sql" >"$T/out" 2>&1; echo $?)" "no such file"
 is 2 "$("$REPORT" sql --schema=kernell >"$T/out" 2>&1; echo $?)" "no such table"

@@ -191,7 +191,7 @@ START_TEST(what_cannot_be_compared_is_refused)
 	drop_all();
 	add(-1, 10, 10);
 	ck_assert_ptr_null(over(&view_kernel, NULL, &wrong));
-	ck_assert_str_eq(wrong, "no process has a rank");
+	ck_assert_str_eq(wrong, "no process has a rank for --across-ranks");
 	drop_all();
 }
 END_TEST

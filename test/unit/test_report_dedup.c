@@ -61,7 +61,7 @@ START_TEST(a_trace_that_is_named_twice_counts_once)
 	ck_assert_uint_eq(drop(GPROF_TABLE_op, &nr_rows), 1);
 	ck_assert_uint_eq(nr_rows, 1);
 	ck_assert_ptr_nonnull(strstr(told, "b.json' is the same recording as '"));
-	ck_assert_ptr_nonnull(strstr(told, "a.json' and left out: name it once\n"));
+	ck_assert_ptr_nonnull(strstr(told, "a.json' and is ignored: name it once\n"));
 }
 END_TEST
 

@@ -86,7 +86,7 @@ START_TEST(a_file_without_events_is_refused)
 		struct stream *stream;
 
 		ck_assert_int_lt(stream_open(&stream, traces_write("no.json", texts[i])), 0);
-		ck_assert_str_eq(err_text(), "no events of a trace in it");
+		ck_assert_str_eq(err_text(), "it contains no trace events");
 	}
 }
 END_TEST
@@ -164,7 +164,7 @@ START_TEST(damaged_gzip_is_told)
 	process = streams_process(path);
 	ck_assert(!process_is_complete(process));
 	ck_assert_uint_eq(process->stream->nr_damages, 1);
-	ck_assert_str_eq(process->stream->damages[0].what, "its gzip data are cut off");
+	ck_assert_str_eq(process->stream->damages[0].what, "the gzip data are truncated");
 	ck_assert_uint_gt(traces_rows(process, GPROF_TABLE_op), 10000);
 	process_destroy(process);
 	bytes[nr_bytes - 7] ^= 0xff; /* the checksum, behind all events */
@@ -172,7 +172,7 @@ START_TEST(damaged_gzip_is_told)
 	process = streams_process(path);
 	ck_assert(!process_is_complete(process));
 	ck_assert_uint_eq(process->stream->nr_damages, 1);
-	ck_assert_str_eq(process->stream->damages[0].what, "its gzip data are damaged");
+	ck_assert_str_eq(process->stream->damages[0].what, "the gzip data are damaged");
 	process_destroy(process);
 	bytes[nr_bytes / 4] ^= 0xff;
 	streams_write(path, bytes, nr_bytes);

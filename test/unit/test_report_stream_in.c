@@ -250,7 +250,7 @@ START_TEST(foreign_empty_and_newer_files_are_refused_with_a_reason)
 	ck_assert_int_ne(open_bytes(&stream, "", 0), 0);
 	ck_assert_str_eq(err_text(), "the file is empty");
 	ck_assert_int_ne(open_bytes(&stream, "{\"traceEvents\": []}", 19), 0);
-	ck_assert_str_eq(err_text(), "no events of a trace in it");
+	ck_assert_str_eq(err_text(), "it contains no trace events");
 	ck_assert_int_ne(open_bytes(&stream, "<html></html>", 13), 0);
 	ck_assert_str_eq(err_text(), "not a gprof stream");
 	memcpy(&header, bytes, sizeof(header));
