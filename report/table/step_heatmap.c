@@ -167,7 +167,8 @@ static void draw_rank(const struct heat *heat, const struct heat_rank *rank, str
 
 static void draw_head(const struct heat *heat, struct buf *out)
 {
-	buf_printf(out, "  Step time / median of all: steps %" PRIu64 " to %" PRIu64 " of %zu ranks",
+	buf_printf(out,
+		"  Step time / median of all: steps %" PRIu64 " to %" PRIu64 " of %zu ranks",
 		heat->first, heat->last, heat->nr_ranks);
 	if (heat->per_cell > 1) {
 		buf_printf(out, ", the longest of each %" PRIu64, heat->per_cell);

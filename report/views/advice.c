@@ -307,7 +307,8 @@ static void add_words(const struct finding *finding, struct buf *out)
 }
 
 static const struct table_column columns[] = {
-	TABLE_COLUMN("verdict", "Verdict", TABLE_TEXT),
+	TABLE_COLUMN("verdict", "Verdict", TABLE_TEXT,
+		.help = "finding, good, or not judged because data is missing"),
 	TABLE_COLUMN("rule", "Rule", TABLE_TEXT),
 	TABLE_COLUMN("cost_ns", "Cost up to", TABLE_TIME,
 		.help = "upper limit of the time that it costs"),
@@ -324,10 +325,12 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("pid", "PID", TABLE_ID, .is_minor = true),
 	TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_wide_only = true),
 	TABLE_COLUMN("processes", "Processes", TABLE_COUNT, .is_wide_only = true),
-	TABLE_COLUMN("source", "Source", TABLE_TEXT, .is_minor = true),
+	TABLE_COLUMN(
+		"source", "Source", TABLE_TEXT, .is_minor = true, .help = "tool whose rule it is"),
 	TABLE_COLUMN("threshold", "Applies when", TABLE_TEXT, .is_wide_only = true,
 		.help = "condition under which the rule applies"),
-	TABLE_COLUMN("evidence", "Evidence", TABLE_TEXT),
+	TABLE_COLUMN("evidence", "Evidence", TABLE_TEXT,
+		.help = "measurements that the verdict follows from"),
 	TABLE_COLUMN("sites", "Where", TABLE_TEXT, .is_wide_only = true,
 		.help = "operators and Python lines where it happens"),
 	TABLE_COLUMN("try", "What to try", TABLE_TEXT, .is_wide_only = true,

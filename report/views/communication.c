@@ -485,10 +485,10 @@ static bool has_group(const struct nccl_ops *ops)
 
 static const struct table_column columns[] = {
 	TABLE_COLUMN("name", "Operation", TABLE_TEXT),
-	TABLE_COLUMN("communicator", "Communicator", TABLE_TEXT),
+	TABLE_COLUMN("communicator", "Communicator", TABLE_TEXT, .help = "ID of the communicator"),
 	TABLE_COLUMN("group", "Process group", TABLE_TEXT,
 		.help = "process group of the framework, where it names one"),
-	TABLE_COLUMN("ranks", "Ranks", TABLE_COUNT),
+	TABLE_COLUMN("ranks", "Ranks", TABLE_COUNT, .help = "ranks of the communicator"),
 	SIZE_COLUMNS,
 	TABLE_COLUMN("waiting_ns", "Waiting", TABLE_TIME,
 		.help = "until the kernel of the last rank starts"),

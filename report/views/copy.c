@@ -299,7 +299,7 @@ static void fill(
 }
 
 #define COPY_COLUMNS                                                                             \
-	TABLE_COLUMN("total_bytes", "Size", TABLE_SIZE),                                         \
+	TABLE_COLUMN("total_bytes", "Size", TABLE_SIZE, .help = "sum over the operations"),      \
 		TABLE_COLUMN("bytes_per_s", "Rate", TABLE_RATE, .help = "size divided by time"), \
 		TABLE_COLUMN("avg_bytes", "Avg size", TABLE_MEAN_SIZE),                          \
 		TABLE_COLUMN("min_bytes", "Min size", TABLE_SIZE, .is_wide_only = true),         \

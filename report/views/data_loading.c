@@ -196,7 +196,7 @@ static const struct table_column columns[] = {
 		.help = "operators, as a share of the span; can exceed 100 with several threads"),
 	TABLE_COLUMN("operators_ns", "Operators", TABLE_TIME, .is_minor = true,
 		.help = "time in operators of all threads, without waits"),
-	TABLE_COLUMN("batches", "Batches", TABLE_COUNT),
+	TABLE_COLUMN("batches", "Batches", TABLE_COUNT, .help = "batches that the loop received"),
 	TABLE_COLUMN("wait_ns", "Waiting", TABLE_TIME, .help = "time in __next__ of the loader"),
 	TABLE_COLUMN("wait_avg_ns", "Avg", TABLE_MEAN_TIME, .is_minor = true,
 		.help = "mean wait for a batch"),

@@ -306,7 +306,8 @@ static void add_note(const struct framework_view *view, struct table *table)
 }
 
 static const struct table_column columns[] = {
-	[SECTION] = TABLE_COLUMN("section", "Section", TABLE_TEXT, .is_wide_only = true),
+	[SECTION] = TABLE_COLUMN("section", "Section", TABLE_TEXT, .is_wide_only = true,
+		.help = "overhead, memcpy or event"),
 	[LEVEL] = TABLE_COLUMN("level", "Level", TABLE_ID, .is_wide_only = true,
 		.help = "depth; the row lies in the last row above with a lower level"), /* the row
 											    lies in

@@ -39,13 +39,15 @@ enum {
 };
 
 static const struct table_column columns[NR_COLUMNS] = {
-	[START] = TABLE_COLUMN("start_ns", "Start", TABLE_TIME),
+	[START] = TABLE_COLUMN(
+		"start_ns", "Start", TABLE_TIME, .help = "after the first event of all processes"),
 	[DURATION] = TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
 	[RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_wide_only = true),
 	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID, .is_wide_only = true),
 	[DEVICE] = TABLE_COLUMN("device", "Device", TABLE_ID),
-	[CONTEXT] = TABLE_COLUMN("context", "Context", TABLE_ID, .is_wide_only = true),
-	[STREAM] = TABLE_COLUMN("stream", "Stream", TABLE_ID),
+	[CONTEXT] = TABLE_COLUMN(
+		"context", "Context", TABLE_ID, .is_wide_only = true, .help = "CUDA context ID"),
+	[STREAM] = TABLE_COLUMN("stream", "Stream", TABLE_ID, .help = "CUDA stream ID"),
 	[CORRELATION] = TABLE_COLUMN("correlation", "Correlation", TABLE_ID, .is_wide_only = true,
 		.help = "correlation ID, which the launching call shares"),
 	[STEP] = TABLE_COLUMN("step", "Step", TABLE_ID),

@@ -347,7 +347,7 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("rank", "Rank", TABLE_ID),
 	TABLE_COLUMN("hang", "Hang", TABLE_ID, .help = "number of the hang in its process"),
 	TABLE_COLUMN("what", "Item", TABLE_TEXT, .help = "what the row describes"),
-	TABLE_COLUMN("where", "Where", TABLE_TEXT),
+	TABLE_COLUMN("where", "Where", TABLE_TEXT, .help = "thread, stream, GPU or communicator"),
 	TABLE_COLUMN(
 		"name", "Name", TABLE_NAME, .help = "call, Python function, kernel or operation"),
 	TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME,
@@ -356,7 +356,9 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("number", "Number", TABLE_COUNT,
 		.help = "number of the operation in its communicator"),
 	TABLE_COLUMN("bytes", "Size", TABLE_SIZE),
-	TABLE_COLUMN("state", "State", TABLE_TEXT),
+	TABLE_COLUMN("state", "State", TABLE_TEXT,
+		.help = "of a hang, whether it is over; of a thread, what the kernel reports; of a "
+			"collective, whether it finished"),
 	TABLE_COLUMN("correlation", "Correlation", TABLE_ID, .is_wide_only = true),
 };
 

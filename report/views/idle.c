@@ -100,7 +100,7 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("share_pct", "% of idle time", TABLE_PERCENT,
 		.help = "share of the idle time of the GPU"), /* as keyed_stats_fill has them */
 	TABLE_COLUMN("total_ns", "Total", TABLE_TIME),
-	TABLE_COLUMN("gaps", "Gaps", TABLE_COUNT),
+	TABLE_COLUMN("gaps", "Gaps", TABLE_COUNT, .help = "idle gaps"),
 	TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME),
 	TABLE_COLUMN("median_ns", "Med", TABLE_MEAN_TIME, .is_minor = true),
 	TABLE_COLUMN("p99_ns", "p99", TABLE_TIME, .is_minor = true),

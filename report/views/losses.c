@@ -93,7 +93,7 @@ static const struct table_column notices_columns[] = {
 	TABLE_COLUMN("pid", "PID", TABLE_ID),
 	TABLE_COLUMN("code", "Code", TABLE_TEXT, .help = "error code, where a call failed"),
 	TABLE_COLUMN("cause", "Cause", TABLE_NAME),
-	TABLE_COLUMN("text", "What to do", TABLE_NAME),
+	TABLE_COLUMN("text", "What to do", TABLE_NAME, .help = "what follows, and what to do"),
 };
 
 static void fill_notices(void *state, struct table *table)

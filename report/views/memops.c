@@ -99,7 +99,8 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME),
 	TABLE_COLUMN("max_ns", "Max", TABLE_TIME, .is_minor = true),
 	TABLE_COLUMN("min_ns", "Min", TABLE_TIME, .is_minor = true),
-	[GPU] = TABLE_COLUMN("gpu_total_ns", "GPU total", TABLE_TIME),
+	[GPU] = TABLE_COLUMN(
+		"gpu_total_ns", "GPU total", TABLE_TIME, .help = "sum of the copies and memsets"),
 	TABLE_COLUMN("gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME),
 	TABLE_COLUMN("gpu_max_ns", "GPU max", TABLE_TIME, .is_minor = true),
 	TABLE_COLUMN("gpu_min_ns", "GPU min", TABLE_TIME, .is_minor = true),

@@ -144,7 +144,7 @@ static void add_notes(
 
 static const struct table_column columns[] = {
 	TABLE_COLUMN("pid", "PID", TABLE_ID),
-	TABLE_COLUMN("place", "Memory", TABLE_TEXT),
+	TABLE_COLUMN("place", "Memory", TABLE_TEXT, .help = "GPU, CPU or other kind of memory"),
 	TABLE_COLUMN(
 		"allocations", "Allocations", TABLE_COUNT, TABLE_MEMBER(memory_row, allocs.nr)),
 	TABLE_COLUMN("total_bytes", "Total", TABLE_SIZE, TABLE_MEMBER(memory_row, allocs.sum)),

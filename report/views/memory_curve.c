@@ -149,7 +149,8 @@ static void add_curve(
 static const struct table_column columns[] = {
 	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID),
 	[RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_wide_only = true),
-	[DEVICE] = TABLE_COLUMN("device", "Memory", TABLE_TEXT),
+	[DEVICE] = TABLE_COLUMN(
+		"device", "Memory", TABLE_TEXT, .help = "GPU, CPU or other kind of memory"),
 	[TIME] = TABLE_COLUMN(
 		"time_ns", "Time", TABLE_TIME, .help = "after the first event of the process"),
 	[ALLOCATED] = TABLE_COLUMN("allocated_bytes", "In use", TABLE_SIZE),

@@ -99,7 +99,8 @@ static void fill(const struct allocation *block, uint32_t nobody, struct table_c
 static const struct table_column columns[] = {
 	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID),
 	[RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_wide_only = true),
-	[PLACE] = TABLE_COLUMN("place", "Memory", TABLE_TEXT),
+	[PLACE] = TABLE_COLUMN(
+		"place", "Memory", TABLE_TEXT, .help = "GPU, CPU or other kind of memory"),
 	[BYTES] = TABLE_COLUMN("bytes", "Size", TABLE_SIZE),
 	[ALLOCATION] = TABLE_COLUMN("allocation_ns", "Allocated", TABLE_TIME,
 		.help = "after the first event of the process"),

@@ -247,7 +247,7 @@ static size_t length_at(const struct nccl_op *ops, size_t nr_ops)
 
 static const struct table_column columns[] = {
 	TABLE_COLUMN("communicator", "Communicator", TABLE_TEXT),
-	TABLE_COLUMN("ranks", "Ranks", TABLE_COUNT),
+	TABLE_COLUMN("ranks", "Ranks", TABLE_COUNT, .help = "ranks of the communicator"),
 	TABLE_COLUMN("number", "Number", TABLE_COUNT,
 		.help = "number of the operation in its communicator"),
 	TABLE_COLUMN("name", "Operation", TABLE_TEXT),

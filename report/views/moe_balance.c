@@ -370,8 +370,8 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("step", "Step", TABLE_ID),
 	TABLE_COLUMN("communicator", "Communicator", TABLE_TEXT),
 	TABLE_COLUMN("all_to_alls", "All-to-alls", TABLE_COUNT, TABLE_MEMBER(expert_row, nr)),
-	TABLE_COLUMN(
-		"received_bytes", "Received", TABLE_SIZE, TABLE_MEMBER(expert_row, received_bytes)),
+	TABLE_COLUMN("received_bytes", "Received", TABLE_SIZE,
+		.help = "bytes received in all-to-alls", TABLE_MEMBER(expert_row, received_bytes)),
 	TABLE_COLUMN("received_pct", "Received % of mean", TABLE_PERCENT,
 		.help = "received bytes, as a share of the mean over the ranks of the "
 			"communicator"),

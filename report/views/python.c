@@ -101,8 +101,9 @@ static const struct table_column columns[] = {
 		"gpu_ns", "GPU", TABLE_TIME, .help = "GPU activities that they launched"),
 	[LAUNCHES] = TABLE_COLUMN("launches", "Launches", TABLE_COUNT,
 		.help = "launches with a sampled stack", TABLE_MEMBER(row, nr_launches)),
-	[OP] = TABLE_COLUMN("op", "Operator", TABLE_NAME),
-	[STACK] = TABLE_COLUMN("stack", "Called from", TABLE_NAME, TABLE_MEMBER(row, key.stack)),
+	[OP] = TABLE_COLUMN("op", "Operator", TABLE_NAME, .help = "operator with this stack"),
+	[STACK] = TABLE_COLUMN("stack", "Called from", TABLE_NAME,
+		.help = "Python stack, innermost function first", TABLE_MEMBER(row, key.stack)),
 };
 
 static void choose_columns(const struct python_view *view, struct table_column *shown)

@@ -251,7 +251,7 @@ static void fill_steps(void *state, struct table *table)
 
 static const struct table_column windows_columns[] = {
 	TABLE_COLUMN("pid", "PID", TABLE_ID),
-	TABLE_COLUMN("window", "Window", TABLE_ID),
+	TABLE_COLUMN("window", "Window", TABLE_ID, .help = "number of the record window"),
 	TABLE_COLUMN("step", "From step", TABLE_ID),
 	TABLE_COLUMN("start_ns", "Start", TABLE_TIME,
 		.help = "after the first event, step or window of the process"),

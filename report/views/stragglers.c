@@ -460,10 +460,11 @@ static const struct table_column columns[] = {
 		.help = "mean delay of a late step since then"),
 	TABLE_COLUMN("total_ns", "Total", TABLE_TIME, .help = "sum of the delays",
 		TABLE_MEMBER(straggler, delay_ns)),
-	TABLE_COLUMN("delay_pct", "Delay % of steps", TABLE_PERCENT),
+	TABLE_COLUMN("delay_pct", "Delay % of steps", TABLE_PERCENT,
+		.help = "delay, as a share of the steps"),
 	TABLE_COLUMN(
 		"cause", "Cause", TABLE_TEXT, .help = "what took longer than on the other ranks"),
-	TABLE_COLUMN("phase", "Phase", TABLE_TEXT),
+	TABLE_COLUMN("phase", "Phase", TABLE_TEXT, .help = "training phase of the cause"),
 	TABLE_COLUMN("computation_ns", "Computation +", TABLE_MEAN_TIME,
 		.help = "beyond the median of the other ranks"),
 	TABLE_COLUMN("copies_ns", "Copies +", TABLE_MEAN_TIME,

@@ -101,7 +101,7 @@ static void fini(void *state)
 VIEW(time_breakdown, 90) = {
 	.name = "time-breakdown",
 	.help = "share of GPU time: idle, computation, communication, copies",
-	.about = "Shares are of the span, from the first GPU activity of the process to the last. "
+	.about = "Shares are of the span, from the first activity of the GPU to the last. "
 		 "A category \"alone\" excludes time in which one of the columns before it ran.",
 	.is_empty_hidden = true,
 	.title = "GPU time breakdown",

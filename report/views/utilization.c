@@ -240,9 +240,12 @@ static const struct table_column time_columns[] = {
 	TABLE_COLUMN("start_ns", "Start", TABLE_TIME,
 		.help = "after the first event or sample of the process"),
 	TABLE_COLUMN("duration_ns", "Length", TABLE_TIME),
-	TABLE_COLUMN("cpu_process_pct", "CPU(Process) %", TABLE_PERCENT),
-	TABLE_COLUMN("cpu_system_pct", "CPU(System) %", TABLE_PERCENT),
-	TABLE_COLUMN("resident_bytes", "Resident", TABLE_SIZE),
+	TABLE_COLUMN("cpu_process_pct", "CPU(Process) %", TABLE_PERCENT,
+		.help = "CPU time of the process, as a share of one core"),
+	TABLE_COLUMN("cpu_system_pct", "CPU(System) %", TABLE_PERCENT,
+		.help = "busy time of all cores, as a share of all"),
+	TABLE_COLUMN(
+		"resident_bytes", "Resident", TABLE_SIZE, .help = "resident memory of the process"),
 	TABLE_COLUMN("device", "GPU", TABLE_ID),
 	TABLE_COLUMN("gpu_pct", "GPU busy %", TABLE_PERCENT,
 		.help = "union of the kernels, copies and memsets of the process, as a share of "
