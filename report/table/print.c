@@ -720,8 +720,11 @@ static void print_header(const struct layout *layout, struct buf *out)
 			}
 			buf_pad(out, ' ', !c && layout->has_bars ? SPACE + BAR_WIDTH : 0);
 		}
-		buf_text(out, layout->style->has_color ? PLAIN : "");
 		end_line(out);
+		if (layout->style->has_color) {
+			out->nr_bytes--; /* the newline follows the reset */
+			buf_text(out, PLAIN "\n");
+		}
 	}
 }
 

@@ -35,9 +35,8 @@ START_TEST(signs_say_how_steps_compare_with_the_median_of_all)
 			add(0, 4 + step, 100);
 		}
 	}
-	check("  steps 4 to 15 of 2 ranks, each by the median of all: . to 0.8, - to 1.2, + to "
-	      "1.5, "
-	      "* to 2.0, # to 4.0, @ above\n"
+	check("  Step time / median of all: steps 4 to 15 of 2 ranks\n"
+	      "  . to 0.8, - to 1.2, + to 1.5, * to 2.0, # to 4.0, @ above\n"
 	      "  rank     0  |- ----------|\n"
 	      "  rank     3  | .--++**##@ |\n");
 }
@@ -49,8 +48,8 @@ START_TEST(of_many_steps_the_longest_stands)
 		add(0, step, step == 64 ? 1000 : 100);
 		add(1, step, 100);
 	}
-	check("  steps 0 to 129 of 2 ranks, the longest of each 3 by the median of all: . to 0.8, "
-	      "- to 1.2, + to 1.5, * to 2.0, # to 4.0, @ above\n"
+	check("  Step time / median of all: steps 0 to 129 of 2 ranks, the longest of each 3\n"
+	      "  . to 0.8, - to 1.2, + to 1.5, * to 2.0, # to 4.0, @ above\n"
 	      "  rank     0  |---------------------@----------------------|\n"
 	      "  rank     1  |--------------------------------------------|\n");
 }
