@@ -151,8 +151,8 @@ void kineto_input_destroy(struct kineto_input *in);
 size_t kineto_input_next(struct kineto_input *in, char **bytes);
 
 /*
- * Why the input ended early: a static text (such as "the gzip data are truncated"), or NULL. It reads
- * on to the end, so kineto_input_next has nothing afterwards.
+ * Why the input ended early: a static text (such as "the gzip data are truncated"), or NULL. It
+ * reads on to the end, so kineto_input_next has nothing afterwards.
  */
 const char *kineto_input_problem(struct kineto_input *in);
 

@@ -13,8 +13,9 @@
 /* ---- the processes ---- */
 
 /* The last hang, in the recorder's words. */
-static void add_hang_line(struct buf *out, const struct process *process, bool is_wide)
+static void add_hang_line(struct buf *out, const struct process *process, size_t width)
 {
+	size_t before = out->nr_bytes;
 	const char *last = process_fact(process, "hang.last", NULL);
 	int64_t nr = process_number(process, "hang.count");
 
@@ -22,17 +23,19 @@ static void add_hang_line(struct buf *out, const struct process *process, bool i
 		return;
 	}
 	buf_printf(out, "  hung %" PRId64 " time%s, last: ", nr, nr == 1 ? "" : "s");
-	text_add_shown(out, last, strlen(last), is_wide ? 0 : 200);
+	width = width ? width - (out->nr_bytes - before) : 0;
+	text_add_shown(out, last, strlen(last), width);
 	buf_char(out, '\n');
 }
 
-static void add_process_line(struct buf *out, const struct process *process, bool is_wide)
+/* Lines that may be long fit into `width`; 0: no limit. */
+static void add_process_line(struct buf *out, const struct process *process, size_t width)
 {
 	const struct stream *stream = process->stream;
 	const char *command = process_command(process);
 	uint64_t missing = process_missing(process);
 
-	text_add_shown(out, command, strlen(command), is_wide ? 0 : 100);
+	text_add_shown(out, command, strlen(command), width);
 	buf_printf(out, "\n  pid %u on ", process->pid);
 	text_add_shown(out, process_host(process), strlen(process_host(process)), 64);
 	if (process->rank >= 0) {
@@ -48,7 +51,7 @@ static void add_process_line(struct buf *out, const struct process *process, boo
 	buf_printf(out, ", %" PRIu64 " events", process->nr_events);
 	if (process_is_complete(process)) {
 		buf_text(out, ", complete\n");
-		add_hang_line(out, process, is_wide);
+		add_hang_line(out, process, width);
 		return;
 	}
 	buf_text(out, ", INCOMPLETE:");
@@ -65,7 +68,7 @@ static void add_process_line(struct buf *out, const struct process *process, boo
 	buf_text(out, process->is_ended ? "" : " still running or killed,");
 	out->nr_bytes--; /* the last comma */
 	buf_char(out, '\n');
-	add_hang_line(out, process, is_wide);
+	add_hang_line(out, process, width);
 }
 
 struct table *summary_processes(const struct cmd_input *input)
@@ -129,7 +132,7 @@ static void print_process_lines(
 		nr = MOST_PROCESSES;
 	}
 	for (size_t i = 0; i < nr; i++) {
-		add_process_line(out, input->processes[i], summary->asked.table.is_wide);
+		add_process_line(out, input->processes[i], table_line_width(&summary->asked.table));
 	}
 	if (nr < input->nr_processes) {
 		buf_printf(out, "%zu more processes; --wide lists all\n", input->nr_processes - nr);

@@ -226,6 +226,8 @@ void table_add_auto_time(struct buf *out, double ns)
 
 /* ---- text and Markdown ---- */
 
+/* A number that nobody knows: a blank would read as zero. */
+#define UNKNOWN "n/a"
 /* Of lines, where the terminal's is unknown. */
 #define UNKNOWN_WIDTH 80u
 /* Texts are cut in the middle, rows' names and others, to no less while columns can be left out ...
@@ -281,10 +283,9 @@ static bool is_sort_column(const struct table *table, unsigned int c)
 	return table->sort_column == c + 1;
 }
 
-/* The longest line, 0 for no limit. */
-static size_t width_limit(const struct table_style *style)
+size_t table_line_width(const struct table_style *style)
 {
-	if (style->is_wide || is_markdown(style)) {
+	if (style->is_wide || style->format != TABLE_TEXT_FORMAT) {
 		return 0;
 	}
 	return style->width ? style->width : UNKNOWN_WIDTH;
@@ -297,7 +298,7 @@ static void add_number(struct buf *out, const struct table_column *column,
 	const struct table_cell *cell, const struct table_unit *unit)
 {
 	if (!cell->is_known && column->type != TABLE_ID && column->type != TABLE_DIGITS) {
-		buf_text(out, "n/a");
+		buf_text(out, UNKNOWN);
 	} else {
 		table_add_number(out, column, cell, unit, true);
 	}
@@ -453,7 +454,8 @@ static void measure(struct layout *layout)
 		enum table_type type = table->columns[c].type;
 		bool is_key = type == TABLE_ID || type == TABLE_COUNT || type == TABLE_DIGITS ||
 			      table_is_text(&table->columns[c]);
-		bool is_zero = place->value && !place->value[strspn(place->value, "0.")];
+		bool is_zero = place->value && (!place->value[strspn(place->value, "0.")] ||
+						       strcmp(place->value, UNKNOWN) == 0);
 
 		place->is_same &= is_zero || (is_key && table->nr_rows > 1);
 	}
@@ -505,7 +507,7 @@ static bool cut_texts(struct layout *layout, size_t excess)
 static bool set_widths(
 	struct layout *layout, unsigned int nr_lines, size_t least_name, size_t least_text)
 {
-	size_t limit = width_limit(layout->style);
+	size_t limit = table_line_width(layout->style);
 	unsigned int name = name_column(layout->table);
 	size_t width;
 
@@ -746,9 +748,7 @@ static void print_rule(const struct layout *layout, struct buf *out)
 /* Names the columns that did not fit, and the value of those that have the same in all rows. */
 static void print_left_out(const struct layout *layout, struct buf *out)
 {
-	static const char head[] = "  Columns left out: ", end[] = "; --wide shows all";
-	size_t limit = width_limit(layout->style), used = 0;
-	struct buf item = {0};
+	struct buf text = {0};
 
 	for (unsigned int c = 0; c < layout->table->nr_columns; c++) {
 		const struct column_layout *place = &layout->columns[c];
@@ -756,27 +756,20 @@ static void print_left_out(const struct layout *layout, struct buf *out)
 		if (!place->is_left_out) {
 			continue;
 		}
-		item.nr_bytes = 0;
-		buf_text(&item, place->title);
+		buf_text(&text, text.nr_bytes ? ", " : "Columns left out: ");
+		buf_text(&text, place->title);
 		if (place->is_same) {
-			buf_printf(&item, " = %s", *place->value ? place->value : "n/a");
+			buf_text(&text, " = ");
+			text_add_cut(&text, *place->value ? place->value : UNKNOWN,
+				*place->value ? strlen(place->value) : strlen(UNKNOWN), LEAST_NAME);
 		}
-		if (!used) {
-			buf_text(out, head);
-			used = strlen(head);
-		} else if (used + strlen(", ") + item.nr_bytes + strlen(end) > limit) {
-			buf_text(out, ",\n    ");
-			used = 4;
-		} else {
-			buf_text(out, ", ");
-			used += 2;
-		}
-		used += item.nr_bytes;
-		buf_add(out, item.bytes, item.nr_bytes);
 	}
-	buf_text(out, used ? end : "");
-	buf_text(out, used ? "\n" : "");
-	buf_fini(&item);
+	if (text.nr_bytes) {
+		buf_text(&text, "; --wide shows all");
+		buf_char(&text, '\0');
+		text_wrap(out, text.bytes, "  ", table_line_width(layout->style));
+	}
+	buf_fini(&text);
 }
 
 static void print_rows(const struct table *table, const struct table_style *style, struct buf *out)
@@ -828,10 +821,8 @@ static void print_text(const struct table *table, const struct table_style *styl
 		buf_text(out, is_md ? "none\n" : "  none\n");
 	}
 	if (table->nr_cut) {
-		buf_printf(out,
-			is_md ? "\n%zu more rows; --top 0 shows all\n"
-			      : "  %zu more rows; --top 0 shows all\n",
-			table->nr_cut);
+		buf_printf(out, "%s%zu more row%s; --top 0 shows all\n", is_md ? "\n" : "  ",
+			table->nr_cut, table->nr_cut == 1 ? "" : "s");
 	}
 	buf_text(out, is_md && table->note ? "\n" : "");
 	for (const char *note = table->note; note; note = table_next_note(note)) {

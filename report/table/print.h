@@ -15,9 +15,9 @@ enum table_format {
 struct table_style {
 	enum table_format format;
 	const char *unit; /* of times: "s", "ms", "us", "ns"; NULL: by size */
-	bool is_wide;	  /* do not cut names */
-	/* Text on a terminal, see terminal.h; 0 elsewhere. */
-	unsigned int width; /* in columns; 0 unknown */
+	bool is_wide;	  /* all columns, uncut, however long lines become */
+	/* Of text, see terminal_set. */
+	unsigned int width; /* of lines, in columns of the terminal; 0: 80 */
 	bool has_color, has_bars, is_utf8;
 };
 
@@ -33,6 +33,9 @@ const struct table_unit *table_time_unit(const char *name);
 /* The unit of a column, NULL if it has none. CSV uses base units unless the style names one. */
 const struct table_unit *table_unit(
 	const struct table *table, unsigned int c, const struct table_style *style);
+
+/* The longest line that fits, in columns of the terminal; 0: no limit. */
+size_t table_line_width(const struct table_style *style);
 
 /* Appends a number without quotes or padding; nothing if it is unknown. */
 void table_add_number(struct buf *out, const struct table_column *column,
@@ -61,8 +64,8 @@ extern const char *const terminal_colors[];
 
 /*
  * Sets the style for stdout. Output into a file (path is neither NULL nor "-") is no terminal. The
- * width is COLUMNS if set, else the terminal's. NEVER removes bars, too; NO_COLOR removes only
- * colors.
+ * width of text is COLUMNS if set, else the terminal's, else unknown. NEVER removes bars, too;
+ * NO_COLOR removes only colors.
  */
 void terminal_set(struct table_style *style, const char *path, enum terminal_color color);
 

@@ -65,7 +65,7 @@ START_TEST(a_cut_trace_is_read_as_far_as_it_goes)
 		cut[n] = '\0';
 		path = traces_write("cut.json", cut);
 		if (stream_open(&stream, path)) {
-			ck_assert_ptr_nonnull(strstr(err_text(), "no events"));
+			ck_assert_ptr_nonnull(strstr(err_text(), "no trace events"));
 			ck_assert_uint_le(n, sizeof(TRACES_HEAD) + 4 + sizeof(TRACES_OP));
 			continue;
 		}
