@@ -194,7 +194,7 @@ START_TEST(titles_wrap_before_columns_are_left_out)
 
 	ck_assert_ptr_nonnull(strstr(
 		printed(table, 140, &out), "\n  % of the time of the operators   PID  Rank  "));
-	ck_assert_ptr_nonnull(strstr(printed(table, 110, &out), "% of the time of\n"));
+	ck_assert_ptr_null(strstr(printed(table, 110, &out), "% of the time of the operators"));
 	ck_assert_ptr_null(strstr(printed(table, 110, &out), "left out"));
 	buf_fini(&out);
 	table_destroy(table);
