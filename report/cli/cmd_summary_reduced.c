@@ -147,7 +147,7 @@ int summary_of_reduced(struct summary *summary, char *const *paths, int nr_paths
 		buf_fini(&out);
 	}
 	if (status != CMD_USAGE && reduced.nr_processes) {
-		bool is_incomplete = reduced_job_tell(&reduced);
+		bool is_incomplete = reduced_job_warn(&reduced);
 
 		status = !status && is_incomplete ? CMD_INCOMPLETE : status;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `reduce` keeps of a stream, by the views of `summary` whose states it reads. */
+/* Makes the summary of one stream: runs views of `summary` and reads their states. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 /* ---- rows ---- */
 
-/* The keyed rows of a view, with the sums that it declares. */
+/* Adds the keyed rows of a view, with the sums that it declares. */
 static void add_rows(struct reduced *reduced, enum reduced_view view, void *state)
 {
 	const struct view_class *class = reduced_classes[view];
@@ -48,7 +48,7 @@ static void add_steps(struct reduced_process *process, const struct table *table
 	}
 }
 
-/* The step with that number, from *place on and around; NULL if there is none. */
+/* Finds a step by its number, starting at *place; NULL if there is none. */
 static struct reduced_step *find_step(
 	const struct reduced_process *process, uint64_t number, size_t *place)
 {
@@ -64,8 +64,8 @@ static struct reduced_step *find_step(
 }
 
 /*
- * Adds the times of steps that a view has in its table, whose rows are in the order of the steps,
- * perhaps those of a device after those of another.
+ * Adds the times of steps from the table of a view. Its rows are in the order of steps, device by
+ * device; times of several devices add up.
  */
 static void add_times(struct reduced_process *process, const struct view_class *class, void *state)
 {
@@ -117,7 +117,7 @@ static struct reduced_process describe(const struct process *process)
 		.state = process_is_complete(process) ? REDUCED_COMPLETE
 			 : process->is_ended	      ? REDUCED_INCOMPLETE
 						      : REDUCED_UNFINISHED,
-		.is_without_works = !view_has_device_records(process, NULL)};
+		.has_no_devices = !view_has_device_records(process, NULL)};
 }
 
 void reduce_process(struct reduced *reduced, struct process *process)

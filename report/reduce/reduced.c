@@ -126,7 +126,7 @@ struct reduced_process reduced_process(const struct reduced *reduced, size_t i)
 	struct unpack from = {bytes, bytes + packed->nr_bytes, false};
 	struct reduced_process process;
 
-	/* Which were made or checked by us. */
+	/* Cannot fail: the bytes come from reduced_pack_process. */
 	reduced_unpack_process(&process, &from, REDUCED_VERSION);
 	return process;
 }
@@ -153,7 +153,7 @@ static void take_extreme(
 	}
 }
 
-/* What processes spent in it, of those that have times of it. */
+/* The times of processes. */
 static void merge_processes(struct reduced_row *into, const struct reduced_row *from)
 {
 	bool is_first = !into->times.group.count;
@@ -182,8 +182,8 @@ static void merge_row(struct reduced_row *into, const struct reduced_row *from)
 	into->nr_processes += from->nr_processes;
 }
 
-/* Both sorted. */
-static int tell_twice(const struct reduced *into, const struct reduced *from)
+/* Both are sorted. */
+static int refuse_duplicates(const struct reduced *into, const struct reduced *from)
 {
 	size_t i = 0, k = 0;
 
@@ -214,7 +214,7 @@ int reduced_merge(struct reduced *into, struct reduced *from)
 
 	reduced_sort(into);
 	reduced_sort(from);
-	error = tell_twice(into, from);
+	error = refuse_duplicates(into, from);
 	if (error) {
 		return error;
 	}

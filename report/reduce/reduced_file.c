@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The file of `reduce`. Numbers as in pack.h, fixed ones little-endian:
+ * The file that `reduce` writes. Numbers are packed as in pack.h; fixed ones are little-endian:
  *
- *     "GPROFSUM", the version (32 bits), how many bytes of body follow (64 bits)
- *     rows: their number; each: view, kind, name, sketch, failed, untimed, sums, processes, and
- *         least and most: ns, rank, "host:pid"; the sketch of processes; by view, name and kind
- *     processes: their number; each: how many bytes, and those; by rank, host, pid, start, id
- *     CRC-32 of all before it (32 bits)
+ *     "GPROFSUM", the version (32 bits), the number of bytes of the body (64 bits)
+ *     the number of rows; rows by view, name and kind, each: view, kind, name, sketch of times,
+ *         failed, untimed, sums, number of processes, least and most (ns, rank, "host:pid"),
+ *         sketch of the times of processes
+ *     the number of processes; processes by rank, host, pid, start and stream id, each: number of
+ *         bytes, bytes
+ *     CRC-32 of everything before it (32 bits)
  *
- * No row and no process is there twice.
+ * Rows and processes are unique.
  *
- * Version 1 has no sketches of processes, no rows of communication and no facts of processes: these
- * are unknown then. Later versions than ours are refused.
+ * Version 1 has no sketches of processes, no rows of communication and no facts of processes; these
+ * are unknown. The reader refuses versions after its own.
  */
 #include "report/reduce/reduced.h"
 
@@ -52,7 +54,7 @@ static uint32_t unpack_name(struct unpack *from)
 	return string_pool_intern(text, nr_bytes);
 }
 
-/* Which of some values are known, as bits, and these. */
+/* A bit for each value says whether it is known; the known ones follow. */
 static void pack_known(struct buf *out, const uint64_t *values, unsigned int nr)
 {
 	uint32_t known = 0;
@@ -83,7 +85,7 @@ void reduced_pack_process(const struct reduced_process *process, struct buf *out
 	pack_uint(out, process->nr_events);
 	pack_uint(out, process->missing);
 	pack_uint(out, process->state);
-	pack_uint(out, process->is_without_works);
+	pack_uint(out, process->has_no_devices);
 	pack_known(out, process->facts, NR_REDUCED_FACTS);
 	pack_uint(out, process->nr_steps);
 	for (size_t i = 0; i < process->nr_steps; i++) {
@@ -121,7 +123,7 @@ bool reduced_unpack_process(
 	process->missing = unpack_uint(from);
 	state = unpack_uint(from);
 	process->state = (uint8_t)state;
-	process->is_without_works = unpack_uint(from) != 0;
+	process->has_no_devices = unpack_uint(from) != 0;
 	memset(process->facts, 0xff, sizeof(process->facts)); /* unknown */
 	if (version > 1) {
 		unpack_known(from, process->facts, NR_REDUCED_FACTS);
@@ -206,7 +208,7 @@ static uint32_t checksum(uint32_t crc, const char *bytes, size_t nr_bytes)
 	return (uint32_t)crc32_z(crc, (const Bytef *)bytes, nr_bytes);
 }
 
-/* Adds a part, and empties it. */
+/* Moves a part to the output. Returns the checksum so far. */
 static uint32_t move(struct buf *out, struct buf *part, uint32_t crc)
 {
 	crc = checksum(crc, part->bytes, part->nr_bytes);
@@ -288,7 +290,7 @@ static void unpack_row(struct reduced *reduced, struct unpack *from, unsigned in
 	}
 }
 
-/* In memory all are of our version. */
+/* In memory processes are packed as in the newest version. */
 static void unpack_packed(struct reduced *reduced, struct unpack *from, unsigned int version)
 {
 	struct reduced_packed *packed = &reduced->processes[reduced->nr_processes++];

@@ -28,9 +28,9 @@ int reduced_job_read(struct reduced *reduced, char *const *paths, int nr_paths)
 	return 0;
 }
 
-/* ---- what is wrong ---- */
+/* ---- warnings ---- */
 
-/* What the whole number of ranks is by each process; -1 if they differ or none has it. */
+/* The number of ranks of the job; -1 if processes differ or none has it. */
 static int64_t world_of(const struct reduced *reduced)
 {
 	int64_t world = -1;
@@ -53,7 +53,7 @@ struct missing {
 	uint64_t nr;
 };
 
-/* Ranks from `first` to before `end`; these may be as many as somebody wrote into a stream. */
+/* Adds the ranks from `first` to before `end`. A damaged stream may give any number. */
 static void add_gap(struct missing *missing, int64_t first, int64_t end)
 {
 	for (int64_t rank = first;
@@ -63,8 +63,8 @@ static void add_gap(struct missing *missing, int64_t first, int64_t end)
 	missing->nr += end > first ? (uint64_t)(end - first) : 0;
 }
 
-/* How many ranks are missing, and which; the first ones are named. */
-static bool tell_ranks(const struct reduced *reduced)
+/* Names the first of the missing ranks. */
+static bool warn_missing_ranks(const struct reduced *reduced)
 {
 	int64_t world = world_of(reduced), next = 0;
 	struct missing missing = {.nr = 0};
@@ -91,8 +91,8 @@ static bool tell_ranks(const struct reduced *reduced)
 	return true;
 }
 
-/* Those that train: children that merely have their parent's RANK do not count. */
-static bool tell_repeated(const struct reduced *reduced)
+/* Children that inherit their parent's RANK but do not train do not count. */
+static bool warn_repeated_ranks(const struct reduced *reduced)
 {
 	uint64_t *ranks = mem_zeroed(reduced->nr_processes, sizeof(*ranks));
 	struct buf line = {0};
@@ -101,7 +101,7 @@ static bool tell_repeated(const struct reduced *reduced)
 
 	for (size_t i = 0; i < reduced->nr_processes; i++) {
 		const struct reduced_process *process = &reduced->processes[i].who;
-		bool has_work = !process->is_without_works || process->nr_steps > 1;
+		bool has_work = !process->has_no_devices || process->nr_steps > 1;
 
 		if (process->rank >= 0 && has_work && process->rank == last &&
 			(!nr || ranks[nr - 1] != (uint64_t)last)) {
@@ -136,7 +136,7 @@ struct reduced_missing reduced_job_missing(const struct reduced *reduced)
 	return missing;
 }
 
-static bool tell_missing(const struct reduced *reduced)
+static bool warn_incomplete(const struct reduced *reduced)
 {
 	struct reduced_missing missing = reduced_job_missing(reduced);
 
@@ -149,11 +149,11 @@ static bool tell_missing(const struct reduced *reduced)
 	return missing.nr_processes > 0;
 }
 
-bool reduced_job_tell(const struct reduced *reduced)
+bool reduced_job_warn(const struct reduced *reduced)
 {
-	bool is_incomplete = tell_ranks(reduced);
+	bool is_incomplete = warn_missing_ranks(reduced);
 
-	is_incomplete |= tell_repeated(reduced);
-	is_incomplete |= tell_missing(reduced);
+	is_incomplete |= warn_repeated_ranks(reduced);
+	is_incomplete |= warn_incomplete(reduced);
 	return is_incomplete;
 }

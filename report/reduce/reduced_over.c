@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tables of a summary over processes, as rank_spread.h makes them of streams: the least value, the
- * median, the largest, and whose these are. Of what each process has by itself there is a row for
- * each column, exact; of rows of all together what each process spent in them, medians by a sketch.
+ * Tables that compare the processes of a summary, as rank_spread_table compares those of streams:
+ * minimum, median and maximum, and the processes that have them. A table with a row for each
+ * process gives a row for each of its columns, with exact values. Rows of all processes together
+ * give the times that each process spent in them; their medians come from a sketch.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@ static void name_table(char *title, const char *of)
 	snprintf(title, TITLE_BYTES, "%s over processes", of);
 }
 
-/* ---- what each process has ---- */
+/* ---- values of each process ---- */
 
 struct value {
 	double value;
@@ -41,7 +42,7 @@ static int by_value(const void *a, const void *b)
 	return order ? order : (x->process > y->process) - (x->process < y->process);
 }
 
-/* Values of one column, sorted. */
+/* The values of one column, sorted. */
 static void fill_values(const struct reduced *reduced, const struct value *values, size_t nr,
 	struct table_cell *cells)
 {
@@ -62,7 +63,7 @@ static void fill_values(const struct reduced *reduced, const struct value *value
 	}
 }
 
-/* The values of a column that are known; as many as returned. */
+/* Collects and sorts the known values of a column. Returns their number. */
 static size_t take_values(const struct table *each, unsigned int column, struct value *values)
 {
 	size_t nr = 0;
@@ -118,7 +119,7 @@ static struct table *over_processes(
 	return table;
 }
 
-/* ---- what all have together ---- */
+/* ---- rows of all processes ---- */
 
 static void fill_row(struct reduced_row *row, struct table_cell *cells)
 {

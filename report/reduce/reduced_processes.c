@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of processes: who was profiled, what their steps were made of, their peaks of memory. */
+/* Tables with a row for each process: identity, breakdown of steps, peaks of memory. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -63,7 +63,7 @@ struct table *reduced_processes_table(const struct reduced *reduced)
 	return table;
 }
 
-/* ---- what their steps were made of ---- */
+/* ---- breakdown ---- */
 
 enum {
 	STEPS = REDUCED_WHO_COLUMNS,
@@ -123,7 +123,7 @@ struct table *reduced_breakdown_table(struct reduced *reduced, unsigned int leas
 	return table;
 }
 
-/* ---- their peaks of memory ---- */
+/* ---- memory ---- */
 
 struct table *reduced_memory_table(struct reduced *reduced, unsigned int argument)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of rows of all processes: the columns of tallies, sums, and who spent least and most. */
+/*
+ * Tables of rows that add up over processes: the columns of keyed_stats.h and the sums that the
+ * view declares, or its own columns; and the processes that spent least and most.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -20,7 +23,7 @@ const char *reduced_name_title(enum reduced_view view)
 	return class->merge.title ? class->merge.title : class->title;
 }
 
-/* The columns of these keys, as many as returned. */
+/* Copies the columns with these keys of a view. Returns their number. */
 static unsigned int add_columns(const struct view_class *class, const char *const *keys,
 	unsigned int most, struct table_column *columns)
 {
@@ -63,7 +66,7 @@ void reduced_spread_fill(const struct reduced_row *row, struct table_cell *cells
 
 /* ---- rows ---- */
 
-/* Where columns stand; failed and untimed 0: there is none. */
+/* Indices of columns; failed and untimed: 0 if there is none. */
 struct places {
 	unsigned int nr, own, nr_sums, sums, failed, untimed, spread, name;
 };
@@ -160,19 +163,19 @@ static void fill(const struct places *places, struct reduced_row *row, double to
 	reduced_name_fill(&row->key, &cells[places->name]);
 }
 
-static size_t count_without_works(const struct reduced *reduced)
+static size_t count_without_devices(const struct reduced *reduced)
 {
 	size_t nr = 0;
 
 	for (size_t i = 0; i < reduced->nr_processes; i++) {
-		nr += reduced->processes[i].who.is_without_works;
+		nr += reduced->processes[i].who.has_no_devices;
 	}
 	return nr;
 }
 
 static void note(const struct reduced *reduced, unsigned int view, struct table *table)
 {
-	size_t nr_without = count_without_works(reduced);
+	size_t nr_without = count_without_devices(reduced);
 	char without[96] = "";
 
 	if (reduced_classes[view]->merge.note) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of the steps of processes. */
+/* Tables of steps. */
 #include <stdlib.h>
 
 #include "report/table/samples.h"
@@ -83,7 +83,7 @@ enum {
 	NR_STEP_COLUMNS = MEANS + NR_REDUCED_TIMES - 1,
 };
 
-/* The mean of the durations is in their spread. */
+/* The statistics of durations include their mean. */
 static void fill_step(struct step *step, struct table_cell *cells)
 {
 	table_set_integer(&cells[STEP], step->number);
@@ -100,7 +100,7 @@ static void fill_step(struct step *step, struct table_cell *cells)
 	}
 }
 
-/* Those that have a duration, of ranks beside each other. */
+/* The steps with a duration, for a picture of ranks. */
 struct field {
 	struct step_heatmap *steps;
 	size_t nr, capacity;
@@ -204,7 +204,7 @@ struct table *reduced_every_step_table(struct reduced *reduced, unsigned int arg
 
 /* ---- sums of steps ---- */
 
-/* The times of the steps of a process that have them: how many and their sum. */
+/* A time of the steps of a process: the number of steps that have it, and its sum. */
 struct sum {
 	uint64_t ns;
 	size_t nr;

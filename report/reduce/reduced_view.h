@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables that can be made of what `reduce` keeps; named as those of `summary`, where they show
- * the same. */
+/* Tables of summaries, with the names of the views of `summary`. */
 #ifndef REPORT_REDUCE_REDUCED_VIEW_H
 #define REPORT_REDUCE_REDUCED_VIEW_H
 
@@ -9,13 +8,13 @@
 #include "report/table/table.h"
 
 /*
- * The views whose states are kept, in the order of files: those of keyed rows, by enum
- * reduced_view; of steps; of facts of the process, by enum reduced_fact.
+ * The views whose states `reduce` keeps, in the order of files: first those with keyed rows, by
+ * enum reduced_view; then those with steps; last those with facts, by enum reduced_fact.
  */
 #define NR_REDUCED_CLASSES (NR_REDUCED_VIEWS + 4u)
 extern const struct view_class *const reduced_classes[NR_REDUCED_CLASSES];
 
-/* Which time of a step is which column of which view's table. */
+/* Each time of a step is a column of a view whose rows are steps, or steps of devices. */
 struct reduced_time_column {
 	const struct view_class *view;
 	const char *key;
@@ -24,15 +23,18 @@ struct reduced_time_column {
 };
 extern const struct reduced_time_column reduced_times[NR_REDUCED_TIMES];
 
-/* A table of a summary; its name is that of the view. */
+/* A table of a summary. Its name is that of the view. */
 struct reduced_view_class {
 	const struct view_class *view;
 	struct table *(*table)(struct reduced *reduced, unsigned int argument);
 	unsigned int argument;
-	/* What is compared over processes, of argument 1: a row for each, in their order, the last
-	 * columns of one type. NULL: rows of all together, whose view is the argument. */
+	/*
+	 * Makes the table with a row for each process, in their order, for comparing them; called
+	 * with argument 1. All columns with the type of the last one are compared. NULL: `argument`
+	 * is the view whose rows are compared.
+	 */
 	struct table *(*each)(struct reduced *reduced, unsigned int argument);
-	const char *over_key; /* of the table over processes, beside the other one; NULL: none */
+	const char *over_key; /* of a second table that compares processes; NULL: none */
 };
 
 /* In the order in which they are shown; ends with one without a view. */
@@ -41,28 +43,34 @@ extern const struct reduced_view_class reduced_views[];
 /* NULL if there is none. */
 const struct reduced_view_class *reduced_view_find(const struct view_class *view);
 
-/* The table over processes that stands beside the view's other one; NULL: there is none. */
+/* The second table, which compares processes; NULL: there is none. */
 struct table *reduced_view_aside(struct reduced *reduced, const struct reduced_view_class *class);
 
-/* reduced_over.c: one over processes, under that key. */
+/* reduced_over.c: a table that compares processes. */
 struct table *reduced_over_table(
 	struct reduced *reduced, const struct reduced_view_class *class, const char *key);
 
-/* Those below are for reduced_views. Rows of all processes together; argument: enum reduced_view.
- */
+/* ---- for reduced_views ---- */
+
+/* Rows of all processes together; argument: enum reduced_view. */
 struct table *reduced_rows_table(struct reduced *reduced, unsigned int argument);
 
-/* Steps over all processes; sums of steps of each process, and means; each step of each process. */
+/*
+ * Each step over all processes; the sums, and the means, of the steps of each process; each step of
+ * each process.
+ */
 struct table *reduced_steps_table(struct reduced *reduced, unsigned int argument);
 struct table *reduced_distributed_table(struct reduced *reduced, unsigned int argument);
 struct table *reduced_distributed_each(struct reduced *reduced, unsigned int argument);
 struct table *reduced_every_step_table(struct reduced *reduced, unsigned int argument);
 
-/* A row for each process; without values for those with fewer steps, 0: all. */
+/* Rows of processes with fewer steps have no values. */
 struct table *reduced_breakdown_table(struct reduced *reduced, unsigned int least_steps);
 struct table *reduced_memory_table(struct reduced *reduced, unsigned int argument);
 
-/* Who was profiled. The sequence must be that of ranks (reduced_sort). */
+/* ---- for all tables ---- */
+
+/* The processes, which must be sorted. */
 struct table *reduced_processes_table(const struct reduced *reduced);
 
 /* "3", or "host:pid" where there is no rank. */
@@ -82,7 +90,7 @@ const char *reduced_name_title(enum reduced_view view);
 unsigned int reduced_name_columns(enum reduced_view view, struct table_column *columns);
 void reduced_name_fill(const struct reduced_key *key, struct table_cell *cells);
 
-/* How many processes have a row, and which spent least and most in it. */
+/* The number of processes that have a row, and those that spent least and most in it. */
 #define REDUCED_SPREAD                                                                         \
 	TABLE_COLUMN("processes", "Processes", TABLE_COUNT),                                   \
 		TABLE_COLUMN("least_ns", "Least", TABLE_TIME, .is_wide_only = true),           \
