@@ -3,7 +3,7 @@
 #include "report/diff/diff.h"
 #include "report/html/html.h"
 #include "report/html/svg.h"
-#include "report/html/timeline.h"
+#include "report/html/timeline_data.h"
 #include "report/session/options.h"
 #include "report/stream/dumpdir.h"
 #include "report/reduce/reduced_job.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "report/diff/diff.h"
-#include "report/html/timeline.h"
+#include "report/html/timeline_data.h"
 #include "report/reduce/reduced_job.h"
 #include "report/reduce/reduced_view.h"
 #include "report/session/summary.h"

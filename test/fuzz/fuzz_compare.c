@@ -8,7 +8,7 @@
 #include "report/diff/diff.h"
 #include "report/cli/export.h"
 #include "report/html/html.h"
-#include "report/html/timeline.h"
+#include "report/html/timeline_data.h"
 #include "report/reduce/reduced.h"
 #include "test/fuzz/fuzz.h"
 #include "test/fuzz/fuzz_input.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A whole file as a timeline: Chrome's, Perfetto's, the page's. */
-#include "report/html/timeline.h"
+#include "report/html/timeline_data.h"
 #include "report/timeline/chrome.h"
 #include "report/timeline/perfetto.h"
 #include "test/fuzz/fuzz.h"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Unpacks a page's timeline as report/html/timeline.h says, and compares it with Chrome's JSON of the same data.
+"""Unpacks a page's timeline as report/html/timeline_data.h says, and compares it with Chrome's JSON of the same data.
 
 usage: timeline_data.py PAGE JSON BYTES DROPS    BYTES: what it may take; DROPS: "yes" where it cannot have all
 """

@@ -20,7 +20,7 @@ function rankOf(rank) {
 /* The minimum, median and maximum across processes. */
 function spreadCard(parent, title, row) {
 	if (row) {
-		card(parent, title, one(row.median_ns, "time"), ["median of " + row.processes + " processes, mean step of each",
+		card(parent, title, one(row.median_ns, "time"), ["per step, median of " + row.processes + " processes",
 			"min " + one(row.min_ns, "time") + rankOf(row.min_rank), "max " + one(row.max_ns, "time") + rankOf(row.max_rank)]);
 	}
 }

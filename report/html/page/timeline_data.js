@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The timeline's data, without a page: unpacked (report/html/timeline.h describes the format), with
+ * The timeline's data, without a page: unpacked (report/html/timeline_data.h describes the format), with
  * levels for a quick view of any stretch of a row, and with flows. Times are ns since the first event
  * of all processes.
  */

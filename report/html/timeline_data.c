@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/html/timeline.h"
+#include "report/html/timeline_data.h"
 
 #include <inttypes.h>
 #include <math.h>

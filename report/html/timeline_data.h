@@ -14,8 +14,8 @@
  * of the step from the one before in the row. Of buckets: gap since the one before, busy ns,
  * longest ns, its name, count.
  */
-#ifndef REPORT_HTML_TIMELINE_H
-#define REPORT_HTML_TIMELINE_H
+#ifndef REPORT_HTML_TIMELINE_DATA_H
+#define REPORT_HTML_TIMELINE_DATA_H
 
 #include "report/session/session.h"
 
