@@ -109,6 +109,33 @@ START_TEST(a_place_before_the_last_begins_again)
 }
 END_TEST
 
+/* Sorted in the other order than added, also across runs. */
+START_TEST(a_tie_sorts_records_whose_order_is_the_same)
+{
+	struct external_sort *sorter =
+		external_sort_create(sizeof(struct record), 0, 10 * sizeof(struct record));
+
+	external_sort_break_ties(sorter);
+	for (uint64_t i = 0; i < 100; i++) {
+		struct record *record = external_sort_add(sorter);
+
+		record->head = (struct external_sort_head){i % 2, i % 4};
+		record->value = 1000 - i;
+	}
+	external_sort_finish(sorter);
+	for (size_t i = 1; i < 100; i++) {
+		const struct record before =
+			*(const struct record *)external_sort_at(sorter, i - 1);
+		const struct record *record = external_sort_at(sorter, i);
+
+		ck_assert(before.head.key < record->head.key ||
+			  before.head.order < record->head.order || before.value < record->value);
+	}
+	external_sort_destroy(sorter);
+}
+END_TEST
+
 UNIT_SUITE("report/external_sort", records_come_sorted_and_equal_ones_as_they_were_added,
 	runs_in_the_file_are_merged, the_lowest_are_kept_and_the_rest_is_counted,
-	without_room_for_a_file_they_stay_in_memory, a_place_before_the_last_begins_again)
+	without_room_for_a_file_they_stay_in_memory, a_place_before_the_last_begins_again,
+	a_tie_sorts_records_whose_order_is_the_same)
