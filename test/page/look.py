@@ -23,7 +23,7 @@ def check_data(page):
     must(have == expected, "the page's data are not those of summary: %s" % [
         key for key in expected if have.get(key) != expected[key]])
     for key, table in expected.items():
-        if isinstance(table, dict) and table["rows"] and key != "gpu":
+        if isinstance(table, dict) and table["rows"]:
             must([c[0] for c in shapes[key]["columns"]] == list(table["rows"][0]), "columns of " + key)
 
 
@@ -320,7 +320,7 @@ def look(browser, scheme):
     if scheme == "light":
         check_links(page)
         check_step(page)
-    lost = [key for key, table in expected.items() if isinstance(table, dict) and key not in seen | {"gpu"}]
+    lost = [key for key, table in expected.items() if isinstance(table, dict) and key not in seen]
     must(not lost, "on no page: %s" % lost)
     must(page.locator("script").count() == scripts and page.locator("main img, main iframe, main script").count() == 0,
          "names became markup")

@@ -10,7 +10,7 @@ trap 'rm -rf "$T"' EXIT
 n=0
 bad=0
 version=timeline
-views=kernel,api,memcpy,memset,operator,steps,gpu
+views=kernel,api,memcpy,memset,operator,steps,device
 
 # shellcheck source=test/tap.sh
 . test/tap.sh

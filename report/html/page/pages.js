@@ -111,7 +111,7 @@ const pages = other ? other.pages : [
 ];
 
 /* Tables that no page lists. */
-const named = new Set(pages.flatMap((page) => page[3]).concat("gpu"));
+const named = new Set(pages.flatMap((page) => page[3]));
 pages.find((page) => page[0] === "about")[3].push(...Object.keys(data).filter((key) => data[key].rows && !named.has(key)));
 
 /* A chart gets its size in the first frame, after the layout, and is drawn again in the second one. */
