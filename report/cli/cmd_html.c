@@ -160,7 +160,7 @@ static int run_reduced(struct request *request, char *const *paths, int nr_paths
 
 	status = status ? status : reduced_job_read(&reduced, paths, nr_paths);
 	if (!status) {
-		bool is_incomplete = reduced_job_tell(&reduced);
+		bool is_incomplete = reduced_job_warn(&reduced);
 
 		request->html.reduced = &reduced;
 		cmd_output_init(&output, &out, request->asked.output);

@@ -89,7 +89,7 @@ START_TEST(rows_have_extremes_and_whose_they_are)
 	ck_assert_double_eq_tol(tables_cell(table, relu, "median_ns")->number, 20000, 0.1);
 	ck_assert_uint_eq(tables_number(table, relu, "max_rank"), 2);
 	ck_assert_str_eq(table->note,
-		"Total of 4 ranks; a rank without the row does not count.\n"
+		"Compares \"Total\" of 4 ranks; a rank without the row has no value.\n"
 		"Processes without a rank are excluded.");
 	table_destroy(table);
 	drop_all();
