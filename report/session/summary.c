@@ -13,62 +13,80 @@
 /* ---- the processes ---- */
 
 /* The last hang, in the recorder's words. */
-static void add_hang_line(struct buf *out, const struct process *process, size_t width)
+static void add_hang(struct buf *line, const struct process *process)
 {
-	size_t before = out->nr_bytes;
 	const char *last = process_fact(process, "hang.last", NULL);
 	int64_t nr = process_number(process, "hang.count");
 
-	if (!last || nr < 1) {
-		return;
+	if (last && nr >= 1) {
+		buf_printf(line, "hung %" PRId64 " time%s, last: ", nr, nr == 1 ? "" : "s");
+		text_add_shown(line, last, strlen(last), 0);
 	}
-	buf_printf(out, "  hung %" PRId64 " time%s, last: ", nr, nr == 1 ? "" : "s");
-	width = width ? width - (out->nr_bytes - before) : 0;
-	text_add_shown(out, last, strlen(last), width);
-	buf_char(out, '\n');
 }
 
-/* Lines that may be long fit into `width`; 0: no limit. */
-static void add_process_line(struct buf *out, const struct process *process, size_t width)
+static void add_state(struct buf *line, const struct process *process)
 {
 	const struct stream *stream = process->stream;
-	const char *command = process_command(process);
 	uint64_t missing = process_missing(process);
 
-	text_add_shown(out, command, strlen(command), width);
-	buf_printf(out, "\n  pid %u on ", process->pid);
-	text_add_shown(out, process_host(process), strlen(process_host(process)), 64);
-	if (process->rank >= 0) {
-		buf_printf(out, ", rank %" PRId64, process->rank);
-	}
-	if (process->rank >= 0 && process->world > 0) {
-		buf_printf(out, " of %" PRId64, process->world);
-	}
-	process_tree_add_worker(out, process);
-	if (process->first_ns <= process->last_ns) {
-		buf_printf(out, ", %.3f s", (double)(process->last_ns - process->first_ns) / 1e9);
-	}
-	buf_printf(out, ", %" PRIu64 " events", process->nr_events);
 	if (process_is_complete(process)) {
-		buf_text(out, ", complete\n");
-		add_hang_line(out, process, width);
+		buf_text(line, ", complete");
 		return;
 	}
-	buf_text(out, ", INCOMPLETE:");
+	buf_text(line, ", INCOMPLETE:");
 	if (missing || (process->is_ended && !stream_is_damaged(stream))) {
-		buf_printf(out, " %" PRIu64 " event%s missing,", missing, missing == 1 ? "" : "s");
+		buf_printf(line, " %" PRIu64 " event%s missing,", missing, missing == 1 ? "" : "s");
 	}
 	if (stream->blocks_missing) {
-		buf_printf(out, " %" PRIu64 " block%s missing,", stream->blocks_missing,
+		buf_printf(line, " %" PRIu64 " block%s missing,", stream->blocks_missing,
 			stream->blocks_missing == 1 ? "" : "s");
 	}
 	if (stream_is_damaged(stream)) {
-		buf_text(out, " file damaged,");
+		buf_text(line, " file damaged,");
 	}
-	buf_text(out, process->is_ended ? "" : " still running or killed,");
-	out->nr_bytes--; /* the last comma */
+	buf_text(line, process->is_ended ? "" : " still running or killed,");
+	line->nr_bytes--; /* the last comma */
+}
+
+static void add_identity(struct buf *line, const struct process *process)
+{
+	buf_printf(line, "pid %u on ", process->pid);
+	text_add_shown(line, process_host(process), strlen(process_host(process)), 64);
+	if (process->rank >= 0) {
+		buf_printf(line, ", rank %" PRId64, process->rank);
+	}
+	if (process->rank >= 0 && process->world > 0) {
+		buf_printf(line, " of %" PRId64, process->world);
+	}
+	process_tree_add_worker(line, process);
+	if (process->first_ns <= process->last_ns) {
+		buf_printf(line, ", %.3f s", (double)(process->last_ns - process->first_ns) / 1e9);
+	}
+	buf_printf(line, ", %" PRIu64 " events", process->nr_events);
+}
+
+/* Wraps the line, indented, and empties it. */
+static void end_line(struct buf *out, struct buf *line, size_t width)
+{
+	buf_char(line, '\0');
+	text_wrap(out, line->bytes, "  ", width ? width : SIZE_MAX);
+	line->nr_bytes = 0;
+}
+
+/* Lines fit into `width`; 0: no limit. */
+static void add_process(struct buf *out, const struct process *process, size_t width)
+{
+	const char *command = process_command(process);
+	struct buf line = {0};
+
+	text_add_shown(out, command, strlen(command), width);
 	buf_char(out, '\n');
-	add_hang_line(out, process, width);
+	add_identity(&line, process);
+	add_state(&line, process);
+	end_line(out, &line, width);
+	add_hang(&line, process);
+	end_line(out, &line, width);
+	buf_fini(&line);
 }
 
 struct table *summary_processes(const struct cmd_input *input)
@@ -123,7 +141,7 @@ static bool is_left_out(
 	       (table->is_aside || (class->is_empty_hidden && !table->nr_rows));
 }
 
-static void print_process_lines(
+static void print_processes(
 	const struct summary *summary, const struct cmd_input *input, struct buf *out)
 {
 	size_t nr = input->nr_processes;
@@ -132,7 +150,7 @@ static void print_process_lines(
 		nr = MOST_PROCESSES;
 	}
 	for (size_t i = 0; i < nr; i++) {
-		add_process_line(out, input->processes[i], table_line_width(&summary->asked.table));
+		add_process(out, input->processes[i], table_line_width(&summary->asked.table));
 	}
 	if (nr < input->nr_processes) {
 		buf_printf(out, "%zu more processes; --wide lists all\n", input->nr_processes - nr);
@@ -148,7 +166,7 @@ static void print_head(const struct summary *summary, const struct cmd_input *in
 		table_print(processes, &summary->asked.table, out);
 		break;
 	case TABLE_TEXT_FORMAT:
-		print_process_lines(summary, input, out);
+		print_processes(summary, input, out);
 		buf_char(out, '\n');
 		break;
 	default:

@@ -808,6 +808,40 @@ static void print_note(
 	buf_fini(&text);
 }
 
+/*
+ * Prints the lines of a figure. Those longer than the terminal wrap at words, below the text behind
+ * the first word if two blanks separate it.
+ */
+static void print_figure(const char *figure, size_t limit, struct buf *out)
+{
+	struct buf line = {0}, indent = {0}, wrapped = {0};
+
+	while (*figure) {
+		size_t length = strcspn(figure, "\n"), first = strspn(figure, " ");
+		size_t word = first + strcspn(figure + first, " \n");
+		size_t blanks = strspn(figure + word, " ");
+
+		first = blanks > 1 ? word + blanks : first;
+		if (!limit || text_shown_width(figure, length) <= limit || first > limit / 2) {
+			buf_add(out, figure, length);
+			buf_char(out, '\n');
+		} else {
+			line.nr_bytes = indent.nr_bytes = wrapped.nr_bytes = 0;
+			buf_add(&line, figure + first, length - first);
+			buf_char(&line, '\0');
+			buf_pad(&indent, ' ', first);
+			buf_char(&indent, '\0');
+			text_wrap(&wrapped, line.bytes, indent.bytes, limit);
+			memcpy(wrapped.bytes, figure, first);
+			buf_add(out, wrapped.bytes, wrapped.nr_bytes);
+		}
+		figure += length + (figure[length] == '\n');
+	}
+	buf_fini(&line);
+	buf_fini(&indent);
+	buf_fini(&wrapped);
+}
+
 static void print_text(const struct table *table, const struct table_style *style, struct buf *out)
 {
 	bool is_md = is_markdown(style);
@@ -829,7 +863,7 @@ static void print_text(const struct table *table, const struct table_style *styl
 		print_note(note, table_note_length(note), style, out);
 	}
 	if (table->figure && !is_md) {
-		buf_text(out, table->figure);
+		print_figure(table->figure, table_line_width(style), out);
 	}
 	buf_char(out, '\n');
 }

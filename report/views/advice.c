@@ -329,7 +329,7 @@ static const struct table_column columns[] = {
 		"source", "Source", TABLE_TEXT, .is_minor = true, .help = "tool whose rule it is"),
 	TABLE_COLUMN("threshold", "Applies when", TABLE_TEXT, .is_wide_only = true,
 		.help = "condition under which the rule applies"),
-	TABLE_COLUMN("evidence", "Evidence", TABLE_TEXT,
+	TABLE_COLUMN("evidence", "Evidence", TABLE_TEXT, .is_minor = true,
 		.help = "measurements that the verdict follows from"),
 	TABLE_COLUMN("sites", "Where", TABLE_TEXT, .is_wide_only = true,
 		.help = "operators and Python lines where it happens"),

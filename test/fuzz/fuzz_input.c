@@ -89,9 +89,9 @@ void fuzz_input_print_reduced(struct reduced *reduced)
 	reduced_sort(reduced);
 	print_table(reduced_processes_table(reduced));
 	print_table(reduced_every_step_table(reduced, 0));
-	for (const struct reduced_view_class *class = reduced_views; class->name; class ++) {
+	for (const struct reduced_view_class *class = reduced_views; class->view; class ++) {
 		print_table(class->table(reduced, class->argument));
-		print_table(reduced_over_table(reduced, class, class->name));
+		print_table(reduced_over_table(reduced, class, class->view->name));
 	}
 }
 

@@ -45,6 +45,24 @@ for stream in v2/*.gprof; do
 	golden "$stream.check" "$report" check "$stream"
 	golden "$stream.summary" "$report" --wide "$stream"
 done
+# Text fits a line of 80 columns, or of as many as COLUMNS says; notes on stderr do not count.
+views=$("$report" help summary | sed -n '/^Views/,/^$/ s/^  \([a-z-]*\).*/\1/p' | paste -sd, -)
+for stream in v1/*.gprof v2/*.gprof v1/job2.sum; do
+	for width in 80 132; do
+		case $stream in
+		*.sum) set -- "$report" "$stream" ;;
+		*) set -- "$report" --view "$views" "$stream" ;;
+		esac
+		[ $width -eq 80 ] || set -- env COLUMNS=$width "$@"
+		longest=$("$@" 2>/dev/null | LC_ALL=C.UTF-8 wc -L)
+		if [ "$longest" -le $width ]; then
+			passed=$((passed + 1))
+		else
+			echo "golden: $stream has lines of $longest columns where $width fit"
+			failed=$((failed + 1))
+		fi
+	done
+done
 # What 2.0 renamed changes nothing of what is printed.
 for name in small ops python worker; do
 	for command in "--format json" "timeline -o -"; do
