@@ -36,7 +36,7 @@ enum {
 	ADVICE_OP_STEP = 64, /* the range of a step: says nothing of where */
 };
 
-/* Of a number of names.h. Copies and launches are OTHER. */
+/* Of a number of string_pool.h. Copies and launches are OTHER. */
 static enum advice_call advice_call_of(uint32_t name)
 {
 	static const char *const loads[] = {"cuModuleLoad", "cuLibraryLoad", "cudaLibraryLoad",

@@ -64,7 +64,7 @@ struct advice_sum {
 struct advice_site {
 	struct {
 		uint32_t cause;
-		uint32_t what, op; /* of names.h, 0 none */
+		uint32_t what, op; /* of string_pool.h, 0 none */
 		uint32_t py_stack; /* of the stream, 0 none */
 	} key;
 	struct advice_sum sums[NR_ADVICE_WHENS];
@@ -163,7 +163,7 @@ struct advice_facts {
 	bool uses_data_parallel, uses_ddp, uses_nccl, uses_gloo;
 	const char *why_no_gpu;
 	/* while it is collected */
-	struct idmap shapes, calls, ops; /* see advice_facts.c */
+	struct idmap shapes, calls, ops; /* see facts.c */
 	struct idmap kernels;		 /* struct advice_launch, by the kernel's name */
 	bool *is_recorded;		 /* steps, as phases_step counts */
 	struct advice_gap *gap_ends;	 /* of gaps.items */

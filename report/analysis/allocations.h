@@ -18,7 +18,7 @@ struct allocation {
 	uint64_t bytes;
 	uint64_t alloc_ns, free_ns; /* since its process' first event, or BLOCK_UNSEEN */
 	struct process *process;
-	uint32_t name;	 /* of names.h, of who asked; 0: nobody, or not seen */
+	uint32_t name;	 /* of string_pool.h, of who asked; 0: nobody, or not seen */
 	uint32_t device; /* type << 8 | number, as table alloc has them */
 };
 

@@ -10,12 +10,11 @@
  *     a call waits    (for a stream, an event, all work of a context, its own copy) if what it
  *                     waits for ended in it: the time from there is its return, and the path goes
  *                     on with that work. What a call waits for was launched before it. A launch
- *                     waits if the queue of its stream is full (queue.h), for the last begin of
- *                     work on that stream while it waited.
- *     on a device     the record; then what let it begin: its launch, what was launched before it
- *                     on its stream or in its graph, or what the stream waits for by an
- *                     event. The last of these to end is followed, the launch where it is no
- *                     earlier, and the time from there is the launch's or the stream's delay.
+ *                     waits if the queue of its stream is full (queue_depth.h), for the last begin
+ * of work on that stream while it waited. on a device     the record; then what let it begin: its
+ * launch, what was launched before it on its stream or in its graph, or what the stream waits for
+ * by an event. The last of these to end is followed, the launch where it is no earlier, and the
+ * time from there is the launch's or the stream's delay.
  *
  * HolisticTraceAnalysis looks for the longest path through such a graph; here it is followed from
  * its end, so that it has no holes and its length is the step's. All times are ns of one clock.

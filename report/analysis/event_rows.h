@@ -2,7 +2,7 @@
 /*
  * The rows of operators that lie in each other, as a view makes them: of all threads or of each,
  * and with --detail=all once more by their place in the step. It is what the views framework and
- * operator (--detail) are made of; memory is bounded as event_tree.h and op_place.h say.
+ * operator (--detail) are made of; memory is bounded as event_tree.h says.
  */
 #ifndef REPORT_ANALYSIS_EVENT_ROWS_H
 #define REPORT_ANALYSIS_EVENT_ROWS_H

@@ -64,7 +64,7 @@ void gpu_activity_runs_drop(struct gpu_activity_runs *runs);
 struct gpu_activity {
 	uint64_t begin, end; /* CLOCK_MONOTONIC ns */
 	uint64_t bytes;	     /* of a copy or set */
-	uint32_t name;	     /* of names.h: the kernel, or what copy_name says */
+	uint32_t name;	     /* of string_pool.h: the kernel, or what copy_name says */
 	uint32_t copy;	     /* of a copy or set: copy_pack() */
 	uint32_t correlation;
 	uint32_t place; /* an id of the stream */
@@ -129,7 +129,7 @@ void gpu_activities_take(struct gpu_activities *works, const struct batch *batch
 /* Hands out the rest, and frees everything. */
 void gpu_activities_end(struct gpu_activities *works);
 
-/* The kernel, or what the copy, set or graph is called; a number of names.h. */
+/* The kernel, or what the copy, set or graph is called; a number of string_pool.h. */
 uint32_t gpu_activity_name(const struct process *process, const struct op_record *record);
 
 #endif

@@ -16,9 +16,9 @@
  * do while another one works is no idle device. What lies before the first and behind the last
  * record is no gap.
  *
- * Memory: that of gpu_activity_runs.h and of two of recent.h, 190 MB at most whatever the size and
- * whether there are checkpoints, but for the 64 KB of each part in a file that gpu_activity_runs.h
- * tells.
+ * Memory: that of gpu_activities.h and of two caches of recent calls, 190 MB at most whatever the
+ * size and whether there are checkpoints, but for the 64 KB of each part in a file that
+ * gpu_activities.h tells.
  */
 #ifndef REPORT_ANALYSIS_IDLE_H
 #define REPORT_ANALYSIS_IDLE_H
@@ -60,7 +60,7 @@ struct idle {
 #define IDLE_NR_WANTS (GPU_ACTIVITIES_NR_WANTS + 4u)
 extern const struct scan_want idle_wants[IDLE_NR_WANTS];
 
-/* As in works.h; `take` gets each gap once, those of a device mostly in order. */
+/* As in gpu_activities.h; `take` gets each gap once, those of a device mostly in order. */
 void idle_begin(struct idle *idle, struct process *process,
 	void (*take)(void *context, const struct idle_gap *gap), void *context);
 void idle_take(struct idle *idle, const struct batch *batch);

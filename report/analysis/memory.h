@@ -73,7 +73,7 @@ enum memory_peak {
 struct memory_row {
 	struct {
 		uint32_t place; /* in memory.places */
-		uint32_t name;	/* of names.h, 0 outside of operators */
+		uint32_t name;	/* of string_pool.h, 0 outside of operators */
 	} key;
 	struct min_max_sum allocs; /* bytes */
 	uint64_t nr_live, live_bytes;

@@ -34,9 +34,9 @@ struct op_average_memory {
 
 struct op_average {
 	struct op_average_key {
-		uint32_t name;	/* of names.h */
-		uint32_t shape; /* of names.h; 0 where rows are not taken apart by it */
-		uint32_t stack; /* text of names.h, as shape */
+		uint32_t name;	/* of string_pool.h */
+		uint32_t shape; /* of string_pool.h; 0 where rows are not taken apart by it */
+		uint32_t stack; /* text of string_pool.h, as shape */
 		uint32_t kind;
 	} key;
 	double flops;	  /* of the calls whose shapes give them; 0: of none */

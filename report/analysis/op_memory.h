@@ -2,7 +2,7 @@
 /*
  * What operators asked their framework's allocator for, as the memory page of PyTorch's TensorBoard
  * plugin adds it up: by device and operator, with what was given back in it (self) and with all
- * that lie in it; and single blocks. Memory: rows, and blocks.h.
+ * that lie in it; and single blocks. Memory: rows, and allocations.h.
  */
 #ifndef REPORT_ANALYSIS_OP_MEMORY_H
 #define REPORT_ANALYSIS_OP_MEMORY_H
@@ -18,7 +18,7 @@ struct op_memory_sums {
 
 struct op_memory {
 	struct {
-		uint32_t name;	 /* of names.h */
+		uint32_t name;	 /* of string_pool.h */
 		uint32_t device; /* type << 8 | number, as table alloc has them */
 	} key;
 	uint64_t calls; /* of the operator, also of those that asked for nothing */
@@ -33,7 +33,7 @@ extern const struct view_class view_op_memory;
 const struct op_memory **op_memory_rows(void *view, size_t *nr);
 struct allocations *op_memory_blocks(void *view);
 
-/* "CPU", "GPU0": a number of names.h. */
+/* "CPU", "GPU0": a number of string_pool.h. */
 uint32_t op_memory_device_name(uint32_t device);
 
 #endif

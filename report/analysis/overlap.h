@@ -33,8 +33,8 @@ uint64_t overlap_any(const struct overlap_times *times, unsigned int bits);
 uint64_t overlap_all(const struct overlap_times *times, unsigned int bits);
 
 /*
- * A device of a process. What the host communicates (host_comm.h) is of all devices of it; of a
- * process without work of devices its host is one, with what operators compute.
+ * A device of a process. What the host communicates (host_collectives.h) is of all devices of it;
+ * of a process without work of devices its host is one, with what operators compute.
  */
 struct overlap_device {
 	struct process *process;

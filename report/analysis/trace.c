@@ -191,7 +191,7 @@ static void fill_row(void *context, size_t row, struct table_cell *cells)
 	rows->fill(rows->trace, external_sort_at(rows->trace->spool, row), cells);
 }
 
-/* What a row is sorted by: numbers fall; names are numbers of names.h here, and rise. */
+/* What a row is sorted by: numbers fall; names are numbers of string_pool.h here, and rise. */
 static uint64_t sort_value(const struct table_column *column, const struct table_cell *cell)
 {
 	switch (column->type) {

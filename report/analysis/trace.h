@@ -17,8 +17,8 @@ struct trace_event {
 	uint64_t bytes;
 	uint32_t process; /* place in the input */
 	uint32_t thread;  /* of the call, an id of the stream */
-	uint32_t call;	  /* of names.h */
-	uint32_t op;	  /* innermost operator around the call, of names.h; 0 none */
+	uint32_t call;	  /* of string_pool.h */
+	uint32_t op;	  /* innermost operator around the call, of string_pool.h; 0 none */
 	uint32_t step;	  /* as in phase_segment */
 	uint32_t correlation;
 	uint32_t copy;	/* copy_pack() */
@@ -36,7 +36,7 @@ enum trace_order {
 	TRACE_BY_LENGTH, /* the longest records, or calls, first */
 };
 
-/* Times are on the axis of all processes, see axis.h. */
+/* Times are on the axis of all processes, see time_axis.h. */
 struct trace {
 	struct process **processes; /* the caller's */
 	size_t nr_processes;
@@ -61,7 +61,8 @@ void trace_call(struct trace *trace, const struct op_call *call, const struct op
 /* A time of the process at hand, CLOCK_MONOTONIC, on the axis. */
 uint64_t trace_time(const struct trace *trace, uint64_t ns);
 
-/* What an event is: a kernel's name, "Memcpy HtoD (Pinned -> Device)", a graph; of names.h. */
+/* What an event is: a kernel's name, "Memcpy HtoD (Pinned -> Device)", a graph; of string_pool.h.
+ */
 uint32_t trace_name(const struct trace *trace, const struct trace_event *event);
 
 /* Its kernel's shape; all 0 for what is none or not known. */

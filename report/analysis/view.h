@@ -186,7 +186,7 @@ void view_note_clock(struct table *table, struct process *const *processes, size
 /* The same of what compares ranks, but never by wall clocks: only how exact the clocks agree. */
 void view_note_fit(struct table *table, struct process *const *processes, size_t nr_processes);
 
-/* Notes the ranks of which something is missing, and processes of another job (foreign_rank.h). */
+/* Notes the ranks of which something is missing, and processes of another job (foreign_rank.c). */
 void view_note_ranks(struct table *table, struct process *const *processes, size_t nr_processes);
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every event of the input as rows for other programs: databases, data frames. The tables are those
- * of sql/event_table.h. One pass for the events and one before it for the steps of what was
+ * of sql/event.h. One pass for the events and one before it for the steps of what was
  * launched; memory: 8 bytes for each call that launches.
  */
 #ifndef REPORT_CLI_EXPORT_H

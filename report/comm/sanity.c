@@ -176,7 +176,7 @@ static bool check_names(const struct process *process, struct buf *line)
 	return *names != 0;
 }
 
-/* Communicators that nobody else has, see foreign_rank.h. */
+/* Communicators that nobody else has, see foreign_rank.c. */
 static bool check_foreign(const struct process *process, struct buf *line)
 {
 	if (process->is_foreign) {

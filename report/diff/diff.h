@@ -47,7 +47,7 @@ struct diff_open {
 };
 
 struct diff_thing {
-	uint32_t name; /* of names.h */
+	uint32_t name; /* of string_pool.h */
 	uint64_t calls;
 	unsigned __int128 ns, squares; /* of its sum in each step */
 	struct diff_open open[DIFF_OPEN];
@@ -97,7 +97,7 @@ enum diff_match {
 };
 
 struct diff_name {
-	uint32_t name; /* of names.h */
+	uint32_t name; /* of string_pool.h */
 	double weight; /* how much it took */
 };
 
@@ -120,7 +120,7 @@ size_t diff_match_names(const struct diff_name *a, size_t nr_a, const struct dif
 
 /* Times are means per step in ns, or of processes where there are no steps. */
 struct diff_row {
-	uint32_t name_a, name_b; /* of names.h, 0: the other side alone has it */
+	uint32_t name_a, name_b; /* of string_pool.h, 0: the other side alone has it */
 	enum diff_match match;
 	struct welch_sample a, b;
 	uint64_t calls_a, calls_b;

@@ -14,7 +14,7 @@
 struct lone {
 	size_t place; /* in the array of its side */
 	double weight;
-	uint32_t shape; /* of names.h: the name without what often changes */
+	uint32_t shape; /* of string_pool.h: the name without what often changes */
 	uint32_t words[MOST_WORDS];
 	unsigned int nr_words;
 	bool is_taken;

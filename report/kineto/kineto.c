@@ -18,7 +18,7 @@
  * ids are not used: a call belongs to the operator of its thread that contains it.
  *
  * Memory: 96 bytes for each of KINETO_ROWS events while they are sorted (more go to temporary
- * files), about 4 bytes an event afterwards, and the bounds in input.h and out.h.
+ * files), about 4 bytes an event afterwards, and the bounds in json.h and out.h.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -174,7 +174,7 @@ struct process {
 	uint64_t clock_error_ns; /* ... with this error */
 	int64_t rank, world;	 /* -1: unknown */
 	bool is_ended;		 /* its stream says how it ended */
-	bool is_foreign;	 /* no other process has its communicators, see foreign_rank.h */
+	bool is_foreign;	 /* no other process has its communicators, see foreign_rank.c */
 	struct select *select;	 /* the selected part, see select.h; NULL: everything */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options of a command, read from its usage (cmd.h), so that they stand in one place. */
+/* The options of a command, read from its usage (session.h), so that they stand in one place. */
 #ifndef REPORT_SESSION_OPTIONS_H
 #define REPORT_SESSION_OPTIONS_H
 

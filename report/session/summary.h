@@ -11,7 +11,7 @@
 struct summary;
 
 /*
- * Whose layout the tables have. To add one, write style_NAME.c with a `const struct summary_style
+ * Whose layout the tables have. To add one, write styles/NAME.c with a `const struct summary_style
  * style_NAME` and list it in style.c.
  */
 struct summary_style {
@@ -31,7 +31,7 @@ extern const struct summary_style *const summary_styles[];
 extern const struct summary_style style_gprof, style_nvprof, style_nsys, style_torch,
 	style_tensorboard;
 
-/* A report of nsys's that was asked for by --report, see nsys.h. */
+/* A report of nsys's that was asked for by --report, see nsys_reports.h. */
 enum nsys_names {
 	NSYS_SHOWN,
 	NSYS_BASE,
@@ -52,7 +52,7 @@ struct summary {
 	const struct summary_style *style;
 	const char *sort; /* NULL: each view's own order */
 	bool is_per_thread, is_detailed;
-	bool is_across_ranks; /* views as rank_spread.h makes them */
+	bool is_across_ranks; /* views as rank_spread.c makes them */
 	bool has_detail;      /* a level was given */
 	enum view_detail detail;
 	struct nsys_ask *reports; /* for the style nsys */

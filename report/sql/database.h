@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A connection to SQLite over what was recorded: tables of events (event_table.h) and of texts as
+ * A connection to SQLite over what was recorded: tables of events (event.h) and of texts as
  * virtual tables, `process` and `session`, and views by nsys's names (nsys_views.sql). It only
  * reads: other databases, extensions, pragmas and everything that writes are refused.
  *

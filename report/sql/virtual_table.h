@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tables of events, and of texts, as virtual tables of SQLite. A query decodes the columns that it
- * uses of the blocks that it may need; a join by equal values goes through an index (event_index.h)
+ * uses of the blocks that it may need; a join by equal values goes through an index (event.h)
  * that the first look-up makes.
  */
 #ifndef REPORT_SQL_VIRTUAL_TABLE_H

@@ -55,7 +55,7 @@ int schema_find_column(unsigned int table, const char *name, uint32_t nr_bytes);
 
 /* A column as the stream's schema describes it. */
 struct stream_column {
-	const char *name; /* of schema.h if we know it, else its own memory */
+	const char *name; /* of the schema if we know it, else its own memory */
 	uint8_t kind;
 	uint8_t width;
 	uint16_t offset;

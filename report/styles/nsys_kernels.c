@@ -15,7 +15,7 @@ struct key {
 
 struct kernels_view {
 	struct nsys_walk *walk;	  /* first; NULL: ranges do not matter */
-	struct keyed_stats tally; /* name: of names.h */
+	struct keyed_stats tally; /* name: of string_pool.h */
 	struct nsys_kernel_row *rows;
 	size_t nr_rows, capacity;
 	struct key *keys;

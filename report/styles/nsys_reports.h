@@ -42,16 +42,16 @@ bool nsys_take(struct summary *summary, const char *list);
 /* All names with their titles, one a line. */
 void nsys_list(struct buf *out);
 
-/* A text as the report was asked to show names of kernels; of names.h, to be shown raw. */
+/* A text as the report was asked to show names of kernels; of string_pool.h, to be shown raw. */
 uint32_t nsys_kernel_name(const struct nsys_ask *ask, uint32_t name);
 
 /* A C++ name without result, namespaces, template arguments and arguments. */
 void nsys_base_name(const char *name, size_t nr_bytes, size_t *begin, size_t *end);
 
-/* Sets a cell to a text of names.h, as it is. */
+/* Sets a cell to a text of string_pool.h, as it is. */
 void nsys_set_name(struct table_cell *cell, uint32_t name);
 
-/* "[CUDA memcpy Host-to-Device]", of names.h. */
+/* "[CUDA memcpy Host-to-Device]", of string_pool.h. */
 uint32_t nsys_operation(uint32_t copy);
 
 /* "name (0)", the device of a place. */
@@ -96,8 +96,8 @@ struct table *nsys_api_gpu_sum(const struct nsys_ask *ask, void *const *views);
 /* nsys_kernels.c: kernels by name, grid and block, and by the innermost pushed range around them */
 extern const struct view_class view_nsys_kernels, view_nsys_range_kernels;
 struct nsys_kernel_row {
-	uint32_t range; /* of names.h, 0 none */
-	uint32_t name;	/* of names.h */
+	uint32_t range; /* of string_pool.h, 0 none */
+	uint32_t name;	/* of string_pool.h */
 	uint32_t grid[3], block[3];
 };
 const struct keyed_stats *nsys_kernels_tally(void *view);

@@ -253,7 +253,7 @@ static uint32_t extent_text(const uint32_t *extent)
 	return string_pool_intern(text, (size_t)length);
 }
 
-/* Both in one name of names.h, apart by a NUL. */
+/* Both in one name of string_pool.h, apart by a NUL. */
 static uint32_t extents_name(const struct nsys_kernel_row *row)
 {
 	struct buf text = {0};

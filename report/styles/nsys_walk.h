@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which pushed NVTX ranges a launch lies in: those of its thread that began before the call did and
- * ended after it, in all domains. Ranges and records are sorted in bounded memory (spool.h), then
- * walked together in the order of time; at a time those are held that are open.
+ * ended after it, in all domains. Ranges and records are sorted in bounded memory
+ * (external_sort.h), then walked together in the order of time; at a time those are held that are
+ * open.
  */
 #ifndef REPORT_STYLES_NSYS_WALK_H
 #define REPORT_STYLES_NSYS_WALK_H
@@ -18,8 +19,8 @@ struct nsys_range {
 	uint64_t end_ns;
 	uint32_t process;    /* place in the input */
 	uint32_t thread;     /* an id of the stream */
-	uint32_t domain;     /* of names.h */
-	uint32_t name;	     /* "domain:range", of names.h */
+	uint32_t domain;     /* of string_pool.h */
+	uint32_t name;	     /* "domain:range", of string_pool.h */
 	uint32_t id, parent; /* numbers in the order of begins, from 1; parent 0: none */
 	uint32_t level;	     /* ranges of its domain that it lies in */
 	uint32_t nr_children;
@@ -39,7 +40,7 @@ struct nsys_walk {
 	struct nsys_threads *threads;
 };
 
-/* As nsys shows it, "domain:range", ":range" in the default domain; of names.h. */
+/* As nsys shows it, "domain:range", ":range" in the default domain; of string_pool.h. */
 uint32_t nsys_range_name(const struct range *range);
 
 extern const struct scan_want nsys_walk_wants[1];

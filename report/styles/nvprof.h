@@ -21,7 +21,8 @@ struct table *nvprof_csv_gpu(struct trace *trace);
 struct table *nvprof_csv_calls(struct trace *trace);
 void nvprof_csv_print(const struct table *table, struct buf *out);
 
-/* What both formats show of an event: a name of names.h, "[CUDA memcpy HtoD]" or the kernel's ...
+/* What both formats show of an event: a name of string_pool.h, "[CUDA memcpy HtoD]" or the kernel's
+ * ...
  */
 uint32_t nvprof_name(const struct trace *trace, const struct trace_event *event);
 bool nvprof_is_copy(const struct trace_event *event); /* or a set */

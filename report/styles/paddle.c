@@ -4,7 +4,7 @@
  * Distribution, Operator, Kernel, Memory Manipulation and UserDefined Summary, and the Perf Summary
  * of its benchmark; for each process that did something. What stands in them is what our own views
  * have, see these for formulas; a cell that is not known is a dash. The report of the profiler
- * before it is style_paddle_old.c.
+ * before it is paddle_old.c.
  *
  * Operators, kernels and ranges count whenever they ran, their shares as there: of kernels of all
  * kernel time, of operators of those that lie in no other one (there an operator in another one

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tables that style_paddle.c prints, made of the cells of our own views; a cell that is not
+ * The tables that paddle.c prints, made of the cells of our own views; a cell that is not
  * known is a dash. Texts belong to the caller.
  */
 #ifndef REPORT_STYLES_PADDLE_H

@@ -116,7 +116,7 @@ const char *chrome_text(uint32_t text)
 	return made[text];
 }
 
-/* ---- inputs of operators in Kineto's words; kineto/shape.c reads them ---- */
+/* ---- inputs of operators in Kineto's words; kineto/event.c reads them ---- */
 
 static bool skip_word(const char **at, const char *end, const char *word)
 {

@@ -2,8 +2,8 @@
 /*
  * Communication, computation and what they overlap, of each device over all that was recorded and,
  * with --detail, of each step. All are unions: of the kernels that kernel_class.h takes for
- * communication and the calls of host_comm.h, of all other kernels (of operators where a process
- * has no work of devices), and of what both have in common. As in Paddle's distributed
+ * communication and the calls of host_collectives.h, of all other kernels (of operators where a
+ * process has no work of devices), and of what both have in common. As in Paddle's distributed
  * summary (ProfileStep, Communication, Computation, Overlap) and TensorBoard's distributed view
  * (Computation - Overlap, Overlap, Communication - Overlap, Other); what devices did counts for the
  * step in whose time it ran, whichever step launched it. Of chosen steps all that they launched

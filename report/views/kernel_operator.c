@@ -15,7 +15,7 @@
 #include "report/analysis/view.h"
 
 struct key {
-	uint32_t name, operator; /* of names.h */
+	uint32_t name, operator; /* of string_pool.h */
 	uint32_t grid[3], block[3], cluster[3];
 	uint32_t registers, static_bytes, dynamic_bytes;
 };

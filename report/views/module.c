@@ -13,7 +13,7 @@
 #define MOST_DEPTH 64u
 
 struct row {
-	uint32_t path;	 /* of names.h: "Net_0/Sequential_0/Linear_1" */
+	uint32_t path;	 /* of string_pool.h: "Net_0/Sequential_0/Linear_1" */
 	uint32_t parent; /* path of the one that it lies in, 0 if in none */
 	uint32_t depth;
 	uint32_t order;		  /* in which they were met */

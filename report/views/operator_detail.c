@@ -2,7 +2,7 @@
 /*
  * Operators with what lies directly in them and what they launched on devices, in the layout of
  * Paddle's Operator Summary: shown in place of the view operator for --detail=op and all; the
- * latter has those that lie in no other one by their place in the step, too (op_place.h).
+ * latter has those that lie in no other one by their place in the step, too (event_tree.h).
  *
  * Work counts in the operator that launched it and, under the one of these that it lies in, in all
  * around it: rows within another add up to its GPU time. Shares of operators are of the time of

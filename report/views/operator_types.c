@@ -12,7 +12,7 @@
 #include "report/analysis/view.h"
 
 struct key {
-	uint32_t name, shape; /* of names.h; of a type its own, 0 */
+	uint32_t name, shape; /* of string_pool.h; of a type its own, 0 */
 	uint32_t is_single;
 };
 

@@ -26,7 +26,7 @@ enum overview_work {
 	NR_OVERVIEW_WORKS,
 };
 
-/* Rows of the host: phases, calls of CUDA, and the kinds of event_type.h. */
+/* Rows of the host: phases, calls of CUDA, and the kinds of operators (op.h). */
 enum {
 	OVERVIEW_CALLS = PHASE_OTHERS,
 	OVERVIEW_EVENTS,

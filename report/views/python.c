@@ -9,7 +9,8 @@
 #include "report/analysis/view.h"
 
 struct key {
-	uint32_t stack, op; /* of names.h; op is 0 where operators are merged, and for launches */
+	uint32_t stack,
+		op; /* of string_pool.h; op is 0 where operators are merged, and for launches */
 };
 
 struct row {

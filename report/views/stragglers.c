@@ -2,7 +2,7 @@
 /*
  * Ranks that the others wait for: since when, by how much, and why (straggler.h). A step is that of
  * the rank's marks on the host, with what its device did in that time. Pairs of ranks and
- * communicators with slow transfers have rows of their own (network.h).
+ * communicators with slow transfers have rows of their own (slow_links.h).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -32,7 +32,8 @@ struct moves {
 	struct nccl_ops *ops;
 	struct process *const *processes;
 	const struct overlap *overlap;
-	/* By process: the place of its first device in overlap.devices; its host, of names.h. */
+	/* By process: the place of its first device in overlap.devices; its host, of string_pool.h.
+	 */
 	size_t *devices;
 	uint32_t *hosts;
 	struct transfer *items;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A heat map of ranks and steps: the time of each step of each rank, divided by the median of all. The cells are those of
- * the figure of the view `steps` (step_heat.c).
+ * the figure of the view `steps` (step_heatmap.c).
  */
 "use strict";
 
