@@ -125,6 +125,10 @@ struct table *reduced_breakdown_table(struct reduced *reduced, unsigned int leas
 
 /* ---- memory ---- */
 
+/*
+ * The view `memory` has a row for each operator, and no view has one for each process with its
+ * peaks. So these columns are declared here.
+ */
 struct table *reduced_memory_table(struct reduced *reduced, unsigned int argument)
 {
 	static const struct table_column columns[] = {
