@@ -90,29 +90,28 @@ static bool check_times(const struct process *process, struct buf *line)
 	buf_printf(line, "'%s': ", process->stream->path);
 	if (overlaps) {
 		buf_printf(line,
-			"several threads count steps, which overlap: each ends where "
-			"the next one begins%s",
+			"several threads count steps, so steps overlap; each step ends where the "
+			"next one starts%s",
 			nr_back ? "; " : "");
 	}
 	if (repeats.nr) {
 		buf_printf(line,
-			"step %" PRIu64 " begins after one of the same or a higher number (%zu "
-			"such): the clock jumped, or several loops are in one trace; steps are "
-			"reported by their begins",
+			"step %" PRIu64 " follows a step with the same or a higher number (%zu "
+			"cases): the clock jumped, or the trace has several loops; steps are in "
+			"order of their starts",
 			process->steps[repeats.first].step, repeats.nr);
 	}
 	if (falls.nr) {
 		buf_printf(line,
-			"step %" PRIu64 " begins before step %" PRIu64
-			", which came before it (%zu such): the clock went back, or several loops "
-			"count steps; they have no length",
+			"step %" PRIu64 " starts before its predecessor, step %" PRIu64
+			" (%zu cases): the clock went back, or several loops count steps; such "
+			"steps have no length",
 			process->steps[falls.first].step, process->steps[falls.first - 1].step,
 			falls.nr);
 	}
 	if (nr_back) {
 		buf_printf(line,
-			"%sof its readings of clocks %" PRIu64
-			" went back: times near them are off",
+			"%s%" PRIu64 " clock readings went back; times near them are wrong",
 			falls.nr ? "; " : "", nr_back);
 	}
 	return true;
@@ -123,9 +122,9 @@ static bool check_ends(const struct process *process, struct buf *line)
 {
 	if (process->nr_lost_ends) {
 		buf_printf(line,
-			"'%s': step ends without a time: %" PRIu64
-			" (old versions wrote them under Paddle's own profiler); the steps before "
-			"and after each are left out",
+			"'%s': %" PRIu64 " step ends have no time (older versions wrote such ends "
+			"under Paddle's own "
+			"profiler); the steps before and after them are excluded",
 			process->stream->path, process->nr_lost_ends);
 	}
 	return process->nr_lost_ends > 0;
@@ -140,9 +139,9 @@ static bool check_span(const struct process *process, struct buf *line)
 
 	if (is_too_long) {
 		buf_printf(line,
-			"'%s': from its first event to its last are %" PRIu64
-			" days: a clock jumped, or several runs are in one trace; times since the "
-			"begin and shares of the whole time mean nothing",
+			"'%s': the events span %" PRIu64
+			" days: a clock jumped, or the trace has several runs; times since the "
+			"start and shares of the whole time are meaningless",
 			process->stream->path, span_ns / DAY_NS);
 	}
 	return is_too_long;
@@ -155,8 +154,8 @@ static bool check_early(const struct process *process, struct buf *line)
 
 	if (*early) {
 		buf_printf(line,
-			"'%s': work of GPUs begins before the call that launched it (%s launches): "
-			"the clocks differ or jumped, times from calls to work are off",
+			"'%s': GPU activities of %s launches start before their launch: the clocks "
+			"differ or jumped; times from calls to activities are wrong",
 			process->stream->path, early);
 	}
 	return *early != 0;
@@ -169,8 +168,8 @@ static bool check_names(const struct process *process, struct buf *line)
 
 	if (*names) {
 		buf_printf(line,
-			"'%s': names that are not UTF-8 (%s of them) are kept: the bytes that are "
-			"not are shown as \\xNN, in JSON as U+FFFD",
+			"'%s': %s names are not valid UTF-8; invalid bytes show as \\xNN, in JSON "
+			"as U+FFFD",
 			process->stream->path, names);
 	}
 	return *names != 0;
@@ -182,11 +181,9 @@ static bool check_foreign(const struct process *process, struct buf *line)
 	if (process->is_foreign) {
 		buf_printf(line,
 			"'%s': rank %" PRId64 ", process %" PRIu32
-			": no other process here has its communicators, though one of these would "
-			"have to: is it of another job, or were ranks recorded at different times? "
-			"Its collectives are put together with nobody's, tables "
-			"add up and compare the rest: name the streams of one job, or choose by "
-			"--pid",
+			": shares no NCCL communicator with the other ranks: another job, or "
+			"recorded at another time? Its collectives match no other rank's, and "
+			"tables mix its times with the others'. Select one job by path or --pid",
 			process->stream->path, process->rank, process->pid);
 	}
 	return process->is_foreign;
@@ -260,7 +257,7 @@ static size_t add_values(
 		}
 	}
 	if (nr_values > 1) {
-		buf_printf(&check->line, "the processes are of %zu %s (", nr_values, of_what);
+		buf_printf(&check->line, "the processes belong to %zu %s (", nr_values, of_what);
 		for (size_t i = 0; i < nr_values && i < MOST_VALUES; i++) {
 			buf_printf(&check->line, "%s%s", i ? ", " : "", values[i]);
 		}
@@ -288,8 +285,8 @@ static void check_hosts(struct sanity *check)
 	}
 	job_clock_print(check->processes, check->nr_processes, ": ", &check->line);
 	if (has_lone_worker(check)) {
-		buf_text(&check->line, "; some have no rank, so nothing says that they are of one "
-				       "job: tables add them up");
+		buf_text(&check->line, "; some have no rank and may belong to other jobs; tables "
+				       "add them up");
 		check->is_wrong = true;
 	}
 	emit(check);
@@ -301,7 +298,7 @@ static void check_jobs(struct sanity *check)
 		add_values(check, "rank.world_size", true, "job sizes") < 2) {
 		return;
 	}
-	buf_text(&check->line, ": tables add them up; name the streams of one job");
+	buf_text(&check->line, "; tables add them up. Select one job by path or --pid");
 	emit(check);
 	check->is_wrong = true;
 }
@@ -327,10 +324,10 @@ static void check_repeated_ranks(struct sanity *check)
 		last = process;
 	}
 	if (nr) {
-		buf_text(&check->line, "there is more than one process of rank ");
+		buf_text(&check->line, "more than one process has rank ");
 		numbers_print(ranks, nr, MOST_SPANS, &check->line);
-		buf_text(&check->line, ", as of several runs: tables add them up; name the streams "
-				       "of one run, or choose by --pid");
+		buf_text(&check->line, ", as with several runs; tables add them up. Select one run "
+				       "by path or --pid");
 		emit(check);
 		check->is_wrong = true;
 	}
@@ -372,11 +369,11 @@ static void check_missing_ranks(struct sanity *check)
 		struct buf ranks = check->line;
 
 		check->line = (struct buf){0};
+		buf_printf(&check->line, "missing ranks: %.*s%s", (int)ranks.nr_bytes, ranks.bytes,
+			nr_gaps > MOST_SPANS ? ",..." : "");
 		if (world >= 0) {
-			buf_printf(&check->line, "of %" PRId64 " ranks ", world);
+			buf_printf(&check->line, " (of %" PRId64 ")", world);
 		}
-		buf_printf(&check->line, "these%s are missing: %.*s%s", world < 0 ? " ranks" : "",
-			(int)ranks.nr_bytes, ranks.bytes, nr_gaps > MOST_SPANS ? ",..." : "");
 		emit(check);
 		buf_fini(&ranks);
 		check->is_wrong = true;
@@ -453,11 +450,11 @@ bool sanity_check(struct process *const *processes, size_t nr_processes, bool is
 	if (!is_part) {
 		check_missing_ranks(&check);
 	}
-	check_each(&check, check_foreign, "whose communicators no other process here has");
+	check_each(&check, check_foreign, "that share no communicator with the others");
 	check_each(&check, check_times, "whose steps or clocks go back");
 	check_each(&check, check_ends, "with step ends without a time");
-	check_each(&check, check_span, "of more days than a run");
-	check_each(&check, check_early, "with work before its launch");
+	check_each(&check, check_span, "that span too many days for one run");
+	check_each(&check, check_early, "with GPU activities before their launch");
 	check_each(&check, check_names, "with names that are not UTF-8");
 	warn_added(&check);
 	buf_fini(&check.line);

@@ -60,13 +60,14 @@ struct table *diff_sides_table(const struct diff *diff)
 		}
 	}
 	if (!diff->sides[0].has_steps) {
-		table_note(table, "No steps on both sides: whole processes are compared, and "
+		table_note(table, "Not both sides have steps: whole processes are compared, and "
 				  "significance is unknown.");
 	} else {
 		table_note(table,
-			"significant: Welch's t-test of step times, p < %g; match: ~ equal apart "
-			"from arguments and numbers, ~~ most words in common",
+			"A change is significant if Welch's t-test of the step times has p < %g.",
 			DIFF_SIGNIFICANT_P);
+		table_note(table, "Match: ~ equal apart from arguments and numbers, ~~ most words "
+				  "in common.");
 	}
 	return table;
 }

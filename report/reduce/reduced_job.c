@@ -111,8 +111,8 @@ static bool warn_repeated_ranks(const struct reduced *reduced)
 	}
 	if (nr) {
 		numbers_print(ranks, nr, MOST_SPANS, &line);
-		cmd_error("there is more than one process of rank %.*s, as of several runs: tables "
-			  "add them up",
+		cmd_error("more than one process has rank %.*s, as with several runs; tables add "
+			  "them up",
 			(int)line.nr_bytes, line.bytes);
 	}
 	buf_fini(&line);

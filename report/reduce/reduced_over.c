@@ -112,8 +112,10 @@ static struct table *over_processes(
 			fill_values(reduced, values, nr, cells + 1);
 		}
 	}
-	table_note(table, "%s; each process by itself, those that have a value",
-		each->note ? each->note : "");
+	for (const char *note = each->note; note; note = table_next_note(note)) {
+		table_note(table, "%.*s", (int)table_note_length(note), note);
+	}
+	table_note(table, "Processes without a value do not count.");
 	free(values);
 	table_destroy(each);
 	return table;
@@ -162,7 +164,8 @@ static struct table *over_rows(
 			fill_row(row, cells + nr_names);
 		}
 	}
-	table_note(table, "what each process that has it spent in it in all; medians to 1.6 %%");
+	table_note(table, "Values are totals of a process; processes without a row do not count. "
+			  "Medians are accurate to 1.6 %%.");
 	table_sort(table, "max");
 	return table;
 }

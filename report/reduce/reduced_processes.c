@@ -96,7 +96,6 @@ struct table *reduced_breakdown_table(struct reduced *reduced, unsigned int leas
 	};
 	struct table *table =
 		table_create(view_breakdown.name, view_breakdown.title, columns, NR_BREAKDOWN);
-	char cut[64] = "";
 	uint64_t nr_cut = 0, nr_known = 0;
 
 	for (size_t i = 0; i < reduced->nr_processes; i++) {
@@ -112,13 +111,12 @@ struct table *reduced_breakdown_table(struct reduced *reduced, unsigned int leas
 			nr_known++;
 		}
 	}
+	table_note(table, least_steps ? "Times are means over the complete steps."
+				      : "Times are means over the complete steps; without steps, "
+					"of the whole recording.");
 	if (nr_cut) {
-		snprintf(cut, sizeof(cut), "; parts of %" PRIu64 " events are cut off", nr_cut);
+		table_note(table, "Parts of %" PRIu64 " events are cut off.", nr_cut);
 	}
-	table_note(table,
-		"means of the whole steps; each moment counts for the first of these that covers "
-		"it%s%s",
-		least_steps ? "" : "; without steps: all that was recorded", cut);
 	table->is_aside = !nr_known;
 	return table;
 }
@@ -137,8 +135,8 @@ struct table *reduced_memory_table(struct reduced *reduced, unsigned int argumen
 		TABLE_COLUMN("reserved_bytes", "Reserved", TABLE_SIZE),
 		TABLE_COLUMN("cuda_malloc_bytes", "cudaMalloc", TABLE_SIZE),
 	};
-	struct table *table = table_create(view_memory.name, "Peaks of GPU memory", columns,
-		sizeof(columns) / sizeof(columns[0]));
+	struct table *table = table_create(
+		view_memory.name, "Peak GPU memory", columns, sizeof(columns) / sizeof(columns[0]));
 	size_t nr_known = 0;
 
 	(void)argument;
@@ -157,8 +155,8 @@ struct table *reduced_memory_table(struct reduced *reduced, unsigned int argumen
 		}
 	}
 	table_note(table,
-		"of the GPU with the most, by the framework's allocator; without one, of the "
-		"calls of cudaMalloc on all GPUs");
+		"Peaks are of the GPU with the highest one, by the framework's allocator; "
+		"without it, of cudaMalloc on all GPUs.");
 	table->is_aside = !nr_known;
 	return table;
 }

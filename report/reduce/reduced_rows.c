@@ -176,20 +176,16 @@ static size_t count_without_devices(const struct reduced *reduced)
 static void note(const struct reduced *reduced, unsigned int view, struct table *table)
 {
 	size_t nr_without = count_without_devices(reduced);
-	char without[96] = "";
 
 	if (reduced_classes[view]->merge.note) {
 		table_note(table, "%s", reduced_classes[view]->merge.note);
 		return;
 	}
+	table_note(table, "Sums over all processes; medians and p99 are accurate to 1.6 %%.");
 	if (nr_without && view >= REDUCED_KERNEL && view <= REDUCED_MEMSET) {
-		snprintf(without, sizeof(without), "; %zu of %zu processes have no device records",
-			nr_without, reduced->nr_processes);
+		table_note(table, "%zu of %zu processes have no GPU activities.", nr_without,
+			reduced->nr_processes);
 	}
-	table_note(table,
-		"all processes together; medians and p99 to 1.6 %%; most: the process that spent "
-		"most in it%s",
-		without);
 }
 
 struct table *reduced_rows_table(struct reduced *reduced, unsigned int view)

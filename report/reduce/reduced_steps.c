@@ -160,9 +160,9 @@ struct table *reduced_steps_table(struct reduced *reduced, unsigned int argument
 	}
 	hash_free(steps);
 	draw(&field, table);
-	table_note(table,
-		"durations over processes, exact; the other times are means over the processes "
-		"that have them; --detail: each step of each process");
+	table_note(table, "Durations are exact; other times are means over the processes that have "
+			  "them.");
+	table_note(table, "--detail shows each step of each process.");
 	return table;
 }
 
@@ -250,8 +250,7 @@ struct table *reduced_distributed_table(struct reduced *reduced, unsigned int ar
 		reduced_process_fini(&process);
 	}
 	table_note(table,
-		"of the steps that have an end; computation, communication, overlap and neither: "
-		"added up over the GPUs of a process");
+		"Covers the steps that have an end; times add up over the GPUs of a process.");
 	return table;
 }
 
@@ -279,8 +278,7 @@ struct table *reduced_distributed_each(struct reduced *reduced, unsigned int arg
 		}
 		reduced_process_fini(&process);
 	}
-	table_note(table,
-		"means of the steps that have an end; computation, communication, overlap and "
-		"neither: added up over the GPUs of a process");
+	table_note(table, "Means of the steps that have an end; times add up over the GPUs of a "
+			  "process.");
 	return table;
 }

@@ -123,7 +123,7 @@ void keyed_stats_fill_nsys(
 void keyed_stats_note(const struct keyed_stats *stats, struct table *table)
 {
 	if (!stats->times.is_exact) {
-		table_note(table, "Medians and p99 are exact to 1.6 %% (more than %u values).",
+		table_note(table, "Medians and p99 are accurate to 1.6 %% (more than %u values).",
 			HISTOGRAM_EXACT);
 	}
 }

@@ -219,23 +219,23 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("steps", "Steps", TABLE_COUNT),
 	TABLE_COLUMN("reader_cost_avg_ns", "reader_cost avg", TABLE_MEAN_TIME,
 		.help = "time per step spent waiting for data"),
-	TABLE_COLUMN("reader_cost_max_ns", "max", TABLE_TIME, .is_minor = true,
+	TABLE_COLUMN("reader_cost_max_ns", "reader_cost max", TABLE_TIME, .is_minor = true,
 		.help = "longest wait in a step"),
-	TABLE_COLUMN("reader_cost_min_ns", "min", TABLE_TIME, .is_minor = true,
+	TABLE_COLUMN("reader_cost_min_ns", "reader_cost min", TABLE_TIME, .is_minor = true,
 		.help = "shortest wait in a step"),
 	TABLE_COLUMN(
 		"batch_cost_avg_ns", "batch_cost avg", TABLE_MEAN_TIME, .help = "time per step"),
-	TABLE_COLUMN(
-		"batch_cost_max_ns", "max", TABLE_TIME, .is_minor = true, .help = "longest step"),
-	TABLE_COLUMN(
-		"batch_cost_min_ns", "min", TABLE_TIME, .is_minor = true, .help = "shortest step"),
+	TABLE_COLUMN("batch_cost_max_ns", "batch_cost max", TABLE_TIME, .is_minor = true,
+		.help = "longest step"),
+	TABLE_COLUMN("batch_cost_min_ns", "batch_cost min", TABLE_TIME, .is_minor = true,
+		.help = "shortest step"),
 	TABLE_COLUMN("reader_ratio_pct", "reader % of batch", TABLE_PERCENT,
 		.help = "reader cost, as a share of batch cost"),
 	TABLE_COLUMN("batch_size", "Batch", TABLE_COUNT, .help = "samples per step"),
 	TABLE_COLUMN("ips_avg", "ips avg", TABLE_NUMBER,
 		.help = "samples per second; steps per second where the batch size is unknown"),
-	TABLE_COLUMN("ips_max", "max", TABLE_NUMBER, .is_minor = true),
-	TABLE_COLUMN("ips_min", "min", TABLE_NUMBER, .is_minor = true),
+	TABLE_COLUMN("ips_max", "ips max", TABLE_NUMBER, .is_minor = true),
+	TABLE_COLUMN("ips_min", "ips min", TABLE_NUMBER, .is_minor = true),
 };
 
 static void fill_table(void *state, struct table *table)

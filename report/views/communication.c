@@ -564,10 +564,10 @@ VIEW(communication, 150) = {
 		.nr_columns = sizeof(merged_columns) / sizeof(merged_columns[0]),
 		.fill = fill_merged,
 		.sort = "time",
-		.note = "sums over ranks; times of an operation's kernels, medians and p99 to 1.6 "
-			"%; bandwidths as nccl-tests has them, but with the waiting for other "
-			"ranks, which the streams tell apart; who spends least in a communicator "
-			"is mostly the one that the others wait for"},
+		.note = "Sums over ranks; medians and p99 are accurate to 1.6 %. Bandwidths "
+			"include "
+			"the waiting for other ranks. The rank with the least time in a "
+			"communicator is mostly the one that the others wait for."},
 	.scan = {wants, 2, host_collective_needs, NULL, on_batch, end},
 	.fill = fill_table,
 	.fini = fini,

@@ -96,9 +96,9 @@ enum column { CALLS, CPU, GPU = CPU + 4, BYTES = GPU + 4, NAME };
 static const struct table_column columns[] = {
 	[CALLS] = TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(event_row, both.nr)),
 	[CPU] = TABLE_COLUMN("total_ns", "CPU total", TABLE_TIME),
-	TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME),
-	TABLE_COLUMN("max_ns", "Max", TABLE_TIME, .is_minor = true),
-	TABLE_COLUMN("min_ns", "Min", TABLE_TIME, .is_minor = true),
+	TABLE_COLUMN("avg_ns", "CPU avg", TABLE_MEAN_TIME),
+	TABLE_COLUMN("max_ns", "CPU max", TABLE_TIME, .is_minor = true),
+	TABLE_COLUMN("min_ns", "CPU min", TABLE_TIME, .is_minor = true),
 	[GPU] = TABLE_COLUMN(
 		"gpu_total_ns", "GPU total", TABLE_TIME, .help = "sum of the copies and memsets"),
 	TABLE_COLUMN("gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME),

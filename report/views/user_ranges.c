@@ -153,9 +153,9 @@ static void fill_thread(const struct process *process, uint32_t id, struct table
 static const struct table_column columns[] = {
 	TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(row, times.nr)),
 	TABLE_COLUMN("total_ns", "CPU total", TABLE_TIME),
-	TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME),
-	TABLE_COLUMN("max_ns", "Max", TABLE_TIME, .is_minor = true),
-	TABLE_COLUMN("min_ns", "Min", TABLE_TIME, .is_minor = true),
+	TABLE_COLUMN("avg_ns", "CPU avg", TABLE_MEAN_TIME),
+	TABLE_COLUMN("max_ns", "CPU max", TABLE_TIME, .is_minor = true),
+	TABLE_COLUMN("min_ns", "CPU min", TABLE_TIME, .is_minor = true),
 	TABLE_COLUMN("gpu_total_ns", "GPU total", TABLE_TIME,
 		.help = "sum of the GPU activities launched inside the range"),
 	TABLE_COLUMN("gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME),

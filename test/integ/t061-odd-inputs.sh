@@ -67,25 +67,25 @@ for case in good good-job; do
 	is 0 $? "status of $case"
 done
 odd cut 3 "a.json': at byte [0-9]* of its text: the trace is truncated here"
-odd utf8 3 "a.json': names that are not UTF-8 (1 of them) are kept"
+odd utf8 3 "a.json': 1 names are not valid UTF-8"
 for case in nan infinite no-name no-ts no-dur; do
 	odd $case 3 "a.json': 1 events lost: they have no name, begin or duration in the trace"
 done
 odd noise 3 "a.json': 1 events lost: they are not valid trace events"
-odd repeated 3 "there is more than one process of rank 1, as of several runs"
-odd missing 3 "of 3 ranks these are missing: 1"
-odd sizes 3 "the processes are of 2 job sizes (2, 4)"
-odd hosts 3 "the processes are of 2 hosts (one, two): .* some have no rank"
-odd twice 3 "b.json' is the same recording as '.*a.json' and left out"
+odd repeated 3 "more than one process has rank 1, as with several runs"
+odd missing 3 "missing ranks: 1 (of 3)"
+odd sizes 3 "the processes belong to 2 job sizes (2, 4)"
+odd hosts 3 "the processes belong to 2 hosts (one, two): .* some have no rank"
+odd twice 3 "b.json' is the same recording as '.*a.json' and is ignored"
 odd overlap 3 "a.json': steps overlap: each ends where the next one begins"
 for case in back again; do
-	odd $case 3 "a.json': step 2 begins after one of the same or a higher number (1 such)"
+	odd $case 3 "a.json': step 2 follows a step with the same or a higher number (1 cases)"
 done
-odd years 3 "a.json': from its first event to its last are 3472 days: a clock jumped"
-odd early 3 "a.json': work of GPUs begins before the call that launched it (1 launches)"
+odd years 3 "a.json': the events span 3472 days: a clock jumped"
+odd early 3 "a.json': GPU activities of 1 launches start before their launch"
 
 # A side of a comparison is no better.
 "$REPORT" diff "$T/good" "$T/repeated" >"$T/out" 2>"$T/err"
 is 3 $? "status of diff"
-is 1 "$(grep -c "more than one process of rank 1" "$T/err")" "sentences of diff"
+is 1 "$(grep -c "more than one process has rank 1" "$T/err")" "sentences of diff"
 finish

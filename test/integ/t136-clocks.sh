@@ -88,7 +88,7 @@ compares()
 	says timeline cat "$T/trace.json"
 	"$REPORT" timeline -o "$T/trace.pftrace" "$GPROF_DIR" 2>"$T/report.err"
 	is 4 "$(grep -aoE 'clock aligned by NCCL operations, 95 % of which agree within [0-9.]+ us' "$T/trace.pftrace" | wc -l)" "aligned processes in Perfetto's trace"
-	ok grep -q "the processes are of 2 hosts (.*): c$TOLD" "$T/report.err"
+	ok grep -q "the processes belong to 2 hosts (.*): c$TOLD" "$T/report.err"
 }
 
 export STEPS=8 SIM_NCCL_GBPS=0.002 CLOCK_SINCE

@@ -69,7 +69,7 @@ damage()
 
 damage missing
 look missing 3
-says 'of 4 ranks these are missing: 3$'
+says 'missing ranks: 3 (of 4)$'
 notes 'Covers 3 of 4 ranks.'
 waits false
 
@@ -95,7 +95,7 @@ waits false
 damage foreign
 cp "$other" "$T/foreign"
 look foreign 3
-says "$(basename "$other")': rank 3, process [0-9]*: no other process here has its communicators, .* of another job"
+says "$(basename "$other")': rank 3, process [0-9]*: shares no NCCL communicator with the other ranks: another job"
 notes '1 process shares no communicator with the others'
 waits false
 is 4 "$(query '.communication.rows | length')" "rows of two communicators"
@@ -103,7 +103,7 @@ for command in info "html -o $T/page.html" "timeline -o $T/trace.json"; do
 	# shellcheck disable=SC2086
 	"$REPORT" $command "$T/foreign" >/dev/null 2>"$T/report.err"
 	is 3 $? "status of ${command%% *} of a foreign stream"
-	says "no other process here has its communicators"
+	says "shares no NCCL communicator with the other ranks"
 done
 
 # Without it the job is one rank short. With one rank of each job none is at home.
@@ -124,7 +124,7 @@ open(sys.argv[2], "wb").write(data)
 END
 look version 3
 says "cannot read '$bad': .*999"
-says 'of 4 ranks these are missing: 3$'
+says 'missing ranks: 3 (of 4)$'
 notes 'Covers 3 of 4 ranks.'
 waits false
 

@@ -191,7 +191,7 @@ START_TEST(breakdowns_that_nobody_has_stand_aside_and_cut_ones_are_told)
 	add_process(&reduced, 2, 4, 100, 10);
 	table = reduced_breakdown_table(&reduced, 0);
 	ck_assert(!table->is_aside);
-	ck_assert_ptr_nonnull(strstr(table->note, "; parts of 7 events are cut off"));
+	ck_assert_ptr_nonnull(strstr(table->note, "Parts of 7 events are cut off."));
 	table_destroy(table);
 	reduced_fini(&reduced);
 }

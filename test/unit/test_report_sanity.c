@@ -84,7 +84,7 @@ START_TEST(hosts)
 	add("0", "3", "b");
 	add("1", "3", "a");
 	add("2", "3", "b");
-	ck_assert_str_eq(odd(false, false), "the processes are of 2 hosts (a, b): 1 processes "
+	ck_assert_str_eq(odd(false, false), "the processes belong to 2 hosts (a, b): 1 processes "
 					    "share too few NCCL operations: they are placed by "
 					    "wall clocks, which may differ\n");
 	for (int i = 0; i < 6; i++) {
@@ -93,9 +93,9 @@ START_TEST(hosts)
 		add(NULL, NULL, name);
 	}
 	ck_assert_str_eq(odd(false, true),
-		"the processes are of 6 hosts (a, b, c, d, ...): 5 processes share too few NCCL "
+		"the processes belong to 6 hosts (a, b, c, d, ...): 5 processes share too few NCCL "
 		"operations: they are placed by wall clocks, which may differ; some "
-		"have no rank, so nothing says that they are of one job: tables add them up\n");
+		"have no rank and may belong to other jobs; tables add them up\n");
 }
 END_TEST
 
@@ -118,12 +118,13 @@ START_TEST(jobs)
 	ck_assert_str_eq(odd(false, false), "");
 	add_of_job("4711", true);
 	add_of_job("4712", true);
-	ck_assert_str_eq(odd(false, true), "the processes are of 2 jobs (4711, 4712): tables add "
-					   "them up; name the streams of one job\n");
+	ck_assert_str_eq(odd(false, true),
+		"the processes belong to 2 jobs (4711, 4712); tables add "
+		"them up. Select one job by path or --pid\n");
 	add("0", "2", "a");
 	add("1", "8", "a");
-	ck_assert_str_eq(odd(true, true), "the processes are of 2 job sizes (2, 8): tables add "
-					  "them up; name the streams of one job\n");
+	ck_assert_str_eq(odd(true, true), "the processes belong to 2 job sizes (2, 8); tables add "
+					  "them up. Select one job by path or --pid\n");
 }
 END_TEST
 
@@ -132,17 +133,17 @@ START_TEST(ranks_that_are_missing)
 	add("1", "8", "a");
 	add("2", "8", "a");
 	add("5", "8", "a");
-	ck_assert_str_eq(odd(false, true), "of 8 ranks these are missing: 0,3-4,6-7\n");
+	ck_assert_str_eq(odd(false, true), "missing ranks: 0,3-4,6-7 (of 8)\n");
 	add("1", "8", "a");
 	add("2", "8", "a");
 	ck_assert_str_eq(odd(true, false), "");
 	add("0", NULL, "a");
 	add("2", NULL, "a");
-	ck_assert_str_eq(odd(false, true), "these ranks are missing: 1\n");
+	ck_assert_str_eq(odd(false, true), "missing ranks: 1\n");
 	add("0", "9223372036854775807", "a");
 	add("9223372036854775806", "9223372036854775807", "a");
-	ck_assert_str_eq(odd(false, true), "of 9223372036854775807 ranks these are missing: "
-					   "1-9223372036854775805\n");
+	ck_assert_str_eq(odd(false, true), "missing ranks: 1-9223372036854775805 "
+					   "(of 9223372036854775807)\n");
 }
 END_TEST
 
@@ -154,8 +155,8 @@ START_TEST(ranks_that_are_there_twice)
 	add("1", "2", "a");
 	add("1", "2", "a");
 	ck_assert_str_eq(odd(false, true),
-		"there is more than one process of rank 0-1, as of several runs: tables add them "
-		"up; name the streams of one run, or choose by --pid\n");
+		"more than one process has rank 0-1, as with several runs; tables add them up. "
+		"Select one run by path or --pid\n");
 }
 END_TEST
 
@@ -179,8 +180,9 @@ START_TEST(time_that_goes_back)
 	add_step(gen, 299, 11);
 	end(gen, "back.gprof");
 	snprintf(expected, sizeof(expected),
-		"'%s': step 9 begins before step 8, which came before it (2 such): the clock went "
-		"back, or several loops count steps; they have no length\n",
+		"'%s': step 9 starts before its predecessor, step 8 (2 cases): the clock went "
+		"back, "
+		"or several loops count steps; such steps have no length\n",
 		streams_path("back.gprof"));
 	ck_assert_str_eq(odd(false, true), expected);
 	gen = begin("jump.gprof", NULL, NULL, "a");
@@ -190,7 +192,7 @@ START_TEST(time_that_goes_back)
 	gen_anchor(gen, 4000, 8000, 0);
 	end(gen, "jump.gprof");
 	snprintf(expected, sizeof(expected),
-		"'%s': of its readings of clocks 1 went back: times near them are off\n",
+		"'%s': 1 clock readings went back; times near them are wrong\n",
 		streams_path("jump.gprof"));
 	ck_assert_str_eq(odd(false, true), expected);
 }
@@ -210,8 +212,9 @@ START_TEST(steps_that_overlap)
 	}
 	end(gen, "two.gprof");
 	snprintf(expected, sizeof(expected),
-		"'%s': several threads count steps, which overlap: each ends where the next one "
-		"begins\n",
+		"'%s': several threads count steps, so steps overlap; each step ends where the "
+		"next "
+		"one starts\n",
 		streams_path("two.gprof"));
 	ck_assert_str_eq(odd(false, true), expected);
 	gen = begin("one.gprof", NULL, NULL, "a");
@@ -247,7 +250,7 @@ START_TEST(work_before_its_launch_is_told_and_kept)
 		"[" LAUNCH("5", "10") "," WORK("5", "4") "," WORK("5", "9.999") "," LAUNCH(
 			"6", "20") "," WORK("6", "20") "," LAUNCH("7", "30") "," WORK("7",
 			"29") "," LAUNCH("0", "40") "," WORK("0", "1") "]");
-	ck_assert_ptr_nonnull(strstr(odd(false, true), "(2 launches)"));
+	ck_assert_ptr_nonnull(strstr(odd(false, true), "of 2 launches"));
 	add_trace("early.json", "[" LAUNCH("6", "20") "," WORK("6", "20") "]");
 	ck_assert_str_eq(odd(false, false), "");
 }
@@ -281,8 +284,8 @@ START_TEST(step_ends_without_a_time_are_told)
 		ck_assert_uint_le(process->steps[i + 1].tick, 5000);
 	}
 	snprintf(expected, sizeof(expected),
-		"'%s': step ends without a time: 1 (old versions wrote them under Paddle's own "
-		"profiler); the steps before and after each are left out\n",
+		"'%s': 1 step ends have no time (older versions wrote such ends under Paddle's own "
+		"profiler); the steps before and after them are excluded\n",
 		streams_path("ends.gprof"));
 	ck_assert_str_eq(odd(false, true), expected);
 }
@@ -295,8 +298,8 @@ START_TEST(names_that_are_no_utf8_are_told)
 
 	add_trace("names.json", "[" NAMED("a\xff") "," NAMED("b\xc3(") "," NAMED("a\xff") "]");
 	snprintf(expected, sizeof(expected),
-		"'%s': names that are not UTF-8 (2 of them) are kept: the bytes that are not are "
-		"shown as \\xNN, in JSON as U+FFFD\n",
+		"'%s': 2 names are not valid UTF-8; invalid bytes show as \\xNN, in JSON as "
+		"U+FFFD\n",
 		streams_path("names.json"));
 	ck_assert_str_eq(odd(false, true), expected);
 	at = stpcpy(at, "[{\"ph\":\"X\",\"cat\":\"cpu_op\",\"ts\":1,\"dur\":2,\"name\":\"x");
