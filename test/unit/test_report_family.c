@@ -83,7 +83,7 @@ START_TEST(a_child_hangs_below_the_stream_that_it_names)
 	ck_assert_uint_eq(count(text, "\n    4242    fork"), 1);
 	ck_assert_uint_eq(count(text, "\n      4242    fork"), 1);
 	ck_assert_ptr_nonnull(strstr(text, "ended by _exit"));
-	ck_assert_ptr_nonnull(strstr(text, "the name still ends in .part"));
+	ck_assert_ptr_nonnull(strstr(text, "the file is still named .part"));
 }
 END_TEST
 
