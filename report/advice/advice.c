@@ -120,7 +120,7 @@ static bool lacks_devices(const struct advice_facts *facts, struct advice_result
 	if (facts->has_gpu && facts->gaps.nr_devices) {
 		return false;
 	}
-	skip(result, "no device records");
+	skip(result, "no GPU activities were recorded");
 	if (*facts->why_no_gpu) {
 		buf_printf(&result->evidence, ": %s", facts->why_no_gpu);
 	}
@@ -160,7 +160,7 @@ ADVICE_JUDGE(later_share)
 
 	(void)nr_all;
 	if (!facts->nr_steps || facts->nr_steps == has_first) {
-		skip(result, "there is no step after the first");
+		skip(result, "no step follows the first");
 		return;
 	}
 	judge_part(rule, result, sum.ns, facts->base_ns - facts->first_ns, "steps after the first");
@@ -221,7 +221,7 @@ ADVICE_JUDGE(any_time)
 	set_stake(result, sum.ns, recording_ns(facts), "the recording");
 	result->mask = ADVICE_ALL_WHENS;
 	add_time(&result->evidence, sum.ns);
-	buf_text(&result->evidence, " in all of the recording, ");
+	buf_text(&result->evidence, " in the whole recording, ");
 	advice_add_count(&result->evidence, sum.nr, "time");
 }
 
@@ -298,7 +298,7 @@ static void judge_use(const struct advice_rule *rule, const struct advice_facts 
 	judge_device_part(rule, facts, result, used_ns);
 	result->verdict = result->share < rule->threshold ? ADVICE_FINDING : ADVICE_GOOD;
 	buf_text(&result->evidence,
-		result->verdict == ADVICE_FINDING ? "; what is at stake is the rest" : "");
+		result->verdict == ADVICE_FINDING ? "; the cost is the rest" : "");
 	set_device_stake(
 		facts, result, facts->device_ns > used_ns ? facts->device_ns - used_ns : 0);
 }
@@ -396,7 +396,7 @@ ADVICE_JUDGE(buckets)
 		return;
 	}
 	if (!facts->nr_buckets) {
-		skip(result, "a part of the recording was chosen");
+		skip(result, "only a part of the recording is selected");
 		return;
 	}
 	result->verdict = facts->nr_low_buckets ? ADVICE_FINDING : ADVICE_GOOD;
@@ -423,7 +423,7 @@ ADVICE_JUDGE(tensor_cores)
 		return;
 	}
 	if (!facts->capability_major) {
-		skip(result, "the stream does not tell the GPU's compute capability");
+		skip(result, "the GPU's compute capability is not recorded");
 		return;
 	}
 	if (facts->capability_major < 7) {
@@ -435,13 +435,13 @@ ADVICE_JUDGE(tensor_cores)
 		return;
 	}
 	if (!facts->tensor_ns[TENSOR_YES] && facts->untold_ns > facts->eligible_ns / 10) {
-		skip(result, "the names of its kernels do not tell");
+		skip(result, "the kernel names do not show it");
 		return;
 	}
 	result->verdict = facts->tensor_ns[TENSOR_YES] ? ADVICE_GOOD : ADVICE_FINDING;
 	set_share(result, facts->tensor_ns[TENSOR_YES], facts->kernel_ns, "time of kernels");
 	buf_text(&result->evidence,
-		" with tensor cores; in kernels that multiply and whose names do not tell: ");
+		" with tensor cores; in multiplying kernels whose names do not show it: ");
 	add_time(&result->evidence, facts->untold_ns);
 	set_stake(result, without.ns, facts->kernel_ns, "time of kernels");
 	result->mask = ADVICE_ALL_WHENS;
@@ -462,7 +462,7 @@ ADVICE_JUDGE(multiply)
 	}
 	judge_part(rule, result, sum.ns, facts->kernel_ns, "time of kernels");
 	result->mask = ADVICE_ALL_WHENS;
-	buf_text(&result->evidence, "; in kernels that multiply and whose names do not tell: ");
+	buf_text(&result->evidence, "; in multiplying kernels whose names do not show it: ");
 	add_time(&result->evidence, facts->untold_ns);
 }
 
@@ -477,7 +477,7 @@ ADVICE_JUDGE(occupancy)
 		return;
 	}
 	if (facts->unjudged_ns >= facts->kernel_ns) {
-		skip(result, "the stream does not tell enough of the GPU or its kernels");
+		skip(result, "too little of the GPU or its kernels is recorded");
 		return;
 	}
 	judge_part(rule, result, sum.ns, facts->kernel_ns, "time of kernels");
@@ -513,7 +513,7 @@ ADVICE_JUDGE(memory)
 		}
 	}
 	if (!total_bytes) {
-		skip(result, "the stream tells no peak of device memory, or not how much there is");
+		skip(result, "the peak or the size of the GPU memory is not recorded");
 		return;
 	}
 	result->verdict = result->share > rule->threshold ? ADVICE_FINDING : ADVICE_GOOD;
@@ -548,12 +548,12 @@ ADVICE_JUDGE(ddp_nccl)
 	} else if (!facts->uses_ddp) {
 		skip(result, "DistributedDataParallel is not used");
 	} else if (facts->capability_major > 0 && facts->capability_major < 4) {
-		skip(result, "the GPU is older than NCCL asks for");
+		skip(result, "the GPU is too old for NCCL");
 	} else {
 		result->verdict = has_nccl ? ADVICE_GOOD : ADVICE_FINDING;
 		buf_text(&result->evidence, has_nccl ? "NCCL was seen"
 					    : facts->uses_gloo
-						    ? "gloo's collectives were seen, NCCL's not"
+						    ? "collectives of gloo were seen, none of NCCL"
 						    : "no collective of NCCL was seen");
 	}
 }
@@ -577,14 +577,14 @@ ADVICE_JUDGE(stragglers)
 		own_ns = i == at ? ns : own_ns;
 	}
 	if (nr_ranks < 2 || !own_ns) {
-		skip(result, nr_ranks < 2 ? "there are no two ranks that communicate"
+		skip(result, nr_ranks < 2 ? "fewer than two ranks communicate"
 					  : "this rank does not communicate");
 		return;
 	}
 	judge_part(rule, result, most_ns - own_ns, all[at].base_ns / nr_steps,
 		all[at].nr_steps ? "a step" : "the recording");
 	set_stake(result, nr_steps * (most_ns - own_ns), all[at].base_ns, base(&all[at]));
-	buf_printf(&result->evidence, " that another of %zu ranks communicates longer", nr_ranks);
+	buf_printf(&result->evidence, " that others of %zu ranks wait for this one", nr_ranks);
 }
 
 /* ---- never ---- */
@@ -598,5 +598,5 @@ ADVICE_JUDGE(not_linux)
 ADVICE_JUDGE(no_counters)
 {
 	(void)rule, (void)all, (void)nr_all, (void)at;
-	skip(result, "this takes hardware counters, which are not recorded");
+	skip(result, "hardware counters are not recorded");
 }

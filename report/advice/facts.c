@@ -609,7 +609,7 @@ static void take_waits(
 /* Whatever is the cause of a gap, what ended it shows where to look. */
 static void take_gap_end(struct advice_facts *facts, const struct advice_gap *end, uint64_t ns)
 {
-	static const char no_call[] = "(work whose call is not known)";
+	static const char no_call[] = "(no recorded launch)";
 	uint32_t what =
 		end->is_known ? end->what : string_pool_intern(no_call, sizeof(no_call) - 1);
 

@@ -602,7 +602,7 @@ static bool check(struct process *const *processes, size_t nr_processes,
 	}
 	if (!is_found(&options->steps, &steps)) {
 		buf_text(why, steps.nr ? "--steps: there are steps "
-				       : "--steps: no step is known to have begun and ended");
+				       : "--steps: no step has a known start and end");
 		numbers_print(steps.numbers, steps.nr, MOST_SPANS, why);
 	} else if (!is_found(&options->windows, &windows)) {
 		buf_text(why, windows.nr ? "--window: there are windows "
@@ -710,8 +710,8 @@ struct table *select_table(struct process *const *processes, size_t nr_processes
 		TABLE_COLUMN("steps", "Steps", TABLE_COUNT),
 		TABLE_COLUMN("list", "Step numbers", TABLE_TEXT),
 		TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
-		TABLE_COLUMN("works", "GPU activities", TABLE_COUNT),
-		TABLE_COLUMN("works_without_call", "Without recorded launch", TABLE_COUNT),
+		TABLE_COLUMN("gpu_activities", "GPU activities", TABLE_COUNT),
+		TABLE_COLUMN("without_launch", "Without recorded launch", TABLE_COUNT),
 	};
 	bool is_scattered = false, is_empty = false;
 	struct table *table;

@@ -292,17 +292,17 @@ static void add_words(const struct finding *finding, struct buf *out)
 {
 	struct buf sites = {0};
 
-	buf_printf(out, "\n  %s: %s\n    seen   ", finding->rule->name, finding->rule->fires);
+	buf_printf(out, "\n  %s: %s\n    evidence  ", finding->rule->name, finding->rule->fires);
 	text_add_shown(out, finding->result.evidence.bytes, finding->result.evidence.nr_bytes, 0);
 	add_sites(finding, &sites);
 	if (sites.nr_bytes) {
-		buf_text(out, "\n    at     ");
+		buf_text(out, "\n    where     ");
 		buf_add(out, sites.bytes, sites.nr_bytes); /* made fit there */
 	}
 	if (finding->same_as) {
-		buf_printf(out, "\n    same   time as %s", finding->same_as->name);
+		buf_printf(out, "\n    same time as %s", finding->same_as->name);
 	}
-	buf_printf(out, "\n    try    %s\n", finding->rule->remedy);
+	buf_printf(out, "\n    try       %s\n", finding->rule->remedy);
 	buf_fini(&sites);
 }
 

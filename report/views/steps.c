@@ -153,11 +153,11 @@ enum column {
 
 static void fill(const struct step_row *row, struct table_cell *cells)
 {
-	static const char *const rules[] = {"(the begin)", [GPROF_STEP_CALL] = "gprof_step()",
+	static const char *const rules[] = {"(start)", [GPROF_STEP_CALL] = "gprof_step()",
 		[GPROF_STEP_NVTX] = "nvtx", [GPROF_STEP_API] = "api",
 		[GPROF_STEP_KERNEL] = "kernel", [GPROF_STEP_INTERVAL] = "interval",
 		[GPROF_STEP_OPTIMIZER] = "optimizer", [GPROF_STEP_DATALOADER] = "dataloader",
-		[GPROF_STEP_PERIOD] = "period of launches", [MODEL_STEP_TRACE] = "the trace"};
+		[GPROF_STEP_PERIOD] = "launch period", [MODEL_STEP_TRACE] = "trace"};
 	const struct model_step *step = &row->process->steps[row->place];
 
 	view_fill_process(row->process, &cells[PID]);

@@ -34,7 +34,7 @@ summary kernel,steps,operator --steps 1
 is 0 "$report_rc" "status with a step"
 is "1" "$(query '[.steps.rows[].step] | join(",")')" "steps"
 is "4" "$(query '[.kernel.rows[].calls] | add')" "kernels of step 1"
-is "1 1000000 12 0" "$(query '.selection.rows[0] | "\(.list) \(.duration_ns) \(.works) \(.works_without_call)"')" "selection"
+is "1 1000000 12 0" "$(query '.selection.rows[0] | "\(.list) \(.duration_ns) \(.gpu_activities) \(.without_launch)"')" "selection"
 summary kernel,steps,operator --steps -2
 is "1,2" "$(query '[.steps.rows[].step] | join(",")')" "the last two"
 is "8" "$(query '[.kernel.rows[].calls] | add')" "kernels of the last two"

@@ -140,7 +140,7 @@ ok test ! -e "$T/none.svg"
 "$B/gen_stream" "$T/none.gprof" python
 "$REPORT" html --svg timeline -o "$T/none.svg" "$T/none.gprof" 2>"$T/err"
 is 2 $? "status of a timeline without steps"
-ok grep -q 'no step is known to have begun and ended' "$T/err"
+ok grep -q 'no step has a known start and end' "$T/err"
 echo '{"traceEvents": [{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1, "tid": 1, "ts": 5, "dur": 0}]}' >"$T/none.json"
 "$REPORT" html --svg timeline -o "$T/none.svg" "$T/none.json" 2>"$T/err"
 is 2 $? "status of a timeline of a step without length"

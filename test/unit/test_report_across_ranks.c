@@ -109,7 +109,7 @@ START_TEST(any_column_of_numbers_can_be_compared)
 	table_destroy(table);
 	table = over(&view_steps, "duration", &wrong);
 	ck_assert_uint_eq(
-		tables_number(table, tables_find(table, "rule", "(the begin)", 0), "step"), 7);
+		tables_number(table, tables_find(table, "rule", "(start)", 0), "step"), 7);
 	ck_assert_uint_eq(tables_number(table, 0, "max_ns"), 500000);
 	table_destroy(table);
 	drop_all();

@@ -313,7 +313,7 @@ START_TEST(a_time_is_at_stake_once)
 	}
 	ck_assert_uint_gt(sum_ns, 0);
 	ck_assert_uint_le(sum_ns, PLAN_STEPS * PLAN_STEP_US * 1000ull);
-	ck_assert_ptr_nonnull(strstr(table->figure, "same   time as tb-dataloader"));
+	ck_assert_ptr_nonnull(strstr(table->figure, "same time as tb-dataloader"));
 	table_destroy(table);
 }
 END_TEST
