@@ -280,8 +280,8 @@ static void call_next(void)
 		inject();
 	} else if (*next_cuda) {
 		notice_add("another tool", 0,
-			CUDA_INJECTION " named %.200s, which %s; nothing of it runs", next_cuda,
-			handle ? "has no InitializeInjection" : "cannot be loaded");
+			CUDA_INJECTION " named %.200s, which %s; that library does not run",
+			next_cuda, handle ? "has no InitializeInjection" : "cannot be loaded");
 	}
 }
 

@@ -255,8 +255,8 @@ int cupti_load(void)
 	}
 	missing = resolve(handle);
 	if (missing) {
-		notice_add(
-			"CUPTI too old", 0, "libcupti lacks %s; CUDA 11.0 is the oldest", missing);
+		notice_add("CUPTI too old", 0,
+			"libcupti lacks %s; CUDA 11.0 is the oldest supported version", missing);
 		return -ENOSYS;
 	}
 	if (!dlinfo(handle, RTLD_DI_LINKMAP, &map) && map) {

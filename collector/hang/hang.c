@@ -128,8 +128,7 @@ static void add_facts(const char *state_words)
 static void report_begin(uint64_t now)
 {
 	static const char *const missing[] = {
-		"nothing was launched, copied, allocated, marked or asked of NCCL",
-		"no step has ended"};
+		"no launch, copy, allocation, mark or NCCL call", "no step has ended"};
 	const char *what = missing[has_steps()];
 	struct gprof_row_hang head;
 	struct hang_call call;
@@ -152,7 +151,7 @@ static void report_begin(uint64_t now)
 		log_format(state.words + n, sizeof(state.words) - n, ", thread %u in %s", call.tid,
 			call.name);
 	}
-	add_facts("it has not gone on");
+	add_facts("it has not resumed");
 }
 
 static void report_end(uint64_t now)
@@ -162,7 +161,7 @@ static void report_end(uint64_t now)
 	char words[64];
 
 	add_row(&row);
-	log_format(words, sizeof(words), "it went on after %llu.%llu s",
+	log_format(words, sizeof(words), "it resumed after %llu.%llu s",
 		(unsigned long long)(tenths / 10), (unsigned long long)(tenths % 10));
 	add_facts(words);
 }

@@ -168,7 +168,7 @@ static void report_shared(int device, nvml_device gpu, bool is_part)
 		if ((code == NVML_CODE_OK || code == NVML_CODE_INSUFFICIENT_SIZE) && nr_clients) {
 			notice_add("MPS", 0,
 				"several processes share GPU %d through MPS; its utilization and "
-				"memory include theirs",
+				"memory are those of all of them",
 				device);
 		}
 	}

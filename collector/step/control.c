@@ -108,14 +108,14 @@ static bool is_trusted(const struct stat *status)
 	       !(status->st_mode & S_IWOTH);
 }
 
-/* Is it a command that can be obeyed? Says so, or why not. */
+/* Can the command be applied? Reports that as a notice, or why not. */
 static bool is_possible(const struct control_command *command, const char *line)
 {
 	uint64_t step = step_now();
 	char sentence[200];
 
 	if (command->end == STEP_NO_END || command->first == command->end) {
-		log_format(sentence, sizeof(sentence), "obeyed in step %llu",
+		log_format(sentence, sizeof(sentence), "applied in step %llu",
 			(unsigned long long)step);
 		report(line, sentence);
 		return true;
@@ -126,7 +126,7 @@ static bool is_possible(const struct control_command *command, const char *line)
 			"stop, or set GPROF_STEP");
 		return false;
 	}
-	log_format(sentence, sizeof(sentence), "obeyed in step %llu%s", (unsigned long long)step,
+	log_format(sentence, sizeof(sentence), "applied in step %llu%s", (unsigned long long)step,
 		command->end <= step ? ", after these steps were over: nothing is recorded" : "");
 	report(line, sentence);
 	return true;

@@ -48,7 +48,8 @@ static int check(struct config_file *file, const struct stat *status)
 		return refuse(file, "is a directory", -EISDIR);
 	}
 	if (!S_ISREG(status->st_mode)) {
-		return refuse(file, "is no regular file but a pipe, a socket or a device", -EINVAL);
+		return refuse(
+			file, "is not a regular file but a pipe, a socket or a device", -EINVAL);
 	}
 	return status->st_size ? 0 : refuse(file, "is empty (its size is 0)", -ENODATA);
 }
@@ -132,7 +133,7 @@ int config_file_read(struct config_file *file, const char *path)
 	if (zero) {
 		char why[64];
 
-		log_format(why, sizeof(why), "is no text (line %u holds a byte 0)",
+		log_format(why, sizeof(why), "is not text (line %u contains a zero byte)",
 			count_lines(file->bytes, (size_t)(zero - file->bytes)) + 1);
 		return refuse(file, why, -EINVAL);
 	}

@@ -225,7 +225,7 @@ static void refuse_memory(const struct paddle_place *place, uint32_t type)
 {
 	if (!atomic_exchange(&is_memory_off, true)) {
 		notice_add("no Paddle memory", (int)type,
-			"no known Paddle has a place %d of kind %d; allocations are not recorded",
+			"place %d of kind %d is unknown in Paddle; allocations are not recorded",
 			place->device, place->kind);
 	}
 }

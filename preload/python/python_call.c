@@ -473,7 +473,7 @@ static const char *start_later(void)
 	if (!state.set || !state.now) {
 		return "it lacks functions of PEP 523";
 	}
-	return is_evaluator(state.theirs) ? NULL : "somebody else evaluates its frames";
+	return is_evaluator(state.theirs) ? NULL : "another tool evaluates its frames";
 }
 
 const char *python_call_start(unsigned int minor_version)

@@ -284,7 +284,7 @@ COMPAT_START_CODE void python_start_init(void)
 	if (!find_symbols()) {
 		state.why = "it lacks functions that 3.8 and later have";
 	} else if (state.PySys_AddAuditHook(on_event, NULL)) {
-		state.why = "it takes no audit hook";
+		state.why = "it accepts no audit hook";
 	}
 }
 

@@ -134,7 +134,7 @@ void gen_hang(struct gen *gen)
 	gen_info(gen, "hang.count", "2");
 	gen_info(gen, "hang.last",
 		"no step has ended for 5 s after step 8, thread 4242 in ncclGroupEnd; it has not "
-		"gone on");
+		"resumed");
 	gen_anchor(gen, SECOND_NS, SECOND_NS, SECOND_NS + CUPTI_OFFSET_NS);
 	gen_anchor(gen, 13 * SECOND_NS, 13 * SECOND_NS, 13 * SECOND_NS + CUPTI_OFFSET_NS);
 	place = gen_place(gen, 0, 1, 7);

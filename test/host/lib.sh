@@ -160,7 +160,7 @@ recorded()
 	shift
 	for try in 1 2 3; do
 		twice "$@"
-		"$REPORT" summary --view losses "$GPROF_DIR" 2>/dev/null | grep -q "was starting" || break
+		"$REPORT" summary --wide --view losses "$GPROF_DIR" 2>/dev/null | grep -q "was starting" || break
 		echo "# $name: too busy to start in time, try $try"
 	done
 	read -r sure maybe < <(od -A n -t u8 "$T/count")

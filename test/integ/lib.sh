@@ -81,7 +81,7 @@ record()
 was_late()
 {
 	grep -q '^gprof\[.*not recorded: the process ended before' "$T/err" ||
-		"$REPORT" summary --view losses "$GPROF_DIR" 2>&1 | grep -q 'while the recorder was starting'
+		"$REPORT" summary --wide --view losses "$GPROF_DIR" 2>&1 | grep -q 'while the recorder was starting'
 }
 
 # plain PROGRAM...: the same without gprof.

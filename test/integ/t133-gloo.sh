@@ -104,7 +104,7 @@ is "0 300000 300000 100000" "$(query '.distributed.rows[] | "\(.device) \(.compu
 export GPROF_DIR=$T/group
 summary communication
 is "AllReduce 2, mesh_dp 2 2" "$(query '.communication.rows[] | "\(.name) \(.group) \(.ranks) \(.calls)"')" "a process group by its name"
-ok grep -q 'Process group.*2, mesh_dp' <<<"$("$REPORT" summary --view communication "$T/group" | tr '\n' ' ')"
+ok grep -q 'Process group.*2, mesh_dp' <<<"$("$REPORT" summary --wide --view communication "$T/group" | tr '\n' ' ')"
 is 0 "$("$REPORT" summary --view communication "$T/host" | grep -c 'Process group')" "no column where no group is known"
 
 finish

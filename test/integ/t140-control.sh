@@ -62,7 +62,7 @@ until_true told 2
 go_on
 ends 50 "start and stop"
 is "10 20" "$(query '[.windows.rows[1:][] | select(.state == "record" or .state == "closed").step] | join(" ")')" "windows of start and stop"
-is "start: obeyed in step 10" "$(query '.notices.rows[0].text')" "what is told of start"
+is "start: applied in step 10" "$(query '.notices.rows[0].text')" "what is told of start"
 
 # Everything is recorded until it is told otherwise; a second process of the directory obeys, too.
 # A busy machine may cost a process its first calls, and the steps that they end; then they are started again.

@@ -50,7 +50,7 @@ for how in stuck killed mixed; do
 	program=$!
 	watch=
 	if [ $how = stuck ]; then
-		"$REPORT" watch --interval-ms 50 --metrics "$T/job.prom" "$GPROF_DIR" >"$T/watch" 2>"$T/watch.err" &
+		COLUMNS=200 "$REPORT" watch --interval-ms 50 --metrics "$T/job.prom" "$GPROF_DIR" >"$T/watch" 2>"$T/watch.err" &
 		watch=$!
 	fi
 	wait_for $([ $how = mixed ] && echo 3 || echo 2) $program
@@ -70,8 +70,8 @@ for how in stuck killed mixed; do
 	fi
 	summary hang,missing-collectives
 	check "after it was killed" $how
-	ok grep -qE '^  hung 1 time, last: nothing was launched.*, thread [0-9]+ in cudaMemcpyAsync; it has not gone on$' \
-		<<<"$("$REPORT" "$GPROF_DIR" 2>/dev/null)"
+	ok grep -qE '^  hung 1 time, last: no launch, copy.*, thread [0-9]+ in cudaMemcpyAsync; it has not resumed$' \
+		<<<"$("$REPORT" --wide "$GPROF_DIR" 2>/dev/null)"
 done
 
 # hold NR SETTING WHAT...: a loop of ten steps, until NR hangs of it are told; it goes on without $T/held.
@@ -102,8 +102,8 @@ for schedule in all 1-3; do
 	summary hang
 	is 0 $report_rc "status of the summary, $schedule"
 	is "resumed" "$(query '[.hang.rows[] | select(.what == "hang").state] | .[0]')" "the hang that is over, $schedule"
-	ok grep -qE '^  hung 1 time, last: no step has ended for [0-9]+ s after step 5; it went on after [0-9.]+ s$' \
-		<<<"$("$REPORT" "$GPROF_DIR")"
+	ok grep -qE '^  hung 1 time, last: no step has ended for [0-9]+ s after step 5; it resumed after [0-9.]+ s$' \
+		<<<"$("$REPORT" --wide "$GPROF_DIR")"
 done
 
 # Killed as it hangs; a child has hangs of its own, and not its parent's.

@@ -221,7 +221,7 @@ END_TEST
 
 START_TEST(what_is_no_regular_file_is_not_opened_and_told)
 {
-	static const char *const sentences[] = {"is no regular file but a pipe, a socket or a "
+	static const char *const sentences[] = {"is not a regular file but a pipe, a socket or a "
 						"device: none of its settings are used",
 		"is a directory: none of its settings are used", "is empty (its size is 0)",
 		"cannot be read (error 2, there is no such file): none"};
@@ -253,7 +253,7 @@ START_TEST(binary_file_is_told_and_nothing_of_it_is_used)
 	static const char bytes[] = "GPROF_BUFFER_MB=16\nGPROF_MAX_MB=5\0\nGPROF_FLUSH_MS=50\n";
 
 	write_bytes(bytes, sizeof(bytes) - 1);
-	must_complain(-EINVAL, "is no text (line 2 holds a byte 0)");
+	must_complain(-EINVAL, "is not text (line 2 contains a zero byte)");
 	ck_assert_uint_eq(config_number(CONFIG_BUFFER_MB), 64);
 	ck_assert_uint_eq(config_number(CONFIG_FLUSH_MS), 1000);
 }
