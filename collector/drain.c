@@ -295,7 +295,7 @@ static int prepare(void)
 	ring_stay_in_profiler(&ring_tls);
 	prctl(PR_SET_NAME, "gprof");
 	rc = startup_run(&drain.ticks);
-	ring_to_rows_init(); /* which asks how steps are found */
+	ring_to_rows_init(); /* which depends on how steps are found */
 	control_init();
 	hang_init();
 	drain.flush_ms = (uint32_t)config_number(CONFIG_FLUSH_MS);

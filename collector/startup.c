@@ -98,7 +98,8 @@ static int start_rings(uint64_t pool_bytes)
 	return rc;
 }
 
-/* Is the target's limit on locked memory so low that locking ours too would break it? */
+/* Is the limit on locked memory so low that locking gprof's memory would leave the target too
+ * little? */
 static bool is_locking(uint64_t limit)
 {
 	size_t bytes = (size_t)limit + PAGE_BYTES;

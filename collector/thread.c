@@ -46,9 +46,9 @@ static void on_first_row(struct ring_tls *self)
 }
 
 /*
- * Destructors of other libraries may call CUDA after ours: it asks for another round, until the
- * last but one (in the last, sanitizers have already taken their own state away). Then the thread
- * is over.
+ * Destructors of other libraries may call CUDA after gprof's, which requests another round, until
+ * the last but one (in the last, sanitizers have already taken their own state away). Then the
+ * thread is over.
  */
 static void on_end(void *rounds)
 {

@@ -53,7 +53,8 @@ static void leave_at_once(int status)
 	syscall(SYS_exit_group, status);
 }
 
-/* Handlers run first, which may still call CUDA; one of ours, or the destructor, stops. */
+/* Exit handlers run first and may still call CUDA; gprof's handler, or its destructor, stops the
+ * recorder. */
 static void mark_exit(enum gprof_end_kind kind, int code)
 {
 	if (ending_is_ours()) {

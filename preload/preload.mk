@@ -13,7 +13,7 @@ $(B)/preload/hooks_dl.o: CPPFLAGS += -DCOMPAT_OWN_LOADER
 
 # Vectors made of neighbouring fields are loaded across the stores of two arguments, which stalls.
 $(B)/preload/hook/hook.o: CFLAGS += -fno-tree-slp-vectorize
-# Where a hook cannot jump to its slow half, its frame tells the caller.
+# Where a hook cannot jump to its slow half, its frame shows the caller.
 ifeq ($(filter x86_64%,$(shell $(CC) -dumpmachine)),)
 $(B)/preload/hook/hook.o: CFLAGS += -fno-omit-frame-pointer
 endif

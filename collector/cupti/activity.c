@@ -27,7 +27,7 @@ static struct activity_state {
 	_Atomic uint32_t all_syncs;
 } state = {.all_syncs = 1};
 
-/* Settings of the whole process: ours while we record, else theirs. */
+/* Settings of the whole process: gprof's while it records, else the client's. */
 static void set(uint32_t thread_id_type, uint32_t all_syncs)
 {
 	if (cupti.cuptiSetThreadIdType) {

@@ -45,7 +45,7 @@ static struct buffer_state {
 	struct stack free;
 	struct stack full;
 	_Atomic uint32_t nr_full;
-	_Atomic uint32_t nr_out; /* of ours that CUPTI has */
+	_Atomic uint32_t nr_out; /* of gprof's buffers that CUPTI has */
 	char *scratch;		 /* NULL where CUPTI may be refused a buffer */
 	struct stack free_scratches;
 	_Atomic uint32_t *scratch_links;
@@ -128,7 +128,7 @@ static uint64_t count_wanted(uint8_t *buffer, size_t valid_bytes)
 	struct cupti_record *record = NULL;
 	uint64_t n = 0;
 
-	/* Before the first lending, none of its records would have been ours. */
+	/* Before the first lending, gprof would have wanted none of its records. */
 	while (state.pool && lent.is_wanted && valid_bytes &&
 		!cupti.cuptiActivityGetNextRecord(buffer, valid_bytes, &record)) {
 		n += lent.is_wanted(record);

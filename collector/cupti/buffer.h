@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The buffers that CUPTI fills with records: ours, from a bounded pool, and those of another client
+ * The buffers that CUPTI fills with records: gprof's, from a bounded pool, and another client's
  * of CUPTI while it records (cupti_share.h). CUPTI always knows only our pair of functions; each
  * buffer returns to its provider.
  */

@@ -336,7 +336,7 @@ bool cupti_share_register(cupti_buffer_requested_fn requested, cupti_buffer_comp
 
 	buffer_client_register(requested, completed);
 	if (turn == TURN_THEIRS && state.is_lost && cupti_is_live()) {
-		/* After cuptiFinalize: restores ours before the client's. */
+		/* After cuptiFinalize: restores gprof's session before the client's. */
 		ring_enter_profiler(&ring_tls, &mark);
 		buffer_register();
 		ring_leave_profiler(&ring_tls, &mark);
@@ -401,7 +401,7 @@ void cupti_share_begin_own(const char *name, const void *caller)
 static void count_own_off(void)
 {
 	atomic_store(&state.idle_ns, clock_monotonic_ns());
-	atomic_store(&state.is_flushed, true); /* its buffers never were ours to pass on */
+	atomic_store(&state.is_flushed, true); /* none of its buffers hold gprof's records */
 	atomic_fetch_sub(&state.nr_own, 1);
 	ring_wake();
 }

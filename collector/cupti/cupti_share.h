@@ -78,7 +78,7 @@ void cupti_share_end_disable(uint32_t kind, bool is_context);
 uint32_t cupti_share_begin_flush(uint32_t flags);
 void cupti_share_end_flush(void);
 
-/* Keeps the client's buffer functions; true if CUPTI must not get them, since it has ours. */
+/* Keeps the client's buffer functions; true if CUPTI must not get them, since it has gprof's. */
 bool cupti_share_register(cupti_buffer_requested_fn requested, cupti_buffer_completed_fn completed);
 
 /*
@@ -95,7 +95,8 @@ void cupti_share_begin_own(const char *name, const void *caller);
 void cupti_share_end_own(cupti_subscriber subscriber, uint32_t result);
 void cupti_share_drop_own(cupti_subscriber subscriber);
 
-/* Settings of the whole process, after the client's call: in our turn ours stay in force. */
+/* Settings of the whole process, after the client's call: while gprof records, its own stay in
+ * force. */
 void cupti_share_end_thread_id_type(uint32_t type);
 void cupti_share_end_all_syncs(uint32_t is_on);
 

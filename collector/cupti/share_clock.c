@@ -35,7 +35,7 @@ static struct share_clock_state {
 
 bool share_clock_is_theirs;
 
-/* The best of a few tries: their clock between two reads of ours. */
+/* The best of a few tries: the client's clock between two reads of CLOCK_REALTIME. */
 static struct pair look(share_clock_fn read)
 {
 	struct pair best = {0, 0};

@@ -189,7 +189,8 @@ uint32_t subscriber_start(char *holder, size_t holder_bytes)
 
 	atomic_store(&state.is_ours, true);
 	if (is_subscribing) {
-		return CUPTI_OK; /* CUPTI started the driver for a client; ours when that returns */
+		return CUPTI_OK; /* CUPTI started the driver for a client; gprof subscribes when
+				    that returns */
 	}
 	claim();
 	if (!atomic_load(&state.subscriber)) {
@@ -316,7 +317,7 @@ uint32_t subscriber_client_unsubscribe(uint32_t (*unsubscribe)(cupti_subscriber 
 		want_nothing(&state.theirs);
 	}
 	release();
-	/* Its wishes go, where they are not ours too. */
+	/* Disables what only the client wanted. */
 	for (uint32_t domain = 0; domain < NR_DOMAINS; domain++) {
 		for (uint32_t cbid = 0; cbid < SUBSCRIBER_MAX_CBID; cbid++) {
 			if (is_wanted_by(&state.theirs, domain, cbid)) {

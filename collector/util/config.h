@@ -27,7 +27,7 @@ enum { PADDLE_OFF, PADDLE_STEPS, PADDLE_OPS, PADDLE_RANGES };
 /* Reads only whether GPROF_ENABLE is 0, all that a process without CUDA needs. */
 void config_init_enable(void);
 
-/* Is it in the environment? Of all processes, so it touches no memory of ours. */
+/* Is it in the environment? Every process runs this, so it touches no memory of gprof. */
 bool config_is_asked(enum config_name name);
 
 /* The number of one variable in the environment, before config_init; its default if it is wrong. */

@@ -34,7 +34,8 @@ static bool is_public(const char *path)
 
 /*
  * Another user may have put a link there, or a directory in a public folder, to get or to destroy
- * our files. It must be ours or root's, like the kernel's own rule (fs.protected_symlinks).
+ * our files. It must belong to this user or root, like the kernel's own rule
+ * (fs.protected_symlinks).
  */
 static bool is_foreign(const char *path, bool is_in_public)
 {

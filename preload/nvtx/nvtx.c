@@ -124,7 +124,7 @@ static struct nvtx_text *wide(struct nvtx_text *text, const wchar_t *name)
 	return text;
 }
 
-/* Functions that define something return the other tool's handle for it, else ours. */
+/* Functions that define something return the other tool's handle for it, else gprof's. */
 #define DEFINE(name, id, what, params, args, ours)                          \
 	static void *name params                                            \
 	{                                                                   \
@@ -212,7 +212,7 @@ int InitializeInjectionNvtx2(nvtx_get_export get_export)
 		recorder_ensure_started();
 	}
 	if (!callbacks || nvtx_next_is_loading()) {
-		return 0; /* the other tool leads back to us: it is called by ours already */
+		return 0; /* the other tool leads back to gprof, which calls it already */
 	}
 	has_next = nvtx_next_load(get_export, callbacks, slots, sizeof(slots) / sizeof(slots[0]));
 	if (!config_flag(CONFIG_NVTX) || !config_flag(CONFIG_ENABLE)) {

@@ -225,7 +225,7 @@ uint32_t nvtx_next_id(enum nvtx_handle what, const void *handle)
 	if (key && atomic_load(key) == handle) {
 		return atomic_load(&map->ids[key - map->keys]);
 	}
-	/* One of ours, from before the other tool came or where it gave none. */
+	/* A handle of gprof: older than the other tool, or one for which it gave none. */
 	return (uintptr_t)handle < UINT32_MAX ? (uint32_t)(uintptr_t)handle : 0;
 }
 

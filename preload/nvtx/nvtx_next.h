@@ -18,7 +18,7 @@
 /* The other tool's library, "" if there is none. The constructor sets it. */
 extern char nvtx_next_path[PATH_MAX] __attribute__((visibility("hidden")));
 
-/* A function of ours for a slot of a table. */
+/* gprof's function for a slot of a table. */
 struct nvtx_slot_function {
 	uint32_t module;
 	uint32_t id;
@@ -58,7 +58,8 @@ enum nvtx_handle { NVTX_DOMAIN, NVTX_STRING, NVTX_NR_HANDLES };
 /* The handle that the program gets for our id: the other tool's, if it has given one. */
 void *nvtx_next_keep(enum nvtx_handle what, void *theirs, uint32_t id);
 
-/* Our id of a handle, 0 if it is unknown; and the handle for the other tool, NULL if it is ours. */
+/* Our id of a handle, 0 if it is unknown; and the handle for the other tool, NULL if it is gprof's.
+ */
 uint32_t nvtx_next_id(enum nvtx_handle what, const void *handle);
 void *nvtx_next_handle(enum nvtx_handle what, void *handle);
 

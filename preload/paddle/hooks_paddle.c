@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Paddle's libraries call these functions of each other through their symbol tables, so ours come
- * first; each calls the real one of its caller. Destructors are inline and call End. An exception
- * may pass through a fetch, which then leaves nothing.
+ * Paddle's libraries call these functions of each other through their symbol tables, so gprof's
+ * come first; each calls the real one of its caller. Destructors are inline and call End. An
+ * exception may pass through a fetch, which then leaves nothing.
  */
 #include "preload/paddle/paddle.h"
 
@@ -12,7 +12,7 @@ struct cxx_string {
 	size_t nr_bytes;
 };
 
-/* A function in C for one of theirs, and in it the real one; NULL if it is nowhere. */
+/* A C function that replaces one of Paddle's and finds the real one; NULL if there is none. */
 #define SYMBOL(symbol)	   __asm__(#symbol)
 #define FIND(real, symbol) (*(void **)&(real) = hook_real(HOOK_##symbol, HOOK_CALLER))
 

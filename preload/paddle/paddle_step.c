@@ -55,7 +55,8 @@ static const struct {
 #define MARK_EXECUTOR 253u
 #define MARK_NONE     254u
 #define MARK_GRADIENT 255u
-_Static_assert(sizeof(optimizers) / sizeof(optimizers[0]) < MARK_EXECUTOR, "a byte tells one");
+_Static_assert(sizeof(optimizers) / sizeof(optimizers[0]) < MARK_EXECUTOR,
+	"a byte holds the index of any optimizer");
 
 /* By ids of names: the meaning, 0 if not determined yet. */
 static _Atomic uint8_t marks[OP_NAME_MAX + 1];

@@ -180,7 +180,7 @@ static const char *try_out(void)
 		run_code(globals);
 		state.Py_DecRef(globals);
 	}
-	state.PyErr_Restore(type, value, trace); /* drops an error of ours */
+	state.PyErr_Restore(type, value, trace); /* drops an error that gprof caused */
 	return state.tried;
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Gets into Python's interpreter, only where GPROF_PYTHON or GPROF_HANG_TIMEOUT_S asks for it:
+ * Gets into Python's interpreter, only with GPROF_PYTHON or GPROF_HANG_TIMEOUT_S:
  * without them, nothing of this room is active in the process.
  */
 #ifndef PRELOAD_PYTHON_PYTHON_START_H
 #define PRELOAD_PYTHON_PYTHON_START_H
 
-/* From the constructor: installs an audit hook, if the environment asks for Python. */
+/* From the constructor: installs an audit hook, if the environment enables Python. */
 void python_start_init(void);
 
 /* The recorder has started: says in the stream what does not work, and why. */

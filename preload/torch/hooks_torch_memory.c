@@ -2,7 +2,7 @@
 /*
  * PyTorch's caching allocator reports every allocation and free to
  * c10::reportMemoryUsageToProfiler, with or without a profiler. libc10_cuda calls it in libc10, so
- * ours comes first; it writes a row and calls the real one.
+ * gprof's comes first; it writes a row and calls the real one.
  */
 #include <errno.h>
 

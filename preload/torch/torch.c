@@ -317,7 +317,7 @@ COMPAT_START_CODE void torch_look_first(void)
 {
 	struct ring_mark mark;
 
-	/* In every process: most are left alone here, with no page of ours touched. */
+	/* In every process: most are left alone here, without touching a page of gprof. */
 	if (!dl_iterate_phdr(is_libtorch, NULL) || !begin_look(&mark)) {
 		return;
 	}

@@ -139,7 +139,8 @@ static struct object *get_kept(struct object *object, const char *key)
 	return value;
 }
 
-/* -1 if it is no int, or none of a loader's: ints of other types would run code of theirs. */
+/* -1 if it is no int, or none of a loader's: converting ints of other types would run their code.
+ */
 static long long get_number(struct object *info, const char *key)
 {
 	struct object *value = get_kept(info, key);
@@ -188,7 +189,7 @@ void worker_look(void)
 	ring_enter_profiler(&ring_tls, &mark);
 	state.PyErr_Fetch(&type, &value, &trace);
 	look();
-	state.PyErr_Restore(type, value, trace); /* drops an error of ours */
+	state.PyErr_Restore(type, value, trace); /* drops an error that gprof caused */
 	ring_leave_profiler(&ring_tls, &mark);
 	errno = error;
 }

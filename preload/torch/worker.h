@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which worker of a data loader the process is. PyTorch and Paddle keep it in their Python, as the
- * `_worker_info` of a module of theirs; it is read there when the process makes a thread, as each
+ * `_worker_info` of one of their modules; it is read there when the process makes a thread, as each
  * worker does to send its first batch: then the interpreter is in no state of its own.
  */
 #ifndef PRELOAD_TORCH_WORKER_H

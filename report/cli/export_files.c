@@ -173,7 +173,7 @@ static bool take_row(void *context, const struct event_table *table, const struc
 	return !folder->error;
 }
 
-/* Rows are put behind what is in a file, so all of them must be ours. */
+/* Rows are appended, so the folder must have no files from before. */
 static const char *prepare(const char *path)
 {
 	DIR *directory;

@@ -130,7 +130,8 @@ static int run(int argc, char **argv, int me, int nr)
 	}
 	reduced_fini(&reduced);
 	dumpdir_fini(&asked.paths);
-	/* One of them tells; others that do, too, would only be in the launcher's way. */
+	/* One process prints the error; the same line of the others would only hide the launcher's.
+	 */
 	return me || status == COMMON_OPTIONS_HELP ? CMD_GOOD : status;
 }
 

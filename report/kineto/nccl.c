@@ -213,9 +213,9 @@ void kineto_nccl_fill(struct kineto_nccl *nccl, struct kineto_json *json,
 	row->nccl.peer = peer_of(event, row->kind);
 	row->nccl.comm = find_group(nccl, json, event);
 	/*
-	 * PyTorch counts collectives of a group from 0 or 1, depending on the version; ours count
-	 * from 1. PyTorch counts sends and receives of a group together; here each pair of ranks
-	 * has its own count.
+	 * PyTorch counts collectives of a group from 0 or 1, depending on the version; gprof's
+	 * count from 1. PyTorch counts sends and receives of a group together; here each pair of
+	 * ranks has its own count.
 	 */
 	if (row->kind != GPROF_NCCL_SEND && row->kind != GPROF_NCCL_RECV &&
 		kineto_has(event, KINETO_collective_number) && number < UINT32_MAX) {

@@ -358,8 +358,9 @@ static void warn_process(const struct cmd_input *input, const struct process *pr
 	warn_damages(stream);
 	warn_rows(stream);
 	for (size_t i = 0; i < process->nr_losses; i++) {
-		cmd_error("'%s': %llu events lost: %s", from,
+		cmd_error("'%s': %llu event%s lost: %s", from,
 			(unsigned long long)process->losses[i].count,
+			process->losses[i].count == 1 ? "" : "s",
 			string_pool_text(process->losses[i].cause, NULL));
 	}
 	if (stream->ring_rows_damaged) {
@@ -370,8 +371,8 @@ static void warn_process(const struct cmd_input *input, const struct process *pr
 		warn_end(input, process);
 	}
 	if (missing) {
-		cmd_error("'%s': the data are incomplete: %llu events are missing", from,
-			(unsigned long long)missing);
+		cmd_error("'%s': the data are incomplete: %llu event%s missing", from,
+			(unsigned long long)missing, missing == 1 ? " is" : "s are");
 	}
 }
 

@@ -73,7 +73,7 @@ int summary_of_reduced(struct summary *summary, char *const *paths, int nr_paths
 struct table *summary_processes(const struct cmd_input *input);
 
 /*
- * Sorts a table as --sort asks: by a column, or by one of Paddle's keys (CPUTotal ... GPUMin, ave),
+ * Sorts a table as --sort says: by a column, or by one of Paddle's keys (CPUTotal ... GPUMin, ave),
  * of which the minima rise as there. False if there is no such column.
  */
 bool summary_sort(struct table *table, const char *key);

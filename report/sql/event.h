@@ -12,7 +12,7 @@
  *     name, api         in place of the number of a call; texts in place of numbers of texts
  *
  * Tables that only define ids have no table here. Columns are converted one by one, so a reader
- * pays for those alone that it asks for.
+ * pays only for those that it selects.
  */
 #ifndef REPORT_SQL_EVENT_H
 #define REPORT_SQL_EVENT_H

@@ -95,7 +95,7 @@ void event_steps_destroy(struct event_steps *steps)
 	free(steps);
 }
 
-static bool tell(const struct event_steps *steps, size_t place, uint64_t *step)
+static bool step_at_place(const struct event_steps *steps, size_t place, uint64_t *step)
 {
 	*step = place ? steps->process->steps[place - 1].step : 0;
 	return place != 0;
@@ -103,7 +103,7 @@ static bool tell(const struct event_steps *steps, size_t place, uint64_t *step)
 
 bool event_steps_at(struct event_steps *steps, uint64_t tick, uint64_t *step)
 {
-	return tell(steps, find_place(steps, tick), step);
+	return step_at_place(steps, find_place(steps, tick), step);
 }
 
 bool event_steps_find(
@@ -118,7 +118,7 @@ bool event_steps_find(
 		return event_steps_at(steps, batch->col[column][row], step);
 	case SELECT_LAUNCH:
 		place = idmap_get(&steps->places, (uint32_t)batch->col[column][row]);
-		return tell(steps, place ? *place : 0, step);
+		return step_at_place(steps, place ? *place : 0, step);
 	case SELECT_ALL:
 		break;
 	}

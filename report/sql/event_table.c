@@ -37,7 +37,7 @@ enum role {
 	ROLE_DEVICE_END,
 };
 
-/* Columns that name rows of other tables, and what they become; else the kind tells. */
+/* Columns that name rows of other tables, and what they become; else the kind decides. */
 static const struct {
 	const char *name;
 	enum role role;

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Names and columns of nsys's databases as views of ours. What is not recorded is NULL. Its ids of
--- processes and threads are made as its documentation tells: pid << 24 | tid.
+-- The tables of nsys's databases as views, with its names and columns. What is not recorded is NULL.
+-- Ids of processes and threads are made as its documentation says: pid << 24 | tid.
 
 CREATE VIEW TARGET_INFO_SESSION_START_TIME AS
 	SELECT utc_ns AS utcEpochNs, strftime('%Y-%m-%dT%H:%M:%S', utc_ns / 1000000000, 'unixepoch') AS utcTime

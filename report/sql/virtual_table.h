@@ -16,7 +16,7 @@ struct virtual_tables {
 	struct event_input input;
 	struct event_indexes indexes; /* of the statement that runs */
 	bool has_all_texts;
-	bool is_declaring; /* SQLite asks its authorizer about that, too */
+	bool is_declaring; /* SQLite calls its authorizer for that, too */
 };
 
 /* Adds them all to a connection. Returns an SQLite code. */

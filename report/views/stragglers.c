@@ -451,7 +451,8 @@ static size_t add_network(struct straggler_view *view, struct table *table)
 
 static const struct table_column columns[] = {
 	VIEW_DEVICE_COLUMNS,
-	TABLE_COLUMN("steps", "Steps", TABLE_COUNT, TABLE_MEMBER(straggler, nr_compared)),
+	TABLE_COLUMN("steps", "Steps", TABLE_COUNT, .is_minor = true,
+		TABLE_MEMBER(straggler, nr_compared)),
 	TABLE_COLUMN("late_steps", "Late steps", TABLE_COUNT,
 		.help = "steps in which the other ranks waited for it",
 		TABLE_MEMBER(straggler, nr_late)),
@@ -459,7 +460,7 @@ static const struct table_column columns[] = {
 		.help = "from this step on, 3 of 4 steps are late", TABLE_MEMBER(straggler, since)),
 	TABLE_COLUMN("delay_ns", "Delay", TABLE_MEAN_TIME,
 		.help = "mean delay of a late step since then"),
-	TABLE_COLUMN("total_ns", "Total", TABLE_TIME, .help = "sum of the delays",
+	TABLE_COLUMN("total_ns", "Total", TABLE_TIME, .is_minor = true, .help = "sum of the delays",
 		TABLE_MEMBER(straggler, delay_ns)),
 	TABLE_COLUMN("delay_pct", "Delay % of steps", TABLE_PERCENT,
 		.help = "delay, as a share of the steps"),

@@ -69,9 +69,9 @@ done
 odd cut 3 "a.json': at byte [0-9]* of its text: the trace is truncated here"
 odd utf8 3 "a.json': 1 names are not valid UTF-8"
 for case in nan infinite no-name no-ts no-dur; do
-	odd $case 3 "a.json': 1 events lost: they have no name, begin or duration in the trace"
+	odd $case 3 "a.json': 1 event lost: they have no name, begin or duration in the trace"
 done
-odd noise 3 "a.json': 1 events lost: they are not valid trace events"
+odd noise 3 "a.json': 1 event lost: they are not valid trace events"
 odd repeated 3 "more than one process has rank 1, as with several runs"
 odd missing 3 "missing ranks: 1 (of 3)"
 odd sizes 3 "the processes belong to 2 job sizes (2, 4)"

@@ -52,8 +52,8 @@ one()
 	nr_calls=$((nr_calls + counted))
 	[ "$counted" != 0 ] || nr_early=$((nr_early + 1))
 	[ $status != 0 ] || nr_ended=$((nr_ended + 1))
-	if grep -q 'events lost' "$T/report.err" 2>/dev/null; then
-		bad "$1" "$(grep -m1 'events lost' "$T/report.err")"
+	if grep -q 'events\? lost' "$T/report.err" 2>/dev/null; then
+		bad "$1" "$(grep -m1 'events\? lost' "$T/report.err")"
 	elif [ "$reported" -lt "$counted" ]; then
 		bad "$1" "lost"
 	elif [ "$reported" -gt $((counted + THREADS)) ]; then
