@@ -155,6 +155,39 @@ START_TEST(no_note_breaks_a_format)
 }
 END_TEST
 
+/* One line each, below the rows; a newline within one ends no note. An unknown number is no blank.
+ */
+START_TEST(notes_stand_below_the_table)
+{
+	static const struct table_column columns[] = {
+		TABLE_COLUMN("pid", "PID", TABLE_ID), TABLE_COLUMN("calls", "Calls", TABLE_COUNT)};
+	struct table *table = table_create("t", "Title", columns, 2);
+	struct buf out = {0};
+
+	table_add_row(table);
+	table_note(table, "One is %s.", "cut\nin two");
+	table_note(table,
+		"The other is so long that it takes more than the %u columns that a line of text "
+		"has.",
+		80);
+	print(table, TABLE_TEXT_FORMAT, &out);
+	ck_assert_str_eq(taken(&out),
+		"Title\n  PID  Calls\n         n/a\n  One is cut in two.\n"
+		"  The other is so long that it takes more than the 80 columns "
+		"that a line of\n  text has.\n\n");
+	print(table, TABLE_MARKDOWN, &out);
+	ck_assert_ptr_nonnull(strstr(taken(&out), "n/a |\n\nOne is cut in two.\nThe other is"));
+	print(table, TABLE_CSV, &out);
+	ck_assert_ptr_nonnull(strstr(taken(&out), "# One is cut in two.\n# The other is"));
+	ck_assert_ptr_nonnull(strstr(out.bytes, "\n,\n"));
+	print(table, TABLE_JSON, &out);
+	ck_assert_ptr_nonnull(strstr(taken(&out), "\"note\": \"One is cut in two. The other is"));
+	ck_assert_ptr_nonnull(strstr(out.bytes, "\"calls\": null"));
+	buf_fini(&out);
+	table_destroy(table);
+}
+END_TEST
+
 START_TEST(cxx_names_become_readable_and_others_stay)
 {
 	uint32_t gemm = string_pool_intern("_Z4gemmIfEvPKT_", 15);
@@ -212,6 +245,7 @@ END_TEST
 UNIT_SUITE("report/text", terminal_escapes_and_marks_that_turn_text_around_are_shown_not_sent,
 	broken_utf8_is_shown_byte_by_byte_and_good_utf8_kept,
 	names_are_cut_to_columns_of_the_terminal_with_dots, spreadsheets_get_no_formulas,
-	no_name_breaks_a_format, no_note_breaks_a_format, cxx_names_become_readable_and_others_stay,
+	no_name_breaks_a_format, no_note_breaks_a_format, notes_stand_below_the_table,
+	cxx_names_become_readable_and_others_stay,
 	a_name_that_would_unfold_without_end_stays_as_it_is,
 	numbers_keep_their_unit_and_five_digits)
