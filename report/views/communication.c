@@ -549,8 +549,8 @@ VIEW(communication, 150) = {
 		 "correlation ID. A rank waits until the kernel of the last rank starts; the "
 		 "transfer lasts from then to the end. Sends and receives wait for their other "
 		 "side. gloo, MPI and UCC run no kernels: their times are those of the calls, "
-		 "their sizes those of the tensors (with GPROF_TORCH=shapes), and their process "
-		 "groups and ranks are not recorded.",
+		 "their sizes those of the tensors (with GPROF_TORCH=shapes). Their process groups "
+		 "and ranks are not recorded.",
 	.is_default = true,
 	.is_empty_hidden = true,
 	.title = "Communication operations",

@@ -344,8 +344,8 @@ static void fini(void *state)
 VIEW(data_loading_steps, 430) = {
 	.name = "data-loading-steps",
 	.help = "steps that the data loader delayed, and where",
-	.about = "A step counts as delayed if the loop waits for data for more than 5 % of the "
-		 "step, while the GPUs are idle for as long where that is known. The CPU time of "
+	.about = "A step counts as delayed if the loop waits for data for more than 5 % of it. "
+		 "Where GPU times are known, the GPUs must be idle for as long. The CPU time of "
 		 "workers comes from samples and is spread evenly between two of them. The length "
 		 "of the loader's queues is not recorded.",
 	.is_empty_hidden = true,

@@ -173,9 +173,9 @@ VIEW(distributed, 100) = {
 	.name = "distributed",
 	.help = "computation, communication and their overlap; by step with --detail",
 	.about = "Times are unions of intervals, from the first activity of the GPU to the last. "
-		 "With --detail, each row is a step that has an end, with what ran during "
-		 "it. Operations of gloo, MPI and UCC count as communication of all GPUs of their "
-		 "process. A process without GPU activities has a row for its host, where "
+		 "With --detail, each row is a step that has an end, with what ran during it. "
+		 "Operations of gloo, MPI and UCC count as communication of all GPUs of their "
+		 "process. A process without GPU activities has a row for its host; there, "
 		 "operators on any thread are the computation.",
 	.is_empty_hidden = true,
 	.title = "Computation and communication overlap",

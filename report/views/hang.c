@@ -381,10 +381,10 @@ static const struct scan_want wants[] = {
 VIEW(hang, 160) = {
 	.name = "hang",
 	.help = "where hung processes were blocked (needs GPROF_HANG_TIMEOUT_S)",
-	.about = "For each hang: where every thread was when the watchdog looked (Python functions "
-		 "innermost first), the last launch and the last finished activity of each stream, "
-		 "and the last collective of each communicator. Starts and ends of hangs are exact "
-		 "to GPROF_FLUSH_MS.",
+	.about = "Each hang lists where every thread was when the watchdog looked; Python "
+		 "functions are innermost first. It also has the last launch and the last finished "
+		 "activity of each stream, and the last collective of each communicator. Starts "
+		 "and ends of hangs are exact to GPROF_FLUSH_MS.",
 	.is_default = true,
 	.is_empty_hidden = true,
 	.title = "Hangs",

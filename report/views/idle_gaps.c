@@ -362,8 +362,8 @@ VIEW(idle_gaps, 190) = {
 	.name = "idle-gaps",
 	.help = "the longest idle gaps of the GPUs, and what the host did meanwhile",
 	.about = "The last columns show what the launching thread did before the call that ended "
-		 "the gap: the operator (without operators inside it) and the call that took most "
-		 "of that time.",
+		 "the gap. The operator, without those inside it, and the call are those that took "
+		 "most of that time.",
 	.is_empty_hidden = true,
 	.title = "Longest GPU idle gaps",
 	VIEW_COLUMNS(columns),

@@ -195,7 +195,7 @@ static void fini(void *state)
 VIEW(memory_curve, 380) = {
 	.name = "memory-curve",
 	.help = "memory in use and reserved over time",
-	.about = "Each process has up to 256 equal parts of time, and two rows for each part: the "
+	.about = "Each process has up to 256 equal parts of time. The rows of a part are the "
 		 "moment with the most memory in use, and the last one.",
 	.is_empty_hidden = true,
 	.title = "Memory over time",

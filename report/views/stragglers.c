@@ -524,15 +524,15 @@ static const struct scan_want wants[] = {GPU_ACTIVITIES_WANTS,
 VIEW(straggler, 110) = {
 	.name = "stragglers",
 	.help = "ranks that the others wait for, and slow links: since when, how long, and why",
-	.about = "A rank is late in a step if the median of the other ranks communicates without "
-		 "computing for longer than this one does, by more than 5 % of the step; that is "
-		 "the delay. From the step under \"Since step\" on, 3 of 4 steps are late, and all "
-		 "further columns are means over these. The columns with + are what the rank "
-		 "spends beyond the median of the others; one of them that is at least half of the "
-		 "delay is the cause. A link is slow if transfers between its ranks, once all are "
-		 "there, take longer than between other ranks in the same step, or than in a "
-		 "quarter of its own steps. Operations of gloo, MPI and UCC count as communication "
-		 "of all GPUs of their process.",
+	.about = "The delay of a rank in a step is the time that the median of the other ranks "
+		 "communicates longer, without computing. A rank is late if its delay is more than "
+		 "5 % of the step. From the step under \"Since step\" on, 3 of 4 steps are late, "
+		 "and all further columns are means over these. The columns with + are what the "
+		 "rank spends beyond the median of the others. The cause is the one of them that "
+		 "is at least half of the delay. A link is slow if transfers, once all its ranks "
+		 "are there, take longer than elsewhere. They are compared with those between "
+		 "other ranks in the same step, or with a quarter of its own steps. Operations of "
+		 "gloo, MPI and UCC count as communication of all GPUs of their process.",
 	.is_empty_hidden = true,
 	.title = "Stragglers",
 	VIEW_COLUMNS(columns),

@@ -277,8 +277,8 @@ VIEW(utilization, 440) = {
 	.help = "utilization of CPU, memory and GPUs",
 	.about = "CPU(Process) is a share of one core, CPU(System) of all cores. \"busy, union\" "
 		 "is the union of the kernels, copies and memsets of the process, from its first "
-		 "event or sample to the last; its maximum and minimum are of the buckets in the "
-		 "view utilization-time. The other maxima and minima are of single samples.",
+		 "event or sample to the last. Its maximum and minimum are of the buckets in the "
+		 "view utilization-time; those of other metrics are of single samples.",
 	.title = "Utilization",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct utilization_view),
