@@ -40,7 +40,7 @@ check()
 2 cudaStreamSynchronize null}" "$(rows 'in call' | sed 's/null .*/null/')" "calls $1 ($2)"
 	ok test -z "$(rows 'in call' | grep -v ' collectives: [A-Z]')"
 	is "2 AllGather 0-1 2" "$(query '.missing_collectives.rows[] | "\(.number) \(.name) \(.arrived) \(.absent)"')" "pending $1 ($2)"
-	ok test "$(query '[.hang.rows[] | select(.what == "in" or .what == "hang") | select(.duration_ns < 1e9)] | length')" = 0
+	ok test "$(query '[.hang.rows[] | select(.what == "in call" or .what == "hang") | select(.duration_ns < 1e9)] | length')" = 0
 }
 
 # A rank that never comes, one that is killed, and one that sends instead: with it nobody gets on.
