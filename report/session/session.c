@@ -197,8 +197,10 @@ static void open_streams(struct cmd_input *input, const struct dumpdir *dumpdir,
 
 static void add_ranks(struct buf *out, const struct rank_range *ranks)
 {
-	if (ranks->first >= 0) {
-		buf_printf(out, " (there are ranks %" PRId64 " to %" PRId64 ")", ranks->first,
+	if (ranks->first >= 0 && ranks->first == ranks->last) {
+		buf_printf(out, "; there is rank %" PRId64, ranks->first);
+	} else if (ranks->first >= 0) {
+		buf_printf(out, "; there are ranks %" PRId64 " to %" PRId64, ranks->first,
 			ranks->last);
 	}
 }

@@ -52,10 +52,10 @@ is 4 "$have" "kernels of step 1 as nsys has them"
 # Ranks and pids.
 "$REPORT" summary --rank 5 "$T/dump" >"$T/out" 2>"$T/err"
 is 1 $? "status without any process"
-is "gprof-report: no process matches --pid and --rank (there are ranks 0 to 0)" "$(cat "$T/err")" "no process"
+is "gprof-report: no process matches --pid and --rank; there is rank 0" "$(cat "$T/err")" "no process"
 "$REPORT" summary --view kernel --rank 0,7-9 "$T/dump" >"$T/out" 2>"$T/err"
 is 3 $? "status with a rank that is not there"
-is "gprof-report: no process matches --rank 7-9 (there are ranks 0 to 0)" "$(cat "$T/err")" "a rank that is not there"
+is "gprof-report: no process matches --rank 7-9; there is rank 0" "$(cat "$T/err")" "a rank that is not there"
 ok grep -q "rank 0 of 2" "$T/out"
 
 # Of very many processes the head names some.

@@ -78,7 +78,7 @@ for _ in 1 2 3 4 5; do
 	rm -f "$T/other"
 done
 ok control steps 10-20
-ok grep -q '^steps 10-20: for 2 running processes' "$T/control"
+ok grep -q '^steps 10-20: sent to 2 running processes' "$T/control"
 until_true told 2
 rm -f "$T/other"
 wait $other
