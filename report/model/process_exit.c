@@ -196,8 +196,8 @@ static void add_killed(struct buf *out, enum process_exit_state state)
 		buf_text(out, "was killed by a signal (crash, kill or OOM killer); a shell shows "
 			      "128 + the signal number as its exit status");
 	} else {
-		buf_text(out, "did not exit: a signal or a machine failure ended it, or it still "
-			      "runs on another machine");
+		buf_text(out, "did not exit: a signal or a machine failure ended it, or it is "
+			      "still running elsewhere");
 	}
 }
 

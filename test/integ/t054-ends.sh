@@ -70,7 +70,7 @@ rm -rf "$GPROF_DIR"
 HOLD=$T/hold record "$B/integ/s_loop" 2 5 hold &
 for ((i = 0; i < 6000; i++)); do [ -e "$T/hold" ] && break; sleep 0.05; done
 "$REPORT" info "$GPROF_DIR" >"$T/info" 2>/dev/null
-is 1 "$(grep -cE '^  ended +still runs$' "$T/info")" "a process that runs"
+is 1 "$(grep -cE '^  ended +is still running$' "$T/info")" "a process that runs"
 # A stream that has its end but not its name: the directory is gone for the process that ends.
 rm -f "$T/hold"
 wait
@@ -78,5 +78,5 @@ stream=$(find "$GPROF_DIR" -name '*.gprof')
 mv "$stream" "$stream.part"
 "$REPORT" info "$GPROF_DIR" >"$T/info" 2>"$T/report.err"
 is 0 $? "status for a stream that could not be renamed"
-is 1 "$(grep -cE '^  ended +exited with status 0; the name still ends in .part' "$T/info")" "its end"
+is 1 "$(grep -cE '^  ended +exited with status 0; the file is still named .part' "$T/info")" "its end"
 finish

@@ -33,7 +33,7 @@ differs 0 before after --fail-on 'kernel_time>300%' --fail-on 'copy_time>300%'
 differs 0 after before --fail-on 'kernel_time>0%'
 is true "$(jq '[.kernel.rows[] | .change_ns - (.b_ns - .a_ns) | fabs < 2] | all' "$T/diff.json")" "what became faster has a change below 0"
 differs 3 before after --fail-on 'operator:aten::mm>0%'
-is 1 "$(grep -c "no name on either side matches" "$T/diff.err")" "sentence about a condition on nothing"
+is 1 "$(grep -c "no name in A or B matches" "$T/diff.err")" "sentence about a condition on nothing"
 differs 2 before after --fail-on 'kernel_time'
 differs 2 before after --steps 1000
 differs 0 before after --steps 3-12

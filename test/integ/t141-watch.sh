@@ -24,7 +24,7 @@ metric()
 	"$GPROF_DIR" >"$T/watch" 2>"$T/watch.err" &
 watch=$!
 # Also what ends before the watch looks again is told of a job that begins later.
-until grep -q "waiting for a stream" "$T/watch.err" 2>/dev/null; do
+until grep -q "waiting for the first stream" "$T/watch.err" 2>/dev/null; do
 	kill -0 $watch 2>/dev/null || { echo "the watch ended without a job"; cat "$T/watch.err"; exit 1; }
 	sleep 0.05
 done

@@ -22,8 +22,8 @@ states()
 	"$@" "$REPORT" info "$GPROF_DIR" 2>/dev/null | sed -n 's/^  ended  *//p'
 }
 
-is "still runs
-still runs" "$(states env)" "from outside"
+is "is still running
+is still running" "$(states env)" "from outside"
 elsewhere="did not exit: a signal or a machine failure ended it, or it is still running elsewhere"
 is "$elsewhere
 $elsewhere" "$(states unshare -p --fork --mount-proc)" "from a third container"
