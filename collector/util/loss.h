@@ -35,7 +35,7 @@
 	L(PYTHON_CALL, "call of a Python function beyond 200,000 per second and thread (name "     \
 		       "fewer in GPROF_PYTHON_FILTER)")                                            \
 	L(PYTHON_CODE, "call of a Python function beyond the 32,768 different ones that gprof "    \
-		       "tells apart")                                                              \
+		       "distinguishes")                                                            \
 	L(PYTHON_DEPTH, "calls of Python functions or modules nested too deep to record, counted " \
 			"once each time (nothing to do)")                                          \
 	L(NOTICE, "notices beyond the first 64 (GPROF_LOG=info in GPROF_LOG_FILE has all)")
