@@ -664,8 +664,8 @@ struct result *database_run(struct database *database, const char *sql, size_t *
 static const struct table_column schema_columns[] = {
 	TABLE_COLUMN("table", "Table", TABLE_TEXT),
 	TABLE_COLUMN("column", "Column", TABLE_TEXT),
-	TABLE_COLUMN("type", "Type", TABLE_TEXT),
-	TABLE_COLUMN("meaning", "Meaning", TABLE_TEXT),
+	TABLE_COLUMN("type", "Type", TABLE_TEXT, .is_minor = true),
+	TABLE_COLUMN("meaning", "Meaning", TABLE_TEXT, .is_sentence = true),
 };
 
 static void add_line(struct table *schema, const char *table, const char *column, const char *type,

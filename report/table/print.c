@@ -251,6 +251,7 @@ void table_add_auto_time(struct buf *out, double ns)
 struct column_layout {
 	const struct table_unit *unit;
 	bool is_shown;
+	bool wraps;			       /* its long texts take several lines */
 	bool is_left_out;		       /* for lack of space */
 	bool is_same;			       /* all rows have the same value */
 	char *value;			       /* of the first row, as printed */
@@ -336,7 +337,7 @@ static size_t add_cell(
 	indent = indent_of(layout, c, row);
 	buf_pad(&layout->text, ' ', indent);
 	return indent + text_add_cut(&layout->text, bytes, nr_bytes,
-				place->limit ? place->limit - indent : 0);
+				place->limit && !place->wraps ? place->limit - indent : 0);
 }
 
 /* Returns the number of the row's first cell. */
@@ -579,6 +580,24 @@ static void fit(struct layout *layout)
 	}
 }
 
+/* Lets the last column wrap if it may and was cut. */
+static void find_wrapped(struct layout *layout)
+{
+	struct column_layout *last = NULL;
+
+	for (unsigned int c = 0; c < layout->table->nr_columns; c++) {
+		struct column_layout *place = &layout->columns[c];
+
+		if (place->is_shown) {
+			last = place;
+			last->wraps = layout->table->columns[c].is_sentence && place->limit;
+		}
+	}
+	for (unsigned int c = 0; c < layout->table->nr_columns; c++) {
+		layout->columns[c].wraps &= &layout->columns[c] == last;
+	}
+}
+
 static void layout_init(
 	struct layout *layout, const struct table *table, const struct table_style *style)
 {
@@ -603,6 +622,7 @@ static void layout_init(
 			   table->columns[0].type == TABLE_PERCENT && layout->columns[0].is_shown;
 	measure(layout);
 	fit(layout);
+	find_wrapped(layout);
 }
 
 static void layout_fini(struct layout *layout)
@@ -660,6 +680,35 @@ static void add_aligned(struct buf *out, const struct layout *layout, unsigned i
 	buf_text(out, is_row ? " |" : "");
 }
 
+/* Adds a text of the last column in lines below each other; long words are cut. */
+static void add_wrapped(struct buf *out, const struct layout *layout, size_t width,
+	const char *bytes, size_t nr_bytes)
+{
+	size_t start = line_width(layout) - width;
+	struct buf text = {0}, indent = {0}, lines = {0};
+
+	for (size_t at = 0; at < nr_bytes;) {
+		size_t length = nr_bytes - at;
+		const char *blank = memchr(bytes + at, ' ', length);
+
+		length = blank ? (size_t)(blank - bytes) - at : length;
+		text_add_cut(&text, bytes + at, length, width);
+		buf_char(&text, ' ');
+		at += length + 1;
+	}
+	buf_char(&text, '\0');
+	buf_pad(&indent, ' ', start);
+	buf_char(&indent, '\0');
+	text_wrap(&lines, text.bytes, indent.bytes, start + width);
+	if (lines.nr_bytes) {
+		/* The columns before are in the first line already. */
+		buf_add(out, lines.bytes + start - SPACE, lines.nr_bytes - 1 - (start - SPACE));
+	}
+	buf_fini(&text);
+	buf_fini(&indent);
+	buf_fini(&lines);
+}
+
 static void end_line(struct buf *out)
 {
 	while (out->nr_bytes && out->bytes[out->nr_bytes - 1] == ' ') {
@@ -677,7 +726,10 @@ static void print_row(struct layout *layout, size_t row, struct buf *out)
 	for (unsigned int c = 0; c < layout->table->nr_columns; c++) {
 		const struct column_layout *place = &layout->columns[c];
 
-		if (place->is_shown) {
+		if (place->is_shown && place->wraps && place->shown > place->width) {
+			add_wrapped(out, layout, place->width, layout->text.bytes + start,
+				place->end - start);
+		} else if (place->is_shown) {
 			add_aligned(out, layout, c, layout->text.bytes + start, place->end - start,
 				place->shown);
 		}

@@ -71,7 +71,7 @@ static const struct table_column losses_columns[] = {
 	TABLE_COLUMN("pid", "PID", TABLE_ID),
 	TABLE_COLUMN("count", "Events", TABLE_COUNT, .help = "events that are missing"),
 	TABLE_COLUMN("cause", "Cause", TABLE_TEXT),
-	TABLE_COLUMN("detail", "Detail", TABLE_TEXT),
+	TABLE_COLUMN("detail", "Detail", TABLE_TEXT, .is_sentence = true),
 };
 
 static void fill_losses(void *state, struct table *table)
@@ -93,7 +93,8 @@ static const struct table_column notices_columns[] = {
 	TABLE_COLUMN("pid", "PID", TABLE_ID),
 	TABLE_COLUMN("code", "Code", TABLE_TEXT, .help = "error code, where a call failed"),
 	TABLE_COLUMN("cause", "Cause", TABLE_NAME),
-	TABLE_COLUMN("text", "What to do", TABLE_NAME, .help = "what follows, and what to do"),
+	TABLE_COLUMN("text", "What to do", TABLE_NAME, .is_sentence = true,
+		.help = "what follows, and what to do"),
 };
 
 static void fill_notices(void *state, struct table *table)

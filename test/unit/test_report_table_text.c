@@ -233,6 +233,32 @@ START_TEST(the_column_that_rows_are_sorted_by_stays)
 }
 END_TEST
 
+START_TEST(sentences_wrap_in_the_last_column)
+{
+	static const struct table_column columns[] = {
+		TABLE_COLUMN("name", "Name", TABLE_TEXT),
+		TABLE_COLUMN("text", "What to do", TABLE_TEXT, .is_sentence = true),
+	};
+	static const char sentence[] = "a sentence that is longer than what is left of the line";
+	struct table *table = table_create("t", "Title", columns, 2);
+	struct table_cell *cells = table_add_row(table);
+	struct buf out = {0};
+
+	table_set_string(&cells[0], "a cause");
+	table_set_string(&cells[1], sentence);
+	cells = table_add_row(table);
+	table_set_string(&cells[0], "blanks");
+	table_set_string(&cells[1], "                                                          ");
+	ck_assert_ptr_nonnull(
+		strstr(printed(table, 42, &out), "\n  a cause  a sentence that is longer than\n"
+						 "           what is left of the line\n"
+						 "  blanks\n"));
+	ck_assert_ptr_nonnull(strstr(printed(table, 80, &out), sentence));
+	buf_fini(&out);
+	table_destroy(table);
+}
+END_TEST
+
 START_TEST(other_formats_have_all_columns)
 {
 	static const enum table_format formats[] = {TABLE_CSV, TABLE_JSON, TABLE_MARKDOWN};
@@ -336,6 +362,6 @@ UNIT_SUITE("report/table_text", what_is_cut_in_the_middle_keeps_both_ends,
 	random_bytes_never_take_more_than_they_may, lines_fit_into_the_terminal,
 	elsewhere_lines_have_80_columns_and_with_wide_all, titles_wrap_before_columns_are_left_out,
 	what_is_the_same_in_all_rows_goes_first_then_what_is_minor_then_the_last,
-	the_column_that_rows_are_sorted_by_stays, other_formats_have_all_columns,
-	bars_are_as_long_as_their_shares_and_columns_stay_aligned,
+	the_column_that_rows_are_sorted_by_stays, sentences_wrap_in_the_last_column,
+	other_formats_have_all_columns, bars_are_as_long_as_their_shares_and_columns_stay_aligned,
 	colours_change_nothing_but_colours, files_and_pipes_get_neither_unless_asked)
