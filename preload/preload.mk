@@ -11,8 +11,9 @@ $(B)/collector/format/block.o: CFLAGS += -O3 -funroll-loops
 
 $(B)/preload/hooks_dl.o: CPPFLAGS += -DCOMPAT_OWN_LOADER
 
-# Vectors made of neighbouring fields are loaded across the stores of two arguments, which stalls.
-$(B)/preload/hook/hook.o: CFLAGS += -fno-tree-slp-vectorize
+# Vectors made of neighbouring fields are loaded across the stores of two arguments, which stalls. A hook jumps
+# to its slow half at -O1, too.
+$(B)/preload/hook/hook.o: CFLAGS += -fno-tree-slp-vectorize -foptimize-sibling-calls
 # Where a hook cannot jump to its slow half, its frame shows the caller.
 ifeq ($(filter x86_64%,$(shell $(CC) -dumpmachine)),)
 $(B)/preload/hook/hook.o: CFLAGS += -fno-omit-frame-pointer
