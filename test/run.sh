@@ -163,14 +163,15 @@ checks()
 # What a newcomer waits for.
 short()
 {
-	local long="page torch hta python host fault timeline pftrace kill"
+	local long="page torch python host fault timeline pftrace kill"
 	run demo "$MAKE" --no-print-directory demo # page opens what it has recorded
 	# shellcheck disable=SC2086 # several names
 	{
 		parts $long
+		[ "$TEST_TIER" != all ] || parts hta # DevTools and Perfetto's schema judge timelines in any case
 		integ build
 		beside run corpus "$MAKE" --no-print-directory fuzz-replay FUZZ_MUTATIONS=0
-		other_parts $long
+		other_parts $long hta
 	}
 	checks
 	unit build

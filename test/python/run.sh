@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# GPROF_PYTHON, and what is read of data loaders, on every CPython from 3.8 to 3.13 that is here, on the simulator: what is recorded is
-# what Python says of itself, and programs see nothing of us. Prints TAP.
+# GPROF_PYTHON, and what is read of data loaders, on every CPython from 3.8 to 3.13 that is here, on the simulator
+# (`make test`: the system's, 3.8 and 3.13): what is recorded is what Python says of itself, and programs see
+# nothing of us. Prints TAP.
 # usage: test/python/run.sh [PYTHON...]
 # shellcheck disable=SC2317 # functions that tap calls
 set -u
@@ -297,7 +298,9 @@ deep_modules()
 pythons=("$@")
 if [ $# = 0 ]; then
 	pythons=(/usr/bin/python3)
-	for minor in 8 9 10 11 12 13; do
+	minors="8 9 10 11 12 13"
+	[ "${TEST_TIER:-all}" = all ] || minors="8 13" # the oldest and the newest
+	for minor in $minors; do
 		for python in "$(command -v python3.$minor)" "${PYENV_ROOT:-$HOME/.pyenv}/versions/3.$minor".*/bin/python3; do
 			[ -x "$python" ] && "$python" -c 'import ctypes' 2>/dev/null && pythons+=("$python") && continue 2
 		done
