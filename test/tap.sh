@@ -16,3 +16,13 @@ tap()
 		bad=1
 	fi
 }
+
+# real_traces: those in $GPROF_TRACES, files of one process and folders of several ranks; in `make test` one of each.
+real_traces()
+{
+	local most=9999 pattern
+	[ "${TEST_TIER:-all}" = all ] || most=1
+	for pattern in .json.gz ranks; do
+		find -H "${GPROF_TRACES:-/dev/null}" -maxdepth 1 -name "*$pattern" | sort | head -$most
+	done
+}

@@ -73,8 +73,8 @@ for engine in sqlite csv jsonl; do
 	done
 	tap survives "$engine" "$engine of a damaged stream"
 	tap engines "$engine" both "$T/ops.gprof" "$T/training.gprof" "$engine of two processes"
-	for trace in ${GPROF_TRACES:+"$GPROF_TRACES"/*}; do
-		case $trace in *.json.gz | */*ranks) tap engines "$engine" trace "$trace" "$engine of $(basename "$trace")" ;; esac
+	for trace in $(real_traces); do
+		tap engines "$engine" trace "$trace" "$engine of $(basename "$trace")"
 	done
 done
 mkdir "$T/full" && touch "$T/full/file"

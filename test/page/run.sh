@@ -181,12 +181,8 @@ tap sums "timeline of 100000 events in 200 KB"
 firefox_pages
 [ ! -d "$B/demo/gprof-dump" ] || tap page demo "$B/demo/gprof-dump" "the demo"
 [ -z "${GPROF_TRACES:-}" ] || tap two "$GPROF_TRACES"/resnet50_nw0_v100.json.gz "$GPROF_TRACES"/resnet50_nw4_v100.json.gz "two real runs"
-# A process and a job.
-traces="qwen_h100.json.gz dlrm_v100_8ranks"
-[ "${TEST_TIER:-all}" != all ] || traces=$(ls "${GPROF_TRACES:-/dev/null}")
-for trace in ${GPROF_TRACES:+$traces}; do
-	trace=$GPROF_TRACES/$trace
-	case $trace in *.json.gz | */*ranks) tap page "$(basename "$trace" .json.gz)" "$trace" "$(basename "$trace")" ;; esac
+for trace in $(real_traces); do
+	tap page "$(basename "$trace" .json.gz)" "$trace" "$(basename "$trace")"
 done
 if [ -z "${GPROF_TRACES:-}" ]; then
 	not_run "page of real traces" "GPROF_TRACES is not set"

@@ -134,12 +134,9 @@ else
 	n=$((n + 1))
 	echo "ok $n - timeline slices in DevTools # SKIP no chromium, or no playwright"
 fi
-for trace in ${GPROF_TRACES:+"$GPROF_TRACES"/*}; do
-	case $trace in 
-	*.json.gz)
-		tap rules "$trace" "rules, $(basename "$trace")"
-		tap same "$trace" "the same tables, $(basename "$trace")"
-		;;
-	esac
+for trace in $(real_traces); do
+	[ -f "$trace" ] || continue
+	tap rules "$trace" "rules, $(basename "$trace")"
+	tap same "$trace" "the same tables, $(basename "$trace")"
 done
 exit $bad
