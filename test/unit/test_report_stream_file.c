@@ -10,7 +10,7 @@
 #include "test/unit/report_tables.h"
 #include "test/unit/unit.h"
 
-#define NR   500u
+#define NR   150u
 #define MOST 40u
 
 static void limit_files(void)
