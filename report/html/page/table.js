@@ -122,7 +122,7 @@ function drawTable(parent, key, query = "", keep = null) {
 		}
 		return section;
 	}
-	if (shapes[key].help) {
+	if (shapes[key].help && sentence(shapes[key].help) !== table.title) {
 		make("p", section, sentence(shapes[key].help), "note");
 	}
 	const tools = make("div", section, null, "tools"), search = make("input", tools);
