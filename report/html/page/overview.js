@@ -5,7 +5,7 @@
 "use strict";
 
 const pageOverview = (() => {
-const {make, one} = pageText, {data, rowsOf, mean, isMany, keyOf, who, stepLabel} = pageData;
+const {make, one, sentence} = pageText, {data, rowsOf, mean, isMany, keyOf, who, stepLabel} = pageData;
 const {charts, stack, topBars} = pageChart, {breakdownParts, stepTimes} = pageStep;
 
 function card(parent, title, value, lines, mood) {
@@ -100,7 +100,7 @@ function adviceList(parent, rows) {
 		make("strong", item, row.cost_ns === null ? "Saving unknown" : "Up to " + one(row.cost_ns, "time") +
 			(row.cost_pct === null ? "" : ", " + one(row.cost_pct, "percent") + (row.cost_of ? " of " + row.cost_of : "")));
 		item.append(who(row) ? " (" + who(row) + ")" : "");
-		make("p", item, row.threshold);
+		make("p", item, sentence(row.threshold));
 		make("p", item, [row.evidence, row.share_pct === null || row.share_pct === row.cost_pct ? "" : one(row.share_pct, "percent") + (row.of ? " of " + row.of : "")].filter(Boolean).join("; "));
 		if (row.try) {
 			make("p", item, "Try: " + row.try);
