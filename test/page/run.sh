@@ -55,7 +55,7 @@ made() {
 # cut_off: a stream that ends in the middle: of its kernels only the launches are there.
 cut_off() {
 	head -c $(($(stat -c %s "$T/20000.gprof") / 2)) "$T/20000.gprof" >"$T/cut.gprof" && page cut "$T/cut.gprof" &&
-		grep -q '"title": "Kernels"' "$T/cut.json" && grep -q 'host times of launches' "$T/cut.json"
+		grep -q '"title": "Kernels"' "$T/cut.json" && grep -q 'Times are those of the launch calls on the host' "$T/cut.json"
 }
 
 # shellcheck disable=SC2317
