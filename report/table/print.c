@@ -565,9 +565,29 @@ static bool hide_column(struct layout *layout)
 	return false;
 }
 
+/* Leaves out columns without any value. */
+static void hide_empty(struct layout *layout)
+{
+	for (unsigned int c = 0; c < layout->table->nr_columns; c++) {
+		struct column_layout *place = &layout->columns[c];
+		const char *value = place->value ? place->value : "";
+
+		if (place->is_shown && place->is_same && c != name_column(layout->table) &&
+			!is_sort_column(layout->table, c) &&
+			(!*value || strcmp(value, UNKNOWN) == 0)) {
+			place->is_shown = false;
+			place->is_left_out = true;
+		}
+	}
+}
+
 /* Makes lines fit into the width of the style: titles wrap, texts are cut, columns left out. */
 static void fit(struct layout *layout)
 {
+	if (set_widths(layout, 1, SIZE_MAX, SIZE_MAX)) {
+		return;
+	}
+	hide_empty(layout);
 	if (find_widths(layout)) {
 		return;
 	}

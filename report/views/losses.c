@@ -70,7 +70,7 @@ static void add_damages(
 static const struct table_column losses_columns[] = {
 	TABLE_COLUMN("pid", "PID", TABLE_ID),
 	TABLE_COLUMN("count", "Events", TABLE_COUNT, .help = "events that are missing"),
-	TABLE_COLUMN("cause", "Cause", TABLE_TEXT),
+	TABLE_COLUMN("cause", "Cause", TABLE_TEXT, .is_sentence = true),
 	TABLE_COLUMN("detail", "Detail", TABLE_TEXT, .is_sentence = true),
 };
 
