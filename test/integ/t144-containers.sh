@@ -24,7 +24,7 @@ states()
 
 is "is still running
 is still running" "$(states env)" "from outside"
-elsewhere="did not exit: a signal or a machine failure ended it, or it still runs on another machine"
+elsewhere="did not exit: a signal or a machine failure ended it, or it is still running elsewhere"
 is "$elsewhere
 $elsewhere" "$(states unshare -p --fork --mount-proc)" "from a third container"
 "$REPORT" control "$GPROF_DIR" stop >"$T/control" 2>&1
