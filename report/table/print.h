@@ -48,6 +48,9 @@ void table_add_title(
 /* Prints one table. In JSON this is a member `"key": {"rows": [...]}` without a comma. */
 void table_print(const struct table *table, const struct table_style *style, struct buf *out);
 
+/* The same as text or Markdown. */
+void table_print_text(const struct table *table, const struct table_style *style, struct buf *out);
+
 /* Appends a time with five digits and a unit that fits, as nvprof prints it: "12.345us". */
 void table_add_auto_time(struct buf *out, double ns);
 
