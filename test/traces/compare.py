@@ -54,7 +54,7 @@ def check_trace(report, folder, trace, reference):
         check_view(trace, view, summary[view]["rows"], reference)
     check(f"{trace}: steps", {str(r["step"]): r["duration_ns"] for r in summary["steps"]["rows"]},
           reference["steps_ns"])
-    check(f"{trace}: devices", {str(r["device"]): figures(r, DEVICE) for r in summary["gpu"]["rows"]},
+    check(f"{trace}: devices", {str(r["device"]): figures(r, DEVICE) for r in summary["device"]["rows"]},
           {device: {ours: row[theirs] for ours, theirs in DEVICE.items()}
            for device, row in reference["devices"].items()})
 
