@@ -13,7 +13,7 @@ REPORT_SQLITE := $(shell printf '\#include <sqlite3.h>\n' | $(CC) $(CPPFLAGS) -E
 REPORT_LIBS += $(if $(REPORT_SQLITE),-lsqlite3)
 
 # Loops over columns are what the reporter does; they are worth vectorising.
-$(B)/report/kineto/input.o $(B)/report/stream/decode.o $(B)/report/table/histogram.o $(B)/report/util/busy.o $(B)/report/views/kernel.o: CFLAGS += -O3
+$(B)/report/kineto/input.o $(B)/report/stream/block_decode.o $(B)/report/stats/histogram.o $(B)/report/util/busy.o $(B)/report/views/kernel.o: CFLAGS += -O3
 
 # The page of `html`, with the charts of Chart.js (MIT) where Debian has put them; without, it has
 # bars of its own. A script uses those before it. Copied only when they change, so that installing the package

@@ -83,7 +83,7 @@ void cupti_gap_end(uint64_t nr_records, bool is_complete, bool is_last)
 			"driver's start%s: another CUPTI client, %s, was active%s",
 			ms_since(state.attached_ns, state.begin_ns),
 			ms_since(state.attached_ns, now), is_last ? ", the end" : "", state.name,
-			nr_records || !is_complete ? "" : "; there was none");
+			nr_records || !is_complete ? "" : "; there was no GPU activity");
 	}
 }
 

@@ -50,7 +50,7 @@ void hang_init(void)
 	hang_is_on = state.limit_ns != 0;
 	if (hang_is_on && !can_peek()) {
 		notice_add("hangs", 0,
-			"the calls that threads are in are unknown: the kernel does not let the "
+			"the current calls of threads are unknown: the kernel does not let the "
 			"process read its own memory (process_vm_readv); hangs are reported only "
 			"if there are steps");
 	}

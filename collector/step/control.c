@@ -122,12 +122,13 @@ static bool is_possible(const struct control_command *command, const char *line)
 	}
 	if (!step_has_source()) {
 		report(line,
-			"ignored: nothing marks steps while nothing is recorded; use start and "
+			"ignored: no steps are counted while nothing is recorded; use start and "
 			"stop, or set GPROF_STEP");
 		return false;
 	}
 	log_format(sentence, sizeof(sentence), "applied in step %llu%s", (unsigned long long)step,
-		command->end <= step ? ", after these steps were over: nothing is recorded" : "");
+		command->end <= step ? ", but these steps had already ended; nothing is recorded"
+				     : "");
 	report(line, sentence);
 	return true;
 }
@@ -143,8 +144,9 @@ bool control_look(struct control_command *command)
 	}
 	if (!is_trusted(&status)) {
 		state.seen = version;
-		report(NAME, "ignored: it must be a file of this user or root that only they or a "
-			     "group may write");
+		report(NAME,
+			"ignored: the file must belong to this user or root, and only they or a "
+			"group may have write permission");
 		return false;
 	}
 	if (!read_line(line, sizeof(line))) {

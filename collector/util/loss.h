@@ -28,7 +28,7 @@
 		"directory with room)")                                                            \
 	L(LIMIT, "GPROF_MAX_MB reached (raise it, or record fewer steps with GPROF_SCHEDULE)")     \
 	L(TEXT, "text cut to 4096 bytes (the event is kept)")                                      \
-	L(OP, "operator inside more than 510 others, or without a recorded begin (rare; nothing "  \
+	L(OP, "operator inside more than 510 others, or without a recorded start (rare; nothing "  \
 	      "to do)")                                                                            \
 	L(PYTHON, "Python stack that was unreadable, or beyond 130,000 different ones (the event " \
 		  "is kept)")                                                                      \

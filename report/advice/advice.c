@@ -247,7 +247,7 @@ ADVICE_JUDGE(loader)
 			advice_sites_sum(&facts->sites, ADVICE_STARVED, facts->base_mask).ns),
 		facts->base_ns, base(facts));
 	buf_text(&result->evidence,
-		" with nothing on the GPU; in all the training loop waited for ");
+		" while the GPU was idle; in total the training loop waited for ");
 	add_time(&result->evidence, facts->loader_ns);
 }
 
@@ -584,7 +584,7 @@ ADVICE_JUDGE(stragglers)
 	judge_part(rule, result, most_ns - own_ns, all[at].base_ns / nr_steps,
 		all[at].nr_steps ? "a step" : "the recording");
 	set_stake(result, nr_steps * (most_ns - own_ns), all[at].base_ns, base(&all[at]));
-	buf_printf(&result->evidence, " that others of %zu ranks wait for this one", nr_ranks);
+	buf_printf(&result->evidence, " in which others of %zu ranks wait for this one", nr_ranks);
 }
 
 /* ---- never ---- */

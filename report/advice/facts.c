@@ -12,7 +12,7 @@
 #include "report/model/kernel_class.h"
 #include "report/model/occupancy.h"
 #include "report/model/select.h"
-#include "report/table/samples.h"
+#include "report/stats/samples.h"
 #include "report/util/intervals.h"
 #include "report/util/string_pool.h"
 #include "report/util/text.h"

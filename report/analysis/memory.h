@@ -9,7 +9,7 @@
 #include <uthash.h>
 
 #include "report/model/model.h"
-#include "report/table/min_max_sum.h"
+#include "report/stats/min_max_sum.h"
 #include "report/util/buf.h"
 
 /*

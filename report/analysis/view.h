@@ -12,7 +12,7 @@
 
 #include "report/ops/op_walk.h"
 #include "report/model/scan.h"
-#include "report/table/keyed_stats.h"
+#include "report/stats/keyed_stats.h"
 
 /* How far operators are taken apart, as Paddle's old profiler did: --detail=default|op|all. */
 enum view_detail {
@@ -218,8 +218,9 @@ extern const struct view_class view_operator, view_model, view_user_ranges, view
 extern const struct view_class view_operator_types, view_step_stats, view_utilization_time,
 	view_data_loading_steps, view_advice;
 extern const struct view_class view_gpu_trace, view_api_trace;
-extern const struct view_class view_time_breakdown, view_distributed, view_straggler, view_pipeline,
-	view_moe_balance, view_collective, view_communication, view_hang, view_missing_collectives,
-	view_idle, view_idle_gaps, view_launch_latency, view_queue, view_bandwidth, view_critical;
+extern const struct view_class view_time_breakdown, view_distributed, view_stragglers,
+	view_pipeline, view_moe_balance, view_collectives, view_communication, view_hang,
+	view_missing_collectives, view_idle, view_idle_gaps, view_launch_latency, view_queue,
+	view_bandwidth, view_critical_path;
 
 #endif

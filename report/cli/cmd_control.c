@@ -80,7 +80,7 @@ static void print_sent(const struct counts *counts, const char *line)
 	printf("%.*s: sent to %zu running process%s", (int)strcspn(line, "\n"), line,
 		counts->nr_running, counts->nr_running == 1 ? "" : "es");
 	if (counts->nr_unknown) {
-		printf(" and to %zu that may run out of sight, in a container or on another "
+		printf(" and to %zu that may still run in a container or on another "
 		       "machine",
 			counts->nr_unknown);
 	}

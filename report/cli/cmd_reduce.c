@@ -316,7 +316,7 @@ static int run(int argc, char **argv)
 const struct command cmd_reduce = {
 	.name = "reduce",
 	.arguments = "-o FILE [OPTION]... PATH...",
-	.help = "make a small summary of streams; summaries add up",
+	.help = "make a small summary of streams, or merge summaries",
 	.options = "  -o, --output FILE      the summary; gprof-report summary FILE prints it\n"
 		   "  -j, --jobs N           processes that work at once (default: one per core)\n"
 		   "  --share I/N            take share I, from 0, of N shares of the paths: for "

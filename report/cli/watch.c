@@ -8,7 +8,7 @@
 
 #include "report/stream/dumpdir.h"
 #include "report/util/err.h"
-#include "report/stream/index.h"
+#include "report/stream/block_index.h"
 
 #define PART ".part"
 /* Flushes after a window's end until CUPTI's records of it are in the stream, too. */

@@ -8,7 +8,7 @@
 
 #include "report/session/session.h"
 #include "report/table/table.h"
-#include "report/table/welch_ttest.h"
+#include "report/stats/welch_ttest.h"
 #include "report/util/idmap.h"
 
 /* ---- one side ---- */

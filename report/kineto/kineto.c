@@ -31,7 +31,7 @@
 #include "report/util/err.h"
 #include "report/kineto/convert.h"
 #include "report/model/model.h"
-#include "report/stream/index.h"
+#include "report/stream/block_index.h"
 #include "report/util/progress.h"
 
 /* ---- the outer object ---- */

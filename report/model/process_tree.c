@@ -246,11 +246,12 @@ void process_tree_add_begin(struct buf *out, struct process *const *all, size_t 
 		buf_printf(out, "%s process %u (%s)", words[member->link], all[member->parent]->pid,
 			base_name(all[member->parent]));
 	} else if (*named) {
-		buf_printf(out, "forked from the process of %s, which is not among these", named);
+		buf_printf(
+			out, "forked from the process of %s, which is not among the inputs", named);
 	} else if (parent_pid >= 0) {
-		buf_printf(out, "started by process %lld, which recorded nothing here",
+		buf_printf(out, "started by process %lld, which has no stream here",
 			(long long)parent_pid);
 	} else {
-		buf_text(out, "it does not say by whom");
+		buf_text(out, "parent not recorded");
 	}
 }

@@ -631,8 +631,8 @@ bool select_all(struct process *const *processes, size_t nr_processes,
 	}
 	if (!has_any) {
 		buf_text(why, numbers_is_empty(&options->windows)
-				      ? "--steps: these steps have no length"
-				      : "--steps and --window: they have nothing in common");
+				      ? "--steps: the selected steps have zero length"
+				      : "--steps and --window select no common step");
 		select_drop_all(processes, nr_processes);
 	}
 	return has_any;
@@ -733,8 +733,9 @@ struct table *select_table(struct process *const *processes, size_t nr_processes
 			table, "Spans and idle times of GPUs include the time between the steps.");
 	}
 	if (is_empty) {
-		table_note(table, "Steps of no length have no events (the clock went back, or "
-				  "several loops count).");
+		table_note(table,
+			"Steps of zero length have no events (the clock went backwards, or "
+			"several loops mark steps).");
 	}
 	return table;
 }

@@ -11,7 +11,7 @@
 
 #include "report/util/hash.h"
 #include "report/ops/op_walk.h"
-#include "report/table/min_max_sum.h"
+#include "report/stats/min_max_sum.h"
 
 enum event_kind {
 	EVENT_KIND_OP,

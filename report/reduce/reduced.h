@@ -19,7 +19,7 @@
 #include "report/analysis/memory.h"
 #include "report/analysis/view.h"
 #include "report/util/hash.h"
-#include "report/table/sketch.h"
+#include "report/stats/sketch.h"
 
 /* Numbers in files: append, never remove. */
 enum reduced_view {

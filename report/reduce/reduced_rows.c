@@ -9,7 +9,7 @@
 #include "report/util/string_pool.h"
 #include "report/analysis/view.h"
 #include "report/reduce/reduced_view.h"
-#include "report/table/keyed_stats.h"
+#include "report/stats/keyed_stats.h"
 
 #define MOST_COLUMNS \
 	(KEYED_STATS_NR_COLUMNS + VIEW_MERGE_SUMS + 2u + REDUCED_SPREAD_COLUMNS + VIEW_MERGE_KEYS)

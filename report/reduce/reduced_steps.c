@@ -2,7 +2,7 @@
 /* Tables of steps. */
 #include <stdlib.h>
 
-#include "report/table/samples.h"
+#include "report/stats/samples.h"
 #include "report/util/string_pool.h"
 #include "report/reduce/reduced_view.h"
 #include "report/table/step_heatmap.h"

@@ -4,7 +4,7 @@
 const struct view_class *const reduced_classes[NR_REDUCED_CLASSES] = {
 	[REDUCED_OPERATOR] = &view_operator,
 	[REDUCED_KERNEL] = &view_kernel,
-	[REDUCED_COLLECTIVE] = &view_collective,
+	[REDUCED_COLLECTIVE] = &view_collectives,
 	[REDUCED_MEMCPY] = &view_memcpy,
 	[REDUCED_MEMSET] = &view_memset,
 	[REDUCED_API] = &view_api,
@@ -39,7 +39,7 @@ const struct reduced_view_class reduced_views[] = {
 	{&view_memory, reduced_memory_table, 0, reduced_memory_table, "memory_over_processes"},
 	{&view_operator, reduced_rows_table, REDUCED_OPERATOR, NULL, NULL},
 	{&view_kernel, reduced_rows_table, REDUCED_KERNEL, NULL, NULL},
-	{&view_collective, reduced_rows_table, REDUCED_COLLECTIVE, NULL, NULL},
+	{&view_collectives, reduced_rows_table, REDUCED_COLLECTIVE, NULL, NULL},
 	{&view_communication, reduced_rows_table, REDUCED_NCCL, NULL, NULL},
 	{&view_memcpy, reduced_rows_table, REDUCED_MEMCPY, NULL, NULL},
 	{&view_memset, reduced_rows_table, REDUCED_MEMSET, NULL, NULL},

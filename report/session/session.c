@@ -170,8 +170,8 @@ static void open_streams(struct cmd_input *input, const struct dumpdir *dumpdir,
 		if (stream_open(&stream, dumpdir->paths[i])) {
 			cmd_error("cannot read '%s': %s", dumpdir->paths[i],
 				dumpdir_is_summary(dumpdir->paths[i])
-					? "it is a summary written by reduce, which only summary, "
-					  "html and reduce read, and not together with streams"
+					? "it is a summary written by reduce; only summary, "
+					  "html and reduce read it, and not together with streams"
 					: err_text());
 			input->status = CMD_INCOMPLETE;
 			continue;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "report/util/buf.h"
-#include "report/stream/index.h"
+#include "report/stream/block_index.h"
 
 #define FIRST_ROWS 64u
 

@@ -10,7 +10,7 @@
 #include "report/util/err.h"
 #include "report/stream/ring_rows.h"
 #include "report/stream/file.h"
-#include "report/stream/index.h"
+#include "report/stream/block_index.h"
 
 /* One for all streams: a job may have hundreds, and few blocks are in use at a time. */
 static struct prefetch *shared;

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "collector/format/format.h"
-#include "report/stream/decode.h"
+#include "report/stream/block_decode.h"
 
 /*
  * The tables and columns that the reporter knows, derived from the lists of format.h:

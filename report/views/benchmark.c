@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "report/model/select.h"
-#include "report/table/min_max_sum.h"
+#include "report/stats/min_max_sum.h"
 #include "report/analysis/view.h"
 
 /* The first steps are slow for reasons of their own; as many are left out, or the first alone. */
@@ -199,7 +199,8 @@ static void add_note(const struct benchmark_view *view, struct table *table)
 		WARM_UP, 2 * WARM_UP);
 	if (nr_known < view->nr_rows) {
 		table_note(table,
-			"Ips counts %ssteps per second; GPROF_BATCH_SIZE makes it samples.",
+			"ips is in %ssteps per second; set GPROF_BATCH_SIZE to get samples per "
+			"second.",
 			nr_known ? "samples per second where Batch is known, else " : "");
 	}
 	if (is_seen) {

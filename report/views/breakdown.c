@@ -185,12 +185,11 @@ static void warn_incomplete(const struct result *result)
 	const char *path = result->process->stream->path;
 
 	if (result->is_too_much) {
-		sanity_add(
-			"'%s': breakdown and gpu-use leave this process out: more than %u events "
-			"of one step overlap; end steps more often (GPROF_STEP)",
+		sanity_add("'%s': breakdown and gpu-summary omit this process: more than %u events "
+			   "of one step overlap; end steps more often (GPROF_STEP)",
 			path, BREAKDOWN_MOST);
 	} else if (result->nr_cut) {
-		sanity_add("'%s': breakdown and gpu-use lack part of %" PRIu64
+		sanity_add("'%s': breakdown and gpu-summary lack part of %" PRIu64
 			   " events: they ran later than what was launched %u kernels after them; "
 			   "end steps more often (GPROF_STEP)",
 			path, result->nr_cut, BREAKDOWN_MOST / 2);
@@ -200,7 +199,7 @@ static void warn_incomplete(const struct result *result)
 static void add_notes(const struct breakdown_view *view, struct table *table)
 {
 	if (view->nr_late) {
-		table_note(table, "%" PRIu64 " events ran too late for their step and are cut off.",
+		table_note(table, "%" PRIu64 " events outlasted their step and are cut off.",
 			view->nr_late);
 	}
 	if (view->nr_untimed) {

@@ -223,7 +223,7 @@ static void add_errors(const struct nccl_match *match, struct table *table)
 
 		buf_printf(&sizes,
 			"%" PRIu64
-			" sends have receives of other sizes; the first is number %" PRIu32
+			" sends differ in size from their receives; the first is number %" PRIu32
 			" of %016" PRIx64 " from rank %" PRId32 " to rank %" PRId32
 			", Send of %" PRIu64 " bytes and Recv of %" PRIu64,
 			match->nr_p2p_differing, send->sequence, send->key, send->from, send->to,
@@ -240,7 +240,7 @@ static void add_notes(const struct nccl_match *match, struct table *table)
 	add_errors(match, table);
 	if (match->nr_fitted) {
 		table_note(table,
-			"%zu clocks are aligned with another by the ends of operations, of which "
+			"%zu clocks are aligned by the ends of common operations, of which "
 			"95 %% agree within %.1f us.",
 			match->nr_fitted, (double)match->error_ns / 1e3);
 	}
@@ -262,7 +262,8 @@ static void add_notes(const struct nccl_match *match, struct table *table)
 	}
 	if (match->nr_clocks) {
 		table_note(table,
-			"%" PRIu64 " of %" PRIu64 " collectives have clocks that are not aligned.",
+			"%" PRIu64 " of %" PRIu64
+			" collectives are on ranks whose clocks are not aligned.",
 			match->nr_clocks, match->nr_collectives);
 	}
 	if (nr_p2p_unknown) {
@@ -273,9 +274,9 @@ static void add_notes(const struct nccl_match *match, struct table *table)
 	}
 	if (match->nr_alone || match->nr_missing || match->nr_untimed || match->nr_clocks ||
 		nr_p2p_unknown) {
-		table_note(table, "Waiting is unknown for these operations; bandwidths of rows "
-				  "with no others "
-				  "include it.");
+		table_note(table, "Waiting is unknown for these operations; the bandwidths of rows "
+				  "without other operations "
+				  "include the waiting.");
 	}
 }
 

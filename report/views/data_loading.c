@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "report/model/process_tree.h"
-#include "report/table/min_max_sum.h"
+#include "report/stats/min_max_sum.h"
 #include "report/analysis/view.h"
 
 struct row {

@@ -311,7 +311,7 @@ static void fill_table(void *state, struct table *table)
 		fill(&view->rows[i], table_add(table, &view->rows[i]));
 	}
 	if (view->nr_without_call) {
-		table_note(table, "The GPU activities of %llu calls have no recorded API call.",
+		table_note(table, "Launching API calls that are not recorded: %llu.",
 			(unsigned long long)view->nr_without_call);
 	}
 }

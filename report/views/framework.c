@@ -356,8 +356,8 @@ static void fini(void *state)
 VIEW(framework, 60) = {
 	.name = "framework",
 	.help = "computation and overhead of the framework, copies, and operators inside operators",
-	.about = "Total is CPU time plus GPU time, which can pass at once. Ratio is a share of the "
-		 "events that lie in no other event (with --per-thread, of those of the thread).",
+	.about = "Total is CPU time plus GPU time, which can overlap. Ratio is a share of the "
+		 "outermost events (with --per-thread, of those of the thread).",
 	.title = "Framework overhead",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct framework_view),

@@ -144,8 +144,8 @@ VIEW(idle, 180) = {
 	.help = "GPU idle time by cause: host, launch, dependency",
 	.about = "A gap is a time in which no stream of the GPU runs a kernel, copy or memset. Its "
 		 "cause follows from the launch of the activity that ends it. Dependency: the "
-		 "activity waited longer after its launch than before, and more than 10 us. Host: "
-		 "else, if it was launched within the gap. Launch: else.",
+		 "gap lasted longer after the launch than before it, and more than 10 us. Host: "
+		 "otherwise, if the launch began within the gap. Launch: otherwise.",
 	.is_empty_hidden = true,
 	.title = "GPU idle time by cause",
 	VIEW_COLUMNS(columns),

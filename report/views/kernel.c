@@ -355,7 +355,7 @@ VIEW(kernel, 240) = {
 	.name = "kernel",
 	.help = "kernels by name",
 	.about = "Occupancy is theoretical: the warps that fit on a multiprocessor, as a share of "
-		 "the most that it holds. It follows from the launch configuration of the kernel, "
+		 "its maximum. It follows from the launch configuration of the kernel, "
 		 "and is a mean weighted by time.",
 	.is_default = true,
 	.title = "Kernels",

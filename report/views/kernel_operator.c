@@ -11,7 +11,7 @@
 #include "report/util/hash.h"
 #include "report/model/kernel_class.h"
 #include "report/model/occupancy.h"
-#include "report/table/min_max_sum.h"
+#include "report/stats/min_max_sum.h"
 #include "report/analysis/view.h"
 
 struct key {
@@ -250,7 +250,7 @@ VIEW(kernel_operator, 250) = {
 	.name = "kernel-operator",
 	.help = "kernels by operator and launch configuration",
 	.about = "Occupancy is theoretical: the warps that fit on a multiprocessor with this "
-		 "launch configuration, as a share of the most that it holds.",
+		 "launch configuration, as a share of its maximum.",
 	.title = "Kernels by operator and launch configuration",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct kernel_operator_view),

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/table/min_max_sum.h"
+#include "report/stats/min_max_sum.h"
 #include "report/analysis/view.h"
 
 struct model {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "report/util/hash.h"
-#include "report/table/min_max_sum.h"
+#include "report/stats/min_max_sum.h"
 #include "report/analysis/view.h"
 
 #define PREFIX "nn.Module: "

@@ -5,7 +5,7 @@
 
 #include "report/ops/flops.h"
 #include "report/util/hash.h"
-#include "report/table/min_max_sum.h"
+#include "report/stats/min_max_sum.h"
 #include "report/analysis/view.h"
 
 struct key {

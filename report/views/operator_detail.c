@@ -229,7 +229,7 @@ static void fill_table(void *state, struct table *table)
 		table_note(table, "Some processes have no GPU activities.");
 	}
 	if (view->rows.places.is_cut) {
-		table_note(table, "Places above 9999 count as one.");
+		table_note(table, "Operators beyond position 9999 of a step share one row.");
 	}
 	table_sort(table, "gpu_total"); /* of work that is all there is */
 	table_sort(table, "total");
@@ -245,7 +245,7 @@ static void fini(void *state)
 const struct view_class view_operator_detail = {
 	.name = "operator",
 	.help = "operators, what lies in them, and what they launched",
-	.about = "Shares are of the outermost operators; in deeper rows, of the row around. GPU "
+	.about = "Shares are of the outermost operators; in nested rows, of the enclosing row. GPU "
 		 "time is that of the GPU activities launched, whenever they ran.",
 	.is_default = true,
 	.is_empty_hidden = true,

@@ -317,7 +317,8 @@ static void fill_table(void *state, struct table *table)
 	}
 	if (view->pipeline.nr_meshed) {
 		table_note(table,
-			"%zu processes exchange data with more than two others, or with such: they "
+			"%zu processes exchange data with more than two others, or with such a "
+			"process; they "
 			"form no pipeline.",
 			view->pipeline.nr_meshed);
 	}

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/table/samples.h"
+#include "report/stats/samples.h"
 #include "report/ops/step_time.h"
 #include "report/analysis/view.h"
 

@@ -476,7 +476,8 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("between", "Between", TABLE_TEXT, .help = "ranks of the slow link"),
 	TABLE_COLUMN("communicator", "Communicator", TABLE_TEXT, .is_wide_only = true),
 	TABLE_COLUMN("compared_with", "Compared with", TABLE_TEXT,
-		.help = "others: other ranks in the same step; own steps: a quarter of its own "
+		.help = "others: other ranks in the same step; own steps: lower quartile of its "
+			"own "
 			"steps"),
 };
 
@@ -498,7 +499,8 @@ static void fill_table(void *state, struct table *table)
 		!nr_slow;
 	table_sort(table, "total");
 	if (!nr_steps) {
-		table_note(table, "No step has an end on two ranks: nothing is compared.");
+		table_note(
+			table, "No step has an end on two ranks, so there is nothing to compare.");
 	}
 	view_note_ranks(table, view->input.processes, view->input.nr_processes);
 	view_note_fit(table, view->input.processes, view->input.nr_processes);
@@ -521,7 +523,7 @@ static const struct scan_want wants[] = {GPU_ACTIVITIES_WANTS,
 	{GPROF_TABLE_sample, COL_ALL(NR_COL_sample), 0}, {GPROF_TABLE_nccl, NCCL_OPS_MASK, 0},
 	{GPROF_TABLE_op, HOST_COLLECTIVE_MASK, 0}};
 
-VIEW(straggler, 110) = {
+VIEW(stragglers, 110) = {
 	.name = "stragglers",
 	.help = "ranks that the others wait for, and slow links: since when, how long, and why",
 	.about = "The delay of a rank in a step is the time that the median of the other ranks "
@@ -531,7 +533,8 @@ VIEW(straggler, 110) = {
 		 "rank spends beyond the median of the others. The cause is the one of them that "
 		 "is at least half of the delay. A link is slow if transfers, once all its ranks "
 		 "are there, take longer than elsewhere. They are compared with those between "
-		 "other ranks in the same step, or with a quarter of its own steps. Operations of "
+		 "other ranks in the same step, or with the lower quartile of its own steps. "
+		 "Operations of "
 		 "gloo, MPI and UCC count as communication of all GPUs of their process.",
 	.is_empty_hidden = true,
 	.title = "Stragglers",

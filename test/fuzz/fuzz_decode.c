@@ -2,7 +2,7 @@
 /* A block: header, directory, and every column, decoded in all ways there are. */
 #include <stdlib.h>
 
-#include "report/stream/decode.h"
+#include "report/stream/block_decode.h"
 #include "test/fuzz/fuzz.h"
 
 static uint64_t values[GPROF_BLOCK_ROWS], spans[GPROF_BLOCK_ROWS];

@@ -6,7 +6,7 @@
 #include <zstd.h>
 
 #include "report/util/buf.h"
-#include "report/stream/decode.h"
+#include "report/stream/block_decode.h"
 #include "test/fuzz/mutate.h"
 
 #define MOST_BLOCKS	   128u

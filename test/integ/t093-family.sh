@@ -38,7 +38,7 @@ is 2 "$(grep -cE '^  began .* forked from process [0-9]+ \([^/]*\.gprof\)$' "$T/
 parent=$(grep -B9 -E '^  began .* started by' "$T/info" | grep '^/' | head -1)
 mv "$parent" "$T/elsewhere"
 "$REPORT" info "$GPROF_DIR" >"$T/info" 2>/dev/null
-tree '^  began .* forked from the process of [^/]*\.gprof, which is not among these$' "begin without the parent"
+tree '^  began .* forked from the process of [^/]*\.gprof, which is not among the inputs$' "begin without the parent"
 
 # The same pid twice: two processes, told apart by their start.
 if unshare -p --fork true 2>/dev/null; then

@@ -144,7 +144,7 @@ ok grep -q 'no step has a known start and end' "$T/err"
 echo '{"traceEvents": [{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1, "tid": 1, "ts": 5, "dur": 0}]}' >"$T/none.json"
 "$REPORT" html --svg timeline -o "$T/none.svg" "$T/none.json" 2>"$T/err"
 is 2 $? "status of a timeline of a step without length"
-ok grep -q 'these steps have no length' "$T/err"
+ok grep -q 'the selected steps have zero length' "$T/err"
 
 "$REPORT" html "$T/ops.gprof" 2>"$T/err"
 is 2 $? "status without -o"

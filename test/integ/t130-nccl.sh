@@ -74,7 +74,7 @@ rm -rf "$GPROF_DIR"
 record "$B/prog/collectives" unequal 2
 summary communication
 is 3 "$report_rc" "the reporter's status where a receive is smaller than its send"
-ok grep -q 'error in the program: 1 sends have receives of other sizes; the first is number 1 of .* from rank 0 to rank 1, Send of 4096 bytes and Recv of 2048$' "$T/report.err"
+ok grep -q 'error in the program: 1 sends differ in size from their receives; the first is number 1 of .* from rank 0 to rank 1, Send of 4096 bytes and Recv of 2048$' "$T/report.err"
 
 # The communicator is made before the first step that is recorded.
 rm -rf "$GPROF_DIR"

@@ -134,7 +134,7 @@ ok control steps 5-7
 until_true told 1
 go_on
 ends 50 "steps that nobody tells of"
-ok grep -q '^steps 5-7: ignored: nothing marks steps' <<<"$(query '.notices.rows[0].text')"
+ok grep -q '^steps 5-7: ignored: no steps are counted' <<<"$(query '.notices.rows[0].text')"
 
 control start
 is 1 $? "status where all have ended"

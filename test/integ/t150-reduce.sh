@@ -140,7 +140,7 @@ reduce 1 "$T/twice.sum" -j 2 "$T/job/3.gprof" "$T/job/3.gprof"
 # What cannot be asked.
 "$REPORT" info "$T/job/1.gprof" "$T/all.sum" >/dev/null 2>"$T/err"
 is 3 "$?" "exit status of info with a summary"
-is 1 "$(grep -c "all.sum': it is a summary written by reduce, which only summary, html" "$T/err")" "sentence about it"
+is 1 "$(grep -c "all.sum': it is a summary written by reduce; only summary, html" "$T/err")" "sentence about it"
 for arguments in "--view kernel --across-ranks --sort avg" "--view critical" "--steps 3" "--rank 1" "--style nsys" "--sort nonsense" "--detail=op"; do
 	# shellcheck disable=SC2086
 	"$REPORT" "$T/all.sum" $arguments >/dev/null 2>"$T/err"

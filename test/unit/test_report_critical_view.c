@@ -112,7 +112,7 @@ static uint64_t total_of(const struct table *table, const char *name)
 
 START_TEST(the_path_goes_through_waits_streams_and_events)
 {
-	struct table *table = tables_of(&view_critical, write_known(true), false);
+	struct table *table = tables_of(&view_critical_path, write_known(true), false);
 
 	ck_assert_uint_eq(total_of(table, "kernel"), 290 + 438);
 	ck_assert_uint_eq(total_of(table, "second"), 290);
@@ -125,7 +125,7 @@ START_TEST(the_path_goes_through_waits_streams_and_events)
 	ck_assert_uint_eq(total_of(table, "host, no operator"), 180 + 40);
 	table_destroy(table);
 	/* Nobody tells what is waited for: what ended last meanwhile. */
-	table = tables_of(&view_critical, write_known(false), false);
+	table = tables_of(&view_critical_path, write_known(false), false);
 	ck_assert_uint_eq(total_of(table, "third"), 665);
 	ck_assert_uint_eq(total_of(table, "return of a wait"), 5);
 	table_destroy(table);
@@ -151,7 +151,7 @@ START_TEST(what_was_launched_in_the_step_before_is_seen)
 	put_kernel(gen, place, "first", 1200, 2500, 1);
 	put_kernel(gen, place, "second", 2510, 2800, 2);
 	gen_close(gen, "exit");
-	table = tables_of(&view_critical, path, false);
+	table = tables_of(&view_critical_path, path, false);
 	ck_assert_uint_eq(total_of(table, "second"), 290);
 	ck_assert_uint_eq(total_of(table, "first"), 500);
 	ck_assert_uint_eq(total_of(table, "return of a wait"), 50);
@@ -172,7 +172,7 @@ START_TEST(pieces_add_up_to_the_steps)
 
 		scene_make(&scene, &seed, round % 2);
 		table = tables_of(
-			&view_critical, scene_write(&scene, "critical", &seed), round % 4 < 2);
+			&view_critical_path, scene_write(&scene, "critical", &seed), round % 4 < 2);
 		for (size_t i = 0; i < table->nr_rows; i++) {
 			*(table_level(table, i) ? &names_sum : &sum) +=
 				tables_number(table, i, "total_ns");
@@ -197,7 +197,7 @@ END_TEST
 
 START_TEST(nonsense_is_no_harm)
 {
-	tables_of_nonsense(&view_critical, true);
+	tables_of_nonsense(&view_critical_path, true);
 }
 END_TEST
 

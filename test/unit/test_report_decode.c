@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/stream/decode.h"
+#include "report/stream/block_decode.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "report/diff/diff.h"
-#include "report/table/welch_ttest.h"
+#include "report/stats/welch_ttest.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/unit.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/table/min_max_sum.h"
+#include "report/stats/min_max_sum.h"
 #include "test/unit/report_played.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"

@@ -142,7 +142,7 @@ START_TEST(collectives_are_overlapped_where_computation_runs)
 
 		scene_make(&scene, &seed, round % 2);
 		table = tables_of(
-			&view_collective, scene_write(&scene, "collectives", &seed), false);
+			&view_collectives, scene_write(&scene, "collectives", &seed), false);
 		for (uint32_t device = 0; device < SCENE_DEVICES; device++) {
 			mark(&scene, device);
 			for (uint32_t i = 0; i < scene.nr_activities; i++) {
@@ -195,7 +195,7 @@ START_TEST(nonsense_is_no_harm)
 {
 	tables_of_nonsense(&view_time_breakdown, false);
 	tables_of_nonsense(&view_distributed, true);
-	tables_of_nonsense(&view_collective, false);
+	tables_of_nonsense(&view_collectives, false);
 }
 END_TEST
 

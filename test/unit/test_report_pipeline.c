@@ -150,9 +150,9 @@ START_TEST(who_exchanges_with_more_is_counted)
 	}
 	table = tables_make(&view_pipeline, processes, NR_MESHED + 1, false);
 	ck_assert_uint_eq(table->nr_rows, 0);
-	ck_assert_msg(strstr(table->note,
-			      "5 processes exchange data with more than two others, or with such: "
-			      "they form no pipeline.") != NULL,
+	ck_assert_msg(strstr(table->note, "5 processes exchange data with more than two others, or "
+					  "with such a process; "
+					  "they form no pipeline.") != NULL,
 		"%s", table->note);
 	table_destroy(table);
 	drop(processes, NR_MESHED + 1);

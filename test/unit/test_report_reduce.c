@@ -165,7 +165,7 @@ START_TEST(rows_are_those_of_the_views)
 		const char *more;
 	} views[] = {{&view_kernel, REDUCED_KERNEL, "untimed"},
 		{&view_operator, REDUCED_OPERATOR, "self_ns"},
-		{&view_collective, REDUCED_COLLECTIVE, "overlap_ns"},
+		{&view_collectives, REDUCED_COLLECTIVE, "overlap_ns"},
 		{&view_memcpy, REDUCED_MEMCPY, "total_bytes"}, {&view_api, REDUCED_API, "failed"},
 		{&view_nvtx, REDUCED_NVTX, NULL}};
 	struct process *processes[NR_STREAMS];

@@ -147,7 +147,8 @@ START_TEST(steps_of_no_length_have_nothing)
 	chosen_call(gen, 1, 950, 2);
 	gen_close(gen, "exit");
 	process = streams_process(path);
-	ck_assert_str_eq(chosen_by(process, "1", ""), "--steps: these steps have no length");
+	ck_assert_str_eq(
+		chosen_by(process, "1", ""), "--steps: the selected steps have zero length");
 	ck_assert_str_eq(chosen_by(process, "1-2", ""), "");
 	ck_assert_uint_eq(process->select->nr_empty, 1);
 	chosen_see(process);
@@ -319,7 +320,7 @@ START_TEST(windows_of_the_schedule)
 		ck_assert_uint_eq(chosen.calls[100 * i + 50], i == 3 || i == 7);
 	}
 	ck_assert_str_eq(
-		chosen_by(process, "3", "2"), "--steps and --window: they have nothing in common");
+		chosen_by(process, "3", "2"), "--steps and --window select no common step");
 	chosen_end(process);
 }
 END_TEST

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/table/sketch.h"
+#include "report/stats/sketch.h"
 
 #include <stdlib.h>
 #include <string.h>

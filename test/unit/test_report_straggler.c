@@ -14,7 +14,7 @@
 
 enum { NR = 8, NR_STEPS = 20, SLOW = 5 };
 
-extern const struct view_class view_straggler;
+extern const struct view_class view_stragglers;
 
 static struct straggler ranks[NR];
 
@@ -211,7 +211,7 @@ START_TEST(the_table_names_rank_cause_and_delay)
 	for (uint32_t i = 0; i < 3; i++) {
 		processes[i] = rank_process(i, i == 1);
 	}
-	table = tables_make(&view_straggler, processes, 3, false);
+	table = tables_make(&view_stragglers, processes, 3, false);
 	ck_assert_uint_eq(table->nr_rows, 1);
 	ck_assert_uint_eq(tables_number(table, 0, "rank"), 1);
 	ck_assert_uint_eq(tables_number(table, 0, "steps"), 5);
@@ -223,7 +223,7 @@ START_TEST(the_table_names_rank_cause_and_delay)
 	ck_assert_str_eq(tables_cell(table, 0, "cause")->text, "host");
 	ck_assert(!tables_cell(table, 0, "phase")->is_known);
 	table_destroy(table);
-	table = tables_make(&view_straggler, processes, 1, false);
+	table = tables_make(&view_stragglers, processes, 1, false);
 	ck_assert_uint_eq(table->nr_rows, 0);
 	ck_assert_msg(strstr(table->note, "nothing is compared") != NULL, "%s", table->note);
 	table_destroy(table);
@@ -274,7 +274,7 @@ START_TEST(slow_kernels_are_of_the_phase_that_launched_them)
 		for (uint32_t k = 0; k < 3; k++) {
 			processes[k] = trained_process(k, k == 1 ? cases[i] : PHASE_OTHERS);
 		}
-		table = tables_make(&view_straggler, processes, 3, false);
+		table = tables_make(&view_stragglers, processes, 3, false);
 		ck_assert_uint_eq(table->nr_rows, 1);
 		ck_assert_uint_eq(tables_number(table, 0, "rank"), 1);
 		ck_assert_uint_eq(tables_number(table, 0, "total_ns"), 20000000);
@@ -290,7 +290,7 @@ END_TEST
 
 START_TEST(nonsense_breaks_nothing)
 {
-	tables_of_nonsense(&view_straggler, false);
+	tables_of_nonsense(&view_stragglers, false);
 }
 END_TEST
 

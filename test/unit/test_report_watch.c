@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "report/stream/index.h"
+#include "report/stream/block_index.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/unit.h"
 

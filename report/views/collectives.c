@@ -185,7 +185,7 @@ static void fini(void *state)
 	free(view->devices);
 }
 
-VIEW(collective, 140) = {
+VIEW(collectives, 140) = {
 	.name = "collectives",
 	.help = "communication kernels by name, and how much computation overlaps them",
 	.about = "Times are sums over kernels. A kernel is overlapped while some computation runs "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Count, sum, minimum and maximum of values, and their table cells. */
-#ifndef REPORT_TABLE_MIN_MAX_SUM_H
-#define REPORT_TABLE_MIN_MAX_SUM_H
+#ifndef REPORT_STATS_MIN_MAX_SUM_H
+#define REPORT_STATS_MIN_MAX_SUM_H
 
 #include "report/table/table.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/table/welch_ttest.h"
+#include "report/stats/welch_ttest.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/table/histogram.h"
+#include "report/stats/histogram.h"
 
 #include <math.h>
 #include <stdlib.h>

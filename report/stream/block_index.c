@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/stream/index.h"
+#include "report/stream/block_index.h"
 
 #include <errno.h>
 #include <stdio.h>

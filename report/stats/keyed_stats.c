@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/table/keyed_stats.h"
+#include "report/stats/keyed_stats.h"
 
 #include <stdlib.h>
 

@@ -6,8 +6,8 @@
  * groups. Beyond, a histogram with 32 bins per power of two bounds the memory; values are then at
  * most 1.6 % off, and is_exact is false.
  */
-#ifndef REPORT_TABLE_HISTOGRAM_H
-#define REPORT_TABLE_HISTOGRAM_H
+#ifndef REPORT_STATS_HISTOGRAM_H
+#define REPORT_STATS_HISTOGRAM_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/table/samples.h"
+#include "report/stats/samples.h"
 
 #include <math.h>
 #include <stdlib.h>

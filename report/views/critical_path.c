@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "report/analysis/critical.h"
-#include "report/table/keyed_stats.h"
+#include "report/stats/keyed_stats.h"
 #include "report/analysis/view.h"
 
 #define NR_NAMES 10u /* of each kind, without --detail */
@@ -231,7 +231,7 @@ static void fini(void *state)
 	keyed_stats_fini(&view->names);
 }
 
-VIEW(critical, 230) = {
+VIEW(critical_path, 230) = {
 	.name = "critical-path",
 	.help = "what the length of the steps depends on: operators, launches, GPU activities, "
 		"waits",

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/table/sketch.h"
+#include "report/stats/sketch.h"
 
 #include <stdlib.h>
 
-#include "report/table/histogram.h"
+#include "report/stats/histogram.h"
 
 void sketch_init(struct sketch *sketch)
 {

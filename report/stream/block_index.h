@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the blocks of a file, and the importers for files of other formats. */
-#ifndef REPORT_STREAM_INDEX_H
-#define REPORT_STREAM_INDEX_H
+#ifndef REPORT_STREAM_BLOCK_INDEX_H
+#define REPORT_STREAM_BLOCK_INDEX_H
 
 #include "report/stream/types.h"
 

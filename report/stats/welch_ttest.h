@@ -7,8 +7,8 @@
  *     df = (v_a + v_b)^2 / (v_a^2 / (n_a - 1) + v_b^2 / (n_b - 1))
  *     p  = I(df / (df + t^2); df / 2, 1 / 2)     the regularised incomplete beta function
  */
-#ifndef REPORT_TABLE_WELCH_TTEST_H
-#define REPORT_TABLE_WELCH_TTEST_H
+#ifndef REPORT_STATS_WELCH_TTEST_H
+#define REPORT_STATS_WELCH_TTEST_H
 
 #include <stdbool.h>
 #include <stdint.h>

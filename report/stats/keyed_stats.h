@@ -3,10 +3,10 @@
  * Rows of a view by key, each with statistics of its times and sizes. Views use it, and so do the
  * styles that print other tools' tables.
  */
-#ifndef REPORT_TABLE_KEYED_STATS_H
-#define REPORT_TABLE_KEYED_STATS_H
+#ifndef REPORT_STATS_KEYED_STATS_H
+#define REPORT_STATS_KEYED_STATS_H
 
-#include "report/table/histogram.h"
+#include "report/stats/histogram.h"
 #include "report/table/table.h"
 
 struct keyed_stats_row {

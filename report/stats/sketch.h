@@ -5,11 +5,11 @@
  * Sketches of the same values are equal, however the values were divided and ordered. Sums are
  * exact, quantiles at most 1.6 % off. Memory: 16 bytes for each bin that has values.
  */
-#ifndef REPORT_TABLE_SKETCH_H
-#define REPORT_TABLE_SKETCH_H
+#ifndef REPORT_STATS_SKETCH_H
+#define REPORT_STATS_SKETCH_H
 
 #include "report/util/pack.h"
-#include "report/table/histogram.h"
+#include "report/stats/histogram.h"
 
 struct sketch_bin {
 	uint32_t step;

@@ -3,8 +3,8 @@
  * A small set of values kept whole (one a step): mean, sample deviation, median and any quantile.
  * Millions of values use histogram.h. Memory: 8 bytes a value.
  */
-#ifndef REPORT_TABLE_SAMPLES_H
-#define REPORT_TABLE_SAMPLES_H
+#ifndef REPORT_STATS_SAMPLES_H
+#define REPORT_STATS_SAMPLES_H
 
 #include "report/table/table.h"
 

@@ -5,8 +5,8 @@
  * It is pure: bytes in, values out, every length checked, no files and no globals. The fuzzer
  * drives it. A decoder serves one thread and reuses its memory for each column.
  */
-#ifndef REPORT_STREAM_DECODE_H
-#define REPORT_STREAM_DECODE_H
+#ifndef REPORT_STREAM_BLOCK_DECODE_H
+#define REPORT_STREAM_BLOCK_DECODE_H
 
 #include <stddef.h>
 #include <stdint.h>
