@@ -61,7 +61,7 @@ for what in "idle" "idle sessions=4" "idle subscribe sessions=2"; do
 	both $what
 	is "20 after() 20 before()" "$(query '[.kernel.rows[] | "\(.calls) \(.name)"] | sort | join(" ")')" "kernels: $what"
 	is 0 "$(lost_to_client)" "lost: $what"
-	is true "$(query '[.notices.rows[] | select(.text | contains("was not recorded from") and (contains("there was none") | not))] == []')" "notices: $what"
+	is true "$(query '[.notices.rows[] | select(.text | contains("was not recorded from") and (contains("there was no GPU activity") | not))] == []')" "notices: $what"
 done
 # What is lost is what would be in the stream: kernels, a copy, and waits.
 both sessions=2

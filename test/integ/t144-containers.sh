@@ -31,7 +31,7 @@ $elsewhere" "$(states unshare -p --fork --mount-proc)" "from a third container"
 is 0 $? "exit status of control"
 unshare -p --fork --mount-proc "$REPORT" control "$GPROF_DIR" stop >"$T/control" 2>&1
 is 0 $? "exit status of control in a third container"
-ok grep -q ' 0 running processes and to 2 that may run' "$T/control"
+ok grep -q ' 0 running processes and to 2 that may still run' "$T/control"
 
 # The watch outside goes on until both have ended: one by itself, the other is killed with its container.
 "$REPORT" watch --interval-ms 20 --metrics "$T/job.prom" "$GPROF_DIR" >"$T/watch" 2>"$T/watch.err" &

@@ -154,7 +154,7 @@ START_TEST(steps_of_no_length_have_nothing)
 	chosen_see(process);
 	ck_assert(chosen.calls[150] && !chosen.calls[950]);
 	table = select_table(&process, 1);
-	ck_assert_ptr_nonnull(strstr(table->note, "Steps of no length"));
+	ck_assert_ptr_nonnull(strstr(table->note, "Steps of zero length"));
 	ck_assert_uint_eq(tables_number(table, 0, "duration_ns"), 200);
 	ck_assert_uint_eq(tables_number(table, 0, "steps"), 2);
 	table_destroy(table);

@@ -225,7 +225,7 @@ START_TEST(the_table_names_rank_cause_and_delay)
 	table_destroy(table);
 	table = tables_make(&view_stragglers, processes, 1, false);
 	ck_assert_uint_eq(table->nr_rows, 0);
-	ck_assert_msg(strstr(table->note, "nothing is compared") != NULL, "%s", table->note);
+	ck_assert_msg(strstr(table->note, "nothing to compare") != NULL, "%s", table->note);
 	table_destroy(table);
 	for (int i = 0; i < 3; i++) {
 		process_destroy(processes[i]);
