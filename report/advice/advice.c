@@ -341,8 +341,8 @@ ADVICE_JUDGE(concurrency)
 	}
 	union_ns = facts->kernel_union_ns;
 	set_share(result, facts->kernel_ns > union_ns ? facts->kernel_ns - union_ns : 0,
-		facts->kernel_ns, "time of kernels");
-	buf_text(&result->evidence, " beside another kernel");
+		facts->kernel_ns, "kernel time");
+	buf_text(&result->evidence, " concurrent with another kernel");
 	result->verdict = result->share < rule->threshold ? ADVICE_FINDING : ADVICE_GOOD;
 }
 
@@ -382,7 +382,7 @@ ADVICE_JUDGE(gaps)
 	advice_add_count(&result->evidence, sum.nr, "gap");
 	buf_text(&result->evidence, " above ");
 	add_time(&result->evidence, facts->gap_limit_ns);
-	buf_text(&result->evidence, "; the longest of all is ");
+	buf_text(&result->evidence, "; the longest is ");
 	add_time(&result->evidence, facts->longest_gap_ns);
 }
 
@@ -439,11 +439,11 @@ ADVICE_JUDGE(tensor_cores)
 		return;
 	}
 	result->verdict = facts->tensor_ns[TENSOR_YES] ? ADVICE_GOOD : ADVICE_FINDING;
-	set_share(result, facts->tensor_ns[TENSOR_YES], facts->kernel_ns, "time of kernels");
+	set_share(result, facts->tensor_ns[TENSOR_YES], facts->kernel_ns, "kernel time");
 	buf_text(&result->evidence,
 		" with tensor cores; in multiplying kernels whose names do not show it: ");
 	add_time(&result->evidence, facts->untold_ns);
-	set_stake(result, without.ns, facts->kernel_ns, "time of kernels");
+	set_stake(result, without.ns, facts->kernel_ns, "kernel time");
 	result->mask = ADVICE_ALL_WHENS;
 }
 
@@ -460,7 +460,7 @@ ADVICE_JUDGE(multiply)
 		skip(result, "the GPU has no tensor cores");
 		return;
 	}
-	judge_part(rule, result, sum.ns, facts->kernel_ns, "time of kernels");
+	judge_part(rule, result, sum.ns, facts->kernel_ns, "kernel time");
 	result->mask = ADVICE_ALL_WHENS;
 	buf_text(&result->evidence, "; in multiplying kernels whose names do not show it: ");
 	add_time(&result->evidence, facts->untold_ns);
@@ -480,7 +480,7 @@ ADVICE_JUDGE(occupancy)
 		skip(result, "too little of the GPU or its kernels is recorded");
 		return;
 	}
-	judge_part(rule, result, sum.ns, facts->kernel_ns, "time of kernels");
+	judge_part(rule, result, sum.ns, facts->kernel_ns, "kernel time");
 	result->mask = mask;
 	if (sum.nr) {
 		buf_text(&result->evidence, "; limited by: ");

@@ -8,10 +8,14 @@ need SIM REPORT JQ PYTHON
 export GPROF_STEP=api:cudaStreamSynchronize
 VIEWS=communication,distributed,stragglers,pipeline,moe-balance
 
-# run HOW NAME: four ranks, recorded to that folder of $T.
+# run HOW NAME: four ranks, recorded to that folder of $T; again where a busy machine cost them their first calls.
 run()
 {
-	GPROF_DIR=$T/$2 record "$B/prog/collectives" "$1" 4
+	for _ in 1 2 3 4 5; do
+		rm -rf "${T:?}/$2"
+		GPROF_DIR=$T/$2 record "$B/prog/collectives" "$1" 4
+		GPROF_DIR=$T/$2 was_late || break
+	done
 	is 0 "$rc" "status of the ranks of $2"
 }
 
