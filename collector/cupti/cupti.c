@@ -297,12 +297,10 @@ static const char *remedy(uint32_t result)
 	switch (result) {
 	case CUPTI_NOT_INITIALIZED:
 		return "no usable driver, or a CUPTI newer than the driver: install the CUPTI of "
-		       "the "
-		       "program's CUDA or update the driver";
+		       "the program's CUDA or update the driver";
 	case CUPTI_MULTIPLE_SUBSCRIBERS:
 		return "another profiler holds CUPTI: run without it (nsys, ncu, a debugger, or "
-		       "the "
-		       "framework's own profiler)";
+		       "the framework's own profiler)";
 	case CUPTI_INSUFFICIENT_PRIVILEGES:
 		return "the driver restricts profiling: load it with "
 		       "NVreg_RestrictProfilingToAdminUsers=0, or run as root";

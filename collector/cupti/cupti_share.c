@@ -377,8 +377,7 @@ void cupti_share_end_finalize(void)
 	if (cupti.version < MAY_BEGIN_AGAIN) {
 		end_gap(buffer_take_nr_records(), true);
 		cupti_end("another client has finalised CUPTI; this CUPTI version may crash when "
-			  "it is "
-			  "used again (CUDA 12.6 and later are not affected)");
+			  "it is used again (CUDA 12.6 and later are not affected)");
 		unlock_turn(TURN_NONE);
 		return;
 	}

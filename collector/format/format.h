@@ -124,9 +124,9 @@ struct gprof_row_head {
 	T(1, schema, "a column of a table of this stream")                                         \
 	T(2, string, "a text that other rows name by its id")                                      \
 	T(3, info, "a fact about the process, the host or the recording")                          \
-	T(4, anchor, "the same moment on all clocks")                                              \
-	T(5, checkpoint, "how much of a thread's ring the blocks before contain")         \
-	T(6, loss, "missing events, by cause")                                            \
+	T(4, anchor, "one point in time on all clocks")                                            \
+	T(5, checkpoint, "how much of a thread's ring the blocks before contain")                  \
+	T(6, loss, "missing events, by cause")                                                     \
 	T(7, notice, "something that was switched off or went wrong, with the remedy")             \
 	T(8, thread, "a thread began, got a name, or ended")                                       \
 	T(9, call, "a function of an API that other rows name by its id")                          \
@@ -135,19 +135,19 @@ struct gprof_row_head {
 	T(12, api_copy, "an API call that copies memory")                                          \
 	T(13, api_set, "an API call that sets memory")                                             \
 	T(14, api_alloc, "an API call that allocates or frees memory")                             \
-	T(15, api_sync, "an API call that synchronises or queries")                                          \
-	T(16, ring_launch, "api_launch as a ring holds it, before its launch has a shape")        \
+	T(15, api_sync, "an API call that synchronises or queries")                                \
+	T(16, ring_launch, "api_launch as a ring holds it, before its launch has a shape")         \
 	T(17, function, "the name of a kernel by the host address that launches it")               \
 	T(18, shape, "a kernel with its launch configuration, named by its id")                    \
 	T(19, place, "a device, context and stream, named by its id")                              \
 	T(20, kernel, "a kernel that ran")                                                         \
-	T(21, memcpy, "a memcpy that ran")                                                           \
-	T(22, memset, "a memset that ran")                                                            \
+	T(21, memcpy, "a memcpy that ran")                                                         \
+	T(22, memset, "a memset that ran")                                                         \
 	T(23, sync, "a synchronisation as CUPTI saw it")                                           \
 	T(24, memory, "an allocation or release as CUPTI saw it")                                  \
-	T(25, overhead, "time that CUPTI or the driver spent on profiling")                  \
+	T(25, overhead, "time that CUPTI or the driver spent on profiling")                        \
 	T(26, graph, "a CUDA graph that ran, traced as a whole")                                   \
-	T(27, untimed, "GPU work that ran but has no times from CUPTI")                       \
+	T(27, untimed, "GPU work that ran but has no times from CUPTI")                            \
 	T(28, device, "a GPU")                                                                     \
 	T(29, context, "a CUDA context")                                                           \
 	T(30, stream, "a CUDA stream")                                                             \
@@ -163,7 +163,7 @@ struct gprof_row_head {
 	T(40, sample, "a sampled number about the process, host or GPU")                           \
 	T(41, py_file, "a file of Python code, named by its id")                                   \
 	T(42, py_code, "a Python function, named by its id")                                       \
-	T(43, py_stack, "a Python stack, named by its id: its innermost frame and the stack of the others")    \
+	T(43, py_stack, "a Python stack, named by its id: its innermost frame and the stack of the others") \
 	T(44, py_call, "a call of a Python function")                                              \
 	T(45, nccl, "a call of NCCL")                                                              \
 	T(46, nccl_comm, "a communicator of NCCL, as one rank of it sees it")                      \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads memory of this process that another thread may unmap at any moment. The kernel reads it,
+ * Reads memory of this process that another thread may unmap at any time. The kernel reads it,
  * and fails where the CPU would fault. If seccomp forbids that, all reads fail.
  */
 #ifndef COLLECTOR_RING_SAFE_READ_H

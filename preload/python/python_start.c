@@ -312,8 +312,7 @@ static void report_threads(void)
 	if (!state.has_hangs && has_python()) {
 		notice_add("no Python stacks of hangs", 0,
 			"for them GPROF_HANG_TIMEOUT_S works only as an environment variable: "
-			"Python "
-			"starts before the GPROF_CONFIG file is read");
+			"Python starts before the GPROF_CONFIG file is read");
 	} else if (why) {
 		notice_add("no Python stacks of hangs", 0,
 			"Python %s: %s; hangs are reported without them", state.version, why);

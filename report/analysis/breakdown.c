@@ -108,7 +108,7 @@ void breakdown_begin(struct breakdown *breakdown, struct process *process, bool 
 
 /* ---- reckoning up ---- */
 
-/* What of each part lies before a moment, to which the sweep has come: the latest of it. */
+/* The latest interval of each part that begins before the time that the sweep has reached. */
 struct overlap {
 	struct breakdown *breakdown;
 	struct interval at[BREAKDOWN_OTHER];

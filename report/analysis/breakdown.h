@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the time of steps went to, and what devices did in them, in the manner of the overview of
- * PyTorch's TensorBoard plugin: of each moment the first of kernel, copy, set, communication, call
+ * PyTorch's TensorBoard plugin: at any time the first of kernel, copy, set, communication, call
  * of CUDA, data loader, operator on the CPU that covers it, else other. So the parts always sum to
  * the step (the plugin's do not where a step is covered wholly).
  *
@@ -31,7 +31,7 @@
 
 /*
  * What kernels made of a device in a stretch of time: how long any ran, how much of the
- * multiprocessors had blocks (the sum of blocks per multiprocessor of what ran at a moment, at most
+ * multiprocessors had blocks (the sum of blocks per multiprocessor of what ran at one time, at most
  * 1: an upper bound), how many of their warps by the theoretical occupancy, and how long kernels
  * ran that use tensor cores. What reaches beyond the stretch is cut.
  */
@@ -76,7 +76,7 @@ void device_work_add(struct device_work *work, const struct op_record *record, u
 struct device_utilization *device_work_take(
 	struct device_work *work, uint64_t begin, uint64_t end, size_t *nr);
 
-/* Forgets what is not before a moment, as device_work_take does. */
+/* Forgets what begins at or after a time, as device_work_take does. */
 void device_work_drop(struct device_work *work, uint64_t begin);
 
 /* Adds another stretch of the same device. */
@@ -138,7 +138,7 @@ struct breakdown {
 	size_t most; /* BREAKDOWN_MOST; tests have it small */
 	bool has_steps, has_devices;
 	bool is_done;	  /* what is still to come is before the first step */
-	bool is_too_much; /* more than that at one moment: nothing more is kept, nothing known */
+	bool is_too_much; /* more than that at once: nothing more is kept, nothing known */
 	uint64_t nr_late; /* events that belong to steps already closed, cut off there */
 	uint64_t nr_cut;  /* events cut off where a stretch of their own step was reckoned up */
 	uint64_t nr_untimed;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The critical path of a step: what its length was made of, from its end back to its begin, each
- * time to what came last of what was waited for. Every moment of the step is in exactly one piece.
+ * time to what came last of what was waited for. Every ns of the step is in exactly one segment.
  *
  *     on a thread     the innermost operator or call; back to its begin. Where the thread is in
  *                     none, another thread is followed that is (the loop's first), since who waits

@@ -99,7 +99,7 @@ static struct device_utilization *use_of(
 	return &(*uses)[(*nr)++];
 }
 
-/* How many ran at each moment, and with how many blocks. */
+/* How many ran at each time, and with how many blocks. */
 static void sweep(
 	const struct edge *edges, size_t nr_edges, struct device_utilization **uses, size_t *nr)
 {

@@ -40,12 +40,12 @@ void gaps_fini(struct gaps *gaps);
 /* The place in `items` of the gap that work on a device ended by beginning then; -1: none. */
 int64_t gaps_ended_by(const struct gaps *gaps, uint32_t device, uint64_t begin_ns);
 
-/* The place of the gap of a device that a moment lies in, ends included; -1: none. */
+/* The index of the gap of a device that contains a time, ends included; -1: none. */
 int64_t gaps_around(const struct gaps *gaps, uint32_t device, uint64_t ns);
 
 /*
- * How long the devices, each by itself, did nothing between two moments, as far as the gaps that
- * are kept tell; before the first record and after the last of a device it did nothing, too.
+ * How long the devices, each by itself, were idle between two times, as far as the gaps that
+ * are kept show; a device is also idle before its first record and after its last.
  */
 uint64_t gaps_idle_in(const struct gaps *gaps, uint64_t begin_ns, uint64_t end_ns);
 

@@ -32,10 +32,10 @@ static enum idle_cause cause_of(
 }
 
 /* call: NULL if there is none. */
-static void tell(struct idle *idle, const struct recent_calls_item *gap,
+static void report(struct idle *idle, const struct recent_calls_item *gap,
 	const struct recent_calls_item *call)
 {
-	struct idle_gap told = {.process = idle->works.process,
+	struct idle_gap found = {.process = idle->works.process,
 		.begin = gap->begin,
 		.end = gap->end,
 		.device = gap->number,
@@ -43,10 +43,10 @@ static void tell(struct idle *idle, const struct recent_calls_item *gap,
 		.cause = IDLE_UNKNOWN};
 
 	if (call) {
-		told.call_begin = call->begin;
-		told.cause = (uint8_t)cause_of(gap, call);
+		found.call_begin = call->begin;
+		found.cause = (uint8_t)cause_of(gap, call);
 	}
-	idle->take(idle->context, &told);
+	idle->take(idle->context, &found);
 }
 
 /* Its call may come later, or never. */
@@ -56,15 +56,15 @@ static void take_gap(struct idle *idle, const struct recent_calls_item *gap)
 	struct recent_calls_item old;
 
 	if (call || !gap->correlation) {
-		tell(idle, gap, call);
+		report(idle, gap, call);
 		return;
 	}
 	/* Two gaps may end with nodes of one graph. */
 	if (recent_calls_remove(&idle->gaps, gap->correlation, &old)) {
-		tell(idle, &old, NULL);
+		report(idle, &old, NULL);
 	}
 	if (recent_calls_put(&idle->gaps, gap, &old)) {
-		tell(idle, &old, NULL);
+		report(idle, &old, NULL);
 	}
 }
 
@@ -97,7 +97,7 @@ static void take_calls(struct idle *idle, const struct batch *b)
 		call.begin = clock_map_time(clock, begin);
 		call.end = clock_map_time(clock, begin + dur < begin ? UINT64_MAX : begin + dur);
 		if (recent_calls_remove(&idle->gaps, call.correlation, &gap)) {
-			tell(idle, &gap, &call);
+			report(idle, &gap, &call);
 		}
 		recent_calls_put(&idle->calls, &call, &old);
 	}
@@ -128,7 +128,7 @@ void idle_end(struct idle *idle)
 	idle->works.process = process; /* for those that are left */
 	for (size_t i = 0; i < idle->gaps.nr_items; i++) {
 		if (idle->gaps.items[i].correlation) {
-			tell(idle, &idle->gaps.items[i], NULL);
+			report(idle, &idle->gaps.items[i], NULL);
 		}
 	}
 	recent_calls_fini(&idle->calls);

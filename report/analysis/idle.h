@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When each device of a process had nothing to do, and why: the gaps in the union of its kernels,
- * copies and sets over all its streams, each told by the call that launched the record that ends
- * it (of several that begin together the one with the lowest correlation id).
+ * When each device of a process was idle, and why: the gaps in the union of its kernels, memcpys
+ * and memsets over all its streams. The cause depends on the call that launched the record that
+ * ends the gap (of several that start together, the one with the lowest correlation id):
  *
- *     dependency  from when it was launched (the end of the call, or the begin of the gap if that
- *                 is later) it took more than IDLE_LAUNCH_NS, and longer than what came before the
- *                 call: it waited for something else, an event of another stream or device, a host
- *                 function, another process
- *     host        else, where the call began in the gap: the device had run dry
- *     launch      else: the time that it takes to get there, or from one to the next
- *     unknown     the stream has no call of it
+ *     dependency  after its launch (the end of the call, or the start of the gap if that is later)
+ *                 the record waited more than IDLE_LAUNCH_NS, and longer than the gap had lasted
+ *                 before: for an event of another stream or device, a host function, another
+ *                 process
+ *     host        otherwise, if the call began in the gap: the device had no work left
+ *     launch      otherwise: the delay from the call, or from one record to the next
+ *     unknown     the stream has no such call
  *
- * Unlike HolisticTraceAnalysis it is not asked of each stream alone: a stream that has nothing to
- * do while another one works is no idle device. What lies before the first and behind the last
- * record is no gap.
+ * HolisticTraceAnalysis looks at each stream by itself; here a device is idle only if all its
+ * streams are. The time before the first record and after the last one is not a gap.
  *
  * Memory: that of gpu_activities.h and of two caches of recent calls, 190 MB at most whatever the
- * size and whether there are checkpoints, but for the 64 KB of each part in a file that
- * gpu_activities.h tells.
+ * size and whether there are checkpoints, and the 64 KB for each part in a file that
+ * gpu_activities.h describes.
  */
 #ifndef REPORT_ANALYSIS_IDLE_H
 #define REPORT_ANALYSIS_IDLE_H

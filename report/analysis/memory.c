@@ -223,8 +223,8 @@ void memory_take(
 {
 	memory_timeline_take(
 		&memory->places[place].pool, after->tick, bytes, after->in_use, after->reserved);
-	if (memory->told && memory_timeline_is_known(bytes, after->in_use)) {
-		memory->told(memory->context, place, after);
+	if (memory->on_change && memory_timeline_is_known(bytes, after->in_use)) {
+		memory->on_change(memory->context, place, after);
 	}
 }
 

@@ -40,7 +40,7 @@ void memory_timeline_init(struct memory_timeline *pool, uint64_t first, uint64_t
 void memory_timeline_take(struct memory_timeline *pool, uint64_t tick, int64_t bytes,
 	uint64_t in_use, uint64_t reserved);
 
-/* In which of nr_parts equal parts of its time a moment lies, from 0. */
+/* The index of the part, of nr_parts equal parts of its time, that contains a tick. */
 unsigned int memory_timeline_part(
 	const struct memory_timeline *pool, uint64_t tick, unsigned int nr_parts);
 
@@ -133,7 +133,7 @@ struct memory {
 	const struct process *ticks_of;
 	uint64_t first_tick, last_tick;
 	/* NULL, or who wants to know what is in use after each event with a total. */
-	void (*told)(void *context, uint32_t place, const struct memory_moment *moment);
+	void (*on_change)(void *context, uint32_t place, const struct memory_moment *moment);
 	/* The same of each block of a replay; freed: a tick or MEMORY_LEFT. */
 	void (*block)(void *context, const struct memory_block *block, uint64_t freed);
 	void *context;

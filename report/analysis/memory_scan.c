@@ -94,7 +94,7 @@ static int by_tick(const void *a, const void *b)
 	return x->is_free - y->is_free;
 }
 
-/* Replays what was before a moment; at the end of time all. */
+/* Replays what was before a tick; UINT64_MAX: everything. */
 static void replay_before(struct memory_scan *scan, struct process *process, uint64_t before)
 {
 	size_t nr = 0;

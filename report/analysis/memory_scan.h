@@ -17,7 +17,7 @@
 	"No allocator events and no calls of cudaMalloc are recorded or selected; PyTorch " \
 	"reports CPU memory only to its own profiler (profile_memory=True)."
 
-/* Starts with all zeros but for `told`, `block` and `context` of its memory. */
+/* Starts with all zeros but for `on_change`, `block` and `context` of its memory. */
 struct memory_scan {
 	struct memory memory;
 	/* Of the process at hand: calls that wait until no earlier one can come. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How long which kinds of work ran on a device at the same time, by step: one walk along the time,
- * which keeps no record. Every moment of a device counts once, so unions, what they have in common
+ * which keeps no record. Every ns of a device counts once, so unions, what they have in common
  * and what is left add up to the whole, however much overlaps.
  */
 #ifndef REPORT_ANALYSIS_OVERLAP_H
@@ -65,7 +65,7 @@ struct overlap {
  */
 void overlap_begin(struct overlap *overlap, struct process *process);
 void overlap_begin_host(struct overlap *overlap, struct process *process);
-/* After overlap_begin: its bounds are these moments, rising, in the place of steps. */
+/* After overlap_begin: its bounds are these times, rising, instead of those of steps. */
 void overlap_set_bounds(struct overlap *overlap, const uint64_t *bounds, size_t nr);
 void overlap_take(struct overlap *overlap, const struct batch *batch);
 void overlap_end(struct overlap *overlap);

@@ -158,8 +158,7 @@ const struct command cmd_timeline = {
 		"api,ops,nvtx,python,gpu,counters,steps,marks\n"
 		"  --compat hta           leave out what HolisticTraceAnalysis miscounts (JSON)\n"
 		"  --split-size SIZE      split JSON into files x-1.json, x-2.json ... of this "
-		"size "
-		"(default:\n"
+		"size (default:\n"
 		"                         400M; 0: one file)\n" COMMON_OPTIONS_SELECTION_USAGE,
 	.run = run,
 };

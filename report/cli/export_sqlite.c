@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A database: StringIds(id, value), the tables of export.h whose texts are ids of it, `process`
- * with a row for each, `session` with the moment that is 0 on the axis, and views by the names and
- * columns of nsys's databases (sql/nsys_views.sql), so that what was written for those runs here.
+ * with a row for each, `session` with the UTC time that is 0 on the axis, and views by the names
+ * and columns of nsys's databases (sql/nsys_views.sql), so that what was written for those runs
+ * here.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -89,7 +89,7 @@ static struct watch_process *make(const char *path)
 		p->hangs.seen = p->hangs.began;
 		return p;
 	}
-	if (stream_open(&p->stream, path)) { /* renamed in this moment */
+	if (stream_open(&p->stream, path)) { /* renamed just now */
 		destroy(p);
 		return NULL;
 	}

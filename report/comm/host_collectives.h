@@ -3,7 +3,7 @@
  * Collectives of PyTorch's process groups that run on the host: those of gloo, MPI and UCC.
  *
  * The framework marks each with a range ("gloo:all_reduce") on any thread, from its begin to its
- * end, including the wait for other ranks. The name does not tell the group. NCCL's ranges
+ * end, including the wait for other ranks. The name does not contain the group. NCCL's ranges
  * ("nccl:...") are not among them: NCCL runs kernels, which table nccl has.
  */
 #ifndef REPORT_COMM_HOST_COLLECTIVES_H

@@ -69,7 +69,7 @@ bool select_has_tick(const struct process *process, uint64_t tick);
 bool select_has_step(const struct process *process, size_t place);
 
 /*
- * Cuts a span of ticks to the range from its first to its last selected moment; false if there is
+ * Cuts a span of ticks to the range from its first to its last selected tick; false if there is
  * none.
  */
 bool select_cut_time(const struct process *process, uint64_t *begin, uint64_t *end);

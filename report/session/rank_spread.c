@@ -75,13 +75,13 @@ static bool is_integer(enum table_type type)
 	return type == TABLE_COUNT || type == TABLE_ID || type == TABLE_TIME || type == TABLE_SIZE;
 }
 
-/* How well it compares ranks by itself: durations, then what is no count, moments last. */
+/* How well it compares ranks by itself: durations, then what is no count, points in time last. */
 static unsigned int worth(const struct table_column *column)
 {
-	static const char *const moments[] = {"start_ns", "end_ns", "allocation_ns", "release_ns"};
+	static const char *const points[] = {"start_ns", "end_ns", "allocation_ns", "release_ns"};
 
-	for (size_t i = 0; i < sizeof(moments) / sizeof(moments[0]); i++) {
-		if (strcmp(column->key, moments[i]) == 0) {
+	for (size_t i = 0; i < sizeof(points) / sizeof(points[0]); i++) {
+		if (strcmp(column->key, points[i]) == 0) {
 			return 1;
 		}
 	}

@@ -252,7 +252,7 @@ static const struct {
 	const char *name, *what;
 } other_tables[] = {
 	{"process", "a recorded process"},
-	{"session", "the moment at time 0"},
+	{"session", "the UTC time of time 0"},
 	{"StringIds", "texts by the ids that text columns hold"},
 	{"CUPTI_ACTIVITY_KIND_KERNEL", "kernels, as nsys has them"},
 	{"CUPTI_ACTIVITY_KIND_MEMCPY", "copies, as nsys has them"},

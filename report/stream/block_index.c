@@ -236,8 +236,7 @@ static int check_version(const struct stream *stream)
 	if (stream->header.major > GPROF_FORMAT_MAJOR) {
 		return err_set(-ENOTSUP,
 			"format version %u.%u is newer than this gprof-report reads (up to %u); "
-			"use a newer "
-			"gprof-report",
+			"use a newer gprof-report",
 			stream->header.major, stream->header.minor, GPROF_FORMAT_MAJOR);
 	}
 	if (stream->header.major < GPROF_FORMAT_OLDEST_MAJOR) {

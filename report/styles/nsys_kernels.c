@@ -33,7 +33,7 @@ static uint32_t find_row(struct kernels_view *view, const struct nsys_kernel_row
 	}
 	key = mem_zeroed(1, sizeof(*key));
 	key->row = *row;
-	/* Rows are found by their keys here, so a number tells them apart there. */
+	/* Rows are found by their keys here, so a number distinguishes them there. */
 	key->place = keyed_stats_find(&view->tally, view->tally.nr_rows, row->name, 0);
 	HASH_ADD(hh, view->keys, row, sizeof(key->row), key);
 	view->rows = array_grow(view->rows, view->nr_rows, &view->capacity, sizeof(*view->rows));

@@ -73,7 +73,7 @@ static struct kern_row *find_kern_row(struct kern_view *view, const struct kern_
 	if (!row) {
 		row = mem_zeroed(1, sizeof(*row));
 		row->key = *key;
-		/* Rows are found by their keys here, so a number tells them apart there. */
+		/* Rows are found by their keys here, so a number distinguishes them there. */
 		row->place =
 			keyed_stats_find(&view->kernels, view->kernels.nr_rows, key->kernel, 0);
 		HASH_ADD(hh, view->rows, key, sizeof(row->key), row);

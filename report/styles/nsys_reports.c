@@ -156,8 +156,7 @@ const struct nsys_report nsys_reports[] = {
 	{.name = "gpu_time_util",
 		.title = "GPU Time Utilization",
 		.advice = "of 30 equal parts from first to last work, those in use for less than "
-			  "50 %; "
-			  "what ran together counts once",
+			  "50 %; what ran together counts once",
 		.is_query = true,
 		.most = MOST_FINDINGS},
 	{0},

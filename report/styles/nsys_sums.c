@@ -15,7 +15,7 @@ enum category {
 	MEMORY_OPER,
 };
 
-/* ---- rows of views made rows of a report: `name` is the text, `kind` what else tells them apart
+/* ---- rows of views made rows of a report: `name` is the text, `kind` what else distinguishes them
  */
 
 static void merge(struct keyed_stats *merged, uint32_t name, uint32_t kind,

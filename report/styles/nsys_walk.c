@@ -10,7 +10,7 @@ const struct scan_want nsys_walk_wants[1] = {
 	{GPROF_TABLE_nvtx, RANGES_MASK, 0},
 };
 
-/* The ranges of a thread that are open at the moment, by their begins. */
+/* The open ranges of a thread, by their start. */
 struct nsys_threads {
 	uint64_t key; /* process << 32 | thread */
 	struct nsys_range *open;
@@ -150,7 +150,7 @@ static struct nsys_threads *find_thread(struct nsys_walk *walk, uint32_t process
 	return found;
 }
 
-/* Takes out what ended before, or at, that moment. */
+/* Takes out what ended at that time or before. */
 static void close_until(const struct run *run, struct nsys_threads *thread, uint64_t ns)
 {
 	size_t kept = 0;

@@ -14,8 +14,7 @@ void paddle_print_device(struct paddle_report *report)
 		.widths = {30, 20},
 		.nr_columns = 2,
 		.note = "CPU(Process): CPU time of the process in the time that passed, 100 % is "
-			"one "
-			"core. CPU(System): busy time of all cores in all their time.\n"
+			"one core. CPU(System): busy time of all cores in all their time.\n"
 			"GPU: the union of its kernels in the time of the steps."};
 	const struct table *cpu = report->tables[PADDLE_UTILIZATION];
 	const struct table *overview = report->tables[PADDLE_OVERVIEW];

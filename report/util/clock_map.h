@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Converts times from one clock to another by pairs of readings taken at the same moment
+ * Converts times from one clock to another by pairs of readings taken at the same time
  * (FORMAT.md, `anchor`). Between neighbouring pairs it interpolates in integers, exact to about 1
  * ns.
  */

@@ -393,9 +393,9 @@ static void fill_uses(void *state, struct table *table)
 VIEW(breakdown, 260) = {
 	.name = "breakdown",
 	.help = "time of each step by category; the categories add up to the step",
-	.about = "Each moment of a step counts for the first category, in the order of the "
-		 "columns, that covers it. So the categories add up to the step. A step ends with "
-		 "the last GPU activity that it launched.",
+	.about = "Time that several categories cover counts for the first of them, in the order "
+		 "of the columns, so the categories add up to the step. A step ends with the last "
+		 "GPU activity that it launched.",
 	.title = "Step breakdown",
 	VIEW_COLUMNS(steps_columns),
 	VIEW_STATE(struct breakdown_view),

@@ -566,8 +566,7 @@ VIEW(communication, 150) = {
 		.fill = fill_merged,
 		.sort = "time",
 		.note = "Sums over ranks; medians and p99 are accurate to 1.6 %. Bandwidths "
-			"include "
-			"the waiting for other ranks. The rank with the least time in a "
+			"include the waiting for other ranks. The rank with the least time in a "
 			"communicator is mostly the one that the others wait for."},
 	.scan = {wants, 2, host_collective_needs, NULL, on_batch, end},
 	.fill = fill_table,

@@ -78,7 +78,7 @@ static void begin(void *context, struct process *process)
 }
 
 /*
- * So much CPU time of a worker from one moment to another, in ns of a clock that all processes
+ * So much CPU time of a worker from one time to another, in ns of a clock that all processes
  * have. Moments rise: what was before is left behind.
  */
 static void spread(struct process *process, struct loop *loop, struct loop *worker, uint64_t end,
@@ -322,8 +322,10 @@ static void fill_table(void *state, struct table *table)
 			}
 		}
 	}
-	table_note(table, "%llu of %zu steps were delayed.", (unsigned long long)nr_held,
-		table->nr_rows);
+	if (table->nr_rows) {
+		table_note(table, "%llu of %zu steps were delayed.", (unsigned long long)nr_held,
+			table->nr_rows);
+	}
 	if (nr_cut) {
 		table_note(table, "GPU idle time covers only the longest gaps.");
 	}

@@ -50,7 +50,7 @@ static struct part *find_part(struct curve *curve, unsigned int number)
 	return &curve->parts[at];
 }
 
-static void on_moment(void *context, uint32_t place, const struct memory_moment *moment)
+static void on_change(void *context, uint32_t place, const struct memory_moment *moment)
 {
 	struct curve_view *view = context;
 	const struct memory_place *of = &view->scan.memory.places[place];
@@ -78,7 +78,7 @@ static void init(void *state)
 {
 	struct curve_view *view = state;
 
-	view->scan.memory.told = view->input.is_merged ? NULL : on_moment; /* peaks alone */
+	view->scan.memory.on_change = view->input.is_merged ? NULL : on_change; /* peaks alone */
 	view->scan.memory.context = view;
 }
 
@@ -195,8 +195,9 @@ static void fini(void *state)
 VIEW(memory_curve, 380) = {
 	.name = "memory-curve",
 	.help = "memory in use and reserved over time",
-	.about = "Each process has up to 256 equal parts of time. The rows of a part are the "
-		 "moment with the most memory in use, and the last one.",
+	.about =
+		"The time of each process is divided into up to 256 equal parts. Each part has two "
+		"rows: when most memory was in use, and its last event.",
 	.is_empty_hidden = true,
 	.title = "Memory over time",
 	VIEW_COLUMNS(columns),

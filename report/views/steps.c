@@ -24,7 +24,7 @@ struct steps_view {
 	struct step_row *rows;
 	size_t nr_rows, capacity;
 	bool has_phases, has_gpu, has_trace, has_loop, has_events, has_open;
-	const struct process *told; /* whose steps the note speaks of: the first with a loop */
+	const struct process *noted; /* whose steps the note names: the first with a loop */
 	const char *remark;
 };
 
@@ -51,7 +51,7 @@ static uint64_t earlier(struct process *process, uint64_t ns, uint64_t tick)
 }
 
 /* After the first event, step or window of the process, in ns: steps may long be unrecorded. */
-static uint64_t moment(struct process *process, uint64_t tick)
+static uint64_t since_first(struct process *process, uint64_t tick)
 {
 	uint64_t ns = clock_map_time(&process->host_clock, tick), first_ns = process->first_ns;
 
@@ -100,8 +100,8 @@ static void end(void *context, struct process *process, const struct phases *pha
 	struct step_trace *traces = step_trace_create(phases);
 	bool has_gpu = has_phases && view_has_device_records(process, NULL);
 
-	if (!view->told || (!view->has_loop && phases_has_loop(phases))) {
-		view->told = process;
+	if (!view->noted || (!view->has_loop && phases_has_loop(phases))) {
+		view->noted = process;
 		view->has_loop = phases_has_loop(phases);
 	}
 	view->has_events |= process->nr_events > 0;
@@ -162,7 +162,7 @@ static void fill(const struct step_row *row, struct table_cell *cells)
 
 	view_fill_process(row->process, &cells[PID]);
 	table_set_integer(&cells[STEP], step->step);
-	table_set_integer(&cells[START], moment(row->process, row->start));
+	table_set_integer(&cells[START], since_first(row->process, row->start));
 	if (row->is_whole) {
 		table_set_integer(&cells[DURATION], row->duration_ns);
 		for (unsigned int i = 0; row->has_phases && i < NR_PHASES; i++) {
@@ -243,8 +243,8 @@ static void fill_steps(void *state, struct table *table)
 	if (view->remark) {
 		table_note(table, "%s", view->remark);
 	}
-	if (view->told) {
-		view_note_steps(table, view->told);
+	if (view->noted) {
+		view_note_steps(table, view->noted);
 	}
 	draw(view, table);
 }
@@ -275,7 +275,7 @@ static void fill_windows(void *state, struct table *table)
 			table_set_integer(&cells[0], process->pid);
 			table_set_integer(&cells[1], window->window);
 			table_set_integer(&cells[2], window->step);
-			table_set_integer(&cells[3], moment(process, window->tick));
+			table_set_integer(&cells[3], since_first(process, window->tick));
 			set_name(&cells[4], states, 3, window->state);
 		}
 	}

@@ -147,7 +147,7 @@ static void add_collectives(struct moves *moves)
 
 /* ---- sends and receives ---- */
 
-/* Of a group, from the moment when the last of its other sides has come. */
+/* Of a group, from when the last of its other sides has come. */
 static uint64_t transfer_of(const struct nccl_op *op)
 {
 	return op->end_ns - op->begin_ns - op->wait_ns;
@@ -477,8 +477,7 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("communicator", "Communicator", TABLE_TEXT, .is_wide_only = true),
 	TABLE_COLUMN("compared_with", "Compared with", TABLE_TEXT,
 		.help = "others: other ranks in the same step; own steps: lower quartile of its "
-			"own "
-			"steps"),
+			"own steps"),
 };
 
 static void fill_table(void *state, struct table *table)

@@ -69,7 +69,7 @@ static void on_batch(void *context, struct process *process, const struct batch 
 	}
 }
 
-/* A moment after the first event of its process. */
+/* A time since the first event of its process. */
 static void set_moment(struct table_cell *cell, struct process *process, uint64_t tick)
 {
 	uint64_t ns = clock_map_time(&process->host_clock, tick);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What each device did with its time, as the temporal breakdown of HolisticTraceAnalysis. Each
- * moment of the span counts once, as the first that fits of computation, communication, copies and
- * sets, idle. So the shares add up to 100 %.
+ * What each device did with its time, as the temporal breakdown of HolisticTraceAnalysis. All
+ * time of the span counts once, as the first that applies of computation, communication, memcpys
+ * and memsets, idle. So the shares add up to 100 %.
  */
 #include <stdlib.h>
 

@@ -53,7 +53,7 @@ static void add(unsigned int rank, uint64_t key, uint32_t nr_ranks)
 }
 
 /* Which of those that were added are strangers, a sign each; they go. */
-static const char *strangers(void)
+static const char *foreign_ranks(void)
 {
 	static char signs[MOST + 1];
 
@@ -73,7 +73,7 @@ START_TEST(one_among_others_that_share_theirs)
 	add(1, 7, 4);
 	add(2, 7, 4);
 	add(3, 8, 4);
-	ck_assert_str_eq(strangers(), "---x");
+	ck_assert_str_eq(foreign_ranks(), "---x");
 }
 END_TEST
 
@@ -81,15 +81,15 @@ START_TEST(all_where_none_share)
 {
 	add(0, 7, 4);
 	add(2, 8, 4);
-	ck_assert_str_eq(strangers(), "xx");
+	ck_assert_str_eq(foreign_ranks(), "xx");
 }
 END_TEST
 
 START_TEST(one_alone_is_none)
 {
-	ck_assert_str_eq(strangers(), "");
+	ck_assert_str_eq(foreign_ranks(), "");
 	add(3, 8, 4);
-	ck_assert_str_eq(strangers(), "-");
+	ck_assert_str_eq(foreign_ranks(), "-");
 }
 END_TEST
 
@@ -99,19 +99,19 @@ START_TEST(parts_of_a_job_may_have_no_common_one)
 	add(0, 7, 2);
 	add(1, 8, 2);
 	add(2, 9, 2);
-	ck_assert_str_eq(strangers(), "---");
+	ck_assert_str_eq(foreign_ranks(), "---");
 	add(0, 7, 2);
 	add(1, 8, 2);
 	add(2, 9, 2);
 	add(3, 9, 2);
-	ck_assert_str_eq(strangers(), "xx--");
+	ck_assert_str_eq(foreign_ranks(), "xx--");
 	add(0, 7, 1); /* nobody else is in it */
 	add(1, 8, 4);
 	add(2, 8, 4);
-	ck_assert_str_eq(strangers(), "---");
+	ck_assert_str_eq(foreign_ranks(), "---");
 	add(0, 7, 8); /* more than the job has ranks: these are no processes */
 	add(1, 8, 8);
-	ck_assert_str_eq(strangers(), "--");
+	ck_assert_str_eq(foreign_ranks(), "--");
 }
 END_TEST
 
@@ -124,12 +124,12 @@ START_TEST(a_rank_that_is_there_twice_counts_once)
 	end(gen, NULL);
 	add(0, 8, 3);
 	add(1, 7, 3);
-	ck_assert_str_eq(strangers(), "---");
+	ck_assert_str_eq(foreign_ranks(), "---");
 	add(0, 9, 3);
 	add(0, 8, 3);
 	add(1, 7, 3);
 	add(2, 7, 3);
-	ck_assert_str_eq(strangers(), "xx--");
+	ck_assert_str_eq(foreign_ranks(), "xx--");
 }
 END_TEST
 
@@ -143,7 +143,7 @@ static const char *strangers_of_two(
 	gen = begin(1, world);
 	add_comm(gen, 1, 7, rank, nr_ranks);
 	end(gen, how);
-	return strangers();
+	return foreign_ranks();
 }
 
 /* What is not known of one rank may be what another one lacks. */
@@ -161,7 +161,7 @@ START_TEST(unknown_communicators_are_in_doubt)
 	add_comm(gen, 1, 7, 1, 4);
 	add_comm(gen, 2, 0, 1, 4);
 	end(gen, "exit");
-	ck_assert_str_eq(strangers(), "--");
+	ck_assert_str_eq(foreign_ranks(), "--");
 }
 END_TEST
 
@@ -182,7 +182,7 @@ START_TEST(several_devices_of_a_process)
 	end(gen, "exit");
 	add(1, 7, 4);
 	add(2, 7, 4);
-	ck_assert_str_eq(strangers(), "---");
+	ck_assert_str_eq(foreign_ranks(), "---");
 }
 END_TEST
 
