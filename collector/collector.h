@@ -81,6 +81,12 @@ void collector_step(enum gprof_step_rule rule);
  */
 void collector_range(const char *name, uint64_t begin, uint64_t end);
 
+/*
+ * With GPROF_TIMER_ONLY=1 a source writes the rows of fetches from data loaders all the same, since
+ * reader_cost is their time: is the range of that name one, and a window open?
+ */
+bool collector_times_fetch(const char *name);
+
 /* Does GPROF_STEP name this NVTX range? For preload/nvtx, when a range ends. */
 bool collector_is_step_range(const char *name, uint64_t nr_bytes);
 

@@ -7,6 +7,7 @@
 #include "collector/step/step.h"
 #include "collector/stream/facts.h"
 #include "collector/thread.h"
+#include "collector/util/config.h"
 
 void collector_step(enum gprof_step_rule rule)
 {
@@ -23,6 +24,12 @@ void collector_range(const char *name, uint64_t begin, uint64_t end)
 		step_range(name, begin, end);
 	}
 	errno = error;
+}
+
+bool collector_times_fetch(const char *name)
+{
+	return collector_is_running() && config_flag(CONFIG_TIMER_ONLY) && step_is_open() &&
+	       step_auto_is_fetch(name);
 }
 
 bool collector_is_step_range(const char *name, uint64_t nr_bytes)

@@ -44,6 +44,11 @@ bool step_auto_knows(const char *name)
 	return classify(name) != RANGE_OTHER;
 }
 
+bool step_auto_is_fetch(const char *name)
+{
+	return classify(name) == RANGE_FETCH;
+}
+
 static void add_end(struct step_auto_ends *ends, uint64_t time)
 {
 	if (ends->nr < sizeof(ends->times) / sizeof(ends->times[0])) {

@@ -64,6 +64,9 @@ void step_auto_init(struct step_auto *a, enum gprof_step_rule wanted);
 /* Is a range of that name worth a call of step_auto_range? */
 bool step_auto_knows(const char *name);
 
+/* Is it a fetch from a data loader? */
+bool step_auto_is_fetch(const char *name);
+
 /* A range has ended: adds to *ends, which the caller made empty, the steps that end with that. */
 void step_auto_range(struct step_auto *a, const char *name, uint64_t begin, uint64_t end,
 	struct step_auto_ends *ends);

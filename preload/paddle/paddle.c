@@ -124,6 +124,14 @@ void paddle_emit(struct ring_tls *self, const struct op_ended *ended)
 	ring_commit(self, row, sizeof(*row));
 }
 
+/* Fetches are kept also where nothing but steps is, since reader_cost is their time. */
+static bool keeps(uint8_t type)
+{
+	return paddle_is_recording() ||
+	       (type == PADDLE_DATALOADER &&
+		       ((hook_mode() & COLLECTOR_RECORD) || collector_times_fetch(PADDLE_FETCH)));
+}
+
 static bool is_stage(uint8_t type)
 {
 	return type == PADDLE_INNER || type == PADDLE_DYNAMIC_LAUNCH ||
@@ -161,7 +169,7 @@ void paddle_end_slow(const void *event)
 	ended = op_stack_pop(stack, event);
 	ended.end = end;
 	if (ended.begin) { /* else it was ended before, or began while nothing was recorded */
-		if (paddle_is_recording()) {
+		if (keeps(ended.scope)) {
 			paddle_emit(self, &ended);
 		}
 		if (ended.thread == self->id) {
@@ -211,7 +219,7 @@ void paddle_fetch_end(uint64_t begin)
 		return;
 	}
 	ended.depth = op_stack_trim(stack, op_stack_load(&stack->depth));
-	if (paddle_is_recording()) {
+	if (keeps(PADDLE_DATALOADER)) {
 		ended.name = paddle_name("MultiDeviceFeedReader::ReadNextList");
 		paddle_emit(&ring_tls, &ended);
 	}

@@ -15,7 +15,6 @@
 
 #define STEP_PREFIX   "Optimizer.step#"
 #define STATIC_PREFIX "pd_op."
-#define FETCH_RANGE   "enumerate(DataLoader)#paddle.__next__"
 
 /* The operators that update parameters; in dynamic mode their names end in _. */
 #define OPTIMIZERS(O)             \
@@ -242,7 +241,7 @@ void paddle_step_end(struct op_stack *stack, const struct op_ended *ended)
 		atomic_load_explicit(&marks[ended->name], memory_order_relaxed) == MARK_EXECUTOR) {
 		end_executor(run, ended);
 	} else if (ended->scope == PADDLE_DATALOADER) {
-		collector_range(FETCH_RANGE, ended->begin, ended->end);
+		collector_range(PADDLE_FETCH, ended->begin, ended->end);
 	} else if (ended->scope == PADDLE_OPTIMIZATION && run->nr_marked) {
 		if (!--run->nr_marked) {
 			write_step(run, run->marked, ended->begin, ended->end);

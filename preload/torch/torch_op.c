@@ -131,6 +131,11 @@ void torch_op_end(const void *fn, void *context)
 		emit(self, &ended, fn);
 	}
 	if (ended.begin && *((const uint8_t *)fn + torch_layout.scope_at) == TORCH_SCOPE_USER) {
-		collector_range(torch_layout.name(fn), ended.begin, end);
+		const char *name = torch_layout.name(fn);
+
+		if (collector_times_fetch(name)) {
+			emit(self, &ended, fn);
+		}
+		collector_range(name, ended.begin, end);
 	}
 }

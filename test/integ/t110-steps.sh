@@ -49,7 +49,12 @@ GPROF_STEP=auto GPROF_SCHEDULE=5-15 loop slow 20 20 optimizer 1.00
 is $((2 * five)) "$(nr_ops)" "operators in 10 steps, by those of 5"
 ok test "$five" -gt 50
 
-# The times of steps and nothing else: they are found all the same.
+# The times of steps and of the loader and nothing else: steps are found all the same. The last fetch finds the end.
 GPROF_STEP=auto GPROF_TIMER_ONLY=1 loop sgd 20 20 optimizer 1.00
-is "" "$(nr_ops)" "operators with timers only"
+is 21 "$(nr_ops)" "fetches with timers only"
+summary benchmark
+is true "$(query '.benchmark.rows[0] | .reader_cost_min_ns > 0 and .reader_cost_avg_ns < .batch_cost_avg_ns and
+	(.reader_ratio_pct - 100 * .reader_cost_avg_ns / .batch_cost_avg_ns | fabs) < 0.01')" "reader_cost with timers only"
+GPROF_STEP=auto GPROF_TIMER_ONLY=1 GPROF_SCHEDULE=5-15 loop sgd 20 20 optimizer 1.00
+is 10 "$(nr_ops)" "fetches of ten steps"
 finish
