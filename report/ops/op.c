@@ -154,7 +154,8 @@ bool op_has_any(const struct process *process)
 /* ---- Paddle's event types ---- */
 
 const char *const event_type_names[NR_EVENT_TYPES] = {
-	"Operator", "OperatorInner", "UserDefined", "PythonUserDefined", "Communication"};
+	"Operator", "OperatorInner", "DygraphKernelLaunch", "StaticKernelLaunch", "UserDefined",
+	"PythonUserDefined", "Communication"};
 
 static enum event_type paddle_type(const struct op *op)
 {
@@ -163,17 +164,17 @@ static enum event_type paddle_type(const struct op *op)
 	case OP_PADDLE_PYTHON_OP:
 		return EVENT_OPERATOR;
 	case OP_PADDLE_INNER:
-	case OP_PADDLE_DYNAMIC_LAUNCH:
-	case OP_PADDLE_STATIC_LAUNCH:
 		return EVENT_OPERATOR_INNER;
+	case OP_PADDLE_DYNAMIC_LAUNCH:
+		return EVENT_DYNAMIC_LAUNCH;
+	case OP_PADDLE_STATIC_LAUNCH:
+		return EVENT_STATIC_LAUNCH;
 	case OP_PADDLE_COMMUNICATION:
 		return EVENT_COMMUNICATION;
 	case OP_PADDLE_USER:
+		return EVENT_USER_DEFINED;
 	case OP_PADDLE_PYTHON_USER:
-		if (!op_is_user(op->name, op->framework, op->scope)) {
-			return EVENT_NONE; /* the whole of Backward */
-		}
-		return op->scope == OP_PADDLE_USER ? EVENT_USER_DEFINED : EVENT_PYTHON_USER_DEFINED;
+		return EVENT_PYTHON_USER_DEFINED;
 	default:
 		return EVENT_NONE;
 	}
@@ -208,9 +209,15 @@ static enum event_type own_type(const struct op *op)
 
 bool event_is_operator(const struct op *op)
 {
+	return own_type(op) == EVENT_OPERATOR || event_is_stage(op);
+}
+
+bool event_is_stage(const struct op *op)
+{
 	enum event_type type = own_type(op);
 
-	return type == EVENT_OPERATOR || type == EVENT_OPERATOR_INNER;
+	return type == EVENT_OPERATOR_INNER || type == EVENT_DYNAMIC_LAUNCH ||
+	       type == EVENT_STATIC_LAUNCH;
 }
 
 const struct op *event_outer_operator(const struct op *op)

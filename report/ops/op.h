@@ -61,6 +61,7 @@ struct op {
 	uint8_t is;		 /* of enum op_is */
 	const struct op *parent; /* the enclosing one, NULL if none */
 	uint64_t child_ticks;	 /* of operators directly in it, or in a module in it */
+	uint64_t part_ticks;	 /* of these: of parts (op_is_part), without operators in them */
 	uint64_t nr_activities;	 /* GPU activities that it launched itself */
 	uint64_t gpu_self_ns;	 /* their times */
 	uint64_t gpu_total_ns;	 /* with those of everything in it */
@@ -114,6 +115,18 @@ static inline bool op_is_module(uint8_t framework, uint8_t scope)
 	return framework == GPROF_FRAMEWORK_PYTHON && scope == GPROF_PYTHON_MODULE;
 }
 
+/*
+ * Is it a part of the operator that it lies in and none of its own: a stage as Paddle marks them
+ * (infer_meta, kernel launch, Local_...GradNode), or a range?
+ */
+static inline bool op_is_part(uint8_t framework, uint8_t scope)
+{
+	return framework == GPROF_FRAMEWORK_PADDLE &&
+	       (scope == OP_PADDLE_INNER || scope == OP_PADDLE_DYNAMIC_LAUNCH ||
+		       scope == OP_PADDLE_STATIC_LAUNCH || scope == OP_PADDLE_USER ||
+		       scope == OP_PADDLE_PYTHON_USER);
+}
+
 /* Is it a range of the user: record_function, Paddle's UserDefined, but no step and no phase? */
 static inline bool op_is_user(uint32_t name, uint8_t framework, uint8_t scope)
 {
@@ -135,7 +148,9 @@ bool op_has_any(const struct process *process);
 
 enum event_type {
 	EVENT_OPERATOR,
-	EVENT_OPERATOR_INNER, /* also Paddle's stages of an operator */
+	EVENT_OPERATOR_INNER, /* also Paddle's stages of an operator, but for these two */
+	EVENT_DYNAMIC_LAUNCH,
+	EVENT_STATIC_LAUNCH,
 	EVENT_USER_DEFINED,
 	EVENT_PYTHON_USER_DEFINED,
 	EVENT_COMMUNICATION, /* of the host, if the framework says so */
@@ -151,6 +166,9 @@ enum event_type event_type_of(const struct op *op);
 /* Is it an operator or a stage of one? And the innermost such around it, NULL if none. */
 bool event_is_operator(const struct op *op);
 const struct op *event_outer_operator(const struct op *op);
+
+/* Is it a stage of an operator, as Paddle marks them? */
+bool event_is_stage(const struct op *op);
 
 /* Is it a computing stage of Paddle's that lies in no other one? */
 bool event_is_compute(const struct op *op);

@@ -30,7 +30,7 @@ struct op_stack {
  */
 static inline void op_stack_read(struct op *restrict op, const struct op_event *restrict event)
 {
-	_Static_assert(sizeof(struct op) == 104, "a new field is to be set here, too");
+	_Static_assert(sizeof(struct op) == 112, "a new field is to be set here, too");
 
 	op->begin = event->begin;
 	op->end = event->end;
@@ -44,6 +44,7 @@ static inline void op_stack_read(struct op *restrict op, const struct op_event *
 	op->is = 0;
 	op->parent = NULL;
 	op->child_ticks = 0;
+	op->part_ticks = 0;
 	op->nr_activities = 0;
 	op->gpu_self_ns = 0;
 	op->gpu_total_ns = 0;
@@ -122,6 +123,9 @@ static const struct op *op_stack_pop(struct op_stack *stack)
 	if (parent) {
 		parent->child_ticks += is_module(op) ? op->child_ticks : op->end - op->begin;
 		parent->gpu_total_ns += op->gpu_total_ns;
+		if (op_is_part(op->framework, op->scope)) {
+			parent->part_ticks += op->end - op->begin - op->child_ticks + op->part_ticks;
+		}
 	}
 	if (is_module(op)) {
 		add_to_module(stack, op);

@@ -47,16 +47,43 @@ static void begin(void *context, struct process *process)
 	}
 }
 
+static bool begins_with(const char *at, const char *end, const char *prefix)
+{
+	return (size_t)(end - at) > strlen(prefix) && !memcmp(at, prefix, strlen(prefix));
+}
+
+static bool ends_with(const char *at, const char *end, const char *suffix)
+{
+	size_t nr_bytes = strlen(suffix);
+
+	return (size_t)(end - at) > nr_bytes && !memcmp(end - nr_bytes, suffix, nr_bytes);
+}
+
+/* Paddle: "conv2d dygraph", "pd_op.conv2d", and the nodes "Global_Conv2dGradNodeFinal". */
+static void find_paddle_type(const char **at, const char **end)
+{
+	static const char *const marks[] = {" dygraph", " compute", " grad_node"};
+
+	*at += begins_with(*at, *end, "pd_op.") ? strlen("pd_op.") : 0;
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+		*end -= ends_with(*at, *end, marks[i]) ? strlen(marks[i]) : 0;
+	}
+	if (begins_with(*at, *end, "Global_")) {
+		*at += strlen("Global_");
+		*end -= ends_with(*at, *end, "GradNodeFinal") ? strlen("Final") : 0;
+	}
+}
+
 /*
  * "aten::add_" is of type add, "AddmmBackward0" of AddmmBackward, "conv2d_grad" of conv2d_grad:
  * without namespaces, the mark of operators that work in place, and the number of a node's
  * overload. "autograd::engine::evaluate_function: AddmmBackward0" is what the engine does around
  * the node, evaluate_function.
  */
-static uint32_t type_of(uint32_t name)
+static uint32_t type_of(const struct op *op)
 {
 	size_t nr_bytes;
-	const char *at = string_pool_text(name, &nr_bytes), *end = at + nr_bytes, *digits;
+	const char *at = string_pool_text(op->name, &nr_bytes), *end = at + nr_bytes, *digits;
 
 	for (const char *c = at; c + 1 < end; c++) {
 		if (c[0] == ':' && c[1] == ':') {
@@ -65,13 +92,16 @@ static uint32_t type_of(uint32_t name)
 			end = c;
 		}
 	}
+	if (op->framework == GPROF_FRAMEWORK_PADDLE) {
+		find_paddle_type(&at, &end);
+	}
 	for (digits = end; digits > at && isdigit((unsigned char)digits[-1]); digits--) {
 	}
 	if (digits - at > 8 && memcmp(digits - 8, "Backward", 8) == 0) {
 		end = digits;
 	}
 	end -= end - at > 1 && end[-1] == '_' && end[-2] != '_';
-	return at < end ? string_pool_intern(at, (size_t)(end - at)) : name;
+	return at < end ? string_pool_intern(at, (size_t)(end - at)) : op->name;
 }
 
 static struct row *find_row(struct operator_types_view *view, struct key key, bool *is_new)
@@ -88,11 +118,16 @@ static struct row *find_row(struct operator_types_view *view, struct key key, bo
 	return row;
 }
 
+static void add_gpu(struct row *row, const struct op *op)
+{
+	row->gpu_ns += op->gpu_self_ns;
+	row->nr_activities += op->nr_activities;
+}
+
 static void add(struct row *row, uint64_t self_ns, const struct op *op)
 {
 	min_max_sum_add(&row->self, self_ns);
-	row->gpu_ns += op->gpu_self_ns;
-	row->nr_activities += op->nr_activities;
+	add_gpu(row, op);
 }
 
 static struct row *find_single(struct operator_types_view *view, const struct op *op)
@@ -102,7 +137,7 @@ static struct row *find_single(struct operator_types_view *view, const struct op
 	struct row *row = find_row(view, key, &is_new);
 
 	if (is_new) {
-		row->type = type_of(op->name);
+		row->type = type_of(op);
 		row->of = find_row(view, (struct key){.name = row->type}, &is_new);
 		row->of->type = row->type;
 		row->of->nr_singles++;
@@ -110,15 +145,43 @@ static struct row *find_single(struct operator_types_view *view, const struct op
 	return row;
 }
 
+/* Paddle marks phases by events of their own, which are no operators. */
+static bool is_operator(const struct op *op)
+{
+	enum op_class class = op_class(op->name, op->framework, op->scope);
+
+	return !op_is_module(op->framework, op->scope) && class != OP_RANGE &&
+	       (op->framework != GPROF_FRAMEWORK_PADDLE || class == OP_OTHER);
+}
+
+/* What a part launched is its operator's; its time is in the operator's self time. */
+static void add_part(struct operator_types_view *view, const struct op *part)
+{
+	const struct op *op = part;
+	struct row *row;
+
+	while (op && op_is_part(op->framework, op->scope)) {
+		op = op->parent;
+	}
+	if (op && part->nr_activities && is_operator(op)) {
+		row = find_single(view, op);
+		add_gpu(row, part);
+		add_gpu(row->of, part);
+	}
+}
+
 static void on_op(void *context, const struct op *op)
 {
 	struct operator_types_view *view = context;
-	uint64_t ticks = op->end - op->begin, self_ns;
+	uint64_t ticks = op->end - op->begin + op->part_ticks, self_ns;
 	struct row *row;
 
-	if (op_is_module(op->framework, op->scope) ||
-		op_class(op->name, op->framework, op->scope) == OP_RANGE) {
-		return; /* no operators */
+	if (op_is_part(op->framework, op->scope)) {
+		add_part(view, op);
+		return;
+	}
+	if (!is_operator(op)) {
+		return;
 	}
 	self_ns = clock_map_duration(
 		&view->process->host_clock, ticks > op->child_ticks ? ticks - op->child_ticks : 0);
