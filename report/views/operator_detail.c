@@ -4,8 +4,11 @@
  * Paddle's Operator Summary: shown in place of the view operator for --detail=op and all; the
  * latter has those that lie in no other one by their place in the step, too (event_tree.h).
  *
- * Work counts in the operator that launched it and, under the one of these that it lies in, in all
- * around it: rows within another add up to its GPU time. Shares of operators are of the time of
+ * Paddle's stages and ranges stand only beneath the operator that they lie directly in, as there.
+ * An operator in another one also has a row of its own: PyTorch's operators call each other.
+ *
+ * GPU activities count in the operator that launched them and, under the row that it lies in, in
+ * all around it: rows within another add up to its GPU time. Shares of operators are of the time of
  * those that lie in no other one, all others of the row that they lie in.
  */
 #include <stdlib.h>
@@ -52,6 +55,22 @@ static void add(struct detail_view *view, const struct op *outer, uint32_t top, 
 		gpu_ns);
 }
 
+static bool is_part(const struct op *op)
+{
+	return op_is_part(op->framework, op->scope);
+}
+
+/* The operator beneath which it has a row, NULL if there is none. */
+static const struct op *row_operator(const struct op *op)
+{
+	const struct op *outer = event_outer_operator(op);
+
+	if (outer && (event_is_stage(outer) || (is_part(op) && op->parent != outer))) {
+		return NULL;
+	}
+	return outer;
+}
+
 static void on_op(void *context, const struct op *op)
 {
 	struct detail_view *view = context;
@@ -60,22 +79,40 @@ static void on_op(void *context, const struct op *op)
 	const struct op *outer;
 	uint32_t row;
 
-	if (!event_is_operator(op)) {
+	if (!is_part(op) && !event_is_operator(op)) {
 		return;
 	}
-	outer = event_outer_operator(op);
+	outer = row_operator(op);
 	if (outer) {
 		uint32_t top =
 			event_rows_find(&view->rows, 0, EVENT_KIND_OP, outer->name, outer->thread);
 
 		row = event_rows_find(&view->rows, top, EVENT_KIND_OP, op->name, outer->thread);
 		add(view, outer, top, row, ns, gpu_ns);
-	} else {
+	}
+	if (is_part(op)) {
+		return;
+	}
+	if (!event_outer_operator(op)) {
 		view->outer_ns += ns;
 		view->outer_gpu_ns += view->is_gpu ? op->gpu_total_ns : 0;
 	}
 	row = event_rows_find(&view->rows, 0, EVENT_KIND_OP, op->name, op->thread);
 	add(view, op, row, row, ns, gpu_ns);
+}
+
+/* An activity in the row of an operator, or of `within`, if that has a row beneath it. */
+static void add_activity(struct detail_view *view, const struct op *op, const struct op *within,
+	uint32_t name, uint64_t ns)
+{
+	uint32_t top = event_rows_find(&view->rows, 0, EVENT_KIND_OP, op->name, op->thread);
+	uint32_t row = top;
+
+	if (within && row_operator(within) == op) {
+		row = event_rows_find(&view->rows, top, EVENT_KIND_OP, within->name, op->thread);
+	}
+	row = event_rows_find(&view->rows, row, EVENT_KIND_ACTIVITY, name, op->thread);
+	add(view, op, top, row, UINT64_MAX, ns);
 }
 
 static void on_record(void *context, const struct op_record *record, const struct op_call *call,
@@ -91,19 +128,14 @@ static void on_record(void *context, const struct op_record *record, const struc
 		return;
 	}
 	name = event_activity_name(view->rows.process, record);
-	op = event_is_operator(op) ? op : event_outer_operator(op);
-	for (; op && nr < MOST_AROUND; nr++) {
-		uint32_t top = event_rows_find(&view->rows, 0, EVENT_KIND_OP, op->name, op->thread),
-			 row = top;
-
-		if (within) {
-			row = event_rows_find(
-				&view->rows, top, EVENT_KIND_OP, within->name, op->thread);
+	for (; op && nr < MOST_AROUND; op = op->parent) {
+		if (event_is_operator(op) && !event_is_stage(op)) {
+			add_activity(view, op, within, name, ns);
+			nr++;
 		}
-		row = event_rows_find(&view->rows, row, EVENT_KIND_ACTIVITY, name, op->thread);
-		add(view, op, top, row, UINT64_MAX, ns);
-		within = op;
-		op = event_outer_operator(op);
+		if (event_is_operator(op) || is_part(op)) {
+			within = op;
+		}
 	}
 }
 
