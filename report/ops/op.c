@@ -153,9 +153,9 @@ bool op_has_any(const struct process *process)
 
 /* ---- Paddle's event types ---- */
 
-const char *const event_type_names[NR_EVENT_TYPES] = {
-	"Operator", "OperatorInner", "DygraphKernelLaunch", "StaticKernelLaunch", "UserDefined",
-	"PythonUserDefined", "Communication"};
+const char *const event_type_names[NR_EVENT_TYPES] = {"Operator", "OperatorInner",
+	"DygraphKernelLaunch", "StaticKernelLaunch", "UserDefined", "PythonUserDefined",
+	"Communication"};
 
 static enum event_type paddle_type(const struct op *op)
 {

@@ -124,7 +124,8 @@ static const struct op *op_stack_pop(struct op_stack *stack)
 		parent->child_ticks += is_module(op) ? op->child_ticks : op->end - op->begin;
 		parent->gpu_total_ns += op->gpu_total_ns;
 		if (op_is_part(op->framework, op->scope)) {
-			parent->part_ticks += op->end - op->begin - op->child_ticks + op->part_ticks;
+			parent->part_ticks +=
+				op->end - op->begin - op->child_ticks + op->part_ticks;
 		}
 	}
 	if (is_module(op)) {

@@ -8,7 +8,7 @@
  *
  * Operators, kernels and ranges count whenever they ran, their shares as there: of kernels of all
  * kernel time, of operators of those that lie in no other one (there an operator in another one
- * counts twice), of ranges and copies of the steps on the CPU and of all work of the steps on GPUs.
+ * counts twice), of ranges and copies in the steps of the time and the GPU time of the steps.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -34,15 +34,15 @@ static const struct section {
 	void (*print)(struct paddle_report *report);
 	unsigned int needs; /* bits of enum paddle_view */
 } sections[] = {
+	{"benchmark", paddle_print_benchmark, 1u << PADDLE_BENCHMARK},
 	{"device", paddle_print_device, 1u << PADDLE_OVERVIEW | 1u << PADDLE_UTILIZATION},
 	{"overview", paddle_print_overview, 1u << PADDLE_OVERVIEW},
 	{"model", paddle_print_model, 1u << PADDLE_MODEL},
-	{"distributed", paddle_print_distribution, 1u << PADDLE_OVERVIEW | 1u << PADDLE_MODEL},
+	{"distributed", paddle_print_distribution, 1u << PADDLE_OVERVIEW},
 	{"operator", paddle_print_operator, 1u << PADDLE_OPERATOR},
 	{"kernel", paddle_print_kernel, 1u << PADDLE_KERNEL},
-	{"memcpy", paddle_print_manipulation, 1u << PADDLE_MANIPULATION | 1u << PADDLE_MODEL},
-	{"user-ranges", paddle_print_userdefined, 1u << PADDLE_USERDEFINED | 1u << PADDLE_MODEL},
-	{"benchmark", paddle_print_benchmark, 1u << PADDLE_BENCHMARK},
+	{"memcpy", paddle_print_manipulation, 1u << PADDLE_MANIPULATION},
+	{"user-ranges", paddle_print_userdefined, 1u << PADDLE_USERDEFINED},
 	{"framework", print_framework, 1u << PADDLE_FRAMEWORK},
 };
 
@@ -98,18 +98,6 @@ static void make_tables(struct paddle_report *report, struct process *process, u
 	}
 }
 
-/* ProfileStep is the first row of the view model; without steps it is unknown. */
-static void find_base(struct paddle_report *report)
-{
-	const struct table *model = report->tables[PADDLE_MODEL];
-
-	report->steps_ns = report->steps_gpu_ns = 0;
-	if (model && model->nr_rows && paddle_has(model, 0, "name", "ProfileStep")) {
-		report->steps_ns = paddle_cell(model, 0, "total_ns")->number;
-		report->steps_gpu_ns = paddle_cell(model, 0, "gpu_total_ns")->number;
-	}
-}
-
 /* Orders and cuts what has many rows. False if there is no such column in any. */
 static bool arrange(struct paddle_report *report)
 {
@@ -147,7 +135,6 @@ static bool print_process(struct paddle_report *report, struct process *process,
 	bool is_sorted;
 
 	make_tables(report, process, needs);
-	find_base(report);
 	is_sorted = arrange(report);
 	for (size_t i = 0; i < NR_SECTIONS; i++) {
 		if (is_wanted(report->summary, &sections[i])) {

@@ -77,7 +77,6 @@ struct paddle_report {
 	struct table *tables[NR_PADDLE_VIEWS]; /* NULL: not needed */
 	const char *unit;
 	double unit_ns;
-	double steps_ns, steps_gpu_ns; /* the base of shares; 0: unknown */
 	struct buf *out;
 };
 

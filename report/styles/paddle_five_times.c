@@ -53,14 +53,14 @@ static struct paddle_grid five_grid(
 }
 
 static void add_five(const struct paddle_report *report, struct paddle_grid *grid,
-	const struct table *table, size_t i, size_t width, double cpu_base, double gpu_base)
+	const struct table *table, size_t i, size_t width)
 {
 	struct paddle_row *row = paddle_grid_add(grid);
 
 	row->cells[0] = paddle_name(report, table, i, width);
 	row->cells[1] = paddle_count(paddle_cell(table, i, "calls"));
-	row->cells[2] = five(report, table, i, "", cpu_base);
-	row->cells[3] = five(report, table, i, "gpu_", gpu_base);
+	row->cells[2] = five(report, table, i, "", 0);
+	row->cells[3] = five(report, table, i, "gpu_", 0);
 }
 
 void paddle_print_model(struct paddle_report *report)
@@ -75,7 +75,7 @@ void paddle_print_model(struct paddle_report *report)
 		if (i && calls->is_known && !calls->integer) {
 			continue; /* a phase that did not come */
 		}
-		add_five(report, &grid, table, i, 15, 0, 0);
+		add_five(report, &grid, table, i, 15);
 		name = &grid.rows[grid.nr_rows - 1].cells[0];
 		if (i) { /* all phases lie in it */
 			char *inner = paddle_text("  %s", *name);
@@ -92,17 +92,21 @@ void paddle_print_model(struct paddle_report *report)
 	free(note);
 }
 
-/* Paddle's ranges of users around copies are in the Memory Manipulation Summary. */
+/*
+ * Ranges around copies are in the Memory Manipulation Summary. Those that Paddle's own libraries
+ * mark, around each call from Python, are in none, as there: the user's are those of Python.
+ */
 static bool is_elsewhere(const struct table *table, size_t row)
 {
-	return paddle_has(table, row, "source", "RecordEvent") &&
-	       event_is_manipulation(
-		       string_pool_text((uint32_t)paddle_cell(table, row, "name")->integer, NULL));
+	return paddle_has(table, row, "source", "phi::RecordEvent") ||
+	       (paddle_has(table, row, "source", "RecordEvent") &&
+		       event_is_manipulation(string_pool_text(
+			       (uint32_t)paddle_cell(table, row, "name")->integer, NULL)));
 }
 
 /* Rows of a thread, or of all of them, under their title. */
 static void add_threads(const struct paddle_report *report, struct paddle_grid *grid,
-	const struct table *table, double cpu_base, double gpu_base)
+	const struct table *table, size_t width)
 {
 	const struct summary *summary = report->summary;
 	bool is_flat = summary->has_detail && summary->detail == VIEW_DETAIL_DEFAULT;
@@ -125,7 +129,7 @@ static void add_threads(const struct paddle_report *report, struct paddle_grid *
 			last = tid->integer;
 			is_first = false;
 		}
-		add_five(report, grid, table, i, grid->widths[0], cpu_base, gpu_base);
+		add_five(report, grid, table, i, width);
 	}
 }
 
@@ -134,7 +138,7 @@ void paddle_print_operator(struct paddle_report *report)
 	struct paddle_grid grid = five_grid(report, "Operator Summary", NAME_WIDTH);
 
 	if (report->tables[PADDLE_OPERATOR]->nr_rows) {
-		add_threads(report, &grid, report->tables[PADDLE_OPERATOR], 0, 0);
+		add_threads(report, &grid, report->tables[PADDLE_OPERATOR], NAME_WIDTH);
 		paddle_grid_print(&grid, report->out);
 	}
 }
@@ -211,8 +215,7 @@ void paddle_print_manipulation(struct paddle_report *report)
 	const struct table *table = report->tables[PADDLE_MANIPULATION];
 
 	for (size_t i = 0; i < table->nr_rows; i++) {
-		add_five(report, &grid, table, i, KERNEL_WIDTH, report->steps_ns,
-			report->steps_gpu_ns);
+		add_five(report, &grid, table, i, KERNEL_WIDTH);
 	}
 	if (table->nr_rows) {
 		paddle_grid_print(&grid, report->out);
@@ -221,11 +224,10 @@ void paddle_print_manipulation(struct paddle_report *report)
 
 void paddle_print_userdefined(struct paddle_report *report)
 {
-	struct paddle_grid grid = five_grid(report, "UserDefined Summary", 35);
+	struct paddle_grid grid = five_grid(report, "UserDefined Summary", 4);
 
-	if (report->tables[PADDLE_USERDEFINED]->nr_rows) {
-		add_threads(report, &grid, report->tables[PADDLE_USERDEFINED], report->steps_ns,
-			report->steps_gpu_ns);
+	add_threads(report, &grid, report->tables[PADDLE_USERDEFINED], KERNEL_WIDTH);
+	if (grid.nr_rows) {
 		paddle_grid_print(&grid, report->out);
 	}
 }

@@ -91,23 +91,24 @@ void paddle_print_distribution(struct paddle_report *report)
 	struct paddle_grid grid = {.title = "Distribution Summary",
 		.unit = report->unit,
 		.titles = {"Name", "Total Time", "Ratio (%)"},
-		.widths = {20, 20, 20},
+		.widths = {25, 25, 25},
 		.nr_columns = 3,
 		.note = "Communication: the union of its kernels. Computation: that of all others. "
 			"Overlap: what both have in common.\nOf what lies in the steps."};
 	const struct table *table = report->tables[PADDLE_OVERVIEW];
-	double ns[4] = {report->steps_ns}, kernels = 0;
+	double ns[4] = {0}, kernels = 0;
 	bool has_any = false;
 
 	for (size_t i = 0; i < table->nr_rows; i++) {
 		double total = paddle_cell(table, i, "total_ns")->number;
 
+		ns[0] = paddle_has(table, i, "name", "ProfileStep") ? total : ns[0];
 		ns[1] = paddle_has(table, i, "name", "Communication") ? total : ns[1];
 		ns[2] = paddle_has(table, i, "name", "Computation") ? total : ns[2];
 		kernels = paddle_has(table, i, "name", "Kernel") ? total : kernels;
 		has_any |= paddle_has(table, i, "name", "Computation");
 	}
-	if (!has_any || report->steps_ns <= 0) {
+	if (!has_any || ns[0] <= 0) {
 		return;
 	}
 	ns[3] = ns[1] + ns[2] - kernels; /* of unions */
@@ -116,7 +117,7 @@ void paddle_print_distribution(struct paddle_report *report)
 
 		row->cells[0] = mem_text(names[i]);
 		row->cells[1] = paddle_text("%.2f", ns[i] / report->unit_ns);
-		row->cells[2] = paddle_text("%.2f", 100 * ns[i] / report->steps_ns);
+		row->cells[2] = paddle_text("%.2f", 100 * ns[i] / ns[0]);
 	}
 	paddle_grid_print(&grid, report->out);
 }

@@ -10,12 +10,14 @@
 
 #include "report/ops/event_tree.h"
 #include "report/ops/op.h"
+#include "report/ops/step_share.h"
 #include "report/analysis/view.h"
 
 struct manipulation_view {
 	struct view_input input;
 	struct event_tree tree;
 	struct idmap bytes; /* uint64_t, by the row's number */
+	struct step_share share;
 	struct process *process;
 	bool is_gpu;
 	uint64_t nr_without_call;
@@ -26,6 +28,7 @@ static void init(void *state)
 	struct manipulation_view *view = state;
 
 	idmap_init(&view->bytes, sizeof(uint64_t));
+	step_share_init(&view->share);
 }
 
 static void begin(void *context, struct process *process)
@@ -34,6 +37,15 @@ static void begin(void *context, struct process *process)
 
 	view->process = process;
 	view->is_gpu = view_has_device_records(process, NULL);
+	step_share_begin(&view->share, process);
+}
+
+static void end(void *context, struct process *process, const struct phases *phases)
+{
+	struct manipulation_view *view = context;
+
+	(void)process;
+	step_share_end(&view->share, phases);
 }
 
 static uint32_t find_row(struct manipulation_view *view, uint32_t name)
@@ -47,7 +59,7 @@ static void on_record(void *context, const struct op_record *record, const struc
 	const struct op *op)
 {
 	struct manipulation_view *view = context;
-	uint64_t cpu_ns = UINT64_MAX;
+	uint64_t cpu_ns = UINT64_MAX, gpu_ns = UINT64_MAX;
 	uint64_t *bytes;
 	uint32_t row;
 
@@ -60,8 +72,11 @@ static void on_record(void *context, const struct op_record *record, const struc
 		cpu_ns = clock_map_duration(&view->process->host_clock, call->end - call->begin);
 	}
 	row = find_row(view, event_copy_name(view->process, record, call));
-	event_tree_add(&view->tree, row, cpu_ns,
-		record->is_timed ? record->end_ns - record->begin_ns : UINT64_MAX);
+	gpu_ns = record->is_timed ? record->end_ns - record->begin_ns : gpu_ns;
+	event_tree_add(&view->tree, row, cpu_ns, gpu_ns);
+	if (call) {
+		step_share_add(&view->share, row, call->begin, cpu_ns, gpu_ns);
+	}
 	bytes = idmap_put(&view->bytes, row);
 	*bytes = *bytes + record->bytes < *bytes ? UINT64_MAX : *bytes + record->bytes;
 }
@@ -85,13 +100,17 @@ static void on_op(void *context, const struct op *op)
 	struct manipulation_view *view = context;
 
 	if (is_manipulation(op)) {
-		event_tree_add(&view->tree, find_row(view, op->name),
-			clock_map_duration(&view->process->host_clock, op->end - op->begin),
-			view->is_gpu ? op->gpu_total_ns : UINT64_MAX);
+		uint32_t row = find_row(view, op->name);
+		uint64_t cpu_ns =
+			clock_map_duration(&view->process->host_clock, op->end - op->begin);
+		uint64_t gpu_ns = view->is_gpu ? op->gpu_total_ns : UINT64_MAX;
+
+		event_tree_add(&view->tree, row, cpu_ns, gpu_ns);
+		step_share_add(&view->share, row, op->begin, cpu_ns, gpu_ns);
 	}
 }
 
-enum column { CALLS, CPU, GPU = CPU + 4, BYTES = GPU + 4, NAME };
+enum column { CALLS, CPU, RATIO = CPU + 4, GPU, GPU_RATIO = GPU + 4, BYTES, NAME };
 
 static const struct table_column columns[] = {
 	[CALLS] = TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(event_row, both.nr)),
@@ -99,11 +118,16 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("avg_ns", "CPU avg", TABLE_MEAN_TIME),
 	TABLE_COLUMN("max_ns", "CPU max", TABLE_TIME, .is_minor = true),
 	TABLE_COLUMN("min_ns", "CPU min", TABLE_TIME, .is_minor = true),
+	[RATIO] = TABLE_COLUMN("ratio_pct", "% of steps", TABLE_PERCENT, .is_wide_only = true,
+		.help = "CPU time in whole steps, as a share of them"),
 	[GPU] = TABLE_COLUMN(
 		"gpu_total_ns", "GPU total", TABLE_TIME, .help = "sum of the copies and memsets"),
 	TABLE_COLUMN("gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME),
 	TABLE_COLUMN("gpu_max_ns", "GPU max", TABLE_TIME, .is_minor = true),
 	TABLE_COLUMN("gpu_min_ns", "GPU min", TABLE_TIME, .is_minor = true),
+	[GPU_RATIO] = TABLE_COLUMN("gpu_ratio_pct", "% of GPU in steps", TABLE_PERCENT,
+		.is_wide_only = true,
+		.help = "GPU time launched in whole steps, as a share of all that"),
 	[BYTES] = TABLE_COLUMN("total_bytes", "Size", TABLE_SIZE),
 	[NAME] = TABLE_COLUMN("name", "Operation", TABLE_NAME, TABLE_MEMBER(event_row, key.name)),
 };
@@ -116,12 +140,16 @@ static void fill_table(void *state, struct table *table)
 		const struct event_row *row = view->tree.rows[i];
 		const uint64_t *bytes = idmap_get(&view->bytes, row->number);
 		struct table_cell *cells = table_add(table, row);
+		struct table_cell cpu = {0}, gpu = {0};
 
+		step_share_fill(&view->share, row->number, &cpu, &gpu);
 		if (row->cpu.nr) {
 			min_max_sum_fill(&row->cpu, &cells[CPU]);
+			cells[RATIO] = cpu;
 		}
 		if (row->gpu.nr) {
 			min_max_sum_fill(&row->gpu, &cells[GPU]);
+			cells[GPU_RATIO] = gpu;
 		}
 		if (bytes) {
 			table_set_integer(&cells[BYTES], *bytes);
@@ -142,6 +170,7 @@ static void fini(void *state)
 
 	event_tree_fini(&view->tree);
 	idmap_fini(&view->bytes);
+	step_share_fini(&view->share);
 }
 
 VIEW(memops, 300) = {
@@ -152,7 +181,7 @@ VIEW(memops, 300) = {
 	.title = "Memory operations",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct manipulation_view),
-	.ops = {.begin = begin, .op = on_op, .record = on_record},
+	.ops = {.begin = begin, .op = on_op, .record = on_record, .end = end},
 	.init = init,
 	.fill = fill_table,
 	.fini = fini,

@@ -5,12 +5,14 @@
 
 #include "report/util/hash.h"
 #include "report/model/ranges.h"
+#include "report/ops/step_share.h"
 #include "report/stats/min_max_sum.h"
 #include "report/analysis/view.h"
 
 enum source {
 	SOURCE_TORCH = GPROF_FRAMEWORK_TORCH,
 	SOURCE_PADDLE = GPROF_FRAMEWORK_PADDLE,
+	SOURCE_PADDLE_CXX,
 	SOURCE_NVTX,
 };
 
@@ -22,6 +24,8 @@ struct key {
 
 struct row {
 	struct key key;
+	uint32_t number;
+	bool has_share;		  /* of the steps */
 	struct min_max_sum times; /* ns */
 	struct min_max_sum gpu;
 	UT_hash_handle hh;
@@ -32,6 +36,8 @@ struct user_view {
 	struct ranges *ranges;
 	struct process *process;
 	struct view_input input;
+	struct step_share share;
+	uint32_t nr_rows;
 	bool is_gpu; /* the process at hand has device records */
 };
 
@@ -58,14 +64,32 @@ static struct row *find_row(struct user_view *view, enum source source, uint32_t
 	if (!row) {
 		row = mem_zeroed(1, sizeof(*row));
 		row->key = key;
+		row->number = ++view->nr_rows;
 		HASH_ADD(hh, view->rows, key, sizeof(key), row);
 	}
 	return row;
 }
 
-static void add_time(struct user_view *view, struct row *row, uint64_t begin, uint64_t end)
+static uint64_t add_time(struct user_view *view, struct row *row, uint64_t begin, uint64_t end)
 {
-	min_max_sum_add(&row->times, clock_map_duration(&view->process->host_clock, end - begin));
+	uint64_t ns = clock_map_duration(&view->process->host_clock, end - begin);
+
+	min_max_sum_add(&row->times, ns);
+	return ns;
+}
+
+/* One that lies in a thread's others, so that what it launched is known. */
+static void add_nested(
+	struct user_view *view, struct row *row, uint64_t begin, uint64_t end, uint64_t gpu_ns)
+{
+	uint64_t ns = add_time(view, row, begin, end);
+
+	gpu_ns = view->is_gpu ? gpu_ns : UINT64_MAX;
+	if (view->is_gpu) {
+		min_max_sum_add(&row->gpu, gpu_ns);
+	}
+	step_share_add(&view->share, row->number, begin, ns, gpu_ns);
+	row->has_share = true;
 }
 
 /* ---- NVTX: those that start on one thread and may end on another ---- */
@@ -113,18 +137,32 @@ static void begin_walk(void *context, struct process *process)
 
 	view->process = process;
 	view->is_gpu = view_has_device_records(process, NULL);
+	step_share_begin(&view->share, process);
+}
+
+static void end_walk(void *context, struct process *process, const struct phases *phases)
+{
+	struct user_view *view = context;
+
+	(void)process;
+	step_share_end(&view->share, phases);
+}
+
+/* Paddle's libraries mark ranges as its users do in Python. */
+static enum source source_of(const struct op *op)
+{
+	if (op->framework != GPROF_FRAMEWORK_PADDLE) {
+		return SOURCE_TORCH;
+	}
+	return op->scope == OP_PADDLE_PYTHON_USER ? SOURCE_PADDLE : SOURCE_PADDLE_CXX;
 }
 
 static void on_op(void *context, const struct op *op)
 {
 	struct user_view *view = context;
-	struct row *row = find_row(view,
-		op->framework == GPROF_FRAMEWORK_PADDLE ? SOURCE_PADDLE : SOURCE_TORCH, op->name,
-		op->thread, op->parent);
-	add_time(view, row, op->begin, op->end);
-	if (view->is_gpu) {
-		min_max_sum_add(&row->gpu, op->gpu_total_ns);
-	}
+	struct row *row = find_row(view, source_of(op), op->name, op->thread, op->parent);
+
+	add_nested(view, row, op->begin, op->end, op->gpu_total_ns);
 }
 
 static void on_pushed(void *context, const struct op_range *range)
@@ -133,16 +171,13 @@ static void on_pushed(void *context, const struct op_range *range)
 	struct row *row = find_row(view, SOURCE_NVTX, range->name, range->thread, range->op);
 
 	if (range->end >= range->begin) {
-		add_time(view, row, range->begin, range->end);
-		if (view->is_gpu) {
-			min_max_sum_add(&row->gpu, range->gpu_ns);
-		}
+		add_nested(view, row, range->begin, range->end, range->gpu_ns);
 	}
 }
 
 /* ---- the table ---- */
 
-enum { TIMES = 1, GPU = 5, PID = 9, TID, SOURCE, OPERATOR, NAME };
+enum { TIMES = 1, RATIO = 5, GPU, GPU_RATIO = GPU + 4, PID, TID, SOURCE, OPERATOR, NAME };
 
 static void fill_thread(const struct process *process, uint32_t id, struct table_cell *cells)
 {
@@ -156,11 +191,15 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("avg_ns", "CPU avg", TABLE_MEAN_TIME),
 	TABLE_COLUMN("max_ns", "CPU max", TABLE_TIME, .is_minor = true),
 	TABLE_COLUMN("min_ns", "CPU min", TABLE_TIME, .is_minor = true),
+	TABLE_COLUMN("ratio_pct", "% of steps", TABLE_PERCENT, .is_wide_only = true,
+		.help = "CPU time of ranges that begin in whole steps, as a share of these"),
 	TABLE_COLUMN("gpu_total_ns", "GPU total", TABLE_TIME,
 		.help = "sum of the GPU activities launched inside the range"),
 	TABLE_COLUMN("gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME),
 	TABLE_COLUMN("gpu_max_ns", "GPU max", TABLE_TIME, .is_wide_only = true),
 	TABLE_COLUMN("gpu_min_ns", "GPU min", TABLE_TIME, .is_wide_only = true),
+	TABLE_COLUMN("gpu_ratio_pct", "% of GPU in steps", TABLE_PERCENT, .is_wide_only = true,
+		.help = "GPU time launched by these, as a share of all that whole steps launched"),
 	TABLE_COLUMN("pid", "PID", TABLE_ID),
 	TABLE_COLUMN("tid", "TID", TABLE_ID),
 	TABLE_COLUMN("source", "Source", TABLE_TEXT, .help = "interface that marks the range"),
@@ -173,6 +212,7 @@ static void fill_table(void *state, struct table *table)
 {
 	static const char *const sources[] = {[SOURCE_TORCH] = "record_function",
 		[SOURCE_PADDLE] = "RecordEvent",
+		[SOURCE_PADDLE_CXX] = "phi::RecordEvent",
 		[SOURCE_NVTX] = "NVTX"};
 	struct user_view *view = state;
 	struct row *row;
@@ -187,6 +227,11 @@ static void fill_table(void *state, struct table *table)
 		min_max_sum_fill(&row->times, &cells[TIMES]);
 		if (row->gpu.nr) {
 			min_max_sum_fill(&row->gpu, &cells[GPU]);
+		}
+		if (row->has_share) {
+			step_share_fill(
+				&view->share, row->number, &cells[RATIO], &cells[GPU_RATIO]);
+			cells[GPU_RATIO].is_known &= row->gpu.nr != 0;
 		}
 		if (row->key.process) {
 			fill_thread(view->input.processes[row->key.process - 1], row->key.thread,
@@ -206,6 +251,14 @@ static void fini(void *state)
 
 	hash_free(view->rows);
 	ranges_destroy(view->ranges);
+	step_share_fini(&view->share);
+}
+
+static void init(void *state)
+{
+	struct user_view *view = state;
+
+	step_share_init(&view->share);
 }
 
 VIEW(user_ranges, 340) = {
@@ -217,7 +270,12 @@ VIEW(user_ranges, 340) = {
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct user_view),
 	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin_nvtx, on_nvtx, end_nvtx},
-	.ops = {.begin = begin_walk, .op = on_op, .op_is = OP_IS_USER, .range = on_pushed},
+	.ops = {.begin = begin_walk,
+		.op = on_op,
+		.op_is = OP_IS_USER,
+		.range = on_pushed,
+		.end = end_walk},
+	.init = init,
 	.fill = fill_table,
 	.fini = fini,
 };

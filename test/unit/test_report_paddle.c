@@ -96,9 +96,8 @@ START_TEST(every_table_of_a_loop)
 		"\nvoid gemm<float>                                                                "
 		"    "
 		"        12      0.54 / 0.04 / 0.09 / 0.01 / 100.00        \n",
-		"\nthe model                            3       0.60 / 0.20 / 0.20 / 0.20 / 22.14  "
-		"    "
-		"   0.24 / 0.08 / 0.08 / 0.08 / 44.44         \n",
+		"\nthe model  3       0.60 / 0.20 / 0.20 / 0.20 / 22.14         "
+		"0.24 / 0.08 / 0.08 / 0.08 / 44.44         \n",
 		"============================================Perf "
 		"Summary==========================="
 		"=================\nReader Ratio: 10.000%\nTime Unit: s, IPS Unit: samples/s\n"
@@ -317,12 +316,13 @@ START_TEST(names_of_kernels_keep_arguments_of_templates)
 }
 END_TEST
 
-static void add_range(struct gen *gen, const char *name, uint64_t begin, uint64_t end)
+static void add_range(
+	struct gen *gen, const char *name, uint64_t begin, uint64_t end, uint8_t scope)
 {
 	struct gprof_row_op *row = gen_op(gen, name, begin, end);
 
 	row->framework = GPROF_FRAMEWORK_PADDLE;
-	row->scope = 7;
+	row->scope = scope;
 }
 
 START_TEST(ranges_around_copies_are_memory_manipulation)
@@ -333,9 +333,10 @@ START_TEST(ranges_around_copies_are_memory_manipulation)
 	struct gen *gen = gen_open(path);
 	char *text, *manipulation, *user;
 
-	add_range(gen, "BufferedReader:MemoryCopy", 1000, 3000);
-	add_range(gen, "GpuMemcpySync:GPU->CPU", 4000, 5000); /* the copy itself is a row */
-	add_range(gen, "my range", 6000, 7000);
+	add_range(gen, "BufferedReader:MemoryCopy", 1000, 3000, 7);
+	add_range(gen, "GpuMemcpySync:GPU->CPU", 4000, 5000, 7); /* the copy itself is a row */
+	add_range(gen, "matmul pybind_imperative_func", 5000, 6000, 7); /* Paddle's own */
+	add_range(gen, "my range", 6000, 7000, 14);
 	gen_close(gen, "exit");
 	text = print(path, &summary);
 	manipulation = strstr(text, "Memory Manipulation Summary");
@@ -344,7 +345,8 @@ START_TEST(ranges_around_copies_are_memory_manipulation)
 	ck_assert(strstr(text, "\nBufferedReader:MemoryCopy  1 ") < user);
 	ck_assert_ptr_null(strstr(user, "MemoryCopy"));
 	ck_assert_ptr_null(strstr(text, "GpuMemcpySync"));
-	ck_assert_ptr_nonnull(strstr(user, "\nmy range "));
+	ck_assert_ptr_null(strstr(user, "pybind_imperative_func"));
+	ck_assert_ptr_nonnull(strstr(user, "\nmy range  1 "));
 	free(text);
 }
 END_TEST

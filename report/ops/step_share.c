@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/ops/step_share.h"
+
+#include <stdlib.h>
+
+#include "report/util/buf.h"
+
+struct sum {
+	uint64_t cpu_ns, gpu_ns;
+};
+
+struct step_share_event {
+	uint64_t tick;
+	struct sum sum;
+	uint32_t row;
+};
+
+void step_share_init(struct step_share *share)
+{
+	*share = (struct step_share){0};
+	idmap_init(&share->sums, sizeof(struct sum));
+}
+
+void step_share_fini(struct step_share *share)
+{
+	step_span_fini(&share->span);
+	idmap_fini(&share->sums);
+	free(share->first);
+}
+
+void step_share_begin(struct step_share *share, struct process *process)
+{
+	share->process = process;
+	share->nr_first = 0;
+	step_span_fini(&share->span);
+	share->span = (struct step_span){0};
+	if (process->nr_steps > 1) {
+		step_span_init(&share->span, process, false);
+	}
+}
+
+static void add_sum(struct step_share *share, uint32_t row, const struct sum *sum)
+{
+	struct sum *all = idmap_put(&share->sums, row);
+
+	all->cpu_ns += sum->cpu_ns == UINT64_MAX ? 0 : sum->cpu_ns;
+	all->gpu_ns += sum->gpu_ns == UINT64_MAX ? 0 : sum->gpu_ns;
+}
+
+static bool is_in(const struct intervals *set, uint64_t tick)
+{
+	size_t low = 0, high = set->nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (set->items[middle].end <= tick) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low < set->nr && set->items[low].begin <= tick;
+}
+
+void step_share_add(
+	struct step_share *share, uint32_t row, uint64_t tick, uint64_t cpu_ns, uint64_t gpu_ns)
+{
+	const struct sum sum = {cpu_ns, gpu_ns};
+
+	if (tick >= share->span.first_begin && tick < share->span.first_end) {
+		share->first = array_grow(
+			share->first, share->nr_first, &share->capacity, sizeof(*share->first));
+		share->first[share->nr_first++] =
+			(struct step_share_event){.tick = tick, .sum = sum, .row = row};
+	} else if (is_in(&share->span.whole, tick)) {
+		add_sum(share, row, &sum);
+	}
+}
+
+void step_share_end(struct step_share *share, const struct phases *phases)
+{
+	uint64_t ticks, loop = UINT64_MAX;
+
+	if (!step_span_count(phases, &ticks)) {
+		return;
+	}
+	share->steps_ns += clock_map_duration(&share->process->host_clock, ticks);
+	for (uint32_t step = 1; step < phases->nr_steps; step++) {
+		share->steps_gpu_ns +=
+			phases_is_whole(phases, step) ? phases_step_gpu_ns(phases, step) : 0;
+	}
+	if (phases_is_whole(phases, 1)) {
+		loop = share->span.first_end - phases_step_ticks(phases, 1);
+	}
+	for (size_t i = 0; i < share->nr_first; i++) {
+		if (share->first[i].tick >= loop) {
+			add_sum(share, share->first[i].row, &share->first[i].sum);
+		}
+	}
+}
+
+void step_share_fill(const struct step_share *share, uint32_t row, struct table_cell *cpu,
+	struct table_cell *gpu)
+{
+	const struct sum *sum = idmap_get(&share->sums, row), none = {0};
+
+	sum = sum ? sum : &none;
+	table_set_share(cpu, (double)sum->cpu_ns, (double)share->steps_ns);
+	table_set_share(gpu, (double)sum->gpu_ns, (double)share->steps_gpu_ns);
+}

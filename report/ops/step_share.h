@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which share of the steps the events of a row take: the times of those that begin in whole steps,
+ * of the time of these steps, and likewise of the GPU time that was launched in them. Events before
+ * and after the training loop thus add nothing, as in Paddle's tables, which are of steps alone.
+ *
+ * The begin of the first step is known only after all events, so its events are kept, 32 bytes
+ * each.
+ */
+#ifndef REPORT_OPS_STEP_SHARE_H
+#define REPORT_OPS_STEP_SHARE_H
+
+#include "report/ops/step_time.h"
+#include "report/table/table.h"
+#include "report/util/idmap.h"
+
+struct step_share_event;
+
+struct step_share {
+	struct process *process; /* the one at hand */
+	struct step_span span;	 /* its steps, in ticks */
+	struct step_share_event *first;
+	size_t nr_first, capacity;
+	struct idmap sums;		 /* by row */
+	uint64_t steps_ns, steps_gpu_ns; /* of all processes */
+};
+
+void step_share_init(struct step_share *share);
+void step_share_fini(struct step_share *share);
+
+/* Around the walk over a process. */
+void step_share_begin(struct step_share *share, struct process *process);
+void step_share_end(struct step_share *share, const struct phases *phases);
+
+/* An event of that row, by the view's own number; UINT64_MAX: that time is unknown. */
+void step_share_add(
+	struct step_share *share, uint32_t row, uint64_t tick, uint64_t cpu_ns, uint64_t gpu_ns);
+
+/* Sets the two shares of a row, where there are steps. */
+void step_share_fill(const struct step_share *share, uint32_t row, struct table_cell *cpu,
+	struct table_cell *gpu);
+
+#endif
