@@ -124,12 +124,10 @@ void paddle_emit(struct ring_tls *self, const struct op_ended *ended)
 	ring_commit(self, row, sizeof(*row));
 }
 
-/* Fetches are kept also where nothing but steps is, since reader_cost is their time. */
 static bool keeps(uint8_t type)
 {
 	return paddle_is_recording() ||
-	       (type == PADDLE_DATALOADER &&
-		       ((hook_mode() & COLLECTOR_RECORD) || collector_times_fetch(PADDLE_FETCH)));
+	       (type == PADDLE_DATALOADER && collector_times_fetch(PADDLE_FETCH));
 }
 
 static bool is_stage(uint8_t type)

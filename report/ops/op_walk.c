@@ -482,10 +482,7 @@ static void add_activities(struct walk *walk, const struct op_event *event, stru
 		op->nr_activities += event->nr_activities;
 		segment = op->segment;
 	}
-	if (!walk->has_ops) {
-		return;
-	}
-	if (segment == UINT32_MAX && event->thread == walk->loop_thread) {
+	if (walk->has_ops && segment == UINT32_MAX && event->thread == walk->loop_thread) {
 		segment = phases_add(&walk->phases, OP_OTHER, event->begin, event->end);
 	}
 	phases_add_gpu(&walk->phases, segment, event->begin,

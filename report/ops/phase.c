@@ -412,10 +412,16 @@ uint64_t phases_step_gpu_ns(const struct phases *phases, uint32_t step)
 	return gpu_ns;
 }
 
+/* Intervals of time are in all processes; all other steps are those of the program. */
+static bool has_marked_steps(const struct phases *phases)
+{
+	return phases_has_steps(phases) && phases->process->steps[1].how != GPROF_STEP_INTERVAL;
+}
+
 bool phases_has_loop(const struct phases *phases)
 {
 	return phases->has_loader || phases->has_optimizer || phases->has_backward ||
-	       phases->has_forward;
+	       phases->has_forward || has_marked_steps(phases);
 }
 
 const char *phases_remark(const struct phases *phases)

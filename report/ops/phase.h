@@ -116,7 +116,10 @@ bool phases_is_whole(const struct phases *phases, uint32_t step);
 uint64_t phases_step_ticks(const struct phases *phases, uint32_t step);
 uint64_t phases_step_gpu_ns(const struct phases *phases, uint32_t step);
 
-/* Does anything show a training or inference loop? Loader workers have operators only. */
+/*
+ * Does anything show a training or inference loop, steps among it? Loader workers have operators
+ * only.
+ */
 bool phases_has_loop(const struct phases *phases);
 
 /* A remark that the reader of a table needs, or NULL. */

@@ -3,13 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/ops/step_time.h"
 #include "report/stats/min_max_sum.h"
 #include "report/analysis/view.h"
 
 struct model {
 	struct min_max_sum steps, gpu_steps;		      /* ns, of whole steps */
 	struct min_max_sum phases[NR_PHASES], gpu[NR_PHASES]; /* ns, of each time it came */
-	bool has_gpu, has_steps;
+	bool has_gpu, has_steps, has_phases;
 	const char *remark;
 	const struct process *without_steps; /* the last one */
 	size_t nr_processes;
@@ -28,6 +29,7 @@ static void add_segments(struct model *model, struct process *process, const str
 	for (size_t i = 0; i < phases->nr_segments; i++) {
 		const struct phase_segment *segment = &phases->segments[i];
 
+		model->has_phases |= segment->phase != PHASE_DATALOADER;
 		if (!phases_is_whole(phases, segment->step) || segment->phase == PHASE_OTHERS) {
 			continue;
 		}
@@ -66,9 +68,10 @@ static void end(void *context, struct process *process, const struct phases *pha
 {
 	struct model_view *view = context;
 	struct model *model = phases_has_loop(phases) ? &view->loops : &view->others;
+	uint64_t ticks;
 	bool has_gpu;
 
-	if (!phases->nr_segments) {
+	if (!phases->nr_segments && !step_span_count(phases, &ticks)) {
 		return;
 	}
 	has_gpu = view_has_device_records(process, NULL);
@@ -160,9 +163,15 @@ static void fill_table(void *state, struct table *table)
 	add_row(table, model, model->has_steps ? "ProfileStep" : "(no steps)", &model->steps,
 		&model->gpu_steps);
 	for (unsigned int k = 0; k < PHASE_OTHERS; k++) {
-		add_row(table, model, phase_names[k], &model->phases[k], &model->gpu[k]);
+		if (model->has_phases || model->phases[k].nr) {
+			add_row(table, model, phase_names[k], &model->phases[k], &model->gpu[k]);
+		}
 	}
 	add_others(table, model);
+	if (!model->has_phases) {
+		table_note(table, "No operators were recorded: phases are unknown, and count as "
+				  "Others.");
+	}
 	if (!model->has_steps) {
 		table_note(table, "There are no steps: shares are of the time of all operators.");
 	}

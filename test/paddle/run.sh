@@ -85,8 +85,11 @@ plays()
 	tap grep -q '"no Paddle memory".*kind 99' "$T/$1.ops" "$1: memory of another kind"
 }
 
-# only_steps RUN NUMBER: nothing else is recorded, but for the fetch from the data loader in each.
-only_steps()
+# only_steps RUN NUMBER: nothing else is recorded.
+only_steps() { steps "$1" "$2" && ! grep -E '"kind": "(op|alloc)"' "$T/$1.ops"; }
+
+# only_times RUN NUMBER: nothing but steps, and the fetch from the data loader in each.
+only_times()
 {
 	steps "$1" "$2" && counted "$1" "MultiDeviceFeedReader::ReadNextList=$2" &&
 		! grep -E '"kind": "(op|alloc)"' "$T/$1.ops" | grep -v MultiDeviceFeedReader
@@ -109,10 +112,9 @@ windows()
 		"window: operators of two steps"
 	tap steps closed 9 "window: all steps"
 	tap played stepping TWO 5 GPROF_PADDLE=steps "steps alone: prints the same"
-	tap only_steps stepping 5 "steps and fetches alone"
-	tap reads stepping "steps alone: reader_cost"
+	tap only_steps stepping 5 "steps alone"
 	tap played timing TWO 5 GPROF_TIMER_ONLY=1 "timer: prints the same"
-	tap only_steps timing 5 "timer: steps and fetches alone"
+	tap only_times timing 5 "timer: steps and fetches alone"
 	tap reads timing "timer: reader_cost"
 	tap played off TWO 5 GPROF_PADDLE=off "off: prints the same"
 	tap only_steps off 0 "off: nothing"
