@@ -360,6 +360,7 @@ void phases_finish(struct phases *phases)
 		const struct phase_segment *segment = &phases->segments[i];
 		struct phase_step *step = &phases->steps[segment->step];
 
+		phases->has_phases |= segment->phase != PHASE_DATALOADER;
 		step->ticks[segment->phase] +=
 			segment->phase == PHASE_OTHERS ? 0 : segment->end - segment->begin;
 		step->gpu_ns[segment->phase] += segment->gpu_ns;

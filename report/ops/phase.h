@@ -68,6 +68,7 @@ struct phases {
 	bool is_loop_known;	   /* it is known; else the first step does not count */
 	bool is_rest_seen;	   /* more of `rest` was seen before the last segment */
 	bool has_loader, has_optimizer, has_backward, has_forward;
+	bool has_phases;     /* after phases_finish: not only Dataloader is known */
 	bool is_static;	     /* operators run on executor threads, so runs have no phase */
 	uint64_t nr_unknown; /* runs between two Backwards without an optimizer */
 };

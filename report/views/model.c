@@ -29,7 +29,6 @@ static void add_segments(struct model *model, struct process *process, const str
 	for (size_t i = 0; i < phases->nr_segments; i++) {
 		const struct phase_segment *segment = &phases->segments[i];
 
-		model->has_phases |= segment->phase != PHASE_DATALOADER;
 		if (!phases_is_whole(phases, segment->step) || segment->phase == PHASE_OTHERS) {
 			continue;
 		}
@@ -77,6 +76,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 	has_gpu = view_has_device_records(process, NULL);
 	model->nr_processes++;
 	model->has_gpu |= has_gpu;
+	model->has_phases |= phases->has_phases;
 	model->has_steps |= phases_has_steps(phases);
 	model->without_steps = phases_has_steps(phases) ? model->without_steps : process;
 	model->remark = phases_remark(phases) ? phases_remark(phases) : model->remark;

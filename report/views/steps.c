@@ -17,6 +17,7 @@ struct step_row {
 	uint64_t phase_ns[NR_PHASES], gpu_ns;
 	uint64_t interval_ns, tail_ns; /* what is left of the duration is Forward and Backward */
 	bool is_whole, has_phases, has_gpu, has_trace;
+	bool has_only_loader; /* of phases, only Dataloader is known */
 };
 
 struct steps_view {
@@ -129,6 +130,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 				clock_map_duration(&process->host_clock, step[1].tick - step->tick);
 		}
 		if (has_phases) {
+			row->has_only_loader = !phases->has_phases;
 			add_phases(row, phases);
 		}
 		if (row->has_phases && traces[i + 1].is_known) {
@@ -166,7 +168,9 @@ static void fill(const struct step_row *row, struct table_cell *cells)
 	if (row->is_whole) {
 		table_set_integer(&cells[DURATION], row->duration_ns);
 		for (unsigned int i = 0; row->has_phases && i < NR_PHASES; i++) {
-			table_set_integer(&cells[PHASES + i], row->phase_ns[i]);
+			if (!row->has_only_loader || i == PHASE_DATALOADER || i == PHASE_OTHERS) {
+				table_set_integer(&cells[PHASES + i], row->phase_ns[i]);
+			}
 		}
 		if (row->has_gpu && row->has_phases) {
 			table_set_integer(&cells[GPU], row->gpu_ns);
