@@ -4,6 +4,8 @@
 check.py counts OPS PROFILE    operators, stages, launches and allocations are those that Paddle's own profiler saw
 check.py marked OPS PROFILE [TYPE]  so are what it marks in Python: phases and ranges of the user; but for that type
 check.py profiles A B          two results of that profiler are the same
+check.py unchanged A B         and two outputs with its tables, but for the times in them
+check.py tables OURS THEIRS TITLE...  those tables have the rows and calls that Paddle prints
 check.py nests OPS             depths are those that the times of each thread say
 check.py inside OPS NAME IN N  so many of that name lie directly in one of the other
 check.py allocated OPS         the totals are the sums of what was given and taken back
@@ -65,6 +67,52 @@ def profiles(have, want):
     return same(of_profile(have, every), of_profile(want, every), 300)
 
 
+def without_times(path):
+    """Lines, in no order: Paddle sorts by times. CPU(...) and what is inf are by chance, too."""
+    with open(path) as file:
+        lines = [re.sub("inf|[0-9]+[.][0-9]+", "#", line) for line in file if not line.startswith("CPU(")]
+    return sorted(re.sub(" +", " ", re.sub("[-=]{2,}", "--", line)) for line in lines)
+
+
+def unchanged(have, want):
+    have, want = without_times(have), without_times(want)
+    print(*(set(have) ^ set(want)), sep="")
+    return have == want and any(line.startswith("Time Unit") for line in have)
+
+
+def calls(path):
+    """{title: {row, or (operator, row beneath it): calls}}"""
+    found, rows, outer = {}, {}, None
+    with open(path) as file:
+        for line in file:
+            title = re.match("-+([A-Z][A-Za-z]+) Summary-+$", line)
+            row = re.match(r"( *)(.*?)  +([0-9]+)  ", line)
+            if title:
+                rows = found[title[1]] = {}
+            elif row and not row[1]:
+                outer = row[2]
+                rows[outer] = int(row[3])
+            elif row:
+                rows[outer, row[2]] = int(row[3])
+    return found
+
+
+def tables(have, want, *titles):
+    have, want = calls(have), calls(want)
+    for title in titles:
+        one, other = have.get(title, {}), want[title]
+        if title in ("Overview", "Model"):  # by falling times: beneath whichever comes first
+            one, other = [{(k[1] if isinstance(k, tuple) else k): n for k, n in x.items()} for x in (one, other)]
+        for key in set(one) | set(other):
+            if one.get(key) != other.get(key):
+                print("%s, %s: %s, %s wanted" % (title, key, one.get(key), other.get(key)))
+                return False
+        print(title, len(other))
+        if not other:
+            return False
+    return True
+
+
 def threads_of(rows):
     threads = collections.defaultdict(list)
     for row in rows:
@@ -115,5 +163,7 @@ def played(rows):
                     (0x3000, 64, 64, 0, 0, 0), (0x1000, -512, 1024, 4096, 1, 3)]
 
 
-function = {f.__name__: f for f in (counts, marked, profiles, nests, inside, allocated, played)}[sys.argv[1]]
-sys.exit(not function(sys.argv[2] if function is profiles else read(sys.argv[2]), *sys.argv[3:]))
+function = {f.__name__: f for f in (counts, marked, profiles, unchanged, tables, nests, inside, allocated,
+                                    played)}[sys.argv[1]]
+by_path = function in (profiles, unchanged, tables)
+sys.exit(not function(sys.argv[2] if by_path else read(sys.argv[2]), *sys.argv[3:]))

@@ -208,6 +208,33 @@ profiles_itself()
 	tap orderly itself "paddle.profiler in the program: times of steps"
 }
 
+# beside MODE SCHEDULER WINDOW TABLE...: Paddle's own profiler prints its tables with us as without, and ours have the
+# same rows and calls.
+beside()
+{
+	local run=$1-$3 ranges
+	without "$run" itself "$1" "$2"
+	for ranges in ops ranges; do
+		GPROF_PADDLE=$ranges GPROF_SCHEDULE=$3 within "$run" itself "$1" "$2"
+		"$B/gprof-report" summary --style paddle "$T/$run.dump" >"$T/$run.tables"
+		tap python3 test/paddle/check.py unchanged "$T/$run.out" "$T/$run.plain" \
+			"$1, scheduler=$2, $ranges: Paddle's tables are as without us"
+		tap python3 test/paddle/check.py tables "$T/$run.tables" "$T/$run.out" "${@:4}" \
+			"$1, scheduler=$2, $ranges: ours have its rows and calls"
+		tap nothing_lost "$run" "$1, scheduler=$2, $ranges: nothing lost"
+	done
+}
+
+# timed: its timer alone, beside ours.
+timed()
+{
+	without timed itself dynamic None timer
+	GPROF_TIMER_ONLY=1 GPROF_BATCH_SIZE=4 within timed itself dynamic None timer
+	tap python3 test/paddle/check.py unchanged "$T/timed.out" "$T/timed.plain" "timer_only: Paddle's table is as without us"
+	tap reads timed "timer_only: ours has reader_cost, batch_cost and ips"
+	tap steps timed 15 "timer_only: steps"
+}
+
 # What Paddle marks in Python, though no profiler is there; optimizers it wraps only when one is made.
 ranges()
 {
@@ -237,6 +264,16 @@ real()
 	trains workers 5 conv 2
 	profiles_itself
 	ranges
+	case $version in
+	2.*) ;; # its tables have other rows
+	*)
+		beside dynamic '(3,10)' 3-10 Overview Model Operator UserDefined
+		beside dynamic None all Operator UserDefined
+		beside static '(3,10)' 3-10 Operator
+		beside static None all Operator UserDefined
+		;;
+	esac
+	timed
 }
 
 if [ $# = 0 ]; then
