@@ -14,7 +14,7 @@ listed=$({
 	sed -E 's/" *"//g; s/ *"//; s/" *$//; s/\\t/\t/')
 [ "$(grep -c . <<<"$listed")" -gt 10 ] || { echo "config.def cannot be read"; exit 1; }
 
-example=$(awk '/^# .*\(.*\)$/ {allowed = $0; sub(/^.*\(/, "", allowed); sub(/\)$/, "", allowed)}
+example=$(awk '/^# \(.*\)$/ {allowed = $0; sub(/^# \(/, "", allowed); sub(/\)$/, "", allowed)}
 	/^#GPROF_/ {print substr($0, 2) "\t" allowed}' profiler.env.example)
 if ! diff <(echo "$listed") <(echo "$example"); then
 	echo "config.def (<) and profiler.env.example (>) differ"

@@ -26,8 +26,14 @@ static bool take_number(const char **text, uint64_t *number)
 
 int schedule_parse_span(uint64_t *first, uint64_t *end, const char *text)
 {
-	if (!take_number(&text, first) || *text++ != '-' || !take_number(&text, end) || *text ||
-		*end <= *first) {
+	bool is_pair = *text == '('; /* as Paddle's scheduler has it */
+
+	text += is_pair;
+	if (!take_number(&text, first) || *text++ != (is_pair ? ',' : '-')) {
+		return -EINVAL;
+	}
+	text += is_pair && *text == ' ';
+	if (!take_number(&text, end) || (is_pair && *text++ != ')') || *text || *end <= *first) {
 		return -EINVAL;
 	}
 	return 0;
@@ -102,7 +108,7 @@ int schedule_parse(struct schedule *schedule, const char *text)
 		*schedule = (struct schedule){.record = 1};
 		return 0;
 	}
-	if (*text >= '0' && *text <= '9') {
+	if (*text == '(' || (*text >= '0' && *text <= '9')) {
 		return parse_span(schedule, text);
 	}
 	return parse_pairs(schedule, text);

@@ -18,7 +18,7 @@ struct schedule {
 };
 
 /*
- * Reads "all", "FIRST-END" (FIRST to END - 1; the step before FIRST is ready), or
+ * Reads "all", "FIRST-END" or "(FIRST,END)" (FIRST to END - 1; the step before FIRST is ready), or
  * "skip_first=N,closed=N,ready=N,record=N,repeat=N" in any order, with `wait`, `warmup` and
  * `active` for closed, ready and record. Returns 0 or -EINVAL.
  */
@@ -27,7 +27,7 @@ int schedule_parse(struct schedule *schedule, const char *text);
 /* More than any run has. */
 #define SCHEDULE_NO_END ((uint64_t)1 << 48)
 
-/* Reads "FIRST-END", END above FIRST. Returns 0 or -EINVAL. */
+/* Reads "FIRST-END" or "(FIRST,END)", END above FIRST. Returns 0 or -EINVAL. */
 int schedule_parse_span(uint64_t *first, uint64_t *end, const char *text);
 
 /* The steps first to end - 1, the one before is ready; none at all where both are the same. */

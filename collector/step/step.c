@@ -150,7 +150,8 @@ void step_init(uint32_t (*find_call)(const char *name))
 	}
 	if (schedule_parse(&state.schedule, config_text(CONFIG_SCHEDULE))) {
 		report_wrong(CONFIG_SCHEDULE,
-			"all, FIRST-END, or skip_first=N,closed=N,ready=N,record=N,repeat=N",
+			"all, FIRST-END, (FIRST,END), or "
+			"skip_first=N,closed=N,ready=N,record=N,repeat=N",
 			"everything is recorded");
 		schedule_parse(&state.schedule, "all");
 	}

@@ -21,6 +21,13 @@ enum view_detail {
 	VIEW_DETAIL_ALL, /* and by their place in the step */
 };
 
+/* Which times the view framework counts: --state=all|cpu|gpu. */
+enum view_times {
+	VIEW_TIMES_ALL,
+	VIEW_TIMES_CPU,
+	VIEW_TIMES_GPU,
+};
+
 /* What views may show besides events. */
 struct view_input {
 	struct process **processes;
@@ -28,6 +35,7 @@ struct view_input {
 	bool is_per_thread; /* rows of threads are not added up */
 	bool is_detailed;   /* --detail alone: rows by the shapes of inputs, too */
 	enum view_detail detail;
+	enum view_times times;
 	size_t nr_rows; /* that the user wants of tables in their own order; 0: all, or not known */
 	bool is_merged; /* `reduce` reads the states: they also gather what only `merge` needs */
 };

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "report/styles/nsys_reports.h"
 #include "report/session/options.h"
@@ -13,6 +14,7 @@
 #include "report/util/closest_name.h"
 
 static const char *const details[] = {"default", "op", "all", NULL};
+static const char *const states[] = {"all", "cpu", "gpu", NULL}; /* enum view_times */
 
 static void take_default_views(struct summary *summary)
 {
@@ -106,6 +108,7 @@ static const struct option options[] = {
 	{"per-thread", no_argument, NULL, 'T'},
 	{"across-ranks", no_argument, NULL, 'O'},
 	{"detail", optional_argument, NULL, 'd'},
+	{"state", required_argument, NULL, 'S'},
 	COMMON_OPTIONS_TABLE_OPTIONS,
 	COMMON_OPTIONS_SELECTION_OPTIONS,
 	{0},
@@ -159,6 +162,18 @@ static int take_reports(struct summary *summary)
 	return CMD_USAGE;
 }
 
+/* Paddle writes All, CPU and GPU. */
+static int take_state(struct summary *summary)
+{
+	for (int i = 0; states[i]; i++) {
+		if (strcasecmp(optarg, states[i]) == 0) {
+			summary->times = (enum view_times)i;
+			return 0;
+		}
+	}
+	return cmd_usage(&cmd_summary, "unknown state '%s'; states are all, cpu, gpu", optarg);
+}
+
 /* Takes one option. Returns 0, CMD_USAGE after saying why, or COMMON_OPTIONS_HELP when the usage
  * was printed. */
 static int take_option(struct summary *summary, int option)
@@ -181,6 +196,8 @@ static int take_option(struct summary *summary, int option)
 	case 'T':
 		summary->is_per_thread = true;
 		return 0;
+	case 'S':
+		return take_state(summary);
 	case 'd':
 		summary->is_detailed = !optarg;
 		summary->has_detail = optarg != NULL;
@@ -351,6 +368,8 @@ static bool values(const char *option, void (*add)(void *context, const char *wo
 		}
 	} else if (!strcmp(option, "--detail")) {
 		options_add_words(details, add, context);
+	} else if (!strcmp(option, "--state")) {
+		options_add_words(states, add, context);
 	} else {
 		return false;
 	}
@@ -377,8 +396,9 @@ const struct command cmd_summary = {
 		   "                         operator\n"
 		   "  --detail=LEVEL         default; op: nest operators; all: also number them by "
 		   "their\n"
-		   "                         place in the step\n" COMMON_OPTIONS_TABLE_USAGE
-			   COMMON_OPTIONS_SELECTION_USAGE
+		   "                         place in the step\n"
+		   "  --state STATE          times of the view framework: all, cpu or "
+		   "gpu\n" COMMON_OPTIONS_TABLE_USAGE COMMON_OPTIONS_SELECTION_USAGE
 		   "  -o, --output FILE      write to FILE instead of stdout\n",
 	.print_more = print_lists,
 	.run = run,

@@ -65,6 +65,18 @@ static void add_identity(struct buf *line, const struct process *process)
 	buf_printf(line, ", %" PRIu64 " events", process->nr_events);
 }
 
+/* The CPU time of the recorder's thread; unknown if the process did not end its stream. */
+static void add_cost(struct buf *line, const struct process *process)
+{
+	int64_t cpu_ns = process_number(process, "overhead.drain_cpu_ns");
+
+	if (cpu_ns >= 0 && process->first_ns < process->last_ns) {
+		buf_printf(line, ", profiler CPU %" PRId64 " ms (%.1f %% of a core)",
+			cpu_ns / 1000000,
+			(double)cpu_ns * 100 / (double)(process->last_ns - process->first_ns));
+	}
+}
+
 /* Wraps the line, indented, and empties it. */
 static void end_line(struct buf *out, struct buf *line, size_t width)
 {
@@ -83,6 +95,7 @@ static void add_process(struct buf *out, const struct process *process, size_t w
 	buf_char(out, '\n');
 	add_identity(&line, process);
 	add_state(&line, process);
+	add_cost(&line, process);
 	end_line(out, &line, width);
 	add_hang(&line, process);
 	end_line(out, &line, width);
@@ -266,6 +279,7 @@ static const char *print(
 		.is_per_thread = summary->is_per_thread,
 		.is_detailed = summary->is_detailed,
 		.detail = summary->detail,
+		.times = summary->times,
 		.nr_rows = summary->sort ? 0 : summary->asked.top};
 	void *views[SUMMARY_VIEWS];
 	struct table *tables[SUMMARY_VIEWS];

@@ -55,6 +55,7 @@ struct summary {
 	bool is_across_ranks; /* views as rank_spread.c makes them */
 	bool has_detail;      /* a level was given */
 	enum view_detail detail;
+	enum view_times times;
 	struct nsys_ask *reports; /* for the style nsys */
 	size_t nr_reports, report_capacity;
 	/* The table of a report that is a query, see sql/nsys_query.h; NULL without such reports.

@@ -17,11 +17,15 @@
 #include "report/styles/paddle.h"
 #include "report/util/text.h"
 
-/* The report of the profiler before. Its own sort is by thread and total. */
+/* The report of the profiler before. */
 static void print_framework(struct paddle_report *report)
 {
-	const struct paddle_old_options options = {report->unit, report->unit_ns,
-		report->summary->sort, report->summary->is_per_thread, report->summary->asked.top};
+	const struct paddle_old_options options = {.unit = report->unit,
+		.unit_ns = report->unit_ns,
+		.sort = report->summary->sort,
+		.times = report->times,
+		.is_per_thread = report->summary->is_per_thread,
+		.top = report->summary->asked.top};
 
 	style_paddle_old_print(report->tables[PADDLE_FRAMEWORK], &options, report->out);
 }
@@ -78,7 +82,8 @@ static void make_tables(struct paddle_report *report, struct process *process, u
 	struct view_input input = {.processes = &process,
 		.nr_processes = 1,
 		.is_per_thread = summary->is_per_thread,
-		.detail = summary->detail};
+		.detail = summary->detail,
+		.times = report->times};
 	const struct view_class *used[NR_PADDLE_VIEWS];
 	void *views[NR_PADDLE_VIEWS];
 	size_t nr = 0;
@@ -101,8 +106,8 @@ static void make_tables(struct paddle_report *report, struct process *process, u
 /* Orders and cuts what has many rows. False if there is no such column in any. */
 static bool arrange(struct paddle_report *report)
 {
-	static const enum paddle_view views[] = {
-		PADDLE_OPERATOR, PADDLE_KERNEL, PADDLE_MANIPULATION, PADDLE_USERDEFINED};
+	static const enum paddle_view views[] = {PADDLE_OPERATOR, PADDLE_KERNEL,
+		PADDLE_MANIPULATION, PADDLE_USERDEFINED, PADDLE_FRAMEWORK};
 	const char *sort = report->summary->sort;
 	bool is_sorted = !sort, is_there = false;
 
@@ -134,6 +139,10 @@ static bool print_process(struct paddle_report *report, struct process *process,
 {
 	bool is_sorted;
 
+	report->times = report->summary->times;
+	if (report->times == VIEW_TIMES_ALL && !view_has_device_records(process, NULL)) {
+		report->times = VIEW_TIMES_CPU;
+	}
 	make_tables(report, process, needs);
 	is_sorted = arrange(report);
 	for (size_t i = 0; i < NR_SECTIONS; i++) {

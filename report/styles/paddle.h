@@ -18,7 +18,8 @@
 struct paddle_old_options {
 	const char *unit; /* of times: "ms" */
 	double unit_ns;
-	const char *sort; /* the user's key, NULL: by total time */
+	const char *sort;      /* the user's key, NULL: by total time */
+	enum view_times times; /* CPU if nothing of a GPU was recorded */
 	bool is_per_thread;
 	size_t top; /* events that lie in none, 0 all */
 };
@@ -77,6 +78,7 @@ struct paddle_report {
 	struct table *tables[NR_PADDLE_VIEWS]; /* NULL: not needed */
 	const char *unit;
 	double unit_ns;
+	enum view_times times; /* of the framework's report */
 	struct buf *out;
 };
 

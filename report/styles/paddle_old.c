@@ -15,6 +15,7 @@ struct old_report {
 	const struct table *table;
 	double unit_ns;
 	size_t name_width;
+	enum view_times times;
 	struct buf *out;
 };
 
@@ -132,8 +133,10 @@ static void add_event(struct old_report *report, size_t row)
 	snprintf(text, sizeof(text), "%" PRIu64, cell(report, row, "calls")->integer);
 	add(report, DATA_WIDTH, text);
 	add_time(report, DATA_WIDTH, cell(report, row, "total_ns"), "");
-	add_share(report, row, "cpu_ns", "cpu_pct");
-	add_share(report, row, "gpu_ns", "gpu_pct");
+	if (report->times == VIEW_TIMES_ALL) {
+		add_share(report, row, "cpu_ns", "cpu_pct");
+		add_share(report, row, "gpu_ns", "gpu_pct");
+	}
 	add_time(report, DATA_WIDTH, cell(report, row, "min_ns"), "");
 	add_time(report, DATA_WIDTH, cell(report, row, "max_ns"), "");
 	add_time(report, DATA_WIDTH, cell(report, row, "avg_ns"), "");
@@ -146,6 +149,20 @@ static void add_event(struct old_report *report, size_t row)
 static bool is_in(const struct old_report *report, size_t row, const char *section)
 {
 	return strcmp(cell(report, row, "section")->text, section) == 0;
+}
+
+/* The rows of a section in their own order, which --sort does not change. */
+static void add_section(struct old_report *report, const char *section, const char *const *names,
+	void (*add_row)(struct old_report *report, size_t row))
+{
+	for (; *names; names++) {
+		for (size_t i = 0; i < report->table->nr_rows; i++) {
+			if (is_in(report, i, section) &&
+				strcmp(cell(report, i, "name")->text, *names) == 0) {
+				add_row(report, i);
+			}
+		}
+	}
 }
 
 static void add_events(struct old_report *report, size_t top)
@@ -163,8 +180,10 @@ static void add_events(struct old_report *report, size_t top)
 	add(report, report->name_width, "Event");
 	add(report, DATA_WIDTH, "Calls");
 	add(report, DATA_WIDTH, "Total");
-	add(report, 2 * DATA_WIDTH, "CPU Time (Ratio)");
-	add(report, 2 * DATA_WIDTH, "GPU Time (Ratio)");
+	if (report->times == VIEW_TIMES_ALL) {
+		add(report, 2 * DATA_WIDTH, "CPU Time (Ratio)");
+		add(report, 2 * DATA_WIDTH, "GPU Time (Ratio)");
+	}
 	for (size_t i = 0; i < 3; i++) {
 		add(report, DATA_WIDTH, titles[i]);
 	}
@@ -197,27 +216,25 @@ static const char *order_of(const char *sort)
 void style_paddle_old_print(
 	const struct table *table, const struct paddle_old_options *options, struct buf *out)
 {
-	struct old_report report = {.table = table, .unit_ns = options->unit_ns, .out = out};
+	static const char *const places[] = {"All", "CPU", "CUDA"}; /* enum view_times */
+	static const char *const overheads[] = {
+		"Total time", "Computation time", "Framework overhead", NULL};
+	static const char *const copies[] = {"GpuMemcpy", "GpuMemcpyAsync", "GpuMemcpySync", NULL};
+	struct old_report report = {
+		.table = table, .unit_ns = options->unit_ns, .times = options->times, .out = out};
 	struct buf note = {0};
 
 	buf_text(out, "\n------------------------->     Profiling Report     "
 		      "<-------------------------\n\n");
-	buf_printf(out, "%sPlace: All\nTime unit: %s\nSorted by ",
-		options->is_per_thread ? "" : "All threads merged.\n", options->unit);
+	buf_printf(out, "%sPlace: %s\nTime unit: %s\nSorted by ",
+		options->is_per_thread ? "" : "All threads merged.\n", places[options->times],
+		options->unit);
 	text_add_shown(out, order_of(options->sort), strlen(order_of(options->sort)), 0);
 	buf_text(out, " in descending order in the same thread\n");
 	add_title(&report, "Overhead Summary");
-	for (size_t i = 0; i < table->nr_rows; i++) {
-		if (is_in(&report, i, "overhead")) {
-			add_overhead(&report, i);
-		}
-	}
+	add_section(&report, "overhead", overheads, add_overhead);
 	add_title(&report, "GpuMemCpy Summary");
-	for (size_t i = 0; i < table->nr_rows; i++) {
-		if (is_in(&report, i, "memcpy")) {
-			add_copies(&report, i);
-		}
-	}
+	add_section(&report, "memcpy", copies, add_copies);
 	add_title(&report, "Event Summary");
 	add_events(&report, options->top);
 	buf_printf(&note, "%s ", view_framework.about);

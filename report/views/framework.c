@@ -6,9 +6,13 @@
  *
  * The total of an event is its time on the CPU and that of the work it launched on GPUs, as there;
  * both may pass at once, so it is no time on a clock. All time is that of events that lie in no
- * other one. Computation is that of the operators' compute stages (one in another one counts once,
- * twice there), the rest is the framework's; where no stage was recorded both are unknown. Ratios
- * of CPU and GPU are those of the sums.
+ * other one. Ratios of CPU and GPU are those of the sums.
+ *
+ * Computation is that of the operators' compute stages (one in another one counts once, twice
+ * there); the rest is the framework's. Only Paddle records stages. Of other frameworks, the
+ * outermost operators that spend more time themselves than in the operators they call compute;
+ * nodes of autograd only if they launch. A process without operators has its CUDA calls as events,
+ * named by the kernel that they launch; those compute.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,12 +29,23 @@ struct sum {
 	uint64_t nr, ns;
 };
 
+/* Computation in operators that are not complete, by the number of operators around them. */
+struct nesting {
+	struct sum *levels;
+	size_t nr_levels;
+};
+
 struct framework_view {
 	struct view_input input;
 	struct event_rows rows;
 	bool is_gpu;		       /* the process at hand has device records */
+	bool is_plain;		       /* it has no operators */
 	struct sum compute, copies[2]; /* synchronous, asynchronous */
 	uint64_t nr_lone_copies;       /* without a call of their own */
+	bool is_estimated;	       /* some operators were taken for computing ones */
+	bool has_plain;		       /* there was a process without operators */
+	struct idmap nestings;	       /* struct nesting, by thread; of the process at hand */
+	struct op_call call;	       /* of a plain process: the last one, end 0: none */
 };
 
 static void init(void *state)
@@ -46,6 +61,27 @@ static void begin(void *context, struct process *process)
 
 	event_rows_begin(&view->rows, process);
 	view->is_gpu = view_has_device_records(process, NULL);
+	view->is_plain = !op_has_any(process);
+	view->has_plain |= view->is_plain;
+	view->call.end = 0;
+	idmap_init(&view->nestings, sizeof(struct nesting));
+}
+
+/* What counts of a time on the CPU, and of one on GPUs; UINT64_MAX is unknown. */
+static uint64_t cpu_part(const struct framework_view *view, uint64_t ns)
+{
+	return view->input.times == VIEW_TIMES_GPU ? UINT64_MAX : ns;
+}
+
+static uint64_t gpu_part(const struct framework_view *view, uint64_t ns)
+{
+	return view->input.times == VIEW_TIMES_CPU || !view->is_gpu ? UINT64_MAX : ns;
+}
+
+static void sum_add(struct sum *sum, uint64_t cpu_ns, uint64_t gpu_ns)
+{
+	sum->nr++;
+	sum->ns += (cpu_ns == UINT64_MAX ? 0 : cpu_ns) + (gpu_ns == UINT64_MAX ? 0 : gpu_ns);
 }
 
 /*
@@ -83,48 +119,172 @@ static uint32_t row_of(struct framework_view *view, const struct op *op,
 	return row;
 }
 
+/* Of a framework that records no stages. */
+static bool computes(const struct op *op)
+{
+	uint64_t ticks = op->end - op->begin;
+
+	return event_is_operator(op) && ticks >= op->child_ticks &&
+	       ticks - op->child_ticks >= op->child_ticks &&
+	       (op->nr_activities || op_class(op->name, op->framework, op->scope) != OP_BACKWARD);
+}
+
+static struct sum *nesting_level(struct nesting *nesting, size_t level)
+{
+	if (level >= nesting->nr_levels) {
+		nesting->levels = mem_resize(nesting->levels, level + 1, sizeof(*nesting->levels));
+		memset(nesting->levels + nesting->nr_levels, 0,
+			(level + 1 - nesting->nr_levels) * sizeof(*nesting->levels));
+		nesting->nr_levels = level + 1;
+	}
+	return &nesting->levels[level];
+}
+
+/* Adds what computes in an operator, or that operator, to what computes in the one around it. */
+static void add_computing(
+	struct framework_view *view, const struct op *op, uint64_t cpu_ns, uint64_t gpu_ns)
+{
+	struct nesting *nesting = idmap_put(&view->nestings, op->thread);
+	struct sum sum, *inner, *outer;
+	size_t level = 0;
+
+	for (const struct op *at = op->parent; at; at = at->parent) {
+		level++;
+	}
+	inner = nesting_level(nesting, level + 1);
+	sum = *inner;
+	*inner = (struct sum){0};
+	if (computes(op)) {
+		sum = (struct sum){0};
+		sum_add(&sum, cpu_ns, gpu_ns);
+	}
+	outer = level ? nesting_level(nesting, level) : &view->compute;
+	outer->nr += sum.nr;
+	outer->ns += sum.ns;
+}
+
 static void on_op(void *context, const struct op *op)
 {
 	struct framework_view *view = context;
-	uint64_t ns = clock_map_duration(&view->rows.process->host_clock, op->end - op->begin);
-	uint64_t gpu_ns = view->is_gpu ? op->gpu_total_ns : UINT64_MAX;
+	uint64_t cpu_ns = cpu_part(
+		view, clock_map_duration(&view->rows.process->host_clock, op->end - op->begin));
+	uint64_t gpu_ns = gpu_part(view, op->gpu_total_ns);
 	const struct op *outermost = NULL;
 	uint32_t top = 0, row;
 
-	if (event_is_compute(op)) {
-		view->compute.nr++;
-		view->compute.ns += ns + op->gpu_total_ns;
+	if (op->framework != GPROF_FRAMEWORK_PADDLE) {
+		add_computing(view, op, cpu_ns, gpu_ns);
+		view->is_estimated = true;
+	} else if (event_is_compute(op)) {
+		sum_add(&view->compute, cpu_ns, gpu_ns);
 	}
 	if (has_row(view, op)) {
 		row = row_of(view, op, &outermost, &top);
-		event_rows_add(&view->rows, outermost, top, row, ns, gpu_ns);
+		event_rows_add(&view->rows, outermost, top, row, cpu_ns, gpu_ns);
 	}
+}
+
+/* ---- processes without operators ---- */
+
+static void add_plain(struct framework_view *view, enum event_kind kind, uint32_t name,
+	uint32_t thread, uint64_t cpu_ns, uint64_t gpu_ns)
+{
+	uint32_t row = event_rows_find(&view->rows, 0, kind, name, thread);
+
+	event_rows_add(&view->rows, NULL, 0, row, cpu_ns, gpu_ns);
+}
+
+static uint64_t call_ns(const struct framework_view *view, const struct op_call *call)
+{
+	return cpu_part(
+		view, clock_map_duration(&view->rows.process->host_clock, call->end - call->begin));
+}
+
+/* Of the last call no work is known. */
+static void finish_call(struct framework_view *view)
+{
+	const struct op_call *call = &view->call;
+	uint64_t cpu_ns = call_ns(view, call), gpu_ns = gpu_part(view, 0);
+	uint32_t name;
+	uint8_t api;
+
+	if (!call->end) {
+		return;
+	}
+	name = process_call_name(view->rows.process, call->call, &api);
+	if (api == GPROF_API_RUNTIME || api == GPROF_API_DRIVER) {
+		add_plain(view, EVENT_KIND_OP, name, call->thread, cpu_ns, gpu_ns);
+	}
+	if (call->table == GPROF_TABLE_api_launch) {
+		sum_add(&view->compute, cpu_ns, gpu_ns);
+	}
+	view->call.end = 0;
+}
+
+static void on_call(void *context, const struct op_call *call, const struct op *op)
+{
+	struct framework_view *view = context;
+
+	(void)op;
+	if (view->is_plain) {
+		finish_call(view);
+		view->call = *call;
+	}
+}
+
+/* All that one call launched (the nodes of a graph) shares its time on the CPU. */
+static void add_launched(
+	struct framework_view *view, const struct op_record *record, const struct op_call *call)
+{
+	bool is_first = view->call.end != 0, is_set = record->table == GPROF_TABLE_memset;
+	uint64_t cpu_ns = is_first ? call_ns(view, call) : cpu_part(view, 0);
+	uint64_t gpu_ns =
+		record->is_timed ? gpu_part(view, record->end_ns - record->begin_ns) : UINT64_MAX;
+
+	uint32_t name = is_set ? event_copy_name(view->rows.process, record, call)
+			       : event_activity_name(view->rows.process, record);
+
+	view->call.end = 0;
+	add_plain(view, EVENT_KIND_ACTIVITY, name, call->thread, cpu_ns, gpu_ns);
+	if (record->table == GPROF_TABLE_kernel || record->table == GPROF_TABLE_graph) {
+		sum_add(&view->compute, cpu_ns, gpu_ns);
+	}
+}
+
+/* ---- copies ---- */
+
+static void add_copy(struct framework_view *view, const struct op_record *record,
+	const struct op_call *call, const struct op *op)
+{
+	const struct op *outermost = NULL;
+	uint32_t top = 0, row, name;
+	uint64_t cpu_ns = call_ns(view, call);
+	uint64_t gpu_ns =
+		record->is_timed ? gpu_part(view, record->end_ns - record->begin_ns) : UINT64_MAX;
+
+	name = event_copy_name(view->rows.process, record, call);
+	row = row_of(view, op, &outermost, &top);
+	row = event_rows_find(&view->rows, row, EVENT_KIND_COPY, name, call->thread);
+	event_rows_add(&view->rows, outermost, top, row, cpu_ns, gpu_ns);
+	sum_add(&view->copies[strstr(string_pool_text(name, NULL), "Async") != NULL], cpu_ns,
+		gpu_ns);
 }
 
 static void on_record(void *context, const struct op_record *record, const struct op_call *call,
 	const struct op *op)
 {
 	struct framework_view *view = context;
-	const struct op *outermost = NULL;
-	uint32_t top = 0, row, name;
-	uint64_t cpu_ns, gpu_ns;
 
-	if (record->table != GPROF_TABLE_memcpy) {
-		return;
+	if (record->table == GPROF_TABLE_memcpy) {
+		if (call && call->table == GPROF_TABLE_api_copy) {
+			add_copy(view, record, call, op);
+			view->call.end = 0;
+		} else {
+			view->nr_lone_copies++;
+		}
+	} else if (view->is_plain && call) {
+		add_launched(view, record, call);
 	}
-	if (!call || call->table != GPROF_TABLE_api_copy) {
-		view->nr_lone_copies++;
-		return;
-	}
-	cpu_ns = clock_map_duration(&view->rows.process->host_clock, call->end - call->begin);
-	gpu_ns = record->is_timed ? record->end_ns - record->begin_ns : UINT64_MAX;
-	name = event_copy_name(view->rows.process, record, call);
-	row = row_of(view, op, &outermost, &top);
-	row = event_rows_find(&view->rows, row, EVENT_KIND_COPY, name, call->thread);
-	event_rows_add(&view->rows, outermost, top, row, cpu_ns, gpu_ns);
-	top = strstr(string_pool_text(name, NULL), "Async") != NULL;
-	view->copies[top].nr++;
-	view->copies[top].ns += cpu_ns + (record->is_timed ? gpu_ns : 0);
 }
 
 static void end(void *context, struct process *process, const struct phases *phases)
@@ -133,7 +293,12 @@ static void end(void *context, struct process *process, const struct phases *pha
 
 	(void)process;
 	(void)phases;
+	finish_call(view);
 	event_rows_end(&view->rows);
+	for (size_t i = 0; i < view->nestings.nr; i++) {
+		free(((struct nesting *)idmap_at(&view->nestings, i))->levels);
+	}
+	idmap_fini(&view->nestings);
 }
 
 /* ---- the table ---- */
@@ -189,10 +354,15 @@ static uint64_t total_of(const struct framework_view *view, const struct event_r
 	return ns;
 }
 
+static bool has_compute(const struct framework_view *view)
+{
+	return view->compute.nr || view->is_estimated || view->has_plain;
+}
+
 static void add_sums(const struct framework_view *view, struct table *table)
 {
 	struct sum all = {.ns = total_of(view, NULL)}, rest = {0}, copies = {0};
-	const struct sum *compute = view->compute.nr ? &view->compute : NULL;
+	const struct sum *compute = has_compute(view) ? &view->compute : NULL;
 	static const char *const names[] = {"GpuMemcpySync", "GpuMemcpyAsync"};
 
 	rest.ns = compute && compute->ns < all.ns ? all.ns - compute->ns : 0;
@@ -234,7 +404,10 @@ static void fill(const struct framework_view *view, const struct event_row *row,
 {
 	table_set_string(&cells[SECTION], "event");
 	fill_name(view, row, cells);
-	table_set_share(&cells[CPU_RATIO], row->cpu.sum, row->both.sum);
+	if (row->cpu.nr) {
+		table_set_integer(&cells[CPU], row->cpu.sum);
+		table_set_share(&cells[CPU_RATIO], row->cpu.sum, row->both.sum);
+	}
 	if (row->gpu.nr) {
 		table_set_integer(&cells[GPU], row->gpu.sum);
 		table_set_share(&cells[GPU_RATIO], row->gpu.sum, row->both.sum);
@@ -297,7 +470,11 @@ static void add_rows(const struct framework_view *view, struct table *table, uin
 static void add_note(const struct framework_view *view, struct table *table)
 {
 	view_note_devices(table, &view->input, "");
-	if (!view->compute.nr) {
+	if (view->is_estimated) {
+		table_note(table,
+			"Computation is estimated: the time of operators that spend more of it "
+			"themselves than in the operators they call.");
+	} else if (!has_compute(view)) {
 		table_note(table, "No stages of operators were recorded; computation is unknown.");
 	}
 	if (view->nr_lone_copies) {
@@ -309,17 +486,13 @@ static const struct table_column columns[] = {
 	[SECTION] = TABLE_COLUMN("section", "Section", TABLE_TEXT, .is_wide_only = true,
 		.help = "overhead, memcpy or event"),
 	[LEVEL] = TABLE_COLUMN("level", "Level", TABLE_ID, .is_wide_only = true,
-		.help = "depth; the row lies in the last row above with a lower level"), /* the row
-											    lies in
-											    the last
-											    lower
-											    one */
+		.help = "depth; the row lies in the last row above with a lower level"),
 	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID, .is_wide_only = true),
 	[THREAD] = TABLE_COLUMN("thread", "Thread", TABLE_ID, .is_wide_only = true),
 	[CALLS] = TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(event_row, both.nr)),
 	[TOTAL] = TABLE_COLUMN("total_ns", "Total", TABLE_TIME, .help = "CPU time plus GPU time",
 		TABLE_MEMBER(event_row, both.sum)),
-	[CPU] = TABLE_COLUMN("cpu_ns", "CPU time", TABLE_TIME, TABLE_MEMBER(event_row, cpu.sum)),
+	[CPU] = TABLE_COLUMN("cpu_ns", "CPU time", TABLE_TIME),
 	[CPU_RATIO] = TABLE_COLUMN(
 		"cpu_pct", "CPU %", TABLE_PERCENT, .help = "CPU time, as a share of the total"),
 	[GPU] = TABLE_COLUMN("gpu_ns", "GPU time", TABLE_TIME),
@@ -357,11 +530,14 @@ VIEW(framework, 60) = {
 	.name = "framework",
 	.help = "computation and overhead of the framework, copies, and operators inside operators",
 	.about = "Total is CPU time plus GPU time, which can overlap. Ratio is a share of the "
-		 "outermost events (with --per-thread, of those of the thread).",
+		 "outermost events (with --per-thread, of those of the thread). Computation is the "
+		 "time of the operators' computing parts, framework overhead the rest of the "
+		 "total. In a program without operators the events are CUDA calls, named by the "
+		 "kernel that they launch.",
 	.title = "Framework overhead",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct framework_view),
-	.ops = {.begin = begin, .op = on_op, .record = on_record, .end = end},
+	.ops = {.begin = begin, .op = on_op, .call = on_call, .record = on_record, .end = end},
 	.init = init,
 	.fill = fill_table,
 	.fini = fini,

@@ -55,6 +55,21 @@ START_TEST(range_4_to_10_records_steps_4_to_9_once)
 }
 END_TEST
 
+START_TEST(pair_in_brackets_is_the_same_range)
+{
+	struct schedule schedule;
+	static const char *const bad[] = {"(4,10", "(4,10)x", "(4-10)", "4,10", "(4,4)", "(,10)",
+		"(4,)", "()", "(", "( 4,10)", "(4,  10)", "4-10)"};
+
+	ck_assert_str_eq(states("(4,10)", 12), "---rRRRRRR--");
+	ck_assert_str_eq(states("(3, 10)", 12), "--rRRRRRRR--");
+	ck_assert_str_eq(states("(0,2)", 5), "RR---");
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		ck_assert_int_eq(schedule_parse(&schedule, bad[i]), -EINVAL);
+	}
+}
+END_TEST
+
 START_TEST(range_from_0_records_from_the_first_step)
 {
 	ck_assert_str_eq(states("0-2", 5), "RR---");
@@ -161,7 +176,8 @@ END_TEST
 UNIT_SUITE("schedule", steps_until_the_next_open_one_are_those_that_the_states_show,
 	cycle_of_six_after_three_records_steps_6_to_8_12_to_14_and_18_on,
 	range_4_to_10_records_steps_4_to_9_once, range_from_0_records_from_the_first_step,
-	all_records_every_step, wait_warmup_and_active_are_synonyms,
-	repeat_ends_after_so_many_cycles, what_is_not_a_schedule_is_refused,
+	pair_in_brackets_is_the_same_range, all_records_every_step,
+	wait_warmup_and_active_are_synonyms, repeat_ends_after_so_many_cycles,
+	what_is_not_a_schedule_is_refused,
 	span_is_the_range_of_that_text_and_an_empty_one_records_nothing,
 	largest_numbers_do_not_overflow)
