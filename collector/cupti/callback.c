@@ -12,6 +12,7 @@
 #include "collector/step/window.h"
 #include "collector/stream/calls.h"
 #include "collector/util/clock.h"
+#include "collector/util/config.h"
 #include "collector/util/loss.h"
 #include "collector/util/mode.h"
 #include "collector/util/notice.h"
@@ -24,24 +25,39 @@ struct cbid {
 
 /* The names in one piece: a table of pointers would be relocated in every process. */
 static const struct names {
-#define CBID(domain, id, name) char domain##id[sizeof(#name)];
+#define CBID(domain, id, name)	    char domain##id[sizeof(#name)];
+#define CBID_MORE(domain, id, name) char domain##id[sizeof(#name)];
 #include "collector/cupti/cupti_cbid.def"
 } names = {
-#define CBID(domain, id, name) #name,
+#define CBID(domain, id, name)	    #name,
+#define CBID_MORE(domain, id, name) #name,
 #include "collector/cupti/cupti_cbid.def"
 };
 
-#define DOMAIN_RT  CUPTI_DOMAIN_RUNTIME
-#define DOMAIN_DRV CUPTI_DOMAIN_DRIVER
+#define DOMAIN_RT	  CUPTI_DOMAIN_RUNTIME
+#define DOMAIN_DRV	  CUPTI_DOMAIN_DRIVER
+#define ENTRY(domain, id) {DOMAIN_##domain, id, offsetof(struct names, domain##id)},
 
+/* Those that are always enabled come first. */
 static const struct cbid cbids[] = {
-#define CBID(domain, id, name) {DOMAIN_##domain, id, offsetof(struct names, domain##id)},
+#define CBID(domain, id, name) ENTRY(domain, id)
+#include "collector/cupti/cupti_cbid.def"
+#define CBID(domain, id, name)
+#define CBID_MORE(domain, id, name) ENTRY(domain, id)
 #include "collector/cupti/cupti_cbid.def"
 };
-#define NR_CBIDS (sizeof(cbids) / sizeof(cbids[0]))
+
+enum {
+#define CBID(domain, id, name) +1
+	NR_ALWAYS = 0
+#include "collector/cupti/cupti_cbid.def"
+	,
+};
 
 static struct callback_state {
 	bool is_on;
+	bool has_all;	   /* GPROF_DRIVER: all of cbids are enabled, nested calls recorded */
+	uint32_t nr_cbids; /* of these, as many are enabled */
 	/* Calls that were begun before the callbacks were last switched are not ended. */
 	_Atomic uint32_t epoch;
 	uint16_t call[2][SUBSCRIBER_MAX_CBID]; /* by domain (driver, runtime) and callback id */
@@ -58,6 +74,7 @@ struct open_call {
 	uint32_t what;	 /* domain and callback id */
 	uint32_t epoch;
 	uint32_t correlation;
+	bool is_nested; /* in another recorded call */
 };
 
 static __thread struct {
@@ -68,8 +85,8 @@ static __thread struct {
 
 /* ---- CUPTI's side: application threads, inside the API call ---- */
 
-static void record_call(
-	const struct cupti_callback_data *data, uint16_t call, uint64_t begin, uint64_t end)
+static void record_call(const struct cupti_callback_data *data, uint16_t call,
+	const struct open_call *open, uint64_t end)
 {
 	struct ring_tls *self = &ring_tls;
 	const uint32_t bytes = sizeof(struct gprof_row_api);
@@ -79,8 +96,10 @@ static void record_call(
 	if (!row) {
 		return;
 	}
-	*row = (struct gprof_row_api){.head = {.bytes = bytes, .table = GPROF_TABLE_api},
-		.begin = begin,
+	*row = (struct gprof_row_api){
+		.head = {.bytes = bytes,
+			.table = open->is_nested ? GPROF_TABLE_api_nested : GPROF_TABLE_api},
+		.begin = open->begin,
 		.dur = end,
 		.thread = self->id,
 		.correlation = data->correlation_id,
@@ -104,10 +123,11 @@ static void drop_ended(uint32_t epoch, uintptr_t stack)
 	}
 }
 
-static void open_call(uint32_t what, uint32_t correlation, uint16_t call, uintptr_t stack)
+static void open_call(
+	uint32_t what, uint32_t correlation, uint16_t call, uintptr_t stack, bool is_nested)
 {
 	uint32_t epoch = atomic_load_explicit(&state.epoch, memory_order_relaxed);
-	struct open_call open = {clock_raw(), stack, what, epoch, correlation};
+	struct open_call open = {clock_raw(), stack, what, epoch, correlation, is_nested};
 
 	drop_ended(epoch, stack);
 	if (open_calls.nr == NR_OPEN) {
@@ -123,9 +143,26 @@ static void open_call(uint32_t what, uint32_t correlation, uint16_t call, uintpt
 	/* Again: a signal handler's call may have come to the same place before it was taken. */
 	open_calls.calls[open_calls.nr - 1] = open;
 	open_calls.newest = correlation;
-	if (call) {
+	if (call && !is_nested) {
 		ring_call_begin(&ring_tls.cuda, calls_name(call), open.begin);
 	}
+}
+
+/*
+ * Is it a driver call that a recorded call makes? That is a hook's, which may be the hook of this
+ * very call, or one of a function without a hook.
+ */
+static bool is_nested_call(
+	const struct ring_tls *self, uint32_t what, uint32_t correlation, uint16_t call)
+{
+	if (!state.has_all || what >> 16 != CUPTI_DOMAIN_DRIVER) {
+		return false;
+	}
+	if (self->frame && !self->correlation) {
+		return calls_name(call) != self->cuda.name;
+	}
+	return (self->frame && self->correlation == correlation) ||
+	       open_calls.newest == correlation;
 }
 
 /*
@@ -139,23 +176,27 @@ static void begin_call(
 {
 	struct ring_tls *self = &ring_tls;
 	uint32_t correlation = data->correlation_id;
+	bool is_nested = is_nested_call(self, what, correlation, call), is_outermost = false;
 
 	window_saw_correlation(correlation);
 	self->last = correlation;
 	if (self->frame && !self->correlation) {
 		self->correlation = correlation;
-	} else if (!(self->frame && self->correlation == correlation) &&
-		   open_calls.newest != correlation &&
-		   (atomic_load_explicit(&collector_mode, memory_order_relaxed) &
-			   COLLECTOR_RECORD)) {
-		open_call(what, correlation, call, stack);
+	} else {
+		is_outermost = !(self->frame && self->correlation == correlation) &&
+			       open_calls.newest != correlation;
+	}
+	if ((is_nested || is_outermost) &&
+		(atomic_load_explicit(&collector_mode, memory_order_relaxed) & COLLECTOR_RECORD)) {
+		open_call(what, correlation, call, stack, is_nested);
 	}
 }
 
 static void end_call(uint32_t what, const struct cupti_callback_data *data, uint16_t call)
 {
-	uint64_t begin, end = clock_raw();
+	uint64_t end = clock_raw();
 	uint32_t at = open_calls.nr;
+	struct open_call open;
 
 	while (at && (open_calls.calls[at - 1].what != what ||
 			     open_calls.calls[at - 1].correlation != data->correlation_id)) {
@@ -164,13 +205,13 @@ static void end_call(uint32_t what, const struct cupti_callback_data *data, uint
 	if (!at) {
 		return;
 	}
-	begin = open_calls.calls[at - 1].begin;
+	open = open_calls.calls[at - 1];
 	loss_add(LOSS_LEFT, open_calls.nr - at);
 	open_calls.nr = at - 1;
-	if (call) {
+	if (call && !open.is_nested) {
 		ring_call_end(&ring_tls.cuda, end);
 	}
-	record_call(data, call, begin, end);
+	record_call(data, call, &open, end);
 }
 
 static void on_api(
@@ -222,7 +263,9 @@ void callback_on_cupti(void *userdata, uint32_t domain, uint32_t cbid, const voi
 
 void callback_init(uint32_t (*find_call)(const char *name, uint8_t api))
 {
-	for (size_t i = 0; i < NR_CBIDS; i++) {
+	state.has_all = config_flag(CONFIG_DRIVER);
+	state.nr_cbids = state.has_all ? sizeof(cbids) / sizeof(cbids[0]) : NR_ALWAYS;
+	for (size_t i = 0; i < state.nr_cbids; i++) {
 		bool is_runtime = cbids[i].domain == CUPTI_DOMAIN_RUNTIME;
 
 		if (cbids[i].id < SUBSCRIBER_MAX_CBID) {
@@ -257,7 +300,7 @@ void callback_set_enabled(bool is_wanted)
 	}
 	atomic_fetch_add(&state.epoch, 1);
 	state.is_on = is_wanted;
-	for (size_t i = 0; i < NR_CBIDS; i++) {
+	for (size_t i = 0; i < state.nr_cbids; i++) {
 		subscriber_want(cbids[i].domain, cbids[i].id, is_wanted);
 	}
 	/* CUPTI's own end is worth knowing at any time. */

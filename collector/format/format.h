@@ -16,7 +16,7 @@
 
 /* Readers refuse a newer major and skip what they do not know of a newer minor. */
 #define GPROF_FORMAT_MAJOR	  2
-#define GPROF_FORMAT_MINOR	  0
+#define GPROF_FORMAT_MINOR	  1
 #define GPROF_FORMAT_OLDEST_MAJOR 1
 
 #define GPROF_FILE_MAGIC  "GPROFSTR"
@@ -167,7 +167,8 @@ struct gprof_row_head {
 	T(44, py_call, "a call of a Python function")                                              \
 	T(45, nccl, "a call of NCCL")                                                              \
 	T(46, nccl_comm, "a communicator of NCCL, as one rank of it sees it")                      \
-	T(47, hang, "where a hung process is blocked, or that it resumed")
+	T(47, hang, "where a hung process is blocked, or that it resumed")                         \
+	T(48, api_nested, "a driver call within another API call")
 
 #define GPROF_COLUMNS_schema(C, t)                                                                 \
 	C(t, uint16_t, table, UINT)                                                                \
@@ -242,6 +243,9 @@ struct gprof_row_head {
 	C(t, uint8_t, source, UINT)
 
 #define GPROF_COLUMNS_api(C, t) GPROF_COLUMNS_API_COMMON(C, t)
+
+/* Its time is part of that of the call around it, whose correlation it has. */
+#define GPROF_COLUMNS_api_nested(C, t) GPROF_COLUMNS_API_COMMON(C, t)
 
 /*
  * stream: the API's handle, 0 the default stream. shape: 0 if it is not a kernel. py_stack: 0 if
@@ -605,7 +609,7 @@ enum gprof_table {
 #define T(id, name, what) GPROF_TABLE_##name = id,
 	GPROF_TABLES(T)
 #undef T
-	GPROF_NR_TABLES = 48, /* one more than the last id */
+	GPROF_NR_TABLES = 49, /* one more than the last id */
 };
 
 /* struct gprof_row_NAME: the row as it is written into rings and handed to the encoder. */

@@ -106,6 +106,23 @@ void trace_call(struct trace *trace, const struct op_call *call, const struct op
 							  : event->api_begin_ns;
 }
 
+void trace_nested_calls(struct trace *trace, const struct batch *batch)
+{
+	for (uint32_t i = 0; i < batch->nr_rows; i++) {
+		uint64_t begin = batch->col[COL_api_begin][i];
+
+		trace_call(trace,
+			&(struct op_call){.begin = begin,
+				.end = begin + batch->col[COL_api_dur][i],
+				.thread = (uint32_t)batch->col[COL_api_thread][i],
+				.correlation = (uint32_t)batch->col[COL_api_correlation][i],
+				.call = (uint32_t)batch->col[COL_api_call][i],
+				.result = (int32_t)batch->col[COL_api_result][i],
+				.table = (uint8_t)batch->table},
+			NULL);
+	}
+}
+
 /* ---- what they are ---- */
 
 uint32_t trace_name(const struct trace *trace, const struct trace_event *event)

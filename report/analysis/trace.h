@@ -58,6 +58,13 @@ void trace_record(struct trace *trace, const struct op_record *record, const str
 	const struct op *op);
 void trace_call(struct trace *trace, const struct op_call *call, const struct op *op);
 
+/* For the callbacks of scan_view: driver calls within other calls, whose operator is not known. */
+#define TRACE_NESTED_CALLS                                     \
+	{                                                      \
+		GPROF_TABLE_api_nested, COL_ALL(NR_COL_api), 0 \
+	}
+void trace_nested_calls(struct trace *trace, const struct batch *batch);
+
 /* A time of the process at hand, CLOCK_MONOTONIC, on the axis. */
 uint64_t trace_time(const struct trace *trace, uint64_t ns);
 

@@ -51,6 +51,7 @@ static const struct {
 	CALLS(api_set),
 	CALLS(api_alloc),
 	CALLS(api_sync),
+	CALLS(api_nested),
 #undef CALLS
 	{GPROF_TABLE_api_launch, COL_api_launch_shape, offsetof(struct process, shapes), "shape"},
 	{GPROF_TABLE_kernel, COL_kernel_shape, offsetof(struct process, shapes), "shape"},

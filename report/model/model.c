@@ -18,6 +18,7 @@ bool model_is_event(unsigned int table)
 	case GPROF_TABLE_api_set:
 	case GPROF_TABLE_api_alloc:
 	case GPROF_TABLE_api_sync:
+	case GPROF_TABLE_api_nested:
 	case GPROF_TABLE_kernel:
 	case GPROF_TABLE_memcpy:
 	case GPROF_TABLE_memset:

@@ -165,6 +165,7 @@ enum select_rule select_rule_of(unsigned int table, unsigned int *column)
 	case GPROF_TABLE_api_set:
 	case GPROF_TABLE_api_alloc:
 	case GPROF_TABLE_api_sync:
+	case GPROF_TABLE_api_nested:
 	case GPROF_TABLE_op:
 	case GPROF_TABLE_alloc:
 	case GPROF_TABLE_sample:

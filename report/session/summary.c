@@ -65,15 +65,22 @@ static void add_identity(struct buf *line, const struct process *process)
 	buf_printf(line, ", %" PRIu64 " events", process->nr_events);
 }
 
-/* The CPU time of the recorder's thread; unknown if the process did not end its stream. */
+/*
+ * The CPU time of the recorder's thread, which a process has written if it ended its stream. Its
+ * start takes some milliseconds: only of a longer recording a share says something.
+ */
 static void add_cost(struct buf *line, const struct process *process)
 {
 	int64_t cpu_ns = process_number(process, "overhead.drain_cpu_ns");
+	uint64_t span_ns =
+		process->first_ns < process->last_ns ? process->last_ns - process->first_ns : 0;
 
-	if (cpu_ns >= 0 && process->first_ns < process->last_ns) {
-		buf_printf(line, ", profiler CPU %" PRId64 " ms (%.1f %% of a core)",
-			cpu_ns / 1000000,
-			(double)cpu_ns * 100 / (double)(process->last_ns - process->first_ns));
+	if (cpu_ns < 0) {
+		return;
+	}
+	buf_printf(line, ", profiler CPU %" PRId64 " ms", cpu_ns / 1000000);
+	if (span_ns >= 1000000000) {
+		buf_printf(line, " (%.1f %% of a core)", (double)cpu_ns * 100 / (double)span_ns);
 	}
 }
 

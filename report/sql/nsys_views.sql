@@ -53,7 +53,8 @@ CREATE VIEW CUPTI_ACTIVITY_KIND_RUNTIME AS
 		UNION ALL SELECT start_ns, dur_ns, pid, tid, correlation, name, result FROM api_copy
 		UNION ALL SELECT start_ns, dur_ns, pid, tid, correlation, name, result FROM api_set
 		UNION ALL SELECT start_ns, dur_ns, pid, tid, correlation, name, result FROM api_alloc
-		UNION ALL SELECT start_ns, dur_ns, pid, tid, correlation, name, result FROM api_sync);
+		UNION ALL SELECT start_ns, dur_ns, pid, tid, correlation, name, result FROM api_sync
+		UNION ALL SELECT start_ns, dur_ns, pid, tid, NULL, name, result FROM api_nested);
 
 CREATE VIEW NVTX_EVENTS AS
 	SELECT r.start_ns AS start, CASE k.value WHEN 'mark' THEN NULL ELSE r.start_ns + r.dur_ns END AS "end",

@@ -136,9 +136,18 @@ static void take_call(void *context, const struct op_call *call, const struct op
 	}
 }
 
+static const struct scan_want wants[] = {TRACE_NESTED_CALLS};
+
+static void take_nested(void *context, struct process *process, const struct batch *batch)
+{
+	(void)process;
+	trace_nested_calls(context, batch);
+}
+
 const struct view_class view_nsys_api = {
 	.name = "nsys calls",
 	.is_asked_only = true,
+	.scan = {wants, 1, NULL, nsys_begin_trace, take_nested, NULL},
 	.ops = {.begin = nsys_begin_trace, .call = take_call},
 	.create = create_trace,
 	.destroy = nsys_keep_trace,

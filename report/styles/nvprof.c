@@ -285,7 +285,7 @@ static void print_process(const struct summary *summary, struct process *process
 	} else if (summary->asked.table.format == TABLE_CSV) {
 		print_csv(sections, out);
 	} else {
-		print_text(&sections[0], true, out);
+		print_text(&sections[0], sections[0].nr_lines != 0, out);
 		print_text(&sections[1], !sections[0].nr_lines, out);
 	}
 	for (size_t s = 0; s < 2; s++) {

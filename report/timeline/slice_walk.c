@@ -189,9 +189,11 @@ static uint8_t call_category(uint8_t api)
 					 : CATEGORY_LIBRARY;
 }
 
-/* stacks: NULL for calls that have none. */
+/* stacks: NULL for calls that have none. Flows begin at outermost calls alone. */
 static void walk_calls(const struct slice_walk *walk, const struct batch *b, const uint64_t *stacks)
 {
+	bool is_nested = b->table == GPROF_TABLE_api_nested;
+
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		struct slice slice = host_slice(walk, SLICE_CALL, b->col[COL_api_thread][i],
 			b->col[COL_api_begin][i], b->col[COL_api_dur][i]);
@@ -201,7 +203,8 @@ static void walk_calls(const struct slice_walk *walk, const struct batch *b, con
 			slice.name = process_call_name(
 				walk->timeline->process, b->col[COL_api_call][i], &api);
 			slice.category = call_category(api);
-			slice.correlation = (uint32_t)b->col[COL_api_correlation][i];
+			slice.correlation =
+				is_nested ? 0 : (uint32_t)b->col[COL_api_correlation][i];
 			slice.result = (int32_t)b->col[COL_api_result][i];
 			slice.stack = stacks ? (uint32_t)stacks[i] : 0;
 		}
@@ -626,6 +629,7 @@ static enum slice_source source_of(unsigned int table)
 	case GPROF_TABLE_api_set:
 	case GPROF_TABLE_api_alloc:
 	case GPROF_TABLE_api_sync:
+	case GPROF_TABLE_api_nested:
 	case GPROF_TABLE_nccl:
 	case GPROF_TABLE_nvtx:
 	case GPROF_TABLE_op:

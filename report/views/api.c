@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* API calls by name, whatever source recorded them. */
+/*
+ * API calls by name, whatever source recorded them, with driver calls that these made if they were
+ * recorded.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,10 +19,17 @@ struct api_view {
 	uint32_t *groups;
 	uint64_t *values;
 	bool has_results; /* of any process: traces have none */
+	bool has_nested;
+	bool has_gaps; /* functions without a hook were called, and not all of them recorded */
 };
 
+#define CALL_COLUMNS                                                              \
+	(COL_BIT(COL_api_dur) | COL_BIT(COL_api_call) | COL_BIT(COL_api_result) | \
+		COL_BIT(COL_api_source))
+
 static const struct scan_want wants[] = {
-	SCAN_CALLS(COL_BIT(COL_api_dur) | COL_BIT(COL_api_call) | COL_BIT(COL_api_result)),
+	SCAN_CALLS(CALL_COLUMNS),
+	{GPROF_TABLE_api_nested, CALL_COLUMNS, 0},
 };
 
 static void init(void *state)
@@ -53,6 +63,23 @@ static uint32_t find_group(struct api_view *view, const struct process *process,
 	return group;
 }
 
+/* With GPROF_DRIVER=0, functions without a hook are recorded only if they do something on a GPU. */
+static bool has_gap(const struct process *process, const struct batch *batch)
+{
+	const uint64_t *sources = batch->col[COL_api_source];
+
+	if (batch->table != GPROF_TABLE_api || process->stream->is_trace ||
+		process_number(process, "config.GPROF_DRIVER") != 0) {
+		return false;
+	}
+	for (uint32_t i = 0; i < batch->nr_rows; i++) {
+		if (sources[i] == GPROF_SOURCE_CALLBACK) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static void on_batch(void *context, struct process *process, const struct batch *batch)
 {
 	struct api_view *view = context;
@@ -61,6 +88,8 @@ static void on_batch(void *context, struct process *process, const struct batch 
 	const uint64_t *ticks = batch->col[COL_api_dur];
 
 	view->has_results |= !process->stream->is_trace;
+	view->has_nested |= batch->table == GPROF_TABLE_api_nested;
+	view->has_gaps = view->has_gaps || has_gap(process, batch);
 	for (uint32_t i = 0; i < batch->nr_rows; i++) {
 		uint32_t group = calls[i] < NR_CALLS ? view->group_of[calls[i]] : NONE;
 
@@ -106,6 +135,16 @@ static void fill_table(void *state, struct table *table)
 		fill_keys(row->kind, row->name, &cells[KEYED_STATS_NR_COLUMNS + 1]);
 	}
 	keyed_stats_note(&view->calls, table);
+	if (view->has_nested) {
+		table_note(table, "Driver calls within other calls are rows, too; their time is "
+				  "part of those.");
+	}
+	if (view->has_gaps) {
+		table_note(table,
+			"Some functions have no hook (static runtime, cuGetProcAddress); of these, "
+			"only calls that start GPU work, allocate or wait are recorded. "
+			"GPROF_DRIVER=1 records all.");
+	}
 	table_sort(table, "total");
 }
 

@@ -90,6 +90,14 @@ static void on_call(void *context, const struct op_call *call, const struct op *
 	trace_call(((struct trace_view *)context)->trace, call, op);
 }
 
+static const struct scan_want wants[] = {TRACE_NESTED_CALLS};
+
+static void on_batch(void *context, struct process *process, const struct batch *batch)
+{
+	(void)process;
+	trace_nested_calls(((struct trace_view *)context)->trace, batch);
+}
+
 static void fill_table(void *state, struct table *table)
 {
 	trace_fill(trace_view_take(state), table, fill);
@@ -102,6 +110,7 @@ VIEW(api_trace, 520) = {
 	.title = "API call trace",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct trace_view),
+	.scan = {wants, 1, NULL, trace_view_begin, on_batch, NULL},
 	.ops = {.begin = trace_view_begin, .call = on_call},
 	.init = init,
 	.fill = fill_table,

@@ -171,7 +171,7 @@ for header in cupti_runtime_cbid.h cupti_driver_cbid.h; do
 	sed -n 's/^ *CUPTI_[A-Z]*_TRACE_CBID_\([A-Za-z0-9_]*\) *= *\([0-9]*\),.*/\1 \2/p' "$include/$header" |
 		sed 's/_v[0-9]\{4,5\} / /' >"$work/cbids"
 	for list in collector/cupti/cupti_cbid.def test/sim/sim_cbid.def; do
-		sed -n "s/^CBID($domain, \([0-9]*\), \([A-Za-z0-9_]*\))/\2 \1/p" $list >"$work/ours"
+		sed -nE "s/^CBID(_MORE)?\\($domain, ([0-9]*), ([A-Za-z0-9_]*)\\)/\\3 \\2/p" $list >"$work/ours"
 		nr_cbids=$((nr_cbids + $(wc -l <"$work/ours")))
 		grep -vxFf "$work/cbids" "$work/ours" >"$work/wrong" &&
 			fail "$list: $(tr '\n' ' ' <"$work/wrong")"

@@ -10,7 +10,7 @@ TABLES = {
     "kernel": (["kernel"], "kernel_name"),
     "memcpy": (["memcpy"], None),
     "memset": (["memset"], None),
-    "api": (["api", "api_launch", "api_copy", "api_set", "api_alloc", "api_sync"], "name"),
+    "api": (["api", "api_launch", "api_copy", "api_set", "api_alloc", "api_sync", "api_nested"], "name"),
 }
 NSYS = {"kernel": ("CUPTI_ACTIVITY_KIND_KERNEL", "demangledName"),
         "api": ("CUPTI_ACTIVITY_KIND_RUNTIME", "nameId"),

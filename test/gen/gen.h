@@ -75,6 +75,9 @@ void gen_python(struct gen *gen);
 /* NCCL's operations on one of two ranks. */
 void gen_nccl(struct gen *gen, uint32_t rank);
 
+/* Driver calls within calls of the runtime. */
+void gen_nested(struct gen *gen);
+
 /* One of a rank that stalls, and is killed in its second stall. */
 void gen_hang(struct gen *gen);
 

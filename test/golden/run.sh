@@ -105,6 +105,10 @@ golden ops.levels "$report" --view overview,operator,framework,memops --detail=a
 golden ops.json "$report" --format json $ops
 golden ops.timeline "$report" timeline -o - $ops
 python=v1/python.gprof
+nested=v2/nested.gprof
+golden v2/nested.api "$report" --view api,api-trace,kernel --format csv $nested
+golden v2/nested.nvprof "$report" --style nvprof $nested
+golden v2/nested.timeline "$report" timeline -o - $nested
 golden python.detail "$report" --view python --detail --format csv $python
 golden python.timeline "$report" timeline -o - $python
 golden worker.info "$report" info v1/worker.gprof

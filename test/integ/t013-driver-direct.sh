@@ -20,4 +20,28 @@ rm -rf "$GPROF_DIR"
 record "$B/prog/vector_add"
 summary api
 is runtime "$(query '[.api.rows[].api] | unique | join(" ")')" "APIs of a runtime program"
+
+# All calls, on request: the same output, nested calls once each, work joined to the outermost.
+calls_of() { query "[.api.rows[] | select(.name == \"$1\").calls] | add // 0"; }
+rm -rf "$GPROF_DIR"
+GPROF_DRIVER=1 record "$B/prog/vector_add"
+summary api,kernel,losses,launch-latency
+is 16 "$(calls_of cudaLaunchKernel)" "launches"
+is 16 "$(calls_of cuLaunchKernel)" "driver calls within launches"
+is "driver runtime" "$(query '[.api.rows[].api] | unique | join(" ")')" "APIs of a runtime program with driver calls"
+is 16 "$(query '[.kernel.rows[].calls] | add')" "kernels"
+is 33 "$(query '[.launch_latency.rows[].calls] | add')" "work with its call"
+is 0 "$(query '.losses.rows | length')" "losses with driver calls"
+ok grep -q 'Driver calls within other calls' "$T/json"
+
+plain "$B/integ/s_driver"
+for on in 0 1; do
+	rm -rf "$GPROF_DIR"
+	GPROF_DRIVER=$on record "$B/integ/s_driver"
+	is "$(cat "$T/plain.out")" "$(cat "$T/out")" "GPROF_DRIVER=$on: results, and what cuGetProcAddress returns"
+	summary api
+	is $((348 * on)) "$(calls_of cuDeviceGetAttribute)" "GPROF_DRIVER=$on: cuDeviceGetAttribute by cuGetProcAddress"
+	is $((3 * on)) "$(calls_of cuMemAlloc_v2)" "GPROF_DRIVER=$on: cuMemAlloc_v2 within cudaMalloc"
+	is 3 "$(calls_of cudaMalloc)" "GPROF_DRIVER=$on: cudaMalloc"
+done
 finish

@@ -6,6 +6,8 @@
 
 #include "collector/collector.h"
 #include "collector/cupti/cupti.h"
+#include "collector/stream/calls.h"
+#include "collector/util/config.h"
 #include "collector/util/notice.h"
 #include "collector/cupti/subscriber.h"
 #include "test/unit/unit.h"
@@ -85,6 +87,7 @@ struct seen {
 	uint32_t nr;
 	uint32_t correlations[16];
 	uint16_t calls[16];
+	uint8_t tables[16];
 };
 
 static void see(void *context, struct ring_thread *thread, const struct gprof_row_head *head)
@@ -93,7 +96,8 @@ static void see(void *context, struct ring_thread *thread, const struct gprof_ro
 	struct seen *seen = context;
 
 	(void)thread;
-	ck_assert_uint_eq(head->table, GPROF_TABLE_api);
+	ck_assert(head->table == GPROF_TABLE_api || head->table == GPROF_TABLE_api_nested);
+	seen->tables[seen->nr] = head->table;
 	seen->correlations[seen->nr] = row->correlation;
 	seen->calls[seen->nr++] = row->call;
 }
@@ -127,6 +131,88 @@ START_TEST(a_driver_call_in_a_runtime_call_is_a_part_of_it)
 	seen = drain();
 	expect(&seen, 1, (uint32_t[]){5});
 	ck_assert_uint_eq(seen.calls[0], 1);
+}
+END_TEST
+
+/* With GPROF_DRIVER=1. */
+static void start_with_driver(void)
+{
+	ck_assert_int_eq(config_set("GPROF_DRIVER", "1"), 0);
+	start();
+}
+
+/* Deeper on the stack than begin() without a depth. */
+static __attribute__((noinline)) void call_driver(uint32_t correlation)
+{
+	volatile char room[1024];
+
+	room[0] = 1;
+	say(CUPTI_DOMAIN_DRIVER, CBID_DRIVER, CUPTI_SITE_ENTER, correlation);
+	say(CUPTI_DOMAIN_DRIVER, CBID_DRIVER, CUPTI_SITE_EXIT, correlation);
+	room[1] = room[0];
+}
+
+START_TEST(with_driver_calls_each_one_in_a_call_without_a_hook_is_nested)
+{
+	struct seen seen;
+
+	start_with_driver();
+	begin(CBID_MALLOC, 5, 0);
+	call_driver(5);
+	call_driver(5);
+	end(CBID_MALLOC, 5);
+	call_driver(6);
+	seen = drain();
+	expect(&seen, 4, (uint32_t[]){5, 5, 5, 6});
+	ck_assert_mem_eq(seen.tables,
+		((uint8_t[]){GPROF_TABLE_api_nested, GPROF_TABLE_api_nested, GPROF_TABLE_api,
+			GPROF_TABLE_api}),
+		4);
+	ck_assert_mem_eq(seen.calls, ((uint16_t[]){3, 3, 1, 3}), 4 * sizeof(uint16_t));
+}
+END_TEST
+
+START_TEST(with_driver_calls_each_one_in_a_hook_is_nested_but_not_the_hooks_own)
+{
+	struct ring_mark mark;
+	struct seen seen;
+
+	start_with_driver();
+	ring_tls.frame = (uintptr_t)&mark;
+	ring_call_begin(&ring_tls.cuda, calls_name(1), 1); /* a runtime function */
+	begin(CBID_MALLOC, 5, 0);
+	call_driver(5);
+	end(CBID_MALLOC, 5);
+	ck_assert_str_eq(ring_tls.cuda.name, "cudaMalloc");
+	ck_assert_uint_eq(ring_tls.correlation, 5);
+	ring_tls.correlation = 0;
+	ring_call_begin(&ring_tls.cuda, calls_name(3), 2); /* the driver's own */
+	call_driver(6);
+	ck_assert_uint_eq(ring_tls.correlation, 6);
+	ring_tls.correlation = 0;
+	ring_call_begin(&ring_tls.cuda, calls_name(2), 3); /* one that has no callback */
+	call_driver(7);
+	call_driver(7);
+	ck_assert_uint_eq(ring_tls.correlation, 7);
+	seen = drain();
+	expect(&seen, 3, (uint32_t[]){5, 7, 7});
+	for (unsigned int i = 0; i < 3; i++) {
+		ck_assert_uint_eq(seen.tables[i], GPROF_TABLE_api_nested);
+	}
+}
+END_TEST
+
+START_TEST(with_driver_calls_nothing_is_recorded_outside_of_windows)
+{
+	struct seen seen;
+
+	start_with_driver();
+	atomic_store(&collector_mode, 0);
+	begin(CBID_MALLOC, 5, 0);
+	call_driver(5);
+	end(CBID_MALLOC, 5);
+	seen = drain();
+	expect(&seen, 0, NULL);
 }
 END_TEST
 
@@ -201,6 +287,9 @@ START_TEST(in_a_hook_that_was_left_calls_are_recorded)
 END_TEST
 
 UNIT_SUITE("callback", a_driver_call_in_a_runtime_call_is_a_part_of_it,
+	with_driver_calls_each_one_in_a_call_without_a_hook_is_nested,
+	with_driver_calls_each_one_in_a_hook_is_nested_but_not_the_hooks_own,
+	with_driver_calls_nothing_is_recorded_outside_of_windows,
 	a_signal_handlers_call_in_a_call_is_another_one,
 	a_call_that_was_left_is_counted_and_silences_nothing,
 	many_that_were_left_are_counted_once_each, in_a_hook_that_was_left_calls_are_recorded)
