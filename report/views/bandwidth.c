@@ -1,21 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rates of copies and sets: bytes by the time in which at least one of the kind ran on the
- * device, and the rate of each copy by itself. With --detail over time: the bytes that moved in
- * each of 32 parts of the process's time, with a copy's bytes spread evenly over its time.
+ * device, and the rate of each copy by itself. Of kernels, only those of operators whose input
+ * shapes tell how much they move at least: by the time of what the operator launched. With --detail
+ * over time: the bytes that moved in each of 32 parts of the process's time, with a copy's bytes
+ * spread evenly over its time.
  */
 #include <stdlib.h>
 
 #include "report/model/api.h"
 #include "report/model/copy_kind.h"
+#include "report/model/gpu_peak.h"
+#include "report/ops/op_bytes.h"
 #include "report/analysis/view.h"
 #include "report/analysis/gpu_activities.h"
 
 #define NR_PARTS 32u
+#define NONE	 UINT32_MAX
+/* Shapes that say more are nonsense. */
+#define MOST_BYTES 1e18
+
+enum row_kind {
+	ROW_COPY, /* or a set */
+	ROW_OPERATOR,
+};
 
 struct bandwidth_row {
 	struct process *process;
-	uint32_t device, copy, name;
+	enum row_kind kind;
+	uint32_t device, copy, name; /* device NONE: unknown */
 	uint64_t nr, nr_without_time;
 	uint64_t until, busy_ns;
 	unsigned __int128 bytes;
@@ -27,8 +40,12 @@ struct bandwidth_view {
 	struct gpu_activities works;
 	struct bandwidth_row *rows;
 	size_t nr_rows, capacity;
-	size_t first;		/* of the process at hand */
-	struct histogram rates; /* of the rows, bytes a second */
+	size_t first;		 /* of the process at hand */
+	struct histogram rates;	 /* of the rows, bytes a second */
+	struct process *process; /* at hand, of either pass, and its place in the input */
+	size_t place;
+	struct idmap operators; /* size_t, 1 + the row, by name; of the process at hand */
+	uint32_t *devices;	/* by process, 1 + the one with work: 0 none, NONE several */
 };
 
 static void init(void *state)
@@ -36,6 +53,22 @@ static void init(void *state)
 	struct bandwidth_view *view = state;
 
 	histogram_init(&view->rates);
+	view->devices = mem_zeroed(view->input.nr_processes, sizeof(*view->devices));
+}
+
+static void begin_process(struct bandwidth_view *view, struct process *process)
+{
+	view->process = process;
+	for (view->place = 0; view->input.processes[view->place] != process; view->place++) {
+	}
+}
+
+static size_t add_row(struct bandwidth_view *view, struct bandwidth_row row)
+{
+	view->rows = array_grow(view->rows, view->nr_rows, &view->capacity, sizeof(*view->rows));
+	view->rows[view->nr_rows] = row;
+	histogram_grow(&view->rates, (uint32_t)view->nr_rows);
+	return view->nr_rows++;
 }
 
 static size_t find_row(struct bandwidth_view *view, const struct gpu_activity *work)
@@ -45,13 +78,10 @@ static size_t find_row(struct bandwidth_view *view, const struct gpu_activity *w
 			return i;
 		}
 	}
-	view->rows = array_grow(view->rows, view->nr_rows, &view->capacity, sizeof(*view->rows));
-	view->rows[view->nr_rows] = (struct bandwidth_row){.process = view->works.process,
-		.device = work->device,
-		.copy = work->copy,
-		.name = work->name};
-	histogram_grow(&view->rates, (uint32_t)view->nr_rows);
-	return view->nr_rows++;
+	return add_row(view, (struct bandwidth_row){.process = view->works.process,
+				     .device = work->device,
+				     .copy = work->copy,
+				     .name = work->name});
 }
 
 /* When part `i` begins. */
@@ -98,10 +128,12 @@ static uint64_t rate_of(uint64_t bytes, uint64_t ns)
 static void on_activity(void *context, const struct gpu_activity *work)
 {
 	struct bandwidth_view *view = context;
+	uint32_t *device = &view->devices[view->place];
 	struct bandwidth_row *row;
 	uint64_t from;
 	size_t i;
 
+	*device = !*device || *device == work->device + 1 ? work->device + 1 : NONE;
 	if (work->table != GPROF_TABLE_memcpy && work->table != GPROF_TABLE_memset) {
 		return;
 	}
@@ -127,6 +159,7 @@ static void begin(void *context, struct process *process)
 {
 	struct bandwidth_view *view = context;
 
+	begin_process(view, process);
 	view->first = view->nr_rows;
 	gpu_activities_begin(&view->works, process, on_activity, view);
 }
@@ -147,6 +180,53 @@ static void end(void *context, struct process *process)
 	gpu_activities_end(&view->works);
 }
 
+/* ---- operators ---- */
+
+static void begin_operators(void *context, struct process *process)
+{
+	struct bandwidth_view *view = context;
+
+	begin_process(view, process);
+	idmap_init(&view->operators, sizeof(size_t));
+}
+
+static void on_op(void *context, const struct op *op)
+{
+	struct bandwidth_view *view = context;
+	struct bandwidth_row *row;
+	uint32_t device = view->devices[view->place];
+	size_t *number;
+	double bytes;
+
+	if (view->input.is_detailed || !op->gpu_self_ns || !op->shape ||
+		!op_bytes(op->name, op->shape, &bytes) || bytes > MOST_BYTES) {
+		return;
+	}
+	number = idmap_put(&view->operators, op->name);
+	if (!*number) {
+		*number = 1 + add_row(view, (struct bandwidth_row){.process = view->process,
+						    .kind = ROW_OPERATOR,
+						    .device = device && device != NONE ? device - 1
+										       : NONE,
+						    .name = op->name});
+	}
+	row = &view->rows[*number - 1];
+	row->nr++;
+	row->bytes += (unsigned __int128)bytes;
+	row->busy_ns += op->gpu_self_ns;
+	histogram_add(
+		&view->rates, (uint32_t)(*number - 1), rate_of((uint64_t)bytes, op->gpu_self_ns));
+}
+
+static void end_operators(void *context, struct process *process, const struct phases *phases)
+{
+	struct bandwidth_view *view = context;
+
+	(void)process;
+	(void)phases;
+	idmap_fini(&view->operators);
+}
+
 /* ---- the table ---- */
 
 enum column {
@@ -155,6 +235,7 @@ enum column {
 	BUSY,
 	RATE,
 	OF_LINK,
+	OF_MEMORY,
 	RATE_MEDIAN,
 	RATE_MIN,
 	RATE_MAX,
@@ -189,11 +270,19 @@ static double link_rate(const struct process *process, uint32_t device)
 static void set_rate(const struct bandwidth_row *row, struct table_cell *cells)
 {
 	double rate = (double)row->bytes / (double)row->busy_ns * 1e9;
-	uint32_t kind = row->copy & COPY_IS_SET ? 0 : copy_kind_of(row->copy);
+	bool is_set = row->kind == ROW_COPY && (row->copy & COPY_IS_SET);
+	uint32_t kind = row->kind == ROW_COPY && !is_set ? copy_kind_of(row->copy) : 0;
+	struct gpu_peak peak = row->device == NONE ? gpu_peak_common(row->process)
+						   : gpu_peak_of(row->process, row->device);
 
 	table_set_number(&cells[RATE], rate);
 	if (kind == API_COPY_HTOD || kind == API_COPY_DTOH) {
 		table_set_share(&cells[OF_LINK], rate, link_rate(row->process, row->device));
+	}
+	if (kind == API_COPY_DTOD || is_set || row->kind == ROW_OPERATOR) {
+		/* A copy is read and written. */
+		table_set_share(&cells[OF_MEMORY], kind == API_COPY_DTOD ? 2 * rate : rate,
+			peak.memory_bytes_per_s);
 	}
 }
 
@@ -225,6 +314,9 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("link_pct", "% of PCIe", TABLE_PERCENT,
 		.help = "rate, as a share of what the PCIe lanes between host and GPU carry one "
 			"way, packet headers included"),
+	TABLE_COLUMN("memory_pct", "% of memory", TABLE_PERCENT,
+		.help = "bytes read and written per second, as a share of the peak bandwidth of "
+			"device memory"),
 	TABLE_COLUMN("rate_median_bytes_per_s", "Med", TABLE_RATE, .is_minor = true,
 		.help = "median rate of single operations"),
 	TABLE_COLUMN("rate_min_bytes_per_s", "Min", TABLE_RATE, .is_minor = true,
@@ -298,22 +390,33 @@ static void fini(void *state)
 	struct bandwidth_view *view = state;
 
 	histogram_fini(&view->rates);
+	free(view->devices);
 	free(view->rows);
 }
 
 VIEW(bandwidth, 220) = {
 	.name = "bandwidth",
-	.help = "bandwidth of copies and memsets, over time with --detail",
-	.about = "The rate is the size divided by the time in which at least one operation of the "
-		 "kind ran. The median, minimum and maximum are of single operations. The share of "
-		 "PCIe can exceed 100 % where the GPU has a faster path. With --detail, each row "
-		 "is one of 32 equal parts of the time of the process.",
+	.help = "achieved bandwidth of copies, memsets and operators against the peak",
+	.about =
+		"The rate is the size divided by the time in which at least one operation of the "
+		"kind ran. The median, minimum and maximum are of single operations. The share of "
+		"PCIe can exceed 100 % where the GPU has a faster path. A copy within device "
+		"memory reads and writes it, so its share of memory bandwidth counts the size "
+		"twice. The size of an operator with known input shapes (GPROF_TORCH=shapes) is "
+		"what it reads and writes at least, and its time that of the kernels that it "
+		"launched. Its share can exceed 100 % with expanded inputs, and with data in the "
+		"GPU's caches. With --detail, each row is one of 32 equal parts of the time of the "
+		"process, and operators are left out.",
 	.is_empty_hidden = true,
-	.title = "Copy and memset bandwidth",
+	.title = "Memory bandwidth",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct bandwidth_view),
 	.scan = {gpu_activities_wants, GPU_ACTIVITIES_NR_WANTS, gpu_activities_needs, begin,
 		on_batch, end},
+	.ops = {.op_is = OP_IS_OPERATOR,
+		.begin = begin_operators,
+		.op = on_op,
+		.end = end_operators},
 	.init = init,
 	.fill = fill_table,
 	.fini = fini,

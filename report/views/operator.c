@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/model/gpu_peak.h"
 #include "report/ops/flops.h"
+#include "report/ops/op_bytes.h"
 #include "report/util/hash.h"
 #include "report/stats/min_max_sum.h"
 #include "report/analysis/view.h"
@@ -16,8 +18,9 @@ struct row {
 	struct key key;
 	struct min_max_sum times; /* ns */
 	uint64_t self, /* ns */ gpu_total_ns, gpu_self_ns, nr_activities;
-	double flops; /* of the calls whose shapes give them */
-	uint64_t nr_flops;
+	double flops;	 /* of the calls whose shapes give them */
+	double least_ns; /* their time at the peak of the GPU */
+	uint64_t nr_flops, nr_peaks;
 	uint32_t merged;	       /* its row in `merged` of the view */
 	bool has_gpu, lacks_gpu_times; /* some of its processes have device records, or have not */
 	UT_hash_handle hh;
@@ -34,6 +37,7 @@ struct operator_view {
 	bool is_gpu;		 /* the process at hand has device records */
 	bool has_gpu, has_shapes, lacks_gpu_times;
 	uint64_t nr_ops;
+	struct gpu_peak peak;	   /* of the process at hand */
 	struct keyed_stats merged; /* rows by name alone, with the distribution of their times */
 };
 
@@ -44,6 +48,7 @@ static void begin(void *context, struct process *process)
 	view->process = process;
 	view->process_number++;
 	view->is_gpu = view_has_device_records(process, NULL);
+	view->peak = view->is_gpu ? gpu_peak_common(process) : (struct gpu_peak){0};
 	if (op_has_any(process)) {
 		view->has_gpu |= view->is_gpu;
 		view->lacks_gpu_times |= !view->is_gpu;
@@ -85,12 +90,19 @@ static struct row *find_row(struct operator_view *view, const struct op *op)
 
 static void add_flops(struct operator_view *view, struct row *row, const struct op *op)
 {
+	enum gpu_float type;
 	double flops;
 
 	view->has_shapes |= op->shape != 0;
-	if (op->shape && flops_of(op->name, op->shape, &flops)) {
-		row->flops += flops;
-		row->nr_flops++;
+	if (!op->shape || !flops_of(op->name, op->shape, &flops)) {
+		return;
+	}
+	row->flops += flops;
+	row->nr_flops++;
+	type = op_float(op->shape);
+	if (type < NR_GPU_FLOATS && view->peak.flops[type] > 0) {
+		row->least_ns += flops / view->peak.flops[type] * 1e9;
+		row->nr_peaks++;
 	}
 }
 
@@ -147,6 +159,7 @@ enum column {
 	WORKS,
 	FLOPS,
 	RATE,
+	OF_PEAK,
 	PID,
 	TID,
 	SHAPES,
@@ -178,6 +191,9 @@ static const struct table_column columns[] = {
 		.help = "floating-point operations, of calls whose input shapes are known"),
 	[RATE] = TABLE_COLUMN("flops_per_s", "FLOP/s", TABLE_COUNT, .is_wide_only = true,
 		.help = "FLOPs by GPU total; without GPU times, by CPU total"),
+	[OF_PEAK] = TABLE_COLUMN("flops_peak_pct", "% of peak FLOP/s", TABLE_PERCENT,
+		.help = "FLOP/s, as a share of what the GPU's clock and units reach for the type "
+			"of the first input; float32 can exceed 100 % with TF32"),
 	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID),
 	[TID] = TABLE_COLUMN("tid", "TID", TABLE_ID),
 	[SHAPES] = TABLE_COLUMN(
@@ -192,6 +208,7 @@ static void choose_columns(const struct operator_view *view, struct table_column
 		shown[i].is_wide_only = !view->has_gpu;
 	}
 	shown[FLOPS].is_wide_only = !view->has_shapes;
+	shown[OF_PEAK].is_wide_only = !view->has_shapes || !view->has_gpu;
 	shown[SHAPES].is_wide_only = !view->input.is_detailed;
 	shown[PID].is_wide_only = shown[TID].is_wide_only = !view->input.is_per_thread;
 }
@@ -230,6 +247,9 @@ static void fill(const struct operator_view *view, const struct row *row, double
 		table_set_number(&cells[FLOPS], row->flops);
 		if (ns > 0 && row->nr_flops == row->times.nr && !is_mixed) {
 			table_set_number(&cells[RATE], row->flops / ns * 1e9);
+		}
+		if (row->gpu_total_ns && row->nr_peaks == row->times.nr && !is_mixed) {
+			table_set_share(&cells[OF_PEAK], row->least_ns, (double)row->gpu_total_ns);
 		}
 	}
 	fill_ids(view, row, cells);

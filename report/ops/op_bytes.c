@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/ops/op_bytes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/util/string_pool.h"
+
+#define MOST_DIMS    8u
+#define MOST_TENSORS 4u
+
+struct tensor {
+	double dims[MOST_DIMS];
+	unsigned int nr_dims;
+	const char *type; /* "float32[64,3]" */
+};
+
+struct inputs {
+	struct tensor tensors[MOST_TENSORS]; /* without scalars and unknown inputs */
+	unsigned int nr_tensors;
+};
+
+static const struct {
+	const char *name;
+	double bytes;
+	enum gpu_float number;
+} types[] = {
+	{"float32", 4, GPU_FLOAT32},
+	{"float64", 8, GPU_FLOAT64},
+	{"float16", 2, GPU_HALF},
+	{"bfloat16", 2, GPU_HALF},
+	{"int64", 8, NR_GPU_FLOATS},
+	{"int32", 4, NR_GPU_FLOATS},
+	{"int16", 2, NR_GPU_FLOATS},
+	{"int8", 1, NR_GPU_FLOATS},
+	{"uint8", 1, NR_GPU_FLOATS},
+	{"bool", 1, NR_GPU_FLOATS},
+	{"complex64", 8, NR_GPU_FLOATS},
+	{"complex128", 16, NR_GPU_FLOATS},
+};
+#define NR_TYPES (sizeof(types) / sizeof(types[0]))
+
+/* The index of the type that the text begins with, NR_TYPES if it is another one. */
+static size_t type_of(const char *text)
+{
+	size_t nr = strcspn(text, "["), i = 0;
+
+	while (i < NR_TYPES &&
+		(strlen(types[i].name) != nr || memcmp(text, types[i].name, nr) != 0)) {
+		i++;
+	}
+	return i;
+}
+
+static bool parse_dims(const char **at, struct tensor *tensor)
+{
+	tensor->nr_dims = 0;
+	while (**at != ']') {
+		char *end;
+		long long dim = strtoll(*at, &end, 10);
+
+		if (end == *at || dim < 0 || tensor->nr_dims == MOST_DIMS) {
+			return false;
+		}
+		tensor->dims[tensor->nr_dims++] = (double)dim;
+		*at = end + (*end == ',');
+	}
+	return true;
+}
+
+/* Reads "float32[64,3], scalar, ?"; false for any other form, such as lists of tensors. */
+static bool parse(const char *text, struct inputs *inputs)
+{
+	inputs->nr_tensors = 0;
+	while (*text) {
+		const char *at = text + strcspn(text, "[,");
+
+		if (*at == '[') {
+			struct tensor *tensor = &inputs->tensors[inputs->nr_tensors++];
+
+			tensor->type = text;
+			at++;
+			if (!parse_dims(&at, tensor) || inputs->nr_tensors == MOST_TENSORS) {
+				return false;
+			}
+			at++;
+		}
+		if (*at && *at != ',') {
+			return false;
+		}
+		text = at + strspn(at, ", ");
+	}
+	return inputs->nr_tensors > 0;
+}
+
+static double elements(const struct tensor *tensor)
+{
+	double product = 1;
+
+	for (unsigned int i = 0; i < tensor->nr_dims; i++) {
+		product *= tensor->dims[i];
+	}
+	return product;
+}
+
+/* Of the first inputs, at most two; a dimension of 1 broadcasts, also to 0. */
+static double broadcast(const struct inputs *in, unsigned int nr_inputs)
+{
+	const struct tensor *a = &in->tensors[0];
+	const struct tensor *b = &in->tensors[nr_inputs > 1 && in->nr_tensors > 1];
+	double product = 1;
+
+	for (unsigned int k = 1; k <= a->nr_dims || k <= b->nr_dims; k++) {
+		double x = k <= a->nr_dims ? a->dims[a->nr_dims - k] : 1;
+		double y = k <= b->nr_dims ? b->dims[b->nr_dims - k] : 1;
+
+		product *= x == 1 ? y : x;
+	}
+	return product;
+}
+
+/* Of the result of [..., m, k] and [..., k, n], the last two inputs; 0 if they are none such. */
+static double product(const struct inputs *in, unsigned int nr_inputs)
+{
+	const struct tensor *a = &in->tensors[nr_inputs - 2], *b = a + 1;
+	unsigned int n = a->nr_dims;
+
+	if (in->nr_tensors < nr_inputs || n < 2 || b->nr_dims != n ||
+		a->dims[n - 1] != b->dims[n - 2]) {
+		return 0;
+	}
+	return a->dims[n - 1] > 0 ? elements(a) / a->dims[n - 1] * b->dims[n - 1] : 0;
+}
+
+static const struct operator
+{
+	const char *name; /* without "aten::" and the _ of those that work in place */
+	unsigned int
+		nr_inputs; /* that are read; further ones are scalars, or room for the result */
+	bool is_product;
+}
+operators[] = {
+	{"mm", 2, true},
+	{"addmm", 3, true},
+	{"bmm", 2, true},
+	{"baddbmm", 3, true},
+	{"fill", 0, false},
+	{"zero", 0, false},
+	{"add", 2, false},
+	{"sub", 2, false},
+	{"mul", 2, false},
+	{"div", 2, false},
+	{"pow", 2, false},
+	{"threshold_backward", 2, false},
+	{"gelu_backward", 2, false},
+	{"silu_backward", 2, false},
+	{"tanh_backward", 2, false},
+	{"sigmoid_backward", 2, false},
+	{"neg", 1, false},
+	{"abs", 1, false},
+	{"exp", 1, false},
+	{"log", 1, false},
+	{"cos", 1, false},
+	{"sin", 1, false},
+	{"sqrt", 1, false},
+	{"rsqrt", 1, false},
+	{"relu", 1, false},
+	{"gelu", 1, false},
+	{"silu", 1, false},
+	{"tanh", 1, false},
+	{"sigmoid", 1, false},
+	{"clamp_min", 1, false},
+	{"_softmax", 1, false},
+	{"_log_softmax", 1, false},
+};
+
+static const struct operator* find_operator(const char *name)
+{
+	size_t nr = strlen(name);
+
+	nr -= nr > 1 && name[nr - 1] == '_';
+	for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++) {
+		if (strlen(operators[i].name) == nr && !memcmp(name, operators[i].name, nr)) {
+			return &operators[i];
+		}
+	}
+	return NULL;
+}
+
+static bool count(uint32_t name, uint32_t shape, double *bytes)
+{
+	const char *text = string_pool_text(name, NULL);
+	const struct operator* operator;
+	struct inputs in;
+	double written;
+	size_t type;
+
+	if (strncmp(text, "aten::", 6) != 0) {
+		return false;
+	}
+	operator= find_operator(text + 6);
+	if (!operator|| !parse(string_pool_text(shape, NULL), &in)) {
+		return false;
+	}
+	written = operator->is_product ? product(&in, operator->nr_inputs)
+				       : broadcast(&in, operator->nr_inputs);
+	type = type_of(in.tensors[0].type);
+	if (written <= 0 || type == NR_TYPES) {
+		return false;
+	}
+	*bytes = written * types[type].bytes;
+	for (unsigned int i = 0; i < in.nr_tensors && i < operator->nr_inputs; i++) {
+		type = type_of(in.tensors[i].type);
+		if (type == NR_TYPES) {
+			return false;
+		}
+		*bytes += elements(&in.tensors[i]) * types[type].bytes;
+	}
+	return true;
+}
+
+/* A cache of recent results: the same operators with the same shapes come in each step. */
+#define NR_RECENT 1024u
+
+static struct {
+	double bytes;
+	uint32_t name, shape;
+	bool is_set, is_known;
+} recent[NR_RECENT];
+
+bool op_bytes(uint32_t name, uint32_t shape, double *bytes)
+{
+	uint32_t at = (name * 31 + shape) % NR_RECENT;
+
+	if (!recent[at].is_set || recent[at].name != name || recent[at].shape != shape) {
+		recent[at].is_set = true;
+		recent[at].name = name;
+		recent[at].shape = shape;
+		recent[at].is_known = count(name, shape, &recent[at].bytes);
+	}
+	if (recent[at].is_known) {
+		*bytes = recent[at].bytes;
+	}
+	return recent[at].is_known;
+}
+
+enum gpu_float op_float(uint32_t shape)
+{
+	size_t type = type_of(string_pool_text(shape, NULL));
+
+	return type < NR_TYPES ? types[type].number : NR_GPU_FLOATS;
+}
