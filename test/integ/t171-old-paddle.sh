@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The report of Paddle's old profiler (paddle.fluid.profiler), each of its features: a line of TAP each. Figures are
 # those of a trace that is written here and added up by hand, of simulated CUDA, and of a library that plays Paddle's.
+# shellcheck disable=SC2317 # functions that tap calls
 . "$(dirname "$0")/lib.sh"
 need SIM REPORT JQ
 # shellcheck source=test/tap.sh
