@@ -30,6 +30,7 @@
 	L(TEXT, "text cut to 4096 bytes (the event is kept)")                                      \
 	L(OP, "operator inside more than 510 others, or without a recorded start (rare; nothing "  \
 	      "to do)")                                                                            \
+	L(BLOCK, "CPU memory of PyTorch in over 65,000 blocks at a time (rare; nothing to do)")    \
 	L(PYTHON, "Python stack that was unreadable, or beyond 130,000 different ones (the event " \
 		  "is kept)")                                                                      \
 	L(PYTHON_CALL, "call of a Python function beyond 200,000 per second and thread (name "     \

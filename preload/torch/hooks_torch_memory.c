@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PyTorch's caching allocator reports every allocation and free to
- * c10::reportMemoryUsageToProfiler, with or without a profiler. libc10_cuda calls it in libc10, so
- * gprof's comes first; it writes a row and calls the real one.
+ * PyTorch's allocators report every allocation and free to functions that libc10 exports, with or
+ * without a profiler. The calls go through the PLT, also within libc10, so gprof's functions come
+ * first; they write a row and call the real ones.
+ *
+ *     c10::reportMemoryUsageToProfiler      GPUs' caching allocators, shared memory of loader
+ *                                           workers
+ *     c10::ProfiledCPUMemoryReporter        the CPU allocator; it passes reports on to the function
+ *                                           above only while PyTorch's own profiler wants them
  */
 #include <errno.h>
 
 #include "collector/util/config.h"
 #include "preload/hook/hook.h"
+#include "preload/torch/live_blocks.h"
 #include "preload/torch/torch.h"
 
 /* c10::Device: passed by value, in one register. */
@@ -18,6 +24,9 @@ struct device {
 
 typedef void report_fn(void *address, int64_t nr_bytes, uint64_t nr_allocated_bytes,
 	uint64_t nr_reserved_bytes, struct device device);
+
+/* A report inside one of the CPU allocator, which has a row of its own. */
+static __thread bool is_in_cpu_report __attribute__((tls_model("initial-exec")));
 
 static void record(const void *address, int64_t nr_bytes, uint64_t nr_allocated_bytes,
 	uint64_t nr_reserved_bytes, struct device device)
@@ -76,9 +85,68 @@ static report_fn *real(enum hook_id id, uintptr_t caller)
 			function(                                                                  \
 				address, nr_bytes, nr_allocated_bytes, nr_reserved_bytes, device); \
 		}                                                                                  \
-		record(address, nr_bytes, nr_allocated_bytes, nr_reserved_bytes, device);          \
+		if (!is_in_cpu_report) {                                                           \
+			record(address, nr_bytes, nr_allocated_bytes, nr_reserved_bytes, device);  \
+		}                                                                                  \
 	}
 
 /* Until 2.1 the totals are signed, which only their names in the library say. */
 REPORT(report_signed, _ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE)
 REPORT(report_unsigned, _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE)
+
+/* ---- the CPU allocator ---- */
+
+#define CPU ((struct device){.type = 0, .index = -1})
+
+typedef void new_fn(void *reporter, void *address, size_t nr_bytes);
+typedef void delete_fn(void *reporter, void *address);
+
+HOOK_EXPORT new_fn cpu_new __asm__("_ZN3c1025ProfiledCPUMemoryReporter3NewEPvm");
+HOOK_EXPORT delete_fn cpu_delete __asm__("_ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv");
+
+/*
+ * Unlike reports of GPUs these do not start the recorder: libtorch allocates already while it is
+ * loaded. Blocks are followed in closed windows, too, so that the total is that of all blocks.
+ */
+static bool is_cpu_followed(void)
+{
+	return !(hook_mode() & COLLECTOR_COLD) && config_number(CONFIG_TORCH) >= TORCH_OPS;
+}
+
+void cpu_new(void *reporter, void *address, size_t nr_bytes)
+{
+	new_fn *function =
+		(new_fn *)hook_real(HOOK__ZN3c1025ProfiledCPUMemoryReporter3NewEPvm, HOOK_CALLER);
+
+	if (function) {
+		is_in_cpu_report = true;
+		function(reporter, address, nr_bytes);
+		is_in_cpu_report = false;
+	}
+	if (address && nr_bytes && is_cpu_followed()) {
+		uint64_t total = live_blocks_add((uintptr_t)address, nr_bytes);
+
+		if (total) {
+			record(address, (int64_t)nr_bytes, total, 0, CPU);
+		}
+	}
+}
+
+void cpu_delete(void *reporter, void *address)
+{
+	delete_fn *function = (delete_fn *)hook_real(
+		HOOK__ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv, HOOK_CALLER);
+
+	if (function) {
+		is_in_cpu_report = true;
+		function(reporter, address);
+		is_in_cpu_report = false;
+	}
+	if (address && is_cpu_followed()) {
+		uint64_t total, nr_bytes = live_blocks_remove((uintptr_t)address, &total);
+
+		if (nr_bytes) {
+			record(address, -(int64_t)nr_bytes, total, 0, CPU);
+		}
+	}
+}

@@ -8,7 +8,8 @@
  *     torch_try.c           verifies assumptions about its layout
  *     torch_op.c            the two functions: rows of table op
  *     torch_shape.c         shapes and types of inputs
- *     hooks_torch_memory.c  reports of its allocator
+ *     hooks_torch_memory.c  reports of its allocators
+ *     live_blocks.c         the CPU allocator's blocks in use
  */
 #ifndef PRELOAD_TORCH_TORCH_H
 #define PRELOAD_TORCH_TORCH_H
