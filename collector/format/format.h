@@ -493,7 +493,10 @@ struct gprof_row_head {
 	C(t, uint32_t, id, ID)                                                                     \
 	C(t, uint32_t, name, STRING)
 
-/* As "float32[64,3,32,32], int64[64], scalar"; ? for what is not known. */
+/*
+ * As "float32[64,3,32,32], int64[64], scalar"; ? for what is not known. Of convolutions also lists
+ * of integers: "float32[64,3,32,32], float32[8,3,3,3], scalar, (2,2), (1,1), (1,1)".
+ */
 #define GPROF_COLUMNS_op_shape(C, t)                                                               \
 	C(t, uint32_t, id, ID)                                                                     \
 	C(t, uint32_t, name, STRING)

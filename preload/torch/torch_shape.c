@@ -5,7 +5,8 @@
  * we search the object for them. After that we only read memory and call nothing, since sizes() of
  * a tensor may throw, print, or run Python. Objects of classes other than a plain tensor (nested,
  * sparse, undefined) are "?"; one with symbolic sizes (while torch.compile traces) has no elements,
- * and reads as such.
+ * and reads as such. Lists of integers are read for convolutions alone: strides, padding and
+ * dilation, which their FLOPs depend on.
  */
 #include <string.h>
 
@@ -18,6 +19,7 @@
 #define TENSOR_BYTES 192u /* of c10::TensorImpl at least, of all versions */
 #define IVALUE_BYTES 16u
 #define TAG_AT	     8u
+#define LIST_BYTES   64u	 /* of c10::detail::ListImpl at least, of all versions */
 #define STACK_BYTES  (64u << 10) /* the inputs lie on the stack, that far above at most */
 #define INLINE_DIMS  5		 /* sizes up to that many lie in the object */
 #define MAX_DIMS     12u
@@ -30,6 +32,9 @@ static struct shape_layout {
 	uint32_t sizes_at;  /* in c10::TensorImpl; their number precedes them */
 	uint32_t type_at;   /* uint16_t */
 	const void *class;  /* what a plain tensor begins with */
+	uint32_t list_at;   /* in a list: begin and end of its IValues; 0: not found */
+	uint32_t list_tag;  /* of an IValue that is a list */
+	uint32_t int_tag;   /* of an IValue that is an integer */
 } layout;
 
 /* While trying: the tensor that an operator is run on. */
@@ -42,7 +47,62 @@ struct functions {
 	int32_t (*drop)(void **tensor);
 	int32_t (*clone)(void **tensor, void ***result);
 	int32_t (*sizes)(void **tensor, int64_t **sizes);
+	/* at::_ops::squeeze__dims::call; NULL: lists are not read */
+	void *(*squeeze)(void **tensor, const int64_t *dims, size_t nr_dims);
 };
+
+struct ivalue {
+	uint64_t value;
+	uint32_t tag;
+};
+
+static const struct ivalue *inputs_of(const void *fn, uint64_t *nr)
+{
+	const struct ivalue *inputs;
+
+	memcpy(&inputs, (const char *)fn + layout.inputs_at, sizeof(inputs));
+	memcpy(nr, (const char *)fn + layout.inputs_at + 8, sizeof(*nr));
+	return inputs;
+}
+
+/* What squeeze_ is tried with. */
+#define TRY_LIST 3u
+static const int64_t try_list[TRY_LIST] = {1, 3, 4};
+
+/* Its second input is a list: an object with a std::vector of IValues. */
+static void find_list(const void *fn)
+{
+	uint64_t nr_inputs;
+	const struct ivalue *dims = inputs_of(fn, &nr_inputs) + 1;
+	const char *list;
+
+	if (nr_inputs != 2 || dims->tag == layout.tag || dims->value % 8 || !dims->value) {
+		return;
+	}
+	memcpy(&list, &dims->value, sizeof(list));
+	for (uint32_t at = 8; at + 16 <= LIST_BYTES; at += 8) {
+		const struct ivalue *numbers;
+		uintptr_t begin, end;
+		uint32_t i = 0;
+
+		memcpy(&begin, list + at, sizeof(begin));
+		memcpy(&end, list + at + 8, sizeof(end));
+		if (!begin || begin % 8 || end - begin != TRY_LIST * IVALUE_BYTES) {
+			continue;
+		}
+		memcpy(&numbers, &begin, sizeof(numbers));
+		while (i < TRY_LIST && numbers[i].value == (uint64_t)try_list[i] &&
+			numbers[i].tag == numbers[0].tag) {
+			i++;
+		}
+		if (i == TRY_LIST) {
+			layout.list_at = at;
+			layout.list_tag = dims->tag;
+			layout.int_tag = numbers[0].tag;
+			return;
+		}
+	}
+}
 
 TORCH_BEGIN(torch_shape_begin)
 {
@@ -50,6 +110,9 @@ TORCH_BEGIN(torch_shape_begin)
 	char here;
 
 	*context = NULL;
+	if (layout.inputs_at && !strcmp(try_name(fn), "aten::squeeze_")) {
+		find_list(fn);
+	}
 	if (layout.inputs_at || strcmp(try_name(fn), "aten::clone")) {
 		return context;
 	}
@@ -169,8 +232,13 @@ static const char *try_operator(const struct functions *f, const struct torch_fu
 	if (!f->clone(tensor, &copy)) {
 		f->drop(copy);
 	}
-	torch_remove(torch, handle);
 	f->drop(tensor);
+	tensor = layout.inputs_at && f->squeeze ? make(f, NR_TRIES - 1) : NULL;
+	if (tensor) {
+		f->squeeze(tensor, try_list, TRY_LIST);
+		f->drop(tensor);
+	}
+	torch_remove(torch, handle);
 	return layout.inputs_at ? NULL : "the inputs were not found";
 }
 
@@ -183,6 +251,8 @@ const char *torch_shape_try(const struct elf *libtorch, const struct torch_funct
 	*(void **)&f.drop = elf_find(libtorch, "aoti_torch_delete_tensor_object");
 	*(void **)&f.clone = elf_find(libtorch, "aoti_torch_clone");
 	*(void **)&f.sizes = elf_find(libtorch, "aoti_torch_get_sizes");
+	*(void **)&f.squeeze = elf_find(
+		libtorch, "_ZN2at4_ops13squeeze__dims4callERNS_6TensorEN3c108ArrayRefIlEE");
 	if (!f.empty || !f.drop || !f.clone || !f.sizes) {
 		return "it has no aoti_torch_* functions (PyTorch 2.2 and later have)";
 	}
@@ -190,8 +260,9 @@ const char *torch_shape_try(const struct elf *libtorch, const struct torch_funct
 	why = why ? why : try_operator(&f, torch);
 	if (!why) {
 		log_message(LOG_INFO,
-			"torch: inputs at %u of the range, sizes at %u and type at %u of a tensor",
-			layout.inputs_at, layout.sizes_at, layout.type_at);
+			"torch: inputs at %u of the range, sizes at %u and type at %u of a tensor, "
+			"numbers at %u of a list",
+			layout.inputs_at, layout.sizes_at, layout.type_at, layout.list_at);
 	}
 	return why;
 }
@@ -257,25 +328,72 @@ static size_t add_tensor(char *out, const char *object)
 	return (size_t)(to - out);
 }
 
-/* Tensors by type and sizes, all else as "scalar"; what does not fit is left out. */
+/* "(2,2)": at most 2 + 12 * 21 bytes; 0 if that is no list of integers, none of them negative. */
+static size_t add_list(char *out, const struct ivalue *value)
+{
+	const struct ivalue *numbers;
+	const char *list;
+	char *to = out;
+	uintptr_t begin, end;
+
+	if (!layout.list_at || value->tag != layout.list_tag) {
+		return 0;
+	}
+	memcpy(&list, &value->value, sizeof(list));
+	memcpy(&begin, list + layout.list_at, sizeof(begin));
+	memcpy(&end, list + layout.list_at + 8, sizeof(end));
+	memcpy(&numbers, &begin, sizeof(numbers));
+	if (begin == end || end - begin > MAX_DIMS * IVALUE_BYTES) {
+		return 0;
+	}
+	for (uint64_t i = 0; i < (end - begin) / IVALUE_BYTES; i++) {
+		if (numbers[i].tag != layout.int_tag || (int64_t)numbers[i].value < 0) {
+			return 0;
+		}
+		*to++ = i ? ',' : '(';
+		to += add_number(to, numbers[i].value);
+	}
+	*to++ = ')';
+	return (size_t)(to - out);
+}
+
+static bool has_lists(const void *fn)
+{
+	static const char convolutions[] = "aten::conv";
+	const char *name = torch_layout.name(fn);
+
+	return !strncmp(name, convolutions, sizeof(convolutions) - 1);
+}
+
+/*
+ * Tensors by type and sizes, lists of integers where they are wanted, all else as "scalar"; what
+ * does not fit is left out.
+ */
 uint32_t torch_shape_id(const void *fn)
 {
 	char text[TEXT_BYTES];
-	const char *inputs;
 	uint64_t number;
+	const struct ivalue *inputs = inputs_of(fn, &number);
+	bool is_with_lists = has_lists(fn);
 	size_t at = 0, end = 0;
 
-	memcpy(&inputs, (const char *)fn + layout.inputs_at, sizeof(inputs));
-	memcpy(&number, (const char *)fn + layout.inputs_at + 8, sizeof(number));
 	for (uint64_t i = 0; i < number && i < MAX_INPUTS && at + 300 < TEXT_BYTES; i++) {
-		const char *value = inputs + i * IVALUE_BYTES;
+		size_t nr_bytes = 0;
 
 		if (i) {
 			text[at++] = ',';
 			text[at++] = ' ';
 		}
-		if (*(const uint32_t *)(const void *)(value + TAG_AT) == layout.tag) {
-			at += add_tensor(text + at, *(const char *const *)(const void *)value);
+		if (inputs[i].tag == layout.tag) {
+			const char *tensor;
+
+			memcpy(&tensor, &inputs[i].value, sizeof(tensor));
+			nr_bytes = add_tensor(text + at, tensor);
+		} else if (is_with_lists) {
+			nr_bytes = add_list(text + at, &inputs[i]);
+		}
+		if (nr_bytes) {
+			at += nr_bytes;
 			end = at;
 		} else {
 			memcpy(text + at, "scalar", 6);

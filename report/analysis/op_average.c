@@ -275,7 +275,7 @@ static void take_op(void *context, const struct op *op)
 	inner += open ? open->call_ticks : 0;
 	row->is_operator = is_operator(op);
 	row->calls++;
-	row->flops += op->shape && flops_of(op->name, op->shape, &flops) ? flops : 0;
+	row->flops += flops_of_op(op, &flops) ? flops : 0;
 	row->total_ns += clock_map_duration(clock, ticks);
 	if (is_outer(op)) {
 		row->outer_calls++;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/ops/flops.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 
 #define MOST_DIMS    8u
 #define MOST_TENSORS 4u
+#define MOST_LISTS   4u
 
 struct tensor {
 	double dims[MOST_DIMS];
@@ -16,14 +18,15 @@ struct tensor {
 
 struct inputs {
 	struct tensor tensors[MOST_TENSORS]; /* without scalars and unknown inputs */
-	unsigned int nr_tensors;
+	struct tensor lists[MOST_LISTS];     /* of integers */
+	unsigned int nr_tensors, nr_lists;
 };
 
-/* Parses "float32[64,3], scalar, ?"; false for any other form. */
-static bool parse_dims(const char **at, struct tensor *tensor)
+/* Parses "64,3]" and "2,2)"; false for any other form. */
+static bool parse_dims(const char **at, char close, struct tensor *tensor)
 {
 	tensor->nr_dims = 0;
-	while (**at != ']') {
+	while (**at != close) {
 		char *end;
 		long long dim = strtoll(*at, &end, 10);
 
@@ -32,7 +35,7 @@ static bool parse_dims(const char **at, struct tensor *tensor)
 		}
 		tensor->dims[tensor->nr_dims++] = (double)dim;
 		*at = *end == ',' ? end + 1 : end;
-		if (*end != ',' && *end != ']') {
+		if (*end != ',' && *end != close) {
 			return false;
 		}
 	}
@@ -40,15 +43,22 @@ static bool parse_dims(const char **at, struct tensor *tensor)
 	return true;
 }
 
+/* Parses "float32[64,3], scalar, ?, (2,2)"; false for any other form. */
 static bool parse(const char *text, struct inputs *inputs)
 {
-	inputs->nr_tensors = 0;
-	while ((text = strchr(text, '[')) && inputs->nr_tensors < MOST_TENSORS) {
-		text++;
-		if (!parse_dims(&text, &inputs->tensors[inputs->nr_tensors])) {
+	inputs->nr_tensors = inputs->nr_lists = 0;
+	while (*(text += strcspn(text, "[("))) {
+		bool is_list = *text++ == '(';
+		unsigned int *nr = is_list ? &inputs->nr_lists : &inputs->nr_tensors;
+
+		if (*nr == (is_list ? MOST_LISTS : MOST_TENSORS)) {
+			break;
+		}
+		if (!parse_dims(&text, is_list ? ')' : ']',
+			    is_list ? &inputs->lists[*nr] : &inputs->tensors[*nr])) {
 			return false;
 		}
-		inputs->nr_tensors++;
+		++*nr;
 	}
 	return inputs->nr_tensors > 0;
 }
@@ -96,15 +106,69 @@ static bool baddbmm(const struct inputs *in, double *f)
 	return matrices(in, 1, 3, f);
 }
 
-static bool convolution(const struct inputs *in, double *f)
+/* The elements of the output without its channels; unknown strides count as 1, with padding. */
+static bool convolved(const struct inputs *in, double *elements)
+{
+	const struct tensor *weight = &in->tensors[1];
+	const struct tensor *stride = &in->lists[0], *padding = stride + 1, *dilation = stride + 2;
+	const double *sizes = in->tensors[0].dims + in->tensors[0].nr_dims - (weight->nr_dims - 2);
+	unsigned int nr = weight->nr_dims - 2;
+
+	*elements = in->tensors[0].nr_dims == weight->nr_dims ? in->tensors[0].dims[0] : 1;
+	for (unsigned int i = 0; i < nr && !in->nr_lists; i++) {
+		*elements *= sizes[i];
+	}
+	if (!in->nr_lists) {
+		return true;
+	}
+	if (in->nr_lists < 3 || stride->nr_dims != nr || padding->nr_dims != nr ||
+		dilation->nr_dims != nr) {
+		return false; /* the padding is a word: the operator inside it has the numbers */
+	}
+	for (unsigned int i = 0; i < nr; i++) {
+		double last = sizes[i] + 2 * padding->dims[i] -
+			      dilation->dims[i] * (weight->dims[i + 2] - 1) - 1;
+
+		if (last < 0 || stride->dims[i] < 1) {
+			return false;
+		}
+		*elements *= floor(last / stride->dims[i]) + 1;
+	}
+	return true;
+}
+
+/* An input without a batch has one dimension less. */
+static bool is_convolution(const struct inputs *in)
 {
 	const struct tensor *input = &in->tensors[0], *weight = &in->tensors[1];
 
-	if (in->nr_tensors < 2 || input->nr_dims < 3 || input->nr_dims != weight->nr_dims) {
+	return in->nr_tensors >= 2 && weight->nr_dims >= 3 &&
+	       (input->nr_dims == weight->nr_dims || input->nr_dims + 1 == weight->nr_dims);
+}
+
+static bool convolution(const struct inputs *in, double *f)
+{
+	const struct tensor *weight = &in->tensors[1];
+	double elements;
+
+	if (!is_convolution(in) || !convolved(in, &elements)) {
 		return false;
 	}
-	*f = 2 * input->dims[0] * product(weight, 0, weight->nr_dims) *
-	     product(input, 2, input->nr_dims);
+	*f = 2 * elements * product(weight, 0, weight->nr_dims);
+	return true;
+}
+
+/* Each element of the input meets all weights of its channel. */
+static bool transposed(const struct inputs *in, double *f)
+{
+	const struct tensor *input = &in->tensors[0], *weight = &in->tensors[1];
+
+	if (!is_convolution(in)) {
+		return false;
+	}
+	*f = 2 * (input->nr_dims == weight->nr_dims ? input->dims[0] : 1) *
+	     product(input, input->nr_dims - (weight->nr_dims - 2), input->nr_dims) *
+	     product(weight, 0, weight->nr_dims);
 	return true;
 }
 
@@ -149,7 +213,13 @@ static const struct {
 	{"addmm", addmm},
 	{"bmm", bmm},
 	{"baddbmm", baddbmm},
+	{"conv1d", convolution},
+	{"conv2d", convolution},
+	{"conv3d", convolution},
 	{"convolution", convolution},
+	{"conv_transpose1d", transposed},
+	{"conv_transpose2d", transposed},
+	{"conv_transpose3d", transposed},
 	{"_scaled_dot_product_flash_attention", attention},
 	{"_scaled_dot_product_flash_attention_for_cpu", attention},
 	{"_scaled_dot_product_efficient_attention", attention},
@@ -215,4 +285,25 @@ bool flops_of(uint32_t name, uint32_t shape, double *flops)
 		*flops = recent[at].flops;
 	}
 	return recent[at].is_known;
+}
+
+bool flops_of_op(const struct op *op, double *flops)
+{
+	static const char prefix[] = "aten::conv";
+	double outer_flops;
+
+	if (!op->shape || !flops_of(op->name, op->shape, flops)) {
+		return false;
+	}
+	if (strcmp(string_pool_text(op->name, NULL), "aten::convolution") != 0) {
+		return true;
+	}
+	for (op = op->parent; op; op = op->parent) {
+		if (op->shape &&
+			!strncmp(string_pool_text(op->name, NULL), prefix, sizeof(prefix) - 1) &&
+			flops_of(op->name, op->shape, &outer_flops)) {
+			return false;
+		}
+	}
+	return true;
 }

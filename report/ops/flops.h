@@ -6,10 +6,12 @@
  *
  *     mm, addmm             [m,k] x [k,n]             2 m k n    (addmm: of its 2nd and 3rd input)
  *     bmm, baddbmm          [b,m,k] x [b,k,n]         2 b m k n
- *     convolution           input [N,C,...], weight [K,C/groups,k...]
+ *     conv1d, conv2d, conv3d, convolution
+ *                           input [N,C,...], weight [K,C/groups,k...], stride, padding, dilation
  *                           2 N K (C/groups) prod(k) prod(output)
- *                           stride and padding are not recorded: the output counts as large as
- *                           the input, an upper bound with a stride or without padding
+ *                           traces without strides: the output counts as large as the input, an
+ *                           upper bound with a stride or without padding
+ *     conv_transpose        2 N prod(input) (C K/groups) prod(k)
  *     attention (_scaled_dot_product_...)  q [...,L,E], k [...,S,E], v [...,S,F]
  *                           2 b L S E + 2 b L S F    (without softmax and mask)
  *     add, sub, mul, div, relu ... elementwise
@@ -18,10 +20,12 @@
 #ifndef REPORT_OPS_FLOPS_H
 #define REPORT_OPS_FLOPS_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "report/ops/op.h"
 
 /* name and shape are numbers of string_pool.h. False if the operator or its shapes are unknown. */
 bool flops_of(uint32_t name, uint32_t shape, double *flops);
+
+/* The same of a call; false also for a convolution inside another one, which has its FLOPs. */
+bool flops_of_op(const struct op *op, double *flops);
 
 #endif

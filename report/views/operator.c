@@ -94,7 +94,7 @@ static void add_flops(struct operator_view *view, struct row *row, const struct 
 	double flops;
 
 	view->has_shapes |= op->shape != 0;
-	if (!op->shape || !flops_of(op->name, op->shape, &flops)) {
+	if (!flops_of_op(op, &flops)) {
 		return;
 	}
 	row->flops += flops;
