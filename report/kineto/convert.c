@@ -551,6 +551,15 @@ static uint8_t scope_of(struct kineto_convert *convert, const struct kineto_even
 								    : OP_TORCH_ANNOTATION;
 }
 
+static bool is_convolution(const struct kineto_convert *convert, const struct kineto_event *event)
+{
+	static const char prefix[] = "aten::conv";
+	const struct kineto_json *json = &convert->json;
+
+	return kineto_json_length(json, event->name) >= sizeof(prefix) - 1 &&
+	       !memcmp(json->bytes + json->tokens[event->name].start, prefix, sizeof(prefix) - 1);
+}
+
 static void add_op(struct kineto_convert *convert, const struct kineto_event *event)
 {
 	uint32_t thread = kineto_threads_id(&convert->threads, &convert->json, event);
@@ -558,8 +567,11 @@ static void add_op(struct kineto_convert *convert, const struct kineto_event *ev
 	struct kineto_row *row;
 
 	if (event->dims) {
-		shape = kineto_shapes_id(
-			&convert->shapes, &convert->json, event->dims, event->types, convert->out);
+		const struct kineto_inputs inputs = {.dims = event->dims,
+			.types = event->types,
+			.lists = is_convolution(convert, event) ? event->concrete : 0};
+
+		shape = kineto_shapes_id(&convert->shapes, &convert->json, &inputs, convert->out);
 	}
 	if (event->stack) {
 		size_t nr_bytes;

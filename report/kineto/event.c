@@ -18,6 +18,7 @@ enum {
 	BLOCK,
 	DIMS,
 	TYPES,
+	CONCRETE,
 	LABEL,
 	STACK,
 	COLLECTIVE,
@@ -71,6 +72,7 @@ static const struct key keys[] = {
 	KEY("Total Reserved", KINETO_reserved),
 	KEY("Out msg nelems", KINETO_elements_out),
 	KEY("Sequence number", KINETO_sequence),
+	KEY("Concrete Inputs", CONCRETE),
 	KEY("Total Allocated", KINETO_allocated),
 	KEY("Collective name", COLLECTIVE),
 	KEY("Python parent id", KINETO_python_parent),
@@ -95,11 +97,11 @@ static unsigned int find_key(const char *name, size_t nr_bytes)
 		[13] = 29,
 		[14] = 33,
 		[15] = 35,
-		[16] = 38,
-		[18] = 39,
-		[19] = 40,
-		[20] = 41,
-		[25] = 42};
+		[16] = 39,
+		[18] = 40,
+		[19] = 41,
+		[20] = 42,
+		[25] = 43};
 
 	if (nr_bytes < 3 || nr_bytes >= sizeof(first)) {
 		return NO_KEY;
@@ -212,6 +214,9 @@ static void read_argument(
 		break;
 	case TYPES:
 		event->types = value;
+		break;
+	case CONCRETE:
+		event->concrete = value;
 		break;
 	case LABEL:
 		event->label = value;
@@ -405,8 +410,29 @@ static bool add_sizes(struct buf *text, const struct kineto_json *json, int dims
 	return true;
 }
 
-/* Returns whether it is a tensor. */
-static bool add_input(struct buf *text, const struct kineto_json *json, int dims, int type)
+/* Adds "[2, 2]" as "(2,2)"; false for any other text. */
+static bool add_list(struct buf *text, const struct kineto_json *json, int concrete)
+{
+	const char *from = json->bytes + json->tokens[concrete].start;
+	size_t nr_bytes = kineto_json_length(json, concrete);
+
+	if (nr_bytes < 3 || from[0] != '[' || strspn(from + 1, "0123456789, ") != nr_bytes - 2 ||
+		from[nr_bytes - 1] != ']') {
+		return false;
+	}
+	buf_char(text, '(');
+	for (size_t i = 1; i < nr_bytes - 1; i++) {
+		if (from[i] != ' ') {
+			buf_char(text, from[i]);
+		}
+	}
+	buf_char(text, ')');
+	return true;
+}
+
+/* Returns whether it is a tensor or a list of integers; type, concrete: 0 if there is none. */
+static bool add_input(
+	struct buf *text, const struct kineto_json *json, int dims, int type, int concrete)
 {
 	const char *name = type ? type_name(json, type) : NULL;
 	bool has_sizes = json->tokens[dims].type == JSMN_ARRAY && json->tokens[dims].size > 0;
@@ -420,35 +446,59 @@ static bool add_input(struct buf *text, const struct kineto_json *json, int dims
 		}
 		text->nr_bytes = before;
 	}
+	if (concrete && add_list(text, json, concrete)) {
+		return true;
+	}
 	buf_text(text, "scalar");
 	return false;
 }
 
-static void make_text(struct buf *text, const struct kineto_json *json, int dims, int types)
+/* The elements of an array of the trace, one after the other; 0 behind the last. */
+struct elements {
+	int token, end;
+};
+
+static struct elements elements_of(const struct kineto_json *json, int array)
 {
-	int end = kineto_json_next(json, dims);
-	int type = types ? types + 1 : 0;
-	int types_end = types ? kineto_json_next(json, types) : 0;
-	size_t whole = 0; /* up to the last tensor */
+	return array ? (struct elements){array + 1, kineto_json_next(json, array)}
+		     : (struct elements){0, 0};
+}
+
+static int next_element(const struct kineto_json *json, struct elements *elements)
+{
+	int token = elements->token < elements->end ? elements->token : 0;
+
+	elements->token = token ? kineto_json_next(json, token) : 0;
+	return token;
+}
+
+static void make_text(
+	struct buf *text, const struct kineto_json *json, const struct kineto_inputs *inputs)
+{
+	struct elements types = elements_of(json, inputs->types),
+			lists = elements_of(json, inputs->lists);
+	int end = kineto_json_next(json, inputs->dims);
+	size_t whole = 0; /* up to the last tensor or list */
 
 	text->nr_bytes = 0;
-	for (int i = dims + 1; i < end && text->nr_bytes < GPROF_TEXT_BYTES;
+	for (int i = inputs->dims + 1; i < end && text->nr_bytes < GPROF_TEXT_BYTES;
 		i = kineto_json_next(json, i)) {
+		int type = next_element(json, &types), list = next_element(json, &lists);
+
 		if (text->nr_bytes) {
 			buf_text(text, ", ");
 		}
-		type = type < types_end ? type : 0;
-		if (add_input(text, json, i, type)) {
+		if (add_input(text, json, i, type, list)) {
 			whole = text->nr_bytes;
 		}
-		type = type ? kineto_json_next(json, type) : 0;
 	}
 	text->nr_bytes = whole;
 }
 
-uint32_t kineto_shapes_id(struct kineto_shapes *shapes, const struct kineto_json *json, int dims,
-	int types, struct kineto_out *out)
+uint32_t kineto_shapes_id(struct kineto_shapes *shapes, const struct kineto_json *json,
+	const struct kineto_inputs *inputs, struct kineto_out *out)
 {
+	const int tokens[] = {inputs->dims, inputs->types, inputs->lists};
 	const struct intern_entry *entry;
 	bool is_new;
 
@@ -456,12 +506,12 @@ uint32_t kineto_shapes_id(struct kineto_shapes *shapes, const struct kineto_json
 		return 0;
 	}
 	shapes->key.nr_bytes = 0;
-	buf_add(&shapes->key, json->bytes + json->tokens[dims].start,
-		kineto_json_length(json, dims));
-	if (types) {
+	for (size_t i = 0; i < sizeof(tokens) / sizeof(tokens[0]); i++) {
+		if (tokens[i]) {
+			buf_add(&shapes->key, json->bytes + json->tokens[tokens[i]].start,
+				kineto_json_length(json, tokens[i]));
+		}
 		buf_char(&shapes->key, '|');
-		buf_add(&shapes->key, json->bytes + json->tokens[types].start,
-			kineto_json_length(json, types));
 	}
 	entry = intern_find(&shapes->known, shapes->key.bytes, shapes->key.nr_bytes, &is_new);
 	if (!entry) {
@@ -474,7 +524,7 @@ uint32_t kineto_shapes_id(struct kineto_shapes *shapes, const struct kineto_json
 			shapes->ids = array_grow(shapes->ids, shapes->capacity, &shapes->capacity,
 				sizeof(*shapes->ids));
 		}
-		make_text(&shapes->text, json, dims, types);
+		make_text(&shapes->text, json, inputs);
 		name = kineto_out_string(out, shapes->text.bytes, shapes->text.nr_bytes);
 		shapes->ids[entry->id] = name ? ++shapes->nr_ids : 0;
 		if (name) {

@@ -78,7 +78,7 @@ struct kineto_event {
 	int64_t device_id; /* "Device Id": -1 for the host's memory */
 	uint32_t grid[3], block[3];
 	/* tokens, 0: none */
-	int name, pid, tid, dims, types, label, stack;
+	int name, pid, tid, dims, types, concrete, label, stack;
 	int collective, element, group_name, group_words, group_ranks;
 };
 
@@ -98,7 +98,13 @@ bool kineto_event_read(const struct kineto_json *json, struct kineto_event *even
 /*
  * Converts Kineto's "Input Dims" and "Input type" to the recorder's text: "float32[64,3,32,32],
  * int64[64], scalar", up to the last tensor. Lists of tensors count as scalars, as in the recorder.
+ * From "Concrete Inputs" come the lists of integers that the recorder has: those of convolutions.
  */
+
+/* Tokens; 0: none, but for dims. */
+struct kineto_inputs {
+	int dims, types, lists;
+};
 
 struct kineto_shapes {
 	struct intern known; /* by the two texts of the trace */
@@ -111,9 +117,9 @@ struct kineto_shapes {
 void kineto_shapes_init(struct kineto_shapes *shapes);
 void kineto_shapes_fini(struct kineto_shapes *shapes);
 
-/* The id of an op_shape row for these tokens (types may be 0), 0 if there is no tensor. */
-uint32_t kineto_shapes_id(struct kineto_shapes *shapes, const struct kineto_json *json, int dims,
-	int types, struct kineto_out *out);
+/* The id of an op_shape row for these, 0 if there is no tensor. */
+uint32_t kineto_shapes_id(struct kineto_shapes *shapes, const struct kineto_json *json,
+	const struct kineto_inputs *inputs, struct kineto_out *out);
 
 /* The recorder's name for an element type of Kineto; NULL if it has none. */
 const char *kineto_shape_type(const char *name, size_t nr_bytes);

@@ -129,26 +129,51 @@ static bool skip_word(const char **at, const char *end, const char *word)
 	return true;
 }
 
-/* "[64,3]", which is JSON as it is. */
-static bool parse_sizes(struct buf *dims, const char **at, const char *end)
+/* What Kineto writes of the inputs of an operator: members of JSON arrays. */
+struct chrome_inputs {
+	struct buf dims, types, lists;
+	bool has_lists;
+};
+
+/* "[64,3]" or "(2,2)", the latter with the brackets of the former: JSON as it is. */
+static bool parse_sizes(struct buf *out, const char **at, const char *end)
 {
-	const char *close = memchr(*at, ']', (size_t)(end - *at));
+	const char *close = memchr(*at, **at == '(' ? ')' : ']', (size_t)(end - *at));
 
 	if (!close || strspn(*at + 1, "0123456789,") != (size_t)(close - *at - 1)) {
 		return false;
 	}
-	buf_add(dims, *at, (size_t)(close + 1 - *at));
+	buf_char(out, '[');
+	buf_add(out, *at + 1, (size_t)(close - *at - 1));
+	buf_char(out, ']');
 	*at = close + 1;
 	return true;
 }
 
-static bool parse_input(struct buf *dims, struct buf *types, const char **at, const char *end)
+static bool parse_list(struct chrome_inputs *inputs, const char **at, const char *end)
+{
+	buf_text(&inputs->dims, "[]");
+	buf_text(&inputs->types, "\"ScalarList\"");
+	buf_char(&inputs->lists, '"');
+	inputs->has_lists = true;
+	if (!parse_sizes(&inputs->lists, at, end)) {
+		return false;
+	}
+	buf_char(&inputs->lists, '"');
+	return true;
+}
+
+static bool parse_input(struct chrome_inputs *inputs, const char **at, const char *end)
 {
 	const char *begin = *at, *open, *type;
 
+	if (begin < end && *begin == '(') {
+		return parse_list(inputs, at, end);
+	}
+	buf_text(&inputs->lists, "\"\"");
 	if (skip_word(at, end, "scalar")) {
-		buf_text(dims, "[]");
-		buf_text(types, "\"Scalar\"");
+		buf_text(&inputs->dims, "[]");
+		buf_text(&inputs->types, "\"Scalar\"");
 		return true;
 	}
 	open = memchr(begin, '[', (size_t)(end - begin));
@@ -159,48 +184,60 @@ static bool parse_input(struct buf *dims, struct buf *types, const char **at, co
 	if (!type) {
 		return false;
 	}
-	text_add_json(types, type, strlen(type));
+	text_add_json(&inputs->types, type, strlen(type));
 	*at = open;
-	return parse_sizes(dims, at, end);
+	return parse_sizes(&inputs->dims, at, end);
 }
 
-static bool parse_inputs(struct buf *dims, struct buf *types, const char *at, size_t nr_bytes)
+static bool parse_inputs(struct chrome_inputs *inputs, const char *at, size_t nr_bytes)
 {
 	const char *end = at + nr_bytes;
 
-	while (parse_input(dims, types, &at, end)) {
+	while (parse_input(inputs, &at, end)) {
 		if (at == end) {
 			return true;
 		}
 		if (!skip_word(&at, end, ", ")) {
 			return false;
 		}
-		buf_text(dims, ", ");
-		buf_text(types, ", ");
+		buf_text(&inputs->dims, ", ");
+		buf_text(&inputs->types, ", ");
+		buf_text(&inputs->lists, ", ");
 	}
 	return false;
+}
+
+static void add_array(struct buf *out, const char *key, const struct buf *members)
+{
+	buf_printf(out, "\"%s\": [", key);
+	buf_add(out, members->bytes, members->nr_bytes);
+	buf_char(out, ']');
 }
 
 /* "float32[64,3], scalar" as "Input Dims" and "Input type"; other texts as "Inputs", unchanged. */
 static char *make_inputs(uint32_t name)
 {
-	struct buf text = {0}, dims = {0}, types = {0};
+	struct buf text = {0};
+	struct chrome_inputs inputs = {0};
 	size_t nr_bytes;
 	const char *bytes = string_pool_text(name, &nr_bytes);
 
-	if (parse_inputs(&dims, &types, bytes, nr_bytes)) {
-		buf_text(&text, "\"Input Dims\": [");
-		buf_add(&text, dims.bytes, dims.nr_bytes);
-		buf_text(&text, "], \"Input type\": [");
-		buf_add(&text, types.bytes, types.nr_bytes);
-		buf_char(&text, ']');
+	if (parse_inputs(&inputs, bytes, nr_bytes)) {
+		add_array(&text, "Input Dims", &inputs.dims);
+		buf_text(&text, ", ");
+		add_array(&text, "Input type", &inputs.types);
+		if (inputs.has_lists) {
+			buf_text(&text, ", ");
+			add_array(&text, "Concrete Inputs", &inputs.lists);
+		}
 	} else {
 		buf_text(&text, "\"Inputs\": ");
 		text_add_json(&text, bytes, nr_bytes);
 	}
 	buf_char(&text, '\0');
-	buf_fini(&dims);
-	buf_fini(&types);
+	buf_fini(&inputs.dims);
+	buf_fini(&inputs.types);
+	buf_fini(&inputs.lists);
 	return text.bytes;
 }
 

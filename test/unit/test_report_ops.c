@@ -214,6 +214,30 @@ START_TEST(operations_are_counted_from_shapes)
 		flops("aten::baddbmm", "float32[7,2,5], float32[7,2,3], float32[7,3,5]"), 420);
 	ck_assert_double_eq(
 		flops("aten::convolution", "float32[4,3,8,8], float32[16,3,3,3], ?"), 221184);
+	ck_assert_double_eq(
+		flops("aten::conv2d",
+			"float32[4,3,32,32], float32[8,3,3,3], scalar, (2,2), (1,1), (1,1)"),
+		442368);
+	ck_assert_double_eq(
+		flops("aten::conv2d",
+			"float32[4,3,32,32], float32[8,3,3,3], float32[8], (1,1), (0,0), (2,2)"),
+		1354752);
+	ck_assert_double_eq(
+		flops("aten::conv2d", /* without a batch */
+			"float32[3,32,32], float32[8,3,3,3], scalar, (1,1), (0,0), (1,1)"),
+		388800);
+	ck_assert_double_eq(
+		flops("aten::conv2d", /* padding="same" */
+			"float32[4,3,32,32], float32[8,3,3,3], scalar, (1,1), scalar, (1,1)"),
+		-1);
+	ck_assert_double_eq(
+		flops("aten::conv2d", /* larger than its input */
+			"float32[4,3,2,2], float32[8,3,3,3], scalar, (1,1), (0,0), (1,1)"),
+		-1);
+	ck_assert_double_eq(
+		flops("aten::conv_transpose2d",
+			"float32[2,3,8,8], float32[3,4,3,3], scalar, (2,2), (0,0), (0,0)"),
+		27648);
 	ck_assert_double_eq(flops("aten::_scaled_dot_product_flash_attention",
 				    "float16[2,4,8,16], float16[2,4,6,16], float16[2,4,6,32]"),
 		2.0 * 2 * 4 * 8 * 6 * (16 + 32));
