@@ -74,6 +74,51 @@ static report_fn *real(enum hook_id id, uintptr_t caller)
 	return function;
 }
 
+/* ---- CPU memory ---- */
+
+/*
+ * Unlike reports of GPUs, those of the CPU allocator do not start the recorder: libtorch allocates
+ * already while it is loaded. Blocks are followed in closed windows, too, so that the total is that
+ * of all blocks.
+ */
+static bool is_cpu_followed(void)
+{
+	return !(hook_mode() & COLLECTOR_COLD) && config_number(CONFIG_TORCH) >= TORCH_OPS;
+}
+
+static void record_cpu_new(void *address, uint64_t nr_bytes, struct device device)
+{
+	uint64_t in_use = live_blocks_add((uintptr_t)address, nr_bytes);
+
+	if (in_use) {
+		record(address, (int64_t)nr_bytes, in_use, 0, device);
+	}
+}
+
+static void record_cpu_delete(void *address, struct device device)
+{
+	uint64_t in_use, nr_bytes = live_blocks_remove((uintptr_t)address, &in_use);
+
+	if (nr_bytes) {
+		record(address, -(int64_t)nr_bytes, in_use, 0, device);
+	}
+}
+
+/* Of shared memory; in a report of the CPU allocator, PyTorch's profiler is told what has a row. */
+static void report_cpu(void *address, int64_t nr_bytes, struct device device)
+{
+	if (is_in_cpu_report || !is_cpu_followed()) {
+		return;
+	}
+	if (nr_bytes > 0) {
+		record_cpu_new(address, (uint64_t)nr_bytes, device);
+	} else {
+		record_cpu_delete(address, device);
+	}
+}
+
+/* ---- all devices ---- */
+
 #define REPORT(name, symbol)                                                                       \
 	HOOK_EXPORT report_fn name __asm__(#symbol);                                               \
 	void name(void *address, int64_t nr_bytes, uint64_t nr_allocated_bytes,                    \
@@ -85,7 +130,9 @@ static report_fn *real(enum hook_id id, uintptr_t caller)
 			function(                                                                  \
 				address, nr_bytes, nr_allocated_bytes, nr_reserved_bytes, device); \
 		}                                                                                  \
-		if (!is_in_cpu_report) {                                                           \
+		if (device.type == 0) {                                                            \
+			report_cpu(address, nr_bytes, device);                                     \
+		} else {                                                                           \
 			record(address, nr_bytes, nr_allocated_bytes, nr_reserved_bytes, device);  \
 		}                                                                                  \
 	}
@@ -104,15 +151,6 @@ typedef void delete_fn(void *reporter, void *address);
 HOOK_EXPORT new_fn cpu_new __asm__("_ZN3c1025ProfiledCPUMemoryReporter3NewEPvm");
 HOOK_EXPORT delete_fn cpu_delete __asm__("_ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv");
 
-/*
- * Unlike reports of GPUs these do not start the recorder: libtorch allocates already while it is
- * loaded. Blocks are followed in closed windows, too, so that the total is that of all blocks.
- */
-static bool is_cpu_followed(void)
-{
-	return !(hook_mode() & COLLECTOR_COLD) && config_number(CONFIG_TORCH) >= TORCH_OPS;
-}
-
 void cpu_new(void *reporter, void *address, size_t nr_bytes)
 {
 	new_fn *function =
@@ -124,11 +162,7 @@ void cpu_new(void *reporter, void *address, size_t nr_bytes)
 		is_in_cpu_report = false;
 	}
 	if (address && nr_bytes && is_cpu_followed()) {
-		uint64_t total = live_blocks_add((uintptr_t)address, nr_bytes);
-
-		if (total) {
-			record(address, (int64_t)nr_bytes, total, 0, CPU);
-		}
+		record_cpu_new(address, nr_bytes, CPU);
 	}
 }
 
@@ -143,10 +177,6 @@ void cpu_delete(void *reporter, void *address)
 		is_in_cpu_report = false;
 	}
 	if (address && is_cpu_followed()) {
-		uint64_t total, nr_bytes = live_blocks_remove((uintptr_t)address, &total);
-
-		if (nr_bytes) {
-			record(address, -(int64_t)nr_bytes, total, 0, CPU);
-		}
+		record_cpu_delete(address, CPU);
 	}
 }

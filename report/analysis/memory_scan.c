@@ -15,17 +15,39 @@ const struct scan_want memory_scan_wants[MEMORY_SCAN_NR_WANTS] = {
 	{GPROF_TABLE_api_alloc, COL_ALL(NR_COL_api_alloc), 0},
 };
 
-static bool has_allocator(const struct process *process)
+static bool has_rows(const struct process *process, unsigned int number)
 {
-	const struct stream_table *table = stream_table(process->stream, GPROF_TABLE_alloc);
+	const struct stream_table *table = stream_table(process->stream, number);
 
 	return table && table->nr_rows;
+}
+
+/* An allocator of CPU memory alone replaces no calls of cudaMalloc. */
+static bool has_gpu_allocator(struct process *process)
+{
+	struct stream *stream = process->stream;
+
+	for (size_t i = 0; i < stream->nr_blocks; i++) {
+		struct batch batch;
+
+		if (stream_block_table(stream, i) != GPROF_TABLE_alloc ||
+			stream_load(stream, i, COL_BIT(COL_alloc_device_type), 0, &batch)) {
+			continue;
+		}
+		for (uint32_t row = 0; row < batch.nr_rows; row++) {
+			if (batch.col[COL_alloc_device_type][row]) {
+				return true;
+			}
+		}
+	}
+	return false;
 }
 
 bool memory_scan_needs(void *context, struct process *process, unsigned int table)
 {
 	(void)context;
-	return (table == GPROF_TABLE_alloc) == has_allocator(process);
+	return table == GPROF_TABLE_alloc ||
+	       (has_rows(process, table) && !has_gpu_allocator(process));
 }
 
 /* ---- a framework's allocator ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is in use at each place (memory.h), for the scans of views: as a framework's allocator
- * reports it; of a process without one, as the calls of cudaMalloc and its kin add up.
+ * reports it; of a process without one for GPUs, as the calls of cudaMalloc and its kin add up.
  *
  * Memory: 32 bytes for each call that an earlier one may still follow, which are those of a flush
  * or two; what is in use; 8 bytes for each block of the stream.
@@ -12,10 +12,8 @@
 #include "report/analysis/memory.h"
 #include "report/model/scan.h"
 
-/* The note of tables without a row. PyTorch's CPU allocator reports only to PyTorch's profiler. */
-#define MEMORY_SCAN_NONE                                                                    \
-	"No allocator events and no calls of cudaMalloc are recorded or selected; PyTorch " \
-	"reports CPU memory only to its own profiler (profile_memory=True)."
+/* The note of tables without a row. */
+#define MEMORY_SCAN_NONE "No allocator events and no calls of cudaMalloc are recorded or selected."
 
 /* Starts with all zeros but for `on_change`, `block` and `context` of its memory. */
 struct memory_scan {

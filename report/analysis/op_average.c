@@ -19,6 +19,10 @@ struct open {
 	uint64_t call_ticks; /* of calls in it and in no operator in it */
 	uint64_t device_self_ns, device_total_ns, tensor_self_ns, tensor_total_ns;
 	struct op_average_memory memory[OP_AVERAGE_NR_PLACES];
+	/* The last operator directly in it, if that has its name. */
+	struct op_average *inner_row; /* NULL: none */
+	uint64_t inner_ticks;
+	struct op_average inner; /* what that added to its row */
 	UT_hash_handle hh;
 };
 
@@ -92,6 +96,7 @@ static struct open *find_open(struct average_view *view, const struct op *op)
 		/* An operator at that place was left without a word: it was not chosen. */
 		open->call_ticks = open->device_self_ns = open->device_total_ns = 0;
 		open->tensor_self_ns = open->tensor_total_ns = 0;
+		open->inner_row = NULL;
 		memset(open->memory, 0, sizeof(open->memory));
 		open->begin = op->begin;
 		open->end = op->end;
@@ -213,33 +218,90 @@ static bool is_outer(const struct op *op)
 	return true;
 }
 
-static void add_open(struct average_view *view, struct op_average *row, struct open *open)
+/* ---- operators ---- */
+
+/* Adds one operator to a row, or takes it away (times = -1). */
+static void add_to_row(struct op_average *row, const struct op_average *one, int times)
+{
+	uint64_t factor = (uint64_t)times;
+
+	row->calls += factor * one->calls;
+	row->flops += times * one->flops;
+	row->self_ns += factor * one->self_ns;
+	row->total_ns += factor * one->total_ns;
+	row->device_self_ns += factor * one->device_self_ns;
+	row->device_total_ns += factor * one->device_total_ns;
+	row->outer_calls += factor * one->outer_calls;
+	row->outer_ns += factor * one->outer_ns;
+	row->outer_device_ns += factor * one->outer_device_ns;
+	row->outer_tensor_ns += factor * one->outer_tensor_ns;
+	row->tensor_self_ns += factor * one->tensor_self_ns;
+	row->tensor_total_ns += factor * one->tensor_total_ns;
+	for (unsigned int i = 0; i < OP_AVERAGE_NR_PLACES; i++) {
+		const struct op_average_memory *memory = &one->memory[i];
+
+		add_memory(&row->memory[i], (int64_t)(factor * (uint64_t)memory->self),
+			(int64_t)(factor * (uint64_t)memory->total), factor * memory->nr_events);
+	}
+}
+
+/* An operator that has nothing in it but one of the same name is that one, as in key_averages. */
+static void join_inner(struct op_average *one, const struct open *open)
+{
+	const struct op_average *inner = &open->inner;
+
+	add_to_row(open->inner_row, inner, -1);
+	one->self_ns += inner->self_ns;
+	one->device_self_ns += inner->device_self_ns;
+	one->tensor_self_ns += inner->tensor_self_ns;
+	for (unsigned int i = 0; i < OP_AVERAGE_NR_PLACES; i++) {
+		add_memory(&one->memory[i], inner->memory[i].self, 0, inner->memory[i].nr_events);
+	}
+}
+
+static void add_open(struct average_view *view, struct op_average *one, struct open *open)
 {
 	const struct op *parent = operator_of(open->op->parent);
 	struct open *outer = parent ? find_open(view, parent) : NULL;
 
-	row->device_self_ns += open->device_self_ns;
-	row->device_total_ns += open->device_total_ns;
-	row->tensor_self_ns += open->tensor_self_ns;
-	row->tensor_total_ns += open->tensor_total_ns;
-	if (is_outer(open->op)) {
-		row->outer_device_ns += open->device_total_ns;
-		row->outer_tensor_ns += open->tensor_total_ns;
+	one->device_self_ns = open->device_self_ns;
+	one->device_total_ns = open->device_total_ns;
+	one->tensor_self_ns = open->tensor_self_ns;
+	one->tensor_total_ns = open->tensor_total_ns;
+	if (one->outer_calls) {
+		one->outer_device_ns = open->device_total_ns;
+		one->outer_tensor_ns = open->tensor_total_ns;
 	}
 	for (unsigned int i = 0; i < OP_AVERAGE_NR_PLACES; i++) {
-		const struct op_average_memory *memory = &open->memory[i];
-
-		add_memory(&row->memory[i], memory->self, memory->total, memory->nr_events);
+		one->memory[i] = open->memory[i];
 		if (outer) {
-			add_memory(&outer->memory[i], 0, memory->total, 0);
+			add_memory(&outer->memory[i], 0, open->memory[i].total, 0);
 		}
 	}
 	if (outer) {
 		outer->device_total_ns += open->device_total_ns;
 		outer->tensor_total_ns += open->tensor_total_ns;
 	}
+	if (open->inner_row && open->inner_ticks == open->op->child_ticks) {
+		join_inner(one, open);
+	}
 	HASH_DEL(view->open, open);
 	free(open);
+}
+
+/* Keeps what it added to its row until the one around it, of the same name, ends. */
+static void keep_inner(struct average_view *view, const struct op *op, struct op_average *row,
+	const struct op_average *one)
+{
+	const struct op *parent = operator_of(op->parent);
+
+	if (parent && parent->name == op->name) {
+		struct open *outer = find_open(view, parent);
+
+		outer->inner_row = row;
+		outer->inner_ticks = op->end - op->begin;
+		outer->inner = *one;
+	}
 }
 
 static bool is_operator(const struct op *op)
@@ -249,14 +311,21 @@ static bool is_operator(const struct op *op)
 	return class == OP_OTHER || class == OP_FORWARD || class == OP_BACKWARD;
 }
 
+static struct open *leave_open(struct average_view *view, const struct op *op)
+{
+	struct open *open;
+
+	HASH_FIND_PTR(view->open, &op, open);
+	return open && open->begin == op->begin && open->end == op->end ? open : NULL;
+}
+
 static void take_op(void *context, const struct op *op)
 {
-	double flops;
 	struct average_view *view = context;
 	const struct clock_map *clock = &view->process->host_clock;
 	struct op_average_key key = {.kind = OP_AVERAGE_OP};
 	uint64_t ticks = op->end - op->begin, inner = op->child_ticks;
-	struct op_average *row;
+	struct op_average one = {.calls = 1, .total_ns = clock_map_duration(clock, ticks)}, *row;
 	struct open *open;
 
 	if (operator_of(op) != op) {
@@ -268,23 +337,22 @@ static void take_op(void *context, const struct op *op)
 		key.stack = py_stack_text(view->process, op->py_stack);
 	}
 	row = find_row(view, &key);
-	HASH_FIND_PTR(view->open, &op, open);
-	if (open && (open->begin != op->begin || open->end != op->end)) {
-		open = NULL;
-	}
-	inner += open ? open->call_ticks : 0;
 	row->is_operator = is_operator(op);
-	row->calls++;
-	row->flops += flops_of_op(op, &flops) ? flops : 0;
-	row->total_ns += clock_map_duration(clock, ticks);
+	open = leave_open(view, op);
+	inner += open ? open->call_ticks : 0;
+	one.self_ns = clock_map_duration(clock, ticks > inner ? ticks - inner : 0);
+	if (!flops_of_op(op, &one.flops)) {
+		one.flops = 0;
+	}
 	if (is_outer(op)) {
-		row->outer_calls++;
-		row->outer_ns += clock_map_duration(clock, ticks);
+		one.outer_calls = 1;
+		one.outer_ns = one.total_ns;
 	}
-	row->self_ns += clock_map_duration(clock, ticks > inner ? ticks - inner : 0);
 	if (open) {
-		add_open(view, row, open);
+		add_open(view, &one, open);
 	}
+	add_to_row(row, &one, 1);
+	keep_inner(view, op, row, &one);
 }
 
 /* ---- for styles ---- */

@@ -59,6 +59,7 @@ struct torch_table {
 	uint64_t self_ns, device_ns; /* the sums that shares are of */
 	const struct flops_unit *flops_unit;
 	bool has_column[NR_COLUMNS];
+	bool has_cpu_memory; /* of operators; shared memory of loader workers alone is none */
 	size_t widths[NR_COLUMNS];
 	bool is_wide, is_csv;
 };
@@ -228,6 +229,11 @@ static void add_cell(const struct torch_table *table, struct buf *out, enum colu
 		break;
 	case CPU_MEMORY:
 	case CPU_MEMORY_SELF:
+		if (!table->has_cpu_memory) {
+			buf_text(out, table->is_csv ? "" : "--");
+			break;
+		}
+		/* fallthrough */
 	case DEVICE_MEMORY:
 	case DEVICE_MEMORY_SELF:
 		add_memory(table, out, memory_of(row, column));
@@ -369,19 +375,23 @@ static void find_flops(struct torch_table *table)
 	}
 }
 
-/* As there: the CPU's wherever memory was recorded, a GPU's where any of it is there. */
+/*
+ * As there: the CPU's wherever memory was recorded, a GPU's where any of it is there. Where the
+ * CPU's allocator is unknown its cells are too.
+ */
 static void find_memory(struct torch_table *table)
 {
-	bool is_on_cpu = false, is_on_gpu = false;
+	bool is_on_gpu = false;
 
 	for (size_t i = 0; i < table->nr_rows; i++) {
 		const struct op_average_memory *memory = table->rows[i]->memory;
 
-		is_on_cpu |= memory[OP_AVERAGE_CPU].nr_events > 0;
+		table->has_cpu_memory |=
+			table->rows[i]->is_operator && memory[OP_AVERAGE_CPU].nr_events > 0;
 		is_on_gpu |= memory[OP_AVERAGE_GPU].nr_events > 0;
 	}
 	for (unsigned int i = CPU_MEMORY; i <= DEVICE_MEMORY_SELF; i++) {
-		table->has_column[i] = is_on_gpu || (is_on_cpu && i < DEVICE_MEMORY);
+		table->has_column[i] = is_on_gpu || (table->has_cpu_memory && i < DEVICE_MEMORY);
 	}
 }
 

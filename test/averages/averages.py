@@ -22,6 +22,7 @@ with profile(activities=[ProfilerActivity.CPU], record_shapes=True, profile_memo
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+        loss.sum()  # an operator in which there is nothing but one of the same name
 profiler.export_chrome_trace(f"{work}/trace.json")
 
 

@@ -8,7 +8,7 @@ check.py shapes OPS PROFILE    shapes and types of inputs are
 check.py nests OPS             depths are those that the times of each thread say
 check.py forward OPS           backward nodes name the operators and threads that made them
 check.py elsewhere OPS NAME    it ended on another thread, and later than the next operator
-check.py allocations OPS       those of fake_c10_cuda.c
+check.py allocations OPS       those of fake_c10_cuda.c and fake_c10.c
 check.py workers OPS NAME...   each of these was run by a process that ran no optimizer
 """
 import collections
@@ -167,7 +167,14 @@ def allocations(rows):
     return times == sorted(times) and have == [(0x1000, 512, 512, 2097152, 1, 3),
                                                (0x2000, 1024, 1536, 2097152, 1, 3),
                                                (0x1000, -512, 1024, 2097152, 1, 3),
-                                               (0x3000, 2048, 3072, 2097152, 1, 3)]
+                                               (0x3000, 2048, 3072, 2097152, 1, 3),
+                                               (0x4000, 64, 64, 0, 0, 255),
+                                               (0x5000, 128, 192, 0, 0, 255),
+                                               (0x4000, -64, 128, 0, 0, 255),
+                                               (0x4000, 32, 160, 0, 0, 255),
+                                               (0x7000, 4096, 4256, 0, 0, 255),
+                                               (0x7000, -4096, 160, 0, 0, 255),
+                                               (0x5000, -128, 32, 0, 0, 255)]
 
 
 def workers(ops, *names):

@@ -12,6 +12,7 @@ typedef void report_fn(void *address, int64_t nr_bytes, uint64_t nr_allocated_by
 
 extern report_fn report_signed __asm__("_ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE");
 extern report_fn report_unsigned __asm__("_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE");
+void fake_cpu_allocate(void);
 void fake_allocate(void);
 
 void fake_allocate(void)
@@ -22,4 +23,5 @@ void fake_allocate(void)
 	report_unsigned((void *)0x7f0000002000, 1024, 1536, 2097152, cuda);
 	report_unsigned((void *)0x7f0000001000, -512, 1024, 2097152, cuda);
 	report_signed((void *)0x7f0000003000, 2048, 3072, 2097152, cuda);
+	fake_cpu_allocate();
 }

@@ -163,6 +163,23 @@ shapes()
 	fi
 }
 
+# CPU memory and FLOPs of a list of operators, as key_averages of PyTorch's profiler has them.
+operators()
+{
+	without operators operators
+	"$python" test/torch/prog/operators.py "$T/operators.json" 2>"$T/operators.profiler.err"
+	GPROF_TORCH=shapes within operators operators
+	tap same operators "operators: prints the same"
+	tap python3 test/torch/averages.py "$B/gprof-report" "$T/operators.dump" "$T/operators.json" memory \
+		"operators: CPU memory as profile_memory has it"
+	if grep -q '"no PyTorch shapes"' "$T/operators.ops"; then
+		skipped "operators: FLOPs" "this version has no shapes"
+	else
+		tap python3 test/torch/averages.py "$B/gprof-report" "$T/operators.dump" "$T/operators.json" flops \
+			"operators: FLOPs as with_flops has them"
+	fi
+}
+
 threads()
 {
 	without threads threads &
@@ -409,6 +426,12 @@ allocator_name()
 		nm -D --defined-only "$lib" | grep -q " $name\$"
 }
 
+# libc10 calls the two functions of its CPU allocator's reporter so that ours come first.
+cpu_allocator_names()
+{
+	[ "$(readelf -rW "$1" | grep -c 'R_.*_JUMP_SLOT* .*25ProfiledCPUMemoryReporter\(3NewEPvm\|6DeleteEPv\) ')" = 2 ]
+}
+
 played_torch()
 {
 	local folder
@@ -429,6 +452,7 @@ played_torch()
 	if [ -e "$folder/libc10_cuda.so" ]; then
 		tap allocator_name "$folder/libc10_cuda.so" "allocator: calls that very function"
 	fi
+	tap cpu_allocator_names "$folder/libc10.so" "CPU allocator: calls those very functions"
 }
 
 # By processes that are forked.
@@ -447,6 +471,7 @@ few()
 	played_torch
 	trains conv conv
 	print_probes conv
+	operators
 	forked
 	threads
 }
@@ -472,6 +497,7 @@ all()
 	persistent
 	profiles_itself
 	shapes
+	operators
 	threads
 	names
 	family

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compares `--style torch` of a dump with what operators.py wrote of PyTorch's own profiler.
+
+averages.py REPORT DUMP PROFILE memory     CPU memory of operators, own and with those inside, to the byte
+averages.py REPORT DUMP PROFILE flops      FLOPs of each operator with each shape, where the profiler has them
+"""
+import collections
+import csv
+import json
+import subprocess
+import sys
+
+report, dump, profile, what = sys.argv[1:5]
+# gprof counts these, too; of a convolution inside another one only one.
+MORE = {"aten::" + name for name in (
+    "sub div relu clamp_min gelu sigmoid conv1d conv3d conv_transpose2d").split()}
+
+
+def ours():
+    command = [report, "--style", "torch", "--detail", "--top", "0", "--format", "csv", dump]
+    text = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+    for row in csv.DictReader(text.splitlines()):
+        yield {"name": row["Name"], "calls": int(row["# of Calls"]), "flops": find_flops(row),
+               "memory": int(row["CPU Mem (bytes)"]),
+               "self_memory": int(row["Self CPU Mem (bytes)"])}
+
+
+def find_flops(row):
+    """The title has the unit."""
+    for title, value in row.items():
+        if title.startswith("Total ") and title.endswith("FLOPs"):
+            unit = " KMGTP".index(title[len("Total "):].replace("FLOPs", "") or " ")
+            return round(float(value or 0) * 1000 ** unit)
+    return 0
+
+
+def by_name(rows):
+    sums = collections.defaultdict(lambda: [0, 0])
+    for row in rows:
+        if row["name"].startswith("aten::"):
+            sums[row["name"]][0] += row["self_memory"]
+            sums[row["name"]][1] += row["memory"]
+    return sums
+
+
+def memory(have, want):
+    """The profiler joins memory to operators by time: now and then it takes a block for a neighbour's."""
+    have, want = by_name(have), by_name(want)
+    bad = ["%s: %s, not %s" % (name, have[name], want[name]) for name in want
+           if have[name] != want[name]]
+    is_coarse = not any(row["flops"] for row in ours())  # times in whole us, before 2.2
+    if sum(self for self, _ in have.values()) != sum(self for self, _ in want.values()):
+        return bad + ["the sum differs"]
+    return [] if is_coarse or len(bad) <= 4 else bad
+
+
+def flops(have, want):
+    def rows(of, names):
+        return collections.Counter((row["name"], row["calls"], row["flops"]) for row in of
+                                   if row["flops"] and row["name"] not in names)
+    have, want = rows(have, MORE), rows(want, ())
+    print(sorted(want))
+    return ["%s: ours" % (key,) for key in have - want] + ["%s: theirs" % (key,) for key in want - have]
+
+
+with open(profile) as file:
+    bad = {"memory": memory, "flops": flops}[what](list(ours()), json.load(file))
+print("\n".join(bad))
+sys.exit(1 if bad else 0)
