@@ -50,7 +50,7 @@ def memory(have, want):
            if have[name] != want[name]]
     total, wanted = (sum(self for self, _ in of.values()) for of in (have, want))
     if not any(row["flops"] for row in ours()):  # before 2.2, with times in whole us
-        return [] if abs(total - wanted) < 0.001 * wanted else ["%d, not %d" % (total, wanted)]
+        return [] if abs(total - wanted) < 0.01 * wanted else ["%d, not %d" % (total, wanted)]
     return [] if total == wanted and len(bad) <= 4 else bad + ["%d, not %d" % (total, wanted)]
 
 
