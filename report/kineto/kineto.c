@@ -329,12 +329,15 @@ static void write_steps(struct kineto_convert *convert)
 			convert->nr_other_steps++;
 			continue;
 		}
-		if (last && last->end < step->begin) {
+		/* Smaller gaps are those that our own traces have (report/timeline/chrome.c). */
+		if (last && last->end + 2 < step->begin) {
 			add_step(convert->out, last->end, last->number, last->thread,
 				MODEL_STEP_END);
 		}
 		convert->nr_overlapping_steps += last && last->end > step->begin;
-		add_step(convert->out, step->begin, step->number, step->thread, MODEL_STEP_TRACE);
+		add_step(convert->out,
+			last && last->end + 1 == step->begin ? last->end : step->begin,
+			step->number, step->thread, MODEL_STEP_TRACE);
 		last = step;
 	}
 	if (last) {

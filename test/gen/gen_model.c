@@ -205,7 +205,7 @@ static void add_step(struct model *m, uint64_t number)
 	step->time = begin;
 	step->step = number;
 	step->thread = LOOP;
-	step->how = GPROF_STEP_OPTIMIZER;
+	step->how = GPROF_STEP_DATALOADER;
 	m->now_ns += about(m, 300000);
 	add_op(m, LOOP, m->ops[OP_LOADER], begin, 0, 0);
 	begin = m->now_ns += 1000;
