@@ -270,6 +270,7 @@ static void finish(void)
 	look_for_teardown();
 	update_windows();
 	flush_activity(true);
+	sample_take(clock_monotonic_ns(), false);
 	flush(false);
 	hang_look();
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);

@@ -667,6 +667,11 @@ enum gprof_metric {
 	GPROF_METRIC_PROCESS_PREEMPTIONS = 5,	 /* involuntary context switches, since its start */
 	GPROF_METRIC_HOST_CPU_BUSY_NS = 6,	 /* since boot, all CPUs */
 	GPROF_METRIC_HOST_CPU_ALL_NS = 7,	 /* busy and idle */
+	GPROF_METRIC_HOST_CPU_USER_NS = 8,	 /* with nice; part of busy */
+	GPROF_METRIC_HOST_CPU_SYSTEM_NS = 9,	 /* with interrupts; part of busy */
+	GPROF_METRIC_HOST_CPU_IOWAIT_NS = 10,	 /* idle while I/O is outstanding */
+	GPROF_METRIC_PROCESS_USER_NS = 11,	 /* since its start, all threads */
+	GPROF_METRIC_PROCESS_SYSTEM_NS = 12,	 /* since its start, all threads */
 	GPROF_METRIC_GPU_BUSY_PERCENT = 16,	 /* NVML's: share of the last period with a kernel */
 	GPROF_METRIC_GPU_MEMORY_PERCENT = 17,	 /* NVML's: share with memory traffic */
 	GPROF_METRIC_GPU_MEMORY_BYTES = 18,	 /* in use, by everybody */

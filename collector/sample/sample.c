@@ -25,10 +25,8 @@
 #define SLOW_NS 1000000000u
 /* Samples take at most this part of the time between them. */
 #define COST_PARTS 1000u
-/* Fields of the first line of /proc/stat: user nice system idle iowait irq softirq steal. */
-#define NR_CPU_FIELDS 8
-#define CPU_IDLE      3
-#define CPU_IOWAIT    4
+/* Fields of the first line of /proc/stat. Time of guests, which comes behind, is part of user's. */
+enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, NR_CPU_FIELDS };
 
 enum { GROUP_PROCESS, GROUP_SLOW, GROUP_GPU, NR_GROUPS };
 
@@ -39,6 +37,10 @@ static struct sample_state {
 	struct private_fd memory, cpus;
 	uint64_t page_bytes, tick_ns;
 	bool has_gpus;
+	struct {
+		unsigned int nr; /* of samples since recording began */
+		uint64_t last_ns;
+	} taken[NR_GROUPS];
 } state = {.memory = {.fd = -1}, .cpus = {.fd = -1}};
 
 static void add(uint8_t metric, uint8_t device, uint64_t value)
@@ -70,6 +72,11 @@ bool sample_read_resident(const char *text, uint64_t *pages)
 	return end != text;
 }
 
+static uint64_t ns_of(struct timeval time)
+{
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * 1000u;
+}
+
 static void take_process(void)
 {
 	struct timespec cpu;
@@ -86,6 +93,8 @@ static void take_process(void)
 		add_here(GPROF_METRIC_PROCESS_RSS_BYTES, pages * state.page_bytes);
 	}
 	if (!getrusage(RUSAGE_SELF, &usage)) {
+		add_here(GPROF_METRIC_PROCESS_USER_NS, ns_of(usage.ru_utime));
+		add_here(GPROF_METRIC_PROCESS_SYSTEM_NS, ns_of(usage.ru_stime));
 		add_here(GPROF_METRIC_PROCESS_SWITCHES, (uint64_t)usage.ru_nvcsw);
 		add_here(GPROF_METRIC_PROCESS_PREEMPTIONS, (uint64_t)usage.ru_nivcsw);
 	}
@@ -93,28 +102,29 @@ static void take_process(void)
 
 /* ---- threads, and the machine ---- */
 
-bool sample_read_cpus(const char *text, uint64_t *busy, uint64_t *all)
+bool sample_read_cpus(const char *text, struct sample_cpus *cpus)
 {
-	uint64_t idle = 0;
+	uint64_t ticks[NR_CPU_FIELDS], all = 0;
 
 	if (strncmp(text, "cpu ", 4)) {
 		return false;
 	}
 	text += 4;
-	*all = 0;
-	/* Time of guests, which comes behind these, is part of user's. */
 	for (int i = 0; i < NR_CPU_FIELDS; i++) {
 		char *end;
-		uint64_t ticks = strtoull(text, &end, 10);
 
+		ticks[i] = strtoull(text, &end, 10);
 		if (end == text) {
 			return false;
 		}
 		text = end;
-		*all += ticks;
-		idle += i == CPU_IDLE || i == CPU_IOWAIT ? ticks : 0;
+		all += ticks[i];
 	}
-	*busy = *all - idle;
+	*cpus = (struct sample_cpus){.user = ticks[USER] + ticks[NICE],
+		.system = ticks[SYSTEM] + ticks[IRQ] + ticks[SOFTIRQ],
+		.iowait = ticks[IOWAIT],
+		.busy = all - ticks[IDLE] - ticks[IOWAIT],
+		.all = all};
 	return true;
 }
 
@@ -122,17 +132,20 @@ static void take_slow(void)
 {
 	struct stat tasks;
 	char text[512];
-	uint64_t busy, all;
+	struct sample_cpus cpus;
 
 	/* A directory has two links of its own, and one for each directory in it. */
 	if (!syscall(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &tasks, 0) &&
 		tasks.st_nlink > 2) {
 		add_here(GPROF_METRIC_PROCESS_THREADS, tasks.st_nlink - 2);
 	}
-	if (private_fd_read(&state.cpus, text, sizeof(text)) &&
-		sample_read_cpus(text, &busy, &all)) {
-		add_here(GPROF_METRIC_HOST_CPU_BUSY_NS, busy * state.tick_ns);
-		add_here(GPROF_METRIC_HOST_CPU_ALL_NS, all * state.tick_ns);
+	if (private_fd_read(&state.cpus, text, sizeof(text)) && sample_read_cpus(text, &cpus)) {
+		/* All of them last: readers need the parts first. */
+		add_here(GPROF_METRIC_HOST_CPU_USER_NS, cpus.user * state.tick_ns);
+		add_here(GPROF_METRIC_HOST_CPU_SYSTEM_NS, cpus.system * state.tick_ns);
+		add_here(GPROF_METRIC_HOST_CPU_IOWAIT_NS, cpus.iowait * state.tick_ns);
+		add_here(GPROF_METRIC_HOST_CPU_BUSY_NS, cpus.busy * state.tick_ns);
+		add_here(GPROF_METRIC_HOST_CPU_ALL_NS, cpus.all * state.tick_ns);
 	}
 }
 
@@ -170,24 +183,46 @@ static bool is_due(unsigned int group, uint64_t now_ns)
 	return now_ns >= state.due_ns[group] && (group != GROUP_GPU || state.has_gpus);
 }
 
+/* How long it must wait for the next one, for what it cost. */
+static uint64_t take(unsigned int group, uint64_t now_ns)
+{
+	uint64_t before_ns = own_cpu_ns();
+
+	state.look_raw = clock_raw();
+	groups[group].take();
+	state.taken[group].nr++;
+	state.taken[group].last_ns = now_ns;
+	return (own_cpu_ns() - before_ns) * COST_PARTS;
+}
+
 static void take_due(uint64_t now_ns)
 {
-	uint64_t before_ns = 0;
-
 	for (unsigned int i = 0; i < NR_GROUPS; i++) {
-		uint64_t after_ns, wait_ns;
+		uint64_t wait_ns;
 
-		if (!is_due(i, now_ns)) {
-			continue;
+		if (is_due(i, now_ns)) {
+			wait_ns = take(i, now_ns);
+			wait_ns = wait_ns > groups[i].least_ns ? wait_ns : groups[i].least_ns;
+			state.due_ns[i] = sample_next_ns(now_ns, wait_ns, state.interval_ns);
 		}
-		before_ns = before_ns ? before_ns : own_cpu_ns();
-		state.look_raw = clock_raw();
-		groups[i].take();
-		after_ns = own_cpu_ns();
-		wait_ns = (after_ns - before_ns) * COST_PARTS;
-		wait_ns = wait_ns > groups[i].least_ns ? wait_ns : groups[i].least_ns;
-		state.due_ns[i] = sample_next_ns(now_ns, wait_ns, state.interval_ns);
-		before_ns = after_ns;
+	}
+}
+
+/*
+ * Shares of CPU time need two samples, however short the recording was. A short distance from one
+ * of many gives them no weight, but odd extremes. GPUs need one; at the end of a process, NVML may
+ * be gone.
+ */
+static void take_last(uint64_t now_ns)
+{
+	for (unsigned int i = 0; i < NR_GROUPS; i++) {
+		uint64_t since_ns = now_ns - state.taken[i].last_ns;
+
+		if (i != GROUP_GPU && state.taken[i].nr &&
+			(state.taken[i].nr == 1 || since_ns >= state.interval_ns)) {
+			state.due_ns[i] = now_ns + take(i, now_ns);
+		}
+		state.taken[i].nr = 0;
 	}
 }
 
@@ -220,6 +255,8 @@ void sample_take(uint64_t now_ns, bool is_attached)
 	state.has_gpus = is_attached;
 	if (is_on()) {
 		take_due(now_ns);
+	} else {
+		take_last(now_ns);
 	}
 }
 

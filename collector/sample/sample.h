@@ -15,7 +15,10 @@
 /* At the start, before the first event: reads GPROF_SAMPLE_MS and opens what is read later. */
 void sample_init(void);
 
-/* Takes the samples due at now_ns (CLOCK_MONOTONIC); of GPUs only if is_attached. */
+/*
+ * Takes the samples due at now_ns (CLOCK_MONOTONIC); of GPUs only if is_attached. When recording
+ * has stopped, it takes a last one of process and host, which shares of CPU time need.
+ */
 void sample_take(uint64_t now_ns, bool is_attached);
 
 /* When the next is due, on the same clock; UINT64_MAX if none. */
@@ -29,8 +32,14 @@ void sample_forget(void);
 /* The first multiple of the interval, from the one at or before now on, after that long a wait. */
 uint64_t sample_next_ns(uint64_t now_ns, uint64_t wait_ns, uint64_t interval_ns);
 
-/* From the text of /proc/stat: ticks of all CPUs, busy and total; false if it is malformed. */
-bool sample_read_cpus(const char *text, uint64_t *busy, uint64_t *all);
+/* Ticks of all CPUs since boot. */
+struct sample_cpus {
+	uint64_t user, system, iowait; /* user with nice, system with interrupts */
+	uint64_t busy, all;
+};
+
+/* From the text of /proc/stat; false if it is malformed. */
+bool sample_read_cpus(const char *text, struct sample_cpus *cpus);
 
 /* From the text of /proc/PID/statm: resident pages; false if it is malformed. */
 bool sample_read_resident(const char *text, uint64_t *pages);

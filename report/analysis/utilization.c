@@ -7,25 +7,45 @@
 #include "report/model/select.h"
 
 const struct utilization_metric usage_metrics[] = {
-	[USAGE_GPU_UNION] = {"busy, union", "%", USAGE_UNION, 1},
-	[GPROF_METRIC_PROCESS_CPU_NS] = {"CPU(Process)", "%", USAGE_PER_CPU, 1},
-	[GPROF_METRIC_PROCESS_RSS_BYTES] = {"memory, resident", "MB", USAGE_SHOWN, 1e-6},
-	[GPROF_METRIC_PROCESS_THREADS] = {"threads", "", USAGE_SHOWN, 1},
-	[GPROF_METRIC_PROCESS_SWITCHES] = {"waits", "/s", USAGE_PER_S, 1},
-	[GPROF_METRIC_PROCESS_PREEMPTIONS] = {"preemptions", "/s", USAGE_PER_S, 1},
-	[GPROF_METRIC_HOST_CPU_BUSY_NS] = {"CPU(System)", "%", USAGE_PER_ALL, 1},
-	[GPROF_METRIC_HOST_CPU_ALL_NS] = {NULL, NULL, USAGE_ALL, 1},
-	[GPROF_METRIC_GPU_BUSY_PERCENT] = {"busy", "%", USAGE_SHOWN, 1},
-	[GPROF_METRIC_GPU_MEMORY_PERCENT] = {"memory busy", "%", USAGE_SHOWN, 1},
-	[GPROF_METRIC_GPU_MEMORY_BYTES] = {"memory in use", "MB", USAGE_SHOWN, 1e-6},
-	[GPROF_METRIC_GPU_POWER_MW] = {"power", "W", USAGE_SHOWN, 1e-3},
-	[GPROF_METRIC_GPU_SM_CLOCK_MHZ] = {"SM clock", "MHz", USAGE_SHOWN, 1},
-	[GPROF_METRIC_GPU_MEMORY_CLOCK_MHZ] = {"memory clock", "MHz", USAGE_SHOWN, 1},
-	[GPROF_METRIC_GPU_TEMPERATURE_C] = {"temperature", "C", USAGE_SHOWN, 1},
-	[GPROF_METRIC_GPU_THROTTLE_REASONS] = {"throttled", "%", USAGE_REASONS, 100},
+	[USAGE_GPU_UNION] = {NULL, "busy, union", "%", USAGE_UNION, 1},
+	[GPROF_METRIC_PROCESS_CPU_NS] = {"process_cpu_ns", "CPU(Process)", "%", USAGE_PER_CPU, 1},
+	[GPROF_METRIC_PROCESS_RSS_BYTES] = {"process_rss_bytes", "memory, resident", "MB",
+		USAGE_SHOWN, 1e-6},
+	[GPROF_METRIC_PROCESS_THREADS] = {"process_threads", "threads", "", USAGE_SHOWN, 1},
+	[GPROF_METRIC_PROCESS_SWITCHES] = {"process_switches", "waits", "/s", USAGE_PER_S, 1},
+	[GPROF_METRIC_PROCESS_PREEMPTIONS] = {"process_preemptions", "preemptions", "/s",
+		USAGE_PER_S, 1},
+	[GPROF_METRIC_PROCESS_USER_NS] = {"process_user_ns", "CPU(Process), user", "%",
+		USAGE_PER_CPU, 1},
+	[GPROF_METRIC_PROCESS_SYSTEM_NS] = {"process_system_ns", "CPU(Process), system", "%",
+		USAGE_PER_CPU, 1},
+	[GPROF_METRIC_HOST_CPU_BUSY_NS] = {"host_cpu_busy_ns", "CPU(System)", "%", USAGE_PER_ALL,
+		1},
+	[GPROF_METRIC_HOST_CPU_ALL_NS] = {"host_cpu_all_ns", NULL, NULL, USAGE_ALL, 1},
+	[GPROF_METRIC_HOST_CPU_USER_NS] = {"host_cpu_user_ns", "CPU(System), user", "%",
+		USAGE_PER_ALL, 1},
+	[GPROF_METRIC_HOST_CPU_SYSTEM_NS] = {"host_cpu_system_ns", "CPU(System), system", "%",
+		USAGE_PER_ALL, 1},
+	[GPROF_METRIC_HOST_CPU_IOWAIT_NS] = {"host_cpu_iowait_ns", "CPU(System), iowait", "%",
+		USAGE_PER_ALL, 1},
+	[GPROF_METRIC_GPU_BUSY_PERCENT] = {"gpu_busy_percent", "busy", "%", USAGE_SHOWN, 1},
+	[GPROF_METRIC_GPU_MEMORY_PERCENT] = {"gpu_memory_percent", "memory busy", "%", USAGE_SHOWN,
+		1},
+	[GPROF_METRIC_GPU_MEMORY_BYTES] = {"gpu_memory_bytes", "memory in use", "MB", USAGE_SHOWN,
+		1e-6},
+	[GPROF_METRIC_GPU_POWER_MW] = {"gpu_power_mw", "power", "W", USAGE_SHOWN, 1e-3},
+	[GPROF_METRIC_GPU_SM_CLOCK_MHZ] = {"gpu_sm_clock_mhz", "SM clock", "MHz", USAGE_SHOWN, 1},
+	[GPROF_METRIC_GPU_MEMORY_CLOCK_MHZ] = {"gpu_memory_clock_mhz", "memory clock", "MHz",
+		USAGE_SHOWN, 1},
+	[GPROF_METRIC_GPU_TEMPERATURE_C] = {"gpu_temperature_c", "temperature", "C", USAGE_SHOWN,
+		1},
+	[GPROF_METRIC_GPU_THROTTLE_REASONS] = {"gpu_throttle_reasons", "throttled", "%",
+		USAGE_REASONS, 100},
 };
 
 const size_t usage_nr_metrics = sizeof(usage_metrics) / sizeof(usage_metrics[0]);
+_Static_assert(sizeof(usage_metrics) / sizeof(usage_metrics[0]) <= USAGE_MOST_METRICS,
+	"USAGE_MOST_METRICS");
 
 const struct scan_want usage_wants[USAGE_NR_WANTS] = {
 	GPU_ACTIVITIES_WANTS,
@@ -186,15 +206,15 @@ static struct utilization_series *find_series(
 		.begin = usage->begin,
 		.end = usage->end,
 		.width = usage->width,
-		.nr_buckets = usage->nr_buckets};
+		.nr_buckets = usage->nr_buckets,
+		.rise_from_ns = UINT64_MAX};
 	return series;
 }
 
 /* ---- samples ---- */
 
 /* What rises: by how much since the last sample. */
-static void add_rise(struct utilization *usage, struct utilization_series *series,
-	const struct utilization_series *before)
+static void add_rise(struct utilization_series *series, const struct utilization_series *before)
 {
 	double passed = (double)(series->ns - before->ns);
 	double rise = (double)(series->value - before->value);
@@ -207,9 +227,8 @@ static void add_rise(struct utilization *usage, struct utilization_series *serie
 		add_span(series, before->ns, series->ns, 1e9 * rise / passed);
 		break;
 	default:
-		usage->busy_ns = (uint64_t)rise;
-		usage->busy_from = before->ns;
-		usage->busy_at = series->ns;
+		series->rise = (uint64_t)rise;
+		series->rise_from_ns = before->ns;
 		break;
 	}
 }
@@ -220,20 +239,32 @@ static bool is_same_look(uint64_t ns, uint64_t later_ns)
 	return later_ns >= ns && later_ns - ns <= USAGE_LOOK_NS;
 }
 
-/* The host's time, which comes after its busy time, both between the same two looks. */
-static void add_host(struct utilization *usage, const struct utilization_series *all, uint64_t ns,
-	uint64_t value)
+/* Time of all CPUs comes after its parts, all between the same two looks. */
+static void add_parts(struct utilization *usage, const struct utilization_series *before,
+	const struct utilization_series *all)
 {
-	double rise = (double)(value - all->value), busy = (double)usage->busy_ns;
-	struct utilization_series *series;
+	uint64_t rise = all->value - before->value;
 
-	if (is_same_look(usage->busy_at, ns) && is_same_look(usage->busy_from, all->ns) &&
-		rise > 0 && busy <= rise) {
-		series = find_series(usage, GPROF_METRIC_HOST_CPU_BUSY_NS, all->device);
-		add_value(series, 100 * busy / rise, rise);
-		spread(series, all->ns, ns, 100 * busy / rise);
+	for (size_t i = usage->nr_series; i-- > 0;) {
+		struct utilization_series *part = &usage->series[i];
+
+		if (part->process != usage->process) {
+			break;
+		}
+		if (usage_metrics[part->metric].meaning != USAGE_PER_ALL ||
+			part->rise_from_ns == UINT64_MAX) {
+			continue;
+		}
+		if (is_same_look(part->ns, all->ns) &&
+			is_same_look(part->rise_from_ns, before->ns) && rise > 0 &&
+			part->rise <= rise) {
+			double share = 100 * (double)part->rise / (double)rise;
+
+			add_value(part, share, (double)rise);
+			spread(part, before->ns, all->ns, share);
+		}
+		part->rise_from_ns = UINT64_MAX;
 	}
-	usage->busy_at = UINT64_MAX;
 }
 
 static void take_sample(
@@ -260,9 +291,9 @@ static void take_sample(
 		series->bits |= bits;
 		add_moment(series, ns, bits ? what->factor : 0);
 	} else if (rises && what->meaning == USAGE_ALL) {
-		add_host(usage, &before, ns, value);
+		add_parts(usage, &before, series);
 	} else if (rises) {
-		add_rise(usage, series, &before);
+		add_rise(series, &before);
 	}
 }
 
@@ -330,7 +361,6 @@ void utilization_begin(struct utilization *usage, struct process *process)
 {
 	usage->process = process;
 	find_buckets(usage);
-	usage->busy_at = usage->busy_from = UINT64_MAX;
 	gpu_activities_begin(&usage->works, process, take_work, usage);
 }
 

@@ -6,7 +6,8 @@
  * the number of devices.
  *
  * CPU(Process) is the CPU time of the process in the time that passed, so 100 % is one core;
- * CPU(System) is busy in busy and idle time of all CPUs.
+ * CPU(System) is busy in busy and idle time of all CPUs; user, system and iowait are parts of the
+ * same.
  */
 #ifndef REPORT_ANALYSIS_UTILIZATION_H
 #define REPORT_ANALYSIS_UTILIZATION_H
@@ -22,20 +23,22 @@ enum utilization_meaning {
 	USAGE_SHOWN,   /* times factor */
 	USAGE_PER_CPU, /* rises in ns: its share of the time that passed, % */
 	USAGE_PER_S,   /* rises: so many a second */
-	USAGE_PER_ALL, /* host's busy time, in that of the metric after it, % */
-	USAGE_ALL,     /* that metric, not shown itself */
+	USAGE_PER_ALL, /* rises: its share of the next metric that is USAGE_ALL, % */
+	USAGE_ALL,     /* time of all CPUs, busy or not; not shown itself */
 	USAGE_REASONS, /* bits: % of samples that have some */
 };
 
 struct utilization_metric {
+	const char *key; /* of the raw value, which ends in its unit */
 	const char *name, *unit;
 	enum utilization_meaning meaning;
 	double factor;
 };
 
 /* By enum gprof_metric, and one that is none of them. */
-#define USAGE_GPU_UNION 0u
-#define USAGE_NO_DEVICE 255u
+#define USAGE_GPU_UNION	   0u
+#define USAGE_NO_DEVICE	   255u
+#define USAGE_MOST_METRICS 32u
 extern const struct utilization_metric usage_metrics[];
 
 /* Bits of GPROF_METRIC_GPU_THROTTLE_REASONS that somebody minds: not idle, nor clocks that were
@@ -51,9 +54,10 @@ struct utilization_series {
 	struct process *process;
 	uint32_t device; /* USAGE_NO_DEVICE: of process or host; UINT32_MAX: unknown */
 	uint8_t metric;
-	bool is_sampled;    /* ns and value are those of a sample */
-	uint64_t nr;	    /* samples, or records of work; in the time that is chosen */
-	uint64_t ns, value; /* of the last sample; of a union: it is counted up to here */
+	bool is_sampled;	     /* ns and value are those of a sample */
+	uint64_t nr;		     /* samples, or records of work; in the time that is chosen */
+	uint64_t ns, value;	     /* of the last sample; of a union: it is counted up to here */
+	uint64_t rise, rise_from_ns; /* USAGE_PER_ALL: since the sample before */
 	double sum, min, max, weight;
 	double points[USAGE_BUCKETS], weights[USAGE_BUCKETS];
 	uint64_t bits;
@@ -68,8 +72,6 @@ struct utilization {
 	struct process *process; /* at hand */
 	uint64_t begin, end, width;
 	size_t nr_buckets;
-	uint64_t busy_ns;	     /* host: of the last interval, from busy_from to busy_at */
-	uint64_t busy_from, busy_at; /* UINT64_MAX: there is none */
 	struct gpu_activities works;
 	size_t last_union; /* where the series of the last record's device stands */
 };

@@ -431,9 +431,9 @@ static struct cell op_name_cell(
 
 static struct cell metric_cell(uint64_t metric)
 {
-	const char *name = metric < usage_nr_metrics ? usage_metrics[metric].name : NULL;
+	const char *key = metric < usage_nr_metrics ? usage_metrics[metric].key : NULL;
 
-	return name ? text_cell(name) : known_if(0, false);
+	return key ? text_cell(key) : known_if(0, false);
 }
 
 static struct cell convert_cell(struct event_reader *reader, size_t place,

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "report/analysis/utilization.h"
 #include "report/util/hash.h"
 
 /* Kinds of counters; those of samples are their metrics. */
@@ -248,55 +247,62 @@ static bool value_of(struct track_counters *counters, const struct utilization_m
 	return has_last;
 }
 
-/* CPU time of the machine: the sample of the busy time comes right before that of all time. */
-static bool host_value(
-	struct track_counters *counters, uint8_t metric, uint64_t ns, uint64_t raw, double *value)
+static void add_sample(
+	struct track_counters *counters, uint8_t metric, uint32_t device, uint64_t ns, double value)
 {
-	uint64_t busy = counters->samples[GPROF_METRIC_HOST_CPU_BUSY_NS].value;
-	uint64_t all = counters->samples[GPROF_METRIC_HOST_CPU_ALL_NS].value;
-	uint64_t last_busy = counters->samples[0].value;
-	bool has_last = counters->samples[GPROF_METRIC_HOST_CPU_ALL_NS].ns != 0;
+	const struct utilization_metric *what = &usage_metrics[metric];
+	uint64_t parent = device == USAGE_NO_DEVICE ? counters->rows->process_track
+						    : device_track(counters, device);
 
-	counters->samples[metric].value = raw;
-	if (metric == GPROF_METRIC_HOST_CPU_BUSY_NS) {
-		return false;
+	add_count(counters,
+		counter_of(counters, metric, device, parent, what->name,
+			what->meaning == USAGE_REASONS ? "bits" : what->unit)
+			->track,
+		ns, value);
+}
+
+/* Time of all CPUs comes after its parts, whose shares it gives. */
+static void add_shares(struct track_counters *counters, const struct slice_sample *all)
+{
+	uint64_t last_all = counters->samples[all->metric].value;
+	bool has_last = counters->samples[all->metric].ns && all->value > last_all;
+
+	for (uint8_t metric = 0; metric < usage_nr_metrics; metric++) {
+		struct track_sample *part = &counters->samples[metric];
+
+		if (usage_metrics[metric].meaning != USAGE_PER_ALL) {
+			continue;
+		}
+		if (has_last && part->ns && part->has_next && part->next >= part->value) {
+			add_sample(counters, metric, all->device, all->ns,
+				100 * (double)(part->next - part->value) /
+					(double)(all->value - last_all));
+		}
+		part->ns = part->has_next ? all->ns : 0;
+		part->value = part->next;
+		part->has_next = false;
 	}
-	counters->samples[metric].ns = ns;
-	counters->samples[0].value = busy;
-	if (!has_last || raw <= all || busy < last_busy) {
-		return false;
-	}
-	*value = 100 * (double)(busy - last_busy) / (double)(raw - all);
-	return true;
+	counters->samples[all->metric].ns = all->ns;
+	counters->samples[all->metric].value = all->value;
 }
 
 void track_counters_sample(struct track_counters *counters, const struct slice_sample *sample)
 {
 	uint8_t metric = sample->metric;
-
-	bool is_host =
-		metric == GPROF_METRIC_HOST_CPU_BUSY_NS || metric == GPROF_METRIC_HOST_CPU_ALL_NS;
-	const struct utilization_metric *what;
-	uint64_t parent;
 	double value;
 
-	if (!is_counting(counters) || !metric || metric >= usage_nr_metrics ||
-		metric >= sizeof(counters->samples) / sizeof(counters->samples[0])) {
+	if (!is_counting(counters) || !metric || metric >= usage_nr_metrics) {
 		return;
 	}
-	what = &usage_metrics[is_host ? GPROF_METRIC_HOST_CPU_BUSY_NS : metric];
-	if (!(is_host ? host_value(counters, metric, sample->ns, sample->value, &value)
-		      : value_of(counters, what, metric, sample->ns, sample->value, &value))) {
-		return;
+	if (usage_metrics[metric].meaning == USAGE_PER_ALL) {
+		counters->samples[metric].next = sample->value;
+		counters->samples[metric].has_next = true;
+	} else if (usage_metrics[metric].meaning == USAGE_ALL) {
+		add_shares(counters, sample);
+	} else if (value_of(counters, &usage_metrics[metric], metric, sample->ns, sample->value,
+			   &value)) {
+		add_sample(counters, metric, sample->device, sample->ns, value);
 	}
-	parent = sample->device == USAGE_NO_DEVICE ? counters->rows->process_track
-						   : device_track(counters, sample->device);
-	add_count(counters,
-		counter_of(counters, is_host ? GPROF_METRIC_HOST_CPU_BUSY_NS : metric,
-			sample->device, parent, what->name,
-			what->meaning == USAGE_REASONS ? "bits" : what->unit)
-			->track,
-		sample->ns, value);
 }
 
 /* ---- memory ---- */

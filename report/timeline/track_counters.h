@@ -6,6 +6,7 @@
 #ifndef REPORT_TIMELINE_TRACK_COUNTERS_H
 #define REPORT_TIMELINE_TRACK_COUNTERS_H
 
+#include "report/analysis/utilization.h"
 #include "report/timeline/track_rows.h"
 
 /* ---- launch queues: what was launched on a stream and has not begun ---- */
@@ -55,6 +56,12 @@ void launch_queues_end(struct launch_queues *queues, const struct track_sink *si
 
 /* ---- all counters of a process ---- */
 
+struct track_sample {
+	uint64_t ns, value; /* ns 0: none */
+	uint64_t next;	    /* of a part of all CPUs' time, which comes after it */
+	bool has_next;
+};
+
 struct track_counters {
 	struct track_rows *rows;
 	struct track_counter *counters;
@@ -62,9 +69,8 @@ struct track_counters {
 	struct running_copy *copies;
 	size_t nr_copies, copy_capacity;
 	struct launch_queues queues;
-	struct {
-		uint64_t ns, value;
-	} samples[32]; /* the last ones of metrics that only rise, by metric */
+	struct track_sample samples[USAGE_MOST_METRICS]; /* the last ones of metrics that only rise,
+							    by metric */
 };
 
 void track_counters_init(struct track_counters *counters, struct track_rows *rows);

@@ -154,12 +154,27 @@ enum column {
 	LENGTH,
 	CPU,
 	HOST,
+	HOST_USER,
+	HOST_SYSTEM,
+	HOST_IOWAIT,
 	RESIDENT,
 	GPU,
 	GPU_BUSY,
 	GPU_SAMPLED,
 	GPU_MEMORY,
 	GPU_POWER,
+};
+
+/* What is of the process or the host. */
+static const struct {
+	uint8_t metric, column;
+} of_no_device[] = {
+	{GPROF_METRIC_PROCESS_CPU_NS, CPU},
+	{GPROF_METRIC_HOST_CPU_BUSY_NS, HOST},
+	{GPROF_METRIC_HOST_CPU_USER_NS, HOST_USER},
+	{GPROF_METRIC_HOST_CPU_SYSTEM_NS, HOST_SYSTEM},
+	{GPROF_METRIC_HOST_CPU_IOWAIT_NS, HOST_IOWAIT},
+	{GPROF_METRIC_PROCESS_RSS_BYTES, RESIDENT},
 };
 
 static void set_bucket(const struct utilization *usage, const struct utilization_series *of,
@@ -215,10 +230,10 @@ static void add_buckets(const struct utilization *usage, const struct utilizatio
 	struct table_cell *cells = add_bucket(table, of, bucket);
 	bool is_first = true;
 
-	set_bucket(usage, of, GPROF_METRIC_PROCESS_CPU_NS, USAGE_NO_DEVICE, bucket, &cells[CPU]);
-	set_bucket(usage, of, GPROF_METRIC_HOST_CPU_BUSY_NS, USAGE_NO_DEVICE, bucket, &cells[HOST]);
-	set_bucket(usage, of, GPROF_METRIC_PROCESS_RSS_BYTES, USAGE_NO_DEVICE, bucket,
-		&cells[RESIDENT]);
+	for (size_t i = 0; i < sizeof(of_no_device) / sizeof(of_no_device[0]); i++) {
+		set_bucket(usage, of, of_no_device[i].metric, USAGE_NO_DEVICE, bucket,
+			&cells[of_no_device[i].column]);
+	}
 	for (const struct utilization_series *at = of; at < end && at->process == of->process;
 		at++) {
 		const struct utilization_series *before = of;
@@ -244,6 +259,12 @@ static const struct table_column time_columns[] = {
 		.help = "CPU time of the process, as a share of one core"),
 	TABLE_COLUMN("cpu_system_pct", "CPU(System) %", TABLE_PERCENT,
 		.help = "busy time of all cores, as a share of all"),
+	TABLE_COLUMN("cpu_user_pct", "User %", TABLE_PERCENT, .is_minor = true,
+		.help = "time of all cores in programs, as a share of all"),
+	TABLE_COLUMN("cpu_kernel_pct", "System %", TABLE_PERCENT, .is_minor = true,
+		.help = "time of all cores in the operating system, as a share of all"),
+	TABLE_COLUMN("cpu_iowait_pct", "iowait %", TABLE_PERCENT, .is_minor = true,
+		.help = "idle time of all cores with I/O outstanding, as a share of all"),
 	TABLE_COLUMN(
 		"resident_bytes", "Resident", TABLE_SIZE, .help = "resident memory of the process"),
 	TABLE_COLUMN("device", "GPU", TABLE_ID),
@@ -275,7 +296,10 @@ static void fill_time(void *state, struct table *table)
 VIEW(utilization, 440) = {
 	.name = "utilization",
 	.help = "utilization of CPU, memory and GPUs",
-	.about = "CPU(Process) is a share of one core, CPU(System) of all cores. \"busy, union\" "
+	.about = "CPU(Process) is a share of one core, CPU(System) of all cores; user and system "
+		 "are "
+		 "their parts, and iowait is idle time of cores with I/O outstanding. \"busy, "
+		 "union\" "
 		 "is the union of the kernels, copies and memsets of the process, from its first "
 		 "event or sample to the last. Its maximum and minimum are of the buckets in the "
 		 "view utilization-time; those of other metrics are of single samples.",

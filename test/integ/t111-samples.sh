@@ -30,6 +30,17 @@ GPROF_SAMPLE_MS=50 run "$B/integ/s_loop" 25 2 call sleep=100
 summary utilization
 is 1 "$(query '[.utilization.rows[] | select(.metric == "CPU(System)" and .avg >= 0 and .avg <= 100)] | length')" "CPU(System)"
 
+# However short the recording or its window: the last sample comes at its end.
+shares='[.utilization.rows[] | select(.metric | startswith("CPU(System)")) | select(.avg >= 0 and .avg <= 100).metric] | sort | join(" ")'
+run "$B/integ/s_loop" 1 2 call sleep=100
+summary utilization
+is "CPU(System) CPU(System), iowait CPU(System), system CPU(System), user" "$(query "$shares")" "shares of a short run"
+GPROF_SCHEDULE=2-3 run "$B/integ/s_loop" 6 2 call sleep=100
+summary utilization
+is "CPU(System) CPU(System), iowait CPU(System), system CPU(System), user" "$(query "$shares")" "shares of a window"
+is 2 "$(query '.utilization.rows[] | select(.metric == "CPU(System)").samples')" "samples of a window"
+is true "$(query '[.utilization.rows[] | select(.metric | startswith("CPU(Process)"))] | length == 3')" "user and system time of the process"
+
 GPROF_SAMPLE_MS=0 run "$B/integ/s_loop" 4 2 call sleep=100
 is 0 "$(samples)" "samples where they are off"
 GPROF_SAMPLE_MS=20 GPROF_TIMER_ONLY=1 run "$B/integ/s_loop" 4 2 call sleep=100

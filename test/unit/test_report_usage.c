@@ -168,6 +168,50 @@ START_TEST(values_of_a_look_belong_together_though_the_clock_was_read_for_each)
 }
 END_TEST
 
+START_TEST(user_system_and_iowait_are_shares_of_all_cpus)
+{
+	static const struct {
+		uint8_t metric;
+		uint64_t per_look;
+		const char *name;
+		double percent;
+	} parts[] = {{GPROF_METRIC_HOST_CPU_USER_NS, 500, "CPU(System), user", 25},
+		{GPROF_METRIC_HOST_CPU_SYSTEM_NS, 100, "CPU(System), system", 5},
+		{GPROF_METRIC_HOST_CPU_IOWAIT_NS, 300, "CPU(System), iowait", 15},
+		{GPROF_METRIC_HOST_CPU_BUSY_NS, 600, "CPU(System)", 30},
+		{GPROF_METRIC_PROCESS_USER_NS, 9000, "CPU(Process), user", 90},
+		{GPROF_METRIC_PROCESS_SYSTEM_NS, 2000, "CPU(Process), system", 20}};
+	const char *path = streams_path("parts.gprof");
+	struct gen *gen = gen_open(path);
+	struct table *table;
+
+	for (uint64_t look = 0; look < 3; look++) {
+		for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+			if (look || i != 2) { /* one of them comes later */
+				sample(gen, look * 10000, parts[i].metric, 255,
+					77 + look * parts[i].per_look);
+			}
+		}
+		sample(gen, look * 10000, GPROF_METRIC_HOST_CPU_ALL_NS, 255, 77 + look * 2000);
+	}
+	gen_close(gen, "exit");
+	table = tables_of(&view_utilization, path, false);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		size_t row = tables_find(table, "metric", parts[i].name, 0);
+
+		ck_assert_double_eq_tol(
+			tables_cell(table, row, "avg")->number, parts[i].percent, 1e-9);
+	}
+	table_destroy(table);
+	table = tables_of(&view_utilization_time, path, false);
+	ck_assert_double_eq_tol(tables_cell(table, 0, "cpu_user_pct")->number, 25, 1e-9);
+	ck_assert_double_eq_tol(tables_cell(table, 0, "cpu_kernel_pct")->number, 5, 1e-9);
+	ck_assert(!tables_cell(table, 0, "cpu_iowait_pct")->is_known);
+	ck_assert_double_eq_tol(tables_cell(table, 10, "cpu_iowait_pct")->number, 15, 1e-9);
+	table_destroy(table);
+}
+END_TEST
+
 START_TEST(nothing_is_in_use_where_nothing_happened)
 {
 	const char *path = streams_path("nothing.gprof");
@@ -184,4 +228,4 @@ END_TEST
 UNIT_SUITE("report/usage", the_union_of_random_work_is_that_of_every_nanosecond,
 	what_rises_is_spread_over_the_time_that_passed,
 	values_of_a_look_belong_together_though_the_clock_was_read_for_each,
-	nothing_is_in_use_where_nothing_happened)
+	user_system_and_iowait_are_shares_of_all_cpus, nothing_is_in_use_where_nothing_happened)

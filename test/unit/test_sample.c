@@ -7,13 +7,16 @@
 
 START_TEST(cpu_ticks_are_the_first_eight_without_guests)
 {
-	uint64_t busy = 0, all = 0;
+	struct sample_cpus cpus = {0};
 
 	ck_assert(sample_read_cpus(
-		"cpu  100 20 30 4000 500 6 7 8 99 9\ncpu0 1 2 3 4 5 6 7 8 9 10\n", &busy, &all));
-	ck_assert_uint_eq(all, 100 + 20 + 30 + 4000 + 500 + 6 + 7 + 8);
-	ck_assert_uint_eq(busy, 100 + 20 + 30 + 6 + 7 + 8);
-	ck_assert(sample_read_cpus("cpu 1 2 3 4 5 6 7 8", &busy, &all));
+		"cpu  100 20 30 4000 500 6 7 8 99 9\ncpu0 1 2 3 4 5 6 7 8 9 10\n", &cpus));
+	ck_assert_uint_eq(cpus.all, 100 + 20 + 30 + 4000 + 500 + 6 + 7 + 8);
+	ck_assert_uint_eq(cpus.busy, 100 + 20 + 30 + 6 + 7 + 8);
+	ck_assert_uint_eq(cpus.user, 100 + 20);
+	ck_assert_uint_eq(cpus.system, 30 + 6 + 7);
+	ck_assert_uint_eq(cpus.iowait, 500);
+	ck_assert(sample_read_cpus("cpu 1 2 3 4 5 6 7 8", &cpus));
 }
 END_TEST
 
@@ -21,14 +24,15 @@ START_TEST(odd_texts_give_nothing)
 {
 	static const char *const texts[] = {
 		"", "cpu", "cpu0 1 2 3 4 5 6 7 8", "cpu  1 2 3 4 5 6 7", "cpu  1 2 3 x", "intr 1"};
-	uint64_t busy, all;
+	struct sample_cpus cpus;
+	uint64_t pages;
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		ck_assert_msg(!sample_read_cpus(texts[i], &busy, &all), "%s", texts[i]);
+		ck_assert_msg(!sample_read_cpus(texts[i], &cpus), "%s", texts[i]);
 	}
-	ck_assert(!sample_read_resident("", &all));
-	ck_assert(!sample_read_resident("123", &all));
-	ck_assert(!sample_read_resident("123 ", &all));
+	ck_assert(!sample_read_resident("", &pages));
+	ck_assert(!sample_read_resident("123", &pages));
+	ck_assert(!sample_read_resident("123 ", &pages));
 }
 END_TEST
 
