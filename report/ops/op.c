@@ -133,6 +133,14 @@ void op_kind_find(struct op_kind *kind, uint32_t name, uint8_t framework, uint8_
 			    !strcmp(string_pool_text(name, NULL), "StandaloneExecutor::run");
 }
 
+const char *op_module_name(uint32_t name)
+{
+	static const char prefix[] = "nn.Module: ";
+	const char *text = string_pool_text(name, NULL);
+
+	return strncmp(text, prefix, sizeof(prefix) - 1) ? text : text + sizeof(prefix) - 1;
+}
+
 uint32_t op_name(const struct process *process, uint64_t op_name_id, uint64_t string)
 {
 	const uint32_t *name;

@@ -127,6 +127,9 @@ static inline bool op_is_part(uint8_t framework, uint8_t scope)
 		       scope == OP_PADDLE_PYTHON_USER);
 }
 
+/* Its name without the prefix of traces. */
+const char *op_module_name(uint32_t name);
+
 /* Is it a range of the user: record_function, Paddle's UserDefined, but no step and no phase? */
 static inline bool op_is_user(uint32_t name, uint8_t framework, uint8_t scope)
 {

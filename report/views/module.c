@@ -7,8 +7,6 @@
 #include "report/stats/min_max_sum.h"
 #include "report/analysis/view.h"
 
-#define PREFIX "nn.Module: "
-
 /* Deeper ones are counted with the one at this depth. */
 #define MOST_DEPTH 64u
 
@@ -45,10 +43,8 @@ static bool is_module(const struct op *op)
 
 static void add_name(struct buf *path, const struct op *op)
 {
-	const char *name = string_pool_text(op->name, NULL);
-
 	buf_text(path, path->nr_bytes ? "/" : "");
-	buf_text(path, strncmp(name, PREFIX, strlen(PREFIX)) ? name : name + strlen(PREFIX));
+	buf_text(path, op_module_name(op->name));
 }
 
 /* Its modules from the outermost one on; *parent is the path without the last. */

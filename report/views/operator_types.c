@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operators by type, as on MindInsight's page of operators; with --detail each single operator, a
- * type with the shapes of its inputs. Times are self times, so that shares add up to 100 %.
+ * Operators by type, and each single operator by the shapes of its inputs and the modules around
+ * it, as on MindInsight's page of operators: those with the longest average first. Times are self
+ * times, so that shares add up to 100 %.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -11,9 +12,23 @@
 #include "report/stats/min_max_sum.h"
 #include "report/analysis/view.h"
 
+/* Deeper modules count as the one at this depth. */
+#define MOST_DEPTH 64u
+
 struct key {
 	uint32_t name, shape; /* of string_pool.h; of a type its own, 0 */
+	uint32_t modules;     /* number of the innermost `struct scope`; 0: none */
 	uint32_t is_single;
+};
+
+/* A module within others. Its number is its place in `scopes`, from 1 on. */
+struct scope {
+	struct {
+		uint32_t outer; /* number of the module around it; 0: none */
+		uint32_t name;	/* of string_pool.h */
+	} key;
+	uint32_t number;
+	UT_hash_handle hh;
 };
 
 struct row {
@@ -30,6 +45,7 @@ struct row {
 struct operator_types_view {
 	struct view_input input;
 	struct row *rows; /* types and singles */
+	struct scope *scopes;
 	struct process *process;
 	bool is_gpu; /* the process at hand has device records */
 	bool has_gpu, lacks_gpu_times;
@@ -104,6 +120,36 @@ static uint32_t type_of(const struct op *op)
 	return at < end ? string_pool_intern(at, (size_t)(end - at)) : op->name;
 }
 
+static uint32_t find_scope(struct operator_types_view *view, uint32_t outer, uint32_t name)
+{
+	struct scope key = {.key = {outer, name}}, *scope;
+
+	HASH_FIND(hh, view->scopes, &key.key, sizeof(key.key), scope);
+	if (!scope) {
+		scope = mem_zeroed(1, sizeof(*scope));
+		scope->key = key.key;
+		scope->number = HASH_COUNT(view->scopes) + 1;
+		HASH_ADD(hh, view->scopes, key, sizeof(scope->key), scope);
+	}
+	return scope->number;
+}
+
+/* The modules around an operator. */
+static uint32_t modules_of(struct operator_types_view *view, const struct op *op)
+{
+	uint32_t names[MOST_DEPTH], nr = 0, number = 0;
+
+	for (op = op->parent; op && nr < MOST_DEPTH; op = op->parent) {
+		if (op->is & OP_IS_MODULE) {
+			names[nr++] = op->name;
+		}
+	}
+	while (nr > 0) {
+		number = find_scope(view, number, names[--nr]);
+	}
+	return number;
+}
+
 static struct row *find_row(struct operator_types_view *view, struct key key, bool *is_new)
 {
 	struct row *row;
@@ -132,7 +178,10 @@ static void add(struct row *row, uint64_t self_ns, const struct op *op)
 
 static struct row *find_single(struct operator_types_view *view, const struct op *op)
 {
-	struct key key = {.name = op->name, .shape = op->shape, .is_single = true};
+	struct key key = {.name = op->name,
+		.shape = op->shape,
+		.modules = modules_of(view, op),
+		.is_single = true};
 	bool is_new;
 	struct row *row = find_row(view, key, &is_new);
 
@@ -195,7 +244,9 @@ static void on_op(void *context, const struct op *op)
 enum column {
 	SHARE,
 	TIME, /* on the device, of the CPU where there is none */
+	MEAN_TIME,
 	GPU,
+	GPU_AVG,
 	CPU,
 	CALLS,
 	AVG,
@@ -203,8 +254,10 @@ enum column {
 	MIN,
 	WORKS,
 	SINGLES,
+	SIDE,
 	TYPE,
 	NAME,
+	FULL_NAME,
 	SHAPE,
 };
 
@@ -213,20 +266,44 @@ static uint64_t time_of(const struct operator_types_view *view, const struct row
 	return view->has_gpu ? row->gpu_ns : row->self.sum;
 }
 
-static void fill(const struct operator_types_view *view, const struct row *row, double total_ns,
-	struct table_cell *cells)
+/* "Net_0/Conv2d_0/aten::conv2d". scopes: by their numbers. */
+static uint32_t full_name(struct scope *const *scopes, const struct row *row)
+{
+	const char *names[MOST_DEPTH];
+	uint32_t nr = 0, name;
+	struct buf text = {0};
+
+	for (uint32_t at = row->key.modules; at; at = scopes[at - 1]->key.outer) {
+		names[nr++] = op_module_name(scopes[at - 1]->key.name);
+	}
+	while (nr > 0) {
+		buf_text(&text, names[--nr]);
+		buf_text(&text, "/");
+	}
+	buf_text(&text, string_pool_text(row->key.name, NULL));
+	name = string_pool_intern(text.bytes, text.nr_bytes);
+	buf_fini(&text);
+	return name;
+}
+
+static void fill(const struct operator_types_view *view, struct scope *const *scopes,
+	const struct row *row, double total_ns, struct table_cell *cells)
 {
 	uint64_t ns = time_of(view, row);
 
 	table_set_share(&cells[SHARE], ns, total_ns);
 	table_set_integer(&cells[TIME], ns);
+	table_set_number(&cells[MEAN_TIME], (double)ns / (double)row->self.nr);
 	if (view->has_gpu) {
 		table_set_integer(&cells[GPU], row->gpu_ns);
+		table_set_number(&cells[GPU_AVG], (double)row->gpu_ns / (double)row->self.nr);
 		table_set_integer(&cells[WORKS], row->nr_activities);
 	}
 	table_set_number(&cells[AVG], min_max_sum_mean(&row->self));
 	if (row->key.is_single) {
+		table_set_string(&cells[SIDE], row->nr_activities ? "Device" : "Host");
 		table_set_integer(&cells[NAME], row->key.name);
+		table_set_integer(&cells[FULL_NAME], full_name(scopes, row));
 	} else {
 		table_set_integer(&cells[SINGLES], row->nr_singles);
 	}
@@ -240,56 +317,84 @@ static const struct table_column columns[] = {
 		.help = "self GPU time, else self CPU time, of that of all operators"),
 	[TIME] = TABLE_COLUMN("total_ns", "Total", TABLE_TIME, .is_wide_only = true,
 		.help = "self GPU time, else self CPU time"),
+	[MEAN_TIME] = TABLE_COLUMN("time_avg_ns", "Avg", TABLE_MEAN_TIME, .is_wide_only = true,
+		.help = "total per call, the order of the rows"),
 	[GPU] = TABLE_COLUMN(
 		"gpu_self_ns", "Self GPU", TABLE_TIME, .help = "launched by it directly"),
+	[GPU_AVG] = TABLE_COLUMN("gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME, .is_minor = true,
+		.help = "self GPU time per call"),
 	[CPU] = TABLE_COLUMN("self_ns", "Self CPU", TABLE_TIME,
 		.help = "without operators inside it", TABLE_MEMBER(row, self.sum)),
 	[CALLS] = TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(row, self.nr)),
-	[AVG] = TABLE_COLUMN("avg_ns", "CPU avg", TABLE_MEAN_TIME),
+	[AVG] = TABLE_COLUMN("avg_ns", "CPU avg", TABLE_MEAN_TIME, .is_minor = true),
 	[MAX] = TABLE_COLUMN(
 		"max_ns", "CPU max", TABLE_TIME, .is_wide_only = true, TABLE_MEMBER(row, self.max)),
 	[MIN] = TABLE_COLUMN(
 		"min_ns", "CPU min", TABLE_TIME, .is_wide_only = true, TABLE_MEMBER(row, self.min)),
-	[WORKS] = TABLE_COLUMN(
-		"gpu_activities", "GPU activities", TABLE_COUNT, .help = "GPU activities launched"),
+	[WORKS] = TABLE_COLUMN("gpu_activities", "GPU activities", TABLE_COUNT, .is_minor = true,
+		.help = "GPU activities launched"),
 	[SINGLES] =
 		TABLE_COLUMN("operators", "Operators", TABLE_COUNT, .help = "different operators"),
+	[SIDE] = TABLE_COLUMN("side", "On", TABLE_TEXT,
+		.help = "Device: it launches GPU activities; Host: it launches none"),
 	[TYPE] = TABLE_COLUMN("type", "Type", TABLE_NAME, TABLE_MEMBER(row, type)),
-	[NAME] = TABLE_COLUMN("name", "Operator", TABLE_NAME),
+	[NAME] = TABLE_COLUMN("name", "Operator", TABLE_NAME, .is_wide_only = true),
+	[FULL_NAME] = TABLE_COLUMN("full_name", "Full name", TABLE_NAME,
+		.help = "the modules around it, from the outermost on (GPROF_PYTHON=modules), and "
+			"its name"),
 	[SHAPE] = TABLE_COLUMN("shapes", "Inputs", TABLE_NAME),
 };
 
-static void choose_columns(const struct operator_types_view *view, struct table_column *shown)
+static void choose_columns(
+	const struct operator_types_view *view, bool is_single, struct table_column *shown)
 {
-	shown[GPU].is_wide_only = shown[WORKS].is_wide_only = !view->has_gpu;
+	shown[GPU].is_wide_only = shown[GPU_AVG].is_wide_only = shown[WORKS].is_wide_only =
+		!view->has_gpu;
 	shown[SHARE].title = view->has_gpu ? "% of GPU time" : "% of self CPU time";
-	shown[SINGLES].is_wide_only = view->input.is_detailed;
-	shown[NAME].is_wide_only = shown[SHAPE].is_wide_only = !view->input.is_detailed;
+	shown[SINGLES].is_wide_only = is_single;
+	shown[SIDE].is_wide_only = shown[FULL_NAME].is_wide_only = shown[SHAPE].is_wide_only =
+		!is_single;
 }
 
-static void fill_table(void *state, struct table *table)
+static void add_rows(struct operator_types_view *view, bool is_single, struct table *table)
 {
-	struct operator_types_view *view = state;
+	struct scope **scopes = mem_zeroed(HASH_COUNT(view->scopes) + 1, sizeof(struct scope *));
 	double total_ns = 0;
 	struct row *row;
 
-	choose_columns(view, table->columns);
-	if (view->input.is_detailed) {
-		table_set_title(table, "Operators by input");
+	choose_columns(view, is_single, table->columns);
+	for (struct scope *scope = view->scopes; scope; scope = scope->hh.next) {
+		scopes[scope->number - 1] = scope;
 	}
 	for (row = view->rows; row; row = row->hh.next) {
 		total_ns += row->key.is_single ? 0 : (double)time_of(view, row);
 	}
 	for (row = view->rows; row; row = row->hh.next) {
-		if (view->input.is_detailed == (row->key.is_single != 0)) {
-			fill(view, row, total_ns, table_add(table, row));
+		if (is_single == (row->key.is_single != 0)) {
+			fill(view, scopes, row, total_ns, table_add(table, row));
 		}
 	}
+	free(scopes);
 	if (view->lacks_gpu_times && view->has_gpu) {
 		table_note(table, "Some processes have no GPU activities.");
 	}
-	table_sort(table, "self"); /* then those without time on a device */
-	table_sort(table, "total");
+	table_sort(table, "avg"); /* then those without time on a device */
+	table_sort(table, "time_avg");
+}
+
+static void fill_types(void *state, struct table *table)
+{
+	struct operator_types_view *view = state;
+
+	if (view->input.is_detailed) {
+		table_set_title(table, "Single operators");
+	}
+	add_rows(view, view->input.is_detailed, table);
+}
+
+static void fill_singles(void *state, struct table *table)
+{
+	add_rows(state, true, table);
 }
 
 static void fini(void *state)
@@ -297,19 +402,36 @@ static void fini(void *state)
 	struct operator_types_view *view = state;
 
 	hash_free(view->rows);
+	hash_free(view->scopes);
 }
+
+#define ABOUT                                                                                 \
+	"Times are self times, without the operators inside, so the shares add up to 100 %. " \
+	"GPU time is that of the GPU activities that the operator itself launched, whenever " \
+	"they ran. Rows are in the order of their average."
 
 VIEW(operator_types, 70) = {
 	.name = "operator-types",
-	.help = "operators by type; with --detail, each operator by its inputs",
-	.about = "Times are self times, without the operators inside, so the shares add up to 100 "
-		 "%. GPU time is that of the GPU activities that the operator itself launched, "
-		 "whenever they ran.",
+	.help = "operators by type; with --detail as single-operators",
+	.about = ABOUT,
 	.is_empty_hidden = true,
 	.title = "Operator types",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct operator_types_view),
 	.ops = {.begin = begin, .op = on_op},
-	.fill = fill_table,
+	.fill = fill_types,
+	.fini = fini,
+};
+
+VIEW(single_operators, 71) = {
+	.name = "single-operators",
+	.help = "each operator by its inputs and its place in the model, on device or host",
+	.about = ABOUT,
+	.is_empty_hidden = true,
+	.title = "Single operators",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct operator_types_view),
+	.ops = {.begin = begin, .op = on_op},
+	.fill = fill_singles,
 	.fini = fini,
 };

@@ -218,5 +218,46 @@ function countBars(parent, title, key, id) {
 	chart(parent, title, {kind: "pie", type: "time", labels: [...times.keys()], series: [{name: title, values: [...times.values()]}]});
 }
 
-return {hasCharts, shown, css, ink, dim, back, printing, leading, chart, charts, topBars, topPie, countBars, stack};
+/* A chart that the reader draws in another way: groups of names, one of each pressed, which draw(parent, name...) gets. */
+function choice(parent, title, groups, draw) {
+	const place = make("div", parent, null, "choice"), chosen = groups.map((names) => names[0]);
+	const redraw = () => {
+		for (const each of shown.filter((chart) => chart.canvas && place.contains(chart.canvas))) {
+			shown.splice(shown.indexOf(each), 1);
+			each.destroy();
+		}
+		place.replaceChildren();
+		const section = draw(place, ...chosen);
+		if (!section) {
+			return;
+		}
+		const tools = make("div", null, null, "tools");
+		section.firstChild.after(tools);
+		groups.forEach((names, i) => {
+			const group = make("span", tools);
+			group.setAttribute("role", "group");
+			group.setAttribute("aria-label", title);
+			for (const name of names) {
+				const button = make("button", group, name);
+				button.setAttribute("aria-pressed", name === chosen[i]);
+				button.onclick = () => {
+					chosen[i] = name;
+					redraw();
+					place.querySelectorAll("[role=group]")[i].querySelector("[aria-pressed=true]").focus();
+				};
+			}
+		});
+	};
+	redraw();
+}
+
+/* Types of operators by their share of time, in total or by call: on GPUs, without these on the CPU. */
+function operatorTypes(parent) {
+	choice(parent, "Operator types", [["Average", "Total"], ["Pie", "Bars"]], (place, measure, kind) => {
+		const title = "Operator types by " + measure.toLowerCase() + " time", id = measure === "Total" ? "total_ns" : "time_avg_ns";
+		return kind === "Pie" ? topPie(place, title, "operator_types", "type", id, 9) : topBars(place, title, "operator_types", "type", id, 20);
+	});
+}
+
+return {operatorTypes, hasCharts, shown, css, ink, dim, back, printing, leading, chart, charts, topBars, topPie, countBars, stack};
 })();

@@ -21,9 +21,10 @@ function curves(parent) {
 			...devices.map((device) => curve("GPU " + device + " busy", (row) => row.device === device, "gpu_pct")),
 			...devices.map((device) => curve("GPU " + device + " busy, sampled", (row) => row.device === device, "gpu_sampled_pct")),
 			curve("Process CPU (% of one core)", () => true, "cpu_process_pct"), curve("System CPU", () => true, "cpu_system_pct")]});
-		chart(parent, "CPU utilization of the host" + of, {kind: "line", type: "percent", labels, axis, series: [["User", "cpu_user_pct"],
-			["System", "cpu_kernel_pct"], ["iowait", "cpu_iowait_pct"], ["Busy", "cpu_system_pct"]]
-			.map(([name, id]) => curve(name, () => true, id))});
+		if (own.some((row) => row.cpu_user_pct !== null)) {
+			chart(parent, "CPU of the host over time" + of, {kind: "line", type: "percent", labels, axis, series: [["User", "cpu_user_pct"],
+				["System", "cpu_kernel_pct"], ["iowait", "cpu_iowait_pct"], ["Busy", "cpu_system_pct"]].map(([name, id]) => curve(name, () => true, id))});
+		}
 		chart(parent, "Power over time" + of, {kind: "line", type: "number", unit: "W", labels, axis, series:
 			devices.map((device) => curve("GPU " + device, (row) => row.device === device, "gpu_power_w"))});
 		chart(parent, "Memory over time" + of, {kind: "line", type: "size", labels, axis, series: [

@@ -61,7 +61,8 @@ const valueLinks = {
 	"collectives name": (row) => kernelHash(row.name),
 	"memory name": (row) => operatorHash(row.name),
 	"critical_path name": (row) => operatorHash(row.name) || kernelHash(row.name),
-	"operator_types name": (row) => operatorHash(row.name),
+	"operator_types type": (row) => rowsHash("operators", "single_operators", "type", row.type),
+	"single_operators full_name": (row) => operatorHash(row.name),
 };
 
 /* Further links of a row, by table: [text, address or null]. */

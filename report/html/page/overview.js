@@ -6,7 +6,7 @@
 
 const pageOverview = (() => {
 const {make, one, sentence} = pageText, {data, rowsOf, mean, isMany, keyOf, who, stepLabel} = pageData;
-const {charts, stack, topBars} = pageChart, {breakdownParts, stepTimes} = pageStep;
+const {charts, stack, topBars, operatorTypes} = pageChart, {breakdownParts, stepTimes} = pageStep;
 
 function card(parent, title, value, lines, mood) {
 	const element = make("div", parent, null, "card");
@@ -84,6 +84,25 @@ function wholeCard(parent) {
 			bad ? bad + (bad === 1 ? " process" : " processes") + " incomplete; see Overhead and losses" : "", left ? left + " more processes not shown (--top)" : ""], bad || missing ? "bad" : "good");
 }
 
+/* Steps that waited for data, by what delayed them. */
+function loadingCard(parent) {
+	const rows = rowsOf("data_loading_steps"), delayed = rows.filter((row) => row.delayed === "yes"), causes = new Map();
+	if (rows.length) {
+		delayed.forEach((row) => causes.set(row.stage, (causes.get(row.stage) || 0) + 1));
+		card(parent, "Data loading", delayed.length + " of " + rows.length, ["steps delayed", ...[...causes].map(([cause, nr]) => (cause || "cause unknown") + " (" + nr + ")")], delayed.length ? "bad" : "good");
+	}
+}
+
+function timelineCard(parent) {
+	const rows = rowsOf("timeline_summary"), sum = (id) => rows.reduce((all, row) => all + row[id], 0);
+	const count = (id, what) => sum(id).toLocaleString("en-US") + " " + what + (sum(id) === 1 ? "" : "s");
+	if (rows.length) {
+		card(parent, "Timeline", one(Math.max(...rows.map((row) => row.span_ns || 0)), "time"), [
+			[count("operators", "operator"), count("calls", "call"), one(sum("operators_ns"), "time")].join(", "),
+			[count("streams", "stream"), sum("activities").toLocaleString("en-US") + " GPU activities", one(sum("gpu_ns"), "time")].join(", ")]);
+	}
+}
+
 /* The last processes that hung for a while. */
 function hangCard(parent) {
 	const hangs = rowsOf("hang").filter((row) => row.what === "hang");
@@ -115,6 +134,8 @@ function overviewPage(parent) {
 	deviceCards(cards);
 	overheadCard(cards);
 	wholeCard(cards);
+	timelineCard(cards);
+	loadingCard(cards);
 	hangCard(cards);
 	const isMean = (row) => row.step === "average", rows = rowsOf("breakdown");
 	const grid = charts(parent);
@@ -131,6 +152,7 @@ function overviewPage(parent) {
 		make("p", section, "No findings", "note");
 	}
 	stepTimes(grid);
+	operatorTypes(grid);
 	topBars(grid, "Top kernels by total time", "kernel", "name", "total_ns", 8);
 }
 

@@ -7,7 +7,7 @@
 (() => {
 const {make, one, short} = pageText, {data, rowsOf, keyOf, stepLabel, who} = pageData;
 const {hashOf, partsOfHash, rowsHash, stepHash, linkRows, addLink} = pageLink, {drawTable} = pageTable;
-const {hasCharts, shown, css, printing, chart, charts, topBars, topPie, countBars, stack} = pageChart;
+const {hasCharts, shown, css, printing, chart, charts, topBars, topPie, countBars, stack, operatorTypes} = pageChart;
 const {breakdownParts, stepTimes, stepPage} = pageStep, {card, adviceList, overviewPage} = pageOverview, {curves, memoryCurves} = pageCurve, {heat, hasField} = pageHeat;
 const main = document.getElementById("main");
 
@@ -57,17 +57,18 @@ const pages = other ? other.pages : [
 	["overview", "Overview", overviewPage, []],
 	["steps", "Steps", (parent) => {
 		stepTimes(parent);
+		stack(parent, "Step trace", "steps", stepLabel, [["interval_ns", "Interval"], ["fp_bp_ns", "Forward and backward"], ["tail_ns", "Tail"]], {axis: "step"});
 		stack(parent, "Step phases", "steps", stepLabel, [["dataloader_ns", "Data loader"], ["forward_ns", "Forward"], ["backward_ns", "Backward"], ["optimization_ns", "Optimizer"], ["others_ns", "Other"]], {axis: "step"});
 		stack(parent, "Step time breakdown", "breakdown", stepLabel, breakdownParts, {axis: "step"});
 		topBars(parent, "Critical path", "critical_path", "name", "total_ns");
 	}, ["step_stats", "steps", "breakdown", "model", "overview", "critical_path", "benchmark"]],
-	["timeline", "Timeline", (parent) => timeline.draw(parent), []],
+	["timeline", "Timeline", (parent) => timeline.draw(make("div", parent)), ["timeline_summary"]],
 	["operators", "Operators", (parent) => {
 		topPie(parent, "CPU self time", "operator", "name", "self_ns");
 		topPie(parent, "GPU self time", "operator", "name", "gpu_self_ns");
 		topBars(parent, "Top operators by CPU self time", "operator", "name", "self_ns", 20);
-		topBars(parent, "Operator types by GPU self time", "operator_types", "type", "gpu_self_ns", 20);
-	}, ["operator", "operator_types", "framework", "python"]],
+		operatorTypes(parent);
+	}, ["operator", "operator_types", "single_operators", "framework", "python"]],
 	["kernels", "Kernels", (parent) => {
 		topBars(parent, "Top kernels by total time", "kernel", "name", "total_ns", 15);
 		countBars(parent, "Tensor core use, by kernel time", "kernel", "tensor_cores");

@@ -48,6 +48,8 @@ function flatten(nodes, sort, fits, out) {
 const front = {
 	kernel: ["name", "share_pct", "total_ns", "calls", "avg_ns", "occupancy_pct", "limit", "tensor_cores"],
 	kernel_operator: ["name", "operator", "share_pct", "total_ns", "calls", "avg_ns", "occupancy_pct", "limit", "tensor_cores"],
+	operator_types: ["type", "share_pct", "time_avg_ns", "total_ns", "calls"],
+	single_operators: ["full_name", "type", "side", "share_pct", "time_avg_ns", "total_ns", "calls"],
 	memcpy: ["name", "share_pct", "total_ns", "calls", "total_bytes", "bytes_per_s"],
 	"idle_gaps": ["cause", "duration_ns", "activity", "host_op", "host_call"],
 };
