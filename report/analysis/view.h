@@ -223,8 +223,8 @@ uint32_t view_operator_of(const struct op_call *call, const struct op *op);
 extern const struct view_class view_operator, view_model, view_user_ranges, view_benchmark,
 	view_memory, view_memory_curve, view_memory_events, view_data_loading, view_utilization,
 	view_python, view_module;
-extern const struct view_class view_operator_types, view_step_stats, view_utilization_time,
-	view_data_loading_steps, view_advice;
+extern const struct view_class view_operator_types, view_single_operators, view_step_stats,
+	view_utilization_time, view_data_loading_steps, view_advice;
 extern const struct view_class view_gpu_trace, view_api_trace;
 extern const struct view_class view_time_breakdown, view_distributed, view_stragglers,
 	view_pipeline, view_moe_balance, view_collectives, view_communication, view_hang,

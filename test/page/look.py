@@ -192,6 +192,27 @@ def check_charts(page, name):
     must(over <= 0, "%s is %d pixels wider than the window" % (name, over))
 
 
+def check_types(page):
+    """Types of operators: shares of their average or total, as a pie or as bars, with the largest first."""
+    rows = expected["operator_types"]["rows"]
+    button = {name: page.get_by_role("group", name="Operator types").get_by_role("button", name=name) for name in ("Average", "Total", "Pie", "Bars")}
+    must((button["Pie"].count() == 1) == any(row["total_ns"] for row in rows), "a choice of charts of %d operator types" % len(rows))
+    if not button["Pie"].count():
+        return
+    for measure, id in (("Total", "total_ns"), ("Average", "time_avg_ns")):
+        want = sorted((row[id] for row in rows if row[id]), reverse=True)
+        for kind, nr, most in (("Pie", 9, 10), ("Bars", 20, 20)):
+            button[measure].click()
+            button[kind].click()
+            frame(page)
+            must(button[kind].evaluate("(each) => each === document.activeElement && each.ariaPressed === 'true'"), "the button %s is not pressed" % kind)
+            drawn_as, values = page.evaluate("""(title) => { const chart = Chart.getChart(document.querySelector(`canvas[aria-label^="${title}"]`));
+                return [chart.config.type, chart.data.datasets[0].data]; }""", "Operator types by %s time" % measure.lower())
+            must(drawn_as == ("doughnut" if kind == "Pie" else "bar") and len(values) == min(len(want), most), "%s of %s: %s of %d" % (kind, measure, drawn_as, len(values)))
+            parts = want[:nr] + ([sum(want[nr:])] if kind == "Pie" and want[nr:] else [])
+            must(all(abs(a / sum(values) - b / sum(parts)) < 1e-6 for a, b in zip(values, parts)), "%s of %s are not those of the table" % (kind, measure))
+
+
 def check_memory(page):
     """What is in use stays so until the last moment that is known of its process."""
     ends = page.evaluate("""() => [...document.querySelectorAll('canvas')].map((canvas) => Chart.getChart(canvas)).filter(
@@ -306,6 +327,8 @@ def look(browser, scheme):
             check_memory(page)
         elif name == "Distributed":
             check_heat(page)
+        elif name == "Operators":
+            check_types(page)
         if pictures:
             page.screenshot(path="%s/%s-%s-%s.png" % (
                 pictures, os.path.basename(path)[:-5], scheme, name.split()[0].lower()), full_page=True)

@@ -293,17 +293,27 @@ END_TEST
 START_TEST(types_have_the_time_of_what_they_launched_themselves)
 {
 	struct table *types = tables_of(&view_operator_types, streams_ops("ops.gprof"), false);
-	struct table *singles = tables_of(&view_operator_types, streams_ops("ops.gprof"), true);
+	struct table *singles = tables_of(&view_single_operators, streams_ops("ops.gprof"), false);
+	size_t mm = tables_find(types, "type", "mm", 0);
+	size_t single = tables_find(singles, "name", "aten::mm", 0);
 	double share = 0;
 
-	ck_assert_uint_eq(tables_number(types, 0, "gpu_self_ns"), 330000); /* mm */
-	ck_assert_uint_eq(tables_number(types, 0, "gpu_activities"), 6);
+	ck_assert_uint_eq(tables_number(types, mm, "gpu_self_ns"), 330000);
+	ck_assert_uint_eq(tables_number(types, mm, "gpu_activities"), 6);
+	ck_assert_double_eq_tol(tables_cell(types, mm, "gpu_avg_ns")->number, 55000, 1e-9);
 	for (size_t i = 0; i < types->nr_rows; i++) {
+		double mean = tables_cell(types, i, "time_avg_ns")->number;
+
 		share += tables_cell(types, i, "share_pct")->number;
+		ck_assert(!i || mean <= tables_cell(types, i - 1, "time_avg_ns")->number);
 	}
 	ck_assert_double_eq_tol(share, 100, 1e-9);
-	ck_assert_str_eq(string_pool_text((uint32_t)tables_number(singles, 0, "shapes"), NULL),
+	ck_assert_str_eq(string_pool_text((uint32_t)tables_number(singles, single, "shapes"), NULL),
 		"float32[4,16], float32[16,10]");
+	for (size_t i = 0; i < singles->nr_rows; i++) {
+		ck_assert_str_eq(tables_cell(singles, i, "side")->text,
+			tables_number(singles, i, "gpu_activities") ? "Device" : "Host");
+	}
 	table_destroy(types);
 	table_destroy(singles);
 }
