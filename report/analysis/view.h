@@ -29,6 +29,8 @@ enum view_times {
 };
 
 /* What views may show besides events. */
+struct nccl_job;
+
 struct view_input {
 	struct process **processes;
 	size_t nr_processes;
@@ -37,6 +39,7 @@ struct view_input {
 	enum view_detail detail;
 	enum view_times times;
 	size_t nr_rows; /* that the user wants of tables in their own order; 0: all, or not known */
+	const struct nccl_job *job; /* with more processes than these; NULL: there are no others */
 	bool is_merged; /* `reduce` reads the states: they also gather what only `merge` needs */
 };
 

@@ -12,6 +12,7 @@
 #include "report/analysis/breakdown.h"
 #include "report/analysis/op_average.h"
 #include "report/analysis/op_memory.h"
+#include "report/comm/nccl_job.h"
 #include "report/model/kernel_class.h"
 #include "report/session/summary.h"
 #include "report/util/text.h"
@@ -44,6 +45,8 @@ struct tensorboard {
 	bool is_wanted[NR_TENSORBOARD_PAGES];
 	void *views[NR_TENSORBOARD_SOURCES]; /* of the process at hand; NULL where no page wants
 						them */
+	struct nccl_job job;		     /* of all processes; empty where no page wants it */
+	struct process *process;	     /* at hand */
 	struct buf *out;
 	bool is_sorted; /* some table has the column that the user sorts by */
 };
@@ -234,16 +237,73 @@ static void print_memory(struct tensorboard *pages)
 	print_blocks(pages);
 }
 
-static void print_collectives(struct tensorboard *pages)
+/* ---- communication ---- */
+
+static const struct table_column collective_columns[] = {
+	TABLE_COLUMN("name", "Name", TABLE_NAME),
+	TABLE_COLUMN("calls", "Calls", TABLE_COUNT),
+	TABLE_COLUMN("bytes", "Total Size (bytes)", TABLE_COUNT),
+	TABLE_COLUMN("avg_bytes", "Avg Size (bytes)", TABLE_NUMBER),
+	TABLE_COLUMN("total_ns", "Total Latency", TABLE_TIME),
+	TABLE_COLUMN("avg_ns", "Avg Latency", TABLE_MEAN_TIME),
+	TABLE_COLUMN("transfer_ns", "Data Transfer Time", TABLE_TIME),
+	TABLE_COLUMN("avg_transfer_ns", "Avg Data Transfer Time", TABLE_MEAN_TIME),
+};
+
+static void fill_collective(const struct nccl_sums *sums, struct table_cell *cells)
 {
-	static const struct table_column columns[] = {
-		TABLE_COLUMN("name", "Name", TABLE_NAME),
-		TABLE_COLUMN("calls", "Calls", TABLE_COUNT),
-		TABLE_COLUMN("total_ns", "Total Latency", TABLE_TIME),
-		TABLE_COLUMN("avg_ns", "Avg Latency", TABLE_MEAN_TIME),
-	};
-	struct table *table = table_create("communication", "Distributed: Communication Operations",
-		columns, sizeof(columns) / sizeof(columns[0]));
+	table_set_integer(&cells[1], sums->nr_calls);
+	if (!sums->is_unsized) {
+		table_set_integer(&cells[2], sums->bytes);
+		table_set_number(&cells[3], (double)sums->bytes / (double)sums->nr_calls);
+	}
+	if (sums->nr_timed) {
+		table_set_integer(&cells[4], sums->timed_ns);
+		table_set_number(&cells[5], (double)sums->timed_ns / (double)sums->nr_timed);
+	}
+	if (sums->nr_with_wait) {
+		uint64_t ns = sums->matched_ns - sums->wait_ns;
+
+		table_set_integer(&cells[6], ns);
+		table_set_number(&cells[7], (double)ns / (double)sums->nr_with_wait);
+	}
+}
+
+/* A row for each kind of operation that the process called. */
+static void add_operations(struct tensorboard *pages, struct table *table)
+{
+	struct nccl_sums sums[UINT8_MAX + 1] = {{0}};
+	uint64_t nr = 0, nr_with_wait = 0;
+
+	for (size_t i = 0; i < pages->job.ops.nr_ops; i++) {
+		const struct nccl_op *op = &pages->job.ops.ops[i];
+
+		if (pages->job.processes[op->process] == pages->process) {
+			nccl_sums_add(&sums[op->kind], op);
+		}
+	}
+	for (unsigned int kind = 0; kind <= UINT8_MAX; kind++) {
+		if (sums[kind].nr_calls) {
+			const char *name = nccl_names_op((uint8_t)kind);
+			struct table_cell *cells = table_add_row(table);
+
+			table_set_integer(&cells[0], string_pool_intern(name, strlen(name)));
+			fill_collective(&sums[kind], cells);
+			nr += sums[kind].nr_calls;
+			nr_with_wait += sums[kind].nr_with_wait;
+		}
+	}
+	if (nr_with_wait < nr) {
+		table_note(table,
+			"Data transfer time is known for %" PRIu64 " of %" PRIu64
+			" calls; see the view communication.",
+			nr_with_wait, nr);
+	}
+}
+
+/* Where no operations were recorded. */
+static void add_kernels(struct tensorboard *pages, struct table *table)
+{
 	const struct op_average **rows;
 	size_t nr;
 
@@ -258,11 +318,23 @@ static void print_collectives(struct tensorboard *pages)
 		cells = table_add_row(table);
 		table_set_integer(&cells[0], rows[i]->key.name);
 		table_set_integer(&cells[1], rows[i]->calls);
-		table_set_integer(&cells[2], rows[i]->device_total_ns);
+		table_set_integer(&cells[4], rows[i]->device_total_ns);
 		table_set_number(
-			&cells[3], (double)rows[i]->device_total_ns / (double)rows[i]->calls);
+			&cells[5], (double)rows[i]->device_total_ns / (double)rows[i]->calls);
 	}
-	table_note(table, "Sizes and waiting times are unknown.");
+	table_note(table, "Sizes and transfer times are unknown: no operations were recorded, only "
+			  "kernels.");
+}
+
+static void print_collectives(struct tensorboard *pages)
+{
+	struct table *table = table_create("communication", "Distributed: Communication Operations",
+		collective_columns, sizeof(collective_columns) / sizeof(collective_columns[0]));
+
+	add_operations(pages, table);
+	if (!table->nr_rows) {
+		add_kernels(pages, table);
+	}
 	table_sort(table, "total");
 	print_table(pages, table);
 }
@@ -401,9 +473,18 @@ static void print_distributed(struct tensorboard *pages)
 		TABLE_COLUMN("communication_alone_ns", "Communication - Overlap", TABLE_TIME),
 		TABLE_COLUMN("other_ns", "Other", TABLE_TIME),
 	};
+	static const struct table_column waiting[] = {
+		TABLE_COLUMN("step", "Step", TABLE_ID),
+		TABLE_COLUMN("transfer_ns", "Data Transfer Time", TABLE_TIME),
+		TABLE_COLUMN("waiting_ns", "Synchronizing Time", TABLE_TIME),
+	};
 
 	PRINT_VIEW(pages, TENSORBOARD_OVERLAP, "Distributed: Computation/Communication Overview",
 		columns);
+	if (pages->job.ops.nr_ops) {
+		PRINT_VIEW(pages, TENSORBOARD_OVERLAP,
+			"Distributed: Synchronizing/Communication Overview", waiting);
+	}
 	print_collectives(pages);
 }
 
@@ -426,6 +507,7 @@ static void print_process(struct tensorboard *pages, struct process *process)
 	void *views[NR_TENSORBOARD_SOURCES];
 	size_t nr = 0;
 
+	pages->process = process;
 	memset(pages->views, 0, sizeof(pages->views));
 	for (unsigned int i = 0; i < NR_TENSORBOARD_SOURCES; i++) {
 		if (is_wanted(pages, (enum tensorboard_source)i) && i != TENSORBOARD_OVERLAP) {
@@ -441,6 +523,7 @@ static void print_process(struct tensorboard *pages, struct process *process)
 	}
 	if (is_wanted(pages, TENSORBOARD_OVERLAP)) {
 		input.is_detailed = true;
+		input.job = &pages->job;
 		view_run(&input, &sources[TENSORBOARD_OVERLAP], 1,
 			&pages->views[TENSORBOARD_OVERLAP]);
 	}
@@ -484,6 +567,9 @@ static const char *print(
 			"memory, module, distributed.\n");
 		return NULL;
 	}
+	if (pages.is_wanted[TENSORBOARD_PAGE_DISTRIBUTED]) {
+		nccl_job_read(&pages.job, input->processes, input->nr_processes);
+	}
 	for (size_t i = 0; i < input->nr_processes; i++) {
 		struct process *process = input->processes[i];
 
@@ -496,6 +582,7 @@ static const char *print(
 		buf_printf(out, "_%u\n\n", process->pid);
 		print_process(&pages, process);
 	}
+	nccl_job_fini(&pages.job);
 	return pages.is_sorted ? NULL : "no page has such a column for --sort";
 }
 

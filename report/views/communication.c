@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/comm/nccl_match.h"
+#include "report/comm/nccl_job.h"
 #include "report/comm/host_collectives.h"
 #include "report/comm/job_clock.h"
 #include "report/comm/nccl_names.h"
@@ -301,17 +301,6 @@ enum column {
 	LATE_NS,
 };
 
-/* Of the operations of a row. */
-struct sums {
-	uint64_t nr_calls, bytes;
-	bool is_unsized;		/* those of some calls are not known */
-	bool has_speed;			/* `bytes` are what nccl-tests divides by the time */
-	uint64_t timed_ns, timed_bytes; /* of those whose kernels are known */
-	uint64_t matched_ns, wait_ns;	/* of the kernels of those that are matched */
-	uint64_t nr_matched;		/* collectives counted once, not by ranks */
-	uint64_t transfer_ns, transfer_bytes;
-};
-
 static int compare(uint64_t a, uint64_t b)
 {
 	return a < b ? -1 : a > b;
@@ -336,32 +325,6 @@ static int by_kind(const void *a, const void *b)
 	return order ? order
 		     : compare((uint32_t)((const struct nccl_op *)a)->rank,
 			       (uint32_t)((const struct nccl_op *)b)->rank);
-}
-
-static void add(struct sums *sums, const struct nccl_op *op)
-{
-	uint64_t ns = nccl_op_has_time(op) ? op->end_ns - op->begin_ns : 0;
-
-	sums->nr_calls += op->nr_calls;
-	sums->bytes += op->bytes;
-	sums->is_unsized |= op->is_unsized;
-	sums->has_speed &= nccl_op_is_sized(op);
-	sums->timed_ns += ns;
-	sums->timed_bytes += nccl_op_has_time(op) ? op->bytes : 0;
-	if (op->is_matched) {
-		sums->matched_ns += ns;
-		sums->wait_ns += op->wait_ns;
-	}
-	if (op->is_last) {
-		sums->nr_matched++;
-		sums->transfer_ns += op->transfer_ns;
-		sums->transfer_bytes += op->bytes;
-	}
-	if (op->is_matched && nccl_op_is_p2p(op)) {
-		sums->nr_matched++;
-		sums->transfer_ns += ns - op->wait_ns;
-		sums->transfer_bytes += op->bytes;
-	}
 }
 
 /* 1 + the rank that an operation names as the last to come, 0 if it names none. */
@@ -420,13 +383,14 @@ static void fill_late(
 	idmap_fini(&lates);
 }
 
-static void fill_speed(const struct nccl_op *op, const struct sums *sums, struct table_cell *cells)
+static void fill_speed(
+	const struct nccl_op *op, const struct nccl_sums *sums, struct table_cell *cells)
 {
 	uint64_t ns = sums->nr_matched ? sums->transfer_ns : sums->timed_ns;
 	uint64_t bytes = sums->nr_matched ? sums->transfer_bytes : sums->timed_bytes;
 	double rate = ns ? (double)bytes * 1e9 / (double)ns : 0;
 
-	if (!ns || !sums->has_speed) {
+	if (!ns || sums->lacks_speed) {
 		return;
 	}
 	table_set_number(&cells[ALGBW], rate);
@@ -437,11 +401,11 @@ static void fill_speed(const struct nccl_op *op, const struct sums *sums, struct
 
 static void fill(const struct nccl_op *ops, size_t nr, struct table_cell *cells)
 {
-	struct sums sums = {.has_speed = true};
+	struct nccl_sums sums = {0};
 	char key[17];
 
 	for (size_t i = 0; i < nr; i++) {
-		add(&sums, &ops[i]);
+		nccl_sums_add(&sums, &ops[i]);
 	}
 	table_set_string(&cells[NAME], nccl_names_op(ops->kind));
 	if (ops->key) {

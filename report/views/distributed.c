@@ -7,17 +7,23 @@
  * summary (ProfileStep, Communication, Computation, Overlap) and TensorBoard's distributed view
  * (Computation - Overlap, Overlap, Communication - Overlap, Other); what devices did counts for the
  * step in whose time it ran, whichever step launched it. Of chosen steps all that they launched
- * counts together, and with --detail they are as among all.
+ * counts together, and with --detail they are as among all. What the operations of NCCL waited for
+ * other ranks and transferred is that of the calls of a step, over its kernels, as in the view
+ * `communication`.
  */
 #include <stdlib.h>
 
 #include "report/comm/host_collectives.h"
+#include "report/comm/nccl_job.h"
 #include "report/model/select.h"
+#include "report/util/hash.h"
 #include "report/analysis/overlap.h"
 #include "report/analysis/view.h"
 
 struct distributed_view {
 	struct overlap overlap;
+	struct operations *operations;
+	bool has_operations;
 	struct view_input input;
 };
 
@@ -62,7 +68,93 @@ enum column {
 	OTHER,
 	COMMUNICATION_SHARE,
 	OVERLAP_SHARE,
+	BYTES,
+	WAITING,
+	TRANSFER,
 };
+
+/* ---- operations ---- */
+
+/* All of them, or those that a step began, as nccl_op.step has it. */
+#define ALL_STEPS UINT32_MAX
+
+/* Of a device of a process; UINT32_MAX: of its host, or unknown. */
+struct operations {
+	struct {
+		const struct process *process;
+		uint32_t device, step;
+	} key;
+	struct nccl_sums sums;
+	UT_hash_handle hh;
+};
+
+static struct operations *find_operations(struct distributed_view *view,
+	const struct process *process, uint32_t device, uint32_t step)
+{
+	struct operations wanted = {.key = {process, device, step}}, *found;
+
+	HASH_FIND(hh, view->operations, &wanted.key, sizeof(wanted.key), found);
+	return found;
+}
+
+static void add_operation(
+	struct distributed_view *view, const struct process *process, const struct nccl_op *op)
+{
+	uint32_t device = op->library ? UINT32_MAX : op->device;
+	uint32_t step = view->input.is_detailed ? op->step : ALL_STEPS;
+	struct operations *operations = find_operations(view, process, device, step);
+
+	if (!operations) {
+		operations = mem_zeroed(1, sizeof(*operations));
+		operations->key.process = process;
+		operations->key.device = device;
+		operations->key.step = step;
+		HASH_ADD(hh, view->operations, key, sizeof(operations->key), operations);
+	}
+	nccl_sums_add(&operations->sums, op);
+}
+
+static void find_all_operations(struct distributed_view *view)
+{
+	const struct nccl_job *job = view->input.job;
+	struct nccl_job own = {0};
+
+	if (view->has_operations) {
+		return;
+	}
+	view->has_operations = true;
+	if (!job) {
+		nccl_job_read(&own, view->input.processes, view->input.nr_processes);
+		job = &own;
+	}
+	for (size_t i = 0; i < job->ops.nr_ops; i++) {
+		const struct nccl_op *op = &job->ops.ops[i];
+
+		add_operation(view, job->processes[op->process], op);
+	}
+	nccl_job_fini(&own);
+}
+
+static void fill_operations(struct distributed_view *view, const struct overlap_device *device,
+	uint32_t step, struct table_cell *cells)
+{
+	const struct operations *operations =
+		find_operations(view, device->process, device->device, step);
+
+	if (!operations) {
+		return;
+	}
+	if (!operations->sums.is_unsized) {
+		table_set_integer(&cells[BYTES], operations->sums.bytes);
+	}
+	if (operations->sums.nr_with_wait) {
+		table_set_integer(&cells[WAITING], operations->sums.wait_ns);
+		table_set_integer(
+			&cells[TRANSFER], operations->sums.matched_ns - operations->sums.wait_ns);
+	}
+}
+
+/* ---- the table ---- */
 
 static void fill(const struct overlap_device *device, const struct overlap_times *times,
 	uint64_t time_ns, struct table_cell *cells)
@@ -85,8 +177,8 @@ static void fill(const struct overlap_device *device, const struct overlap_times
 }
 
 /* Steps that have an end. A device may have done nothing any more in the last of them. */
-static void add_steps(
-	struct table *table, const struct overlap_device *device, struct process *process)
+static void add_steps(struct distributed_view *view, struct table *table,
+	const struct overlap_device *device, struct process *process)
 {
 	static const struct overlap_times none = {{0}};
 
@@ -102,6 +194,7 @@ static void add_steps(
 		cells = table_add_row(table);
 		fill(device, i + 1 < device->nr_steps ? &device->steps[i + 1] : &none,
 			end_ns > begin_ns ? end_ns - begin_ns : 0, cells);
+		fill_operations(view, device, (uint32_t)i + 1, cells);
 		table_set_integer(&cells[STEP], step->step);
 	}
 }
@@ -140,6 +233,12 @@ static const struct table_column columns[] = {
 		"other_ns", "Other", TABLE_TIME, .help = "neither computation nor communication"),
 	TABLE_COLUMN("communication_pct", "Communication % of time", TABLE_PERCENT),
 	TABLE_COLUMN("overlap_pct", "Overlap % of communication", TABLE_PERCENT),
+	TABLE_COLUMN("bytes", "Size", TABLE_SIZE, .is_minor = true,
+		.help = "bytes of all operations, as in nccl-tests"),
+	TABLE_COLUMN("waiting_ns", "Waiting", TABLE_TIME, .is_minor = true,
+		.help = "of NCCL's kernels, until that of the last rank starts"),
+	TABLE_COLUMN("transfer_ns", "Transfer", TABLE_TIME, .is_minor = true,
+		.help = "of NCCL's kernels, from then on"),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -147,14 +246,17 @@ static void fill_table(void *state, struct table *table)
 	struct distributed_view *view = state;
 
 	table->columns[STEP].is_wide_only = !view->input.is_detailed;
+	find_all_operations(view);
 	for (size_t i = 0; i < view->overlap.nr_devices; i++) {
 		const struct overlap_device *device = &view->overlap.devices[i];
 
 		if (view->input.is_detailed) {
-			add_steps(table, device, device->process);
+			add_steps(view, table, device, device->process);
 		} else {
-			fill(device, &device->all, overlap_all(&device->all, 0),
-				table_add_row(table));
+			struct table_cell *cells = table_add_row(table);
+
+			fill(device, &device->all, overlap_all(&device->all, 0), cells);
+			fill_operations(view, device, ALL_STEPS, cells);
 		}
 	}
 	note_devices(view, table);
@@ -167,6 +269,7 @@ static void fini(void *state)
 	struct distributed_view *view = state;
 
 	overlap_fini(&view->overlap);
+	hash_free(view->operations);
 }
 
 VIEW(distributed, 100) = {
@@ -176,7 +279,8 @@ VIEW(distributed, 100) = {
 		 "With --detail, each row is a step that has an end, with what ran during it. "
 		 "Operations of gloo, MPI and UCC count as communication of all GPUs of their "
 		 "process. A process without GPU activities has a row for its host; there, "
-		 "operators on any thread are the computation.",
+		 "operators on any thread are the computation. Waiting and transfer are sums over "
+		 "the kernels of the operations that the view communication matches over ranks.",
 	.is_empty_hidden = true,
 	.title = "Computation and communication overlap",
 	VIEW_COLUMNS(columns),

@@ -39,13 +39,33 @@ for nr in 2 4; do
 	is true "$(query ".communication.rows | map(.waiting_ns > ($nr - 1) * 200000000) | all")" "waiting of $nr ranks"
 	is true "$(query '.communication.rows | map(.time_ns == .waiting_ns + .transfer_ns) | all')" "parts of $nr ranks"
 	is true "$(query ".communication.rows | map(.transfer_ns >= $nr * 7900000) | all")" "transfer of $nr ranks"
+	summary communication,distributed
+	for what in bytes waiting_ns transfer_ns; do
+		is true "$(query "([.communication.rows[].$what] | add) == ([.distributed.rows[].$what] | add)")" "$what by GPU of $nr ranks"
+	done
+	is 0 "$(query '.distributed.rows[] | select(.rank == 1).waiting_ns')" "waiting of the late rank of $nr ranks"
 	is true "$(query '.communication.rows | map(.algbw_bytes_per_s <= .ranks * 520000) | all')" "bandwidth of $nr ranks"
 done
 
+# The same by step, and on the pages of TensorBoard.
+rm -rf "$GPROF_DIR"
+GPROF_STEP=api:cudaStreamSynchronize SIM_NCCL_SLOW=1:500 SIM_NCCL_GBPS=0.000512 record "$B/prog/collectives" ranks 2
+summary distributed --detail
+is 12288 "$(query '.distributed.rows[] | select(.rank == 1 and .bytes != null).bytes')" "sizes by step"
+is true "$(query '[.distributed.rows[] | select(.bytes != null)] | map(.waiting_ns + .transfer_ns - .communication_ns | fabs < 100000) | length == 2 and all')" "waiting and transfer of a step"
+"$REPORT" --style tensorboard --view distributed --format csv "$GPROF_DIR" >"$T/pages"
+is "2 2" "$(grep -c '^"AllReduce",1,4096,4096.*,[0-9]' "$T/pages") $(grep -c '^"AllGather",1,8192,8192.*,[0-9]' "$T/pages")" "operations on TensorBoard's page"
+is 2 "$(grep -c 'Synchronizing Time' "$T/pages")" "synchronizing time on TensorBoard's page"
+
 # A rank is missing: nobody knows then who was late.
+rm -rf "$GPROF_DIR"
+record "$B/prog/collectives" ranks 4
+summary communication
 rm "$(query '.processes.rows[] | select(.rank == 1).file')"
 summary communication
 is null "$(row AllReduce waiting_ns)" "waiting where a rank is missing"
+"$REPORT" --style tensorboard --view distributed --format csv "$GPROF_DIR" >"$T/pages"
+ok grep -q 'known for 0 of 2 calls' "$T/pages"
 ok grep -q 'collectives lack the calls of some ranks' "$T/json"
 
 # One rank calls in another order.

@@ -97,6 +97,7 @@ const pages = other ? other.pages : [
 	["distributed", "Distributed", (parent) => {
 		const name = (row) => [who(row), row.device === null ? "host" : "GPU " + row.device].filter(Boolean).join(", ");
 		stack(parent, "Communication and computation", "distributed", name, [["computation_alone_ns", "Computation only"], ["overlap_ns", "Overlap"], ["communication_alone_ns", "Exposed communication"], ["other_ns", "Neither"]], {isAcross: true});
+		stack(parent, "NCCL operations: transfer and waiting", "distributed", name, [["transfer_ns", "Transfer"], ["waiting_ns", "Waiting for other ranks"]], {isAcross: true});
 		topBars(parent, "Collective kernels by total time", "collectives", "name", "total_ns");
 		heat(parent);
 	}, ["distributed", "stragglers", "pipeline", "moe_balance", "collectives", "communication", "missing_collectives", "hang"]],

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/comm/nccl_job.h"
+
+#include "report/comm/host_collectives.h"
+
+void nccl_sums_add(struct nccl_sums *sums, const struct nccl_op *op)
+{
+	uint64_t ns = nccl_op_has_time(op) ? op->end_ns - op->begin_ns : 0;
+
+	sums->nr_calls += op->nr_calls;
+	sums->bytes += op->bytes;
+	sums->is_unsized |= op->is_unsized;
+	sums->lacks_speed |= !nccl_op_is_sized(op);
+	sums->nr_timed += nccl_op_has_time(op) ? op->nr_calls : 0;
+	sums->timed_ns += ns;
+	sums->timed_bytes += nccl_op_has_time(op) ? op->bytes : 0;
+	if (op->is_matched) {
+		sums->nr_with_wait += op->nr_calls;
+		sums->matched_ns += ns;
+		sums->wait_ns += op->wait_ns;
+	}
+	if (op->is_last) {
+		sums->nr_matched++;
+		sums->transfer_ns += op->transfer_ns;
+		sums->transfer_bytes += op->bytes;
+	}
+	if (op->is_matched && nccl_op_is_p2p(op)) {
+		sums->nr_matched++;
+		sums->transfer_ns += ns - op->wait_ns;
+		sums->transfer_bytes += op->bytes;
+	}
+}
+
+void nccl_job_read(struct nccl_job *job, struct process *const *processes, size_t nr_processes)
+{
+	*job = (struct nccl_job){.processes = processes};
+	for (size_t i = 0; i < nr_processes; i++) {
+		host_collective_read(&job->ops, processes[i]);
+		nccl_ops_read(&job->ops, processes[i]);
+	}
+	nccl_match(&job->ops, &job->match);
+}
+
+void nccl_job_fini(struct nccl_job *job)
+{
+	nccl_ops_fini(&job->ops);
+}
