@@ -3,6 +3,11 @@
 
 #include <string.h>
 
+#include "report/util/buf.h"
+
+/* Modules around one that its full name has, the innermost ones. */
+#define MOST_MODULES 64u
+
 static const struct {
 	const char *prefix;
 	enum op_class class;
@@ -139,6 +144,30 @@ const char *op_module_name(uint32_t name)
 	const char *text = string_pool_text(name, NULL);
 
 	return strncmp(text, prefix, sizeof(prefix) - 1) ? text : text + sizeof(prefix) - 1;
+}
+
+uint32_t op_full_name(const struct op *op)
+{
+	uint32_t modules[MOST_MODULES], nr = 0, name;
+	struct buf text = {0};
+
+	for (const struct op *outer = op->parent; outer && nr < MOST_MODULES;
+		outer = outer->parent) {
+		if (outer->is & OP_IS_MODULE) {
+			modules[nr++] = outer->name;
+		}
+	}
+	if (!nr) {
+		return op->name;
+	}
+	while (nr > 0) {
+		buf_text(&text, op_module_name(modules[--nr]));
+		buf_text(&text, "/");
+	}
+	buf_text(&text, string_pool_text(op->name, NULL));
+	name = string_pool_intern(text.bytes, text.nr_bytes);
+	buf_fini(&text);
+	return name;
 }
 
 uint32_t op_name(const struct process *process, uint64_t op_name_id, uint64_t string)

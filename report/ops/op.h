@@ -130,6 +130,9 @@ static inline bool op_is_part(uint8_t framework, uint8_t scope)
 /* Its name without the prefix of traces. */
 const char *op_module_name(uint32_t name);
 
+/* "Net_0/Conv2d_0/aten::conv2d": the modules around an operator, and its name, of string_pool.h. */
+uint32_t op_full_name(const struct op *op);
+
 /* Is it a range of the user: record_function, Paddle's UserDefined, but no step and no phase? */
 static inline bool op_is_user(uint32_t name, uint8_t framework, uint8_t scope)
 {

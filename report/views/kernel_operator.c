@@ -16,6 +16,7 @@
 
 struct key {
 	uint32_t name, operator; /* of string_pool.h */
+	uint32_t full_name;	 /* of the operator, with --detail; else 0 */
 	uint32_t grid[3], block[3], cluster[3];
 	uint32_t registers, static_bytes, dynamic_bytes;
 };
@@ -51,12 +52,19 @@ static uint32_t intern(const char *text)
 	return string_pool_intern(text, strlen(text));
 }
 
-uint32_t view_operator_of(const struct op_call *call, const struct op *op)
+/* The innermost operator around a launch, NULL if there is none. */
+static const struct op *operator_around(const struct op *op)
 {
 	while (op && (op_is_module(op->framework, op->scope) ||
 			     op_is_user(op->name, op->framework, op->scope))) {
 		op = op->parent;
 	}
+	return op;
+}
+
+uint32_t view_operator_of(const struct op_call *call, const struct op *op)
+{
+	op = operator_around(op);
 	return op ? op->name : intern(call ? "(no operator)" : "(no launch recorded)");
 }
 
@@ -113,6 +121,8 @@ static void on_record(void *context, const struct op_record *record, const struc
 	}
 	key = make_key(view, record, shape);
 	key.operator= view_operator_of(call, op);
+	op = operator_around(op);
+	key.full_name = view->input.is_detailed && op ? op_full_name(op) : 0;
 	HASH_FIND(hh, view->rows, &key, sizeof(key), row);
 	if (!row) {
 		row = mem_zeroed(1, sizeof(*row));
@@ -151,6 +161,7 @@ enum column {
 	OCCUPANCY,
 	LIMIT,
 	OPERATOR,
+	FULL_NAME,
 	NAME,
 };
 
@@ -196,6 +207,9 @@ static void fill(
 	if (limits) {
 		table_set_integer(&cells[LIMIT], occupancy_limit_name(limits));
 	}
+	if (row->key.full_name) {
+		table_set_integer(&cells[FULL_NAME], row->key.full_name);
+	}
 }
 
 static const struct table_column columns[] = {
@@ -225,6 +239,9 @@ static const struct table_column columns[] = {
 		.help = "what limits the occupancy; GRID: the grid has no more blocks"),
 	[OPERATOR] = TABLE_COLUMN("operator", "Operator", TABLE_NAME,
 		.help = "innermost operator around the launch", TABLE_MEMBER(row, key.operator)),
+	[FULL_NAME] = TABLE_COLUMN("full_name", "Full name", TABLE_NAME,
+		.help = "with --detail: the modules around the operator (GPROF_PYTHON=modules), "
+			"and its name"),
 	[NAME] = TABLE_COLUMN("name", "Kernel", TABLE_NAME, TABLE_MEMBER(row, key.name)),
 };
 
@@ -232,6 +249,8 @@ static void fill_table(void *state, struct table *table)
 {
 	struct kernel_operator_view *view = state;
 
+	table->columns[OPERATOR].is_wide_only = view->input.is_detailed;
+	table->columns[FULL_NAME].is_wide_only = !view->input.is_detailed;
 	for (const struct row *row = view->rows; row; row = row->hh.next) {
 		fill(view, row, table_add(table, row));
 	}
@@ -248,7 +267,8 @@ static void fini(void *state)
 
 VIEW(kernel_operator, 250) = {
 	.name = "kernel-operator",
-	.help = "kernels by operator and launch configuration",
+	.help = "kernels by operator and launch configuration; with --detail also by place in the "
+		"model",
 	.about = "Occupancy is theoretical: the warps that fit on a multiprocessor with this "
 		 "launch configuration, as a share of its maximum.",
 	.title = "Kernels by operator and launch configuration",

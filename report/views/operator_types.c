@@ -12,23 +12,10 @@
 #include "report/stats/min_max_sum.h"
 #include "report/analysis/view.h"
 
-/* Deeper modules count as the one at this depth. */
-#define MOST_DEPTH 64u
-
 struct key {
 	uint32_t name, shape; /* of string_pool.h; of a type its own, 0 */
-	uint32_t modules;     /* number of the innermost `struct scope`; 0: none */
+	uint32_t full_name;   /* with the modules around it; of a type 0 */
 	uint32_t is_single;
-};
-
-/* A module within others. Its number is its place in `scopes`, from 1 on. */
-struct scope {
-	struct {
-		uint32_t outer; /* number of the module around it; 0: none */
-		uint32_t name;	/* of string_pool.h */
-	} key;
-	uint32_t number;
-	UT_hash_handle hh;
 };
 
 struct row {
@@ -45,7 +32,6 @@ struct row {
 struct operator_types_view {
 	struct view_input input;
 	struct row *rows; /* types and singles */
-	struct scope *scopes;
 	struct process *process;
 	bool is_gpu; /* the process at hand has device records */
 	bool has_gpu, lacks_gpu_times;
@@ -120,36 +106,6 @@ static uint32_t type_of(const struct op *op)
 	return at < end ? string_pool_intern(at, (size_t)(end - at)) : op->name;
 }
 
-static uint32_t find_scope(struct operator_types_view *view, uint32_t outer, uint32_t name)
-{
-	struct scope key = {.key = {outer, name}}, *scope;
-
-	HASH_FIND(hh, view->scopes, &key.key, sizeof(key.key), scope);
-	if (!scope) {
-		scope = mem_zeroed(1, sizeof(*scope));
-		scope->key = key.key;
-		scope->number = HASH_COUNT(view->scopes) + 1;
-		HASH_ADD(hh, view->scopes, key, sizeof(scope->key), scope);
-	}
-	return scope->number;
-}
-
-/* The modules around an operator. */
-static uint32_t modules_of(struct operator_types_view *view, const struct op *op)
-{
-	uint32_t names[MOST_DEPTH], nr = 0, number = 0;
-
-	for (op = op->parent; op && nr < MOST_DEPTH; op = op->parent) {
-		if (op->is & OP_IS_MODULE) {
-			names[nr++] = op->name;
-		}
-	}
-	while (nr > 0) {
-		number = find_scope(view, number, names[--nr]);
-	}
-	return number;
-}
-
 static struct row *find_row(struct operator_types_view *view, struct key key, bool *is_new)
 {
 	struct row *row;
@@ -180,7 +136,7 @@ static struct row *find_single(struct operator_types_view *view, const struct op
 {
 	struct key key = {.name = op->name,
 		.shape = op->shape,
-		.modules = modules_of(view, op),
+		.full_name = op_full_name(op),
 		.is_single = true};
 	bool is_new;
 	struct row *row = find_row(view, key, &is_new);
@@ -266,28 +222,8 @@ static uint64_t time_of(const struct operator_types_view *view, const struct row
 	return view->has_gpu ? row->gpu_ns : row->self.sum;
 }
 
-/* "Net_0/Conv2d_0/aten::conv2d". scopes: by their numbers. */
-static uint32_t full_name(struct scope *const *scopes, const struct row *row)
-{
-	const char *names[MOST_DEPTH];
-	uint32_t nr = 0, name;
-	struct buf text = {0};
-
-	for (uint32_t at = row->key.modules; at; at = scopes[at - 1]->key.outer) {
-		names[nr++] = op_module_name(scopes[at - 1]->key.name);
-	}
-	while (nr > 0) {
-		buf_text(&text, names[--nr]);
-		buf_text(&text, "/");
-	}
-	buf_text(&text, string_pool_text(row->key.name, NULL));
-	name = string_pool_intern(text.bytes, text.nr_bytes);
-	buf_fini(&text);
-	return name;
-}
-
-static void fill(const struct operator_types_view *view, struct scope *const *scopes,
-	const struct row *row, double total_ns, struct table_cell *cells)
+static void fill(const struct operator_types_view *view, const struct row *row, double total_ns,
+	struct table_cell *cells)
 {
 	uint64_t ns = time_of(view, row);
 
@@ -303,7 +239,7 @@ static void fill(const struct operator_types_view *view, struct scope *const *sc
 	if (row->key.is_single) {
 		table_set_string(&cells[SIDE], row->nr_activities ? "Device" : "Host");
 		table_set_integer(&cells[NAME], row->key.name);
-		table_set_integer(&cells[FULL_NAME], full_name(scopes, row));
+		table_set_integer(&cells[FULL_NAME], row->key.full_name);
 	} else {
 		table_set_integer(&cells[SINGLES], row->nr_singles);
 	}
@@ -358,23 +294,18 @@ static void choose_columns(
 
 static void add_rows(struct operator_types_view *view, bool is_single, struct table *table)
 {
-	struct scope **scopes = mem_zeroed(HASH_COUNT(view->scopes) + 1, sizeof(struct scope *));
 	double total_ns = 0;
 	struct row *row;
 
 	choose_columns(view, is_single, table->columns);
-	for (struct scope *scope = view->scopes; scope; scope = scope->hh.next) {
-		scopes[scope->number - 1] = scope;
-	}
 	for (row = view->rows; row; row = row->hh.next) {
 		total_ns += row->key.is_single ? 0 : (double)time_of(view, row);
 	}
 	for (row = view->rows; row; row = row->hh.next) {
 		if (is_single == (row->key.is_single != 0)) {
-			fill(view, scopes, row, total_ns, table_add(table, row));
+			fill(view, row, total_ns, table_add(table, row));
 		}
 	}
-	free(scopes);
 	if (view->lacks_gpu_times && view->has_gpu) {
 		table_note(table, "Some processes have no GPU activities.");
 	}
@@ -402,7 +333,6 @@ static void fini(void *state)
 	struct operator_types_view *view = state;
 
 	hash_free(view->rows);
-	hash_free(view->scopes);
 }
 
 #define ABOUT                                                                                 \
