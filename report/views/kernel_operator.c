@@ -122,7 +122,7 @@ static void on_record(void *context, const struct op_record *record, const struc
 	key = make_key(view, record, shape);
 	key.operator= view_operator_of(call, op);
 	op = operator_around(op);
-	key.full_name = view->input.is_detailed && op ? op_full_name(op) : 0;
+	key.full_name = !view->input.is_detailed ? 0 : op ? op_full_name(op) : key.operator;
 	HASH_FIND(hh, view->rows, &key, sizeof(key), row);
 	if (!row) {
 		row = mem_zeroed(1, sizeof(*row));
