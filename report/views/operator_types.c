@@ -288,6 +288,7 @@ static void choose_columns(
 		!view->has_gpu;
 	shown[SHARE].title = view->has_gpu ? "% of GPU time" : "% of self CPU time";
 	shown[SINGLES].is_wide_only = is_single;
+	shown[TYPE].is_minor = is_single; /* the full name ends in it */
 	shown[SIDE].is_wide_only = shown[FULL_NAME].is_wide_only = shown[SHAPE].is_wide_only =
 		!is_single;
 }

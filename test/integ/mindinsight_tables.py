@@ -48,23 +48,19 @@ class Operators:
     """Operators with what lies in them and what they launched themselves, by begins and ends."""
 
     def __init__(self):
-        self.ops = [op for op in read("op") if op["scope"] != 7 and not op["name"].startswith("ProfilerStep#")]
         threads = defaultdict(list)
         for op in sorted(read("op"), key=lambda each: (each["start_ns"], -each["dur_ns"], each["depth"])):
-            op["end_ns"], op["child_ns"], op["gpu"], op["outer"] = op["start_ns"] + op["dur_ns"], 0, [], None
+            op["end_ns"], op["child_ns"], op["gpu"] = op["start_ns"] + op["dur_ns"], 0, []
             stack = threads[op["tid"]]
             while stack and stack[-1]["end_ns"] <= op["start_ns"]:
                 stack.pop()
-            for outer in reversed(stack):
-                op["outer"] = op["outer"] or outer
-                if not outer["is_module"]:  # time in an operator in a module is no time of that around the module
-                    break
+            op["outer"] = stack[-1] if stack else None
             op["is_module"] = op["framework"] == 2 and op["scope"] == 1
             stack.append(op)
             threads[op["tid"], "all"].append(op)
         self.all = [op for tid, ops in threads.items() if isinstance(tid, tuple) for op in ops]
         for op in self.all:
-            outer = op["outer"]
+            outer = op["outer"]  # what lies in a module is no time of the operator around it either
             while outer and not op["is_module"]:
                 outer["child_ns"] += op["dur_ns"]
                 outer = outer["outer"] if outer["is_module"] else None
