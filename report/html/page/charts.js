@@ -156,7 +156,7 @@ function chart(parent, title, spec) {
 	shown.push(new Chart(canvas, {
 		type: spec.kind === "line" ? "line" : spec.kind === "pie" ? "doughnut" : "bar",
 		data: {
-			labels: scale ? undefined : spec.kind === "pie" ? spec.labels.map((label) => short(label, 30)) : spec.labels,
+			labels: scale ? undefined : spec.kind === "pie" ? spec.labels.map((label) => short(label, 26)) : spec.labels,
 			datasets: drawn.series.map((series) => ({
 				label: series.name, data: scale ? series.points.map(([x, y]) => ({x: x / scale[1], y: y / unit[1]})) : series.values,
 				stepped: !!scale, borderWidth: spec.kind === "line" ? 2 : spec.kind === "pie" ? 1 : 0,
@@ -251,13 +251,18 @@ function choice(parent, title, groups, draw) {
 	redraw();
 }
 
-/* Types of operators by their share of time, in total or by call: on GPUs, without these on the CPU. */
-function operatorTypes(parent) {
-	choice(parent, "Operator types", [["Average", "Total"], ["Pie", "Bars"]], (place, measure, kind) => {
-		const title = "Operator types by " + measure.toLowerCase() + " time", id = measure === "Total" ? "total_ns" : "time_avg_ns";
-		return kind === "Pie" ? topPie(place, title, "operator_types", "type", id, 9) : topBars(place, title, "operator_types", "type", id, 20);
+/* The largest rows of a table by one of several columns, [["Total", id], ...], as a pie or as bars: what comes first is drawn first. */
+function ranking(parent, what, key, name, measures, kinds) {
+	choice(parent, what, [measures.map((measure) => measure[0]), kinds], (place, measure, kind) => {
+		const title = what + " by " + measure.toLowerCase() + " time", id = measures.find((each) => each[0] === measure)[1];
+		return kind === "Pie" ? topPie(place, title, key, name, id, 9) : topBars(place, title, key, name, id, 20);
 	});
 }
 
-return {operatorTypes, hasCharts, shown, css, ink, dim, back, printing, leading, chart, charts, topBars, topPie, countBars, stack};
+/* On GPUs; without these on the CPU. */
+function operatorTypes(parent) {
+	ranking(parent, "Operator types", "operator_types", "type", [["Average", "time_avg_ns"], ["Total", "total_ns"]], ["Pie", "Bars"]);
+}
+
+return {ranking, operatorTypes, hasCharts, shown, css, ink, dim, back, printing, leading, chart, charts, topBars, topPie, countBars, stack};
 })();

@@ -7,7 +7,7 @@
 (() => {
 const {make, one, short} = pageText, {data, rowsOf, keyOf, stepLabel, who} = pageData;
 const {hashOf, partsOfHash, rowsHash, stepHash, linkRows, addLink} = pageLink, {drawTable} = pageTable;
-const {hasCharts, shown, css, printing, chart, charts, topBars, topPie, countBars, stack, operatorTypes} = pageChart;
+const {hasCharts, shown, css, printing, chart, charts, topBars, topPie, countBars, stack, ranking, operatorTypes} = pageChart;
 const {breakdownParts, stepTimes, stepPage} = pageStep, {card, adviceList, overviewPage} = pageOverview, {curves, memoryCurves} = pageCurve, {heat, hasField} = pageHeat;
 const main = document.getElementById("main");
 
@@ -70,7 +70,7 @@ const pages = other ? other.pages : [
 		operatorTypes(parent);
 	}, ["operator", "operator_types", "single_operators", "framework", "python"]],
 	["kernels", "Kernels", (parent) => {
-		topBars(parent, "Top kernels by total time", "kernel", "name", "total_ns", 15);
+		ranking(parent, "Kernels", "kernel", "name", [["Total", "total_ns"], ["Average", "avg_ns"]], ["Bars", "Pie"]);
 		countBars(parent, "Tensor core use, by kernel time", "kernel", "tensor_cores");
 		countBars(parent, "Occupancy limiter, by kernel time", "kernel", "limit");
 	}, ["kernel", "kernel_operator", "gpu_summary"]],
