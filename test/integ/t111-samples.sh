@@ -35,6 +35,13 @@ shares='[.utilization.rows[] | select(.metric | startswith("CPU(System)")) | sel
 run "$B/integ/s_loop" 1 2 call sleep=100
 summary utilization
 is "CPU(System) CPU(System), iowait CPU(System), system CPU(System), user" "$(query "$shares")" "shares of a short run"
+"$REPORT" --style paddle "$GPROF_DIR" >"$T/tables" 2>/dev/null
+ok grep -qE '^CPU\(System\) +[0-9]+\.[0-9]+ *$' "$T/tables"
+# An export names each metric, with its unit at the end.
+"$REPORT" export --format jsonl -o "$T/export" "$GPROF_DIR" 2>/dev/null
+find "$T/export" -path '*/sample/*' -type f -exec cat {} + | jq -r .metric | sort -u >"$T/metrics"
+is 0 "$(grep -cvE '_(ns|bytes|percent|mw|mhz|c|threads|switches|preemptions|reasons)$' "$T/metrics")" "metrics without a unit"
+is 5 "$(grep -c '^host_cpu_\(user\|system\|iowait\|busy\|all\)_ns$' "$T/metrics")" "metrics of the host"
 GPROF_SCHEDULE=2-3 run "$B/integ/s_loop" 6 2 call sleep=100
 summary utilization
 is "CPU(System) CPU(System), iowait CPU(System), system CPU(System), user" "$(query "$shares")" "shares of a window"
