@@ -110,10 +110,13 @@ golden v2/nested.api "$report" --view api,api-trace,kernel --format csv $nested
 golden v2/nested.nvprof "$report" --style nvprof $nested
 golden v2/nested.timeline "$report" timeline -o - $nested
 golden python.detail "$report" --view python --detail --format csv $python
+golden python.singles "$report" --view single-operators,timeline-summary --format json $python
 golden python.timeline "$report" timeline -o - $python
 golden worker.info "$report" info v1/worker.gprof
 golden worker.timeline "$report" timeline -o - v1/worker.gprof
 golden nccl.both "$report" --view communication --format json v1/nccl0.gprof v1/nccl1.gprof
+golden nccl.distributed "$report" --view distributed --format json v1/nccl0.gprof v1/nccl1.gprof
+golden nccl.tensorboard "$report" --style tensorboard --view distributed --format csv v1/nccl0.gprof v1/nccl1.gprof
 golden hang.views "$report" --view hang,missing-collectives --format json v1/stall.gprof
 golden hang.frames "$report" --view hang --format json v1/stall_frames.gprof
 golden nccl.over "$report" --view kernel,api --across-ranks --sort calls v1/nccl0.gprof v1/nccl1.gprof
