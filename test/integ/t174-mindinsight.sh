@@ -58,6 +58,7 @@ done
 # ---- the page, in a browser without a window ----
 
 browser=$(command -v chromium-headless-shell || command -v chromium || command -v chromium-browser || command -v google-chrome)
+case $B in *san-*) browser= ;; esac # the page is the same without sanitizers
 page() { "$REPORT" html -o "$T/$1.html" "$T/$1.gprof" 2>/dev/null; }
 
 # drawn FOLDER ADDRESS: the elements of the page there.
@@ -89,7 +90,7 @@ on_page()
 {
 	if [ -z "$browser" ]; then
 		n=$((n + 1))
-		echo "ok $n - $version $3 # SKIP no Chromium"
+		echo "ok $n - $version $3 # SKIP no Chromium, or sanitizers"
 		return
 	fi
 	[ "$T/$1.html" -nt "$T/$1.gprof" ] || page "$1"
