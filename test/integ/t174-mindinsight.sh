@@ -144,5 +144,6 @@ on_page steps data_loading "data preparation: waits as a chart" has '"Data loade
 
 tap by_hand live cpu "CPU utilisation: user, system and iowait of the host, user and system of the process"
 on_page live utilization "CPU utilisation: over time" has '"CPU of the host over time;' '"Utilization over time;'
+# shellcheck disable=SC2034 # finish reads it
 [ $bad = 0 ] || failed=1
 finish
