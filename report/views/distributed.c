@@ -234,7 +234,7 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("communication_pct", "Communication % of time", TABLE_PERCENT),
 	TABLE_COLUMN("overlap_pct", "Overlap % of communication", TABLE_PERCENT),
 	TABLE_COLUMN("bytes", "Size", TABLE_SIZE, .is_minor = true,
-		.help = "bytes of all operations, as in nccl-tests"),
+		.help = "bytes of NCCL's operations, as in nccl-tests; for a host, of its own"),
 	TABLE_COLUMN("waiting_ns", "Waiting", TABLE_TIME, .is_minor = true,
 		.help = "of NCCL's kernels, until that of the last rank starts"),
 	TABLE_COLUMN("transfer_ns", "Transfer", TABLE_TIME, .is_minor = true,
