@@ -121,6 +121,7 @@ tap shows modules '[.single_operators.rows[].full_name] | index("Net_0/Conv2d_0/
 tap shows steps '[.single_operators.rows[].side] | unique == ["Device", "Host"]' "single operators: on device and host"
 on_page steps operators "single operators: all of them on the page" rows single_operators 10
 
+on_page steps operators/single_operators/%22mm%22 "operator types: the single operators of a type" rows single_operators 1
 on_page steps operators/operator_types/MM "search: operator types by a part of their name, in any case" rows operator_types 2
 on_page steps operators/single_operators/backward "search: single operators by name or type" rows single_operators 2
 on_page steps kernels/kernel_operator/convolution "search: kernels by their operator or name" rows kernel_operator 1
@@ -143,6 +144,8 @@ tap shows steps '[.data_loading_steps.rows[] | select(.delayed == "yes")] | leng
 on_page steps data_loading "data preparation: waits as a chart" has '"Data loader wait per step;'
 
 tap by_hand live cpu "CPU utilisation: user, system and iowait of the host, user and system of the process"
+"$REPORT" timeline -o "$T/live.pftrace" "$T/live.gprof" 2>/dev/null
+tap grep -aq 'CPU(System), iowait' "$T/live.pftrace" "CPU utilisation: as counters of the timeline"
 on_page live utilization "CPU utilisation: over time" has '"CPU of the host over time;' '"Utilization over time;'
 # shellcheck disable=SC2034 # finish reads it
 [ $bad = 0 ] || failed=1
