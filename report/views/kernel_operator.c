@@ -216,7 +216,7 @@ static const struct table_column columns[] = {
 	[SHARE] = TABLE_COLUMN("share_pct", "% of kernel time", TABLE_PERCENT),
 	[TOTAL] = TABLE_COLUMN("total_ns", "Total", TABLE_TIME),
 	[CALLS] = TABLE_COLUMN("calls", "Calls", TABLE_COUNT),
-	[AVG] = TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME),
+	[AVG] = TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME, .is_minor = true),
 	[MAX] = TABLE_COLUMN("max_ns", "Max", TABLE_TIME, .is_wide_only = true),
 	[MIN] = TABLE_COLUMN("min_ns", "Min", TABLE_TIME, .is_wide_only = true),
 	[UNTIMED] = TABLE_COLUMN("untimed", "Untimed", TABLE_COUNT, .is_wide_only = true,
