@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/analysis/critical.h"
+#include "report/analysis/step_events.h"
 #include "report/stats/keyed_stats.h"
 #include "report/analysis/view.h"
 
@@ -12,7 +13,7 @@
 
 struct critical_view {
 	struct view_input input;
-	struct critical_load load;
+	struct step_loader load;
 	struct keyed_stats kinds, names; /* of pieces; of names the kind too */
 	uint64_t whole_ns;		 /* of all steps */
 	bool has_all_names;
@@ -32,7 +33,7 @@ static void on_piece(
 	}
 }
 
-static void on_step(void *context, struct critical_step *step)
+static void on_step(void *context, struct step_events *step)
 {
 	struct critical_view *view = context;
 
@@ -54,39 +55,39 @@ static void on_batch(void *context, struct process *process, const struct batch 
 {
 	struct critical_view *view = context;
 
-	critical_load_mark(&view->load, process, batch);
+	step_loader_mark(&view->load, process, batch);
 }
 
 static void begin(void *context, struct process *process)
 {
 	struct critical_view *view = context;
 
-	critical_load_begin(&view->load, process);
+	step_loader_begin(&view->load, process);
 }
 
 static void on_op(void *context, const struct op *op)
 {
-	critical_load_op(&((struct critical_view *)context)->load, op);
+	step_loader_op(&((struct critical_view *)context)->load, op);
 }
 
 static void on_call(void *context, const struct op_call *call, const struct op *op)
 {
 	(void)op;
-	critical_load_call(&((struct critical_view *)context)->load, call);
+	step_loader_call(&((struct critical_view *)context)->load, call);
 }
 
 static void on_record(void *context, const struct op_record *record, const struct op_call *call,
 	const struct op *op)
 {
 	(void)op;
-	critical_load_record(&((struct critical_view *)context)->load, record, call);
+	step_loader_record(&((struct critical_view *)context)->load, record, call);
 }
 
 static void end(void *context, struct process *process, const struct phases *phases)
 {
 	(void)process;
 	(void)phases;
-	critical_load_end(&((struct critical_view *)context)->load);
+	step_loader_end(&((struct critical_view *)context)->load);
 }
 
 /* ---- the table ---- */
@@ -169,14 +170,14 @@ static void add_names(const struct critical_view *view, uint32_t kind, struct ta
 
 static void add_note(const struct critical_view *view, struct table *table)
 {
-	const struct critical_load *load = &view->load;
+	const struct step_loader *load = &view->load;
 
 	table_note(table, "The path covers %llu step%s.", (unsigned long long)load->nr_steps,
 		load->nr_steps == 1 ? "" : "s");
 	if (load->nr_too_long) {
 		table_note(table,
 			"%llu steps with more than %u calls, operators or activities are excluded.",
-			(unsigned long long)load->nr_too_long, CRITICAL_MOST);
+			(unsigned long long)load->nr_too_long, STEP_EVENTS_MOST);
 	}
 	if (load->nr_lone) {
 		table_note(table, "%llu GPU activities have no recorded launch.",
@@ -227,7 +228,7 @@ static void fini(void *state)
 {
 	struct critical_view *view = state;
 
-	critical_load_fini(&view->load);
+	step_loader_fini(&view->load);
 	keyed_stats_fini(&view->names);
 }
 
@@ -242,7 +243,7 @@ VIEW(critical_path, 230) = {
 	.title = "Critical path",
 	VIEW_COLUMNS(columns),
 	VIEW_KEYED_STATE(struct critical_view, kinds),
-	.scan = {critical_load_wants, CRITICAL_LOAD_NR_WANTS, NULL, NULL, on_batch, NULL},
+	.scan = {step_loader_wants, STEP_LOADER_NR_WANTS, NULL, NULL, on_batch, NULL},
 	.ops = {.begin = begin, .op = on_op, .call = on_call, .record = on_record, .end = end},
 	.init = init,
 	.fill = fill_table,

@@ -11,24 +11,24 @@ enum { TIMES = 1500, NR_THREADS = 3, NR_NAMES = 40, MOST = 4000 };
 /* ---- random steps ---- */
 
 struct world {
-	struct critical_item items[MOST];
-	struct critical_record records[MOST];
+	struct step_item items[MOST];
+	struct step_activity records[MOST];
 	size_t nr_items, nr_records;
 	uint64_t begin, end;
 	bool is_taken[TIMES]; /* some call begins there */
 };
 
-static void add_record(struct world *world, struct critical_item *call, uint64_t *seed)
+static void add_record(struct world *world, struct step_item *call, uint64_t *seed)
 {
-	struct critical_record *record = &world->records[world->nr_records++];
+	struct step_activity *record = &world->records[world->nr_records++];
 
 	call->correlation = (uint32_t)world->nr_records;
-	call->stream = critical_stream(
+	call->stream = step_stream(
 		1 + (uint32_t)unit_below(seed, 2), 7 + (uint32_t)unit_below(seed, 2));
-	call->role = unit_below(seed, 3) ? CRITICAL_LAUNCHES : CRITICAL_WAITS_OWN;
+	call->role = unit_below(seed, 3) ? CALL_LAUNCHES : CALL_WAITS_OWN;
 	record->begin = call->begin + unit_below(seed, unit_below(seed, 2) ? 30 : 300);
 	record->end = record->begin + unit_below(seed, unit_below(seed, 2) ? 8 : 40);
-	if (call->role == CRITICAL_WAITS_OWN && unit_below(seed, 2)) {
+	if (call->role == CALL_WAITS_OWN && unit_below(seed, 2)) {
 		record->begin = call->begin + unit_below(seed, call->end - call->begin);
 		record->end = record->begin + unit_below(seed, call->end - record->begin + 1);
 	}
@@ -41,12 +41,12 @@ static void add_record(struct world *world, struct critical_item *call, uint64_t
 	record->is_copy = unit_below(seed, 3) == 0;
 }
 
-static void add_call(struct world *world, struct critical_item *call, uint64_t *seed)
+static void add_call(struct world *world, struct step_item *call, uint64_t *seed)
 {
-	static const uint8_t roles[] = {CRITICAL_PLAIN, CRITICAL_WAITS_ALL, CRITICAL_WAITS_CONTEXT,
-		CRITICAL_WAITS_STREAM, CRITICAL_WAITS_STREAM, CRITICAL_WAITS_EVENT,
-		CRITICAL_RECORDS_EVENT, CRITICAL_RECORDS_EVENT, CRITICAL_RECORDS_EVENT,
-		CRITICAL_STREAM_WAITS, CRITICAL_STREAM_WAITS, CRITICAL_STREAM_WAITS};
+	static const uint8_t roles[] = {CALL_PLAIN, CALL_WAITS_ALL, CALL_WAITS_CONTEXT,
+		CALL_WAITS_STREAM, CALL_WAITS_STREAM, CALL_WAITS_EVENT,
+		CALL_RECORDS_EVENT, CALL_RECORDS_EVENT, CALL_RECORDS_EVENT,
+		CALL_STREAM_WAITS, CALL_STREAM_WAITS, CALL_STREAM_WAITS};
 
 	call->is_call = true;
 	world->is_taken[call->begin] = true;
@@ -55,7 +55,7 @@ static void add_call(struct world *world, struct critical_item *call, uint64_t *
 		return;
 	}
 	call->role = roles[unit_below(seed, sizeof(roles))];
-	call->stream = critical_stream(
+	call->stream = step_stream(
 		1 + (uint32_t)unit_below(seed, 2), 7 + (uint32_t)unit_below(seed, 2));
 	call->event = (uint32_t)unit_below(seed, 3);
 }
@@ -65,7 +65,7 @@ static void add_items(struct world *world, uint32_t thread, uint64_t begin, uint
 	unsigned int depth, uint64_t *seed)
 {
 	while (begin + 2 < end && world->nr_items < MOST) {
-		struct critical_item item = {.thread = thread};
+		struct step_item item = {.thread = thread};
 
 		item.begin =
 			begin + unit_below(seed, unit_below(seed, 3) ? 6 : 1 + (end - begin) / 3);
@@ -104,10 +104,10 @@ static void make_world(struct world *world, uint64_t *seed)
 /* ---- the plain way: at each moment all is looked at ---- */
 
 static const struct world *world;
-static const struct critical_record *on; /* NULL: on the thread */
+static const struct step_activity *on; /* NULL: on the thread */
 static uint32_t thread;
 
-static bool is_later(const struct critical_record *a, const struct critical_record *b)
+static bool is_later(const struct step_activity *a, const struct step_activity *b)
 {
 	if (a->call_begin != b->call_begin) {
 		return a->call_begin > b->call_begin;
@@ -115,12 +115,12 @@ static bool is_later(const struct critical_record *a, const struct critical_reco
 	return a->correlation > b->correlation;
 }
 
-static const struct critical_record *launched_before(uint64_t stream, uint64_t time)
+static const struct step_activity *launched_before(uint64_t stream, uint64_t time)
 {
-	const struct critical_record *found = NULL;
+	const struct step_activity *found = NULL;
 
 	for (size_t i = 0; i < world->nr_records; i++) {
-		const struct critical_record *record = &world->records[i];
+		const struct step_activity *record = &world->records[i];
 
 		if (record->stream == stream && record->call_begin < time &&
 			(!found || is_later(record, found))) {
@@ -130,14 +130,14 @@ static const struct critical_record *launched_before(uint64_t stream, uint64_t t
 	return found;
 }
 
-static const struct critical_record *event_before(uint32_t event, uint64_t time)
+static const struct step_activity *event_before(uint32_t event, uint64_t time)
 {
-	const struct critical_item *found = NULL;
+	const struct step_item *found = NULL;
 
 	for (size_t i = 0; i < world->nr_items; i++) {
-		const struct critical_item *item = &world->items[i];
+		const struct step_item *item = &world->items[i];
 
-		if (item->role == CRITICAL_RECORDS_EVENT && item->event == event &&
+		if (item->role == CALL_RECORDS_EVENT && item->event == event &&
 			item->begin < time && (!found || item->begin > found->begin)) {
 			found = item;
 		}
@@ -145,29 +145,29 @@ static const struct critical_record *event_before(uint32_t event, uint64_t time)
 	return found ? launched_before(found->stream, found->begin) : NULL;
 }
 
-static const struct critical_record *awaited_by(const struct critical_item *call)
+static const struct step_activity *awaited_by(const struct step_item *call)
 {
-	const struct critical_record *found = NULL;
+	const struct step_activity *found = NULL;
 
 	for (size_t i = 0; i < world->nr_records; i++) {
-		const struct critical_record *record = &world->records[i];
+		const struct step_activity *record = &world->records[i];
 		bool is_it = false;
 
 		switch (call->role) {
-		case CRITICAL_WAITS_ALL:
+		case CALL_WAITS_ALL:
 			is_it = record == launched_before(record->stream, call->begin);
 			break;
-		case CRITICAL_WAITS_CONTEXT:
+		case CALL_WAITS_CONTEXT:
 			is_it = record->stream >> 32 == call->stream >> 32 &&
 				record == launched_before(record->stream, call->begin);
 			break;
-		case CRITICAL_WAITS_STREAM:
+		case CALL_WAITS_STREAM:
 			is_it = record == launched_before(call->stream, call->begin);
 			break;
-		case CRITICAL_WAITS_EVENT:
+		case CALL_WAITS_EVENT:
 			is_it = record == event_before(call->event, call->begin);
 			break;
-		case CRITICAL_WAITS_OWN:
+		case CALL_WAITS_OWN:
 			is_it = record->correlation == call->correlation;
 			break;
 		default:
@@ -183,12 +183,12 @@ static const struct critical_record *awaited_by(const struct critical_item *call
 }
 
 /* The innermost that a thread is in just before `time`. */
-static const struct critical_item *inner(uint32_t of, uint64_t time, bool is_range)
+static const struct step_item *inner(uint32_t of, uint64_t time, bool is_range)
 {
-	const struct critical_item *found = NULL;
+	const struct step_item *found = NULL;
 
 	for (size_t i = 0; i < world->nr_items; i++) {
-		const struct critical_item *item = &world->items[i];
+		const struct step_item *item = &world->items[i];
 
 		if (item->thread == of && item->is_range == is_range && item->begin < time &&
 			item->end >= time &&
@@ -203,7 +203,7 @@ static const struct critical_item *inner(uint32_t of, uint64_t time, bool is_ran
 /* Where the path stands on the device, for what is just before `time`; may leave it. */
 static enum critical_kind find_on_device(uint64_t time, uint32_t *name)
 {
-	const struct critical_record *cause = NULL, *previous;
+	const struct step_activity *cause = NULL, *previous;
 	uint64_t at = on->begin < time ? on->begin : time, end;
 
 	*name = on->name;
@@ -217,10 +217,10 @@ static enum critical_kind find_on_device(uint64_t time, uint32_t *name)
 		end = previous->end < at ? previous->end : at;
 	}
 	for (size_t i = world->nr_items; i-- > 0;) {
-		const struct critical_item *item = &world->items[i];
-		const struct critical_record *behind;
+		const struct step_item *item = &world->items[i];
+		const struct step_activity *behind;
 
-		if (item->role != CRITICAL_STREAM_WAITS || item->stream != on->stream ||
+		if (item->role != CALL_STREAM_WAITS || item->stream != on->stream ||
 			item->begin >= on->call_begin ||
 			(previous && item->begin < previous->call_begin)) {
 			continue;
@@ -241,8 +241,8 @@ static enum critical_kind find_on_device(uint64_t time, uint32_t *name)
 
 static enum critical_kind find_on_host(uint64_t time, uint32_t *name)
 {
-	const struct critical_item *item = inner(thread, time, false);
-	const struct critical_record *record;
+	const struct step_item *item = inner(thread, time, false);
+	const struct step_activity *record;
 
 	if (!item) {
 		for (uint32_t i = 0; i <= NR_THREADS && !item; i++) {
@@ -290,14 +290,14 @@ static void take_piece(
 static void check_world(const struct world *original, unsigned int *seen)
 {
 	static struct world copy;
-	struct critical_step step = {.begin = original->begin,
+	struct step_events step = {.begin = original->begin,
 		.end = original->end,
 		.thread = 1,
 		.items = copy.items,
 		.nr_items = original->nr_items,
 		.records = copy.records,
 		.nr_records = original->nr_records};
-	const struct critical_item *waiting = NULL;
+	const struct step_item *waiting = NULL;
 
 	copy = *original;
 	last_begin = step.end;
@@ -343,9 +343,9 @@ END_TEST
 START_TEST(a_launch_waits_for_room_in_its_queue)
 {
 	enum { NR = QUEUE_DEPTH_FULL + 2 };
-	static struct critical_item items[1];
-	static struct critical_record records[NR];
-	struct critical_step step = {.begin = 0,
+	static struct step_item items[1];
+	static struct step_activity records[NR];
+	struct step_events step = {.begin = 0,
 		.end = 1200,
 		.thread = 1,
 		.items = items,
@@ -355,7 +355,7 @@ START_TEST(a_launch_waits_for_room_in_its_queue)
 
 	/* One runs until 1,100, then 1,000 others that wait already, for 10 each. */
 	for (uint32_t i = 0; i < NR; i++) {
-		records[i] = (struct critical_record){.begin = i ? 1090 + 10 * i : 0,
+		records[i] = (struct step_activity){.begin = i ? 1090 + 10 * i : 0,
 			.end = 1100 + 10 * i,
 			.call_begin = i,
 			.call_end = i + 1,
@@ -366,13 +366,13 @@ START_TEST(a_launch_waits_for_room_in_its_queue)
 	}
 	records[NR - 1].call_begin = 1050;
 	records[NR - 1].call_end = 1113;
-	items[0] = (struct critical_item){.begin = 1050,
+	items[0] = (struct step_item){.begin = 1050,
 		.end = 1113,
 		.stream = 7,
 		.thread = 1,
 		.name = 2000,
 		.correlation = NR,
-		.role = CRITICAL_LAUNCHES,
+		.role = CALL_LAUNCHES,
 		.is_call = true};
 	last_begin = step.end;
 	critical_run(&step, take_piece, NULL);

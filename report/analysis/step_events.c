@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/analysis/critical.h"
+#include "report/analysis/step_events.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,16 +13,16 @@
 struct mark {
 	uint64_t stream;
 	uint32_t event;
-	uint8_t role; /* enum critical_role */
+	uint8_t role; /* enum call_role */
 };
 
-struct critical_load_marks {
+struct step_marks {
 	const struct process *process;
 	struct idmap by_call; /* struct mark, by correlation */
 	bool has_events;
 };
 
-const struct scan_want critical_load_wants[CRITICAL_LOAD_NR_WANTS] = {
+const struct scan_want step_loader_wants[STEP_LOADER_NR_WANTS] = {
 	{GPROF_TABLE_sync,
 		COL_BIT(COL_sync_place) | COL_BIT(COL_sync_correlation) | COL_BIT(COL_sync_event) |
 			COL_BIT(COL_sync_type),
@@ -35,17 +35,15 @@ const struct scan_want critical_load_wants[CRITICAL_LOAD_NR_WANTS] = {
 
 /* ---- marks ---- */
 
-static struct critical_load_marks *marks_of(
-	struct critical_load *load, const struct process *process)
+static struct step_marks *marks_of(struct step_loader *load, const struct process *process)
 {
-	struct critical_load_marks *marks =
-		load->nr_marks ? &load->marks[load->nr_marks - 1] : NULL;
+	struct step_marks *marks = load->nr_marks ? &load->marks[load->nr_marks - 1] : NULL;
 
 	if (!marks || marks->process != process) {
 		load->marks = array_grow(
 			load->marks, load->nr_marks, &load->mark_capacity, sizeof(*load->marks));
 		marks = &load->marks[load->nr_marks++];
-		*marks = (struct critical_load_marks){.process = process};
+		*marks = (struct step_marks){.process = process};
 		idmap_init(&marks->by_call, sizeof(struct mark));
 	}
 	return marks;
@@ -55,28 +53,28 @@ static uint64_t stream_of(const struct process *process, uint64_t place)
 {
 	struct model_place found = process_place(process, place);
 
-	return critical_stream(found.context, found.stream);
+	return step_stream(found.context, found.stream);
 }
 
 static uint8_t role_of(uint64_t type)
 {
 	switch (type) {
 	case API_SYNC_EVENT:
-		return CRITICAL_WAITS_EVENT;
+		return CALL_WAITS_EVENT;
 	case API_SYNC_STREAM_WAITS:
-		return CRITICAL_STREAM_WAITS;
+		return CALL_STREAM_WAITS;
 	case API_SYNC_STREAM:
-		return CRITICAL_WAITS_STREAM;
+		return CALL_WAITS_STREAM;
 	case API_SYNC_CONTEXT:
-		return CRITICAL_WAITS_CONTEXT;
+		return CALL_WAITS_CONTEXT;
 	default:
-		return CRITICAL_WAITS_ALL;
+		return CALL_WAITS_ALL;
 	}
 }
 
-void critical_load_mark(struct critical_load *load, struct process *process, const struct batch *b)
+void step_loader_mark(struct step_loader *load, struct process *process, const struct batch *b)
 {
-	struct critical_load_marks *marks = marks_of(load, process);
+	struct step_marks *marks = marks_of(load, process);
 	bool is_event = b->table == GPROF_TABLE_event;
 
 	marks->has_events |= is_event && b->nr_rows;
@@ -91,7 +89,7 @@ void critical_load_mark(struct critical_load *load, struct process *process, con
 		mark = idmap_put(&marks->by_call, (uint32_t)id);
 		mark->stream = stream_of(process, place);
 		mark->event = (uint32_t)b->col[is_event ? COL_event_event : COL_sync_event][i];
-		mark->role = is_event ? CRITICAL_RECORDS_EVENT : role_of(b->col[COL_sync_type][i]);
+		mark->role = is_event ? CALL_RECORDS_EVENT : role_of(b->col[COL_sync_type][i]);
 	}
 }
 
@@ -101,42 +99,42 @@ static bool is_named(const struct process *process, uint32_t call, const char *p
 }
 
 static void set_role(
-	const struct critical_load *load, struct critical_item *item, const struct op_call *call)
+	const struct step_loader *load, struct step_item *item, const struct op_call *call)
 {
-	const struct critical_load_marks *marks = load->of_process;
+	const struct step_marks *marks = load->of_process;
 	const struct mark *mark =
 		marks && call->correlation ? idmap_get(&marks->by_call, call->correlation) : NULL;
 
 	if (!mark) {
 		if (call->table == GPROF_TABLE_api_sync &&
 			is_named(load->process, call->call, "Synchronize")) {
-			item->role = CRITICAL_WAITS_ALL;
+			item->role = CALL_WAITS_ALL;
 		}
 		return;
 	}
 	item->role = mark->role;
 	item->stream = mark->stream;
 	item->event = mark->event;
-	if (item->role == CRITICAL_WAITS_EVENT && !marks->has_events) {
-		item->role = CRITICAL_WAITS_ALL;
+	if (item->role == CALL_WAITS_EVENT && !marks->has_events) {
+		item->role = CALL_WAITS_ALL;
 	}
 }
 
 /* ---- steps ---- */
 
-static uint64_t time_of(struct critical_load *load, uint64_t tick)
+static uint64_t time_of(struct step_loader *load, uint64_t tick)
 {
 	return clock_map_time(&load->process->host_clock, tick);
 }
 
 /* Begin of the step at a place; 0 of what is before the first. */
-static uint64_t begin_of(struct critical_load *load, size_t place)
+static uint64_t begin_of(struct step_loader *load, size_t place)
 {
 	return place < load->process->nr_steps ? time_of(load, load->process->steps[place].tick)
 					       : 0;
 }
 
-static bool has_any(const struct critical_load *load, const struct critical_step *step)
+static bool has_any(const struct step_loader *load, const struct step_events *step)
 {
 	for (size_t i = 0; i < load->nr_items; i++) {
 		if (load->items[i].begin < step->end && load->items[i].end > step->begin) {
@@ -146,7 +144,24 @@ static bool has_any(const struct critical_load *load, const struct critical_step
 	return false;
 }
 
-static void take_step(struct critical_load *load, struct critical_step *step)
+/* The begin of the earliest step of which all is in memory; at most that of the step itself. */
+static uint64_t complete_from(struct step_loader *load, const struct step_events *step)
+{
+	uint64_t from = step->begin;
+
+	for (size_t place = load->next; place-- > 0;) {
+		uint64_t begin = begin_of(load, place);
+
+		if (begin < load->position ||
+			model_step_is_gap(&load->process->steps[place])) {
+			break;
+		}
+		from = begin;
+	}
+	return from;
+}
+
+static void take_step(struct step_loader *load, struct step_events *step)
 {
 	if (step->end > load->too_many) {
 		load->nr_too_long++;
@@ -157,13 +172,14 @@ static void take_step(struct critical_load *load, struct critical_step *step)
 		step->nr_items = load->nr_items;
 		step->records = load->records;
 		step->nr_records = load->nr_records;
+		step->complete_from = complete_from(load, step);
 		load->nr_steps++;
 		load->take(load->context, step);
 	}
 }
 
 /* What began in the step that is done, or later, is not needed any more. */
-static void drop_from(struct critical_load *load, uint64_t begin)
+static void drop_from(struct step_loader *load, uint64_t begin)
 {
 	size_t nr = 0;
 
@@ -183,11 +199,11 @@ static void drop_from(struct critical_load *load, uint64_t begin)
 }
 
 /* The next step, whose end is the begin of the one after it. */
-static void take_next(struct critical_load *load)
+static void take_next(struct step_loader *load)
 {
 	const struct process *process = load->process;
 	size_t place = --load->next;
-	struct critical_step step = {.begin = begin_of(load, place),
+	struct step_events step = {.begin = begin_of(load, place),
 		.end = begin_of(load, place + 1),
 		.thread = process->steps[place].thread};
 
@@ -199,7 +215,7 @@ static void take_next(struct critical_load *load)
 }
 
 /* What the next step needs. */
-static void aim(struct critical_load *load)
+static void aim(struct step_loader *load)
 {
 	size_t place = load->next - 1;
 
@@ -209,25 +225,26 @@ static void aim(struct critical_load *load)
 	}
 	load->begin = begin_of(load, place);
 	load->near = place >= 1 ? begin_of(load, place - 1) : 0;
-	load->far = place >= CRITICAL_STEPS ? begin_of(load, place - CRITICAL_STEPS) : 0;
+	load->far = place >= STEP_EVENTS_STEPS ? begin_of(load, place - STEP_EVENTS_STEPS) : 0;
 	for (size_t i = 0; i < load->nr_records; i++) {
 		load->nr_before += load->records[i].call_begin < load->begin;
 	}
 }
 
 /* All that ends later than `end` has come. */
-static void reach(struct critical_load *load, uint64_t end)
+static void reach(struct step_loader *load, uint64_t end)
 {
+	load->position = end;
 	while (load->next && end < load->near &&
-		(load->nr_before >= CRITICAL_BEFORE || end < load->far)) {
+		(load->nr_before >= STEP_EVENTS_BEFORE || end < load->far)) {
 		take_next(load);
 		aim(load);
 	}
 }
 
-static void check_room(struct critical_load *load, uint64_t end)
+static void check_room(struct step_loader *load, uint64_t end)
 {
-	if (load->nr_items > CRITICAL_MOST || load->nr_records > CRITICAL_MOST) {
+	if (load->nr_items > STEP_EVENTS_MOST || load->nr_records > STEP_EVENTS_MOST) {
 		load->nr_items = 0;
 		load->nr_records = 0;
 		load->too_many = end;
@@ -236,7 +253,7 @@ static void check_room(struct critical_load *load, uint64_t end)
 
 /* ---- the pass ---- */
 
-void critical_load_begin(struct critical_load *load, struct process *process)
+void step_loader_begin(struct step_loader *load, struct process *process)
 {
 	load->process = process;
 	load->nr_items = 0;
@@ -252,12 +269,12 @@ void critical_load_begin(struct critical_load *load, struct process *process)
 	}
 }
 
-static struct critical_item *add_item(struct critical_load *load, uint64_t begin, uint64_t end)
+static struct step_item *add_item(struct step_loader *load, uint64_t begin, uint64_t end)
 {
 	check_room(load, end);
 	load->items =
 		array_grow(load->items, load->nr_items, &load->item_capacity, sizeof(*load->items));
-	load->items[load->nr_items] = (struct critical_item){.begin = begin, .end = end};
+	load->items[load->nr_items] = (struct step_item){.begin = begin, .end = end};
 	return &load->items[load->nr_items++];
 }
 
@@ -267,10 +284,11 @@ static bool is_step(const struct op *op)
 	       (op->framework == GPROF_FRAMEWORK_PADDLE && op->scope == OP_PADDLE_STEP);
 }
 
-void critical_load_op(struct critical_load *load, const struct op *op)
+void step_loader_op(struct step_loader *load, const struct op *op)
 {
 	uint64_t begin = time_of(load, op->begin), end = time_of(load, op->end);
-	struct critical_item *item;
+	enum op_class class = op_class(op->name, op->framework, op->scope);
+	struct step_item *item;
 
 	if (is_step(op)) {
 		return;
@@ -278,13 +296,14 @@ void critical_load_op(struct critical_load *load, const struct op *op)
 	item = add_item(load, begin, end);
 	item->thread = op->thread;
 	item->name = op->name;
-	item->is_range = op_class(op->name, op->framework, op->scope) == OP_RANGE;
+	item->is_range = class == OP_RANGE;
+	item->is_loader = class == OP_DATALOADER;
 }
 
-void critical_load_call(struct critical_load *load, const struct op_call *call)
+void step_loader_call(struct step_loader *load, const struct op_call *call)
 {
 	uint64_t begin = time_of(load, call->begin), end = time_of(load, call->end);
-	struct critical_item *item;
+	struct step_item *item;
 
 	reach(load, end);
 	item = add_item(load, begin, end);
@@ -295,11 +314,11 @@ void critical_load_call(struct critical_load *load, const struct op_call *call)
 	set_role(load, item, call);
 }
 
-void critical_load_record(
-	struct critical_load *load, const struct op_record *record, const struct op_call *call)
+void step_loader_record(
+	struct step_loader *load, const struct op_record *record, const struct op_call *call)
 {
-	struct critical_item *item = load->nr_items ? &load->items[load->nr_items - 1] : NULL;
-	struct critical_record *added;
+	struct step_item *item = load->nr_items ? &load->items[load->nr_items - 1] : NULL;
+	struct step_activity *added;
 
 	if (!call || !record->is_timed) {
 		load->nr_lone += !call;
@@ -308,7 +327,7 @@ void critical_load_record(
 	load->records = array_grow(
 		load->records, load->nr_records, &load->record_capacity, sizeof(*load->records));
 	added = &load->records[load->nr_records++];
-	*added = (struct critical_record){.begin = record->begin_ns,
+	*added = (struct step_activity){.begin = record->begin_ns,
 		.end = record->end_ns < record->begin_ns ? record->begin_ns : record->end_ns,
 		.call_begin = time_of(load, call->begin),
 		.call_end = time_of(load, call->end),
@@ -320,20 +339,19 @@ void critical_load_record(
 			record->table == GPROF_TABLE_memcpy || record->table == GPROF_TABLE_memset};
 	load->nr_before += added->call_begin < load->begin;
 	if (item && item->is_call && item->correlation == call->correlation &&
-		item->role == CRITICAL_PLAIN) {
-		item->role = call->table == GPROF_TABLE_api_copy ? CRITICAL_WAITS_OWN
-								 : CRITICAL_LAUNCHES;
+		item->role == CALL_PLAIN) {
+		item->role = call->table == GPROF_TABLE_api_copy ? CALL_WAITS_OWN : CALL_LAUNCHES;
 		item->stream = added->stream;
 	}
 }
 
 /* The one step of a process that has none. */
-static void take_all(struct critical_load *load)
+static void take_all(struct step_loader *load)
 {
-	struct critical_step step = {.begin = UINT64_MAX};
+	struct step_events step = {.begin = UINT64_MAX};
 
 	for (size_t i = 0; i < load->nr_items; i++) {
-		const struct critical_item *item = &load->items[i];
+		const struct step_item *item = &load->items[i];
 
 		step.begin = item->begin < step.begin ? item->begin : step.begin;
 		if (item->end > step.end) {
@@ -346,8 +364,9 @@ static void take_all(struct critical_load *load)
 	}
 }
 
-void critical_load_end(struct critical_load *load)
+void step_loader_end(struct step_loader *load)
 {
+	load->position = 0;
 	while (load->next) {
 		take_next(load);
 	}
@@ -356,7 +375,7 @@ void critical_load_end(struct critical_load *load)
 	}
 }
 
-void critical_load_fini(struct critical_load *load)
+void step_loader_fini(struct step_loader *load)
 {
 	for (size_t i = 0; i < load->nr_marks; i++) {
 		idmap_fini(&load->marks[i].by_call);

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/analysis/dependencies.h"
+
+#include <stdlib.h>
+
+#include "report/ops/queue_depth.h"
+#include "report/util/buf.h"
+
+/* ---- threads as a row of stretches ---- */
+
+/* Items that are open, the outermost first. */
+struct open {
+	struct open_item {
+		const struct step_item *item;
+		uint64_t end; /* not behind that of what it lies in */
+	} * items;
+	size_t nr, capacity;
+	uint64_t now; /* stretches are made up to here */
+};
+
+/* By thread and begin; what encloses before what lies in it. */
+static int host_order(const void *a, const void *b)
+{
+	const struct step_item *x = a, *y = b;
+
+	if (x->thread != y->thread) {
+		return x->thread < y->thread ? -1 : 1;
+	}
+	if (x->begin != y->begin) {
+		return x->begin < y->begin ? -1 : 1;
+	}
+	if (x->end != y->end) {
+		return x->end > y->end ? -1 : 1;
+	}
+	return (int)x->is_call - (int)y->is_call;
+}
+
+/* What is open goes on until `time`. */
+static void go_on(struct host_timeline *host, struct open *open, uint64_t time)
+{
+	if (open->nr && time > open->now) {
+		host->stretches = array_grow(host->stretches, host->nr_stretches, &host->capacity,
+			sizeof(*host->stretches));
+		host->stretches[host->nr_stretches++] =
+			(struct host_stretch){open->now, time, open->items[open->nr - 1].item};
+	}
+	open->now = time > open->now ? time : open->now;
+}
+
+static void close_until(struct host_timeline *host, struct open *open, uint64_t time)
+{
+	while (open->nr && open->items[open->nr - 1].end <= time) {
+		go_on(host, open, open->items[open->nr - 1].end);
+		open->nr--;
+	}
+	go_on(host, open, time);
+}
+
+static void make_thread(struct host_timeline *host, struct open *open,
+	const struct step_item *items, size_t nr_items, bool is_range)
+{
+	size_t first = host->nr_stretches;
+
+	open->now = 0;
+	for (size_t i = 0; i < nr_items; i++) {
+		uint64_t end = items[i].end;
+
+		if (items[i].begin >= end || items[i].is_range != is_range) {
+			continue;
+		}
+		close_until(host, open, items[i].begin);
+		if (open->nr && open->items[open->nr - 1].end < end) {
+			end = open->items[open->nr - 1].end;
+		}
+		open->items =
+			array_grow(open->items, open->nr, &open->capacity, sizeof(*open->items));
+		open->items[open->nr++] = (struct open_item){&items[i], end};
+	}
+	close_until(host, open, UINT64_MAX);
+	host->threads = array_grow(
+		host->threads, host->nr_threads, &host->thread_capacity, sizeof(*host->threads));
+	host->threads[host->nr_threads++] =
+		(struct host_thread){nr_items ? items[0].thread : 0, first, host->nr_stretches};
+}
+
+/* Of the users' ranges alone, or of all else. Items are in the order above and must stay. */
+static void host_timeline_make(
+	struct host_timeline *host, const struct step_item *items, size_t nr_items, bool is_range)
+{
+	struct open open = {0};
+
+	for (size_t i = 0, end; i < nr_items; i = end) {
+		for (end = i; end < nr_items && items[end].thread == items[i].thread; end++) {
+		}
+		make_thread(host, &open, items + i, end - i, is_range);
+	}
+	free(open.items);
+}
+
+static void host_timeline_fini(struct host_timeline *host)
+{
+	free(host->stretches);
+	free(host->threads);
+	*host = (struct host_timeline){0};
+}
+
+/* The last stretch of threads[i] that begins before `time`, NULL if there is none. */
+const struct host_stretch *host_timeline_find_at(
+	const struct host_timeline *host, size_t i, uint64_t time)
+{
+	size_t low = host->threads[i].first, high = host->threads[i].end;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (host->stretches[middle].begin < time) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low > host->threads[i].first ? &host->stretches[low - 1] : NULL;
+}
+
+/* The same of a thread by its number. */
+const struct host_stretch *host_timeline_find(
+	const struct host_timeline *host, uint32_t thread, uint64_t time)
+{
+	size_t low = 0, high = host->nr_threads;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (host->threads[middle].thread < thread) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low < host->nr_threads && host->threads[low].thread == thread
+		       ? host_timeline_find_at(host, low, time)
+		       : NULL;
+}
+
+/* ---- what was launched before what ---- */
+
+/* By stream, in the order of launches; graphs' nodes as they began. A total order. */
+static int by_launch(const void *a, const void *b)
+{
+	const struct step_activity *x = a, *y = b;
+	const uint64_t keys[][2] = {{x->stream, y->stream}, {x->call_begin, y->call_begin},
+		{x->correlation, y->correlation}, {x->begin, y->begin}, {x->end, y->end},
+		{x->name, y->name}};
+
+	for (size_t i = 0; i < 6; i++) {
+		if (keys[i][0] != keys[i][1]) {
+			return keys[i][0] < keys[i][1] ? -1 : 1;
+		}
+	}
+	return 0;
+}
+
+/* The first record of a stream that was launched at `time` or later, or of a later stream. */
+static size_t first_from(const struct step_events *step, uint64_t stream, uint64_t time)
+{
+	size_t low = 0, high = step->nr_records;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct step_activity *record = &step->records[middle];
+
+		if (record->stream < stream ||
+			(record->stream == stream && record->call_begin < time)) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low;
+}
+
+/* The last one that was launched on a stream before `time`, NULL if there is none. */
+static const struct step_activity *last_before(
+	const struct step_events *step, uint64_t stream, uint64_t time)
+{
+	size_t i = first_from(step, stream, time);
+
+	return i > 0 && step->records[i - 1].stream == stream ? &step->records[i - 1] : NULL;
+}
+
+/* The last marks before `time`: marks[i - 1] and those before it. */
+static size_t marks_before(const struct dependencies *dependencies, uint64_t time)
+{
+	size_t low = 0, high = dependencies->nr_marks;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (dependencies->marks[middle]->begin < time) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low;
+}
+
+/* What an event stands for that is asked for at `time`: it was recorded last after that record. */
+static const struct step_activity *behind_event(
+	const struct dependencies *dependencies, uint32_t event, uint64_t time)
+{
+	for (size_t i = marks_before(dependencies, time); i-- > 0;) {
+		const struct step_item *mark = dependencies->marks[i];
+
+		if (mark->role == CALL_RECORDS_EVENT && mark->event == event) {
+			return last_before(dependencies->step, mark->stream, mark->begin);
+		}
+	}
+	return NULL;
+}
+
+/* ---- what a call waited for ---- */
+
+static bool ended_in(const struct step_activity *record, const struct step_item *call)
+{
+	return record && record->end > call->begin && record->end <= call->end;
+}
+
+/* Of several streams, what ended last in the call. */
+static const struct step_activity *last_of_streams(
+	const struct dependencies *dependencies, const struct step_item *call)
+{
+	const struct step_events *step = dependencies->step;
+	const struct step_activity *last = NULL;
+
+	for (size_t i = 0; i < step->nr_records;) {
+		uint64_t stream = step->records[i].stream;
+		const struct step_activity *record = last_before(step, stream, call->begin);
+
+		if ((call->role == CALL_WAITS_ALL || stream >> 32 == call->stream >> 32) &&
+			ended_in(record, call) && (!last || record->end > last->end)) {
+			last = record;
+		}
+		if (stream == UINT64_MAX) {
+			break;
+		}
+		i = first_from(step, stream + 1, 0);
+	}
+	return last;
+}
+
+/* Its own copy is of the same correlation id. */
+static const struct step_activity *own_of(
+	const struct step_events *step, const struct step_item *call)
+{
+	for (size_t i = first_from(step, call->stream, call->begin); i < step->nr_records; i++) {
+		const struct step_activity *record = &step->records[i];
+
+		if (record->stream != call->stream || record->call_begin > call->begin) {
+			break;
+		}
+		if (record->correlation == call->correlation) {
+			return record;
+		}
+	}
+	return NULL;
+}
+
+/* Room in the queue: what began last in the call, of what the queue held. */
+static struct awaited room_for(const struct step_events *step, const struct step_item *call)
+{
+	size_t i = first_from(step, call->stream, call->begin);
+	const struct step_activity *full =
+		i >= QUEUE_DEPTH_FULL ? &step->records[i - QUEUE_DEPTH_FULL] : NULL;
+
+	if (!full || full->stream != call->stream || full->begin <= call->begin) {
+		return (struct awaited){0};
+	}
+	for (size_t k = 0; k < 2 * QUEUE_DEPTH_FULL && i-- > 0; k++) {
+		const struct step_activity *record = &step->records[i];
+
+		if (record->stream != call->stream || record->begin <= call->begin) {
+			break;
+		}
+		if (record->begin <= call->end) {
+			return (struct awaited){record, record->begin};
+		}
+	}
+	return (struct awaited){0};
+}
+
+struct awaited dependencies_awaited(
+	const struct dependencies *dependencies, const struct step_item *call)
+{
+	const struct step_activity *record = NULL;
+
+	switch (call->role) {
+	case CALL_WAITS_ALL:
+	case CALL_WAITS_CONTEXT:
+		record = last_of_streams(dependencies, call);
+		break;
+	case CALL_WAITS_STREAM:
+		record = last_before(dependencies->step, call->stream, call->begin);
+		break;
+	case CALL_WAITS_EVENT:
+		record = behind_event(dependencies, call->event, call->begin);
+		break;
+	case CALL_WAITS_OWN:
+		record = own_of(dependencies->step, call);
+		break;
+	default:
+		break;
+	}
+	if (ended_in(record, call)) {
+		return (struct awaited){record, record->end};
+	}
+	if (call->role == CALL_WAITS_OWN || call->role == CALL_LAUNCHES) {
+		return room_for(dependencies->step, call);
+	}
+	return (struct awaited){0};
+}
+
+/* ---- what a record waited for ---- */
+
+static void add_cause(struct dependencies *dependencies, const struct step_activity *record)
+{
+	if (record) {
+		dependencies->causes = array_grow(dependencies->causes, dependencies->nr_causes,
+			&dependencies->cause_capacity, sizeof(const struct step_activity *));
+		dependencies->causes[dependencies->nr_causes++] = record;
+	}
+}
+
+void dependencies_find_causes(struct dependencies *dependencies, const struct step_activity *record)
+{
+	const struct step_activity *previous = NULL;
+	uint64_t since = 0;
+
+	dependencies->nr_causes = 0;
+	if (record > dependencies->step->records && record[-1].stream == record->stream) {
+		previous = &record[-1];
+		since = previous->call_begin;
+	}
+	add_cause(dependencies, previous);
+	for (size_t i = marks_before(dependencies, record->call_begin);
+		i-- > 0 && dependencies->marks[i]->begin >= since;) {
+		const struct step_item *mark = dependencies->marks[i];
+
+		if (mark->role == CALL_STREAM_WAITS && mark->stream == record->stream) {
+			add_cause(
+				dependencies, behind_event(dependencies, mark->event, mark->begin));
+		}
+	}
+}
+
+/* ---- all ---- */
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct step_item *const *x = a, *const *y = b;
+
+	if ((*x)->begin != (*y)->begin) {
+		return (*x)->begin < (*y)->begin ? -1 : 1;
+	}
+	return *x < *y ? -1 : *x > *y;
+}
+
+static void find_marks(struct dependencies *dependencies)
+{
+	for (size_t i = 0; i < dependencies->step->nr_items; i++) {
+		const struct step_item *item = &dependencies->step->items[i];
+
+		if (item->role == CALL_RECORDS_EVENT || item->role == CALL_STREAM_WAITS) {
+			dependencies->marks = array_grow(dependencies->marks,
+				dependencies->nr_marks, &dependencies->mark_capacity,
+				sizeof(const struct step_item *));
+			dependencies->marks[dependencies->nr_marks++] = item;
+		}
+	}
+	if (dependencies->nr_marks) {
+		qsort(dependencies->marks, dependencies->nr_marks, sizeof(const struct step_item *),
+			by_begin);
+	}
+}
+
+void dependencies_init(struct dependencies *dependencies, struct step_events *step)
+{
+	*dependencies = (struct dependencies){.step = step};
+	if (step->nr_items) {
+		qsort(step->items, step->nr_items, sizeof(*step->items), host_order);
+	}
+	if (step->nr_records) {
+		qsort(step->records, step->nr_records, sizeof(*step->records), by_launch);
+	}
+	host_timeline_make(&dependencies->host, step->items, step->nr_items, false);
+	host_timeline_make(&dependencies->ranges, step->items, step->nr_items, true);
+	find_marks(dependencies);
+}
+
+void dependencies_fini(struct dependencies *dependencies)
+{
+	host_timeline_fini(&dependencies->host);
+	host_timeline_fini(&dependencies->ranges);
+	free(dependencies->marks);
+	free(dependencies->causes);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What waited for what in a step: which operator or call each thread was in, which GPU activity a
+ * call waited for, and which activities had to end before another one could begin. The critical
+ * path (critical.h) and the replay (replay.h) follow these.
+ *
+ *     a call waits    (for a stream, an event, all work of a context, its own copy) if what it
+ *                     waits for ended in it. What a call waits for was launched before it. A
+ *                     launch waits if the queue of its stream is full (queue_depth.h), for the
+ *                     last begin of work on that stream while it waited.
+ *     an activity     waits for what was launched before it on its stream or in its graph, and for
+ *                     what its stream waits for by an event.
+ *
+ * All times are ns of one clock. One thread only.
+ */
+#ifndef REPORT_ANALYSIS_DEPENDENCIES_H
+#define REPORT_ANALYSIS_DEPENDENCIES_H
+
+#include "report/analysis/step_events.h"
+
+/* A stretch of a thread in one operator or call: the innermost. */
+struct host_stretch {
+	uint64_t begin, end;
+	const struct step_item *item;
+};
+
+struct host_thread {
+	uint32_t thread;
+	size_t first, end; /* of its stretches */
+};
+
+struct host_timeline {
+	struct host_stretch *stretches; /* by thread, rising */
+	size_t nr_stretches, capacity;
+	struct host_thread *threads;
+	size_t nr_threads, thread_capacity;
+};
+
+/* The last stretch of threads[i] that begins before `time`, NULL if there is none. */
+const struct host_stretch *host_timeline_find_at(
+	const struct host_timeline *host, size_t i, uint64_t time);
+
+/* The same of a thread by its number. */
+const struct host_stretch *host_timeline_find(
+	const struct host_timeline *host, uint32_t thread, uint64_t time);
+
+struct dependencies {
+	const struct step_events *step;
+	struct host_timeline host;	/* operators and calls */
+	struct host_timeline ranges;	/* of users */
+	const struct step_item **marks; /* calls that record events or make streams wait */
+	size_t nr_marks, mark_capacity;
+	const struct step_activity **causes; /* of dependencies_find_causes */
+	size_t nr_causes, cause_capacity;
+};
+
+/* Sorts the items and records of the step, which must stay until dependencies_fini. */
+void dependencies_init(struct dependencies *dependencies, struct step_events *step);
+void dependencies_fini(struct dependencies *dependencies);
+
+struct awaited {
+	const struct step_activity *record; /* NULL: nothing */
+	uint64_t time;			    /* of its end, or of its begin */
+};
+
+/* What a call waited for. */
+struct awaited dependencies_awaited(
+	const struct dependencies *dependencies, const struct step_item *call);
+
+/* Sets `causes` to what the record waited for besides its launch, the work before it first. */
+void dependencies_find_causes(
+	struct dependencies *dependencies, const struct step_activity *record);
+
+#endif

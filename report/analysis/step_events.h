@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the host and the devices did in a step and before it, for critical.h and replay.h, collected
+ * from the last step to the first in a pass over operators (op_walk.h). Devices may be a whole queue
+ * behind, so what came before is as much as holds STEP_EVENTS_BEFORE activities, at least one step
+ * and at most STEP_EVENTS_STEPS: so many are in memory at a time. A process without steps counts as
+ * one, from its first call or operator to the end of its last.
+ *
+ * Which stream or event a call was about is what CUPTI's records of synchronisations and events
+ * say, by correlation id (table sync, table event; 24 bytes each in memory). A call that
+ * synchronises without such a record waits for all work. Operators that go on over more than one
+ * step are not seen.
+ */
+#ifndef REPORT_ANALYSIS_STEP_EVENTS_H
+#define REPORT_ANALYSIS_STEP_EVENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/model/scan.h"
+#include "report/ops/op_walk.h"
+
+enum call_role {
+	CALL_PLAIN,
+	CALL_WAITS_ALL,
+	CALL_WAITS_CONTEXT,
+	CALL_WAITS_STREAM,
+	CALL_WAITS_EVENT,
+	CALL_WAITS_OWN,	    /* for what it launched on its stream; or as the next */
+	CALL_LAUNCHES,	    /* on its stream; waits for room */
+	CALL_RECORDS_EVENT, /* after what was launched on its stream so far */
+	CALL_STREAM_WAITS,  /* its stream waits for its event, the host does not */
+};
+
+/* The host in an operator or a call. Those of one thread lie in each other or apart. */
+struct step_item {
+	uint64_t begin, end;
+	uint64_t stream; /* step_stream; of roles that have one */
+	uint32_t event;
+	uint32_t thread, name;
+	uint32_t correlation; /* of a call */
+	uint8_t role;	      /* enum call_role */
+	bool is_call;
+	bool is_range;	/* the user's: says little, what lies in it does */
+	bool is_loader; /* the training loop waits for a batch */
+};
+
+struct step_activity {
+	uint64_t begin, end;
+	uint64_t call_begin, call_end; /* of its launch */
+	uint64_t stream;
+	uint32_t thread, correlation; /* of its launch */
+	uint32_t name;
+	bool is_copy;
+};
+
+static inline uint64_t step_stream(uint32_t context, uint32_t stream)
+{
+	return (uint64_t)context << 32 | stream;
+}
+
+struct step_events {
+	uint64_t begin, end;
+	uint64_t complete_from; /* all that began then or later is here: the begin of a step */
+	uint32_t thread;	/* of the loop: it ends there */
+	/* Also of steps before: what was launched there may end here. */
+	struct step_item *items;
+	size_t nr_items;
+	struct step_activity *records;
+	size_t nr_records;
+};
+
+#define STEP_EVENTS_BEFORE 2048u
+#define STEP_EVENTS_STEPS  16u
+
+/* A step that needs more operators and calls, or more records, has no path: 250 MB. */
+#define STEP_EVENTS_MOST 2000000u
+
+struct step_loader {
+	struct process *process;
+	struct step_marks *marks; /* of all processes, from the scan */
+	size_t nr_marks, mark_capacity;
+	const struct step_marks *of_process;
+	struct step_item *items;
+	size_t nr_items, item_capacity;
+	struct step_activity *records;
+	size_t nr_records, record_capacity;
+	size_t next;	    /* 1 + the place of the step that comes next; 0 none is left */
+	uint64_t begin;	    /* of it, ns */
+	uint64_t near, far; /* begin of the step before it, and of STEP_EVENTS_STEPS before it */
+	uint64_t nr_before; /* records that were launched before it */
+	uint64_t position;  /* all that ends later has come */
+	uint64_t too_many;  /* steps that end later than that have more than STEP_EVENTS_MOST */
+	/* Gets each step that has anything in it. */
+	void (*take)(void *context, struct step_events *step);
+	void *context;
+	uint64_t nr_steps, nr_too_long, nr_empty; /* of all processes: taken, and left out */
+	uint64_t nr_lone;			  /* records without a launch */
+};
+
+#define STEP_LOADER_NR_WANTS 2u
+extern const struct scan_want step_loader_wants[STEP_LOADER_NR_WANTS];
+
+/* For scan_view. */
+void step_loader_mark(struct step_loader *load, struct process *process, const struct batch *batch);
+
+/* For op_view. */
+void step_loader_begin(struct step_loader *load, struct process *process);
+void step_loader_op(struct step_loader *load, const struct op *op);
+void step_loader_call(struct step_loader *load, const struct op_call *call);
+void step_loader_record(
+	struct step_loader *load, const struct op_record *record, const struct op_call *call);
+void step_loader_end(struct step_loader *load);
+
+void step_loader_fini(struct step_loader *load);
+
+#endif
