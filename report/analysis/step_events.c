@@ -152,11 +152,12 @@ static uint64_t complete_from(struct step_loader *load, const struct step_events
 	for (size_t place = load->next; place-- > 0;) {
 		uint64_t begin = begin_of(load, place);
 
-		if (begin < load->position ||
-			model_step_is_gap(&load->process->steps[place])) {
+		if (begin < load->position) {
 			break;
 		}
-		from = begin;
+		if (!model_step_is_gap(&load->process->steps[place])) {
+			from = begin;
+		}
 	}
 	return from;
 }

@@ -28,6 +28,8 @@ enum view_times {
 	VIEW_TIMES_GPU,
 };
 
+struct what_if;
+
 /* What views may show besides events. */
 struct nccl_job;
 
@@ -40,6 +42,8 @@ struct view_input {
 	enum view_times times;
 	size_t nr_rows; /* that the user wants of tables in their own order; 0: all, or not known */
 	const struct nccl_job *job; /* with more processes than these; NULL: there are no others */
+
+	struct what_if *what_if; /* what the view what-if changes; NULL: each removal by itself */
 	bool is_merged; /* `reduce` reads the states: they also gather what only `merge` needs */
 };
 
@@ -206,7 +210,7 @@ void view_note_ranks(struct table *table, struct process *const *processes, size
  */
 void view_note_steps(struct table *table, const struct process *process);
 
-extern const struct view_class view_framework, view_memops, view_overview,
+extern const struct view_class view_framework, view_memops, view_overview, view_what_if,
 	view_operator_detail /* for --detail=op|all */;
 
 /* Rows that the styles share; tallies are finished by view_kernel.table and so on, or by these. */

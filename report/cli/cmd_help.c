@@ -11,6 +11,7 @@ const struct command *const commands[] = {
 	&cmd_timeline,
 	&cmd_html,
 	&cmd_diff,
+	&cmd_whatif,
 	&cmd_export,
 	&cmd_sql,
 	&cmd_reduce,

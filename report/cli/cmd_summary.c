@@ -301,8 +301,9 @@ static int print(const struct summary *summary, const struct cmd_input *input)
 	wrong = summary->style->print(summary, input, &out);
 	if (wrong) {
 		buf_fini(&out);
-		return summary->sort ? cmd_usage(&cmd_summary, "%s: '%s'", wrong, summary->sort)
-				     : cmd_usage(&cmd_summary, "%s", wrong);
+		return summary->sort ? cmd_usage(summary->asked.command, "%s: '%s'", wrong,
+						summary->sort)
+				     : cmd_usage(summary->asked.command, "%s", wrong);
 	}
 	status = cmd_output_end(&output, &out);
 	buf_fini(&out);
@@ -318,6 +319,31 @@ static void finish(struct summary *summary)
 	free(summary->reports);
 }
 
+int summary_run(struct summary *summary, char *const *paths, int nr_paths)
+{
+	struct common_options *asked = &summary->asked;
+	struct cmd_input input;
+	int status;
+
+	/* The layouts of other tools have all rows. */
+	if (asked->top == COMMON_OPTIONS_NO_TOP) {
+		asked->top = summary->style == summary_styles[0] ? common_options_top(asked) : 0;
+	}
+	terminal_set(&asked->table, asked->output, asked->color);
+	if (nr_paths && dumpdir_is_summary(paths[0])) {
+		status = summary_of_reduced(summary, paths, nr_paths);
+		finish(summary);
+		return status;
+	}
+	status = (int)common_options_open(asked, &input, paths, nr_paths);
+	if (!status) {
+		status = print(summary, &input);
+	}
+	common_options_close(&input);
+	finish(summary);
+	return status;
+}
+
 static int run(int argc, char **argv)
 {
 	struct summary summary = {
@@ -325,31 +351,13 @@ static int run(int argc, char **argv)
 		.style = summary_styles[0],
 		.query = nsys_query_table,
 	};
-	struct common_options *asked = &summary.asked;
-	struct cmd_input input;
 	int status = take_options(&summary, argc, argv);
 
 	if (status) {
 		finish(&summary);
 		return status == COMMON_OPTIONS_HELP ? CMD_GOOD : status;
 	}
-	/* The layouts of other tools have all rows. */
-	if (asked->top == COMMON_OPTIONS_NO_TOP) {
-		asked->top = summary.style == summary_styles[0] ? common_options_top(asked) : 0;
-	}
-	terminal_set(&asked->table, asked->output, asked->color);
-	if (optind < argc && dumpdir_is_summary(argv[optind])) {
-		status = summary_of_reduced(&summary, argv + optind, argc - optind);
-		finish(&summary);
-		return status;
-	}
-	status = (int)common_options_open(asked, &input, argv + optind, argc - optind);
-	if (!status) {
-		status = print(&summary, &input);
-	}
-	common_options_close(&input);
-	finish(&summary);
-	return status;
+	return summary_run(&summary, argv + optind, argc - optind);
 }
 
 static bool values(const char *option, void (*add)(void *context, const char *word), void *context)

@@ -287,6 +287,7 @@ static const char *print(
 		.is_detailed = summary->is_detailed,
 		.detail = summary->detail,
 		.times = summary->times,
+		.what_if = summary->what_if,
 		.nr_rows = summary->sort ? 0 : summary->asked.top};
 	void *views[SUMMARY_VIEWS];
 	struct table *tables[SUMMARY_VIEWS];

@@ -52,8 +52,9 @@ struct summary {
 	const struct summary_style *style;
 	const char *sort; /* NULL: each view's own order */
 	bool is_per_thread, is_detailed;
-	bool is_across_ranks; /* views as rank_spread.c makes them */
-	bool has_detail;      /* a level was given */
+	bool is_across_ranks;	 /* views as rank_spread.c makes them */
+	struct what_if *what_if; /* of view_input */
+	bool has_detail;	 /* a level was given */
 	enum view_detail detail;
 	enum view_times times;
 	struct nsys_ask *reports; /* for the style nsys */
@@ -69,6 +70,12 @@ struct summary {
  * asked, and says on stderr what they lack. Returns an exit status.
  */
 int summary_of_reduced(struct summary *summary, char *const *paths, int nr_paths);
+
+/*
+ * Reads what the paths name, prints what was asked of it and warns of losses; finishes `summary`.
+ * Returns an exit status.
+ */
+int summary_run(struct summary *summary, char *const *paths, int nr_paths);
 
 /* Who was profiled; after the scan, since damage in columns is found by reading. */
 struct table *summary_processes(const struct cmd_input *input);

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a step would take if something in it were faster: the recorded step as a graph of what
+ * waited for what (dependencies.h), which is run again with other durations.
+ *
+ *     host        The operators and calls of a thread, and the time between them, run one after
+ *                 the other and take what they took. A thread waits for another one instead of
+ *                 working
+ *                 - in a gap of the loop's thread that another thread's operators and calls fill by
+ *                   half or more (backward, which autograd runs on a thread of its own), until the
+ *                   last of these ends;
+ *                 - in a gap of any other thread, until the loop's thread has ended what it last
+ *                   did before the gap's end, if that is in the gap.
+ *     waits       A call that waited ends its measured delay after what it waited for.
+ *     activities  begin when all that they wait for has ended: the work before them on the stream,
+ *                 what the stream waits for by an event, and their launch. Each has a delay: the
+ *                 measured one for what came last, the median of the process for the others, as
+ *                 far as they had time for it.
+ *     unexplained A delay of more than REPLAY_DELAY_MOST_NS is no launch overhead: the activity
+ *                 waited for something that is not recorded. The replay counts the median instead,
+ *                 so the unchanged replay is shorter than the step by that time. This is its error.
+ *
+ * Work that runs at the same time is not slower than measured, nor faster when its neighbour ends
+ * earlier: streams share a device as they did.
+ *
+ * The graph covers the step and those before it that are in memory (step_events.h), so that the
+ * host runs ahead of the device as it would. A step ends when its thread has done it and all its
+ * activities have ended; its time is the time since the one before has ended.
+ *
+ * Daydream (Zhu et al., USENIX ATC 2020) predicts in this manner from traces with dependencies; its
+ * graphs have no delays.
+ */
+#ifndef REPORT_ANALYSIS_REPLAY_H
+#define REPORT_ANALYSIS_REPLAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/analysis/step_events.h"
+
+#define REPLAY_DELAY_MOST_NS 100000u
+
+/* What a step can be limited by. */
+enum replay_kind {
+	REPLAY_HOST, /* in no operator and no call */
+	REPLAY_OPERATOR,
+	REPLAY_LOADER,
+	REPLAY_CALL,
+	REPLAY_WAIT,  /* the return of a call that waited */
+	REPLAY_DELAY, /* between a launch or other work and the begin of an activity */
+	REPLAY_KERNEL,
+	REPLAY_COLLECTIVE,
+	REPLAY_COPY,
+	NR_REPLAY_KINDS,
+};
+
+extern const char *const replay_kind_names[NR_REPLAY_KINDS];
+
+/* What can be taken out, as bits 1 << enum replay_removal. */
+enum replay_removal {
+	REPLAY_NO_LOADER,   /* batches are there when the loop asks for them */
+	REPLAY_NO_SYNC,	    /* calls that synchronise do not wait */
+	REPLAY_NO_COPIES,   /* copies and sets take no time, and calls do not wait for their own */
+	REPLAY_NO_COMM,	    /* collectives take no time */
+	REPLAY_NO_LAUNCHES, /* from the first launch to the last without a wait between them, the
+			     * host takes no time: as one launch of a CUDA graph */
+	REPLAY_NO_GAPS,	    /* no delay between activities that follow each other on a stream */
+	NR_REPLAY_REMOVALS,
+};
+
+#define REPLAY_SCALES 16u
+
+struct replay_change {
+	uint32_t removals;
+	uint32_t scales; /* which of the factors apply: bits */
+	double factors[REPLAY_SCALES];
+};
+
+/* Which scales apply to operators or activities of that name, as bits. */
+struct replay_names {
+	uint32_t (*of_operator)(void *context, uint32_t name);
+	uint32_t (*of_activity)(void *context, uint32_t name);
+	void *context;
+};
+
+struct replay_graph;
+
+/* Sorts what the step has. The caller destroys the graph. names: NULL for no scales. */
+struct replay_graph *replay_create(struct step_events *step, const struct replay_names *names);
+void replay_destroy(struct replay_graph *graph);
+
+/* As recorded, by the same definition of a step's end. */
+uint64_t replay_measured_ns(const struct replay_graph *graph);
+
+/* Delays of activities of the step that are not explained, ns; they may overlap. */
+uint64_t replay_unexplained_ns(const struct replay_graph *graph);
+
+struct replay_result {
+	uint64_t step_ns;
+	uint64_t limits[NR_REPLAY_KINDS]; /* what that is made of, along the critical path: ns */
+};
+
+/* change: NULL for none. */
+void replay_run(struct replay_graph *graph, const struct replay_change *change,
+	struct replay_result *result);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `whatif` is asked to change: the standard removals, or those and the factors of the user. */
+#ifndef REPORT_ANALYSIS_WHAT_IF_H
+#define REPORT_ANALYSIS_WHAT_IF_H
+
+#include "report/analysis/replay.h"
+
+/* The names of removals, in the order of enum replay_removal; ends with NULL. */
+extern const char *const what_if_removals[NR_REPLAY_REMOVALS + 1];
+/* What is then as if, for people. */
+extern const char *const what_if_assumptions[NR_REPLAY_REMOVALS];
+
+/* Starts with all zeros: then each removal is tried by itself. Else all is changed at once. */
+struct what_if {
+	struct replay_change change;
+	struct what_if_scale *scales;
+	size_t nr_scales, capacity;
+};
+
+/*
+ * Takes "kernel:REGEX=FACTOR" (extended regular expression, anywhere in the name of a kernel or a
+ * copy) or "op:REGEX=FACTOR" (the whole name of an operator or range). Returns NULL, or what is
+ * wrong, until the next call.
+ */
+const char *what_if_add_scale(struct what_if *what_if, const char *text);
+
+/* False if there is no such removal. */
+bool what_if_add_removal(struct what_if *what_if, const char *name);
+
+/* Which scales apply to names; the context is the struct what_if. One thread only. */
+struct replay_names what_if_names(struct what_if *what_if);
+
+void what_if_fini(struct what_if *what_if);
+
+#endif

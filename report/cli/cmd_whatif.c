@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/analysis/what_if.h"
+#include "report/session/summary.h"
+#include "report/util/closest_name.h"
+
+static const struct option options[] = {
+	{"scale", required_argument, NULL, 'x'},
+	{"remove", required_argument, NULL, 'X'},
+	{"sort", required_argument, NULL, 'k'},
+	COMMON_OPTIONS_TABLE_OPTIONS,
+	COMMON_OPTIONS_SELECTION_OPTIONS,
+	{0},
+};
+
+static int take_scale(struct what_if *what_if, const char *text)
+{
+	const char *wrong = what_if_add_scale(what_if, text);
+
+	return wrong ? cmd_usage(&cmd_whatif, "--scale '%s': %s", text, wrong) : 0;
+}
+
+static int take_removal(struct what_if *what_if, const char *name)
+{
+	const char *closest;
+
+	if (what_if_add_removal(what_if, name)) {
+		return 0;
+	}
+	closest = closest_name(name, what_if_removals);
+	return cmd_usage(&cmd_whatif, "--remove '%s' is unknown%s%s%s", name,
+		closest ? " (did you mean " : "", closest ? closest : "", closest ? "?)" : "");
+}
+
+static int take_options(struct summary *summary, int argc, char **argv)
+{
+	int option, status = 0;
+
+	opterr = 0;
+	while (!status &&
+		(option = getopt_long(argc, argv,
+			 "k:" COMMON_OPTIONS_TABLE_LETTERS COMMON_OPTIONS_SELECTION_LETTERS,
+			 options, NULL)) >= 0) {
+		switch (option) {
+		case 'x':
+			status = take_scale(summary->what_if, optarg);
+			break;
+		case 'X':
+			status = take_removal(summary->what_if, optarg);
+			break;
+		case 'k':
+			summary->sort = optarg;
+			break;
+		default:
+			status = common_options_take(&summary->asked, option);
+		}
+	}
+	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	struct what_if what_if = {0};
+	struct summary summary = {
+		.asked = {.command = &cmd_whatif, .top = COMMON_OPTIONS_NO_TOP},
+		.style = summary_styles[0],
+		.views = {&view_what_if},
+		.nr_views = 1,
+		.what_if = &what_if,
+	};
+	int status = take_options(&summary, argc, argv);
+
+	if (status) {
+		common_options_fini(&summary.asked);
+		status = status == COMMON_OPTIONS_HELP ? CMD_GOOD : status;
+	} else {
+		status = summary_run(&summary, argv + optind, argc - optind);
+	}
+	what_if_fini(&what_if);
+	return status;
+}
+
+static void print_more(void)
+{
+	printf("\nRemovals:\n");
+	for (size_t i = 0; what_if_removals[i]; i++) {
+		printf("  %-18s %s\n", what_if_removals[i], what_if_assumptions[i]);
+	}
+}
+
+static bool values(const char *option, void (*add)(void *context, const char *word), void *context)
+{
+	if (strcmp(option, "--remove") != 0) {
+		return false;
+	}
+	for (size_t i = 0; what_if_removals[i]; i++) {
+		add(context, what_if_removals[i]);
+	}
+	return true;
+}
+
+const struct command cmd_whatif = {
+	.name = "whatif",
+	.arguments = "[OPTION]... [PATH]...",
+	.help = "predict the step time if kernels, operators, copies ... were faster",
+	.options = "  --remove NAME          take out one of the things listed below; repeatable\n"
+		   "  --scale kernel:REGEX=F multiply the time of the kernels whose names contain "
+		   "REGEX\n"
+		   "                         by F; repeatable\n"
+		   "  --scale op:REGEX=F     the same of operators and ranges whose whole name is "
+		   "REGEX,\n"
+		   "                         with what they launch\n"
+		   "  --sort COLUMN          sort by a column's JSON key (default: what saves most "
+		   "first)\n" COMMON_OPTIONS_TABLE_USAGE COMMON_OPTIONS_SELECTION_USAGE
+		   "  -o, --output FILE      write to FILE instead of stdout\n",
+	.print_more = print_more,
+	.run = run,
+	.values = values,
+};
