@@ -8,6 +8,7 @@
 #include "report/model/kernel_class.h"
 #include "report/ops/queue_depth.h"
 #include "report/util/buf.h"
+#include "report/util/idmap.h"
 
 /* What a call that waits costs besides: the rest of the time before what it waits for is waiting.
  */
@@ -36,6 +37,9 @@ enum {
 	WAITS_FOR_WORK = 16,	 /* a call that synchronises */
 	WAITS_FOR_COPY = 32,	 /* its own */
 	IS_OF_EARLIER_STEP = 64, /* an activity that was launched before the step */
+	/* A collective of several ranks: each arrives, they meet, and each transfers. */
+	IS_ARRIVAL = 128,
+	IS_RENDEZVOUS = 256,
 };
 
 struct node {
@@ -44,7 +48,17 @@ struct node {
 	uint32_t first_event, nr_events;		/* more causes, in struct replay_graph */
 	uint32_t after_delay, cause_delay, event_delay; /* ns */
 	uint32_t scales;
-	uint8_t kind, flags;
+	uint32_t part;	     /* of a joined graph: whose it is */
+	uint32_t collective; /* 1 + its number; 0: none, or not joined */
+	uint16_t flags;
+	uint8_t kind;
+};
+
+/* The step of one process. */
+struct part {
+	uint64_t begin, end;
+	uint32_t at_begin, at_end; /* 1 + what the loop's thread was in last before; 0: nothing */
+	uint64_t measured_ns, unexplained_ns;
 };
 
 struct replay_graph {
@@ -52,12 +66,12 @@ struct replay_graph {
 	size_t nr_nodes, capacity;
 	uint32_t *events; /* 1 + node */
 	size_t nr_events, event_capacity;
-	uint64_t begin, end;	   /* of the step */
-	uint32_t at_begin, at_end; /* 1 + what the loop's thread was in last before; 0: nothing */
-	uint64_t unexplained_ns;
+	struct part *parts;
+	size_t nr_parts;
 	/* of a run */
 	uint64_t *begins, *ends;
-	uint32_t *binding; /* 1 + what came last of what the node waited for */
+	uint64_t *arrivals; /* of one collective */
+	uint32_t *binding;  /* 1 + what came last of what the node waited for */
 };
 
 /* ---- building: the host ---- */
@@ -307,11 +321,11 @@ static void set_cause(struct build *build, uint32_t place, uint32_t cause)
 /* Remembers in what the loop's thread was when the step began and ended; nodes come in order. */
 static void on_loop(struct build *build, uint32_t place)
 {
-	struct replay_graph *graph = build->graph;
+	struct part *part = build->graph->parts;
 	uint64_t begin = node_at(build, place)->begin;
 
-	graph->at_begin = begin < graph->begin ? place : graph->at_begin;
-	graph->at_end = begin < graph->end ? place : graph->at_end;
+	part->at_begin = begin < part->begin ? place : part->at_begin;
+	part->at_end = begin < part->end ? place : part->at_end;
 }
 
 static void link_thread(struct build *build, size_t thread)
@@ -469,28 +483,114 @@ static void link_waits(struct build *build)
 	}
 }
 
-/* ---- building: order and delays ---- */
+/* ---- order ---- */
 
-struct key {
-	uint64_t begin, end;
-	uint32_t place;
-	uint8_t kind;
+/* The places of what each node waits for, by what is waited for. */
+struct followers {
+	size_t *first; /* of each node, and behind the last */
+	uint32_t *places;
+	uint32_t *nr_open; /* what a node still waits for */
 };
 
-static int by_time(const void *a, const void *b)
+static size_t causes_of(const struct replay_graph *graph, size_t place, uint32_t *causes)
 {
-	const struct key *x = a, *y = b;
+	const struct node *node = &graph->nodes[place];
+	size_t nr = 0;
 
-	if (x->begin != y->begin) {
-		return x->begin < y->begin ? -1 : 1;
+	causes[nr] = node->after;
+	nr += node->after != 0;
+	causes[nr] = node->cause;
+	nr += node->cause != 0;
+	return nr;
+}
+
+static uint32_t event_of(const struct replay_graph *graph, size_t place, uint32_t i)
+{
+	return graph->events[graph->nodes[place].first_event + i];
+}
+
+static void count_followers(const struct replay_graph *graph, struct followers *followers)
+{
+	uint32_t causes[3];
+
+	for (size_t i = 0; i < graph->nr_nodes; i++) {
+		size_t nr = causes_of(graph, i, causes);
+
+		for (size_t k = 0; k < nr; k++) {
+			followers->first[causes[k]]++;
+			followers->nr_open[i]++;
+		}
+		for (uint32_t k = 0; k < graph->nodes[i].nr_events; k++) {
+			uint32_t event = event_of(graph, i, k);
+
+			followers->first[event] += event != 0;
+			followers->nr_open[i] += event != 0;
+		}
 	}
-	if (x->end != y->end) {
-		return x->end < y->end ? -1 : 1;
+	for (size_t i = 0; i < graph->nr_nodes; i++) {
+		followers->first[i + 1] += followers->first[i];
 	}
-	if ((x->kind == REPLAY_WAIT) != (y->kind == REPLAY_WAIT)) {
-		return x->kind == REPLAY_WAIT ? 1 : -1;
+	followers->first[graph->nr_nodes + 1] = followers->first[graph->nr_nodes];
+}
+
+/* From the last to the first, so that first[] ends where it should. */
+static void place_followers(const struct replay_graph *graph, struct followers *followers)
+{
+	uint32_t causes[3];
+
+	followers->places = mem_zeroed(followers->first[graph->nr_nodes] + 1, sizeof(uint32_t));
+	for (size_t i = graph->nr_nodes; i-- > 0;) {
+		size_t nr = causes_of(graph, i, causes);
+
+		for (size_t k = 0; k < nr; k++) {
+			followers->places[--followers->first[causes[k]]] = (uint32_t)i;
+		}
+		for (uint32_t k = 0; k < graph->nodes[i].nr_events; k++) {
+			uint32_t event = event_of(graph, i, k);
+
+			if (event) {
+				followers->places[--followers->first[event]] = (uint32_t)i;
+			}
+		}
 	}
-	return x->place < y->place ? -1 : x->place > y->place;
+}
+
+/*
+ * An order in which what is waited for comes first: order[i] is the place of the i-th. Clocks may
+ * contradict each other; then some nodes wait in a circle and come last, in their own order.
+ */
+static void find_order(const struct replay_graph *graph, uint32_t *order)
+{
+	size_t nr_nodes = graph->nr_nodes, nr = 0;
+	struct followers followers = {
+		.first = mem_zeroed(nr_nodes + 2, sizeof(size_t)),
+		.nr_open = mem_zeroed(nr_nodes + 1, sizeof(uint32_t)),
+	};
+
+	count_followers(graph, &followers);
+	place_followers(graph, &followers);
+	for (size_t i = 0; i < nr_nodes; i++) {
+		if (!followers.nr_open[i]) {
+			order[nr++] = (uint32_t)i;
+		}
+	}
+	for (size_t done = 0; done < nr; done++) {
+		size_t place = order[done] + 1;
+
+		for (size_t k = followers.first[place]; k < followers.first[place + 1]; k++) {
+			if (!--followers.nr_open[followers.places[k]]) {
+				order[nr++] = followers.places[k];
+			}
+		}
+	}
+	for (size_t i = 0; nr < nr_nodes && i < nr_nodes; i++) {
+		if (followers.nr_open[i]) {
+			order[nr++] = (uint32_t)i;
+		}
+	}
+	free(followers.first);
+	free(followers.places);
+	free(followers.nr_open);
 }
 
 /* New numbers; what would come after what waits for it is forgotten. */
@@ -499,28 +599,17 @@ static uint32_t moved(const uint32_t *new_place, uint32_t place, size_t self)
 	return place && new_place[place - 1] < self ? new_place[place - 1] + 1 : 0;
 }
 
-static void sort_nodes(struct build *build)
+static void order_nodes(struct replay_graph *graph)
 {
-	struct replay_graph *graph = build->graph;
 	size_t nr = graph->nr_nodes;
-	struct key *keys = mem_zeroed(nr + 1, sizeof(*keys));
 	struct node *nodes = mem_zeroed(nr + 1, sizeof(*nodes));
+	uint32_t *order = mem_zeroed(nr + 1, sizeof(*order));
 	uint32_t *new_place = mem_zeroed(nr + 1, sizeof(*new_place));
 
+	find_order(graph, order);
 	for (size_t i = 0; i < nr; i++) {
-		const struct node *node = &graph->nodes[i];
-
-		keys[i] = (struct key){node->begin, node->end, (uint32_t)i, node->kind};
-		/* After its launch, also where clocks say otherwise. */
-		if (node->kind >= REPLAY_KERNEL && node->cause &&
-			keys[i].begin <= node_at(build, node->cause)->begin) {
-			keys[i].begin = node_at(build, node->cause)->begin + 1;
-		}
-	}
-	qsort(keys, nr, sizeof(*keys), by_time);
-	for (size_t i = 0; i < nr; i++) {
-		nodes[i] = graph->nodes[keys[i].place];
-		new_place[keys[i].place] = (uint32_t)i;
+		nodes[i] = graph->nodes[order[i]];
+		new_place[order[i]] = (uint32_t)i;
 	}
 	for (size_t i = 0; i < nr; i++) {
 		nodes[i].after = moved(new_place, nodes[i].after, i);
@@ -531,13 +620,19 @@ static void sort_nodes(struct build *build)
 			*event = moved(new_place, *event, i);
 		}
 	}
-	graph->at_begin = moved(new_place, graph->at_begin, nr);
-	graph->at_end = moved(new_place, graph->at_end, nr);
+	for (size_t i = 0; i < graph->nr_parts; i++) {
+		struct part *part = &graph->parts[i];
+
+		part->at_begin = moved(new_place, part->at_begin, nr);
+		part->at_end = moved(new_place, part->at_end, nr);
+	}
 	free(graph->nodes);
-	free(keys);
+	free(order);
 	free(new_place);
 	graph->nodes = nodes;
 }
+
+/* ---- delays ---- */
 
 /* Since when an activity could have begun, by each of what it waits for; UINT64_MAX: none. */
 struct slack {
@@ -667,7 +762,7 @@ static void set_delays(struct replay_graph *graph)
 		if (ns <= REPLAY_DELAY_MOST_NS) {
 			most[by] = ns;
 		} else if (!(node->flags & IS_OF_EARLIER_STEP)) {
-			graph->unexplained_ns += ns - most[by];
+			graph->parts[0].unexplained_ns += ns - most[by];
 		}
 		node->after_delay = at_most(slack.after, most[BY_AFTER]);
 		node->cause_delay = at_most(slack.cause,
@@ -681,9 +776,72 @@ static void add_empty_loop(struct build *build)
 {
 	const struct step_events *step = build->step;
 
-	if (!build->graph->at_end) {
+	if (!build->graph->parts[0].at_end) {
 		on_loop(build, add_gap(build, step->thread, 0, step->complete_from, step->end));
 	}
+}
+
+/* ---- steps ---- */
+
+/* The ends of the step before and of the step: of the host and of all activities. */
+struct span {
+	uint64_t begin, end;
+	uint32_t last; /* 1 + the node that ended last */
+};
+
+static void add_ends(const struct replay_graph *graph, const uint64_t *ends, struct span *spans)
+{
+	for (size_t i = 0; i < graph->nr_nodes; i++) {
+		const struct node *node = &graph->nodes[i];
+		struct span *span = &spans[node->part];
+		uint64_t end = ends ? ends[i] : node->end;
+
+		if (node->kind < REPLAY_KERNEL) {
+			continue;
+		}
+		if ((node->flags & IS_OF_EARLIER_STEP) && end > span->begin) {
+			span->begin = end;
+		}
+		if (end > span->end) {
+			span->end = end;
+			span->last = (uint32_t)i + 1;
+		}
+	}
+}
+
+static void measure(struct replay_graph *graph)
+{
+	struct part *part = graph->parts;
+	struct span span = {part->begin, part->end, 0};
+
+	add_ends(graph, NULL, &span);
+	part->measured_ns = since(span.begin, span.end);
+}
+
+static void make_room(struct replay_graph *graph)
+{
+	graph->begins = mem_zeroed(graph->nr_nodes + 1, sizeof(*graph->begins));
+	graph->ends = mem_zeroed(graph->nr_nodes + 1, sizeof(*graph->ends));
+	graph->binding = mem_zeroed(graph->nr_nodes + 1, sizeof(*graph->binding));
+}
+
+static void build_nodes(struct build *build)
+{
+	size_t nr_threads = build->dependencies.host.nr_threads;
+
+	find_facts(build);
+	add_stretches(build);
+	for (size_t i = 0; i < nr_threads; i++) {
+		link_thread(build, i);
+	}
+	add_empty_loop(build);
+	add_activities(build);
+	for (size_t i = 0; i < build->step->nr_records; i++) {
+		if (build->node_of[i]) {
+			link_activity(build, i);
+		}
+	}
+	link_waits(build);
 }
 
 struct replay_graph *replay_create(struct step_events *step, const struct replay_names *names)
@@ -691,27 +849,16 @@ struct replay_graph *replay_create(struct step_events *step, const struct replay
 	struct replay_graph *graph = mem_zeroed(1, sizeof(*graph));
 	struct build build = {.graph = graph, .step = step, .names = names};
 
-	graph->begin = step->begin;
-	graph->end = step->end;
+	graph->parts = mem_zeroed(1, sizeof(*graph->parts));
+	graph->nr_parts = 1;
+	graph->parts[0].begin = step->begin;
+	graph->parts[0].end = step->end;
 	dependencies_init(&build.dependencies, step);
-	find_facts(&build);
-	add_stretches(&build);
-	for (size_t i = 0; i < build.dependencies.host.nr_threads; i++) {
-		link_thread(&build, i);
-	}
-	add_empty_loop(&build);
-	add_activities(&build);
-	for (size_t i = 0; i < step->nr_records; i++) {
-		if (build.node_of[i]) {
-			link_activity(&build, i);
-		}
-	}
-	link_waits(&build);
-	sort_nodes(&build);
+	build_nodes(&build);
 	set_delays(graph);
-	graph->begins = mem_zeroed(graph->nr_nodes + 1, sizeof(*graph->begins));
-	graph->ends = mem_zeroed(graph->nr_nodes + 1, sizeof(*graph->ends));
-	graph->binding = mem_zeroed(graph->nr_nodes + 1, sizeof(*graph->binding));
+	measure(graph);
+	order_nodes(graph);
+	make_room(graph);
 	dependencies_fini(&build.dependencies);
 	free(build.items);
 	free(build.first_of);
@@ -726,10 +873,206 @@ void replay_destroy(struct replay_graph *graph)
 {
 	free(graph->nodes);
 	free(graph->events);
+	free(graph->parts);
 	free(graph->begins);
+	free(graph->arrivals);
 	free(graph->ends);
 	free(graph->binding);
 	free(graph);
+}
+
+/* ---- several processes ---- */
+
+/* A collective that the processes at hand do together. */
+struct meeting {
+	uint32_t nr_members, nr_wanted;
+	uint32_t first; /* of its nodes in struct joining */
+};
+
+struct joining {
+	struct replay_graph *graph;
+	struct idmap meetings; /* struct meeting, by collective */
+	uint32_t *members;     /* the nodes of each meeting: places */
+	uint32_t *ends;	       /* by place: 1 + the node that what waits for it waits for now */
+};
+
+static uint32_t shifted(uint32_t place, size_t by)
+{
+	return place ? place + (uint32_t)by : 0;
+}
+
+/* Appends the nodes of `from`, as another part. */
+static void append(struct replay_graph *graph, const struct replay_graph *from)
+{
+	size_t nr = graph->nr_nodes, nr_events = graph->nr_events;
+
+	for (size_t i = 0; i < from->nr_nodes; i++) {
+		struct node node = from->nodes[i];
+
+		node.after = shifted(node.after, nr);
+		node.cause = shifted(node.cause, nr);
+		node.first_event += (uint32_t)nr_events;
+		node.part = (uint32_t)graph->nr_parts;
+		graph->nodes = array_grow(
+			graph->nodes, graph->nr_nodes, &graph->capacity, sizeof(*graph->nodes));
+		graph->nodes[graph->nr_nodes++] = node;
+	}
+	for (size_t i = 0; i < from->nr_events; i++) {
+		graph->events = array_grow(graph->events, graph->nr_events, &graph->event_capacity,
+			sizeof(*graph->events));
+		graph->events[graph->nr_events++] = shifted(from->events[i], nr);
+	}
+	graph->parts[graph->nr_parts] = from->parts[0];
+	graph->parts[graph->nr_parts].at_begin = shifted(from->parts[0].at_begin, nr);
+	graph->parts[graph->nr_parts].at_end = shifted(from->parts[0].at_end, nr);
+	graph->nr_parts++;
+}
+
+static void find_members(struct joining *joining, const struct replay_names *names)
+{
+	struct replay_graph *graph = joining->graph;
+	uint32_t nr = 0;
+
+	for (size_t i = 0; i < graph->nr_nodes; i++) {
+		uint32_t collective = graph->nodes[i].collective;
+
+		if (collective) {
+			((struct meeting *)idmap_put(&joining->meetings, collective))->nr_members++;
+		}
+	}
+	joining->members = mem_zeroed(graph->nr_nodes + 1, sizeof(uint32_t));
+	for (size_t i = 0; i < graph->nr_nodes; i++) {
+		uint32_t collective = graph->nodes[i].collective;
+		struct meeting *meeting =
+			collective ? idmap_get(&joining->meetings, collective) : NULL;
+
+		if (meeting && !meeting->nr_wanted) {
+			meeting->nr_wanted = names->ranks_of(names->context, collective);
+			meeting->first = nr;
+			nr += meeting->nr_members;
+			meeting->nr_members = 0;
+		}
+		if (meeting) {
+			joining->members[meeting->first + meeting->nr_members++] = (uint32_t)i;
+		}
+	}
+}
+
+static uint32_t add_joined(struct replay_graph *graph, struct node node)
+{
+	graph->nodes =
+		array_grow(graph->nodes, graph->nr_nodes, &graph->capacity, sizeof(*graph->nodes));
+	graph->nodes[graph->nr_nodes++] = node;
+	return (uint32_t)graph->nr_nodes;
+}
+
+/* The members arrive, meet, and each transfers until it ended. */
+static void meet(struct joining *joining, const struct meeting *meeting)
+{
+	struct replay_graph *graph = joining->graph;
+	const uint32_t *members = &joining->members[meeting->first];
+	struct node all = {.kind = REPLAY_COLLECTIVE,
+		.flags = IS_RENDEZVOUS,
+		.first_event = (uint32_t)graph->nr_events,
+		.nr_events = meeting->nr_members,
+		.part = graph->nodes[members[0]].part};
+	uint32_t place;
+
+	for (uint32_t i = 0; i < meeting->nr_members; i++) {
+		const struct node *member = &graph->nodes[members[i]];
+
+		all.begin = member->begin > all.begin ? member->begin : all.begin;
+		graph->events = array_grow(graph->events, graph->nr_events, &graph->event_capacity,
+			sizeof(*graph->events));
+		graph->events[graph->nr_events++] = members[i] + 1;
+	}
+	all.end = all.begin;
+	place = add_joined(graph, all);
+	for (uint32_t i = 0; i < meeting->nr_members; i++) {
+		struct node transfer = graph->nodes[members[i]];
+
+		transfer.begin = all.begin < transfer.end ? all.begin : transfer.end;
+		transfer.after = transfer.nr_events = 0;
+		transfer.flags &= IS_OF_EARLIER_STEP;
+		transfer.cause = place;
+		transfer.cause_delay = 0;
+		joining->ends[members[i]] = add_joined(graph, transfer);
+		graph->nodes[members[i]].end = graph->nodes[members[i]].begin;
+		graph->nodes[members[i]].flags |= IS_ARRIVAL;
+	}
+}
+
+static uint32_t new_end(const struct joining *joining, uint32_t place, size_t nr)
+{
+	return place && place <= nr && joining->ends[place - 1] ? joining->ends[place - 1] : place;
+}
+
+/* What waited for a member waits for the end of its transfer. */
+static void move_waits(struct joining *joining, size_t nr_nodes, size_t nr_events)
+{
+	struct replay_graph *graph = joining->graph;
+
+	for (size_t i = 0; i < nr_nodes; i++) {
+		struct node *node = &graph->nodes[i];
+
+		node->after = new_end(joining, node->after, nr_nodes);
+		if (!(node->flags & IS_FROM_BEGIN)) {
+			node->cause = new_end(joining, node->cause, nr_nodes);
+		}
+	}
+	for (size_t i = 0; i < nr_events; i++) {
+		graph->events[i] = new_end(joining, graph->events[i], nr_nodes);
+	}
+}
+
+struct replay_graph *replay_join(
+	struct replay_graph *const *graphs, size_t nr_graphs, const struct replay_names *names)
+{
+	struct joining joining = {.graph = mem_zeroed(1, sizeof(struct replay_graph))};
+	struct replay_graph *graph = joining.graph;
+	size_t nr_nodes, nr_events;
+	uint32_t most = 0;
+
+	graph->parts = mem_zeroed(nr_graphs, sizeof(*graph->parts));
+	for (size_t i = 0; i < nr_graphs; i++) {
+		append(graph, graphs[i]);
+	}
+	nr_nodes = graph->nr_nodes;
+	nr_events = graph->nr_events;
+	joining.ends = mem_zeroed(nr_nodes + 1, sizeof(uint32_t));
+	idmap_init(&joining.meetings, sizeof(struct meeting));
+	find_members(&joining, names);
+	for (size_t i = 0; i < joining.meetings.nr; i++) {
+		const struct meeting *meeting = idmap_at(&joining.meetings, i);
+
+		if (meeting->nr_members == meeting->nr_wanted && meeting->nr_members > 1) {
+			meet(&joining, meeting);
+			most = meeting->nr_members > most ? meeting->nr_members : most;
+		}
+	}
+	move_waits(&joining, nr_nodes, nr_events);
+	order_nodes(graph);
+	make_room(graph);
+	graph->arrivals = mem_zeroed(most + 1, sizeof(*graph->arrivals));
+	idmap_fini(&joining.meetings);
+	free(joining.members);
+	free(joining.ends);
+	return graph;
+}
+
+uint64_t replay_measured_ns(const struct replay_graph *graph, size_t part)
+{
+	return graph->parts[part].measured_ns;
+}
+
+uint64_t replay_unexplained_ns(const struct replay_graph *graph, size_t part)
+{
+	return graph->parts[part].unexplained_ns;
+}
+
+size_t replay_nr_nodes(const struct replay_graph *graph)
+{
+	return graph->nr_nodes;
 }
 
 /* ---- a run ---- */
@@ -777,6 +1120,33 @@ static void consider(struct latest *latest, uint64_t time, uint32_t place)
 	}
 }
 
+/* A collective begins when the last rank has come; without stragglers, when half of them have. */
+static struct latest rendezvous(
+	struct replay_graph *graph, const struct node *node, uint32_t removals)
+{
+	const uint32_t *places = &graph->events[node->first_event];
+	struct latest latest = {0};
+	size_t nr = 0;
+
+	for (uint32_t i = 0; i < node->nr_events; i++) {
+		if (places[i]) {
+			graph->arrivals[nr++] = graph->begins[places[i] - 1];
+			consider(&latest, graph->begins[places[i] - 1], places[i]);
+		}
+	}
+	if (!nr || !(removals & 1u << REPLAY_NO_STRAGGLERS)) {
+		return latest;
+	}
+	qsort(graph->arrivals, nr, sizeof(*graph->arrivals), by_value);
+	latest.time = graph->arrivals[(nr - 1) / 2];
+	for (uint32_t i = 0; i < node->nr_events; i++) {
+		if (places[i] && graph->begins[places[i] - 1] == latest.time) {
+			latest.binding = places[i];
+		}
+	}
+	return latest;
+}
+
 static void run_node(struct replay_graph *graph, const struct replay_change *change, size_t place)
 {
 	const struct node *node = &graph->nodes[place];
@@ -794,14 +1164,17 @@ static void run_node(struct replay_graph *graph, const struct replay_change *cha
 
 		consider(&latest, times[node->cause - 1] + node->cause_delay, node->cause);
 	}
-	for (uint32_t i = 0; i < node->nr_events; i++) {
+	if (node->flags & IS_RENDEZVOUS) {
+		latest = rendezvous(graph, node, change->removals);
+	}
+	for (uint32_t i = 0; !(node->flags & IS_RENDEZVOUS) && i < node->nr_events; i++) {
 		uint32_t event = graph->events[node->first_event + i];
 
 		if (event) {
 			consider(&latest, graph->ends[event - 1] + node->event_delay, event);
 		}
 	}
-	if (is_removed(node, change->removals)) {
+	if ((node->flags & (IS_ARRIVAL | IS_RENDEZVOUS)) || is_removed(node, change->removals)) {
 		duration = 0;
 	} else if (node->scales & change->scales) {
 		duration = (uint64_t)((double)duration *
@@ -831,47 +1204,6 @@ static uint64_t host_at(const struct replay_graph *graph, uint32_t at, uint64_t 
 				  (double)(node->end - node->begin));
 }
 
-/* The ends of the step before and of the step: of the host and of all activities. */
-struct span {
-	uint64_t begin, end;
-	uint32_t last; /* 1 + the node that ended last */
-};
-
-static struct span span_of(const struct replay_graph *graph, const uint64_t *ends,
-	uint64_t host_begin, uint64_t host_end)
-{
-	struct span span = {host_begin, host_end, graph->at_end};
-
-	for (size_t i = 0; i < graph->nr_nodes; i++) {
-		const struct node *node = &graph->nodes[i];
-		uint64_t end = ends ? ends[i] : node->end;
-
-		if (node->kind < REPLAY_KERNEL) {
-			continue;
-		}
-		if ((node->flags & IS_OF_EARLIER_STEP) && end > span.begin) {
-			span.begin = end;
-		}
-		if (end > span.end) {
-			span.end = end;
-			span.last = (uint32_t)i + 1;
-		}
-	}
-	return span;
-}
-
-uint64_t replay_measured_ns(const struct replay_graph *graph)
-{
-	struct span span = span_of(graph, NULL, graph->begin, graph->end);
-
-	return since(span.begin, span.end);
-}
-
-uint64_t replay_unexplained_ns(const struct replay_graph *graph)
-{
-	return graph->unexplained_ns;
-}
-
 /* Along what came last, back to the end of the step before. */
 static void find_limits(
 	const struct replay_graph *graph, const struct span *span, struct replay_result *result)
@@ -895,17 +1227,25 @@ static void find_limits(
 }
 
 void replay_run(struct replay_graph *graph, const struct replay_change *change,
-	struct replay_result *result)
+	struct replay_result *results)
 {
 	static const struct replay_change none = {0};
-	struct span span;
+	struct span *spans = mem_zeroed(graph->nr_parts, sizeof(*spans));
 
 	change = change ? change : &none;
 	for (size_t i = 0; i < graph->nr_nodes; i++) {
 		run_node(graph, change, i);
 	}
-	span = span_of(graph, graph->ends, host_at(graph, graph->at_begin, graph->begin),
-		host_at(graph, graph->at_end, graph->end));
-	*result = (struct replay_result){.step_ns = since(span.begin, span.end)};
-	find_limits(graph, &span, result);
+	for (size_t i = 0; i < graph->nr_parts; i++) {
+		const struct part *part = &graph->parts[i];
+
+		spans[i] = (struct span){host_at(graph, part->at_begin, part->begin),
+			host_at(graph, part->at_end, part->end), part->at_end};
+	}
+	add_ends(graph, graph->ends, spans);
+	for (size_t i = 0; i < graph->nr_parts; i++) {
+		results[i] = (struct replay_result){.step_ns = since(spans[i].begin, spans[i].end)};
+		find_limits(graph, &spans[i], &results[i]);
+	}
+	free(spans);
 }

@@ -23,6 +23,9 @@
  * Work that runs at the same time is not slower than measured, nor faster when its neighbour ends
  * earlier: streams share a device as they did.
  *
+ *     collectives of several processes (replay_join) begin when their last rank comes, and then
+ *                 take what they took.
+ *
  * The graph covers the step and those before it that are in memory (step_events.h), so that the
  * host runs ahead of the device as it would. A step ends when its thread has done it and all its
  * activities have ended; its time is the time since the one before has ended.
@@ -65,7 +68,8 @@ enum replay_removal {
 	REPLAY_NO_COMM,	    /* collectives take no time */
 	REPLAY_NO_LAUNCHES, /* from the first launch to the last without a wait between them, the
 			     * host takes no time: as one launch of a CUDA graph */
-	REPLAY_NO_GAPS,	    /* no delay between activities that follow each other on a stream */
+	REPLAY_NO_STRAGGLERS, /* collectives begin when half of the ranks have come */
+	REPLAY_NO_GAPS,	      /* no delay between activities that follow each other on a stream */
 	NR_REPLAY_REMOVALS,
 };
 
@@ -77,32 +81,49 @@ struct replay_change {
 	double factors[REPLAY_SCALES];
 };
 
-/* Which scales apply to operators or activities of that name, as bits. */
+/* What else is known of what a graph is made of. */
 struct replay_names {
+	/* Which scales apply to operators or activities of that name, as bits. */
 	uint32_t (*of_operator)(void *context, uint32_t name);
 	uint32_t (*of_activity)(void *context, uint32_t name);
+	/* The collective that a launch is a part of, by its correlation id: 1 + its number, 0: none
+	 */
+	uint32_t (*of_collective)(void *context, uint32_t correlation);
+	/* How many activities belong to such a collective, one on each rank. */
+	uint32_t (*ranks_of)(void *context, uint32_t collective);
 	void *context;
 };
 
 struct replay_graph;
 
-/* Sorts what the step has. The caller destroys the graph. names: NULL for no scales. */
+/* Sorts what the step has. The caller destroys the graph. names: NULL for nothing else. */
 struct replay_graph *replay_create(struct step_events *step, const struct replay_names *names);
 void replay_destroy(struct replay_graph *graph);
 
+/*
+ * One graph of graphs of the same step of several processes, which stay: part i is graphs[i]. A
+ * collective whose activities are all here begins when the last of them begins, and then takes what
+ * it took. Others take their own time, with their waiting.
+ */
+struct replay_graph *replay_join(
+	struct replay_graph *const *graphs, size_t nr_graphs, const struct replay_names *names);
+
 /* As recorded, by the same definition of a step's end. */
-uint64_t replay_measured_ns(const struct replay_graph *graph);
+uint64_t replay_measured_ns(const struct replay_graph *graph, size_t part);
 
 /* Delays of activities of the step that are not explained, ns; they may overlap. */
-uint64_t replay_unexplained_ns(const struct replay_graph *graph);
+uint64_t replay_unexplained_ns(const struct replay_graph *graph, size_t part);
+
+/* For its memory, some 100 bytes each. */
+size_t replay_nr_nodes(const struct replay_graph *graph);
 
 struct replay_result {
 	uint64_t step_ns;
 	uint64_t limits[NR_REPLAY_KINDS]; /* what that is made of, along the critical path: ns */
 };
 
-/* change: NULL for none. */
+/* Sets the result of each part. change: NULL for none. */
 void replay_run(struct replay_graph *graph, const struct replay_change *change,
-	struct replay_result *result);
+	struct replay_result *results);
 
 #endif

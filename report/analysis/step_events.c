@@ -206,6 +206,7 @@ static void take_next(struct step_loader *load)
 	size_t place = --load->next;
 	struct step_events step = {.begin = begin_of(load, place),
 		.end = begin_of(load, place + 1),
+		.number = process->steps[place].step,
 		.thread = process->steps[place].thread};
 
 	if (!model_step_is_gap(&process->steps[place]) && select_has_step(process, place) &&

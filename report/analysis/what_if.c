@@ -16,6 +16,7 @@ const char *const what_if_removals[NR_REPLAY_REMOVALS + 1] = {
 	[REPLAY_NO_SYNC] = "sync",
 	[REPLAY_NO_COPIES] = "copies",
 	[REPLAY_NO_COMM] = "communication",
+	[REPLAY_NO_STRAGGLERS] = "stragglers",
 	[REPLAY_NO_LAUNCHES] = "launch-overhead",
 	[REPLAY_NO_GAPS] = "small-kernel-gaps",
 };
@@ -25,6 +26,7 @@ const char *const what_if_assumptions[NR_REPLAY_REMOVALS] = {
 	[REPLAY_NO_SYNC] = "no call waits for the GPU",
 	[REPLAY_NO_COPIES] = "copies overlap with everything and no call waits for its own",
 	[REPLAY_NO_COMM] = "collectives take no time",
+	[REPLAY_NO_STRAGGLERS] = "collectives begin when half of the ranks have come",
 	[REPLAY_NO_LAUNCHES] = "one CUDA graph replaces each run of launches",
 	[REPLAY_NO_GAPS] = "kernels of a stream follow each other without a gap",
 };
@@ -97,7 +99,7 @@ bool what_if_add_removal(struct what_if *what_if, const char *name)
 	return false;
 }
 
-static uint32_t matches(struct what_if *what_if, uint32_t name, bool is_operator)
+uint32_t what_if_scales_of(struct what_if *what_if, uint32_t name, bool is_operator)
 {
 	uint32_t found = 0;
 
@@ -118,21 +120,6 @@ static uint32_t matches(struct what_if *what_if, uint32_t name, bool is_operator
 		found |= *answer == 2 ? 1u << i : 0;
 	}
 	return found;
-}
-
-static uint32_t of_operator(void *context, uint32_t name)
-{
-	return matches(context, name, true);
-}
-
-static uint32_t of_activity(void *context, uint32_t name)
-{
-	return matches(context, name, false);
-}
-
-struct replay_names what_if_names(struct what_if *what_if)
-{
-	return (struct replay_names){of_operator, of_activity, what_if};
 }
 
 void what_if_fini(struct what_if *what_if)

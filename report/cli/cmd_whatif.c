@@ -10,6 +10,7 @@ static const struct option options[] = {
 	{"scale", required_argument, NULL, 'x'},
 	{"remove", required_argument, NULL, 'X'},
 	{"sort", required_argument, NULL, 'k'},
+	{"per-rank", no_argument, NULL, 'R'},
 	COMMON_OPTIONS_TABLE_OPTIONS,
 	COMMON_OPTIONS_SELECTION_OPTIONS,
 	{0},
@@ -52,6 +53,9 @@ static int take_options(struct summary *summary, int argc, char **argv)
 			break;
 		case 'k':
 			summary->sort = optarg;
+			break;
+		case 'R':
+			summary->is_detailed = true;
 			break;
 		default:
 			status = common_options_take(&summary->asked, option);
@@ -113,7 +117,9 @@ const struct command cmd_whatif = {
 		   "REGEX,\n"
 		   "                         with what they launch\n"
 		   "  --sort COLUMN          sort by a column's JSON key (default: what saves most "
-		   "first)\n" COMMON_OPTIONS_TABLE_USAGE COMMON_OPTIONS_SELECTION_USAGE
+		   "first)\n"
+		   "  --per-rank             list the ranks of a job below each "
+		   "change\n" COMMON_OPTIONS_TABLE_USAGE COMMON_OPTIONS_SELECTION_USAGE
 		   "  -o, --output FILE      write to FILE instead of stdout\n",
 	.print_more = print_more,
 	.run = run,

@@ -387,6 +387,9 @@ static void add_kernels(struct nccl_ops *ops, struct process *process, const str
 		op = &ops->ops[place];
 		begin = clock_map_time(&process->device_clock, batch->col[COL_kernel_begin][row]);
 		end = begin + batch->col[COL_kernel_dur][row];
+		op->correlation = op->begin_ns == UINT64_MAX
+					  ? (uint32_t)batch->col[COL_kernel_correlation][row]
+					  : 0;
 		op->begin_ns = begin < op->begin_ns ? begin : op->begin_ns;
 		op->end_ns = end > op->end_ns ? end : op->end_ns;
 		op->device = process_place(process, batch->col[COL_kernel_place][row]).device;

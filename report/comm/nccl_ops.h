@@ -74,17 +74,18 @@ struct nccl_op {
 	uint64_t end_ns;
 	uint32_t sequence; /* of its first call; 0: unknown */
 	uint32_t nr_calls;
-	uint32_t nr_ranks; /* of the communicator; 0: unknown */
-	int32_t rank;	   /* in the communicator; -1: unknown */
-	int32_t peer;	   /* of its first call */
-	uint32_t boot;	   /* its clock, see process_clock */
-	uint32_t process;  /* index of the process */
-	uint32_t name;	   /* of the communicator, of string_pool.h */
-	uint32_t group;	   /* of the process group, of string_pool.h; 0: unknown */
-	uint32_t clock;	   /* index in nccl_clocks; set by nccl_match */
-	uint32_t id;	   /* numbers all operations from 0 */
-	uint32_t step;	   /* of its first call: 1 + index in process.steps, 0: before */
-	uint32_t device;   /* of its kernels; UINT32_MAX: unknown */
+	uint32_t nr_ranks;    /* of the communicator; 0: unknown */
+	int32_t rank;	      /* in the communicator; -1: unknown */
+	int32_t peer;	      /* of its first call */
+	uint32_t boot;	      /* its clock, see process_clock */
+	uint32_t process;     /* index of the process */
+	uint32_t name;	      /* of the communicator, of string_pool.h */
+	uint32_t group;	      /* of the process group, of string_pool.h; 0: unknown */
+	uint32_t clock;	      /* index in nccl_clocks; set by nccl_match */
+	uint32_t id;	      /* numbers all operations from 0 */
+	uint32_t step;	      /* of its first call: 1 + index in process.steps, 0: before */
+	uint32_t device;      /* of its kernels; UINT32_MAX: unknown */
+	uint32_t correlation; /* of its kernel; 0: it has none, or several */
 	uint8_t kind;
 	uint8_t library; /* enum host_collective_library; 0: NCCL */
 	bool is_unsized; /* `bytes` is unknown */
