@@ -30,14 +30,14 @@ $(B)/integ/s_%: test/integ/s_%.c test/prog/prog.h test/prog/ranks.h test/entries
 	$(call say,PROG,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -fvisibility=default $(LDFLAGS) -o $@ $(filter %.c,$^) \
-		$(if $(filter loop end family sample ranks paddle,$*),$(B)/sim/libcudart.so.13) \
-		$(if $(filter ranks,$*),$(B)/sim/libnccl.so.2) \
+		$(if $(filter loop end family sample ranks whatif paddle,$*),$(B)/sim/libcudart.so.13) \
+		$(if $(filter ranks whatif,$*),$(B)/sim/libnccl.so.2) \
 		$(if $(filter paddle,$*),-L$(B)/paddle/TWO -lpaddle -lphi_core) \
 		$(if $(filter second_client,$*),$(B)/sim/libcudart.so.13 $(B)/sim/libcupti.so.13 $(B)/sim/libcuda.so.1) -ldl -lpthread
 
 $(B)/integ/s_paddle: LDFLAGS += '-Wl,-rpath,$$ORIGIN/../paddle/TWO'
 $(B)/integ/s_paddle: | $(B)/paddle/TWO/libpaddle.so
-$(B)/integ/s_ranks: test/integ/training.c test/integ/training.h
+$(B)/integ/s_ranks $(B)/integ/s_whatif: test/integ/training.c test/integ/training.h
 $(B)/integ/s_second_client: test/integ/second_seen.c test/integ/second_seen.h
 
 unit: $(UNIT_BIN)

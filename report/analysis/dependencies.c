@@ -6,6 +6,9 @@
 #include "report/ops/queue_depth.h"
 #include "report/util/buf.h"
 
+/* An event that was recorded before so many others is not looked for. */
+#define EVENTS_BACK 4096u
+
 /* ---- threads as a row of stretches ---- */
 
 /* Items that are open, the outermost first. */
@@ -188,15 +191,34 @@ static const struct step_activity *last_before(
 	return i > 0 && step->records[i - 1].stream == stream ? &step->records[i - 1] : NULL;
 }
 
-/* The last marks before `time`: marks[i - 1] and those before it. */
-static size_t marks_before(const struct dependencies *dependencies, uint64_t time)
+/* The last one of a stream with a lower correlation id, NULL if there is none. */
+static const struct step_activity *last_with_lower_id(
+	const struct step_events *step, uint64_t stream, uint32_t correlation)
 {
-	size_t low = 0, high = dependencies->nr_marks;
+	size_t first = first_from(step, stream, 0), low = first;
+	size_t high = stream < UINT64_MAX ? first_from(step, stream + 1, 0) : step->nr_records;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (dependencies->marks[middle]->begin < time) {
+		if (step->records[middle].correlation < correlation) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low > first ? &step->records[low - 1] : NULL;
+}
+
+/* How many events of the process have a lower correlation id. */
+static size_t events_before(const struct step_events *step, uint32_t correlation)
+{
+	size_t low = 0, high = step->nr_events;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (step->events[middle].correlation < correlation) {
 			low = middle + 1;
 		} else {
 			high = middle;
@@ -205,15 +227,17 @@ static size_t marks_before(const struct dependencies *dependencies, uint64_t tim
 	return low;
 }
 
-/* What an event stands for that is asked for at `time`: it was recorded last after that record. */
+/* What an event stands for in a call: it was recorded last after that activity. */
 static const struct step_activity *behind_event(
-	const struct dependencies *dependencies, uint32_t event, uint64_t time)
+	const struct step_events *step, uint32_t event, uint32_t correlation)
 {
-	for (size_t i = marks_before(dependencies, time); i-- > 0;) {
-		const struct step_item *mark = dependencies->marks[i];
+	size_t nr = events_before(step, correlation);
 
-		if (mark->role == CALL_RECORDS_EVENT && mark->event == event) {
-			return last_before(dependencies->step, mark->stream, mark->begin);
+	for (size_t i = nr; i > 0 && nr - i < EVENTS_BACK; i--) {
+		const struct step_event *found = &step->events[i - 1];
+
+		if (!found->is_wait && found->event == event) {
+			return last_with_lower_id(step, found->stream, found->correlation);
 		}
 	}
 	return NULL;
@@ -303,7 +327,7 @@ struct awaited dependencies_awaited(
 		record = last_before(dependencies->step, call->stream, call->begin);
 		break;
 	case CALL_WAITS_EVENT:
-		record = behind_event(dependencies, call->event, call->begin);
+		record = behind_event(dependencies->step, call->event, call->correlation);
 		break;
 	case CALL_WAITS_OWN:
 		record = own_of(dependencies->step, call);
@@ -333,55 +357,30 @@ static void add_cause(struct dependencies *dependencies, const struct step_activ
 
 void dependencies_find_causes(struct dependencies *dependencies, const struct step_activity *record)
 {
+	const struct step_events *step = dependencies->step;
 	const struct step_activity *previous = NULL;
-	uint64_t since = 0;
+	size_t nr;
 
 	dependencies->nr_causes = 0;
-	if (record > dependencies->step->records && record[-1].stream == record->stream) {
+	if (record > step->records && record[-1].stream == record->stream) {
 		previous = &record[-1];
-		since = previous->call_begin;
 	}
 	add_cause(dependencies, previous);
-	for (size_t i = marks_before(dependencies, record->call_begin);
-		i-- > 0 && dependencies->marks[i]->begin >= since;) {
-		const struct step_item *mark = dependencies->marks[i];
+	nr = events_before(step, record->correlation);
+	for (size_t i = nr; i > 0 && nr - i < EVENTS_BACK; i--) {
+		const struct step_event *event = &step->events[i - 1];
 
-		if (mark->role == CALL_STREAM_WAITS && mark->stream == record->stream) {
+		if (previous && event->correlation < previous->correlation) {
+			break;
+		}
+		if (event->is_wait && event->stream == record->stream) {
 			add_cause(
-				dependencies, behind_event(dependencies, mark->event, mark->begin));
+				dependencies, behind_event(step, event->event, event->correlation));
 		}
 	}
 }
 
 /* ---- all ---- */
-
-static int by_begin(const void *a, const void *b)
-{
-	const struct step_item *const *x = a, *const *y = b;
-
-	if ((*x)->begin != (*y)->begin) {
-		return (*x)->begin < (*y)->begin ? -1 : 1;
-	}
-	return *x < *y ? -1 : *x > *y;
-}
-
-static void find_marks(struct dependencies *dependencies)
-{
-	for (size_t i = 0; i < dependencies->step->nr_items; i++) {
-		const struct step_item *item = &dependencies->step->items[i];
-
-		if (item->role == CALL_RECORDS_EVENT || item->role == CALL_STREAM_WAITS) {
-			dependencies->marks = array_grow(dependencies->marks,
-				dependencies->nr_marks, &dependencies->mark_capacity,
-				sizeof(const struct step_item *));
-			dependencies->marks[dependencies->nr_marks++] = item;
-		}
-	}
-	if (dependencies->nr_marks) {
-		qsort(dependencies->marks, dependencies->nr_marks, sizeof(const struct step_item *),
-			by_begin);
-	}
-}
 
 void dependencies_init(struct dependencies *dependencies, struct step_events *step)
 {
@@ -394,13 +393,11 @@ void dependencies_init(struct dependencies *dependencies, struct step_events *st
 	}
 	host_timeline_make(&dependencies->host, step->items, step->nr_items, false);
 	host_timeline_make(&dependencies->ranges, step->items, step->nr_items, true);
-	find_marks(dependencies);
 }
 
 void dependencies_fini(struct dependencies *dependencies)
 {
 	host_timeline_fini(&dependencies->host);
 	host_timeline_fini(&dependencies->ranges);
-	free(dependencies->marks);
 	free(dependencies->causes);
 }

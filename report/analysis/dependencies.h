@@ -11,6 +11,8 @@
  *     an activity     waits for what was launched before it on its stream or in its graph, and for
  *                     what its stream waits for by an event.
  *
+ * Which event stands for what goes by correlation ids, which rise in the order of calls.
+ *
  * All times are ns of one clock. One thread only.
  */
 #ifndef REPORT_ANALYSIS_DEPENDENCIES_H
@@ -46,10 +48,8 @@ const struct host_stretch *host_timeline_find(
 
 struct dependencies {
 	const struct step_events *step;
-	struct host_timeline host;	/* operators and calls */
-	struct host_timeline ranges;	/* of users */
-	const struct step_item **marks; /* calls that record events or make streams wait */
-	size_t nr_marks, mark_capacity;
+	struct host_timeline host;	     /* operators and calls */
+	struct host_timeline ranges;	     /* of users */
 	const struct step_activity **causes; /* of dependencies_find_causes */
 	size_t nr_causes, cause_capacity;
 };

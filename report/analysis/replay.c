@@ -14,6 +14,8 @@
  */
 #define OWN_NS 3000u
 
+#define OVERLAP_NS 5000u
+
 /* How far back on a stream the activity is looked for that ended before another one began. */
 #define NR_BACK 64u
 
@@ -45,8 +47,9 @@ enum {
 struct node {
 	uint64_t begin, end;   /* recorded, ns */
 	uint32_t after, cause; /* 1 + node: before it on its thread or stream; what else */
-	uint32_t first_event, nr_events;		/* more causes, in struct replay_graph */
-	uint32_t after_delay, cause_delay, event_delay; /* ns */
+	uint32_t first_event, nr_events; /* more causes, in struct replay_graph */
+	int32_t after_delay;		 /* ns; less than 0: it begins before that ends */
+	uint32_t cause_delay, event_delay;
 	uint32_t scales;
 	uint32_t part;	     /* of a joined graph: whose it is */
 	uint32_t collective; /* 1 + its number; 0: none, or not joined */
@@ -432,6 +435,17 @@ static void add_activities(struct build *build)
 	}
 }
 
+/*
+ * An activity may begin a little before the one before it ends: by programmatic dependent launch,
+ * or because clocks were fitted to each other.
+ */
+static uint64_t overlap_of(const struct step_activity *activity)
+{
+	uint64_t share = (activity->end - activity->begin) / 100;
+
+	return share > OVERLAP_NS ? share : OVERLAP_NS;
+}
+
 /* What lies before it on its stream; of the nodes of a graph, which may overlap, what had ended. */
 static uint32_t before_on_stream(const struct build *build, size_t place)
 {
@@ -443,7 +457,7 @@ static uint32_t before_on_stream(const struct build *build, size_t place)
 		if (other->stream != activity->stream) {
 			break;
 		}
-		if (other->end <= activity->begin) {
+		if (other->end <= activity->begin + overlap_of(other)) {
 			return build->node_of[i];
 		}
 	}
@@ -764,7 +778,11 @@ static void set_delays(struct replay_graph *graph)
 		} else if (!(node->flags & IS_OF_EARLIER_STEP)) {
 			graph->parts[0].unexplained_ns += ns - most[by];
 		}
-		node->after_delay = at_most(slack.after, most[BY_AFTER]);
+		node->after_delay = (int32_t)at_most(slack.after, most[BY_AFTER]);
+		if (node->after && graph->nodes[node->after - 1].end > node->begin) {
+			node->after_delay =
+				-(int32_t)(graph->nodes[node->after - 1].end - node->begin);
+		}
 		node->cause_delay = at_most(slack.cause,
 			most[node->flags & IS_FROM_BEGIN ? BY_BEGIN_OF_CALL : BY_END_OF_CALL]);
 		node->event_delay = at_most(slack.event, most[BY_EVENT]);
@@ -1147,6 +1165,15 @@ static struct latest rendezvous(
 	return latest;
 }
 
+/* The delay after what lies before on the stream; without gaps at most 0. */
+static uint64_t after_gap(const struct replay_graph *graph, const struct node *node, bool has_gap)
+{
+	uint64_t end = graph->ends[node->after - 1];
+	int64_t delay = has_gap || node->after_delay < 0 ? node->after_delay : 0;
+
+	return delay < 0 && (uint64_t)-delay > end ? 0 : end + (uint64_t)delay;
+}
+
 static void run_node(struct replay_graph *graph, const struct replay_change *change, size_t place)
 {
 	const struct node *node = &graph->nodes[place];
@@ -1156,8 +1183,7 @@ static void run_node(struct replay_graph *graph, const struct replay_change *cha
 		       !(node->kind == REPLAY_COPY && is_removed(node, change->removals));
 
 	if (node->after && !(node->flags & IS_FIXED)) {
-		consider(&latest, graph->ends[node->after - 1] + (has_gap ? node->after_delay : 0),
-			node->after);
+		consider(&latest, after_gap(graph, node, has_gap), node->after);
 	}
 	if (has_cause(node, change->removals)) {
 		const uint64_t *times = node->flags & IS_FROM_BEGIN ? graph->begins : graph->ends;

@@ -18,19 +18,10 @@ struct mark {
 
 struct step_marks {
 	const struct process *process;
-	struct idmap by_call; /* struct mark, by correlation */
-	bool has_events;
-};
-
-const struct scan_want step_loader_wants[STEP_LOADER_NR_WANTS] = {
-	{GPROF_TABLE_sync,
-		COL_BIT(COL_sync_place) | COL_BIT(COL_sync_correlation) | COL_BIT(COL_sync_event) |
-			COL_BIT(COL_sync_type),
-		0},
-	{GPROF_TABLE_event,
-		COL_BIT(COL_event_place) | COL_BIT(COL_event_correlation) |
-			COL_BIT(COL_event_event),
-		0},
+	struct idmap by_call; /* struct mark, by correlation: calls that wait */
+	struct step_event *events;
+	size_t nr_events, event_capacity;
+	bool has_events; /* some are recorded */
 };
 
 /* ---- marks ---- */
@@ -61,8 +52,6 @@ static uint8_t role_of(uint64_t type)
 	switch (type) {
 	case API_SYNC_EVENT:
 		return CALL_WAITS_EVENT;
-	case API_SYNC_STREAM_WAITS:
-		return CALL_STREAM_WAITS;
 	case API_SYNC_STREAM:
 		return CALL_WAITS_STREAM;
 	case API_SYNC_CONTEXT:
@@ -72,24 +61,51 @@ static uint8_t role_of(uint64_t type)
 	}
 }
 
+static void add_event(struct step_marks *marks, const struct step_event *event)
+{
+	marks->events = array_grow(
+		marks->events, marks->nr_events, &marks->event_capacity, sizeof(*marks->events));
+	marks->events[marks->nr_events++] = *event;
+	marks->has_events |= !event->is_wait;
+}
+
 void step_loader_mark(struct step_loader *load, struct process *process, const struct batch *b)
 {
 	struct step_marks *marks = marks_of(load, process);
 	bool is_event = b->table == GPROF_TABLE_event;
 
-	marks->has_events |= is_event && b->nr_rows;
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		uint64_t id = b->col[is_event ? COL_event_correlation : COL_sync_correlation][i];
 		uint64_t place = b->col[is_event ? COL_event_place : COL_sync_place][i];
-		struct mark *mark;
+		uint64_t type = is_event ? 0 : b->col[COL_sync_type][i];
+		struct step_event event = {.stream = stream_of(process, place),
+			.event = (uint32_t)b->col[is_event ? COL_event_event : COL_sync_event][i],
+			.correlation = (uint32_t)id,
+			.is_wait = !is_event};
 
 		if (!id || id > UINT32_MAX) {
 			continue;
 		}
-		mark = idmap_put(&marks->by_call, (uint32_t)id);
-		mark->stream = stream_of(process, place);
-		mark->event = (uint32_t)b->col[is_event ? COL_event_event : COL_sync_event][i];
-		mark->role = is_event ? CALL_RECORDS_EVENT : role_of(b->col[COL_sync_type][i]);
+		if (is_event || type == API_SYNC_STREAM_WAITS) {
+			add_event(marks, &event);
+		} else {
+			*(struct mark *)idmap_put(&marks->by_call, event.correlation) =
+				(struct mark){event.stream, event.event, role_of(type)};
+		}
+	}
+}
+
+static int by_correlation(const void *a, const void *b)
+{
+	const struct step_event *x = a, *y = b;
+
+	return (x->correlation > y->correlation) - (x->correlation < y->correlation);
+}
+
+static void sort_events(struct step_marks *marks)
+{
+	if (marks->nr_events) {
+		qsort(marks->events, marks->nr_events, sizeof(*marks->events), by_correlation);
 	}
 }
 
@@ -174,6 +190,8 @@ static void take_step(struct step_loader *load, struct step_events *step)
 		step->records = load->records;
 		step->nr_records = load->nr_records;
 		step->complete_from = complete_from(load, step);
+		step->events = load->of_process ? load->of_process->events : NULL;
+		step->nr_events = load->of_process ? load->of_process->nr_events : 0;
 		load->nr_steps++;
 		load->take(load->context, step);
 	}
@@ -267,6 +285,7 @@ void step_loader_begin(struct step_loader *load, struct process *process)
 	for (size_t i = 0; i < load->nr_marks; i++) {
 		if (load->marks[i].process == process) {
 			load->of_process = &load->marks[i];
+			sort_events(&load->marks[i]);
 		}
 	}
 }
@@ -381,6 +400,7 @@ void step_loader_fini(struct step_loader *load)
 {
 	for (size_t i = 0; i < load->nr_marks; i++) {
 		idmap_fini(&load->marks[i].by_call);
+		free(load->marks[i].events);
 	}
 	free(load->marks);
 	free(load->items);

@@ -27,10 +27,8 @@ enum call_role {
 	CALL_WAITS_CONTEXT,
 	CALL_WAITS_STREAM,
 	CALL_WAITS_EVENT,
-	CALL_WAITS_OWN,	    /* for what it launched on its stream; or as the next */
-	CALL_LAUNCHES,	    /* on its stream; waits for room */
-	CALL_RECORDS_EVENT, /* after what was launched on its stream so far */
-	CALL_STREAM_WAITS,  /* its stream waits for its event, the host does not */
+	CALL_WAITS_OWN, /* for what it launched on its stream; or as the next */
+	CALL_LAUNCHES,	/* on its stream; waits for room */
 };
 
 /* The host in an operator or a call. Those of one thread lie in each other or apart. */
@@ -55,6 +53,16 @@ struct step_activity {
 	bool is_copy;
 };
 
+/*
+ * A call that records an event after what was launched on a stream so far, or that makes a stream
+ * wait for one. CUPTI knows it by its correlation id; these rise in the order of calls.
+ */
+struct step_event {
+	uint64_t stream;
+	uint32_t event, correlation;
+	bool is_wait;
+};
+
 static inline uint64_t step_stream(uint32_t context, uint32_t stream)
 {
 	return (uint64_t)context << 32 | stream;
@@ -70,6 +78,8 @@ struct step_events {
 	size_t nr_items;
 	struct step_activity *records;
 	size_t nr_records;
+	const struct step_event *events; /* of the process, by rising correlation id */
+	size_t nr_events;
 };
 
 #define STEP_EVENTS_BEFORE 2048u
@@ -100,8 +110,18 @@ struct step_loader {
 	uint64_t nr_lone;			  /* records without a launch */
 };
 
-#define STEP_LOADER_NR_WANTS 2u
-extern const struct scan_want step_loader_wants[STEP_LOADER_NR_WANTS];
+/* For struct scan_want[]. */
+#define STEP_LOADER_WANTS                                                           \
+	{GPROF_TABLE_sync,                                                          \
+		COL_BIT(COL_sync_place) | COL_BIT(COL_sync_correlation) |           \
+			COL_BIT(COL_sync_event) | COL_BIT(COL_sync_type),           \
+		0},                                                                 \
+	{                                                                           \
+		GPROF_TABLE_event,                                                  \
+			COL_BIT(COL_event_place) | COL_BIT(COL_event_correlation) | \
+				COL_BIT(COL_event_event),                           \
+			0                                                           \
+	}
 
 /* For scan_view. */
 void step_loader_mark(struct step_loader *load, struct process *process, const struct batch *batch);

@@ -28,10 +28,11 @@ enum view_times {
 	VIEW_TIMES_GPU,
 };
 
+struct nccl_job;
 struct what_if;
 
 /* What views may show besides events. */
-struct nccl_job;
+
 
 struct view_input {
 	struct process **processes;
@@ -42,7 +43,6 @@ struct view_input {
 	enum view_times times;
 	size_t nr_rows; /* that the user wants of tables in their own order; 0: all, or not known */
 	const struct nccl_job *job; /* with more processes than these; NULL: there are no others */
-
 	struct what_if *what_if; /* what the view what-if changes; NULL: each removal by itself */
 	bool is_merged; /* `reduce` reads the states: they also gather what only `merge` needs */
 };

@@ -232,6 +232,8 @@ static void fini(void *state)
 	keyed_stats_fini(&view->names);
 }
 
+static const struct scan_want wants[] = {STEP_LOADER_WANTS};
+
 VIEW(critical_path, 230) = {
 	.name = "critical-path",
 	.help = "what the length of the steps depends on: operators, launches, GPU activities, "
@@ -243,7 +245,7 @@ VIEW(critical_path, 230) = {
 	.title = "Critical path",
 	VIEW_COLUMNS(columns),
 	VIEW_KEYED_STATE(struct critical_view, kinds),
-	.scan = {step_loader_wants, STEP_LOADER_NR_WANTS, NULL, NULL, on_batch, NULL},
+	.scan = {wants, 2, NULL, NULL, on_batch, NULL},
 	.ops = {.begin = begin, .op = on_op, .call = on_call, .record = on_record, .end = end},
 	.init = init,
 	.fill = fill_table,

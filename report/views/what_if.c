@@ -621,15 +621,8 @@ static void fini(void *state)
 }
 
 static const struct scan_want wants[] = {
+	STEP_LOADER_WANTS,
 	{GPROF_TABLE_nccl, NCCL_OPS_MASK, 0},
-	{GPROF_TABLE_sync,
-		COL_BIT(COL_sync_place) | COL_BIT(COL_sync_correlation) | COL_BIT(COL_sync_event) |
-			COL_BIT(COL_sync_type),
-		0},
-	{GPROF_TABLE_event,
-		COL_BIT(COL_event_place) | COL_BIT(COL_event_correlation) |
-			COL_BIT(COL_event_event),
-		0},
 };
 
 VIEW(what_if, 25) = {
@@ -642,8 +635,13 @@ VIEW(what_if, 25) = {
 	.title = "What if",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct what_if_view),
-	.scan = {wants, 3, NULL, NULL, on_batch, end_scan},
-	.ops = {.begin = begin, .op = on_op, .call = on_call, .record = on_record, .end = end},
+	.scan = {wants, 3, NULL, NULL, on_batch, end_scan, true},
+	.ops = {.ignores_selection = true,
+		.begin = begin,
+		.op = on_op,
+		.call = on_call,
+		.record = on_record,
+		.end = end},
 	.init = init,
 	.fill = fill_table,
 	.fini = fini,

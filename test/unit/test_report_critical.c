@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/analysis/critical.h"
+#include "report/analysis/step_events.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/ops/queue_depth.h"
@@ -8,12 +10,16 @@
 
 enum { TIMES = 1500, NR_THREADS = 3, NR_NAMES = 40, MOST = 4000 };
 
+/* More of enum call_role: calls that struct step_event stands for. */
+enum { RECORDS_EVENT = 100, STREAM_WAITS };
+
 /* ---- random steps ---- */
 
 struct world {
 	struct step_item items[MOST];
 	struct step_activity records[MOST];
-	size_t nr_items, nr_records;
+	struct step_event events[MOST];
+	size_t nr_items, nr_records, nr_events;
 	uint64_t begin, end;
 	bool is_taken[TIMES]; /* some call begins there */
 };
@@ -22,9 +28,8 @@ static void add_record(struct world *world, struct step_item *call, uint64_t *se
 {
 	struct step_activity *record = &world->records[world->nr_records++];
 
-	call->correlation = (uint32_t)world->nr_records;
-	call->stream = step_stream(
-		1 + (uint32_t)unit_below(seed, 2), 7 + (uint32_t)unit_below(seed, 2));
+	call->stream =
+		step_stream(1 + (uint32_t)unit_below(seed, 2), 7 + (uint32_t)unit_below(seed, 2));
 	call->role = unit_below(seed, 3) ? CALL_LAUNCHES : CALL_WAITS_OWN;
 	record->begin = call->begin + unit_below(seed, unit_below(seed, 2) ? 30 : 300);
 	record->end = record->begin + unit_below(seed, unit_below(seed, 2) ? 8 : 40);
@@ -44,19 +49,19 @@ static void add_record(struct world *world, struct step_item *call, uint64_t *se
 static void add_call(struct world *world, struct step_item *call, uint64_t *seed)
 {
 	static const uint8_t roles[] = {CALL_PLAIN, CALL_WAITS_ALL, CALL_WAITS_CONTEXT,
-		CALL_WAITS_STREAM, CALL_WAITS_STREAM, CALL_WAITS_EVENT,
-		CALL_RECORDS_EVENT, CALL_RECORDS_EVENT, CALL_RECORDS_EVENT,
-		CALL_STREAM_WAITS, CALL_STREAM_WAITS, CALL_STREAM_WAITS};
+		CALL_WAITS_STREAM, CALL_WAITS_STREAM, CALL_WAITS_EVENT, RECORDS_EVENT,
+		RECORDS_EVENT, RECORDS_EVENT, STREAM_WAITS, STREAM_WAITS, STREAM_WAITS};
 
 	call->is_call = true;
+	call->correlation = (uint32_t)call->begin + 1; /* they rise with time */
 	world->is_taken[call->begin] = true;
 	if (unit_below(seed, 2)) {
 		add_record(world, call, seed);
 		return;
 	}
 	call->role = roles[unit_below(seed, sizeof(roles))];
-	call->stream = step_stream(
-		1 + (uint32_t)unit_below(seed, 2), 7 + (uint32_t)unit_below(seed, 2));
+	call->stream =
+		step_stream(1 + (uint32_t)unit_below(seed, 2), 7 + (uint32_t)unit_below(seed, 2));
 	call->event = (uint32_t)unit_below(seed, 3);
 }
 
@@ -89,6 +94,26 @@ static void add_items(struct world *world, uint32_t thread, uint64_t begin, uint
 	}
 }
 
+static int by_correlation(const void *a, const void *b)
+{
+	const struct step_event *x = a, *y = b;
+
+	return (x->correlation > y->correlation) - (x->correlation < y->correlation);
+}
+
+static void add_events(struct world *world)
+{
+	for (size_t i = 0; i < world->nr_items; i++) {
+		const struct step_item *item = &world->items[i];
+
+		if (item->role == RECORDS_EVENT || item->role == STREAM_WAITS) {
+			world->events[world->nr_events++] = (struct step_event){item->stream,
+				item->event, item->correlation, item->role == STREAM_WAITS};
+		}
+	}
+	qsort(world->events, world->nr_events, sizeof(*world->events), by_correlation);
+}
+
 static void make_world(struct world *world, uint64_t *seed)
 {
 	memset(world, 0, sizeof(*world));
@@ -99,6 +124,7 @@ static void make_world(struct world *world, uint64_t *seed)
 
 		add_items(world, thread, begin, TIMES - 100, unit_below(seed, 2) ? 0 : 1, seed);
 	}
+	add_events(world);
 }
 
 /* ---- the plain way: at each moment all is looked at ---- */
@@ -137,8 +163,8 @@ static const struct step_activity *event_before(uint32_t event, uint64_t time)
 	for (size_t i = 0; i < world->nr_items; i++) {
 		const struct step_item *item = &world->items[i];
 
-		if (item->role == CALL_RECORDS_EVENT && item->event == event &&
-			item->begin < time && (!found || item->begin > found->begin)) {
+		if (item->role == RECORDS_EVENT && item->event == event && item->begin < time &&
+			(!found || item->begin > found->begin)) {
 			found = item;
 		}
 	}
@@ -220,7 +246,7 @@ static enum critical_kind find_on_device(uint64_t time, uint32_t *name)
 		const struct step_item *item = &world->items[i];
 		const struct step_activity *behind;
 
-		if (item->role != CALL_STREAM_WAITS || item->stream != on->stream ||
+		if (item->role != STREAM_WAITS || item->stream != on->stream ||
 			item->begin >= on->call_begin ||
 			(previous && item->begin < previous->call_begin)) {
 			continue;
@@ -296,7 +322,9 @@ static void check_world(const struct world *original, unsigned int *seen)
 		.items = copy.items,
 		.nr_items = original->nr_items,
 		.records = copy.records,
-		.nr_records = original->nr_records};
+		.nr_records = original->nr_records,
+		.events = original->events,
+		.nr_events = original->nr_events};
 	const struct step_item *waiting = NULL;
 
 	copy = *original;
