@@ -301,9 +301,9 @@ static int print(const struct summary *summary, const struct cmd_input *input)
 	wrong = summary->style->print(summary, input, &out);
 	if (wrong) {
 		buf_fini(&out);
-		return summary->sort ? cmd_usage(summary->asked.command, "%s: '%s'", wrong,
-						summary->sort)
-				     : cmd_usage(summary->asked.command, "%s", wrong);
+		return summary->sort
+			       ? cmd_usage(summary->asked.command, "%s: '%s'", wrong, summary->sort)
+			       : cmd_usage(summary->asked.command, "%s", wrong);
 	}
 	status = cmd_output_end(&output, &out);
 	buf_fini(&out);

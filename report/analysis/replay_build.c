@@ -1,0 +1,643 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/analysis/dependencies.h"
+#include "report/analysis/replay_graph.h"
+#include "report/model/kernel_class.h"
+#include "report/util/buf.h"
+
+/* What a call that waits costs besides: the rest of the time before what it waits for is waiting.
+ */
+#define OWN_NS 3000u
+
+#define OVERLAP_NS 5000u
+
+/* How far back on a stream the activity is looked for that ended before another one began. */
+#define NR_BACK 64u
+
+/* ---- the host ---- */
+
+/* What is known of an item with what it lies in. */
+struct item_facts {
+	uint32_t outer; /* 1 + item */
+	uint32_t scales;
+	bool is_in_loader;
+};
+
+struct build {
+	struct replay_graph *graph;
+	const struct step_events *step;
+	const struct replay_names *names;
+	struct dependencies dependencies;
+	struct item_facts *items;
+	/* 1 + the nodes of each stretch, the first and the last; 0: not in the graph */
+	uint32_t *first_of, *last_of;
+	uint32_t *node_of;		     /* 1 + the node of each activity */
+	const struct step_activity **waited; /* by node: what a wait is for */
+	size_t waited_capacity;
+	/* nodes of the thread at hand since its last launch */
+	uint32_t *since;
+	size_t nr_since, since_capacity;
+	bool has_launched;
+};
+
+static uint32_t add_node(struct build *build, uint8_t kind, uint64_t begin, uint64_t end)
+{
+	struct replay_graph *graph = build->graph;
+	struct node *node;
+
+	graph->nodes =
+		array_grow(graph->nodes, graph->nr_nodes, &graph->capacity, sizeof(*graph->nodes));
+	build->waited = array_grow(build->waited, graph->nr_nodes, &build->waited_capacity,
+		sizeof(const struct step_activity *));
+	build->waited[graph->nr_nodes] = NULL;
+	node = &graph->nodes[graph->nr_nodes++];
+	*node = (struct node){.begin = begin, .end = end, .kind = kind};
+	return (uint32_t)graph->nr_nodes;
+}
+
+static struct node *node_at(const struct build *build, uint32_t place)
+{
+	return &build->graph->nodes[place - 1];
+}
+
+/* Items are sorted by thread and begin, what encloses first. */
+static void find_facts(struct build *build)
+{
+	const struct step_events *step = build->step;
+	uint32_t outer = 0;
+
+	build->items = mem_zeroed(step->nr_items + 1, sizeof(*build->items));
+	for (size_t i = 0; i < step->nr_items; i++) {
+		const struct step_item *item = &step->items[i];
+		struct item_facts *facts = &build->items[i];
+
+		while (outer && (step->items[outer - 1].thread != item->thread ||
+					step->items[outer - 1].end <= item->begin)) {
+			outer = build->items[outer - 1].outer;
+		}
+		if (outer) {
+			*facts = build->items[outer - 1];
+		}
+		facts->outer = outer;
+		facts->is_in_loader |= item->is_loader;
+		if (build->names && !item->is_call) {
+			facts->scales |=
+				build->names->of_operator(build->names->context, item->name);
+		}
+		outer = (uint32_t)i + 1;
+	}
+}
+
+static void set_facts(struct build *build, struct node *node, const struct step_item *item)
+{
+	const struct item_facts *facts = &build->items[item - build->step->items];
+
+	node->scales = facts->scales;
+	if (facts->is_in_loader) {
+		node->flags |= IS_IN_LOADER;
+		node->kind = REPLAY_LOADER;
+	}
+}
+
+/* A call that waited is two nodes: until it could do no more, and its return. */
+static void add_stretch(struct build *build, size_t place)
+{
+	const struct host_stretch *stretch = &build->dependencies.host.stretches[place];
+	const struct step_item *item = stretch->item;
+	struct awaited awaited = {0};
+	uint64_t own_end = stretch->end;
+	uint32_t node;
+
+	if (item->is_call) {
+		awaited = dependencies_awaited(&build->dependencies, item);
+	}
+	if (awaited.record && (awaited.time <= stretch->begin || awaited.time > stretch->end)) {
+		awaited.record = NULL;
+	}
+	if (awaited.record) {
+		own_end = stretch->begin + OWN_NS < awaited.time ? stretch->begin + OWN_NS
+								 : awaited.time;
+	}
+	node = add_node(
+		build, item->is_call ? REPLAY_CALL : REPLAY_OPERATOR, stretch->begin, own_end);
+	set_facts(build, node_at(build, node), item);
+	build->first_of[place] = build->last_of[place] = node;
+	if (awaited.record) {
+		uint32_t wait = add_node(build, REPLAY_WAIT, awaited.time, stretch->end);
+
+		set_facts(build, node_at(build, wait), item);
+		node_at(build, wait)->after = node;
+		node_at(build, wait)->flags |= item->role == CALL_WAITS_OWN  ? WAITS_FOR_COPY
+					       : item->role == CALL_LAUNCHES ? 0
+									     : WAITS_FOR_WORK;
+		node_at(build, wait)->flags |=
+			awaited.time == awaited.record->end ? 0 : IS_FROM_BEGIN;
+		build->waited[wait - 1] = awaited.record;
+		build->last_of[place] = wait;
+	}
+}
+
+static bool is_in_window(const struct build *build, const struct host_stretch *stretch)
+{
+	return stretch->begin >= build->step->complete_from && stretch->begin < build->step->end;
+}
+
+static void add_stretches(struct build *build)
+{
+	const struct host_timeline *host = &build->dependencies.host;
+
+	build->first_of = mem_zeroed(host->nr_stretches + 1, sizeof(*build->first_of));
+	build->last_of = mem_zeroed(host->nr_stretches + 1, sizeof(*build->last_of));
+	for (size_t i = 0; i < host->nr_stretches; i++) {
+		if (is_in_window(build, &host->stretches[i])) {
+			add_stretch(build, i);
+		}
+	}
+}
+
+/* The last node of what a thread did in a gap of another one; busy: how long it did it. */
+static uint32_t work_in_gap(
+	const struct build *build, size_t thread, uint64_t begin, uint64_t end, uint64_t *busy)
+{
+	const struct host_timeline *host = &build->dependencies.host;
+	const struct host_stretch *stretch = host_timeline_find_at(host, thread, end);
+	const struct host_stretch *first = &host->stretches[host->threads[thread].first];
+	uint32_t last = 0;
+
+	*busy = 0;
+	for (; stretch && stretch >= first && stretch->begin >= begin; stretch--) {
+		if (stretch->end > end) {
+			continue;
+		}
+		last = last ? last : build->last_of[stretch - host->stretches];
+		*busy += stretch->end - stretch->begin;
+	}
+	return last;
+}
+
+/* What a gap of the loop's thread waits for; 0: it is work. */
+static uint32_t joined(const struct build *build, size_t thread, uint64_t begin, uint64_t end)
+{
+	const struct host_timeline *host = &build->dependencies.host;
+	uint32_t found = 0;
+
+	for (size_t i = 0; i < host->nr_threads; i++) {
+		uint64_t busy;
+		uint32_t last = i == thread ? 0 : work_in_gap(build, i, begin, end, &busy);
+
+		if (last && busy >= (end - begin) / 2 &&
+			(!found || node_at(build, last)->end > node_at(build, found)->end)) {
+			found = last;
+		}
+	}
+	return found;
+}
+
+/* What the loop's thread did last in a gap of another thread; 0: nothing. */
+static uint32_t handed_over(const struct build *build, uint64_t begin, uint64_t end)
+{
+	const struct host_timeline *host = &build->dependencies.host;
+	const struct host_stretch *stretch = host_timeline_find(host, build->step->thread, end);
+
+	if (stretch && stretch->end > end) {
+		stretch =
+			stretch > host->stretches && stretch[-1].item->thread == build->step->thread
+				? stretch - 1
+				: NULL;
+	}
+	return stretch && stretch->end > begin ? build->last_of[stretch - host->stretches] : 0;
+}
+
+/* Launches and what lies between them; a wait, a batch or a new step begins another run. */
+static void follow_launches(struct build *build, uint32_t place, const struct step_item *item)
+{
+	struct node *node = node_at(build, place);
+
+	if (node->kind == REPLAY_WAIT || node->kind == REPLAY_LOADER ||
+		(item && item->is_call && item->role >= CALL_WAITS_ALL &&
+			item->role <= CALL_WAITS_OWN)) {
+		build->has_launched = false;
+		build->nr_since = 0;
+		return;
+	}
+	build->since = array_grow(
+		build->since, build->nr_since, &build->since_capacity, sizeof(*build->since));
+	build->since[build->nr_since++] = place;
+	if (!item || item->role != CALL_LAUNCHES) {
+		return;
+	}
+	for (size_t i = 0; build->has_launched && i < build->nr_since; i++) {
+		node_at(build, build->since[i])->flags |= IS_BETWEEN_LAUNCHES;
+	}
+	build->has_launched = true;
+	build->nr_since = 0;
+}
+
+/* Work of the thread from `begin` to `end`, in a range of the user or in none. */
+static uint32_t add_gap(
+	struct build *build, uint32_t thread, uint32_t after, uint64_t begin, uint64_t end)
+{
+	const struct host_stretch *range =
+		host_timeline_find(&build->dependencies.ranges, thread, end);
+	uint32_t place = add_node(build, REPLAY_HOST, begin, end);
+
+	if (range && range->begin <= begin && range->end >= end) {
+		set_facts(build, node_at(build, place), range->item);
+	}
+	node_at(build, place)->after = after;
+	follow_launches(build, place, NULL);
+	return place;
+}
+
+static void set_cause(struct build *build, uint32_t place, uint32_t cause)
+{
+	struct node *node = node_at(build, place);
+	uint64_t delay = node->begin - node_at(build, cause)->end;
+
+	node->cause = cause;
+	node->cause_delay = delay < UINT32_MAX ? (uint32_t)delay : UINT32_MAX;
+}
+
+/* Remembers in what the loop's thread was when the step began and ended; nodes come in order. */
+static void on_loop(struct build *build, uint32_t place)
+{
+	struct part *part = build->graph->parts;
+	uint64_t begin = node_at(build, place)->begin;
+
+	part->at_begin = begin < part->begin ? place : part->at_begin;
+	part->at_end = begin < part->end ? place : part->at_end;
+}
+
+static void link_thread(struct build *build, size_t thread)
+{
+	const struct host_timeline *host = &build->dependencies.host;
+	uint32_t number = host->threads[thread].thread, before = 0;
+	bool is_loop = number == build->step->thread;
+	uint64_t now = build->step->complete_from;
+
+	build->has_launched = false;
+	build->nr_since = 0;
+	for (size_t i = host->threads[thread].first; i < host->threads[thread].end; i++) {
+		const struct host_stretch *stretch = &host->stretches[i];
+		uint32_t first = build->first_of[i], cause;
+
+		if (!first) {
+			continue;
+		}
+		if (now < build->step->begin && stretch->begin >= build->step->begin) {
+			build->has_launched = false;
+			build->nr_since = 0;
+		}
+		cause = stretch->begin <= now ? 0
+			: is_loop	      ? joined(build, thread, now, stretch->begin)
+					      : handed_over(build, now, stretch->begin);
+		if (cause) {
+			set_cause(build, first, cause);
+		} else if (stretch->begin > now && (before || is_loop)) {
+			before = add_gap(build, number, before, now, stretch->begin);
+			if (is_loop) {
+				on_loop(build, before);
+			}
+		}
+		node_at(build, first)->after = before;
+		follow_launches(build, first, stretch->item);
+		before = build->last_of[i];
+		if (before != first) {
+			follow_launches(build, before, stretch->item);
+		}
+		if (is_loop) {
+			on_loop(build, first);
+			on_loop(build, before);
+		}
+		now = stretch->end;
+	}
+	if (is_loop && now < build->step->end && !joined(build, thread, now, build->step->end)) {
+		on_loop(build, add_gap(build, number, before, now, build->step->end));
+	}
+}
+
+/* ---- devices ---- */
+
+static uint8_t kind_of(const struct step_activity *activity)
+{
+	return activity->is_copy					 ? REPLAY_COPY
+	       : kernel_class_of(activity->name) == KERNEL_COMMUNICATION ? REPLAY_COLLECTIVE
+									 : REPLAY_KERNEL;
+}
+
+/* 1 + the node of the call, from its first part or to its last; 0: not in the graph. */
+static uint32_t call_node(
+	const struct build *build, const struct step_activity *activity, bool is_end)
+{
+	const struct host_timeline *host = &build->dependencies.host;
+	const struct host_stretch *stretch = host_timeline_find(
+		host, activity->thread, is_end ? activity->call_end : activity->call_begin + 1);
+
+	if (!stretch || stretch->end < activity->call_begin) {
+		return 0;
+	}
+	return (is_end ? build->last_of : build->first_of)[stretch - host->stretches];
+}
+
+static void add_activities(struct build *build)
+{
+	const struct step_events *step = build->step;
+
+	build->node_of = mem_zeroed(step->nr_records + 1, sizeof(*build->node_of));
+	for (size_t i = 0; i < step->nr_records; i++) {
+		const struct step_activity *activity = &step->records[i];
+		bool is_before = activity->call_begin < step->complete_from;
+		uint32_t place, call;
+		struct node *node;
+
+		if ((is_before && activity->end <= step->complete_from) ||
+			activity->call_begin >= step->end) {
+			continue;
+		}
+		place = add_node(build, kind_of(activity), activity->begin, activity->end);
+		node = node_at(build, place);
+		build->node_of[i] = place;
+		node->flags |= activity->call_begin < step->begin ? IS_OF_EARLIER_STEP : 0;
+		node->flags |= activity->begin < activity->call_end ? IS_FROM_BEGIN : 0;
+		call = is_before
+			       ? 0
+			       : call_node(build, activity, activity->begin >= activity->call_end);
+		node->cause = call;
+		node->flags |= call ? 0 : IS_FIXED;
+		if (build->names) {
+			node->scales =
+				build->names->of_activity(build->names->context, activity->name);
+			node->scales |= call ? node_at(build, call)->scales : 0;
+			node->collective = build->names->of_collective(
+				build->names->context, activity->correlation);
+		}
+	}
+}
+
+/*
+ * An activity may begin a little before the one before it ends: by programmatic dependent launch,
+ * or because clocks were fitted to each other.
+ */
+static uint64_t overlap_of(const struct step_activity *activity)
+{
+	uint64_t share = (activity->end - activity->begin) / 100;
+
+	return share > OVERLAP_NS ? share : OVERLAP_NS;
+}
+
+/* What lies before it on its stream; of the nodes of a graph, which may overlap, what had ended. */
+static uint32_t before_on_stream(const struct build *build, size_t place)
+{
+	const struct step_activity *activity = &build->step->records[place];
+
+	for (size_t i = place, k = 0; i-- > 0 && k < NR_BACK; k++) {
+		const struct step_activity *other = &build->step->records[i];
+
+		if (other->stream != activity->stream) {
+			break;
+		}
+		if (other->end <= activity->begin + overlap_of(other)) {
+			return build->node_of[i];
+		}
+	}
+	return 0;
+}
+
+static void link_activity(struct build *build, size_t place)
+{
+	struct replay_graph *graph = build->graph;
+	const struct step_activity *activity = &build->step->records[place];
+	struct node *node = node_at(build, build->node_of[place]);
+
+	node->after = before_on_stream(build, place);
+	node->first_event = (uint32_t)graph->nr_events;
+	dependencies_find_causes(&build->dependencies, activity);
+	for (size_t i = 0; i < build->dependencies.nr_causes; i++) {
+		const struct step_activity *cause = build->dependencies.causes[i];
+		uint32_t other = build->node_of[cause - build->step->records];
+
+		if (cause->stream == activity->stream || !other || cause->end > activity->begin) {
+			continue;
+		}
+		graph->events = array_grow(graph->events, graph->nr_events, &graph->event_capacity,
+			sizeof(*graph->events));
+		graph->events[graph->nr_events++] = other;
+		node->nr_events++;
+	}
+}
+
+static void link_waits(struct build *build)
+{
+	for (size_t i = 0; i < build->graph->nr_nodes; i++) {
+		if (build->waited[i]) {
+			build->graph->nodes[i].cause =
+				build->node_of[build->waited[i] - build->step->records];
+		}
+	}
+}
+
+/* ---- delays ---- */
+
+/* Since when an activity could have begun, by each of what it waits for; UINT64_MAX: none. */
+struct slack {
+	uint64_t after, cause, event;
+};
+
+static struct slack slack_of(const struct replay_graph *graph, const struct node *node)
+{
+	struct slack slack = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
+
+	if (node->after) {
+		slack.after = replay_since(graph->nodes[node->after - 1].end, node->begin);
+	}
+	if (node->cause) {
+		const struct node *cause = &graph->nodes[node->cause - 1];
+
+		slack.cause = replay_since(
+			node->flags & IS_FROM_BEGIN ? cause->begin : cause->end, node->begin);
+	}
+	for (uint32_t i = 0; i < node->nr_events; i++) {
+		uint32_t event = graph->events[node->first_event + i];
+		uint64_t ns =
+			event ? replay_since(graph->nodes[event - 1].end, node->begin) : UINT64_MAX;
+
+		slack.event = ns < slack.event ? ns : slack.event;
+	}
+	return slack;
+}
+
+struct delays {
+	uint64_t *ns;
+	size_t nr, capacity;
+};
+
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static uint64_t take_median(struct delays *delays)
+{
+	uint64_t median = 0;
+
+	if (delays->nr) {
+		qsort(delays->ns, delays->nr, sizeof(*delays->ns), by_value);
+		median = delays->ns[(delays->nr - 1) / 2];
+	}
+	free(delays->ns);
+	return median;
+}
+
+/* Which of what an activity waits for came last. */
+enum { BY_AFTER, BY_END_OF_CALL, BY_BEGIN_OF_CALL, BY_EVENT, NR_BY };
+
+static unsigned int last_of(const struct slack *slack, const struct node *node, uint64_t *ns)
+{
+	unsigned int by = node->flags & IS_FROM_BEGIN ? BY_BEGIN_OF_CALL : BY_END_OF_CALL;
+
+	*ns = slack->cause;
+	if (slack->after < *ns) {
+		*ns = slack->after;
+		by = BY_AFTER;
+	}
+	if (slack->event < *ns) {
+		*ns = slack->event;
+		by = BY_EVENT;
+	}
+	return by;
+}
+
+static bool is_free(const struct node *node)
+{
+	return node->kind >= REPLAY_KERNEL && !(node->flags & IS_FIXED);
+}
+
+static void find_medians(const struct replay_graph *graph, uint64_t *medians)
+{
+	struct delays delays[NR_BY] = {0};
+
+	for (size_t i = 0; i < graph->nr_nodes; i++) {
+		const struct node *node = &graph->nodes[i];
+		uint64_t ns;
+
+		if (is_free(node)) {
+			struct slack slack = slack_of(graph, node);
+			struct delays *of = &delays[last_of(&slack, node, &ns)];
+
+			if (ns <= REPLAY_DELAY_MOST_NS) {
+				of->ns = array_grow(of->ns, of->nr, &of->capacity, sizeof(*of->ns));
+				of->ns[of->nr++] = ns;
+			}
+		}
+	}
+	for (unsigned int i = 0; i < NR_BY; i++) {
+		medians[i] = take_median(&delays[i]);
+	}
+}
+
+static uint32_t at_most(uint64_t slack, uint64_t most)
+{
+	return (uint32_t)(slack < most ? slack : most);
+}
+
+static void set_delays(struct replay_graph *graph)
+{
+	uint64_t medians[NR_BY];
+
+	find_medians(graph, medians);
+	for (size_t i = 0; i < graph->nr_nodes; i++) {
+		struct node *node = &graph->nodes[i];
+		uint64_t most[NR_BY], ns;
+		struct slack slack;
+		unsigned int by;
+
+		if (!is_free(node)) {
+			continue;
+		}
+		slack = slack_of(graph, node);
+		by = last_of(&slack, node, &ns);
+		memcpy(most, medians, sizeof(most));
+		if (ns <= REPLAY_DELAY_MOST_NS) {
+			most[by] = ns;
+		} else if (!(node->flags & IS_OF_EARLIER_STEP)) {
+			graph->parts[0].unexplained_ns += ns - most[by];
+		}
+		node->after_delay = (int32_t)at_most(slack.after, most[BY_AFTER]);
+		if (node->after && graph->nodes[node->after - 1].end > node->begin) {
+			node->after_delay =
+				-(int32_t)(graph->nodes[node->after - 1].end - node->begin);
+		}
+		node->cause_delay = at_most(slack.cause,
+			most[node->flags & IS_FROM_BEGIN ? BY_BEGIN_OF_CALL : BY_END_OF_CALL]);
+		node->event_delay = at_most(slack.event, most[BY_EVENT]);
+	}
+}
+
+/* A process whose loop's thread is in nothing that was recorded. */
+static void add_empty_loop(struct build *build)
+{
+	const struct step_events *step = build->step;
+
+	if (!build->graph->parts[0].at_end) {
+		on_loop(build, add_gap(build, step->thread, 0, step->complete_from, step->end));
+	}
+}
+
+/* ---- all ---- */
+
+static void measure(struct replay_graph *graph)
+{
+	struct part *part = graph->parts;
+	struct span span = {part->begin, part->end, 0};
+
+	replay_add_ends(graph, NULL, &span);
+	part->measured_ns = replay_since(span.begin, span.end);
+}
+
+static void build_nodes(struct build *build)
+{
+	size_t nr_threads = build->dependencies.host.nr_threads;
+
+	find_facts(build);
+	add_stretches(build);
+	for (size_t i = 0; i < nr_threads; i++) {
+		link_thread(build, i);
+	}
+	add_empty_loop(build);
+	add_activities(build);
+	for (size_t i = 0; i < build->step->nr_records; i++) {
+		if (build->node_of[i]) {
+			link_activity(build, i);
+		}
+	}
+	link_waits(build);
+}
+
+struct replay_graph *replay_create(struct step_events *step, const struct replay_names *names)
+{
+	struct replay_graph *graph = mem_zeroed(1, sizeof(*graph));
+	struct build build = {.graph = graph, .step = step, .names = names};
+
+	graph->parts = mem_zeroed(1, sizeof(*graph->parts));
+	graph->nr_parts = 1;
+	graph->parts[0].begin = step->begin;
+	graph->parts[0].end = step->end;
+	dependencies_init(&build.dependencies, step);
+	build_nodes(&build);
+	set_delays(graph);
+	measure(graph);
+	replay_order(graph);
+	replay_make_room(graph);
+	dependencies_fini(&build.dependencies);
+	free(build.items);
+	free(build.first_of);
+	free(build.last_of);
+	free(build.node_of);
+	free(build.waited);
+	free(build.since);
+	return graph;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The graph of replay.h: built in replay_build.c, joined and run in replay.c. */
+#ifndef REPORT_ANALYSIS_REPLAY_GRAPH_H
+#define REPORT_ANALYSIS_REPLAY_GRAPH_H
+
+#include "report/analysis/replay.h"
+
+enum {
+	IS_FIXED = 1,	   /* begins as recorded: nothing is known that it waited for */
+	IS_FROM_BEGIN = 2, /* waits for the begin of its cause, not for the end */
+	IS_IN_LOADER = 4,
+	IS_BETWEEN_LAUNCHES = 8, /* or a launch that is not the first one */
+	WAITS_FOR_WORK = 16,	 /* a call that synchronises */
+	WAITS_FOR_COPY = 32,	 /* its own */
+	IS_OF_EARLIER_STEP = 64, /* an activity that was launched before the step */
+	/* A collective of several ranks: each arrives, they meet, and each transfers. */
+	IS_ARRIVAL = 128,
+	IS_RENDEZVOUS = 256,
+};
+
+struct node {
+	uint64_t begin, end;   /* recorded, ns */
+	uint32_t after, cause; /* 1 + node: before it on its thread or stream; what else */
+	uint32_t first_event, nr_events; /* more causes, in struct replay_graph */
+	int32_t after_delay;		 /* ns; less than 0: it begins before that ends */
+	uint32_t cause_delay, event_delay;
+	uint32_t scales;
+	uint32_t part;	     /* of a joined graph: whose it is */
+	uint32_t collective; /* 1 + its number; 0: none, or not joined */
+	uint16_t flags;
+	uint8_t kind;
+};
+
+/* The step of one process. */
+struct part {
+	uint64_t begin, end;
+	uint32_t at_begin, at_end; /* 1 + what the loop's thread was in last before; 0: nothing */
+	uint64_t measured_ns, unexplained_ns;
+};
+
+struct replay_graph {
+	struct node *nodes; /* what waits comes after what it waits for */
+	size_t nr_nodes, capacity;
+	uint32_t *events; /* 1 + node */
+	size_t nr_events, event_capacity;
+	struct part *parts;
+	size_t nr_parts;
+	/* of a run */
+	uint64_t *begins, *ends;
+	uint64_t *arrivals; /* of one collective */
+	uint32_t *binding;  /* 1 + what came last of what the node waited for */
+};
+
+/* What a span of time is from and to: the ends of the step before and of the step. */
+struct span {
+	uint64_t begin, end;
+	uint32_t last; /* 1 + the node that ended last */
+};
+
+/* How long after `time` something began; 0 if it did not. */
+static inline uint64_t replay_since(uint64_t time, uint64_t begin)
+{
+	return begin > time ? begin - time : 0;
+}
+
+/* Puts what is waited for before what waits. */
+void replay_order(struct replay_graph *graph);
+
+/* Room for a run. */
+void replay_make_room(struct replay_graph *graph);
+
+/* Extends the spans of the parts to the ends of their activities; ends: NULL for the recorded. */
+void replay_add_ends(const struct replay_graph *graph, const uint64_t *ends, struct span *spans);
+
+#endif

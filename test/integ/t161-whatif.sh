@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What `whatif` predicts of a program, against the program that was really changed so, by its own clock.
+. "$(dirname "$0")/lib.sh"
+need SIM REPORT JQ PLAIN
+export LD_LIBRARY_PATH=$ROOT/$B/torch/GOOD GPROF_STEP=api:cudaStreamQuery GPROF_TORCH=ops
+
+# The median step of the program with such settings, ns; without the recorder.
+changed()
+{
+	env $2 LD_LIBRARY_PATH="$SIM:$LD_LIBRARY_PATH" "$B/integ/s_whatif" "$1"
+}
+
+whatif()
+{
+	"$REPORT" whatif --steps 8-16 --format json "$@" "$GPROF_DIR" >"$T/json" 2>"$T/report.err"
+}
+
+# predicts NAME HOW SETTINGS CHANGED-HOW CHANGED-SETTINGS OPTIONS: within 5 %. What is compared are times, which
+# a busy machine disturbs, so there are several tries; a wrong prediction fails all of them.
+predicts()
+{
+	local ratio try
+	for try in 1 2 3 4; do
+		rm -rf "$GPROF_DIR"
+		# shellcheck disable=SC2086 # words
+		record env $3 "$B/integ/s_whatif" "$2"
+		# shellcheck disable=SC2086
+		whatif $6
+		ratio=$(query ".what_if.rows[0].predicted_ns / $(changed "$4" "$5")")
+		if [ "$(jq -n "$ratio > 0.95 and $ratio < 1.05" 2>/dev/null)" = true ]; then
+			is true true "$1: predicted within 5 % of what it is then"
+			return
+		fi
+		echo "# try $try: $ratio of the time that the changed program takes"
+	done
+	is "0.95 to 1.05" "$ratio" "$1: predicted within 5 % of what it is then"
+}
+
+loop="host_us=100 kernels=20" ms=SIM_KERNEL_NS=1000000 slow_copies="SIM_KERNEL_NS=20000 SIM_TIME_SCALE=50"
+ranks="ranks=4 $loop"
+predicts "kernels halved" "$loop" SIM_KERNEL_NS=2000000 "$loop" $ms "--scale kernel:work_kernel=0.5"
+predicts "batches are ready" "loader_ms=40 $loop" $ms "$loop" $ms "--remove loader"
+predicts "copies overlapped" "copy=blocking host_us=100 kernels=10" "$slow_copies" \
+	"copy=overlapped host_us=100 kernels=10" "$slow_copies" "--remove copies"
+predicts "no synchronisation" "sync=1 loader_ms=15 $loop" $ms "loader_ms=15 $loop" $ms "--remove sync"
+predicts "a graph instead of launches" "host_us=1000 kernels=20" SIM_KERNEL_NS=300000 \
+	"kernels=20 graph=1" SIM_KERNEL_NS=300000 "--remove launch-overhead"
+predicts "no straggler" "$ranks" "$ms SLOW_NS=1500000 SIM_NCCL_GBPS=0.001" "$ranks" "$ms SIM_NCCL_GBPS=0.001" "--remove stragglers"
+predicts "twice the bandwidth of NCCL" "$ranks" "$ms SIM_NCCL_GBPS=0.0005" "$ranks" "$ms SIM_NCCL_GBPS=0.001" "--scale kernel:nccl=0.5"
+
+# The step is what the steps are, and what is predicted is what is left of it.
+whatif
+is 7 "$(query '.what_if.rows | length')" "one row for each thing that can be taken out"
+is true "$(query '[.what_if.rows[] | (.predicted_ns + .saved_ns - .step_ns | fabs) < 3] | all')" "predicted and saved add up to the step"
+is true "$(query '[.what_if.rows[].saved_ns] | . == (sort | reverse)')" "what saves most comes first"
+whatif --per-rank
+is 35 "$(query '.what_if.rows | length')" "and for each of four ranks"
+
+# What does not exist is named, with what was probably meant.
+for wrong in "--remove;lodaer;did you mean loader" "--scale;kernel:x;kernel:REGEX=0.5" "--scale;kernel:x=fast;number" \
+	"--scale;memory:x=1;must begin with" "--scale;kernel:[=1;"; do
+	IFS=';' read -r option value says <<<"$wrong"
+	whatif "$option" "$value"
+	is 2 $? "status of $option $value"
+	is 1 "$(grep -c "$says" "$T/report.err")" "what it says of $option $value"
+done
+finish
