@@ -32,8 +32,6 @@ struct nccl_job;
 struct what_if;
 
 /* What views may show besides events. */
-
-
 struct view_input {
 	struct process **processes;
 	size_t nr_processes;

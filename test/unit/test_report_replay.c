@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/analysis/replay.h"
+
+#include <string.h>
+
+#include "report/util/string_pool.h"
+#include "test/unit/unit.h"
+
+enum { LOOP = 1, AUTOGRAD, NAME_OP = 10, NAME_CALL, NAME_BACKWARD, MOST = 64 };
+
+/* Two equal steps, of which the second is replayed; times in us. */
+struct world {
+	struct step_item items[MOST];
+	struct step_activity records[MOST];
+	struct step_event events[MOST];
+	struct step_events step;
+	uint32_t kernel, collective, copy;
+};
+
+static struct world world;
+
+static uint64_t us(uint64_t time)
+{
+	return 1000 * time;
+}
+
+static void begin_world(uint64_t length)
+{
+	memset(&world, 0, sizeof(world));
+	world.kernel = string_pool_intern("gemm", 4);
+	world.collective = string_pool_intern("ncclDevKernel_AllReduce", 23);
+	world.copy = string_pool_intern("Memcpy HtoD", 11);
+	world.step = (struct step_events){.begin = us(length),
+		.end = us(2 * length),
+		.thread = LOOP,
+		.number = 1,
+		.items = world.items,
+		.records = world.records,
+		.events = world.events};
+}
+
+static struct step_item *add_item(uint32_t thread, uint64_t begin, uint64_t end)
+{
+	struct step_item *item = &world.items[world.step.nr_items++];
+
+	*item = (struct step_item){
+		.begin = us(begin), .end = us(end), .thread = thread, .name = NAME_OP};
+	return item;
+}
+
+static struct step_item *add_call(uint32_t thread, uint64_t begin, uint64_t end, uint8_t role)
+{
+	struct step_item *item = add_item(thread, begin, end);
+
+	item->is_call = true;
+	item->name = NAME_CALL;
+	item->role = role;
+	item->stream = 7;
+	item->correlation = (uint32_t)world.step.nr_items;
+	return item;
+}
+
+/* What a call of 10 us launches. */
+static struct step_activity *launch(uint32_t thread, uint64_t call, uint64_t begin, uint64_t end)
+{
+	struct step_item *item = add_call(thread, call, call + 10, CALL_LAUNCHES);
+	struct step_activity *activity = &world.records[world.step.nr_records++];
+
+	*activity = (struct step_activity){.begin = us(begin),
+		.end = us(end),
+		.call_begin = item->begin,
+		.call_end = item->end,
+		.stream = 7,
+		.thread = thread,
+		.correlation = item->correlation,
+		.name = world.kernel};
+	return activity;
+}
+
+static uint64_t run_change(const struct replay_change *change)
+{
+	struct replay_graph *graph = replay_create(&world.step, NULL);
+	struct replay_result result;
+
+	replay_run(graph, change, &result);
+	replay_destroy(graph);
+	return result.step_ns / 1000;
+}
+
+static uint64_t without(enum replay_removal removal)
+{
+	return run_change(&(struct replay_change){.removals = 1u << removal});
+}
+
+/* Each step: the loader 50, an operator of 20 with a launch, a kernel of 100, the loop waits. */
+static void make_waiting_loop(void)
+{
+	begin_world(200);
+	for (uint64_t at = 0; at < 400; at += 200) {
+		add_item(LOOP, at, at + 50)->is_loader = true;
+		add_item(LOOP, at + 50, at + 70);
+		launch(LOOP, at + 55, at + 70, at + 170);
+		add_call(LOOP, at + 75, at + 175, CALL_WAITS_STREAM);
+	}
+}
+
+START_TEST(an_unchanged_replay_takes_what_was_measured)
+{
+	make_waiting_loop();
+	ck_assert_uint_eq(run_change(NULL), 200);
+}
+END_TEST
+
+START_TEST(a_step_is_shorter_by_what_it_waits_for)
+{
+	make_waiting_loop();
+	ck_assert_uint_eq(without(REPLAY_NO_LOADER), 150);
+	ck_assert_uint_eq(without(REPLAY_NO_COMM), 200);
+	ck_assert_uint_eq(without(REPLAY_NO_STRAGGLERS), 200);
+}
+END_TEST
+
+/* Without the wait the next batch is loaded while the kernel runs: 97 us of the wait are left out.
+ */
+START_TEST(the_host_runs_ahead_of_the_device)
+{
+	make_waiting_loop();
+	ck_assert_uint_eq(without(REPLAY_NO_SYNC), 103);
+}
+END_TEST
+
+static uint32_t no_scale(void *context, uint32_t name)
+{
+	(void)context;
+	(void)name;
+	return 0;
+}
+
+static uint32_t is_backward(void *context, uint32_t name)
+{
+	(void)context;
+	return name == NAME_BACKWARD;
+}
+
+static uint32_t no_collective(void *context, uint32_t correlation)
+{
+	(void)context;
+	(void)correlation;
+	return 0;
+}
+
+/* Backward runs on another thread, from 40 to 140, and launches a kernel that ends in it. */
+START_TEST(the_loop_waits_for_the_thread_that_fills_its_gap)
+{
+	const struct replay_names backward = {is_backward, no_scale, no_collective, NULL, NULL};
+	const struct replay_change half = {.scales = 1, .factors = {0.5}};
+	struct replay_graph *graph;
+	struct replay_result result;
+
+	begin_world(200);
+	for (uint64_t at = 0; at < 400; at += 200) {
+		add_item(LOOP, at, at + 30);
+		add_item(AUTOGRAD, at + 40, at + 140)->name = NAME_BACKWARD;
+		add_item(LOOP, at + 150, at + 200);
+	}
+	ck_assert_uint_eq(run_change(NULL), 200);
+	/* Half of its 100 us, not the 10 before and after it. */
+	graph = replay_create(&world.step, &backward);
+	replay_run(graph, &half, &result);
+	ck_assert_uint_eq(result.step_ns, us(150));
+	replay_destroy(graph);
+}
+END_TEST
+
+/* Two streams: the second kernel waits for the first by an event; correlation ids 1 to 4 a step. */
+START_TEST(a_stream_waits_for_an_event)
+{
+	struct step_activity *second;
+
+	begin_world(100);
+	for (uint64_t at = 0; at < 200; at += 100) {
+		uint32_t id = at ? 11 : 1;
+		struct step_activity *first = launch(LOOP, at, at + 10, at + 60);
+
+		world.items[world.step.nr_items - 1].correlation = first->correlation = id;
+		world.events[world.step.nr_events++] = (struct step_event){7, 3, id + 1, false};
+		world.events[world.step.nr_events++] = (struct step_event){8, 3, id + 2, true};
+		second = launch(LOOP, at + 20, at + 60, at + 100);
+		second->stream = 8;
+		second->name = world.copy;
+		second->is_copy = true;
+		world.items[world.step.nr_items - 1].stream = 8;
+		world.items[world.step.nr_items - 1].correlation = second->correlation = id + 3;
+	}
+	ck_assert_uint_eq(run_change(NULL), 100);
+	/* The copy follows the kernel: without it, what the kernel and the host need is left. */
+	ck_assert_uint_eq(without(REPLAY_NO_COPIES), 100);
+	world.step.end = us(160);
+	ck_assert_uint_eq(run_change(NULL), 100);
+	ck_assert_uint_eq(without(REPLAY_NO_COPIES), 60);
+}
+END_TEST
+
+/* ---- two ranks ---- */
+
+static uint32_t of_collective(void *context, uint32_t correlation)
+{
+	(void)context;
+	return correlation;
+}
+
+static uint32_t two(void *context, uint32_t collective)
+{
+	(void)context;
+	(void)collective;
+	return 2;
+}
+
+static const struct replay_names names = {no_scale, no_scale, of_collective, two, NULL};
+
+/* A rank that comes `late` us after its step began; the collective transfers for 20 us. */
+static struct replay_graph *make_rank(uint64_t late)
+{
+	begin_world(200);
+	for (uint64_t at = 0; at < 400; at += 200) {
+		struct step_activity *all = launch(LOOP, at + late, at + late + 10, at + 150);
+
+		all->name = world.collective;
+		add_call(LOOP, at + late + 20, at + 200, CALL_WAITS_STREAM);
+	}
+	return replay_create(&world.step, &names);
+}
+
+START_TEST(ranks_wait_for_the_last_one)
+{
+	struct replay_graph *graphs[] = {make_rank(20), make_rank(120)};
+	struct replay_graph *job = replay_join(graphs, 2, &names);
+	struct replay_change change = {0};
+	struct replay_result results[2];
+
+	replay_run(job, NULL, results);
+	ck_assert_uint_eq(results[0].step_ns, us(200));
+	ck_assert_uint_eq(results[1].step_ns, us(200));
+	/* The first one then waits for no one: its step is shorter by the 100 that it waited. */
+	change.removals = 1u << REPLAY_NO_STRAGGLERS;
+	replay_run(job, &change, results);
+	ck_assert_uint_eq(results[0].step_ns, us(100));
+	/* Without transfers: the last one comes at 130 to what it waits for from 140 on, 3 of it
+	 * its own. */
+	change.removals = 1u << REPLAY_NO_COMM;
+	replay_run(job, &change, results);
+	ck_assert_uint_eq(results[0].step_ns, us(193));
+	ck_assert_uint_eq(results[1].step_ns, us(193));
+	replay_destroy(job);
+	replay_destroy(graphs[0]);
+	replay_destroy(graphs[1]);
+}
+END_TEST
+
+UNIT_SUITE("report/replay", an_unchanged_replay_takes_what_was_measured,
+	a_step_is_shorter_by_what_it_waits_for, the_host_runs_ahead_of_the_device,
+	the_loop_waits_for_the_thread_that_fills_its_gap, a_stream_waits_for_an_event,
+	ranks_wait_for_the_last_one)
