@@ -53,8 +53,8 @@ $(B)/report/views/list.def: $(wildcard report/views/*.c)
 	$(Q)sed -n 's/^VIEW(\([a-z_]*\), \([0-9]*\)).*/\2 VIEW(\1)/p' $^ | sort -n | sed 's/^[0-9]* //' >$@.new
 	$(Q)if cmp -s $@.new $@; then rm $@.new; touch $@; else mv $@.new $@; fi
 
-$(B)/report/views/registry.o $(B)/fuzz/report/views/registry.o: $(B)/report/views/list.def
-$(B)/report/views/registry.o $(B)/fuzz/report/views/registry.o: CPPFLAGS += -DVIEW_LIST='"$(B)/report/views/list.def"'
+$(B)/report/session/view_list.o $(B)/fuzz/report/session/view_list.o: $(B)/report/views/list.def
+$(B)/report/session/view_list.o $(B)/fuzz/report/session/view_list.o: CPPFLAGS += -DVIEW_LIST='"$(B)/report/views/list.def"'
 
 FORCE:
 .PHONY: FORCE

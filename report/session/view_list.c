@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of all views, which the build makes of the lines `VIEW(NAME, ORDER)` in this folder. */
+/* The list of all views, which the build makes of the lines `VIEW(NAME, ORDER)` in report/views. */
 #include "report/analysis/view.h"
 
 #undef VIEW
