@@ -90,27 +90,42 @@ static int64_t seen_size(const struct benchmark_view *view)
 	return -1;
 }
 
+/* Of steps that are recorded; of others only the length is known. */
+static void add_reader(struct row *row, const struct phases *phases, uint32_t step)
+{
+	const struct clock_map *clock = &row->process->host_clock;
+	uint64_t reader = phases->steps[step].ticks[PHASE_DATALOADER];
+
+	min_max_sum_add(&row->reader, clock_map_duration(clock, reader));
+	row->read_batch_ns += clock_map_duration(clock, phases_step_ticks(phases, step));
+	row->has_reader |= reader != 0;
+}
+
 static void add_steps(struct row *row, const struct phases *phases)
 {
 	const struct clock_map *clock = &row->process->host_clock;
 	uint32_t nr_whole = (uint32_t)phases->nr_steps - 2;
 	uint32_t nr_left_out = nr_whole > 2 * WARM_UP ? WARM_UP : 1;
+	bool is_closed;
 
 	/* Who chooses steps chooses all of them. */
 	nr_left_out = row->process->select ? 0 : nr_left_out;
 	for (uint32_t step = 1 + nr_left_out; step <= nr_whole; step++) {
-		uint64_t reader = phases->steps[step].ticks[PHASE_DATALOADER];
-		uint64_t ns = clock_map_duration(clock, phases_step_ticks(phases, step));
-
 		if (!phases->steps[step].is_chosen ||
 			model_step_is_gap(&row->process->steps[step - 1])) {
 			continue;
 		}
-		min_max_sum_add(&row->batch, ns);
-		if (phases->steps[step].is_recorded) { /* else only its length is known */
-			min_max_sum_add(&row->reader, clock_map_duration(clock, reader));
-			row->read_batch_ns += ns;
-			row->has_reader |= reader != 0;
+		min_max_sum_add(
+			&row->batch, clock_map_duration(clock, phases_step_ticks(phases, step)));
+		if (phases->steps[step].is_recorded) {
+			add_reader(row, phases, step);
+		}
+	}
+	is_closed = !row->reader.nr;
+	/* A schedule may have recorded none of these, but some of the warm-up. */
+	for (uint32_t step = 2; is_closed && step <= nr_left_out; step++) {
+		if (phases->steps[step].is_recorded && phases->steps[step].is_chosen) {
+			add_reader(row, phases, step);
 		}
 	}
 }
