@@ -135,6 +135,16 @@ static bool arrange(struct paddle_report *report)
 	return is_sorted || !is_there;
 }
 
+static double sum_kernels(const struct table *table)
+{
+	double ns = 0;
+
+	for (size_t i = 0; table && i < table->nr_rows; i++) {
+		ns += paddle_cell(table, i, "total_ns")->number;
+	}
+	return ns;
+}
+
 static bool print_process(struct paddle_report *report, struct process *process, unsigned int needs)
 {
 	bool is_sorted;
@@ -144,6 +154,7 @@ static bool print_process(struct paddle_report *report, struct process *process,
 		report->times = VIEW_TIMES_CPU;
 	}
 	make_tables(report, process, needs);
+	report->kernels_ns = sum_kernels(report->tables[PADDLE_KERNEL]);
 	is_sorted = arrange(report);
 	for (size_t i = 0; i < NR_SECTIONS; i++) {
 		if (is_wanted(report->summary, &sections[i])) {

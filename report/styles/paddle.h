@@ -79,6 +79,8 @@ struct paddle_report {
 	const char *unit;
 	double unit_ns;
 	enum view_times times; /* of the framework's report */
+
+	double kernels_ns; /* of all kernels, also those that are cut */
 	struct buf *out;
 };
 

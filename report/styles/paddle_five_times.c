@@ -186,14 +186,10 @@ void paddle_print_kernel(struct paddle_report *report)
 		.widths = {KERNEL_WIDTH, 6, 40},
 		.nr_columns = 3};
 	const struct table *table = report->tables[PADDLE_KERNEL];
-	double all = 0;
 
 	/* Where no device records are the view has times of launches, which are none of these. */
 	if (!table->nr_rows || !table_find_cell(table, 0, "untimed")) {
 		return;
-	}
-	for (size_t i = 0; i < table->nr_rows; i++) {
-		all += paddle_cell(table, i, "total_ns")->number;
 	}
 	for (size_t i = 0; i < table->nr_rows; i++) {
 		struct paddle_row *row = paddle_grid_add(&grid);
@@ -204,7 +200,7 @@ void paddle_print_kernel(struct paddle_report *report)
 		row->cells[0] = paddle_name_text(
 			report, name, without_arguments(name, nr_bytes), 0, KERNEL_WIDTH);
 		row->cells[1] = paddle_count(paddle_cell(table, i, "calls"));
-		row->cells[2] = five(report, table, i, "", all);
+		row->cells[2] = five(report, table, i, "", report->kernels_ns);
 	}
 	paddle_grid_print(&grid, report->out);
 }

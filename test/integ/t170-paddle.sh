@@ -157,6 +157,13 @@ types()
 }
 tap types "Operator Summary: types are those of operators, with all that their stages launched"
 tap by_hand kernel loop "Kernel Summary: by total GPU time"
+cut_kernels()
+{
+	printed loop --view kernel --top 2 | grep '^[A-Za-z_0-9]* *[0-9]* *[0-9.]* / ' >"$T/table"
+	[ "$(wc -l <"$T/table")" = 2 ] && ! grep -vxFf "$T/whole" "$T/table"
+}
+printed loop >"$T/whole"
+tap cut_kernels "Kernel Summary: ratios of the first rows are of all kernels"
 tap by_hand manipulation loop "Memory Manipulation Summary: copies, and their ratio of the steps"
 tap by_hand userdefined loop "UserDefined Summary: the user's ranges, and their ratio of the steps"
 all="Perf Summary,Device Summary,Overview Summary,Model Summary,Distribution Summary,Operator Summary,Kernel Summary"
