@@ -298,8 +298,7 @@ tap units "time units: s, ms, us and ns"
 
 timeline()
 {
-	"$REPORT" timeline --format chrome -o "$T/timeline.json" "$T/loop" 2>"$T/timeline.err" ||
-		"$REPORT" timeline -o "$T/timeline.json" "$T/loop" || return 1
+	"$REPORT" timeline -o "$T/timeline.json" "$T/loop" || return 1
 	python3 - "$T/timeline.json" <<-'END'
 		import json, sys
 		events = json.load(open(sys.argv[1]))
