@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The tables of paddle.profiler.Profiler.summary, column by column: Device, Overview, Model,
- * Distribution, Operator, Kernel, Memory Manipulation and UserDefined Summary, and the Perf Summary
- * of its benchmark; for each process that did something. What stands in them is what our own views
- * have, see these for formulas; a cell that is not known is a dash. The report of the profiler
- * before it is paddle_old.c.
+ * Distribution, Operator, Kernel, Memory Manipulation, UserDefined and Memory Summary, and the Perf
+ * Summary of its benchmark; for each process that did something. What stands in them is what our
+ * own views have, see these for formulas; a cell that is not known is a dash. The report of the
+ * profiler before it is paddle_old.c.
  *
  * Operators, kernels and ranges count whenever they ran, their shares as there: of kernels of all
  * kernel time, of operators of those that lie in no other one (there an operator in another one
@@ -47,6 +47,7 @@ static const struct section {
 	{"kernel", paddle_print_kernel, 1u << PADDLE_KERNEL},
 	{"memcpy", paddle_print_manipulation, 1u << PADDLE_MANIPULATION},
 	{"user-ranges", paddle_print_userdefined, 1u << PADDLE_USERDEFINED},
+	{"memory", paddle_print_memory, 1u << PADDLE_MEMORY},
 	{"framework", print_framework, 1u << PADDLE_FRAMEWORK},
 };
 
@@ -73,6 +74,7 @@ static const struct view_class *const classes[NR_PADDLE_VIEWS] = {
 	[PADDLE_KERNEL] = &view_kernel,
 	[PADDLE_MANIPULATION] = &view_memops,
 	[PADDLE_USERDEFINED] = &view_user_ranges,
+	[PADDLE_MEMORY] = &view_paddle_memory,
 	[PADDLE_BENCHMARK] = &view_benchmark,
 	[PADDLE_FRAMEWORK] = &view_framework};
 
@@ -204,7 +206,7 @@ static const char *print(
 	}
 	if (!needs) {
 		return "Paddle has none of these tables, but device, overview, model, distributed, "
-		       "operator, kernel, memcpy, user-ranges, benchmark, framework";
+		       "operator, kernel, memcpy, user-ranges, memory, benchmark, framework";
 	}
 	for (size_t i = 0; i < input->nr_processes; i++) {
 		struct process *process = input->processes[i];

@@ -32,7 +32,7 @@ void style_paddle_old_print(
  * dashes, titles in the middle of a rule. Cells are text; their width is that on a terminal.
  */
 
-#define PADDLE_COLUMNS 4u
+#define PADDLE_COLUMNS 7u
 
 struct paddle_row {
 	char *cells[PADDLE_COLUMNS]; /* NULL: empty */
@@ -43,6 +43,7 @@ struct paddle_row {
 /* Starts with title, unit (NULL: none), titles and nr_columns set, the rest zeros. */
 struct paddle_grid {
 	const char *title, *unit, *note;
+	const char *lines; /* below the title, NULL: none */
 	const char *titles[PADDLE_COLUMNS];
 	size_t widths[PADDLE_COLUMNS]; /* at least; a column is as wide as its widest cell */
 	unsigned int nr_columns;
@@ -68,6 +69,7 @@ enum paddle_view {
 	PADDLE_KERNEL,
 	PADDLE_MANIPULATION,
 	PADDLE_USERDEFINED,
+	PADDLE_MEMORY,
 	PADDLE_BENCHMARK,
 	PADDLE_FRAMEWORK,
 	NR_PADDLE_VIEWS,
@@ -83,6 +85,8 @@ struct paddle_report {
 	double kernels_ns; /* of all kernels, also those that are cut */
 	struct buf *out;
 };
+
+extern const struct view_class view_paddle_memory;
 
 /* ---- cells ---- */
 
@@ -115,6 +119,7 @@ void paddle_print_operator(struct paddle_report *report);
 void paddle_print_kernel(struct paddle_report *report);
 void paddle_print_manipulation(struct paddle_report *report);
 void paddle_print_userdefined(struct paddle_report *report);
+void paddle_print_memory(struct paddle_report *report);
 void paddle_print_benchmark(struct paddle_report *report);
 
 #endif

@@ -85,9 +85,11 @@ static void print_cells(const struct paddle_grid *grid, char *const *cells, stru
 {
 	for (unsigned int c = 0; c < grid->nr_columns; c++) {
 		const char *text = cells[c] ? cells[c] : "";
+		size_t width = width_of(text);
 
 		buf_text(out, text);
-		buf_pad(out, ' ', grid->widths[c] + SPACING - width_of(text));
+		buf_pad(out, ' ',
+			SPACING + (width < grid->widths[c] ? grid->widths[c] - width : 0));
 	}
 	buf_char(out, '\n');
 }
@@ -133,6 +135,7 @@ void paddle_grid_print(struct paddle_grid *grid, struct buf *out)
 	if (grid->unit) {
 		buf_printf(out, "Time unit: %s\n", grid->unit);
 	}
+	buf_text(out, grid->lines ? grid->lines : "");
 	print_row(grid, &head, length, out);
 	for (size_t i = 0; i < grid->nr_rows; i++) {
 		print_row(grid, &grid->rows[i], length, out);

@@ -59,7 +59,7 @@ has()
 }
 
 # titles FILE: of the tables, in their order.
-titles() { sed -nE 's/^[-=]+([A-Z][A-Za-z ]* Summary)[-=]+$/\1/p' "$1" | paste -sd,; }
+titles() { sed -nE 's/^[-=]+([A-Z][A-Za-z ]* Summary)( - Place\(.*\))?[-=]+$/\1/p' "$1" | paste -sd,; }
 
 # ---- schedule ----
 
@@ -166,8 +166,18 @@ printed loop >"$T/whole"
 tap cut_kernels "Kernel Summary: ratios of the first rows are of all kernels"
 tap by_hand manipulation loop "Memory Manipulation Summary: copies, and their ratio of the steps"
 tap by_hand userdefined loop "UserDefined Summary: the user's ranges, and their ratio of the steps"
+memory()
+{
+	local wide='-{50}  -{12}  (-{15}  ){5}'
+	printed loop --view memory >"$T/table"
+	has "$T/table" '^-+Memory Summary - Place\(gpu:0\)-+$' '^Peak Allocated Memory: 4096$' '^Peak Reserved Memory: -$' \
+		'^Name +Type +Allocation Count  Free Count +Allocation Size  Free Size +Increased Size +$' "^$wide\$" \
+		'^matmul kernel launch +Allocated +14 +0 +57344 +0 +57344 +$' \
+		'^matmul dygraph +Allocated +14 +0 +57344 +0 +57344 +$' '^backward +Allocated +0 +14 +0 +57344 +-57344 +$'
+}
+tap memory "Memory Summary: allocations and frees by event"
 all="Perf Summary,Device Summary,Overview Summary,Model Summary,Distribution Summary,Operator Summary,Kernel Summary"
-all+=",Memory Manipulation Summary,UserDefined Summary"
+all+=",Memory Manipulation Summary,UserDefined Summary,Memory Summary"
 tap test "$(titles "$T/loop.events/tables")" = "$all" "summary: all tables in Paddle's order"
 
 # ---- where steps come from elsewhere ----
@@ -250,6 +260,7 @@ views()
 		kernel:Kernel Summary
 		memcpy:Memory Manipulation Summary
 		user-ranges:UserDefined Summary
+		memory:Memory Summary
 		kernel,device:Device Summary,Kernel Summary
 	END
 }

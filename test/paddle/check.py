@@ -6,6 +6,7 @@ check.py marked OPS PROFILE [TYPE]  so are what it marks in Python: phases and r
 check.py profiles A B          two results of that profiler are the same
 check.py unchanged A B         and two outputs with its tables, but for the times in them
 check.py tables OURS THEIRS TITLE...  those tables have the rows and calls that Paddle prints
+check.py memory OURS THEIRS    the Memory Summary has all that Paddle prints of allocations in operators
 check.py nests OPS             depths are those that the times of each thread say
 check.py inside OPS NAME IN N  so many of that name lie directly in one of the other
 check.py allocated OPS         the totals are the sums of what was given and taken back
@@ -113,6 +114,17 @@ def tables(have, want, *titles):
     return True
 
 
+def memory(have, want):
+    """But for what lies in none: our steps end with the optimizer, and Paddle leaves out other threads."""
+    lines = []
+    for path in have, want:
+        with open(path) as file:
+            lines.append({" ".join(line.split()) for line in file if " Allocated " in line and
+                          not line.startswith(("ProfileStep#", "(no event)"))})
+    print(lines[0] ^ lines[1])
+    return lines[0] == lines[1] and len(lines[0]) > 30
+
+
 def threads_of(rows):
     threads = collections.defaultdict(list)
     for row in rows:
@@ -163,7 +175,7 @@ def played(rows):
                     (0x3000, 64, 64, 0, 0, 0), (0x1000, -512, 1024, 4096, 1, 3)]
 
 
-function = {f.__name__: f for f in (counts, marked, profiles, unchanged, tables, nests, inside, allocated,
+function = {f.__name__: f for f in (counts, marked, profiles, unchanged, tables, memory, nests, inside, allocated,
                                     played)}[sys.argv[1]]
-by_path = function in (profiles, unchanged, tables)
+by_path = function in (profiles, unchanged, tables, memory)
 sys.exit(not function(sys.argv[2] if by_path else read(sys.argv[2]), *sys.argv[3:]))

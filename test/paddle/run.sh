@@ -225,6 +225,14 @@ beside()
 	done
 }
 
+# remembers: its Memory Summary, beside ours.
+remembers()
+{
+	GPROF_SCHEDULE=3-10 within memory itself dynamic '(3,10)' memory
+	"$B/gprof-report" summary --style paddle --view memory "$T/memory.dump" >"$T/memory.tables"
+	tap python3 test/paddle/check.py memory "$T/memory.tables" "$T/memory.out" "profile_memory: ours has its rows"
+}
+
 # timed: its timer alone, beside ours.
 timed()
 {
@@ -271,6 +279,7 @@ real()
 		beside dynamic None all Operator UserDefined
 		beside static '(3,10)' 3-10 Operator
 		beside static None all Operator UserDefined
+		remembers
 		;;
 	esac
 	timed

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program that profiles itself and prints Paddle's tables: itself.py dynamic|static SCHEDULER [timer]"""
+"""A program that profiles itself and prints Paddle's tables: itself.py dynamic|static SCHEDULER [timer|memory]"""
 import ast
 import sys
 
@@ -58,7 +58,8 @@ def by_executor(own):
 
 paddle.seed(1)
 profile = profiler.Profiler(targets=[profiler.ProfilerTarget.CPU], scheduler=ast.literal_eval(sys.argv[2]),
-                            timer_only="timer" in sys.argv, on_trace_ready=lambda profile: None)
+                            timer_only="timer" in sys.argv, profile_memory="memory" in sys.argv,
+                            on_trace_ready=lambda profile: None)
 profile.start()
 print("%.4f" % {"dynamic": dynamic, "static": by_executor}[sys.argv[1]](profile))
 profile.stop()
