@@ -86,7 +86,7 @@ def calls(path):
     found, rows, outer = {}, {}, None
     with open(path) as file:
         for line in file:
-            title = re.match("-+([A-Z][A-Za-z]+) Summary-+$", line)
+            title = re.match(r"-+([A-Z][A-Za-z ]+) Summary( - Place\(.*\))?-+$", line)
             row = re.match(r"( *)(.*?)  +([0-9]+)  ", line)
             if title:
                 rows = found[title[1]] = {}
@@ -120,7 +120,7 @@ def memory(have, want):
     for path in have, want:
         with open(path) as file:
             lines.append({" ".join(line.split()) for line in file if " Allocated " in line and
-                          not line.startswith(("ProfileStep#", "(no event)"))})
+                          not line.startswith(("ProfileStep#", "(no event)", "Peak "))})
     print(lines[0] ^ lines[1])
     return lines[0] == lines[1] and len(lines[0]) > 30
 
