@@ -82,6 +82,19 @@ tap records 6,7,8,12,13,14,18,19 GPROF_SCHEDULE=skip_first=3,closed=2,ready=1,re
 tap records 3,4,5 GPROF_SCHEDULE=skip_first=2,ready=1,record=3,repeat=1 "schedule: repeat=1"
 tap records 4,5,6,7,8,9 GPROF_SCHEDULE=4-10 "schedule: (4, 10) is from step 4 to step 9"
 
+# cycles: the tables of each window, as Paddle prints them in on_trace_ready; the last step of the run has no end.
+cycles()
+{
+	local window=0 nr
+	train cycles 20 GPROF_SCHEDULE=skip_first=3,closed=2,ready=1,record=3
+	for nr in 3 3 2; do
+		window=$((window + 1))
+		printed cycles --view model,operator --window $window >"$T/table"
+		has "$T/table" "^ProfileStep +$nr +" "^  Dataloader +$nr +" "^matmul dygraph +$nr +" || return 1
+	done
+}
+tap cycles "schedule: tables of each cycle"
+
 # ---- Benchmark ----
 
 # benchmark FOLDER: the rows as in Paddle, each number that of the view.
