@@ -246,7 +246,17 @@ bool op_bytes(uint32_t name, uint32_t shape, double *bytes)
 
 enum gpu_float op_float(uint32_t shape)
 {
-	size_t type = type_of(string_pool_text(shape, NULL));
+	static struct {
+		uint32_t shape; /* 0: none */
+		enum gpu_float type;
+	} recent_types[NR_RECENT];
+	uint32_t at = shape % NR_RECENT;
+	size_t type;
 
-	return type < NR_TYPES ? types[type].number : NR_GPU_FLOATS;
+	if (recent_types[at].shape != shape) {
+		type = type_of(string_pool_text(shape, NULL));
+		recent_types[at].shape = shape;
+		recent_types[at].type = type < NR_TYPES ? types[type].number : NR_GPU_FLOATS;
+	}
+	return recent_types[at].type;
 }

@@ -77,7 +77,7 @@ rows() { jq -e "$1" "$T/rows" >/dev/null || { echo "not true: $1"; cat "$T/rows"
 
 one_unit()
 {
-	# What real nvprof prints in one column may have several units: a minimum above its average.
+	# Units differ between columns, so figures of a row compare only after conversion.
 	rows 'all(.[]; .min <= .avg + 1 and .avg <= .max + 1 and .max <= .total + 1)' &&
 		rows 'all(.[]; (.total - .avg * .calls | fabs) <= 1 + .calls)'
 }
