@@ -241,7 +241,7 @@ static int start(struct block_ticks *ticks)
 	atomic_store(&waits_for, CONFIG_NR);
 	if (!rc) {
 		thread_init();
-		step_init(calls_find);
+		step_init(calls_find_hook);
 		sample_init();
 	}
 	return rc;

@@ -8,9 +8,9 @@ REPORT_OBJ += $(addprefix $(B)/collector/format/,block.o block_tables.o intern.o
 # Perfetto's packets.
 REPORT_OBJ += $(B)/report/timeline/perfetto.pb-c.o
 REPORT_LIBS := -lzstd -lz -liberty -lprotobuf-c -lm -lpthread
-# `export` to a database; without SQLite's header it writes files alone.
+# `export` to a database; without SQLite's header it writes files alone. A static one needs -lm behind it.
 REPORT_SQLITE := $(shell printf '\#include <sqlite3.h>\n' | $(CC) $(CPPFLAGS) -E -x c - >/dev/null 2>&1 && echo 1)
-REPORT_LIBS += $(if $(REPORT_SQLITE),-lsqlite3)
+REPORT_LIBS += $(if $(REPORT_SQLITE),-lsqlite3 -lm)
 
 # Loops over columns are what the reporter does; they are worth vectorising.
 $(B)/report/kineto/input.o $(B)/report/stream/block_decode.o $(B)/report/stats/histogram.o $(B)/report/util/busy.o $(B)/report/views/kernel.o: CFLAGS += -O3

@@ -32,14 +32,19 @@ static const char *name_of(uint32_t index)
 				: state.added[index - hooks.nr];
 }
 
-uint32_t calls_find(const char *name)
+static uint32_t find(const char *name, uint32_t nr)
 {
-	for (uint32_t i = 0; i < hooks.nr + state.nr_added; i++) {
+	for (uint32_t i = 0; i < nr; i++) {
 		if (!strcmp(name_of(i), name)) {
 			return i + 1;
 		}
 	}
 	return 0;
+}
+
+uint32_t calls_find_hook(const char *name)
+{
+	return find(name, hooks.nr);
 }
 
 const char *calls_name(uint32_t id)
@@ -49,7 +54,7 @@ const char *calls_name(uint32_t id)
 
 uint32_t calls_find_or_add(const char *name, uint8_t api)
 {
-	uint32_t id = calls_find(name);
+	uint32_t id = find(name, hooks.nr + state.nr_added);
 
 	if (!id && state.nr_added < MAX_ADDED) {
 		state.added[state.nr_added] = name;

@@ -17,8 +17,8 @@ struct calls_hook {
 /* The hooks, see collector_init; nothing is copied. */
 void calls_init(const char *names, const struct calls_hook *calls, uint32_t nr_calls);
 
-/* The id of a function, 0 if there is none of that name. */
-uint32_t calls_find(const char *name);
+/* The id of a hook, 0 if there is none of that name. */
+uint32_t calls_find_hook(const char *name);
 /* The name of that id, which stays. */
 const char *calls_name(uint32_t id);
 /* name must stay. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nvprof's summary: GPU activities and API calls of each process. In CSV nvprof's own tables choose
- * a unit for each cell's column by its average and then print other units into the same column;
- * here one unit holds for a whole column, as the line of units says.
+ * nvprof's summary: GPU activities and API calls of each process. In CSV one unit holds for a whole
+ * column, as the line of units says.
  */
 #include <inttypes.h>
 #include <stdio.h>

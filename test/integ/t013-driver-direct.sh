@@ -34,6 +34,11 @@ is 33 "$(query '[.launch_latency.rows[].calls] | add')" "work with its call"
 is 0 "$(query '.losses.rows | length')" "losses with driver calls"
 ok grep -q 'Driver calls within other calls' "$T/json"
 
+# A function without a hook cannot end steps, whether CUPTI calls back for it or not.
+rm -rf "$GPROF_DIR"
+GPROF_DRIVER=1 GPROF_STEP=api:cuArrayGetPlane record "$B/prog/vector_add"
+ok grep -q 'GPROF_STEP=api:cuArrayGetPlane is not allowed' "$T/err"
+
 plain "$B/integ/s_driver"
 for on in 0 1; do
 	rm -rf "$GPROF_DIR"
