@@ -108,7 +108,7 @@ static const struct option options[] = {
 	{"per-thread", no_argument, NULL, 'T'},
 	{"across-ranks", no_argument, NULL, 'O'},
 	{"detail", optional_argument, NULL, 'd'},
-	{"state", required_argument, NULL, 'S'},
+	{"state", required_argument, NULL, 'P'},
 	COMMON_OPTIONS_TABLE_OPTIONS,
 	COMMON_OPTIONS_SELECTION_OPTIONS,
 	{0},
@@ -196,7 +196,7 @@ static int take_option(struct summary *summary, int option)
 	case 'T':
 		summary->is_per_thread = true;
 		return 0;
-	case 'S':
+	case 'P':
 		return take_state(summary);
 	case 'd':
 		summary->is_detailed = !optarg;

@@ -189,7 +189,8 @@ START_TEST(the_report_of_the_profiler_before)
 		"\nPlace: All\nTime unit: ms\nSorted by total time in descending order in the same "
 		"thread\n",
 		"\nTotal time: 1.875 \n",
-		"\n  Computation time       Total: -           Ratio: -\n",
+		"\n  Computation time       Total: 1.365       Ratio: 72.8%\n",
+		"\n  Framework overhead     Total: 0.51        Ratio: 27.2%\n",
 		"\nGpuMemcpy                Calls: 0           Total: 0           Ratio: 0%\n",
 		"\nthread1::autograd::engine::evaluate_function: MmBackward0        6           "
 		"0.87"
