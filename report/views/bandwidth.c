@@ -240,6 +240,7 @@ enum column {
 	RATE_MIN,
 	RATE_MAX,
 	NO_TIME,
+	KIND,
 	NAME,
 };
 
@@ -293,6 +294,9 @@ static void fill(const struct bandwidth_view *view, size_t i, struct table_cell 
 
 	view_fill_device(row->process, row->device, cells);
 	table_set_integer(&cells[BYTES], clip(row->bytes));
+	table_set_string(&cells[KIND], row->kind == ROW_OPERATOR ? "operator"
+				       : row->copy & COPY_IS_SET ? "memset"
+								 : "copy");
 	if (row->busy_ns) {
 		set_rate(row, cells);
 	}
@@ -326,6 +330,8 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("untimed", "Untimed", TABLE_COUNT, .is_wide_only = true,
 		.help = "operations without a recorded time",
 		TABLE_MEMBER(bandwidth_row, nr_without_time)),
+	TABLE_COLUMN("kind", "Kind", TABLE_TEXT, .is_wide_only = true,
+		.help = "copy, memset, or operator, whose kernels move the bytes"),
 	TABLE_COLUMN("name", "Operation", TABLE_NAME, TABLE_MEMBER(bandwidth_row, name)),
 };
 
