@@ -220,8 +220,7 @@ static bool is_outer(const struct op *op)
 
 /* ---- operators ---- */
 
-/* Adds one operator to a row, or takes it away (times = -1). */
-static void add_to_row(struct op_average *row, const struct op_average *one, int times)
+void op_average_add(struct op_average *row, const struct op_average *one, int times)
 {
 	uint64_t factor = (uint64_t)times;
 
@@ -250,7 +249,7 @@ static void join_inner(struct op_average *one, const struct open *open)
 {
 	const struct op_average *inner = &open->inner;
 
-	add_to_row(open->inner_row, inner, -1);
+	op_average_add(open->inner_row, inner, -1);
 	one->self_ns += inner->self_ns;
 	one->device_self_ns += inner->device_self_ns;
 	one->tensor_self_ns += inner->tensor_self_ns;
@@ -351,7 +350,7 @@ static void take_op(void *context, const struct op *op)
 	if (open) {
 		add_open(view, &one, open);
 	}
-	add_to_row(row, &one, 1);
+	op_average_add(row, &one, 1);
 	keep_inner(view, op, row, &one);
 }
 

@@ -55,6 +55,9 @@ struct op_average {
  */
 extern const struct view_class view_op_average;
 
+/* Adds the figures of one row to those of another, or takes them away (times = -1). */
+void op_average_add(struct op_average *row, const struct op_average *one, int times);
+
 /* All rows after the pass, in no order; *nr of them. The view keeps them. */
 const struct op_average **op_average_rows(void *view, size_t *nr);
 

@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/analysis/breakdown.h"
@@ -89,47 +90,117 @@ static void set_answer(struct table_cell *cell, const char *text)
 
 /* ---- rows of figures that no view shows ---- */
 
-/* As the plugin, calls and totals are of operators that lie in none of the same name. */
-static void print_operators(struct tensorboard *pages)
+/* What the rows of a table of operators are told apart by, besides their names. */
+enum group_by { BY_NAME, BY_SHAPE, BY_STACK };
+
+static int by_key(const void *a, const void *b)
 {
-	static const struct table_column columns[] = {
-		TABLE_COLUMN("name", "Name", TABLE_NAME),
-		TABLE_COLUMN("calls", "Calls", TABLE_COUNT),
-		TABLE_COLUMN("device_self_ns", "Device Self Duration", TABLE_TIME),
-		TABLE_COLUMN("device_total_ns", "Device Total Duration", TABLE_TIME),
-		TABLE_COLUMN("host_self_ns", "Host Self Duration", TABLE_TIME),
-		TABLE_COLUMN("host_total_ns", "Host Total Duration", TABLE_TIME),
-		TABLE_COLUMN("tensor_eligible", "Tensor Cores Eligible", TABLE_TEXT),
-		TABLE_COLUMN("tensor_self_pct", "Tensor Cores Self (%)", TABLE_PERCENT),
-		TABLE_COLUMN("tensor_total_pct", "Tensor Cores Total (%)", TABLE_PERCENT),
-	};
-	struct table *table =
-		table_create("operator", "Operator", columns, sizeof(columns) / sizeof(columns[0]));
-	const struct op_average **rows;
+	const struct op_average_key *x = &((const struct op_average *)a)->key;
+	const struct op_average_key *y = &((const struct op_average *)b)->key;
+
+	return x->name != y->name     ? (x->name < y->name ? -1 : 1)
+	       : x->shape != y->shape ? (x->shape < y->shape ? -1 : 1)
+				      : (x->stack > y->stack) - (x->stack < y->stack);
+}
+
+/* Copies of the rows of operators, with the part of their keys that counts, in its order. */
+static struct op_average *operators_by(
+	const struct tensorboard *pages, enum group_by group, size_t *nr_operators)
+{
 	size_t nr;
+	const struct op_average **rows = op_average_rows(pages->views[TENSORBOARD_AVERAGES], &nr);
+	struct op_average *operators = mem_zeroed(nr + 1, sizeof(*operators));
 
-	rows = op_average_rows(pages->views[TENSORBOARD_AVERAGES], &nr);
+	*nr_operators = 0;
 	for (size_t i = 0; i < nr; i++) {
-		const struct op_average *row = rows[i];
-		struct table_cell *cells;
+		struct op_average *copy = &operators[*nr_operators];
 
-		if (row->key.kind != OP_AVERAGE_OP || !row->is_operator) {
+		if (rows[i]->key.kind != OP_AVERAGE_OP || !rows[i]->is_operator) {
 			continue;
 		}
-		cells = table_add_row(table);
-		table_set_integer(&cells[0], row->key.name);
-		table_set_integer(&cells[1], row->outer_calls);
-		table_set_integer(&cells[2], row->device_self_ns);
-		table_set_integer(&cells[3], row->outer_device_ns);
-		table_set_integer(&cells[4], row->self_ns);
-		table_set_integer(&cells[5], row->outer_ns);
-		set_answer(&cells[6], tensor_is_eligible(row->key.name) ? "yes" : "no");
-		table_set_share(&cells[7], row->tensor_self_ns, row->device_self_ns);
-		table_set_share(&cells[8], row->outer_tensor_ns, row->outer_device_ns);
+		*copy = *rows[i];
+		copy->key.shape = group == BY_SHAPE ? copy->key.shape : 0;
+		copy->key.stack = group == BY_STACK ? copy->key.stack : 0;
+		if (group == BY_NAME || copy->key.shape || copy->key.stack) {
+			++*nr_operators;
+		}
 	}
+	qsort(operators, *nr_operators, sizeof(*operators), by_key);
+	return operators;
+}
+
+/* As the plugin, calls and totals are of operators that lie in none of the same name. */
+static void fill_operator(struct table_cell *cells, const struct op_average *row)
+{
+	table_set_integer(&cells[0], row->key.name);
+	table_set_integer(&cells[1], row->outer_calls);
+	table_set_integer(&cells[2], row->device_self_ns);
+	table_set_integer(&cells[3], row->outer_device_ns);
+	table_set_integer(&cells[4], row->self_ns);
+	table_set_integer(&cells[5], row->outer_ns);
+	set_answer(&cells[6], tensor_is_eligible(row->key.name) ? "yes" : "no");
+	table_set_share(&cells[7], row->tensor_self_ns, row->device_self_ns);
+	table_set_share(&cells[8], row->outer_tensor_ns, row->outer_device_ns);
+	if (row->key.shape | row->key.stack) {
+		table_set_integer(&cells[9], row->key.shape | row->key.stack);
+	}
+}
+
+#define OPERATOR_COLUMNS                                                                       \
+	TABLE_COLUMN("name", "Name", TABLE_NAME), TABLE_COLUMN("calls", "Calls", TABLE_COUNT), \
+		TABLE_COLUMN("device_self_ns", "Device Self Duration", TABLE_TIME),            \
+		TABLE_COLUMN("device_total_ns", "Device Total Duration", TABLE_TIME),          \
+		TABLE_COLUMN("host_self_ns", "Host Self Duration", TABLE_TIME),                \
+		TABLE_COLUMN("host_total_ns", "Host Total Duration", TABLE_TIME),              \
+		TABLE_COLUMN("tensor_eligible", "Tensor Cores Eligible", TABLE_TEXT),          \
+		TABLE_COLUMN("tensor_self_pct", "Tensor Cores Self (%)", TABLE_PERCENT),       \
+		TABLE_COLUMN("tensor_total_pct", "Tensor Cores Total (%)", TABLE_PERCENT)
+
+static void print_operators_by(struct tensorboard *pages, enum group_by group)
+{
+	static const struct table_column by_name[] = {OPERATOR_COLUMNS};
+	static const struct table_column by_shape[] = {
+		OPERATOR_COLUMNS, TABLE_COLUMN("shapes", "Input Shape", TABLE_NAME)};
+	static const struct table_column by_stack[] = {
+		OPERATOR_COLUMNS, TABLE_COLUMN("stack", "Call Stack", TABLE_NAME)};
+	static const struct {
+		const char *title;
+		const struct table_column *columns;
+		unsigned int nr_columns;
+	} tables[] = {[BY_NAME] = {"Operator", by_name, 9},
+		[BY_SHAPE] = {"Operator: Name + Input Shape", by_shape, 10},
+		[BY_STACK] = {"Operator: Call Stack", by_stack, 10}};
+	struct op_average *operators;
+	struct table *table;
+	size_t nr;
+
+	operators = operators_by(pages, group, &nr);
+	table = table_create(
+		"operator", tables[group].title, tables[group].columns, tables[group].nr_columns);
+	for (size_t i = 0, next; i < nr; i = next) {
+		for (next = i + 1; next < nr && !by_key(&operators[i], &operators[next]); next++) {
+			op_average_add(&operators[i], &operators[next], 1);
+		}
+		fill_operator(table_add_row(table), &operators[i]);
+	}
+	free(operators);
 	table_sort(table, "host_self");
 	table_sort(table, "device_self");
-	print_table(pages, table);
+	if (nr || group == BY_NAME) {
+		print_table(pages, table);
+	} else {
+		table_destroy(table);
+	}
+}
+
+/* What the page shows for its choice "Operator + Input Shape" needs --detail, its stacks do not. */
+static void print_operators(struct tensorboard *pages)
+{
+	print_operators_by(pages, BY_NAME);
+	if (pages->summary->is_detailed) {
+		print_operators_by(pages, BY_SHAPE);
+	}
+	print_operators_by(pages, BY_STACK);
 }
 
 static void print_memory_of(struct tensorboard *pages, uint32_t device)
@@ -501,8 +572,9 @@ static void print_process(struct tensorboard *pages, struct process *process)
 	static void (*const print_pages[NR_TENSORBOARD_PAGES])(struct tensorboard *) = {
 		print_overview, print_operators, print_kernels, print_memory, print_modules,
 		print_distributed};
-	/* By steps, as the plugin's page has it; rows of operators are not taken apart. */
-	struct view_input input = {.processes = &process, .nr_processes = 1};
+	/* By steps, as the plugin's page has it. */
+	struct view_input input = {
+		.processes = &process, .nr_processes = 1, .detail = VIEW_DETAIL_ALL};
 	const struct view_class *classes[NR_TENSORBOARD_SOURCES];
 	void *views[NR_TENSORBOARD_SOURCES];
 	size_t nr = 0;

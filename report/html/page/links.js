@@ -60,6 +60,7 @@ const valueLinks = {
 	"launch name": (row) => kernelHash(row.name),
 	"collectives name": (row) => kernelHash(row.name),
 	"memory name": (row) => operatorHash(row.name),
+	"operator_stacks name": (row) => operatorHash(row.name),
 	"critical_path name": (row) => operatorHash(row.name) || kernelHash(row.name),
 	"operator_types type": (row) => rowsHash("operators", "single_operators", "type", row.type),
 	"single_operators full_name": (row) => operatorHash(row.name),
@@ -68,7 +69,8 @@ const valueLinks = {
 /* Further links of a row, by table: [text, address or null]. */
 const rowLinks = {
 	kernel: [["operators", (row) => rowsHash("kernels", "kernel_operator", "name", row.name)]],
-	operator: [["kernels", (row) => rowsHash("kernels", "kernel_operator", "operator", row.name)]],
+	operator: [["kernels", (row) => rowsHash("kernels", "kernel_operator", "operator", row.name)],
+		["stacks", (row) => rowsHash("operators", "operator_stacks", "name", row.name)]],
 };
 
 /* Adds such a link to the rows of tables. */

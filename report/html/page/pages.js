@@ -68,7 +68,7 @@ const pages = other ? other.pages : [
 		topPie(parent, "GPU self time", "operator", "name", "gpu_self_ns");
 		topBars(parent, "Top operators by CPU self time", "operator", "name", "self_ns", 20);
 		operatorTypes(parent);
-	}, ["operator", "operator_types", "single_operators", "framework", "python"]],
+	}, ["operator", "operator_types", "single_operators", "framework", "python", "operator_stacks"]],
 	["kernels", "Kernels", (parent) => {
 		ranking(parent, "Kernels", "kernel", "name", [["Total", "total_ns"], ["Average", "avg_ns"]], ["Bars", "Pie"]);
 		countBars(parent, "Tensor core use, by kernel time", "kernel", "tensor_cores");
