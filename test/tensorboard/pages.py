@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # The pages that `--style tensorboard` makes of a trace against those that the plugin itself makes of it, row by
-# row. The plugin's recommendations and charts are left out. usage: pages.py REPORT TRACE PAGE
+# row. The plugin's recommendations and charts are left out. With `loads` for PAGE, the trace is one of gprof's
+# own: the plugin finds nothing wrong in it. usage: pages.py REPORT TRACE PAGE
 import csv
 import gzip
 import json
+import logging
 import subprocess
 import sys
 
@@ -15,7 +17,7 @@ bad = []
 
 
 def theirs():
-    with gzip.open(path) as file:
+    with (gzip.open if path.endswith(".gz") else open)(path, "rb") as file:
         trace = json.loads(file.read().decode("utf-8", "replace"), strict=False)
     return RunGenerator("w", "", RunProfileData.from_json("w", "", trace)).generate_run_profile()
 
@@ -73,7 +75,17 @@ def memory():
     return is_whole
 
 
-if not {"operator": operator, "kernel": kernel, "memory": memory}[page]():
-    bad.append("not as many rows")
+class Complaints(logging.Handler):
+    def emit(self, record):
+        bad.append(record.getMessage())
+
+
+def loads():
+    logging.getLogger("pytorch_profiler").addHandler(Complaints(logging.WARNING))
+    return [view.name for view in theirs().views][:2] == ["overall", "operator"]
+
+
+if not {"operator": operator, "kernel": kernel, "memory": memory, "loads": loads}[page]():
+    bad.append("not as many rows, or pages")
 print("\n".join(bad[:20]))
 sys.exit(1 if bad else 0)

@@ -12,7 +12,7 @@ if [ -z "${GPROF_TRACES:-}" ] || [ ! -r "$GPROF_TRACES/resnet50_nw0_v100.json.gz
 	exit 77
 fi
 n=0 bad=0
-trap 'rm -f "$rows"' EXIT
+trap 'rm -f "$rows" "$rows.json" "$rows.gprof"' EXIT
 rows=$(mktemp) || exit 1
 
 # load TRACE: "key value" of the average of its steps, or of all of it, and of its first GPU
@@ -107,6 +107,12 @@ if [ -n "$python" ]; then
 	tap "$python" test/tensorboard/pages.py "$report" "$GPROF_TRACES/resnet50_nw0_v100.json.gz" operator operator
 	tap "$python" test/tensorboard/pages.py "$report" "$GPROF_TRACES/resnet50_nw0_v100.json.gz" kernel kernel
 	tap "$python" test/tensorboard/pages.py "$report" "$GPROF_TRACES/ddp_v100_2ranks_rank1.json.gz" memory memory
+	for name in resnet50_nw0_v100 ddp_v100_2ranks_rank1; do
+		"$report" timeline -o "$rows.json" "$GPROF_TRACES/$name.json.gz" 2>/dev/null
+		tap "$python" test/tensorboard/pages.py "$report" "$rows.json" loads "loads the timeline of $name"
+	done
+	"${B:-build}/gen_stream" "$rows.gprof" ops && "$report" timeline -o "$rows.json" "$rows.gprof" 2>/dev/null
+	tap "$python" test/tensorboard/pages.py "$report" "$rows.json" loads "loads the timeline of a stream"
 else
 	echo "ok $((n + 1)) - pages # SKIP no plugin; test/venvs.sh tensorboard torch-tb-profiler 0.4.3 installs it"
 fi
