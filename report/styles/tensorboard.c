@@ -146,23 +146,29 @@ static void fill_operator(struct table_cell *cells, const struct op_average *row
 	}
 }
 
-#define OPERATOR_COLUMNS                                                                       \
-	TABLE_COLUMN("name", "Name", TABLE_NAME), TABLE_COLUMN("calls", "Calls", TABLE_COUNT), \
-		TABLE_COLUMN("device_self_ns", "Device Self Duration", TABLE_TIME),            \
-		TABLE_COLUMN("device_total_ns", "Device Total Duration", TABLE_TIME),          \
-		TABLE_COLUMN("host_self_ns", "Host Self Duration", TABLE_TIME),                \
-		TABLE_COLUMN("host_total_ns", "Host Total Duration", TABLE_TIME),              \
-		TABLE_COLUMN("tensor_eligible", "Tensor Cores Eligible", TABLE_TEXT),          \
-		TABLE_COLUMN("tensor_self_pct", "Tensor Cores Self (%)", TABLE_PERCENT),       \
-		TABLE_COLUMN("tensor_total_pct", "Tensor Cores Total (%)", TABLE_PERCENT)
+/* minor: leave totals and tensor cores out first, for the sake of shapes and stacks. */
+#define OPERATOR_COLUMNS(minor)                                                                 \
+	TABLE_COLUMN("name", "Name", TABLE_NAME), TABLE_COLUMN("calls", "Calls", TABLE_COUNT),  \
+		TABLE_COLUMN("device_self_ns", "Device Self Duration", TABLE_TIME),             \
+		TABLE_COLUMN("device_total_ns", "Device Total Duration", TABLE_TIME,            \
+			.is_minor = minor),                                                     \
+		TABLE_COLUMN("host_self_ns", "Host Self Duration", TABLE_TIME),                 \
+		TABLE_COLUMN(                                                                   \
+			"host_total_ns", "Host Total Duration", TABLE_TIME, .is_minor = minor), \
+		TABLE_COLUMN("tensor_eligible", "Tensor Cores Eligible", TABLE_TEXT,            \
+			.is_minor = minor),                                                     \
+		TABLE_COLUMN("tensor_self_pct", "Tensor Cores Self (%)", TABLE_PERCENT,         \
+			.is_minor = minor),                                                     \
+		TABLE_COLUMN("tensor_total_pct", "Tensor Cores Total (%)", TABLE_PERCENT,       \
+			.is_minor = minor)
 
 static void print_operators_by(struct tensorboard *pages, enum group_by group)
 {
-	static const struct table_column by_name[] = {OPERATOR_COLUMNS};
+	static const struct table_column by_name[] = {OPERATOR_COLUMNS(false)};
 	static const struct table_column by_shape[] = {
-		OPERATOR_COLUMNS, TABLE_COLUMN("shapes", "Input Shape", TABLE_NAME)};
+		OPERATOR_COLUMNS(true), TABLE_COLUMN("shapes", "Input Shape", TABLE_NAME)};
 	static const struct table_column by_stack[] = {
-		OPERATOR_COLUMNS, TABLE_COLUMN("stack", "Call Stack", TABLE_NAME)};
+		OPERATOR_COLUMNS(true), TABLE_COLUMN("stack", "Call Stack", TABLE_NAME)};
 	static const struct {
 		const char *title;
 		const struct table_column *columns;
