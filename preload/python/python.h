@@ -63,6 +63,9 @@ uint32_t python_module_name(const struct python_frame *frame);
 bool python_module_is_call(const struct python_frame *frame);
 void python_module_forget(void);
 
+/* Before the first name: finds what tells where a module is in the outermost one. */
+void python_module_find_symbols(void);
+
 /* In a forked child, whose stream is new. */
 void python_stack_forget(void);
 

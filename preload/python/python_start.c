@@ -261,6 +261,7 @@ static bool find_symbols(void)
 #undef S
 	state.none = dlsym(RTLD_DEFAULT, "_Py_NoneStruct");
 	python_thread_state = state.PyGILState_GetThisThreadState;
+	python_module_find_symbols();
 	return state.none != NULL;
 }
 

@@ -138,12 +138,14 @@ void op_kind_find(struct op_kind *kind, uint32_t name, uint8_t framework, uint8_
 			    !strcmp(string_pool_text(name, NULL), "StandaloneExecutor::run");
 }
 
-const char *op_module_name(uint32_t name)
+const char *op_module_name(uint32_t name, size_t *nr_bytes)
 {
 	static const char prefix[] = "nn.Module: ";
 	const char *text = string_pool_text(name, NULL);
 
-	return strncmp(text, prefix, sizeof(prefix) - 1) ? text : text + sizeof(prefix) - 1;
+	text += strncmp(text, prefix, sizeof(prefix) - 1) ? 0 : sizeof(prefix) - 1;
+	*nr_bytes = strcspn(text, " ");
+	return text;
 }
 
 uint32_t op_full_name(const struct op *op)
@@ -161,7 +163,10 @@ uint32_t op_full_name(const struct op *op)
 		return op->name;
 	}
 	while (nr > 0) {
-		buf_text(&text, op_module_name(modules[--nr]));
+		size_t nr_bytes;
+		const char *module = op_module_name(modules[--nr], &nr_bytes);
+
+		buf_add(&text, module, nr_bytes);
 		buf_text(&text, "/");
 	}
 	buf_text(&text, string_pool_text(op->name, NULL));

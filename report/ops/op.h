@@ -127,8 +127,11 @@ static inline bool op_is_part(uint8_t framework, uint8_t scope)
 		       scope == OP_PADDLE_PYTHON_USER);
 }
 
-/* Its name without the prefix of traces. */
-const char *op_module_name(uint32_t name);
+/*
+ * The class and number of a module, "Linear_1" of "nn.Module: Linear_1 layers.1.fc", which are
+ * nr_bytes. A blank and its place in the outermost module may follow.
+ */
+const char *op_module_name(uint32_t name, size_t *nr_bytes);
 
 /* "Net_0/Conv2d_0/aten::conv2d": the modules around an operator, and its name, of string_pool.h. */
 uint32_t op_full_name(const struct op *op);

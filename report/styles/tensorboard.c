@@ -536,6 +536,7 @@ static void print_modules(struct tensorboard *pages)
 		TABLE_COLUMN("self_ns", "Host Self Time", TABLE_TIME),
 		TABLE_COLUMN("gpu_total_ns", "Device Total Time", TABLE_TIME),
 		TABLE_COLUMN("gpu_self_ns", "Device Self Time", TABLE_TIME),
+		TABLE_COLUMN("attribute", "Attribute", TABLE_NAME), /* ours */
 	};
 
 	PRINT_VIEW(pages, TENSORBOARD_MODULES, "Module", columns);

@@ -18,6 +18,7 @@ struct row {
 	struct min_max_sum times; /* ns */
 	uint64_t self_ns, gpu_total_ns, gpu_self_ns;
 	uint64_t nr_operators; /* called by it and by no module or operator in it */
+	uint32_t attribute;    /* of string_pool.h: "layers.1.fc"; 0: not recorded */
 	UT_hash_handle hh;
 };
 
@@ -25,7 +26,7 @@ struct module_view {
 	struct view_input input;
 	struct row *rows;
 	struct process *process;
-	bool has_gpu;
+	bool has_gpu, has_attributes;
 };
 
 static void begin(void *context, struct process *process)
@@ -43,8 +44,23 @@ static bool is_module(const struct op *op)
 
 static void add_name(struct buf *path, const struct op *op)
 {
+	size_t nr_bytes;
+	const char *name = op_module_name(op->name, &nr_bytes);
+
 	buf_text(path, path->nr_bytes ? "/" : "");
-	buf_text(path, op_module_name(op->name));
+	buf_add(path, name, nr_bytes);
+}
+
+/* Behind the name is its place in the outermost module. */
+static void add_attribute(struct module_view *view, struct row *row, const struct op *op)
+{
+	size_t nr_bytes;
+	const char *attribute = op_module_name(op->name, &nr_bytes) + nr_bytes;
+
+	if (*attribute && row->parent && !row->attribute) {
+		row->attribute = string_pool_intern(attribute + 1, strlen(attribute + 1));
+		view->has_attributes = true;
+	}
 }
 
 /* Its modules from the outermost one on; *parent is the path without the last. */
@@ -103,6 +119,7 @@ static void on_op(void *context, const struct op *op)
 		return;
 	}
 	row = find_row(view, op);
+	add_attribute(view, row, op);
 	min_max_sum_add(&row->times, clock_map_duration(clock, ticks));
 	row->self_ns +=
 		clock_map_duration(clock, ticks > op->module_ticks ? ticks - op->module_ticks : 0);
@@ -124,6 +141,7 @@ enum column {
 	GPU_SELF,
 	OPERATORS,
 	MODULE,
+	ATTRIBUTE,
 	PATH,
 };
 
@@ -151,6 +169,9 @@ static void fill(const struct module_view *view, const struct row *row, double a
 		table_set_integer(&cells[GPU_SELF], row->gpu_self_ns);
 	}
 	table_set_integer(&cells[MODULE], indented(row));
+	if (row->attribute) {
+		table_set_integer(&cells[ATTRIBUTE], row->attribute);
+	}
 }
 
 /* Those with the same parent stand together, the longest first. */
@@ -219,7 +240,7 @@ static const struct table_column columns[] = {
 	[SELF] = TABLE_COLUMN("self_ns", "Self CPU", TABLE_TIME,
 		.help = "without modules inside it", TABLE_MEMBER(row, self_ns)),
 	[CALLS] = TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(row, times.nr)),
-	[AVG] = TABLE_COLUMN("avg_ns", "CPU avg", TABLE_MEAN_TIME),
+	[AVG] = TABLE_COLUMN("avg_ns", "CPU avg", TABLE_MEAN_TIME, .is_minor = true),
 	[MAX] = TABLE_COLUMN(
 		"max_ns", "CPU max", TABLE_TIME, .is_minor = true, TABLE_MEMBER(row, times.max)),
 	[MIN] = TABLE_COLUMN(
@@ -231,6 +252,8 @@ static const struct table_column columns[] = {
 	[OPERATORS] = TABLE_COLUMN("operators", "Operators", TABLE_COUNT, .is_wide_only = true,
 		.help = "operators inside it", TABLE_MEMBER(row, nr_operators)),
 	[MODULE] = TABLE_COLUMN("module", "Module", TABLE_NAME),
+	[ATTRIBUTE] = TABLE_COLUMN("attribute", "Attribute", TABLE_NAME,
+		.help = "where it is in the outermost module, as named_modules() has it"),
 	[PATH] = TABLE_COLUMN("path", "Path", TABLE_NAME, .is_wide_only = true,
 		.help = "modules around it", TABLE_MEMBER(row, path)),
 };
@@ -244,6 +267,7 @@ static void fill_table(void *state, struct table *table)
 
 	table->columns[GPU_TOTAL].is_wide_only = table->columns[GPU_SELF].is_wide_only =
 		!view->has_gpu;
+	table->columns[ATTRIBUTE].is_wide_only = !view->has_attributes;
 	rows = sort_rows(view, &nr);
 	for (size_t i = 0; i < nr && !rows[i]->parent; i++) {
 		all_ns += (double)rows[i]->times.sum;

@@ -280,6 +280,8 @@ outer = rows["Outer_0"]
 inside = rows["Outer_0/Net_0"]["total_ns"] + rows["Outer_0/ReLU_0"]["total_ns"]
 assert abs(outer["total_ns"] - outer["self_ns"] - inside) < 10, outer
 assert rows["Net_0"]["module"] == "Net_0" and rows["Outer_0/Net_0"]["module"] == "  Net_0"
+assert rows["Outer_0/Net_0"]["attribute"] == "net" and rows["Outer_0/ReLU_0"]["attribute"] == "parts.0.relu"
+assert not rows["Outer_0"]["attribute"] and not rows["Net_0"]["attribute"]
 assert not [row for row in views["operator"]["rows"] if "Module" in row["name"]]
 END
 }

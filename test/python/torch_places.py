@@ -12,11 +12,11 @@ class Outer(torch.nn.Module):
     def __init__(self, net):
         super().__init__()
         self.net = net
-        self.relu = torch.nn.ReLU()
+        self.parts = torch.nn.ModuleList([torch.nn.ModuleDict({"relu": torch.nn.ReLU()})])
 
     def forward(self, x):
         try:
-            return self.relu(self.net(x) + self.net(x))
+            return self.parts[0]["relu"](self.net(x) + self.net(x))
         except KeyError:
             return x
 

@@ -176,7 +176,7 @@ START_TEST(modules_in_one_that_is_not_chosen_are_shown)
 		row->step = step;
 		row->thread = 1;
 	}
-	add_module(gen, "nn.Module: Linear_0", 220, 260, 1);
+	add_module(gen, "nn.Module: Linear_0 layers.1.fc", 220, 260, 1);
 	add_module(gen, "nn.Module: Net_0", 150, 290, 0);
 	gen_close(gen, "exit");
 	process = streams_process(path);
@@ -185,6 +185,7 @@ START_TEST(modules_in_one_that_is_not_chosen_are_shown)
 	table = tables_make(&view_module, &process, 1, false);
 	ck_assert_uint_eq(table->nr_rows, 1);
 	ck_assert_uint_eq(tables_find(table, "path", "Net_0/Linear_0", 0), 0);
+	ck_assert_uint_eq(tables_find(table, "attribute", "layers.1.fc", 0), 0);
 	ck_assert_double_eq(tables_cell(table, 0, "share_pct")->number, 100);
 	table_destroy(table);
 	select_drop_all(&process, 1);
