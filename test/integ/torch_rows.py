@@ -38,7 +38,7 @@ def step(base, number):
     return [
         event(f"ProfilerStep#{number}", base, 1000, "user_annotation"),
         event("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", base + 10, 90, "user_annotation"),
-        event("nn.Module: Net_0", base + 95, 310, "python_function", **{"Python id": 1, "Python module id": 0}),
+        event("nn.Module: Net_0", base + 100, 310, "python_function", **{"Python id": 1, "Python module id": 0}),
         event("nn.Module: Linear_0 layers.1.fc", base + 100, 300, "python_function",
               **{"Python id": 2, "Python module id": 0}),
         event("aten::linear", base + 110, 280, **{"Call stack": CALL_STACK}),
