@@ -243,6 +243,18 @@ timed()
 	tap steps timed 15 "timer_only: steps"
 }
 
+# old_report RUN: that of Paddle's old profiler. Computation is the stages that launch kernels, the rest overhead.
+old_report()
+{
+	"$B/gprof-report" --view framework --detail=op --format json --top 0 "$T/$1.dump" 2>/dev/null | tee "$T/$1.old" |
+		jq -e '.framework.rows as $rows | ($rows | map({(.name): .total_ns}) | add) as $ns |
+			([$rows[] | select(.section == "event" and (.name | endswith("kernel launch"))).total_ns] | add) ==
+				$ns["Computation time"] and
+			$ns["Computation time"] + $ns["Framework overhead"] == $ns["Total time"] and
+			any($rows[]; .name == "conv2d kernel launch" and .level == 1)' >"$T/jq" || { cat "$T/$1.old"; return 1; }
+	"$B/gprof-report" --style paddle --view framework "$T/$1.dump" 2>/dev/null | grep -qx 'Place: CPU'
+}
+
 # What Paddle marks in Python, though no profiler is there; optimizers it wraps only when one is made.
 ranges()
 {
@@ -267,6 +279,7 @@ real()
 	}
 	trains conv 5 conv
 	tap phases conv "conv: phases"
+	tap old_report conv "conv: the report of Paddle's old profiler"
 	trains accumulate 4 accumulate
 	tap check allocated accumulate "accumulate: totals of memory"
 	trains workers 5 conv 2
