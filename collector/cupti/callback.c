@@ -148,18 +148,23 @@ static void open_call(
 	}
 }
 
+/* "cuMemAlloc_v2"; functions of the runtime are cuda... or __cuda... */
+static bool is_driver_name(const char *name)
+{
+	return name && name[0] == 'c' && name[1] == 'u' && name[2] >= 'A' && name[2] <= 'Z';
+}
+
 /*
- * Is it a driver call that a recorded call makes? That is a hook's, which may be the hook of this
- * very call, or one of a function without a hook.
+ * Is it a driver call that a recorded call makes? That one has a hook or was recorded here. The
+ * first callback in a hook of the driver is about the hooked call itself.
  */
-static bool is_nested_call(
-	const struct ring_tls *self, uint32_t what, uint32_t correlation, uint16_t call)
+static bool is_nested_call(const struct ring_tls *self, uint32_t what, uint32_t correlation)
 {
 	if (!state.has_all || what >> 16 != CUPTI_DOMAIN_DRIVER) {
 		return false;
 	}
 	if (self->frame && !self->correlation) {
-		return calls_name(call) != self->cuda.name;
+		return !is_driver_name(self->cuda.name);
 	}
 	return (self->frame && self->correlation == correlation) ||
 	       open_calls.newest == correlation;
@@ -176,7 +181,7 @@ static void begin_call(
 {
 	struct ring_tls *self = &ring_tls;
 	uint32_t correlation = data->correlation_id;
-	bool is_nested = is_nested_call(self, what, correlation, call), is_outermost = false;
+	bool is_nested = is_nested_call(self, what, correlation), is_outermost = false;
 
 	window_saw_correlation(correlation);
 	self->last = correlation;

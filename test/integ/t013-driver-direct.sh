@@ -34,6 +34,15 @@ is 33 "$(query '[.launch_latency.rows[].calls] | add')" "work with its call"
 is 0 "$(query '.losses.rows | length')" "losses with driver calls"
 ok grep -q 'Driver calls within other calls' "$T/json"
 
+# Hooked functions of the driver stand once.
+for on in 0 1; do
+	rm -rf "$GPROF_DIR"
+	GPROF_DRIVER=$on record "$B/prog/driver_linked"
+	summary api
+	query '.api.rows[] | "\(.calls) \(.name)"' | sort >"$T/linked.$on"
+done
+is "$(cat "$T/linked.0")" "$(cat "$T/linked.1")" "calls of a program linked with the driver"
+
 # A function without a hook cannot end steps, whether CUPTI calls back for it or not.
 rm -rf "$GPROF_DIR"
 GPROF_DRIVER=1 GPROF_STEP=api:cuArrayGetPlane record "$B/prog/vector_add"

@@ -37,7 +37,7 @@ static uint32_t find_call(const char *name, uint8_t api)
 	return !strcmp(name, "cudaMalloc") ? 1 : !strcmp(name, "cudaFree") ? 2 : 3;
 }
 
-static const char names[] = "cudaMalloc\0cudaFree\0other";
+static const char names[] = "cudaMalloc\0cudaFree\0cuMemset";
 static const struct calls_hook calls[] = {
 	{0, GPROF_API_RUNTIME}, {11, GPROF_API_RUNTIME}, {20, GPROF_API_DRIVER}};
 
