@@ -170,6 +170,10 @@ operators()
 	"$python" test/torch/prog/operators.py "$T/operators.json" 2>"$T/operators.profiler.err"
 	GPROF_TORCH=shapes within operators operators
 	tap same operators "operators: prints the same"
+	GPROF_QUIET=1 GPROF_DIR=$T/both.dump LD_PRELOAD=$lib "$python" test/torch/prog/operators.py "$T/both.json" \
+		2>"$T/both.err"
+	tap python3 test/torch/averages.py "$B/gprof-report" "$T/both.dump" "$T/both.json" memory \
+		"operators: CPU memory beside profile_memory in the program"
 	tap python3 test/torch/averages.py "$B/gprof-report" "$T/operators.dump" "$T/operators.json" memory \
 		"operators: CPU memory as profile_memory has it"
 	if grep -q '"no PyTorch shapes"' "$T/operators.ops"; then
