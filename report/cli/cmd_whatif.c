@@ -110,12 +110,11 @@ const struct command cmd_whatif = {
 	.arguments = "[OPTION]... [PATH]...",
 	.help = "predict the step time if kernels, operators, copies ... were faster",
 	.options = "  --remove NAME          take out one of the things listed below; repeatable\n"
-		   "  --scale kernel:REGEX=F multiply the time of the kernels whose names contain "
-		   "REGEX\n"
-		   "                         by F; repeatable\n"
-		   "  --scale op:REGEX=F     the same of operators and ranges whose whole name is "
-		   "REGEX,\n"
-		   "                         with what they launch\n"
+		   "  --scale KIND:REGEX=F   multiply times by F; repeatable. kernel: kernels and "
+		   "copies\n"
+		   "                         whose names contain REGEX; op: operators and ranges "
+		   "whose\n"
+		   "                         whole name is REGEX, with what they launch\n"
 		   "  --sort COLUMN          sort by a column's JSON key (default: what saves most "
 		   "first)\n"
 		   "  --per-rank             list the ranks of a job below each "
