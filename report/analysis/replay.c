@@ -9,11 +9,11 @@
 #include "report/util/idmap.h"
 
 const char *const replay_kind_names[NR_REPLAY_KINDS] = {
-	[REPLAY_HOST] = "host, no operator",
-	[REPLAY_OPERATOR] = "operators on the host",
+	[REPLAY_HOST] = "host code",
+	[REPLAY_OPERATOR] = "host operators",
 	[REPLAY_LOADER] = "data loading",
 	[REPLAY_CALL] = "API calls",
-	[REPLAY_WAIT] = "returns of waits",
+	[REPLAY_WAIT] = "waits",
 	[REPLAY_DELAY] = "launch delays",
 	[REPLAY_KERNEL] = "kernels",
 	[REPLAY_COLLECTIVE] = "collectives",

@@ -568,8 +568,9 @@ static void set_delays(struct replay_graph *graph)
 		}
 		node->after_delay = (int32_t)at_most(slack.after, most[BY_AFTER]);
 		if (node->after && graph->nodes[node->after - 1].end > node->begin) {
-			node->after_delay =
-				-(int32_t)(graph->nodes[node->after - 1].end - node->begin);
+			uint64_t overlap = graph->nodes[node->after - 1].end - node->begin;
+
+			node->after_delay = -(int32_t)at_most(overlap, INT32_MAX);
 		}
 		node->cause_delay = at_most(slack.cause,
 			most[node->flags & IS_FROM_BEGIN ? BY_BEGIN_OF_CALL : BY_END_OF_CALL]);

@@ -164,6 +164,31 @@ shapes()
 }
 
 # CPU memory and FLOPs of a list of operators, as key_averages of PyTorch's profiler has them.
+# predicts OPTIONS ARGUMENTS TEXT: what whatif says of the loop of whatif.py, beside what it takes with those arguments,
+# within 10 %. Both are times, which a busy machine disturbs, so there are several tries.
+predicts()
+{
+	local ratio=null try
+	for try in 1 2 3 4 5; do
+		rm -rf "$T/whatif.dump"
+		within whatif whatif 20 600
+		# shellcheck disable=SC2086 # words
+		without changed whatif $2
+		# shellcheck disable=SC2086
+		ratio=$("$B/gprof-report" whatif --steps 5- --format json $1 "$T/whatif.dump" |
+			jq ".what_if.rows[0].predicted_ns / $(head -1 "$T/changed.plain")" 2>&1)
+		jq -ne "$ratio > 0.9 and $ratio < 1.1" >/dev/null 2>&1 && break
+	done
+	echo "# $3: $ratio of what it then takes, try $try"
+	tap jq -ne "$ratio > 0.9 and $ratio < 1.1" "whatif: $3, predicted within 10 %"
+}
+
+predictions()
+{
+	predicts "--remove loader" "0 600" "the loader's sleep taken out"
+	predicts "--scale op:aten::mm=0.125" "20 300" "an operator of an eighth of the work"
+}
+
 operators()
 {
 	without operators operators
@@ -502,6 +527,7 @@ all()
 	profiles_itself
 	shapes
 	operators
+	predictions
 	threads
 	names
 	family

@@ -115,7 +115,9 @@ static struct seen drain(void)
 static void expect(const struct seen *seen, uint32_t nr, const uint32_t *correlations)
 {
 	ck_assert_uint_eq(seen->nr, nr);
-	ck_assert_mem_eq(seen->correlations, correlations, nr * sizeof(*correlations));
+	for (uint32_t i = 0; i < nr; i++) {
+		ck_assert_uint_eq(seen->correlations[i], correlations[i]);
+	}
 	ck_assert_uint_eq(loss_take(LOSS_LEFT), 0);
 }
 

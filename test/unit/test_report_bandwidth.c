@@ -289,13 +289,18 @@ static struct gpu_peak peak_of_name(const char *name, uint64_t major, uint64_t u
 {
 	const char *path = streams_path("name");
 	struct gen *gen = gen_open(path);
+	struct process *process;
+	struct gpu_peak peak;
 
 	gen_device(gen, 0, name);
 	add_attribute(gen, "multiprocessors", units);
 	add_attribute(gen, "capability_major", major);
 	add_attribute(gen, "capability_minor", 0);
 	gen_close(gen, "exit");
-	return gpu_peak_of(streams_process(path), 0);
+	process = streams_process(path);
+	peak = gpu_peak_of(process, 0);
+	process_destroy(process);
+	return peak;
 }
 
 START_TEST(without_clocks_the_name_tells_and_an_unknown_one_nothing)
