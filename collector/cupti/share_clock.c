@@ -14,6 +14,7 @@
 struct pair {
 	uint64_t theirs;
 	uint64_t realtime_ns;
+	uint64_t error_ns; /* between the reads around it */
 };
 
 /* A clock once registered; host threads write it before it is published, and never again. */
@@ -38,7 +39,7 @@ bool share_clock_is_theirs;
 /* The best of a few tries: the client's clock between two reads of CLOCK_REALTIME. */
 static struct pair look(share_clock_fn read)
 {
-	struct pair best = {0, 0};
+	struct pair best = {0, 0, 0};
 	uint64_t best_ns = UINT64_MAX;
 
 	for (int i = 0; i < 8; i++) {
@@ -48,7 +49,7 @@ static struct pair look(share_clock_fn read)
 
 		if (after - before < best_ns) {
 			best_ns = after - before;
-			best = (struct pair){theirs, before + (after - before) / 2};
+			best = (struct pair){theirs, before + (after - before) / 2, best_ns};
 		}
 	}
 	return best;
@@ -116,6 +117,13 @@ static uint64_t distance(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
+/* Two clocks that count ns: as far as the errors of both pairs let one see, neither is faster. */
+static bool is_same_rate(const struct pair *a, const struct pair *b)
+{
+	return distance(b->realtime_ns - a->realtime_ns, b->theirs - a->theirs) <=
+	       a->error_ns + b->error_ns;
+}
+
 uint64_t share_clock_convert(uint64_t time)
 {
 	const struct pair *last = &state.pairs[state.nr_pairs - 1];
@@ -133,6 +141,9 @@ uint64_t share_clock_convert(uint64_t time)
 	b = &state.pairs[i];
 	if (b->theirs == a->theirs) {
 		return time; /* no clock at all */
+	}
+	if (is_same_rate(a, b)) {
+		return a->realtime_ns + (time - a->theirs);
 	}
 	return a->realtime_ns + (uint64_t)(int64_t)((__int128)(int64_t)(time - a->theirs) *
 						    (int64_t)(b->realtime_ns - a->realtime_ns) /
