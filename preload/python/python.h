@@ -63,7 +63,7 @@ uint32_t python_module_name(const struct python_frame *frame);
 bool python_module_is_call(const struct python_frame *frame);
 void python_module_forget(void);
 
-/* Before the first name: finds what tells where a module is in the outermost one. */
+/* Before the first name: finds the function that reads the attributes of modules. */
 void python_module_find_symbols(void);
 
 /* In a forked child, whose stream is new. */

@@ -40,6 +40,9 @@ enum { SIZE_AT = 16, BYTES_AT = 32, STR_STATE_AT = 32, STR_HEAD_BYTES = 40 };
 
 /* Of objects, of types, of cells; of code up to 3.10. */
 enum { TYPE_AT = 8, TYPE_NAME_AT = 24, CELL_AT = 16 };
+/* Of types: flags, and where their objects have their dict; MANAGED_DICT is before the object. */
+enum { TYPE_FLAGS_AT = 168, TYPE_DICT_OFFSET_AT = 288, MANAGED_DICT_AT = 24 };
+#define MANAGED_DICT (1u << 4) /* a flag from 3.11 on */
 enum { CODE_NR_LOCALS = 28, CODE_CELL_NAMES = 88, CODE_CELL_ARGUMENTS = 96 };
 #define MAX_CELLS 64u
 
@@ -265,6 +268,24 @@ bool python_type_name(uintptr_t object, char *name, uint32_t nr_bytes)
 	}
 	name[nr_bytes - 1] = 0;
 	return true;
+}
+
+uintptr_t python_dict(uintptr_t object)
+{
+	uintptr_t type, flags, offset, dict;
+
+	if (!object || !peek_word(&type, object + TYPE_AT) ||
+		!peek_word(&flags, type + TYPE_FLAGS_AT)) {
+		return 0;
+	}
+	if (layout->minor >= 11 && flags & MANAGED_DICT) {
+		/* 3.12 marks the values of an object without a dict by the lowest bit. */
+		return peek_word(&dict, object - MANAGED_DICT_AT) && !(dict & 1) ? dict : 0;
+	}
+	if (!peek_word(&offset, type + TYPE_DICT_OFFSET_AT) || (intptr_t)offset <= 0) {
+		return 0;
+	}
+	return peek_word(&dict, object + offset) ? dict : 0;
 }
 
 bool python_has_type(uintptr_t object, uintptr_t type)

@@ -67,6 +67,12 @@ uintptr_t python_frame_first_local(const struct python_frame *frame);
 /* The name of an object's type, cut where `nr_bytes` end. */
 bool python_type_name(uintptr_t object, char *name, uint32_t nr_bytes);
 
+/*
+ * The dict of an object's attributes, 0 if it has none: from 3.11 on an object gets one when
+ * somebody asks the interpreter for it, which this does not.
+ */
+uintptr_t python_dict(uintptr_t object);
+
 /* Is it an object of exactly that type? */
 bool python_has_type(uintptr_t object, uintptr_t type);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Names of PyTorch's modules as its own profiler has them: "nn.Module: Linear_0", the class and the
- * number of the instance, in the order of their first calls. Behind it stands where the module is
- * in the outermost one, as named_modules() has it: "nn.Module: Linear_0 layers.1.fc".
+ * number of the instance, in the order of their first calls. The attributes that lead to the module
+ * from the outermost one follow, as in named_modules(): "nn.Module: Linear_0 layers.1.fc".
  *
- * That is looked up once for each module, when another one calls it, by two functions of the
- * interpreter that only read and count no references.
+ * They are looked up once for each module, when another module calls it. This only reads: it asks
+ * for no dict that is not there, and PyDict_Next counts no references.
  */
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -52,16 +52,13 @@ struct modules {
 
 static struct modules *modules;
 
-/* Of the interpreter; the references that they return are borrowed. NULL: no paths. */
-static struct {
-	int (*next)(void *dict, ptrdiff_t *at, void **key, void **value);
-	void **(*dict_of)(void *object);
-} python;
+/* The interpreter's; it returns borrowed references, and false if that is no dict. NULL: no paths.
+ */
+static int (*dict_next)(void *dict, ptrdiff_t *at, void **key, void **value);
 
 void python_module_find_symbols(void)
 {
-	*(void **)&python.next = dlsym(RTLD_DEFAULT, "PyDict_Next");
-	*(void **)&python.dict_of = dlsym(RTLD_DEFAULT, "_PyObject_GetDictPtr");
+	*(void **)&dict_next = dlsym(RTLD_DEFAULT, "PyDict_Next");
 }
 
 void python_module_forget(void)
@@ -157,10 +154,10 @@ struct search {
 /* The dict of the modules directly in one. NULL: none. */
 static void *children_of(uintptr_t module)
 {
-	void **dict = python.dict_of((void *)module), *key, *value;
+	void *dict = (void *)python_dict(module), *key, *value;
 	ptrdiff_t at = 0;
 
-	while (dict && *dict && python.next(*dict, &at, &key, &value)) {
+	while (dict && dict_next(dict, &at, &key, &value)) {
 		if (is_text((uintptr_t)key, "_modules", true)) {
 			return value;
 		}
@@ -195,12 +192,12 @@ static bool find_below(struct search *search, uintptr_t module, uint32_t depth)
 	void *children = children_of(module), *key, *value;
 	uint32_t nr_bytes = search->nr_bytes;
 
-	for (ptrdiff_t at = 0; children && python.next(children, &at, &key, &value);) {
+	for (ptrdiff_t at = 0; children && dict_next(children, &at, &key, &value);) {
 		if ((uintptr_t)value == search->module) {
 			return add_key(search, (uintptr_t)key);
 		}
 	}
-	for (ptrdiff_t at = 0; children && depth && python.next(children, &at, &key, &value);) {
+	for (ptrdiff_t at = 0; children && depth && dict_next(children, &at, &key, &value);) {
 		if (++search->nr_looked < NR_LOOKED && add_key(search, (uintptr_t)key) &&
 			find_below(search, (uintptr_t)value, depth - 1)) {
 			return true;
@@ -242,7 +239,7 @@ static void add_path(struct modules *m, struct instance *instance, const struct 
 static bool place(struct modules *m, struct instance *instance, const struct python_frame *frame)
 {
 	struct search search = {.module = instance->module};
-	uintptr_t caller = python.next && python.dict_of ? find_caller(frame) : 0;
+	uintptr_t caller = dict_next ? find_caller(frame) : 0;
 	char class_name[CLASS_BYTES];
 	const struct instance *outer;
 

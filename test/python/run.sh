@@ -286,6 +286,19 @@ assert not [row for row in views["operator"]["rows"] if "Module" in row["name"]]
 END
 }
 
+# Modules of which none gets a dict because somebody looks for its place.
+module_places()
+{
+	local program=$PWD/test/python/module_places.py
+	"$python" "$program" >"$T/plain"
+	GPROF_PYTHON=modules within "$python" "$program" >"$T/out" 2>"$T/err"
+	diff "$T/plain" "$T/out" || return 1
+	view module
+	jq -e '[.module.rows[] | "\(.path) \(.attribute | if . == "" then "-" else . end)"] | sort ==
+		["Outer_0 -", "Outer_0/Leaf_2 leaf", "Outer_0/Leaf_3 parts.1", "Outer_0/Outer_1 inner",
+			"Outer_0/Outer_1/Leaf_0 inner.first", "Outer_0/Outer_1/Leaf_1 inner.0"]' "$T/module.json" >/dev/null || { jq -c '.module.rows[] | [.path, .attribute]' "$T/module.json"; return 1; }
+}
+
 # deep_modules LOST DEPTH...: so many modules lie too deep to be seen; all others are there, and without any nothing is lost.
 deep_modules()
 {
@@ -320,6 +333,7 @@ for python in "${pythons[@]}"; do
 	tap functions "functions: each call"
 	tap filtered "functions: those that are wanted"
 	tap deep "functions: deep recursion"
+	tap module_places "modules: the attributes that lead to them, read without a change"
 	tap left "functions: calls that a jump leaves"
 	tap forks "functions: a child that is forked in them"
 	tap daemons "functions: threads at the end of the interpreter"
