@@ -25,7 +25,8 @@
 #define SLOW_NS 1000000000u
 /* Samples take at most this part of the time between them. */
 #define COST_PARTS 1000u
-/* Fields of the first line of /proc/stat. Time of guests, which comes behind, is part of user's. */
+/* Fields of the first line of /proc/stat. The fields after these, the time of guests, are part of
+ * user. */
 enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, NR_CPU_FIELDS };
 
 enum { GROUP_PROCESS, GROUP_SLOW, GROUP_GPU, NR_GROUPS };

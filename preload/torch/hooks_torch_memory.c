@@ -104,7 +104,10 @@ static void record_cpu_delete(void *address, struct device device)
 	}
 }
 
-/* Of shared memory; in a report of the CPU allocator, PyTorch's profiler is told what has a row. */
+/*
+ * Shared memory. A report inside one of the CPU allocator is for PyTorch's profiler and already has
+ * a row.
+ */
 static void report_cpu(void *address, int64_t nr_bytes, struct device device)
 {
 	if (is_in_cpu_report || !is_cpu_followed()) {

@@ -434,7 +434,7 @@ ADVICE_JUDGE(tensor_cores)
 		skip(result, "no kernel multiplies matrices");
 		return;
 	}
-	if (!facts->tensor_ns[TENSOR_YES] && facts->untold_ns > facts->eligible_ns / 10) {
+	if (!facts->tensor_ns[TENSOR_YES] && facts->unknown_ns > facts->eligible_ns / 10) {
 		skip(result, "the kernel names do not show it");
 		return;
 	}
@@ -442,7 +442,7 @@ ADVICE_JUDGE(tensor_cores)
 	set_share(result, facts->tensor_ns[TENSOR_YES], facts->kernel_ns, "kernel time");
 	buf_text(&result->evidence,
 		" with tensor cores; in multiplying kernels whose names do not show it: ");
-	add_time(&result->evidence, facts->untold_ns);
+	add_time(&result->evidence, facts->unknown_ns);
 	set_stake(result, without.ns, facts->kernel_ns, "kernel time");
 	result->mask = ADVICE_ALL_WHENS;
 }
@@ -463,7 +463,7 @@ ADVICE_JUDGE(multiply)
 	judge_part(rule, result, sum.ns, facts->kernel_ns, "kernel time");
 	result->mask = ADVICE_ALL_WHENS;
 	buf_text(&result->evidence, "; in multiplying kernels whose names do not show it: ");
-	add_time(&result->evidence, facts->untold_ns);
+	add_time(&result->evidence, facts->unknown_ns);
 }
 
 ADVICE_JUDGE(occupancy)

@@ -371,7 +371,7 @@ static void take_kernel(struct advice_facts *facts, const struct op_record *reco
 	}
 	if (may_multiply(info) && is_eligible(facts, op)) {
 		facts->eligible_ns += ns;
-		facts->untold_ns += info->tensor == TENSOR_UNKNOWN ? ns : 0;
+		facts->unknown_ns += info->tensor == TENSOR_UNKNOWN ? ns : 0;
 		if (info->tensor == TENSOR_NO) {
 			note(facts, ADVICE_MULTIPLY, ns, info->name, call, op);
 		}

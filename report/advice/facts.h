@@ -146,7 +146,7 @@ struct advice_facts {
 	/* kernels, all that were recorded */
 	uint64_t nr_kernels, kernel_ns, tensor_ns[3]; /* by enum tensor_use */
 	uint64_t eligible_ns;	    /* that multiply, of operators that could use tensor cores */
-	uint64_t untold_ns;	    /* of those: whose names do not show whether they do */
+	uint64_t unknown_ns;	    /* of those: whose names do not show whether they do */
 	uint64_t kernel_union_ns;   /* of each device's kernels */
 	uint64_t unjudged_ns;	    /* of which no occupancy is known */
 	struct advice_sites limits; /* of occupancy: what it is limited by, ADVICE_OCCUPANCY */

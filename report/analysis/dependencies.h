@@ -67,7 +67,8 @@ struct awaited {
 struct awaited dependencies_awaited(
 	const struct dependencies *dependencies, const struct step_item *call);
 
-/* Sets `causes` to what the record waited for besides its launch, the work before it first. */
+/* Sets `causes` to what the activity waited for in addition to its launch; first the work before
+ * it. */
 void dependencies_find_causes(
 	struct dependencies *dependencies, const struct step_activity *record);
 

@@ -33,7 +33,7 @@ void memory_timeline_take(struct memory_timeline *pool, uint64_t tick, int64_t b
 	pool->nr_allocs += bytes > 0;
 	pool->nr_frees += bytes < 0;
 	if (!memory_timeline_is_known(bytes, in_use)) {
-		pool->nr_untold++;
+		pool->nr_without_total++;
 		return;
 	}
 	if (in_use > pool->peak_bytes) {
@@ -54,7 +54,7 @@ void memory_timeline_take(struct memory_timeline *pool, uint64_t tick, int64_t b
 
 bool memory_timeline_has_totals(const struct memory_timeline *pool)
 {
-	return !pool->nr_allocs || pool->nr_untold < pool->nr_allocs;
+	return !pool->nr_allocs || pool->nr_without_total < pool->nr_allocs;
 }
 
 static const struct unit {
@@ -219,7 +219,7 @@ void memory_forget(struct memory *memory)
 }
 
 void memory_take(
-	struct memory *memory, uint32_t place, int64_t bytes, const struct memory_moment *after)
+	struct memory *memory, uint32_t place, int64_t bytes, const struct memory_total *after)
 {
 	memory_timeline_take(
 		&memory->places[place].pool, after->tick, bytes, after->in_use, after->reserved);
@@ -254,7 +254,7 @@ static void replay(
 	struct memory *memory, uint32_t place, uint64_t tick, uint64_t bytes, bool is_free)
 {
 	uint64_t before = memory->places[place].pool.last_bytes;
-	const struct memory_moment after = {
+	const struct memory_total after = {
 		.tick = tick, .in_use = is_free ? before - bytes : before + bytes};
 
 	memory_take(memory, place, is_free ? -1 : 1, &after);

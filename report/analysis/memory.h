@@ -21,7 +21,7 @@
 
 struct memory_timeline {
 	uint64_t nr_allocs, nr_frees;
-	uint64_t nr_untold; /* allocations without a total from the allocator */
+	uint64_t nr_without_total; /* allocations without a total from the allocator */
 	uint64_t peak_bytes, peak_tick;
 	uint64_t peak_reserved_bytes; /* 0: not known */
 	uint64_t reserved_at_peak_bytes;
@@ -110,7 +110,7 @@ struct memory_block {
 	UT_hash_handle hh;
 };
 
-struct memory_moment {
+struct memory_total {
 	uint64_t tick, in_use;
 	uint64_t reserved; /* 0: not known */
 };
@@ -133,7 +133,7 @@ struct memory {
 	const struct process *ticks_of;
 	uint64_t first_tick, last_tick;
 	/* NULL, or who wants to know what is in use after each event with a total. */
-	void (*on_change)(void *context, uint32_t place, const struct memory_moment *moment);
+	void (*on_change)(void *context, uint32_t place, const struct memory_total *total);
 	/* The same of each block of a replay; freed: a tick or MEMORY_LEFT. */
 	void (*block)(void *context, const struct memory_block *block, uint64_t freed);
 	void *context;
@@ -152,7 +152,7 @@ struct memory_row *memory_row(struct memory *memory, uint32_t place, uint32_t na
 
 /* An event at a place: see memory_timeline_take. */
 void memory_take(
-	struct memory *memory, uint32_t place, int64_t bytes, const struct memory_moment *after);
+	struct memory *memory, uint32_t place, int64_t bytes, const struct memory_total *after);
 
 /* What a place is called: "CPU", "GPU 0", "pinned host memory". */
 #define MEMORY_NAME_BYTES 64u

@@ -59,7 +59,7 @@ static void take_allocs(struct memory_scan *scan, struct process *process, const
 			(uint8_t)b->col[COL_alloc_device_type][i] % MEMORY_DRIVER,
 			(uint8_t)b->col[COL_alloc_device][i]);
 
-		const struct memory_moment after = {.tick = b->col[COL_alloc_time][i],
+		const struct memory_total after = {.tick = b->col[COL_alloc_time][i],
 			.in_use = b->col[COL_alloc_allocated_bytes][i],
 			.reserved = b->col[COL_alloc_reserved_bytes][i]};
 

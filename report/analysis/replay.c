@@ -397,11 +397,6 @@ uint64_t replay_unexplained_ns(const struct replay_graph *graph, size_t part)
 	return graph->parts[part].unexplained_ns;
 }
 
-size_t replay_nr_nodes(const struct replay_graph *graph)
-{
-	return graph->nr_nodes;
-}
-
 /* ---- a run ---- */
 
 static double factor_of(const struct replay_change *change, uint32_t scales)
@@ -426,7 +421,7 @@ static bool is_removed(const struct node *node, uint32_t removals)
 	       ((removals & 1u << REPLAY_NO_LAUNCHES) && (node->flags & IS_BETWEEN_LAUNCHES));
 }
 
-/* Does it still wait for what it waited for besides the node before it? */
+/* Does it still wait for its cause, in addition to the node before it? */
 static bool has_cause(const struct node *node, uint32_t removals)
 {
 	return node->cause &&

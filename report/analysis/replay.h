@@ -1,34 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a step would take if something in it were faster: the recorded step as a graph of what
- * waited for what (dependencies.h), which is run again with other durations.
+ * Predicts the time of a step if something in it took less time. The recorded step becomes a graph
+ * (dependencies.h), whose nodes run again with other durations.
  *
- *     host        The operators and calls of a thread, and the time between them, run one after
- *                 the other and take what they took. A thread waits for another one instead of
- *                 working
- *                 - in a gap of the loop's thread that another thread's operators and calls fill by
- *                   half or more (backward, which autograd runs on a thread of its own), until the
- *                   last of these ends;
- *                 - in a gap of any other thread, until the loop's thread has ended what it last
- *                   did before the gap's end, if that is in the gap.
- *     waits       A call that waited ends its measured delay after what it waited for.
- *     activities  begin when all that they wait for has ended: the work before them on the stream,
- *                 what the stream waits for by an event, and their launch. Each has a delay: the
- *                 measured one for what came last, the median of the process for the others, as
- *                 far as they had time for it.
- *     unexplained A delay of more than REPLAY_DELAY_MOST_NS is no launch overhead: the activity
- *                 waited for something that is not recorded. The replay counts the median instead,
- *                 so the unchanged replay is shorter than the step by that time. This is its error.
+ *     host        The operators and calls of a thread, and the time between them, run in program
+ *                 order. In two kinds of gaps a thread waits for another thread instead:
+ *                 - in the loop's thread, a gap that the operators and calls of another thread fill
+ *                   by half or more (autograd runs backward on its own thread) lasts until the last
+ *                   of these ends;
+ *                 - in any other thread, a gap in which the loop's thread ends an operator or call
+ *                   lasts until the end of the last one of these.
+ *     waits       A call that waited returns its measured delay after the end of what it waited
+ * for. activities  An activity begins when all that it waits for has ended: the work before it on
+ * the stream, the work that the stream waits for by an event, and its launch. Each of these has a
+ * delay: what ended last has the measured one, the others have the median of the process, but at
+ * most the time that there was. unexplained A delay of more than REPLAY_DELAY_MOST_NS is no launch
+ * overhead: the activity waited for something that is not recorded. The replay counts the median
+ * instead, so the unchanged replay is shorter than the step by that time. This is its error.
+ *     collectives A collective of several processes (replay_join) begins when its last rank comes.
+ *                 Its transfer takes as long as recorded.
  *
- * Work that runs at the same time is not slower than measured, nor faster when its neighbour ends
- * earlier: streams share a device as they did.
+ * Work that shares the device keeps its recorded duration, even if its neighbour ends earlier.
  *
- *     collectives of several processes (replay_join) begin when their last rank comes, and then
- *                 take what they took.
- *
- * The graph covers the step and those before it that are in memory (step_events.h), so that the
- * host runs ahead of the device as it would. A step ends when its thread has done it and all its
- * activities have ended; its time is the time since the one before has ended.
+ * The graph has the step and the steps before it that are in memory (step_events.h), so that the
+ * host can run ahead of the device. A step ends when its thread and all its activities have ended;
+ * its time begins at the end of the step before.
  *
  * Daydream (Zhu et al., USENIX ATC 2020) predicts in this manner from traces with dependencies; its
  * graphs have no delays.
@@ -113,9 +109,6 @@ uint64_t replay_measured_ns(const struct replay_graph *graph, size_t part);
 
 /* Delays of activities of the step that are not explained, ns; they may overlap. */
 uint64_t replay_unexplained_ns(const struct replay_graph *graph, size_t part);
-
-/* For its memory, some 100 bytes each. */
-size_t replay_nr_nodes(const struct replay_graph *graph);
 
 struct replay_result {
 	uint64_t step_ns;

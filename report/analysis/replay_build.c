@@ -7,8 +7,7 @@
 #include "report/model/kernel_class.h"
 #include "report/util/buf.h"
 
-/* What a call that waits costs besides: the rest of the time before what it waits for is waiting.
- */
+/* What a call costs before it waits. The rest of its time until that ends is waiting. */
 #define OWN_NS 3000u
 
 #define OVERLAP_NS 5000u

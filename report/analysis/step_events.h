@@ -31,7 +31,7 @@ enum call_role {
 	CALL_LAUNCHES,	/* on its stream; waits for room */
 };
 
-/* The host in an operator or a call. Those of one thread lie in each other or apart. */
+/* An operator or a call on the host. Those of one thread are nested or disjoint. */
 struct step_item {
 	uint64_t begin, end;
 	uint64_t stream; /* step_stream; of roles that have one */

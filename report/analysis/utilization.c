@@ -142,7 +142,7 @@ static void add_value(struct utilization_series *series, double value, double we
 	series->weight += weight;
 }
 
-static void add_moment(struct utilization_series *series, uint64_t ns, double value)
+static void add_sample(struct utilization_series *series, uint64_t ns, double value)
 {
 	size_t bucket = bucket_of(series, ns);
 
@@ -284,12 +284,12 @@ static void take_sample(
 		return;
 	}
 	if (what->meaning == USAGE_SHOWN) {
-		add_moment(series, ns, (double)value * what->factor);
+		add_sample(series, ns, (double)value * what->factor);
 	} else if (what->meaning == USAGE_REASONS) {
 		uint64_t bits = value & USAGE_SLOW_REASONS;
 
 		series->bits |= bits;
-		add_moment(series, ns, bits ? what->factor : 0);
+		add_sample(series, ns, bits ? what->factor : 0);
 	} else if (rises && what->meaning == USAGE_ALL) {
 		add_parts(usage, &before, series);
 	} else if (rises) {

@@ -90,7 +90,7 @@ static void set_answer(struct table_cell *cell, const char *text)
 
 /* ---- rows of figures that no view shows ---- */
 
-/* What the rows of a table of operators are told apart by, besides their names. */
+/* The second key of the rows of a table of operators, after their names. */
 enum group_by { BY_NAME, BY_SHAPE, BY_STACK };
 
 static int by_key(const void *a, const void *b)

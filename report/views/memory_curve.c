@@ -14,7 +14,7 @@
 
 struct part {
 	unsigned int number;
-	struct memory_moment most, last;
+	struct memory_total most, last;
 };
 
 struct curve {
@@ -50,7 +50,7 @@ static struct part *find_part(struct curve *curve, unsigned int number)
 	return &curve->parts[at];
 }
 
-static void on_change(void *context, uint32_t place, const struct memory_moment *moment)
+static void on_change(void *context, uint32_t place, const struct memory_total *total)
 {
 	struct curve_view *view = context;
 	const struct memory_place *of = &view->scan.memory.places[place];
@@ -61,16 +61,16 @@ static void on_change(void *context, uint32_t place, const struct memory_moment 
 			view->curves, view->nr_curves, &view->capacity, sizeof(*view->curves));
 		view->curves[view->nr_curves++] = (struct curve){0};
 	}
-	if (!select_has_tick(of->process, moment->tick)) {
+	if (!select_has_tick(of->process, total->tick)) {
 		return;
 	}
 	part = find_part(
-		&view->curves[place], memory_timeline_part(&of->pool, moment->tick, NR_PARTS));
-	if (moment->in_use >= part->most.in_use) {
-		part->most = *moment;
+		&view->curves[place], memory_timeline_part(&of->pool, total->tick, NR_PARTS));
+	if (total->in_use >= part->most.in_use) {
+		part->most = *total;
 	}
-	if (moment->tick >= part->last.tick) {
-		part->last = *moment;
+	if (total->tick >= part->last.tick) {
+		part->last = *total;
 	}
 }
 
@@ -116,10 +116,10 @@ static void get_peaks(const void *state, uint64_t *peaks)
 enum column { PID, RANK, DEVICE, TIME, ALLOCATED, RESERVED };
 
 static void add_row(
-	struct table *table, const struct memory_place *place, const struct memory_moment *moment)
+	struct table *table, const struct memory_place *place, const struct memory_total *total)
 {
 	struct table_cell *cells = table_add_row(table);
-	uint64_t ns = clock_map_time(&place->process->host_clock, moment->tick);
+	uint64_t ns = clock_map_time(&place->process->host_clock, total->tick);
 	char name[MEMORY_NAME_BYTES];
 
 	memory_place_name(place, name);
@@ -127,9 +127,9 @@ static void add_row(
 	table_set_string(&cells[DEVICE], name);
 	table_set_integer(
 		&cells[TIME], ns > place->process->first_ns ? ns - place->process->first_ns : 0);
-	table_set_integer(&cells[ALLOCATED], moment->in_use);
-	if (moment->reserved) {
-		table_set_integer(&cells[RESERVED], moment->reserved);
+	table_set_integer(&cells[ALLOCATED], total->in_use);
+	if (total->reserved) {
+		table_set_integer(&cells[RESERVED], total->reserved);
 	}
 }
 
@@ -161,23 +161,24 @@ static const struct table_column columns[] = {
 static void fill_table(void *state, struct table *table)
 {
 	const struct curve_view *view = state;
-	size_t nr_untold = 0;
+	size_t nr_without_total = 0;
 
 	for (size_t i = 0; i < view->scan.memory.nr_places; i++) {
 		const struct memory_place *place = &view->scan.memory.places[i];
 
 		if (!memory_timeline_has_totals(&place->pool)) {
-			nr_untold++;
+			nr_without_total++;
 		} else if (i < view->nr_curves) {
 			add_curve(table, place, &view->curves[i]);
 		}
 	}
-	if (!table->nr_rows && !nr_untold) {
+	if (!table->nr_rows && !nr_without_total) {
 		table_note(table, MEMORY_SCAN_NONE);
 	}
-	if (nr_untold) {
+	if (nr_without_total) {
 		table_note(table, "%zu kind%s of memory without reported totals %s excluded.",
-			nr_untold, nr_untold == 1 ? "" : "s", nr_untold == 1 ? "is" : "are");
+			nr_without_total, nr_without_total == 1 ? "" : "s",
+			nr_without_total == 1 ? "is" : "are");
 	}
 }
 

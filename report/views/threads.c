@@ -70,7 +70,7 @@ static void on_batch(void *context, struct process *process, const struct batch 
 }
 
 /* A time since the first event of its process. */
-static void set_moment(struct table_cell *cell, struct process *process, uint64_t tick)
+static void set_time(struct table_cell *cell, struct process *process, uint64_t tick)
 {
 	uint64_t ns = clock_map_time(&process->host_clock, tick);
 
@@ -89,9 +89,9 @@ static void fill(const struct thread_row *row, struct table_cell *cells)
 	table_set_integer(&cells[6], clock_map_duration(clock, row->sync_ticks));
 	if (thread) {
 		table_set_integer(&cells[1], thread->tid);
-		set_moment(&cells[7], row->process,
+		set_time(&cells[7], row->process,
 			thread->is_created ? thread->created_tick : thread->seen_tick);
-		set_moment(&cells[8], row->process, thread->is_ended ? thread->ended_tick : 0);
+		set_time(&cells[8], row->process, thread->is_ended ? thread->ended_tick : 0);
 	}
 	table_set_integer(&cells[9], thread ? thread->name : 0);
 }
