@@ -7,6 +7,7 @@ B=$1
 events=${EVENTS:-100000000}
 runs=${RUNS:-3}
 few=500000
+ten_million=10000000
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 nl='
@@ -41,6 +42,11 @@ cpus=$(nproc)
 MOST_MB=$((60 + 30 * (cpus < 8 ? cpus : 8) + events / 2900000)) \
 	cost "$events" "first page" "$B/gprof-report" "$work/model.gprof" || exit 1
 cost "$events" "first page, on one CPU" taskset -c 0 "$B/gprof-report" "$work/model.gprof" || exit 1
+
+echo "${nl}$ten_million events, what if$nl"
+"$B/gen_stream" "$work/model.gprof" model $ten_million || exit 1
+cost $ten_million "first page" "$B/gprof-report" "$work/model.gprof" || exit 1
+cost $ten_million "whatif, each change" "$B/gprof-report" whatif "$work/model.gprof" || exit 1
 
 echo "${nl}$few events, and as Chrome JSON$nl"
 "$B/gen_stream" "$work/a.gprof" model $few || exit 1
