@@ -6,7 +6,7 @@ REPORT_OBJ := $(REPORT_SRC:%.c=$(B)/%.o)
 # Traces in other formats become streams by the recorder's own encoder.
 REPORT_OBJ += $(addprefix $(B)/collector/format/,block.o block_tables.o intern.o rows_to_columns.o)
 # Perfetto's packets.
-REPORT_OBJ += $(B)/report/timeline/perfetto.pb-c.o
+REPORT_OBJ += $(B)/report/timeline/perfetto.pb-c.o $(B)/report/timeline/pprof.pb-c.o
 REPORT_LIBS := -lzstd -lz -liberty -lprotobuf-c -lm -lpthread
 # `export` to a database; without SQLite's header it writes files alone. A static one needs -lm behind it.
 REPORT_SQLITE := $(shell printf '\#include <sqlite3.h>\n' | $(CC) $(CPPFLAGS) -E -x c - >/dev/null 2>&1 && echo 1)
@@ -70,18 +70,21 @@ $(B)/report/.headers:
 
 $(REPORT_OBJ) $(B)/report/cli/main.o: | $(B)/report/.headers
 
-$(B)/report/timeline/perfetto.pb-c.c: report/timeline/perfetto.proto | $(B)/report/.headers
+$(B)/report/timeline/%.pb-c.c: report/timeline/%.proto | $(B)/report/.headers
 	$(call say,PROTO,$<)
 	$(Q)protoc-c --c_out=$(B) $<
 
-$(B)/report/timeline/perfetto.pb-c.h: $(B)/report/timeline/perfetto.pb-c.c ;
+$(B)/report/timeline/%.pb-c.h: $(B)/report/timeline/%.pb-c.c ;
 
-$(B)/report/timeline/perfetto.pb-c.o: $(B)/report/timeline/perfetto.pb-c.c
+$(B)/report/timeline/%.pb-c.o: $(B)/report/timeline/%.pb-c.c
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS) -I$(B) $(CFLAGS) -Wno-shadow -MMD -MP -c -o $@ $<
 
-$(B)/report/timeline/perfetto.o $(B)/test/unit/test_report_pftrace.o: CPPFLAGS += -I$(B)
+.SECONDARY: $(B)/report/timeline/perfetto.pb-c.c $(B)/report/timeline/pprof.pb-c.c
+
+$(B)/report/timeline/perfetto.o $(B)/test/unit/test_report_pftrace.o $(B)/report/timeline/flame_files.o: CPPFLAGS += -I$(B)
 $(B)/report/timeline/perfetto.o $(B)/test/unit/test_report_pftrace.o: | $(B)/report/timeline/perfetto.pb-c.h
+$(B)/report/timeline/flame_files.o: | $(B)/report/timeline/pprof.pb-c.h
 
 $(B)/libgprof-report.a: $(REPORT_OBJ)
 	$(call say,AR,$@)

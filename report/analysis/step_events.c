@@ -299,19 +299,13 @@ static struct step_item *add_item(struct step_loader *load, uint64_t begin, uint
 	return &load->items[load->nr_items++];
 }
 
-static bool is_step(const struct op *op)
-{
-	return strncmp(string_pool_text(op->name, NULL), "ProfilerStep#", 13) == 0 ||
-	       (op->framework == GPROF_FRAMEWORK_PADDLE && op->scope == OP_PADDLE_STEP);
-}
-
 void step_loader_op(struct step_loader *load, const struct op *op)
 {
 	uint64_t begin = time_of(load, op->begin), end = time_of(load, op->end);
 	enum op_class class = op_class(op->name, op->framework, op->scope);
 	struct step_item *item;
 
-	if (is_step(op)) {
+	if (op_is_step(op->name, op->framework, op->scope)) {
 		return;
 	}
 	item = add_item(load, begin, end);

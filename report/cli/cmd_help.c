@@ -12,6 +12,7 @@ const struct command *const commands[] = {
 	&cmd_html,
 	&cmd_diff,
 	&cmd_whatif,
+	&cmd_flame,
 	&cmd_export,
 	&cmd_sql,
 	&cmd_reduce,

@@ -138,6 +138,12 @@ void op_kind_find(struct op_kind *kind, uint32_t name, uint8_t framework, uint8_
 			    !strcmp(string_pool_text(name, NULL), "StandaloneExecutor::run");
 }
 
+bool op_is_step(uint32_t name, uint8_t framework, uint8_t scope)
+{
+	return begins_with(string_pool_text(name, NULL), "ProfilerStep#") ||
+	       (framework == GPROF_FRAMEWORK_PADDLE && scope == OP_PADDLE_STEP);
+}
+
 const char *op_module_name(uint32_t name, size_t *nr_bytes)
 {
 	static const char prefix[] = "nn.Module: ";

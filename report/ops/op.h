@@ -115,6 +115,9 @@ static inline bool op_is_module(uint8_t framework, uint8_t scope)
 	return framework == GPROF_FRAMEWORK_PYTHON && scope == GPROF_PYTHON_MODULE;
 }
 
+/* Does it mark a whole step: ProfilerStep#N of PyTorch's profiler, ProfileStep of Paddle's? */
+bool op_is_step(uint32_t name, uint8_t framework, uint8_t scope);
+
 /*
  * Is it a part of the operator that it lies in and none of its own: a stage as Paddle marks them
  * (infer_meta, kernel launch, Local_...GradNode), or a range?

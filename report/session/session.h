@@ -38,7 +38,7 @@ struct command {
 
 extern const struct command cmd_summary, cmd_timeline, cmd_html, cmd_info, cmd_check, cmd_env,
 	cmd_help, cmd_diff, cmd_export, cmd_reduce, cmd_completion, cmd_control, cmd_watch, cmd_sql,
-	cmd_whatif;
+	cmd_whatif, cmd_flame;
 
 /* All commands, the default first; ends with NULL. */
 extern const struct command *const commands[];

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "report/html/svg_flame.h"
+#include "report/session/common_options.h"
+#include "report/session/options.h"
+#include "report/util/gzip_out.h"
+
+#define USUAL_FILE "flame.svg"
+
+enum form { FORM_SVG, FORM_SPEEDSCOPE, FORM_FOLDED, FORM_PPROF, NR_FORMS };
+
+/* A file's name ends in one of them. */
+static const char *const endings[NR_FORMS] = {
+	[FORM_SVG] = ".svg",
+	[FORM_SPEEDSCOPE] = ".speedscope.json",
+	[FORM_FOLDED] = ".folded",
+	[FORM_PPROF] = ".pb.gz",
+};
+
+struct request {
+	struct common_options asked;
+	int weight; /* -1: GPU time, or CPU time if there is none */
+	bool has_stacks;
+	enum form form;
+};
+
+static const struct option options[] = {
+	{"by", required_argument, NULL, 'b'},
+	{"stacks", no_argument, NULL, 's'},
+	COMMON_OPTIONS_SELECTION_OPTIONS,
+	{0},
+};
+
+static int take_output(struct request *request)
+{
+	size_t length = strlen(optarg);
+
+	request->asked.output = optarg;
+	if (strcmp(optarg, "-") == 0) {
+		request->form = FORM_FOLDED;
+		return 0;
+	}
+	for (unsigned int i = 0; i < NR_FORMS; i++) {
+		size_t nr_end = strlen(endings[i]);
+
+		if (length >= nr_end && strcmp(optarg + length - nr_end, endings[i]) == 0) {
+			request->form = i;
+			return 0;
+		}
+	}
+	return cmd_usage(&cmd_flame,
+		"'%s' does not end in .svg, .speedscope.json, .folded or .pb.gz", optarg);
+}
+
+static int parse_option(struct request *request, int option)
+{
+	switch (option) {
+	case 'o':
+		return take_output(request);
+	case 'b':
+		return options_choose(optarg, flame_weight_names, &request->weight)
+			       ? 0
+			       : cmd_usage(&cmd_flame,
+					 "unknown weight '%s' (supported: gpu, cpu, launches)",
+					 optarg);
+	case 's':
+		request->has_stacks = true;
+		return 0;
+	default:
+		return common_options_take(&request->asked, option);
+	}
+}
+
+static void add_form(const struct request *request, const struct flame *flame, struct buf *out)
+{
+	enum flame_weight weight = (enum flame_weight)request->weight;
+
+	switch (request->form) {
+	case FORM_SVG:
+		svg_flame_write(flame, weight,
+			request->has_stacks ? "gprof-report flame --stacks" : "gprof-report flame",
+			out);
+		break;
+	case FORM_SPEEDSCOPE:
+		flame_write_speedscope(flame, weight, out);
+		break;
+	case FORM_FOLDED:
+		flame_write_folded(flame, weight, out);
+		break;
+	default:
+		flame_write_pprof(flame, weight, out);
+	}
+}
+
+static int write_packed(const struct request *request, const struct flame *flame)
+{
+	const char *path = request->asked.output;
+	struct gzip_out *file;
+	struct buf out;
+	int error = gzip_out_open(&file, path), error_of_rest;
+
+	if (!error) {
+		buf_init(&out, gzip_out_write, file);
+		add_form(request, flame, &out);
+		error = buf_flush(&out);
+		buf_fini(&out);
+		error_of_rest = gzip_out_close(file);
+		error = error ? error : error_of_rest;
+	}
+	if (error) {
+		cmd_error("cannot write '%s': %s", path, strerror(-error));
+		return CMD_FAILED;
+	}
+	return CMD_GOOD;
+}
+
+static int write_file(const struct request *request, const struct flame *flame)
+{
+	struct cmd_output output;
+	struct buf out;
+	int status;
+
+	if (request->form == FORM_PPROF) {
+		return write_packed(request, flame);
+	}
+	cmd_output_init(&output, &out, request->asked.output);
+	add_form(request, flame, &out);
+	status = (int)cmd_output_end(&output, &out);
+	buf_fini(&out);
+	return status;
+}
+
+static int refuse_empty(const struct request *request, const struct flame *flame)
+{
+	const uint64_t *total = flame->frames[0].total;
+
+	if (flame->unsampled[request->weight]) {
+		cmd_error(
+			"cannot draw Python stacks: none was recorded; set GPROF_PYTHON=stacks in "
+			"the run, or leave out --stacks");
+	} else if (total[FLAME_CPU] || total[FLAME_LAUNCHES]) {
+		cmd_error("cannot draw '%s': the recording has none of it; try --by %s",
+			flame_weight_names[request->weight],
+			flame_weight_names[total[FLAME_CPU] ? FLAME_CPU : FLAME_LAUNCHES]);
+	} else {
+		cmd_error("cannot draw a flame graph: no operator, call or GPU activity was "
+			  "recorded");
+	}
+	return CMD_FAILED;
+}
+
+static void note_left_out(const struct request *request, const struct flame *flame)
+{
+	uint64_t total = flame->frames[0].total[request->weight];
+	uint64_t unsampled = flame->unsampled[request->weight];
+
+	if (unsampled) {
+		cmd_error("the graph covers %.1f %%: the rest has no Python stack, because stacks "
+			  "are samples (GPROF_PYTHON_HZ)",
+			100 * (double)total / ((double)total + (double)unsampled));
+	}
+	if (request->weight == FLAME_GPU && flame->nr_untimed) {
+		cmd_error("the graph leaves out %llu GPU activities without times",
+			(unsigned long long)flame->nr_untimed);
+	}
+}
+
+static int draw(struct request *request, const struct cmd_input *input)
+{
+	struct flame flame;
+	int status, losses;
+
+	flame_read(&flame, input->processes, input->nr_processes, request->has_stacks);
+	if (request->weight < 0) {
+		bool has_gpu = flame.frames[0].total[FLAME_GPU] || flame.unsampled[FLAME_GPU];
+
+		request->weight = has_gpu ? FLAME_GPU : FLAME_CPU;
+	}
+	if (flame.frames[0].total[request->weight]) {
+		status = write_file(request, &flame);
+		note_left_out(request, &flame);
+	} else {
+		status = refuse_empty(request, &flame);
+	}
+	flame_fini(&flame);
+	/* Printed even if the file could not be written. */
+	losses = (int)cmd_warn_inconsistent(input, &request->asked.filter, cmd_warn_losses(input));
+	return status ? status : losses;
+}
+
+static int run(int argc, char **argv)
+{
+	struct request request = {
+		.asked = {.command = &cmd_flame, .output = USUAL_FILE}, .weight = -1};
+	struct cmd_input input;
+	int option, status = 0;
+
+	opterr = 0;
+	while (!status && (option = getopt_long(argc, argv, COMMON_OPTIONS_SELECTION_LETTERS,
+				   options, NULL)) >= 0) {
+		status = parse_option(&request, option);
+	}
+	if (!status) {
+		status = (int)common_options_open(
+			&request.asked, &input, argv + optind, argc - optind);
+		status = status ? status : draw(&request, &input);
+		common_options_close(&input);
+	}
+	common_options_fini(&request.asked);
+	return status == COMMON_OPTIONS_HELP ? CMD_GOOD : status;
+}
+
+static bool values(const char *option, void (*add)(void *context, const char *word), void *context)
+{
+	if (strcmp(option, "--by") != 0) {
+		return false;
+	}
+	for (size_t i = 0; flame_weight_names[i]; i++) {
+		add(context, flame_weight_names[i]);
+	}
+	return true;
+}
+
+const struct command cmd_flame = {
+	.name = "flame",
+	.arguments = "[OPTION]... [PATH]...",
+	.help = "write a flame graph: modules, operators and kernels, or Python stacks first",
+	.options =
+		"  -o, --output FILE      x.svg (default: flame.svg), x.speedscope.json for "
+		"speedscope,\n"
+		"                         x.folded for flamegraph.pl, x.pb.gz for pprof; - writes\n"
+		"                         folded lines to stdout\n"
+		"  --by WEIGHT            what widths mean: gpu (default; cpu without a GPU), "
+		"cpu,\n"
+		"                         launches\n"
+		"  --stacks               begin with Python stacks in place of "
+		"modules\n" COMMON_OPTIONS_SELECTION_USAGE,
+	.run = run,
+	.values = values,
+};

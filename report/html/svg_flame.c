@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/html/svg_flame.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "report/html/svg_draw.h"
+#include "report/util/string_pool.h"
+#include "report/util/text.h"
+
+#define WIDTH	    1200
+#define MARGIN	    12
+#define TOP	    60
+#define ROW	    18
+#define CHARACTER   6.0 /* of a name, in pixels */
+#define LEAST_WIDTH 0.5 /* narrower frames are left out */
+
+static const char *const titles[NR_FLAME_WEIGHTS] = {
+	[FLAME_GPU] = "GPU time", [FLAME_CPU] = "CPU time", [FLAME_LAUNCHES] = "Launches"};
+
+/* The order in a path tells kinds apart without colours, too. */
+static const struct {
+	const char *color, *ink;
+} kinds[NR_FLAME_KINDS] = {
+	[FLAME_ROOT] = {"#d5dbe1", "#1b2733"},
+	[FLAME_PROCESS] = {"#d5dbe1", "#1b2733"},
+	[FLAME_PYTHON] = {"#f0e442", "#1b2733"},
+	[FLAME_MODULE] = {"#9ccbe8", "#1b2733"},
+	[FLAME_OPERATOR] = {"#f2b866", "#1b2733"},
+	[FLAME_CALL] = {"#c79bc0", "#1b2733"},
+	[FLAME_ACTIVITY] = {"#0a7d5b", "#fff"},
+};
+
+struct child {
+	uint32_t frame, parent;
+	uint64_t total;
+};
+
+struct drawing {
+	const struct flame *flame;
+	enum flame_weight weight;
+	struct buf body;
+	struct child *children; /* by parent, the widest first */
+	size_t *first;		/* of each parent, in `children` */
+	double per_pixel;
+	unsigned int deepest;
+	uint64_t nr_left_out;
+};
+
+static int compare_children(const void *a, const void *b)
+{
+	const struct child *x = a, *y = b;
+
+	if (x->parent != y->parent) {
+		return x->parent < y->parent ? -1 : 1;
+	}
+	if (x->total != y->total) {
+		return x->total > y->total ? -1 : 1;
+	}
+	return x->frame < y->frame ? -1 : x->frame > y->frame;
+}
+
+static void sort_children(struct drawing *drawing)
+{
+	size_t nr = drawing->flame->nr_frames;
+
+	drawing->children = mem_zeroed(nr, sizeof(*drawing->children));
+	drawing->first = mem_zeroed(nr + 1, sizeof(*drawing->first));
+	for (size_t i = 1; i < nr; i++) {
+		const struct flame_frame *frame = &drawing->flame->frames[i];
+
+		drawing->children[i - 1] =
+			(struct child){(uint32_t)i, frame->parent, frame->total[drawing->weight]};
+		drawing->first[frame->parent + 1]++;
+	}
+	for (size_t i = 1; i <= nr; i++) {
+		drawing->first[i] += drawing->first[i - 1];
+	}
+	if (nr > 1) {
+		qsort(drawing->children, nr - 1, sizeof(*drawing->children), compare_children);
+	}
+}
+
+static void add_name(struct drawing *drawing, const struct flame_frame *frame, size_t most)
+{
+	struct buf shown = {0};
+	size_t nr_bytes = 3;
+	const char *bytes = frame->depth ? string_pool_shown(frame->name, &nr_bytes) : "all";
+
+	text_add_cut(&shown, bytes, nr_bytes, most);
+	svg_text(&drawing->body, shown.bytes, shown.nr_bytes);
+	buf_fini(&shown);
+}
+
+static void draw_frame(struct drawing *drawing, size_t number, double x, double width)
+{
+	const struct flame_frame *frame = &drawing->flame->frames[number];
+	uint64_t total = frame->total[drawing->weight];
+	int y = TOP + frame->depth * ROW;
+	size_t room = (size_t)(width / CHARACTER);
+
+	buf_printf(&drawing->body,
+		"<rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\" fill=\"%s\"><title>", x, y,
+		width > 2 ? width - .5 : width, ROW - 1, kinds[frame->kind].color);
+	add_name(drawing, frame, 0);
+	buf_printf(&drawing->body, ": %" PRIu64 "%s, %.2f %%</title></rect>\n", total,
+		drawing->weight == FLAME_LAUNCHES ? " launches" : " ns",
+		100 * (double)total / (double)drawing->flame->frames[0].total[drawing->weight]);
+	if (room > 3) {
+		buf_printf(&drawing->body,
+			"<text x=\"%.2f\" y=\"%d\" fill=\"%s\" pointer-events=\"none\">", x + 3,
+			y + 13, kinds[frame->kind].ink);
+		add_name(drawing, frame, room - 1);
+		buf_text(&drawing->body, "</text>\n");
+	}
+	drawing->deepest = frame->depth > drawing->deepest ? frame->depth : drawing->deepest;
+}
+
+/* Depth is limited: FLAME_MOST_DEPTH. */
+static void draw(struct drawing *drawing, size_t number, double x)
+{
+	double width =
+		(double)drawing->flame->frames[number].total[drawing->weight] / drawing->per_pixel;
+
+	/* Sums of damaged streams may overflow. */
+	width = width < WIDTH ? width : WIDTH;
+	if (width < LEAST_WIDTH) {
+		drawing->nr_left_out += width > 0;
+		return;
+	}
+	draw_frame(drawing, number, x, width);
+	for (size_t i = drawing->first[number]; i < drawing->first[number + 1]; i++) {
+		const struct child *child = &drawing->children[i];
+
+		draw(drawing, child->frame, x);
+		x += (double)child->total / drawing->per_pixel;
+	}
+}
+
+void svg_flame_write(
+	const struct flame *flame, enum flame_weight weight, const char *command, struct buf *out)
+{
+	struct drawing drawing = {.flame = flame, .weight = weight};
+	uint64_t total = flame->frames[0].total[weight];
+	const struct svg_unit *unit = svg_unit((double)total);
+
+	drawing.per_pixel = (double)total / (WIDTH - 2 * MARGIN);
+	sort_children(&drawing);
+	draw(&drawing, 0, MARGIN);
+	svg_head(out, WIDTH, TOP + ((int)drawing.deepest + 1) * ROW + MARGIN, titles[weight],
+		command);
+	if (weight == FLAME_LAUNCHES) {
+		buf_printf(out, ", %" PRIu64 " launches", total);
+	} else {
+		buf_printf(out, ", %.3f %s", (double)total / unit->factor, unit->name);
+	}
+	if (drawing.nr_left_out) {
+		buf_printf(out, "; %" PRIu64 " frames narrower than half a pixel are left out",
+			drawing.nr_left_out);
+	}
+	buf_text(out, "</text>\n");
+	buf_add(out, drawing.body.bytes, drawing.body.nr_bytes);
+	buf_text(out, "</svg>\n");
+	buf_fini(&drawing.body);
+	free(drawing.children);
+	free(drawing.first);
+}

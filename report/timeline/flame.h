@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Flame graphs: sums over a tree of frames. A path is the process if there are several, the Python
+ * stack if asked for, modules and operators from the outermost one on, and at its end a GPU
+ * activity or a call of CUDA.
+ *
+ * The GPU time of an activity belongs to the operator that launched it, whenever it ran. CPU time
+ * is wall-clock time of operators and calls on all threads, waiting included. Activities without
+ * an operator lie in a frame that says so.
+ */
+#ifndef REPORT_TIMELINE_FLAME_H
+#define REPORT_TIMELINE_FLAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/model/model.h"
+#include "report/util/buf.h"
+
+/* What the width of a frame means. */
+enum flame_weight {
+	FLAME_GPU,	/* ns of GPU activities; those that overlap all count */
+	FLAME_CPU,	/* ns */
+	FLAME_LAUNCHES, /* calls that launched anything; a graph launch counts once */
+	NR_FLAME_WEIGHTS,
+};
+
+/* "gpu", "cpu", "launches"; ends with NULL. */
+extern const char *const flame_weight_names[NR_FLAME_WEIGHTS + 1];
+
+enum flame_kind {
+	FLAME_ROOT,
+	FLAME_PROCESS,
+	FLAME_PYTHON,
+	FLAME_MODULE,
+	FLAME_OPERATOR,
+	FLAME_CALL,
+	FLAME_ACTIVITY,
+	NR_FLAME_KINDS,
+};
+
+/* What lies deeper belongs to its parent at that depth. */
+#define FLAME_MOST_DEPTH 1000u
+
+struct flame_frame {
+	uint32_t parent; /* an earlier frame */
+	uint32_t name;	 /* of string_pool.h */
+	uint16_t depth;	 /* 0: the root */
+	uint8_t kind;	 /* enum flame_kind */
+	uint64_t self[NR_FLAME_WEIGHTS];
+	uint64_t total[NR_FLAME_WEIGHTS]; /* with the frames inside */
+};
+
+struct flame {
+	struct flame_frame *frames; /* frames[0] is the root, which has no name */
+	size_t nr_frames;
+	uint64_t nr_untimed; /* activities without times: they have no GPU time */
+	/* Left out, since it has no Python stack where these were asked for. */
+	uint64_t unsampled[NR_FLAME_WEIGHTS];
+};
+
+/*
+ * Reads the processes. has_stacks: Python stacks come first, in place of modules; they are samples,
+ * so what has none is left out. The caller calls flame_fini.
+ */
+void flame_read(struct flame *flame, struct process *const *processes, size_t nr_processes,
+	bool has_stacks);
+void flame_fini(struct flame *flame);
+
+/* ---- files ---- */
+
+/*
+ * Adds one line a path with time of its own: "outer;inner 123". The value is ns, or a count of
+ * launches. flamegraph.pl, inferno and speedscope read it.
+ */
+void flame_write_folded(const struct flame *flame, enum flame_weight weight, struct buf *out);
+
+/*
+ * Adds a file of speedscope's own format: a profile for each weight that has any, of which `weight`
+ * is shown first. https://www.speedscope.app/file-format-schema.json
+ */
+void flame_write_speedscope(const struct flame *flame, enum flame_weight weight, struct buf *out);
+
+/*
+ * Adds a profile.proto of pprof, not yet compressed: all weights, `weight` is shown first.
+ * https://github.com/google/pprof/blob/main/proto/profile.proto
+ */
+void flame_write_pprof(const struct flame *flame, enum flame_weight weight, struct buf *out);
+
+#endif

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Flame graphs: each form against the tables and against the other forms; what cannot be drawn is said.
+. "$(dirname "$0")/lib.sh"
+need REPORT PYTHON JQ
+[ -x "$B/gen_stream" ] || skip "gen_stream is not built (make tests)"
+
+mkdir "$T/files"
+streams=()
+for kind in ops "model 20000" python; do
+	# shellcheck disable=SC2086 # words
+	"$B/gen_stream" "$T/${kind%% *}.gprof" $kind
+	streams+=("$T/${kind%% *}.gprof")
+done
+for stream in "${streams[@]}"; do
+	is 0 "$(python3 test/integ/flame.py "$REPORT" "$T/files" "$stream" >"$T/out" 2>&1; echo $?)" \
+		"$(basename "$stream"): $(head -3 "$T/out" | tr '\n' ';')"
+done
+if [ -d "${GPROF_TRACES:-}" ]; then
+	for trace in qwen_h100.json.gz dlrm_v100_8ranks; do
+		is 0 "$(python3 test/integ/flame.py "$REPORT" "$T/files" "$GPROF_TRACES/$trace" >"$T/out" 2>&1; echo $?)" \
+			"$trace: $(head -3 "$T/out" | tr '\n' ';')"
+	done
+fi
+
+# Google's own reader, where there is one.
+if command -v go >/dev/null; then
+	"$REPORT" flame -o "$T/x.pb.gz" "$T/ops.gprof"
+	is "540us" "$(HOME=$T go tool pprof -top -sample_index=gpu "$T/x.pb.gz" 2>&1 | sed -nE 's/.* of (.*) total$/\1/p')" "pprof's total"
+fi
+
+# Python stacks come first, in place of modules; the rest is left out, and said.
+"$REPORT" flame --stacks --by cpu -o - "$T/python.gprof" >"$T/folded" 2>"$T/err"
+is 0 $? "status with stacks"
+is 0 "$(grep -c 'no Python stack)' "$T/folded")" "what has no stack is left out"
+is 1 "$(grep -c 'the graph covers [0-9.]* %: the rest has no Python stack' "$T/err")" "and said"
+is "" "$(grep -v 'py([0-9]*): ' "$T/folded")" "each line has Python frames"
+
+# Names that break lines, lists and markup.
+"$B/gen_stream" "$T/hostile.gprof" hostile "$T"
+for form in svg speedscope.json folded pb.gz; do
+	"$REPORT" flame -o "$T/h.$form" "$T/hostile.gprof" 2>"$T/err"
+	is 3 $? "hostile names: status of $form"
+done
+is 0 "$(jq -e . "$T/h.speedscope.json" >"$T/out" 2>&1; echo $?)" "hostile names: JSON"
+is 0 "$(python3 -c 'import sys, xml.dom.minidom as dom; dom.parse(sys.argv[1])' "$T/h.svg" >"$T/out" 2>&1; echo $?)" "hostile names: SVG"
+is 0 "$(grep -c -P '\x1b|\xff' "$T/h.folded" "$T/h.svg" "$T/h.speedscope.json" | grep -vc ':0$')" "hostile names: no bytes of theirs"
+
+# Selections, and the default file.
+(cd "$T/files" && "$REPORT" flame --steps 1 "$T/ops.gprof")
+is 0 $? "flame.svg is the default"
+is "180.000 us" "$(sed -nE 's/.*flame, (.*)<\/text>/\1/p' "$T/files/flame.svg")" "one of three steps"
+
+# refused STATUS TEXT OPTIONS...
+refused()
+{
+	local status=$1 text=$2 have rc
+	have=$("$REPORT" flame "${@:3}" 2>&1)
+	rc=$?
+	is "$status" $rc "status of ${*:3}"
+	is 1 "$(grep -c -- "$text" <<<"$have")" "message of ${*:3}: $have"
+}
+refused 2 "does not end in .svg, .speedscope.json, .folded or .pb.gz" -o "$T/x.json" "$T/ops.gprof"
+refused 2 "unknown weight 'time' (supported: gpu, cpu, launches)" --by time "$T/ops.gprof"
+refused 1 "cannot draw Python stacks: none was recorded; set GPROF_PYTHON=stacks" --stacks -o "$T/x.svg" "$T/ops.gprof"
+refused 1 "cannot write '$T/none/x.svg': No such file or directory" -o "$T/none/x.svg" "$T/ops.gprof"
+refused 1 "cannot write '$T/none/x.pb.gz': No such file or directory" -o "$T/none/x.pb.gz" "$T/ops.gprof"
+finish
