@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "report/diff/diff.h"
+#include "report/html/flame_data.h"
 #include "report/html/timeline_data.h"
 #include "report/reduce/reduced_job.h"
 #include "report/reduce/reduced_view.h"
@@ -301,6 +302,16 @@ static void add_nonce(struct buf *out)
 	}
 }
 
+static void add_flame(const struct cmd_input *input, struct buf *out)
+{
+	struct buf json;
+
+	buf_init(&json, escape, out);
+	html_flame_write(input, &json);
+	buf_flush(&json);
+	buf_fini(&json);
+}
+
 /* Writes what replaces the placeholder at `at`. Returns its length; 0: it is not a placeholder. */
 static size_t add_part(struct buf *out, const char *at, size_t nr_left, const struct buf *nonce,
 	const struct html_options *options, const struct cmd_input *input)
@@ -331,6 +342,12 @@ static size_t add_part(struct buf *out, const char *at, size_t nr_left, const st
 			html_timeline_write(input, options->timeline_bytes, out);
 		}
 		return 10;
+	}
+	if (nr_left >= 7 && memcmp(at, "@FLAME@", 7) == 0) {
+		if (!options->diff && !options->reduced) {
+			add_flame(input, out);
+		}
+		return 7;
 	}
 	return 0;
 }

@@ -29,6 +29,7 @@ static const struct {
 	[FLAME_OPERATOR] = {"#f2b866", "#1b2733"},
 	[FLAME_CALL] = {"#c79bc0", "#1b2733"},
 	[FLAME_ACTIVITY] = {"#0a7d5b", "#fff"},
+	[FLAME_REST] = {"#d5dbe1", "#1b2733"},
 };
 
 struct child {

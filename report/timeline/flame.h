@@ -37,6 +37,7 @@ enum flame_kind {
 	FLAME_OPERATOR,
 	FLAME_CALL,
 	FLAME_ACTIVITY,
+	FLAME_REST, /* on the page: several small frames */
 	NR_FLAME_KINDS,
 };
 

@@ -98,6 +98,12 @@ timeline() {
 }
 
 # shellcheck disable=SC2317
+# flame NAME INPUT: the flame graphs of a page that is there, worked with.
+flame() {
+	PYTHONPATH=$lib timeout 1500 python3 test/page/flame.py "$chromium" "$T/$1.html" "$B/gprof-report" "$2" "${pictures:-}"
+}
+
+# shellcheck disable=SC2317
 # sums: a timeline with room for few slices.
 sums() {
 	"$B/gen_stream" "$T/many.gprof" model 100000 && "$B/gprof-report" summary --format json "$T/many.gprof" >"$T/many-sums.json" &&
@@ -177,6 +183,9 @@ tap timeline 20000 "timeline of 20000 events"
 tap timeline ops "timeline of operators"
 tap timeline hostile "timeline of damaged streams"
 tap timeline markup "timeline of names that are markup"
+tap flame 20000 "$T/20000.gprof" "flame graphs of 20000 events"
+tap flame ops "$T/ops.gprof" "flame graphs of operators"
+tap flame markup test/page/hostile.json "flame graphs of names that are markup"
 tap sums "timeline of 100000 events in 200 KB"
 firefox_pages
 [ ! -d "$B/demo/gprof-dump" ] || tap page demo "$B/demo/gprof-dump" "the demo"

@@ -47,7 +47,7 @@ function aboutPage(parent) {
 }
 
 /* Pages that place their charts themselves. */
-const isPlain = new Set(["overview", "timeline", "about", "advice"]);
+const isPlain = new Set(["overview", "timeline", "flame", "about", "advice"]);
 
 /* Pages for two runs, and for a summary of `reduce`; null for streams. */
 const diff = data.page.is_diff ? diffOf({make, one, rowsOf, chart, charts, card, addLink, hashOf, short, aboutPage}) : null;
@@ -63,6 +63,7 @@ const pages = other ? other.pages : [
 		topBars(parent, "Critical path", "critical_path", "name", "total_ns");
 	}, ["step_stats", "steps", "breakdown", "model", "overview", "critical_path", "benchmark"]],
 	["timeline", "Timeline", (parent) => timeline.draw(make("div", parent)), ["timeline_summary"]],
+	["flame", "Flame graph", pageFlame.drawPage, []],
 	["operators", "Operators", (parent) => {
 		topPie(parent, "CPU self time", "operator", "name", "self_ns");
 		topPie(parent, "GPU self time", "operator", "name", "gpu_self_ns");
@@ -168,7 +169,7 @@ function begin() {
 	const nav = document.getElementById("nav"), first = rowsOf("processes")[0];
 	for (const [id, title, , tables] of pages) {
 		const hasOther = id === "about" || (id === "distributed" && hasField);
-		const isEmpty = id === "timeline" ? timeline.isEmpty : !hasOther && tables.length && tables.every((key) => !rowsOf(key).length);
+		const isEmpty = id === "timeline" ? timeline.isEmpty : id === "flame" ? pageFlame.isEmpty : !hasOther && tables.length && tables.every((key) => !rowsOf(key).length);
 		make("a", nav, title, isEmpty ? "none" : "").href = "#" + id;
 	}
 	if (other) {

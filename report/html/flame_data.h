@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The data of the page's flame graphs, which page/flame.js reads: JSON,
+ *
+ *     {"names": [text, ...], "trees": {"modules": TREE, "stacks": TREE}}
+ *
+ * where TREE is {"parent": [], "name": [], "kind": [], "gpu": [], "cpu": [], "launches": []}: for
+ * each frame the place of an earlier one, that of its name, enum flame_kind and its own time.
+ * Frame 0 is the root. Frames of less than HTML_FLAME_LEAST of the root by every weight become one
+ * frame of their parent, of kind FLAME_REST; its name is their number. `stacks` is there if any
+ * Python stack was recorded; "unsampled" in it has the weights of what has none.
+ */
+#ifndef REPORT_HTML_FLAME_DATA_H
+#define REPORT_HTML_FLAME_DATA_H
+
+#include "report/session/session.h"
+
+#define HTML_FLAME_LEAST 5000u /* one in so many */
+
+/* Writes the JSON; nothing if there is nothing to draw. */
+void html_flame_write(const struct cmd_input *input, struct buf *out);
+
+#endif
