@@ -547,6 +547,8 @@ ADVICE_JUDGE(ddp_nccl)
 		skip(result, "no operators were recorded");
 	} else if (!facts->uses_ddp) {
 		skip(result, "DistributedDataParallel is not used");
+	} else if (!facts->has_gpu) {
+		skip(result, facts->why_no_gpu);
 	} else if (facts->capability_major > 0 && facts->capability_major < 4) {
 		skip(result, "the GPU is too old for NCCL");
 	} else {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/util/hash.h"
+#include "report/model/time_axis.h"
 
 struct allocations_freed {
 	struct {
@@ -86,9 +87,7 @@ const struct allocation *allocations_sorted(struct allocations *blocks, size_t *
 
 uint64_t allocations_time_ns(struct process *process, uint64_t tick)
 {
-	uint64_t ns = clock_map_time(&process->host_clock, tick);
-
-	return ns > process->first_ns ? ns - process->first_ns : 0;
+	return time_axis_time(process, clock_map_time(&process->host_clock, tick));
 }
 
 /* Given back, but never asked for as far as is known: before the recording. */

@@ -16,7 +16,7 @@
 
 struct allocation {
 	uint64_t bytes;
-	uint64_t alloc_ns, free_ns; /* since its process' first event, or BLOCK_UNSEEN */
+	uint64_t alloc_ns, free_ns; /* on the axis of time, or BLOCK_UNSEEN */
 	struct process *process;
 	uint32_t name;	 /* of string_pool.h, of who asked; 0: nobody, or not seen */
 	uint32_t device; /* type << 8 | number, as table alloc has them */
@@ -44,7 +44,7 @@ void allocations_take(
 /* A block whose times are known. */
 void allocations_add(struct allocations *blocks, const struct allocation *block);
 
-/* A tick in ns since the process' first event. */
+/* A tick on the axis of time, see time_axis.h. */
 uint64_t allocations_time_ns(struct process *process, uint64_t tick);
 
 /* Those that were kept, the largest first. The blocks keep them. */

@@ -11,7 +11,7 @@
 
 uint64_t trace_time(const struct trace *trace, uint64_t ns)
 {
-	return time_axis_time(trace->base_ns[trace->place], ns);
+	return time_axis_time(trace->process, ns);
 }
 
 struct trace *trace_create(const struct view_input *input, enum trace_order order)
@@ -22,7 +22,6 @@ struct trace *trace_create(const struct view_input *input, enum trace_order orde
 	trace->nr_processes = input->nr_processes;
 	trace->order = order;
 	trace->spool = external_sort_create(sizeof(struct trace_event), input->nr_rows, 0);
-	trace->base_ns = time_axis_create(input->processes, input->nr_processes);
 	return trace;
 }
 
@@ -30,7 +29,6 @@ void trace_destroy(struct trace *trace)
 {
 	if (trace) {
 		external_sort_destroy(trace->spool);
-		free(trace->base_ns);
 		free(trace);
 	}
 }

@@ -40,7 +40,6 @@ enum trace_order {
 struct trace {
 	struct process **processes; /* the caller's */
 	size_t nr_processes;
-	uint64_t *base_ns; /* what begins each one's axis, CLOCK_MONOTONIC */
 	enum trace_order order;
 	struct process *process; /* at hand */
 	uint32_t place;		 /* of it */

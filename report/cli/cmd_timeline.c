@@ -151,7 +151,7 @@ const struct command cmd_timeline = {
 		"  -o, --output FILE      x.pftrace for Perfetto (default: trace.pftrace), x.json "
 		"for\n"
 		"                         Chrome, either with .gz; - writes JSON to stdout\n"
-		"  --time SPAN            keep this span of time since the first event: 1.2s-1.4s, "
+		"  --time SPAN            keep this span of time since the start: 1.2s-1.4s, "
 		"300ms-\n"
 		"  --min-us N             drop events shorter than N us\n"
 		"  --tracks LIST          keep these tracks of "

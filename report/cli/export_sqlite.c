@@ -158,7 +158,6 @@ static void add_process(
 static void add_processes(
 	struct database *database, struct process **processes, size_t nr_processes)
 {
-	uint64_t *base_ns = time_axis_create(processes, nr_processes);
 	sqlite3_stmt *insert;
 
 	run(database, "CREATE TABLE process(pid INTEGER, rank INTEGER, host TEXT, command TEXT, "
@@ -173,11 +172,11 @@ static void add_processes(
 	if (nr_processes && processes[0]->has_anchors && !database->is_bad) {
 		/* Anchors of a damaged stream may say anything: unsigned, they wrap around. */
 		sqlite3_bind_int64(insert, 1,
-			(int64_t)(base_ns[0] + (uint64_t)processes[0]->realtime_offset_ns));
+			(int64_t)(processes[0]->origin_ns +
+				  (uint64_t)processes[0]->realtime_offset_ns));
 		step(database, insert);
 	}
 	sqlite3_finalize(insert);
-	free(base_ns);
 }
 
 static void write_all(struct database *database, struct process **processes, size_t nr_processes)

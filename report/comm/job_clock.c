@@ -51,6 +51,7 @@ static void convert(
 	bend(&process->device_clock, process, clock);
 	process->first_ns = nccl_clock_time(clock, process->first_ns);
 	process->last_ns = nccl_clock_time(clock, process->last_ns);
+	process->origin_ns = nccl_clock_time(clock, process->origin_ns);
 	process->realtime_offset_ns = reference->realtime_offset_ns;
 	process->is_clock_fitted = true;
 	process->clock_error_ns = clock->error_ns;

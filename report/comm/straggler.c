@@ -18,6 +18,7 @@ const char *const straggler_causes[NR_STRAGGLER_CAUSES] = {
 	[STRAGGLER_COPIED] = "slow copies",
 	[STRAGGLER_NETWORK] = "network",
 	[STRAGGLER_OPERATORS] = "slow operators",
+	[STRAGGLER_LATE] = "late begin",
 };
 
 /* ---- comparison with others ---- */
@@ -132,6 +133,20 @@ static size_t find_since(const struct straggler *straggler)
 	return since;
 }
 
+/*
+ * Is the rank late as a rule since then, or does the recording end with late steps by chance? Most
+ * of its late steps must be among those, and one step is enough only where it is the only one.
+ */
+static bool is_steady(const struct straggler *straggler, size_t since)
+{
+	size_t nr_late = 0, least = straggler->nr_compared > 1 ? 2 : 1;
+
+	for (size_t i = since; i < straggler->nr_steps; i++) {
+		nr_late += is_late(&straggler->steps[i]);
+	}
+	return nr_late >= least && nr_late * 100 >= straggler->nr_late * MOST_LATE_PERCENT;
+}
+
 static void add_up(struct straggler *straggler, size_t since)
 {
 	straggler->since = straggler->steps[since].step;
@@ -165,7 +180,7 @@ void straggler_sum(struct straggler *straggler)
 		straggler->nr_late += is_late(&straggler->steps[i]);
 	}
 	since = find_since(straggler);
-	if (since < straggler->nr_steps) {
+	if (since < straggler->nr_steps && is_steady(straggler, since)) {
 		add_up(straggler, since);
 	}
 }
@@ -243,6 +258,8 @@ static void find_cause(struct straggler *straggler, const struct straggler *all,
 		straggler->cause = straggler->is_host			? STRAGGLER_OPERATORS
 				   : has_slow_clock(straggler, all, nr) ? STRAGGLER_CLOCK
 									: STRAGGLER_KERNELS;
+	} else if (straggler->has_begins && is_enough(straggler, mean[STRAGGLER_BEGIN])) {
+		straggler->cause = STRAGGLER_LATE;
 	} else {
 		straggler->cause = STRAGGLER_UNKNOWN;
 	}

@@ -5,9 +5,9 @@
  * copies or idles longer.
  *
  * The differences of these figures to the median of the others in the same step add up to the
- * delay, so they show its cause.
+ * delay, so they show its cause. If they do not, the rank may have begun the step later.
  *
- * Memory: 144 bytes for each step of each device.
+ * Memory: 152 bytes for each step of each device.
  */
 #ifndef REPORT_COMM_STRAGGLER_H
 #define REPORT_COMM_STRAGGLER_H
@@ -20,13 +20,14 @@ enum straggler_figure {
 	STRAGGLER_COMPUTATION,
 	STRAGGLER_COPIES, /* copies and sets while nothing else runs */
 	STRAGGLER_IDLE,
+	STRAGGLER_BEGIN,  /* when the step begins, on the clock of the job; not part of that sum */
 	STRAGGLER_PHASES, /* of the host, if there are operators; not part of that sum */
 	STRAGGLER_LAUNCHED = STRAGGLER_PHASES + NR_PHASES, /* on the GPU, by the launching phase */
 	NR_STRAGGLER_FIGURES = STRAGGLER_LAUNCHED + NR_PHASES,
 };
 
 enum straggler_cause {
-	STRAGGLER_UNKNOWN, /* nothing explains half of the delay: steps have different lengths */
+	STRAGGLER_UNKNOWN, /* nothing explains half of the delay */
 	STRAGGLER_LOADER,
 	STRAGGLER_HOST,
 	STRAGGLER_KERNELS,
@@ -34,6 +35,7 @@ enum straggler_cause {
 	STRAGGLER_COPIED,
 	STRAGGLER_NETWORK,   /* of no rank, see slow_links.h */
 	STRAGGLER_OPERATORS, /* of a rank without devices */
+	STRAGGLER_LATE,	     /* it does nothing for longer, but begins the step later */
 	NR_STRAGGLER_CAUSES,
 };
 
@@ -51,10 +53,15 @@ struct straggler {
 	uint64_t clock_mhz; /* of its GPU, mean of samples; 0: unknown */
 	bool has_phases;
 	bool has_launched; /* by phases */
+	bool has_begins;   /* of steps, on a clock that all share */
 	bool is_host;	   /* it computes on the host, see overlap.h */
 	/* Set by stragglers_find: */
 	size_t nr_compared, nr_late;
-	uint64_t since;			      /* the first step from which on most are late */
+	/*
+	 * The first step from which on most are late, unless that is chance: a rank that is late
+	 * now and then is no straggler.
+	 */
+	uint64_t since;
 	uint64_t delay_ns, delayed_ns;	      /* sums over the late steps since then */
 	size_t nr_delayed;		      /* number of these */
 	double mean_ns[NR_STRAGGLER_FIGURES]; /* of these, beyond the median of the others */

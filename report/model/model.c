@@ -633,11 +633,20 @@ static void read_tables(struct process *process)
 
 /* ---- a process ---- */
 
+/* Is it on the axis of time? */
+static bool is_on_axis(unsigned int table)
+{
+	return model_is_event(table) || table == GPROF_TABLE_step || table == GPROF_TABLE_window ||
+	       table == GPROF_TABLE_sample || table == GPROF_TABLE_notice ||
+	       table == GPROF_TABLE_loss;
+}
+
 static void count_events(struct process *process)
 {
 	const struct stream *stream = process->stream;
 
 	process->first_ns = UINT64_MAX;
+	process->origin_ns = MODEL_NO_ORIGIN;
 	for (size_t i = 0; i < stream->nr_blocks; i++) {
 		const struct stream_block *block = &stream->blocks[i];
 		unsigned int table = stream_block_table(stream, i);
@@ -645,10 +654,10 @@ static void count_events(struct process *process)
 		const struct schema_table *schema = schema_table(table);
 		uint64_t first_ns, last_ns;
 
-		if (!model_is_event(table)) {
+		if (!is_on_axis(table)) {
 			continue;
 		}
-		process->nr_events += block->nr_rows;
+		process->nr_events += model_is_event(table) ? block->nr_rows : 0;
 		if (!block->time_max) {
 			continue; /* a table without times */
 		}
@@ -657,6 +666,10 @@ static void count_events(struct process *process)
 		}
 		first_ns = clock_map_time(map, block->time_min);
 		last_ns = clock_map_time(map, block->time_max);
+		process->origin_ns = first_ns < process->origin_ns ? first_ns : process->origin_ns;
+		if (!model_is_event(table)) {
+			continue;
+		}
 		process->first_ns = first_ns < process->first_ns ? first_ns : process->first_ns;
 		process->last_ns = last_ns > process->last_ns ? last_ns : process->last_ns;
 	}

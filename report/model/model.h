@@ -130,6 +130,9 @@ struct model_window {
 	struct type *name;      \
 	size_t nr_##name, name##_capacity
 
+/* In origin_ns: nothing of the process has a time. */
+#define MODEL_NO_ORIGIN UINT64_MAX
+
 struct process {
 	struct stream *stream;
 	struct idmap strings;	 /* uint32_t of string_pool.h */
@@ -161,7 +164,8 @@ struct process {
 	int64_t realtime_offset_ns;    /* CLOCK_REALTIME - CLOCK_MONOTONIC at the first anchor */
 	bool has_anchors;
 	uint64_t first_ns,
-		last_ns; /* of all events with times, CLOCK_MONOTONIC; first > last: none */
+		last_ns;    /* of all events with times, CLOCK_MONOTONIC; first > last: none */
+	uint64_t origin_ns; /* CLOCK_MONOTONIC of time 0, see time_axis.h */
 	uint64_t nr_events;
 	uint64_t nr_lost_ends; /* step ends without a time; steps beside them are dropped */
 	/* pid, its namespace, start and boot identify a process; exec keeps all four */

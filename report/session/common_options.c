@@ -5,6 +5,7 @@
 
 #include "report/comm/job_clock.h"
 #include "report/session/options.h"
+#include "report/model/time_axis.h"
 
 #define USUAL_TOP 15u
 
@@ -124,6 +125,7 @@ enum cmd_exit common_options_open(const struct common_options *asked, struct cmd
 
 	if (!status) {
 		job_clock_align(input->processes, input->nr_processes);
+		time_axis_set(input->processes, input->nr_processes);
 	}
 	if (!status && !select_all(input->processes, input->nr_processes, &asked->select, &why)) {
 		if (nr_paths == 1) {

@@ -372,10 +372,9 @@ static int add_session(struct database *database, const struct process *process)
 {
 	char sql[64];
 	/* Anchors of a damaged stream may say anything: unsigned, they wrap around. */
-	uint64_t base_ns = event_reader_base(database->tables.input.reader, 0);
+	uint64_t origin_ns = process->origin_ns + (uint64_t)process->realtime_offset_ns;
 
-	snprintf(sql, sizeof(sql), "INSERT INTO session VALUES(%lld)",
-		(long long)(base_ns + (uint64_t)process->realtime_offset_ns));
+	snprintf(sql, sizeof(sql), "INSERT INTO session VALUES(%lld)", (long long)origin_ns);
 	return process->has_anchors ? sqlite3_exec(database->sqlite, sql, NULL, NULL, NULL)
 				    : SQLITE_OK;
 }

@@ -112,9 +112,6 @@ void event_reader_convert(struct event_reader *reader, size_t process,
 	const struct event_table *table, uint64_t columns, const struct batch *batch,
 	struct ranges *ranges, struct event_cells *rows);
 
-/* The CLOCK_MONOTONIC time of a process that is 0 on that axis. */
-uint64_t event_reader_base(const struct event_reader *reader, size_t process);
-
 /* Makes every text that a column may have known to string_pool.h. */
 void event_reader_intern_all(struct event_reader *reader);
 

@@ -267,7 +267,6 @@ struct kernel_names {
 struct event_reader {
 	struct process *const *processes;
 	size_t nr_processes;
-	uint64_t *base_ns;
 	struct event_steps **steps; /* of each process, made when they are asked for */
 	struct idmap kernels;	    /* struct kernel_names, by the mangled name */
 };
@@ -278,7 +277,6 @@ struct event_reader *event_reader_create(struct process *const *processes, size_
 
 	reader->processes = processes;
 	reader->nr_processes = nr_processes;
-	reader->base_ns = time_axis_create(processes, nr_processes);
 	reader->steps = mem_zeroed(nr_processes, sizeof(*reader->steps));
 	idmap_init(&reader->kernels, sizeof(struct kernel_names));
 	return reader;
@@ -291,7 +289,6 @@ void event_reader_destroy(struct event_reader *reader)
 	}
 	idmap_fini(&reader->kernels);
 	free(reader->steps);
-	free(reader->base_ns);
 	free(reader);
 }
 
@@ -305,12 +302,7 @@ void event_reader_forget(struct event_reader *reader, size_t process)
 
 int64_t event_reader_time(const struct event_reader *reader, size_t process, uint64_t ns)
 {
-	return (int64_t)time_axis_time(reader->base_ns[process], ns);
-}
-
-uint64_t event_reader_base(const struct event_reader *reader, size_t process)
-{
-	return reader->base_ns[process];
+	return (int64_t)time_axis_time(reader->processes[process], ns);
 }
 
 struct cell {
@@ -440,7 +432,6 @@ static struct cell convert_cell(struct event_reader *reader, size_t place,
 	const struct event_column *column, const struct batch *b, uint32_t i)
 {
 	struct process *process = reader->processes[place];
-	uint64_t base = reader->base_ns[place];
 	uint64_t value = b->col[column->source] ? b->col[column->source][i] : 0;
 
 	switch ((enum role)column->role) {
@@ -450,9 +441,10 @@ static struct cell convert_cell(struct event_reader *reader, size_t place,
 	case ROLE_ID:
 		return known_if(value, value != 0);
 	case ROLE_HOST_TIME:
-		return known(time_axis_time(base, clock_map_time(&process->host_clock, value)));
+		return known(time_axis_time(process, clock_map_time(&process->host_clock, value)));
 	case ROLE_DEVICE_TIME:
-		return known(time_axis_time(base, clock_map_time(&process->device_clock, value)));
+		return known(
+			time_axis_time(process, clock_map_time(&process->device_clock, value)));
 	case ROLE_HOST_SPAN:
 		return known(clock_map_duration(&process->host_clock, value));
 	case ROLE_STRING:
@@ -481,10 +473,11 @@ static struct cell convert_cell(struct event_reader *reader, size_t place,
 		return metric_cell(value);
 	case ROLE_HOST_END:
 		return known(time_axis_time(
-			base, clock_map_time(&process->host_clock, value + b->col[1][i])));
+			process, clock_map_time(&process->host_clock, value + b->col[1][i])));
 	case ROLE_DEVICE_END:
-		return known(time_axis_time(base, clock_map_time(&process->device_clock, value)) +
-			     b->col[1][i]);
+		return known(
+			time_axis_time(process, clock_map_time(&process->device_clock, value)) +
+			b->col[1][i]);
 	case ROLE_PROCESS:
 		return known(place);
 	case ROLE_STEP:
@@ -558,14 +551,14 @@ static void take_range(void *argument, const struct range *range)
 		[GPROF_NVTX_MARK] = "mark"};
 	struct range_rows *context = argument;
 	struct process *process = context->reader->processes[context->place];
-	uint64_t base = context->reader->base_ns[context->place], step = 0;
+	uint64_t step = 0;
 	uint64_t ticks = range->end > range->begin ? range->end - range->begin : 0;
 	uint64_t begin = clock_map_time(&process->host_clock, range->begin);
 	bool has_step = (context->columns >> EVENT_STEP & 1) &&
 			event_steps_at(context->reader->steps[context->place], range->begin, &step);
 
 	set_range(context, EVENT_STEP, known_if(step, has_step));
-	set_range(context, 3, known(time_axis_time(base, begin)));
+	set_range(context, 3, known(time_axis_time(process, begin)));
 	set_range(context, 4, known(clock_map_duration(&process->host_clock, ticks)));
 	set_range(context, 5, known(process_tid(process, range->thread)));
 	set_range(context, 6, known(range->name));
@@ -573,7 +566,7 @@ static void take_range(void *argument, const struct range *range)
 	set_range(context, 8, text_cell(kinds[range->op]));
 	set_range(context, 9, known(context->place));
 	set_range(context, 10,
-		known(time_axis_time(base, clock_map_time(&process->host_clock, range->end))));
+		known(time_axis_time(process, clock_map_time(&process->host_clock, range->end))));
 	context->rows->nr++;
 }
 

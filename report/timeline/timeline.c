@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/model/select.h"
+#include "report/model/time_axis.h"
 
 /*
  * All files of a job begin their axis at the same time, since tools that compare ranks ignore it.
@@ -87,46 +88,29 @@ bool timeline_filter_parse_tracks(struct timeline_filter *filter, const char *li
 
 /* ---- the time axis ---- */
 
-/*
- * Clocks of one machine advance alike, so all its processes use the same reading of CLOCK_REALTIME,
- * which may have jumped between two readings.
- */
-static int64_t find_offset(struct process *const *processes, size_t nr_processes, size_t k)
-{
-	for (size_t i = 0; i < nr_processes; i++) {
-		if (processes[i]->has_anchors &&
-			strcmp(process_host(processes[i]), process_host(processes[k])) == 0) {
-			return processes[i]->realtime_offset_ns;
-		}
-	}
-	return 0;
-}
-
 void timeline_find_base(struct timeline *timeline, struct process *const *processes,
 	size_t nr_processes, uint64_t before_ns)
 {
-	uint64_t first_ns = UINT64_MAX, last_ns = 0;
+	uint64_t last_ns = 0;
 
+	timeline->origin_ns = time_axis_set(processes, nr_processes);
+	timeline->base_ns = timeline->origin_ns / BASE_STEP_NS * BASE_STEP_NS;
+	if (before_ns) {
+		timeline->base_ns =
+			timeline->origin_ns > before_ns ? timeline->origin_ns - before_ns : 0;
+	}
+	timeline->all_first_ns = timeline->origin_ns - timeline->base_ns;
 	for (size_t i = 0; i < nr_processes; i++) {
 		const struct process *process = processes[i];
-		uint64_t offset_ns = (uint64_t)find_offset(processes, nr_processes, i);
 
 		timeline->nr_all += process->nr_events;
 		if (process->first_ns <= process->last_ns) {
-			uint64_t first = process->first_ns + offset_ns;
-			uint64_t last = process->last_ns + offset_ns;
+			uint64_t process_ns = time_axis_time(process, process->last_ns);
 
-			first_ns = first < first_ns ? first : first_ns;
-			last_ns = last > last_ns ? last : last_ns;
+			last_ns = process_ns > last_ns ? process_ns : last_ns;
 		}
 	}
-	first_ns = first_ns == UINT64_MAX ? 0 : first_ns;
-	timeline->base_ns = first_ns / BASE_STEP_NS * BASE_STEP_NS;
-	if (before_ns) {
-		timeline->base_ns = first_ns > before_ns ? first_ns - before_ns : 0;
-	}
-	timeline->all_first_ns = first_ns - timeline->base_ns;
-	timeline->all_last_ns = last_ns > timeline->base_ns ? last_ns - timeline->base_ns : 0;
+	timeline->all_last_ns = timeline->all_first_ns + last_ns;
 }
 
 uint64_t timeline_host_ns(struct timeline *timeline, uint64_t tick)
@@ -223,7 +207,7 @@ void timeline_enter(
 	struct process *process = processes[k];
 
 	timeline->process = process;
-	timeline->offset_ns = find_offset(processes, nr_processes, k);
+	timeline->offset_ns = (int64_t)(timeline->origin_ns - process->origin_ns);
 	timeline->pid = timeline_pid(processes, nr_processes, k);
 	timeline->first_id = (uint64_t)k << ID_BITS;
 	timeline->first_device_pid = TIMELINE_DEVICES * (uint32_t)k;

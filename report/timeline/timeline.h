@@ -28,7 +28,7 @@ extern const char *const timeline_tracks[]; /* ends with NULL */
 /* By time, length and kind of track; model/select.h selects steps and windows. All zeros: all. */
 struct timeline_filter {
 	bool has_time;
-	uint64_t begin_ns, end_ns; /* since the first event of all processes; end is exclusive */
+	uint64_t begin_ns, end_ns; /* since time 0, see time_axis.h; end is exclusive */
 	uint64_t min_ns;	   /* shorter slices are left out; instants stay */
 	uint32_t tracks;	   /* enum timeline_track; 0: all */
 	bool is_for_hta;	   /* JSON without what HolisticTraceAnalysis miscounts */
@@ -63,7 +63,8 @@ struct timeline {
 	const struct timeline_filter *filter; /* NULL: everything */
 	const struct timeline_part *part;     /* NULL: everything */
 	uint64_t base_ns;		      /* CLOCK_REALTIME where the axis begins */
-	uint64_t all_first_ns, all_last_ns;   /* events of all processes, on the axis */
+	uint64_t origin_ns;		      /* CLOCK_REALTIME of time 0, see time_axis.h */
+	uint64_t all_first_ns, all_last_ns;   /* time 0 and the last event, on the axis */
 	uint64_t nr_all;		      /* events of all processes */
 	/* of the process at hand */
 	struct process *process;
@@ -78,8 +79,8 @@ struct timeline {
 };
 
 /*
- * Finds base_ns, all_first_ns, all_last_ns and nr_all. The axis begins before_ns before the first
- * event; with 0 it begins at the same time in all files of a job.
+ * Finds base_ns, all_first_ns, all_last_ns and nr_all. The axis begins before_ns before
+ * time 0; with 0 it begins at the same time in all files of a job.
  */
 void timeline_find_base(struct timeline *timeline, struct process *const *processes,
 	size_t nr_processes, uint64_t before_ns);

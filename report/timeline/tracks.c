@@ -13,7 +13,7 @@
 #include "report/util/progress.h"
 #include "report/util/text.h"
 
-/* The axis begins that long before the first event: samples, notices and steps may come earlier. */
+/* The axis begins that long before time 0, since Perfetto drops events at its begin. */
 #define BEFORE_NS (3600ull * 1000000000)
 
 /* Flows of collectives have this bit and a hash of what identifies the collective. */

@@ -24,7 +24,7 @@ enum {
 
 static const struct table_column columns[NR_COLUMNS] = {
 	[START] = TABLE_COLUMN(
-		"start_ns", "Start", TABLE_TIME, .help = "after the first event of all processes"),
+		"start_ns", "Start", TABLE_TIME, .help = "since the start of the recording"),
 	[DURATION] = TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
 	[RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_wide_only = true),
 	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID, .is_wide_only = true),

@@ -14,6 +14,7 @@
 #include "report/ops/op_bytes.h"
 #include "report/analysis/view.h"
 #include "report/analysis/gpu_activities.h"
+#include "report/model/time_axis.h"
 
 #define NR_PARTS 32u
 #define NONE	 UINT32_MAX
@@ -346,8 +347,7 @@ static void fill_totals(struct bandwidth_view *view, struct table *table)
 
 static const struct table_column time_columns[] = {
 	VIEW_DEVICE_COLUMNS,
-	TABLE_COLUMN(
-		"start_ns", "Start", TABLE_TIME, .help = "after the first event of the process"),
+	TABLE_COLUMN("start_ns", "Start", TABLE_TIME, .help = "since the start of the recording"),
 	TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
 	TABLE_COLUMN("bytes", "Size", TABLE_SIZE),
 	TABLE_COLUMN("rate_bytes_per_s", "Rate", TABLE_RATE, .help = "size divided by busy time"),
@@ -367,7 +367,7 @@ static void fill_over_time(const struct bandwidth_view *view, struct table *tabl
 			struct table_cell *cells = table_add_row(table);
 
 			view_fill_device(row->process, row->device, cells);
-			table_set_integer(&cells[3], start - row->process->first_ns);
+			table_set_integer(&cells[3], time_axis_time(row->process, start));
 			table_set_integer(&cells[4], ns);
 			table_set_integer(&cells[5], row->parts[k]);
 			if (ns) {

@@ -9,6 +9,7 @@
 #include "report/analysis/idle.h"
 #include "report/model/py_stack.h"
 #include "report/analysis/view.h"
+#include "report/model/time_axis.h"
 
 #define NR_GAPS	  256u /* kept of each process */
 #define NR_DEPTHS 64u  /* of nested operators that count separately */
@@ -302,8 +303,7 @@ static void fill(const struct gap_row *row, struct table_cell *cells)
 	const char *cause = idle_cause_names[gap->cause];
 
 	view_fill_device(gap->process, gap->device, cells);
-	table_set_integer(&cells[START],
-		gap->begin > gap->process->first_ns ? gap->begin - gap->process->first_ns : 0);
+	table_set_integer(&cells[START], time_axis_time(gap->process, gap->begin));
 	table_set_integer(&cells[DURATION], gap->end - gap->begin);
 	table_set_string(&cells[CAUSE], cause);
 	set_name(&cells[WORK], row->work);
@@ -314,8 +314,7 @@ static void fill(const struct gap_row *row, struct table_cell *cells)
 
 static const struct table_column columns[] = {
 	VIEW_DEVICE_COLUMNS,
-	TABLE_COLUMN(
-		"start_ns", "Start", TABLE_TIME, .help = "after the first event of the process"),
+	TABLE_COLUMN("start_ns", "Start", TABLE_TIME, .help = "since the start of the recording"),
 	TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
 	TABLE_COLUMN("cause", "Cause", TABLE_TEXT,
 		.help = "host, launch or dependency, as in the view idle"),

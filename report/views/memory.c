@@ -10,6 +10,7 @@
 
 #include "report/analysis/memory_scan.h"
 #include "report/analysis/view.h"
+#include "report/model/time_axis.h"
 
 /* Places that the note speaks of. */
 #define MOST_IN_NOTE 8u
@@ -82,7 +83,7 @@ static void add_title(struct buf *out, const struct memory_place *place)
 	uint64_t reserved = pool->reserved_at_peak_bytes;
 	char name[MEMORY_NAME_BYTES];
 
-	ns = ns > place->process->first_ns ? ns - place->process->first_ns : 0;
+	ns = time_axis_time(place->process, ns);
 	memory_place_name(place, name);
 	if (!memory_timeline_has_totals(pool)) {
 		buf_printf(out, "%s of %u: the allocator does not report totals", name,

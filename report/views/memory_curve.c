@@ -9,6 +9,7 @@
 #include "report/analysis/memory_scan.h"
 #include "report/model/select.h"
 #include "report/analysis/view.h"
+#include "report/model/time_axis.h"
 
 #define NR_PARTS 256u
 
@@ -125,8 +126,7 @@ static void add_row(
 	memory_place_name(place, name);
 	view_fill_process(place->process, &cells[PID]);
 	table_set_string(&cells[DEVICE], name);
-	table_set_integer(
-		&cells[TIME], ns > place->process->first_ns ? ns - place->process->first_ns : 0);
+	table_set_integer(&cells[TIME], time_axis_time(place->process, ns));
 	table_set_integer(&cells[ALLOCATED], total->in_use);
 	if (total->reserved) {
 		table_set_integer(&cells[RESERVED], total->reserved);
@@ -152,7 +152,7 @@ static const struct table_column columns[] = {
 	[DEVICE] = TABLE_COLUMN(
 		"device", "Memory", TABLE_TEXT, .help = "GPU, CPU or other kind of memory"),
 	[TIME] = TABLE_COLUMN(
-		"time_ns", "Time", TABLE_TIME, .help = "after the first event of the process"),
+		"time_ns", "Time", TABLE_TIME, .help = "since the start of the recording"),
 	[ALLOCATED] = TABLE_COLUMN("allocated_bytes", "In use", TABLE_SIZE),
 	[RESERVED] = TABLE_COLUMN("reserved_bytes", "Reserved", TABLE_SIZE,
 		.help = "what the allocator holds from the driver, where it reports that"),

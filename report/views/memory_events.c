@@ -103,9 +103,9 @@ static const struct table_column columns[] = {
 		"place", "Memory", TABLE_TEXT, .help = "GPU, CPU or other kind of memory"),
 	[BYTES] = TABLE_COLUMN("bytes", "Size", TABLE_SIZE),
 	[ALLOCATION] = TABLE_COLUMN("allocation_ns", "Allocated", TABLE_TIME,
-		.help = "after the first event of the process"),
+		.help = "since the start of the recording"),
 	[RELEASE] = TABLE_COLUMN("release_ns", "Freed", TABLE_TIME,
-		.help = "after the first event of the process; n/a: not recorded"),
+		.help = "since the start of the recording; n/a: not recorded"),
 	[DURATION] = TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
 	[NAME] = TABLE_COLUMN(
 		"name", "Allocated by", TABLE_NAME, .help = "operator or call that allocated"),
@@ -143,7 +143,7 @@ static void fini(void *state)
 VIEW(memory_events, 390) = {
 	.name = "memory-events",
 	.help = "the largest allocations: by which operator, when, and for how long",
-	.about = "Times count from the first event of the process. A time is n/a if it lies "
+	.about = "Times count from the start of the recording. A time is n/a if it lies "
 		 "outside the recording or the selected steps.",
 	.is_empty_hidden = true,
 	.title = "Largest allocations",

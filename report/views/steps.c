@@ -7,12 +7,12 @@
 #include "report/ops/step_time.h"
 #include "report/model/select.h"
 #include "report/analysis/view.h"
+#include "report/model/time_axis.h"
 
 /* One row of the table, kept until all processes are read. */
 struct step_row {
 	struct process *process;
-	size_t place;	/* in process.steps */
-	uint64_t start; /* tick; of the first one where its first phase shows it */
+	size_t place; /* in process.steps */
 	uint64_t duration_ns;
 	uint64_t phase_ns[NR_PHASES], gpu_ns;
 	uint64_t interval_ns, tail_ns; /* what is left of the duration is Forward and Backward */
@@ -44,25 +44,9 @@ static void set_name(
 	table_set_string(cell, name);
 }
 
-static uint64_t earlier(struct process *process, uint64_t ns, uint64_t tick)
+static uint64_t start_of(struct process *process, uint64_t tick)
 {
-	uint64_t tick_ns = clock_map_time(&process->host_clock, tick);
-
-	return tick_ns < ns ? tick_ns : ns;
-}
-
-/* After the first event, step or window of the process, in ns: steps may long be unrecorded. */
-static uint64_t since_first(struct process *process, uint64_t tick)
-{
-	uint64_t ns = clock_map_time(&process->host_clock, tick), first_ns = process->first_ns;
-
-	if (process->nr_steps) {
-		first_ns = earlier(process, first_ns, process->steps[0].tick);
-	}
-	if (process->nr_windows) {
-		first_ns = earlier(process, first_ns, process->windows[0].tick);
-	}
-	return ns > first_ns ? ns - first_ns : 0;
+	return time_axis_time(process, clock_map_time(&process->host_clock, tick));
 }
 
 static void add_phases(struct step_row *row, const struct phases *phases)
@@ -76,7 +60,6 @@ static void add_phases(struct step_row *row, const struct phases *phases)
 	}
 	row->has_phases = true;
 	row->duration_ns = clock_map_duration(clock, phases_step_ticks(phases, place));
-	row->start = row->process->steps[row->place + 1].tick - phases_step_ticks(phases, place);
 	for (unsigned int i = 0; i < PHASE_OTHERS; i++) {
 		row->phase_ns[i] = clock_map_duration(clock, phases->steps[place].ticks[i]);
 		used_ns += row->phase_ns[i];
@@ -121,8 +104,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 		view->rows =
 			array_grow(view->rows, view->nr_rows, &view->capacity, sizeof(*view->rows));
 		row = &view->rows[view->nr_rows++];
-		*row = (struct step_row){
-			.process = process, .place = i, .start = step->tick, .has_gpu = has_gpu};
+		*row = (struct step_row){.process = process, .place = i, .has_gpu = has_gpu};
 		row->is_whole = i + 1 < process->nr_steps && step[1].tick >= step->tick;
 		view->has_open |= !row->is_whole;
 		if (row->is_whole) {
@@ -164,7 +146,7 @@ static void fill(const struct step_row *row, struct table_cell *cells)
 
 	view_fill_process(row->process, &cells[PID]);
 	table_set_integer(&cells[STEP], step->step);
-	table_set_integer(&cells[START], since_first(row->process, row->start));
+	table_set_integer(&cells[START], start_of(row->process, step->tick));
 	if (row->is_whole) {
 		table_set_integer(&cells[DURATION], row->duration_ns);
 		for (unsigned int i = 0; row->has_phases && i < NR_PHASES; i++) {
@@ -211,8 +193,7 @@ static const struct table_column steps_columns[] = {
 	TABLE_COLUMN("pid", "PID", TABLE_ID),
 	TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_wide_only = true),
 	TABLE_COLUMN("step", "Step", TABLE_ID),
-	TABLE_COLUMN("start_ns", "Start", TABLE_TIME,
-		.help = "after the first event, step or window of the process"),
+	TABLE_COLUMN("start_ns", "Start", TABLE_TIME, .help = "since the start of the recording"),
 	TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
 	TABLE_COLUMN("dataloader_ns", "Dataloader", TABLE_TIME),
 	TABLE_COLUMN("forward_ns", "Forward", TABLE_TIME),
@@ -257,8 +238,7 @@ static const struct table_column windows_columns[] = {
 	TABLE_COLUMN("pid", "PID", TABLE_ID),
 	TABLE_COLUMN("window", "Window", TABLE_ID, .help = "number of the record window"),
 	TABLE_COLUMN("step", "From step", TABLE_ID),
-	TABLE_COLUMN("start_ns", "Start", TABLE_TIME,
-		.help = "after the first event, step or window of the process"),
+	TABLE_COLUMN("start_ns", "Start", TABLE_TIME, .help = "since the start of the recording"),
 	TABLE_COLUMN("state", "State", TABLE_TEXT),
 };
 
@@ -279,7 +259,7 @@ static void fill_windows(void *state, struct table *table)
 			table_set_integer(&cells[0], process->pid);
 			table_set_integer(&cells[1], window->window);
 			table_set_integer(&cells[2], window->step);
-			table_set_integer(&cells[3], since_first(process, window->tick));
+			table_set_integer(&cells[3], start_of(process, window->tick));
 			set_name(&cells[4], states, 3, window->state);
 		}
 	}
@@ -288,8 +268,8 @@ static void fill_windows(void *state, struct table *table)
 VIEW(steps, 30) = {
 	.name = "steps",
 	.help = "steps, how long they took, and their phases",
-	.about = "The first step starts with its first phase, if that is known. Statistics of the "
-		 "steps are in the view step-stats.",
+	.about = "The duration of the first step counts from its first phase, if that is known. "
+		 "Statistics of the steps are in the view step-stats.",
 	.is_default = true, /* with phases */
 	.title = "Steps",
 	VIEW_COLUMNS(steps_columns),

@@ -13,6 +13,7 @@
 #include "report/comm/nccl_match.h"
 #include "report/comm/slow_links.h"
 #include "report/model/select.h"
+#include "report/model/time_axis.h"
 #include "report/comm/straggler.h"
 #include "report/analysis/overlap.h"
 #include "report/analysis/utilization.h"
@@ -267,6 +268,8 @@ static void add_steps(struct straggler *straggler, const struct overlap_device *
 		straggler->steps = array_grow(straggler->steps, straggler->nr_steps,
 			&straggler->capacity, sizeof(*straggler->steps));
 		straggler->steps[straggler->nr_steps] = (struct straggler_step){.step = step->step};
+		straggler->steps[straggler->nr_steps].ns[STRAGGLER_BEGIN] =
+			clip(time_axis_time(process, begin_ns));
 		set_figures(&straggler->steps[straggler->nr_steps++],
 			i + 1 < device->nr_steps ? &device->steps[i + 1] : &none,
 			end_ns - begin_ns);
@@ -364,6 +367,7 @@ enum column {
 	COMPUTATION,
 	COPIES,
 	IDLE,
+	BEGIN,
 	BETWEEN,
 	COMMUNICATOR,
 	COMPARED_WITH,
@@ -390,6 +394,9 @@ static void fill(const struct straggler *straggler, const struct overlap_device 
 	table_set_number(&cells[COMPUTATION], mean[STRAGGLER_COMPUTATION]);
 	table_set_number(&cells[COPIES], mean[STRAGGLER_COPIES]);
 	table_set_number(&cells[IDLE], mean[STRAGGLER_IDLE]);
+	if (straggler->has_begins) {
+		table_set_number(&cells[BEGIN], mean[STRAGGLER_BEGIN]);
+	}
 }
 
 /* ---- the network ---- */
@@ -473,6 +480,8 @@ static const struct table_column columns[] = {
 		.help = "beyond the median of the other ranks"),
 	TABLE_COLUMN("idle_ns", "Idle +", TABLE_MEAN_TIME,
 		.help = "beyond the median of the other ranks"),
+	TABLE_COLUMN("begin_ns", "Begin +", TABLE_MEAN_TIME, .is_minor = true,
+		.help = "how much later the step begins than the median of the other ranks"),
 	TABLE_COLUMN("between", "Between", TABLE_TEXT, .help = "ranks of the slow link"),
 	TABLE_COLUMN("communicator", "Communicator", TABLE_TEXT, .is_wide_only = true),
 	TABLE_COLUMN("compared_with", "Compared with", TABLE_TEXT,
@@ -480,11 +489,25 @@ static const struct table_column columns[] = {
 			"own steps"),
 };
 
+/* Compares begins of steps only where all ranks are on one clock. */
+static void agree_on_begins(struct straggler_view *view)
+{
+	bool has_begins = true;
+
+	for (size_t i = 0; i < view->input.nr_processes; i++) {
+		has_begins = has_begins && view->input.processes[i]->has_anchors;
+	}
+	for (size_t i = 0; i < view->nr; i++) {
+		view->stragglers[i].has_begins = has_begins;
+	}
+}
+
 static void fill_table(void *state, struct table *table)
 {
 	struct straggler_view *view = state;
 	size_t nr_steps = 0, nr_slow;
 
+	agree_on_begins(view);
 	stragglers_find(view->stragglers, view->nr);
 	for (size_t i = 0; i < view->nr; i++) {
 		nr_steps += view->stragglers[i].nr_compared;
@@ -530,7 +553,9 @@ VIEW(stragglers, 110) = {
 		 "5 % of the step. From the step under \"Since step\" on, 3 of 4 steps are late, "
 		 "and all further columns are means over these. The columns with + are what the "
 		 "rank spends beyond the median of the others. The cause is the one of them that "
-		 "is at least half of the delay. A link is slow if transfers, once all its ranks "
+		 "is at least half of the delay; if none is, and the rank begins its steps that "
+		 "much "
+		 "later, it is the late begin. A link is slow if transfers, once all its ranks "
 		 "are there, take longer than elsewhere. They are compared with those between "
 		 "other ranks in the same step, or with the lower quartile of its own steps. "
 		 "Operations of "

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/analysis/view.h"
+#include "report/model/time_axis.h"
 
 struct thread_row {
 	struct process *process;
@@ -69,13 +70,12 @@ static void on_batch(void *context, struct process *process, const struct batch 
 	}
 }
 
-/* A time since the first event of its process. */
 static void set_time(struct table_cell *cell, struct process *process, uint64_t tick)
 {
 	uint64_t ns = clock_map_time(&process->host_clock, tick);
 
 	if (tick && process->first_ns <= process->last_ns) {
-		table_set_integer(cell, ns > process->first_ns ? ns - process->first_ns : 0);
+		table_set_integer(cell, time_axis_time(process, ns));
 	}
 }
 
@@ -106,9 +106,8 @@ static const struct table_column columns[] = {
 		TABLE_MEMBER(thread_row, nr_syncs)),
 	TABLE_COLUMN(
 		"sync_ns", "Sync time", TABLE_TIME, .help = "time in calls that wait for the GPU"),
-	TABLE_COLUMN(
-		"start_ns", "Start", TABLE_TIME, .help = "after the first event of the process"),
-	TABLE_COLUMN("end_ns", "End", TABLE_TIME, .help = "after the first event of the process"),
+	TABLE_COLUMN("start_ns", "Start", TABLE_TIME, .help = "since the start of the recording"),
+	TABLE_COLUMN("end_ns", "End", TABLE_TIME, .help = "since the start of the recording"),
 	TABLE_COLUMN("name", "Thread", TABLE_NAME),
 };
 

@@ -6,6 +6,7 @@
 
 #include "report/analysis/utilization.h"
 #include "report/analysis/view.h"
+#include "report/model/time_axis.h"
 
 /* Of a curve, at most. */
 #define NR_POINTS 32u
@@ -213,10 +214,11 @@ static struct table_cell *add_bucket(
 	struct table *table, const struct utilization_series *of, size_t bucket)
 {
 	struct table_cell *cells = table_add_row(table);
+	uint64_t begin = time_axis_time(of->process, of->begin);
 	uint64_t start = bucket * of->width, span = of->end - of->begin;
 
 	view_fill_process(of->process, &cells[PID]);
-	table_set_integer(&cells[START], start);
+	table_set_integer(&cells[START], begin + start);
 	table_set_integer(&cells[LENGTH], span - start < of->width ? span - start : of->width);
 	return cells;
 }
@@ -252,8 +254,7 @@ static void add_buckets(const struct utilization *usage, const struct utilizatio
 static const struct table_column time_columns[] = {
 	TABLE_COLUMN("pid", "PID", TABLE_ID),
 	TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_wide_only = true),
-	TABLE_COLUMN("start_ns", "Start", TABLE_TIME,
-		.help = "after the first event or sample of the process"),
+	TABLE_COLUMN("start_ns", "Start", TABLE_TIME, .help = "since the start of the recording"),
 	TABLE_COLUMN("duration_ns", "Length", TABLE_TIME),
 	TABLE_COLUMN("cpu_process_pct", "CPU(Process) %", TABLE_PERCENT,
 		.help = "CPU time of the process, as a share of one core"),

@@ -48,6 +48,7 @@ for track, depth, nr_slices, nr_buckets in head["rows"]:
         must(not is_moment or length == 0, "a moment that lasts")
         begin = end + gap
         end = begin + length
+        must(begin >= head["first_ns"], "a slice before time 0")
         nr += 1
         names.add(head["strings"][name])
         busy += length

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "report/model/time_axis.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/unit.h"
 
@@ -25,6 +26,7 @@ struct table *tables_make(
 		.is_per_thread = is_split,
 		.is_detailed = is_split};
 
+	time_axis_set(processes, nr);
 	return tables_with(class, &input);
 }
 

@@ -146,6 +146,71 @@ START_TEST(what_nothing_explains_is_unknown)
 }
 END_TEST
 
+/* It does nothing for longer, but comes later, if all clocks are one. */
+START_TEST(a_late_begin_is_a_cause)
+{
+	for (int has_begins = 0; has_begins < 2; has_begins++) {
+		make();
+		for (int r = 0; r < NR; r++) {
+			ranks[r].has_begins = has_begins;
+		}
+		for (int s = 0; s < NR_STEPS; s++) {
+			ranks[SLOW].steps[s].ns[STRAGGLER_WAITING] -= DELAY_NS;
+			ranks[SLOW].steps[s].ns[STRAGGLER_BEGIN] += DELAY_NS;
+			ranks[SLOW].steps[s].length_ns -= DELAY_NS;
+		}
+		check_slow(has_begins ? STRAGGLER_LATE : STRAGGLER_UNKNOWN, 1);
+	}
+}
+END_TEST
+
+static void be_late(int rank, uint64_t step)
+{
+	for (int s = 0; s < NR_STEPS; s++) {
+		if (ranks[rank].steps[s].step == step) {
+			ranks[rank].steps[s].ns[STRAGGLER_WAITING] -= DELAY_NS;
+		}
+	}
+}
+
+/* Late in 7 of 20 steps, here and there, also in the last two: chance, of two ranks even more so.
+ */
+START_TEST(who_is_late_now_and_then_is_no_straggler)
+{
+	static const uint64_t late[] = {2, 5, 6, 11, 14, 19, 20};
+
+	for (size_t nr = 2; nr <= NR; nr += NR - 2) {
+		make();
+		for (size_t i = 0; i < sizeof(late) / sizeof(late[0]); i++) {
+			be_late(1, late[i]);
+		}
+		stragglers_find(ranks, nr);
+		ck_assert_uint_eq(ranks[1].nr_late, 7);
+		ck_assert_uint_eq(ranks[1].nr_delayed, 0);
+		be_late(1, 16);
+		be_late(1, 17);
+		be_late(1, 18);
+		stragglers_find(ranks, nr);
+		ck_assert_uint_eq(ranks[1].nr_delayed, 0);
+	}
+}
+END_TEST
+
+/* The last step alone may be chance, too. */
+START_TEST(the_last_step_alone_is_not_enough)
+{
+	for (uint64_t nr = 1; nr <= 3; nr++) {
+		make();
+		for (uint64_t i = 0; i < nr; i++) {
+			be_late(SLOW, NR_STEPS - i);
+		}
+		stragglers_find(ranks, NR);
+		ck_assert_uint_eq(ranks[SLOW].nr_late, nr);
+		ck_assert_uint_eq(ranks[SLOW].nr_delayed, nr < 2 ? 0 : nr);
+	}
+}
+END_TEST
+
 START_TEST(of_two_one_is_compared_with_the_other)
 {
 	make();
@@ -295,6 +360,7 @@ START_TEST(nonsense_breaks_nothing)
 END_TEST
 
 UNIT_SUITE("report/straggler", each_cause_is_known_by_what_is_longer, it_is_known_since_when,
-	a_single_late_step_is_counted, what_nothing_explains_is_unknown,
+	a_single_late_step_is_counted, what_nothing_explains_is_unknown, a_late_begin_is_a_cause,
+	who_is_late_now_and_then_is_no_straggler, the_last_step_alone_is_not_enough,
 	of_two_one_is_compared_with_the_other, the_table_names_rank_cause_and_delay,
 	slow_kernels_are_of_the_phase_that_launched_them, nonsense_breaks_nothing)

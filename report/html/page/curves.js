@@ -11,7 +11,7 @@ function curves(parent) {
 	for (const own of [...rowsByProcess(rowsOf("utilization_time")).values()].slice(0, 8)) {
 		const starts = [...new Set(own.map((row) => row.start_ns))].sort((a, b) => a - b);
 		const unit = unitOf("time", starts, 1), of = isMany ? ", " + who(own[0]) : "";
-		const labels = starts.map((start) => String(Number((start / unit[1]).toPrecision(6)))), axis = unit[0] + " since the first event";
+		const labels = starts.map((start) => String(Number((start / unit[1]).toPrecision(6)))), axis = unit[0] + " since the start";
 		const curve = (name, test, id) => {
 			const values = new Map(own.filter((row) => test(row) && row[id] !== null).map((row) => [row.start_ns, row[id]]));
 			return {name, values: starts.map((start) => values.get(start) ?? null)};
@@ -43,7 +43,7 @@ function memoryCurves(parent) {
 			return {name: place + ", " + name, points: points.length ? [...points, [last, points[points.length - 1][1]]] : points};
 		};
 		chart(parent, "Allocator memory over time" + (isMany ? ", " + who(own[0]) : ""), {kind: "line", type: "size", isStepped: true,
-			labels: own.map((row) => row.time_ns), axis: "since the first event", note: "Source: the framework's allocator. Peaks are kept.",
+			labels: own.map((row) => row.time_ns), axis: "since the start of the recording", note: "Source: the framework's allocator. Peaks are kept.",
 			series: places.flatMap((place) => [curve(place, "in use", "allocated_bytes"), curve(place, "reserved", "reserved_bytes")])
 				.map((series) => ({...series, values: series.points.map((point) => point[1])}))});
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The timeline's data, without a page: unpacked (report/html/timeline_data.h describes the format), with
- * levels for a quick view of any stretch of a row, and with flows. Times are ns since the first event
+ * levels for a quick view of any stretch of a row, and with flows. Times are ns since the start of the recording
  * of all processes.
  */
 "use strict";

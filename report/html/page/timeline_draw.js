@@ -50,7 +50,7 @@ class Picture {
 		context.font = "11px " + getComputedStyle(box).fontFamily;
 		context.textBaseline = "middle";
 		context.fillStyle = this.dim;
-		context.fillText("Time since first event", 6, height / 2, gutter - 12);
+		context.fillText("Time since the start", 6, height / 2, gutter - 12);
 		/* A counted loop: in damaged streams times may be so large that adding a step changes nothing. */
 		const first = Math.ceil(from / step) * step, nr = Math.min(200, Math.floor((to - first) / step) + 1);
 		for (let k = 0; k < nr; k++) {
