@@ -12,8 +12,7 @@ const char *const tensor_use_names[NR_TENSOR_USES] = {
 
 #define IS_KNOWN	 1u
 #define IS_COMMUNICATION 2u
-#define IS_LIBRARY	 4u
-#define TENSOR_SHIFT	 3u
+#define TENSOR_SHIFT	 2u
 
 /* Longer names are judged by their first bytes. */
 #define FUNCTION_BYTES 512u
@@ -53,25 +52,24 @@ static void copy_function(const char *text, char *function)
 	function[nr] = '\0';
 }
 
-static bool is_library(const char *function)
-{
-	static const char *const begins[] = {"nccl", "rccl", "hccl", NULL};
-	static const char *const words[] = {"ncclKernel", "ncclDevKernel", NULL};
-
-	return text_begins_with_any(function, begins) || text_has_any(function, words);
-}
-
 static bool is_communication(const char *function)
 {
-	static const char *const words[] = {"nvshmem", "deep_ep::", "mscclpp", "msccl", "ucc_",
-		"cross_device_reduce", "sendrecv", "multimem", "one_shot_", "two_shot_", "oneshot_",
-		"twoshot_", "userbuffers_", "symm_mem", NULL};
+	static const char *const begins[] = {"nccl", "rccl", "hccl", NULL};
+	/*
+	 * DeepEP and its descendants have other namespaces around internode and intranode. Kernels
+	 * of symmetric memory that fuse a collective with other work count, too.
+	 */
+	static const char *const words[] = {"ncclKernel", "ncclDevKernel", "nvshmem",
+		"deep_ep::", "hybrid_ep::", "internode", "intranode", "pplx::", "mscclpp", "msccl",
+		"ucc_", "cross_device_reduce", "sendrecv", "multimem", "one_shot_", "two_shot_",
+		"oneshot_", "twoshot_", "lamport", "userbuffers_", "symm_mem",
+		"symmetric_memory::", NULL};
 	static const char *const collectives[] = {"allreduce", "all_reduce", "allgather",
 		"all_gather", "reducescatter", "reduce_scatter", "alltoall", "all_to_all", NULL};
 	/* Within a warp or block, so no device talks to another. */
 	static const char *const inner[] = {"warp", "block", "thread", NULL};
 
-	return text_has_any(function, words) ||
+	return text_begins_with_any(function, begins) || text_has_any(function, words) ||
 	       (text_has_any(function, collectives) && !text_has_any(function, inner));
 }
 
@@ -214,9 +212,7 @@ static uint8_t find_flags(uint32_t name)
 	uint8_t flags = IS_KNOWN;
 
 	copy_function(text, function);
-	if (is_library(function)) {
-		flags |= IS_LIBRARY | IS_COMMUNICATION;
-	} else if (is_communication(function)) {
+	if (is_communication(function)) {
 		flags |= IS_COMMUNICATION;
 	} else {
 		use = find_tensor_use(text, function);
@@ -245,11 +241,6 @@ static uint8_t flags_of(uint32_t name)
 enum kernel_class kernel_class_of(uint32_t name)
 {
 	return flags_of(name) & IS_COMMUNICATION ? KERNEL_COMMUNICATION : KERNEL_COMPUTATION;
-}
-
-bool kernel_class_is_library(uint32_t name)
-{
-	return flags_of(name) & IS_LIBRARY;
 }
 
 enum tensor_use tensor_use_of(uint32_t name)

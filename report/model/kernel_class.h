@@ -23,16 +23,10 @@ enum tensor_use {
 
 /*
  * Classifies by the function's own name without template arguments. Communication is NCCL and
- * similar libraries, NVSHMEM, DeepEP, MSCCL++, and the all-reduces over peer memory of serving
- * engines and PyTorch.
+ * similar libraries, NVSHMEM, DeepEP and what others made of it, MSCCL++, and the collectives over
+ * peer and symmetric memory of serving engines and PyTorch. All views use this.
  */
 enum kernel_class kernel_class_of(uint32_t name);
-
-/*
- * True only for kernels of NCCL, RCCL and HCCL. Other tools count just these as communication; use
- * it where figures must be comparable (view device).
- */
-bool kernel_class_is_library(uint32_t name);
 
 /*
  * YES: the name contains a tensor instruction or its shape (hmma, 16816, wgmma, tensorop, nvjet

@@ -2,9 +2,8 @@
 /*
  * Devices: how long each was busy with kernels, copies and sets, and how long it was not; of the
  * kernels, how long with communication, with all else, and with both at once. All are unions:
- * communication + computation - overlap is the union of kernels. Communication is what
- * HolisticTraceAnalysis takes for it, kernels of NCCL and its likes; the views distributed and
- * time-breakdown know others too.
+ * communication + computation - overlap is the union of kernels. kernel_class.h says
+ * which communicate.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -85,7 +84,8 @@ static void classify_shapes(struct device_view *view, const struct process *proc
 	for (size_t id = 0; id < view->nr_shapes; id++) {
 		const struct model_shape *shape = idmap_get(&process->shapes, (uint32_t)id);
 
-		view->is_communication[id] = shape && kernel_class_is_library(shape->name);
+		view->is_communication[id] =
+			shape && kernel_class_of(shape->name) == KERNEL_COMMUNICATION;
 		has_any |= view->is_communication[id];
 	}
 	view->nr_shapes = has_any || process->shapes.nr > view->nr_shapes ? view->nr_shapes : 0;
@@ -153,7 +153,7 @@ static bool is_communication(
 	if (shape < view->nr_shapes) {
 		return view->is_communication[shape];
 	}
-	return kernel_class_is_library(process_shape_name(process, shape));
+	return kernel_class_of(process_shape_name(process, shape)) == KERNEL_COMMUNICATION;
 }
 
 /* No work of the process at hand will come that began before that. */

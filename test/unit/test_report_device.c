@@ -21,16 +21,19 @@ struct plain {
 
 static void add(struct plain *plain, struct buf *text, unsigned int device, uint64_t *seed)
 {
-	static const char *const names[] = {
-		"gemm", "ncclDevKernel_AllReduce(ncclDevComm*)", "Memcpy DtoD (Device -> Device)"};
+	static const char *const names[] = {"gemm", NULL, "Memcpy DtoD (Device -> Device)"};
+	static const char *const communication[] = {"ncclDevKernel_AllReduce(ncclDevComm*)",
+		"void vendor::ep::internode::dispatch<8>(int4*)",
+		"void multimem_all_gather_kernel<16>(char*)"};
 	static const char *const categories[] = {"kernel", "kernel", "gpu_memcpy"};
 	unsigned int kind = (unsigned int)(unit_random(seed) % 3);
+	const char *name = names[kind] ? names[kind] : communication[unit_random(seed) % 3];
 	uint64_t dur = unit_random(seed) % 40, begin = unit_random(seed) % (NR_NS - dur);
 
 	buf_printf(text,
 		"%s{\"ph\":\"X\",\"cat\":\"%s\",\"name\":\"%s\",\"pid\":%u,\"tid\":7,"
 		"\"ts\":0.%04llu,\"dur\":0.%03llu,\"args\":{\"device\":%u,\"stream\":%u}}",
-		text->nr_bytes > 1 ? "," : "", categories[kind], names[kind], device,
+		text->nr_bytes > 1 ? "," : "", categories[kind], name, device,
 		(unsigned long long)begin, (unsigned long long)dur, device,
 		(unsigned int)(unit_random(seed) % 3));
 	/* ".1234" are 123 ns and a digit too many */
@@ -70,6 +73,29 @@ static void compare(const struct table *table, size_t row, const struct plain *p
 		count(plain, COMPUTATION | COMMUNICATION, COMPUTATION));
 }
 
+/* Views with the same columns have the same figures. */
+static void compare_views(const char *path, const struct table *devices)
+{
+	struct table *distributed = tables_of(&view_distributed, path, false);
+	struct table *shares = tables_of(&view_time_breakdown, path, false);
+
+	for (size_t row = 0; row < NR_DEVICES; row++) {
+		uint64_t communication = tables_number(devices, row, "communication_ns");
+		uint64_t computation = tables_number(devices, row, "computation_ns");
+		uint64_t overlap = tables_number(devices, row, "overlap_ns");
+
+		ck_assert_uint_eq(
+			tables_number(distributed, row, "communication_ns"), communication);
+		ck_assert_uint_eq(tables_number(distributed, row, "computation_ns"), computation);
+		ck_assert_uint_eq(tables_number(distributed, row, "overlap_ns"), overlap);
+		ck_assert_uint_eq(tables_number(shares, row, "communication_alone_ns"),
+			communication - overlap);
+		ck_assert_uint_eq(tables_number(shares, row, "computation_ns"), computation);
+	}
+	table_destroy(distributed);
+	table_destroy(shares);
+}
+
 START_TEST(unions_of_overlapping_work_are_what_a_plain_count_says)
 {
 	for (uint64_t seed = 1; seed <= 40; seed++) {
@@ -96,6 +122,7 @@ START_TEST(unions_of_overlapping_work_are_what_a_plain_count_says)
 			ck_assert_uint_lt(device, NR_DEVICES);
 			compare(table, row, &plain[device]);
 		}
+		compare_views(path, table);
 		table_destroy(table);
 	}
 }
