@@ -11,7 +11,8 @@
 	static void judge_##name(const struct advice_rule *rule, const struct advice_facts *all, \
 		size_t nr_all, size_t at, struct advice_result *result)
 
-#define ADVICE(name, source, threshold, judge, cause, time, fires, remedy) ADVICE_JUDGE(judge);
+#define ADVICE(name, source, threshold, judge, cause, time, change, problem, fires, remedy) \
+	ADVICE_JUDGE(judge);
 #include "report/advice/advice.def"
 #undef ADVICE
 
@@ -21,8 +22,8 @@
 const char *const advice_verdict_names[] = {
 	[ADVICE_FINDING] = "finding", [ADVICE_GOOD] = "good", [ADVICE_NOT_JUDGED] = "not judged"};
 
-#define ADVICE(name, source, threshold, judge, cause, time, fires, remedy) \
-	{name, source, threshold, fires, remedy, judge_##judge, cause, time},
+#define ADVICE(name, source, threshold, judge, cause, time, change, problem, fires, remedy) \
+	{name, source, threshold, problem, fires, remedy, judge_##judge, cause, time, change},
 const struct advice_rule advice_rules[] = {
 #include "report/advice/advice.def"
 };

@@ -27,6 +27,22 @@ enum advice_time {
 	ADVICE_TIME_SYMPTOM = 128,
 };
 
+/* What would save the time that a rule is about; the replay predicts how much (findings.h). */
+enum advice_change {
+	ADVICE_CHANGE_NONE, /* nothing that the replay can predict */
+	ADVICE_CHANGE_LOADER,
+	ADVICE_CHANGE_SYNC,
+	ADVICE_CHANGE_COPIES,
+	ADVICE_CHANGE_COMMUNICATION,
+	ADVICE_CHANGE_STRAGGLERS,
+	ADVICE_CHANGE_LAUNCHES,
+	ADVICE_CHANGE_TENSOR_CORES,
+	ADVICE_CHANGE_OCCUPANCY,
+	ADVICE_CHANGE_LOADING,
+	ADVICE_CHANGE_ALLOCATION,
+	NR_ADVICE_CHANGES,
+};
+
 struct advice_result {
 	enum advice_verdict verdict;
 	bool has_stake;
@@ -41,15 +57,17 @@ struct advice_result {
 
 struct advice_rule {
 	const char *name;
-	const char *source; /* the tool that has it, with its name there */
-	double threshold;   /* percent */
-	const char *fires;  /* when, with the threshold */
-	const char *remedy; /* what may help */
+	const char *source;  /* the tool that has it, with its name there */
+	double threshold;    /* percent */
+	const char *problem; /* in a few words: how a sentence begins */
+	const char *fires;   /* when, with the threshold */
+	const char *remedy;  /* what may help */
 	/* facts: of all processes; at: the one to judge. */
 	void (*judge)(const struct advice_rule *rule, const struct advice_facts *facts,
 		size_t nr_facts, size_t at, struct advice_result *result);
 	enum advice_cause cause;
 	unsigned int time; /* enum advice_time; 0: one of its own */
+	enum advice_change change;
 };
 
 extern const struct advice_rule advice_rules[];

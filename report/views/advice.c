@@ -6,29 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/advice/advice.h"
-#include "report/advice/facts.h"
+#include "report/advice/findings.h"
 #include "report/util/text.h"
 #include "report/analysis/view.h"
-
-struct advice_view {
-	struct view_input input;
-	struct advice_facts *facts; /* of each process */
-	struct overlap overlap;
-	struct utilization usage;
-	size_t nr_scanned, nr_walked;
-	struct advice_facts *at; /* of the process at hand */
-	bool has_loops;		 /* some process has a loop or work of devices */
-};
-
-/* A rule, and of whom. */
-struct finding {
-	const struct advice_rule *rule;
-	struct advice_result result;
-	const struct advice_facts *facts;
-	size_t nr_processes;		   /* that it fires for */
-	const struct advice_rule *same_as; /* NULL, or a finding about the same time */
-};
 
 static const struct scan_want wants[] = {
 	GPU_ACTIVITIES_WANTS,
@@ -42,173 +22,82 @@ static const struct scan_want wants[] = {
 
 static void init(void *state)
 {
-	struct advice_view *view = state;
+	struct advice *advice = state;
 
-	view->facts = mem_zeroed(view->input.nr_processes + 1, sizeof(*view->facts));
-	for (size_t i = 0; i < view->input.nr_processes; i++) {
-		advice_facts_init(&view->facts[i], view->input.processes[i]);
+	advice->facts = mem_zeroed(advice->input.nr_processes + 1, sizeof(*advice->facts));
+	for (size_t i = 0; i < advice->input.nr_processes; i++) {
+		advice_facts_init(&advice->facts[i], advice->input.processes[i]);
 	}
 }
 
 static void begin(void *context, struct process *process)
 {
-	struct advice_view *view = context;
+	struct advice *advice = context;
 
-	view->at = &view->facts[view->nr_scanned++];
-	gaps_begin(&view->at->gaps, process);
-	overlap_begin(&view->overlap, process);
-	utilization_begin(&view->usage, process);
+	advice->at = &advice->facts[advice->nr_scanned++];
+	gaps_begin(&advice->at->gaps, process);
+	overlap_begin(&advice->overlap, process);
+	utilization_begin(&advice->usage, process);
 }
 
 static void on_batch(void *context, struct process *process, const struct batch *batch)
 {
-	struct advice_view *view = context;
+	struct advice *advice = context;
 
 	if (batch->table == GPROF_TABLE_alloc) {
-		advice_facts_take_allocs(view->at, batch);
+		advice_facts_take_allocs(advice->at, batch);
 		return;
 	}
-	utilization_take(&view->usage, process, batch);
+	utilization_take(&advice->usage, process, batch);
 	if (batch->table != GPROF_TABLE_sample) {
-		gaps_take(&view->at->gaps, batch);
-		overlap_take(&view->overlap, batch);
+		gaps_take(&advice->at->gaps, batch);
+		overlap_take(&advice->overlap, batch);
 	}
 }
 
 static void end(void *context, struct process *process)
 {
-	struct advice_view *view = context;
+	struct advice *advice = context;
 
 	(void)process;
-	gaps_end(&view->at->gaps);
-	overlap_end(&view->overlap);
-	utilization_end(&view->usage);
+	gaps_end(&advice->at->gaps);
+	overlap_end(&advice->overlap);
+	utilization_end(&advice->usage);
 }
 
 static void begin_ops(void *context, struct process *process)
 {
-	struct advice_view *view = context;
+	struct advice *advice = context;
 
 	(void)process;
-	view->at = &view->facts[view->nr_walked++];
-	advice_facts_begin(view->at);
+	advice->at = &advice->facts[advice->nr_walked++];
+	advice_facts_begin(advice->at);
 }
 
 static void on_op(void *context, const struct op *op)
 {
-	advice_facts_take_op(((struct advice_view *)context)->at, op);
+	advice_facts_take_op(((struct advice *)context)->at, op);
 }
 
 static void on_call(void *context, const struct op_call *call, const struct op *op)
 {
-	advice_facts_take_call(((struct advice_view *)context)->at, call, op);
+	advice_facts_take_call(((struct advice *)context)->at, call, op);
 }
 
 static void on_record(void *context, const struct op_record *record, const struct op_call *call,
 	const struct op *op)
 {
-	advice_facts_take_record(((struct advice_view *)context)->at, record, call, op);
+	advice_facts_take_record(((struct advice *)context)->at, record, call, op);
 }
 
 static void end_ops(void *context, struct process *process, const struct phases *phases)
 {
-	struct advice_view *view = context;
+	struct advice *advice = context;
 
 	(void)process;
-	advice_total(view->at, phases, &view->overlap, &view->usage);
-	view->at->is_judged = view->at->has_gpu || phases_has_loop(phases);
-	view->has_loops |= view->at->is_judged;
-}
-
-/* ---- the rules ---- */
-
-/* Is that of another process to be shown rather? A finding before good, and the costlier one. */
-static bool is_worse(const struct advice_result *result, const struct finding *finding)
-{
-	if (!finding->facts || result->verdict != finding->result.verdict) {
-		return !finding->facts || result->verdict < finding->result.verdict;
-	}
-	return result->stake_ns > finding->result.stake_ns;
-}
-
-static void judge(
-	const struct advice_view *view, const struct advice_rule *rule, struct finding *finding)
-{
-	*finding = (struct finding){.rule = rule};
-	for (size_t i = 0; i < view->input.nr_processes; i++) {
-		struct advice_result result;
-
-		if (view->has_loops && !view->facts[i].is_judged) {
-			continue; /* a helper */
-		}
-		advice_judge(rule, view->facts, view->input.nr_processes, i, &result);
-		finding->nr_processes += result.verdict == ADVICE_FINDING;
-		if (is_worse(&result, finding)) {
-			buf_fini(&finding->result.evidence);
-			finding->result = result;
-			finding->facts = &view->facts[i];
-		} else {
-			buf_fini(&result.evidence);
-		}
-	}
-}
-
-static bool is_symptom(const struct finding *finding)
-{
-	return finding->rule->time & ADVICE_TIME_SYMPTOM;
-}
-
-/* Causes by what they cost, then symptoms. */
-static int by_cause(const void *a, const void *b)
-{
-	const struct finding *x = a, *y = b;
-
-	if (is_symptom(x) != is_symptom(y)) {
-		return is_symptom(x) ? 1 : -1;
-	}
-	if (x->result.stake_ns != y->result.stake_ns) {
-		return x->result.stake_ns > y->result.stake_ns ? -1 : 1;
-	}
-	return x->rule < y->rule ? -1 : x->rule > y->rule;
-}
-
-/* Each time is at stake once: the others that are about it point to the first. */
-static void join_times(struct finding *findings, size_t nr)
-{
-	qsort(findings, nr, sizeof(*findings), by_cause);
-	for (size_t i = 0; i < nr; i++) {
-		if (findings[i].result.verdict != ADVICE_FINDING) {
-			continue;
-		}
-		for (size_t k = 0; k < i && !findings[i].same_as; k++) {
-			unsigned int both = findings[i].rule->time & findings[k].rule->time;
-
-			if (findings[k].result.verdict == ADVICE_FINDING && !findings[k].same_as &&
-				both & ~ADVICE_TIME_SYMPTOM) {
-				findings[i].same_as = findings[k].rule;
-			}
-		}
-	}
-}
-
-/*
- * Findings by what they cost, those whose time no other one covers first; then what is good, then
- * the rest, both as they are listed.
- */
-static int by_stake(const void *a, const void *b)
-{
-	const struct finding *x = a, *y = b;
-
-	if (x->result.verdict != y->result.verdict) {
-		return x->result.verdict < y->result.verdict ? -1 : 1;
-	}
-	if (!x->same_as != !y->same_as) {
-		return y->same_as ? -1 : 1;
-	}
-	if (x->result.verdict == ADVICE_FINDING && x->result.stake_ns != y->result.stake_ns) {
-		return x->result.stake_ns > y->result.stake_ns ? -1 : 1;
-	}
-	return x->rule < y->rule ? -1 : x->rule > y->rule;
+	advice_total(advice->at, phases, &advice->overlap, &advice->usage);
+	advice->at->is_judged = advice->at->has_gpu || phases_has_loop(phases);
+	advice->has_loops |= advice->at->is_judged;
 }
 
 /* ---- the table ---- */
@@ -339,46 +228,42 @@ static const struct table_column columns[] = {
 
 static void fill_table(void *state, struct table *table)
 {
-	struct advice_view *view = state;
-	struct finding *findings = mem_zeroed(advice_nr_rules, sizeof(*findings));
+	struct advice *advice = state;
+	const struct findings *findings = advice_findings(advice);
 	struct buf figure = {0};
 	size_t nr_findings = 0, nr_judged = 0;
 
 	table->columns[RANK].is_wide_only = true;
-	for (size_t i = 0; i < view->input.nr_processes; i++) {
-		table->columns[RANK].is_wide_only &= view->input.processes[i]->rank < 0;
+	for (size_t i = 0; i < advice->input.nr_processes; i++) {
+		table->columns[RANK].is_wide_only &= advice->input.processes[i]->rank < 0;
 	}
-	for (size_t i = 0; i < advice_nr_rules && view->input.nr_processes; i++) {
-		judge(view, &advice_rules[i], &findings[i]);
-		nr_findings += findings[i].result.verdict == ADVICE_FINDING;
-		nr_judged += findings[i].result.verdict != ADVICE_NOT_JUDGED;
-	}
-	join_times(findings, advice_nr_rules);
-	qsort(findings, advice_nr_rules, sizeof(*findings), by_stake);
-	for (size_t i = 0; i < advice_nr_rules && view->input.nr_processes; i++) {
-		fill(&findings[i], table_add_row(table));
-		if (findings[i].result.verdict == ADVICE_FINDING) {
-			add_words(&findings[i], &figure);
+	for (size_t i = 0; i < findings->nr; i++) {
+		const struct finding *finding = &findings->items[i];
+
+		fill(finding, table_add_row(table));
+		nr_findings += finding->result.verdict == ADVICE_FINDING;
+		nr_judged += finding->result.verdict != ADVICE_NOT_JUDGED;
+		if (finding->result.verdict == ADVICE_FINDING) {
+			add_words(finding, &figure);
 		}
-		buf_fini(&findings[i].result.evidence);
 	}
 	buf_char(&figure, '\0');
 	table->figure = figure.bytes;
 	table_note(table, "%zu of %zu rules apply; %zu could not be evaluated.", nr_findings,
 		advice_nr_rules, advice_nr_rules - nr_judged);
-	free(findings);
 }
 
 static void fini(void *state)
 {
-	struct advice_view *view = state;
+	struct advice *advice = state;
 
-	for (size_t i = 0; i < view->input.nr_processes; i++) {
-		advice_facts_fini(&view->facts[i]);
+	advice_findings_fini(advice);
+	for (size_t i = 0; i < advice->input.nr_processes; i++) {
+		advice_facts_fini(&advice->facts[i]);
 	}
-	overlap_fini(&view->overlap);
-	utilization_fini(&view->usage);
-	free(view->facts);
+	overlap_fini(&advice->overlap);
+	utilization_fini(&advice->usage);
+	free(advice->facts);
 }
 
 VIEW(advice, 410) = {
@@ -389,7 +274,7 @@ VIEW(advice, 410) = {
 		 "names it under \"Same time as\". The costs of other findings may overlap.",
 	.title = "Advice",
 	VIEW_COLUMNS(columns),
-	VIEW_STATE(struct advice_view),
+	VIEW_STATE(struct advice),
 	/* What a device did in a chosen step may have been launched in another one. */
 	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, on_batch, end, true},
 	.ops = {.begin = begin_ops,
