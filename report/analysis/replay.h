@@ -77,11 +77,19 @@ struct replay_change {
 	double factors[REPLAY_SCALES];
 };
 
+enum replay_item {
+	REPLAY_ITEM_OPERATOR,
+	REPLAY_ITEM_CALL,
+	REPLAY_ITEM_ACTIVITY,
+};
+
 /* What else is known of what a graph is made of. */
 struct replay_names {
-	/* Which scales apply to operators or activities of that name, as bits. */
-	uint32_t (*of_operator)(void *context, uint32_t name);
-	uint32_t (*of_activity)(void *context, uint32_t name);
+	/*
+	 * Which scales apply to an item of that name, as bits. Those of an operator apply to what
+	 * lies in it, those of a call to what it launched.
+	 */
+	uint32_t (*scales_of)(void *context, uint32_t name, enum replay_item item);
 	/* The collective that a launch is a part of, by its correlation id: 1 + its number, 0: none
 	 */
 	uint32_t (*of_collective)(void *context, uint32_t correlation);

@@ -81,9 +81,9 @@ static void find_facts(struct build *build)
 		}
 		facts->outer = outer;
 		facts->is_in_loader |= item->is_loader;
-		if (build->names && !item->is_call) {
-			facts->scales |=
-				build->names->of_operator(build->names->context, item->name);
+		if (build->names) {
+			facts->scales |= build->names->scales_of(build->names->context, item->name,
+				item->is_call ? REPLAY_ITEM_CALL : REPLAY_ITEM_OPERATOR);
 		}
 		outer = (uint32_t)i + 1;
 	}
@@ -366,8 +366,8 @@ static void add_activities(struct build *build)
 		node->cause = call;
 		node->flags |= call ? 0 : IS_FIXED;
 		if (build->names) {
-			node->scales =
-				build->names->of_activity(build->names->context, activity->name);
+			node->scales = build->names->scales_of(
+				build->names->context, activity->name, REPLAY_ITEM_ACTIVITY);
 			node->scales |= call ? node_at(build, call)->scales : 0;
 			node->collective = build->names->of_collective(
 				build->names->context, activity->correlation);

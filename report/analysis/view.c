@@ -30,8 +30,8 @@ void *view_create(const struct view_class *class, const struct view_input *input
 void view_run(const struct view_input *input, const struct view_class *const *classes,
 	size_t nr_classes, void **states)
 {
-	struct scan *scans = mem_zeroed(nr_classes + 1, sizeof(*scans));
-	struct op_walk *walks = mem_zeroed(nr_classes + 1, sizeof(*walks));
+	struct scan *scans = mem_zeroed(2 * nr_classes + 1, sizeof(*scans));
+	struct op_walk *walks = mem_zeroed(2 * nr_classes + 1, sizeof(*walks));
 	size_t nr_scans = 0, nr_walks = 0;
 
 	for (size_t i = 0; i < nr_classes; i++) {
@@ -43,6 +43,12 @@ void view_run(const struct view_input *input, const struct view_class *const *cl
 		}
 		if (op_view_is_set(&class->ops)) {
 			walks[nr_walks++] = (struct op_walk){&class->ops, states[i]};
+		}
+		if (class->part.scan) {
+			void *part = (char *)states[i] + class->part.offset;
+
+			scans[nr_scans++] = (struct scan){class->part.scan, part};
+			walks[nr_walks++] = (struct op_walk){class->part.ops, part};
 		}
 	}
 	if (nr_scans) {

@@ -90,6 +90,13 @@ struct view_merge {
 	unsigned int nr_facts;
 };
 
+/* What a member of a view's state gathers by itself, after the view itself. */
+struct view_part {
+	const struct scan_view *scan; /* NULL: there is no such member */
+	const struct op_view *ops;
+	size_t offset; /* of the member, which is their context */
+};
+
 struct view_class {
 	const char *name;     /* in JSON with underscores for dashes */
 	const char *help;     /* one line */
@@ -107,6 +114,7 @@ struct view_class {
 	struct view_merge merge; /* all zeros: `reduce` keeps nothing of the state */
 	struct scan_view scan;
 	struct op_view ops; /* after the scan, for those that set any of it */
+	struct view_part part;
 	/* All may be NULL. init gets the state zeroed but for its input and its keyed rows. */
 	void (*init)(void *state);
 	/* After the scan: adds the rows, in their order, and the notes. */

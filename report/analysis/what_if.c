@@ -99,7 +99,7 @@ bool what_if_add_removal(struct what_if *what_if, const char *name)
 	return false;
 }
 
-uint32_t what_if_scales_of(struct what_if *what_if, uint32_t name, bool is_operator)
+uint32_t what_if_scales_of(struct what_if *what_if, uint32_t name, enum replay_item item)
 {
 	uint32_t found = 0;
 
@@ -107,7 +107,7 @@ uint32_t what_if_scales_of(struct what_if *what_if, uint32_t name, bool is_opera
 		struct what_if_scale *scale = &what_if->scales[i];
 		uint8_t *answer;
 
-		if (scale->is_operator != is_operator) {
+		if (item != (scale->is_operator ? REPLAY_ITEM_OPERATOR : REPLAY_ITEM_ACTIVITY)) {
 			continue;
 		}
 		answer = idmap_put(&scale->matches, name);

@@ -27,8 +27,8 @@ const char *what_if_add_scale(struct what_if *what_if, const char *text);
 /* False if there is no such removal. */
 bool what_if_add_removal(struct what_if *what_if, const char *name);
 
-/* Which scales apply to an operator, or to a kernel or copy, of that name. One thread only. */
-uint32_t what_if_scales_of(struct what_if *what_if, uint32_t name, bool is_operator);
+/* Which scales apply to an item of that name; none to calls. One thread only. */
+uint32_t what_if_scales_of(struct what_if *what_if, uint32_t name, enum replay_item item);
 
 void what_if_fini(struct what_if *what_if);
 

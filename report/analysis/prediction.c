@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/analysis/prediction.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/comm/nccl_match.h"
+
+/* More steps are evenly thinned out to about so many; of jobs, whose graphs are all in memory. */
+#define MOST_STEPS     64u
+#define MOST_JOB_STEPS 16u
+#define MOST_JOB_NODES 8000000u /* 700 MB */
+
+/* Sums over the replayed steps of a process, ns. */
+struct prediction_sums {
+	uint64_t nr_steps, step_ns, measured_ns, replayed_ns, unexplained_ns;
+	uint64_t changed_ns[PREDICTION_CHANGES];
+	uint64_t limits[PREDICTION_CHANGES][NR_REPLAY_KINDS];
+};
+
+/* A step of a job, until all its processes are there. */
+struct prediction_step {
+	uint64_t number;
+	struct replay_graph **graphs; /* of each process, NULL where it is not replayed */
+	uint64_t *step_ns;
+};
+
+/* ---- names and collectives ---- */
+
+static uint32_t scales_of(void *context, uint32_t name, enum replay_item item)
+{
+	const struct prediction *prediction = context;
+
+	return prediction->scales_of ? prediction->scales_of(prediction->context, name, item) : 0;
+}
+
+static uint32_t of_collective(void *context, uint32_t correlation)
+{
+	const struct prediction *prediction = context;
+	const uint32_t *found = idmap_get(&prediction->collectives, correlation);
+
+	return found ? *found : 0;
+}
+
+static uint32_t ranks_of(void *context, uint32_t collective)
+{
+	const struct prediction *prediction = context;
+
+	return prediction->ops.ops[collective - 1].nr_ranks;
+}
+
+static struct replay_names names_of(struct prediction *prediction)
+{
+	return (struct replay_names){scales_of, of_collective, ranks_of, prediction};
+}
+
+/* All ranks' operations of a collective lie behind each other: its number is the first of them. */
+static void find_collectives(struct prediction *prediction, size_t process)
+{
+	const struct nccl_op *first = prediction->ops.ops;
+
+	idmap_fini(&prediction->collectives);
+	idmap_init(&prediction->collectives, sizeof(uint32_t));
+	for (size_t i = 0; i < prediction->ops.nr_ops; i++) {
+		const struct nccl_op *op = &prediction->ops.ops[i];
+
+		if (op->key != first->key || op->sequence != first->sequence) {
+			first = op;
+		}
+		if (op->process == process && op->is_matched && op->correlation &&
+			nccl_op_is_numbered(op)) {
+			*(uint32_t *)idmap_put(&prediction->collectives, op->correlation) =
+				(uint32_t)(first - prediction->ops.ops) + 1;
+		}
+	}
+}
+
+/* ---- steps ---- */
+
+static void add_results(struct prediction *prediction, struct replay_graph *graph, const size_t *of,
+	size_t nr, const uint64_t *step_ns)
+{
+	struct replay_result *results = mem_zeroed(nr, sizeof(*results));
+
+	for (size_t i = 0; i < nr; i++) {
+		struct prediction_sums *sums = &prediction->sums[of[i]];
+
+		sums->nr_steps++;
+		sums->step_ns += step_ns[i];
+		sums->measured_ns += replay_measured_ns(graph, i);
+		sums->unexplained_ns += replay_unexplained_ns(graph, i);
+	}
+	for (size_t change = 0; change <= prediction->nr_changes; change++) {
+		bool is_changed = change < prediction->nr_changes;
+
+		replay_run(graph, is_changed ? &prediction->changes[change] : NULL, results);
+		for (size_t i = 0; i < nr; i++) {
+			struct prediction_sums *sums = &prediction->sums[of[i]];
+
+			if (!is_changed) {
+				sums->replayed_ns += results[i].step_ns;
+				continue;
+			}
+			sums->changed_ns[change] += results[i].step_ns;
+			for (unsigned int k = 0; k < NR_REPLAY_KINDS; k++) {
+				sums->limits[change][k] += results[i].limits[k];
+			}
+		}
+	}
+	free(results);
+}
+
+static struct prediction_step *find_step(struct prediction *prediction, uint64_t number)
+{
+	size_t nr = prediction->input->nr_processes;
+	struct prediction_step *step;
+
+	for (size_t i = 0; i < prediction->nr_steps; i++) {
+		if (prediction->steps[i].number == number) {
+			return &prediction->steps[i];
+		}
+	}
+	prediction->steps = array_grow(prediction->steps, prediction->nr_steps,
+		&prediction->step_capacity, sizeof(*prediction->steps));
+	step = &prediction->steps[prediction->nr_steps++];
+	*step = (struct prediction_step){.number = number,
+		.graphs = mem_zeroed(nr, sizeof(struct replay_graph *)),
+		.step_ns = mem_zeroed(nr, sizeof(uint64_t))};
+	return step;
+}
+
+/* Ranks count alike, so all thin out to the same steps. */
+static bool is_wanted(struct prediction *prediction, const struct step_events *step)
+{
+	/* What a step begins with is not known of the first one; it also warms up. */
+	if (step->complete_from == step->begin && prediction->nr_seen) {
+		return false;
+	}
+	prediction->nr_seen++;
+	return step->number % prediction->stride == 0 || step->complete_from == step->begin;
+}
+
+static void on_step(void *context, struct step_events *step)
+{
+	struct prediction *prediction = context;
+	struct replay_names names = names_of(prediction);
+	uint64_t step_ns = step->end - step->begin;
+	struct prediction_step *of_job;
+	struct replay_graph *graph;
+
+	if (!is_wanted(prediction, step)) {
+		return;
+	}
+	graph = replay_create(step, &names);
+	if (!prediction->is_joined) {
+		add_results(prediction, graph, &prediction->process, 1, &step_ns);
+		replay_destroy(graph);
+		return;
+	}
+	of_job = find_step(prediction, step->number);
+	of_job->graphs[prediction->process] = graph;
+	of_job->step_ns[prediction->process] = step_ns;
+}
+
+static void free_step(struct prediction_step *step, size_t nr_processes)
+{
+	for (size_t i = 0; i < nr_processes; i++) {
+		if (step->graphs[i]) {
+			replay_destroy(step->graphs[i]);
+		}
+	}
+	free(step->graphs);
+	free(step->step_ns);
+}
+
+/* Replays a step of all processes together. */
+static void run_step(struct prediction *prediction, struct prediction_step *step)
+{
+	size_t nr_processes = prediction->input->nr_processes, nr = 0;
+	struct replay_graph **graphs = mem_zeroed(nr_processes, sizeof(*graphs));
+	size_t *of = mem_zeroed(nr_processes, sizeof(*of));
+	uint64_t *step_ns = mem_zeroed(nr_processes, sizeof(*step_ns));
+	struct replay_names names = names_of(prediction);
+	struct replay_graph *joined;
+
+	for (size_t i = 0; i < nr_processes; i++) {
+		if (step->graphs[i]) {
+			graphs[nr] = step->graphs[i];
+			step_ns[nr] = step->step_ns[i];
+			of[nr++] = i;
+		}
+	}
+	joined = replay_join(graphs, nr, &names);
+	add_results(prediction, joined, of, nr, step_ns);
+	replay_destroy(joined);
+	free(graphs);
+	free(of);
+	free(step_ns);
+}
+
+/* ---- the pass ---- */
+
+void prediction_init(struct prediction *prediction, const struct view_input *input)
+{
+	prediction->input = input;
+	prediction->load.take = on_step;
+	prediction->load.context = prediction;
+	idmap_init(&prediction->collectives, sizeof(uint32_t));
+	prediction->sums = mem_zeroed(input->nr_processes + 1, sizeof(*prediction->sums));
+	prediction->of = mem_zeroed(input->nr_processes + 1, sizeof(*prediction->of));
+}
+
+static void on_batch(void *context, struct process *process, const struct batch *batch)
+{
+	struct prediction *prediction = context;
+
+	if (batch->table == GPROF_TABLE_nccl) {
+		nccl_ops_add_batch(&prediction->ops, batch);
+	} else {
+		step_loader_mark(&prediction->load, process, batch);
+	}
+}
+
+static void end_scan(void *context, struct process *process)
+{
+	struct prediction *prediction = context;
+
+	nccl_ops_end(&prediction->ops, process);
+}
+
+static bool has_steps(const struct process *process)
+{
+	return process->nr_steps > 1;
+}
+
+/* How many steps of the job fit in memory, of two steps' events each. */
+static size_t most_job_steps(const struct prediction *prediction)
+{
+	uint64_t nr_nodes = 0;
+
+	for (size_t i = 0; i < prediction->input->nr_processes; i++) {
+		const struct process *process = prediction->input->processes[i];
+
+		nr_nodes += has_steps(process) ? 2 * process->nr_events / process->nr_steps : 0;
+	}
+	nr_nodes = nr_nodes ? MOST_JOB_NODES / nr_nodes : 0;
+	return nr_nodes < MOST_JOB_STEPS ? (size_t)nr_nodes : MOST_JOB_STEPS;
+}
+
+static void begin_all(struct prediction *prediction)
+{
+	struct nccl_match match;
+
+	if (prediction->input->nr_processes > 1) {
+		nccl_match(&prediction->ops, &match);
+		prediction->nr_matched = match.nr_matched;
+	}
+	prediction->is_joined = prediction->nr_matched && most_job_steps(prediction);
+}
+
+static void begin(void *context, struct process *process)
+{
+	struct prediction *prediction = context;
+	size_t most;
+
+	if (!prediction->nr_begun) {
+		begin_all(prediction);
+	}
+	most = prediction->is_joined ? most_job_steps(prediction) : MOST_STEPS;
+	prediction->process = prediction->nr_begun++;
+	prediction->nr_seen = 0;
+	prediction->stride = (process->nr_steps + most - 1) / most;
+	prediction->stride = prediction->stride ? prediction->stride : 1;
+	if (prediction->is_joined) {
+		find_collectives(prediction, prediction->process);
+	}
+	step_loader_begin(&prediction->load, process);
+}
+
+static void on_op(void *context, const struct op *op)
+{
+	step_loader_op(&((struct prediction *)context)->load, op);
+}
+
+static void on_call(void *context, const struct op_call *call, const struct op *op)
+{
+	(void)op;
+	step_loader_call(&((struct prediction *)context)->load, call);
+}
+
+static void on_record(void *context, const struct op_record *record, const struct op_call *call,
+	const struct op *op)
+{
+	(void)op;
+	step_loader_record(&((struct prediction *)context)->load, record, call);
+}
+
+static void end(void *context, struct process *process, const struct phases *phases)
+{
+	(void)process;
+	(void)phases;
+	step_loader_end(&((struct prediction *)context)->load);
+}
+
+static const struct scan_want wants[] = {
+	STEP_LOADER_WANTS,
+	{GPROF_TABLE_nccl, NCCL_OPS_MASK, 0},
+};
+
+const struct scan_view prediction_scan = {
+	.wants = wants,
+	.nr_wants = sizeof(wants) / sizeof(wants[0]),
+	.on_batch = on_batch,
+	.end = end_scan,
+	.ignores_selection = true,
+};
+
+const struct op_view prediction_ops = {
+	.ignores_selection = true,
+	.begin = begin,
+	.op = on_op,
+	.call = on_call,
+	.record = on_record,
+	.end = end,
+};
+
+/* ---- results ---- */
+
+static void set_means(const struct prediction_sums *sums, struct predicted *predicted)
+{
+	double nr = (double)sums->nr_steps;
+
+	*predicted = (struct predicted){
+		.step_ns = (double)sums->step_ns / nr,
+		.measured_ns = (double)sums->measured_ns / nr,
+		.replayed_ns = (double)sums->replayed_ns / nr,
+		.unexplained_ns = (double)sums->unexplained_ns / nr,
+		.nr_steps = sums->nr_steps,
+	};
+	for (size_t i = 0; i < PREDICTION_CHANGES; i++) {
+		predicted->changed_ns[i] = (double)sums->changed_ns[i] / nr;
+	}
+	memcpy(predicted->limits, sums->limits, sizeof(predicted->limits));
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* The median, over the processes that were replayed, of a member at `offset` of the struct. */
+static double median_of(const struct prediction *prediction, size_t offset)
+{
+	size_t nr_processes = prediction->input->nr_processes, nr = 0;
+	double *values = mem_zeroed(nr_processes + 1, sizeof(*values));
+	double median;
+
+	for (size_t i = 0; i < nr_processes; i++) {
+		if (prediction->of[i].nr_steps) {
+			memcpy(&values[nr++], (const char *)&prediction->of[i] + offset,
+				sizeof(*values));
+		}
+	}
+	qsort(values, nr, sizeof(*values), by_number);
+	median = nr ? (values[(nr - 1) / 2] + values[nr / 2]) / 2 : 0;
+	free(values);
+	return median;
+}
+
+static void set_job(struct prediction *prediction)
+{
+	struct predicted *job = &prediction->job;
+
+	job->step_ns = median_of(prediction, offsetof(struct predicted, step_ns));
+	job->measured_ns = median_of(prediction, offsetof(struct predicted, measured_ns));
+	job->replayed_ns = median_of(prediction, offsetof(struct predicted, replayed_ns));
+	job->unexplained_ns = median_of(prediction, offsetof(struct predicted, unexplained_ns));
+	for (size_t i = 0; i < PREDICTION_CHANGES; i++) {
+		job->changed_ns[i] = median_of(
+			prediction, offsetof(struct predicted, changed_ns) + i * sizeof(double));
+	}
+	for (size_t k = 0; k < prediction->input->nr_processes; k++) {
+		const struct predicted *of = &prediction->of[k];
+
+		job->nr_steps = job->nr_steps ? job->nr_steps : of->nr_steps;
+		for (size_t i = 0; i < PREDICTION_CHANGES; i++) {
+			for (unsigned int kind = 0; kind < NR_REPLAY_KINDS; kind++) {
+				job->limits[i][kind] += of->limits[i][kind];
+			}
+		}
+	}
+}
+
+void prediction_end(struct prediction *prediction)
+{
+	size_t nr_processes = prediction->input->nr_processes;
+	bool has_any = false;
+
+	if (prediction->has_ended) {
+		return;
+	}
+	prediction->has_ended = true;
+	for (size_t i = 0; i < prediction->nr_steps; i++) {
+		run_step(prediction, &prediction->steps[i]);
+		free_step(&prediction->steps[i], nr_processes);
+	}
+	prediction->nr_steps = 0;
+	for (size_t i = 0; i < nr_processes; i++) {
+		has_any |= has_steps(prediction->input->processes[i]);
+	}
+	for (size_t i = 0; i < nr_processes; i++) {
+		/* Helpers of a process that trains have no steps. */
+		if (prediction->sums[i].nr_steps &&
+			(!has_any || has_steps(prediction->input->processes[i]))) {
+			set_means(&prediction->sums[i], &prediction->of[i]);
+		}
+	}
+	if (prediction->is_joined) {
+		set_job(prediction);
+	}
+}
+
+void prediction_fini(struct prediction *prediction)
+{
+	for (size_t i = 0; i < prediction->nr_steps; i++) {
+		free_step(&prediction->steps[i], prediction->input->nr_processes);
+	}
+	free(prediction->steps);
+	step_loader_fini(&prediction->load);
+	idmap_fini(&prediction->collectives);
+	nccl_ops_fini(&prediction->ops);
+	free(prediction->sums);
+	free(prediction->of);
+}
+
+const struct predicted *prediction_of(const struct prediction *prediction, size_t process)
+{
+	return prediction->is_joined && prediction->of[process].nr_steps ? &prediction->job
+									 : &prediction->of[process];
+}
+
+double prediction_error_pct(const struct predicted *predicted)
+{
+	return predicted->measured_ns > 0
+		       ? 100 * fabs(predicted->replayed_ns - predicted->measured_ns) /
+				 predicted->measured_ns
+		       : 0;
+}
+
+bool prediction_is_known(const struct predicted *predicted)
+{
+	return predicted->nr_steps && prediction_error_pct(predicted) <= PREDICTION_ERROR_PCT;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What steps would take if something were faster: the replay (replay.h) of the steps of a run, of
+ * each process or, where collectives match, of the job. It gathers its steps in the pass of the
+ * view that it is a part of.
+ *
+ * Of long runs steps are evenly thinned out. The first step is left out: what ran before it is not
+ * known. A process without steps counts as one step.
+ */
+#ifndef REPORT_ANALYSIS_PREDICTION_H
+#define REPORT_ANALYSIS_PREDICTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/analysis/replay.h"
+#include "report/analysis/step_events.h"
+#include "report/analysis/view.h"
+#include "report/comm/nccl_ops.h"
+
+#define PREDICTION_CHANGES 16u
+
+/* Where the unchanged replay is further off, nothing is predicted. */
+#define PREDICTION_ERROR_PCT 3.0
+
+/* Means per step. */
+struct predicted {
+	uint64_t nr_steps;		 /* that were replayed; 0: none, and nothing is known */
+	double step_ns;			 /* measured, from the begin of a step to the next one */
+	double measured_ns, replayed_ns; /* by the end of all that the step launched */
+	double unexplained_ns;		 /* see replay_unexplained_ns */
+	double changed_ns[PREDICTION_CHANGES];
+	uint64_t limits[PREDICTION_CHANGES][NR_REPLAY_KINDS]; /* sums */
+};
+
+struct prediction {
+	/* What the view sets in its init. scales_of: the bits of struct replay_change that apply to
+	 * an operator, a call, or an activity of that name; NULL: none. */
+	struct replay_change changes[PREDICTION_CHANGES];
+	size_t nr_changes;
+	uint32_t (*scales_of)(void *context, uint32_t name, enum replay_item item);
+	void *context;
+	/* Results, after prediction_end. */
+	struct predicted *of; /* of each process */
+	struct predicted job; /* medians over the processes, if is_joined */
+	bool is_joined;	      /* processes are replayed together */
+	/* while it gathers */
+	const struct view_input *input;
+	struct step_loader load;
+	struct prediction_sums *sums; /* of each process */
+	size_t process;		      /* the one at hand */
+	size_t nr_begun, nr_seen, stride;
+	/* of jobs whose collectives match */
+	struct nccl_ops ops;
+	uint64_t nr_matched;
+	struct idmap collectives; /* uint32_t of the process at hand: by correlation id 1 + op */
+	struct prediction_step *steps;
+	size_t nr_steps, step_capacity;
+	bool has_ended;
+};
+
+/* The input must stay. */
+void prediction_init(struct prediction *prediction, const struct view_input *input);
+void prediction_fini(struct prediction *prediction);
+
+/* What a view hands on, see struct view_part; context: the prediction. */
+extern const struct scan_view prediction_scan;
+extern const struct op_view prediction_ops;
+
+/* After the pass; sets the results, once. */
+void prediction_end(struct prediction *prediction);
+
+/* The results of a process: those of the job where it is replayed with others. */
+const struct predicted *prediction_of(const struct prediction *prediction, size_t process);
+
+/* Of the unchanged replay, against the measured steps. */
+double prediction_error_pct(const struct predicted *predicted);
+
+/* Was something replayed, and is the error small enough? */
+bool prediction_is_known(const struct predicted *predicted);
+
+/* What a change saves per step, ns. */
+static inline double prediction_saved_ns(const struct predicted *predicted, size_t change)
+{
+	return predicted->replayed_ns - predicted->changed_ns[change];
+}
+
+#endif
