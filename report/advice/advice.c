@@ -2,6 +2,7 @@
 #include "report/advice/advice.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "report/model/kernel_class.h"
 #include "report/table/print.h"
@@ -33,8 +34,10 @@ const size_t advice_nr_rules = sizeof(advice_rules) / sizeof(advice_rules[0]);
 void advice_judge(const struct advice_rule *rule, const struct advice_facts *facts, size_t nr_facts,
 	size_t at, struct advice_result *result)
 {
-	*result = (struct advice_result){
-		.share = -1, .cause = rule->cause, .mask = facts[at].base_mask};
+	*result = (struct advice_result){.share = -1,
+		.remedy = rule->remedy,
+		.cause = rule->cause,
+		.mask = facts[at].base_mask};
 	rule->judge(rule, facts, nr_facts, at, result);
 }
 
@@ -92,6 +95,13 @@ static uint64_t per_device(const struct advice_facts *facts, uint64_t ns)
 	return facts->gaps.nr_devices ? ns / facts->gaps.nr_devices : 0;
 }
 
+static uint64_t recording_ns(const struct advice_facts *facts)
+{
+	const struct process *process = facts->process;
+
+	return process->last_ns > process->first_ns ? process->last_ns - process->first_ns : 0;
+}
+
 static const char *device_base(const struct advice_facts *facts)
 {
 	return facts->nr_steps ? "GPUs' time in steps" : "GPUs' time in the recording";
@@ -138,6 +148,33 @@ static void judge_device_part(const struct advice_rule *rule, const struct advic
 
 /* ---- judges of time: by its cause, of loaders and of devices ---- */
 
+/* Where calls and what they copy take different time, the other one of them. */
+static void add_other_time(const struct advice_rule *rule, const struct advice_facts *facts,
+	unsigned int mask, struct buf *evidence)
+{
+	uint64_t ns = 0;
+
+	for (unsigned int i = 0; i < NR_ADVICE_WHENS; i++) {
+		ns += mask & 1u << i ? facts->other_ns[rule->cause][i] : 0;
+	}
+	switch (rule->cause) {
+	case ADVICE_PAGEABLE:
+	case ADVICE_SMALL_COPY:
+		buf_text(evidence, "; that is the copies' time, their calls on the host took ");
+		break;
+	case ADVICE_PAGEABLE_ASYNC:
+	case ADVICE_COPY_SYNC:
+		buf_text(evidence, "; that is the calls' time on the host, the copies took ");
+		break;
+	case ADVICE_SET_SYNC:
+		buf_text(evidence, "; that is the calls' time on the host, the memsets took ");
+		break;
+	default:
+		return;
+	}
+	add_time(evidence, ns);
+}
+
 /* ---- by cause alone ---- */
 
 ADVICE_JUDGE(share_of_base)
@@ -150,6 +187,7 @@ ADVICE_JUDGE(share_of_base)
 		judge_part(rule, result, sum.ns, facts->base_ns, base(facts));
 		buf_text(&result->evidence, ", ");
 		advice_add_count(&result->evidence, sum.nr, "time");
+		add_other_time(rule, facts, facts->base_mask, &result->evidence);
 	}
 }
 
@@ -201,13 +239,6 @@ ADVICE_JUDGE(drained)
 	}
 }
 
-static uint64_t recording_ns(const struct advice_facts *facts)
-{
-	const struct process *process = facts->process;
-
-	return process->last_ns > process->first_ns ? process->last_ns - process->first_ns : 0;
-}
-
 /* What nsys lists at all; of all the recording, as nsys does. */
 ADVICE_JUDGE(any_time)
 {
@@ -224,6 +255,7 @@ ADVICE_JUDGE(any_time)
 	add_time(&result->evidence, sum.ns);
 	buf_text(&result->evidence, " in the whole recording, ");
 	advice_add_count(&result->evidence, sum.nr, "time");
+	add_other_time(rule, facts, ADVICE_ALL_WHENS, &result->evidence);
 }
 
 /* ---- loader ---- */
@@ -265,11 +297,46 @@ ADVICE_JUDGE(starvation)
 
 /* ---- devices ---- */
 
+/* By the kind of collective that takes most time: each hides behind something else. */
+static const char *communication_remedy(
+	const struct advice_rule *rule, const struct advice_facts *facts)
+{
+	static const struct {
+		const char *kernel, *remedy;
+	} kinds[] = {
+		{"AllToAll",
+			"overlap the all-to-all with computation that does not need it (dense "
+			"layers, shared experts, another micro-batch), balance its sizes, or send "
+			"fewer bytes"},
+		{"SendRecv",
+			"overlap sends and receives (all-to-all, pipeline) with computation that "
+			"does not need them, balance their sizes, or send fewer bytes"},
+		{"AllGather",
+			"gather parameters earlier (FSDP: forward_prefetch, backward_prefetch, "
+			"limit_all_gathers=False), shard less, or send fewer bytes"},
+		{"ReduceScatter",
+			"reduce during backward (FSDP: backward_prefetch, larger units), shard "
+			"less, or send fewer bytes"},
+		{"Broadcast", "broadcast once, before the loop (DistributedDataParallel: "
+			      "broadcast_buffers=False), or send fewer bytes"},
+	};
+	const char *kernel =
+		advice_sites_top(&facts->sites, ADVICE_COMMUNICATION, facts->base_mask);
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strcasestr(kernel, kinds[i].kernel)) {
+			return kinds[i].remedy;
+		}
+	}
+	return rule->remedy;
+}
+
 ADVICE_JUDGE(communication)
 {
 	const struct advice_facts *facts = &all[at];
 
 	(void)nr_all;
+	result->remedy = communication_remedy(rule, facts);
 	if (!lacks_devices(facts, result)) {
 		judge_device_part(
 			rule, facts, result, overlap_any(&facts->times, OVERLAP_COMMUNICATION));
@@ -281,6 +348,7 @@ ADVICE_JUDGE(unoverlapped)
 	const struct advice_facts *facts = &all[at];
 
 	(void)nr_all;
+	result->remedy = communication_remedy(rule, facts);
 	if (!lacks_devices(facts, result)) {
 		judge_device_part(rule, facts, result,
 			overlap_any(&facts->times, OVERLAP_COMMUNICATION) -
@@ -296,10 +364,9 @@ static void judge_use(const struct advice_rule *rule, const struct advice_facts 
 	if (lacks_devices(facts, result)) {
 		return;
 	}
+	buf_text(&result->evidence, "busy for ");
 	judge_device_part(rule, facts, result, used_ns);
 	result->verdict = result->share < rule->threshold ? ADVICE_FINDING : ADVICE_GOOD;
-	buf_text(&result->evidence,
-		result->verdict == ADVICE_FINDING ? "; the cost is the rest" : "");
 	set_device_stake(
 		facts, result, facts->device_ns > used_ns ? facts->device_ns - used_ns : 0);
 }
@@ -408,11 +475,32 @@ ADVICE_JUDGE(buckets)
 				: 0;
 	result->of = "parts of the recording";
 	result->mask = ADVICE_ALL_WHENS;
-	buf_printf(&result->evidence, "%" PRIu64 " of %" PRIu64 " parts", facts->nr_low_buckets,
+	buf_printf(&result->evidence, "in %" PRIu64 " of %" PRIu64 " parts", facts->nr_low_buckets,
 		facts->nr_buckets);
 }
 
 /* ---- kernels ---- */
+
+/* Kernels are those of the whole recording, of all devices. */
+static void set_kernel_stake(
+	const struct advice_facts *facts, struct advice_result *result, uint64_t stake_ns)
+{
+	set_stake(result, per_device(facts, stake_ns), recording_ns(facts), "the recording");
+	result->mask = ADVICE_ALL_WHENS;
+}
+
+/* GPUs before capability 8.0 multiply only float16 on tensor cores. */
+static const char *tensor_core_remedy(const struct advice_facts *facts)
+{
+	return facts->capability_major >= 8
+		       ? "use torch.autocast (AMP) with bfloat16 or float16; for float32, TF32 "
+			 "(torch.backends.cuda.matmul.allow_tf32, "
+			 "torch.backends.cudnn.allow_tf32); use sizes that are multiples of 8"
+	       : facts->capability_major
+		       ? "use torch.autocast (AMP) with float16 and torch.amp.GradScaler; use "
+			 "sizes that are multiples of 8"
+		       : "use torch.autocast (AMP) with float16; use sizes that are multiples of 8";
+}
 
 ADVICE_JUDGE(tensor_cores)
 {
@@ -444,8 +532,8 @@ ADVICE_JUDGE(tensor_cores)
 	buf_text(&result->evidence,
 		" with tensor cores; in multiplying kernels whose names do not show it: ");
 	add_time(&result->evidence, facts->unknown_ns);
-	set_stake(result, without.ns, facts->kernel_ns, "kernel time");
-	result->mask = ADVICE_ALL_WHENS;
+	set_kernel_stake(facts, result, without.ns);
+	result->remedy = tensor_core_remedy(facts);
 }
 
 ADVICE_JUDGE(multiply)
@@ -462,7 +550,8 @@ ADVICE_JUDGE(multiply)
 		return;
 	}
 	judge_part(rule, result, sum.ns, facts->kernel_ns, "kernel time");
-	result->mask = ADVICE_ALL_WHENS;
+	set_kernel_stake(facts, result, sum.ns);
+	result->remedy = tensor_core_remedy(facts);
 	buf_text(&result->evidence, "; in multiplying kernels whose names do not show it: ");
 	add_time(&result->evidence, facts->unknown_ns);
 }
@@ -470,8 +559,7 @@ ADVICE_JUDGE(multiply)
 ADVICE_JUDGE(occupancy)
 {
 	const struct advice_facts *facts = &all[at];
-	unsigned int mask = ADVICE_ALL_WHENS;
-	struct advice_sum sum = advice_sites_sum(&facts->sites, rule->cause, mask);
+	struct advice_sum sum = advice_sites_sum(&facts->sites, rule->cause, ADVICE_ALL_WHENS);
 
 	(void)nr_all;
 	if (lacks_devices(facts, result)) {
@@ -482,11 +570,11 @@ ADVICE_JUDGE(occupancy)
 		return;
 	}
 	judge_part(rule, result, sum.ns, facts->kernel_ns, "kernel time");
-	result->mask = mask;
+	set_kernel_stake(facts, result, sum.ns);
 	if (sum.nr) {
 		buf_text(&result->evidence, "; limited by: ");
-		advice_sites_add_text(
-			&facts->limits, ADVICE_OCCUPANCY, mask, facts->process, &result->evidence);
+		advice_sites_add_text(&facts->limits, ADVICE_OCCUPANCY, ADVICE_ALL_WHENS,
+			facts->process, &result->evidence);
 	}
 }
 
@@ -588,6 +676,14 @@ ADVICE_JUDGE(stragglers)
 		all[at].nr_steps ? "a step" : "the recording");
 	set_stake(result, nr_steps * (most_ns - own_ns), all[at].base_ns, base(&all[at]));
 	buf_printf(&result->evidence, " in which others of %zu ranks wait for this one", nr_ranks);
+}
+
+/* ---- by the replay alone ---- */
+
+ADVICE_JUDGE(replay)
+{
+	(void)rule, (void)all, (void)nr_all, (void)at;
+	result->is_by_replay = true;
 }
 
 /* ---- never ---- */

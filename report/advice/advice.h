@@ -27,22 +27,6 @@ enum advice_time {
 	ADVICE_TIME_SYMPTOM = 128,
 };
 
-/* What would save the time that a rule is about; the replay predicts how much (findings.h). */
-enum advice_change {
-	ADVICE_CHANGE_NONE, /* nothing that the replay can predict */
-	ADVICE_CHANGE_LOADER,
-	ADVICE_CHANGE_SYNC,
-	ADVICE_CHANGE_COPIES,
-	ADVICE_CHANGE_COMMUNICATION,
-	ADVICE_CHANGE_STRAGGLERS,
-	ADVICE_CHANGE_LAUNCHES,
-	ADVICE_CHANGE_TENSOR_CORES,
-	ADVICE_CHANGE_OCCUPANCY,
-	ADVICE_CHANGE_LOADING,
-	ADVICE_CHANGE_ALLOCATION,
-	NR_ADVICE_CHANGES,
-};
-
 struct advice_result {
 	enum advice_verdict verdict;
 	bool has_stake;
@@ -50,6 +34,8 @@ struct advice_result {
 	const char *stake_of;		   /* what that is */
 	double share;		 /* what the threshold is for, in percent; -1: it is no share */
 	const char *of;		 /* what the share is of, or NULL */
+	bool is_by_replay;	 /* the prediction decides: findings.h sets the verdict */
+	const char *remedy;	 /* what may help here: the rule's, or one that fits better */
 	struct buf evidence;	 /* a sentence, fit to be shown; the caller frees it */
 	enum advice_cause cause; /* whose sites are shown; NR_ADVICE_CAUSES: none */
 	unsigned int mask;	 /* and of which times */

@@ -106,18 +106,21 @@ struct shape_info {
 struct call_info {
 	uint32_t name;
 	uint8_t kind; /* enum advice_call, 0: not looked at yet */
-	bool is_async;
+	bool is_async, is_graph;
 };
 
 void advice_facts_init(struct advice_facts *facts, struct process *process)
 {
-	*facts = (struct advice_facts){.process = process, .why_no_gpu = ""};
+	*facts = (struct advice_facts){.process = process,
+		.why_no_gpu = "",
+		.is_imported = *process_fact(process, "trace.format", "") != '\0'};
 	facts->has_gpu = view_has_device_records(process, &facts->why_no_gpu);
 	idmap_init(&facts->shapes, sizeof(struct shape_info));
 	idmap_init(&facts->kernels, sizeof(struct advice_launch));
 	idmap_init(&facts->calls, sizeof(struct call_info));
 	idmap_init(&facts->ops, sizeof(uint32_t));
 	idmap_init(&facts->places, sizeof(bool));
+	idmap_init(&facts->changed, sizeof(uint32_t));
 }
 
 void advice_facts_fini(struct advice_facts *facts)
@@ -127,6 +130,7 @@ void advice_facts_fini(struct advice_facts *facts)
 	idmap_fini(&facts->calls);
 	idmap_fini(&facts->ops);
 	idmap_fini(&facts->places);
+	idmap_fini(&facts->changed);
 	free(facts->is_recorded);
 	free(facts->gap_ends);
 	gaps_fini(&facts->gaps);
@@ -214,6 +218,11 @@ static void note(struct advice_facts *facts, enum advice_cause cause, uint64_t n
 		op_name_of(facts, op), stack_of(call, op));
 }
 
+static void set_change(struct advice_facts *facts, uint32_t name, enum advice_change change)
+{
+	*(uint32_t *)idmap_put(&facts->changed, name) |= 1u << change;
+}
+
 static uint64_t call_ns(const struct advice_facts *facts, const struct op_call *call)
 {
 	return clock_map_duration(&facts->process->host_clock, call->end - call->begin);
@@ -227,6 +236,7 @@ static const struct call_info *info_of(struct advice_facts *facts, const struct 
 		info->name = process_call_name(facts->process, call->call, NULL);
 		info->kind = (uint8_t)advice_call_of(info->name);
 		info->is_async = advice_call_is_async(info->name);
+		info->is_graph = strstr(string_pool_text(info->name, NULL), "GraphLaunch") != NULL;
 	}
 	return info;
 }
@@ -270,6 +280,36 @@ static void take_wait(
 	}
 }
 
+/*
+ * PyTorch's profiler waits for the device when it stops: in its traces the last such call, outside
+ * of all operators and with nothing launched after it, is not the program's.
+ */
+static bool is_of_profiler(struct advice_facts *facts, const struct op_call *call,
+	const struct call_info *info, const struct op *op)
+{
+	bool is_last = !facts->has_launched && facts->is_imported &&
+		       strstr(string_pool_text(info->name, NULL), "DeviceSynchronize") &&
+		       !op_name_of(facts, op);
+
+	facts->has_launched |= is_last || call->table == GPROF_TABLE_api_launch ||
+			       call->table == GPROF_TABLE_api_copy ||
+			       call->table == GPROF_TABLE_api_set;
+	return is_last;
+}
+
+/* Does the launch take longer than all that it launched? A graph's launch counts once. */
+static void end_launch(struct advice_facts *facts)
+{
+	const struct advice_launched *launch = &facts->launched;
+
+	if (launch->is_waited_for && launch->call_ns > launch->activities_ns) {
+		advice_sites_add(&facts->sites, ADVICE_SMALL_KERNEL, launch->when,
+			launch->call_ns - launch->activities_ns, launch->what, launch->op,
+			launch->py_stack);
+	}
+	facts->launched = (struct advice_launched){0};
+}
+
 void advice_facts_take_call(
 	struct advice_facts *facts, const struct op_call *call, const struct op *op)
 {
@@ -278,8 +318,15 @@ void advice_facts_take_call(
 		[ADVICE_CALL_LOAD] = ADVICE_LOADING,
 		[ADVICE_CALL_ALLOC] = ADVICE_ALLOCATION};
 
+	end_launch(facts);
+	if (is_of_profiler(facts, call, info, op)) {
+		return;
+	}
 	if (info->kind != ADVICE_CALL_OTHER) {
 		note(facts, causes[info->kind], call_ns(facts, call), info->name, call, op);
+	}
+	if (info->kind == ADVICE_CALL_ALLOC) {
+		set_change(facts, info->name, ADVICE_CHANGE_ALLOCATION);
 	}
 	if (info->kind == ADVICE_CALL_WAIT) {
 		take_wait(facts, info->name, call, op);
@@ -331,20 +378,28 @@ static bool is_waited_for(const struct advice_facts *facts, const struct op_reco
 	       clock_map_time(&facts->process->host_clock, call->end) + ADVICE_BEHIND_NS;
 }
 
+/* What a launch of one kernel costs is told by the kernel's name, that of a graph by the call's. */
 static void take_launch(struct advice_facts *facts, const struct shape_info *info,
 	const struct op_record *record, const struct op_call *call, const struct op *op)
 {
-	uint64_t ns = record->end_ns - record->begin_ns;
-	struct advice_launch *first = idmap_put(&facts->kernels, info->name);
-	uint64_t launch_ns = call_ns(facts, call);
+	const struct call_info *called = info_of(facts, call);
+	struct advice_launched *launch = &facts->launched;
+	bool is_graph = record->graph || called->is_graph;
 
-	*first = (struct advice_launch){.ns = launch_ns,
-		.name = info->name,
-		.op = op_name_of(facts, op),
-		.py_stack = stack_of(call, op),
-		.when = (uint8_t)when_of(facts, call)};
-	if (launch_ns > ns && is_waited_for(facts, record, call)) {
-		note(facts, ADVICE_SMALL_KERNEL, launch_ns - ns, info->name, call, op);
+	launch->call_ns = call_ns(facts, call);
+	launch->activities_ns += record->end_ns - record->begin_ns;
+	launch->what = is_graph ? called->name : info->name;
+	launch->op = op_name_of(facts, op);
+	launch->py_stack = stack_of(call, op);
+	launch->when = (uint8_t)when_of(facts, call);
+	launch->is_waited_for |= is_waited_for(facts, record, call);
+	if (!is_graph) {
+		*(struct advice_launch *)idmap_put(&facts->kernels, info->name) =
+			(struct advice_launch){.ns = launch->call_ns,
+				.name = info->name,
+				.op = launch->op,
+				.py_stack = launch->py_stack,
+				.when = launch->when};
 	}
 }
 
@@ -374,6 +429,7 @@ static void take_kernel(struct advice_facts *facts, const struct op_record *reco
 		facts->unknown_ns += info->tensor == TENSOR_UNKNOWN ? ns : 0;
 		if (info->tensor == TENSOR_NO) {
 			note(facts, ADVICE_MULTIPLY, ns, info->name, call, op);
+			set_change(facts, info->name, ADVICE_CHANGE_TENSOR_CORES);
 		}
 	}
 	if (info->is_low && info->tensor != TENSOR_YES) {
@@ -382,7 +438,7 @@ static void take_kernel(struct advice_facts *facts, const struct op_record *reco
 		note(facts, ADVICE_OCCUPANCY, ns, info->name, call, op);
 		advice_sites_add(&facts->limits, ADVICE_OCCUPANCY, ADVICE_LATER, ns, limit, 0, 0);
 	}
-	if (call && call->table == GPROF_TABLE_api_launch && !record->graph) {
+	if (call && call->table == GPROF_TABLE_api_launch) {
 		take_launch(facts, info, record, call, op);
 	}
 }
@@ -396,30 +452,48 @@ static bool is_async(
 	       info_of(facts, call)->is_async;
 }
 
+/* A copy, with the time of its call beside its own. */
+static void note_copy(struct advice_facts *facts, enum advice_cause cause,
+	const struct op_record *record, const struct op_call *call, const struct op *op)
+{
+	uint64_t ns = record->end_ns - record->begin_ns;
+
+	note(facts, cause, ns, copy_name(record->copy), call, op);
+	facts->other_ns[cause][when_of(facts, call)] += call ? call_ns(facts, call) : 0;
+}
+
+/* A call that copies, with the time of its copy beside its own: it may wait for other work. */
+static void note_call(struct advice_facts *facts, enum advice_cause cause,
+	const struct op_record *record, const struct op_call *call, const struct op *op)
+{
+	uint32_t what = call ? info_of(facts, call)->name : copy_name(record->copy);
+
+	note(facts, cause, call ? call_ns(facts, call) : 0, what, call, op);
+	facts->other_ns[cause][when_of(facts, call)] += record->end_ns - record->begin_ns;
+}
+
 static void take_copy(struct advice_facts *facts, const struct op_record *record,
 	const struct op_call *call, const struct op *op)
 {
-	uint32_t kind = copy_kind_of(record->copy), name = copy_name(record->copy);
+	uint32_t kind = copy_kind_of(record->copy);
 	bool is_pageable = copy_source_of(record->copy) == API_MEMORY_PAGEABLE ||
 			   copy_target_of(record->copy) == API_MEMORY_PAGEABLE;
 	bool is_host = kind == API_COPY_HTOD || kind == API_COPY_DTOH;
-	uint64_t ns = record->end_ns - record->begin_ns, host_ns = call ? call_ns(facts, call) : 0;
-	uint64_t cost_ns = ns > host_ns ? ns : host_ns;
 
 	if (is_pageable) {
-		note(facts, ADVICE_PAGEABLE, cost_ns, name, call, op);
+		note_copy(facts, ADVICE_PAGEABLE, record, call, op);
 	}
 	if (is_async(facts, record, call)) {
 		if (is_pageable) {
-			note(facts, ADVICE_PAGEABLE_ASYNC, cost_ns, name, call, op);
+			note_call(facts, ADVICE_PAGEABLE_ASYNC, record, call, op);
 		}
 	} else if (kind != API_COPY_HTOD || record->bytes > ADVICE_SMALL_COPY_BYTES) {
-		note(facts, ADVICE_COPY_SYNC, host_ns, name, call, op);
+		note_call(facts, ADVICE_COPY_SYNC, record, call, op);
 	}
 	if (is_host && record->bytes <= ADVICE_SMALL_COPY_BYTES) {
-		note(facts, ADVICE_SMALL_COPY, cost_ns, name, call, op);
+		note_copy(facts, ADVICE_SMALL_COPY, record, call, op);
 	} else if (is_host && record->bytes >= ADVICE_LARGE_COPY_BYTES) {
-		note(facts, ADVICE_HOST_COPY, ns, name, call, op);
+		note_copy(facts, ADVICE_HOST_COPY, record, call, op);
 		facts->copied_bytes += record->bytes;
 	}
 }
@@ -443,6 +517,7 @@ static void take_gap(struct advice_facts *facts, const struct op_record *record,
 	end->op = op_name_of(facts, op);
 	end->py_stack = stack_of(call, op);
 	end->when = (uint8_t)when_of(facts, call);
+	end->launch = call->correlation;
 	end->is_host = clock_map_time(&facts->process->host_clock, call->begin) >
 		       facts->gaps.items[at].begin;
 }
@@ -461,8 +536,7 @@ void advice_facts_take_record(struct advice_facts *facts, const struct op_record
 	} else if (record->table == GPROF_TABLE_memcpy) {
 		take_copy(facts, record, call, op);
 	} else if (record->table == GPROF_TABLE_memset && !is_async(facts, record, call)) {
-		note(facts, ADVICE_SET_SYNC, call_ns(facts, call), copy_name(record->copy), call,
-			op);
+		note_call(facts, ADVICE_SET_SYNC, record, call, op);
 	}
 	if (call) {
 		take_gap(facts, record, call, op);
@@ -613,10 +687,11 @@ static void take_gap_end(struct advice_facts *facts, const struct advice_gap *en
 	uint32_t what =
 		end->is_known ? end->what : string_pool_intern(no_call, sizeof(no_call) - 1);
 
-	advice_sites_add(&facts->sites, ADVICE_GAP, end->when, ns, what, end->op, end->py_stack);
+	advice_sites_add_gap(&facts->sites, ADVICE_GAP, end->when, ns, what, end->op, end->py_stack,
+		end->launch);
 	if (ns > facts->gap_limit_ns) {
-		advice_sites_add(&facts->sites, ADVICE_LONG_GAP, end->when, ns, what, end->op,
-			end->py_stack);
+		advice_sites_add_gap(&facts->sites, ADVICE_LONG_GAP, end->when, ns, what, end->op,
+			end->py_stack, end->launch);
 	}
 }
 
@@ -640,16 +715,16 @@ static void take_gaps(struct advice_facts *facts, const struct phases *phases)
 		facts->longest_gap_ns = ns > facts->longest_gap_ns ? ns : facts->longest_gap_ns;
 		take_gap_end(facts, end, ns);
 		if (wait_ns) {
-			advice_sites_add(&facts->sites, ADVICE_STARVED, end->when, wait_ns,
-				end->what, end->op, end->py_stack);
+			advice_sites_add_gap(&facts->sites, ADVICE_STARVED, end->when, wait_ns,
+				end->what, end->op, end->py_stack, end->launch);
 		}
 		if (end->has_wait && ns > wait_ns) {
 			advice_sites_add(&facts->sites, ADVICE_DRAINED, end->when, ns - wait_ns,
 				end->wait, end->wait_op, end->wait_stack);
 		}
 		if (end->is_host && ns > wait_ns) {
-			advice_sites_add(&facts->sites, ADVICE_HOST_BOUND, end->when, ns - wait_ns,
-				end->what, end->op, end->py_stack);
+			advice_sites_add_gap(&facts->sites, ADVICE_HOST_BOUND, end->when,
+				ns - wait_ns, end->what, end->op, end->py_stack, end->launch);
 		}
 	}
 	intervals_fini(&waits);
@@ -737,6 +812,7 @@ static void take_capability(struct advice_facts *facts)
 void advice_total(struct advice_facts *facts, const struct phases *phases,
 	const struct overlap *overlap, const struct utilization *usage)
 {
+	end_launch(facts);
 	take_steps(facts, phases);
 	if (!facts->nr_steps) {
 		take_recording(facts, phases);

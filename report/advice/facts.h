@@ -37,9 +37,9 @@ enum advice_cause {
 	ADVICE_OCCUPANCY,      /* kernels that fill little of a multiprocessor */
 	ADVICE_SMALL_KERNEL,   /* launches that take longer than their kernels: by how much */
 	ADVICE_PAGEABLE,       /* copies from or to pageable memory */
-	ADVICE_PAGEABLE_ASYNC, /* the asynchronous ones of them */
-	ADVICE_COPY_SYNC,      /* synchronous copies, but no small ones to a device */
-	ADVICE_SET_SYNC,       /* synchronous sets */
+	ADVICE_PAGEABLE_ASYNC, /* calls of the asynchronous ones of them */
+	ADVICE_COPY_SYNC,      /* calls of synchronous copies, but no small ones to a device */
+	ADVICE_SET_SYNC,       /* calls of synchronous sets */
 	ADVICE_SMALL_COPY,     /* copies between host and devices of little */
 	ADVICE_HOST_COPY,      /* large copies between host and devices */
 	ADVICE_WAIT,	       /* calls that wait */
@@ -47,6 +47,21 @@ enum advice_cause {
 	ADVICE_LOADING,	       /* code that is loaded or compiled */
 	ADVICE_ALLOCATION,     /* cudaMalloc, cudaFree and their kin */
 	NR_ADVICE_CAUSES,
+};
+
+/* What would save the time that a rule is about; the replay predicts how much (findings.h). */
+enum advice_change {
+	ADVICE_CHANGE_NONE, /* nothing that the replay can predict */
+	ADVICE_CHANGE_LOADER,
+	ADVICE_CHANGE_SYNC,
+	ADVICE_CHANGE_COPIES,
+	ADVICE_CHANGE_COMMUNICATION,
+	ADVICE_CHANGE_STRAGGLERS,
+	ADVICE_CHANGE_LAUNCHES,
+	ADVICE_CHANGE_GAPS,
+	ADVICE_CHANGE_TENSOR_CORES,
+	ADVICE_CHANGE_ALLOCATION,
+	NR_ADVICE_CHANGES,
 };
 
 /* When: bits for masks. */
@@ -68,6 +83,7 @@ struct advice_site {
 		uint32_t py_stack; /* of the stream, 0 none */
 	} key;
 	struct advice_sum sums[NR_ADVICE_WHENS];
+	uint32_t launch; /* that counted last, 0 none */
 	UT_hash_handle hh;
 };
 
@@ -82,8 +98,20 @@ void advice_sites_fini(struct advice_sites *sites);
 void advice_sites_add(struct advice_sites *sites, enum advice_cause cause, enum advice_when when,
 	uint64_t ns, uint32_t what, uint32_t op, uint32_t py_stack);
 
+/*
+ * A gap that something of the launch ended (its correlation id, 0 none): a launch that ended
+ * several gaps in a row counts once at its site, however much it launched.
+ */
+void advice_sites_add_gap(struct advice_sites *sites, enum advice_cause cause,
+	enum advice_when when, uint64_t ns, uint32_t what, uint32_t op, uint32_t py_stack,
+	uint32_t launch);
+
 /* Of the times in the mask (1 << enum advice_when). */
 struct advice_sum advice_sites_sum(
+	const struct advice_sites *sites, enum advice_cause cause, unsigned int mask);
+
+/* What was called or ran at the site with most time, "" if there is none. */
+const char *advice_sites_top(
 	const struct advice_sites *sites, enum advice_cause cause, unsigned int mask);
 
 /*
@@ -123,12 +151,21 @@ struct advice_launch {
 /* How the gap at the same place in gaps.items ended. */
 struct advice_gap {
 	uint32_t what, op, py_stack;
+	uint32_t launch; /* correlation id of the call */
 	uint8_t when;
 	bool is_known; /* a record with a call, and chosen, ended it */
 	bool is_host;  /* what ended it was launched when the gap had begun */
 	/* A call that waits returned in it, the first of several. */
 	bool has_wait;
 	uint32_t wait, wait_op, wait_stack;
+};
+
+/* A launch, with what it launched. */
+struct advice_launched {
+	uint64_t call_ns, activities_ns;
+	uint32_t what, op, py_stack;
+	uint8_t when;
+	bool is_waited_for; /* something of it began as soon as it could */
 };
 
 struct advice_facts {
@@ -150,6 +187,8 @@ struct advice_facts {
 	uint64_t kernel_union_ns;   /* of each device's kernels */
 	uint64_t unjudged_ns;	    /* of which no occupancy is known */
 	struct advice_sites limits; /* of occupancy: what it is limited by, ADVICE_OCCUPANCY */
+	/* Of causes of copies what they do not count: of the calls, or of the copies. */
+	uint64_t other_ns[NR_ADVICE_CAUSES][NR_ADVICE_WHENS];
 	uint64_t copied_bytes; /* large copies between host and devices; ADVICE_HOST_COPY has times
 				*/
 	struct idmap places;   /* bool, by place: those that ran kernels */
@@ -159,14 +198,21 @@ struct advice_facts {
 	uint64_t nr_buckets, nr_low_buckets, low_idle_ns; /* of time, by the union of each device */
 	uint32_t capability_major;			  /* the least of the devices, 0 unknown */
 	bool is_judged;					  /* it has a loop, or work on devices */
-	bool has_ops, has_loader, has_gpu;
+	bool has_ops, has_loader, has_gpu, is_imported;
 	bool uses_data_parallel, uses_ddp, uses_nccl, uses_gloo;
 	const char *why_no_gpu;
 	/* while it is collected */
 	struct idmap shapes, calls, ops; /* see facts.c */
 	struct idmap kernels;		 /* struct advice_launch, by the kernel's name */
+	bool has_launched;		 /* some call that comes later launched something */
+	struct advice_launched launched; /* the last launch: more of it may come */
 	bool *is_recorded;		 /* steps, as phases_step counts */
 	struct advice_gap *gap_ends;	 /* of gaps.items */
+	/*
+	 * uint32_t by the name of a kernel or a call: to which changes (bits 1 << enum
+	 * advice_change) it belongs. Of all that came until now.
+	 */
+	struct idmap changed;
 };
 
 void advice_facts_init(struct advice_facts *facts, struct process *process);

@@ -1,46 +1,167 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/advice/findings.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/table/print.h"
-#include "report/util/text.h"
+#include "report/analysis/what_if.h"
 
 /* Findings that save less, or that cannot save more, are not shown. */
 #define LEAST_SAVED_PCT 1.0
 
-/* Who saves it, for a sentence. */
-static const char *const savers[NR_ADVICE_CHANGES] = {
-	[ADVICE_CHANGE_LOADER] = "batches that are ready in time",
-	[ADVICE_CHANGE_SYNC] = "not waiting",
-	[ADVICE_CHANGE_COPIES] = "copies that overlap with everything else",
-	[ADVICE_CHANGE_COMMUNICATION] = "hiding all communication",
-	[ADVICE_CHANGE_STRAGGLERS] = "ranks of the same pace",
-	[ADVICE_CHANGE_LAUNCHES] = "CUDA graphs",
-	[ADVICE_CHANGE_TENSOR_CORES] = "tensor cores that halve the time of these kernels",
-	[ADVICE_CHANGE_OCCUPANCY] = "kernels that take half the time",
-	[ADVICE_CHANGE_ALLOCATION] = "calls that take no time",
+/* What is replayed for each change: what is taken out, or how long what has the scale takes. */
+static const struct {
+	const char *saver; /* who saves the time, for a sentence */
+	enum replay_removal removal;
+	double factor;
+	const char *assumption; /* of a factor */
+} changes[NR_ADVICE_CHANGES] = {
+	[ADVICE_CHANGE_LOADER] = {"batches that are ready in time", REPLAY_NO_LOADER, 1, NULL},
+	[ADVICE_CHANGE_SYNC] = {"not waiting", REPLAY_NO_SYNC, 1, NULL},
+	[ADVICE_CHANGE_COPIES] = {"copies that overlap with everything", REPLAY_NO_COPIES, 1, NULL},
+	[ADVICE_CHANGE_COMMUNICATION] = {"hiding all communication", REPLAY_NO_COMM, 1, NULL},
+	[ADVICE_CHANGE_STRAGGLERS] = {"ranks of the same pace", REPLAY_NO_STRAGGLERS, 1, NULL},
+	[ADVICE_CHANGE_LAUNCHES] = {"CUDA graphs", REPLAY_NO_LAUNCHES, 1, NULL},
+	[ADVICE_CHANGE_GAPS] = {"closing all gaps", REPLAY_NO_GAPS, 1, NULL},
+	[ADVICE_CHANGE_TENSOR_CORES] = {"tensor cores that halve the time of these kernels",
+		NR_REPLAY_REMOVALS, 0.5, "these kernels take half their time"},
+	[ADVICE_CHANGE_ALLOCATION] = {"reusing memory", NR_REPLAY_REMOVALS, 0,
+		"these calls take no time"},
 };
+
+static uint32_t scales_of(void *context, uint32_t name, enum replay_item item)
+{
+	const struct advice *advice = context;
+	const uint32_t *found =
+		item == REPLAY_ITEM_OPERATOR ? NULL : idmap_get(&advice->at->changed, name);
+
+	return found ? *found : 0;
+}
+
+/* Its number is the scale that a change may have; all but ADVICE_CHANGE_NONE are tried. */
+void advice_choose_changes(struct advice *advice)
+{
+	struct prediction *prediction = &advice->prediction;
+
+	for (unsigned int i = 1; i < NR_ADVICE_CHANGES; i++) {
+		struct replay_change *change = &prediction->changes[prediction->nr_changes++];
+
+		if (changes[i].removal < NR_REPLAY_REMOVALS) {
+			change->removals = 1u << changes[i].removal;
+		} else {
+			change->scales = 1u << i;
+			change->factors[i] = changes[i].factor;
+		}
+	}
+	prediction->scales_of = scales_of;
+	prediction->context = advice;
+}
+
+/* Times of sentences have three digits: "57.0 ms". */
+static void add_time(struct buf *out, double ns)
+{
+	static const struct {
+		double ns;
+		const char *name;
+	} units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+	size_t i = 0;
+
+	while (i < 3 && ns < units[i].ns) {
+		i++;
+	}
+	ns /= units[i].ns;
+	buf_printf(out, "%.*f %s", ns < 10 ? 2 : ns < 100 ? 1 : 0, ns, units[i].name);
+}
 
 /* ---- each rule, of the process that it costs most ---- */
 
-static double saved_pct(const struct finding *finding)
+double finding_saved_pct(const struct finding *finding)
 {
-	return finding->step_ns > 0 ? 100 * finding->saved_ns / finding->step_ns : 0;
+	const struct predicted *predicted = finding->predicted;
+
+	return predicted && predicted->step_ns > 0 ? 100 * finding->saved_ns / predicted->step_ns
+						   : 0;
 }
 
-/* A finding before good, what is predicted before what is not, and the costlier one. */
+const char *finding_assumption(const struct finding *finding)
+{
+	enum advice_change change = finding->rule->change;
+
+	return changes[change].removal < NR_REPLAY_REMOVALS
+		       ? what_if_assumptions[changes[change].removal]
+		       : changes[change].assumption;
+}
+
+static void predict(const struct advice *advice, struct finding *finding)
+{
+	const struct prediction *prediction = &advice->prediction;
+	enum advice_change change = finding->rule->change;
+	const struct predicted *predicted =
+		prediction_of(prediction, (size_t)(finding->facts - advice->facts));
+
+	if (change == ADVICE_CHANGE_NONE) {
+		finding->why_not = "no change that the replay knows concerns it";
+	} else if (!predicted->nr_steps) {
+		finding->why_not = "no step was replayed";
+	} else if (!prediction_is_known(predicted)) {
+		finding->why_not = "the replay of the unchanged steps is off by more than 3 %";
+	} else if (change == ADVICE_CHANGE_STRAGGLERS && !prediction->is_joined) {
+		finding->why_not = "the ranks' collectives do not match";
+	} else {
+		finding->predicted = predicted;
+		finding->saved_ns = prediction_saved_ns(predicted, change - 1);
+		finding->is_of_process =
+			advice->input.nr_processes > 1 && predicted != &prediction->job;
+	}
+}
+
+/* Even the most that it can save is little. */
+static bool is_small(const struct finding *finding)
+{
+	const struct advice_result *result = &finding->result;
+
+	if (finding->predicted) {
+		return finding_saved_pct(finding) < LEAST_SAVED_PCT;
+	}
+	return result->has_stake &&
+	       (double)result->stake_ns < LEAST_SAVED_PCT / 100 * (double)result->stake_whole_ns;
+}
+
+/* A rule of the replay alone applies if that predicts enough. */
+static void judge_replay(struct finding *finding)
+{
+	struct advice_result *result = &finding->result;
+
+	if (!finding->predicted) {
+		result->verdict = ADVICE_NOT_JUDGED;
+		buf_text(&result->evidence, finding->why_not);
+		return;
+	}
+	result->verdict = is_small(finding) ? ADVICE_GOOD : ADVICE_FINDING;
+	buf_text(&result->evidence, "replayed as recorded, the step takes ");
+	add_time(&result->evidence, finding->predicted->replayed_ns);
+	buf_text(&result->evidence, "; changed, ");
+	add_time(&result->evidence, finding->predicted->replayed_ns - finding->saved_ns);
+}
+
+/*
+ * A finding before good, what may save enough before what does not, what is predicted before what
+ * is not, and the costlier one.
+ */
 static bool is_worse(const struct finding *new, const struct finding *old)
 {
 	if (!old->facts || new->result.verdict != old->result.verdict) {
 		return !old->facts || new->result.verdict < old->result.verdict;
 	}
-	if (new->is_predicted != old->is_predicted) {
-		return new->is_predicted;
+	if (is_small(new) != is_small(old)) {
+		return is_small(old);
 	}
-	if (new->is_predicted && saved_pct(new) != saved_pct(old)) {
-		return saved_pct(new) > saved_pct(old);
+	if (!new->predicted != !old->predicted) {
+		return new->predicted != NULL;
+	}
+	if (new->predicted && finding_saved_pct(new) != finding_saved_pct(old)) {
+		return finding_saved_pct(new) > finding_saved_pct(old);
 	}
 	return new->result.stake_ns > old->result.stake_ns;
 }
@@ -58,6 +179,10 @@ static void judge(
 			continue; /* a helper */
 		}
 		advice_judge(rule, advice->facts, advice->input.nr_processes, i, &new.result);
+		predict(advice, &new);
+		if (new.result.is_by_replay) {
+			judge_replay(&new);
+		}
 		nr_processes += new.result.verdict == ADVICE_FINDING;
 		if (is_worse(&new, finding)) {
 			buf_fini(&finding->result.evidence);
@@ -81,24 +206,12 @@ static bool is_lead(const struct finding *finding)
 	return finding->result.verdict == ADVICE_FINDING && !finding->same_as;
 }
 
-/* Even the most that it can save is little. */
-static bool is_small(const struct finding *finding)
-{
-	const struct advice_result *result = &finding->result;
-
-	if (finding->is_predicted) {
-		return saved_pct(finding) < LEAST_SAVED_PCT;
-	}
-	return result->has_stake &&
-	       (double)result->stake_ns < LEAST_SAVED_PCT / 100 * (double)result->stake_whole_ns;
-}
-
 static int by_size(const struct finding *x, const struct finding *y)
 {
-	if (x->is_predicted != y->is_predicted) {
-		return x->is_predicted ? -1 : 1;
+	if (!x->predicted != !y->predicted) {
+		return x->predicted ? -1 : 1;
 	}
-	if (x->is_predicted && x->saved_ns != y->saved_ns) {
+	if (x->predicted && x->saved_ns != y->saved_ns) {
 		return x->saved_ns > y->saved_ns ? -1 : 1;
 	}
 	if (x->result.stake_ns != y->result.stake_ns) {
@@ -107,7 +220,7 @@ static int by_size(const struct finding *x, const struct finding *y)
 	return x->rule < y->rule ? -1 : x->rule > y->rule;
 }
 
-/* Causes by what they save, then symptoms. */
+/* What may save enough, by what was measured rather than by the replay alone; then symptoms. */
 static int by_cause(const void *a, const void *b)
 {
 	const struct finding *x = a, *y = b;
@@ -115,18 +228,24 @@ static int by_cause(const void *a, const void *b)
 	if (is_symptom(x) != is_symptom(y)) {
 		return is_symptom(x) ? 1 : -1;
 	}
+	if (is_small(x) != is_small(y)) {
+		return is_small(x) ? 1 : -1;
+	}
+	if (x->result.is_by_replay != y->result.is_by_replay) {
+		return x->result.is_by_replay ? 1 : -1;
+	}
 	return by_size(x, y);
 }
 
-/* A symptom is of the cause that saves most of its time; other rules are of a cause that the same
- * change solves. */
+/* What the same change solves is one cause. A symptom is of the cause that saves most of its time.
+ */
 static bool is_same(const struct finding *finding, const struct finding *cause)
 {
 	unsigned int both = finding->rule->time & cause->rule->time & ~ADVICE_TIME_SYMPTOM;
+	enum advice_change change = finding->rule->change;
 
-	return is_symptom(finding)
-		       ? both != 0
-		       : finding->rule->change && finding->rule->change == cause->rule->change;
+	return (change && change == cause->rule->change) ||
+	       (is_symptom(finding) && both && !is_small(finding) && !is_small(cause));
 }
 
 static void join_causes(struct findings *findings)
@@ -175,6 +294,7 @@ const struct findings *advice_findings(struct advice *advice)
 	if (findings->items || !advice->input.nr_processes) {
 		return findings;
 	}
+	prediction_end(&advice->prediction);
 	findings->nr = advice_nr_rules;
 	findings->items = mem_zeroed(findings->nr, sizeof(*findings->items));
 	for (size_t i = 0; i < findings->nr; i++) {
@@ -202,37 +322,36 @@ void advice_findings_fini(struct advice *advice)
 
 /* ---- sentences ---- */
 
-/* Times of sentences have three digits: "57.0 ms". */
-static void add_time(struct buf *out, double ns)
+static void add_saving(const struct finding *finding, struct buf *out)
 {
-	static const struct {
-		double ns;
-		const char *name;
-	} units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
-	size_t i = 0;
+	const struct process *process = finding->facts->process;
 
-	while (i < 3 && ns < units[i].ns) {
-		i++;
+	buf_printf(out, "; %s would save ", changes[finding->rule->change].saver);
+	add_time(out, finding->saved_ns > 0 ? finding->saved_ns : 0);
+	buf_text(out, process->nr_steps > 1 ? " per step" : "");
+	if (finding->is_of_process && process->rank >= 0) {
+		buf_printf(out, " of rank %" PRId64, process->rank);
+	} else if (finding->is_of_process) {
+		buf_printf(out, " of process %u", process->pid);
 	}
-	ns /= units[i].ns;
-	buf_printf(out, "%.*f %s", ns < 10 ? 2 : ns < 100 ? 1 : 0, ns, units[i].name);
+	buf_printf(out, " (%.1f %%)", finding_saved_pct(finding));
 }
 
 void finding_add_sentence(const struct finding *finding, struct buf *out)
 {
 	const struct advice_result *result = &finding->result;
-	const char *saver = savers[finding->rule->change];
+	const char *problem = finding->rule->problem;
 
-	buf_printf(out, "%c%s", finding->rule->problem[0] & ~0x20, finding->rule->problem + 1);
-	if (finding->is_predicted) {
-		buf_printf(out, "; %s would save ", saver);
-		add_time(out, finding->saved_ns);
-		buf_printf(out, " per step (%.1f %%)", saved_pct(finding));
+	buf_printf(out, "%c%s", problem[0] & ~0x20, problem + 1);
+	if (finding->predicted) {
+		add_saving(finding, out);
 	} else if (result->has_stake && result->stake_whole_ns) {
-		buf_text(out, "; this costs at most ");
+		buf_text(out, "; at most ");
 		add_time(out, (double)result->stake_ns);
-		buf_printf(out, " (%.1f %% of %s)",
+		buf_printf(out, " (%.1f %% of %s) can be saved",
 			100 * (double)result->stake_ns / (double)result->stake_whole_ns,
 			result->stake_of);
+	} else {
+		buf_text(out, "; the saving is unknown");
 	}
 }

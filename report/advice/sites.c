@@ -25,8 +25,9 @@ static void add(struct advice_sum *sum, uint64_t nr, uint64_t ns)
 	sum->ns = sum->ns + ns < ns ? UINT64_MAX : sum->ns + ns;
 }
 
-void advice_sites_add(struct advice_sites *sites, enum advice_cause cause, enum advice_when when,
-	uint64_t ns, uint32_t what, uint32_t op, uint32_t py_stack)
+void advice_sites_add_gap(struct advice_sites *sites, enum advice_cause cause,
+	enum advice_when when, uint64_t ns, uint32_t what, uint32_t op, uint32_t py_stack,
+	uint32_t launch)
 {
 	struct advice_site *site, key = {.key = {cause, what, op, py_stack}};
 
@@ -36,8 +37,15 @@ void advice_sites_add(struct advice_sites *sites, enum advice_cause cause, enum 
 		site->key = key.key;
 		HASH_ADD(hh, sites->sites, key, sizeof(site->key), site);
 	}
-	add(&site->sums[when], 1, ns);
+	add(&site->sums[when], !launch || launch != site->launch, ns);
 	add(&sites->sums[cause][when], 1, ns);
+	site->launch = launch;
+}
+
+void advice_sites_add(struct advice_sites *sites, enum advice_cause cause, enum advice_when when,
+	uint64_t ns, uint32_t what, uint32_t op, uint32_t py_stack)
+{
+	advice_sites_add_gap(sites, cause, when, ns, what, op, py_stack, 0);
 }
 
 static struct advice_sum sum_of(const struct advice_sum *sums, unsigned int mask)
@@ -74,6 +82,25 @@ static void rank(const struct advice_site **top, const struct advice_site *site,
 	}
 }
 
+static void find_top(const struct advice_sites *sites, enum advice_cause cause, unsigned int mask,
+	const struct advice_site **top)
+{
+	for (const struct advice_site *site = sites->sites; site; site = site->hh.next) {
+		if (site->key.cause == cause && sum_of(site->sums, mask).nr) {
+			rank(top, site, mask);
+		}
+	}
+}
+
+const char *advice_sites_top(
+	const struct advice_sites *sites, enum advice_cause cause, unsigned int mask)
+{
+	const struct advice_site *top[NR_TOP] = {NULL};
+
+	find_top(sites, cause, mask, top);
+	return top[0] ? string_pool_text(top[0]->key.what, NULL) : "";
+}
+
 static void add_name(struct buf *out, const char *before, uint32_t name, size_t width)
 {
 	size_t nr_bytes;
@@ -88,13 +115,9 @@ static void add_name(struct buf *out, const char *before, uint32_t name, size_t 
 void advice_sites_add_text(const struct advice_sites *sites, enum advice_cause cause,
 	unsigned int mask, struct process *process, struct buf *out)
 {
-	const struct advice_site *top[NR_TOP] = {NULL}, *site;
+	const struct advice_site *top[NR_TOP] = {NULL};
 
-	for (site = sites->sites; site; site = site->hh.next) {
-		if (site->key.cause == cause && sum_of(site->sums, mask).nr) {
-			rank(top, site, mask);
-		}
-	}
+	find_top(sites, cause, mask, top);
 	for (unsigned int i = 0; i < NR_TOP && top[i]; i++) {
 		struct advice_sum sum = sum_of(top[i]->sums, mask);
 

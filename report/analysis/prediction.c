@@ -8,7 +8,7 @@
 #include "report/comm/nccl_match.h"
 
 /* More steps are evenly thinned out to about so many; of jobs, whose graphs are all in memory. */
-#define MOST_STEPS     64u
+#define MOST_STEPS     32u
 #define MOST_JOB_STEPS 16u
 #define MOST_JOB_NODES 8000000u /* 700 MB */
 
@@ -81,7 +81,8 @@ static void find_collectives(struct prediction *prediction, size_t process)
 static void add_results(struct prediction *prediction, struct replay_graph *graph, const size_t *of,
 	size_t nr, const uint64_t *step_ns)
 {
-	struct replay_result *results = mem_zeroed(nr, sizeof(*results));
+	struct replay_result *unchanged = mem_zeroed(nr, sizeof(*unchanged));
+	struct replay_result *changed = mem_zeroed(nr, sizeof(*changed));
 
 	for (size_t i = 0; i < nr; i++) {
 		struct prediction_sums *sums = &prediction->sums[of[i]];
@@ -91,24 +92,28 @@ static void add_results(struct prediction *prediction, struct replay_graph *grap
 		sums->measured_ns += replay_measured_ns(graph, i);
 		sums->unexplained_ns += replay_unexplained_ns(graph, i);
 	}
-	for (size_t change = 0; change <= prediction->nr_changes; change++) {
-		bool is_changed = change < prediction->nr_changes;
+	replay_run(graph, NULL, unchanged);
+	for (size_t i = 0; i < nr; i++) {
+		prediction->sums[of[i]].replayed_ns += unchanged[i].step_ns;
+	}
+	for (size_t change = 0; change < prediction->nr_changes; change++) {
+		bool is_changed = replay_has(graph, &prediction->changes[change]);
 
-		replay_run(graph, is_changed ? &prediction->changes[change] : NULL, results);
+		if (is_changed) {
+			replay_run(graph, &prediction->changes[change], changed);
+		}
 		for (size_t i = 0; i < nr; i++) {
+			const struct replay_result *result = &(is_changed ? changed : unchanged)[i];
 			struct prediction_sums *sums = &prediction->sums[of[i]];
 
-			if (!is_changed) {
-				sums->replayed_ns += results[i].step_ns;
-				continue;
-			}
-			sums->changed_ns[change] += results[i].step_ns;
+			sums->changed_ns[change] += result->step_ns;
 			for (unsigned int k = 0; k < NR_REPLAY_KINDS; k++) {
-				sums->limits[change][k] += results[i].limits[k];
+				sums->limits[change][k] += result->limits[k];
 			}
 		}
 	}
-	free(results);
+	free(unchanged);
+	free(changed);
 }
 
 static struct prediction_step *find_step(struct prediction *prediction, uint64_t number)
@@ -131,14 +136,9 @@ static struct prediction_step *find_step(struct prediction *prediction, uint64_t
 }
 
 /* Ranks count alike, so all thin out to the same steps. */
-static bool is_wanted(struct prediction *prediction, const struct step_events *step)
+static bool wants_step(void *context, uint64_t number)
 {
-	/* What a step begins with is not known of the first one; it also warms up. */
-	if (step->complete_from == step->begin && prediction->nr_seen) {
-		return false;
-	}
-	prediction->nr_seen++;
-	return step->number % prediction->stride == 0 || step->complete_from == step->begin;
+	return number % ((struct prediction *)context)->stride == 0;
 }
 
 static void on_step(void *context, struct step_events *step)
@@ -149,9 +149,11 @@ static void on_step(void *context, struct step_events *step)
 	struct prediction_step *of_job;
 	struct replay_graph *graph;
 
-	if (!is_wanted(prediction, step)) {
+	/* What a step begins with is not known of the first one; it also warms up. */
+	if (step->complete_from == step->begin && prediction->nr_seen) {
 		return;
 	}
+	prediction->nr_seen++;
 	graph = replay_create(step, &names);
 	if (!prediction->is_joined) {
 		add_results(prediction, graph, &prediction->process, 1, &step_ns);
@@ -204,6 +206,7 @@ static void run_step(struct prediction *prediction, struct prediction_step *step
 void prediction_init(struct prediction *prediction, const struct view_input *input)
 {
 	prediction->input = input;
+	prediction->load.wants = wants_step;
 	prediction->load.take = on_step;
 	prediction->load.context = prediction;
 	idmap_init(&prediction->collectives, sizeof(uint32_t));

@@ -430,6 +430,24 @@ static bool has_cause(const struct node *node, uint32_t removals)
 	       !((removals & 1u << REPLAY_NO_LOADER) && (node->flags & IS_IN_LOADER));
 }
 
+bool replay_has(const struct replay_graph *graph, const struct replay_change *change)
+{
+	const uint32_t removals = change->removals;
+
+	for (size_t i = 0; i < graph->nr_nodes; i++) {
+		const struct node *node = &graph->nodes[i];
+
+		if ((node->scales & change->scales) || is_removed(node, removals) ||
+			has_cause(node, removals) != (node->cause != 0) ||
+			((removals & 1u << REPLAY_NO_GAPS) && node->after_delay > 0) ||
+			((removals & 1u << REPLAY_NO_STRAGGLERS) &&
+				(node->flags & IS_RENDEZVOUS))) {
+			return true;
+		}
+	}
+	return false;
+}
+
 struct latest {
 	uint64_t time;
 	uint32_t binding;

@@ -118,6 +118,9 @@ uint64_t replay_measured_ns(const struct replay_graph *graph, size_t part);
 /* Delays of activities of the step that are not explained, ns; they may overlap. */
 uint64_t replay_unexplained_ns(const struct replay_graph *graph, size_t part);
 
+/* Does the change concern anything of the graph? */
+bool replay_has(const struct replay_graph *graph, const struct replay_change *change);
+
 struct replay_result {
 	uint64_t step_ns;
 	uint64_t limits[NR_REPLAY_KINDS]; /* what that is made of, along the critical path: ns */

@@ -217,6 +217,14 @@ static void drop_from(struct step_loader *load, uint64_t begin)
 	load->nr_records = nr;
 }
 
+static bool is_wanted(const struct step_loader *load, size_t place)
+{
+	const struct model_step *step = &load->process->steps[place];
+
+	return !model_step_is_gap(step) && select_has_step(load->process, place) &&
+	       (!load->wants || load->wants(load->context, step->step));
+}
+
 /* The next step, whose end is the begin of the one after it. */
 static void take_next(struct step_loader *load)
 {
@@ -227,11 +235,28 @@ static void take_next(struct step_loader *load)
 		.number = process->steps[place].step,
 		.thread = process->steps[place].thread};
 
-	if (!model_step_is_gap(&process->steps[place]) && select_has_step(process, place) &&
-		step.end > step.begin) {
+	if (step.end > step.begin) {
 		take_step(load, &step);
 	}
-	drop_from(load, step.begin);
+}
+
+/* The next step that is wanted; what is not needed any more goes. */
+static void find_next(struct step_loader *load)
+{
+	while (load->next && !is_wanted(load, load->next - 1)) {
+		load->next--;
+	}
+	load->until = load->next ? load->process->steps[load->next].tick : 0;
+	drop_from(load, load->next ? begin_of(load, load->next) : 0);
+}
+
+/* The begin of the step before a place; what lies between two steps is none. */
+static uint64_t begin_before(struct step_loader *load, size_t place)
+{
+	while (place > 0 && model_step_is_gap(&load->process->steps[place - 1])) {
+		place--;
+	}
+	return place ? begin_of(load, place - 1) : 0;
 }
 
 /* What the next step needs. */
@@ -244,7 +269,7 @@ static void aim(struct step_loader *load)
 		return;
 	}
 	load->begin = begin_of(load, place);
-	load->near = place >= 1 ? begin_of(load, place - 1) : 0;
+	load->near = begin_before(load, place);
 	load->far = place >= STEP_EVENTS_STEPS ? begin_of(load, place - STEP_EVENTS_STEPS) : 0;
 	for (size_t i = 0; i < load->nr_records; i++) {
 		load->nr_before += load->records[i].call_begin < load->begin;
@@ -258,6 +283,7 @@ static void reach(struct step_loader *load, uint64_t end)
 	while (load->next && end < load->near &&
 		(load->nr_before >= STEP_EVENTS_BEFORE || end < load->far)) {
 		take_next(load);
+		find_next(load);
 		aim(load);
 	}
 }
@@ -279,8 +305,12 @@ void step_loader_begin(struct step_loader *load, struct process *process)
 	load->nr_items = 0;
 	load->nr_records = 0;
 	load->next = process->nr_steps > 1 ? process->nr_steps - 1 : 0;
+	load->until = UINT64_MAX;
 	load->too_many = UINT64_MAX;
 	load->of_process = NULL;
+	if (process->nr_steps > 1) {
+		find_next(load);
+	}
 	aim(load);
 	for (size_t i = 0; i < load->nr_marks; i++) {
 		if (load->marks[i].process == process) {
@@ -301,13 +331,16 @@ static struct step_item *add_item(struct step_loader *load, uint64_t begin, uint
 
 void step_loader_op(struct step_loader *load, const struct op *op)
 {
-	uint64_t begin = time_of(load, op->begin), end = time_of(load, op->end);
-	enum op_class class = op_class(op->name, op->framework, op->scope);
+	uint64_t begin, end;
+	enum op_class class;
 	struct step_item *item;
 
-	if (op_is_step(op->name, op->framework, op->scope)) {
+	if (op->begin >= load->until || op_is_step(op->name, op->framework, op->scope)) {
 		return;
 	}
+	begin = time_of(load, op->begin);
+	end = time_of(load, op->end);
+	class = op_class(op->name, op->framework, op->scope);
 	item = add_item(load, begin, end);
 	item->thread = op->thread;
 	item->name = op->name;
@@ -317,9 +350,14 @@ void step_loader_op(struct step_loader *load, const struct op *op)
 
 void step_loader_call(struct step_loader *load, const struct op_call *call)
 {
-	uint64_t begin = time_of(load, call->begin), end = time_of(load, call->end);
+	uint64_t begin, end;
 	struct step_item *item;
 
+	if (call->begin >= load->until) {
+		return;
+	}
+	begin = time_of(load, call->begin);
+	end = time_of(load, call->end);
 	reach(load, end);
 	item = add_item(load, begin, end);
 	item->is_call = true;
@@ -335,7 +373,7 @@ void step_loader_record(
 	struct step_item *item = load->nr_items ? &load->items[load->nr_items - 1] : NULL;
 	struct step_activity *added;
 
-	if (!call || !record->is_timed) {
+	if (!call || !record->is_timed || call->begin >= load->until) {
 		load->nr_lone += !call;
 		return;
 	}
@@ -384,6 +422,7 @@ void step_loader_end(struct step_loader *load)
 	load->position = 0;
 	while (load->next) {
 		take_next(load);
+		find_next(load);
 	}
 	if (load->process->nr_steps < 2) {
 		take_all(load);

@@ -98,12 +98,15 @@ struct step_loader {
 	struct step_activity *records;
 	size_t nr_records, record_capacity;
 	size_t next;	    /* 1 + the place of the step that comes next; 0 none is left */
+	uint64_t until;	    /* of it, ticks: what began then or later is not needed */
 	uint64_t begin;	    /* of it, ns */
 	uint64_t near, far; /* begin of the step before it, and of STEP_EVENTS_STEPS before it */
 	uint64_t nr_before; /* records that were launched before it */
 	uint64_t position;  /* all that ends later has come */
 	uint64_t too_many;  /* steps that end later than that have more than STEP_EVENTS_MOST */
-	/* Gets each step that has anything in it. */
+	/* Is the step of that number wanted? NULL: all are. Steps between them cost little. */
+	bool (*wants)(void *context, uint64_t number);
+	/* Gets each wanted step that has anything in it. */
 	void (*take)(void *context, struct step_events *step);
 	void *context;
 	uint64_t nr_steps, nr_too_long, nr_empty; /* of all processes: taken, and left out */

@@ -36,6 +36,7 @@ struct view_input {
 	struct process **processes;
 	size_t nr_processes;
 	bool is_per_thread; /* rows of threads are not added up */
+	bool is_all;	    /* also findings that save little, and rules that do not apply */
 	bool is_detailed;   /* --detail alone: rows by the shapes of inputs, too */
 	enum view_detail detail;
 	enum view_times times;

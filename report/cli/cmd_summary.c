@@ -106,6 +106,7 @@ static const struct option options[] = {
 	{"report", required_argument, NULL, 'R'},
 	{"sort", required_argument, NULL, 'k'},
 	{"per-thread", no_argument, NULL, 'T'},
+	{"all", no_argument, NULL, 'A'},
 	{"across-ranks", no_argument, NULL, 'O'},
 	{"detail", optional_argument, NULL, 'd'},
 	{"state", required_argument, NULL, 'P'},
@@ -195,6 +196,9 @@ static int take_option(struct summary *summary, int option)
 		return 0;
 	case 'T':
 		summary->is_per_thread = true;
+		return 0;
+	case 'A':
+		summary->is_all = true;
 		return 0;
 	case 'P':
 		return take_state(summary);
@@ -394,6 +398,8 @@ const struct command cmd_summary = {
 		   "  --sort COLUMN          sort by a column's JSON key (total, calls, avg, name "
 		   "...)\n"
 		   "                         or by Paddle's keys (CPUTotal, GPUMax ...)\n"
+		   "  --all                  advice: list all rules, also what saves less than "
+		   "1 %\n"
 		   "  --per-thread           list operators and ranges per thread\n"
 		   "  --across-ranks         compute each view of --view per rank; print minimum, "
 		   "median\n"

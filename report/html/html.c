@@ -237,7 +237,7 @@ static void add_views(const struct html_options *options, const struct cmd_input
 	struct buf *json, struct buf *shapes)
 {
 	struct view_input view_input = {
-		.processes = input->processes, .nr_processes = input->nr_processes};
+		.processes = input->processes, .nr_processes = input->nr_processes, .is_all = true};
 	const struct view_class *classes[SUMMARY_VIEWS] = {NULL};
 	void *views[SUMMARY_VIEWS];
 	struct table *tables[SUMMARY_VIEWS], *selection;

@@ -285,6 +285,7 @@ static const char *print(
 		.nr_processes = input->nr_processes,
 		.is_per_thread = summary->is_per_thread,
 		.is_detailed = summary->is_detailed,
+		.is_all = summary->is_all,
 		.detail = summary->detail,
 		.times = summary->times,
 		.what_if = summary->what_if,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Each rule of advice.def with its verdict, what it costs and the evidence. Of several processes
- * the view shows the one that the rule costs most.
+ * The findings of the rules of advice.def: what each would save, the evidence, and what to try. Of
+ * several processes the view shows the one where it saves most.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,8 @@ static void init(void *state)
 	for (size_t i = 0; i < advice->input.nr_processes; i++) {
 		advice_facts_init(&advice->facts[i], advice->input.processes[i]);
 	}
+	advice_choose_changes(advice);
+	prediction_init(&advice->prediction, &advice->input);
 }
 
 static void begin(void *context, struct process *process)
@@ -105,10 +108,16 @@ static void end_ops(void *context, struct process *process, const struct phases 
 enum column {
 	VERDICT,
 	RULE,
+	FINDING,
+	SAVED,
+	SAVED_SHARE,
+	STEP,
+	PREDICTION,
+	EVIDENCE_OF,
+	SHOWN,
 	STAKE,
 	STAKE_SHARE,
 	STAKE_OF,
-	SAME_AS,
 	SHARE,
 	OF,
 	PID,
@@ -129,11 +138,23 @@ static void add_sites(const struct finding *finding, struct buf *out)
 	}
 }
 
-/* Rules about more than time have none. */
-static void fill_stake(const struct finding *finding, struct table_cell *cells)
+/* What it saves by the replay, and what was seen. Rules about more than time have neither. */
+static void fill_saving(const struct finding *finding, struct table_cell *cells)
 {
 	const struct advice_result *result = &finding->result;
+	const struct predicted *predicted = finding->predicted;
+	struct buf sentence = {0};
 
+	finding_add_sentence(finding, &sentence);
+	table_set_text(&cells[FINDING], sentence.bytes, sentence.nr_bytes);
+	buf_fini(&sentence);
+	if (predicted) {
+		table_set_number(&cells[SAVED], finding->saved_ns);
+		table_set_number(&cells[SAVED_SHARE], finding_saved_pct(finding));
+		table_set_number(&cells[STEP], predicted->step_ns);
+	}
+	table_set_string(
+		&cells[PREDICTION], predicted ? finding_assumption(finding) : finding->why_not);
 	if (result->has_stake) {
 		table_set_integer(&cells[STAKE], result->stake_ns);
 		table_set_share(&cells[STAKE_SHARE], (double)result->stake_ns,
@@ -141,8 +162,9 @@ static void fill_stake(const struct finding *finding, struct table_cell *cells)
 		table_set_string(&cells[STAKE_OF], result->stake_of);
 	}
 	if (finding->same_as) {
-		table_set_string(&cells[SAME_AS], finding->same_as->name);
+		table_set_string(&cells[EVIDENCE_OF], finding->same_as->name);
 	}
+	table_set_string(&cells[SHOWN], finding->is_shown ? "yes" : "no");
 }
 
 static void fill(const struct finding *finding, struct table_cell *cells)
@@ -155,7 +177,7 @@ static void fill(const struct finding *finding, struct table_cell *cells)
 	table_set_string(&cells[RULE], finding->rule->name);
 	table_set_string(&cells[SOURCE], finding->rule->source);
 	table_set_string(&cells[THRESHOLD], finding->rule->fires);
-	table_set_string(&cells[TRY], finding->rule->remedy);
+	table_set_string(&cells[TRY], result->remedy);
 	view_fill_process(process, &cells[PID]);
 	table_set_text(&cells[EVIDENCE], result->evidence.bytes, result->evidence.nr_bytes);
 	if (result->verdict == ADVICE_NOT_JUDGED) {
@@ -166,7 +188,7 @@ static void fill(const struct finding *finding, struct table_cell *cells)
 		table_set_string(&cells[OF], result->of);
 	}
 	if (result->verdict == ADVICE_FINDING) {
-		fill_stake(finding, cells);
+		fill_saving(finding, cells);
 		table_set_integer(&cells[PROCESSES], finding->nr_processes);
 		add_sites(finding, &sites);
 		if (sites.nr_bytes) {
@@ -176,49 +198,98 @@ static void fill(const struct finding *finding, struct table_cell *cells)
 	}
 }
 
-/* A finding in words, for the terminal. */
-static void add_words(const struct finding *finding, struct buf *out)
+/* As "host-bound (gprof), rank 3": whose rule it is and of whom, if there are several. */
+static void add_rule(const struct advice *advice, const struct finding *finding, struct buf *out)
 {
+	const struct process *process = finding->facts->process;
+
+	buf_printf(out, " [%s", finding->rule->name);
+	if (strncmp(finding->rule->source, "gprof", 5) != 0) {
+		buf_printf(out, " of %.*s", (int)strcspn(finding->rule->source, ":"),
+			finding->rule->source);
+	}
+	if (advice->input.nr_processes > 1 && process->rank >= 0) {
+		buf_printf(out, ", rank %" PRId64, process->rank);
+	}
+	buf_char(out, ']');
+}
+
+static void add_evidence(
+	const struct advice *advice, const struct finding *finding, struct buf *out)
+{
+	buf_text(out, "\n    evidence  ");
+	if (finding->same_as) {
+		buf_printf(out, "%s: ", finding->rule->problem);
+	}
+	text_add_shown(out, finding->result.evidence.bytes, finding->result.evidence.nr_bytes, 0);
+	add_rule(advice, finding, out);
+}
+
+/* A cause in words, with what else was found of it. */
+static void add_words(const struct advice *advice, const struct finding *finding, struct buf *out)
+{
+	const struct findings *findings = &advice->findings;
 	struct buf sites = {0};
 
-	buf_printf(out, "\n  %s: %s\n    evidence  ", finding->rule->name, finding->rule->fires);
-	text_add_shown(out, finding->result.evidence.bytes, finding->result.evidence.nr_bytes, 0);
+	buf_text(out, "\n  ");
+	finding_add_sentence(finding, out);
+	add_evidence(advice, finding, out);
+	for (size_t i = 0; i < findings->nr; i++) {
+		if (findings->items[i].same_as == finding->rule) {
+			add_evidence(advice, &findings->items[i], out);
+		}
+	}
+	if (!finding->predicted) {
+		buf_printf(out, "\n    note      not predictable: %s", finding->why_not);
+	}
 	add_sites(finding, &sites);
 	if (sites.nr_bytes) {
 		buf_text(out, "\n    where     ");
 		buf_add(out, sites.bytes, sites.nr_bytes); /* made fit there */
 	}
-	if (finding->same_as) {
-		buf_printf(out, "\n    same time as %s", finding->same_as->name);
-	}
-	buf_printf(out, "\n    try       %s\n", finding->rule->remedy);
+	buf_printf(out, "\n    try       %s\n", finding->result.remedy);
 	buf_fini(&sites);
 }
 
 static const struct table_column columns[] = {
-	TABLE_COLUMN("verdict", "Verdict", TABLE_TEXT,
+	TABLE_COLUMN("verdict", "Verdict", TABLE_TEXT, .is_wide_only = true,
 		.help = "finding, good, or not judged because data is missing"),
 	TABLE_COLUMN("rule", "Rule", TABLE_TEXT),
-	TABLE_COLUMN("cost_ns", "Cost up to", TABLE_TIME,
-		.help = "upper limit of the time that it costs"),
-	TABLE_COLUMN("cost_pct", "Cost %", TABLE_PERCENT,
-		.help = "cost, as a share of what the next column names"),
-	TABLE_COLUMN("cost_of", "Cost of", TABLE_TEXT, .is_minor = true,
-		.help = "what the cost is a share of"),
-	TABLE_COLUMN(
-		"same_as", "Same time as", TABLE_TEXT, .help = "finding that counts the same time"),
+	TABLE_COLUMN("finding", "Finding", TABLE_TEXT, .is_wide_only = true,
+		.help = "the problem, and what solving it saves"),
+	TABLE_COLUMN("saved_ns", "Saved", TABLE_MEAN_TIME,
+		.help = "what a step takes less, by the replay"),
+	TABLE_COLUMN("saved_pct", "Saved %", TABLE_PERCENT, .help = "of the step"),
+	TABLE_COLUMN("step_ns", "Step", TABLE_MEAN_TIME,
+		.help = "measured; the whole recording where there are no steps"),
+	TABLE_COLUMN("prediction", "As if", TABLE_TEXT, .is_wide_only = true,
+		.help = "what the replay assumes, or why it cannot predict the saving"),
+	TABLE_COLUMN("evidence_of", "Evidence of", TABLE_TEXT, .is_wide_only = true,
+		.help = "finding with the same cause"),
+	TABLE_COLUMN("shown", "Shown", TABLE_TEXT, .is_wide_only = true,
+		.help = "no: evidence of another finding, or it saves less than 1 %; only --all "
+			"lists it"),
+	TABLE_COLUMN("cost_ns", "Seen", TABLE_TIME, .is_wide_only = true,
+		.help = "time that the rule found in all steps: what is not predicted saves at "
+			"most "
+			"that"),
+	TABLE_COLUMN("cost_pct", "Seen %", TABLE_PERCENT, .is_wide_only = true,
+		.help = "that time, as a share of what the next column names"),
+	TABLE_COLUMN("cost_of", "Seen of", TABLE_TEXT, .is_wide_only = true,
+		.help = "what the time is a share of"),
 	TABLE_COLUMN("share_pct", "Measured %", TABLE_PERCENT, .is_wide_only = true,
 		.help = "share that the rule compares with its threshold"),
 	TABLE_COLUMN("of", "Measured of", TABLE_TEXT, .is_wide_only = true,
 		.help = "what the measured value is a share of"),
-	TABLE_COLUMN("pid", "PID", TABLE_ID, .is_minor = true),
+	TABLE_COLUMN("pid", "PID", TABLE_ID, .is_wide_only = true),
 	TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_wide_only = true),
-	TABLE_COLUMN("processes", "Processes", TABLE_COUNT, .is_wide_only = true),
-	TABLE_COLUMN(
-		"source", "Source", TABLE_TEXT, .is_minor = true, .help = "tool whose rule it is"),
+	TABLE_COLUMN("processes", "Processes", TABLE_COUNT, .is_wide_only = true,
+		.help = "processes that the rule applies to"),
+	TABLE_COLUMN("source", "Source", TABLE_TEXT, .is_wide_only = true,
+		.help = "tool whose rule it is"),
 	TABLE_COLUMN("threshold", "Applies when", TABLE_TEXT, .is_wide_only = true,
 		.help = "condition under which the rule applies"),
-	TABLE_COLUMN("evidence", "Evidence", TABLE_TEXT, .is_minor = true,
+	TABLE_COLUMN("evidence", "Evidence", TABLE_TEXT, .is_wide_only = true,
 		.help = "measurements that the verdict follows from"),
 	TABLE_COLUMN("sites", "Where", TABLE_TEXT, .is_wide_only = true,
 		.help = "operators and Python lines where it happens"),
@@ -226,13 +297,34 @@ static const struct table_column columns[] = {
 		.help = "what to do about it"),
 };
 
+static void note_others(const struct advice *advice, struct table *table)
+{
+	const struct findings *findings = &advice->findings;
+	size_t nr_judged = 0, nr_apply = 0;
+
+	for (size_t i = 0; i < findings->nr; i++) {
+		nr_judged += findings->items[i].result.verdict != ADVICE_NOT_JUDGED;
+		nr_apply += findings->items[i].result.verdict == ADVICE_FINDING;
+	}
+	if (findings->nr_small) {
+		table_note(table, "%zu finding%s would save less than 1 %%%s.", findings->nr_small,
+			findings->nr_small == 1 ? "" : "s",
+			advice->input.is_all	  ? ""
+			: findings->nr_small == 1 ? "; --all lists it"
+						  : "; --all lists them");
+	}
+	table_note(table, "%zu of %zu rules apply; %zu could not be evaluated.", nr_apply,
+		findings->nr, findings->nr - nr_judged);
+}
+
 static void fill_table(void *state, struct table *table)
 {
 	struct advice *advice = state;
 	const struct findings *findings = advice_findings(advice);
 	struct buf figure = {0};
-	size_t nr_findings = 0, nr_judged = 0;
 
+	table->columns[VERDICT].is_wide_only = !advice->input.is_all;
+	table->columns[EVIDENCE_OF].is_wide_only = !advice->input.is_all;
 	table->columns[RANK].is_wide_only = true;
 	for (size_t i = 0; i < advice->input.nr_processes; i++) {
 		table->columns[RANK].is_wide_only &= advice->input.processes[i]->rank < 0;
@@ -240,17 +332,16 @@ static void fill_table(void *state, struct table *table)
 	for (size_t i = 0; i < findings->nr; i++) {
 		const struct finding *finding = &findings->items[i];
 
-		fill(finding, table_add_row(table));
-		nr_findings += finding->result.verdict == ADVICE_FINDING;
-		nr_judged += finding->result.verdict != ADVICE_NOT_JUDGED;
-		if (finding->result.verdict == ADVICE_FINDING) {
-			add_words(finding, &figure);
+		if (finding->is_shown || advice->input.is_all) {
+			fill(finding, table_add_row(table));
+		}
+		if (finding->is_shown) {
+			add_words(advice, finding, &figure);
 		}
 	}
 	buf_char(&figure, '\0');
 	table->figure = figure.bytes;
-	table_note(table, "%zu of %zu rules apply; %zu could not be evaluated.", nr_findings,
-		advice_nr_rules, advice_nr_rules - nr_judged);
+	note_others(advice, table);
 }
 
 static void fini(void *state)
@@ -258,6 +349,7 @@ static void fini(void *state)
 	struct advice *advice = state;
 
 	advice_findings_fini(advice);
+	prediction_fini(&advice->prediction);
 	for (size_t i = 0; i < advice->input.nr_processes; i++) {
 		advice_facts_fini(&advice->facts[i]);
 	}
@@ -269,9 +361,10 @@ static void fini(void *state)
 VIEW(advice, 410) = {
 	.name = "advice",
 	.help = "what costs time, the evidence, and what to try",
-	.about = "Each row is a rule. A cost is an upper limit: time on the host or on one GPU. "
-		 "Where two findings count the same time, one of them has the cost and the other "
-		 "names it under \"Same time as\". The costs of other findings may overlap.",
+	.about =
+		"Each row is a cause of lost time with what a step would take less without it, as "
+		"the replay of whatif predicts. Savings do not add up. What saves less than 1 % of "
+		"the step is left out; --all lists every rule with its verdict.",
 	.title = "Advice",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct advice),
@@ -282,6 +375,7 @@ VIEW(advice, 410) = {
 		.call = on_call,
 		.record = on_record,
 		.end = end_ops},
+	.part = {&prediction_scan, &prediction_ops, offsetof(struct advice, prediction)},
 	.init = init,
 	.fill = fill_table,
 	.fini = fini,

@@ -79,6 +79,7 @@ done
 small=v1/small.gprof
 golden small.info "$report" info $small
 golden small.json "$report" --format json $small
+golden small.advice "$report" --view advice --all --format json $small
 golden small.csv "$report" --format csv --view kernel,api,memcpy,memset,sync,nvtx $small
 golden small.markdown "$report" --format markdown $small
 golden small.nvprof "$report" --style nvprof $small
@@ -103,6 +104,7 @@ golden ops.paddle "$report" --style paddle $ops
 golden ops.paddle.old "$report" --style paddle --view framework --detail=op --per-thread $ops
 golden ops.levels "$report" --view overview,operator,framework,memops --detail=all --format json $ops
 golden ops.json "$report" --format json $ops
+golden ops.advice "$report" --view advice --all --format json $ops
 golden ops.timeline "$report" timeline -o - $ops
 python=v1/python.gprof
 nested=v2/nested.gprof

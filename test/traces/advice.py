@@ -27,7 +27,7 @@ HELD = {"resnet50_nw0_v100.json.gz": 6, "resnet50_nw4_v100.json.gz": 0}
 
 
 def report(program, path):
-    out = subprocess.run([program, "--format", "json", "--view", "advice,data-loading-steps,step-stats,stragglers,steps", path],
+    out = subprocess.run([program, "--format", "json", "--all", "--view", "advice,data-loading-steps,step-stats,stragglers,steps", path],
                          capture_output=True, check=False)
     return json.loads(out.stdout)
 

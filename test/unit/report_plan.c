@@ -11,7 +11,7 @@
 
 struct ids {
 	uint32_t places[2], shapes[2], op, loader, ops[2];
-	uint16_t launch, copy, call;
+	uint16_t launch, copy, call, graph;
 	uint32_t correlation;
 };
 
@@ -81,7 +81,7 @@ static void add_copy(struct gen *gen, struct ids *ids, const struct plan *plan, 
 	struct gprof_row_api_copy *call = gen_row(gen, GPROF_TABLE_api_copy);
 
 	call->begin = begin;
-	call->dur = begin + 1000;
+	call->dur = begin + (plan->copy_call_us ? plan->copy_call_us : 1) * 1000ull;
 	call->call = ids->copy;
 	call->thread = 1;
 	call->correlation = ++ids->correlation;
@@ -106,6 +106,28 @@ static void add_copy(struct gen *gen, struct ids *ids, const struct plan *plan, 
 		row->correlation = ids->correlation;
 		row->memory_kind = API_MEMORY_DEVICE;
 		row->flags = (uint8_t)plan->copy.flags;
+	}
+}
+
+#define NR_GRAPH_KERNELS 100u
+
+static void add_graph(struct gen *gen, struct ids *ids, uint32_t graph_us, uint32_t step)
+{
+	struct gprof_row_api_launch *call = gen_row(gen, GPROF_TABLE_api_launch);
+
+	call->begin = at_us(step, 20000);
+	call->dur = at_us(step, 20000 + graph_us);
+	call->call = ids->graph;
+	call->thread = 1;
+	call->correlation = ++ids->correlation;
+	for (uint32_t i = 0; i < NR_GRAPH_KERNELS; i++) {
+		struct gprof_row_kernel *kernel = gen_row(gen, GPROF_TABLE_kernel);
+
+		kernel->begin = at_us(step, 20000 + graph_us + 2 * i);
+		kernel->dur = kernel->begin + 1000;
+		kernel->place = ids->places[1];
+		kernel->shape = ids->shapes[0];
+		kernel->correlation = ids->correlation;
 	}
 }
 
@@ -172,6 +194,12 @@ static struct ids add_names(struct gen *gen, const struct plan *plan)
 	if (plan->second.name) {
 		ids.shapes[1] = add_shape(gen, plan->second.name, plan->second.is_small_grid);
 	}
+	if (plan->is_trace) {
+		gen_info(gen, "trace.format", "kineto");
+	}
+	if (plan->graph_us) {
+		ids.graph = gen_call(gen, "cudaGraphLaunch", GPROF_API_RUNTIME);
+	}
 	if (plan->copy.name) {
 		ids.copy = gen_call(gen, plan->copy.name, GPROF_API_RUNTIME);
 	}
@@ -191,6 +219,7 @@ static void add_begin(struct gen *gen, uint32_t number)
 	step->time = at_us(number, 0);
 	step->step = number;
 	step->how = GPROF_STEP_OPTIMIZER;
+	step->thread = 1;
 }
 
 static void add_step(struct gen *gen, struct ids *ids, const struct plan *plan, uint32_t i)
@@ -209,6 +238,9 @@ static void add_step(struct gen *gen, struct ids *ids, const struct plan *plan, 
 	add_op(gen, ids->op, from - 20000, at_us(i, 99500), 0);
 	if (plan->second.name) {
 		add_work(gen, ids, &plan->second, i);
+	}
+	if (plan->graph_us) {
+		add_graph(gen, ids, plan->graph_us, i);
 	}
 	if (plan->copy.name) {
 		add_copy(gen, ids, plan, i);
@@ -236,6 +268,9 @@ const char *plan_write(const struct plan *plan, const char *name)
 		if (i < PLAN_STEPS) {
 			add_step(gen, &ids, plan, i);
 		}
+	}
+	if (plan->ends_with_call) {
+		add_call(gen, plan, ids.call, PLAN_STEPS);
 	}
 	gen_close(gen, "exit");
 	return path;

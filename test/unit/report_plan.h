@@ -38,11 +38,15 @@ struct plan {
 		uint32_t us;
 		bool is_first_alone; /* in the first step alone */
 	} call;
-	const char *ops[2];  /* seen, too */
-	uint32_t capability; /* 8 if 0; PLAN_NEVER: unknown */
-	uint32_t peak_bytes; /* of 100 */
-	uint32_t rank;	     /* counts from 1; 0: none */
+	uint32_t copy_call_us; /* how long the call of the copy takes; 1 if 0 */
+	uint32_t graph_us;     /* a call at 20,000 that launches a graph of 100 kernels of 1 us */
+	const char *ops[2];    /* seen, too */
+	uint32_t capability;   /* 8 if 0; PLAN_NEVER: unknown */
+	uint32_t peak_bytes;   /* of 100 */
+	uint32_t rank;	       /* counts from 1; 0: none */
 	bool has_no_devices, has_no_steps;
+	bool is_trace;	     /* of PyTorch's profiler */
+	bool ends_with_call; /* `call` once more behind all steps */
 };
 
 /* Its stream, in the test's directory. */

@@ -23,6 +23,7 @@ struct table *tables_make(
 {
 	const struct view_input input = {.processes = processes,
 		.nr_processes = nr,
+		.is_all = true,
 		.is_per_thread = is_split,
 		.is_detailed = is_split};
 
