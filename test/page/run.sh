@@ -42,7 +42,7 @@ page() {
 	shift
 	"$B/gprof-report" html --top 0 -o "$T/$name.html" "$@" 2>"$T/$name.err"
 	case $? in 0 | 3) ;; *) cat "$T/$name.err"; return 1 ;; esac
-	"$B/gprof-report" summary --format json "$@" >"$T/$name.json" 2>/dev/null
+	"$B/gprof-report" summary --format json --all "$@" >"$T/$name.json" 2>/dev/null
 	PYTHONPATH=$lib timeout 1500 python3 test/page/look.py "$chromium" "$T/$name.html" "$T/$name.json" "${pictures:-}"
 }
 

@@ -2,7 +2,9 @@
 """advice.py GPROF_REPORT FOLDER: what `advice` and `data-loading-steps` say of real traces whose troubles are known.
 
 The loader's time is beside the TensorBoard plugin's, per step in us, which lets a step end with its last GPU work;
-so they differ by less than 1 %. The straggler of dlrm_v100_8ranks is one of the two that HTA finds, 2 and 7; they begin the step 6.9 to 7.5 ms after the first.
+so they differ by less than 1 %. What is shown first is what the replay says would be saved, as whatif has it; the
+profiler's own wait and kernels that nobody waits for are not shown, nor remedies for other devices and collectives.
+The straggler of dlrm_v100_8ranks is one of the two that HTA finds, 2 and 7; they begin the step 6.9 to 7.5 ms after the first.
 """
 import json
 import os
@@ -23,6 +25,20 @@ EXPECTED = {
     "dlrm_v100_8ranks": {"finding": ["stragglers", "tb-communication"]},
 }
 LOADER_US = {"resnet50_nw0_v100.json.gz": 59261.8, "resnet50_nw4_v100.json.gz": 1186.2}
+SHOWN = {
+    "resnet50_nw0_v100.json.gz": ["what-if-launch-overhead", "tb-dataloader"],
+    "resnet50_nw4_v100.json.gz": ["host-bound"],
+    "ddp_v100_2ranks_rank1.json.gz": ["host-bound"],
+    "eager_b200.json.gz": ["host-bound"],
+    "dlrm_v100_8ranks": ["host-bound", "tb-dataloader", "stragglers"],
+}
+NOT_SHOWN = {
+    "resnet50_nw0_v100.json.gz": ["cuda_api_sync", "tb-tensor-cores", "cuda_memcpy_async"],
+    "fullqueue_v100.json.gz": ["cuda_api_sync"],
+    "qwen_h100.json.gz": ["cuda_api_sync"],
+    "ddp_v100_2ranks_rank1.json.gz": ["tb-tensor-cores", "unoverlapped-communication"],
+}
+WHAT_IF = {"loader": "what-if-loader", "launch-overhead": "what-if-launch-overhead", "copies": "what-if-copies"}
 HELD = {"resnet50_nw0_v100.json.gz": 6, "resnet50_nw4_v100.json.gz": 0}
 
 
@@ -32,9 +48,37 @@ def report(program, path):
     return json.loads(out.stdout)
 
 
+def what_if(program, path):
+    out = subprocess.run([program, "whatif", "--format", "json", path], capture_output=True, check=False)
+    return {row["change"]: row["saved_ns"] for row in json.loads(out.stdout)["what_if"]["rows"]}
+
+
+def shown_problems(name, rows, saved):
+    shown = [rule for rule, row in rows.items() if row["shown"] == "yes"]
+    for rule in SHOWN.get(name, []):
+        if rule not in shown:
+            yield f"{rule} is not shown, but {shown}"
+    for rule in NOT_SHOWN.get(name, []):
+        if rule in shown:
+            yield f"{rule} is shown: {rows[rule]['finding']}"
+    for rule in shown:
+        if rows[rule]["saved_pct"] is not None and rows[rule]["saved_pct"] < 1:
+            yield f"{rule} is shown and saves {rows[rule]['saved_pct']} %"
+    for change, rule in WHAT_IF.items():
+        if name != "dlrm_v100_8ranks" and rows[rule]["verdict"] == "finding" and rows[rule]["saved_ns"] != saved[change]:
+            yield f"{rule} saves {rows[rule]['saved_ns']} ns, by whatif {saved[change]}"
+    for row in rows.values():
+        if "v100" in name and row["rule"] in ("tb-tensor-cores", "fp32-multiply") and row["shown"] and (
+                "bfloat16" in row["try"] or "TF32" in row["try"]):
+            yield f"{row['rule']} of a V100: {row['try']}"
+    if "all_to_all" in (rows["unoverlapped-communication"]["sites"] or "").split(";")[0] and (
+            "bucket" in rows["unoverlapped-communication"]["try"]):
+        yield f"all-to-all has no buckets: {rows['unoverlapped-communication']['try']}"
+
+
 def problems(name, tables):
     rows = {row["rule"]: row for row in tables["advice"]["rows"]}
-    for verdict, rules in EXPECTED[name].items():
+    for verdict, rules in EXPECTED.get(name, {}).items():
         for rule in rules:
             if rows[rule]["verdict"] != verdict:
                 yield f"{rule} is {rows[rule]['verdict']}, not {verdict}: {rows[rule]['evidence']}"
@@ -60,15 +104,18 @@ def problems(name, tables):
 
 def main():
     failed = 0
-    for name in EXPECTED:
+    names = sorted(set(EXPECTED) | set(SHOWN) | set(NOT_SHOWN))
+    for name in names:
         path = os.path.join(sys.argv[2], name)
         if not os.path.exists(path):
             print(f"SKIP advice of {name}: it is not there")
             continue
-        for problem in problems(name, report(sys.argv[1], path)):
+        tables, saved = report(sys.argv[1], path), what_if(sys.argv[1], path)
+        rows = {row["rule"]: row for row in tables["advice"]["rows"]}
+        for problem in [*problems(name, tables), *shown_problems(name, rows, saved)]:
             print(f"{name}: {problem}")
             failed += 1
-    print(f"advice of {len(EXPECTED)} traces, {failed} differ")
+    print(f"advice of {len(names)} traces, {failed} differ")
     return failed != 0
 
 

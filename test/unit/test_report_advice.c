@@ -252,7 +252,7 @@ START_TEST(every_rule_has_a_test_and_a_row)
 		bool is_tested = !strcmp(name, "stragglers") || !strcmp(name, "dx12_mem_ops") ||
 				 !strcmp(name, "nvvp-divergence");
 
-		/* Those have programs of their own (test/integ/t173-advice.sh). */
+		/* Those have programs of their own (test/integ/t162-advice.sh). */
 		is_tested |= !strcmp(name, "what-if-sync") || !strcmp(name, "what-if-copies") ||
 			     !strcmp(name, "what-if-communication") ||
 			     !strcmp(name, "what-if-stragglers") ||

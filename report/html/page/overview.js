@@ -5,7 +5,7 @@
 "use strict";
 
 const pageOverview = (() => {
-const {make, one, sentence} = pageText, {data, rowsOf, mean, isMany, keyOf, who, stepLabel} = pageData;
+const {make, one} = pageText, {data, rowsOf, mean, isMany, keyOf, who, stepLabel} = pageData;
 const {charts, stack, topBars, operatorTypes} = pageChart, {breakdownParts, stepTimes} = pageStep;
 
 function card(parent, title, value, lines, mood) {
@@ -112,20 +112,27 @@ function hangCard(parent) {
 	}
 }
 
-function adviceList(parent, rows) {
+/* The causes among the rows, each with the evidence of all rules that found it; and how many of them are not shown. */
+function adviceList(parent, rows, most) {
+	const causes = rows.filter((row) => row.shown === "yes").slice(0, most);
 	const list = make("ol", parent, null, "advice");
-	for (const row of rows) {
+	for (const row of causes) {
 		const item = make("li", list);
-		make("strong", item, row.cost_ns === null ? "Saving unknown" : "Up to " + one(row.cost_ns, "time") +
-			(row.cost_pct === null ? "" : ", " + one(row.cost_pct, "percent") + (row.cost_of ? " of " + row.cost_of : "")));
+		make("strong", item, row.finding);
 		item.append(who(row) ? " (" + who(row) + ")" : "");
-		make("p", item, sentence(row.threshold));
-		make("p", item, [row.evidence, row.share_pct === null || row.share_pct === row.cost_pct ? "" : one(row.share_pct, "percent") + (row.of ? " of " + row.of : "")].filter(Boolean).join("; "));
+		for (const found of [row, ...rows.filter((other) => other.evidence_of === row.rule)]) {
+			make("p", item, found.evidence + " [" + found.rule + "]");
+		}
+		make("p", item, row.saved_ns === null ? "Not predictable: " + row.prediction : "Predicted as if " + row.prediction, "note");
 		if (row.try) {
 			make("p", item, "Try: " + row.try);
 		}
-		make("p", item, row.rule + (row.same_as ? "; same time as " + row.same_as : ""), "note");
 	}
+	const nrSmall = rows.filter((row) => row.verdict === "finding" && row.shown === "no" && !row.evidence_of).length;
+	if (nrSmall) {
+		make("p", parent, nrSmall + (nrSmall === 1 ? " finding" : " findings") + " would save less than 1 %", "note");
+	}
+	return causes.length;
 }
 
 function overviewPage(parent) {
@@ -141,12 +148,9 @@ function overviewPage(parent) {
 	const grid = charts(parent);
 	stack(grid, isMany ? "Step time breakdown, mean per process" : "Step time breakdown", "breakdown", stepLabel, breakdownParts,
 		{rows: isMany ? rows.filter(isMean) : rows.slice(0, 61), axis: isMany ? "" : "step", note: data.breakdown.note});
-	const findings = rowsOf("advice").filter((row) => row.verdict === "finding");
 	const section = make("section", grid);
 	make("h3", section, "Top findings");
-	if (findings.length) {
-		adviceList(section, findings.filter((row) => !row.same_as).slice(0, 3));
-		make("p", section, "Times are upper limits; findings may overlap.", "note");
+	if (adviceList(section, rowsOf("advice"), 3)) {
 		make("a", make("p", section), "All findings").href = "#advice";
 	} else {
 		make("p", section, "No findings", "note");

@@ -104,10 +104,9 @@ const pages = other ? other.pages : [
 	}, ["distributed", "stragglers", "pipeline", "moe_balance", "collectives", "communication", "missing_collectives", "hang"]],
 	["idle", "Idle", (parent) => countBars(parent, "Idle time by cause", "idle", "cause"), ["idle", "idle_gaps"]],
 	["advice", "Advice", (parent) => {
-		const findings = rowsOf("advice").filter((row) => row.verdict === "finding");
-		const section = make("section", parent);
-		make("h3", section, findings.length ? "Findings by possible saving" : "No findings");
-		adviceList(section, findings.slice(0, 20));
+		const rows = rowsOf("advice"), section = make("section", parent);
+		make("h3", section, rows.some((row) => row.shown === "yes") ? "Findings by what they save" : "No findings");
+		adviceList(section, rows, 20);
 	}, ["advice"]],
 	["losses", "Overhead and losses", null, ["overhead", "losses", "notices", "windows", "processes"]],
 	["about", "About", aboutPage, []],
