@@ -224,7 +224,7 @@ resources()
 tap resources "kernels: blocks, occupancy and what limits it"
 guided()
 {
-	summary advice
+	summary advice --all
 	same "nvvp-compute-utilization nvvp-copy-overlap nvvp-copy-throughput nvvp-divergence nvvp-kernel-concurrency nvvp-small-copies" \
 		"$(query '[.advice.rows[] | select(.source | startswith("nvvp")).rule] | sort | join(" ")')" &&
 		holds 'all(.advice.rows[]; .evidence != null and .evidence != "")'
