@@ -7,6 +7,9 @@
 
 #include "report/analysis/what_if.h"
 
+/* Of longer steps nothing is predicted, so that the first screen takes little memory: 100 MB. */
+#define MOST_STEP_EVENTS 500000u
+
 /* Findings that save less, or that cannot save more, are not shown. */
 #define LEAST_SAVED_PCT 1.0
 
@@ -54,6 +57,7 @@ void advice_choose_changes(struct advice *advice)
 			change->factors[i] = changes[i].factor;
 		}
 	}
+	prediction->load.most_events = MOST_STEP_EVENTS;
 	prediction->scales_of = scales_of;
 	prediction->context = advice;
 }
@@ -328,7 +332,7 @@ static void add_saving(const struct finding *finding, struct buf *out)
 
 	buf_printf(out, "; %s would save ", changes[finding->rule->change].saver);
 	add_time(out, finding->saved_ns > 0 ? finding->saved_ns : 0);
-	buf_text(out, process->nr_steps > 1 ? " per step" : "");
+	buf_text(out, process->nr_steps > 1 ? " per step" : " of the recording");
 	if (finding->is_of_process && process->rank >= 0) {
 		buf_printf(out, " of rank %" PRId64, process->rank);
 	} else if (finding->is_of_process) {

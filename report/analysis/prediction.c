@@ -10,7 +10,7 @@
 /* More steps are evenly thinned out to about so many; of jobs, whose graphs are all in memory. */
 #define MOST_STEPS     32u
 #define MOST_JOB_STEPS 16u
-#define MOST_JOB_NODES 8000000u /* 700 MB */
+#define MOST_JOB_NODES 4000000u /* 350 MB */
 
 /* Sums over the replayed steps of a process, ns. */
 struct prediction_sums {

@@ -290,7 +290,9 @@ static void reach(struct step_loader *load, uint64_t end)
 
 static void check_room(struct step_loader *load, uint64_t end)
 {
-	if (load->nr_items > STEP_EVENTS_MOST || load->nr_records > STEP_EVENTS_MOST) {
+	size_t most = load->most_events ? load->most_events : STEP_EVENTS_MOST;
+
+	if (load->nr_items > most || load->nr_records > most) {
 		load->nr_items = 0;
 		load->nr_records = 0;
 		load->too_many = end;

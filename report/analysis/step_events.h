@@ -104,6 +104,7 @@ struct step_loader {
 	uint64_t nr_before; /* records that were launched before it */
 	uint64_t position;  /* all that ends later has come */
 	uint64_t too_many;  /* steps that end later than that have more than STEP_EVENTS_MOST */
+	size_t most_events; /* 0: STEP_EVENTS_MOST; less takes less memory */
 	/* Is the step of that number wanted? NULL: all are. Steps between them cost little. */
 	bool (*wants)(void *context, uint64_t number);
 	/* Gets each wanted step that has anything in it. */

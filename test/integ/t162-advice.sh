@@ -39,7 +39,7 @@ found "a rank is slow" "ranks=4 $loop" "$ms SLOW_NS=1500000 SIM_NCCL_GBPS=0.001"
 found "the network is slow" "ranks=4 $loop" "$ms SIM_NCCL_GBPS=0.0003" communication \
 	'"unoverlapped-communication", "tb-communication", "what-if-communication"'
 
-# No step, no prediction of one: the recording counts as a whole, and the sentence says no step.
+# Without steps the recording counts as a whole, and the sentence says so.
 rm -rf "$GPROF_DIR"
 GPROF_STEP=api:none record env $ms "$B/integ/s_whatif" "loader_ms=40 $loop"
 "$REPORT" --view advice --format json "$GPROF_DIR" >"$T/json"
