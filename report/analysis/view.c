@@ -27,28 +27,58 @@ void *view_create(const struct view_class *class, const struct view_input *input
 	return state;
 }
 
+/* Runs the views that others use, if nobody asked for them: behind the nr_classes of `all`. */
+static size_t add_used(const struct view_input *input, const struct view_class **all,
+	size_t nr_classes, void **states)
+{
+	size_t nr = nr_classes;
+
+	for (size_t i = 0; i < nr_classes; i++) {
+		struct view_used *used = (void *)((char *)states[i] + all[i]->state.used);
+		size_t at = 0;
+
+		while (all[i]->uses && at < nr && all[at] != all[i]->uses) {
+			at++;
+		}
+		if (all[i]->uses && at == nr) {
+			all[nr] = all[i]->uses;
+			states[nr] = view_create(all[nr], input);
+			used->is_own = true;
+			nr++;
+		}
+		if (all[i]->uses) {
+			used->state = states[at];
+		}
+	}
+	return nr;
+}
+
 void view_run(const struct view_input *input, const struct view_class *const *classes,
 	size_t nr_classes, void **states)
 {
-	struct scan *scans = mem_zeroed(2 * nr_classes + 1, sizeof(*scans));
-	struct op_walk *walks = mem_zeroed(2 * nr_classes + 1, sizeof(*walks));
-	size_t nr_scans = 0, nr_walks = 0;
+	const struct view_class **all = mem_zeroed(2 * nr_classes + 1, sizeof(*all));
+	void **all_states = mem_zeroed(2 * nr_classes + 1, sizeof(*all_states));
+	struct scan *scans = mem_zeroed(4 * nr_classes + 1, sizeof(*scans));
+	struct op_walk *walks = mem_zeroed(4 * nr_classes + 1, sizeof(*walks));
+	size_t nr_scans = 0, nr_walks = 0, nr;
 
 	for (size_t i = 0; i < nr_classes; i++) {
-		const struct view_class *class = classes[i];
-
-		states[i] = view_create(class, input);
-		if (class->scan.on_batch) {
-			scans[nr_scans++] = (struct scan){&class->scan, states[i]};
+		all[i] = classes[i];
+		states[i] = all_states[i] = view_create(classes[i], input);
+	}
+	nr = add_used(input, all, nr_classes, all_states);
+	for (size_t i = 0; i < nr; i++) {
+		if (all[i]->scan.on_batch) {
+			scans[nr_scans++] = (struct scan){&all[i]->scan, all_states[i]};
 		}
-		if (op_view_is_set(&class->ops)) {
-			walks[nr_walks++] = (struct op_walk){&class->ops, states[i]};
+		if (op_view_is_set(&all[i]->ops)) {
+			walks[nr_walks++] = (struct op_walk){&all[i]->ops, all_states[i]};
 		}
-		if (class->part.scan) {
-			void *part = (char *)states[i] + class->part.offset;
+		if (all[i]->part.scan) {
+			void *part = (char *)all_states[i] + all[i]->part.offset;
 
-			scans[nr_scans++] = (struct scan){class->part.scan, part};
-			walks[nr_walks++] = (struct op_walk){class->part.ops, part};
+			scans[nr_scans++] = (struct scan){all[i]->part.scan, part};
+			walks[nr_walks++] = (struct op_walk){all[i]->part.ops, part};
 		}
 	}
 	if (nr_scans) {
@@ -57,6 +87,8 @@ void view_run(const struct view_input *input, const struct view_class *const *cl
 	if (nr_walks) {
 		op_walk_run(input->processes, input->nr_processes, walks, nr_walks);
 	}
+	free(all);
+	free(all_states);
 	free(scans);
 	free(walks);
 }
@@ -75,6 +107,13 @@ void view_destroy(const struct view_class *class, void *state)
 	if (class->destroy) {
 		class->destroy(state);
 		return;
+	}
+	if (class->uses) {
+		struct view_used *used = (void *)((char *)state + class->state.used);
+
+		if (used->is_own) {
+			view_destroy(class->uses, used->state);
+		}
 	}
 	if (class->fini) {
 		class->fini(state);

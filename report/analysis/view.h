@@ -43,7 +43,14 @@ struct view_input {
 	size_t nr_rows; /* that the user wants of tables in their own order; 0: all, or not known */
 	const struct nccl_job *job; /* with more processes than these; NULL: there are no others */
 	struct what_if *what_if; /* what the view what-if changes; NULL: each removal by itself */
-	bool is_merged; /* `reduce` reads the states: they also gather what only `merge` needs */
+	bool is_merged;	   /* `reduce` reads the states: they also gather what only `merge` needs */
+	size_t line_width; /* of text, in columns; 0: no limit */
+};
+
+/* The state of another view, of the same pass. */
+struct view_used {
+	void *state; /* NULL: nobody ran it */
+	bool is_own; /* nobody else wants that view */
 };
 
 /* Where a view keeps what it gathers. */
@@ -51,6 +58,7 @@ struct view_state {
 	size_t size;
 	size_t input; /* offset of its struct view_input */
 	size_t keyed; /* offset of its struct keyed_stats */
+	size_t used;  /* offset of its struct view_used, where it uses another view */
 	bool is_keyed;
 };
 
@@ -103,7 +111,7 @@ struct view_class {
 	const char *help;     /* one line */
 	const char *about;    /* for `help VIEW`, if columns do not say it all: what the table
 			       * counts, what shares are shares of; sentences, or NULL */
-	bool is_default;      /* shown without --view */
+	bool is_default;      /* shown without --view; others with --all */
 	bool is_empty_hidden; /* not shown without --view if it has no rows */
 	bool is_asked_only;   /* nor in JSON without --view: as long as the stream */
 
@@ -112,7 +120,8 @@ struct view_class {
 	unsigned int nr_columns;
 
 	struct view_state state;
-	struct view_merge merge; /* all zeros: `reduce` keeps nothing of the state */
+	const struct view_class *uses; /* view_run runs this view, too; NULL: none */
+	struct view_merge merge;       /* all zeros: `reduce` keeps nothing of the state */
 	struct scan_view scan;
 	struct op_view ops; /* after the scan, for those that set any of it */
 	struct view_part part;
@@ -217,8 +226,8 @@ void view_note_ranks(struct table *table, struct process *const *processes, size
  */
 void view_note_steps(struct table *table, const struct process *process);
 
-extern const struct view_class view_framework, view_memops, view_overview, view_what_if,
-	view_operator_detail /* for --detail=op|all */;
+extern const struct view_class view_framework, view_headline, view_memops, view_overview,
+	view_what_if, view_operator_detail /* for --detail=op|all */;
 
 /* Rows that the styles share; tallies are finished by view_kernel.table and so on, or by these. */
 extern const struct view_class view_kernel, view_api, view_memcpy, view_memset, view_nvtx;

@@ -88,6 +88,27 @@ static void add_end(struct buf *out, const struct cmd_input *input, size_t index
 	}
 }
 
+/*
+ * The CPU time of the recorder's thread, which a process has written if it ended its stream. Its
+ * start takes some milliseconds: only of a longer recording a share says something.
+ */
+static void add_cost(struct buf *out, const struct process *process)
+{
+	int64_t cpu_ns = process_number(process, "overhead.drain_cpu_ns");
+	uint64_t span_ns =
+		process->first_ns < process->last_ns ? process->last_ns - process->first_ns : 0;
+	struct buf line = {0};
+
+	if (cpu_ns < 0) {
+		return;
+	}
+	buf_printf(&line, "%" PRId64 " ms", cpu_ns / 1000000);
+	if (span_ns >= 1000000000) {
+		buf_printf(&line, " (%.1f %% of a core)", (double)cpu_ns * 100 / (double)span_ns);
+	}
+	add_made(out, "profiler CPU", &line);
+}
+
 /* Facts with a line of their own above. */
 static bool has_line(const char *key)
 {
@@ -251,6 +272,7 @@ static void add_processes(struct buf *out, const struct cmd_input *input)
 		add_begin(out, input, i, members);
 		add_end(out, input, i);
 		add_losses(out, process);
+		add_cost(out, process);
 		add_facts(out, process);
 		add_devices(out, process);
 		add_tables(out, process);

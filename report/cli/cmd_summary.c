@@ -13,6 +13,9 @@
 #include "report/sql/nsys_query.h"
 #include "report/util/closest_name.h"
 
+/* Of each table of the first screen, where people read it. */
+#define FIRST_ROWS 10u
+
 static const char *const details[] = {"default", "op", "all", NULL};
 static const char *const states[] = {"all", "cpu", "gpu", NULL}; /* enum view_times */
 
@@ -21,8 +24,9 @@ static void take_default_views(struct summary *summary)
 	summary->is_default = true;
 	for (size_t i = 0; view_classes[i]; i++) {
 		/* For a program all views there are; for a reader those worth a first look. */
-		if (view_classes[i]->is_default || (summary->asked.table.format == TABLE_JSON &&
-							   !view_classes[i]->is_asked_only)) {
+		bool is_all = summary->is_all || summary->asked.table.format == TABLE_JSON;
+
+		if (view_classes[i]->is_default || (is_all && !view_classes[i]->is_asked_only)) {
 			summary->views[summary->nr_views++] = view_classes[i];
 		}
 	}
@@ -332,6 +336,9 @@ int summary_run(struct summary *summary, char *const *paths, int nr_paths)
 	/* The layouts of other tools have all rows. */
 	if (asked->top == COMMON_OPTIONS_NO_TOP) {
 		asked->top = summary->style == summary_styles[0] ? common_options_top(asked) : 0;
+		if (summary->is_default && !summary->is_all && asked->top > FIRST_ROWS) {
+			asked->top = FIRST_ROWS;
+		}
 	}
 	terminal_set(&asked->table, asked->output, asked->color);
 	if (nr_paths && dumpdir_is_summary(paths[0])) {
@@ -392,28 +399,30 @@ const struct command cmd_summary = {
 	.name = "summary",
 	.arguments = "[OPTION]... [PATH]...",
 	.help = "print tables of kernels, copies, API calls ... (the default command)",
-	.options = "  --view NAME[,NAME]...  print these views, see below\n"
-		   "  --style STYLE          print the layout of another tool, see below\n"
-		   "  --report NAME[,NAME]   print reports of `nsys stats`, see below\n"
-		   "  --sort COLUMN          sort by a column's JSON key (total, calls, avg, name "
-		   "...)\n"
-		   "                         or by Paddle's keys (CPUTotal, GPUMax ...)\n"
-		   "  --all                  advice: list all rules, also what saves less than "
-		   "1 %\n"
-		   "  --per-thread           list operators and ranges per thread\n"
-		   "  --across-ranks         compute each view of --view per rank; print minimum, "
-		   "median\n"
-		   "                         and maximum of the --sort column, and the ranks that "
-		   "have them\n"
-		   "  --detail               split rows further: operators by input shapes, ranges "
-		   "by\n"
-		   "                         operator\n"
-		   "  --detail=LEVEL         default; op: nest operators; all: also number them by "
-		   "their\n"
-		   "                         place in the step\n"
-		   "  --state STATE          times of the view framework: all, cpu or "
-		   "gpu\n" COMMON_OPTIONS_TABLE_USAGE COMMON_OPTIONS_SELECTION_USAGE
-		   "  -o, --output FILE      write to FILE instead of stdout\n",
+	.options =
+		"  --view NAME[,NAME]...  print these views, see below\n"
+		"  --style STYLE          print the layout of another tool, see below\n"
+		"  --report NAME[,NAME]   print reports of `nsys stats`, see below\n"
+		"  --sort COLUMN          sort by a column's JSON key (total, calls, avg, name "
+		"...)\n"
+		"                         or by Paddle's keys (CPUTotal, GPUMax ...)\n"
+		"  --all                  print all views but those as long as the recording; in "
+		"advice\n"
+		"                         all rules, also what saves less than 1 %\n"
+		"  --per-thread           list operators and ranges per thread\n"
+		"  --across-ranks         compute each view of --view per rank; print minimum, "
+		"median\n"
+		"                         and maximum of the --sort column, and the ranks that "
+		"have them\n"
+		"  --detail               split rows further: operators by input shapes, ranges "
+		"by\n"
+		"                         operator\n"
+		"  --detail=LEVEL         default; op: nest operators; all: also number them by "
+		"their\n"
+		"                         place in the step\n"
+		"  --state STATE          times of the view framework: all, cpu or "
+		"gpu\n" COMMON_OPTIONS_TABLE_USAGE COMMON_OPTIONS_SELECTION_USAGE
+		"  -o, --output FILE      write to FILE instead of stdout\n",
 	.print_more = print_lists,
 	.run = run,
 	.values = values,

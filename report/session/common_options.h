@@ -60,8 +60,8 @@ struct common_options {
 
 #define COMMON_OPTIONS_TABLE_USAGE                                                               \
 	"  --format FORMAT        text (default), csv, json, markdown\n"                         \
-	"  --top N                rows per table (default: 15 in text and markdown, else all;\n" \
-	"                         0: all)\n"                                                     \
+	"  --top N                rows per table (default: 15 in text and markdown, 10 on the\n" \
+	"                         first screen, else all; 0: all)\n"                             \
 	"  --unit UNIT            unit of times: auto (default), s, ms, us, ns\n"                \
 	"  --wide                 print all columns and full names\n"                            \
 	"  --color WHEN           colours and bars: auto (default: on a terminal), always,\n"    \

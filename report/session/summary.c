@@ -5,109 +5,8 @@
 #include <string.h>
 
 #include "report/model/process_tree.h"
+#include "report/model/run_state.h"
 #include "report/util/text.h"
-
-/* Listed at the head of the text; a job may have thousands. */
-#define MOST_PROCESSES 32u
-
-/* ---- the processes ---- */
-
-/* The last hang, in the recorder's words. */
-static void add_hang(struct buf *line, const struct process *process)
-{
-	const char *last = process_fact(process, "hang.last", NULL);
-	int64_t nr = process_number(process, "hang.count");
-
-	if (last && nr >= 1) {
-		buf_printf(line, "hung %" PRId64 " time%s, last: ", nr, nr == 1 ? "" : "s");
-		text_add_shown(line, last, strlen(last), 0);
-	}
-}
-
-static void add_state(struct buf *line, const struct process *process)
-{
-	const struct stream *stream = process->stream;
-	uint64_t missing = process_missing(process);
-
-	if (process_is_complete(process)) {
-		buf_text(line, ", complete");
-		return;
-	}
-	buf_text(line, ", INCOMPLETE:");
-	if (missing || (process->is_ended && !stream_is_damaged(stream))) {
-		buf_printf(line, " %" PRIu64 " event%s missing,", missing, missing == 1 ? "" : "s");
-	}
-	if (stream->blocks_missing) {
-		buf_printf(line, " %" PRIu64 " block%s missing,", stream->blocks_missing,
-			stream->blocks_missing == 1 ? "" : "s");
-	}
-	if (stream_is_damaged(stream)) {
-		buf_text(line, " file damaged,");
-	}
-	buf_text(line, process->is_ended ? "" : " still running or killed,");
-	line->nr_bytes--; /* the last comma */
-}
-
-static void add_identity(struct buf *line, const struct process *process)
-{
-	buf_printf(line, "pid %u on ", process->pid);
-	text_add_shown(line, process_host(process), strlen(process_host(process)), 64);
-	if (process->rank >= 0) {
-		buf_printf(line, ", rank %" PRId64, process->rank);
-	}
-	if (process->rank >= 0 && process->world > 0) {
-		buf_printf(line, " of %" PRId64, process->world);
-	}
-	process_tree_add_worker(line, process);
-	if (process->first_ns <= process->last_ns) {
-		buf_printf(line, ", %.3f s", (double)(process->last_ns - process->first_ns) / 1e9);
-	}
-	buf_printf(line, ", %" PRIu64 " events", process->nr_events);
-}
-
-/*
- * The CPU time of the recorder's thread, which a process has written if it ended its stream. Its
- * start takes some milliseconds: only of a longer recording a share says something.
- */
-static void add_cost(struct buf *line, const struct process *process)
-{
-	int64_t cpu_ns = process_number(process, "overhead.drain_cpu_ns");
-	uint64_t span_ns =
-		process->first_ns < process->last_ns ? process->last_ns - process->first_ns : 0;
-
-	if (cpu_ns < 0) {
-		return;
-	}
-	buf_printf(line, ", profiler CPU %" PRId64 " ms", cpu_ns / 1000000);
-	if (span_ns >= 1000000000) {
-		buf_printf(line, " (%.1f %% of a core)", (double)cpu_ns * 100 / (double)span_ns);
-	}
-}
-
-/* Wraps the line, indented, and empties it. */
-static void end_line(struct buf *out, struct buf *line, size_t width)
-{
-	buf_char(line, '\0');
-	text_wrap(out, line->bytes, "  ", width ? width : SIZE_MAX);
-	line->nr_bytes = 0;
-}
-
-/* Lines fit into `width`; 0: no limit. */
-static void add_process(struct buf *out, const struct process *process, size_t width)
-{
-	const char *command = process_command(process);
-	struct buf line = {0};
-
-	text_add_shown(out, command, strlen(command), width);
-	buf_char(out, '\n');
-	add_identity(&line, process);
-	add_state(&line, process);
-	add_cost(&line, process);
-	end_line(out, &line, width);
-	add_hang(&line, process);
-	end_line(out, &line, width);
-	buf_fini(&line);
-}
 
 struct table *summary_processes(const struct cmd_input *input)
 {
@@ -157,24 +56,58 @@ struct table *summary_processes(const struct cmd_input *input)
 static bool is_left_out(
 	const struct summary *summary, const struct view_class *class, const struct table *table)
 {
-	return summary->is_default && summary->asked.table.format != TABLE_JSON &&
+	return summary->is_default && !summary->is_all &&
+	       summary->asked.table.format != TABLE_JSON &&
 	       (table->is_aside || (class->is_empty_hidden && !table->nr_rows));
 }
 
-static void print_processes(
-	const struct summary *summary, const struct cmd_input *input, struct buf *out)
+/* The lowest and the highest rank, where there are any. */
+static void add_ranks(struct buf *line, const struct cmd_input *input)
 {
-	size_t nr = input->nr_processes;
+	const struct process *first = NULL, *last = NULL;
 
-	if (summary->asked.top && !summary->asked.table.is_wide && nr > MOST_PROCESSES) {
-		nr = MOST_PROCESSES;
+	for (size_t i = 0; i < input->nr_processes; i++) {
+		if (input->processes[i]->rank >= 0) {
+			first = first ? first : input->processes[i];
+			last = input->processes[i];
+		}
 	}
-	for (size_t i = 0; i < nr; i++) {
-		add_process(out, input->processes[i], table_line_width(&summary->asked.table));
+	if (first && first->rank == last->rank) {
+		buf_printf(line, ", rank %" PRId64, first->rank);
+	} else if (first) {
+		buf_printf(line, ", ranks %" PRId64 " to %" PRId64, first->rank, last->rank);
 	}
-	if (nr < input->nr_processes) {
-		buf_printf(out, "%zu more processes; --wide lists all\n", input->nr_processes - nr);
+	if (first && first->world > 0) {
+		buf_printf(line, " of %" PRId64, first->world);
 	}
+}
+
+/* What ran, in one line, and what of it is missing. */
+static void print_run(const struct cmd_input *input, size_t width, struct buf *out)
+{
+	const struct process *first = input->nr_processes ? input->processes[0] : NULL;
+	struct buf line = {0};
+
+	if (!first) {
+		return;
+	}
+	if (input->nr_processes == 1) {
+		buf_printf(&line, ", pid %" PRIu32 " on ", first->pid);
+		text_add_shown(&line, process_host(first), strlen(process_host(first)), 24);
+		process_tree_add_worker(&line, first);
+	} else {
+		buf_printf(&line, ", %zu processes", input->nr_processes);
+	}
+	add_ranks(&line, input);
+	run_state_add_program(out, first,
+		width > line.nr_bytes + 12 ? width - line.nr_bytes
+		: width			   ? 12
+					   : 0);
+	buf_add(out, line.bytes, line.nr_bytes);
+	buf_char(out, '\n');
+	run_state_add_losses(out, input->processes, input->nr_processes, width);
+	buf_char(out, '\n');
+	buf_fini(&line);
 }
 
 static void print_head(const struct summary *summary, const struct cmd_input *input,
@@ -186,8 +119,9 @@ static void print_head(const struct summary *summary, const struct cmd_input *in
 		table_print(processes, &summary->asked.table, out);
 		break;
 	case TABLE_TEXT_FORMAT:
-		print_processes(summary, input, out);
-		buf_char(out, '\n');
+		if (!summary->nr_views || summary->views[0] != &view_headline) {
+			print_run(input, table_line_width(&summary->asked.table), out);
+		}
 		break;
 	default:
 		table_print(processes, &summary->asked.table, out);
@@ -237,9 +171,11 @@ bool summary_sort(struct table *table, const char *key)
 /* Names the views to look at next. They are not printed by default because they take longer. */
 static void print_next(struct buf *out)
 {
-	static const struct view_class *const next[] = {&view_advice, &view_breakdown, &view_idle};
+	static const struct view_class *const next[] = {
+		&view_advice, &view_steps, &view_breakdown, &view_idle, &view_api};
 
-	buf_text(out, "More with --view NAME; gprof-report help summary lists all views:\n");
+	buf_text(out,
+		"More with --view NAME, or --all; gprof-report help summary lists the views:\n");
 	for (size_t i = 0; i < sizeof(next) / sizeof(next[0]); i++) {
 		buf_printf(out, "  %-9s  %s\n", next[i]->name, next[i]->help);
 	}
@@ -289,7 +225,8 @@ static const char *print(
 		.detail = summary->detail,
 		.times = summary->times,
 		.what_if = summary->what_if,
-		.nr_rows = summary->sort ? 0 : summary->asked.top};
+		.nr_rows = summary->sort ? 0 : summary->asked.top,
+		.line_width = table_line_width(&summary->asked.table)};
 	void *views[SUMMARY_VIEWS];
 	struct table *tables[SUMMARY_VIEWS];
 	struct table *processes;
@@ -312,6 +249,9 @@ static const char *print(
 		print_head(summary, input, processes, out);
 		print_selection(summary, input, out);
 	}
+	if (is_sorted && summary->is_all && summary->asked.table.format == TABLE_TEXT_FORMAT) {
+		table_print(processes, &summary->asked.table, out);
+	}
 	for (size_t i = 0; i < summary->nr_views; i++) {
 		if (is_sorted && !is_left_out(summary, summary->views[i], tables[i])) {
 			buf_text(out, summary->asked.table.format == TABLE_JSON ? ",\n" : "");
@@ -321,7 +261,8 @@ static const char *print(
 		view_destroy(summary->views[i], views[i]);
 	}
 	buf_text(out, is_sorted && summary->asked.table.format == TABLE_JSON ? "\n}\n" : "");
-	if (is_sorted && summary->is_default && summary->asked.table.format == TABLE_TEXT_FORMAT) {
+	if (is_sorted && summary->is_default && !summary->is_all &&
+		summary->asked.table.format == TABLE_TEXT_FORMAT) {
 		print_next(out);
 	}
 	table_destroy(processes);

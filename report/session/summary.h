@@ -51,7 +51,8 @@ struct summary {
 	bool is_default; /* no --view was given */
 	const struct summary_style *style;
 	const char *sort; /* NULL: each view's own order */
-	bool is_per_thread, is_detailed, is_all;
+	bool is_per_thread, is_detailed;
+	bool is_all;		 /* all views, and all that they have */
 	bool is_across_ranks;	 /* views as rank_spread.c makes them */
 	struct what_if *what_if; /* of view_input */
 	bool has_detail;	 /* a level was given */

@@ -702,6 +702,12 @@ void table_print_text(const struct table *table, const struct table_style *style
 {
 	bool is_md = is_markdown(style);
 
+	if (table->is_figure_only) {
+		buf_text(out, is_md ? "```\n" : "");
+		buf_text(out, table->figure);
+		buf_text(out, is_md ? "```\n\n" : "\n");
+		return;
+	}
 	buf_text(out, is_md ? "### " : "");
 	add_colored(out, style, BOLD, table->title);
 	buf_text(out, is_md ? "\n\n" : "\n");

@@ -77,6 +77,7 @@ struct table {
 	char *figure;		  /* lines below the rows in text output, trusted bytes, or NULL */
 	char *figure_json;	  /* the same figure for the HTML page, or NULL */
 	bool is_aside;		  /* shown only on request */
+	bool is_figure_only;	  /* in text and Markdown the figure stands for the rows */
 };
 
 /*

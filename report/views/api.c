@@ -160,7 +160,6 @@ static void fini(void *state)
 VIEW(api, 310) = {
 	.name = "api",
 	.help = "CUDA API calls by name",
-	.is_default = true,
 	.title = "API calls",
 	VIEW_COLUMNS(columns),
 	VIEW_KEYED_STATE(struct api_view, calls),

@@ -360,7 +360,6 @@ VIEW(memcpy, 280) = {
 VIEW(memset, 290) = {
 	.name = "memset",
 	.help = "memsets by kind of memory",
-	.is_default = true,
 	.is_empty_hidden = true,
 	.title = "Memsets",
 	VIEW_COLUMNS(set_columns),

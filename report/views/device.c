@@ -338,7 +338,6 @@ VIEW(device, 80) = {
 	.help = "busy and idle time of each GPU",
 	.about = "Busy time is the union of kernels, copies and memsets; idle time is the rest of "
 		 "the span.",
-	.is_default = true,
 	.is_empty_hidden = true,
 	.title = "GPUs",
 	VIEW_COLUMNS(columns),

@@ -270,7 +270,6 @@ VIEW(steps, 30) = {
 	.help = "steps, how long they took, and their phases",
 	.about = "The duration of the first step counts from its first phase, if that is known. "
 		 "Statistics of the steps are in the view step-stats.",
-	.is_default = true, /* with phases */
 	.title = "Steps",
 	VIEW_COLUMNS(steps_columns),
 	VIEW_STATE(struct steps_view),

@@ -36,14 +36,17 @@ golden() {
 	fi
 }
 
+# The tables of a run, and the first screen.
+tables=model,steps,operator,device,communication,hang,missing-collectives,kernel,memcpy,memset,api,nvtx,python,module,losses,notices
 for stream in v1/*.gprof; do
 	name=$(basename "$stream")
 	golden "$name.check" "$report" check "$stream"
-	golden "$name.summary" "$report" --wide "$stream"
+	golden "$name.summary" "$report" --wide --view $tables "$stream"
+	golden "$name.first" "$report" "$stream"
 done
 for stream in v2/*.gprof; do
 	golden "$stream.check" "$report" check "$stream"
-	golden "$stream.summary" "$report" --wide "$stream"
+	golden "$stream.summary" "$report" --wide --view $tables "$stream"
 done
 # Text fits a line of 80 columns, or of as many as COLUMNS says; notes on stderr do not count.
 views=$("$report" help summary | sed -n '/^Views/,/^$/ s/^  \([a-z-]*\).*/\1/p' | paste -sd, -)

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/analysis/headline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/analysis/view.h"
+#include "report/model/process_tree.h"
+#include "report/model/select.h"
+#include "report/ops/flops.h"
+#include "report/ops/op_bytes.h"
+#include "report/stats/samples.h"
+#include "report/stats/step_series.h"
+#include "report/util/idset.h"
+
+/* Of all operations: counters and masks are integers. */
+#define MOST_WITHOUT_PEAK 0.01
+
+/* ---- one process ---- */
+
+static struct headline_process *at_hand(struct headline *headline)
+{
+	return &headline->processes[headline->nr_processes - 1];
+}
+
+void headline_begin(struct headline *headline, struct process *process)
+{
+	headline->processes = mem_resize(
+		headline->processes, headline->nr_processes + 1, sizeof(*headline->processes));
+	headline->processes[headline->nr_processes++] =
+		(struct headline_process){.process = process};
+	headline->flops = mem_zeroed(process->nr_steps + 1, sizeof(*headline->flops));
+	headline->peak = gpu_peak_common(process);
+	headline->last_place = UINT32_MAX;
+	headline->last_step = 0;
+	breakdown_begin(&headline->breakdown, process, false);
+}
+
+void headline_enter(struct headline *headline, const struct op *op)
+{
+	breakdown_enter(&headline->breakdown, op);
+}
+
+/* As phases_step; one operator after the other is mostly in the same step. */
+static size_t step_of(struct headline *headline, uint64_t tick)
+{
+	const struct process *process = at_hand(headline)->process;
+	size_t low = 0, high = process->nr_steps, at = headline->last_step;
+
+	if ((!at || process->steps[at - 1].tick <= tick) &&
+		(at == high || tick < process->steps[at].tick)) {
+		return at;
+	}
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (process->steps[middle].tick <= tick) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return headline->last_step = low;
+}
+
+void headline_op(struct headline *headline, const struct op *op)
+{
+	struct headline_flops *sum;
+	enum gpu_float type;
+	double flops;
+
+	at_hand(headline)->has_ops = true;
+	if (!flops_of_op(op, &flops) || flops <= 0) {
+		return;
+	}
+	sum = &headline->flops[step_of(headline, op->begin)];
+	sum->flops += flops;
+	type = op_float(op->shape);
+	if (type < NR_GPU_FLOATS && headline->peak.flops[type] > 0) {
+		sum->peak_ns += flops / headline->peak.flops[type] * 1e9;
+	} else {
+		sum->without_peak += flops;
+	}
+}
+
+void headline_call(struct headline *headline, const struct op_call *call)
+{
+	breakdown_call(&headline->breakdown, call);
+}
+
+static void add_device(struct headline *headline, uint32_t place)
+{
+	struct headline_process *at = at_hand(headline);
+	uint32_t device = process_place(at->process, place).device;
+
+	headline->last_place = place;
+	for (size_t i = 0; i < at->nr_devices; i++) {
+		if (at->devices[i] == device) {
+			return;
+		}
+	}
+	at->devices =
+		array_grow(at->devices, at->nr_devices, &at->device_capacity, sizeof(*at->devices));
+	at->devices[at->nr_devices++] = device;
+}
+
+void headline_record(
+	struct headline *headline, const struct op_record *record, const struct op_call *call)
+{
+	if (record->place != headline->last_place) {
+		add_device(headline, record->place);
+	}
+	breakdown_record(&headline->breakdown, record, call);
+}
+
+static void add_phases(struct headline_step *to, const struct phases *phases, uint32_t place)
+{
+	const struct clock_map *clock = &phases->process->host_clock;
+	uint64_t others_ns = to->ns;
+
+	for (unsigned int i = 0; i < PHASE_OTHERS; i++) {
+		to->phases[i] = clock_map_duration(clock, phases->steps[place].ticks[i]);
+		others_ns -= to->phases[i] < others_ns ? to->phases[i] : others_ns;
+	}
+	to->phases[PHASE_OTHERS] = others_ns;
+}
+
+static void add_step(
+	struct headline *headline, const struct breakdown_step *step, const struct phases *phases)
+{
+	struct headline_process *at = at_hand(headline);
+	struct headline_step *to = &at->steps[at->nr_steps];
+
+	*to = (struct headline_step){.number = step->number, .flops = headline->flops[step->place]};
+	to->ns = step->end_ns - step->begin_ns;
+	if (step->place) {
+		to->ns = clock_map_duration(
+			&at->process->host_clock, phases_step_ticks(phases, step->place));
+		add_phases(to, phases, step->place);
+	}
+	memcpy(to->parts, step->ns, sizeof(to->parts));
+	at->nr_steps++;
+}
+
+void headline_end(struct headline *headline, const struct phases *phases)
+{
+	struct headline_process *at = at_hand(headline);
+	struct breakdown *breakdown = &headline->breakdown;
+
+	breakdown_end(breakdown, phases);
+	at->has_gpu = view_has_device_records(at->process, NULL);
+	at->has_parts = !breakdown->is_too_much;
+	at->has_phases = phases->has_phases;
+	at->is_selected = at->process->select;
+	at->steps = mem_zeroed(breakdown->nr_steps + 1, sizeof(*at->steps));
+	for (size_t i = 0; i < breakdown->nr_steps; i++) {
+		const struct breakdown_step *step = &breakdown->steps[i];
+
+		if (step->end_ns > step->begin_ns &&
+			(!step->place || phases_is_whole(phases, step->place))) {
+			at->has_steps |= step->place != 0;
+			add_step(headline, step, phases);
+		}
+	}
+	breakdown_fini(breakdown);
+	free(headline->flops);
+	headline->flops = NULL;
+}
+
+void headline_fini(struct headline *headline)
+{
+	for (size_t i = 0; i < headline->nr_processes; i++) {
+		free(headline->processes[i].steps);
+		free(headline->processes[i].devices);
+	}
+	free(headline->processes);
+	free(headline->flops);
+}
+
+/* ---- which processes count ---- */
+
+static bool has_steps(const struct headline_process *at)
+{
+	return at->has_steps;
+}
+
+static bool has_gpu(const struct headline_process *at)
+{
+	return at->has_gpu;
+}
+
+static bool has_rank(const struct headline_process *at)
+{
+	return at->process->rank >= 0;
+}
+
+static bool is_no_worker(const struct headline_process *at)
+{
+	int64_t nr_workers;
+
+	return process_tree_worker(at->process, &nr_workers) < 0;
+}
+
+static bool has_ops(const struct headline_process *at)
+{
+	return at->has_ops;
+}
+
+/* Drops the processes that lack it, if others have it. */
+static void narrow(struct headline *headline, bool (*has)(const struct headline_process *at))
+{
+	bool is_any = false;
+
+	for (size_t i = 0; i < headline->nr_processes; i++) {
+		is_any |= headline->processes[i].is_main && has(&headline->processes[i]);
+	}
+	for (size_t i = 0; is_any && i < headline->nr_processes; i++) {
+		headline->processes[i].is_main &= has(&headline->processes[i]);
+	}
+}
+
+static void choose_processes(struct headline *headline)
+{
+	for (size_t i = 0; i < headline->nr_processes; i++) {
+		headline->processes[i].is_main = true;
+	}
+	narrow(headline, has_gpu);
+	narrow(headline, has_steps);
+	narrow(headline, has_rank);
+	narrow(headline, is_no_worker);
+	narrow(headline, has_ops);
+}
+
+/* ---- what ran ---- */
+
+static const char *uuid_of(const struct process *process, uint32_t device)
+{
+	for (size_t i = 0; i < process->nr_devices; i++) {
+		if (process->devices[i].id == device) {
+			return process->devices[i].uuid;
+		}
+	}
+	return "";
+}
+
+/* Adds the text; false if it was there. The empty one never is. */
+static bool add_new(struct idset *set, const char *text)
+{
+	uint32_t name = string_pool_intern(text, strlen(text));
+	bool is_new = !*text || !idset_has(set, name);
+
+	idset_add(set, name);
+	return is_new;
+}
+
+/* Processes may share a GPU. */
+static void add_gpus(
+	const struct headline_process *at, struct idset *gpus, struct headline_figures *figures)
+{
+	for (size_t i = 0; i < at->nr_devices; i++) {
+		uint32_t name = process_device_name(at->process, at->devices[i]);
+
+		if (add_new(gpus, uuid_of(at->process, at->devices[i]))) {
+			figures->gpu_name =
+				!figures->nr_gpus || figures->gpu_name == name ? name : 0;
+			figures->nr_gpus++;
+		}
+	}
+}
+
+static void add_process(const struct headline_process *at, struct headline_figures *figures)
+{
+	const struct process *process = at->process;
+	uint64_t span_ns =
+		process->first_ns < process->last_ns ? process->last_ns - process->first_ns : 0;
+
+	figures->first = figures->first ? figures->first : process;
+	figures->nr_processes++;
+	figures->nr_ranks += process->rank >= 0;
+	figures->span_ns = span_ns > figures->span_ns ? span_ns : figures->span_ns;
+	figures->has_steps |= at->has_steps;
+	figures->has_gpu |= at->has_gpu;
+	figures->has_phases |= at->has_phases;
+	figures->has_parts &= at->has_parts;
+}
+
+static void add_processes(const struct headline *headline, struct headline_figures *figures)
+{
+	struct idset *hosts = idset_create(), *gpus = idset_create();
+
+	for (size_t i = 0; i < headline->nr_processes; i++) {
+		const struct headline_process *at = &headline->processes[i];
+
+		if (at->is_main) {
+			add_process(at, figures);
+			add_gpus(at, gpus, figures);
+			figures->nr_hosts += add_new(hosts, process_host(at->process));
+		}
+	}
+	figures->nr_helpers = headline->nr_processes - figures->nr_processes;
+	idset_destroy(hosts);
+	idset_destroy(gpus);
+}
+
+/* ---- steps ---- */
+
+static int by_number(const void *a, const void *b)
+{
+	const struct headline_step *x = *(const struct headline_step *const *)a;
+	const struct headline_step *y = *(const struct headline_step *const *)b;
+
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* The steps of all processes that count, by their numbers. */
+static const struct headline_step **sort_steps(const struct headline *headline, size_t *nr)
+{
+	const struct headline_step **steps;
+	size_t nr_all = 0;
+
+	for (size_t i = 0; i < headline->nr_processes; i++) {
+		nr_all += headline->processes[i].nr_steps;
+	}
+	steps = mem_zeroed(nr_all + 1, sizeof(const struct headline_step *));
+	*nr = 0;
+	for (size_t i = 0; i < headline->nr_processes; i++) {
+		const struct headline_process *at = &headline->processes[i];
+
+		for (size_t k = 0; at->is_main && k < at->nr_steps; k++) {
+			steps[(*nr)++] = &at->steps[k];
+		}
+	}
+	qsort(steps, *nr, sizeof(const struct headline_step *), by_number);
+	return steps;
+}
+
+/* How long each step of the job took; ends[i]: where those of the i-th end. */
+static size_t join_ranks(
+	const struct headline_step *const *steps, size_t nr, uint64_t *ns, size_t *ends)
+{
+	size_t nr_joined = 0;
+
+	for (size_t begin = 0, end; begin < nr; begin = end) {
+		struct samples ranks = {0};
+
+		for (end = begin; end < nr && steps[end]->number == steps[begin]->number; end++) {
+			samples_add(&ranks, steps[end]->ns);
+		}
+		ends[nr_joined] = end;
+		ns[nr_joined++] = (uint64_t)samples_median(&ranks);
+		samples_fini(&ranks);
+	}
+	return nr_joined;
+}
+
+static void set_statistics(const uint64_t *ns, size_t nr, struct headline_figures *figures)
+{
+	struct samples samples = {0};
+
+	for (size_t i = 0; i < nr; i++) {
+		samples_add(&samples, ns[i]);
+	}
+	figures->nr_steps = nr;
+	figures->mean_ns = samples_mean(&samples);
+	figures->median_ns = samples_median(&samples);
+	figures->p99_ns = samples_quantile(&samples, 0.99);
+	figures->has_trend = step_series_trend(ns, nr, &figures->trend_pct);
+	samples_fini(&samples);
+}
+
+static void set_sums(
+	const struct headline_step *const *steps, size_t nr, struct headline_figures *figures)
+{
+	struct headline_flops all = {0};
+	uint64_t steps_ns = 0;
+	double gpu_ns;
+
+	figures->nr_step_rows = nr;
+	for (size_t i = 0; i < nr; i++) {
+		steps_ns += steps[i]->ns;
+		for (unsigned int k = 0; k < NR_BREAKDOWN_PARTS; k++) {
+			figures->parts[k] += steps[i]->parts[k];
+			figures->parts_ns += steps[i]->parts[k];
+		}
+		for (unsigned int k = 0; k < NR_PHASES; k++) {
+			figures->phases[k] += steps[i]->phases[k];
+			figures->phases_ns += steps[i]->phases[k];
+		}
+		all.flops += steps[i]->flops.flops;
+		all.peak_ns += steps[i]->flops.peak_ns;
+		all.without_peak += steps[i]->flops.without_peak;
+	}
+	gpu_ns = (double)steps_ns * (double)(figures->nr_gpus ? figures->nr_gpus : 1) /
+		 (double)(figures->nr_processes ? figures->nr_processes : 1);
+	if (all.flops > 0 && gpu_ns > 0) {
+		figures->flops_per_s = all.flops / gpu_ns * 1e9;
+	}
+	if (figures->flops_per_s > 0 && figures->has_gpu &&
+		all.without_peak <= MOST_WITHOUT_PEAK * all.flops) {
+		figures->mfu_pct = 100 * all.peak_ns / gpu_ns;
+	}
+}
+
+void headline_figures(struct headline *headline, struct headline_figures *figures)
+{
+	const struct headline_step **steps;
+	bool is_selected = false;
+	size_t nr, nr_joined, *ends;
+	uint64_t *ns;
+
+	*figures = (struct headline_figures){.has_parts = true, .flops_per_s = -1, .mfu_pct = -1};
+	choose_processes(headline);
+	add_processes(headline, figures);
+	for (size_t i = 0; i < headline->nr_processes; i++) {
+		is_selected |= headline->processes[i].is_selected;
+	}
+	steps = sort_steps(headline, &nr);
+	ns = mem_zeroed(nr + 1, sizeof(*ns));
+	ends = mem_zeroed(nr + 1, sizeof(*ends));
+	nr_joined = join_ranks(steps, nr, ns, ends);
+	if (figures->has_steps) {
+		figures->nr_warm_up = is_selected ? 0 : step_series_warm_up(ns, nr_joined);
+		set_statistics(ns + figures->nr_warm_up, nr_joined - figures->nr_warm_up, figures);
+	}
+	if (figures->nr_warm_up) {
+		size_t first = ends[figures->nr_warm_up - 1];
+
+		set_sums(steps + first, nr - first, figures);
+	} else {
+		set_sums(steps, nr, figures);
+	}
+	free(steps);
+	free(ns);
+	free(ends);
+}

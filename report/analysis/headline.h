@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The figures of the first screen: what ran, how long a step takes, where its time goes, and how
+ * much it computes.
+ *
+ * Processes   Those with the training loop count: with steps, on GPUs, with ranks, each as far as
+ * any process has such. The others are helpers. Steps       A step of a job takes the median of its
+ * ranks. Steps that warm up do not count (step_series.h), unless the user chose the steps. Shares
+ * Each ns of a step counts once (breakdown.h). Without steps all of the recording counts. FLOP/s
+ * The operations of operators with recorded shapes (flops.h), per GPU. MFU is the time that they
+ * take at the peak of the GPU for their types of numbers, as a share of the steps.
+ *
+ * Memory: that of breakdown.h, and 200 bytes a step.
+ */
+#ifndef REPORT_ANALYSIS_HEADLINE_H
+#define REPORT_ANALYSIS_HEADLINE_H
+
+#include "report/analysis/breakdown.h"
+#include "report/model/gpu_peak.h"
+
+/* Floating-point operations, and how long they take at the peak of the GPU. */
+struct headline_flops {
+	double flops, peak_ns;
+	double without_peak; /* those whose peak is unknown */
+};
+
+struct headline_step {
+	uint64_t number, ns;
+	uint64_t parts[NR_BREAKDOWN_PARTS], phases[NR_PHASES];
+	struct headline_flops flops;
+};
+
+struct headline_process {
+	struct process *process;
+	struct headline_step *steps; /* whole ones; without steps one with all of the recording */
+	size_t nr_steps;
+	uint32_t *devices; /* that had work */
+	size_t nr_devices, device_capacity;
+	bool has_steps, has_gpu, has_ops;
+	bool has_phases;  /* of the loop: Forward and the others are known */
+	bool has_parts;	  /* not more overlapped than breakdown.h holds */
+	bool is_main;	  /* it counts */
+	bool is_selected; /* the user chose its steps */
+};
+
+/* Of all processes that count. */
+struct headline_figures {
+	const struct process *first;
+	size_t nr_processes, nr_helpers, nr_ranks, nr_hosts, nr_gpus;
+	uint32_t gpu_name; /* of string_pool.h; 0: they differ, or there are none */
+	uint64_t span_ns;  /* of the process that was recorded longest */
+	bool has_steps, has_gpu, has_parts, has_phases;
+	size_t nr_steps, nr_warm_up; /* nr_steps: those that count */
+	size_t nr_step_rows;	     /* the same of each process, added up */
+	double median_ns, mean_ns;
+	uint64_t p99_ns;
+	bool has_trend;
+	double trend_pct;
+	uint64_t parts_ns, parts[NR_BREAKDOWN_PARTS]; /* of the first: all of them together */
+	uint64_t phases_ns, phases[NR_PHASES];
+	double flops_per_s, mfu_pct; /* below 0: unknown */
+};
+
+struct headline {
+	struct headline_process *processes;
+	size_t nr_processes;
+	struct breakdown breakdown;   /* of the process at hand, the last one */
+	struct headline_flops *flops; /* of it, by step as phases_step counts */
+	struct gpu_peak peak;
+	uint32_t last_place;
+	size_t last_step;
+};
+
+/* In the order of struct op_view's callbacks, for each process; starts with all zeros. */
+void headline_begin(struct headline *headline, struct process *process);
+void headline_enter(struct headline *headline, const struct op *op);
+void headline_op(struct headline *headline, const struct op *op);
+void headline_call(struct headline *headline, const struct op_call *call);
+void headline_record(
+	struct headline *headline, const struct op_record *record, const struct op_call *call);
+void headline_end(struct headline *headline, const struct phases *phases);
+void headline_fini(struct headline *headline);
+
+/* After all processes. */
+void headline_figures(struct headline *headline, struct headline_figures *figures);
+
+#endif

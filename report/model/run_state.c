@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/model/run_state.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/util/text.h"
+
+/* The word at `text` without its folders. */
+static const char *base_name(const char *text)
+{
+	size_t length = strcspn(text, " ");
+
+	while (length > 0 && text[length - 1] != '/') {
+		length--;
+	}
+	return text[length] && text[length] != ' ' ? text + length : text;
+}
+
+void run_state_add_program(struct buf *out, const struct process *process, size_t width)
+{
+	const char *text = base_name(process_command(process));
+	const char *script = text + strcspn(text, " ");
+
+	if (strncmp(text, "python", 6) == 0 && *script && script[1] && script[1] != '-') {
+		text = base_name(script + 1);
+	}
+	text_add_shown(out, text, strlen(text), width);
+}
+
+struct losses {
+	size_t nr_incomplete, nr_running, nr_damaged;
+	uint64_t nr_missing, nr_blocks;
+};
+
+static struct losses losses_of(struct process *const *processes, size_t nr_processes)
+{
+	struct losses losses = {0};
+
+	for (size_t i = 0; i < nr_processes; i++) {
+		const struct process *process = processes[i];
+		uint64_t missing = process_missing(process);
+
+		if (!process_is_complete(process)) {
+			losses.nr_incomplete++;
+			losses.nr_running += !process->is_ended;
+			losses.nr_damaged += stream_is_damaged(process->stream);
+			losses.nr_missing += missing < UINT64_MAX - losses.nr_missing
+						     ? missing
+						     : UINT64_MAX - losses.nr_missing;
+			losses.nr_blocks += process->stream->blocks_missing;
+		}
+	}
+	return losses;
+}
+
+/* Ends the line; the part of it that does not fit is cut. */
+static size_t end_line(struct buf *out, struct buf *line, size_t width)
+{
+	size_t nr = line->nr_bytes != 0;
+
+	if (nr) {
+		text_add_shown(out, line->bytes, line->nr_bytes, width);
+		buf_char(out, '\n');
+	}
+	buf_fini(line);
+	return nr;
+}
+
+static size_t add_incomplete(
+	struct buf *out, struct process *const *processes, size_t nr_processes, size_t width)
+{
+	struct losses losses = losses_of(processes, nr_processes);
+	const char *separator = ":";
+	struct buf line = {0};
+
+	if (!losses.nr_incomplete) {
+		return 0;
+	}
+	buf_text(&line, "INCOMPLETE");
+	if (nr_processes > 1) {
+		buf_printf(&line, "%s %zu of %zu processes", separator, losses.nr_incomplete,
+			nr_processes);
+	}
+	if (losses.nr_missing) {
+		buf_printf(&line, "%s %" PRIu64 " event%s missing", separator, losses.nr_missing,
+			losses.nr_missing == 1 ? "" : "s");
+		separator = ",";
+	}
+	if (losses.nr_blocks) {
+		buf_printf(&line, "%s %" PRIu64 " block%s missing", separator, losses.nr_blocks,
+			losses.nr_blocks == 1 ? "" : "s");
+		separator = ",";
+	}
+	if (losses.nr_damaged) {
+		buf_printf(&line, "%s %zu file%s damaged", separator, losses.nr_damaged,
+			losses.nr_damaged == 1 ? "" : "s");
+		separator = ",";
+	}
+	if (losses.nr_running) {
+		buf_printf(&line, "%s still running or killed", separator);
+	}
+	return end_line(out, &line, width);
+}
+
+/* The last hang, in the recorder's words. */
+static size_t add_hangs(
+	struct buf *out, struct process *const *processes, size_t nr_processes, size_t width)
+{
+	const struct process *hung = NULL;
+	struct buf line = {0};
+	size_t nr_hung = 0;
+
+	for (size_t i = 0; i < nr_processes; i++) {
+		if (process_fact(processes[i], "hang.last", NULL) &&
+			process_number(processes[i], "hang.count") >= 1) {
+			hung = hung ? hung : processes[i];
+			nr_hung++;
+		}
+	}
+	if (!hung) {
+		return 0;
+	}
+	buf_text(&line, "HUNG: ");
+	if (nr_hung > 1) {
+		buf_printf(&line, "%zu processes; ", nr_hung);
+	}
+	if (hung->rank >= 0) {
+		buf_printf(&line, "rank %" PRId64 " ", hung->rank);
+	}
+	buf_printf(&line, "%" PRId64 " time%s, last: %s", process_number(hung, "hang.count"),
+		process_number(hung, "hang.count") == 1 ? "" : "s",
+		process_fact(hung, "hang.last", ""));
+	return end_line(out, &line, width);
+}
+
+size_t run_state_add_losses(
+	struct buf *out, struct process *const *processes, size_t nr_processes, size_t width)
+{
+	return add_incomplete(out, processes, nr_processes, width) +
+	       add_hangs(out, processes, nr_processes, width);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What ran and whether all of it is there, in a line each: what any output says first. */
+#ifndef REPORT_MODEL_RUN_STATE_H
+#define REPORT_MODEL_RUN_STATE_H
+
+#include "report/model/model.h"
+#include "report/util/buf.h"
+
+/*
+ * Appends the command of a process without the folders of the program and without its interpreter,
+ * in at most `width` columns (0: no limit).
+ */
+void run_state_add_program(struct buf *out, const struct process *process, size_t width);
+
+/*
+ * Appends a line "INCOMPLETE ..." if anything of the processes is missing, and one about hangs that
+ * were recorded, without their ends in at most `width` columns. Call it after the scan, since
+ * damage in columns is found by reading. Returns the number of lines.
+ */
+size_t run_state_add_losses(
+	struct buf *out, struct process *const *processes, size_t nr_processes, size_t width);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/stats/step_series.h"
+
+#include <math.h>
+
+#include "report/stats/samples.h"
+
+/* The test compares all pairs: longer series are thinned out evenly to about so many. */
+#define MOST_COMPARED 1000u
+
+#define LEAST_TREND_PCT 1.0
+#define Z_OF_1_PERCENT	2.576
+
+static double median_of(const uint64_t *ns, size_t nr)
+{
+	struct samples samples = {0};
+	double median;
+
+	for (size_t i = 0; i < nr; i++) {
+		samples_add(&samples, ns[i]);
+	}
+	median = samples_median(&samples);
+	samples_fini(&samples);
+	return median;
+}
+
+size_t step_series_warm_up(const uint64_t *ns, size_t nr)
+{
+	size_t half = nr / 2, nr_warm = 0;
+	double median = median_of(ns + half, nr - half);
+	uint64_t longest = 0;
+
+	for (size_t i = half; i < nr; i++) {
+		longest = ns[i] > longest ? ns[i] : longest;
+	}
+	while (nr_warm < half && ns[nr_warm] > longest && (double)ns[nr_warm] > 1.1 * median) {
+		nr_warm++;
+	}
+	return nr_warm;
+}
+
+/* How many pairs rise, less those that fall, in standard deviations of chance. */
+static double kendall_z(const uint64_t *ns, size_t nr)
+{
+	size_t stride = (nr + MOST_COMPARED - 1) / MOST_COMPARED, nr_compared = 0;
+	double s = 0, n;
+
+	for (size_t i = 0; i < nr; i += stride) {
+		for (size_t k = i + stride; k < nr; k += stride) {
+			s += (ns[k] > ns[i]) - (ns[k] < ns[i]);
+		}
+		nr_compared++;
+	}
+	n = (double)nr_compared;
+	return s / sqrt(n * (n - 1) * (2 * n + 5) / 18);
+}
+
+bool step_series_trend(const uint64_t *ns, size_t nr, double *percent)
+{
+	size_t third = nr / 3;
+	double first;
+
+	if (nr < STEP_SERIES_LEAST) {
+		return false;
+	}
+	first = median_of(ns, third);
+	*percent = first > 0 ? 100 * (median_of(ns + nr - third, third) / first - 1) : 0;
+	return fabs(*percent) >= LEAST_TREND_PCT && fabs(kendall_z(ns, nr)) >= Z_OF_1_PERCENT;
+}
