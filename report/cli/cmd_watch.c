@@ -119,20 +119,40 @@ static enum cmd_exit write_metrics(const struct watch *watch, const char *path)
 /* ---- windows ---- */
 
 /* The same tables as later, by the same command. */
-static enum cmd_exit print_tables(const char *dir, const char *title, char *option, char *value)
+static enum cmd_exit run_summary(const char *dir, char *option, char *value)
 {
 	char command[] = "summary", *path = mem_text(dir);
 	char *arguments[] = {command, option, value, path, NULL};
 	enum cmd_exit rc;
 
-	printf("%s%s\n\n", is_terminal() ? "\r\033[K" : "", title);
 	optind = 0; /* getopt starts anew */
 	rc = (enum cmd_exit)cmd_summary.run(4, arguments);
+	free(path);
+	return rc;
+}
+
+static enum cmd_exit print_tables(const char *dir, const char *title, char *option, char *value)
+{
+	enum cmd_exit rc;
+
+	printf("%s%s\n\n", is_terminal() ? "\r\033[K" : "", title);
+	rc = run_summary(dir, option, value);
 	printf("\n");
 	fflush(stdout);
-	free(path);
 	return rc == CMD_INCOMPLETE ? CMD_GOOD
 				    : rc; /* reported already; the job is still running */
+}
+
+/* The first lines of the whole run; stderr says what is missing. */
+static enum cmd_exit print_headline(const char *dir)
+{
+	char option[] = "--view", view[] = "headline";
+	enum cmd_exit rc;
+
+	printf("\n");
+	rc = run_summary(dir, option, view);
+	fflush(stdout);
+	return rc;
 }
 
 static enum cmd_exit print_window(const char *dir, uint32_t number)
@@ -252,17 +272,6 @@ static enum cmd_exit show(struct watch *watch, const struct options *options)
 	return rc ? rc : printed;
 }
 
-/* How the processes ended, and what is missing. */
-static enum cmd_exit warn_at_end(char *dir)
-{
-	struct cmd_input input;
-	enum cmd_exit rc = cmd_open(&input, &dir, 1, NULL);
-
-	rc = rc ? rc : cmd_warn_losses(&input);
-	cmd_close(&input);
-	return rc;
-}
-
 static enum cmd_exit follow(struct watch *watch, const struct options *options)
 {
 	enum cmd_exit status = CMD_GOOD, rc;
@@ -290,7 +299,7 @@ static enum cmd_exit follow(struct watch *watch, const struct options *options)
 		}
 		pause_for(options->interval_ms);
 	}
-	rc = warn_at_end(options->dir);
+	rc = print_headline(options->dir);
 	return status ? status : rc;
 }
 
@@ -317,7 +326,8 @@ static int run(int argc, char **argv)
 const struct command cmd_watch = {
 	.name = "watch",
 	.arguments = "[OPTION]... [DIR]",
-	.help = "follow a running job: a status line, and the tables of each record window",
+	.help = "follow a running job: a status line, the tables of each record window, and the "
+		"headline at the end",
 	.options = "  --metrics FILE         write all numbers for Prometheus's node exporter\n"
 		   "  --exec CMD             run CMD in a shell after each window, with "
 		   "GPROF_WATCH_DIR\n"

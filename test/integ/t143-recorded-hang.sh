@@ -70,7 +70,7 @@ for how in stuck killed mixed; do
 	fi
 	summary hang,missing-collectives
 	check "after it was killed" $how
-	ok grep -qE '^  hung 1 time, last: no launch, copy.*, thread [0-9]+ in cudaMemcpyAsync; it has not resumed$' \
+	ok grep -qE '^HUNG: .*rank [01] 1 time, last: no launch, copy.*, thread [0-9]+ in cudaMemcpyAsync; it has not resumed$' \
 		<<<"$("$REPORT" --wide "$GPROF_DIR" 2>/dev/null)"
 done
 
@@ -102,7 +102,7 @@ for schedule in all 1-3; do
 	summary hang
 	is 0 $report_rc "status of the summary, $schedule"
 	is "resumed" "$(query '[.hang.rows[] | select(.what == "hang").state] | .[0]')" "the hang that is over, $schedule"
-	ok grep -qE '^  hung 1 time, last: no step has ended for [0-9]+ s after step 5; it resumed after [0-9.]+ s$' \
+	ok grep -qE '^HUNG: 1 time, last: no step has ended for [0-9]+ s after step 5; it resumed after [0-9.]+ s$' \
 		<<<"$("$REPORT" --wide "$GPROF_DIR")"
 done
 

@@ -157,12 +157,17 @@ def check_first(page):
     text = page.locator("main").inner_text()
     bad = [row for row in expected["processes"]["rows"] if row["state"] != "complete" or row["missing"]]
     must(("INCOMPLETE" in text) == bool(bad), "the first page does not tell whether data are missing")
-    steps = [row for row in expected["step_stats"]["rows"] if row["part"] == "Step"]
-    if steps:
-        slowest = max(row["avg_ns"] for row in steps)
+    headline = expected["headline"]["rows"][0]
+    lines = " ".join(page.locator(".headline").inner_text().split())
+    must(headline["program"].split()[0] in lines, "what ran: " + lines)
+    for i in (1, 2, 3):
+        finding = headline["finding_%d" % i]
+        must(not finding or finding in lines, "finding %d of the first screen" % i)
+    if headline["median_ns"] is not None:
+        median = headline["median_ns"]
         shown = page.locator(".card", has=page.locator("h3", has_text="Step time")).locator("b").inner_text().split()
         factor = {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1}[shown[1]]
-        must(abs(float(shown[0]) * factor - slowest) <= 1e-3 * slowest, "step time " + " ".join(shown))
+        must(abs(float(shown[0]) * factor - median) <= 1e-3 * median, "step time " + " ".join(shown))
     stalls = [row for row in expected["hang"]["rows"] if row["what"] == "hang"]
     cards = page.locator(".card", has_text="Hangs")
     must(cards.count() == bool(stalls), "%d cards of hangs" % cards.count())

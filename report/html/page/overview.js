@@ -5,7 +5,7 @@
 "use strict";
 
 const pageOverview = (() => {
-const {make, one} = pageText, {data, rowsOf, mean, isMany, keyOf, who, stepLabel} = pageData;
+const {make, one} = pageText, {data, shapes, rowsOf, mean, isMany, who, stepLabel} = pageData;
 const {charts, stack, topBars, operatorTypes} = pageChart, {breakdownParts, stepTimes} = pageStep;
 
 function card(parent, title, value, lines, mood) {
@@ -17,29 +17,34 @@ function card(parent, title, value, lines, mood) {
 	}
 }
 
-/* Compares the last third of the steps with the first one; only steps with a known begin and end count. */
-function trend(process) {
-	const isOf = (row) => keyOf(row) === keyOf(process);
-	const known = new Set(rowsOf("breakdown").filter(isOf).map((row) => row.step));
-	const times = rowsOf("steps").filter((row) => isOf(row) && row.duration_ns !== null && known.has(String(row.step))).map((row) => row.duration_ns);
-	const third = Math.floor(times.length / 3);
-	if (third < 2) {
-		return "";
+/* The lines of the first screen as gprof-report prints them: what ran, figures with their names, findings. */
+function headline(parent) {
+	const lines = shapes.headline && shapes.headline.figure;
+	if (!lines) {
+		return;
 	}
-	const change = mean(times.slice(-third)) / mean(times.slice(0, third)) - 1;
-	return "last third vs. first third: " + (change >= 0 ? "+" : "−") + Math.abs(100 * change).toFixed(1) + " %";
+	const section = make("section", parent, null, "headline"), isFinding = (line) => /^\d\. /.test(line);
+	make("h3", section, lines[0]);
+	const list = make("dl", section);
+	for (const line of lines.slice(1).filter((each) => !isFinding(each))) {
+		const [, name, text] = line.match(/^(\w+):?\s+(.*)$/) || ["", "", "", line];
+		make("dt", list, name, /^[A-Z]+$/.test(name) ? "bad" : "");
+		make("dd", list, text);
+	}
+	const findings = make("ol", section);
+	lines.filter(isFinding).forEach((line) => make("li", findings, line.slice(3)));
 }
 
 function stepCard(parent) {
-	const rows = rowsOf("step_stats").filter((row) => row.part === "Step");
-	const row = rows.reduce((worst, each) => (!worst || each.avg_ns > worst.avg_ns ? each : worst), null);
-	if (!row) {
+	const [row] = rowsOf("headline");
+	if (!row || row.median_ns === null) {
 		card(parent, "Step time", "n/a", ["no complete step recorded", "GPROF_STEP defines the steps"]);
 		return;
 	}
-	card(parent, rows.length > 1 ? "Step time, slowest: " + who(row) : "Step time", one(row.avg_ns, "time"),
-		[row.stddev_ns === null ? "one step" : "mean of " + row.steps + " steps ± " + one(row.stddev_ns, "time"),
-			"median " + one(row.median_ns, "time") + ", p99 " + one(row.p99_ns, "time"), trend(row)]);
+	const change = row.trend_pct === null ? "" : "last third vs. first third: " + (row.trend_pct >= 0 ? "+" : "−") + Math.abs(row.trend_pct).toFixed(1) + " %";
+	card(parent, "Step time", one(row.median_ns, "time"), ["median of " + row.steps + (row.steps === 1 ? " step" : " steps") + (row.ranks > 1 ? " of " + row.ranks + " ranks" : "") +
+		(row.warm_up_steps ? ", without " + row.warm_up_steps + " to warm up" : ""),
+		"mean " + one(row.mean_ns, "time") + ", p99 " + one(row.p99_ns, "time"), change]);
 }
 
 function deviceCards(parent) {
@@ -136,6 +141,7 @@ function adviceList(parent, rows, most) {
 }
 
 function overviewPage(parent) {
+	headline(parent);
 	const cards = make("div", parent, null, "cards");
 	stepCard(cards);
 	deviceCards(cards);

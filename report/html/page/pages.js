@@ -61,7 +61,7 @@ const pages = other ? other.pages : [
 		stack(parent, "Step phases", "steps", stepLabel, [["dataloader_ns", "Data loader"], ["forward_ns", "Forward"], ["backward_ns", "Backward"], ["optimization_ns", "Optimizer"], ["others_ns", "Other"]], {axis: "step"});
 		stack(parent, "Step time breakdown", "breakdown", stepLabel, breakdownParts, {axis: "step"});
 		topBars(parent, "Critical path", "critical_path", "name", "total_ns");
-	}, ["step_stats", "steps", "breakdown", "model", "overview", "critical_path", "benchmark"]],
+	}, ["step_stats", "steps", "breakdown", "model", "overview", "critical_path", "benchmark", "headline"]],
 	["timeline", "Timeline", (parent) => timeline.draw(make("div", parent)), ["timeline_summary"]],
 	["flame", "Flame graph", pageFlame.drawPage, []],
 	["operators", "Operators", (parent) => {
