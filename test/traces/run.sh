@@ -19,6 +19,7 @@ failed=0
 python3 test/traces/compare.py "$B/gprof-report" "$GPROF_TRACES" || failed=1
 python3 test/traces/steps.py "$B/gprof-report" "$GPROF_TRACES"/*.json.gz || failed=1
 python3 test/traces/events.py "$B/gprof-report" "$GPROF_TRACES"/*.json.gz || failed=1
+python3 test/traces/first.py "$B/gprof-report" "$GPROF_TRACES" || failed=1
 python3 test/traces/advice.py "$B/gprof-report" "$GPROF_TRACES" || failed=1
 python3 test/traces/analysis.py "$B/gprof-report" "$GPROF_TRACES" || failed=1
 python3 test/traces/paddle.py "$B/gprof-report" "$GPROF_TRACES" || failed=1

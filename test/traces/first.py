@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""first.py GPROF_REPORT FOLDER: the first screen of real traces: eight lines that fit, with shares that sum to 100 %.
+
+The share of the loader is beside the TensorBoard plugin's, of the same steps.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+
+LINES = 8
+# The loader's share of a step, by the plugin.
+LOADER_PCT = {"resnet50_nw0_v100.json.gz": 33.37}
+RANKS = {"dlrm_v100_8ranks": 8}
+PARTS = ["computing", "exposed_communication", "exposed_copies", "idle_dataloader", "idle_calls", "idle_operators", "idle_other"]
+
+
+def run(program, path, *options, columns=80):
+    return subprocess.run([program, *options, path], capture_output=True, check=False, env=dict(os.environ, COLUMNS=str(columns))).stdout.decode()
+
+
+def problems(program, path, name):
+    for columns in (80, 120):
+        screen = run(program, path, columns=columns).split("\n\n")[0].split("\n")
+        if len(screen) > LINES:
+            yield f"{len(screen)} lines at {columns} columns"
+        if max(map(len, screen)) > columns:
+            yield f"a line of {max(map(len, screen))} at {columns} columns"
+        time = re.search(r"^Time +(.*?)(?=^\S)", "\n".join(screen + ["."]), re.M | re.S).group(1)
+        busy, _, idle = time.partition(" idle (host: ")
+        shares = [round(10 * float(share)) for share in re.findall(r"([\d.]+) %", busy)]
+        causes = [round(10 * float(share)) for share in re.findall(r"([\d.]+)(?=[,)])", idle)]
+        if sum(shares) != 1000 or (causes and sum(causes) != shares[-1]):
+            yield f"the shares sum to {sum(shares) / 10} %, those of idle to {sum(causes) / 10} %: {time}"
+    row = json.loads(run(program, path, "--format", "json", "--view", "headline"))["headline"]["rows"][0]
+    whole = sum(row[part + "_pct"] for part in PARTS)
+    if abs(whole - 100) > 0.01:
+        yield f"shares in JSON sum to {whole}"
+    if row["median_ns"] is not None and not row["median_ns"] <= row["p99_ns"]:
+        yield f"median {row['median_ns']}, p99 {row['p99_ns']}"
+    if name in LOADER_PCT and abs(row["idle_dataloader_pct"] - LOADER_PCT[name]) > 0.2:
+        yield f"the loader takes {row['idle_dataloader_pct']} %, not {LOADER_PCT[name]}"
+    if row["ranks"] != RANKS.get(name, row["ranks"]):
+        yield f"{row['ranks']} ranks"
+
+
+def main(program, folder):
+    wrong = 0
+    names = sorted(name for name in os.listdir(folder) if name.endswith(".json.gz") or os.path.isdir(os.path.join(folder, name)))
+    for name in names:
+        for problem in problems(program, os.path.join(folder, name), name):
+            print(f"{name}: {problem}")
+            wrong += 1
+    print(f"first screens of {len(names)} traces: {wrong} wrong")
+    return wrong != 0
+
+
+sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which steps warm up, and whether steps get longer. */
+#include "report/stats/step_series.h"
+
+#include "test/unit/unit.h"
+
+enum { NR = 60 };
+
+static uint64_t ns[NR];
+
+/* Around 100 us, with noise of that many percent. */
+static void make(size_t nr, unsigned int noise_pct)
+{
+	uint64_t seed = 7;
+
+	for (size_t i = 0; i < nr; i++) {
+		ns[i] = 100000 + unit_random(&seed) % (1000 * noise_pct + 1);
+	}
+}
+
+START_TEST(steps_of_the_same_length_do_not_warm_up)
+{
+	make(NR, 0);
+	ck_assert_uint_eq(step_series_warm_up(ns, NR), 0);
+	make(NR, 20);
+	ck_assert_uint_eq(step_series_warm_up(ns, NR), 0);
+	ck_assert_uint_eq(step_series_warm_up(ns, 1), 0);
+	ck_assert_uint_eq(step_series_warm_up(ns, 0), 0);
+}
+END_TEST
+
+START_TEST(the_first_steps_warm_up_while_they_are_longer_than_all_later_ones)
+{
+	make(NR, 2);
+	ns[0] = 900000;
+	ns[1] = 150000;
+	ns[3] = 300000; /* behind one that is not longer: a slow step, and no warm-up */
+	ck_assert_uint_eq(step_series_warm_up(ns, NR), 2);
+	ns[NR - 1] = 200000; /* so long may steps be later, too */
+	ck_assert_uint_eq(step_series_warm_up(ns, NR), 1);
+}
+END_TEST
+
+START_TEST(little_is_no_warm_up)
+{
+	make(NR, 0);
+	ns[0] = 109000;
+	ck_assert_uint_eq(step_series_warm_up(ns, NR), 0);
+	ns[0] = 111000;
+	ck_assert_uint_eq(step_series_warm_up(ns, NR), 1);
+}
+END_TEST
+
+START_TEST(at_most_the_first_half_warms_up)
+{
+	make(4, 0);
+	ns[0] = ns[1] = ns[2] = 500000;
+	ck_assert_uint_eq(step_series_warm_up(ns, 4), 0);
+	ns[2] = 100000;
+	ck_assert_uint_eq(step_series_warm_up(ns, 4), 2);
+}
+END_TEST
+
+START_TEST(a_trend_is_what_chance_does_not_explain)
+{
+	double percent = 0;
+
+	make(NR, 10);
+	ck_assert(!step_series_trend(ns, NR, &percent));
+	for (size_t i = 0; i < NR; i++) {
+		ns[i] += 300 * i;
+	}
+	ck_assert(step_series_trend(ns, NR, &percent));
+	ck_assert(percent > 8 && percent < 16);
+	ck_assert(!step_series_trend(ns, STEP_SERIES_LEAST - 1, &percent));
+}
+END_TEST
+
+START_TEST(a_long_series_is_thinned_out)
+{
+	static uint64_t many[100000];
+	double percent = 0;
+
+	for (size_t i = 0; i < 100000; i++) {
+		many[i] = 1000000 - i;
+	}
+	ck_assert(step_series_trend(many, 100000, &percent));
+	ck_assert(percent < -6 && percent > -8);
+}
+END_TEST
+
+UNIT_SUITE("report/step_series", steps_of_the_same_length_do_not_warm_up,
+	the_first_steps_warm_up_while_they_are_longer_than_all_later_ones, little_is_no_warm_up,
+	at_most_the_first_half_warms_up, a_trend_is_what_chance_does_not_explain,
+	a_long_series_is_thinned_out)
