@@ -137,6 +137,17 @@ static void go_on_device(struct path *path)
 	path->thread = record->thread;
 }
 
+/* The activity that a recording ends with, or NULL: then it ends on the host. */
+static const struct step_activity *last_activity(const struct step_events *step)
+{
+	for (size_t i = 0; i < step->nr_records && step->is_recording; i++) {
+		if (step->records[i].end == step->end) {
+			return &step->records[i];
+		}
+	}
+	return NULL;
+}
+
 void critical_run(struct step_events *step,
 	void (*take)(void *context, enum critical_kind kind, uint32_t name, uint64_t begin,
 		uint64_t end),
@@ -149,6 +160,7 @@ void critical_run(struct step_events *step,
 		.context = context};
 
 	dependencies_init(&path.dependencies, step);
+	path.record = last_activity(step);
 	while (path.now > step->begin) {
 		if (path.record) {
 			go_on_device(&path);

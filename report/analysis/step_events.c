@@ -403,7 +403,7 @@ void step_loader_record(
 /* The one step of a process that has none. */
 static void take_all(struct step_loader *load)
 {
-	struct step_events step = {.begin = UINT64_MAX};
+	struct step_events step = {.begin = UINT64_MAX, .is_recording = true};
 
 	for (size_t i = 0; i < load->nr_items; i++) {
 		const struct step_item *item = &load->items[i];
@@ -413,6 +413,10 @@ static void take_all(struct step_loader *load)
 			step.end = item->end;
 			step.thread = item->thread;
 		}
+	}
+	/* Nobody waits for the last activities. */
+	for (size_t i = 0; i < load->nr_records && load->nr_items; i++) {
+		step.end = load->records[i].end > step.end ? load->records[i].end : step.end;
 	}
 	if (step.end > step.begin) {
 		take_step(load, &step);

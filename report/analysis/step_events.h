@@ -4,7 +4,7 @@
  * from the last step to the first in a pass over operators (op_walk.h). Devices may be a whole
  * queue behind, so what came before is as much as holds STEP_EVENTS_BEFORE activities, at least one
  * step and at most STEP_EVENTS_STEPS: so many are in memory at a time. A process without steps
- * counts as one, from its first call or operator to the end of its last.
+ * counts as one, from its first call or operator to the end of its last or of what it launched.
  *
  * Which stream or event a call was about is what CUPTI's records of synchronisations and events
  * say, by correlation id (table sync, table event; 24 bytes each in memory). A call that
@@ -73,6 +73,7 @@ struct step_events {
 	uint64_t complete_from; /* all that began then or later is here: the begin of a step */
 	uint32_t thread;	/* of the loop: it ends there */
 	uint64_t number;	/* of the step; 0 if the process has none */
+	bool is_recording;	/* it has none: this is all of the recording */
 	/* Also of steps before: what was launched there may end here. */
 	struct step_item *items;
 	size_t nr_items;

@@ -86,7 +86,9 @@ static enum phase name_run(struct phases *phases, enum op_class before, size_t e
 	if (before == OP_DATALOADER && (after == OP_DATALOADER || after == OP_RANGE)) {
 		return PHASE_FORWARD;
 	}
-	return before == OP_RANGE && after == OP_RANGE ? PHASE_FORWARD : PHASE_OTHERS;
+	/* Of a recording without steps this may be anything, such as setting up. */
+	return before == OP_RANGE && after == OP_RANGE && phases_has_steps(phases) ? PHASE_FORWARD
+										   : PHASE_OTHERS;
 }
 
 /* Sets `phase` of all segments. */
@@ -427,6 +429,9 @@ bool phases_has_loop(const struct phases *phases)
 
 const char *phases_remark(const struct phases *phases)
 {
+	if (phases->nr_segments && !phases_has_loop(phases)) {
+		return "Nothing marks phases in this recording: all operators count as Others.";
+	}
 	if (phases->is_static) {
 		return "Executor threads run this static program: its phases are unknown and count "
 		       "as Others.";

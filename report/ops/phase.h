@@ -10,8 +10,8 @@
  *     Optimization   Optimizer.step#... and Optimizer.zero_grad#..., without a backward inside
  *     Forward        a run of other operators on the loop's thread before Backward; zero_grad may
  *                    come between them. If a loader marks the next batch, operators between
- *                    Optimizer.step and zero_grad are Others. A run between two batches without any
- *                    Backward is Forward, too: inference
+ *                    Optimizer.step and zero_grad are Others. A run between two batches or steps
+ *                    without any Backward is Forward, too: inference
  *     Others         the rest of the step, without an operator or not identified
  *
  * Paddle's own Forward, Backward and so on are used as they are. A phase belongs to the step in

@@ -16,6 +16,7 @@ struct critical_view {
 	struct step_loader load;
 	struct keyed_stats kinds, names; /* of pieces; of names the kind too */
 	uint64_t whole_ns;		 /* of all steps */
+	uint64_t nr_recordings;		 /* of these: all of a process without steps */
 	bool has_all_names;
 };
 
@@ -38,6 +39,7 @@ static void on_step(void *context, struct step_events *step)
 	struct critical_view *view = context;
 
 	view->whole_ns += step->end - step->begin;
+	view->nr_recordings += step->is_recording;
 	critical_run(step, on_piece, view);
 }
 
@@ -172,8 +174,21 @@ static void add_note(const struct critical_view *view, struct table *table)
 {
 	const struct step_loader *load = &view->load;
 
-	table_note(table, "The path covers %llu step%s.", (unsigned long long)load->nr_steps,
-		load->nr_steps == 1 ? "" : "s");
+	if (view->nr_recordings == load->nr_steps) {
+		table_note(table,
+			"No steps were found: the path covers all of the recording, %.3f ms from "
+			"the first call or operator to the end of the last activity.",
+			(double)view->whole_ns / 1e6);
+	} else {
+		table_note(table, "The path covers %llu step%s.",
+			(unsigned long long)(load->nr_steps - view->nr_recordings),
+			load->nr_steps - view->nr_recordings == 1 ? "" : "s");
+	}
+	if (view->nr_recordings && view->nr_recordings < load->nr_steps) {
+		table_note(table, "It also covers %llu process%s without steps, all of each.",
+			(unsigned long long)view->nr_recordings,
+			view->nr_recordings == 1 ? "" : "es");
+	}
 	if (load->nr_too_long) {
 		table_note(table,
 			"%llu steps with more than %u calls, operators or activities are excluded.",
@@ -206,6 +221,9 @@ static void fill_table(void *state, struct table *table)
 
 	struct order order[NR_CRITICAL_KINDS];
 
+	if (view->nr_recordings && view->nr_recordings == view->load.nr_steps) {
+		table->columns[0].title = "% of path";
+	}
 	keyed_stats_finish(&view->kinds);
 	keyed_stats_finish(&view->names);
 	for (size_t i = 0; i < view->kinds.nr_rows; i++) {

@@ -76,7 +76,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 	has_gpu = view_has_device_records(process, NULL);
 	model->nr_processes++;
 	model->has_gpu |= has_gpu;
-	model->has_phases |= phases->has_phases;
+	model->has_phases |= phases->has_phases && phases_has_loop(phases);
 	model->has_steps |= phases_has_steps(phases);
 	model->without_steps = phases_has_steps(phases) ? model->without_steps : process;
 	model->remark = phases_remark(phases) ? phases_remark(phases) : model->remark;
@@ -168,7 +168,8 @@ static void fill_table(void *state, struct table *table)
 		}
 	}
 	add_others(table, model);
-	if (!model->has_phases) {
+	table->is_aside = !model->has_phases; /* one sum says nothing new */
+	if (!model->has_phases && !model->remark) {
 		table_note(table, "No operators were recorded: phases are unknown, and count as "
 				  "Others.");
 	}

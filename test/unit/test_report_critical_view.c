@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The view of the critical path: streams where it is known, and sums over random ones. */
+#include <string.h>
+
 #include "report/analysis/view.h"
 #include "test/unit/report_scene.h"
 #include "test/unit/report_streams.h"
@@ -160,6 +162,32 @@ START_TEST(what_was_launched_in_the_step_before_is_seen)
 }
 END_TEST
 
+/* Without steps the recording is the path, to the end of what nobody waited for. */
+START_TEST(a_recording_without_steps_ends_with_its_last_activity)
+{
+	const char *path = streams_path("without");
+	struct gen *gen = gen_open(path);
+	uint32_t place = gen_place(gen, 0, 1, 7);
+	struct table *table;
+
+	gen_anchor(gen, SCENE_BASE_NS, SCENE_BASE_NS, SCENE_BASE_NS);
+	put_call(gen, GPROF_TABLE_api_launch, "cudaLaunchKernel", 1100, 1110, 1);
+	put_call(gen, GPROF_TABLE_api_launch, "cudaLaunchKernel", 1120, 1130, 2);
+	put_kernel(gen, place, "first", 1200, 2500, 1);
+	put_kernel(gen, place, "second", 2510, 2800, 2);
+	gen_close(gen, "exit");
+	table = tables_of(&view_critical_path, path, false);
+	ck_assert_uint_eq(total_of(table, "second"), 290);
+	ck_assert_uint_eq(total_of(table, "first"), 1300);
+	ck_assert_uint_eq(total_of(table, "launch delay"), 90);
+	ck_assert_uint_eq(total_of(table, "API call"), 10);
+	ck_assert_ptr_nonnull(strstr(table->note, "No steps were found"));
+	ck_assert_ptr_nonnull(strstr(table->note, "0.002 ms"));
+	ck_assert_str_eq(table->columns[0].title, "% of path");
+	table_destroy(table);
+}
+END_TEST
+
 /* Kinds add up to the steps, and the names in a kind to at most that. */
 START_TEST(pieces_add_up_to_the_steps)
 {
@@ -202,5 +230,6 @@ START_TEST(nonsense_is_no_harm)
 END_TEST
 
 UNIT_SUITE("report/critical_view", the_path_goes_through_waits_streams_and_events,
-	what_was_launched_in_the_step_before_is_seen, pieces_add_up_to_the_steps,
+	what_was_launched_in_the_step_before_is_seen,
+	a_recording_without_steps_ends_with_its_last_activity, pieces_add_up_to_the_steps,
 	nonsense_is_no_harm)

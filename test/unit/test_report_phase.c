@@ -232,12 +232,12 @@ static const struct phase_case {
 			LINE(LOOP, 130, 140, 0, MM),
 		},
 		"t 10-20; D 90-95; F 100-110; D 120-125; F 130-140", ""},
-	{"inference without a loader is forward",
+	{"without steps and marks a run may be anything",
 		{
 			LINE(LOOP, 100, 110, 0, MM),
 			LINE(LOOP, 130, 140, 0, MM, .kernel_ns = 5),
 		},
-		"F 100-140 gpu 5", NULL},
+		"t 100-140 gpu 5", "Nothing marks phases"},
 };
 
 START_TEST(operators_make_phases)
@@ -283,6 +283,20 @@ START_TEST(two_backwards_and_two_optimizers_a_step)
 	ck_assert(!phases_is_whole(&seen, 1)); /* nothing tells where it begins */
 	ck_assert(!phases_is_whole(&seen, 3));
 	ck_assert(!phases_is_whole(&seen, 0));
+}
+END_TEST
+
+START_TEST(inference_in_a_step_is_forward)
+{
+	static const struct line lines[] = {
+		LINE(LOOP, 100, 110, 0, MM),
+		LINE(LOOP, 130, 140, 0, MM, .kernel_ns = 5),
+		LINE(LOOP, 300, 310, 0, MM),
+	};
+	static const uint64_t steps[] = {50, 200, 400, 0};
+
+	walk(lines_write(lines, sizeof(lines) / sizeof(lines[0]), steps));
+	ck_assert_str_eq(told(), "F 100-140 gpu 5; F 300-310");
 }
 END_TEST
 
@@ -363,8 +377,8 @@ END_TEST
 Suite *unit_suite(void)
 {
 	const TTest *const tests[] = {two_backwards_and_two_optimizers_a_step,
-		other_threads_count_as_others, threads_are_put_in_order_over_groups,
-		what_communicates_is_told_apart};
+		inference_in_a_step_is_forward, other_threads_count_as_others,
+		threads_are_put_in_order_over_groups, what_communicates_is_told_apart};
 	Suite *suite = unit_make("report/phase", tests, sizeof(tests) / sizeof(tests[0]));
 
 	unit_loop(suite, operators_make_phases, sizeof(cases) / sizeof(cases[0]));
