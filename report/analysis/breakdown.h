@@ -32,7 +32,7 @@
 /*
  * What kernels made of a device in a stretch of time: how long any ran, how much of the
  * multiprocessors had blocks (the sum of blocks per multiprocessor of what ran at one time, at most
- * 1: an upper bound), how many of their warps by the theoretical occupancy, and how long kernels
+ * 1: an upper bound), how many of their warps by the estimated occupancy, and how long kernels
  * ran that use tensor cores. What reaches beyond the stretch is cut.
  */
 

@@ -143,7 +143,8 @@ static void estimate(const struct occupancy_device *device, const struct model_s
 	}
 	occupancy->has_estimate = true;
 	occupancy->active_blocks = (uint32_t)blocks;
-	occupancy->percent = (uint32_t)(100 * filled * (double)warps / device->max_warps + 0.5);
+	occupancy->share_pct = 100 * filled * (double)warps / device->max_warps;
+	occupancy->percent = (uint32_t)(occupancy->share_pct + 0.5);
 }
 
 bool occupancy_compute(const struct occupancy_device *device, const struct model_shape *shape,
@@ -191,6 +192,7 @@ void occupancy_mean_add(struct occupancy_mean *mean, const struct occupancy *occ
 	mean->blocks += occupancy->blocks_per_multiprocessor * ns;
 	mean->blocks_ns += ns;
 	if (occupancy->has_estimate) {
+		mean->share += occupancy->share_pct * ns;
 		mean->percent += occupancy->percent * ns;
 		mean->percent_ns += ns;
 		mean->limit_ns[occupancy->limits] += ns;
@@ -203,9 +205,11 @@ bool occupancy_mean_blocks(const struct occupancy_mean *mean, double *blocks)
 	return mean->blocks_ns > 0;
 }
 
-bool occupancy_mean_percent(const struct occupancy_mean *mean, double *percent)
+bool occupancy_mean_percent(const struct occupancy_mean *mean, bool is_whole, double *percent)
 {
-	*percent = mean->percent_ns > 0 ? mean->percent / mean->percent_ns : 0;
+	double sum = is_whole ? mean->percent : mean->share;
+
+	*percent = mean->percent_ns > 0 ? sum / mean->percent_ns : 0;
 	return mean->percent_ns > 0;
 }
 

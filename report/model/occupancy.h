@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Theoretical occupancy: active warps / maximum warps of a multiprocessor, from the launch and the
- * device (rules of CUDA's occupancy calculator).
+ * Estimated achieved occupancy: the warps of a launch that a multiprocessor holds at once on
+ * average, of its maximum. It follows from the launch and the device (rules of CUDA's occupancy
+ * calculator); nothing is measured.
  *
  * Dynamic shared memory counts as granted, also above 48 KB. Blocks of clusters are resident as
  * whole clusters only. How many multiprocessors a cluster may use and how many barriers a kernel
@@ -38,13 +39,14 @@ struct occupancy {
 	bool has_estimate;
 	uint8_t limits;		/* enum occupancy_limit */
 	uint32_t active_blocks; /* resident at once */
-	uint32_t percent;	/* of the maximum of warps, rounded */
+	double share_pct;	/* of the maximum of warps */
+	uint32_t percent;	/* the same rounded, as PyTorch's profiler has it */
 };
 
 /* The mean over launches, weighted by their time. Zero-initialized. */
 struct occupancy_mean {
-	double blocks, blocks_ns;   /* sum of blocks * ns, and of those ns */
-	double percent, percent_ns; /* the same for percent, of launches with an estimate */
+	double blocks, blocks_ns;	     /* sum of blocks * ns, and of those ns */
+	double share, percent, percent_ns;   /* of share_pct and percent, where they are known */
 	double limit_ns[2 * OCCUPANCY_GRID]; /* by enum occupancy_limit */
 };
 
@@ -59,9 +61,12 @@ bool occupancy_compute(const struct occupancy_device *device, const struct model
 
 void occupancy_mean_add(struct occupancy_mean *mean, const struct occupancy *occupancy, double ns);
 
-/* Blocks per multiprocessor and percent of warps; false if no launch had them. */
+/*
+ * Blocks per multiprocessor and percent of warps; false if no launch had them. is_whole: of
+ * launches in whole percents, as the TensorBoard plugin has them.
+ */
 bool occupancy_mean_blocks(const struct occupancy_mean *mean, double *blocks);
-bool occupancy_mean_percent(const struct occupancy_mean *mean, double *percent);
+bool occupancy_mean_percent(const struct occupancy_mean *mean, bool is_whole, double *percent);
 
 /* The limits that applied most of the time; 0 if unknown. */
 uint8_t occupancy_mean_limits(const struct occupancy_mean *mean);

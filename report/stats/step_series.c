@@ -8,6 +8,9 @@
 /* The test compares all pairs: longer series are thinned out evenly to about so many. */
 #define MOST_COMPARED 1000u
 
+#define LEAST_FOR_WARM_UP 4u
+#define WARM_UP_FACTOR	  1.25
+
 #define LEAST_TREND_PCT 1.0
 #define Z_OF_1_PERCENT	2.576
 
@@ -33,7 +36,8 @@ size_t step_series_warm_up(const uint64_t *ns, size_t nr)
 	for (size_t i = half; i < nr; i++) {
 		longest = ns[i] > longest ? ns[i] : longest;
 	}
-	while (nr_warm < half && ns[nr_warm] > longest && (double)ns[nr_warm] > 1.1 * median) {
+	while (nr >= LEAST_FOR_WARM_UP && nr_warm < half && ns[nr_warm] > longest &&
+		(double)ns[nr_warm] > WARM_UP_FACTOR * median) {
 		nr_warm++;
 	}
 	return nr_warm;

@@ -580,8 +580,10 @@ static void print_process(struct tensorboard *pages, struct process *process)
 		print_overview, print_operators, print_kernels, print_memory, print_modules,
 		print_distributed};
 	/* By steps, as the plugin's page has it. */
-	struct view_input input = {
-		.processes = &process, .nr_processes = 1, .detail = VIEW_DETAIL_ALL};
+	struct view_input input = {.processes = &process,
+		.nr_processes = 1,
+		.detail = VIEW_DETAIL_ALL,
+		.is_whole_percent = true};
 	const struct view_class *classes[NR_TENSORBOARD_SOURCES];
 	void *views[NR_TENSORBOARD_SOURCES];
 	size_t nr = 0;

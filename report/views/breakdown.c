@@ -359,7 +359,7 @@ static const struct table_column uses_columns[] = {
 		.help = "time in which a kernel ran, as a share of the steps"),
 	[USE_SM] = TABLE_COLUMN("sm_efficiency_pct", "Est. SM efficiency %", TABLE_PERCENT,
 		.help = "estimated share of multiprocessors that had blocks, at most"),
-	[USE_OCCUPANCY] = TABLE_COLUMN("occupancy_pct", "Est. occupancy %", TABLE_PERCENT,
+	[USE_OCCUPANCY] = TABLE_COLUMN("occupancy_pct", "Est. achieved occupancy %", TABLE_PERCENT,
 		.help = "estimated share of the warps of a multiprocessor that fit, weighted by "
 			"time"),
 	[USE_TENSOR] = TABLE_COLUMN("tensor_pct", "Tensor cores % of kernel time", TABLE_PERCENT,

@@ -712,7 +712,7 @@ VIEW(headline, 5) = {
 		"One row for the whole run. Times are means per step, and shares are of the step; "
 		"those of GPUs sum to 100 %, and so do those of the CPU and those of phases. While "
 		"a GPU is idle, the time counts for what the host does. Steps that warm up are "
-		"excluded: at the begin, over 10 % longer than the median of the second half, and "
+		"excluded: at the begin, over 25 % longer than the median of the second half, and "
 		"longer than every step there.",
 	.is_default = true,
 	.title = "Headline",

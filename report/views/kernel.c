@@ -258,7 +258,7 @@ static void fill_use(const struct kernel_view *view, size_t row, struct table_ce
 	if (occupancy_mean_blocks(mean, &value)) {
 		table_set_number(&cells[BLOCKS], value);
 	}
-	if (occupancy_mean_percent(mean, &value)) {
+	if (occupancy_mean_percent(mean, view->input.is_whole_percent, &value)) {
 		table_set_number(&cells[OCCUPANCY], value);
 	}
 	if (limits) {
@@ -273,8 +273,8 @@ static const struct table_column columns[NR_COLUMNS] = {
 		.help = "launches without a recorded time", TABLE_MEMBER(keyed_stats_row, untimed)),
 	[BLOCKS] = TABLE_COLUMN("blocks_per_sm", "Blocks per SM", TABLE_NUMBER,
 		.is_wide_only = true, .help = "mean blocks of the grid per multiprocessor"),
-	[OCCUPANCY] = TABLE_COLUMN("occupancy_pct", "Theor. occupancy %", TABLE_PERCENT,
-		.help = "theoretical occupancy, mean weighted by time"),
+	[OCCUPANCY] = TABLE_COLUMN("occupancy_pct", "Est. achieved occupancy %", TABLE_PERCENT,
+		.help = "estimated achieved occupancy, mean weighted by time"),
 	[LIMIT] = TABLE_COLUMN("limit", "Limit", TABLE_NAME, .is_wide_only = true,
 		.help = "what limits the occupancy"),
 	[TENSOR] = TABLE_COLUMN("tensor_cores", "Tensor cores", TABLE_TEXT, .is_wide_only = true,
@@ -291,7 +291,7 @@ static void fill_kernels(const struct kernel_view *view, struct table *table)
 	for (size_t i = 0; i < tally->nr_rows; i++) {
 		struct table_cell *cells = keyed_stats_add(tally, i, total_ns, table);
 
-		has_occupancy |= occupancy_mean_percent(mean_of(view, i), &unused);
+		has_occupancy |= occupancy_mean_percent(mean_of(view, i), false, &unused);
 		fill_use(view, i, cells);
 	}
 	table->columns[OCCUPANCY].is_wide_only = !has_occupancy;
@@ -354,9 +354,9 @@ static void fini(void *state)
 VIEW(kernel, 240) = {
 	.name = "kernel",
 	.help = "kernels by name",
-	.about = "Occupancy is theoretical: the warps that fit on a multiprocessor, as a share of "
-		 "its maximum. It follows from the launch configuration of the kernel, "
-		 "and is a mean weighted by time.",
+	.about = "The achieved occupancy is an estimate, not a measurement: the warps of a launch "
+		 "that a multiprocessor holds at once on average, as a share of its maximum. It "
+		 "follows from the launch configuration of the kernel.",
 	.is_default = true,
 	.title = "Kernels",
 	VIEW_COLUMNS(columns),

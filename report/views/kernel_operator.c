@@ -201,7 +201,7 @@ static void fill(
 	if (occupancy_mean_blocks(&row->mean, &value)) {
 		table_set_number(&cells[BLOCKS], value);
 	}
-	if (occupancy_mean_percent(&row->mean, &value)) {
+	if (occupancy_mean_percent(&row->mean, view->input.is_whole_percent, &value)) {
 		table_set_number(&cells[OCCUPANCY], value);
 	}
 	if (limits) {
@@ -233,8 +233,8 @@ static const struct table_column columns[] = {
 		.is_wide_only = true, .help = "whether the operator could use tensor cores"),
 	[BLOCKS] = TABLE_COLUMN("blocks_per_sm", "Blocks per SM", TABLE_NUMBER, .is_minor = true,
 		.help = "mean blocks of the grid per multiprocessor"),
-	[OCCUPANCY] = TABLE_COLUMN("occupancy_pct", "Theor. occupancy %", TABLE_PERCENT,
-		.is_minor = true, .help = "theoretical occupancy"),
+	[OCCUPANCY] = TABLE_COLUMN("occupancy_pct", "Est. achieved occupancy %", TABLE_PERCENT,
+		.is_minor = true, .help = "estimated achieved occupancy"),
 	[LIMIT] = TABLE_COLUMN("limit", "Limit", TABLE_NAME, .is_minor = true,
 		.help = "what limits the occupancy; GRID: the grid has no more blocks"),
 	[OPERATOR] = TABLE_COLUMN("operator", "Operator", TABLE_NAME,
@@ -269,8 +269,9 @@ VIEW(kernel_operator, 250) = {
 	.name = "kernel-operator",
 	.help = "kernels by operator and launch configuration; with --detail also by place in the "
 		"model",
-	.about = "Occupancy is theoretical: the warps that fit on a multiprocessor with this "
-		 "launch configuration, as a share of its maximum.",
+	.about =
+		"The achieved occupancy is an estimate, not a measurement: the warps of the launch "
+		"that a multiprocessor holds at once on average, as a share of its maximum.",
 	.title = "Kernels by operator and launch configuration",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct kernel_operator_view),

@@ -2,12 +2,13 @@
 /*
  * The step trace in numbers: how long whole steps and their parts took in each process, as mean,
  * median, p99 and standard deviation of the sample. MindInsight's means leave out the first step;
- * here all whole steps count, and the median stands beside the mean.
+ * here those that warm up are left out (step_series.h), unless the user chose the steps.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/stats/samples.h"
+#include "report/stats/step_series.h"
 #include "report/ops/step_time.h"
 #include "report/analysis/view.h"
 
@@ -31,6 +32,7 @@ struct step_stats_view {
 	struct loop *loops;
 	size_t nr_loops, capacity;
 	size_t nr_not_whole; /* steps that are not counted, as their ends are not known */
+	size_t nr_warm_up;   /* nor these */
 };
 
 static void add_step(struct loop *loop, const struct phases *phases, uint32_t step,
@@ -64,12 +66,29 @@ static void add_step(struct loop *loop, const struct phases *phases, uint32_t st
 	}
 }
 
+static size_t count_warm_up(const struct phases *phases)
+{
+	uint64_t *ns = mem_zeroed(phases->nr_steps, sizeof(*ns));
+	size_t nr = 0, nr_warm_up;
+
+	for (uint32_t step = 1; step < phases->nr_steps; step++) {
+		if (phases_is_whole(phases, step)) {
+			ns[nr++] = clock_map_duration(
+				&phases->process->host_clock, phases_step_ticks(phases, step));
+		}
+	}
+	nr_warm_up = step_series_warm_up(ns, nr);
+	free(ns);
+	return nr_warm_up;
+}
+
 static void end(void *context, struct process *process, const struct phases *phases)
 {
 	struct step_stats_view *view = context;
 	struct step_trace *traces;
 	struct loop *loop;
 	bool has_gpu = view_has_device_records(process, NULL);
+	size_t nr_warm_up;
 
 	if (!phases_has_steps(phases)) {
 		return;
@@ -79,11 +98,15 @@ static void end(void *context, struct process *process, const struct phases *pha
 	loop = &view->loops[view->nr_loops++];
 	*loop = (struct loop){.process = process};
 	traces = step_trace_create(phases);
+	nr_warm_up = process->select ? 0 : count_warm_up(phases);
 	for (uint32_t step = 1; step < phases->nr_steps; step++) {
-		if (phases_is_whole(phases, step)) {
-			add_step(loop, phases, step, &traces[step], has_gpu && phases->nr_segments);
-		} else {
+		if (!phases_is_whole(phases, step)) {
 			view->nr_not_whole += !model_step_is_gap(&process->steps[step - 1]);
+		} else if (nr_warm_up) {
+			view->nr_warm_up++;
+			nr_warm_up--;
+		} else {
+			add_step(loop, phases, step, &traces[step], has_gpu && phases->nr_segments);
 		}
 	}
 	free(traces);
@@ -162,6 +185,10 @@ static void fill_table(void *state, struct table *table)
 			}
 		}
 	}
+	if (view->nr_warm_up) {
+		table_note(table, "%zu steps that warm up are excluded; see `help headline`.",
+			view->nr_warm_up);
+	}
 	if (view->nr_not_whole) {
 		table_note(table, "%zu steps without a known start or end are excluded.",
 			view->nr_not_whole);
@@ -183,7 +210,8 @@ static void fini(void *state)
 VIEW(step_stats, 40) = {
 	.name = "step-stats",
 	.help = "statistics of steps: interval, Forward and Backward, tail; mean, median, p99",
-	.about = "Covers the steps whose start and end are known. Interval lasts until the first "
+	.about = "Covers the steps whose start and end are known, without those that warm up. "
+		 "Interval lasts until the first "
 		 "Forward, Forward+Backward until the end of the last Backward; the tail is the "
 		 "rest. GPU is the sum of what the step launched; overlaps count twice.",
 	.is_empty_hidden = true,

@@ -175,8 +175,9 @@ def step_trace():
             must(row[key] == want, "%s of step %s: %s, not %d" % (key, row["step"], row[key], want))
     for part, key in (("Step", "duration_ns"), ("Iteration interval", "interval_ns"), ("Forward+Backward", "fp_bp_ns"), ("Tail", "tail_ns")):
         row = next(each for each in rows_of("step_stats") if each["part"] == part)
-        near(row["avg_ns"], sum(step[key] for step in steps) / len(steps), "average of " + part)
-        near(row["share_pct"], 100 * sum(step[key] for step in steps) / sum(step["duration_ns"] for step in steps), "share of " + part)
+        counted = steps[len(steps) - row["steps"]:]  # without those that warm up
+        near(row["avg_ns"], sum(step[key] for step in counted) / len(counted), "average of " + part)
+        near(row["share_pct"], 100 * sum(step[key] for step in counted) / sum(step["duration_ns"] for step in counted), "share of " + part)
 
 
 def data():

@@ -43,7 +43,7 @@ HELD = {"resnet50_nw0_v100.json.gz": 6, "resnet50_nw4_v100.json.gz": 0}
 
 
 def report(program, path):
-    out = subprocess.run([program, "--format", "json", "--all", "--view", "advice,data-loading-steps,step-stats,stragglers,steps", path],
+    out = subprocess.run([program, "--format", "json", "--all", "--view", "advice,data-loading-steps,model,stragglers,steps", path],
                          capture_output=True, check=False)
     return json.loads(out.stdout)
 
@@ -83,10 +83,9 @@ def problems(name, tables):
             if rows[rule]["verdict"] != verdict:
                 yield f"{rule} is {rows[rule]['verdict']}, not {verdict}: {rows[rule]['evidence']}"
     if name in LOADER_US:
-        steps = [row["steps"] for row in tables["step_stats"]["rows"] if row["part"] == "Step"]
         share = rows["tb-dataloader"]["share_pct"]
-        total = [row["total_ns"] for row in tables["step_stats"]["rows"] if row["part"] == "Step"]
-        ours = share / 100 * total[0] / steps[0] / 1000
+        steps = tables["model"]["rows"][0]
+        ours = share / 100 * steps["avg_ns"] / 1000
         if abs(ours - LOADER_US[name]) > LOADER_US[name] / 100:
             yield f"the loader's time is {ours:.1f} us a step, not {LOADER_US[name]}"
     if name in HELD:

@@ -84,6 +84,25 @@ START_TEST(only_whole_clusters_are_there)
 }
 END_TEST
 
+/* 16 of the 8,448 warps that the device holds. */
+START_TEST(few_warps_are_more_than_none)
+{
+	struct model_shape shape = make(4, 128, 32, 0);
+	struct occupancy_mean mean = {0};
+	struct occupancy occupancy;
+	double percent;
+
+	ck_assert(occupancy_compute(&h100, &shape, &occupancy));
+	ck_assert_uint_eq(occupancy.percent, 0);
+	ck_assert_double_eq_tol(occupancy.share_pct, 100 * 16 / 8448.0, 1e-9);
+	occupancy_mean_add(&mean, &occupancy, 7);
+	ck_assert(occupancy_mean_percent(&mean, false, &percent));
+	ck_assert_double_eq_tol(percent, 100 * 16 / 8448.0, 1e-9);
+	ck_assert(occupancy_mean_percent(&mean, true, &percent));
+	ck_assert_double_eq(percent, 0);
+}
+END_TEST
+
 START_TEST(what_cannot_have_run_has_no_estimate)
 {
 	struct model_shape shape = make(1, 1024, 255, 0); /* more registers than there are */
@@ -161,6 +180,7 @@ START_TEST(places_without_a_device_are_no_other_device)
 END_TEST
 
 UNIT_SUITE("report/occupancy", percent_and_limit_are_those_of_the_calculator,
-	only_whole_clusters_are_there, what_cannot_have_run_has_no_estimate,
+	only_whole_clusters_are_there, few_warps_are_more_than_none,
+	what_cannot_have_run_has_no_estimate,
 	what_a_device_does_not_say_follows_from_its_capability,
 	places_without_a_device_are_no_other_device)

@@ -25,6 +25,8 @@ START_TEST(steps_of_the_same_length_do_not_warm_up)
 	make(NR, 20);
 	ck_assert_uint_eq(step_series_warm_up(ns, NR), 0);
 	ck_assert_uint_eq(step_series_warm_up(ns, 1), 0);
+	ns[0] = 900000;
+	ck_assert_uint_eq(step_series_warm_up(ns, 3), 0);
 	ck_assert_uint_eq(step_series_warm_up(ns, 0), 0);
 }
 END_TEST
@@ -44,9 +46,9 @@ END_TEST
 START_TEST(little_is_no_warm_up)
 {
 	make(NR, 0);
-	ns[0] = 109000;
+	ns[0] = 124000;
 	ck_assert_uint_eq(step_series_warm_up(ns, NR), 0);
-	ns[0] = 111000;
+	ns[0] = 126000;
 	ck_assert_uint_eq(step_series_warm_up(ns, NR), 1);
 }
 END_TEST

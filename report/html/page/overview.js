@@ -58,7 +58,7 @@ function deviceCards(parent) {
 		card(parent, "GPU utilization", one(mean(all.map((row) => row.busy_pct)), "percent"),
 			[all.length ? "of the time from the first to the last GPU activity" : "no GPU activity recorded", ofGpus(all)]);
 	}
-	card(parent, "Estimated occupancy", one(mean(use.map((row) => row.occupancy_pct)), "percent"), ["of maximum warps per SM, weighted by kernel time",
+	card(parent, "Est. achieved occupancy", one(mean(use.map((row) => row.occupancy_pct)), "percent"), ["of maximum warps per SM, weighted by kernel time",
 		"estimated SM efficiency: " + one(mean(use.map((row) => row.sm_efficiency_pct)), "percent")]);
 	const unknown = mean(use.map((row) => row.unknown_tensor_pct));
 	const used = mean(use.map((row) => row.tensor_pct));
