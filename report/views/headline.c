@@ -218,7 +218,7 @@ static void add_idle(struct lines *lines, unsigned int *tenths)
 			most = tenths[i] > tenths[most] ? i : most;
 		}
 		if (left == idle) {
-			snprintf(item, sizeof(item), "%u.%u %% idle (host: %s %u.%u%s", idle / 10,
+			snprintf(item, sizeof(item), "%u.%u %% idle (%s %u.%u%s", idle / 10,
 				idle % 10, gpu_shares[most].text, tenths[most] / 10,
 				tenths[most] % 10, tenths[most] == left ? ")" : "");
 		} else {

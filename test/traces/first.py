@@ -28,7 +28,7 @@ def problems(program, path, name):
         if max(map(len, screen)) > columns:
             yield f"a line of {max(map(len, screen))} at {columns} columns"
         time = re.search(r"^Time +(.*?)(?=^\S)", "\n".join(screen + ["."]), re.M | re.S).group(1)
-        busy, _, idle = time.partition(" idle (host: ")
+        busy, _, idle = time.partition(" idle (")
         shares = [round(10 * float(share)) for share in re.findall(r"([\d.]+) %", busy)]
         causes = [round(10 * float(share)) for share in re.findall(r"([\d.]+)(?=[,)])", idle)]
         if sum(shares) != 1000 or (causes and sum(causes) != shares[-1]):
