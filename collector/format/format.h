@@ -168,7 +168,8 @@ struct gprof_row_head {
 	T(45, nccl, "a call of NCCL")                                                              \
 	T(46, nccl_comm, "a communicator of NCCL, as one rank of it sees it")                      \
 	T(47, hang, "where a hung process is blocked, or that it resumed")                         \
-	T(48, api_nested, "a driver call within another API call")
+	T(48, api_nested, "a driver call within another API call")                                 \
+	T(49, estimate, "what another profiler estimated of the launches of a shape")
 
 #define GPROF_COLUMNS_schema(C, t)                                                                 \
 	C(t, uint16_t, table, UINT)                                                                \
@@ -325,6 +326,12 @@ struct gprof_row_head {
 	C(t, uint32_t, dynamic_shared_bytes, BYTES)                                                \
 	C(t, uint32_t, local_bytes, BYTES)                                                         \
 	C(t, uint32_t, launch_type, UINT)
+
+/* Only in streams made of traces: a reader needs it where the device is unknown. */
+#define GPROF_COLUMNS_estimate(C, t)                                                               \
+	C(t, uint32_t, shape, UINT)                                                                \
+	C(t, uint32_t, blocks_per_sm_milli, UINT)                                                  \
+	C(t, uint32_t, occupancy_pct, UINT)
 
 #define GPROF_COLUMNS_place(C, t)                                                                  \
 	C(t, uint32_t, id, ID)                                                                     \
@@ -612,7 +619,7 @@ enum gprof_table {
 #define T(id, name, what) GPROF_TABLE_##name = id,
 	GPROF_TABLES(T)
 #undef T
-	GPROF_NR_TABLES = 49, /* one more than the last id */
+	GPROF_NR_TABLES = 50, /* one more than the last id */
 };
 
 /* struct gprof_row_NAME: the row as it is written into rings and handed to the encoder. */

@@ -395,6 +395,10 @@ static void add_kernel(struct kineto_convert *convert, const struct kineto_event
 	shape.registers = narrow(event, KINETO_registers);
 	shape.dynamic_shared_bytes = narrow(event, KINETO_shared);
 	id = kineto_out_shape(convert->out, &shape);
+	if (event->has >> KINETO_blocks_milli & event->has >> KINETO_occupancy & 1) {
+		kineto_out_estimate(convert->out, id, narrow(event, KINETO_blocks_milli),
+			narrow(event, KINETO_occupancy));
+	}
 	add_activity(convert, event, GPROF_TABLE_kernel)->activity.shape = id;
 	if (event->collective) {
 		add_nccl(convert, event);

@@ -16,6 +16,7 @@ enum {
 	DEVICE_ID,
 	GRID,
 	BLOCK,
+	BLOCKS_PER_SM,
 	DIMS,
 	TYPES,
 	CONCRETE,
@@ -69,6 +70,7 @@ static const struct key keys[] = {
 	KEY("Fwd thread id", KINETO_forward_thread),
 	KEY("graph node id", KINETO_graph_node),
 	KEY("In msg nelems", KINETO_elements_in),
+	KEY("blocks per SM", BLOCKS_PER_SM),
 	KEY("Total Reserved", KINETO_reserved),
 	KEY("Out msg nelems", KINETO_elements_out),
 	KEY("Sequence number", KINETO_sequence),
@@ -80,6 +82,7 @@ static const struct key keys[] = {
 	KEY("Process Group Ranks", GROUP_RANKS),
 	KEY("registers per thread", KINETO_registers),
 	KEY("Process Group Description", GROUP_WORDS),
+	KEY("est. achieved occupancy %", KINETO_occupancy),
 };
 #define NR_KEYS (sizeof(keys) / sizeof(keys[0]))
 
@@ -95,13 +98,13 @@ static unsigned int find_key(const char *name, size_t nr_bytes)
 		[10] = 19,
 		[11] = 24,
 		[13] = 29,
-		[14] = 33,
-		[15] = 35,
-		[16] = 39,
-		[18] = 40,
-		[19] = 41,
-		[20] = 42,
-		[25] = 43};
+		[14] = 34,
+		[15] = 36,
+		[16] = 40,
+		[18] = 41,
+		[19] = 42,
+		[20] = 43,
+		[25] = 44};
 
 	if (nr_bytes < 3 || nr_bytes >= sizeof(first)) {
 		return NO_KEY;
@@ -193,6 +196,11 @@ static void read_argument(
 	const struct kineto_json *json, struct kineto_event *event, unsigned int key, int value)
 {
 	switch (key) {
+	case BLOCKS_PER_SM: /* thousandths, as of microseconds */
+		if (kineto_json_ns(json, value, &event->numbers[KINETO_blocks_milli])) {
+			event->has |= 1ull << KINETO_blocks_milli;
+		}
+		break;
 	case SIZE:
 		if (!kineto_json_signed(json, value, &event->size)) {
 			event->size = 0;

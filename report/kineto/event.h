@@ -41,6 +41,8 @@ enum kineto_number {
 	KINETO_bytes,
 	KINETO_registers,
 	KINETO_shared,
+	KINETO_blocks_milli,
+	KINETO_occupancy,
 	KINETO_graph,
 	KINETO_graph_node,
 	KINETO_channel,

@@ -45,6 +45,7 @@ struct kineto_out {
 	size_t nr_texts;
 	uint64_t nr_broken; /* texts that are not UTF-8, each once */
 	struct intern strings, shapes, places, calls;
+	uint32_t last_estimated; /* shape */
 };
 
 /* Ticks are the trace's nanoseconds. */
@@ -52,10 +53,10 @@ static const struct block_ticks ticks = {.base = 0, .mult = 1ull << 32};
 
 /* Written first, since other tables refer to them. */
 static const uint8_t definitions[] = {GPROF_TABLE_schema, GPROF_TABLE_string, GPROF_TABLE_call,
-	GPROF_TABLE_op_shape, GPROF_TABLE_shape, GPROF_TABLE_place, GPROF_TABLE_device,
-	GPROF_TABLE_attribute, GPROF_TABLE_anchor, GPROF_TABLE_thread, GPROF_TABLE_py_file,
-	GPROF_TABLE_py_code, GPROF_TABLE_py_stack, GPROF_TABLE_step, GPROF_TABLE_loss,
-	GPROF_TABLE_notice, GPROF_TABLE_info};
+	GPROF_TABLE_op_shape, GPROF_TABLE_shape, GPROF_TABLE_estimate, GPROF_TABLE_place,
+	GPROF_TABLE_device, GPROF_TABLE_attribute, GPROF_TABLE_anchor, GPROF_TABLE_thread,
+	GPROF_TABLE_py_file, GPROF_TABLE_py_code, GPROF_TABLE_py_stack, GPROF_TABLE_step,
+	GPROF_TABLE_loss, GPROF_TABLE_notice, GPROF_TABLE_info};
 #define NR_DEFINITIONS (sizeof(definitions) / sizeof(definitions[0]))
 
 /* ---- blocks ---- */
@@ -244,6 +245,21 @@ uint32_t kineto_out_shape(struct kineto_out *out, const struct gprof_row_shape *
 		row->id = entry->id;
 	}
 	return entry->id;
+}
+
+/* Ids of shapes rise. */
+void kineto_out_estimate(
+	struct kineto_out *out, uint32_t shape, uint32_t blocks_per_sm_milli, uint32_t percent)
+{
+	struct gprof_row_estimate *row;
+
+	if (shape > out->last_estimated) {
+		out->last_estimated = shape;
+		row = kineto_out_row(out, GPROF_TABLE_estimate);
+		row->shape = shape;
+		row->blocks_per_sm_milli = blocks_per_sm_milli;
+		row->occupancy_pct = percent;
+	}
 }
 
 void kineto_out_fact(struct kineto_out *out, const char *key, const char *value, size_t nr_bytes)

@@ -35,6 +35,9 @@ uint32_t kineto_out_call(struct kineto_out *out, uint32_t name, uint8_t api); /*
 uint32_t kineto_out_place(
 	struct kineto_out *out, uint32_t device, uint32_t context, uint32_t stream);
 uint32_t kineto_out_shape(struct kineto_out *out, const struct gprof_row_shape *shape);
+/* What the trace estimates of a shape, for the first launch of it. */
+void kineto_out_estimate(
+	struct kineto_out *out, uint32_t shape, uint32_t blocks_per_sm_milli, uint32_t percent);
 
 /*
  * Writes a fact. The key must live until kineto_out_finish(). A later value replaces an earlier

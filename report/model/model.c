@@ -456,6 +456,18 @@ static void add_device(struct process *p, const struct batch *b, uint32_t i)
 	}
 }
 
+static void add_estimate(struct process *p, const struct batch *b, uint32_t i)
+{
+	struct model_shape *shape = idmap_get(&p->shapes, (uint32_t)b->col[COL_estimate_shape][i]);
+
+	if (!shape) {
+		return;
+	}
+	shape->blocks_per_sm_milli = (uint32_t)b->col[COL_estimate_blocks_per_sm_milli][i];
+	shape->occupancy_pct = (uint32_t)b->col[COL_estimate_occupancy_pct][i];
+	shape->has_estimate = true;
+}
+
 static void add_attribute(struct process *p, const struct batch *b, uint32_t i)
 {
 	*APPEND(p, attributes) =
@@ -585,6 +597,7 @@ static const struct {
 	LOAD(call),
 	LOAD(function),
 	LOAD(shape),
+	LOAD(estimate),
 	LOAD(place),
 	LOAD(device),
 	LOAD(attribute),

@@ -27,6 +27,9 @@ struct model_shape {
 	uint32_t grid[3], block[3], cluster[3];
 	uint32_t registers;
 	uint32_t static_shared_bytes, dynamic_shared_bytes, local_bytes;
+	/* what the profiler estimated whose trace this is */
+	uint32_t blocks_per_sm_milli, occupancy_pct;
+	bool has_estimate;
 };
 
 struct model_place {

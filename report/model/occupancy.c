@@ -147,6 +147,18 @@ static void estimate(const struct occupancy_device *device, const struct model_s
 	occupancy->percent = (uint32_t)(occupancy->share_pct + 0.5);
 }
 
+/* Of a device that the trace does not describe. */
+static bool take_estimate(
+	const struct model_shape *shape, uint64_t warps, struct occupancy *occupancy)
+{
+	occupancy->blocks_per_multiprocessor = shape->blocks_per_sm_milli / 1e3;
+	occupancy->warps_per_multiprocessor = occupancy->blocks_per_multiprocessor * (double)warps;
+	occupancy->has_estimate = shape->has_estimate && shape->occupancy_pct <= 100;
+	occupancy->percent = occupancy->has_estimate ? shape->occupancy_pct : 0;
+	occupancy->share_pct = occupancy->percent;
+	return shape->has_estimate;
+}
+
 bool occupancy_compute(const struct occupancy_device *device, const struct model_shape *shape,
 	struct occupancy *occupancy)
 {
@@ -156,11 +168,11 @@ bool occupancy_compute(const struct occupancy_device *device, const struct model
 	uint64_t warps = 0;
 
 	*occupancy = (struct occupancy){0};
-	if (!device->multiprocessors) {
-		return false;
-	}
 	if (threads <= UINT32_MAX) {
 		warps = round_up((uint64_t)threads, warp_threads) / warp_threads;
+	}
+	if (!device->multiprocessors) {
+		return take_estimate(shape, warps, occupancy);
 	}
 	occupancy->blocks_per_multiprocessor = blocks / device->multiprocessors;
 	occupancy->warps_per_multiprocessor = occupancy->blocks_per_multiprocessor * (double)warps;

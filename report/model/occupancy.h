@@ -55,7 +55,10 @@ struct occupancy_device occupancy_device(const struct process *process, uint32_t
 /* The device of all activities of the process; false if they ran on different ones. */
 bool occupancy_only_device(const struct process *process, struct occupancy_device *device);
 
-/* False if the number of multiprocessors is unknown. */
+/*
+ * False if the number of multiprocessors is unknown, and the stream is not made of a trace that has
+ * an estimate of its own.
+ */
 bool occupancy_compute(const struct occupancy_device *device, const struct model_shape *shape,
 	struct occupancy *occupancy);
 

@@ -3,11 +3,13 @@
 
 The share of the loader is beside the TensorBoard plugin's, of the same steps.
 """
+import gzip
 import json
 import os
 import re
 import subprocess
 import sys
+import tempfile
 
 LINES = 8
 # The loader's share of a step, by the plugin.
@@ -45,8 +47,26 @@ def problems(program, path, name):
         yield f"{row['ranks']} ranks"
 
 
+def without_device(program, folder):
+    """A trace that does not describe its GPU has what its kernels say: the figures of the TensorBoard plugin."""
+    with gzip.open(os.path.join(folder, "resnet50_nw0_v100.json.gz")) as file:
+        trace = json.load(file)
+    del trace["deviceProperties"]
+    with tempfile.TemporaryDirectory() as place:
+        path = os.path.join(place, "trace.json")
+        with open(path, "w", encoding="ascii") as file:
+            json.dump(trace, file)
+        row = json.loads(run(program, path, "--format", "json", "--view", "gpu-summary"))["gpu_summary"]["rows"][0]
+    for key, want in (("sm_efficiency_pct", 54.68), ("occupancy_pct", 49.13)):
+        if row[key] is None or abs(row[key] - want) > 0.01:
+            yield f"{key} is {row[key]}, not {want}"
+
+
 def main(program, folder):
     wrong = 0
+    for problem in without_device(program, folder):
+        print(f"without deviceProperties: {problem}")
+        wrong += 1
     names = sorted(name for name in os.listdir(folder) if name.endswith(".json.gz") or os.path.isdir(os.path.join(folder, name)))
     for name in names:
         for problem in problems(program, os.path.join(folder, name), name):

@@ -84,6 +84,30 @@ START_TEST(only_whole_clusters_are_there)
 }
 END_TEST
 
+/* Of a trace that does not describe the device. */
+START_TEST(an_unknown_device_has_what_the_trace_estimates)
+{
+	const struct occupancy_device unknown = {0};
+	struct model_shape shape = make(24, 128, 16, 0);
+	struct occupancy occupancy;
+
+	shape.has_estimate = true;
+	shape.blocks_per_sm_milli = 300;
+	shape.occupancy_pct = 2;
+	ck_assert(occupancy_compute(&unknown, &shape, &occupancy));
+	ck_assert(occupancy.has_estimate);
+	ck_assert_double_eq_tol(occupancy.blocks_per_multiprocessor, 0.3, 1e-9);
+	ck_assert_double_eq_tol(occupancy.warps_per_multiprocessor, 1.2, 1e-9);
+	ck_assert_uint_eq(occupancy.percent, 2);
+	ck_assert_uint_eq(occupancy.limits, 0);
+	shape.occupancy_pct = 101; /* no share */
+	ck_assert(occupancy_compute(&unknown, &shape, &occupancy));
+	ck_assert(!occupancy.has_estimate);
+	ck_assert(occupancy_compute(&v100, &shape, &occupancy));
+	ck_assert_uint_eq(occupancy.limits, OCCUPANCY_GRID);
+}
+END_TEST
+
 /* 16 of the 8,448 warps that the device holds. */
 START_TEST(few_warps_are_more_than_none)
 {
@@ -115,6 +139,7 @@ START_TEST(what_cannot_have_run_has_no_estimate)
 	ck_assert(occupancy_compute(&h100, &shape, &occupancy));
 	ck_assert(!occupancy.has_estimate);
 	memset(&shape, 0xff, sizeof(shape));
+	shape.has_estimate = false;
 	ck_assert(occupancy_compute(&h100, &shape, &occupancy));
 	ck_assert(!occupancy.has_estimate);
 	ck_assert(!occupancy_compute(&unknown, &shape, &occupancy));
@@ -181,6 +206,6 @@ END_TEST
 
 UNIT_SUITE("report/occupancy", percent_and_limit_are_those_of_the_calculator,
 	only_whole_clusters_are_there, few_warps_are_more_than_none,
-	what_cannot_have_run_has_no_estimate,
+	an_unknown_device_has_what_the_trace_estimates, what_cannot_have_run_has_no_estimate,
 	what_a_device_does_not_say_follows_from_its_capability,
 	places_without_a_device_are_no_other_device)
