@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/util/text.h"
@@ -12,66 +13,174 @@ static const struct table_unit size_units[] = {{"GB", 1e9}, {"MB", 1e6}, {"KB", 
 static const struct table_unit rate_units[] = {
 	{"GB/s", 1e9}, {"MB/s", 1e6}, {"KB/s", 1e3}, {"B/s", 1}};
 
-static bool is_time(const struct table_column *column)
-{
-	return column->type == TABLE_TIME || column->type == TABLE_MEAN_TIME;
-}
-
-static const struct table_unit *find_unit(
-	const struct table_unit *units, const struct table *table, unsigned int c)
-{
-	double most = 0;
-	int k = 0;
-
-	for (size_t i = 0; i < table->nr_rows; i++) {
-		most = fmax(most, fabs(table_row(table, i)[c].number));
-	}
-	while (k < 3 && most < 10 * units[k].factor) {
-		k++;
-	}
-	return &units[k];
-}
+#define NR_UNITS 4u
+/* A column has the unit of its table unless it has a number of so many units. */
+#define MOST_UNITS 1e7
+/* Numbers have three decimals, but one from here on. */
+#define FEW_DECIMALS 1e3
+#define NR_DECADES   20u
 
 const struct table_unit *table_time_unit(const char *name)
 {
-	int k = 0;
+	unsigned int k = 0;
 
-	while (k < 3 && (!name || strcmp(time_units[k].name, name) != 0)) {
+	while (k < NR_UNITS - 1 && (!name || strcmp(time_units[k].name, name) != 0)) {
 		k++;
 	}
 	return &time_units[k];
 }
 
-const struct table_unit *table_unit(
-	const struct table *table, unsigned int c, const struct table_style *style)
+/* The units of a type from the largest on, NULL if it has none. */
+static const struct table_unit *units_of(enum table_type type)
 {
-	const struct table_column *column = &table->columns[c];
-	bool is_exact = style->format == TABLE_CSV;
-
-	if (is_time(column)) {
-		return style->unit || is_exact ? table_time_unit(style->unit)
-					       : find_unit(time_units, table, c);
+	switch (type) {
+	case TABLE_TIME:
+	case TABLE_MEAN_TIME:
+		return time_units;
+	case TABLE_SIZE:
+	case TABLE_MEAN_SIZE:
+		return size_units;
+	case TABLE_RATE:
+		return rate_units;
+	default:
+		return NULL;
 	}
-	if (column->type == TABLE_SIZE || column->type == TABLE_MEAN_SIZE) {
-		return is_exact ? &size_units[3] : find_unit(size_units, table, c);
-	}
-	if (column->type == TABLE_RATE) {
-		return is_exact ? &rate_units[3] : find_unit(rate_units, table, c);
-	}
-	return NULL;
 }
 
-static void add_count(struct buf *out, uint64_t value, bool separate)
-{
-	char digits[24];
-	int length;
+/* The numbers of a column that are not 0. */
+struct magnitudes {
+	double most;
+	size_t nr, decades[NR_DECADES]; /* how many have as many digits */
+};
 
-	if (!separate) {
-		buf_uint(out, value);
+static void add_magnitude(struct magnitudes *magnitudes, double number)
+{
+	unsigned int decade = 0;
+
+	number = fabs(number);
+	magnitudes->most = fmax(magnitudes->most, number);
+	if (number <= 0) {
 		return;
 	}
-	length = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)value);
-	for (int i = 0; i < length; i++) {
+	for (; number >= 10 && decade < NR_DECADES - 1; number /= 10) {
+		decade++;
+	}
+	magnitudes->decades[decade]++;
+	magnitudes->nr++;
+}
+
+/* The power of ten below the median. */
+static double typical(const struct magnitudes *magnitudes)
+{
+	size_t below = 0;
+	double power = 1;
+
+	for (unsigned int k = 0; k < NR_DECADES; k++, power *= 10) {
+		below += magnitudes->decades[k];
+		if (2 * below > magnitudes->nr) {
+			break;
+		}
+	}
+	return power;
+}
+
+/* The largest unit of which most numbers of the column have at least one. */
+static unsigned int fine_unit(const struct magnitudes *magnitudes, const struct table_unit *units)
+{
+	unsigned int k = 0;
+
+	while (k < NR_UNITS - 1 && typical(magnitudes) < units[k].factor) {
+		k++;
+	}
+	return k;
+}
+
+/* A unit for one column alone, by its largest number. */
+static unsigned int own_unit(const struct magnitudes *magnitudes, const struct table_unit *units)
+{
+	unsigned int k = 0;
+
+	while (k < NR_UNITS - 1 && magnitudes->most < 10 * units[k].factor) {
+		k++;
+	}
+	return k;
+}
+
+/* Sets the scales of the columns with these units. */
+static void share_unit(const struct table *table, const struct table_style *style,
+	const struct magnitudes *magnitudes, const struct table_unit *units,
+	struct table_scale *scales)
+{
+	unsigned int common = 0;
+	bool has_any = false;
+
+	for (unsigned int c = 0; c < table->nr_columns; c++) {
+		const struct table_column *column = &table->columns[c];
+
+		if (units_of(column->type) == units && magnitudes[c].nr &&
+			(style->is_wide || !column->is_wide_only)) {
+			unsigned int fine = fine_unit(&magnitudes[c], units);
+
+			common = fine > common ? fine : common;
+			has_any = true;
+		}
+	}
+	for (unsigned int c = 0; c < table->nr_columns; c++) {
+		const struct magnitudes *of = &magnitudes[c];
+		unsigned int k = has_any ? common : NR_UNITS - 1;
+
+		if (units_of(table->columns[c].type) != units) {
+			continue;
+		}
+		if (of->most >= MOST_UNITS * units[k].factor) {
+			k = own_unit(of, units);
+		}
+		scales[c].unit = &units[k];
+		scales[c].decimals = of->most >= FEW_DECIMALS * units[k].factor ? 1 : 3;
+	}
+}
+
+static void measure(const struct table *table, struct magnitudes *magnitudes)
+{
+	for (size_t row = 0; row < table->nr_rows; row++) {
+		const struct table_cell *cells = table_row(table, row);
+
+		for (unsigned int c = 0; c < table->nr_columns; c++) {
+			if (units_of(table->columns[c].type)) {
+				add_magnitude(&magnitudes[c], cells[c].number);
+			}
+		}
+	}
+}
+
+void table_find_scales(
+	const struct table *table, const struct table_style *style, struct table_scale *scales)
+{
+	struct magnitudes *magnitudes = NULL;
+
+	if (style->format != TABLE_CSV) {
+		magnitudes = mem_zeroed(table->nr_columns, sizeof(*magnitudes));
+		measure(table, magnitudes);
+		share_unit(table, style, magnitudes, time_units, scales);
+		share_unit(table, style, magnitudes, size_units, scales);
+		share_unit(table, style, magnitudes, rate_units, scales);
+		free(magnitudes);
+	}
+	for (unsigned int c = 0; c < table->nr_columns; c++) {
+		const struct table_unit *units = units_of(table->columns[c].type);
+
+		if (units == time_units && (style->unit || !magnitudes)) {
+			scales[c] = (struct table_scale){table_time_unit(style->unit), 3};
+		} else if (!magnitudes) {
+			scales[c] = (struct table_scale){units ? &units[NR_UNITS - 1] : NULL, 3};
+		}
+	}
+}
+
+/* Adds the digits in groups of three. */
+static void add_separated(struct buf *out, const char *digits, size_t length)
+{
+	for (size_t i = 0; i < length; i++) {
 		if (i && (length - i) % 3 == 0) {
 			buf_char(out, ',');
 		}
@@ -79,8 +188,35 @@ static void add_count(struct buf *out, uint64_t value, bool separate)
 	}
 }
 
+static void add_count(struct buf *out, uint64_t value, bool separate)
+{
+	char digits[24];
+
+	if (!separate) {
+		buf_uint(out, value);
+		return;
+	}
+	snprintf(digits, sizeof(digits), "%llu", (unsigned long long)value);
+	add_separated(out, digits, strlen(digits));
+}
+
+static void add_decimal(struct buf *out, double value, unsigned int decimals, bool separate)
+{
+	char digits[344]; /* of any double */
+	size_t sign = signbit(value) != 0;
+
+	snprintf(digits, sizeof(digits), "%.*f", (int)decimals, value);
+	if (!separate) {
+		buf_text(out, digits);
+		return;
+	}
+	buf_add(out, digits, sign);
+	add_separated(out, digits + sign, strcspn(digits + sign, "."));
+	buf_text(out, digits + sign + strcspn(digits + sign, "."));
+}
+
 void table_add_number(struct buf *out, const struct table_column *column,
-	const struct table_cell *cell, const struct table_unit *unit, bool separate)
+	const struct table_cell *cell, const struct table_scale *scale, bool separate)
 {
 	if (!cell->is_known) {
 		return;
@@ -91,10 +227,10 @@ void table_add_number(struct buf *out, const struct table_column *column,
 		add_count(out, cell->integer, separate && column->type == TABLE_COUNT);
 	} else if (column->type == TABLE_PERCENT || column->type == TABLE_NUMBER) {
 		buf_printf(out, "%.2f", cell->number);
-	} else if (unit->factor > 1) {
-		buf_printf(out, "%.3f", cell->number / unit->factor);
+	} else if (scale->unit->factor > 1) {
+		add_decimal(out, cell->number / scale->unit->factor, scale->decimals, separate);
 	} else if (column->type == TABLE_MEAN_TIME || column->type == TABLE_MEAN_SIZE) {
-		buf_printf(out, "%.1f", cell->number);
+		add_decimal(out, cell->number, 1, separate);
 	} else {
 		add_count(out, cell->integer, separate);
 	}
@@ -113,6 +249,9 @@ void table_add_title(
 
 static void print_csv(const struct table *table, const struct table_style *style, struct buf *out)
 {
+	struct table_scale *scales = mem_zeroed(table->nr_columns, sizeof(*scales));
+
+	table_find_scales(table, style, scales);
 	buf_printf(out, "# %s\n", table->title);
 	for (const char *note = table->note; note; note = table_next_note(note)) {
 		buf_text(out, "# ");
@@ -121,7 +260,7 @@ static void print_csv(const struct table *table, const struct table_style *style
 	}
 	for (unsigned int c = 0; c < table->nr_columns; c++) {
 		buf_text(out, c ? ",\"" : "\"");
-		table_add_title(out, &table->columns[c], table_unit(table, c, style));
+		table_add_title(out, &table->columns[c], scales[c].unit);
 		buf_char(out, '"');
 	}
 	buf_char(out, '\n');
@@ -139,14 +278,14 @@ static void print_csv(const struct table *table, const struct table_style *style
 
 				text_add_csv(out, bytes, nr_bytes);
 			} else {
-				table_add_number(
-					out, column, cell, table_unit(table, c, style), false);
+				table_add_number(out, column, cell, &scales[c], false);
 			}
 		}
 		buf_char(out, '\n');
 		buf_flush_if_large(out);
 	}
 	buf_char(out, '\n');
+	free(scales);
 }
 
 static void add_json_value(

@@ -30,16 +30,26 @@ struct table_unit {
 /* The time unit with that name, ns for NULL. */
 const struct table_unit *table_time_unit(const char *name);
 
-/* The unit of a column, NULL if it has none. CSV uses base units unless the style names one. */
-const struct table_unit *table_unit(
-	const struct table *table, unsigned int c, const struct table_style *style);
+/* How the numbers of a column are printed. */
+struct table_scale {
+	const struct table_unit *unit; /* NULL: it has none */
+	unsigned int decimals;
+};
+
+/*
+ * Sets the scale of each column. Times, sizes and rates of a text each have one unit in the whole
+ * table, but for columns whose numbers would be too long in it. CSV has base units unless the style
+ * names one.
+ */
+void table_find_scales(
+	const struct table *table, const struct table_style *style, struct table_scale *scales);
 
 /* The longest line that fits, in columns of the terminal; 0: no limit. */
 size_t table_line_width(const struct table_style *style);
 
 /* Appends a number without quotes or padding; nothing if it is unknown. */
 void table_add_number(struct buf *out, const struct table_column *column,
-	const struct table_cell *cell, const struct table_unit *unit, bool separate);
+	const struct table_cell *cell, const struct table_scale *scale, bool separate);
 
 /* Appends the title with its unit. */
 void table_add_title(

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/table/short_names.h"
 #include "report/util/text.h"
 
 /* A number that nobody knows: a blank would read as zero. */
@@ -33,7 +34,8 @@
 
 /* A column as it is printed. Widths are in columns of the terminal. */
 struct column_layout {
-	const struct table_unit *unit;
+	struct table_scale scale;
+	struct short_names *names; /* of a text with fewer columns, else NULL */
 	bool is_shown;
 	bool wraps;			       /* its long texts take several lines */
 	bool is_left_out;		       /* for lack of space */
@@ -55,7 +57,9 @@ struct layout {
 	const struct table_style *style;
 	struct buf text; /* the cells of the current line, as printed */
 	struct column_layout *columns;
-	bool has_bars; /* after the first column, which holds shares */
+	unsigned int *order; /* of the columns from left to right: what a row is comes first */
+	unsigned int name;   /* the column that says what a row is; UINT32_MAX: none */
+	bool has_bars;	     /* after the first column of the table, which holds shares */
 };
 
 static bool is_markdown(const struct table_style *style)
@@ -80,12 +84,12 @@ size_t table_line_width(const struct table_style *style)
 
 /* A number as text and Markdown have it: the blank of a quantity would read as zero. */
 static void add_number(struct buf *out, const struct table_column *column,
-	const struct table_cell *cell, const struct table_unit *unit)
+	const struct table_cell *cell, const struct table_scale *scale)
 {
 	if (!cell->is_known && column->type != TABLE_ID && column->type != TABLE_DIGITS) {
 		buf_text(out, UNKNOWN);
 	} else {
-		table_add_number(out, column, cell, unit, true);
+		table_add_number(out, column, cell, scale, true);
 	}
 }
 
@@ -110,10 +114,11 @@ static size_t add_cell(
 	const char *bytes;
 
 	if (!table_is_text(column)) {
-		add_number(&layout->text, column, cell, place->unit);
+		add_number(&layout->text, column, cell, &place->scale);
 		return layout->text.nr_bytes - before;
 	}
-	bytes = table_cell_text(column, cell, &nr_bytes);
+	bytes = place->names ? short_names_text(place->names, (uint32_t)cell->integer, &nr_bytes)
+			     : table_cell_text(column, cell, &nr_bytes);
 	if (is_markdown(layout->style)) {
 		text_add_markdown(&layout->text, bytes, nr_bytes);
 		return layout->text.nr_bytes - before;
@@ -131,7 +136,8 @@ static double layout_row(struct layout *layout, size_t row)
 	double number = cells[0].number;
 
 	layout->text.nr_bytes = 0;
-	for (unsigned int c = 0; c < layout->table->nr_columns; c++) {
+	for (unsigned int i = 0; i < layout->table->nr_columns; i++) {
+		unsigned int c = layout->order[i];
 		struct column_layout *place = &layout->columns[c];
 
 		place->shown = place->is_shown ? add_cell(layout, c, &cells[c], row) : 0;
@@ -204,6 +210,95 @@ static size_t line_width(const struct layout *layout)
 }
 
 /*
+ * The column that says what a row is: its name, else its first text that is shown and not minor;
+ * UINT32_MAX: there is none.
+ */
+static unsigned int find_name(const struct layout *layout)
+{
+	const struct table *table = layout->table;
+	unsigned int first = UINT32_MAX;
+
+	for (unsigned int c = table->nr_columns; c-- > 0;) {
+		if (strcmp(table->columns[c].key, "name") == 0) {
+			return c;
+		}
+		if (table_is_text(&table->columns[c]) && !table->columns[c].is_minor &&
+			layout->columns[c].is_shown) {
+			first = c;
+		}
+	}
+	return first;
+}
+
+/*
+ * Names come first, unless they may be as long as they are. A sentence is the last column, and
+ * other texts do not name a row.
+ */
+static void find_order(struct layout *layout)
+{
+	const struct table *table = layout->table;
+	unsigned int name = layout->name, nr = 0;
+	bool is_first = table_line_width(layout->style) && name != UINT32_MAX &&
+			!table->columns[name].is_sentence &&
+			(table->columns[name].type == TABLE_NAME ||
+				strcmp(table->columns[name].key, "name") == 0);
+
+	layout->order = mem_zeroed(table->nr_columns, sizeof(*layout->order));
+	if (is_first) {
+		layout->order[nr++] = name;
+	}
+	for (unsigned int c = 0; c < table->nr_columns; c++) {
+		if (!is_first || c != name) {
+			layout->order[nr++] = c;
+		}
+	}
+}
+
+/* Collects the names of columns that are shortened. */
+static void find_short_names(struct layout *layout)
+{
+	const struct table *table = layout->table;
+	bool has_any = false;
+
+	for (unsigned int c = 0; c < table->nr_columns && table_line_width(layout->style); c++) {
+		struct column_layout *place = &layout->columns[c];
+
+		if (place->is_shown && table->columns[c].type == TABLE_NAME &&
+			!table->columns[c].is_sentence) {
+			place->names = short_names_create(table->columns[c].is_kernel);
+			has_any = true;
+		}
+	}
+	for (size_t row = 0; has_any && row < table->nr_rows; row++) {
+		const struct table_cell *cells = table_row(table, row);
+
+		for (unsigned int c = 0; c < table->nr_columns; c++) {
+			if (layout->columns[c].names) {
+				short_names_add(
+					layout->columns[c].names, (uint32_t)cells[c].integer);
+			}
+		}
+	}
+	for (unsigned int c = 0; has_any && c < table->nr_columns; c++) {
+		if (layout->columns[c].names) {
+			short_names_choose(layout->columns[c].names);
+		}
+	}
+}
+
+/* Cuts the names of columns that are narrower than these. */
+static void cut_names(struct layout *layout)
+{
+	for (unsigned int c = 0; c < layout->table->nr_columns; c++) {
+		const struct column_layout *place = &layout->columns[c];
+
+		if (place->names && place->is_shown && place->limit) {
+			short_names_cut(place->names, place->limit);
+		}
+	}
+}
+
+/*
  * Finds the width of each column if nothing is cut, and which columns have nothing to compare: only
  * zeros, or the same key in all rows.
  */
@@ -215,8 +310,8 @@ static void measure(struct layout *layout)
 		size_t start = 0;
 
 		layout_row(layout, row);
-		for (unsigned int c = 0; c < table->nr_columns; c++) {
-			struct column_layout *place = &layout->columns[c];
+		for (unsigned int i = 0; i < table->nr_columns; i++) {
+			struct column_layout *place = &layout->columns[layout->order[i]];
 			const char *cell = layout->text.bytes ? layout->text.bytes + start : "";
 			size_t length = place->end - start;
 
@@ -244,22 +339,6 @@ static void measure(struct layout *layout)
 
 		place->is_same &= is_zero || (is_key && table->nr_rows > 1);
 	}
-}
-
-/* The column that says what a row is: its name, else its first text that is not minor. */
-static unsigned int name_column(const struct table *table)
-{
-	unsigned int first = UINT32_MAX;
-
-	for (unsigned int c = table->nr_columns; c-- > 0;) {
-		if (strcmp(table->columns[c].key, "name") == 0) {
-			return c;
-		}
-		if (table_is_text(&table->columns[c]) && !table->columns[c].is_minor) {
-			first = c;
-		}
-	}
-	return first;
 }
 
 /* Shortens the column of texts that is the furthest above its least width. False if none is. */
@@ -293,13 +372,12 @@ static bool set_widths(
 	struct layout *layout, unsigned int nr_lines, size_t least_name, size_t least_text)
 {
 	size_t limit = table_line_width(layout->style);
-	unsigned int name = name_column(layout->table);
 	size_t width;
 
 	for (unsigned int c = 0; c < layout->table->nr_columns; c++) {
 		struct column_layout *place = &layout->columns[c];
 		size_t title = place->title_widths[nr_lines - 1];
-		size_t least = c == name ? least_name : least_text;
+		size_t least = c == layout->name ? least_name : least_text;
 
 		place->width = title > place->whole_width ? title : place->whole_width;
 		place->least_width = title > least ? title : least;
@@ -330,7 +408,6 @@ static bool find_widths(struct layout *layout)
 static bool hide_column(struct layout *layout)
 {
 	const struct table *table = layout->table;
-	unsigned int name = name_column(table);
 
 	for (int pass = 0; pass < 3; pass++) {
 		for (unsigned int c = table->nr_columns; c-- > 0;) {
@@ -339,7 +416,8 @@ static bool hide_column(struct layout *layout)
 				       : pass == 1 ? table->columns[c].is_minor
 						   : c > 0;
 
-			if (place->is_shown && is_next && c != name && !is_sort_column(table, c)) {
+			if (place->is_shown && is_next && c != layout->name &&
+				!is_sort_column(table, c)) {
 				place->is_shown = false;
 				place->is_left_out = true;
 				return true;
@@ -356,7 +434,7 @@ static void hide_empty(struct layout *layout)
 		struct column_layout *place = &layout->columns[c];
 		const char *value = place->value ? place->value : "";
 
-		if (place->is_shown && place->is_same && c != name_column(layout->table) &&
+		if (place->is_shown && place->is_same && c != layout->name &&
 			!is_sort_column(layout->table, c) &&
 			(!*value || strcmp(value, UNKNOWN) == 0)) {
 			place->is_shown = false;
@@ -389,7 +467,8 @@ static void find_wrapped(struct layout *layout)
 {
 	struct column_layout *last = NULL;
 
-	for (unsigned int c = 0; c < layout->table->nr_columns; c++) {
+	for (unsigned int i = 0; i < layout->table->nr_columns; i++) {
+		unsigned int c = layout->order[i];
 		struct column_layout *place = &layout->columns[c];
 
 		if (place->is_shown) {
@@ -405,27 +484,35 @@ static void find_wrapped(struct layout *layout)
 static void layout_init(
 	struct layout *layout, const struct table *table, const struct table_style *style)
 {
+	struct table_scale *scales = mem_zeroed(table->nr_columns, sizeof(*scales));
+
 	*layout = (struct layout){.table = table,
 		.style = style,
 		.columns = mem_zeroed(table->nr_columns, sizeof(*layout->columns))};
+	table_find_scales(table, style, scales);
 	for (unsigned int c = 0; c < table->nr_columns; c++) {
 		struct column_layout *place = &layout->columns[c];
 		struct buf title = {0};
 
-		place->unit = table_unit(table, c, style);
+		place->scale = scales[c];
 		place->is_shown = style->is_wide || !table->columns[c].is_wide_only ||
 				  is_sort_column(table, c);
-		table_add_title(&title, &table->columns[c], place->unit);
+		table_add_title(&title, &table->columns[c], place->scale.unit);
 		buf_char(&title, '\0');
 		place->title = title.bytes;
 		for (unsigned int i = 0; i < MOST_TITLE_LINES; i++) {
 			place->title_widths[i] = title_width(place->title, i + 1);
 		}
 	}
+	free(scales);
+	layout->name = find_name(layout);
+	find_order(layout);
+	find_short_names(layout);
 	layout->has_bars = style->has_bars && !is_markdown(style) && table->nr_rows > 1 &&
 			   table->columns[0].type == TABLE_PERCENT && layout->columns[0].is_shown;
 	measure(layout);
 	fit(layout);
+	cut_names(layout);
 	find_wrapped(layout);
 }
 
@@ -434,7 +521,9 @@ static void layout_fini(struct layout *layout)
 	for (unsigned int c = 0; c < layout->table->nr_columns; c++) {
 		free(layout->columns[c].title);
 		free(layout->columns[c].value);
+		short_names_destroy(layout->columns[c].names);
 	}
+	free(layout->order);
 	free(layout->columns);
 	buf_fini(&layout->text);
 }
@@ -527,7 +616,8 @@ static void print_row(struct layout *layout, size_t row, struct buf *out)
 	size_t start = 0;
 
 	buf_text(out, is_markdown(layout->style) ? "|" : "");
-	for (unsigned int c = 0; c < layout->table->nr_columns; c++) {
+	for (unsigned int i = 0; i < layout->table->nr_columns; i++) {
+		unsigned int c = layout->order[i];
 		const struct column_layout *place = &layout->columns[c];
 
 		if (place->is_shown && place->wraps && place->shown > place->width) {
@@ -562,7 +652,8 @@ static void print_header(const struct layout *layout, struct buf *out)
 	for (unsigned int line = nr_lines; line > 0; line--) {
 		buf_text(out, layout->style->has_color ? BOLD : "");
 		buf_text(out, is_markdown(layout->style) ? "|" : "");
-		for (unsigned int c = 0; c < table->nr_columns; c++) {
+		for (unsigned int i = 0; i < table->nr_columns; i++) {
+			unsigned int c = layout->order[i];
 			const struct column_layout *place = &layout->columns[c];
 			const char *title = place->title;
 			unsigned int nr = count_title_lines(title, place->width, &longest);
@@ -589,7 +680,8 @@ static void print_header(const struct layout *layout, struct buf *out)
 static void print_rule(const struct layout *layout, struct buf *out)
 {
 	buf_char(out, '|');
-	for (unsigned int c = 0; c < layout->table->nr_columns; c++) {
+	for (unsigned int i = 0; i < layout->table->nr_columns; i++) {
+		unsigned int c = layout->order[i];
 		bool is_left = table_is_text(&layout->table->columns[c]);
 
 		if (layout->columns[c].is_shown) {

@@ -153,7 +153,8 @@ static const struct table_column columns[] = {
 		.help = "time in which computation ran on the same GPU"),
 	TABLE_COLUMN("overlap_pct", "Overlapped %", TABLE_PERCENT,
 		.help = "overlapped time, as a share of the total"),
-	TABLE_COLUMN("name", "Kernel", TABLE_NAME, TABLE_MEMBER(keyed_stats_row, name)),
+	TABLE_COLUMN("name", "Kernel", TABLE_NAME, .is_kernel = true,
+		TABLE_MEMBER(keyed_stats_row, name)),
 };
 
 static void fill_table(void *state, struct table *table)

@@ -212,7 +212,8 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("stddev_ns", "StdDev", TABLE_MEAN_TIME, .is_wide_only = true),
 	TABLE_COLUMN("kind", "Kind", TABLE_TEXT, .is_wide_only = true,
 		.help = "host, launch, stream or wait"),
-	TABLE_COLUMN("name", "Segment", TABLE_NAME, .help = "what the path runs through"),
+	TABLE_COLUMN("name", "Segment", TABLE_NAME, .is_kernel = true,
+		.help = "what the path runs through"),
 };
 
 static void fill_table(void *state, struct table *table)

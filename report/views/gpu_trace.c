@@ -69,7 +69,7 @@ static const struct table_column columns[NR_COLUMNS] = {
 		"call", "Call", TABLE_NAME, .is_wide_only = true, .help = "call that launched it"),
 	[OPERATOR] = TABLE_COLUMN(
 		"operator", "Operator", TABLE_NAME, .help = "innermost operator around the call"),
-	[NAME] = TABLE_COLUMN("name", "Name", TABLE_NAME),
+	[NAME] = TABLE_COLUMN("name", "Name", TABLE_NAME, .is_kernel = true),
 };
 
 static void fill_kernel(const struct model_shape *shape, bool has_static, struct table_cell *cells)

@@ -320,7 +320,8 @@ static const struct table_column columns[] = {
 		.help = "host, launch or dependency, as in the view idle"),
 	TABLE_COLUMN("before_call_ns", "Before the call", TABLE_TIME,
 		.help = "time in the gap before the launching call"),
-	TABLE_COLUMN("activity", "Ended by", TABLE_NAME, .help = "GPU activity that ends the gap"),
+	TABLE_COLUMN("activity", "Ended by", TABLE_NAME, .is_kernel = true,
+		.help = "GPU activity that ends the gap"),
 	TABLE_COLUMN(
 		"call", "Call", TABLE_NAME, .is_wide_only = true, .help = "call that launched it"),
 	TABLE_COLUMN("thread", "Thread", TABLE_ID, .is_wide_only = true,

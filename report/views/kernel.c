@@ -279,7 +279,8 @@ static const struct table_column columns[NR_COLUMNS] = {
 		.help = "what limits the occupancy"),
 	[TENSOR] = TABLE_COLUMN("tensor_cores", "Tensor cores", TABLE_TEXT, .is_wide_only = true,
 		.help = "whether the name is that of a tensor core kernel"),
-	[NAME] = TABLE_COLUMN("name", "Kernel", TABLE_NAME, TABLE_MEMBER(keyed_stats_row, name)),
+	[NAME] = TABLE_COLUMN("name", "Kernel", TABLE_NAME, .is_kernel = true,
+		TABLE_MEMBER(keyed_stats_row, name)),
 };
 
 static void fill_kernels(const struct kernel_view *view, struct table *table)
@@ -300,7 +301,7 @@ static void fill_kernels(const struct kernel_view *view, struct table *table)
 /* Where no process has device records. */
 static const struct table_column launch_columns[] = {
 	KEYED_STATS_COLUMNS("% of launch time"),
-	TABLE_COLUMN("name", "Kernel (times of launch calls)", TABLE_NAME,
+	TABLE_COLUMN("name", "Kernel (times of launch calls)", TABLE_NAME, .is_kernel = true,
 		TABLE_MEMBER(keyed_stats_row, name)),
 };
 

@@ -242,7 +242,8 @@ static const struct table_column columns[] = {
 	[FULL_NAME] = TABLE_COLUMN("full_name", "Full name", TABLE_NAME,
 		.help = "with --detail: the modules around the operator (GPROF_PYTHON=modules), "
 			"and its name"),
-	[NAME] = TABLE_COLUMN("name", "Kernel", TABLE_NAME, TABLE_MEMBER(row, key.name)),
+	[NAME] = TABLE_COLUMN(
+		"name", "Kernel", TABLE_NAME, .is_kernel = true, TABLE_MEMBER(row, key.name)),
 };
 
 static void fill_table(void *state, struct table *table)

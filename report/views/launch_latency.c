@@ -151,8 +151,8 @@ static const struct table_column columns[] = {
 		.help = "activities that are shorter than their call"),
 	TABLE_COLUMN("long_calls", "Long calls", TABLE_COUNT, .help = "calls longer than 50 us"),
 	TABLE_COLUMN("late", "Late", TABLE_COUNT, .help = "delays longer than 100 us"),
-	TABLE_COLUMN("name", "Launched", TABLE_NAME, .help = "kernel, copy, memset or graph",
-		TABLE_MEMBER(keyed_stats_row, name)),
+	TABLE_COLUMN("name", "Launched", TABLE_NAME, .is_kernel = true,
+		.help = "kernel, copy, memset or graph", TABLE_MEMBER(keyed_stats_row, name)),
 };
 
 static void fill_table(void *state, struct table *table)

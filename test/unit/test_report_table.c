@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows that lie in others: their order, what is cut, how they are shown. */
-#include <stdio.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "report/table/print.h"
@@ -101,7 +101,7 @@ START_TEST(the_top_rows_are_those_that_lie_in_none)
 }
 END_TEST
 
-START_TEST(names_go_to_the_right)
+START_TEST(names_come_first_and_children_are_indented)
 {
 	struct table *table = make();
 	struct table_style style = {.format = TABLE_TEXT_FORMAT};
@@ -109,8 +109,8 @@ START_TEST(names_go_to_the_right)
 
 	table_print(table, &style, &out);
 	buf_char(&out, '\0');
-	ck_assert_ptr_nonnull(strstr(out.bytes, "  1      a1x\n"));
-	ck_assert_ptr_nonnull(strstr(out.bytes, " 20  b\n"));
+	ck_assert_ptr_nonnull(strstr(out.bytes, "\n      a1x           1\n"));
+	ck_assert_ptr_nonnull(strstr(out.bytes, "\n  b                20\n"));
 	buf_fini(&out);
 	table_destroy(table);
 }
@@ -218,6 +218,6 @@ START_TEST(a_text_of_nothing_is_known)
 END_TEST
 
 UNIT_SUITE("report/table", rows_stay_in_the_one_that_they_lie_in, unknown_numbers_are_last,
-	the_top_rows_are_those_that_lie_in_none, names_go_to_the_right,
+	the_top_rows_are_those_that_lie_in_none, names_come_first_and_children_are_indented,
 	levels_without_a_row_to_lie_in, random_trees, less_than_nothing_stays_less_in_json,
 	a_share_of_nothing_is_unknown, a_text_of_nothing_is_known)

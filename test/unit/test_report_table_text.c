@@ -193,7 +193,7 @@ START_TEST(titles_wrap_before_columns_are_left_out)
 	struct buf out = {0};
 
 	ck_assert_ptr_nonnull(strstr(
-		printed(table, 140, &out), "\n  % of the time of the operators   PID  Rank  "));
+		printed(table, 140, &out), "  % of the time of the operators   PID  Rank  "));
 	ck_assert_ptr_null(strstr(printed(table, 110, &out), "% of the time of the operators"));
 	ck_assert_ptr_null(strstr(printed(table, 110, &out), "left out"));
 	buf_fini(&out);
@@ -206,11 +206,11 @@ START_TEST(what_is_the_same_in_all_rows_goes_first_then_what_is_minor_then_the_l
 	struct table *table = make_wide_table();
 	struct buf out = {0};
 
-	ck_assert_ptr_nonnull(strstr(printed(table, 80, &out),
-		"\n  Columns left out: PID = 4242, Rank = 7, Min (us); --wide shows all\n"));
+	ck_assert_ptr_nonnull(strstr(printed(table, 70, &out),
+		"\n  Columns left out: PID = 4242, Rank = 7, Min (ms); --wide shows all\n"));
 	ck_assert_ptr_nonnull(
 		strstr(printed(table, 60, &out), "\n  Columns left out: PID = 4242, Rank = 7,"));
-	ck_assert_ptr_nonnull(strstr(printed(table, 60, &out), "Three (us); --wide shows all\n"));
+	ck_assert_ptr_nonnull(strstr(printed(table, 60, &out), "Three (ms); --wide shows all\n"));
 	ck_assert_ptr_nonnull(strstr(printed(table, 60, &out), "  a name that "));
 	buf_fini(&out);
 	table_destroy(table);
@@ -223,13 +223,156 @@ START_TEST(the_column_that_rows_are_sorted_by_stays)
 	struct buf out = {0};
 
 	ck_assert(table_sort(table, "three"));
-	ck_assert_ptr_nonnull(strstr(printed(table, 60, &out), "Two (us); --wide"));
+	ck_assert_ptr_nonnull(strstr(printed(table, 60, &out), "Two (ms); --wide"));
 	/* Even one that otherwise only --wide shows. */
 	ck_assert_ptr_null(strstr(printed(table, 60, &out), "Hidden"));
 	ck_assert(table_sort(table, "hidden"));
 	ck_assert_ptr_nonnull(strstr(printed(table, 60, &out), "Hidden"));
 	buf_fini(&out);
 	table_destroy(table);
+}
+END_TEST
+
+/* Adds the numbers to a table of two columns of the type and prints its header and its rows. */
+static const char *printed_numbers(
+	enum table_type type, const double (*rows)[2], unsigned int nr_rows, struct buf *out)
+{
+	const struct table_column columns[] = {
+		TABLE_COLUMN("a", "A", type), TABLE_COLUMN("b", "B", type)};
+	struct table *table = table_create("t", "T", columns, 2);
+
+	for (unsigned int i = 0; i < nr_rows; i++) {
+		struct table_cell *cells = table_add_row(table);
+
+		table_set_number(&cells[0], rows[i][0]);
+		table_set_number(&cells[1], rows[i][1]);
+	}
+	out->nr_bytes = 0;
+	printed(table, 80, out);
+	table_destroy(table);
+	return out->bytes;
+}
+
+START_TEST(a_table_has_one_unit_unless_its_numbers_are_too_far_apart)
+{
+	/* Most of B are us: A has them, too. */
+	static const double near[][2] = {{86855000, 482528}, {19753000, 12865}, {0, 640}};
+	/* 40 s would take eight digits. */
+	static const double far[][2] = {{40e9, 482528}, {1e9, 12865}};
+	static const double sizes[][2] = {{5e9, 3e6}, {7e6, 2e6}};
+	struct buf out = {0};
+
+	ck_assert_str_eq(printed_numbers(TABLE_TIME, near, 3, &out),
+		"T\n    A (us)   B (us)\n  86,855.0  482.528\n  19,753.0   12.865\n"
+		"       0.0    0.640\n\n");
+	ck_assert_str_eq(printed_numbers(TABLE_TIME, far, 2, &out),
+		"T\n   A (s)   B (us)\n  40.000  482.528\n   1.000   12.865\n\n");
+	ck_assert_str_eq(printed_numbers(TABLE_SIZE, sizes, 2, &out),
+		"T\n   A (MB)  B (MB)\n  5,000.0   3.000\n      7.0   2.000\n\n");
+	buf_fini(&out);
+}
+END_TEST
+
+/* ---- names ---- */
+
+#define COPY(lambda)                                                                           \
+	"void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl<at::native::" \
+	"direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#2}::operator()() "        \
+	"const::{lambda()#" lambda                                                             \
+	"}::operator()() const::{lambda(float)#1}>(int)::{lambda(int)#1}>(int, char*)"
+
+static struct table *make_kernels(const char *const *names, bool are_kernels)
+{
+	const struct table_column columns[] = {
+		TABLE_COLUMN("share_pct", "%", TABLE_PERCENT),
+		TABLE_COLUMN("name", "Kernel", TABLE_NAME, .is_kernel = are_kernels),
+	};
+	struct table *table = table_create("t", "T", columns, 2);
+
+	for (; *names; names++) {
+		struct table_cell *cells = table_add_row(table);
+
+		table_set_number(&cells[0], 1);
+		table_set_integer(&cells[1], string_pool_intern(*names, strlen(*names)));
+	}
+	return table;
+}
+
+START_TEST(kernel_names_are_as_short_as_they_differ)
+{
+	static const char *const names[] = {COPY("7"), COPY("14"),
+		"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<"
+		"float>, at::detail::Array<char*, 3> >(int, char)",
+		"volta_sgemm_64x64_nt", "volta_sgemm_64x64_nn", "volta_sgemm_128x64_nn",
+		"volta_sgemm_128x64_nn", NULL};
+	struct table *table = make_kernels(names, true);
+	struct table_style style = {.format = TABLE_CSV};
+	struct buf out = {0};
+	const char *text;
+
+	text = printed(table, 60, &out);
+	ck_assert_ptr_nonnull(strstr(text, "\n  elementwise<add> "));
+	ck_assert_ptr_nonnull(strstr(text, "\n  gemm f32 64x64 nt "));
+	ck_assert_ptr_nonnull(strstr(text, "\n  gemm f32 64x64 nn "));
+	ck_assert_ptr_nonnull(strstr(text, "\n  gemm f32 128x64 "));
+	/* Cut where they differ. */
+	ck_assert_ptr_nonnull(strstr(text, "bda()#7}::"));
+	ck_assert_ptr_nonnull(strstr(text, "bda()#14}::"));
+	table_print(table, &style, &out);
+	text = taken(&out);
+	ck_assert_ptr_nonnull(strstr(text, COPY("14")));
+	style = (struct table_style){.format = TABLE_TEXT_FORMAT, .is_wide = true};
+	table_print(table, &style, &out);
+	text = taken(&out);
+	ck_assert_ptr_nonnull(strstr(text, COPY("14")));
+	ck_assert_ptr_nonnull(strstr(text, "  volta_sgemm_64x64_nt\n"));
+	buf_fini(&out);
+	table_destroy(table);
+}
+END_TEST
+
+/* No two of the lines between the header and the end are the same. */
+static void check_lines_differ(const char *text)
+{
+	const char *lines[64];
+	size_t nr = 0;
+
+	for (; *text; text = strchr(text, '\n') + 1) {
+		ck_assert_uint_lt(nr, 64);
+		lines[nr++] = text;
+	}
+	for (size_t i = 0; i < nr; i++) {
+		for (size_t k = 0; k < i; k++) {
+			ck_assert(strncmp(lines[i], lines[k], strcspn(lines[i], "\n") + 1) != 0);
+		}
+	}
+}
+
+START_TEST(names_that_differ_anywhere_are_cut_to_texts_that_differ)
+{
+	struct buf out = {0};
+	uint64_t seed = 5;
+
+	for (int round = 0; round < 200; round++) {
+		char texts[12][200];
+		const char *names[13] = {NULL};
+		struct table *table;
+
+		/* The same letters but for some places. */
+		for (unsigned int i = 0; i < 12; i++) {
+			memset(texts[i], 'a', sizeof(texts[i]) - 1);
+			texts[i][sizeof(texts[i]) - 1] = '\0';
+			for (unsigned int k = 0; k < 4; k++) {
+				texts[i][unit_random(&seed) % (sizeof(texts[i]) - 1)] =
+					(char)('b' + i);
+			}
+			names[i] = texts[i];
+		}
+		table = make_kernels(names, false);
+		check_lines_differ(printed(table, 40 + unit_random(&seed) % 60, &out));
+		table_destroy(table);
+	}
+	buf_fini(&out);
 }
 END_TEST
 
@@ -362,6 +505,9 @@ UNIT_SUITE("report/table_text", what_is_cut_in_the_middle_keeps_both_ends,
 	random_bytes_never_take_more_than_they_may, lines_fit_into_the_terminal,
 	elsewhere_lines_have_80_columns_and_with_wide_all, titles_wrap_before_columns_are_left_out,
 	what_is_the_same_in_all_rows_goes_first_then_what_is_minor_then_the_last,
-	the_column_that_rows_are_sorted_by_stays, sentences_wrap_in_the_last_column,
+	the_column_that_rows_are_sorted_by_stays,
+	a_table_has_one_unit_unless_its_numbers_are_too_far_apart,
+	kernel_names_are_as_short_as_they_differ,
+	names_that_differ_anywhere_are_cut_to_texts_that_differ, sentences_wrap_in_the_last_column,
 	other_formats_have_all_columns, bars_are_as_long_as_their_shares_and_columns_stay_aligned,
 	colours_change_nothing_but_colours, files_and_pipes_get_neither_unless_asked)

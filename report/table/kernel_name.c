@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/table/kernel_name.h"
+
+#include <ctype.h>
+#include <stdio.h>
+
+#include "report/util/text.h"
+
+/* Longer words of a name are no operation. */
+#define WORD_BYTES 96u
+
+/* A part of a name. */
+struct span {
+	const char *begin, *end; /* NULL: there is none */
+};
+
+/* A function without its return type, namespaces and parameters. */
+struct function {
+	struct span base, arguments; /* arguments: of the template */
+};
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+static bool starts(struct span text, const char *word)
+{
+	size_t length = strlen(word);
+
+	return (size_t)(text.end - text.begin) >= length && memcmp(text.begin, word, length) == 0;
+}
+
+static bool has(struct span text, const char *word)
+{
+	return memmem(text.begin, (size_t)(text.end - text.begin), word, strlen(word)) != NULL;
+}
+
+static bool equals(struct span text, const char *word)
+{
+	return starts(text, word) && strlen(word) == (size_t)(text.end - text.begin);
+}
+
+/* Removes the word from the end unless nothing else is there. */
+static bool drop_suffix(struct span *text, const char *word)
+{
+	size_t length = strlen(word);
+
+	if ((size_t)(text->end - text->begin) <= length ||
+		memcmp(text->end - length, word, length) != 0) {
+		return false;
+	}
+	text->end -= length;
+	return true;
+}
+
+static void add_span(struct buf *out, struct span text)
+{
+	buf_add(out, text.begin, (size_t)(text.end - text.begin));
+}
+
+/* ---- the parts of a C++ name ---- */
+
+/*
+ * Finds the function of a demangled name. False for names in words such as "Memcpy HtoD (Pinned ->
+ * Device)", and for plain names.
+ */
+static bool parse_function(struct span name, struct function *function)
+{
+	static const char anonymous[] = "(anonymous namespace)";
+	uint32_t angle = 0, round = 0;
+	const char *at = name.begin;
+
+	*function = (struct function){.base = {at, NULL}};
+	for (; at < name.end; at++) {
+		bool is_outside = !angle && !round;
+
+		if (is_outside && starts((struct span){at, name.end}, anonymous)) {
+			at += sizeof(anonymous) - 2;
+		} else if (is_outside && *at == '(') {
+			break; /* the parameters */
+		} else if (*at == '(' || *at == ')') {
+			round += *at == '(' ? 1 : round ? -1u : 0;
+		} else if (*at == '<' && !round && !angle++) {
+			function->base.end = at;
+			function->arguments.begin = at + 1;
+		} else if (*at == '>' && !round && angle && !--angle) {
+			function->arguments.end = at;
+		} else if (is_outside && (*at == ' ' || *at == ':')) {
+			/* That was the return type or a namespace. */
+			*function = (struct function){.base = {at + 1, NULL}};
+		}
+	}
+	if (at == name.end && !function->arguments.begin) {
+		return false;
+	}
+	function->base.end = function->base.end ? function->base.end : at;
+	if (angle) {
+		function->arguments.end = at; /* the recorder cut the name */
+	}
+	return function->base.end > function->base.begin;
+}
+
+/* ---- what a template of many operations computes ---- */
+
+/* Is the word, which ends at `at`, a function around a lambda: word(...)::{lambda? */
+static bool is_around_lambda(const char *at, const char *end)
+{
+	uint32_t round = 0;
+
+	if (at == end || *at != '(') {
+		return false;
+	}
+	for (; at < end; at++) {
+		round += *at == '(' ? 1 : *at == ')' ? -1u : 0;
+		if (!round) {
+			return starts((struct span){at + 1, end}, "::{lambda");
+		}
+	}
+	return false;
+}
+
+/* Wraps another operation, which follows. */
+static bool is_wrapper(struct span word)
+{
+	static const char *const names[] = {"BinaryFunctor", "AUnaryFunctor", "BUnaryFunctor",
+		"UnaryFunctor", "ReduceOps", "operator", NULL};
+
+	for (size_t i = 0; names[i]; i++) {
+		if (equals(word, names[i])) {
+			return true;
+		}
+	}
+	return starts(word, "gpu_");
+}
+
+/* Removes what all operations have in their names. False if the word has none of it. */
+static bool trim_operation(struct span *word)
+{
+	static const char *const before[] = {"CUDAFunctor_", "CUDAFunctorOnSelf_", "launch_"};
+	static const char *const after[] = {"_kernel_cuda", "_cuda_kernel", "_kernel_impl",
+		"_kernel", "_cuda_out", "_functor", "Functor", "Ops"};
+	bool is_operation = false;
+
+	for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++) {
+		if (starts(*word, before[i])) {
+			word->begin += strlen(before[i]);
+			is_operation = true;
+		}
+	}
+	for (size_t i = 0; i < sizeof(after) / sizeof(after[0]); i++) {
+		is_operation |= drop_suffix(word, after[i]);
+	}
+	return is_operation;
+}
+
+/* The operation of std::plus and its like, NULL for other words. */
+static const char *standard_operation(struct span word)
+{
+	static const char *const names[][2] = {{"plus", "add"}, {"minus", "sub"},
+		{"multiplies", "mul"}, {"divides", "div"}, {"negate", "neg"}};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (equals(word, names[i][0])) {
+			return names[i][1];
+		}
+	}
+	return NULL;
+}
+
+/*
+ * Writes the operation among the arguments of a template: add of CUDAFunctor_add<float>. Empty if
+ * there is none. The functors of foreach kernels (BinaryOpListAlphaFunctor) count only if no
+ * better name follows.
+ */
+static void find_operation(struct span arguments, char *operation)
+{
+	const char *at = arguments.begin;
+
+	*operation = '\0';
+	while (at < arguments.end) {
+		struct span word = {at, at};
+		bool is_generic;
+
+		while (word.end < arguments.end && is_word(*word.end)) {
+			word.end++;
+		}
+		at = word.end + (word.end == word.begin);
+		if (word.end == word.begin || word.end - word.begin >= (ptrdiff_t)WORD_BYTES) {
+			continue;
+		}
+		if (standard_operation(word)) {
+			strcpy(operation, standard_operation(word));
+			return;
+		}
+		is_generic = has(word, "Op") && has(word, "Functor");
+		if (is_wrapper(word) || (*operation && is_generic) ||
+			(!trim_operation(&word) && !is_around_lambda(at, arguments.end))) {
+			continue;
+		}
+		for (const char *c = word.begin; c <= word.end; c++) {
+			operation[c - word.begin] =
+				c < word.end ? (char)tolower((unsigned char)*c) : '\0';
+		}
+		if (!is_generic) {
+			return;
+		}
+	}
+}
+
+/* ---- matrix multiplications and convolutions of libraries ---- */
+
+static bool has_any(struct span text, const char *const *words)
+{
+	for (; *words; words++) {
+		if (has(text, *words)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* NULL if the name does not say it. */
+static const char *element_type(struct span name)
+{
+	static const char *const types[][2] = {{"bf16", "bf16"}, {"nvjet_t", "bf16"},
+		{"e4m3", "fp8"}, {"e5m2", "fp8"}, {"nvjet_q", "fp8"}, {"fp16", "f16"},
+		{"f16f16", "f16"}, {"hgemm", "f16"}, {"h884", "f16"}, {"h1688", "f16"},
+		{"h16816", "f16"}, {"hcudnn", "f16"}, {"nvjet_h", "f16"}, {"tf32", "tf32"},
+		{"tensorop_s1688", "tf32"}, {"i8816", "i8"}, {"i8i8", "i8"}, {"dgemm", "f64"},
+		{"zgemm", "c128"}, {"cgemm", "c64"}, {"sgemm", "f32"}, {"scudnn", "f32"},
+		{"f32f32", "f32"}};
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		if (has(name, types[i][0])) {
+			return types[i][1];
+		}
+	}
+	return NULL;
+}
+
+/* The first NxM of a name: the tile that a thread block computes. */
+static struct span find_tile(struct span name)
+{
+	for (const char *at = name.begin; at < name.end; at++) {
+		const char *end = at;
+
+		if (!isdigit((unsigned char)*at)) {
+			continue;
+		}
+		while (end < name.end && isdigit((unsigned char)*end)) {
+			end++;
+		}
+		if (end - at > 1 && end + 1 < name.end && *end == 'x' &&
+			isdigit((unsigned char)end[1])) {
+			for (end++; end < name.end && isdigit((unsigned char)*end); end++) {
+			}
+			return (struct span){at, end};
+		}
+		at = end;
+	}
+	return (struct span){0};
+}
+
+/* Which operands are transposed, "_tn": a word of n and t; empty if there is none. */
+static struct span find_layout(struct span name)
+{
+	for (const char *at = name.begin; at < name.end; at++) {
+		const char *end = ++at;
+
+		if (at[-1] != '_') {
+			at--;
+			continue;
+		}
+		while (end < name.end && strchr("nNtT", *end)) {
+			end++;
+		}
+		if ((end - at == 2 || end - at == 3) &&
+			(end == name.end || !is_word(*end) || *end == '_')) {
+			return (struct span){at, end};
+		}
+		at--;
+	}
+	return (struct span){name.end, name.end};
+}
+
+/* Adds such as "gemm bf16 128x64". False if the name is no such kernel. */
+static bool add_gemm(struct buf *out, struct span name, enum kernel_name_form form)
+{
+	static const char *const convolutions[] = {
+		"scudnn", "hcudnn", "1688cudnn", "16816cudnn", "fprop", "dgrad", "wgrad", NULL};
+	static const char *const gemms[] = {"gemm", "nvjet_", NULL};
+	bool is_convolution = has_any(name, convolutions);
+	struct span tile = find_tile(name), layout = find_layout(name);
+	const char *type = element_type(name);
+
+	if (!tile.begin || (!is_convolution && !has_any(name, gemms))) {
+		return false;
+	}
+	buf_printf(out, "%s%s%s ", is_convolution ? "conv" : "gemm", type ? " " : "",
+		type ? type : "");
+	add_span(out, tile);
+	if (form == KERNEL_NAME_VARIANT && layout.begin < layout.end) {
+		buf_char(out, ' ');
+		add_span(out, layout);
+	}
+	return true;
+}
+
+/* ---- the forms ---- */
+
+/* Adds template arguments without the namespaces of their types. */
+static void add_arguments(struct buf *out, struct span arguments)
+{
+	const char *at = arguments.begin;
+
+	drop_suffix(&arguments, " ");
+	while (at < arguments.end) {
+		struct span rest = {at, arguments.end}, word = {at, at};
+
+		while (word.end < arguments.end && is_word(*word.end)) {
+			word.end++;
+		}
+		if (starts(rest, "(anonymous namespace)::")) {
+			at += sizeof("(anonymous namespace)::") - 1;
+		} else if (word.end > word.begin &&
+			   starts((struct span){word.end, arguments.end}, "::") &&
+			   !starts((struct span){word.end, arguments.end}, "::{lambda")) {
+			at = word.end + 2;
+		} else if (word.end > word.begin) {
+			add_span(out, word);
+			at = word.end;
+		} else if (starts(rest, "> >")) {
+			buf_char(out, '>');
+			at += 2;
+		} else {
+			buf_char(out, *at++);
+		}
+	}
+}
+
+/* The only argument of templates that are a frame around the real kernel. */
+static bool find_framed(const struct function *function, struct span *kernel)
+{
+	static const char *const frames[] = {"Kernel", "Kernel2", "device_kernel"};
+	const char *at = function->arguments.begin;
+
+	for (size_t i = 0; at && i < sizeof(frames) / sizeof(frames[0]); i++) {
+		if (equals(function->base, frames[i])) {
+			*kernel = (struct span){at, at};
+			while (is_word(*kernel->end)) {
+				kernel->end++;
+			}
+			return kernel->end == function->arguments.end;
+		}
+	}
+	return false;
+}
+
+static void add_short_function(struct buf *out, const struct function *function)
+{
+	char operation[WORD_BYTES] = "";
+	struct span base = function->base;
+
+	if (function->arguments.begin) {
+		find_operation(function->arguments, operation);
+	}
+	if (has(base, "elementwise")) {
+		buf_text(out, "elementwise");
+	} else {
+		(void)(drop_suffix(&base, "_kernel") || drop_suffix(&base, "Kernel"));
+		add_span(out, base);
+	}
+	if (*operation) {
+		buf_printf(out, "<%s>", operation);
+	}
+}
+
+void kernel_name_add(struct buf *out, const char *name, size_t nr_bytes, enum kernel_name_form form)
+{
+	struct span whole = {name, name + nr_bytes}, kernel;
+	struct function function;
+
+	if (form == KERNEL_NAME_FULL) {
+		buf_add(out, name, nr_bytes);
+	} else if (!parse_function(whole, &function)) {
+		if (!add_gemm(out, whole, form)) {
+			buf_add(out, name, nr_bytes);
+		}
+	} else if (find_framed(&function, &kernel) && add_gemm(out, kernel, form)) {
+		return;
+	} else if (form == KERNEL_NAME_SHORT) {
+		add_short_function(out, &function);
+	} else {
+		add_span(out, function.base);
+		if (function.arguments.begin) {
+			buf_char(out, '<');
+			add_arguments(out, function.arguments);
+			buf_char(out, '>');
+		}
+	}
+}

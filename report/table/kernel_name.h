@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Short names of kernels, for tables: demangled names have hundreds of letters. */
+#ifndef REPORT_TABLE_KERNEL_NAME_H
+#define REPORT_TABLE_KERNEL_NAME_H
+
+#include "report/util/buf.h"
+
+/* From the shortest form to the whole name. */
+enum kernel_name_form {
+	KERNEL_NAME_SHORT,   /* elementwise<add>, gemm bf16 128x64 */
+	KERNEL_NAME_VARIANT, /* with template arguments, or the layout of the operands */
+	KERNEL_NAME_FULL,
+};
+
+/*
+ * Appends the name in that form. What is no C++ function and no matrix multiplication of a library
+ * stays as it is.
+ */
+void kernel_name_add(
+	struct buf *out, const char *name, size_t nr_bytes, enum kernel_name_form form);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Short names of kernels. */
+#include <string.h>
+
+#include "report/table/kernel_name.h"
+#include "test/unit/unit.h"
+
+static const char *form_of(const char *name, enum kernel_name_form form)
+{
+	static char text[1024];
+	struct buf out = {0};
+
+	kernel_name_add(&out, name, strlen(name), form);
+	buf_char(&out, '\0');
+	ck_assert_uint_le(out.nr_bytes, sizeof(text));
+	memcpy(text, out.bytes, out.nr_bytes);
+	buf_fini(&out);
+	return text;
+}
+
+START_TEST(templates_are_named_by_their_operation)
+{
+	static const char *const names[][2] = {
+		{"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<"
+		 "float>, at::detail::Array<char*, 3> >(int, at::native::CUDAFunctor_add<float>)",
+			"elementwise<add>"},
+		{"void at::native::vectorized_elementwise_kernel<4, at::native::AUnaryFunctor<"
+		 "float, float, float, at::native::binary_internal::MulFunctor<float> >, "
+		 "at::detail::Array<char*, 2> >(int)",
+			"elementwise<mul>"},
+		{"void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl<"
+		 "at::native::(anonymous namespace)::direct_copy_kernel_cuda(at::TensorIteratorBase"
+		 "&)::{lambda()#2}::operator()() const::{lambda(float)#1}>(at::"
+		 "TensorIteratorBase&)::{lambda(int)#1}>(int)",
+			"elementwise<direct_copy>"},
+		{"void at::native::vectorized_elementwise_kernel<4, at::native::(anonymous "
+		 "namespace)::launch_clamp_scalar(at::TensorIteratorBase&, c10::Scalar)::{lambda()"
+		 "#1}::operator()() const::{lambda(float)#1}, at::detail::Array<char*, 2> >(int)",
+			"elementwise<clamp_scalar>"},
+		{"void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, "
+		 "at::native::MeanOps<float, float, float, float>, unsigned int, float, 4> >(int)",
+			"reduce<mean>"},
+		{"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::("
+		 "anonymous namespace)::TensorListMetadata<2>, at::native::(anonymous namespace)::"
+		 "BinaryOpListAlphaFunctor<float, 2, 2, 0>, std::plus<float>, float>(int)",
+			"multi_tensor_apply<add>"},
+		{"void cudnn::bn_bw_1C11_kernel_new<float, float, float2, 128, true, 1>(float)",
+			"bn_bw_1C11_kernel_new"},
+		{"std::enable_if<(((8)>(0)))&&vllm::_typeConvert<c10::BFloat16>::exists, void>::"
+		 "type vllm::fused_add_rms_norm_kernel<c10::BFloat16, 8>(c10::BFloat16*, long)",
+			"fused_add_rms_norm"},
+		{"ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+			"ncclDevKernel_AllGather_RING_LL"},
+		{"matmul(float const*, int)", "matmul"},
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		ck_assert_str_eq(form_of(names[i][0], KERNEL_NAME_SHORT), names[i][1]);
+		ck_assert_str_eq(form_of(names[i][0], KERNEL_NAME_FULL), names[i][0]);
+	}
+	ck_assert_str_eq(form_of(names[0][0], KERNEL_NAME_VARIANT),
+		"vectorized_elementwise_kernel<4, CUDAFunctor_add<float>, Array<char*, 3>>");
+}
+END_TEST
+
+START_TEST(matrix_kernels_are_named_by_type_and_tile)
+{
+	static const char *const names[][3] = {
+		{"ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x4_tn", "gemm bf16 128x64",
+			"gemm bf16 128x64 tn"},
+		{"ampere_fp16_s16816gemm_fp16_256x128_ldg8_relu_f2f_stages_32x3_nn",
+			"gemm f16 256x128", "gemm f16 256x128 nn"},
+		{"volta_sgemm_64x64_nt", "gemm f32 64x64", "gemm f32 64x64 nt"},
+		{"sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1_"
+		 "execute_segment_k_off_kernel__5x_cublas",
+			"gemm bf16 128x128", "gemm bf16 128x128 tn"},
+		{"sm80_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize128x64x32_stage3",
+			"gemm tf32 128x64", "gemm tf32 128x64 nn"},
+		{"void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_128x64_16x6_nn_align4>("
+		 "cutlass_80_tensorop_s1688gemm_128x64_16x6_nn_align4::Params)",
+			"gemm tf32 128x64", "gemm tf32 128x64 nn"},
+		{"nvjet_hsh_192x8_64x8_4x1_v_bz_TNT", "gemm f16 192x8", "gemm f16 192x8 TNT"},
+		{"cudnn_infer_volta_scudnn_128x64_relu_small_nn_v1", "conv f32 128x64",
+			"conv f32 128x64 nn"},
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		ck_assert_str_eq(form_of(names[i][0], KERNEL_NAME_SHORT), names[i][1]);
+		ck_assert_str_eq(form_of(names[i][0], KERNEL_NAME_VARIANT), names[i][2]);
+		ck_assert_str_eq(form_of(names[i][0], KERNEL_NAME_FULL), names[i][0]);
+	}
+}
+END_TEST
+
+START_TEST(other_names_stay)
+{
+	static const char *const names[] = {"", "(", "<", ">", "::", "Memset (Device)",
+		"Memcpy HtoD (Pinned -> Device)", "triton_poi_fused_add_0", "aten::add_",
+		"ProfilerStep#5", "gemm", "x(", "_Z3foov"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(names[i], "x(") != 0) {
+			ck_assert_str_eq(form_of(names[i], KERNEL_NAME_SHORT), names[i]);
+		}
+	}
+	ck_assert_str_eq(form_of("x(", KERNEL_NAME_SHORT), "x");
+}
+END_TEST
+
+/* No form reads or writes beyond its text: the sanitizers see it. */
+START_TEST(random_names_have_all_forms)
+{
+	static const char *const pieces[] = {"a", "<", ">", "(", ")", "::", "{lambda", "gemm",
+		"_kernel", "128x", "64", "_tn", " ", "Functor", "(anonymous namespace)", "Kernel<",
+		"void ", "> >"};
+	uint64_t seed = 7;
+
+	for (int i = 0; i < 20000; i++) {
+		char text[512] = "";
+
+		for (uint64_t nr = unit_random(&seed) % 14; nr; nr--) {
+			strcat(text, pieces[unit_random(&seed) % 18]);
+		}
+		form_of(text, KERNEL_NAME_SHORT);
+		form_of(text, KERNEL_NAME_VARIANT);
+		ck_assert_str_eq(form_of(text, KERNEL_NAME_FULL), text);
+	}
+}
+END_TEST
+
+UNIT_SUITE("report/kernel_name", templates_are_named_by_their_operation,
+	matrix_kernels_are_named_by_type_and_tile, other_names_stay, random_names_have_all_forms)
