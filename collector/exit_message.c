@@ -8,6 +8,9 @@
 #include "collector/util/config.h"
 #include "collector/util/log.h"
 
+/* What to run next, with the directory of the stream, twice. */
+#define NEXT "view with: gprof-report %s, or gprof-report html %s"
+
 void exit_message_recorded(
 	uint64_t nr_events, uint64_t nr_lost, uint64_t cpu_ns, uint64_t run_ns, bool is_child)
 {
@@ -25,19 +28,19 @@ void exit_message_recorded(
 		(unsigned long long)(share % 10u));
 	/* A data loader's workers would fill the screen; the parent's line names their folder. */
 	if (is_child && !nr_lost) {
-		log_message(LOG_INFO, "%s to %s, %s; view with: gprof-report %s", events,
-			stream_path(), cost, stream_dir());
+		log_message(LOG_INFO, "%s to %s, %s; " NEXT, events, stream_path(), cost,
+			stream_dir(), stream_dir());
 	} else {
-		log_line("%s to %s, %s; view with: gprof-report %s", events, stream_path(), cost,
+		log_line("%s to %s, %s; " NEXT, events, stream_path(), cost, stream_dir(),
 			stream_dir());
 	}
 }
 
 void exit_message_unfinished(void)
 {
-	log_line("the end of %s is missing: its file system is too slow; the rest is readable; "
-		 "view with: gprof-report %s",
-		stream_path(), stream_dir());
+	log_line("the end of %s is missing: its file system is too slow; the rest is "
+		 "readable; " NEXT,
+		stream_path(), stream_dir(), stream_dir());
 }
 
 void exit_message_never_started(uint64_t nr_lost, enum config_name waits_for)

@@ -16,7 +16,7 @@
 #include "collector/util/printable.h"
 
 /* The exit line contains two paths, of the stream and of its directory. */
-#define LINE_BYTES    (2 * (PATH_MAX + NAME_MAX) + 512)
+#define LINE_BYTES    (3 * (PATH_MAX + NAME_MAX) + 512)
 #define MESSAGE_BYTES 512
 
 static struct log_state {

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "report/session/options.h"
 #include "report/session/session.h"
 #include "report/util/progress.h"
 #include "report/util/text.h"
@@ -192,9 +193,8 @@ static int run(int argc, char **argv)
 	enum cmd_exit status, written;
 
 	if (argc > 1 && argv[1][0] == '-' && argv[1][1]) {
-		return strcmp(argv[1], "--help") == 0
-			       ? cmd_print_usage(&cmd_check)
-			       : cmd_usage(&cmd_check, "unknown option '%s'", argv[1]);
+		return strcmp(argv[1], "--help") == 0 ? cmd_print_usage(&cmd_check)
+						      : options_unknown(&cmd_check, argv[1]);
 	}
 	if (cmd_open(&input, argv + 1, argc - 1, NULL)) {
 		cmd_close(&input);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints what shells complete by: made of the lists of commands, options, views and styles. */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,6 +39,31 @@ static void add_commands(struct buf *words)
 	}
 }
 
+/*
+ * The next argument of a command's usage that is one of some words, "start|stop|steps": the words
+ * with blanks between, and its place from 1 on. *at begins as command->arguments. False behind the
+ * last.
+ */
+static bool next_words(const char **at, unsigned int *place, struct buf *words)
+{
+	while (**at) {
+		size_t length = strcspn(*at, " ");
+		bool has_words = memchr(*at, '|', length) != NULL;
+
+		words->nr_bytes = 0;
+		for (size_t i = 0; i < length; i++) {
+			has_words &= (*at)[i] == '|' || islower((unsigned char)(*at)[i]);
+			buf_char(words, (*at)[i] == '|' ? ' ' : (*at)[i]);
+		}
+		*at += length + strspn(*at + length, " ");
+		++*place;
+		if (has_words) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* ---- bash ---- */
 
 static void bash_options(const struct command *command)
@@ -50,6 +76,20 @@ static void bash_options(const struct command *command)
 		printf(" %.*s%s", (int)option.nr_bytes, option.name, option.is_joined ? "=" : "");
 	}
 	printf("' ;;\n");
+}
+
+static void bash_arguments(const struct command *command)
+{
+	const char *at = command->arguments;
+	unsigned int place = 0;
+	struct buf words = {0};
+
+	while (next_words(&at, &place, &words)) {
+		/* Behind the names of the program and of the command. */
+		printf("\t%s:%u) options='%.*s' ;;\n", command->name, place + 1,
+			(int)words.nr_bytes, words.bytes);
+	}
+	buf_fini(&words);
 }
 
 static void bash_values(const struct command *command)
@@ -71,9 +111,10 @@ static void bash_values(const struct command *command)
 
 static void print_bash(void)
 {
-	struct buf words = {0};
+	struct buf words = {0}, views = {0};
 
 	add_commands(&words);
+	cmd_summary.values("--view", add_word, &views);
 	printf("# Completion of gprof-report for bash; printed by gprof-report completion bash.\n"
 	       "_gprof_report()\n{\n"
 	       "\tlocal word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}\n"
@@ -106,11 +147,18 @@ static void print_bash(void)
 	       "\t\treturn 0\n\tfi\n"
 	       "\tif [ \"$command\" = help ] || [ \"$COMP_CWORD\" = 1 ]; then\n"
 	       "\t\toptions=\"$options $commands\"\n\tfi\n"
-	       "\tif [ \"$command\" = completion ]; then\n\t\toptions='bash zsh'\n\tfi\n"
+	       "\tif [ \"$command\" = help ]; then\n\t\toptions=\"$options %.*s\"\n\tfi\n"
+	       "\tcase $command:$COMP_CWORD in\n",
+		(int)views.nr_bytes, views.bytes);
+	for (size_t i = 0; commands[i]; i++) {
+		bash_arguments(commands[i]);
+	}
+	printf("\tesac\n"
 	       "\tmapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$word\")\n"
 	       "}\n"
 	       "complete -o bashdefault -o default -F _gprof_report gprof-report\n");
 	buf_fini(&words);
+	buf_fini(&views);
 }
 
 /* ---- zsh ---- */
@@ -130,6 +178,20 @@ static void print_quoted(const char *text, size_t nr_bytes)
 static bool is_file(const struct option_name *option)
 {
 	return option->nr_value == 4 && !memcmp(option->value, "FILE", 4);
+}
+
+/* The arguments that are words, and paths elsewhere. */
+static void zsh_arguments(const struct command *command)
+{
+	const char *at = command->arguments;
+	unsigned int place = 0;
+	struct buf words = {0};
+
+	while (next_words(&at, &place, &words)) {
+		printf(" \\\n\t\t\t'%u:word:(%.*s)'", place, (int)words.nr_bytes, words.bytes);
+	}
+	printf(" \\\n\t\t\t'*:path:_files' ;;\n");
+	buf_fini(&words);
 }
 
 static void zsh_options(const struct command *command)
@@ -160,12 +222,15 @@ static void zsh_options(const struct command *command)
 		}
 		printf("'");
 	}
-	printf(" \\\n\t\t\t'*:path:_files' ;;\n");
+	zsh_arguments(command);
 	buf_fini(&words);
 }
 
 static void print_zsh(void)
 {
+	struct buf views = {0};
+
+	cmd_summary.values("--view", add_word, &views);
 	printf("#compdef gprof-report\n"
 	       "# Completion of gprof-report for zsh; printed by gprof-report completion zsh.\n"
 	       "_gprof_report()\n{\n\tlocal command=summary\n\tlocal -a commands\n\tcommands=(\n");
@@ -180,14 +245,15 @@ static void print_zsh(void)
 	       "\tif (( ${commands[(I)$words[2]:*]} )); then\n"
 	       "\t\tcommand=$words[2]\n\t\tshift words\n\t\t(( CURRENT-- ))\n\tfi\n"
 	       "\tcase $command in\n"
-	       "\thelp) _describe command commands ;;\n"
-	       "\tcompletion) compadd bash zsh ;;\n");
+	       "\thelp) _describe command commands; compadd %.*s ;;\n",
+		(int)views.nr_bytes, views.bytes);
 	for (size_t i = 0; commands[i]; i++) {
-		if (commands[i] != &cmd_help && commands[i] != &cmd_completion) {
+		if (commands[i] != &cmd_help) {
 			zsh_options(commands[i]);
 		}
 	}
 	printf("\tesac\n}\n_gprof_report \"$@\"\n");
+	buf_fini(&views);
 }
 
 static int run(int argc, char **argv)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/session/options.h"
 #include "report/session/common_options.h"
 #include "report/diff/diff.h"
 #include "report/util/err.h"
@@ -48,10 +49,9 @@ static int take_options(struct diff_ask *diff, int argc, char **argv)
 {
 	int option, status;
 
-	opterr = 0;
-	while ((option = getopt_long(argc, argv,
-			COMMON_OPTIONS_TABLE_LETTERS COMMON_OPTIONS_SELECTION_LETTERS, options,
-			NULL)) >= 0) {
+	while ((option = options_get(&cmd_diff, argc, argv,
+			COMMON_OPTIONS_TABLE_LETTERS COMMON_OPTIONS_SELECTION_LETTERS, options)) >=
+		0) {
 		status = option == 'F' ? take_check(diff, optarg)
 				       : common_options_take(&diff->asked, option);
 		if (status) {
@@ -211,6 +211,15 @@ static int run(int argc, char **argv)
 	return status == COMMON_OPTIONS_HELP ? CMD_GOOD : status;
 }
 
+static bool values(const char *option, void (*add)(void *context, const char *word), void *context)
+{
+	if (strcmp(option, "--fail-on") != 0) {
+		return false;
+	}
+	diff_check_names(add, context);
+	return true;
+}
+
 const struct command cmd_diff = {
 	.name = "diff",
 	.arguments = "[OPTION]... A B",
@@ -221,4 +230,5 @@ const struct command cmd_diff = {
 			   COMMON_OPTIONS_SELECTION_USAGE
 		   "  -o, --output FILE      write to FILE instead of stdout\n",
 	.run = run,
+	.values = values,
 };

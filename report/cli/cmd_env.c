@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/session/session.h"
+#include "report/session/options.h"
 #include "report/table/print.h"
 
 static const struct {
@@ -32,7 +32,7 @@ static int run(int argc, char **argv)
 	if (argc > 1 && strcmp(argv[1], "--markdown") == 0) {
 		style.format = TABLE_MARKDOWN;
 	} else if (argc > 1) {
-		return cmd_usage(&cmd_env, "unknown option '%s'", argv[1]);
+		return options_unknown(&cmd_env, argv[1]);
 	}
 	table = table_create("env", "Variables that gprof reads in the target", columns, 4);
 	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {

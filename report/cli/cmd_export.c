@@ -22,8 +22,7 @@ static int take_option(struct common_options *asked, enum export_format *format,
 		return common_options_take(asked, option);
 	}
 	if (!options_choose(optarg, formats, &choice)) {
-		return cmd_usage(
-			&cmd_export, "unknown format '%s'; formats are sqlite, csv, jsonl", optarg);
+		return options_unknown_word(&cmd_export, "format", optarg, formats);
 	}
 	*format = (enum export_format)choice;
 	return 0;
@@ -54,9 +53,8 @@ static int run(int argc, char **argv)
 	struct cmd_input input;
 	int option, status = 0;
 
-	opterr = 0;
-	while (!status && (option = getopt_long(argc, argv, "f:" COMMON_OPTIONS_SELECTION_LETTERS,
-				   options, NULL)) >= 0) {
+	while (!status && (option = options_get(&cmd_export, argc, argv,
+				   "f:" COMMON_OPTIONS_SELECTION_LETTERS, options)) >= 0) {
 		status = take_option(&asked, &format, option);
 	}
 	if (!status && !asked.output) {

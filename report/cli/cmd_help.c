@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/analysis/view.h"
 #include "report/session/session.h"
+#include "report/util/closest_name.h"
 #include "report/util/text.h"
 
 const struct command *const commands[] = {
@@ -71,6 +73,29 @@ static int print_view(const struct view_class *class)
 	return CMD_GOOD;
 }
 
+const char *cmd_closest_name(const char *word)
+{
+	size_t nr = 0, nr_views = 0;
+	const char **names, *closest;
+
+	while (commands[nr]) {
+		nr++;
+	}
+	while (view_classes[nr_views]) {
+		nr_views++;
+	}
+	names = mem_zeroed(nr + nr_views + 1, sizeof(*names));
+	for (size_t i = 0; i < nr; i++) {
+		names[i] = commands[i]->name;
+	}
+	for (size_t i = 0; i < nr_views; i++) {
+		names[nr + i] = view_classes[i]->name;
+	}
+	closest = closest_name(word, names);
+	free(names);
+	return closest;
+}
+
 static int run(int argc, char **argv)
 {
 	for (size_t i = 0; argc > 1 && commands[i]; i++) {
@@ -82,7 +107,11 @@ static int run(int argc, char **argv)
 		return print_view(view_find(argv[1], strlen(argv[1])));
 	}
 	if (argc > 1) {
-		return cmd_usage(&cmd_help, "unknown command or view '%s'", argv[1]);
+		const char *closest = cmd_closest_name(argv[1]);
+
+		return cmd_usage(NULL, "unknown command or view '%s'%s%s%s", argv[1],
+			closest ? " (did you mean " : "", closest ? closest : "",
+			closest ? "?)" : "");
 	}
 	printf("usage: gprof-report [COMMAND] [OPTION]... [PATH]...\n\n"
 	       "Reads what gprof recorded. PATH is a dump directory, a stream or a trace of "

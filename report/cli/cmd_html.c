@@ -10,6 +10,8 @@
 
 #define USUAL_TOP 200u
 
+static const char usual_page[] = "report.html", usual_picture[] = "report.svg";
+
 static const struct option options[] = {
 	COMMON_OPTIONS_TOP_OPTION,
 	{"timeline-size", required_argument, NULL, 'k'},
@@ -46,10 +48,7 @@ static int parse_option(struct request *request, int option)
 		request->is_svg = true;
 		return options_choose(optarg, html_svg_views, &request->svg_view)
 			       ? 0
-			       : cmd_usage(&cmd_html,
-					 "unknown view '%s' for --svg (supported: breakdown, "
-					 "steps, timeline)",
-					 optarg);
+			       : options_unknown_word(&cmd_html, "picture", optarg, html_svg_views);
 	default:
 		return common_options_take(&request->asked, option);
 	}
@@ -60,13 +59,12 @@ static int parse_options(struct request *request, int argc, char **argv)
 	struct common_options *asked = &request->asked;
 	int option, status = 0;
 
-	opterr = 0;
-	while (!status && (option = getopt_long(argc, argv, "t:" COMMON_OPTIONS_SELECTION_LETTERS,
-				   options, NULL)) >= 0) {
+	while (!status && (option = options_get(&cmd_html, argc, argv,
+				   "t:" COMMON_OPTIONS_SELECTION_LETTERS, options)) >= 0) {
 		status = parse_option(request, option);
 	}
 	if (!status && !asked->output) {
-		status = cmd_usage(&cmd_html, "no output file; example: -o report.html");
+		asked->output = request->is_svg ? usual_picture : usual_page;
 	}
 	if (!status && request->is_svg && argc - optind > 1) {
 		status = cmd_usage(&cmd_html, "--svg takes one path");
@@ -193,6 +191,17 @@ static int run_streams(struct request *request, char **paths, int nr_paths)
 	return status;
 }
 
+/* Names the file that the user did not. */
+static void print_usual(const struct request *request, int status)
+{
+	const char *path = request->asked.output;
+
+	if ((path == usual_page || path == usual_picture) &&
+		(status == CMD_GOOD || status == CMD_INCOMPLETE)) {
+		printf("wrote %s\n", path);
+	}
+}
+
 static int run(int argc, char **argv)
 {
 	struct request request = {.asked = {.command = &cmd_html, .top = COMMON_OPTIONS_NO_TOP},
@@ -204,6 +213,7 @@ static int run(int argc, char **argv)
 		status = nr_paths && dumpdir_is_summary(paths[0])
 				 ? run_reduced(&request, paths, nr_paths)
 				 : run_streams(&request, paths, nr_paths);
+		print_usual(&request, status);
 	}
 	common_options_fini(&request.asked);
 	return status == COMMON_OPTIONS_HELP ? CMD_GOOD : status;
@@ -211,14 +221,17 @@ static int run(int argc, char **argv)
 
 const struct command cmd_html = {
 	.name = "html",
-	.arguments = "-o FILE [OPTION]... [PATH [B]]",
+	.arguments = "[OPTION]... [PATH [B]]",
 	.help = "write an HTML report with charts, all tables and a timeline, or compare two runs",
-	.options = "  -o, --output FILE      the report, such as report.html; - is stdout\n"
-		   "  --top N                rows per table (default: 200, tables over time 2000; "
-		   "0: all)\n"
-		   "  --timeline-size SIZE   size limit of the timeline (default: 2M; 0: no "
-		   "timeline)\n"
-		   "  --svg VIEW             draw one SVG picture instead: breakdown, steps or "
-		   "timeline\n" COMMON_OPTIONS_SELECTION_USAGE,
+	.options =
+		"  -o, --output FILE      the report (default: report.html, of --svg report.svg); "
+		"- is\n"
+		"                         stdout\n"
+		"  --top N                rows per table (default: 200, tables over time 2000; "
+		"0: all)\n"
+		"  --timeline-size SIZE   size limit of the timeline (default: 2M; 0: no "
+		"timeline)\n"
+		"  --svg VIEW             draw one SVG picture instead: breakdown, steps or "
+		"timeline\n" COMMON_OPTIONS_SELECTION_USAGE,
 	.run = run,
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "report/session/options.h"
 #include "report/session/session.h"
 #include "report/model/process_exit.h"
 #include "report/model/process_tree.h"
@@ -288,9 +289,8 @@ static int run(int argc, char **argv)
 	enum cmd_exit status, written;
 
 	if (argc > 1 && argv[1][0] == '-' && argv[1][1]) {
-		return strcmp(argv[1], "--help") == 0
-			       ? cmd_print_usage(&cmd_info)
-			       : cmd_usage(&cmd_info, "unknown option '%s'", argv[1]);
+		return strcmp(argv[1], "--help") == 0 ? cmd_print_usage(&cmd_info)
+						      : options_unknown(&cmd_info, argv[1]);
 	}
 	status = cmd_open(&input, argv + 1, argc - 1, NULL);
 	if (status) {

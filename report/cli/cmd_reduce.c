@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "report/stream/prefetch.h"
+#include "report/session/options.h"
 #include "report/session/common_options.h"
 #include "report/util/err.h"
 #include "report/reduce/reduced.h"
@@ -223,7 +224,7 @@ static int take_option(struct cmd_reduce *asked, int option)
 		cmd_print_usage(&cmd_reduce);
 		return COMMON_OPTIONS_HELP;
 	default:
-		return cmd_usage(&cmd_reduce, "unknown option, or option without a value");
+		return CMD_USAGE; /* options_get has said why */
 	}
 }
 
@@ -248,8 +249,7 @@ int cmd_reduce_take(struct cmd_reduce *asked, int argc, char **argv)
 	int option, status = 0;
 
 	*asked = (struct cmd_reduce){.status = CMD_GOOD};
-	opterr = 0;
-	while (!status && (option = getopt_long(argc, argv, "o:j:h", options, NULL)) >= 0) {
+	while (!status && (option = options_get(&cmd_reduce, argc, argv, "o:j:h", options)) >= 0) {
 		status = take_option(asked, option);
 	}
 	if (status) {

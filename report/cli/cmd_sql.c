@@ -93,10 +93,15 @@ static char *read_file(const char *path)
 static void print_table(
 	const struct request *request, const struct table *table, size_t place, struct buf *out)
 {
-	if (request->asked.table.format == TABLE_JSON) {
-		buf_text(out, place ? ",\n" : "");
+	struct table_style style = request->asked.table;
+
+	style.is_plain = !place; /* mostly the only one: other programs read it as it is */
+	if (place) {
+		buf_text(out, style.format == TABLE_JSON  ? ",\n"
+			      : style.format == TABLE_CSV ? "\n"
+							  : "");
 	}
-	table_print(table, &request->asked.table, out);
+	table_print(table, &style, out);
 }
 
 /* Runs all statements. Returns what is wrong, to be freed, or NULL. */
@@ -240,9 +245,8 @@ static int run(int argc, char **argv)
 	struct request request = {.asked = {.command = &cmd_sql, .top = COMMON_OPTIONS_NO_TOP}};
 	int option, status = 0;
 
-	opterr = 0;
-	while (!status && (option = getopt_long(argc, argv, "f:w" COMMON_OPTIONS_SELECTION_LETTERS,
-				   options, NULL)) >= 0) {
+	while (!status && (option = options_get(&cmd_sql, argc, argv,
+				   "f:w" COMMON_OPTIONS_SELECTION_LETTERS, options)) >= 0) {
 		status = take_option(&request, option);
 	}
 	if (!status) {

@@ -11,7 +11,6 @@
 #include "report/session/summary.h"
 #include "report/sql/database.h"
 #include "report/sql/nsys_query.h"
-#include "report/util/closest_name.h"
 
 /* Of each table of the first screen, where people read it. */
 #define FIRST_ROWS 10u
@@ -32,21 +31,12 @@ static void take_default_views(struct summary *summary)
 	}
 }
 
-/* Names the view or style that does not exist, and the one that was probably meant; frees names. */
-static int unknown_name(const char *kind, const char *name, const char **names)
-{
-	const char *closest = closest_name(name, names);
-
-	free(names);
-	return cmd_usage(&cmd_summary, "unknown %s '%s'%s%s%s", kind, name,
-		closest ? " (did you mean " : "", closest ? closest : "", closest ? "?)" : "");
-}
-
 static int unknown_view(const char *name, size_t nr_bytes)
 {
 	char text[64];
 	const char **names;
 	size_t nr = 0;
+	int status;
 
 	while (view_classes[nr]) {
 		nr++;
@@ -56,13 +46,16 @@ static int unknown_view(const char *name, size_t nr_bytes)
 		names[i] = view_classes[i]->name;
 	}
 	snprintf(text, sizeof(text), "%.*s", (int)nr_bytes, name);
-	return unknown_name("view", text, names);
+	status = options_unknown_word(&cmd_summary, "view", text, names);
+	free(names);
+	return status;
 }
 
 static int unknown_style(const char *name)
 {
 	const char **names;
 	size_t nr = 0;
+	int status;
 
 	while (summary_styles[nr]) {
 		nr++;
@@ -71,7 +64,9 @@ static int unknown_style(const char *name)
 	for (size_t i = 0; i < nr; i++) {
 		names[i] = summary_styles[i]->name;
 	}
-	return unknown_name("style", name, names);
+	status = options_unknown_word(&cmd_summary, "style", name, names);
+	free(names);
+	return status;
 }
 
 static int take_views(struct summary *summary, const char *list)
@@ -176,7 +171,7 @@ static int take_state(struct summary *summary)
 			return 0;
 		}
 	}
-	return cmd_usage(&cmd_summary, "unknown state '%s'; states are all, cpu, gpu", optarg);
+	return options_unknown_word(&cmd_summary, "state", optarg, states);
 }
 
 /* Takes one option. Returns 0, CMD_USAGE after saying why, or COMMON_OPTIONS_HELP when the usage
@@ -210,8 +205,7 @@ static int take_option(struct summary *summary, int option)
 		summary->is_detailed = !optarg;
 		summary->has_detail = optarg != NULL;
 		if (optarg && !options_choose(optarg, details, &choice)) {
-			return cmd_usage(&cmd_summary,
-				"unknown detail '%s'; details are default, op, all", optarg);
+			return options_unknown_word(&cmd_summary, "detail", optarg, details);
 		}
 		summary->detail = optarg ? (enum view_detail)choice : VIEW_DETAIL_DEFAULT;
 		return 0;
@@ -234,10 +228,9 @@ static int take_options(struct summary *summary, int argc, char **argv)
 {
 	int option, status;
 
-	opterr = 0;
-	while ((option = getopt_long(argc, argv,
+	while ((option = options_get(&cmd_summary, argc, argv,
 			"v:s:k:" COMMON_OPTIONS_TABLE_LETTERS COMMON_OPTIONS_SELECTION_LETTERS,
-			options, NULL)) >= 0) {
+			options)) >= 0) {
 		if (option == 'd') {
 			take_detail(argc, argv);
 		}
@@ -297,6 +290,21 @@ static void warn_unlaunched(const struct summary *summary, const struct cmd_inpu
 	}
 }
 
+/* Says what is wrong, with the column that --sort probably meant. */
+static int wrong_sort(const struct summary *summary, const char *wrong)
+{
+	char **keys = summary_sort_keys(summary->views, summary->nr_views);
+	struct buf hint = {0};
+	int status;
+
+	options_add_closest(&hint, summary->sort, (const char *const *)keys);
+	status = cmd_usage(summary->asked.command, "%s: '%s'%s", wrong, summary->sort,
+		summary->style == summary_styles[0] ? hint.bytes : "");
+	summary_free_sort_keys(keys);
+	buf_fini(&hint);
+	return status;
+}
+
 static int print(const struct summary *summary, const struct cmd_input *input)
 {
 	struct cmd_output output;
@@ -309,9 +317,8 @@ static int print(const struct summary *summary, const struct cmd_input *input)
 	wrong = summary->style->print(summary, input, &out);
 	if (wrong) {
 		buf_fini(&out);
-		return summary->sort
-			       ? cmd_usage(summary->asked.command, "%s: '%s'", wrong, summary->sort)
-			       : cmd_usage(summary->asked.command, "%s", wrong);
+		return summary->sort ? wrong_sort(summary, wrong)
+				     : cmd_usage(summary->asked.command, "%s", wrong);
 	}
 	status = cmd_output_end(&output, &out);
 	buf_fini(&out);
@@ -385,6 +392,8 @@ static bool values(const char *option, void (*add)(void *context, const char *wo
 		for (size_t i = 0; nsys_reports[i].name; i++) {
 			add(context, nsys_reports[i].name);
 		}
+	} else if (!strcmp(option, "--sort")) {
+		summary_add_sort_keys(view_classes, add, context);
 	} else if (!strcmp(option, "--detail")) {
 		options_add_words(details, add, context);
 	} else if (!strcmp(option, "--state")) {

@@ -45,8 +45,7 @@ static bool print_table(const struct summary *summary, struct table *table, stru
 
 	table_cut(table, summary->asked.top);
 	if ((table->nr_rows && !table->is_aside) || is_json || !summary->is_default) {
-		buf_text(out, is_json ? ",\n" : "");
-		table_print(table, &summary->asked.table, out);
+		summary_print_table(summary, table, out);
 	}
 	table_destroy(table);
 	return is_sorted;
@@ -78,7 +77,9 @@ static bool print_all(const struct summary *summary, struct reduced *reduced, st
 		buf_printf(out, "{\n  \"gprof_report\": \"%s\",\n", GPROF_VERSION);
 	}
 	table_cut(processes, summary->asked.top);
-	table_print(processes, &summary->asked.table, out);
+	if (!summary_is_plain(summary)) {
+		table_print(processes, &summary->asked.table, out);
+	}
 	table_destroy(processes);
 	is_sorted |= print_over(summary, reduced, out);
 	for (const struct reduced_view_class *class = reduced_views; class->view; class ++) {

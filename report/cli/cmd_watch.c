@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "report/session/options.h"
 #include "report/session/common_options.h"
 #include "report/session/session.h"
 #include "report/util/err.h"
@@ -42,8 +43,7 @@ static int take_options(struct options *options, int argc, char **argv)
 {
 	int option;
 
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, "", names, NULL)) >= 0) {
+	while ((option = options_get(&cmd_watch, argc, argv, "", names)) >= 0) {
 		if (option == 'm') {
 			options->metrics = optarg;
 		} else if (option == 'e') {
@@ -60,7 +60,7 @@ static int take_options(struct options *options, int argc, char **argv)
 					MOST_HANG_TIMEOUT_S, optarg);
 			}
 		} else if (option != 'i') {
-			return cmd_usage(&cmd_watch, "unknown option '%s'", argv[optind - 1]);
+			return CMD_USAGE; /* options_get has said why */
 		} else if (!cmd_number(optarg, MOST_MS, &options->interval_ms) ||
 			   options->interval_ms < LEAST_MS) {
 			return cmd_usage(&cmd_watch, "--interval-ms takes %u to %u, not '%s'",

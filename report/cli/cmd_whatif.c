@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "report/analysis/what_if.h"
+#include "report/session/options.h"
 #include "report/session/summary.h"
-#include "report/util/closest_name.h"
 
 static const struct option options[] = {
 	{"scale", required_argument, NULL, 'x'},
@@ -25,25 +25,19 @@ static int take_scale(struct what_if *what_if, const char *text)
 
 static int take_removal(struct what_if *what_if, const char *name)
 {
-	const char *closest;
-
-	if (what_if_add_removal(what_if, name)) {
-		return 0;
-	}
-	closest = closest_name(name, what_if_removals);
-	return cmd_usage(&cmd_whatif, "--remove '%s' is unknown%s%s%s", name,
-		closest ? " (did you mean " : "", closest ? closest : "", closest ? "?)" : "");
+	return what_if_add_removal(what_if, name)
+		       ? 0
+		       : options_unknown_word(&cmd_whatif, "--remove", name, what_if_removals);
 }
 
 static int take_options(struct summary *summary, int argc, char **argv)
 {
 	int option, status = 0;
 
-	opterr = 0;
 	while (!status &&
-		(option = getopt_long(argc, argv,
+		(option = options_get(&cmd_whatif, argc, argv,
 			 "k:" COMMON_OPTIONS_TABLE_LETTERS COMMON_OPTIONS_SELECTION_LETTERS,
-			 options, NULL)) >= 0) {
+			 options)) >= 0) {
 		switch (option) {
 		case 'x':
 			status = take_scale(summary->what_if, optarg);
@@ -96,11 +90,14 @@ static void print_more(void)
 
 static bool values(const char *option, void (*add)(void *context, const char *word), void *context)
 {
-	if (strcmp(option, "--remove") != 0) {
+	static const struct view_class *const views[] = {&view_what_if, NULL};
+
+	if (strcmp(option, "--sort") == 0) {
+		summary_add_sort_keys(views, add, context);
+	} else if (strcmp(option, "--remove") == 0) {
+		options_add_words(what_if_removals, add, context);
+	} else {
 		return false;
-	}
-	for (size_t i = 0; what_if_removals[i]; i++) {
-		add(context, what_if_removals[i]);
 	}
 	return true;
 }

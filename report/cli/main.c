@@ -2,7 +2,9 @@
 /* gprof-report: reads what gprof recorded. The table of commands, and which one is meant. */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "report/analysis/view.h"
 #include "report/session/session.h"
 
 static const struct command *find_command(const char *name)
@@ -13,6 +15,27 @@ static const struct command *find_command(const char *name)
 		}
 	}
 	return NULL;
+}
+
+/* Is the word a name without a file: of a command or a view that does not exist? */
+static bool is_unknown_name(const char *word)
+{
+	return *word != '-' && !strpbrk(word, "./") && access(word, F_OK) != 0;
+}
+
+/*
+ * Where the first word is almost a command or a view, says which one was probably meant. 0: it is
+ * not.
+ */
+static int suggest(const char *word)
+{
+	const char *closest = cmd_closest_name(word);
+
+	if (!closest) {
+		return 0;
+	}
+	return cmd_usage(NULL, "there is no command and no file '%s' (did you mean %s%s?)", word,
+		view_find(closest, strlen(closest)) ? "--view " : "", closest);
 }
 
 int main(int argc, char **argv)
@@ -29,6 +52,9 @@ int main(int argc, char **argv)
 	}
 	if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
 		return cmd_help.run(1, argv);
+	}
+	if (argc > 1 && is_unknown_name(argv[1]) && suggest(argv[1])) {
+		return CMD_USAGE;
 	}
 	/* No command: paths and options are for the default one. */
 	return commands[0]->run(argc, argv);

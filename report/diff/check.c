@@ -46,6 +46,19 @@ static bool find_what(struct diff_check *check, const char *what)
 	return false;
 }
 
+void diff_check_names(void (*add)(void *context, const char *word), void *context)
+{
+	for (size_t i = 0; i < sizeof(step_rows) / sizeof(step_rows[0]); i++) {
+		add(context, step_rows[i]);
+	}
+	for (unsigned int i = 0; i < NR_PHASES; i++) {
+		add(context, phase_names[i]);
+	}
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		add(context, prefixes[i].prefix);
+	}
+}
+
 static bool find_limit(struct diff_check *check, const char *text)
 {
 	static const struct {

@@ -193,6 +193,9 @@ enum diff_verdict {
 	DIFF_NOT_JUDGED, /* nothing of that name on either side */
 };
 
+/* Passes what a condition can judge: step_time, forward, "kernel:". */
+void diff_check_names(void (*add)(void *context, const char *word), void *context);
+
 /* False if it is no condition. text must stay. */
 bool diff_check_parse(struct diff_check *check, const char *text);
 void diff_check_fini(struct diff_check *check);

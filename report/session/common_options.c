@@ -37,18 +37,9 @@ static int take_numbers(
 static int take_word(
 	struct common_options *asked, const char *const *words, const char *option, int *choice)
 {
-	struct buf list = {0};
-
-	if (options_choose(optarg, words, choice)) {
-		return 0;
-	}
-	for (size_t i = 0; words[i]; i++) {
-		buf_printf(&list, "%s%s", i ? ", " : "", words[i]);
-	}
-	cmd_usage(asked->command, "unknown %s '%s'; choose one of %.*s", option, optarg,
-		(int)list.nr_bytes, list.bytes);
-	buf_fini(&list);
-	return CMD_USAGE;
+	return options_choose(optarg, words, choice)
+		       ? 0
+		       : options_unknown_word(asked->command, option, optarg, words);
 }
 
 static int take_top(struct common_options *asked)
@@ -102,7 +93,7 @@ int common_options_take(struct common_options *asked, int option)
 		asked->color = (enum terminal_color)choice;
 		return status;
 	default:
-		return cmd_usage(asked->command, "unknown option, or option without a value");
+		return CMD_USAGE; /* options_get has said why */
 	}
 }
 

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/session/options.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "report/util/closest_name.h"
+
+/* Longer lists of words are in the help. */
+#define MOST_LISTED 8u
 
 /* A usage line is "  -o, --output FILE      help", what goes on below it has more blanks. */
 static bool is_option_line(const char *line)
@@ -80,4 +86,112 @@ bool options_choose(const char *text, const char *const *words, int *choice)
 		}
 	}
 	return false;
+}
+
+/* ---- what is wrong ---- */
+
+void options_add_closest(struct buf *out, const char *text, const char *const *words)
+{
+	const char *closest = closest_name(text, words);
+
+	if (closest && strlen(text) > 2) { /* anything is close to a letter */
+		buf_printf(out, " (did you mean %s?)", closest);
+	}
+	buf_char(out, '\0');
+}
+
+/* The command's options as words, ending with NULL, and the one of them that `name` is. */
+static char **option_words(
+	const struct command *command, const char *name, struct option_name *found)
+{
+	const char *at = command->options;
+	struct option_name option;
+	size_t nr = 0, capacity = 0;
+	char **words = NULL;
+
+	*found = (struct option_name){0};
+	for (bool is_last = false; !is_last;) {
+		is_last = !options_next(&at, &option);
+		words = array_grow(words, nr, &capacity, sizeof(*words));
+		words[nr++] = is_last ? mem_text("--help") : strndup(option.name, option.nr_bytes);
+		if (!is_last && strcmp(words[nr - 1], name) == 0) {
+			*found = option;
+		}
+	}
+	words = array_grow(words, nr, &capacity, sizeof(*words));
+	words[nr] = NULL;
+	return words;
+}
+
+/* Is it the beginning of several? */
+static bool is_ambiguous(const char *name, char *const *words)
+{
+	unsigned int nr = 0;
+
+	for (; *words && strncmp(name, "--", 2) == 0; words++) {
+		nr += strncmp(name, *words, strlen(name)) == 0;
+	}
+	return nr > 1;
+}
+
+int options_unknown(const struct command *command, const char *word)
+{
+	char *name = strndup(word, strcspn(word, "="));
+	struct option_name option;
+	char **words = option_words(command, name, &option);
+	struct buf hint = {0};
+
+	options_add_closest(&hint, name, (const char *const *)words);
+	if (!option.name && is_ambiguous(name, words)) {
+		cmd_usage(command, "option '%s' is ambiguous; write more of it", name);
+	} else if (!option.name) {
+		cmd_usage(command, "unknown option '%s'%s", name, hint.bytes);
+	} else if (option.has_value) {
+		cmd_usage(command, "option %s needs a value: %.*s", name, (int)option.nr_value,
+			option.value);
+	} else {
+		cmd_usage(command, "option %s takes no value", name);
+	}
+	buf_fini(&hint);
+	for (char **each = words; *each; each++) {
+		free(*each);
+	}
+	free(words);
+	free(name);
+	return CMD_USAGE;
+}
+
+int options_get(const struct command *command, int argc, char **argv, const char *letters,
+	const struct option *options)
+{
+	int option, first;
+
+	opterr = 0;
+	first = optind;
+	option = getopt_long(argc, argv, letters, options, NULL);
+	if (option == OPTIONS_WRONG) {
+		/* A letter may stand among others, which getopt has not passed yet. */
+		const char *word = argv[optind > first ? optind - 1 : optind];
+		char letter[] = {'-', (char)optopt, '\0'};
+
+		options_unknown(command, strncmp(word, "--", 2) == 0 ? word : letter);
+	}
+	return option;
+}
+
+int options_unknown_word(
+	const struct command *command, const char *kind, const char *text, const char *const *words)
+{
+	struct buf hint = {0}, list = {0};
+	size_t nr = 0;
+
+	options_add_closest(&hint, text, words);
+	for (; words[nr]; nr++) {
+		buf_printf(&list, "%s%s", nr ? ", " : "; choose one of ", words[nr]);
+	}
+	cmd_usage(command, "unknown %s '%s'%s%.*s", kind, text, hint.bytes,
+		nr <= MOST_LISTED ? (int)list.nr_bytes : 0, list.bytes ? list.bytes : "");
+	buf_fini(&hint);
+	buf_fini(&list);
+	return CMD_USAGE;
 }

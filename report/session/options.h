@@ -3,6 +3,8 @@
 #ifndef REPORT_SESSION_OPTIONS_H
 #define REPORT_SESSION_OPTIONS_H
 
+#include <getopt.h>
+
 #include "report/session/session.h"
 
 struct option_name {
@@ -18,6 +20,27 @@ struct option_name {
 
 /* The next option of a usage; *at begins as command->options. False behind the last. */
 bool options_next(const char **at, struct option_name *option);
+
+/*
+ * getopt_long for a command. Of an option that it does not have, or one without its value, it says
+ * so, names the one that was probably meant, and returns OPTIONS_WRONG.
+ */
+#define OPTIONS_WRONG '?'
+int options_get(const struct command *command, int argc, char **argv, const char *letters,
+	const struct option *options);
+
+/* Says that the command has no such option, for those that read their arguments themselves. */
+int options_unknown(const struct command *command, const char *word);
+
+/*
+ * Says that `text` is none of the words, which end with NULL: "unknown format 'cvs' (did you mean
+ * csv?)", and lists them all if there are few. Returns CMD_USAGE.
+ */
+int options_unknown_word(const struct command *command, const char *kind, const char *text,
+	const char *const *words);
+
+/* Appends " (did you mean X?)" if one of the words is close, and a NUL. */
+void options_add_closest(struct buf *out, const char *text, const char *const *words);
 
 /* Passes each word of a list that ends with NULL. */
 void options_add_words(

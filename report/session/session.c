@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "report/stream/dumpdir.h"
 #include "report/model/process_exit.h"
@@ -54,7 +55,8 @@ int cmd_usage(const struct command *command, const char *format, ...)
 	va_start(arguments, format);
 	vfprintf(stderr, format, arguments);
 	va_end(arguments);
-	fprintf(stderr, "; try: gprof-report help %s\n", command ? command->name : "");
+	fprintf(stderr, "; try: gprof-report help%s%s\n", command ? " " : "",
+		command ? command->name : "");
 	return CMD_USAGE;
 }
 
@@ -235,6 +237,66 @@ static void warn_absent(struct cmd_input *input, const struct numbers *asked, co
 	}
 }
 
+/* The library beside this program, as in the build; else as installed. */
+static void add_library(struct buf *out)
+{
+	static const char library[] = "libgprof.so";
+	char path[4096];
+	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - sizeof(library));
+	char *slash;
+
+	path[length > 0 ? length : 0] = '\0';
+	slash = strrchr(path, '/');
+	if (slash) {
+		strcpy(slash + 1, library);
+	}
+	buf_text(out, slash && access(path, R_OK) == 0 ? path : library);
+}
+
+/* Nothing is there: says who writes it, and how. */
+static void warn_nothing(const char *path, const char *usual)
+{
+	bool is_named = strcmp(path, "gprof-dump") != 0;
+	struct buf command = {0};
+
+	if (is_named && strcmp(path, usual) == 0) {
+		is_named = false; /* GPROF_DIR is set */
+	}
+	if (is_named) {
+		buf_printf(&command, "GPROF_DIR=%s ", path);
+	}
+	buf_text(&command, "LD_PRELOAD=");
+	add_library(&command);
+	buf_text(&command, " PROGRAM");
+	if (access(path, F_OK) == 0) {
+		cmd_error("cannot read '%s': %s; record with: %.*s", path, err_text(),
+			(int)command.nr_bytes, command.bytes);
+	} else {
+		cmd_error("cannot read '%s': it does not exist. A process that runs with "
+			  "libgprof.so and uses CUDA, NVTX, NCCL or a framework creates it; "
+			  "record with: %.*s",
+			path, (int)command.nr_bytes, command.bytes);
+	}
+	buf_fini(&command);
+}
+
+/* "trace.json": a file, not the directory of a recording. */
+static bool has_suffix(const char *path)
+{
+	const char *name = strrchr(path, '/');
+
+	return strchr(name ? name : path, '.') != NULL;
+}
+
+static void warn_unreadable(const char *path, int error, const char *usual)
+{
+	if (error == -ENOENT && (access(path, F_OK) == 0 || !has_suffix(path))) {
+		warn_nothing(path, usual);
+	} else {
+		cmd_error("cannot read '%s': %s", path, err_text());
+	}
+}
+
 enum cmd_exit cmd_open(
 	struct cmd_input *input, char *const *paths, int nr_paths, const struct cmd_filter *filter)
 {
@@ -249,8 +311,10 @@ enum cmd_exit cmd_open(
 		nr_paths = 1;
 	}
 	for (int i = 0; i < nr_paths; i++) {
-		if (dumpdir_add(&dumpdir, paths[i])) {
-			cmd_error("cannot read '%s': %s", paths[i], err_text());
+		int error = dumpdir_add(&dumpdir, paths[i]);
+
+		if (error) {
+			warn_unreadable(paths[i], error, usual);
 			input->status = CMD_INCOMPLETE;
 		}
 	}
@@ -378,10 +442,45 @@ static void warn_process(const struct cmd_input *input, const struct process *pr
 	}
 }
 
+/* Says why there are no events at all, if there are none. */
+static void warn_empty(const struct cmd_input *input)
+{
+	const struct process *process = input->nr_processes ? input->processes[0] : NULL;
+	const char *capture, *schedule;
+
+	for (size_t i = 0; i < input->nr_processes; i++) {
+		if (input->processes[i]->nr_events || !input->processes[i]->is_ended ||
+			!process_is_complete(input->processes[i])) {
+			return;
+		}
+	}
+	if (!process) {
+		return;
+	}
+	if (process->stream->is_trace) {
+		cmd_error("'%s' has no events", process->stream->path);
+		return;
+	}
+	capture = process_fact(process, "config.GPROF_CAPTURE", "none");
+	schedule = process_fact(process, "config.GPROF_SCHEDULE", "all");
+	if (strcmp(capture, "none") != 0) {
+		cmd_error("no events were recorded: GPROF_CAPTURE=%s records only between "
+			  "cudaProfilerStart and cudaProfilerStop",
+			capture);
+	} else if (strcmp(schedule, "all") != 0) {
+		cmd_error("no events were recorded: GPROF_SCHEDULE=%s records only these steps",
+			schedule);
+	} else {
+		cmd_error("no events were recorded: the program used no CUDA, NVTX, NCCL or "
+			  "framework function that gprof records");
+	}
+}
+
 enum cmd_exit cmd_warn_losses(const struct cmd_input *input)
 {
 	enum cmd_exit status = input->status;
 
+	warn_empty(input);
 	for (size_t i = 0; i < input->nr_processes; i++) {
 		if (!process_is_complete(input->processes[i])) {
 			warn_process(input, input->processes[i]);

@@ -43,6 +43,9 @@ extern const struct command cmd_summary, cmd_timeline, cmd_html, cmd_info, cmd_c
 /* All commands, the default first; ends with NULL. */
 extern const struct command *const commands[];
 
+/* The command or the view whose name is the closest, NULL if none is close. */
+const char *cmd_closest_name(const char *word);
+
 /* Prints "gprof-report: <formatted>" on stderr. */
 void cmd_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -2,10 +2,12 @@
 #include "report/session/summary.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/model/process_tree.h"
 #include "report/model/run_state.h"
+#include "report/session/options.h"
 #include "report/util/text.h"
 
 struct table *summary_processes(const struct cmd_input *input)
@@ -110,9 +112,31 @@ static void print_run(const struct cmd_input *input, size_t width, struct buf *o
 	buf_fini(&line);
 }
 
+bool summary_is_plain(const struct summary *summary)
+{
+	return summary->asked.table.format == TABLE_CSV && summary->nr_views == 1 &&
+	       !summary->is_default;
+}
+
+void summary_print_table(const struct summary *summary, const struct table *table, struct buf *out)
+{
+	struct table_style style = summary->asked.table;
+
+	style.is_plain = summary_is_plain(summary);
+	buf_text(out, style.format == TABLE_JSON ? ",\n" : "");
+	table_print(table, &style, out);
+	for (const char *note = style.is_plain ? table->note : NULL; note;
+		note = table_next_note(note)) {
+		cmd_error("note: %.*s", (int)table_note_length(note), note);
+	}
+}
+
 static void print_head(const struct summary *summary, const struct cmd_input *input,
 	struct table *processes, struct buf *out)
 {
+	if (summary_is_plain(summary)) {
+		return;
+	}
 	switch (summary->asked.table.format) {
 	case TABLE_JSON:
 		buf_printf(out, "{\n  \"gprof_report\": \"%s\",\n", GPROF_VERSION);
@@ -132,7 +156,9 @@ static void print_head(const struct summary *summary, const struct cmd_input *in
 static void print_selection(
 	const struct summary *summary, const struct cmd_input *input, struct buf *out)
 {
-	struct table *table = select_table(input->processes, input->nr_processes);
+	struct table *table = summary_is_plain(summary)
+				      ? NULL
+				      : select_table(input->processes, input->nr_processes);
 
 	if (table) {
 		table_cut(table, summary->asked.top);
@@ -166,6 +192,77 @@ bool summary_sort(struct table *table, const char *key)
 		}
 	}
 	return table_sort(table, key);
+}
+
+/* ---- keys for --sort ---- */
+
+/* A key of JSON without its unit. */
+static char *sort_key(const char *key)
+{
+	static const char *const units[] = {"_ns", "_bytes", "_pct"};
+	char *text = mem_text(key);
+	size_t length = strlen(text);
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		size_t nr = strlen(units[i]);
+
+		if (length > nr && strcmp(text + length - nr, units[i]) == 0) {
+			text[length - nr] = '\0';
+			break;
+		}
+	}
+	return text;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+char **summary_sort_keys(const struct view_class *const *views, size_t nr_views)
+{
+	size_t nr = 0, capacity = 0, kept = 0;
+	char **keys = NULL;
+
+	for (size_t i = 0; i < nr_views; i++) {
+		for (unsigned int c = 0; c < views[i]->nr_columns; c++) {
+			keys = array_grow(keys, nr, &capacity, sizeof(*keys));
+			keys[nr++] = sort_key(views[i]->columns[c].key);
+		}
+	}
+	qsort(keys, nr, sizeof(*keys), compare_keys);
+	for (size_t i = 0; i < nr; i++) {
+		if (kept && strcmp(keys[kept - 1], keys[i]) == 0) {
+			free(keys[i]);
+		} else {
+			keys[kept++] = keys[i];
+		}
+	}
+	keys = array_grow(keys, kept, &capacity, sizeof(*keys));
+	keys[kept] = NULL;
+	return keys;
+}
+
+void summary_free_sort_keys(char **keys)
+{
+	for (char **each = keys; *each; each++) {
+		free(*each);
+	}
+	free(keys);
+}
+
+void summary_add_sort_keys(const struct view_class *const *views,
+	void (*add)(void *context, const char *word), void *context)
+{
+	size_t nr = 0;
+	char **keys;
+
+	while (views[nr]) {
+		nr++;
+	}
+	keys = summary_sort_keys(views, nr);
+	options_add_words((const char *const *)keys, add, context);
+	summary_free_sort_keys(keys);
 }
 
 /* Names the views to look at next. They are not printed by default because they take longer. */
@@ -205,8 +302,7 @@ static const char *print_across_ranks(const struct summary *summary, const struc
 	for (size_t i = 0; i < nr; i++) {
 		if (!wrong) {
 			table_cut(tables[i], summary->asked.top);
-			buf_text(out, summary->asked.table.format == TABLE_JSON ? ",\n" : "");
-			table_print(tables[i], &summary->asked.table, out);
+			summary_print_table(summary, tables[i], out);
 		}
 		table_destroy(tables[i]);
 	}
@@ -254,8 +350,7 @@ static const char *print(
 	}
 	for (size_t i = 0; i < summary->nr_views; i++) {
 		if (is_sorted && !is_left_out(summary, summary->views[i], tables[i])) {
-			buf_text(out, summary->asked.table.format == TABLE_JSON ? ",\n" : "");
-			table_print(tables[i], &summary->asked.table, out);
+			summary_print_table(summary, tables[i], out);
 		}
 		table_destroy(tables[i]);
 		view_destroy(summary->views[i], views[i]);

@@ -79,6 +79,12 @@ int summary_of_reduced(struct summary *summary, char *const *paths, int nr_paths
 int summary_run(struct summary *summary, char *const *paths, int nr_paths);
 
 /* Who was profiled; after the scan, since damage in columns is found by reading. */
+/* Is one view printed as CSV? Then nothing else is, so that other programs read it as it is. */
+bool summary_is_plain(const struct summary *summary);
+
+/* Prints a view's table; if it is plain, its notes go to stderr. */
+void summary_print_table(const struct summary *summary, const struct table *table, struct buf *out);
+
 struct table *summary_processes(const struct cmd_input *input);
 
 /*
@@ -86,6 +92,17 @@ struct table *summary_processes(const struct cmd_input *input);
  * of which the minima rise as there. False if there is no such column.
  */
 bool summary_sort(struct table *table, const char *key);
+
+/*
+ * What --sort takes for these views: the keys of their columns without units, in order, each once;
+ * NULL behind the last.
+ */
+char **summary_sort_keys(const struct view_class *const *views, size_t nr_views);
+void summary_free_sort_keys(char **keys);
+
+/* The same of a list that ends with NULL, for struct command's `values`. */
+void summary_add_sort_keys(const struct view_class *const *views,
+	void (*add)(void *context, const char *word), void *context);
 
 /*
  * Any view over ranks: it is made of each rank by itself, and of one of its columns each row has

@@ -252,8 +252,11 @@ static void print_csv(const struct table *table, const struct table_style *style
 	struct table_scale *scales = mem_zeroed(table->nr_columns, sizeof(*scales));
 
 	table_find_scales(table, style, scales);
-	buf_printf(out, "# %s\n", table->title);
-	for (const char *note = table->note; note; note = table_next_note(note)) {
+	if (!style->is_plain) {
+		buf_printf(out, "# %s\n", table->title);
+	}
+	for (const char *note = style->is_plain ? NULL : table->note; note;
+		note = table_next_note(note)) {
 		buf_text(out, "# ");
 		text_add_csv_remark(out, note, table_note_length(note));
 		buf_char(out, '\n');
@@ -284,7 +287,7 @@ static void print_csv(const struct table *table, const struct table_style *style
 		buf_char(out, '\n');
 		buf_flush_if_large(out);
 	}
-	buf_char(out, '\n');
+	buf_text(out, style->is_plain ? "" : "\n");
 	free(scales);
 }
 

@@ -16,6 +16,7 @@ struct table_style {
 	enum table_format format;
 	const char *unit; /* of times: "s", "ms", "us", "ns"; NULL: by size */
 	bool is_wide;	  /* all columns, uncut, however long lines become */
+	bool is_plain;	  /* of CSV: a header and rows, without title, notes and blank line */
 	/* Of text, see terminal_set. */
 	unsigned int width; /* of lines, in columns of the terminal; 0: 80 */
 	bool has_color, has_bars, is_utf8;

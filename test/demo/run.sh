@@ -29,4 +29,6 @@ echo
 "$B/gprof-report" summary "$out/gprof-dump"
 "$B/gprof-report" timeline -o "$out/timeline.json.gz" "$out/gprof-dump"
 echo
-echo "demo: next, open $out/timeline.json.gz in https://ui.perfetto.dev, or run: $B/gprof-report summary --style nsys $out/gprof-dump"
+echo "demo: next, open $out/timeline.json.gz in https://ui.perfetto.dev, or run one of:"
+echo "  $B/gprof-report whatif $out/gprof-dump    # what would make a step faster, and by how much"
+echo "  $B/gprof-report html $out/gprof-dump      # report.html: charts, all tables and a timeline"

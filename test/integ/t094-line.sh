@@ -7,11 +7,13 @@ need SIM REPORT JQ
 record "$B/integ/s_loop" 3 5
 is 1 "$(grep -c '^gprof\[' "$T/err")" "lines"
 line=$(grep '^gprof\[' "$T/err")
-pattern='^gprof\[[0-9]+\]: recorded [0-9]+ events \(none lost\) to [^ ]+\.gprof, profiler CPU [0-9]+ ms \([0-9]+\.[0-9] % of a core\); view with: gprof-report [^ ]+$'
+pattern='^gprof\[[0-9]+\]: recorded [0-9]+ events \(none lost\) to [^ ]+\.gprof, profiler CPU [0-9]+ ms \([0-9]+\.[0-9] % of a core\); view with: gprof-report [^ ]+, or gprof-report html [^ ]+$'
 grep -qE "$pattern" <<<"$line" || { echo "not the line: $line"; failed=1; }
 # What it names is there, and what it says to run runs.
 [ -e "$(sed 's/.* to \(.*\), profiler CPU.*/\1/' <<<"$line")" ] || { echo "no such stream: $line"; failed=1; }
-ok "$REPORT" "$(sed 's/.*view with: gprof-report //' <<<"$line")" >"$T/out"
+next=${line#*view with: gprof-report }
+ok "$REPORT" "${next%%, or *}" >"$T/out"
+ok "$REPORT" html -o "$T/page.html" "${next##* gprof-report html }"
 is "$(sed 's/.*: recorded \([0-9]*\) events.*/\1/' <<<"$line")" \
 	"$("$REPORT" check "$GPROF_DIR" | sed 's/.*, \([0-9]*\) events/\1/')" "events in the line"
 

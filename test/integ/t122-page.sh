@@ -146,9 +146,10 @@ echo '{"traceEvents": [{"ph": "X", "cat": "user_annotation", "name": "ProfilerSt
 is 2 $? "status of a timeline of a step without length"
 ok grep -q 'the selected steps have zero length' "$T/err"
 
-"$REPORT" html "$T/ops.gprof" 2>"$T/err"
-is 2 $? "status without -o"
-is "gprof-report: no output file; example: -o report.html; try: gprof-report help html" "$(cat "$T/err")" "usage"
+(cd "$T" && "$REPORT" html ops.gprof && "$REPORT" html --svg steps ops.gprof) >"$T/out" 2>"$T/err"
+is "0 wrote report.html wrote report.svg" "$? $(paste -sd' ' "$T/out")" "status and names without -o"
+ok grep -q "<html" "$T/report.html"
+ok grep -q '<svg' "$T/report.svg"
 "$REPORT" html -o "$T/none/x.html" "$T/ops.gprof" 2>"$T/err"
 is 1 $? "status where it cannot be written"
 "$REPORT" html -o "$T/x.html" --steps 77 "$T/ops.gprof" 2>"$T/err"

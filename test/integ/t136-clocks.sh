@@ -80,9 +80,9 @@ compares()
 {
 	local view
 	for view in stragglers distributed communication gpu-trace api-trace; do
-		says "$view" "$REPORT" summary --view $view --format csv "$GPROF_DIR"
+		says "$view" "$REPORT" summary --view $view --format markdown "$GPROF_DIR"
 	done
-	says "--across-ranks" "$REPORT" summary --view device --across-ranks --format csv "$GPROF_DIR"
+	says "--across-ranks" "$REPORT" summary --view device --across-ranks --format markdown "$GPROF_DIR"
 	"$REPORT" html -o "$T/page.html" "$GPROF_DIR" 2>/dev/null
 	says html cat "$T/page.html"
 	says timeline cat "$T/trace.json"
@@ -109,8 +109,8 @@ compares
 rm -rf "$GPROF_DIR"
 STEPS=1 CLOCK_OFF=1000000000 record "$B/integ/s_ranks" pipeline-kernels "$T/rank"
 is 0 "$rc" "status of one step"
-"$REPORT" summary --view distributed --format csv "$GPROF_DIR" >"$T/csv" 2>"$T/report.err"
-for file in csv report.err; do
+"$REPORT" summary --view distributed --format markdown "$GPROF_DIR" >"$T/md" 2>"$T/report.err"
+for file in md report.err; do
 	ok grep -q '4 processes share too few NCCL operations: they are placed by wall clocks, which may differ' "$T/$file"
 done
 finish

@@ -95,7 +95,7 @@ is '[["cudaGetLastError",2,true],["cudaLaunchKernel",4,false]]' "$launches" "med
 is $RANKS "$(jq '[.processes.rows[] | select(.state == "complete")] | length' "$T/sum.json")" "processes"
 is true "$(jq "[.steps.rows[:2][] | .processes == $RANKS and .min_ns <= .median_ns and .median_ns <= .max_ns] | all" "$T/sum.json")" "steps over processes"
 is 1 "$("$REPORT" --view steps --detail --format csv "$T/all.sum" | grep -c '^3,4242,"node7",1,')" "rows of a step of a rank"
-is 6 "$("$REPORT" "$T/all.sum" --view kernel --top 2 --format csv | grep -c ,)" "rows of --top 2, with processes and titles"
+is 3 "$("$REPORT" "$T/all.sum" --view kernel --top 2 --format csv | grep -c ,)" "rows of --top 2, with the titles"
 
 # What is not there is said; a share that is missing as well.
 rm "$T/parts/task.6.sum" && reduce 0 "$T/tasks.sum" "$T"/parts/task.*.sum

@@ -43,7 +43,7 @@ orderly()
 	"$B/gprof-report" summary --view steps --top 0 --format json "$T/$1.dump" 2>/dev/null | tee "$T/$1.steps" |
 		jq -e '.steps.rows | ([.[].start_ns] | . == sort) and
 			all(.[:-1][]; .duration_ns != null and .duration_ns < 1e11)' >"$T/jq" &&
-		"$B/gprof-report" summary --view steps --format csv "$T/$1.dump" | grep -q ': every step of the optimizer' ||
+		"$B/gprof-report" summary --view steps --format markdown "$T/$1.dump" | grep -q ': every step of the optimizer' ||
 		{ cat "$T/$1.steps" && return 1; }
 }
 

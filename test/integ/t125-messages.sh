@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Wrong names cost one line with what was probably meant, and nothing recorded one with what to do.
+. "$(dirname "$0")/lib.sh"
+need SIM REPORT
+cd "$T" || exit 1
+
+# says STATUS TEXT ARGUMENT...: one line on stderr with the text.
+says()
+{
+	local status=$1 text=$2
+	shift 2
+	"$REPORT" "$@" >/dev/null 2>"$T/err"
+	is "$status" $? "status of $*"
+	is 1 "$(wc -l <"$T/err")" "lines of $*"
+	grep -qF "$text" "$T/err" || { echo "$*: no '$text': $(cat "$T/err")"; failed=1; }
+}
+
+says 2 "no command and no file 'sumary' (did you mean summary?); try: gprof-report help" sumary
+says 2 "no command and no file 'kernels' (did you mean --view kernel?)" kernels
+says 2 "unknown command or view 'timelin' (did you mean timeline?)" help timelin
+says 2 "unknown view 'kernl' (did you mean kernel?)" --view kernl
+says 2 "unknown option '--sortt' (did you mean --sort?); try: gprof-report help summary" --sortt x
+says 2 "unknown option '-Z'; try" -Z
+says 2 "unknown option '-Z'; try" -wZ
+says 2 "option --top needs a value: N" --top
+says 2 "option --wide takes no value" --wide=1
+says 2 "option '--st' is ambiguous" --st 3
+says 2 "unknown --format 'jsn' (did you mean json?); choose one of text, csv, json, markdown" --format jsn
+for each in timeline:--trakcs:--tracks html:--timelin-size:--timeline-size diff:--fail-no:--fail-on export:--formt:--format \
+	sql:--formt:--format reduce:--shar:--share watch:--metrcs:--metrics whatif:--scael:--scale check:--hlep:--help \
+	info:--hlep:--help env:--markdwn:--markdown; do
+	IFS=: read -r command wrong right <<<"$each"
+	# The beginning of one option is that option.
+	[ "$wrong" = --shar ] || says 2 "unknown option '$wrong' (did you mean $right?); try: gprof-report help $command" "$command" "$wrong" 1
+done
+
+# Nothing was recorded.
+unset GPROF_DIR
+says 1 "cannot read 'gprof-dump': it does not exist. A process that runs with libgprof.so and uses CUDA, NVTX, NCCL or a framework creates it; record with: LD_PRELOAD=$ROOT/$B/libgprof.so PROGRAM"
+says 1 "record with: GPROF_DIR=nothing LD_PRELOAD=" check nothing
+says 1 "cannot read 'nothing.gprof': No such file or directory" nothing.gprof
+mkdir empty
+says 1 "cannot read 'empty': the directory has no streams (*.gprof) and no traces (*.json); record with: GPROF_DIR=empty LD_PRELOAD=" info empty
+LD_LIBRARY_PATH=$SIM LD_PRELOAD=$ROOT/$B/libgprof.so GPROF_DIR=$T/none GPROF_CAPTURE=cudaprofiler "$ROOT/$B/integ/s_loop" 2 5 >/dev/null 2>"$T/err"
+says 0 "no events were recorded: GPROF_CAPTURE=cudaprofiler records only between cudaProfilerStart and cudaProfilerStop" none
+LD_LIBRARY_PATH=$SIM LD_PRELOAD=$ROOT/$B/libgprof.so GPROF_DIR=$T/late GPROF_SCHEDULE=100-110 GPROF_STEP=api:cudaStreamSynchronize "$ROOT/$B/integ/s_loop" 2 5 >/dev/null 2>"$T/err"
+says 0 "no events were recorded: GPROF_SCHEDULE=100-110 records only these steps" late
+
+says 2 "no view has such a column for --sort: 'totl' (did you mean total?)" --view kernel --sort totl none
+
+# What shells complete by comes from the same lists.
+complete_words()
+{
+	"$REPORT" completion bash >"$T/completion"
+	bash -c '. "$1"; shift; COMP_WORDS=(gprof-report "$@"); COMP_CWORD=$#; _gprof_report; echo "${COMPREPLY[*]}"' - "$T/completion" "$@"
+}
+is "start stop steps" "$(complete_words control dump st)" "words of control"
+is "bash zsh" "$(complete_words completion "")" "shells"
+is "step_time" "$(complete_words diff --fail-on step)" "conditions"
+is "total" "$(complete_words --sort total | tr ' ' '\n' | grep -x total)" "columns"
+is "saved" "$(complete_words whatif --sort saved | tr ' ' '\n' | grep -x saved)" "columns of whatif"
+is "kernel kernel-operator" "$(complete_words help kernel)" "views of help"
+ok grep -q "'2:word:(start stop steps)'" <("$REPORT" completion zsh)
+finish
