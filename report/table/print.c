@@ -17,7 +17,7 @@ static const struct table_unit rate_units[] = {
 /* A column has the unit of its table unless it has a number of so many units. */
 #define MOST_UNITS 1e7
 /* Numbers have three decimals, but one from here on. */
-#define FEW_DECIMALS 1e3
+#define FEW_DECIMALS 1e4
 #define NR_DECADES   20u
 
 const struct table_unit *table_time_unit(const char *name)
@@ -112,7 +112,7 @@ static void share_unit(const struct table *table, const struct table_style *styl
 	struct table_scale *scales)
 {
 	unsigned int common = 0;
-	bool has_any = false;
+	double most = 0;
 
 	for (unsigned int c = 0; c < table->nr_columns; c++) {
 		const struct table_column *column = &table->columns[c];
@@ -122,12 +122,16 @@ static void share_unit(const struct table *table, const struct table_style *styl
 			unsigned int fine = fine_unit(&magnitudes[c], units);
 
 			common = fine > common ? fine : common;
-			has_any = true;
+			most = fmax(most, magnitudes[c].most);
 		}
+	}
+	/* Three decimals show what is less. */
+	if (most >= units[NR_UNITS - 2].factor && common == NR_UNITS - 1) {
+		common--;
 	}
 	for (unsigned int c = 0; c < table->nr_columns; c++) {
 		const struct magnitudes *of = &magnitudes[c];
-		unsigned int k = has_any ? common : NR_UNITS - 1;
+		unsigned int k = most > 0 ? common : NR_UNITS - 1;
 
 		if (units_of(table->columns[c].type) != units) {
 			continue;

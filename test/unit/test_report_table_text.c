@@ -268,7 +268,7 @@ START_TEST(a_table_has_one_unit_unless_its_numbers_are_too_far_apart)
 	ck_assert_str_eq(printed_numbers(TABLE_TIME, far, 2, &out),
 		"T\n   A (s)   B (us)\n  40.000  482.528\n   1.000   12.865\n\n");
 	ck_assert_str_eq(printed_numbers(TABLE_SIZE, sizes, 2, &out),
-		"T\n   A (MB)  B (MB)\n  5,000.0   3.000\n      7.0   2.000\n\n");
+		"T\n     A (MB)  B (MB)\n  5,000.000   3.000\n      7.000   2.000\n\n");
 	buf_fini(&out);
 }
 END_TEST
