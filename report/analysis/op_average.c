@@ -10,8 +10,6 @@
 #include "report/model/py_stack.h"
 #include "report/analysis/gpu_activities.h"
 
-#define STEP_RANGE "ProfilerStep#"
-
 /* What is known so far of an operator that the pass has not left. */
 struct open {
 	const struct op *op; /* memory is used again: */
@@ -198,16 +196,6 @@ static void take_alloc(void *context, const struct op_alloc *alloc, const struct
 	add_memory(&row->memory[alloc->device_type], alloc->bytes, alloc->bytes, 1);
 }
 
-/* The number of a step is no part of its name. */
-static uint32_t row_name(uint32_t name)
-{
-	static const char every[] = "ProfilerStep*";
-
-	return strncmp(string_pool_text(name, NULL), STEP_RANGE, sizeof(STEP_RANGE) - 1)
-		       ? name
-		       : string_pool_intern(every, sizeof(every) - 1);
-}
-
 static bool is_outer(const struct op *op)
 {
 	for (const struct op *outer = op->parent; outer; outer = outer->parent) {
@@ -330,7 +318,7 @@ static void take_op(void *context, const struct op *op)
 	if (operator_of(op) != op) {
 		return;
 	}
-	key.name = row_name(op->name);
+	key.name = op_row_name(op->name);
 	key.shape = view->has_shapes ? op->shape : 0;
 	if (view->has_stacks && op->py_stack) {
 		key.stack = py_stack_text(view->process, op->py_stack);

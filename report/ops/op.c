@@ -111,6 +111,15 @@ bool op_class_breaks_out(enum op_class outer, enum op_class class)
 	}
 }
 
+uint32_t op_row_name(uint32_t name)
+{
+	static const char every[] = "ProfilerStep*";
+
+	return begins_with(string_pool_text(name, NULL), "ProfilerStep#")
+		       ? string_pool_intern(every, sizeof(every) - 1)
+		       : name;
+}
+
 static bool find_is_user(uint32_t name, uint8_t framework, uint8_t scope, enum op_class class)
 {
 	if (framework == GPROF_FRAMEWORK_PADDLE) {

@@ -72,6 +72,12 @@ struct op {
 	uint32_t segment; /* of phases */
 };
 
+/*
+ * The name of an operator's row in tables: steps of PyTorch's profiler, ProfilerStep#7, have one
+ * row, ProfilerStep*, as in PyTorch.
+ */
+uint32_t op_row_name(uint32_t name);
+
 /* What the name of an operator means. */
 struct op_kind {
 	uint64_t key;

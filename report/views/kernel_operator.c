@@ -65,7 +65,7 @@ static const struct op *operator_around(const struct op *op)
 uint32_t view_operator_of(const struct op_call *call, const struct op *op)
 {
 	op = operator_around(op);
-	return op ? op->name : intern(call ? "(no operator)" : "(no launch recorded)");
+	return op ? op_row_name(op->name) : intern(call ? "(no operator)" : "(no launch recorded)");
 }
 
 static struct key make_key(const struct kernel_operator_view *view, const struct op_record *record,

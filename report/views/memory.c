@@ -45,7 +45,7 @@ static void on_alloc(void *context, const struct op_alloc *alloc, const struct o
 	if (is_free) {
 		return;
 	}
-	row = memory_row(&view->scan.memory, pool, op ? op->name : 0);
+	row = memory_row(&view->scan.memory, pool, op ? op_row_name(op->name) : 0);
 	min_max_sum_add(&row->allocs, (uint64_t)alloc->bytes);
 	row->nr_live += freed == MEMORY_LEFT;
 	row->live_bytes += freed == MEMORY_LEFT ? (uint64_t)alloc->bytes : 0;

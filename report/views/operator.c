@@ -64,7 +64,7 @@ static inline bool is_key(const struct key *x, const struct key *y)
 static struct row *find_row(struct operator_view *view, const struct op *op)
 {
 	bool is_by_shape = view->input.is_detailed && !view->input.is_merged;
-	struct key key = {.name = op->name, .shape = is_by_shape ? op->shape : 0};
+	struct key key = {.name = op_row_name(op->name), .shape = is_by_shape ? op->shape : 0};
 	struct row *row, **recent;
 
 	if (view->input.is_per_thread) {
@@ -80,7 +80,7 @@ static struct row *find_row(struct operator_view *view, const struct op *op)
 		row = mem_zeroed(1, sizeof(*row));
 		row->key = key;
 		row->merged = view->input.is_merged
-				      ? keyed_stats_find(&view->merged, op->name, op->name, 0)
+				      ? keyed_stats_find(&view->merged, key.name, key.name, 0)
 				      : 0;
 		HASH_ADD(hh, view->rows, key, sizeof(key), row);
 	}
@@ -174,7 +174,7 @@ static const struct table_column columns[] = {
 	[TOTAL] = TABLE_COLUMN("total_ns", "CPU total", TABLE_TIME,
 		.help = "with operators inside it", TABLE_MEMBER(row, times.sum)),
 	[CALLS] = TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(row, times.nr)),
-	[AVG] = TABLE_COLUMN("avg_ns", "CPU avg", TABLE_MEAN_TIME),
+	[AVG] = TABLE_COLUMN("avg_ns", "CPU avg", TABLE_MEAN_TIME, .is_minor = true),
 	[MAX] = TABLE_COLUMN(
 		"max_ns", "CPU max", TABLE_TIME, .is_minor = true, TABLE_MEMBER(row, times.max)),
 	[MIN] = TABLE_COLUMN(
@@ -185,8 +185,8 @@ static const struct table_column columns[] = {
 		"gpu_self_ns", "Self GPU", TABLE_TIME, .help = "launched by it directly"),
 	[GPU_TOTAL] = TABLE_COLUMN("gpu_total_ns", "GPU total", TABLE_TIME,
 		.help = "launched by it and by operators inside it"),
-	[WORKS] = TABLE_COLUMN(
-		"gpu_activities", "GPU activities", TABLE_COUNT, .help = "GPU activities launched"),
+	[WORKS] = TABLE_COLUMN("gpu_activities", "GPU activities", TABLE_COUNT, .is_minor = true,
+		.help = "GPU activities launched"),
 	[FLOPS] = TABLE_COLUMN("flops", "FLOPs", TABLE_COUNT,
 		.help = "floating-point operations, of calls whose input shapes are known"),
 	[RATE] = TABLE_COLUMN("flops_per_s", "FLOP/s", TABLE_COUNT, .is_wide_only = true,

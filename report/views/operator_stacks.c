@@ -35,7 +35,7 @@ static void begin(void *context, struct process *process)
 
 static struct row *find_row(struct stacks_view *view, const struct op *op)
 {
-	struct key key = {op->name, py_stack_text(view->process, op->py_stack)};
+	struct key key = {op_row_name(op->name), py_stack_text(view->process, op->py_stack)};
 	struct row *row;
 
 	HASH_FIND(hh, view->rows, &key, sizeof(key), row);

@@ -160,7 +160,8 @@ static enum source source_of(const struct op *op)
 static void on_op(void *context, const struct op *op)
 {
 	struct user_view *view = context;
-	struct row *row = find_row(view, source_of(op), op->name, op->thread, op->parent);
+	struct row *row =
+		find_row(view, source_of(op), op_row_name(op->name), op->thread, op->parent);
 
 	add_nested(view, row, op->begin, op->end, op->gpu_total_ns);
 }

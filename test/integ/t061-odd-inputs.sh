@@ -66,6 +66,9 @@ for case in good good-job; do
 	"$REPORT" summary "$T/$case" >"$T/out" 2>"$T/err"
 	is 0 $? "status of $case"
 done
+# Steps are one row among operators and ranges, as in PyTorch.
+"$REPORT" --view operator,user-ranges --format json "$T/good" >"$T/json"
+is "ProfilerStep* 2" "$(jq -r '[.operator, .user_ranges] | map(.rows[]) | map(select(.name | startswith("ProfilerStep"))) | map("\(.name) \(.calls)") | join(", ")' "$T/json")" "rows of steps"
 odd cut 3 "a.json': at byte [0-9]* of its text: the trace is truncated here"
 odd utf8 3 "a.json': 1 names are not valid UTF-8"
 for case in nan infinite no-name no-ts no-dur; do
