@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "collector/util/config_file.h"
 #include "collector/util/log.h"
@@ -164,6 +165,97 @@ static int set(enum config_name name, const char *text)
 	return 0;
 }
 
+/* ---- names that do not exist ---- */
+
+#define MOST_LETTERS 24u /* of a name behind the prefix; no longer one is close to any */
+
+static unsigned int least(unsigned int a, unsigned int b)
+{
+	return a < b ? a : b;
+}
+
+/* Levenshtein's distance of two names of at most MOST_LETTERS. */
+static unsigned int distance(const char *from, const char *to)
+{
+	unsigned int nr_to = (unsigned int)strlen(to), costs[MOST_LETTERS + 1];
+
+	for (unsigned int i = 0; i <= nr_to; i++) {
+		costs[i] = i;
+	}
+	for (unsigned int row = 1; *from; row++, from++) {
+		unsigned int diagonal = costs[0];
+
+		costs[0] = row;
+		for (unsigned int i = 0; i < nr_to; i++) {
+			unsigned int replaced = diagonal + (*from != to[i]);
+
+			diagonal = costs[i + 1];
+			costs[i + 1] = least(replaced, least(costs[i], diagonal) + 1);
+		}
+	}
+	return costs[nr_to];
+}
+
+/* The variable whose name differs in at most a third of the letters, NULL if there is none. */
+static const char *closest_variable(const char *name)
+{
+	const char *letters = name + strlen(PREFIX), *closest = NULL;
+	size_t nr = strlen(letters);
+	unsigned int limit = (unsigned int)nr / 3 + 1; /* below this one */
+
+	for (int i = 0; i < CONFIG_NR && nr <= MOST_LETTERS; i++) {
+		unsigned int letters_off = distance(letters, variables[i].name + strlen(PREFIX));
+
+		if (letters_off < limit) {
+			limit = letters_off;
+			closest = variables[i].name;
+		}
+	}
+	return closest;
+}
+
+static bool is_variable(const char *name, size_t nr_bytes)
+{
+	for (int i = 0; i < CONFIG_NR; i++) {
+		if (!strncmp(variables[i].name, name, nr_bytes) && !variables[i].name[nr_bytes]) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void add_unknown(const char *name, const char *closest)
+{
+	if (config.nr_wrong < MAX_WRONG) {
+		log_format(config.wrong[config.nr_wrong++], sizeof(config.wrong[0]),
+			"%.*s is no variable of gprof and is ignored; %s%s%s",
+			(int)(sizeof(PREFIX) + MOST_LETTERS), name,
+			closest ? "did you mean " : "see gprof-report env", closest ? closest : "",
+			closest ? "?" : "");
+	}
+}
+
+/* Other programs have variables with the prefix, too: only those that look misspelt count. */
+static void find_misspelt(void)
+{
+	for (char **each = environ; each && *each; each++) {
+		size_t nr_bytes = strcspn(*each, "=");
+		char name[sizeof(PREFIX) + MOST_LETTERS];
+		const char *closest;
+
+		if (strncmp(*each, PREFIX, strlen(PREFIX)) != 0 || nr_bytes >= sizeof(name) ||
+			is_variable(*each, nr_bytes)) {
+			continue;
+		}
+		memcpy(name, *each, nr_bytes);
+		name[nr_bytes] = 0;
+		closest = closest_variable(name);
+		if (closest) {
+			add_unknown(name, closest);
+		}
+	}
+}
+
 int config_set(const char *name, const char *value)
 {
 	for (int i = 0; i < CONFIG_NR; i++) {
@@ -176,7 +268,7 @@ int config_set(const char *name, const char *value)
 			return rc;
 		}
 	}
-	add_wrong_value(name, value, "no such variable; see gprof-report env");
+	add_unknown(name, closest_variable(name));
 	return -EINVAL;
 }
 
@@ -219,6 +311,7 @@ void config_init(void)
 			config_set(variables[i].name, text);
 		}
 	}
+	find_misspelt();
 }
 
 /* One line of a file: NAME=value, also with `export`, quotes, comments and blanks around. */

@@ -35,7 +35,8 @@ uint64_t config_early(enum config_name name);
 
 /*
  * Takes the values of the environment, else the defaults. Before the first event, on the target's
- * thread that causes it. Opens no file. Keeps wrong values for config_complain.
+ * thread that causes it. Opens no file. Keeps wrong values and names that look misspelt for
+ * config_complain.
  */
 void config_init(void);
 
@@ -44,7 +45,7 @@ int config_load(void);
 
 /*
  * Passes each wrong value to `say` as one sentence with the variable, the value and the allowed
- * values.
+ * values, and each misspelt variable with the right one.
  */
 void config_complain(void (*say)(const char *sentence));
 

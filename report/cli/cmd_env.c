@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `env`: the recorder's variables, from the recorder's own list. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "report/session/options.h"
 #include "report/table/print.h"
+#include "report/util/closest_name.h"
+#include "report/util/text.h"
 
 static const struct {
 	const char *name, *type, *otherwise, *allowed, *help;
@@ -14,6 +18,7 @@ static const struct {
 #include "collector/util/config.def"
 #undef CONFIG
 };
+#define NR_VARIABLES (sizeof(variables) / sizeof(variables[0]))
 
 static const struct table_column columns[] = {
 	TABLE_COLUMN("name", "Variable", TABLE_TEXT),
@@ -22,30 +27,91 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("help", "Meaning", TABLE_TEXT),
 };
 
+#define PREFIX "GPROF_"
+
+/* Warns of variables in the environment that gprof does not read, with what was probably meant. */
+static void warn_unknown(void)
+{
+	const char **names = mem_zeroed(NR_VARIABLES + 1, sizeof(*names));
+
+	for (size_t i = 0; i < NR_VARIABLES; i++) {
+		names[i] = variables[i].name + strlen(PREFIX);
+	}
+	for (char **each = environ; *each; each++) {
+		char *name = strndup(*each, strcspn(*each, "="));
+		const char *letters = name + strlen(PREFIX), *closest;
+		int place;
+
+		/* Those of gprof's own processes are for itself. */
+		if (strncmp(name, PREFIX, strlen(PREFIX)) == 0 &&
+			strncmp(letters, "NEXT_", 5) != 0 && strncmp(letters, "WATCH_", 6) != 0 &&
+			!options_choose(letters, names, &place)) {
+			/* Anything is close to three letters. */
+			closest = strlen(letters) > 3 ? closest_name(letters, names) : NULL;
+			cmd_error("%s is no variable of gprof and is ignored%s%s%s", name,
+				closest ? "; did you mean " PREFIX : "", closest ? closest : "",
+				closest ? "?" : "");
+		}
+		free(name);
+	}
+	free(names);
+}
+
+static void print_markdown(struct buf *out)
+{
+	const struct table_style style = {.format = TABLE_MARKDOWN};
+	struct table *table =
+		table_create("env", "Variables that gprof reads in the target", columns, 4);
+
+	for (size_t i = 0; i < NR_VARIABLES; i++) {
+		struct table_cell *cells = table_add_row(table);
+
+		table_set_string(&cells[0], variables[i].name);
+		table_set_string(&cells[1], variables[i].otherwise);
+		table_set_string(&cells[2], variables[i].allowed);
+		table_set_string(&cells[3], variables[i].help);
+	}
+	table_print(table, &style, out);
+	table_destroy(table);
+}
+
+/* A variable with its default, and its meaning below: a table of them would be too wide. */
+static void print_text(struct buf *out)
+{
+	struct table_style style = {.format = TABLE_TEXT_FORMAT};
+	struct buf text = {0};
+
+	terminal_set(&style, NULL, TERMINAL_AUTO);
+	buf_text(out, "Variables that gprof reads in the target, with their defaults:\n");
+	for (size_t i = 0; i < NR_VARIABLES; i++) {
+		text.nr_bytes = 0;
+		buf_printf(&text, "%s (%s)", variables[i].help, variables[i].allowed);
+		buf_char(&text, '\0');
+		buf_printf(out, "\n%s=%s\n", variables[i].name, variables[i].otherwise);
+		text_wrap(out, text.bytes, "    ", table_line_width(&style));
+	}
+	buf_fini(&text);
+}
+
 static int run(int argc, char **argv)
 {
-	struct table_style style = {.format = TABLE_TEXT_FORMAT, .is_wide = true};
-	struct table *table;
+	bool is_markdown = argc > 1 && strcmp(argv[1], "--markdown") == 0;
 	struct buf out = {0};
 	int status;
 
-	if (argc > 1 && strcmp(argv[1], "--markdown") == 0) {
-		style.format = TABLE_MARKDOWN;
-	} else if (argc > 1) {
-		return options_unknown(&cmd_env, argv[1]);
+	if (argc > 1 && !is_markdown) {
+		return strcmp(argv[1], "--help") == 0 ? cmd_print_usage(&cmd_env)
+						      : options_unknown(&cmd_env, argv[1]);
 	}
-	table = table_create("env", "Variables that gprof reads in the target", columns, 4);
-	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
-		struct table_cell *cells = table_add_row(table);
-
-		table_set_text(&cells[0], variables[i].name, strlen(variables[i].name));
-		table_set_text(&cells[1], variables[i].otherwise, strlen(variables[i].otherwise));
-		table_set_text(&cells[2], variables[i].allowed, strlen(variables[i].allowed));
-		table_set_text(&cells[3], variables[i].help, strlen(variables[i].help));
+	if (is_markdown) {
+		print_markdown(&out);
+	} else {
+		print_text(&out);
 	}
-	table_print(table, &style, &out);
 	status = cmd_write(NULL, &out);
-	table_destroy(table);
+	if (!is_markdown) {
+		warn_unknown();
+	}
 	buf_fini(&out);
 	return status;
 }
@@ -53,7 +119,8 @@ static int run(int argc, char **argv)
 const struct command cmd_env = {
 	.name = "env",
 	.arguments = "[--markdown]",
-	.help = "list the variables that the recorder reads in the target",
+	.help = "list the variables that the recorder reads in the target, and check those of this "
+		"shell",
 	.options = "  --markdown             print a Markdown table\n",
 	.run = run,
 };

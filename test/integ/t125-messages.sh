@@ -47,6 +47,14 @@ says 0 "no events were recorded: GPROF_CAPTURE=cudaprofiler records only between
 LD_LIBRARY_PATH=$SIM LD_PRELOAD=$ROOT/$B/libgprof.so GPROF_DIR=$T/late GPROF_SCHEDULE=100-110 GPROF_STEP=api:cudaStreamSynchronize "$ROOT/$B/integ/s_loop" 2 5 >/dev/null 2>"$T/err"
 says 0 "no events were recorded: GPROF_SCHEDULE=100-110 records only these steps" late
 
+# A misspelt variable costs the one line of the process, and a notice.
+LD_LIBRARY_PATH=$SIM LD_PRELOAD=$ROOT/$B/libgprof.so GPROF_DIR=$T/misspelt GPROF_SCHEDUL=1-2 GPROF_API_KEY=1 "$ROOT/$B/integ/s_loop" 2 5 >/dev/null 2>"$T/err"
+is "GPROF_SCHEDUL is no variable of gprof and is ignored; did you mean GPROF_SCHEDULE?" "$(sed -n 's/^gprof\[[0-9]*\]: //p' "$T/err")" "line of a misspelt variable"
+ok grep -q "did you mean GPROF_SCHEDULE" <("$REPORT" --view notices --format csv misspelt)
+GPROF_SCHEDUL=1-2 says 0 "GPROF_SCHEDUL is no variable of gprof and is ignored; did you mean GPROF_SCHEDULE?" env
+(unset GPROF_FLUSH_MS && "$REPORT" env) >"$T/out" 2>"$T/err"
+is "0 0" "$(wc -c <"$T/err") $(awk 'length > 90' "$T/out" | wc -l)" "warnings of no variable, and long lines"
+
 says 2 "no view has such a column for --sort: 'totl' (did you mean total?)" --view kernel --sort totl none
 
 # What shells complete by comes from the same lists.
