@@ -52,24 +52,26 @@ static const char *unit_of(enum table_type type)
 
 static int print_view(const struct view_class *class)
 {
-	struct buf about = {0};
+	struct buf out = {0};
 
-	printf("%s - %s\n\n", class->name, class->help);
+	buf_printf(&out, "%s - %s\n\n", class->name, class->help);
 	if (class->about) {
-		text_wrap(&about, class->about, "", 80);
-		printf("%.*s\n", (int)about.nr_bytes, about.bytes);
-		buf_fini(&about);
+		text_wrap(&out, class->about, "", 80);
+		buf_char(&out, '\n');
 	}
-	printf("Columns of the table \"%s\", by their keys in JSON and for --sort (+: text has it "
-	       "with --wide):\n\n",
+	buf_printf(&out,
+		"Columns of the table \"%s\", by their keys in JSON and for --sort (+: text has it "
+		"with --wide):\n\n",
 		class->title);
 	for (unsigned int i = 0; i < class->nr_columns; i++) {
 		const struct table_column *column = &class->columns[i];
 
-		printf("%c %-24s %-8s %s%s%s\n", column->is_wide_only ? '+' : ' ', column->key,
-			unit_of(column->type), column->title, column->help ? ": " : "",
+		buf_printf(&out, "%c %-24s %-8s %s%s%s\n", column->is_wide_only ? '+' : ' ',
+			column->key, unit_of(column->type), column->title, column->help ? ": " : "",
 			column->help ? column->help : "");
 	}
+	cmd_print_help(&out);
+	buf_fini(&out);
 	return CMD_GOOD;
 }
 
@@ -98,6 +100,8 @@ const char *cmd_closest_name(const char *word)
 
 static int run(int argc, char **argv)
 {
+	struct buf out = {0};
+
 	for (size_t i = 0; argc > 1 && commands[i]; i++) {
 		if (strcmp(commands[i]->name, argv[1]) == 0) {
 			return cmd_print_usage(commands[i]);
@@ -113,23 +117,26 @@ static int run(int argc, char **argv)
 			closest ? " (did you mean " : "", closest ? closest : "",
 			closest ? "?)" : "");
 	}
-	printf("usage: gprof-report [COMMAND] [OPTION]... [PATH]...\n\n"
-	       "Reads what gprof recorded. PATH is a dump directory, a stream or a trace of "
-	       "PyTorch's\n"
-	       "profiler; the default is $GPROF_DIR, or gprof-dump. The default command is "
-	       "summary.\n\n"
-	       "Commands:\n");
+	buf_printf(&out,
+		"usage: gprof-report [COMMAND] [OPTION]... [PATH]...\n\n"
+		"Reads what gprof recorded. PATH is a dump directory, a stream or a trace of "
+		"PyTorch's\n"
+		"profiler; the default is $GPROF_DIR, or gprof-dump. The default command is "
+		"summary.\n\n"
+		"Commands:\n");
 	for (size_t i = 0; commands[i]; i++) {
-		printf("  %-10s %s\n", commands[i]->name, commands[i]->help);
+		buf_printf(&out, "  %-10s %s\n", commands[i]->name, commands[i]->help);
 	}
-	printf("\nExit status:\n"
-	       "  0          success\n"
-	       "  1          nothing could be read, or the output could not be written\n"
-	       "  2          usage error\n"
-	       "  3          incomplete or inconsistent data; stderr names the cause\n"
-	       "  4          a condition of diff --fail-on holds\n"
-	       "\ngprof-report help COMMAND lists the options of a command,\n"
-	       "gprof-report help VIEW the columns of a view of summary.\n");
+	buf_printf(&out, "\nExit status:\n"
+			 "  0          success\n"
+			 "  1          nothing could be read, or the output could not be written\n"
+			 "  2          usage error\n"
+			 "  3          incomplete or inconsistent data; stderr names the cause\n"
+			 "  4          a condition of diff --fail-on holds\n"
+			 "\ngprof-report help COMMAND lists the options of a command,\n"
+			 "gprof-report help VIEW the columns of a view of summary.\n");
+	cmd_print_help(&out);
+	buf_fini(&out);
 	return CMD_GOOD;
 }
 

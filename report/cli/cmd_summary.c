@@ -255,21 +255,22 @@ static int take_options(struct summary *summary, int argc, char **argv)
 	return 0;
 }
 
-static void print_lists(void)
+static void print_lists(struct buf *out)
 {
 	struct buf reports = {0};
 
-	printf("\nViews (* shown without --view):\n");
+	buf_printf(out, "\nViews (* shown without --view):\n");
 	for (size_t i = 0; view_classes[i]; i++) {
-		printf("  %-16s %c %s\n", view_classes[i]->name,
+		buf_printf(out, "  %-19s %c %s\n", view_classes[i]->name,
 			view_classes[i]->is_default ? '*' : ' ', view_classes[i]->help);
 	}
 	nsys_list(&reports);
-	printf("\nReports:\n%.*s", (int)reports.nr_bytes, reports.bytes);
+	buf_text(out, "\nReports:\n");
+	buf_add(out, reports.bytes, reports.nr_bytes);
 	buf_fini(&reports);
-	printf("\nStyles:\n");
+	buf_printf(out, "\nStyles:\n");
 	for (size_t i = 0; summary_styles[i]; i++) {
-		printf("  %-16s   %s\n", summary_styles[i]->name, summary_styles[i]->help);
+		buf_printf(out, "  %-16s   %s\n", summary_styles[i]->name, summary_styles[i]->help);
 	}
 }
 

@@ -80,11 +80,11 @@ static int run(int argc, char **argv)
 	return status;
 }
 
-static void print_more(void)
+static void print_more(struct buf *out)
 {
-	printf("\nRemovals:\n");
+	buf_text(out, "\nRemovals:\n");
 	for (size_t i = 0; what_if_removals[i]; i++) {
-		printf("  %-18s %s\n", what_if_removals[i], what_if_assumptions[i]);
+		buf_printf(out, "  %-18s %s\n", what_if_removals[i], what_if_assumptions[i]);
 	}
 }
 

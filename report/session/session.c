@@ -16,11 +16,17 @@
 #include "report/comm/sanity.h"
 #include "report/stream/rings.h"
 #include "report/comm/job_clock.h"
+#include "report/table/print.h"
 #include "report/util/text.h"
 #include "report/model/model.h"
 
 /* Damages of a stream that are printed; the rest is counted. */
 #define MOST_DAMAGES 5u
+
+/* A line of help with so many blanks in front goes on from the one above. */
+#define LEAST_BELOW 12u
+/* The last column of help begins before this one. */
+#define MOST_INDENT 46u
 
 void cmd_error(const char *format, ...)
 {
@@ -60,16 +66,79 @@ int cmd_usage(const struct command *command, const char *format, ...)
 	return CMD_USAGE;
 }
 
+/* Where the last column of a line of help begins: behind its last two blanks. */
+static size_t help_column(const char *line, size_t length)
+{
+	size_t column = strspn(line, " ");
+
+	for (size_t i = column; i + 2 < length && i < MOST_INDENT; i++) {
+		if (line[i] == ' ' && line[i + 1] == ' ' && line[i + 2] != ' ') {
+			column = i + 2;
+		}
+	}
+	return column < length ? column : 0;
+}
+
+/* Adds a line with those that go on below it, wrapped. Returns where the next one begins. */
+static const char *wrap_help(struct buf *out, const char *line, size_t width)
+{
+	size_t length = strcspn(line, "\n"), column = help_column(line, length);
+	struct buf text = {0}, indent = {0}, lines = {0};
+	const char *at = line;
+
+	if (!length) {
+		buf_char(out, '\n');
+		return line + 1;
+	}
+	buf_add(&text, line + column, length - column);
+	for (at += length + (line[length] == '\n'); strspn(at, " ") >= LEAST_BELOW;
+		at += length + (at[length] == '\n')) {
+		length = strcspn(at, "\n");
+		buf_char(&text, ' ');
+		buf_add(&text, at + strspn(at, " "), length - strspn(at, " "));
+	}
+	buf_char(&text, '\0');
+	buf_pad(&indent, ' ', column);
+	buf_char(&indent, '\0');
+	text_wrap(&lines, text.bytes, indent.bytes, width);
+	memcpy(lines.bytes, line, column);
+	buf_add(out, lines.bytes, lines.nr_bytes);
+	buf_fini(&text);
+	buf_fini(&indent);
+	buf_fini(&lines);
+	return at;
+}
+
+void cmd_print_help(const struct buf *text)
+{
+	struct table_style style = {.format = TABLE_TEXT_FORMAT};
+	struct buf all = {0}, out = {0};
+
+	terminal_set(&style, NULL, TERMINAL_AUTO);
+	buf_add(&all, text->bytes, text->nr_bytes);
+	buf_char(&all, '\0');
+	for (const char *line = all.bytes; style.width && *line;) {
+		line = wrap_help(&out, line, style.width);
+	}
+	cmd_write(NULL, style.width ? &out : text);
+	buf_fini(&all);
+	buf_fini(&out);
+}
+
 int cmd_print_usage(const struct command *command)
 {
-	printf("usage: gprof-report %s %s\n\n%s\n", command->name, command->arguments,
+	struct buf out = {0};
+
+	buf_printf(&out, "usage: gprof-report %s %s\n\n%s\n", command->name, command->arguments,
 		command->help);
 	if (*command->options) {
-		printf("\n%s", command->options);
+		buf_printf(&out, "\n%s", command->options);
 	}
 	if (command->print_more) {
-		command->print_more();
+		command->print_more(&out);
 	}
+	cmd_print_help(&out);
+	buf_fini(&out);
 	return CMD_GOOD;
 }
 

@@ -23,11 +23,11 @@ enum cmd_exit {
 
 struct command {
 	const char *name;
-	const char *arguments;		   /* "[OPTION]... [PATH]..." */
-	const char *help;		   /* one line */
-	const char *options;		   /* the options, one a line; "" for none */
-	void (*print_more)(void);	   /* after the options; NULL: nothing */
-	int (*run)(int argc, char **argv); /* argv[0] is the command; returns enum cmd_exit */
+	const char *arguments;		     /* "[OPTION]... [PATH]..." */
+	const char *help;		     /* one line */
+	const char *options;		     /* the options, one a line; "" for none */
+	void (*print_more)(struct buf *out); /* after the options; NULL: nothing */
+	int (*run)(int argc, char **argv);   /* argv[0] is the command; returns enum cmd_exit */
 	/*
 	 * Passes the words that are values of one of the command's own options to `add`, one a
 	 * call. Returns false if the option is not its own. NULL: the command has no such option.
@@ -52,6 +52,12 @@ void cmd_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Prints a usage error with a hint where help is; returns CMD_USAGE. */
 int cmd_usage(const struct command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/*
+ * Prints lines of help on stdout. Where the terminal is narrower, they wrap below their last
+ * column, with the lines that go on below them.
+ */
+void cmd_print_help(const struct buf *text);
 
 /* Prints the usage of a command on stdout; returns CMD_GOOD. */
 int cmd_print_usage(const struct command *command);

@@ -57,6 +57,13 @@ is "0 0" "$(wc -c <"$T/err") $(awk 'length > 90' "$T/out" | wc -l)" "warnings of
 
 says 2 "no view has such a column for --sort: 'totl' (did you mean total?)" --view kernel --sort totl none
 
+# Help wraps at the terminal.
+for name in "" $("$REPORT" help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p') kernel what-if advice distributed; do
+	# shellcheck disable=SC2086
+	widest=$(COLUMNS=80 "$REPORT" help $name | wc -L)
+	[ "$widest" -le 80 ] || { echo "help $name has lines of $widest columns"; failed=1; }
+done
+
 # What shells complete by comes from the same lists.
 complete_words()
 {
