@@ -14,9 +14,11 @@ static const struct table_unit rate_units[] = {
 	{"GB/s", 1e9}, {"MB/s", 1e6}, {"KB/s", 1e3}, {"B/s", 1}};
 
 #define NR_UNITS 4u
-/* A column has the unit of its table unless it has a number of so many units. */
+/* A column has the unit of its table unless it has a number of so many units ... */
 #define MOST_UNITS 1e7
-/* Numbers have three decimals, but one from here on. */
+/* ... or its typical number is less than this many. */
+#define LEAST_TYPICAL 0.01
+/* Numbers have three decimals, but one if they are so large. */
 #define FEW_DECIMALS 1e4
 #define NR_DECADES   20u
 
@@ -77,7 +79,7 @@ static double typical(const struct magnitudes *magnitudes)
 
 	for (unsigned int k = 0; k < NR_DECADES; k++, power *= 10) {
 		below += magnitudes->decades[k];
-		if (2 * below > magnitudes->nr) {
+		if (2 * below >= magnitudes->nr) {
 			break;
 		}
 	}
@@ -106,12 +108,11 @@ static unsigned int own_unit(const struct magnitudes *magnitudes, const struct t
 	return k;
 }
 
-/* Sets the scales of the columns with these units. */
-static void share_unit(const struct table *table, const struct table_style *style,
-	const struct magnitudes *magnitudes, const struct table_unit *units,
-	struct table_scale *scales)
+/* The unit that fits most of the columns that are shown; of two the smaller one. */
+static unsigned int common_unit(const struct table *table, const struct table_style *style,
+	const struct magnitudes *magnitudes, const struct table_unit *units)
 {
-	unsigned int common = 0;
+	unsigned int nr[NR_UNITS] = {0}, nr_columns = 0, below = 0, k = 0;
 	double most = 0;
 
 	for (unsigned int c = 0; c < table->nr_columns; c++) {
@@ -119,28 +120,44 @@ static void share_unit(const struct table *table, const struct table_style *styl
 
 		if (units_of(column->type) == units && magnitudes[c].nr &&
 			(style->is_wide || !column->is_wide_only)) {
-			unsigned int fine = fine_unit(&magnitudes[c], units);
-
-			common = fine > common ? fine : common;
+			nr[fine_unit(&magnitudes[c], units)]++;
+			nr_columns++;
 			most = fmax(most, magnitudes[c].most);
 		}
 	}
-	/* Three decimals show what is less. */
-	if (most >= units[NR_UNITS - 2].factor && common == NR_UNITS - 1) {
-		common--;
+	for (; k < NR_UNITS - 1; k++) {
+		below += nr[k];
+		if (2 * below > nr_columns) {
+			break;
+		}
 	}
+	/* Three decimals show what is less. */
+	return k == NR_UNITS - 1 && most >= units[k - 1].factor ? k - 1 : k;
+}
+
+/* Sets the scales of the columns with these units. */
+static void share_unit(const struct table *table, const struct table_style *style,
+	const struct magnitudes *magnitudes, const struct table_unit *units,
+	struct table_scale *scales)
+{
+	unsigned int common = common_unit(table, style, magnitudes, units);
+
 	for (unsigned int c = 0; c < table->nr_columns; c++) {
 		const struct magnitudes *of = &magnitudes[c];
-		unsigned int k = most > 0 ? common : NR_UNITS - 1;
+		double factor = units[common].factor;
 
 		if (units_of(table->columns[c].type) != units) {
 			continue;
 		}
-		if (of->most >= MOST_UNITS * units[k].factor) {
-			k = own_unit(of, units);
+		scales[c].unit = &units[common];
+		if (of->most >= MOST_UNITS * factor) {
+			scales[c].unit = &units[own_unit(of, units)];
+		} else if (of->nr && typical(of) < LEAST_TYPICAL * factor) {
+			scales[c].unit = &units[fine_unit(of, units)];
 		}
-		scales[c].unit = &units[k];
-		scales[c].decimals = of->most >= FEW_DECIMALS * units[k].factor ? 1 : 3;
+		factor = scales[c].unit->factor;
+		scales[c].decimals =
+			of->most >= FEW_DECIMALS * factor || typical(of) >= 1e3 * factor ? 1 : 3;
 	}
 }
 

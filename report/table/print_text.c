@@ -210,24 +210,31 @@ static size_t line_width(const struct layout *layout)
 }
 
 /*
- * The column that says what a row is: its name, else its first text that is shown and not minor;
- * UINT32_MAX: there is none.
+ * The column that says what a row is: the one declared so, else its name, else its first text that
+ * is shown and not minor; UINT32_MAX: there is none.
  */
 static unsigned int find_name(const struct layout *layout)
 {
 	const struct table *table = layout->table;
-	unsigned int first = UINT32_MAX;
+	unsigned int first = UINT32_MAX, name = UINT32_MAX;
 
 	for (unsigned int c = table->nr_columns; c-- > 0;) {
-		if (strcmp(table->columns[c].key, "name") == 0) {
+		const struct table_column *column = &table->columns[c];
+
+		if (!layout->columns[c].is_shown) {
+			continue;
+		}
+		if (column->is_name) {
 			return c;
 		}
-		if (table_is_text(&table->columns[c]) && !table->columns[c].is_minor &&
-			layout->columns[c].is_shown) {
+		if (strcmp(column->key, "name") == 0) {
+			name = c;
+		}
+		if (table_is_text(column) && !column->is_minor) {
 			first = c;
 		}
 	}
-	return first;
+	return name != UINT32_MAX ? name : first;
 }
 
 /*
@@ -238,10 +245,10 @@ static void find_order(struct layout *layout)
 {
 	const struct table *table = layout->table;
 	unsigned int name = layout->name, nr = 0;
-	bool is_first = table_line_width(layout->style) && name != UINT32_MAX &&
-			!table->columns[name].is_sentence &&
-			(table->columns[name].type == TABLE_NAME ||
-				strcmp(table->columns[name].key, "name") == 0);
+	bool is_first =
+		table_line_width(layout->style) && name != UINT32_MAX &&
+		!table->columns[name].is_sentence &&
+		(table->columns[name].is_name || strcmp(table->columns[name].key, "name") == 0);
 
 	layout->order = mem_zeroed(table->nr_columns, sizeof(*layout->order));
 	if (is_first) {
@@ -402,18 +409,20 @@ static bool find_widths(struct layout *layout)
 }
 
 /*
- * Leaves out one more column: one with the same value in all rows, else a minor one, else the last.
+ * Leaves out one more column: one with the same value in all rows, else a minor one, else the last,
+ * major ones at the end.
  * The rows' name, the column that they are sorted by and the first one stay.
  */
 static bool hide_column(struct layout *layout)
 {
 	const struct table *table = layout->table;
 
-	for (int pass = 0; pass < 3; pass++) {
+	for (int pass = 0; pass < 4; pass++) {
 		for (unsigned int c = table->nr_columns; c-- > 0;) {
 			struct column_layout *place = &layout->columns[c];
 			bool is_next = pass == 0   ? place->is_same
 				       : pass == 1 ? table->columns[c].is_minor
+				       : pass == 2 ? c > 0 && !table->columns[c].is_major
 						   : c > 0;
 
 			if (place->is_shown && is_next && c != layout->name &&

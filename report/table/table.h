@@ -28,6 +28,8 @@ struct table_column {
 	enum table_type type;
 	bool is_wide_only; /* left out of the text unless --wide */
 	bool is_minor;	   /* left out of the text before others where lines are too long */
+	bool is_major;	   /* left out after all others, as without it rows look alike */
+	bool is_name;	   /* says what a row is, if that is not the column `name` */
 	bool is_kernel;	   /* names of kernels, which text shortens */
 	bool is_sentence;  /* as the last column of the text it wraps; it is not cut */
 	const char *help;  /* what it means, for `help VIEW`; NULL: the title says it */

@@ -251,7 +251,7 @@ static const struct table_column columns[] = {
 		.help = "launched inside it, in no module inside it"),
 	[OPERATORS] = TABLE_COLUMN("operators", "Operators", TABLE_COUNT, .is_wide_only = true,
 		.help = "operators inside it", TABLE_MEMBER(row, nr_operators)),
-	[MODULE] = TABLE_COLUMN("module", "Module", TABLE_NAME),
+	[MODULE] = TABLE_COLUMN("module", "Module", TABLE_NAME, .is_name = true),
 	[ATTRIBUTE] = TABLE_COLUMN("attribute", "Attribute", TABLE_NAME,
 		.help = "where it is in the outermost module, as named_modules() has it"),
 	[PATH] = TABLE_COLUMN("path", "Path", TABLE_NAME, .is_wide_only = true,

@@ -196,8 +196,8 @@ static const struct table_column columns[] = {
 			"of the first input; float32 can exceed 100 % with TF32"),
 	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID),
 	[TID] = TABLE_COLUMN("tid", "TID", TABLE_ID),
-	[SHAPES] = TABLE_COLUMN(
-		"shapes", "Inputs", TABLE_NAME, .help = "shapes and types of the inputs"),
+	[SHAPES] = TABLE_COLUMN("shapes", "Inputs", TABLE_NAME, .is_major = true,
+		.help = "shapes and types of the inputs"),
 	[NAME] = TABLE_COLUMN("name", "Operator", TABLE_NAME, TABLE_MEMBER(row, key.name)),
 };
 

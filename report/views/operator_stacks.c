@@ -87,7 +87,7 @@ static const struct table_column columns[] = {
 	[GPU_TOTAL] = TABLE_COLUMN("gpu_total_ns", "GPU total", TABLE_TIME,
 		.help = "launched by it and by operators inside it"),
 	[NAME] = TABLE_COLUMN("name", "Operator", TABLE_NAME, TABLE_MEMBER(row, key.name)),
-	[STACK] = TABLE_COLUMN("stack", "Called from", TABLE_NAME,
+	[STACK] = TABLE_COLUMN("stack", "Called from", TABLE_NAME, .is_major = true,
 		.help = "Python stack, innermost function first", TABLE_MEMBER(row, key.stack)),
 };
 

@@ -273,12 +273,13 @@ static const struct table_column columns[] = {
 		TABLE_COLUMN("operators", "Operators", TABLE_COUNT, .help = "different operators"),
 	[SIDE] = TABLE_COLUMN("side", "On", TABLE_TEXT,
 		.help = "Device: it launches GPU activities; Host: it launches none"),
-	[TYPE] = TABLE_COLUMN("type", "Type", TABLE_NAME, TABLE_MEMBER(row, type)),
+	[TYPE] = TABLE_COLUMN("type", "Type", TABLE_NAME, .is_name = true, .is_minor = true,
+		TABLE_MEMBER(row, type)),
 	[NAME] = TABLE_COLUMN("name", "Operator", TABLE_NAME, .is_wide_only = true),
-	[FULL_NAME] = TABLE_COLUMN("full_name", "Full name", TABLE_NAME,
+	[FULL_NAME] = TABLE_COLUMN("full_name", "Full name", TABLE_NAME, .is_name = true,
 		.help = "the modules around it, from the outermost on (GPROF_PYTHON=modules), and "
 			"its name"),
-	[SHAPE] = TABLE_COLUMN("shapes", "Inputs", TABLE_NAME),
+	[SHAPE] = TABLE_COLUMN("shapes", "Inputs", TABLE_NAME, .is_major = true),
 };
 
 static void choose_columns(

@@ -103,7 +103,7 @@ static const struct table_column columns[] = {
 	[LAUNCHES] = TABLE_COLUMN("launches", "Launches", TABLE_COUNT,
 		.help = "launches with a sampled stack", TABLE_MEMBER(row, nr_launches)),
 	[OP] = TABLE_COLUMN("op", "Operator", TABLE_NAME, .help = "operator with this stack"),
-	[STACK] = TABLE_COLUMN("stack", "Called from", TABLE_NAME,
+	[STACK] = TABLE_COLUMN("stack", "Called from", TABLE_NAME, .is_name = true,
 		.help = "Python stack, innermost function first", TABLE_MEMBER(row, key.stack)),
 };
 

@@ -217,6 +217,34 @@ START_TEST(what_is_the_same_in_all_rows_goes_first_then_what_is_minor_then_the_l
 }
 END_TEST
 
+START_TEST(the_name_and_what_tells_rows_apart_stay_longest)
+{
+	static const struct table_column columns[] = {
+		TABLE_COLUMN("name", "Kind", TABLE_NAME, .is_wide_only = true),
+		TABLE_COLUMN("total_ns", "Total", TABLE_TIME),
+		TABLE_COLUMN("calls", "Calls", TABLE_COUNT),
+		TABLE_COLUMN("inputs", "Inputs", TABLE_TEXT, .is_major = true),
+		TABLE_COLUMN("full", "Full name", TABLE_TEXT, .is_name = true),
+	};
+	struct table *table = table_create("t", "Title", columns, 5);
+	struct buf out = {0};
+
+	for (unsigned int i = 0; i < 2; i++) {
+		struct table_cell *cells = table_add_row(table);
+
+		table_set_integer(&cells[1], 12345678u + i);
+		table_set_integer(&cells[2], 1000000000000ull + i);
+		table_set_string(&cells[3], i ? "float32[4,16]" : "float32[4,32]");
+		table_set_string(&cells[4], "the same name of two operators");
+	}
+	ck_assert_ptr_nonnull(strstr(printed(table, 60, &out),
+		"\n  the same name of two operators      12.346  float32[4,32]\n"));
+	ck_assert_ptr_nonnull(strstr(printed(table, 60, &out), "Columns left out: Calls;"));
+	buf_fini(&out);
+	table_destroy(table);
+}
+END_TEST
+
 START_TEST(the_column_that_rows_are_sorted_by_stays)
 {
 	struct table *table = make_wide_table();
@@ -505,7 +533,7 @@ UNIT_SUITE("report/table_text", what_is_cut_in_the_middle_keeps_both_ends,
 	random_bytes_never_take_more_than_they_may, lines_fit_into_the_terminal,
 	elsewhere_lines_have_80_columns_and_with_wide_all, titles_wrap_before_columns_are_left_out,
 	what_is_the_same_in_all_rows_goes_first_then_what_is_minor_then_the_last,
-	the_column_that_rows_are_sorted_by_stays,
+	the_name_and_what_tells_rows_apart_stay_longest, the_column_that_rows_are_sorted_by_stays,
 	a_table_has_one_unit_unless_its_numbers_are_too_far_apart,
 	kernel_names_are_as_short_as_they_differ,
 	names_that_differ_anywhere_are_cut_to_texts_that_differ, sentences_wrap_in_the_last_column,
