@@ -171,7 +171,8 @@ static int draw(struct request *request, const struct cmd_input *input)
 	struct flame flame;
 	int status, losses;
 
-	flame_read(&flame, input->processes, input->nr_processes, request->has_stacks);
+	flame_read(&flame, input->processes, input->nr_processes,
+		request->has_stacks ? FLAME_STACKS : 0);
 	if (request->weight < 0) {
 		bool has_gpu = flame.frames[0].total[FLAME_GPU] || flame.unsampled[FLAME_GPU];
 

@@ -143,12 +143,13 @@ static bool is_empty(const struct flame *flame)
 	return !total[FLAME_GPU] && !total[FLAME_CPU] && !total[FLAME_LAUNCHES];
 }
 
-static void write_trees(const struct cmd_input *input, struct names *names, struct buf *trees)
+static void write_trees(
+	const struct cmd_input *input, unsigned int form, struct names *names, struct buf *trees)
 {
 	bool has_stacks = false;
 	struct flame flame;
 
-	flame_read(&flame, input->processes, input->nr_processes, false);
+	flame_read(&flame, input->processes, input->nr_processes, form);
 	if (!is_empty(&flame)) {
 		buf_text(trees, "\"modules\": ");
 		write_tree(&flame, names, trees);
@@ -160,7 +161,7 @@ static void write_trees(const struct cmd_input *input, struct names *names, stru
 	if (!has_stacks) {
 		return;
 	}
-	flame_read(&flame, input->processes, input->nr_processes, true);
+	flame_read(&flame, input->processes, input->nr_processes, form | FLAME_STACKS);
 	if (!is_empty(&flame)) {
 		buf_text(trees, trees->nr_bytes ? ",\n\"stacks\": " : "\"stacks\": ");
 		write_tree(&flame, names, trees);
@@ -168,21 +169,27 @@ static void write_trees(const struct cmd_input *input, struct names *names, stru
 	flame_fini(&flame);
 }
 
-void html_flame_write(const struct cmd_input *input, struct buf *out)
+void html_flame_write(const struct cmd_input *input, const struct cmd_input *other, struct buf *out)
 {
 	struct names names = {0};
-	struct buf trees = {0};
+	struct buf trees = {0}, of_other = {0};
 
 	idmap_init(&names.numbers, sizeof(uint32_t));
-	write_trees(input, &names, &trees);
-	if (trees.nr_bytes) {
+	write_trees(input, other ? FLAME_MERGED : 0, &names, &trees);
+	if (other) {
+		write_trees(other, FLAME_MERGED, &names, &of_other);
+	}
+	if (trees.nr_bytes || of_other.nr_bytes) {
 		buf_text(out, "{\"names\": [");
 		buf_add(out, names.json.bytes, names.json.nr_bytes);
 		buf_text(out, "],\n\"trees\": {");
 		buf_add(out, trees.bytes, trees.nr_bytes);
+		buf_text(out, "},\n\"other\": {");
+		buf_add(out, of_other.bytes, of_other.nr_bytes);
 		buf_text(out, "}}\n");
 	}
 	idmap_fini(&names.numbers);
 	buf_fini(&names.json);
 	buf_fini(&trees);
+	buf_fini(&of_other);
 }

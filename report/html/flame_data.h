@@ -8,7 +8,8 @@
  * each frame the place of an earlier one, that of its name, enum flame_kind and its own time.
  * Frame 0 is the root. Frames of less than HTML_FLAME_LEAST of the root by every weight become one
  * frame of their parent, of kind FLAME_REST; its name is their number. `stacks` is there if any
- * Python stack was recorded; "unsampled" in it has the weights of what has none.
+ * Python stack was recorded; "unsampled" in it has the weights of what has none. The page of two
+ * runs has "other" with the trees of B beside "trees", both without frames of processes.
  */
 #ifndef REPORT_HTML_FLAME_DATA_H
 #define REPORT_HTML_FLAME_DATA_H
@@ -17,7 +18,8 @@
 
 #define HTML_FLAME_LEAST 5000u /* one in so many */
 
-/* Writes the JSON; nothing if there is nothing to draw. */
-void html_flame_write(const struct cmd_input *input, struct buf *out);
+/* Writes the JSON; nothing if there is nothing to draw. other: B of two runs, or NULL. */
+void html_flame_write(
+	const struct cmd_input *input, const struct cmd_input *other, struct buf *out);
 
 #endif

@@ -302,12 +302,13 @@ static void add_nonce(struct buf *out)
 	}
 }
 
-static void add_flame(const struct cmd_input *input, struct buf *out)
+static void add_flame(
+	const struct html_options *options, const struct cmd_input *input, struct buf *out)
 {
 	struct buf json;
 
 	buf_init(&json, escape, out);
-	html_flame_write(input, &json);
+	html_flame_write(input, options->other, &json);
 	buf_flush(&json);
 	buf_fini(&json);
 }
@@ -344,8 +345,8 @@ static size_t add_part(struct buf *out, const char *at, size_t nr_left, const st
 		return 10;
 	}
 	if (nr_left >= 7 && memcmp(at, "@FLAME@", 7) == 0) {
-		if (!options->diff && !options->reduced) {
-			add_flame(input, out);
+		if (!options->reduced) {
+			add_flame(options, input, out);
 		}
 		return 7;
 	}

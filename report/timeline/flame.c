@@ -307,13 +307,14 @@ static void leave_out_unsampled(struct reading *reading)
 	free(is_unsampled);
 }
 
-void flame_read(
-	struct flame *flame, struct process *const *processes, size_t nr_processes, bool has_stacks)
+void flame_read(struct flame *flame, struct process *const *processes, size_t nr_processes,
+	unsigned int form)
 {
 	static const struct op_view view = {
 		.begin = begin, .op = on_op, .call = on_call, .record = on_record};
-	struct reading reading = {
-		.flame = flame, .has_stacks = has_stacks, .has_processes = nr_processes > 1};
+	struct reading reading = {.flame = flame,
+		.has_stacks = form & FLAME_STACKS,
+		.has_processes = nr_processes > 1 && !(form & FLAME_MERGED)};
 	const struct op_walk walk = {&view, &reading};
 
 	*flame = (struct flame){0};

@@ -61,12 +61,16 @@ struct flame {
 	uint64_t unsampled[NR_FLAME_WEIGHTS];
 };
 
-/*
- * Reads the processes. has_stacks: Python stacks come first, in place of modules; they are samples,
- * so what has none is left out. The caller calls flame_fini.
- */
+enum flame_form {
+	/* Python stacks come first, in place of modules; they are samples: what has none is left
+	 * out */
+	FLAME_STACKS = 1,
+	FLAME_MERGED = 2, /* no frames of processes */
+};
+
+/* Reads the processes. form: bits of enum flame_form. The caller calls flame_fini. */
 void flame_read(struct flame *flame, struct process *const *processes, size_t nr_processes,
-	bool has_stacks);
+	unsigned int form);
 void flame_fini(struct flame *flame);
 
 /* ---- files ---- */

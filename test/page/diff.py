@@ -4,6 +4,7 @@
 usage: diff.py CHROMIUM PAGE JSON [PICTURES]    JSON: of `gprof-report diff`; PICTURES: a folder
 """
 import json
+import re
 import sys
 
 from must import finish, must
@@ -41,5 +42,37 @@ def check_overview(page):
         must(page.locator("section[id^=table-] tbody tr").count() == 1, "a change leads to its row")
 
 
-look(chromium, path, expected, check_overview, "diff", pictures)
+def check_flame(page):
+    """The root has the time of both runs, per step; a click zooms."""
+    steps = [row["steps"] for row in expected["sides"]["rows"]]
+    steps = steps if all(steps) else [1, 1]
+    text = page.evaluate("() => document.getElementById('flame').textContent")
+    data = json.loads(text) if text.strip() else None
+    page.goto(page.url.split("#")[0] + "#flame")
+    drawn(page, "Flame graph")
+    if not data:
+        must("No operator, call or GPU activity was recorded." in page.locator("main").inner_text(), "an empty flame graph says so")
+        return
+    weight = page.url.split("#flame")[1] or next(each for each in ("gpu", "cpu", "launches") if sum(data["trees"].get("modules", {each: [0]})[each]) +
+                                                 sum(data["other"].get("modules", {each: [0]})[each]))
+    details = page.locator(".flame-details")
+    said = re.match(r"all\nall, A ([0-9.,]+) (\w+), B ([0-9.,]+) (\w+), [+−]", details.inner_text())
+    must(said, "details of the root: " + details.inner_text())
+    for side, value, unit, nr in zip(("trees", "other"), said.groups()[::2], said.groups()[1::2], steps):
+        factor = {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1}.get(unit, 1)
+        want = sum(data[side].get("modules", {weight: [0]})[weight]) / nr
+        must(abs(float(value.replace(",", "")) * factor - want) <= 1e-3 * want + 1, "%s of %s: %s %s, not %f" % (weight, side, value, unit, want))
+    page.locator(".flame g").nth(1).dispatch_event("click")
+    until(page, "() => !document.querySelector('.flame-details').textContent.startsWith('all')")
+    must("/" in page.url.split("#flame")[1], "the address has the zoom: " + page.url)
+
+
+def check(page):
+    check_flame(page)
+    page.goto(page.url.split("#")[0] + "#overview")
+    drawn(page, "Overview")
+    check_overview(page)
+
+
+look(chromium, path, expected, check, "diff", pictures)
 finish()

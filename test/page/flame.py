@@ -28,7 +28,7 @@ def frames(page):
     """The frames drawn: (name, percent of all, row), from their titles."""
     return page.evaluate("""() => [...document.querySelectorAll('.flame g')].map((group) => {
         const [name, rest] = group.querySelector('title').textContent.split('\\n');
-        return [name.replaceAll(';', ','), Number(/([0-9.]+) %$/.exec(rest)[1]), Number(group.querySelector('rect').getAttribute('y')) / 18];
+        return [name.replaceAll(';', ','), Number(/([0-9.]+) % of all/.exec(rest)[1]), Number(group.querySelector('rect').getAttribute('y')) / 18];
     })""")
 
 
@@ -70,7 +70,7 @@ def check_weight(page, weight):
 def check_zoom(page, rows):
     """A click zooms, the address keeps it, Escape shows all; arrows and Enter do the same."""
     open_page(page, "#flame")
-    picture = page.locator(".flame svg").first
+    picture = page.locator(".flame > svg").first
     first = picture.locator("g").nth(1)
     name = first.locator("title").text_content().split("\n")[0]
     whole = picture.bounding_box()["width"]
@@ -135,7 +135,7 @@ def check_sandwich(page, rows):
     must(heading.startswith("In "), "heading %s" % heading)
     have, want = float(re.search(r"([0-9.]+) % of all$", heading).group(1)), share(rows, lambda one: one == name)
     must(abs(have - want) < .5, "%s, not %.2f" % (heading, want))
-    must(page.locator(".flame svg").count() == 2, "callees and callers")
+    must(page.locator(".flame > svg").count() == 2, "callees and callers")
     before = frames(page)
     open_page(page, page.url[page.url.index("#"):])
     must(frames(page) == before, "the address has the callers")

@@ -76,6 +76,7 @@ return {
 	who: sides.map((row) => row.side + ": " + row.path).join(", "),
 	pages: [
 		["overview", "Overview", overview, ["sides", "step"]],
+		["flame", "Flame graph", (parent) => pageFlame.drawDiff(parent, isOfSteps && sides.every((row) => row.steps) ? sides.map((row) => row.steps) : null), []],
 		...sections.slice(1).map(([key, title]) => [key, title, (parent) => beside(parent, "Largest changes", key, 20), [key]]),
 		["about", "About", aboutPage, []],
 	],

@@ -7,7 +7,7 @@
 
 const pageFlame = (() => {
 const {make, one, short} = pageText, {hashOf, partsOfHash} = pageLink;
-const ROW = 18, LEAST = 1, CHARACTER = 7, MOST_ROWS = 200;
+const ROW = 18, LEAST = 1, CHARACTER = 6.6, MOST_ROWS = 200;
 const REST = 7; /* FLAME_REST */
 const kindNames = ["all", "process", "Python function", "module", "operator", "CUDA call", "GPU activity", "small frames"];
 const weights = {gpu: "GPU time", cpu: "CPU time", launches: "Launches"};
@@ -28,9 +28,10 @@ function percent(part, whole) {
 	return (whole ? 100 * part / whole : 0).toFixed(2) + " %";
 }
 
-/* ---- trees: parent, name (a text) and kind of each frame, by place; frame 0 is the root ---- */
+/* ---- trees: parent, name (a text), kind and own weight of each frame, by place; frame 0 is the root ---- */
 
-function finish(tree) {
+/* order: of two children, the widest first if not given. */
+function finish(tree, order = (a, b) => tree.total[b] - tree.total[a]) {
 	tree.total = tree.self.slice();
 	tree.children = tree.parent.map(() => []);
 	for (let i = tree.parent.length - 1; i > 0; i--) {
@@ -40,15 +41,57 @@ function finish(tree) {
 		tree.children[tree.parent[i]].push(i);
 	}
 	for (const each of tree.children) {
-		each.sort((a, b) => tree.total[b] - tree.total[a] || a - b);
+		each.sort((a, b) => order(a, b) || a - b);
 	}
 	return tree;
 }
 
+/* What is said of a frame: all of it, or its own. */
+function saying(tree, weight) {
+	tree.say = (i) => shown(tree.total[i], weight) + ", " + percent(tree.total[i], tree.total[0]) + " of all" +
+		(i ? ", " + percent(tree.total[i], tree.total[tree.parent[i]]) + " of its parent" : "") + ", self " + shown(tree.self[i], weight);
+	return tree;
+}
+
+function namesOf(tree) {
+	const {names} = unpack();
+	return tree.name.map((number, i) => (i === 0 ? "all" : tree.kind[i] === REST ? names[number] + " small frames" : names[number]));
+}
+
 function treeOf(name, weight) {
-	const {names, trees} = unpack(), tree = trees[name];
-	return finish({parent: tree.parent, kind: tree.kind, self: tree[weight], name: tree.name.map((number, i) =>
-		i === 0 ? "all" : tree.kind[i] === REST ? names[number] + " small frames" : names[number])});
+	const tree = unpack().trees[name];
+	return saying(finish({parent: tree.parent, kind: tree.kind, self: tree[weight], name: namesOf(tree)}), weight);
+}
+
+const nothing = {parent: [0], name: [0], kind: [0], gpu: [0], cpu: [0], launches: [0], unsampled: {gpu: 0, cpu: 0, launches: 0}};
+
+/* Frames of A and B with the same path are one, as wide as both; what grew comes first. */
+function differenceOf(name, weight, steps) {
+	const {trees, other} = unpack(), {tree, place} = builder("all", 0), a = [0], b = [0];
+	const add = (from, own, nr) => {
+		const names = namesOf(from), at = [0];
+		from.parent.forEach((parent, i) => {
+			/* The number of small frames is no name. */
+			at[i] = i === 0 ? 0 : place(at[parent], from.kind[i] === REST ? "small frames" : names[i], from.kind[i]);
+			own[at[i]] = (own[at[i]] || 0) + from[weight][i] / nr;
+		});
+	};
+	add(trees[name] || nothing, a, steps[0]);
+	add(other[name] || nothing, b, steps[1]);
+	tree.self = tree.parent.map((_, i) => (a[i] || 0) + (b[i] || 0));
+	const sums = [a, b].map((own) => tree.parent.map((_, i) => own[i] || 0));
+	for (let i = tree.parent.length - 1; i > 0; i--) {
+		sums.forEach((sum) => {
+			sum[tree.parent[i]] += sum[i];
+		});
+	}
+	const [of, to] = sums, growth = (i) => to[i] - of[i];
+	finish(tree, (i, k) => growth(k) - growth(i));
+	const value = (number) => shown(weight === "launches" ? Math.round(number * 100) / 100 : number, weight);
+	tree.say = (i) => "A " + value(of[i]) + ", B " + value(to[i]) + ", " + (growth(i) < 0 ? "−" : "+") + value(Math.abs(growth(i))) +
+		(of[i] ? " (" + (growth(i) < 0 ? "−" : "+") + Math.abs(100 * growth(i) / of[i]).toFixed(1) + " %)" : " (only in B)");
+	tree.change = (i) => growth(i) / (tree.total[i] || 1);
+	return tree;
 }
 
 function nameTotal(tree, name) {
@@ -150,7 +193,7 @@ function layout(tree, zoom, width) {
 }
 
 /* An icicle with a frame that is current, moved by arrow keys. Returns {draw, find}. */
-function icicle(parent, tree, weight, label, state) {
+function icicle(parent, tree, label, state) {
 	const box = make("div", parent), details = make("p", parent, null, "flame-details"), picture = svg("svg", box, {tabindex: 0, role: "application"});
 	let zoom = state.zoom < tree.parent.length ? state.zoom : 0, current = zoom, holds = null;
 	box.className = "flame";
@@ -158,16 +201,21 @@ function icicle(parent, tree, weight, label, state) {
 	details.setAttribute("aria-live", "polite");
 
 	function describe() {
-		const total = tree.total[current];
 		details.replaceChildren();
 		make("b", details, tree.name[current]);
-		details.append(kindNames[tree.kind[current]] + ", " + shown(total, weight) + ", " + percent(total, tree.total[0]) + " of all" +
-			(current ? ", " + percent(total, tree.total[tree.parent[current]]) + " of its parent" : "") + ", self " + shown(tree.self[current], weight));
+		details.append(kindNames[tree.kind[current]] + ", " + tree.say(current));
 		if (current && tree.kind[current] !== REST && state.sandwich) {
 			details.append(" ");
 			const button = make("button", details, "Callers and callees");
 			button.addEventListener("click", () => state.sandwich(tree.name[current]));
 		}
+	}
+
+	/* Orange is slower in B, blue faster. */
+	function paint(rect, i) {
+		const change = tree.change(i);
+		rect.style.fill = "color-mix(in srgb, " + (change > 0 ? "#d55e00" : "#0072b2") + " " + Math.round(Math.min(1, 2 * Math.abs(change)) * 100) + "%, #d5dbe1)";
+		return Math.abs(change) > .35;
 	}
 
 	function draw() {
@@ -178,13 +226,17 @@ function icicle(parent, tree, weight, label, state) {
 		picture.setAttribute("viewBox", "0 0 " + width + " " + rows * ROW);
 		box.classList.toggle("searched", !!holds);
 		for (const [i, x, wide, row, isOuter] of list) {
-			const classes = ["k" + tree.kind[i], isOuter && "outer", i === current && "current", holds && holds(i) && "found"].filter(Boolean).join(" ");
+			const classes = [tree.change ? "changed" : "k" + tree.kind[i], isOuter && "outer", i === current && "current", holds && holds(i) && "found"].filter(Boolean).join(" ");
 			const group = svg("g", picture, {class: classes, "data-frame": i});
-			svg("rect", group, {x: x.toFixed(2), y: row * ROW, width: wide.toFixed(2), height: ROW - 1});
-			svg("title", group, {}).textContent = tree.name[i] + "\n" + shown(tree.total[i], weight) + ", " + percent(tree.total[i], tree.total[0]);
+			const rect = svg("rect", group, {x: x.toFixed(2), y: row * ROW, width: wide.toFixed(2), height: ROW - 1});
+			if (tree.change && paint(rect, i)) {
+				group.classList.add("strong");
+			}
+			svg("title", group, {}).textContent = tree.name[i] + "\n" + tree.say(i);
 			const room = Math.floor((wide - 6) / CHARACTER);
 			if (room > 2) {
-				svg("text", group, {x: (x + 3).toFixed(2), y: row * ROW + 13}).textContent = fit(tree.name[i], room);
+				const clip = svg("svg", group, {x: x.toFixed(2), y: row * ROW, width: (wide - 2).toFixed(2), height: ROW});
+				svg("text", clip, {x: 3, y: 13}).textContent = fit(tree.name[i], room);
 			}
 		}
 		describe();
@@ -289,66 +341,88 @@ function addTools(parent, state, known, hasWeight, go) {
 	return {search, status};
 }
 
-function drawPage(main) {
-	if (!text) {
-		make("p", main, "No operator, call or GPU activity was recorded.", "note");
-		return;
-	}
-	const {trees} = unpack(), known = Object.keys(trees), state = stateOfHash();
-	const sum = (tree, weight) => trees[tree][weight].reduce((a, b) => a + b, 0);
+/* Draws what the address names; again after each choice. */
+function drawWith(main, known, sum, draw) {
+	const state = stateOfHash();
 	state.tree = known.includes(state.tree) ? state.tree : known[0];
 	const hasWeight = (weight) => sum(state.tree, weight) > 0;
 	state.weight = weights[state.weight] && hasWeight(state.weight) ? state.weight : Object.keys(weights).find(hasWeight);
-
 	const section = make("section", main);
-	function address() {
+	state.address = () => {
 		const hash = hashOf("flame", state.tree + "." + state.weight, String(state.zoom || ""), state.search, state.name);
 		const isDrawn = main.dataset.drawn === location.hash;
 		history.replaceState(null, "", hash);
 		if (isDrawn) {
 			main.dataset.drawn = location.hash;
 		}
-	}
-	function go(change) {
+	};
+	state.go = (change) => {
 		Object.assign(state, change);
-		address();
+		state.address();
 		section.remove();
-		drawPage(main);
-	}
-	const {search, status} = addTools(section, state, known, hasWeight, go);
-	const tree = treeOf(state.tree, state.weight), left = trees[state.tree].unsampled[state.weight];
-	make("p", section, weights[state.weight] + ": " + shown(tree.total[0], state.weight) + (state.weight === "gpu" ? " of GPU activities, under what launched them"
-		: state.weight === "cpu" ? " of operators and CUDA calls on all threads, waiting included" : "") +
-		(left ? ". Python stacks are samples: they cover " + percent(tree.total[0], tree.total[0] + left) : "") + ".", "note");
-	addLegend(make("div", section, null, "flame"), tree);
-	let pictures;
-	if (state.name && tree.name.includes(state.name)) {
-		const inner = callees(tree, state.name), outer = callers(tree, state.name), part = {zoom: 0, zoomed: () => {}};
-		make("h3", section, "In " + state.name + ": " + percent(nameTotal(tree, state.name), tree.total[0]) + " of all", "flame-heading");
-		const below = icicle(section, inner, state.weight, "Callees", part);
-		make("h3", section, "What it lies in, the innermost first");
-		pictures = [below, icicle(section, outer, state.weight, "Callers", part)];
-	} else {
-		pictures = [icicle(section, tree, state.weight, weights[state.weight], {
-			zoom: state.zoom,
-			zoomed(zoom) {
-				state.zoom = zoom;
-				address();
-			},
-			sandwich: (name) => go({name, zoom: 0}),
-		})];
-	}
-	const find = () => {
+		drawWith(main, known, sum, draw);
+	};
+	state.zoomed = (zoom) => {
+		state.zoom = zoom;
+		state.address();
+	};
+	const {search, status} = addTools(section, state, known, hasWeight, state.go);
+	const {pictures, total} = draw(section, state), find = () => {
 		const found = pictures.map((each) => each.find(search.value))[0];
-		status.textContent = found === null ? "" : "found in " + percent(found, tree.total[0]);
+		status.textContent = found === null ? "" : "found in " + percent(found, total);
 	};
 	search.addEventListener("input", () => {
 		state.search = search.value;
-		address();
+		state.address();
 		find();
 	});
 	find();
 }
 
-return {drawPage, isEmpty: !text};
+function addNothing(main) {
+	make("p", main, "No operator, call or GPU activity was recorded.", "note");
+}
+
+const sumOf = (trees, tree, weight) => (trees[tree] || nothing)[weight].reduce((a, b) => a + b, 0);
+
+function drawPage(main) {
+	if (!text) {
+		addNothing(main);
+		return;
+	}
+	const {trees} = unpack();
+	drawWith(main, Object.keys(trees), (tree, weight) => sumOf(trees, tree, weight), (section, state) => {
+		const tree = treeOf(state.tree, state.weight), left = trees[state.tree].unsampled[state.weight];
+		make("p", section, weights[state.weight] + ": " + shown(tree.total[0], state.weight) + (state.weight === "gpu" ? " of GPU activities, under what launched them"
+			: state.weight === "cpu" ? " of operators and CUDA calls on all threads, waiting included" : "") +
+			(left ? ". Python stacks are samples: they cover " + percent(tree.total[0], tree.total[0] + left) : "") + ".", "note");
+		addLegend(make("div", section, null, "flame"), tree);
+		if (!state.name || !tree.name.includes(state.name)) {
+			const sandwich = (name) => state.go({name, zoom: 0});
+			return {pictures: [icicle(section, tree, weights[state.weight], {...state, sandwich})], total: tree.total[0]};
+		}
+		const part = {zoom: 0, zoomed: () => {}}, inner = saying(callees(tree, state.name), state.weight), outer = saying(callers(tree, state.name), state.weight);
+		make("h3", section, "In " + state.name + ": " + percent(nameTotal(tree, state.name), tree.total[0]) + " of all", "flame-heading");
+		const below = icicle(section, inner, "Callees", part);
+		make("h3", section, "What it lies in, the innermost first");
+		return {pictures: [below, icicle(section, outer, "Callers", part)], total: tree.total[0]};
+	});
+}
+
+/* The difference of two runs; steps: how many each has, or null. */
+function drawDiff(main, steps) {
+	if (!text) {
+		addNothing(main);
+		return;
+	}
+	const {trees, other} = unpack(), known = [...new Set([...Object.keys(trees), ...Object.keys(other)])];
+	drawWith(main, known, (tree, weight) => sumOf(trees, tree, weight) + sumOf(other, tree, weight), (section, state) => {
+		const tree = differenceOf(state.tree, state.weight, steps || [1, 1]);
+		make("p", section, weights[state.weight] + " of A and B" + (steps ? " per step: all of each recording, divided by its steps" : "") +
+			". A frame is as wide as both; orange frames take longer in B, blue ones shorter, and what grew most comes first.", "note");
+		return {pictures: [icicle(section, tree, weights[state.weight], state)], total: tree.total[0]};
+	});
+}
+
+return {drawPage, drawDiff, isEmpty: !text};
 })();
