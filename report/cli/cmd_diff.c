@@ -19,12 +19,14 @@ struct diff_ask {
 	struct diff run;
 	struct diff_check checks[MOST_CHECKS];
 	size_t nr_checks;
+	bool fails_on_inconclusive;
 };
 
 /* ---- options ---- */
 
 static const struct option options[] = {
 	{"fail-on", required_argument, NULL, 'F'},
+	{"fail-on-inconclusive", no_argument, NULL, 'I'},
 	COMMON_OPTIONS_TABLE_OPTIONS,
 	COMMON_OPTIONS_SELECTION_OPTIONS,
 	{0},
@@ -52,6 +54,10 @@ static int take_options(struct diff_ask *diff, int argc, char **argv)
 	while ((option = options_get(&cmd_diff, argc, argv,
 			COMMON_OPTIONS_TABLE_LETTERS COMMON_OPTIONS_SELECTION_LETTERS, options)) >=
 		0) {
+		if (option == 'I') {
+			diff->fails_on_inconclusive = true;
+			continue;
+		}
 		status = option == 'F' ? take_check(diff, optarg)
 				       : common_options_take(&diff->asked, option);
 		if (status) {
@@ -68,53 +74,103 @@ static int take_options(struct diff_ask *diff, int argc, char **argv)
 
 /* ---- output ---- */
 
-static void add_check(struct table *table, const struct diff_check *check,
-	const struct diff_row *row, const char *text)
+enum check_column {
+	CONDITION,
+	RESULT,
+	NAME,
+	CHANGE,
+	LOW,
+	HIGH,
+	CHANGE_SHARE,
+	LOW_SHARE,
+	HIGH_SHARE,
+	P,
+	OUTLIERS_A,
+	OUTLIERS_B,
+	BY,
+	NR_CHECK_COLUMNS,
+};
+
+static void add_check(
+	struct table *table, const struct diff_check *check, const struct diff_judgement *judgement)
 {
+	static const char *const results[] = {[DIFF_PASSED] = "passed",
+		[DIFF_FAILED] = "FAILED",
+		[DIFF_INCONCLUSIVE] = "inconclusive",
+		[DIFF_NOT_JUDGED] = "not judged"};
 	struct table_cell *cells = table_add_row(table);
-	double pct;
+	const struct shift *change = &judgement->change;
+	const struct diff_row *row = judgement->row;
+	double percent = judgement->base_ns > 0 ? 100 / judgement->base_ns : 0;
 
-	table_set_text(&cells[0], check->text, strlen(check->text));
-	table_set_text(&cells[1], text, strlen(text));
-	if (row) {
-		const char *significance = diff_row_significance(row);
-
-		table_set_integer(&cells[2], row->calls_b ? row->name_b : row->name_a);
-		table_set_number(&cells[3], diff_row_change_ns(row));
-		if (diff_row_change_pct(row, &pct)) {
-			table_set_number(&cells[4], pct);
-		}
-		table_set_text(&cells[5], significance, strlen(significance));
+	table_set_text(&cells[CONDITION], check->text, strlen(check->text));
+	table_set_string(&cells[RESULT], results[judgement->verdict]);
+	if (!row) {
+		return;
+	}
+	table_set_integer(&cells[NAME], row->calls_b ? row->name_b : row->name_a);
+	table_set_number(&cells[CHANGE], change->estimate);
+	if (change->has_interval) {
+		table_set_number(&cells[LOW], change->low);
+		table_set_number(&cells[HIGH], change->high);
+	}
+	if (percent > 0) {
+		table_set_number(&cells[CHANGE_SHARE], change->estimate * percent);
+	}
+	if (percent > 0 && change->has_interval) {
+		table_set_number(&cells[LOW_SHARE], change->low * percent);
+		table_set_number(&cells[HIGH_SHARE], change->high * percent);
+	}
+	if (judgement->has_p) {
+		table_set_number(&cells[P], change->p);
+		table_set_string(&cells[BY], judgement->is_mean ? "mean" : "median");
+	}
+	if (judgement->has_p && !judgement->is_mean) {
+		table_set_integer(&cells[OUTLIERS_A], judgement->nr_outliers_a);
+		table_set_integer(&cells[OUTLIERS_B], judgement->nr_outliers_b);
 	}
 }
 
 static struct table *make_checks(const struct diff_ask *diff, enum diff_verdict *worst)
 {
-	static const struct table_column columns[] = {
+	static const struct table_column columns[NR_CHECK_COLUMNS] = {
 		TABLE_COLUMN("condition", "Fails on", TABLE_TEXT),
 		TABLE_COLUMN("result", "Result", TABLE_TEXT),
 		TABLE_COLUMN("name", "Name", TABLE_NAME),
 		TABLE_COLUMN("change_ns", "Change", TABLE_MEAN_TIME),
+		TABLE_COLUMN("change_low_ns", "Low", TABLE_MEAN_TIME, .is_wide_only = true),
+		TABLE_COLUMN("change_high_ns", "High", TABLE_MEAN_TIME, .is_wide_only = true),
 		TABLE_COLUMN("change_pct", "of A %", TABLE_PERCENT),
-		TABLE_COLUMN("significance", "Change is", TABLE_TEXT),
+		TABLE_COLUMN("change_low_pct", "Low %", TABLE_PERCENT),
+		TABLE_COLUMN("change_high_pct", "High %", TABLE_PERCENT),
+		TABLE_COLUMN("p", "p", TABLE_NUMBER),
+		TABLE_COLUMN("outliers_a", "Outliers A", TABLE_COUNT),
+		TABLE_COLUMN("outliers_b", "Outliers B", TABLE_COUNT),
+		TABLE_COLUMN("by", "By", TABLE_TEXT, .is_wide_only = true),
 	};
-	static const char *const results[] = {
-		[DIFF_GOOD] = "passed", [DIFF_FAILED] = "FAILED", [DIFF_NOT_JUDGED] = "not judged"};
-	struct table *table = table_create("checks", "Conditions", columns, 6);
+	struct table *table = table_create("checks", "Conditions", columns, NR_CHECK_COLUMNS);
+	bool is_any_mean = false;
 
-	*worst = DIFF_GOOD;
+	*worst = DIFF_PASSED;
 	for (size_t i = 0; i < diff->nr_checks; i++) {
-		const struct diff_row *row;
-		enum diff_verdict verdict =
-			diff_check_judge(&diff->checks[i], diff->run.sections, &row);
+		struct diff_judgement judgement = diff_check_judge(&diff->checks[i],
+			&diff->run.sides[0], &diff->run.sides[1], diff->run.sections);
 
-		add_check(table, &diff->checks[i], row, results[verdict]);
-		if (verdict == DIFF_NOT_JUDGED) {
+		add_check(table, &diff->checks[i], &judgement);
+		is_any_mean |= judgement.is_mean && judgement.has_p;
+		*worst = judgement.verdict > *worst ? judgement.verdict : *worst;
+		if (judgement.verdict == DIFF_NOT_JUDGED) {
 			cmd_error("no name in A or B matches '%s'", diff->checks[i].text);
 		}
-		if (*worst != DIFF_FAILED && verdict != DIFF_GOOD) {
-			*worst = verdict;
-		}
+	}
+	if (diff->run.sides[0].has_steps) {
+		table_note(table,
+			"Change, p: median of the differences of steps, Mann-Whitney test. "
+			"Low, High: 99 %% confidence interval.");
+	}
+	if (is_any_mean) {
+		table_note(table, "Rare operations, in less than half of the steps: mean, Welch's "
+				  "t-test.");
 	}
 	return table;
 }
@@ -164,8 +220,12 @@ static int compare_and_print(struct diff_ask *diff, char *const *paths)
 	struct buf out = {0};
 	enum diff_verdict verdict;
 	int status, losses = CMD_GOOD;
+	uint32_t sampled = 0;
 
-	diff_run(&diff->run, inputs, paths);
+	for (size_t i = 0; i < diff->nr_checks; i++) {
+		sampled |= 1u << diff->checks[i].section;
+	}
+	diff_run(&diff->run, inputs, paths, sampled);
 	verdict = print(diff, &out);
 	status = cmd_write(diff->asked.output, &out);
 	for (size_t i = 0; i < 2; i++) {
@@ -179,10 +239,14 @@ static int compare_and_print(struct diff_ask *diff, char *const *paths)
 	if (status) {
 		return status;
 	}
-	if (verdict == DIFF_FAILED) {
+	switch (verdict) {
+	case DIFF_FAILED:
 		return CMD_CONDITION;
+	case DIFF_INCONCLUSIVE:
+		return diff->fails_on_inconclusive ? CMD_CONDITION : CMD_INCONCLUSIVE;
+	default:
+		return verdict == DIFF_NOT_JUDGED ? CMD_INCOMPLETE : losses;
 	}
-	return verdict == DIFF_NOT_JUDGED ? CMD_INCOMPLETE : losses;
 }
 
 static int run(int argc, char **argv)
@@ -224,11 +288,14 @@ const struct command cmd_diff = {
 	.name = "diff",
 	.arguments = "[OPTION]... A B",
 	.help = "compare two runs: what changed per step, and whether the change is significant",
-	.options = "  --fail-on CONDITION    exit with status 4 if a value grew: step_time>5%,\n"
-		   "                         kernel_time>1ms, forward>3%, operator:aten::*>10%;\n"
-		   "                         repeatable\n" COMMON_OPTIONS_TABLE_USAGE
-			   COMMON_OPTIONS_SELECTION_USAGE
-		   "  -o, --output FILE      write to FILE instead of stdout\n",
+	.options =
+		"  --fail-on CONDITION    exit with status 4 if a value grew: step_time>5%,\n"
+		"                         kernel_time>1ms, forward>3%, operator:aten::*>10%;\n"
+		"                         repeatable\n"
+		"  --fail-on-inconclusive exit with status 4, not 5, if the runs are too short\n"
+		"                         or too noisy for a condition\n" COMMON_OPTIONS_TABLE_USAGE
+			COMMON_OPTIONS_SELECTION_USAGE
+		"  -o, --output FILE      write to FILE instead of stdout\n",
 	.run = run,
 	.values = values,
 };

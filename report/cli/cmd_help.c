@@ -133,6 +133,7 @@ static int run(int argc, char **argv)
 			 "  2          usage error\n"
 			 "  3          incomplete or inconsistent data; stderr names the cause\n"
 			 "  4          a condition of diff --fail-on holds\n"
+			 "  5          the runs are too short or too noisy for such a condition\n"
 			 "\ngprof-report help COMMAND lists the options of a command,\n"
 			 "gprof-report help VIEW the columns of a view of summary.\n");
 	cmd_print_help(&out);

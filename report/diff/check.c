@@ -4,6 +4,7 @@
 #include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/util/buf.h"
 #include "report/util/string_pool.h"
@@ -19,6 +20,8 @@ static const struct {
 };
 
 static const char *const step_rows[] = {"step_time", "kernel_time", "copy_time", "run_time"};
+
+/* ---- parsing ---- */
 
 static bool find_what(struct diff_check *check, const char *what)
 {
@@ -114,41 +117,107 @@ static bool fits(const struct diff_check *check, uint32_t name)
 	return fnmatch(check->pattern, text, 0) == 0;
 }
 
-static bool fails(const struct diff_check *check, const struct diff_row *row)
-{
-	double change = diff_row_change_ns(row);
+/* ---- one row ---- */
 
-	if (change <= 0 || (row->has_p && row->p >= DIFF_SIGNIFICANT_P)) {
-		return false;
+/* What a side took in each step, sorted. The caller frees it. */
+static uint64_t *list_values(const struct diff_side *side, struct diff_thing *thing, bool *is_rare)
+{
+	uint64_t *values = mem_zeroed(side->nr_samples + 1, sizeof(*values));
+	size_t nr = thing ? thing->values.nr : 0;
+
+	*is_rare = nr * 2 < side->nr_samples;
+	if (nr && nr <= side->nr_samples) {
+		samples_median(&thing->values); /* sorts */
+		memcpy(values + side->nr_samples - nr, thing->values.values, nr * sizeof(*values));
 	}
-	if (check->is_percent && !diff_row_change_pct(row, &change)) {
-		return true; /* new: any share of nothing */
-	}
-	return change > check->limit;
+	return values;
 }
 
-enum diff_verdict diff_check_judge(const struct diff_check *check,
-	const struct diff_rows sections[NR_DIFF_SECTIONS], const struct diff_row **worst)
+static double median_of(const uint64_t *sorted, size_t nr)
+{
+	return ((double)sorted[(nr - 1) / 2] + (double)sorted[nr / 2]) / 2;
+}
+
+/* The change of the means, where medians say nothing. */
+static void compare_means(struct diff_judgement *judgement)
+{
+	const struct diff_row *row = judgement->row;
+	double half;
+
+	judgement->is_mean = true;
+	judgement->base_ns = row->a.mean;
+	judgement->has_p = row->has_p;
+	judgement->change = (struct shift){.estimate = diff_row_change_ns(row), .p = row->p};
+	if (row->has_p && welch_interval(&row->a, &row->b, &half)) {
+		judgement->change.has_interval = true;
+		judgement->change.low = judgement->change.estimate - half;
+		judgement->change.high = judgement->change.estimate + half;
+	}
+}
+
+static void compare_row(struct diff_judgement *judgement, const struct diff_side *a,
+	const struct diff_side *b, enum diff_section section)
+{
+	const struct diff_row *row = judgement->row;
+	bool is_rare_a, is_rare_b;
+	uint64_t *of_a = list_values(
+		a, row->calls_a ? idmap_get(&a->things[section], row->name_a) : NULL, &is_rare_a);
+	uint64_t *of_b = list_values(
+		b, row->calls_b ? idmap_get(&b->things[section], row->name_b) : NULL, &is_rare_b);
+
+	if (!row->has_p || (is_rare_a && is_rare_b)) {
+		compare_means(judgement);
+	} else {
+		judgement->base_ns = median_of(of_a, a->nr_samples);
+		judgement->has_p = true;
+		shift_find(of_a, a->nr_samples, of_b, b->nr_samples, &judgement->change);
+		judgement->nr_outliers_a = shift_count_outliers(of_a, a->nr_samples);
+		judgement->nr_outliers_b = shift_count_outliers(of_b, b->nr_samples);
+	}
+	free(of_a);
+	free(of_b);
+}
+
+static enum diff_verdict verdict_of(
+	const struct diff_check *check, const struct diff_judgement *judgement)
+{
+	/* Of what A has nothing of, anything is more than any share. */
+	double limit_ns =
+		check->is_percent ? check->limit / 100 * judgement->base_ns : check->limit;
+
+	if (judgement->change.estimate <= limit_ns) {
+		return DIFF_PASSED;
+	}
+	if (!judgement->has_p ||
+		(judgement->change.has_interval && judgement->change.low > limit_ns)) {
+		return DIFF_FAILED;
+	}
+	return DIFF_INCONCLUSIVE;
+}
+
+/* ---- all rows ---- */
+
+struct diff_judgement diff_check_judge(const struct diff_check *check, const struct diff_side *a,
+	const struct diff_side *b, const struct diff_rows sections[NR_DIFF_SECTIONS])
 {
 	const struct diff_rows *rows = &sections[check->section];
-	bool has_failed = false;
+	struct diff_judgement worst = {.verdict = DIFF_NOT_JUDGED};
 
-	*worst = NULL;
 	for (size_t i = 0; i < rows->nr_rows; i++) {
 		const struct diff_row *row = &rows->rows[i];
-		bool is_failed;
+		struct diff_judgement judgement = {.row = row};
 
 		if (!((row->calls_b && fits(check, row->name_b)) ||
 			    (row->calls_a && fits(check, row->name_a)))) {
 			continue;
 		}
-		is_failed = fails(check, row);
-		if (!*worst || is_failed > has_failed ||
-			(is_failed == has_failed &&
-				diff_row_change_ns(row) > diff_row_change_ns(*worst))) {
-			*worst = row;
+		compare_row(&judgement, a, b, check->section);
+		judgement.verdict = verdict_of(check, &judgement);
+		if (!worst.row || judgement.verdict > worst.verdict ||
+			(judgement.verdict == worst.verdict &&
+				judgement.change.estimate > worst.change.estimate)) {
+			worst = judgement;
 		}
-		has_failed |= is_failed;
 	}
-	return has_failed ? DIFF_FAILED : *worst ? DIFF_GOOD : DIFF_NOT_JUDGED;
+	return worst;
 }

@@ -6,13 +6,14 @@
 
 #include "report/util/string_pool.h"
 
-void diff_run(struct diff *diff, const struct cmd_input *const inputs[2], char *const *paths)
+void diff_run(struct diff *diff, const struct cmd_input *const inputs[2], char *const *paths,
+	uint32_t sampled)
 {
 	bool has_steps = diff_has_steps(inputs[0]) && diff_has_steps(inputs[1]);
 
 	for (size_t i = 0; i < 2; i++) {
 		diff->paths[i] = paths[i];
-		diff_side_read(&diff->sides[i], inputs[i], has_steps);
+		diff_side_read(&diff->sides[i], inputs[i], has_steps, sampled);
 	}
 	for (unsigned int s = 0; s < NR_DIFF_SECTIONS; s++) {
 		diff->sections[s] =

@@ -8,6 +8,8 @@
 
 #include "report/session/session.h"
 #include "report/table/table.h"
+#include "report/stats/samples.h"
+#include "report/stats/shift.h"
 #include "report/stats/welch_ttest.h"
 #include "report/util/idmap.h"
 
@@ -19,7 +21,8 @@
  * compared are whole processes instead. A record of device work belongs to the step whose call
  * launched it; one without a call in the stream to none, and is counted.
  *
- * Memory: by the number of different things, not of steps.
+ * Memory: by the number of different things, not of steps; in sampled sections also 8 bytes for
+ * each step of each thing.
  */
 
 /* S(id, JSON key, title) */
@@ -51,10 +54,12 @@ struct diff_thing {
 	uint64_t calls;
 	unsigned __int128 ns, squares; /* of its sum in each step */
 	struct diff_open open[DIFF_OPEN];
+	struct samples values; /* its sums that are not 0, if the section is sampled */
 };
 
 struct diff_side {
 	struct idmap things[NR_DIFF_SECTIONS]; /* struct diff_thing by name */
+	uint32_t sampled;		       /* bits of sections: those whose values are kept */
 	bool has_steps;			       /* else a sample is a process */
 	uint64_t nr_samples;		       /* whole steps */
 	size_t nr_processes;		       /* of which they are */
@@ -67,8 +72,9 @@ struct diff_side {
 /* Has any process steps? */
 bool diff_has_steps(const struct cmd_input *input);
 
-/* Reads all of it, by steps or by processes. */
-void diff_side_read(struct diff_side *side, const struct cmd_input *input, bool has_steps);
+/* Reads all of it, by steps or by processes. sampled: bits of sections. */
+void diff_side_read(
+	struct diff_side *side, const struct cmd_input *input, bool has_steps, uint32_t sampled);
 void diff_side_fini(struct diff_side *side);
 
 /* The thing's time per step; steps without it count as 0. thing: NULL is all zeros. */
@@ -157,8 +163,12 @@ struct diff {
 	struct diff_rows sections[NR_DIFF_SECTIONS];
 };
 
-/* Reads both, by steps where both have them. The paths must stay. Starts with all zeros. */
-void diff_run(struct diff *diff, const struct cmd_input *const inputs[2], char *const *paths);
+/*
+ * Reads both, by steps where both have them. The paths must stay. Starts with all zeros. sampled:
+ * the sections of conditions.
+ */
+void diff_run(struct diff *diff, const struct cmd_input *const inputs[2], char *const *paths,
+	uint32_t sampled);
 void diff_fini(struct diff *diff);
 
 /* What is compared, and a section of it. The caller destroys them. */
@@ -175,8 +185,14 @@ struct table *diff_section_table(const struct diff *diff, enum diff_section sect
  *                          the shell's * and ?; any row that fits may fail
  *                   LIMIT  a number with % (of A), or with ns, us, ms, s
  *
- * One fails if the time grew by more than LIMIT and the change is significant;
- * where significance is unknown (one step on a side, or none) the limit alone decides.
+ * The change is that of shift.h, so that a few slow steps do not matter; of what is in less than
+ * half of the steps on both sides it is that of the means, with Welch's interval. A condition
+ *
+ *     passes           if the change is at most LIMIT
+ *     fails            if all of the change's 99 % confidence interval is above LIMIT
+ *     is inconclusive  else: the runs are too short or too noisy
+ *
+ * With one step on a side, or none, the limit alone decides.
  */
 
 struct diff_check {
@@ -187,10 +203,23 @@ struct diff_check {
 	bool is_percent;
 };
 
+/* From good to bad. */
 enum diff_verdict {
-	DIFF_GOOD,
-	DIFF_FAILED,
+	DIFF_PASSED,
+	DIFF_INCONCLUSIVE,
 	DIFF_NOT_JUDGED, /* nothing of that name on either side */
+	DIFF_FAILED,
+};
+
+/* A row by a condition. */
+struct diff_judgement {
+	enum diff_verdict verdict;
+	const struct diff_row *row; /* NULL: not judged */
+	double base_ns;		    /* A's median, or mean */
+	struct shift change;	    /* in ns */
+	bool has_p;
+	bool is_mean;			     /* a comparison of means */
+	size_t nr_outliers_a, nr_outliers_b; /* steps */
 };
 
 /* Passes what a condition can judge: step_time, forward, "kernel:". */
@@ -200,8 +229,11 @@ void diff_check_names(void (*add)(void *context, const char *word), void *contex
 bool diff_check_parse(struct diff_check *check, const char *text);
 void diff_check_fini(struct diff_check *check);
 
-/* *worst: the row that grew most among those that fail, else among all that fit; may be NULL. */
-enum diff_verdict diff_check_judge(const struct diff_check *check,
-	const struct diff_rows sections[NR_DIFF_SECTIONS], const struct diff_row **worst);
+/*
+ * The row that grew most among those that fail, else among inconclusive ones, else among all that
+ * fit. The check's section was sampled.
+ */
+struct diff_judgement diff_check_judge(const struct diff_check *check, const struct diff_side *a,
+	const struct diff_side *b, const struct diff_rows sections[NR_DIFF_SECTIONS]);
 
 #endif

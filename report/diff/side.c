@@ -33,14 +33,26 @@ static bool is_counted(const struct phases *phases, uint32_t step)
 	return phases_is_whole(phases, step) && select_has_step(phases->process, step - 1);
 }
 
+#define MOST_NS (1ull << 56) /* clocks of a damaged stream may be anything */
+
+/* A sum of a step, or of a process. */
+static void add_sum(
+	struct diff_side *side, struct diff_thing *thing, enum diff_section section, uint64_t ns)
+{
+	thing->ns += ns;
+	thing->squares += (unsigned __int128)ns * ns;
+	if (side->sampled >> section & 1) {
+		samples_add(&thing->values, ns < MOST_NS ? ns : MOST_NS);
+	}
+}
+
 /* The sum of one step is complete. */
-static void fold(struct diff_side *side, struct diff_thing *thing, struct diff_open *open,
-	const struct phases *phases)
+static void fold(struct diff_side *side, struct diff_thing *thing, enum diff_section section,
+	struct diff_open *open, const struct phases *phases)
 {
 	if (!side->has_steps || is_counted(phases, open->step)) {
 		thing->calls += open->calls;
-		thing->ns += open->ns;
-		thing->squares += (unsigned __int128)open->ns * open->ns;
+		add_sum(side, thing, section, open->ns);
 	} else {
 		side->nr_outside += open->calls;
 	}
@@ -48,7 +60,8 @@ static void fold(struct diff_side *side, struct diff_thing *thing, struct diff_o
 }
 
 /* The place for a step of the thing: what is read last is earliest, so the latest gives way. */
-static struct diff_open *open_step(struct reading *reading, struct diff_thing *thing, uint32_t step)
+static struct diff_open *open_step(
+	struct reading *reading, struct diff_thing *thing, enum diff_section section, uint32_t step)
 {
 	struct diff_open *latest = &thing->open[0];
 
@@ -65,7 +78,7 @@ static struct diff_open *open_step(struct reading *reading, struct diff_thing *t
 	if (step > latest->step) {
 		return NULL;
 	}
-	fold(reading->side, thing, latest, &reading->steps);
+	fold(reading->side, thing, section, latest, &reading->steps);
 	*latest = (struct diff_open){.step = step, .is_used = true};
 	return latest;
 }
@@ -73,7 +86,8 @@ static struct diff_open *open_step(struct reading *reading, struct diff_thing *t
 static void add(struct reading *reading, enum diff_section section, uint32_t name, uint32_t step,
 	uint64_t ns)
 {
-	struct diff_open *open = open_step(reading, thing_of(reading->side, section, name), step);
+	struct diff_open *open =
+		open_step(reading, thing_of(reading->side, section, name), section, step);
 
 	if (!open) {
 		reading->side->nr_late++;
@@ -146,8 +160,7 @@ static void add_whole(
 	struct diff_thing *thing = thing_of(reading->side, section, name_of(name));
 
 	thing->calls++;
-	thing->ns += ns;
-	thing->squares += (unsigned __int128)ns * ns;
+	add_sum(reading->side, thing, section, ns);
 }
 
 static void add_phases(struct reading *reading, const struct phases *phases, uint32_t step)
@@ -177,7 +190,8 @@ static void fold_all(struct diff_side *side, const struct phases *phases)
 
 			for (unsigned int k = 0; k < DIFF_OPEN; k++) {
 				if (thing->open[k].is_used) {
-					fold(side, thing, &thing->open[k], phases);
+					fold(side, thing, (enum diff_section)s, &thing->open[k],
+						phases);
 				}
 			}
 		}
@@ -220,7 +234,8 @@ bool diff_has_steps(const struct cmd_input *input)
 	return false;
 }
 
-void diff_side_read(struct diff_side *side, const struct cmd_input *input, bool has_steps)
+void diff_side_read(
+	struct diff_side *side, const struct cmd_input *input, bool has_steps, uint32_t sampled)
 {
 	static const struct op_view view = {
 		.begin = begin, .op = take_op, .record = take_record, .end = end};
@@ -229,7 +244,7 @@ void diff_side_read(struct diff_side *side, const struct cmd_input *input, bool 
 	struct process **chosen = mem_zeroed(input->nr_processes, sizeof(*chosen));
 	size_t nr_chosen = 0;
 
-	*side = (struct diff_side){.has_steps = has_steps};
+	*side = (struct diff_side){.has_steps = has_steps, .sampled = sampled};
 	for (unsigned int s = 0; s < NR_DIFF_SECTIONS; s++) {
 		idmap_init(&side->things[s], sizeof(struct diff_thing));
 	}
@@ -245,6 +260,9 @@ void diff_side_read(struct diff_side *side, const struct cmd_input *input, bool 
 void diff_side_fini(struct diff_side *side)
 {
 	for (unsigned int s = 0; s < NR_DIFF_SECTIONS; s++) {
+		for (size_t i = 0; i < side->things[s].nr; i++) {
+			samples_fini(&((struct diff_thing *)idmap_at(&side->things[s], i))->values);
+		}
 		idmap_fini(&side->things[s]);
 	}
 }

@@ -17,8 +17,9 @@ enum cmd_exit {
 	CMD_GOOD = 0,
 	CMD_FAILED = 1, /* nothing could be read, or the output not written */
 	CMD_USAGE = 2,
-	CMD_INCOMPLETE = 3, /* done, but data are missing */
-	CMD_CONDITION = 4,  /* a condition of the user holds */
+	CMD_INCOMPLETE = 3,   /* done, but data are missing */
+	CMD_CONDITION = 4,    /* a condition of the user holds */
+	CMD_INCONCLUSIVE = 5, /* nobody can tell whether it does */
 };
 
 struct command {

@@ -3,9 +3,11 @@
 
 #include <math.h>
 
-#define MOST_TERMS 500
-#define PRECISION  1e-14
-#define TINY	   1e-300
+#define MOST_TERMS    500
+#define PRECISION     1e-14
+#define TINY	      1e-300
+#define MOST_T	      64 /* 63.7 with one degree of freedom */
+#define MOST_HALVINGS 60
 
 static double away_from_0(double value)
 {
@@ -47,22 +49,58 @@ static double beta_share(double x, double a, double b)
 					 : 1 - front * beta_fraction(1 - x, b, a) / b;
 }
 
+/* The variance of the difference of both means, and its degrees of freedom if that is not 0. */
+static double find_variance(const struct welch_sample *a, const struct welch_sample *b, double *df)
+{
+	double of_a = a->variance / (double)a->nr, of_b = b->variance / (double)b->nr;
+
+	*df = (of_a + of_b) * (of_a + of_b) /
+	      (of_a * of_a / (double)(a->nr - 1) + of_b * of_b / (double)(b->nr - 1));
+	return of_a + of_b;
+}
+
+static double p_of(double t_squared, double df)
+{
+	return fmin(1, fmax(0, beta_share(df / (df + t_squared), df / 2, 0.5)));
+}
+
 bool welch_p(const struct welch_sample *a, const struct welch_sample *b, double *p)
 {
-	double of_a, of_b, difference = b->mean - a->mean, t_squared, df;
+	double difference = b->mean - a->mean, variance, df;
 
 	if (a->nr < 2 || b->nr < 2) {
 		return false;
 	}
-	of_a = a->variance / (double)a->nr;
-	of_b = b->variance / (double)b->nr;
-	if (!(of_a + of_b > 0)) { /* both variances are 0 */
+	variance = find_variance(a, b, &df);
+	if (!(variance > 0)) { /* both variances are 0 */
 		*p = difference == 0 ? 1 : 0;
 		return true;
 	}
-	t_squared = difference * difference / (of_a + of_b);
-	df = (of_a + of_b) * (of_a + of_b) /
-	     (of_a * of_a / (double)(a->nr - 1) + of_b * of_b / (double)(b->nr - 1));
-	*p = fmin(1, fmax(0, beta_share(df / (df + t_squared), df / 2, 0.5)));
+	*p = p_of(difference * difference / variance, df);
+	return true;
+}
+
+bool welch_interval(const struct welch_sample *a, const struct welch_sample *b, double *half)
+{
+	double low = 0, high = MOST_T, variance, df;
+
+	if (a->nr < 2 || b->nr < 2) {
+		return false;
+	}
+	variance = find_variance(a, b, &df);
+	if (!(variance > 0)) {
+		*half = 0;
+		return true;
+	}
+	for (int i = 0; i < MOST_HALVINGS; i++) {
+		double t = (low + high) / 2;
+
+		if (p_of(t * t, df) > 0.01) {
+			low = t;
+		} else {
+			high = t;
+		}
+	}
+	*half = high * sqrt(variance);
 	return true;
 }

@@ -6,6 +6,8 @@
  *     t  = (mean_b - mean_a) / sqrt(v_a + v_b),  v = variance of the sample / its size
  *     df = (v_a + v_b)^2 / (v_a^2 / (n_a - 1) + v_b^2 / (n_b - 1))
  *     p  = I(df / (df + t^2); df / 2, 1 / 2)     the regularised incomplete beta function
+ *
+ * The interval of the difference has all values that the test would not refuse with p < 0.01.
  */
 #ifndef REPORT_STATS_WELCH_TTEST_H
 #define REPORT_STATS_WELCH_TTEST_H
@@ -24,5 +26,8 @@ struct welch_sample {
  * False if a sample has fewer than two values.
  */
 bool welch_p(const struct welch_sample *a, const struct welch_sample *b, double *p);
+
+/* Half the width of the 99 % confidence interval around mean_b - mean_a. False as above. */
+bool welch_interval(const struct welch_sample *a, const struct welch_sample *b, double *half);
 
 #endif

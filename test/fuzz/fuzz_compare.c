@@ -40,7 +40,7 @@ static void compare(const struct cmd_input *input)
 	char name[] = "fuzz", *paths[] = {name, name};
 	struct diff diff = {0};
 
-	diff_run(&diff, inputs, paths);
+	diff_run(&diff, inputs, paths, UINT32_MAX);
 	write_page(&(struct html_options){.diff = &diff, .other = input, .top = 10}, input);
 	diff_fini(&diff);
 }

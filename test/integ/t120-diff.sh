@@ -34,6 +34,13 @@ differs 0 after before --fail-on 'kernel_time>0%'
 is true "$(jq '[.kernel.rows[] | .change_ns - (.b_ns - .a_ns) | fabs < 2] | all' "$T/diff.json")" "what became faster has a change below 0"
 differs 3 before after --fail-on 'operator:aten::mm>0%'
 is 1 "$(grep -c "no name in A or B matches" "$T/diff.err")" "sentence about a condition on nothing"
+# Too few steps to tell: a status of its own, or that of a failure.
+differs 5 before after --steps 3-5 --fail-on 'kernel_time>5%'
+is '"inconclusive"' "$(jq '.checks.rows[0].result' "$T/diff.json")" "three steps each"
+differs 4 before after --steps 3-5 --fail-on 'kernel_time>5%' --fail-on-inconclusive
+differs 4 before after --fail-on 'kernel_time>20%' --fail-on 'kernel_time>300%'
+is true "$(jq '.checks.rows[0] | .change_low_pct > 20 and .change_low_ns <= .change_ns and .change_ns <= .change_high_ns and .p < 0.01 and .outliers_a < 20' \
+	"$T/diff.json")" "estimate, interval, p and outliers"
 differs 2 before after --fail-on 'kernel_time'
 differs 2 before after --steps 1000
 differs 0 before after --steps 3-12

@@ -161,6 +161,7 @@ struct training {
 	uint64_t extra_ns; /* that each step, operator and kernel takes longer */
 	unsigned int nr_steps;
 	uint64_t seed;
+	unsigned int nr_slow; /* steps that take 1 ms longer */
 };
 
 static uint32_t add_shape(struct gen *gen, const char *kernel)
@@ -189,14 +190,16 @@ static const char *make_training(const char *file, const struct training *traini
 {
 	const char *path = streams_path(file);
 	struct gen *gen = gen_open(path);
-	uint32_t name = gen_op_name(gen, "aten::mm"), shape = add_shape(gen, training->kernel);
+	uint32_t name = gen_op_name(gen, "aten::mm"), rare = gen_op_name(gen, "aten::rare"),
+		 shape = add_shape(gen, training->kernel);
 	uint32_t place = gen_place(gen, 0, 1, 7);
 	uint16_t call = gen_call(gen, "cudaLaunchKernel", GPROF_API_RUNTIME);
 	uint64_t seed = training->seed, begin = 1000;
 
 	gen_anchor(gen, 0, 0, 0);
 	for (uint32_t i = 0; i < training->nr_steps; i++) {
-		uint64_t more = unit_random(&seed) % 2000 + training->extra_ns;
+		uint64_t more = unit_random(&seed) % 2000 + training->extra_ns +
+				(i > 2 && i <= 2 + training->nr_slow ? 1000000 : 0);
 		struct gprof_row_step *step = gen_row(gen, GPROF_TABLE_step);
 		struct gprof_row_api_launch *launch;
 		struct gprof_row_kernel *kernel;
@@ -218,6 +221,9 @@ static const char *make_training(const char *file, const struct training *traini
 		kernel->shape = shape;
 		kernel->place = place;
 		add_op(gen, name, begin + 1000, begin + 101000 + more);
+		if (i % 4 == 0) {
+			add_op(gen, rare, begin + 200000, begin + 210000 + 10 * training->extra_ns);
+		}
 		begin += 1000000 + more;
 	}
 	gen_anchor(gen, begin, begin, begin);
@@ -231,7 +237,7 @@ static void read_side(struct diff_side *side, const char *path, bool has_steps)
 	const struct cmd_input input = {.processes = &process, .nr_processes = 1};
 
 	ck_assert(diff_has_steps(&input));
-	diff_side_read(side, &input, has_steps);
+	diff_side_read(side, &input, has_steps, UINT32_MAX);
 	process_destroy(process);
 }
 
@@ -270,20 +276,19 @@ static void finish(struct comparison *c)
 
 static enum diff_verdict judge(const struct comparison *c, const char *condition)
 {
-	const struct diff_row *worst;
 	struct diff_check check;
 	enum diff_verdict verdict;
 
 	ck_assert(diff_check_parse(&check, condition));
-	verdict = diff_check_judge(&check, c->sections, &worst);
+	verdict = diff_check_judge(&check, &c->a, &c->b, c->sections).verdict;
 	diff_check_fini(&check);
 	return verdict;
 }
 
 START_TEST(what_takes_longer_per_step_is_found)
 {
-	const struct training before = {"gemm_128x64", 0, 30, 5},
-			      after = {"gemm_256x64", 20000, 20, 9};
+	const struct training before = {"gemm_128x64", 0, 30, 5, 0},
+			      after = {"gemm_256x64", 20000, 20, 9, 0};
 	const struct diff_row *step, *kernel, *op;
 	struct comparison c;
 
@@ -303,10 +308,10 @@ START_TEST(what_takes_longer_per_step_is_found)
 	ck_assert_double_eq_tol(diff_row_change_ns(step), 20000, 1000);
 	ck_assert_str_eq(diff_row_significance(kernel), "significant");
 	ck_assert_int_eq(judge(&c, "step_time>1%"), DIFF_FAILED);
-	ck_assert_int_eq(judge(&c, "step_time>5%"), DIFF_GOOD);
+	ck_assert_int_eq(judge(&c, "step_time>5%"), DIFF_PASSED);
 	ck_assert_int_eq(judge(&c, "step_time>15us"), DIFF_FAILED);
 	ck_assert_int_eq(judge(&c, "kernel:gemm*>30%"), DIFF_FAILED);
-	ck_assert_int_eq(judge(&c, "kernel:*256*>50%"), DIFF_GOOD);
+	ck_assert_int_eq(judge(&c, "kernel:*256*>50%"), DIFF_PASSED);
 	ck_assert_int_eq(judge(&c, "operator:aten::bmm>1%"), DIFF_NOT_JUDGED);
 	finish(&c);
 }
@@ -314,7 +319,7 @@ END_TEST
 
 START_TEST(noise_is_no_change)
 {
-	const struct training before = {"gemm", 0, 30, 5}, after = {"gemm", 0, 30, 11};
+	const struct training before = {"gemm", 0, 30, 5, 0}, after = {"gemm", 0, 30, 11, 0};
 	const struct diff_row *kernel;
 	struct comparison c;
 
@@ -322,7 +327,69 @@ START_TEST(noise_is_no_change)
 	kernel = row_of(&c.sections[DIFF_KERNEL], "gemm");
 	ck_assert(diff_row_change_ns(kernel) != 0);
 	ck_assert_str_eq(diff_row_significance(kernel), "not significant");
-	ck_assert_int_eq(judge(&c, "kernel:gemm>0%"), DIFF_GOOD);
+	ck_assert_int_eq(judge(&c, "kernel:gemm>0%"), DIFF_INCONCLUSIVE);
+	ck_assert_int_eq(judge(&c, "kernel:gemm>1%"), DIFF_PASSED);
+	finish(&c);
+}
+END_TEST
+
+/* Three of 28 steps take twice as long, so their mean grew by 11 %, and their median did not. */
+START_TEST(a_few_slow_steps_do_not_matter)
+{
+	const struct training before = {"gemm", 0, 30, 5, 0}, after = {"gemm", 0, 30, 11, 3};
+	struct diff_check check;
+	struct diff_judgement judgement;
+	struct comparison c;
+
+	compare(&c, &before, &after);
+	ck_assert(diff_check_parse(&check, "step_time>1%"));
+	judgement = diff_check_judge(&check, &c.a, &c.b, c.sections);
+	ck_assert_int_eq(judgement.verdict, DIFF_PASSED);
+	ck_assert_double_gt(diff_row_change_ns(judgement.row), 100000);
+	ck_assert_double_lt(judgement.change.high, 2000);
+	ck_assert_uint_eq(judgement.nr_outliers_a, 0);
+	ck_assert_uint_eq(judgement.nr_outliers_b, 3);
+	diff_check_fini(&check);
+	finish(&c);
+}
+END_TEST
+
+/* Slower than the limit, but by too few steps, or with a limit within the interval. */
+START_TEST(what_the_steps_do_not_show_is_inconclusive)
+{
+	const struct training before = {"gemm", 0, 30, 5, 0}, few = {"gemm", 100000, 6, 11, 0},
+			      after = {"gemm", 20000, 30, 11, 0};
+	struct comparison c;
+
+	compare(&c, &before, &few);
+	ck_assert_int_eq(judge(&c, "step_time>5%"), DIFF_FAILED);
+	finish(&c);
+	compare(&c, &few, &few);
+	ck_assert_int_eq(judge(&c, "step_time>0%"), DIFF_PASSED);
+	finish(&c);
+	compare(&c, &after, &few);
+	ck_assert_int_eq(judge(&c, "step_time>7.8%"), DIFF_INCONCLUSIVE);
+	ck_assert_int_eq(judge(&c, "step_time>5%"), DIFF_FAILED);
+	ck_assert_int_eq(judge(&c, "step_time>9%"), DIFF_PASSED);
+	finish(&c);
+}
+END_TEST
+
+/* In every fourth step: medians are 0, so means are compared. */
+START_TEST(what_is_rare_is_compared_by_its_mean)
+{
+	const struct training before = {"gemm", 0, 40, 5, 0}, after = {"gemm", 2000, 40, 11, 0};
+	struct diff_check check;
+	struct diff_judgement judgement;
+	struct comparison c;
+
+	compare(&c, &before, &after);
+	ck_assert(diff_check_parse(&check, "operator:aten::rare>5%"));
+	judgement = diff_check_judge(&check, &c.a, &c.b, c.sections);
+	ck_assert(judgement.is_mean && judgement.change.has_interval);
+	ck_assert_double_eq_tol(judgement.change.estimate, 5000, 500);
+	ck_assert_int_eq(judgement.verdict, DIFF_INCONCLUSIVE);
+	diff_check_fini(&check);
 	finish(&c);
 }
 END_TEST
@@ -330,7 +397,7 @@ END_TEST
 /* By adding up all that the generator wrote, in doubles. */
 START_TEST(samples_are_those_of_a_plain_sum)
 {
-	const struct training training = {"gemm", 0, 30, 5};
+	const struct training training = {"gemm", 0, 30, 5, 0};
 	struct diff_side side;
 	struct welch_sample sample;
 	uint64_t seed = 5;
@@ -356,7 +423,7 @@ END_TEST
 
 START_TEST(without_steps_whole_processes_are_compared)
 {
-	const struct training training = {"gemm", 0, 30, 5};
+	const struct training training = {"gemm", 0, 30, 5, 0};
 	const struct diff_thing *kernel;
 	struct diff_side side;
 
@@ -387,5 +454,7 @@ END_TEST
 
 UNIT_SUITE("report_diff", welch_is_the_tail_of_students_t, welch_without_scatter_or_values,
 	names_that_changed_a_little_are_the_same, every_name_is_in_one_pair,
-	what_takes_longer_per_step_is_found, noise_is_no_change, samples_are_those_of_a_plain_sum,
-	without_steps_whole_processes_are_compared, conditions_that_are_none)
+	what_takes_longer_per_step_is_found, noise_is_no_change, a_few_slow_steps_do_not_matter,
+	what_the_steps_do_not_show_is_inconclusive, what_is_rare_is_compared_by_its_mean,
+	samples_are_those_of_a_plain_sum, without_steps_whole_processes_are_compared,
+	conditions_that_are_none)
