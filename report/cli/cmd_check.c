@@ -152,8 +152,7 @@ static void list_places(const struct process *process, struct buf *out)
 	for (size_t i = 0; i < process->nr_losses; i++) {
 		const char *cause = string_pool_text(process->losses[i].cause, NULL);
 
-		buf_printf(out,
-			"  %" PRIu64 " events lost while recording: ", process->losses[i].count);
+		buf_printf(out, "  %" PRIu64 " events lost: ", process->losses[i].count);
 		text_add_shown(out, cause, strlen(cause), 0);
 		buf_char(out, '\n');
 	}
@@ -178,7 +177,7 @@ static bool check_process(struct process *process, struct buf *out)
 	is_whole = process_is_complete(process) && !check.nr_bad_columns && !check.nr_bad_ids;
 	text_add_shown(out, stream->path, strlen(stream->path), 0);
 	buf_printf(out, ": %s%s, %zu blocks, %" PRIu64 " events\n",
-		is_whole ? "good" : "incomplete", process->is_ended ? "" : ", unfinished",
+		is_whole ? "passed" : "incomplete", process->is_ended ? "" : ", unfinished",
 		stream->nr_blocks, process->nr_events);
 	buf_add(out, details.bytes, details.nr_bytes);
 	buf_fini(&details);

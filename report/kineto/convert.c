@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/kineto/convert.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -703,10 +704,48 @@ static void add_alloc(struct kineto_convert *convert, const struct kineto_event 
 
 /* ---- complete and instant events ---- */
 
+/*
+ * Counts an event whose kind is unknown: of MTIA, XPU or another device, a range with performance
+ * counters, or of another program.
+ */
+static void count_kind(struct kineto_convert *convert, const struct kineto_event *event)
+{
+	struct kineto_unread kind = {.name = "(none)"};
+	size_t i = 0;
+
+	if (event->kind) {
+		size_t nr_bytes;
+		const char *text = kineto_json_text(&convert->json, event->kind, &nr_bytes);
+
+		nr_bytes = nr_bytes < sizeof(kind.name) ? nr_bytes : sizeof(kind.name) - 1;
+		memcpy(kind.name, text, nr_bytes);
+		kind.name[nr_bytes] = '\0';
+		for (char *c = kind.name; *c; c++) {
+			*c = isalnum((unsigned char)*c) || strchr("_-.:/ ", *c) ? *c : '?';
+		}
+	}
+	while (i < convert->nr_kinds && strcmp(convert->kinds[i].name, kind.name) != 0) {
+		i++;
+	}
+	if (i == KINETO_KINDS_MOST) {
+		convert->kinds[--i].nr_events++;
+		strcpy(convert->kinds[i].name, "others");
+		return;
+	}
+	if (i == convert->nr_kinds) {
+		convert->kinds[convert->nr_kinds++] = kind;
+	}
+	convert->kinds[i].nr_events++;
+}
+
 static void add_span(struct kineto_convert *convert, struct kineto_event *event)
 {
 	uint64_t end;
 
+	if (event->category == KINETO_NONE) {
+		count_kind(convert, event);
+		return;
+	}
 	if (!event->has_begin || !event->has_dur || !event->name ||
 		__builtin_add_overflow(event->begin, event->dur, &end)) {
 		convert->nr_incomplete++;
@@ -751,7 +790,11 @@ static void add_span(struct kineto_convert *convert, struct kineto_event *event)
 static void add_instant(struct kineto_convert *convert, struct kineto_event *event)
 {
 	if (!event->name || !kineto_json_is(&convert->json, event->name, "[memory]", 8)) {
-		convert->nr_other++;
+		if (event->kind && event->category == KINETO_NONE) {
+			count_kind(convert, event);
+		} else {
+			convert->nr_other++; /* marks of the profiler's own */
+		}
 		return;
 	}
 	if (!event->has_begin) {
@@ -770,7 +813,9 @@ static void add_begin(struct kineto_convert *convert, const struct kineto_event 
 	bool is_kept = event->category != KINETO_NONE;
 	const jsmntok_t *all = &convert->json.tokens[0];
 
-	convert->nr_other += !is_kept;
+	if (!is_kept) {
+		count_kind(convert, event);
+	}
 	if (!kineto_pairs_begin(&convert->pairs, thread,
 		    is_kept ? convert->json.bytes + all->start : NULL,
 		    (size_t)(all->end - all->start), kineto_rows_order(&convert->rows))) {

@@ -114,6 +114,14 @@ struct kineto_step {
 	size_t order;
 };
 
+/* Events of a kind ("cat") that is not read. */
+struct kineto_unread {
+	char name[40]; /* cut, and without characters that no kind has */
+	uint64_t nr_events;
+};
+
+#define KINETO_KINDS_MOST 16u /* all others are counted with the last one */
+
 struct kineto_convert {
 	struct kineto_out *out;
 	struct kineto_json json;
@@ -130,7 +138,9 @@ struct kineto_convert {
 	uint8_t *call_tables;			       /* by string id; 0: not known yet */
 	size_t nr_call_tables;
 	uint64_t first_ns, last_ns;		    /* of what was kept; first > last: nothing */
-	uint64_t nr_flows, nr_gpu_ranges, nr_other; /* valid, but of kinds that are not kept */
+	uint64_t nr_flows, nr_gpu_ranges, nr_other; /* nothing is lost without them */
+	struct kineto_unread kinds[KINETO_KINDS_MOST];
+	size_t nr_kinds;
 	uint64_t nr_pairs;	/* unpaired begins and ends of kinds that are kept */
 	uint64_t nr_incomplete; /* without begin, duration or name */
 };

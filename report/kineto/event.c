@@ -299,6 +299,7 @@ static void read_member(
 			event->has_dur = kineto_json_ns(json, value, &event->dur);
 		} else if (!memcmp(name, "cat", 3)) {
 			event->category = category_of(text, nr_bytes);
+			event->kind = value;
 		} else if (!memcmp(name, "pid", 3)) {
 			event->pid = value;
 			set_number(json, event, KINETO_pid, value);

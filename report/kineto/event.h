@@ -80,7 +80,7 @@ struct kineto_event {
 	int64_t device_id; /* "Device Id": -1 for the host's memory */
 	uint32_t grid[3], block[3];
 	/* tokens, 0: none */
-	int name, pid, tid, dims, types, concrete, label, stack;
+	int name, kind, pid, tid, dims, types, concrete, label, stack;
 	int collective, element, group_name, group_words, group_ranks;
 };
 

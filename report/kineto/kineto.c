@@ -367,6 +367,15 @@ static void write_losses(struct kineto *kineto)
 		"begin or end event (phase B or E) without its counterpart");
 	add_loss(kineto, kineto->convert.nr_incomplete,
 		"they have no name, begin or duration in the trace");
+	for (size_t i = 0; i < kineto->convert.nr_kinds; i++) {
+		const struct kineto_unread *kind = &kineto->convert.kinds[i];
+		char cause[80];
+
+		snprintf(cause, sizeof(cause), "events of kind %s are not read", kind->name);
+		add_loss(kineto, kind->nr_events, cause);
+	}
+	add_loss(kineto, kineto_out_nr_cut(kineto->out),
+		"name cut to 4096 bytes (the event is kept)");
 }
 
 static void write_facts(struct kineto *kineto, uint32_t pid, const char *command)

@@ -44,6 +44,7 @@ struct kineto_out {
 	char *texts; /* of waiting rows */
 	size_t nr_texts;
 	uint64_t nr_broken; /* texts that are not UTF-8, each once */
+	uint64_t nr_cut;    /* and those that are too long */
 	struct intern strings, shapes, places, calls;
 	uint32_t last_estimated; /* shape */
 };
@@ -159,6 +160,7 @@ struct gprof_text kineto_out_keep(struct kineto_out *out, const char *bytes, siz
 
 	/* Checks all of it, as the cut may split a character. */
 	out->nr_broken += !text_is_utf8(bytes, nr_bytes);
+	out->nr_cut += nr_bytes > GPROF_TEXT_BYTES;
 	if (out->nr_texts + text.nr_bytes > BLOCK_ENCODE_TEXT_BYTES) {
 		write_definitions(out);
 	}
@@ -295,6 +297,11 @@ void kineto_out_close_group(struct kineto_out *out, uint64_t tick)
 uint64_t kineto_out_nr_broken(const struct kineto_out *out)
 {
 	return out->nr_broken;
+}
+
+uint64_t kineto_out_nr_cut(const struct kineto_out *out)
+{
+	return out->nr_cut;
 }
 
 uint64_t kineto_out_bytes(const struct kineto_out *out)

@@ -52,6 +52,9 @@ void kineto_out_close_group(struct kineto_out *out, uint64_t tick);
 /* How many texts so far are not UTF-8. A repeated text counts once, as its id does. */
 uint64_t kineto_out_nr_broken(const struct kineto_out *out);
 
+/* Texts that were too long. */
+uint64_t kineto_out_nr_cut(const struct kineto_out *out);
+
 /* Bytes written so far. */
 uint64_t kineto_out_bytes(const struct kineto_out *out);
 

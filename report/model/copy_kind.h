@@ -38,6 +38,12 @@ static inline uint32_t copy_target_of(uint32_t kind)
 	return kind >> 16 & 0xffu;
 }
 
+/* A call of a trace: the trace has neither direction nor bytes of it. */
+static inline bool copy_is_bare(uint32_t kind)
+{
+	return (kind & COPY_IS_HOST_CALL) && (kind & COPY_IS_OF_TRACE);
+}
+
 /* "yes", "no", or "?" if unknown. */
 const char *copy_async(uint32_t kind);
 

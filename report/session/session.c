@@ -545,6 +545,16 @@ static void warn_empty(const struct cmd_input *input)
 	}
 }
 
+/* Of events that are all there: of what a part is missing. */
+static void note_losses(const struct process *process)
+{
+	for (size_t i = 0; i < process->nr_losses; i++) {
+		cmd_error("'%s': %llu times: %s", process->stream->path,
+			(unsigned long long)process->losses[i].count,
+			string_pool_text(process->losses[i].cause, NULL));
+	}
+}
+
 enum cmd_exit cmd_warn_losses(const struct cmd_input *input)
 {
 	enum cmd_exit status = input->status;
@@ -554,6 +564,8 @@ enum cmd_exit cmd_warn_losses(const struct cmd_input *input)
 		if (!process_is_complete(input->processes[i])) {
 			warn_process(input, input->processes[i]);
 			status = CMD_INCOMPLETE;
+		} else {
+			note_losses(input->processes[i]);
 		}
 	}
 	return status;

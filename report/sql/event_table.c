@@ -428,12 +428,31 @@ static struct cell metric_cell(uint64_t metric)
 	return key ? text_cell(key) : known_if(0, false);
 }
 
+/* Traces have neither the results of calls nor what was passed to them. */
+static bool is_unknown_of_trace(unsigned int table, unsigned int source)
+{
+	switch (table) {
+	case GPROF_TABLE_api_copy:
+	case GPROF_TABLE_api_set:
+	case GPROF_TABLE_api_sync:
+		return source == COL_api_result || source >= NR_COL_api;
+	case GPROF_TABLE_api:
+	case GPROF_TABLE_api_launch:
+		return source == COL_api_result;
+	default:
+		return false;
+	}
+}
+
 static struct cell convert_cell(struct event_reader *reader, size_t place,
 	const struct event_column *column, const struct batch *b, uint32_t i)
 {
 	struct process *process = reader->processes[place];
 	uint64_t value = b->col[column->source] ? b->col[column->source][i] : 0;
 
+	if (process->stream->is_trace && is_unknown_of_trace(b->table, column->source)) {
+		return known_if(0, false);
+	}
 	switch ((enum role)column->role) {
 	case ROLE_VALUE:
 	case ROLE_DEVICE_SPAN:

@@ -95,7 +95,10 @@ uint32_t copy_name(uint32_t kind)
 	if (whole) {
 		return string_pool_intern(whole, strlen(whole));
 	}
-	if (kind & COPY_IS_SET) {
+	if (copy_is_bare(kind)) {
+		length = snprintf(
+			text, sizeof(text), "%s%s", kind & COPY_IS_SET ? "Memset" : "Memcpy", call);
+	} else if (kind & COPY_IS_SET) {
 		length = snprintf(text, sizeof(text), "Memset (%s)%s", target, call);
 	} else {
 		length = snprintf(text, sizeof(text), "Memcpy %s (%s -> %s)%s",
@@ -209,7 +212,9 @@ static void take_host_calls(struct copy_view *view, struct process *process, con
 		if (api_is_failure(b->col[COL_api_result][i])) {
 			continue; /* nothing was copied */
 		}
-		if (view->is_set) {
+		if (process->stream->is_trace) {
+			kind = COPY_IS_HOST_CALL | COPY_IS_OF_TRACE;
+		} else if (view->is_set) {
 			kind = copy_pack(0, 0,
 				       memory_of(view, b->col[COL_api_set_dst][i],
 					       b->col[COL_api_set_begin][i], false)) |
@@ -281,6 +286,13 @@ static void fill(
 
 	keyed_stats_fill(&view->tally, row, total_ns, cells);
 	cells += KEYED_STATS_NR_COLUMNS;
+	table_set_string(&cells[8], copy_async(kind));
+	table_set_string(&cells[9], kind & COPY_IS_HOST_CALL ? "host calls" : "GPU activities");
+	table_set_integer(&cells[10], view->tally.rows[row].untimed);
+	table_set_integer(&cells[11], view->tally.rows[row].name);
+	if (copy_is_bare(kind)) {
+		return;
+	}
 	table_set_integer(&cells[0], histogram_sum(sizes));
 	if (ns && !(kind & COPY_IS_HOST_CALL) && !view->tally.rows[row].untimed) {
 		table_set_number(&cells[1], (double)histogram_sum(sizes) * 1e9 / (double)ns);
@@ -292,10 +304,6 @@ static void fill(
 	table_set_string(
 		&cells[6], kind & COPY_IS_SET ? "" : api_memory_name(copy_source_of(kind)));
 	table_set_string(&cells[7], api_memory_name(copy_target_of(kind)));
-	table_set_string(&cells[8], copy_async(kind));
-	table_set_string(&cells[9], kind & COPY_IS_HOST_CALL ? "host calls" : "GPU activities");
-	table_set_integer(&cells[10], view->tally.rows[row].untimed);
-	table_set_integer(&cells[11], view->tally.rows[row].name);
 }
 
 #define COPY_COLUMNS                                                                             \

@@ -280,6 +280,39 @@ START_TEST(copies_and_sets_keep_names_that_cupti_does_not_have)
 }
 END_TEST
 
+/* Calls of a trace have a name and a time, nothing of what they copied. */
+START_TEST(copies_without_records_are_calls_of_which_no_more_is_known)
+{
+	static const char text[] =
+		"[{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaMemcpyAsync\","
+		"\"pid\":1,\"tid\":1,\"ts\":10,\"dur\":5},"
+		"{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaMemset\","
+		"\"pid\":1,\"tid\":1,\"ts\":20,\"dur\":7}]";
+	static const char *const unknown[] = {"direction", "source", "target", "total_bytes",
+		"avg_bytes", "min_bytes", "max_bytes", "bytes_per_s"};
+	static const struct {
+		const struct view_class *class;
+		const char *name;
+		uint64_t ns;
+	} views[] = {{&view_memcpy, "Memcpy, host call", 5000},
+		{&view_memset, "Memset, host call", 7000}};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct table *table =
+			tables_of(views[i].class, traces_write("calls.json", text), false);
+
+		ck_assert_uint_eq(table->nr_rows, 1);
+		ck_assert_uint_eq(tables_find(table, "name", views[i].name, 0), 0);
+		ck_assert_uint_eq(tables_number(table, 0, "total_ns"), views[i].ns);
+		for (size_t k = 0; k < sizeof(unknown) / sizeof(unknown[0]); k++) {
+			ck_assert_msg(
+				!tables_cell(table, 0, unknown[k])->is_known, "%s", unknown[k]);
+		}
+		table_destroy(table);
+	}
+}
+END_TEST
+
 /* Two threads in turns; a begin of no kind that we keep; two with the same times in each other. */
 START_TEST(begins_and_ends_are_put_together)
 {
@@ -296,7 +329,7 @@ START_TEST(begins_and_ends_are_put_together)
 		{"inner", 13000, 2000, 1}, {"outer", 10000, 10000, 0}};
 	struct batch batch;
 
-	ck_assert(process_is_complete(process));
+	ck_assert_uint_eq(process_missing(process), 1); /* the one without a kind */
 	traces_load(process, GPROF_TABLE_op, &batch);
 	ck_assert_uint_eq(batch.nr_rows, 4);
 	for (uint32_t i = 0; i < 4; i++) {
@@ -386,6 +419,7 @@ UNIT_SUITE("report_kineto", an_object_and_an_array_are_traces, times_keep_their_
 	the_object_tells_rank_clock_and_devices, each_step_has_its_own_end_the_last_one_too,
 	operators_lie_in_modules_and_were_called_from_python,
 	nodes_of_autograd_tell_the_thread_of_their_forward,
-	copies_and_sets_keep_names_that_cupti_does_not_have, begins_and_ends_are_put_together,
-	more_traces_than_files_of_streams_are_open_stay_readable,
+	copies_and_sets_keep_names_that_cupti_does_not_have,
+	copies_without_records_are_calls_of_which_no_more_is_known,
+	begins_and_ends_are_put_together, more_traces_than_files_of_streams_are_open_stay_readable,
 	a_timeline_is_a_trace_with_the_same_kernels_and_calls)

@@ -91,7 +91,8 @@ START_TEST(a_file_without_events_is_refused)
 }
 END_TEST
 
-/* A begin without an end, an end without a begin, and one that is before its begin. */
+/* A begin without an end, an end without a begin, one that is before its begin, and one of no kind.
+ */
 START_TEST(begins_and_ends_without_each_other_are_told)
 {
 	struct process *process = traces_read("[" TRACES_OP "," TRACES_BEGIN(TRACES_OP_CAT, "a",
@@ -101,8 +102,85 @@ START_TEST(begins_and_ends_without_each_other_are_told)
 			     "", "c", "1", "3") "]");
 
 	ck_assert_uint_eq(traces_rows(process, GPROF_TABLE_op), 1);
-	ck_assert_uint_eq(process_missing(process), 3);
+	ck_assert_uint_eq(process_missing(process), 4);
 	process_destroy(process);
+}
+END_TEST
+
+static uint64_t lost(const struct process *process, const char *cause)
+{
+	for (size_t i = 0; i < process->nr_losses; i++) {
+		if (!strcmp(string_pool_text(process->losses[i].cause, NULL), cause)) {
+			return process->losses[i].count;
+		}
+	}
+	return 0;
+}
+
+#define OF_KIND(kind, phase)                     \
+	",{\"ph\":\"" phase "\",\"cat\":\"" kind \
+	"\",\"name\":\"a\",\"pid\":1,\"tid\":1,\"ts\":5,\"dur\":1}"
+
+/* Those of other devices, counters of CUPTI's profiler, and kinds that no text should have. */
+START_TEST(kinds_that_are_not_read_are_counted_by_name)
+{
+	struct process *process = traces_read("[" TRACES_OP OF_KIND("mtia_ccp_events", "X") OF_KIND(
+		"mtia_ccp_events", "X") OF_KIND("xpu_runtime", "X") OF_KIND("cuda_profiler_range",
+		"X") OF_KIND("privateuse1_driver", "i") OF_KIND("Trace", "X") OF_KIND("ac2g", "s")
+			OF_KIND("gpu_user_annotation", "X") OF_KIND("a\\u001b[31m", "X") "]");
+
+	ck_assert_uint_eq(traces_rows(process, GPROF_TABLE_op), 1);
+	ck_assert_uint_eq(process_missing(process), 6);
+	ck_assert_uint_eq(lost(process, "events of kind mtia_ccp_events are not read"), 2);
+	ck_assert_uint_eq(lost(process, "events of kind xpu_runtime are not read"), 1);
+	ck_assert_uint_eq(lost(process, "events of kind cuda_profiler_range are not read"), 1);
+	ck_assert_uint_eq(lost(process, "events of kind privateuse1_driver are not read"), 1);
+	ck_assert_uint_eq(lost(process, "events of kind a??31m are not read"), 1);
+	process_destroy(process);
+}
+END_TEST
+
+START_TEST(very_many_kinds_are_counted_together)
+{
+	struct buf text = {0};
+	struct process *process;
+
+	buf_text(&text, "[" TRACES_OP);
+	for (int i = 0; i < 40; i++) {
+		buf_printf(&text,
+			",{\"ph\":\"X\",\"cat\":\"kind%d\",\"name\":\"a\",\"pid\":1,\"tid\":1,"
+			"\"ts\":5,\"dur\":1}",
+			i);
+	}
+	buf_text(&text, "]");
+	buf_char(&text, '\0');
+	process = traces_read(text.bytes);
+	ck_assert_uint_eq(process->nr_losses, 16);
+	ck_assert_uint_eq(process_missing(process), 40);
+	ck_assert_uint_eq(lost(process, "events of kind others are not read"), 25);
+	process_destroy(process);
+	buf_fini(&text);
+}
+END_TEST
+
+/* The event is kept, so nothing is missing. */
+START_TEST(names_that_are_cut_are_counted)
+{
+	struct buf text = {0};
+	struct process *process;
+
+	buf_text(&text, "[" TRACES_OP ",{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"");
+	for (unsigned int i = 0; i < GPROF_TEXT_BYTES + 1; i++) {
+		buf_char(&text, 'x');
+	}
+	buf_text(&text, "\",\"pid\":1,\"tid\":1,\"ts\":50,\"dur\":1}]");
+	buf_char(&text, '\0');
+	process = traces_read(text.bytes);
+	ck_assert_uint_eq(traces_rows(process, GPROF_TABLE_op), 2);
+	ck_assert_uint_eq(lost(process, "name cut to 4096 bytes (the event is kept)"), 1);
+	ck_assert(process_is_complete(process));
+	process_destroy(process);
+	buf_fini(&text);
 }
 END_TEST
 
@@ -187,5 +265,6 @@ END_TEST
 UNIT_SUITE("report_kineto_damage", a_bad_event_is_left_out_alone,
 	odd_numbers_and_bytes_in_arguments_do_no_harm, a_cut_trace_is_read_as_far_as_it_goes,
 	a_file_without_events_is_refused, begins_and_ends_without_each_other_are_told,
-	steps_that_overlap_are_told, what_is_larger_than_memory_should_hold_is_left_out,
-	damaged_gzip_is_told)
+	steps_that_overlap_are_told, kinds_that_are_not_read_are_counted_by_name,
+	very_many_kinds_are_counted_together, names_that_are_cut_are_counted,
+	what_is_larger_than_memory_should_hold_is_left_out, damaged_gzip_is_told)

@@ -135,7 +135,8 @@ START_TEST(bash_completes_commands_options_and_values)
 	ck_assert_str_eq(complete("gprof-report summary --man", 3), "--mangled");
 	ck_assert_str_eq(complete("gprof-report --view kernel,memc", 3), "kernel,memcpy");
 	ck_assert_str_eq(complete("gprof-report --format = j", 4), "json");
-	ck_assert_str_eq(complete("gprof-report diff --fail", 3), "--fail-on");
+	ck_assert_str_eq(
+		complete("gprof-report diff --fail", 3), "--fail-on --fail-on-inconclusive");
 	ck_assert_str_eq(complete("gprof-report timeline --view", 3), "");
 	ck_assert_str_eq(complete("gprof-report --top 1", 3), "");
 	ck_assert_str_eq(complete("gprof-report help che", 3), "check");
