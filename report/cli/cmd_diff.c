@@ -292,7 +292,7 @@ const struct command cmd_diff = {
 		"  --fail-on CONDITION    exit with status 4 if a value grew: step_time>5%,\n"
 		"                         kernel_time>1ms, forward>3%, operator:aten::*>10%;\n"
 		"                         repeatable\n"
-		"  --fail-on-inconclusive exit with status 4, not 5, if the runs are too short\n"
+		"  --fail-on-inconclusive  exit with status 4, not 5, if the runs are too short\n"
 		"                         or too noisy for a condition\n" COMMON_OPTIONS_TABLE_USAGE
 			COMMON_OPTIONS_SELECTION_USAGE
 		"  -o, --output FILE      write to FILE instead of stdout\n",
