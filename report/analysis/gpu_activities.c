@@ -175,9 +175,8 @@ static void take_device_batch(struct gpu_activities *works, const struct batch *
 		struct gpu_activity *work = &items[i];
 
 		work->begin = clock_map_time(&process->device_clock, begin);
-		work->end = clock_map_time(
-			&process->device_clock, begin + dur < begin ? UINT64_MAX : begin + dur);
-		work->end = work->end < work->begin ? work->begin : work->end;
+		/* The duration is the device's own, whatever the rate between the clocks is. */
+		work->end = work->begin + dur < work->begin ? UINT64_MAX : work->begin + dur;
 		work->correlation = (uint32_t)b->col[COL_kernel_correlation][i];
 		work->place = (uint32_t)place;
 		work->device = process_place(process, place).device;

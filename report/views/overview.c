@@ -197,10 +197,10 @@ static void take_work(struct overview_view *view, struct process *process, const
 
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		uint64_t start = b->col[COL_kernel_begin][i];
-		uint64_t end = start + b->col[COL_kernel_dur][i];
 		uint64_t from = clock_map_time(&process->device_clock, start);
-		uint64_t to = clock_map_time(&process->device_clock, end < start ? start : end);
+		uint64_t to = from + b->col[COL_kernel_dur][i];
 
+		to = to < from ? from : to;
 		step_time_add(&part->work[type], &part->ns, from, to);
 		if (type == OVERVIEW_KERNEL) {
 			step_time_add(kernels_of(part, process, b->col[COL_kernel_place][i]),
