@@ -41,6 +41,14 @@ is "first 0" "$(grep first "$T/timeline")" "what comes before time 0"
 is 10 "$(join <(awk '{print $1 "." $2, $3}' "$T/steps") <(awk '!/first/ {print $1 "." $2, $3}' "$T/timeline") |
 	awk '{n += $3 - $2 >= 0 && $3 - $2 <= 1} END {print n}')" "steps that begin at the same time on the timeline"
 
+# No activity begins before its call, and a kernel lasts as long on the timeline as in all tables.
+is 0 "$("$REPORT" sql --format csv 'SELECT count(*) FROM kernel k JOIN api_launch l USING (process, correlation) WHERE k.start_ns < l.start_ns' \
+	"$GPROF_DIR" 2>/dev/null | grep '^[0-9]')" "kernels that begin before their calls"
+summary kernel,device,distributed,time-breakdown
+kernels=$(query '[.kernel.rows[].total_ns] | add')
+is "$kernels $kernels $kernels" "$(query '[.device, .distributed, .time_breakdown | [.rows[].computation_ns] | add] | join(" ")')" "time of kernels that do not overlap"
+is "$kernels" "$(jq '[.traceEvents[] | select(.cat == "kernel").dur * 1000] | add | round' "$T/timeline.json")" "time of kernels on the timeline"
+
 # --time takes what the tables print: from the begin of step 2 of the first rank to its middle.
 begin=$(awk '$1 == 0 && $2 == 2 {print $3}' "$T/steps")
 "$REPORT" timeline --tracks steps --time "$((begin + 1))ns-$((begin + 1000000))ns" -o "$T/part.json" "$GPROF_DIR" 2>/dev/null

@@ -110,6 +110,30 @@ START_TEST(times_between_anchors_lie_on_a_line_and_outside_on_the_nearest)
 }
 END_TEST
 
+/* What readings are late by is no rate: neither of near points nor of a little more than that. */
+START_TEST(errors_of_readings_are_no_rate)
+{
+	static const struct {
+		uint64_t apart_ns, late_ns, dur_ns; /* that 50 ms become */
+	} cases[] = {{10000000, 250, 50000000}, {99000000, 9000, 50000000},
+		{150000000, 226, 50000000}, {150000000, 500, 50000000},
+		{150000000, 1500, 50000500}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct clock_map map = {0};
+		uint64_t dur_ns;
+
+		clock_map_add(&map, 1000000000, 4000000000);
+		clock_map_add(&map, 1000000000 + cases[i].apart_ns,
+			4000000000 + cases[i].apart_ns + cases[i].late_ns);
+		clock_map_finish(&map);
+		dur_ns = clock_map_time(&map, 1051000000) - clock_map_time(&map, 1001000000);
+		ck_assert_uint_le(cases[i].dur_ns - dur_ns, 1);
+		clock_map_fini(&map);
+	}
+}
+END_TEST
+
 START_TEST(one_anchor_shifts_none_leaves_and_nonsense_is_left_out)
 {
 	struct clock_map none = {0}, one = {0}, odd = {0};
@@ -217,5 +241,5 @@ UNIT_SUITE("report/busy", overlapping_and_touching_intervals_count_once,
 	the_union_in_pieces_is_that_of_all_at_once, the_union_is_right_however_late_intervals_come,
 	parts_that_advance_together_have_their_unions,
 	times_between_anchors_lie_on_a_line_and_outside_on_the_nearest,
-	one_anchor_shifts_none_leaves_and_nonsense_is_left_out,
+	errors_of_readings_are_no_rate, one_anchor_shifts_none_leaves_and_nonsense_is_left_out,
 	ids_far_out_cost_no_memory_and_are_found, sets_tell_what_the_other_lacks)

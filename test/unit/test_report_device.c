@@ -4,9 +4,7 @@
 #include <string.h>
 
 #include "report/util/buf.h"
-#include "test/unit/report_streams.h"
-#include "test/unit/report_tables.h"
-#include "test/unit/unit.h"
+#include "test/unit/report_made.h"
 
 #define NR_NS	   3000u
 #define NR_EVENTS  200u
@@ -141,4 +139,33 @@ START_TEST(unions_of_overlapping_work_are_what_a_plain_count_says)
 }
 END_TEST
 
-UNIT_SUITE("report_device", unions_of_overlapping_work_are_what_a_plain_count_says)
+/* The device's clock is 100 ppm slow: tables have its durations, not those of the host. */
+START_TEST(durations_are_the_devices_own)
+{
+	struct made made = made_open("drift.gprof");
+	uint32_t shape = made_shape(&made, "gemm", 1, 32, 16, 0);
+	struct process *process;
+	struct table *table;
+	static const struct view_class *const classes[] = {
+		&view_kernel, &view_device, &view_distributed, &view_time_breakdown};
+
+	gen_anchor(made.gen, 2000100000, 2000100000, 2000000000);
+	for (uint64_t i = 0; i < 10; i++) {
+		made_kernel(&made, shape, 0, 1000000000 + i * 50000000,
+			1000000000 + i * 50000000 + 40000000);
+	}
+	gen_flush(made.gen);
+	gen_close(made.gen, "exit");
+	process = streams_process(made.path);
+	for (size_t i = 0; i < 4; i++) {
+		table = tables_make(classes[i], &process, 1, false);
+		ck_assert_uint_eq(
+			tables_number(table, 0, i ? "computation_ns" : "total_ns"), 400000000);
+		table_destroy(table);
+	}
+	process_destroy(process);
+}
+END_TEST
+
+UNIT_SUITE("report_device", durations_are_the_devices_own,
+	unions_of_overlapping_work_are_what_a_plain_count_says)
