@@ -20,8 +20,9 @@
 /* Of all times there are. */
 #define ADVICE_ALL_WHENS ((1u << NR_ADVICE_WHENS) - 1)
 
-const char *const advice_verdict_names[] = {
-	[ADVICE_FINDING] = "finding", [ADVICE_GOOD] = "good", [ADVICE_NOT_JUDGED] = "not judged"};
+const char *const advice_verdict_names[] = {[ADVICE_FINDING] = "finding",
+	[ADVICE_PASSED] = "passed",
+	[ADVICE_NOT_JUDGED] = "not judged"};
 
 #define ADVICE(name, source, threshold, judge, cause, time, change, problem, fires, remedy) \
 	{name, source, threshold, problem, fires, remedy, judge_##judge, cause, time, change},
@@ -121,7 +122,7 @@ static void judge_part(const struct advice_rule *rule, struct advice_result *res
 {
 	result->verdict = set_share(result, part_ns, whole_ns, of) > rule->threshold
 				  ? ADVICE_FINDING
-				  : ADVICE_GOOD;
+				  : ADVICE_PASSED;
 	set_stake(result, part_ns, whole_ns, of);
 }
 
@@ -249,7 +250,7 @@ ADVICE_JUDGE(any_time)
 	if (lacks_devices(facts, result)) {
 		return;
 	}
-	result->verdict = sum.nr ? ADVICE_FINDING : ADVICE_GOOD;
+	result->verdict = sum.nr ? ADVICE_FINDING : ADVICE_PASSED;
 	set_stake(result, sum.ns, recording_ns(facts), "the recording");
 	result->mask = ADVICE_ALL_WHENS;
 	add_time(&result->evidence, sum.ns);
@@ -366,7 +367,7 @@ static void judge_use(const struct advice_rule *rule, const struct advice_facts 
 	}
 	buf_text(&result->evidence, "busy for ");
 	judge_device_part(rule, facts, result, used_ns);
-	result->verdict = result->share < rule->threshold ? ADVICE_FINDING : ADVICE_GOOD;
+	result->verdict = result->share < rule->threshold ? ADVICE_FINDING : ADVICE_PASSED;
 	set_device_stake(
 		facts, result, facts->device_ns > used_ns ? facts->device_ns - used_ns : 0);
 }
@@ -411,7 +412,7 @@ ADVICE_JUDGE(concurrency)
 	set_share(result, facts->kernel_ns > union_ns ? facts->kernel_ns - union_ns : 0,
 		facts->kernel_ns, "kernel time");
 	buf_text(&result->evidence, " concurrent with another kernel");
-	result->verdict = result->share < rule->threshold ? ADVICE_FINDING : ADVICE_GOOD;
+	result->verdict = result->share < rule->threshold ? ADVICE_FINDING : ADVICE_PASSED;
 }
 
 ADVICE_JUDGE(copy_rate)
@@ -430,7 +431,7 @@ ADVICE_JUDGE(copy_rate)
 	}
 	buf_printf(&result->evidence, "%.2f GB/s over %" PRIu64 " copies, ", rate, sum.nr);
 	add_time(&result->evidence, sum.ns);
-	result->verdict = rate < 6 ? ADVICE_FINDING : ADVICE_GOOD;
+	result->verdict = rate < 6 ? ADVICE_FINDING : ADVICE_PASSED;
 	set_stake(result, sum.ns, recording_ns(facts), "the recording");
 	result->mask = ADVICE_ALL_WHENS;
 }
@@ -445,7 +446,7 @@ ADVICE_JUDGE(gaps)
 		return;
 	}
 	judge_device_part(rule, facts, result, sum.ns);
-	result->verdict = sum.nr ? ADVICE_FINDING : ADVICE_GOOD;
+	result->verdict = sum.nr ? ADVICE_FINDING : ADVICE_PASSED;
 	buf_text(&result->evidence, ", ");
 	advice_add_count(&result->evidence, sum.nr, "gap");
 	buf_text(&result->evidence, " above ");
@@ -467,7 +468,7 @@ ADVICE_JUDGE(buckets)
 		skip(result, "only a part of the recording is selected");
 		return;
 	}
-	result->verdict = facts->nr_low_buckets ? ADVICE_FINDING : ADVICE_GOOD;
+	result->verdict = facts->nr_low_buckets ? ADVICE_FINDING : ADVICE_PASSED;
 	set_stake(result, per_device(facts, facts->low_idle_ns), recording_ns(facts),
 		"the recording");
 	result->share = facts->nr_buckets
@@ -527,7 +528,7 @@ ADVICE_JUDGE(tensor_cores)
 		skip(result, "the kernel names do not show it");
 		return;
 	}
-	result->verdict = facts->tensor_ns[TENSOR_YES] ? ADVICE_GOOD : ADVICE_FINDING;
+	result->verdict = facts->tensor_ns[TENSOR_YES] ? ADVICE_PASSED : ADVICE_FINDING;
 	set_share(result, facts->tensor_ns[TENSOR_YES], facts->kernel_ns, "kernel time");
 	buf_text(&result->evidence,
 		" with tensor cores; in multiplying kernels whose names do not show it: ");
@@ -605,7 +606,7 @@ ADVICE_JUDGE(memory)
 		skip(result, "the peak or the size of the GPU memory is not recorded");
 		return;
 	}
-	result->verdict = result->share > rule->threshold ? ADVICE_FINDING : ADVICE_GOOD;
+	result->verdict = result->share > rule->threshold ? ADVICE_FINDING : ADVICE_PASSED;
 	result->of = "the device's memory";
 	buf_printf(&result->evidence, "%.3f of %.3f GB", (double)peak_bytes / 1e9,
 		(double)total_bytes / 1e9);
@@ -619,7 +620,7 @@ ADVICE_JUDGE(data_parallel)
 		skip(result, "no operators were recorded");
 		return;
 	}
-	result->verdict = all[at].uses_data_parallel ? ADVICE_FINDING : ADVICE_GOOD;
+	result->verdict = all[at].uses_data_parallel ? ADVICE_FINDING : ADVICE_PASSED;
 	buf_text(&result->evidence, all[at].uses_data_parallel
 					    ? "DataParallel.forward was seen"
 					    : "DataParallel.forward was not seen");
@@ -641,7 +642,7 @@ ADVICE_JUDGE(ddp_nccl)
 	} else if (facts->capability_major > 0 && facts->capability_major < 4) {
 		skip(result, "the GPU is too old for NCCL");
 	} else {
-		result->verdict = has_nccl ? ADVICE_GOOD : ADVICE_FINDING;
+		result->verdict = has_nccl ? ADVICE_PASSED : ADVICE_FINDING;
 		buf_text(&result->evidence, has_nccl ? "NCCL was seen"
 					    : facts->uses_gloo
 						    ? "collectives of gloo were seen, none of NCCL"

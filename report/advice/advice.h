@@ -10,7 +10,7 @@
 
 enum advice_verdict {
 	ADVICE_FINDING,
-	ADVICE_GOOD,
+	ADVICE_PASSED,
 	ADVICE_NOT_JUDGED, /* what it needs is not in the stream; the evidence says what */
 };
 
@@ -59,7 +59,7 @@ struct advice_rule {
 extern const struct advice_rule advice_rules[];
 extern const size_t advice_nr_rules;
 
-/* "finding", "good", "not judged". */
+/* "finding", "passed", "not judged". */
 extern const char *const advice_verdict_names[];
 
 void advice_judge(const struct advice_rule *rule, const struct advice_facts *facts, size_t nr_facts,

@@ -142,7 +142,7 @@ static void judge_replay(struct finding *finding)
 		buf_text(&result->evidence, finding->why_not);
 		return;
 	}
-	result->verdict = is_small(finding) ? ADVICE_GOOD : ADVICE_FINDING;
+	result->verdict = is_small(finding) ? ADVICE_PASSED : ADVICE_FINDING;
 	buf_text(&result->evidence, "replayed as recorded, the step takes ");
 	add_time(&result->evidence, finding->predicted->replayed_ns);
 	buf_text(&result->evidence, "; changed, ");

@@ -253,7 +253,7 @@ static void add_words(const struct advice *advice, const struct finding *finding
 
 static const struct table_column columns[] = {
 	TABLE_COLUMN("verdict", "Verdict", TABLE_TEXT, .is_wide_only = true,
-		.help = "finding, good, or not judged because data is missing"),
+		.help = "finding, passed, or not judged because data is missing"),
 	TABLE_COLUMN("rule", "Rule", TABLE_TEXT),
 	TABLE_COLUMN("finding", "Finding", TABLE_TEXT, .is_wide_only = true,
 		.help = "the problem, and what solving it saves"),

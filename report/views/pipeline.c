@@ -282,7 +282,7 @@ static const struct table_column columns[] = {
 		.help = "position in the pipeline, from 0; n/a in a ring"),
 	TABLE_COLUMN("stages", "Stages", TABLE_COUNT, .help = "stages of the pipeline"),
 	TABLE_COLUMN("micro_batches", "Micro-batches", TABLE_NUMBER,
-		.help = "messages received from one neighbor per step"),
+		.help = "messages received from one neighbour per step"),
 	TABLE_COLUMN("time_ns", "Time", TABLE_TIME),
 	TABLE_COLUMN("computation_ns", "Computation", TABLE_TIME,
 		.help = "union of the computing kernels"),

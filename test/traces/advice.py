@@ -13,15 +13,15 @@ import sys
 
 EXPECTED = {
     "resnet50_nw0_v100.json.gz": {"finding": ["tb-dataloader", "loader-starvation", "tb-tensor-cores", "pageable-copies"],
-                                  "good": ["tb-communication", "host-bound", "small-kernels"]},
+                                  "passed": ["tb-communication", "host-bound", "small-kernels"]},
     "resnet50_nw4_v100.json.gz": {"finding": ["host-bound", "tb-tensor-cores", "pageable-copies"],
-                                  "good": ["tb-dataloader", "loader-starvation", "gpu_gaps"]},
+                                  "passed": ["tb-dataloader", "loader-starvation", "gpu_gaps"]},
     "ddp_v100_2ranks_rank1.json.gz": {"finding": ["tb-communication", "unoverlapped-communication"],
                                       "not judged": ["tb-dataloader", "stragglers"]},
     "overlap_a100_8ranks_rank3.json.gz": {"finding": ["cuda_memcpy_async", "unoverlapped-communication"],
-                                          "good": ["tb-dataloader"]},
-    "fullqueue_v100.json.gz": {"good": ["host-bound", "small-kernels", "tb-gpu-utilization"]},
-    "eager_b200.json.gz": {"finding": ["host-bound", "tb-gpu-utilization"], "good": ["tb-tensor-cores", "fp32-multiply"]},
+                                          "passed": ["tb-dataloader"]},
+    "fullqueue_v100.json.gz": {"passed": ["host-bound", "small-kernels", "tb-gpu-utilization"]},
+    "eager_b200.json.gz": {"finding": ["host-bound", "tb-gpu-utilization"], "passed": ["tb-tensor-cores", "fp32-multiply"]},
     "dlrm_v100_8ranks": {"finding": ["stragglers", "tb-communication"]},
 }
 LOADER_US = {"resnet50_nw0_v100.json.gz": 59261.8, "resnet50_nw4_v100.json.gz": 1186.2}

@@ -46,7 +46,7 @@ static void judge(const struct plan *plan, const char *rule, const char *verdict
 static const struct rule_case {
 	const char *rule;
 	struct plan fires, does_not;
-	const char *otherwise; /* NULL: "good" */
+	const char *otherwise; /* NULL: "passed" */
 } cases[] = {
 	{"tb-dataloader", {.wait_us = 5001, .busy_from_us = 5001},
 		{.wait_us = 5000, .busy_from_us = 5000}, NULL},
@@ -193,7 +193,7 @@ START_TEST(each_rule_fires_above_its_threshold_and_not_at_it)
 	const struct rule_case *rule = &cases[_i];
 
 	judge(&rule->fires, rule->rule, "finding");
-	judge(&rule->does_not, rule->rule, rule->otherwise ? rule->otherwise : "good");
+	judge(&rule->does_not, rule->rule, rule->otherwise ? rule->otherwise : "passed");
 }
 END_TEST
 
@@ -227,7 +227,7 @@ START_TEST(the_rank_that_others_wait_for_is_the_one_that_waits_least)
 	static const struct plan alone = {.second = {PLAN_NCCL, 20000, 30000, 0, 0, false}};
 
 	judge_ranks(5001, "finding");
-	judge_ranks(5000, "good");
+	judge_ranks(5000, "passed");
 	judge(&alone, "stragglers", "not judged");
 }
 END_TEST
