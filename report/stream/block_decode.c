@@ -26,6 +26,7 @@ const char *decode_status_text(enum decode_status status)
 		[DECODE_BAD_FRAME] = "checksum mismatch",
 		[DECODE_BAD_LENGTH] = "wrong length",
 		[DECODE_NO_SPAN] = "its duration column is missing",
+		[DECODE_UNREADABLE] = "the file cannot be read",
 	};
 
 	return texts[status];

@@ -26,6 +26,7 @@ enum decode_status {
 	DECODE_BAD_FRAME,  /* the zstd frame is damaged (checksum) */
 	DECODE_BAD_LENGTH, /* the frame is intact but has the wrong size */
 	DECODE_NO_SPAN,	   /* GAP without its column of durations */
+	DECODE_UNREADABLE, /* the file cannot be read: what it holds is not known */
 };
 
 /* In lower case, for messages. */

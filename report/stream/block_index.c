@@ -116,7 +116,7 @@ static enum decode_status read_block_header(
 	size_t nr_bytes = left < sizeof(head) ? (size_t)left : sizeof(head);
 
 	if (stream_file_read(stream, offset, head, nr_bytes)) {
-		return DECODE_SHORT;
+		return DECODE_UNREADABLE;
 	}
 	return decode_block_header(head, nr_bytes, header, entries);
 }

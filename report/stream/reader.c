@@ -57,20 +57,31 @@ void reader_destroy(struct reader *reader)
 	free(reader);
 }
 
-static int open_block(
+/* Of a failed read: the file may have become shorter. */
+static enum decode_status status_of(int rc)
+{
+	return rc == -ENODATA ? DECODE_SHORT : DECODE_UNREADABLE;
+}
+
+static enum decode_status open_block(
 	struct reader *reader, const struct stream *stream, const struct stream_block *block)
 {
 	size_t head_bytes = sizeof(reader->header) + block->nr_columns * sizeof(reader->entries[0]);
 	char head[sizeof(reader->header) + sizeof(reader->entries)];
 	uint64_t payload = block->offset + head_bytes;
+	enum decode_status status;
+	int rc;
 
 	reader->stream = stream;
 	reader->bytes_from = reader->bytes_to = 0;
 	/* The index checked this already, but the file may have changed since. */
-	if (stream_file_read(stream, block->offset, head, head_bytes) ||
-		decode_block_header(head, head_bytes, &reader->header, reader->entries) ||
-		reader->header.nr_rows != block->nr_rows) {
-		return -EIO;
+	rc = stream_file_read(stream, block->offset, head, head_bytes);
+	if (rc) {
+		return status_of(rc);
+	}
+	status = decode_block_header(head, head_bytes, &reader->header, reader->entries);
+	if (status || reader->header.nr_rows != block->nr_rows) {
+		return status ? status : DECODE_BAD_HEADER;
 	}
 	for (unsigned int i = 0; i < reader->header.nr_columns; i++) {
 		reader->payload[i] = payload;
@@ -78,7 +89,7 @@ static int open_block(
 	}
 	memset(reader->status, -1, sizeof(reader->status));
 	memset(reader->is_small, 0, sizeof(reader->is_small));
-	return 0;
+	return DECODE_OK;
 }
 
 static int find_entry(const struct reader *reader, int column)
@@ -91,40 +102,46 @@ static int find_entry(const struct reader *reader, int column)
 	return -1;
 }
 
-/* False if the file does not have these bytes, or no longer. */
-static bool read_bytes(struct reader *reader, uint64_t from, uint64_t to)
+static enum decode_status read_bytes(struct reader *reader, uint64_t from, uint64_t to)
 {
 	size_t nr_bytes = (size_t)(to - from);
+	int rc;
 
 	reader->bytes_from = reader->bytes_to = 0;
 	if (to > reader->stream->size) {
-		return false;
+		return DECODE_SHORT;
 	}
 	if (reader->bytes_capacity < nr_bytes) {
 		free(reader->bytes);
 		reader->bytes = mem_zeroed(nr_bytes, 1);
 		reader->bytes_capacity = nr_bytes;
 	}
-	if (stream_file_read(reader->stream, from, reader->bytes, nr_bytes)) {
-		return false;
+	rc = stream_file_read(reader->stream, from, reader->bytes, nr_bytes);
+	if (rc) {
+		return status_of(rc);
 	}
 	reader->bytes_from = from;
 	reader->bytes_to = to;
-	return true;
+	return DECODE_OK;
 }
 
-/* The frame of a column, NULL if it cannot be read. A constant has no frame. */
-static const char *fetch(struct reader *reader, int place)
+/* The frame of a column. A constant has none. */
+static enum decode_status fetch(struct reader *reader, int place, const char **frame)
 {
 	uint64_t from = reader->payload[place], to = from + reader->entries[place].stored_bytes;
+	enum decode_status status = DECODE_OK;
 
+	*frame = "";
 	if (from == to) {
-		return "";
+		return DECODE_OK;
 	}
-	if ((from < reader->bytes_from || to > reader->bytes_to) && !read_bytes(reader, from, to)) {
-		return NULL;
+	if (from < reader->bytes_from || to > reader->bytes_to) {
+		status = read_bytes(reader, from, to);
 	}
-	return reader->bytes + (from - reader->bytes_from);
+	if (!status) {
+		*frame = reader->bytes + (from - reader->bytes_from);
+	}
+	return status;
 }
 
 /* Reads columns at once if most bytes between the first and the last are wanted. */
@@ -193,11 +210,11 @@ static enum decode_status decode_entry_now(struct reader *reader, int place, boo
 	const struct gprof_column_entry *entry = &reader->entries[place];
 	uint32_t nr_rows = reader->header.nr_rows;
 	const uint64_t *span = entry->codec == GPROF_CODEC_GAP ? find_span(reader, place) : NULL;
-	const char *frame = fetch(reader, place);
-	enum decode_status status;
+	const char *frame;
+	enum decode_status status = fetch(reader, place, &frame);
 
-	if (!frame) {
-		return DECODE_SHORT;
+	if (status) {
+		return status;
 	}
 	if (entry->codec == GPROF_CODEC_TEXT) {
 		reader->texts[place] = room(reader->texts[place], sizeof(struct decode_text));
@@ -310,17 +327,17 @@ unsigned int reader_verify(struct reader *reader, const struct stream *stream, s
 	const struct stream_block *b = &stream->blocks[block];
 	const struct stream_table *table = &stream->tables[b->table];
 	unsigned int nr_bad = 0;
-	bool is_open;
+	enum decode_status opened;
 
 	if (b->ring) {
 		return 0;
 	}
-	is_open = !open_block(reader, stream, b);
-	if (!is_open) {
-		bad(context, "", b->offset, DECODE_BAD_CRC);
+	opened = open_block(reader, stream, b);
+	if (opened) {
+		bad(context, "", b->offset, opened);
 		nr_bad = 1;
 	}
-	for (int i = 0; is_open && i < reader->header.nr_columns; i++) {
+	for (int i = 0; !opened && i < reader->header.nr_columns; i++) {
 		enum decode_status status = decode_entry(reader, i, false);
 		unsigned int column = reader->entries[i].column;
 

@@ -69,6 +69,18 @@ START_TEST(all_are_read_though_few_are_open)
 }
 END_TEST
 
+static enum decode_status taken;
+
+static void take_status(
+	void *context, const char *column, uint64_t offset, enum decode_status status)
+{
+	(void)context;
+	(void)column;
+	(void)offset;
+	taken = status;
+}
+
+/* The reason is that it cannot be read, not that it is damaged. */
 START_TEST(another_file_under_its_name_is_not_read)
 {
 	struct process *processes[MOST];
@@ -91,6 +103,8 @@ START_TEST(another_file_under_its_name_is_not_read)
 	ck_assert_uint_eq(tables_number(table, 0, "calls"), MOST - 1);
 	ck_assert_uint_eq(tables_number(table, 0, "total_ns"), MOST - 1);
 	ck_assert(stream_is_damaged(processes[0]->stream));
+	ck_assert_uint_eq(stream_verify(processes[0]->stream, 0, take_status, NULL), 1);
+	ck_assert_int_eq(taken, DECODE_UNREADABLE);
 	table_destroy(table);
 	for (uint32_t i = 0; i < MOST; i++) {
 		process_destroy(processes[i]);
