@@ -105,9 +105,9 @@ static void on_begin(void *context, uint64_t base_ns, uint64_t first_ns, uint64_
 {
 	struct svg_slices *slices = context;
 
-	(void)first_ns;
 	(void)last_ns;
 	slices->clock.base_ns = base_ns;
+	slices->clock.origin_ns = base_ns + first_ns;
 }
 
 static void on_track(void *context, const struct track *track)
