@@ -338,13 +338,14 @@ void advice_facts_take_call(
 static const struct shape_info *shape_of(struct advice_facts *facts, const struct op_record *record)
 {
 	struct shape_info *info = idmap_put(&facts->shapes, record->shape);
-	const struct model_shape *shape = idmap_get(&facts->process->shapes, record->shape);
+	const struct model_shape *shape;
 	struct occupancy_device device;
 	struct occupancy occupancy;
 
 	if (info->name) {
 		return info;
 	}
+	shape = idmap_get(&facts->process->shapes, record->shape);
 	info->name = process_shape_name(facts->process, record->shape);
 	info->tensor = (uint8_t)tensor_use_of(info->name);
 	info->is_communication = kernel_class_of(info->name) == KERNEL_COMMUNICATION;

@@ -33,7 +33,8 @@ struct findings {
 /* The state of view_advice. */
 struct advice {
 	struct view_input input;
-	struct advice_facts *facts; /* of each process */
+	struct advice_facts *facts;	  /* of each process */
+	struct gpu_activities activities; /* which the next two and the facts' gaps share */
 	struct overlap overlap;
 	struct utilization usage;
 	size_t nr_scanned, nr_walked;

@@ -73,15 +73,19 @@ static struct gaps_device *find_device(struct gaps *gaps, const struct gpu_activ
 	return &gaps->devices[gaps->nr_devices++];
 }
 
-static void take_work(void *context, const struct gpu_activity *work)
+void gaps_take_activity(struct gaps *gaps, const struct gpu_activity *work)
 {
-	struct gaps *gaps = context;
 	struct gaps_device *device = find_device(gaps, work);
 
 	if (work->begin > device->until) {
 		keep(gaps, &(struct gap){device->until, work->begin, work->device});
 	}
 	device->until = work->end > device->until ? work->end : device->until;
+}
+
+static void take_work(void *context, const struct gpu_activity *work)
+{
+	gaps_take_activity(context, work);
 }
 
 static int by_place(const void *a, const void *b)

@@ -34,6 +34,8 @@ struct gaps {
  */
 void gaps_begin(struct gaps *gaps, struct process *process);
 void gaps_take(struct gaps *gaps, const struct batch *batch);
+/* Instead, each activity of the devices in the order of their begins. */
+void gaps_take_activity(struct gaps *gaps, const struct gpu_activity *work);
 void gaps_end(struct gaps *gaps);
 void gaps_fini(struct gaps *gaps);
 

@@ -130,9 +130,8 @@ static void add_work(const struct overlap *overlap, struct overlap_device *devic
 	device->nr_activities++;
 }
 
-static void take_work(void *context, const struct gpu_activity *work)
+void overlap_take_activity(struct overlap *overlap, const struct gpu_activity *work)
 {
-	struct overlap *overlap = context;
 
 	if (!is_chosen(overlap, work)) {
 		return;
@@ -145,6 +144,11 @@ static void take_work(void *context, const struct gpu_activity *work)
 	for (size_t i = overlap->first; i < overlap->nr_devices; i++) {
 		add_work(overlap, &overlap->devices[i], work);
 	}
+}
+
+static void take_work(void *context, const struct gpu_activity *work)
+{
+	overlap_take_activity(context, work);
 }
 
 /* ---- processes ---- */

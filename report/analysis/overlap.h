@@ -68,6 +68,8 @@ void overlap_begin_host(struct overlap *overlap, struct process *process);
 /* After overlap_begin: its bounds are these times, rising, instead of those of steps. */
 void overlap_set_bounds(struct overlap *overlap, const uint64_t *bounds, size_t nr);
 void overlap_take(struct overlap *overlap, const struct batch *batch);
+/* Instead, each activity of the devices in the order of their begins. */
+void overlap_take_activity(struct overlap *overlap, const struct gpu_activity *work);
 void overlap_end(struct overlap *overlap);
 void overlap_fini(struct overlap *overlap);
 

@@ -315,9 +315,8 @@ static void take_samples(struct utilization *usage, const struct batch *b)
 /* ---- work on devices ---- */
 
 /* Comes by its begin, so what is new of it begins where the union so far ends. */
-static void take_work(void *context, const struct gpu_activity *work)
+void utilization_take_activity(struct utilization *usage, const struct gpu_activity *work)
 {
-	struct utilization *usage = context;
 	struct utilization_series *series =
 		usage->nr_series ? &usage->series[usage->last_union] : NULL;
 	uint64_t begin, end = work->end < usage->end ? work->end : usage->end;
@@ -336,6 +335,11 @@ static void take_work(void *context, const struct gpu_activity *work)
 		spread(series, begin, end, 100);
 		series->ns = end;
 	}
+}
+
+static void take_work(void *context, const struct gpu_activity *work)
+{
+	utilization_take_activity(context, work);
 }
 
 /* In % of each bucket, of which the last ends with the process; and of all the time. */

@@ -83,6 +83,8 @@ extern const struct scan_want usage_wants[USAGE_NR_WANTS];
 void utilization_begin(struct utilization *usage, struct process *process);
 void utilization_take(
 	struct utilization *usage, struct process *process, const struct batch *batch);
+/* Instead, each activity of the devices in the order of their begins. */
+void utilization_take_activity(struct utilization *usage, const struct gpu_activity *work);
 void utilization_end(struct utilization *usage);
 void utilization_fini(struct utilization *usage);
 

@@ -33,6 +33,15 @@ static void init(void *state)
 	prediction_init(&advice->prediction, &advice->input);
 }
 
+static void on_activity(void *context, const struct gpu_activity *activity)
+{
+	struct advice *advice = context;
+
+	gaps_take_activity(&advice->at->gaps, activity);
+	overlap_take_activity(&advice->overlap, activity);
+	utilization_take_activity(&advice->usage, activity);
+}
+
 static void begin(void *context, struct process *process)
 {
 	struct advice *advice = context;
@@ -41,6 +50,7 @@ static void begin(void *context, struct process *process)
 	gaps_begin(&advice->at->gaps, process);
 	overlap_begin(&advice->overlap, process);
 	utilization_begin(&advice->usage, process);
+	gpu_activities_begin(&advice->activities, process, on_activity, advice);
 }
 
 static void on_batch(void *context, struct process *process, const struct batch *batch)
@@ -49,12 +59,10 @@ static void on_batch(void *context, struct process *process, const struct batch 
 
 	if (batch->table == GPROF_TABLE_alloc) {
 		advice_facts_take_allocs(advice->at, batch);
-		return;
-	}
-	utilization_take(&advice->usage, process, batch);
-	if (batch->table != GPROF_TABLE_sample) {
-		gaps_take(&advice->at->gaps, batch);
-		overlap_take(&advice->overlap, batch);
+	} else if (batch->table == GPROF_TABLE_sample) {
+		utilization_take(&advice->usage, process, batch);
+	} else {
+		gpu_activities_take(&advice->activities, batch);
 	}
 }
 
@@ -63,6 +71,7 @@ static void end(void *context, struct process *process)
 	struct advice *advice = context;
 
 	(void)process;
+	gpu_activities_end(&advice->activities);
 	gaps_end(&advice->at->gaps);
 	overlap_end(&advice->overlap);
 	utilization_end(&advice->usage);
