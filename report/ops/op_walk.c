@@ -276,6 +276,7 @@ struct walk {
 	size_t last_stack; /* its index */
 	struct range_walk ranges;
 	struct phases phases;
+	uint32_t call_step; /* of the last call */
 	uint32_t loop_thread;
 	bool has_ops;	 /* else there are no phases */
 	bool has_stacks; /* of Python */
@@ -455,6 +456,19 @@ static void call_record(struct walk *walk, uint32_t list, const struct op_call *
 	}
 }
 
+/* Calls that follow each other are mostly of one step. */
+static uint32_t step_of_call(struct walk *walk, uint64_t tick)
+{
+	const struct model_step *steps = walk->process->steps;
+	uint32_t step = walk->call_step;
+
+	if (!step || step >= walk->phases.nr_steps - 1 || tick < steps[step - 1].tick ||
+		tick >= steps[step].tick) {
+		walk->call_step = phases_step(&walk->phases, tick);
+	}
+	return walk->call_step;
+}
+
 static void call_call(
 	struct walk *walk, const struct op_event *event, const struct op *op, bool is_chosen)
 {
@@ -464,7 +478,7 @@ static void call_call(
 		.correlation = event->correlation,
 		.call = event->call,
 		.result = event->result,
-		.step = phases_step(&walk->phases, event->begin),
+		.step = step_of_call(walk, event->begin),
 		.py_stack = event->py_stack,
 		.table = event->table};
 

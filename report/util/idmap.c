@@ -62,13 +62,8 @@ static void remember_near(struct idmap *map, uint32_t id)
 	map->near[id] = (uint32_t)map->nr + 1;
 }
 
-void *idmap_put(struct idmap *map, uint32_t id)
+void *idmap_add(struct idmap *map, uint32_t id)
 {
-	int64_t place = idmap_find(map, id);
-
-	if (place >= 0) {
-		return idmap_at(map, (size_t)place);
-	}
 	map->elements = array_grow(map->elements, map->nr, &map->capacity, map->element_bytes);
 	if (id < NEAR_ALWAYS + NEAR_SLACK * map->nr) {
 		remember_near(map, id);

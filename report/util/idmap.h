@@ -50,7 +50,15 @@ static inline void *idmap_get(const struct idmap *map, uint32_t id)
 	return place < 0 ? NULL : idmap_at(map, (size_t)place);
 }
 
+/* Used by idmap_put: adds an element of zeros for an id that has none. */
+void *idmap_add(struct idmap *map, uint32_t id);
+
 /* The element with that id, created as zeros if there is none. */
-void *idmap_put(struct idmap *map, uint32_t id);
+static inline void *idmap_put(struct idmap *map, uint32_t id)
+{
+	int64_t place = idmap_find(map, id);
+
+	return place < 0 ? idmap_add(map, id) : idmap_at(map, (size_t)place);
+}
 
 #endif
