@@ -123,6 +123,7 @@ enum column {
 	STEP,
 	PREDICTION,
 	EVIDENCE_OF,
+	ALSO,
 	SHOWN,
 	STAKE,
 	STAKE_SHARE,
@@ -174,6 +175,27 @@ static void fill_saving(const struct finding *finding, struct table_cell *cells)
 		table_set_string(&cells[EVIDENCE_OF], finding->same_as->name);
 	}
 	table_set_string(&cells[SHOWN], finding->is_shown ? "yes" : "no");
+}
+
+/* The rules that are its evidence: "loader-starvation (gprof), gpu_gaps (nsys)". */
+static void fill_also(
+	const struct findings *findings, const struct finding *finding, struct table_cell *cell)
+{
+	struct buf also = {0};
+
+	for (size_t i = 0; i < findings->nr; i++) {
+		const struct finding *other = &findings->items[i];
+
+		if (other->same_as == finding->rule) {
+			buf_printf(&also, "%s%s (%.*s)", also.nr_bytes ? ", " : "",
+				other->rule->name, (int)strcspn(other->rule->source, ":"),
+				other->rule->source);
+		}
+	}
+	if (also.nr_bytes) {
+		table_set_text(cell, also.bytes, also.nr_bytes);
+	}
+	buf_fini(&also);
 }
 
 static void fill(const struct finding *finding, struct table_cell *cells)
@@ -275,6 +297,8 @@ static const struct table_column columns[] = {
 		.help = "what the replay assumes, or why it cannot predict the saving"),
 	TABLE_COLUMN("evidence_of", "Evidence of", TABLE_TEXT, .is_wide_only = true,
 		.help = "finding with the same cause"),
+	TABLE_COLUMN("also", "Also found by", TABLE_TEXT, .is_wide_only = true,
+		.help = "rules that are evidence of this finding, with their tools"),
 	TABLE_COLUMN("shown", "Shown", TABLE_TEXT, .is_wide_only = true,
 		.help = "no: evidence of another finding, or it saves less than 1 %; only --all "
 			"lists it"),
@@ -342,7 +366,10 @@ static void fill_table(void *state, struct table *table)
 		const struct finding *finding = &findings->items[i];
 
 		if (finding->is_shown || advice->input.is_all) {
-			fill(finding, table_add_row(table));
+			struct table_cell *cells = table_add_row(table);
+
+			fill(finding, cells);
+			fill_also(findings, finding, &cells[ALSO]);
 		}
 		if (finding->is_shown) {
 			add_words(advice, finding, &figure);

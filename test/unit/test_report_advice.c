@@ -340,11 +340,13 @@ START_TEST(each_cause_is_one_finding)
 		"50.0 ms per step (50.0 %)");
 	ck_assert_str_eq(text_of(table, "tb-dataloader", "prediction"),
 		"each batch is ready when the loop asks for it");
+	ck_assert_ptr_nonnull(strstr(text_of(table, "tb-dataloader", "also"), "gpu_gaps (nsys)"));
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		ck_assert_str_eq(verdict_of(table, others[i]), "finding");
 		ck_assert_str_eq(text_of(table, others[i], "evidence_of"), "tb-dataloader");
 		ck_assert_str_eq(text_of(table, others[i], "shown"), "no");
 		ck_assert_ptr_nonnull(strstr(table->figure, others[i]));
+		ck_assert_ptr_nonnull(strstr(text_of(table, "tb-dataloader", "also"), others[i]));
 	}
 	table_destroy(table);
 }
@@ -580,6 +582,18 @@ START_TEST(gaps_have_places_whatever_their_cause_is)
 }
 END_TEST
 
+/* 100 kernels of a graph with a gap before each: so many gaps, and one launch in each step. */
+START_TEST(gaps_of_a_graph_have_one_launch)
+{
+	static const struct plan plan = {.graph_us = 100, .busy_to_us = 10000};
+	struct table *table = advice_of(&plan);
+
+	ck_assert_msg(strstr(text_of(table, "gpu_time_util", "sites"), ", 4 x cudaGraphLaunch"),
+		"%s", text_of(table, "gpu_time_util", "sites"));
+	table_destroy(table);
+}
+END_TEST
+
 START_TEST(names_of_a_trace_cannot_break_the_advice)
 {
 	static const struct plan plan = {
@@ -640,8 +654,8 @@ Suite *unit_suite(void)
 		the_time_of_copies_is_not_that_of_their_calls,
 		the_profilers_own_wait_is_not_the_programs, a_stake_says_what_it_is_a_share_of,
 		what_is_at_stake_is_no_more_than_the_recording, a_gap_is_of_the_step_that_ended_it,
-		gaps_have_places_whatever_their_cause_is, names_of_a_trace_cannot_break_the_advice,
-		streams_without_sense_break_nothing};
+		gaps_have_places_whatever_their_cause_is, gaps_of_a_graph_have_one_launch,
+		names_of_a_trace_cannot_break_the_advice, streams_without_sense_break_nothing};
 	Suite *suite = unit_make("report/advice", tests, sizeof(tests) / sizeof(tests[0]));
 
 	unit_loop(suite, each_rule_fires_above_its_threshold_and_not_at_it, NR_CASES);
