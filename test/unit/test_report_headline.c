@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The first lines of a report, of streams whose steps are known. */
+#include <string.h>
+
+#include "report/analysis/view.h"
+#include "test/unit/report_lines.h"
+#include "test/unit/report_streams.h"
+#include "test/unit/report_tables.h"
+#include "test/unit/unit.h"
+
+#define LOADER "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
+#define NODE   "autograd::engine::evaluate_function: AddmmBackward0"
+#define STEP   "Optimizer.step#Adam.step"
+
+enum { NR_STEPS = 12, MOST_LINES = 4 * NR_STEPS };
+
+static struct line lines[MOST_LINES];
+static uint64_t steps[NR_STEPS + 2];
+static size_t nr_lines;
+
+static void add(uint32_t begin, uint32_t end, const char *name, uint32_t kernel_ns)
+{
+	lines[nr_lines++] = (struct line)LINE(1, begin, end, 0, name, .kernel_ns = kernel_ns);
+}
+
+/* 10 % data loader, 30 % forward, 40 % backward, 10 % optimizer, 10 % nothing. */
+static void make(uint32_t first_ns, uint32_t ns, uint32_t growth_ns)
+{
+	uint32_t now = 1000;
+
+	nr_lines = 0;
+	for (size_t i = 0; i < NR_STEPS; i++) {
+		uint32_t tenth = (i ? ns + growth_ns * (uint32_t)i : first_ns) / 10;
+
+		steps[i] = now;
+		add(now, now + tenth, LOADER, 0);
+		add(now + tenth, now + 4 * tenth, "aten::mm", 0);
+		add(now + 4 * tenth, now + 8 * tenth, NODE, 0);
+		add(now + 8 * tenth, now + 9 * tenth, STEP, 0);
+		now += 10 * tenth;
+	}
+	steps[NR_STEPS] = now;
+	steps[NR_STEPS + 1] = 0;
+}
+
+static struct table *headline(void)
+{
+	return tables_of(&view_headline, lines_write(lines, nr_lines, steps), false);
+}
+
+static double number(const struct table *table, const char *key)
+{
+	return tables_cell(table, 0, key)->number;
+}
+
+START_TEST(without_gpus_there_are_phases)
+{
+	struct table *table;
+
+	make(1000, 1000, 0);
+	table = headline();
+	ck_assert_uint_eq(table->nr_rows, 1);
+	ck_assert(table->is_figure_only);
+	ck_assert_uint_eq(tables_number(table, 0, "steps"), NR_STEPS);
+	ck_assert_uint_eq(tables_number(table, 0, "warm_up_steps"), 0);
+	ck_assert_double_eq_tol(number(table, "median_ns"), 1000, 1e-9);
+	ck_assert_double_eq_tol(number(table, "forward_pct"), 30, 1e-9);
+	ck_assert_double_eq_tol(number(table, "backward_pct"), 40, 1e-9);
+	ck_assert_double_eq_tol(number(table, "dataloader_pct"), 10, 1e-9);
+	ck_assert_double_eq_tol(number(table, "optimization_ns"), 100, 1e-9);
+	ck_assert_double_eq_tol(number(table, "cpu_operators_pct"), 80, 1e-9);
+	ck_assert_double_eq_tol(number(table, "cpu_other_pct"), 10, 1e-9);
+	ck_assert(!tables_cell(table, 0, "computing_pct")->is_known);
+	ck_assert(!tables_cell(table, 0, "mfu_pct")->is_known);
+	ck_assert_ptr_nonnull(strstr(table->figure, "no GPU, 12 steps in"));
+	ck_assert_ptr_nonnull(
+		strstr(table->figure, "\nStep    median 1.000 us, p99 1.000 us, no trend\n"));
+	ck_assert_ptr_nonnull(strstr(table->figure,
+		"\nTime    30.0 % forward, 40.0 % backward, 10.0 % optimizer, 10.0 % data loader, "
+		"10.0 % other\n"));
+	ck_assert_ptr_nonnull(strstr(table->figure,
+		"\nCPU     80.0 % in operators, 10.0 % in the data loader, 10.0 % elsewhere\n"));
+	table_destroy(table);
+}
+END_TEST
+
+START_TEST(steps_that_warm_up_are_excluded)
+{
+	struct table *table;
+
+	make(5000, 1000, 0);
+	table = headline();
+	ck_assert_uint_eq(tables_number(table, 0, "steps"), NR_STEPS - 1);
+	ck_assert_uint_eq(tables_number(table, 0, "warm_up_steps"), 1);
+	ck_assert_double_eq_tol(number(table, "mean_ns"), 1000, 1e-9);
+	ck_assert_uint_eq(tables_number(table, 0, "p99_ns"), 1000);
+	ck_assert_double_eq_tol(number(table, "backward_ns"), 400, 1e-9);
+	ck_assert_ptr_nonnull(strstr(table->figure, ", 1 warm-up step excluded\n"));
+	table_destroy(table);
+	/* Statistics of the steps exclude the same ones. */
+	table = tables_of(&view_step_stats, streams_path("lines.gprof"), false);
+	ck_assert_uint_eq(tables_number(table, 0, "steps"), NR_STEPS - 1);
+	ck_assert_double_eq_tol(number(table, "avg_ns"), 1000, 1e-9);
+	ck_assert_ptr_nonnull(strstr(table->note, "warm"));
+	table_destroy(table);
+}
+END_TEST
+
+START_TEST(steps_that_get_longer_have_a_trend)
+{
+	struct table *table;
+
+	make(1000, 1000, 50);
+	table = headline();
+	ck_assert(number(table, "trend_pct") > 25 && number(table, "trend_pct") < 40);
+	ck_assert_ptr_nonnull(strstr(table->figure, ", trend +"));
+	table_destroy(table);
+}
+END_TEST
+
+START_TEST(what_is_missing_comes_first)
+{
+	struct table *table;
+	struct gen *gen;
+	struct gprof_row_loss *loss;
+
+	gen = gen_open(streams_path("loss.gprof"));
+	loss = gen_row(gen, GPROF_TABLE_loss);
+	loss->cause = gen_string(gen, "a full ring");
+	loss->count = 12;
+	gen_close(gen, "exit");
+	table = tables_of(&view_headline, streams_path("loss.gprof"), false);
+	ck_assert_uint_eq(tables_number(table, 0, "incomplete"), 1);
+	ck_assert_ptr_nonnull(
+		strstr(table->figure, "\nINCOMPLETE: 12 events missing\nStep    no steps"));
+	table_destroy(table);
+}
+END_TEST
+
+START_TEST(nonsense_is_no_harm)
+{
+	tables_of_nonsense(&view_headline, false);
+}
+END_TEST
+
+UNIT_SUITE("report/headline", without_gpus_there_are_phases, steps_that_warm_up_are_excluded,
+	steps_that_get_longer_have_a_trend, what_is_missing_comes_first, nonsense_is_no_harm)
