@@ -53,7 +53,7 @@ function deviceCards(parent) {
 	if (use.length) {
 		const hasSteps = rowsOf("breakdown").some((row) => row.step !== "all");
 		card(parent, "GPU utilization", one(mean(use.map((row) => row.utilization_pct)), "percent"),
-			["of " + (hasSteps ? "step" : "recording") + " time with a kernel running", ofGpus(use)]);
+			["of " + (hasSteps ? "step" : "recording") + " time with a kernel running", rowsOf("headline").some((row) => row.warm_up_steps) ? "warm-up steps included" : "", ofGpus(use)]);
 	} else {
 		card(parent, "GPU utilization", one(mean(all.map((row) => row.busy_pct)), "percent"),
 			[all.length ? "of the time from the first to the last GPU activity" : "no GPU activity recorded", ofGpus(all)]);
