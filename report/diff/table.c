@@ -202,6 +202,7 @@ struct table *diff_table_make(
 	buf_printf(&title, "%s, mean per %s", titles[section], has_steps ? "step" : "process");
 	buf_char(&title, '\0');
 	table = table_create(keys[section], title.bytes, columns, NR_COLUMNS);
+	table->columns[COLUMN_NAME].is_kernel = section == DIFF_KERNEL;
 	buf_fini(&title);
 	for (size_t i = 0; i < rows->nr_rows; i++) {
 		add_row(table, &rows->rows[i], base_ns);
