@@ -136,7 +136,7 @@ state_gpu()
 		same "aten::linear 1 50 50 50 50 0.434783" "$(events --state gpu | head -1)"
 }
 
-state_other() { ! old --state both >"$T/o" 2>&1 && grep -q "states are all, cpu, gpu" "$T/o"; }
+state_other() { ! old --state both >"$T/o" 2>&1 && grep -q "choose one of all, cpu, gpu" "$T/o"; }
 
 details()
 {
