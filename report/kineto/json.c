@@ -220,10 +220,26 @@ bool kineto_json_signed(const struct kineto_json *json, int i, int64_t *value)
 	return true;
 }
 
+/* Is the part of a ns, which is behind the third decimal, a half or more? */
+static bool rounds_up(const char *p, const char *end)
+{
+	const char *point = memchr(p, '.', (size_t)(end - p));
+
+	return point && end - point > 4 && point[4] >= '5' &&
+	       !memchr(point, 'e', (size_t)(end - point)) &&
+	       !memchr(point, 'E', (size_t)(end - point));
+}
+
 bool kineto_json_ns(const struct kineto_json *json, int i, uint64_t *ns)
 {
-	return is_scalar(json, i) && read_decimal(json->bytes + json->tokens[i].start,
-					     json->bytes + json->tokens[i].end, 3, ns);
+	const char *p = json->bytes + json->tokens[i].start;
+	const char *end = json->bytes + json->tokens[i].end;
+
+	if (!is_scalar(json, i) || !read_decimal(p, end, 3, ns)) {
+		return false;
+	}
+	*ns += *ns < UINT64_MAX && rounds_up(p, end);
+	return true;
 }
 
 /* ---- the file as events ---- */

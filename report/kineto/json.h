@@ -67,7 +67,8 @@ bool kineto_json_number(const struct kineto_json *json, int i, uint64_t *value);
 bool kineto_json_signed(const struct kineto_json *json, int i, int64_t *value);
 
 /*
- * Converts microseconds to nanoseconds by their decimal digits, without the rounding of a double.
+ * Converts microseconds to the nearest nanosecond by their decimal digits, without the rounding of
+ * a double.
  */
 bool kineto_json_ns(const struct kineto_json *json, int i, uint64_t *ns);
 

@@ -35,11 +35,6 @@ struct waiting {
 	size_t nr_keys, nr_sorted, key_capacity, scratch_capacity;
 };
 
-struct step_begin {
-	uint64_t ns;
-	bool is_fetch; /* an operator begins with it, the data loader's; otherwise one may end */
-};
-
 struct chrome {
 	struct timeline timeline;
 	struct chrome_events events;
@@ -48,9 +43,7 @@ struct chrome {
 	struct chrome_lanes *lanes;
 	bool is_placing; /* in the first walk, which finds the rows of threads */
 	struct chrome_streams streams;
-	struct idset *overhead_tids;		/* whose rows are named */
-	struct step_begin *step_begins;		/* in order of time; not of steps that are ranges */
-	size_t nr_step_begins, last_step_begin; /* that was found: where to look first */
+	struct idset *overhead_tids; /* whose rows are named */
 };
 
 /* ---- the head and tail of the file ---- */
@@ -309,67 +302,6 @@ static void name_streams(struct chrome *chrome)
 
 /* ---- slices of the host ---- */
 
-static void find_step_begins(struct chrome *chrome)
-{
-	const struct process *process = chrome->timeline.process;
-
-	chrome->step_begins = mem_zeroed(process->nr_steps + 1, sizeof(*chrome->step_begins));
-	chrome->nr_step_begins = chrome->last_step_begin = 0;
-	for (size_t i = 0; i < process->nr_steps; i++) {
-		const struct model_step *step = &process->steps[i];
-
-		if (step->how < MODEL_STEP_TRACE) {
-			chrome->step_begins[chrome->nr_step_begins++] = (struct step_begin){
-				.ns = timeline_host_ns(&chrome->timeline, step->tick),
-				.is_fetch = step->how == GPROF_STEP_DATALOADER};
-		}
-	}
-}
-
-/* The step, but for the first one, that begins then; NULL: none. */
-static const struct step_begin *step_at(struct chrome *chrome, uint64_t ns)
-{
-	const struct step_begin *begins = chrome->step_begins;
-	size_t low = chrome->last_step_begin, high = chrome->nr_step_begins;
-
-	if ((low && begins[low - 1].ns >= ns) || (low < high && begins[low].ns < ns)) {
-		low = 0;
-		while (low < high) {
-			size_t middle = low + (high - low) / 2;
-
-			if (begins[middle].ns < ns) {
-				low = middle + 1;
-			} else {
-				high = middle;
-			}
-		}
-		chrome->last_step_begin = low;
-	}
-	return low && low < chrome->nr_step_begins && begins[low].ns == ns ? &begins[low] : NULL;
-}
-
-/*
- * Readers add times as doubles, and TensorBoard's plugin drops what seems to begin or end a
- * rounding error too late. So a step begins 1 ns after the last one has ended, and an operator that
- * ends then ends 1 ns earlier. Where a fetch begins with the step, the last one ends 2 ns earlier:
- * the importer knows from this which of both times is the step's.
- */
-static void keep_from_step(struct chrome *chrome, struct slice *slice)
-{
-	const struct step_begin *begin = step_at(chrome, slice->begin_ns);
-	const struct step_begin *end = step_at(chrome, slice->end_ns);
-
-	if (slice->end_ns < slice->begin_ns + 4) {
-		return;
-	}
-	slice->begin_ns += begin && !begin->is_fetch ? 1 : 0;
-	if (end && slice->kind == SLICE_STEP) {
-		slice->end_ns -= end->is_fetch ? 2 : 0;
-	} else if (end && (slice->kind == SLICE_OP || slice->kind == SLICE_RANGE)) {
-		slice->end_ns--;
-	}
-}
-
 static void on_host_slice(void *context, struct slice *slice)
 {
 	struct chrome *chrome = context;
@@ -399,7 +331,6 @@ static void on_host_slice(void *context, struct slice *slice)
 		return;
 	}
 	slice->row = tid;
-	keep_from_step(chrome, slice);
 	if (slice->kind == SLICE_STEP) {
 		chrome_add_step(&chrome->events, slice, tid);
 	} else {
@@ -586,14 +517,12 @@ static void write_process(struct chrome *chrome)
 {
 	chrome_events_enter(&chrome->events);
 	name_process(chrome);
-	find_step_begins(chrome);
 	chrome->lanes = chrome_lanes_create();
 	walk_host(chrome, true);
 	chrome_lanes_find(chrome->lanes);
 	name_threads(chrome);
 	walk_host(chrome, false);
 	chrome_lanes_destroy(chrome->lanes);
-	free(chrome->step_begins);
 	chrome->overhead_tids = idset_create();
 	walk_devices(chrome);
 	name_streams(chrome);

@@ -13,6 +13,9 @@
 #include "report/model/py_stack.h"
 #include "report/util/text.h"
 
+/* Of larger times, doubles do not have all ns. */
+#define MOST_EXACT_NS (1ull << 53)
+
 /* ---- pieces of events ---- */
 
 /* Microseconds with three decimals. */
@@ -23,6 +26,45 @@ static void add_us(struct buf *out, uint64_t ns)
 
 	buf_uint(out, ns / 1000);
 	buf_add(out, decimals, sizeof(decimals));
+}
+
+/* A number of units of 10^-nr_decimals. */
+static void add_decimals(struct buf *out, uint64_t units, unsigned int nr_decimals)
+{
+	char text[32];
+	uint64_t scale = 1;
+
+	for (unsigned int i = 0; i < nr_decimals; i++) {
+		text[nr_decimals - 1 - i] = (char)('0' + units / scale % 10);
+		scale *= 10;
+	}
+	buf_uint(out, units / scale);
+	buf_char(out, '.');
+	buf_add(out, text, nr_decimals);
+}
+
+/*
+ * Readers add ts and dur as doubles. A slice must end there exactly where the next one begins, or
+ * the one around it ends: readers drop slices that overlap by a rounding error. Where the sum of
+ * the decimals would be another double, the duration gets more of them; to the ns it is the same.
+ */
+static void add_duration(struct buf *out, uint64_t begin_ns, uint64_t end_ns)
+{
+	uint64_t ns = end_ns > begin_ns ? end_ns - begin_ns : 0;
+	double begin = (double)begin_ns / 1e3, end = (double)end_ns / 1e3, scale = 1e5;
+
+	if (ns && end_ns < MOST_EXACT_NS && begin + (double)ns / 1e3 != end) {
+		for (unsigned int nr_decimals = 5; nr_decimals <= 9; nr_decimals++) {
+			double units = rint((end - begin) * scale);
+
+			if (begin + units / scale == end) {
+				add_decimals(out, (uint64_t)units, nr_decimals);
+				return;
+			}
+			scale *= 10;
+		}
+	}
+	add_us(out, ns);
 }
 
 static void add_size(struct timeline_sizes *sizes, uint64_t ns, uint64_t nr_bytes)
@@ -68,7 +110,7 @@ static void place_event(struct chrome_events *events, uint32_t pid, uint32_t tid
 	add_us(out, begin_ns);
 	if (end_ns) {
 		buf_text(out, ", \"dur\": ");
-		add_us(out, *end_ns > begin_ns ? *end_ns - begin_ns : 0);
+		add_duration(out, begin_ns, *end_ns);
 	}
 }
 
@@ -621,7 +663,6 @@ void chrome_add_alloc(struct chrome_events *events, const struct slice_alloc *al
 /* Their pid is -1. */
 void chrome_add_overhead(struct chrome_events *events, const struct slice *slice, bool is_new)
 {
-	uint64_t ns = slice->end_ns > slice->begin_ns ? slice->end_ns - slice->begin_ns : 0;
 	uint32_t tid = (uint32_t)slice->thread;
 	struct buf *out = events->out;
 
@@ -637,7 +678,7 @@ void chrome_add_overhead(struct chrome_events *events, const struct slice *slice
 	buf_printf(out, ", \"pid\": -1, \"tid\": %u, \"ts\": ", tid);
 	add_us(out, slice->begin_ns);
 	buf_text(out, ", \"dur\": ");
-	add_us(out, ns);
+	add_duration(out, slice->begin_ns, slice->end_ns);
 	buf_text(out, ", \"args\": {}}");
 }
 

@@ -3,8 +3,7 @@
 each row in the panel's model beside those of the file, and looks for each of them in its chart.
 
 The panel's chart leaves out what its tree of a row drops: a slice that begins before the one around it ends, and ends
-behind it. Times are binary fractions of microseconds there, so that a slice can seem to end behind the next one's
-begin, or a parent's end, by less than a nanosecond. Those, and no others, may be missing.
+behind it. Times are binary fractions of microseconds there; a slice that ends a rounding error too late is missing.
 
 The browser serves its own DevTools at its debugging port; they run in one of its pages.
 """
@@ -69,25 +68,6 @@ def look(context, port, text):
     return found, errors
 
 
-def dropped(events):
-    """What the tree of a row drops (treify() in DevTools' models/trace/helpers), reckoned in doubles as there."""
-    lost = collections.Counter()
-    rows = collections.defaultdict(list)
-    for event in events:
-        if event["ph"] == "X":
-            rows[(event["pid"], event["tid"])].append((event["ts"], -(event["ts"] + event["dur"]), event["dur"], event["name"]))
-    for row, slices in rows.items():
-        open_ends = []
-        for begin, end, length, name in sorted(slices, key=lambda each: each[:2]):
-            while open_ends and begin >= open_ends[-1]:
-                open_ends.pop()
-            if open_ends and -end > open_ends[-1]:
-                lost[(*row, begin, length, name)] += 1
-            else:
-                open_ends.append(-end)
-    return lost
-
-
 def main():
     with open(sys.argv[2], encoding="utf-8") as file:
         text = file.read()
@@ -110,12 +90,10 @@ def main():
     for row in rows:
         if not any(names[row] in track for track in found["tracks"]):
             bad.append(f"no track {names[row]!r}")
-    missing, lost = collections.Counter(map(tuple, found["missing"])), dropped(events)
-    bad += [f"not drawn: {each}" for each in missing - lost] + [f"drawn, though the tree drops it: {each}" for each in lost - missing]
-    if found["drawn"] < sum(rows.values()) - sum(lost.values()):
+    bad += [f"not drawn: {each}" for each in found["missing"]]
+    if found["drawn"] < sum(rows.values()):
         bad.append(f"{found['drawn']} slices are drawn")
-    print(f"{sum(rows.values())} slices in {len(rows)} rows; in {len(found['tracks'])} tracks {found['drawn']} are drawn, "
-          f"{sum(lost.values())} seem to overlap by binary fractions")
+    print(f"{sum(rows.values())} slices in {len(rows)} rows; in {len(found['tracks'])} tracks {found['drawn']} are drawn")
     for text in bad[:20]:
         print(text)
     return bool(bad)

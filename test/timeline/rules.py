@@ -4,6 +4,7 @@
 Says what is wrong; with several files (ranks or parts of a job) also what they must have in common.
 """
 import collections
+import decimal
 import gzip
 import json
 import re
@@ -28,8 +29,8 @@ def is_integer(value):
 
 
 def ns(text):
-    """Times are read as text: three decimals are whole nanoseconds."""
-    return int(text.replace(".", "")) if re.fullmatch(r"\d+\.\d{3}", text) else None
+    """Times are read as text: three decimals are whole nanoseconds. Durations may have more, see check_doubles."""
+    return int(decimal.Decimal(text).scaleb(3).to_integral_value()) if re.fullmatch(r"\d+\.\d{3,9}", text) else None
 
 
 def check_events(path, events):
@@ -38,8 +39,10 @@ def check_events(path, events):
         for key in ("pid", "tid"):
             if not is_integer(event.get(key)):
                 complain(path, f"{key} of {event} is no integer")
-        if ns(event.get("ts", "")) is None or ("dur" in event and ns(event["dur"]) is None):
+        if not re.fullmatch(r"\d+\.\d{3}", event.get("ts", "")) or ("dur" in event and ns(event["dur"]) is None):
             complain(path, f"a time of {event} does not have three decimals")
+        if "dur" in event and abs(decimal.Decimal(event["dur"]) * 1000 - ns(event["dur"])) > decimal.Decimal("0.1"):
+            complain(path, f"the duration of {event} is no whole number of nanoseconds")
         if not isinstance(event.get("name"), str):
             complain(path, f"{event} has no name")
         if (event["ph"] == "X") != ("dur" in event):
@@ -65,6 +68,25 @@ def check_nesting(path, events):
                 complain(path, f"on {row} {event['name']!r} {begin}-{end} begins in {stack[-1][1]!r} that ends "
                                f"{stack[-1][0]}")
             stack.append((end, event["name"]))
+
+
+def check_doubles(path, events):
+    """As check_nesting, as a reader does it: sums of doubles. An end is the double of its nanosecond."""
+    rows = collections.defaultdict(list)
+    for event in events:
+        if event["ph"] == "X":
+            begin, dur = float(event["ts"]), float(event["dur"])
+            rows[(event["pid"], event["tid"])].append((begin, -(begin + dur), event["name"]))
+            if begin + dur != (ns(event["ts"]) + ns(event["dur"])) / 1000:
+                complain(path, f"as doubles, {event} ends at {begin + dur:.9f}")
+    for row, slices in rows.items():
+        ends = []
+        for begin, minus_end, name in sorted(slices):
+            while ends and ends[-1] <= begin:
+                ends.pop()
+            if ends and -minus_end > ends[-1]:
+                complain(path, f"as doubles, {name!r} on {row} overlaps the end {ends[-1]:.9f}")
+            ends.append(-minus_end)
 
 
 def check_flows(path, events):
@@ -110,7 +132,8 @@ def check_head(path, trace, text):
     keys = list(trace)
     if keys[0] != "schemaVersion" or trace["schemaVersion"] != 1 or keys[-1] != "traceName":
         complain(path, f"the order of {keys}")
-    if trace["displayTimeUnit"] != "ms" or not is_integer(trace["baseTimeNanoseconds"]):
+    if trace["displayTimeUnit"] != "ms" or not is_integer(trace["baseTimeNanoseconds"]) \
+            or trace["baseTimeNanoseconds"] % 1000:
         complain(path, "the unit, or the base")
     for device in trace["deviceProperties"]:
         if not is_integer(device["id"]) or not isinstance(device["name"], str):
@@ -144,6 +167,7 @@ def main():
         check_head(path, trace, text)
         check_events(path, events)
         check_nesting(path, events)
+        check_doubles(path, events)
         check_flows(path, events)
         check_device(path, events)
         check_names(path, events)
