@@ -72,7 +72,9 @@ static void add_begin(struct buf *out, const struct cmd_input *input, size_t ind
 		strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &utc);
 	}
 	buf_printf(&line, "%s, ", text);
-	process_tree_add_begin(&line, input->processes, index, members);
+	if (!process_tree_add_begin(&line, input->processes, index, members)) {
+		buf_text(&line, "parent not recorded");
+	}
 	add_made(out, "began", &line);
 }
 

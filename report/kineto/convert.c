@@ -94,7 +94,18 @@ static void copy_name(char name[NAME_BYTES], const char *text, size_t nr_bytes)
 	name[nr_bytes] = '\0';
 }
 
-/* Kineto writes "thread 123 (name)". */
+/* A space and digits. */
+static bool is_number(const char *text, size_t nr_bytes)
+{
+	size_t i = 1;
+
+	while (i < nr_bytes && text[i] >= '0' && text[i] <= '9') {
+		i++;
+	}
+	return *text == ' ' && i > 1 && i == nr_bytes;
+}
+
+/* Kineto writes "thread 123 (name)". A thread called "thread", or "thread 123", has no name. */
 static void copy_thread_name(char name[NAME_BYTES], const char *text, size_t nr_bytes)
 {
 	const char *open =
@@ -103,6 +114,9 @@ static void copy_thread_name(char name[NAME_BYTES], const char *text, size_t nr_
 	if (open && text[nr_bytes - 1] == ')') {
 		nr_bytes -= (size_t)(open + 2 - text);
 		text = open + 1;
+	} else if (nr_bytes >= 6 && !memcmp(text, "thread", 6) &&
+		   (nr_bytes == 6 || is_number(text + 6, nr_bytes - 6))) {
+		nr_bytes = 0;
 	}
 	copy_name(name, text, nr_bytes);
 }

@@ -329,7 +329,8 @@ static void write_steps(struct kineto_convert *convert)
 			convert->nr_other_steps++;
 			continue;
 		}
-		/* Smaller gaps are those of rounded times: the step ends where the next one begins. */
+		/* Smaller gaps are those of rounded times: the step ends where the next one begins.
+		 */
 		if (last && last->end + 2 < step->begin) {
 			add_step(convert->out, last->end, last->number, last->thread,
 				MODEL_STEP_END);

@@ -229,7 +229,7 @@ void process_tree_add_tree(struct buf *out, struct process *const *all, size_t n
 	free(tree.is_shown);
 }
 
-void process_tree_add_begin(struct buf *out, struct process *const *all, size_t index,
+bool process_tree_add_begin(struct buf *out, struct process *const *all, size_t index,
 	const struct process_tree_member *members)
 {
 	static const char *const words[] = {
@@ -252,6 +252,7 @@ void process_tree_add_begin(struct buf *out, struct process *const *all, size_t 
 		buf_printf(out, "started by process %lld, which has no stream here",
 			(long long)parent_pid);
 	} else {
-		buf_text(out, "parent not recorded");
+		return false;
 	}
+	return true;
 }

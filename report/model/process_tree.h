@@ -39,8 +39,8 @@ void process_tree_find(
 void process_tree_add_tree(struct buf *out, struct process *const *all, size_t nr_all,
 	const struct process_tree_member *members);
 
-/* Appends how this process began, as the rest of a sentence. */
-void process_tree_add_begin(struct buf *out, struct process *const *all, size_t index,
+/* Appends how this process began, as the rest of a sentence. False: it is not recorded. */
+bool process_tree_add_begin(struct buf *out, struct process *const *all, size_t index,
 	const struct process_tree_member *members);
 
 #endif

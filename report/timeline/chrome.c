@@ -183,35 +183,41 @@ static void add_sort_index(
 	buf_printf(chrome->events.out, "\"sort_index\": %u}}", index);
 }
 
+/* Processes in their order, each with its GPUs behind it. */
+static uint32_t process_order(const struct chrome *chrome)
+{
+	return chrome->timeline.first_device_pid / TIMELINE_DEVICES * (TIMELINE_DEVICES + 1);
+}
+
 static void name_process(struct chrome *chrome)
 {
 	uint32_t pid = chrome->timeline.pid;
 	struct buf name = {0};
 
 	process_tree_add_name(&name, chrome->timeline.process);
-	add_meta_text(chrome, "\"process_name\"", pid, 0, "name", &name);
+	if (name.nr_bytes != 1 || *name.bytes != '?') {
+		add_meta_text(chrome, "\"process_name\"", pid, 0, "name", &name);
+	}
 	add_meta_json(chrome, "\"process_labels\"", pid, 0, "labels", "\"CPU\"");
-	add_sort_index(chrome, "\"process_sort_index\"", pid, 0, 0);
+	add_sort_index(chrome, "\"process_sort_index\"", pid, 0, process_order(chrome));
 	buf_fini(&name);
 }
 
-/* The row of a thread and its further lanes. */
-static void name_thread_row(
-	struct chrome *chrome, uint32_t row, uint32_t sort_index, const char *suffix)
+/* The row of a thread and its further lanes. Viewers add the tid. */
+static void name_thread_row(struct chrome *chrome, uint32_t row, uint32_t sort_index,
+	const char *own_name, size_t nr_bytes)
 {
-	uint32_t tid = row >= PYTHON_ROWS ? row - PYTHON_ROWS : row, pid = chrome->timeline.pid;
-
 	for (size_t k = 0; k < chrome_lanes_nr(chrome->lanes, row); k++) {
+		uint32_t tid = chrome_lanes_tid(row, k);
 		struct buf name = {0};
 
-		buf_printf(&name, "thread %u%s", tid, suffix);
+		buf_add(&name, own_name, nr_bytes);
 		if (k) {
 			buf_printf(&name, " (%zu)", k + 1);
 		}
-		add_meta_text(
-			chrome, "\"thread_name\"", pid, chrome_lanes_tid(row, k), "name", &name);
+		add_meta_text(chrome, "\"thread_name\"", chrome->timeline.pid, tid, "name", &name);
 		add_sort_index(
-			chrome, "\"thread_sort_index\"", pid, chrome_lanes_tid(row, k), sort_index);
+			chrome, "\"thread_sort_index\"", chrome->timeline.pid, tid, sort_index);
 		buf_fini(&name);
 	}
 }
@@ -225,23 +231,24 @@ static void name_threads(struct chrome *chrome)
 	for (size_t i = 0; i < process->threads.nr; i++) {
 		const struct model_thread *thread = idmap_at(&process->threads, i);
 		uint32_t tid = timeline_tid(&chrome->timeline, thread->id);
-		struct buf suffix = {0};
+		size_t nr_bytes;
+		const char *name = string_pool_text(thread->name, &nr_bytes);
 
-		if (idset_has(named, tid)) {
-			continue;
+		if (!idset_has(named, tid)) {
+			idset_add(named, tid);
+			name_thread_row(chrome, tid, thread->id, nr_bytes ? name : "thread",
+				nr_bytes ? nr_bytes : strlen("thread"));
 		}
-		buf_printf(&suffix, " (%s)", string_pool_text(thread->name, NULL));
-		buf_char(&suffix, '\0');
-		name_thread_row(chrome, tid, thread->id, suffix.bytes);
-		idset_add(named, tid);
-		buf_fini(&suffix);
 	}
 	for (size_t i = 0; i < chrome_lanes_nr_rows(chrome->lanes); i++) {
 		uint32_t row = chrome_lanes_row(chrome->lanes, i);
+		char name[64] = "thread";
 
+		if (row >= PYTHON_ROWS) {
+			snprintf(name, sizeof(name), "Python of thread %u", row - PYTHON_ROWS);
+		}
 		if (!idset_has(named, row)) {
-			name_thread_row(chrome, row, row & ~PYTHON_ROWS,
-				row >= PYTHON_ROWS ? ", Python" : "");
+			name_thread_row(chrome, row, row & ~PYTHON_ROWS, name, strlen(name));
 		}
 	}
 	idset_destroy(named);
@@ -264,7 +271,8 @@ static void name_device(struct chrome *chrome, uint32_t device)
 	add_meta_json(chrome, "\"process_name\"", pid, 0, "name",
 		chrome_text(process_device_name(chrome->timeline.process, device)));
 	add_meta_json(chrome, "\"process_labels\"", pid, 0, "labels", label);
-	add_sort_index(chrome, "\"process_sort_index\"", pid, 0, 5000000u + pid);
+	add_sort_index(chrome, "\"process_sort_index\"", pid, 0,
+		process_order(chrome) + 1 + pid - chrome->timeline.first_device_pid);
 }
 
 static void name_stream_row(struct chrome *chrome, const struct chrome_stream_row *row)

@@ -671,7 +671,7 @@ void chrome_add_overhead(struct chrome_events *events, const struct slice *slice
 		events->event_ns = events->timeline->first_ns;
 		buf_printf(out, ", \"pid\": -1, \"tid\": %u, \"ts\": ", tid);
 		add_us(out, events->timeline->first_ns);
-		buf_printf(out, ", \"args\": {\"name\": \"CUPTI overhead, thread %u\"}}", tid);
+		buf_printf(out, ", \"args\": {\"name\": \"CUPTI overhead\"}}");
 	}
 	begin_event(events, 'X', "overhead", chrome_text(slice->name));
 	events->event_ns = slice->begin_ns;

@@ -2,13 +2,18 @@
 #include "report/timeline/perfetto.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/util/string_pool.h"
 #include "report/timeline/perfetto.pb-c.h"
 #include "report/util/text.h"
 
-/* Any number will do. */
-#define SEQUENCE 1u
+/*
+ * Any numbers will do. The reader takes the last thread that a sequence describes for that of its
+ * events, so descriptors have a sequence of their own.
+ */
+#define EVENTS	    1u
+#define DESCRIPTORS 2u
 
 /* TracePacket.SequenceFlags */
 #define STATE_CLEARED 1u
@@ -21,6 +26,9 @@
 #define PACKET_TAG	 (1u << 3 | 2u) /* Trace.packet */
 #define ANNOTATION_TAG	 4u		/* TrackEvent.debug_annotations */
 #define LENGTH_DELIMITED 2u
+
+/* Ranks of the tracks of a process are below it. */
+#define BEHIND_PROCESS (1 << 26)
 
 /* Enough for a packet without texts. */
 #define USUAL_BYTES 4096u
@@ -41,15 +49,12 @@ static uint64_t shown_ns(uint64_t ns)
 }
 
 /* most: an upper bound of the packet's bytes; 0: compute it. */
-static void write_packet(struct perfetto *perfetto, packet_t *packet, uint32_t flags, size_t most)
+static void pack(struct perfetto *perfetto, packet_t *packet, size_t most)
 {
 	uint8_t head[1 + 10];
 	size_t nr_head = 0, nr_bytes, rest;
 
 	packet->has_trusted_packet_sequence_id = true;
-	packet->trusted_packet_sequence_id = SEQUENCE;
-	packet->has_sequence_flags = true;
-	packet->sequence_flags = flags;
 	most = most ? most : gprof__perfetto__trace_packet__get_packed_size(packet);
 	if (most > perfetto->capacity) {
 		perfetto->packet = mem_resize(perfetto->packet, most, 1);
@@ -63,6 +68,14 @@ static void write_packet(struct perfetto *perfetto, packet_t *packet, uint32_t f
 	head[nr_head++] = (uint8_t)rest;
 	buf_add(perfetto->out, head, nr_head);
 	buf_add(perfetto->out, perfetto->packet, nr_bytes);
+}
+
+static void write_packet(struct perfetto *perfetto, packet_t *packet, uint32_t flags, size_t most)
+{
+	packet->trusted_packet_sequence_id = EVENTS;
+	packet->has_sequence_flags = true;
+	packet->sequence_flags = flags;
+	pack(perfetto, packet, most);
 }
 
 /* Categories and keys are few: all are written at the beginning. */
@@ -113,15 +126,6 @@ static void write_clocks(struct perfetto *perfetto, uint64_t ns, uint64_t realti
 	snapshot.clocks = both;
 	packet.clock_snapshot = &snapshot;
 	write_packet(perfetto, &packet, STATE_NEEDED, 0);
-}
-
-static void write_begin(void *context, uint64_t base_ns, uint64_t first_ns, uint64_t last_ns)
-{
-	struct perfetto *perfetto = context;
-
-	(void)last_ns;
-	write_words(perfetto);
-	write_clocks(perfetto, first_ns, base_ns + first_ns);
 }
 
 /* ---- texts ---- */
@@ -180,22 +184,44 @@ static void need_text(struct perfetto *perfetto, uint32_t name)
 
 /* ---- tracks ---- */
 
-static void write_descriptor(
-	struct perfetto *perfetto, track_descriptor_t *descriptor, const struct track *track)
+static void write_descriptor(struct perfetto *perfetto, track_descriptor_t *descriptor)
 {
 	packet_t packet = GPROF__PERFETTO__TRACE_PACKET__INIT;
 
+	packet.trusted_packet_sequence_id = DESCRIPTORS;
+	packet.track_descriptor = descriptor;
+	pack(perfetto, &packet, 0);
+}
+
+/* The parent of all tracks: processes are in the order of their ranks. */
+static void write_root(struct perfetto *perfetto)
+{
+	track_descriptor_t descriptor = GPROF__PERFETTO__TRACK_DESCRIPTOR__INIT;
+
+	descriptor.has_uuid = true;
+	descriptor.has_process_ordering = true;
+	descriptor.process_ordering =
+		GPROF__PERFETTO__TRACK_DESCRIPTOR__PROCESS_ORDERING__PROCESS_ORDERING_EXPLICIT;
+	write_descriptor(perfetto, &descriptor);
+}
+
+/* GPUs are in their process, behind what else it has. */
+static void place_descriptor(
+	struct perfetto *perfetto, track_descriptor_t *descriptor, const struct track *track)
+{
+	uint64_t parent = track->parent ? track->parent : track->process;
+
 	descriptor->has_uuid = true;
 	descriptor->uuid = track->id;
-	descriptor->has_parent_uuid = track->parent != 0;
-	descriptor->parent_uuid = track->parent;
+	descriptor->has_parent_uuid = parent != 0;
+	descriptor->parent_uuid = parent;
 	descriptor->has_child_ordering = true;
 	descriptor->child_ordering =
 		GPROF__PERFETTO__TRACK_DESCRIPTOR__CHILD_TRACKS_ORDERING__EXPLICIT;
 	descriptor->has_sibling_order_rank = true;
-	descriptor->sibling_order_rank = track->rank;
-	packet.track_descriptor = descriptor;
-	write_packet(perfetto, &packet, STATE_NEEDED, 0);
+	descriptor->sibling_order_rank =
+		track->rank + (parent == track->parent ? 0 : BEHIND_PROCESS);
+	write_descriptor(perfetto, descriptor);
 }
 
 /* protobuf-c takes texts that it does not change as char *. */
@@ -210,12 +236,13 @@ static void write_track(void *context, const struct track *track)
 	Gprof__Perfetto__ProcessDescriptor process = GPROF__PERFETTO__PROCESS_DESCRIPTOR__INIT;
 	Gprof__Perfetto__ThreadDescriptor thread = GPROF__PERFETTO__THREAD_DESCRIPTOR__INIT;
 	char *label = text_of(track->label);
+	bool is_unknown = strcmp(track->name, "?") == 0;
 
 	switch (track->kind) {
 	case TRACK_PROCESS:
 		process.has_pid = true;
 		process.pid = (int32_t)track->pid;
-		process.process_name = text_of(track->name);
+		process.process_name = is_unknown ? NULL : text_of(track->name);
 		process.n_process_labels = label && *label;
 		process.process_labels = &label;
 		descriptor.process = &process;
@@ -225,14 +252,14 @@ static void write_track(void *context, const struct track *track)
 		thread.pid = (int32_t)track->pid;
 		thread.has_tid = true;
 		thread.tid = (int32_t)track->tid;
-		thread.thread_name = text_of(track->name);
+		thread.thread_name = text_of(track->thread_name); /* the viewer adds the tid */
 		descriptor.thread = &thread;
 		break;
 	default:
 		descriptor.name = text_of(track->name);
 		break;
 	}
-	write_descriptor(context, &descriptor, track);
+	place_descriptor(context, &descriptor, track);
 }
 
 static void write_counter_track(void *context, const struct track *track, const char *unit)
@@ -243,7 +270,17 @@ static void write_counter_track(void *context, const struct track *track, const 
 	counter.unit_name = *unit ? text_of(unit) : NULL;
 	descriptor.name = text_of(track->name);
 	descriptor.counter = &counter;
-	write_descriptor(context, &descriptor, track);
+	place_descriptor(context, &descriptor, track);
+}
+
+static void write_begin(void *context, uint64_t base_ns, uint64_t first_ns, uint64_t last_ns)
+{
+	struct perfetto *perfetto = context;
+
+	(void)last_ns;
+	write_words(perfetto);
+	write_root(perfetto);
+	write_clocks(perfetto, first_ns, base_ns + first_ns);
 }
 
 /* ---- events ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A timeline as a Perfetto trace: packets of TrackEvent (perfetto.proto) for the tracks of
- * tracks.h. All packets are in one sequence, which has each text once: categories and keys at the
+ * tracks.h. All events are in one sequence, which has each text once: categories and keys at the
  * beginning, names and other texts before the first packet that uses them.
  */
 #ifndef REPORT_TIMELINE_PERFETTO_H

@@ -37,7 +37,7 @@ static void add_track(const struct track_rows *rows, uint64_t track, uint64_t pa
 		&(struct track){.id = track,
 			.parent = parent,
 			.name = name,
-			.rank = (int32_t)kind - 1024,
+			.rank = (int32_t)kind,
 			.kind = TRACK_OTHER},
 		unit);
 }
@@ -211,9 +211,17 @@ static struct track_counter *counter_of(struct track_counters *counters, uint32_
 	return counter;
 }
 
-static uint64_t device_track(struct track_counters *counters, uint32_t device)
+/* The groups that counters stand in. */
+static uint64_t device_group(struct track_counters *counters, uint32_t device)
 {
-	size_t row = track_rows_device(counters->rows, device); /* may move the rows */
+	size_t row = track_rows_device_counters(counters->rows, device); /* may move the rows */
+
+	return counters->rows->rows[row].track;
+}
+
+static uint64_t process_group(struct track_counters *counters)
+{
+	size_t row = track_rows_process_counters(counters->rows);
 
 	return counters->rows->rows[row].track;
 }
@@ -251,8 +259,8 @@ static void add_sample(
 	struct track_counters *counters, uint8_t metric, uint32_t device, uint64_t ns, double value)
 {
 	const struct utilization_metric *what = &usage_metrics[metric];
-	uint64_t parent = device == USAGE_NO_DEVICE ? counters->rows->process_track
-						    : device_track(counters, device);
+	uint64_t parent = device == USAGE_NO_DEVICE ? process_group(counters)
+						    : device_group(counters, device);
 
 	add_count(counters,
 		counter_of(counters, metric, device, parent, what->name,
@@ -316,7 +324,7 @@ void track_counters_alloc(struct track_counters *counters, const struct slice_al
 	if (!is_counting(counters)) {
 		return;
 	}
-	parent = is_host ? counters->rows->process_track : device_track(counters, alloc->device);
+	parent = is_host ? process_group(counters) : device_group(counters, alloc->device);
 	add_count(counters,
 		counter_of(counters, COUNT_ALLOCATED, key, parent,
 			is_host ? "allocated by the framework (host)"
@@ -348,7 +356,7 @@ static struct launch_queue *queue_depth_of(
 						    : "launched, not begun, stream %" PRIu32,
 			place->stream);
 		queue->track = counters->rows->next_track++;
-		add_track(counters->rows, queue->track, device_track(counters, place->device), name,
+		add_track(counters->rows, queue->track, device_group(counters, place->device), name,
 			"", COUNT_QUEUE);
 	}
 	return queue;
@@ -379,7 +387,7 @@ static void count_rate(struct track_counters *counters, uint32_t device, uint64_
 {
 	uint32_t key = device;
 	struct track_counter *counter = counter_of(counters, COUNT_COPIES, key,
-		device_track(counters, device), "copy bandwidth", "GB/s");
+		device_group(counters, device), "copy bandwidth", "GB/s");
 	bool is_running = false;
 
 	for (size_t i = 0; i < counters->nr_copies; i++) {

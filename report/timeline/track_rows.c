@@ -7,6 +7,14 @@
 
 #include "report/util/text.h"
 
+/*
+ * Ranks in a process: what is of all of it, threads by their numbers, and further rows. Ranks in a
+ * device: streams by their numbers, each with its lanes and its waits, and counters.
+ */
+#define NUMBERS	      0xffffffu
+#define BEHIND_OTHERS (1 << 25)
+#define STREAM_RANKS  2
+
 /* The most lanes that are searched for room: the time for a slice stays bounded. */
 #define LANES_TRIED 256u
 
@@ -54,6 +62,27 @@ static int64_t find_row(
 	return found ? (int64_t)found->row : -1;
 }
 
+static int32_t rank_of(enum track_row_kind kind, uint32_t a, uint32_t b)
+{
+	switch (kind) {
+	case TRACK_ROW_STEPS:
+	case TRACK_ROW_WINDOWS:
+	case TRACK_ROW_MARKS:
+		return (int32_t)kind - TRACK_ROW_OVERHEAD;
+	case TRACK_ROW_STREAM:
+		return (int32_t)(b & NUMBERS) * STREAM_RANKS;
+	case TRACK_ROW_WAITS:
+		return (int32_t)(b & NUMBERS) * STREAM_RANKS + 1;
+	case TRACK_ROW_OVERHEAD:
+	case TRACK_ROW_COMM:
+		return (int32_t)NUMBERS + 1 + (int32_t)(a & NUMBERS);
+	case TRACK_ROW_COUNTERS:
+		return BEHIND_OTHERS;
+	default:
+		return (int32_t)(a & NUMBERS);
+	}
+}
+
 size_t track_rows_add(struct track_rows *rows, enum track_row_kind kind, uint32_t a, uint32_t b,
 	uint64_t parent, char *name)
 {
@@ -67,7 +96,7 @@ size_t track_rows_add(struct track_rows *rows, enum track_row_kind kind, uint32_
 		.track = rows->next_track++,
 		.parent = parent,
 		.name = name,
-		.rank = (int32_t)(a & 0xffffffu)};
+		.rank = rank_of(kind, a, b)};
 	key->key.kind = kind;
 	key->key.a = a;
 	key->key.b = b;
@@ -97,7 +126,7 @@ size_t track_rows_thread(struct track_rows *rows, uint64_t thread)
 	const struct timeline *timeline = rows->timeline;
 	int64_t found = find_row(rows, TRACK_ROW_THREAD, (uint32_t)thread, 0);
 	const struct model_thread *known;
-	struct buf name = {0};
+	struct buf name = {0}, own = {0};
 	struct track_row *row;
 	size_t place;
 
@@ -107,9 +136,13 @@ size_t track_rows_thread(struct track_rows *rows, uint64_t thread)
 	known = idmap_get(&timeline->process->threads, (uint32_t)thread);
 	buf_printf(&name, "thread %u", timeline_tid(timeline, thread));
 	if (known && known->name) {
+		add_name(&own, known->name);
+	}
+	if (own.nr_bytes) {
 		buf_text(&name, " (");
-		add_name(&name, known->name);
+		buf_add(&name, own.bytes, own.nr_bytes);
 		buf_text(&name, ")");
+		buf_char(&own, '\0');
 	}
 	place = track_rows_add(
 		rows, TRACK_ROW_THREAD, (uint32_t)thread, 0, rows->process_track, text_of(&name));
@@ -121,7 +154,9 @@ size_t track_rows_thread(struct track_rows *rows, uint64_t thread)
 						       .rank = row->rank,
 						       .kind = TRACK_THREAD,
 						       .pid = timeline->pid,
-						       .tid = timeline_tid(timeline, thread)});
+						       .tid = timeline_tid(timeline, thread),
+						       .thread_name = own.bytes});
+	buf_fini(&own);
 	return place;
 }
 
@@ -188,7 +223,7 @@ size_t track_rows_stream(
 	enum track_row_kind kind = is_for_waits ? TRACK_ROW_WAITS : TRACK_ROW_STREAM;
 	int64_t found = find_row(rows, kind, place->device, place->stream);
 	struct buf name = {0};
-	size_t parent, row;
+	size_t parent;
 
 	if (found >= 0) {
 		return (size_t)found;
@@ -200,10 +235,32 @@ size_t track_rows_stream(
 		buf_printf(&name, "stream %u%s", place->stream,
 			is_for_waits ? " synchronization" : "");
 	}
-	row = track_rows_add(
+	return track_rows_add(
 		rows, kind, place->device, place->stream, rows->rows[parent].track, text_of(&name));
-	rows->rows[row].rank = (int32_t)(place->stream & 0xffffffu);
-	return row;
+}
+
+static size_t counters_row(
+	struct track_rows *rows, uint32_t device, bool is_process, uint64_t parent)
+{
+	int64_t found = find_row(rows, TRACK_ROW_COUNTERS, device, is_process);
+	size_t place = found >= 0 ? (size_t)found
+				  : track_rows_add(rows, TRACK_ROW_COUNTERS, device, is_process,
+					    parent, mem_text("counters"));
+
+	track_rows_track(rows, place);
+	return place;
+}
+
+size_t track_rows_device_counters(struct track_rows *rows, uint32_t device)
+{
+	size_t parent = track_rows_device(rows, device);
+
+	return counters_row(rows, device, false, rows->rows[parent].track);
+}
+
+size_t track_rows_process_counters(struct track_rows *rows)
+{
+	return counters_row(rows, 0, true, rows->process_track);
 }
 
 size_t track_rows_other(
@@ -217,14 +274,16 @@ size_t track_rows_other(
 
 /* ---- lanes ---- */
 
-static void add_track(
-	const struct track_rows *rows, uint64_t id, uint64_t parent, const char *name, int32_t rank)
+static void add_track(const struct track_rows *rows, const struct track_row *row, uint64_t id,
+	uint64_t parent, const char *name)
 {
-	rows->sink->track(rows->sink->context, &(struct track){.id = id,
-						       .parent = parent,
-						       .name = name,
-						       .rank = rank,
-						       .kind = TRACK_OTHER});
+	rows->sink->track(rows->sink->context,
+		&(struct track){.id = id,
+			.parent = parent,
+			.process = row->kind == TRACK_ROW_DEVICE ? rows->process_track : 0,
+			.name = name,
+			.rank = row->rank,
+			.kind = TRACK_OTHER});
 }
 
 uint64_t track_rows_track(struct track_rows *rows, size_t place)
@@ -233,7 +292,7 @@ uint64_t track_rows_track(struct track_rows *rows, size_t place)
 
 	if (!row->is_named) {
 		row->is_named = true;
-		add_track(rows, row->track, row->parent, row->name, row->rank);
+		add_track(rows, row, row->track, row->parent, row->name);
 	}
 	return row->track;
 }
@@ -254,8 +313,8 @@ static struct track_lane *add_lane(struct track_rows *rows, size_t place)
 	lane->track = rows->next_track++;
 	snprintf(name, sizeof(name), "%s (%zu)", row->name, row->nr_lanes);
 	/* Further tracks of a thread stand in it, those of other rows beside it. */
-	add_track(rows, lane->track, row->kind == TRACK_ROW_THREAD ? row->track : row->parent, name,
-		row->rank);
+	add_track(rows, row, lane->track, row->kind == TRACK_ROW_THREAD ? row->track : row->parent,
+		name);
 	return lane;
 }
 

@@ -21,7 +21,8 @@ enum track_row_kind {
 	TRACK_ROW_WINDOWS,
 	TRACK_ROW_MARKS,
 	TRACK_ROW_OVERHEAD,
-	TRACK_ROW_COMM, /* communicator */
+	TRACK_ROW_COMM,	    /* communicator */
+	TRACK_ROW_COUNTERS, /* device, or of the process: 0, true; has no slices */
 };
 
 /* One track of a row. */
@@ -65,6 +66,9 @@ size_t track_rows_python(struct track_rows *rows, uint64_t thread);
 size_t track_rows_device(struct track_rows *rows, uint32_t device);
 size_t track_rows_stream(
 	struct track_rows *rows, const struct model_place *place, bool is_for_waits);
+/* The group that the counters of a device stand in, or those of the process itself. */
+size_t track_rows_device_counters(struct track_rows *rows, uint32_t device);
+size_t track_rows_process_counters(struct track_rows *rows);
 size_t track_rows_other(
 	struct track_rows *rows, enum track_row_kind kind, uint32_t a, const char *name);
 

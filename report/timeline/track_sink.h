@@ -80,10 +80,12 @@ struct track_slice {
 enum track_kind { TRACK_PROCESS, TRACK_THREAD, TRACK_OTHER };
 
 struct track {
-	uint64_t id, parent; /* parent 0: none */
-	const char *name;    /* UTF-8 */
-	const char *label;   /* of a process; else NULL */
-	int32_t rank;	     /* order among its siblings */
+	uint64_t id, parent;	 /* parent 0: none */
+	uint64_t process;	 /* of a GPU: the track of its process; else 0 */
+	const char *name;	 /* UTF-8 */
+	const char *label;	 /* of a process; else NULL */
+	const char *thread_name; /* of a thread: without its number; NULL: none */
+	int32_t rank;		 /* order among its siblings */
 	enum track_kind kind;
 	uint32_t pid, tid; /* of a process or thread */
 };

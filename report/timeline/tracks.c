@@ -623,17 +623,23 @@ static void add_process_track(
 {
 	const struct process *process = processes[k];
 	struct process_tree_member *members = mem_zeroed(nr_processes, sizeof(*members));
-	struct buf called = {0}, name = {0}, label = {0};
+	const char *host = process_fact(process, "host.name", "");
+	struct buf called = {0}, name = {0}, label = {0}, begin = {0};
 
 	process_tree_find(processes, nr_processes, members);
 	process_tree_add_name(&called, process);
 	text_add_shown(&name, called.bytes, called.nr_bytes, 0);
 	if (process->rank >= 0) {
-		buf_printf(&label, "rank %d, ", (int)process->rank);
+		buf_printf(&label, "rank %d", (int)process->rank);
 	}
-	buf_printf(&label, "%s, ", process_host(process));
-	process_tree_add_begin(&label, processes, k, members);
-	job_clock_print_one(process, ", ", &label);
+	if (*host) {
+		buf_printf(&label, "%s%s", label.nr_bytes ? ", " : "", host);
+	}
+	if (process_tree_add_begin(&begin, processes, k, members)) {
+		buf_text(&label, label.nr_bytes ? ", " : "");
+		buf_add(&label, begin.bytes, begin.nr_bytes);
+	}
+	job_clock_print_one(process, label.nr_bytes ? ", " : "", &label);
 	buf_char(&name, '\0');
 	buf_char(&label, '\0');
 	tracks->rows.process_track = tracks->rows.next_track++;
@@ -646,6 +652,7 @@ static void add_process_track(
 	buf_fini(&called);
 	buf_fini(&name);
 	buf_fini(&label);
+	buf_fini(&begin);
 	free(members);
 }
 

@@ -4,9 +4,12 @@
  * have in common. Each process is read once. Its slices go through an external sort, because a
  * track closes its slices from the innermost. Memory: the sort, and what is open at one time.
  *
- *     process PID             its counters; steps, record windows, dropped events and notices,
- * overhead thread TID (name)     operators and calls; in it: NVTX [domain], Python GPU n its
- * counters stream n, stream n (2)  what overlaps gets another track; waits have their own
+ *     process PID             steps, record windows, dropped events and notices, overhead
+ *       thread TID (name)     operators and calls; in it: NVTX [domain], Python
+ *       counters
+ *     GPU n
+ *       stream n, stream n (2)  what overlaps gets another track; waits have their own
+ *       counters
  *
  * Flows join calls with what they launched, forward operators with their autograd nodes, and the
  * same collective of several ranks.

@@ -91,6 +91,7 @@ class Reader:
                                            "debug_annotation_string_values")}
         self.tracks = {}
         self.events = []
+        self.sequences = collections.defaultdict(set)
         self.counts = collections.defaultdict(list)
         self.slices = []
         self.instants = []
@@ -107,6 +108,9 @@ class Reader:
                     if row["iid"][0] in table:
                         complain("%s %d twice" % (key, row["iid"][0]))
                     table[row["iid"][0]] = (row["name"] or row["str"] or [""])[0]
+        for kind in ("track_descriptor", "track_event"):
+            if packet[kind]:
+                self.sequences[kind].update(packet["trusted_packet_sequence_id"])
         for track in packet["track_descriptor"]:
             if track["uuid"][0] in self.tracks:
                 complain("track %d twice" % track["uuid"][0])
@@ -224,6 +228,37 @@ def check_queues(reader):
     return len(queues)
 
 
+def check_tracks(reader):
+    """All tracks are in processes, which are in order; a GPU has its streams, each with its waits, then its counters."""
+    if reader.sequences["track_descriptor"] & reader.sequences["track_event"]:
+        complain("events take their thread from descriptors of the same sequence")
+    if reader.tracks.get(0, {}).get("process_ordering") != ["PROCESS_ORDERING_EXPLICIT"]:
+        complain("the order of processes is not explicit")
+    children = collections.defaultdict(list)
+    for uuid, track in reader.tracks.items():
+        name = (track["name"] + [thread for one in track["thread"] for thread in one["thread_name"]] + [""])[0]
+        if uuid and not track["process"] and not track["parent_uuid"]:
+            complain("%s is in no process" % name)
+        if "()" in name and not track["parent_uuid"] or "?" in "".join(one["process_labels"][0] for one in track["process"]
+                                                                     if one["process_labels"]):
+            complain("a name without what it names: %s" % track)
+        for one in track["thread"]:
+            if str(one["tid"][0]) in "".join(one["thread_name"]):
+                complain("the viewer adds the tid to %s" % name)
+        for parent in track["parent_uuid"]:
+            children[parent].append((track["sibling_order_rank"][0], name, bool(track["counter"])))
+    for inner in children.values():
+        inner.sort()
+        names = [re.sub(r" \(\d+\)$", "", name) for _, name, _ in inner]
+        if "counters" in names and names[-1] != "counters" and not names[-1].startswith("GPU "):
+            complain("counters before %s" % names[-1])
+        if any(is_counter for _, _, is_counter in inner) and not all(is_counter for _, _, is_counter in inner):
+            complain("counters among %s" % names)
+        for i, name in enumerate(names):
+            if name.endswith(" synchronization") and name[:-16] in names and names[i - 1] not in (name, name[:-16]):
+                complain("%s after %s" % (name, names[i - 1]))
+
+
 def short(name):
     """NVTX's domains stand before the name in the JSON, and in the track here."""
     return re.sub(r"[^ -~]|\\x[0-9a-f]{2}", "?", re.sub(r"^(\w+):(?!:)", "", name))
@@ -235,6 +270,7 @@ def main():
         events = json.load(file)["traceEvents"]
     reader = Reader(packets)
     compare(reader, events)
+    check_tracks(reader)
     nr_queues = check_queues(reader)
     if not nr_queues and any("kernel" in s[5] for s in reader.slices) and any("ac2g" == e.get("cat") for e in events) \
             and reader.counts:

@@ -126,6 +126,18 @@ def check_names(path, events):
     for row in {(e["pid"], e["tid"]) for e in events if e["ph"] == "X"}:
         if named[row] != 1:
             complain(path, f"row {row} is named {named[row]} times")
+    for event in events:
+        if event["name"] == "thread_name" and (str(event["tid"]) in re.findall(r"\d+", event["args"]["name"])
+                                               and not event["args"]["name"].startswith("stream ")
+                                               or "()" in event["args"]["name"]):
+            complain(path, f"a name without what it names, or with the tid that viewers add: {event}")
+    order = {event["pid"]: event["args"]["sort_index"] for event in events if event["name"] == "process_sort_index"}
+    if len(set(order.values())) != len(order):
+        complain(path, f"processes without an order: {order}")
+    labels = {event["pid"]: event["args"]["labels"] for event in events if event["name"] == "process_labels"}
+    kinds = [labels[pid][:3] for pid in sorted(order, key=order.get)]
+    if kinds[:1] == ["GPU"] or len(set(order) - set(labels)):
+        complain(path, f"a GPU before its process: {order}")
 
 
 def check_head(path, trace, text):
