@@ -10,7 +10,7 @@ import sys
 
 from playwright.sync_api import sync_playwright
 from must import finish, must
-from wait import drawn, launch, new_context
+from wait import drawn, launch, new_context, until
 
 chromium, path, expected_path, saved, pictures = (sys.argv + [""])[1:6]
 expected = json.load(open(expected_path))
@@ -70,14 +70,77 @@ def picture(page, what):
         page.screenshot(path="%s/%s-timeline-%s.png" % (pictures, name, what), full_page=True)
 
 
+def settled(page):
+    """The address, once it says what is shown."""
+    until(page, "() => document.querySelector('.timeline').dataset.address === 'written'")
+    return page.evaluate("location.hash")
+
+
+def wheel(page, down, key):
+    """Turns the wheel, with a key if there is one."""
+    if key:
+        page.keyboard.down(key)
+    page.mouse.wheel(0, down)
+    if key:
+        page.keyboard.up(key)
+    frame(page)
+
+
+def lines(page):
+    """[name, is a group, is open, top] of the lines that are shown, from top to bottom."""
+    frame(page)
+    return sorted(page.evaluate("""() => [...document.querySelectorAll('.timeline .label:not([hidden])')].map((label) => {
+        const name = label.firstElementChild;
+        return [name.textContent, label.classList.contains('group'), name.getAttribute('aria-expanded') === 'true', label.getBoundingClientRect().top];
+    })"""), key=lambda each: each[3])
+
+
+def tip(page):
+    """The texts of the box beside the pointer; None while it is hidden."""
+    frame(page)
+    return page.evaluate("""() => {
+        const tip = document.querySelector('.tip');
+        return tip.checkVisibility() ? {name: tip.querySelector('b').textContent, ...Object.fromEntries([...tip.querySelectorAll('dt')].map(
+            (name) => [name.textContent, name.nextElementSibling.textContent]))} : null;
+    }""")
+
+
+def gutter(page):
+    return page.evaluate("parseFloat(getComputedStyle(document.querySelector('.timeline')).getPropertyValue('--gutter'))")
+
+
+def rows_box(page):
+    """Where rows are drawn: x, y, width, height."""
+    box, names = page.locator(".timeline .rows canvas").bounding_box(), gutter(page)
+    return box["x"] + names, box["y"], box["width"] - names, box["height"]
+
+
 def check_zoom(page):
+    """Gestures and keys, without a click on the timeline first."""
     whole = span(page)
     rows = page.locator(".timeline .rows")
     box = rows.bounding_box()
-    page.mouse.move(box["x"] + box["width"] * .6, box["y"] + 60)
-    page.mouse.wheel(0, -240)
-    frame(page)
-    must(abs(span(page) / whole - .5 / 1.0) < .06, "the wheel zooms from %d to %d" % (whole, span(page)))
+    x, y, width, height = rows_box(page)
+    must(abs(box["y"] + box["height"] + 172 - 900) < 40, "the rows end at %g of 900" % (box["y"] + box["height"]))
+    page.mouse.move(x + width * .25, y + 60)
+    wheel(page, -240, "")
+    must(span(page) == whole, "the wheel alone zooms")
+    wheel(page, -240, "Control")
+    begin, end = shown(page)
+    must(abs((end - begin) / whole - .5) < .01, "Ctrl and the wheel zoom from %d to %d" % (whole, end - begin))
+    must(abs(begin + (end - begin) * .25 - whole * .25) < whole * .01, "Ctrl and the wheel do not zoom at the pointer: %d to %d of %d" % (begin, end, whole))
+    before = shown(page)
+    wheel(page, 100, "Shift")
+    must(shown(page)[0] > before[0] and abs(span(page) - (before[1] - before[0])) <= 2, "Shift and the wheel do not pan")
+    page.keyboard.press("0")
+    page.keyboard.press("w")
+    begin, end = shown(page)
+    must(abs((end - begin) / whole - .7) < .01 and abs(begin + (end - begin) * .25 - whole * .25) < whole * .01, "W does not zoom at the pointer: %d to %d of %d" % (begin, end, whole))
+    page.get_by_label("Search events by name").focus()
+    before = shown(page)
+    page.keyboard.type("wasd0")
+    must(shown(page) == before, "keys of the timeline act in a field")
+    page.get_by_label("Search events by name").fill("")
     rows.focus()
     for key, grows in (("w", False), ("+", False), ("s", True), ("-", True)):
         before = span(page)
@@ -89,13 +152,13 @@ def check_zoom(page):
         page.keyboard.press(key)
         must((shown(page)[0] > before) == later, "%s moves the wrong way" % key)
     before = shown(page)
+    page.mouse.move(x + width * .6, y + 60)
     page.mouse.down()
-    page.mouse.move(box["x"] + box["width"] * .5, box["y"] + 60, steps=4)
+    page.mouse.move(x + width * .5, y + 60, steps=4)
     page.mouse.up()
     must(shown(page)[0] > before[0] and abs(span(page) - (before[1] - before[0])) <= 2, "dragging moves")
     page.get_by_role("button", name="zoom in").click()
     must(span(page) < before[1] - before[0], "the button zooms")
-    rows.focus()
     page.keyboard.press("0")
     must(span(page) == whole, "0 shows all")
 
@@ -140,14 +203,199 @@ def check_flow(page, kernel):
     page.keyboard.press("f")
     page.keyboard.press("f")
     frame(page)
-    box = page.locator(".timeline .rows canvas").bounding_box()
+    x, y, width, height = rows_box(page)
     page.keyboard.press("Escape")
     must(details(page) == {}, "Escape forgets what was selected")
-    for y in range(4, int(box["height"]), 9):
-        page.mouse.click(box["x"] + 208 + (box["width"] - 208) / 2, box["y"] + y)
+    for down in range(4, int(height), 9):
+        page.mouse.move(x + width / 2, y + down)
+        over = tip(page)
+        page.mouse.click(x + width / 2, y + down)
         if details(page) == kernel:
+            check_tip(page, over, kernel, x + width / 2, y + down)
             return
     must(False, "no click on the kernel selects it")
+
+
+def check_tip(page, over, kernel, x, y):
+    """What the box beside the pointer says of a kernel is what its details say."""
+    must(over and over["name"] in kernel["Kernel"] and kernel["Duration"].startswith(over["Duration"]), "over the kernel: %s" % over)
+    must(over["Stream"] == kernel["Stream"] and over["Grid, block"] == "%s, %s" % (kernel["Grid"], kernel["Block"]), "over the kernel: %s" % over)
+    must(over["Launch delay"] == kernel["Launch delay"] and over.get("Operator") == kernel.get("Operator"), "over the kernel: %s" % over)
+    page.mouse.move(x + 1, y)
+    must(tip(page) == over, "the box says something else of the same kernel")
+    bounds = page.locator(".tip").bounding_box()
+    must(not bounds["y"] <= y <= bounds["y"] + bounds["height"], "the box covers what is under the pointer")
+    page.mouse.move(x, 2)
+    must(tip(page) is None, "the box stays after the pointer left")
+    page.mouse.move(x, y)
+    page.emulate_media(media="print")
+    must(tip(page) is None, "the box is printed")
+    page.emulate_media(media="screen")
+    wheel(page, -240, "Control")
+    must(tip(page) is None, "the box stays while zooming")
+
+
+def check_measure(page):
+    """Shift and a drag over all of the time: counts, totals and means are those of the table."""
+    page.keyboard.press("0")
+    x, y, width, height = rows_box(page)
+    page.keyboard.down("Shift")
+    page.mouse.move(x + width - 1, y + 8)
+    page.mouse.down()
+    page.mouse.move(x - 20, y + 8, steps=3)
+    page.mouse.up()
+    page.keyboard.up("Shift")
+    frame(page)
+    texts = page.evaluate("[...document.querySelectorAll('.measure table')].map((table) => [...table.tBodies[0].rows].map((row) => [...row.cells].map((cell) => cell.title || cell.textContent)))")
+    must(len(texts) == 2, "a drag with Shift measures nothing")
+    names, busy = texts
+    begin, end = shown(page)
+    title = page.locator(".measure h3").inner_text()
+    nr = int(title.split(", ", 1)[1].split()[0].replace(",", ""))
+    counts = [int(row[1].replace(",", "")) for row in names]
+    more = page.locator(".measure .note").all_inner_texts()[1:]
+    must(sum(counts) == nr or more, "%d of %d events have a name" % (sum(counts), nr))
+    kernels = {row["name"]: row for row in expected["kernel"]["rows"]}
+    for name, count, total, mean in names:
+        if name in kernels and kernels[name]["calls"] > 1:
+            must(int(count.replace(",", "")) <= kernels[name]["calls"], "%s calls of %s" % (count, name))
+    must(all(0 <= float(share) <= 100 for _, share in busy) and any(float(share) > 0 for _, share in busy), "rows are busy: %s" % busy)
+    shown_rows = [name for name, is_group, _, _ in lines(page) if not is_group]
+    must([name for name, _ in busy] == shown_rows, "measured rows %s of %s" % (busy, shown_rows))
+    chosen = shown(page)
+    page.keyboard.press("f")
+    must(shown(page) == chosen, "F does not fit what was selected")
+    return title
+
+
+def check_measured_busy(page):
+    """The busy share of a stream over the whole time is that of its slices."""
+    device = [row for row in expected.get("device", {}).get("rows", []) if row.get("busy_ns")]
+    streams = [name for name, is_group, _, _ in lines(page) if not is_group and name.startswith("stream") and "sync" not in name]
+    if len(device) != 1 or len(streams) != 1:
+        return
+    begin, end = shown(page)
+    share = page.evaluate("""(name) => Number([...document.querySelectorAll('.measure tr')].find((row) => row.cells[0].textContent === name).cells[1].textContent)""", streams[0])
+    must(abs(share - 100 * device[0]["busy_ns"] / (end - begin)) < 3, "%s is busy for %g %%" % (streams[0], share))
+
+
+def check_layout(page):
+    """The order of rows; they fold, filter and stick to the top."""
+    page.keyboard.press("Escape")
+    names = [name for name, _, _, _ in lines(page)]
+    kinds = ["steps", "record windows", "main thread", "autograd thread", "loader thread", "thread", "GPU", "Counters"]
+    order = [next((i for i, kind in enumerate(kinds) if name.startswith(kind)), None) for name in names[1:]]
+    order = [each for each in order if each is not None]
+    must(order == sorted(order), "rows in another order: %s" % names)
+    streams = [name for name in names if re.match(r"stream \d+$", name)]
+    must(not streams, "streams without a use: %s" % streams)
+    counters = page.locator(".timeline .group button", has_text="Counters").first
+    if counters.count():
+        must(counters.get_attribute("aria-expanded") == "false", "counters are not folded")
+        before, colors = len(names), pixels(page)
+        counters.scroll_into_view_if_needed()
+        counters.click()
+        must(len(lines(page)) > before, "counters do not unfold")
+        x, y, width, _ = rows_box(page)
+        line = lines(page)[names.index("Counters") + 1]
+        page.locator(".timeline .label > :first-child", has_text=line[0]).first.scroll_into_view_if_needed()
+        page.mouse.move(x + width / 2, next(each for each in lines(page) if each[0] == line[0])[3] + 20)
+        must(tip(page) and tip(page)["name"] == line[0] and "Value" in tip(page), "a counter has no value: %s" % tip(page))
+        picture(page, "counters")
+        counters.click()
+    head = page.locator(".timeline .group button").first
+    head.click()
+    must(len(lines(page)) < len(names), "a process does not fold")
+    head.click()
+    must([each[0] for each in lines(page)] == names, "a process does not unfold")
+    row = next(name for name, is_group, _, _ in reversed(lines(page)) if not is_group)
+    page.get_by_label("Filter rows").fill(row)
+    kept = [name for name, is_group, _, _ in lines(page) if not is_group]
+    must(kept and all(row in name for name in kept), "filtered to %s by %s" % (kept, row))
+    page.get_by_label("Filter rows").fill("no such row")
+    must(lines(page) == [], "rows are left that do not match")
+    page.get_by_label("Filter rows").fill("")
+    page.get_by_label("Pin " + row, exact=True).focus()
+    page.keyboard.press("Enter")
+    must(lines(page)[0][0] == row, "the pinned row is not at the top: %s" % lines(page))
+    x, y, width, _ = rows_box(page)
+    top = lines(page)[0][3]
+    page.set_viewport_size({"width": 1366, "height": 420})
+    page.mouse.move(x + width / 2, y + 90)
+    box = page.locator(".timeline .rows")
+    before = span(page)
+    page.mouse.wheel(0, 60)
+    frame(page)
+    moved = box.evaluate("(rows) => rows.scrollTop > 0 || rows.scrollHeight <= rows.clientHeight || scrollY > 0")
+    must(moved and span(page) == before, "the wheel does not scroll the rows")
+    top_now = next(each[3] for each in lines(page) if each[0] == row)
+    must(0 <= top_now - box.bounding_box()["y"] < 8, "the pinned row does not stay at the top")
+    page.set_viewport_size({"width": 1366, "height": 900})
+    page.evaluate("scrollTo(0, 0)")
+    page.locator(".timeline .rows").evaluate("(rows) => { rows.scrollTop = 0; }")
+    frame(page)
+    page.mouse.move(x + width / 2, top + 4)
+    page.keyboard.press("p")
+    must(lines(page)[0][0] == names[0], "P does not take the pin away: %s" % lines(page)[0])
+
+
+def check_keys_list(page):
+    page.keyboard.press("?")
+    keys = page.locator(".keys")
+    must(keys.is_visible(), "? lists no keys")
+    missing = {"W", "S", "A", "D", "F", "P", "n", "N", "0", "/", "?", "Esc", "Ctrl+wheel", "Shift+drag"} - set(keys.locator("kbd").all_inner_texts())
+    must(not missing, "the keys lack %s" % missing)
+    page.keyboard.press("Escape")
+    must(not keys.is_visible(), "Escape leaves the list of keys open")
+
+
+def look_of(page):
+    """All that an address must bring back."""
+    frame(page)
+    return {"time": shown(page), "details": page.locator(".slice").inner_text(), "lines": [each[:3] for each in lines(page)],
+            "fields": [page.get_by_label(label).input_value() for label in ("Search events by name", "Filter rows")],
+            "scroll": page.locator(".timeline .rows").evaluate("(rows) => rows.scrollTop"),
+            "picture": page.evaluate("document.querySelector('.timeline .rows canvas').toDataURL()")}
+
+
+def check_address(page):
+    """A copied address opens the same picture."""
+    open_page(page, "#timeline")
+    must(settled(page) == "#timeline", "the address changes by itself")
+    x, y, width, _ = rows_box(page)
+    page.mouse.move(x + width * .3, y + 60)
+    page.keyboard.press("w")
+    page.keyboard.press("w")
+    page.keyboard.press(".")
+    page.keyboard.press(".")
+    page.get_by_label("Search events by name").fill("a/b&c %")
+    page.get_by_label("Search events by name").fill(expected["kernel"]["rows"][0]["name"][:6] if expected["kernel"]["rows"] else "e")
+    row = next(name for name, is_group, _, _ in reversed(lines(page)) if not is_group)
+    page.get_by_label("Pin " + row, exact=True).focus()
+    page.keyboard.press("Enter")
+    page.locator(".timeline .group button").last.click()
+    page.mouse.move(2, 2)
+    for what in ("an event", "a time"):
+        page.evaluate("document.activeElement.blur()")
+        before, hash = look_of(page), settled(page)
+        must(hash.startswith("#timeline/view/"), "the address of %s: %s" % (what, hash))
+        open_page(page, hash)
+        page.evaluate("document.activeElement.blur()")
+        after = look_of(page)
+        must(after == before, "%s is not the same by its address %s: %s" % (what, hash, [(key, before[key], after[key]) for key in before if before[key] != after[key] and key != "picture"]))
+        must(settled(page) == hash, "the address changes by opening it")
+        page.keyboard.press("Escape")
+        page.keyboard.down("Shift")
+        page.mouse.move(x + width * .3, y + 60)
+        page.mouse.down()
+        page.mouse.move(x + width * .5, y + 60, steps=2)
+        page.mouse.up()
+        page.keyboard.up("Shift")
+        page.mouse.move(2, 2)
+    for hash in ("#timeline/view", "#timeline/view/x~y/e9999.1_t5/%22/z/f9999_p-1_ynan", "#timeline/view/5~5/e0.99999999", "#timeline/step/0/0"):
+        open_page(page, hash)
+        must(pixels(page) > 8, "nothing is drawn at " + hash)
+    open_page(page, "#timeline")
 
 
 def check_keys(page):
@@ -200,6 +448,8 @@ def check_links(page):
         open_page(page, "#timeline/step/%s/%s" % (step["pid"], step["step"]))
         found = details(page)
         must("step %s" % step["step"] in found.values(), "the address leads to step %s: %s" % (step["step"], found))
+        must(page.get_by_label("Search events by name").input_value() == "", "a link to a step dims other events")
+        must(abs(span(page) / step["span_ns"] - 1.2) < .05 if step.get("span_ns") else True, "a link to a step does not zoom to it")
         if page.locator(".slice a").count():
             page.locator(".slice a").first.click()
             drawn(page, "Step ")
@@ -214,13 +464,18 @@ def check_sums(page):
     """What has no slice of its own is told on a click, and a frame draws no more than its pixels."""
     must("are merged into bins" in page.locator("main").inner_text(), "the page does not say that events are merged")
     box = page.locator(".timeline .rows canvas").bounding_box()
-    found, nr_rows = {}, int(box["height"] - 8) // 18 + 1
+    lowest = min(box["height"], page.locator(".timeline .rows > div").bounding_box()["height"])
+    found, nr_rows, names = {}, int(lowest - 44) // 18 + 1, gutter(page)
+    page.mouse.move(box["x"] + names + 2, box["y"] + 60)
+    wheel(page, -1440, "Control") # a bin has many pixels then
     for i in range(400):
         column, row = divmod(i, nr_rows)
-        page.mouse.click(box["x"] + 212 + column * 97 % (box["width"] - 220), box["y"] + 4 + row * 18)
+        page.mouse.click(box["x"] + names + 4 + column * 97 % (box["width"] - names - 12), box["y"] + 40 + row * 18)
         found = details(page)
         if "Merged" in found:
             break
+    over = tip(page)
+    must(over and over["Longest"] == found["Longest"] and over["name"] == found["Merged"].split(" between ")[0].replace(" event", " merged event"), "over a sum: %s" % over)
     must("Merged" in found and "Longest" in found and "Name of the longest" in found, "no click finds a sum: %s" % found)
     picture(page, "sums")
     page.evaluate("""() => {
@@ -245,11 +500,11 @@ def check_deep(page):
         rows.focus()
         page.keyboard.press("0")
         box = rows.bounding_box()
-        page.mouse.move(box["x"] + 208 + (box["width"] - 208) * place, box["y"] + 60)
+        names = gutter(page)
+        page.mouse.move(box["x"] + names + (box["width"] - names) * place, box["y"] + 60)
         for i in range(14):
-            page.mouse.wheel(0, -960)
-            frame(page)
-        page.mouse.click(box["x"] + 208 + (box["width"] - 208) * place, box["y"] + 60)
+            wheel(page, -960, "Control")
+        page.mouse.click(box["x"] + names + (box["width"] - names) * place, box["y"] + 60)
         page.keyboard.press(".")
         must(details(page), "no slice can be selected")
     save(page, "")
@@ -312,12 +567,17 @@ def work(browser, scheme):
         if expected["kernel"]["rows"]:
             check_flow(page, check_search(page))
         check_keys(page)
+        check_keys_list(page)
+        check_measure(page)
+        check_measured_busy(page)
+        check_layout(page)
         page.get_by_role("button", name="zoom in").click()
         page.get_by_role("button", name="zoom in").click()
         save(page, "-part")
         print("part %dns-%dns" % shown(page))
         if expected["kernel"]["rows"]:
             check_links(page)
+        check_address(page)
         check_print(page)
     context.close()
 

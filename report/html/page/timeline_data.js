@@ -246,5 +246,75 @@ function flowOf(data, row, i) {
 	return data.flows.get(row.arrow[i] ? arrowKey(data, row, i) : flowKey(data, row, i));
 }
 
-return {UINT, INT, DOUBLE, TEXT, NUMBER, load, longest, atLeast, firstFrom, categoryOf, isInstant, argsOf, flowOf};
+/* ---- what a slice lies in and what launched it ---- */
+
+const lengthOf = (row, i) => row.end[i] - row.begin[i];
+
+/* The slices that are open at that time in the first `nr` rows of a track, the innermost first. */
+function openAt(data, track, ns, nr = track.rows.length) {
+	const open = [];
+	for (const row of track.rows.slice(0, nr).reverse()) {
+		const i = firstFrom(row, ns);
+		if (i < row.nr && row.begin[i] <= ns && !isInstant(data, row, i)) {
+			open.push([row, i]);
+		}
+	}
+	return open;
+}
+
+const GPU_CATEGORIES = new Set(["kernel", "kernel,nccl", "gpu_memcpy", "gpu_memset", "cuda_sync"]);
+const isOnGpu = (data, row, i) => GPU_CATEGORIES.has(categoryOf(data, row, i));
+
+/* The time outside of slices nested in it; null where the page has not all of them. */
+function selfTime(data, row, i) {
+	const inner = data.tracks[row.track].rows.find((each) => each.depth === row.depth + 1);
+	if (!inner) {
+		return lengthOf(row, i);
+	}
+	if (inner.buckets.length) {
+		return null;
+	}
+	const first = firstFrom(inner, row.begin[i]), last = Math.max(first, atLeast(inner.begin, row.end[i], first));
+	return Math.max(0, lengthOf(row, i) - (inner.busy[last] - inner.busy[first]));
+}
+
+/* The slice that launched a GPU activity, or the slice itself; null where the launch is not known. */
+function callOf(data, row, i) {
+	if (!isOnGpu(data, row, i)) {
+		return [row, i];
+	}
+	const flow = flowOf(data, row, i);
+	return flow && !flow.isAutograd ? flow.calls[0] : null;
+}
+
+/* From the end of the launch to the begin of the activity; 0 if it began before. */
+function launchDelay(data, row, i) {
+	const call = isOnGpu(data, row, i) ? callOf(data, row, i) : null;
+	return call ? Math.max(0, row.begin[i] - call[0].end[call[1]]) : null;
+}
+
+/* The place in a program: "train.py(12): step" of a stack, innermost first. */
+function lineOfStack(data, row, i) {
+	const stack = argsOf(data, row, i).find(([key]) => key === "Python stack");
+	return stack && stack[1] ? String(stack[1]).split(" <- ")[0] : null;
+}
+
+/* The operator that a slice is in or that launched it, and the Python line that it ran for; null for what is not known. */
+function originOf(data, row, i) {
+	const call = callOf(data, row, i);
+	if (!call) {
+		return {operator: null, line: null};
+	}
+	const [from, at] = call, track = data.tracks[from.track], ns = from.begin[at];
+	const outer = openAt(data, track, ns, from.depth).filter(([each, k]) => each.end[k] >= from.end[at]);
+	const operator = outer.find(([each, k]) => categoryOf(data, each, k) === "cpu_op");
+	const python = track.inner.filter((inner) => inner.rows.some((each) => each.nr && categoryOf(data, each, 0) === "python_function"));
+	const functions = python.flatMap((inner) => openAt(data, inner, ns)).filter(([each]) => each !== row);
+	return {
+		operator: operator ? data.strings[operator[0].name[operator[1]]] : null,
+		line: [[from, at], ...outer].map(([each, k]) => lineOfStack(data, each, k)).find(Boolean) || (functions.length ? data.strings[functions[0][0].name[functions[0][1]]] : null),
+	};
+}
+
+return {UINT, INT, DOUBLE, TEXT, NUMBER, load, longest, atLeast, firstFrom, lengthOf, categoryOf, isInstant, isOnGpu, argsOf, flowOf, selfTime, launchDelay, originOf};
 })();

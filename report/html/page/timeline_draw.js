@@ -7,7 +7,8 @@
 
 const timelinePictureOf = (tools) => {
 const {longest, atLeast, firstFrom, isInstant} = timelineData;
-const {ROW, GAP, WIDE, kindOf, kindAt, shadesOf, timeText, tickOf} = timelineRows;
+const {valueAt, textOf} = timelineCountersOf(tools);
+const {ROW, GAP, WIDE, COUNTER, kindOf, kindAt, shadesOf, timeText, tickOf} = timelineRows;
 
 class Picture {
 	constructor(view) {
@@ -16,35 +17,80 @@ class Picture {
 	}
 
 	draw() {
-		const {canvas, box, scroll, layout, width, height, gutter} = this.view;
-		const context = canvas.getContext("2d"), style = getComputedStyle(box), top = scroll.scrollTop;
-		[this.ink, this.dim, this.lines] = ["--ink", "--dim", "--line"].map(tools.css);
+		const {canvas, box, layout, width, height, gutter, stuckHeight} = this.view;
+		const context = canvas.getContext("2d"), style = getComputedStyle(box), shown = layout.filter((line) => line.isShown);
+		[this.ink, this.dim, this.lines, this.mark] = ["--ink", "--dim", "--line", "--mark"].map(tools.css);
 		context.clearRect(0, 0, gutter + width, height);
 		context.font = "11px " + style.fontFamily;
 		context.textBaseline = "middle";
 		this.drawAxis(context);
+		this.within(context, stuckHeight, height, () => shown.filter((line) => !line.isPinned || !stuckHeight).forEach((line) => this.drawLine(context, line)));
+		this.within(context, 0, stuckHeight, () => shown.filter((line) => line.isPinned).forEach((line) => this.drawLine(context, line)));
+		if (stuckHeight) {
+			context.fillStyle = this.mark;
+			context.fillRect(0, stuckHeight - 1, gutter + width, 1);
+		}
+		this.within(context, 0, height, () => {
+			this.drawRange(context);
+			this.drawSelected(context);
+		});
+	}
+
+	/* Draws only between two heights, right of the names. */
+	within(context, top, bottom, draw) {
+		const {gutter, width} = this.view;
 		context.save();
 		context.beginPath();
-		context.rect(gutter, 0, width, height);
+		context.rect(gutter, top, width, Math.max(0, bottom - top));
 		context.clip();
-		for (const line of layout) {
-			const y = line.y - top;
-			if (y + line.height < 0 || y > height || !line.depths) {
-				continue;
-			}
-			const nr = Math.round((line.height - GAP) / ROW);
-			for (let depth = 0; depth < nr; depth++) {
-				this.drawBuckets(context, line.track.rows[depth], y + depth * ROW);
-				this.drawRow(context, line.track.rows[depth], y + depth * ROW);
-			}
-		}
-		this.drawRange(context);
-		this.drawSelected(context);
+		draw();
 		context.restore();
 	}
 
+	drawLine(context, line) {
+		const y = this.view.topOf(line);
+		if (y + line.height < 0 || y > this.view.height) {
+			return;
+		}
+		if (line.counter) {
+			this.drawCounter(context, line.counter, y);
+		}
+		const nr = line.track ? Math.round((line.height - GAP) / ROW) : 0;
+		for (let depth = 0; depth < nr; depth++) {
+			this.drawBuckets(context, line.track.rows[depth], y + depth * ROW);
+			this.drawRow(context, line.track.rows[depth], y + depth * ROW);
+		}
+	}
+
+	/* An area: in each column of pixels the largest value. */
+	drawCounter(context, counter, y) {
+		const {from, to, scale, width, gutter} = this.view, curve = counter.curve();
+		let i = atLeast(curve.at, from), level = valueAt(curve, from) || 0;
+		context.fillStyle = this.mark;
+		context.globalAlpha = .55;
+		for (let x = 0; x < width;) {
+			const until = from + (x + 1) / scale;
+			let most = level;
+			for (; i < curve.at.length && curve.at[i] < until; i++) {
+				level = curve.value[i];
+				most = Math.max(most, level);
+			}
+			const next = i < curve.at.length && curve.at[i] < to ? Math.max(x + 1, Math.floor((curve.at[i] - from) * scale)) : width;
+			/* What stays the same up to the next point becomes one rectangle. */
+			const columns = [[x, x + 1, most], [x + 1, next, level]];
+			for (const [begin, end, value] of columns) {
+				const height = curve.most > 0 ? value / curve.most * COUNTER : 0;
+				context.fillRect(gutter + begin, y + COUNTER - height, Math.max(0, end - begin), height);
+			}
+			x = next;
+		}
+		context.globalAlpha = 1;
+		context.fillStyle = this.dim;
+		context.fillText("at most " + textOf(counter, curve.most), gutter + 4, y + 7);
+	}
+
 	drawAxis(rows) {
-		const {axis, box, scroll, layout, from, to, scale, width, gutter} = this.view;
+		const {axis, box, layout, from, to, scale, width, gutter} = this.view;
 		const context = axis.getContext("2d"), height = axis.clientHeight, step = tickOf(to - from, width / 110);
 		context.clearRect(0, 0, gutter + width, height);
 		context.font = "11px " + getComputedStyle(box).fontFamily;
@@ -64,9 +110,9 @@ class Picture {
 			rows.fillStyle = this.lines;
 			rows.fillRect(x, 0, 1, this.view.height);
 		}
-		for (const line of layout) {
+		for (const line of layout.filter((each) => each.isShown)) {
 			rows.fillStyle = this.lines;
-			rows.fillRect(0, line.y - scroll.scrollTop - 2, line.isHead ? gutter + width : gutter, 1);
+			rows.fillRect(0, this.view.topOf(line) - 2, line.isGroup ? gutter + width : gutter, 1);
 		}
 	}
 
@@ -201,12 +247,14 @@ class Picture {
 			context.fillStyle = this.ink;
 			context.fillRect(gutter + x, 0, Math.max(1, end - x), height);
 			context.globalAlpha = 1;
+			context.fillText(tools.one(Math.round(range[1] - range[0]), "time"), gutter + Math.max(x, 0) + 4, height - 10);
 		}
 	}
 
+	/* Null for a row that is not shown. */
 	yOf(row) {
-		const line = this.view.layout.find((each) => each.track.i === row.track);
-		return line.y - this.view.scroll.scrollTop + Math.min(row.depth * ROW, line.height - ROW);
+		const line = this.view.lineOf(row);
+		return line.isShown ? this.view.topOf(line) + Math.min(row.depth * ROW, line.height - ROW) : null;
 	}
 
 	drawSelected(context) {
@@ -215,6 +263,9 @@ class Picture {
 			return;
 		}
 		const [row, i] = selection.slice, y = this.yOf(row), x = (row.begin[i] - from) * scale;
+		if (y === null) {
+			return;
+		}
 		const width = Math.max(3, (row.end[i] - row.begin[i]) * scale);
 		context.strokeStyle = this.ink;
 		context.lineWidth = 2;
@@ -226,6 +277,9 @@ class Picture {
 
 	drawArrow(context, [a, i], [b, k]) {
 		const {from, scale, gutter} = this.view;
+		if (this.yOf(a) === null || this.yOf(b) === null) {
+			return;
+		}
 		const x = gutter + (a.begin[i] - from) * scale, y = this.yOf(a) + ROW - 2;
 		const toX = gutter + (b.begin[k] - from) * scale, toY = this.yOf(b) + ROW / 2, bend = Math.max(24, Math.abs(toX - x) / 3);
 		context.beginPath();

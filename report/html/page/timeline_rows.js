@@ -49,33 +49,159 @@ function addNames(data) {
 	}
 }
 
+/* ---- what threads and streams are for ---- */
+
+const isOf = (data, track, ...categories) => track.rows.some((row) => row.nr && categories.includes(categoryOf(data, row, 0)));
+
+/* Are at least half of the outermost slices named so? */
+function areMostly(data, track, pattern) {
+	const row = track.rows[0], most = row ? Math.min(row.nr, 400) : 0;
+	let nr = 0;
+	for (let i = 0; i < most; i++) {
+		nr += pattern.test(data.strings[row.name[i]]);
+	}
+	return most > 0 && nr * 2 >= most;
+}
+
+/* Threads by their role, in the order of the page. */
+const roles = ["main", "autograd", "loader", ""];
+
+/* The role of each thread of a process with that PID. */
+function rolesOf(data, threads, pid) {
+	const found = new Map(), busy = (track) => track.rows.reduce((sum, row) => sum + row.nr, 0);
+	for (const track of threads) {
+		found.set(track, areMostly(data, track, /^autograd::|Backward\d*$/) || /autograd/i.test(track.name) ? "autograd"
+			: /pin_?mem|data_?load|loader|data_worker/i.test(track.name) || areMostly(data, track, /DataLoader/) ? "loader" : "");
+	}
+	const others = threads.filter((track) => found.get(track) === "");
+	/* Backward passes on CPUs run on the main thread. */
+	const main = threads.find((track) => track.name.split(/[ (]/)[1] === String(pid)) || others.sort((a, b) => busy(b) - busy(a))[0];
+	if (main) {
+		found.set(main, "main");
+	}
+	return found;
+}
+
+/* The use of a slice on a stream: "compute", "NCCL", "copies HtoD", "memsets". */
+function useOf(data, row, i) {
+	const category = categoryOf(data, row, i), copy = /\b[A-Z]to[A-Z]\b/.exec(data.strings[row.name[i]]);
+	return category === "kernel" ? "compute" : category === "kernel,nccl" ? "NCCL" : category === "gpu_memset" ? "memsets"
+		: category === "gpu_memcpy" ? "copies" + (copy ? " " + copy[0] : "") : category === "cuda_sync" ? "waits" : null;
+}
+
+/* Streams by their main use, in the order of the page. */
+const uses = ["compute", "NCCL", "copies", "memsets", "waits"];
+
+/* The uses that take a tenth of a stream's busy time at least, the main one first. */
+function usesOf(data, track) {
+	const times = new Map();
+	let sum = 0;
+	for (const row of track.rows) {
+		for (let i = 0; i < row.nr; i++) {
+			const use = useOf(data, row, i), ns = row.end[i] - row.begin[i];
+			if (use) {
+				times.set(use, (times.get(use) || 0) + ns);
+				sum += ns;
+			}
+		}
+	}
+	return [...times].filter(([, ns]) => ns * 10 >= sum).sort((a, b) => b[1] - a[1]).map(([use]) => use);
+}
+
 /* ---- rows ---- */
 
-/* Tracks in the order of the page: for each process its steps, then threads, then devices. */
-function layoutOf(data) {
+const COUNTER = 34; /* height of a counter's curve */
+
+/*
+ * Lines of the page from top to bottom: for each process its steps and phases, threads by role, its GPUs with
+ * streams by use, and its counters, which are folded. A line is a group of others, a track with rows, or a counter.
+ * describe(process, track): {pid, title, short}. countersOf(process): [{title, ...}]. Processes count from 1.
+ */
+function layoutOf(data, describe, countersOf) {
 	const list = [];
-	const isOf = (track, ...categories) => track.rows.some((row) => row.nr && categories.includes(categoryOf(data, row, 0)));
-	const isSteps = (track) => isOf(track, "step", "mark");
-	const order = (tracks) => [...tracks].sort((a, b) => a.process - b.process || isSteps(b) - isSteps(a) || (b.kind === "thread") - (a.kind === "thread") || a.rank - b.rank || isOf(a, "cuda_sync") - isOf(b, "cuda_sync") || a.i - b.i);
-	const walk = (track, level) => {
-		if (level === 0 || track.rows.length) {
-			list.push({track, level, isHead: level === 0, isOpen: track.rows.length <= DEPTHS, depths: track.rows.length});
+	function add(title, parent, what) {
+		const line = {id: list.length, title, path: parent ? [...parent.path, parent] : [], level: parent ? parent.level + 1 : 0,
+			track: null, counter: null, isGroup: false, depths: 0, isOpen: true, isPinned: false, ...what};
+		line.wasOpen = line.isOpen;
+		list.push(line);
+		return line;
+	}
+	function addTrack(track, title, group, level = group.level + 1) {
+		const nr = track.rows.length;
+		if (nr) {
+			add(title, group, {track, level, depths: nr, isOpen: nr <= DEPTHS});
 		}
-		order(track.inner).forEach((inner) => walk(inner, level + 1));
-	};
-	const tops = data.tracks.filter((track) => track.parent < 0 && (track.rows.length || track.inner.length));
-	[...tops].sort((a, b) => a.process - b.process || (b.kind === "process") - (a.kind === "process") || a.i - b.i).forEach((track) => walk(track, 0));
+		[...track.inner].sort((a, b) => a.rank - b.rank || a.i - b.i)
+			.forEach((inner) => addTrack(inner, nr ? inner.name : title + ": " + inner.name, group, level + (nr ? 1 : 0)));
+	}
+	function addStreams(gpu, head) {
+		const numbers = (track) => (/^stream (\d+)/.exec(track.name) || [0, Infinity])[1] * 1;
+		const streams = gpu.inner.map((track) => ({track, uses: usesOf(data, track), nr: numbers(track), isWait: isOf(data, track, "cuda_sync")}));
+		/* A stream's waits stand beside the stream. */
+		const placeOf = (each) => {
+			const own = each.isWait ? streams.find((other) => !other.isWait && other.nr === each.nr) : each;
+			const at = own ? uses.findIndex((use) => (own.uses[0] || "").startsWith(use)) : uses.length;
+			return at < 0 ? uses.length : at;
+		};
+		streams.sort((a, b) => placeOf(a) - placeOf(b) || a.nr - b.nr || a.isWait - b.isWait || a.track.i - b.track.i);
+		streams.forEach(({track, uses: own, isWait}) => addTrack(track, track.name + (own.length && !isWait ? ": " + own.join(", ") : ""), head));
+	}
+	for (const process of [...new Set(data.tracks.map((track) => track.process))].sort((a, b) => a - b)) {
+		const tops = data.tracks.filter((track) => track.process === process && track.parent < 0 && (track.rows.length || track.inner.length));
+		const own = tops.find((track) => track.kind === "process");
+		if (!tops.length) {
+			continue;
+		}
+		const {pid, title, short} = describe(process, own || tops[0]), head = add(title, null, {isGroup: true, short});
+		const inner = own ? own.inner : [], threads = inner.filter((track) => track.kind === "thread"), role = rolesOf(data, threads, pid);
+		const rank = (track) => (isOf(data, track, "step", "mark") ? 0 : track.kind === "thread" ? 1 + roles.indexOf(role.get(track)) : 9);
+		if (own && own.rows.length) {
+			addTrack({...own, inner: []}, own.name, head);
+		}
+		[...inner].sort((a, b) => rank(a) - rank(b) || a.rank - b.rank || a.i - b.i)
+			.forEach((track) => addTrack(track, (role.get(track) ? role.get(track) + " " : "") + track.name, head));
+		for (const gpu of tops.filter((track) => track !== own)) {
+			const group = add(gpu.name.replace(/(, rank \d+)?, process \d+$/, ""), head, {isGroup: true});
+			if (gpu.rows.length) {
+				addTrack({...gpu, inner: []}, gpu.name, group);
+			}
+			addStreams(gpu, group);
+		}
+		const counters = countersOf(process);
+		const group = counters.length ? add("Counters", head, {isGroup: true, isOpen: false}) : null;
+		counters.forEach((counter) => add(counter.title, group, {counter}));
+	}
 	return list;
 }
 
-function place(layout) {
+const heightOf = (line) => (line.isGroup ? ROW + 4 : line.counter ? COUNTER + GAP
+	: (line.isOpen ? line.depths : Math.min(line.depths, line.depths > DEPTHS ? DEPTHS : 1)) * ROW + GAP);
+
+/* Sets which lines are shown and where: pinned ones first. Returns the height of those and of all. */
+function place(layout, filter = "") {
+	const words = filter.trim().toLowerCase();
+	const holds = (line) => line.title.toLowerCase().includes(words);
+	const own = new Set(layout.filter((line) => !line.isGroup && (!words || [line, ...line.path].some(holds))));
+	const groups = new Set([...own].flatMap((line) => line.path));
+	/* A filter also shows rows of folded groups, but those of counters only by their own name. */
+	const isShown = (line) => (line.isGroup ? groups.has(line) : own.has(line) && !line.isPinned) &&
+		line.path.every((group) => group.isOpen || (words && (!line.counter || holds(line))));
 	let y = 4;
-	for (const line of layout) {
+	const put = (line) => {
 		line.y = y;
-		line.height = line.isHead && !line.depths ? ROW + 4 : (line.isOpen ? line.depths : Math.min(line.depths, line.depths > DEPTHS ? DEPTHS : 1)) * ROW + GAP;
+		line.height = heightOf(line);
 		y += line.height;
+	};
+	const pinned = layout.filter((line) => line.isPinned);
+	pinned.forEach(put);
+	const pinnedHeight = pinned.length ? y : 0;
+	for (const line of layout) {
+		line.isShown = line.isPinned || isShown(line);
+		if (line.isShown && !line.isPinned) {
+			put(line);
+		}
 	}
-	return y;
+	return {pinnedHeight, height: y};
 }
 
 /* ---- numbers ---- */
@@ -93,5 +219,5 @@ function tickOf(span, most) {
 	return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= least) || 10 * power;
 }
 
-return {ROW, GAP, WIDE, kinds, kindOf, kindAt, shadesOf, addNames, layoutOf, place, timeText, tickOf};
+return {ROW, GAP, WIDE, COUNTER, kinds, kindOf, kindAt, shadesOf, addNames, layoutOf, place, timeText, tickOf};
 })();

@@ -9,6 +9,7 @@ const timelineSelectionOf = (tools) => {
 const {make, one} = tools;
 const {atLeast, categoryOf, isInstant, argsOf, flowOf} = timelineData;
 const {ROW, GAP, kindAt, timeText} = timelineRows;
+const {factsOf} = timelineTipOf(tools), showMeasure = timelineMeasureOf(tools);
 
 /* The pages with tables of such names. */
 const tablesOf = {kernel: ["kernels", "kernel"], "kernel,nccl": ["kernels", "kernel"], gpu_memcpy: ["copies", "memcpy"], gpu_memset: ["copies", "memset"],
@@ -24,23 +25,27 @@ class Selection {
 		this.hits = [];
 		this.at = -1;
 		this.slice = null; /* [row, i] */
+		this.wasMeasuring = false;
 		this.showDetails();
+	}
+
+	/* Are the details about a selected time? */
+	get isMeasuring() {
+		return this.view.range !== null && !this.slice;
 	}
 
 	/* ---- search ---- */
 
-	/* isExact: the whole name must match. process: only slices of that process. */
-	find(text, isExact = false, process = 0) {
-		const word = text.toLowerCase();
+	/* A text in quotes is a whole name. */
+	find(text) {
+		const word = text.toLowerCase(), exact = text.length > 2 && text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1) : null;
 		this.hits = [];
 		this.at = -1;
-		this.found = word ? this.view.data.strings.map((name) => (isExact ? name === text : name.toLowerCase().includes(word))) : null;
+		this.found = word ? this.view.data.strings.map((name) => (exact !== null ? name === exact : name.toLowerCase().includes(word))) : null;
 		for (const row of word ? this.view.data.rows : []) {
-			if (!process || this.view.data.tracks[row.track].process === process) {
-				for (let i = 0; i < row.nr; i++) {
-					if (this.found[row.name[i]]) {
-						this.hits.push([row, i]);
-					}
+			for (let i = 0; i < row.nr; i++) {
+				if (this.found[row.name[i]]) {
+					this.hits.push([row, i]);
 				}
 			}
 		}
@@ -80,15 +85,13 @@ class Selection {
 
 	/* Zooms to the selected slice, wide enough to read it. */
 	reveal() {
-		const {layout, scroll, from, to, scale} = this.view;
-		const [row, i] = this.slice, line = layout.find((each) => each.track.i === row.track);
+		const {scroll, from, to, scale} = this.view;
+		const [row, i] = this.slice, line = this.view.lineOf(row);
 		const length = row.end[i] - row.begin[i], span = to - from;
-		if (row.depth * ROW >= line.height - GAP && !line.isOpen) {
-			line.label.click();
-		}
-		const y = line.y + row.depth * ROW;
-		if (y < scroll.scrollTop || y + ROW > scroll.scrollTop + this.view.height) {
-			scroll.scrollTop = Math.max(0, y - this.view.height / 2);
+		this.view.uncover(line, row.depth);
+		const y = this.view.topOf(line) + row.depth * ROW;
+		if (!(line.isPinned && this.view.stuckHeight) && (y < this.view.stuckHeight || y + ROW > this.view.height)) {
+			scroll.scrollTop = Math.max(0, scroll.scrollTop + y - this.view.height / 2);
 		}
 		if (length * scale < 8 || length > span || row.begin[i] < from || row.end[i] > to) {
 			const wide = Math.min(Math.max(length * 12, 200), Math.max(span, length * 1.3));
@@ -97,14 +100,22 @@ class Selection {
 		this.view.redraw();
 	}
 
+	/* Fits the selected time, or the selected slice, into the view. */
 	focusOn() {
+		if (this.view.range) {
+			this.view.show(...this.view.range);
+			return;
+		}
+		if (!this.slice) {
+			return;
+		}
 		const [row, i] = this.slice, length = Math.max(20, row.end[i] - row.begin[i]);
 		this.view.show(row.begin[i] - length * .1, row.end[i] + length * .1);
 	}
 
 	/* The next slice of the row, or the nearest one of a row beside it. */
 	step(slices, rows) {
-		const lists = this.view.layout.flatMap((line) => line.track.rows).filter((row) => row.nr);
+		const lists = this.view.layout.filter((line) => line.isShown && line.track).flatMap((line) => line.track.rows).filter((row) => row.nr);
 		if (!this.slice) {
 			const row = lists.find((each) => each.nr > atLeast(each.begin, this.view.from));
 			this.select(row ? [row, atLeast(row.begin, this.view.from)] : null);
@@ -113,7 +124,7 @@ class Selection {
 		let [row, i] = this.slice;
 		if (rows) {
 			const begin = row.begin[i];
-			row = lists[Math.min(Math.max(lists.indexOf(row) + rows, 0), lists.length - 1)];
+			row = lists[Math.min(Math.max(lists.indexOf(row) + rows, 0), lists.length - 1)] || row;
 			i = Math.min(row.nr - 1, atLeast(row.end, begin));
 		}
 		this.select([row, Math.min(Math.max(i + slices, 0), row.nr - 1)]);
@@ -143,6 +154,10 @@ class Selection {
 			return make("dd", line, value);
 		};
 		this.details.replaceChildren(list);
+		if (this.wasMeasuring !== this.isMeasuring) {
+			this.wasMeasuring = this.isMeasuring;
+			this.view.resize(); /* what is measured needs more room */
+		}
 		if (bucket) {
 			add("Merged", bucket.nr.toLocaleString("en-US") + (bucket.nr === 1 ? " event" : " events") + " between " + one(bucket.at * row.bucketWidth, "time") + " and " + one((bucket.at + 1) * row.bucketWidth, "time"), true);
 			add("Busy", one(bucket.busy, "time") + " (" + (100 * bucket.busy / row.bucketWidth).toFixed(1) + " % of the bin)");
@@ -150,8 +165,10 @@ class Selection {
 			add("Name of the longest", data.strings[bucket.name], true);
 		} else if (this.slice) {
 			this.fillDetails(add, ...this.slice);
+		} else if (this.isMeasuring) {
+			showMeasure(list, this.view);
 		} else {
-			list.append(make("p", null, "Click: details. Scroll or W/S: zoom. Drag or A/D: pan. Shift+drag: select a time. ?: all keys.", "note wide"));
+			list.append(make("p", null, "Hover or click: details. Ctrl+scroll or W/S: zoom. Drag or A/D: pan. Shift+drag: measure. ?: all keys.", "note wide"));
 		}
 	}
 
@@ -176,6 +193,9 @@ class Selection {
 			add("Duration", one(length, "time") + (length >= 1000 ? " (" + length.toLocaleString("en-US") + " ns)" : ""));
 		}
 		add("Track", track.name);
+		for (const [key, value] of factsOf(data, row, i)) {
+			add(key, value, value.length > 40);
+		}
 		for (const [key, value] of argsOf(data, row, i)) {
 			if (value !== null) {
 				const text = key === "bytes" ? value.toLocaleString("en-US") : typeof value === "number" && !Number.isInteger(value) ? String(Number(value.toPrecision(4))) : String(value);

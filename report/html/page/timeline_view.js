@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The page's timeline: its elements and buttons, the time in view, and saving a part. timeline_draw.js draws rows of slices
- * on a canvas, timeline_zoom.js zooms and pans. Names from the target are drawn or set as text, never as markup.
+ * The page's timeline: its elements and buttons, the rows and the time in view, and saving a part. timeline_draw.js draws
+ * rows of slices on a canvas, timeline_zoom.js zooms and pans. Names from the target are drawn or set as text, never as markup.
  */
 "use strict";
 
 const timelineOf = (tools) => {
 const {make, one} = tools;
-const {kinds, kindOf, addNames, layoutOf, place} = timelineRows;
-const Picture = timelinePictureOf(tools), Selection = timelineSelectionOf(tools), Zoom = timelineZoom;
+const {ROW, GAP, kinds, kindOf, addNames, layoutOf, place} = timelineRows;
+const Picture = timelinePictureOf(tools), Selection = timelineSelectionOf(tools), Zoom = timelineZoom, Address = timelineAddressOf(tools);
+const {countersOf} = timelineCountersOf(tools), {Tip} = timelineTipOf(tools);
 const packed = document.getElementById("timeline").textContent;
-const GUTTER = 208; /* width of the names of rows; less in a narrow window */
+const GUTTER = 232; /* width of the names of rows; less in a narrow window */
+const BELOW = 172;  /* pixels that the details below the rows need */
+const BELOW_MEASURE = 340;
 let loading = null;
 
 /* The data, unpacked on first use. */
@@ -27,7 +30,8 @@ function dataOf() {
 class View {
 	constructor(parent, data) {
 		this.data = data;
-		this.layout = layoutOf(data);
+		this.layout = layoutOf(data, (process, track) => this.describe(process, track), (process) => countersOf(data, process));
+		this.lines = new Map(this.layout.filter((line) => line.track).map((line) => [line.track.i, line]));
 		this.from = data.first;
 		this.to = data.last;
 		this.range = null; /* the time that the user selected */
@@ -41,6 +45,7 @@ class View {
 	build(parent) {
 		const data = this.data, section = this.section = make("section", parent);
 		this.buildTools(section);
+		this.buildKeys(section);
 		const box = this.box = make("div", section, null, "timeline");
 		this.axis = make("canvas", box);
 		this.axis.setAttribute("aria-hidden", "true");
@@ -51,13 +56,19 @@ class View {
 		this.inner = make("div", this.scroll);
 		this.canvas = make("canvas", this.inner);
 		this.canvas.setAttribute("role", "img");
+		this.stuck = make("div", this.inner, null, "stuck");
 		this.buildLabels();
 		const details = make("div", section);
 		details.setAttribute("aria-live", "polite");
+		this.tip = new Tip(this, section);
 		this.selection = new Selection(this, this.status, details);
 		this.buildLegend(section);
+		const command = make("span", section, null, "tools");
+		this.command = make("code", command);
+		this.command.title = "Writes all events of this time; DUMP is the recording that this page was made of";
 		make("p", section, this.note(), "note");
 		this.zooming = new Zoom(this);
+		this.address = new Address(this);
 		this.listen();
 	}
 
@@ -70,7 +81,7 @@ class View {
 	}
 
 	buildTools(section) {
-		const tools = make("div", section, null, "tools");
+		const tools = make("div", section, null, "tools timeline-tools");
 		const button = (text, title, act) => {
 			const element = make("button", tools, text);
 			element.title = title;
@@ -83,6 +94,7 @@ class View {
 		this.search.placeholder = "Search by name";
 		this.search.setAttribute("aria-label", "Search events by name");
 		this.search.addEventListener("input", () => this.selection.find(this.search.value));
+		this.search.autocomplete = "off";
 		this.search.addEventListener("keydown", (event) => event.key === "Enter" && this.selection.hit(event.shiftKey ? -1 : 1));
 		button("‹", "Previous match (N)", () => this.selection.hit(-1));
 		button("›", "Next match (n)", () => this.selection.hit(1));
@@ -94,19 +106,33 @@ class View {
 		button("▸", "Pan right (D)", () => this.zooming.pan(.3));
 		button("Fit", "Show the whole time (0)", () => this.show(this.data.first, this.data.last));
 		button("Save .pftrace", "Save the selected or visible time as a Perfetto trace", () => this.save());
-		this.keys = make("p", section, null, "keys");
+		this.filter = make("input", tools);
+		this.filter.type = "search";
+		this.filter.className = "filter";
+		this.filter.placeholder = "Filter rows";
+		this.filter.setAttribute("aria-label", "Filter rows by name");
+		this.filter.addEventListener("input", () => this.resize());
+		const groups = button("Fold", "Fold or unfold all processes", () => {
+			const heads = this.layout.filter((line) => line.isGroup && !line.level), isOpen = !heads.some((line) => line.isOpen);
+			heads.forEach((line) => {
+				line.isOpen = isOpen;
+			});
+			this.resize();
+		});
+		groups.hidden = this.layout.filter((line) => line.isGroup && !line.level).length < 2;
+		const help = button("?", "All keys (?)", () => this.toggleKeys());
+		help.setAttribute("aria-expanded", "false");
+		this.help = help;
+	}
+
+	buildKeys(section) {
+		this.keys = make("div", make("div", section, null, "keys-place"), null, "keys");
 		this.keys.hidden = true;
 		for (const [keys, action] of Zoom.help) {
 			const line = make("span", this.keys);
 			keys.forEach((key) => make("kbd", line, key));
 			line.append(" " + action);
 		}
-		const help = button("?", "All keys (?)", () => this.toggleKeys());
-		help.setAttribute("aria-expanded", "false");
-		this.help = help;
-		const command = make("span", section, null, "tools");
-		this.command = make("code", command);
-		this.command.title = "Writes all events of this time; DUMP is the recording that this page was made of";
 	}
 
 	toggleKeys() {
@@ -116,24 +142,29 @@ class View {
 
 	buildLabels() {
 		for (const line of this.layout) {
-			const track = line.track, canOpen = line.depths > 1;
-			const name = track.kind === "process" ? [track.name, this.whoIs(track)].filter(Boolean).join(", ") : track.name;
-			line.label = make(line.isHead && !line.depths ? "b" : canOpen ? "button" : "span", this.inner, name);
-			line.label.title = name;
+			const canOpen = line.isGroup || line.depths > 1, box = line.label = make("div", this.inner, null, line.isGroup ? "label group" : "label");
+			line.name = make(canOpen ? "button" : "span", box, line.title);
+			line.name.title = this.nameOf(line);
 			if (canOpen) {
-				line.label.setAttribute("aria-expanded", String(line.isOpen));
-				line.label.addEventListener("click", () => {
+				line.name.addEventListener("click", () => {
 					line.isOpen = !line.isOpen;
-					line.label.setAttribute("aria-expanded", String(line.isOpen));
 					this.resize();
 				});
+			}
+			if (!line.isGroup) {
+				line.pin = make("button", box, "☆", "pin");
+				line.pin.title = "Pin to the top (P)";
+				line.pin.setAttribute("aria-label", "Pin " + line.title);
+				line.pin.addEventListener("click", () => this.pin(line));
 			}
 		}
 	}
 
-	whoIs(track) {
-		const row = tools.rowsOf("processes")[track.process - 1];
-		return row ? [row.rank === null ? "" : "rank " + row.rank, row.host === "?" ? "" : row.host, "pid " + row.pid].filter(Boolean).join(", ") : track.label;
+	describe(process, track) {
+		const row = tools.rowsOf("processes")[process - 1];
+		const parts = row ? [row.rank === null ? "" : "rank " + row.rank, row.host === "?" ? "" : row.host, "pid " + row.pid] : [track.label];
+		const short = row ? (row.rank === null ? "pid " + row.pid : "rank " + row.rank) : track.name;
+		return {pid: row ? row.pid : null, title: [track.name, ...parts].filter(Boolean).join(", "), short};
 	}
 
 	buildLegend(section) {
@@ -164,15 +195,82 @@ class View {
 		this.redraw();
 	}
 
+	/* ---- rows ---- */
+
+	/* The line of a row of slices. */
+	lineOf(row) {
+		return this.lines.get(row.track);
+	}
+
+	/* The name of a line beside those of other processes. */
+	nameOf(line) {
+		const isOne = this.layout.filter((each) => !each.level).length < 2;
+		return isOne || !line.path.length ? line.title : line.path[0].short + " " + line.title;
+	}
+
+	/* The top of a line on the canvas. */
+	topOf(line) {
+		return line.y - (line.isPinned && this.stuckHeight ? 0 : this.scroll.scrollTop);
+	}
+
+	/* Pins a line to the top, or puts it back. */
+	pin(line) {
+		line.isPinned = !line.isPinned;
+		this.resize();
+	}
+
+	/* Shows the row at that depth of a line, however it is folded or filtered. */
+	uncover(line, depth) {
+		if (!line.isShown || (!line.isOpen && (depth + 1) * ROW + GAP > line.height)) {
+			this.filter.value = line.isShown ? this.filter.value : "";
+			for (const each of [...line.path, line]) {
+				each.isOpen = true;
+			}
+			this.resize();
+		}
+	}
+
+	placeLabels() {
+		for (const line of this.layout) {
+			const {label, pin, isPinned} = line, home = isPinned && this.stuckHeight ? this.stuck : this.inner;
+			label.hidden = !line.isShown;
+			label.style.top = line.y + "px";
+			label.style.paddingLeft = (line.isGroup ? .3 : .1) + .7 * line.level + "rem";
+			if (line.isGroup || line.depths > 1) {
+				line.name.setAttribute("aria-expanded", String(line.isOpen));
+			}
+			line.name.textContent = isPinned ? this.nameOf(line) : line.title;
+			if (pin) {
+				pin.textContent = isPinned ? "★" : "☆";
+				pin.setAttribute("aria-pressed", String(isPinned));
+			}
+			if (label.parentElement !== home) {
+				home.append(label);
+			}
+		}
+	}
+
+	/* ---- size ---- */
+
+	get below() {
+		return this.selection.isMeasuring ? BELOW_MEASURE : BELOW;
+	}
+
 	resize() {
-		const height = place(this.layout), ratio = window.devicePixelRatio || 1, bounds = this.scroll.clientWidth;
+		const {pinnedHeight, height} = place(this.layout, this.filter.value), ratio = window.devicePixelRatio || 1, bounds = this.scroll.clientWidth;
+		const top = this.box.getBoundingClientRect().top + scrollY;
 		this.inner.style.height = height + "px";
-		this.box.style.height = Math.max(160, Math.min(height + 40, Math.max(352, innerHeight - 384))) + "px";
+		this.box.style.height = Math.max(260, Math.round(innerHeight * .6), Math.round(innerHeight - top - this.below)) + "px";
 		this.gutter = Math.min(GUTTER, Math.max(90, Math.round(bounds * .3)));
 		this.box.style.setProperty("--gutter", this.gutter + "px");
 		this.bounds = bounds;
 		this.width = Math.max(100, bounds - this.gutter);
 		this.height = this.scroll.clientHeight;
+		this.tip.hide();
+		/* Pinned rows stay at the top while others scroll, unless they would hide them. */
+		this.stuckHeight = pinnedHeight < this.height * .7 ? pinnedHeight : 0;
+		this.stuck.style.height = this.stuckHeight + "px";
+		this.stuck.style.marginBottom = -this.stuckHeight + "px";
 		for (const [canvas, nr] of [[this.canvas, this.height], [this.axis, this.axis.clientHeight]]) {
 			canvas.width = Math.round(bounds * ratio);
 			canvas.height = Math.round(nr * ratio);
@@ -182,10 +280,7 @@ class View {
 		this.canvas.style.height = this.height + "px";
 		/* Labels lie on top of the canvas: it must take no room between them. */
 		this.canvas.style.marginBottom = -this.height + "px";
-		for (const line of this.layout) {
-			line.label.style.top = line.y + "px";
-			line.label.style.paddingLeft = line.isHead ? "" : (.4 + .7 * line.level) + "rem";
-		}
+		this.placeLabels();
 		this.drawNow();
 	}
 
@@ -206,6 +301,7 @@ class View {
 		this.command.textContent = this.commandText();
 		this.canvas.setAttribute("aria-label", "Timeline from " + one(Math.max(0, Math.round(this.from)), "time") + " to " + one(Math.round(this.to), "time"));
 		this.box.dataset.drawMs = (performance.now() - begin).toFixed(2);
+		this.address.update();
 	}
 
 	/* ---- saving ---- */
@@ -240,32 +336,50 @@ class View {
 			}
 		});
 		this.observer.observe(this.scroll);
+		this.onResize = () => this.resize();
+		addEventListener("resize", this.onResize);
 	}
 
 	destroy() {
 		this.observer.disconnect();
+		removeEventListener("resize", this.onResize);
 		cancelAnimationFrame(this.frame);
+		this.zooming.destroy();
+		this.address.destroy();
 	}
 }
 
 /* ---- the page ---- */
 
-/* Follows the address: #timeline/find/NAME, or #timeline/step/PROCESS/STEP. */
-function follow(view) {
-	const [, what, first, second] = tools.partsOfHash();
+/* Zooms to a step of a process and selects it; no search dims the others. */
+function showStep(view, key, step) {
 	/* The data have processes in the order of that table. */
-	const at = what === "step" ? tools.rowsOf("processes").findIndex((row) => tools.keyOf(row) === first) : -1;
-	if (what !== "step" && what !== "find") {
-		return;
+	const process = tools.rowsOf("processes").findIndex((row) => tools.keyOf(row) === key) + 1, {data} = view;
+	for (const row of data.rows.filter((each) => data.tracks[each.track].process === process)) {
+		for (let i = 0; i < row.nr; i++) {
+			if (timelineData.categoryOf(data, row, i) === "step" && data.strings[row.name[i]] === "step " + step) {
+				view.selection.select([row, i]);
+				view.selection.reveal();
+				view.selection.focusOn();
+				return;
+			}
+		}
 	}
-	view.search.value = what === "step" ? "step " + second : first;
-	view.selection.find(view.search.value, true, at + 1);
-	if (view.selection.hits.length) {
+}
+
+/* Follows the address: #timeline/find/NAME, #timeline/step/PROCESS/STEP, or #timeline/view/... of timeline_address.js. */
+function follow(view) {
+	const [, what, ...parts] = tools.partsOfHash();
+	if (what === "view") {
+		view.address.read(parts);
+	} else if (what === "step") {
+		showStep(view, ...parts);
+	} else if (what === "find") {
+		view.search.value = '"' + parts[0] + '"';
+		view.selection.find(view.search.value);
 		view.selection.hit(1);
 	}
-	if (view.selection.hits.length && what === "step") {
-		view.selection.focusOn();
-	}
+	view.address.begin();
 }
 
 /* Draws the timeline into the open page; the promise resolves when that is done. */
