@@ -75,12 +75,10 @@ function countersOf(data, process) {
 	for (const device of new Set(memory.map((each) => each.device))) {
 		addColumns(memory.filter((each) => each.device === device), ofAllocator, device + " ", "time_ns");
 	}
-	for (const track of data.tracks.filter((each) => each.process === process && /^stream \d+$/.test(each.name))) {
-		if (track.rows.some((each) => each.correlation.some(Boolean))) {
-			const gpu = data.tracks[track.parent];
-			const device = gpu ? gpu.name.split(" ", 2).join(" ") + ", " : "";
-			add(device + track.name + ": launch queue depth" + (data.dropped ? ", of events drawn one by one" : ""), "number", () => queueOf(data, track));
-		}
+	const streams = data.tracks.filter((each) => each.process === process && /^stream \d+$/.test(each.name) && each.rows.some((some) => some.correlation.some(Boolean)));
+	for (const track of streams.sort((a, b) => a.parent - b.parent || a.rank - b.rank)) {
+		const gpu = data.tracks[track.parent];
+		add("Queue depth, " + (gpu ? gpu.name.split(" ", 2).join(" ") + ", " : "") + track.name + (data.dropped ? " (without merged events)" : ""), "number", () => queueOf(data, track));
 	}
 	const first = use.length ? use[0].device : null;
 	addColumns(use.filter((each) => each.device === first), perProcess, "", "start_ns", end);

@@ -183,9 +183,9 @@ function place(layout, filter = "") {
 	const holds = (line) => line.title.toLowerCase().includes(words);
 	const own = new Set(layout.filter((line) => !line.isGroup && (!words || [line, ...line.path].some(holds))));
 	const groups = new Set([...own].flatMap((line) => line.path));
-	/* A filter also shows rows of folded groups, but those of counters only by their own name. */
+	/* A filter also shows rows of folded groups, but no counters. */
 	const isShown = (line) => (line.isGroup ? groups.has(line) : own.has(line) && !line.isPinned) &&
-		line.path.every((group) => group.isOpen || (words && (!line.counter || holds(line))));
+		line.path.every((group) => group.isOpen || (words && !line.counter));
 	let y = 4;
 	const put = (line) => {
 		line.y = y;

@@ -164,7 +164,7 @@ class View {
 		const row = tools.rowsOf("processes")[process - 1];
 		const parts = row ? [row.rank === null ? "" : "rank " + row.rank, row.host === "?" ? "" : row.host, "pid " + row.pid] : [track.label];
 		const short = row ? (row.rank === null ? "pid " + row.pid : "rank " + row.rank) : track.name;
-		return {pid: row ? row.pid : null, title: [track.name, ...parts].filter(Boolean).join(", "), short};
+		return {pid: row ? row.pid : null, title: [track.name, ...parts].filter((part) => part && part !== "?").join(", "), short};
 	}
 
 	buildLegend(section) {
@@ -260,7 +260,7 @@ class View {
 		const {pinnedHeight, height} = place(this.layout, this.filter.value), ratio = window.devicePixelRatio || 1, bounds = this.scroll.clientWidth;
 		const top = this.box.getBoundingClientRect().top + scrollY;
 		this.inner.style.height = height + "px";
-		this.box.style.height = Math.max(260, Math.round(innerHeight * .6), Math.round(innerHeight - top - this.below)) + "px";
+		this.box.style.height = Math.max(260, Math.round(innerHeight * .45), Math.round(innerHeight - top - this.below)) + "px";
 		this.gutter = Math.min(GUTTER, Math.max(90, Math.round(bounds * .3)));
 		this.box.style.setProperty("--gutter", this.gutter + "px");
 		this.bounds = bounds;

@@ -126,7 +126,7 @@ class Zoom {
 		this.pointers.set(event.pointerId, event);
 		this.pressed = {x: event.clientX, y: event.clientY, from, to, top: scroll.scrollTop, ns: this.timeAt(event), isRange, isMoved: false};
 		if (event.currentTarget === canvas) {
-			scroll.focus({preventScroll: true});
+			document.activeElement.blur(); /* keys are those of the timeline again */
 		}
 	}
 
