@@ -162,11 +162,15 @@ static uint32_t work_in_gap(
 {
 	const struct host_timeline *host = &build->dependencies.host;
 	const struct host_stretch *stretch = host_timeline_find_at(host, thread, end);
-	const struct host_stretch *first = &host->stretches[host->threads[thread].first];
+	const struct host_stretch *first;
 	uint32_t last = 0;
 
 	*busy = 0;
-	for (; stretch && stretch >= first && stretch->begin >= begin; stretch--) {
+	if (!stretch) {
+		return 0;
+	}
+	first = &host->stretches[host->threads[thread].first];
+	for (; stretch >= first && stretch->begin >= begin; stretch--) {
 		if (stretch->end > end) {
 			continue;
 		}

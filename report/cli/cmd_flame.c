@@ -197,9 +197,8 @@ static int run(int argc, char **argv)
 	struct cmd_input input;
 	int option, status = 0;
 
-	opterr = 0;
-	while (!status && (option = getopt_long(argc, argv, COMMON_OPTIONS_SELECTION_LETTERS,
-				   options, NULL)) >= 0) {
+	while (!status && (option = options_get(&cmd_flame, argc, argv,
+				   COMMON_OPTIONS_SELECTION_LETTERS, options)) >= 0) {
 		status = parse_option(&request, option);
 	}
 	if (!status) {
