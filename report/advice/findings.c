@@ -331,7 +331,11 @@ static void add_saving(const struct finding *finding, struct buf *out)
 	const struct process *process = finding->facts->process;
 
 	buf_printf(out, "; %s would save ", changes[finding->rule->change].saver);
-	add_time(out, finding->saved_ns > 0 ? finding->saved_ns : 0);
+	if (finding->saved_ns < 1) {
+		buf_text(out, "nothing");
+		return;
+	}
+	add_time(out, finding->saved_ns);
 	buf_text(out, process->nr_steps > 1 ? " per step" : " of the recording");
 	if (finding->is_of_process && process->rank >= 0) {
 		buf_printf(out, " of rank %" PRId64, process->rank);

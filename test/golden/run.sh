@@ -85,7 +85,7 @@ golden small.json "$report" --format json $small
 golden small.advice "$report" --view advice --all --format json $small
 golden small.csv "$report" --format csv --view kernel,api,memcpy,memset,sync,nvtx $small
 golden small.markdown "$report" --format markdown --view $tables $small
-golden ops.markdown "$report" --format markdown $ops
+golden ops.markdown "$report" --format markdown v1/ops.gprof
 golden small.nvprof "$report" --style nvprof $small
 golden small.nvprof.csv "$report" --style nvprof --format csv $small
 golden small.nvprof.traces "$report" --style nvprof --view gpu-trace,api-trace $small
