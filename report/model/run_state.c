@@ -18,14 +18,29 @@ static const char *base_name(const char *text)
 	return text[length] && text[length] != ' ' ? text + length : text;
 }
 
+/* Without the interpreter and its options: the script or the module. */
+static const char *program_of(const char *command)
+{
+	const char *text = base_name(command);
+	const char *word = text + strcspn(text, " ");
+
+	if (strncmp(text, "python", 6) != 0) {
+		return text;
+	}
+	while (word[0] && word[1] == '-' && word[2] != 'm' && word[2] != 'c') {
+		word++;
+		word += strcspn(word, " ");
+	}
+	if (word[0] && strncmp(word, " -m ", 4) == 0) {
+		return word + 4;
+	}
+	return word[0] && word[1] && word[1] != '-' ? base_name(word + 1) : text;
+}
+
 void run_state_add_program(struct buf *out, const struct process *process, size_t width)
 {
-	const char *text = base_name(process_command(process));
-	const char *script = text + strcspn(text, " ");
+	const char *text = program_of(process_command(process));
 
-	if (strncmp(text, "python", 6) == 0 && *script && script[1] && script[1] != '-') {
-		text = base_name(script + 1);
-	}
 	text_add_shown(out, text, strlen(text), width);
 }
 

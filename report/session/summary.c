@@ -93,6 +93,10 @@ static void print_run(const struct cmd_input *input, size_t width, struct buf *o
 	if (!first) {
 		return;
 	}
+	/* Launchers have no rank, and come first. */
+	for (size_t i = 0; i < input->nr_processes && first->rank < 0; i++) {
+		first = input->processes[i]->rank >= 0 ? input->processes[i] : first;
+	}
 	if (input->nr_processes == 1) {
 		buf_printf(&line, ", pid %" PRIu32 " on ", first->pid);
 		text_add_shown(&line, process_host(first), strlen(process_host(first)), 24);

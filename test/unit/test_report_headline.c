@@ -137,6 +137,40 @@ START_TEST(what_is_missing_comes_first)
 }
 END_TEST
 
+/* Commands have their arguments with a 0 between them. */
+START_TEST(the_program_has_no_interpreter)
+{
+	static const struct {
+		const char *command, *program;
+		size_t nr_bytes;
+	} cases[] = {
+#define COMMAND(text, program) {text, program, sizeof(text) - 1}
+		COMMAND("/opt/a/train", "train"),
+		COMMAND("train\0--lr\0/a/b", "train --lr /a/b"),
+		COMMAND("/usr/bin/python3\0/home/me/train.py\0--lr", "train.py --lr"),
+		COMMAND("python3\0-u\0train.py", "train.py"),
+		COMMAND("python3.11\0-m\0torch.distributed.run\0x.py",
+			"torch.distributed.run x.py"),
+		COMMAND("python\0-c\0print(1)", "python -c print(1)"),
+		COMMAND("python", "python"),
+#undef COMMAND
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct gen *gen = gen_open(streams_path("program.gprof"));
+		struct gprof_row_info *info = gen_row(gen, GPROF_TABLE_info);
+		struct table *table;
+
+		info->key = (struct gprof_text){"process.command", 15};
+		info->value = (struct gprof_text){cases[i].command, cases[i].nr_bytes};
+		gen_close(gen, "exit");
+		table = tables_of(&view_headline, streams_path("program.gprof"), false);
+		ck_assert_str_eq(tables_cell(table, 0, "program")->text, cases[i].program);
+		table_destroy(table);
+	}
+}
+END_TEST
+
 START_TEST(nonsense_is_no_harm)
 {
 	tables_of_nonsense(&view_headline, false);
@@ -144,4 +178,5 @@ START_TEST(nonsense_is_no_harm)
 END_TEST
 
 UNIT_SUITE("report/headline", without_gpus_there_are_phases, steps_that_warm_up_are_excluded,
-	steps_that_get_longer_have_a_trend, what_is_missing_comes_first, nonsense_is_no_harm)
+	steps_that_get_longer_have_a_trend, what_is_missing_comes_first,
+	the_program_has_no_interpreter, nonsense_is_no_harm)
