@@ -404,7 +404,6 @@ static void set_sums(
 void headline_figures(struct headline *headline, struct headline_figures *figures)
 {
 	const struct headline_step **steps;
-	bool is_selected = false;
 	size_t nr, nr_joined, *ends;
 	uint64_t *ns;
 
@@ -412,14 +411,14 @@ void headline_figures(struct headline *headline, struct headline_figures *figure
 	choose_processes(headline);
 	add_processes(headline, figures);
 	for (size_t i = 0; i < headline->nr_processes; i++) {
-		is_selected |= headline->processes[i].is_selected;
+		figures->is_selected |= headline->processes[i].is_selected;
 	}
 	steps = sort_steps(headline, &nr);
 	ns = mem_zeroed(nr + 1, sizeof(*ns));
 	ends = mem_zeroed(nr + 1, sizeof(*ends));
 	nr_joined = join_ranks(steps, nr, ns, ends);
 	if (figures->has_steps) {
-		figures->nr_warm_up = is_selected ? 0 : step_series_warm_up(ns, nr_joined);
+		figures->nr_warm_up = figures->is_selected ? 0 : step_series_warm_up(ns, nr_joined);
 		set_statistics(ns + figures->nr_warm_up, nr_joined - figures->nr_warm_up, figures);
 	}
 	if (figures->nr_warm_up) {

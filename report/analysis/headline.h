@@ -50,6 +50,7 @@ struct headline_figures {
 	uint32_t gpu_name; /* of string_pool.h; 0: they differ, or there are none */
 	uint64_t span_ns;  /* of the process that was recorded longest */
 	bool has_steps, has_gpu, has_parts, has_phases;
+	bool is_selected;	     /* the user chose the steps */
 	size_t nr_steps, nr_warm_up; /* nr_steps: those that count */
 	size_t nr_step_rows;	     /* the same of each process, added up */
 	double median_ns, mean_ns;

@@ -42,8 +42,8 @@ struct over {
 /* Does it name the row? What ranks have of their own does not. */
 static bool is_name(const struct table_column *column)
 {
-	static const char *const own[] = {
-		"pid", "rank", "tid", "thread", "file", "host", "curve", "evidence", "sites"};
+	static const char *const own[] = {"pid", "rank", "tid", "thread", "file", "host", "curve",
+		"evidence", "sites", "finding_1", "finding_2", "finding_3"};
 
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
 		if (strcmp(column->key, own[i]) == 0) {

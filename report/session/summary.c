@@ -135,6 +135,16 @@ void summary_print_table(const struct summary *summary, const struct table *tabl
 	}
 }
 
+/* Text and Markdown for people then begin with the headline. */
+static bool has_headline(const struct summary *summary)
+{
+	enum table_format format = summary->asked.table.format;
+
+	return !summary->is_across_ranks && summary->nr_views &&
+	       summary->views[0] == &view_headline &&
+	       (format == TABLE_TEXT_FORMAT || format == TABLE_MARKDOWN);
+}
+
 static void print_head(const struct summary *summary, const struct cmd_input *input,
 	struct table *processes, struct buf *out)
 {
@@ -147,9 +157,7 @@ static void print_head(const struct summary *summary, const struct cmd_input *in
 		table_print(processes, &summary->asked.table, out);
 		break;
 	case TABLE_TEXT_FORMAT:
-		if (!summary->nr_views || summary->views[0] != &view_headline) {
-			print_run(input, table_line_width(&summary->asked.table), out);
-		}
+		print_run(input, table_line_width(&summary->asked.table), out);
 		break;
 	default:
 		table_print(processes, &summary->asked.table, out);
@@ -282,6 +290,15 @@ static void print_next(struct buf *out)
 	}
 }
 
+static void print_behind_headline(const struct summary *summary, const struct cmd_input *input,
+	const struct table *processes, struct buf *out)
+{
+	print_selection(summary, input, out);
+	if (summary->is_all && summary->is_default) {
+		table_print(processes, &summary->asked.table, out);
+	}
+}
+
 /* Prints each view over ranks, in the given order. Returns the first error, and then prints none.
  */
 static const char *print_across_ranks(const struct summary *summary, const struct cmd_input *input,
@@ -345,16 +362,16 @@ static const char *print(
 	}
 	/* After the scan: damage in columns is known by now. */
 	processes = summary_processes(input);
-	if (is_sorted) {
+	if (is_sorted && !has_headline(summary)) {
 		print_head(summary, input, processes, out);
 		print_selection(summary, input, out);
-	}
-	if (is_sorted && summary->is_all && summary->asked.table.format == TABLE_TEXT_FORMAT) {
-		table_print(processes, &summary->asked.table, out);
 	}
 	for (size_t i = 0; i < summary->nr_views; i++) {
 		if (is_sorted && !is_left_out(summary, summary->views[i], tables[i])) {
 			summary_print_table(summary, tables[i], out);
+		}
+		if (is_sorted && !i && has_headline(summary)) {
+			print_behind_headline(summary, input, processes, out);
 		}
 		table_destroy(tables[i]);
 		view_destroy(summary->views[i], views[i]);

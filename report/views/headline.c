@@ -305,10 +305,12 @@ static void add_run(struct lines *lines, const struct headline_figures *figures)
 		buf_text(&rest, ", no GPU");
 	}
 	if (figures->has_steps) {
-		add_count(&rest, figures->nr_steps + figures->nr_warm_up, "step", "s");
+		add_count(&rest, figures->nr_steps + figures->nr_warm_up,
+			figures->is_selected ? "selected step" : "step", "s");
 	}
 	add_time(time, sizeof(time), (double)figures->span_ns);
-	buf_printf(&rest, "%s%s", figures->has_steps ? " in " : ", ", time);
+	buf_printf(
+		&rest, "%s%s", figures->has_steps && !figures->is_selected ? " in " : ", ", time);
 	if (lines->width != SIZE_MAX) {
 		left = lines->width > rest.nr_bytes + LEAST_PROGRAM ? lines->width - rest.nr_bytes
 								    : LEAST_PROGRAM;
