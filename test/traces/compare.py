@@ -21,6 +21,17 @@ def figures(row, keys):
     return {key: row.get(key) for key in keys}
 
 
+def merge_steps(reference):
+    """Steps are one row among operators."""
+    steps = [row for row in reference["operators"] if row["name"].startswith("ProfilerStep#")]
+    if steps:
+        reference["operators"] = [row for row in reference["operators"] if row not in steps] + [
+            {"name": "ProfilerStep*", "calls": sum(row["calls"] for row in steps),
+             "total_ns": sum(row["total_ns"] for row in steps), "min_ns": min(row["min_ns"] for row in steps),
+             "max_ns": max(row["max_ns"] for row in steps)}]
+        reference["operators_rows"] -= len(steps) - 1
+
+
 def check_view(trace, view, rows, reference):
     key = PLURAL.get(view, view)
     by_name = {}
@@ -50,6 +61,7 @@ def check_trace(report, folder, trace, reference):
                           "json", "--top", "0", os.path.join(folder, trace)], capture_output=True)
     check(f"{trace}: whole", (run.returncode, run.stderr), (0, b""))
     summary = json.loads(run.stdout)
+    merge_steps(reference)
     for view in VIEWS:
         check_view(trace, view, summary[view]["rows"], reference)
     check(f"{trace}: steps", {str(r["step"]): r["duration_ns"] for r in summary["steps"]["rows"]},
