@@ -14,7 +14,6 @@
  * nanoseconds, so that their rates differ by less than NEAR_ONE, then have the same rate.
  */
 #define LONG_ENOUGH 100000000u
-#define READING_NS  500u /* what a reading is often late by: nor do points closer to the line */
 #define NEAR_ONE    (ONE >> 10)
 
 void clock_map_add(struct clock_map *map, uint64_t from, uint64_t to)
@@ -50,10 +49,8 @@ static uint64_t slope_of(const struct clock_point *a, const struct clock_point *
 /* Would the line through both points have a rate that only their errors make? */
 static bool is_too_near(const struct clock_point *a, const struct clock_point *b)
 {
-	uint64_t to = b->to - a->to, from = b->from - a->from;
-	uint64_t error = to > from ? to - from : from - to;
-
-	return error && (error <= READING_NS || (to < LONG_ENOUGH && slope_of(a, b) == ONE));
+	return b->to - a->to < LONG_ENOUGH && b->to - a->to != b->from - a->from &&
+	       slope_of(a, b) == ONE;
 }
 
 static void drop_unordered(struct clock_map *map)
