@@ -12,6 +12,7 @@
 #include "collector/step/step.h"
 #include "collector/stream/batch.h"
 #include "collector/stream/dictionary.h"
+#include "collector/util/clock.h"
 #include "collector/util/loss.h"
 
 #define NO_DEVICE	 UINT32_MAX
@@ -162,6 +163,18 @@ _Static_assert(offsetof(struct cupti_kernel, dynamic_shared_bytes) + sizeof(int3
 		       sizeof(((struct known_kernel *)0)->launch),
 	"compared as one piece");
 
+/* When a kernel ended, on the clock of steps: its record comes later. */
+static uint64_t raw_of_end(uint64_t end_ns)
+{
+	uint64_t now_ns = 0, then_ns = share_clock_time(end_ns);
+
+	if (end_ns && cupti_is_live()) {
+		cupti.cuptiGetTimestamp(&now_ns);
+		now_ns = share_clock_time(now_ns);
+	}
+	return now_ns > then_ns ? clock_raw_ago(now_ns - then_ns) : clock_raw();
+}
+
 static void take_kernel(const struct cupti_record *record)
 {
 	READ(cupti_kernel, record);
@@ -180,7 +193,8 @@ static void take_kernel(const struct cupti_record *record)
 		row->channel = r->channel_id;
 	}
 	if (step_is_kernel(r->name)) {
-		step_mark(GPROF_STEP_KERNEL); /* also after the end, of the last records */
+		/* Also after the end, of the last records. */
+		step_mark_at(GPROF_STEP_KERNEL, raw_of_end(w.end_ns));
 	}
 }
 

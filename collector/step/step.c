@@ -314,16 +314,24 @@ static bool does_call_count(void)
 	return does_count;
 }
 
-void step_mark(enum gprof_step_rule rule)
+static void mark(enum gprof_step_rule rule, uint64_t time)
 {
-	uint64_t now = clock_raw();
-
 	if (atomic_load(&collector_mode) & COLLECTOR_COLD) {
 		return;
 	}
 	if (rule == GPROF_STEP_CALL ? state.is_found && does_call_count() : rule == state.rule) {
-		end_step(rule, now);
+		end_step(rule, time);
 	}
+}
+
+void step_mark(enum gprof_step_rule rule)
+{
+	mark(rule, clock_raw());
+}
+
+void step_mark_at(enum gprof_step_rule rule, uint64_t time)
+{
+	mark(rule, is_always() ? time : clock_raw());
 }
 
 void step_range(const char *name, uint64_t begin, uint64_t end)

@@ -22,6 +22,9 @@ void step_start(void);
 /* Ends a step if `rule` is the one in force. */
 void step_mark(enum gprof_step_rule rule);
 
+/* Ends it at an earlier time, of clock_raw(); a schedule follows the current events. */
+void step_mark_at(enum gprof_step_rule rule, uint64_t time);
+
 /* A user range of a framework has ended; depending on GPROF_STEP, that may end steps. */
 void step_range(const char *name, uint64_t begin, uint64_t end);
 

@@ -70,6 +70,16 @@ struct clock_anchor clock_take_anchor(void)
 	return best;
 }
 
+uint64_t clock_raw_ago(uint64_t ns)
+{
+	uint64_t raw = clock_raw() - first.raw,
+		 since_ns = clock_monotonic_ns() - first.monotonic_ns;
+
+	return first.raw +
+	       (ns < since_ns ? (uint64_t)((unsigned __int128)raw * (since_ns - ns) / since_ns)
+			      : 0);
+}
+
 uint64_t clock_calibrate(void)
 {
 	struct clock_anchor now;
