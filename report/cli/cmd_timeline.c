@@ -61,10 +61,13 @@ static int parse_option(struct request *request, int option)
 					 optarg);
 	case 'F':
 		request->filter.is_for_hta = strcmp(optarg, "hta") == 0;
-		return request->filter.is_for_hta
+		request->filter.is_for_tensorboard = strcmp(optarg, "tensorboard") == 0;
+		return request->filter.is_for_hta || request->filter.is_for_tensorboard
 			       ? 0
 			       : cmd_usage(&cmd_timeline,
-					 "unknown --compat target '%s' (supported: hta)", optarg);
+					 "unknown --compat target '%s' (supported: hta, "
+					 "tensorboard)",
+					 optarg);
 	case 'P':
 		return cmd_size(optarg, &request->part_bytes)
 			       ? 0
@@ -156,7 +159,9 @@ const struct command cmd_timeline = {
 		"  --min-us N             drop events shorter than N us\n"
 		"  --tracks LIST          keep these tracks of "
 		"api,ops,nvtx,python,gpu,counters,steps,marks\n"
-		"  --compat hta           leave out what HolisticTraceAnalysis miscounts (JSON)\n"
+		"  --compat TOOL          hta: leave out what HolisticTraceAnalysis miscounts; "
+		"tensorboard:\n"
+		"                         calls as its plugin knows them (JSON)\n"
 		"  --split-size SIZE      split JSON into files x-1.json, x-2.json ... of this "
 		"size (default:\n"
 		"                         400M; 0: one file)\n" COMMON_OPTIONS_SELECTION_USAGE,

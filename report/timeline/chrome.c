@@ -42,6 +42,7 @@ struct chrome {
 	/* of the process at hand */
 	struct chrome_lanes *lanes;
 	bool is_placing; /* in the first walk, which finds the rows of threads */
+	struct chrome_launches launches;
 	struct chrome_streams streams;
 	struct idset *overhead_tids; /* whose rows are named */
 };
@@ -277,6 +278,9 @@ static void name_device(struct chrome *chrome, uint32_t device)
 
 static void name_stream_row(struct chrome *chrome, const struct chrome_stream_row *row)
 {
+	static const char *const suffixes[] = {[CHROME_STREAM_RANGES] = " (ranges)",
+		[CHROME_STREAM_WORK] = "",
+		[CHROME_STREAM_WAITS] = " (sync)"};
 	uint32_t pid = device_pid(chrome, row->device);
 	struct buf name = {0};
 
@@ -285,10 +289,10 @@ static void name_stream_row(struct chrome *chrome, const struct chrome_stream_ro
 	if (row->lane) {
 		buf_printf(&name, " (%u)", row->lane);
 	}
-	buf_text(&name, row->is_for_waits ? " (sync)" : "");
+	buf_text(&name, suffixes[row->kind]);
 	add_meta_text(chrome, "\"thread_name\"", pid, row->tid, "name", &name);
 	add_sort_index(chrome, "\"thread_sort_index\"", pid, row->tid,
-		row->stream * 8u + (row->lane & 7u));
+		row->stream * 8u + (uint32_t)row->kind * 3 + (row->lane < 2 ? row->lane : 2));
 	buf_fini(&name);
 }
 
@@ -310,39 +314,95 @@ static void name_streams(struct chrome *chrome)
 
 /* ---- slices of the host ---- */
 
-static void on_host_slice(void *context, struct slice *slice)
+/* The name of a range as one text: "domain:range". */
+static uint32_t whole_name(const struct slice *slice)
 {
-	struct chrome *chrome = context;
-	uint32_t tid = timeline_tid(&chrome->timeline, slice->thread);
-	enum chrome_lane_kind kind = CHROME_LANE_CALL;
+	struct buf text = {0};
+	const char *bytes;
+	size_t nr_bytes;
+	uint32_t name;
+
+	if (slice->kind == SLICE_STEP) {
+		buf_printf(&text, "ProfilerStep#%" PRIu64, slice->value);
+	} else if (slice->domain) {
+		bytes = string_pool_text(slice->domain, &nr_bytes);
+		buf_add(&text, bytes, nr_bytes);
+		buf_char(&text, ':');
+		bytes = string_pool_text(slice->name, &nr_bytes);
+		buf_add(&text, bytes, nr_bytes);
+	} else {
+		return slice->name;
+	}
+	name = string_pool_intern(text.bytes, text.nr_bytes);
+	buf_fini(&text);
+	return name;
+}
+
+/* What a slice is to its row, and in the first walk to launches. */
+static struct chrome_lane_slice lane_slice(const struct slice *slice, bool is_placing)
+{
+	struct chrome_lane_slice lane = {
+		.kind = CHROME_LANE_OTHER, .begin_ns = slice->begin_ns, .end_ns = slice->end_ns};
 
 	switch (slice->kind) {
-	case SLICE_STEP:
-		if (slice->is_trace_range) {
-			return;
-		}
-		kind = CHROME_LANE_STEP;
+	case SLICE_CALL:
+		lane.kind = CHROME_LANE_CALL;
+		lane.what = slice->correlation;
+		return lane;
+	case SLICE_OP:
+		lane.kind = slice->category == CATEGORY_OPERATOR     ? CHROME_LANE_OP
+			    : slice->category == CATEGORY_ANNOTATION ? CHROME_LANE_ANNOTATION
+								     : CHROME_LANE_OTHER;
 		break;
 	case SLICE_RANGE:
-		kind = CHROME_LANE_RANGE;
+		lane.kind = CHROME_LANE_RANGE;
 		break;
-	case SLICE_PYTHON:
-		tid += PYTHON_ROWS;
+	case SLICE_STEP:
+		lane.kind = CHROME_LANE_STEP;
 		break;
 	default:
 		break;
 	}
-	if (slice->kind == SLICE_MARK || slice->kind == SLICE_FREE_RANGE
-			? chrome->is_placing
-			: !chrome_lanes_place(
-				  chrome->lanes, kind, &tid, slice->begin_ns, slice->end_ns)) {
+	lane.what = is_placing && lane.kind != CHROME_LANE_OTHER ? whole_name(slice) : 0;
+	return lane;
+}
+
+/* The id in the file of the operator that made a launch. */
+static uint64_t launcher_id(const struct chrome *chrome, uint32_t correlation)
+{
+	const struct chrome_launch *launch = chrome_launches_find(&chrome->launches, correlation);
+
+	return launch && launch->op ? chrome->timeline.first_id + launch->op : 0;
+}
+
+/* Instants, and ranges that overlap freely, have no place in a row. */
+static bool place_host_slice(struct chrome *chrome, struct slice *slice)
+{
+	const struct chrome_lane_slice lane = lane_slice(slice, chrome->is_placing);
+	uint32_t number;
+
+	slice->row = timeline_tid(&chrome->timeline, slice->thread);
+	slice->row += slice->kind == SLICE_PYTHON ? PYTHON_ROWS : 0;
+	if (slice->kind == SLICE_MARK || slice->kind == SLICE_FREE_RANGE) {
+		return !chrome->is_placing;
+	}
+	number = chrome_lanes_place(chrome->lanes, &lane, &slice->row);
+	slice->external_id = slice->kind == SLICE_CALL ? launcher_id(chrome, slice->correlation)
+						       : chrome->timeline.first_id + number;
+	return number != 0;
+}
+
+static void on_host_slice(void *context, struct slice *slice)
+{
+	struct chrome *chrome = context;
+
+	if (slice->is_trace_range || !place_host_slice(chrome, slice)) {
 		return;
 	}
-	slice->row = tid;
 	if (slice->kind == SLICE_STEP) {
-		chrome_add_step(&chrome->events, slice, tid);
+		chrome_add_step(&chrome->events, slice, slice->row);
 	} else {
-		chrome_add_slice(&chrome->events, slice, chrome->timeline.pid, tid);
+		chrome_add_slice(&chrome->events, slice, chrome->timeline.pid, slice->row);
 	}
 }
 
@@ -405,11 +465,21 @@ static void walk_host(struct chrome *chrome, bool is_placing)
 
 /* ---- slices of devices ---- */
 
-static void write_activity(struct chrome *chrome, const struct slice *slice)
+static void write_activity(struct chrome *chrome, struct slice *slice)
 {
 	uint32_t tid = chrome_streams_place(&chrome->streams, &slice->place,
-		slice->kind == SLICE_WAIT, slice->begin_ns, slice->end_ns);
+		slice->kind == SLICE_WAIT ? CHROME_STREAM_WAITS : CHROME_STREAM_WORK,
+		slice->begin_ns, slice->end_ns);
+	const struct chrome_launch *launch = NULL;
 
+	if (slice->kind != SLICE_WAIT) {
+		slice->external_id = launcher_id(chrome, slice->correlation);
+		launch = chrome_launches_find(&chrome->launches, slice->correlation);
+	}
+	if (launch) {
+		chrome_launches_extend(
+			&chrome->launches, launch, &slice->place, slice->begin_ns, slice->end_ns);
+	}
 	chrome_add_slice(&chrome->events, slice, device_pid(chrome, slice->place.device), tid);
 }
 
@@ -509,6 +579,26 @@ static void on_gpu_slice(void *context, struct slice *slice)
 	}
 }
 
+/* What ranges launched, in rows beside the streams. */
+static void write_spans(struct chrome *chrome)
+{
+	struct chrome_launches *launches = &chrome->launches;
+
+	chrome_launches_sort(launches);
+	for (size_t i = 0; i < launches->nr_spans; i++) {
+		const struct chrome_span *span = &launches->spans[i];
+		struct slice slice = {.name = launches->ranges[span->range].name,
+			.begin_ns = span->begin_ns,
+			.end_ns = span->end_ns,
+			.place = {.device = span->device, .stream = span->stream}};
+		uint32_t tid = chrome_streams_place(&chrome->streams, &slice.place,
+			CHROME_STREAM_RANGES, slice.begin_ns, slice.end_ns);
+
+		chrome_add_gpu_range(
+			&chrome->events, &slice, device_pid(chrome, span->device), tid);
+	}
+}
+
 static void walk_devices(struct chrome *chrome)
 {
 	const struct slice_sink sink = {
@@ -517,6 +607,9 @@ static void walk_devices(struct chrome *chrome)
 
 	slice_walk_blocks(&walk, SLICES_GPU);
 	release(chrome, UINT64_MAX);
+	if (!timeline_is_for_tensorboard(&chrome->timeline)) {
+		write_spans(chrome);
+	}
 }
 
 /* ---- the file ---- */
@@ -526,14 +619,16 @@ static void write_process(struct chrome *chrome)
 	chrome_events_enter(&chrome->events);
 	name_process(chrome);
 	chrome->lanes = chrome_lanes_create();
+	chrome_launches_init(&chrome->launches, chrome->timeline.launched);
 	walk_host(chrome, true);
-	chrome_lanes_find(chrome->lanes);
+	chrome_lanes_find(chrome->lanes, &chrome->launches);
 	name_threads(chrome);
 	walk_host(chrome, false);
 	chrome_lanes_destroy(chrome->lanes);
 	chrome->overhead_tids = idset_create();
 	walk_devices(chrome);
 	name_streams(chrome);
+	chrome_launches_fini(&chrome->launches);
 	chrome_streams_fini(&chrome->streams);
 	idset_destroy(chrome->overhead_tids);
 	chrome_events_leave(&chrome->events);

@@ -311,8 +311,11 @@ static void add_separator(struct buf *out, bool *has_members)
 static void add_call_args(
 	struct buf *out, const struct timeline *timeline, const struct slice *slice)
 {
-	buf_text(out, "\"correlation\": ");
-	buf_uint(out, slice->correlation);
+	if (slice->category == CATEGORY_RUNTIME || slice->category == CATEGORY_DRIVER) {
+		add_member(out, "\"External id\": ", slice->external_id);
+		buf_text(out, ", ");
+	}
+	add_member(out, "\"correlation\": ", slice->correlation);
 	if (slice->result) {
 		buf_printf(out, ", \"result\": %" PRId32, slice->result);
 	}
@@ -350,6 +353,10 @@ static void add_op_args(struct buf *out, const struct timeline *timeline, const 
 {
 	bool has_members = false;
 
+	if (slice->category != CATEGORY_PYTHON) { /* modules are no operators */
+		add_separator(out, &has_members);
+		add_member(out, "\"External id\": ", slice->external_id);
+	}
 	if (slice->value) {
 		add_separator(out, &has_members);
 		add_member(out, "\"Sequence number\": ", slice->value - 1);
@@ -488,7 +495,8 @@ static void add_activity_args(struct chrome_events *events, const struct slice *
 	bool is_for_hta = timeline_is_for_hta(events->timeline);
 	struct buf *out = events->out;
 
-	add_member(out, "\"device\": ", slice->place.device);
+	add_member(out, "\"External id\": ", slice->external_id);
+	add_member(out, ", \"device\": ", slice->place.device);
 	add_member(out, ", \"context\": ", slice->place.context);
 	/* HTA computes a negative idle time where activities of a stream overlap: split it. */
 	add_member(out, ", \"stream\": ", is_for_hta ? tid : slice->place.stream);
@@ -510,13 +518,16 @@ static void add_activity_args(struct chrome_events *events, const struct slice *
 
 /* ---- slices ---- */
 
-static const char *category_of(const struct slice *slice)
+/* TensorBoard's plugin knows the calls of older versions of Kineto alone. */
+static const char *category_of(const struct timeline *timeline, const struct slice *slice)
 {
+	bool is_old = timeline_is_for_tensorboard(timeline);
+
 	switch (slice->category) {
 	case CATEGORY_RUNTIME:
-		return "cuda_runtime";
+		return is_old ? "Runtime" : "cuda_runtime";
 	case CATEGORY_DRIVER:
-		return "cuda_driver";
+		return is_old ? "Runtime" : "cuda_driver";
 	case CATEGORY_ANNOTATION:
 		return "user_annotation";
 	case CATEGORY_PYTHON:
@@ -625,7 +636,7 @@ void chrome_add_slice(
 		add_range(events, slice, pid, tid);
 		return;
 	}
-	begin_event(events, 'X', category_of(slice), chrome_text(slice->name));
+	begin_event(events, 'X', category_of(events->timeline, slice), chrome_text(slice->name));
 	place_event(events, pid, tid, slice->begin_ns, &slice->end_ns);
 	buf_text(events->out, ", \"args\": {");
 	add_args(events, slice, tid);
@@ -640,6 +651,14 @@ void chrome_add_step(struct chrome_events *events, const struct slice *step, uin
 	snprintf(name, sizeof(name), "\"ProfilerStep#%" PRIu64 "\"", step->value);
 	begin_event(events, 'X', "user_annotation", name);
 	place_event(events, events->timeline->pid, tid, step->begin_ns, &step->end_ns);
+	buf_text(events->out, ", \"args\": {}}");
+}
+
+void chrome_add_gpu_range(
+	struct chrome_events *events, const struct slice *span, uint32_t pid, uint32_t tid)
+{
+	begin_event(events, 'X', "gpu_user_annotation", chrome_text(span->name));
+	place_event(events, pid, tid, span->begin_ns, &span->end_ns);
 	buf_text(events->out, ", \"args\": {}}");
 }
 

@@ -26,6 +26,10 @@ void chrome_add_slice(
 /* A step as Kineto names it. */
 void chrome_add_step(struct chrome_events *events, const struct slice *step, uint32_t tid);
 
+/* The span of what a range launched on a stream. */
+void chrome_add_gpu_range(
+	struct chrome_events *events, const struct slice *span, uint32_t pid, uint32_t tid);
+
 void chrome_add_alloc(struct chrome_events *events, const struct slice_alloc *alloc);
 
 /* CUPTI's overhead has rows beside those of processes, which are named when they are new. */

@@ -15,9 +15,11 @@
 /* What is sorted in memory at a time: records are small. */
 #define SORTED_BYTES (8u << 20)
 
-/* Lane k of stream n has the tid n + k * this; of its waits, so many lanes further on. */
+/* Lane k of stream n has the tid n + k * this; of its waits and ranges, so many lanes further on.
+ */
 #define STREAM_LANE_TIDS 1000000u
 #define WAITS_LANE	 500u
+#define RANGES_LANE	 (WAITS_LANE + CHROME_STREAM_LANES)
 /* CUPTI's numbers of streams are below. */
 #define UNKNOWN_STREAM 999999u
 
@@ -26,7 +28,8 @@
 struct lane_slice {
 	struct external_sort_head head; /* by begin, then the longest first */
 	uint32_t tid;
-	uint32_t nr; /* of the slices in the walk, from 1 on */
+	uint32_t nr;   /* of the slices in the walk, from 1 on */
+	uint32_t what; /* see chrome_lane_slice */
 	uint8_t kind;
 };
 
@@ -125,6 +128,11 @@ static void open_in(struct lane *lane, const struct lane_slice *slice)
 	lane->open[lane->nr++] = (struct open_slice){end_of(slice), *slice};
 }
 
+static bool is_moving(const struct lane_slice *slice)
+{
+	return slice->kind >= CHROME_LANE_RANGE;
+}
+
 /* Steps move later, all together: see place_steps. */
 static void move(struct chrome_lanes *lanes, const struct lane_slice *slice)
 {
@@ -148,7 +156,7 @@ static void place_in_thread(struct chrome_lanes *lanes, const struct lane_slice 
 	while (!has_room(lane, slice)) {
 		const struct lane_slice *last = &lane->open[lane->nr - 1].slice;
 
-		if (slice->kind != CHROME_LANE_CALL || last->kind == CHROME_LANE_CALL) {
+		if (is_moving(slice) || !is_moving(last)) {
 			move(lanes, slice);
 			return;
 		}
@@ -182,12 +190,42 @@ static void place_steps(struct chrome_lanes *lanes)
 	}
 }
 
-void chrome_lanes_find(struct chrome_lanes *lanes)
+static void add_to(struct chrome_launches *launches, const struct lane_slice *slice)
+{
+	uint64_t begin_ns = slice->head.key, end_ns = end_of(slice);
+
+	switch (slice->kind) {
+	case CHROME_LANE_CALL:
+		if (slice->what) {
+			chrome_launches_add_call(launches, slice->tid, slice->what, begin_ns);
+		}
+		break;
+	case CHROME_LANE_OP:
+		chrome_launches_add_op(launches, slice->tid, slice->nr, begin_ns, end_ns);
+		break;
+	case CHROME_LANE_ANNOTATION:
+	case CHROME_LANE_RANGE:
+		chrome_launches_add_range(launches, slice->tid, slice->what, begin_ns, end_ns);
+		break;
+	case CHROME_LANE_STEP:
+		chrome_launches_add_step(launches, slice->what, begin_ns, end_ns);
+		break;
+	default:
+		break;
+	}
+}
+
+void chrome_lanes_find(struct chrome_lanes *lanes, struct chrome_launches *launches)
 {
 	lanes->moving = external_sort_create(sizeof(struct lane_slice), 0, SORTED_BYTES);
 	external_sort_finish(lanes->slices);
 	for (size_t i = 0; i < external_sort_nr(lanes->slices); i++) {
-		place_in_thread(lanes, external_sort_at(lanes->slices, i));
+		const struct lane_slice *slice = external_sort_at(lanes->slices, i);
+
+		place_in_thread(lanes, slice);
+		if (launches) {
+			add_to(launches, slice);
+		}
 	}
 	place_steps(lanes);
 	external_sort_finish(lanes->moving);
@@ -200,25 +238,28 @@ void chrome_lanes_find(struct chrome_lanes *lanes)
 	lanes->nr = 0;
 }
 
-bool chrome_lanes_place(struct chrome_lanes *lanes, enum chrome_lane_kind kind, uint32_t *tid,
-	uint64_t begin_ns, uint64_t end_ns)
+uint32_t chrome_lanes_place(
+	struct chrome_lanes *lanes, const struct chrome_lane_slice *slice, uint32_t *tid)
 {
+	struct lane_slice *sorted;
 	const uint32_t *lane;
-	struct lane_slice *slice;
 
 	lanes->nr++;
 	if (!lanes->slices) {
 		lane = idmap_get(&lanes->moved, lanes->nr);
 		*tid += lane ? *lane * THREAD_LANE_TIDS : 0;
-		return true;
+		return lanes->nr;
 	}
-	slice = external_sort_add(lanes->slices);
-	slice->head.key = begin_ns;
-	slice->head.order = UINT64_MAX - (end_ns > begin_ns ? end_ns - begin_ns : 0);
-	slice->tid = *tid;
-	slice->nr = lanes->nr;
-	slice->kind = (uint8_t)kind;
-	return false;
+	sorted = external_sort_add(lanes->slices);
+	sorted->head.key = slice->begin_ns;
+	sorted->head.order =
+		UINT64_MAX -
+		(slice->end_ns > slice->begin_ns ? slice->end_ns - slice->begin_ns : 0);
+	sorted->tid = *tid;
+	sorted->nr = lanes->nr;
+	sorted->what = slice->what;
+	sorted->kind = (uint8_t)slice->kind;
+	return 0;
 }
 
 size_t chrome_lanes_nr_rows(const struct chrome_lanes *lanes)
@@ -248,7 +289,7 @@ uint32_t chrome_lanes_tid(uint32_t tid, size_t lane)
 /* The lanes of a stream, or of its waits. */
 struct chrome_stream {
 	struct {
-		uint32_t device, stream, is_for_waits;
+		uint32_t device, stream, kind;
 	} key;
 	size_t *rows; /* by lane: places in chrome_streams.rows */
 	size_t nr_rows, capacity;
@@ -269,15 +310,15 @@ void chrome_streams_fini(struct chrome_streams *streams)
 	*streams = (struct chrome_streams){0};
 }
 
-static struct chrome_stream *find_stream(
-	struct chrome_streams *streams, const struct model_place *place, bool is_for_waits)
+static struct chrome_stream *find_stream(struct chrome_streams *streams,
+	const struct model_place *place, enum chrome_stream_kind kind)
 {
 	struct chrome_stream *stream, key;
 
 	memset(&key, 0, sizeof(key));
 	key.key.device = place->device;
 	key.key.stream = place->stream;
-	key.key.is_for_waits = is_for_waits;
+	key.key.kind = kind;
 	HASH_FIND(hh, streams->streams, &key.key, sizeof(key.key), stream);
 	if (!stream) {
 		stream = mem_zeroed(1, sizeof(*stream));
@@ -295,6 +336,9 @@ bool chrome_stream_is_unknown(uint32_t stream)
 static struct chrome_stream_row *add_stream_row(
 	struct chrome_streams *streams, struct chrome_stream *stream)
 {
+	static const uint32_t first_lanes[] = {[CHROME_STREAM_RANGES] = RANGES_LANE,
+		[CHROME_STREAM_WORK] = 0,
+		[CHROME_STREAM_WAITS] = WAITS_LANE};
 	uint32_t number =
 		chrome_stream_is_unknown(stream->key.stream) ? UNKNOWN_STREAM : stream->key.stream;
 	uint32_t lane = (uint32_t)stream->nr_rows;
@@ -308,17 +352,16 @@ static struct chrome_stream_row *add_stream_row(
 	*row = (struct chrome_stream_row){.device = stream->key.device,
 		.stream = stream->key.stream,
 		.lane = lane,
-		.is_for_waits = stream->key.is_for_waits,
-		.tid = number +
-		       (lane + (stream->key.is_for_waits ? WAITS_LANE : 0)) * STREAM_LANE_TIDS};
+		.kind = (enum chrome_stream_kind)stream->key.kind,
+		.tid = number + (first_lanes[stream->key.kind] + lane) * STREAM_LANE_TIDS};
 	stream->rows[stream->nr_rows++] = streams->nr++;
 	return row;
 }
 
 uint32_t chrome_streams_place(struct chrome_streams *streams, const struct model_place *place,
-	bool is_for_waits, uint64_t begin_ns, uint64_t end_ns)
+	enum chrome_stream_kind kind, uint64_t begin_ns, uint64_t end_ns)
 {
-	struct chrome_stream *stream = find_stream(streams, place, is_for_waits);
+	struct chrome_stream *stream = find_stream(streams, place, kind);
 	struct chrome_stream_row *row = NULL;
 	bool is_free = false;
 

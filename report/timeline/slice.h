@@ -63,7 +63,8 @@ struct slice {
 	uint64_t begin_ns, end_ns; /* on the time axis; equal for an instant */
 	uint64_t thread;	   /* of the host: the recorder's number; overhead: the tid */
 	uint8_t kind, category;
-	/* All that a walk over times alone sets is above. */
+	/* A walk over times alone sets these, and of calls the correlation id, of operators and
+	 * ranges name and domain. */
 	uint8_t payload; /* of NVTX: enum slice_payload, of `value` */
 	uint8_t copy_kind;
 	bool has_inputs;     /* of an operator; the text may be empty */
@@ -89,8 +90,10 @@ struct slice {
 	uint64_t graph_node;
 	uint64_t clock_begin, clock_end; /* CUPTI's ns */
 	uint32_t peer[4]; /* of a copy: source and destination device, then their contexts */
-	/* Set by the sink: where it put the slice, which flows that end at it come with. */
+	/* Set by the sink: where it put the slice, which flows that end at it come with, and the
+	 * id of the operator that it is or belongs to. */
 	uint32_t row;
+	uint64_t external_id;
 };
 
 struct slice_alloc {

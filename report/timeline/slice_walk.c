@@ -199,12 +199,11 @@ static void walk_calls(const struct slice_walk *walk, const struct batch *b, con
 			b->col[COL_api_begin][i], b->col[COL_api_dur][i]);
 		uint8_t api;
 
+		slice.correlation = is_nested ? 0 : (uint32_t)b->col[COL_api_correlation][i];
 		if (!walk->is_times_only) {
 			slice.name = process_call_name(
 				walk->timeline->process, b->col[COL_api_call][i], &api);
 			slice.category = call_category(api);
-			slice.correlation =
-				is_nested ? 0 : (uint32_t)b->col[COL_api_correlation][i];
 			slice.result = (int32_t)b->col[COL_api_result][i];
 			slice.stack = stacks ? (uint32_t)stacks[i] : 0;
 		}
@@ -256,17 +255,17 @@ static void walk_op(
 	const uint32_t *inputs;
 	uint64_t shape;
 
+	framework = (uint8_t)b->col[COL_op_framework][i];
+	scope = (uint8_t)b->col[COL_op_scope][i];
+	slice.name = op_name(process, b->col[COL_op_op_name][i], b->col[COL_op_name][i]);
+	slice.category = op_category(slice.name, framework, scope);
 	if (!flows) {
 		emit(walk, &slice);
 		return;
 	}
-	framework = (uint8_t)b->col[COL_op_framework][i];
-	scope = (uint8_t)b->col[COL_op_scope][i];
 	shape = b->col[COL_op_op_shape][i];
 	inputs = shape && shape <= UINT32_MAX ? idmap_get(&process->op_shapes, (uint32_t)shape)
 					      : NULL;
-	slice.name = op_name(process, b->col[COL_op_op_name][i], b->col[COL_op_name][i]);
-	slice.category = op_category(slice.name, framework, scope);
 	slice.value = b->col[COL_op_sequence][i];
 	slice.forward_thread = b->col[COL_op_forward_thread][i];
 	slice.has_inputs = inputs != NULL;
@@ -652,14 +651,16 @@ static enum slice_source source_of(unsigned int table)
 	}
 }
 
-/* Begin, length and thread of slices of the host. */
+/* What a walk over times alone reads, see struct slice. */
 static uint32_t times_mask(unsigned int table)
 {
 	switch (table) {
 	case GPROF_TABLE_nvtx:
 		return RANGES_MASK;
 	case GPROF_TABLE_op:
-		return COL_BIT(COL_op_begin) | COL_BIT(COL_op_dur) | COL_BIT(COL_op_thread);
+		return COL_BIT(COL_op_begin) | COL_BIT(COL_op_dur) | COL_BIT(COL_op_thread) |
+		       COL_BIT(COL_op_op_name) | COL_BIT(COL_op_name) | COL_BIT(COL_op_framework) |
+		       COL_BIT(COL_op_scope);
 	case GPROF_TABLE_nccl:
 		return COL_BIT(COL_nccl_begin) | COL_BIT(COL_nccl_dur) | COL_BIT(COL_nccl_thread);
 	case GPROF_TABLE_py_call:
@@ -668,7 +669,8 @@ static uint32_t times_mask(unsigned int table)
 	case GPROF_TABLE_alloc:
 		return 0;
 	default:
-		return COL_BIT(COL_api_begin) | COL_BIT(COL_api_dur) | COL_BIT(COL_api_thread);
+		return COL_BIT(COL_api_begin) | COL_BIT(COL_api_dur) | COL_BIT(COL_api_thread) |
+		       COL_BIT(COL_api_correlation);
 	}
 }
 

@@ -245,6 +245,11 @@ bool timeline_is_for_hta(const struct timeline *timeline)
 	return timeline->filter && timeline->filter->is_for_hta;
 }
 
+bool timeline_is_for_tensorboard(const struct timeline *timeline)
+{
+	return timeline->filter && timeline->filter->is_for_tensorboard;
+}
+
 bool timeline_shows(const struct timeline *timeline, enum timeline_track track)
 {
 	return !timeline->filter || !timeline->filter->tracks || (timeline->filter->tracks & track);

@@ -32,6 +32,7 @@ struct timeline_filter {
 	uint64_t min_ns;	   /* shorter slices are left out; instants stay */
 	uint32_t tracks;	   /* enum timeline_track; 0: all */
 	bool is_for_hta;	   /* JSON without what HolisticTraceAnalysis miscounts */
+	bool is_for_tensorboard;   /* JSON with the calls of older versions of Kineto */
 };
 
 /* "1.2s-1.4s", "300ms-", "-5us"; a number without a unit is in seconds. False: not a span. */
@@ -110,6 +111,7 @@ bool timeline_occupancy(struct timeline *timeline, const struct model_shape *sha
 /* ---- what is shown ---- */
 
 bool timeline_is_for_hta(const struct timeline *timeline);
+bool timeline_is_for_tensorboard(const struct timeline *timeline);
 
 /* Is the kind of track shown? */
 bool timeline_shows(const struct timeline *timeline, enum timeline_track track);

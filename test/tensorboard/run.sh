@@ -111,6 +111,13 @@ if [ -n "$python" ]; then
 		"$report" timeline -o "$rows.json" "$GPROF_TRACES/$name.json.gz" 2>/dev/null
 		tap "$python" test/tensorboard/pages.py "$report" "$rows.json" loads "loads the timeline of $name"
 	done
+	# The plugin's own kernels and device times of operators, in a timeline made for it.
+	for name in resnet50_nw0_v100 ddp_v100_2ranks_rank1; do
+		"$report" timeline --compat tensorboard -o "$rows.json" "$GPROF_TRACES/$name.json.gz" 2>/dev/null
+		tap "$python" test/tensorboard/pages.py "$report" "$rows.json" kernel "kernels of the timeline of $name"
+	done
+	"$report" timeline --compat tensorboard -o "$rows.json" "$GPROF_TRACES/resnet50_nw0_v100.json.gz" 2>/dev/null
+	tap "$python" test/tensorboard/pages.py "$report" "$rows.json" operator "operators of the timeline of resnet50_nw0_v100"
 	"${B:-build}/gen_stream" "$rows.gprof" ops && "$report" timeline -o "$rows.json" "$rows.gprof" 2>/dev/null
 	tap "$python" test/tensorboard/pages.py "$report" "$rows.json" loads "loads the timeline of a stream"
 else

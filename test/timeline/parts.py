@@ -11,12 +11,13 @@ from complaints import complain
 
 
 def slices(trace):
-    """Rows aside may differ: what overlaps may be in different parts."""
+    """Rows aside may differ: what overlaps may be in different parts. Each part numbers its operators, and has the
+    ranges on streams and counters of its own events."""
     kept = collections.Counter()
     for event in trace["traceEvents"]:
-        if event["ph"] in "XibeC" and event["name"] != "Record Window End":
-            kept[(event["ph"], event["name"], event["ts"], event.get("dur"),
-                  json.dumps(event.get("args"), sort_keys=True))] += 1
+        if event["ph"] in "Xibe" and event["name"] != "Record Window End" and event.get("cat") != "gpu_user_annotation":
+            args = {key: value for key, value in event.get("args", {}).items() if key != "External id"}
+            kept[(event["ph"], event["name"], event["ts"], event.get("dur"), json.dumps(args, sort_keys=True))] += 1
     return kept
 
 

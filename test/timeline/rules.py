@@ -105,6 +105,58 @@ def check_flows(path, events):
             complain(path, f"the arrow {key} has {dict(both)}")
 
 
+def check_external_ids(path, events):
+    """A call has the id of the innermost operator around it, what it launched has its id; ids of operators differ."""
+    rows = collections.defaultdict(list)
+    ids = collections.Counter()
+    calls = {}
+    processes = {event["pid"]: number for number, event in
+                 enumerate(e for e in events if e["name"] == "process_labels" and e["args"]["labels"] == "CPU")}
+    for event in events:
+        if event.get("cat") in ("cpu_op", "cuda_runtime", "cuda_driver", "user_annotation") and event["ph"] == "X" \
+                and "External id" in event["args"]:
+            rows[(event["pid"], event["tid"])].append(event)
+    for slices in rows.values():
+        slices.sort(key=lambda event: (ns(event["ts"]), -ns(event["dur"]), event["cat"] != "cpu_op"))
+        stack = []
+        for event in slices:
+            begin, number, args = ns(event["ts"]), event["args"]["External id"], event["args"]
+            while stack and stack[-1][0] <= begin:
+                stack.pop()
+            if event["cat"] in ("cpu_op", "user_annotation"):
+                ids[number] += 1
+                if event["cat"] == "cpu_op":
+                    stack.append((begin + ns(event["dur"]), number))
+                continue
+            if args["correlation"] and number != (stack[-1][1] if stack else 0):
+                complain(path, f"{event} is in the operator {stack[-1:]}")
+            calls.setdefault((processes[event["pid"]], args["correlation"]), []).append(number)
+    for number, nr in ids.items():
+        if nr > 1:
+            complain(path, f"{nr} operators have the external id {number}")
+    for event in events:
+        args = event.get("args", {})
+        if event.get("cat") in ("kernel", "gpu_memcpy", "gpu_memset"):
+            if args["External id"] not in calls.get((event["pid"] // 64, args["correlation"]), [0]):
+                complain(path, f"{event} was launched by a call with the external id "
+                               f"{calls[(event['pid'] // 64, args['correlation'])]}")
+
+
+def check_gpu_ranges(path, events):
+    """A range on a stream is there once, and lasts from the begin of one of its activities to the end of one."""
+    begins, ends = collections.defaultdict(set), collections.defaultdict(set)
+    for event in events:
+        if event.get("cat") in ("kernel", "gpu_memcpy", "gpu_memset"):
+            row = (event["pid"], event["tid"] % 1000000)
+            begins[row].add(ns(event["ts"]))
+            ends[row].add(ns(event["ts"]) + ns(event["dur"]))
+    for event in events:
+        if event.get("cat") == "gpu_user_annotation":
+            row = (event["pid"], event["tid"] % 1000000)
+            if ns(event["ts"]) not in begins[row] or ns(event["ts"]) + ns(event["dur"]) not in ends[row]:
+                complain(path, f"no activities where {event} begins or ends")
+
+
 def check_device(path, events):
     """Streams are CUPTI's also where a row was moved aside; waits are no work of a stream."""
     devices = {event["pid"] for event in events
@@ -158,7 +210,7 @@ def check_head(path, trace, text):
 
 
 def check_steps(path, trace, events):
-    steps = [event for event in events if event["name"].startswith("ProfilerStep#")]
+    steps = [event for event in events if event["name"].startswith("ProfilerStep#") and event["cat"] != "gpu_user_annotation"]
     numbers = [int(event["name"][13:]) for event in steps]
     if len(set(numbers)) != len(numbers):
         complain(path, "steps with the same number")
@@ -181,6 +233,8 @@ def main():
         check_nesting(path, events)
         check_doubles(path, events)
         check_flows(path, events)
+        check_external_ids(path, events)
+        check_gpu_ranges(path, events)
         check_device(path, events)
         check_names(path, events)
         nr_steps = check_steps(path, trace, events)

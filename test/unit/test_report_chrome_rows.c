@@ -46,9 +46,12 @@ static void check_nesting(struct slice *slices, size_t nr)
 static void walk(struct chrome_lanes *lanes, struct slice *slices, size_t nr, bool is_written)
 {
 	for (size_t i = 0; i < nr; i++) {
-		ck_assert_int_eq(chrome_lanes_place(lanes, slices[i].kind, &slices[i].tid,
-					 slices[i].begin, slices[i].end),
-			is_written);
+		const struct chrome_lane_slice slice = {.kind = slices[i].kind,
+			.begin_ns = slices[i].begin,
+			.end_ns = slices[i].end};
+
+		ck_assert_uint_eq(
+			chrome_lanes_place(lanes, &slice, &slices[i].tid), is_written ? i + 1 : 0);
 	}
 }
 
@@ -78,7 +81,7 @@ START_TEST(ranges_that_overlap_partly_move_and_calls_stay)
 
 		memcpy(before, slices, sizeof(before));
 		walk(lanes, slices, nr, false);
-		chrome_lanes_find(lanes);
+		chrome_lanes_find(lanes, NULL);
 		walk(lanes, slices, nr, true);
 		for (size_t i = 0; i < nr; i++) {
 			ck_assert(slices[i].kind == CHROME_LANE_RANGE ||
@@ -101,7 +104,7 @@ START_TEST(what_lies_in_each_other_stays)
 	struct chrome_lanes *lanes = chrome_lanes_create();
 
 	walk(lanes, slices, 6, false);
-	chrome_lanes_find(lanes);
+	chrome_lanes_find(lanes, NULL);
 	walk(lanes, slices, 6, true);
 	for (size_t i = 0; i < 6; i++) {
 		ck_assert_uint_eq(slices[i].tid, i == 5 ? 8 : 7);
@@ -120,7 +123,7 @@ START_TEST(steps_of_a_thread_stay_together)
 	uint32_t row;
 
 	walk(lanes, slices, 7, false);
-	chrome_lanes_find(lanes);
+	chrome_lanes_find(lanes, NULL);
 	walk(lanes, slices, 7, true);
 	row = slices[0].tid;
 	ck_assert_uint_ne(row, 7);
