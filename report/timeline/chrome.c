@@ -10,6 +10,7 @@
 #include "report/model/process_tree.h"
 #include "report/timeline/chrome_events.h"
 #include "report/timeline/chrome_rows.h"
+#include "report/timeline/track_counters.h"
 #include "report/util/progress.h"
 #include "report/util/text.h"
 
@@ -35,6 +36,12 @@ struct waiting {
 	size_t nr_keys, nr_sorted, key_capacity, scratch_capacity;
 };
 
+/* A counter of a process or GPU. */
+struct chrome_counter {
+	uint32_t pid;
+	uint32_t name, unit; /* of string_pool.h */
+};
+
 struct chrome {
 	struct timeline timeline;
 	struct chrome_events events;
@@ -44,7 +51,10 @@ struct chrome {
 	bool is_placing; /* in the first walk, which finds the rows of threads */
 	struct chrome_launches launches;
 	struct chrome_streams streams;
-	struct idset *overhead_tids; /* whose rows are named */
+	struct track_counters counters;
+	struct track_rows counter_rows; /* the groups of counters */
+	struct idmap counter_tracks;	/* struct chrome_counter, by track */
+	struct idset *overhead_tids;	/* whose rows are named */
 };
 
 /* ---- the head and tail of the file ---- */
@@ -296,7 +306,8 @@ static void name_stream_row(struct chrome *chrome, const struct chrome_stream_ro
 	buf_fini(&name);
 }
 
-static void name_streams(struct chrome *chrome)
+/* GPUs with streams, then those that have counters alone. */
+static void name_devices(struct chrome *chrome)
 {
 	struct idset *named = idset_create();
 
@@ -309,7 +320,91 @@ static void name_streams(struct chrome *chrome)
 		}
 		name_stream_row(chrome, row);
 	}
+	for (size_t i = 0; i < chrome->counter_rows.nr; i++) {
+		const struct track_row *row = &chrome->counter_rows.rows[i];
+
+		if (row->kind == TRACK_ROW_DEVICE && !idset_has(named, row->a)) {
+			name_device(chrome, row->a);
+		}
+	}
 	idset_destroy(named);
+}
+
+/* ---- counters ---- */
+
+static void on_track(void *context, const struct track *track)
+{
+	(void)context;
+	(void)track;
+}
+
+static void on_counter_track(void *context, const struct track *track, const char *unit)
+{
+	struct chrome *chrome = context;
+	struct chrome_counter *counter = idmap_put(&chrome->counter_tracks, (uint32_t)track->id);
+
+	unit = *unit ? unit : "value";
+	*counter = (struct chrome_counter){.pid = chrome->timeline.pid,
+		.name = string_pool_intern(track->name, strlen(track->name)),
+		.unit = string_pool_intern(unit, strlen(unit))};
+	for (size_t i = 0; i < chrome->counter_rows.nr; i++) {
+		const struct track_row *row = &chrome->counter_rows.rows[i];
+
+		if (row->track == track->parent && !track_row_is_of_process(row)) {
+			counter->pid = device_pid(chrome, row->a);
+		}
+	}
+}
+
+static void on_count(void *context, uint64_t track, uint64_t ns, double value)
+{
+	struct chrome *chrome = context;
+	const struct chrome_counter *counter = idmap_get(&chrome->counter_tracks, (uint32_t)track);
+
+	if (counter) {
+		chrome_add_count(&chrome->events, chrome_text(counter->name),
+			chrome_text(counter->unit), counter->pid, ns, value);
+	}
+}
+
+static void begin_counters(struct chrome *chrome, const struct track_sink *sink)
+{
+	chrome->counter_rows =
+		(struct track_rows){.sink = sink, .next_track = 1, .timeline = &chrome->timeline};
+	idmap_init(&chrome->counter_tracks, sizeof(struct chrome_counter));
+	track_counters_init(&chrome->counters, &chrome->counter_rows);
+}
+
+static void end_counters(struct chrome *chrome)
+{
+	track_counters_fini(&chrome->counters);
+	track_rows_clear(&chrome->counter_rows);
+	idmap_fini(&chrome->counter_tracks);
+}
+
+/* In the order of begins. What seems to begin before its call was never queued. */
+static void count_activity(
+	struct chrome *chrome, const struct slice *slice, const struct chrome_launch *launch)
+{
+	if (slice->kind == SLICE_COPY) {
+		track_counters_copy(&chrome->counters, slice->place.device, slice->begin_ns,
+			slice->end_ns, slice->value);
+	}
+	if (launch) {
+		if (launch->begin_ns <= slice->begin_ns) {
+			track_counters_launch(
+				&chrome->counters, slice->correlation, launch->begin_ns);
+		}
+		track_counters_begin(
+			&chrome->counters, slice->correlation, &slice->place, slice->begin_ns);
+	}
+}
+
+static void on_sample(void *context, const struct slice_sample *sample)
+{
+	struct chrome *chrome = context;
+
+	track_counters_sample(&chrome->counters, sample);
 }
 
 /* ---- slices of the host ---- */
@@ -368,10 +463,8 @@ static struct chrome_lane_slice lane_slice(const struct slice *slice, bool is_pl
 }
 
 /* The id in the file of the operator that made a launch. */
-static uint64_t launcher_id(const struct chrome *chrome, uint32_t correlation)
+static uint64_t launcher_id(const struct chrome *chrome, const struct chrome_launch *launch)
 {
-	const struct chrome_launch *launch = chrome_launches_find(&chrome->launches, correlation);
-
 	return launch && launch->op ? chrome->timeline.first_id + launch->op : 0;
 }
 
@@ -387,8 +480,10 @@ static bool place_host_slice(struct chrome *chrome, struct slice *slice)
 		return !chrome->is_placing;
 	}
 	number = chrome_lanes_place(chrome->lanes, &lane, &slice->row);
-	slice->external_id = slice->kind == SLICE_CALL ? launcher_id(chrome, slice->correlation)
-						       : chrome->timeline.first_id + number;
+	slice->external_id = slice->kind == SLICE_CALL
+				     ? launcher_id(chrome, chrome_launches_find(&chrome->launches,
+								   slice->correlation))
+				     : chrome->timeline.first_id + number;
 	return number != 0;
 }
 
@@ -419,6 +514,7 @@ static void on_alloc(void *context, const struct slice_alloc *alloc)
 	struct chrome *chrome = context;
 
 	chrome_add_alloc(&chrome->events, alloc);
+	track_counters_alloc(&chrome->counters, alloc);
 }
 
 /*
@@ -444,8 +540,11 @@ static void add_step_to_drop(struct chrome *chrome)
 
 static void walk_host(struct chrome *chrome, bool is_placing)
 {
-	const struct slice_sink sink = {
-		.slice = on_host_slice, .flow = on_flow, .alloc = on_alloc, .context = chrome};
+	const struct slice_sink sink = {.slice = on_host_slice,
+		.flow = on_flow,
+		.alloc = on_alloc,
+		.sample = on_sample,
+		.context = chrome};
 	/* Readers take the first of two slices that have the same time for the outer one. */
 	const struct slice_walk walk = {.timeline = &chrome->timeline,
 		.sink = &sink,
@@ -460,26 +559,25 @@ static void walk_host(struct chrome *chrome, bool is_placing)
 			add_step_to_drop(chrome);
 		}
 	}
-	slice_walk_blocks(&walk, SLICES_HOST);
+	slice_walk_blocks(&walk, is_placing ? SLICES_HOST : SLICES_HOST | SLICES_SAMPLES);
 }
 
 /* ---- slices of devices ---- */
 
 static void write_activity(struct chrome *chrome, struct slice *slice)
 {
+	bool is_wait = slice->kind == SLICE_WAIT;
 	uint32_t tid = chrome_streams_place(&chrome->streams, &slice->place,
-		slice->kind == SLICE_WAIT ? CHROME_STREAM_WAITS : CHROME_STREAM_WORK,
-		slice->begin_ns, slice->end_ns);
-	const struct chrome_launch *launch = NULL;
+		is_wait ? CHROME_STREAM_WAITS : CHROME_STREAM_WORK, slice->begin_ns, slice->end_ns);
+	const struct chrome_launch *launch =
+		is_wait ? NULL : chrome_launches_find(&chrome->launches, slice->correlation);
 
-	if (slice->kind != SLICE_WAIT) {
-		slice->external_id = launcher_id(chrome, slice->correlation);
-		launch = chrome_launches_find(&chrome->launches, slice->correlation);
-	}
 	if (launch) {
+		slice->external_id = launcher_id(chrome, launch);
 		chrome_launches_extend(
 			&chrome->launches, launch, &slice->place, slice->begin_ns, slice->end_ns);
 	}
+	count_activity(chrome, slice, launch);
 	chrome_add_slice(&chrome->events, slice, device_pid(chrome, slice->place.device), tid);
 }
 
@@ -616,7 +714,13 @@ static void walk_devices(struct chrome *chrome)
 
 static void write_process(struct chrome *chrome)
 {
+	const struct track_sink counter_sink = {.track = on_track,
+		.counter_track = on_counter_track,
+		.count = on_count,
+		.context = chrome};
+
 	chrome_events_enter(&chrome->events);
+	begin_counters(chrome, &counter_sink);
 	name_process(chrome);
 	chrome->lanes = chrome_lanes_create();
 	chrome_launches_init(&chrome->launches, chrome->timeline.launched);
@@ -627,7 +731,9 @@ static void write_process(struct chrome *chrome)
 	chrome_lanes_destroy(chrome->lanes);
 	chrome->overhead_tids = idset_create();
 	walk_devices(chrome);
-	name_streams(chrome);
+	track_counters_end(&chrome->counters);
+	name_devices(chrome);
+	end_counters(chrome);
 	chrome_launches_fini(&chrome->launches);
 	chrome_streams_fini(&chrome->streams);
 	idset_destroy(chrome->overhead_tids);

@@ -3,7 +3,7 @@
  * A timeline as Chrome JSON in Kineto's dialect, which Perfetto, chrome://tracing and
  * HolisticTraceAnalysis open. Events are in the order of the stream. Events of the host are walked
  * twice: once to find their rows, once to write. Memory: GPU activities that may still have to be
- * put in order, and what chrome_rows.h says.
+ * put in order, and what chrome_rows.h and chrome_launches.h say.
  */
 #ifndef REPORT_TIMELINE_CHROME_H
 #define REPORT_TIMELINE_CHROME_H

@@ -662,6 +662,14 @@ void chrome_add_gpu_range(
 	buf_text(events->out, ", \"args\": {}}");
 }
 
+void chrome_add_count(struct chrome_events *events, const char *name, const char *unit,
+	uint32_t pid, uint64_t ns, double value)
+{
+	begin_event(events, 'C', NULL, name);
+	place_event(events, pid, 0, ns, NULL);
+	buf_printf(events->out, ", \"args\": {%s: %.15g}}", unit, value);
+}
+
 void chrome_add_alloc(struct chrome_events *events, const struct slice_alloc *alloc)
 {
 	const struct timeline *timeline = events->timeline;

@@ -30,6 +30,10 @@ void chrome_add_step(struct chrome_events *events, const struct slice *step, uin
 void chrome_add_gpu_range(
 	struct chrome_events *events, const struct slice *span, uint32_t pid, uint32_t tid);
 
+/* A value of a counter; name and unit are JSON texts. */
+void chrome_add_count(struct chrome_events *events, const char *name, const char *unit,
+	uint32_t pid, uint64_t ns, double value);
+
 void chrome_add_alloc(struct chrome_events *events, const struct slice_alloc *alloc);
 
 /* CUPTI's overhead has rows beside those of processes, which are named when they are new. */

@@ -352,8 +352,8 @@ static struct launch_queue *queue_depth_of(
 
 	if (!queue->track) {
 		snprintf(name, sizeof(name),
-			place->stream == UINT32_MAX ? "launched, not begun, stream (unknown)"
-						    : "launched, not begun, stream %" PRIu32,
+			place->stream == UINT32_MAX ? "launch queue depth, stream (unknown)"
+						    : "launch queue depth, stream %" PRIu32,
 			place->stream);
 		queue->track = counters->rows->next_track++;
 		add_track(counters->rows, queue->track, device_group(counters, place->device), name,

@@ -45,6 +45,12 @@ struct track_row {
 	size_t nr_lanes, capacity;
 };
 
+/* Of a group of counters: is it the process's? Else it is that of device `a`. */
+static inline bool track_row_is_of_process(const struct track_row *row)
+{
+	return row->b;
+}
+
 struct track_rows {
 	const struct track_sink *sink;
 	uint64_t next_track; /* numbers are unique in the file */

@@ -167,6 +167,22 @@ class Reader:
                 complain("%d slices of track %d without an end" % (len(left), track))
 
 
+def compare_counters(reader, events, first):
+    """The JSON has the same values at the same times."""
+    mine, theirs = collections.Counter(), collections.Counter()
+    for track, counts in reader.counts.items():
+        descriptor = reader.tracks[track]
+        unit = (descriptor["counter"][0]["unit_name"] or ["value"])[0]
+        for ns, value in counts:
+            mine[(descriptor["name"][0], unit, ns + first, "%.12g" % value)] += 1
+    for event in events:
+        if event["ph"] == "C":
+            (unit, value), = event["args"].items()
+            theirs[(event["name"], unit, round(event["ts"] * 1000), "%.12g" % value)] += 1
+    for key, nr in ((mine - theirs) + (theirs - mine)).items():
+        complain("a count that one of both has: %r, %d times" % (key, nr))
+
+
 def compare(reader, events):
     """Every slice of the JSON is there with its name, begin (apart from the axis) and length, and no other."""
     cats = {"cuda_runtime", "cuda_driver", "cpu_op", "python_function", "kernel", "gpu_memcpy", "gpu_memset",
@@ -203,6 +219,7 @@ def compare(reader, events):
         complain("not in the JSON: %r, %d times" % (key, nr))
     for key, nr in (plain_theirs - shifted).items():
         complain("not in the trace: %r, %d times" % (key, nr))
+    compare_counters(reader, events, first)
     arrows = collections.Counter((e["cat"], e["id"]) for e in events if e["ph"] == "s")
     ends = {(e["cat"], e["id"]) for e in events if e["ph"] == "f"}
     wanted = len([1 for key in arrows if key in ends])
@@ -216,7 +233,7 @@ def compare(reader, events):
 
 def check_queues(reader):
     """What was launched on a stream begins: a queue is never less than empty, and at last it is empty."""
-    queues = [track for track in reader.counts if reader.tracks[track]["name"][0].startswith("launched, not begun")]
+    queues = [track for track in reader.counts if reader.tracks[track]["name"][0].startswith("launch queue depth")]
     for track in queues:
         counts = [value for _, value in reader.counts[track]]
         if min(counts) < 0 or counts[-1] or not reader.tracks[track]["parent_uuid"]:
