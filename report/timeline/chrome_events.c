@@ -665,9 +665,19 @@ void chrome_add_gpu_range(
 void chrome_add_count(struct chrome_events *events, const char *name, const char *unit,
 	uint32_t pid, uint64_t ns, double value)
 {
+	struct buf *out = events->out;
+
 	begin_event(events, 'C', NULL, name);
 	place_event(events, pid, 0, ns, NULL);
-	buf_printf(events->out, ", \"args\": {%s: %.15g}}", unit, value);
+	buf_text(out, ", \"args\": {");
+	buf_text(out, unit);
+	buf_text(out, ": ");
+	if (value >= 0 && value < 1e15 && value == floor(value)) {
+		buf_uint(out, (uint64_t)value);
+	} else {
+		buf_printf(out, "%.15g", value);
+	}
+	buf_text(out, "}}");
 }
 
 void chrome_add_alloc(struct chrome_events *events, const struct slice_alloc *alloc)

@@ -333,11 +333,14 @@ void track_counters_alloc(struct track_counters *counters, const struct slice_al
 			->track,
 		alloc->ns, (double)alloc->allocated_bytes);
 	if (alloc->reserved_bytes) {
-		add_count(counters,
-			counter_of(counters, COUNT_RESERVED, key, parent,
-				"reserved by the framework", "bytes")
-				->track,
-			alloc->ns, (double)alloc->reserved_bytes);
+		struct track_counter *reserved = counter_of(counters, COUNT_RESERVED, key, parent,
+			"reserved by the framework", "bytes");
+		double bytes = (double)alloc->reserved_bytes;
+
+		if (reserved->level != bytes) { /* few allocations reserve more */
+			reserved->level = bytes;
+			add_count(counters, reserved->track, alloc->ns, bytes);
+		}
 	}
 }
 
