@@ -26,7 +26,7 @@ class Address {
 	}
 
 	hash() {
-		const {from, to, range, selection, layout, scroll, search, filter} = this.view, time = (ns) => String(Number(ns.toFixed(1)));
+		const {from, to, range, selection, layout, scroll, search, filter} = this.view, time = String;
 		const selected = [selection.slice ? "e" + selection.slice[0].i + "." + selection.slice[1] : "", range ? "t" + time(range[0]) + "~" + time(range[1]) : ""];
 		const rows = [...layout.filter((line) => line.isOpen !== line.wasOpen).map((line) => "f" + line.id), ...layout.filter((line) => line.isPinned).map((line) => "p" + line.id),
 			scroll.scrollTop ? "y" + Math.round(scroll.scrollTop) : ""];

@@ -53,14 +53,14 @@ function addNames(data) {
 
 const isOf = (data, track, ...categories) => track.rows.some((row) => row.nr && categories.includes(categoryOf(data, row, 0)));
 
-/* Are at least half of the outermost slices named so? */
-function areMostly(data, track, pattern) {
+/* The share of the outermost slices that are named so. */
+function shareOf(data, track, pattern) {
 	const row = track.rows[0], most = row ? Math.min(row.nr, 400) : 0;
 	let nr = 0;
 	for (let i = 0; i < most; i++) {
 		nr += pattern.test(data.strings[row.name[i]]);
 	}
-	return most > 0 && nr * 2 >= most;
+	return most ? nr / most : 0;
 }
 
 /* Threads by their role, in the order of the page. */
@@ -70,8 +70,8 @@ const roles = ["main", "autograd", "loader", ""];
 function rolesOf(data, threads, pid) {
 	const found = new Map(), busy = (track) => track.rows.reduce((sum, row) => sum + row.nr, 0);
 	for (const track of threads) {
-		found.set(track, areMostly(data, track, /^autograd::|Backward\d*$/) || /autograd/i.test(track.name) ? "autograd"
-			: /pin_?mem|data_?load|loader|data_worker/i.test(track.name) || areMostly(data, track, /DataLoader/) ? "loader" : "");
+		found.set(track, shareOf(data, track, /^autograd::engine/) || shareOf(data, track, /Backward\d*$/) >= .5 || /autograd/i.test(track.name) ? "autograd"
+			: /pin_?mem|data_?load|loader|data_worker/i.test(track.name) || shareOf(data, track, /DataLoader/) >= .5 ? "loader" : "");
 	}
 	const others = threads.filter((track) => found.get(track) === "");
 	/* Backward passes on CPUs run on the main thread. */

@@ -190,8 +190,9 @@ class View {
 	show(from, to) {
 		const {first, last} = this.data, span = Math.min(Math.max(to - from, 20), (last - first) * 1.1);
 		const middle = (from + to) / 2, begin = Math.min(Math.max(middle - span / 2, first - span * .05), last + span * .05 - span);
-		this.from = begin;
-		this.to = begin + span;
+		/* As in the address, so that it opens the same picture. */
+		this.from = Number(begin.toFixed(3));
+		this.to = Number((begin + span).toFixed(3));
 		this.redraw();
 	}
 

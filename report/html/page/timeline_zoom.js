@@ -149,8 +149,7 @@ class Zoom {
 			return;
 		}
 		if (pressed.isRange) {
-			const ns = this.timeAt(event);
-			view.range = [Math.min(ns, pressed.ns), Math.max(ns, pressed.ns)];
+			view.range = [this.timeAt(event), pressed.ns].sort((a, b) => a - b).map((ns) => Math.round(ns));
 			view.redraw();
 			return;
 		}
