@@ -45,6 +45,7 @@ with sync_playwright() as playwright:
     for _ in range(3):
         page.get_by_role("button", name="Next match").click()
     page.get_by_label("Search events by name").fill("")
+    page.evaluate("document.activeElement.blur()")
     frame(page)
     save(page, "timeline", 820)
     browser.close()

@@ -284,9 +284,19 @@ def check_layout(page):
     page.keyboard.press("Escape")
     names = [name for name, _, _, _ in lines(page)]
     kinds = ["steps", "record windows", "main thread", "autograd thread", "loader thread", "thread", "GPU", "Counters"]
-    order = [next((i for i, kind in enumerate(kinds) if name.startswith(kind)), None) for name in names[1:]]
-    order = [each for each in order if each is not None]
-    must(order == sorted(order), "rows in another order: %s" % names)
+    order = []
+    for name in names:
+        if re.search(r"(^|, )pid \d+$", name):
+            order.append([])
+        order[-1] += [i for i, kind in enumerate(kinds) if name.startswith(kind)][:1]
+    must(all(each == sorted(each) for each in order), "rows in another order: %s" % names)
+    processes = expected["processes"]["rows"]
+    must(len(order) == len(processes), "%d processes of %d" % (len(order), len(processes)))
+    if len(processes) > 1:
+        page.get_by_role("button", name="Fold or unfold all").click()
+        must(len(lines(page)) == len(processes), "processes do not fold")
+        page.get_by_role("button", name="Fold or unfold all").click()
+        must([each[0] for each in lines(page)] == names, "processes do not unfold")
     streams = [name for name in names if re.match(r"stream \d+$", name)]
     must(not streams, "streams without a use: %s" % streams)
     counters = page.locator(".timeline .group button", has_text="Counters").first
@@ -315,7 +325,9 @@ def check_layout(page):
     page.get_by_label("Filter rows").fill("no such row")
     must(lines(page) == [], "rows are left that do not match")
     page.get_by_label("Filter rows").fill("")
-    page.get_by_label("Pin " + row, exact=True).last.focus()
+    pin = page.get_by_label("Pin " + row, exact=True).last
+    row = page.evaluate("(pin) => pin.parentElement.firstElementChild.title", pin.element_handle())
+    pin.focus()
     page.keyboard.press("Enter")
     page.locator(".timeline .rows").evaluate("(rows) => { rows.scrollTop = 0; }")
     must(lines(page)[0][0] == row, "the pinned row is not at the top: %s" % lines(page))
@@ -524,6 +536,22 @@ def check_rows(page):
     must(page.locator(".timeline img, .timeline script, .slice img").count() == 0, "names became markup")
 
 
+def check_touch(browser):
+    """A finger selects and leaves no box; nothing is wider than a narrow window."""
+    context = new_context(browser, viewport={"width": 420, "height": 900}, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    open_page(page, "#timeline")
+    x, y, width, height = rows_box(page)
+    for down in range(40, int(height), 9):
+        page.touchscreen.tap(x + width * .8, y + down)
+        must(tip(page) is None, "a finger shows the box beside the pointer")
+        if details(page):
+            break
+    must(details(page), "a finger selects nothing")
+    must(page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "a selection is wider than a narrow window")
+    context.close()
+
+
 def check_print(page):
     """A picture in dark ink, of a page that is dark on the screen."""
     page.emulate_media(media="print", color_scheme="dark")
@@ -563,6 +591,10 @@ def work(browser, scheme):
         check_deep(page)
     elif not is_whole:
         check_sums(page)
+    elif len(expected["processes"]["rows"]) > 1:
+        if scheme == "light":
+            check_layout(page)
+            check_address(page)
     elif scheme == "light":
         save(page, "")
         check_zoom(page)
@@ -588,5 +620,7 @@ with sync_playwright() as playwright:
     browser = launch(playwright, chromium)
     work(browser, "light")
     work(browser, "dark")
+    if is_whole and name != "hostile" and len(expected["processes"]["rows"]) == 1:
+        check_touch(browser)
     browser.close()
 finish()

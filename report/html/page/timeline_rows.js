@@ -144,7 +144,7 @@ function layoutOf(data, describe, countersOf) {
 			return at < 0 ? uses.length : at;
 		};
 		streams.sort((a, b) => placeOf(a) - placeOf(b) || a.nr - b.nr || a.isWait - b.isWait || a.track.i - b.track.i);
-		streams.forEach(({track, uses: own, isWait}) => addTrack(track, track.name + (own.length && !isWait ? ": " + own.join(", ") : ""), head));
+		streams.forEach(({track, uses: own, isWait}) => addTrack(track, track.name + (own.length && !isWait ? ": " + own.join(", ").replace(/, copies /g, ", ") : ""), head));
 	}
 	for (const process of [...new Set(data.tracks.map((track) => track.process))].sort((a, b) => a - b)) {
 		const tops = data.tracks.filter((track) => track.process === process && track.parent < 0 && (track.rows.length || track.inner.length));
