@@ -19,7 +19,7 @@ class Picture {
 	draw() {
 		const {canvas, box, layout, width, height, gutter, stuckHeight} = this.view;
 		const context = canvas.getContext("2d"), style = getComputedStyle(box), shown = layout.filter((line) => line.isShown);
-		[this.ink, this.dim, this.lines, this.mark] = ["--ink", "--dim", "--line", "--mark"].map(tools.css);
+		[this.ink, this.dim, this.lines] = ["--ink", "--dim", "--line"].map(tools.css);
 		context.clearRect(0, 0, gutter + width, height);
 		context.font = "11px " + style.fontFamily;
 		context.textBaseline = "middle";
@@ -27,7 +27,7 @@ class Picture {
 		this.within(context, stuckHeight, height, () => shown.filter((line) => !line.isPinned || !stuckHeight).forEach((line) => this.drawLine(context, line)));
 		this.within(context, 0, stuckHeight, () => shown.filter((line) => line.isPinned).forEach((line) => this.drawLine(context, line)));
 		if (stuckHeight) {
-			context.fillStyle = this.mark;
+			context.fillStyle = this.ink;
 			context.fillRect(0, stuckHeight - 1, gutter + width, 1);
 		}
 		this.within(context, 0, height, () => {
@@ -66,7 +66,7 @@ class Picture {
 	drawCounter(context, counter, y) {
 		const {from, to, scale, width, gutter} = this.view, curve = counter.curve();
 		let i = atLeast(curve.at, from), level = valueAt(curve, from) || 0;
-		context.fillStyle = this.mark;
+		context.fillStyle = this.dim;
 		context.globalAlpha = .55;
 		for (let x = 0; x < width;) {
 			const until = from + (x + 1) / scale;
@@ -85,7 +85,7 @@ class Picture {
 			x = next;
 		}
 		context.globalAlpha = 1;
-		context.fillStyle = this.dim;
+		context.fillStyle = this.ink;
 		context.fillText("at most " + textOf(counter, curve.most), gutter + 4, y + 7);
 	}
 
