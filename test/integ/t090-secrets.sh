@@ -22,7 +22,7 @@ for how in 0 kill; do
 	is 1 "$(grep -cF -- '--token *** --password=*** API_KEY=*** Authorization: *** https://***@host/x?key=***&lr=1 --lr 1e-3' "$T/info")" "the rest of the command ($how)"
 	is 1 "$(grep -cE '^  job.master +https://\*\*\*@node7:29500$' "$T/info")" "the master's address ($how)"
 	is 1 "$(grep -cE '^  job.id +password=\*\*\*$' "$T/info")" "the job's id ($how)"
-	is "$("$REPORT" env | grep -oE '^  GPROF_[A-Z_]+' | tr -d ' ')" \
+	is "$("$REPORT" env | grep -oE '^GPROF_[A-Z_]+')" \
 		"$(grep -oE '^  config\.GPROF_[A-Z_]+ ' "$T/info" | tr -d ' ' | cut -d. -f2)" "settings ($how)"
 	is 1 "$(grep -cE '^  config.GPROF_STEP +nvtx:secret=\*\*\*$' "$T/info")" "a setting ($how)"
 done

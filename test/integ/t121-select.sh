@@ -58,13 +58,12 @@ is 3 $? "status with a rank that is not there"
 is "gprof-report: no process matches --rank 7-9; there is rank 0" "$(cat "$T/err")" "a rank that is not there"
 ok grep -q "rank 0 of 2" "$T/out"
 
-# Of very many processes the head names some.
+# Of many processes the head has the number, and info names all.
 mkdir "$T/many"
 for i in $(seq 40); do
 	"$B/gen_stream" "$T/many/$i.gprof" 20 "$i"
 done
 "$REPORT" summary --view kernel "$T/many" >"$T/out" 2>/dev/null
-is "8 more processes; --wide lists all" "$(grep 'more processes' "$T/out")" "the head"
-is 32 "$(grep -c "^  pid 4242" "$T/out")" "processes named"
-is 40 "$("$REPORT" summary --view kernel --wide "$T/many" 2>/dev/null | grep -c "^  pid 4242")" "all of them"
+is "train.py, 40 processes, rank 0 of 2" "$(head -1 "$T/out")" "the head"
+is 40 "$("$REPORT" info "$T/many" 2>/dev/null | grep -cE "^  process +4242 ")" "all of them"
 finish

@@ -17,10 +17,10 @@ page()
 	sed 's/^<script type="application\/json" id="data">//; /^<\/script>$/d' "$T/lines" >"$T/data.json"
 }
 
-# same FILE [FILTER]: the page's tables are those of summary.
+# same FILE [FILTER]: the page's tables are those of summary, whole.
 same()
 {
-	"$REPORT" summary --format json "$1" 2>/dev/null | jq -S "${2:-.}" >"$T/want"
+	"$REPORT" summary --all --format json "$1" 2>/dev/null | jq -S "${2:-.}" >"$T/want"
 	jq -S "del(.page) | ${2:-.}" "$T/data.json" >"$T/have"
 	ok cmp -s "$T/want" "$T/have"
 }
@@ -53,7 +53,7 @@ is "$(jq .selection.rows[0].list "$T/data.json")" '"1"' "what was chosen"
 
 # Nothing is asked of a network, and only scripts of the page run.
 ok grep -q "default-src 'none'" "$T/page.html"
-is "" "$(sed 's/<script/\n<script/g' "$T/page.html" | grep '^<script' | grep -vE '^<script (nonce="[0-9a-f]{32}"|type="application/json" id="data"|type="text/plain" id="timeline")>')" "scripts"
+is "" "$(sed 's/<script/\n<script/g' "$T/page.html" | grep '^<script' | grep -vE '^<script (nonce="[0-9a-f]{32}"|type="application/json" id="(data|flame)"|type="text/plain" id="timeline")>')" "scripts"
 is "" "$(grep -oE '<[^>]* (src|href)="?https?:[^>]*' "$T/page.html")" "addresses"
 ok test "$(stat -c %s "$T/page.html")" -lt 3000000
 

@@ -34,8 +34,8 @@ static void add(struct plain *plain, struct buf *text, unsigned int device, uint
 		text->nr_bytes > 1 ? "," : "", categories[kind], name, device,
 		(unsigned long long)begin, (unsigned long long)dur, device,
 		(unsigned int)(unit_random(seed) % 3));
-	/* ".1234" are 123 ns and a digit too many */
-	begin /= 10;
+	/* ".1238" are 124 ns */
+	begin = (begin + 5) / 10;
 	plain->nr_events++;
 	plain->first = begin < plain->first ? begin : plain->first;
 	plain->last = begin + dur > plain->last ? begin + dur : plain->last;

@@ -270,7 +270,7 @@ START_TEST(arrows_go_from_operators_to_their_nodes)
 	ck_assert_uint_eq(nr_ends, 3);
 	/* 220 us after the start of the first step, where aten::mm begins */
 	ck_assert_ptr_nonnull(strstr(out.bytes,
-		"\"fwdbwd\", \"id\": 1, \"pid\": 4242, \"tid\": 4242, \"ts\": 2070947934133.088"));
+		"\"fwdbwd\", \"id\": 1, \"pid\": 4242, \"tid\": 4242, \"ts\": 51200000220.000"));
 	ck_assert_ptr_nonnull(strstr(out.bytes, "\"cat\": \"cpu_op\", \"name\": \"aten::mm\""));
 	ck_assert_ptr_nonnull(
 		strstr(out.bytes, "\"cat\": \"user_annotation\", \"name\": \"the model\""));

@@ -22,7 +22,7 @@ function aboutPage(parent) {
 	make("h3", section, "This page");
 	make("p", section, "Written " + data.page.written + " by gprof-report " + data.gprof_report + ". " + (data.page.top
 		? "Tables have up to " + data.page.top + " rows (--top), tables over time up to 2000. " : "") +
-		"gprof-report " + (diff ? "diff" : "summary") + " --format json prints the same numbers.");
+		"gprof-report " + (diff ? "diff" : "summary --all") + " --format json prints the same numbers.");
 	make("p", section, "A dash (–) marks a value that the recording does not contain. Click a cut-off name to expand it.", "note");
 	for (const each of data.page.facts) {
 		const details = make("details", section);
