@@ -67,9 +67,7 @@ must((head["dropped"] > 0) == (drops == "yes"), "%d were dropped" % head["droppe
 theirs, total, begun = collections.Counter(), 0, {}
 for event in json.load(open(json_path))["traceEvents"]:
     ns = round(event.get("ts", 0) * 1000)
-    if event.get("cat") == "gpu_user_annotation":
-        continue  # ranges on streams: what they launched, once more
-    if event["ph"] == "X" and not re.match(r"ProfilerStep#\d+$", event["name"]):
+    if event["ph"] == "X" and event.get("cat") != "gpu_user_annotation" and not re.match(r"ProfilerStep#\d+$", event["name"]):
         theirs[(ns, round(event["dur"] * 1000))] += 1
     elif event["ph"] == "b":
         begun[event["id"]] = ns
