@@ -32,7 +32,7 @@ for event in trace["traceEvents"]:
         us, _, ns = str(event["ts"]).partition(".")
         at = int(us) * 1000 + int(ns.ljust(3, "0")) - begin
         first = min(first, at)
-        if event["name"].startswith("ProfilerStep#"):
+        if event["name"].startswith("ProfilerStep#") and event.get("cat") == "user_annotation":
             print(pids.setdefault(event["pid"], len(pids)), event["name"][13:], at)
 print("first", first)
 END

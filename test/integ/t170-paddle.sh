@@ -333,7 +333,7 @@ timeline()
 		starts = {e["id"]: e for e in events if e["ph"] == "s"}
 		ends = [e for e in events if e["ph"] == "f" and e["id"] in starts]
 		named = {e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
-		steps = [e for e in slices if e["name"].startswith("ProfilerStep#")]
+		steps = [e for e in slices if e["name"].startswith("ProfilerStep#") and e["cat"] == "user_annotation"]
 		print(len(ops), len(kernels), len(ends), sorted(named), len(steps))
 		streams = {e["tid"] for e in kernels}
 		print({e["dur"] for e in kernels}, streams, min(e["ts"] - starts[e["id"]]["ts"] for e in ends))
