@@ -117,8 +117,9 @@ class Selection {
 	step(slices, rows) {
 		const lists = this.view.layout.filter((line) => line.isShown && line.track).flatMap((line) => line.track.rows).filter((row) => row.nr);
 		if (!this.slice) {
-			const row = lists.find((each) => each.nr > atLeast(each.begin, this.view.from));
-			this.select(row ? [row, atLeast(row.begin, this.view.from)] : null);
+			/* The first one in view, else the last one of the first row. */
+			const row = lists.find((each) => each.nr > atLeast(each.begin, this.view.from)) || lists[0];
+			this.select(row ? [row, Math.min(row.nr - 1, atLeast(row.begin, this.view.from))] : null);
 			return;
 		}
 		let [row, i] = this.slice;
