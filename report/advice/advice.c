@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "report/model/kernel_class.h"
-#include "report/table/print.h"
+#include "report/util/text.h"
 
 /* A judge of advice.def, which may serve several rules; which process is judged is all[at]. */
 #define ADVICE_JUDGE(name)                                                                       \
@@ -51,10 +51,11 @@ static void skip(struct advice_result *result, const char *why)
 	buf_text(&result->evidence, why);
 }
 
-/* As "12.345ms". */
-static void add_time(struct buf *out, uint64_t ns)
+void advice_add_time(struct buf *out, double ns)
 {
-	table_add_auto_time(out, (double)ns);
+	char text[TEXT_TIME_BYTES];
+
+	buf_text(out, text_time(text, ns));
 }
 
 /* "steps", or "the recording". */
@@ -74,9 +75,9 @@ static double set_share(
 {
 	result->of = of;
 	result->share = whole_ns ? 100 * (double)part_ns / (double)whole_ns : 0;
-	add_time(&result->evidence, part_ns);
+	advice_add_time(&result->evidence, (double)part_ns);
 	buf_text(&result->evidence, " of ");
-	add_time(&result->evidence, whole_ns);
+	advice_add_time(&result->evidence, (double)whole_ns);
 	return result->share;
 }
 
@@ -173,7 +174,7 @@ static void add_other_time(const struct advice_rule *rule, const struct advice_f
 	default:
 		return;
 	}
-	add_time(evidence, ns);
+	advice_add_time(evidence, (double)ns);
 }
 
 /* ---- by cause alone ---- */
@@ -236,7 +237,7 @@ ADVICE_JUDGE(drained)
 		buf_text(&result->evidence, "; the host waited ");
 		advice_add_count(&result->evidence, calls.nr, "time");
 		buf_text(&result->evidence, ", for ");
-		add_time(&result->evidence, calls.ns);
+		advice_add_time(&result->evidence, (double)calls.ns);
 	}
 }
 
@@ -253,7 +254,7 @@ ADVICE_JUDGE(any_time)
 	result->verdict = sum.nr ? ADVICE_FINDING : ADVICE_PASSED;
 	set_stake(result, sum.ns, recording_ns(facts), "the recording");
 	result->mask = ADVICE_ALL_WHENS;
-	add_time(&result->evidence, sum.ns);
+	advice_add_time(&result->evidence, (double)sum.ns);
 	buf_text(&result->evidence, " in the whole recording, ");
 	advice_add_count(&result->evidence, sum.nr, "time");
 	add_other_time(rule, facts, ADVICE_ALL_WHENS, &result->evidence);
@@ -282,7 +283,7 @@ ADVICE_JUDGE(loader)
 		facts->base_ns, base(facts));
 	buf_text(&result->evidence,
 		" while the GPU was idle; in total the training loop waited for ");
-	add_time(&result->evidence, facts->loader_ns);
+	advice_add_time(&result->evidence, (double)facts->loader_ns);
 }
 
 ADVICE_JUDGE(starvation)
@@ -430,7 +431,7 @@ ADVICE_JUDGE(copy_rate)
 		return;
 	}
 	buf_printf(&result->evidence, "%.2f GB/s over %" PRIu64 " copies, ", rate, sum.nr);
-	add_time(&result->evidence, sum.ns);
+	advice_add_time(&result->evidence, (double)sum.ns);
 	result->verdict = rate < 6 ? ADVICE_FINDING : ADVICE_PASSED;
 	set_stake(result, sum.ns, recording_ns(facts), "the recording");
 	result->mask = ADVICE_ALL_WHENS;
@@ -450,9 +451,9 @@ ADVICE_JUDGE(gaps)
 	buf_text(&result->evidence, ", ");
 	advice_add_count(&result->evidence, sum.nr, "gap");
 	buf_text(&result->evidence, " above ");
-	add_time(&result->evidence, facts->gap_limit_ns);
+	advice_add_time(&result->evidence, (double)facts->gap_limit_ns);
 	buf_text(&result->evidence, "; the longest is ");
-	add_time(&result->evidence, facts->longest_gap_ns);
+	advice_add_time(&result->evidence, (double)facts->longest_gap_ns);
 }
 
 ADVICE_JUDGE(buckets)
@@ -532,7 +533,7 @@ ADVICE_JUDGE(tensor_cores)
 	set_share(result, facts->tensor_ns[TENSOR_YES], facts->kernel_ns, "kernel time");
 	buf_text(&result->evidence,
 		" with tensor cores; in multiplying kernels whose names do not show it: ");
-	add_time(&result->evidence, facts->unknown_ns);
+	advice_add_time(&result->evidence, (double)facts->unknown_ns);
 	set_kernel_stake(facts, result, without.ns);
 	result->remedy = tensor_core_remedy(facts);
 }
@@ -554,7 +555,7 @@ ADVICE_JUDGE(multiply)
 	set_kernel_stake(facts, result, sum.ns);
 	result->remedy = tensor_core_remedy(facts);
 	buf_text(&result->evidence, "; in multiplying kernels whose names do not show it: ");
-	add_time(&result->evidence, facts->unknown_ns);
+	advice_add_time(&result->evidence, (double)facts->unknown_ns);
 }
 
 ADVICE_JUDGE(occupancy)

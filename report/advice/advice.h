@@ -65,6 +65,9 @@ extern const char *const advice_verdict_names[];
 void advice_judge(const struct advice_rule *rule, const struct advice_facts *facts, size_t nr_facts,
 	size_t at, struct advice_result *result);
 
+/* As "345.8 ms". */
+void advice_add_time(struct buf *out, double ns);
+
 /* As "1 gap", "3 gaps". */
 void advice_add_count(struct buf *out, uint64_t nr, const char *what);
 

@@ -62,22 +62,6 @@ void advice_choose_changes(struct advice *advice)
 	prediction->context = advice;
 }
 
-/* Times of sentences have three digits: "57.0 ms". */
-static void add_time(struct buf *out, double ns)
-{
-	static const struct {
-		double ns;
-		const char *name;
-	} units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
-	size_t i = 0;
-
-	while (i < 3 && ns < units[i].ns) {
-		i++;
-	}
-	ns /= units[i].ns;
-	buf_printf(out, "%.*f %s", ns < 10 ? 2 : ns < 100 ? 1 : 0, ns, units[i].name);
-}
-
 /* ---- each rule, of the process that it costs most ---- */
 
 double finding_saved_pct(const struct finding *finding)
@@ -144,9 +128,9 @@ static void judge_replay(struct finding *finding)
 	}
 	result->verdict = is_small(finding) ? ADVICE_PASSED : ADVICE_FINDING;
 	buf_text(&result->evidence, "replayed as recorded, the step takes ");
-	add_time(&result->evidence, finding->predicted->replayed_ns);
+	advice_add_time(&result->evidence, finding->predicted->replayed_ns);
 	buf_text(&result->evidence, "; changed, ");
-	add_time(&result->evidence, finding->predicted->replayed_ns - finding->saved_ns);
+	advice_add_time(&result->evidence, finding->predicted->replayed_ns - finding->saved_ns);
 }
 
 /*
@@ -335,7 +319,7 @@ static void add_saving(const struct finding *finding, struct buf *out)
 		buf_text(out, "nothing");
 		return;
 	}
-	add_time(out, finding->saved_ns);
+	advice_add_time(out, finding->saved_ns);
 	buf_text(out, process->nr_steps > 1 ? " per step" : " of the recording");
 	if (finding->is_of_process && process->rank >= 0) {
 		buf_printf(out, " of rank %" PRId64, process->rank);
@@ -355,7 +339,7 @@ void finding_add_sentence(const struct finding *finding, struct buf *out)
 		add_saving(finding, out);
 	} else if (result->has_stake && result->stake_whole_ns) {
 		buf_text(out, "; at most ");
-		add_time(out, (double)result->stake_ns);
+		advice_add_time(out, (double)result->stake_ns);
 		buf_printf(out, " (%.1f %% of %s) can be saved",
 			100 * (double)result->stake_ns / (double)result->stake_whole_ns,
 			result->stake_of);

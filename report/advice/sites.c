@@ -6,7 +6,6 @@
 #include "report/util/hash.h"
 #include "report/util/string_pool.h"
 #include "report/model/py_stack.h"
-#include "report/table/print.h"
 #include "report/util/text.h"
 
 #define NR_TOP	    3u
@@ -120,9 +119,10 @@ void advice_sites_add_text(const struct advice_sites *sites, enum advice_cause c
 	find_top(sites, cause, mask, top);
 	for (unsigned int i = 0; i < NR_TOP && top[i]; i++) {
 		struct advice_sum sum = sum_of(top[i]->sums, mask);
+		char time[TEXT_TIME_BYTES];
 
 		buf_text(out, i ? "; " : "");
-		table_add_auto_time(out, (double)sum.ns);
+		buf_text(out, text_time(time, (double)sum.ns));
 		buf_printf(out, ", %" PRIu64 " x", sum.nr);
 		add_name(out, " ", top[i]->key.what, NAME_WIDTH);
 		add_name(out, top[i]->key.what ? " in " : " ", top[i]->key.op, NAME_WIDTH);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/util/text.h"
 
+#include <stdio.h>
+
 #include <string.h>
 
 /* A text of no bytes, such as that of an empty buf, may be NULL. */
@@ -303,6 +305,25 @@ void text_add_markdown(struct buf *out, const char *bytes, size_t nr_bytes)
 		}
 		add_character(out, start, (size_t)(at - start), code);
 	}
+}
+
+const char *text_time(char text[TEXT_TIME_BYTES], double ns)
+{
+	static const struct {
+		double ns;
+		const char *name;
+	} units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+	size_t i = 0;
+	int decimals;
+	double value;
+
+	while (i < 3 && ns < units[i].ns) {
+		i++;
+	}
+	value = ns / units[i].ns;
+	decimals = i == 3 || value >= 1000 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : 3;
+	snprintf(text, TEXT_TIME_BYTES, "%.*f %s", decimals, value, units[i].name);
+	return text;
 }
 
 bool text_has_any(const char *text, const char *const *words)

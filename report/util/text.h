@@ -62,6 +62,10 @@ void text_add_csv_remark(struct buf *out, const char *bytes, size_t nr_bytes);
 /* Appends a cell or a line of Markdown: like text_add_shown, with the marks of Markdown escaped. */
 void text_add_markdown(struct buf *out, const char *bytes, size_t nr_bytes);
 
+/* A time for a sentence, with four digits in the unit that suits it: "345.8 ms", "12 ns". */
+#define TEXT_TIME_BYTES 32u
+const char *text_time(char text[TEXT_TIME_BYTES], double ns);
+
 /*
  * Does the text contain one of the words (ignoring case), or begin with one (case-sensitive)? The
  * words end with NULL.

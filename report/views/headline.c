@@ -245,28 +245,6 @@ static void add_gpu_shares(struct lines *lines, const struct headline_figures *f
 	end_line(lines);
 }
 
-/* Four digits: "345.8 ms". */
-static void add_time(char *text, size_t size, double ns)
-{
-	static const struct {
-		double ns;
-		const char *name;
-	} units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
-	size_t i = 0;
-	double value;
-
-	while (i < 3 && ns < units[i].ns) {
-		i++;
-	}
-	value = ns / units[i].ns;
-	snprintf(text, size, "%.*f %s",
-		value < 10     ? 3
-		: value < 100  ? 2
-		: value < 1000 ? 1
-			       : 0,
-		value, units[i].name);
-}
-
 /* ---- what ran ---- */
 
 static void add_count(struct buf *out, size_t nr, const char *what, const char *plural)
@@ -278,7 +256,7 @@ static void add_run(struct lines *lines, const struct headline_figures *figures)
 {
 	struct buf rest = {0};
 	size_t left = SIZE_MAX;
-	char time[32];
+	char time[TEXT_TIME_BYTES];
 
 	if (figures->nr_ranks > 1) {
 		add_count(&rest, figures->nr_ranks, "rank", "s");
@@ -308,7 +286,7 @@ static void add_run(struct lines *lines, const struct headline_figures *figures)
 		add_count(&rest, figures->nr_steps + figures->nr_warm_up,
 			figures->is_selected ? "selected step" : "step", "s");
 	}
-	add_time(time, sizeof(time), (double)figures->span_ns);
+	text_time(time, (double)figures->span_ns);
 	buf_printf(
 		&rest, "%s%s", figures->has_steps && !figures->is_selected ? " in " : ", ", time);
 	if (lines->width != SIZE_MAX) {
@@ -336,16 +314,16 @@ static void add_optional(struct lines *lines, const char *item)
 
 static void add_step_times(struct lines *lines, const struct headline_figures *figures)
 {
-	char item[96], time[32];
+	char item[96], time[TEXT_TIME_BYTES];
 
-	add_time(time, sizeof(time), figures->median_ns);
+	text_time(time, figures->median_ns);
 	if (figures->nr_steps == 1) {
 		add_item(lines, time);
 		return;
 	}
 	snprintf(item, sizeof(item), "median %s", time);
 	add_item(lines, item);
-	add_time(time, sizeof(time), (double)figures->p99_ns);
+	text_time(time, (double)figures->p99_ns);
 	snprintf(item, sizeof(item), "p99 %s", time);
 	add_item(lines, item);
 	if (figures->has_trend) {
@@ -421,13 +399,13 @@ static const struct findings *findings_of(struct headline_view *view)
 static void add_short(const struct finding *finding, size_t width, struct buf *out)
 {
 	struct buf cost = {0};
-	char time[32];
+	char time[TEXT_TIME_BYTES];
 
 	if (finding->predicted) {
-		add_time(time, sizeof(time), finding->saved_ns);
+		text_time(time, finding->saved_ns);
 		buf_printf(&cost, "; a fix saves %s (%.1f %%)", time, finding_saved_pct(finding));
 	} else if (finding->result.has_stake && finding->result.stake_whole_ns) {
-		add_time(time, sizeof(time), (double)finding->result.stake_ns);
+		text_time(time, (double)finding->result.stake_ns);
 		buf_printf(&cost, "; at most %s (%.1f %%)", time,
 			100 * (double)finding->result.stake_ns /
 				(double)finding->result.stake_whole_ns);

@@ -337,7 +337,7 @@ START_TEST(each_cause_is_one_finding)
 	ck_assert_double_eq_tol(tables_cell(table, row, "step_ns")->number, 100e6, 1);
 	ck_assert_str_eq(text_of(table, "tb-dataloader", "finding"),
 		"The GPU waits for the data loader; batches that are ready in time would save "
-		"50.0 ms per step (50.0 %)");
+		"50.00 ms per step (50.0 %)");
 	ck_assert_str_eq(text_of(table, "tb-dataloader", "prediction"),
 		"each batch is ready when the loop asks for it");
 	ck_assert_ptr_nonnull(strstr(text_of(table, "tb-dataloader", "also"), "gpu_gaps (nsys)"));
@@ -440,14 +440,14 @@ START_TEST(the_time_of_copies_is_not_that_of_their_calls)
 	ck_assert_str_eq(verdict_of(table, "pageable-copies"), "passed");
 	ck_assert_str_eq(verdict_of(table, "nvvp-small-copies"), "passed");
 	ck_assert_str_eq(text_of(table, "cuda_memcpy_async", "evidence"),
-		"120.00ms in the whole recording, 4 times; that is the calls' time on the host, "
+		"120.0 ms in the whole recording, 4 times; that is the calls' time on the host, "
 		"the "
-		"copies took 4.0000us");
+		"copies took 4.000 us");
 	ck_assert_str_eq(text_of(table, "cuda_memcpy_async", "sites"),
-		"120.00ms, 4 x cudaMemcpyAsync in aten::mm");
+		"120.0 ms, 4 x cudaMemcpyAsync in aten::mm");
 	ck_assert_str_eq(text_of(table, "pageable-copies", "evidence"),
-		"4.0000us of 400.00ms, 4 times; that is the copies' time, their calls on the host "
-		"took 120.00ms");
+		"4.000 us of 400.0 ms, 4 times; that is the copies' time, their calls on the host "
+		"took 120.0 ms");
 	table_destroy(table);
 }
 END_TEST
@@ -502,13 +502,13 @@ START_TEST(a_finding_says_where_and_how_much)
 	ck_assert_double_eq_tol(tables_cell(table, row, "share_pct")->number, 20, 1e-9);
 	ck_assert_str_eq(tables_cell(table, row, "of")->text, "steps after the first");
 	ck_assert_str_eq(tables_cell(table, row, "sites")->text,
-		"60.000ms, 3 x cuModuleLoadData in aten::mm");
+		"60.00 ms, 3 x cuModuleLoadData in aten::mm");
 	/* Findings that are shown come first, those that save most before others. */
 	for (size_t i = 1; i < table->nr_rows && is_shown(table, i); i++) {
 		check_order(table, i);
 	}
 	ck_assert_ptr_nonnull(strstr(table->figure, "Code is loaded or compiled in the loop; at "
-						    "most 60.0 ms (20.0 % of steps after the "
+						    "most 60.00 ms (20.0 % of steps after the "
 						    "first) can be saved"));
 	table_destroy(table);
 }
