@@ -39,7 +39,8 @@ static const char *program_of(const char *command)
 
 void run_state_add_program(struct buf *out, const struct process *process, size_t width)
 {
-	const char *text = program_of(process_command(process));
+	const char *command = process_fact(process, "process.command", NULL);
+	const char *text = command ? program_of(command) : "unknown program";
 
 	text_add_shown(out, text, strlen(text), width);
 }

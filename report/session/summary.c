@@ -98,8 +98,11 @@ static void print_run(const struct cmd_input *input, size_t width, struct buf *o
 		first = input->processes[i]->rank >= 0 ? input->processes[i] : first;
 	}
 	if (input->nr_processes == 1) {
-		buf_printf(&line, ", pid %" PRIu32 " on ", first->pid);
-		text_add_shown(&line, process_host(first), strlen(process_host(first)), 24);
+		const char *host = process_fact(first, "host.name", NULL);
+
+		buf_printf(&line, ", pid %" PRIu32, first->pid);
+		buf_text(&line, host ? " on " : "");
+		text_add_shown(&line, host ? host : "", host ? strlen(host) : 0, 24);
 		process_tree_add_worker(&line, first);
 	} else {
 		buf_printf(&line, ", %zu processes", input->nr_processes);
