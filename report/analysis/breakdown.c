@@ -8,16 +8,13 @@
 #include "report/model/kernel_class.h"
 #include "report/util/buf.h"
 
-#define STEP_RANGE "ProfilerStep#"
-
 /* ---- which part an event belongs to ---- */
 
 /* Steps themselves and modules are around operators, and are none. */
 static bool is_around(const struct op *op)
 {
 	return op_is_module(op->framework, op->scope) ||
-	       strncmp(string_pool_text(op->name, NULL), STEP_RANGE, sizeof(STEP_RANGE) - 1) == 0 ||
-	       (op->framework == GPROF_FRAMEWORK_PADDLE && op->scope == OP_PADDLE_STEP);
+	       op_is_step(op->name, op->framework, op->scope);
 }
 
 /* OTHER: none of its own, since another operator covers it, or it is around all of them. */

@@ -139,18 +139,14 @@ void op_kind_find(struct op_kind *kind, uint32_t name, uint8_t framework, uint8_
 
 	kind->class = (uint8_t) class;
 	kind->is_user = find_is_user(name, framework, scope, class);
+	kind->is_step = begins_with(string_pool_text(name, NULL), "ProfilerStep#") ||
+			(framework == GPROF_FRAMEWORK_PADDLE && scope == OP_PADDLE_STEP);
 	kind->is = kind->is_user ? OP_IS_USER : OP_IS_OPERATOR;
 	if (op_is_module(framework, scope)) {
 		kind->is = OP_IS_MODULE;
 	}
 	kind->is_executor = framework == GPROF_FRAMEWORK_PADDLE && scope == OP_PADDLE_USER &&
 			    !strcmp(string_pool_text(name, NULL), "StandaloneExecutor::run");
-}
-
-bool op_is_step(uint32_t name, uint8_t framework, uint8_t scope)
-{
-	return begins_with(string_pool_text(name, NULL), "ProfilerStep#") ||
-	       (framework == GPROF_FRAMEWORK_PADDLE && scope == OP_PADDLE_STEP);
 }
 
 const char *op_module_name(uint32_t name, size_t *nr_bytes)

@@ -84,6 +84,7 @@ struct op_kind {
 	uint8_t class;	  /* enum op_class */
 	uint8_t is;	  /* OP_IS_OPERATOR, _USER or _MODULE */
 	bool is_user;	  /* see op_is_user */
+	bool is_step;	  /* see op_is_step */
 	bool is_executor; /* runs a static program of Paddle's on other threads */
 };
 
@@ -122,7 +123,10 @@ static inline bool op_is_module(uint8_t framework, uint8_t scope)
 }
 
 /* Does it mark a whole step: ProfilerStep#N of PyTorch's profiler, ProfileStep of Paddle's? */
-bool op_is_step(uint32_t name, uint8_t framework, uint8_t scope);
+static inline bool op_is_step(uint32_t name, uint8_t framework, uint8_t scope)
+{
+	return op_kind(name, framework, scope)->is_step;
+}
 
 /*
  * Is it a part of the operator that it lies in and none of its own: a stage as Paddle marks them
