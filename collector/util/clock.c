@@ -70,14 +70,17 @@ struct clock_anchor clock_take_anchor(void)
 	return best;
 }
 
-uint64_t clock_raw_ago(uint64_t ns)
+uint64_t clock_raw_at(uint64_t monotonic_ns)
 {
-	uint64_t raw = clock_raw() - first.raw,
-		 since_ns = clock_monotonic_ns() - first.monotonic_ns;
+	struct clock_anchor now = clock_take_anchor();
+	uint64_t raw = now.raw - first.raw, since_ns = now.monotonic_ns - first.monotonic_ns;
+	uint64_t then_ns =
+		monotonic_ns > first.monotonic_ns ? monotonic_ns - first.monotonic_ns : 0;
 
-	return first.raw +
-	       (ns < since_ns ? (uint64_t)((unsigned __int128)raw * (since_ns - ns) / since_ns)
-			      : 0);
+	if (!since_ns || then_ns >= since_ns) {
+		return now.raw;
+	}
+	return first.raw + (uint64_t)((unsigned __int128)raw * then_ns / since_ns);
 }
 
 uint64_t clock_calibrate(void)

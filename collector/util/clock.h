@@ -51,8 +51,8 @@ void clock_init(void);
  */
 uint64_t clock_calibrate(void);
 
-/* The raw value of so many ns ago, not before clock_init. */
-uint64_t clock_raw_ago(uint64_t ns);
+/* The raw value at an earlier CLOCK_MONOTONIC time, neither before clock_init nor in the future. */
+uint64_t clock_raw_at(uint64_t monotonic_ns);
 
 /* The best of a few tries at reading all clocks at once. */
 struct clock_anchor clock_take_anchor(void);

@@ -12,7 +12,8 @@
 /* One row of the table, kept until all processes are read. */
 struct step_row {
 	struct process *process;
-	size_t place; /* in process.steps */
+	size_t place;	/* in process.steps */
+	uint64_t start; /* tick; of the first one where its first phase shows it */
 	uint64_t duration_ns;
 	uint64_t phase_ns[NR_PHASES], gpu_ns;
 	uint64_t interval_ns, tail_ns; /* what is left of the duration is Forward and Backward */
@@ -60,6 +61,7 @@ static void add_phases(struct step_row *row, const struct phases *phases)
 	}
 	row->has_phases = true;
 	row->duration_ns = clock_map_duration(clock, phases_step_ticks(phases, place));
+	row->start = row->process->steps[row->place + 1].tick - phases_step_ticks(phases, place);
 	for (unsigned int i = 0; i < PHASE_OTHERS; i++) {
 		row->phase_ns[i] = clock_map_duration(clock, phases->steps[place].ticks[i]);
 		used_ns += row->phase_ns[i];
@@ -104,7 +106,8 @@ static void end(void *context, struct process *process, const struct phases *pha
 		view->rows =
 			array_grow(view->rows, view->nr_rows, &view->capacity, sizeof(*view->rows));
 		row = &view->rows[view->nr_rows++];
-		*row = (struct step_row){.process = process, .place = i, .has_gpu = has_gpu};
+		*row = (struct step_row){
+			.process = process, .place = i, .start = step->tick, .has_gpu = has_gpu};
 		row->is_whole = i + 1 < process->nr_steps && step[1].tick >= step->tick;
 		view->has_open |= !row->is_whole;
 		if (row->is_whole) {
@@ -146,7 +149,7 @@ static void fill(const struct step_row *row, struct table_cell *cells)
 
 	view_fill_process(row->process, &cells[PID]);
 	table_set_integer(&cells[STEP], step->step);
-	table_set_integer(&cells[START], start_of(row->process, step->tick));
+	table_set_integer(&cells[START], start_of(row->process, row->start));
 	if (row->is_whole) {
 		table_set_integer(&cells[DURATION], row->duration_ns);
 		for (unsigned int i = 0; row->has_phases && i < NR_PHASES; i++) {
@@ -268,7 +271,9 @@ static void fill_windows(void *state, struct table *table)
 VIEW(steps, 30) = {
 	.name = "steps",
 	.help = "steps, how long they took, and their phases",
-	.about = "The duration of the first step counts from its first phase, if that is known. "
+	.about = "The first step starts with its first phase, if that is known; the timeline shows "
+		 "it from the "
+		 "start of the recording. "
 		 "Statistics of the steps are in the view step-stats.",
 	.title = "Steps",
 	VIEW_COLUMNS(steps_columns),

@@ -42,13 +42,13 @@ says 1 "record with: GPROF_DIR=nothing LD_PRELOAD=" check nothing
 says 1 "cannot read 'nothing.gprof': No such file or directory" nothing.gprof
 mkdir empty
 says 1 "cannot read 'empty': the directory has no streams (*.gprof) and no traces (*.json); record with: GPROF_DIR=empty LD_PRELOAD=" info empty
-LD_LIBRARY_PATH=$SIM LD_PRELOAD=$ROOT/$B/libgprof.so GPROF_DIR=$T/none GPROF_CAPTURE=cudaprofiler "$ROOT/$B/integ/s_loop" 2 5 >/dev/null 2>"$T/err"
+GPROF_DIR=$T/none GPROF_CAPTURE=cudaprofiler record "$ROOT/$B/integ/s_loop" 2 5
 says 0 "no events were recorded: GPROF_CAPTURE=cudaprofiler records only between cudaProfilerStart and cudaProfilerStop" none
-LD_LIBRARY_PATH=$SIM LD_PRELOAD=$ROOT/$B/libgprof.so GPROF_DIR=$T/late GPROF_SCHEDULE=100-110 GPROF_STEP=api:cudaStreamSynchronize "$ROOT/$B/integ/s_loop" 2 5 >/dev/null 2>"$T/err"
+GPROF_DIR=$T/late GPROF_SCHEDULE=100-110 GPROF_STEP=api:cudaStreamSynchronize record "$ROOT/$B/integ/s_loop" 2 5
 says 0 "no events were recorded: GPROF_SCHEDULE=100-110 records only these steps" late
 
 # A misspelt variable costs the one line of the process, and a notice.
-LD_LIBRARY_PATH=$SIM LD_PRELOAD=$ROOT/$B/libgprof.so GPROF_DIR=$T/misspelt GPROF_SCHEDUL=1-2 GPROF_API_KEY=1 "$ROOT/$B/integ/s_loop" 2 5 >/dev/null 2>"$T/err"
+GPROF_DIR=$T/misspelt GPROF_SCHEDUL=1-2 GPROF_API_KEY=1 record "$ROOT/$B/integ/s_loop" 2 5
 is "GPROF_SCHEDUL is no variable of gprof and is ignored; did you mean GPROF_SCHEDULE?" "$(sed -n 's/^gprof\[[0-9]*\]: //p' "$T/err")" "line of a misspelt variable"
 ok grep -q "did you mean GPROF_SCHEDULE" <("$REPORT" --view notices --format csv misspelt)
 GPROF_SCHEDUL=1-2 says 0 "GPROF_SCHEDUL is no variable of gprof and is ignored; did you mean GPROF_SCHEDULE?" env
@@ -77,4 +77,4 @@ is "total" "$(complete_words --sort total | tr ' ' '\n' | grep -x total)" "colum
 is "saved" "$(complete_words whatif --sort saved | tr ' ' '\n' | grep -x saved)" "columns of whatif"
 is "kernel kernel-operator" "$(complete_words help kernel)" "views of help"
 ok grep -q "'2:word:(start stop steps)'" <("$REPORT" completion zsh)
-finish
+GPROF_DIR=$T/none finish

@@ -14,12 +14,17 @@ report()
 # found NAME PROGRAM SETTINGS REMOVAL RULES: the first finding is one of the rules, and saves what whatif says.
 found()
 {
-	local predicted
-	rm -rf "$GPROF_DIR"
-	# shellcheck disable=SC2086 # words
-	record env $3 "$B/integ/s_whatif" "$2"
-	report whatif --remove "$4"
-	predicted=$(query '.what_if.rows[0] | "\(.saved_ns) of \(.step_ns)"')
+	local predicted=null try
+	# On a busy machine a run may not be predictable.
+	for try in 1 2 3 4 5; do
+		rm -rf "$GPROF_DIR"
+		# shellcheck disable=SC2086 # words
+		record env $3 "$B/integ/s_whatif" "$2"
+		report whatif --remove "$4"
+		predicted=$(query '.what_if.rows[0] | "\(.saved_ns) of \(.step_ns)"')
+		[[ $predicted = null* ]] || break
+		echo "# $1: try $try was not predictable"
+	done
 	report summary --view advice --all
 	is "$predicted" "$(query '.advice.rows[0] | "\(.saved_ns) of \(.step_ns)"')" "$1: the finding saves what whatif says"
 	is "$predicted" "$(query ".advice.rows[] | select(.rule == \"what-if-$4\") | \"\(.saved_ns) of \(.step_ns)\"")" "$1: so does the rule of the replay"

@@ -86,13 +86,15 @@ ranks() {
 # shellcheck disable=SC2317
 # timeline NAME: that of a page that is there, worked with; what it saves holds what `timeline` writes.
 timeline() {
-	local file=$T/$1.gprof part
+	local file=$T/$1.gprof part tracks=api,ops,nvtx,python,gpu,steps,marks
 	[ "$1" != markup ] || file=test/page/hostile.json
 	PYTHONPATH=$lib timeout 1500 python3 test/page/timeline.py "$chromium" "$T/$1.html" "$T/$1.json" "$T" "${pictures:-}" >"$T/timeline" ||
 		{ cat "$T/timeline"; return 1; }
 	part=$(sed -n 's/^part //p' "$T/timeline")
 	[ -n "$part" ] && command -v protoc >/dev/null || return 0
-	"$B/gprof-report" timeline -o "$T/all.json" "$file" && "$B/gprof-report" timeline --time "$part" -o "$T/part.json" "$file" &&
+	# The page saves no counters.
+	"$B/gprof-report" timeline --tracks "$tracks" -o "$T/all.json" "$file" &&
+		"$B/gprof-report" timeline --tracks "$tracks" --time "$part" -o "$T/part.json" "$file" &&
 		python3 test/pftrace/check.py "$T/$1.pftrace" "$T/all.json" protoc report/timeline/perfetto.proto &&
 		python3 test/pftrace/check.py "$T/$1-part.pftrace" "$T/part.json" protoc report/timeline/perfetto.proto
 }
