@@ -95,8 +95,8 @@ timeline() {
 	# The page saves no counters.
 	"$B/gprof-report" timeline --tracks "$tracks" -o "$T/all.json" "$file" &&
 		"$B/gprof-report" timeline --tracks "$tracks" --time "$part" -o "$T/part.json" "$file" &&
-		python3 test/pftrace/check.py "$T/$1.pftrace" "$T/all.json" protoc report/timeline/perfetto.proto &&
-		python3 test/pftrace/check.py "$T/$1-part.pftrace" "$T/part.json" protoc report/timeline/perfetto.proto
+		python3 test/pftrace/check.py "$T/$1.pftrace" "$T/all.json" protoc report/timeline/perfetto.proto page &&
+		python3 test/pftrace/check.py "$T/$1-part.pftrace" "$T/part.json" protoc report/timeline/perfetto.proto page
 }
 
 # shellcheck disable=SC2317
