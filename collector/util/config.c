@@ -167,7 +167,7 @@ static int set(enum config_name name, const char *text)
 
 /* ---- names that do not exist ---- */
 
-#define MOST_LETTERS 24u /* of a name behind the prefix; no longer one is close to any */
+#define MOST_LETTERS 24u /* of a name without the prefix; longer ones are close to none */
 
 static unsigned int least(unsigned int a, unsigned int b)
 {
@@ -204,7 +204,9 @@ static const char *closest_variable(const char *name)
 	unsigned int limit = (unsigned int)nr / 3 + 1; /* below this one */
 
 	for (int i = 0; i < CONFIG_NR && nr <= MOST_LETTERS; i++) {
-		unsigned int letters_off = distance(letters, variables[i].name + strlen(PREFIX));
+		const char *known = variables[i].name + strlen(PREFIX);
+		unsigned int letters_off =
+			strlen(known) <= MOST_LETTERS ? distance(letters, known) : limit;
 
 		if (letters_off < limit) {
 			limit = letters_off;

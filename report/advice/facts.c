@@ -379,7 +379,8 @@ static bool is_waited_for(const struct advice_facts *facts, const struct op_reco
 	       clock_map_time(&facts->process->host_clock, call->end) + ADVICE_BEHIND_NS;
 }
 
-/* What a launch of one kernel costs is told by the kernel's name, that of a graph by the call's. */
+/* The site of a launch is the kernel; that of a graph launch, which has many kernels, is the call.
+ */
 static void take_launch(struct advice_facts *facts, const struct shape_info *info,
 	const struct op_record *record, const struct op_call *call, const struct op *op)
 {

@@ -18,7 +18,7 @@
 static const char *const titles[NR_FLAME_WEIGHTS] = {
 	[FLAME_GPU] = "GPU time", [FLAME_CPU] = "CPU time", [FLAME_LAUNCHES] = "Launches"};
 
-/* The order in a path tells kinds apart without colours, too. */
+/* Colours are not needed to recognise a kind: along a path, kinds always come in this order. */
 static const struct {
 	const char *color, *ink;
 } kinds[NR_FLAME_KINDS] = {

@@ -46,7 +46,7 @@ function finish(tree, order = (a, b) => tree.total[b] - tree.total[a]) {
 	return tree;
 }
 
-/* What is said of a frame: all of it, or its own. */
+/* Adds the text that describes a frame: its weight with and without the frames inside. */
 function saying(tree, weight) {
 	tree.say = (i) => shown(tree.total[i], weight) + ", " + percent(tree.total[i], tree.total[0]) + " of all" +
 		(i ? ", " + percent(tree.total[i], tree.total[tree.parent[i]]) + " of its parent" : "") + ", self " + shown(tree.self[i], weight);
