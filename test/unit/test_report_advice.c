@@ -336,7 +336,7 @@ START_TEST(each_cause_is_one_finding)
 	ck_assert_double_eq_tol(tables_cell(table, row, "saved_ns")->number, 50e6, 1e6);
 	ck_assert_double_eq_tol(tables_cell(table, row, "step_ns")->number, 100e6, 1);
 	ck_assert_str_eq(text_of(table, "tb-dataloader", "finding"),
-		"The GPU waits for the data loader; batches that are ready in time would save "
+		"Training waits for the data loader; batches that are ready in time would save "
 		"50.00 ms per step (50.0 %)");
 	ck_assert_str_eq(text_of(table, "tb-dataloader", "prediction"),
 		"each batch is ready when the loop asks for it");
