@@ -16,7 +16,7 @@ found()
 {
 	local predicted=null try
 	# On a busy machine a run may not be predictable.
-	for try in 1 2 3 4 5; do
+	for try in {1..15}; do
 		rm -rf "$GPROF_DIR"
 		# shellcheck disable=SC2086 # words
 		record env $3 "$B/integ/s_whatif" "$2"
