@@ -54,13 +54,15 @@ rm -rf "$GPROF_DIR"
 GPROF_STEP=kernel:step_kernel GPROF_SCHEDULE=all record "$B/integ/s_loop" 5 4 sleep=100
 summary steps
 is 21 "$(query '.steps.rows | length')" "steps by 20 kernels"
-# A step ends with its kernel, however late the record comes: within what two readings of the clocks may be off. Records of
-# launches close together come in any order, and no step ends before the one before: so one launch at a time.
+# A step ends with its kernel, however late the record comes (here by 100 ms and more). How far off two readings of the clocks
+# are depends on the machine: most by less than 20 us, and none by 10 ms. Records of launches close together come in any order,
+# and no step ends before the one before: so one launch at a time.
 rm -rf "$GPROF_DIR"
 GPROF_STEP=kernel:step_kernel GPROF_SCHEDULE=all record "$B/integ/s_loop" 20 1 sleep=100
-"$REPORT" sql --format csv 'SELECT abs(s.time_ns - k.end_ns) < 20000 FROM (SELECT row_number() OVER (ORDER BY time_ns) AS n, time_ns FROM step WHERE step > 0) s
+"$REPORT" sql --format csv 'SELECT abs(s.time_ns - k.end_ns) FROM (SELECT row_number() OVER (ORDER BY time_ns) AS n, time_ns FROM step WHERE step > 0) s
 	JOIN (SELECT row_number() OVER (ORDER BY start_ns) AS n, start_ns + dur_ns AS end_ns FROM kernel) k USING (n)' "$GPROF_DIR" >"$T/ends" 2>/dev/null
-is "20 20" "$(awk '/^[01]$/ { n++; sum += $1 } END { print n, sum }' "$T/ends")" "steps that end with their kernels"
+is "20 yes yes" "$(awk '/^[0-9]+$/ { n++; near += $1 < 20000; far += $1 >= 10000000 }
+	END { print n, n && near > n / 2 ? "yes" : "no", far ? "no" : "yes" }' "$T/ends")" "steps that end with their kernels: $(tr '\n' ' ' <"$T/ends")"
 rm -rf "$GPROF_DIR"
 GPROF_STEP=interval:100 record "$B/integ/s_loop" 10 1 sleep=50
 summary steps
