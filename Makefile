@@ -68,26 +68,24 @@ install: all
 	$(call say,INSTALL,$(DESTDIR)$(PREFIX))
 	$(Q)install -d $(LIBDIR) $(BINDIR) $(MANDIR) $(DOCDIR) $(BASHDIR) $(ZSHDIR)
 	$(Q)install -m 755 $(B)/libgprof.so $(LIBDIR)/libgprof.so
-	$(Q)install -m 755 $(B)/gprof-report $(BINDIR)/gprof-report
+	$(Q)install -m 755 $(B)/gprof-report $(B)/gprof-record $(BINDIR)
 	$(Q)[ ! -e $(B)/gprof-report-mpi ] || install -m 755 $(B)/gprof-report-mpi $(BINDIR)/gprof-report-mpi
 	$(Q)install -m 644 $(MANUAL) $(MANDIR)
 	$(Q)install -m 644 $(GUIDES) $(DOCDIR)
 	$(Q)install -m 644 $(B)/completion/bash $(BASHDIR)/gprof-report
 	$(Q)install -m 644 $(B)/completion/zsh $(ZSHDIR)/_gprof-report
 	$(Q)if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
-	@if [ -z "$(DESTDIR)" ] && ! LD_PRELOAD=libgprof.so /bin/true 2>&1 | grep -q .; then \
-		echo "  now: LD_PRELOAD=libgprof.so PROGRAM"; else \
-		echo "  now: LD_PRELOAD=$(PREFIX)/lib/libgprof.so PROGRAM"; fi
+	@echo "  now: $(PREFIX)/bin/gprof-record PROGRAM"
 
 uninstall:
 	$(call say,REMOVE,$(DESTDIR)$(PREFIX))
-	$(Q)rm -f $(LIBDIR)/libgprof.so $(BINDIR)/gprof-report $(BINDIR)/gprof-report-mpi \
+	$(Q)rm -f $(LIBDIR)/libgprof.so $(BINDIR)/gprof-report $(BINDIR)/gprof-record $(BINDIR)/gprof-report-mpi \
 		$(addprefix $(MANDIR)/,$(notdir $(MANUAL))) $(addprefix $(DOCDIR)/,$(notdir $(GUIDES))) $(BASHDIR)/gprof-report $(ZSHDIR)/_gprof-report
 	$(Q)rmdir $(DOCDIR) 2>/dev/null || :
 	$(Q)if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
 
 help:
-	@echo 'make            build/libgprof.so and build/gprof-report'
+	@echo 'make            build/libgprof.so, build/gprof-record and build/gprof-report'
 	@echo 'make mpi        build/gprof-report-mpi: gprof-report reduce by the processes of an MPI job'
 	@echo 'make sim        the simulated CUDA libraries, in build/sim'
 	@echo 'make demo       a training program with and without gprof, then its tables and timeline'

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # gprof-report, and the library of its modules that tests link.
 
-REPORT_SRC := $(filter-out report/cli/main.c report/cli/mpi_main.c,$(sort $(wildcard report/*/*.c)))
+REPORT_SRC := $(filter-out report/cli/main.c report/cli/mpi_main.c report/launch/main.c,$(sort $(wildcard report/*/*.c)))
 REPORT_OBJ := $(REPORT_SRC:%.c=$(B)/%.o)
 # Traces in other formats become streams by the recorder's own encoder.
 REPORT_OBJ += $(addprefix $(B)/collector/format/,block.o block_tables.o intern.o rows_to_columns.o)
+# gprof-record refuses a schedule that the recorder would.
+REPORT_OBJ += $(B)/collector/step/schedule.o
 # Perfetto's packets.
 REPORT_OBJ += $(B)/report/timeline/perfetto.pb-c.o $(B)/report/timeline/pprof.pb-c.o
 REPORT_LIBS := -lzstd -lz -liberty -lprotobuf-c -lm -lpthread
@@ -94,6 +96,11 @@ $(B)/gprof-report: $(B)/report/cli/main.o $(B)/libgprof-report.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(REPORT_LIBS)
 
+# What it takes of the library needs libc only, so that it runs where gprof-report does not.
+$(B)/gprof-record: $(B)/report/launch/main.o $(B)/libgprof-report.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^
+
 # `reduce` by the processes of an MPI job, where there is an MPI.
 MPICC ?= mpicc
 REPORT_MPI := $(if $(shell command -v $(MPICC)),$(B)/gprof-report-mpi)
@@ -112,7 +119,7 @@ install: $(wildcard $(B)/gprof-report-mpi)
 
 # One page a command; its lists come from the program.
 MANUAL := $(patsubst docs/man/%.md,$(B)/man/%,$(wildcard docs/man/*.1.md))
-$(B)/man/%.1: docs/man/%.1.md docs/man/man.awk $(B)/gprof-report
+$(B)/man/%.1: docs/man/%.1.md docs/man/man.awk $(B)/gprof-report $(B)/gprof-record
 	$(call say,MAN,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)LC_ALL=C awk -v report=$(B)/gprof-report -f docs/man/man.awk $< >$@.tmp && mv $@.tmp $@
@@ -122,4 +129,4 @@ $(B)/completion/%: $(B)/gprof-report
 	$(Q)mkdir -p $(@D)
 	$(Q)$< completion $* >$@ 2>/dev/null || echo '# gprof-report completion $* prints it' >$@
 
-all: $(B)/gprof-report $(MANUAL) $(B)/completion/bash $(B)/completion/zsh
+all: $(B)/gprof-report $(B)/gprof-record $(MANUAL) $(B)/completion/bash $(B)/completion/zsh

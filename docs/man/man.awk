@@ -48,6 +48,14 @@ function run(arguments)
 	return report " " arguments " 2>/dev/null"
 }
 
+# The usage of the page's command; gprof-record is a program of its own, beside gprof-report.
+function usage(program)
+{
+	program = report
+	sub(/[^\/]*$/, "gprof-record", program)
+	return is_record ? program " --help 2>/dev/null" : run("help " command)
+}
+
 function missing(arguments)
 {
 	print shown("`gprof-report " arguments "` prints the list.")
@@ -101,21 +109,22 @@ function print_variables(line, cells, i, nr)
 # The options of the usage, in its order, each with the details that the page has of it.
 function print_options(line, at, head, help, i)
 {
-	while (report != "" && (run("help " command) | getline line) > 0) {
+	while (report != "" && (usage() | getline line) > 0) {
 		if (line ~ /^  -/) {
 			print_option(head, help)
 			sub(/^  /, "", line)
-			at = match(line, /   */)
+			# The help is behind two blanks, or below.
+			at = match(line "  ", /   */)
 			head = substr(line, 1, at - 1)
 			help = substr(line, at + RLENGTH)
 		} else if (head != "" && line ~ /^    /) {
-			sub(/^ +/, " ", line)
+			sub(/^ +/, help == "" ? "" : " ", line)
 			help = help line
 		} else if (head != "") {
 			break
 		}
 	}
-	close(run("help " command))
+	close(usage())
 	print_option(head, help)
 	if (head == "") {
 		missing("help " command)
@@ -138,6 +147,7 @@ function print_option(head, help, names, nr, i)
 	print ".TP\n" option_head(head) "\n" shown(sentence(help))
 	nr = split(head, names, /[ ,]+/)
 	for (i = 1; i <= nr; i++) {
+		sub(/=.*/, "", names[i])
 		if (names[i] in details) {
 			print details[names[i]]
 			is_printed[names[i]] = 1
@@ -160,10 +170,10 @@ function end_options()
 
 function synopsis(line, is_read)
 {
-	is_read = report != "" && (run("help " command) | getline line) > 0
-	close(run("help " command))
-	sub(/^usage: gprof-report [^ ]+/, "", line)
-	print shown("`gprof-report " command "`" (is_read ? line : " [OPTION]..."))
+	is_read = report != "" && (usage() | getline line) > 0
+	close(usage())
+	sub(is_record ? "^usage: gprof-record" : "^usage: gprof-report [^ ]+", "", line)
+	print shown("`" (is_record ? "gprof-record" : "gprof-report " command) "`" (is_read ? line : " [OPTION]..."))
 }
 
 /^# / {
@@ -171,6 +181,7 @@ function synopsis(line, is_read)
 	sub(/\(.*/, "", page)
 	command = page
 	sub(/^gprof-report-?/, "", command)
+	is_record = command == "gprof-record"
 	gsub(/-/, "\\-", page)
 	print ".TH " toupper(page) " 1 \"\" \"gprof\" \"User Commands\"\n.SH NAME"
 	sub(/^# /, "")

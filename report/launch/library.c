@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/launch/library.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "report/util/buf.h"
+#include "report/util/err.h"
+
+#define LIBRARY "libgprof.so"
+
+char *library_program_folder(void)
+{
+	char *path = realpath("/proc/self/exe", NULL), *slash = path ? strrchr(path, '/') : NULL;
+
+	if (slash) {
+		*slash = '\0';
+	}
+	return path;
+}
+
+char *library_find(void)
+{
+	/* In the order of trust: a build folder, then as `make install` and packages have it. */
+	static const char *const places[] = {
+		"/" LIBRARY, "/../lib/" LIBRARY, "/../lib/*/" LIBRARY, "/../lib64/" LIBRARY, NULL};
+	char *folder = library_program_folder(), *found = NULL;
+
+	for (size_t i = 0; folder && !found && places[i]; i++) {
+		struct buf pattern = {0};
+		glob_t files;
+
+		buf_printf(&pattern, "%s%s", folder, places[i]);
+		buf_char(&pattern, '\0');
+		if (glob(pattern.bytes, 0, NULL, &files) == 0) {
+			found = realpath(files.gl_pathv[0], NULL);
+			globfree(&files);
+		}
+		buf_fini(&pattern);
+	}
+	if (!found) {
+		err_set(-ENOENT,
+			"there is no " LIBRARY " beside gprof-record (%s), nor in ../lib; name it "
+			"with --library FILE",
+			folder ? folder : "?");
+	}
+	free(folder);
+	return found;
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat of_a, of_b;
+
+	return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
+	       of_a.st_ino == of_b.st_ino;
+}
+
+/* The first entry of a list of libraries that is a libgprof.so; memory of the caller, or NULL. */
+static char *find_entry(const char *list)
+{
+	for (const char *at = list; *at;) {
+		size_t length = strcspn(at, " :");
+		char *entry = strndup(at, length);
+		const char *name = strrchr(entry, '/');
+
+		if (strcmp(name ? name + 1 : entry, LIBRARY) == 0) {
+			return entry;
+		}
+		free(entry);
+		at += length + strspn(at + length, " :");
+	}
+	return NULL;
+}
+
+char *library_preload(const char *library)
+{
+	const char *present = getenv("LD_PRELOAD");
+	char *entry = find_entry(present ? present : ""), *value = NULL;
+
+	if (strpbrk(library, " :")) {
+		err_set(-EINVAL,
+			"the loader splits LD_PRELOAD at blanks and colons, so it cannot load "
+			"'%s'; "
+			"install gprof into another folder",
+			library);
+	} else if (entry && !is_same_file(entry, library) && strchr(entry, '/')) {
+		err_set(-EEXIST,
+			"LD_PRELOAD has another " LIBRARY ", '%s'; take it out of LD_PRELOAD",
+			entry);
+	} else if (entry) {
+		value = mem_text(present);
+	} else if (asprintf(&value, "%s%s%s", present ? present : "",
+			   present && *present ? ":" : "", library) < 0) {
+		value = NULL;
+	}
+	free(entry);
+	return value;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* libgprof.so, and LD_PRELOAD with it. */
+#ifndef REPORT_LAUNCH_LIBRARY_H
+#define REPORT_LAUNCH_LIBRARY_H
+
+/*
+ * The path of libgprof.so: beside this program, as in a build folder, or in the lib folder next to
+ * its bin folder, as installed. Returns memory of the caller, or NULL with err_text.
+ */
+char *library_find(void);
+
+/* The folder of this program, without a slash at its end. Returns memory of the caller, NULL if
+ * /proc does not tell. */
+char *library_program_folder(void);
+
+/*
+ * What LD_PRELOAD must be: its present value with the library at its end, or the value alone if it
+ * has the library. Returns memory of the caller, or NULL with err_text if the loader could not read
+ * it.
+ */
+char *library_preload(const char *library);
+
+#endif

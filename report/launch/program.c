@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/launch/program.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "report/util/buf.h"
+#include "report/util/err.h"
+#include "report/util/files.h"
+
+#define MOST_SCRIPTS 5 /* the kernel follows as many */
+#define HEAD_BYTES \
+	4096u /* of a file: the ELF header and, as linkers write them, the program headers */
+#define MOST_PATH 4096u
+
+/* ---- where it is ---- */
+
+static bool is_runnable(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+}
+
+/* Where execvp finds the name. Returns memory of the caller, NULL if it is nowhere. */
+static char *find_in_path(const char *name)
+{
+	const char *folders = getenv("PATH"), *at;
+
+	if (strchr(name, '/')) {
+		return mem_text(name);
+	}
+	for (at = folders ? folders : "/bin:/usr/bin"; *name && at;) {
+		size_t length = strcspn(at, ":");
+		char *path = NULL;
+
+		if (asprintf(&path, "%.*s%s%s", (int)length, at, length ? "/" : "", name) < 0) {
+			return NULL;
+		}
+		if (is_runnable(path)) {
+			return path;
+		}
+		free(path);
+		at = at[length] ? at + length + 1 : NULL;
+	}
+	return NULL;
+}
+
+/* ---- what it is ---- */
+
+struct head {
+	char bytes[HEAD_BYTES + 1]; /* ends with NUL */
+	size_t nr_bytes;
+};
+
+/* Returns 0 or -errno. */
+static int read_head(const char *path, struct head *head)
+{
+	uint64_t nr_all;
+	int fd = plain_file_open(path, &nr_all);
+	ssize_t nr;
+
+	if (fd < 0) {
+		return fd;
+	}
+	nr = pread(fd, head->bytes, HEAD_BYTES, 0);
+	close(fd);
+	head->nr_bytes = nr > 0 ? (size_t)nr : 0;
+	head->bytes[head->nr_bytes] = '\0';
+	return nr < 0 ? err_set(-EIO, "cannot read '%s'", path) : 0;
+}
+
+static bool is_elf(const struct head *head)
+{
+	return head->nr_bytes >= sizeof(Elf64_Ehdr) && memcmp(head->bytes, ELFMAG, SELFMAG) == 0;
+}
+
+static const Elf64_Ehdr *elf(const struct head *head)
+{
+	return (const Elf64_Ehdr *)(const void *)head->bytes;
+}
+
+static const char *machine_name(const struct head *head)
+{
+	switch (elf(head)->e_machine) { /* in the same place of 32 bits */
+	case EM_X86_64:
+		return "x86-64";
+	case EM_AARCH64:
+		return "aarch64";
+	case EM_386:
+		return "32-bit x86";
+	case EM_ARM:
+		return "32-bit Arm";
+	case EM_PPC64:
+		return "ppc64";
+	case EM_RISCV:
+		return "RISC-V";
+	default:
+		return "another machine";
+	}
+}
+
+static bool is_same_machine(const struct head *a, const struct head *b)
+{
+	return memcmp(elf(a)->e_ident, elf(b)->e_ident, EI_VERSION) == 0 &&
+	       elf(a)->e_machine == elf(b)->e_machine;
+}
+
+/* The dynamic loader that the program asks for, "" if it asks for none. */
+static const char *loader(const struct head *head)
+{
+	const Elf64_Ehdr *header = elf(head);
+
+	for (unsigned int i = 0; i < header->e_phnum; i++) {
+		Elf64_Phdr segment;
+		uint64_t at = header->e_phoff + i * sizeof(segment);
+
+		if (header->e_phoff > HEAD_BYTES || at + sizeof(segment) > head->nr_bytes) {
+			break;
+		}
+		memcpy(&segment, head->bytes + at, sizeof(segment));
+		if (segment.p_type == PT_INTERP && segment.p_offset < head->nr_bytes) {
+			return head->bytes + segment.p_offset;
+		}
+	}
+	return "";
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* The loader of the C library, run as a program, preloads like any. */
+static bool is_loader(const char *path)
+{
+	return strncmp(base_name(path), "ld-", 3) == 0 || strncmp(base_name(path), "ld.so", 5) == 0;
+}
+
+/* Does it get rights that its caller has not? The loader then preloads nothing that is not its own.
+ */
+static bool has_more_rights(const char *path)
+{
+	struct stat status;
+
+	return geteuid() != 0 &&
+	       ((stat(path, &status) == 0 &&
+			(((status.st_mode & S_ISUID) && status.st_uid != geteuid()) ||
+				((status.st_mode & S_ISGID) && status.st_gid != getegid()))) ||
+		       getxattr(path, "security.capability", NULL, 0) > 0);
+}
+
+static int check_elf(const char *path, const struct head *head, const char *library)
+{
+	static struct head own;
+
+	if (read_head(library, &own) || !is_elf(&own)) {
+		err_set(-ENOEXEC, "'%s' is not a shared library", library);
+		return LAUNCH_FAILED;
+	}
+	if (!is_same_machine(head, &own)) {
+		err_set(-ENOEXEC,
+			"'%s' is a program for %s and cannot load '%s', which is for %s; use the "
+			"gprof of that machine",
+			path, machine_name(head), library, machine_name(&own));
+		return LAUNCH_FAILED;
+	}
+	if (!*loader(head) && !is_loader(path)) {
+		err_set(-ENOEXEC,
+			"'%s' is statically linked, so that nothing can be preloaded into it; link "
+			"it "
+			"dynamically",
+			path);
+		return LAUNCH_FAILED;
+	}
+	if (strstr(loader(head), "musl")) {
+		err_set(-ENOEXEC, "'%s' uses the C library musl; libgprof.so needs glibc", path);
+		return LAUNCH_FAILED;
+	}
+	return 0;
+}
+
+/* ---- scripts ---- */
+
+/* The next word of a line; memory of the caller, NULL at the end. */
+static char *next_word(const char **at)
+{
+	const char *word = *at + strspn(*at, " \t\r");
+	size_t length = strcspn(word, " \t\r\n");
+
+	*at = word + length;
+	return length ? strndup(word, length) : NULL;
+}
+
+/* The program that a line "#!/usr/bin/env -S A=B python3 -u" names; memory of the caller. */
+static char *interpreter(const struct head *head)
+{
+	const char *at = head->bytes + strlen("#!");
+	char *word = next_word(&at);
+
+	if (!word || strcmp(base_name(word), "env") != 0) {
+		return word;
+	}
+	for (;;) {
+		char *next = next_word(&at);
+		bool is_program = next && *next != '-' && !strchr(next, '=');
+
+		if (!next) {
+			return word; /* env without a program */
+		}
+		if (is_program) {
+			free(word);
+			word = find_in_path(next);
+			free(next);
+			return word;
+		}
+		free(next);
+	}
+}
+
+static int check_file(const char *path, const char *library, int nr_scripts)
+{
+	struct head *head = mem_zeroed(1, sizeof(*head));
+	char *next;
+	int status = 0;
+
+	if (read_head(path, head)) {
+		status = LAUNCH_NOT_EXECUTABLE;
+	} else if (has_more_rights(path)) {
+		err_set(-EPERM,
+			"'%s' runs with more rights than its caller, so that nothing can be "
+			"preloaded into it; put gprof-record behind it",
+			path);
+		status = LAUNCH_FAILED;
+	} else if (is_elf(head)) {
+		status = check_elf(path, head, library);
+	} else if (strncmp(head->bytes, "#!", 2) == 0 && nr_scripts < MOST_SCRIPTS) {
+		next = interpreter(head);
+		status = next ? check_file(next, library, nr_scripts + 1) : 0;
+		free(next);
+	}
+	free(head);
+	return status;
+}
+
+int program_check(const char *name, const char *library)
+{
+	char *path = find_in_path(name);
+	int status;
+
+	if (!path || access(path, F_OK) != 0) {
+		err_set(-ENOENT, "there is no program '%s'%s", name,
+			strchr(name, '/') ? "" : " in PATH");
+		free(path);
+		return LAUNCH_NOT_FOUND;
+	}
+	if (!is_runnable(path)) {
+		err_set(-EACCES, "'%s' is not an executable file", path);
+		status = LAUNCH_NOT_EXECUTABLE;
+	} else {
+		status = check_file(path, library, 0);
+	}
+	free(path);
+	return status;
+}

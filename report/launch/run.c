@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/launch/run.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "report/launch/library.h"
+#include "report/launch/program.h"
+#include "report/util/buf.h"
+
+int run_only(char **argv, const char *preload)
+{
+	int error;
+
+	if (preload) {
+		setenv("LD_PRELOAD", preload, 1);
+	}
+	execvp(argv[0], argv);
+	error = errno;
+	fprintf(stderr, "gprof-record: cannot run '%s': %s\n", argv[0], strerror(error));
+	return error == ENOENT ? LAUNCH_NOT_FOUND : LAUNCH_NOT_EXECUTABLE;
+}
+
+/* ---- the child ---- */
+
+/* Waits for signals one at a time, so that no handler is needed. Returns the status of waitpid. */
+static int wait_for(pid_t child, const sigset_t *signals)
+{
+	siginfo_t signal;
+	int status;
+
+	for (;;) {
+		if (waitpid(child, &status, WNOHANG) == child) {
+			return status;
+		}
+		if (sigwaitinfo(signals, &signal) < 0 || signal.si_signo == SIGCHLD) {
+			continue;
+		}
+		/* A terminal sends its signals to the child, too. */
+		if (signal.si_code == SI_USER || signal.si_code == SI_QUEUE ||
+			signal.si_code == SI_TKILL) {
+			kill(child, signal.si_signo);
+		}
+	}
+}
+
+/* Returns the status of waitpid, -1 if there could be no child. */
+static int run_child(char **argv, const char *preload)
+{
+	static const int passed[] = {SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+	struct sigaction usual = {.sa_handler = SIG_DFL}, before;
+	sigset_t signals, mask;
+	pid_t child;
+	int status;
+
+	sigemptyset(&signals);
+	for (size_t i = 0; i < sizeof(passed) / sizeof(passed[0]); i++) {
+		sigaddset(&signals, passed[i]);
+	}
+	sigprocmask(SIG_BLOCK, &signals, &mask);
+	sigaction(SIGCHLD, &usual, &before); /* if it is ignored, nothing can be waited for */
+	child = fork();
+	if (child == 0) {
+		sigaction(SIGCHLD, &before, NULL);
+		sigprocmask(SIG_SETMASK, &mask, NULL);
+		_exit(run_only(argv, preload));
+	}
+	status = child > 0 ? wait_for(child, &signals) : -1;
+	if (child < 0) {
+		fprintf(stderr, "gprof-record: cannot start a process: %s\n", strerror(errno));
+	}
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	return status;
+}
+
+/* ---- its streams ---- */
+
+static int is_stream(const struct dirent *entry)
+{
+	const char *at = strstr(entry->d_name, ".gprof");
+
+	return at && (strcmp(at, ".gprof") == 0 || strcmp(at, ".gprof.part") == 0);
+}
+
+struct streams {
+	struct dirent **entries;
+	int nr; /* at most 0: there are none, or there is no such folder */
+};
+
+static struct streams list_streams(const char *dir)
+{
+	struct streams streams = {0};
+
+	streams.nr = scandir(dir, &streams.entries, is_stream, alphasort);
+	return streams;
+}
+
+static bool has_stream(const struct streams *streams, const char *name)
+{
+	for (int i = 0; i < streams->nr; i++) {
+		if (strcmp(streams->entries[i]->d_name, name) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void free_streams(struct streams *streams)
+{
+	while (streams->nr > 0) {
+		free(streams->entries[--streams->nr]);
+	}
+	free(streams->entries);
+}
+
+/* ---- the report ---- */
+
+/* The command beside this one, else that of PATH. Memory of the caller. */
+static char *find_report(void)
+{
+	char *folder = library_program_folder(), *path = NULL;
+
+	if (folder && asprintf(&path, "%s/gprof-report", folder) >= 0 && access(path, X_OK) != 0) {
+		free(path);
+		path = NULL;
+	}
+	free(folder);
+	return path ? path : mem_text("gprof-report");
+}
+
+/* On stderr: stdout is the program's. */
+static void print_headline(char **paths, int nr_paths)
+{
+	static char view[] = "--view", headline[] = "headline";
+	char **argv = mem_zeroed((size_t)nr_paths + 4, sizeof(*argv));
+	pid_t child;
+
+	argv[0] = find_report();
+	argv[1] = view;
+	argv[2] = headline;
+	for (int i = 0; i < nr_paths; i++) {
+		argv[3 + i] = paths[i];
+	}
+	fflush(NULL);
+	child = fork();
+	if (child == 0) {
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+		_exit(run_only(argv, NULL));
+	}
+	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR) {
+	}
+	free(argv[0]);
+	free(argv);
+}
+
+static void report_new(const char *dir, const struct streams *before)
+{
+	struct streams now = list_streams(dir);
+	char **paths = mem_zeroed((size_t)(now.nr > 0 ? now.nr : 0) + 1, sizeof(*paths));
+	int nr = 0;
+
+	for (int i = 0; i < now.nr; i++) {
+		if (!has_stream(before, now.entries[i]->d_name) &&
+			asprintf(&paths[nr], "%s/%s", dir, now.entries[i]->d_name) >= 0) {
+			nr++;
+		}
+	}
+	if (nr) {
+		print_headline(paths, nr);
+	} else {
+		fprintf(stderr,
+			"gprof-record: no new stream in '%s': the program used no CUDA, NVTX, "
+			"NCCL, "
+			"PyTorch or Paddle\n",
+			dir);
+	}
+	while (nr) {
+		free(paths[--nr]);
+	}
+	free(paths);
+	free_streams(&now);
+}
+
+/* Ends as the program did; a core file of this process would tell nothing. */
+static int end_like(int status)
+{
+	struct rlimit no_core = {0};
+
+	if (WIFEXITED(status)) {
+		return WEXITSTATUS(status);
+	}
+	setrlimit(RLIMIT_CORE, &no_core);
+	signal(WTERMSIG(status), SIG_DFL);
+	raise(WTERMSIG(status));
+	return 128 + WTERMSIG(status);
+}
+
+int run_and_report(char **argv, const char *dir, const char *preload)
+{
+	struct streams before = list_streams(dir);
+	int status = run_child(argv, preload);
+
+	if (status >= 0 && !(WIFEXITED(status) && WEXITSTATUS(status) >= LAUNCH_NOT_EXECUTABLE)) {
+		report_new(dir, &before);
+	}
+	free_streams(&before);
+	return status >= 0 ? end_like(status) : LAUNCH_FAILED;
+}
