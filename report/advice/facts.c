@@ -16,6 +16,7 @@
 #include "report/util/intervals.h"
 #include "report/util/string_pool.h"
 #include "report/util/text.h"
+#include "report/util/rounding.h"
 
 /* ---- what names of calls, operators and kernels mean to the rules ---- */
 
@@ -573,7 +574,7 @@ static void take_steps(struct advice_facts *facts, const struct phases *phases)
 	}
 	facts->nr_steps = steps.nr;
 	facts->base_ns = samples_sum(&steps);
-	facts->median_step_ns = (uint64_t)samples_median(&steps);
+	facts->median_step_ns = whole_part(samples_median(&steps));
 	facts->base_mask = (has_first ? 1u << ADVICE_FIRST : 0) | 1u << ADVICE_LATER;
 	facts->later_mask = 1u << ADVICE_LATER;
 	facts->has_loader = phases->has_loader;
@@ -752,7 +753,7 @@ static void take_memory(struct advice_facts *facts, const struct utilization *us
 
 		process_attribute(facts->process, i, "memory_bytes", &facts->memory[i].total_bytes);
 		if (series && i != USAGE_NO_DEVICE) {
-			facts->memory[i].sampled_bytes = (uint64_t)(series->max * 1e6);
+			facts->memory[i].sampled_bytes = whole_part(series->max * 1e6);
 		}
 	}
 }
@@ -788,7 +789,7 @@ static void take_buckets(struct advice_facts *facts, const struct utilization *u
 			facts->nr_buckets++;
 			if (busy_ns * 100 < (double)ns * LOW_PERCENT) {
 				facts->nr_low_buckets++;
-				facts->low_idle_ns += ns - (uint64_t)(busy_ns + 0.5);
+				facts->low_idle_ns += ns - whole_part(busy_ns + 0.5);
 			}
 		}
 	}

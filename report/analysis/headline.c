@@ -12,6 +12,7 @@
 #include "report/stats/samples.h"
 #include "report/stats/step_series.h"
 #include "report/util/idset.h"
+#include "report/util/rounding.h"
 
 /* Of all operations: counters and masks are integers. */
 #define MOST_WITHOUT_PEAK 0.01
@@ -347,7 +348,7 @@ static size_t join_ranks(
 			samples_add(&ranks, steps[end]->ns);
 		}
 		ends[nr_joined] = end;
-		ns[nr_joined++] = (uint64_t)samples_median(&ranks);
+		ns[nr_joined++] = whole_part(samples_median(&ranks));
 		samples_fini(&ranks);
 	}
 	return nr_joined;

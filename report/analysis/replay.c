@@ -7,6 +7,7 @@
 #include "report/analysis/replay_graph.h"
 #include "report/util/buf.h"
 #include "report/util/idmap.h"
+#include "report/util/rounding.h"
 
 const char *const replay_kind_names[NR_REPLAY_KINDS] = {
 	[REPLAY_HOST] = "host code",
@@ -532,8 +533,8 @@ static void run_node(struct replay_graph *graph, const struct replay_change *cha
 	if ((node->flags & (IS_ARRIVAL | IS_RENDEZVOUS)) || is_removed(node, change->removals)) {
 		duration = 0;
 	} else if (node->scales & change->scales) {
-		duration = (uint64_t)((double)duration *
-				      factor_of(change, node->scales & change->scales));
+		duration = whole_part(
+			(double)duration * factor_of(change, node->scales & change->scales));
 	}
 	graph->begins[place] = latest.time;
 	graph->ends[place] = latest.time + duration;
@@ -555,7 +556,7 @@ static uint64_t host_at(const struct replay_graph *graph, uint32_t at, uint64_t 
 	if (time >= node->end) {
 		return end + (time - node->end);
 	}
-	return begin + (uint64_t)((double)(end - begin) * (double)(time - node->begin) /
+	return begin + whole_part((double)(end - begin) * (double)(time - node->begin) /
 				  (double)(node->end - node->begin));
 }
 

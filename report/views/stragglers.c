@@ -18,6 +18,7 @@
 #include "report/analysis/overlap.h"
 #include "report/analysis/utilization.h"
 #include "report/analysis/view.h"
+#include "report/util/rounding.h"
 
 #define MOST_NS (1ll << 56)
 
@@ -295,7 +296,7 @@ static void end(void *context, struct process *process)
 		straggler = &view->stragglers[view->nr++];
 		*straggler = (struct straggler){.is_host = device->is_host};
 		if (clock && clock->weight > 0) {
-			straggler->clock_mhz = (uint64_t)(clock->sum / clock->weight);
+			straggler->clock_mhz = whole_part(clock->sum / clock->weight);
 		}
 		add_steps(straggler, device);
 	}

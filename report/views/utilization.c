@@ -7,6 +7,7 @@
 #include "report/analysis/utilization.h"
 #include "report/analysis/view.h"
 #include "report/model/time_axis.h"
+#include "report/util/rounding.h"
 
 /* Of a curve, at most. */
 #define NR_POINTS 32u
@@ -190,7 +191,7 @@ static void set_bucket(const struct utilization *usage, const struct utilization
 	}
 	if (usage_metrics[metric].meaning == USAGE_SHOWN &&
 		strcmp(usage_metrics[metric].unit, "MB") == 0) {
-		table_set_integer(cell, (uint64_t)(value / usage_metrics[metric].factor + 0.5));
+		table_set_integer(cell, whole_part(value / usage_metrics[metric].factor + 0.5));
 	} else {
 		table_set_number(cell, value);
 	}
