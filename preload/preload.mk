@@ -27,7 +27,7 @@ $(B)/exports.map: preload/hook/hooks.def preload/preload.mk
 	$(Q){ printf '{\nglobal:\n'; \
 	  printf '#define HOOK(api,need,ret,name,params,args,facts) @name;\n#define HOOK_MANUAL(api,need,ret,name,params,args) @name;\n#define END(ret,name,params) @name;\n#define CUPTI_HOOK(name,params) @name;\n#define NCCL_HOOK(name,params,args,facts) @name;\n#define CXX(symbol) @symbol;\n#define LOADER(ret,name,params) @name;\n#include "preload/hook/hooks.def"\n' \
 	  | $(CC) -E -P -I. -x c - | grep -o '@ *[A-Za-z0-9_]*' | tr -d '@ ' | sort -u | sed 's/.*/\t&;/'; \
-	  printf '\tInitializeInjection;\n\tInitializeInjectionNvtx2;\n\tInitializeInjectionNvtxExtension;\n\tgprof_step;\nlocal: *;\n};\n'; } >$@
+	  printf '\tInitializeInjection;\n\tInitializeInjectionNvtx2;\n\tInitializeInjectionNvtxExtension;\n\tgprof_step;\n\tgprof_range_push;\n\tgprof_range_pop;\nlocal: *;\n};\n'; } >$@
 
 # Without the compiler's own start files, which each start would look up four functions for, and take a page
 # fault at its end.

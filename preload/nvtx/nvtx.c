@@ -228,6 +228,32 @@ int InitializeInjectionNvtx2(nvtx_get_export get_export)
 	return 1;
 }
 
+/* Is NVTX wanted? Starts the recorder, which reads the settings. */
+static bool is_wanted(void)
+{
+	if (hook_mode() & COLLECTOR_COLD) {
+		recorder_ensure_started();
+	}
+	return config_flag(CONFIG_NVTX) && config_flag(CONFIG_ENABLE);
+}
+
+HOOK_EXPORT int gprof_range_push(const char *name);
+HOOK_EXPORT int gprof_range_pop(void);
+
+/*
+ * For programs that look them up by dlsym: ranges of the calling thread like those of
+ * nvtxRangePush, where no library embeds NVTX. Both return the depth, -1 where nothing was pushed.
+ */
+int gprof_range_push(const char *name)
+{
+	return is_wanted() ? core_push_a(name) : -1;
+}
+
+int gprof_range_pop(void)
+{
+	return is_wanted() ? core_pop() : -1;
+}
+
 HOOK_EXPORT int InitializeInjectionNvtxExtension(struct nvtx_extension *extension);
 
 /*
