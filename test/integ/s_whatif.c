@@ -13,8 +13,9 @@
  *	graph       1: the kernels are one CUDA graph, one operator launches it
  *	rank        of so many ranks, which reduce their gradients after the kernels
  *
- * Each step begins with cudaStreamQuery. Prints the median of the times from one to the next, ns;
- *of ranks the first one does. The first steps are not counted.
+ * Each step begins with cudaStreamQuery. Prints the lower quartile of the times from one to the
+ *next, ns, since a busy machine only makes steps longer; of ranks the first one does. The first
+ *steps are not counted.
  */
 #include "test/integ/training.h"
 #include "test/prog/ranks.h"
@@ -159,7 +160,7 @@ static void run(struct loop *loop)
 	}
 	qsort(times, STEPS - WARM_UP, sizeof(*times), by_value);
 	if (loop->rank == 0) {
-		printf("%llu\n", (unsigned long long)times[(STEPS - WARM_UP) / 2]);
+		printf("%llu\n", (unsigned long long)times[(STEPS - WARM_UP) / 4]);
 	}
 	for (int i = 0; i < STEPS; i++) {
 		CHECK(cudaEventDestroy(ends[i]));

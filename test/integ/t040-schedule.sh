@@ -62,7 +62,7 @@ GPROF_STEP=kernel:step_kernel GPROF_SCHEDULE=all record "$B/integ/s_loop" 20 1 s
 "$REPORT" sql --format csv 'SELECT abs(s.time_ns - k.end_ns) FROM (SELECT row_number() OVER (ORDER BY time_ns) AS n, time_ns FROM step WHERE step > 0) s
 	JOIN (SELECT row_number() OVER (ORDER BY start_ns) AS n, start_ns + dur_ns AS end_ns FROM kernel) k USING (n)' "$GPROF_DIR" >"$T/ends" 2>/dev/null
 is "20 yes yes" "$(awk '/^[0-9]+$/ { n++; near += $1 < 20000; far += $1 >= 10000000 }
-	END { print n, n && near > n / 2 ? "yes" : "no", far ? "no" : "yes" }' "$T/ends")" "steps that end with their kernels: $(tr '\n' ' ' <"$T/ends")"
+	END { print n, (near > n / 2 ? "yes" : "no"), (far ? "no" : "yes") }' "$T/ends")" "steps that end with their kernels: $(tr '\n' ' ' <"$T/ends")"
 rm -rf "$GPROF_DIR"
 GPROF_STEP=interval:100 record "$B/integ/s_loop" 10 1 sleep=50
 summary steps

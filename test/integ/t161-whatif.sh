@@ -5,7 +5,7 @@
 need SIM REPORT JQ PLAIN
 export LD_LIBRARY_PATH=$ROOT/$B/torch/GOOD GPROF_STEP=api:cudaStreamQuery GPROF_TORCH=ops
 
-# The median step of the program with such settings, ns; without the recorder.
+# The lower quartile of the program's steps with such settings, ns; without the recorder.
 changed()
 {
 	# shellcheck disable=SC2086 # words
@@ -17,7 +17,7 @@ whatif()
 	"$REPORT" whatif --format json "$@" "$GPROF_DIR" >"$T/json" 2>"$T/report.err"
 }
 
-# The median over the steps, since some of them may be disturbed; ns.
+# The lower quartile over the steps, since a busy machine makes some of them longer; ns.
 predicted()
 {
 	local step
@@ -25,7 +25,7 @@ predicted()
 		# shellcheck disable=SC2086 # words
 		whatif --steps $step $1
 		query '.what_if.rows[0].predicted_ns // empty'
-	done | sort -n | awk '{ ns[NR] = $1 } END { print NR ? ns[int((NR + 1) / 2)] : "null" }'
+	done | sort -n | awk '{ ns[NR] = $1 } END { print NR ? ns[int((NR + 3) / 4)] : "null" }'
 }
 
 # predicts NAME HOW SETTINGS CHANGED-HOW CHANGED-SETTINGS OPTIONS: within 5 %. What is compared are times, which
@@ -33,7 +33,7 @@ predicted()
 predicts()
 {
 	local before after prediction ratio try
-	for try in 1 2 3 4 5 6; do
+	for try in {1..15}; do
 		rm -rf "$GPROF_DIR"
 		# shellcheck disable=SC2086 # words
 		record env $3 "$B/integ/s_whatif" "$2"
