@@ -5,6 +5,7 @@
 
 #include "report/comm/job_clock.h"
 #include "report/session/options.h"
+#include "report/model/device_clock.h"
 #include "report/model/time_axis.h"
 
 #define USUAL_TOP 15u
@@ -116,6 +117,9 @@ enum cmd_exit common_options_open(const struct common_options *asked, struct cmd
 
 	if (!status) {
 		job_clock_align(input->processes, input->nr_processes);
+		for (size_t i = 0; i < input->nr_processes; i++) {
+			device_clock_keep_durations(input->processes[i]);
+		}
 		time_axis_set(input->processes, input->nr_processes);
 	}
 	if (!status && !select_all(input->processes, input->nr_processes, &asked->select, &why)) {

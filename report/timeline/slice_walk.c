@@ -456,8 +456,9 @@ static void walk_gpu(const struct slice_walk *walk, const struct batch *b)
 		uint64_t begin = b->col[COL_kernel_begin][i];
 		uint64_t end = begin + b->col[COL_kernel_dur][i];
 		uint32_t place = (uint32_t)b->col[COL_kernel_place][i];
-		struct slice slice = {.begin_ns = timeline_device_ns(walk->timeline, begin),
-			.end_ns = timeline_device_ns(walk->timeline, end),
+		uint64_t begin_ns = timeline_device_ns(walk->timeline, begin);
+		struct slice slice = {.begin_ns = begin_ns,
+			.end_ns = begin_ns + end - begin,
 			.clock_begin = begin,
 			.clock_end = end,
 			.correlation = (uint32_t)b->col[COL_kernel_correlation][i],
@@ -495,14 +496,14 @@ static void walk_overheads(const struct slice_walk *walk, const struct batch *b)
 		const char *name =
 			api_overhead_name((uint32_t)b->col[COL_overhead_overhead_kind][i]);
 		uint64_t begin = b->col[COL_overhead_begin][i];
-		uint64_t end = begin + b->col[COL_overhead_dur][i];
+		uint64_t begin_ns = timeline_device_ns(walk->timeline, begin);
 
 		emit(walk, &(struct slice){.kind = SLICE_OVERHEAD,
 				   .category = CATEGORY_OVERHEAD,
 				   .name = string_pool_intern(name, strlen(name)),
 				   .thread = b->col[COL_overhead_tid][i],
-				   .begin_ns = timeline_device_ns(walk->timeline, begin),
-				   .end_ns = timeline_device_ns(walk->timeline, end)});
+				   .begin_ns = begin_ns,
+				   .end_ns = begin_ns + b->col[COL_overhead_dur][i]});
 	}
 }
 

@@ -330,10 +330,13 @@ static bool has_row(struct timeline *timeline, const struct batch *batch, uint32
 	uint64_t begin = batch->col[0][row];
 	uint64_t end = begin + (is_instant(batch->table) ? 0 : batch->col[1][row]);
 
-	return is_device(batch->table) ? timeline_has(timeline, timeline_device_ns(timeline, begin),
-						 timeline_device_ns(timeline, end))
-				       : timeline_has(timeline, timeline_host_ns(timeline, begin),
-						 timeline_host_ns(timeline, end));
+	if (is_device(batch->table)) {
+		uint64_t begin_ns = timeline_device_ns(timeline, begin);
+
+		return timeline_has(timeline, begin_ns, begin_ns + end - begin);
+	}
+	return timeline_has(
+		timeline, timeline_host_ns(timeline, begin), timeline_host_ns(timeline, end));
 }
 
 /* Keeps the rows that are shown. The columns are in our own memory from then on. */

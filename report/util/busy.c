@@ -161,6 +161,14 @@ static inline void count_one(struct busy_sum *sum, const struct interval *one)
 	}
 }
 
+static void drop_first(struct busy *busy, size_t nr)
+{
+	busy->head += nr;
+	busy->nr_waiting -= nr;
+	busy->nr_sorted -= nr;
+	busy->earliest = busy->nr_waiting ? busy->waiting[busy->head].begin : UINT64_MAX;
+}
+
 /* Counts the first interval, and those after it that begin before all of the other parts. */
 static void count_run(
 	struct busy *parts, size_t nr_parts, size_t part, uint64_t others, struct busy_sum *sums)
@@ -175,10 +183,7 @@ static void count_run(
 			count_one(&sums[k], &all[i]);
 		}
 	} while (++i < busy->nr_waiting && all[i].begin < others);
-	busy->head += i;
-	busy->nr_waiting -= i;
-	busy->nr_sorted -= i;
-	busy->earliest = busy->nr_waiting ? all[i].begin : UINT64_MAX;
+	drop_first(busy, i);
 }
 
 void busy_advance_all(struct busy *parts, size_t nr_parts, uint64_t time, struct busy_sum *sums)
@@ -204,4 +209,19 @@ void busy_advance(struct busy *busy, uint64_t time)
 void busy_finish(struct busy *busy)
 {
 	busy_advance(busy, UINT64_MAX);
+}
+
+void busy_take(struct busy *busy, uint64_t time,
+	void (*take)(void *context, const struct interval *interval), void *context)
+{
+	size_t nr = 0;
+
+	if (!busy->nr_waiting || busy->earliest >= time) {
+		return;
+	}
+	sort(busy);
+	while (nr < busy->nr_waiting && busy->waiting[busy->head + nr].begin < time) {
+		take(context, &busy->waiting[busy->head + nr++]);
+	}
+	drop_first(busy, nr);
 }

@@ -35,6 +35,10 @@ void busy_advance(struct busy *busy, uint64_t time);
 /* Counts what is left. */
 void busy_finish(struct busy *busy);
 
+/* Instead of counting, hands out the intervals that begin before `time`, by their begins. */
+void busy_take(struct busy *busy, uint64_t time,
+	void (*take)(void *context, const struct interval *interval), void *context);
+
 /*
  * Advances several together: sums[k] becomes the union of parts 0 to k. There are nr_parts sums.
  * The last call has the time UINT64_MAX.

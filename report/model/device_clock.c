@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/model/device_clock.h"
+
+#include <stdlib.h>
+
+#include "report/util/buf.h"
+#include "report/util/busy.h"
+
+#define ONE (1ull << 32)
+
+/* How much later than by the readings an activity may become. The readings are no better. */
+#define LATE_NS 100
+
+/*
+ * The new map, and the busy period at its end. Offsets are host time - device time; times of a
+ * damaged stream may be anything, so offsets wrap.
+ */
+struct exact_clock {
+	struct clock_map *readings;
+	struct clock_map map;
+	struct interval period; /* on the device */
+	bool has_period;
+	uint64_t offset; /* of the piece at hand */
+	uint64_t end_ns; /* on the device, of the last period in the map */
+};
+
+static bool is_less(uint64_t offset, uint64_t other)
+{
+	return (int64_t)(offset - other) < 0;
+}
+
+/* ---- the map ---- */
+
+static bool is_exact(const struct clock_map *map)
+{
+	for (size_t i = 0; i < map->nr_points; i++) {
+		const struct clock_point *point = &map->points[i];
+
+		if (point->slope != ONE ||
+			(i && point->to - point[-1].to != point->from - point[-1].from)) {
+			return false;
+		}
+	}
+	return map->first_slope == ONE || !map->nr_points;
+}
+
+static void add_point(struct exact_clock *clock, uint64_t from, uint64_t to, uint64_t slope)
+{
+	clock_map_add(&clock->map, from, to);
+	clock->map.points[clock->map.nr_points - 1].slope = slope;
+}
+
+static uint64_t read_offset(struct exact_clock *clock, uint64_t device_ns)
+{
+	return clock_map_time(clock->readings, device_ns) - device_ns;
+}
+
+/* Between the last period and `begin`, both clocks run from what they showed to what they show. */
+static void add_idle(struct exact_clock *clock, uint64_t begin, uint64_t offset)
+{
+	uint64_t from = clock->end_ns, to = from + clock->offset;
+
+	add_point(clock, from, to,
+		(uint64_t)(((unsigned __int128)(begin + offset - to) << 32) / (begin - from)));
+}
+
+/* No part of the period may be earlier than by the readings, or than the end of the one before. */
+static void add_period(struct exact_clock *clock)
+{
+	uint64_t begin = clock->period.begin, end = clock->period.end;
+	uint64_t first = read_offset(clock, begin), last = read_offset(clock, end);
+	uint64_t offset = is_less(first, last) ? last : first;
+	bool is_first = !clock->map.nr_points;
+
+	if (!is_first && !is_less(clock->offset, offset) &&
+		!is_less(offset, clock->offset - LATE_NS)) {
+		clock->end_ns = end;
+		return;
+	}
+	if (!is_first) {
+		uint64_t least = clock->offset - (begin - clock->end_ns);
+
+		if (is_less(clock->offset, offset)) {
+			offset += LATE_NS; /* it goes on rising: the next periods need no point */
+		} else if (is_less(offset, least)) {
+			offset = least;
+		}
+		add_idle(clock, begin, offset);
+	}
+	add_point(clock, begin, begin + offset, ONE);
+	clock->offset = offset;
+	clock->end_ns = end;
+}
+
+static void take_activity(void *context, const struct interval *activity)
+{
+	struct exact_clock *clock = context;
+
+	if (clock->has_period && activity->begin <= clock->period.end) {
+		clock->period.end =
+			activity->end > clock->period.end ? activity->end : clock->period.end;
+		return;
+	}
+	if (clock->has_period) {
+		add_period(clock);
+	}
+	clock->period = *activity;
+	clock->has_period = true;
+}
+
+/* ---- the activities ---- */
+
+static bool is_activity(const struct stream *stream, size_t block)
+{
+	unsigned int table = stream_block_table(stream, block);
+
+	return table == GPROF_TABLE_kernel || table == GPROF_TABLE_memcpy ||
+	       table == GPROF_TABLE_memset || table == GPROF_TABLE_graph;
+}
+
+static void add_batch(struct busy *activities, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		uint64_t begin = b->col[COL_kernel_begin][i], dur = b->col[COL_kernel_dur][i];
+
+		busy_add(activities, begin, begin + dur < begin ? UINT64_MAX : begin + dur);
+	}
+}
+
+static void read_activities(struct exact_clock *clock, struct stream *stream)
+{
+	const uint32_t mask = COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_dur);
+	struct stream_request *requests = mem_zeroed(stream->nr_blocks + 1, sizeof(*requests));
+	uint64_t *later_min = mem_zeroed(stream->nr_blocks + 1, sizeof(*later_min));
+	uint64_t min = UINT64_MAX;
+	struct busy activities;
+	struct batch batch;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < stream->nr_blocks; i++) {
+		if (is_activity(stream, i)) {
+			requests[nr++] =
+				(struct stream_request){.stream = stream, .block = i, .mask = mask};
+		}
+	}
+	for (size_t i = nr; i-- > 0;) {
+		uint64_t first = stream->blocks[requests[i].block].time_min;
+
+		later_min[i] = min;
+		min = first < min ? first : min;
+	}
+	stream_expect(requests, nr);
+	busy_init(&activities);
+	for (size_t i = 0; i < nr; i++) {
+		if (!stream_load(stream, requests[i].block, mask, 0, &batch)) {
+			add_batch(&activities, &batch);
+		}
+		busy_take(&activities, later_min[i], take_activity, clock);
+	}
+	busy_take(&activities, UINT64_MAX, take_activity, clock);
+	busy_fini(&activities);
+	free(later_min);
+	free(requests);
+}
+
+void device_clock_keep_durations(struct process *process)
+{
+	struct clock_map *readings = &process->device_clock;
+	struct exact_clock clock = {.readings = readings};
+
+	if (is_exact(readings)) {
+		return;
+	}
+	read_activities(&clock, process->stream);
+	if (!clock.has_period) {
+		return;
+	}
+	add_period(&clock);
+	add_point(&clock, clock.end_ns, clock.end_ns + clock.offset, readings->mean_slope);
+	clock.map.mean_slope = readings->mean_slope;
+	clock.map.first_slope = readings->first_slope;
+	clock.map.nr_back = readings->nr_back;
+	clock_map_fini(readings);
+	process->device_clock = clock.map;
+	if (clock.end_ns + clock.offset > process->last_ns) {
+		process->last_ns = clock.end_ns + clock.offset;
+	}
+}
