@@ -24,7 +24,9 @@ struct gen {
 	const void *pointers[BLOCK_ENCODE_ROWS];
 	uint32_t nr_strings, nr_places, nr_op_names, nr_op_shapes;
 	uint16_t nr_calls;
-	char **texts; /* of TEXT fields until they are written */
+	int64_t device_ppm;
+	uint64_t device_base_ns; /* where both clocks show the same: the first anchor */
+	char **texts;		 /* of TEXT fields until they are written */
 	size_t nr_texts;
 };
 
@@ -56,6 +58,42 @@ static uint32_t most_rows(const struct block_table *table)
 	return BLOCK_ENCODE_ROWS;
 }
 
+/* ---- the clock of the device ---- */
+
+static uint64_t device_time(const struct gen *gen, uint64_t ns)
+{
+	int64_t since = (int64_t)(ns - gen->device_base_ns);
+
+	return gen->device_ppm ? ns + (uint64_t)(since * gen->device_ppm / 1000000) : ns;
+}
+
+static void convert(const struct gen *gen, char *row, const struct block_column *column)
+{
+	uint64_t ns;
+
+	memcpy(&ns, row + column->offset, sizeof(ns));
+	ns = device_time(gen, ns);
+	memcpy(row + column->offset, &ns, sizeof(ns));
+}
+
+/* Times of the device, and the ends beside them. */
+static void convert_row(const struct gen *gen, const struct block_table *table, char *row)
+{
+	if (gen->device_ppm && table->columns[0].kind == GPROF_KIND_DEVTIME) {
+		convert(gen, row, &table->columns[0]);
+		if (table->columns[1].kind == GPROF_KIND_SPAN) {
+			convert(gen, row, &table->columns[1]);
+		}
+	}
+}
+
+void gen_device_rate(struct gen *gen, int64_t ppm)
+{
+	gen->device_ppm = ppm;
+}
+
+/* ---- tables ---- */
+
 static void write_table(struct gen *gen, unsigned int table)
 {
 	struct waiting *waiting = &gen->tables[table];
@@ -71,7 +109,10 @@ static void write_table(struct gen *gen, unsigned int table)
 		return;
 	}
 	for (uint32_t i = 0; i < waiting->nr_rows; i++) {
-		gen->pointers[i] = waiting->rows + (size_t)i * block_table(table)->row_bytes;
+		char *row = waiting->rows + (size_t)i * block_table(table)->row_bytes;
+
+		convert_row(gen, block_table(table), row);
+		gen->pointers[i] = row;
 	}
 	bytes = block_encode(gen->encoder, &input, gen->out, gen->out_bytes);
 	if (!bytes || fwrite(gen->out, 1, bytes, gen->file) != bytes) {
@@ -271,7 +312,8 @@ void gen_anchor(struct gen *gen, uint64_t tick, uint64_t monotonic_ns, uint64_t 
 	row->tick = tick;
 	row->monotonic_ns = monotonic_ns;
 	row->realtime_ns = monotonic_ns + GEN_REALTIME_OFFSET_NS;
-	row->cupti_ns = cupti_ns;
+	gen->device_base_ns = gen->device_base_ns ? gen->device_base_ns : cupti_ns;
+	row->cupti_ns = device_time(gen, cupti_ns);
 	row->error_ns = 40;
 }
 

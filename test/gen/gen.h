@@ -42,6 +42,12 @@ struct gprof_row_nvtx *gen_nvtx(struct gen *gen, uint32_t thread, uint8_t op, ui
 /* A moment on all clocks, all of them counting ns: realtime = monotonic + a fixed offset. */
 void gen_anchor(struct gen *gen, uint64_t tick, uint64_t monotonic_ns, uint64_t cupti_ns);
 
+/*
+ * The clock of the device counts that much faster than others from the first anchor on: times of
+ * GPU activities and anchors change as they are written. Call it before any of them.
+ */
+void gen_device_rate(struct gen *gen, int64_t ppm);
+
 /* Writes what waits. */
 void gen_flush(struct gen *gen);
 

@@ -4,7 +4,8 @@
  * 0 one of nonsense. gen_stream FILE hostile DIR: one that means harm; FILE ops: a framework's;
  * FILE worker: one of a data loader's; FILE hang: a rank that hangs and is killed; FILE python:
  * with Python stacks; FILE nested: with driver calls within others; FILE nccl RANK: one of two
- * ranks; FILE model EVENTS [RANK WORLD]: a long run of a framework, or of one of its ranks.
+ * ranks; FILE model EVENTS [RANK WORLD]: a long run of a framework, or of one of its ranks; FILE
+ * drift PPM EVENTS: such a run whose GPU has a clock that is that much faster.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,9 @@ int main(int argc, char **argv)
 			gen_info(gen, "rank.world_size", argv[5]);
 		}
 		gen_model(gen, strtoull(argv[3], NULL, 10), 1 + rank);
+	} else if (argc > 4 && !strcmp(argv[2], "drift")) {
+		gen_device_rate(gen, strtoll(argv[3], NULL, 10));
+		gen_model(gen, strtoull(argv[4], NULL, 10), 1);
 	} else if (argc > 2 && !strcmp(argv[2], "ops")) {
 		gen_ops(gen);
 	} else if (argc > 2 && !strcmp(argv[2], "worker")) {

@@ -57,6 +57,8 @@ schema=$(test/venvs.sh perfetto perfetto 0.59.1 2>/dev/null | head -1)
 compare "a run" "$work/a.gprof"
 compare "its third and fourth step" "$work/a.gprof" --steps 2-3
 compare "a part of its time" "$work/a.gprof" --time 1ms-3ms --tracks api,ops,gpu --min-us 2
+"$B/gen_stream" "$work/b.gprof" drift 500 40000 || exit 1
+compare "a GPU with a faster clock" "$work/b.gprof" --tracks gpu
 mkdir "$work/ranks"
 "$B/gen_stream" "$work/ranks/0.gprof" nccl 0 && "$B/gen_stream" "$work/ranks/1.gprof" nccl 1 || exit 1
 compare "one of two ranks" "$work/ranks" --rank 1

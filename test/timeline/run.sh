@@ -71,6 +71,13 @@ same() {
 }
 
 # shellcheck disable=SC2317
+# durations PATH: GPU activities last as long in each file as in tables, and overlap as much.
+durations() {
+	views=kernel,memcpy,distributed,collectives same "$1" && report html -o "$T/x.html" "$1" &&
+		python3 test/page/timeline_data.py "$T/x.html" "$T/x.json" 4000000 no
+}
+
+# shellcheck disable=SC2317
 # calls NUMBER OPTION...: so many calls of NCCL are in the timeline of two ranks.
 calls() {
 	local number=$1
@@ -85,7 +92,10 @@ mkdir "$T/harm"
 "$B/gen_stream" "$T/ops.gprof" ops
 "$B/gen_stream" "$T/python.gprof" python
 "$B/gen_stream" "$T/model.gprof" model 20000
-for name in small training hostile ops python model; do
+# The clock of the GPU is 500 ppm faster, or slower.
+"$B/gen_stream" "$T/fast.gprof" drift 500 60000
+"$B/gen_stream" "$T/slow.gprof" drift -500 60000
+for name in small training hostile ops python model fast slow; do
 	tap rules "$T/$name.gprof" "rules, $name"
 done
 mkdir "$T/ranks"
@@ -102,6 +112,9 @@ tap rules --tracks ops,gpu "$T/model.gprof" "rules, --tracks"
 tap rules --compat hta "$T/hostile.gprof" "rules, --compat hta"
 for name in small training ops model; do
 	tap same "$T/$name.gprof" "the same tables, $name"
+done
+for name in fast slow; do
+	tap durations "$T/$name.gprof" "durations of the device, $name"
 done
 # Clocks of few digits: operators that lie in each other for all of their time.
 for name in outer middle inner; do
