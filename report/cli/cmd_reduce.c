@@ -12,6 +12,7 @@
 
 #include "report/stream/prefetch.h"
 #include "report/model/device_clock.h"
+#include "report/ops/loop.h"
 #include "report/session/options.h"
 #include "report/session/common_options.h"
 #include "report/util/err.h"
@@ -53,6 +54,7 @@ static enum cmd_exit read_stream(struct reduced *into, char *path)
 		return CMD_INCOMPLETE; /* which was said */
 	}
 	device_clock_keep_durations(input.processes[0]);
+	loop_begin_steps(input.processes[0]);
 	reduce_process(into, input.processes[0]);
 	status = cmd_warn_losses(&input);
 	cmd_close(&input);

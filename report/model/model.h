@@ -170,7 +170,9 @@ struct process {
 		last_ns;    /* of all events with times, CLOCK_MONOTONIC; first > last: none */
 	uint64_t origin_ns; /* CLOCK_MONOTONIC of time 0, see time_axis.h */
 	uint64_t nr_events;
-	uint64_t nr_lost_ends; /* step ends without a time; steps beside them are dropped */
+	uint64_t
+		first_row_tick; /* of the first step in table step if it begins later, see loop.h */
+	uint64_t nr_lost_ends;	/* step ends without a time; steps beside them are dropped */
 	/* pid, its namespace, start and boot identify a process; exec keeps all four */
 	uint32_t pid;
 	uint32_t pid_namespace;	 /* of string_pool.h, 0: unknown */

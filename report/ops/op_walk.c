@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "report/ops/loop.h"
 #include "report/ops/op_load.h"
 #include "report/util/buf.h"
 #include "report/model/model.h"
@@ -132,129 +133,6 @@ static const struct op *op_stack_pop(struct op_stack *stack)
 		add_to_module(stack, op);
 	}
 	return op;
-}
-
-/* ---- loops ---- */
-
-/*
- * The thread of the training loop: the one with most loader and optimizer ranges. If there are
- * none, it is the one with most outermost operators, or, if a user's range encloses all, with most
- * operators. 0 without operators.
- */
-
-/* How many blocks are examined. */
-#define MOST_BLOCKS 256u
-
-struct score {
-	uint32_t thread;
-	uint64_t nr_marks, nr_outer_ops, nr_inner_ops;
-};
-
-/* A cache of the classes of recent names, as few recur often. */
-struct recent_class {
-	uint64_t op_name_id, string;
-	uint64_t kind; /* framework and scope, plus 1 */
-	enum op_class class;
-};
-
-#define NR_RECENT 256u
-
-static enum op_class class_of(struct recent_class *recent, const struct process *process,
-	const struct batch *b, uint32_t i)
-{
-	uint64_t op_name_id = b->col[COL_op_op_name][i], string = b->col[COL_op_name][i];
-	uint8_t framework = (uint8_t)b->col[COL_op_framework][i];
-	uint8_t scope = (uint8_t)b->col[COL_op_scope][i];
-	uint64_t kind = ((uint64_t)framework << 8 | scope) + 1;
-
-	recent += (op_name_id + string) % NR_RECENT;
-	if (recent->op_name_id != op_name_id || recent->string != string || recent->kind != kind) {
-		*recent = (struct recent_class){op_name_id, string, kind,
-			op_class(op_name(process, op_name_id, string), framework, scope)};
-	}
-	return recent->class;
-}
-
-static void add_score(struct idmap *scores, struct recent_class *recent, struct process *process,
-	const struct batch *b)
-{
-	struct score *score = NULL; /* of the current thread, as its rows are adjacent */
-
-	for (uint32_t i = 0; i < b->nr_rows; i++) {
-		uint32_t thread = (uint32_t)b->col[COL_op_thread][i];
-		enum op_class class = class_of(recent, process, b, i);
-
-		if (!score || score->thread != thread) {
-			score = idmap_put(scores, thread);
-			score->thread = thread;
-		}
-		if (class == OP_OTHER) {
-			score->nr_outer_ops += !b->col[COL_op_depth][i];
-			score->nr_inner_ops++;
-		} else {
-			score->nr_marks += class == OP_DATALOADER || class == OP_OPTIMIZATION ||
-					   class == OP_CLEARING || class == OP_FORWARD;
-		}
-	}
-}
-
-/* If a user's range encloses all, no operator is outermost. */
-static bool is_more(const struct score *score, const struct score *best)
-{
-	if (score->nr_marks != best->nr_marks) {
-		return score->nr_marks > best->nr_marks;
-	}
-	if (score->nr_outer_ops != best->nr_outer_ops) {
-		return score->nr_outer_ops > best->nr_outer_ops;
-	}
-	return score->nr_inner_ops > best->nr_inner_ops;
-}
-
-/* The first blocks of operators; for damaged ones further blocks. */
-static void add_blocks(struct idmap *scores, struct process *process)
-{
-	static const uint32_t mask = COL_BIT(COL_op_thread) | COL_BIT(COL_op_op_name) |
-				     COL_BIT(COL_op_name) | COL_BIT(COL_op_framework) |
-				     COL_BIT(COL_op_scope) | COL_BIT(COL_op_depth);
-	struct stream *stream = process->stream;
-	struct stream_request requests[MOST_BLOCKS];
-	struct recent_class recent[NR_RECENT] = {0};
-	size_t nr_blocks = 0, nr_requests = 0;
-
-	for (size_t i = 0; i < stream->nr_blocks && nr_requests < MOST_BLOCKS; i++) {
-		if (stream_block_table(stream, i) == GPROF_TABLE_op) {
-			requests[nr_requests++] =
-				(struct stream_request){.stream = stream, .block = i, .mask = mask};
-		}
-	}
-	stream_expect(requests, nr_requests);
-	for (size_t i = 0; i < stream->nr_blocks && nr_blocks < MOST_BLOCKS; i++) {
-		struct batch batch;
-
-		if (stream_block_table(stream, i) == GPROF_TABLE_op &&
-			!stream_load(stream, i, mask, 0, &batch)) {
-			add_score(scores, recent, process, &batch);
-			nr_blocks++;
-		}
-	}
-}
-
-static uint32_t op_loop_thread(struct process *process)
-{
-	struct score best = {0};
-	struct idmap scores;
-
-	idmap_init(&scores, sizeof(struct score));
-	add_blocks(&scores, process);
-	for (size_t i = 0; i < scores.nr; i++) {
-		const struct score *score = idmap_at(&scores, i);
-
-		if (is_more(score, &best)) {
-			best = *score;
-		}
-	}
-	idmap_fini(&scores);
-	return best.thread;
 }
 
 /* ---- the walk ---- */
@@ -654,7 +532,7 @@ static void walk_process(struct process *process, const struct op_walk *views, s
 	}
 	walk.has_ops = op_has_any(process);
 	walk.has_stacks = process->py_stacks.nr != 0;
-	walk.loop_thread = op_loop_thread(process);
+	walk.loop_thread = loop_thread(process);
 	op_load_run(process, &walk.want, on_event, &walk);
 	leave_all(&walk);
 	range_walk_fini(&walk.ranges);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/comm/job_clock.h"
+#include "report/ops/loop.h"
 #include "report/session/options.h"
 #include "report/model/device_clock.h"
 #include "report/model/time_axis.h"
@@ -119,6 +120,7 @@ enum cmd_exit common_options_open(const struct common_options *asked, struct cmd
 		job_clock_align(input->processes, input->nr_processes);
 		for (size_t i = 0; i < input->nr_processes; i++) {
 			device_clock_keep_durations(input->processes[i]);
+			loop_begin_steps(input->processes[i]);
 		}
 		time_axis_set(input->processes, input->nr_processes);
 	}

@@ -41,7 +41,7 @@ static bool is_wanted_block(const struct event_scan *scan, size_t block)
 		return false;
 	}
 	if (!scan->table->time_column || scan->ranges || b->ring ||
-		stream_is_damaged(process->stream)) {
+		scan->table->source == GPROF_TABLE_step || stream_is_damaged(process->stream)) {
 		return true;
 	}
 	clock = schema->columns[0].kind == GPROF_KIND_TICK ? &process->host_clock

@@ -460,6 +460,9 @@ static struct cell convert_cell(struct event_reader *reader, size_t place,
 	case ROLE_ID:
 		return known_if(value, value != 0);
 	case ROLE_HOST_TIME:
+		if (b->table == GPROF_TABLE_step && value == process->first_row_tick) {
+			value = process->steps[0].tick;
+		}
 		return known(time_axis_time(process, clock_map_time(&process->host_clock, value)));
 	case ROLE_DEVICE_TIME:
 		return known(

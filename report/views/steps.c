@@ -13,7 +13,7 @@
 struct step_row {
 	struct process *process;
 	size_t place;	/* in process.steps */
-	uint64_t start; /* tick; of the first one where its first phase shows it */
+	uint64_t start; /* tick */
 	uint64_t duration_ns;
 	uint64_t phase_ns[NR_PHASES], gpu_ns;
 	uint64_t interval_ns, tail_ns; /* what is left of the duration is Forward and Backward */
@@ -271,9 +271,8 @@ static void fill_windows(void *state, struct table *table)
 VIEW(steps, 30) = {
 	.name = "steps",
 	.help = "steps, how long they took, and their phases",
-	.about = "The first step starts with its first phase, if that is known; the timeline shows "
-		 "it from the "
-		 "start of the recording. "
+	.about = "The first step starts with its first phase, if that is known; what ran before it "
+		 "is in no step. "
 		 "Statistics of the steps are in the view step-stats.",
 	.title = "Steps",
 	VIEW_COLUMNS(steps_columns),

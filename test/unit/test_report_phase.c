@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/ops/loop.h"
 #include "report/ops/op_walk.h"
 #include "test/unit/report_lines.h"
 #include "test/unit/report_made.h"
@@ -258,6 +259,33 @@ START_TEST(operators_make_phases)
 }
 END_TEST
 
+/* By the few operators before it as by all phases. */
+START_TEST(first_step_begins_where_its_phases_show)
+{
+	static const uint64_t steps[] = {2, 5000, 0};
+	const struct phase_case *c = &cases[_i];
+	struct process *process;
+	uint64_t begin = 2;
+	size_t nr_lines = 0;
+	const char *path;
+
+	while (c->lines[nr_lines].name) {
+		nr_lines++;
+	}
+	path = lines_write(c->lines, nr_lines, steps);
+	walk(path);
+	if (phases_is_whole(&seen, 1)) {
+		begin = 5000 - phases_step_ticks(&seen, 1);
+	}
+	process = streams_process(path);
+	loop_begin_steps(process);
+	ck_assert_msg(process->steps[0].tick == begin, "%s: %u, not %u", c->what,
+		(unsigned int)process->steps[0].tick, (unsigned int)begin);
+	ck_assert_uint_eq(process->first_row_tick, begin == 2 ? 0 : 2);
+	process_destroy(process);
+}
+END_TEST
+
 START_TEST(two_backwards_and_two_optimizers_a_step)
 {
 	static const struct line lines[] = {
@@ -382,5 +410,6 @@ Suite *unit_suite(void)
 	Suite *suite = unit_make("report/phase", tests, sizeof(tests) / sizeof(tests[0]));
 
 	unit_loop(suite, operators_make_phases, sizeof(cases) / sizeof(cases[0]));
+	unit_loop(suite, first_step_begins_where_its_phases_show, sizeof(cases) / sizeof(cases[0]));
 	return suite;
 }

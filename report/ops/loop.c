@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/ops/loop.h"
+
+#include <stdlib.h>
+
+#include "report/ops/op.h"
+
+/* ---- its thread ---- */
+
+/* How many blocks are examined. */
+#define MOST_BLOCKS 256u
+
+struct score {
+	uint32_t thread;
+	uint64_t nr_marks, nr_outer_ops, nr_inner_ops;
+};
+
+/* A cache of the classes of recent names, as few recur often. */
+struct recent_class {
+	uint64_t op_name_id, string;
+	uint64_t kind; /* framework and scope, plus 1 */
+	enum op_class class;
+};
+
+#define NR_RECENT 256u
+
+static enum op_class class_of(struct recent_class *recent, const struct process *process,
+	const struct batch *b, uint32_t i)
+{
+	uint64_t op_name_id = b->col[COL_op_op_name][i], string = b->col[COL_op_name][i];
+	uint8_t framework = (uint8_t)b->col[COL_op_framework][i];
+	uint8_t scope = (uint8_t)b->col[COL_op_scope][i];
+	uint64_t kind = ((uint64_t)framework << 8 | scope) + 1;
+
+	recent += (op_name_id + string) % NR_RECENT;
+	if (recent->op_name_id != op_name_id || recent->string != string || recent->kind != kind) {
+		*recent = (struct recent_class){op_name_id, string, kind,
+			op_class(op_name(process, op_name_id, string), framework, scope)};
+	}
+	return recent->class;
+}
+
+static void add_score(struct idmap *scores, struct recent_class *recent, struct process *process,
+	const struct batch *b)
+{
+	struct score *score = NULL; /* of the current thread, as its rows are adjacent */
+
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		uint32_t thread = (uint32_t)b->col[COL_op_thread][i];
+		enum op_class class = class_of(recent, process, b, i);
+
+		if (!score || score->thread != thread) {
+			score = idmap_put(scores, thread);
+			score->thread = thread;
+		}
+		if (class == OP_OTHER) {
+			score->nr_outer_ops += !b->col[COL_op_depth][i];
+			score->nr_inner_ops++;
+		} else {
+			score->nr_marks += class == OP_DATALOADER || class == OP_OPTIMIZATION ||
+					   class == OP_CLEARING || class == OP_FORWARD;
+		}
+	}
+}
+
+/* If a user's range encloses all, no operator is outermost. */
+static bool is_more(const struct score *score, const struct score *best)
+{
+	if (score->nr_marks != best->nr_marks) {
+		return score->nr_marks > best->nr_marks;
+	}
+	if (score->nr_outer_ops != best->nr_outer_ops) {
+		return score->nr_outer_ops > best->nr_outer_ops;
+	}
+	return score->nr_inner_ops > best->nr_inner_ops;
+}
+
+/* The first blocks of operators; for damaged ones further blocks. */
+static void add_blocks(struct idmap *scores, struct process *process)
+{
+	static const uint32_t mask = COL_BIT(COL_op_thread) | COL_BIT(COL_op_op_name) |
+				     COL_BIT(COL_op_name) | COL_BIT(COL_op_framework) |
+				     COL_BIT(COL_op_scope) | COL_BIT(COL_op_depth);
+	struct stream *stream = process->stream;
+	struct stream_request requests[MOST_BLOCKS];
+	struct recent_class recent[NR_RECENT] = {0};
+	size_t nr_blocks = 0, nr_requests = 0;
+
+	for (size_t i = 0; i < stream->nr_blocks && nr_requests < MOST_BLOCKS; i++) {
+		if (stream_block_table(stream, i) == GPROF_TABLE_op) {
+			requests[nr_requests++] =
+				(struct stream_request){.stream = stream, .block = i, .mask = mask};
+		}
+	}
+	stream_expect(requests, nr_requests);
+	for (size_t i = 0; i < stream->nr_blocks && nr_blocks < MOST_BLOCKS; i++) {
+		struct batch batch;
+
+		if (stream_block_table(stream, i) == GPROF_TABLE_op &&
+			!stream_load(stream, i, mask, 0, &batch)) {
+			add_score(scores, recent, process, &batch);
+			nr_blocks++;
+		}
+	}
+}
+
+uint32_t loop_thread(struct process *process)
+{
+	struct score best = {0};
+	struct idmap scores;
+
+	idmap_init(&scores, sizeof(struct score));
+	add_blocks(&scores, process);
+	for (size_t i = 0; i < scores.nr; i++) {
+		const struct score *score = idmap_at(&scores, i);
+
+		if (is_more(score, &best)) {
+			best = *score;
+		}
+	}
+	idmap_fini(&scores);
+	return best.thread;
+}
+
+/* ---- its begin ---- */
+
+/* The earliest begins in the first step, UINT64_MAX without any. */
+struct first {
+	uint64_t batch_or_step; /* of a loader, an optimizer, or Paddle's Forward */
+	uint64_t clearing, backward, other;
+};
+
+static void add_begins(struct first *first, struct recent_class *recent, struct process *process,
+	const struct batch *b, uint32_t thread)
+{
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		uint64_t begin = b->col[COL_op_begin][i], *to = &first->other;
+		enum op_class class = class_of(recent, process, b, i);
+
+		if (op_class_is_backward(class)) {
+			to = &first->backward;
+		} else if (b->col[COL_op_thread][i] != thread || class == OP_RANGE) {
+			continue;
+		} else if (class != OP_OTHER) {
+			to = class == OP_CLEARING ? &first->clearing : &first->batch_or_step;
+		}
+		*to = begin < *to ? begin : *to;
+	}
+}
+
+static struct first find_first(struct process *process)
+{
+	static const uint32_t mask = COL_BIT(COL_op_begin) | COL_BIT(COL_op_thread) |
+				     COL_BIT(COL_op_op_name) | COL_BIT(COL_op_name) |
+				     COL_BIT(COL_op_framework) | COL_BIT(COL_op_scope);
+	struct first first = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+	struct recent_class recent[NR_RECENT] = {0};
+	struct stream *stream = process->stream;
+	uint32_t thread = loop_thread(process);
+
+	for (size_t i = 0; i < stream->nr_blocks; i++) {
+		struct batch batch;
+
+		if (stream_block_table(stream, i) == GPROF_TABLE_op &&
+			stream->blocks[i].time_min < process->steps[1].tick &&
+			!stream_load(stream, i, mask, 0, &batch)) {
+			add_begins(&first, recent, process, &batch, thread);
+		}
+	}
+	return first;
+}
+
+/*
+ * Operators before the first batch set up; those before a Backward may be its Forward, or set up as
+ * well.
+ */
+static uint64_t find_begin(struct process *process)
+{
+	struct first first = find_first(process);
+
+	if (first.clearing < first.batch_or_step && first.clearing < first.backward &&
+		(first.clearing < first.other || first.batch_or_step < first.backward)) {
+		return first.clearing;
+	}
+	return first.batch_or_step < first.backward ? first.batch_or_step : UINT64_MAX;
+}
+
+void loop_begin_steps(struct process *process)
+{
+	struct model_step *steps = process->steps;
+	uint64_t begin;
+
+	if (process->nr_steps < 2 || steps[0].how == MODEL_STEP_TRACE || !op_has_any(process)) {
+		return;
+	}
+	begin = find_begin(process);
+	if (begin > steps[0].tick && begin < steps[1].tick) {
+		process->first_row_tick = steps[0].tick;
+		steps[0].tick = begin;
+	}
+}

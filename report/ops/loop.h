@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The training loop of a process: its thread, and where its first step begins. */
+#ifndef REPORT_OPS_LOOP_H
+#define REPORT_OPS_LOOP_H
+
+#include "report/model/model.h"
+
+/*
+ * The thread with most loader and optimizer ranges. If there are none, it is the one with most
+ * outermost operators, or, if a user's range encloses all, with most operators. 0 without
+ * operators.
+ */
+uint32_t loop_thread(struct process *process);
+
+/*
+ * Lets the first step begin with its first batch, optimizer step or clearing of gradients. Its row
+ * has the time at which the recording began: what ran before the loop, such as building a model, is
+ * in no step. The time stays if the first phase is a run of operators, which may be either.
+ */
+void loop_begin_steps(struct process *process);
+
+#endif
