@@ -159,7 +159,7 @@ void critical_run(struct step_events *step,
 		.take = take,
 		.context = context};
 
-	dependencies_init(&path.dependencies, step);
+	dependencies_init(&path.dependencies, step, step->begin);
 	path.record = last_activity(step);
 	while (path.now > step->begin) {
 		if (path.record) {

@@ -5,6 +5,7 @@
 
 #include "report/ops/queue_depth.h"
 #include "report/util/buf.h"
+#include "report/util/natural_sort.h"
 
 /* An event that was recorded before so many others is not looked for. */
 #define EVENTS_BACK 4096u
@@ -60,7 +61,7 @@ static void close_until(struct host_timeline *host, struct open *open, uint64_t 
 }
 
 static void make_thread(struct host_timeline *host, struct open *open,
-	const struct step_item *items, size_t nr_items, bool is_range)
+	const struct step_item *items, size_t nr_items, uint64_t from, bool is_range)
 {
 	size_t first = host->nr_stretches;
 
@@ -72,6 +73,9 @@ static void make_thread(struct host_timeline *host, struct open *open,
 			continue;
 		}
 		close_until(host, open, items[i].begin);
+		if (!open->nr && end <= from) {
+			continue;
+		}
 		if (open->nr && open->items[open->nr - 1].end < end) {
 			end = open->items[open->nr - 1].end;
 		}
@@ -86,16 +90,21 @@ static void make_thread(struct host_timeline *host, struct open *open,
 		(struct host_thread){nr_items ? items[0].thread : 0, first, host->nr_stretches};
 }
 
-/* Of the users' ranges alone, or of all else. Items are in the order above and must stay. */
+/*
+ * Of the users' ranges alone, or of all else, but for what ends by `from`. Items are in the order
+ * above and must stay.
+ */
 static void host_timeline_make(
-	struct host_timeline *host, const struct step_item *items, size_t nr_items, bool is_range)
+	struct host_timeline *host, const struct step_events *step, uint64_t from, bool is_range)
 {
+	const struct step_item *items = step->items;
+	size_t nr_items = step->nr_items;
 	struct open open = {0};
 
 	for (size_t i = 0, end; i < nr_items; i = end) {
 		for (end = i; end < nr_items && items[end].thread == items[i].thread; end++) {
 		}
-		make_thread(host, &open, items + i, end - i, is_range);
+		make_thread(host, &open, items + i, end - i, from, is_range);
 	}
 	free(open.items);
 }
@@ -382,17 +391,13 @@ void dependencies_find_causes(struct dependencies *dependencies, const struct st
 
 /* ---- all ---- */
 
-void dependencies_init(struct dependencies *dependencies, struct step_events *step)
+void dependencies_init(struct dependencies *dependencies, struct step_events *step, uint64_t from)
 {
 	*dependencies = (struct dependencies){.step = step};
-	if (step->nr_items) {
-		qsort(step->items, step->nr_items, sizeof(*step->items), host_order);
-	}
-	if (step->nr_records) {
-		qsort(step->records, step->nr_records, sizeof(*step->records), by_launch);
-	}
-	host_timeline_make(&dependencies->host, step->items, step->nr_items, false);
-	host_timeline_make(&dependencies->ranges, step->items, step->nr_items, true);
+	natural_sort(step->items, step->nr_items, sizeof(*step->items), host_order);
+	natural_sort(step->records, step->nr_records, sizeof(*step->records), by_launch);
+	host_timeline_make(&dependencies->host, step, from, false);
+	host_timeline_make(&dependencies->ranges, step, from, true);
 }
 
 void dependencies_fini(struct dependencies *dependencies)

@@ -54,8 +54,11 @@ struct dependencies {
 	size_t nr_causes, cause_capacity;
 };
 
-/* Sorts the items and records of the step, which must stay until dependencies_fini. */
-void dependencies_init(struct dependencies *dependencies, struct step_events *step);
+/*
+ * Sorts the items and records of the step, which must stay until dependencies_fini. What the host
+ * did until `from` is not asked for.
+ */
+void dependencies_init(struct dependencies *dependencies, struct step_events *step, uint64_t from);
 void dependencies_fini(struct dependencies *dependencies);
 
 struct awaited {

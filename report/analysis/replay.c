@@ -170,13 +170,6 @@ void replay_order(struct replay_graph *graph)
 	graph->nodes = nodes;
 }
 
-void replay_make_room(struct replay_graph *graph)
-{
-	graph->begins = mem_zeroed(graph->nr_nodes + 1, sizeof(*graph->begins));
-	graph->ends = mem_zeroed(graph->nr_nodes + 1, sizeof(*graph->ends));
-	graph->binding = mem_zeroed(graph->nr_nodes + 1, sizeof(*graph->binding));
-}
-
 void replay_add_ends(const struct replay_graph *graph, const uint64_t *ends, struct span *spans)
 {
 	for (size_t i = 0; i < graph->nr_nodes; i++) {
@@ -412,41 +405,68 @@ static double factor_of(const struct replay_change *change, uint32_t scales)
 	return factor;
 }
 
+static void set_removals(struct node *node)
+{
+	if (node->flags & IS_IN_LOADER) {
+		node->no_duration |= 1u << REPLAY_NO_LOADER;
+		node->no_cause |= 1u << REPLAY_NO_LOADER;
+	}
+	if (node->flags & WAITS_FOR_WORK) {
+		node->no_duration |= 1u << REPLAY_NO_SYNC;
+		node->no_cause |= 1u << REPLAY_NO_SYNC;
+	}
+	if (node->flags & WAITS_FOR_COPY) {
+		node->no_duration |= 1u << REPLAY_NO_COPIES;
+		node->no_cause |= 1u << REPLAY_NO_COPIES;
+	}
+	if (node->kind == REPLAY_COPY) {
+		node->no_duration |= 1u << REPLAY_NO_COPIES;
+	}
+	if (node->kind == REPLAY_COLLECTIVE) {
+		node->no_duration |= 1u << REPLAY_NO_COMM;
+	}
+	if (node->flags & IS_BETWEEN_LAUNCHES) {
+		node->no_duration |= 1u << REPLAY_NO_LAUNCHES;
+	}
+}
+
+/* What a change can concern. */
+static void find_removals(struct replay_graph *graph)
+{
+	for (size_t i = 0; i < graph->nr_nodes; i++) {
+		struct node *node = &graph->nodes[i];
+
+		node->no_duration = node->no_cause = 0;
+		set_removals(node);
+		graph->scales |= node->scales;
+		graph->removals |= node->no_duration | (node->cause ? node->no_cause : 0u);
+		graph->removals |= node->after_delay > 0 ? 1u << REPLAY_NO_GAPS : 0;
+		graph->removals |= node->flags & IS_RENDEZVOUS ? 1u << REPLAY_NO_STRAGGLERS : 0;
+	}
+}
+
+void replay_make_room(struct replay_graph *graph)
+{
+	graph->begins = mem_resize(NULL, graph->nr_nodes + 1, sizeof(*graph->begins));
+	graph->ends = mem_resize(NULL, graph->nr_nodes + 1, sizeof(*graph->ends));
+	graph->binding = mem_resize(NULL, graph->nr_nodes + 1, sizeof(*graph->binding));
+	find_removals(graph);
+}
+
+bool replay_has(const struct replay_graph *graph, const struct replay_change *change)
+{
+	return (graph->scales & change->scales) || (graph->removals & change->removals);
+}
+
 static bool is_removed(const struct node *node, uint32_t removals)
 {
-	return ((removals & 1u << REPLAY_NO_LOADER) && (node->flags & IS_IN_LOADER)) ||
-	       ((removals & 1u << REPLAY_NO_SYNC) && (node->flags & WAITS_FOR_WORK)) ||
-	       ((removals & 1u << REPLAY_NO_COPIES) &&
-		       ((node->flags & WAITS_FOR_COPY) || node->kind == REPLAY_COPY)) ||
-	       ((removals & 1u << REPLAY_NO_COMM) && node->kind == REPLAY_COLLECTIVE) ||
-	       ((removals & 1u << REPLAY_NO_LAUNCHES) && (node->flags & IS_BETWEEN_LAUNCHES));
+	return node->no_duration & removals;
 }
 
 /* Does it still wait for its cause, in addition to the node before it? */
 static bool has_cause(const struct node *node, uint32_t removals)
 {
-	return node->cause &&
-	       !((removals & 1u << REPLAY_NO_SYNC) && (node->flags & WAITS_FOR_WORK)) &&
-	       !((removals & 1u << REPLAY_NO_COPIES) && (node->flags & WAITS_FOR_COPY)) &&
-	       !((removals & 1u << REPLAY_NO_LOADER) && (node->flags & IS_IN_LOADER));
-}
-
-bool replay_has(const struct replay_graph *graph, const struct replay_change *change)
-{
-	const uint32_t removals = change->removals;
-
-	for (size_t i = 0; i < graph->nr_nodes; i++) {
-		const struct node *node = &graph->nodes[i];
-
-		if ((node->scales & change->scales) || is_removed(node, removals) ||
-			has_cause(node, removals) != (node->cause != 0) ||
-			((removals & 1u << REPLAY_NO_GAPS) && node->after_delay > 0) ||
-			((removals & 1u << REPLAY_NO_STRAGGLERS) &&
-				(node->flags & IS_RENDEZVOUS))) {
-			return true;
-		}
-	}
-	return false;
+	return node->cause && !(node->no_cause & removals);
 }
 
 struct latest {

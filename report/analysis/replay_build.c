@@ -630,7 +630,7 @@ struct replay_graph *replay_create(struct step_events *step, const struct replay
 	graph->nr_parts = 1;
 	graph->parts[0].begin = step->begin;
 	graph->parts[0].end = step->end;
-	dependencies_init(&build.dependencies, step);
+	dependencies_init(&build.dependencies, step, step->complete_from);
 	build_nodes(&build);
 	set_delays(graph);
 	measure(graph);

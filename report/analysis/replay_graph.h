@@ -29,7 +29,11 @@ struct node {
 	uint32_t collective; /* 1 + its number; 0: none, or not joined */
 	uint16_t flags;
 	uint8_t kind;
+	/* Which removals, as bits, take out its duration, and which its waiting for its cause. */
+	uint8_t no_duration, no_cause;
 };
+
+_Static_assert(NR_REPLAY_REMOVALS <= 8, "no_duration, no_cause");
 
 /* The step of one process. */
 struct part {
@@ -45,6 +49,7 @@ struct replay_graph {
 	size_t nr_events, event_capacity;
 	struct part *parts;
 	size_t nr_parts;
+	uint32_t scales, removals; /* that concern any node: bits */
 	/* of a run */
 	uint64_t *begins, *ends;
 	uint64_t *arrivals; /* of one collective */

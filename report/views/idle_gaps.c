@@ -32,8 +32,9 @@ struct idle_gaps_view {
 	struct idle idle;
 	struct gap_row *rows;
 	size_t nr_rows, capacity;
-	size_t first; /* of the process at hand */
-	size_t end;   /* behind its last; in the walk, in the order of their begins */
+	size_t first;	 /* of the process at hand */
+	size_t end;	 /* behind its last; in the walk, in the order of their begins */
+	size_t shortest; /* of NR_GAPS of the process at hand */
 	struct process *process;
 };
 
@@ -44,23 +45,31 @@ static uint64_t length_of(const struct idle_gaps_view *view, size_t i)
 	return view->rows[i].gap.end - view->rows[i].gap.begin;
 }
 
+static void find_shortest(struct idle_gaps_view *view)
+{
+	view->shortest = view->first;
+	for (size_t i = view->first; i < view->nr_rows; i++) {
+		if (length_of(view, i) < length_of(view, view->shortest)) {
+			view->shortest = i;
+		}
+	}
+}
+
+/* A heap is not needed: few gaps are longer than the longest so far. */
 static void on_gap(void *context, const struct idle_gap *gap)
 {
 	struct idle_gaps_view *view = context;
-	size_t shortest = view->first;
 
 	if (view->nr_rows - view->first < NR_GAPS) {
 		view->rows =
 			array_grow(view->rows, view->nr_rows, &view->capacity, sizeof(*view->rows));
 		view->rows[view->nr_rows++] = (struct gap_row){.gap = *gap};
-		return;
-	}
-	/* A heap would do it faster; but few gaps are longer than the longest so far. */
-	for (size_t i = view->first; i < view->nr_rows; i++) {
-		shortest = length_of(view, i) < length_of(view, shortest) ? i : shortest;
-	}
-	if (gap->end - gap->begin > length_of(view, shortest)) {
-		view->rows[shortest].gap = *gap;
+		if (view->nr_rows - view->first == NR_GAPS) {
+			find_shortest(view);
+		}
+	} else if (gap->end - gap->begin > length_of(view, view->shortest)) {
+		view->rows[view->shortest].gap = *gap;
+		find_shortest(view);
 	}
 }
 

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/util/natural_sort.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/util/buf.h"
+
+struct sort {
+	size_t size;
+	int (*compare)(const void *, const void *);
+	size_t *ends; /* of each run: places */
+	size_t nr_runs, capacity;
+};
+
+static void reverse(char *items, size_t nr, size_t size)
+{
+	char *low = items, *high = items + nr * size;
+	char spare[256];
+
+	while (low + size < high) {
+		high -= size;
+		for (size_t at = 0; at < size; at += sizeof(spare)) {
+			size_t part = size - at < sizeof(spare) ? size - at : sizeof(spare);
+
+			memcpy(spare, low + at, part);
+			memcpy(low + at, high + at, part);
+			memcpy(high + at, spare, part);
+		}
+		low += size;
+	}
+}
+
+/* Where the run ends that begins at `first`; one that falls is turned round. */
+static size_t end_of_run(const struct sort *sort, char *items, size_t first, size_t nr)
+{
+	const size_t size = sort->size;
+	size_t end = first + 1;
+	bool is_falling;
+
+	if (end == nr) {
+		return nr;
+	}
+	is_falling = sort->compare(items + first * size, items + end * size) > 0;
+	for (end++; end < nr; end++) {
+		int order = sort->compare(items + (end - 1) * size, items + end * size);
+
+		if (is_falling != (order > 0)) {
+			break;
+		}
+	}
+	if (is_falling) {
+		reverse(items + first * size, end - first, size);
+	}
+	return end;
+}
+
+static void find_runs(struct sort *sort, char *items, size_t nr)
+{
+	for (size_t at = 0; at < nr;) {
+		char *before, *first = items + at * sort->size;
+
+		at = end_of_run(sort, items, at, nr);
+		before = sort->nr_runs ? first - sort->size : NULL;
+		if (before && sort->compare(before, first) <= 0) {
+			sort->ends[sort->nr_runs - 1] = at; /* a run that goes on */
+			continue;
+		}
+		sort->ends =
+			array_grow(sort->ends, sort->nr_runs, &sort->capacity, sizeof(*sort->ends));
+		sort->ends[sort->nr_runs++] = at;
+	}
+}
+
+/* Merges two neighbouring runs into `to`. */
+static void merge(const struct sort *sort, const char *items, size_t first, size_t middle,
+	size_t end, char *to)
+{
+	const size_t size = sort->size;
+	const char *a = items + first * size, *a_end = items + middle * size;
+	const char *b = a_end, *b_end = items + end * size;
+
+	to += first * size;
+	while (a < a_end && b < b_end) {
+		if (sort->compare(a, b) <= 0) {
+			memcpy(to, a, size);
+			a += size;
+		} else {
+			memcpy(to, b, size);
+			b += size;
+		}
+		to += size;
+	}
+	memcpy(to, a, (size_t)(a_end - a));
+	memcpy(to + (a_end - a), b, (size_t)(b_end - b));
+}
+
+/* Merges runs in pairs into `to`. */
+static void merge_all(struct sort *sort, const char *items, char *to)
+{
+	size_t nr = 0, first = 0;
+
+	for (size_t i = 0; i < sort->nr_runs; i += 2) {
+		size_t middle = sort->ends[i];
+		size_t end = i + 1 < sort->nr_runs ? sort->ends[i + 1] : middle;
+
+		merge(sort, items, first, middle, end, to);
+		sort->ends[nr++] = first = end;
+	}
+	sort->nr_runs = nr;
+}
+
+void natural_sort(void *items, size_t nr, size_t size, int (*compare)(const void *, const void *))
+{
+	struct sort sort = {.size = size, .compare = compare};
+	char *from = items, *to;
+	char *spare = NULL;
+
+	find_runs(&sort, items, nr);
+	if (sort.nr_runs > 1) {
+		spare = mem_resize(NULL, nr, size);
+	}
+	for (to = spare; sort.nr_runs > 1;) {
+		char *sorted = to;
+
+		merge_all(&sort, from, to);
+		to = from;
+		from = sorted;
+	}
+	if (from != items) {
+		memcpy(items, from, nr * size);
+	}
+	free(spare);
+	free(sort.ends);
+}
