@@ -86,8 +86,8 @@ static void make_thread(struct host_timeline *host, struct open *open,
 	close_until(host, open, UINT64_MAX);
 	host->threads = array_grow(
 		host->threads, host->nr_threads, &host->thread_capacity, sizeof(*host->threads));
-	host->threads[host->nr_threads++] =
-		(struct host_thread){nr_items ? items[0].thread : 0, first, host->nr_stretches};
+	host->threads[host->nr_threads++] = (struct host_thread){
+		nr_items ? items[0].thread : 0, first, host->nr_stretches, first};
 }
 
 /*
@@ -120,8 +120,19 @@ static void host_timeline_fini(struct host_timeline *host)
 const struct host_stretch *host_timeline_find_at(
 	const struct host_timeline *host, size_t i, uint64_t time)
 {
-	size_t low = host->threads[i].first, high = host->threads[i].end;
+	struct host_thread *thread = &host->threads[i];
+	size_t low = thread->first, high = thread->end;
 
+	if (thread->found < high && host->stretches[thread->found].begin >= time) {
+		high = thread->found;
+	}
+	for (size_t step = 1; thread->found > low + step; step *= 2) {
+		if (host->stretches[thread->found - step].begin < time) {
+			low = thread->found - step + 1;
+			break;
+		}
+		high = thread->found - step;
+	}
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
@@ -131,7 +142,8 @@ const struct host_stretch *host_timeline_find_at(
 			high = middle;
 		}
 	}
-	return low > host->threads[i].first ? &host->stretches[low - 1] : NULL;
+	thread->found = low;
+	return low > thread->first ? &host->stretches[low - 1] : NULL;
 }
 
 /* The same of a thread by its number. */

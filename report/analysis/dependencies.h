@@ -29,6 +29,7 @@ struct host_stretch {
 struct host_thread {
 	uint32_t thread;
 	size_t first, end; /* of its stretches */
+	size_t found;	   /* where the last search ended; the next one mostly ends near it */
 };
 
 struct host_timeline {

@@ -29,10 +29,16 @@ void keyed_stats_fini(struct keyed_stats *stats)
 
 uint32_t keyed_stats_find(struct keyed_stats *stats, uint64_t key, uint32_t name, uint32_t kind)
 {
-	struct keyed_stats_index *index;
+	struct keyed_stats_index **recent =
+		&stats->recent[(key * 0x9e3779b97f4a7c15ull) >> 32 & (KEYED_STATS_RECENT - 1)];
+	struct keyed_stats_index *index = *recent;
 
+	if (index && index->key == key) {
+		return index->row;
+	}
 	HASH_FIND(hh, stats->index, &key, sizeof(key), index);
 	if (index) {
+		*recent = index;
 		return index->row;
 	}
 	index = mem_zeroed(1, sizeof(*index));

@@ -19,12 +19,15 @@ struct keyed_stats_row {
 
 struct keyed_stats_index;
 
+#define KEYED_STATS_RECENT 64u
+
 struct keyed_stats {
 	struct keyed_stats_row *rows; /* row k is group k of both histograms */
 	size_t nr_rows, capacity;
 	struct keyed_stats_index *index;
-	struct histogram times; /* ns */
-	struct histogram sizes; /* bytes; unused by most */
+	struct keyed_stats_index *recent[KEYED_STATS_RECENT]; /* found last, by a hash of the key */
+	struct histogram times;				      /* ns */
+	struct histogram sizes;				      /* bytes; unused by most */
 	bool is_finished;
 };
 

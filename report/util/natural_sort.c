@@ -73,7 +73,7 @@ static void find_runs(struct sort *sort, char *items, size_t nr)
 	}
 }
 
-/* Merges two neighbouring runs into `to`. */
+/* Merges two neighbouring runs into `to`, as much of one at a time as precedes the other. */
 static void merge(const struct sort *sort, const char *items, size_t first, size_t middle,
 	size_t end, char *to)
 {
@@ -83,14 +83,18 @@ static void merge(const struct sort *sort, const char *items, size_t first, size
 
 	to += first * size;
 	while (a < a_end && b < b_end) {
-		if (sort->compare(a, b) <= 0) {
-			memcpy(to, a, size);
+		const char *a_first = a, *b_first = b;
+
+		while (a < a_end && sort->compare(a, b) <= 0) {
 			a += size;
-		} else {
-			memcpy(to, b, size);
+		}
+		memcpy(to, a_first, (size_t)(a - a_first));
+		to += a - a_first;
+		while (a < a_end && b < b_end && sort->compare(a, b) > 0) {
 			b += size;
 		}
-		to += size;
+		memcpy(to, b_first, (size_t)(b - b_first));
+		to += b - b_first;
 	}
 	memcpy(to, a, (size_t)(a_end - a));
 	memcpy(to + (a_end - a), b, (size_t)(b_end - b));
