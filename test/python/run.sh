@@ -279,9 +279,9 @@ assert [rows[path]["calls"] for path in ("Outer_0", "Outer_0/Net_0", "Outer_0/Re
 outer = rows["Outer_0"]
 inside = rows["Outer_0/Net_0"]["total_ns"] + rows["Outer_0/ReLU_0"]["total_ns"]
 assert abs(outer["total_ns"] - outer["self_ns"] - inside) < 10, outer
-assert rows["Net_0"]["module"] == "Net_0" and rows["Outer_0/Net_0"]["module"] == "  Net_0"
-assert rows["Outer_0/Net_0"]["attribute"] == "net" and rows["Outer_0/ReLU_0"]["attribute"] == "parts.0.relu"
-assert not rows["Outer_0"]["attribute"] and not rows["Net_0"]["attribute"]
+assert rows["Net_0"]["name"] == "Net_0" and rows["Outer_0"]["name"] == "Outer_0"
+assert rows["Outer_0/Net_0"]["name"] == "net" and rows["Outer_0/ReLU_0"]["name"] == "parts.0.relu"
+assert [rows[path]["class"] for path in ("Outer_0", "Outer_0/Net_0", "Outer_0/ReLU_0")] == ["Outer", "Net", "ReLU"]
 assert not [row for row in views["operator"]["rows"] if "Module" in row["name"]]
 END
 }
@@ -294,9 +294,20 @@ module_places()
 	GPROF_PYTHON=modules within "$python" "$program" >"$T/out" 2>"$T/err"
 	diff "$T/plain" "$T/out" || return 1
 	view module
-	jq -e '[.module.rows[] | "\(.path) \(.attribute | if . == "" then "-" else . end)"] | sort ==
-		["Outer_0 -", "Outer_0/Leaf_2 leaf", "Outer_0/Leaf_3 parts.1", "Outer_0/Outer_1 inner",
-			"Outer_0/Outer_1/Leaf_0 inner.first", "Outer_0/Outer_1/Leaf_1 inner.0"]' "$T/module.json" >/dev/null || { jq -c '.module.rows[] | [.path, .attribute]' "$T/module.json"; return 1; }
+	jq -e '[.module.rows[] | "\(.path) \(.name)"] | sort ==
+		["Outer_0 Outer_0", "Outer_0/Leaf_2 leaf", "Outer_0/Leaf_3 parts.1", "Outer_0/Outer_1 inner",
+			"Outer_0/Outer_1/Leaf_0 inner.first", "Outer_0/Outer_1/Leaf_1 inner.0"]' "$T/module.json" >/dev/null || { jq -c '.module.rows[] | [.path, .name]' "$T/module.json"; return 1; }
+}
+
+# Each call of a module has the name that named_modules() has for it, and all of them add up.
+module_names()
+{
+	local program=$PWD/test/python/module_names.py LD_LIBRARY_PATH=
+	"$1" -W ignore "$program" "$T/want" >"$T/plain" 2>"$T/plain.err"
+	GPROF_PYTHON=modules GPROF_TORCH=shapes within "$1" -W ignore "$program" >"$T/out" 2>"$T/err"
+	diff "$T/plain" "$T/out" || return 1
+	view module
+	python3 test/python/module_names_check.py "$T/want" "$T/module.json" "${version#* }"
 }
 
 # deep_modules LOST DEPTH...: so many modules lie too deep to be seen; all others are there, and without any nothing is lost.
@@ -348,6 +359,7 @@ version=$("$torch" -c 'import torch; print("PyTorch " + torch.__version__)' 2>/d
 if [ -n "$version" ]; then
 	tap torch_stacks "$torch" "stacks: operators are from their lines"
 	tap modules "$torch" "modules: their tree"
+	tap module_names "$torch" "modules: their names and sums"
 	tap deep_modules 0 "modules: deep recursion without them loses nothing"
 	tap deep_modules 0 100 250 "modules: in many others"
 	tap deep_modules 2 100 800 900 "modules: too deep to be seen"
