@@ -149,12 +149,30 @@ void op_kind_find(struct op_kind *kind, uint32_t name, uint8_t framework, uint8_
 			    !strcmp(string_pool_text(name, NULL), "StandaloneExecutor::run");
 }
 
+static const char module_prefix[] = "nn.Module: ";
+
+static bool has_module_name(const struct idmap *names)
+{
+	for (size_t i = 0; i < names->nr; i++) {
+		const uint32_t *name = idmap_at(names, i);
+
+		if (begins_with(string_pool_text(*name, NULL), module_prefix)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool op_has_modules(const struct process *process)
+{
+	return has_module_name(&process->op_names) || has_module_name(&process->strings);
+}
+
 const char *op_module_name(uint32_t name, size_t *nr_bytes)
 {
-	static const char prefix[] = "nn.Module: ";
 	const char *text = string_pool_text(name, NULL);
 
-	text += strncmp(text, prefix, sizeof(prefix) - 1) ? 0 : sizeof(prefix) - 1;
+	text += begins_with(text, module_prefix) ? sizeof(module_prefix) - 1 : 0;
 	*nr_bytes = strcspn(text, " ");
 	return text;
 }

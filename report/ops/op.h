@@ -45,7 +45,7 @@ enum op_is {
 	OP_IS_OPERATOR = 1,  /* no module, and no range of the user */
 	OP_IS_USER = 2,	     /* see op_is_user */
 	OP_IS_MODULE = 4,    /* see op_is_module */
-	OP_IS_IN_MODULE = 8, /* as a direct child */
+	OP_IS_IN_MODULE = 8, /* at any depth */
 	OP_IS_STACKED = 16,  /* it, or another one of the process, has a Python stack */
 	OP_IS_ALL = 31,
 };
@@ -139,6 +139,9 @@ static inline bool op_is_part(uint8_t framework, uint8_t scope)
 		       scope == OP_PADDLE_STATIC_LAUNCH || scope == OP_PADDLE_USER ||
 		       scope == OP_PADDLE_PYTHON_USER);
 }
+
+/* Does the process name any module? */
+bool op_has_modules(const struct process *process);
 
 /*
  * The class and number of a module, "Linear_1" of "nn.Module: Linear_1 layers.1.fc", which are

@@ -263,7 +263,7 @@ static inline const struct op_kind *find_kind(const struct walk *walk, struct op
 	const struct op_kind *kind = op_kind(op->name, op->framework, op->scope);
 
 	op->is = kind->is;
-	if (op->parent && (op->parent->is & OP_IS_MODULE)) {
+	if (op->parent && (op->parent->is & (OP_IS_MODULE | OP_IS_IN_MODULE))) {
 		op->is |= OP_IS_IN_MODULE;
 	}
 	if (op->py_stack || walk->has_stacks) {
@@ -503,16 +503,18 @@ bool op_view_is_set(const struct op_view *view)
 }
 
 /* What the views want of the load. */
-static struct op_load_want find_want(
-	const struct op_walk *views, size_t nr_views, struct op_records *records)
+static struct op_load_want find_want(const struct process *process, const struct op_walk *views,
+	size_t nr_views, struct op_records *records)
 {
 	struct op_load_want want = {0};
 
 	for (size_t i = 0; i < nr_views; i++) {
-		want.has_ranges |= views[i].view->range != NULL;
-		want.has_calls |= views[i].view->call != NULL;
-		want.has_allocs |= views[i].view->alloc != NULL;
-		want.records = views[i].view->record ? records : want.records;
+		const struct op_view *view = views[i].view;
+
+		want.has_ranges |= view->range != NULL;
+		want.has_calls |= view->call != NULL;
+		want.has_allocs |= view->alloc && (!view->has_allocs || view->has_allocs(process));
+		want.records = view->record ? records : want.records;
 	}
 	return want;
 }
@@ -522,7 +524,7 @@ static void walk_process(struct process *process, const struct op_walk *views, s
 	struct walk walk = {.process = process, .views = views, .nr_views = nr_views};
 
 	find_views(&walk);
-	walk.want = find_want(views, nr_views, &walk.records);
+	walk.want = find_want(process, views, nr_views, &walk.records);
 	idmap_init(&walk.stacks, sizeof(struct op_stack));
 	phases_init(&walk.phases, process);
 	for (size_t i = 0; i < nr_views; i++) {
@@ -551,10 +553,11 @@ void op_walk_run(struct process *const *processes, size_t nr_processes, const st
 	size_t nr_walks)
 {
 	struct op_records records = {0}; /* its address alone says that records are wanted */
-	const struct op_load_want want = find_want(walks, nr_walks, &records);
 	uint64_t nr_rows = 0;
 
 	for (size_t i = 0; i < nr_processes; i++) {
+		const struct op_load_want want = find_want(processes[i], walks, nr_walks, &records);
+
 		nr_rows += op_load_nr_rows(processes[i], &want);
 	}
 	progress_start("reading operators", nr_rows);

@@ -56,6 +56,8 @@ struct op_view {
 	bool ignores_selection;
 	/* `op` is called for operators of any of these kinds of enum op_is only; 0: for all. */
 	uint8_t op_is;
+	/* Must allocations of the process be read for `alloc`? NULL: those of all. */
+	bool (*has_allocs)(const struct process *process);
 	/* Any may be NULL. begin and end are called for every process, also without operators. */
 	void (*begin)(void *context, struct process *process);
 	/*

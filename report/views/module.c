@@ -3,31 +3,73 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/ops/flops.h"
 #include "report/util/hash.h"
 #include "report/stats/min_max_sum.h"
 #include "report/analysis/view.h"
 
-/* Deeper ones are counted with the one at this depth. */
-#define MOST_DEPTH 64u
+/* Deeper ones are counted with the one at this depth: a row's level is one byte. */
+#define MOST_DEPTH 250u
+
+/* Recent modules and their rows: few are open at once. */
+#define NR_RECENT 256u
+
+/* What a module did itself, and with the modules inside it. */
+struct sums {
+	double flops;
+	uint64_t nr_flops; /* operators that have any */
+	uint64_t gpu_ns;
+	uint64_t gpu_bytes, cpu_bytes; /* allocated */
+	int64_t gpu_kept, cpu_kept;    /* allocated less freed */
+};
+
+/* Modules at the same place in the outermost one, or of the same name, in the same row. */
+struct key {
+	struct row *parent;
+	uint32_t name; /* of string_pool.h: its place, or its class and number */
+	uint32_t class;
+};
 
 struct row {
-	uint32_t path;	 /* of string_pool.h: "Net_0/Sequential_0/Linear_1" */
-	uint32_t parent; /* path of the one that it lies in, 0 if in none */
-	uint32_t depth;
-	uint32_t order;		  /* in which they were met */
+	struct key key;
+	uint32_t number;	  /* of string_pool.h: "Linear_1", of the first one called */
+	uint32_t depth, order;	  /* in which they were met */
+	struct row *parent;	  /* of `key`, unless that one is not selected */
+	uint8_t level;		  /* below these */
 	struct min_max_sum times; /* ns */
-	uint64_t self_ns, gpu_total_ns, gpu_self_ns;
+	uint64_t self_ns;
 	uint64_t nr_operators; /* called by it and by no module or operator in it */
-	uint32_t attribute;    /* of string_pool.h: "layers.1.fc"; 0: not recorded */
+	struct sums self, total;
+	bool is_shown;
 	UT_hash_handle hh;
+};
+
+/* What the name of a module's operator says. */
+struct module_name {
+	uint32_t name, class, number;
+	bool has_place;
+};
+
+struct recent {
+	const struct op *op;
+	uint64_t begin;
+	uint32_t name;
+	struct row *row;
 };
 
 struct module_view {
 	struct view_input input;
 	struct row *rows;
+	struct idmap names; /* struct module_name by the operator's name */
 	struct process *process;
-	bool has_gpu, has_attributes;
+	struct recent recent[NR_RECENT]; /* of the process */
+	bool has_gpu, has_places, has_flops, has_allocs, has_gpu_allocs, is_too_deep;
 };
+
+static void init(void *state)
+{
+	idmap_init(&((struct module_view *)state)->names, sizeof(struct module_name));
+}
 
 static void begin(void *context, struct process *process)
 {
@@ -35,6 +77,7 @@ static void begin(void *context, struct process *process)
 
 	view->process = process;
 	view->has_gpu |= op_has_any(process) && view_has_device_records(process, NULL);
+	memset(view->recent, 0, sizeof(view->recent));
 }
 
 static bool is_module(const struct op *op)
@@ -42,89 +85,121 @@ static bool is_module(const struct op *op)
 	return op->is & OP_IS_MODULE;
 }
 
-static void add_name(struct buf *path, const struct op *op)
+/* ---- rows ---- */
+
+/* Behind the class and the number is the place in the outermost module, if it is known. */
+static const struct module_name *read_name(struct module_view *view, uint32_t op_name)
 {
-	size_t nr_bytes;
-	const char *name = op_module_name(op->name, &nr_bytes);
+	struct module_name *name = idmap_put(&view->names, op_name);
 
-	buf_text(path, path->nr_bytes ? "/" : "");
-	buf_add(path, name, nr_bytes);
-}
+	if (!name->number) {
+		size_t nr_bytes;
+		const char *text = op_module_name(op_name, &nr_bytes), *place = text + nr_bytes;
+		const char *number = memrchr(text, '_', nr_bytes);
 
-/* Behind the name is its place in the outermost module. */
-static void add_attribute(struct module_view *view, struct row *row, const struct op *op)
-{
-	size_t nr_bytes;
-	const char *attribute = op_module_name(op->name, &nr_bytes) + nr_bytes;
-
-	if (*attribute && row->parent && !row->attribute) {
-		row->attribute = string_pool_intern(attribute + 1, strlen(attribute + 1));
-		view->has_attributes = true;
+		name->number = string_pool_intern(text, nr_bytes);
+		name->class = string_pool_intern(text, number ? (size_t)(number - text) : nr_bytes);
+		name->has_place = *place;
+		name->name =
+			*place ? string_pool_intern(place + 1, strlen(place + 1)) : name->number;
+		view->has_places |= *place;
 	}
-}
-
-/* Its modules from the outermost one on; *parent is the path without the last. */
-static uint32_t find_path(const struct op *op, uint32_t *parent, uint32_t *depth)
-{
-	const struct op *modules[MOST_DEPTH];
-	struct buf path = {0};
-	uint32_t nr = 0, name;
-
-	for (; op; op = op->parent) {
-		if (is_module(op) && nr < MOST_DEPTH) {
-			modules[nr++] = op;
-		}
-	}
-	*depth = nr - 1;
-	*parent = 0;
-	while (nr > 0) {
-		if (nr == 1 && path.nr_bytes) {
-			*parent = string_pool_intern(path.bytes, path.nr_bytes);
-		}
-		add_name(&path, modules[--nr]);
-	}
-	name = string_pool_intern(path.bytes, path.nr_bytes);
-	buf_fini(&path);
 	return name;
 }
 
-static struct row *find_row(struct module_view *view, const struct op *module)
+static struct row *find_row(
+	struct module_view *view, struct row *parent, const struct module_name *name)
 {
-	uint32_t parent, depth, path = find_path(module, &parent, &depth);
+	struct key key = {.parent = parent, .name = name->name, .class = name->class};
 	struct row *row;
 
-	HASH_FIND(hh, view->rows, &path, sizeof(path), row);
+	if (parent && parent->depth == MOST_DEPTH) {
+		view->is_too_deep = true;
+		return parent;
+	}
+	HASH_FIND(hh, view->rows, &key, sizeof(key), row);
 	if (!row) {
 		row = mem_zeroed(1, sizeof(*row));
-		row->path = path;
-		row->parent = parent;
-		row->depth = depth;
+		row->key = key;
+		row->number = name->number;
+		row->depth = parent ? parent->depth + 1 : 0;
 		row->order = HASH_COUNT(view->rows);
-		HASH_ADD(hh, view->rows, path, sizeof(path), row);
+		HASH_ADD(hh, view->rows, key, sizeof(row->key), row);
 	}
 	return row;
+}
+
+/* The row of the innermost module around an operator, or of the module that it is; NULL: none. */
+static struct row *row_of(struct module_view *view, const struct op *op)
+{
+	struct recent *recent;
+	struct row *parent;
+
+	while (op && !is_module(op)) {
+		op = op->parent;
+	}
+	if (!op) {
+		return NULL;
+	}
+	recent = &view->recent[(uintptr_t)op / sizeof(*op) % NR_RECENT];
+	if (recent->op != op || recent->begin != op->begin || recent->name != op->name) {
+		parent = row_of(view, op->parent);
+		*recent = (struct recent){
+			op, op->begin, op->name, find_row(view, parent, read_name(view, op->name))};
+	}
+	return recent->row;
+}
+
+static void on_module(struct module_view *view, const struct op *op)
+{
+	const struct clock_map *clock = &view->process->host_clock;
+	uint64_t ticks = op->end - op->begin;
+	struct row *row = row_of(view, op);
+
+	row->number = read_name(view, op->name)->number; /* the walk goes back in time */
+	min_max_sum_add(&row->times, clock_map_duration(clock, ticks));
+	row->self_ns +=
+		clock_map_duration(clock, ticks > op->module_ticks ? ticks - op->module_ticks : 0);
+	row->self.gpu_ns += op->gpu_total_ns - op->module_gpu_ns;
 }
 
 static void on_op(void *context, const struct op *op)
 {
 	struct module_view *view = context;
-	const struct clock_map *clock = &view->process->host_clock;
-	uint64_t ticks = op->end - op->begin;
 	struct row *row;
+	double flops;
 
-	if (!is_module(op)) {
-		if (op->parent && is_module(op->parent)) {
-			find_row(view, op->parent)->nr_operators++;
-		}
+	if (is_module(op)) {
+		on_module(view, op);
 		return;
 	}
-	row = find_row(view, op);
-	add_attribute(view, row, op);
-	min_max_sum_add(&row->times, clock_map_duration(clock, ticks));
-	row->self_ns +=
-		clock_map_duration(clock, ticks > op->module_ticks ? ticks - op->module_ticks : 0);
-	row->gpu_total_ns += op->gpu_total_ns;
-	row->gpu_self_ns += op->gpu_total_ns - op->module_gpu_ns;
+	row = row_of(view, op);
+	row->nr_operators += is_module(op->parent);
+	if (flops_of_op(op, &flops)) {
+		row->self.flops += flops;
+		row->self.nr_flops++;
+		view->has_flops = true;
+	}
+}
+
+static void on_alloc(void *context, const struct op_alloc *alloc, const struct op *op)
+{
+	struct module_view *view = context;
+	struct row *row =
+		op && (op->is & (OP_IS_MODULE | OP_IS_IN_MODULE)) ? row_of(view, op) : NULL;
+	bool is_gpu = alloc->device_type != 0;
+	int64_t *kept;
+
+	if (!row) {
+		return;
+	}
+	view->has_allocs = true;
+	view->has_gpu_allocs |= is_gpu;
+	kept = is_gpu ? &row->self.gpu_kept : &row->self.cpu_kept;
+	*kept = (int64_t)((uint64_t)*kept + (uint64_t)alloc->bytes);
+	if (alloc->bytes > 0) {
+		*(is_gpu ? &row->self.gpu_bytes : &row->self.cpu_bytes) += (uint64_t)alloc->bytes;
+	}
 }
 
 /* ---- the table ---- */
@@ -133,54 +208,154 @@ enum column {
 	SHARE,
 	TOTAL,
 	SELF,
+	GPU_TOTAL,
+	GPU_SELF,
+	FLOPS,
+	SELF_FLOPS,
+	BYTES,
+	SELF_BYTES,
+	KEPT,
 	CALLS,
 	AVG,
 	MAX,
 	MIN,
-	GPU_TOTAL,
-	GPU_SELF,
 	OPERATORS,
-	MODULE,
-	ATTRIBUTE,
+	NAME,
+	CLASS,
 	PATH,
 };
 
-/* Its own name, two blanks further in for each module around it. */
-static uint32_t indented(const struct row *row)
-{
-	const char *path = string_pool_text(row->path, NULL), *base = strrchr(path, '/');
-	struct buf text = {0};
-	uint32_t name;
+static const struct table_column columns[] = {
+	[SHARE] = TABLE_COLUMN("share_pct", "% of outermost", TABLE_PERCENT,
+		.help = "GPU total, as a share of the outermost modules; without GPU times, CPU "
+			"total"),
+	[TOTAL] = TABLE_COLUMN("total_ns", "CPU total", TABLE_TIME, TABLE_MEMBER(row, times.sum)),
+	[SELF] = TABLE_COLUMN("self_ns", "Self CPU", TABLE_TIME, .is_minor = true,
+		.help = "without modules inside it", TABLE_MEMBER(row, self_ns)),
+	[GPU_TOTAL] =
+		TABLE_COLUMN("gpu_total_ns", "GPU total", TABLE_TIME, .help = "launched inside it"),
+	[GPU_SELF] = TABLE_COLUMN("gpu_self_ns", "Self GPU", TABLE_TIME,
+		.help = "launched inside it, in no module inside it"),
+	[FLOPS] = TABLE_COLUMN("flops", "FLOPs", TABLE_COUNT,
+		.help = "floating-point operations inside it, of operators whose input shapes are "
+			"known"),
+	[SELF_FLOPS] = TABLE_COLUMN("self_flops", "Self FLOPs", TABLE_COUNT, .is_wide_only = true,
+		.help = "in no module inside it"),
+	[BYTES] = TABLE_COLUMN("allocated_bytes", "Allocated", TABLE_SIZE,
+		.help = "memory allocated inside it: of GPUs; of the CPU if no module allocates "
+			"any of a GPU"),
+	[SELF_BYTES] = TABLE_COLUMN("self_allocated_bytes", "Self allocated", TABLE_SIZE,
+		.is_wide_only = true, .help = "in no module inside it"),
+	[KEPT] = TABLE_COLUMN("kept_bytes", "Kept", TABLE_MEAN_SIZE, .is_minor = true,
+		.help = "allocated less freed inside it: outputs, and what Backward needs"),
+	[CALLS] = TABLE_COLUMN(
+		"calls", "Calls", TABLE_COUNT, .is_minor = true, TABLE_MEMBER(row, times.nr)),
+	[AVG] = TABLE_COLUMN("avg_ns", "CPU avg", TABLE_MEAN_TIME, .is_minor = true),
+	[MAX] = TABLE_COLUMN(
+		"max_ns", "CPU max", TABLE_TIME, .is_minor = true, TABLE_MEMBER(row, times.max)),
+	[MIN] = TABLE_COLUMN(
+		"min_ns", "CPU min", TABLE_TIME, .is_minor = true, TABLE_MEMBER(row, times.min)),
+	[OPERATORS] = TABLE_COLUMN("operators", "Operators", TABLE_COUNT, .is_wide_only = true,
+		.help = "operators inside it", TABLE_MEMBER(row, nr_operators)),
+	[NAME] = TABLE_COLUMN("name", "Module", TABLE_NAME, .is_name = true,
+		.help = "its place in the outermost module, as named_modules() has it; else its "
+			"class and number"),
+	[CLASS] = TABLE_COLUMN(
+		"class", "Class", TABLE_NAME, .is_major = true, TABLE_MEMBER(row, key.class)),
+	[PATH] = TABLE_COLUMN("path", "Path", TABLE_NAME, .is_wide_only = true,
+		.help = "classes and numbers of the modules around it, and its own"),
+};
 
-	buf_pad(&text, ' ', 2 * (size_t)row->depth);
-	buf_text(&text, base ? base + 1 : path);
-	name = string_pool_intern(text.bytes, text.nr_bytes);
-	buf_fini(&text);
-	return name;
+static void add_path(struct buf *path, const struct row *row)
+{
+	if (row->key.parent) {
+		add_path(path, row->key.parent);
+		buf_text(path, "/");
+	}
+	buf_text(path, string_pool_text(row->number, NULL));
 }
 
 static void fill(const struct module_view *view, const struct row *row, double all_ns,
 	struct table_cell *cells)
 {
-	table_set_share(&cells[SHARE], (double)row->times.sum, all_ns);
+	struct buf path = {0};
+
 	table_set_number(&cells[AVG], min_max_sum_mean(&row->times));
+	table_set_share(&cells[SHARE], (double)(view->has_gpu ? row->total.gpu_ns : row->times.sum),
+		all_ns);
 	if (view->has_gpu) {
-		table_set_integer(&cells[GPU_TOTAL], row->gpu_total_ns);
-		table_set_integer(&cells[GPU_SELF], row->gpu_self_ns);
+		table_set_integer(&cells[GPU_TOTAL], row->total.gpu_ns);
+		table_set_integer(&cells[GPU_SELF], row->self.gpu_ns);
 	}
-	table_set_integer(&cells[MODULE], indented(row));
-	if (row->attribute) {
-		table_set_integer(&cells[ATTRIBUTE], row->attribute);
+	if (row->total.nr_flops) {
+		table_set_number(&cells[FLOPS], row->total.flops);
+		table_set_number(&cells[SELF_FLOPS], row->self.flops);
 	}
+	if (view->has_allocs) {
+		bool is_gpu = view->has_gpu_allocs;
+
+		table_set_integer(
+			&cells[BYTES], is_gpu ? row->total.gpu_bytes : row->total.cpu_bytes);
+		table_set_integer(
+			&cells[SELF_BYTES], is_gpu ? row->self.gpu_bytes : row->self.cpu_bytes);
+		table_set_number(
+			&cells[KEPT], (double)(is_gpu ? row->total.gpu_kept : row->total.cpu_kept));
+	}
+	table_set_integer(&cells[NAME], row->key.name);
+	add_path(&path, row);
+	table_set_integer(&cells[PATH], string_pool_intern(path.bytes, path.nr_bytes));
+	buf_fini(&path);
 }
 
-/* Those with the same parent stand together, the longest first. */
-static int by_parent(const void *a, const void *b)
+static void add_sums(struct sums *sums, const struct sums *more)
+{
+	sums->flops += more->flops;
+	sums->nr_flops += more->nr_flops;
+	sums->gpu_ns += more->gpu_ns;
+	sums->gpu_bytes += more->gpu_bytes;
+	sums->cpu_bytes += more->cpu_bytes;
+	sums->gpu_kept += more->gpu_kept;
+	sums->cpu_kept += more->cpu_kept;
+}
+
+/*
+ * Adds to each module what lies in it. A module comes after the one around it in `rows`, and those
+ * that are not selected are left out: they have rows because of what lies in them.
+ */
+static struct row **sum_up(struct module_view *view, size_t *nr)
+{
+	size_t nr_all = HASH_COUNT(view->rows);
+	struct row **rows = mem_zeroed(nr_all + 1, sizeof(struct row *));
+
+	*nr = 0;
+	for (struct row *row = view->rows; row; row = row->hh.next) {
+		rows[row->order] = row;
+		row->total = row->self;
+	}
+	for (size_t i = nr_all; i-- > 0;) {
+		if (rows[i]->key.parent) {
+			add_sums(&rows[rows[i]->key.parent->order]->total, &rows[i]->total);
+		}
+	}
+	for (size_t i = 0; i < nr_all; i++) {
+		struct row *parent = rows[i]->key.parent;
+
+		rows[i]->parent = parent && !parent->times.nr ? parent->parent : parent;
+		rows[i]->level = rows[i]->parent ? rows[i]->parent->level + 1 : 0;
+		if (rows[i]->times.nr) {
+			rows[(*nr)++] = rows[i];
+		}
+	}
+	return rows;
+}
+
+/* The one with most GPU time first, then the one with most CPU time. */
+static int by_time(const void *a, const void *b)
 {
 	const struct row *x = *(const struct row *const *)a, *y = *(const struct row *const *)b;
 
-	if (x->parent != y->parent) {
-		return x->parent < y->parent ? -1 : 1;
+	if (x->total.gpu_ns != y->total.gpu_ns) {
+		return x->total.gpu_ns > y->total.gpu_ns ? -1 : 1;
 	}
 	if (x->times.sum != y->times.sum) {
 		return x->times.sum > y->times.sum ? -1 : 1;
@@ -188,31 +363,50 @@ static int by_parent(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* In that order, NULL behind the last. What lies in a module that is not chosen lies in none. */
-static struct row **sort_rows(struct module_view *view, size_t *nr)
+/* Those with the same parent stand together. */
+static int by_parent(const void *a, const void *b)
 {
-	struct row **rows = mem_zeroed(HASH_COUNT(view->rows) + 1, sizeof(struct row *));
+	const struct row *x = *(const struct row *const *)a, *y = *(const struct row *const *)b;
+	uint32_t of_x = x->parent ? 1 + x->parent->order : 0;
+	uint32_t of_y = y->parent ? 1 + y->parent->order : 0;
 
-	*nr = 0;
-	for (struct row *row = view->rows; row; row = row->hh.next) {
-		struct row *parent;
-
-		HASH_FIND(hh, view->rows, &row->parent, sizeof(row->parent), parent);
-		row->parent = parent ? row->parent : 0;
-		rows[(*nr)++] = row;
-	}
-	qsort(rows, *nr, sizeof(struct row *), by_parent);
-	return rows;
+	return of_x != of_y ? (of_x < of_y ? -1 : 1) : by_time(a, b);
 }
 
-static size_t find_parent(struct row *const *rows, size_t nr, uint32_t parent)
+/* The first `nr_wanted` by time, with the modules around them. Returns how many are left out. */
+static size_t choose(struct row **rows, size_t nr, size_t nr_wanted)
 {
-	size_t low = 0, high = nr;
+	size_t nr_shown = 0;
+
+	qsort(rows, nr, sizeof(struct row *), by_time);
+	for (size_t i = 0; i < nr; i++) {
+		for (struct row *row = rows[i];
+			row && !row->is_shown && (!nr_wanted || i < nr_wanted); row = row->parent) {
+			row->is_shown = true;
+			nr_shown++;
+		}
+	}
+	return nr - nr_shown;
+}
+
+struct tree {
+	const struct module_view *view;
+	struct row **rows; /* by_parent */
+	size_t nr;
+	double all_ns;
+	struct table *table;
+};
+
+static size_t find_children(const struct tree *tree, const struct row *parent)
+{
+	uint32_t wanted = parent ? 1 + parent->order : 0;
+	size_t low = 0, high = tree->nr;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
+		const struct row *of = tree->rows[middle]->parent;
 
-		if (rows[middle]->parent < parent) {
+		if ((of ? 1 + of->order : 0) < wanted) {
 			low = middle + 1;
 		} else {
 			high = middle;
@@ -222,61 +416,55 @@ static size_t find_parent(struct row *const *rows, size_t nr, uint32_t parent)
 }
 
 /* Those in a module, each with what lies in it. */
-static void add_rows(const struct module_view *view, struct row *const *rows, size_t nr,
-	uint32_t parent, double all_ns, struct table *table)
+static void add_rows(const struct tree *tree, const struct row *parent)
 {
-	for (size_t i = find_parent(rows, nr, parent); i < nr && rows[i]->parent == parent; i++) {
-		fill(view, rows[i], all_ns, table_add(table, rows[i]));
-		if (rows[i]->path) { /* one without a name would hold itself */
-			add_rows(view, rows, nr, rows[i]->path, all_ns, table);
+	for (size_t i = find_children(tree, parent);
+		i < tree->nr && tree->rows[i]->parent == parent; i++) {
+		const struct row *row = tree->rows[i];
+
+		if (row->is_shown) {
+			fill(tree->view, row, tree->all_ns, table_add(tree->table, row));
+			table_set_level(tree->table, row->level);
+			add_rows(tree, row);
 		}
 	}
 }
 
-static const struct table_column columns[] = {
-	[SHARE] = TABLE_COLUMN("share_pct", "% of outermost", TABLE_PERCENT,
-		.help = "CPU total, as a share of the outermost modules"),
-	[TOTAL] = TABLE_COLUMN("total_ns", "CPU total", TABLE_TIME, TABLE_MEMBER(row, times.sum)),
-	[SELF] = TABLE_COLUMN("self_ns", "Self CPU", TABLE_TIME,
-		.help = "without modules inside it", TABLE_MEMBER(row, self_ns)),
-	[CALLS] = TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(row, times.nr)),
-	[AVG] = TABLE_COLUMN("avg_ns", "CPU avg", TABLE_MEAN_TIME, .is_minor = true),
-	[MAX] = TABLE_COLUMN(
-		"max_ns", "CPU max", TABLE_TIME, .is_minor = true, TABLE_MEMBER(row, times.max)),
-	[MIN] = TABLE_COLUMN(
-		"min_ns", "CPU min", TABLE_TIME, .is_minor = true, TABLE_MEMBER(row, times.min)),
-	[GPU_TOTAL] =
-		TABLE_COLUMN("gpu_total_ns", "GPU total", TABLE_TIME, .help = "launched inside it"),
-	[GPU_SELF] = TABLE_COLUMN("gpu_self_ns", "Self GPU", TABLE_TIME,
-		.help = "launched inside it, in no module inside it"),
-	[OPERATORS] = TABLE_COLUMN("operators", "Operators", TABLE_COUNT, .is_wide_only = true,
-		.help = "operators inside it", TABLE_MEMBER(row, nr_operators)),
-	[MODULE] = TABLE_COLUMN("module", "Module", TABLE_NAME, .is_name = true),
-	[ATTRIBUTE] = TABLE_COLUMN("attribute", "Attribute", TABLE_NAME,
-		.help = "where it is in the outermost module, as named_modules() has it"),
-	[PATH] = TABLE_COLUMN("path", "Path", TABLE_NAME, .is_wide_only = true,
-		.help = "modules around it", TABLE_MEMBER(row, path)),
-};
+static void choose_columns(const struct module_view *view, struct table_column *shown)
+{
+	shown[GPU_TOTAL].is_wide_only = shown[GPU_SELF].is_wide_only = !view->has_gpu;
+	shown[FLOPS].is_wide_only = !view->has_flops;
+	shown[BYTES].is_wide_only = shown[KEPT].is_wide_only = !view->has_allocs;
+	shown[CLASS].is_wide_only = !view->has_places;
+}
 
 static void fill_table(void *state, struct table *table)
 {
 	struct module_view *view = state;
-	struct row **rows;
-	double all_ns = 0;
+	struct tree tree = {.view = view, .table = table};
 	size_t nr;
 
-	table->columns[GPU_TOTAL].is_wide_only = table->columns[GPU_SELF].is_wide_only =
-		!view->has_gpu;
-	table->columns[ATTRIBUTE].is_wide_only = !view->has_attributes;
-	rows = sort_rows(view, &nr);
-	for (size_t i = 0; i < nr && !rows[i]->parent; i++) {
-		all_ns += (double)rows[i]->times.sum;
+	choose_columns(view, table->columns);
+	tree.rows = sum_up(view, &nr);
+	tree.nr = nr;
+	table->nr_cut = choose(tree.rows, nr, view->input.nr_rows);
+	qsort(tree.rows, nr, sizeof(struct row *), by_parent);
+	for (size_t i = 0; i < nr && !tree.rows[i]->parent; i++) {
+		tree.all_ns += (double)(view->has_gpu ? tree.rows[i]->total.gpu_ns
+						      : tree.rows[i]->times.sum);
 	}
-	if (!view->rows) {
+	add_rows(&tree, NULL);
+	if (!nr) {
 		table_note(table, "No modules were recorded; set GPROF_PYTHON=modules.");
+	} else if (!view->has_places) {
+		table_note(table, "The recording does not have the places of modules in their "
+				  "model: names are classes and numbers.");
 	}
-	add_rows(view, rows, nr, 0, all_ns, table);
-	free(rows);
+	if (view->is_too_deep) {
+		table_note(table, "Modules deeper than %u are counted with the one at that depth.",
+			MOST_DEPTH);
+	}
+	free(tree.rows);
 }
 
 static void fini(void *state)
@@ -284,20 +472,27 @@ static void fini(void *state)
 	struct module_view *view = state;
 
 	hash_free(view->rows);
+	idmap_fini(&view->names);
 }
 
 VIEW(module, 360) = {
 	.name = "module",
-	.help = "forward calls of PyTorch modules, nested as they call each other",
-	.about =
-		"Rows are forward calls of modules. Self time excludes the modules inside. GPU "
-		"time is that of the GPU activities launched inside the module, whenever they ran.",
+	.help = "calls of PyTorch modules as a tree, with their times, FLOPs and memory",
+	.about = "Rows are forward calls of modules, nested as they call each other. Self time "
+		 "excludes the modules inside. GPU time is that of the GPU activities launched "
+		 "inside the module, whenever they ran. With --top, the modules with most time "
+		 "are kept.",
 	.is_default = true,
 	.is_empty_hidden = true,
 	.title = "Modules",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct module_view),
-	.ops = {.begin = begin, .op = on_op, .op_is = OP_IS_MODULE | OP_IS_IN_MODULE},
+	.ops = {.begin = begin,
+		.op = on_op,
+		.op_is = OP_IS_MODULE | OP_IS_IN_MODULE,
+		.alloc = on_alloc,
+		.has_allocs = op_has_modules},
+	.init = init,
 	.fill = fill_table,
 	.fini = fini,
 };

@@ -52,8 +52,11 @@ START_TEST(modules_are_a_tree_and_no_operators)
 	struct table *table = tables_of(&view_module, python(), false);
 
 	ck_assert_uint_eq(table->nr_rows, 2);
-	ck_assert_uint_eq(tables_find(table, "module", "Net_0", 0), 0);
-	ck_assert_uint_eq(tables_find(table, "module", "  Conv2d_0", 0), 1);
+	ck_assert_uint_eq(tables_find(table, "name", "Net_0", 0), 0);
+	ck_assert_uint_eq(tables_find(table, "name", "Conv2d_0", 0), 1);
+	ck_assert_uint_eq(tables_find(table, "class", "Conv2d", 0), 1);
+	ck_assert_uint_eq(table_level(table, 1), 1);
+	ck_assert_ptr_nonnull(strstr(table->note, "names are classes and numbers"));
 	ck_assert_uint_eq(tables_find(table, "path", "Net_0/Conv2d_0", 0), 1);
 	ck_assert_uint_eq(tables_number(table, 0, "total_ns"), 165000);
 	ck_assert_uint_eq(tables_number(table, 0, "self_ns"), 55000);
@@ -153,8 +156,101 @@ START_TEST(modules_without_a_name_do_not_hold_themselves)
 	add_module(gen, "nn.Module: A_0", 300, 400, 0);
 	gen_close(gen, "exit");
 	table = tables_of(&view_module, path, false);
-	ck_assert_uint_eq(table->nr_rows, 2);
+	ck_assert_uint_eq(table->nr_rows, 3);
 	table_destroy(table);
+}
+END_TEST
+
+static void add_alloc(struct gen *gen, uint64_t time, int64_t bytes, uint8_t device_type)
+{
+	struct gprof_row_alloc *row = gen_row(gen, GPROF_TABLE_alloc);
+
+	row->time = time;
+	row->thread = 1;
+	row->address = time;
+	row->bytes = bytes;
+	row->device_type = device_type;
+}
+
+/* Two layers of one class, one of which is made anew; a shared one has a row in each. */
+static const char *layers(void)
+{
+	const char *path = streams_path("layers.gprof");
+	struct gen *gen = gen_open(path);
+	uint32_t shape = gen_op_shape(gen, "float32[2,3], float32[3,5]");
+
+	gen_anchor(gen, 0, 0, 0);
+	for (uint64_t at = 0; at < 2000; at += 1000) {
+		add_alloc(gen, at + 112, 4096, 1);
+		add_alloc(gen, at + 113, 512, 0);
+		add_op(gen, "aten::mm", at + 110, at + 120, 1, 0, 0);
+		gen_op(gen, "aten::mm", at + 111, at + 119)->op_shape = shape;
+		add_module(gen, at ? "nn.Module: Linear_7 h.0.fc" : "nn.Module: Linear_0 h.0.fc",
+			at + 105, at + 130, 2);
+		add_module(gen, "nn.Module: Drop_0 h.0.drop", at + 140, at + 150, 2);
+		add_module(gen, "nn.Module: Block_0 h.0", at + 102, at + 160, 1);
+		gen_op(gen, "aten::mm", at + 210, at + 220)->op_shape = shape;
+		add_alloc(gen, at + 230, -1024, 1);
+		add_module(gen, "nn.Module: Drop_0 h.0.drop", at + 240, at + 250, 2);
+		add_module(gen, "nn.Module: Block_1 h.1", at + 202, at + 255, 1);
+		add_module(gen, "nn.Module: Net_0", at + 100, at + 300, 0);
+	}
+	gen_close(gen, "exit");
+	return path;
+}
+
+START_TEST(modules_have_their_place_and_the_sums_of_those_in_them)
+{
+	static const struct {
+		const char *path, *name, *class;
+		uint64_t calls, flops, bytes;
+		double kept;
+	} wanted[] = {{"Net_0", "Net_0", "Net", 2, 240, 8192, 6144},
+		{"Net_0/Block_0", "h.0", "Block", 2, 120, 8192, 8192},
+		{"Net_0/Block_0/Linear_0", "h.0.fc", "Linear", 2, 120, 8192, 8192},
+		{"Net_0/Block_0/Drop_0", "h.0.drop", "Drop", 2, 0, 0, 0},
+		{"Net_0/Block_1", "h.1", "Block", 2, 120, 0, -2048},
+		{"Net_0/Block_1/Drop_0", "h.0.drop", "Drop", 2, 0, 0, 0}};
+	struct table *table = tables_of(&view_module, layers(), false);
+
+	ck_assert_uint_eq(table->nr_rows, sizeof(wanted) / sizeof(wanted[0]));
+	for (size_t i = 0; i < table->nr_rows; i++) {
+		size_t row = tables_find(table, "path", wanted[i].path, 0);
+
+		ck_assert_str_eq(tables_name(table, row), wanted[i].name);
+		ck_assert_str_eq(
+			string_pool_text((uint32_t)tables_number(table, row, "class"), NULL),
+			wanted[i].class);
+		ck_assert_uint_eq(tables_number(table, row, "calls"), wanted[i].calls);
+		ck_assert_uint_eq(tables_number(table, row, "allocated_bytes"), wanted[i].bytes);
+		ck_assert_double_eq(tables_cell(table, row, "kept_bytes")->number, wanted[i].kept);
+		ck_assert(tables_cell(table, row, "flops")->is_known == !!wanted[i].flops);
+		ck_assert_double_eq(
+			tables_cell(table, row, "flops")->number, (double)wanted[i].flops);
+	}
+	ck_assert_double_eq(tables_cell(table, 0, "self_flops")->number, 0);
+	table_destroy(table);
+}
+END_TEST
+
+/* The longest ones and those around them, and how many others there are. */
+START_TEST(the_modules_with_most_time_are_kept)
+{
+	struct process *process = streams_process(layers());
+	const struct view_class *class = &view_module;
+	struct view_input input = {.processes = &process, .nr_processes = 1, .nr_rows = 3};
+	struct table *table;
+	void *view;
+
+	view_run(&input, &class, 1, &view);
+	table = view_table(class, view);
+	ck_assert_uint_eq(table->nr_rows, 3);
+	ck_assert_uint_eq(table->nr_cut, 3);
+	ck_assert_uint_eq(tables_find(table, "path", "Net_0/Block_0", 0), 1);
+	ck_assert_uint_eq(tables_find(table, "path", "Net_0/Block_1", 0), 2);
+	table_destroy(table);
+	view_destroy(class, view);
+	process_destroy(process);
 }
 END_TEST
 
@@ -185,7 +281,8 @@ START_TEST(modules_in_one_that_is_not_chosen_are_shown)
 	table = tables_make(&view_module, &process, 1, false);
 	ck_assert_uint_eq(table->nr_rows, 1);
 	ck_assert_uint_eq(tables_find(table, "path", "Net_0/Linear_0", 0), 0);
-	ck_assert_uint_eq(tables_find(table, "attribute", "layers.1.fc", 0), 0);
+	ck_assert_uint_eq(tables_find(table, "name", "layers.1.fc", 0), 0);
+	ck_assert_uint_eq(table_level(table, 0), 0);
 	ck_assert_double_eq(tables_cell(table, 0, "share_pct")->number, 100);
 	table_destroy(table);
 	select_drop_all(&process, 1);
@@ -227,4 +324,5 @@ END_TEST
 UNIT_SUITE("report/python", python_stacks_have_what_was_called_from_them,
 	modules_are_a_tree_and_no_operators, modules_come_by_their_time_and_stay_with_theirs,
 	modules_without_a_name_do_not_hold_themselves, modules_in_one_that_is_not_chosen_are_shown,
+	modules_have_their_place_and_the_sums_of_those_in_them, the_modules_with_most_time_are_kept,
 	shares_of_nothing_are_unknown, python_stacks_of_a_damaged_stream)
