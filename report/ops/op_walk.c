@@ -407,7 +407,8 @@ static void on_alloc(struct walk *walk, struct op_stack *stack, const struct op_
 		.address = event->address,
 		.bytes = (int64_t)event->value,
 		.device_type = event->scope,
-		.device = event->device};
+		.device = event->device,
+		.phases = &walk->phases};
 	bool is_chosen = is_chosen_tick(walk, event->begin);
 
 	leave_others(walk, stack, event);

@@ -22,6 +22,7 @@ struct op_alloc {
 	uint64_t tick, address;
 	int64_t bytes;
 	uint8_t device_type, device;
+	const struct phases *phases; /* as far as they are known: what is later, by falling time */
 };
 
 /* An NVTX range that was pushed and popped. */

@@ -1,86 +1,66 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory in use over time, for charts. Each place (memory.h) has at most NR_PARTS equal parts of
- * its process's time, each with its highest and its last value. So the curve has the true peak, and
- * each part goes on where the one before it ended.
+ * Memory in use over time, by what it is for: for charts, at the peak, and the largest blocks. So
+ * the curve has the true peak, and each part goes on where the one before it ended.
  */
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "report/analysis/memory_scan.h"
-#include "report/model/select.h"
-#include "report/analysis/view.h"
+#include "report/analysis/memory_in_use.h"
 #include "report/model/time_axis.h"
 
-#define NR_PARTS 256u
+/* Categories, and what no recorded allocation explains. */
+#define NR_ROWS (NR_ALLOC_CATEGORIES + 1u)
+#define UNKNOWN NR_ALLOC_CATEGORIES
 
-struct part {
-	unsigned int number;
-	struct memory_total most, last;
-};
-
-struct curve {
-	struct part *parts; /* by number, those in which something happened */
-	size_t nr, capacity;
-};
-
-struct curve_view {
-	struct memory_scan scan; /* comes first: the scan's context */
-	struct curve *curves;	 /* by the place's number */
-	size_t nr_curves, capacity;
+/* The state of the other views. */
+struct other_view {
 	struct view_input input;
+	struct view_used in_use;
 };
 
-/* ---- the scan ---- */
-
-/* Events come nearly in order. */
-static struct part *find_part(struct curve *curve, unsigned int number)
+static const struct memory_in_use *in_use_of(const void *state)
 {
-	size_t at = curve->nr;
-
-	while (at && curve->parts[at - 1].number > number) {
-		at--;
-	}
-	if (at && curve->parts[at - 1].number == number) {
-		return &curve->parts[at - 1];
-	}
-	curve->parts = array_grow(curve->parts, curve->nr, &curve->capacity, sizeof(*curve->parts));
-	for (size_t i = curve->nr++; i > at; i--) {
-		curve->parts[i] = curve->parts[i - 1];
-	}
-	curve->parts[at] = (struct part){.number = number};
-	return &curve->parts[at];
+	return ((const struct other_view *)state)->in_use.state;
 }
 
-static void on_change(void *context, uint32_t place, const struct memory_total *total)
+/* What is in use of a category, NR_ALLOC_CATEGORIES: of none. */
+static uint64_t bytes_of(const struct memory_sample *sample, unsigned int category)
 {
-	struct curve_view *view = context;
-	const struct memory_place *of = &view->scan.memory.places[place];
-	struct part *part;
-
-	while (view->nr_curves <= place) {
-		view->curves = array_grow(
-			view->curves, view->nr_curves, &view->capacity, sizeof(*view->curves));
-		view->curves[view->nr_curves++] = (struct curve){0};
+	if (category < NR_ALLOC_CATEGORIES) {
+		return sample->bytes[category];
 	}
-	if (!select_has_tick(of->process, total->tick)) {
-		return;
-	}
-	part = find_part(
-		&view->curves[place], memory_timeline_part(&of->pool, total->tick, NR_PARTS));
-	if (total->in_use >= part->most.in_use) {
-		part->most = *total;
-	}
-	if (total->tick >= part->last.tick) {
-		part->last = *total;
-	}
+	return sample->total.in_use > sample->known ? sample->total.in_use - sample->known : 0;
 }
 
-static void init(void *state)
+static const char *category_name(unsigned int category)
 {
-	struct curve_view *view = state;
+	return category < NR_ALLOC_CATEGORIES ? alloc_category_names[category] : "unknown";
+}
 
-	view->scan.memory.on_change = view->input.is_merged ? NULL : on_change; /* peaks alone */
-	view->scan.memory.context = view;
+static void fill_place(
+	const struct memory_in_use *all, uint32_t number, struct table_cell *cells, unsigned int at)
+{
+	char name[MEMORY_NAME_BYTES];
+
+	memory_place_name(&all->scan.memory.places[number], name);
+	view_fill_process(all->scan.memory.places[number].process, cells);
+	table_set_string(&cells[at], name);
+}
+
+static uint64_t time_of(const struct memory_in_use *all, uint32_t number, uint64_t tick)
+{
+	struct process *process = all->scan.memory.places[number].process;
+
+	return time_axis_time(process, clock_map_time(&process->host_clock, tick));
+}
+
+/* Is anything known of the place over time? */
+static bool has_samples(const struct memory_in_use *all, uint32_t number)
+{
+	return number < all->nr_places && all->places[number].nr_samples &&
+	       memory_timeline_has_totals(&all->scan.memory.places[number].pool);
 }
 
 static void take_peak(uint64_t *peak, uint64_t bytes)
@@ -92,7 +72,7 @@ static void take_peak(uint64_t *peak, uint64_t bytes)
 
 static void get_peaks(const void *state, uint64_t *peaks)
 {
-	const struct memory *memory = &((const struct curve_view *)state)->scan.memory;
+	const struct memory *memory = &((const struct memory_in_use *)state)->scan.memory;
 
 	for (size_t i = 0; i < memory->nr_places; i++) {
 		const struct memory_timeline *pool = &memory->places[i].pool;
@@ -112,37 +92,26 @@ static void get_peaks(const void *state, uint64_t *peaks)
 	}
 }
 
-/* ---- the table ---- */
+/* ---- over time ---- */
 
-enum column { PID, RANK, DEVICE, TIME, ALLOCATED, RESERVED };
+enum column { PID, RANK, DEVICE, TIME, STEP, ALLOCATED, RESERVED, CATEGORIES };
 
-static void add_row(
-	struct table *table, const struct memory_place *place, const struct memory_total *total)
+static void add_row(struct table *table, const struct memory_in_use *all, uint32_t number,
+	const struct memory_sample *sample)
 {
 	struct table_cell *cells = table_add_row(table);
-	uint64_t ns = clock_map_time(&place->process->host_clock, total->tick);
-	char name[MEMORY_NAME_BYTES];
 
-	memory_place_name(place, name);
-	view_fill_process(place->process, &cells[PID]);
-	table_set_string(&cells[DEVICE], name);
-	table_set_integer(&cells[TIME], time_axis_time(place->process, ns));
-	table_set_integer(&cells[ALLOCATED], total->in_use);
-	if (total->reserved) {
-		table_set_integer(&cells[RESERVED], total->reserved);
+	fill_place(all, number, cells, DEVICE);
+	table_set_integer(&cells[TIME], time_of(all, number, sample->total.tick));
+	if (sample->step != MEMORY_NO_STEP) {
+		table_set_integer(&cells[STEP], sample->step);
 	}
-}
-
-static void add_curve(
-	struct table *table, const struct memory_place *place, const struct curve *curve)
-{
-	for (size_t i = 0; i < curve->nr; i++) {
-		const struct part *part = &curve->parts[i];
-
-		if (part->most.tick < part->last.tick) {
-			add_row(table, place, &part->most);
-		}
-		add_row(table, place, &part->last);
+	table_set_integer(&cells[ALLOCATED], sample->total.in_use);
+	if (sample->total.reserved) {
+		table_set_integer(&cells[RESERVED], sample->total.reserved);
+	}
+	for (unsigned int i = 0; all->places[number].has_blocks && i < NR_ROWS; i++) {
+		table_set_integer(&cells[CATEGORIES + i], bytes_of(sample, i));
 	}
 }
 
@@ -153,23 +122,36 @@ static const struct table_column columns[] = {
 		"device", "Memory", TABLE_TEXT, .help = "GPU, CPU or other kind of memory"),
 	[TIME] = TABLE_COLUMN(
 		"time_ns", "Time", TABLE_TIME, .help = "since the start of the recording"),
+	[STEP] = TABLE_COLUMN("step", "End of step", TABLE_ID, .is_minor = true,
+		.help = "number of the step that ends then"),
 	[ALLOCATED] = TABLE_COLUMN("allocated_bytes", "In use", TABLE_SIZE),
 	[RESERVED] = TABLE_COLUMN("reserved_bytes", "Reserved", TABLE_SIZE,
 		.help = "what the allocator holds from the driver, where it reports that"),
+	TABLE_COLUMN("parameters_bytes", "Parameters", TABLE_SIZE, .is_minor = true),
+	TABLE_COLUMN("gradients_bytes", "Gradients", TABLE_SIZE, .is_minor = true),
+	TABLE_COLUMN("optimizer_state_bytes", "Optimizer state", TABLE_SIZE, .is_minor = true),
+	TABLE_COLUMN("activations_bytes", "Activations", TABLE_SIZE, .is_minor = true),
+	TABLE_COLUMN("inputs_bytes", "Inputs", TABLE_SIZE, .is_minor = true),
+	TABLE_COLUMN("temporary_bytes", "Temporary", TABLE_SIZE, .is_minor = true),
+	TABLE_COLUMN("other_bytes", "Other", TABLE_SIZE, .is_minor = true),
+	TABLE_COLUMN("unknown_bytes", "Unknown", TABLE_SIZE, .is_minor = true,
+		.help = "in use, without a recorded allocation"),
 };
+_Static_assert(sizeof(columns) / sizeof(columns[0]) == CATEGORIES + NR_ROWS,
+	"a column for each category, in their order");
 
 static void fill_table(void *state, struct table *table)
 {
-	const struct curve_view *view = state;
+	const struct memory_in_use *all = state;
 	size_t nr_without_total = 0;
 
-	for (size_t i = 0; i < view->scan.memory.nr_places; i++) {
-		const struct memory_place *place = &view->scan.memory.places[i];
-
-		if (!memory_timeline_has_totals(&place->pool)) {
+	for (uint32_t i = 0; i < all->scan.memory.nr_places; i++) {
+		if (!memory_timeline_has_totals(&all->scan.memory.places[i].pool)) {
 			nr_without_total++;
-		} else if (i < view->nr_curves) {
-			add_curve(table, place, &view->curves[i]);
+			continue;
+		}
+		for (size_t k = 0; i < all->nr_places && k < all->places[i].nr_samples; k++) {
+			add_row(table, all, i, &all->places[i].samples[k]);
 		}
 	}
 	if (!table->nr_rows && !nr_without_total) {
@@ -182,31 +164,378 @@ static void fill_table(void *state, struct table *table)
 	}
 }
 
-static void fini(void *state)
-{
-	struct curve_view *view = state;
-
-	memory_scan_fini(&view->scan);
-	for (size_t i = 0; i < view->nr_curves; i++) {
-		free(view->curves[i].parts);
-	}
-	free(view->curves);
-}
-
 VIEW(memory_curve, 380) = {
 	.name = "memory-curve",
-	.help = "memory in use and reserved over time",
+	.help = "memory in use and reserved over time, by category",
 	.about =
 		"The time of each process is divided into up to 256 equal parts. Each part has two "
-		"rows: when most memory was in use, and its last event.",
+		"rows: when most memory was in use, and its last event. The ends of up to 256 "
+		"steps have rows of their own. memory-categories explains the categories.",
 	.is_empty_hidden = true,
 	.title = "Memory over time",
 	VIEW_COLUMNS(columns),
-	VIEW_STATE(struct curve_view),
+	VIEW_STATE(struct memory_in_use),
 	.merge = {.get_facts = get_peaks, .nr_facts = NR_MEMORY_PEAKS},
 	.scan = {memory_scan_wants, MEMORY_SCAN_NR_WANTS, memory_scan_needs, memory_scan_begin,
 		memory_scan_take, memory_scan_end, .ignores_selection = true},
-	.init = init,
+	.ops = {.ignores_selection = true,
+		.begin = memory_in_use_begin,
+		.alloc = memory_in_use_alloc,
+		.end = memory_in_use_end},
+	.init = memory_in_use_init,
 	.fill = fill_table,
-	.fini = fini,
+	.fini = memory_in_use_fini,
+};
+
+/* ---- by category ---- */
+
+/* What a category has over the samples of a place. */
+struct category_row {
+	uint64_t peak, most, step_sum, step_most, nr_steps;
+};
+
+enum category_column {
+	C_PID,
+	C_RANK,
+	C_PLACE,
+	C_PEAK,
+	C_SHARE,
+	C_STEP_AVG,
+	C_STEP_MAX,
+	C_MOST,
+	C_BLOCKS,
+	C_NAME
+};
+
+static const struct table_column category_columns[] = {
+	[C_PID] = TABLE_COLUMN("pid", "PID", TABLE_ID),
+	[C_RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_wide_only = true),
+	[C_PLACE] = TABLE_COLUMN(
+		"place", "Memory", TABLE_TEXT, .help = "GPU, CPU or other kind of memory"),
+	[C_PEAK] = TABLE_COLUMN("peak_bytes", "At peak", TABLE_SIZE, .is_major = true,
+		.help = "in use when most memory was in use"),
+	[C_SHARE] = TABLE_COLUMN("peak_pct", "% of peak", TABLE_PERCENT,
+		.help = "as a share of all that was in use at the peak"),
+	[C_STEP_AVG] = TABLE_COLUMN("step_end_avg_bytes", "Step end avg", TABLE_MEAN_SIZE,
+		.help = "in use at the end of a step, on average"),
+	[C_STEP_MAX] = TABLE_COLUMN("step_end_max_bytes", "Step end max", TABLE_SIZE,
+		.help = "in use at the end of a step, at most"),
+	[C_MOST] = TABLE_COLUMN("max_bytes", "Max", TABLE_SIZE,
+		.help = "at most in use of this category at the times of memory-curve"),
+	[C_BLOCKS] = TABLE_COLUMN("allocations", "Allocations", TABLE_COUNT),
+	[C_NAME] = TABLE_COLUMN("category", "Category", TABLE_NAME, .is_name = true),
+};
+
+static struct category_row category_row(
+	const struct memory_in_use_place *place, unsigned int category)
+{
+	struct category_row row = {.peak = bytes_of(&place->samples[place->peak], category)};
+
+	for (size_t i = 0; i < place->nr_samples; i++) {
+		uint64_t bytes = bytes_of(&place->samples[i], category);
+
+		row.most = bytes > row.most ? bytes : row.most;
+		if (place->samples[i].step != MEMORY_NO_STEP) {
+			row.nr_steps++;
+			row.step_sum += bytes;
+			row.step_most = bytes > row.step_most ? bytes : row.step_most;
+		}
+	}
+	return row;
+}
+
+static void add_category(struct table *table, const struct memory_in_use *all, uint32_t number,
+	unsigned int category)
+{
+	const struct memory_in_use_place *place = &all->places[number];
+	struct category_row row = category_row(place, category);
+	struct table_cell *cells;
+
+	if (!row.most && (category == UNKNOWN || !place->nr_blocks[category])) {
+		return;
+	}
+	cells = table_add_row(table);
+	fill_place(all, number, cells, C_PLACE);
+	table_set_integer(&cells[C_PEAK], row.peak);
+	table_set_share(&cells[C_SHARE], (double)row.peak,
+		(double)place->samples[place->peak].total.in_use);
+	if (row.nr_steps) {
+		table_set_number(&cells[C_STEP_AVG], (double)row.step_sum / (double)row.nr_steps);
+		table_set_integer(&cells[C_STEP_MAX], row.step_most);
+	}
+	table_set_integer(&cells[C_MOST], row.most);
+	if (category != UNKNOWN) {
+		table_set_integer(&cells[C_BLOCKS], place->nr_blocks[category]);
+	}
+	table_set_integer(&cells[C_NAME],
+		string_pool_intern(category_name(category), strlen(category_name(category))));
+}
+
+static void note_place(struct table *table, const struct memory_in_use *all, uint32_t number)
+{
+	const struct memory_in_use_place *place = &all->places[number];
+	const struct memory_total *peak = &place->samples[place->peak].total;
+	struct buf text = {0};
+	char name[MEMORY_NAME_BYTES];
+
+	memory_place_name(&all->scan.memory.places[number], name);
+	buf_printf(&text, "%s of %u: the peak is ", name,
+		all->scan.memory.places[number].process->pid);
+	memory_timeline_add_bytes(&text, peak->in_use);
+	buf_printf(&text, " at %.3f s", (double)time_of(all, number, peak->tick) / 1e9);
+	if (peak->reserved >= peak->in_use && peak->reserved) {
+		buf_text(&text, "; the allocator holds ");
+		memory_timeline_add_bytes(&text, peak->reserved);
+		buf_printf(&text, ", of which %.1f %% is free",
+			100.0 - 100.0 * (double)peak->in_use / (double)peak->reserved);
+	}
+	table_note(table, "%.*s.", (int)text.nr_bytes, text.bytes);
+	buf_fini(&text);
+}
+
+static void fill_categories(void *state, struct table *table)
+{
+	const struct memory_in_use *all = in_use_of(state);
+	bool has_unknown = false;
+
+	for (uint32_t i = 0; i < all->scan.memory.nr_places; i++) {
+		if (!has_samples(all, i) || !all->places[i].has_blocks) {
+			continue;
+		}
+		for (unsigned int k = 0; k < NR_ROWS; k++) {
+			add_category(table, all, i, k);
+		}
+		has_unknown |= bytes_of(&all->places[i].samples[all->places[i].peak], UNKNOWN) > 0;
+		note_place(table, all, i);
+	}
+	if (has_unknown) {
+		table_note(table, "Unknown memory was allocated before the recording, or its "
+				  "allocation is not recorded.");
+	}
+	if (!table->nr_rows) {
+		table_note(table, "No events of a framework's allocator are recorded or selected.");
+	}
+}
+
+#define OF_MEMORY_CURVE                                                                  \
+	.uses = &view_memory_curve, .state = {.size = sizeof(struct other_view),         \
+					    .input = offsetof(struct other_view, input), \
+					    .used = offsetof(struct other_view, in_use)}
+
+VIEW(memory_categories, 371) = {
+	.name = "memory-categories",
+	.help = "what memory is used for: parameters, gradients, activations ...",
+	.about = "Categories follow from who allocated a block and how long it lived. Temporary: "
+		 "freed before the end of the outermost operator, of Backward, or of the "
+		 "optimizer's call that allocated it. Gradients and optimizer state: allocated in "
+		 "Backward and by the optimizer, and live longer. Inputs: allocated by the data "
+		 "loader, or outside of modules by an operator that creates a tensor (randn, "
+		 "zeros) or moves one (to) that outlives Backward. Parameters: allocated before "
+		 "the first Backward, live on to the end or over two ends of steps, and as many "
+		 "gradients are as large; on GPUs above 1 MiB, nearly as large. Other: lives over "
+		 "two ends of steps, such as buffers of modules. Activations: results of other "
+		 "operators. Unknown: the allocation is not recorded.",
+	.is_empty_hidden = true,
+	.title = "Memory by category",
+	VIEW_COLUMNS(category_columns),
+	OF_MEMORY_CURVE,
+	.fill = fill_categories,
+};
+
+/* ---- the peak ---- */
+
+enum peak_column {
+	P_PID,
+	P_RANK,
+	P_PLACE,
+	P_BYTES,
+	P_SHARE,
+	P_BLOCKS,
+	P_CATEGORY,
+	P_MODULE,
+	P_NAME
+};
+
+static const struct table_column peak_columns[] = {
+	[P_PID] = TABLE_COLUMN("pid", "PID", TABLE_ID),
+	[P_RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_wide_only = true),
+	[P_PLACE] = TABLE_COLUMN(
+		"place", "Memory", TABLE_TEXT, .help = "GPU, CPU or other kind of memory"),
+	[P_BYTES] = TABLE_COLUMN("bytes", "Size", TABLE_SIZE, .is_major = true,
+		TABLE_MEMBER(memory_peak_row, bytes)),
+	[P_SHARE] = TABLE_COLUMN("peak_pct", "% of peak", TABLE_PERCENT,
+		.help = "as a share of all that was in use at the peak"),
+	[P_BLOCKS] = TABLE_COLUMN(
+		"blocks", "Blocks", TABLE_COUNT, TABLE_MEMBER(memory_peak_row, nr_blocks)),
+	[P_CATEGORY] = TABLE_COLUMN("category", "Category", TABLE_TEXT),
+	[P_MODULE] = TABLE_COLUMN("module", "Module", TABLE_NAME,
+		.help = "innermost module whose forward call allocated, with GPROF_PYTHON=modules"),
+	[P_NAME] = TABLE_COLUMN("name", "Allocated by", TABLE_NAME, .is_name = true,
+		.help = "operator that allocated"),
+};
+
+static uint32_t nobody(void)
+{
+	return string_pool_intern("(no operator)", 13);
+}
+
+static void fill_peak(void *state, struct table *table)
+{
+	const struct memory_in_use *all = in_use_of(state);
+	bool has_modules = false;
+
+	for (const struct memory_peak_row *row = all->peak_rows; row; row = row->hh.next) {
+		const struct memory_in_use_place *place = &all->places[row->key.place];
+		struct table_cell *cells = table_add(table, row);
+
+		fill_place(all, row->key.place, cells, P_PLACE);
+		table_set_share(&cells[P_SHARE], (double)row->bytes,
+			(double)place->samples[place->peak].total.in_use);
+		table_set_string(&cells[P_CATEGORY], category_name(row->key.category));
+		if (row->key.module) {
+			table_set_integer(&cells[P_MODULE], row->key.module);
+		}
+		table_set_integer(&cells[P_NAME], row->key.name ? row->key.name : nobody());
+		has_modules |= row->key.module != 0;
+	}
+	table->columns[P_MODULE].is_wide_only = !has_modules;
+	table_sort(table, "bytes");
+	if (!table->nr_rows) {
+		table_note(table, "No events of a framework's allocator are recorded or selected.");
+	}
+}
+
+VIEW(memory_peak, 372) = {
+	.name = "memory-peak",
+	.help = "what was in use at the peak, by category, module and operator",
+	.about = "The peak is when most memory was in use, in the selected steps. "
+		 "memory-categories explains the categories.",
+	.is_empty_hidden = true,
+	.title = "Memory in use at the peak",
+	VIEW_COLUMNS(peak_columns),
+	OF_MEMORY_CURVE,
+	.fill = fill_peak,
+};
+
+/* ---- the largest blocks ---- */
+
+enum block_column {
+	B_PID,
+	B_RANK,
+	B_PLACE,
+	B_BYTES,
+	B_ALLOCATED,
+	B_FREED,
+	B_CATEGORY,
+	B_MODULE,
+	B_NAME
+};
+
+static const struct table_column block_columns[] = {
+	[B_PID] = TABLE_COLUMN("pid", "PID", TABLE_ID),
+	[B_RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_wide_only = true),
+	[B_PLACE] = TABLE_COLUMN(
+		"place", "Memory", TABLE_TEXT, .help = "GPU, CPU or other kind of memory"),
+	[B_BYTES] = TABLE_COLUMN("bytes", "Size", TABLE_SIZE, .is_major = true),
+	[B_ALLOCATED] = TABLE_COLUMN("allocation_ns", "Allocated", TABLE_TIME,
+		.help = "since the start of the recording"),
+	[B_FREED] = TABLE_COLUMN("release_ns", "Freed", TABLE_TIME,
+		.help = "since the start of the recording; n/a: not recorded"),
+	[B_CATEGORY] = TABLE_COLUMN("category", "Category", TABLE_TEXT),
+	[B_MODULE] = TABLE_COLUMN("module", "Module", TABLE_NAME,
+		.help = "innermost module whose forward call allocated, with GPROF_PYTHON=modules"),
+	[B_NAME] = TABLE_COLUMN("name", "Allocated by", TABLE_NAME, .is_name = true,
+		.help = "operator that allocated"),
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct alloc_block *x = a, *y = b;
+
+	if (x->tick != y->tick) {
+		return x->tick < y->tick ? -1 : 1;
+	}
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+/* The blocks of all samples of a place, each once. */
+static struct alloc_block *largest_blocks(const struct memory_in_use_place *place, size_t *nr)
+{
+	struct alloc_block *blocks;
+	size_t nr_all = 0;
+
+	*nr = 0;
+	for (size_t i = 0; i < place->nr_samples; i++) {
+		nr_all += place->samples[i].nr_largest;
+	}
+	blocks = mem_zeroed(nr_all + 1, sizeof(*blocks));
+	nr_all = 0;
+	for (size_t i = 0; i < place->nr_samples; i++) {
+		for (unsigned int k = 0; k < place->samples[i].nr_largest; k++) {
+			blocks[nr_all++] = place->samples[i].largest[k];
+		}
+	}
+	qsort(blocks, nr_all, sizeof(*blocks), by_time);
+	for (size_t i = 0; i < nr_all; i++) {
+		if (!*nr || by_time(&blocks[*nr - 1], &blocks[i])) {
+			blocks[(*nr)++] = blocks[i];
+		}
+	}
+	return blocks;
+}
+
+static bool add_block(
+	struct table *table, const struct memory_in_use *all, const struct alloc_block *block)
+{
+	struct table_cell *cells = table_add_row(table);
+
+	fill_place(all, block->place, cells, B_PLACE);
+	table_set_integer(&cells[B_BYTES], block->bytes);
+	table_set_integer(&cells[B_ALLOCATED], time_of(all, block->place, block->tick));
+	if (block->freed != ALLOC_NEVER) {
+		table_set_integer(&cells[B_FREED], time_of(all, block->place, block->freed));
+	}
+	table_set_string(&cells[B_CATEGORY], category_name(block->category));
+	if (block->module) {
+		table_set_integer(&cells[B_MODULE], block->module);
+	}
+	table_set_integer(&cells[B_NAME], block->name ? block->name : nobody());
+	return block->module != 0;
+}
+
+static void fill_blocks(void *state, struct table *table)
+{
+	const struct memory_in_use *all = in_use_of(state);
+	bool has_modules = false;
+
+	for (uint32_t i = 0; i < all->nr_places; i++) {
+		struct alloc_block *blocks;
+		size_t nr;
+
+		if (!has_samples(all, i)) {
+			continue;
+		}
+		blocks = largest_blocks(&all->places[i], &nr);
+		for (size_t k = 0; k < nr; k++) {
+			has_modules |= add_block(table, all, &blocks[k]);
+		}
+		free(blocks);
+	}
+	table->columns[B_MODULE].is_wide_only = !has_modules;
+	table_sort(table, "bytes");
+	if (!table->nr_rows) {
+		table_note(table, "No events of a framework's allocator are recorded or selected.");
+	}
+}
+
+VIEW(memory_blocks, 373) = {
+	.name = "memory-blocks",
+	.help = "the largest blocks in use at any time",
+	.about = "Has the blocks that are among the 20 largest in use at one of the times of "
+		 "memory-curve. memory-categories explains the categories.",
+	.is_empty_hidden = true,
+	.title = "Largest blocks in use",
+	VIEW_COLUMNS(block_columns),
+	OF_MEMORY_CURVE,
+	.fill = fill_blocks,
 };

@@ -508,6 +508,29 @@ forked()
 	tap trainers_only forked "forked: steps are the loop's alone"
 }
 
+# categories MODEL OPTIMIZER: memory by category, as PyTorch's memory profiler has it in the same process.
+categories()
+{
+	local name=memory-$1-$2
+	"$python" -c 'import torch.profiler._memory_profiler' 2>/dev/null || {
+		skipped "$name: categories" "PyTorch 2.1 and later have a memory profiler"
+		return
+	}
+	within "$name" memory "$1" "$2" "$T/$name.json"
+	tap python3 test/torch/categories.py "$B/gprof-report" "$T/$name.dump" "$T/$name.json" \
+		"$name: memory by category beside PyTorch's memory profiler"
+}
+
+all_categories()
+{
+	local model optimizer
+	for model in cnn transformer; do
+		for optimizer in sgd momentum adam; do
+			categories "$model" "$optimizer"
+		done
+	done
+}
+
 # What `make test` runs: a training, one with a loader's processes, and threads.
 few()
 {
@@ -515,6 +538,7 @@ few()
 	trains conv conv
 	print_probes conv
 	operators
+	categories transformer adam
 	forked
 	threads
 }
@@ -541,6 +565,7 @@ all()
 	profiles_itself
 	shapes
 	operators
+	all_categories
 	threads
 	names
 	family

@@ -343,8 +343,11 @@ START_TEST(the_curve_of_calls_adds_up_before_what_is_chosen)
 	ck_assert(numbers_parse(&ask.steps, "1", true));
 	ck_assert(select_all(&process, 1, &ask, &why));
 	table = tables_make(&view_memory_curve, &process, 1, false);
-	ck_assert_uint_eq(table->nr_rows, 1);
+	/* Its event, and its end. */
+	ck_assert_uint_eq(table->nr_rows, 2);
 	ck_assert_uint_eq(tables_number(table, 0, "allocated_bytes"), 200);
+	ck_assert_uint_eq(tables_number(table, 1, "allocated_bytes"), 200);
+	ck_assert_uint_eq(tables_number(table, 1, "step"), 1);
 	ck_assert_str_eq(tables_cell(table, 0, "device")->text, "device memory");
 	table_destroy(table);
 	/* What is asked for in the step; also what is given back only later. */

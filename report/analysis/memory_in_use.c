@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/analysis/memory_in_use.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/model/select.h"
+#include "report/util/hash.h"
+
+struct memory_part {
+	unsigned int number;
+	struct memory_total most, last;
+};
+
+/* ---- the scan: totals ---- */
+
+/* Events come nearly in order. */
+static struct memory_part *find_part(struct memory_in_use_place *in_use, unsigned int number)
+{
+	size_t at = in_use->nr_parts;
+
+	while (at && in_use->parts[at - 1].number > number) {
+		at--;
+	}
+	if (at && in_use->parts[at - 1].number == number) {
+		return &in_use->parts[at - 1];
+	}
+	in_use->parts = array_grow(
+		in_use->parts, in_use->nr_parts, &in_use->part_capacity, sizeof(*in_use->parts));
+	for (size_t i = in_use->nr_parts++; i > at; i--) {
+		in_use->parts[i] = in_use->parts[i - 1];
+	}
+	in_use->parts[at] = (struct memory_part){.number = number};
+	return &in_use->parts[at];
+}
+
+/* How many steps have begun at a tick. */
+static size_t nr_begun(const struct process *process, uint64_t tick)
+{
+	size_t low = 0, high = process->nr_steps;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (process->steps[middle].tick <= tick) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low;
+}
+
+static struct memory_in_use_place *place_of(struct memory_in_use *all, uint32_t number)
+{
+	const struct process *process = all->scan.memory.places[number].process;
+
+	while (all->nr_places <= number) {
+		all->places = array_grow(
+			all->places, all->nr_places, &all->capacity, sizeof(*all->places));
+		all->places[all->nr_places++] = (struct memory_in_use_place){0};
+	}
+	if (!all->places[number].stride) {
+		all->places[number].stride = process->nr_steps / MEMORY_STEPS + 1;
+		all->places[number].nr_step_ends =
+			process->nr_steps / all->places[number].stride + 1;
+		all->places[number].step_ends =
+			mem_zeroed(all->places[number].nr_step_ends, sizeof(struct memory_total));
+	}
+	return &all->places[number];
+}
+
+static void on_change(void *context, uint32_t number, const struct memory_total *total)
+{
+	struct memory_in_use *all = context;
+	const struct memory_place *of = &all->scan.memory.places[number];
+	struct memory_in_use_place *place = place_of(all, number);
+	struct memory_part *part;
+	size_t step;
+
+	/* What is in use at the end of a step may be of earlier ones. */
+	step = nr_begun(of->process, total->tick);
+	step = (step + place->stride - 1) / place->stride;
+	if (step < place->nr_step_ends && total->tick >= place->step_ends[step].tick) {
+		place->step_ends[step] = *total;
+	}
+	if (!select_has_tick(of->process, total->tick)) {
+		return;
+	}
+	part = find_part(place, memory_timeline_part(&of->pool, total->tick, MEMORY_PARTS));
+	if (total->in_use >= part->most.in_use) {
+		part->most = *total;
+	}
+	if (total->tick >= part->last.tick) {
+		part->last = *total;
+	}
+}
+
+void memory_in_use_init(void *state)
+{
+	struct memory_in_use *all = state;
+
+	/* `reduce` needs peaks alone. */
+	all->scan.memory.on_change = all->input.is_merged ? NULL : on_change;
+	all->scan.memory.context = all;
+	all->most_largest = MEMORY_LARGEST;
+}
+
+/* ---- the times ---- */
+
+static struct memory_sample *add_sample(
+	struct memory_in_use_place *place, const struct memory_total *total, uint64_t step)
+{
+	struct memory_sample *sample = &place->samples[place->nr_samples++];
+
+	*sample = (struct memory_sample){.total = *total, .step = step};
+	return sample;
+}
+
+/* The ends of selected steps, each with the last total before it. */
+static void add_step_ends(struct memory_in_use_place *place, const struct process *process)
+{
+	struct memory_total last = {0};
+
+	for (size_t i = 0; i < place->nr_step_ends && i * place->stride < process->nr_steps; i++) {
+		const struct model_step *next = &process->steps[i * place->stride];
+
+		last = place->step_ends[i].tick ? place->step_ends[i] : last;
+		if (i && last.tick && !model_step_is_gap(next - 1) &&
+			select_has_step(process, i * place->stride - 1)) {
+			/* The event after the end belongs to the next step. */
+			const struct memory_total end = {
+				next->tick ? next->tick - 1 : 0, last.in_use, last.reserved};
+
+			add_sample(place, &end, next[-1].step);
+		}
+	}
+}
+
+static int by_tick(const void *a, const void *b)
+{
+	const struct memory_sample *x = a, *y = b;
+
+	if (x->total.tick != y->total.tick) {
+		return x->total.tick < y->total.tick ? -1 : 1;
+	}
+	return x->step < y->step ? -1 : x->step > y->step;
+}
+
+static void make_samples(struct memory_in_use *all, uint32_t number)
+{
+	struct memory_in_use_place *place = place_of(all, number);
+	const struct process *process = all->scan.memory.places[number].process;
+
+	place->samples =
+		mem_zeroed(2 * place->nr_parts + place->nr_step_ends + 1, sizeof(*place->samples));
+	for (size_t i = 0; i < place->nr_parts; i++) {
+		const struct memory_part *part = &place->parts[i];
+
+		if (part->most.tick < part->last.tick) {
+			add_sample(place, &part->most, MEMORY_NO_STEP);
+		}
+		add_sample(place, &part->last, MEMORY_NO_STEP);
+	}
+	add_step_ends(place, process);
+	qsort(place->samples, place->nr_samples, sizeof(*place->samples), by_tick);
+	for (size_t i = 0; i < place->nr_samples; i++) {
+		place->samples[i].largest =
+			mem_zeroed(all->most_largest, sizeof(struct alloc_block));
+		if (place->samples[i].total.in_use > place->samples[place->peak].total.in_use) {
+			place->peak = i;
+		}
+	}
+}
+
+/* ---- the second pass: blocks ---- */
+
+/* The first sample at or after a tick. */
+static size_t first_sample(const struct memory_in_use_place *place, uint64_t tick)
+{
+	size_t low = 0, high = place->nr_samples;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (place->samples[middle].total.tick < tick) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low;
+}
+
+/* Moves the block at `at` down to its place in the heap. */
+static void sink(struct alloc_block *heap, unsigned int nr, unsigned int at)
+{
+	const struct alloc_block block = heap[at];
+
+	for (unsigned int child; (child = 2 * at + 1) < nr; at = child) {
+		child += child + 1 < nr && heap[child + 1].bytes < heap[child].bytes;
+		if (heap[child].bytes >= block.bytes) {
+			break;
+		}
+		heap[at] = heap[child];
+	}
+	heap[at] = block;
+}
+
+static void add_largest(
+	struct memory_sample *sample, unsigned int most, const struct alloc_block *block)
+{
+	unsigned int at = sample->nr_largest;
+
+	if (at == most) {
+		if (sample->largest[0].bytes < block->bytes) {
+			sample->largest[0] = *block;
+			sink(sample->largest, most, 0);
+		}
+		return;
+	}
+	for (sample->nr_largest++; at && sample->largest[(at - 1) / 2].bytes > block->bytes;
+		at = (at - 1) / 2) {
+		sample->largest[at] = sample->largest[(at - 1) / 2];
+	}
+	sample->largest[at] = *block;
+}
+
+static void add_peak(struct memory_in_use *all, const struct alloc_block *block)
+{
+	struct memory_peak_row *row, key;
+
+	memset(&key, 0, sizeof(key));
+	key.key.place = block->place;
+	key.key.category = block->category;
+	key.key.name = block->name;
+	key.key.module = block->module;
+	HASH_FIND(hh, all->peak_rows, &key.key, sizeof(key.key), row);
+	if (!row) {
+		row = mem_zeroed(1, sizeof(*row));
+		row->key = key.key;
+		HASH_ADD(hh, all->peak_rows, key, sizeof(row->key), row);
+	}
+	row->bytes += block->bytes;
+	row->nr_blocks++;
+}
+
+static void on_block(void *context, const struct alloc_block *block)
+{
+	struct memory_in_use *all = context;
+	struct memory_in_use_place *place = &all->places[block->place];
+	size_t first = first_sample(place, block->tick), end = first_sample(place, block->freed);
+
+	place->has_blocks = true;
+	place->nr_blocks[block->category]++;
+	for (size_t i = first; i < end; i++) {
+		place->samples[i].bytes[block->category] += block->bytes;
+		place->samples[i].known += block->bytes;
+		add_largest(&place->samples[i], all->most_largest, block);
+	}
+	if (first <= place->peak && place->peak < end) {
+		add_peak(all, block);
+	}
+}
+
+void memory_in_use_begin(void *context, struct process *process)
+{
+	struct memory_in_use *all = context;
+
+	all->process = process;
+	all->categories.on_block = on_block;
+	all->categories.context = all;
+	memory_forget(&all->scan.memory);
+	alloc_categories_begin(&all->categories);
+	for (uint32_t i = 0; i < all->scan.memory.nr_places; i++) {
+		if (all->scan.memory.places[i].process == process) {
+			make_samples(all, i);
+		}
+	}
+}
+
+void memory_in_use_alloc(void *context, const struct op_alloc *alloc, const struct op *op)
+{
+	struct memory_in_use *all = context;
+	bool is_free = alloc->bytes <= 0;
+	uint32_t number = memory_place(
+		&all->scan.memory, all->process, alloc->device_type % MEMORY_DRIVER, alloc->device);
+	uint64_t freed =
+		memory_freed(&all->scan.memory, number, alloc->address, alloc->tick, is_free);
+
+	(void)place_of(all, number);
+	if (!is_free && !all->input.is_merged) {
+		alloc_categories_take(&all->categories, alloc, op, number, freed);
+	}
+}
+
+void memory_in_use_end(void *context, struct process *process, const struct phases *phases)
+{
+	struct memory_in_use *all = context;
+
+	(void)process;
+	(void)phases;
+	alloc_categories_end(&all->categories);
+	memory_forget(&all->scan.memory);
+}
+
+void memory_in_use_fini(void *state)
+{
+	struct memory_in_use *all = state;
+
+	memory_scan_fini(&all->scan);
+	for (size_t i = 0; i < all->nr_places; i++) {
+		struct memory_in_use_place *place = &all->places[i];
+
+		for (size_t k = 0; k < place->nr_samples; k++) {
+			free(place->samples[k].largest);
+		}
+		free(place->samples);
+		free(place->step_ends);
+		free(place->parts);
+	}
+	free(all->places);
+	hash_free(all->peak_rows);
+}
