@@ -215,13 +215,15 @@ void alloc_categories_take(struct alloc_categories *categories, const struct op_
 	} else if (category == ALLOC_GRADIENTS) {
 		add_gradient(categories, &block, segment->end);
 	} else if (category == NR_ALLOC_CATEGORIES) {
+		bool is_lasting = lives_on(phases, alloc->tick, freed);
+
 		category = passing(phases, &block, outer);
+		block.is_weight = is_lasting && category == ALLOC_INPUTS;
 		if (is_kept(phases, alloc->tick, freed)) {
 			category = ALLOC_OTHER;
 		}
 		block.category = (uint8_t)category;
-		block.is_lasting = lives_on(phases, alloc->tick, freed);
-		if (category == ALLOC_OTHER || block.is_lasting) {
+		if (category == ALLOC_OTHER || is_lasting) {
 			add_undecided(categories, &block);
 			return;
 		}
@@ -282,7 +284,7 @@ static void find_parameters(struct alloc_categories *categories, bool is_exact)
 		}
 		size = is_exact ? gradients_of(categories, block)
 				: about_as_large(categories, block);
-		if (size || (block->is_lasting && !categories->has_backward)) {
+		if (size || (block->is_weight && !categories->has_backward)) {
 			block->category = ALLOC_PARAMETERS;
 		}
 		if (size) {

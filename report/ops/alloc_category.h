@@ -13,8 +13,8 @@
  *     parameters       allocated before the first Backward, lives to the end of the loop or over
  *                      two ends of steps, and as many gradients are as large. Blocks of GPUs are
  *                      rounded up, so above 1 MiB they may differ by less than that. Without any
- *                      Backward (inference): allocated before the end of the first step, lives to
- *                      the end
+ *                      Backward (inference): created or moved as inputs are, before the end of the
+ *                      first step, and lives to the end
  *     other            lives over two ends of steps, but is none of these: buffers of modules,
  *                      averages of weights, buckets, caches, data sets; or allocated outside of
  *                      all operators
@@ -49,7 +49,7 @@ struct alloc_block {
 	uint32_t name;	 /* of the innermost operator, of string_pool.h; 0: none */
 	uint32_t module; /* the innermost one's, "Linear_1 layers.1.fc"; 0: none or not recorded */
 	bool is_gpu;
-	bool is_lasting;  /* allocated by the end of the first step, lives to the end */
+	bool is_weight;	  /* a parameter if there is no Backward */
 	uint8_t category; /* enum alloc_category */
 };
 
