@@ -22,7 +22,7 @@ $(B)/report/kineto/input.o $(B)/report/stream/block_decode.o $(B)/report/stats/h
 # later counts.
 PAGE_STYLES := page.css timeline.css flame.css
 PAGE_SCRIPTS := timeline_data.js timeline_to_perfetto.js timeline_rows.js timeline_counters.js timeline_draw.js timeline_tip.js \
-	timeline_measure.js timeline_selection.js timeline_zoom.js timeline_address.js timeline_view.js text.js data.js links.js table.js charts.js steps.js overview.js curves.js \
+	timeline_measure.js timeline_selection.js timeline_zoom.js timeline_address.js timeline_view.js timeline_pair.js text.js data.js links.js table.js charts.js steps.js overview.js curves.js \
 	step_heatmap.js flame.js diff.js summary.js pages.js
 PAGE_CHART := $(wildcard /usr/share/javascript/chart.js/chart.min.js)
 PAGE_PARTS := $(addprefix $(B)/page/,page.html style.css script.js chart.js chart.licence)

@@ -221,3 +221,99 @@ struct diff_judgement diff_check_judge(const struct diff_check *check, const str
 	}
 	return worst;
 }
+
+/* ---- the table ---- */
+
+enum check_column {
+	CONDITION,
+	RESULT,
+	NAME,
+	CHANGE,
+	LOW,
+	HIGH,
+	CHANGE_SHARE,
+	LOW_SHARE,
+	HIGH_SHARE,
+	P,
+	OUTLIERS_A,
+	OUTLIERS_B,
+	BY,
+	NR_CHECK_COLUMNS,
+};
+
+static void add_check(
+	struct table *table, const struct diff_check *check, const struct diff_judgement *judgement)
+{
+	static const char *const results[] = {[DIFF_PASSED] = "passed",
+		[DIFF_FAILED] = "FAILED",
+		[DIFF_INCONCLUSIVE] = "inconclusive",
+		[DIFF_NOT_JUDGED] = "not judged"};
+	struct table_cell *cells = table_add_row(table);
+	const struct shift *change = &judgement->change;
+	const struct diff_row *row = judgement->row;
+	double percent = judgement->base_ns > 0 ? 100 / judgement->base_ns : 0;
+
+	table_set_text(&cells[CONDITION], check->text, strlen(check->text));
+	table_set_string(&cells[RESULT], results[judgement->verdict]);
+	if (!row) {
+		return;
+	}
+	table_set_integer(&cells[NAME], row->calls_b ? row->name_b : row->name_a);
+	table_set_number(&cells[CHANGE], change->estimate);
+	if (change->has_interval) {
+		table_set_number(&cells[LOW], change->low);
+		table_set_number(&cells[HIGH], change->high);
+	}
+	if (percent > 0) {
+		table_set_number(&cells[CHANGE_SHARE], change->estimate * percent);
+	}
+	if (percent > 0 && change->has_interval) {
+		table_set_number(&cells[LOW_SHARE], change->low * percent);
+		table_set_number(&cells[HIGH_SHARE], change->high * percent);
+	}
+	if (judgement->has_p) {
+		table_set_number(&cells[P], change->p);
+		table_set_string(&cells[BY], judgement->is_mean ? "mean" : "median");
+	}
+	if (judgement->has_p && !judgement->is_mean) {
+		table_set_integer(&cells[OUTLIERS_A], judgement->nr_outliers_a);
+		table_set_integer(&cells[OUTLIERS_B], judgement->nr_outliers_b);
+	}
+}
+
+struct table *diff_checks_table(const struct diff_check *checks,
+	const struct diff_judgement *judgements, size_t nr, bool has_steps)
+{
+	static const struct table_column columns[NR_CHECK_COLUMNS] = {
+		TABLE_COLUMN("condition", "Fails on", TABLE_TEXT),
+		TABLE_COLUMN("result", "Result", TABLE_TEXT),
+		TABLE_COLUMN("name", "Name", TABLE_NAME),
+		TABLE_COLUMN("change_ns", "Change", TABLE_MEAN_TIME),
+		TABLE_COLUMN("change_low_ns", "Low", TABLE_MEAN_TIME, .is_wide_only = true),
+		TABLE_COLUMN("change_high_ns", "High", TABLE_MEAN_TIME, .is_wide_only = true),
+		TABLE_COLUMN("change_pct", "of A %", TABLE_PERCENT),
+		TABLE_COLUMN("change_low_pct", "Low %", TABLE_PERCENT),
+		TABLE_COLUMN("change_high_pct", "High %", TABLE_PERCENT),
+		TABLE_COLUMN("p", "p", TABLE_NUMBER),
+		TABLE_COLUMN("outliers_a", "Outliers A", TABLE_COUNT),
+		TABLE_COLUMN("outliers_b", "Outliers B", TABLE_COUNT),
+		TABLE_COLUMN("by", "By", TABLE_TEXT, .is_wide_only = true),
+	};
+	struct table *table = table_create("checks", "Conditions", columns, NR_CHECK_COLUMNS);
+	bool is_any_mean = false;
+
+	for (size_t i = 0; i < nr; i++) {
+		add_check(table, &checks[i], &judgements[i]);
+		is_any_mean |= judgements[i].is_mean && judgements[i].has_p;
+	}
+	if (has_steps) {
+		table_note(table,
+			"Change, p: median of the differences of steps, Mann-Whitney test. "
+			"Low, High: 99 %% confidence interval.");
+	}
+	if (is_any_mean) {
+		table_note(table, "Rare operations, in less than half of the steps: mean, Welch's "
+				  "t-test.");
+	}
+	return table;
+}

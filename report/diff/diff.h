@@ -236,4 +236,8 @@ void diff_check_fini(struct diff_check *check);
 struct diff_judgement diff_check_judge(const struct diff_check *check, const struct diff_side *a,
 	const struct diff_side *b, const struct diff_rows sections[NR_DIFF_SECTIONS]);
 
+/* A row for each condition. The caller destroys it. */
+struct table *diff_checks_table(const struct diff_check *checks,
+	const struct diff_judgement *judgements, size_t nr, bool has_steps);
+
 #endif

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "report/comm/job_clock.h"
 #include "report/diff/diff.h"
 #include "report/html/flame_data.h"
 #include "report/html/timeline_data.h"
@@ -133,11 +134,20 @@ static void add_shape(struct buf *json, const struct table *table, const char *h
 	buf_text(json, "}");
 }
 
-/* Facts about the process from the stream: versions, settings, devices. side: "A", "B" or "". */
+/*
+ * Facts about the process from the stream: versions, settings, devices; the step that the recording
+ * does not end. side: "A", "B" or "".
+ */
 static void add_facts(struct buf *json, const struct process *process, const char *side)
 {
-	buf_printf(
-		json, "{\"side\": \"%s\", \"pid\": %" PRIu32 ", \"facts\": [", side, process->pid);
+	const struct model_step *last =
+		process->nr_steps ? &process->steps[process->nr_steps - 1] : NULL;
+
+	buf_printf(json, "{\"side\": \"%s\", \"pid\": %" PRIu32, side, process->pid);
+	if (last && !model_step_is_gap(last)) {
+		buf_printf(json, ", \"open_step\": \"%" PRIu64 "\"", last->step);
+	}
+	buf_text(json, ", \"facts\": [");
 	for (size_t i = 0; i < process->nr_facts; i++) {
 		size_t nr_key, nr_value;
 		const char *key = string_pool_shown(process->facts[i].key, &nr_key);
@@ -161,6 +171,17 @@ static void add_missing(struct buf *json, const struct reduced *reduced)
 		reduced->nr_processes, missing.nr_processes, missing.nr_events);
 }
 
+/* How times of several processes compare. */
+static void add_clock(struct buf *json, const struct cmd_input *input)
+{
+	struct buf text = {0};
+
+	job_clock_print(input->processes, input->nr_processes, "", &text);
+	buf_text(json, ", \"clock\": ");
+	text_add_json(json, text.bytes ? text.bytes : "", text.nr_bytes);
+	buf_fini(&text);
+}
+
 static void add_page(
 	struct buf *json, const struct html_options *options, const struct cmd_input *input)
 {
@@ -178,6 +199,8 @@ static void add_page(
 		options->reduced ? "true" : "false");
 	if (options->reduced) {
 		add_missing(json, options->reduced);
+	} else {
+		add_clock(json, input);
 	}
 	buf_text(json, ",\n\"facts\": [");
 	for (size_t i = 0; i < input->nr_processes; i++) {
@@ -204,6 +227,21 @@ static void add_table(struct buf *json, struct buf *shapes, struct table *table,
 	table_destroy(table);
 }
 
+/* Does B take longer? The page leads with the answer of `diff --fail-on`. */
+static struct table *make_verdict(const struct diff *diff)
+{
+	bool has_steps = diff->sides[0].has_steps;
+	struct diff_judgement judgement;
+	struct diff_check check;
+	struct table *table;
+
+	diff_check_parse(&check, has_steps ? "step_time>0%" : "run_time>0%");
+	judgement = diff_check_judge(&check, &diff->sides[0], &diff->sides[1], diff->sections);
+	table = diff_checks_table(&check, &judgement, 1, has_steps);
+	diff_check_fini(&check);
+	return table;
+}
+
 /* The tables of `diff --format json`. */
 static void add_diff(const struct html_options *options, struct buf *json, struct buf *shapes)
 {
@@ -212,6 +250,7 @@ static void add_diff(const struct html_options *options, struct buf *json, struc
 		add_table(json, shapes, diff_section_table(options->diff, (enum diff_section)s), "",
 			options);
 	}
+	add_table(json, shapes, make_verdict(options->diff), "", options);
 }
 
 /* The tables of `summary --format json` for a summary of `reduce`. */
@@ -313,6 +352,17 @@ static void add_flame(
 	buf_fini(&json);
 }
 
+/* Two runs share the room. */
+static void add_timeline(
+	const struct html_options *options, const struct cmd_input *input, struct buf *out)
+{
+	size_t bytes = options->diff ? options->timeline_bytes / 2 : options->timeline_bytes;
+
+	if (bytes) {
+		html_timeline_write(input, bytes, out);
+	}
+}
+
 /* Writes what replaces the placeholder at `at`. Returns its length; 0: it is not a placeholder. */
 static size_t add_part(struct buf *out, const char *at, size_t nr_left, const struct buf *nonce,
 	const struct html_options *options, const struct cmd_input *input)
@@ -339,10 +389,16 @@ static size_t add_part(struct buf *out, const char *at, size_t nr_left, const st
 		return 6;
 	}
 	if (nr_left >= 10 && memcmp(at, "@TIMELINE@", 10) == 0) {
-		if (options->timeline_bytes && !options->diff && !options->reduced) {
-			html_timeline_write(input, options->timeline_bytes, out);
+		if (!options->reduced) {
+			add_timeline(options, input, out);
 		}
 		return 10;
+	}
+	if (nr_left >= 12 && memcmp(at, "@TIMELINE_B@", 12) == 0) {
+		if (options->diff) {
+			add_timeline(options, options->other, out);
+		}
+		return 12;
 	}
 	if (nr_left >= 7 && memcmp(at, "@FLAME@", 7) == 0) {
 		if (!options->reduced) {

@@ -116,8 +116,26 @@ sums() {
 two() {
 	"$B/gprof-report" html --top 0 -o "$T/diff.html" "$1" "$2" 2>"$T/diff.err"
 	case $? in 0 | 3) ;; *) cat "$T/diff.err"; return 1 ;; esac
-	"$B/gprof-report" diff --format json "$1" "$2" >"$T/diff.json" 2>/dev/null
+	local condition
+	for condition in 'step_time>0%' 'run_time>0%'; do
+		"$B/gprof-report" diff --format json --fail-on "$condition" "$1" "$2" >"$T/diff.json" 2>/dev/null
+		grep -q '"result": "not judged"' "$T/diff.json" || break
+	done
 	PYTHONPATH=$lib timeout 1500 python3 test/page/diff.py "$chromium" "$T/diff.html" "$T/diff.json" "${pictures:-}"
+}
+
+# shellcheck disable=SC2317
+# two_timelines A B: those of the page of both, which is there.
+two_timelines() {
+	"$B/gprof-report" summary --format json "$1" >"$T/a.json" 2>/dev/null
+	"$B/gprof-report" summary --format json "$2" >"$T/b.json" 2>/dev/null
+	PYTHONPATH=$lib timeout 1500 python3 test/page/pair.py "$chromium" "$T/diff.html" runs "$T/a.json" "$T/b.json" "${pictures:-}"
+}
+
+# shellcheck disable=SC2317
+# two_ranks NAME: of a page that is there.
+two_ranks() {
+	PYTHONPATH=$lib timeout 1500 python3 test/page/pair.py "$chromium" "$T/$1.html" ranks "$T/$1.json" "${pictures:-}"
 }
 
 # shellcheck disable=SC2317
@@ -176,6 +194,7 @@ tap cut_off "a stream that was cut off"
 tap ranks ranks 1 "steps of 18 ranks"
 tap ranks containers 0 "steps of 18 ranks that have one pid"
 tap made_two "two runs"
+tap two_timelines "$T/a.gprof" "$T/b.gprof" "timelines of two runs"
 tap two test/page/hostile.json test/page/hostile.json "names that are markup, two runs"
 tap made_reduced "a summary of 20 ranks"
 tap reduced reduced-one "$T/hostile.gprof" "a summary of a damaged stream"
@@ -185,6 +204,7 @@ tap timeline 20000 "timeline of 20000 events"
 tap timeline ops "timeline of operators"
 tap timeline hostile "timeline of damaged streams"
 tap timeline ranks "timeline of 19 processes"
+tap two_ranks ranks "timelines of two of 18 ranks"
 tap timeline markup "timeline of names that are markup"
 tap flame 20000 "$T/20000.gprof" "flame graphs of 20000 events"
 tap flame ops "$T/ops.gprof" "flame graphs of operators"

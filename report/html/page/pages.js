@@ -5,13 +5,14 @@
 "use strict";
 
 (() => {
-const {make, one, short} = pageText, {data, rowsOf, keyOf, stepLabel, who} = pageData;
+const {make, one, short} = pageText, {data, rowsOf, keyOf, stepLabel, who, isMany} = pageData;
 const {hashOf, partsOfHash, rowsHash, stepHash, linkRows, addLink} = pageLink, {drawTable} = pageTable;
 const {hasCharts, shown, css, printing, chart, charts, topBars, topPie, countBars, stack, ranking, operatorTypes} = pageChart;
 const {breakdownParts, stepTimes, stepPage} = pageStep, {card, adviceList, overviewPage} = pageOverview, {curves, memoryCurves} = pageCurve, {heat, hasField} = pageHeat;
 const main = document.getElementById("main");
 
-const timeline = timelineOf({make, one, short, css, rowsOf, keyOf, rowsHash, stepHash, hashOf, partsOfHash, shown});
+const timelineTools = {make, one, short, css, rowsOf, keyOf, rowsHash, stepHash, hashOf, partsOfHash, shown};
+const timeline = timelineOf(timelineTools), pair = timelinePairOf({...timelineTools, clock: data.page.clock, facts: data.page.facts, timeline, timelineB: timelineOf(timelineTools, "timeline-b")});
 
 /* Tables whose names are events of the timeline. */
 linkRows(["kernel", "kernel_operator", "memcpy", "memset", "operator", "api", "nvtx", "user_ranges", "python", "collectives"],
@@ -47,10 +48,10 @@ function aboutPage(parent) {
 }
 
 /* Pages that place their charts themselves. */
-const isPlain = new Set(["overview", "timeline", "flame", "about", "advice"]);
+const isPlain = new Set(["overview", "timeline", "timelines", "ranks", "flame", "about", "advice"]);
 
 /* Pages for two runs, and for a summary of `reduce`; null for streams. */
-const diff = data.page.is_diff ? diffOf({make, one, rowsOf, chart, charts, card, addLink, hashOf, short, aboutPage}) : null;
+const diff = data.page.is_diff ? diffOf({make, one, rowsOf, chart, charts, card, addLink, hashOf, short, aboutPage, pair}) : null;
 const other = data.page.is_reduced ? reducedOf({make, one, data, rowsOf, who, charts, chart, stack, topBars, card, heat, breakdownParts, aboutPage}) : diff;
 
 const pages = other ? other.pages : [
@@ -63,6 +64,7 @@ const pages = other ? other.pages : [
 		topBars(parent, "Critical path", "critical_path", "name", "total_ns");
 	}, ["step_stats", "steps", "breakdown", "model", "overview", "critical_path", "benchmark", "headline"]],
 	["timeline", "Timeline", (parent) => timeline.draw(make("div", parent)), ["timeline_summary"]],
+	...(isMany ? [["ranks", "Ranks side by side", (parent) => pair.drawRanks(make("div", parent)), []]] : []),
 	["flame", "Flame graph", pageFlame.drawPage, []],
 	["operators", "Operators", (parent) => {
 		topPie(parent, "CPU self time", "operator", "name", "self_ns");
@@ -168,7 +170,7 @@ function begin() {
 	const nav = document.getElementById("nav"), first = rowsOf("processes")[0];
 	for (const [id, title, , tables] of pages) {
 		const hasOther = id === "about" || (id === "distributed" && hasField);
-		const isEmpty = id === "timeline" ? timeline.isEmpty : id === "flame" ? pageFlame.isEmpty : !hasOther && tables.length && tables.every((key) => !rowsOf(key).length);
+		const isEmpty = ["timeline", "timelines", "ranks"].includes(id) ? timeline.isEmpty : id === "flame" ? pageFlame.isEmpty : !hasOther && tables.length && tables.every((key) => !rowsOf(key).length);
 		make("a", nav, title, isEmpty ? "none" : "").href = "#" + id;
 	}
 	if (other) {

@@ -33,6 +33,7 @@ class Picture {
 		this.within(context, 0, height, () => {
 			this.drawRange(context);
 			this.drawSelected(context);
+			this.drawMarked(context);
 		});
 	}
 
@@ -90,18 +91,18 @@ class Picture {
 	}
 
 	drawAxis(rows) {
-		const {axis, box, layout, from, to, scale, width, gutter} = this.view;
+		const {axis, box, layout, from, to, scale, width, gutter, origin} = this.view;
 		const context = axis.getContext("2d"), height = axis.clientHeight, step = tickOf(to - from, width / 110);
 		context.clearRect(0, 0, gutter + width, height);
 		context.font = "11px " + getComputedStyle(box).fontFamily;
 		context.textBaseline = "middle";
 		context.fillStyle = this.dim;
-		context.fillText("Time since the start", 6, height / 2, gutter - 12);
+		context.fillText(this.view.more.axis || "Time since the start", 6, height / 2, gutter - 12);
 		/* A counted loop: in damaged streams times may be so large that adding a step changes nothing. */
-		const first = Math.ceil(from / step) * step, nr = Math.min(200, Math.floor((to - first) / step) + 1);
+		const first = Math.ceil((from - origin) / step) * step + origin, nr = Math.min(200, Math.floor((to - first) / step) + 1);
 		for (let k = 0; k < nr; k++) {
 			const ns = first + k * step, x = gutter + (ns - from) * scale;
-			const text = timeText(ns, step);
+			const text = timeText(ns - origin, step);
 			context.fillStyle = this.dim;
 			if (x + 4 + context.measureText(text).width < gutter + width) {
 				context.fillText(text, x + 4, height / 2);
@@ -257,19 +258,33 @@ class Picture {
 		return line.isShown ? this.view.topOf(line) + Math.min(row.depth * ROW, line.height - ROW) : null;
 	}
 
-	drawSelected(context) {
-		const {selection, from, scale, gutter} = this.view;
-		if (!selection.slice) {
-			return;
-		}
-		const [row, i] = selection.slice, y = this.yOf(row), x = (row.begin[i] - from) * scale;
+	/* Returns false where the row of the slice is not shown. */
+	outline(context, [row, i]) {
+		const {from, scale, gutter} = this.view, y = this.yOf(row), x = (row.begin[i] - from) * scale;
 		if (y === null) {
-			return;
+			return false;
 		}
 		const width = Math.max(3, (row.end[i] - row.begin[i]) * scale);
 		context.strokeStyle = this.ink;
 		context.lineWidth = 2;
 		context.strokeRect(gutter + x - 1, y - 1, width + 1, ROW);
+		return true;
+	}
+
+	/* The counterpart of the slice that the pointer is over in another view. */
+	drawMarked(context) {
+		if (this.view.marked) {
+			context.setLineDash([4, 3]);
+			this.outline(context, this.view.marked);
+			context.setLineDash([]);
+		}
+	}
+
+	drawSelected(context) {
+		const {selection} = this.view;
+		if (!selection.slice || !this.outline(context, selection.slice)) {
+			return;
+		}
 		for (const [from, to] of selection.arrows()) {
 			this.drawArrow(context, from, to);
 		}

@@ -32,15 +32,17 @@ const shadesOf = new Map(kinds.map((kind) => {
 	return [kind, {fill: [kind[2], shade(255, .22), shade(0, .16)], ink: isDark ? "#fff" : "#000"}];
 }));
 
+function shadeOf(name) {
+	let hash = 7;
+	for (let i = 0; i < name.length; i++) {
+		hash = (hash * 31 + name.charCodeAt(i)) | 0;
+	}
+	return (Math.imul(hash, 0x9e3779b1) >>> 8) % 3;
+}
+
 /* The kind of each name, and which shade of it. */
 function addNames(data) {
-	data.shades = data.strings.map((name) => {
-		let hash = 7;
-		for (let i = 0; i < name.length; i++) {
-			hash = (hash * 31 + name.charCodeAt(i)) | 0;
-		}
-		return (Math.imul(hash, 0x9e3779b1) >>> 8) % 3;
-	});
+	data.shades = data.strings.map(shadeOf);
 	data.nameKinds = [];
 	for (const row of data.rows) {
 		for (let i = 0; i < row.nr; i++) {
@@ -115,13 +117,17 @@ const COUNTER = 34; /* height of a counter's curve */
 /*
  * Lines of the page from top to bottom: for each process its steps and phases, threads by role, its GPUs with
  * streams by use, and its counters, which are folded. A line is a group of others, a track with rows, or a counter.
- * describe(process, track): {pid, title, short}. countersOf(process): [{title, ...}]. Processes count from 1.
+ * describe(process, track): {pid, title, short}. countersOf(process): [{title, ...}]. Processes count from 1; data.process: that one alone.
+ * foldedTo: lines with more rows than that are folded to that many.
  */
-function layoutOf(data, describe, countersOf) {
+function layoutOf(data, describe, countersOf, foldedTo = Infinity) {
 	const list = [];
 	function add(title, parent, what) {
 		const line = {id: list.length, title, path: parent ? [...parent.path, parent] : [], level: parent ? parent.level + 1 : 0,
 			track: null, counter: null, isGroup: false, depths: 0, isOpen: true, isPinned: false, ...what};
+		if (what && what.depths > foldedTo) {
+			Object.assign(line, {isOpen: false, folded: foldedTo});
+		}
 		line.wasOpen = line.isOpen;
 		list.push(line);
 		return line;
@@ -146,7 +152,8 @@ function layoutOf(data, describe, countersOf) {
 		streams.sort((a, b) => placeOf(a) - placeOf(b) || a.nr - b.nr || a.isWait - b.isWait || a.track.i - b.track.i);
 		streams.forEach(({track, uses: own, isWait}) => addTrack(track, track.name + (own.length && !isWait ? ": " + own.join(", ").replace(/, copies /g, ", ") : ""), head));
 	}
-	for (const process of [...new Set(data.tracks.map((track) => track.process))].sort((a, b) => a - b)) {
+	const processes = [...new Set(data.tracks.map((track) => track.process))].sort((a, b) => a - b);
+	for (const process of data.process ? [data.process] : processes) {
 		const tops = data.tracks.filter((track) => track.process === process && track.parent < 0 && (track.rows.length || track.inner.length));
 		const own = tops.find((track) => track.kind === "process");
 		if (!tops.length) {
@@ -175,7 +182,7 @@ function layoutOf(data, describe, countersOf) {
 }
 
 const heightOf = (line) => (line.isGroup ? ROW + 4 : line.counter ? COUNTER + GAP
-	: (line.isOpen ? line.depths : Math.min(line.depths, line.depths > DEPTHS ? DEPTHS : 1)) * ROW + GAP);
+	: (line.isOpen ? line.depths : line.folded || Math.min(line.depths, line.depths > DEPTHS ? DEPTHS : 1)) * ROW + GAP);
 
 /* Sets which lines are shown and where: pinned ones first. Returns the height of those and of all. */
 function place(layout, filter = "") {
@@ -219,5 +226,5 @@ function tickOf(span, most) {
 	return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= least) || 10 * power;
 }
 
-return {ROW, GAP, WIDE, COUNTER, kinds, kindOf, kindAt, shadesOf, addNames, layoutOf, place, timeText, tickOf};
+return {ROW, GAP, WIDE, COUNTER, kinds, kindOf, kindAt, shadesOf, shadeOf, addNames, layoutOf, place, timeText, tickOf};
 })();

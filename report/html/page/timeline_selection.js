@@ -155,6 +155,7 @@ class Selection {
 			return make("dd", line, value);
 		};
 		this.details.replaceChildren(list);
+		this.view.chosen(this.slice);
 		if (this.wasMeasuring !== this.isMeasuring) {
 			this.wasMeasuring = this.isMeasuring;
 			this.view.resize(); /* what is measured needs more room */

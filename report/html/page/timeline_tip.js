@@ -41,6 +41,7 @@ class Tip {
 	}
 
 	hide() {
+		this.view.hovered(null);
 		this.box.hidden = true;
 		this.shown = null;
 	}
@@ -57,6 +58,7 @@ class Tip {
 			this.shown = about;
 		}
 		this.box.hidden = false;
+		this.view.hovered(found.slice || null);
 		this.place(event, found);
 	}
 
@@ -107,6 +109,9 @@ class Tip {
 		}
 		if (own.has("bytes")) {
 			add("Size", one(own.get("bytes"), "size"));
+		}
+		for (const [name, text] of this.view.beside(row, i)) {
+			add(name, tools.short(text, 90));
 		}
 	}
 }

@@ -5,15 +5,16 @@
  */
 "use strict";
 
-const timelineOf = (tools) => {
+const timelineOf = (tools, id = "timeline") => {
 const {make, one} = tools;
 const {ROW, GAP, kinds, kindOf, addNames, layoutOf, place} = timelineRows;
 const Picture = timelinePictureOf(tools), Selection = timelineSelectionOf(tools), Zoom = timelineZoom, Address = timelineAddressOf(tools);
 const {countersOf} = timelineCountersOf(tools), {Tip} = timelineTipOf(tools);
-const packed = document.getElementById("timeline").textContent;
+const packed = document.getElementById(id).textContent;
 const GUTTER = 232; /* width of the names of rows; less in a narrow window */
 const BELOW = 172;  /* pixels that the details below the rows need */
 const BELOW_MEASURE = 340;
+const canUnpack = typeof DecompressionStream === "function";
 let loading = null;
 
 /* The data, unpacked on first use. */
@@ -28,9 +29,13 @@ function dataOf() {
 /* ---- the view ---- */
 
 class View {
-	constructor(parent, data) {
+	/* more: for a view of a kind of its own. */
+	constructor(parent, data, more = {}) {
 		this.data = data;
-		this.layout = layoutOf(data, (process, track) => this.describe(process, track), (process) => countersOf(data, process));
+		this.more = more;
+		this.origin = more.origin || 0; /* where the axis has 0 */
+		this.marked = null; /* a slice that is outlined beside the selected one */
+		this.layout = layoutOf(data, (process, track) => this.describe(process, track), (process) => countersOf(data, process), more.foldedTo);
 		this.lines = new Map(this.layout.filter((line) => line.track).map((line) => [line.track.i, line]));
 		this.from = data.first;
 		this.to = data.last;
@@ -58,19 +63,40 @@ class View {
 		this.canvas.setAttribute("role", "img");
 		this.stuck = make("div", this.inner, null, "stuck");
 		this.buildLabels();
-		const details = make("div", section);
+		const details = this.buildDetails(section);
 		details.setAttribute("aria-live", "polite");
 		this.tip = new Tip(this, section);
 		this.selection = new Selection(this, this.status, details);
-		this.buildLegend(section);
+		this.buildBelow(section);
+		this.zooming = new Zoom(this);
+		this.address = this.makeAddress();
+		this.listen();
+	}
+
+	buildDetails(section) {
+		return make("div", section);
+	}
+
+	buildBelow(section) {
+		this.buildLegend(section, [this.data]);
 		const command = make("span", section, null, "tools");
 		this.command = make("code", command);
 		this.command.title = "Writes all events of this time; DUMP is the recording that this page was made of";
 		make("p", section, this.note(), "note");
-		this.zooming = new Zoom(this);
-		this.address = new Address(this);
-		this.listen();
 	}
+
+	makeAddress() {
+		return new Address(this);
+	}
+
+	/* What a view beside another one does more: facts about a slice, the slice under the pointer, the selected slice. */
+	beside() {
+		return [];
+	}
+
+	hovered() {}
+
+	chosen() {}
 
 	note() {
 		const {all, nr, dropped, longest_dropped_ns, bucket_shift} = this.data;
@@ -104,7 +130,7 @@ class View {
 		button("−", "Zoom out (S)", () => this.zooming.zoom(2));
 		button("◂", "Pan left (A)", () => this.zooming.pan(-.3));
 		button("▸", "Pan right (D)", () => this.zooming.pan(.3));
-		button("Fit", "Show the whole time (0)", () => this.show(this.data.first, this.data.last));
+		button("Fit", "Show the whole time (0)", () => this.show(...this.whole));
 		button("Save .pftrace", "Save the selected or visible time as a Perfetto trace", () => this.save());
 		this.filter = make("input", tools);
 		this.filter.type = "search";
@@ -167,10 +193,10 @@ class View {
 		return {pid: row ? row.pid : null, title: [track.name, ...parts].filter((part) => part && part !== "?").join(", "), short};
 	}
 
-	buildLegend(section) {
+	buildLegend(section, all) {
 		const legend = make("div", section, null, "legend"), seen = new Set();
-		for (const set of this.data.sets) {
-			seen.add(kindOf(this.data.categories[set[0]])[1]);
+		for (const data of all) {
+			data.sets.forEach((set) => seen.add(kindOf(data.categories[set[0]])[1]));
 		}
 		for (const [, title, color] of kinds) {
 			if (seen.delete(title)) {
@@ -182,6 +208,16 @@ class View {
 	}
 
 	/* ---- time to pixels ---- */
+
+	/* The time that "Fit" shows. */
+	get whole() {
+		return [this.data.first, this.data.last];
+	}
+
+	/* Do the keys of the page go to this view? */
+	get isActive() {
+		return true;
+	}
 
 	get scale() {
 		return this.width / (this.to - this.from);
@@ -257,11 +293,15 @@ class View {
 		return this.selection.isMeasuring ? BELOW_MEASURE : BELOW;
 	}
 
+	boxHeight() {
+		const top = this.box.getBoundingClientRect().top + scrollY;
+		return Math.max(260, Math.round(innerHeight * .45), Math.round(innerHeight - top - this.below));
+	}
+
 	resize() {
 		const {pinnedHeight, height} = place(this.layout, this.filter.value), ratio = window.devicePixelRatio || 1, bounds = this.scroll.clientWidth;
-		const top = this.box.getBoundingClientRect().top + scrollY;
 		this.inner.style.height = height + "px";
-		this.box.style.height = Math.max(260, Math.round(innerHeight * .45), Math.round(innerHeight - top - this.below)) + "px";
+		this.box.style.height = this.boxHeight() + "px";
 		this.gutter = Math.min(GUTTER, Math.max(90, Math.round(bounds * .3)));
 		this.box.style.setProperty("--gutter", this.gutter + "px");
 		this.bounds = bounds;
@@ -299,7 +339,7 @@ class View {
 		cancelAnimationFrame(this.frame);
 		this.frame = 0;
 		this.picture.draw();
-		this.command.textContent = this.commandText();
+		this.writeCommand();
 		this.canvas.setAttribute("aria-label", "Timeline from " + one(Math.max(0, Math.round(this.from)), "time") + " to " + one(Math.round(this.to), "time"));
 		this.box.dataset.drawMs = (performance.now() - begin).toFixed(2);
 		this.address.update();
@@ -307,18 +347,18 @@ class View {
 
 	/* ---- saving ---- */
 
-	get chosen() {
+	get chosenTime() {
 		return (this.range || [this.from, this.to]).map((ns) => Math.max(0, Math.round(ns)));
 	}
 
-	commandText() {
-		const [from, to] = this.chosen;
-		return "gprof-report timeline --time " + from + "ns-" + Math.max(to, from + 1) + "ns -o selection.pftrace DUMP";
+	writeCommand() {
+		const [from, to] = this.chosenTime;
+		this.command.textContent = "gprof-report timeline --time " + from + "ns-" + Math.max(to, from + 1) + "ns -o selection.pftrace DUMP";
 	}
 
 	save() {
 		const data = this.data, isAll = !this.range && this.from <= data.first && this.to >= data.last;
-		const [from, to] = isAll ? [data.first, data.last + 1] : this.chosen;
+		const [from, to] = isAll ? [data.first, data.last + 1] : this.chosenTime;
 		const url = URL.createObjectURL(new Blob([timelineTraceOf(data, from, to)], {type: "application/octet-stream"}));
 		const link = make("a");
 		link.href = url;
@@ -386,7 +426,7 @@ function follow(view) {
 /* Draws the timeline into the open page; the promise resolves when that is done. */
 async function draw(parent) {
 	const status = make("p", parent, "Unpacking …", "note");
-	if (!packed || typeof DecompressionStream !== "function") {
+	if (!packed || !canUnpack) {
 		status.textContent = packed ? "This browser cannot decompress the timeline (no DecompressionStream). gprof-report timeline writes one for Perfetto."
 			: "No timeline: the recording has no events to draw, or the page was written with --timeline-size 0.";
 		return;
@@ -406,5 +446,5 @@ function hashOf(...parts) {
 	return packed && parts.every((part) => part !== "") ? tools.hashOf("timeline", ...parts) : null;
 }
 
-return {draw, hashOf, isEmpty: !packed};
+return {draw, hashOf, View, dataOf, canUnpack, isEmpty: !packed};
 };

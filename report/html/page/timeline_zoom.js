@@ -94,13 +94,13 @@ class Zoom {
 			ArrowUp: () => scroll.scrollBy(0, -3 * ROW), ArrowDown: () => scroll.scrollBy(0, 3 * ROW), p: () => this.pin(),
 			a: () => this.pan(-.15), d: () => this.pan(.15), ArrowLeft: () => this.pan(-.15), ArrowRight: () => this.pan(.15),
 			".": () => selection.step(1, 0), ",": () => selection.step(-1, 0), "]": () => selection.step(0, 1), "[": () => selection.step(0, -1),
-			n: () => selection.hit(1), N: () => selection.hit(-1), f: () => selection.focusOn(), 0: () => view.show(view.data.first, view.data.last),
+			n: () => selection.hit(1), N: () => selection.hit(-1), f: () => selection.focusOn(), 0: () => view.show(...view.whole),
 			"/": () => view.search.focus(), "?": () => view.toggleKeys(),
 			Escape: () => this.clear(),
 		};
 		/* Capital letters do the same, but for N. */
 		const act = acts[event.key] || acts[event.key.toLowerCase()];
-		if (act && !event.ctrlKey && !event.metaKey && !event.altKey && !event.defaultPrevented && !event.target.closest("input, textarea, select")) {
+		if (act && view.isActive && !event.ctrlKey && !event.metaKey && !event.altKey && !event.defaultPrevented && !event.target.closest("input, textarea, select")) {
 			event.preventDefault();
 			act();
 		}
