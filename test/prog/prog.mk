@@ -3,7 +3,7 @@
 # are also CUDA by nvcc, against the shared runtime, where there is an nvcc.
 
 PROG_NAME := $(basename $(notdir $(wildcard test/prog/*.c)))
-PROG_CUDA := $(filter-out driver_api driver_linked local_plugin collectives, $(PROG_NAME))
+PROG_CUDA := $(filter-out driver_api driver_linked driver_modules local_plugin collectives, $(PROG_NAME))
 PROG_NCCL := collectives
 PROG_DRV  := driver_linked
 NVCC      ?= $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc) $(shell command -v nvcc) \

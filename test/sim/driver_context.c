@@ -119,6 +119,11 @@ cu_result api_cuDevicePrimaryCtxRelease_v2(cu_device device)
 	return check_device(device);
 }
 
+cu_result api_cuDevicePrimaryCtxReset_v2(cu_device device)
+{
+	return check_device(device);
+}
+
 cu_result api_cuDevicePrimaryCtxSetFlags_v2(cu_device device, unsigned int flags)
 {
 	int r = check_device(device);
@@ -254,6 +259,19 @@ cu_result api_cuCtxGetDevice(cu_device *device)
 		return SIM_INVALID_CONTEXT;
 	}
 	*device = t->stack[t->depth - 1]->device->index;
+	return SIM_OK;
+}
+
+SIM_EXPORT int cuCtxGetDevice_v2(int *device, void *context);
+
+SIM_EXPORT int cuCtxGetDevice_v2(int *device, void *context)
+{
+	const struct sim_context *c = context;
+
+	if (!c) {
+		return api_cuCtxGetDevice(device);
+	}
+	*device = c->device->index;
 	return SIM_OK;
 }
 

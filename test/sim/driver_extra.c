@@ -26,75 +26,69 @@ SIM_EXPORT int cuGetExportTable(const void **table, const void *uuid)
 	return SIM_OK;
 }
 
-/* Functions whose second or third form came later than 3.2, which renamed most of the rest. */
+/* The forms of each function, by the version that each came with. */
 static const struct {
 	const char *name;
 	int since;
-	const char *suffix;
-} later[] = {
-	{"cuStreamGetCaptureInfo", 12030, "_v3"},
-	{"cuStreamGetCaptureInfo", 11030, "_v2"},
-	{"cuStreamBeginCapture", 10010, "_v2"},
-	{"cuMemcpyBatchAsync", 13000, "_v2"},
-	{"cuMemcpy3DBatchAsync", 13000, "_v2"},
-	{"cuMemPrefetchAsync", 12020, "_v2"},
-	{"cuMemAdvise", 12020, "_v2"},
-	{"cuGraphAddKernelNode", 12000, "_v2"},
-	{"cuGraphExecUpdate", 12000, "_v2"},
-	{"cuGraphAddNode", 12030, "_v2"},
-	{"cuEventElapsedTime", 12080, "_v2"},
-	{"cuDeviceGetUuid", 11040, "_v2"},
-	{"cuCtxCreate", 12050, "_v4"},
-	{"cuCtxCreate", 11040, "_v3"},
-	{"cuCtxSynchronize", 13000, "_v2"},
-	{"cuGetProcAddress", 12000, "_v2"},
+	const char *symbol;
+} forms[] = {
+#define SINCE(name, since, symbol) {name, since, symbol},
+#include "driver_since.def"
 };
 
-static const char *suffix_of(const char *name, int version)
-{
-	bool is_later = false;
+enum { FOUND, NO_SUCH_SYMBOL, VERSION_TOO_OLD, PER_THREAD = 2 };
 
-	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
-		if (strcmp(later[i].name, name) == 0) {
-			is_later = true;
-			if (version >= later[i].since) {
-				return later[i].suffix;
-			}
+/* The newest form up to @version; a name without a form in the table is an export or nothing. */
+static const char *symbol_of(const char *name, int version, int *status)
+{
+	const char *symbol = NULL;
+	int newest = 0;
+
+	*status = NO_SUCH_SYMBOL;
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		if (strcmp(forms[i].name, name) != 0) {
+			continue;
+		}
+		if (forms[i].since > version) {
+			*status = VERSION_TOO_OLD;
+		} else if (forms[i].since >= newest) {
+			newest = forms[i].since;
+			symbol = forms[i].symbol;
 		}
 	}
-	return is_later ? "" : "_v2";
+	return symbol || *status == VERSION_TOO_OLD ? symbol : name;
 }
 
-static void *look_up(const char *symbol, int version, uint64_t flags)
+static void *look_up(const char *name, int version, uint64_t flags, int *status)
 {
 	static const char *const twins[] = {"_ptsz", "_ptds", ""};
 	static void *self;
-	const char *suffix = suffix_of(symbol, version);
-	char name[128];
+	const char *symbol = symbol_of(name, version, status);
+	char export[128];
 	void *p = NULL;
 
 	if (!self) {
 		self = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY);
 	}
-	for (int with_suffix = 1; self && !p && with_suffix >= 0; with_suffix--) {
-		for (size_t i = flags & 2 ? 0 : 2; !p && i < 3; i++) {
-			snprintf(name, sizeof(name), "%s%s%s", symbol, with_suffix ? suffix : "",
-				twins[i]);
-			p = dlsym(self, name);
-		}
+	for (size_t i = flags & PER_THREAD ? 0 : 2; self && symbol && !p && i < 3; i++) {
+		snprintf(export, sizeof(export), "%s%s", symbol, twins[i]);
+		p = dlsym(self, export);
 	}
+	*status = p ? FOUND : *status;
 	return p;
 }
 
 SIM_EXPORT int cuGetProcAddress_v2(
 	const char *symbol, void **pfn, int version, uint64_t flags, int *status)
 {
+	int found;
+
 	if (!symbol || !pfn) {
 		return SIM_INVALID_VALUE;
 	}
-	*pfn = look_up(symbol, version, flags);
+	*pfn = look_up(symbol, version, flags, &found);
 	if (status) {
-		*status = *pfn ? 0 : 1;
+		*status = found;
 	}
 	return *pfn || status ? SIM_OK : SIM_SYMBOL_NOT_FOUND;
 }

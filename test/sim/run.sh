@@ -107,4 +107,10 @@ ok "collectives_over_three_processes" [ "$(grep -c 'of 3: gathered 4723200' "$wo
 for name in libcudart.so.13 libcudart.so.12 libcudart.so.11.0 libcupti.so.13 libcupti.so.12 libcupti.so.11.8; do
 	ok "${name}_versions_its_symbols" [ "$(nm -D --defined-only $B/sim/$name | grep -c "@@$name")" -gt 30 ]
 done
+# What the table of versions has where there is no toolkit is part of what a toolkit gives.
+if grep -q cuEventRecord $B/test/sim/driver_since.def; then
+	ok "versions_without_a_toolkit" [ -z "$(test/sim/driver_since.sh | sort | comm -23 - <(sort $B/test/sim/driver_since.def))" ]
+else
+	skip "versions_without_a_toolkit" "no toolkit"
+fi
 exit $failed

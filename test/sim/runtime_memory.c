@@ -208,62 +208,30 @@ cudart_error api_cudaStreamAttachMemAsync(
 	return space == SIM_MANAGED || space == SIM_MANAGED_STATIC ? SIM_OK : SIM_INVALID_VALUE;
 }
 
-/* A pool is no more than its settings: memory comes from the device all the same. */
-struct pool {
-	uint64_t attributes[16];
-	int device;
-};
-
-static struct pool default_pools[SIM_MAX_DEVICES];
-static struct pool *current_pools[SIM_MAX_DEVICES];
-
 cudart_error api_cudaDeviceGetDefaultMemPool(cudart_mem_pool *mem_pool, int device)
 {
-	if (!mem_pool || !runtime_model->device(device)) {
-		return mem_pool ? SIM_INVALID_DEVICE : SIM_INVALID_VALUE;
-	}
-	default_pools[device].device = device;
-	*mem_pool = &default_pools[device];
-	return SIM_OK;
+	return runtime_model->pool_default(mem_pool, device);
 }
 
 cudart_error api_cudaDeviceGetMemPool(cudart_mem_pool *mem_pool, int device)
 {
-	int r = api_cudaDeviceGetDefaultMemPool(mem_pool, device);
-
-	if (r == SIM_OK && current_pools[device]) {
-		*mem_pool = current_pools[device];
-	}
-	return r;
+	return runtime_model->pool_current(mem_pool, device);
 }
 
 cudart_error api_cudaDeviceSetMemPool(int device, cudart_mem_pool mem_pool)
 {
-	if (!runtime_model->device(device)) {
-		return SIM_INVALID_DEVICE;
-	}
-	current_pools[device] = mem_pool;
-	return SIM_OK;
+	return runtime_model->pool_set(mem_pool, device);
 }
 
 cudart_error api_cudaMemPoolCreate(
 	cudart_mem_pool *mem_pool, const cudart_mem_pool_props *pool_props)
 {
-	if (!mem_pool || !pool_props) {
-		return SIM_INVALID_VALUE;
-	}
-	/* The settings live in a page of their own, which nothing else uses. */
-	int r = runtime_model->alloc(mem_pool, sizeof(struct pool), SIM_PINNED, false, NULL);
-
-	if (r == SIM_OK) {
-		memset(*mem_pool, 0, sizeof(struct pool));
-	}
-	return r;
+	return pool_props ? runtime_model->pool_create(mem_pool) : SIM_INVALID_VALUE;
 }
 
 cudart_error api_cudaMemPoolDestroy(cudart_mem_pool mem_pool)
 {
-	return runtime_model->release(mem_pool, SIM_PINNED, false, NULL);
+	return runtime_model->pool_destroy(mem_pool);
 }
 
 cudart_error api_cudaMemPoolTrimTo(cudart_mem_pool mem_pool, size_t min_bytes_to_keep)
@@ -272,29 +240,16 @@ cudart_error api_cudaMemPoolTrimTo(cudart_mem_pool mem_pool, size_t min_bytes_to
 	return mem_pool ? SIM_OK : SIM_INVALID_VALUE;
 }
 
-/* Attributes 1 to 3 are int, the rest 64 bits. */
 cudart_error api_cudaMemPoolSetAttribute(
 	cudart_mem_pool mem_pool, cudart_mem_pool_attr attr, void *value)
 {
-	struct pool *p = mem_pool;
-
-	if (!p || !value || attr < 1 || attr > 15) {
-		return SIM_INVALID_VALUE;
-	}
-	memcpy(&p->attributes[attr], value, attr <= 3 ? sizeof(int) : sizeof(uint64_t));
-	return SIM_OK;
+	return runtime_model->pool_attribute(mem_pool, attr, value, true);
 }
 
 cudart_error api_cudaMemPoolGetAttribute(
 	cudart_mem_pool mem_pool, cudart_mem_pool_attr attr, void *value)
 {
-	struct pool *p = mem_pool;
-
-	if (!p || !value || attr < 1 || attr > 15) {
-		return SIM_INVALID_VALUE;
-	}
-	memcpy(value, &p->attributes[attr], attr <= 3 ? sizeof(int) : sizeof(uint64_t));
-	return SIM_OK;
+	return runtime_model->pool_attribute(mem_pool, attr, value, false);
 }
 
 cudart_error api_cudaMemPoolSetAccess(

@@ -8,7 +8,7 @@ SIM_LIB := $(addprefix $(SIM)/, libcuda.so.1 libcudart.so.13 libcudart.so.12 lib
 
 SIM_DRIVER  := $(addprefix $(SIM_O)/, config.o time.o stream.o op.o event.o memory.o copy.o launch.o \
 	device.o core.o graph.o exec.o capture.o driver_export.o driver_memory.o driver_stream.o \
-	driver_context.o driver_module.o driver_virtual.o driver_extra.o driver_rest.o)
+	driver_context.o driver_module.o image.o driver_pool.o driver_virtual.o driver_extra.o driver_rest.o)
 SIM_RUNTIME := $(addprefix $(SIM_O)/, runtime.o runtime_export.o runtime_launch.o runtime_memory.o \
 	runtime_copy.o runtime_stream.o runtime_device.o runtime_graph.o runtime_node.o runtime_extra.o \
 	runtime_rest.o)
@@ -18,6 +18,18 @@ SIM_CUPTI   := $(addprefix $(SIM_O)/, cupti_buffer.o cupti_record.o cupti_trace.
 sim: $(SIM_LIB)
 
 $(SIM_O)/%.o: CFLAGS += -fPIC
+
+# A toolkit's headers have the version that each form of a driver function came with.
+SIM_INCLUDE := $(patsubst %/cudaTypedefs.h,%,$(firstword $(wildcard \
+	$(CUDA_HOME)/include/cudaTypedefs.h /usr/local/cuda/include/cudaTypedefs.h)))
+
+$(SIM_O)/driver_since.def: test/sim/driver_since.sh $(addprefix $(SIM_INCLUDE)/, $(if $(SIM_INCLUDE), cuda.h cudaTypedefs.h))
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)bash $< $(SIM_INCLUDE) > $@
+
+$(SIM_O)/driver_extra.o: CPPFLAGS += -I$(SIM_O)
+$(SIM_O)/driver_extra.o: $(SIM_O)/driver_since.def
 
 # Objects that differ by version.
 $(SIM_O)/runtime_level-%.o: test/sim/runtime_level.c
