@@ -49,4 +49,12 @@ $(B)/prog-nvcc/%: test/prog/%.c test/prog/prog.h
 	$(Q)mkdir -p $(@D)
 	$(Q)$(NVCC) $(NVCCFLAGS) $(PROG_NVCC) -cudart shared -x cu -I. -o $@ $< -ldl -lpthread
 
-.PHONY: prog prog-nvcc
+# Default flags but for the architecture: the runtime is in the program. `-L` finds the simulator's.
+prog-static: $(patsubst test/prog/nvcc/%.cu,$(B)/prog-static/%,$(wildcard test/prog/nvcc/*.cu))
+
+$(B)/prog-static/%: test/prog/nvcc/%.cu test/prog/nvcc/event_time.h test/prog/prog.h $(B)/sim/static/libcudart_static.a
+	$(call say,NVCC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(NVCC) $(NVCCFLAGS) $(if $(PROG_REAL),,-L$(B)/sim/static) -I. -o $@ $<
+
+.PHONY: prog prog-nvcc prog-static

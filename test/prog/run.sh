@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Every program of this folder on the simulator, against its expected output (NAME.out); the same
-# built by nvcc, where there is one. TAP. ACCEPT=1 writes new expected outputs.
+# built by nvcc, where there is one, and those of nvcc/, with the runtime in them. TAP. ACCEPT=1 writes new expected outputs.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 make=${MAKE:-make}
@@ -13,15 +13,15 @@ export LD_LIBRARY_PATH=$PWD/$B/sim
 number=0
 failed=0
 
-# check FOLDER NAME
+# check FOLDER NAME [EXPECTED]
 check()
 {
-	local label=${1##*/}_$2 code
+	local label=${1##*/}_$2 expected=${3:-test/prog/$2.out} code
 	number=$((number + 1))
 	timeout 300 "$1/$2" >"$work/out" 2>"$work/err"
 	code=$?
-	[ -z "${ACCEPT:-}" ] || cp "$work/out" "test/prog/$2.out"
-	if [ $code = 0 ] && [ ! -s "$work/err" ] && diff "test/prog/$2.out" "$work/out" >"$work/diff"; then
+	[ -z "${ACCEPT:-}" ] || cp "$work/out" "$expected"
+	if [ $code = 0 ] && [ ! -s "$work/err" ] && diff "$expected" "$work/out" >"$work/diff"; then
 		echo "ok $number - $label: Passed"
 	else
 		echo "not ok $number - $label: exit status $code"
@@ -39,7 +39,7 @@ nvcc=
 if [ -z "$nvcc" ]; then
 	number=$((number + 1))
 	echo "ok $number - programs_built_by_nvcc # SKIP no nvcc"
-elif ! $make --no-print-directory prog-nvcc NVCC="$nvcc" NVCCFLAGS=-arch=sm_90 >"$work/log" 2>&1; then
+elif ! $make --no-print-directory prog-nvcc prog-static NVCC="$nvcc" NVCCFLAGS=-arch=sm_90 >"$work/log" 2>&1; then
 	number=$((number + 1))
 	echo "not ok $number - programs_built_by_nvcc: they do not build"
 	tail -5 "$work/log"
@@ -48,6 +48,9 @@ else
 	for program in $B/prog-nvcc/*; do
 		case $program in *.so) continue ;; esac
 		check $B/prog-nvcc "${program##*/}"
+	done
+	for source in test/prog/nvcc/*.cu; do
+		check $B/prog-static "$(basename "$source" .cu)" "${source%.cu}.out"
 	done
 fi
 exit $failed

@@ -99,6 +99,18 @@ int sim_graph_instantiate(void **out, void *graph)
 	return SIM_OK;
 }
 
+/* A launch that is queued has the graph as it was then; the real driver copies, we wait. */
+static void wait_for_launches(const struct sim_exec *e)
+{
+	struct sim_context *context = e->needs_worker ? sim_context() : NULL;
+
+	if (context) {
+		pthread_mutex_lock(&sim_lock);
+		sim_device_drain_locked(context->device);
+		pthread_mutex_unlock(&sim_lock);
+	}
+}
+
 int sim_graph_update(void *exec, void *graph)
 {
 	struct sim_exec *e = exec_of(exec);
@@ -112,6 +124,7 @@ int sim_graph_update(void *exec, void *graph)
 	if (r != SIM_OK || !order_all(copy)) {
 		return r != SIM_OK ? r : SIM_INVALID_VALUE;
 	}
+	wait_for_launches(e);
 	pthread_mutex_lock(&sim_lock);
 	struct sim_graph *old = e->graph;
 
@@ -129,14 +142,7 @@ int sim_graph_exec_destroy(void *exec)
 	if (!e) {
 		return SIM_INVALID_VALUE;
 	}
-	/* A launch may still be queued. */
-	struct sim_context *context = sim_context();
-
-	if (context) {
-		pthread_mutex_lock(&sim_lock);
-		sim_device_drain_locked(context->device);
-		pthread_mutex_unlock(&sim_lock);
-	}
+	wait_for_launches(e);
 	sim_graph_destroy(e->graph);
 	e->magic = 0;
 	free(e);
@@ -147,6 +153,7 @@ static struct sim_node *exec_node(struct sim_exec *e, const void *node)
 {
 	for (size_t i = 0; e && i < e->graph->nr_nodes; i++) {
 		if (e->graph->nodes[i]->original == node) {
+			wait_for_launches(e); /* the caller changes the node */
 			return e->graph->nodes[i];
 		}
 	}

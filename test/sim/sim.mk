@@ -4,7 +4,8 @@
 SIM     := $(B)/sim
 SIM_O   := $(B)/test/sim
 SIM_LIB := $(addprefix $(SIM)/, libcuda.so.1 libcudart.so.13 libcudart.so.12 libcudart.so.11.0 \
-	libcupti.so.13 libcupti.so.12 libcupti.so.11.8 libnvidia-ml.so.1 libnccl.so.2 libnccl_static.a)
+	libcupti.so.13 libcupti.so.12 libcupti.so.11.8 libnvidia-ml.so.1 libnccl.so.2 libnccl_static.a \
+	static/libcudart_static.a)
 
 SIM_DRIVER  := $(addprefix $(SIM_O)/, config.o time.o stream.o op.o event.o memory.o copy.o launch.o \
 	device.o core.o graph.o exec.o capture.o driver_export.o driver_memory.o driver_stream.o \
@@ -64,6 +65,14 @@ $(SIM)/libcupti.so.11.8: $(SIM_CUPTI) $(SIM_O)/cupti_layout-11080.o $(SIM_O)/lib
 $(SIM)/libcudart.so.13 $(SIM)/libcudart.so.12 $(SIM)/libcudart.so.11.0 \
 $(SIM)/libcupti.so.13 $(SIM)/libcupti.so.12 $(SIM)/libcupti.so.11.8:
 	@$(call sim_link,$(filter %.o,$^),-Wl$(comma)-Bsymbolic -Wl$(comma)--version-script=$(filter %.map,$^))
+
+# What nvcc links by default (-cudart static), found by `nvcc -L`. One object, since the exported functions
+# refer weakly to the others, and a weak reference takes no member out of an archive.
+$(SIM)/static/libcudart_static.a: $(SIM_RUNTIME) $(SIM_O)/runtime_level-13000.o
+	$(call say,AR,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(LD) -r -o $(SIM_O)/cudart_static.o $^
+	$(Q)rm -f $@ && $(AR) rc $@ $(SIM_O)/cudart_static.o
 
 $(SIM)/libnvidia-ml.so.1: $(SIM_O)/nvml.o
 	@$(call sim_link,$^)
