@@ -69,7 +69,7 @@ static bool parse_function(struct span name, struct function *function)
 {
 	static const char anonymous[] = "(anonymous namespace)";
 	uint32_t angle = 0, round = 0;
-	const char *at = name.begin;
+	const char *at = name.begin, *tag = NULL;
 
 	*function = (struct function){.base = {at, NULL}};
 	for (; at < name.end; at++) {
@@ -77,6 +77,12 @@ static bool parse_function(struct span name, struct function *function)
 
 		if (is_outside && starts((struct span){at, name.end}, anonymous)) {
 			at += sizeof(anonymous) - 2;
+		} else if (is_outside && starts((struct span){at, name.end}, "[abi:")) {
+			/* A tag of the name's version; Numba adds a long one to each kernel. */
+			tag = tag || function->arguments.begin ? tag : at;
+			while (at + 1 < name.end && *at != ']') {
+				at++;
+			}
 		} else if (is_outside && *at == '(') {
 			break; /* the parameters */
 		} else if (*at == '(' || *at == ')') {
@@ -89,12 +95,13 @@ static bool parse_function(struct span name, struct function *function)
 		} else if (is_outside && (*at == ' ' || *at == ':')) {
 			/* That was the return type or a namespace. */
 			*function = (struct function){.base = {at + 1, NULL}};
+			tag = NULL;
 		}
 	}
 	if (at == name.end && !function->arguments.begin) {
 		return false;
 	}
-	function->base.end = function->base.end ? function->base.end : at;
+	function->base.end = tag ? tag : function->base.end ? function->base.end : at;
 	if (angle) {
 		function->arguments.end = at; /* the recorder cut the name */
 	}

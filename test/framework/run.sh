@@ -71,6 +71,41 @@ Send and Recv 2 80" "$(query '.communication.rows[] | "\(.name) \(.calls) \(.byt
 try_nccl() { nccl nccl 1; }
 try_nccl_old() { nccl nccl_old 2; }
 
+# launched: every "launched N NAME" that the program prints has its kernels; kernels and launches are as many.
+launched()
+{
+	local nr name want=0
+	summary kernel,api,losses,notices
+	while read -r _ nr name; do
+		is "$nr" "$(query "[.kernel.rows[] | select(.name | test(\"\\\\b$name\\\\b\")).calls] | add")" "kernels called $name"
+		want=$((want + nr))
+	done < <(grep '^launched' "$T/out")
+	is "$want $want" "$(query '"\([.kernel.rows[].calls] | add) \([.api.rows[] | select(.name | contains("Launch")).calls] | add)"')" \
+		"kernels and launches"
+	is "0 0" "$(query '"\(.losses.rows | length) \(.notices.rows | length)"')" "losses and notices"
+}
+
+# timed NAME PROGRAM NR KERNEL: CUDA events around NR launches measure no less than the kernels take; on a busy
+# machine, more.
+timed()
+{
+	rm -rf "$GPROF_DIR"
+	record timeout 200 "$base/$1/bin/python" -I "test/framework/$2.py" timed
+	summary kernel
+	is true "$(query "[.kernel.rows[] | select(.name | test(\"\\\\b$4\\\\b\")).min_ns * $3][0] <=
+		$(sed -n 's/^events \([0-9]*\) ns/\1/p' "$T/out") + $3")" "time by events"
+}
+
+try_numba()
+{
+	run numba
+	launched
+	timed numba numba 20 plain
+	run numba cuda_core
+	launched
+	timed numba cuda_core 1 scale
+}
+
 # ranges NAME: how many ranges of operators of that name.
 ranges()
 {

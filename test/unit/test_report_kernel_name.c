@@ -52,6 +52,13 @@ START_TEST(templates_are_named_by_their_operation)
 		{"ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
 			"ncclDevKernel_AllGather_RING_LL"},
 		{"matmul(float const*, int)", "matmul"},
+		/* Numba's names */
+		{"__main__::added[abi:v4][abi:cw51cXTLSUwv1sDUaKthq_3d_3d](Array<float, 1, C, "
+		 "mutable, aligned>)",
+			"added"},
+		{"numba::reduction::_3clocals_3e::gpu_reduce[abi:v19](Array<float, 1, C>)",
+			"gpu_reduce"},
+		{"wide[abi:cxx11]<std::string[abi:cxx11]>(int)", "wide"},
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
