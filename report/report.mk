@@ -20,10 +20,13 @@ $(B)/report/kineto/input.o $(B)/report/stream/block_decode.o $(B)/report/stats/h
 # The page of `html`, with the charts of Chart.js (MIT) where Debian has put them; without, it has
 # bars of its own. A script uses those before it. Copied only when they change, so that installing the package
 # later counts.
-PAGE_STYLES := page.css timeline.css flame.css
-PAGE_SCRIPTS := timeline_data.js timeline_to_perfetto.js timeline_rows.js timeline_counters.js timeline_draw.js timeline_tip.js \
-	timeline_measure.js timeline_selection.js timeline_zoom.js timeline_address.js timeline_view.js timeline_pair.js text.js data.js links.js table.js charts.js steps.js overview.js curves.js \
-	step_heatmap.js flame.js diff.js summary.js pages.js
+PAGE_STYLES := palette.css page.css timeline.css flame.css
+PAGE_SCRIPTS := palette.js \
+	timeline_data.js timeline_to_perfetto.js timeline_rows.js timeline_counters.js timeline_draw.js timeline_tip.js \
+	timeline_measure.js timeline_selection.js timeline_zoom.js timeline_address.js timeline_view.js timeline_pair.js \
+	text.js data.js links.js table.js charts.js \
+	steps.js overview.js curves.js step_heatmap.js flame.js diff.js summary.js \
+	pages.js
 PAGE_CHART := $(wildcard /usr/share/javascript/chart.js/chart.min.js)
 PAGE_PARTS := $(addprefix $(B)/page/,page.html style.css script.js chart.js chart.licence)
 # In a folder of its own first: tests run several makes at once.
@@ -43,6 +46,14 @@ $(B)/page/.parts: FORCE
 
 $(B)/report/html/html.o $(B)/fuzz/report/html/html.o: $(B)/page/.parts
 $(B)/report/html/html.o $(B)/fuzz/report/html/html.o: CPPFLAGS += -DHTML_PAGE='"$(B)/page"'
+# SVG pictures have the page's colours.
+PALETTE_OBJ := $(addprefix report/html/,svg.o svg_flame.o svg_timeline.o)
+$(B)/report/html/palette.h: report/html/page/palette.css
+	$(Q)mkdir -p $(@D)
+	$(Q)grep -o '[-][-][a-z-]*: #[0-9a-f]*' $< | sed 'h; s/^--\([^:]*\).*/\1/; y/abcdefghijklmnopqrstuvwxyz-/ABCDEFGHIJKLMNOPQRSTUVWXYZ_/; G; s/\(.*\)\n.*: \(.*\)/#define COLOR_\1 "\2"/' >$@.new
+	$(Q)mv $@.new $@
+$(addprefix $(B)/,$(PALETTE_OBJ)) $(addprefix $(B)/fuzz/,$(PALETTE_OBJ)): $(B)/report/html/palette.h
+$(addprefix $(B)/,$(PALETTE_OBJ)) $(addprefix $(B)/fuzz/,$(PALETTE_OBJ)): CPPFLAGS += -DPALETTE='"$(B)/report/html/palette.h"'
 # Queries, and databases: files of SQL are built into the program.
 REPORT_SQL_OBJ := $(patsubst %.c,%.o,report/cli/export_sqlite.c $(wildcard report/sql/*.c))
 $(addprefix $(B)/,$(REPORT_SQL_OBJ)) $(addprefix $(B)/fuzz/,$(REPORT_SQL_OBJ)): CPPFLAGS += $(if $(REPORT_SQLITE),-DREPORT_HAS_SQLITE)

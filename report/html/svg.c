@@ -8,6 +8,9 @@
 #include "report/html/svg_timeline.h"
 #include "report/session/summary.h"
 
+/* The colours of page/palette.css. */
+#include PALETTE
+
 #define LEFT	    70
 #define TOP	    68
 #define PLOT_HEIGHT 260
@@ -19,7 +22,7 @@ const char *const html_svg_views[] = {"breakdown", "steps", "timeline", NULL};
 
 struct svg_part {
 	const char *key, *name;
-	const char *color; /* from a palette for colour-blind readers */
+	const char *color;
 };
 
 struct svg_kind {
@@ -29,18 +32,18 @@ struct svg_kind {
 
 static const struct svg_kind kinds[] = {
 	{"Step time breakdown",
-		{{"kernel_ns", "Kernels", "#0072b2"}, {"memcpy_ns", "Memcpy", "#e69f00"},
-			{"memset_ns", "Memset", "#009e73"},
-			{"communication_ns", "Exposed communication", "#cc79a7"},
-			{"runtime_ns", "CUDA API calls", "#56b4e9"},
-			{"dataloader_ns", "Data loader", "#d55e00"},
-			{"cpu_exec_ns", "CPU operators", "#f0e442"},
-			{"other_ns", "Other", "#5f6670"}}},
-	{"Step phases",
-		{{"dataloader_ns", "Data loader", "#d55e00"}, {"forward_ns", "Forward", "#0072b2"},
-			{"backward_ns", "Backward", "#e69f00"},
-			{"optimization_ns", "Optimizer", "#009e73"},
-			{"others_ns", "Other", "#5f6670"}}},
+		{{"kernel_ns", "Kernels", COLOR_KERNEL}, {"memcpy_ns", "Memcpy", COLOR_MEMCPY},
+			{"memset_ns", "Memset", COLOR_MEMSET},
+			{"communication_ns", "Exposed communication", COLOR_COMMUNICATION},
+			{"runtime_ns", "CUDA API calls", COLOR_API},
+			{"dataloader_ns", "Data loader", COLOR_LOADER},
+			{"cpu_exec_ns", "CPU operators", COLOR_OPERATOR},
+			{"other_ns", "Other", COLOR_OTHER}}},
+	{"Step phases", {{"dataloader_ns", "Data loader", COLOR_LOADER},
+				{"forward_ns", "Forward", COLOR_FORWARD},
+				{"backward_ns", "Backward", COLOR_BACKWARD},
+				{"optimization_ns", "Optimizer", COLOR_OPTIMIZER},
+				{"others_ns", "Other", COLOR_OTHER}}},
 };
 
 struct svg {

@@ -8,6 +8,9 @@
 #include "report/util/string_pool.h"
 #include "report/util/text.h"
 
+/* The colours of page/palette.css. */
+#include PALETTE
+
 #define WIDTH	    1200
 #define MARGIN	    12
 #define TOP	    60
@@ -22,14 +25,14 @@ static const char *const titles[NR_FLAME_WEIGHTS] = {
 static const struct {
 	const char *color, *ink;
 } kinds[NR_FLAME_KINDS] = {
-	[FLAME_ROOT] = {"#d5dbe1", "#1b2733"},
-	[FLAME_PROCESS] = {"#d5dbe1", "#1b2733"},
-	[FLAME_PYTHON] = {"#f0e442", "#1b2733"},
-	[FLAME_MODULE] = {"#9ccbe8", "#1b2733"},
-	[FLAME_OPERATOR] = {"#f2b866", "#1b2733"},
-	[FLAME_CALL] = {"#c79bc0", "#1b2733"},
-	[FLAME_ACTIVITY] = {"#0a7d5b", "#fff"},
-	[FLAME_REST] = {"#d5dbe1", "#1b2733"},
+	[FLAME_ROOT] = {COLOR_FRAME, "#000"},
+	[FLAME_PROCESS] = {COLOR_FRAME, "#000"},
+	[FLAME_PYTHON] = {COLOR_PYTHON, "#000"},
+	[FLAME_MODULE] = {COLOR_MODULE, "#000"},
+	[FLAME_OPERATOR] = {COLOR_OPERATOR, "#000"},
+	[FLAME_CALL] = {COLOR_API, "#000"},
+	[FLAME_ACTIVITY] = {COLOR_KERNEL, "#fff"},
+	[FLAME_REST] = {COLOR_FRAME, "#000"},
 };
 
 struct child {

@@ -14,6 +14,9 @@
 #include "report/util/idmap.h"
 #include "report/util/text.h"
 
+/* The colours of page/palette.css. */
+#include PALETTE
+
 #define LEFT	   200
 #define PLOT_WIDTH 960
 #define TOP	   66
@@ -61,32 +64,31 @@ struct svg_slices {
 	bool is_full;	   /* there are more than HTML_SVG_SLICES */
 };
 
-/* Colours as in page/timeline_rows.js; of phases as in the picture of steps. */
 static const struct svg_kind {
 	const char *title, *color, *ink;
 } kinds[SVG_NR_KINDS] = {
-	[CATEGORY_NONE] = {"Other", "#5f6670", "#fff"},
-	[CATEGORY_RUNTIME] = {"API call", "#e69f00", "#000"},
-	[CATEGORY_DRIVER] = {"API call", "#e69f00", "#000"},
-	[CATEGORY_LIBRARY] = {"API call", "#e69f00", "#000"},
-	[CATEGORY_OPERATOR] = {"Operator", "#56b4e9", "#000"},
-	[CATEGORY_ANNOTATION] = {"Range", "#009e73", "#000"},
-	[CATEGORY_PYTHON] = {"Python function", "#f0e442", "#000"},
-	[CATEGORY_KERNEL] = {"Kernel", "#0072b2", "#fff"},
-	[CATEGORY_NCCL] = {"Communication", "#d55e00", "#000"},
-	[CATEGORY_COPY] = {"Memcpy", "#cc79a7", "#000"},
-	[CATEGORY_SET] = {"Memset", "#7722cc", "#fff"},
-	[CATEGORY_SYNC] = {"Synchronization", "#5f6670", "#fff"},
-	[CATEGORY_OVERHEAD] = {"CUPTI overhead", "#779955", "#000"},
-	[CATEGORY_STEP] = {"Step", "#3b7a57", "#fff"},
-	[CATEGORY_MARK] = {"Dropped events, notice", "#a8071a", "#fff"},
-	[CATEGORY_COMM] = {"Communication", "#d55e00", "#000"},
-	[CATEGORY_NCCL_API] = {"NCCL call", "#ffbbbb", "#000"},
-	[SVG_PHASE + PHASE_DATALOADER] = {"Data loader", "#e8835a", "#000"},
-	[SVG_PHASE + PHASE_FORWARD] = {"Forward", "#8fb8d8", "#000"},
-	[SVG_PHASE + PHASE_BACKWARD] = {"Backward", "#f3cf85", "#000"},
-	[SVG_PHASE + PHASE_OPTIMIZATION] = {"Optimizer", "#80cdb5", "#000"},
-	[SVG_PHASE + PHASE_OTHERS] = {"Other", "#5f6670", "#fff"},
+	[CATEGORY_NONE] = {"Other", COLOR_OTHER, "#fff"},
+	[CATEGORY_RUNTIME] = {"API call", COLOR_API, "#000"},
+	[CATEGORY_DRIVER] = {"API call", COLOR_API, "#000"},
+	[CATEGORY_LIBRARY] = {"API call", COLOR_API, "#000"},
+	[CATEGORY_OPERATOR] = {"Operator", COLOR_OPERATOR, "#000"},
+	[CATEGORY_ANNOTATION] = {"Range", COLOR_RANGE, "#000"},
+	[CATEGORY_PYTHON] = {"Python function", COLOR_PYTHON, "#000"},
+	[CATEGORY_KERNEL] = {"Kernel", COLOR_KERNEL, "#fff"},
+	[CATEGORY_NCCL] = {"Communication", COLOR_COMMUNICATION, "#000"},
+	[CATEGORY_COPY] = {"Memcpy", COLOR_MEMCPY, "#000"},
+	[CATEGORY_SET] = {"Memset", COLOR_MEMSET, "#fff"},
+	[CATEGORY_SYNC] = {"Synchronization", COLOR_OTHER, "#fff"},
+	[CATEGORY_OVERHEAD] = {"CUPTI overhead", COLOR_OVERHEAD, "#000"},
+	[CATEGORY_STEP] = {"Step", COLOR_STEP, "#fff"},
+	[CATEGORY_MARK] = {"Dropped events, notice", COLOR_NOTICE, "#fff"},
+	[CATEGORY_COMM] = {"Communication", COLOR_COMMUNICATION, "#000"},
+	[CATEGORY_NCCL_API] = {"NCCL call", COLOR_NCCL_CALL, "#000"},
+	[SVG_PHASE + PHASE_DATALOADER] = {"Data loader", COLOR_LOADER, "#fff"},
+	[SVG_PHASE + PHASE_FORWARD] = {"Forward", COLOR_FORWARD, "#000"},
+	[SVG_PHASE + PHASE_BACKWARD] = {"Backward", COLOR_BACKWARD, "#000"},
+	[SVG_PHASE + PHASE_OPTIMIZATION] = {"Optimizer", COLOR_OPTIMIZER, "#000"},
+	[SVG_PHASE + PHASE_OTHERS] = {"Other", COLOR_OTHER, "#fff"},
 };
 
 _Static_assert(CATEGORY_NCCL_API + 1 == NR_CATEGORIES, "each category is of a kind");

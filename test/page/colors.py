@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Can those who see fewer colours tell the page's colours apart? usage: colors.py FILE...
+"""Can all readers tell the page's colours apart, and read its text? usage: colors.py PALETTE_CSS PAGE_CSS
 
-Of each file the colours of the longest list: pairs of them must differ by 10 (CIE 1976) at least, as everybody sees them and as
-those do who lack one kind of cones (Machado, Oliveira and Fernandes 2009, complete).
+Colours of the palette that one picture may have must differ by 10 (CIE 1976) at least, as everybody sees them and as those do who
+lack one kind of cones (Machado, Oliveira and Fernandes 2009, complete). Text must have a contrast of 4.5 (WCAG 2) with what it
+stands on, light, dark and printed.
 """
 import itertools
 import math
@@ -32,15 +33,46 @@ def seen(color, sight):
     return 116 * y - 16, 500 * (x - y), 200 * (y - z)
 
 
-wrong = 0
-for path in sys.argv[1:]:
-    lists = re.findall(r"(?:const colors|const kinds) = \[(.*?)\];", open(path).read(), re.S)
-    colors = list(dict.fromkeys(re.findall(r'"(#[0-9a-f]{6})"', max(lists, key=len))))
+def contrast(a, b):
+    bright, dark = sorted((sum(share * part for share, part in zip((.2126, .7152, .0722), linear(each))) for each in (a, b)), reverse=True)
+    return (bright + .05) / (dark + .05)
+
+
+def variables(css):
+    """The last value counts, as in a style sheet. Short colours (#fff) become long ones."""
+    found = re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6}|#[0-9a-f]{3});", css)
+    return {name: color if len(color) == 7 else "#" + "".join(2 * digit for digit in color[1:]) for name, color in found}
+
+
+def check_apart(title, colors):
+    wrong = 0
     for name, sight in SIGHTS.items():
-        for a, b in itertools.combinations(colors, 2):
-            apart = math.dist(seen(a, sight), seen(b, sight))
+        for (a, first), (b, second) in itertools.combinations(colors.items(), 2):
+            apart = math.dist(seen(first, sight), seen(second, sight))
             if apart < LEAST:
-                print("%s: %s and %s are %.1f apart (%s)" % (path, a, b, apart, name))
+                print("%s: %s and %s are %.1f apart (%s)" % (title, a, b, apart, name))
                 wrong = 1
-    print("%s: %d colours" % (path, len(colors)))
-sys.exit(wrong)
+    print("%s: %d colours" % (title, len(colors)))
+    return wrong or len(colors) < 2
+
+
+# Text, and what it stands on.
+TEXTS = [(text, below) for text in ("ink", "dim", "mark", "good", "bad") for below in ("card", "back")] + [("ink", "bar"), ("card", "mark")]
+
+palette, css = variables(open(sys.argv[1]).read()), open(sys.argv[2]).read()
+groups = {"memory": {}, "series": {}, "heat": {}, "categories": {}}
+for name, color in palette.items():
+    group = name.split("-")[0]
+    if name not in ("frame", "slower", "faster"):
+        groups[group if group in groups else "categories"][name] = color
+wrong = sum(check_apart(title, colors) for title, colors in groups.items())
+light = variables(css[:css.index("@media")])
+schemes = {"light": {}, **{title: variables(re.search(r"@media %s \{\s*:root \{(.*?)\}" % re.escape(media), css, re.S).group(1))
+                           for title, media in (("dark", "(prefers-color-scheme: dark)"), ("printed", "print"))}}
+for title, own in schemes.items():
+    colors = {**light, **own}
+    for text, below in TEXTS:
+        if contrast(colors[text], colors[below]) < 4.5:
+            print("%s: %s on %s has a contrast of %.2f" % (title, text, below, contrast(colors[text], colors[below])))
+            wrong = 1
+sys.exit(bool(wrong))

@@ -185,7 +185,7 @@ firefox_pages() {
 	tap in_firefox "$T/20000.html" "$T/ops.html" "$T/ranks.html" "$T/hostile.html" "$T/markup.html" "$T/diff.html" "$T/reduced.html" "pages in Firefox"
 }
 
-tap python3 test/page/colors.py report/html/page/charts.js report/html/page/step_heatmap.js report/html/page/timeline_rows.js "colours can be told apart"
+tap python3 test/page/colors.py report/html/page/palette.css report/html/page/page.css "colours can be told apart, and text can be read"
 tap made 20000 "20000 events"
 tap made ops "operators"
 tap made stall "a stalled process"

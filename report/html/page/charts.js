@@ -6,8 +6,9 @@
 
 const pageChart = (() => {
 const {make, unitOf, show, short, sentence} = pageText, {data, rowsOf, columnsOf, outerRows} = pageData, {stepHash} = pageLink;
-/* The palette of Okabe and Ito, for colour-blind readers. */
-const colors = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#5f6670", "#7722cc", "#3b7a57"];
+const {colorOf, listOf} = pagePalette, colors = listOf("series");
+/* The category of the rows of a table. */
+const categoryOf = {kernel: "kernel", memcpy: "memcpy", operator: "operator", api: "api", sync: "api", nvtx: "range", collectives: "communication", communication: "communication"};
 /* The interface of version 2 differs. */
 const hasCharts = typeof Chart === "function" && parseInt(Chart.version, 10) >= 3;
 
@@ -122,10 +123,10 @@ function addNote(section, note) {
 	}
 }
 
-/* spec: kind "stack", "bars", "line" or "pie"; labels, and where a click on each leads (hashes); series of {name, values};
+/* spec: kind "stack", "bars", "line" or "pie"; labels, and where a click on each leads (hashes); series of {name, values, category of the palette or none};
  * type and values in base units. */
 function chart(parent, title, spec) {
-	const known = spec.series.map((series, k) => ({...series, color: colors[k % colors.length], isDashed: k >= colors.length}))
+	const known = spec.series.map((series, k) => ({...series, color: series.category ? colorOf(series.category) : colors[k % colors.length], isDashed: !series.category && k >= colors.length}))
 		.filter((series) => series.values.some((value) => value));
 	if (!spec.labels.length || !known.length) {
 		return null;
@@ -181,7 +182,7 @@ function topBars(parent, title, key, name, id, nr = 10) {
 	}
 	const rows = outerRows(key).filter((row) => row[id] > 0).sort((a, b) => b[id] - a[id]).slice(0, nr);
 	return chart(parent, title, {kind: "bars", labels: rows.map((row) => row[name] || "(no name)"), type: column.type,
-		series: [{name: column.title, values: rows.map((row) => row[id])}]});
+		series: [{name: column.title, values: rows.map((row) => row[id]), category: categoryOf[key]}]});
 }
 
 function topPie(parent, title, key, name, id, nr = 8) {
@@ -195,11 +196,11 @@ function topPie(parent, title, key, name, id, nr = 8) {
 		series: [{name: column.title, values: rows.slice(0, nr).map((row) => row[id]).concat(rest ? [rest] : [])}]});
 }
 
-/* Stacked bars: a bar for each row, a part for each column. */
+/* Stacked bars: a bar for each row, a part for each column; ids: [column, name, category of the palette or none]. */
 function stack(parent, title, key, label, ids, more = {}) {
 	const rows = (more.rows || rowsOf(key)).slice(0, 200);
 	return data[key] ? chart(parent, title, {kind: "stack", type: "time", labels: rows.map(label), hashes: rows.map(stepHash),
-		series: ids.map(([id, name]) => ({name, values: rows.map((row) => row[id])})), ...more}) : null;
+		series: ids.map(([id, name, category]) => ({name, category, values: rows.map((row) => row[id])})), ...more}) : null;
 }
 
 function charts(parent) {

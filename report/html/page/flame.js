@@ -214,8 +214,8 @@ function icicle(parent, tree, label, state) {
 	/* Orange is slower in B, blue faster. */
 	function paint(rect, i) {
 		const change = tree.change(i);
-		rect.style.fill = "color-mix(in srgb, " + (change > 0 ? "#d55e00" : "#0072b2") + " " + Math.round(Math.min(1, 2 * Math.abs(change)) * 100) + "%, #d5dbe1)";
-		return Math.abs(change) > .35;
+		rect.style.fill = "color-mix(in srgb, var(" + (change > 0 ? "--slower" : "--faster") + ") " + Math.round(Math.min(1, 2 * Math.abs(change)) * 100) + "%, var(--frame))";
+		return change < -.455; /* black ink is read best on all others */
 	}
 
 	function draw() {

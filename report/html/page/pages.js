@@ -59,7 +59,7 @@ const pages = other ? other.pages : [
 	["steps", "Steps", (parent) => {
 		stepTimes(parent);
 		stack(parent, "Step trace", "steps", stepLabel, [["interval_ns", "Interval"], ["fp_bp_ns", "Forward and backward"], ["tail_ns", "Tail"]], {axis: "step"});
-		stack(parent, "Step phases", "steps", stepLabel, [["dataloader_ns", "Data loader"], ["forward_ns", "Forward"], ["backward_ns", "Backward"], ["optimization_ns", "Optimizer"], ["others_ns", "Other"]], {axis: "step"});
+		stack(parent, "Step phases", "steps", stepLabel, [["dataloader_ns", "Data loader", "loader"], ["forward_ns", "Forward", "forward"], ["backward_ns", "Backward", "backward"], ["optimization_ns", "Optimizer", "optimizer"], ["others_ns", "Other", "other"]], {axis: "step"});
 		stack(parent, "Step time breakdown", "breakdown", stepLabel, breakdownParts, {axis: "step"});
 		topBars(parent, "Critical path", "critical_path", "name", "total_ns");
 	}, ["step_stats", "steps", "breakdown", "model", "overview", "critical_path", "benchmark", "headline"]],
@@ -99,8 +99,8 @@ const pages = other ? other.pages : [
 	["utilization", "Utilization", curves, ["utilization", "utilization_time", "device", "time_breakdown"]],
 	["distributed", "Distributed", (parent) => {
 		const name = (row) => [who(row), row.device === null ? "host" : "GPU " + row.device].filter(Boolean).join(", ");
-		stack(parent, "Communication and computation", "distributed", name, [["computation_alone_ns", "Computation only"], ["overlap_ns", "Overlap"], ["communication_alone_ns", "Exposed communication"], ["other_ns", "Neither"]], {isAcross: true});
-		stack(parent, "NCCL operations: transfer and waiting", "distributed", name, [["transfer_ns", "Transfer"], ["waiting_ns", "Waiting for other ranks"]], {isAcross: true});
+		stack(parent, "Communication and computation", "distributed", name, [["computation_alone_ns", "Computation only", "kernel"], ["overlap_ns", "Overlap", "module"], ["communication_alone_ns", "Exposed communication", "communication"], ["other_ns", "Neither", "other"]], {isAcross: true});
+		stack(parent, "NCCL operations: transfer and waiting", "distributed", name, [["transfer_ns", "Transfer", "communication"], ["waiting_ns", "Waiting for other ranks", "other"]], {isAcross: true});
 		topBars(parent, "Collective kernels by total time", "collectives", "name", "total_ns");
 		heat(parent);
 	}, ["distributed", "stragglers", "pipeline", "moe_balance", "collectives", "communication", "missing_collectives", "hang"]],

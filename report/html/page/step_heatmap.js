@@ -9,8 +9,7 @@ const pageHeat = (() => {
 const {make, one} = pageText, {shapes, rowsOf, keyOf} = pageData, {stepHash} = pageLink;
 const {hasCharts, shown, ink, dim, back, leading} = pageChart;
 const FEW = 16; /* ranks that are shown until the user asks for all */
-/* The colours of cividis: longer is lighter, also for colour-blind readers. Blue is shorter than the median. */
-const colors = ["#56b4e9", "#31446b", "#666970", "#958f78", "#cbba69", "#ffe945"];
+const colors = pagePalette.listOf("heat");
 const field = shapes.steps && shapes.steps.figure;
 
 function levelOf(ns) {

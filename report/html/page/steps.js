@@ -8,8 +8,9 @@ const pageStep = (() => {
 const {make, one} = pageText, {data, rowsOf, keyOf, rowsByProcess, who} = pageData, {hashOf, stepHash, addLink} = pageLink;
 const {drawTable} = pageTable, {chart, charts, stack} = pageChart;
 
-const breakdownParts = [["kernel_ns", "Kernels"], ["memcpy_ns", "Memcpy"], ["memset_ns", "Memset"], ["communication_ns", "Exposed communication"],
-	["runtime_ns", "CUDA API calls"], ["dataloader_ns", "Data loader"], ["cpu_exec_ns", "CPU operators"], ["other_ns", "Other"]];
+const breakdownParts = [["kernel_ns", "Kernels", "kernel"], ["memcpy_ns", "Memcpy", "memcpy"], ["memset_ns", "Memset", "memset"],
+	["communication_ns", "Exposed communication", "communication"], ["runtime_ns", "CUDA API calls", "api"], ["dataloader_ns", "Data loader", "loader"],
+	["cpu_exec_ns", "CPU operators", "operator"], ["other_ns", "Other", "other"]];
 
 function stepTimes(parent) {
 	const groups = [...rowsByProcess(rowsOf("steps")).values()].slice(0, 16);

@@ -200,7 +200,7 @@ class Picture {
 		context.fillRect(this.view.gutter + x, y, width > 4 ? width - 1 : width, ROW - 2);
 		if (width > 26) {
 			const begin = Math.max(x, 0), room = Math.min(end, this.view.width) - begin - 8;
-			context.fillStyle = shadesOf.get(kind).ink;
+			context.fillStyle = shadesOf.get(kind).ink[this.view.data.shades[name]];
 			context.fillText(this.fit(name, room), this.view.gutter + begin + 4, y + ROW / 2 - 1, Math.max(room, 1));
 		}
 		context.globalAlpha = 1;

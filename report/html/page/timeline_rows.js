@@ -5,31 +5,29 @@
 "use strict";
 
 const timelineRows = (() => {
-const {categoryOf} = timelineData;
+const {categoryOf} = timelineData, {colorOf, shadeOf, inkOn} = pagePalette;
 const ROW = 18, GAP = 5, DEPTHS = 8;
 const WIDE = 1.5; /* slices of at least that many pixels are drawn one by one */
 
 /* ---- kinds of slices ---- */
 
-const other = [null, "Other", "#5f6670"];
-/* The palette of Okabe and Ito, and darker colours like it. [category, title, colour] */
+const other = [null, "Other", colorOf("other")];
+/* [category, title, colour] */
 const kinds = [
-	["step", "Step, record window", "#3b7a57"], ["cpu_op", "Operator", "#56b4e9"], ["python_function", "Python function", "#f0e442"],
-	["user_annotation", "Range", "#009e73"], ["cuda_runtime", "API call", "#e69f00"], ["cuda_driver", "API call", "#e69f00"],
-	["library", "API call", "#e69f00"], ["kernel", "Kernel", "#0072b2"], ["kernel,nccl", "Communication", "#d55e00"], ["collective", "Communication", "#d55e00"],
-	["gpu_memcpy", "Memcpy", "#cc79a7"], ["gpu_memset", "Memset", "#7722cc"], ["cuda_sync", "Synchronization", "#5f6670"],
-	["nccl", "NCCL call", "#ffbbbb"], ["overhead", "CUPTI overhead", "#779955"], ["mark", "Dropped events, notice", "#a8071a"], other,
-];
+	["step", "Step, record window", "step"], ["cpu_op", "Operator", "operator"], ["python_function", "Python function", "python"],
+	["user_annotation", "Range", "range"], ["cuda_runtime", "API call", "api"], ["cuda_driver", "API call", "api"],
+	["library", "API call", "api"], ["kernel", "Kernel", "kernel"], ["kernel,nccl", "Communication", "communication"], ["collective", "Communication", "communication"],
+	["gpu_memcpy", "Memcpy", "memcpy"], ["gpu_memset", "Memset", "memset"], ["cuda_sync", "Synchronization", "other"],
+	["nccl", "NCCL call", "nccl-call"], ["overhead", "CUPTI overhead", "overhead"], ["mark", "Dropped events, notice", "notice"],
+].map(([category, title, color]) => [category, title, colorOf(color)]).concat([other]);
 const kindsByCategory = new Map(kinds.map((kind) => [kind[0], kind]));
 const kindOf = (category) => kindsByCategory.get(category) || other;
 const kindAt = (data, row, i) => kindOf(categoryOf(data, row, i));
 
-/* A lighter or darker shade, to distinguish neighbours of one kind. */
+/* A lighter and a darker shade distinguish neighbours of one kind; each has the ink that is read best on it. */
 const shadesOf = new Map(kinds.map((kind) => {
-	const parts = [1, 3, 5].map((at) => parseInt(kind[2].slice(at, at + 2), 16));
-	const shade = (toward, share) => "rgb(" + parts.map((part) => Math.round(part + (toward - part) * share)).join() + ")";
-	const isDark = parts[0] * .3 + parts[1] * .59 + parts[2] * .11 < 130;
-	return [kind, {fill: [kind[2], shade(255, .22), shade(0, .16)], ink: isDark ? "#fff" : "#000"}];
+	const fill = [kind[2], shadeOf(kind[2], 255, .22), shadeOf(kind[2], 0, .16)];
+	return [kind, {fill, ink: fill.map(inkOn)}];
 }));
 
 function shadeOf(name) {
