@@ -175,7 +175,7 @@ def check_first(page):
         must(cards.locator("b").inner_text() == str(len(stalls)), "how many hangs")
         shown = " ".join(cards.inner_text().split())  # HTML has one blank for line breaks, too
         must(all(" ".join(row["name"].split()) in shown for row in stalls[-3:]), "what has not come")
-    use = page.locator(".card", has_text="GPU utilization").inner_text()
+    use = " ".join(page.locator(".card", has_text="GPU utilization").all_inner_texts())
     must(not expected["gpu_summary"]["rows"] or ("of step time" in use) == any(row["step"] != "all" for row in expected["breakdown"]["rows"]),
          "what the use of GPUs is a share of: " + use)
     findings = [row for row in expected["advice"]["rows"] if row["shown"] == "yes"]
@@ -339,7 +339,7 @@ def look(browser, scheme):
             page.screenshot(path="%s/%s-%s-%s.png" % (
                 pictures, os.path.basename(path)[:-5], scheme, name.split()[0].lower()), full_page=True)
         keys = [each[6:] for each in page.evaluate(
-            "[...document.querySelectorAll('section[id^=table-]')].map((each) => each.id)")]
+            "[...document.querySelectorAll('main [id^=table-]')].map((each) => each.id)")]
         for key in keys if scheme == "light" else []:
             check_table(page, key)
         seen.update(keys)

@@ -33,7 +33,7 @@ def look_in(browser, scheme, path, expected, check, name, pictures):
         title = link.inner_text()
         link.click()
         drawn(page, title, link.get_attribute("href"))
-        for section in page.locator("section[id^=table-]").all():
+        for section in page.locator("main [id^=table-]").all():
             key = section.get_attribute("id")[6:]
             seen.add(key)
             while section.get_by_role("button", name="more rows").is_visible():

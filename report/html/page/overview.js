@@ -54,17 +54,16 @@ function deviceCards(parent) {
 		const hasSteps = rowsOf("breakdown").some((row) => row.step !== "all");
 		card(parent, "GPU utilization", one(mean(use.map((row) => row.utilization_pct)), "percent"),
 			["of " + (hasSteps ? "step" : "recording") + " time with a kernel running", rowsOf("headline").some((row) => row.warm_up_steps) ? "warm-up steps included" : "", ofGpus(use)]);
-	} else {
+	} else if (all.length) {
 		card(parent, "GPU utilization", one(mean(all.map((row) => row.busy_pct)), "percent"),
-			[all.length ? "of the time from the first to the last GPU activity" : "no GPU activity recorded", ofGpus(all)]);
+			["of the time from the first to the last GPU activity", ofGpus(all)]);
 	}
-	card(parent, "Est. achieved occupancy", one(mean(use.map((row) => row.occupancy_pct)), "percent"), ["of maximum warps per SM, weighted by kernel time",
-		"estimated SM efficiency: " + one(mean(use.map((row) => row.sm_efficiency_pct)), "percent")]);
-	const unknown = mean(use.map((row) => row.unknown_tensor_pct));
-	const used = mean(use.map((row) => row.tensor_pct));
-	if (unknown === null || unknown > 50) {
-		card(parent, "Tensor cores", "n/a", use.length ? ["used in " + one(used, "percent") + " of kernel time,", "unknown for " + one(unknown, "percent") + ", by kernel names"] : []);
-	} else {
+	const occupancy = mean(use.map((row) => row.occupancy_pct)), unknown = mean(use.map((row) => row.unknown_tensor_pct)), used = mean(use.map((row) => row.tensor_pct));
+	if (occupancy !== null) {
+		card(parent, "Est. achieved occupancy", one(occupancy, "percent"), ["of maximum warps per SM, weighted by kernel time",
+			"estimated SM efficiency: " + one(mean(use.map((row) => row.sm_efficiency_pct)), "percent")]);
+	}
+	if (unknown !== null && unknown <= 50) {
 		card(parent, "Tensor cores", one(used, "percent"), ["of kernel time, by kernel names", unknown ? "unknown for " + one(unknown, "percent") : ""]);
 	}
 }
@@ -74,9 +73,10 @@ function overheadCard(parent) {
 	const own = rowsOf("overhead").filter((row) => row.name.startsWith("gprof: "));
 	const others = rowsOf("overhead").filter((row) => !row.name.startsWith("gprof: "));
 	const span = rowsOf("processes").reduce((all, row) => all + (row.duration_ns || 0), 0);
-	card(parent, "Profiler overhead", own.length ? one(sum(own), "time") : "n/a",
-		[own.length && span ? (100 * sum(own) / span).toFixed(2) + " % of one core (CPU time of gprof's threads)" : "the recording does not contain it",
-			others.length ? "CUPTI: " + one(sum(others), "time") : ""]);
+	if (own.length) {
+		card(parent, "Profiler overhead", one(sum(own), "time"),
+			[span ? (100 * sum(own) / span).toFixed(2) + " % of one core (CPU time of gprof's threads)" : "", others.length ? "CUPTI: " + one(sum(others), "time") : ""]);
+	}
 }
 
 function wholeCard(parent) {
@@ -100,11 +100,12 @@ function loadingCard(parent) {
 
 function timelineCard(parent) {
 	const rows = rowsOf("timeline_summary"), sum = (id) => rows.reduce((all, row) => all + row[id], 0);
-	const count = (id, what) => sum(id).toLocaleString("en-US") + " " + what + (sum(id) === 1 ? "" : "s");
+	const count = (id, one, many = one + "s") => (sum(id) ? sum(id).toLocaleString("en-US") + " " + (sum(id) === 1 ? one : many) : "");
+	const line = (id, ...counts) => [...counts, sum(id) ? one(sum(id), "time") : ""].filter(Boolean).join(", ");
 	if (rows.length) {
 		card(parent, "Timeline", one(Math.max(...rows.map((row) => row.span_ns || 0)), "time"), [
-			[count("operators", "operator"), count("calls", "call"), one(sum("operators_ns"), "time")].join(", "),
-			[count("streams", "stream"), sum("activities").toLocaleString("en-US") + " GPU activities", one(sum("gpu_ns"), "time")].join(", ")]);
+			line("operators_ns", count("operators", "operator"), count("calls", "call")),
+			line("gpu_ns", count("streams", "stream"), count("activities", "GPU activity", "GPU activities"))]);
 	}
 }
 

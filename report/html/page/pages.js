@@ -5,13 +5,13 @@
 "use strict";
 
 (() => {
-const {make, one, short} = pageText, {data, rowsOf, keyOf, stepLabel, who, isMany} = pageData;
-const {hashOf, partsOfHash, rowsHash, stepHash, linkRows, addLink} = pageLink, {drawTable} = pageTable;
+const {make, one, short} = pageText, {data, shapes, rowsOf, keyOf, stepLabel, who, isMany} = pageData;
+const {hashOf, partsOfHash, rowsHash, stepHash, linkRows, addLink} = pageLink, {readAddress, drawTable} = pageTable, {addExport, linesOf} = pageExport;
 const {hasCharts, shown, css, printing, chart, charts, topBars, topPie, countBars, stack, ranking, operatorTypes} = pageChart;
 const {breakdownParts, stepTimes, stepPage} = pageStep, {card, adviceList, overviewPage} = pageOverview, {curves, memoryCurves} = pageCurve, {heat, hasField} = pageHeat;
 const main = document.getElementById("main");
 
-const timelineTools = {make, one, short, css, rowsOf, keyOf, rowsHash, stepHash, hashOf, partsOfHash, shown};
+const timelineTools = {make, one, short, css, rowsOf, keyOf, rowsHash, stepHash, hashOf, partsOfHash, shown, addExport, linesOf};
 const timeline = timelineOf(timelineTools), pair = timelinePairOf({...timelineTools, clock: data.page.clock, facts: data.page.facts, timeline, timelineB: timelineOf(timelineTools, "timeline-b")});
 
 /* Tables whose names are events of the timeline. */
@@ -28,7 +28,9 @@ function aboutPage(parent) {
 	for (const each of data.page.facts) {
 		const details = make("details", section);
 		make("summary", details, "Recorded facts, pid " + each.pid + (each.side ? " of " + each.side : ""));
-		const body = make("tbody", make("table", make("div", details, null, "scroll")));
+		const table = make("table", make("div", details, null, "scroll")), body = make("tbody", table), tools = make("div", null, null, "tools");
+		table.parentElement.before(tools);
+		addExport(tools, "facts of pid " + each.pid, "facts-" + each.pid, () => [["fact", "value"], ...each.facts]);
 		for (const [key, value] of each.facts) {
 			const row = make("tr", body);
 			make("td", row, key, "text");
@@ -49,6 +51,10 @@ function aboutPage(parent) {
 
 /* Pages that place their charts themselves. */
 const isPlain = new Set(["overview", "timeline", "timelines", "ranks", "flame", "about", "advice"]);
+/* Pages with an address of their own, without the state of tables. */
+const hasOwnAddress = new Set(["timeline", "timelines", "ranks", "flame"]);
+/* Pages whose first table is the answer: charts stand below it. */
+const isTableFirst = new Set(["operators", "kernels", "copies", "api", "nvtx", "modules", "data_loading", "idle"]);
 
 /* Pages for two runs, and for a summary of `reduce`; null for streams. */
 const diff = data.page.is_diff ? diffOf({make, one, rowsOf, chart, charts, card, addLink, hashOf, short, aboutPage, pair}) : null;
@@ -132,6 +138,19 @@ async function settle(heading, hash, drawing) {
 	}
 }
 
+/* The tables of a page, its charts, and lines about tables without rows. */
+function drawContent(name, draw, tables) {
+	const known = tables.filter((each) => data[each]), full = known.filter((each) => rowsOf(each).length), nrFirst = isTableFirst.has(name) ? 1 : 0;
+	full.slice(0, nrFirst).forEach((each) => drawTable(main, each));
+	const drawing = draw ? draw(isPlain.has(name) ? main : charts(main)) : null;
+	full.slice(nrFirst).forEach((each) => drawTable(main, each));
+	if (full.length < known.length) {
+		const section = make("section", main, null, "empty");
+		known.filter((each) => !full.includes(each)).forEach((each) => drawTable(section, each));
+	}
+	return drawing;
+}
+
 function open() {
 	const [id, key, query] = partsOfHash();
 	const page = pages.find((each) => each[0] === (id === "step" ? "steps" : id)) || pages[0], [name, title, draw, tables] = page;
@@ -139,25 +158,21 @@ function open() {
 	delete main.dataset.drawn;
 	main.replaceChildren();
 	scrollTo(0, 0);
+	const table = readAddress(hasOwnAddress.has(name) ? 0 : id === "step" ? 3 : 1);
 	const heading = make("h2", main, title);
 	let drawing = null;
 	if (id === "step") {
 		heading.textContent = stepPage(main, timeline, key, query);
 	} else {
-		if (draw) {
-			drawing = draw(isPlain.has(name) ? main : charts(main));
-		}
-		const known = tables.filter((each) => data[each]), isEmpty = (each) => !rowsOf(each).length;
-		for (const each of [...known.filter((each) => !isEmpty(each)), ...known.filter(isEmpty)]) {
-			const section = drawTable(main, each, each === key ? query : "");
-			if (each === key) {
-				section.scrollIntoView();
-			}
-		}
+		drawing = drawContent(name, draw, tables);
+	}
+	if (table && document.getElementById("table-" + table)) {
+		document.getElementById("table-" + table).scrollIntoView();
 	}
 	for (const link of document.querySelectorAll("#nav a")) {
 		if (link.hash === "#" + name) {
 			link.setAttribute("aria-current", "page");
+			link.scrollIntoView({block: "nearest", inline: "nearest"});
 		} else {
 			link.removeAttribute("aria-current");
 		}
@@ -166,13 +181,60 @@ function open() {
 	settle(heading, location.hash, drawing);
 }
 
-function begin() {
-	const nav = document.getElementById("nav"), first = rowsOf("processes")[0];
-	for (const [id, title, , tables] of pages) {
+/* Pages without content come last. */
+function fillNavigation() {
+	const nav = document.getElementById("nav");
+	const isEmpty = ([id, , , tables]) => {
 		const hasOther = id === "about" || (id === "distributed" && hasField);
-		const isEmpty = ["timeline", "timelines", "ranks"].includes(id) ? timeline.isEmpty : id === "flame" ? pageFlame.isEmpty : !hasOther && tables.length && tables.every((key) => !rowsOf(key).length);
-		make("a", nav, title, isEmpty ? "none" : "").href = "#" + id;
+		return ["timeline", "timelines", "ranks"].includes(id) ? timeline.isEmpty : id === "flame" ? pageFlame.isEmpty : !hasOther && tables.length > 0 && tables.every((key) => !rowsOf(key).length);
+	};
+	const empty = pages.filter(isEmpty);
+	for (const [id, title] of pages.filter((page) => !empty.includes(page))) {
+		make("a", nav, title).href = "#" + id;
 	}
+	if (empty.length) {
+		make("p", nav, "Not recorded");
+	}
+	for (const [id, title] of empty) {
+		make("a", nav, title, "none").href = "#" + id;
+	}
+}
+
+/* Opens what is folded for paper, and closes it again. */
+function unfold(isOn) {
+	for (const each of main.querySelectorAll(isOn ? "details:not([open])" : "details[data-closed]")) {
+		each.open = isOn;
+		each.toggleAttribute("data-closed", isOn);
+	}
+}
+
+/* What the keys press: an element of the section with the focus, else of the first one in sight. */
+function inSight(selector) {
+	const all = [...main.querySelectorAll(selector)], own = document.activeElement.closest("main section"), top = document.querySelector("header").getBoundingClientRect().bottom;
+	return all.find((each) => each.closest("section") === own) || all.find((each) => each.closest("section").getBoundingClientRect().bottom > top) || all[0];
+}
+
+/* Keys of all pages but the timeline, which has its own. */
+function listenToKeys() {
+	const acts = {"/": ["input[type=search]", (search) => search.select()], c: ["button.copy", (button) => button.click()], e: ["button.csv", (button) => button.click()]};
+	document.addEventListener("keydown", (event) => {
+		const [selector, act] = acts[event.key] || [], found = selector && inSight(selector);
+		if (found && !event.ctrlKey && !event.metaKey && !event.altKey && !event.target.closest("input, textarea, select") && !main.querySelector(".timeline")) {
+			event.preventDefault();
+			act(found);
+		}
+	});
+}
+
+/* The step as the first screen has it, which stays in sight. */
+function fillSummary() {
+	const lines = (shapes.headline && shapes.headline.figure) || [], text = lines.filter((line) => /^(Step|Time)\b/.test(line)).map((line) => line.replace(/\s+/g, " ")).join("; ");
+	document.getElementById("summary").textContent = document.getElementById("summary").title = text;
+}
+
+function begin() {
+	const first = rowsOf("processes")[0];
+	fillNavigation();
 	if (other) {
 		document.getElementById("who").textContent = document.getElementById("who").title = other.who;
 	} else if (first) {
@@ -181,12 +243,17 @@ function begin() {
 		document.getElementById("who").textContent = text;
 		document.getElementById("who").title = text;
 	}
+	fillSummary();
+	listenToKeys();
 	addEventListener("hashchange", () => {
 		open();
 		main.focus({preventScroll: true});
 	});
 	for (const name of ["beforeprint", "afterprint"]) {
-		addEventListener(name, () => printing(name === "beforeprint"));
+		addEventListener(name, () => {
+			printing(name === "beforeprint");
+			unfold(name === "beforeprint");
+		});
 	}
 	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", open);
 	document.querySelector(".skip").addEventListener("click", (event) => {

@@ -6,7 +6,7 @@
 
 const pageStep = (() => {
 const {make, one} = pageText, {data, rowsOf, keyOf, rowsByProcess, who} = pageData, {hashOf, stepHash, addLink} = pageLink;
-const {drawTable} = pageTable, {chart, charts, stack} = pageChart;
+const {drawTable} = pageTable, {addExport, linesOf} = pageExport, {chart, charts, stack} = pageChart;
 
 const breakdownParts = [["kernel_ns", "Kernels", "kernel"], ["memcpy_ns", "Memcpy", "memcpy"], ["memset_ns", "Memset", "memset"],
 	["communication_ns", "Exposed communication", "communication"], ["runtime_ns", "CUDA API calls", "api"], ["dataloader_ns", "Data loader", "loader"],
@@ -53,7 +53,7 @@ function stepPage(parent, timeline, key, step) {
 	}
 	for (const table of ["steps", "data_loading_steps", "breakdown"]) {
 		if (rowsOf(table).some(isOf)) {
-			drawTable(parent, table, "", isOf);
+			drawTable(parent, table, isOf);
 		}
 	}
 	return ["Step " + step, who(rowsOf("processes").find(isOfProcess) || {pid: key})].filter(Boolean).join(", ");
@@ -63,7 +63,9 @@ function partsTable(parent, row, average) {
 	const section = make("section", parent), table = make("table", make("div", section, null, "scroll"));
 	const head = make("tr", make("thead", table)), body = make("tbody", table);
 	section.id = "parts";
-	section.prepend(make("h3", null, "Parts of the step" + (average ? ", compared with the mean step" : "")));
+	const title = "Parts of the step" + (average ? ", compared with the mean step" : ""), tools = make("div", null, null, "tools");
+	section.prepend(make("h3", null, title), tools);
+	addExport(tools, title, "parts", () => linesOf(table));
 	for (const title of ["Part", "Time", "% of step", ...(average ? ["Mean", "Difference"] : [])]) {
 		make("th", head, title, title === "Part" ? "text" : "").scope = "col";
 	}

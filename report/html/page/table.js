@@ -1,18 +1,81 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tables with sorting, search and nested rows.
+ * Tables with sorting, search and nested rows that fold. The address has their state, and their rows can be copied.
  */
 "use strict";
 
 const pageTable = (() => {
-const {make, unitOf, show, sentence} = pageText, {data, shapes, rowsOf, columnsOf} = pageData, {valueLinks, rowLinks, addLink} = pageLink;
+const {make, unitOf, show, sentence} = pageText, {data, shapes, rowsOf, columnsOf} = pageData;
+const {hashOf, partsOfHash, valueLinks, rowLinks, addLink} = pageLink, {addExport} = pageExport;
 const ROWS = 25;
+
+/* ---- state in the address ---- */
+
+/*
+ * Behind the parts that name the page, the address has three for each table that the user changed: its key, the search, and
+ * options such as "by.total_ns~all~rows.200~fold.3.7".
+ */
+let page = null; /* the parts that name the page; null if its address has no tables */
+const states = new Map();
+
+/* Reads the address of a page that `nr` parts name. Returns the first table that it names. */
+function readAddress(nr) {
+	const parts = partsOfHash();
+	page = nr ? [parts[0] || "overview", ...parts.slice(1, nr)] : null;
+	states.clear();
+	for (let i = nr; nr && i < parts.length; i += 3) {
+		const state = stateOf(parts[i], parts[i + 1]);
+		for (const word of (parts[i + 2] || "").split("~")) {
+			const [option, ...values] = word.split(".");
+			if (option === "by" || option === "up") {
+				state.sort = {id: values[0], rises: option === "up"};
+			} else if (option === "fold") {
+				state.folded = new Set(values.map(Number));
+			} else if (option === "rows") {
+				state.limit = Math.max(ROWS, Number(values[0]) || 0);
+			} else if (option === "all") {
+				state.isAll = true;
+			}
+		}
+	}
+	return nr ? parts[nr] : undefined;
+}
+
+/* The state of a table, which the address may have. */
+function stateOf(key, query = "") {
+	if (!states.has(key)) {
+		states.set(key, {query, sort: {id: null, rises: false}, isAll: false, limit: ROWS, folded: new Set()});
+	}
+	return states.get(key);
+}
+
+function optionsOf({sort, isAll, limit, folded}) {
+	return [sort.id ? (sort.rises ? "up." : "by.") + sort.id : "", isAll ? "all" : "", limit > ROWS ? "rows." + limit : "", folded.size ? "fold." + [...folded].join(".") : ""]
+		.filter(Boolean).join("~");
+}
+
+function writeAddress() {
+	if (page) {
+		const {dataset} = document.getElementById("main"), isDrawn = dataset.drawn === location.hash, parts = [...page];
+		for (const [key, state] of states) {
+			if (state.query || optionsOf(state)) {
+				parts.push(key, state.query, optionsOf(state));
+			}
+		}
+		history.replaceState(null, "", hashOf(...parts));
+		if (isDrawn) {
+			dataset.drawn = location.hash;
+		}
+	}
+}
+
+/* ---- rows ---- */
 
 /* Rows as a tree: the parent of a row is the last row before it with a lower level. */
 function treeOf(rows, levels) {
 	const top = [], open = [];
 	rows.forEach((row, i) => {
-		const node = {row, level: levels ? levels[i] : 0, inner: []};
+		const node = {row, i, level: levels ? levels[i] : 0, inner: []};
 		while (open.length && open[open.length - 1].level >= node.level) {
 			open.pop();
 		}
@@ -31,12 +94,15 @@ function compare(a, b, rises) {
 	return rises ? order : -order;
 }
 
-function flatten(nodes, sort, fits, out) {
+/* Rows in their order, without those in folded rows. */
+function flatten(nodes, sort, fits, folded, out = []) {
 	const order = sort.id ? [...nodes].sort((a, b) => compare(a.row[sort.id], b.row[sort.id], sort.rises)) : nodes;
 	for (const node of order) {
 		const at = out.length;
 		out.push(node);
-		flatten(node.inner, sort, fits, out);
+		if (!folded.has(node.i)) {
+			flatten(node.inner, sort, fits, folded, out);
+		}
 		if (out.length === at + 1 && !fits(node.row)) {
 			out.pop();
 		}
@@ -108,33 +174,56 @@ function finder(text) {
 	return (row, columns) => words.every((word) => columns.some((column) => String(row[column.id]).toLowerCase().includes(word)));
 }
 
-/* query: the initial search. keep: selects the rows of the table. */
-function drawTable(parent, key, query = "", keep = null) {
+/* The table as it is shown, for a spreadsheet: all rows that the search finds, in their order. */
+function shownText(columns, nodes) {
+	return [columns.map((column) => column.title + (column.unit ? " (" + column.unit[0] + ")" : "")),
+		...nodes.map((node) => columns.map((column) => (node.row[column.id] === null ? "" : show(node.row[column.id], column.type, column.unit))))];
+}
+
+/* As in `summary --format csv`: keys with units, plain numbers. */
+function rawValues(key, nodes) {
+	const columns = columnsOf(key);
+	return [columns.map((column) => column.id), ...nodes.map((node) => columns.map((column) => node.row[column.id]))];
+}
+
+/* A button before the name of a row with rows inside. */
+function addFold(cell, node, state, fill) {
+	const button = make("button", null, null, "fold"), isOpen = !state.folded.has(node.i);
+	button.setAttribute("aria-expanded", String(isOpen));
+	button.setAttribute("aria-label", "Rows inside");
+	button.addEventListener("click", () => {
+		state.folded[isOpen ? "add" : "delete"](node.i);
+		fill();
+		document.getElementById("main").querySelector("[data-row='" + node.i + "'] .fold").focus();
+	});
+	cell.prepend(button);
+}
+
+/* keep: selects the rows of the table. A table without rows is one line. */
+function drawTable(parent, key, keep = null) {
 	const table = keep ? {...data[key], rows: rowsOf(key).filter(keep), rows_left_out: 0} : data[key];
-	const section = make("section", parent), levels = keep ? null : shapes[key].levels;
-	const tree = treeOf(table.rows, levels), sort = {id: null, rises: false};
-	let limit = ROWS, fits = finder(query), isAll = false;
+	if (!table.rows.length) {
+		const line = make("p", parent, null, "note");
+		line.id = "table-" + key;
+		make("b", line, table.title + ": ");
+		line.append("no rows" + (table.note ? ". " + sentence(table.note) : ""));
+		return line;
+	}
+	const section = make("section", parent), state = stateOf(key), tree = treeOf(table.rows, keep ? null : shapes[key].levels);
+	let fits = finder(state.query), columns = [], found = [];
 	section.id = "table-" + key;
 	make("h3", section, table.title);
-	if (!table.rows.length) {
-		section.className = "empty";
-		make("p", section, "No rows", "note");
-		if (table.note) {
-			make("p", section, sentence(table.note), "note");
-		}
-		return section;
-	}
 	if (shapes[key].help && sentence(shapes[key].help) !== table.title) {
 		make("p", section, sentence(shapes[key].help), "note");
 	}
 	const tools = make("div", section, null, "tools"), search = make("input", tools);
 	search.type = "search";
-	search.placeholder = "Search";
-	search.value = query;
+	search.placeholder = "Search (/)";
+	search.value = state.query;
 	search.title = 'Finds rows that contain all words, or a whole value "in quotes"';
 	search.setAttribute("aria-label", "Search " + table.title);
-	const all = make("button", tools, "All columns");
-	all.setAttribute("aria-pressed", "false");
+	const all = make("button", tools);
+	addExport(tools, table.title, key, () => shownText(columns, found), () => rawValues(key, found));
 	const count = make("span", tools);
 	count.setAttribute("role", "status");
 	const scroll = make("div", section, null, "scroll"), element = make("table", scroll);
@@ -143,33 +232,43 @@ function drawTable(parent, key, query = "", keep = null) {
 		make("p", section, sentence(table.note), "note");
 	}
 
-	function fill() {
-		const columns = chooseColumns(key, table.rows, isAll);
-		const found = flatten(tree, sort, (row) => fits(row, columns), []);
-		const hasLinks = rowLinks[key] && table.rows.some((row) => rowLinks[key].some(([, hash]) => hash(row)));
-		element.replaceChildren();
-		make("caption", element).hidden = true;
-		const head = make("tr", make("thead", element)), body = make("tbody", element);
+	function fillHead(head) {
 		for (const column of columns) {
-			column.unit = unitOf(column.type, table.rows.map((row) => row[column.id]));
 			const cell = make("th", head, null, column.type === "text" ? "text" : "");
 			const button = make("button", cell, column.title + (column.unit ? " (" + column.unit[0] + ")" : ""));
 			cell.scope = "col";
-			if (sort.id === column.id) {
-				cell.setAttribute("aria-sort", sort.rises ? "ascending" : "descending");
+			if (state.sort.id === column.id) {
+				cell.setAttribute("aria-sort", state.sort.rises ? "ascending" : "descending");
 			}
 			button.addEventListener("click", () => {
-				sort.rises = sort.id === column.id ? !sort.rises : column.type === "text" || column.type === "id";
-				sort.id = column.id;
-				fill();
+				const {id, rises} = state.sort;
+				state.sort = {id: column.id, rises: id === column.id ? !rises : column.type === "text" || column.type === "id"};
+				change();
 				element.querySelector("th[aria-sort] button").focus();
 			});
 		}
-		for (const node of found.slice(0, limit)) {
+	}
+
+	function fill() {
+		columns = chooseColumns(key, table.rows, state.isAll);
+		for (const column of columns) {
+			column.unit = unitOf(column.type, table.rows.map((row) => row[column.id]));
+		}
+		/* A search also finds what is folded. */
+		found = flatten(tree, state.sort, (row) => fits(row, columns), state.query.trim() ? new Set() : state.folded);
+		const hasLinks = rowLinks[key] && table.rows.some((row) => rowLinks[key].some(([, hash]) => hash(row)));
+		element.replaceChildren();
+		const head = make("tr", make("thead", element)), body = make("tbody", element);
+		fillHead(head);
+		for (const node of found.slice(0, state.limit)) {
 			const row = make("tr", body);
 			columns.forEach((column, i) => fillCell(make("td", row), column, node, i === 0, key));
 			if (hasLinks) {
 				fillLinks(row.insertCell(1), key, node.row);
+			}
+			if (node.inner.length && columns[0].type === "text") {
+				row.dataset.row = node.i;
+				addFold(row.cells[0], node, state, change);
 			}
 		}
 		if (hasLinks) {
@@ -177,34 +276,39 @@ function drawTable(parent, key, query = "", keep = null) {
 			cell.scope = "col";
 			head.cells[0].after(cell);
 		}
-		count.textContent = Math.min(limit, found.length) + " of " + found.length + (found.length < table.rows.length ? " matching rows, " + table.rows.length + " in all" : " rows") +
+		all.setAttribute("aria-pressed", String(state.isAll));
+		all.textContent = state.isAll ? "Fewer columns" : "All columns";
+		count.textContent = Math.min(state.limit, found.length) + " of " + found.length + (found.length < table.rows.length ? " matching rows, " + table.rows.length + " in all" : " rows") +
 			(table.rows_left_out ? "; " + table.rows_left_out.toLocaleString("en-US") + " more not in this page (--top)" : "");
-		more.hidden = limit >= found.length;
+		more.hidden = state.limit >= found.length;
+	}
+	function change() {
+		fill();
+		writeAddress();
 	}
 	element.addEventListener("click", (event) => {
-		const cell = event.target.closest("a") ? null : event.target.closest("td.text");
+		const cell = event.target.closest("a, button") ? null : event.target.closest("td.text");
 		if (cell && !String(getSelection())) {
 			cell.classList.toggle("open");
 		}
 	});
 	search.addEventListener("input", () => {
-		fits = finder(search.value);
-		limit = ROWS;
-		fill();
+		state.query = search.value;
+		fits = finder(state.query);
+		state.limit = ROWS;
+		change();
 	});
 	all.addEventListener("click", () => {
-		isAll = !isAll;
-		all.setAttribute("aria-pressed", String(isAll));
-		all.textContent = isAll ? "Fewer columns" : "All columns";
-		fill();
+		state.isAll = !state.isAll;
+		change();
 	});
 	more.addEventListener("click", () => {
-		limit = limit * 8;
-		fill();
+		state.limit *= 8;
+		change();
 	});
 	fill();
 	return section;
 }
 
-return {drawTable};
+return {readAddress, drawTable};
 })();

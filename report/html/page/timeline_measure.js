@@ -49,14 +49,15 @@ function measure(data, lines, [from, to]) {
 	return {names: [...names.values()].sort((a, b) => b.total - a.total || b.nr - a.nr), rows, nr, nrMerged: Math.round(nrMerged)};
 }
 
-function addTable(parent, titles, rows) {
-	const table = make("table", make("div", parent, null, "scroll")), head = make("tr", make("thead", table)), body = make("tbody", table);
+function addTable(parent, title, name, titles, rows) {
+	const tool = make("div", parent, null, "tools"), table = make("table", make("div", parent, null, "scroll")), head = make("tr", make("thead", table)), body = make("tbody", table);
 	titles.forEach((title, i) => make("th", head, title, i ? "" : "text"));
 	for (const [first, ...others] of rows) {
 		const line = make("tr", body), cell = make("td", line, null, "text");
 		first(cell);
 		others.forEach((text) => make("td", line, text));
 	}
+	tools.addExport(tool, title, name, () => tools.linesOf(table));
 }
 
 /* Writes what is in the selected time into an element. */
@@ -68,7 +69,7 @@ function showMeasure(parent, view) {
 	make("p", box, "From " + timeText(from, 1) + " to " + timeText(to, 1) + ", in the rows that are shown. Times are those within the selection." +
 		(nrMerged ? " The names leave out about " + count(nrMerged) + " merged events." : "") + " F: zoom to it. Esc: clear.", "note");
 	const tables = make("div", box, null, "tables"), byName = make("div", tables), byRow = make("div", tables);
-	addTable(byName, ["Name", "Count", "Total", "Mean"], names.slice(0, MOST_NAMES).map(({name, kind, nr, total}) => [(cell) => {
+	addTable(byName, "names", "selection-names", ["Name", "Count", "Total", "Mean"], names.slice(0, MOST_NAMES).map(({name, kind, nr, total}) => [(cell) => {
 		make("i", cell).style.background = kind[2];
 		cell.append(tools.short(data.strings[name], 60));
 		cell.title = data.strings[name];
@@ -76,7 +77,7 @@ function showMeasure(parent, view) {
 	if (names.length > MOST_NAMES) {
 		make("p", byName, "and " + count(names.length - MOST_NAMES) + " more names", "note");
 	}
-	addTable(byRow, ["Row", "Busy (% of the selection)"], rows.map(({line, share}) => [(cell) => {
+	addTable(byRow, "rows", "selection-rows", ["Row", "Busy (% of the selection)"], rows.map(({line, share}) => [(cell) => {
 		cell.append(view.nameOf(line));
 		cell.title = view.nameOf(line);
 	}, (100 * share).toFixed(1)]));
