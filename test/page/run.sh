@@ -106,6 +106,12 @@ flame() {
 }
 
 # shellcheck disable=SC2317
+# form NAME: of a page that is there.
+form() {
+	PYTHONPATH=$lib timeout 1500 python3 test/page/form.py "$chromium" "$T/$1.html" "$T/$1.json"
+}
+
+# shellcheck disable=SC2317
 # sums: a timeline with room for few slices.
 sums() {
 	"$B/gen_stream" "$T/many.gprof" model 100000 && "$B/gprof-report" summary --format json "$T/many.gprof" >"$T/many-sums.json" &&
@@ -209,6 +215,7 @@ tap timeline markup "timeline of names that are markup"
 tap flame 20000 "$T/20000.gprof" "flame graphs of 20000 events"
 tap flame ops "$T/ops.gprof" "flame graphs of operators"
 tap flame markup test/page/hostile.json "flame graphs of names that are markup"
+tap form ops "form of a page"
 tap sums "timeline of 100000 events in 200 KB"
 firefox_pages
 [ ! -d "$B/demo/gprof-dump" ] || tap page demo "$B/demo/gprof-dump" "the demo"
@@ -216,6 +223,7 @@ firefox_pages
 for trace in $(real_traces); do
 	tap page "$(basename "$trace" .json.gz)" "$trace" "$(basename "$trace")"
 done
+[ -z "${trace:-}" ] || tap form "$(basename "$trace" .json.gz)" "form of the page of $(basename "$trace")"
 if [ -z "${GPROF_TRACES:-}" ]; then
 	not_run "page of real traces" "GPROF_TRACES is not set"
 fi

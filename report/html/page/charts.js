@@ -28,6 +28,8 @@ const ink = () => css("--ink"), dim = () => css("--dim"), line = () => css("--li
 /* Draws all charts again: for paper, or for the screen. */
 function printing(isOn) {
 	isPrinting = isOn;
+	/* Pictures get the width that they have on paper before the browser lays it out. */
+	document.documentElement.classList.toggle("paper", isOn);
 	for (const each of shown) {
 		each.update("none");
 		each.resize();
