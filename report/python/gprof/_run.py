@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import subprocess
+import sysconfig
 import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -29,8 +30,8 @@ class IncompleteWarning(UserWarning):
 
 
 def _find_report(given: str | os.PathLike[str] | None) -> str:
-    """The command: the given one, that of this package, else that of PATH."""
-    own = Path(__file__).with_name("bin") / "gprof-report"
+    """The command: the given one, that of this Python's environment, else that of PATH."""
+    own = Path(sysconfig.get_path("scripts")) / "gprof-report"
     found = os.fspath(given) if given else str(own) if own.exists() else shutil.which("gprof-report")
     if not found:
         raise GprofError("there is no gprof-report in PATH; install gprof, or name it: gprof.load(path, report=...)")

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# make wheel, and a new user who installs it with pip: two commands, and the module.
+. "$(dirname "$0")/lib.sh"
+need SIM REPORT PLAIN JQ
+PYTHON=/usr/bin/python3
+"$PYTHON" -c 'import wheel, venv, ensurepip' 2>/dev/null || skip "no python3-wheel or python3-venv"
+NAME=gprof_profiler-$(sed -n 's/^VERSION := //p' Makefile)
+WHEEL=$B/wheel/$NAME-py3-none-manylinux_2_17_$(uname -m).whl
+
+# Two builds give the same bytes: the second links anew, in another folder of another name.
+ok make -s wheel
+cp "$WHEEL" "$T/first.whl"
+rm -rf "$B/wheel"
+ok make -s wheel
+is "" "$(cmp "$T/first.whl" "$WHEEL" 2>&1)" "a second build"
+
+# The environment of a user, without network; nothing of this folder is in it.
+ok "$PYTHON" -m venv "$T/venv"
+ok "$T/venv/bin/pip" install -q --no-index --no-deps --disable-pip-version-check "$WHEEL"
+export -n GPROF_DIR
+unset GPROF_FLUSH_MS
+cd "$T" || exit 1
+PATH=$T/venv/bin:/usr/bin:/bin LD_LIBRARY_PATH=$SIM gprof-record "$ROOT/$B/integ/s_loop" 4 3 >out 2>err
+is 0 $? "gprof-record of the wheel"
+PATH=$T/venv/bin:/usr/bin:/bin gprof-report --view kernel --format json >json 2>>err
+is 12 "$(jq '[.kernel.rows[].calls] | add' json)" "kernels of gprof-report of the wheel"
+ok test -e "$T/venv/share/man/man1/gprof-report-summary.1"
+is "True True 3" "$(PATH=$T/venv/bin:/usr/bin LD_LIBRARY_PATH=$SIM gprof-record -o marks python -c '
+import gprof, sys
+for _ in range(2):
+    with gprof.range("x"):
+        gprof.step()
+print(gprof.is_recorded(), "venv" in gprof.__file__, len(gprof.load("gprof-dump")._rows("kernel", {})[1]) + 2)' 2>/dev/null)" "the module of the wheel"
+ok "$T/venv/bin/gprof-report" sql 'SELECT count(*) FROM kernel'
+ok "$T/venv/bin/gprof-report" html -o page.html
+
+# Nothing but libc is needed, statically linked commands not even that; each licence and part is named.
+for each in gprof-report gprof-record; do
+	is "" "$(readelf -d "$T/venv/bin/$each" 2>/dev/null | grep NEEDED)" "libraries that $each needs"
+done
+info=$(echo "$T"/venv/lib/python3*/site-packages/"$NAME".dist-info)
+is "SPDX-2.3 10 9" "$(jq -r '[.spdxVersion, (.packages | length), ([.relationships[] | select(.relationshipType == "STATIC_LINK")] | length)] | map(tostring) | join(" ")' "$info/sboms/gprof.spdx.json")" "bill of materials"
+is 0 "$(jq '[.packages[] | select(.versionInfo == "" or .licenseDeclared == "")] | length' "$info/sboms/gprof.spdx.json")" "parts without version or licence"
+is 10 "$(find "$info/licenses" -type f -size +0 | wc -l)" "licences"
+
+# auditwheel agrees with the name, where PyPI has it.
+lib=$ROOT/build/auditwheel-lib
+[ -d "$lib" ] || { "$T/venv/bin/pip" install -q --disable-pip-version-check --target "$T/lib" auditwheel==6.4.2 >"$T/pip" 2>&1 && mv "$T/lib" "$lib"; }
+if [ -d "$lib" ]; then
+	PYTHONPATH=$lib "$PYTHON" -m auditwheel show "$ROOT/$WHEEL" >audit 2>&1
+	ok grep -q "manylinux_2_17_$(uname -m)" audit
+	is 0 "$(grep -c 'is not compliant\|ERROR' audit)" "what auditwheel finds"
+else
+	echo "# auditwheel is not to be had: $(tail -1 "$T/pip" | cut -c1-80)"
+fi
+ok "$T/venv/bin/pip" uninstall -q -y --disable-pip-version-check gprof-profiler
+is 0 "$(find "$T/venv" -name '*gprof*' -not -name '*.pyc' | wc -l)" "files that pip leaves"
+finish
