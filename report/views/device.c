@@ -298,10 +298,11 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("busy_pct", "Busy % of span", TABLE_PERCENT),
 	TABLE_COLUMN("computation_ns", "Computation", TABLE_TIME, .is_wide_only = true,
 		.help = "union of the computing kernels"),
-	TABLE_COLUMN("communication_ns", "Communication", TABLE_TIME, .is_wide_only = true,
-		.help = "union of the communication kernels"),
-	TABLE_COLUMN("overlap_ns", "Overlap", TABLE_TIME, .is_wide_only = true,
-		.help = "computation and communication at once"),
+	TABLE_COLUMN("communication_kernels_ns", "Communication kernels", TABLE_TIME,
+		.is_wide_only = true,
+		.help = "union; the view distributed also counts calls of gloo, MPI and UCC"),
+	TABLE_COLUMN("kernels_overlap_ns", "Kernels overlap", TABLE_TIME, .is_wide_only = true,
+		.help = "computing and communication kernels at once"),
 	TABLE_COLUMN("name", "Name", TABLE_NAME),
 };
 

@@ -71,13 +71,13 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("idle_ns", "Idle", TABLE_TIME, .is_minor = true, .help = "nothing ran"),
 	TABLE_COLUMN("computation_ns", "Computation", TABLE_TIME, .is_minor = true,
 		.help = "at least one computing kernel ran"),
-	TABLE_COLUMN("communication_alone_ns", "Communication alone", TABLE_TIME, .is_minor = true,
-		.help = "communication ran, and no computation"),
+	TABLE_COLUMN("communication_kernels_alone_ns", "Communication alone", TABLE_TIME,
+		.is_minor = true, .help = "a communication kernel ran, and no computing one"),
 	TABLE_COLUMN("memory_alone_ns", "Copies alone", TABLE_TIME, .is_minor = true,
 		.help = "copies or memsets ran, and no kernel"),
 	TABLE_COLUMN("idle_pct", "Idle %", TABLE_PERCENT),
 	TABLE_COLUMN("computation_pct", "Comp. %", TABLE_PERCENT),
-	TABLE_COLUMN("communication_alone_pct", "Comm. %", TABLE_PERCENT),
+	TABLE_COLUMN("communication_kernels_alone_pct", "Comm. %", TABLE_PERCENT),
 	TABLE_COLUMN("memory_alone_pct", "Copies %", TABLE_PERCENT),
 };
 

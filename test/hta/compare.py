@@ -35,7 +35,7 @@ breakdown = analysis.get_temporal_breakdown(visualize=False).iloc[0]
 check("busy time, us", float(breakdown["kernel_time(us)"] - breakdown["idle_time(us)"]),
       device["busy_ns"] / 1000, 0.02)
 check("span, us", float(breakdown["kernel_time(us)"]), device["span_ns"] / 1000, 0.01)
-kinds = {"COMMUNICATION"} if summary["device"]["rows"][0]["communication_ns"] else set()
+kinds = {"COMMUNICATION"} if summary["device"]["rows"][0]["communication_kernels_ns"] else set()
 kinds |= {"COMPUTATION"} if device["computation_ns"] else set()
 found = set(analysis.get_gpu_kernel_breakdown(visualize=False)[0]["kernel_type"])
 check("kinds of kernels", len({kind for kind in kinds if any(kind in name for name in found)}), len(kinds), 0)

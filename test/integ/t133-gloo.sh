@@ -100,6 +100,9 @@ export GPROF_DIR=$T/device
 summary communication,distributed
 is "AllReduce gloo 1 40" "$(query '.communication.rows[] | select(.communicator == "gloo") | "\(.name) \(.communicator) \(.calls) \(.bytes)"')" "gloo's call beside a GPU"
 is "0 300000 300000 100000" "$(query '.distributed.rows[] | "\(.device) \(.computation_ns) \(.communication_ns) \(.overlap_ns)"')" "a GPU's row"
+summary device,time-breakdown
+is "100000 0 100000" "$(query '[(.device.rows[] | .communication_kernels_ns, .kernels_overlap_ns), .time_breakdown.rows[].communication_kernels_alone_ns] | join(" ")')" \
+	"communication kernels alone, by other names"
 
 export GPROF_DIR=$T/group
 summary communication

@@ -59,8 +59,8 @@ def gpu(trace):
     communication = Times(cuts, [k for k in kernels if is_collective(k)])
     span = max(w["end"] for w in works) - min(w["begin"] for w in works)
     return {"events": len(works), "span_ns": span, "busy_ns": busy, "idle_ns": span - busy,
-            "computation_ns": computation.length(), "communication_ns": communication.length(),
-            "overlap_ns": computation.length(communication)}
+            "computation_ns": computation.length(), "communication_kernels_ns": communication.length(),
+            "kernels_overlap_ns": computation.length(communication)}
 
 
 def steps(trace):
@@ -115,10 +115,10 @@ def breakdown(trace, begin, end):
 
 def distributed(trace):
     row = gpu(trace)
-    return {"time_ns": row["span_ns"], "computation_ns": row["computation_ns"], "communication_ns": row["communication_ns"],
-            "overlap_ns": row["overlap_ns"], "computation_alone_ns": row["computation_ns"] - row["overlap_ns"],
-            "communication_alone_ns": row["communication_ns"] - row["overlap_ns"],
-            "other_ns": row["span_ns"] - row["computation_ns"] - row["communication_ns"] + row["overlap_ns"]}
+    computation, communication, overlap = row["computation_ns"], row["communication_kernels_ns"], row["kernels_overlap_ns"]
+    return {"time_ns": row["span_ns"], "computation_ns": computation, "communication_ns": communication, "overlap_ns": overlap,
+            "computation_alone_ns": computation - overlap, "communication_alone_ns": communication - overlap,
+            "other_ns": row["span_ns"] - computation - communication + overlap}
 
 
 def idle(trace):

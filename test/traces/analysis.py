@@ -41,7 +41,7 @@ def check_trace(name, tables, reference):
           [(device["span_ns"], device["idle_ns"], device["comp_ns"] if name != "eager_b200.json.gz" else
             tables["time_breakdown"][0]["computation_ns"]) for device in devices.values()])
     for row in tables["time_breakdown"]:
-        check(name + ": its parts are the span", row["idle_ns"] + row["computation_ns"] + row["communication_alone_ns"]
+        check(name + ": its parts are the span", row["idle_ns"] + row["computation_ns"] + row["communication_kernels_alone_ns"]
               + row["memory_alone_ns"], row["span_ns"])
     if name != "eager_b200.json.gz":  # of which HTA does not know that it communicates
         check(name + ": distributed", [(row["communication_ns"], row["overlap_ns"]) for row in tables["distributed"]],

@@ -14,7 +14,7 @@ from tap import check, finish
 VIEWS = ("kernel", "api", "memcpy", "memset", "operator")
 PLURAL = {"kernel": "kernels", "operator": "operators"}
 DEVICE = {"events": "events", "span_ns": "span_ns", "busy_ns": "busy_ns", "idle_ns": "idle_ns",
-          "computation_ns": "comp_ns", "communication_ns": "comm_ns", "overlap_ns": "overlap_ns"}
+          "computation_ns": "comp_ns", "communication_kernels_ns": "comm_ns", "kernels_overlap_ns": "overlap_ns"}
 
 
 def figures(row, keys):

@@ -65,9 +65,9 @@ static void compare(const struct table *table, size_t row, const struct plain *p
 	ck_assert_uint_eq(tables_number(table, row, "idle_ns"), plain->last - plain->first - busy);
 	ck_assert_uint_eq(
 		tables_number(table, row, "computation_ns"), count(plain, 0, COMPUTATION));
-	ck_assert_uint_eq(
-		tables_number(table, row, "communication_ns"), count(plain, 0, COMMUNICATION));
-	ck_assert_uint_eq(tables_number(table, row, "overlap_ns"),
+	ck_assert_uint_eq(tables_number(table, row, "communication_kernels_ns"),
+		count(plain, 0, COMMUNICATION));
+	ck_assert_uint_eq(tables_number(table, row, "kernels_overlap_ns"),
 		count(plain, COMPUTATION | COMMUNICATION, COMPUTATION));
 }
 
@@ -90,16 +90,16 @@ static void compare_views(const char *path, const struct table *devices)
 
 	for (uint64_t device = 0; device < NR_DEVICES; device++) {
 		size_t row = find(devices, device), other = find(distributed, device);
-		uint64_t communication = tables_number(devices, row, "communication_ns");
+		uint64_t communication = tables_number(devices, row, "communication_kernels_ns");
 		uint64_t computation = tables_number(devices, row, "computation_ns");
-		uint64_t overlap = tables_number(devices, row, "overlap_ns");
+		uint64_t overlap = tables_number(devices, row, "kernels_overlap_ns");
 
 		ck_assert_uint_eq(
 			tables_number(distributed, other, "communication_ns"), communication);
 		ck_assert_uint_eq(tables_number(distributed, other, "computation_ns"), computation);
 		ck_assert_uint_eq(tables_number(distributed, other, "overlap_ns"), overlap);
 		other = find(shares, device);
-		ck_assert_uint_eq(tables_number(shares, other, "communication_alone_ns"),
+		ck_assert_uint_eq(tables_number(shares, other, "communication_kernels_alone_ns"),
 			communication - overlap);
 		ck_assert_uint_eq(tables_number(shares, other, "computation_ns"), computation);
 	}

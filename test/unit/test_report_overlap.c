@@ -65,12 +65,12 @@ static void check_breakdown(const struct table *table, size_t row)
 	ck_assert_uint_eq(tables_number(table, row, "span_ns"), last - first);
 	ck_assert_uint_eq(tables_number(table, row, "idle_ns"), count(first, last, 0, 7));
 	ck_assert_uint_eq(tables_number(table, row, "computation_ns"), count(first, last, 1, 0));
-	ck_assert_uint_eq(
-		tables_number(table, row, "communication_alone_ns"), count(first, last, 2, 1));
+	ck_assert_uint_eq(tables_number(table, row, "communication_kernels_alone_ns"),
+		count(first, last, 2, 1));
 	ck_assert_uint_eq(tables_number(table, row, "memory_alone_ns"), count(first, last, 4, 3));
 	shares += tables_cell(table, row, "idle_pct")->number;
 	shares += tables_cell(table, row, "computation_pct")->number;
-	shares += tables_cell(table, row, "communication_alone_pct")->number;
+	shares += tables_cell(table, row, "communication_kernels_alone_pct")->number;
 	shares += tables_cell(table, row, "memory_alone_pct")->number;
 	ck_assert_double_eq_tol(shares, 100, 1e-9);
 }
