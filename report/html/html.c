@@ -279,7 +279,7 @@ static void add_views(const struct html_options *options, const struct cmd_input
 		.processes = input->processes, .nr_processes = input->nr_processes, .is_all = true};
 	const struct view_class *classes[SUMMARY_VIEWS] = {NULL};
 	void *views[SUMMARY_VIEWS];
-	struct table *tables[SUMMARY_VIEWS], *selection;
+	struct table *selection;
 	size_t nr = 0;
 
 	for (size_t i = 0; view_classes[i] && nr < SUMMARY_VIEWS; i++) {
@@ -288,9 +288,6 @@ static void add_views(const struct html_options *options, const struct cmd_input
 		}
 	}
 	view_run(&view_input, classes, nr, views);
-	for (size_t i = 0; i < nr; i++) {
-		tables[i] = view_table(classes[i], views[i]);
-	}
 	/* After the scan, which finds damage in columns. */
 	add_table(json, shapes, summary_processes(input), "profiled processes", options);
 	selection = select_table(input->processes, input->nr_processes);
@@ -298,7 +295,8 @@ static void add_views(const struct html_options *options, const struct cmd_input
 		add_table(json, shapes, selection, "the selection of steps", options);
 	}
 	for (size_t i = 0; i < nr; i++) {
-		add_table(json, shapes, tables[i], classes[i]->help, options);
+		add_table(
+			json, shapes, view_table(classes[i], views[i]), classes[i]->help, options);
 		view_destroy(classes[i], views[i]);
 	}
 }

@@ -154,6 +154,38 @@ void step_time_add_backward(
 	add(time, span, begin, end, keep_backward);
 }
 
+/* Times are mirrored, so that the union grows forwards. */
+static void count_by_end(struct busy_sum *sum, uint64_t begin, uint64_t end)
+{
+	uint64_t from = UINT64_MAX - end, to = UINT64_MAX - begin;
+
+	from = from > sum->until ? from : sum->until;
+	if (to > from) {
+		sum->busy_ns += to - from;
+		sum->until = to;
+	}
+}
+
+void step_time_add_by_end(
+	struct step_time *time, const struct step_span *span, uint64_t begin, uint64_t end)
+{
+	size_t first = find_whole(span, begin), last = first;
+
+	if (begin < span->first_end) {
+		keep_first(time, span, begin, end);
+	}
+	time->nr += first < span->whole.nr && span->whole.items[first].begin <= begin;
+	while (last < span->whole.nr && span->whole.items[last].begin < end) {
+		last++;
+	}
+	while (last-- > first) {
+		const struct interval *whole = &span->whole.items[last];
+
+		count_by_end(&time->busy.sum, begin > whole->begin ? begin : whole->begin,
+			end < whole->end ? end : whole->end);
+	}
+}
+
 void step_time_advance(struct step_time *time, uint64_t until)
 {
 	busy_advance(&time->busy, until);

@@ -8,7 +8,7 @@
  *
  * The begin of the first step is known only after all events (phases_step_ticks), so its events are
  * kept, 24 bytes each. Of the others, forward events are kept until step_time_advance allows
- * counting; backward ones take 16 bytes for each separate interval.
+ * counting; backward ones take 16 bytes for each separate interval, and those by falling ends none.
  */
 #ifndef REPORT_OPS_STEP_TIME_H
 #define REPORT_OPS_STEP_TIME_H
@@ -50,8 +50,12 @@ void step_time_fini(struct step_time *time);
 void step_time_add(
 	struct step_time *time, const struct step_span *span, uint64_t begin, uint64_t end);
 
-/* For events from the last to the first. Do not mix it with step_time_add. */
+/* For events from the last to the first. Do not mix it with the others. */
 void step_time_add_backward(
+	struct step_time *time, const struct step_span *span, uint64_t begin, uint64_t end);
+
+/* For events by falling ends, which need no memory. Do not mix it with the others. */
+void step_time_add_by_end(
 	struct step_time *time, const struct step_span *span, uint64_t begin, uint64_t end);
 
 /* The caller adds no event that begins before `until` any more. */

@@ -7,8 +7,8 @@
  * Where steps are chosen, work of devices is what they launched, whenever it ran.
  * Without steps the whole recording is the base.
  *
- * Bounds of memory: see step_time.h; of the host's ranges 16 bytes for each stretch that stands
- * alone until the end of its process.
+ * Bounds of memory: see step_time.h; of users' ranges 16 bytes for each stretch that stands alone
+ * until the end of its process.
  */
 #include <stdlib.h>
 
@@ -250,23 +250,26 @@ static void begin_walk(void *context, struct process *process)
 	part_of(context, process);
 }
 
-static void take_event(struct overview_view *view, enum event_type type, uint64_t from, uint64_t to)
+/* Ranges come by their begins, operators by their ends. */
+static void enter(void *context, const struct op *op)
 {
-	step_time_add_backward(&view->events[type], &view->parts[view->part].ticks, from, to);
-}
-
-static void on_op(void *context, const struct op *op)
-{
+	struct overview_view *view = context;
+	const struct step_span *ticks = &view->parts[view->part].ticks;
 	enum event_type type = event_type_of(op);
 
-	if (type != EVENT_NONE) {
-		take_event(context, type, op->begin, op->end);
+	if (type == EVENT_USER_DEFINED) {
+		step_time_add_backward(&view->events[type], ticks, op->begin, op->end);
+	} else if (type != EVENT_NONE) {
+		step_time_add_by_end(&view->events[type], ticks, op->begin, op->end);
 	}
 }
 
 static void on_range(void *context, const struct op_range *range)
 {
-	take_event(context, EVENT_USER_DEFINED, range->begin, range->end);
+	struct overview_view *view = context;
+
+	step_time_add_backward(&view->events[EVENT_USER_DEFINED], &view->parts[view->part].ticks,
+		range->begin, range->end);
 }
 
 static void add_sum(struct overview_sum *sum, struct step_time *time, uint64_t loop,
@@ -527,7 +530,7 @@ VIEW(overview, 20) = {
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct overview_view),
 	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, on_batch, NULL},
-	.ops = {.begin = begin_walk, .op = on_op, .range = on_range, .end = end_walk},
+	.ops = {.begin = begin_walk, .enter = enter, .range = on_range, .end = end_walk},
 	.init = init,
 	.fill = fill_table,
 	.fini = fini,
