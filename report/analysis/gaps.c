@@ -126,25 +126,40 @@ void gaps_fini(struct gaps *gaps)
 	*gaps = (struct gaps){0};
 }
 
+static bool ends_before(const struct gap *gap, uint32_t device, uint64_t ns)
+{
+	return gap->device < device || (gap->device == device && gap->end < ns);
+}
+
 /* The first gap of a device, or of one behind it, that does not end before. */
-static size_t find_from(const struct gaps *gaps, uint32_t device, uint64_t ns)
+static size_t find_from(struct gaps *gaps, uint32_t device, uint64_t ns)
 {
 	size_t low = 0, high = gaps->nr;
 
+	if (gaps->found < high && !ends_before(&gaps->items[gaps->found], device, ns)) {
+		high = gaps->found;
+	}
+	for (size_t step = 1; gaps->found >= step; step *= 2) {
+		if (ends_before(&gaps->items[gaps->found - step], device, ns)) {
+			low = gaps->found - step + 1;
+			break;
+		}
+		high = gaps->found - step;
+	}
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		const struct gap *gap = &gaps->items[middle];
 
-		if (gap->device < device || (gap->device == device && gap->end < ns)) {
+		if (ends_before(&gaps->items[middle], device, ns)) {
 			low = middle + 1;
 		} else {
 			high = middle;
 		}
 	}
+	gaps->found = low;
 	return low;
 }
 
-int64_t gaps_ended_by(const struct gaps *gaps, uint32_t device, uint64_t begin_ns)
+int64_t gaps_ended_by(struct gaps *gaps, uint32_t device, uint64_t begin_ns)
 {
 	size_t at = find_from(gaps, device, begin_ns);
 
@@ -154,7 +169,7 @@ int64_t gaps_ended_by(const struct gaps *gaps, uint32_t device, uint64_t begin_n
 	return -1;
 }
 
-int64_t gaps_around(const struct gaps *gaps, uint32_t device, uint64_t ns)
+int64_t gaps_around(struct gaps *gaps, uint32_t device, uint64_t ns)
 {
 	size_t at = find_from(gaps, device, ns);
 
@@ -171,7 +186,7 @@ static uint64_t common(uint64_t begin, uint64_t end, uint64_t from, uint64_t to)
 	return from < to ? to - from : 0;
 }
 
-uint64_t gaps_idle_in(const struct gaps *gaps, uint64_t begin_ns, uint64_t end_ns)
+uint64_t gaps_idle_in(struct gaps *gaps, uint64_t begin_ns, uint64_t end_ns)
 {
 	uint64_t ns = 0;
 

@@ -24,6 +24,7 @@ struct gaps_device {
 struct gaps {
 	struct gap *items; /* by device and begin, after gaps_end */
 	size_t nr, capacity;
+	size_t found; /* where the last search ended; the next one mostly ends near it */
 	struct gaps_device *devices;
 	size_t nr_devices, device_capacity;
 	uint64_t nr_all, all_ns, kept_ns;
@@ -40,15 +41,15 @@ void gaps_end(struct gaps *gaps);
 void gaps_fini(struct gaps *gaps);
 
 /* The place in `items` of the gap that work on a device ended by beginning then; -1: none. */
-int64_t gaps_ended_by(const struct gaps *gaps, uint32_t device, uint64_t begin_ns);
+int64_t gaps_ended_by(struct gaps *gaps, uint32_t device, uint64_t begin_ns);
 
 /* The index of the gap of a device that contains a time, ends included; -1: none. */
-int64_t gaps_around(const struct gaps *gaps, uint32_t device, uint64_t ns);
+int64_t gaps_around(struct gaps *gaps, uint32_t device, uint64_t ns);
 
 /*
  * How long the devices, each by itself, were idle between two times, as far as the gaps that
  * are kept show; a device is also idle before its first record and after its last.
  */
-uint64_t gaps_idle_in(const struct gaps *gaps, uint64_t begin_ns, uint64_t end_ns);
+uint64_t gaps_idle_in(struct gaps *gaps, uint64_t begin_ns, uint64_t end_ns);
 
 #endif

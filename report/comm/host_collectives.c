@@ -42,12 +42,20 @@ static const char *find_call(const char *name, enum host_collective_library *lib
 	return NULL;
 }
 
+/* Called for each operator, of which few names recur often. */
 enum host_collective_library host_collective_library_of(uint32_t name)
 {
-	enum host_collective_library library;
+	static struct {
+		uint32_t name;
+		enum host_collective_library library;
+	} recent[256], *found;
 
-	find_call(string_pool_text(name, NULL), &library);
-	return library;
+	found = &recent[name % 256];
+	if (found->name != name) {
+		find_call(string_pool_text(name, NULL), &found->library);
+		found->name = name;
+	}
+	return found->library;
 }
 
 static uint8_t kind_of(const char *call)
