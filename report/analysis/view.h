@@ -254,6 +254,6 @@ extern const struct view_class view_gpu_trace, view_api_trace;
 extern const struct view_class view_time_breakdown, view_distributed, view_stragglers,
 	view_pipeline, view_moe_balance, view_collectives, view_communication, view_hang,
 	view_missing_collectives, view_idle, view_idle_gaps, view_launch_latency, view_queue,
-	view_bandwidth, view_critical_path;
+	view_bandwidth, view_critical_path, view_roofline;
 
 #endif

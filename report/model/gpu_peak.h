@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a GPU can do at most, from its clocks: the bandwidth of its memory, and floating-point
- * operations. Traces of other profilers lack clocks; then the vendor's figures for the name of the
- * GPU are used, and nothing is assumed of other GPUs.
+ * What a GPU can do at most: the bandwidth of its memory, and floating-point operations. Of GPUs
+ * whose name is known, operations are those of the vendor's data sheet, which model FLOPs
+ * utilization (MFU) refers to by convention; of others, and of a part of a GPU (MIG), they follow
+ * from clock, multiprocessors and compute capability, or are unknown. The bandwidth is the one that
+ * the recording has, else the data sheet's.
  */
 #ifndef REPORT_MODEL_GPU_PEAK_H
 #define REPORT_MODEL_GPU_PEAK_H
 
 #include "report/model/model.h"
 
-/* Types of numbers; HALF is float16 and bfloat16, by tensor cores where the GPU has some. */
+/*
+ * Types of numbers; HALF is float16 and bfloat16. HALF and FLOAT64 are by tensor cores where the
+ * GPU has some for them, without sparsity; FLOAT32 is not: TF32 may exceed it.
+ */
 enum gpu_float {
 	GPU_FLOAT64,
 	GPU_FLOAT32,
@@ -21,7 +26,11 @@ struct gpu_peak {
 	double memory_bytes_per_s;   /* of device memory, reads and writes together; 0: unknown */
 	double flops[NR_GPU_FLOATS]; /* per second, a multiplication and addition are two; 0:
 					unknown */
+	const char *source;	     /* of `flops`; NULL: unknown */
 };
+
+/* "float32", "float16 or bfloat16" ... */
+extern const char *const gpu_float_names[NR_GPU_FLOATS];
 
 struct gpu_peak gpu_peak_of(const struct process *process, uint32_t device);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/ops/flops.h"
 #include "report/util/string_pool.h"
 
 #define MOST_DIMS    8u
@@ -132,46 +133,78 @@ static double product(const struct inputs *in, unsigned int nr_inputs)
 	return a->dims[n - 1] > 0 ? elements(a) / a->dims[n - 1] * b->dims[n - 1] : 0;
 }
 
+enum result {
+	RESULT_BROADCAST, /* of the first two inputs */
+	RESULT_PRODUCT,
+	RESULT_CONVOLUTION,
+	RESULT_ATTENTION,
+};
+
+/* Each element of the result takes as many operations as an output channel has weights. */
+static double convolved(const struct inputs *in, double flops)
+{
+	const struct tensor *weight = &in->tensors[1];
+	double weights = elements(weight);
+
+	return weights > 0 ? flops / 2 / weights * weight->dims[0] : 0;
+}
+
+/* Of q [...,L,E], k [...,S,E], v [...,S,F]: [...,L,F] */
+static double attended(const struct inputs *in)
+{
+	const struct tensor *q = &in->tensors[0], *v = &in->tensors[2];
+	double width = q->dims[q->nr_dims - 1];
+
+	return width > 0 ? elements(q) / width * v->dims[v->nr_dims - 1] : 0;
+}
+
 static const struct operator
 {
 	const char *name; /* without "aten::" and the _ of those that work in place */
 	unsigned int
 		nr_inputs; /* that are read; further ones are scalars, or room for the result */
-	bool is_product;
+	enum result result;
 }
 operators[] = {
-	{"mm", 2, true},
-	{"addmm", 3, true},
-	{"bmm", 2, true},
-	{"baddbmm", 3, true},
-	{"fill", 0, false},
-	{"zero", 0, false},
-	{"add", 2, false},
-	{"sub", 2, false},
-	{"mul", 2, false},
-	{"div", 2, false},
-	{"pow", 2, false},
-	{"threshold_backward", 2, false},
-	{"gelu_backward", 2, false},
-	{"silu_backward", 2, false},
-	{"tanh_backward", 2, false},
-	{"sigmoid_backward", 2, false},
-	{"neg", 1, false},
-	{"abs", 1, false},
-	{"exp", 1, false},
-	{"log", 1, false},
-	{"cos", 1, false},
-	{"sin", 1, false},
-	{"sqrt", 1, false},
-	{"rsqrt", 1, false},
-	{"relu", 1, false},
-	{"gelu", 1, false},
-	{"silu", 1, false},
-	{"tanh", 1, false},
-	{"sigmoid", 1, false},
-	{"clamp_min", 1, false},
-	{"_softmax", 1, false},
-	{"_log_softmax", 1, false},
+	{"mm", 2, RESULT_PRODUCT},
+	{"addmm", 3, RESULT_PRODUCT},
+	{"bmm", 2, RESULT_PRODUCT},
+	{"baddbmm", 3, RESULT_PRODUCT},
+	{"conv1d", 3, RESULT_CONVOLUTION},
+	{"conv2d", 3, RESULT_CONVOLUTION},
+	{"conv3d", 3, RESULT_CONVOLUTION},
+	{"convolution", 3, RESULT_CONVOLUTION},
+	{"_scaled_dot_product_flash_attention", 3, RESULT_ATTENTION},
+	{"_scaled_dot_product_efficient_attention", 3, RESULT_ATTENTION},
+	{"_scaled_dot_product_cudnn_attention", 3, RESULT_ATTENTION},
+	{"fill", 0, RESULT_BROADCAST},
+	{"zero", 0, RESULT_BROADCAST},
+	{"add", 2, RESULT_BROADCAST},
+	{"sub", 2, RESULT_BROADCAST},
+	{"mul", 2, RESULT_BROADCAST},
+	{"div", 2, RESULT_BROADCAST},
+	{"pow", 2, RESULT_BROADCAST},
+	{"threshold_backward", 2, RESULT_BROADCAST},
+	{"gelu_backward", 2, RESULT_BROADCAST},
+	{"silu_backward", 2, RESULT_BROADCAST},
+	{"tanh_backward", 2, RESULT_BROADCAST},
+	{"sigmoid_backward", 2, RESULT_BROADCAST},
+	{"neg", 1, RESULT_BROADCAST},
+	{"abs", 1, RESULT_BROADCAST},
+	{"exp", 1, RESULT_BROADCAST},
+	{"log", 1, RESULT_BROADCAST},
+	{"cos", 1, RESULT_BROADCAST},
+	{"sin", 1, RESULT_BROADCAST},
+	{"sqrt", 1, RESULT_BROADCAST},
+	{"rsqrt", 1, RESULT_BROADCAST},
+	{"relu", 1, RESULT_BROADCAST},
+	{"gelu", 1, RESULT_BROADCAST},
+	{"silu", 1, RESULT_BROADCAST},
+	{"tanh", 1, RESULT_BROADCAST},
+	{"sigmoid", 1, RESULT_BROADCAST},
+	{"clamp_min", 1, RESULT_BROADCAST},
+	{"_softmax", 1, RESULT_BROADCAST},
+	{"_log_softmax", 1, RESULT_BROADCAST},
 };
 
 static const struct operator* find_operator(const char *name)
@@ -185,6 +218,24 @@ static const struct operator* find_operator(const char *name)
 		}
 	}
 	return NULL;
+}
+
+/* Elements of the result; 0 if they are unknown. */
+static double result_of(
+	const struct operator* operator, const struct inputs * in, uint32_t name, uint32_t shape)
+{
+	double flops;
+
+	switch (operator->result) {
+	case RESULT_PRODUCT:
+		return product(in, operator->nr_inputs);
+	case RESULT_CONVOLUTION: /* flops.c has checked the inputs */
+		return flops_of(name, shape, &flops) ? convolved(in, flops) : 0;
+	case RESULT_ATTENTION:
+		return flops_of(name, shape, &flops) ? attended(in) : 0;
+	default:
+		return broadcast(in, operator->nr_inputs);
+	}
 }
 
 static bool count(uint32_t name, uint32_t shape, double *bytes)
@@ -202,8 +253,7 @@ static bool count(uint32_t name, uint32_t shape, double *bytes)
 	if (!operator|| !parse(string_pool_text(shape, NULL), &in)) {
 		return false;
 	}
-	written = operator->is_product ? product(&in, operator->nr_inputs)
-				       : broadcast(&in, operator->nr_inputs);
+	written = result_of(operator, & in, name, shape);
 	type = type_of(in.tensors[0].type);
 	if (written <= 0 || type == NR_TYPES) {
 		return false;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The least that an operator of PyTorch moves in memory, from the shapes and types of its inputs:
- * each input is read once, and the result, of the type of the first, written once. Known for matrix
- * products (mm, addmm, bmm, baddbmm), for elementwise operators, whose result is as large as the
- * broadcast inputs, for softmax, and for fill_ and zero_, which only write.
+ * each input is read once, and the result, of the type of the first, written once. That is an
+ * estimate: caches save nothing below it, but real traffic may be higher. Known for matrix products
+ * (mm, addmm, bmm, baddbmm), convolutions, attention (_scaled_dot_product_...), for elementwise
+ * operators, whose result is as large as the broadcast inputs, for softmax, and for fill_ and
+ * zero_, which only write.
  */
 #ifndef REPORT_OPS_OP_BYTES_H
 #define REPORT_OPS_OP_BYTES_H

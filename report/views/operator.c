@@ -192,8 +192,8 @@ static const struct table_column columns[] = {
 	[RATE] = TABLE_COLUMN("flops_per_s", "FLOP/s", TABLE_COUNT, .is_wide_only = true,
 		.help = "FLOPs by GPU total; without GPU times, by CPU total"),
 	[OF_PEAK] = TABLE_COLUMN("flops_peak_pct", "% of peak FLOP/s", TABLE_PERCENT,
-		.help = "FLOP/s, as a share of what the GPU's clock and units reach for the type "
-			"of the first input; float32 can exceed 100 % with TF32"),
+		.help = "FLOP/s, as a share of the GPU's peak for the type of the first "
+			"input; float32 can exceed 100 % with TF32"),
 	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID),
 	[TID] = TABLE_COLUMN("tid", "TID", TABLE_ID),
 	[SHAPES] = TABLE_COLUMN("shapes", "Inputs", TABLE_NAME, .is_major = true,

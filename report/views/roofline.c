@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The roofline model: operators, and the kernels that run them, by their arithmetic intensity
+ * beside what the GPU's memory and arithmetic units allow for it. Operations and bytes follow from
+ * the shapes of inputs (flops.h, op_bytes.h), the peaks from gpu_peak.h.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/model/gpu_peak.h"
+#include "report/ops/flops.h"
+#include "report/ops/op_bytes.h"
+#include "report/util/hash.h"
+#include "report/analysis/view.h"
+
+/* Shapes that say more are nonsense. */
+#define MOST	 1e18
+#define NR_PEAKS 4u
+
+enum row_kind {
+	ROW_OPERATOR,
+	ROW_KERNEL,
+};
+
+struct row {
+	struct {
+		uint32_t name, shape; /* shape 0: those of all */
+		uint32_t kind, type;  /* type NR_GPU_FLOATS: none that has a peak */
+	} key;
+	uint64_t nr, gpu_ns;
+	double flops, bytes;
+	/* At the peaks: if the other one cost nothing, and the longer one of each call. */
+	double compute_ns, memory_ns, least_ns;
+	double peak_flops, peak_bytes; /* 0: unknown, or not the same for all calls */
+	bool has_peaks;		       /* known for all calls */
+	UT_hash_handle hh;
+};
+
+struct roofline_view {
+	struct view_input input;
+	struct row *rows;
+	struct process *process;
+	struct gpu_peak peak;
+	/* The kernel that an operator launched last, if it launched one. */
+	const struct op *op;
+	uint64_t op_begin;
+	uint32_t kernel;
+	uint64_t gpu_ns, covered_ns; /* launched by operators, and by those in rows */
+	bool has_shapes;
+};
+
+static void begin(void *context, struct process *process)
+{
+	struct roofline_view *view = context;
+
+	view->process = process;
+	view->peak = gpu_peak_common(process);
+	view->op = NULL;
+}
+
+static void on_record(void *context, const struct op_record *record, const struct op_call *call,
+	const struct op *op)
+{
+	struct roofline_view *view = context;
+
+	(void)call;
+	if (op && record->table == GPROF_TABLE_kernel) {
+		view->op = op;
+		view->op_begin = op->begin;
+		view->kernel = process_shape_name(view->process, record->shape);
+	}
+}
+
+static struct row *find_row(
+	struct roofline_view *view, enum row_kind kind, uint32_t name, const struct op *op)
+{
+	struct row *row, key;
+
+	memset(&key, 0, sizeof(key));
+	key.key.name = name;
+	key.key.shape = view->input.is_detailed ? op->shape : 0;
+	key.key.kind = kind;
+	key.key.type = op_float(op->shape);
+	HASH_FIND(hh, view->rows, &key.key, sizeof(key.key), row);
+	if (!row) {
+		row = mem_zeroed(1, sizeof(*row));
+		row->key = key.key;
+		row->has_peaks = true;
+		row->peak_bytes = view->peak.memory_bytes_per_s;
+		row->peak_flops = key.key.type < NR_GPU_FLOATS ? view->peak.flops[key.key.type] : 0;
+		HASH_ADD(hh, view->rows, key, sizeof(row->key), row);
+	}
+	return row;
+}
+
+static void add_call(
+	struct roofline_view *view, struct row *row, uint64_t gpu_ns, double flops, double bytes)
+{
+	enum gpu_float type = (enum gpu_float)row->key.type;
+	double peak_flops = type < NR_GPU_FLOATS ? view->peak.flops[type] : 0;
+	double peak_bytes = view->peak.memory_bytes_per_s;
+
+	row->nr++;
+	row->gpu_ns += gpu_ns;
+	row->flops += flops;
+	row->bytes += bytes;
+	row->peak_flops = row->peak_flops == peak_flops ? peak_flops : 0;
+	row->peak_bytes = row->peak_bytes == peak_bytes ? peak_bytes : 0;
+	if (peak_flops > 0 && peak_bytes > 0) {
+		double compute_ns = flops / peak_flops * 1e9, memory_ns = bytes / peak_bytes * 1e9;
+
+		row->compute_ns += compute_ns;
+		row->memory_ns += memory_ns;
+		row->least_ns += compute_ns > memory_ns ? compute_ns : memory_ns;
+	} else {
+		row->has_peaks = false;
+	}
+}
+
+/* Does one around it already count what it does? */
+static bool is_inner(const struct op *op)
+{
+	double flops, bytes;
+
+	for (op = op->parent; op; op = op->parent) {
+		if (op->shape && flops_of(op->name, op->shape, &flops) &&
+			op_bytes(op->name, op->shape, &bytes)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void on_op(void *context, const struct op *op)
+{
+	struct roofline_view *view = context;
+	double flops, bytes;
+
+	view->gpu_ns += op->gpu_self_ns;
+	view->has_shapes |= op->shape != 0;
+	if (!op->gpu_total_ns || !flops_of_op(op, &flops) || flops <= 0 || flops > MOST ||
+		!op_bytes(op->name, op->shape, &bytes) || bytes > MOST) {
+		return;
+	}
+	if (!is_inner(op)) {
+		view->covered_ns += op->gpu_total_ns;
+		add_call(view, find_row(view, ROW_OPERATOR, op_row_name(op->name), op),
+			op->gpu_total_ns, flops, bytes);
+	}
+	if (op->nr_activities == 1 && op->gpu_self_ns == op->gpu_total_ns && view->op == op &&
+		view->op_begin == op->begin) {
+		add_call(view, find_row(view, ROW_KERNEL, view->kernel, op), op->gpu_total_ns,
+			flops, bytes);
+	}
+}
+
+/* ---- the table ---- */
+
+enum column {
+	CALLS,
+	GPU,
+	SHARE,
+	OF_ROOF,
+	BOUND,
+	INTENSITY,
+	RATE,
+	MEMORY_RATE,
+	FLOPS,
+	BYTES,
+	PEAK,
+	PEAK_MEMORY,
+	TYPE,
+	KIND,
+	SHAPES,
+	NAME,
+};
+
+static const struct table_column columns[] = {
+	[CALLS] = TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(row, nr)),
+	[GPU] = TABLE_COLUMN("gpu_total_ns", "GPU total", TABLE_TIME,
+		.help = "of what the calls launched", TABLE_MEMBER(row, gpu_ns)),
+	[SHARE] = TABLE_COLUMN("gpu_share_pct", "% of GPU time", TABLE_PERCENT, .is_minor = true,
+		.help = "GPU total, of that of all operators"),
+	[OF_ROOF] = TABLE_COLUMN("roof_pct", "% of roof", TABLE_PERCENT, .is_major = true,
+		.help = "the least time that the GPU's peaks allow, as a share of GPU total"),
+	[BOUND] = TABLE_COLUMN("bound", "Bound", TABLE_TEXT, .is_major = true,
+		.help = "what needs most time at the peaks: compute or memory"),
+	[INTENSITY] = TABLE_COLUMN("flops_per_byte", "FLOPs/B", TABLE_NUMBER,
+		.help = "arithmetic intensity: FLOPs by size"),
+	[RATE] = TABLE_COLUMN("flops_per_s", "FLOP/s", TABLE_COUNT, .help = "FLOPs by GPU total"),
+	[MEMORY_RATE] =
+		TABLE_COLUMN("bytes_per_s", "Memory", TABLE_RATE, .help = "size by GPU total"),
+	[FLOPS] = TABLE_COLUMN("flops", "FLOPs", TABLE_COUNT, .is_wide_only = true,
+		.help = "floating-point operations"),
+	[BYTES] = TABLE_COLUMN("bytes", "Size", TABLE_SIZE, .is_wide_only = true,
+		.help = "what must be read and written at least"),
+	[PEAK] = TABLE_COLUMN("peak_flops_per_s", "Peak FLOP/s", TABLE_COUNT, .is_wide_only = true,
+		.help = "of the GPU, for the type"),
+	[PEAK_MEMORY] = TABLE_COLUMN("peak_bytes_per_s", "Peak memory", TABLE_RATE,
+		.is_wide_only = true, .help = "bandwidth of the GPU's memory"),
+	[TYPE] = TABLE_COLUMN(
+		"type", "Type", TABLE_TEXT, .is_minor = true, .help = "of the first input"),
+	[KIND] = TABLE_COLUMN(
+		"kind", "Kind", TABLE_TEXT, .help = "operator, or kernel that runs one alone"),
+	[SHAPES] = TABLE_COLUMN("shapes", "Inputs", TABLE_NAME, .is_major = true,
+		.help = "shapes and types of the inputs"),
+	[NAME] = TABLE_COLUMN(
+		"name", "Name", TABLE_NAME, .is_kernel = true, TABLE_MEMBER(row, key.name)),
+};
+
+static void fill(const struct roofline_view *view, const struct row *row, struct table_cell *cells)
+{
+	double ns = (double)row->gpu_ns;
+
+	table_set_share(&cells[SHARE], ns, (double)view->gpu_ns);
+	if (row->has_peaks) {
+		table_set_share(&cells[OF_ROOF], row->least_ns, ns);
+		table_set_string(
+			&cells[BOUND], row->compute_ns > row->memory_ns ? "compute" : "memory");
+	}
+	table_set_number(&cells[INTENSITY], row->flops / row->bytes);
+	table_set_number(&cells[RATE], row->flops / ns * 1e9);
+	table_set_number(&cells[MEMORY_RATE], row->bytes / ns * 1e9);
+	table_set_number(&cells[FLOPS], row->flops);
+	table_set_number(&cells[BYTES], row->bytes);
+	if (row->peak_flops > 0) {
+		table_set_number(&cells[PEAK], row->peak_flops);
+	}
+	if (row->peak_bytes > 0) {
+		table_set_number(&cells[PEAK_MEMORY], row->peak_bytes);
+	}
+	table_set_string(&cells[TYPE],
+		row->key.type < NR_GPU_FLOATS ? gpu_float_names[row->key.type] : "other");
+	table_set_string(&cells[KIND], row->key.kind == ROW_KERNEL ? "kernel" : "operator");
+	if (row->key.shape) {
+		table_set_integer(&cells[SHAPES], row->key.shape);
+	}
+}
+
+/* "NVIDIA H100 PCIe: float32 51.0 TFLOP/s, ... 2.04 TB/s (source)." */
+static void note_peak(struct table *table, const struct process *process, uint32_t device)
+{
+	struct gpu_peak peak = gpu_peak_of(process, device);
+	const char *name = string_pool_text(process_device_name(process, device), NULL);
+	struct buf text = {0};
+
+	buf_printf(&text, "%s: ", *name ? name : "GPU");
+	for (int i = NR_GPU_FLOATS; i-- > 0;) {
+		if (peak.flops[i] > 0) {
+			buf_printf(&text, "%s %.1f TFLOP/s, ", gpu_float_names[i],
+				peak.flops[i] / 1e12);
+		}
+	}
+	if (!peak.source) {
+		buf_text(&text, "peak FLOP/s not known, ");
+	}
+	if (peak.memory_bytes_per_s > 0) {
+		buf_printf(&text, "memory %.2f TB/s", peak.memory_bytes_per_s / 1e12);
+	} else {
+		buf_text(&text, "peak bandwidth of memory not known");
+	}
+	buf_printf(&text, "%s%s%s.", peak.source ? " (" : "", peak.source ? peak.source : "",
+		peak.source ? ")" : "");
+	table_note(table, "%.*s", (int)text.nr_bytes, text.bytes);
+	buf_fini(&text);
+}
+
+/* One note for each name of a GPU. */
+static void note_peaks(const struct roofline_view *view, struct table *table)
+{
+	uint32_t seen[NR_PEAKS];
+	size_t nr = 0;
+
+	for (size_t i = 0; i < view->input.nr_processes; i++) {
+		const struct process *process = view->input.processes[i];
+
+		for (size_t k = 0; k < process->nr_devices && nr < NR_PEAKS; k++) {
+			uint32_t name = process_device_name(process, process->devices[k].id);
+			size_t at = 0;
+
+			while (at < nr && seen[at] != name) {
+				at++;
+			}
+			if (at == nr) {
+				seen[nr++] = name;
+				note_peak(table, process, process->devices[k].id);
+			}
+		}
+	}
+}
+
+static void fill_table(void *state, struct table *table)
+{
+	struct roofline_view *view = state;
+
+	table->columns[SHAPES].is_wide_only = !view->input.is_detailed;
+	for (const struct row *row = view->rows; row; row = row->hh.next) {
+		fill(view, row, table_add(table, row));
+	}
+	table_sort(table, "gpu_total");
+	if (table->nr_rows) {
+		table_note(table, "The operators cover %.1f %% of the GPU time of operators.",
+			100 * (double)view->covered_ns / (double)view->gpu_ns);
+		note_peaks(view, table);
+	} else if (view->gpu_ns && !view->has_shapes) {
+		table_note(table, "Shapes of inputs are not recorded; set GPROF_TORCH=shapes.");
+	} else {
+		table_note(table, "No GPU time of operators with known operations is recorded.");
+	}
+}
+
+static void fini(void *state)
+{
+	struct roofline_view *view = state;
+
+	hash_free(view->rows);
+}
+
+VIEW(roofline, 225) = {
+	.name = "roofline",
+	.help = "operators and kernels beside the limits of the GPU's memory and arithmetic units",
+	.about =
+		"Operations and sizes follow from the shapes of inputs (GPROF_TORCH=shapes). The "
+		"size is the least that must be read and written, an estimate: real traffic may be "
+		"higher, or lower with data in caches. The roof of a call is the longer one of its "
+		"operations at the GPU's peak for the type and its bytes at the peak bandwidth. "
+		"Matrix products of float32 can exceed 100 % with TF32; so can convolutions of "
+		"traces without strides, whose operations are an upper bound. A kernel has a row "
+		"if it "
+		"is "
+		"all that an operator launched. With --detail, shapes have rows of their own.",
+	.is_empty_hidden = true,
+	.title = "Roofline",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct roofline_view),
+	.ops = {.op_is = OP_IS_OPERATOR, .begin = begin, .op = on_op, .record = on_record},
+	.fill = fill_table,
+	.fini = fini,
+};
