@@ -13,7 +13,7 @@
 #define MOST_SIGNS	64u
 #define MOST_RANKS	32u
 #define MOST_PAGE_CELLS 128u
-#define MOST_PAGE_RANKS 64u
+#define MOST_PAGE_RANKS 1024u
 #define MOST_CELLS	MOST_PAGE_CELLS
 
 /* Upper bounds in percent of the median; the last sign is for all above. */
@@ -229,6 +229,75 @@ static void add_rank(const struct heat *heat, const struct heat_rank *rank, stru
 	buf_text(json, "]}");
 }
 
+/* ---- quantiles of ranks ---- */
+
+struct cell_time {
+	size_t cell;
+	uint64_t ns;
+};
+
+static const unsigned int quantiles_pct[] = {0, 10, 25, 50, 75, 90, 100};
+
+static int by_cell(const void *a, const void *b)
+{
+	const struct cell_time *x = a, *y = b;
+	int order = (x->cell > y->cell) - (x->cell < y->cell);
+
+	return order ? order : (x->ns > y->ns) - (x->ns < y->ns);
+}
+
+/* The cells of all ranks, sorted; the caller frees them. */
+static struct cell_time *list_cells(const struct heat *heat, size_t *nr)
+{
+	const struct step_heatmap *longest[MOST_CELLS];
+	struct cell_time *times = NULL;
+	size_t capacity = 0;
+
+	*nr = 0;
+	for (size_t i = 0; i < heat->nr_ranks; i++) {
+		size_t nr_cells = find_longest(heat, &heat->ranks[i], longest);
+
+		for (size_t k = 0; k < nr_cells; k++) {
+			if (longest[k]) {
+				times = array_grow(times, *nr, &capacity, sizeof(*times));
+				times[(*nr)++] = (struct cell_time){k, longest[k]->duration_ns};
+			}
+		}
+	}
+	qsort(times, *nr, sizeof(*times), by_cell);
+	return times;
+}
+
+/* For each cell the quantiles of all ranks, by the nearest lower one; [] if none is known. */
+static void add_quantiles(const struct heat *heat, struct buf *json)
+{
+	size_t nr_cells = (size_t)((heat->last - heat->first) / heat->per_cell) + 1, nr, first = 0;
+	struct cell_time *times = list_cells(heat, &nr);
+
+	buf_text(json, "\"quantiles_pct\": [");
+	for (size_t i = 0; i < sizeof(quantiles_pct) / sizeof(quantiles_pct[0]); i++) {
+		buf_printf(json, "%s%u", i ? "," : "", quantiles_pct[i]);
+	}
+	buf_text(json, "], \"quantiles\": [");
+	for (size_t k = 0; k < nr_cells; k++) {
+		size_t end = first;
+
+		while (end < nr && times[end].cell == k) {
+			end++;
+		}
+		buf_text(json, k ? ",[" : "[");
+		for (size_t i = 0;
+			end > first && i < sizeof(quantiles_pct) / sizeof(quantiles_pct[0]); i++) {
+			buf_printf(json, "%s%" PRIu64, i ? "," : "",
+				times[first + (end - first - 1) * quantiles_pct[i] / 100].ns);
+		}
+		buf_char(json, ']');
+		first = end;
+	}
+	buf_text(json, "], ");
+	free(times);
+}
+
 char *step_heatmap_json(struct step_heatmap *steps, size_t nr_steps)
 {
 	struct heat heat = {0};
@@ -237,12 +306,10 @@ char *step_heatmap_json(struct step_heatmap *steps, size_t nr_steps)
 	if (find_heat(&heat, steps, nr_steps, MOST_PAGE_RANKS, MOST_PAGE_CELLS)) {
 		buf_printf(&out,
 			"{\"first\": %" PRIu64 ", \"last\": %" PRIu64 ", \"per_cell\": %" PRIu64
-			", \"median_ns\": %" PRIu64 ", \"nr_ranks\": %zu, \"levels_pct\": [",
+			", \"median_ns\": %" PRIu64 ", \"nr_ranks\": %zu, ",
 			heat.first, heat.last, heat.per_cell, heat.median_ns, heat.nr_ranks);
-		for (size_t i = 0; i + 1 < NR_LEVELS; i++) {
-			buf_printf(&out, "%s%" PRIu64, i ? "," : "", levels[i].percent);
-		}
-		buf_text(&out, "], \"ranks\": [");
+		add_quantiles(&heat, &out);
+		buf_text(&out, "\"ranks\": [");
 		for (size_t i = 0; i < heat.nr_shown; i++) {
 			buf_text(&out, i ? ",\n" : "\n");
 			add_rank(&heat, &heat.ranks[i], &out);

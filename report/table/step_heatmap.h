@@ -20,7 +20,10 @@ struct step_heatmap {
  */
 char *step_heatmap_draw(struct step_heatmap *steps, size_t nr_steps);
 
-/* Returns the same as JSON numbers for the page, of up to 64 ranks with up to 128 cells. */
+/*
+ * Returns the same as JSON numbers for the page, of up to 1,024 ranks with up to 128 cells, and for
+ * each cell the quantiles of all ranks.
+ */
 char *step_heatmap_json(struct step_heatmap *steps, size_t nr_steps);
 
 #endif

@@ -60,7 +60,7 @@ def check_apart(title, colors):
 TEXTS = [(text, below) for text in ("ink", "dim", "mark", "good", "bad") for below in ("card", "back")] + [("ink", "bar"), ("card", "mark")]
 
 palette, css = variables(open(sys.argv[1]).read()), open(sys.argv[2]).read()
-groups = {"memory": {}, "series": {}, "heat": {}, "categories": {}}
+groups = {"memory": {}, "series": {}, "heat": {}, "heatdark": {}, "categories": {}}
 for name, color in palette.items():
     group = name.split("-")[0]
     if name not in ("frame", "slower", "faster"):

@@ -227,44 +227,102 @@ def check_memory(page):
         must(len(set(curves)) == 1, "curves of memory end at %s" % curves)
 
 
+def grid(heat):
+    """The number of rows and of columns, the center of a cell."""
+    rows, columns, height, gutter = map(int, heat.get_attribute("data-grid").split())
+    width = (heat.bounding_box()["width"] - gutter) / columns
+    return rows, columns, lambda row, column: {"x": gutter + (column + .5) * width, "y": (row + .5) * height}
+
+
+def color_at(heat, place):
+    return heat.evaluate("""(canvas, {x, y}) => {
+        const scale = canvas.width / canvas.clientWidth, pixel = new OffscreenCanvas(1, 1).getContext('2d', {willReadFrequently: true});
+        pixel.drawImage(canvas, -Math.floor(x * scale), -Math.floor((y + 4) * scale));
+        return [...pixel.getImageData(0, 0, 1, 1).data.slice(0, 3)];
+    }""", place)
+
+
+def check_cell(page, heat, place, title, inside, neutral):
+    """The cell under the pointer is the longest of these steps, compared with what is neutral."""
+    page.mouse.move(0, 0)
+    heat.hover(position=place)
+    frame(page)
+    said = page.locator("section:has(.heat) [role=status]").inner_text()
+    must(said.startswith(title), "%s, not %s" % (said, title))
+    if not inside:
+        must(said.endswith("not recorded"), "%s: no step is there" % said)
+        return
+    ns = max(each[2] for each in inside)
+    step, value, unit, ratio = re.search(r"step (\d+): ([0-9.,]+) (s|ms|us|ns), ([0-9.]+)× the median", said).groups()
+    must(int(step) in [each[1] for each in inside if each[2] == ns], "%s is not the longest step" % said)
+    have = float(value.replace(",", "")) * {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1}[unit]
+    must(abs(have - ns) <= 1e-3 * ns + 1 and abs(float(ratio) - ns / neutral) <= .006, "%s: not %d of %d ns" % (said, ns, neutral))
+
+
 def check_heat(page):
-    """Cells of ranks and steps are the longest steps of the view, coloured by their median; folded ranks unfold, a click leads to the step."""
+    """Cells of ranks and steps are the longest steps of the view, coloured by the median, which is neutral; a cell leads to the timelines
+    of its step, by pointer and by keys."""
     steps = [(row["rank"], row["step"], row["duration_ns"], row["pid"]) for row in expected["steps"]["rows"]
              if row["duration_ns"] is not None and row["rank"] is not None]
-    has_ranks = len({step[0] for step in steps}) > 1
-    heat = page.get_by_role("img", name="Step time per rank")
-    must(heat.count() == has_ranks, "%d fields of ranks and steps" % heat.count())
-    if not has_ranks:
+    ranks = sorted({step[0] for step in steps})
+    heat = page.get_by_role("application", name="Step time per rank")
+    must(heat.count() == (len(ranks) > 1), "%d fields of ranks and steps" % heat.count())
+    if len(ranks) < 2:
         return
-    button = page.get_by_role("button", name=re.compile("^Show all \\d+ ranks"))
-    must((button.count() == 1) == (len({step[0] for step in steps}) > 16), "a button for more ranks")
-    ask = """() => { const chart = Chart.getChart(document.querySelector('canvas[aria-label^="Step time per rank"]')), set = chart.data.datasets[0];
-        return set.data.map((cell, i) => [cell.y, cell.x[0], cell.x[1], cell.pid, cell.step, cell.ns, set.backgroundColor[i]]); }"""
-    if button.count():
-        few = {row[0] for row in page.evaluate(ask)}
-        totals = {rank: sum(step[2] for step in steps if step[0] == rank) for rank in {step[0] for step in steps}}
-        must(few == {"rank %d" % rank for rank in sorted(totals, key=lambda each: -totals[each])[:16]}, "the ranks at first: %s" % few)
-        button.click()
+    heat.scroll_into_view_if_needed()
+    if len(ranks) > 16:
+        totals = {rank: sum(step[2] for step in steps if step[0] == rank) for rank in ranks}
+        few = sorted(sorted(ranks, key=lambda each: -totals[each])[:16])
+        rows, _, center = grid(heat)
+        must(rows == 16, "%d rows at first" % rows)
+        for row in range(rows):
+            heat.hover(position=center(row, 0))
+            frame(page)
+            must(page.locator("section:has(.heat) [role=status]").inner_text().startswith("rank %d," % few[row]), "row %d at first" % row)
+        page.get_by_role("button", name="all %d ranks" % len(ranks)).click()
         frame(page)
+    rows, columns, center = grid(heat)
+    must(rows == len(ranks), "%d rows of %d ranks" % (rows, len(ranks)))
+    first, last = min(step[1] for step in steps), max(step[1] for step in steps)
+    per_cell = (last - first) // 128 + 1
+    must(columns == (last - first) // per_cell + 1, "%d columns" % columns)
     median = sorted(step[2] for step in steps)[len(steps) // 2]
-    levels, colors = [.8, 1.2, 1.5, 2, 4, float("inf")], {}
-    cells = page.evaluate(ask)
-    for rank, begin, end, pid, step, ns, color in cells:
-        inside = [each for each in steps if rank == "rank %d" % each[0] and begin < each[1] < end]
-        must(inside and ns == max(each[2] for each in inside) and (ns, step, pid) in {(each[2], each[1], each[3]) for each in inside},
-             "the cell of %s from step %g" % (rank, begin))
-        colors.setdefault(next(i for i, most in enumerate(levels) if ns <= median * most), set()).add(color)
-    must(len(cells) == len({(each[0], next((c[1] for c in cells if c[1] < each[1] < c[2]), None)) for each in steps}), "%d cells" % len(cells))
-    must(all(len(each) == 1 for each in colors.values()) and len(set.union(*colors.values())) == len(colors), "colours of levels: %s" % colors)
-    at = page.evaluate("""() => { const chart = Chart.getChart(document.querySelector('canvas[aria-label^="Step time per rank"]'));
-        const all = chart.getDatasetMeta(0).data, most = chart.data.datasets[0].data.reduce((best, cell, i, cells) => cell.ns > cells[best].ns ? i : best, 0);
-        return [all[most].getCenterPoint().x, all[most].getCenterPoint().y, chart.data.datasets[0].data[most].step, chart.data.datasets[0].data[most].y]; }""")
-    heat.click(position={"x": at[0], "y": at[1]})
-    drawn(page, "Step %d, %s" % (at[2], at[3]))
-    rows = page.locator("[id='table-steps'] tbody tr").count()
-    must(rows == 1, "%d steps are told of %s's step %d" % (rows, at[3], at[2]))
-    page.go_back()
-    drawn(page, "Distributed")
+    most = max(steps, key=lambda each: each[2])
+    colors = {}
+    for at, rank in enumerate(ranks):
+        for column in {(most[1] - first) // per_cell, 0, at * columns // len(ranks)}:
+            inside = [each for each in steps if each[0] == rank and (each[1] - first) // per_cell == column]
+            check_cell(page, heat, center(at, column), "rank %d, step" % rank, inside, median)
+            if inside:
+                colors[max(each[2] for each in inside) / median] = color_at(heat, center(at, column))
+    for one in colors:
+        for other in colors:
+            red, blue = colors[one][0] - colors[one][2], colors[other][0] - colors[other][2]
+            must(not (one < .8 and other > 1.25) or red < blue, "%.2f is %s, %.2f is %s" % (one, colors[one], other, colors[other]))
+    page.get_by_role("button", name="median of each step").click()
+    column = (most[1] - first) // per_cell
+    own = sorted(max(each[2] for each in steps if each[0] == rank and (each[1] - first) // per_cell == column)
+                 for rank in {each[0] for each in steps if (each[1] - first) // per_cell == column})
+    inside = [each for each in steps if each[0] == most[0] and (each[1] - first) // per_cell == column]
+    check_cell(page, heat, center(ranks.index(most[0]), column), "rank %d, step" % most[0], inside, own[(len(own) - 1) // 2])
+    page.get_by_role("button", name="quantiles of all ranks").click()
+    frame(page)
+    rows, columns, center = grid(heat)
+    check_cell(page, heat, center(0, column), "longest, step", [(None, first + column * per_cell, own[-1])], own[(len(own) - 1) // 2])
+    page.get_by_role("button", name="median of all").click()
+    page.get_by_role("button", name="all %d ranks" % len(ranks)).click()
+    frame(page)
+    if page.locator("#nav a[href='#ranks']:not(.none)").count():
+        heat.click(position=grid(heat)[2](ranks.index(most[0]), column))
+        drawn(page, "Ranks side by side", "#ranks/%d" % most[1])
+        page.go_back()
+        drawn(page, "Distributed")
+        heat.focus()
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("Enter")
+        drawn(page, "Ranks side by side")
+        page.go_back()
+        drawn(page, "Distributed")
 
 
 def check_paper(page, name):

@@ -82,7 +82,10 @@ START_TEST(the_page_has_the_longest_step_of_each_cell)
 	ck_assert_ptr_nonnull(have);
 	ck_assert_str_eq(have,
 		"{\"first\": 7, \"last\": 9, \"per_cell\": 1, \"median_ns\": 100, \"nr_ranks\": 2, "
-		"\"levels_pct\": [80,120,150,200,400], \"ranks\": [\n"
+		"\"quantiles_pct\": [0,10,25,50,75,90,100], \"quantiles\": "
+		"[[100,100,100,100,100,100,100],[90,90,90,90,90,90,90],[130,130,130,130,130,130,"
+		"130]], "
+		"\"ranks\": [\n"
 		"{\"rank\": 0, \"pid\": 100, \"total_ns\": 230, \"cells\": [[7,100],[],[9,130]]},\n"
 		"{\"rank\": 2, \"pid\": 102, \"total_ns\": 90, \"cells\": [[],[8,90],[]]}]}");
 	free(have);
@@ -110,23 +113,25 @@ START_TEST(a_step_of_a_rank_that_was_started_again_has_its_own_process)
 }
 END_TEST
 
-START_TEST(of_a_thousand_ranks_the_page_has_those_with_the_longest_times)
+START_TEST(of_thousands_of_ranks_the_page_has_those_with_the_longest_times)
 {
 	const char *at;
 	size_t nr_ranks = 0;
 	char *have;
 
-	for (uint64_t rank = 0; rank < 1000; rank++) {
-		add(rank, 0, rank % 10 == 3 ? 200 + rank : 100);
+	for (uint64_t rank = 0; rank < 2000; rank++) {
+		add(rank, 0, rank % 2 ? 200 + rank : 100);
 	}
 	have = step_heatmap_json(steps, nr);
-	ck_assert_ptr_nonnull(strstr(have, "\"nr_ranks\": 1000,"));
-	ck_assert_ptr_nonnull(strstr(have, "\"rank\": 363,"));
-	ck_assert_ptr_null(strstr(have, "\"rank\": 353,"));
+	ck_assert_ptr_nonnull(strstr(have, "\"nr_ranks\": 2000,"));
+	ck_assert_ptr_nonnull(strstr(have, "\"quantiles\": [[100,100,100,100,1199,1799,2199]]"));
+	ck_assert_ptr_nonnull(strstr(have, "\"rank\": 1999,"));
+	ck_assert_ptr_nonnull(strstr(have, "\"rank\": 46,"));
+	ck_assert_ptr_null(strstr(have, "\"rank\": 48,"));
 	for (at = have; (at = strstr(at, "\"rank\": ")); at++) {
 		nr_ranks++;
 	}
-	ck_assert_uint_eq(nr_ranks, 64);
+	ck_assert_uint_eq(nr_ranks, 1024);
 	free(have);
 }
 END_TEST
@@ -157,5 +162,5 @@ UNIT_SUITE("report/step_heat", signs_say_how_steps_compare_with_the_median_of_al
 	of_many_steps_the_longest_stands, of_many_ranks_those_with_the_longest_times_stand,
 	the_page_has_the_longest_step_of_each_cell,
 	a_step_of_a_rank_that_was_started_again_has_its_own_process,
-	of_a_thousand_ranks_the_page_has_those_with_the_longest_times,
+	of_thousands_of_ranks_the_page_has_those_with_the_longest_times,
 	one_rank_is_no_field_and_nonsense_no_harm)

@@ -413,7 +413,7 @@ function processesOf(data) {
 
 /* Of a step, the processes by how long it took them: [{process, key, name, span}], the slowest first. */
 function slowestOf(all, step) {
-	return all.map((each) => ({...each, span: each.steps.find((one_) => one_.step === step)})).filter((each) => each.span).sort((a, b) => lasting(b.span) - lasting(a.span));
+	return all.map((each) => ({...each, span: each.steps.find((own) => own.step === step)})).filter((each) => each.span).sort((a, b) => lasting(b.span) - lasting(a.span));
 }
 
 async function drawRanks(parent) {
