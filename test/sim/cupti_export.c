@@ -77,6 +77,14 @@ CUPTI_SIM_EXPORT(cuptiActivityDisableContext, (void *context, uint32_t kind))
 	return context ? disable(kind) : CUPTI_INVALID_PARAMETER;
 }
 
+/* Records of CUDA events have no times of the device here. */
+CUPTI_SIM_EXPORT(cuptiActivityEnableCudaEventDeviceTimestamps, (uint8_t is_enabled))
+{
+	(void)is_enabled;
+	CUPTI_SIM_CHECK();
+	return CUPTI_OK;
+}
+
 /* ---- the activity API of one subscriber ---- */
 
 CUPTI_SIM_EXPORT(
