@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The phases of all steps, in the layout of Paddle's Model Summary. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/model/time_axis.h"
 #include "report/ops/step_time.h"
 #include "report/stats/min_max_sum.h"
 #include "report/analysis/view.h"
+#include "report/util/text.h"
+
+#define MOST_SEGMENTS 20000u /* for the timeline of the page */
 
 struct model {
 	struct min_max_sum steps, gpu_steps;		      /* ns, of whole steps */
@@ -20,6 +25,8 @@ struct model {
 struct model_view {
 	struct view_input input;
 	struct model loops, others;
+	struct buf segments; /* JSON, of processes with phases */
+	size_t nr_segments, nr_left_out;
 };
 
 /* gpu: of a process with device records; of others nothing is known, which is not 0. */
@@ -63,6 +70,45 @@ static void add_steps(
 	}
 }
 
+/*
+ * For the timeline of the page: the process, counting from 1, and three numbers for each phase:
+ * which, the ns since the end of the one before, and its length.
+ */
+static void draw_segments(
+	struct model_view *view, struct process *process, const struct phases *phases)
+{
+	uint64_t last = 0;
+	size_t k = 0;
+
+	while (view->input.processes[k] != process) {
+		k++;
+	}
+	buf_printf(&view->segments, "%s{\"process\": %zu, \"segments\": [",
+		view->segments.nr_bytes ? ",\n" : "", k + 1);
+	for (size_t i = 0, nr = 0; i < phases->nr_segments; i++) {
+		const struct phase_segment *segment = &phases->segments[i];
+		uint64_t times[2] = {segment->begin, segment->end};
+
+		if (segment->phase == PHASE_OTHERS) {
+			continue;
+		}
+		if (view->nr_segments == MOST_SEGMENTS) {
+			view->nr_left_out++;
+			continue;
+		}
+		for (unsigned int t = 0; t < 2; t++) {
+			times[t] = time_axis_time(
+				process, clock_map_time(&process->host_clock, times[t]));
+		}
+		buf_printf(&view->segments, "%s%u,%" PRId64 ",%" PRIu64, nr++ ? "," : "",
+			segment->phase, (int64_t)(times[0] - last),
+			times[1] > times[0] ? times[1] - times[0] : 0);
+		last = times[1];
+		view->nr_segments++;
+	}
+	buf_text(&view->segments, "]}");
+}
+
 static void end(void *context, struct process *process, const struct phases *phases)
 {
 	struct model_view *view = context;
@@ -80,6 +126,9 @@ static void end(void *context, struct process *process, const struct phases *pha
 	model->has_steps |= phases_has_steps(phases);
 	model->without_steps = phases_has_steps(phases) ? model->without_steps : process;
 	model->remark = phases_remark(phases) ? phases_remark(phases) : model->remark;
+	if (phases->has_phases) {
+		draw_segments(view, process, phases);
+	}
 	add_segments(model, process, phases, has_gpu ? model->gpu : NULL);
 	add_steps(model, process, phases, has_gpu);
 }
@@ -149,6 +198,30 @@ static const struct table_column columns[] = {
 		.help = "GPU total, as a share of that of the steps"),
 };
 
+static char *figure_json(const struct model_view *view)
+{
+	struct buf out = {0};
+
+	if (view->nr_segments) {
+		buf_text(&out, "{\"names\": [");
+		for (unsigned int k = 0; k < PHASE_OTHERS; k++) {
+			buf_printf(&out, "%s\"%s\"", k ? ", " : "", phase_names[k]);
+		}
+		buf_printf(&out, "], \"left_out\": %zu, \"processes\": [\n", view->nr_left_out);
+		buf_add(&out, view->segments.bytes, view->segments.nr_bytes);
+		buf_text(&out, "]}");
+		buf_char(&out, '\0');
+	}
+	return out.bytes;
+}
+
+static void fini(void *state)
+{
+	struct model_view *view = state;
+
+	buf_fini(&view->segments);
+}
+
 static void fill_table(void *state, struct table *table)
 {
 	struct model_view *view = state;
@@ -160,6 +233,7 @@ static void fill_table(void *state, struct table *table)
 	if (!model->nr_processes) {
 		return;
 	}
+	table->figure_json = figure_json(view);
 	add_row(table, model, model->has_steps ? "ProfileStep" : "(no steps)", &model->steps,
 		&model->gpu_steps);
 	for (unsigned int k = 0; k < PHASE_OTHERS; k++) {
@@ -199,6 +273,7 @@ VIEW(model, 10) = {
 	.title = "Training phases",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct model_view),
+	.fini = fini,
 	.ops = {.end = end},
 	.fill = fill_table,
 };

@@ -283,7 +283,7 @@ def check_layout(page):
     """The order of rows; they fold, filter and stick to the top."""
     page.keyboard.press("Escape")
     names = [name for name, _, _, _ in lines(page)]
-    kinds = ["steps", "record windows", "main thread", "autograd thread", "loader thread", "thread", "GPU", "Counters"]
+    kinds = ["steps", "record windows", "phases", "main thread", "autograd thread", "loader thread", "thread", "GPU", "Counters"]
     order = []
     for name in names:
         if re.search(r"(^|, )pid \d+$", name):
@@ -471,6 +471,18 @@ def check_links(page):
             must(False, "a step leads to its page")
 
 
+def check_phases(page):
+    """Phases have a row, with the times of the table of steps."""
+    for key, title in (("dataloader_ns", "Dataloader"), ("forward_ns", "Forward"), ("backward_ns", "Backward"), ("optimization_ns", "Optimization")):
+        times = [row[key] for row in expected["steps"]["rows"] if row[key]]
+        if times:
+            open_page(page, "#timeline/find/" + title)
+            facts = details(page)
+            found = int(re.search(r"([\d,]+) ns", facts["Duration"]).group(1).replace(",", ""))
+            must(facts["Track"] == "phases", "%s is on %s" % (title, facts["Track"]))
+            must(any(found <= time for time in times) and (key == "optimization_ns" or found in times), "%s lasts %d ns, in steps %s" % (title, found, times[:5]))
+
+
 def check_sums(page):
     """What has no slice of its own is told on a click, and a frame draws no more than its pixels."""
     must("are merged into bins" in page.locator("main").inner_text(), "the page does not say that events are merged")
@@ -611,6 +623,8 @@ def work(browser, scheme):
         print("part %dns-%dns" % shown(page))
         if expected["kernel"]["rows"]:
             check_links(page)
+        check_phases(page)
+        open_page(page, "#timeline")
         check_address(page)
         check_print(page)
     context.close()

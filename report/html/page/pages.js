@@ -11,7 +11,7 @@ const {hasCharts, shown, css, printing, chart, charts, topBars, topPie, countBar
 const {breakdownParts, stepTimes, stepPage} = pageStep, {card, adviceList, overviewPage} = pageOverview, {curves, memoryCurves} = pageCurve, {heat, hasField} = pageHeat;
 const main = document.getElementById("main");
 
-const timelineTools = {make, one, short, css, rowsOf, keyOf, rowsHash, stepHash, hashOf, partsOfHash, shown, addExport, linesOf};
+const timelineTools = {make, one, short, css, rowsOf, keyOf, rowsHash, stepHash, hashOf, partsOfHash, shown, addExport, linesOf, phases: shapes.model && shapes.model.figure};
 const timeline = timelineOf(timelineTools), pair = timelinePairOf({...timelineTools, clock: data.page.clock, facts: data.page.facts, timeline, timelineB: timelineOf(timelineTools, "timeline-b")});
 
 /* Tables whose names are events of the timeline. */

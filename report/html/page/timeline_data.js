@@ -159,6 +159,40 @@ function readRow(head, columns, at, [track, depth, nr, nrBuckets]) {
 
 /* ---- all of it ---- */
 
+/*
+ * Adds a track with the phases of each process; figure: that of the view `model` (model.c), which has the number of the phase, the time
+ * since the one before and the length of each. They have no arguments.
+ */
+function addPhases(data, figure) {
+	const begin = data.strings.length, set = data.sets.length;
+	data.strings.push(...figure.names);
+	data.categories.push(...figure.names.map((name, i) => "phase " + i));
+	data.sets.push(...figure.names.map((name, i) => [data.categories.length - figure.names.length + i, 0]));
+	for (const {process, segments} of figure.processes) {
+		const parent = data.tracks.find((track) => track.kind === "process" && track.process === process), nr = segments.length / 3;
+		if (!parent || !nr) {
+			continue;
+		}
+		const track = {i: data.tracks.length, parent: parent.i, kind: "other", process, rank: 0, name: "phases" + (figure.left_out ? " (without " + figure.left_out + " more)" : ""),
+			label: "", rows: [], inner: [], isOfPhases: true};
+		const row = {i: data.rows.length, track: track.i, depth: 0, nr, begin: new Float64Array(nr), end: new Float64Array(nr), name: new Float64Array(nr), set: new Float64Array(nr),
+			correlation: new Uint32Array(nr), arrow: new Uint32Array(nr), number: new Float64Array(nr), buckets: []};
+		for (let i = 0, end = 0; i < nr; i++) {
+			const [phase, gap, length] = segments.slice(3 * i, 3 * i + 3);
+			row.begin[i] = end + gap;
+			end = row.end[i] = row.begin[i] + length;
+			row.name[i] = begin + phase;
+			row.set[i] = set + phase;
+		}
+		addLevels(row);
+		addBuckets(row, 2 ** data.bucket_shift);
+		track.rows.push(row);
+		parent.inner.push(track);
+		data.tracks.push(track);
+		data.rows.push(row);
+	}
+}
+
 async function load(text) {
 	const bytes = await inflate(text), nrJson = new DataView(bytes.buffer).getUint32(0, true);
 	const head = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + nrJson)));
@@ -316,5 +350,5 @@ function originOf(data, row, i) {
 	};
 }
 
-return {UINT, INT, DOUBLE, TEXT, NUMBER, load, longest, atLeast, firstFrom, lengthOf, categoryOf, isInstant, isOnGpu, argsOf, flowOf, selfTime, launchDelay, originOf};
+return {UINT, INT, DOUBLE, TEXT, NUMBER, load, addPhases, longest, atLeast, firstFrom, lengthOf, categoryOf, isInstant, isOnGpu, argsOf, flowOf, selfTime, launchDelay, originOf};
 })();

@@ -19,6 +19,7 @@ const kinds = [
 	["library", "API call", "api"], ["kernel", "Kernel", "kernel"], ["kernel,nccl", "Communication", "communication"], ["collective", "Communication", "communication"],
 	["gpu_memcpy", "Memcpy", "memcpy"], ["gpu_memset", "Memset", "memset"], ["cuda_sync", "Synchronization", "other"],
 	["nccl", "NCCL call", "nccl-call"], ["overhead", "CUPTI overhead", "overhead"], ["mark", "Dropped events, notice", "notice"],
+	["phase 0", "Data loader", "loader"], ["phase 1", "Forward", "forward"], ["phase 2", "Backward", "backward"], ["phase 3", "Optimizer", "optimizer"],
 ].map(([category, title, color]) => [category, title, colorOf(color)]).concat([other]);
 const kindsByCategory = new Map(kinds.map((kind) => [kind[0], kind]));
 const kindOf = (category) => kindsByCategory.get(category) || other;
@@ -150,7 +151,9 @@ function layoutOf(data, describe, countersOf, foldedTo = Infinity) {
 		streams.sort((a, b) => placeOf(a) - placeOf(b) || a.nr - b.nr || a.isWait - b.isWait || a.track.i - b.track.i);
 		streams.forEach(({track, uses: own, isWait}) => addTrack(track, track.name + (own.length && !isWait ? ": " + own.join(", ").replace(/, copies /g, ", ") : ""), head));
 	}
-	const processes = [...new Set(data.tracks.map((track) => track.process))].sort((a, b) => a - b);
+	/* Processes with steps or GPUs stand above their helpers, such as loader workers. */
+	const isHelper = (process) => !data.tracks.some((track) => track.process === process && (track.name === "steps" || (track.parent < 0 && track.kind !== "process")));
+	const processes = [...new Set(data.tracks.map((track) => track.process))].sort((a, b) => isHelper(a) - isHelper(b) || a - b);
 	for (const process of data.process ? [data.process] : processes) {
 		const tops = data.tracks.filter((track) => track.process === process && track.parent < 0 && (track.rows.length || track.inner.length));
 		const own = tops.find((track) => track.kind === "process");
@@ -159,7 +162,7 @@ function layoutOf(data, describe, countersOf, foldedTo = Infinity) {
 		}
 		const {pid, title, short} = describe(process, own || tops[0]), head = add(title, null, {isGroup: true, short});
 		const inner = own ? own.inner : [], threads = inner.filter((track) => track.kind === "thread"), role = rolesOf(data, threads, pid);
-		const rank = (track) => (isOf(data, track, "step", "mark") ? 0 : track.kind === "thread" ? 1 + roles.indexOf(role.get(track)) : 9);
+		const rank = (track) => (isOf(data, track, "step", "mark") ? 0 : track.isOfPhases ? .5 : track.kind === "thread" ? 1 + roles.indexOf(role.get(track)) : 9);
 		if (own && own.rows.length) {
 			addTrack({...own, inner: []}, own.name, head);
 		}

@@ -218,7 +218,8 @@ const isIn = (row, i, from, to) => row.begin[i] < to && (row.end[i] > from || ro
 /* The slices of that time as the bytes of a .pftrace. */
 function traceOf(data, from, to) {
 	const trace = new Trace(data);
-	for (const track of data.tracks) {
+	/* Phases are derived: `gprof-report timeline` has none. */
+	for (const track of data.tracks.filter((each) => !each.isOfPhases)) {
 		const slices = [];
 		for (const row of track.rows) {
 			for (let i = firstFrom(row, from); i < row.nr && row.begin[i] < to; i++) {

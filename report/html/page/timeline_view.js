@@ -20,6 +20,9 @@ let loading = null;
 /* The data, unpacked on first use. */
 function dataOf() {
 	loading = loading || timelineData.load(packed).then((data) => {
+		if (tools.phases) {
+			timelineData.addPhases(data, tools.phases);
+		}
 		addNames(data);
 		return data;
 	});
