@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions of NCCL 2.30 without a model: memory may be registered, which changes nothing here; the others
- * refuse, whatever the arguments.
+ * Functions of NCCL 2.30 without a model: memory may be registered, which changes nothing here; the
+ * others refuse, whatever the arguments.
  */
 #include "test/sim/nccl_comm.h"
 
