@@ -97,6 +97,7 @@ help:
 	@echo 'make gpu        build/gpu, to be carried to a machine with a GPU; test/gpu/run runs it there'
 	@echo 'make install    PREFIX=/usr/local DESTDIR= ; make uninstall takes it away'
 	@echo 'make wheel      a Python wheel with library, commands, manual and module, in build/wheel'
+	@echo 'make deb        a Debian package of library, commands and manual, in build/deb'
 	@echo 'make format     clang-format of the sources'
 	@echo 'make clean'
 	@echo 'SAN=address,undefined or SAN=thread builds with that sanitizer; V=1 shows commands.'

@@ -19,7 +19,9 @@ test="$test musl-tools busybox-static libjemalloc2 libtcmalloc-minimal4 strace"
 # PyTorch 1.13, unmodified programs of test/torch
 test="$test python3-torch"
 # the Python module, also in a notebook
-test="$test python3-pandas python3-nbclient python3-ipykernel python3-wheel"
+test="$test python3-pandas python3-nbclient python3-ipykernel"
+# packages
+test="$test python3-wheel dpkg-dev lintian"
 # gprof-report-mpi
 test="$test libopenmpi-dev openmpi-bin"
 # batch jobs

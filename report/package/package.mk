@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# `make wheel`: library, commands, manual and Python module as one wheel for any CPython 3. Its commands are linked
-# statically, and the library asks for no glibc newer than 2.17, so that it runs on any Linux of the machine.
+# Packages: each has the library, the commands and the manual, the wheel also the Python module.
+
+# `make wheel`: for any CPython 3. Its commands are linked statically, and the library asks for no glibc newer than
+# 2.17, so that it runs on any Linux of the machine.
 
 WHEEL := $(B)/wheel
 # Debian's libsqlite3.a wants dlopen for extensions, which gprof never loads; the linker warns of it.
@@ -17,6 +19,10 @@ $(WHEEL)/gprof-record: $(B)/report/launch/main.o $(B)/libgprof-report.a
 	$(Q)$(WHEEL_LD)
 
 wheel: $(B)/libgprof.so $(WHEEL)/gprof-report $(WHEEL)/gprof-record $(MANUAL)
-	$(Q)B=$(B) VERSION=$(VERSION) CC='$(CC)' report/python/wheel.sh
+	$(Q)B=$(B) VERSION=$(VERSION) CC='$(CC)' report/package/wheel.sh
 
-.PHONY: wheel
+# `make deb`: for the Debian or Ubuntu that builds it.
+deb: all
+	$(Q)B=$(B) VERSION=$(VERSION) CC='$(CC)' report/package/deb.sh
+
+.PHONY: wheel deb

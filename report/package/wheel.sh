@@ -3,7 +3,7 @@
 # Packs the wheel of `make wheel` into $B/wheel: two builds of the same sources give the same bytes. pip puts the commands
 # into bin, the library into lib and the manual into share/man of its environment, as `make install` does.
 #
-#     B=build VERSION=0.1.0 CC=gcc report/python/wheel.sh
+#     B=build VERSION=0.1.0 CC=gcc report/package/wheel.sh
 set -eu
 cd "$(dirname "$0")/../.."
 name=gprof_profiler-$VERSION
