@@ -2,8 +2,10 @@
 #include "report/advice/advice.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "report/comm/straggler.h"
 #include "report/model/kernel_class.h"
 #include "report/util/text.h"
 
@@ -36,6 +38,7 @@ void advice_judge(const struct advice_rule *rule, const struct advice_facts *fac
 	size_t at, struct advice_result *result)
 {
 	*result = (struct advice_result){.share = -1,
+		.problem = rule->problem,
 		.remedy = rule->remedy,
 		.cause = rule->cause,
 		.mask = facts[at].base_mask};
@@ -651,33 +654,124 @@ ADVICE_JUDGE(ddp_nccl)
 	}
 }
 
-/* Communication ends together, so who comes last waits least. Of ranks with steps on devices. */
+/* ---- stragglers ---- */
+
+/* What a cause means: of whom, what it takes longer for, and what may help. */
+static const struct {
+	const char *whose, *longer, *later;
+	enum straggler_figure figure;
+	const char *remedy;
+} straggler_words[NR_STRAGGLER_CAUSES] = {
+	[STRAGGLER_LOADER] = {", whose data loader takes longer", "its data loader takes ",
+		" longer", (enum straggler_figure)(STRAGGLER_PHASES + PHASE_DATALOADER),
+		"give its loader as much CPU and storage as those of the others; see the views "
+		"data-loading and data-loading-steps"},
+	[STRAGGLER_HOST] = {", whose GPU waits longer for the host", "its GPU is idle ", " longer",
+		STRAGGLER_IDLE,
+		"look for other programs on its cores (view utilization) and pin its threads; "
+		"compare its operators with those of another rank (diff)"},
+	[STRAGGLER_KERNELS] = {", whose kernels take longer", "its kernels take ", " longer",
+		STRAGGLER_COMPUTATION,
+		"balance shapes and work between the ranks; compare its kernels with those of "
+		"another rank (diff)"},
+	[STRAGGLER_CLOCK] = {", whose GPU has a lower clock", "its kernels take ",
+		" longer, at a lower clock", STRAGGLER_COMPUTATION,
+		"check temperature, power limit and clocks of its GPU (nvidia-smi -q -d "
+		"PERFORMANCE,CLOCK)"},
+	[STRAGGLER_COPIED] = {", whose copies take longer", "its copies take ", " longer",
+		STRAGGLER_COPIES,
+		"check the PCIe link of its GPU and bind it to the GPU's NUMA node (nvidia-smi "
+		"topo -m, numactl)"},
+	[STRAGGLER_OPERATORS] = {", whose operators take longer", "its operators take ", " longer",
+		STRAGGLER_COMPUTATION,
+		"give it as many cores as the others; compare its operators with those of another "
+		"rank (diff)"},
+	[STRAGGLER_LATE] = {", which begins its steps later", "it begins its steps ", " later",
+		STRAGGLER_BEGIN,
+		"look at what it does between the steps that the others do not: logging, "
+		"checkpoints, evaluation; see the timeline"},
+};
+
+static void add_straggler_cause(const struct straggler *straggler, struct buf *out)
+{
+	if (!straggler_words[straggler->cause].longer) {
+		buf_text(out, "; nothing that it does longer explains that");
+		return;
+	}
+	buf_printf(out, "; %s", straggler_words[straggler->cause].longer);
+	advice_add_time(out, straggler->mean_ns[straggler_words[straggler->cause].figure]);
+	buf_text(out, straggler_words[straggler->cause].later);
+	if (straggler->phase >= 0 && straggler->cause != STRAGGLER_LOADER) {
+		buf_printf(out, ", mostly in %s", phase_names[straggler->phase]);
+	}
+}
+
+/* As "other ranks wait for rank 7, which begins its steps later". */
+static const char *straggler_problem(
+	const struct advice_rule *rule, const struct advice_facts *facts)
+{
+	const char *whose = straggler_words[facts->straggler->cause].whose;
+	char text[128];
+	int length;
+
+	if (facts->process->rank < 0) {
+		return rule->problem;
+	}
+	length = snprintf(text, sizeof(text), "other ranks wait for rank %" PRId64 "%s",
+		facts->process->rank, whose ? whose : "");
+	return string_pool_text(string_pool_intern(text, (size_t)length), NULL);
+}
+
+/* By steps, as in the view stragglers. */
+static void judge_steps(const struct advice_rule *rule, const struct advice_facts *facts,
+	struct advice_result *result)
+{
+	const struct straggler *straggler = facts->straggler;
+
+	if (!straggler->nr_delayed) {
+		result->verdict = ADVICE_PASSED;
+		buf_printf(&result->evidence, "others wait for it in %zu of %zu steps",
+			straggler->nr_late, straggler->nr_compared);
+		return;
+	}
+	judge_part(rule, result, straggler->delay_ns / straggler->nr_delayed,
+		straggler->delayed_ns / straggler->nr_delayed, "a step");
+	set_stake(result, straggler->delay_ns, facts->base_ns, base(facts));
+	buf_printf(&result->evidence, ", in which the others wait for it in %zu of %zu steps",
+		straggler->nr_late, straggler->nr_compared);
+	add_straggler_cause(straggler, &result->evidence);
+	result->problem = straggler_problem(rule, facts);
+	if (straggler_words[straggler->cause].remedy) {
+		result->remedy = straggler_words[straggler->cause].remedy;
+	}
+}
+
+/* Communication ends together, so who comes last waits least. Of ranks with work on devices. */
 ADVICE_JUDGE(stragglers)
 {
-	uint64_t own_ns = 0, most_ns = 0, nr_steps = all[at].nr_steps ? all[at].nr_steps : 1;
+	uint64_t own_ns = 0, most_ns = 0;
 	size_t nr_ranks = 0;
 
 	for (size_t i = 0; i < nr_all; i++) {
 		const struct advice_facts *facts = &all[i];
 		uint64_t ns = per_device(facts, overlap_any(&facts->times, OVERLAP_COMMUNICATION));
 
-		if (facts->process->rank < 0 || !ns) {
-			continue;
+		if (facts->process->rank >= 0 && ns) {
+			nr_ranks++;
+			most_ns = ns > most_ns ? ns : most_ns;
+			own_ns = i == at ? ns : own_ns;
 		}
-		nr_ranks++;
-		ns /= facts->nr_steps ? facts->nr_steps : 1;
-		most_ns = ns > most_ns ? ns : most_ns;
-		own_ns = i == at ? ns : own_ns;
 	}
 	if (nr_ranks < 2 || !own_ns) {
 		skip(result, nr_ranks < 2 ? "fewer than two ranks communicate"
 					  : "this rank does not communicate");
-		return;
+	} else if (all[at].straggler) {
+		judge_steps(rule, &all[at], result);
+	} else {
+		judge_part(rule, result, most_ns - own_ns, all[at].base_ns, base(&all[at]));
+		buf_printf(&result->evidence, " in which others of %zu ranks wait for this one",
+			nr_ranks);
 	}
-	judge_part(rule, result, most_ns - own_ns, all[at].base_ns / nr_steps,
-		all[at].nr_steps ? "a step" : "the recording");
-	set_stake(result, nr_steps * (most_ns - own_ns), all[at].base_ns, base(&all[at]));
-	buf_printf(&result->evidence, " in which others of %zu ranks wait for this one", nr_ranks);
 }
 
 /* ---- by the replay alone ---- */

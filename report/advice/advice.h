@@ -35,6 +35,7 @@ struct advice_result {
 	double share;		 /* what the threshold is for, in percent; -1: it is no share */
 	const char *of;		 /* what the share is of, or NULL */
 	bool is_by_replay;	 /* the prediction decides: findings.h sets the verdict */
+	const char *problem;	 /* the rule's, or one that says more of this process */
 	const char *remedy;	 /* what may help here: the rule's, or one that fits better */
 	struct buf evidence;	 /* a sentence, fit to be shown; the caller frees it */
 	enum advice_cause cause; /* whose sites are shown; NR_ADVICE_CAUSES: none */

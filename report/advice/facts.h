@@ -198,6 +198,8 @@ struct advice_facts {
 	uint64_t nr_buckets, nr_low_buckets, low_idle_ns; /* of time, by the union of each device */
 	uint32_t capability_major;			  /* the least of the devices, 0 unknown */
 	bool is_judged;					  /* it has a loop, or work on devices */
+	/* Its device that others wait for longest; NULL: steps of its ranks cannot be compared. */
+	const struct straggler *straggler;
 	bool has_ops, has_loader, has_gpu, is_imported;
 	bool uses_data_parallel, uses_ddp, uses_nccl, uses_gloo;
 	const char *why_no_gpu;

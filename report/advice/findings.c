@@ -275,6 +275,25 @@ static int by_order(const void *a, const void *b)
 	return x->rule < y->rule ? -1 : x->rule > y->rule;
 }
 
+/* Of each process the device that others wait for longest. */
+static void find_stragglers(struct advice *advice)
+{
+	straggler_steps_compare(
+		&advice->stragglers, advice->input.processes, advice->input.nr_processes);
+	for (size_t i = 0; i < advice->stragglers.nr; i++) {
+		const struct straggler *straggler = &advice->stragglers.stragglers[i];
+		struct advice_facts *facts = advice->facts;
+
+		while (facts->process != advice->overlap.devices[i].process) {
+			facts++;
+		}
+		if (straggler->nr_compared &&
+			(!facts->straggler || straggler->delay_ns > facts->straggler->delay_ns)) {
+			facts->straggler = straggler;
+		}
+	}
+}
+
 const struct findings *advice_findings(struct advice *advice)
 {
 	struct findings *findings = &advice->findings;
@@ -283,6 +302,7 @@ const struct findings *advice_findings(struct advice *advice)
 		return findings;
 	}
 	prediction_end(&advice->prediction);
+	find_stragglers(advice);
 	findings->nr = advice_nr_rules;
 	findings->items = mem_zeroed(findings->nr, sizeof(*findings->items));
 	for (size_t i = 0; i < findings->nr; i++) {
@@ -332,7 +352,7 @@ static void add_saving(const struct finding *finding, struct buf *out)
 void finding_add_sentence(const struct finding *finding, struct buf *out)
 {
 	const struct advice_result *result = &finding->result;
-	const char *problem = finding->rule->problem;
+	const char *problem = result->problem;
 
 	buf_printf(out, "%c%s", problem[0] & ~0x20, problem + 1);
 	if (finding->predicted) {

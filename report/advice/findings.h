@@ -9,6 +9,7 @@
 
 #include "report/advice/advice.h"
 #include "report/analysis/prediction.h"
+#include "report/analysis/straggler_steps.h"
 #include "report/analysis/view.h"
 
 struct finding {
@@ -37,6 +38,7 @@ struct advice {
 	struct gpu_activities activities; /* which the next two and the facts' gaps share */
 	struct overlap overlap;
 	struct utilization usage;
+	struct straggler_steps stragglers;
 	size_t nr_scanned, nr_walked;
 	struct advice_facts *at; /* of the process at hand */
 	bool has_loops;		 /* some process has a loop or work of devices */

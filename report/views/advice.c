@@ -75,6 +75,7 @@ static void end(void *context, struct process *process)
 	gaps_end(&advice->at->gaps);
 	overlap_end(&advice->overlap);
 	utilization_end(&advice->usage);
+	straggler_steps_add(&advice->stragglers, &advice->overlap, &advice->usage);
 }
 
 static void begin_ops(void *context, struct process *process)
@@ -106,7 +107,7 @@ static void end_ops(void *context, struct process *process, const struct phases 
 {
 	struct advice *advice = context;
 
-	(void)process;
+	straggler_steps_add_phases(&advice->stragglers, &advice->overlap, process, phases);
 	advice_total(advice->at, phases, &advice->overlap, &advice->usage);
 	advice->at->is_judged = advice->at->has_gpu || phases_has_loop(phases);
 	advice->has_loops |= advice->at->is_judged;
@@ -250,7 +251,7 @@ static void add_evidence(
 {
 	buf_text(out, "\n    evidence  ");
 	if (finding->same_as) {
-		buf_printf(out, "%s: ", finding->rule->problem);
+		buf_printf(out, "%s: ", finding->result.problem);
 	}
 	text_add_shown(out, finding->result.evidence.bytes, finding->result.evidence.nr_bytes, 0);
 	add_rule(advice, finding, out);
@@ -389,6 +390,7 @@ static void fini(void *state)
 	for (size_t i = 0; i < advice->input.nr_processes; i++) {
 		advice_facts_fini(&advice->facts[i]);
 	}
+	straggler_steps_fini(&advice->stragglers);
 	overlap_fini(&advice->overlap);
 	utilization_fini(&advice->usage);
 	free(advice->facts);

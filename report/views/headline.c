@@ -411,8 +411,8 @@ static void add_short(const struct finding *finding, size_t width, struct buf *o
 				(double)finding->result.stake_whole_ns);
 	}
 	buf_char(&cost, '\0');
-	buf_printf(out, "%c", finding->rule->problem[0] & ~0x20);
-	text_add_shown(out, finding->rule->problem + 1, strlen(finding->rule->problem + 1),
+	buf_printf(out, "%c", finding->result.problem[0] & ~0x20);
+	text_add_shown(out, finding->result.problem + 1, strlen(finding->result.problem + 1),
 		width > cost.nr_bytes + LEAST_PROGRAM ? width - cost.nr_bytes : LEAST_PROGRAM);
 	buf_text(out, cost.bytes);
 	buf_fini(&cost);

@@ -13,20 +13,11 @@
 #include "report/comm/nccl_match.h"
 #include "report/comm/slow_links.h"
 #include "report/model/select.h"
-#include "report/model/time_axis.h"
-#include "report/comm/straggler.h"
 #include "report/analysis/overlap.h"
+#include "report/analysis/straggler_steps.h"
 #include "report/analysis/utilization.h"
 #include "report/analysis/view.h"
 #include "report/util/rounding.h"
-
-#define MOST_NS (1ll << 56)
-
-/* Times of a damaged stream may be anything; their sums and differences must fit. */
-static int64_t clip(uint64_t ns)
-{
-	return ns < MOST_NS ? (int64_t)ns : MOST_NS;
-}
 
 /* ---- what NCCL's operations moved ---- */
 
@@ -80,7 +71,7 @@ static int64_t alone_ns(const struct moves *moves, const struct nccl_op *op)
 
 		most = ns > most ? ns : most;
 	}
-	return clip(most);
+	return straggler_clip(most);
 }
 
 /* Sets the times of its step; false if that is none to count. */
@@ -100,7 +91,7 @@ static bool set_step(const struct moves *moves, const struct nccl_op *op, struct
 		return false;
 	}
 	move->step = step->step;
-	move->step_ns = clip(end_ns - begin_ns);
+	move->step_ns = straggler_clip(end_ns - begin_ns);
 	move->most_ns = alone_ns(moves, op);
 	return true;
 }
@@ -128,7 +119,7 @@ static void add_collective(struct moves *moves, const struct nccl_op *ops)
 		last = ops[i].is_last ? &ops[i] : last;
 	}
 	if (last && set_step(moves, last, &move)) {
-		move.transfer_ns = clip(last->transfer_ns);
+		move.transfer_ns = straggler_clip(last->transfer_ns);
 		add(moves, &move);
 	}
 }
@@ -173,7 +164,7 @@ static void add_pair(struct moves *moves, const struct nccl_pair *pair)
 		set_step(moves, receive, &move)) {
 		uint64_t sent = transfer_of(send), received = transfer_of(receive);
 
-		move.transfer_ns = clip(sent < received ? sent : received);
+		move.transfer_ns = straggler_clip(sent < received ? sent : received);
 		add(moves, &move);
 	}
 }
@@ -209,8 +200,7 @@ struct straggler_view {
 	struct overlap overlap;
 	struct utilization usage;
 	struct nccl_ops ops;
-	struct straggler *stragglers; /* as overlap.devices */
-	size_t nr, capacity;
+	struct straggler_steps steps; /* as overlap.devices */
 };
 
 static void begin(void *context, struct process *process)
@@ -237,47 +227,6 @@ static void on_batch(void *context, struct process *process, const struct batch 
 	}
 }
 
-static void set_figures(
-	struct straggler_step *step, const struct overlap_times *times, uint64_t length_ns)
-{
-	int64_t computation_ns = clip(overlap_any(times, OVERLAP_COMPUTATION));
-	int64_t waiting_ns = clip(overlap_any(times, OVERLAP_COMMUNICATION) -
-				  overlap_all(times, OVERLAP_COMPUTATION | OVERLAP_COMMUNICATION));
-	int64_t copies_ns = clip(times->ns[OVERLAP_MEMORY]);
-
-	step->length_ns = clip(length_ns);
-	step->ns[STRAGGLER_WAITING] = waiting_ns;
-	step->ns[STRAGGLER_COMPUTATION] = computation_ns;
-	step->ns[STRAGGLER_COPIES] = copies_ns;
-	step->ns[STRAGGLER_IDLE] = step->length_ns - waiting_ns - computation_ns - copies_ns;
-}
-
-/* Steps that have an end. A device may have done nothing any more in the last of them. */
-static void add_steps(struct straggler *straggler, const struct overlap_device *device)
-{
-	static const struct overlap_times none = {{0}};
-	struct process *process = device->process;
-
-	for (size_t i = 0; i + 1 < process->nr_steps; i++) {
-		const struct model_step *step = &process->steps[i];
-		uint64_t begin_ns = clock_map_time(&process->host_clock, step->tick);
-		uint64_t end_ns = clock_map_time(&process->host_clock, step[1].tick);
-
-		if (model_step_is_gap(step) || !select_has_step(process, i) || end_ns <= begin_ns) {
-			continue;
-		}
-		straggler->steps = array_grow(straggler->steps, straggler->nr_steps,
-			&straggler->capacity, sizeof(*straggler->steps));
-		straggler->steps[straggler->nr_steps] = (struct straggler_step){.step = step->step};
-		straggler->steps[straggler->nr_steps].ns[STRAGGLER_BEGIN] =
-			clip(time_axis_time(process, begin_ns));
-		set_figures(&straggler->steps[straggler->nr_steps++],
-			i + 1 < device->nr_steps ? &device->steps[i + 1] : &none,
-			end_ns - begin_ns);
-	}
-}
-
-/* Of a process: its devices are the last ones. */
 static void end(void *context, struct process *process)
 {
 	struct straggler_view *view = context;
@@ -285,75 +234,14 @@ static void end(void *context, struct process *process)
 	overlap_end(&view->overlap);
 	utilization_end(&view->usage);
 	nccl_ops_end(&view->ops, process);
-	while (view->nr < view->overlap.nr_devices) {
-		const struct overlap_device *device = &view->overlap.devices[view->nr];
-		const struct utilization_series *clock = utilization_find(
-			&view->usage, process, GPROF_METRIC_GPU_SM_CLOCK_MHZ, device->device);
-		struct straggler *straggler;
-
-		view->stragglers = array_grow(
-			view->stragglers, view->nr, &view->capacity, sizeof(*view->stragglers));
-		straggler = &view->stragglers[view->nr++];
-		*straggler = (struct straggler){.is_host = device->is_host};
-		if (clock && clock->weight > 0) {
-			straggler->clock_mhz = whole_part(clock->sum / clock->weight);
-		}
-		add_steps(straggler, device);
-	}
+	straggler_steps_add(&view->steps, &view->overlap, &view->usage);
 }
 
-/* place: as in process.steps. */
-static void add_phases(struct straggler_step *step, const struct process *process,
-	const struct phases *phases, size_t place)
-{
-	int64_t rest_ns = step->length_ns;
-
-	for (unsigned int i = 0; i < PHASE_OTHERS; i++) {
-		int64_t ns = clip(clock_map_duration(
-			&process->host_clock, phases->steps[place + 1].ticks[i]));
-
-		step->ns[STRAGGLER_PHASES + i] = ns;
-		rest_ns -= ns;
-	}
-	step->ns[STRAGGLER_PHASES + PHASE_OTHERS] = rest_ns;
-}
-
-/* Returns whether there is any. */
-static bool add_launched(struct straggler_step *step, const struct phase_step *phases)
-{
-	bool is_any = false;
-
-	for (unsigned int i = 0; i < NR_PHASES; i++) {
-		uint64_t ns = phases->gpu_ns[i] - phases->communication_ns[i];
-
-		step->ns[STRAGGLER_LAUNCHED + i] = clip(ns);
-		is_any |= ns != 0;
-	}
-	return is_any;
-}
-
-/* The phases of the same steps, on the host. */
 static void end_ops(void *context, struct process *process, const struct phases *phases)
 {
 	struct straggler_view *view = context;
 
-	for (size_t i = 0; phases->nr_segments && i < view->nr; i++) {
-		struct straggler *straggler = &view->stragglers[i];
-		size_t nr = 0;
-
-		if (view->overlap.devices[i].process != process) {
-			continue;
-		}
-		straggler->has_phases = true;
-		for (size_t k = 0; k + 1 < process->nr_steps && nr < straggler->nr_steps; k++) {
-			if (straggler->steps[nr].step != process->steps[k].step) {
-				continue;
-			}
-			straggler->has_launched |=
-				add_launched(&straggler->steps[nr], &phases->steps[k + 1]);
-			add_phases(&straggler->steps[nr++], process, phases, k);
-		}
-	}
+	straggler_steps_add_phases(&view->steps, &view->overlap, process, phases);
 }
 
 enum column {
@@ -490,31 +378,18 @@ static const struct table_column columns[] = {
 			"own steps"),
 };
 
-/* Compares begins of steps only where all ranks are on one clock. */
-static void agree_on_begins(struct straggler_view *view)
-{
-	bool has_begins = true;
-
-	for (size_t i = 0; i < view->input.nr_processes; i++) {
-		has_begins = has_begins && view->input.processes[i]->has_anchors;
-	}
-	for (size_t i = 0; i < view->nr; i++) {
-		view->stragglers[i].has_begins = has_begins;
-	}
-}
-
 static void fill_table(void *state, struct table *table)
 {
 	struct straggler_view *view = state;
 	size_t nr_steps = 0, nr_slow;
 
-	agree_on_begins(view);
-	stragglers_find(view->stragglers, view->nr);
-	for (size_t i = 0; i < view->nr; i++) {
-		nr_steps += view->stragglers[i].nr_compared;
-		if (view->stragglers[i].nr_delayed) {
-			fill(&view->stragglers[i], &view->overlap.devices[i],
-				table_add(table, &view->stragglers[i]));
+	straggler_steps_compare(&view->steps, view->input.processes, view->input.nr_processes);
+	for (size_t i = 0; i < view->steps.nr; i++) {
+		struct straggler *straggler = &view->steps.stragglers[i];
+
+		nr_steps += straggler->nr_compared;
+		if (straggler->nr_delayed) {
+			fill(straggler, &view->overlap.devices[i], table_add(table, straggler));
 		}
 	}
 	nr_slow = add_network(view, table);
@@ -533,10 +408,7 @@ static void fini(void *state)
 {
 	struct straggler_view *view = state;
 
-	for (size_t i = 0; i < view->nr; i++) {
-		free(view->stragglers[i].steps);
-	}
-	free(view->stragglers);
+	straggler_steps_fini(&view->steps);
 	overlap_fini(&view->overlap);
 	utilization_fini(&view->usage);
 	nccl_ops_fini(&view->ops);

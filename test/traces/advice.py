@@ -98,6 +98,8 @@ def problems(name, tables):
     if name == "dlrm_v100_8ranks" and rows["stragglers"]["rank"] not in (2, 7):
         yield f"the straggler is {rows['stragglers']['rank']}, not 2 or 7"
     if name == "dlrm_v100_8ranks":
+        if "; it begins its steps 4.523 ms later" not in rows["stragglers"]["evidence"]:
+            yield f"the cause is {rows['stragglers']['evidence']}"
         late = {row["rank"]: row["start_ns"] for row in tables["steps"]["rows"] if row["start_ns"] > 6_000_000}
         named = {row["rank"]: row["cause"] for row in tables["stragglers"]["rows"]}
         if late != {6: 6_875_000, 2: 6_887_000, 7: 7_513_000} or named != dict.fromkeys(late, "late begin"):

@@ -201,9 +201,10 @@ END_TEST
 static void judge_ranks(uint32_t more_us, const char *verdict)
 {
 	static const struct plan first = {
-		.rank = 1, .second = {PLAN_NCCL, 20000, 30000, 0, 0, false}};
-	const struct plan other = {
-		.rank = 2, .second = {PLAN_NCCL, 20000, 30000 + more_us, 0, 0, false}};
+		.rank = 1, .busy_to_us = 20000, .second = {PLAN_NCCL, 20000, 30000, 0, 0, false}};
+	const struct plan other = {.rank = 2,
+		.busy_to_us = 20000,
+		.second = {PLAN_NCCL, 20000, 30000 + more_us, 0, 0, false}};
 	struct process *two[2] = {streams_process(plan_write(&first, "one.gprof")),
 		streams_process(plan_write(&other, "two.gprof"))};
 	struct table *table = tables_make(&view_advice, two, 2, false);
@@ -216,6 +217,12 @@ static void judge_ranks(uint32_t more_us, const char *verdict)
 		ck_assert_uint_eq(
 			tables_number(table, row, "cost_ns"), PLAN_STEPS * more_us * 1000ull);
 		ck_assert_uint_eq(tables_number(table, row, "processes"), 1);
+		ck_assert_ptr_nonnull(strstr(tables_cell(table, row, "finding")->text,
+			"Other ranks wait for rank 0, whose GPU waits longer for the host; at "
+			"most "));
+		ck_assert_str_eq(tables_cell(table, row, "evidence")->text,
+			"5.001 ms of 100.0 ms, in which the others wait for it in 4 of 4 steps; "
+			"its GPU is idle 5.001 ms longer");
 	}
 	table_destroy(table);
 	process_destroy(two[0]);
