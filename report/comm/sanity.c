@@ -430,6 +430,11 @@ void sanity_add(const char *format, ...)
 	free(sentence);
 }
 
+bool sanity_has_added(void)
+{
+	return added.nr_bytes != 0;
+}
+
 static void warn_added(struct sanity *check)
 {
 	for (size_t i = 0; i < added.nr_bytes; i += strlen(added.bytes + i) + 1) {

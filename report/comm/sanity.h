@@ -12,6 +12,7 @@
 
 /* Adds a sentence to those of sanity_check, once, about data that a view could not use. */
 void sanity_add(const char *format, ...) __attribute__((format(printf, 1, 2)));
+bool sanity_has_added(void);
 
 /*
  * Calls `warn` with each sentence. is_part: the user selected processes, so missing ranks are fine.

@@ -9,13 +9,17 @@
 #include <unistd.h>
 
 #include "report/comm/job_clock.h"
+#include "report/comm/sanity.h"
 #include "report/diff/diff.h"
 #include "report/html/flame_data.h"
 #include "report/html/timeline_data.h"
 #include "report/reduce/reduced_job.h"
 #include "report/reduce/reduced_view.h"
 #include "report/session/summary.h"
+#include "report/stream/prefetch.h"
+#include "report/stream/stream.h"
 #include "report/util/text.h"
+#include "report/util/worker.h"
 
 /* ---- files of the page, put into the program when it is built ---- */
 
@@ -214,17 +218,39 @@ static void add_page(
 	buf_text(json, "],\n\"tables\": {");
 }
 
-static void add_table(struct buf *json, struct buf *shapes, struct table *table, const char *help,
+/* A table as JSON, and its shape. */
+struct table_text {
+	struct buf json, shape;
+};
+
+static void print_table(struct table_text *text, struct table *table, const char *help,
 	const struct html_options *options)
 {
 	static const struct table_style style = {.format = TABLE_JSON};
 
 	table_cut(table, html_rows(options, table->key));
-	buf_text(json, ",\n");
-	table_print(table, &style, json);
-	buf_text(shapes, shapes->nr_bytes ? ",\n" : "\n");
-	add_shape(shapes, table, help);
+	table_print(table, &style, &text->json);
+	add_shape(&text->shape, table, help);
 	table_destroy(table);
+}
+
+static void join_table(struct buf *json, struct buf *shapes, struct table_text *text)
+{
+	buf_text(json, ",\n");
+	buf_add(json, text->json.bytes, text->json.nr_bytes);
+	buf_text(shapes, shapes->nr_bytes ? ",\n" : "\n");
+	buf_add(shapes, text->shape.bytes, text->shape.nr_bytes);
+	buf_fini(&text->json);
+	buf_fini(&text->shape);
+}
+
+static void add_table(struct buf *json, struct buf *shapes, struct table *table, const char *help,
+	const struct html_options *options)
+{
+	struct table_text text = {0};
+
+	print_table(&text, table, help, options);
+	join_table(json, shapes, &text);
 }
 
 /* Does B take longer? The page leads with the answer of `diff --fail-on`. */
@@ -271,39 +297,190 @@ static void add_reduced(const struct html_options *options, struct buf *json, st
 	}
 }
 
-/* The tables of `summary --format json`. */
-static void add_views(const struct html_options *options, const struct cmd_input *input,
-	struct buf *json, struct buf *shapes)
-{
-	struct view_input view_input = {
-		.processes = input->processes, .nr_processes = input->nr_processes, .is_all = true};
-	const struct view_class *classes[SUMMARY_VIEWS] = {NULL};
-	void *views[SUMMARY_VIEWS];
-	struct table *selection;
-	size_t nr = 0;
+/* ---- views, shared out to processes ---- */
 
-	for (size_t i = 0; view_classes[i] && nr < SUMMARY_VIEWS; i++) {
-		if (!view_classes[i]->is_asked_only) {
-			classes[nr++] = view_classes[i];
+/* Of fewer events the page is there before the processes would be. */
+#define LEAST_SHARED_EVENTS 1000000u
+#define MOST_GROUPS	    4u
+
+struct view_group {
+	const struct html_options *options;
+	const struct cmd_input *input;
+	const struct view_class *classes[SUMMARY_VIEWS];
+	struct table_text texts[SUMMARY_VIEWS];
+	size_t nr, nr_joined, weight;
+	struct worker worker; /* the first group has none */
+};
+
+/* What is made at once. */
+struct work {
+	const struct html_options *options;
+	const struct cmd_input *input;
+	struct view_group groups[MOST_GROUPS];
+	size_t nr_groups;
+	uint8_t group_of[SUMMARY_VIEWS]; /* of each view of the page, in their order */
+	struct worker timeline, flame;
+};
+
+/* Damage that a worker finds, and what it says of it, does not come back. */
+static uint64_t nr_damaged(const struct cmd_input *input)
+{
+	uint64_t nr = 0;
+
+	for (size_t i = 0; i < input->nr_processes; i++) {
+		nr += process_missing(input->processes[i]);
+	}
+	return nr;
+}
+
+static void run_group(struct view_group *group)
+{
+	struct view_input input = {.processes = group->input->processes,
+		.nr_processes = group->input->nr_processes,
+		.is_all = true};
+	void *views[SUMMARY_VIEWS];
+
+	view_run(&input, group->classes, group->nr, views);
+	for (size_t i = 0; i < group->nr; i++) {
+		const struct view_class *class = group->classes[i];
+
+		print_table(
+			&group->texts[i], view_table(class, views[i]), class->help, group->options);
+	}
+	for (size_t i = 0; i < group->nr; i++) {
+		view_destroy(group->classes[i], views[i]);
+	}
+}
+
+static void add_counted(struct buf *out, const struct buf *text)
+{
+	buf_add(out, &text->nr_bytes, sizeof(text->nr_bytes));
+	buf_add(out, text->bytes, text->nr_bytes);
+}
+
+/* The result is of no use if there is damage to warn of. */
+static bool run_worker(void *context, struct buf *out)
+{
+	struct view_group *group = context;
+	uint64_t nr_before = nr_damaged(group->input);
+
+	run_group(group);
+	for (size_t i = 0; i < group->nr; i++) {
+		add_counted(out, &group->texts[i].json);
+		add_counted(out, &group->texts[i].shape);
+	}
+	return nr_damaged(group->input) == nr_before && !sanity_has_added();
+}
+
+static const char *take_counted(const char *at, struct buf *text)
+{
+	size_t nr_bytes;
+
+	memcpy(&nr_bytes, at, sizeof(nr_bytes));
+	buf_add(text, at + sizeof(nr_bytes), nr_bytes);
+	return at + sizeof(nr_bytes) + nr_bytes;
+}
+
+static void end_group(struct view_group *group)
+{
+	struct buf bytes = {0};
+	const char *at;
+
+	if (worker_end(&group->worker, &bytes)) {
+		at = bytes.bytes;
+		for (size_t i = 0; i < group->nr; i++) {
+			at = take_counted(at, &group->texts[i].json);
+			at = take_counted(at, &group->texts[i].shape);
+		}
+	} else {
+		run_group(group);
+	}
+	buf_fini(&bytes);
+}
+
+/* Roughly, by what it wants of the events. */
+static size_t weight_of(const struct view_class *class)
+{
+	const struct op_view *ops = &class->ops;
+
+	return 1 + (class->scan.on_batch != NULL) + (class->part.scan != NULL) +
+	       (ops->enter != NULL) + (ops->op != NULL) + (ops->call != NULL) +
+	       2 * (ops->record != NULL);
+}
+
+static void add_to_group(struct work *work, size_t place, size_t number)
+{
+	struct view_group *group = &work->groups[number];
+	const struct view_class *class = view_classes[place];
+
+	work->group_of[place] = (uint8_t)number;
+	group->weight += weight_of(class);
+}
+
+/* A view and the one that it uses are in one group. */
+static void share_out(struct work *work)
+{
+	bool is_done[SUMMARY_VIEWS] = {false};
+
+	for (size_t i = 0; i < work->nr_groups; i++) {
+		work->groups[i].options = work->options;
+		work->groups[i].input = work->input;
+	}
+	for (size_t i = 0; view_classes[i] && i < SUMMARY_VIEWS; i++) {
+		size_t number = 0;
+
+		if (view_classes[i]->is_asked_only || is_done[i]) {
+			continue;
+		}
+		for (size_t k = 1; k < work->nr_groups; k++) {
+			number = work->groups[k].weight < work->groups[number].weight ? k : number;
+		}
+		add_to_group(work, i, number);
+		for (size_t k = i + 1; view_classes[i]->uses && view_classes[k]; k++) {
+			if (view_classes[k] == view_classes[i]->uses) {
+				add_to_group(work, k, number);
+				is_done[k] = true;
+			}
 		}
 	}
-	view_run(&view_input, classes, nr, views);
+	for (size_t i = 0; view_classes[i] && i < SUMMARY_VIEWS; i++) {
+		struct view_group *group = &work->groups[work->group_of[i]];
+
+		if (!view_classes[i]->is_asked_only) {
+			group->classes[group->nr++] = view_classes[i];
+		}
+	}
+}
+
+/* The tables of `summary --format json`. */
+static void add_views(struct work *work, struct buf *json, struct buf *shapes)
+{
+	const struct html_options *options = work->options;
+	const struct cmd_input *input = work->input;
+	struct table *selection;
+
+	run_group(&work->groups[0]);
+	for (size_t i = 1; i < work->nr_groups; i++) {
+		end_group(&work->groups[i]);
+	}
 	/* After the scan, which finds damage in columns. */
 	add_table(json, shapes, summary_processes(input), "profiled processes", options);
 	selection = select_table(input->processes, input->nr_processes);
 	if (selection) {
 		add_table(json, shapes, selection, "the selection of steps", options);
 	}
-	for (size_t i = 0; i < nr; i++) {
-		add_table(
-			json, shapes, view_table(classes[i], views[i]), classes[i]->help, options);
-		view_destroy(classes[i], views[i]);
+	for (size_t i = 0; view_classes[i] && i < SUMMARY_VIEWS; i++) {
+		struct view_group *group = &work->groups[work->group_of[i]];
+
+		if (!view_classes[i]->is_asked_only) {
+			join_table(json, shapes, &group->texts[group->nr_joined++]);
+		}
 	}
 }
 
-static void add_data(
-	const struct html_options *options, const struct cmd_input *input, struct buf *json)
+static void add_data(struct work *work, struct buf *json)
 {
+	const struct html_options *options = work->options;
 	struct buf shapes = {0};
 
 	buf_printf(json, "{\"gprof_report\": \"%s\"", GPROF_VERSION);
@@ -312,9 +489,9 @@ static void add_data(
 	} else if (options->reduced) {
 		add_reduced(options, json, &shapes);
 	} else {
-		add_views(options, input, json, &shapes);
+		add_views(work, json, &shapes);
 	}
-	add_page(json, options, input);
+	add_page(json, options, work->input);
 	buf_add(json, shapes.bytes, shapes.nr_bytes);
 	buf_text(json, "}}}\n");
 	buf_fini(&shapes);
@@ -339,31 +516,74 @@ static void add_nonce(struct buf *out)
 	}
 }
 
-static void add_flame(
-	const struct html_options *options, const struct cmd_input *input, struct buf *out)
-{
-	struct buf json;
-
-	buf_init(&json, escape, out);
-	html_flame_write(input, options->other, &json);
-	buf_flush(&json);
-	buf_fini(&json);
-}
-
 /* Two runs share the room. */
 static void add_timeline(
 	const struct html_options *options, const struct cmd_input *input, struct buf *out)
 {
 	size_t bytes = options->diff ? options->timeline_bytes / 2 : options->timeline_bytes;
 
-	if (bytes) {
-		html_timeline_write(input, bytes, out);
+	html_timeline_write(input, bytes, out);
+}
+
+static bool write_timeline(void *context, struct buf *out)
+{
+	const struct work *work = context;
+	uint64_t nr_before = nr_damaged(work->input);
+
+	add_timeline(work->options, work->input, out);
+	return nr_damaged(work->input) == nr_before;
+}
+
+static bool write_flame(void *context, struct buf *out)
+{
+	const struct work *work = context;
+	uint64_t nr_before = nr_damaged(work->input);
+	struct buf json;
+
+	buf_init(&json, escape, out);
+	html_flame_write(work->input, work->options->other, &json);
+	buf_flush(&json);
+	buf_fini(&json);
+	return nr_damaged(work->input) == nr_before;
+}
+
+static bool has_timeline(const struct html_options *options)
+{
+	return options->timeline_bytes && !options->reduced;
+}
+
+/* Of large dumps, what each core can make by itself. */
+static void start_workers(struct work *work)
+{
+	size_t nr_cores = prefetch_nr_threads();
+	uint64_t nr_events = 0;
+
+	for (size_t i = 0; i < work->input->nr_processes; i++) {
+		nr_events += work->input->processes[i]->nr_events;
 	}
+	work->nr_groups = 1;
+	if (work->options->diff || work->options->reduced) {
+		return;
+	}
+	if (nr_events < LEAST_SHARED_EVENTS || nr_cores < 2) {
+		share_out(work);
+		return;
+	}
+	work->nr_groups = nr_cores < MOST_GROUPS ? nr_cores : MOST_GROUPS;
+	share_out(work);
+	stream_end_threads();
+	for (size_t i = 1; i < work->nr_groups; i++) {
+		worker_start(&work->groups[i].worker, run_worker, &work->groups[i]);
+	}
+	if (has_timeline(work->options)) {
+		worker_start(&work->timeline, write_timeline, work);
+	}
+	worker_start(&work->flame, write_flame, work);
 }
 
 /* Writes what replaces the placeholder at `at`. Returns its length; 0: it is not a placeholder. */
-static size_t add_part(struct buf *out, const char *at, size_t nr_left, const struct buf *nonce,
-	const struct html_options *options, const struct cmd_input *input)
+static size_t add_part(
+	struct work *work, struct buf *out, const char *at, size_t nr_left, const struct buf *nonce)
 {
 	for (const struct part *part = parts; part->name; part++) {
 		size_t length = strlen(part->name);
@@ -381,26 +601,26 @@ static size_t add_part(struct buf *out, const char *at, size_t nr_left, const st
 		struct buf json;
 
 		buf_init(&json, escape, out);
-		add_data(options, input, &json);
+		add_data(work, &json);
 		buf_flush(&json);
 		buf_fini(&json);
 		return 6;
 	}
 	if (nr_left >= 10 && memcmp(at, "@TIMELINE@", 10) == 0) {
-		if (!options->reduced) {
-			add_timeline(options, input, out);
+		if (has_timeline(work->options) && !worker_end(&work->timeline, out)) {
+			write_timeline(work, out);
 		}
 		return 10;
 	}
 	if (nr_left >= 12 && memcmp(at, "@TIMELINE_B@", 12) == 0) {
-		if (options->diff) {
-			add_timeline(options, options->other, out);
+		if (has_timeline(work->options) && work->options->diff) {
+			add_timeline(work->options, work->options->other, out);
 		}
 		return 12;
 	}
 	if (nr_left >= 7 && memcmp(at, "@FLAME@", 7) == 0) {
-		if (!options->reduced) {
-			add_flame(options, input, out);
+		if (!work->options->reduced && !worker_end(&work->flame, out)) {
+			write_flame(work, out);
 		}
 		return 7;
 	}
@@ -410,8 +630,12 @@ static size_t add_part(struct buf *out, const char *at, size_t nr_left, const st
 void html_write(const struct html_options *options, const struct cmd_input *input, struct buf *out)
 {
 	const char *at = page.bytes;
+	struct work *work = mem_zeroed(1, sizeof(*work));
 	struct buf nonce = {0};
 
+	work->options = options;
+	work->input = input;
+	start_workers(work);
 	add_nonce(&nonce);
 	while (at < page.end) {
 		const char *word = memchr(at, '@', (size_t)(page.end - at));
@@ -421,10 +645,11 @@ void html_write(const struct html_options *options, const struct cmd_input *inpu
 			break;
 		}
 		buf_add(out, at, (size_t)(word - at));
-		length = add_part(out, word, (size_t)(page.end - word), &nonce, options, input);
+		length = add_part(work, out, word, (size_t)(page.end - word), &nonce);
 		buf_add(out, word, length ? 0 : 1);
 		at = word + (length ? length : 1);
 	}
 	buf_add(out, at, (size_t)(page.end - at));
 	buf_fini(&nonce);
+	free(work);
 }

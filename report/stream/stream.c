@@ -53,6 +53,14 @@ void stream_expect(const struct stream_request *requests, size_t nr_requests)
 	prefetch_expect(shared, requests, nr_requests);
 }
 
+void stream_end_threads(void)
+{
+	if (shared) {
+		prefetch_destroy(shared);
+		shared = prefetch_create();
+	}
+}
+
 uint32_t stream_load(struct stream *stream, size_t block, uint32_t mask, uint32_t small_mask,
 	struct batch *batch)
 {

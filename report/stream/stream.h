@@ -36,6 +36,9 @@ uint32_t stream_load(struct stream *stream, size_t block, uint32_t mask, uint32_
  */
 void stream_expect(const struct stream_request *requests, size_t nr_requests);
 
+/* Ends these threads until the next stream_expect. Batches are not valid any more. */
+void stream_end_threads(void);
+
 /* Our number for the stream's table number, 0 if there is none. */
 unsigned int stream_known(const struct stream *stream, uint64_t number);
 

@@ -18,6 +18,8 @@ static struct progress_state {
 	bool is_shown;
 } progress;
 
+static bool is_disabled;
+
 static uint64_t now_ns(void)
 {
 	struct timespec now;
@@ -31,7 +33,7 @@ void progress_start(const char *what, uint64_t total)
 	const char *term = getenv("TERM");
 
 	progress = (struct progress_state){.what = what, .total = total};
-	if (isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0) {
+	if (!is_disabled && isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0) {
 		progress.next_ns = now_ns() + FIRST_NS;
 	}
 }
@@ -52,6 +54,12 @@ void progress_add(uint64_t done)
 		progress.next_ns = now + NEXT_NS;
 		progress.is_shown = true;
 	}
+}
+
+void progress_disable(void)
+{
+	progress = (struct progress_state){0};
+	is_disabled = true;
 }
 
 void progress_stop(void)

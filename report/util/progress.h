@@ -15,4 +15,7 @@ void progress_add(uint64_t done);
 /* Clears the line. */
 void progress_stop(void);
 
+/* Nothing appears from now on. */
+void progress_disable(void);
+
 #endif
