@@ -300,7 +300,7 @@ static void add_reduced(const struct html_options *options, struct buf *json, st
 /* ---- views, shared out to processes ---- */
 
 /* Of fewer events the page is there before the processes would be. */
-#define LEAST_SHARED_EVENTS 1000000u
+#define LEAST_SHARED_EVENTS 250000u
 #define MOST_GROUPS	    4u
 
 struct view_group {

@@ -42,6 +42,8 @@ cpus=$(nproc)
 MOST_MB=$((60 + 30 * (cpus < 8 ? cpus : 8) + events / 2900000)) \
 	cost "$events" "first page" "$B/gprof-report" "$work/model.gprof" || exit 1
 cost "$events" "first page, on one CPU" taskset -c 0 "$B/gprof-report" "$work/model.gprof" || exit 1
+tables=model,operator,kernel,memcpy,memset,nvtx,python,module,hang,missing-collectives,communication,losses,notices
+cost "$events" "its tables alone, on one CPU" taskset -c 0 "$B/gprof-report" --view $tables "$work/model.gprof" || exit 1
 
 echo "${nl}$ten_million events, what if$nl"
 "$B/gen_stream" "$work/model.gprof" model $ten_million || exit 1

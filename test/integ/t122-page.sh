@@ -154,4 +154,33 @@ ok grep -q '<svg' "$T/report.svg"
 is 1 $? "status where it cannot be written"
 "$REPORT" html -o "$T/x.html" --steps 77 "$T/ops.gprof" 2>"$T/err"
 is 2 $? "status of steps that are not there"
+# Several processes make the page of a large dump; it is the same as by one, and so are the warnings.
+plain_page()
+{
+	sed -E "s/nonce(-|=\")[0-9a-f]{32}//g; s/\"written\": \"[^\"]*\"//" "$1"
+}
+"$B/gen_stream" "$T/large.gprof" model 260000
+cp "$T/large.gprof" "$T/damaged.gprof"
+printf '\252\125\252' | dd of="$T/damaged.gprof" bs=1 seek=$(($(stat -c %s "$T/large.gprof") / 2)) conv=notrunc 2>"$T/err"
+for file in large damaged; do
+	for cores in one all; do
+		alone=
+		[ $cores = all ] || alone="taskset -c $(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')"
+		$alone "$REPORT" html --timeline-size 50k -o "$T/page.html" "$T/$file.gprof" 2>"$T/$cores.err"
+		echo "status $?" >>"$T/$cores.err"
+		plain_page "$T/page.html" >"$T/$cores.html"
+	done
+	ok cmp -s "$T/one.html" "$T/all.html"
+	ok cmp -s "$T/one.err" "$T/all.err"
+done
+ok grep -q damaged "$T/all.err"
+# Without a file for what they write, or if they are killed as they write it, one process does it all.
+TMPDIR=$T/none "$REPORT" html --timeline-size 50k -o - "$T/large.gprof" 2>"$T/err" >"$T/page.html"
+plain_page "$T/page.html" >"$T/fileless.html"
+(ulimit -f 1; exec "$REPORT" html --timeline-size 50k -o - "$T/large.gprof") 2>"$T/err" | cat >"$T/page.html"
+plain_page "$T/page.html" >"$T/killed.html"
+"$REPORT" html --timeline-size 50k -o - "$T/large.gprof" 2>"$T/err" >"$T/page.html"
+plain_page "$T/page.html" >"$T/all.html"
+ok cmp -s "$T/fileless.html" "$T/all.html"
+ok cmp -s "$T/killed.html" "$T/all.html"
 finish
