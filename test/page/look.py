@@ -37,6 +37,8 @@ def cells(page, table, column):
 
 
 def show_all(section):
+    if section.get_by_role("button", name="Unfold all", disabled=False).is_visible():
+        section.get_by_role("button", name="Unfold all").click()
     while section.get_by_role("button", name="more rows").is_visible():
         section.get_by_role("button", name="more rows").click()
 

@@ -112,6 +112,13 @@ form() {
 }
 
 # shellcheck disable=SC2317
+# modules: the tree of modules of a training.
+modules() {
+	mkdir "$T/traces" && python3 test/page/training.py "$T/traces/training.json" && page training "$T/traces/training.json" || return 1
+	PYTHONPATH=$lib timeout 1500 python3 test/page/modules.py "$chromium" "$T/training.html" "$T/training.json" "${pictures:-}"
+}
+
+# shellcheck disable=SC2317
 # sums: a timeline with room for few slices.
 sums() {
 	"$B/gen_stream" "$T/many.gprof" model 100000 && "$B/gprof-report" summary --format json "$T/many.gprof" >"$T/many-sums.json" &&
@@ -216,6 +223,8 @@ tap flame 20000 "$T/20000.gprof" "flame graphs of 20000 events"
 tap flame ops "$T/ops.gprof" "flame graphs of operators"
 tap flame markup test/page/hostile.json "flame graphs of names that are markup"
 tap form ops "form of a page"
+tap modules "modules, phases and steps of a training"
+tap flame training "$T/traces/training.json" "flame graphs of a training"
 tap sums "timeline of 100000 events in 200 KB"
 firefox_pages
 [ ! -d "$B/demo/gprof-dump" ] || tap page demo "$B/demo/gprof-dump" "the demo"

@@ -36,6 +36,8 @@ def look_in(browser, scheme, path, expected, check, name, pictures):
         for section in page.locator("main [id^=table-]").all():
             key = section.get_attribute("id")[6:]
             seen.add(key)
+            if section.get_by_role("button", name="Unfold all").is_visible():
+                section.get_by_role("button", name="Unfold all").click()
             while section.get_by_role("button", name="more rows").is_visible():
                 section.get_by_role("button", name="more rows").click()
             must(section.locator("tbody tr").count() == len(expected[key]["rows"]), "rows of " + key)

@@ -18,6 +18,10 @@ const timeline = timelineOf(timelineTools), pair = timelinePairOf({...timelineTo
 linkRows(["kernel", "kernel_operator", "memcpy", "memset", "operator", "api", "nvtx", "user_ranges", "python", "collectives"],
 	"timeline", (row) => timeline.hashOf("find", row.name));
 
+if (!pageFlame.isEmpty) {
+	linkRows(["module"], "flame graph", (row) => hashOf("flame", "modules", "", row.name));
+}
+
 function aboutPage(parent) {
 	const section = make("section", parent);
 	make("h3", section, "This page");

@@ -13,7 +13,7 @@ const ROWS = 25;
 
 /*
  * Behind the parts that name the page, the address has three for each table that the user changed: its key, the search, and
- * options such as "by.total_ns~all~rows.200~fold.3.7".
+ * options such as "by.total_ns~all~rows.200~folds.all~fold.3.7": all rows are folded but for these two.
  */
 let page = null; /* the parts that name the page; null if its address has no tables */
 const states = new Map();
@@ -29,8 +29,10 @@ function readAddress(nr) {
 			const [option, ...values] = word.split(".");
 			if (option === "by" || option === "up") {
 				state.sort = {id: values[0], rises: option === "up"};
+			} else if (option === "folds") {
+				state.folds = values[0];
 			} else if (option === "fold") {
-				state.folded = new Set(values.map(Number));
+				state.toggled = new Set(values.map(Number));
 			} else if (option === "rows") {
 				state.limit = Math.max(ROWS, Number(values[0]) || 0);
 			} else if (option === "all") {
@@ -44,13 +46,14 @@ function readAddress(nr) {
 /* The state of a table, which the address may have. */
 function stateOf(key, query = "") {
 	if (!states.has(key)) {
-		states.set(key, {query, sort: {id: null, rises: false}, isAll: false, limit: ROWS, folded: new Set()});
+		states.set(key, {query, sort: {id: null, rises: false}, isAll: false, limit: ROWS, folds: "", toggled: new Set()});
 	}
 	return states.get(key);
 }
 
-function optionsOf({sort, isAll, limit, folded}) {
-	return [sort.id ? (sort.rises ? "up." : "by.") + sort.id : "", isAll ? "all" : "", limit > ROWS ? "rows." + limit : "", folded.size ? "fold." + [...folded].join(".") : ""]
+function optionsOf({sort, isAll, limit, folds, toggled}) {
+	return [sort.id ? (sort.rises ? "up." : "by.") + sort.id : "", isAll ? "all" : "", limit > ROWS ? "rows." + limit : "", folds && "folds." + folds,
+		toggled.size ? "fold." + [...toggled].join(".") : ""]
 		.filter(Boolean).join("~");
 }
 
@@ -85,6 +88,25 @@ function treeOf(rows, levels) {
 	return top;
 }
 
+/* At first whole levels are open, as long as no more than ROWS rows are shown. */
+function openLevels(top) {
+	for (let level = top, nr = top.length; level.length;) {
+		const next = level.flatMap((node) => node.inner);
+		nr += next.length;
+		if (nr > ROWS) {
+			return;
+		}
+		level.forEach((node) => {
+			node.isOpen = true;
+		});
+		level = next;
+	}
+}
+
+function isFolded(state, node) {
+	return (state.folds ? state.folds === "all" : !node.isOpen) !== state.toggled.has(node.i);
+}
+
 function compare(a, b, rises) {
 	const none = (value) => value === null || value === undefined;
 	if (none(a) || none(b)) {
@@ -95,13 +117,13 @@ function compare(a, b, rises) {
 }
 
 /* Rows in their order, without those in folded rows. */
-function flatten(nodes, sort, fits, folded, out = []) {
+function flatten(nodes, sort, fits, holdsRows, out = []) {
 	const order = sort.id ? [...nodes].sort((a, b) => compare(a.row[sort.id], b.row[sort.id], sort.rises)) : nodes;
 	for (const node of order) {
 		const at = out.length;
 		out.push(node);
-		if (!folded.has(node.i)) {
-			flatten(node.inner, sort, fits, folded, out);
+		if (holdsRows(node)) {
+			flatten(node.inner, sort, fits, holdsRows, out);
 		}
 		if (out.length === at + 1 && !fits(node.row)) {
 			out.pop();
@@ -186,17 +208,20 @@ function rawValues(key, nodes) {
 	return [columns.map((column) => column.id), ...nodes.map((node) => columns.map((column) => node.row[column.id]))];
 }
 
-/* A button before the name of a row with rows inside. */
+/* A button before the name of a row with rows inside; others have room for one. */
 function addFold(cell, node, state, fill) {
-	const button = make("button", null, null, "fold"), isOpen = !state.folded.has(node.i);
+	const button = make(node.inner.length ? "button" : "span", null, null, "fold"), isOpen = !isFolded(state, node);
+	cell.prepend(button);
+	if (!node.inner.length) {
+		return;
+	}
 	button.setAttribute("aria-expanded", String(isOpen));
 	button.setAttribute("aria-label", "Rows inside");
 	button.addEventListener("click", () => {
-		state.folded[isOpen ? "add" : "delete"](node.i);
+		state.toggled[state.toggled.has(node.i) ? "delete" : "add"](node.i);
 		fill();
 		document.getElementById("main").querySelector("[data-row='" + node.i + "'] .fold").focus();
 	});
-	cell.prepend(button);
 }
 
 /* keep: selects the rows of the table. A table without rows is one line. */
@@ -210,7 +235,9 @@ function drawTable(parent, key, keep = null) {
 		return line;
 	}
 	const section = make("section", parent), state = stateOf(key), tree = treeOf(table.rows, keep ? null : shapes[key].levels);
+	const canFold = tree.length < table.rows.length;
 	let fits = finder(state.query), columns = [], found = [];
+	openLevels(tree);
 	section.id = "table-" + key;
 	make("h3", section, table.title);
 	if (shapes[key].help && sentence(shapes[key].help) !== table.title) {
@@ -223,6 +250,7 @@ function drawTable(parent, key, keep = null) {
 	search.title = 'Finds rows that contain all words, or a whole value "in quotes"';
 	search.setAttribute("aria-label", "Search " + table.title);
 	const all = make("button", tools);
+	const folds = canFold ? make("button", tools) : null;
 	addExport(tools, table.title, key, () => shownText(columns, found), () => rawValues(key, found));
 	const count = make("span", tools);
 	count.setAttribute("role", "status");
@@ -255,7 +283,8 @@ function drawTable(parent, key, keep = null) {
 			column.unit = unitOf(column.type, table.rows.map((row) => row[column.id]));
 		}
 		/* A search also finds what is folded. */
-		found = flatten(tree, state.sort, (row) => fits(row, columns), state.query.trim() ? new Set() : state.folded);
+		const isSearched = state.query.trim() !== "";
+		found = flatten(tree, state.sort, (row) => fits(row, columns), (node) => isSearched || !isFolded(state, node));
 		const hasLinks = rowLinks[key] && table.rows.some((row) => rowLinks[key].some(([, hash]) => hash(row)));
 		element.replaceChildren();
 		const head = make("tr", make("thead", element)), body = make("tbody", element);
@@ -266,7 +295,7 @@ function drawTable(parent, key, keep = null) {
 			if (hasLinks) {
 				fillLinks(row.insertCell(1), key, node.row);
 			}
-			if (node.inner.length && columns[0].type === "text") {
+			if (canFold && columns[0].type === "text") {
 				row.dataset.row = node.i;
 				addFold(row.cells[0], node, state, change);
 			}
@@ -278,10 +307,17 @@ function drawTable(parent, key, keep = null) {
 		}
 		all.setAttribute("aria-pressed", String(state.isAll));
 		all.textContent = state.isAll ? "Fewer columns" : "All columns";
-		count.textContent = Math.min(state.limit, found.length) + " of " + found.length + (found.length < table.rows.length ? " matching rows, " + table.rows.length + " in all" : " rows") +
+		const nr = table.rows.length, nrHidden = nr - found.length;
+		count.textContent = Math.min(state.limit, found.length) + " of " + (isSearched && nrHidden ? found.length + " matching rows, " + nr + " in all" : nr + " rows") +
+			(!isSearched && nrHidden ? ", " + nrHidden + " of them folded" : "") +
 			(table.rows_left_out ? "; " + table.rows_left_out.toLocaleString("en-US") + " more not in this page (--top)" : "");
 		more.hidden = state.limit >= found.length;
+		if (canFold) {
+			folds.textContent = nrHidden ? "Unfold all" : "Fold all";
+			folds.disabled = isSearched;
+		}
 	}
+
 	function change() {
 		fill();
 		writeAddress();
@@ -302,6 +338,13 @@ function drawTable(parent, key, keep = null) {
 		state.isAll = !state.isAll;
 		change();
 	});
+	if (canFold) {
+		folds.addEventListener("click", () => {
+			state.folds = found.length < table.rows.length ? "none" : "all";
+			state.toggled.clear();
+			change();
+		});
+	}
 	more.addEventListener("click", () => {
 		state.limit *= 8;
 		change();
