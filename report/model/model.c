@@ -717,6 +717,7 @@ static void free_dictionaries(struct process *process)
 	free(process->losses);
 	free(process->steps);
 	free(process->windows);
+	free(process->segment_phases);
 }
 
 static void load(struct process *process, struct stream *stream)

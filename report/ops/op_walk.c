@@ -347,8 +347,8 @@ static uint32_t step_of_call(struct walk *walk, uint64_t tick)
 	return walk->call_step;
 }
 
-static void call_call(
-	struct walk *walk, const struct op_event *event, const struct op *op, bool is_chosen)
+static void call_call(struct walk *walk, const struct op_event *event, const struct op *op,
+	uint32_t segment, bool is_chosen)
 {
 	const struct op_call call = {.begin = event->begin,
 		.end = event->end,
@@ -358,14 +358,18 @@ static void call_call(
 		.result = event->result,
 		.step = step_of_call(walk, event->begin),
 		.py_stack = event->py_stack,
+		.segment = segment,
 		.table = event->table};
 
 	NOTIFY(walk, is_chosen, call, &call, op);
 	call_record(walk, event->records, &call, op, is_chosen);
 }
 
-/* Adds to the phase what an operator launched, or what was launched outside of all. */
-static void add_activities(struct walk *walk, const struct op_event *event, struct op *op)
+/*
+ * Adds to the phase what an operator launched, or what was launched outside of all. Returns the
+ * segment.
+ */
+static uint32_t add_activities(struct walk *walk, const struct op_event *event, struct op *op)
 {
 	uint32_t segment = UINT32_MAX;
 
@@ -379,25 +383,28 @@ static void add_activities(struct walk *walk, const struct op_event *event, stru
 	}
 	phases_add_gpu(&walk->phases, segment, event->begin,
 		&(struct phase_gpu){event->value, event->nr_activities, event->is_communication});
+	return segment;
 }
 
 static void on_call(struct walk *walk, struct op_stack *stack, const struct op_event *event)
 {
 	bool is_chosen = is_chosen_tick(walk, event->begin);
+	uint32_t segment;
 	struct op *op;
 
 	stack->gpu_ns += event->value;
 	stack->nr_activities += event->nr_activities;
 	leave_others(walk, stack, event);
 	op = op_stack_top(stack);
+	segment = op ? op->segment : UINT32_MAX;
+	if (event->nr_activities) {
+		segment = add_activities(walk, event, op);
+	}
 	if (event->nr_activities || event->py_stack) {
 		call_gpu_call(walk, event, op, is_chosen);
 	}
 	if (walk->want.has_calls || walk->want.records) {
-		call_call(walk, event, op, is_chosen);
-	}
-	if (event->nr_activities) {
-		add_activities(walk, event, op);
+		call_call(walk, event, op, segment, is_chosen);
 	}
 }
 
@@ -541,6 +548,10 @@ static void walk_process(struct process *process, const struct op_walk *views, s
 	range_walk_fini(&walk.ranges);
 	op_records_fini(&walk.records);
 	phases_finish(&walk.phases);
+	free(process->segment_phases);
+	process->segment_phases = walk.phases.phase_of;
+	process->nr_segment_phases = walk.phases.nr_phase_of;
+	walk.phases.phase_of = NULL;
 	for (size_t i = 0; i < nr_views; i++) {
 		if (views[i].view->end) {
 			views[i].view->end(views[i].context, process, &walk.phases);

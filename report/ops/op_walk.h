@@ -49,6 +49,7 @@ struct op_call {
 	int32_t result;
 	uint32_t step;	   /* in which it began, as in phase_segment: 0 before the first */
 	uint32_t py_stack; /* 0: not recorded */
+	uint32_t segment;  /* of phases, as an operator has it */
 	uint8_t table;	   /* GPROF_TABLE_api ... _api_sync */
 };
 

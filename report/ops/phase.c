@@ -166,7 +166,14 @@ void phases_fini(struct phases *phases)
 {
 	free(phases->segments);
 	free(phases->steps);
+	free(phases->phase_of);
 	*phases = (struct phases){0};
+}
+
+enum phase phases_of_segment(const struct process *process, uint32_t segment)
+{
+	return segment < process->nr_segment_phases ? (enum phase)process->segment_phases[segment]
+						    : PHASE_OTHERS;
 }
 
 bool phases_has_steps(const struct phases *phases)
@@ -320,6 +327,24 @@ static void reverse(struct phases *phases)
 		phases->segments[i] = phases->segments[--k];
 		phases->segments[k] = segment;
 	}
+	for (size_t i = 0; i < phases->nr_segments; i++) {
+		phases->segments[i].place = (uint32_t)i;
+	}
+}
+
+/* A segment has taken over those that come before the next one, and that was the last one first. */
+static void keep_phases(struct phases *phases, size_t nr_all)
+{
+	phases->phase_of = mem_zeroed(nr_all + 1, sizeof(*phases->phase_of));
+	phases->nr_phase_of = nr_all;
+	for (size_t i = 0; i < phases->nr_segments; i++) {
+		const struct phase_segment *segment = &phases->segments[i];
+		size_t end = i + 1 < phases->nr_segments ? segment[1].place : nr_all;
+
+		for (size_t place = segment->place; place < end; place++) {
+			phases->phase_of[nr_all - 1 - place] = segment->phase;
+		}
+	}
 }
 
 /*
@@ -354,10 +379,14 @@ static void leave_chosen(struct phases *phases)
 
 void phases_finish(struct phases *phases)
 {
+	size_t nr_all;
+
 	resume(phases, OP_RANGE, 0, 0);
+	nr_all = phases->nr_segments;
 	reverse(phases);
 	phase_runs_join(phases);
 	phase_runs_name(phases);
+	keep_phases(phases, nr_all);
 	for (size_t i = 0; i < phases->nr_segments; i++) {
 		const struct phase_segment *segment = &phases->segments[i];
 		struct phase_step *step = &phases->steps[segment->step];

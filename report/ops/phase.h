@@ -40,10 +40,11 @@ struct phase_segment {
 	uint64_t gpu_ns;	   /* of what was launched in it */
 	uint64_t communication_ns; /* of that, by calls that launched nothing else */
 	uint64_t nr_activities;
-	uint32_t step; /* 1 + index in process.steps, 0 before the first */
-	uint8_t class; /* enum op_class */
-	uint8_t phase; /* enum phase, after phases_finish */
-	bool is_rest;  /* of a segment that another one interrupts */
+	uint32_t step;	/* 1 + index in process.steps, 0 before the first */
+	uint8_t class;	/* enum op_class */
+	uint8_t phase;	/* enum phase, after phases_finish */
+	uint32_t place; /* by time, when all of them were there */
+	bool is_rest;	/* of a segment that another one interrupts */
 };
 
 /* The time between two rows of table step. */
@@ -68,8 +69,10 @@ struct phases {
 	bool is_loop_known;	   /* it is known; else the first step does not count */
 	bool is_rest_seen;	   /* more of `rest` was seen before the last segment */
 	bool has_loader, has_optimizer, has_backward, has_forward;
-	bool has_phases;     /* after phases_finish: not only Dataloader is known */
-	bool is_static;	     /* operators run on executor threads, so runs have no phase */
+	bool has_phases;   /* after phases_finish: not only Dataloader is known */
+	bool is_static;	   /* operators run on executor threads, so runs have no phase */
+	uint8_t *phase_of; /* enum phase of each segment as phases_add numbered it */
+	size_t nr_phase_of;
 	uint64_t nr_unknown; /* runs between two Backwards without an optimizer */
 };
 
@@ -100,6 +103,12 @@ void phases_add_gpu(
 
 /* Names the phases, sums up the steps, and keeps the selected segments. */
 void phases_finish(struct phases *phases);
+
+/*
+ * The phase of an operator or call by its `segment`; Others before any walk over the operators of
+ * the process has ended.
+ */
+enum phase phases_of_segment(const struct process *process, uint32_t segment);
 
 /*
  * A single row of table step only marks where recording began. Without steps, everything has index
