@@ -18,9 +18,18 @@ static const char *const endings[NR_FORMS] = {
 	[FORM_PPROF] = ".pb.gz",
 };
 
+/* By enum phase; the last word stands for all. */
+static const char *const phases[] = {
+	"dataloader", "forward", "backward", "optimization", "others", "all", NULL};
+
+enum order { ORDER_WEIGHT, ORDER_TIME };
+static const char *const orders[] = {"weight", "time", NULL};
+
 struct request {
 	struct common_options asked;
 	int weight; /* -1: GPU time, or CPU time if there is none */
+	int phase;  /* enum phase */
+	int order;  /* enum order */
 	bool has_stacks;
 	enum form form;
 };
@@ -28,6 +37,8 @@ struct request {
 static const struct option options[] = {
 	{"by", required_argument, NULL, 'b'},
 	{"stacks", no_argument, NULL, 's'},
+	{"phase", required_argument, NULL, 'P'},
+	{"order", required_argument, NULL, 'O'},
 	COMMON_OPTIONS_SELECTION_OPTIONS,
 	{0},
 };
@@ -67,20 +78,45 @@ static int parse_option(struct request *request, int option)
 	case 's':
 		request->has_stacks = true;
 		return 0;
+	case 'P':
+		return options_choose(optarg, phases, &request->phase)
+			       ? 0
+			       : cmd_usage(&cmd_flame,
+					 "unknown phase '%s' (supported: dataloader, forward, "
+					 "backward, optimization, others, all)",
+					 optarg);
+	case 'O':
+		return options_choose(optarg, orders, &request->order)
+			       ? 0
+			       : cmd_usage(&cmd_flame,
+					 "unknown order '%s' (supported: weight, time)", optarg);
 	default:
 		return common_options_take(&request->asked, option);
 	}
 }
 
+/* The command, as the picture shows it. */
+static void add_command(const struct request *request, struct buf *out)
+{
+	buf_text(out, "gprof-report flame");
+	buf_text(out, request->has_stacks ? " --stacks" : "");
+	if (request->phase != FLAME_ALL_PHASES) {
+		buf_printf(out, " --phase %s", phases[request->phase]);
+	}
+	buf_text(out, request->order == ORDER_TIME ? " --order time" : "");
+	buf_add(out, "", 1);
+}
+
 static void add_form(const struct request *request, const struct flame *flame, struct buf *out)
 {
 	enum flame_weight weight = (enum flame_weight)request->weight;
+	struct buf command = {0};
 
 	switch (request->form) {
 	case FORM_SVG:
-		svg_flame_write(flame, weight,
-			request->has_stacks ? "gprof-report flame --stacks" : "gprof-report flame",
-			out);
+		add_command(request, &command);
+		svg_flame_write(flame, weight, request->order == ORDER_TIME, command.bytes, out);
+		buf_fini(&command);
 		break;
 	case FORM_SPEEDSCOPE:
 		flame_write_speedscope(flame, weight, out);
@@ -139,6 +175,10 @@ static int refuse_empty(const struct request *request, const struct flame *flame
 		cmd_error(
 			"cannot draw Python stacks: none was recorded; set GPROF_PYTHON=stacks in "
 			"the run, or leave out --stacks");
+	} else if (request->phase != FLAME_ALL_PHASES) {
+		cmd_error("cannot draw '%s' of phase '%s': the recording has none of it; "
+			  "gprof-report summary --view model lists its phases",
+			flame_weight_names[request->weight], phases[request->phase]);
 	} else if (total[FLAME_CPU] || total[FLAME_LAUNCHES]) {
 		cmd_error("cannot draw '%s': the recording has none of it; try --by %s",
 			flame_weight_names[request->weight],
@@ -172,7 +212,7 @@ static int draw(struct request *request, const struct cmd_input *input)
 	int status, losses;
 
 	flame_read(&flame, input->processes, input->nr_processes,
-		request->has_stacks ? FLAME_STACKS : 0);
+		request->has_stacks ? FLAME_STACKS : 0, (enum phase)request->phase);
 	if (request->weight < 0) {
 		bool has_gpu = flame.frames[0].total[FLAME_GPU] || flame.unsampled[FLAME_GPU];
 
@@ -192,8 +232,9 @@ static int draw(struct request *request, const struct cmd_input *input)
 
 static int run(int argc, char **argv)
 {
-	struct request request = {
-		.asked = {.command = &cmd_flame, .output = USUAL_FILE}, .weight = -1};
+	struct request request = {.asked = {.command = &cmd_flame, .output = USUAL_FILE},
+		.weight = -1,
+		.phase = FLAME_ALL_PHASES};
 	struct cmd_input input;
 	int option, status = 0;
 
@@ -213,13 +254,15 @@ static int run(int argc, char **argv)
 
 static bool values(const char *option, void (*add)(void *context, const char *word), void *context)
 {
-	if (strcmp(option, "--by") != 0) {
-		return false;
+	const char *const *words = strcmp(option, "--by") == 0	    ? flame_weight_names
+				   : strcmp(option, "--phase") == 0 ? phases
+				   : strcmp(option, "--order") == 0 ? orders
+								    : NULL;
+
+	for (size_t i = 0; words && words[i]; i++) {
+		add(context, words[i]);
 	}
-	for (size_t i = 0; flame_weight_names[i]; i++) {
-		add(context, flame_weight_names[i]);
-	}
-	return true;
+	return words != NULL;
 }
 
 const struct command cmd_flame = {
@@ -235,7 +278,14 @@ const struct command cmd_flame = {
 		"cpu,\n"
 		"                         launches\n"
 		"  --stacks               begin with Python stacks in place of "
-		"modules\n" COMMON_OPTIONS_SELECTION_USAGE,
+		"modules\n"
+		"  --phase PHASE          draw only what begins in dataloader, forward, backward,\n"
+		"                         optimization or others (default: all)\n"
+		"  --order ORDER          frames beside each other in the picture: weight "
+		"(default: "
+		"the\n"
+		"                         widest first), time (as they began "
+		"first)\n" COMMON_OPTIONS_SELECTION_USAGE,
 	.run = run,
 	.values = values,
 };

@@ -149,7 +149,8 @@ static void write_trees(
 	bool has_stacks = false;
 	struct flame flame;
 
-	flame_read(&flame, input->processes, input->nr_processes, form);
+	flame_read(&flame, input->processes, input->nr_processes, form | FLAME_PARTED,
+		FLAME_ALL_PHASES);
 	if (!is_empty(&flame)) {
 		buf_text(trees, "\"modules\": ");
 		write_tree(&flame, names, trees);
@@ -161,7 +162,8 @@ static void write_trees(
 	if (!has_stacks) {
 		return;
 	}
-	flame_read(&flame, input->processes, input->nr_processes, form | FLAME_STACKS);
+	flame_read(&flame, input->processes, input->nr_processes,
+		form | FLAME_STACKS | FLAME_PARTED, FLAME_ALL_PHASES);
 	if (!is_empty(&flame)) {
 		buf_text(trees, trees->nr_bytes ? ",\n\"stacks\": " : "\"stacks\": ");
 		write_tree(&flame, names, trees);

@@ -37,14 +37,15 @@ static const struct {
 
 struct child {
 	uint32_t frame, parent;
-	uint64_t total;
+	uint64_t total, rank; /* the highest rank comes first */
 };
 
 struct drawing {
 	const struct flame *flame;
 	enum flame_weight weight;
 	struct buf body;
-	struct child *children; /* by parent, the widest first */
+	bool is_by_time;
+	struct child *children; /* by parent */
 	size_t *first;		/* of each parent, in `children` */
 	double per_pixel;
 	unsigned int deepest;
@@ -58,8 +59,8 @@ static int compare_children(const void *a, const void *b)
 	if (x->parent != y->parent) {
 		return x->parent < y->parent ? -1 : 1;
 	}
-	if (x->total != y->total) {
-		return x->total > y->total ? -1 : 1;
+	if (x->rank != y->rank) {
+		return x->rank > y->rank ? -1 : 1;
 	}
 	return x->frame < y->frame ? -1 : x->frame > y->frame;
 }
@@ -73,8 +74,10 @@ static void sort_children(struct drawing *drawing)
 	for (size_t i = 1; i < nr; i++) {
 		const struct flame_frame *frame = &drawing->flame->frames[i];
 
-		drawing->children[i - 1] =
-			(struct child){(uint32_t)i, frame->parent, frame->total[drawing->weight]};
+		drawing->children[i - 1] = (struct child){.frame = (uint32_t)i,
+			.parent = frame->parent,
+			.total = frame->total[drawing->weight],
+			.rank = drawing->is_by_time ? 0 : frame->total[drawing->weight]};
 		drawing->first[frame->parent + 1]++;
 	}
 	for (size_t i = 1; i <= nr; i++) {
@@ -141,10 +144,10 @@ static void draw(struct drawing *drawing, size_t number, double x)
 	}
 }
 
-void svg_flame_write(
-	const struct flame *flame, enum flame_weight weight, const char *command, struct buf *out)
+void svg_flame_write(const struct flame *flame, enum flame_weight weight, bool is_by_time,
+	const char *command, struct buf *out)
 {
-	struct drawing drawing = {.flame = flame, .weight = weight};
+	struct drawing drawing = {.flame = flame, .weight = weight, .is_by_time = is_by_time};
 	uint64_t total = flame->frames[0].total[weight];
 	const struct svg_unit *unit = svg_unit((double)total);
 

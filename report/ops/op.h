@@ -68,8 +68,9 @@ struct op {
 	uint64_t module_ticks;	 /* of a module: of the modules directly in it */
 	uint64_t module_gpu_ns;	 /* and what those launched */
 	/* for op_walk.c */
-	uint8_t phase;	  /* enum op_class; OP_RANGE: none */
-	uint32_t segment; /* of phases */
+	uint8_t phase;		/* enum op_class; OP_RANGE: none */
+	uint32_t segment;	/* of phases; UINT32_MAX: none */
+	uint32_t inner_segment; /* of a module: of the last operator in it so far */
 };
 
 /*

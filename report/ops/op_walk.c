@@ -31,7 +31,7 @@ struct op_stack {
  */
 static inline void op_stack_read(struct op *restrict op, const struct op_event *restrict event)
 {
-	_Static_assert(sizeof(struct op) == 112, "a new field is to be set here, too");
+	_Static_assert(sizeof(struct op) == 120, "a new field is to be set here, too");
 
 	op->begin = event->begin;
 	op->end = event->end;
@@ -53,6 +53,7 @@ static inline void op_stack_read(struct op *restrict op, const struct op_event *
 	op->module_gpu_ns = 0;
 	op->phase = 0;
 	op->segment = 0;
+	op->inner_segment = UINT32_MAX;
 }
 
 /* The innermost one, NULL if none is open. */
@@ -272,7 +273,22 @@ static inline const struct op_kind *find_kind(const struct walk *walk, struct op
 	return kind;
 }
 
-static void find_phase(struct walk *walk, struct op *op)
+/* Modules have no phase of their own: what lies in them has. */
+static void set_inner_segment(struct op_stack *stack, uint32_t segment)
+{
+	for (size_t i = stack->nr_ops; i-- > 0;) {
+		struct op *op = stack->ops[i];
+
+		if (is_module(op)) {
+			if (op->inner_segment != UINT32_MAX) {
+				return;
+			}
+			op->inner_segment = segment;
+		}
+	}
+}
+
+static void find_phase(struct walk *walk, struct op_stack *stack, struct op *op)
 {
 	const struct op_kind *kind = find_kind(walk, op);
 	enum op_class class = (enum op_class)kind->class;
@@ -286,6 +302,9 @@ static void find_phase(struct walk *walk, struct op *op)
 		op->segment = phases_add(&walk->phases, class, op->begin, op->end);
 	} else if (op->thread == walk->loop_thread) {
 		phases_go_on(&walk->phases, (enum op_class)op->phase);
+	}
+	if (op->segment != UINT32_MAX && (op->is & OP_IS_IN_MODULE)) {
+		set_inner_segment(stack, op->segment);
 	}
 }
 
@@ -311,7 +330,7 @@ static void on_op(struct walk *walk, struct op_stack *stack, const struct op_eve
 	op = op_stack_push(stack);
 	op_stack_read(op, event);
 	op->parent = parent;
-	find_phase(walk, op);
+	find_phase(walk, stack, op);
 	call_enter(walk, op);
 }
 

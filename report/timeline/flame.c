@@ -6,6 +6,7 @@
 
 #include "report/analysis/gpu_activities.h"
 #include "report/model/py_stack.h"
+#include "report/model/select.h"
 #include "report/ops/op_walk.h"
 #include "report/util/hash.h"
 #include "report/util/string_pool.h"
@@ -36,16 +37,24 @@ struct recent {
 
 struct reading {
 	struct flame *flame;
-	size_t capacity;
+	size_t capacity, part_capacity;
 	struct item *items; /* by key */
 	bool has_stacks, has_processes;
+	bool has_phases, has_ranges; /* parts differ by these */
+	enum phase phase;	     /* the others are left out, FLAME_ALL_PHASES: none */
 	struct process *process;
 	uint32_t root;	    /* frame of the process */
 	uint32_t unsampled; /* of what has no Python stack */
 	struct recent recent[NR_RECENT];
 	uint32_t last_launch; /* correlation id of the last activity's call */
-	uint64_t *cpu;	      /* of each frame, ns; below 0, modulo 2^64, until all is added */
-	size_t cpu_capacity;
+	uint32_t last_step;   /* as find_step found it last */
+};
+
+/* Of an operator, call or activity. */
+struct place {
+	uint64_t tick;
+	uint16_t steps; /* as in flame_part */
+	uint8_t phase;
 };
 
 /* ---- frames ---- */
@@ -55,13 +64,11 @@ static uint32_t add_frame(struct reading *reading, uint32_t parent, uint32_t nam
 	struct flame *flame = reading->flame;
 	struct flame_frame *frame;
 
-	reading->cpu = array_grow(
-		reading->cpu, flame->nr_frames, &reading->cpu_capacity, sizeof(uint64_t));
-	reading->cpu[flame->nr_frames] = 0;
 	flame->frames = array_grow(
 		flame->frames, flame->nr_frames, &reading->capacity, sizeof(*flame->frames));
 	frame = &flame->frames[flame->nr_frames];
-	*frame = (struct flame_frame){.parent = parent, .name = name, .kind = kind};
+	*frame = (struct flame_frame){
+		.parent = parent, .name = name, .kind = kind, .first_tick = UINT64_MAX};
 	if (kind != FLAME_ROOT) {
 		frame->depth = (uint16_t)(flame->frames[parent].depth + 1);
 	}
@@ -89,6 +96,116 @@ static uint32_t find_frame(struct reading *reading, uint32_t parent, uint32_t na
 static uint32_t find_text(struct reading *reading, uint32_t parent, const char *text, uint8_t kind)
 {
 	return find_frame(reading, parent, string_pool_intern(text, strlen(text)), kind);
+}
+
+/*
+ * What a frame has of its own at a place. CPU time is below 0, modulo 2^64, until all is added.
+ */
+static uint64_t *find_self(struct reading *reading, uint32_t number, const struct place *place)
+{
+	struct flame *flame = reading->flame;
+	struct flame_frame *frame = &flame->frames[number];
+	struct flame_part *part;
+	uint32_t at = frame->last_part;
+
+	if (!at || flame->parts[at - 1].phase != place->phase ||
+		flame->parts[at - 1].steps != place->steps) {
+		for (at = frame->first_part; at; at = flame->parts[at - 1].next) {
+			part = &flame->parts[at - 1];
+			if (part->phase == place->phase && part->steps == place->steps) {
+				break;
+			}
+		}
+	}
+	if (!at) {
+		flame->parts = array_grow(flame->parts, flame->nr_parts, &reading->part_capacity,
+			sizeof(*flame->parts));
+		flame->parts[flame->nr_parts++] = (struct flame_part){
+			.next = frame->first_part, .steps = place->steps, .phase = place->phase};
+		frame->first_part = at = (uint32_t)flame->nr_parts;
+	}
+	frame->last_part = at;
+	frame->first_tick = place->tick < frame->first_tick ? place->tick : frame->first_tick;
+	return flame->parts[at - 1].self;
+}
+
+/* ---- phases and steps ---- */
+
+/* 1 + the place of the step in process.steps, 0: before the first one. Most are as the last one. */
+static uint32_t find_step(struct reading *reading, uint64_t tick)
+{
+	const struct process *process = reading->process;
+	uint32_t low = 0, high = (uint32_t)process->nr_steps, last = reading->last_step;
+
+	if (last && last < high && process->steps[last - 1].tick <= tick &&
+		tick < process->steps[last].tick) {
+		return last;
+	}
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (process->steps[middle].tick <= tick) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	reading->last_step = low;
+	return low;
+}
+
+/* The last row only ends a step. */
+static bool is_step(const struct process *process, uint32_t step)
+{
+	return step && step < process->nr_steps && !model_step_is_gap(&process->steps[step - 1]);
+}
+
+/* A module is in the phase of what lies in it; one with nothing in it in that of the next one. */
+static uint32_t segment_of(const struct op *op)
+{
+	while (op && (op->is & OP_IS_MODULE) && op->segment == UINT32_MAX) {
+		if (op->inner_segment != UINT32_MAX) {
+			return op->inner_segment;
+		}
+		op = op->parent;
+	}
+	return op ? op->segment : UINT32_MAX;
+}
+
+static struct place place_of(struct reading *reading, uint64_t tick, uint32_t segment)
+{
+	const struct flame_ranges *ranges = &reading->flame->ranges;
+	struct place place = {.tick = tick};
+	uint32_t step = reading->has_ranges ? find_step(reading, tick) : 0;
+
+	if (reading->has_phases) {
+		place.phase = (uint8_t)phases_of_segment(reading->process, segment);
+	}
+	if (is_step(reading->process, step)) {
+		uint64_t number = reading->process->steps[step - 1].step;
+
+		place.steps = (uint16_t)(1 + (number - ranges->first) / ranges->length);
+	}
+	return place;
+}
+
+static void find_ranges(struct flame_ranges *ranges, struct process *const *processes, size_t nr)
+{
+	*ranges = (struct flame_ranges){.first = UINT64_MAX};
+	for (size_t i = 0; i < nr; i++) {
+		for (uint32_t step = 1; step < processes[i]->nr_steps; step++) {
+			uint64_t number = processes[i]->steps[step - 1].step;
+
+			if (is_step(processes[i], step) &&
+				select_has_step(processes[i], step - 1)) {
+				ranges->first = number < ranges->first ? number : ranges->first;
+				ranges->last = number > ranges->last ? number : ranges->last;
+			}
+		}
+	}
+	if (ranges->first <= ranges->last) {
+		ranges->length = (ranges->last - ranges->first) / FLAME_MOST_RANGES + 1;
+	}
 }
 
 /* ---- paths ---- */
@@ -200,6 +317,7 @@ static void begin(void *context, struct process *process)
 	reading->root = reading->has_processes ? process_frame(reading, process) : 0;
 	memset(reading->recent, 0, sizeof(reading->recent));
 	reading->last_launch = 0;
+	reading->last_step = 0;
 }
 
 static uint64_t duration_ns(const struct reading *reading, uint64_t begin, uint64_t end)
@@ -207,34 +325,46 @@ static uint64_t duration_ns(const struct reading *reading, uint64_t begin, uint6
 	return clock_map_duration(&reading->process->host_clock, end - begin);
 }
 
-/* Time of its own: all of it, less what lies in it. */
-static void add_cpu(struct reading *reading, uint32_t frame, uint32_t outer, uint64_t ns)
+/* Time of its own: all of it, less what lies in it. op: what it lies in, with frame `outer`. */
+static void add_cpu(struct reading *reading, uint32_t frame, const struct place *place,
+	const struct op *op, uint32_t outer, uint64_t ns)
 {
+	while (op && is_left_out(reading, op)) {
+		op = op->parent;
+	}
 	if (frame != outer) {
-		reading->cpu[frame] += ns;
-		reading->cpu[outer] -= ns;
+		find_self(reading, frame, place)[FLAME_CPU] += ns;
+	}
+	if (frame != outer && op && select_has_tick(reading->process, op->begin)) {
+		struct place outer_place = place_of(reading, op->begin, segment_of(op));
+
+		find_self(reading, outer, &outer_place)[FLAME_CPU] -= ns;
 	}
 }
 
 static void on_op(void *context, const struct op *op)
 {
 	struct reading *reading = context;
+	struct place place;
 	uint32_t outer;
 
 	if (is_left_out(reading, op)) {
 		return;
 	}
+	place = place_of(reading, op->begin, segment_of(op));
 	outer = frame_around(reading, op->parent, op->py_stack);
-	add_cpu(reading, op_frame(reading, op), outer, duration_ns(reading, op->begin, op->end));
+	add_cpu(reading, op_frame(reading, op), &place, op->parent, outer,
+		duration_ns(reading, op->begin, op->end));
 }
 
 static void on_call(void *context, const struct op_call *call, const struct op *op)
 {
 	struct reading *reading = context;
+	struct place place = place_of(reading, call->begin, call->segment);
 	uint32_t outer = frame_around(reading, op, call->py_stack);
 	uint32_t name = process_call_name(reading->process, call->call, NULL);
 
-	add_cpu(reading, find_frame(reading, outer, name, FLAME_CALL), outer,
+	add_cpu(reading, find_frame(reading, outer, name, FLAME_CALL), &place, op, outer,
 		duration_ns(reading, call->begin, call->end));
 }
 
@@ -243,15 +373,19 @@ static void on_record(void *context, const struct op_record *record, const struc
 {
 	struct reading *reading = context;
 	uint32_t outer = frame_around(reading, op, call ? call->py_stack : 0), frame;
+	struct place place = {.tick = UINT64_MAX, .phase = reading->has_phases ? PHASE_OTHERS : 0};
 	uint64_t *self;
 
+	if (call) {
+		place = place_of(reading, call->begin, call->segment);
+	}
 	if (!op) {
 		outer = find_text(reading, outer, call ? "(no operator)" : "(no launch recorded)",
 			FLAME_OPERATOR);
 	}
 	frame = find_frame(
 		reading, outer, gpu_activity_name(reading->process, record), FLAME_ACTIVITY);
-	self = reading->flame->frames[frame].self;
+	self = find_self(reading, frame, &place);
 	if (record->is_timed && record->end_ns >= record->begin_ns) {
 		self[FLAME_GPU] += record->end_ns - record->begin_ns;
 	} else {
@@ -261,26 +395,61 @@ static void on_record(void *context, const struct op_record *record, const struc
 	reading->last_launch = call ? call->correlation : 0;
 }
 
-/* Time was also taken off frames that have none of their own: stacks and processes. */
-static void set_cpu(struct reading *reading)
+/* What parts lack comes from the others: rounding, and modules whose phase was found late. */
+static void level_cpu(struct flame *flame, const struct flame_frame *frame)
 {
-	for (size_t i = 0; i < reading->flame->nr_frames; i++) {
-		struct flame_frame *frame = &reading->flame->frames[i];
-		bool has_time = frame->kind == FLAME_MODULE || frame->kind == FLAME_OPERATOR ||
-				frame->kind == FLAME_CALL;
+	uint64_t lacking = 0;
 
-		frame->self[FLAME_CPU] =
-			has_time && (int64_t)reading->cpu[i] > 0 ? reading->cpu[i] : 0;
+	for (uint32_t at = frame->first_part; at; at = flame->parts[at - 1].next) {
+		uint64_t *cpu = &flame->parts[at - 1].self[FLAME_CPU];
+
+		if ((int64_t)*cpu < 0) {
+			lacking -= *cpu;
+			*cpu = 0;
+		}
+	}
+	for (uint32_t at = frame->first_part; at && lacking; at = flame->parts[at - 1].next) {
+		uint64_t *cpu = &flame->parts[at - 1].self[FLAME_CPU];
+		uint64_t taken = *cpu < lacking ? *cpu : lacking;
+
+		*cpu -= taken;
+		lacking -= taken;
 	}
 }
 
+static void set_self(struct reading *reading)
+{
+	struct flame *flame = reading->flame;
+
+	for (size_t i = 0; i < flame->nr_frames; i++) {
+		struct flame_frame *frame = &flame->frames[i];
+
+		level_cpu(flame, frame);
+		for (uint32_t at = frame->first_part; at; at = flame->parts[at - 1].next) {
+			struct flame_part *part = &flame->parts[at - 1];
+
+			if (reading->phase != FLAME_ALL_PHASES && part->phase != reading->phase) {
+				memset(part->self, 0, sizeof(part->self));
+			}
+			for (unsigned int w = 0; w < NR_FLAME_WEIGHTS; w++) {
+				frame->self[w] += part->self[w];
+			}
+		}
+	}
+}
+
+/* From the innermost frames on: an outer one begins with the first in it. */
 static void add_totals(struct reading *reading)
 {
 	struct flame *flame = reading->flame;
 
 	for (size_t i = flame->nr_frames; i-- > 1;) {
 		struct flame_frame *frame = &flame->frames[i];
-		uint64_t *outer = flame->frames[frame->parent].total;
+		struct flame_frame *parent = &flame->frames[frame->parent];
+		uint64_t *outer = parent->total;
+
+		parent->first_tick = frame->first_tick < parent->first_tick ? frame->first_tick
+									    : parent->first_tick;
 
 		for (unsigned int w = 0; w < NR_FLAME_WEIGHTS; w++) {
 			frame->total[w] += frame->self[w];
@@ -302,33 +471,116 @@ static void leave_out_unsampled(struct reading *reading)
 		if (is_unsampled[i]) {
 			memset(frame->self, 0, sizeof(frame->self));
 			memset(frame->total, 0, sizeof(frame->total));
+			frame->first_part = 0;
 		}
 	}
 	free(is_unsampled);
 }
 
+/* ---- order ---- */
+
+struct sibling {
+	uint64_t first_tick;
+	uint32_t parent, frame;
+};
+
+/* By parent, what began last first. */
+static int by_parent(const void *a, const void *b)
+{
+	const struct sibling *x = a, *y = b;
+
+	if (x->parent != y->parent) {
+		return x->parent < y->parent ? -1 : 1;
+	}
+	if (x->first_tick != y->first_tick) {
+		return x->first_tick > y->first_tick ? -1 : 1;
+	}
+	return x->frame > y->frame ? -1 : x->frame < y->frame;
+}
+
+/* Each frame, then those in it in the order in which they began first. */
+static void sort_frames(struct flame *flame)
+{
+	size_t nr = flame->nr_frames, nr_waiting = 1, nr_sorted = 0;
+	struct sibling *siblings = mem_zeroed(nr, sizeof(*siblings));
+	struct flame_frame *sorted = mem_zeroed(nr, sizeof(*sorted));
+	uint32_t *first = mem_zeroed(nr + 1, sizeof(*first)); /* in `siblings`, by parent */
+	uint32_t *place = mem_zeroed(nr, sizeof(*place)),
+		 *waiting = mem_zeroed(nr, sizeof(*waiting));
+
+	for (uint32_t i = 1; i < nr; i++) {
+		const struct flame_frame *frame = &flame->frames[i];
+
+		siblings[i - 1] = (struct sibling){frame->first_tick, frame->parent, i};
+		first[frame->parent + 1]++;
+	}
+	for (size_t i = 1; i <= nr; i++) {
+		first[i] += first[i - 1];
+	}
+	qsort(siblings, nr - 1, sizeof(*siblings), by_parent);
+	while (nr_waiting) {
+		uint32_t at = waiting[--nr_waiting];
+
+		place[at] = (uint32_t)nr_sorted;
+		sorted[nr_sorted] = flame->frames[at];
+		sorted[nr_sorted++].parent = place[flame->frames[at].parent];
+		for (uint32_t i = first[at]; i < first[at + 1]; i++) {
+			waiting[nr_waiting++] = siblings[i].frame;
+		}
+	}
+	free(flame->frames);
+	flame->frames = sorted;
+	free(siblings);
+	free(first);
+	free(place);
+	free(waiting);
+}
+
+/* Phases are known when a walk over all operators has ended. */
+static void find_phases(struct process *const *processes, size_t nr_processes)
+{
+	static const struct op_view view = {.ignores_selection = true};
+	const struct op_walk walk = {&view, NULL};
+
+	for (size_t i = 0; i < nr_processes; i++) {
+		if (!processes[i]->segment_phases) {
+			op_walk_run(&processes[i], 1, &walk, 1);
+		}
+	}
+}
+
 void flame_read(struct flame *flame, struct process *const *processes, size_t nr_processes,
-	unsigned int form)
+	unsigned int form, enum phase phase)
 {
 	static const struct op_view view = {
 		.begin = begin, .op = on_op, .call = on_call, .record = on_record};
 	struct reading reading = {.flame = flame,
 		.has_stacks = form & FLAME_STACKS,
-		.has_processes = nr_processes > 1 && !(form & FLAME_MERGED)};
+		.has_processes = nr_processes > 1 && !(form & FLAME_MERGED),
+		.has_phases = (form & FLAME_PARTED) || phase != FLAME_ALL_PHASES,
+		.has_ranges = form & FLAME_PARTED,
+		.phase = phase};
 	const struct op_walk walk = {&view, &reading};
 
 	*flame = (struct flame){0};
+	if (reading.has_phases) {
+		find_phases(processes, nr_processes);
+	}
+	if (reading.has_ranges) {
+		find_ranges(&flame->ranges, processes, nr_processes);
+	}
 	add_frame(&reading, 0, 0, FLAME_ROOT);
 	reading.unsampled = find_text(&reading, 0, "(no Python stack)", FLAME_ROOT);
 	op_walk_run(processes, nr_processes, &walk, 1);
-	set_cpu(&reading);
+	set_self(&reading);
 	add_totals(&reading);
 	leave_out_unsampled(&reading);
+	sort_frames(flame);
 	hash_free(reading.items);
-	free(reading.cpu);
 }
 
 void flame_fini(struct flame *flame)
 {
 	free(flame->frames);
+	free(flame->parts);
 }

@@ -7,6 +7,9 @@
  * The GPU time of an activity belongs to the operator that launched it, whenever it ran. CPU time
  * is wall-clock time of operators and calls on all threads, waiting included. Activities without
  * an operator lie in a frame that says so.
+ *
+ * What a frame has may be parted by phase and by steps. All that an operator takes is in the phase
+ * and step in which it begins, and an activity in those of the call that launched it.
  */
 #ifndef REPORT_TIMELINE_FLAME_H
 #define REPORT_TIMELINE_FLAME_H
@@ -16,6 +19,7 @@
 #include <stdint.h>
 
 #include "report/model/model.h"
+#include "report/ops/phase.h"
 #include "report/util/buf.h"
 
 /* What the width of a frame means. */
@@ -51,11 +55,35 @@ struct flame_frame {
 	uint8_t kind;	 /* enum flame_kind */
 	uint64_t self[NR_FLAME_WEIGHTS];
 	uint64_t total[NR_FLAME_WEIGHTS]; /* with the frames inside */
+	uint64_t first_tick;		  /* where it began first */
+	uint32_t first_part, last_part;	  /* 1 + their places in `parts`, 0: none */
+};
+
+/* What a frame has of its own in a phase of some steps. */
+struct flame_part {
+	uint32_t next;	/* of the frame: 1 + its place, 0: none */
+	uint16_t steps; /* 1 + the range, 0: in no step */
+	uint8_t phase;	/* enum phase */
+	uint64_t self[NR_FLAME_WEIGHTS];
+};
+
+/* Ranges of steps of equal length, so that there are at most FLAME_MOST_RANGES. */
+#define FLAME_MOST_RANGES 16u
+struct flame_ranges {
+	uint64_t first, last; /* numbers of steps */
+	uint64_t length;      /* 0: there are no steps */
 };
 
 struct flame {
-	struct flame_frame *frames; /* frames[0] is the root, which has no name */
+	/*
+	 * frames[0] is the root, which has no name. Those in a frame follow it, in the order in
+	 * which they began first.
+	 */
+	struct flame_frame *frames;
 	size_t nr_frames;
+	struct flame_part *parts;
+	size_t nr_parts;
+	struct flame_ranges ranges;
 	uint64_t nr_untimed; /* activities without times: they have no GPU time */
 	/* Left out, since it has no Python stack where these were asked for. */
 	uint64_t unsampled[NR_FLAME_WEIGHTS];
@@ -66,11 +94,17 @@ enum flame_form {
 	 * out */
 	FLAME_STACKS = 1,
 	FLAME_MERGED = 2, /* no frames of processes */
+	FLAME_PARTED = 4, /* by phase and by ranges of steps */
 };
 
-/* Reads the processes. form: bits of enum flame_form. The caller calls flame_fini. */
+#define FLAME_ALL_PHASES NR_PHASES
+
+/*
+ * Reads the processes. form: bits of enum flame_form; phase: what lies in others is left out. The
+ * caller calls flame_fini.
+ */
 void flame_read(struct flame *flame, struct process *const *processes, size_t nr_processes,
-	unsigned int form);
+	unsigned int form, enum phase phase);
 void flame_fini(struct flame *flame);
 
 /* ---- files ---- */

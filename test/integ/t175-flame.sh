@@ -36,6 +36,26 @@ is 0 "$(grep -c 'no Python stack)' "$T/folded")" "what has no stack is left out"
 is 1 "$(grep -c 'the graph covers [0-9.]* %: the rest has no Python stack' "$T/err")" "and said"
 is "" "$(grep -v 'py([0-9]*): ' "$T/folded")" "each line has Python frames"
 
+# A training: the GPU time of each phase is that of the table of phases, and widths by phase add up to all.
+python3 test/page/training.py "$T/training.json"
+"$REPORT" summary --view model --format json "$T/training.json" >"$T/model.json" 2>"$T/err"
+for weight in gpu cpu launches; do
+	sum=0
+	for phase in dataloader forward backward optimization others; do
+		have=$("$REPORT" flame --by $weight --phase $phase -o - "$T/training.json" 2>"$T/err" | awk '{sum += $NF} END {print sum + 0}')
+		sum=$((sum + have))
+		want=$(jq -r --arg phase $phase '.model.rows[] | select((.name | ascii_downcase) == $phase).gpu_total_ns' "$T/model.json")
+		[ $weight != gpu ] || is "$want" "$have" "GPU time of $phase"
+	done
+	is "$("$REPORT" flame --by $weight -o - "$T/training.json" 2>"$T/err" | awk '{sum += $NF} END {print sum}')" $sum "$weight of all phases"
+done
+
+# By time: siblings in the order in which they began first.
+"$REPORT" flame --order time -o "$T/time.svg" "$T/training.json" 2>"$T/err"
+is "gprof-report flame --order time, 6.238 ms" "$(sed -nE 's/.*>(gprof-report flame.*)<\/text>/\1/p' "$T/time.svg")" "the subtitle has the order"
+is "transformer.wte transformer.h.0 transformer.h.1 transformer.h.2 transformer.h.3 transformer.h.4 transformer.h.5 lm_head" \
+	"$(sed -nE 's/.* y="96".*<title>([^ ]*) \((Embedding|Block|Linear)\): .*/\1/p' "$T/time.svg" | tr '\n' ' ' | sed 's/ $//')" "modules by time"
+
 # Names that break lines, lists and markup.
 "$B/gen_stream" "$T/hostile.gprof" hostile "$T"
 for form in svg speedscope.json folded pb.gz; do
@@ -62,6 +82,9 @@ refused()
 }
 refused 2 "does not end in .svg, .speedscope.json, .folded or .pb.gz" -o "$T/x.json" "$T/ops.gprof"
 refused 2 "unknown weight 'time' (supported: gpu, cpu, launches)" --by time "$T/ops.gprof"
+refused 2 "unknown phase 'forwards' (supported: dataloader, forward, backward, optimization, others, all)" --phase forwards "$T/ops.gprof"
+refused 2 "unknown order 'name' (supported: weight, time)" --order name "$T/ops.gprof"
+refused 1 "cannot draw 'gpu' of phase 'dataloader': the recording has none of it" --by gpu --phase dataloader "$T/training.json"
 refused 1 "cannot draw Python stacks: none was recorded; set GPROF_PYTHON=stacks" --stacks -o "$T/x.svg" "$T/ops.gprof"
 refused 1 "cannot write '$T/none/x.svg': No such file or directory" -o "$T/none/x.svg" "$T/ops.gprof"
 refused 1 "cannot write '$T/none/x.pb.gz': No such file or directory" -o "$T/none/x.pb.gz" "$T/ops.gprof"
