@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/timeline/flame.h"
 #include "report/util/idmap.h"
@@ -61,9 +62,13 @@ static uint32_t add_kept(struct kept *kept, const struct flame_frame *frame, uin
 	return (uint32_t)kept->nr++;
 }
 
-/* Parents come before their children, so what a small frame has in it comes later. */
-static void keep_frames(const struct flame *flame, struct kept *kept)
+/*
+ * Parents come before their children, so what a small frame has in it comes later. Returns the
+ * place of each frame, or of the one that it is a part of.
+ */
+static uint32_t *keep_frames(const struct flame *flame, struct kept *kept)
 {
+	uint32_t *place = mem_zeroed(flame->nr_frames, sizeof(*place));
 	uint32_t *place_of = mem_zeroed(flame->nr_frames, sizeof(*place_of)); /* 1 + place */
 	uint32_t *rest_of = mem_zeroed(flame->nr_frames, sizeof(*rest_of));
 	uint32_t *nr_rest = mem_zeroed(flame->nr_frames, sizeof(*nr_rest));
@@ -74,10 +79,12 @@ static void keep_frames(const struct flame *flame, struct kept *kept)
 		uint32_t parent = frame->parent;
 
 		if (!place_of[parent]) {
+			place[i] = place[parent];
 			continue;
 		}
 		if (!is_small(flame, frame)) {
-			place_of[i] = 1 + add_kept(kept, frame, place_of[parent] - 1);
+			place[i] = add_kept(kept, frame, place_of[parent] - 1);
+			place_of[i] = 1 + place[i];
 			continue;
 		}
 		if (!rest_of[parent]) {
@@ -85,6 +92,7 @@ static void keep_frames(const struct flame *flame, struct kept *kept)
 
 			rest_of[parent] = 1 + add_kept(kept, &rest, place_of[parent] - 1);
 		}
+		place[i] = rest_of[parent] - 1;
 		for (unsigned int w = 0; w < NR_FLAME_WEIGHTS; w++) {
 			kept->frames[rest_of[parent] - 1].self[w] += frame->total[w];
 		}
@@ -103,13 +111,122 @@ static void keep_frames(const struct flame *flame, struct kept *kept)
 	free(place_of);
 	free(rest_of);
 	free(nr_rest);
+	return place;
+}
+
+/* ---- parts ---- */
+
+struct part {
+	uint32_t frame; /* its place on the page */
+	uint16_t steps;
+	uint8_t phase;
+	uint64_t self[NR_FLAME_WEIGHTS];
+};
+
+static int by_place(const void *a, const void *b)
+{
+	const struct part *x = a, *y = b;
+
+	if (x->frame != y->frame) {
+		return x->frame < y->frame ? -1 : 1;
+	}
+	if (x->phase != y->phase) {
+		return x->phase < y->phase ? -1 : 1;
+	}
+	return x->steps < y->steps ? -1 : x->steps > y->steps;
+}
+
+/* Those at the same place are one. Returns how many there are. */
+static size_t join_parts(struct part *parts, size_t nr)
+{
+	size_t nr_joined = 0;
+
+	qsort(parts, nr, sizeof(*parts), by_place);
+	for (size_t i = 0; i < nr; i++) {
+		struct part *last = nr_joined ? &parts[nr_joined - 1] : NULL;
+
+		if (!last || by_place(last, &parts[i])) {
+			parts[nr_joined++] = parts[i];
+			continue;
+		}
+		for (unsigned int w = 0; w < NR_FLAME_WEIGHTS; w++) {
+			last->self[w] += parts[i].self[w];
+		}
+	}
+	return nr_joined;
+}
+
+static struct part *find_parts(const struct flame *flame, const uint32_t *place, size_t *nr)
+{
+	struct part *parts = mem_zeroed(flame->nr_parts + 1, sizeof(*parts));
+
+	*nr = 0;
+	for (size_t i = 0; i < flame->nr_frames; i++) {
+		for (uint32_t at = flame->frames[i].first_part; at;
+			at = flame->parts[at - 1].next) {
+			const struct flame_part *part = &flame->parts[at - 1];
+			struct part *added = &parts[*nr];
+
+			*added = (struct part){
+				.frame = place[i], .steps = part->steps, .phase = part->phase};
+			memcpy(added->self, part->self, sizeof(added->self));
+			*nr += added->self[FLAME_GPU] || added->self[FLAME_CPU] ||
+			       added->self[FLAME_LAUNCHES];
+		}
+	}
+	*nr = join_parts(parts, *nr);
+	return parts;
+}
+
+static bool has_several(const struct part *parts, size_t nr)
+{
+	for (size_t i = 1; i < nr; i++) {
+		if (parts[i].phase != parts[0].phase || parts[i].steps != parts[0].steps) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void write_parts(const struct flame *flame, const uint32_t *place, struct buf *out)
+{
+	const struct flame_ranges *ranges = &flame->ranges;
+	size_t nr;
+	struct part *parts = find_parts(flame, place, &nr);
+
+	if (has_several(parts, nr)) {
+		buf_text(out, ",\n\"parts\": {\"frame\": [");
+		for (size_t i = 0; i < nr; i++) {
+			buf_printf(out, "%s%u", i ? "," : "", parts[i].frame);
+		}
+		buf_text(out, "],\n\"phase\": [");
+		for (size_t i = 0; i < nr; i++) {
+			buf_printf(out, "%s%u", i ? "," : "", parts[i].phase);
+		}
+		buf_text(out, "],\n\"steps\": [");
+		for (size_t i = 0; i < nr; i++) {
+			buf_printf(out, "%s%u", i ? "," : "", parts[i].steps);
+		}
+		for (unsigned int w = 0; w < NR_FLAME_WEIGHTS; w++) {
+			buf_printf(out, "],\n\"%s\": [", flame_weight_names[w]);
+			for (size_t i = 0; i < nr; i++) {
+				buf_printf(out, "%s%" PRIu64, i ? "," : "", parts[i].self[w]);
+			}
+		}
+		buf_text(out, "]}");
+		if (ranges->length) {
+			buf_printf(out, ", \"ranges\": [%" PRIu64 ", %" PRIu64 ", %" PRIu64 "]",
+				ranges->first, ranges->last, ranges->length);
+		}
+	}
+	free(parts);
 }
 
 static void write_tree(const struct flame *flame, struct names *names, struct buf *out)
 {
 	struct kept kept = {0};
+	uint32_t *place = keep_frames(flame, &kept);
 
-	keep_frames(flame, &kept);
 	buf_text(out, "{\"parent\": [");
 	for (size_t i = 0; i < kept.nr; i++) {
 		buf_printf(out, "%s%u", i ? "," : "", kept.frames[i].parent);
@@ -130,10 +247,13 @@ static void write_tree(const struct flame *flame, struct names *names, struct bu
 	}
 	buf_printf(out,
 		"],\n\"unsampled\": {\"gpu\": %" PRIu64 ", \"cpu\": %" PRIu64
-		", \"launches\": %" PRIu64 "}}",
+		", \"launches\": %" PRIu64 "}",
 		flame->unsampled[FLAME_GPU], flame->unsampled[FLAME_CPU],
 		flame->unsampled[FLAME_LAUNCHES]);
+	write_parts(flame, place, out);
+	buf_text(out, "}");
 	free(kept.frames);
+	free(place);
 }
 
 static bool is_empty(const struct flame *flame)

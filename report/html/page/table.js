@@ -139,6 +139,7 @@ const front = {
 	operator_types: ["type", "share_pct", "time_avg_ns", "total_ns", "calls"],
 	single_operators: ["full_name", "type", "side", "share_pct", "time_avg_ns", "total_ns", "calls"],
 	memcpy: ["name", "share_pct", "total_ns", "calls", "total_bytes", "bytes_per_s"],
+	module: ["name", "class", "share_pct", "gpu_total_ns", "gpu_self_ns", "total_ns", "self_ns", "flops", "allocated_bytes", "kept_bytes", "calls"],
 	"idle_gaps": ["cause", "duration_ns", "activity", "host_op", "host_call"],
 };
 
