@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Flame graphs as icicles, the widest frame first: modules or Python stacks, operators, kernels. flame_data.h describes
- * the data. The address has the tree, the weight, the zoom, the search and the frame whose callers are shown.
+ * Flame graphs as icicles: modules or Python stacks, operators, kernels; of all steps and phases or some of them, the widest
+ * frame first or as they began. flame_data.h describes the data. The address has the tree, the weight, what is chosen, the
+ * zoom, the search and the frame whose callers are shown.
  */
 "use strict";
 
@@ -11,6 +12,7 @@ const ROW = 18, LEAST = 1, CHARACTER = 6.6, MOST_ROWS = 200;
 const REST = 7; /* FLAME_REST */
 const kindNames = ["all", "process", "Python function", "module", "operator", "CUDA call", "GPU activity", "small frames"];
 const weights = {gpu: "GPU time", cpu: "CPU time", launches: "Launches"};
+const phaseNames = ["Dataloader", "Forward", "Backward", "Optimization", "Others"]; /* by enum phase */
 const treeNames = {modules: "Modules", stacks: "Python stacks"};
 const text = document.getElementById("flame").textContent.trim();
 let packed = null;
@@ -58,22 +60,72 @@ function namesOf(tree) {
 	return tree.name.map((number, i) => (i === 0 ? "all" : tree.kind[i] === REST ? names[number] + " small frames" : names[number]));
 }
 
-function treeOf(name, weight) {
-	const tree = unpack().trees[name];
-	return saying(finish({parent: tree.parent, kind: tree.kind, self: tree[weight], name: namesOf(tree)}), weight);
+/* ---- phases and steps ---- */
+
+/* The ranges of steps of a tree, [first, last] of each. */
+function rangesOf(tree) {
+	const [first, last, length] = (tree && tree.ranges) || [0, -1, 1], list = [];
+	for (let at = first; at <= last; at += length) {
+		list.push([at, Math.min(at + length - 1, last)]);
+	}
+	return list;
+}
+
+/* Which parts the choice means; null: all of them. */
+function chosen(tree, {phase, steps}) {
+	if (!tree.parts || (phase === "" && !steps)) {
+		return null;
+	}
+	const wanted = phaseNames.indexOf(phase), ranges = rangesOf(tree);
+	return (i) => {
+		const range = ranges[tree.parts.steps[i] - 1];
+		return (wanted < 0 || tree.parts.phase[i] === wanted) && (!steps || (range !== undefined && range[0] <= steps[1] && steps[0] <= range[1]));
+	};
+}
+
+/* The own weight of each frame in what is chosen. */
+function selfOf(tree, weight, choice) {
+	const holds = chosen(tree, choice);
+	if (!holds) {
+		return tree[weight];
+	}
+	const self = tree.parent.map(() => 0);
+	tree.parts.frame.forEach((frame, i) => {
+		self[frame] += holds(i) ? tree.parts[weight][i] : 0;
+	});
+	return self;
+}
+
+/* The phases that have any of the weight. */
+function phasesOf(trees, weight) {
+	return phaseNames.filter((name, phase) => trees.some((tree) => tree && tree.parts && tree.parts.phase.some((each, i) => each === phase && tree.parts[weight][i] > 0)));
+}
+
+function choiceText({phase, steps}) {
+	return (phase && " in " + phase) + (steps ? (steps[0] === steps[1] ? " in step " + steps[0] : " in steps " + steps[0] + " to " + steps[1]) : "");
+}
+
+/* ---- trees to draw ---- */
+
+/* Frames are numbered as they began first; small ones have no time. */
+const asBegun = (tree) => (a, b) => (tree.kind[a] === REST) - (tree.kind[b] === REST);
+
+function treeOf(name, weight, choice) {
+	const from = unpack().trees[name], tree = {parent: from.parent, kind: from.kind, self: selfOf(from, weight, choice), name: namesOf(from)};
+	return saying(choice.order ? finish(tree, asBegun(tree)) : finish(tree), weight);
 }
 
 const nothing = {parent: [0], name: [0], kind: [0], gpu: [0], cpu: [0], launches: [0], unsampled: {gpu: 0, cpu: 0, launches: 0}};
 
 /* Frames of A and B with the same path are one, as wide as both; what grew comes first. */
-function differenceOf(name, weight, steps) {
+function differenceOf(name, weight, steps, choice) {
 	const {trees, other} = unpack(), {tree, place} = builder("all", 0), a = [0], b = [0];
 	const add = (from, own, nr) => {
-		const names = namesOf(from), at = [0];
+		const names = namesOf(from), at = [0], self = selfOf(from, weight, choice);
 		from.parent.forEach((parent, i) => {
 			/* The number of small frames is no name. */
 			at[i] = i === 0 ? 0 : place(at[parent], from.kind[i] === REST ? "small frames" : names[i], from.kind[i]);
-			own[at[i]] = (own[at[i]] || 0) + from[weight][i] / nr;
+			own[at[i]] = (own[at[i]] || 0) + self[i] / nr;
 		});
 	};
 	add(trees[name] || nothing, a, steps[0]);
@@ -163,8 +215,12 @@ function svg(name, parent, attributes) {
 	return element;
 }
 
-/* As much of a name as there is room for. */
-function fit(name, room) {
+/* As much of a name as there is room for: of a module the end of its place, as beginnings are alike. */
+function fit(name, room, kind) {
+	if (kind === 3 && name.length > room) {
+		const place = name.replace(/ \([^)]*\)$/, "");
+		return place.length > room ? "…" + place.slice(1 - room) : place;
+	}
 	return room < 8 && name.length > room ? name.slice(0, room - 1) + "…" : short(name, room);
 }
 
@@ -236,7 +292,7 @@ function icicle(parent, tree, label, state) {
 			const room = Math.floor((wide - 6) / CHARACTER);
 			if (room > 2) {
 				const clip = svg("svg", group, {x: x.toFixed(2), y: row * ROW, width: (wide - 2).toFixed(2), height: ROW});
-				svg("text", clip, {x: 3, y: 13}).textContent = fit(tree.name[i], room);
+				svg("text", clip, {x: 3, y: 13}).textContent = fit(tree.name[i], room, tree.kind[i]);
 			}
 		}
 		describe();
@@ -319,10 +375,42 @@ function choice(parent, label, names, chosen, choose) {
 	}
 }
 
-/* The parts of the address after the page: tree.weight, zoom, search, name whose callers are shown. */
+/*
+ * The parts of the address after the page: tree.weight and what is chosen (modules.gpu.Forward.steps-3-7.time), zoom, search,
+ * name whose callers are shown.
+ */
 function stateOfHash() {
-	const [, what = "", zoom = "", search = "", name = ""] = partsOfHash(), [tree, weight] = what.split(".");
-	return {tree, weight, zoom: Number(zoom) || 0, search, name};
+	const [, what = "", zoom = "", search = "", name = ""] = partsOfHash(), [tree, weight, ...words] = what.split(".");
+	const steps = words.map((word) => /^steps-(\d+)-(\d+)$/.exec(word)).find(Boolean);
+	return {tree, weight, phase: words.find((word) => phaseNames.includes(word)) || "", steps: steps ? [Number(steps[1]), Number(steps[2])] : null,
+		order: words.includes("time"), zoom: Number(zoom) || 0, search, name};
+}
+
+function pick(parent, label, options, value, choose) {
+	const list = make("select", make("label", parent, label + " "));
+	for (const [key, name] of options) {
+		make("option", list, name).value = key;
+	}
+	list.value = value;
+	list.addEventListener("change", () => choose(list.value));
+}
+
+/* What of the recording is drawn. `of`: the trees of the chosen outer frames, that of A first. */
+function addChoice(tools, state, of, go) {
+	const phases = phasesOf(of, state.weight), ranges = rangesOf(of[0]);
+	if (phases.length > 1 || state.phase) {
+		pick(tools, "Phase", [["", "all"], ...phases.map((name) => [name, name])], state.phase, (phase) => go({phase}));
+	}
+	if (of.length === 1 && ranges.length > 1) {
+		const [from, to] = state.steps || [ranges[0][0], ranges[ranges.length - 1][1]], isAll = (steps) => steps[0] <= ranges[0][0] && steps[1] >= ranges[ranges.length - 1][1];
+		const set = (steps) => go({steps: isAll(steps) ? null : steps});
+		const at = (step) => ranges.find((range) => range[0] <= step && step <= range[1]) || ranges[0];
+		pick(tools, "Steps from", ranges.map((range) => [String(range[0]), String(range[0])]), String(at(from)[0]), (step) => set([Number(step), Math.max(to, at(Number(step))[1])]));
+		pick(tools, "to", ranges.map((range) => [String(range[1]), String(range[1])]), String(at(to)[1]), (step) => set([Math.min(from, at(Number(step))[0]), Number(step)]));
+	}
+	if (of.length === 1) {
+		choice(tools, "Order", [["", "Widest first"], ["time", "As they began"]], state.order ? "time" : "", (order) => go({order: order === "time"}));
+	}
 }
 
 function addTools(parent, state, known, hasWeight, go) {
@@ -331,6 +419,7 @@ function addTools(parent, state, known, hasWeight, go) {
 	if (known.length > 1) {
 		choice(tools, "Outer frames", known.map((key) => [key, treeNames[key]]), state.tree, (tree) => go({tree, zoom: 0, name: ""}));
 	}
+	addChoice(tools, state, treesOf(state.tree), go);
 	const search = make("input", tools), status = make("span", tools);
 	search.type = "search";
 	search.placeholder = "Search frames";
@@ -349,7 +438,8 @@ function drawWith(main, known, sum, draw) {
 	state.weight = weights[state.weight] && hasWeight(state.weight) ? state.weight : Object.keys(weights).find(hasWeight);
 	const section = make("section", main);
 	state.address = () => {
-		const hash = hashOf("flame", state.tree + "." + state.weight, String(state.zoom || ""), state.search, state.name);
+		const words = [state.tree, state.weight, state.phase, state.steps ? "steps-" + state.steps.join("-") : "", state.order ? "time" : ""].filter(Boolean);
+		const hash = hashOf("flame", words.join("."), String(state.zoom || ""), state.search, state.name);
 		const isDrawn = main.dataset.drawn === location.hash;
 		history.replaceState(null, "", hash);
 		if (isDrawn) {
@@ -369,7 +459,7 @@ function drawWith(main, known, sum, draw) {
 	const {search, status} = addTools(section, state, known, hasWeight, state.go);
 	const {pictures, total} = draw(section, state), find = () => {
 		const found = pictures.map((each) => each.find(search.value))[0];
-		status.textContent = found === null ? "" : "found in " + percent(found, total);
+		status.textContent = found === null || found === undefined ? "" : "found in " + percent(found, total);
 	};
 	search.addEventListener("input", () => {
 		state.search = search.value;
@@ -385,6 +475,12 @@ function addNothing(main) {
 
 const sumOf = (trees, tree, weight) => (trees[tree] || nothing)[weight].reduce((a, b) => a + b, 0);
 
+/* Of the page's run, or of both. */
+function treesOf(name) {
+	const {trees, other} = unpack();
+	return Object.keys(other).length ? [trees[name], other[name]] : [trees[name]];
+}
+
 function drawPage(main) {
 	if (!text) {
 		addNothing(main);
@@ -392,10 +488,13 @@ function drawPage(main) {
 	}
 	const {trees} = unpack();
 	drawWith(main, Object.keys(trees), (tree, weight) => sumOf(trees, tree, weight), (section, state) => {
-		const tree = treeOf(state.tree, state.weight), left = trees[state.tree].unsampled[state.weight];
-		make("p", section, weights[state.weight] + ": " + shown(tree.total[0], state.weight) + (state.weight === "gpu" ? " of GPU activities, under what launched them"
+		const tree = treeOf(state.tree, state.weight, state), isAll = !chosen(trees[state.tree], state), left = isAll && trees[state.tree].unsampled[state.weight];
+		make("p", section, weights[state.weight] + choiceText(state) + ": " + shown(tree.total[0], state.weight) + (state.weight === "gpu" ? " of GPU activities, under what launched them"
 			: state.weight === "cpu" ? " of operators and CUDA calls on all threads, waiting included" : "") +
 			(left ? ". Python stacks are samples: they cover " + percent(tree.total[0], tree.total[0] + left) : "") + ".", "note");
+		if (!tree.total[0]) {
+			return {pictures: [], total: 0};
+		}
 		addLegend(make("div", section, null, "flame"), tree);
 		if (!state.name || !tree.name.includes(state.name)) {
 			const sandwich = (name) => state.go({name, zoom: 0});
@@ -417,8 +516,8 @@ function drawDiff(main, steps) {
 	}
 	const {trees, other} = unpack(), known = [...new Set([...Object.keys(trees), ...Object.keys(other)])];
 	drawWith(main, known, (tree, weight) => sumOf(trees, tree, weight) + sumOf(other, tree, weight), (section, state) => {
-		const tree = differenceOf(state.tree, state.weight, steps || [1, 1]);
-		make("p", section, weights[state.weight] + " of A and B" + (steps ? " per step: all of each recording, divided by its steps" : "") +
+		const tree = differenceOf(state.tree, state.weight, steps || [1, 1], {phase: state.phase, steps: null});
+		make("p", section, weights[state.weight] + " of A and B" + (state.phase && " in " + state.phase) + (steps ? " per step: all of each recording, divided by its steps" : "") +
 			". A frame is as wide as both; orange frames take longer in B, blue ones shorter, and what grew most comes first.", "note");
 		return {pictures: [icicle(section, tree, weights[state.weight], state)], total: tree.total[0]};
 	});
