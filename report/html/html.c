@@ -52,8 +52,8 @@ static const struct part parts[] = {
 	{0},
 };
 
-static const char *const over_time[] = {
-	"steps", "breakdown", "data_loading_steps", "utilization_time", "memory_curve", NULL};
+static const char *const over_time[] = {"steps", "breakdown", "data_loading_steps",
+	"utilization_time", "memory_curve", "memory_blocks", NULL};
 
 size_t html_rows(const struct html_options *options, const char *key)
 {

@@ -83,13 +83,13 @@ function drawPlain(section, spec) {
 function leading(addressOf) {
 	return {
 		onClick: (event, items) => {
-			const address = items.length ? addressOf(items[0].index) : null;
+			const address = items.length ? addressOf(items[0].index, items[0].datasetIndex) : null;
 			if (address) {
 				location.hash = address;
 			}
 		},
 		onHover: (event, items) => {
-			event.native.target.style.cursor = items.length && addressOf(items[0].index) ? "pointer" : "";
+			event.native.target.style.cursor = items.length && addressOf(items[0].index, items[0].datasetIndex) ? "pointer" : "";
 		},
 	};
 }
@@ -267,5 +267,5 @@ function operatorTypes(parent) {
 	ranking(parent, "Operator types", "operator_types", "type", [["Average", "time_avg_ns"], ["Total", "total_ns"]], ["Pie", "Bars"]);
 }
 
-return {ranking, operatorTypes, hasCharts, shown, css, ink, dim, back, printing, leading, chart, charts, topBars, topPie, countBars, stack};
+return {ranking, operatorTypes, hasCharts, shown, css, ink, dim, line, back, printing, leading, chart, charts, topBars, topPie, countBars, stack};
 })();

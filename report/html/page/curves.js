@@ -5,7 +5,7 @@
 "use strict";
 
 const pageCurve = (() => {
-const {unitOf} = pageText, {rowsOf, isMany, rowsByProcess, who} = pageData, {chart} = pageChart;
+const {unitOf} = pageText, {rowsOf, isMany, rowsByProcess, who} = pageData, {chart} = pageChart, {hasCategories} = pageMemory;
 
 function curves(parent) {
 	for (const own of [...rowsByProcess(rowsOf("utilization_time")).values()].slice(0, 8)) {
@@ -33,9 +33,9 @@ function curves(parent) {
 	}
 }
 
-/* The memory in use stays the same until the next known value. */
+/* Memory without categories. What is in use stays the same until the next known value. */
 function memoryCurves(parent) {
-	for (const own of [...rowsByProcess(rowsOf("memory_curve")).values()].slice(0, 8)) {
+	for (const own of [...rowsByProcess(rowsOf("memory_curve").filter((row) => !hasCategories(row))).values()].slice(0, 8)) {
 		const places = [...new Set(own.map((row) => row.device))].slice(0, 8);
 		const last = own.reduce((most, row) => Math.max(most, row.time_ns), 0);
 		const curve = (place, name, id) => {

@@ -8,7 +8,7 @@
 const {make, one, short} = pageText, {data, shapes, rowsOf, keyOf, stepLabel, who, isMany} = pageData;
 const {hashOf, partsOfHash, rowsHash, stepHash, linkRows, addLink} = pageLink, {readAddress, drawTable} = pageTable, {addExport, linesOf} = pageExport;
 const {hasCharts, shown, css, printing, chart, charts, topBars, topPie, countBars, stack, ranking, operatorTypes} = pageChart;
-const {breakdownParts, stepTimes, stepPage} = pageStep, {card, adviceList, overviewPage} = pageOverview, {curves, memoryCurves} = pageCurve, {heat, hasField} = pageHeat;
+const {breakdownParts, stepTimes, stepPage} = pageStep, {card, adviceList, overviewPage} = pageOverview, {curves, memoryCurves} = pageCurve, {memoryCategories} = pageMemory, {heat, hasField} = pageHeat;
 const main = document.getElementById("main");
 
 const timelineTools = {make, one, short, css, rowsOf, keyOf, rowsHash, stepHash, hashOf, partsOfHash, shown, addExport, linesOf, phases: shapes.model && shapes.model.figure};
@@ -54,7 +54,7 @@ function aboutPage(parent) {
 }
 
 /* Pages that place their charts themselves. */
-const isPlain = new Set(["overview", "timeline", "timelines", "ranks", "flame", "about", "advice"]);
+const isPlain = new Set(["overview", "timeline", "timelines", "ranks", "flame", "about", "advice", "memory", "roofline"]);
 /* Pages with an address of their own, without the state of tables. */
 const hasOwnAddress = new Set(["timeline", "timelines", "ranks", "flame"]);
 /* Pages whose first table is the answer: charts stand below it. */
@@ -87,16 +87,19 @@ const pages = other ? other.pages : [
 		countBars(parent, "Tensor core use, by kernel time", "kernel", "tensor_cores");
 		countBars(parent, "Occupancy limiter, by kernel time", "kernel", "limit");
 	}, ["kernel", "kernel_operator", "gpu_summary"]],
+	["roofline", "Roofline", (main) => pageRoofline.drawRoofline(main), ["roofline"]],
 	["copies", "Copies", (parent) => {
 		topBars(parent, "Memcpy time by kind", "memcpy", "name", "total_ns");
 		topBars(parent, "Bandwidth while busy", "bandwidth", "name", "rate_bytes_per_s");
 	}, ["memcpy", "memset", "bandwidth", "memops"]],
-	["memory", "Memory", (parent) => {
+	["memory", "Memory", (main) => {
+		memoryCategories(main);
+		const parent = charts(main);
 		memoryCurves(parent);
 		topBars(parent, "Allocations by operator", "memory", "name", "total_bytes", 15);
 		topBars(parent, "In use at the peak, by operator", "memory", "name", "at_peak_bytes", 15);
 		topBars(parent, "Still allocated at exit, by operator", "memory", "name", "live_bytes", 15);
-	}, ["memory", "memory_curve", "memory_events"]],
+	}, ["memory_categories", "memory_peak", "memory", "memory_events", "memory_blocks", "memory_curve"]],
 	["api", "API", (parent) => {
 		topBars(parent, "Top API calls by total time", "api", "name", "total_ns");
 		topBars(parent, "Synchronization by total time", "sync", "name", "total_ns");

@@ -5,7 +5,7 @@
 "use strict";
 
 const timelineRows = (() => {
-const {categoryOf} = timelineData, {colorOf, shadeOf: mix, inkOn} = pagePalette;
+const {categoryOf} = timelineData, {colorOf, inkOn} = pagePalette;
 const ROW = 18, GAP = 5, DEPTHS = 8;
 const WIDE = 1.5; /* slices of at least that many pixels are drawn one by one */
 
@@ -27,7 +27,7 @@ const kindAt = (data, row, i) => kindOf(categoryOf(data, row, i));
 
 /* A lighter and a darker shade distinguish neighbours of one kind; each has the ink that is read best on it. */
 const shadesOf = new Map(kinds.map((kind) => {
-	const fill = [kind[2], mix(kind[2], 255, .22), mix(kind[2], 0, .16)];
+	const fill = [kind[2], pagePalette.shadeOf(kind[2], 255, .22), pagePalette.shadeOf(kind[2], 0, .16)];
 	return [kind, {fill, ink: fill.map(inkOn)}];
 }));
 
