@@ -70,6 +70,25 @@ static struct memory_in_use_place *place_of(struct memory_in_use *all, uint32_t 
 	return &all->places[number];
 }
 
+/* The first step, with all before it, may be longer than the others together. */
+static unsigned int part_of(const struct memory_place *place, uint64_t tick)
+{
+	const struct process *process = place->process;
+	struct memory_timeline span;
+	uint64_t later = process->nr_steps > 1 ? process->steps[1].tick : 0;
+
+	if (later <= place->pool.first || later >= place->pool.end) {
+		return memory_timeline_part(&place->pool, tick, MEMORY_PARTS);
+	}
+	if (tick < later) {
+		memory_timeline_init(&span, place->pool.first, later);
+		return memory_timeline_part(&span, tick, MEMORY_FIRST_PARTS);
+	}
+	memory_timeline_init(&span, later, place->pool.end);
+	return MEMORY_FIRST_PARTS +
+	       memory_timeline_part(&span, tick, MEMORY_PARTS - MEMORY_FIRST_PARTS);
+}
+
 static void on_change(void *context, uint32_t number, const struct memory_total *total)
 {
 	struct memory_in_use *all = context;
@@ -87,7 +106,7 @@ static void on_change(void *context, uint32_t number, const struct memory_total 
 	if (!select_has_tick(of->process, total->tick)) {
 		return;
 	}
-	part = find_part(place, memory_timeline_part(&of->pool, total->tick, MEMORY_PARTS));
+	part = find_part(place, part_of(of, total->tick));
 	if (total->in_use >= part->most.in_use) {
 		part->most = *total;
 	}

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is in use on each device at chosen times, by category (alloc_category.h), and the largest
- * blocks then: in each of up to MEMORY_PARTS equal parts of the process's time when most is in use
- * and after its last event, and at the ends of up to MEMORY_STEPS steps. One of the former is the
- * peak. Or at one time alone, see `at`.
+ * blocks then: in each of up to MEMORY_PARTS parts of the process's time when most is in use and
+ * after its last event, and at the ends of up to MEMORY_STEPS steps. One of the former is the peak.
+ * The parts are of equal length, but for the time to the end of the first step, which has
+ * MEMORY_FIRST_PARTS of its own.
  *
  * The totals are the allocator's; categories are of the blocks whose allocation is recorded.
  *
@@ -16,11 +17,11 @@
 #include "report/analysis/view.h"
 #include "report/ops/alloc_category.h"
 
-#define MEMORY_PARTS 256u
-#define MEMORY_STEPS 256u
-/* Largest blocks at each time; and at one time alone. */
-#define MEMORY_LARGEST	   20u
-#define MEMORY_LARGEST_ONE 1000u
+#define MEMORY_PARTS	   256u
+#define MEMORY_FIRST_PARTS 64u
+#define MEMORY_STEPS	   256u
+/* Largest blocks at each time. */
+#define MEMORY_LARGEST 20u
 
 struct memory_sample {
 	struct memory_total total;

@@ -168,8 +168,9 @@ VIEW(memory_curve, 380) = {
 	.name = "memory-curve",
 	.help = "memory in use and reserved over time, by category",
 	.about =
-		"The time of each process is divided into up to 256 equal parts. Each part has two "
-		"rows: when most memory was in use, and its last event. The ends of up to 256 "
+		"The time of each process is divided into up to 256 parts: 64 equal ones to the "
+		"end of the first step, and equal ones after it. Each part has two rows: when most "
+		"memory was in use, and its last event. The ends of up to 256 "
 		"steps have rows of their own. memory-categories explains the categories.",
 	.is_empty_hidden = true,
 	.title = "Memory over time",

@@ -119,6 +119,12 @@ modules() {
 }
 
 # shellcheck disable=SC2317
+# memory NAME: charts of memory and of the roofline of a page that is there.
+memory() {
+	PYTHONPATH=$lib timeout 1500 python3 test/page/memory.py "$chromium" "$T/$1.html" "$T/$1.json" "${pictures:-}"
+}
+
+# shellcheck disable=SC2317
 # sums: a timeline with room for few slices.
 sums() {
 	"$B/gen_stream" "$T/many.gprof" model 100000 && "$B/gprof-report" summary --format json "$T/many.gprof" >"$T/many-sums.json" &&
@@ -225,6 +231,7 @@ tap flame markup test/page/hostile.json "flame graphs of names that are markup"
 tap form ops "form of a page"
 tap modules "modules, phases and steps of a training"
 tap flame training "$T/traces/training.json" "flame graphs of a training"
+tap memory ops "memory by category and roofline"
 tap sums "timeline of 100000 events in 200 KB"
 firefox_pages
 [ ! -d "$B/demo/gprof-dump" ] || tap page demo "$B/demo/gprof-dump" "the demo"

@@ -25,10 +25,16 @@ function showBlocks(place, row) {
 	const own = (block) => block.pid === row.pid && block.rank === row.rank && block.place === row.device && isInUse(block, row.time_ns);
 	const bytes = rowsOf("memory_blocks").filter(own).reduce((sum, block) => sum + block.bytes, 0);
 	place.replaceChildren();
-	const section = drawTable(place, "memory_blocks", "", own), heading = section.querySelector("h3");
+	const section = drawTable(place, "memory_blocks", own), heading = section.firstChild; /* of a table, or of a line that there is none */
 	section.id = "blocks-then";
 	heading.textContent = "Largest blocks in use at " + one(row.time_ns, "time") + ", " + row.device + (isMany ? ", " + who(row) : "");
 	heading.after(make("p", null, one(bytes, "size") + " of " + one(row.allocated_bytes, "size") + " in use. Click the chart for another time.", "note"));
+}
+
+/* Where the chart begins: where a first step, with all before it, takes more than half of the time, behind it. */
+function beginOf(rows) {
+	const ends = rows.filter((row) => row.step !== null), last = rows[rows.length - 1].time_ns;
+	return ends.length > 2 && ends[0].time_ns > last / 2 ? ends[0] : null;
 }
 
 /* A chart of all categories of a memory of a process, stacked. */
@@ -40,7 +46,7 @@ function stackOf(parent, rows, blocks) {
 		make("p", section, "This chart needs Chart.js, which gprof-report was built without. The table memory-curve has the numbers.", "note");
 		return;
 	}
-	const size = unitOf("size", rows.map((row) => row.allocated_bytes), 1), time = unitOf("time", rows.map((row) => row.time_ns), 1);
+	const begin = beginOf(rows), size = unitOf("size", rows.map((row) => row.allocated_bytes), 1), time = unitOf("time", rows.map((row) => row.time_ns), 1);
 	const titles = new Map(columnsOf("memory_curve").map((column) => [column.id, column.title]));
 	const canvas = make("canvas", make("div", section, null, "canvas"));
 	canvas.setAttribute("role", "img");
@@ -55,7 +61,7 @@ function stackOf(parent, rows, blocks) {
 	const linear = (text, more) => ({type: "linear", title: {display: true, text, color: dim}, ticks: {color: dim}, grid: {color: line}, ...more});
 	shown.push(new Chart(canvas, {type: "line", data: {datasets}, options: {
 		animation: false, responsive: true, maintainAspectRatio: false, interaction: {mode: "index", axis: "x", intersect: false},
-		scales: {x: linear(time[0] + " since the start of the recording", {grid: {display: false}}), y: linear(size[0], {stacked: true, beginAtZero: true})},
+		scales: {x: linear(time[0] + " since the start of the recording", {grid: {display: false}, min: begin ? begin.time_ns / time[1] : undefined, max: rows[rows.length - 1].time_ns / time[1]}), y: linear(size[0], {stacked: true, beginAtZero: true})},
 		onClick: (event, items) => items.length && showBlocks(blocks, rows[items[0].index]),
 		onHover: (event, items) => {
 			event.native.target.style.cursor = items.length ? "pointer" : "";
@@ -65,7 +71,8 @@ function stackOf(parent, rows, blocks) {
 			label: (item) => item.dataset.label + ": " + one(item.raw.y * size[1], "size"),
 		}}},
 	}}));
-	make("p", section, "Stacked, by what the memory is for. Click a time for its largest blocks.", "note");
+	make("p", section, "Stacked, by what the memory is for. Click a time for its largest blocks." +
+		(begin ? " The chart begins at the end of step " + begin.step + "; the table has what is before." : ""), "note");
 }
 
 /* GPUs first. The blocks of the highest peak are there from the start. */

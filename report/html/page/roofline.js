@@ -62,14 +62,14 @@ function drawRoofline(parent) {
 		return {label, rows: own, data: own.map((row) => ({x: row.flops_per_byte, y: row.flops_per_s})), backgroundColor: color + "b0", borderColor: color,
 			pointStyle: style, pointRadius: own.map((row) => radius(row, most)), pointHoverRadius: own.map((row) => radius(row, most) + 2), showLine: false};
 	};
-	const roofs = roofsOf(rows, from, to).map((roof, i) => ({label: roof.name, data: roof.points, showLine: true, borderColor: colors[(5 + i) % colors.length],
+	const roofs = roofsOf(rows, from, to).map((roof, i) => ({label: roof.name, data: roof.points, showLine: true, borderColor: colors[(5 + 3 * i) % colors.length], pointStyle: "line",
 		backgroundColor: "transparent", borderWidth: 2, pointRadius: 0, pointHitRadius: 0, borderDash: i ? [6, 3] : []}));
 	const datasets = [points("Operators", "operator", colorOf("operator"), "circle"), points("Kernels", "kernel", colorOf("kernel"), "rectRot"), ...roofs].filter((set) => set.data.length);
-	const scale = (text) => ({type: "logarithmic", title: {display: true, text, color: dim}, grid: {color: line},
-		ticks: {color: dim, maxTicksLimit: 12, callback: (value) => (/^1(e|0*$)/.test(String(value)) || value < 1 ? large(value) : null)}});
+	const scale = (text) => ({type: "logarithmic", title: {display: true, text, color: dim}, grid: {color: (tick) => (tick.tick && tick.tick.label ? line() : "transparent")},
+		ticks: {color: dim, autoSkip: false, maxRotation: 0, callback: (value) => (Math.abs(Math.log10(value) - Math.round(Math.log10(value))) < 1e-6 ? large(value) : null)}});
 	shown.push(new Chart(canvas, {type: "scatter", data: {datasets}, options: {
 		animation: false, responsive: true, maintainAspectRatio: false,
-		scales: {x: {...scale("FLOPs per byte"), min: from, max: to}, y: scale("FLOP/s")},
+		scales: {x: {...scale("FLOPs per byte"), min: from, max: to}, y: {...scale("FLOP/s"), suggestedMax: 2 * Math.max(...rows.map((row) => Math.max(row.flops_per_s, row.peak_flops_per_s)))}},
 		...leading((index, set) => (datasets[set].rows ? hashOfRow(datasets[set].rows[index]) : null)),
 		plugins: {legend: {position: "bottom", labels: {color: ink, boxWidth: 12, usePointStyle: true}}, tooltip: {filter: (item) => item.dataset.rows, callbacks: {
 			title: (items) => items.map((item) => short(item.dataset.rows[item.dataIndex].name, 60)).join("\n"),
