@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/model/select.h"
+#include "report/model/time_axis.h"
 #include "report/util/hash.h"
 
 struct memory_part {
@@ -89,6 +90,21 @@ static unsigned int part_of(const struct memory_place *place, uint64_t tick)
 	       memory_timeline_part(&span, tick, MEMORY_PARTS - MEMORY_FIRST_PARTS);
 }
 
+/* Is it before or at the time that the user asks for? */
+static bool is_before_at(const struct view_at *at, struct process *process, uint64_t tick)
+{
+	if (!at->is_step) {
+		return time_axis_time(process, clock_map_time(&process->host_clock, tick)) <=
+		       at->value;
+	}
+	for (size_t i = 0; i + 1 < process->nr_steps; i++) {
+		if (process->steps[i].step == at->value && !model_step_is_gap(&process->steps[i])) {
+			return tick < process->steps[i + 1].tick;
+		}
+	}
+	return false;
+}
+
 static void on_change(void *context, uint32_t number, const struct memory_total *total)
 {
 	struct memory_in_use *all = context;
@@ -102,6 +118,10 @@ static void on_change(void *context, uint32_t number, const struct memory_total 
 	step = (step + place->stride - 1) / place->stride;
 	if (step < place->nr_step_ends && total->tick >= place->step_ends[step].tick) {
 		place->step_ends[step] = *total;
+	}
+	if (all->input.at.is_set && total->tick >= place->at.tick &&
+		is_before_at(&all->input.at, of->process, total->tick)) {
+		place->at = *total;
 	}
 	if (!select_has_tick(of->process, total->tick)) {
 		return;
@@ -122,7 +142,6 @@ void memory_in_use_init(void *state)
 	/* `reduce` needs peaks alone. */
 	all->scan.memory.on_change = all->input.is_merged ? NULL : on_change;
 	all->scan.memory.context = all;
-	all->most_largest = MEMORY_LARGEST;
 }
 
 /* ---- the times ---- */
@@ -166,13 +185,18 @@ static int by_tick(const void *a, const void *b)
 	return x->step < y->step ? -1 : x->step > y->step;
 }
 
+static unsigned int most_largest(const struct memory_sample *sample)
+{
+	return sample->is_at ? MEMORY_LARGEST_AT : MEMORY_LARGEST;
+}
+
 static void make_samples(struct memory_in_use *all, uint32_t number)
 {
 	struct memory_in_use_place *place = place_of(all, number);
 	const struct process *process = all->scan.memory.places[number].process;
 
 	place->samples =
-		mem_zeroed(2 * place->nr_parts + place->nr_step_ends + 1, sizeof(*place->samples));
+		mem_zeroed(2 * place->nr_parts + place->nr_step_ends + 2, sizeof(*place->samples));
 	for (size_t i = 0; i < place->nr_parts; i++) {
 		const struct memory_part *part = &place->parts[i];
 
@@ -182,11 +206,15 @@ static void make_samples(struct memory_in_use *all, uint32_t number)
 		add_sample(place, &part->last, MEMORY_NO_STEP);
 	}
 	add_step_ends(place, process);
+	if (place->at.tick) {
+		add_sample(place, &place->at, MEMORY_NO_STEP)->is_at = true;
+	}
 	qsort(place->samples, place->nr_samples, sizeof(*place->samples), by_tick);
 	for (size_t i = 0; i < place->nr_samples; i++) {
 		place->samples[i].largest =
-			mem_zeroed(all->most_largest, sizeof(struct alloc_block));
-		if (place->samples[i].total.in_use > place->samples[place->peak].total.in_use) {
+			mem_zeroed(most_largest(&place->samples[i]), sizeof(struct alloc_block));
+		if (!place->samples[i].is_at &&
+			place->samples[i].total.in_use > place->samples[place->peak].total.in_use) {
 			place->peak = i;
 		}
 	}
@@ -226,10 +254,9 @@ static void sink(struct alloc_block *heap, unsigned int nr, unsigned int at)
 	heap[at] = block;
 }
 
-static void add_largest(
-	struct memory_sample *sample, unsigned int most, const struct alloc_block *block)
+static void add_largest(struct memory_sample *sample, const struct alloc_block *block)
 {
-	unsigned int at = sample->nr_largest;
+	unsigned int at = sample->nr_largest, most = most_largest(sample);
 
 	if (at == most) {
 		if (sample->largest[0].bytes < block->bytes) {
@@ -275,7 +302,7 @@ static void on_block(void *context, const struct alloc_block *block)
 	for (size_t i = first; i < end; i++) {
 		place->samples[i].bytes[block->category] += block->bytes;
 		place->samples[i].known += block->bytes;
-		add_largest(&place->samples[i], all->most_largest, block);
+		add_largest(&place->samples[i], block);
 	}
 	if (first <= place->peak && place->peak < end) {
 		add_peak(all, block);

@@ -4,7 +4,7 @@
  * blocks then: in each of up to MEMORY_PARTS parts of the process's time when most is in use and
  * after its last event, and at the ends of up to MEMORY_STEPS steps. One of the former is the peak.
  * The parts are of equal length, but for the time to the end of the first step, which has
- * MEMORY_FIRST_PARTS of its own.
+ * MEMORY_FIRST_PARTS of its own. The time of view_input.at is one more.
  *
  * The totals are the allocator's; categories are of the blocks whose allocation is recorded.
  *
@@ -20,8 +20,9 @@
 #define MEMORY_PARTS	   256u
 #define MEMORY_FIRST_PARTS 64u
 #define MEMORY_STEPS	   256u
-/* Largest blocks at each time. */
-#define MEMORY_LARGEST 20u
+/* Largest blocks at each time, and at that of view_input.at. */
+#define MEMORY_LARGEST	  20u
+#define MEMORY_LARGEST_AT 1000u
 
 struct memory_sample {
 	struct memory_total total;
@@ -29,6 +30,7 @@ struct memory_sample {
 	uint64_t bytes[NR_ALLOC_CATEGORIES], known;
 	struct alloc_block *largest; /* a heap, the smallest first */
 	unsigned int nr_largest;
+	bool is_at; /* the time of view_input.at: the last event before it */
 };
 #define MEMORY_NO_STEP UINT64_MAX
 
@@ -49,6 +51,7 @@ struct memory_in_use_place {
 	size_t nr_parts, part_capacity;
 	struct memory_total *step_ends; /* by number of the step divided by the stride */
 	size_t nr_step_ends, stride;
+	struct memory_total at;	       /* tick 0: none before view_input.at */
 	struct memory_sample *samples; /* by time */
 	size_t nr_samples, peak;
 	uint64_t nr_blocks[NR_ALLOC_CATEGORIES];
@@ -63,7 +66,6 @@ struct memory_in_use {
 	struct alloc_categories categories;
 	struct process *process; /* at hand, of the second pass */
 	struct memory_peak_row *peak_rows;
-	unsigned int most_largest;
 };
 
 /* For VIEW_STATE. */

@@ -28,6 +28,13 @@ enum view_times {
 	VIEW_TIMES_GPU,
 };
 
+/* A time that the user asks for: --at=TIME|step=N. */
+struct view_at {
+	bool is_set;
+	bool is_step;	/* the end of a step */
+	uint64_t value; /* ns on the axis of time; or the step's number */
+};
+
 struct nccl_job;
 struct what_if;
 
@@ -40,6 +47,7 @@ struct view_input {
 	bool is_detailed;   /* --detail alone: rows by the shapes of inputs, too */
 	enum view_detail detail;
 	enum view_times times;
+	struct view_at at;
 	size_t nr_rows; /* that the user wants of tables in their own order; 0: all, or not known */
 	const struct nccl_job *job; /* with more processes than these; NULL: there are no others */
 	struct what_if *what_if; /* what the view what-if changes; NULL: each removal by itself */

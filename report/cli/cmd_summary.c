@@ -11,6 +11,7 @@
 #include "report/session/summary.h"
 #include "report/sql/database.h"
 #include "report/sql/nsys_query.h"
+#include "report/timeline/timeline.h"
 
 /* Of each table of the first screen, where people read it. */
 #define FIRST_ROWS 10u
@@ -109,6 +110,7 @@ static const struct option options[] = {
 	{"across-ranks", no_argument, NULL, 'O'},
 	{"detail", optional_argument, NULL, 'd'},
 	{"state", required_argument, NULL, 'P'},
+	{"at", required_argument, NULL, 'W'},
 	COMMON_OPTIONS_TABLE_OPTIONS,
 	COMMON_OPTIONS_SELECTION_OPTIONS,
 	{0},
@@ -174,6 +176,29 @@ static int take_state(struct summary *summary)
 	return options_unknown_word(&cmd_summary, "state", optarg, states);
 }
 
+/* "1.2s", "step=7" */
+static int take_at(struct summary *summary)
+{
+	static const char step[] = "step=";
+	struct view_at *at = &summary->at;
+	char *end;
+
+	at->is_set = true;
+	at->is_step = strncmp(optarg, step, sizeof(step) - 1) == 0;
+	if (at->is_step) {
+		const char *number = optarg + sizeof(step) - 1;
+
+		at->value = strtoull(number, &end, 10);
+		if (*number >= '0' && *number <= '9' && !*end) {
+			return 0;
+		}
+	} else if (timeline_parse_time(optarg, &at->value)) {
+		return 0;
+	}
+	return cmd_usage(&cmd_summary,
+		"--at %s is neither a time nor a step; examples: 1.2s, step=7", optarg);
+}
+
 /* Takes one option. Returns 0, CMD_USAGE after saying why, or COMMON_OPTIONS_HELP when the usage
  * was printed. */
 static int take_option(struct summary *summary, int option)
@@ -201,6 +226,8 @@ static int take_option(struct summary *summary, int option)
 		return 0;
 	case 'P':
 		return take_state(summary);
+	case 'W':
+		return take_at(summary);
 	case 'd':
 		summary->is_detailed = !optarg;
 		summary->has_detail = optarg != NULL;
@@ -222,6 +249,16 @@ static void choose_operators(struct summary *summary)
 			summary->views[i] = &view_operator_detail;
 		}
 	}
+}
+
+static bool has_view(const struct summary *summary, const struct view_class *class)
+{
+	for (size_t i = 0; i < summary->nr_views; i++) {
+		if (summary->views[i] == class) {
+			return true;
+		}
+	}
+	return false;
 }
 
 static int take_options(struct summary *summary, int argc, char **argv)
@@ -250,6 +287,9 @@ static int take_options(struct summary *summary, int argc, char **argv)
 	}
 	if (!summary->nr_views) {
 		take_default_views(summary);
+	}
+	if (summary->at.is_set && !has_view(summary, &view_memory_blocks)) {
+		return cmd_usage(&cmd_summary, "--at needs --view memory-blocks");
 	}
 	choose_operators(summary);
 	return 0;
@@ -431,7 +471,12 @@ const struct command cmd_summary = {
 		"their\n"
 		"                         place in the step\n"
 		"  --state STATE          times of the view framework: all, cpu or "
-		"gpu\n" COMMON_OPTIONS_TABLE_USAGE COMMON_OPTIONS_SELECTION_USAGE
+		"gpu\n"
+		"  --at TIME              the blocks in use at a time since the start (1.2s), or "
+		"at "
+		"the\n"
+		"                         end of a step (step=7); with --view "
+		"memory-blocks\n" COMMON_OPTIONS_TABLE_USAGE COMMON_OPTIONS_SELECTION_USAGE
 		"  -o, --output FILE      write to FILE instead of stdout\n",
 	.print_more = print_lists,
 	.run = run,

@@ -344,6 +344,7 @@ static const char *print(
 		.is_all = summary->is_all,
 		.detail = summary->detail,
 		.times = summary->times,
+		.at = summary->at,
 		.what_if = summary->what_if,
 		.nr_rows = summary->sort ? 0 : summary->asked.top,
 		.line_width = table_line_width(&summary->asked.table)};

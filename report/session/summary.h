@@ -58,6 +58,7 @@ struct summary {
 	bool has_detail;	 /* a level was given */
 	enum view_detail detail;
 	enum view_times times;
+	struct view_at at;
 	struct nsys_ask *reports; /* for the style nsys */
 	size_t nr_reports, report_capacity;
 	/* The table of a report that is a query, see sql/nsys_query.h; NULL without such reports.

@@ -53,6 +53,11 @@ static bool parse_time(const char *text, const char *end, uint64_t *ns)
 	return false;
 }
 
+bool timeline_parse_time(const char *text, uint64_t *ns)
+{
+	return parse_time(text, text + strlen(text), ns);
+}
+
 bool timeline_filter_parse_time(struct timeline_filter *filter, const char *text)
 {
 	const char *dash = strchr(text, '-');

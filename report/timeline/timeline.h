@@ -35,6 +35,9 @@ struct timeline_filter {
 	bool is_for_tensorboard;   /* JSON with the calls of older versions of Kineto */
 };
 
+/* "1.2s", "300ms"; a number without a unit is in seconds. False: not a time. */
+bool timeline_parse_time(const char *text, uint64_t *ns);
+
 /* "1.2s-1.4s", "300ms-", "-5us"; a number without a unit is in seconds. False: not a span. */
 bool timeline_filter_parse_time(struct timeline_filter *filter, const char *text);
 

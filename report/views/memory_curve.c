@@ -151,7 +151,9 @@ static void fill_table(void *state, struct table *table)
 			continue;
 		}
 		for (size_t k = 0; i < all->nr_places && k < all->places[i].nr_samples; k++) {
-			add_row(table, all, i, &all->places[i].samples[k]);
+			if (!all->places[i].samples[k].is_at) {
+				add_row(table, all, i, &all->places[i].samples[k]);
+			}
 		}
 	}
 	if (!table->nr_rows && !nr_without_total) {
@@ -459,8 +461,9 @@ static int by_time(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-/* The blocks of all samples of a place, each once. */
-static struct alloc_block *largest_blocks(const struct memory_in_use_place *place, size_t *nr)
+/* The blocks of all samples of a place, or of the one that the user asks for; each once. */
+static struct alloc_block *largest_blocks(
+	const struct memory_in_use_place *place, bool is_at, size_t *nr)
 {
 	struct alloc_block *blocks;
 	size_t nr_all = 0;
@@ -473,6 +476,9 @@ static struct alloc_block *largest_blocks(const struct memory_in_use_place *plac
 	nr_all = 0;
 	for (size_t i = 0; i < place->nr_samples; i++) {
 		for (unsigned int k = 0; k < place->samples[i].nr_largest; k++) {
+			if (is_at && !place->samples[i].is_at) {
+				break;
+			}
 			blocks[nr_all++] = place->samples[i].largest[k];
 		}
 	}
@@ -504,6 +510,34 @@ static bool add_block(
 	return block->module != 0;
 }
 
+/* What is in use at the time that the user asks for. */
+static void note_at(struct table *table, const struct memory_in_use *all, uint32_t number)
+{
+	const struct memory_in_use_place *place = &all->places[number];
+	struct buf text = {0};
+	char name[MEMORY_NAME_BYTES];
+
+	memory_place_name(&all->scan.memory.places[number], name);
+	for (size_t i = 0; i < place->nr_samples; i++) {
+		const struct memory_sample *sample = &place->samples[i];
+
+		if (!sample->is_at) {
+			continue;
+		}
+		buf_printf(&text, "%s of %u: ", name, all->scan.memory.places[number].process->pid);
+		memory_timeline_add_bytes(&text, sample->total.in_use);
+		buf_printf(&text, " in use after the event at %.6f s",
+			(double)time_of(all, number, sample->total.tick) / 1e9);
+		if (bytes_of(sample, UNKNOWN)) {
+			buf_text(&text, ", of which ");
+			memory_timeline_add_bytes(&text, bytes_of(sample, UNKNOWN));
+			buf_text(&text, " have no recorded allocation");
+		}
+		table_note(table, "%.*s.", (int)text.nr_bytes, text.bytes);
+	}
+	buf_fini(&text);
+}
+
 static void fill_blocks(void *state, struct table *table)
 {
 	const struct memory_in_use *all = in_use_of(state);
@@ -516,7 +550,8 @@ static void fill_blocks(void *state, struct table *table)
 		if (!has_samples(all, i)) {
 			continue;
 		}
-		blocks = largest_blocks(&all->places[i], &nr);
+		blocks = largest_blocks(&all->places[i], all->input.at.is_set, &nr);
+		note_at(table, all, i);
 		for (size_t k = 0; k < nr; k++) {
 			has_modules |= add_block(table, all, &blocks[k]);
 		}
@@ -524,7 +559,12 @@ static void fill_blocks(void *state, struct table *table)
 	}
 	table->columns[B_MODULE].is_wide_only = !has_modules;
 	table_sort(table, "bytes");
-	if (!table->nr_rows) {
+	if (!table->nr_rows && all->input.at.is_step) {
+		table_note(table, "No end of a step %" PRIu64 " with blocks in use is recorded.",
+			all->input.at.value);
+	} else if (!table->nr_rows && all->input.at.is_set) {
+		table_note(table, "No block with a recorded allocation is in use then.");
+	} else if (!table->nr_rows) {
 		table_note(table, "No events of a framework's allocator are recorded or selected.");
 	}
 }
@@ -533,7 +573,8 @@ VIEW(memory_blocks, 373) = {
 	.name = "memory-blocks",
 	.help = "the largest blocks in use at any time",
 	.about = "Has the blocks that are among the 20 largest in use at one of the times of "
-		 "memory-curve. memory-categories explains the categories.",
+		 "memory-curve; with --at, up to 1,000 in use at that time. memory-categories "
+		 "explains the categories.",
 	.is_empty_hidden = true,
 	.title = "Largest blocks in use",
 	VIEW_COLUMNS(block_columns),

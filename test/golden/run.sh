@@ -86,6 +86,10 @@ golden small.advice "$report" --view advice --all --format json $small
 golden small.csv "$report" --format csv --view kernel,api,memcpy,memset,sync,nvtx $small
 golden small.markdown "$report" --format markdown --view $tables $small
 golden ops.markdown "$report" --format markdown v1/ops.gprof
+golden ops.at-step "$report" --view memory-blocks --at step=1 v1/ops.gprof
+golden ops.at-time "$report" --view memory-blocks --at 1.645ms v1/ops.gprof
+golden ops.at-none "$report" --view memory-blocks --at step=9 v1/ops.gprof
+golden ops.at-bad "$report" --view memory-blocks --at soon v1/ops.gprof
 golden small.nvprof "$report" --style nvprof $small
 golden small.nvprof.csv "$report" --style nvprof --format csv $small
 golden small.nvprof.traces "$report" --style nvprof --view gpu-trace,api-trace $small
