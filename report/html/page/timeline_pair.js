@@ -13,7 +13,7 @@
 const timelinePairOf = (tools) => {
 const {make, one, rowsOf, keyOf, hashOf, partsOfHash, shown, clock, facts, timeline, timelineB} = tools;
 const {atLeast, categoryOf, lengthOf, isInstant} = timelineData;
-const {shadeOf} = timelineRows;
+const {shadeNumberOf} = timelineRows;
 const {View} = timeline;
 const LEAST_HEIGHT = 190, BELOW = 90; /* pixels: of a timeline, and left free below both */
 const FOLDED = 3; /* rows of a folded thread, so that GPUs are in sight */
@@ -381,7 +381,7 @@ async function drawRuns(parent) {
 	const section = make("section", parent), [, ...parts] = partsOfHash(), names = namesOfA();
 	/* One name, one colour. */
 	all[1].strings.forEach((name, i) => {
-		all[1].shades[i] = shadeOf(names.get(name) || name);
+		all[1].shades[i] = shadeNumberOf(names.get(name) || name);
 	});
 	const steps = all.map((data, side) => stepsOf(data, facts.filter((each) => each.side === "AB"[side]))), hasSteps = steps.every((list) => list.length);
 	const spans = all.map((data, side) => (hasSteps ? steps[side].find((each) => each.step === parts[side]) || medianOf(steps[side]) : {step: "all", begin: data.first, end: data.last}));

@@ -31,7 +31,7 @@ const shadesOf = new Map(kinds.map((kind) => {
 	return [kind, {fill, ink: fill.map(inkOn)}];
 }));
 
-function shadeOf(name) {
+function shadeNumberOf(name) {
 	let hash = 7;
 	for (let i = 0; i < name.length; i++) {
 		hash = (hash * 31 + name.charCodeAt(i)) | 0;
@@ -41,7 +41,7 @@ function shadeOf(name) {
 
 /* The kind of each name, and which shade of it. */
 function addNames(data) {
-	data.shades = data.strings.map(shadeOf);
+	data.shades = data.strings.map(shadeNumberOf);
 	data.nameKinds = [];
 	for (const row of data.rows) {
 		for (let i = 0; i < row.nr; i++) {
@@ -227,5 +227,5 @@ function tickOf(span, most) {
 	return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= least) || 10 * power;
 }
 
-return {ROW, GAP, WIDE, COUNTER, kinds, kindOf, kindAt, shadesOf, shadeOf, addNames, layoutOf, place, timeText, tickOf};
+return {ROW, GAP, WIDE, COUNTER, kinds, kindOf, kindAt, shadesOf, shadeNumberOf, addNames, layoutOf, place, timeText, tickOf};
 })();
