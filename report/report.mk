@@ -25,7 +25,7 @@ PAGE_SCRIPTS := palette.js \
 	timeline_data.js timeline_to_perfetto.js timeline_rows.js timeline_counters.js timeline_draw.js timeline_tip.js \
 	timeline_measure.js timeline_selection.js timeline_zoom.js timeline_address.js timeline_view.js timeline_pair.js \
 	text.js data.js links.js export.js table.js charts.js \
-	steps.js overview.js memory.js curves.js roofline.js step_heatmap.js flame.js diff.js summary.js \
+	steps.js overview.js memory.js curves.js roofline.js step_heatmap.js arrivals.js flame.js diff.js summary.js \
 	pages.js
 PAGE_CHART := $(wildcard /usr/share/javascript/chart.js/chart.min.js)
 PAGE_PARTS := $(addprefix $(B)/page/,page.html style.css script.js chart.js chart.licence)

@@ -435,6 +435,10 @@ static void share_out(struct work *work)
 		for (size_t k = 1; k < work->nr_groups; k++) {
 			number = work->groups[k].weight < work->groups[number].weight ? k : number;
 		}
+		for (size_t k = 0; view_classes[i]->uses && k < i; k++) {
+			number = view_classes[k] == view_classes[i]->uses ? work->group_of[k]
+									  : number;
+		}
 		add_to_group(work, i, number);
 		for (size_t k = i + 1; view_classes[i]->uses && view_classes[k]; k++) {
 			if (view_classes[k] == view_classes[i]->uses) {

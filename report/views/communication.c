@@ -24,7 +24,20 @@ struct communication_view {
 	struct keyed_stats merged;
 	uint64_t (*sums)[VIEW_MERGE_SUMS]; /* of its rows */
 	size_t sum_capacity;
+	/* Set by match_once. */
+	bool is_matched;
+	struct nccl_match match;
 };
+
+/* Times of operations are put on one clock: only once. */
+static const struct nccl_match *match_once(struct communication_view *view)
+{
+	if (!view->is_matched) {
+		nccl_match(&view->ops, &view->match);
+		view->is_matched = true;
+	}
+	return &view->match;
+}
 
 static void on_batch(void *context, struct process *process, const struct batch *batch)
 {
@@ -474,11 +487,9 @@ static void fill_table(void *state, struct table *table)
 {
 	struct communication_view *view = state;
 	struct nccl_ops *ops = &view->ops;
-	struct nccl_match match;
 
 	table->columns[GROUP].is_wide_only = !has_group(ops);
-	nccl_match(ops, &match);
-	add_notes(&match, table);
+	add_notes(match_once(view), table);
 	view_note_fit(table, view->input.processes, view->input.nr_processes);
 	if (ops->nr_ops) {
 		qsort(ops->ops, ops->nr_ops, sizeof(*ops->ops), by_kind);
@@ -535,4 +546,231 @@ VIEW(communication, 150) = {
 	.scan = {wants, 2, host_collective_needs, NULL, on_batch, end},
 	.fill = fill_table,
 	.fini = fini,
+};
+
+/* ---- the view `arrivals`: collectives one by one ---- */
+
+#define MOST_COLLECTIVES 1000u
+/* Of the figure on the page. */
+#define MOST_DRAWN	 64u
+#define MOST_DRAWN_RANKS 16384u
+
+struct arrivals_view {
+	struct view_input input;
+	struct view_used communication;
+};
+
+struct collective {
+	const struct nccl_op *const *ops; /* by rank */
+	const struct nccl_op *first, *last;
+	uint64_t spread_ns, wait_ns;
+};
+
+static int by_collective(const void *a, const void *b)
+{
+	const struct nccl_op *x = *(const struct nccl_op *const *)a;
+	const struct nccl_op *y = *(const struct nccl_op *const *)b;
+	int order = compare(x->key, y->key);
+
+	order = order ? order : compare(x->sequence, y->sequence);
+	return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* The widest spread first; of equal ones the first collective. */
+static int by_spread(const void *a, const void *b)
+{
+	const struct collective *x = a, *y = b;
+	int order = compare(y->spread_ns, x->spread_ns);
+
+	return order ? order : by_collective(x->ops, y->ops);
+}
+
+/* The operations of collectives whose ranks are all here with times on one clock; the caller frees
+ * them. */
+static const struct nccl_op **list_matched(const struct nccl_ops *ops, size_t *nr)
+{
+	const struct nccl_op **list = mem_zeroed(ops->nr_ops + 1, sizeof(*list));
+
+	*nr = 0;
+	for (size_t i = 0; i < ops->nr_ops; i++) {
+		if (ops->ops[i].is_matched && nccl_op_is_numbered(&ops->ops[i])) {
+			list[(*nr)++] = &ops->ops[i];
+		}
+	}
+	if (*nr) {
+		qsort(list, *nr, sizeof(*list), by_collective);
+	}
+	return list;
+}
+
+static struct collective collective_of(const struct nccl_op *const *ops)
+{
+	struct collective one = {.ops = ops, .first = ops[0], .last = ops[0]};
+
+	for (uint32_t i = 0; i < ops[0]->nr_ranks; i++) {
+		one.first = ops[i]->begin_ns < one.first->begin_ns ? ops[i] : one.first;
+		one.last = ops[i]->is_last ? ops[i] : one.last;
+		one.wait_ns += ops[i]->wait_ns;
+	}
+	one.spread_ns = one.last->begin_ns - one.first->begin_ns;
+	return one;
+}
+
+/* All of them, the widest spread first; the caller frees them. */
+static struct collective *list_collectives(
+	const struct nccl_op *const *ops, size_t nr_ops, size_t *nr)
+{
+	struct collective *list = mem_zeroed(nr_ops + 1, sizeof(*list));
+
+	*nr = 0;
+	for (size_t i = 0; i < nr_ops; i += ops[i]->nr_ranks) {
+		list[(*nr)++] = collective_of(&ops[i]);
+	}
+	if (*nr) {
+		qsort(list, *nr, sizeof(*list), by_spread);
+	}
+	return list;
+}
+
+/* The rank in the job where that is known, else in the communicator. */
+static int64_t job_rank(const struct arrivals_view *view, const struct nccl_op *op)
+{
+	const struct process *process = view->input.processes[op->process];
+
+	return process->rank >= 0 ? process->rank : op->rank;
+}
+
+enum arrivals_column {
+	ARRIVALS_STEP,
+	ARRIVALS_NAME,
+	ARRIVALS_COMMUNICATOR,
+	ARRIVALS_NUMBER,
+	ARRIVALS_SIZE,
+	ARRIVALS_RANKS,
+	ARRIVALS_SPREAD,
+	ARRIVALS_TRANSFER,
+	ARRIVALS_WAITING,
+	ARRIVALS_FIRST,
+	ARRIVALS_LAST,
+};
+
+static const struct table_column arrivals_columns[] = {
+	TABLE_COLUMN("step", "Step", TABLE_ID, .help = "step of the last rank"),
+	TABLE_COLUMN("name", "Operation", TABLE_TEXT),
+	TABLE_COLUMN("communicator", "Communicator", TABLE_TEXT, .help = "ID of the communicator"),
+	TABLE_COLUMN("number", "Number", TABLE_ID,
+		.help = "number of the call on its communicator, from 1"),
+	TABLE_COLUMN("bytes", "Size", TABLE_SIZE, .is_minor = true),
+	TABLE_COLUMN("ranks", "Ranks", TABLE_COUNT, .help = "ranks of the communicator"),
+	TABLE_COLUMN("spread_ns", "Arrival spread", TABLE_TIME,
+		.help = "from the start of the first rank's kernel to that of the last one"),
+	TABLE_COLUMN("transfer_ns", "Transfer", TABLE_TIME,
+		.help = "from the start of the last rank's kernel to the end of all"),
+	TABLE_COLUMN("waiting_ns", "Waiting", TABLE_TIME, .help = "sum over the ranks"),
+	TABLE_COLUMN("first_rank", "First rank", TABLE_COUNT, .is_minor = true),
+	TABLE_COLUMN("last_rank", "Last rank", TABLE_COUNT),
+};
+
+static void fill_arrivals(
+	const struct arrivals_view *view, const struct collective *one, struct table_cell *cells)
+{
+	const struct nccl_op *last = one->last;
+	const struct process *process = view->input.processes[last->process];
+	char key[17];
+
+	if (last->step && last->step <= process->nr_steps) {
+		table_set_integer(&cells[ARRIVALS_STEP], process->steps[last->step - 1].step);
+	}
+	table_set_string(&cells[ARRIVALS_NAME], nccl_names_op(last->kind));
+	snprintf(key, sizeof(key), "%016" PRIx64, last->key);
+	table_set_string(&cells[ARRIVALS_COMMUNICATOR], key);
+	table_set_integer(&cells[ARRIVALS_NUMBER], last->sequence);
+	if (!last->is_unsized) {
+		table_set_integer(&cells[ARRIVALS_SIZE], last->bytes);
+	}
+	table_set_integer(&cells[ARRIVALS_RANKS], last->nr_ranks);
+	table_set_integer(&cells[ARRIVALS_SPREAD], one->spread_ns);
+	table_set_integer(&cells[ARRIVALS_TRANSFER], last->transfer_ns);
+	table_set_integer(&cells[ARRIVALS_WAITING], one->wait_ns);
+	table_set_integer(&cells[ARRIVALS_FIRST], (uint64_t)job_rank(view, one->first));
+	table_set_integer(&cells[ARRIVALS_LAST], (uint64_t)job_rank(view, last));
+}
+
+/* For each collective its ranks: [rank, arrival after the first one, wait, transfer]. */
+static char *arrivals_json(
+	const struct arrivals_view *view, const struct collective *list, size_t nr)
+{
+	struct buf json = {0};
+	size_t nr_ranks = 0;
+
+	for (size_t i = 0; i < nr && i < MOST_DRAWN; i++) {
+		const struct collective *one = &list[i];
+		uint64_t first_ns = one->first->begin_ns, last_ns = one->last->begin_ns;
+
+		nr_ranks += one->last->nr_ranks;
+		if (nr_ranks > MOST_DRAWN_RANKS) {
+			break;
+		}
+		buf_text(&json, i ? ",\n[" : "[\n[");
+		for (uint32_t k = 0; k < one->last->nr_ranks; k++) {
+			const struct nccl_op *op = one->ops[k];
+
+			buf_printf(&json, "%s[%" PRId64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]",
+				k ? "," : "", job_rank(view, op), op->begin_ns - first_ns,
+				op->wait_ns, op->end_ns > last_ns ? op->end_ns - last_ns : 0);
+		}
+		buf_char(&json, ']');
+	}
+	if (json.nr_bytes) {
+		buf_char(&json, ']');
+		buf_char(&json, '\0');
+	}
+	return json.bytes;
+}
+
+static void fill_arrivals_table(void *state, struct table *table)
+{
+	const struct arrivals_view *view = state;
+	struct communication_view *communication = view->communication.state;
+	const struct nccl_match *match = match_once(communication);
+	size_t nr_ops, nr;
+	const struct nccl_op **ops = list_matched(&communication->ops, &nr_ops);
+	struct collective *list = list_collectives(ops, nr_ops, &nr);
+
+	for (size_t i = 0; i < nr && i < MOST_COLLECTIVES; i++) {
+		fill_arrivals(view, &list[i], table_add_row(table));
+	}
+	table->figure_json = arrivals_json(view, list, nr);
+	if (nr > MOST_COLLECTIVES) {
+		table_note(table, "Of %zu collectives these are the %u with the widest spread.", nr,
+			MOST_COLLECTIVES);
+	}
+	if (match->nr_alone || match->nr_collectives > match->nr_matched) {
+		table_note(table,
+			"%" PRIu64 " collectives are not here: not all of their ranks are known "
+			"with times on one clock. The view communication has the reasons.",
+			match->nr_alone + match->nr_collectives - match->nr_matched);
+	}
+	if (!nr && !match->nr_alone && !match->nr_collectives && view->input.nr_processes > 1) {
+		table_note(table, "No call of NCCL with its communicator and number is recorded.");
+	}
+	view_note_fit(table, view->input.processes, view->input.nr_processes);
+	free(list);
+	free(ops);
+}
+
+VIEW(arrivals, 152) = {
+	.name = "arrivals",
+	.help = "collectives one by one: when their ranks arrive, and how long they transfer",
+	.about = "The calls of all ranks belong together by communicator and number, never by "
+		 "time. A rank arrives when its kernel starts. Ranks wait until the last one "
+		 "arrives; the transfer lasts from then to the end of all kernels.",
+	.is_empty_hidden = true,
+	.title = "Collectives by arrival of their ranks",
+	VIEW_COLUMNS(arrivals_columns),
+	.uses = &view_communication,
+	.state = {.size = sizeof(struct arrivals_view),
+		.input = offsetof(struct arrivals_view, input),
+		.used = offsetof(struct arrivals_view, communication)},
+	.fill = fill_arrivals_table,
 };

@@ -44,6 +44,12 @@ for nr in 2 4; do
 		is true "$(query "([.communication.rows[].$what] | add) == ([.distributed.rows[].$what] | add)")" "$what by GPU of $nr ranks"
 	done
 	is 0 "$(query '.distributed.rows[] | select(.rank == 1).waiting_ns')" "waiting of the late rank of $nr ranks"
+	summary arrivals,communication
+	is "1 2" "$(query '[.arrivals.rows[].number] | sort | join(" ")')" "collectives of $nr ranks one by one"
+	is "$(query '[.communication.rows[] | "\(.name) \(.waiting_ns)"] | sort | join(" ")')" \
+		"$(query '[.arrivals.rows[] | "\(.name) \(.waiting_ns)"] | sort | join(" ")')" "waiting of $nr ranks one by one"
+	is "1 1" "$(query '[.arrivals.rows[].last_rank] | join(" ")')" "last of $nr ranks"
+	is true "$(query '.arrivals.rows | map(.spread_ns * (.ranks - 1) >= .waiting_ns and .first_rank != 1 and .transfer_ns >= .ranks * 1900000) | all')" "spread of $nr ranks"
 	is true "$(query '.communication.rows | map(.algbw_bytes_per_s <= .ranks * 520000) | all')" "bandwidth of $nr ranks"
 done
 

@@ -327,6 +327,28 @@ def check_heat(page):
         drawn(page, "Distributed")
 
 
+def check_arrivals(page):
+    """The widest collectives, and the ranks of the one that is chosen: they arrive, wait and transfer as the table has it."""
+    rows = expected["arrivals"]["rows"]
+    place = page.locator(".arrivals")
+    must(place.count() == bool(rows), "%d pictures of ranks for %d collectives" % (place.count(), len(rows)))
+    if not rows:
+        return
+    ask = """() => { const chart = Chart.getChart(document.querySelector('.arrivals canvas')), factors = {s: 1e9, ms: 1e6, us: 1e3, ns: 1};
+        return [chart.data.labels, chart.data.datasets.map((set) => [set.label, set.data]), factors[chart.options.scales.x.title.text]]; }"""
+    for at in 0, min(len(rows), 64) - 1:
+        row = rows[at]
+        page.get_by_label("Collective", exact=True).select_option(index=at)
+        frame(page)
+        labels, sets, factor = page.evaluate(ask)
+        sets = {name: [(value or 0) * factor for value in values] for name, values in sets}
+        must(labels == ["rank %d" % rank for rank in range(row["ranks"])], "ranks of a collective: %s" % labels)
+        late, waits = sets.get("Not there yet", [0] * len(labels)), sets.get("Waiting for the last rank", [0] * len(labels))
+        must(abs(max(late) - row["spread_ns"]) < 1 and labels[late.index(max(late))] == "rank %d" % row["last_rank"], "the last rank of %s" % row)
+        must(late[row["first_rank"]] == 0 and abs(sum(waits) - row["waiting_ns"]) < 1, "waiting of %s: %s" % (row, waits))
+        must(abs(max(sets["Transfer"]) - row["transfer_ns"]) < 1, "transfer of %s" % row)
+
+
 def check_paper(page, name):
     """Charts of a page that is dark on the screen are printed in dark ink."""
     colors = """() => [...document.querySelectorAll('canvas')].map((canvas) => Chart.getChart(canvas)).filter(Boolean).flatMap(
@@ -393,6 +415,7 @@ def look(browser, scheme):
             check_memory(page)
         elif name == "Distributed":
             check_heat(page)
+            check_arrivals(page)
         elif name == "Operators":
             check_types(page)
         if pictures:

@@ -84,6 +84,27 @@ ranks() {
 }
 
 # shellcheck disable=SC2317
+# collectives: traces of 4 ranks that communicate on GPUs; rank 2 comes late to every third collective.
+collectives() {
+	local rank
+	mkdir "$T/collectives"
+	for rank in {0..3}; do
+		awk -v rank="$rank" 'BEGIN {
+			printf "{\"distributedInfo\": {\"rank\": %d, \"world_size\": 4}, \"traceEvents\": [", rank
+			for (i = 0; i < 20; i++) {
+				at = 1000 + 1000 * i
+				from = at + 20 + 7 * rank + (rank == 2 && i % 3 == 0 ? 300 + 10 * i : 0)
+				printf "%s{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"ProfilerStep#%d\", \"pid\": %d, \"tid\": 7, \"ts\": %d, \"dur\": 990}", (i ? ",\n" : ""), i, 100 + rank, at
+				printf ",{\"ph\": \"X\", \"cat\": \"cuda_driver\", \"name\": \"cuLaunchKernelEx\", \"pid\": %d, \"tid\": 7, \"ts\": %d, \"dur\": 2, \"args\": {\"correlation\": %d}}", 100 + rank, at + 5, i + 1
+				printf ",{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"ncclDevKernel\", \"pid\": 0, \"tid\": 7, \"ts\": %d, \"dur\": %d, \"args\": {\"device\": 0, \"stream\": 7, \"correlation\": %d, \"Collective name\": \"allreduce\", \"dtype\": \"Float\", \"In msg nelems\": 1000, \"Out msg nelems\": 1000, \"Group size\": 4, \"Process Group Name\": \"0\", \"Process Group Ranks\": \"[0, 1, 2, 3]\", \"Seq\": %d}}", from, at + 700 - from, i + 1, i
+			}
+			print "]}"
+		}' >"$T/collectives/rank$rank.json"
+	done
+	page collectives "$T/collectives" && grep -q '"number": 20' "$T/collectives.json"
+}
+
+# shellcheck disable=SC2317
 # timeline NAME: that of a page that is there, worked with; what it saves holds what `timeline` writes.
 timeline() {
 	local file=$T/$1.gprof part tracks=api,ops,nvtx,python,gpu,steps,marks
@@ -212,6 +233,7 @@ tap made hostile "damaged streams"
 tap cut_off "a stream that was cut off"
 tap ranks ranks 1 "steps of 18 ranks"
 tap ranks containers 0 "steps of 18 ranks that have one pid"
+tap collectives "collectives of 4 ranks"
 tap made_two "two runs"
 tap two_timelines "$T/a.gprof" "$T/b.gprof" "timelines of two runs"
 tap two test/page/hostile.json test/page/hostile.json "names that are markup, two runs"

@@ -114,9 +114,10 @@ const pages = other ? other.pages : [
 		const name = (row) => [who(row), row.device === null ? "host" : "GPU " + row.device].filter(Boolean).join(", ");
 		stack(parent, "Communication and computation", "distributed", name, [["computation_alone_ns", "Computation only", "kernel"], ["overlap_ns", "Overlap", "module"], ["communication_alone_ns", "Exposed communication", "communication"], ["other_ns", "Neither", "other"]], {isAcross: true});
 		stack(parent, "NCCL operations: transfer and waiting", "distributed", name, [["transfer_ns", "Transfer", "communication"], ["waiting_ns", "Waiting for other ranks", "other"]], {isAcross: true});
+		pageArrivals.arrivals(parent);
 		topBars(parent, "Collective kernels by total time", "collectives", "name", "total_ns");
 		heat(parent);
-	}, ["distributed", "stragglers", "pipeline", "moe_balance", "collectives", "communication", "missing_collectives", "hang"]],
+	}, ["distributed", "arrivals", "stragglers", "pipeline", "moe_balance", "collectives", "communication", "missing_collectives", "hang"]],
 	["idle", "Idle", (parent) => countBars(parent, "Idle time by cause", "idle", "cause"), ["idle", "idle_gaps"]],
 	["advice", "Advice", (parent) => {
 		const rows = rowsOf("advice"), section = make("section", parent);
