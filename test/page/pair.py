@@ -62,8 +62,8 @@ def changed(page, act):
     """The times in the address after an action that changes them."""
     before = page.url
     act()
-    until(page, "(before) => location.href !== before && document.getElementById('main').dataset.drawn === location.hash", before)
     frame(page)
+    until(page, "(before) => location.href !== before && document.querySelector('.pair').dataset.address === 'written'", before)
     return span(page)
 
 

@@ -308,6 +308,7 @@ class Pair {
 
 	changed() {
 		if (this.written && this.written !== this.hash() && this.views[0].canvas.isConnected) {
+			this.place.dataset.address = "changed";
 			this.timer = this.timer || setTimeout(() => this.write(), DELAY_MS);
 		}
 	}
@@ -325,6 +326,7 @@ class Pair {
 		this.written = this.hash();
 		history.replaceState(null, "", this.written);
 		main.dataset.drawn = location.hash;
+		this.place.dataset.address = "written";
 	}
 }
 
