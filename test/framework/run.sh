@@ -106,6 +106,82 @@ try_numba()
 	timed numba cuda_core 1 scale
 }
 
+# torch_cuda WHAT [PROFILE]: the program's command; its libraries over CUDA are stand-ins.
+torch_cuda()
+{
+	echo "env LD_LIBRARY_PATH=$SIM:$base/torch_cuda/stand_ins timeout 300 $base/torch_cuda/bin/python -I
+		test/framework/torch_cuda.py $*"
+}
+
+# compare_profile WHAT FILE: kernels are those that PyTorch's own profiler saw in another run: as many of each name,
+# and their times within 0.5 %, as it rounds each.
+compare_profile()
+{
+	summary kernel,operator,losses,notices
+	is "$(jq -c '[.kernels | to_entries[] | [.key, .value[0]]] | sort' "$2")" \
+		"$(query '[.kernel.rows[] | [.name, .calls]] | sort | tojson')" "$1: kernels by name"
+	is true "$(jq --slurpfile ours "$T/json" '([.kernels[][1]] | add) as $want |
+		([$ours[0].kernel.rows[].total_ns] | add) as $have | ($want - $have) * 200 < $want and ($have - $want) * 200 < $want' "$2")" \
+		"$1: time of kernels"
+	is "0 0" "$(query '"\(.losses.rows | length) \(.notices.rows | length)"')" "$1: losses and notices"
+}
+
+# The same program without us, under its own profiler, with us, and with both: what one of two clients of CUPTI
+# misses, it knows.
+torch_cuda_profiled()
+{
+	local program counted
+	program=$(torch_cuda "$1")
+	counted=$(torch_cuda "$1" "$T/both.json")
+	rm -rf "$GPROF_DIR"
+	plain $(torch_cuda "$1" "$T/profile.json")
+	record $program
+	is "$plain_rc $(cat "$T/plain.out")" "$rc $(cat "$T/out")" "$1: status and output"
+	compare_profile "$1" "$T/profile.json"
+	[ "$1" = cnn ] || return
+	is 6 "$("$REPORT" summary --view steps --format json "$GPROF_DIR" 2>/dev/null | jq '[.steps.rows[] | select(.rule == "optimizer")] | length')" "$1: steps"
+	is true "$(jq --slurpfile ours "$T/json" '(.operators["aten::conv2d"] // 0) == ([$ours[0].operator.rows[] |
+		select(.name == "aten::conv2d").calls] | add)' "$T/profile.json")" "$1: convolutions"
+	rm -rf "$GPROF_DIR"
+	record $counted
+	summary losses
+	is "$(jq -c '[.kernels[][0]] | add' "$T/profile.json")" "$(jq -c '[.kernels[][0]] | add' "$T/both.json")" \
+		"$1: kernels that its profiler sees beside us"
+	is "$(jq '([.kernels[][0]] | add) + .copies' "$T/both.json")" "$(query '[.losses.rows[].count] | add')" "$1: lost to its profiler"
+}
+
+# Two processes, a GPU each.
+torch_cuda_ranks()
+{
+	local rank port=$((20000 + RANDOM % 20000)) with
+	rm -rf "$GPROF_DIR"
+	for with in plain ours; do
+		for rank in 0 1; do
+			RANK=$rank MASTER_PORT=$port SIM_DEVICES=2 LD_PRELOAD=$([ $with = plain ] || preload) $(torch_cuda "$1") \
+				>"$T/$with.$rank" 2>"$T/$with.$rank.err" &
+		done
+		wait
+		port=$((port + 1))
+	done
+	is 0 "$(grep -c 'Error' "$T/plain.0.err")" "$1: errors"
+	is "$(cat "$T/plain.0" "$T/plain.1")" "$(cat "$T/ours.0" "$T/ours.1")" "$1: output"
+	summary communication,losses,notices,steps
+	is "$2" "$(query '[.communication.rows[] | "\(.name) of \(.ranks) ranks: \(.calls)"] | sort | join(", ")')" "$1: collectives"
+	is 0 "$(query '.losses.rows | length')" "$1: losses"
+}
+
+# TORCH_CUDA: some of its programs, by name.
+try_torch_cuda()
+{
+	local what
+	[ -e "$base/torch_cuda/stand_ins/libcublas.so.13" ] || bash test/framework/stand_ins/make.sh \
+		"$base"/torch_cuda/lib/python3*/site-packages/torch/lib "$base/torch_cuda/stand_ins" || failed=1
+	for what in ${TORCH_CUDA:-cnn transformer graph compiled}; do
+		torch_cuda_profiled "$what"
+	done
+	torch_cuda_ranks ddp "AllReduce of 2 ranks: 12, Broadcast of 2 ranks: 12"
+}
+
 # ranges NAME: how many ranges of operators of that name.
 ranges()
 {

@@ -7,6 +7,17 @@
 #include <unistd.h>
 
 /* SIM_CUPTI_ZERO=n: every nth record of the device has no times, as without device buffers. */
+/* A kernel that is launched with many threads was compiled for few registers. */
+static uint16_t registers(const struct sim_op *op)
+{
+	unsigned int threads = op->block.x * op->block.y * op->block.z;
+	unsigned int most = 65536 / (threads ? threads : 1) / 8 * 8;
+
+	return (uint16_t)(most < (unsigned int)op->function->registers
+				  ? most
+				  : (unsigned int)op->function->registers);
+}
+
 static bool is_zeroed(void)
 {
 	static _Atomic long zero_every = -1;
@@ -30,7 +41,7 @@ void cupti_sim_put_kernel(const struct sim_op *op)
 						 : CUPTI_KIND_KERNEL};
 	static _Atomic int64_t next_grid_id = 1;
 
-	k.registers_per_thread = (uint16_t)op->function->registers;
+	k.registers_per_thread = registers(op);
 	k.start_ns = is_zero ? 0 : op->start_ns;
 	k.end_ns = is_zero ? 0 : op->end_ns;
 	k.completed_ns = 0;

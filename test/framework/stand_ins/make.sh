@@ -3,9 +3,11 @@
 # Stand-ins for the libraries over CUDA (cuBLAS, cuDNN, ...) that a framework wants, for the simulator. What they
 # export is what the framework's own libraries import; blas.c launches kernels, everything else returns 0.
 #
-#     test/framework/stand_ins/make.sh FOLDER_OF_THE_FRAMEWORKS_LIBRARIES OUT_FOLDER
+#     test/framework/stand_ins/make.sh FOLDER_OF_THE_FRAMEWORKS_LIBRARIES OUT_FOLDER [FOLDER_OF_THE_REAL_ONES]
+#
+# A framework that looks functions up by name imports nothing: then the names are those that the real libraries export.
 set -eu
-from=$1 out=$2
+from=$1 out=$2 real=${3:-}
 here=$(dirname "$0")
 sim=$here/../../../${B:-build}/sim
 mkdir -p "$out"
@@ -23,15 +25,28 @@ imports()
 		s/^(nvshmem[A-Za-z0-9_]*)@+NVSHMEM$/libnvshmem_host.so.3 \1/p'
 }
 
-imports >"$out/imports"
+exports()
+{
+	local name
+	for name in libcublas.so.13 libcublasLt.so.13 libcudnn.so.9 libcufft.so.12 libcusolver.so.12 libcusparse.so.12; do
+		nm -D --defined-only "$real/$name" | sed -nE "s/^.* [TW] (cu[A-Za-z0-9_]+)(@.*)?$/$name \\1/p" | sort -u
+	done
+}
+
+{
+	imports
+	[ -z "$real" ] || exports
+} | sort -u >"$out/imports"
 cut -d' ' -f1 "$out/imports" | sort -u | while read -r name; do
 	written=
 	case $name in libcublas.so.* | libcublasLt.so.*) written=$here/blas.c ;; esac
 	{
 		echo 'int stand_in(void);'
 		echo 'int stand_in(void) { return 0; }'
+		[ "$name" != libcudnn.so.9 ] || cat "$here/cudnn.c"
 		sed -n "s/^$name //p" "$out/imports" | while read -r symbol; do
 			# What is written by hand has a name before its parameters.
+			case $symbol in cudnnGetVersion | cudnnGetProperty | cudnnCreate) continue ;; esac
 			if [ -z "$written" ] || ! grep -qE "\b$symbol\(|WRITTEN.*\b$symbol\b" "$written"; then
 				echo "int $symbol(void) __attribute__((alias(\"stand_in\")));"
 			fi
