@@ -170,6 +170,33 @@ torch_cuda_ranks()
 	is 0 "$(query '.losses.rows | length')" "$1: losses"
 }
 
+# XLA keeps 8 bytes of the host for each 256 that it allocates of a GPU, so it does not take all memory here. The
+# stand-ins of libraries have no versions to check, and algorithms of theirs cannot be compared.
+try_jax_cuda()
+{
+	local program
+	[ -e "$base/jax_cuda/stand_ins/libcublas.so.13" ] || {
+		[ -e /usr/local/cuda/lib64/libcublas.so.13 ] || skip "JAX for CUDA: no names of cuBLAS and cuDNN to take over"
+		mkdir -p "$base/jax_cuda/none"
+		bash test/framework/stand_ins/make.sh "$base/jax_cuda/none" "$base/jax_cuda/stand_ins" /usr/local/cuda/lib64 || failed=1
+	}
+	program="env LD_LIBRARY_PATH=$SIM:$base/jax_cuda/stand_ins SIM_DEVICES=4 JAX_PLATFORMS=cuda XLA_PYTHON_CLIENT_PREALLOCATE=false
+		XLA_FLAGS=--xla_gpu_autotune_level=0 JAX_SKIP_CUDA_CONSTRAINTS_CHECK=1 PATH=/usr/local/cuda/bin:$PATH
+		timeout 300 $base/jax_cuda/bin/python -I test/framework/jax_cuda.py pmap"
+	rm -rf "$GPROF_DIR"
+	# shellcheck disable=SC2086 # words
+	plain $program
+	# shellcheck disable=SC2086
+	record $program
+	is "$plain_rc $(cat "$T/plain.out")" "$rc $(cat "$T/out")" "status and output"
+	summary kernel,api,losses
+	is "$(query '[.kernel.rows[].calls] | add')" "$(query '[.api.rows[] | select(.name | startswith("cuLaunchKernel")).calls] | add')" \
+		"kernels and launches"
+	is "10 40" "$(query '"\([.kernel.rows[] | select(.name | startswith("input_reduce_")).calls] | add) \([.kernel.rows[] |
+		select(.name | startswith("all_reduce")).calls] | add)"')" "kernels of the losses, and of the sums on four devices"
+	is 0 "$(query '.losses.rows | length')" "losses"
+}
+
 # TORCH_CUDA: some of its programs, by name.
 try_torch_cuda()
 {

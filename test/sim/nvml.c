@@ -396,3 +396,36 @@ NVML_EXPORT(nvmlDeviceGetPcieThroughput, (void *device, int counter, unsigned in
 	*kb_per_s = wave(d->index) * 10000;
 	return NVML_OK;
 }
+
+NVML_EXPORT(nvmlSystemGetCudaDriverVersion_v2, (int *version))
+{
+	*version = 13000;
+	return NVML_OK;
+}
+
+NVML_EXPORT(nvmlDeviceGetCurrPcieLinkGeneration, (void *device, unsigned int *generation))
+{
+	return nvmlDeviceGetMaxPcieLinkGeneration(device, generation);
+}
+
+NVML_EXPORT(nvmlDeviceGetCurrPcieLinkWidth, (void *device, unsigned int *lanes))
+{
+	return nvmlDeviceGetMaxPcieLinkWidth(device, lanes);
+}
+
+/* What frameworks look up and do without: links between GPUs, and who else is on them. */
+#define REST(name)                         \
+	SIM_EXPORT int name(void);         \
+	SIM_EXPORT int name(void)          \
+	{                                  \
+		return NVML_NOT_SUPPORTED; \
+	}
+REST(nvmlDeviceGetComputeRunningProcesses)
+REST(nvmlDeviceGetFieldValues)
+REST(nvmlDeviceGetGpuFabricInfo)
+REST(nvmlDeviceGetGpuFabricInfoV)
+REST(nvmlDeviceGetNvLinkCapability)
+REST(nvmlDeviceGetNvLinkRemoteDeviceType)
+REST(nvmlDeviceGetNvLinkRemotePciInfo_v2)
+REST(nvmlDeviceGetNvLinkState)
+REST(nvmlDeviceGetP2PStatus)
