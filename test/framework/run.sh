@@ -207,6 +207,17 @@ try_torch_cuda()
 		torch_cuda_profiled "$what"
 	done
 	torch_cuda_ranks ddp "AllReduce of 2 ranks: 12, Broadcast of 2 ranks: 12"
+	torch_cuda_ranks fsdp "AllGather of 2 ranks: 48, ReduceScatter of 2 ranks: 24"
+	# Its allocator maps memory by the driver's functions, and its statistics stay those that it has without us.
+	export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True
+	rm -rf "$GPROF_DIR"
+	plain $(torch_cuda cnn)
+	record $(torch_cuda cnn)
+	is "$plain_rc $(cat "$T/plain.out")" "$rc $(cat "$T/out")" "expandable segments: status and output"
+	summary api,losses
+	is "true 0" "$(query '"\([.api.rows[] | select(.name == "cuMemMap").calls] | add > 0) \(.losses.rows | length)"')" \
+		"expandable segments: mapped memory, losses"
+	unset PYTORCH_CUDA_ALLOC_CONF
 }
 
 # ranges NAME: how many ranges of operators of that name.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a stand-in for cuBLAS and cuBLASLt does: products of matrices and vectors launch a kernel whose name
- * says the operation, the type and the tile, over as many blocks as tiles. Results are not computed. Only the
- * parameters up to the last one that matters are declared.
+ * What a stand-in for cuBLAS and cuBLASLt does: products of matrices and vectors launch a kernel
+ * whose name says the operation, the type and the tile, over as many blocks as tiles. Results are
+ * not computed. Only the parameters up to the last one that matters are declared.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,8 +14,8 @@
 cudart_error cudaLaunchKernel(const void *func, cudart_dim3 grid, cudart_dim3 block, void **args,
 	size_t shared_bytes, cudart_stream stream);
 void **__cudaRegisterFatBinary(void *fat_cubin);
-void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int limit, void *tid,
-	void *bid, cudart_dim3 *block, cudart_dim3 *grid, int *warp);
+void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name,
+	int limit, void *tid, void *bid, cudart_dim3 *block, cudart_dim3 *grid, int *warp);
 
 /* Kernels are known by an address of the host; a byte serves. */
 static struct kernel {
@@ -32,8 +32,8 @@ __attribute__((constructor)) static void register_kernels(void)
 	void **handle = __cudaRegisterFatBinary(NULL);
 
 	for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
-		__cudaRegisterFunction(handle, &kernels[i].host, kernels[i].name, kernels[i].name, -1, NULL, NULL,
-			NULL, NULL, NULL);
+		__cudaRegisterFunction(handle, &kernels[i].host, kernels[i].name, kernels[i].name,
+			-1, NULL, NULL, NULL, NULL, NULL);
 	}
 }
 
@@ -44,13 +44,18 @@ struct handle {
 
 static int launch(const struct handle *h, int kernel, int64_t rows, int64_t columns, int batch)
 {
-	static const int64_t tiles[][2] = {{128, 128}, {64, 64}, {128, 256}, {128, 256}, {128, 1}, {1024, 1}};
+	static const int64_t tiles[][2] = {
+		{128, 128}, {64, 64}, {128, 256}, {128, 256}, {128, 1}, {1024, 1}};
 	int64_t x = (rows + tiles[kernel][0] - 1) / tiles[kernel][0];
 	int64_t y = (columns + tiles[kernel][1] - 1) / tiles[kernel][1];
-	cudart_dim3 grid = {(unsigned int)(x * y ? x * y : 1), batch > 0 ? (unsigned int)batch : 1, 1};
+	cudart_dim3 grid = {
+		(unsigned int)(x * y ? x * y : 1), batch > 0 ? (unsigned int)batch : 1, 1};
 
 	/* 14 is CUBLAS_STATUS_INTERNAL_ERROR */
-	return cudaLaunchKernel(&kernels[kernel].host, grid, (cudart_dim3){256, 1, 1}, NULL, 0, h->stream) ? 14 : 0;
+	return cudaLaunchKernel(
+		       &kernels[kernel].host, grid, (cudart_dim3){256, 1, 1}, NULL, 0, h->stream)
+		       ? 14
+		       : 0;
 }
 
 /* By cudaDataType. */
@@ -101,32 +106,36 @@ int cublasGetPointerMode_v2(struct handle *h, int *mode)
 	return 0;
 }
 
-/* WRITTEN cublasSgemm_v2 cublasSgemmStridedBatched cublasSgemmBatched cublasSgemv_v2 cublasSdot_v2 */
-/* WRITTEN cublasDgemm_v2 cublasDgemmStridedBatched cublasDgemmBatched cublasDgemv_v2 cublasDdot_v2 */
-#define TYPE(letter, kernel)                                                                                   \
-	int cublas##letter##gemm_v2(struct handle *h, int ta, int tb, int m, int n, int k)                     \
-	{                                                                                                      \
-		return launch(h, kernel, m, n, 1);                                                             \
-	}                                                                                                      \
-	int cublas##letter##gemmStridedBatched(struct handle *h, int ta, int tb, int m, int n, int k,          \
-		const void *alpha, const void *a, int lda, long long stride_a, const void *b, int ldb,         \
-		long long stride_b, const void *beta, void *c, int ldc, long long stride_c, int batch)         \
-	{                                                                                                      \
-		return launch(h, kernel, m, n, batch);                                                         \
-	}                                                                                                      \
-	int cublas##letter##gemmBatched(struct handle *h, int ta, int tb, int m, int n, int k,                 \
-		const void *alpha, const void *a, int lda, const void *b, int ldb, const void *beta, void *c,  \
-		int ldc, int batch)                                                                            \
-	{                                                                                                      \
-		return launch(h, kernel, m, n, batch);                                                         \
-	}                                                                                                      \
-	int cublas##letter##gemv_v2(struct handle *h, int trans, int m, int n)                                 \
-	{                                                                                                      \
-		return launch(h, GEMV, trans ? n : m, 1, 1);                                                   \
-	}                                                                                                      \
-	int cublas##letter##dot_v2(struct handle *h, int n)                                                    \
-	{                                                                                                      \
-		return launch(h, DOT, n, 1, 1);                                                                \
+/* make.sh reads here what TYPE writes. */
+/* WRITTEN cublasSgemm_v2 cublasSgemmStridedBatched cublasSgemmBatched */
+/* WRITTEN cublasSgemv_v2 cublasSdot_v2 */
+/* WRITTEN cublasDgemm_v2 cublasDgemmStridedBatched cublasDgemmBatched */
+/* WRITTEN cublasDgemv_v2 cublasDdot_v2 */
+#define TYPE(letter, kernel)                                                                    \
+	int cublas##letter##gemm_v2(struct handle *h, int ta, int tb, int m, int n, int k)      \
+	{                                                                                       \
+		return launch(h, kernel, m, n, 1);                                              \
+	}                                                                                       \
+	int cublas##letter##gemmStridedBatched(struct handle *h, int ta, int tb, int m, int n,  \
+		int k, const void *alpha, const void *a, int lda, long long stride_a,           \
+		const void *b, int ldb, long long stride_b, const void *beta, void *c, int ldc, \
+		long long stride_c, int batch)                                                  \
+	{                                                                                       \
+		return launch(h, kernel, m, n, batch);                                          \
+	}                                                                                       \
+	int cublas##letter##gemmBatched(struct handle *h, int ta, int tb, int m, int n, int k,  \
+		const void *alpha, const void *a, int lda, const void *b, int ldb,              \
+		const void *beta, void *c, int ldc, int batch)                                  \
+	{                                                                                       \
+		return launch(h, kernel, m, n, batch);                                          \
+	}                                                                                       \
+	int cublas##letter##gemv_v2(struct handle *h, int trans, int m, int n)                  \
+	{                                                                                       \
+		return launch(h, GEMV, trans ? n : m, 1, 1);                                    \
+	}                                                                                       \
+	int cublas##letter##dot_v2(struct handle *h, int n)                                     \
+	{                                                                                       \
+		return launch(h, DOT, n, 1, 1);                                                 \
 	}
 
 TYPE(S, F32)
@@ -137,14 +146,16 @@ int cublasDotEx(struct handle *h, int n)
 	return launch(h, DOT, n, 1, 1);
 }
 
-int cublasGemmEx(struct handle *h, int ta, int tb, int m, int n, int k, const void *alpha, const void *a, int type)
+int cublasGemmEx(struct handle *h, int ta, int tb, int m, int n, int k, const void *alpha,
+	const void *a, int type)
 {
 	return launch(h, kernel_of(type), m, n, 1);
 }
 
-int cublasGemmStridedBatchedEx(struct handle *h, int ta, int tb, int m, int n, int k, const void *alpha,
-	const void *a, int type, int lda, long long stride_a, const void *b, int type_b, int ldb, long long stride_b,
-	const void *beta, void *c, int type_c, int ldc, long long stride_c, int batch)
+int cublasGemmStridedBatchedEx(struct handle *h, int ta, int tb, int m, int n, int k,
+	const void *alpha, const void *a, int type, int lda, long long stride_a, const void *b,
+	int type_b, int ldb, long long stride_b, const void *beta, void *c, int type_c, int ldc,
+	long long stride_c, int batch)
 {
 	return launch(h, kernel_of(type), m, n, batch);
 }
@@ -194,8 +205,8 @@ int cublasLtMatmulPreferenceDestroy(void *preference)
 }
 
 /* One algorithm, which needs nothing. */
-int cublasLtMatmulAlgoGetHeuristic(void *h, void *desc, struct layout *a, struct layout *b, struct layout *c,
-	struct layout *d, void *preference, int nr_wanted, void *results, int *nr)
+int cublasLtMatmulAlgoGetHeuristic(void *h, void *desc, struct layout *a, struct layout *b,
+	struct layout *c, struct layout *d, void *preference, int nr_wanted, void *results, int *nr)
 {
 	enum { RESULT_BYTES = 96 };
 
@@ -204,11 +215,13 @@ int cublasLtMatmulAlgoGetHeuristic(void *h, void *desc, struct layout *a, struct
 	return 0;
 }
 
-int cublasLtMatmul(void *h, void *desc, const void *alpha, const void *a, struct layout *a_layout, const void *b,
-	struct layout *b_layout, const void *beta, const void *c, struct layout *c_layout, void *d,
-	struct layout *d_layout, const void *algo, void *workspace, size_t workspace_bytes, cudart_stream stream)
+int cublasLtMatmul(void *h, void *desc, const void *alpha, const void *a, struct layout *a_layout,
+	const void *b, struct layout *b_layout, const void *beta, const void *c,
+	struct layout *c_layout, void *d, struct layout *d_layout, const void *algo,
+	void *workspace, size_t workspace_bytes, cudart_stream stream)
 {
 	struct handle on = {.stream = stream};
 
-	return launch(&on, kernel_of(a_layout->type), (int64_t)d_layout->rows, (int64_t)d_layout->columns, 1);
+	return launch(&on, kernel_of(a_layout->type), (int64_t)d_layout->rows,
+		(int64_t)d_layout->columns, 1);
 }
