@@ -113,7 +113,6 @@ timeline() {
 		{ cat "$T/timeline"; return 1; }
 	part=$(sed -n 's/^part //p' "$T/timeline")
 	[ -n "$part" ] && command -v protoc >/dev/null || return 0
-	# The page saves no counters.
 	"$B/gprof-report" timeline --tracks "$tracks" -o "$T/all.json" "$file" &&
 		"$B/gprof-report" timeline --tracks "$tracks" --time "$part" -o "$T/part.json" "$file" &&
 		python3 test/pftrace/check.py "$T/$1.pftrace" "$T/all.json" protoc report/timeline/perfetto.proto page &&

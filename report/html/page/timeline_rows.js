@@ -160,7 +160,7 @@ function layoutOf(data, describe, countersOf, foldedTo = Infinity) {
 		if (!tops.length) {
 			continue;
 		}
-		const {pid, title, short} = describe(process, own || tops[0]), head = add(title, null, {isGroup: true, short});
+		const {pid, title, short} = describe(process, own || tops[0]), head = add(title, null, {isGroup: true, short, process});
 		const inner = own ? own.inner : [], threads = inner.filter((track) => track.kind === "thread"), role = rolesOf(data, threads, pid);
 		const rank = (track) => (isOf(data, track, "step", "mark") ? 0 : track.isOfPhases ? .5 : track.kind === "thread" ? 1 + roles.indexOf(role.get(track)) : 9);
 		if (own && own.rows.length) {

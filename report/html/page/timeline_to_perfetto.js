@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Saves slices of the timeline as a Perfetto trace (report/timeline/perfetto.proto).
+ * Saves slices and counters of the timeline as a Perfetto trace (report/timeline/perfetto.proto), laid out as perfetto.c does.
  */
 "use strict";
 
 const timelineTraceOf = (() => {
-const {UINT, INT, DOUBLE, TEXT, NUMBER, firstFrom, isInstant, flowOf} = timelineData;
+const {UINT, INT, DOUBLE, TEXT, NUMBER, atLeast, firstFrom, isInstant, flowOf} = timelineData;
 
 const spare = [];
 
@@ -72,11 +72,18 @@ class Message {
 }
 
 const PACKET = 1, TIMESTAMP = 8, SEQUENCE = 10, FLAGS = 13, CLOCKS = 6, EVENT = 11, INTERNED = 12, TRACK = 60;
-const STATE_CLEARED = 1, STATE_NEEDED = 2, SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3, CLOCK_REAL = 1, CLOCK_BOOT = 6;
+const EVENTS = 1, DESCRIPTORS = 2; /* sequences: else events of a GPU would take the thread of the last descriptor */
+const BEHIND_PROCESS = 2 ** 26, COUNTERS_LAST = 2 ** 30; /* GPUs, and counters, stand behind what else a process has */
+const units = {percent: "%", size: "B", W: "W"};
+const STATE_CLEARED = 1, STATE_NEEDED = 2, SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3, COUNTER = 4, CLOCK_REAL = 1, CLOCK_BOOT = 6;
 
 class Trace {
-	constructor(data) {
+	/* pidOf(process): its PID. */
+	constructor(data, pidOf) {
 		this.data = data;
+		this.pidOf = pidOf;
+		this.nrTracks = data.tracks.length;
+		this.groups = new Map(); /* of counters, by process */
 		this.out = new Message();
 		this.names = new Set();
 		this.texts = new Set();
@@ -85,6 +92,10 @@ class Trace {
 			this.words(words, 1, data.categories);
 			this.words(words, 3, data.keys);
 		}), STATE_CLEARED | STATE_NEEDED);
+		this.descriptor((root) => {
+			root.uint(1, 0);
+			root.uint(19, 1); /* processes in the order of their ranks */
+		});
 		this.packet((packet) => packet.message(CLOCKS, (clocks) => {
 			for (const [id, ns] of [[CLOCK_BOOT, data.first_ns], [CLOCK_REAL, String(BigInt(data.base_ns) + BigInt(data.first_ns))]]) {
 				clocks.message(1, (clock) => {
@@ -96,9 +107,15 @@ class Trace {
 	}
 	packet(write, flags = STATE_NEEDED) {
 		this.out.message(PACKET, (packet) => {
-			packet.uint(SEQUENCE, 1);
+			packet.uint(SEQUENCE, EVENTS);
 			packet.uint(FLAGS, flags);
 			write(packet);
+		});
+	}
+	descriptor(write) {
+		this.out.message(PACKET, (packet) => {
+			packet.uint(SEQUENCE, DESCRIPTORS);
+			packet.message(TRACK, write);
 		});
 	}
 	words(message, field, list) {
@@ -123,18 +140,83 @@ class Trace {
 			return;
 		}
 		this.tracks.add(track);
-		if (track.parent >= 0) {
-			this.track(this.data.tracks[track.parent]);
+		const own = track.parent < 0 && track.kind !== "process" ? this.processTrack(track.process) : null, parent = own || this.data.tracks[track.parent];
+		const [, tid, name] = (track.kind === "thread" && /^thread (\d+)(?: \((.*)\))?$/s.exec(track.name)) || [];
+		if (parent) {
+			this.track(parent);
 		}
-		this.packet((packet) => packet.message(TRACK, (descriptor) => {
+		this.descriptor((descriptor) => {
 			descriptor.uint(1, track.i + 1);
-			descriptor.text(2, track.name + (track.label ? " (" + track.label + ")" : ""));
-			if (track.parent >= 0) {
-				descriptor.uint(5, track.parent + 1);
+			if (track.kind === "process") {
+				descriptor.message(3, (process) => {
+					process.uint(1, this.pidOf(track.process));
+					process.text(6, track.name);
+					if (track.label) {
+						process.text(8, track.label);
+					}
+				});
+			} else if (tid) {
+				descriptor.message(4, (thread) => {
+					thread.uint(1, this.pidOf(track.process));
+					thread.uint(2, Number(tid));
+					thread.text(5, name || "");
+				});
+			} else {
+				descriptor.text(2, track.name);
 			}
-			descriptor.uint(11, 3); /* children in the order of their ranks */
-			descriptor.uint(12, track.rank);
-		}));
+			this.place(descriptor, parent ? parent.i + 1 : 0, track.rank + (own ? BEHIND_PROCESS : 0));
+		});
+	}
+	/* Its parent, and its place among the other children. */
+	place(descriptor, parent, rank) {
+		if (parent) {
+			descriptor.uint(5, parent);
+		}
+		descriptor.uint(11, 3); /* children in the order of their ranks */
+		descriptor.uint(12, rank);
+	}
+	processTrack(process) {
+		return this.data.tracks.find((track) => track.process === process && track.kind === "process");
+	}
+	/* The group of a process's counters. */
+	group(process) {
+		if (!this.groups.has(process)) {
+			const parent = this.processTrack(process), id = ++this.nrTracks;
+			if (parent) {
+				this.track(parent);
+			}
+			this.groups.set(process, id);
+			this.descriptor((descriptor) => {
+				descriptor.uint(1, id);
+				descriptor.text(2, "counters");
+				this.place(descriptor, parent ? parent.i + 1 : 0, COUNTERS_LAST);
+			});
+		}
+		return this.groups.get(process);
+	}
+	/* The values of a counter in that time, and the one that it begins with. */
+	counter({process, title, type, curve}, from, to) {
+		const {at, value} = curve(), first = atLeast(at, from), before = first > 0 && at[first] !== from ? first - 1 : first;
+		if (before >= at.length || at[before] >= to) {
+			return;
+		}
+		const parent = this.group(process), id = ++this.nrTracks;
+		this.descriptor((descriptor) => {
+			descriptor.uint(1, id);
+			descriptor.text(2, title);
+			descriptor.message(8, (counter) => units[type] && counter.text(6, units[type]));
+			this.place(descriptor, parent, id);
+		});
+		for (let i = before; i < at.length && at[i] < to; i++) {
+			this.packet((packet) => {
+				packet.uint(TIMESTAMP, Math.max(at[i], from, 0) + this.data.first_ns);
+				packet.message(EVENT, (event) => {
+					event.uint(9, COUNTER);
+					event.uint(11, id);
+					event.double(44, value[i]);
+				});
+			});
+		}
 	}
 	argument(event, key, kind, value) {
 		event.message(4, (argument) => {
@@ -215,9 +297,9 @@ class Trace {
 /* Is a slice in that time? The same rule as `gprof-report timeline --time`. */
 const isIn = (row, i, from, to) => row.begin[i] < to && (row.end[i] > from || row.begin[i] === from);
 
-/* The slices of that time as the bytes of a .pftrace. */
-function traceOf(data, from, to) {
-	const trace = new Trace(data);
+/* The slices and counters ({process, title, type, curve}) of that time as the bytes of a .pftrace. */
+function traceOf(data, from, to, counters, pidOf) {
+	const trace = new Trace(data, pidOf);
 	/* Phases are derived: `gprof-report timeline` has none. */
 	for (const track of data.tracks.filter((each) => !each.isOfPhases)) {
 		const slices = [];
@@ -232,6 +314,7 @@ function traceOf(data, from, to) {
 			trace.slices(track, slices, ([row, i]) => isIn(row, i, from, to));
 		}
 	}
+	counters.forEach((counter) => trace.counter(counter, from, to));
 	return trace.out.bytes.subarray(0, trace.out.nr);
 }
 

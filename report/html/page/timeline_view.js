@@ -15,6 +15,7 @@ const GUTTER = 232; /* width of the names of rows; less in a narrow window */
 const BELOW = 172;  /* pixels that the details below the rows need */
 const BELOW_MEASURE = 340;
 const canUnpack = typeof DecompressionStream === "function";
+const PIDS_APART = 10000000;
 let loading = null;
 
 /* The data, unpacked on first use. */
@@ -362,7 +363,11 @@ class View {
 	save() {
 		const data = this.data, isAll = !this.range && this.from <= data.first && this.to >= data.last;
 		const [from, to] = isAll ? [data.first, data.last + 1] : this.chosenTime;
-		const url = URL.createObjectURL(new Blob([timelineTraceOf(data, from, to)], {type: "application/octet-stream"}));
+		const counters = this.layout.filter((line) => line.counter).map((line) => ({...line.counter, process: line.path[0].process}));
+		const pids = tools.rowsOf("processes").map((row) => row.pid);
+		/* In containers processes have the same PID: as `gprof-report timeline` numbers them. */
+		const pidOf = (process) => (pids[process - 1] || 0) + (pids.indexOf(pids[process - 1]) < process - 1 || !pids[process - 1] ? PIDS_APART * process : 0);
+		const url = URL.createObjectURL(new Blob([timelineTraceOf(data, from, to, counters, pidOf)], {type: "application/octet-stream"}));
 		const link = make("a");
 		link.href = url;
 		link.download = "selection.pftrace";
