@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Takes the pictures of docs/images from a page of `gprof-report html`.
+"""Takes the pictures of docs/images from pages of `gprof-report html`.
 
-usage: screenshots.py CHROMIUM PAGE FOLDER
+usage: screenshots.py CHROMIUM FOLDER DEMO TORCH JOB
+
+DEMO is the page of `make demo`, TORCH that of a PyTorch training on CPUs with GPROF_PYTHON=modules, JOB that of several ranks, such as the
+trace dlrm_v100_8ranks:
 
     make demo && build/gprof-report html -o demo.html build/demo/gprof-dump
-    PYTHONPATH=build/page-lib python3 test/page/screenshots.py chromium demo.html docs/images
+    PYTHONPATH=build/page-lib python3 test/page/screenshots.py chromium docs/images demo.html torch.html job.html
 """
+import base64
 import os
 import shutil
 import sys
@@ -13,30 +17,39 @@ import sys
 from playwright.sync_api import sync_playwright
 from wait import drawn, frame, launch, new_context
 
-chromium, path, folder = sys.argv[1:4]
-address = "file://" + os.path.abspath(path)
+chromium, folder, demo, torch, job = sys.argv[1:6]
+TO_WEBP = """async (png) => {
+    const image = new Image();
+    image.src = 'data:image/png;base64,' + png;
+    await image.decode();
+    const canvas = document.createElement('canvas');
+    [canvas.width, canvas.height] = [image.width, image.height];
+    canvas.getContext('2d').drawImage(image, 0, 0);
+    return canvas.toDataURL('image/webp', .7).split(',')[1];
+}"""
 
 
-def open_page(page, hash):
+def open_page(page, path, hash):
     page.goto("about:blank")
-    page.goto(address + hash)
+    page.goto("file://" + os.path.abspath(path) + hash)
     drawn(page)
 
 
-def save(page, name, height):
-    page.screenshot(path="%s/%s.png" % (folder, name), clip={"x": 0, "y": 0, "width": 1280, "height": height}, full_page=True)
+def save(page, blank, name, height=800):
+    """WebP has a third of PNG's size. Charts are drawn again where the window has another size."""
+    before = page.viewport_size
+    page.set_viewport_size({"width": before["width"], "height": round(height)})
+    for _ in range(4):
+        frame(page)
+    png = page.screenshot()
+    with open("%s/%s.webp" % (folder, name), "wb") as file:
+        file.write(base64.b64decode(blank.evaluate(TO_WEBP, base64.b64encode(png).decode())))
+    page.set_viewport_size(before)
 
 
-with sync_playwright() as playwright:
-    browser = launch(playwright, shutil.which(chromium) or chromium)
-    page = new_context(browser, viewport={"width": 1280, "height": 800}, color_scheme="light").new_page()
-    open_page(page, "#overview")
-    box = page.locator(".charts > section").first.bounding_box()
-    save(page, "overview", box["y"] + box["height"] + 16)
-    open_page(page, "#kernels")
-    save(page, "kernels", 1090)
-    # One step, with a kernel selected and the arrow from its launch.
-    open_page(page, "#timeline")
+def show_step(page):
+    """One step, with a kernel selected and the arrow from its launch."""
+    open_page(page, demo, "#timeline")
     page.get_by_label("Search events by name").fill("step 12")
     page.get_by_role("button", name="Next match").click()
     page.locator(".timeline .rows").focus()
@@ -46,6 +59,25 @@ with sync_playwright() as playwright:
         page.get_by_role("button", name="Next match").click()
     page.get_by_label("Search events by name").fill("")
     page.evaluate("document.activeElement.blur()")
-    frame(page)
-    save(page, "timeline", 820)
+
+
+with sync_playwright() as playwright:
+    browser = launch(playwright, shutil.which(chromium) or chromium)
+    blank = browser.new_page()
+    pages = {scheme: new_context(browser, viewport={"width": 1280, "height": 800}, color_scheme=scheme).new_page() for scheme in ("light", "dark")}
+    light, dark = pages["light"], pages["dark"]
+    open_page(light, demo, "#overview")
+    box = light.locator(".charts > section").first.bounding_box()
+    save(light, blank, "overview", box["y"] + box["height"] + 16)
+    open_page(light, demo, "#kernels")
+    save(light, blank, "kernels")
+    show_step(light)
+    save(light, blank, "timeline", 820)
+    for page, path, hash, name in ((light, torch, "#steps", "steps"), (dark, torch, "#flame", "flame"), (light, torch, "#modules", "modules"), (dark, torch, "#memory", "memory"),
+                                   (dark, job, "#timeline", "job-timeline"), (light, job, "#distributed", "distributed"), (light, job, "#idle", "idle"), (dark, job, "#advice", "advice")):
+        open_page(page, path, hash)
+        save(page, blank, name)
+    phone = new_context(browser, viewport={"width": 420, "height": 900}, color_scheme="dark").new_page()
+    open_page(phone, job, "#operators")
+    save(phone, blank, "phone", 900)
     browser.close()
