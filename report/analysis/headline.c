@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/analysis/headline.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@
 #include "report/stats/step_series.h"
 #include "report/util/idset.h"
 #include "report/util/rounding.h"
+#include "report/util/text.h"
 
 /* Of all operations: counters and masks are integers. */
 #define MOST_WITHOUT_PEAK 0.01
@@ -369,6 +371,12 @@ static void set_statistics(const uint64_t *ns, size_t nr, struct headline_figure
 	samples_fini(&samples);
 }
 
+void headline_set_steps(struct headline_figures *figures, const uint64_t *ns, size_t nr)
+{
+	figures->nr_warm_up = figures->is_selected ? 0 : step_series_warm_up(ns, nr);
+	set_statistics(ns + figures->nr_warm_up, nr - figures->nr_warm_up, figures);
+}
+
 static void set_sums(
 	const struct headline_step *const *steps, size_t nr, struct headline_figures *figures)
 {
@@ -419,8 +427,7 @@ void headline_figures(struct headline *headline, struct headline_figures *figure
 	ends = mem_zeroed(nr + 1, sizeof(*ends));
 	nr_joined = join_ranks(steps, nr, ns, ends);
 	if (figures->has_steps) {
-		figures->nr_warm_up = figures->is_selected ? 0 : step_series_warm_up(ns, nr_joined);
-		set_statistics(ns + figures->nr_warm_up, nr_joined - figures->nr_warm_up, figures);
+		headline_set_steps(figures, ns, nr_joined);
 	}
 	if (figures->nr_warm_up) {
 		size_t first = ends[figures->nr_warm_up - 1];
@@ -432,4 +439,140 @@ void headline_figures(struct headline *headline, struct headline_figures *figure
 	free(steps);
 	free(ns);
 	free(ends);
+}
+
+/* ---- lines ---- */
+
+/* The first of them, and why the GPU is idle: what the host does meanwhile. */
+#define NR_BUSY 3u
+const struct figure_share headline_gpu_shares[HEADLINE_NR_GPU_SHARES] = {
+	{"computing", BREAKDOWN_KERNEL, BREAKDOWN_KERNEL},
+	{"exposed communication", BREAKDOWN_COMMUNICATION, BREAKDOWN_COMMUNICATION},
+	{"exposed copies", BREAKDOWN_MEMCPY, BREAKDOWN_MEMSET},
+	{"loader", BREAKDOWN_DATALOADER, BREAKDOWN_DATALOADER},
+	{"CUDA calls", BREAKDOWN_RUNTIME, BREAKDOWN_RUNTIME},
+	{"operators", BREAKDOWN_CPU, BREAKDOWN_CPU},
+	{"other", BREAKDOWN_OTHER, BREAKDOWN_OTHER},
+};
+
+const struct figure_share headline_cpu_shares[HEADLINE_NR_CPU_SHARES] = {
+	{"in operators", BREAKDOWN_CPU, BREAKDOWN_CPU},
+	{"in the data loader", BREAKDOWN_DATALOADER, BREAKDOWN_DATALOADER},
+	{"in communication", BREAKDOWN_COMMUNICATION, BREAKDOWN_COMMUNICATION},
+	{"in CUDA calls", BREAKDOWN_RUNTIME, BREAKDOWN_RUNTIME},
+	{"elsewhere", BREAKDOWN_OTHER, BREAKDOWN_OTHER},
+};
+
+const struct figure_share headline_phase_shares[HEADLINE_NR_PHASE_SHARES] = {
+	{"forward", PHASE_FORWARD, PHASE_FORWARD},
+	{"backward", PHASE_BACKWARD, PHASE_BACKWARD},
+	{"optimizer", PHASE_OPTIMIZATION, PHASE_OPTIMIZATION},
+	{"data loader", PHASE_DATALOADER, PHASE_DATALOADER},
+	{"other", PHASE_OTHERS, PHASE_OTHERS},
+};
+
+/* The causes of idle time stand behind its sum, the largest first. */
+static void add_idle(struct figure_lines *lines, unsigned int *tenths)
+{
+	unsigned int idle = 0, left;
+
+	for (size_t i = NR_BUSY; i < HEADLINE_NR_GPU_SHARES; i++) {
+		idle += tenths[i];
+	}
+	for (left = idle; left;) {
+		size_t most = NR_BUSY;
+		char item[64];
+
+		for (size_t i = NR_BUSY; i < HEADLINE_NR_GPU_SHARES; i++) {
+			most = tenths[i] > tenths[most] ? i : most;
+		}
+		if (left == idle) {
+			snprintf(item, sizeof(item), "%u.%u %% idle (%s %u.%u%s", idle / 10,
+				idle % 10, headline_gpu_shares[most].text, tenths[most] / 10,
+				tenths[most] % 10, tenths[most] == left ? ")" : "");
+		} else {
+			snprintf(item, sizeof(item), "%s %u.%u%s", headline_gpu_shares[most].text,
+				tenths[most] / 10, tenths[most] % 10,
+				tenths[most] == left ? ")" : "");
+		}
+		figure_lines_add(lines, item);
+		left -= tenths[most];
+		tenths[most] = 0;
+	}
+}
+
+void headline_add_gpu_shares(struct figure_lines *lines, const struct headline_figures *figures)
+{
+	unsigned int tenths[FIGURE_MOST_SHARES];
+
+	figure_shares_tenths(headline_gpu_shares, HEADLINE_NR_GPU_SHARES, figures->parts,
+		figures->parts_ns, tenths);
+	figure_lines_begin(lines, "Time");
+	for (size_t i = 0; i < NR_BUSY; i++) {
+		figure_lines_add_share(lines, tenths[i], headline_gpu_shares[i].text);
+	}
+	add_idle(lines, tenths);
+	figure_lines_end(lines);
+}
+
+void headline_add_cpu_shares(struct figure_lines *lines, const struct headline_figures *figures)
+{
+	if (figures->has_phases && figures->phases_ns) {
+		figure_lines_add_shares(lines, "Time", headline_phase_shares,
+			HEADLINE_NR_PHASE_SHARES, figures->phases, figures->phases_ns);
+	}
+	figure_lines_add_shares(lines, "CPU", headline_cpu_shares, HEADLINE_NR_CPU_SHARES,
+		figures->parts, figures->parts_ns);
+}
+
+/* A last item that the line need not have. */
+static void add_optional(struct figure_lines *lines, const char *item)
+{
+	if (lines->column + 2 + strlen(item) <= lines->width) {
+		figure_lines_add(lines, item);
+	}
+}
+
+static void add_step_times(struct figure_lines *lines, const struct headline_figures *figures)
+{
+	char item[96], time[TEXT_TIME_BYTES];
+
+	text_time(time, figures->median_ns);
+	if (figures->nr_steps == 1) {
+		figure_lines_add(lines, time);
+		return;
+	}
+	snprintf(item, sizeof(item), "median %s", time);
+	figure_lines_add(lines, item);
+	text_time(time, (double)figures->p99_ns);
+	snprintf(item, sizeof(item), "p99 %s", time);
+	figure_lines_add(lines, item);
+	if (figures->has_trend) {
+		snprintf(item, sizeof(item), "trend %+.1f %%", figures->trend_pct);
+		figure_lines_add(lines, item);
+	} else if (figures->nr_steps >= STEP_SERIES_LEAST) {
+		figure_lines_add(lines, "no trend");
+	}
+}
+
+void headline_add_step(struct figure_lines *lines, const struct headline_figures *figures)
+{
+	char item[96];
+
+	figure_lines_begin(lines, "Step");
+	if (figures->nr_steps) {
+		add_step_times(lines, figures);
+	} else {
+		figure_lines_add(lines,
+			figures->has_steps ? "n/a" : "no steps found; all of the recording counts");
+	}
+	if (figures->nr_warm_up) {
+		snprintf(item, sizeof(item), "%zu warm-up step%s excluded", figures->nr_warm_up,
+			figures->nr_warm_up == 1 ? "" : "s");
+		figure_lines_add(lines, item);
+	}
+	if (figures->nr_steps > 1 && figures->nr_steps < STEP_SERIES_LEAST) {
+		add_optional(lines, "too few steps for a trend");
+	}
+	figure_lines_end(lines);
 }

@@ -17,6 +17,7 @@
 
 #include "report/analysis/breakdown.h"
 #include "report/model/gpu_peak.h"
+#include "report/table/figure_lines.h"
 
 /* Floating-point operations, and how long they take at the peak of the GPU. */
 struct headline_flops {
@@ -84,5 +85,22 @@ void headline_fini(struct headline *headline);
 
 /* After all processes. */
 void headline_figures(struct headline *headline, struct headline_figures *figures);
+
+/* Of steps in their order, unless the user chose them: which warm up, and what the others take. */
+void headline_set_steps(struct headline_figures *figures, const uint64_t *ns, size_t nr);
+
+/* ---- its lines ---- */
+
+/* Of parts of the breakdown; of phases. */
+#define HEADLINE_NR_GPU_SHARES	 7u
+#define HEADLINE_NR_CPU_SHARES	 5u
+#define HEADLINE_NR_PHASE_SHARES 5u
+extern const struct figure_share headline_gpu_shares[HEADLINE_NR_GPU_SHARES];
+extern const struct figure_share headline_cpu_shares[HEADLINE_NR_CPU_SHARES];
+extern const struct figure_share headline_phase_shares[HEADLINE_NR_PHASE_SHARES];
+
+void headline_add_step(struct figure_lines *lines, const struct headline_figures *figures);
+void headline_add_gpu_shares(struct figure_lines *lines, const struct headline_figures *figures);
+void headline_add_cpu_shares(struct figure_lines *lines, const struct headline_figures *figures);
 
 #endif

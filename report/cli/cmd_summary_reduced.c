@@ -14,6 +14,9 @@ static struct table *make_table(const struct summary *summary,
 {
 	bool is_every = summary->is_detailed && class->table == reduced_steps_table;
 
+	if (class->table == reduced_headline_table) {
+		return reduced_headline_table(reduced, table_line_width(&summary->asked.table));
+	}
 	if (summary->is_across_ranks) {
 		return reduced_over_table(reduced, class, class->view->name);
 	}
@@ -67,14 +70,35 @@ static bool print_over(const struct summary *summary, struct reduced *reduced, s
 	return is_sorted;
 }
 
+static bool print_views(const struct summary *summary, struct reduced *reduced,
+	const struct reduced_view_class *first, const struct reduced_view_class *end,
+	struct buf *out)
+{
+	bool is_sorted = false;
+
+	for (const struct reduced_view_class *class = first; class != end; class ++) {
+		if (summary->is_default || is_asked(summary, class)) {
+			is_sorted |= print_table(summary, make_table(summary, class, reduced), out);
+		}
+	}
+	return is_sorted;
+}
+
 /* False if no view has the column to sort by. */
 static bool print_all(const struct summary *summary, struct reduced *reduced, struct buf *out)
 {
 	struct table *processes = reduced_processes_table(reduced);
-	bool is_json = summary->asked.table.format == TABLE_JSON, is_sorted = !sort_of(summary);
+	enum table_format format = summary->asked.table.format;
+	bool is_text = format == TABLE_TEXT_FORMAT || format == TABLE_MARKDOWN;
+	bool is_json = format == TABLE_JSON, is_sorted = !sort_of(summary);
+	const struct reduced_view_class *rest = reduced_views;
 
 	if (is_json) {
 		buf_printf(out, "{\n  \"gprof_report\": \"%s\",\n", GPROF_VERSION);
+	}
+	/* People read the headline first. */
+	if (is_text) {
+		is_sorted |= print_views(summary, reduced, reduced_views, ++rest, out);
 	}
 	table_cut(processes, summary->asked.top);
 	if (!summary_is_plain(summary)) {
@@ -82,11 +106,7 @@ static bool print_all(const struct summary *summary, struct reduced *reduced, st
 	}
 	table_destroy(processes);
 	is_sorted |= print_over(summary, reduced, out);
-	for (const struct reduced_view_class *class = reduced_views; class->view; class ++) {
-		if (summary->is_default || is_asked(summary, class)) {
-			is_sorted |= print_table(summary, make_table(summary, class, reduced), out);
-		}
-	}
+	is_sorted |= print_views(summary, reduced, rest, reduced_views + reduced_nr_views, out);
 	buf_text(out, is_json ? "\n}\n" : "");
 	return is_sorted;
 }

@@ -37,12 +37,16 @@ static const char *program_of(const char *command)
 	return word[0] && word[1] && word[1] != '-' ? base_name(word + 1) : text;
 }
 
-void run_state_add_program(struct buf *out, const struct process *process, size_t width)
+void run_state_add_command(struct buf *out, const char *command, size_t width)
 {
-	const char *command = process_fact(process, "process.command", NULL);
-	const char *text = command ? program_of(command) : "unknown program";
+	const char *text = *command ? program_of(command) : "unknown program";
 
 	text_add_shown(out, text, strlen(text), width);
+}
+
+void run_state_add_program(struct buf *out, const struct process *process, size_t width)
+{
+	run_state_add_command(out, process_fact(process, "process.command", ""), width);
 }
 
 struct losses {

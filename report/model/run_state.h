@@ -12,6 +12,9 @@
  */
 void run_state_add_program(struct buf *out, const struct process *process, size_t width);
 
+/* The same of a command in a text, with its arguments. */
+void run_state_add_command(struct buf *out, const char *command, size_t width);
+
 /*
  * Appends a line "INCOMPLETE ..." if anything of the processes is missing, and one about hangs that
  * were recorded, without their ends in at most `width` columns. Call it after the scan, since

@@ -31,6 +31,7 @@ const struct reduced_time_column reduced_times[NR_REDUCED_TIMES] = {
 };
 
 const struct reduced_view_class reduced_views[] = {
+	{&view_headline, reduced_headline_table, 0, NULL, NULL},
 	{&view_steps, reduced_steps_table, 0, NULL, NULL},
 	{&view_distributed, reduced_distributed_table, 0, reduced_distributed_each,
 		"distributed_over_processes"},
@@ -47,6 +48,7 @@ const struct reduced_view_class reduced_views[] = {
 	{&view_nvtx, reduced_rows_table, REDUCED_NVTX, NULL, NULL},
 	{NULL, NULL, 0, NULL, NULL},
 };
+const size_t reduced_nr_views = sizeof(reduced_views) / sizeof(reduced_views[0]) - 1;
 
 const struct reduced_view_class *reduced_view_find(const struct view_class *view)
 {

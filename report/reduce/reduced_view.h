@@ -37,8 +37,9 @@ struct reduced_view_class {
 	const char *over_key; /* of a second table that compares processes; NULL: none */
 };
 
-/* In the order in which they are shown; ends with one without a view. */
+/* In the order in which they are shown, the headline first; ends with one without a view. */
 extern const struct reduced_view_class reduced_views[];
+extern const size_t reduced_nr_views;
 
 /* NULL if there is none. */
 const struct reduced_view_class *reduced_view_find(const struct view_class *view);
@@ -63,6 +64,9 @@ struct table *reduced_steps_table(struct reduced *reduced, unsigned int argument
 struct table *reduced_distributed_table(struct reduced *reduced, unsigned int argument);
 struct table *reduced_distributed_each(struct reduced *reduced, unsigned int argument);
 struct table *reduced_every_step_table(struct reduced *reduced, unsigned int argument);
+
+/* One row for the whole job, and the lines of the first screen that a summary can answer. */
+struct table *reduced_headline_table(struct reduced *reduced, unsigned int line_width);
 
 /* Rows of processes with fewer steps have no values. */
 struct table *reduced_breakdown_table(struct reduced *reduced, unsigned int least_steps);

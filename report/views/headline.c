@@ -11,12 +11,11 @@
 #include "report/analysis/headline.h"
 #include "report/analysis/view.h"
 #include "report/model/run_state.h"
-#include "report/stats/step_series.h"
+#include "report/table/figure_lines.h"
 #include "report/util/text.h"
 
 #define MOST_LINES    8u
 #define NR_FINDINGS   3u
-#define LABEL_WIDTH   8u
 #define FINDING_WIDTH 3u
 #define LEAST_PROGRAM 12u
 
@@ -65,186 +64,6 @@ static void fini(void *state)
 	headline_fini(&((struct headline_view *)state)->headline);
 }
 
-/* ---- shares ---- */
-
-/* One kind of time in a step. */
-struct share {
-	const char *text;	  /* behind the percentage; NULL ends a list */
-	unsigned int first, last; /* of enum breakdown_part or enum phase: the sum of these */
-};
-
-/* The first of them, and why the GPU is idle: what the host does meanwhile. */
-#define NR_BUSY 3u
-static const struct share gpu_shares[] = {
-	{"computing", BREAKDOWN_KERNEL, BREAKDOWN_KERNEL},
-	{"exposed communication", BREAKDOWN_COMMUNICATION, BREAKDOWN_COMMUNICATION},
-	{"exposed copies", BREAKDOWN_MEMCPY, BREAKDOWN_MEMSET},
-	{"loader", BREAKDOWN_DATALOADER, BREAKDOWN_DATALOADER},
-	{"CUDA calls", BREAKDOWN_RUNTIME, BREAKDOWN_RUNTIME},
-	{"operators", BREAKDOWN_CPU, BREAKDOWN_CPU},
-	{"other", BREAKDOWN_OTHER, BREAKDOWN_OTHER},
-};
-
-static const struct share cpu_shares[] = {
-	{"in operators", BREAKDOWN_CPU, BREAKDOWN_CPU},
-	{"in the data loader", BREAKDOWN_DATALOADER, BREAKDOWN_DATALOADER},
-	{"in communication", BREAKDOWN_COMMUNICATION, BREAKDOWN_COMMUNICATION},
-	{"in CUDA calls", BREAKDOWN_RUNTIME, BREAKDOWN_RUNTIME},
-	{"elsewhere", BREAKDOWN_OTHER, BREAKDOWN_OTHER},
-};
-
-static const struct share phase_shares[] = {
-	{"forward", PHASE_FORWARD, PHASE_FORWARD},
-	{"backward", PHASE_BACKWARD, PHASE_BACKWARD},
-	{"optimizer", PHASE_OPTIMIZATION, PHASE_OPTIMIZATION},
-	{"data loader", PHASE_DATALOADER, PHASE_DATALOADER},
-	{"other", PHASE_OTHERS, PHASE_OTHERS},
-};
-
-#define MOST_SHARES 8u
-#define NR(array)   (sizeof(array) / sizeof((array)[0]))
-
-static uint64_t share_ns(const struct share *share, const uint64_t *ns)
-{
-	uint64_t sum = 0;
-
-	for (unsigned int i = share->first; i <= share->last; i++) {
-		sum += ns[i];
-	}
-	return sum;
-}
-
-/* Tenths of a percent that add up to 1,000: what is left goes to the largest remainders. */
-static void set_tenths(const struct share *shares, size_t nr, const uint64_t *ns, uint64_t all_ns,
-	unsigned int *tenths)
-{
-	double rests[MOST_SHARES];
-	unsigned int left = 1000;
-
-	for (size_t i = 0; i < nr; i++) {
-		double exact = 1000 * (double)share_ns(&shares[i], ns) / (double)all_ns;
-
-		tenths[i] = (unsigned int)exact;
-		rests[i] = exact - tenths[i];
-		left -= tenths[i] < left ? tenths[i] : left;
-	}
-	for (; left && left <= nr; left--) {
-		size_t most = 0;
-
-		for (size_t i = 1; i < nr; i++) {
-			most = rests[i] > rests[most] ? i : most;
-		}
-		tenths[most]++;
-		rests[most] = -1;
-	}
-}
-
-/* ---- lines ---- */
-
-/* Lines of text, of which each item stays whole. */
-struct lines {
-	struct buf text;
-	size_t width; /* SIZE_MAX: no limit */
-	size_t nr, column;
-};
-
-static void begin_line(struct lines *lines, const char *label)
-{
-	buf_printf(&lines->text, "%-*s", (int)LABEL_WIDTH, label);
-	lines->column = LABEL_WIDTH;
-	lines->nr++;
-}
-
-static void end_line(struct lines *lines)
-{
-	buf_char(&lines->text, '\n');
-}
-
-/* Items are printable. */
-static void add_item(struct lines *lines, const char *item)
-{
-	bool is_first = lines->column == LABEL_WIDTH;
-	size_t length = strlen(item) + 1; /* a comma may follow */
-
-	if (!is_first) {
-		buf_char(&lines->text, ',');
-		lines->column++;
-	}
-	if (!is_first && lines->column + 1 + length > lines->width) {
-		end_line(lines);
-		begin_line(lines, "");
-		is_first = true;
-	}
-	buf_printf(&lines->text, "%s%s", is_first ? "" : " ", item);
-	lines->column += length - is_first;
-}
-
-static void add_share(struct lines *lines, unsigned int tenths, const char *text)
-{
-	char item[64];
-
-	if (tenths) {
-		snprintf(item, sizeof(item), "%u.%u %% %s", tenths / 10, tenths % 10, text);
-		add_item(lines, item);
-	}
-}
-
-static void add_shares(struct lines *lines, const char *label, const struct share *shares,
-	size_t nr, const uint64_t *ns, uint64_t all_ns)
-{
-	unsigned int tenths[MOST_SHARES];
-
-	set_tenths(shares, nr, ns, all_ns, tenths);
-	begin_line(lines, label);
-	for (size_t i = 0; i < nr; i++) {
-		add_share(lines, tenths[i], shares[i].text);
-	}
-	end_line(lines);
-}
-
-/* The causes of idle time stand behind its sum, the largest first. */
-static void add_idle(struct lines *lines, unsigned int *tenths)
-{
-	unsigned int idle = 0, left;
-
-	for (size_t i = NR_BUSY; i < NR(gpu_shares); i++) {
-		idle += tenths[i];
-	}
-	for (left = idle; left;) {
-		size_t most = NR_BUSY;
-		char item[64];
-
-		for (size_t i = NR_BUSY; i < NR(gpu_shares); i++) {
-			most = tenths[i] > tenths[most] ? i : most;
-		}
-		if (left == idle) {
-			snprintf(item, sizeof(item), "%u.%u %% idle (%s %u.%u%s", idle / 10,
-				idle % 10, gpu_shares[most].text, tenths[most] / 10,
-				tenths[most] % 10, tenths[most] == left ? ")" : "");
-		} else {
-			snprintf(item, sizeof(item), "%s %u.%u%s", gpu_shares[most].text,
-				tenths[most] / 10, tenths[most] % 10,
-				tenths[most] == left ? ")" : "");
-		}
-		add_item(lines, item);
-		left -= tenths[most];
-		tenths[most] = 0;
-	}
-}
-
-static void add_gpu_shares(struct lines *lines, const struct headline_figures *figures)
-{
-	unsigned int tenths[MOST_SHARES];
-
-	set_tenths(gpu_shares, NR(gpu_shares), figures->parts, figures->parts_ns, tenths);
-	begin_line(lines, "Time");
-	for (size_t i = 0; i < NR_BUSY; i++) {
-		add_share(lines, tenths[i], gpu_shares[i].text);
-	}
-	add_idle(lines, tenths);
-	end_line(lines);
-}
-
 /* ---- what ran ---- */
 
 static void add_count(struct buf *out, size_t nr, const char *what, const char *plural)
@@ -252,7 +71,7 @@ static void add_count(struct buf *out, size_t nr, const char *what, const char *
 	buf_printf(out, ", %zu %s%s", nr, what, nr == 1 ? "" : plural);
 }
 
-static void add_run(struct lines *lines, const struct headline_figures *figures)
+static void add_run(struct figure_lines *lines, const struct headline_figures *figures)
 {
 	struct buf rest = {0};
 	size_t left = SIZE_MAX;
@@ -297,66 +116,14 @@ static void add_run(struct lines *lines, const struct headline_figures *figures)
 	buf_char(&rest, '\0');
 	text_add_shown(&lines->text, rest.bytes, rest.nr_bytes - 1,
 		left == LEAST_PROGRAM ? lines->width - left : 0);
-	end_line(lines);
+	figure_lines_end(lines);
 	lines->nr++;
 	buf_fini(&rest);
 }
 
-/* ---- the step ---- */
+/* ---- what it computes ---- */
 
-/* A last item that the line need not have. */
-static void add_optional(struct lines *lines, const char *item)
-{
-	if (lines->column + 2 + strlen(item) <= lines->width) {
-		add_item(lines, item);
-	}
-}
-
-static void add_step_times(struct lines *lines, const struct headline_figures *figures)
-{
-	char item[96], time[TEXT_TIME_BYTES];
-
-	text_time(time, figures->median_ns);
-	if (figures->nr_steps == 1) {
-		add_item(lines, time);
-		return;
-	}
-	snprintf(item, sizeof(item), "median %s", time);
-	add_item(lines, item);
-	text_time(time, (double)figures->p99_ns);
-	snprintf(item, sizeof(item), "p99 %s", time);
-	add_item(lines, item);
-	if (figures->has_trend) {
-		snprintf(item, sizeof(item), "trend %+.1f %%", figures->trend_pct);
-		add_item(lines, item);
-	} else if (figures->nr_steps >= STEP_SERIES_LEAST) {
-		add_item(lines, "no trend");
-	}
-}
-
-static void add_step(struct lines *lines, const struct headline_figures *figures)
-{
-	char item[96];
-
-	begin_line(lines, "Step");
-	if (figures->nr_steps) {
-		add_step_times(lines, figures);
-	} else {
-		add_item(lines,
-			figures->has_steps ? "n/a" : "no steps found; all of the recording counts");
-	}
-	if (figures->nr_warm_up) {
-		snprintf(item, sizeof(item), "%zu warm-up step%s excluded", figures->nr_warm_up,
-			figures->nr_warm_up == 1 ? "" : "s");
-		add_item(lines, item);
-	}
-	if (figures->nr_steps > 1 && figures->nr_steps < STEP_SERIES_LEAST) {
-		add_optional(lines, "too few steps for a trend");
-	}
-	end_line(lines);
-}
-
-static void add_flops(struct lines *lines, const struct headline_figures *figures)
+static void add_flops(struct figure_lines *lines, const struct headline_figures *figures)
 {
 	static const char *const prefixes[] = {"", "K", "M", "G", "T", "P", "E"};
 	double value = figures->flops_per_s;
@@ -366,24 +133,24 @@ static void add_flops(struct lines *lines, const struct headline_figures *figure
 	if (value <= 0) {
 		return;
 	}
-	while (value >= 1000 && i + 1 < NR(prefixes)) {
+	while (value >= 1000 && i + 1 < sizeof(prefixes) / sizeof(prefixes[0])) {
 		value /= 1000;
 		i++;
 	}
-	begin_line(lines, "Compute");
+	figure_lines_begin(lines, "Compute");
 	snprintf(item, sizeof(item), "%.*f %sFLOP/s%s in operators with shapes",
 		value < 10    ? 2
 		: value < 100 ? 1
 			      : 0,
 		value, prefixes[i], figures->has_gpu ? " per GPU" : "");
-	add_item(lines, item);
+	figure_lines_add(lines, item);
 	if (figures->mfu_pct >= 0 && figures->mfu_pct <= 100) {
 		snprintf(item, sizeof(item),
 			figures->mfu_pct < 0.1 ? "MFU below 0.1 %%" : "MFU %.1f %%",
 			figures->mfu_pct);
-		add_item(lines, item);
+		figure_lines_add(lines, item);
 	}
-	end_line(lines);
+	figure_lines_end(lines);
 }
 
 /* ---- findings ---- */
@@ -418,7 +185,7 @@ static void add_short(const struct finding *finding, size_t width, struct buf *o
 	buf_fini(&cost);
 }
 
-static void add_findings(struct headline_view *view, struct lines *lines)
+static void add_findings(struct headline_view *view, struct figure_lines *lines)
 {
 	const struct findings *findings = findings_of(view);
 
@@ -434,7 +201,7 @@ static void add_findings(struct headline_view *view, struct lines *lines)
 			add_short(&findings->items[i], width, &sentence);
 		}
 		buf_add(&lines->text, sentence.bytes, sentence.nr_bytes);
-		end_line(lines);
+		figure_lines_end(lines);
 		lines->nr++;
 		buf_fini(&sentence);
 	}
@@ -445,44 +212,21 @@ static void add_findings(struct headline_view *view, struct lines *lines)
 static char *make_lines(
 	struct headline_view *view, const struct headline_figures *figures, size_t width)
 {
-	struct lines lines = {.width = width ? width : SIZE_MAX};
+	struct figure_lines lines = {.width = width ? width : SIZE_MAX};
 
 	add_run(&lines, figures);
 	lines.nr += run_state_add_losses(
 		&lines.text, view->input.processes, view->input.nr_processes, width);
-	add_step(&lines, figures);
+	headline_add_step(&lines, figures);
 	if (figures->has_parts && figures->parts_ns && figures->has_gpu) {
-		add_gpu_shares(&lines, figures);
+		headline_add_gpu_shares(&lines, figures);
 	} else if (figures->has_parts && figures->parts_ns) {
-		if (figures->has_phases && figures->phases_ns) {
-			add_shares(&lines, "Time", phase_shares, NR(phase_shares), figures->phases,
-				figures->phases_ns);
-		}
-		add_shares(&lines, "CPU", cpu_shares, NR(cpu_shares), figures->parts,
-			figures->parts_ns);
+		headline_add_cpu_shares(&lines, figures);
 	}
 	add_flops(&lines, figures);
 	add_findings(view, &lines);
 	buf_char(&lines.text, '\0');
 	return lines.text.bytes;
-}
-
-/* The lines for the page, which wraps them itself. */
-static char *lines_json(const char *text)
-{
-	struct buf json = {0};
-
-	buf_char(&json, '[');
-	for (bool is_first = true; *text; is_first = false) {
-		size_t length = strcspn(text, "\n");
-
-		buf_text(&json, is_first ? "" : ", ");
-		text_add_json(&json, text, length);
-		text += length + (text[length] == '\n');
-	}
-	buf_text(&json, "]");
-	buf_char(&json, '\0');
-	return json.bytes;
 }
 
 /* ---- the row ---- */
@@ -503,9 +247,9 @@ enum column {
 	P99,
 	TREND,
 	GPU_SHARES,
-	CPU_SHARES = GPU_SHARES + 2 * NR(gpu_shares),
-	PHASE_SHARES = CPU_SHARES + 2 * NR(cpu_shares),
-	FLOPS = PHASE_SHARES + 2 * NR(phase_shares),
+	CPU_SHARES = GPU_SHARES + 2 * HEADLINE_NR_GPU_SHARES,
+	PHASE_SHARES = CPU_SHARES + 2 * HEADLINE_NR_CPU_SHARES,
+	FLOPS = PHASE_SHARES + 2 * HEADLINE_NR_PHASE_SHARES,
 	MFU,
 	FINDINGS,
 	NR_FINDING_COLUMNS = 3,
@@ -573,32 +317,21 @@ static const struct table_column columns[] = {
 		.help = "processes of which anything is missing"),
 };
 
-static void fill_shares(const struct share *shares, size_t nr, const uint64_t *ns, uint64_t all_ns,
-	double nr_steps, struct table_cell *cells)
-{
-	for (size_t i = 0; i < nr && all_ns; i++) {
-		uint64_t part_ns = share_ns(&shares[i], ns);
-
-		table_set_number(&cells[2 * i], (double)part_ns / nr_steps);
-		table_set_share(&cells[2 * i + 1], (double)part_ns, (double)all_ns);
-	}
-}
-
 /* Means of all steps of all processes; of the whole recordings where there are no steps. */
 static void fill_times(const struct headline_figures *figures, struct table_cell *cells)
 {
 	double nr = figures->has_steps ? (double)figures->nr_step_rows : 1;
 
 	if (figures->has_parts && figures->has_gpu) {
-		fill_shares(gpu_shares, NR(gpu_shares), figures->parts, figures->parts_ns, nr,
-			&cells[GPU_SHARES]);
+		figure_shares_fill(headline_gpu_shares, HEADLINE_NR_GPU_SHARES, figures->parts,
+			figures->parts_ns, nr, &cells[GPU_SHARES]);
 	} else if (figures->has_parts) {
-		fill_shares(cpu_shares, NR(cpu_shares), figures->parts, figures->parts_ns, nr,
-			&cells[CPU_SHARES]);
+		figure_shares_fill(headline_cpu_shares, HEADLINE_NR_CPU_SHARES, figures->parts,
+			figures->parts_ns, nr, &cells[CPU_SHARES]);
 	}
 	if (figures->has_phases) {
-		fill_shares(phase_shares, NR(phase_shares), figures->phases, figures->phases_ns, nr,
-			&cells[PHASE_SHARES]);
+		figure_shares_fill(headline_phase_shares, HEADLINE_NR_PHASE_SHARES, figures->phases,
+			figures->phases_ns, nr, &cells[PHASE_SHARES]);
 	}
 }
 
@@ -681,7 +414,7 @@ static void fill(void *state, struct table *table)
 	table->is_figure_only = true;
 	table->figure = make_lines(view, &figures, view->input.line_width);
 	lines = make_lines(view, &figures, 0);
-	table->figure_json = lines_json(lines);
+	table->figure_json = figure_lines_json(lines);
 	free(lines);
 }
 

@@ -65,6 +65,13 @@ is "$(jq -c ".breakdown.rows | $averages" "$T/job.json")" \
 is $RANKS "$(jq '[.memory.rows[] | select(.allocated_bytes == 1073741824)] | length' "$T/sum.json")" "peaks of memory"
 is $RANKS "$(jq '.breakdown_over_processes.rows[] | select(.name == "Kernel").processes' "$T/sum.json")" "processes with a breakdown"
 
+# The first screen: as that of the streams, but for shares, where steps that warm up count.
+"$REPORT" --format json "$T/job" --view headline >"$T/job.json" 2>/dev/null
+run='[.headline.rows[] | .program, .processes, .helpers, .ranks, .hosts, .span_ns, .steps, .warm_up_steps, .median_ns, .mean_ns, .p99_ns, .trend_pct, .incomplete]'
+is "$(jq -c "$run" "$T/job.json")" "$(jq -c "$run" "$T/sum.json")" "headline"
+is true "$(jq '[.headline.rows[0] | to_entries[] | select(.key | test("^(computing|exposed|idle).*_pct")).value] | length == 7 and (add - 100 | fabs < 0.1)' "$T/sum.json")" "shares of time"
+is "$("$REPORT" "$T/job" 2>/dev/null | grep "^Step")" "$("$REPORT" "$T/all.sum" | sed -n 2p)" "the second line"
+
 # And so are those over ranks; only medians come from a sketch.
 extremes='[.name, .min_ns, .min_rank, .max_ns, .max_rank]'
 for view in kernel api operator; do

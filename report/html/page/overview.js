@@ -167,5 +167,5 @@ function overviewPage(parent) {
 	topBars(grid, "Top kernels by total time", "kernel", "name", "total_ns", 8);
 }
 
-return {card, adviceList, overviewPage};
+return {card, headline, adviceList, overviewPage};
 })();

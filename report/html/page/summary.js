@@ -5,7 +5,7 @@
  */
 "use strict";
 
-const reducedOf = ({make, one, data, rowsOf, who, charts, chart, stack, topBars, card, heat, breakdownParts, aboutPage}) => {
+const reducedOf = ({make, one, data, rowsOf, who, charts, chart, stack, topBars, card, headline, heat, breakdownParts, aboutPage}) => {
 const processes = rowsOf("processes"), many = data.page.processes + (data.page.processes === 1 ? " process" : " processes");
 
 /* The row with that name of a table over processes. */
@@ -41,6 +41,7 @@ function spreadBars(parent, title, key, type, unit) {
 }
 
 function overview(parent) {
+	headline(parent);
 	const cards = make("div", parent, null, "cards");
 	spreadCard(cards, "Step time", over("distributed_over_processes", "Duration"));
 	spreadCard(cards, "Computation", over("distributed_over_processes", "Computation"));

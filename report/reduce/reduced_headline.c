@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The headline of a job: what ran, how long a step takes, where its time goes, and which rank is
+ * slowest. Memory: 16 bytes a step, and 48 a process.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/analysis/headline.h"
+#include "report/model/run_state.h"
+#include "report/reduce/reduced_view.h"
+#include "report/stats/samples.h"
+#include "report/table/figure_lines.h"
+#include "report/util/idset.h"
+#include "report/util/rounding.h"
+#include "report/util/text.h"
+
+/* A rank is slow from that many percent of the step on. */
+#define SLOW_PERCENT 5
+
+struct step {
+	uint64_t number, ns;
+};
+
+/* Medians of the steps of a process, ns; below 0: unknown. */
+struct pace {
+	struct reduced_who who;
+	double step_ns, exposed_ns; /* exposed_ns: communication without computation */
+};
+
+struct job {
+	struct headline_figures figures;
+	const char *command; /* "": unknown */
+	struct step *steps;
+	size_t nr_steps, step_capacity;
+	struct pace *paces;
+	size_t nr_paces, nr_incomplete;
+	const struct pace *slowest; /* NULL: none is slow */
+	bool is_by_waiting;	    /* the others wait for it */
+	double delay_ns;
+};
+
+/* ---- processes ---- */
+
+static bool has_steps(const struct reduced_process *process)
+{
+	return process->facts[REDUCED_BREAKDOWN + BREAKDOWN_SUM_STEPS] != UINT64_MAX &&
+	       process->facts[REDUCED_BREAKDOWN + BREAKDOWN_SUM_STEPS];
+}
+
+static bool has_gpu(const struct reduced_process *process)
+{
+	return !process->has_no_devices;
+}
+
+static bool has_rank(const struct reduced_process *process)
+{
+	return process->rank >= 0;
+}
+
+/* Drops the processes that lack it, if others have it. */
+static void narrow(const struct reduced *reduced, bool *is_main,
+	bool (*has)(const struct reduced_process *process))
+{
+	bool is_any = false;
+
+	for (size_t i = 0; i < reduced->nr_processes; i++) {
+		is_any |= is_main[i] && has(&reduced->processes[i].who);
+	}
+	for (size_t i = 0; is_any && i < reduced->nr_processes; i++) {
+		is_main[i] &= has(&reduced->processes[i].who);
+	}
+}
+
+static void add_parts(const struct reduced_process *process, struct headline_figures *figures)
+{
+	const uint64_t *sums = &process->facts[REDUCED_BREAKDOWN];
+
+	if (sums[BREAKDOWN_SUM_NS] == UINT64_MAX) {
+		figures->has_parts = false;
+		return;
+	}
+	figures->nr_step_rows += sums[BREAKDOWN_SUM_STEPS];
+	for (unsigned int i = 0; i < NR_BREAKDOWN_PARTS; i++) {
+		figures->parts[i] += sums[BREAKDOWN_SUM_PARTS + i];
+		figures->parts_ns += sums[BREAKDOWN_SUM_PARTS + i];
+	}
+}
+
+static void add_steps(struct job *job, const struct reduced_process *process)
+{
+	struct samples steps = {0}, exposed = {0};
+
+	for (size_t i = 0; i < process->nr_steps; i++) {
+		const uint64_t *ns = process->steps[i].ns;
+
+		if (ns[REDUCED_DURATION] == UINT64_MAX) {
+			continue;
+		}
+		job->steps = array_grow(
+			job->steps, job->nr_steps, &job->step_capacity, sizeof(*job->steps));
+		job->steps[job->nr_steps++] =
+			(struct step){process->steps[i].step, ns[REDUCED_DURATION]};
+		samples_add(&steps, ns[REDUCED_DURATION]);
+		if (ns[REDUCED_COMMUNICATION] != UINT64_MAX && ns[REDUCED_OVERLAP] != UINT64_MAX) {
+			samples_add(&exposed, ns[REDUCED_COMMUNICATION] - ns[REDUCED_OVERLAP]);
+		}
+	}
+	job->paces[job->nr_paces++] = (struct pace){.who = reduced_who_of(process),
+		.step_ns = steps.nr ? samples_median(&steps) : -1,
+		.exposed_ns = exposed.nr ? samples_median(&exposed) : -1};
+	samples_fini(&steps);
+	samples_fini(&exposed);
+}
+
+static void add_process(struct job *job, const struct reduced_process *process)
+{
+	struct headline_figures *figures = &job->figures;
+
+	if (!figures->nr_processes) {
+		const char *command = string_pool_text(process->command, NULL);
+
+		job->command = strcmp(command, "?") == 0 ? "" : command;
+	}
+	figures->nr_processes++;
+	figures->nr_ranks += process->rank >= 0;
+	figures->has_gpu |= has_gpu(process);
+	figures->has_steps |= has_steps(process);
+	if (process->duration_ns != UINT64_MAX && process->duration_ns > figures->span_ns) {
+		figures->span_ns = process->duration_ns;
+	}
+	add_parts(process, figures);
+	add_steps(job, process);
+}
+
+static void add_processes(struct job *job, const struct reduced *reduced)
+{
+	bool *is_main = mem_zeroed(reduced->nr_processes, sizeof(*is_main));
+	struct idset *hosts = idset_create();
+
+	memset(is_main, true, reduced->nr_processes * sizeof(*is_main));
+	narrow(reduced, is_main, has_gpu);
+	narrow(reduced, is_main, has_steps);
+	narrow(reduced, is_main, has_rank);
+	job->paces = mem_zeroed(reduced->nr_processes, sizeof(*job->paces));
+	for (size_t i = 0; i < reduced->nr_processes; i++) {
+		struct reduced_process process;
+
+		job->nr_incomplete += reduced->processes[i].who.state != REDUCED_COMPLETE;
+		if (!is_main[i]) {
+			continue;
+		}
+		process = reduced_process(reduced, i);
+		job->figures.nr_hosts += !idset_has(hosts, process.host);
+		idset_add(hosts, process.host);
+		add_process(job, &process);
+		reduced_process_fini(&process);
+	}
+	job->figures.nr_helpers = reduced->nr_processes - job->figures.nr_processes;
+	idset_destroy(hosts);
+	free(is_main);
+}
+
+/* ---- steps ---- */
+
+static int by_number(const void *a, const void *b)
+{
+	const struct step *x = a, *y = b;
+
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+/* A step of the job takes the median of its ranks. */
+static void join_steps(struct job *job)
+{
+	uint64_t *ns = mem_zeroed(job->nr_steps + 1, sizeof(*ns));
+	size_t nr = 0, end;
+
+	if (job->nr_steps) {
+		qsort(job->steps, job->nr_steps, sizeof(*job->steps), by_number);
+	}
+	for (size_t begin = 0; begin < job->nr_steps; begin = end) {
+		struct samples ranks = {0};
+
+		for (end = begin;
+			end < job->nr_steps && job->steps[end].number == job->steps[begin].number;
+			end++) {
+			samples_add(&ranks, job->steps[end].ns);
+		}
+		ns[nr++] = whole_part(samples_median(&ranks));
+		samples_fini(&ranks);
+	}
+	job->figures.has_steps |= nr > 0;
+	headline_set_steps(&job->figures, ns, nr);
+	free(ns);
+}
+
+/* ---- the slowest rank ---- */
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double median_of(const struct job *job, size_t without, bool is_by_waiting)
+{
+	double *values = mem_zeroed(job->nr_paces, sizeof(*values)), median;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < job->nr_paces; i++) {
+		if (i != without) {
+			values[nr++] =
+				is_by_waiting ? job->paces[i].exposed_ns : job->paces[i].step_ns;
+		}
+	}
+	qsort(values, nr, sizeof(*values), by_value);
+	median = (values[(nr - 1) / 2] + values[nr / 2]) / 2;
+	free(values);
+	return median;
+}
+
+/*
+ * Where ranks communicate they end their steps together, and the one that the others wait for
+ * communicates for the shortest time. Else it has the longest steps.
+ */
+static void find_slowest(struct job *job)
+{
+	size_t slowest = 0;
+	double median_ns;
+
+	job->is_by_waiting = true;
+	for (size_t i = 0; i < job->nr_paces; i++) {
+		if (job->paces[i].step_ns < 0) {
+			return;
+		}
+		job->is_by_waiting &= job->paces[i].exposed_ns > 0;
+	}
+	if (job->nr_paces < 2) {
+		return;
+	}
+	for (size_t i = 1; i < job->nr_paces; i++) {
+		const struct pace *pace = &job->paces[i], *most = &job->paces[slowest];
+
+		if (job->is_by_waiting ? pace->exposed_ns < most->exposed_ns
+				       : pace->step_ns > most->step_ns) {
+			slowest = i;
+		}
+	}
+	median_ns = median_of(job, slowest, job->is_by_waiting);
+	job->delay_ns = job->is_by_waiting ? median_ns - job->paces[slowest].exposed_ns
+					   : job->paces[slowest].step_ns - median_ns;
+	if (100 * job->delay_ns > SLOW_PERCENT * job->paces[slowest].step_ns) {
+		job->slowest = &job->paces[slowest];
+	}
+}
+
+static double delay_pct(const struct job *job)
+{
+	return 100 * job->delay_ns / job->slowest->step_ns;
+}
+
+/* ---- lines ---- */
+
+static void add_run(const struct job *job, struct figure_lines *lines)
+{
+	const struct headline_figures *figures = &job->figures;
+	bool is_of_ranks = figures->nr_ranks == figures->nr_processes;
+	struct buf rest = {0};
+	char time[TEXT_TIME_BYTES];
+	size_t width = 0;
+
+	buf_printf(&rest, ", %zu %s%s", figures->nr_processes, is_of_ranks ? "rank" : "process",
+		figures->nr_processes == 1 ? ""
+		: is_of_ranks		   ? "s"
+					   : "es");
+	if (figures->nr_hosts > 1) {
+		buf_printf(&rest, " on %zu hosts", figures->nr_hosts);
+	}
+	if (figures->nr_helpers) {
+		buf_printf(&rest, ", %zu helper%s", figures->nr_helpers,
+			figures->nr_helpers == 1 ? "" : "s");
+	}
+	buf_text(&rest, figures->has_gpu ? "" : ", no GPU");
+	if (figures->nr_steps) {
+		size_t nr = figures->nr_steps + figures->nr_warm_up;
+
+		buf_printf(&rest, ", %zu step%s", nr, nr == 1 ? "" : "s");
+	}
+	if (figures->span_ns) {
+		text_time(time, (double)figures->span_ns);
+		buf_printf(&rest, "%s%s", figures->nr_steps ? " in " : ", ", time);
+	}
+	if (lines->width != SIZE_MAX) {
+		width = lines->width > rest.nr_bytes + 12 ? lines->width - rest.nr_bytes : 12;
+	}
+	run_state_add_command(&lines->text, job->command, width);
+	buf_add(&lines->text, rest.bytes, rest.nr_bytes);
+	figure_lines_end(lines);
+	buf_fini(&rest);
+}
+
+static void add_slowest(const struct job *job, struct figure_lines *lines)
+{
+	char item[96], time[TEXT_TIME_BYTES];
+	const char *name = "";
+
+	if (!job->slowest) {
+		return;
+	}
+	if (job->slowest->who.rank < 0) {
+		name = string_pool_text(job->slowest->who.name, NULL);
+		snprintf(item, sizeof(item), "%.40s is slowest", name);
+	} else {
+		snprintf(item, sizeof(item), "rank %" PRId64 " is slowest", job->slowest->who.rank);
+	}
+	figure_lines_begin(lines, "Ranks");
+	figure_lines_add(lines, item);
+	text_time(time, job->delay_ns);
+	snprintf(item, sizeof(item),
+		job->is_by_waiting ? "the others wait %s a step for it (%.1f %%)"
+				   : "a step takes %s longer than on the others (%.1f %%)",
+		time, delay_pct(job));
+	figure_lines_add(lines, item);
+	figure_lines_end(lines);
+}
+
+static char *make_lines(const struct job *job, size_t width)
+{
+	struct figure_lines lines = {.width = width ? width : SIZE_MAX};
+	const struct headline_figures *figures = &job->figures;
+
+	add_run(job, &lines);
+	headline_add_step(&lines, figures);
+	if (figures->has_parts && figures->parts_ns && figures->has_gpu) {
+		headline_add_gpu_shares(&lines, figures);
+	} else if (figures->has_parts && figures->parts_ns) {
+		headline_add_cpu_shares(&lines, figures);
+	}
+	add_slowest(job, &lines);
+	buf_char(&lines.text, '\0');
+	return lines.text.bytes;
+}
+
+/* ---- the table ---- */
+
+static const char *const keys[] = {"program", "processes", "helpers", "ranks", "hosts", "span_ns",
+	"steps", "warm_up_steps", "median_ns", "mean_ns", "p99_ns", "trend_pct"};
+
+enum {
+	PROGRAM,
+	PROCESSES,
+	HELPERS,
+	RANKS,
+	HOSTS,
+	SPAN,
+	STEPS,
+	WARM_UP,
+	MEDIAN,
+	MEAN,
+	P99,
+	TREND,
+	GPU_SHARES,
+	CPU_SHARES = GPU_SHARES + 2 * HEADLINE_NR_GPU_SHARES,
+	INCOMPLETE = CPU_SHARES + 2 * HEADLINE_NR_CPU_SHARES,
+	SLOWEST,
+	DELAY,
+	DELAY_SHARE,
+	NR_COLUMNS,
+};
+
+/* Those of the view, of which the shares follow each other, and what only a summary compares. */
+static void make_columns(struct table_column *columns)
+{
+	static const struct table_column own[] = {
+		TABLE_COLUMN("slowest_rank", "Slowest rank", TABLE_TEXT,
+			.help = "unknown if none is slower than the others by 5 % of the step"),
+		TABLE_COLUMN("slowest_delay_ns", "Delay", TABLE_MEAN_TIME,
+			.help = "what the others wait for it in a step, or how much longer its "
+				"steps take; of medians"),
+		TABLE_COLUMN("slowest_delay_pct", "Delay %", TABLE_PERCENT, .help = "of its step"),
+	};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		columns[i] = *view_column(&view_headline, keys[i]);
+	}
+	memcpy(&columns[GPU_SHARES], view_column(&view_headline, "computing_ns"),
+		(INCOMPLETE - GPU_SHARES) * sizeof(*columns));
+	columns[INCOMPLETE] = *view_column(&view_headline, "incomplete");
+	memcpy(&columns[SLOWEST], own, sizeof(own));
+}
+
+static void fill(const struct job *job, struct table_cell *cells)
+{
+	const struct headline_figures *figures = &job->figures;
+	double nr_steps = figures->nr_step_rows ? (double)figures->nr_step_rows : 1;
+	struct buf program = {0};
+
+	run_state_add_command(&program, job->command, 0);
+	table_set_text(&cells[PROGRAM], program.bytes, program.nr_bytes);
+	buf_fini(&program);
+	table_set_integer(&cells[PROCESSES], figures->nr_processes);
+	table_set_integer(&cells[HELPERS], figures->nr_helpers);
+	table_set_integer(&cells[RANKS], figures->nr_ranks);
+	table_set_integer(&cells[HOSTS], figures->nr_hosts);
+	table_set_integer(&cells[SPAN], figures->span_ns);
+	table_set_integer(&cells[STEPS], figures->nr_steps);
+	table_set_integer(&cells[WARM_UP], figures->nr_warm_up);
+	table_set_integer(&cells[INCOMPLETE], job->nr_incomplete);
+	if (figures->nr_steps) {
+		table_set_number(&cells[MEDIAN], figures->median_ns);
+		table_set_number(&cells[MEAN], figures->mean_ns);
+		table_set_integer(&cells[P99], figures->p99_ns);
+	}
+	if (figures->has_trend) {
+		table_set_number(&cells[TREND], figures->trend_pct);
+	}
+	if (figures->has_parts && figures->has_gpu) {
+		figure_shares_fill(headline_gpu_shares, HEADLINE_NR_GPU_SHARES, figures->parts,
+			figures->parts_ns, nr_steps, &cells[GPU_SHARES]);
+	} else if (figures->has_parts) {
+		figure_shares_fill(headline_cpu_shares, HEADLINE_NR_CPU_SHARES, figures->parts,
+			figures->parts_ns, nr_steps, &cells[CPU_SHARES]);
+	}
+	if (job->slowest) {
+		reduced_who_cell(&cells[SLOWEST], &job->slowest->who);
+		table_set_number(&cells[DELAY], job->delay_ns);
+		table_set_number(&cells[DELAY_SHARE], delay_pct(job));
+	}
+}
+
+struct table *reduced_headline_table(struct reduced *reduced, unsigned int line_width)
+{
+	struct table_column columns[NR_COLUMNS];
+	struct job job = {.figures = {.has_parts = true, .flops_per_s = -1, .mfu_pct = -1}};
+	struct table *table;
+	char *lines;
+
+	make_columns(columns);
+	table = table_create(view_headline.name, view_headline.title, columns, NR_COLUMNS);
+	if (reduced->nr_processes) {
+		add_processes(&job, reduced);
+		join_steps(&job);
+		find_slowest(&job);
+		fill(&job, table_add_row(table));
+		table->is_figure_only = true;
+		table->figure = make_lines(&job, line_width);
+		lines = make_lines(&job, 0);
+		table->figure_json = figure_lines_json(lines);
+		free(lines);
+	}
+	free(job.steps);
+	free(job.paces);
+	return table;
+}
