@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The headline of a job: what ran, how long a step takes, where its time goes, and which rank is
- * slowest. Memory: 16 bytes a step, and 48 a process.
+ * The headline of a job: what ran, how long a step takes, where its time goes, and which rank the
+ * others wait for. Memory: 16 bytes a step, and 48 a process.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,8 +37,8 @@ struct job {
 	size_t nr_steps, step_capacity;
 	struct pace *paces;
 	size_t nr_paces, nr_incomplete;
-	const struct pace *slowest; /* NULL: none is slow */
-	bool is_by_waiting;	    /* the others wait for it */
+	const struct pace *straggler; /* NULL: there is none */
+	bool is_by_waiting;	      /* the others wait for it */
 	double delay_ns;
 };
 
@@ -197,7 +197,7 @@ static void join_steps(struct job *job)
 	free(ns);
 }
 
-/* ---- the slowest rank ---- */
+/* ---- the rank that the others wait for ---- */
 
 static int by_value(const void *a, const void *b)
 {
@@ -227,7 +227,7 @@ static double median_of(const struct job *job, size_t without, bool is_by_waitin
  * Where ranks communicate they end their steps together, and the one that the others wait for
  * communicates for the shortest time. Else it has the longest steps.
  */
-static void find_slowest(struct job *job)
+static void find_straggler(struct job *job)
 {
 	size_t slowest = 0;
 	double median_ns;
@@ -254,13 +254,13 @@ static void find_slowest(struct job *job)
 	job->delay_ns = job->is_by_waiting ? median_ns - job->paces[slowest].exposed_ns
 					   : job->paces[slowest].step_ns - median_ns;
 	if (100 * job->delay_ns > SLOW_PERCENT * job->paces[slowest].step_ns) {
-		job->slowest = &job->paces[slowest];
+		job->straggler = &job->paces[slowest];
 	}
 }
 
 static double delay_pct(const struct job *job)
 {
-	return 100 * job->delay_ns / job->slowest->step_ns;
+	return 100 * job->delay_ns / job->straggler->step_ns;
 }
 
 /* ---- lines ---- */
@@ -303,27 +303,30 @@ static void add_run(const struct job *job, struct figure_lines *lines)
 	buf_fini(&rest);
 }
 
-static void add_slowest(const struct job *job, struct figure_lines *lines)
+static void add_straggler(const struct job *job, struct figure_lines *lines)
 {
-	char item[96], time[TEXT_TIME_BYTES];
-	const char *name = "";
+	const struct reduced_who *who;
+	char item[160], rank[48], time[TEXT_TIME_BYTES];
 
-	if (!job->slowest) {
+	if (!job->straggler) {
 		return;
 	}
-	if (job->slowest->who.rank < 0) {
-		name = string_pool_text(job->slowest->who.name, NULL);
-		snprintf(item, sizeof(item), "%.40s is slowest", name);
+	who = &job->straggler->who;
+	if (who->rank < 0) {
+		snprintf(rank, sizeof(rank), "%.40s", string_pool_text(who->name, NULL));
 	} else {
-		snprintf(item, sizeof(item), "rank %" PRId64 " is slowest", job->slowest->who.rank);
+		snprintf(rank, sizeof(rank), "rank %" PRId64, who->rank);
+	}
+	text_time(time, job->delay_ns);
+	if (job->is_by_waiting) {
+		snprintf(item, sizeof(item), "the others wait %s a step for %s (%.1f %%)", time,
+			rank, delay_pct(job));
+	} else {
+		snprintf(item, sizeof(item),
+			"a step of %s takes %s longer than those of the others (%.1f %%)", rank,
+			time, delay_pct(job));
 	}
 	figure_lines_begin(lines, "Ranks");
-	figure_lines_add(lines, item);
-	text_time(time, job->delay_ns);
-	snprintf(item, sizeof(item),
-		job->is_by_waiting ? "the others wait %s a step for it (%.1f %%)"
-				   : "a step takes %s longer than on the others (%.1f %%)",
-		time, delay_pct(job));
 	figure_lines_add(lines, item);
 	figure_lines_end(lines);
 }
@@ -340,7 +343,7 @@ static char *make_lines(const struct job *job, size_t width)
 	} else if (figures->has_parts && figures->parts_ns) {
 		headline_add_cpu_shares(&lines, figures);
 	}
-	add_slowest(job, &lines);
+	add_straggler(job, &lines);
 	buf_char(&lines.text, '\0');
 	return lines.text.bytes;
 }
@@ -366,7 +369,7 @@ enum {
 	GPU_SHARES,
 	CPU_SHARES = GPU_SHARES + 2 * HEADLINE_NR_GPU_SHARES,
 	INCOMPLETE = CPU_SHARES + 2 * HEADLINE_NR_CPU_SHARES,
-	SLOWEST,
+	STRAGGLER,
 	DELAY,
 	DELAY_SHARE,
 	NR_COLUMNS,
@@ -376,12 +379,14 @@ enum {
 static void make_columns(struct table_column *columns)
 {
 	static const struct table_column own[] = {
-		TABLE_COLUMN("slowest_rank", "Slowest rank", TABLE_TEXT,
-			.help = "unknown if none is slower than the others by 5 % of the step"),
-		TABLE_COLUMN("slowest_delay_ns", "Delay", TABLE_MEAN_TIME,
+		TABLE_COLUMN("straggler", "Straggler", TABLE_TEXT,
+			.help = "the rank that the others wait for, or whose steps are longest; "
+				"unknown "
+				"below 5 % of its step"),
+		TABLE_COLUMN("delay_ns", "Delay", TABLE_MEAN_TIME,
 			.help = "what the others wait for it in a step, or how much longer its "
 				"steps take; of medians"),
-		TABLE_COLUMN("slowest_delay_pct", "Delay %", TABLE_PERCENT, .help = "of its step"),
+		TABLE_COLUMN("delay_pct", "Delay %", TABLE_PERCENT, .help = "of its step"),
 	};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
@@ -390,7 +395,7 @@ static void make_columns(struct table_column *columns)
 	memcpy(&columns[GPU_SHARES], view_column(&view_headline, "computing_ns"),
 		(INCOMPLETE - GPU_SHARES) * sizeof(*columns));
 	columns[INCOMPLETE] = *view_column(&view_headline, "incomplete");
-	memcpy(&columns[SLOWEST], own, sizeof(own));
+	memcpy(&columns[STRAGGLER], own, sizeof(own));
 }
 
 static void fill(const struct job *job, struct table_cell *cells)
@@ -425,8 +430,8 @@ static void fill(const struct job *job, struct table_cell *cells)
 		figure_shares_fill(headline_cpu_shares, HEADLINE_NR_CPU_SHARES, figures->parts,
 			figures->parts_ns, nr_steps, &cells[CPU_SHARES]);
 	}
-	if (job->slowest) {
-		reduced_who_cell(&cells[SLOWEST], &job->slowest->who);
+	if (job->straggler) {
+		reduced_who_cell(&cells[STRAGGLER], &job->straggler->who);
 		table_set_number(&cells[DELAY], job->delay_ns);
 		table_set_number(&cells[DELAY_SHARE], delay_pct(job));
 	}
@@ -444,7 +449,7 @@ struct table *reduced_headline_table(struct reduced *reduced, unsigned int line_
 	if (reduced->nr_processes) {
 		add_processes(&job, reduced);
 		join_steps(&job);
-		find_slowest(&job);
+		find_straggler(&job);
 		fill(&job, table_add_row(table));
 		table->is_figure_only = true;
 		table->figure = make_lines(&job, line_width);
