@@ -100,6 +100,56 @@ def check_zoom(page, rows):
     must(page.url.endswith("///"), "all is shown: %s" % page.url)
 
 
+def shares(rows):
+    """Percent of each outermost frame."""
+    total, outer = sum(value for _, value in rows), {}
+    for each, value in rows:
+        outer[each[0]] = outer.get(each[0], 0) + value
+    return {one: 100 * value / total for one, value in outer.items()}
+
+
+def check_shares(page, rows, what):
+    have = {one: percent for one, percent, row in frames(page) if row == 1}
+    for one, percent in shares(rows).items():
+        must(percent < 1 or abs(have.get(one, 0) - percent) < .01, "%s, %s: %s, not %s" % (what, one, have.get(one), percent))
+
+
+def check_choice(page):
+    """Phases, ranges of steps and the order by time, as the command has them; the address keeps them."""
+    open_page(page, "#flame/modules.gpu")
+    select = page.get_by_label("Phase")
+    if page.get_by_role("button", name="GPU time").count() == 0 or select.count() == 0:
+        return
+    phases = [each.inner_text() for each in select.locator("option").all()][1:]
+    must(len(phases) > 1, "phases: %s" % phases)
+    for phase in phases:
+        select.select_option(phase)
+        frame(page)
+        check_shares(page, folded("--by", "gpu", "--phase", phase.lower()), phase)
+    first = page.get_by_label("First step")
+    if first.count():
+        numbers = [each.inner_text() for each in first.locator("option").all()]
+        first.select_option(numbers[1])
+        lasts = [each.inner_text() for each in page.get_by_label("Last step").locator("option").all()]
+        page.get_by_label("Last step").select_option(lasts[-2])
+        select.select_option("")
+        frame(page)
+        rows = folded("--by", "gpu", "--steps", "%s-%s" % (numbers[1], lasts[-2]))
+        check_shares(page, rows, "steps")
+        select.select_option(phases[-1])
+        rows = folded("--by", "gpu", "--phase", phases[-1].lower(), "--steps", "%s-%s" % (numbers[1], lasts[-2]))
+        check_shares(page, rows, "a phase of some steps")
+    page.get_by_label("Phase").select_option("")
+    page.get_by_role("button", name="As they began").click()
+    frame(page)
+    rows = folded("--by", "gpu", *(("--steps", "%s-%s" % (numbers[1], lasts[-2])) if first.count() else ()))
+    known = [one for one in dict.fromkeys(each[0] for each, _ in rows) if shares(rows)[one] > 1]
+    must([one for one, _, row in frames(page) if row == 1 and one in known] == known, "the order by time")
+    before = frames(page)
+    open_page(page, page.url[page.url.index("#"):])
+    must(frames(page) == before and page.url.count("time"), "the address has what was chosen: %s" % page.url)
+
+
 def check_search(page, rows):
     total, sums = sum(value for _, value in rows), {}
     for each, value in rows:
@@ -153,6 +203,7 @@ def work(browser, scheme, width):
         return
     for weight in WEIGHTS:
         check_weight(page, weight)
+    check_choice(page)
     check_zoom(page, rows)
     check_search(page, rows)
     check_sandwich(page, rows)

@@ -386,11 +386,12 @@ function stateOfHash() {
 		order: words.includes("time"), zoom: Number(zoom) || 0, search, name};
 }
 
-function pick(parent, label, options, value, choose) {
+function pick(parent, label, name, options, value, choose) {
 	const list = make("select", make("label", parent, label + " "));
-	for (const [key, name] of options) {
-		make("option", list, name).value = key;
+	for (const [key, text] of options) {
+		make("option", list, text).value = key;
 	}
+	list.setAttribute("aria-label", name);
 	list.value = value;
 	list.addEventListener("change", () => choose(list.value));
 }
@@ -399,14 +400,14 @@ function pick(parent, label, options, value, choose) {
 function addChoice(tools, state, of, go) {
 	const phases = phasesOf(of, state.weight), ranges = rangesOf(of[0]);
 	if (phases.length > 1 || state.phase) {
-		pick(tools, "Phase", [["", "all"], ...phases.map((name) => [name, name])], state.phase, (phase) => go({phase}));
+		pick(tools, "Phase", "Phase", [["", "all"], ...phases.map((name) => [name, name])], state.phase, (phase) => go({phase}));
 	}
 	if (of.length === 1 && ranges.length > 1) {
 		const [from, to] = state.steps || [ranges[0][0], ranges[ranges.length - 1][1]], isAll = (steps) => steps[0] <= ranges[0][0] && steps[1] >= ranges[ranges.length - 1][1];
 		const set = (steps) => go({steps: isAll(steps) ? null : steps});
 		const at = (step) => ranges.find((range) => range[0] <= step && step <= range[1]) || ranges[0];
-		pick(tools, "Steps from", ranges.map((range) => [String(range[0]), String(range[0])]), String(at(from)[0]), (step) => set([Number(step), Math.max(to, at(Number(step))[1])]));
-		pick(tools, "to", ranges.map((range) => [String(range[1]), String(range[1])]), String(at(to)[1]), (step) => set([Math.min(from, at(Number(step))[0]), Number(step)]));
+		pick(tools, "Steps from", "First step", ranges.map((range) => [String(range[0]), String(range[0])]), String(at(from)[0]), (step) => set([Number(step), Math.max(to, at(Number(step))[1])]));
+		pick(tools, "to", "Last step", ranges.map((range) => [String(range[1]), String(range[1])]), String(at(to)[1]), (step) => set([Math.min(from, at(Number(step))[0]), Number(step)]));
 	}
 	if (of.length === 1) {
 		choice(tools, "Order", [["", "Widest first"], ["time", "As they began"]], state.order ? "time" : "", (order) => go({order: order === "time"}));
