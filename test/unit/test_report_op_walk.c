@@ -175,8 +175,8 @@ START_TEST(views_that_want_few_operators_get_those)
 		{OP_IS_OPERATOR, "arni"},
 		{OP_IS_USER, "u"},
 		{OP_IS_MODULE, "M"},
-		{OP_IS_IN_MODULE, "i"},
-		{OP_IS_MODULE | OP_IS_IN_MODULE, "iM"},
+		{OP_IS_IN_MODULE, "ni"},
+		{OP_IS_MODULE | OP_IS_IN_MODULE, "niM"},
 		{OP_IS_STACKED, "r"},
 	};
 
