@@ -668,7 +668,7 @@ static const struct table_column arrivals_columns[] = {
 		.help = "from the start of the last rank's kernel to the end of all"),
 	TABLE_COLUMN("waiting_ns", "Waiting", TABLE_TIME, .help = "sum over the ranks"),
 	TABLE_COLUMN("first_rank", "First rank", TABLE_COUNT, .is_minor = true),
-	TABLE_COLUMN("last_rank", "Last rank", TABLE_COUNT),
+	TABLE_COLUMN("last_rank", "Last rank", TABLE_COUNT, .is_major = true),
 };
 
 static void fill_arrivals(
@@ -759,7 +759,7 @@ static void fill_arrivals_table(void *state, struct table *table)
 	free(ops);
 }
 
-VIEW(arrivals, 152) = {
+VIEW(arrivals, 149) = {
 	.name = "arrivals",
 	.help = "collectives one by one: when their ranks arrive, and how long they transfer",
 	.about = "The calls of all ranks belong together by communicator and number, never by "
