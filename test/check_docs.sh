@@ -8,7 +8,8 @@
 #     ```console dump=NAME,...   the output of each `$ ` line, with streams of test/golden/v1 in gprof-dump, without its
 #                                first paragraph, which names the processes
 #
-# Every view has such a list of columns. Links between the documents lead somewhere.
+# Every view has such a list of columns. Links between the documents lead somewhere. A translation, NAME.zh-CN.md, has the
+# headings, commands, tables, names in `code` and links of the original, in their order.
 set -u
 root=$(realpath "$(dirname "$0")/..")
 report=$(realpath "$root/${B:-build}/gprof-report")
@@ -120,7 +121,7 @@ anchors()
 {
 	text_of "$1" | sed -n 's/^##* //p' | tr '[:upper:]' '[:lower:]' | sed 's/[^a-z0-9 _-]//g; s/ /-/g'
 }
-for file in README.md CONTRIBUTING.md CHANGELOG.md docs/*.md test/README.md; do
+for file in README*.md CONTRIBUTING.md CHANGELOG.md docs/*.md test/README.md; do
 	while IFS= read -r link; do
 		to=$(dirname "$file")/${link%%#*}
 		[ -n "${link%%#*}" ] || to=$file
@@ -129,6 +130,30 @@ for file in README.md CONTRIBUTING.md CHANGELOG.md docs/*.md test/README.md; do
 			{ echo "$file: $link: $to has no such heading"; bad=1; }
 	done < <(text_of "$file" | grep -oE '\]\([^)]+\)' | sed 's/^](//; s/)$//' | grep -v '^http')
 done
+
+# What a translation leaves as it is. Output and comments of commands are left out; a name may move within its paragraph.
+skeleton()
+{
+	awk '
+		/^```/ { is_code = !is_code; print "```"; next }
+		is_code { if (/^\$ /) { sub(/ +#.*/, ""); print } next }
+		/^#/ { sub(/[^#].*/, ""); print; next }
+		/^\|/ { print "| " gsub(/\|/, "") }
+		{
+			nr = 0
+			while (match($0, /`[^`]*`|\]\([^)]*\)/)) {
+				words[++nr] = substr($0, RSTART, RLENGTH)
+				$0 = substr($0, RSTART + RLENGTH)
+			}
+			fflush()
+			for (i = 1; i <= nr; i++) print words[i] | "sort"
+			close("sort")
+		}' "$1" | grep -v 'README.*\.md)$'
+}
+while IFS= read -r file; do
+	diff <(skeleton "${file%.zh-CN.md}.md") <(skeleton "$file") >"$work/diff" ||
+		{ echo "$file (>) does not go with the original (<):"; head -20 "$work/diff"; bad=1; }
+done < <(find README.zh-CN.md docs -maxdepth 1 -name '*.zh-CN.md')
 
 for view in $("$report" help summary | sed -n '/^Views/,/^$/s/^  \([a-z-]*\) .*/\1/p'); do
 	grep -qx "<!-- columns $view -->" docs/*.md ||

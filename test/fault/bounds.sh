@@ -13,13 +13,13 @@ job()
 		LD_PRELOAD=$(preload) "$JOB" "$@" >"$T/$name" 2>&1
 }
 
-# More is resident where the recorder once had to wait for a core and the rings got fuller; what is
-# lost for good grows in every part of the run. flat JOB KB NAME: by so much at most.
+# Without the rings, which have a bound of their own and get fuller when the recorder waits for a core. What is lost for
+# good grows in every part of the run. flat JOB KB NAME: by so much at most.
 flat()
 {
 	local kb="" least="" last now percent
 	for percent in 20 40 60 80 100; do
-		now=$(value rss_kb_$percent "$T/$1")
+		now=$(value anon_kb_$percent "$T/$1")
 		if [ -n "$kb" ] && { [ -z "$least" ] || [ $((now - last)) -lt "$least" ]; }; then
 			least=$((now - last))
 		fi

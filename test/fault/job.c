@@ -65,8 +65,8 @@ static long status_of(const char *name)
 
 static void print_memory(int percent)
 {
-	printf("rss_kb_%d %ld\nmapped_kb_%d %ld\n", percent, status_of("VmRSS"), percent,
-		status_of("VmSize"));
+	printf("rss_kb_%d %ld\nanon_kb_%d %ld\nmapped_kb_%d %ld\n", percent, status_of("VmRSS"),
+		percent, status_of("RssAnon"), percent, status_of("VmSize"));
 }
 
 /* Descriptors beyond the first `known`; those of a good guest are high and close-on-exec. */

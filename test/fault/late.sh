@@ -37,8 +37,12 @@ for way in return exit _exit quick_exit thread_exit; do
 done
 
 # One that is slow because it gets little of a core is waited for, 2 s at most: nothing is lost. It needs three
-# looks of 50 ms at what it has got, and little enough that a busy machine gives it in time.
-have=$(FAULT_BUSY=1 late 150 return)
+# looks of 50 ms at what it has got, and little enough that a busy machine gives it in time; one that does not may
+# have told what was lost, and there is another try.
+for _ in 1 2 3 4 5; do
+	have=$(FAULT_BUSY=1 late 150 return)
+	[ "$have $(calls)" = "$all 3 0" ] || break
+done
 tap "$([ "$have $(calls)" = "$all 3 $all" ]; echo $?)" "a recorder that needs 150 ms of CPU to start" \
 	"calls, status and calls recorded $have $(calls) where they are $all 3 $all"
 

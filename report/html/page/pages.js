@@ -5,7 +5,7 @@
 "use strict";
 
 (() => {
-const {make, one, short} = pageText, {data, shapes, rowsOf, keyOf, stepLabel, who, isMany} = pageData;
+const {make, one, short} = pageText, {data, shapes, rowsOf, keyOf, stepLabel, who} = pageData;
 const {hashOf, partsOfHash, rowsHash, stepHash, linkRows, addLink} = pageLink, {readAddress, drawTable} = pageTable, {addExport, linesOf} = pageExport;
 const {hasCharts, shown, css, printing, chart, charts, topBars, topPie, countBars, stack, ranking, operatorTypes} = pageChart;
 const {breakdownParts, stepTimes, stepPage} = pageStep, {card, headline, adviceList, overviewPage} = pageOverview, {curves, memoryCurves} = pageCurve, {memoryCategories} = pageMemory, {heat, hasField} = pageHeat;
@@ -53,6 +53,9 @@ function aboutPage(parent) {
 	}
 }
 
+/* Ranks of a job; its loader workers have none. */
+const hasRanks = new Set(rowsOf("processes").map((row) => row.rank).filter((rank) => rank !== null)).size > 1;
+
 /* Pages that place their charts themselves. */
 const isPlain = new Set(["overview", "timeline", "timelines", "ranks", "flame", "about", "advice", "memory", "roofline"]);
 /* Pages with an address of their own, without the state of tables. */
@@ -74,7 +77,7 @@ const pages = other ? other.pages : [
 		topBars(parent, "Critical path", "critical_path", "name", "total_ns");
 	}, ["step_stats", "steps", "breakdown", "model", "overview", "critical_path", "benchmark", "headline"]],
 	["timeline", "Timeline", (parent) => timeline.draw(make("div", parent)), ["timeline_summary"]],
-	...(isMany ? [["ranks", "Ranks side by side", (parent) => pair.drawRanks(make("div", parent)), []]] : []),
+	...(hasRanks ? [["ranks", "Ranks side by side", (parent) => pair.drawRanks(make("div", parent)), []]] : []),
 	["flame", "Flame graph", pageFlame.drawPage, []],
 	["operators", "Operators", (parent) => {
 		topPie(parent, "CPU self time", "operator", "name", "self_ns");
