@@ -12,12 +12,13 @@ static void write_flames(struct cmd_input *input, uint32_t choice, struct buf *o
 	enum flame_weight weight = (enum flame_weight)(choice / 2 % NR_FLAME_WEIGHTS);
 	struct flame flame;
 
-	flame_read(&flame, input->processes, input->nr_processes, choice / 8 % 4);
+	flame_read(&flame, input->processes, input->nr_processes, choice / 8 % 8,
+		(enum phase)(choice / 64 % (FLAME_ALL_PHASES + 1)));
 	flame_write_folded(&flame, weight, out);
 	flame_write_speedscope(&flame, weight, out);
 	flame_write_pprof(&flame, weight, out);
 	if (flame.frames[0].total[weight]) {
-		svg_flame_write(&flame, weight, "fuzz", out);
+		svg_flame_write(&flame, weight, choice % 2, "fuzz", out);
 	}
 	flame_fini(&flame);
 }
