@@ -259,9 +259,10 @@ static void add_notes(const struct nccl_match *match, struct table *table)
 	}
 	if (match->nr_alone) {
 		table_note(table,
-			"%" PRIu64 " calls have no number or no common communicator to match them "
-			"over ranks.",
-			match->nr_alone);
+			"%" PRIu64
+			" %s no number or no common communicator to match %s over ranks.",
+			match->nr_alone, match->nr_alone == 1 ? "call has" : "calls have",
+			match->nr_alone == 1 ? "it" : "them");
 	}
 	if (match->nr_missing) {
 		table_note(table,

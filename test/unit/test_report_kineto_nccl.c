@@ -174,7 +174,7 @@ START_TEST(the_view_has_the_kernel_s_time)
 	ck_assert_uint_eq(tables_number(table, 0, "time_ns"), 4000);
 	ck_assert_double_eq_tol(tables_cell(table, 0, "algbw_bytes_per_s")->number, 2e9, 1);
 	ck_assert_double_eq_tol(tables_cell(table, 0, "busbw_bytes_per_s")->number, 1.5e9, 1);
-	ck_assert_msg(strstr(table->note, "1 calls have no number or") != NULL, "%s", table->note);
+	ck_assert_msg(strstr(table->note, "1 call has no number or") != NULL, "%s", table->note);
 	table_destroy(table);
 	process_destroy(process);
 }
