@@ -19,7 +19,7 @@ struct diff_ask {
 	struct diff run;
 	struct diff_check checks[MOST_CHECKS];
 	size_t nr_checks;
-	bool fails_on_inconclusive;
+	bool fails_on_inconclusive, is_github;
 };
 
 /* ---- options ---- */
@@ -56,6 +56,11 @@ static int take_options(struct diff_ask *diff, int argc, char **argv)
 		0) {
 		if (option == 'I') {
 			diff->fails_on_inconclusive = true;
+			continue;
+		}
+		if (option == 'f' && strcmp(optarg, "github") == 0) {
+			diff->is_github = true;
+			diff->asked.table.format = TABLE_MARKDOWN;
 			continue;
 		}
 		status = option == 'F' ? take_check(diff, optarg)
@@ -99,6 +104,44 @@ static void print_table(const struct diff_ask *diff, struct table *table, struct
 	table_destroy(table);
 }
 
+static void print_sections(const struct diff_ask *diff, struct buf *out)
+{
+	for (unsigned int s = 0; s < NR_DIFF_SECTIONS; s++) {
+		struct table *table = diff_section_table(&diff->run, (enum diff_section)s);
+
+		table_cut(table, diff->asked.top);
+		if (table->nr_rows || diff->asked.table.format == TABLE_JSON) {
+			print_table(diff, table, out);
+		} else {
+			table_destroy(table);
+		}
+	}
+}
+
+/* For a pull request: the result, the conditions, and all else folded. */
+static enum diff_verdict print_github(const struct diff_ask *diff, struct buf *out)
+{
+	static const char *const results[] = {[DIFF_PASSED] = "passed",
+		[DIFF_INCONCLUSIVE] = "inconclusive",
+		[DIFF_NOT_JUDGED] = "not judged",
+		[DIFF_FAILED] = "failed"};
+	enum diff_verdict worst;
+	struct table *checks = make_checks(diff, &worst);
+
+	buf_printf(out, "## gprof: %s\n\n", diff->nr_checks ? results[worst] : "two runs compared");
+	if (diff->nr_checks) {
+		print_table(diff, checks, out);
+		buf_char(out, '\n');
+	} else {
+		table_destroy(checks);
+	}
+	buf_text(out, "<details><summary>What changed per step</summary>\n\n");
+	print_table(diff, diff_sides_table(&diff->run), out);
+	print_sections(diff, out);
+	buf_text(out, "\n</details>\n");
+	return worst;
+}
+
 static enum diff_verdict print(const struct diff_ask *diff, struct buf *out)
 {
 	bool is_json = diff->asked.table.format == TABLE_JSON;
@@ -109,16 +152,7 @@ static enum diff_verdict print(const struct diff_ask *diff, struct buf *out)
 		buf_printf(out, "{\n  \"gprof_report\": \"%s\"", GPROF_VERSION);
 	}
 	print_table(diff, diff_sides_table(&diff->run), out);
-	for (unsigned int s = 0; s < NR_DIFF_SECTIONS; s++) {
-		struct table *table = diff_section_table(&diff->run, (enum diff_section)s);
-
-		table_cut(table, diff->asked.top);
-		if (table->nr_rows || is_json) {
-			print_table(diff, table, out);
-		} else {
-			table_destroy(table);
-		}
-	}
+	print_sections(diff, out);
 	checks = make_checks(diff, &worst);
 	if (diff->nr_checks || is_json) {
 		print_table(diff, checks, out);
@@ -143,7 +177,7 @@ static int compare_and_print(struct diff_ask *diff, char *const *paths)
 		sampled |= 1u << diff->checks[i].section;
 	}
 	diff_run(&diff->run, inputs, paths, sampled);
-	verdict = print(diff, &out);
+	verdict = diff->is_github ? print_github(diff, &out) : print(diff, &out);
 	status = cmd_write(diff->asked.output, &out);
 	for (size_t i = 0; i < 2; i++) {
 		int of_side = (int)cmd_warn_inconsistent(
@@ -194,11 +228,23 @@ static int run(int argc, char **argv)
 
 static bool values(const char *option, void (*add)(void *context, const char *word), void *context)
 {
+	if (strcmp(option, "--format") == 0) {
+		add(context, "github");
+		common_options_values(option, add, context);
+		return true;
+	}
 	if (strcmp(option, "--fail-on") != 0) {
 		return false;
 	}
 	diff_check_names(add, context);
 	return true;
+}
+
+static void print_more(struct buf *out)
+{
+	buf_text(out,
+		"\n--format github: Markdown for a pull request: the result and the conditions,\n"
+		"then all tables, folded.\n");
 }
 
 const struct command cmd_diff = {
@@ -213,6 +259,7 @@ const struct command cmd_diff = {
 		"                         or too noisy for a condition\n" COMMON_OPTIONS_TABLE_USAGE
 			COMMON_OPTIONS_SELECTION_USAGE
 		"  -o, --output FILE      write to FILE instead of stdout\n",
+	.print_more = print_more,
 	.run = run,
 	.values = values,
 };

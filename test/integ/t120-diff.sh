@@ -41,6 +41,12 @@ differs 4 before after --steps 3-5 --fail-on 'kernel_time>5%' --fail-on-inconclu
 differs 4 before after --fail-on 'kernel_time>20%' --fail-on 'kernel_time>300%'
 is true "$(jq '.checks.rows[0] | .change_low_pct > 20 and .change_low_ns <= .change_ns and .change_ns <= .change_high_ns and .p < 0.01 and .outliers_a < 20' \
 	"$T/diff.json")" "estimate, interval, p and outliers"
+# For a pull request: the result first, the conditions as a table, all else folded.
+"$REPORT" diff "$T/before" "$T/after" --format github --fail-on 'kernel_time>20%' >"$T/diff.md" 2>/dev/null
+is "4 ## gprof: failed" "$? $(head -1 "$T/diff.md")" "status and first line for a pull request"
+is "1 1" "$(sed '/^<details>/,$d' "$T/diff.md" | grep -c 'FAILED') $(sed '1,/^<details>/d' "$T/diff.md" | grep -c '^### Kernels')" "the condition, and what is folded"
+is "</details>" "$(tail -1 "$T/diff.md")" "the end of what is folded"
+is "## gprof: two runs compared" "$("$REPORT" diff "$T/before" "$T/after" --format=github 2>/dev/null | head -1)" "without conditions"
 differs 2 before after --fail-on 'kernel_time'
 differs 2 before after --steps 1000
 differs 0 before after --steps 3-12
