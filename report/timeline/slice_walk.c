@@ -238,11 +238,8 @@ static uint8_t op_category(uint32_t name, uint8_t framework, uint8_t scope)
 	if (framework == GPROF_FRAMEWORK_PYTHON) {
 		return CATEGORY_PYTHON;
 	}
-	/* Traces before PyTorch 1.12 have steps among operators; viewers look for ranges. */
 	return op_is_user(name, framework, scope) ||
-			       (framework == GPROF_FRAMEWORK_TORCH &&
-				       (scope == OP_TORCH_USER ||
-					       op_is_step(name, framework, scope)))
+			       (framework == GPROF_FRAMEWORK_TORCH && scope == OP_TORCH_USER)
 		       ? CATEGORY_ANNOTATION
 		       : CATEGORY_OPERATOR;
 }
