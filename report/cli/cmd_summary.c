@@ -110,7 +110,7 @@ static const struct option options[] = {
 	{"across-ranks", no_argument, NULL, 'O'},
 	{"detail", optional_argument, NULL, 'd'},
 	{"state", required_argument, NULL, 'P'},
-	{"at", required_argument, NULL, 'W'},
+	{"at", required_argument, NULL, 'x'},
 	COMMON_OPTIONS_TABLE_OPTIONS,
 	COMMON_OPTIONS_SELECTION_OPTIONS,
 	{0},
@@ -226,7 +226,7 @@ static int take_option(struct summary *summary, int option)
 		return 0;
 	case 'P':
 		return take_state(summary);
-	case 'W':
+	case 'x':
 		return take_at(summary);
 	case 'd':
 		summary->is_detailed = !optarg;
