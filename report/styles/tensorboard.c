@@ -529,14 +529,14 @@ static void print_kernels(struct tensorboard *pages)
 static void print_modules(struct tensorboard *pages)
 {
 	static const struct table_column columns[] = {
-		TABLE_COLUMN("module", "Module Name", TABLE_NAME),
+		TABLE_COLUMN("name", "Module Name", TABLE_NAME),
 		TABLE_COLUMN("calls", "Occurences", TABLE_COUNT),
 		TABLE_COLUMN("operators", "Operators", TABLE_COUNT),
 		TABLE_COLUMN("total_ns", "Host Total Time", TABLE_TIME),
 		TABLE_COLUMN("self_ns", "Host Self Time", TABLE_TIME),
 		TABLE_COLUMN("gpu_total_ns", "Device Total Time", TABLE_TIME),
 		TABLE_COLUMN("gpu_self_ns", "Device Self Time", TABLE_TIME),
-		TABLE_COLUMN("attribute", "Attribute", TABLE_NAME), /* ours */
+		TABLE_COLUMN("class", "Class", TABLE_NAME), /* ours */
 	};
 
 	PRINT_VIEW(pages, TENSORBOARD_MODULES, "Module", columns);

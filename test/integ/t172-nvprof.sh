@@ -210,7 +210,7 @@ kernels()
 	holds '.bandwidth.rows[] | select(.name == "aten::add") | .total_bytes == 12000000 and .busy_ns == 10000 and
 		(.memory_pct - 100 * 12e6 / 1e-5 / 1555e9 | fabs) < 0.01' &&
 		holds '.operator.rows[] | select(.name == "aten::mm") | .flops == 2e9 and
-			(.flops_peak_pct - 100 * 2e9 / 1e-5 / (108 * 1.41e9 * 2048) | fabs) < 0.01'
+			(.flops_peak_pct - 100 * 2e9 / 1e-5 / 312e12 | fabs) < 0.01'
 }
 tap kernels "bandwidth, FLOP/s: kernels with known bytes and operations against the GPU's peaks"
 

@@ -76,9 +76,9 @@ tap cells stacks "" aten::linear "train.py(12): forward <- train.py(40): <module
 tap cells averages "" aten::addmm "96.000" "Total KFLOPs" "with_flops: of a matrix product"
 tap cells averages "" aten::conv2d "884.736" "Total KFLOPs" "with_flops: of a convolution with strides, at aten::conv2d"
 tap cells averages "" aten::convolution "" "Total KFLOPs" "with_flops: not again at the convolution inside it"
-tap cells pages Module "  Linear_0" "2;2;600.000" Occurences Operators "Host Total Time (us)" "with_modules: calls of a module"
+tap cells pages Module layers.1.fc "2;2;600.000" Occurences Operators "Host Total Time (us)" "with_modules: calls of a module"
 
-tap cells pages Module "  Linear_0" layers.1.fc Attribute "with_modules: the attributes that lead to a module"
+tap cells pages Module layers.1.fc Linear Class "with_modules: a module has the attributes that lead to it as name, and its class"
 
 # ---- key_averages ----
 
@@ -173,9 +173,9 @@ curve()
 	same 4096 "$(cat "$T/jq")"
 }
 tap curve "Memory: the curve of the CPU"
-tap titles pages Module "Module Name,Occurences,Operators,Host Total Time (us),Host Self Time (us),Device Total Time (us),Device Self Time (us),Attribute" \
+tap titles pages Module "Module Name,Occurences,Operators,Host Total Time (us),Host Self Time (us),Device Total Time (us),Device Self Time (us),Class" \
 	"Module: its columns"
-tap cells pages Module "  Linear_0" "600.000;600.000;200.000;200.000" "Host Total Time (us)" "Host Self Time (us)" \
+tap cells pages Module layers.1.fc "600.000;600.000;200.000;200.000" "Host Total Time (us)" "Host Self Time (us)" \
 	"Device Total Time (us)" "Device Self Time (us)" "Module: times of a module"
 # NCCL 650-800, beside a kernel until 700.
 tap cells pages "Distributed: Computation/Communication Overview" 1 "250.000;50.000;100.000;600.000" "Computation - Overlap (us)" \

@@ -126,7 +126,8 @@ on_page steps operators/operator_types/MM "search: operator types by a part of t
 on_page steps operators/single_operators/backward "search: single operators by name or type" rows single_operators 2
 on_page steps kernels/kernel_operator/convolution "search: kernels by their operator or name" rows kernel_operator 1
 on_page steps kernels/kernel_operator/convolution "kernels: shares and times in charts" \
-	has '"Kernels by total time;' 'aria-pressed="false">Pie' '"Tensor core use, by kernel time;'
+	has '"Kernels by total time;' 'aria-pressed="false">Pie'
+on_page model kernels "kernels: use of tensor cores in a chart" has '"Tensor core use, by kernel time;'
 
 tap by_hand steps kernels "kernels: name, operator, calls, total, average, share"
 tap by_hand model kernels "kernels: of 2358 operators"
