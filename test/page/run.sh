@@ -224,6 +224,25 @@ firefox_pages() {
 	tap in_firefox "$T/20000.html" "$T/ops.html" "$T/ranks.html" "$T/hostile.html" "$T/markup.html" "$T/diff.html" "$T/reduced.html" "pages in Firefox"
 }
 
+# Pages of recordings, beside those of made streams.
+of_recordings() {
+	local T=$T/recordings trace
+	mkdir "$T"
+	n=50
+	[ ! -d "$B/demo/gprof-dump" ] || tap page demo "$B/demo/gprof-dump" "the demo"
+	[ -z "${GPROF_TRACES:-}" ] || tap two "$GPROF_TRACES"/resnet50_nw0_v100.json.gz "$GPROF_TRACES"/resnet50_nw4_v100.json.gz "two real runs"
+	for trace in $(real_traces); do
+		tap page "$(basename "$trace" .json.gz)" "$trace" "$(basename "$trace")"
+	done
+	[ -z "${trace:-}" ] || tap form "$(basename "$trace" .json.gz)" "form of the page of $(basename "$trace")"
+	if [ -z "${GPROF_TRACES:-}" ]; then
+		not_run "page of real traces" "GPROF_TRACES is not set"
+	fi
+	exit $bad
+}
+
+of_recordings >"$T/recordings.tap" &
+recordings=$!
 tap python3 test/page/colors.py report/html/page/palette.css report/html/page/page.css "colours can be told apart, and text can be read"
 tap made 20000 "20000 events"
 tap made ops "operators"
@@ -255,13 +274,6 @@ tap flame training "$T/traces/training.json" "flame graphs of a training"
 tap memory ops "memory by category and roofline"
 tap sums "timeline of 100000 events in 200 KB"
 firefox_pages
-[ ! -d "$B/demo/gprof-dump" ] || tap page demo "$B/demo/gprof-dump" "the demo"
-[ -z "${GPROF_TRACES:-}" ] || tap two "$GPROF_TRACES"/resnet50_nw0_v100.json.gz "$GPROF_TRACES"/resnet50_nw4_v100.json.gz "two real runs"
-for trace in $(real_traces); do
-	tap page "$(basename "$trace" .json.gz)" "$trace" "$(basename "$trace")"
-done
-[ -z "${trace:-}" ] || tap form "$(basename "$trace" .json.gz)" "form of the page of $(basename "$trace")"
-if [ -z "${GPROF_TRACES:-}" ]; then
-	not_run "page of real traces" "GPROF_TRACES is not set"
-fi
+wait $recordings || bad=1
+cat "$T/recordings.tap"
 exit $bad
