@@ -576,3 +576,126 @@ void headline_add_step(struct figure_lines *lines, const struct headline_figures
 	}
 	figure_lines_end(lines);
 }
+
+/* ---- its row ---- */
+
+#define SHARE(key, title, what)                                        \
+	TABLE_COLUMN(key "_ns", title, TABLE_MEAN_TIME, .help = what), \
+		TABLE_COLUMN(key "_pct", title " %", TABLE_PERCENT, .help = "of the step")
+
+#define FINDING(nr)                                                                               \
+	TABLE_COLUMN("finding_" nr, "Finding " nr, TABLE_TEXT, .help = "what would save time"),   \
+		TABLE_COLUMN("finding_" nr "_saved_ns", "Saved by " nr, TABLE_MEAN_TIME,          \
+			.help = "predicted by the replay of the steps; unknown where it cannot"), \
+		TABLE_COLUMN("finding_" nr "_saved_pct", "Saved by " nr " %", TABLE_PERCENT,      \
+			.help = "of the step")
+
+const struct table_column headline_columns[HEADLINE_NR_COLUMNS] = {
+	TABLE_COLUMN("program", "Program", TABLE_TEXT),
+	TABLE_COLUMN("processes", "Processes", TABLE_COUNT, .help = "with the training loop"),
+	TABLE_COLUMN("helpers", "Helpers", TABLE_COUNT, .help = "other processes"),
+	TABLE_COLUMN("ranks", "Ranks", TABLE_COUNT),
+	TABLE_COLUMN("hosts", "Hosts", TABLE_COUNT),
+	TABLE_COLUMN("gpus", "GPUs", TABLE_COUNT, .help = "that had work"),
+	TABLE_COLUMN("gpu_name", "GPU", TABLE_TEXT, .help = "unknown if they differ"),
+	TABLE_COLUMN("span_ns", "Recorded", TABLE_TIME, .help = "of the longest process"),
+	TABLE_COLUMN("steps", "Steps", TABLE_COUNT,
+		.help = "whole ones, without those that warm up; the following are of these"),
+	TABLE_COLUMN("warm_up_steps", "Warm-up", TABLE_COUNT, .help = "steps that warm up"),
+	TABLE_COLUMN("median_ns", "Median", TABLE_MEAN_TIME,
+		.help = "of steps; a step of a job takes the median of its ranks"),
+	TABLE_COLUMN("mean_ns", "Mean", TABLE_MEAN_TIME),
+	TABLE_COLUMN("p99_ns", "p99", TABLE_TIME, .help = "99th percentile, nearest rank"),
+	TABLE_COLUMN("trend_pct", "Trend %", TABLE_PERCENT,
+		.help = "median of the last third of the steps against the first; unknown if "
+			"chance explains it"),
+	SHARE("computing", "Computing", "a computing kernel runs"),
+	SHARE("exposed_communication", "Exposed communication",
+		"communication runs and no other GPU activity"),
+	SHARE("exposed_copies", "Exposed copies", "copies or memsets run and no computing kernel"),
+	SHARE("idle_dataloader", "Idle, data loader", "the host is in the data loader"),
+	SHARE("idle_calls", "Idle, CUDA calls", "the host is in a CUDA call"),
+	SHARE("idle_operators", "Idle, CPU operators", "the host is in an operator"),
+	SHARE("idle_other", "Idle, other", "the host is elsewhere, such as in Python"),
+	SHARE("cpu_operators", "CPU, operators", "without a GPU: in an operator"),
+	SHARE("cpu_dataloader", "CPU, data loader", "without a GPU: in the data loader"),
+	SHARE("cpu_communication", "CPU, communication", "without a GPU: in a collective"),
+	SHARE("cpu_calls", "CPU, CUDA calls", "without a GPU: in a CUDA call"),
+	SHARE("cpu_other", "CPU, other", "without a GPU: elsewhere, such as in Python"),
+	SHARE("forward", "Forward", "phase of the host"),
+	SHARE("backward", "Backward", "phase of the host"),
+	SHARE("optimization", "Optimization", "phase of the host"),
+	SHARE("dataloader", "Dataloader", "phase of the host"),
+	SHARE("others", "Others", "in no phase"),
+	TABLE_COLUMN("flops_per_s", "FLOP/s", TABLE_NUMBER,
+		.help = "of operators with recorded shapes, per GPU"),
+	TABLE_COLUMN("mfu_pct", "MFU %", TABLE_PERCENT,
+		.help = "time of these operations at the peak of the GPU for their types of "
+			"numbers (TF32 counts as float32), of the step"),
+	FINDING("1"),
+	FINDING("2"),
+	FINDING("3"),
+	TABLE_COLUMN("incomplete", "Incomplete", TABLE_COUNT,
+		.help = "processes of which anything is missing"),
+};
+
+/* Means of all steps of all processes; of the whole recordings where there are no steps. */
+static void fill_times(const struct headline_figures *figures, struct table_cell *cells)
+{
+	double nr = figures->has_steps ? (double)figures->nr_step_rows : 1;
+
+	if (figures->has_parts && figures->has_gpu) {
+		figure_shares_fill(headline_gpu_shares, HEADLINE_NR_GPU_SHARES, figures->parts,
+			figures->parts_ns, nr, &cells[HEADLINE_GPU_SHARES]);
+	} else if (figures->has_parts) {
+		figure_shares_fill(headline_cpu_shares, HEADLINE_NR_CPU_SHARES, figures->parts,
+			figures->parts_ns, nr, &cells[HEADLINE_CPU_SHARES]);
+	}
+	if (figures->has_phases) {
+		figure_shares_fill(headline_phase_shares, HEADLINE_NR_PHASE_SHARES, figures->phases,
+			figures->phases_ns, nr, &cells[HEADLINE_PHASE_SHARES]);
+	}
+}
+
+static void fill_steps(const struct headline_figures *figures, struct table_cell *cells)
+{
+	table_set_integer(&cells[HEADLINE_STEPS], figures->nr_steps);
+	table_set_integer(&cells[HEADLINE_WARM_UP], figures->nr_warm_up);
+	if (figures->nr_steps) {
+		table_set_number(&cells[HEADLINE_MEDIAN], figures->median_ns);
+		table_set_number(&cells[HEADLINE_MEAN], figures->mean_ns);
+		table_set_integer(&cells[HEADLINE_P99], figures->p99_ns);
+	}
+	if (figures->has_trend) {
+		table_set_number(&cells[HEADLINE_TREND], figures->trend_pct);
+	}
+}
+
+static void fill_run(const struct headline_figures *figures, struct table_cell *cells)
+{
+	table_set_integer(&cells[HEADLINE_PROCESSES], figures->nr_processes);
+	table_set_integer(&cells[HEADLINE_HELPERS], figures->nr_helpers);
+	table_set_integer(&cells[HEADLINE_RANKS], figures->nr_ranks);
+	table_set_integer(&cells[HEADLINE_HOSTS], figures->nr_hosts);
+	if (figures->nr_gpus != HEADLINE_UNKNOWN_GPUS) {
+		table_set_integer(&cells[HEADLINE_GPUS], figures->nr_gpus);
+	}
+	if (figures->gpu_name) {
+		table_set_string(
+			&cells[HEADLINE_GPU_NAME], string_pool_text(figures->gpu_name, NULL));
+	}
+	table_set_integer(&cells[HEADLINE_SPAN], figures->span_ns);
+}
+
+void headline_fill(const struct headline_figures *figures, struct table_cell *cells)
+{
+	fill_run(figures, cells);
+	fill_steps(figures, cells);
+	fill_times(figures, cells);
+	if (figures->flops_per_s > 0) {
+		table_set_number(&cells[HEADLINE_FLOPS], figures->flops_per_s);
+	}
+	if (figures->mfu_pct >= 0) {
+		table_set_number(&cells[HEADLINE_MFU], figures->mfu_pct);
+	}
+}

@@ -44,10 +44,13 @@ struct headline_process {
 	bool is_selected; /* the user chose its steps */
 };
 
+#define HEADLINE_UNKNOWN_GPUS SIZE_MAX
+
 /* Of all processes that count. */
 struct headline_figures {
 	const struct process *first;
-	size_t nr_processes, nr_helpers, nr_ranks, nr_hosts, nr_gpus;
+	size_t nr_processes, nr_helpers, nr_ranks, nr_hosts;
+	size_t nr_gpus;	   /* HEADLINE_UNKNOWN_GPUS: not known */
 	uint32_t gpu_name; /* of string_pool.h; 0: they differ, or there are none */
 	uint64_t span_ns;  /* of the process that was recorded longest */
 	bool has_steps, has_gpu, has_parts, has_phases;
@@ -102,5 +105,41 @@ extern const struct figure_share headline_phase_shares[HEADLINE_NR_PHASE_SHARES]
 void headline_add_step(struct figure_lines *lines, const struct headline_figures *figures);
 void headline_add_gpu_shares(struct figure_lines *lines, const struct headline_figures *figures);
 void headline_add_cpu_shares(struct figure_lines *lines, const struct headline_figures *figures);
+
+/* ---- its row ---- */
+
+#define HEADLINE_NR_FINDINGS	    3u
+#define HEADLINE_NR_FINDING_COLUMNS 3u /* sentence, saved, its share */
+
+enum headline_column {
+	HEADLINE_PROGRAM,
+	HEADLINE_PROCESSES,
+	HEADLINE_HELPERS,
+	HEADLINE_RANKS,
+	HEADLINE_HOSTS,
+	HEADLINE_GPUS,
+	HEADLINE_GPU_NAME,
+	HEADLINE_SPAN,
+	HEADLINE_STEPS,
+	HEADLINE_WARM_UP,
+	HEADLINE_MEDIAN,
+	HEADLINE_MEAN,
+	HEADLINE_P99,
+	HEADLINE_TREND,
+	HEADLINE_GPU_SHARES,
+	HEADLINE_CPU_SHARES = HEADLINE_GPU_SHARES + 2 * HEADLINE_NR_GPU_SHARES,
+	HEADLINE_PHASE_SHARES = HEADLINE_CPU_SHARES + 2 * HEADLINE_NR_CPU_SHARES,
+	HEADLINE_FLOPS = HEADLINE_PHASE_SHARES + 2 * HEADLINE_NR_PHASE_SHARES,
+	HEADLINE_MFU,
+	HEADLINE_FINDINGS,
+	HEADLINE_INCOMPLETE =
+		HEADLINE_FINDINGS + HEADLINE_NR_FINDING_COLUMNS * HEADLINE_NR_FINDINGS,
+	HEADLINE_NR_COLUMNS,
+};
+
+extern const struct table_column headline_columns[HEADLINE_NR_COLUMNS];
+
+/* Sets all cells but those of the program, the findings and the incomplete processes. */
+void headline_fill(const struct headline_figures *figures, struct table_cell *cells);
 
 #endif

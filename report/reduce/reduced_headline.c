@@ -350,32 +350,14 @@ static char *make_lines(const struct job *job, size_t width)
 
 /* ---- the table ---- */
 
-static const char *const keys[] = {"program", "processes", "helpers", "ranks", "hosts", "span_ns",
-	"steps", "warm_up_steps", "median_ns", "mean_ns", "p99_ns", "trend_pct"};
-
 enum {
-	PROGRAM,
-	PROCESSES,
-	HELPERS,
-	RANKS,
-	HOSTS,
-	SPAN,
-	STEPS,
-	WARM_UP,
-	MEDIAN,
-	MEAN,
-	P99,
-	TREND,
-	GPU_SHARES,
-	CPU_SHARES = GPU_SHARES + 2 * HEADLINE_NR_GPU_SHARES,
-	INCOMPLETE = CPU_SHARES + 2 * HEADLINE_NR_CPU_SHARES,
-	STRAGGLER,
+	STRAGGLER = HEADLINE_NR_COLUMNS,
 	DELAY,
 	DELAY_SHARE,
 	NR_COLUMNS,
 };
 
-/* Those of the view, of which the shares follow each other, and what only a summary compares. */
+/* Those of the view, and what only a summary compares. */
 static void make_columns(struct table_column *columns)
 {
 	static const struct table_column own[] = {
@@ -389,47 +371,19 @@ static void make_columns(struct table_column *columns)
 		TABLE_COLUMN("delay_pct", "Delay %", TABLE_PERCENT, .help = "of its step"),
 	};
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		columns[i] = *view_column(&view_headline, keys[i]);
-	}
-	memcpy(&columns[GPU_SHARES], view_column(&view_headline, "computing_ns"),
-		(INCOMPLETE - GPU_SHARES) * sizeof(*columns));
-	columns[INCOMPLETE] = *view_column(&view_headline, "incomplete");
+	memcpy(columns, headline_columns, sizeof(headline_columns));
 	memcpy(&columns[STRAGGLER], own, sizeof(own));
 }
 
 static void fill(const struct job *job, struct table_cell *cells)
 {
-	const struct headline_figures *figures = &job->figures;
-	double nr_steps = figures->nr_step_rows ? (double)figures->nr_step_rows : 1;
 	struct buf program = {0};
 
 	run_state_add_command(&program, job->command, 0);
-	table_set_text(&cells[PROGRAM], program.bytes, program.nr_bytes);
+	table_set_text(&cells[HEADLINE_PROGRAM], program.bytes, program.nr_bytes);
 	buf_fini(&program);
-	table_set_integer(&cells[PROCESSES], figures->nr_processes);
-	table_set_integer(&cells[HELPERS], figures->nr_helpers);
-	table_set_integer(&cells[RANKS], figures->nr_ranks);
-	table_set_integer(&cells[HOSTS], figures->nr_hosts);
-	table_set_integer(&cells[SPAN], figures->span_ns);
-	table_set_integer(&cells[STEPS], figures->nr_steps);
-	table_set_integer(&cells[WARM_UP], figures->nr_warm_up);
-	table_set_integer(&cells[INCOMPLETE], job->nr_incomplete);
-	if (figures->nr_steps) {
-		table_set_number(&cells[MEDIAN], figures->median_ns);
-		table_set_number(&cells[MEAN], figures->mean_ns);
-		table_set_integer(&cells[P99], figures->p99_ns);
-	}
-	if (figures->has_trend) {
-		table_set_number(&cells[TREND], figures->trend_pct);
-	}
-	if (figures->has_parts && figures->has_gpu) {
-		figure_shares_fill(headline_gpu_shares, HEADLINE_NR_GPU_SHARES, figures->parts,
-			figures->parts_ns, nr_steps, &cells[GPU_SHARES]);
-	} else if (figures->has_parts) {
-		figure_shares_fill(headline_cpu_shares, HEADLINE_NR_CPU_SHARES, figures->parts,
-			figures->parts_ns, nr_steps, &cells[CPU_SHARES]);
-	}
+	headline_fill(&job->figures, cells);
+	table_set_integer(&cells[HEADLINE_INCOMPLETE], job->nr_incomplete);
 	if (job->straggler) {
 		reduced_who_cell(&cells[STRAGGLER], &job->straggler->who);
 		table_set_number(&cells[DELAY], job->delay_ns);
@@ -440,7 +394,10 @@ static void fill(const struct job *job, struct table_cell *cells)
 struct table *reduced_headline_table(struct reduced *reduced, unsigned int line_width)
 {
 	struct table_column columns[NR_COLUMNS];
-	struct job job = {.figures = {.has_parts = true, .flops_per_s = -1, .mfu_pct = -1}};
+	struct job job = {.figures = {.has_parts = true,
+				  .nr_gpus = HEADLINE_UNKNOWN_GPUS,
+				  .flops_per_s = -1,
+				  .mfu_pct = -1}};
 	struct table *table;
 	char *lines;
 

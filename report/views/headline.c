@@ -15,7 +15,6 @@
 #include "report/util/text.h"
 
 #define MOST_LINES    8u
-#define NR_FINDINGS   3u
 #define FINDING_WIDTH 3u
 #define LEAST_PROGRAM 12u
 
@@ -189,8 +188,8 @@ static void add_findings(struct headline_view *view, struct figure_lines *lines)
 {
 	const struct findings *findings = findings_of(view);
 
-	for (size_t i = 0; i < findings->nr_shown && i < NR_FINDINGS && lines->nr < MOST_LINES;
-		i++) {
+	for (size_t i = 0;
+		i < findings->nr_shown && i < HEADLINE_NR_FINDINGS && lines->nr < MOST_LINES; i++) {
 		struct buf sentence = {0};
 		size_t width = lines->width - FINDING_WIDTH;
 
@@ -231,145 +230,9 @@ static char *make_lines(
 
 /* ---- the row ---- */
 
-enum column {
-	PROGRAM,
-	PROCESSES,
-	HELPERS,
-	RANKS,
-	HOSTS,
-	GPUS,
-	GPU_NAME,
-	SPAN,
-	STEPS,
-	WARM_UP,
-	MEDIAN,
-	MEAN,
-	P99,
-	TREND,
-	GPU_SHARES,
-	CPU_SHARES = GPU_SHARES + 2 * HEADLINE_NR_GPU_SHARES,
-	PHASE_SHARES = CPU_SHARES + 2 * HEADLINE_NR_CPU_SHARES,
-	FLOPS = PHASE_SHARES + 2 * HEADLINE_NR_PHASE_SHARES,
-	MFU,
-	FINDINGS,
-	NR_FINDING_COLUMNS = 3,
-	INCOMPLETE = FINDINGS + NR_FINDING_COLUMNS * NR_FINDINGS,
-	NR_COLUMNS,
-};
-
-#define SHARE(key, title, what)                                        \
-	TABLE_COLUMN(key "_ns", title, TABLE_MEAN_TIME, .help = what), \
-		TABLE_COLUMN(key "_pct", title " %", TABLE_PERCENT, .help = "of the step")
-
-#define FINDING(nr)                                                                               \
-	TABLE_COLUMN("finding_" nr, "Finding " nr, TABLE_TEXT, .help = "what would save time"),   \
-		TABLE_COLUMN("finding_" nr "_saved_ns", "Saved by " nr, TABLE_MEAN_TIME,          \
-			.help = "predicted by the replay of the steps; unknown where it cannot"), \
-		TABLE_COLUMN("finding_" nr "_saved_pct", "Saved by " nr " %", TABLE_PERCENT,      \
-			.help = "of the step")
-
-static const struct table_column columns[] = {
-	TABLE_COLUMN("program", "Program", TABLE_TEXT),
-	TABLE_COLUMN("processes", "Processes", TABLE_COUNT, .help = "with the training loop"),
-	TABLE_COLUMN("helpers", "Helpers", TABLE_COUNT, .help = "other processes"),
-	TABLE_COLUMN("ranks", "Ranks", TABLE_COUNT),
-	TABLE_COLUMN("hosts", "Hosts", TABLE_COUNT),
-	TABLE_COLUMN("gpus", "GPUs", TABLE_COUNT, .help = "that had work"),
-	TABLE_COLUMN("gpu_name", "GPU", TABLE_TEXT, .help = "unknown if they differ"),
-	TABLE_COLUMN("span_ns", "Recorded", TABLE_TIME, .help = "of the longest process"),
-	TABLE_COLUMN("steps", "Steps", TABLE_COUNT,
-		.help = "whole ones, without those that warm up; the following are of these"),
-	TABLE_COLUMN("warm_up_steps", "Warm-up", TABLE_COUNT, .help = "steps that warm up"),
-	TABLE_COLUMN("median_ns", "Median", TABLE_MEAN_TIME,
-		.help = "of steps; a step of a job takes the median of its ranks"),
-	TABLE_COLUMN("mean_ns", "Mean", TABLE_MEAN_TIME),
-	TABLE_COLUMN("p99_ns", "p99", TABLE_TIME, .help = "99th percentile, nearest rank"),
-	TABLE_COLUMN("trend_pct", "Trend %", TABLE_PERCENT,
-		.help = "median of the last third of the steps against the first; unknown if "
-			"chance explains it"),
-	SHARE("computing", "Computing", "a computing kernel runs"),
-	SHARE("exposed_communication", "Exposed communication",
-		"communication runs and no other GPU activity"),
-	SHARE("exposed_copies", "Exposed copies", "copies or memsets run and no computing kernel"),
-	SHARE("idle_dataloader", "Idle, data loader", "the host is in the data loader"),
-	SHARE("idle_calls", "Idle, CUDA calls", "the host is in a CUDA call"),
-	SHARE("idle_operators", "Idle, CPU operators", "the host is in an operator"),
-	SHARE("idle_other", "Idle, other", "the host is elsewhere, such as in Python"),
-	SHARE("cpu_operators", "CPU, operators", "without a GPU: in an operator"),
-	SHARE("cpu_dataloader", "CPU, data loader", "without a GPU: in the data loader"),
-	SHARE("cpu_communication", "CPU, communication", "without a GPU: in a collective"),
-	SHARE("cpu_calls", "CPU, CUDA calls", "without a GPU: in a CUDA call"),
-	SHARE("cpu_other", "CPU, other", "without a GPU: elsewhere, such as in Python"),
-	SHARE("forward", "Forward", "phase of the host"),
-	SHARE("backward", "Backward", "phase of the host"),
-	SHARE("optimization", "Optimization", "phase of the host"),
-	SHARE("dataloader", "Dataloader", "phase of the host"),
-	SHARE("others", "Others", "in no phase"),
-	TABLE_COLUMN("flops_per_s", "FLOP/s", TABLE_NUMBER,
-		.help = "of operators with recorded shapes, per GPU"),
-	TABLE_COLUMN("mfu_pct", "MFU %", TABLE_PERCENT,
-		.help = "time of these operations at the peak of the GPU for their types of "
-			"numbers (TF32 counts as float32), of the step"),
-	FINDING("1"),
-	FINDING("2"),
-	FINDING("3"),
-	TABLE_COLUMN("incomplete", "Incomplete", TABLE_COUNT,
-		.help = "processes of which anything is missing"),
-};
-
-/* Means of all steps of all processes; of the whole recordings where there are no steps. */
-static void fill_times(const struct headline_figures *figures, struct table_cell *cells)
-{
-	double nr = figures->has_steps ? (double)figures->nr_step_rows : 1;
-
-	if (figures->has_parts && figures->has_gpu) {
-		figure_shares_fill(headline_gpu_shares, HEADLINE_NR_GPU_SHARES, figures->parts,
-			figures->parts_ns, nr, &cells[GPU_SHARES]);
-	} else if (figures->has_parts) {
-		figure_shares_fill(headline_cpu_shares, HEADLINE_NR_CPU_SHARES, figures->parts,
-			figures->parts_ns, nr, &cells[CPU_SHARES]);
-	}
-	if (figures->has_phases) {
-		figure_shares_fill(headline_phase_shares, HEADLINE_NR_PHASE_SHARES, figures->phases,
-			figures->phases_ns, nr, &cells[PHASE_SHARES]);
-	}
-}
-
-static void fill_steps(const struct headline_figures *figures, struct table_cell *cells)
-{
-	table_set_integer(&cells[STEPS], figures->nr_steps);
-	table_set_integer(&cells[WARM_UP], figures->nr_warm_up);
-	if (figures->nr_steps) {
-		table_set_number(&cells[MEDIAN], figures->median_ns);
-		table_set_number(&cells[MEAN], figures->mean_ns);
-		table_set_integer(&cells[P99], figures->p99_ns);
-	}
-	if (figures->has_trend) {
-		table_set_number(&cells[TREND], figures->trend_pct);
-	}
-}
-
-static void fill_run(const struct headline_figures *figures, struct table_cell *cells)
-{
-	struct buf program = {0};
-
-	run_state_add_program(&program, figures->first, 0);
-	table_set_text(&cells[PROGRAM], program.bytes, program.nr_bytes);
-	buf_fini(&program);
-	table_set_integer(&cells[PROCESSES], figures->nr_processes);
-	table_set_integer(&cells[HELPERS], figures->nr_helpers);
-	table_set_integer(&cells[RANKS], figures->nr_ranks);
-	table_set_integer(&cells[HOSTS], figures->nr_hosts);
-	table_set_integer(&cells[GPUS], figures->nr_gpus);
-	if (figures->gpu_name) {
-		table_set_string(&cells[GPU_NAME], string_pool_text(figures->gpu_name, NULL));
-	}
-	table_set_integer(&cells[SPAN], figures->span_ns);
-}
-
 static void fill_findings(const struct findings *findings, struct table_cell *cells)
 {
-	for (size_t i = 0; i < findings->nr_shown && i < NR_FINDINGS; i++) {
+	for (size_t i = 0; i < findings->nr_shown && i < HEADLINE_NR_FINDINGS; i++) {
 		const struct finding *finding = &findings->items[i];
 		struct buf sentence = {0};
 
@@ -380,7 +243,7 @@ static void fill_findings(const struct findings *findings, struct table_cell *ce
 			table_set_number(cells, finding->saved_ns);
 			table_set_number(cells + 1, finding_saved_pct(finding));
 		}
-		cells += NR_FINDING_COLUMNS - 1;
+		cells += HEADLINE_NR_FINDING_COLUMNS - 1;
 	}
 }
 
@@ -389,6 +252,7 @@ static void fill(void *state, struct table *table)
 	struct headline_view *view = state;
 	struct headline_figures figures;
 	struct table_cell *cells;
+	struct buf program = {0};
 	uint64_t nr_incomplete = 0;
 	char *lines;
 
@@ -397,20 +261,15 @@ static void fill(void *state, struct table *table)
 		return;
 	}
 	cells = table_add_row(table);
-	fill_run(&figures, cells);
-	fill_steps(&figures, cells);
-	fill_times(&figures, cells);
-	if (figures.flops_per_s > 0) {
-		table_set_number(&cells[FLOPS], figures.flops_per_s);
-	}
-	if (figures.mfu_pct >= 0) {
-		table_set_number(&cells[MFU], figures.mfu_pct);
-	}
-	fill_findings(findings_of(view), &cells[FINDINGS]);
+	run_state_add_program(&program, figures.first, 0);
+	table_set_text(&cells[HEADLINE_PROGRAM], program.bytes, program.nr_bytes);
+	buf_fini(&program);
+	headline_fill(&figures, cells);
+	fill_findings(findings_of(view), &cells[HEADLINE_FINDINGS]);
 	for (size_t i = 0; i < view->input.nr_processes; i++) {
 		nr_incomplete += !process_is_complete(view->input.processes[i]);
 	}
-	table_set_integer(&cells[INCOMPLETE], nr_incomplete);
+	table_set_integer(&cells[HEADLINE_INCOMPLETE], nr_incomplete);
 	table->is_figure_only = true;
 	table->figure = make_lines(view, &figures, view->input.line_width);
 	lines = make_lines(view, &figures, 0);
@@ -429,7 +288,7 @@ VIEW(headline, 5) = {
 		"longer than every step there.",
 	.is_default = true,
 	.title = "Headline",
-	VIEW_COLUMNS(columns),
+	VIEW_COLUMNS(headline_columns),
 	.state = {.size = sizeof(struct headline_view),
 		.input = offsetof(struct headline_view, input),
 		.used = offsetof(struct headline_view, advice)},
