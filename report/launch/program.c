@@ -15,10 +15,11 @@
 #include "report/util/err.h"
 #include "report/util/files.h"
 
-#define MOST_SCRIPTS 5 /* the kernel follows as many */
-#define HEAD_BYTES \
-	4096u /* of a file: the ELF header and, as linkers write them, the program headers */
-#define MOST_PATH 4096u
+#define MOST_SCRIPTS  5	   /* the kernel follows as many */
+#define HEAD_BYTES    512u /* of a file: the ELF header, or a line of a script */
+#define MOST_SEGMENTS 1024u
+#define LOADER_BYTES  256u
+#define MOST_PATH     4096u
 
 /* ---- where it is ---- */
 
@@ -58,28 +59,68 @@ static char *find_in_path(const char *name)
 struct head {
 	char bytes[HEAD_BYTES + 1]; /* ends with NUL */
 	size_t nr_bytes;
+	/* The dynamic loader that a program asks for, "" for none; unknown if the file is damaged.
+	 */
+	char loader[LOADER_BYTES];
+	bool knows_loader;
 };
+
+static size_t read_at(int fd, void *bytes, size_t nr_bytes, uint64_t offset)
+{
+	ssize_t nr = offset <= INT64_MAX ? pread(fd, bytes, nr_bytes, (off_t)offset) : -1;
+
+	return nr > 0 ? (size_t)nr : 0;
+}
+
+/* The headers and the name may be anywhere in the file: tools that change a loader append them. */
+static void read_loader(int fd, struct head *head)
+{
+	Elf64_Ehdr header;
+
+	if (head->nr_bytes < sizeof(header)) {
+		return;
+	}
+	memcpy(&header, head->bytes, sizeof(header));
+	if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phnum > MOST_SEGMENTS) {
+		return;
+	}
+	for (unsigned int i = 0; i < header.e_phnum; i++) {
+		Elf64_Phdr segment;
+
+		if (read_at(fd, &segment, sizeof(segment), header.e_phoff + i * sizeof(segment)) !=
+			sizeof(segment)) {
+			return;
+		}
+		if (segment.p_type == PT_INTERP) {
+			head->knows_loader =
+				read_at(fd, head->loader, LOADER_BYTES - 1, segment.p_offset) > 0;
+			return;
+		}
+	}
+	head->knows_loader = true; /* it asks for none */
+}
+
+static bool is_elf(const struct head *head)
+{
+	return head->nr_bytes >= sizeof(Elf64_Ehdr) && memcmp(head->bytes, ELFMAG, SELFMAG) == 0;
+}
 
 /* Returns 0 or -errno. */
 static int read_head(const char *path, struct head *head)
 {
 	uint64_t nr_all;
 	int fd = plain_file_open(path, &nr_all);
-	ssize_t nr;
 
 	if (fd < 0) {
 		return fd;
 	}
-	nr = pread(fd, head->bytes, HEAD_BYTES, 0);
-	close(fd);
-	head->nr_bytes = nr > 0 ? (size_t)nr : 0;
+	head->nr_bytes = read_at(fd, head->bytes, HEAD_BYTES, 0);
 	head->bytes[head->nr_bytes] = '\0';
-	return nr < 0 ? err_set(-EIO, "cannot read '%s'", path) : 0;
-}
-
-static bool is_elf(const struct head *head)
-{
-	return head->nr_bytes >= sizeof(Elf64_Ehdr) && memcmp(head->bytes, ELFMAG, SELFMAG) == 0;
+	if (is_elf(head)) {
+		read_loader(fd, head);
+	}
+	close(fd);
+	return 0;
 }
 
 static const Elf64_Ehdr *elf(const struct head *head)
@@ -113,26 +154,6 @@ static bool is_same_machine(const struct head *a, const struct head *b)
 	       elf(a)->e_machine == elf(b)->e_machine;
 }
 
-/* The dynamic loader that the program asks for, "" if it asks for none. */
-static const char *loader(const struct head *head)
-{
-	const Elf64_Ehdr *header = elf(head);
-
-	for (unsigned int i = 0; i < header->e_phnum; i++) {
-		Elf64_Phdr segment;
-		uint64_t at = header->e_phoff + i * sizeof(segment);
-
-		if (header->e_phoff > HEAD_BYTES || at + sizeof(segment) > head->nr_bytes) {
-			break;
-		}
-		memcpy(&segment, head->bytes + at, sizeof(segment));
-		if (segment.p_type == PT_INTERP && segment.p_offset < head->nr_bytes) {
-			return head->bytes + segment.p_offset;
-		}
-	}
-	return "";
-}
-
 static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -161,7 +182,7 @@ static bool has_more_rights(const char *path)
 
 static int check_elf(const char *path, const struct head *head, const char *library)
 {
-	static struct head own;
+	struct head own = {0};
 
 	if (read_head(library, &own) || !is_elf(&own)) {
 		err_set(-ENOEXEC, "'%s' is not a shared library", library);
@@ -174,7 +195,7 @@ static int check_elf(const char *path, const struct head *head, const char *libr
 			path, machine_name(head), library, machine_name(&own));
 		return LAUNCH_FAILED;
 	}
-	if (!*loader(head) && !is_loader(path)) {
+	if (head->knows_loader && !*head->loader && !is_loader(path)) {
 		err_set(-ENOEXEC,
 			"'%s' is statically linked, so that nothing can be preloaded into it; link "
 			"it "
@@ -182,7 +203,7 @@ static int check_elf(const char *path, const struct head *head, const char *libr
 			path);
 		return LAUNCH_FAILED;
 	}
-	if (strstr(loader(head), "musl")) {
+	if (strstr(head->loader, "musl")) {
 		err_set(-ENOEXEC, "'%s' uses the C library musl; libgprof.so needs glibc", path);
 		return LAUNCH_FAILED;
 	}
@@ -229,11 +250,14 @@ static char *interpreter(const struct head *head)
 
 static int check_file(const char *path, const char *library, int nr_scripts)
 {
-	struct head *head = mem_zeroed(1, sizeof(*head));
+	struct head head = {0};
 	char *next;
-	int status = 0;
+	int rc = read_head(path, &head), status = 0;
 
-	if (read_head(path, head)) {
+	if (rc == -EACCES) {
+		return 0; /* may be executed, but not read */
+	}
+	if (rc) {
 		status = LAUNCH_NOT_EXECUTABLE;
 	} else if (has_more_rights(path)) {
 		err_set(-EPERM,
@@ -241,14 +265,13 @@ static int check_file(const char *path, const char *library, int nr_scripts)
 			"preloaded into it; put gprof-record behind it",
 			path);
 		status = LAUNCH_FAILED;
-	} else if (is_elf(head)) {
-		status = check_elf(path, head, library);
-	} else if (strncmp(head->bytes, "#!", 2) == 0 && nr_scripts < MOST_SCRIPTS) {
-		next = interpreter(head);
+	} else if (is_elf(&head)) {
+		status = check_elf(path, &head, library);
+	} else if (strncmp(head.bytes, "#!", 2) == 0 && nr_scripts < MOST_SCRIPTS) {
+		next = interpreter(&head);
 		status = next ? check_file(next, library, nr_scripts + 1) : 0;
 		free(next);
 	}
-	free(head);
 	return status;
 }
 

@@ -127,6 +127,27 @@ sed 's,/lib64/ld-linux-x86-64.so.2,/lib64/ld-musl-x86_64.so.1,; s,/lib/ld-linux-
 refuses 125 "uses the C library musl" ./musl
 printf '#!/usr/bin/env -S A=1 ./musl -u\n' >by-env && chmod +x by-env
 refuses 125 "'./musl' uses the C library musl" ./by-env
+# What changes a program's loader appends its name, far from the begin of the file; the program runs all the same.
+python3 - program appended <<'PYTHON'
+import struct, sys
+data = bytearray(open(sys.argv[1], "rb").read())
+at, size, nr = struct.unpack_from("<Q", data, 32)[0], *struct.unpack_from("<HH", data, 54)
+for place in range(at, at + size * nr, size):
+    if struct.unpack_from("<I", data, place)[0] == 3:  # PT_INTERP
+        offset, nr_bytes = struct.unpack_from("<Q", data, place + 8)[0], struct.unpack_from("<Q", data, place + 32)[0]
+        struct.pack_into("<Q", data, place + 8, len(data) + 8192)
+        data += bytes(8192) + data[offset : offset + nr_bytes]
+open(sys.argv[2], "wb").write(data)
+PYTHON
+chmod +x appended
+run ./appended
+is 0 "$rc" "a program whose loader stands at its end: $(cat err)"
+# One that may be executed but not read.
+if command -v setpriv >/dev/null && [ "$(id -u)" = 0 ]; then
+	chmod 711 program && chmod 755 .
+	setpriv --reuid 65534 --clear-groups "$RECORD" -o /dev/null/none ./program 2>err
+	is 0 $? "a program that may not be read: $(cat err)"
+fi
 run ./script
 is "0 yes" "$rc $([ -e ran ] && echo yes)" "a script"
 finish
