@@ -128,9 +128,10 @@ static void judge_replay(struct finding *finding)
 	}
 	result->verdict = is_small(finding) ? ADVICE_PASSED : ADVICE_FINDING;
 	buf_text(&result->evidence, "replayed as recorded, the step takes ");
-	advice_add_time(&result->evidence, finding->predicted->replayed_ns);
+	advice_add_time(&result->evidence, prediction_replayed_ns(finding->predicted));
 	buf_text(&result->evidence, "; changed, ");
-	advice_add_time(&result->evidence, finding->predicted->replayed_ns - finding->saved_ns);
+	advice_add_time(
+		&result->evidence, prediction_replayed_ns(finding->predicted) - finding->saved_ns);
 }
 
 /*

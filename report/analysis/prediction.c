@@ -14,8 +14,8 @@
 
 /* Sums over the replayed steps of a process, ns. */
 struct prediction_sums {
-	uint64_t nr_steps, step_ns, measured_ns, replayed_ns, unexplained_ns;
-	uint64_t changed_ns[PREDICTION_CHANGES];
+	uint64_t nr_steps, step_ns, span_ns, span_replayed_ns, unexplained_ns;
+	uint64_t span_changed_ns[PREDICTION_CHANGES];
 	uint64_t limits[PREDICTION_CHANGES][NR_REPLAY_KINDS];
 };
 
@@ -89,12 +89,12 @@ static void add_results(struct prediction *prediction, struct replay_graph *grap
 
 		sums->nr_steps++;
 		sums->step_ns += step_ns[i];
-		sums->measured_ns += replay_measured_ns(graph, i);
+		sums->span_ns += replay_measured_ns(graph, i);
 		sums->unexplained_ns += replay_unexplained_ns(graph, i);
 	}
 	replay_run(graph, NULL, unchanged);
 	for (size_t i = 0; i < nr; i++) {
-		prediction->sums[of[i]].replayed_ns += unchanged[i].step_ns;
+		prediction->sums[of[i]].span_replayed_ns += unchanged[i].step_ns;
 	}
 	for (size_t change = 0; change < prediction->nr_changes; change++) {
 		bool is_changed = replay_has(graph, &prediction->changes[change]);
@@ -106,7 +106,7 @@ static void add_results(struct prediction *prediction, struct replay_graph *grap
 			const struct replay_result *result = &(is_changed ? changed : unchanged)[i];
 			struct prediction_sums *sums = &prediction->sums[of[i]];
 
-			sums->changed_ns[change] += result->step_ns;
+			sums->span_changed_ns[change] += result->step_ns;
 			for (unsigned int k = 0; k < NR_REPLAY_KINDS; k++) {
 				sums->limits[change][k] += result->limits[k];
 			}
@@ -336,13 +336,13 @@ static void set_means(const struct prediction_sums *sums, struct predicted *pred
 
 	*predicted = (struct predicted){
 		.step_ns = (double)sums->step_ns / nr,
-		.measured_ns = (double)sums->measured_ns / nr,
-		.replayed_ns = (double)sums->replayed_ns / nr,
+		.span_ns = (double)sums->span_ns / nr,
+		.span_replayed_ns = (double)sums->span_replayed_ns / nr,
 		.unexplained_ns = (double)sums->unexplained_ns / nr,
 		.nr_steps = sums->nr_steps,
 	};
 	for (size_t i = 0; i < PREDICTION_CHANGES; i++) {
-		predicted->changed_ns[i] = (double)sums->changed_ns[i] / nr;
+		predicted->span_changed_ns[i] = (double)sums->span_changed_ns[i] / nr;
 	}
 	memcpy(predicted->limits, sums->limits, sizeof(predicted->limits));
 }
@@ -378,12 +378,12 @@ static void set_job(struct prediction *prediction)
 	struct predicted *job = &prediction->job;
 
 	job->step_ns = median_of(prediction, offsetof(struct predicted, step_ns));
-	job->measured_ns = median_of(prediction, offsetof(struct predicted, measured_ns));
-	job->replayed_ns = median_of(prediction, offsetof(struct predicted, replayed_ns));
+	job->span_ns = median_of(prediction, offsetof(struct predicted, span_ns));
+	job->span_replayed_ns = median_of(prediction, offsetof(struct predicted, span_replayed_ns));
 	job->unexplained_ns = median_of(prediction, offsetof(struct predicted, unexplained_ns));
 	for (size_t i = 0; i < PREDICTION_CHANGES; i++) {
-		job->changed_ns[i] = median_of(
-			prediction, offsetof(struct predicted, changed_ns) + i * sizeof(double));
+		job->span_changed_ns[i] = median_of(prediction,
+			offsetof(struct predicted, span_changed_ns) + i * sizeof(double));
 	}
 	for (size_t k = 0; k < prediction->input->nr_processes; k++) {
 		const struct predicted *of = &prediction->of[k];
@@ -447,9 +447,9 @@ const struct predicted *prediction_of(const struct prediction *prediction, size_
 
 double prediction_error_pct(const struct predicted *predicted)
 {
-	return predicted->measured_ns > 0
-		       ? 100 * fabs(predicted->replayed_ns - predicted->measured_ns) /
-				 predicted->measured_ns
+	return predicted->step_ns > 0
+		       ? 100 * fabs(predicted->span_replayed_ns - predicted->span_ns) /
+				 predicted->step_ns
 		       : 0;
 }
 

@@ -26,11 +26,12 @@
 
 /* Means per step. */
 struct predicted {
-	uint64_t nr_steps;		 /* that were replayed; 0: none, and nothing is known */
-	double step_ns;			 /* measured, from the begin of a step to the next one */
-	double measured_ns, replayed_ns; /* by the end of all that the step launched */
-	double unexplained_ns;		 /* see replay_unexplained_ns */
-	double changed_ns[PREDICTION_CHANGES];
+	uint64_t nr_steps; /* that were replayed; 0: none, and nothing is known */
+	double step_ns;	   /* measured, from the begin of a step to the next one */
+	/* From the begin of a step to the end of all that it launched, which may be later. */
+	double span_ns, span_replayed_ns;
+	double unexplained_ns; /* see replay_unexplained_ns */
+	double span_changed_ns[PREDICTION_CHANGES];
 	uint64_t limits[PREDICTION_CHANGES][NR_REPLAY_KINDS]; /* sums */
 };
 
@@ -74,7 +75,13 @@ void prediction_end(struct prediction *prediction);
 /* The results of a process: those of the job where it is replayed with others. */
 const struct predicted *prediction_of(const struct prediction *prediction, size_t process);
 
-/* Of the unchanged replay, against the measured steps. */
+/* The step as its unchanged replay has it, ns. */
+static inline double prediction_replayed_ns(const struct predicted *predicted)
+{
+	return predicted->step_ns + predicted->span_replayed_ns - predicted->span_ns;
+}
+
+/* How far that is from the measured step. */
 double prediction_error_pct(const struct predicted *predicted);
 
 /* Was something replayed, and is the error small enough? */
@@ -83,7 +90,7 @@ bool prediction_is_known(const struct predicted *predicted);
 /* What a change saves per step, ns. */
 static inline double prediction_saved_ns(const struct predicted *predicted, size_t change)
 {
-	return predicted->replayed_ns - predicted->changed_ns[change];
+	return predicted->span_replayed_ns - predicted->span_changed_ns[change];
 }
 
 #endif

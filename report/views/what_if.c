@@ -67,15 +67,14 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("change", "Without", TABLE_TEXT,
 		.help = "what is taken out, or all that was asked for"),
 	TABLE_COLUMN("saved_pct", "Saved %", TABLE_PERCENT, .help = "of the step"),
-	TABLE_COLUMN("saved_ns", "Saved", TABLE_MEAN_TIME, .help = "replayed less predicted"),
+	TABLE_COLUMN("saved_ns", "Saved", TABLE_MEAN_TIME,
+		.help = "what the change takes off the replay"),
 	TABLE_COLUMN("predicted_ns", "Predicted", TABLE_MEAN_TIME,
-		.help = "the measured step less what is saved; unknown where the replay of the "
-			"unchanged steps is off by more than 3 %"),
+		.help = "the measured step less what is saved; unknown if the error exceeds 3 %"),
 	TABLE_COLUMN("step_ns", "Step", TABLE_MEAN_TIME, .help = "measured"),
 	TABLE_COLUMN("replayed_ns", "Replayed", TABLE_MEAN_TIME, .is_minor = true,
-		.help = "what the replay of the unchanged steps takes"),
-	TABLE_COLUMN("error_pct", "Error %", TABLE_PERCENT,
-		.help = "of the replay of the unchanged steps, against the measured ones"),
+		.help = "the same by the replay of the unchanged steps"),
+	TABLE_COLUMN("error_pct", "Error %", TABLE_PERCENT, .help = "replayed against measured"),
 	TABLE_COLUMN("limit", "Then limited by", TABLE_TEXT,
 		.help = "what most of the critical path of the changed step consists of"),
 	TABLE_COLUMN("assumption", "As if", TABLE_TEXT, .is_wide_only = true),
@@ -123,7 +122,7 @@ static void add_change(const struct what_if_view *view, size_t process,
 	set_text(&cells[CHANGE], name_of(view, change, &assumption));
 	set_text(&cells[ASSUMPTION], assumption);
 	table_set_number(&cells[STEP], predicted->step_ns);
-	table_set_number(&cells[REPLAYED], predicted->replayed_ns);
+	table_set_number(&cells[REPLAYED], prediction_replayed_ns(predicted));
 	table_set_number(&cells[ERROR], prediction_error_pct(predicted));
 	if (prediction_is_known(predicted)) {
 		table_set_number(&cells[SAVED], saved_ns);
@@ -159,7 +158,7 @@ static void note_error(const struct predicted *predicted, struct table *table)
 			"The steps are not predictable: their unchanged replay takes %.3f ms, "
 			"measured were %.3f ms. GPU activities waited %.3f ms per step for "
 			"something that is not recorded.",
-			predicted->replayed_ns / 1e6, predicted->measured_ns / 1e6,
+			prediction_replayed_ns(predicted) / 1e6, predicted->step_ns / 1e6,
 			predicted->unexplained_ns / 1e6);
 	}
 }
@@ -174,7 +173,7 @@ static void add_changes(struct what_if_view *view, const struct predicted *predi
 	struct order order[PREDICTION_CHANGES];
 
 	for (size_t i = 0; i < nr; i++) {
-		order[i] = (struct order){i, predicted->changed_ns[i]};
+		order[i] = (struct order){i, predicted->span_changed_ns[i]};
 	}
 	qsort(order, nr, sizeof(*order), by_time);
 	for (size_t i = 0; i < nr; i++) {

@@ -54,6 +54,16 @@ def what_if(program, path):
     return {row["change"]: row for row in json.loads(out.stdout)["what_if"]["rows"]}
 
 
+def what_if_problems(saved):
+    """The three steps of a row and its error are figures of one kind."""
+    for change, row in saved.items():
+        error = 100 * abs(row["replayed_ns"] - row["step_ns"]) / row["step_ns"]
+        if abs(error - row["error_pct"]) > 0.001:
+            yield f"without {change}: replayed {row['replayed_ns']} of {row['step_ns']} ns, but an error of {row['error_pct']} %"
+        if row["saved_ns"] is not None and abs(row["step_ns"] - row["saved_ns"] - row["predicted_ns"]) > 1:
+            yield f"without {change}: {row['step_ns']} less {row['saved_ns']} is not {row['predicted_ns']} ns"
+
+
 def shown_problems(name, rows, saved):
     shown = [rule for rule, row in rows.items() if row["shown"] == "yes"]
     for rule in SHOWN.get(name, []):
@@ -116,7 +126,7 @@ def main():
             continue
         tables, saved = report(sys.argv[1], path), what_if(sys.argv[1], path)
         rows = {row["rule"]: row for row in tables["advice"]["rows"]}
-        for problem in [*problems(name, tables), *shown_problems(name, rows, saved)]:
+        for problem in [*problems(name, tables), *what_if_problems(saved), *shown_problems(name, rows, saved)]:
             print(f"{name}: {problem}")
             failed += 1
     print(f"advice of {len(names)} traces, {failed} differ")
