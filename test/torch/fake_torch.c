@@ -7,6 +7,7 @@
  */
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -28,17 +29,18 @@ struct callback {
 	bool needs_inputs, needs_outputs, needs_ids;
 };
 
+#define NR_CALLBACKS 8u
+
 struct range {
 	const char *name;
 	int64_t sequence;
 	uint64_t forward_thread;
 	uint64_t handle;
 	uint8_t scope;
-	struct context context;
+	struct context contexts[NR_CALLBACKS];
+	bool has_begun[NR_CALLBACKS]; /* only what was told of the begin is told of the end */
 	char rest[1000];
 };
-
-#define NR_CALLBACKS 8u
 
 static struct {
 	struct callback callback;
@@ -130,21 +132,21 @@ void construct(struct range *range, uint8_t scope)
 
 static void begin(struct range *range, const char *name, int64_t sequence)
 {
-	static uint64_t next_handle = 1;
-
 	range->name = name;
 #ifndef FAKE_MOVED
 	range->sequence = sequence;
 #endif
 #ifndef FAKE_SMALL
-	range->handle = next_handle;
+	static _Atomic uint64_t nr_handles;
+
+	range->handle = atomic_fetch_add(&nr_handles, 1) + 1;
 #endif
-	next_handle++;
 	(void)sequence;
 #ifndef FAKE_SILENT
 	for (unsigned int i = 0; i < NR_CALLBACKS; i++) {
 		if (callbacks[i].is_on && callbacks[i].callback.scopes[range->scope]) {
-			range->context = callbacks[i].callback.begin(range);
+			range->contexts[i] = callbacks[i].callback.begin(range);
+			range->has_begun[i] = true;
 		}
 	}
 #endif
@@ -154,8 +156,8 @@ void destroy(struct range *range)
 {
 #ifndef FAKE_SILENT
 	for (unsigned int i = 0; i < NR_CALLBACKS; i++) {
-		if (callbacks[i].is_on && callbacks[i].callback.scopes[range->scope]) {
-			callbacks[i].callback.end(range, range->context.words[0]);
+		if (range->has_begun[i]) {
+			callbacks[i].callback.end(range, range->contexts[i].words[0]);
 		}
 	}
 #endif
