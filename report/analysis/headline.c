@@ -48,22 +48,13 @@ void headline_enter(struct headline *headline, const struct op *op)
 static size_t step_of(struct headline *headline, uint64_t tick)
 {
 	const struct process *process = at_hand(headline)->process;
-	size_t low = 0, high = process->nr_steps, at = headline->last_step;
+	size_t at = headline->last_step;
 
-	if ((!at || process->steps[at - 1].tick <= tick) &&
-		(at == high || tick < process->steps[at].tick)) {
-		return at;
+	if ((at && tick < process->steps[at - 1].tick) ||
+		(at < process->nr_steps && process->steps[at].tick <= tick)) {
+		headline->last_step = process_steps_begun(process, tick);
 	}
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (process->steps[middle].tick <= tick) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return headline->last_step = low;
+	return headline->last_step;
 }
 
 void headline_op(struct headline *headline, const struct op *op)

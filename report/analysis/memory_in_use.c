@@ -35,23 +35,6 @@ static struct memory_part *find_part(struct memory_in_use_place *in_use, unsigne
 	return &in_use->parts[at];
 }
 
-/* How many steps have begun at a tick. */
-static size_t nr_begun(const struct process *process, uint64_t tick)
-{
-	size_t low = 0, high = process->nr_steps;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (process->steps[middle].tick <= tick) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
-}
-
 static struct memory_in_use_place *place_of(struct memory_in_use *all, uint32_t number)
 {
 	const struct process *process = all->scan.memory.places[number].process;
@@ -114,7 +97,7 @@ static void on_change(void *context, uint32_t number, const struct memory_total 
 	size_t step;
 
 	/* What is in use at the end of a step may be of earlier ones. */
-	step = nr_begun(of->process, total->tick);
+	step = process_steps_begun(of->process, total->tick);
 	step = (step + place->stride - 1) / place->stride;
 	if (step < place->nr_step_ends && total->tick >= place->step_ends[step].tick) {
 		place->step_ends[step] = *total;

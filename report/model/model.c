@@ -806,6 +806,22 @@ static uint64_t sum(uint64_t a, uint64_t b)
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
+size_t process_steps_begun(const struct process *process, uint64_t tick)
+{
+	size_t low = 0, high = process->nr_steps;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (process->steps[middle].tick <= tick) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low;
+}
+
 uint64_t process_missing(const struct process *process)
 {
 	const struct stream *stream = process->stream;

@@ -234,6 +234,9 @@ uint32_t process_context_device(const struct process *process, uint32_t context)
 bool process_attribute(
 	const struct process *process, uint32_t device, const char *name, uint64_t *value);
 
+/* How many of its steps have begun at a tick: 1 + the place of the step at that time, or 0. */
+size_t process_steps_begun(const struct process *process, uint64_t tick);
+
 /* The clock of a process: those with the same number, if it is not 0, share one. */
 uint32_t process_clock(const struct process *process);
 

@@ -183,19 +183,7 @@ bool phases_has_steps(const struct phases *phases)
 
 uint32_t phases_step(const struct phases *phases, uint64_t tick)
 {
-	const struct model_step *steps = phases->process->steps;
-	size_t low = 0, high = phases->nr_steps - 1;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (steps[middle].tick <= tick) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return (uint32_t)low;
+	return phases_has_steps(phases) ? (uint32_t)process_steps_begun(phases->process, tick) : 0;
 }
 
 /* ---- filling, backwards ---- */

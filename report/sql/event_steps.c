@@ -24,7 +24,7 @@ static bool holds(const struct process *process, size_t place, uint64_t tick)
 static size_t find_place(struct event_steps *steps, uint64_t tick)
 {
 	const struct process *process = steps->process;
-	size_t low = 0, high = process->nr_steps;
+	size_t nr;
 
 	for (size_t near = steps->last; near < steps->last + 2; near++) {
 		if (holds(process, near, tick)) {
@@ -32,20 +32,12 @@ static size_t find_place(struct event_steps *steps, uint64_t tick)
 			return model_step_is_gap(&process->steps[near]) ? 0 : near + 1;
 		}
 	}
-	while (low < high) { /* the first that begins later */
-		size_t middle = low + (high - low) / 2;
-
-		if (process->steps[middle].tick <= tick) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	if (!low || !holds(process, low - 1, tick)) {
+	nr = process_steps_begun(process, tick);
+	if (!nr || !holds(process, nr - 1, tick)) {
 		return 0;
 	}
-	steps->last = low - 1;
-	return model_step_is_gap(&process->steps[low - 1]) ? 0 : low;
+	steps->last = nr - 1;
+	return model_step_is_gap(&process->steps[nr - 1]) ? 0 : nr;
 }
 
 static void take_calls(void *context, struct process *process, const struct batch *b)

@@ -135,23 +135,14 @@ static uint64_t *find_self(struct reading *reading, uint32_t number, const struc
 static uint32_t find_step(struct reading *reading, uint64_t tick)
 {
 	const struct process *process = reading->process;
-	uint32_t low = 0, high = (uint32_t)process->nr_steps, last = reading->last_step;
+	uint32_t last = reading->last_step;
 
-	if (last && last < high && process->steps[last - 1].tick <= tick &&
+	if (last && last < process->nr_steps && process->steps[last - 1].tick <= tick &&
 		tick < process->steps[last].tick) {
 		return last;
 	}
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (process->steps[middle].tick <= tick) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	reading->last_step = low;
-	return low;
+	reading->last_step = (uint32_t)process_steps_begun(process, tick);
+	return reading->last_step;
 }
 
 /* The last row only ends a step. */
