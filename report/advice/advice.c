@@ -662,11 +662,11 @@ static const struct {
 	enum straggler_figure figure;
 	const char *remedy;
 } straggler_words[NR_STRAGGLER_CAUSES] = {
-	[STRAGGLER_LOADER] = {", whose data loader takes longer", "its data loader takes ",
-		" longer", (enum straggler_figure)(STRAGGLER_PHASES + PHASE_DATALOADER),
+	[STRAGGLER_LOADER] = {", whose loader takes longer", "its data loader takes ", " longer",
+		(enum straggler_figure)(STRAGGLER_PHASES + PHASE_DATALOADER),
 		"give its loader as much CPU and storage as those of the others; see the views "
 		"data-loading and data-loading-steps"},
-	[STRAGGLER_HOST] = {", whose GPU waits longer for the host", "its GPU is idle ", " longer",
+	[STRAGGLER_HOST] = {", whose host takes longer", "its GPU is idle ", " longer",
 		STRAGGLER_IDLE,
 		"look for other programs on its cores (view utilization) and pin its threads; "
 		"compare its operators with those of another rank (diff)"},
@@ -674,7 +674,7 @@ static const struct {
 		STRAGGLER_COMPUTATION,
 		"balance shapes and work between the ranks; compare its kernels with those of "
 		"another rank (diff)"},
-	[STRAGGLER_CLOCK] = {", whose GPU has a lower clock", "its kernels take ",
+	[STRAGGLER_CLOCK] = {", whose GPU clock is lower", "its kernels take ",
 		" longer, at a lower clock", STRAGGLER_COMPUTATION,
 		"check temperature, power limit and clocks of its GPU (nvidia-smi -q -d "
 		"PERFORMANCE,CLOCK)"},
@@ -682,11 +682,11 @@ static const struct {
 		STRAGGLER_COPIES,
 		"check the PCIe link of its GPU and bind it to the GPU's NUMA node (nvidia-smi "
 		"topo -m, numactl)"},
-	[STRAGGLER_OPERATORS] = {", whose operators take longer", "its operators take ", " longer",
+	[STRAGGLER_OPERATORS] = {", whose operators are slower", "its operators take ", " longer",
 		STRAGGLER_COMPUTATION,
 		"give it as many cores as the others; compare its operators with those of another "
 		"rank (diff)"},
-	[STRAGGLER_LATE] = {", which begins its steps later", "it begins its steps ", " later",
+	[STRAGGLER_LATE] = {", which begins steps later", "it begins its steps ", " later",
 		STRAGGLER_BEGIN,
 		"look at what it does between the steps that the others do not: logging, "
 		"checkpoints, evaluation; see the timeline"},
@@ -706,7 +706,7 @@ static void add_straggler_cause(const struct straggler *straggler, struct buf *o
 	}
 }
 
-/* As "other ranks wait for rank 7, which begins its steps later". */
+/* As "ranks wait for rank 7, which begins steps later". */
 static const char *straggler_problem(
 	const struct advice_rule *rule, const struct advice_facts *facts)
 {
@@ -717,7 +717,7 @@ static const char *straggler_problem(
 	if (facts->process->rank < 0) {
 		return rule->problem;
 	}
-	length = snprintf(text, sizeof(text), "other ranks wait for rank %" PRId64 "%s",
+	length = snprintf(text, sizeof(text), "ranks wait for rank %" PRId64 "%s",
 		facts->process->rank, whose ? whose : "");
 	return string_pool_text(string_pool_intern(text, (size_t)length), NULL);
 }

@@ -52,8 +52,8 @@ more()
 }
 
 # What advice calls the causes.
-declare -A words=(["data loader"]="whose data loader takes longer" ["host"]="whose GPU waits longer for the host"
-	["slow kernels"]="whose kernels take longer" ["GPU clock"]="whose GPU has a lower clock" ["slow copies"]="whose copies take longer")
+declare -A words=(["data loader"]="whose loader takes longer" ["host"]="whose host takes longer"
+	["slow kernels"]="whose kernels take longer" ["GPU clock"]="whose GPU clock is lower" ["slow copies"]="whose copies take longer")
 
 # straggles HOW CAUSE EVIDENCE VIEW NAME LAST [PHASE]: what the report says of a job whose steps 0 to
 # LAST `record` has just recorded, by what the ranks themselves measured. EVIDENCE is the column that
@@ -64,7 +64,7 @@ straggles()
 	local how=$1 cause=$2 evidence=$3 view=$4 name=$5 last=$6 phase=${7-} want have
 	is 0 "$rc" "status of $how"
 	summary stragglers,advice --all --steps "1-$last"
-	is true "$(query '.advice.rows[] | select(.rule == "stragglers") | .rank == 5 and (.finding | startswith("Other ranks wait for rank 5, '"${words[$cause]}"'"))')" \
+	is true "$(query '.advice.rows[] | select(.rule == "stragglers") | .rank == 5 and (.finding | startswith("Ranks wait for rank 5, '"${words[$cause]}"'"))')" \
 		"advice on $how"
 	is "5 $cause, $phase" "$(query '.stragglers.rows[0] | "\(.rank) \(.cause), \(.phase)"')" "rank, cause and phase of $how"
 	is "$last 1" "$(query '.stragglers.rows[0] | "\(.late_steps) \(.since_step)"')" "steps of $how"

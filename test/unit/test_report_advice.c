@@ -218,8 +218,7 @@ static void judge_ranks(uint32_t more_us, const char *verdict)
 			tables_number(table, row, "cost_ns"), PLAN_STEPS * more_us * 1000ull);
 		ck_assert_uint_eq(tables_number(table, row, "processes"), 1);
 		ck_assert_ptr_nonnull(strstr(tables_cell(table, row, "finding")->text,
-			"Other ranks wait for rank 0, whose GPU waits longer for the host; at "
-			"most "));
+			"Ranks wait for rank 0, whose host takes longer; at most "));
 		ck_assert_str_eq(tables_cell(table, row, "evidence")->text,
 			"5.001 ms of 100.0 ms, in which the others wait for it in 4 of 4 steps; "
 			"its GPU is idle 5.001 ms longer");
@@ -273,6 +272,15 @@ START_TEST(every_rule_has_a_test_and_a_row)
 	}
 	ck_assert_ptr_nonnull(strstr(table->note, "0 of 38 rules apply"));
 	table_destroy(table);
+}
+END_TEST
+
+/* In a line of 80 columns, between "1. " and "; at most 75.66 ms (16.3 %)". */
+START_TEST(a_problem_fits_the_first_screen)
+{
+	for (size_t i = 0; i < advice_nr_rules; i++) {
+		ck_assert_msg(strlen(advice_rules[i].problem) <= 50, "%s", advice_rules[i].problem);
+	}
 }
 END_TEST
 
@@ -654,9 +662,9 @@ Suite *unit_suite(void)
 {
 	const TTest *const tests[] = {the_rank_that_others_wait_for_is_the_one_that_waits_least,
 		what_nothing_recorded_can_tell_is_not_judged, every_rule_has_a_test_and_a_row,
-		one_of_a_thing_is_no_plural, a_finding_says_where_and_how_much,
-		each_cause_is_one_finding, what_saves_little_is_not_shown,
-		kernels_that_nobody_waits_for_save_nothing,
+		a_problem_fits_the_first_screen, one_of_a_thing_is_no_plural,
+		a_finding_says_where_and_how_much, each_cause_is_one_finding,
+		what_saves_little_is_not_shown, kernels_that_nobody_waits_for_save_nothing,
 		remedies_fit_the_device_and_the_collective,
 		the_time_of_copies_is_not_that_of_their_calls,
 		the_profilers_own_wait_is_not_the_programs, a_stake_says_what_it_is_a_share_of,
