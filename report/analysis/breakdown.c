@@ -5,22 +5,14 @@
 #include <string.h>
 
 #include "report/comm/host_collectives.h"
-#include "report/model/kernel_class.h"
 #include "report/util/buf.h"
 
 /* ---- which part an event belongs to ---- */
 
-/* Steps themselves and modules are around operators, and are none. */
-static bool is_around(const struct op *op)
-{
-	return op_is_module(op->framework, op->scope) ||
-	       op_is_step(op->name, op->framework, op->scope);
-}
-
 /* OTHER: none of its own, since another operator covers it, or it is around all of them. */
 static enum breakdown_part part_of_op(const struct op *op)
 {
-	if (is_around(op)) {
+	if (op->is & OP_IS_AROUND) {
 		return BREAKDOWN_OTHER;
 	}
 	if (host_collective_library_of(op->name)) {
@@ -29,16 +21,10 @@ static enum breakdown_part part_of_op(const struct op *op)
 	if (op_class(op->name, op->framework, op->scope) == OP_DATALOADER) {
 		return BREAKDOWN_DATALOADER;
 	}
-	for (const struct op *outer = op->parent; outer; outer = outer->parent) {
-		if (!is_around(outer)) {
-			return BREAKDOWN_OTHER; /* that one covers it */
-		}
-	}
-	return BREAKDOWN_CPU;
+	return op->is & OP_IS_COVERED ? BREAKDOWN_OTHER : BREAKDOWN_CPU;
 }
 
-static enum breakdown_part part_of_record(
-	const struct process *process, const struct op_record *record)
+static enum breakdown_part part_of_record(const struct op_record *record)
 {
 	switch (record->table) {
 	case GPROF_TABLE_memcpy:
@@ -46,10 +32,7 @@ static enum breakdown_part part_of_record(
 	case GPROF_TABLE_memset:
 		return BREAKDOWN_MEMSET;
 	case GPROF_TABLE_kernel:
-		return kernel_class_of(process_shape_name(process, record->shape)) ==
-				       KERNEL_COMMUNICATION
-			       ? BREAKDOWN_COMMUNICATION
-			       : BREAKDOWN_KERNEL;
+		return record->is_communication ? BREAKDOWN_COMMUNICATION : BREAKDOWN_KERNEL;
 	default:
 		return BREAKDOWN_KERNEL;
 	}
@@ -91,6 +74,16 @@ static void find_steps(struct breakdown *breakdown)
 	}
 }
 
+/* How far events must come until the last step that is open can be closed. */
+static void set_closing(struct breakdown *breakdown)
+{
+	if (breakdown->nr_open > 1) {
+		uint32_t before = breakdown->steps[breakdown->nr_open - 2].place;
+
+		breakdown->closing_tick = breakdown->process->steps[before - 1].tick;
+	}
+}
+
 void breakdown_begin(struct breakdown *breakdown, struct process *process, bool has_devices)
 {
 	*breakdown = (struct breakdown){.process = process,
@@ -100,6 +93,7 @@ void breakdown_begin(struct breakdown *breakdown, struct process *process, bool 
 	find_steps(breakdown);
 	breakdown->nr_open = breakdown->nr_steps;
 	breakdown->is_done = !breakdown->nr_steps;
+	set_closing(breakdown);
 	device_work_init(&breakdown->work, process);
 }
 
@@ -112,28 +106,32 @@ struct overlap {
 	bool has[BREAKDOWN_OTHER];
 };
 
-static void go_before(struct overlap *sweep, uint64_t now)
+static inline void go_before(struct overlap *sweep, unsigned int part, uint64_t now)
 {
-	for (unsigned int i = 0; i < BREAKDOWN_OTHER; i++) {
-		while (sweep->has[i] && sweep->at[i].begin >= now) {
-			sweep->has[i] =
-				interval_queue_pop(&sweep->breakdown->parts[i], &sweep->at[i]);
-		}
+	while (sweep->has[part] && sweep->at[part].begin >= now) {
+		sweep->has[part] =
+			interval_queue_pop(&sweep->breakdown->parts[part], &sweep->at[part]);
 	}
 }
 
-/* The part that the time just before `now` counts for; it does so back to *until. */
-static unsigned int find_part(const struct overlap *sweep, uint64_t now, uint64_t *until)
+/*
+ * The part that the time just before `now` counts for; it does so back to *until. Parts behind that
+ * one wait: what it covers of them is skipped at once.
+ */
+static unsigned int find_part(struct overlap *sweep, uint64_t now, uint64_t *until)
 {
 	for (unsigned int i = 0; i < BREAKDOWN_OTHER; i++) {
+		const struct interval *at = &sweep->at[i];
+
+		go_before(sweep, i, now);
 		if (!sweep->has[i]) {
 			continue;
 		}
-		if (sweep->at[i].end >= now) {
-			*until = sweep->at[i].begin > *until ? sweep->at[i].begin : *until;
+		if (at->end >= now) {
+			*until = at->begin > *until ? at->begin : *until;
 			return i;
 		}
-		*until = sweep->at[i].end > *until ? sweep->at[i].end : *until;
+		*until = at->end > *until ? at->end : *until;
 	}
 	return BREAKDOWN_OTHER;
 }
@@ -152,15 +150,15 @@ static void add_parts(struct breakdown *breakdown, uint64_t *ns, uint64_t begin,
 		uint64_t until = begin;
 		unsigned int part;
 
-		go_before(&sweep, now);
 		part = find_part(&sweep, now, &until);
 		ns[part] += now - until;
 		now = until;
 	}
-	go_before(&sweep, begin);
 	for (unsigned int i = 0; i < BREAKDOWN_OTHER; i++) {
-		uint64_t rest = sweep.at[i].end < begin ? sweep.at[i].end : begin;
+		uint64_t rest;
 
+		go_before(&sweep, i, begin);
+		rest = sweep.at[i].end < begin ? sweep.at[i].end : begin;
 		if (sweep.has[i]) {
 			interval_queue_push(&breakdown->parts[i], sweep.at[i].begin, rest);
 		}
@@ -247,6 +245,7 @@ static void close_step(struct breakdown *breakdown)
 	step->begin_ns = begin < end ? begin : end;
 	close_from(breakdown, step, step->begin_ns);
 	breakdown->nr_open--;
+	set_closing(breakdown);
 }
 
 static int by_time(const void *a, const void *b)
@@ -302,14 +301,9 @@ static void make_room(struct breakdown *breakdown)
 }
 
 /* All that comes from here on ended by `tick`. */
-static void come_to(struct breakdown *breakdown, uint64_t tick)
+static inline void come_to(struct breakdown *breakdown, uint64_t tick)
 {
-	while (breakdown->nr_open > 1) {
-		uint32_t before = breakdown->steps[breakdown->nr_open - 2].place;
-
-		if (tick > breakdown->process->steps[before - 1].tick) {
-			return;
-		}
+	while (breakdown->nr_open > 1 && tick <= breakdown->closing_tick) {
 		close_step(breakdown);
 	}
 }
@@ -321,15 +315,21 @@ static bool is_wanted(const struct breakdown *breakdown)
 	return !breakdown->is_too_much && !breakdown->is_done;
 }
 
-static void add(struct breakdown *breakdown, enum breakdown_part part, uint64_t begin, uint64_t end)
+/* What is behind the time that is closed is cut off there. */
+static uint64_t cut(struct breakdown *breakdown, uint64_t begin, uint64_t end)
+{
+	bool is_cut = breakdown->nr_open && breakdown->steps[breakdown->nr_open - 1].is_begun;
+
+	breakdown->nr_late += begin < end && !is_cut;
+	breakdown->nr_cut += begin < end && is_cut;
+	return breakdown->closed_ns;
+}
+
+static inline void add(
+	struct breakdown *breakdown, enum breakdown_part part, uint64_t begin, uint64_t end)
 {
 	if (end > breakdown->closed_ns) {
-		bool is_cut =
-			breakdown->nr_open && breakdown->steps[breakdown->nr_open - 1].is_begun;
-
-		breakdown->nr_late += begin < end && !is_cut;
-		breakdown->nr_cut += begin < end && is_cut;
-		end = breakdown->closed_ns;
+		end = cut(breakdown, begin, end);
 	}
 	if (begin < end && is_wanted(breakdown)) {
 		struct interval_queue *queue = &breakdown->parts[part];
@@ -374,6 +374,17 @@ static void add_device_end(
 	}
 }
 
+/* Without devices only the times are needed, to make room. */
+static inline void add_kernel(
+	struct breakdown *breakdown, const struct op_record *record, uint64_t end)
+{
+	if (breakdown->has_devices) {
+		device_work_add(&breakdown->work, record, end);
+	} else {
+		device_work_add_times(&breakdown->work, record->begin_ns, end);
+	}
+}
+
 void breakdown_record(
 	struct breakdown *breakdown, const struct op_record *record, const struct op_call *call)
 {
@@ -388,10 +399,10 @@ void breakdown_record(
 	}
 	if ((record->table == GPROF_TABLE_kernel || record->table == GPROF_TABLE_graph) &&
 		record->begin_ns < breakdown->closed_ns && is_wanted(breakdown)) {
-		device_work_add(&breakdown->work, record,
-			end < breakdown->closed_ns ? end : breakdown->closed_ns);
+		add_kernel(
+			breakdown, record, end < breakdown->closed_ns ? end : breakdown->closed_ns);
 	}
-	add(breakdown, part_of_record(breakdown->process, record), record->begin_ns, end);
+	add(breakdown, part_of_record(record), record->begin_ns, end);
 }
 
 /* The first step begins with the program, unless its first phase shows where the loop does. */

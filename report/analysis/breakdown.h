@@ -69,6 +69,10 @@ void device_work_fini(struct device_work *work);
 /* A timed record of a kernel, or of a graph as a whole. */
 void device_work_add(struct device_work *work, const struct op_record *record, uint64_t end_ns);
 
+/* The same where device_work_take is not called: of such a kernel no more is known. */
+struct device_kernel *device_work_add_times(
+	struct device_work *work, uint64_t begin_ns, uint64_t end_ns);
+
 /*
  * Sums up the stretch [begin, end) by device, in *nr rows to be freed, and forgets what is not
  * before it.
@@ -129,10 +133,11 @@ struct breakdown {
 	struct process *process;
 	struct breakdown_step *steps; /* by time */
 	size_t nr_steps;
-	uint32_t *step_of;  /* 1 + index in steps, by place; 0: none */
-	size_t nr_open;	    /* steps that are not reckoned up, the first ones */
-	uint64_t closed_ns; /* what is later belongs to steps that are */
-	uint64_t before_ns; /* end of the work that was launched before the first step */
+	uint32_t *step_of;     /* 1 + index in steps, by place; 0: none */
+	size_t nr_open;	       /* steps that are not reckoned up, the first ones */
+	uint64_t closed_ns;    /* what is later belongs to steps that are */
+	uint64_t closing_tick; /* the last open step can be closed from here on; if several are */
+	uint64_t before_ns;    /* end of the work that was launched before the first step */
 	struct interval_queue parts[BREAKDOWN_OTHER];
 	struct device_work work;
 	size_t most; /* BREAKDOWN_MOST; tests have it small */

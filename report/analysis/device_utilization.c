@@ -57,6 +57,19 @@ static struct device_kernel look_up(struct device_work *work, uint32_t shape_id,
 	return kernel;
 }
 
+struct device_kernel *device_work_add_times(
+	struct device_work *work, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct device_kernel *kernel;
+
+	work->kernels = array_grow(
+		work->kernels, work->nr_kernels, &work->capacity, sizeof(*work->kernels));
+	kernel = &work->kernels[work->nr_kernels++];
+	kernel->begin = begin_ns;
+	kernel->end = end_ns;
+	return kernel;
+}
+
 void device_work_add(struct device_work *work, const struct op_record *record, uint64_t end_ns)
 {
 	uint32_t device = process_place(work->process, record->place).device;
@@ -68,12 +81,11 @@ void device_work_add(struct device_work *work, const struct op_record *record, u
 		known = idmap_put(&work->known, shape);
 		*known = look_up(work, shape, device);
 	}
-	work->kernels = array_grow(
-		work->kernels, work->nr_kernels, &work->capacity, sizeof(*work->kernels));
-	kernel = &work->kernels[work->nr_kernels++];
-	*kernel = *known;
-	kernel->begin = record->begin_ns;
-	kernel->end = end_ns;
+	kernel = device_work_add_times(work, record->begin_ns, end_ns);
+	kernel->device = known->device;
+	kernel->blocks = known->blocks;
+	kernel->percent = known->percent;
+	kernel->tensor = known->tensor;
 }
 
 static int by_device_and_time(const void *a, const void *b)

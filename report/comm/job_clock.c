@@ -42,6 +42,7 @@ static void bend(
 		point->slope = (uint64_t)llround((double)point->slope * (1 + clock->drift));
 	}
 	map->first_slope = (uint64_t)llround((double)map->first_slope * (1 + clock->drift));
+	map->now_length = 0;
 }
 
 static void convert(

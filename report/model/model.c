@@ -71,20 +71,9 @@ uint32_t process_call_name(const struct process *process, uint64_t call, uint8_t
 	return found && found->name ? found->name : unknown("call", call);
 }
 
-uint32_t process_shape_name(const struct process *process, uint64_t shape)
+uint32_t process_unknown_shape(uint64_t shape)
 {
-	const struct model_shape *found =
-		shape > UINT32_MAX ? NULL : idmap_get(&process->shapes, (uint32_t)shape);
-
-	return found ? found->name : unknown("kernel", shape);
-}
-
-struct model_place process_place(const struct process *process, uint64_t id)
-{
-	const struct model_place *found =
-		id > UINT32_MAX ? NULL : idmap_get(&process->places, (uint32_t)id);
-
-	return found ? *found : (struct model_place){UINT32_MAX, UINT32_MAX, UINT32_MAX};
+	return unknown("kernel", shape);
 }
 
 uint32_t process_device_name(const struct process *process, uint32_t device)

@@ -211,7 +211,15 @@ const char *process_command(const struct process *process);
  */
 uint32_t process_string(const struct process *process, uint64_t id);
 uint32_t process_call_name(const struct process *process, uint64_t call, uint8_t *api);
-uint32_t process_shape_name(const struct process *process, uint64_t shape);
+uint32_t process_unknown_shape(uint64_t shape);
+
+static inline uint32_t process_shape_name(const struct process *process, uint64_t shape)
+{
+	const struct model_shape *found =
+		shape > UINT32_MAX ? NULL : idmap_get(&process->shapes, (uint32_t)shape);
+
+	return found ? found->name : process_unknown_shape(shape);
+}
 
 /* The thread id of the system; the recorder's `id` if that is unknown. */
 static inline uint32_t process_tid(const struct process *process, uint32_t id)
@@ -222,7 +230,13 @@ static inline uint32_t process_tid(const struct process *process, uint32_t id)
 }
 
 /* The place with that id; if it is unknown, one with all numbers UINT32_MAX. */
-struct model_place process_place(const struct process *process, uint64_t id);
+static inline struct model_place process_place(const struct process *process, uint64_t id)
+{
+	const struct model_place *found =
+		id > UINT32_MAX ? NULL : idmap_get(&process->places, (uint32_t)id);
+
+	return found ? *found : (struct model_place){UINT32_MAX, UINT32_MAX, UINT32_MAX};
+}
 
 /* The name of a device, "GPU n" if the stream has none. */
 uint32_t process_device_name(const struct process *process, uint32_t device);

@@ -265,45 +265,61 @@ static bool count(uint32_t name, uint32_t shape, double *flops)
 /* A cache of recent results: the same operators with the same shapes come in each step. */
 #define NR_RECENT 1024u
 
-static struct {
+static struct recent {
 	double flops;
 	uint32_t name, shape;
 	bool is_set, is_known;
+	bool is_inner; /* aten::convolution, which lies in another one */
 } recent[NR_RECENT];
+
+static const struct recent *find(uint32_t name, uint32_t shape)
+{
+	struct recent *found = &recent[(name * 31 + shape) % NR_RECENT];
+
+	if (!found->is_set || found->name != name || found->shape != shape) {
+		*found = (struct recent){.name = name, .shape = shape, .is_set = true};
+		found->is_known = count(name, shape, &found->flops);
+		found->is_inner = !strcmp(string_pool_text(name, NULL), "aten::convolution");
+	}
+	return found;
+}
 
 bool flops_of(uint32_t name, uint32_t shape, double *flops)
 {
-	uint32_t at = (name * 31 + shape) % NR_RECENT;
+	const struct recent *found = find(name, shape);
 
-	if (!recent[at].is_set || recent[at].name != name || recent[at].shape != shape) {
-		recent[at].is_set = true;
-		recent[at].name = name;
-		recent[at].shape = shape;
-		recent[at].is_known = count(name, shape, &recent[at].flops);
+	if (found->is_known) {
+		*flops = found->flops;
 	}
-	if (recent[at].is_known) {
-		*flops = recent[at].flops;
+	return found->is_known;
+}
+
+/* Does a convolution that counts contain it? */
+static bool is_counted_outside(const struct op *op)
+{
+	static const char prefix[] = "aten::conv";
+
+	for (op = op->parent; op; op = op->parent) {
+		if (op->shape &&
+			!strncmp(string_pool_text(op->name, NULL), prefix, sizeof(prefix) - 1) &&
+			find(op->name, op->shape)->is_known) {
+			return true;
+		}
 	}
-	return recent[at].is_known;
+	return false;
 }
 
 bool flops_of_op(const struct op *op, double *flops)
 {
-	static const char prefix[] = "aten::conv";
-	double outer_flops;
+	const struct recent *found;
 
-	if (!op->shape || !flops_of(op->name, op->shape, flops)) {
+	if (!op->shape) {
 		return false;
 	}
-	if (strcmp(string_pool_text(op->name, NULL), "aten::convolution") != 0) {
-		return true;
+	found = find(op->name, op->shape);
+	if (!found->is_known) {
+		return false;
 	}
-	for (op = op->parent; op; op = op->parent) {
-		if (op->shape &&
-			!strncmp(string_pool_text(op->name, NULL), prefix, sizeof(prefix) - 1) &&
-			flops_of(op->name, op->shape, &outer_flops)) {
-			return false;
-		}
-	}
-	return true;
+	*flops = found->flops;
+	return !found->is_inner || !is_counted_outside(op);
 }

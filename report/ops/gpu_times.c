@@ -155,8 +155,7 @@ struct gpu_times_entry *gpu_times_add(struct gpu_times *times, uint32_t correlat
 	struct gpu_times_entry *entry = gpu_times_put(times, correlation);
 
 	if (entry) {
-		entry->nr_activities += entry->nr_activities < UINT32_MAX;
-		entry->ns += ns;
+		gpu_times_count(entry, ns);
 	}
 	return entry;
 }

@@ -58,6 +58,13 @@ struct gpu_times_entry *gpu_times_put(struct gpu_times *times, uint32_t correlat
 /* The entry of a call, NULL if there is none; valid until the next put or remove. */
 const struct gpu_times_entry *gpu_times_find(const struct gpu_times *times, uint32_t correlation);
 
+/* Adds one activity to an entry. */
+static inline void gpu_times_count(struct gpu_times_entry *entry, uint64_t ns)
+{
+	entry->nr_activities += entry->nr_activities < UINT32_MAX;
+	entry->ns += ns;
+}
+
 /* Adds one activity of that call. Returns as gpu_times_put. */
 struct gpu_times_entry *gpu_times_add(struct gpu_times *times, uint32_t correlation, uint64_t ns);
 

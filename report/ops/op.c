@@ -143,7 +143,10 @@ void op_kind_find(struct op_kind *kind, uint32_t name, uint8_t framework, uint8_
 			(framework == GPROF_FRAMEWORK_PADDLE && scope == OP_PADDLE_STEP);
 	kind->is = kind->is_user ? OP_IS_USER : OP_IS_OPERATOR;
 	if (op_is_module(framework, scope)) {
-		kind->is = OP_IS_MODULE;
+		kind->is = OP_IS_MODULE | OP_IS_AROUND;
+	}
+	if (kind->is_step) {
+		kind->is |= OP_IS_AROUND;
 	}
 	kind->is_executor = framework == GPROF_FRAMEWORK_PADDLE && scope == OP_PADDLE_USER &&
 			    !strcmp(string_pool_text(name, NULL), "StandaloneExecutor::run");

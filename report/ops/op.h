@@ -48,6 +48,8 @@ enum op_is {
 	OP_IS_IN_MODULE = 8, /* at any depth */
 	OP_IS_STACKED = 16,  /* it, or another one of the process, has a Python stack */
 	OP_IS_ALL = 31,
+	OP_IS_AROUND = 32,  /* a module or a step: around operators, and none itself */
+	OP_IS_COVERED = 64, /* an operator that is neither contains it */
 };
 
 struct op {
@@ -83,7 +85,7 @@ uint32_t op_row_name(uint32_t name);
 struct op_kind {
 	uint64_t key;
 	uint8_t class;	  /* enum op_class */
-	uint8_t is;	  /* OP_IS_OPERATOR, _USER or _MODULE */
+	uint8_t is;	  /* OP_IS_OPERATOR, _USER or _MODULE; OP_IS_AROUND */
 	bool is_user;	  /* see op_is_user */
 	bool is_step;	  /* see op_is_step */
 	bool is_executor; /* runs a static program of Paddle's on other threads */

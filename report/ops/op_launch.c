@@ -30,25 +30,24 @@ struct op_record *op_records_add(struct op_records *records, uint32_t *list)
 		item = &records->items[records->nr_items++];
 		number = (uint32_t)records->nr_items;
 	}
-	*item = (struct op_records_item){.next = *list};
+	item->next = *list;
 	*list = number;
 	return &item->record;
 }
 
-bool op_records_pop(struct op_records *records, uint32_t *list, struct op_record *record)
+const struct op_record *op_records_pop(struct op_records *records, uint32_t *list)
 {
 	uint32_t number = *list;
 	struct op_records_item *item;
 
 	if (!number) {
-		return false;
+		return NULL;
 	}
 	item = &records->items[number - 1];
-	*record = item->record;
 	*list = item->next;
 	item->next = records->free;
 	records->free = number;
-	return true;
+	return &item->record;
 }
 
 #define WORK_MASK (COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_correlation))
@@ -171,28 +170,39 @@ static uint32_t copy_of(const struct batch *b, uint32_t row)
 	       (b->col[COL_memset_flags][row] & 1 ? COPY_IS_ASYNC : 0);
 }
 
-static struct op_record make_record(struct process *process, const struct batch *b, uint32_t row)
+static bool is_communication(const struct op_launch *launch, const struct batch *b, uint32_t row)
+{
+	uint64_t shape;
+	int64_t place;
+
+	if (!launch->is_communication || b->table != GPROF_TABLE_kernel) {
+		return false;
+	}
+	shape = b->col[COL_kernel_shape][row];
+	place = shape > UINT32_MAX ? -1 : idmap_find(&launch->process->shapes, (uint32_t)shape);
+	return place >= 0 && launch->is_communication[place];
+}
+
+static void set_record(struct op_record *record, const struct op_launch *launch,
+	const struct batch *b, uint32_t row)
 {
 	uint64_t begin = b->col[COL_kernel_begin][row], dur = b->col[COL_kernel_dur][row];
-	struct op_record record = {
-		.begin_ns = clock_map_time(&process->device_clock, begin),
-		.place = (uint32_t)b->col[COL_kernel_place][row],
-		.correlation = (uint32_t)b->col[COL_kernel_correlation][row],
-		.graph = (uint32_t)b->col[COL_kernel_graph][row],
-		.graph_node = b->col[COL_kernel_graph_node][row],
-		.table = (uint8_t)b->table,
-		.is_timed = true,
-	};
+	bool is_copy = b->table == GPROF_TABLE_memcpy || b->table == GPROF_TABLE_memset;
 
+	record->begin_ns = clock_map_time(&launch->process->device_clock, begin);
 	/* Durations stay as measured, so that all views have the same sums. */
-	record.end_ns = record.begin_ns + dur < dur ? UINT64_MAX : record.begin_ns + dur;
-	if (b->table == GPROF_TABLE_kernel) {
-		record.shape = (uint32_t)b->col[COL_kernel_shape][row];
-	} else if (b->table != GPROF_TABLE_graph) {
-		record.copy = copy_of(b, row);
-		record.bytes = b->col[COL_memcpy_bytes][row];
-	}
-	return record;
+	record->end_ns = record->begin_ns + dur < dur ? UINT64_MAX : record->begin_ns + dur;
+	record->bytes = is_copy ? b->col[COL_memcpy_bytes][row] : 0;
+	record->graph_node = b->col[COL_kernel_graph_node][row];
+	record->graph = (uint32_t)b->col[COL_kernel_graph][row];
+	record->shape =
+		b->table == GPROF_TABLE_kernel ? (uint32_t)b->col[COL_kernel_shape][row] : 0;
+	record->place = (uint32_t)b->col[COL_kernel_place][row];
+	record->correlation = (uint32_t)b->col[COL_kernel_correlation][row];
+	record->copy = is_copy ? copy_of(b, row) : 0;
+	record->table = (uint8_t)b->table;
+	record->is_timed = true;
+	record->is_communication = is_communication(launch, b, row);
 }
 
 static struct op_record make_untimed(const struct batch *b, uint32_t row)
@@ -215,47 +225,35 @@ static struct op_record make_untimed(const struct batch *b, uint32_t row)
 	return record;
 }
 
-/* Keeps the record for its call. False if there is no such call. */
-static bool keep(struct op_launch *launch, const struct op_record *record)
+/* The entry of a record's call, NULL if there is no such call. */
+static struct gpu_times_entry *entry_of(struct op_launch *launch, uint32_t correlation)
 {
-	uint32_t id = record->correlation;
-	struct gpu_times_entry *entry =
-		idset_has(launch->called, id) ? gpu_times_put(&launch->times, id) : NULL;
+	return idset_has(launch->called, correlation) ? gpu_times_put(&launch->times, correlation)
+						      : NULL;
+}
 
-	*op_records_add(launch->records, entry ? &entry->records : &launch->no_call) = *record;
-	return entry != NULL;
+/* Room for a record of a call. */
+static struct op_record *add_record(struct op_launch *launch, struct gpu_times_entry *entry)
+{
+	return op_records_add(launch->records, entry ? &entry->records : &launch->no_call);
 }
 
 /* ---- blocks ---- */
 
-static bool is_communication(const struct op_launch *launch, const struct batch *b, uint32_t row)
-{
-	uint64_t shape;
-	int64_t place;
-
-	if (!launch->is_communication || b->table != GPROF_TABLE_kernel) {
-		return false;
-	}
-	shape = b->col[COL_kernel_shape][row];
-	place = shape > UINT32_MAX ? -1 : idmap_find(&launch->process->shapes, (uint32_t)shape);
-	return place >= 0 && launch->is_communication[place];
-}
-
 static void add_batch(struct op_launch *launch, const struct batch *b)
 {
 	for (uint32_t row = 0; row < b->nr_rows; row++) {
+		uint32_t correlation = (uint32_t)b->col[COL_kernel_correlation][row];
 		struct gpu_times_entry *entry;
 
 		if (launch->records) {
-			struct op_record record = make_record(launch->process, b, row);
-
-			if (!keep(launch, &record)) {
-				continue;
-			}
+			entry = entry_of(launch, correlation);
+			set_record(add_record(launch, entry), launch, b, row);
+		} else {
+			entry = gpu_times_put(&launch->times, correlation);
 		}
-		entry = gpu_times_add(&launch->times, (uint32_t)b->col[COL_kernel_correlation][row],
-			b->col[COL_kernel_dur][row]);
 		if (entry) {
+			gpu_times_count(entry, b->col[COL_kernel_dur][row]);
 			entry->nr_communications += is_communication(launch, b, row);
 		}
 	}
@@ -264,9 +262,9 @@ static void add_batch(struct op_launch *launch, const struct batch *b)
 static void add_untimed(struct op_launch *launch, const struct batch *b)
 {
 	for (uint32_t row = 0; row < b->nr_rows; row++) {
-		struct op_record record = make_untimed(b, row);
+		uint32_t correlation = (uint32_t)b->col[COL_untimed_correlation][row];
 
-		keep(launch, &record);
+		*add_record(launch, entry_of(launch, correlation)) = make_untimed(b, row);
 	}
 }
 
@@ -309,10 +307,12 @@ void op_launch_end(struct op_launch *launch)
 	for (size_t i = 0; launch->records && i < times->nr_pages * GPU_TIMES_PAGE_IDS; i++) {
 		struct gpu_times_page *page = &times->pages[i / GPU_TIMES_PAGE_IDS];
 		uint32_t *list = &page->entries[i % GPU_TIMES_PAGE_IDS].records;
-		struct op_record record;
+		const struct op_record *record;
 
-		while (op_records_pop(launch->records, list, &record)) {
-			*op_records_add(launch->records, &launch->no_call) = record;
+		while ((record = op_records_pop(launch->records, list))) {
+			struct op_record moved = *record;
+
+			*op_records_add(launch->records, &launch->no_call) = moved;
 		}
 	}
 }

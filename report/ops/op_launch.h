@@ -36,6 +36,7 @@ struct op_record {
 	uint32_t copy; /* of a copy or set: copy_pack(), see copy_kind.h */
 	uint8_t table; /* GPROF_TABLE_kernel, _memcpy, _memset or _graph */
 	bool is_timed;
+	bool is_communication; /* of a kernel with times: kernel_class_of its name */
 };
 
 struct op_records_item {
@@ -52,11 +53,11 @@ struct op_records {
 
 void op_records_fini(struct op_records *records);
 
-/* Adds a record at the head of a list, which starts as 0. */
+/* Adds a record at the head of a list, which starts as 0. The caller sets all of it. */
 struct op_record *op_records_add(struct op_records *records, uint32_t *list);
 
-/* Removes the first record of a list; false if it is empty. */
-bool op_records_pop(struct op_records *records, uint32_t *list, struct op_record *record);
+/* Removes the first record of a list, NULL if it is empty. It is valid until the next is added. */
+const struct op_record *op_records_pop(struct op_records *records, uint32_t *list);
 
 struct op_launch {
 	struct process *process;

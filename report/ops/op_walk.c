@@ -232,7 +232,7 @@ static void call_op(struct walk *walk, const struct op *op)
 {
 	bool is_chosen = is_chosen_tick(walk, op->begin);
 
-	CALL_VIEWS(&walk->op[op->is], is_chosen, op, op);
+	CALL_VIEWS(&walk->op[op->is & OP_IS_ALL], is_chosen, op, op);
 }
 
 static void call_enter(struct walk *walk, const struct op *op)
@@ -264,8 +264,12 @@ static inline const struct op_kind *find_kind(const struct walk *walk, struct op
 	const struct op_kind *kind = op_kind(op->name, op->framework, op->scope);
 
 	op->is = kind->is;
-	if (op->parent && (op->parent->is & (OP_IS_MODULE | OP_IS_IN_MODULE))) {
-		op->is |= OP_IS_IN_MODULE;
+	if (op->parent) {
+		unsigned int outer = op->parent->is;
+
+		op->is |= outer & (OP_IS_MODULE | OP_IS_IN_MODULE) ? OP_IS_IN_MODULE : 0;
+		op->is |= (outer & (OP_IS_AROUND | OP_IS_COVERED)) == OP_IS_AROUND ? 0
+										   : OP_IS_COVERED;
 	}
 	if (op->py_stack || walk->has_stacks) {
 		op->is |= OP_IS_STACKED;
@@ -346,10 +350,10 @@ static void call_gpu_call(
 static void call_record(struct walk *walk, uint32_t list, const struct op_call *call,
 	const struct op *op, bool is_chosen)
 {
-	struct op_record record;
+	const struct op_record *removed;
 
-	while (op_records_pop(&walk->records, &list, &record)) {
-		NOTIFY(walk, is_chosen, record, &record, call, op);
+	while ((removed = op_records_pop(&walk->records, &list))) {
+		NOTIFY(walk, is_chosen, record, removed, call, op);
 	}
 }
 

@@ -45,11 +45,8 @@ char *mem_text(const char *text)
 	return memcpy(mem_zeroed(nr_bytes, 1), text, nr_bytes);
 }
 
-void *array_grow(void *array, size_t nr, size_t *capacity, size_t bytes)
+void *array_double(void *array, size_t *capacity, size_t bytes)
 {
-	if (nr < *capacity) {
-		return array;
-	}
 	*capacity = *capacity ? *capacity * 2 : 16;
 	return mem_resize(array, *capacity, bytes);
 }

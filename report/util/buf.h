@@ -16,8 +16,14 @@ void *mem_zeroed(size_t nr, size_t bytes);
 void *mem_resize(void *memory, size_t nr, size_t bytes);
 char *mem_text(const char *text);
 
+/* Used by the inline function: doubles the room of an array. */
+void *array_double(void *array, size_t *capacity, size_t bytes);
+
 /* Makes room for one more element in an array that has room for *capacity and holds nr. */
-void *array_grow(void *array, size_t nr, size_t *capacity, size_t bytes);
+static inline void *array_grow(void *array, size_t nr, size_t *capacity, size_t bytes)
+{
+	return nr < *capacity ? array : array_double(array, capacity, bytes);
+}
 
 /*
  * An output buffer. With `flush` it empties itself when it is full; without, it holds everything.

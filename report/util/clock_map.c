@@ -76,6 +76,7 @@ void clock_map_finish(struct clock_map *map)
 	struct clock_point *points = map->points;
 	size_t last, other;
 
+	map->now_length = 0;
 	map->mean_slope = ONE;
 	map->first_slope = ONE;
 	if (!map->nr_points) {
@@ -113,10 +114,6 @@ static size_t find(const struct clock_map *map, uint64_t from)
 {
 	size_t low = 0, high = map->nr_points;
 
-	if (map->points[map->last].from <= from &&
-		(map->last + 1 == map->nr_points || map->points[map->last + 1].from > from)) {
-		return map->last;
-	}
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
 
@@ -129,19 +126,23 @@ static size_t find(const struct clock_map *map, uint64_t from)
 	return low;
 }
 
-uint64_t clock_map_time(struct clock_map *map, uint64_t from)
+uint64_t clock_map_find_time(struct clock_map *map, uint64_t from)
 {
 	const struct clock_point *point;
+	size_t found;
 
 	if (!map->nr_points) {
 		return from;
 	}
-	map->last = find(map, from);
-	point = &map->points[map->last];
-	if (from >= point->from) {
-		return point->to +
-		       (uint64_t)(((unsigned __int128)(from - point->from) * point->slope) >> 32);
+	found = find(map, from);
+	point = &map->points[found];
+	if (from < point->from) {
+		return point->to -
+		       (uint64_t)(((unsigned __int128)(point->from - from) * map->first_slope) >>
+				  32);
 	}
-	return point->to -
-	       (uint64_t)(((unsigned __int128)(point->from - from) * map->first_slope) >> 32);
+	map->now = *point;
+	map->now_length = (found + 1 < map->nr_points ? point[1].from : UINT64_MAX) - point->from;
+	return point->to +
+	       (uint64_t)(((unsigned __int128)(from - point->from) * point->slope) >> 32);
 }

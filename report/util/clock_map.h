@@ -19,10 +19,11 @@ struct clock_point {
 struct clock_map {
 	struct clock_point *points; /* by rising `from` */
 	size_t nr_points, capacity;
-	size_t last;	      /* index at which the last look-up ended */
-	uint64_t mean_slope;  /* 32.32 fixed point, for durations */
-	uint64_t first_slope; /* for times before the first point */
-	uint64_t nr_back;     /* points left out because `to` runs backwards there */
+	struct clock_point now; /* of the last look-up; zeros before the first */
+	uint64_t now_length;	/* to the next one; 0 where the points have changed */
+	uint64_t mean_slope;	/* 32.32 fixed point, for durations */
+	uint64_t first_slope;	/* for times before the first point */
+	uint64_t nr_back;	/* points left out because `to` runs backwards there */
 };
 
 void clock_map_add(struct clock_map *map, uint64_t from, uint64_t to);
@@ -34,7 +35,18 @@ void clock_map_add(struct clock_map *map, uint64_t from, uint64_t to);
 void clock_map_finish(struct clock_map *map);
 void clock_map_fini(struct clock_map *map);
 
-uint64_t clock_map_time(struct clock_map *map, uint64_t from);
+/* Used by the inline function: a time that is not behind the point of the last look-up. */
+uint64_t clock_map_find_time(struct clock_map *map, uint64_t from);
+
+static inline uint64_t clock_map_time(struct clock_map *map, uint64_t from)
+{
+	uint64_t after = from - map->now.from;
+
+	if (__builtin_expect(after >= map->now_length, 0)) {
+		return clock_map_find_time(map, from);
+	}
+	return map->now.to + (uint64_t)(((unsigned __int128)after * map->now.slope) >> 32);
+}
 
 static inline uint64_t clock_map_duration(const struct clock_map *map, uint64_t duration)
 {

@@ -120,7 +120,7 @@ void interval_queue_push(struct interval_queue *queue, uint64_t begin, uint64_t 
 	if (begin >= end) {
 		return;
 	}
-	if (has_ordered(queue) && end > queue->last_end) {
+	if (end > queue->last_end && has_ordered(queue)) {
 		add_stray(queue, (struct interval){begin, end});
 	} else if (last && end >= last->begin) { /* they touch: one interval */
 		last->begin = begin < last->begin ? begin : last->begin;
@@ -174,7 +174,7 @@ static const struct interval *find_front(struct interval_queue *queue)
 	return queue->front_nr ? &queue->front[0] : NULL;
 }
 
-bool interval_queue_pop(struct interval_queue *queue, struct interval *item)
+bool interval_queue_pop_any(struct interval_queue *queue, struct interval *item)
 {
 	const struct interval *front = find_front(queue);
 

@@ -45,7 +45,17 @@ void interval_queue_fini(struct interval_queue *queue);
 /* Ignores empty intervals, and those that end before they begin. */
 void interval_queue_push(struct interval_queue *queue, uint64_t begin, uint64_t end);
 
+/* Used by the inline function. */
+bool interval_queue_pop_any(struct interval_queue *queue, struct interval *item);
+
 /* Removes an interval with the latest end. False if there is none. */
-bool interval_queue_pop(struct interval_queue *queue, struct interval *item);
+static inline bool interval_queue_pop(struct interval_queue *queue, struct interval *item)
+{
+	if (queue->front_head == queue->front_nr || queue->strays.nr) {
+		return interval_queue_pop_any(queue, item);
+	}
+	*item = queue->front[queue->front_head++];
+	return true;
+}
 
 #endif
