@@ -106,7 +106,7 @@ struct shape_info {
 
 struct call_info {
 	uint32_t name;
-	uint8_t kind; /* enum advice_call, 0: not looked at yet */
+	uint8_t kind; /* enum advice_call */
 	bool is_async, is_graph;
 };
 
@@ -229,20 +229,34 @@ static uint64_t call_ns(const struct advice_facts *facts, const struct op_call *
 	return clock_map_duration(&facts->process->host_clock, call->end - call->begin);
 }
 
-static const struct call_info *info_of(struct advice_facts *facts, const struct op_call *call)
+static const struct call_info *make_info(struct advice_facts *facts, const struct op_call *call)
 {
 	struct call_info *info = idmap_put(&facts->calls, call->call);
 
-	if (!info->kind) {
-		info->name = process_call_name(facts->process, call->call, NULL);
-		info->kind = (uint8_t)advice_call_of(info->name);
-		info->is_async = advice_call_is_async(info->name);
-		info->is_graph = strstr(string_pool_text(info->name, NULL), "GraphLaunch") != NULL;
-	}
+	info->name = process_call_name(facts->process, call->call, NULL);
+	info->kind = (uint8_t)advice_call_of(info->name);
+	info->is_async = advice_call_is_async(info->name);
+	info->is_graph = strstr(string_pool_text(info->name, NULL), "GraphLaunch") != NULL;
 	return info;
 }
 
+static inline const struct call_info *info_of(
+	struct advice_facts *facts, const struct op_call *call)
+{
+	const struct call_info *info = idmap_get(&facts->calls, call->call);
+
+	return info ? info : make_info(facts, call);
+}
+
 /* ---- operators and calls ---- */
+
+bool advice_facts_wants_op(uint32_t name, uint8_t framework, uint8_t scope)
+{
+	const uint32_t uses =
+		ADVICE_OP_DATA_PARALLEL | ADVICE_OP_DDP | ADVICE_OP_NCCL | ADVICE_OP_GLOO;
+
+	return (advice_op_of(name) & uses) || op_class(name, framework, scope) == OP_DATALOADER;
+}
 
 void advice_facts_take_op(struct advice_facts *facts, const struct op *op)
 {
@@ -299,7 +313,7 @@ static bool is_of_profiler(struct advice_facts *facts, const struct op_call *cal
 }
 
 /* Does the launch take longer than all that it launched? A graph's launch counts once. */
-static void end_launch(struct advice_facts *facts)
+static inline void end_launch(struct advice_facts *facts)
 {
 	const struct advice_launched *launch = &facts->launched;
 

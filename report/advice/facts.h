@@ -225,6 +225,8 @@ void advice_facts_take_allocs(struct advice_facts *facts, const struct batch *ba
 
 /* The pass over operators, as in op_view. */
 void advice_facts_begin(struct advice_facts *facts);
+/* For op_view.op_wants. */
+bool advice_facts_wants_op(uint32_t name, uint8_t framework, uint8_t scope);
 void advice_facts_take_op(struct advice_facts *facts, const struct op *op);
 void advice_facts_take_call(
 	struct advice_facts *facts, const struct op_call *call, const struct op *op);

@@ -342,6 +342,12 @@ static inline void add(
 	}
 }
 
+bool breakdown_wants_covered(uint32_t name, uint8_t framework, uint8_t scope)
+{
+	return host_collective_library_of(name) ||
+	       op_class(name, framework, scope) == OP_DATALOADER;
+}
+
 void breakdown_enter(struct breakdown *breakdown, const struct op *op)
 {
 	enum breakdown_part part = part_of_op(op);

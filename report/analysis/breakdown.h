@@ -152,6 +152,8 @@ struct breakdown {
 /* In the order of struct op_view's callbacks. has_devices: the devices of steps are wanted, too. */
 void breakdown_begin(struct breakdown *breakdown, struct process *process, bool has_devices);
 void breakdown_enter(struct breakdown *breakdown, const struct op *op);
+/* For op_view.enter_wants. */
+bool breakdown_wants_covered(uint32_t name, uint8_t framework, uint8_t scope);
 void breakdown_call(struct breakdown *breakdown, const struct op_call *call);
 void breakdown_record(
 	struct breakdown *breakdown, const struct op_record *record, const struct op_call *call);

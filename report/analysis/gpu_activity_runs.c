@@ -7,6 +7,7 @@
 
 #include "report/util/buf.h"
 #include "report/util/files.h"
+#include "report/util/natural_sort.h"
 
 static int by_begin(const void *a, const void *b)
 {
@@ -176,18 +177,11 @@ static void forget(struct gpu_activity_runs *runs, struct gpu_activity_run *run)
 
 void gpu_activity_runs_add(struct gpu_activity_runs *runs, struct gpu_activity *items, size_t nr)
 {
-	bool is_sorted = true;
-
 	if (!nr) {
 		free(items);
 		return;
 	}
-	for (size_t i = 1; i < nr && is_sorted; i++) {
-		is_sorted = by_begin(&items[i - 1], &items[i]) <= 0;
-	}
-	if (!is_sorted) {
-		qsort(items, nr, sizeof(*items), by_begin);
-	}
+	natural_sort(items, nr, sizeof(*items), by_begin);
 	push(runs, &(struct gpu_activity_run){.items = items, .nr = nr});
 	runs->nr_kept += nr;
 	make_room(runs);

@@ -41,6 +41,7 @@ void headline_begin(struct headline *headline, struct process *process)
 
 void headline_enter(struct headline *headline, const struct op *op)
 {
+	at_hand(headline)->has_ops = true;
 	breakdown_enter(&headline->breakdown, op);
 }
 

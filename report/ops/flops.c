@@ -245,21 +245,34 @@ static const struct {
 	{"silu", elementwise},
 };
 
-static bool count(uint32_t name, uint32_t shape, double *flops)
+#define NR_FORMULAS (sizeof(formulas) / sizeof(formulas[0]))
+
+/* The index of its formula; NR_FORMULAS: it has none. */
+static size_t find_formula(uint32_t name)
 {
 	const char *text = string_pool_text(name, NULL);
+	size_t i = strncmp(text, "aten::", 6) == 0 ? 0 : NR_FORMULAS;
+
+	while (i < NR_FORMULAS && strcmp(text + 6, formulas[i].name) != 0) {
+		i++;
+	}
+	return i;
+}
+
+bool flops_may_count(uint32_t name, uint8_t framework, uint8_t scope)
+{
+	(void)framework;
+	(void)scope;
+	return find_formula(name) < NR_FORMULAS;
+}
+
+static bool count(uint32_t name, uint32_t shape, double *flops)
+{
+	size_t formula = find_formula(name);
 	struct inputs inputs;
 
-	if (strncmp(text, "aten::", 6) != 0) {
-		return false;
-	}
-	for (size_t i = 0; i < sizeof(formulas) / sizeof(formulas[0]); i++) {
-		if (strcmp(text + 6, formulas[i].name) == 0) {
-			return parse(string_pool_text(shape, NULL), &inputs) &&
-			       formulas[i].count(&inputs, flops);
-		}
-	}
-	return false;
+	return formula < NR_FORMULAS && parse(string_pool_text(shape, NULL), &inputs) &&
+	       formulas[formula].count(&inputs, flops);
 }
 
 /* A cache of recent results: the same operators with the same shapes come in each step. */

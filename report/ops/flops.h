@@ -28,4 +28,7 @@ bool flops_of(uint32_t name, uint32_t shape, double *flops);
 /* The same of a call; false also for a convolution inside another one, which has its FLOPs. */
 bool flops_of_op(const struct op *op, double *flops);
 
+/* For op_view.op_wants: false of operators that never have any. */
+bool flops_may_count(uint32_t name, uint8_t framework, uint8_t scope);
+
 #endif

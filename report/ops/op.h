@@ -61,6 +61,7 @@ struct op {
 	uint16_t depth;
 	uint8_t framework, scope;
 	uint8_t is;		 /* of enum op_is */
+	uint8_t wanted;		 /* for op_walk.c: by which filters, a bit each */
 	const struct op *parent; /* the enclosing one, NULL if none */
 	uint64_t child_ticks;	 /* of operators directly in it, or in a module in it */
 	uint64_t part_ticks;	 /* of these: of parts (op_is_part), without operators in them */

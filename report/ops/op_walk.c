@@ -43,6 +43,7 @@ static inline void op_stack_read(struct op *restrict op, const struct op_event *
 	op->framework = event->framework;
 	op->scope = event->scope;
 	op->is = 0;
+	op->wanted = 0;
 	op->parent = NULL;
 	op->child_ticks = 0;
 	op->part_ticks = 0;
@@ -140,8 +141,24 @@ static const struct op *op_stack_pop(struct op_stack *stack)
 
 /* The views that set a function of op_view: most set few, and there are many events. */
 struct view_list {
-	struct op_walk *views;
+	struct listed_view {
+		const struct op_view *view;
+		void *context;
+		uint8_t filter; /* only operators with this bit in `wanted`; 0: all */
+	} * views;
 	size_t nr, capacity;
+};
+
+/* What views want of operators by their names, and their answers by name, as op_kinds has them. */
+#define MOST_FILTERS 8u
+struct filters {
+	bool (*wants[MOST_FILTERS])(uint32_t name, uint8_t framework, uint8_t scope);
+	unsigned int nr;
+	uint8_t enter; /* bits of those of `enter` */
+	struct {
+		uint64_t key;
+		uint8_t wanted;
+	} names[OP_KINDS];
 };
 
 struct walk {
@@ -150,6 +167,7 @@ struct walk {
 	size_t nr_views;
 	struct view_list op[OP_IS_ALL + 1]; /* by kind of operator */
 	struct view_list enter, gpu_call, alloc, call, record, range;
+	struct filters *filters;
 	struct idmap stacks; /* struct op_stack by thread */
 	uint32_t last_thread;
 	size_t last_stack; /* its index */
@@ -163,13 +181,48 @@ struct walk {
 	struct op_records records; /* that no call has removed yet */
 };
 
+static void add_filtered(struct view_list *view_list, const struct op_walk *view, uint8_t filter)
+{
+	view_list->views = array_grow(
+		view_list->views, view_list->nr, &view_list->capacity, sizeof(*view_list->views));
+	view_list->views[view_list->nr++] = (struct listed_view){view->view, view->context, filter};
+}
+
 static void add_view(struct view_list *view_list, bool is_set, const struct op_walk *view)
 {
 	if (is_set) {
-		view_list->views = array_grow(view_list->views, view_list->nr, &view_list->capacity,
-			sizeof(*view_list->views));
-		view_list->views[view_list->nr++] = *view;
+		add_filtered(view_list, view, 0);
 	}
+}
+
+/* The bit of a new filter; 0, for all, without a function or where there are too many. */
+static uint8_t add_filter(
+	struct filters *filters, bool (*wants)(uint32_t name, uint8_t framework, uint8_t scope))
+{
+	if (!wants || filters->nr == MOST_FILTERS) {
+		return 0;
+	}
+	filters->wants[filters->nr] = wants;
+	return (uint8_t)(1u << filters->nr++);
+}
+
+static void find_op_views(struct walk *walk, const struct op_walk *view)
+{
+	uint8_t filter = add_filter(walk->filters, view->view->op_wants);
+
+	for (unsigned int is = 0; is <= OP_IS_ALL; is++) {
+		if (!view->view->op_is || (view->view->op_is & is)) {
+			add_filtered(&walk->op[is], view, filter);
+		}
+	}
+}
+
+static void find_enter_views(struct walk *walk, const struct op_walk *view)
+{
+	uint8_t filter = add_filter(walk->filters, view->view->enter_wants);
+
+	walk->filters->enter |= filter;
+	add_filtered(&walk->enter, view, filter);
 }
 
 static void find_views(struct walk *walk)
@@ -177,11 +230,12 @@ static void find_views(struct walk *walk)
 	for (size_t i = 0; i < walk->nr_views; i++) {
 		const struct op_view *view = walk->views[i].view;
 
-		for (unsigned int is = 0; view->op && is <= OP_IS_ALL; is++) {
-			add_view(
-				&walk->op[is], !view->op_is || (view->op_is & is), &walk->views[i]);
+		if (view->op) {
+			find_op_views(walk, &walk->views[i]);
 		}
-		add_view(&walk->enter, view->enter != NULL, &walk->views[i]);
+		if (view->enter) {
+			find_enter_views(walk, &walk->views[i]);
+		}
 		add_view(&walk->gpu_call, view->gpu_call != NULL, &walk->views[i]);
 		add_view(&walk->alloc, view->alloc != NULL, &walk->views[i]);
 		add_view(&walk->call, view->call != NULL, &walk->views[i]);
@@ -195,6 +249,7 @@ static void free_views(struct walk *walk)
 	for (unsigned int is = 0; is <= OP_IS_ALL; is++) {
 		free(walk->op[is].views);
 	}
+	free(walk->filters);
 	free(walk->enter.views);
 	free(walk->gpu_call.views);
 	free(walk->alloc.views);
@@ -205,13 +260,13 @@ static void free_views(struct walk *walk)
 
 /* ---- operators that end ---- */
 
-/* Calls the views of a list; for what is not selected, only those that ignore the selection. */
-#define CALL_VIEWS(list, is_chosen, callback, ...)                              \
+/* Calls all views that set it; for what is not selected, only those that ignore the selection. */
+#define NOTIFY(walk, is_chosen, callback, ...)                                  \
 	do {                                                                    \
-		const struct view_list *to_views_ = (list);                     \
+		const struct view_list *to_views_ = &(walk)->callback;          \
                                                                                 \
 		for (size_t i_ = 0; i_ < to_views_->nr; i_++) {                 \
-			const struct op_walk *to_ = &to_views_->views[i_];      \
+			const struct listed_view *to_ = &to_views_->views[i_];  \
                                                                                 \
 			if ((is_chosen) || to_->view->ignores_selection) {      \
 				to_->view->callback(to_->context, __VA_ARGS__); \
@@ -219,28 +274,42 @@ static void free_views(struct walk *walk)
 		}                                                               \
 	} while (0)
 
-/* Calls all views that set the function. */
-#define NOTIFY(walk, is_chosen, callback, ...) \
-	CALL_VIEWS(&(walk)->callback, is_chosen, callback, __VA_ARGS__)
-
 static inline bool is_chosen_tick(const struct walk *walk, uint64_t tick)
 {
 	return !walk->process->select || select_has_tick(walk->process, tick);
 }
 
+static inline bool is_wanted(const struct listed_view *view, const struct op *op, bool is_chosen)
+{
+	return (!view->filter || (view->filter & op->wanted)) &&
+	       (is_chosen || view->view->ignores_selection);
+}
+
 static void call_op(struct walk *walk, const struct op *op)
 {
+	const struct view_list *list = &walk->op[op->is & OP_IS_ALL];
 	bool is_chosen = is_chosen_tick(walk, op->begin);
 
-	CALL_VIEWS(&walk->op[op->is & OP_IS_ALL], is_chosen, op, op);
+	for (size_t i = 0; i < list->nr; i++) {
+		if (is_wanted(&list->views[i], op, is_chosen)) {
+			list->views[i].view->op(list->views[i].context, op);
+		}
+	}
 }
 
 static void call_enter(struct walk *walk, const struct op *op)
 {
-	if (walk->enter.nr) {
-		bool is_chosen = is_chosen_tick(walk, op->begin);
+	const struct view_list *list = &walk->enter;
+	bool is_chosen;
 
-		NOTIFY(walk, is_chosen, enter, op);
+	if (list->nr == 0) {
+		return;
+	}
+	is_chosen = is_chosen_tick(walk, op->begin);
+	for (size_t i = 0; i < list->nr; i++) {
+		if (is_wanted(&list->views[i], op, is_chosen)) {
+			list->views[i].view->enter(list->views[i].context, op);
+		}
 	}
 }
 
@@ -259,6 +328,29 @@ static void leave_others(struct walk *walk, struct op_stack *stack, const struct
 
 /* ---- kinds, phases ---- */
 
+static uint8_t ask_filters(const struct filters *filters, const struct op *op)
+{
+	unsigned int wanted = 0;
+
+	for (unsigned int i = 0; i < filters->nr; i++) {
+		if (filters->wants[i](op->name, op->framework, op->scope)) {
+			wanted |= 1u << i;
+		}
+	}
+	return (uint8_t)wanted;
+}
+
+static inline void find_wanted(struct filters *filters, const struct op_kind *kind, struct op *op)
+{
+	size_t at = (size_t)(kind - op_kinds);
+
+	if (__builtin_expect(filters->names[at].key != kind->key, 0)) {
+		filters->names[at].key = kind->key;
+		filters->names[at].wanted = ask_filters(filters, op);
+	}
+	op->wanted = filters->names[at].wanted | (op->is & OP_IS_COVERED ? 0 : filters->enter);
+}
+
 static inline const struct op_kind *find_kind(const struct walk *walk, struct op *op)
 {
 	const struct op_kind *kind = op_kind(op->name, op->framework, op->scope);
@@ -273,6 +365,9 @@ static inline const struct op_kind *find_kind(const struct walk *walk, struct op
 	}
 	if (op->py_stack || walk->has_stacks) {
 		op->is |= OP_IS_STACKED;
+	}
+	if (walk->filters->nr) {
+		find_wanted(walk->filters, kind, op);
 	}
 	return kind;
 }
@@ -554,6 +649,7 @@ static void walk_process(struct process *process, const struct op_walk *views, s
 {
 	struct walk walk = {.process = process, .views = views, .nr_views = nr_views};
 
+	walk.filters = mem_zeroed(1, sizeof(*walk.filters));
 	find_views(&walk);
 	walk.want = find_want(process, views, nr_views, &walk.records);
 	idmap_init(&walk.stacks, sizeof(struct op_stack));

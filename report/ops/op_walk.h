@@ -58,6 +58,12 @@ struct op_view {
 	bool ignores_selection;
 	/* `op` is called for operators of any of these kinds of enum op_is only; 0: for all. */
 	uint8_t op_is;
+	/*
+	 * Is `op` to be called for operators of that name? Asked once a name. NULL: for all.
+	 * enter_wants is the same of `enter`, which gets those that no other one covers as well.
+	 */
+	bool (*op_wants)(uint32_t name, uint8_t framework, uint8_t scope);
+	bool (*enter_wants)(uint32_t name, uint8_t framework, uint8_t scope);
 	/* Must allocations of the process be read for `alloc`? NULL: those of all. */
 	bool (*has_allocs)(const struct process *process);
 	/* Any may be NULL. begin and end are called for every process, also without operators. */

@@ -113,7 +113,7 @@ static void make_room(struct interval_queue *queue)
 	}
 }
 
-void interval_queue_push(struct interval_queue *queue, uint64_t begin, uint64_t end)
+void interval_queue_push_any(struct interval_queue *queue, uint64_t begin, uint64_t end)
 {
 	struct interval *last = queue->back_nr ? &queue->back[queue->back_nr - 1] : NULL;
 

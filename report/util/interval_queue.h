@@ -42,11 +42,23 @@ struct interval_queue {
 
 void interval_queue_fini(struct interval_queue *queue);
 
-/* Ignores empty intervals, and those that end before they begin. */
-void interval_queue_push(struct interval_queue *queue, uint64_t begin, uint64_t end);
-
-/* Used by the inline function. */
+/* Used by the inline functions. */
+void interval_queue_push_any(struct interval_queue *queue, uint64_t begin, uint64_t end);
 bool interval_queue_pop_any(struct interval_queue *queue, struct interval *item);
+
+/* Ignores empty intervals, and those that end before they begin. */
+static inline void interval_queue_push(struct interval_queue *queue, uint64_t begin, uint64_t end)
+{
+	size_t nr = queue->back_nr;
+
+	if (begin >= end || !nr || nr == queue->back_capacity || nr >= INTERVAL_QUEUE_ITEMS ||
+		end >= queue->back[nr - 1].begin) {
+		interval_queue_push_any(queue, begin, end);
+		return;
+	}
+	queue->back[queue->back_nr++] = (struct interval){begin, end};
+	queue->last_end = end;
+}
 
 /* Removes an interval with the latest end. False if there is none. */
 static inline bool interval_queue_pop(struct interval_queue *queue, struct interval *item)

@@ -410,6 +410,7 @@ VIEW(advice, 410) = {
 	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, on_batch, end, true},
 	.ops = {.begin = begin_ops,
 		.op = on_op,
+		.op_wants = advice_facts_wants_op,
 		.call = on_call,
 		.record = on_record,
 		.end = end_ops},

@@ -384,10 +384,10 @@ static void fill_uses(void *state, struct table *table)
 }
 
 /* Both views are of the same pass. */
-#define TAKES(begins)                                                                     \
-	{                                                                                 \
-		.ignores_selection = true, .begin = begins, .enter = enter, .call = call, \
-		.record = record, .end = end                                              \
+#define TAKES(begins)                                                                              \
+	{                                                                                          \
+		.ignores_selection = true, .begin = begins, .enter = enter,                        \
+		.enter_wants = breakdown_wants_covered, .call = call, .record = record, .end = end \
 	}
 
 VIEW(breakdown, 260) = {

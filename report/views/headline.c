@@ -10,6 +10,7 @@
 #include "report/advice/findings.h"
 #include "report/analysis/headline.h"
 #include "report/analysis/view.h"
+#include "report/ops/flops.h"
 #include "report/model/run_state.h"
 #include "report/table/figure_lines.h"
 #include "report/util/text.h"
@@ -295,7 +296,9 @@ VIEW(headline, 5) = {
 	.uses = &view_advice,
 	.ops = {.begin = begin,
 		.enter = enter,
+		.enter_wants = breakdown_wants_covered,
 		.op = on_op,
+		.op_wants = flops_may_count,
 		.call = on_call,
 		.record = on_record,
 		.end = end},
