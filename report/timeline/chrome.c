@@ -559,7 +559,8 @@ static void walk_host(struct chrome *chrome, bool is_placing)
 			add_step_to_drop(chrome);
 		}
 	}
-	slice_walk_blocks(&walk, is_placing ? SLICES_HOST : SLICES_HOST | SLICES_SAMPLES);
+	slice_walk_blocks(
+		&walk, SLICES_HOST | SLICES_NVTX | (is_placing ? 0 : (unsigned int)SLICES_SAMPLES));
 }
 
 /* ---- slices of devices ---- */

@@ -114,7 +114,7 @@ struct slice_flow_end {
 	uint32_t row;
 };
 
-/* All but slice and flow may be NULL. */
+/* All but slice may be NULL. */
 struct slice_sink {
 	void (*slice)(void *context, struct slice *slice);
 	/* From a forward operator to its autograd node; nr counts from 1. Both slices came before.
@@ -125,15 +125,28 @@ struct slice_sink {
 	void (*sample)(void *context, const struct slice_sample *sample);
 	/* GPU activities that come later begin at clock_ns of CUPTI's clock, or after it. */
 	void (*no_earlier)(void *context, uint64_t clock_ns);
+	/* The walk comes to that block, which may have no slices. */
+	void (*block)(void *context, size_t block);
 	void *context;
 };
 
 /* Sources of slices: tables of the stream, a bit each. */
 enum slice_source {
-	SLICES_HOST = 1, /* calls, operators, ranges, Python, allocations */
-	SLICES_GPU = 2,	 /* GPU activities, and CUPTI's overhead */
-	SLICES_SAMPLES = 4,
-	SLICES_LOSSES = 8,
+	SLICES_HOST = 1, /* calls, operators, Python, allocations */
+	SLICES_NVTX = 2, /* ranges and marks */
+	SLICES_GPU = 4,	 /* GPU activities, and CUPTI's overhead */
+	SLICES_SAMPLES = 8,
+	SLICES_LOSSES = 16,
+};
+
+/* 0: tables without slices. */
+unsigned int slice_source_of(unsigned int table);
+
+enum slice_length { SLICES_ALL, SLICES_SHORT, SLICES_LONG };
+
+/* The longest of the short rows of SLICES_HOST, in ticks, and of SLICES_GPU, in CUPTI's ns. */
+struct slice_lengths {
+	uint64_t ticks, device_ns;
 };
 
 struct slice_walk {
@@ -142,10 +155,17 @@ struct slice_walk {
 	bool is_times_only;   /* slices have what stands first in struct slice; no allocations */
 	bool is_outer_first;  /* of operators that have the same time the outer one comes first */
 	uint64_t min_step_ns; /* what a step without a length gets */
+	/* Rows of SLICES_HOST and SLICES_GPU by their length; blocks: those to read, NULL: all. */
+	enum slice_length length;
+	struct slice_lengths lengths;
+	const bool *blocks;
 };
 
 /* Slices of the process at hand. A walk reads blocks in order, and those of `sources` alone. */
 void slice_walk_blocks(const struct slice_walk *walk, unsigned int sources);
+/* Flows alone: the sink gets the operators they may end at, with thread and times, and the flows.
+ */
+void slice_walk_flows(const struct slice_walk *walk);
 void slice_walk_steps(const struct slice_walk *walk);
 void slice_walk_windows(const struct slice_walk *walk);
 void slice_walk_notices(const struct slice_walk *walk);

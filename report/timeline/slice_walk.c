@@ -181,6 +181,21 @@ static void emit(const struct slice_walk *walk, struct slice *slice)
 	walk->sink->slice(walk->sink->context, slice);
 }
 
+static inline bool is_left_out(const struct slice_walk *walk, uint64_t duration, uint64_t longest)
+{
+	return walk->length && (duration > longest) != (walk->length == SLICES_LONG);
+}
+
+static inline bool is_host_left_out(const struct slice_walk *walk, uint64_t ticks)
+{
+	return is_left_out(walk, ticks, walk->lengths.ticks);
+}
+
+static inline bool is_gpu_left_out(const struct slice_walk *walk, uint64_t ns)
+{
+	return is_left_out(walk, ns, walk->lengths.device_ns);
+}
+
 static uint8_t call_category(uint8_t api)
 {
 	return api == GPROF_API_RUNTIME	 ? CATEGORY_RUNTIME
@@ -195,10 +210,14 @@ static void walk_calls(const struct slice_walk *walk, const struct batch *b, con
 	bool is_nested = b->table == GPROF_TABLE_api_nested;
 
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
-		struct slice slice = host_slice(walk, SLICE_CALL, b->col[COL_api_thread][i],
-			b->col[COL_api_begin][i], b->col[COL_api_dur][i]);
+		struct slice slice;
 		uint8_t api;
 
+		if (is_host_left_out(walk, b->col[COL_api_dur][i])) {
+			continue;
+		}
+		slice = host_slice(walk, SLICE_CALL, b->col[COL_api_thread][i],
+			b->col[COL_api_begin][i], b->col[COL_api_dur][i]);
 		slice.correlation = is_nested ? 0 : (uint32_t)b->col[COL_api_correlation][i];
 		if (!walk->is_times_only) {
 			slice.name = process_call_name(
@@ -216,7 +235,9 @@ static void walk_nccl_calls(const struct slice_walk *walk, const struct batch *b
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		struct slice slice;
 
-		if (!b->col[COL_nccl_thread][i]) { /* imported traces have operators for them */
+		/* Imported traces have operators for those without a thread. */
+		if (!b->col[COL_nccl_thread][i] ||
+			is_host_left_out(walk, b->col[COL_nccl_dur][i])) {
 			continue;
 		}
 		slice = host_slice(walk, SLICE_NCCL_CALL, b->col[COL_nccl_thread][i],
@@ -244,22 +265,26 @@ static uint8_t op_category(uint32_t name, uint8_t framework, uint8_t scope)
 		       : CATEGORY_OPERATOR;
 }
 
-/* flows: NULL in a walk over times alone. */
+/* flows: NULL if none are wanted. */
 static void walk_op(
 	const struct slice_walk *walk, struct flows *flows, const struct batch *b, uint32_t i)
 {
 	const struct process *process = walk->timeline->process;
-	struct slice slice = host_slice(walk, SLICE_OP, b->col[COL_op_thread][i],
-		b->col[COL_op_begin][i], b->col[COL_op_dur][i]);
+	struct slice slice;
 	uint8_t framework, scope;
 	const uint32_t *inputs;
 	uint64_t shape;
 
+	if (is_host_left_out(walk, b->col[COL_op_dur][i])) {
+		return;
+	}
+	slice = host_slice(walk, SLICE_OP, b->col[COL_op_thread][i], b->col[COL_op_begin][i],
+		b->col[COL_op_dur][i]);
 	framework = (uint8_t)b->col[COL_op_framework][i];
 	scope = (uint8_t)b->col[COL_op_scope][i];
 	slice.name = op_name(process, b->col[COL_op_op_name][i], b->col[COL_op_name][i]);
 	slice.category = op_category(slice.name, framework, scope);
-	if (!flows) {
+	if (walk->is_times_only) {
 		emit(walk, &slice);
 		return;
 	}
@@ -272,8 +297,10 @@ static void walk_op(
 	slice.shape = inputs ? *inputs : 0;
 	slice.stack = (uint32_t)b->col[COL_op_py_stack][i];
 	emit(walk, &slice);
-	flows_add(flows, b, i, op_class(slice.name, framework, scope),
-		&(struct slice_flow_end){slice.begin_ns, slice.row});
+	if (flows) {
+		flows_add(flows, b, i, op_class(slice.name, framework, scope),
+			&(struct slice_flow_end){slice.begin_ns, slice.row});
+	}
 }
 
 /* No clock of ticks counts as many in a ns. */
@@ -311,9 +338,13 @@ static void walk_ops(const struct slice_walk *walk, struct flows *flows, const s
 static void walk_python(const struct slice_walk *walk, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
-		struct slice slice = host_slice(walk, SLICE_PYTHON, b->col[COL_py_call_thread][i],
-			b->col[COL_py_call_begin][i], b->col[COL_py_call_dur][i]);
+		struct slice slice;
 
+		if (is_host_left_out(walk, b->col[COL_py_call_dur][i])) {
+			continue;
+		}
+		slice = host_slice(walk, SLICE_PYTHON, b->col[COL_py_call_thread][i],
+			b->col[COL_py_call_begin][i], b->col[COL_py_call_dur][i]);
 		if (!walk->is_times_only) {
 			slice.name = py_code_text(
 				walk->timeline->process, (uint32_t)b->col[COL_py_call_py_code][i]);
@@ -456,15 +487,20 @@ static void walk_gpu(const struct slice_walk *walk, const struct batch *b)
 		uint64_t begin = b->col[COL_kernel_begin][i];
 		uint64_t end = begin + b->col[COL_kernel_dur][i];
 		uint32_t place = (uint32_t)b->col[COL_kernel_place][i];
-		uint64_t begin_ns = timeline_device_ns(walk->timeline, begin);
-		struct slice slice = {.begin_ns = begin_ns,
+		uint64_t begin_ns;
+		struct slice slice;
+
+		if (is_gpu_left_out(walk, end - begin)) {
+			continue;
+		}
+		begin_ns = timeline_device_ns(walk->timeline, begin);
+		slice = (struct slice){.begin_ns = begin_ns,
 			.end_ns = begin_ns + end - begin,
 			.clock_begin = begin,
 			.clock_end = end,
 			.correlation = (uint32_t)b->col[COL_kernel_correlation][i],
 			.place = process_place(walk->timeline->process, place),
 			.place_id = place};
-
 		if (b->table != GPROF_TABLE_sync) {
 			slice.graph = (uint32_t)b->col[COL_kernel_graph][i];
 			slice.graph_node = b->col[COL_kernel_graph_node][i];
@@ -496,8 +532,12 @@ static void walk_overheads(const struct slice_walk *walk, const struct batch *b)
 		const char *name =
 			api_overhead_name((uint32_t)b->col[COL_overhead_overhead_kind][i]);
 		uint64_t begin = b->col[COL_overhead_begin][i];
-		uint64_t begin_ns = timeline_device_ns(walk->timeline, begin);
+		uint64_t begin_ns;
 
+		if (is_gpu_left_out(walk, b->col[COL_overhead_dur][i])) {
+			continue;
+		}
+		begin_ns = timeline_device_ns(walk->timeline, begin);
 		emit(walk, &(struct slice){.kind = SLICE_OVERHEAD,
 				   .category = CATEGORY_OVERHEAD,
 				   .name = string_pool_intern(name, strlen(name)),
@@ -620,7 +660,7 @@ void slice_walk_notices(const struct slice_walk *walk)
 
 /* ---- blocks ---- */
 
-static enum slice_source source_of(unsigned int table)
+unsigned int slice_source_of(unsigned int table)
 {
 	switch (table) {
 	case GPROF_TABLE_api:
@@ -631,11 +671,12 @@ static enum slice_source source_of(unsigned int table)
 	case GPROF_TABLE_api_sync:
 	case GPROF_TABLE_api_nested:
 	case GPROF_TABLE_nccl:
-	case GPROF_TABLE_nvtx:
 	case GPROF_TABLE_op:
 	case GPROF_TABLE_py_call:
 	case GPROF_TABLE_alloc:
 		return SLICES_HOST;
+	case GPROF_TABLE_nvtx:
+		return SLICES_NVTX;
 	case GPROF_TABLE_kernel:
 	case GPROF_TABLE_memcpy:
 	case GPROF_TABLE_memset:
@@ -753,7 +794,7 @@ static void walk_batch(const struct slice_walk *walk, struct flows *flows, struc
 
 static bool is_activity(unsigned int table)
 {
-	return source_of(table) == SLICES_GPU && table != GPROF_TABLE_overhead;
+	return slice_source_of(table) == SLICES_GPU && table != GPROF_TABLE_overhead;
 }
 
 /* When GPU activities begin, at the earliest, in the blocks behind each one. */
@@ -776,18 +817,21 @@ void slice_walk_blocks(const struct slice_walk *walk, unsigned int sources)
 {
 	struct timeline *timeline = walk->timeline;
 	struct stream *stream = timeline->process->stream;
-	bool has_flows = (sources & SLICES_HOST) && !walk->is_times_only;
+	bool has_flows = (sources & SLICES_HOST) && !walk->is_times_only && walk->sink->flow;
 	struct flows *flows = has_flows ? flows_create(timeline, walk->sink) : NULL;
 	struct ranges *ranges = ranges_create();
 	uint64_t *later = walk->sink->no_earlier ? find_later_begins(stream) : NULL;
 
 	for (size_t i = 0; i < stream->nr_blocks; i++) {
 		unsigned int table = stream_block_table(stream, i);
-		enum slice_source source = source_of(table);
+		unsigned int source = slice_source_of(table);
 		struct batch batch;
 		uint32_t mask;
 
-		if (!(source & sources)) {
+		if (walk->sink->block) {
+			walk->sink->block(walk->sink->context, i);
+		}
+		if (!(source & sources) || (walk->blocks && !walk->blocks[i])) {
 			continue;
 		}
 		if (source == SLICES_LOSSES) {
@@ -802,7 +846,7 @@ void slice_walk_blocks(const struct slice_walk *walk, unsigned int sources)
 		if (later && is_activity(table)) {
 			walk->sink->no_earlier(walk->sink->context, later[i]);
 		}
-		if (!walk->is_times_only) {
+		if (!walk->is_times_only && walk->length != SLICES_LONG) {
 			progress_add(batch.nr_rows);
 		}
 	}
@@ -811,6 +855,48 @@ void slice_walk_blocks(const struct slice_walk *walk, unsigned int sources)
 	}
 	ranges_destroy(ranges);
 	free(later);
+}
+
+static void walk_flow_op(
+	const struct slice_walk *walk, struct flows *flows, const struct batch *b, uint32_t i)
+{
+	uint8_t framework = (uint8_t)b->col[COL_op_framework][i];
+	uint8_t scope = (uint8_t)b->col[COL_op_scope][i];
+	uint32_t name =
+		op_name(walk->timeline->process, b->col[COL_op_op_name][i], b->col[COL_op_name][i]);
+	struct slice slice = host_slice(walk, SLICE_OP, b->col[COL_op_thread][i],
+		b->col[COL_op_begin][i], b->col[COL_op_dur][i]);
+
+	emit(walk, &slice);
+	flows_add(flows, b, i, op_class(name, framework, scope),
+		&(struct slice_flow_end){slice.begin_ns, slice.row});
+}
+
+void slice_walk_flows(const struct slice_walk *walk)
+{
+	static const uint32_t mask =
+		COL_BIT(COL_op_begin) | COL_BIT(COL_op_dur) | COL_BIT(COL_op_thread) |
+		COL_BIT(COL_op_op_name) | COL_BIT(COL_op_name) | COL_BIT(COL_op_framework) |
+		COL_BIT(COL_op_scope) | COL_BIT(COL_op_sequence) | COL_BIT(COL_op_forward_thread) |
+		COL_BIT(COL_op_framework_thread);
+	struct timeline *timeline = walk->timeline;
+	struct stream *stream = timeline->process->stream;
+	struct flows *flows = flows_create(timeline, walk->sink);
+
+	for (size_t i = 0; i < stream->nr_blocks && flows->has_thread; i++) {
+		struct batch batch;
+
+		if (stream_block_table(stream, i) != GPROF_TABLE_op ||
+			!timeline_load(timeline, i, mask, &batch)) {
+			continue;
+		}
+		for (uint32_t row = 0; row < batch.nr_rows; row++) {
+			if (batch.col[COL_op_sequence][row]) {
+				walk_flow_op(walk, flows, &batch, row);
+			}
+		}
+	}
+	flows_destroy(flows);
 }
 
 /* ---- collectives ---- */

@@ -8,6 +8,7 @@
 #include "report/comm/nccl_names.h"
 #include "report/model/process_tree.h"
 #include "report/model/py_stack.h"
+#include "report/timeline/slice_order.h"
 #include "report/timeline/track_counters.h"
 #include "report/util/external_sort.h"
 #include "report/util/progress.h"
@@ -45,6 +46,7 @@ struct tracks {
 	/* of the process at hand */
 	struct track_counters counters;
 	struct external_sort *slices;
+	struct slice_order order;
 	struct idmap shapes;	    /* struct shared_args */
 	struct sorted_slice *flows; /* ends of flows at flows_ns */
 	size_t nr_flows, flow_capacity;
@@ -374,8 +376,10 @@ static void keep_flow(struct tracks *tracks, const struct sorted_slice *flow)
 	tracks->flows[tracks->nr_flows++] = *flow;
 }
 
-static void write_slice(struct tracks *tracks, const struct sorted_slice *slice)
+static void write_slice(void *context, const void *record)
 {
+	struct tracks *tracks = context;
+	const struct sorted_slice *slice = record;
 	struct track_slice event = {.ns = slice->head.key,
 		.dur_ns = UINT64_MAX - slice->head.order,
 		.name = slice->name,
@@ -419,19 +423,6 @@ static void write_slice(struct tracks *tracks, const struct sorted_slice *slice)
 	}
 	track_rows_place(&tracks->rows, slice->row, &event);
 	tracks->sink->slice(tracks->sink->context, &event, false);
-}
-
-static void write_slices(struct tracks *tracks)
-{
-	size_t nr;
-
-	external_sort_finish(tracks->slices);
-	nr = external_sort_nr(tracks->slices);
-	for (size_t i = 0; i < nr; i++) {
-		write_slice(tracks, external_sort_at(tracks->slices, i));
-	}
-	track_counters_end(&tracks->counters);
-	track_rows_close(&tracks->rows);
 }
 
 /* ---- slices of the walk into the sort ---- */
@@ -579,6 +570,19 @@ static void on_flow(void *context, uint64_t nr, const struct slice_flow_end *fro
 	}
 }
 
+/* Of an operator that a flow may end at: its row is that of its thread. */
+static void on_flow_op(void *context, struct slice *slice)
+{
+	slice->row = (uint32_t)row_of(context, slice);
+}
+
+static void on_block(void *context, size_t block)
+{
+	struct tracks *tracks = context;
+
+	external_sort_no_earlier(tracks->slices, tracks->order.begins_ns[block]);
+}
+
 static void on_alloc(void *context, const struct slice_alloc *alloc)
 {
 	struct tracks *tracks = context;
@@ -593,27 +597,55 @@ static void on_sample(void *context, const struct slice_sample *sample)
 	track_counters_sample(&tracks->counters, sample);
 }
 
-static void read_process(struct tracks *tracks, uint32_t k)
+/* What may begin long before the blocks that it is in, or is in none. */
+static void read_ahead(struct tracks *tracks, uint32_t k)
 {
-	const struct slice_sink sink = {.slice = on_slice,
-		.flow = on_flow,
-		.alloc = on_alloc,
-		.sample = on_sample,
-		.context = tracks};
+	const struct slice_sink sink = {.slice = on_slice, .context = tracks};
+	const struct slice_sink flow_sink = {
+		.slice = on_flow_op, .flow = on_flow, .context = tracks};
 	struct timeline *timeline = &tracks->timeline;
-	const struct slice_walk walk = {.timeline = timeline, .sink = &sink};
-	bool has_marks = timeline_shows(timeline, TIMELINE_MARKS);
+	struct slice_walk walk = {.timeline = timeline,
+		.sink = &sink,
+		.length = SLICES_LONG,
+		.lengths = tracks->order.lengths,
+		.blocks = tracks->order.has_long};
 
-	slice_walk_blocks(
-		&walk, SLICES_HOST | SLICES_GPU | SLICES_SAMPLES | (has_marks ? SLICES_LOSSES : 0));
+	slice_walk_blocks(&walk, SLICES_HOST | SLICES_GPU);
+	walk.length = SLICES_ALL;
+	walk.blocks = NULL;
+	slice_walk_blocks(&walk, SLICES_NVTX | (timeline_shows(timeline, TIMELINE_MARKS)
+							       ? (unsigned int)SLICES_LOSSES
+							       : 0));
 	if (timeline_shows(timeline, TIMELINE_STEPS)) {
 		slice_walk_steps(&walk);
 		slice_walk_windows(&walk);
 	}
-	if (has_marks) {
+	if (timeline_shows(timeline, TIMELINE_MARKS)) {
 		slice_walk_notices(&walk);
 	}
 	slice_walk_collectives(&walk, &tracks->collectives, k);
+	walk.sink = &flow_sink;
+	slice_walk_flows(&walk);
+}
+
+static void read_process(struct tracks *tracks, uint32_t k)
+{
+	const struct slice_sink sink = {.slice = on_slice,
+		.alloc = on_alloc,
+		.sample = on_sample,
+		.block = on_block,
+		.context = tracks};
+	struct slice_walk walk = {
+		.timeline = &tracks->timeline, .sink = &sink, .length = SLICES_SHORT};
+
+	slice_order_find(&tracks->order, &tracks->timeline);
+	walk.lengths = tracks->order.lengths;
+	read_ahead(tracks, k);
+	slice_walk_blocks(&walk, SLICES_HOST | SLICES_GPU | SLICES_SAMPLES);
+	external_sort_finish(tracks->slices);
+	track_counters_end(&tracks->counters);
+	track_rows_close(&tracks->rows);
+	slice_order_fini(&tracks->order);
 }
 
 /* ---- processes ---- */
@@ -662,12 +694,12 @@ static void walk_process(
 	timeline_enter(&tracks->timeline, processes, nr_processes, k);
 	tracks->slices = external_sort_create(sizeof(struct sorted_slice), 0, 0);
 	external_sort_break_ties(tracks->slices);
+	external_sort_hand_out(tracks->slices, write_slice, tracks);
 	track_counters_init(&tracks->counters, &tracks->rows);
 	tracks->nr_flows = 0;
 	idmap_init(&tracks->shapes, sizeof(struct shared_args));
 	add_process_track(tracks, processes, nr_processes, k);
 	read_process(tracks, (uint32_t)k);
-	write_slices(tracks);
 	for (size_t i = 0; i < tracks->shapes.nr; i++) {
 		buf_fini(&((struct shared_args *)idmap_at(&tracks->shapes, i))->packed);
 	}

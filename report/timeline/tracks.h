@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Slices in the order of their begins, laid out on tracks: what Perfetto traces, the page and SVG
- * have in common. Each process is read once. Its slices go through an external sort, because a
- * track closes its slices from the innermost. Memory: the sort, and what is open at one time.
+ * have in common. Its slices go through a sort, because a track closes its slices from the
+ * innermost; the sort hands them out once no earlier one can come (slice_order.h). Memory: the
+ * sort, and what is open at one time.
  *
  *     process PID             steps, record windows, dropped events and notices, overhead
  *       thread TID (name)     operators and calls; in it: NVTX [domain], Python

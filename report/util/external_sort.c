@@ -34,8 +34,11 @@ struct external_sort {
 	struct run *runs;
 	size_t nr_runs, run_capacity;
 	size_t *heap; /* indices of runs; the run with the lowest record is first */
-	size_t nr_heap;
-	size_t place; /* of the record at the top of the heap */
+	size_t nr_heap, heap_capacity;
+	size_t place;					 /* of the record at the top of the heap */
+	void (*take)(void *context, const void *record); /* NULL: external_sort_at hands out */
+	void *context;
+	uint64_t no_earlier;
 };
 
 /* ---- order ---- */
@@ -78,6 +81,13 @@ struct external_sort *external_sort_create(size_t record_bytes, size_t most, siz
 void external_sort_break_ties(struct external_sort *sorter)
 {
 	sorter->compare = by_key_and_tie;
+}
+
+void external_sort_hand_out(struct external_sort *sorter,
+	void (*take)(void *context, const void *record), void *context)
+{
+	sorter->take = take;
+	sorter->context = context;
 }
 
 void external_sort_destroy(struct external_sort *sorter)
@@ -137,7 +147,7 @@ static void read_window(struct external_sort *sorter, struct run *run)
 	run->window_nr = nr;
 }
 
-/* ---- adding ---- */
+/* ---- runs ---- */
 
 static void end_run(struct external_sort *sorter)
 {
@@ -161,24 +171,6 @@ static void end_run(struct external_sort *sorter)
 		sorter->capacity = 0;
 	}
 	sorter->nr = 0;
-}
-
-void *external_sort_add(struct external_sort *sorter)
-{
-	struct external_sort_head *head;
-
-	if (sorter->nr == sorter->run_records) {
-		if (sorter->most) {
-			sort(sorter);
-		} else {
-			end_run(sorter);
-		}
-	}
-	sorter->records = array_grow(sorter->records, sorter->nr, &sorter->capacity, sorter->bytes);
-	head = (struct external_sort_head *)(sorter->records + sorter->nr++ * sorter->bytes);
-	memset(head, 0, sorter->bytes);
-	head->order = sorter->nr_added++;
-	return head;
 }
 
 /* ---- reading back ---- */
@@ -217,6 +209,29 @@ static void sift_down(struct external_sort *sorter, size_t at)
 	}
 }
 
+/* A run from the file begins to take part. */
+static void add_to_heap(struct external_sort *sorter, size_t run)
+{
+	size_t at = sorter->nr_heap++, up;
+
+	sorter->heap = array_grow(sorter->heap, at, &sorter->heap_capacity, sizeof(*sorter->heap));
+	for (sorter->heap[at] = run; at && is_before(sorter, at, (at - 1) / 2); at = up) {
+		up = (at - 1) / 2;
+		sorter->heap[at] = sorter->heap[up];
+		sorter->heap[up] = run;
+	}
+}
+
+static void drop_first(struct external_sort *sorter)
+{
+	struct run *run = &sorter->runs[sorter->heap[0]];
+
+	if (++run->next == run->nr) {
+		sorter->heap[0] = sorter->heap[--sorter->nr_heap];
+	}
+	sift_down(sorter, 0);
+}
+
 static void begin_again(struct external_sort *sorter)
 {
 	sorter->nr_heap = 0;
@@ -234,8 +249,197 @@ static void begin_again(struct external_sort *sorter)
 	}
 }
 
+/* ---- handing out while more is added ---- */
+
+/* A record in memory that is handed out now. */
+struct due {
+	uint64_t key;
+	size_t at;
+};
+
+#define DIGIT_BITS 11u
+#define DIGITS	   (1u << DIGIT_BITS)
+
+/* By one digit of the key; equal ones keep their order. */
+static void sort_by_digit(const struct due *from, struct due *to, size_t nr, unsigned int shift)
+{
+	size_t places[DIGITS] = {0}, sum = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		places[from[i].key >> shift & (DIGITS - 1)]++;
+	}
+	for (size_t i = 0; i < DIGITS; i++) {
+		size_t count = places[i];
+
+		places[i] = sum;
+		sum += count;
+	}
+	for (size_t i = 0; i < nr; i++) {
+		to[places[from[i].key >> shift & (DIGITS - 1)]++] = from[i];
+	}
+}
+
+static int by_record(const void *a, const void *b, void *context)
+{
+	const struct due *x = a, *y = b;
+	const struct external_sort *sorter = context;
+	int order = sorter->compare(
+		sorter->records + x->at * sorter->bytes, sorter->records + y->at * sorter->bytes);
+
+	return order ? order : (x->at > y->at) - (x->at < y->at);
+}
+
+/* Those with the same key, by all else. */
+static void sort_ties(struct external_sort *sorter, struct due *due, size_t nr)
+{
+	for (size_t i = 0, end; i < nr; i = end) {
+		for (end = i + 1; end < nr && due[end].key == due[i].key; end++) {
+		}
+		if (end - i > 1) {
+			qsort_r(due + i, end - i, sizeof(*due), by_record, sorter);
+		}
+	}
+}
+
+/*
+ * Sorts by digits, of which the keys of a short time have few: comparing the records themselves
+ * would read the memory of all of them many times. Returns `due` or `spare`, which has as much
+ * room.
+ */
+static struct due *sort_due(
+	struct external_sort *sorter, struct due *due, struct due *spare, size_t nr)
+{
+	uint64_t least = UINT64_MAX, most = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		least = due[i].key < least ? due[i].key : least;
+		most = due[i].key > most ? due[i].key : most;
+	}
+	for (size_t i = 0; i < nr; i++) {
+		due[i].key -= least;
+	}
+	for (unsigned int shift = 0; nr && shift < 64 && (most - least) >> shift;
+		shift += DIGIT_BITS) {
+		struct due *sorted = spare;
+
+		sort_by_digit(due, sorted, nr, shift);
+		spare = due;
+		due = sorted;
+	}
+	sort_ties(sorter, due, nr);
+	return due;
+}
+
+static bool is_due(const struct external_sort *sorter, const void *record, bool is_all)
+{
+	return is_all || ((const struct external_sort_head *)record)->key < sorter->no_earlier;
+}
+
+static void take_from_runs(struct external_sort *sorter, const char *before, bool is_all)
+{
+	while (sorter->nr_heap) {
+		const void *record = first_of(sorter, &sorter->runs[sorter->heap[0]]);
+
+		if (!is_due(sorter, record, is_all) ||
+			(before && sorter->compare(before, record) < 0)) {
+			return;
+		}
+		sorter->take(sorter->context, record);
+		drop_first(sorter);
+	}
+}
+
+/* What is not due yet moves to the front. */
+static void keep_others(struct external_sort *sorter)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < sorter->nr; i++) {
+		const char *record = sorter->records + i * sorter->bytes;
+
+		if (!is_due(sorter, record, false)) {
+			memmove(sorter->records + nr++ * sorter->bytes, record, sorter->bytes);
+		}
+	}
+	sorter->nr = nr;
+}
+
+static void hand_out(struct external_sort *sorter, bool is_all)
+{
+	struct due *due = mem_resize(NULL, 2 * sorter->nr + 1, sizeof(*due)), *sorted;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < sorter->nr; i++) {
+		const char *record = sorter->records + i * sorter->bytes;
+
+		if (is_due(sorter, record, is_all)) {
+			due[nr++] =
+				(struct due){((const struct external_sort_head *)record)->key, i};
+		}
+	}
+	sorted = sort_due(sorter, due, due + sorter->nr, nr);
+	for (size_t i = 0; i < nr; i++) {
+		const char *record = sorter->records + sorted[i].at * sorter->bytes;
+
+		take_from_runs(sorter, record, is_all);
+		sorter->take(sorter->context, record);
+	}
+	take_from_runs(sorter, NULL, is_all);
+	free(due);
+	if (is_all) {
+		sorter->nr = 0;
+	} else {
+		keep_others(sorter);
+	}
+}
+
+/* Makes room for records. Where few could be handed out, the others go into the file. */
+static void make_room(struct external_sort *sorter)
+{
+	if (sorter->take) {
+		hand_out(sorter, false);
+	}
+	if (sorter->nr > sorter->run_records / 2) {
+		end_run(sorter);
+		if (sorter->take) {
+			add_to_heap(sorter, sorter->nr_runs - 1);
+		}
+	}
+}
+
+void external_sort_no_earlier(struct external_sort *sorter, uint64_t key)
+{
+	sorter->no_earlier = key > sorter->no_earlier ? key : sorter->no_earlier;
+}
+
+/* ---- adding ---- */
+
+void *external_sort_add(struct external_sort *sorter)
+{
+	struct external_sort_head *head;
+
+	if (sorter->nr == sorter->run_records) {
+		if (sorter->most) {
+			sort(sorter);
+		} else {
+			make_room(sorter);
+		}
+	}
+	sorter->records = array_grow(sorter->records, sorter->nr, &sorter->capacity, sorter->bytes);
+	head = (struct external_sort_head *)(sorter->records + sorter->nr++ * sorter->bytes);
+	memset(head, 0, sorter->bytes);
+	head->order = sorter->nr_added++;
+	return head;
+}
+
+/* ---- the end ---- */
+
 void external_sort_finish(struct external_sort *sorter)
 {
+	if (sorter->take) {
+		hand_out(sorter, true);
+		return;
+	}
 	sort(sorter);
 	sorter->nr_kept = sorter->nr;
 	for (size_t i = 0; i < sorter->nr_runs; i++) {
@@ -254,13 +458,8 @@ void external_sort_finish(struct external_sort *sorter)
 
 static void skip_one(struct external_sort *sorter)
 {
-	struct run *run = &sorter->runs[sorter->heap[0]];
-
 	sorter->place++;
-	if (++run->next == run->nr) {
-		sorter->heap[0] = sorter->heap[--sorter->nr_heap];
-	}
-	sift_down(sorter, 0);
+	drop_first(sorter);
 }
 
 const void *external_sort_at(struct external_sort *sorter, size_t place)

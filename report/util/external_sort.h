@@ -34,6 +34,17 @@ void external_sort_destroy(struct external_sort *sorter);
  */
 void external_sort_break_ties(struct external_sort *sorter);
 
+/*
+ * Instead of external_sort_at: `take` gets the records in order as soon as no earlier one can come,
+ * from within the calls below. So the file is not needed where records come nearly in order. Before
+ * the first record; with `most` 0.
+ */
+void external_sort_hand_out(struct external_sort *sorter,
+	void (*take)(void *context, const void *record), void *context);
+
+/* Later records have no lower keys. */
+void external_sort_no_earlier(struct external_sort *sorter, uint64_t key);
+
 /* Room for one more record, zeroed but for its order. Valid until the next call. */
 void *external_sort_add(struct external_sort *sorter);
 

@@ -2,6 +2,7 @@
 #include "report/util/external_sort.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "test/unit/unit.h"
 
@@ -135,7 +136,88 @@ START_TEST(a_tie_sorts_records_whose_order_is_the_same)
 }
 END_TEST
 
+/* What `take` of external_sort_hand_out got. */
+struct taken {
+	const struct record *sorted;
+	size_t nr;
+};
+
+static void take(void *context, const void *record)
+{
+	struct taken *taken = context;
+	const struct record *got = record, *expected = &taken->sorted[taken->nr++];
+
+	ck_assert_uint_eq(got->head.key, expected->head.key);
+	ck_assert_uint_eq(got->value, expected->value);
+}
+
+/*
+ * Record i has a key in [i - late, i + 3], so none later than record i + k has one below i + k -
+ * late; one in `nr_early` comes as the first of all keys, as what was read ahead does.
+ */
+static void check_hand_out(size_t nr, size_t late, size_t nr_early, size_t run_records)
+{
+	struct external_sort *sorter =
+		external_sort_create(sizeof(struct record), 0, run_records * sizeof(struct record));
+	struct record *plain = calloc(nr + nr_early, sizeof(*plain));
+	struct taken taken = {.sorted = plain};
+	uint64_t seed = nr + late;
+
+	for (size_t i = 0; i < nr + nr_early; i++) {
+		uint64_t at = i < nr_early ? unit_random(&seed) % nr : i - nr_early;
+
+		plain[i].head.key = late + at - unit_random(&seed) % (late + 1) + i % 4;
+		plain[i].value = i;
+	}
+	external_sort_hand_out(sorter, take, &taken);
+	/* In a copy, since the sorted ones are what is expected. */
+	{
+		struct record *added = malloc((nr + nr_early) * sizeof(*added));
+
+		memcpy(added, plain, (nr + nr_early) * sizeof(*added));
+		qsort(plain, nr + nr_early, sizeof(*plain), by_key);
+		for (size_t i = 0; i < nr + nr_early; i++) {
+			struct record *record;
+
+			if (i >= nr_early) {
+				external_sort_no_earlier(sorter, i - nr_early);
+			}
+			record = external_sort_add(sorter);
+			record->head.key = added[i].head.key;
+			record->value = added[i].value;
+		}
+		free(added);
+	}
+	ck_assert(nr < 4 * run_records || taken.nr > nr / 2);
+	external_sort_finish(sorter);
+	ck_assert_uint_eq(taken.nr, nr + nr_early);
+	external_sort_destroy(sorter);
+	free(plain);
+}
+
+START_TEST(records_are_handed_out_once_no_earlier_one_can_come)
+{
+	check_hand_out(1, 0, 0, 10);
+	check_hand_out(5000, 0, 0, 40);
+	check_hand_out(5000, 15, 0, 40);
+	check_hand_out(100000, 5000, 0, 20000);
+}
+END_TEST
+
+START_TEST(what_cannot_be_handed_out_yet_waits_in_the_file)
+{
+	check_hand_out(5000, 300, 0, 100); /* never more than a few are due */
+	check_hand_out(5000, 15, 3000, 100);
+	check_hand_out(30000, 2000, 30000, 9000);
+	setenv("TMPDIR", "/nonexistent/directory", 1);
+	check_hand_out(5000, 300, 1000, 100);
+	unsetenv("TMPDIR");
+}
+END_TEST
+
 UNIT_SUITE("report/external_sort", records_come_sorted_and_equal_ones_as_they_were_added,
 	runs_in_the_file_are_merged, the_lowest_are_kept_and_the_rest_is_counted,
-	without_room_for_a_file_they_stay_in_memory, a_place_before_the_last_begins_again,
+	without_room_for_a_file_they_stay_in_memory,
+	records_are_handed_out_once_no_earlier_one_can_come,
+	what_cannot_be_handed_out_yet_waits_in_the_file, a_place_before_the_last_begins_again,
 	a_tie_sorts_records_whose_order_is_the_same)
