@@ -4,22 +4,15 @@
  * 348 of cuDeviceGetAttribute, 4 each of cuDeviceGetName and cuDeviceTotalMem, one of cuInit and
  * cuDeviceGet; then some of the runtime. It prints where in the driver these addresses are.
  */
-#include <dlfcn.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "preload/abi/cuda_abi.h"
+#include "test/prog/driver.h"
 
 /* A function of the driver by cuGetProcAddress; its offset in the library is printed. */
 static void *find(void *driver, const char *name)
 {
-	int (*look_up)(const char *, void **, int, uint64_t, void *);
-	void *function = NULL;
+	void *function = driver_function(driver, name, 12000, 0, NULL);
 	Dl_info info = {0};
 
-	*(void **)&look_up = dlsym(driver, "cuGetProcAddress_v2");
-	if (!look_up || look_up(name, &function, 12000, 0, NULL) || !dladdr(function, &info)) {
+	if (!function || !dladdr(function, &info)) {
 		fprintf(stderr, "no %s\n", name);
 		exit(1);
 	}
@@ -30,7 +23,7 @@ static void *find(void *driver, const char *name)
 
 int main(void)
 {
-	void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+	void *driver = driver_open();
 	void *runtime = dlopen("libcudart.so.13", RTLD_NOW | RTLD_LOCAL);
 	int (*init)(unsigned int), (*get)(int *, int), (*attribute)(int *, int, int);
 	int (*name)(char *, int, int), (*total)(size_t *, int);
@@ -40,8 +33,8 @@ int main(void)
 	char text[64];
 	void *memory = NULL;
 
-	if (!driver || !runtime) {
-		fprintf(stderr, "no driver or runtime\n");
+	if (!runtime) {
+		fprintf(stderr, "no runtime\n");
 		return 1;
 	}
 	*(void **)&init = find(driver, "cuInit");

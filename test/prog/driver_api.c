@@ -3,11 +3,9 @@
  * A program that opens the driver by itself and calls it directly, as a static runtime or Triton
  * does: no call goes through a symbol that a preloaded library could stand in for.
  */
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
-#include "preload/abi/cuda_abi.h"
+#include "test/prog/driver.h"
 
 enum { N = 512 };
 
@@ -44,16 +42,6 @@ static struct {
 	FUNCTIONS(POINTER)
 } cu;
 
-#define CHECK(call)                                                \
-	do {                                                       \
-		cu_result code_ = (call);                          \
-                                                                   \
-		if (code_ != 0) {                                  \
-			fprintf(stderr, "%s: %d\n", #call, code_); \
-			exit(1);                                   \
-		}                                                  \
-	} while (0)
-
 static void triple_cpu(void **args, cudart_dim3 grid, cudart_dim3 block)
 {
 	int *x = *(int **)args[0];
@@ -64,43 +52,26 @@ static void triple_cpu(void **args, cudart_dim3 grid, cudart_dim3 block)
 	}
 }
 
-static int open_driver(void)
+static void look_up(void)
 {
-	void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-	int (*look_up)(const char *, void **, int, uint64_t, void *);
+	void *driver = driver_open();
 	int (*tell)(const char *, void (*)(void **, cudart_dim3, cudart_dim3), int, const size_t *);
 	static const size_t sizes[] = {sizeof(void *), sizeof(int)};
+	char plain[64];
 
-	if (!driver) {
-		return -1;
-	}
-	*(void **)&look_up = dlsym(driver, "cuGetProcAddress_v2");
-	if (!look_up) {
-		return -1;
-	}
-#define LOOK_UP(name, params)                                        \
-	{                                                            \
-		char plain[64];                                      \
-		void *p = NULL;                                      \
-                                                                     \
-		snprintf(plain, sizeof(plain), "%s", #name);         \
-		for (char *v = plain; *v; v++) {                     \
-			if (v[0] == '_' && v[1] == 'v') {            \
-				*v = '\0';                           \
-				break;                               \
-			}                                            \
-		}                                                    \
-		if (look_up(plain, &p, 12000, 0, NULL) != 0 || !p) { \
-			return -1;                                   \
-		}                                                    \
-		*(void **)&cu.name = p;                              \
+#define LOOK_UP(name, params)                                                \
+	snprintf(plain, sizeof(plain), "%s", #name);                         \
+	plain[strcspn(plain, "_")] = '\0';                                   \
+	*(void **)&cu.name = driver_function(driver, plain, 12000, 0, NULL); \
+	if (!cu.name) {                                                      \
+		fprintf(stderr, "no %s\n", #name);                           \
+		exit(1);                                                     \
 	}
 	FUNCTIONS(LOOK_UP)
 	*(void **)&tell = dlsym(driver, "simRegisterKernelName");
 	if (tell) {
 		tell("triple", triple_cpu, 2, sizes);
 	}
-	return 0;
 }
 
 int main(void)
@@ -115,10 +86,7 @@ int main(void)
 	long long sum = 0;
 	void *args[] = {&x, &n};
 
-	if (open_driver() != 0) {
-		fprintf(stderr, "no driver\n");
-		return 1;
-	}
+	look_up();
 	for (int i = 0; i < N; i++) {
 		host[i] = i;
 	}

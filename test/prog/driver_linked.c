@@ -3,10 +3,7 @@
  * A program linked with the driver: memory of every kind, an address range that grows as an
  * allocator's does, copies, sets, a launch, a captured graph.
  */
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "preload/abi/cuda_abi.h"
+#include "test/prog/driver.h"
 
 #define HOOK_RT(ret, name, params)
 #define HOOK_DRV(ret, name, params)			ret name params;
@@ -16,16 +13,6 @@
 cu_result cuMemGetAllocationGranularity(size_t *bytes, const void *prop, int option);
 
 enum { N = 4096 };
-
-#define CHECK(call)                                                \
-	do {                                                       \
-		cu_result code_ = (call);                          \
-                                                                   \
-		if (code_ != 0) {                                  \
-			fprintf(stderr, "%s: %d\n", #call, code_); \
-			exit(1);                                   \
-		}                                                  \
-	} while (0)
 
 /* A device allocation's properties, and access to it: the words that matter. */
 static const int pinned_on_device_0[8] = {1, 0, 1, 0};

@@ -4,41 +4,20 @@
  * kernels and variables of a module. The module is a cubin's outline, made here: ELF sections and
  * symbols without code.
  */
-#include <dlfcn.h>
 #include <elf.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "preload/abi/cuda_abi.h"
+#include "test/prog/driver.h"
 
-#define CHECK(call)                                                \
-	do {                                                       \
-		cu_result code_ = (call);                          \
-                                                                   \
-		if (code_ != 0) {                                  \
-			fprintf(stderr, "%s: %d\n", #call, code_); \
-			exit(1);                                   \
-		}                                                  \
-	} while (0)
+static void *driver;
 
-static int (*look_up)(const char *, void **, int, uint64_t, int *);
-
-/* The form of @version; NULL, with the driver's reason, where there is none. */
-static void *form(const char *name, int version, uint64_t flags, int *status)
-{
-	void *p = NULL;
-
-	return look_up(name, &p, version, flags, status) == 0 ? p : NULL;
-}
-
-static void print_form(void *driver, const char *name, int version, uint64_t flags)
+static void print_form(const char *name, int version, uint64_t flags)
 {
 	static const char *const suffixes[] = {
 		"", "_v2", "_v3", "_v4", "_ptsz", "_v2_ptsz", "_v2_ptds"};
 	char export[64];
 	int status = -1;
-	void *p = form(name, version, flags, &status);
+	void *p = driver_function(driver, name, version, flags, &status);
 
 	printf("%s at %d:", name, version);
 	for (size_t i = 0; p && i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
@@ -115,13 +94,13 @@ static void use_module(void)
 	char table[148] = "kept", back[148] = "";
 	int shared = 0;
 
-	*(void **)&load = form("cuModuleLoadData", 12000, 0, NULL);
-	*(void **)&load_file = form("cuModuleLoad", 12000, 0, NULL);
-	*(void **)&get_function = form("cuModuleGetFunction", 12000, 0, NULL);
-	*(void **)&get_attribute = form("cuFuncGetAttribute", 12000, 0, NULL);
-	*(void **)&get_global = form("cuModuleGetGlobal", 12000, 0, NULL);
-	*(void **)&to_device = form("cuMemcpyHtoD", 12000, 0, NULL);
-	*(void **)&to_host = form("cuMemcpyDtoH", 12000, 0, NULL);
+	*(void **)&load = driver_function(driver, "cuModuleLoadData", 12000, 0, NULL);
+	*(void **)&load_file = driver_function(driver, "cuModuleLoad", 12000, 0, NULL);
+	*(void **)&get_function = driver_function(driver, "cuModuleGetFunction", 12000, 0, NULL);
+	*(void **)&get_attribute = driver_function(driver, "cuFuncGetAttribute", 12000, 0, NULL);
+	*(void **)&get_global = driver_function(driver, "cuModuleGetGlobal", 12000, 0, NULL);
+	*(void **)&to_device = driver_function(driver, "cuMemcpyHtoD", 12000, 0, NULL);
+	*(void **)&to_host = driver_function(driver, "cuMemcpyDtoH", 12000, 0, NULL);
 	make_cubin(&cubin);
 	CHECK(load(&module, &cubin));
 	CHECK(get_function(&f, module, "first"));
@@ -141,34 +120,29 @@ static void use_module(void)
 
 int main(void)
 {
-	void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
 	cu_result (*init)(unsigned int), (*retain)(cu_context *, cu_device),
 		(*set_current)(cu_context);
 	cu_result (*device_of_current)(cu_device *), (*device_of)(cu_device *, cu_context);
 	cu_context context;
 	cu_device device = -1;
 
-	*(void **)&look_up = driver ? dlsym(driver, "cuGetProcAddress_v2") : NULL;
-	if (!look_up) {
-		fprintf(stderr, "no driver\n");
-		return 1;
-	}
-	*(void **)&init = form("cuInit", 2000, 0, NULL);
-	*(void **)&retain = form("cuDevicePrimaryCtxRetain", 7000, 0, NULL);
-	*(void **)&set_current = form("cuCtxSetCurrent", 4000, 0, NULL);
+	driver = driver_open();
+	*(void **)&init = driver_function(driver, "cuInit", 2000, 0, NULL);
+	*(void **)&retain = driver_function(driver, "cuDevicePrimaryCtxRetain", 7000, 0, NULL);
+	*(void **)&set_current = driver_function(driver, "cuCtxSetCurrent", 4000, 0, NULL);
 	CHECK(init(0));
 	CHECK(retain(&context, 0));
 	CHECK(set_current(context));
-	print_form(driver, "cuCtxGetDevice", 1000, 0);
-	print_form(driver, "cuCtxGetDevice", 2000, 0);
-	print_form(driver, "cuCtxGetDevice", 12090, 0);
-	print_form(driver, "cuCtxGetDevice", 13000, 0);
-	print_form(driver, "cuCtxCreate", 12000, 0);
-	print_form(driver, "cuStreamGetCaptureInfo", 11080, 2);
-	print_form(driver, "cuLaunchKernel", 12000, 2);
-	print_form(driver, "cuNoSuchFunction", 12000, 0);
-	*(void **)&device_of_current = form("cuCtxGetDevice", 12000, 0, NULL);
-	*(void **)&device_of = form("cuCtxGetDevice", 13000, 0, NULL);
+	print_form("cuCtxGetDevice", 1000, 0);
+	print_form("cuCtxGetDevice", 2000, 0);
+	print_form("cuCtxGetDevice", 12090, 0);
+	print_form("cuCtxGetDevice", 13000, 0);
+	print_form("cuCtxCreate", 12000, 0);
+	print_form("cuStreamGetCaptureInfo", 11080, 2);
+	print_form("cuLaunchKernel", 12000, 2);
+	print_form("cuNoSuchFunction", 12000, 0);
+	*(void **)&device_of_current = driver_function(driver, "cuCtxGetDevice", 12000, 0, NULL);
+	*(void **)&device_of = driver_function(driver, "cuCtxGetDevice", 13000, 0, NULL);
 	CHECK(device_of_current(&device));
 	printf("device of the current context %d\n", device);
 	CHECK(device_of(&device, context));

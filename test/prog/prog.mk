@@ -13,7 +13,7 @@ PROG_FLAG := -fvisibility=default
 
 prog: $(addprefix $(B)/prog/,$(PROG_NAME) collectives_static plugin-13.so plugin-12.so)
 
-$(B)/prog/%: test/prog/%.c test/prog/prog.h test/prog/ranks.h $(B)/sim/libcudart.so.13 | sim
+$(B)/prog/%: test/prog/%.c test/prog/prog.h test/prog/driver.h test/prog/ranks.h $(B)/sim/libcudart.so.13 | sim
 	$(call say,PROG,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(PROG_FLAG) $(LDFLAGS) -o $@ $< \

@@ -152,16 +152,15 @@ cu_result api_cuModuleLoadFatBinary(cu_module *module, const void *fat_cubin)
 	return module_load(module, fat_cubin);
 }
 
+#define IGNORE_LIBRARY_OPTIONS                                               \
+	((void)jit_options, (void)jit_options_values, (void)num_jit_options, \
+		(void)library_options, (void)library_option_values, (void)num_library_options)
+
 cu_result api_cuLibraryLoadData(cu_library *library, const void *code, cu_jit_option *jit_options,
 	void **jit_options_values, unsigned int num_jit_options, cu_library_option *library_options,
 	void **library_option_values, unsigned int num_library_options)
 {
-	(void)jit_options;
-	(void)jit_options_values;
-	(void)num_jit_options;
-	(void)library_options;
-	(void)library_option_values;
-	(void)num_library_options;
+	IGNORE_LIBRARY_OPTIONS;
 	return module_load(library, code);
 }
 
@@ -170,12 +169,7 @@ cu_result api_cuLibraryLoadFromFile(cu_library *library, const char *file_name,
 	cu_library_option *library_options, void **library_option_values,
 	unsigned int num_library_options)
 {
-	(void)jit_options;
-	(void)jit_options_values;
-	(void)num_jit_options;
-	(void)library_options;
-	(void)library_option_values;
-	(void)num_library_options;
+	IGNORE_LIBRARY_OPTIONS;
 	return module_load_file(library, file_name);
 }
 
@@ -496,20 +490,7 @@ cu_result api_cuLaunchCooperativeKernel(cu_function f, unsigned int grid_dim_x,
 cu_result api_cuOccupancyMaxActiveBlocksPerMultiprocessor(
 	int *num_blocks, cu_function func, int block_size, size_t dynamic_s_mem_size)
 {
-	const struct sim_function *f = function_of(func);
-
-	if (!f || !num_blocks || block_size <= 0) {
-		return SIM_INVALID_VALUE;
-	}
-	int by_threads = 2048 / block_size;
-	int by_registers = 65536 / (f->registers * block_size);
-	size_t shared = dynamic_s_mem_size + (size_t)f->static_shared_bytes + 1024;
-	int by_shared = (int)(233472 / shared);
-	int least = by_threads < by_registers ? by_threads : by_registers;
-
-	least = least < by_shared ? least : by_shared;
-	*num_blocks = least < 32 ? least : 32;
-	return SIM_OK;
+	return sim_occupancy(num_blocks, function_of(func), block_size, dynamic_s_mem_size);
 }
 
 cu_result api_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *num_blocks,

@@ -7,6 +7,15 @@
 
 enum { MAX_BLOCK_THREADS = 1024, MAX_SHARED_BYTES = 232448, ARG_ALIGN = 16 };
 
+/* What a multiprocessor has; the system takes shared memory for each block. */
+enum {
+	SM_THREADS = 2048,
+	SM_REGISTERS = 65536,
+	SM_SHARED_BYTES = 233472,
+	SM_BLOCKS = 32,
+	BLOCK_SHARED_BYTES = 1024,
+};
+
 struct sim_function *sim_function_create(const char *name, const void *host)
 {
 	struct sim_function *f = calloc(1, sizeof(*f));
@@ -106,6 +115,23 @@ int sim_launch(struct sim_function *function, cudart_dim3 grid, cudart_dim3 bloc
 	op.args = args;
 	op.launch_type = (uint8_t)launch_type;
 	return sim_submit(&op);
+}
+
+int sim_occupancy(
+	int *nr_blocks, const struct sim_function *function, int block_size, size_t shared_bytes)
+{
+	if (!function || !nr_blocks || block_size <= 0) {
+		return SIM_INVALID_VALUE;
+	}
+	size_t shared = shared_bytes + (size_t)function->static_shared_bytes + BLOCK_SHARED_BYTES;
+	int limits[] = {SM_THREADS / block_size, SM_REGISTERS / (function->registers * block_size),
+		(int)(SM_SHARED_BYTES / shared), SM_BLOCKS};
+
+	*nr_blocks = limits[0];
+	for (int i = 1; i < 4; i++) {
+		*nr_blocks = limits[i] < *nr_blocks ? limits[i] : *nr_blocks;
+	}
+	return SIM_OK;
 }
 
 int sim_host_func(void *stream, void (*fn)(void *), void *data)

@@ -126,19 +126,9 @@ cudart_error api_cudaOccupancyMaxActiveBlocksPerMultiprocessor(
 	int *num_blocks, const void *func, int block_size, size_t dynamic_s_mem_size)
 {
 	const struct sim_function *f = runtime_function(func);
+	int r = runtime_model->occupancy(num_blocks, f, block_size, dynamic_s_mem_size);
 
-	if (!f || !num_blocks || block_size <= 0) {
-		return f ? SIM_INVALID_VALUE : SIM_INVALID_DEVICE_FUNCTION;
-	}
-	size_t shared = dynamic_s_mem_size + (size_t)f->static_shared_bytes + 1024;
-	int limits[] = {
-		2048 / block_size, 65536 / (f->registers * block_size), (int)(233472 / shared), 32};
-
-	*num_blocks = limits[0];
-	for (int i = 1; i < 4; i++) {
-		*num_blocks = limits[i] < *num_blocks ? limits[i] : *num_blocks;
-	}
-	return SIM_OK;
+	return f ? r : SIM_INVALID_DEVICE_FUNCTION;
 }
 
 cudart_error api_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *num_blocks,
