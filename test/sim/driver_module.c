@@ -35,55 +35,6 @@ static struct {
 	struct module *first;
 } unloaded = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* CPU versions by kernel name, given before or after the module is loaded. */
-static struct {
-	pthread_mutex_t lock;
-	struct {
-		char *name;
-		sim_cpu_fn cpu;
-		int nr_args;
-		size_t arg_bytes[SIM_MAX_ARGS];
-	} of[64];
-	size_t nr;
-} cpu = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-SIM_EXPORT int simRegisterKernelName(
-	const char *name, sim_cpu_fn fn, int nr_args, const size_t *arg_bytes);
-
-/* Gives functions of this name a CPU version; sizes may be left out with nr_args < 0. */
-SIM_EXPORT int simRegisterKernelName(
-	const char *name, sim_cpu_fn fn, int nr_args, const size_t *arg_bytes)
-{
-	int r = SIM_OUT_OF_MEMORY;
-
-	pthread_mutex_lock(&cpu.lock);
-	if (cpu.nr < sizeof(cpu.of) / sizeof(cpu.of[0]) && nr_args <= SIM_MAX_ARGS) {
-		cpu.of[cpu.nr].name = strdup(name);
-		cpu.of[cpu.nr].cpu = fn;
-		cpu.of[cpu.nr].nr_args = nr_args;
-		for (int i = 0; i < nr_args; i++) {
-			cpu.of[cpu.nr].arg_bytes[i] = arg_bytes[i];
-		}
-		cpu.nr++;
-		r = SIM_OK;
-	}
-	pthread_mutex_unlock(&cpu.lock);
-	return r;
-}
-
-static void attach_cpu(struct sim_function *f)
-{
-	pthread_mutex_lock(&cpu.lock);
-	for (size_t i = 0; i < cpu.nr; i++) {
-		if (strcmp(cpu.of[i].name, f->name) == 0) {
-			f->cpu = cpu.of[i].cpu;
-			f->nr_args = cpu.of[i].nr_args;
-			memcpy(f->arg_bytes, cpu.of[i].arg_bytes, sizeof(f->arg_bytes));
-		}
-	}
-	pthread_mutex_unlock(&cpu.lock);
-}
-
 static int module_load(void **out, const void *image)
 {
 	struct sim_trace *trace = atomic_load(&sim_core.trace);
@@ -213,7 +164,6 @@ static struct sim_function *function_add(
 		if (symbol) {
 			f->static_shared_bytes = (int)symbol->bytes;
 		}
-		attach_cpu(f);
 		functions[m->nr++] = f;
 	}
 	return f;

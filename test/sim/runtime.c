@@ -15,10 +15,12 @@ _Atomic bool runtime_is_started;
 /* Frameworks register some hundred thousand kernels. */
 enum { SLOT_BITS = 19, NR_SLOTS = 1 << SLOT_BITS, NR_SYMBOLS = 4096 };
 
-/* Kernels by host address: an open hash table, filled under a lock and read without. */
+/* Kernels by host address and by handle: open hash tables, filled under a lock and read without. */
+typedef _Atomic(struct sim_function *) slots[NR_SLOTS];
+
 static struct {
 	pthread_mutex_t lock;
-	_Atomic(struct sim_function *) slots[NR_SLOTS];
+	slots by_host, by_handle;
 	struct {
 		const void *host;
 		void *device;
@@ -86,16 +88,16 @@ cudart_error api_cudaPeekAtLastError(void)
 	return last_error;
 }
 
-static size_t slot_of(const void *host)
+static size_t slot_of(const void *key)
 {
-	return (size_t)(((uintptr_t)host >> 3) * 0x9e3779b97f4a7c15u >> (64 - SLOT_BITS));
+	return (size_t)(((uintptr_t)key >> 3) * 0x9e3779b97f4a7c15u >> (64 - SLOT_BITS));
 }
 
 static struct sim_function *find(const void *host)
 {
 	for (size_t i = slot_of(host), n = 0; n < NR_SLOTS; i = (i + 1) % NR_SLOTS, n++) {
 		struct sim_function *f =
-			atomic_load_explicit(&registry.slots[i], memory_order_acquire);
+			atomic_load_explicit(&registry.by_host[i], memory_order_acquire);
 
 		if (!f || f->host == host) {
 			return f;
@@ -104,21 +106,34 @@ static struct sim_function *find(const void *host)
 	return NULL;
 }
 
-static bool is_slot(const void *handle)
+static struct sim_function *find_handle(const void *handle)
 {
-	for (size_t i = 0; i < NR_SLOTS; i++) {
-		if (atomic_load_explicit(&registry.slots[i], memory_order_relaxed) == handle) {
-			return true;
+	for (size_t i = slot_of(handle), n = 0; n < NR_SLOTS; i = (i + 1) % NR_SLOTS, n++) {
+		struct sim_function *f =
+			atomic_load_explicit(&registry.by_handle[i], memory_order_acquire);
+
+		if (!f || f == handle) {
+			return f;
 		}
 	}
-	return false;
+	return NULL;
 }
 
 struct sim_function *runtime_function(const void *func)
 {
 	struct sim_function *f = func ? find(func) : NULL;
 
-	return f || !func || !is_slot(func) ? f : (struct sim_function *)(uintptr_t)func;
+	return f || !func ? f : find_handle(func);
+}
+
+static void insert(slots table, const void *key, struct sim_function *f)
+{
+	for (size_t i = slot_of(key), n = 0; n < NR_SLOTS; i = (i + 1) % NR_SLOTS, n++) {
+		if (!atomic_load(&table[i])) {
+			atomic_store_explicit(&table[i], f, memory_order_release);
+			return;
+		}
+	}
 }
 
 /* Finds or makes the kernel of a host function. */
@@ -128,14 +143,10 @@ static struct sim_function *intern(const void *host, const char *name)
 	struct sim_function *f = find(host);
 
 	if (!f && runtime_load()) {
-		size_t i = slot_of(host);
-
 		f = runtime_model->function_create(name, host);
-		for (size_t n = 0; f && n < NR_SLOTS; i = (i + 1) % NR_SLOTS, n++) {
-			if (!atomic_load(&registry.slots[i])) {
-				atomic_store_explicit(&registry.slots[i], f, memory_order_release);
-				break;
-			}
+		if (f) {
+			insert(registry.by_handle, f, f);
+			insert(registry.by_host, host, f);
 		}
 	}
 	pthread_mutex_unlock(&registry.lock);

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Stand-ins for the libraries over CUDA (cuBLAS, cuDNN, ...) that a framework wants, for the simulator. What they
-# export is what the framework's own libraries import; blas.c launches kernels, everything else returns 0.
+# export is what the framework's own libraries import; blas.c launches kernels, everything else returns 0. libkernels.so
+# computes what a few of PyTorch's kernels do.
 #
 #     test/framework/stand_ins/make.sh FOLDER_OF_THE_FRAMEWORKS_LIBRARIES OUT_FOLDER [FOLDER_OF_THE_REAL_ONES]
 #
@@ -58,3 +59,4 @@ cut -d' ' -f1 "$out/imports" | sort -u | while read -r name; do
 	gcc -O1 -shared -fPIC -w -I"$here/../../.." -o "$out/$name" "$out/$name.c" $written -Wl,-soname,"$name" \
 		-Wl,--version-script="$out/$name.map" "$sim/libcudart.so.13"
 done
+gcc -O1 -shared -fPIC -I"$here/../../.." -o "$out/libkernels.so" "$here/kernels.c" -ldl
