@@ -50,6 +50,15 @@ static void describe(struct sim_op *op, int kind)
 	}
 }
 
+void sim_describe(struct sim_op *op)
+{
+	op->src_kind =
+		op->kind == SIM_OP_COPY ? (uint8_t)sim_space_of(op->copy.src, NULL, NULL, NULL) : 0;
+	op->dst_kind = (uint8_t)sim_space_of(op->copy.dst, NULL, NULL, NULL);
+	op->copy_kind = (uint8_t)copy_kind(op->dst_kind, op->src_kind);
+	op->bytes = (uint64_t)op->copy.width * op->copy.height * op->copy.depth;
+}
+
 /* A direction that contradicts the addresses is an error, as in CUDA with unified addresses. */
 static bool is_possible(const struct sim_op *op, int kind)
 {

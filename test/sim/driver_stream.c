@@ -149,36 +149,3 @@ cu_result api_cuStreamIsCapturing(cu_stream stream, cu_stream_capture_status *ca
 {
 	return sim_capture_status(stream, capture_status, NULL, NULL);
 }
-
-cu_result api_cuGraphCreate(cu_graph *ph_graph, unsigned int flags)
-{
-	return ph_graph && !flags ? sim_graph_create(ph_graph) : SIM_INVALID_VALUE;
-}
-
-cu_result api_cuGraphDestroy(cu_graph h_graph)
-{
-	return sim_graph_destroy(h_graph);
-}
-
-cu_result api_cuGraphInstantiateWithFlags(
-	cu_graph_exec *ph_graph_exec, cu_graph h_graph, unsigned long long flags)
-{
-	(void)flags;
-	return sim_graph_instantiate(ph_graph_exec, h_graph);
-}
-
-cu_result api_cuGraphLaunch(cu_graph_exec h_graph, cu_stream stream)
-{
-	return sim_graph_launch(h_graph, stream);
-}
-
-cu_result api_cuGraphUpload(cu_graph_exec h_graph, cu_stream stream)
-{
-	(void)h_graph;
-	return sim_resolve(stream) ? SIM_OK : SIM_INVALID_HANDLE;
-}
-
-cu_result api_cuGraphExecDestroy(cu_graph_exec h_graph)
-{
-	return sim_graph_exec_destroy(h_graph);
-}

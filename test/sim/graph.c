@@ -269,3 +269,16 @@ struct sim_op *sim_graph_node_op(void *node)
 
 	return n && sim_graph_of(n->graph) ? &n->op : NULL;
 }
+
+int sim_graph_node_type(void *node, int *type)
+{
+	/* kernel, copy, set, host, event record, event wait, empty, memory, -, -, child */
+	static const int types[] = {0, 1, 2, 3, 7, 6, 5, 10, -1, -1, 4};
+	const struct sim_op *op = sim_graph_node_op(node);
+
+	if (!op || !type) {
+		return SIM_INVALID_VALUE;
+	}
+	*type = op->kind == SIM_OP_MEMORY && op->is_release ? 11 : types[op->kind];
+	return SIM_OK;
+}

@@ -202,13 +202,6 @@ SIM_EXPORT int cudaGraphGetRootNodes(void *graph, void **nodes, size_t *nr)
 
 SIM_EXPORT int cudaGraphNodeGetType(void *node, int *type)
 {
-	/* kernel, copy, set, host, event record, event wait, empty, memory, -, -, child */
-	static const int types[] = {0, 1, 2, 3, 7, 6, 5, 10, -1, -1, 4};
-	const struct sim_op *op = runtime_core() ? runtime_model->graph_node_op(node) : NULL;
-
-	if (!op || !type) {
-		return SIM_INVALID_VALUE;
-	}
-	*type = op->kind == SIM_OP_MEMORY && op->is_release ? 11 : types[op->kind];
-	return SIM_OK;
+	return runtime_core() ? runtime_model->graph_node_type(node, type)
+			      : SIM_INSUFFICIENT_DRIVER;
 }

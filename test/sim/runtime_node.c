@@ -34,19 +34,8 @@ static int copy_op(struct sim_op *op, const cudart_memcpy3d_parms *p)
 	op->copy.src_pitch = p->src_ptr.pitch;
 	op->copy.dst_slice = p->dst_ptr.pitch * p->dst_ptr.ysize;
 	op->copy.src_slice = p->src_ptr.pitch * p->src_ptr.ysize;
+	runtime_model->describe(op);
 	return SIM_OK;
-}
-
-/* What the copy is called in records: by where its ends lie. */
-static void copy_describe(struct sim_op *op)
-{
-	static const uint8_t kinds[2][2] = {
-		{CUPTI_COPY_HTOH, CUPTI_COPY_DTOH}, {CUPTI_COPY_HTOD, CUPTI_COPY_DTOD}};
-
-	op->src_kind = (uint8_t)runtime_model->space_of(op->copy.src, NULL, NULL, NULL);
-	op->dst_kind = (uint8_t)runtime_model->space_of(op->copy.dst, NULL, NULL, NULL);
-	op->copy_kind = kinds[op->dst_kind > SIM_PINNED][op->src_kind > SIM_PINNED];
-	op->bytes = (uint64_t)op->copy.width * op->copy.height * op->copy.depth;
 }
 
 static int set_op(struct sim_op *op, const cudart_memset_params *p)
@@ -60,10 +49,9 @@ static int set_op(struct sim_op *op, const cudart_memset_params *p)
 	op->copy.height = p->height;
 	op->copy.depth = 1;
 	op->copy.dst_pitch = p->pitch_bytes;
-	op->bytes = (uint64_t)op->copy.width * p->height;
 	op->value = p->value;
 	op->element_bytes = p->element_bytes;
-	op->dst_kind = (uint8_t)runtime_model->space_of(p->dst, NULL, NULL, NULL);
+	runtime_model->describe(op);
 	return SIM_OK;
 }
 
@@ -92,11 +80,8 @@ cudart_error api_cudaGraphAddMemcpyNode(cudart_graph_node *p_graph_node, cudart_
 	struct sim_op op;
 	int r = copy_op(&op, p_copy_params);
 
-	if (r != SIM_OK) {
-		return r;
-	}
-	copy_describe(&op);
-	return add(p_graph_node, graph, p_dependencies, num_dependencies, &op, NULL);
+	return r == SIM_OK ? add(p_graph_node, graph, p_dependencies, num_dependencies, &op, NULL)
+			   : r;
 }
 
 cudart_error api_cudaGraphAddMemcpyNode1D(cudart_graph_node *p_graph_node, cudart_graph graph,
@@ -106,7 +91,7 @@ cudart_error api_cudaGraphAddMemcpyNode1D(cudart_graph_node *p_graph_node, cudar
 	struct sim_op op = {.kind = SIM_OP_COPY, .copy = SIM_ROW(dst, src, bytes)};
 
 	(void)kind;
-	copy_describe(&op);
+	runtime_model->describe(&op);
 	return add(p_graph_node, graph, p_dependencies, num_dependencies, &op, NULL);
 }
 
@@ -244,7 +229,6 @@ cudart_error api_cudaGraphExecMemcpyNodeSetParams(cudart_graph_exec graph_exec,
 	int r = op ? copy_op(&made, p_node_params) : SIM_INVALID_VALUE;
 
 	if (r == SIM_OK) {
-		copy_describe(&made);
 		*op = made;
 	}
 	return r;

@@ -9,7 +9,7 @@ SIM_LIB := $(addprefix $(SIM)/, libcuda.so.1 libcudart.so.13 libcudart.so.12 lib
 
 SIM_DRIVER  := $(addprefix $(SIM_O)/, config.o time.o stream.o op.o event.o memory.o copy.o launch.o \
 	device.o core.o graph.o exec.o capture.o driver_export.o driver_memory.o driver_stream.o \
-	driver_context.o driver_module.o image.o driver_pool.o driver_virtual.o driver_extra.o driver_rest.o)
+	driver_context.o driver_module.o image.o driver_graph.o driver_pool.o driver_virtual.o driver_extra.o driver_rest.o)
 SIM_RUNTIME := $(addprefix $(SIM_O)/, runtime.o runtime_export.o runtime_launch.o runtime_memory.o \
 	runtime_copy.o runtime_stream.o runtime_device.o runtime_graph.o runtime_node.o runtime_extra.o \
 	runtime_rest.o)
