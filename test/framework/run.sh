@@ -208,29 +208,76 @@ torch_cuda_expandable_segments()
 
 # XLA keeps 8 bytes of the host for each 256 that it allocates of a GPU, so it does not take all memory here. The
 # stand-ins of libraries have no versions to check, and algorithms of theirs cannot be compared.
+jax_cuda()
+{
+	echo "env LD_LIBRARY_PATH=$SIM:$base/jax_cuda/stand_ins SIM_DEVICES=4 JAX_PLATFORMS=cuda XLA_PYTHON_CLIENT_PREALLOCATE=false
+		XLA_FLAGS=--xla_gpu_autotune_level=0 JAX_SKIP_CUDA_CONSTRAINTS_CHECK=1 PATH=/usr/local/cuda/bin:$PATH
+		timeout 300 $base/jax_cuda/bin/python -I test/framework/jax_cuda.py $*"
+}
+
+# The same program under its own profiler, and with us: as many kernels, copies and memsets of each name, and each name's
+# kernels take as long, to the nanosecond.
+jax_cuda_profiled()
+{
+	rm -rf "$GPROF_DIR" "$T/profile"
+	# shellcheck disable=SC2046 # words
+	plain $(jax_cuda "$1" profile "$T/profile")
+	# shellcheck disable=SC2046
+	record $(jax_cuda "$1")
+	is "$plain_rc $(cat "$T/plain.out")" "$rc $(cat "$T/out")" "$1: status and output"
+	zcat "$T"/profile/plugins/profile/*/*.trace.json.gz | jq -c '
+		([.traceEvents[] | select(.ph == "M" and .name == "process_name" and (.args.name | startswith("/device:GPU"))).pid]) as $gpus |
+		[.traceEvents[] | select(.ph == "X" and (.pid | IN($gpus[])))] | group_by(.name) |
+		map([.[0].name, length, ([.[].dur * 1000 | round] | add)])' >"$T/theirs"
+	summary kernel,memcpy,memset,api,losses
+	is "$(jq -c '[.[] | select(.[0] | startswith("Mem") | not)]' "$T/theirs")" \
+		"$(query '[.kernel.rows[] | [.name, .calls, .total_ns]] | sort | tojson')" "$1: kernels by name, and their times"
+	is "$(jq -c '[.[] | select(.[0] | startswith("Mem")) | .[1]] | add' "$T/theirs")" \
+		"$(query '[(.memcpy.rows + .memset.rows)[].calls] | add')" "$1: copies and memsets"
+	is 0 "$(query '.losses.rows | length')" "$1: losses"
+}
+
+# jax_cuda_launched WHAT KERNEL CALLS: every kernel has its launch.
+jax_cuda_launched()
+{
+	is "$(query '[.kernel.rows[].calls] | add')" "$(query '[.api.rows[] | select(.name | startswith("cuLaunchKernel")).calls] | add')" \
+		"$1: kernels and launches"
+	is "$3" "$(query "[.kernel.rows[] | select(.name | startswith(\"$2\")).calls] | add")" "$1: kernels called $2"
+}
+
+# A kernel of each step ends between the moments at which the program began the step and had its loss; so the time from
+# one to the next lies between what the program measured inside and outside of the two.
+jax_cuda_steps()
+{
+	rm -rf "$GPROF_DIR"
+	# shellcheck disable=SC2046
+	GPROF_STEP=kernel:^loop_tanh record $(jax_cuda graphs times "$T/times")
+	summary steps,api
+	is "10 10" "$(query '"\(.steps.rows | length - 1) \([.api.rows[] | select(.name == "cuGraphLaunch").calls] | add)"')" \
+		"graphs: steps, and graphs launched"
+	is "[]" "$(jq -c --slurpfile times <(jq -R 'split(" ") | map(tonumber)' "$T/times") '[.steps.rows[1:-1] | to_entries[] |
+		select(.value.duration_ns < $times[.key + 1][0] - $times[.key][1] or
+			.value.duration_ns > $times[.key + 1][1] - $times[.key][0])]' "$T/json")" "graphs: time of steps"
+}
+
 try_jax_cuda()
 {
-	local program
 	[ -e "$base/jax_cuda/stand_ins/libcublas.so.13" ] || {
 		[ -e /usr/local/cuda/lib64/libcublas.so.13 ] || skip "JAX for CUDA: no names of cuBLAS and cuDNN to take over"
 		mkdir -p "$base/jax_cuda/none"
 		bash test/framework/stand_ins/make.sh "$base/jax_cuda/none" "$base/jax_cuda/stand_ins" /usr/local/cuda/lib64 || failed=1
 	}
-	program="env LD_LIBRARY_PATH=$SIM:$base/jax_cuda/stand_ins SIM_DEVICES=4 JAX_PLATFORMS=cuda XLA_PYTHON_CLIENT_PREALLOCATE=false
-		XLA_FLAGS=--xla_gpu_autotune_level=0 JAX_SKIP_CUDA_CONSTRAINTS_CHECK=1 PATH=/usr/local/cuda/bin:$PATH
-		timeout 300 $base/jax_cuda/bin/python -I test/framework/jax_cuda.py pmap"
-	rm -rf "$GPROF_DIR"
-	# shellcheck disable=SC2086 # words
-	plain $program
-	# shellcheck disable=SC2086
-	record $program
-	is "$plain_rc $(cat "$T/plain.out")" "$rc $(cat "$T/out")" "status and output"
-	summary kernel,api,losses
-	is "$(query '[.kernel.rows[].calls] | add')" "$(query '[.api.rows[] | select(.name | startswith("cuLaunchKernel")).calls] | add')" \
-		"kernels and launches"
-	is "10 40" "$(query '"\([.kernel.rows[] | select(.name | startswith("input_reduce_")).calls] | add) \([.kernel.rows[] |
-		select(.name | startswith("all_reduce")).calls] | add)"')" "kernels of the losses, and of the sums on four devices"
-	is 0 "$(query '.losses.rows | length')" "losses"
+	jax_cuda_profiled train
+	jax_cuda_launched train input_reduce_ 10
+	jax_cuda_profiled pmap
+	jax_cuda_launched pmap all_reduce 40
+	jax_cuda_profiled graphs
+	jax_cuda_steps
+	# Both at once: the program is not disturbed.
+	rm -rf "$GPROF_DIR" "$T/profile"
+	# shellcheck disable=SC2046
+	record $(jax_cuda graphs profile "$T/profile")
+	is "0 $(cat "$T/plain.out")" "$rc $(cat "$T/out")" "graphs, under both profilers: status and output"
 }
 
 # TORCH_CUDA: some of its programs, by name.
