@@ -63,10 +63,14 @@ DOCDIR := $(DESTDIR)$(PREFIX)/share/doc/gprof
 GUIDES := profiler.env.example $(wildcard docs/*.md)
 BASHDIR := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 ZSHDIR := $(DESTDIR)$(PREFIX)/share/zsh/site-functions
+FISHDIR := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+# bash and fish look for a command's name; the script is of both commands.
+COMPLETIONS := $(BASHDIR)/gprof-report $(BASHDIR)/gprof-record $(ZSHDIR)/_gprof-report \
+	$(FISHDIR)/gprof-report.fish $(FISHDIR)/gprof-record.fish
 
 install: all
 	$(call say,INSTALL,$(DESTDIR)$(PREFIX))
-	$(Q)install -d $(LIBDIR) $(BINDIR) $(MANDIR) $(DOCDIR) $(BASHDIR) $(ZSHDIR)
+	$(Q)install -d $(LIBDIR) $(BINDIR) $(MANDIR) $(DOCDIR) $(BASHDIR) $(ZSHDIR) $(FISHDIR)
 	$(Q)install -m 755 $(B)/libgprof.so $(LIBDIR)/libgprof.so
 	$(Q)install -m 755 $(B)/gprof-report $(B)/gprof-record $(BINDIR)
 	$(Q)[ ! -e $(B)/gprof-report-mpi ] || install -m 755 $(B)/gprof-report-mpi $(BINDIR)/gprof-report-mpi
@@ -74,13 +78,16 @@ install: all
 	$(Q)install -m 644 $(GUIDES) $(DOCDIR)
 	$(Q)install -m 644 $(B)/completion/bash $(BASHDIR)/gprof-report
 	$(Q)install -m 644 $(B)/completion/zsh $(ZSHDIR)/_gprof-report
+	$(Q)install -m 644 $(B)/completion/fish $(FISHDIR)/gprof-report.fish
+	$(Q)ln -sf gprof-report $(BASHDIR)/gprof-record
+	$(Q)ln -sf gprof-report.fish $(FISHDIR)/gprof-record.fish
 	$(Q)if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
 	@echo "  now: $(PREFIX)/bin/gprof-record PROGRAM"
 
 uninstall:
 	$(call say,REMOVE,$(DESTDIR)$(PREFIX))
 	$(Q)rm -f $(LIBDIR)/libgprof.so $(BINDIR)/gprof-report $(BINDIR)/gprof-record $(BINDIR)/gprof-report-mpi \
-		$(addprefix $(MANDIR)/,$(notdir $(MANUAL))) $(addprefix $(DOCDIR)/,$(notdir $(GUIDES))) $(BASHDIR)/gprof-report $(ZSHDIR)/_gprof-report
+		$(addprefix $(MANDIR)/,$(notdir $(MANUAL))) $(addprefix $(DOCDIR)/,$(notdir $(GUIDES))) $(COMPLETIONS)
 	$(Q)rmdir $(DOCDIR) 2>/dev/null || :
 	$(Q)if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
 

@@ -136,8 +136,9 @@ $(B)/man/%.1: docs/man/%.1.md docs/man/man.awk $(B)/gprof-report $(B)/gprof-reco
 	$(Q)LC_ALL=C awk -v report=$(B)/gprof-report -f docs/man/man.awk $< >$@.tmp && mv $@.tmp $@
 
 # Shells complete by the program's own lists; one for another machine cannot print them here.
+COMPLETION := $(addprefix $(B)/completion/,bash zsh fish)
 $(B)/completion/%: $(B)/gprof-report
 	$(Q)mkdir -p $(@D)
 	$(Q)$< completion $* >$@ 2>/dev/null || echo '# gprof-report completion $* prints it' >$@
 
-all: $(B)/gprof-report $(B)/gprof-record $(MANUAL) $(B)/completion/bash $(B)/completion/zsh
+all: $(B)/gprof-report $(B)/gprof-record $(MANUAL) $(COMPLETION)

@@ -22,6 +22,8 @@ test="$test python3-torch"
 test="$test python3-pandas python3-nbclient python3-ipykernel"
 # packages
 test="$test python3-wheel dpkg-dev lintian"
+# shells that complete
+test="$test zsh fish"
 # gprof-report-mpi
 test="$test libopenmpi-dev openmpi-bin"
 # batch jobs

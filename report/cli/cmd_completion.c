@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints what shells complete by: made of the lists of commands, options, views and styles. */
+/*
+ * Prints what shells complete gprof-report and gprof-record by: made of the lists of commands,
+ * options, views and styles.
+ */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "report/launch/record_options.h"
 #include "report/session/common_options.h"
 #include "report/session/options.h"
+
+/* Wide enough for each help to be one line. */
+#define NR_COLUMNS 4096u
+
+/* gprof-record as one more command, with its options while the script is printed. */
+static struct command record = {.name = "gprof-record", .values = record_options_values};
 
 static void add_word(void *context, const char *word)
 {
@@ -13,6 +23,11 @@ static void add_word(void *context, const char *word)
 
 	buf_text(words, words->nr_bytes ? " " : "");
 	buf_text(words, word);
+}
+
+static bool is_word(const char *text, size_t nr_bytes, const char *word)
+{
+	return nr_bytes == strlen(word) && !memcmp(text, word, nr_bytes);
 }
 
 /* The words of a value with blanks between, empty if it may be anything. */
@@ -27,7 +42,7 @@ static void add_values(
 	}
 	memcpy(name, option->name, option->nr_bytes);
 	name[option->nr_bytes] = '\0';
-	if (!command->values || !command->values(name, add_word, words)) {
+	if ((!command->values || !command->values(name, add_word, words)) && command != &record) {
 		common_options_values(name, add_word, words);
 	}
 }
@@ -37,6 +52,25 @@ static void add_commands(struct buf *words)
 	for (size_t i = 0; commands[i]; i++) {
 		add_word(words, commands[i]->name);
 	}
+}
+
+/* What may be the value of an option. */
+enum kind { KIND_ANYTHING, KIND_WORDS, KIND_LIST, KIND_FILE, KIND_FOLDER };
+
+/* `words` are those of add_values. A list has commas between its words. */
+static enum kind value_kind(const struct option_name *option, const struct buf *words)
+{
+	if (words->nr_bytes) {
+		return is_word(option->name, option->nr_bytes, "--view") ||
+				       is_word(option->name, option->nr_bytes, "--python")
+			       ? KIND_LIST
+			       : KIND_WORDS;
+	}
+	if (is_word(option->value, option->nr_value, "FILE") ||
+		is_word(option->value, option->nr_value, "PATH")) {
+		return KIND_FILE;
+	}
+	return is_word(option->value, option->nr_value, "DIR") ? KIND_FOLDER : KIND_ANYTHING;
 }
 
 /*
@@ -64,6 +98,24 @@ static bool next_words(const char **at, unsigned int *place, struct buf *words)
 	return false;
 }
 
+static bool takes_next_word(const struct option_name *option)
+{
+	return option->has_value && !option->is_joined;
+}
+
+/* The options of gprof-record whose value is the next word, each behind `between`. */
+static void print_valued_options(const char *between)
+{
+	const char *at = record.options;
+	struct option_name option;
+
+	while (options_next(&at, &option)) {
+		if (takes_next_word(&option)) {
+			printf("%s%.*s", between, (int)option.nr_bytes, option.name);
+		}
+	}
+}
+
 /* ---- bash ---- */
 
 static void bash_options(const struct command *command)
@@ -71,7 +123,7 @@ static void bash_options(const struct command *command)
 	const char *at = command->options;
 	struct option_name option;
 
-	printf("\t%s)\n\t\toptions='--help", command->name);
+	printf("\t%s)\n\t\toptions='%s", command->name, command == &record ? "" : "--help");
 	while (options_next(&at, &option)) {
 		printf(" %.*s%s", (int)option.nr_bytes, option.name, option.is_joined ? "=" : "");
 	}
@@ -109,14 +161,25 @@ static void bash_values(const struct command *command)
 	buf_fini(&words);
 }
 
-static void print_bash(void)
+/* Completes a value where $before is an option that takes one of $values, or a file if empty. */
+static void bash_complete_value(void)
+{
+	printf("\tif [ \"$values\" != '?' ]; then\n"
+	       "\t\tcase $before:$word in\n"
+	       "\t\t--view:*,* | --python:*,*) # the last one of a list\n"
+	       "\t\t\tfirst=${word%%,*},\n\t\t\tword=${word##*,} ;;\n\t\tesac\n"
+	       "\t\t[ -n \"$values\" ] || return 0\n"
+	       "\t\tmapfile -t COMPREPLY < <(compgen -P \"$first\" -W \"$values\" -- \"$word\")\n"
+	       "\t\treturn 0\n\tfi\n");
+}
+
+static void bash_report(void)
 {
 	struct buf words = {0}, views = {0};
 
 	add_commands(&words);
 	cmd_summary.values("--view", add_word, &views);
-	printf("# Completion of gprof-report for bash; printed by gprof-report completion bash.\n"
-	       "_gprof_report()\n{\n"
+	printf("_gprof_report()\n{\n"
 	       "\tlocal word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}\n"
 	       "\tlocal command=summary commands='%.*s' options='' values='?' first=''\n"
 	       "\tCOMPREPLY=()\n"
@@ -137,15 +200,9 @@ static void print_bash(void)
 	for (size_t i = 0; commands[i]; i++) {
 		bash_values(commands[i]);
 	}
-	printf("\tesac\n"
-	       "\tif [ \"$values\" != '?' ]; then\n"
-	       "\t\tcase $before:$word in\n"
-	       "\t\t--view:*,*) # the last one of a list\n"
-	       "\t\t\tfirst=${word%%,*},\n\t\t\tword=${word##*,} ;;\n\t\tesac\n"
-	       "\t\t[ -n \"$values\" ] || return 0\n"
-	       "\t\tmapfile -t COMPREPLY < <(compgen -P \"$first\" -W \"$values\" -- \"$word\")\n"
-	       "\t\treturn 0\n\tfi\n"
-	       "\tif [ \"$command\" = help ] || [ \"$COMP_CWORD\" = 1 ]; then\n"
+	printf("\tesac\n");
+	bash_complete_value();
+	printf("\tif [ \"$command\" = help ] || [ \"$COMP_CWORD\" = 1 ]; then\n"
 	       "\t\toptions=\"$options $commands\"\n\tfi\n"
 	       "\tif [ \"$command\" = help ]; then\n\t\toptions=\"$options %.*s\"\n\tfi\n"
 	       "\tcase $command:$COMP_CWORD in\n",
@@ -161,10 +218,62 @@ static void print_bash(void)
 	buf_fini(&views);
 }
 
+/* From the program on, its own completion works where bash-completion is loaded. */
+static void bash_record(void)
+{
+	printf("_gprof_record()\n{\n"
+	       "\tlocal word=${COMP_WORDS[COMP_CWORD]} before='' command=gprof-record\n"
+	       "\tlocal options='' values='?' first='' i\n"
+	       "\tCOMPREPLY=()\n"
+	       "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
+	       "\t\tbefore=${COMP_WORDS[i]}\n"
+	       "\t\tif [ \"${COMP_WORDS[i + 1]}\" = = ]; then\n"
+	       "\t\t\ti=$((i + 2)) # --option=value comes in three words\n"
+	       "\t\t\tcontinue\n"
+	       "\t\tfi\n"
+	       "\t\tcase $before in\n"
+	       "\t\t--)\n\t\t\ti=$((i + 1))\n\t\t\tbreak ;;\n"
+	       "\t\t--output");
+	print_valued_options(" | ");
+	printf(") i=$((i + 1)) ;;\n"
+	       "\t\t-*) ;;\n"
+	       "\t\t*) break ;;\n"
+	       "\t\tesac\n"
+	       "\tdone\n"
+	       "\tif [ \"$i\" -lt \"$COMP_CWORD\" ]; then\n"
+	       "\t\tdeclare -F _command_offset >/dev/null && _command_offset \"$i\"\n"
+	       "\t\treturn 0\n"
+	       "\tfi\n"
+	       "\tif [ \"$i\" -gt \"$COMP_CWORD\" ]; then\n"
+	       "\t\t[ \"$word\" != = ] || word=''\n"
+	       "\t\tvalues=''\n"
+	       "\t\tcase $command:$before in\n");
+	bash_values(&record);
+	printf("\t\tesac\n\tfi\n");
+	bash_complete_value();
+	printf("\tcase $command in\n");
+	bash_options(&record);
+	printf("\tesac\n"
+	       "\tcase $word in\n"
+	       "\t-*) mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$word\") ;;\n"
+	       "\t*) mapfile -t COMPREPLY < <(compgen -c -- \"$word\") ;;\n"
+	       "\tesac\n"
+	       "}\n"
+	       "complete -o bashdefault -o default -F _gprof_record gprof-record\n");
+}
+
+static void print_bash(void)
+{
+	printf("# Completion of gprof-report and gprof-record for bash; printed by gprof-report "
+	       "completion bash.\n");
+	bash_report();
+	bash_record();
+}
+
 /* ---- zsh ---- */
 
 /* Text within '...[text]': quotes, brackets and colons would end it. */
-static void print_quoted(const char *text, size_t nr_bytes)
+static void zsh_quoted(const char *text, size_t nr_bytes)
 {
 	for (size_t i = 0; i < nr_bytes; i++) {
 		if (text[i] == '\'') {
@@ -175,22 +284,21 @@ static void print_quoted(const char *text, size_t nr_bytes)
 	}
 }
 
-static bool is_file(const struct option_name *option)
+static void zsh_value(const struct command *command, const struct option_name *option)
 {
-	return option->nr_value == 4 && !memcmp(option->value, "FILE", 4);
-}
-
-/* The arguments that are words, and paths elsewhere. */
-static void zsh_arguments(const struct command *command)
-{
-	const char *at = command->arguments;
-	unsigned int place = 0;
+	static const char *const actions[] = {
+		[KIND_ANYTHING] = " ", [KIND_FILE] = "_files", [KIND_FOLDER] = "_files -/"};
 	struct buf words = {0};
+	enum kind kind;
 
-	while (next_words(&at, &place, &words)) {
-		printf(" \\\n\t\t\t'%u:word:(%.*s)'", place, (int)words.nr_bytes, words.bytes);
+	add_values(&words, command, option);
+	kind = value_kind(option, &words);
+	if (kind == KIND_LIST || kind == KIND_WORDS) {
+		printf(kind == KIND_LIST ? ":value:_sequence compadd - %.*s" : ":value:(%.*s)",
+			(int)words.nr_bytes, words.bytes);
+	} else {
+		printf(":%.*s:%s", (int)option->nr_value, option->value, actions[kind]);
 	}
-	printf(" \\\n\t\t\t'*:path:_files' ;;\n");
 	buf_fini(&words);
 }
 
@@ -198,45 +306,49 @@ static void zsh_options(const struct command *command)
 {
 	const char *at = command->options;
 	struct option_name option;
-	struct buf words = {0};
 
-	printf("\t%s)\n\t\t_arguments '--help[show the options]'", command->name);
 	while (options_next(&at, &option)) {
 		bool is_long = option.name[1] == '-';
-		bool is_list = option.nr_bytes == 6 && !memcmp(option.name, "--view", 6);
 
 		printf(" \\\n\t\t\t'*%.*s%s[", (int)option.nr_bytes, option.name,
 			option.is_joined	      ? "=-"
 			: option.has_value && is_long ? "="
 			: option.has_value	      ? "+"
 						      : "");
-		print_quoted(option.help, option.nr_help);
+		zsh_quoted(option.help, option.nr_help);
 		printf("]");
-		add_values(&words, command, &option);
-		if (option.has_value && words.nr_bytes) {
-			printf(is_list ? ":view:_sequence compadd - %.*s" : ":value:(%.*s)",
-				(int)words.nr_bytes, words.bytes);
-		} else if (option.has_value) {
-			printf(":%.*s:%s", (int)option.nr_value, option.value,
-				is_file(&option) ? "_files" : " ");
+		if (option.has_value) {
+			zsh_value(command, &option);
 		}
 		printf("'");
 	}
-	zsh_arguments(command);
+}
+
+/* The options, the arguments that are words, and paths elsewhere. */
+static void zsh_command(const struct command *command)
+{
+	const char *at = command->arguments;
+	unsigned int place = 0;
+	struct buf words = {0};
+
+	printf("\t%s)\n\t\t_arguments '--help[show the options]'", command->name);
+	zsh_options(command);
+	while (next_words(&at, &place, &words)) {
+		printf(" \\\n\t\t\t'%u:word:(%.*s)'", place, (int)words.nr_bytes, words.bytes);
+	}
+	printf(" \\\n\t\t\t'*:path:_files' ;;\n");
 	buf_fini(&words);
 }
 
-static void print_zsh(void)
+static void zsh_report(void)
 {
 	struct buf views = {0};
 
 	cmd_summary.values("--view", add_word, &views);
-	printf("#compdef gprof-report\n"
-	       "# Completion of gprof-report for zsh; printed by gprof-report completion zsh.\n"
-	       "_gprof_report()\n{\n\tlocal command=summary\n\tlocal -a commands\n\tcommands=(\n");
+	printf("_gprof_report()\n{\n\tlocal command=summary\n\tlocal -a commands\n\tcommands=(\n");
 	for (size_t i = 0; commands[i]; i++) {
 		printf("\t\t'%s:", commands[i]->name);
-		print_quoted(commands[i]->help, strlen(commands[i]->help));
+		zsh_quoted(commands[i]->help, strlen(commands[i]->help));
 		printf("'\n");
 	}
 	printf("\t)\n"
@@ -249,30 +361,190 @@ static void print_zsh(void)
 		(int)views.nr_bytes, views.bytes);
 	for (size_t i = 0; commands[i]; i++) {
 		if (commands[i] != &cmd_help) {
-			zsh_options(commands[i]);
+			zsh_command(commands[i]);
 		}
 	}
-	printf("\tesac\n}\n_gprof_report \"$@\"\n");
+	printf("\tesac\n}\n");
 	buf_fini(&views);
 }
 
+static void print_zsh(void)
+{
+	printf("#compdef gprof-report gprof-record\n"
+	       "# Completion of gprof-report and gprof-record for zsh; printed by gprof-report "
+	       "completion zsh.\n");
+	zsh_report();
+	printf("_gprof_record()\n{\n\t_arguments -S");
+	zsh_options(&record);
+	printf(" \\\n\t\t\t'(-):program:_command_names -e' '*::argument:_normal'\n}\n"
+	       "if [[ $service == gprof-record ]]; then\n\t_gprof_record \"$@\"\n"
+	       "else\n\t_gprof_report \"$@\"\nfi\n");
+}
+
+/* ---- fish ---- */
+
+static void fish_quoted(const char *text, size_t nr_bytes)
+{
+	printf("'");
+	for (size_t i = 0; i < nr_bytes; i++) {
+		printf("%s%c", strchr("'\\", text[i]) ? "\\" : "", text[i]);
+	}
+	printf("'");
+}
+
+static void fish_value(const struct command *command, const struct option_name *option)
+{
+	/* Without -r or -x, the value may be left out. */
+	const char *must = option->is_joined ? "" : " -x";
+	struct buf words = {0};
+
+	add_values(&words, command, option);
+	switch (value_kind(option, &words)) {
+	case KIND_WORDS:
+		printf("%s -a '%.*s'", must, (int)words.nr_bytes, words.bytes);
+		break;
+	case KIND_LIST:
+		printf("%s -a '(__fish_append , %.*s)'", must, (int)words.nr_bytes, words.bytes);
+		break;
+	case KIND_FILE:
+		printf(" -rF");
+		break;
+	case KIND_FOLDER:
+		printf("%s -a '(__fish_complete_directories)'", must);
+		break;
+	case KIND_ANYTHING:
+		printf("%s", must);
+		break;
+	}
+	buf_fini(&words);
+}
+
+/* `head`: the program, and when it has these options. */
+static void fish_options(const char *head, const struct command *command)
+{
+	const char *at = command->options;
+	struct option_name option;
+
+	while (options_next(&at, &option)) {
+		size_t nr_dashes = option.name[1] == '-' ? 2 : 1;
+
+		printf("complete %s -%c %.*s", head, nr_dashes == 2 ? 'l' : 's',
+			(int)(option.nr_bytes - nr_dashes), option.name + nr_dashes);
+		if (option.has_value) {
+			fish_value(command, &option);
+		}
+		printf(" -d ");
+		fish_quoted(option.help, option.nr_help);
+		printf("\n");
+	}
+}
+
+static void fish_command(const struct command *command)
+{
+	const char *at = command->arguments;
+	unsigned int place = 0;
+	struct buf words = {0};
+	char head[128];
+
+	printf("complete -c gprof-report -n __gprof_report_is_first -a %s -d ", command->name);
+	fish_quoted(command->help, strlen(command->help));
+	snprintf(head, sizeof(head), "-c gprof-report -n 'test (__gprof_report_command) = %s'",
+		command->name);
+	printf("\ncomplete %s -l help -d 'show the options'\n", head);
+	fish_options(head, command);
+	while (next_words(&at, &place, &words)) {
+		printf("complete -c gprof-report -n 'test (__gprof_report_command) = %s; and test "
+		       "(count (commandline -opc)) = %u' -f -a '%.*s'\n",
+			command->name, place + 1, (int)words.nr_bytes, words.bytes);
+	}
+	buf_fini(&words);
+}
+
+static void fish_report(void)
+{
+	struct buf words = {0}, views = {0};
+
+	add_commands(&words);
+	cmd_summary.values("--view", add_word, &views);
+	printf("function __gprof_report_is_first\n"
+	       "\ttest (count (commandline -opc)) = 1\n"
+	       "end\n"
+	       "function __gprof_report_command\n"
+	       "\tset -l words (commandline -opc)\n"
+	       "\tif contains -- \"$words[2]\" %.*s\n"
+	       "\t\techo $words[2]\n"
+	       "\telse\n\t\techo summary\n\tend\n"
+	       "end\n",
+		(int)words.nr_bytes, words.bytes);
+	for (size_t i = 0; commands[i]; i++) {
+		fish_command(commands[i]);
+	}
+	printf("complete -c gprof-report -n 'test (__gprof_report_command) = help' -f -a '%.*s "
+	       "%.*s'\n",
+		(int)words.nr_bytes, words.bytes, (int)views.nr_bytes, views.bytes);
+	buf_fini(&words);
+	buf_fini(&views);
+}
+
+static void fish_record(void)
+{
+	/* Prints the program and its arguments, which end the options. */
+	printf("function __gprof_record_program\n"
+	       "\tset -l words (commandline -opc)\n"
+	       "\tset -e words[1]\n"
+	       "\twhile set -q words[1]\n"
+	       "\t\tswitch $words[1]\n"
+	       "\t\t\tcase --\n\t\t\t\tset -e words[1]\n\t\t\t\tbreak\n"
+	       "\t\t\tcase --output");
+	print_valued_options(" ");
+	printf("\n\t\t\t\tset -e words[1..2]\n"
+	       "\t\t\tcase '-*'\n\t\t\t\tset -e words[1]\n"
+	       "\t\t\tcase '*'\n\t\t\t\tbreak\n"
+	       "\t\tend\n"
+	       "\tend\n"
+	       "\tset -q words[1]; and printf '%%s\\n' $words\n"
+	       "end\n");
+	fish_options("-c gprof-record -n 'not __gprof_record_program >/dev/null'", &record);
+	printf("complete -c gprof-record -x -n '__gprof_record_program >/dev/null; or not string "
+	       "match "
+	       "-q -- \"-*\" (commandline -ct)' -a '(__fish_complete_subcommand --commandline "
+	       "(__gprof_record_program) (commandline -ct))'\n");
+}
+
+static void print_fish(void)
+{
+	printf("# Completion of gprof-report and gprof-record for fish; printed by gprof-report "
+	       "completion fish.\n");
+	fish_report();
+	fish_record();
+}
+
+static const struct {
+	const char *name;
+	void (*print)(void);
+} shells[] = {{"bash", print_bash}, {"zsh", print_zsh}, {"fish", print_fish}};
+
 static int run(int argc, char **argv)
 {
-	if (argc == 2 && strcmp(argv[1], "bash") == 0) {
-		print_bash();
-		return CMD_GOOD;
+	for (size_t i = 0; argc == 2 && i < sizeof(shells) / sizeof(shells[0]); i++) {
+		if (strcmp(argv[1], shells[i].name) == 0) {
+			struct buf options = {0};
+
+			record_options_add_help(&options, NR_COLUMNS);
+			buf_char(&options, '\0');
+			record.options = options.bytes;
+			shells[i].print();
+			buf_fini(&options);
+			return CMD_GOOD;
+		}
 	}
-	if (argc == 2 && strcmp(argv[1], "zsh") == 0) {
-		print_zsh();
-		return CMD_GOOD;
-	}
-	return cmd_usage(&cmd_completion, "name the shell: bash or zsh");
+	return cmd_usage(&cmd_completion, "name the shell: bash, zsh or fish");
 }
 
 const struct command cmd_completion = {
 	.name = "completion",
-	.arguments = "bash|zsh",
-	.help = "print the completions of bash or zsh; make install installs them",
+	.arguments = "bash|zsh|fish",
+	.help = "print the completions of bash, zsh or fish; make install installs them",
 	.options = "",
 	.run = run,
 };

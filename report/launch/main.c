@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gprof-record: runs a program with libgprof.so preloaded and the recorder's variables set. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -9,15 +8,13 @@
 
 #include "report/launch/library.h"
 #include "report/launch/program.h"
+#include "report/launch/record_options.h"
 #include "report/launch/run.h"
-#include "report/launch/variables.h"
 #include "report/util/closest_name.h"
 #include "report/util/err.h"
 #include "report/util/text.h"
 
-#define MOST_VARIABLES 64
-#define USUAL_COLUMNS  80u
-#define INDENT	       "        "
+#define USUAL_COLUMNS 80u
 
 /* Forms of --print-env, in the order of `forms`. */
 enum form { FORM_SHELL, FORM_DOCKER, FORM_KUBERNETES, FORM_NONE };
@@ -32,81 +29,6 @@ struct launch {
 	bool is_over; /* the options asked for help or the version */
 };
 
-/* The options that are no variable. --steps and --shapes are the usual values of one. */
-enum {
-	OPTION_HELP = 256,
-	OPTION_VERSION,
-	OPTION_LIBRARY,
-	OPTION_PRINT,
-	OPTION_REPORT,
-	OPTION_SHAPES
-};
-
-static const struct {
-	const char *name, *value, *help;
-	int has_arg, option;
-} own_options[] = {
-	{"shapes", NULL, "also the input shapes of PyTorch's operators: --torch shapes",
-		no_argument, OPTION_SHAPES},
-	{"report", NULL,
-		"at the end, print on stderr the first lines of the report: what ran, the step "
-		"time, "
-		"where it goes, what would save most",
-		no_argument, OPTION_REPORT},
-	{"print-env", "sh|docker|kubernetes",
-		"do not run anything; print the variables for a launcher: as shell commands "
-		"(default), "
-		"as an --env-file of Docker, or as the env of a Kubernetes container",
-		optional_argument, OPTION_PRINT},
-	{"library", "FILE",
-		"the libgprof.so to preload (default: the one installed with gprof-record)",
-		required_argument, OPTION_LIBRARY},
-	{"help", NULL, "print this", no_argument, OPTION_HELP},
-	{"version", NULL, "print the version", no_argument, OPTION_VERSION},
-};
-#define NR_OWN (sizeof(own_options) / sizeof(own_options[0]))
-
-/* ---- the options, made of both lists ---- */
-
-/* GPROF_ENABLE=0 is the same as not using gprof-record. */
-static bool is_option(const struct variable *variable)
-{
-	return strcmp(variable->name, "GPROF_ENABLE") != 0;
-}
-
-/* --dir is also -o, --output; --schedule is also --steps. */
-static int add_names(struct option *options, const struct variable *variable, int place)
-{
-	int has_arg = variable_value_name(variable) ? required_argument : no_argument;
-	const char *also = strcmp(variable->option, "dir") == 0	       ? "output"
-			   : strcmp(variable->option, "schedule") == 0 ? "steps"
-								       : NULL;
-	int nr = 0;
-
-	options[nr++] = (struct option){variable->option, has_arg, NULL, place};
-	if (also) {
-		options[nr++] = (struct option){also, has_arg, NULL, place};
-	}
-	return nr;
-}
-
-/* Options of the variables have their place as value; ends with zeros. */
-static const struct option *all_options(void)
-{
-	static struct option options[2 * MOST_VARIABLES];
-	const struct variable *variables = variables_all();
-	int nr = 0;
-
-	for (int i = 0; variables[i].name; i++) {
-		nr += is_option(&variables[i]) ? add_names(options + nr, &variables[i], i) : 0;
-	}
-	for (size_t i = 0; i < NR_OWN; i++) {
-		options[nr++] = (struct option){
-			own_options[i].name, own_options[i].has_arg, NULL, own_options[i].option};
-	}
-	return options;
-}
-
 /* ---- help ---- */
 
 static size_t terminal_columns(void)
@@ -117,45 +39,9 @@ static size_t terminal_columns(void)
 	return is_known ? size.ws_col : USUAL_COLUMNS;
 }
 
-static void add_help(struct buf *out, const char *help)
-{
-	text_wrap(out, help, INDENT, terminal_columns());
-}
-
-/* Words that | separates, with blanks for a line to break at. */
-static void add_spaced(struct buf *out, const char *words)
-{
-	for (; *words; words++) {
-		buf_text(out, *words == '|' ? " " : "");
-		buf_char(out, *words);
-		buf_text(out, *words == '|' ? " " : "");
-	}
-}
-
-static void add_variable_help(struct buf *out, const struct variable *variable)
-{
-	const char *value = variable_value_name(variable);
-	struct buf help = {0};
-
-	/* Of a switch the help begins with the value that it gives. */
-	buf_text(&help, value ? variable->help : variable->help + strlen("0 "));
-	if (variable->type == VARIABLE_NUMBER) {
-		buf_printf(&help, " (%s)", variable->allowed);
-	} else if (value && strcmp(value, "WHAT") == 0) {
-		buf_text(&help, ": ");
-		add_spaced(&help, variable->allowed);
-	}
-	if (value && *variable->otherwise) {
-		buf_printf(&help, "; default %s", variable->otherwise);
-	}
-	buf_printf(&help, " [%s]", variable->name);
-	buf_char(&help, '\0');
-	add_help(out, help.bytes);
-	buf_fini(&help);
-}
-
 static void print_help(void)
 {
+	size_t nr_columns = terminal_columns();
 	struct buf out = {0};
 
 	buf_text(&out, "usage: gprof-record [OPTION]... [--] PROGRAM [ARGUMENT]...\n\n");
@@ -163,34 +49,14 @@ static void print_help(void)
 		"Runs a program with libgprof.so preloaded. Each of its processes writes one "
 		"stream; "
 		"gprof-report reads them. Options set the variable in brackets.",
-		"", terminal_columns());
+		"", nr_columns);
 	buf_char(&out, '\n');
-	for (const struct variable *each = variables_all(); each->name; each++) {
-		const char *value = variable_value_name(each);
-
-		if (is_option(each)) {
-			buf_printf(&out, "  %s--%s%s%s%s\n",
-				strcmp(each->option, "dir") == 0 ? "-o, " : "", each->option,
-				value ? " " : "", value ? value : "",
-				strcmp(each->option, "schedule") == 0 ? ", --steps FIRST-END" : "");
-			add_variable_help(&out, each);
-		}
-	}
-	for (size_t i = 0; i < NR_OWN; i++) {
-		bool is_joined = own_options[i].has_arg == optional_argument;
-
-		buf_printf(&out, "  --%s%s%s\n", own_options[i].name,
-			!own_options[i].value ? ""
-			: is_joined	      ? "="
-					      : " ",
-			own_options[i].value ? own_options[i].value : "");
-		add_help(&out, own_options[i].help);
-	}
+	record_options_add_help(&out, nr_columns);
 	buf_text(&out, "\n");
 	text_wrap(&out,
 		"The exit status is that of the program. 125: gprof-record failed or refused the "
 		"program; 126: the program cannot be executed; 127: there is no such program.",
-		"", terminal_columns());
+		"", nr_columns);
 	fwrite(out.bytes, 1, out.nr_bytes, stdout);
 	buf_fini(&out);
 }
@@ -210,7 +76,7 @@ static int fail(int status, const char *sentence)
 
 static int refuse_option(const char *word)
 {
-	const struct option *options = all_options();
+	const struct option *options = record_options();
 	const char *names[2 * MOST_VARIABLES], *closest;
 	size_t length = strcspn(word, "="), nr = 0;
 	char *name = strndup(word, length);
@@ -312,7 +178,7 @@ static int take_options(struct launch *launch, int argc, char **argv)
 
 	opterr = 0;
 	while (!status && !launch->is_over &&
-		(option = getopt_long(argc, argv, "+:o:hV", all_options(), NULL)) >= 0) {
+		(option = getopt_long(argc, argv, "+:o:hV", record_options(), NULL)) >= 0) {
 		if (option == 'h' || option == 'V') {
 			option = option == 'h' ? OPTION_HELP : OPTION_VERSION;
 		}

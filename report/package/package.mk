@@ -18,7 +18,7 @@ $(WHEEL)/gprof-record: $(B)/report/launch/main.o $(B)/libgprof-report.a
 	$(Q)mkdir -p $(@D)
 	$(Q)$(WHEEL_LD)
 
-wheel: $(B)/libgprof.so $(WHEEL)/gprof-report $(WHEEL)/gprof-record $(MANUAL)
+wheel: $(B)/libgprof.so $(WHEEL)/gprof-report $(WHEEL)/gprof-record $(MANUAL) $(COMPLETION)
 	$(Q)B=$(B) VERSION=$(VERSION) CC='$(CC)' report/package/wheel.sh
 
 # `make deb`: for the Debian or Ubuntu that builds it.

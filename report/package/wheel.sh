@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Packs the wheel of `make wheel` into $B/wheel: two builds of the same sources give the same bytes. pip puts the commands
-# into bin, the library into lib and the manual into share/man of its environment, as `make install` does.
+# into bin, the library into lib, manual and completions into share of its environment, as `make install` does.
 #
 #     B=build VERSION=0.1.0 CC=gcc report/package/wheel.sh
 set -eu
@@ -24,6 +24,13 @@ cp report/python/gprof/*.py report/python/gprof/py.typed "$tree/gprof"
 cp "$B/libgprof.so" "$tree/$name.data/data/lib"
 "${CC%gcc}strip" --strip-unneeded "$tree/$name.data/data/lib/libgprof.so"
 cp "$B"/man/*.1 "$tree/$name.data/data/share/man/man1"
+data=$tree/$name.data/data/share
+mkdir -p "$data/bash-completion/completions" "$data/zsh/site-functions" "$data/fish/vendor_completions.d"
+cp "$B/completion/zsh" "$data/zsh/site-functions/_gprof-report"
+for each in gprof-report gprof-record; do
+	cp "$B/completion/bash" "$data/bash-completion/completions/$each"
+	cp "$B/completion/fish" "$data/fish/vendor_completions.d/$each.fish"
+done
 cp "$B/wheel/gprof-report" "$B/wheel/gprof-record" "$tree/$name.data/scripts"
 
 cat >"$info/METADATA" <<END

@@ -9,6 +9,8 @@
 /* Longer lists of words are in the help. */
 #define MOST_LISTED 8u
 
+#define END_OF_NAME " =,\n"
+
 /* A usage line is "  -o, --output FILE      help", what goes on below it has more blanks. */
 static bool is_option_line(const char *line)
 {
@@ -22,13 +24,17 @@ static const char *next_line(const char *line)
 	return end ? end + 1 : line + strlen(line);
 }
 
-/* Where the help begins: behind two blanks. */
+/* Where the help begins: behind two blanks, or on the next line. */
 static void find_help(const char *at, struct option_name *option)
 {
 	const char *end = at + strcspn(at, "\n");
 
 	while (at < end && strncmp(at, "  ", 2) != 0) {
 		at++;
+	}
+	if (at == end && strncmp(next_line(at), "   ", 3) == 0) {
+		at = next_line(at);
+		end = at + strcspn(at, "\n");
 	}
 	at += strspn(at, " ");
 	option->help = at < end ? at : end;
@@ -37,7 +43,7 @@ static void find_help(const char *at, struct option_name *option)
 
 bool options_next(const char **at, struct option_name *option)
 {
-	const char *name = *at;
+	const char *name = *at, *value;
 	size_t nr_bytes;
 
 	if (strncmp(name, ", -", 3) == 0) {
@@ -53,18 +59,21 @@ bool options_next(const char **at, struct option_name *option)
 		}
 		name += 2;
 	}
-	nr_bytes = strcspn(name, " =,\n");
+	nr_bytes = strcspn(name, END_OF_NAME);
+	value = name + nr_bytes;
+	while (strncmp(value, ", -", 3) == 0) {
+		value += 2 + strcspn(value + 2, END_OF_NAME);
+	}
 	*option = (struct option_name){.name = name,
 		.nr_bytes = nr_bytes,
-		.is_joined = name[nr_bytes] == '=',
-		.has_value = name[nr_bytes] == '=' ||
-			     (name[nr_bytes] == ' ' && !strchr(" \n", name[nr_bytes + 1]))};
+		.is_joined = *value == '=',
+		.has_value = *value == '=' || (*value == ' ' && !strchr(" \n", value[1]))};
 	find_help(name, option);
 	*at = name + nr_bytes;
 	if (option->has_value) {
-		option->value = *at + 1;
+		option->value = value + 1;
 		option->nr_value = strcspn(option->value, " ,\n");
-		*at = option->value + option->nr_value;
+		*at = value == *at ? option->value + option->nr_value : *at;
 	}
 	return true;
 }

@@ -10,7 +10,7 @@
 struct option_name {
 	const char *name; /* "--view" or "-o"; not NUL-terminated */
 	size_t nr_bytes;
-	bool has_value;	   /* "--top N"; also where it may be left out, "--detail=LEVEL" */
+	bool has_value;	   /* "--top N"; -o of "-o, --output FILE"; also "--detail=LEVEL" */
 	bool is_joined;	   /* the value only behind a "=" */
 	const char *value; /* what the usage calls it, up to nr_value: "FILE" */
 	size_t nr_value;

@@ -7,7 +7,8 @@ need SIM REPORT JQ
 case $B in *san-*) skip "once is enough" ;; esac
 ok make -s install DESTDIR="$T/root" PREFIX=/usr >"$T/out" 2>&1
 for file in lib/libgprof.so bin/gprof-report bin/gprof-record share/man/man1/gprof-report.1 \
-	share/bash-completion/completions/gprof-report share/zsh/site-functions/_gprof-report; do
+	share/bash-completion/completions/gprof-report share/bash-completion/completions/gprof-record share/zsh/site-functions/_gprof-report \
+	share/fish/vendor_completions.d/gprof-report.fish share/fish/vendor_completions.d/gprof-record.fish; do
 	[ -e "$T/root/usr/$file" ] || { echo "$file is not installed"; failed=1; }
 done
 [ ! -e "$B/gprof-report-mpi" ] || [ -e "$T/root/usr/bin/gprof-report-mpi" ] || { echo "gprof-report-mpi is not installed"; failed=1; }
@@ -42,5 +43,5 @@ rm -rf "$GPROF_DIR"
 LD_LIBRARY_PATH=$T/root/usr/lib:$SIM LD_PRELOAD=libgprof.so "$B/integ/s_loop" 2 5 >/dev/null 2>"$T/err"
 is 1 "$(ls "$GPROF_DIR"/*.gprof | wc -l)" "streams by the bare name"
 ok make -s uninstall DESTDIR="$T/root" PREFIX=/usr >"$T/out" 2>&1
-is 0 "$(find "$T/root" -type f | wc -l)" "files left after uninstall"
+is 0 "$(find "$T/root" -not -type d | wc -l)" "files left after uninstall"
 finish

@@ -71,7 +71,7 @@ complete_words()
 	bash -c '. "$1"; shift; COMP_WORDS=(gprof-report "$@"); COMP_CWORD=$#; _gprof_report; echo "${COMPREPLY[*]}"' - "$T/completion" "$@"
 }
 is "start stop steps" "$(complete_words control dump st)" "words of control"
-is "bash zsh" "$(complete_words completion "")" "shells"
+is "bash zsh fish" "$(complete_words completion "")" "shells"
 is "step_time" "$(complete_words diff --fail-on step)" "conditions"
 is "total" "$(complete_words --sort total | tr ' ' '\n' | grep -x total)" "columns"
 is "saved" "$(complete_words whatif --sort saved | tr ' ' '\n' | grep -x saved)" "columns of whatif"

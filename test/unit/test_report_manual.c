@@ -74,7 +74,7 @@ START_TEST(options_are_read_from_the_usage)
 		const char *name;
 		bool has_value, is_joined;
 		const char *help;
-	} expected[] = {{"--view", true, false, "these (a, b)"}, {"-o", false, false, "there"},
+	} expected[] = {{"--view", true, false, "these (a, b)"}, {"-o", true, false, "there"},
 		{"--output", true, false, "there"}, {"--wide", false, false, "all"},
 		{"--detail", true, true, "so"}, {"--pid", true, false, "one"},
 		{"--rank", true, false, "one"}};
