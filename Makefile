@@ -22,7 +22,8 @@ WARN     += -Wno-maybe-uninitialized
 endif
 CPPFLAGS += -I. -D_GNU_SOURCE -DGPROF_VERSION='"$(VERSION)"'
 CFLAGS   += -std=gnu11 $(OPT) $(WARN) $(WERROR) -fvisibility=hidden $(SANFLAGS)
-LDFLAGS  += $(SANFLAGS)
+# A build ID would differ with the folder that builds, which debug information names.
+LDFLAGS  += $(SANFLAGS) -Wl,--build-id=none
 
 ifndef V
 Q := @
@@ -59,7 +60,7 @@ $(B)/%.o: %.c
 LIBDIR := $(DESTDIR)$(PREFIX)/lib
 BINDIR := $(DESTDIR)$(PREFIX)/bin
 MANDIR := $(DESTDIR)$(PREFIX)/share/man/man1
-DOCDIR := $(DESTDIR)$(PREFIX)/share/doc/gprof
+DOCDIR := $(DESTDIR)$(PREFIX)/share/doc/gprof-profiler
 GUIDES := profiler.env.example $(wildcard docs/*.md)
 BASHDIR := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 ZSHDIR := $(DESTDIR)$(PREFIX)/share/zsh/site-functions
@@ -103,7 +104,8 @@ help:
 	@echo 'make fuzz       searches with libFuzzer, FUZZ_SECONDS=60 a target; see test/fuzz/README.md'
 	@echo 'make gpu        build/gpu, to be carried to a machine with a GPU; test/gpu/run runs it there'
 	@echo 'make install    PREFIX=/usr/local DESTDIR= ; make uninstall takes it away'
-	@echo 'make wheel      a Python wheel with library, commands, manual and module, in build/wheel'
+	@echo 'make wheel      a Python wheel with library, commands, manual and module, in build/wheel;'
+	@echo '                ARCH=aarch64 builds that for another machine, in build/aarch64/wheel'
 	@echo 'make deb        a Debian package of library, commands and manual, in build/deb'
 	@echo 'make format     clang-format of the sources'
 	@echo 'make clean'

@@ -6,6 +6,7 @@
 #     B=build VERSION=0.1.0 CC=gcc report/package/deb.sh
 set -eu
 cd "$(dirname "$0")/../.."
+. report/package/linked.sh
 for tool in dpkg-deb dpkg-shlibdeps dpkg-architecture; do
 	command -v $tool >/dev/null || { echo "make deb needs $tool (Debian: apt-get install dpkg-dev)" >&2; exit 1; }
 done
@@ -22,8 +23,6 @@ rm -rf "$B/deb"
 mkdir -p "$tree/DEBIAN" "$tree/usr/lib/$machine" "$doc" "$tree/usr/share/lintian/overrides" "$B/deb/debian"
 ${MAKE:-make} -s --no-print-directory install DESTDIR="$PWD/$tree" PREFIX=/usr B="$B" CC="$CC" >/dev/null
 mv "$tree/usr/lib/libgprof.so" "$tree/usr/lib/$machine/"
-mv "$tree"/usr/share/doc/gprof/* "$doc/"
-rmdir "$tree/usr/share/doc/gprof"
 rm -f "$tree/usr/bin/gprof-report-mpi" # its MPI is that of the machine which built it
 mkdir -p "$tree/usr/share/zsh/vendor-completions"
 mv "$tree"/usr/share/zsh/site-functions/* "$tree/usr/share/zsh/vendor-completions/"
@@ -40,19 +39,27 @@ $name ($VERSION) unstable; urgency=medium
 
  -- $maintainer  $(date -uRd "@$SOURCE_DATE_EPOCH")
 END
-cat >"$doc/copyright" <<END
-Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
-Upstream-Name: gprof
+# What is linked into the programs; what they load from other packages is not in this one.
+LINKED="libzstd-dev BSD-3-Clause
+libiberty-dev LGPL-2.1-or-later
+libjsmn-dev MIT
+uthash-dev BSD-1-Clause
+libjs-chart.js MIT"
+{
+	cat <<END
+gprof is Copyright 2026 the gprof maintainers. Its licence is Apache-2.0; on Debian systems its text is in
+/usr/share/common-licenses/Apache-2.0.
 
-Files: *
-Copyright: 2026 the gprof maintainers
-License: Apache-2.0
- On Debian systems the text of this licence is in /usr/share/common-licenses/Apache-2.0.
- .
- Parts of zstd (BSD-3-Clause) are linked into libgprof.so; parts of jsmn (MIT), uthash (BSD-1-Clause), libiberty
- (LGPL-2.1-or-later) and Chart.js (MIT) into gprof-report. Their licences are in the copyright files of the Debian
- packages libzstd-dev, libjsmn-dev, uthash-dev, libiberty-dev and libjs-chart.js.
+Parts of zstd are linked into libgprof.so, and parts of jsmn, uthash, libiberty and Chart.js into gprof-report. The
+copyright files of the Debian packages that they come from follow.
 END
+	while read -r package licence; do
+		text=$(licence_of "$package")
+		printf '\n---- %s (%s) ----\n\n' "$package" "$licence"
+		cat "$text"
+	done <<<"$LINKED"
+} >"$doc/copyright"
+sbom "$VERSION" "$architecture" >"$doc/gprof-profiler.spdx.json"
 cat >"$tree/usr/share/lintian/overrides/$name" <<END
 # Programs are never linked with it: the loader preloads it.
 $name: sharedobject-in-library-directory-missing-soname

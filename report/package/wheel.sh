@@ -4,8 +4,14 @@
 # into bin, the library into lib, manual and completions into share of its environment, as `make install` does.
 #
 #     B=build VERSION=0.1.0 CC=gcc report/package/wheel.sh
+#
+# TEXTS has the manual and the completions, which are the same for all machines: $B, or where $B is for another machine
+# the folder of this one's build.
 set -eu
 cd "$(dirname "$0")/../.."
+. report/package/linked.sh
+export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-1767225600} # 2026-01-01, the year of this version
+texts=${TEXTS:-$B}
 name=gprof_profiler-$VERSION
 machine=$("$CC" -dumpmachine | cut -d- -f1)
 tree=$B/wheel/tree
@@ -23,13 +29,13 @@ mkdir "$tree/gprof"
 cp report/python/gprof/*.py report/python/gprof/py.typed "$tree/gprof"
 cp "$B/libgprof.so" "$tree/$name.data/data/lib"
 "${CC%gcc}strip" --strip-unneeded "$tree/$name.data/data/lib/libgprof.so"
-cp "$B"/man/*.1 "$tree/$name.data/data/share/man/man1"
+cp "$texts"/man/*.1 "$tree/$name.data/data/share/man/man1"
 data=$tree/$name.data/data/share
 mkdir -p "$data/bash-completion/completions" "$data/zsh/site-functions" "$data/fish/vendor_completions.d"
-cp "$B/completion/zsh" "$data/zsh/site-functions/_gprof-report"
+cp "$texts/completion/zsh" "$data/zsh/site-functions/_gprof-report"
 for each in gprof-report gprof-record; do
-	cp "$B/completion/bash" "$data/bash-completion/completions/$each"
-	cp "$B/completion/fish" "$data/fish/vendor_completions.d/$each.fish"
+	cp "$texts/completion/bash" "$data/bash-completion/completions/$each"
+	cp "$texts/completion/fish" "$data/fish/vendor_completions.d/$each.fish"
 done
 cp "$B/wheel/gprof-report" "$B/wheel/gprof-record" "$tree/$name.data/scripts"
 
@@ -59,8 +65,7 @@ Tag: py3-none-manylinux_2_17_$machine
 END
 cp LICENSE "$info/licenses/LICENSE"
 
-# What is linked in: "Debian package, SPDX licence", with its text and a row in the bill of materials.
-linked="libzstd-dev BSD-3-Clause
+LINKED="libzstd-dev BSD-3-Clause
 zlib1g-dev Zlib
 libsqlite3-dev blessing
 libprotobuf-c-dev BSD-2-Clause
@@ -68,45 +73,14 @@ libiberty-dev LGPL-2.1-or-later
 libjsmn-dev MIT
 uthash-dev BSD-1-Clause
 libjs-chart.js MIT
-libc6-dev LGPL-2.1-or-later"
-row()
-{
-	printf '{"SPDXID": "SPDXRef-%s", "name": "%s", "versionInfo": "%s", "downloadLocation": "NOASSERTION", "licenseDeclared": "%s"}' \
-		"${1//./-}" "$1" "$2" "$3"
-}
-packages=$(row gprof "$VERSION" Apache-2.0)
-relations='{"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES", "relatedSpdxElement": "SPDXRef-gprof"}'
-while read -r package licence; do
-	text=/usr/share/doc/$package/copyright
-	[ -e "$text" ] || { echo "make wheel needs the licence of $package in $text" >&2; exit 1; }
-	cp "$text" "$info/licenses/$package.txt"
-	version=$(dpkg-query -W -f '${Version}\n' "$package" | head -1)
-	packages="$packages,
-    $(row "$package" "$version" "$licence")"
-	relations="$relations,
-    {\"spdxElementId\": \"SPDXRef-gprof\", \"relationshipType\": \"STATIC_LINK\", \"relatedSpdxElement\": \"SPDXRef-${package//./-}\"}"
-done <<<"$linked"
-cat >"$info/sboms/gprof.spdx.json" <<END
-{
-  "spdxVersion": "SPDX-2.3",
-  "dataLicense": "CC0-1.0",
-  "SPDXID": "SPDXRef-DOCUMENT",
-  "name": "gprof-profiler-$VERSION",
-  "documentNamespace": "https://spdx.org/spdxdocs/gprof-profiler-$VERSION-$machine",
-  "creationInfo": {"created": "1980-01-01T00:00:00Z", "creators": ["Tool: gprof-$VERSION"]},
-  "packages": [
-    $packages
-  ],
-  "relationships": [
-    $relations
-  ]
-}
-END
+$(package_of "$("$CC" -print-file-name=libc.a)") LGPL-2.1-or-later
+$(package_of "$("$CC" -print-libgcc-file-name)") GPL-3.0-or-later WITH GCC-exception-3.1"
+copy_licences "$info/licenses"
+sbom "$VERSION" "$machine" >"$info/sboms/gprof.spdx.json"
 
 find "$tree" -type d -exec chmod 755 {} +
 find "$tree" -type f -exec chmod 644 {} +
 chmod 755 "$tree/$name.data/scripts"/* "$tree/$name.data/data/lib/libgprof.so"
 rm -f "$B/wheel"/*.whl
-# The oldest time that a zip file can hold.
-SOURCE_DATE_EPOCH=315532800 "$python" -m wheel pack -d "$B/wheel" "$tree" >/dev/null
+"$python" -m wheel pack -d "$B/wheel" "$tree" >/dev/null
 echo "  $(echo "$B"/wheel/*.whl)"

@@ -24,7 +24,7 @@ for page in "$ROOT"/docs/man/*.1.md; do
 	[ -e "$man/$(basename "$page" .md)" ] || { echo "$page is not installed"; failed=1; }
 done
 for guide in "$ROOT"/docs/*.md; do
-	ok cmp "$guide" "$T/root/usr/share/doc/gprof/$(basename "$guide")"
+	ok cmp "$guide" "$T/root/usr/share/doc/gprof-profiler/$(basename "$guide")"
 done
 page=$man/gprof-report-summary.1
 for view in $("$B/gprof-report" help summary | sed -n '/^Views/,$s/^  \([a-z-]*\) .*/\1/p' | sed 's/-/\\\\-/g'); do
