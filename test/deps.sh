@@ -21,7 +21,7 @@ test="$test python3-torch"
 # the Python module, also in a notebook
 test="$test python3-pandas python3-nbclient python3-ipykernel"
 # packages
-test="$test python3-wheel dpkg-dev lintian"
+test="$test python3-wheel dpkg-dev lintian bubblewrap python3-seccomp debootstrap"
 # shells that complete
 test="$test zsh fish"
 # gprof-report-mpi

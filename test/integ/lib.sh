@@ -134,6 +134,12 @@ fetch_wheel()
 	echo "$PWD/$dir"
 }
 
+# make_package wheel|deb: makes that package and copies it into $T; tests that run at once take turns.
+make_package()
+{
+	flock "$B/packages.lock" sh -c 'make -s "$1" && cp "$2/$1/"*gprof?profiler*[lb] "$3"' - "$1" "$B" "$T"
+}
+
 # is WANT HAVE WHAT
 is()
 {
