@@ -24,9 +24,16 @@ late()
 	echo $(($(calls) + $(query '[.losses.rows[]?.count] | add // 0') + ${told:-0})) "$rc"
 }
 
-record "$B/integ/s_end" return
-summary api
-all=$(calls)
+# How many there are is seen where none is lost, which may take several tries on a busy machine.
+all=0
+for _ in 1 2 3 4 5; do
+	[ "$all" = 0 ] || break
+	rm -rf "$GPROF_DIR"
+	record "$B/integ/s_end" return
+	summary api,losses
+	[ "$(query '[.losses.rows[]?.count] | add // 0')" != 0 ] || all=$(calls)
+done
+tap "$([ "$all" -gt 0 ]; echo $?)" "calls of the program" "none are recorded: $(head -1 "$T/err")"
 for way in return exit _exit quick_exit thread_exit; do
 	# It starts a moment after the program's end, or long after it.
 	for ms in 400 4000; do

@@ -7,6 +7,8 @@ import sys
 import threading
 import types
 
+# CPython 3.8 loads it as a thread ends; a child forked meanwhile cannot load anything.
+ctypes.CDLL("libgcc_s.so.1")
 library = ctypes.CDLL(sys.argv[1])
 with_gil = ctypes.PyDLL(sys.argv[1])
 name = "torch.utils.data._utils.worker"
