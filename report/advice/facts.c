@@ -201,10 +201,14 @@ static uint32_t op_name_of(struct advice_facts *facts, const struct op *op)
 	return op ? op->name : 0;
 }
 
-static uint32_t stack_of(const struct op_call *call, const struct op *op)
+static uint32_t stack_of(
+	const struct advice_facts *facts, const struct op_call *call, const struct op *op)
 {
 	if (call && call->py_stack) {
 		return call->py_stack;
+	}
+	if (!facts->process->py_stacks.nr) {
+		return 0;
 	}
 	while (op && !op->py_stack) {
 		op = op->parent;
@@ -216,7 +220,7 @@ static void note(struct advice_facts *facts, enum advice_cause cause, uint64_t n
 	const struct op_call *call, const struct op *op)
 {
 	advice_sites_add(&facts->sites, cause, when_of(facts, call), ns, what,
-		op_name_of(facts, op), stack_of(call, op));
+		op_name_of(facts, op), stack_of(facts, call, op));
 }
 
 static void set_change(struct advice_facts *facts, uint32_t name, enum advice_change change)
@@ -290,7 +294,7 @@ static void take_wait(
 			facts->gap_ends[at].has_wait = true;
 			facts->gap_ends[at].wait = name;
 			facts->gap_ends[at].wait_op = op_name_of(facts, op);
-			facts->gap_ends[at].wait_stack = stack_of(call, op);
+			facts->gap_ends[at].wait_stack = stack_of(facts, call, op);
 		}
 	}
 }
@@ -407,7 +411,7 @@ static void take_launch(struct advice_facts *facts, const struct shape_info *inf
 	launch->activities_ns += record->end_ns - record->begin_ns;
 	launch->what = is_graph ? called->name : info->name;
 	launch->op = op_name_of(facts, op);
-	launch->py_stack = stack_of(call, op);
+	launch->py_stack = stack_of(facts, call, op);
 	launch->when = (uint8_t)when_of(facts, call);
 	launch->is_waited_for |= is_waited_for(facts, record, call);
 	if (!is_graph) {
@@ -432,7 +436,10 @@ static void take_kernel(struct advice_facts *facts, const struct op_record *reco
 	const struct shape_info *info = shape_of(facts, record);
 	uint64_t ns = record->end_ns - record->begin_ns;
 
-	*(bool *)idmap_put(&facts->places, record->place) = true;
+	if (record->place != facts->last_place || !facts->nr_kernels) {
+		*(bool *)idmap_put(&facts->places, record->place) = true;
+		facts->last_place = record->place;
+	}
 	facts->nr_kernels++;
 	facts->kernel_ns += ns;
 	facts->tensor_ns[info->tensor] += ns;
@@ -532,7 +539,7 @@ static void take_gap(struct advice_facts *facts, const struct op_record *record,
 	end->is_known = true;
 	end->what = info_of(facts, call)->name;
 	end->op = op_name_of(facts, op);
-	end->py_stack = stack_of(call, op);
+	end->py_stack = stack_of(facts, call, op);
 	end->when = (uint8_t)when_of(facts, call);
 	end->launch = call->correlation;
 	end->is_host = clock_map_time(&facts->process->host_clock, call->begin) >

@@ -192,6 +192,7 @@ struct advice_facts {
 	uint64_t copied_bytes; /* large copies between host and devices; ADVICE_HOST_COPY has times
 				*/
 	struct idmap places;   /* bool, by place: those that ran kernels */
+	uint32_t last_place;
 	uint64_t nr_without_call; /* records of work */
 	struct advice_memory memory[ADVICE_MOST_DEVICES];
 	uint64_t longest_gap_ns, gap_limit_ns;

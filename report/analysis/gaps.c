@@ -159,7 +159,7 @@ static size_t find_from(struct gaps *gaps, uint32_t device, uint64_t ns)
 	return low;
 }
 
-int64_t gaps_ended_by(struct gaps *gaps, uint32_t device, uint64_t begin_ns)
+int64_t gaps_find_ended_by(struct gaps *gaps, uint32_t device, uint64_t begin_ns)
 {
 	size_t at = find_from(gaps, device, begin_ns);
 

@@ -40,8 +40,21 @@ void gaps_take_activity(struct gaps *gaps, const struct gpu_activity *work);
 void gaps_end(struct gaps *gaps);
 void gaps_fini(struct gaps *gaps);
 
+/* Used by the inline function. */
+int64_t gaps_find_ended_by(struct gaps *gaps, uint32_t device, uint64_t begin_ns);
+
 /* The place in `items` of the gap that work on a device ended by beginning then; -1: none. */
-int64_t gaps_ended_by(struct gaps *gaps, uint32_t device, uint64_t begin_ns);
+static inline int64_t gaps_ended_by(struct gaps *gaps, uint32_t device, uint64_t begin_ns)
+{
+	const struct gap *next = gaps->items + gaps->found;
+
+	/* Most work lies between the gap that was found last and the one before it. */
+	if (gaps->found && gaps->found < gaps->nr && next->device == device &&
+		next[-1].device == device && begin_ns > next[-1].end && begin_ns < next->end) {
+		return -1;
+	}
+	return gaps_find_ended_by(gaps, device, begin_ns);
+}
 
 /* The index of the gap of a device that contains a time, ends included; -1: none. */
 int64_t gaps_around(struct gaps *gaps, uint32_t device, uint64_t ns);

@@ -7,7 +7,6 @@
 
 #include "report/util/buf.h"
 #include "report/util/files.h"
-#include "report/util/natural_sort.h"
 
 static int by_begin(const void *a, const void *b)
 {
@@ -173,6 +172,82 @@ static void forget(struct gpu_activity_runs *runs, struct gpu_activity_run *run)
 	free(run->items);
 }
 
+/* ---- sorting ---- */
+
+struct key {
+	uint64_t after; /* how long after the first one it begins */
+	size_t place;
+};
+
+/* Puts the keys in the order of one byte of their times; keys with the same keep their order. */
+static void sort_byte(const struct key *keys, size_t nr, unsigned int shift, struct key *to)
+{
+	size_t counts[256] = {0}, first = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		counts[keys[i].after >> shift & 0xffu]++;
+	}
+	for (size_t i = 0; i < 256; i++) {
+		size_t count = counts[i];
+
+		counts[i] = first;
+		first += count;
+	}
+	for (size_t i = 0; i < nr; i++) {
+		to[counts[keys[i].after >> shift & 0xffu]++] = keys[i];
+	}
+}
+
+/* From the last byte of the times to the first: works of several streams come in no order. */
+static struct key *sort_keys(struct key *keys, size_t nr, struct key *spare)
+{
+	uint64_t last = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		last = keys[i].after > last ? keys[i].after : last;
+	}
+	for (unsigned int shift = 0; shift < 64 && last >> shift; shift += 8) {
+		struct key *from = keys;
+
+		sort_byte(from, nr, shift, spare);
+		keys = spare;
+		spare = from;
+	}
+	return keys;
+}
+
+/* Returns them in memory of their own; frees `items`. */
+static struct gpu_activity *sort(struct gpu_activity *items, size_t nr)
+{
+	struct key *keys = mem_resize(NULL, 2 * nr, sizeof(*keys)), *in_order;
+	struct gpu_activity *sorted = mem_resize(NULL, nr, sizeof(*sorted));
+	uint64_t first = UINT64_MAX;
+
+	for (size_t i = 0; i < nr; i++) {
+		first = items[i].begin < first ? items[i].begin : first;
+	}
+	for (size_t i = 0; i < nr; i++) {
+		keys[i] = (struct key){items[i].begin - first, i};
+	}
+	in_order = sort_keys(keys, nr, keys + nr);
+	for (size_t i = 0; i < nr; i++) {
+		sorted[i] = items[in_order[i].place];
+	}
+	free(keys);
+	free(items);
+	return sorted;
+}
+
+static bool is_sorted(const struct gpu_activity *items, size_t nr)
+{
+	for (size_t i = 1; i < nr; i++) {
+		if (by_begin(&items[i - 1], &items[i]) > 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
 /* ---- in and out ---- */
 
 void gpu_activity_runs_add(struct gpu_activity_runs *runs, struct gpu_activity *items, size_t nr)
@@ -181,7 +256,12 @@ void gpu_activity_runs_add(struct gpu_activity_runs *runs, struct gpu_activity *
 		free(items);
 		return;
 	}
-	natural_sort(items, nr, sizeof(*items), by_begin);
+	if (!is_sorted(items, nr)) {
+		items = sort(items, nr);
+	}
+	if (!is_sorted(items, nr)) { /* by their ids, too */
+		qsort(items, nr, sizeof(*items), by_begin);
+	}
 	push(runs, &(struct gpu_activity_run){.items = items, .nr = nr});
 	runs->nr_kept += nr;
 	make_room(runs);

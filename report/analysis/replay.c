@@ -76,7 +76,8 @@ static void place_followers(const struct replay_graph *graph, struct followers *
 {
 	uint32_t causes[3];
 
-	followers->places = mem_zeroed(followers->first[graph->nr_nodes] + 1, sizeof(uint32_t));
+	followers->places =
+		mem_resize(NULL, followers->first[graph->nr_nodes] + 1, sizeof(uint32_t));
 	for (size_t i = graph->nr_nodes; i-- > 0;) {
 		size_t nr = causes_of(graph, i, causes);
 
@@ -140,9 +141,9 @@ static uint32_t moved(const uint32_t *new_place, uint32_t place, size_t self)
 void replay_order(struct replay_graph *graph)
 {
 	size_t nr = graph->nr_nodes;
-	struct node *nodes = mem_zeroed(nr + 1, sizeof(*nodes));
-	uint32_t *order = mem_zeroed(nr + 1, sizeof(*order));
-	uint32_t *new_place = mem_zeroed(nr + 1, sizeof(*new_place));
+	struct node *nodes = mem_resize(NULL, nr + 1, sizeof(*nodes));
+	uint32_t *order = mem_resize(NULL, nr + 1, sizeof(*order));
+	uint32_t *new_place = mem_resize(NULL, nr + 1, sizeof(*new_place));
 
 	find_order(graph, order);
 	for (size_t i = 0; i < nr; i++) {

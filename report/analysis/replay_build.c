@@ -476,23 +476,42 @@ struct delays {
 	size_t nr, capacity;
 };
 
-static int by_value(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
+/* Delays up to REPLAY_DELAY_MOST_NS have so many upper parts, and lower parts of so many bits. */
+#define LOW_BITS 8u
+#define NR_HIGH	 ((REPLAY_DELAY_MOST_NS >> LOW_BITS) + 1)
 
-	return *x < *y ? -1 : *x > *y;
+/* The first place at which so many and one more have been counted; *rank: of these there. */
+static size_t find_rank(const uint32_t *counts, size_t *rank)
+{
+	size_t i = 0;
+
+	for (; counts[i] <= *rank; i++) {
+		*rank -= counts[i];
+	}
+	return i;
 }
 
+/* Counts the upper parts, then the lower parts of those with the median's upper part. */
 static uint64_t take_median(struct delays *delays)
 {
-	uint64_t median = 0;
+	uint32_t high[NR_HIGH] = {0}, low[1u << LOW_BITS] = {0};
+	size_t rank, found;
 
-	if (delays->nr) {
-		qsort(delays->ns, delays->nr, sizeof(*delays->ns), by_value);
-		median = delays->ns[(delays->nr - 1) / 2];
+	if (!delays->nr) {
+		return 0;
+	}
+	rank = (delays->nr - 1) / 2;
+	for (size_t i = 0; i < delays->nr; i++) {
+		high[delays->ns[i] >> LOW_BITS]++;
+	}
+	found = find_rank(high, &rank);
+	for (size_t i = 0; i < delays->nr; i++) {
+		if (delays->ns[i] >> LOW_BITS == found) {
+			low[delays->ns[i] & ((1u << LOW_BITS) - 1)]++;
+		}
 	}
 	free(delays->ns);
-	return median;
+	return found << LOW_BITS | find_rank(low, &rank);
 }
 
 /* Which of what an activity waits for came last. */

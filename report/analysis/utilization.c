@@ -115,12 +115,11 @@ static size_t bucket_of(const struct utilization_series *series, uint64_t ns)
 							  : series->nr_buckets - 1;
 }
 
-/* A value that held from `begin` to `end`: so much of it for each bucket as lies in that. */
-static void spread(struct utilization_series *series, uint64_t begin, uint64_t end, double value)
+static void spread_any(
+	struct utilization_series *series, uint64_t begin, uint64_t end, double value)
 {
 	size_t last;
 
-	begin = begin > series->begin ? begin : series->begin;
 	last = bucket_of(series, end);
 	for (size_t i = bucket_of(series, begin); i <= last; i++) {
 		uint64_t from = series->begin + i * series->width, to = from + series->width;
@@ -131,6 +130,23 @@ static void spread(struct utilization_series *series, uint64_t begin, uint64_t e
 		part = to > from ? (double)(to - from) : 0;
 		series->points[i] += value * part;
 		series->weights[i] += part;
+	}
+	series->bucket = last;
+	series->bucket_begin = series->begin + last * series->width;
+}
+
+/* A value that held from `begin` to `end`: so much of it for each bucket as lies in that. */
+static void spread(struct utilization_series *series, uint64_t begin, uint64_t end, double value)
+{
+	begin = begin > series->begin ? begin : series->begin;
+	if (begin < end && begin >= series->bucket_begin &&
+		end - series->bucket_begin < series->width) { /* the bucket of the last one */
+		double part = (double)(end - begin);
+
+		series->points[series->bucket] += value * part;
+		series->weights[series->bucket] += part;
+	} else {
+		spread_any(series, begin, end, value);
 	}
 }
 
@@ -207,6 +223,7 @@ static struct utilization_series *find_series(
 		.end = usage->end,
 		.width = usage->width,
 		.nr_buckets = usage->nr_buckets,
+		.bucket_begin = usage->begin,
 		.rise_from_ns = UINT64_MAX};
 	return series;
 }

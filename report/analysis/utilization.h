@@ -64,6 +64,8 @@ struct utilization_series {
 	uint64_t begin, end; /* of the process, with its samples; CLOCK_MONOTONIC ns */
 	uint64_t width;	     /* of its buckets, ns */
 	size_t nr_buckets;
+	size_t bucket; /* of the last span */
+	uint64_t bucket_begin;
 };
 
 struct utilization {

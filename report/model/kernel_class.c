@@ -220,7 +220,7 @@ static uint8_t find_flags(uint32_t name)
 	return flags | (uint8_t)(use << TENSOR_SHIFT);
 }
 
-static uint8_t flags_of(uint32_t name)
+static uint8_t remember_flags(uint32_t name)
 {
 	if (!*string_pool_text(name, NULL)) {
 		return find_flags(name); /* not a name; its value does not bound their number */
@@ -232,10 +232,13 @@ static uint8_t flags_of(uint32_t name)
 		memset(cache.flags + cache.nr_flags, 0, nr - cache.nr_flags);
 		cache.nr_flags = nr;
 	}
-	if (!cache.flags[name]) {
-		cache.flags[name] = find_flags(name);
-	}
-	return cache.flags[name];
+	return cache.flags[name] = find_flags(name);
+}
+
+static inline uint8_t flags_of(uint32_t name)
+{
+	return name < cache.nr_flags && cache.flags[name] ? cache.flags[name]
+							  : remember_flags(name);
 }
 
 enum kernel_class kernel_class_of(uint32_t name)

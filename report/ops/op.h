@@ -90,6 +90,8 @@ struct op_kind {
 	bool is_user;	  /* see op_is_user */
 	bool is_step;	  /* see op_is_step */
 	bool is_executor; /* runs a static program of Paddle's on other threads */
+	bool is_asked;	  /* for op_walk.c: `wanted` is set */
+	uint8_t wanted;	  /* as in struct op */
 };
 
 /* A cache of recent answers by name, since few names recur often. One thread only. */
@@ -97,7 +99,7 @@ struct op_kind {
 extern struct op_kind op_kinds[OP_KINDS];
 void op_kind_find(struct op_kind *kind, uint32_t name, uint8_t framework, uint8_t scope);
 
-static inline const struct op_kind *op_kind(uint32_t name, uint8_t framework, uint8_t scope)
+static inline struct op_kind *op_kind(uint32_t name, uint8_t framework, uint8_t scope)
 {
 	uint64_t key = 1ull << 63 | (uint64_t)name << 16 | (uint64_t)framework << 8 | scope;
 	struct op_kind *kind = &op_kinds[(name + 61u * scope) % OP_KINDS];

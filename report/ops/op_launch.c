@@ -35,21 +35,6 @@ struct op_record *op_records_add(struct op_records *records, uint32_t *list)
 	return &item->record;
 }
 
-const struct op_record *op_records_pop(struct op_records *records, uint32_t *list)
-{
-	uint32_t number = *list;
-	struct op_records_item *item;
-
-	if (!number) {
-		return NULL;
-	}
-	item = &records->items[number - 1];
-	*list = item->next;
-	item->next = records->free;
-	records->free = number;
-	return &item->record;
-}
-
 #define WORK_MASK (COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_correlation))
 #define RECORD_MASK                                                          \
 	(WORK_MASK | COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_place) | \

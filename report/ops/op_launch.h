@@ -57,7 +57,20 @@ void op_records_fini(struct op_records *records);
 struct op_record *op_records_add(struct op_records *records, uint32_t *list);
 
 /* Removes the first record of a list, NULL if it is empty. It is valid until the next is added. */
-const struct op_record *op_records_pop(struct op_records *records, uint32_t *list);
+static inline const struct op_record *op_records_pop(struct op_records *records, uint32_t *list)
+{
+	uint32_t number = *list;
+	struct op_records_item *item;
+
+	if (!number) {
+		return NULL;
+	}
+	item = &records->items[number - 1];
+	*list = item->next;
+	item->next = records->free;
+	records->free = number;
+	return &item->record;
+}
 
 struct op_launch {
 	struct process *process;

@@ -149,16 +149,13 @@ struct view_list {
 	size_t nr, capacity;
 };
 
-/* What views want of operators by their names, and their answers by name, as op_kinds has them. */
+/* What views want of operators by their names. op_kinds has the answers. */
 #define MOST_FILTERS 8u
 struct filters {
 	bool (*wants[MOST_FILTERS])(uint32_t name, uint8_t framework, uint8_t scope);
 	unsigned int nr;
-	uint8_t enter; /* bits of those of `enter` */
-	struct {
-		uint64_t key;
-		uint8_t wanted;
-	} names[OP_KINDS];
+	uint8_t enter;	      /* bits of those of `enter` */
+	bool has_whole_enter; /* a view wants all operators there */
 };
 
 struct walk {
@@ -167,7 +164,7 @@ struct walk {
 	size_t nr_views;
 	struct view_list op[OP_IS_ALL + 1]; /* by kind of operator */
 	struct view_list enter, gpu_call, alloc, call, record, range;
-	struct filters *filters;
+	struct filters filters;
 	struct idmap stacks; /* struct op_stack by thread */
 	uint32_t last_thread;
 	size_t last_stack; /* its index */
@@ -208,7 +205,7 @@ static uint8_t add_filter(
 
 static void find_op_views(struct walk *walk, const struct op_walk *view)
 {
-	uint8_t filter = add_filter(walk->filters, view->view->op_wants);
+	uint8_t filter = add_filter(&walk->filters, view->view->op_wants);
 
 	for (unsigned int is = 0; is <= OP_IS_ALL; is++) {
 		if (!view->view->op_is || (view->view->op_is & is)) {
@@ -219,14 +216,23 @@ static void find_op_views(struct walk *walk, const struct op_walk *view)
 
 static void find_enter_views(struct walk *walk, const struct op_walk *view)
 {
-	uint8_t filter = add_filter(walk->filters, view->view->enter_wants);
+	uint8_t filter = add_filter(&walk->filters, view->view->enter_wants);
 
-	walk->filters->enter |= filter;
+	walk->filters.enter |= filter;
+	walk->filters.has_whole_enter |= !filter;
 	add_filtered(&walk->enter, view, filter);
+}
+
+static void forget_answers(void)
+{
+	for (size_t i = 0; i < OP_KINDS; i++) {
+		op_kinds[i].is_asked = false;
+	}
 }
 
 static void find_views(struct walk *walk)
 {
+	forget_answers();
 	for (size_t i = 0; i < walk->nr_views; i++) {
 		const struct op_view *view = walk->views[i].view;
 
@@ -249,7 +255,6 @@ static void free_views(struct walk *walk)
 	for (unsigned int is = 0; is <= OP_IS_ALL; is++) {
 		free(walk->op[is].views);
 	}
-	free(walk->filters);
 	free(walk->enter.views);
 	free(walk->gpu_call.views);
 	free(walk->alloc.views);
@@ -297,15 +302,16 @@ static void call_op(struct walk *walk, const struct op *op)
 	}
 }
 
+static inline bool is_entered(const struct walk *walk, const struct op *op)
+{
+	return walk->filters.has_whole_enter || (op->wanted & walk->filters.enter);
+}
+
 static void call_enter(struct walk *walk, const struct op *op)
 {
 	const struct view_list *list = &walk->enter;
-	bool is_chosen;
+	bool is_chosen = is_chosen_tick(walk, op->begin);
 
-	if (list->nr == 0) {
-		return;
-	}
-	is_chosen = is_chosen_tick(walk, op->begin);
 	for (size_t i = 0; i < list->nr; i++) {
 		if (is_wanted(&list->views[i], op, is_chosen)) {
 			list->views[i].view->enter(list->views[i].context, op);
@@ -340,20 +346,20 @@ static uint8_t ask_filters(const struct filters *filters, const struct op *op)
 	return (uint8_t)wanted;
 }
 
-static inline void find_wanted(struct filters *filters, const struct op_kind *kind, struct op *op)
+/* What lies in no other operator is entered whatever its name is. */
+static inline uint8_t find_wanted(
+	const struct filters *filters, struct op_kind *kind, struct op *op)
 {
-	size_t at = (size_t)(kind - op_kinds);
-
-	if (__builtin_expect(filters->names[at].key != kind->key, 0)) {
-		filters->names[at].key = kind->key;
-		filters->names[at].wanted = ask_filters(filters, op);
+	if (__builtin_expect(!kind->is_asked, 0)) {
+		kind->is_asked = true;
+		kind->wanted = ask_filters(filters, op);
 	}
-	op->wanted = filters->names[at].wanted | (op->is & OP_IS_COVERED ? 0 : filters->enter);
+	return op->is & OP_IS_COVERED ? kind->wanted : kind->wanted | filters->enter;
 }
 
 static inline const struct op_kind *find_kind(const struct walk *walk, struct op *op)
 {
-	const struct op_kind *kind = op_kind(op->name, op->framework, op->scope);
+	struct op_kind *kind = op_kind(op->name, op->framework, op->scope);
 
 	op->is = kind->is;
 	if (op->parent) {
@@ -366,9 +372,7 @@ static inline const struct op_kind *find_kind(const struct walk *walk, struct op
 	if (op->py_stack || walk->has_stacks) {
 		op->is |= OP_IS_STACKED;
 	}
-	if (walk->filters->nr) {
-		find_wanted(walk->filters, kind, op);
-	}
+	op->wanted = find_wanted(&walk->filters, kind, op);
 	return kind;
 }
 
@@ -420,7 +424,9 @@ static void on_op(struct walk *walk, struct op_stack *stack, const struct op_eve
 		op_stack_read(&no_call, event);
 		no_call.segment = UINT32_MAX;
 		find_kind(walk, &no_call);
-		call_enter(walk, &no_call);
+		if (is_entered(walk, &no_call)) {
+			call_enter(walk, &no_call);
+		}
 		call_op(walk, &no_call);
 		return;
 	}
@@ -430,7 +436,9 @@ static void on_op(struct walk *walk, struct op_stack *stack, const struct op_eve
 	op_stack_read(op, event);
 	op->parent = parent;
 	find_phase(walk, stack, op);
-	call_enter(walk, op);
+	if (is_entered(walk, op)) {
+		call_enter(walk, op);
+	}
 }
 
 static void call_gpu_call(
@@ -649,7 +657,6 @@ static void walk_process(struct process *process, const struct op_walk *views, s
 {
 	struct walk walk = {.process = process, .views = views, .nr_views = nr_views};
 
-	walk.filters = mem_zeroed(1, sizeof(*walk.filters));
 	find_views(&walk);
 	walk.want = find_want(process, views, nr_views, &walk.records);
 	idmap_init(&walk.stacks, sizeof(struct op_stack));

@@ -73,35 +73,22 @@ static void find_runs(struct sort *sort, char *items, size_t nr)
 	}
 }
 
-/* Merges two neighbouring runs into `to`, as much of one at a time as precedes the other. */
-static void merge(const struct sort *sort, const char *items, size_t first, size_t middle,
-	size_t end, char *to)
+/* Merges two neighbouring runs of pointers to items into `to`. */
+static void merge(const struct sort *sort, const char *const *items, size_t first, size_t middle,
+	size_t end, const char **to)
 {
-	const size_t size = sort->size;
-	const char *a = items + first * size, *a_end = items + middle * size;
-	const char *b = a_end, *b_end = items + end * size;
+	size_t a = first, b = middle;
 
-	to += first * size;
-	while (a < a_end && b < b_end) {
-		const char *a_first = a, *b_first = b;
-
-		while (a < a_end && sort->compare(a, b) <= 0) {
-			a += size;
-		}
-		memcpy(to, a_first, (size_t)(a - a_first));
-		to += a - a_first;
-		while (a < a_end && b < b_end && sort->compare(a, b) > 0) {
-			b += size;
-		}
-		memcpy(to, b_first, (size_t)(b - b_first));
-		to += b - b_first;
+	to += first;
+	while (a < middle && b < end) {
+		*to++ = sort->compare(items[a], items[b]) <= 0 ? items[a++] : items[b++];
 	}
-	memcpy(to, a, (size_t)(a_end - a));
-	memcpy(to + (a_end - a), b, (size_t)(b_end - b));
+	memcpy(to, items + a, (middle - a) * sizeof(*to));
+	memcpy(to + (middle - a), items + b, (end - b) * sizeof(*to));
 }
 
 /* Merges runs in pairs into `to`. */
-static void merge_all(struct sort *sort, const char *items, char *to)
+static void merge_all(struct sort *sort, const char *const *items, const char **to)
 {
 	size_t nr = 0, first = 0;
 
@@ -115,26 +102,39 @@ static void merge_all(struct sort *sort, const char *items, char *to)
 	sort->nr_runs = nr;
 }
 
+/* Merges pointers to the items until they are one run, and then moves each item once. */
+static void merge_runs(struct sort *sort, char *items, size_t nr)
+{
+	const char **pointers = mem_resize(NULL, 2 * nr, sizeof(*pointers));
+	const char **from = pointers, **to = pointers + nr;
+	char *sorted;
+
+	for (size_t i = 0; i < nr; i++) {
+		from[i] = items + i * sort->size;
+	}
+	while (sort->nr_runs > 1) {
+		const char **merged = to;
+
+		merge_all(sort, from, to);
+		to = from;
+		from = merged;
+	}
+	sorted = mem_resize(NULL, nr, sort->size);
+	for (size_t i = 0; i < nr; i++) {
+		memcpy(sorted + i * sort->size, from[i], sort->size);
+	}
+	memcpy(items, sorted, nr * sort->size);
+	free(sorted);
+	free(pointers);
+}
+
 void natural_sort(void *items, size_t nr, size_t size, int (*compare)(const void *, const void *))
 {
 	struct sort sort = {.size = size, .compare = compare};
-	char *from = items, *to;
-	char *spare = NULL;
 
 	find_runs(&sort, items, nr);
 	if (sort.nr_runs > 1) {
-		spare = mem_resize(NULL, nr, size);
+		merge_runs(&sort, items, nr);
 	}
-	for (to = spare; sort.nr_runs > 1;) {
-		char *sorted = to;
-
-		merge_all(&sort, from, to);
-		to = from;
-		from = sorted;
-	}
-	if (from != items) {
-		memcpy(items, from, nr * size);
-	}
-	free(spare);
 	free(sort.ends);
 }
