@@ -58,6 +58,7 @@ void advice_choose_changes(struct advice *advice)
 		}
 	}
 	prediction->load.most_events = MOST_STEP_EVENTS;
+	prediction->has_no_limits = true;
 	prediction->scales_of = scales_of;
 	prediction->context = advice;
 }

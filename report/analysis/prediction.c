@@ -52,7 +52,8 @@ static uint32_t ranks_of(void *context, uint32_t collective)
 
 static struct replay_names names_of(struct prediction *prediction)
 {
-	return (struct replay_names){scales_of, of_collective, ranks_of, prediction};
+	return (struct replay_names){
+		scales_of, of_collective, ranks_of, prediction, prediction->has_no_limits};
 }
 
 /* All ranks' operations of a collective lie behind each other: its number is the first of them. */

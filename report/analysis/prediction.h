@@ -42,6 +42,7 @@ struct prediction {
 	size_t nr_changes;
 	uint32_t (*scales_of)(void *context, uint32_t name, enum replay_item item);
 	void *context;
+	bool has_no_limits; /* the view does not read `limits` */
 	/* Results, after prediction_end. */
 	struct predicted *of; /* of each process */
 	struct predicted job; /* medians over the processes, if is_joined */

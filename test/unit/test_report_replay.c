@@ -153,7 +153,7 @@ static uint32_t no_collective(void *context, uint32_t correlation)
 /* Backward runs on another thread, from 40 to 140, and launches a kernel that ends in it. */
 START_TEST(the_loop_waits_for_the_thread_that_fills_its_gap)
 {
-	const struct replay_names backward = {is_backward, no_collective, NULL, NULL};
+	const struct replay_names backward = {is_backward, no_collective, NULL, NULL, false};
 	const struct replay_change half = {.scales = 1, .factors = {0.5}};
 	struct replay_graph *graph;
 	struct replay_result result;
@@ -217,7 +217,7 @@ static uint32_t two(void *context, uint32_t collective)
 	return 2;
 }
 
-static const struct replay_names names = {no_scale, of_collective, two, NULL};
+static const struct replay_names names = {no_scale, of_collective, two, NULL, false};
 
 /* A rank that comes `late` us after its step began; the collective transfers for 20 us. */
 static struct replay_graph *make_rank(uint64_t late)
