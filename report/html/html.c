@@ -18,6 +18,7 @@
 #include "report/session/summary.h"
 #include "report/stream/prefetch.h"
 #include "report/stream/stream.h"
+#include "report/util/progress.h"
 #include "report/util/text.h"
 #include "report/util/worker.h"
 
@@ -556,6 +557,15 @@ static bool has_timeline(const struct html_options *options)
 	return options->timeline_bytes && !options->reduced;
 }
 
+/* A group scans and walks; the timeline and the flame graphs of each run are one pass. */
+static unsigned int nr_passes(const struct work *work)
+{
+	unsigned int nr_runs = work->options->reduced ? 0 : work->options->diff ? 2 : 1;
+
+	return (work->options->diff ? 0 : 2 * (unsigned int)work->nr_groups) +
+	       nr_runs * (1 + has_timeline(work->options));
+}
+
 /* Of large dumps, what each core can make by itself. */
 static void start_workers(struct work *work)
 {
@@ -567,14 +577,17 @@ static void start_workers(struct work *work)
 	}
 	work->nr_groups = 1;
 	if (work->options->diff || work->options->reduced) {
+		progress_start_all("writing the page", nr_passes(work));
 		return;
 	}
 	if (nr_events < LEAST_SHARED_EVENTS || nr_cores < 2) {
 		share_out(work);
+		progress_start_all("writing the page", nr_passes(work));
 		return;
 	}
 	work->nr_groups = nr_cores < MOST_GROUPS ? nr_cores : MOST_GROUPS;
 	share_out(work);
+	progress_start_all("writing the page", nr_passes(work));
 	stream_end_threads();
 	for (size_t i = 1; i < work->nr_groups; i++) {
 		worker_start(&work->groups[i].worker, run_worker, &work->groups[i]);
@@ -654,6 +667,7 @@ void html_write(const struct html_options *options, const struct cmd_input *inpu
 		at = word + (length ? length : 1);
 	}
 	buf_add(out, at, (size_t)(page.end - at));
+	progress_stop_all();
 	buf_fini(&nonce);
 	free(work);
 }

@@ -6,6 +6,7 @@
 #ifndef REPORT_UTIL_PROGRESS_H
 #define REPORT_UTIL_PROGRESS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The caller keeps `what` until progress_stop. */
@@ -17,5 +18,24 @@ void progress_stop(void);
 
 /* Nothing appears from now on. */
 void progress_disable(void);
+
+/* ---- one line for several processes ---- */
+
+#define PROGRESS_MOST_WORKERS 15u
+
+/*
+ * One line for what this process and its workers do in so many passes, each from progress_start to
+ * progress_stop, until progress_stop_all. The caller keeps `what`.
+ */
+void progress_start_all(const char *what, unsigned int nr_passes);
+void progress_stop_all(void);
+
+/* The number of one more worker, for progress_be_worker after the fork. */
+unsigned int progress_add_worker(void);
+void progress_be_worker(unsigned int worker);
+
+/* Is there such a line? Then who waits for a worker calls progress_show from time to time. */
+bool progress_is_of_all(void);
+void progress_show(void);
 
 #endif

@@ -2,9 +2,11 @@
 #include "report/util/worker.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "report/util/files.h"
@@ -35,7 +37,6 @@ static void work(int fd, bool (*run)(void *context, struct buf *out), void *cont
 	struct buf out;
 	bool is_good;
 
-	progress_disable(); /* it is the other process's line */
 	buf_init(&out, write_file, &written);
 	is_good = run(context, &out) && !buf_flush(&out);
 	_exit(is_good ? EXIT_SUCCESS : EXIT_FAILURE);
@@ -43,6 +44,8 @@ static void work(int fd, bool (*run)(void *context, struct buf *out), void *cont
 
 bool worker_start(struct worker *worker, bool (*run)(void *context, struct buf *out), void *context)
 {
+	unsigned int number = progress_add_worker();
+
 	*worker = (struct worker){.fd = temp_file_open()};
 	if (worker->fd < 0) {
 		return false;
@@ -50,6 +53,7 @@ bool worker_start(struct worker *worker, bool (*run)(void *context, struct buf *
 	fflush(NULL);
 	worker->pid = fork();
 	if (!worker->pid) {
+		progress_be_worker(number); /* the line is the other process's */
 		work(worker->fd, run, context);
 	}
 	if (worker->pid < 0) {
@@ -74,6 +78,20 @@ static void read_back(int fd, struct buf *out)
 	free(bytes);
 }
 
+/* Shows how far all are until the worker has ended. */
+static void watch(const struct worker *worker)
+{
+	static const struct timespec pause = {.tv_nsec = 20000000};
+	siginfo_t ended = {0};
+
+	while (progress_is_of_all() &&
+		!waitid(P_PID, (id_t)worker->pid, &ended, WEXITED | WNOHANG | WNOWAIT) &&
+		!ended.si_pid) {
+		progress_show();
+		nanosleep(&pause, NULL);
+	}
+}
+
 bool worker_end(struct worker *worker, struct buf *out)
 {
 	pid_t ended;
@@ -82,6 +100,7 @@ bool worker_end(struct worker *worker, struct buf *out)
 	if (!worker->pid) {
 		return false;
 	}
+	watch(worker);
 	while ((ended = waitpid(worker->pid, &status, 0)) < 0 && errno == EINTR) {
 	}
 	worker->pid = 0;
