@@ -27,6 +27,11 @@ void *view_create(const struct view_class *class, const struct view_input *input
 	return state;
 }
 
+static struct view_used *used_of(const struct view_class *class, void *state)
+{
+	return (void *)((char *)state + class->state.used);
+}
+
 /* Runs the views that others use, if nobody asked for them: behind the nr_classes of `all`. */
 static size_t add_used(const struct view_input *input, const struct view_class **all,
 	size_t nr_classes, void **states)
@@ -34,7 +39,7 @@ static size_t add_used(const struct view_input *input, const struct view_class *
 	size_t nr = nr_classes;
 
 	for (size_t i = 0; i < nr_classes; i++) {
-		struct view_used *used = (void *)((char *)states[i] + all[i]->state.used);
+		struct view_used *used = used_of(all[i], states[i]);
 		size_t at = 0;
 
 		while (all[i]->uses && at < nr && all[at] != all[i]->uses) {
@@ -53,6 +58,19 @@ static size_t add_used(const struct view_input *input, const struct view_class *
 	return nr;
 }
 
+/* Finds the states that views share; false: the view gathers what it needs itself. */
+static bool find_shared(const struct view_class *const *all, void *const *states, size_t nr,
+	const struct view_class *class, void *state)
+{
+	for (size_t i = 0; i < nr && class->shares; i++) {
+		if (all[i] == class->shares) {
+			used_of(class, state)->state = states[i];
+			return true;
+		}
+	}
+	return false;
+}
+
 void view_run(const struct view_input *input, const struct view_class *const *classes,
 	size_t nr_classes, void **states)
 {
@@ -68,6 +86,9 @@ void view_run(const struct view_input *input, const struct view_class *const *cl
 	}
 	nr = add_used(input, all, nr_classes, all_states);
 	for (size_t i = 0; i < nr; i++) {
+		if (find_shared(all, all_states, nr, all[i], all_states[i])) {
+			continue;
+		}
 		if (all[i]->scan.on_batch) {
 			scans[nr_scans++] = (struct scan){&all[i]->scan, all_states[i]};
 		}
@@ -97,8 +118,9 @@ struct table *view_table(const struct view_class *class, void *state)
 {
 	struct table *table =
 		table_create(class->name, class->title, class->columns, class->nr_columns);
+	void *shared = class->shares ? used_of(class, state)->state : NULL;
 
-	class->fill(state, table);
+	class->fill(shared ? shared : state, table);
 	return table;
 }
 
@@ -109,7 +131,7 @@ void view_destroy(const struct view_class *class, void *state)
 		return;
 	}
 	if (class->uses) {
-		struct view_used *used = (void *)((char *)state + class->state.used);
+		struct view_used *used = used_of(class, state);
 
 		if (used->is_own) {
 			view_destroy(class->uses, used->state);

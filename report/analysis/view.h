@@ -67,7 +67,7 @@ struct view_state {
 	size_t size;
 	size_t input; /* offset of its struct view_input */
 	size_t keyed; /* offset of its struct keyed_stats */
-	size_t used;  /* offset of its struct view_used, where it uses another view */
+	size_t used;  /* offset of its struct view_used, where it uses or shares another view */
 	bool is_keyed;
 };
 
@@ -130,7 +130,10 @@ struct view_class {
 
 	struct view_state state;
 	const struct view_class *uses; /* view_run runs this view, too; NULL: none */
-	struct view_merge merge;       /* all zeros: `reduce` keeps nothing of the state */
+	/* Where that view runs, too, this one gathers nothing: its table is made of the state of
+	 * that one, which is of the same type and has all that this one needs. */
+	const struct view_class *shares;
+	struct view_merge merge; /* all zeros: `reduce` keeps nothing of the state */
 	struct scan_view scan;
 	struct op_view ops; /* after the scan, for those that set any of it */
 	struct view_part part;
@@ -157,6 +160,13 @@ struct view_class {
 	.state = {                              \
 		.size = sizeof(type),           \
 		.input = offsetof(type, input), \
+	}
+/* ... and one of `struct view_used`, for a view that shares ... */
+#define VIEW_SHARED_STATE(type, member)         \
+	.state = {                              \
+		.size = sizeof(type),           \
+		.input = offsetof(type, input), \
+		.used = offsetof(type, member), \
 	}
 /* ... and perhaps one of `struct keyed_stats`. */
 #define VIEW_KEYED_STATE(type, member)           \

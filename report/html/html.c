@@ -418,7 +418,12 @@ static void add_to_group(struct work *work, size_t place, size_t number)
 	group->weight += weight_of(class);
 }
 
-/* A view and the one that it uses are in one group. */
+/* The view that must be in the same group, NULL if there is none. */
+static const struct view_class *needed_by(const struct view_class *class)
+{
+	return class->uses ? class->uses : class->shares;
+}
+
 static void share_out(struct work *work)
 {
 	bool is_done[SUMMARY_VIEWS] = {false};
@@ -436,13 +441,13 @@ static void share_out(struct work *work)
 		for (size_t k = 1; k < work->nr_groups; k++) {
 			number = work->groups[k].weight < work->groups[number].weight ? k : number;
 		}
-		for (size_t k = 0; view_classes[i]->uses && k < i; k++) {
-			number = view_classes[k] == view_classes[i]->uses ? work->group_of[k]
-									  : number;
+		for (size_t k = 0; needed_by(view_classes[i]) && k < i; k++) {
+			number = view_classes[k] == needed_by(view_classes[i]) ? work->group_of[k]
+									       : number;
 		}
 		add_to_group(work, i, number);
-		for (size_t k = i + 1; view_classes[i]->uses && view_classes[k]; k++) {
-			if (view_classes[k] == view_classes[i]->uses) {
+		for (size_t k = i + 1; needed_by(view_classes[i]) && view_classes[k]; k++) {
+			if (view_classes[k] == needed_by(view_classes[i])) {
 				add_to_group(work, k, number);
 				is_done[k] = true;
 			}

@@ -32,6 +32,7 @@ struct result {
 
 struct breakdown_view {
 	struct view_input input;
+	struct view_used shared;
 	struct breakdown breakdown; /* of the process at hand */
 	struct result *results;
 	size_t nr_results, capacity;
@@ -383,7 +384,7 @@ static void fill_uses(void *state, struct table *table)
 	add_notes(view, table);
 }
 
-/* Both views are of the same pass. */
+/* Without devices a pass takes less time; with them it has what both views need. */
 #define TAKES(begins)                                                                              \
 	{                                                                                          \
 		.ignores_selection = true, .begin = begins, .enter = enter,                        \
@@ -398,7 +399,8 @@ VIEW(breakdown, 260) = {
 		 "GPU activity that it launched.",
 	.title = "Step breakdown",
 	VIEW_COLUMNS(steps_columns),
-	VIEW_STATE(struct breakdown_view),
+	VIEW_SHARED_STATE(struct breakdown_view, shared),
+	.shares = &view_gpu_summary,
 	.merge = {.get_facts = get_sums, .nr_facts = NR_BREAKDOWN_SUMS},
 	.ops = TAKES(begin_steps),
 	.fill = fill_steps,

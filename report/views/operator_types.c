@@ -31,6 +31,7 @@ struct row {
 
 struct operator_types_view {
 	struct view_input input;
+	struct view_used shared;
 	struct row *rows; /* types and singles */
 	struct process *process;
 	bool is_gpu; /* the process at hand has device records */
@@ -362,7 +363,8 @@ VIEW(single_operators, 71) = {
 	.is_empty_hidden = true,
 	.title = "Single operators",
 	VIEW_COLUMNS(columns),
-	VIEW_STATE(struct operator_types_view),
+	VIEW_SHARED_STATE(struct operator_types_view, shared),
+	.shares = &view_operator_types,
 	.ops = {.begin = begin, .op = on_op},
 	.fill = fill_singles,
 	.fini = fini,

@@ -28,6 +28,7 @@ static const struct {
 struct utilization_view {
 	struct utilization usage;
 	struct view_input input;
+	struct view_used shared;
 };
 
 static void begin(void *context, struct process *process)
@@ -322,7 +323,8 @@ VIEW(utilization_time, 450) = {
 	.is_empty_hidden = true,
 	.title = "Utilization over time",
 	VIEW_COLUMNS(time_columns),
-	VIEW_STATE(struct utilization_view),
+	VIEW_SHARED_STATE(struct utilization_view, shared),
+	.shares = &view_utilization,
 	.scan = {usage_wants, USAGE_NR_WANTS, NULL, begin, on_batch, end, true},
 	.fill = fill_time,
 	.fini = fini,
