@@ -153,7 +153,7 @@ static int by_id(struct kineto_thread *a, struct kineto_thread *b)
 }
 
 uint32_t kineto_threads_write(
-	struct kineto_threads *threads, struct kineto_out *out, const char **name)
+	struct kineto_threads *threads, struct import_out *out, const char **name)
 {
 	struct kineto_thread *thread, *next, *process = NULL, *first = NULL;
 
@@ -168,8 +168,8 @@ uint32_t kineto_threads_write(
 		}
 		/* Python functions outside of all threads have pid 0. */
 		first = !first || (!first->key.pid && thread->key.pid) ? thread : first;
-		text = kineto_out_string(out, thread->name, strlen(thread->name));
-		row = kineto_out_row(out, GPROF_TABLE_thread);
+		text = import_out_string(out, thread->name, strlen(thread->name));
+		row = import_out_row(out, GPROF_TABLE_thread);
 		row->tick = thread->seen;
 		row->thread = thread->id;
 		row->tid = cut_to_32(thread->key.tid);
@@ -275,7 +275,7 @@ uint64_t kineto_pairs_nr_open(const struct kineto_pairs *pairs)
 #define STEP_PREFIX "ProfilerStep#"
 #define IS_ASYNC    0x80u /* a flag beside the table of a call */
 
-void kineto_convert_init(struct kineto_convert *convert, struct kineto_out *out)
+void kineto_convert_init(struct kineto_convert *convert, struct import_out *out)
 {
 	*convert = (struct kineto_convert){.out = out, .first_ns = UINT64_MAX};
 	kineto_shapes_init(&convert->shapes);
@@ -301,7 +301,7 @@ static uint32_t string_of(struct kineto_convert *convert, int token)
 	size_t nr_bytes;
 	const char *text = token ? kineto_json_text(&convert->json, token, &nr_bytes) : "";
 
-	return kineto_out_string(convert->out, text, token ? nr_bytes : 0);
+	return import_out_string(convert->out, text, token ? nr_bytes : 0);
 }
 
 /* A row from the event's begin to its end, which it must have. */
@@ -361,7 +361,7 @@ static uint32_t place_of(struct kineto_convert *convert, const struct kineto_eve
 	} else if (kineto_has(event, KINETO_pid)) {
 		device = narrow(event, KINETO_pid);
 	}
-	return kineto_out_place(
+	return import_out_place(
 		convert->out, device, narrow(event, KINETO_context), stream_of(convert, event));
 }
 
@@ -409,9 +409,9 @@ static void add_kernel(struct kineto_convert *convert, const struct kineto_event
 	shape.block_z = event->block[2];
 	shape.registers = narrow(event, KINETO_registers);
 	shape.dynamic_shared_bytes = narrow(event, KINETO_shared);
-	id = kineto_out_shape(convert->out, &shape);
+	id = import_out_shape(convert->out, &shape);
 	if (event->has >> KINETO_blocks_milli & event->has >> KINETO_occupancy & 1) {
-		kineto_out_estimate(convert->out, id, narrow(event, KINETO_blocks_milli),
+		import_out_estimate(convert->out, id, narrow(event, KINETO_blocks_milli),
 			narrow(event, KINETO_occupancy));
 	}
 	add_activity(convert, event, GPROF_TABLE_kernel)->activity.shape = id;
@@ -622,7 +622,7 @@ static void add_python(struct kineto_convert *convert, const struct kineto_event
 	uint32_t id;
 
 	if (nr_bytes > 11 && !memcmp(name, "nn.Module: ", 11)) {
-		id = kineto_out_string(convert->out, name, nr_bytes);
+		id = import_out_string(convert->out, name, nr_bytes);
 		row = add_row(convert, event, GPROF_TABLE_op);
 		row->op.name = id;
 		row->source = GPROF_FRAMEWORK_PYTHON;
@@ -691,7 +691,7 @@ static void add_call(struct kineto_convert *convert, const struct kineto_event *
 {
 	uint32_t thread = kineto_threads_id(&convert->threads, &convert->json, event);
 	uint32_t name = string_of(convert, event->name);
-	uint32_t call = kineto_out_call(convert->out, name,
+	uint32_t call = import_out_call(convert->out, name,
 		event->category == KINETO_DRIVER ? GPROF_API_DRIVER : GPROF_API_RUNTIME);
 	uint8_t table = call_table(convert, name, event->name);
 	struct kineto_row *row = add_row(convert, event, table & (uint8_t)~IS_ASYNC);

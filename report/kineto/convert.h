@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "report/kineto/event.h"
-#include "report/kineto/out.h"
+#include "report/import/out.h"
 #include "report/kineto/rows.h"
 #include "report/util/idmap.h"
 
@@ -37,7 +37,7 @@ void kineto_nccl_fill(struct kineto_nccl *nccl, struct kineto_json *json,
  * Writes the communicators, and fact nccl.group.ID for each that has a name. rank: that of the
  * trace, NULL if unknown.
  */
-void kineto_nccl_write(struct kineto_nccl *nccl, const uint64_t *rank, struct kineto_out *out);
+void kineto_nccl_write(struct kineto_nccl *nccl, const uint64_t *rank, struct import_out *out);
 
 /* ---- threads ---- */
 
@@ -67,7 +67,7 @@ void kineto_threads_name(
  * name of its process (owned by `threads`, "" if unknown).
  */
 uint32_t kineto_threads_write(
-	struct kineto_threads *threads, struct kineto_out *out, const char **name);
+	struct kineto_threads *threads, struct import_out *out, const char **name);
 
 /* ---- begins and ends ---- */
 
@@ -123,7 +123,7 @@ struct kineto_unread {
 #define KINETO_KINDS_MOST 16u /* all others are counted with the last one */
 
 struct kineto_convert {
-	struct kineto_out *out;
+	struct import_out *out;
 	struct kineto_json json;
 	struct kineto_threads threads;
 	struct kineto_rows rows;
@@ -145,7 +145,7 @@ struct kineto_convert {
 	uint64_t nr_incomplete; /* without begin, duration or name */
 };
 
-void kineto_convert_init(struct kineto_convert *convert, struct kineto_out *out);
+void kineto_convert_init(struct kineto_convert *convert, struct import_out *out);
 void kineto_convert_fini(struct kineto_convert *convert);
 
 /* Converts the event in convert->json. False if it is no event. */

@@ -505,7 +505,7 @@ static void make_text(
 }
 
 uint32_t kineto_shapes_id(struct kineto_shapes *shapes, const struct kineto_json *json,
-	const struct kineto_inputs *inputs, struct kineto_out *out)
+	const struct kineto_inputs *inputs, struct import_out *out)
 {
 	const int tokens[] = {inputs->dims, inputs->types, inputs->lists};
 	const struct intern_entry *entry;
@@ -534,10 +534,10 @@ uint32_t kineto_shapes_id(struct kineto_shapes *shapes, const struct kineto_json
 				sizeof(*shapes->ids));
 		}
 		make_text(&shapes->text, json, inputs);
-		name = kineto_out_string(out, shapes->text.bytes, shapes->text.nr_bytes);
+		name = import_out_string(out, shapes->text.bytes, shapes->text.nr_bytes);
 		shapes->ids[entry->id] = name ? ++shapes->nr_ids : 0;
 		if (name) {
-			struct gprof_row_op_shape *row = kineto_out_row(out, GPROF_TABLE_op_shape);
+			struct gprof_row_op_shape *row = import_out_row(out, GPROF_TABLE_op_shape);
 
 			row->id = shapes->nr_ids;
 			row->name = name;

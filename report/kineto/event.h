@@ -10,7 +10,7 @@
 
 #include "report/kineto/json.h"
 #include "collector/format/intern.h"
-#include "report/kineto/out.h"
+#include "report/import/out.h"
 
 enum kineto_category {
 	KINETO_NONE, /* missing or unknown */
@@ -121,7 +121,7 @@ void kineto_shapes_fini(struct kineto_shapes *shapes);
 
 /* The id of an op_shape row for these, 0 if there is no tensor. */
 uint32_t kineto_shapes_id(struct kineto_shapes *shapes, const struct kineto_json *json,
-	const struct kineto_inputs *inputs, struct kineto_out *out);
+	const struct kineto_inputs *inputs, struct import_out *out);
 
 /* The recorder's name for an element type of Kineto; NULL if it has none. */
 const char *kineto_shape_type(const char *name, size_t nr_bytes);

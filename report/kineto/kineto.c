@@ -26,8 +26,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "report/kineto/kineto.h"
 #include "report/kineto/json.h"
-#include "report/kineto/out.h"
+#include "report/import/out.h"
 #include "report/util/err.h"
 #include "report/kineto/convert.h"
 #include "report/model/model.h"
@@ -69,10 +70,10 @@ static uint64_t most_blocks(uint64_t major, uint64_t minor)
 	}
 }
 
-static void add_attribute(struct kineto_out *out, uint32_t device, const char *name, uint64_t value)
+static void add_attribute(struct import_out *out, uint32_t device, const char *name, uint64_t value)
 {
-	uint32_t text = kineto_out_string(out, name, strlen(name));
-	struct gprof_row_attribute *row = kineto_out_row(out, GPROF_TABLE_attribute);
+	uint32_t text = import_out_string(out, name, strlen(name));
+	struct gprof_row_attribute *row = import_out_row(out, GPROF_TABLE_attribute);
 
 	row->device = device;
 	row->name = text;
@@ -102,7 +103,7 @@ static bool find_number(
 	return token && kineto_json_number(json, token, value);
 }
 
-static void add_device(struct kineto_json *json, int object, struct kineto_out *out)
+static void add_device(struct kineto_json *json, int object, struct import_out *out)
 {
 	static const struct {
 		const char *key, *name;
@@ -132,9 +133,9 @@ static void add_device(struct kineto_json *json, int object, struct kineto_out *
 		size_t nr_bytes;
 		const char *text = kineto_json_text(json, token, &nr_bytes);
 
-		name = kineto_out_string(out, text, nr_bytes);
+		name = import_out_string(out, text, nr_bytes);
 	}
-	row = kineto_out_row(out, GPROF_TABLE_device);
+	row = import_out_row(out, GPROF_TABLE_device);
 	row->id = (uint32_t)id;
 	row->name = name;
 	for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++) {
@@ -156,19 +157,19 @@ static void add_device(struct kineto_json *json, int object, struct kineto_out *
 
 /* ---- facts ---- */
 
-static void add_fact(struct kineto_json *json, int token, const char *name, struct kineto_out *out)
+static void add_fact(struct kineto_json *json, int token, const char *name, struct import_out *out)
 {
 	const char *text;
 	size_t nr_bytes;
 
 	if (json->tokens[token].type == JSMN_STRING || json->tokens[token].type == JSMN_PRIMITIVE) {
 		text = kineto_json_text(json, token, &nr_bytes);
-		kineto_out_fact(out, name, text, nr_bytes);
+		import_out_fact(out, name, text, nr_bytes);
 	}
 }
 
 static void read_distributed(
-	struct kineto_top *top, struct kineto_json *json, struct kineto_out *out)
+	struct kineto_top *top, struct kineto_json *json, struct import_out *out)
 {
 	static const struct {
 		const char *key, *name;
@@ -196,7 +197,7 @@ static bool is_key(const char *key, size_t nr_key, const char *name)
 
 /* Reads a member of the outer object: its key, and its value in `json`. */
 static void read_top(struct kineto_top *top, const char *key, size_t nr_key,
-	struct kineto_json *json, struct kineto_out *out)
+	struct kineto_json *json, struct import_out *out)
 {
 	static const struct {
 		const char *key, *name;
@@ -240,7 +241,7 @@ struct kineto {
 	struct kineto_tokenizer split;
 	struct kineto_convert convert;
 	struct kineto_top top;
-	struct kineto_out *out;
+	struct import_out *out;
 	bool is_spoilt; /* rows are missing: no room for temporary files */
 };
 
@@ -298,9 +299,9 @@ static int by_begin(const void *a, const void *b)
 }
 
 static void add_step(
-	struct kineto_out *out, uint64_t tick, uint64_t number, uint32_t thread, uint8_t how)
+	struct import_out *out, uint64_t tick, uint64_t number, uint32_t thread, uint8_t how)
 {
-	struct gprof_row_step *row = kineto_out_row(out, GPROF_TABLE_step);
+	struct gprof_row_step *row = import_out_row(out, GPROF_TABLE_step);
 
 	row->time = tick;
 	row->step = number;
@@ -350,11 +351,11 @@ static void write_steps(struct kineto_convert *convert)
 
 static void add_loss(struct kineto *kineto, uint64_t count, const char *cause)
 {
-	uint32_t text = kineto_out_string(kineto->out, cause, strlen(cause));
+	uint32_t text = import_out_string(kineto->out, cause, strlen(cause));
 	struct gprof_row_loss *row;
 
 	if (count) {
-		row = kineto_out_row(kineto->out, GPROF_TABLE_loss);
+		row = import_out_row(kineto->out, GPROF_TABLE_loss);
 		row->tick = kineto->convert.last_ns;
 		row->count = count;
 		row->cause = text;
@@ -375,38 +376,38 @@ static void write_losses(struct kineto *kineto)
 		snprintf(cause, sizeof(cause), "events of kind %s are not read", kind->name);
 		add_loss(kineto, kind->nr_events, cause);
 	}
-	add_loss(kineto, kineto_out_nr_cut(kineto->out),
+	add_loss(kineto, import_out_nr_cut(kineto->out),
 		"name cut to 4096 bytes (the event is kept)");
 }
 
 static void write_facts(struct kineto *kineto, uint32_t pid, const char *command)
 {
 	const struct kineto_convert *convert = &kineto->convert;
-	struct kineto_out *out = kineto->out;
+	struct import_out *out = kineto->out;
 
-	kineto_out_fact(out, "trace.format", "kineto", 6);
+	import_out_fact(out, "trace.format", "kineto", 6);
 	if (pid) {
-		kineto_out_fact_number(out, "process.pid", pid);
+		import_out_fact_number(out, "process.pid", pid);
 	}
 	if (*command) {
-		kineto_out_fact(out, "process.command", command, strlen(command));
+		import_out_fact(out, "process.command", command, strlen(command));
 	}
-	kineto_out_fact_number(out, "trace.flows", convert->nr_flows);
-	kineto_out_fact_number(out, "trace.gpu_ranges", convert->nr_gpu_ranges);
-	kineto_out_fact_number(out, "trace.others", convert->nr_other);
+	import_out_fact_number(out, "trace.flows", convert->nr_flows);
+	import_out_fact_number(out, "trace.gpu_ranges", convert->nr_gpu_ranges);
+	import_out_fact_number(out, "trace.others", convert->nr_other);
 	if (convert->rows.nr_early) {
-		kineto_out_fact_number(out, "trace.early_work", convert->rows.nr_early);
+		import_out_fact_number(out, "trace.early_work", convert->rows.nr_early);
 	}
-	if (kineto_out_nr_broken(out)) {
-		kineto_out_fact_number(out, "trace.broken_names", kineto_out_nr_broken(out));
+	if (import_out_nr_broken(out)) {
+		import_out_fact_number(out, "trace.broken_names", import_out_nr_broken(out));
 	}
-	kineto_out_fact(out, "end.how", "trace", 5);
+	import_out_fact(out, "end.how", "trace", 5);
 }
 
 /* A trace has a single clock. */
 static void write_anchor(struct kineto *kineto, uint64_t tick)
 {
-	struct gprof_row_anchor *row = kineto_out_row(kineto->out, GPROF_TABLE_anchor);
+	struct gprof_row_anchor *row = import_out_row(kineto->out, GPROF_TABLE_anchor);
 
 	row->tick = row->cupti_ns = tick;
 	row->monotonic_ns = row->realtime_ns = tick + kineto->top.base_ns;
@@ -427,7 +428,7 @@ static int finish(struct kineto *kineto)
 	write_anchor(kineto, first_ns);
 	write_losses(kineto);
 	write_facts(kineto, pid, command);
-	return kineto_out_finish(kineto->out, pid, first_ns + kineto->top.base_ns);
+	return import_out_finish(kineto->out, pid, first_ns + kineto->top.base_ns);
 }
 
 /* ---- the file ---- */
@@ -464,7 +465,7 @@ static void add_damages(struct stream *stream, const struct kineto *kineto, cons
 	}
 }
 
-static int import(struct stream *stream)
+int kineto_import(struct stream *stream)
 {
 	struct kineto kineto = {0};
 	struct kineto_input *in;
@@ -475,7 +476,7 @@ static int import(struct stream *stream)
 	if (!is_trace(stream)) {
 		return 0;
 	}
-	kineto.out = kineto_out_create();
+	kineto.out = import_out_create();
 	if (!kineto.out) {
 		return -ENOMEM;
 	}
@@ -505,5 +506,3 @@ static int import(struct stream *stream)
 	stream->is_trace = true;
 	return 0;
 }
-
-stream_importer *const stream_importers[] = {import, NULL};

@@ -223,13 +223,13 @@ void kineto_nccl_fill(struct kineto_nccl *nccl, struct kineto_json *json,
 	}
 }
 
-void kineto_nccl_write(struct kineto_nccl *nccl, const uint64_t *rank, struct kineto_out *out)
+void kineto_nccl_write(struct kineto_nccl *nccl, const uint64_t *rank, struct import_out *out)
 {
 	struct kineto_group *group, *next;
 
 	HASH_ITER(hh, nccl->groups, group, next)
 	{
-		struct gprof_row_nccl_comm *row = kineto_out_row(out, GPROF_TABLE_nccl_comm);
+		struct gprof_row_nccl_comm *row = import_out_row(out, GPROF_TABLE_nccl_comm);
 
 		row->id = group->id;
 		row->key = *group->ranks ? group->key : 0;
@@ -238,7 +238,7 @@ void kineto_nccl_write(struct kineto_nccl *nccl, const uint64_t *rank, struct ki
 		if (*group->name) {
 			snprintf(
 				group->fact, sizeof(group->fact), "nccl.group.%" PRIu32, group->id);
-			kineto_out_fact(out, group->fact, group->name, strlen(group->name));
+			import_out_fact(out, group->fact, group->name, strlen(group->name));
 		}
 	}
 }

@@ -73,9 +73,9 @@ static struct frame parse(const char *text, size_t nr_bytes)
 }
 
 static uint32_t file_id(
-	struct kineto_python *python, struct kineto_out *out, const struct frame *frame)
+	struct kineto_python *python, struct import_out *out, const struct frame *frame)
 {
-	uint32_t name = kineto_out_string(out, frame->file, frame->nr_file);
+	uint32_t name = import_out_string(out, frame->file, frame->nr_file);
 	const struct intern_entry *entry;
 	bool is_new;
 
@@ -84,7 +84,7 @@ static uint32_t file_id(
 	}
 	entry = intern_find(&python->files, &name, sizeof(name), &is_new);
 	if (is_new) {
-		struct gprof_row_py_file *row = kineto_out_row(out, GPROF_TABLE_py_file);
+		struct gprof_row_py_file *row = import_out_row(out, GPROF_TABLE_py_file);
 
 		row->id = entry->id;
 		row->name = name;
@@ -92,16 +92,16 @@ static uint32_t file_id(
 	return entry->id;
 }
 
-static uint32_t code_id(struct kineto_python *python, struct kineto_out *out,
+static uint32_t code_id(struct kineto_python *python, struct import_out *out,
 	const struct frame *frame, uint32_t line)
 {
 	const uint32_t key[3] = {file_id(python, out, frame),
-		kineto_out_string(out, frame->name, frame->nr_name), line};
+		import_out_string(out, frame->name, frame->nr_name), line};
 	bool is_new;
 	const struct intern_entry *entry = intern_find(&python->codes, key, sizeof(key), &is_new);
 
 	if (is_new) {
-		struct gprof_row_py_code *row = kineto_out_row(out, GPROF_TABLE_py_code);
+		struct gprof_row_py_code *row = import_out_row(out, GPROF_TABLE_py_code);
 
 		row->id = entry->id;
 		row->py_file = key[0];
@@ -112,14 +112,14 @@ static uint32_t code_id(struct kineto_python *python, struct kineto_out *out,
 }
 
 uint32_t kineto_python_code(
-	struct kineto_python *python, struct kineto_out *out, const char *name, size_t nr_bytes)
+	struct kineto_python *python, struct import_out *out, const char *name, size_t nr_bytes)
 {
 	struct frame frame = parse(name, nr_bytes);
 
 	return init(python) ? code_id(python, out, &frame, frame.line) : 0;
 }
 
-uint32_t kineto_python_stack(struct kineto_python *python, struct kineto_out *out, uint32_t parent,
+uint32_t kineto_python_stack(struct kineto_python *python, struct import_out *out, uint32_t parent,
 	uint32_t code, uint32_t line)
 {
 	const uint32_t key[3] = {parent, code, line};
@@ -131,7 +131,7 @@ uint32_t kineto_python_stack(struct kineto_python *python, struct kineto_out *ou
 	}
 	entry = intern_find(&python->stacks, key, sizeof(key), &is_new);
 	if (is_new) {
-		struct gprof_row_py_stack *row = kineto_out_row(out, GPROF_TABLE_py_stack);
+		struct gprof_row_py_stack *row = import_out_row(out, GPROF_TABLE_py_stack);
 
 		row->id = entry->id;
 		row->parent = parent;
@@ -142,7 +142,7 @@ uint32_t kineto_python_stack(struct kineto_python *python, struct kineto_out *ou
 }
 
 static uint32_t make_stack(
-	struct kineto_python *python, struct kineto_out *out, const char *text, size_t nr_bytes)
+	struct kineto_python *python, struct import_out *out, const char *text, size_t nr_bytes)
 {
 	struct frame frames[MOST_DEPTH];
 	const char *end = text + nr_bytes;
@@ -166,7 +166,7 @@ static uint32_t make_stack(
 }
 
 uint32_t kineto_python_text(
-	struct kineto_python *python, struct kineto_out *out, const char *text, size_t nr_bytes)
+	struct kineto_python *python, struct import_out *out, const char *text, size_t nr_bytes)
 {
 	const struct intern_entry *entry;
 	uint32_t id, stack;

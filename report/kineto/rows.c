@@ -72,9 +72,9 @@ uint64_t kineto_early_find(const struct kineto_early *early, uint32_t id)
 
 /* ---- rows of our tables ---- */
 
-static void write_op(struct kineto_out *out, const struct kineto_row *from)
+static void write_op(struct import_out *out, const struct kineto_row *from)
 {
-	struct gprof_row_op *row = kineto_out_row(out, GPROF_TABLE_op);
+	struct gprof_row_op *row = import_out_row(out, GPROF_TABLE_op);
 
 	row->begin = from->begin;
 	row->dur = from->end;
@@ -89,10 +89,10 @@ static void write_op(struct kineto_out *out, const struct kineto_row *from)
 	row->scope = from->kind;
 }
 
-static void write_call(struct kineto_out *out, const struct kineto_row *from)
+static void write_call(struct import_out *out, const struct kineto_row *from)
 {
 	/* All tables of calls begin with the same columns. */
-	struct gprof_row_api *row = kineto_out_row(out, from->table);
+	struct gprof_row_api *row = import_out_row(out, from->table);
 
 	row->begin = from->begin;
 	row->dur = from->end;
@@ -102,9 +102,9 @@ static void write_call(struct kineto_out *out, const struct kineto_row *from)
 	row->source = GPROF_SOURCE_CALLBACK;
 }
 
-static void write_launch(struct kineto_out *out, const struct kineto_row *from)
+static void write_launch(struct import_out *out, const struct kineto_row *from)
 {
-	struct gprof_row_api_launch *row = kineto_out_row(out, GPROF_TABLE_api_launch);
+	struct gprof_row_api_launch *row = import_out_row(out, GPROF_TABLE_api_launch);
 
 	row->begin = from->begin;
 	row->dur = from->end;
@@ -115,9 +115,9 @@ static void write_launch(struct kineto_out *out, const struct kineto_row *from)
 	row->py_stack = from->call.py_stack;
 }
 
-static void write_py_call(struct kineto_out *out, const struct kineto_row *from)
+static void write_py_call(struct import_out *out, const struct kineto_row *from)
 {
-	struct gprof_row_py_call *row = kineto_out_row(out, GPROF_TABLE_py_call);
+	struct gprof_row_py_call *row = import_out_row(out, GPROF_TABLE_py_call);
 
 	row->begin = from->begin;
 	row->dur = from->end;
@@ -125,9 +125,9 @@ static void write_py_call(struct kineto_out *out, const struct kineto_row *from)
 	row->py_code = from->py_call.code;
 }
 
-static void write_alloc(struct kineto_out *out, const struct kineto_row *from)
+static void write_alloc(struct import_out *out, const struct kineto_row *from)
 {
-	struct gprof_row_alloc *row = kineto_out_row(out, GPROF_TABLE_alloc);
+	struct gprof_row_alloc *row = import_out_row(out, GPROF_TABLE_alloc);
 
 	row->time = from->begin;
 	row->address = from->alloc.address;
@@ -152,17 +152,17 @@ static void write_alloc(struct kineto_out *out, const struct kineto_row *from)
 		(row)->channel = (from)->thread;                   \
 	} while (0)
 
-static void write_kernel(struct kineto_out *out, const struct kineto_row *from)
+static void write_kernel(struct import_out *out, const struct kineto_row *from)
 {
-	struct gprof_row_kernel *row = kineto_out_row(out, GPROF_TABLE_kernel);
+	struct gprof_row_kernel *row = import_out_row(out, GPROF_TABLE_kernel);
 
 	WRITE_ACTIVITY(row, from);
 	row->shape = from->activity.shape;
 }
 
-static void write_copy(struct kineto_out *out, const struct kineto_row *from, bool is_async)
+static void write_copy(struct import_out *out, const struct kineto_row *from, bool is_async)
 {
-	struct gprof_row_memcpy *row = kineto_out_row(out, GPROF_TABLE_memcpy);
+	struct gprof_row_memcpy *row = import_out_row(out, GPROF_TABLE_memcpy);
 
 	WRITE_ACTIVITY(row, from);
 	row->bytes = from->activity.bytes;
@@ -172,9 +172,9 @@ static void write_copy(struct kineto_out *out, const struct kineto_row *from, bo
 	row->flags = is_async;
 }
 
-static void write_set(struct kineto_out *out, const struct kineto_row *from, bool is_async)
+static void write_set(struct import_out *out, const struct kineto_row *from, bool is_async)
 {
-	struct gprof_row_memset *row = kineto_out_row(out, GPROF_TABLE_memset);
+	struct gprof_row_memset *row = import_out_row(out, GPROF_TABLE_memset);
 
 	WRITE_ACTIVITY(row, from);
 	row->bytes = from->activity.bytes;
@@ -182,9 +182,9 @@ static void write_set(struct kineto_out *out, const struct kineto_row *from, boo
 	row->flags = is_async;
 }
 
-static void write_sync(struct kineto_out *out, const struct kineto_row *from)
+static void write_sync(struct import_out *out, const struct kineto_row *from)
 {
-	struct gprof_row_sync *row = kineto_out_row(out, GPROF_TABLE_sync);
+	struct gprof_row_sync *row = import_out_row(out, GPROF_TABLE_sync);
 
 	row->begin = from->begin;
 	row->dur = from->end;
@@ -193,9 +193,9 @@ static void write_sync(struct kineto_out *out, const struct kineto_row *from)
 	row->type = from->kind;
 }
 
-static void write_overhead(struct kineto_out *out, const struct kineto_row *from)
+static void write_overhead(struct import_out *out, const struct kineto_row *from)
 {
-	struct gprof_row_overhead *row = kineto_out_row(out, GPROF_TABLE_overhead);
+	struct gprof_row_overhead *row = import_out_row(out, GPROF_TABLE_overhead);
 
 	row->begin = from->begin;
 	row->dur = from->end;
@@ -203,9 +203,9 @@ static void write_overhead(struct kineto_out *out, const struct kineto_row *from
 }
 
 /* Only the kernel is known: the thread that called is that of the launch. */
-static void write_nccl(struct kineto_out *out, const struct kineto_row *from)
+static void write_nccl(struct import_out *out, const struct kineto_row *from)
 {
-	struct gprof_row_nccl *row = kineto_out_row(out, GPROF_TABLE_nccl);
+	struct gprof_row_nccl *row = import_out_row(out, GPROF_TABLE_nccl);
 
 	row->begin = from->begin;
 	row->dur = from->end;
@@ -222,7 +222,7 @@ static void write_nccl(struct kineto_out *out, const struct kineto_row *from)
 }
 
 /* is_async: the call of a copy or set is asynchronous by its name. */
-static void write_table_row(struct kineto_out *out, const struct kineto_row *row, bool is_async)
+static void write_table_row(struct import_out *out, const struct kineto_row *row, bool is_async)
 {
 	switch (row->table) {
 	case GPROF_TABLE_op:
@@ -483,7 +483,7 @@ struct order {
 	struct idmap stacks; /* struct stack by thread */
 	struct idset *async; /* correlation ids of asynchronous calls */
 	struct kineto_python *python;
-	struct kineto_out *out;
+	struct import_out *out;
 	struct kineto_early early;
 	uint64_t nr_written;
 };
@@ -778,7 +778,7 @@ static void write_row(void *context, const struct kineto_row *row)
 	write_table_row(
 		order->out, row, is_copy && idset_has(order->async, row->activity.correlation));
 	if (++order->nr_written % GROUP_ROWS == 0) {
-		kineto_out_close_group(order->out, row->end);
+		import_out_close_group(order->out, row->end);
 	}
 }
 
@@ -797,7 +797,7 @@ static void write_memory(struct kineto_rows *rows, struct order *order)
 }
 
 bool kineto_rows_write(
-	struct kineto_rows *rows, struct kineto_python *python, struct kineto_out *out)
+	struct kineto_rows *rows, struct kineto_python *python, struct import_out *out)
 {
 	struct order order = {.python = python, .out = out};
 	bool is_good = true;
@@ -811,7 +811,7 @@ bool kineto_rows_write(
 	} else {
 		write_memory(rows, &order);
 	}
-	kineto_out_close_group(out, 0);
+	import_out_close_group(out, 0);
 	rows->nr_early = order.early.nr;
 	order_fini(&order);
 	return is_good;

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "collector/format/intern.h"
-#include "report/kineto/out.h"
+#include "report/import/out.h"
 
 /*
  * Python functions and stacks of a trace. A function is written "file(line): name". The line is
@@ -30,18 +30,18 @@ void kineto_python_fini(struct kineto_python *python);
 
 /* The id of a py_code row for the name of a python_function event; 0 if there is no memory. */
 uint32_t kineto_python_code(
-	struct kineto_python *python, struct kineto_out *out, const char *name, size_t nr_bytes);
+	struct kineto_python *python, struct import_out *out, const char *name, size_t nr_bytes);
 
 /*
  * The id of a py_stack row: `code` at `line` (0: unknown), called from the stack `parent` (0:
  * none).
  */
-uint32_t kineto_python_stack(struct kineto_python *python, struct kineto_out *out, uint32_t parent,
+uint32_t kineto_python_stack(struct kineto_python *python, struct import_out *out, uint32_t parent,
 	uint32_t code, uint32_t line);
 
 /* Does the same for a "Call stack"; 0 for an empty one. */
 uint32_t kineto_python_text(
-	struct kineto_python *python, struct kineto_out *out, const char *text, size_t nr_bytes);
+	struct kineto_python *python, struct import_out *out, const char *text, size_t nr_bytes);
 
 /* ---- activities before their call ---- */
 
@@ -164,6 +164,6 @@ struct kineto_row *kineto_rows_add(struct kineto_rows *rows);
  * could not be read back.
  */
 bool kineto_rows_write(
-	struct kineto_rows *rows, struct kineto_python *python, struct kineto_out *out);
+	struct kineto_rows *rows, struct kineto_python *python, struct import_out *out);
 
 #endif

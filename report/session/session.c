@@ -229,41 +229,65 @@ struct rank_range {
 	int64_t first, last; /* -1: none */
 };
 
+/* Keeps the process of a stream if it is wanted. */
+static void add_stream(struct cmd_input *input, struct stream *stream,
+	const struct cmd_filter *filter, struct rank_range *ranks)
+{
+	struct process *process = process_create(stream);
+
+	if (process->rank >= 0) {
+		bool is_first = ranks->first < 0 || process->rank < ranks->first;
+
+		ranks->first = is_first ? process->rank : ranks->first;
+		ranks->last = process->rank > ranks->last ? process->rank : ranks->last;
+	}
+	if (process_exit_is_gone(process)) {
+		rings_keep(stream);
+	}
+	if (is_wanted(process, filter)) {
+		input->processes = array_grow(input->processes, input->nr_processes,
+			&input->capacity, sizeof(*input->processes));
+		input->processes[input->nr_processes++] = process;
+	} else {
+		process_destroy(process);
+	}
+}
+
+static void open_path(struct cmd_input *input, const char *path, const struct cmd_filter *filter,
+	struct rank_range *ranks)
+{
+	struct stream *first, *stream;
+
+	if (stream_open(&first, path)) {
+		cmd_error("cannot read '%s': %s", path,
+			dumpdir_is_summary(path)
+				? "it is a summary written by reduce; only summary, "
+				  "html and reduce read it, and not together with streams"
+				: err_text());
+		input->status = CMD_INCOMPLETE;
+		return;
+	}
+	for (size_t part = 1; part < first->nr_parts; part++) {
+		if (stream_open_part(&stream, first, part)) {
+			cmd_error("cannot read '%s': %s", path, err_text());
+			input->status = CMD_INCOMPLETE;
+			continue;
+		}
+		add_stream(input, stream, filter, ranks);
+	}
+	add_stream(input, first, filter, ranks);
+}
+
 static void open_streams(struct cmd_input *input, const struct dumpdir *dumpdir,
 	const struct cmd_filter *filter, struct rank_range *ranks)
 {
 	raise_file_limit();
-	input->processes = mem_zeroed(dumpdir->nr_paths, sizeof(struct process *));
 	for (size_t i = 0; i < dumpdir->nr_paths; i++) {
-		struct stream *stream;
-		struct process *process;
-
-		if (stream_open(&stream, dumpdir->paths[i])) {
-			cmd_error("cannot read '%s': %s", dumpdir->paths[i],
-				dumpdir_is_summary(dumpdir->paths[i])
-					? "it is a summary written by reduce; only summary, "
-					  "html and reduce read it, and not together with streams"
-					: err_text());
-			input->status = CMD_INCOMPLETE;
-			continue;
-		}
-		process = process_create(stream);
-		if (process->rank >= 0) {
-			bool is_first = ranks->first < 0 || process->rank < ranks->first;
-
-			ranks->first = is_first ? process->rank : ranks->first;
-			ranks->last = process->rank > ranks->last ? process->rank : ranks->last;
-		}
-		if (process_exit_is_gone(process)) {
-			rings_keep(stream);
-		}
-		if (is_wanted(process, filter)) {
-			input->processes[input->nr_processes++] = process;
-		} else {
-			process_destroy(process);
-		}
+		open_path(input, dumpdir->paths[i], filter, ranks);
 	}
-	qsort(input->processes, input->nr_processes, sizeof(struct process *), compare);
+	if (input->nr_processes) {
+		qsort(input->processes, input->nr_processes, sizeof(struct process *), compare);
+	}
 }
 
 static void add_ranks(struct buf *out, const struct rank_range *ranks)

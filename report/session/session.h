@@ -65,7 +65,7 @@ int cmd_print_usage(const struct command *command);
 
 struct cmd_input {
 	struct process **processes; /* by rank, then host, then pid */
-	size_t nr_processes;
+	size_t nr_processes, capacity;
 	enum cmd_exit status; /* GOOD, or INCOMPLETE if something could not be read at all */
 };
 

@@ -217,7 +217,9 @@ static void read_schema(struct stream *stream)
 
 /* ---- a stream ---- */
 
-int stream_open(struct stream **stream, const char *path)
+/* first: NULL, or where the list of parts is known. */
+static int open_part(
+	struct stream **stream, const char *path, const struct stream *first, size_t part)
 {
 	struct stream *s = mem_zeroed(1, sizeof(*s));
 	size_t length = strlen(path);
@@ -225,6 +227,12 @@ int stream_open(struct stream **stream, const char *path)
 
 	s->fd = -1;
 	s->path = mem_text(path);
+	if (first) {
+		s->parts = mem_resize(NULL, first->nr_parts, sizeof(*s->parts));
+		memcpy(s->parts, first->parts, first->nr_parts * sizeof(*s->parts));
+		s->nr_parts = first->nr_parts;
+		s->part = part;
+	}
 	s->is_part = length > 5 && strcmp(path + length - 5, ".part") == 0;
 	rc = stream_index_open(s);
 	if (rc) {
@@ -238,6 +246,16 @@ int stream_open(struct stream **stream, const char *path)
 	read_schema(s);
 	*stream = s;
 	return 0;
+}
+
+int stream_open(struct stream **stream, const char *path)
+{
+	return open_part(stream, path, NULL, 0);
+}
+
+int stream_open_part(struct stream **stream, const struct stream *first, size_t part)
+{
+	return open_part(stream, first->path, first, part);
 }
 
 void stream_close(struct stream *stream)
@@ -262,6 +280,7 @@ void stream_close(struct stream *stream)
 	free(stream->tables);
 	free(stream->blocks);
 	free(stream->damages);
+	free(stream->parts);
 	free(stream->rings_path);
 	free(stream->path);
 	free(stream);

@@ -19,6 +19,9 @@
  * It does not read the rings.
  */
 int stream_open(struct stream **stream, const char *path);
+
+/* Opens another process of a trace of several; `first` is what stream_open has opened. */
+int stream_open_part(struct stream **stream, const struct stream *first, size_t part);
 void stream_close(struct stream *stream);
 
 /*

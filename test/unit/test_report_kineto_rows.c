@@ -131,7 +131,7 @@ END_TEST
 /* ---- rows in files ---- */
 
 /* Ops, Python calls, launches and copies that nest or not, on some threads. */
-static void add_rows(struct kineto_rows *rows, struct kineto_python *python, struct kineto_out *out)
+static void add_rows(struct kineto_rows *rows, struct kineto_python *python, struct import_out *out)
 {
 	static const uint8_t tables[] = {GPROF_TABLE_op, GPROF_TABLE_op, GPROF_TABLE_py_call,
 		GPROF_TABLE_api_launch, GPROF_TABLE_api_copy, GPROF_TABLE_memcpy};
@@ -139,7 +139,7 @@ static void add_rows(struct kineto_rows *rows, struct kineto_python *python, str
 
 	for (unsigned int i = 0; i < 20000; i++) {
 		uint8_t table = tables[unit_random(&seed) % sizeof(tables)];
-		uint32_t name = kineto_out_string(out, "n", 1);
+		uint32_t name = import_out_string(out, "n", 1);
 		uint32_t code = kineto_python_code(python, out, "f.py(1): a", 10);
 		struct kineto_row *row = kineto_rows_add(rows);
 
@@ -168,13 +168,13 @@ static char *write_rows(size_t most, off_t *nr_bytes)
 {
 	struct kineto_rows rows = {.most = most};
 	struct kineto_python python = {0};
-	struct kineto_out *out = kineto_out_create();
+	struct import_out *out = import_out_create();
 	char *bytes;
 	int fd;
 
 	add_rows(&rows, &python, out);
 	ck_assert(kineto_rows_write(&rows, &python, out));
-	fd = kineto_out_finish(out, 1, 1);
+	fd = import_out_finish(out, 1, 1);
 	ck_assert_int_ge(fd, 0);
 	*nr_bytes = lseek(fd, 0, SEEK_END);
 	bytes = mem_zeroed((size_t)*nr_bytes, 1);
@@ -206,14 +206,14 @@ START_TEST(without_room_for_files_rows_stay_in_memory)
 {
 	struct kineto_rows rows = {.most = 100};
 	struct kineto_python python = {0};
-	struct kineto_out *out = kineto_out_create();
+	struct import_out *out = import_out_create();
 
 	ck_assert_int_eq(setenv("TMPDIR", "/nowhere", 1), 0);
 	add_rows(&rows, &python, out);
 	ck_assert_ptr_null(rows.runs);
 	ck_assert_uint_eq(rows.nr_rows, 20000);
 	ck_assert(kineto_rows_write(&rows, &python, out));
-	close(kineto_out_finish(out, 1, 1));
+	close(import_out_finish(out, 1, 1));
 	kineto_rows_fini(&rows);
 	kineto_python_fini(&python);
 }

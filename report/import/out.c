@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/kineto/out.h"
+#include "report/import/out.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ struct waiting {
 	uint64_t rows_before;
 };
 
-struct kineto_out {
+struct import_out {
 	int fd;
 	int error; /* the first one of writing */
 	struct block_encoder *encoder;
@@ -62,7 +62,7 @@ static const uint8_t definitions[] = {GPROF_TABLE_schema, GPROF_TABLE_string, GP
 
 /* ---- blocks ---- */
 
-static void write_bytes(struct kineto_out *out, const void *bytes, size_t nr_bytes, uint64_t at)
+static void write_bytes(struct import_out *out, const void *bytes, size_t nr_bytes, uint64_t at)
 {
 	const char *p = bytes;
 
@@ -82,7 +82,7 @@ static void write_bytes(struct kineto_out *out, const void *bytes, size_t nr_byt
 	}
 }
 
-static void write_table(struct kineto_out *out, unsigned int table)
+static void write_table(struct import_out *out, unsigned int table)
 {
 	struct waiting *waiting = &out->tables[table];
 	const struct block_input input = {.table = table,
@@ -114,7 +114,7 @@ static void write_table(struct kineto_out *out, unsigned int table)
 	waiting->nr_rows = 0;
 }
 
-static void write_definitions(struct kineto_out *out)
+static void write_definitions(struct import_out *out)
 {
 	for (size_t i = 0; i < NR_DEFINITIONS; i++) {
 		write_table(out, definitions[i]);
@@ -122,7 +122,7 @@ static void write_definitions(struct kineto_out *out)
 	out->nr_texts = 0;
 }
 
-static void write_all(struct kineto_out *out)
+static void write_all(struct import_out *out)
 {
 	write_definitions(out);
 	for (unsigned int table = 1; table < GPROF_NR_TABLES; table++) {
@@ -130,7 +130,7 @@ static void write_all(struct kineto_out *out)
 	}
 }
 
-static void make_room(struct kineto_out *out, unsigned int table)
+static void make_room(struct import_out *out, unsigned int table)
 {
 	if (out->tables[table].nr_rows == BLOCK_ENCODE_ROWS) {
 		write_definitions(out);
@@ -138,7 +138,7 @@ static void make_room(struct kineto_out *out, unsigned int table)
 	}
 }
 
-void *kineto_out_row(struct kineto_out *out, unsigned int table)
+void *import_out_row(struct import_out *out, unsigned int table)
 {
 	struct waiting *waiting = &out->tables[table];
 	size_t row_bytes = block_table(table)->row_bytes;
@@ -153,7 +153,7 @@ void *kineto_out_row(struct kineto_out *out, unsigned int table)
 	return memset(row, 0, row_bytes);
 }
 
-struct gprof_text kineto_out_keep(struct kineto_out *out, const char *bytes, size_t nr_bytes)
+struct gprof_text import_out_keep(struct import_out *out, const char *bytes, size_t nr_bytes)
 {
 	struct gprof_text text = {
 		.nr_bytes = nr_bytes < GPROF_TEXT_BYTES ? nr_bytes : GPROF_TEXT_BYTES};
@@ -172,7 +172,7 @@ struct gprof_text kineto_out_keep(struct kineto_out *out, const char *bytes, siz
 
 /* ---- ids ---- */
 
-uint32_t kineto_out_string(struct kineto_out *out, const char *bytes, size_t nr_bytes)
+uint32_t import_out_string(struct import_out *out, const char *bytes, size_t nr_bytes)
 {
 	const struct intern_entry *entry;
 	bool is_new;
@@ -188,15 +188,15 @@ uint32_t kineto_out_string(struct kineto_out *out, const char *bytes, size_t nr_
 
 		make_room(out,
 			GPROF_TABLE_string); /* else the text would be written with the others */
-		text = kineto_out_keep(out, bytes, nr_bytes);
-		row = kineto_out_row(out, GPROF_TABLE_string);
+		text = import_out_keep(out, bytes, nr_bytes);
+		row = import_out_row(out, GPROF_TABLE_string);
 		row->id = entry->id;
 		row->text = text;
 	}
 	return entry->id;
 }
 
-uint32_t kineto_out_call(struct kineto_out *out, uint32_t name, uint8_t api)
+uint32_t import_out_call(struct import_out *out, uint32_t name, uint8_t api)
 {
 	const uint32_t key[2] = {name, api};
 	const struct intern_entry *entry;
@@ -207,7 +207,7 @@ uint32_t kineto_out_call(struct kineto_out *out, uint32_t name, uint8_t api)
 	}
 	entry = intern_find(&out->calls, key, sizeof(key), &is_new);
 	if (is_new) {
-		struct gprof_row_call *row = kineto_out_row(out, GPROF_TABLE_call);
+		struct gprof_row_call *row = import_out_row(out, GPROF_TABLE_call);
 
 		row->id = entry->id;
 		row->name = name;
@@ -216,15 +216,15 @@ uint32_t kineto_out_call(struct kineto_out *out, uint32_t name, uint8_t api)
 	return entry->id;
 }
 
-uint32_t kineto_out_place(
-	struct kineto_out *out, uint32_t device, uint32_t context, uint32_t stream)
+uint32_t import_out_place(
+	struct import_out *out, uint32_t device, uint32_t context, uint32_t stream)
 {
 	const uint32_t key[3] = {device, context, stream};
 	bool is_new;
 	const struct intern_entry *entry = intern_find(&out->places, key, sizeof(key), &is_new);
 
 	if (is_new) {
-		struct gprof_row_place *row = kineto_out_row(out, GPROF_TABLE_place);
+		struct gprof_row_place *row = import_out_row(out, GPROF_TABLE_place);
 
 		row->id = entry->id;
 		row->device = device;
@@ -234,14 +234,14 @@ uint32_t kineto_out_place(
 	return entry->id;
 }
 
-uint32_t kineto_out_shape(struct kineto_out *out, const struct gprof_row_shape *shape)
+uint32_t import_out_shape(struct import_out *out, const struct gprof_row_shape *shape)
 {
 	bool is_new;
 	const struct intern_entry *entry =
 		intern_find(&out->shapes, shape, sizeof(*shape), &is_new);
 
 	if (is_new) {
-		struct gprof_row_shape *row = kineto_out_row(out, GPROF_TABLE_shape);
+		struct gprof_row_shape *row = import_out_row(out, GPROF_TABLE_shape);
 
 		*row = *shape;
 		row->id = entry->id;
@@ -250,74 +250,74 @@ uint32_t kineto_out_shape(struct kineto_out *out, const struct gprof_row_shape *
 }
 
 /* Ids of shapes rise. */
-void kineto_out_estimate(
-	struct kineto_out *out, uint32_t shape, uint32_t blocks_per_sm_milli, uint32_t percent)
+void import_out_estimate(
+	struct import_out *out, uint32_t shape, uint32_t blocks_per_sm_milli, uint32_t percent)
 {
 	struct gprof_row_estimate *row;
 
 	if (shape > out->last_estimated) {
 		out->last_estimated = shape;
-		row = kineto_out_row(out, GPROF_TABLE_estimate);
+		row = import_out_row(out, GPROF_TABLE_estimate);
 		row->shape = shape;
 		row->blocks_per_sm_milli = blocks_per_sm_milli;
 		row->occupancy_pct = percent;
 	}
 }
 
-void kineto_out_fact(struct kineto_out *out, const char *key, const char *value, size_t nr_bytes)
+void import_out_fact(struct import_out *out, const char *key, const char *value, size_t nr_bytes)
 {
 	struct gprof_row_info *row;
 	struct gprof_text text;
 
 	make_room(out, GPROF_TABLE_info);
-	text = kineto_out_keep(out, value, nr_bytes);
-	row = kineto_out_row(out, GPROF_TABLE_info);
+	text = import_out_keep(out, value, nr_bytes);
+	row = import_out_row(out, GPROF_TABLE_info);
 	row->key = (struct gprof_text){key, strlen(key)};
 	row->value = text;
 }
 
-void kineto_out_fact_number(struct kineto_out *out, const char *key, uint64_t value)
+void import_out_fact_number(struct import_out *out, const char *key, uint64_t value)
 {
 	char text[24];
 	int length = snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
 
-	kineto_out_fact(out, key, text, (size_t)length);
+	import_out_fact(out, key, text, (size_t)length);
 }
 
-void kineto_out_close_group(struct kineto_out *out, uint64_t tick)
+void import_out_close_group(struct import_out *out, uint64_t tick)
 {
 	struct gprof_row_checkpoint *row;
 
 	write_all(out);
-	row = kineto_out_row(out, GPROF_TABLE_checkpoint);
+	row = import_out_row(out, GPROF_TABLE_checkpoint);
 	row->tick = tick;
 	write_table(out, GPROF_TABLE_checkpoint);
 }
 
-uint64_t kineto_out_nr_broken(const struct kineto_out *out)
+uint64_t import_out_nr_broken(const struct import_out *out)
 {
 	return out->nr_broken;
 }
 
-uint64_t kineto_out_nr_cut(const struct kineto_out *out)
+uint64_t import_out_nr_cut(const struct import_out *out)
 {
 	return out->nr_cut;
 }
 
-uint64_t kineto_out_bytes(const struct kineto_out *out)
+uint64_t import_out_bytes(const struct import_out *out)
 {
 	return out->nr_bytes;
 }
 
 /* ---- begin and end ---- */
 
-static void write_schema(struct kineto_out *out)
+static void write_schema(struct import_out *out)
 {
 	for (unsigned int table = 1; table < GPROF_NR_TABLES; table++) {
 		const struct block_table *t = block_table(table);
 
 		for (unsigned int c = 0; t && c < t->nr_columns; c++) {
-			struct gprof_row_schema *row = kineto_out_row(out, GPROF_TABLE_schema);
+			struct gprof_row_schema *row = import_out_row(out, GPROF_TABLE_schema);
 			const struct block_column *column = &t->columns[c];
 
 			row->table = (uint16_t)table;
@@ -333,7 +333,7 @@ static void write_schema(struct kineto_out *out)
 	write_table(out, GPROF_TABLE_schema);
 }
 
-static void destroy(struct kineto_out *out)
+static void destroy(struct import_out *out)
 {
 	struct intern *interns[] = {&out->strings, &out->shapes, &out->places, &out->calls};
 
@@ -358,9 +358,9 @@ static void destroy(struct kineto_out *out)
 	free(out);
 }
 
-struct kineto_out *kineto_out_create(void)
+struct import_out *import_out_create(void)
 {
-	struct kineto_out *out = mem_zeroed(1, sizeof(*out));
+	struct import_out *out = mem_zeroed(1, sizeof(*out));
 	size_t bytes = (block_encoder_bytes() + 63u) & ~(size_t)63u;
 
 	out->texts = mem_resize(NULL, BLOCK_ENCODE_TEXT_BYTES, 1);
@@ -383,7 +383,7 @@ struct kineto_out *kineto_out_create(void)
 	return out;
 }
 
-int kineto_out_finish(struct kineto_out *out, uint32_t pid, uint64_t start_realtime_ns)
+int import_out_finish(struct import_out *out, uint32_t pid, uint64_t start_realtime_ns)
 {
 	struct gprof_file_header header = {.major = GPROF_FORMAT_MAJOR,
 		.minor = GPROF_FORMAT_MINOR,

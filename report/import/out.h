@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes a stream of our own format (FORMAT.md) in memory, with the recorder's encoder, so that
+ * imported traces are read like any stream.
+ *
+ * The file is a memfd: it has no name and ends with its descriptor. A block takes 3 to 4 bytes an
+ * event.
+ *
+ * Definitions are written once, up to tables of bounded size; when these are full, later ones
+ * repeat under new ids.
+ */
+#ifndef REPORT_IMPORT_OUT_H
+#define REPORT_IMPORT_OUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collector/format/format.h"
+
+struct import_out;
+
+/* NULL with err_set if there is no memory for it. */
+struct import_out *import_out_create(void);
+
+/*
+ * A zeroed row of a table, to be filled in before the next call for that table. Columns of kind
+ * SPAN take the end. Texts must live until import_out_finish, or come from import_out_keep.
+ */
+void *import_out_row(struct import_out *out, unsigned int table);
+struct gprof_text import_out_keep(struct import_out *out, const char *bytes, size_t nr_bytes);
+
+/* Ids, 0 for nothing. Texts are cut at GPROF_TEXT_BYTES. */
+uint32_t import_out_string(struct import_out *out, const char *bytes, size_t nr_bytes);
+uint32_t import_out_call(struct import_out *out, uint32_t name, uint8_t api); /* at most 65535 */
+uint32_t import_out_place(
+	struct import_out *out, uint32_t device, uint32_t context, uint32_t stream);
+uint32_t import_out_shape(struct import_out *out, const struct gprof_row_shape *shape);
+/* What the trace estimates of a shape, for the first launch of it. */
+void import_out_estimate(
+	struct import_out *out, uint32_t shape, uint32_t blocks_per_sm_milli, uint32_t percent);
+
+/*
+ * Writes a fact. The key must live until import_out_finish(). A later value replaces an earlier
+ * one.
+ */
+void import_out_fact(struct import_out *out, const char *key, const char *value, size_t nr_bytes);
+void import_out_fact_number(struct import_out *out, const char *key, uint64_t value);
+
+/* Ends a group: everything so far belongs together (FORMAT.md, "Checkpoints"). */
+void import_out_close_group(struct import_out *out, uint64_t tick);
+
+/* How many texts so far are not UTF-8. A repeated text counts once, as its id does. */
+uint64_t import_out_nr_broken(const struct import_out *out);
+
+/* Texts that were too long. */
+uint64_t import_out_nr_cut(const struct import_out *out);
+
+/* Bytes written so far. */
+uint64_t import_out_bytes(const struct import_out *out);
+
+/*
+ * Writes the rest and the header, and destroys `out`. Returns the descriptor, which the caller
+ * owns, or a negative code with err_set.
+ */
+int import_out_finish(struct import_out *out, uint32_t pid, uint64_t start_realtime_ns);
+
+#endif

@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The formats of other profilers that every command reads. */
+#include "report/kineto/kineto.h"
+
+stream_importer *const stream_importers[] = {kineto_import, NULL};
