@@ -55,7 +55,7 @@ $(B)/report/html/palette.h: report/html/page/palette.css
 $(addprefix $(B)/,$(PALETTE_OBJ)) $(addprefix $(B)/fuzz/,$(PALETTE_OBJ)): $(B)/report/html/palette.h
 $(addprefix $(B)/,$(PALETTE_OBJ)) $(addprefix $(B)/fuzz/,$(PALETTE_OBJ)): CPPFLAGS += -DPALETTE='"$(B)/report/html/palette.h"'
 # Queries, and databases: files of SQL are built into the program.
-REPORT_SQL_OBJ := $(patsubst %.c,%.o,report/cli/export_sqlite.c $(wildcard report/sql/*.c))
+REPORT_SQL_OBJ := $(patsubst %.c,%.o,report/cli/export_sqlite.c report/nsys/database.c $(wildcard report/sql/*.c))
 $(addprefix $(B)/,$(REPORT_SQL_OBJ)) $(addprefix $(B)/fuzz/,$(REPORT_SQL_OBJ)): CPPFLAGS += $(if $(REPORT_SQLITE),-DREPORT_HAS_SQLITE)
 $(B)/report/sql/sql_file.o $(B)/fuzz/report/sql/sql_file.o: CPPFLAGS += -DSQL_FOLDER='"report/sql"'
 $(B)/report/sql/sql_file.o $(B)/fuzz/report/sql/sql_file.o: $(wildcard report/sql/*.sql)

@@ -170,12 +170,12 @@ bool trace_tid(const struct trace *trace, const struct trace_event *event, uint3
 
 bool trace_has_result(const struct trace *trace, const struct trace_event *event)
 {
-	return event->result >= 0 && !trace->processes[event->process]->stream->is_trace;
+	return event->result >= 0 && !trace->processes[event->process]->stream->is_bare;
 }
 
 bool trace_has_static(const struct trace *trace, const struct trace_event *event)
 {
-	return !trace->processes[event->process]->stream->is_trace;
+	return !trace->processes[event->process]->stream->is_bare;
 }
 
 bool trace_queue(const struct trace_event *event, uint64_t *begin_ns, uint64_t *dur_ns)

@@ -155,12 +155,17 @@ void *import_out_row(struct import_out *out, unsigned int table)
 
 struct gprof_text import_out_keep(struct import_out *out, const char *bytes, size_t nr_bytes)
 {
-	struct gprof_text text = {
-		.nr_bytes = nr_bytes < GPROF_TEXT_BYTES ? nr_bytes : GPROF_TEXT_BYTES};
-
 	/* Checks all of it, as the cut may split a character. */
 	out->nr_broken += !text_is_utf8(bytes, nr_bytes);
 	out->nr_cut += nr_bytes > GPROF_TEXT_BYTES;
+	return import_out_keep_bytes(out, bytes, nr_bytes);
+}
+
+struct gprof_text import_out_keep_bytes(struct import_out *out, const char *bytes, size_t nr_bytes)
+{
+	struct gprof_text text = {
+		.nr_bytes = nr_bytes < GPROF_TEXT_BYTES ? nr_bytes : GPROF_TEXT_BYTES};
+
 	if (out->nr_texts + text.nr_bytes > BLOCK_ENCODE_TEXT_BYTES) {
 		write_definitions(out);
 	}
@@ -282,6 +287,42 @@ void import_out_fact_number(struct import_out *out, const char *key, uint64_t va
 	int length = snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
 
 	import_out_fact(out, key, text, (size_t)length);
+}
+
+void import_out_attribute(struct import_out *out, uint32_t device, const char *name, uint64_t value)
+{
+	uint32_t text = import_out_string(out, name, strlen(name));
+	struct gprof_row_attribute *row = import_out_row(out, GPROF_TABLE_attribute);
+
+	row->device = device;
+	row->name = text;
+	row->value = value;
+}
+
+void import_out_loss(struct import_out *out, uint64_t tick, uint64_t count, const char *cause)
+{
+	struct gprof_row_loss *row;
+	uint32_t text;
+
+	if (count) {
+		text = import_out_string(out, cause, strlen(cause));
+		row = import_out_row(out, GPROF_TABLE_loss);
+		row->tick = tick;
+		row->count = count;
+		row->cause = text;
+	}
+}
+
+void import_out_notice(
+	struct import_out *out, uint64_t tick, const char *cause, const char *text, size_t nr_bytes)
+{
+	uint32_t why = import_out_string(out, cause, strlen(cause));
+	uint32_t what = import_out_string(out, text, nr_bytes);
+	struct gprof_row_notice *row = import_out_row(out, GPROF_TABLE_notice);
+
+	row->tick = tick;
+	row->cause = why;
+	row->text = what;
 }
 
 void import_out_close_group(struct import_out *out, uint64_t tick)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/import/call.h"
 #include "report/util/hash.h"
 #include "report/util/buf.h"
 #include "report/model/api.h"
@@ -291,7 +292,7 @@ void kineto_convert_fini(struct kineto_convert *convert)
 	kineto_python_fini(&convert->python);
 	kineto_pairs_fini(&convert->pairs);
 	kineto_nccl_fini(&convert->nccl);
-	free(convert->steps);
+	import_steps_fini(&convert->steps);
 	free(convert->call_tables);
 }
 
@@ -541,14 +542,7 @@ static void add_step(
 		}
 		number = number * 10 + (uint64_t)(*digit - '0');
 	}
-	convert->steps = array_grow(convert->steps, convert->nr_steps, &convert->step_capacity,
-		sizeof(*convert->steps));
-	convert->steps[convert->nr_steps] = (struct kineto_step){.begin = event->begin,
-		.end = event->begin + event->dur,
-		.number = number,
-		.thread = thread,
-		.order = convert->nr_steps};
-	convert->nr_steps++;
+	import_steps_add(&convert->steps, event->begin, event->begin + event->dur, number, thread);
 }
 
 /*
@@ -638,33 +632,6 @@ static void add_python(struct kineto_convert *convert, const struct kineto_event
 	row->thread = thread;
 }
 
-static bool contains(const char *text, size_t nr_bytes, const char *part)
-{
-	return memmem(text, nr_bytes, part, strlen(part)) != NULL;
-}
-
-/*
- * The table of a call by name. Allocations go into the plain one, since a trace has neither size
- * nor address.
- */
-static uint8_t table_of_call(const char *name, size_t nr_bytes)
-{
-	if (contains(name, nr_bytes, "Launch")) {
-		return GPROF_TABLE_api_launch;
-	}
-	if (contains(name, nr_bytes, "Memcpy")) {
-		return GPROF_TABLE_api_copy;
-	}
-	if (contains(name, nr_bytes, "Memset")) {
-		return GPROF_TABLE_api_set;
-	}
-	if (contains(name, nr_bytes, "Synchronize") || contains(name, nr_bytes, "WaitEvent") ||
-		contains(name, nr_bytes, "EventQuery") || contains(name, nr_bytes, "StreamQuery")) {
-		return GPROF_TABLE_api_sync;
-	}
-	return GPROF_TABLE_api;
-}
-
 static uint8_t call_table(struct kineto_convert *convert, uint32_t name, int token)
 {
 	if (name >= convert->nr_call_tables) {
@@ -679,8 +646,8 @@ static uint8_t call_table(struct kineto_convert *convert, uint32_t name, int tok
 		const char *text = convert->json.bytes + convert->json.tokens[token].start;
 		size_t nr_bytes = kineto_json_length(&convert->json, token);
 
-		convert->call_tables[name] = table_of_call(text, nr_bytes);
-		if (contains(text, nr_bytes, "Async")) {
+		convert->call_tables[name] = import_call_table(text, nr_bytes);
+		if (memmem(text, nr_bytes, "Async", 5)) {
 			convert->call_tables[name] |= IS_ASYNC;
 		}
 	}

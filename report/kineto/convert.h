@@ -7,6 +7,7 @@
 
 #include "report/kineto/event.h"
 #include "report/import/out.h"
+#include "report/import/steps.h"
 #include "report/kineto/rows.h"
 #include "report/util/idmap.h"
 
@@ -107,13 +108,6 @@ uint64_t kineto_pairs_nr_open(const struct kineto_pairs *pairs);
 
 /* ---- all events ---- */
 
-/* ProfilerStep#N */
-struct kineto_step {
-	uint64_t begin, end, number;
-	uint32_t thread;
-	size_t order;
-};
-
 /* Events of a kind ("cat") that is not read. */
 struct kineto_unread {
 	char name[40]; /* cut, and without characters that no kind has */
@@ -131,11 +125,9 @@ struct kineto_convert {
 	struct kineto_python python;
 	struct kineto_pairs pairs;
 	struct kineto_nccl nccl;
-	uint64_t pair_order; /* of the begin of the current pair, 0: none */
-	struct kineto_step *steps;
-	size_t nr_steps, step_capacity;
-	uint64_t nr_other_steps, nr_overlapping_steps; /* counted while steps are written */
-	uint8_t *call_tables;			       /* by string id; 0: not known yet */
+	uint64_t pair_order;	   /* of the begin of the current pair, 0: none */
+	struct import_steps steps; /* ProfilerStep#N */
+	uint8_t *call_tables;	   /* by string id; 0: not known yet */
 	size_t nr_call_tables;
 	uint64_t first_ns, last_ns;		    /* of what was kept; first > last: nothing */
 	uint64_t nr_flows, nr_gpu_ranges, nr_other; /* nothing is lost without them */

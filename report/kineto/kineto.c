@@ -70,16 +70,6 @@ static uint64_t most_blocks(uint64_t major, uint64_t minor)
 	}
 }
 
-static void add_attribute(struct import_out *out, uint32_t device, const char *name, uint64_t value)
-{
-	uint32_t text = import_out_string(out, name, strlen(name));
-	struct gprof_row_attribute *row = import_out_row(out, GPROF_TABLE_attribute);
-
-	row->device = device;
-	row->name = text;
-	row->value = value;
-}
-
 /* The value of a key of an object, 0 if there is none. */
 static int find(const struct kineto_json *json, int object, const char *key)
 {
@@ -140,17 +130,18 @@ static void add_device(struct kineto_json *json, int object, struct import_out *
 	row->name = name;
 	for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++) {
 		if (find_number(json, object, attributes[i].key, &value)) {
-			add_attribute(out, (uint32_t)id, attributes[i].name, value);
+			import_out_attribute(out, (uint32_t)id, attributes[i].name, value);
 		}
 	}
 	if (find_number(json, object, "maxThreadsPerMultiprocessor", &threads) &&
 		find_number(json, object, "warpSize", &warp) && warp) {
-		add_attribute(out, (uint32_t)id, "max_warps_per_multiprocessor", threads / warp);
+		import_out_attribute(
+			out, (uint32_t)id, "max_warps_per_multiprocessor", threads / warp);
 	}
 	find_number(json, object, "computeMinor", &minor);
 	if (find_number(json, object, "computeMajor", &major) && major < 100 && minor < 10 &&
 		most_blocks(major, minor)) {
-		add_attribute(out, (uint32_t)id, "max_blocks_per_multiprocessor",
+		import_out_attribute(out, (uint32_t)id, "max_blocks_per_multiprocessor",
 			most_blocks(major, minor));
 	}
 }
@@ -286,97 +277,25 @@ static void read_parts(struct kineto *kineto)
 	}
 }
 
-/* ---- steps ---- */
-
-static int by_begin(const void *a, const void *b)
-{
-	const struct kineto_step *x = a, *y = b;
-
-	if (x->begin != y->begin) {
-		return x->begin < y->begin ? -1 : 1;
-	}
-	return x->order < y->order ? -1 : 1;
-}
-
-static void add_step(
-	struct import_out *out, uint64_t tick, uint64_t number, uint32_t thread, uint8_t how)
-{
-	struct gprof_row_step *row = import_out_row(out, GPROF_TABLE_step);
-
-	row->time = tick;
-	row->step = number;
-	row->thread = thread;
-	row->how = how;
-}
-
-/*
- * Writes the steps of the thread that has the first one. Time between two of them may belong to
- * none. If the next one begins before the end, the step ends there.
- */
-static void write_steps(struct kineto_convert *convert)
-{
-	const struct kineto_step *last = NULL;
-
-	if (convert->nr_steps) {
-		qsort(convert->steps, convert->nr_steps, sizeof(*convert->steps), by_begin);
-	}
-	for (size_t i = 0; i < convert->nr_steps; i++) {
-		const struct kineto_step *step = &convert->steps[i];
-
-		if (last && step->number == last->number && step->begin == last->begin) {
-			continue; /* a duplicate */
-		}
-		if (step->thread != convert->steps[0].thread) {
-			convert->nr_other_steps++;
-			continue;
-		}
-		/* Smaller gaps are those of rounded times: the step ends where the next one begins.
-		 */
-		if (last && last->end + 2 < step->begin) {
-			add_step(convert->out, last->end, last->number, last->thread,
-				MODEL_STEP_END);
-		}
-		convert->nr_overlapping_steps += last && last->end > step->begin;
-		add_step(convert->out,
-			last && last->end + 1 == step->begin ? last->end : step->begin,
-			step->number, step->thread, MODEL_STEP_TRACE);
-		last = step;
-	}
-	if (last) {
-		add_step(convert->out, last->end, last->number, last->thread, MODEL_STEP_END);
-	}
-}
-
 /* ---- the rest of the stream ---- */
-
-static void add_loss(struct kineto *kineto, uint64_t count, const char *cause)
-{
-	uint32_t text = import_out_string(kineto->out, cause, strlen(cause));
-	struct gprof_row_loss *row;
-
-	if (count) {
-		row = import_out_row(kineto->out, GPROF_TABLE_loss);
-		row->tick = kineto->convert.last_ns;
-		row->count = count;
-		row->cause = text;
-	}
-}
 
 static void write_losses(struct kineto *kineto)
 {
-	add_loss(kineto, kineto->split.nr_bad, "they are not valid trace events");
-	add_loss(kineto, kineto->convert.nr_pairs + kineto_pairs_nr_open(&kineto->convert.pairs),
+	import_out_loss(kineto->out, kineto->convert.last_ns, kineto->split.nr_bad,
+		"they are not valid trace events");
+	import_out_loss(kineto->out, kineto->convert.last_ns,
+		kineto->convert.nr_pairs + kineto_pairs_nr_open(&kineto->convert.pairs),
 		"begin or end event (phase B or E) without its counterpart");
-	add_loss(kineto, kineto->convert.nr_incomplete,
+	import_out_loss(kineto->out, kineto->convert.last_ns, kineto->convert.nr_incomplete,
 		"they have no name, begin or duration in the trace");
 	for (size_t i = 0; i < kineto->convert.nr_kinds; i++) {
 		const struct kineto_unread *kind = &kineto->convert.kinds[i];
 		char cause[80];
 
 		snprintf(cause, sizeof(cause), "events of kind %s are not read", kind->name);
-		add_loss(kineto, kind->nr_events, cause);
+		import_out_loss(kineto->out, kineto->convert.last_ns, kind->nr_events, cause);
 	}
-	add_loss(kineto, import_out_nr_cut(kineto->out),
+	import_out_loss(kineto->out, kineto->convert.last_ns, import_out_nr_cut(kineto->out),
 		"name cut to 4096 bytes (the event is kept)");
 }
 
@@ -421,7 +340,7 @@ static int finish(struct kineto *kineto)
 	uint32_t pid;
 
 	kineto->is_spoilt = !kineto_rows_write(&convert->rows, &convert->python, kineto->out);
-	write_steps(convert);
+	import_steps_write(&convert->steps, kineto->out);
 	pid = kineto_threads_write(&convert->threads, kineto->out, &command);
 	kineto_nccl_write(
 		&convert->nccl, kineto->top.has_rank ? &kineto->top.rank : NULL, kineto->out);
@@ -454,11 +373,11 @@ static void add_damages(struct stream *stream, const struct kineto *kineto, cons
 			"no room for its events in the temporary files; set TMPDIR to another "
 			"directory");
 	}
-	if (kineto->convert.nr_overlapping_steps) {
+	if (kineto->convert.steps.nr_overlapping) {
 		stream_add_damage(
 			stream, 0, 0, "steps overlap: each ends where the next one begins");
 	}
-	if (kineto->convert.nr_other_steps) {
+	if (kineto->convert.steps.nr_other) {
 		stream_add_damage(stream, 0, 0,
 			"several threads have steps: those of the thread that began first are "
 			"taken");
@@ -503,6 +422,6 @@ int kineto_import(struct stream *stream)
 	close(stream->fd);
 	stream->fd = fd;
 	stream->size = fstat(fd, &status) ? 0 : (uint64_t)status.st_size;
-	stream->is_trace = true;
+	stream->is_trace = stream->is_bare = true;
 	return 0;
 }

@@ -379,7 +379,7 @@ static struct cell shape_cell(
 	case 13:
 		/* Kineto's traces have the sum of both. */
 		return known_if(
-			shape->static_shared_bytes, has_launch && !process->stream->is_trace);
+			shape->static_shared_bytes, has_launch && !process->stream->is_bare);
 	case 14:
 		return known_if(shape->dynamic_shared_bytes, has_launch);
 	default:
@@ -428,17 +428,20 @@ static struct cell metric_cell(uint64_t metric)
 	return key ? text_cell(key) : known_if(0, false);
 }
 
-/* Traces have neither the results of calls nor what was passed to them. */
-static bool is_unknown_of_trace(unsigned int table, unsigned int source)
+/* Traces do not have what was passed to calls, and some not their results either. */
+static bool is_unknown_of_trace(
+	const struct stream *stream, unsigned int table, unsigned int source)
 {
+	bool is_result = source == COL_api_result && stream->is_bare;
+
 	switch (table) {
 	case GPROF_TABLE_api_copy:
 	case GPROF_TABLE_api_set:
 	case GPROF_TABLE_api_sync:
-		return source == COL_api_result || source >= NR_COL_api;
+		return is_result || source >= NR_COL_api;
 	case GPROF_TABLE_api:
 	case GPROF_TABLE_api_launch:
-		return source == COL_api_result;
+		return is_result;
 	default:
 		return false;
 	}
@@ -450,7 +453,8 @@ static struct cell convert_cell(struct event_reader *reader, size_t place,
 	struct process *process = reader->processes[place];
 	uint64_t value = b->col[column->source] ? b->col[column->source][i] : 0;
 
-	if (process->stream->is_trace && is_unknown_of_trace(b->table, column->source)) {
+	if (process->stream->is_trace &&
+		is_unknown_of_trace(process->stream, b->table, column->source)) {
 		return known_if(0, false);
 	}
 	switch ((enum role)column->role) {

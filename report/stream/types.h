@@ -123,6 +123,9 @@ struct stream {
 	uint64_t grown; /* where the next block will be, see stream_index_grow */
 	bool is_part;	/* the name ends in .part */
 	bool is_trace;	/* imported; offsets of damages are in the original file */
+	/* A trace without the results of calls, the static shared memory of kernels, and whether
+	 * copies are asynchronous. */
+	bool is_bare;
 	/* A trace of several processes becomes a stream for each; the importer numbers them. */
 	uint64_t *parts; /* what the importer finds them by; NULL: there is only one */
 	size_t nr_parts, part;

@@ -18,7 +18,7 @@ struct api_view {
 	uint32_t *group_of; /* by the id of a call, of the process at hand */
 	uint32_t *groups;
 	uint64_t *values;
-	bool has_results; /* of any process: traces have none */
+	bool has_results; /* of any process: some traces have none */
 	bool has_nested;
 	bool has_gaps; /* functions without a hook were called, and not all of them recorded */
 };
@@ -87,7 +87,7 @@ static void on_batch(void *context, struct process *process, const struct batch 
 	const uint64_t *results = batch->col[COL_api_result];
 	const uint64_t *ticks = batch->col[COL_api_dur];
 
-	view->has_results |= !process->stream->is_trace;
+	view->has_results |= !process->stream->is_bare;
 	view->has_nested |= batch->table == GPROF_TABLE_api_nested;
 	view->has_gaps = view->has_gaps || has_gap(process, batch);
 	for (uint32_t i = 0; i < batch->nr_rows; i++) {

@@ -124,7 +124,7 @@ static void add(struct copy_view *view, uint32_t kind, uint64_t ns, uint64_t byt
 
 static uint32_t async_of(const struct process *process, uint64_t flags)
 {
-	if (process->stream->is_trace) {
+	if (process->stream->is_bare) {
 		return COPY_IS_OF_TRACE;
 	}
 	return flags & 1 ? COPY_IS_ASYNC : 0;

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/import/call.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "collector/format/format.h"
+
+static bool contains(const char *text, size_t nr_bytes, const char *part)
+{
+	return memmem(text, nr_bytes, part, strlen(part)) != NULL;
+}
+
+uint8_t import_call_table(const char *name, size_t nr_bytes)
+{
+	if (contains(name, nr_bytes, "Launch")) {
+		return GPROF_TABLE_api_launch;
+	}
+	if (contains(name, nr_bytes, "Memcpy")) {
+		return GPROF_TABLE_api_copy;
+	}
+	if (contains(name, nr_bytes, "Memset")) {
+		return GPROF_TABLE_api_set;
+	}
+	if (contains(name, nr_bytes, "Synchronize") || contains(name, nr_bytes, "WaitEvent") ||
+		contains(name, nr_bytes, "EventQuery") || contains(name, nr_bytes, "StreamQuery")) {
+		return GPROF_TABLE_api_sync;
+	}
+	return GPROF_TABLE_api;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls of CUDA in traces, which have neither their arguments nor what they allocated. */
+#ifndef REPORT_IMPORT_CALL_H
+#define REPORT_IMPORT_CALL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The table of a call by name. Allocations go into the plain one, since a trace has neither size
+ * nor address.
+ */
+uint8_t import_call_table(const char *name, size_t nr_bytes);
+
+#endif

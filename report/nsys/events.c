@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads all tables of events at once, each sorted by SQLite, and writes their rows by their ends:
+ * the order of streams. What happens on the host comes by its begin, and waits here for its end;
+ * so nesting is known when an event begins.
+ *
+ * Memory: what is open at one time. SQLite sorts in temporary files what does not fit its cache.
+ */
+#include "report/nsys/trace.h"
+
+#include <stdlib.h>
+
+#include "report/util/buf.h"
+#include "report/util/progress.h"
+
+/* Rows of a group; op_load.h explains its cost for the reader. */
+#define GROUP_ROWS   65536u
+#define MOST_SOURCES 24u
+
+struct cursor {
+	const struct nsys_source *source;
+	struct nsys_query *query;
+	uint64_t begin; /* of the row at hand */
+	uint64_t key;	/* when it is due */
+};
+
+bool nsys_tick(const struct nsys_query *query, unsigned int column, uint64_t *tick)
+{
+	int64_t ns;
+
+	if (!nsys_query_integer(query, column, &ns) || ns < -(int64_t)NSYS_TICKS_BEFORE / 2 ||
+		ns > INT64_MAX / 4) {
+		return false;
+	}
+	*tick = (uint64_t)(ns + (int64_t)NSYS_TICKS_BEFORE);
+	return true;
+}
+
+struct nsys_thread *nsys_thread_of(struct nsys_trace *trace, uint64_t global_tid, uint64_t seen)
+{
+	struct nsys_thread *thread = idmap_put(&trace->threads, global_tid & NSYS_ID_MASK);
+
+	if (!thread->id) {
+		thread->id = (uint32_t)trace->threads.nr;
+		thread->tid = global_tid & NSYS_ID_MASK;
+		thread->seen = UINT64_MAX;
+	}
+	thread->seen = seen < thread->seen ? seen : thread->seen;
+	return thread;
+}
+
+/* ---- what is open ---- */
+
+/* Of equal ends the later begin comes first: the inner one. */
+static bool ends_before(const struct nsys_open *a, const struct nsys_open *b)
+{
+	if (a->end != b->end) {
+		return a->end < b->end;
+	}
+	return a->begin != b->begin ? a->begin > b->begin : a->order > b->order;
+}
+
+static void swap(struct nsys_trace *trace, size_t a, size_t b)
+{
+	struct nsys_open kept = trace->open[a];
+
+	trace->open[a] = trace->open[b];
+	trace->open[b] = kept;
+}
+
+struct nsys_open *nsys_open_add(
+	struct nsys_trace *trace, uint8_t table, uint32_t tid, uint64_t begin, uint64_t end)
+{
+	size_t at = trace->nr_open++;
+
+	trace->open = array_grow(trace->open, at, &trace->open_capacity, sizeof(*trace->open));
+	trace->open[at] = (struct nsys_open){.begin = begin,
+		.end = end,
+		.order = trace->nr_orders++,
+		.thread = tid,
+		.table = table};
+	while (at && ends_before(&trace->open[at], &trace->open[(at - 1) / 2])) {
+		swap(trace, at, (at - 1) / 2);
+		at = (at - 1) / 2;
+	}
+	return &trace->open[at];
+}
+
+static struct nsys_open take_first(struct nsys_trace *trace)
+{
+	struct nsys_open first = trace->open[0];
+	size_t at = 0;
+
+	trace->open[0] = trace->open[--trace->nr_open];
+	for (;;) {
+		size_t next = 2 * at + 1;
+
+		if (next + 1 < trace->nr_open &&
+			ends_before(&trace->open[next + 1], &trace->open[next])) {
+			next++;
+		}
+		if (next >= trace->nr_open || !ends_before(&trace->open[next], &trace->open[at])) {
+			return first;
+		}
+		swap(trace, at, next);
+		at = next;
+	}
+}
+
+static void count_row(struct nsys_trace *trace, uint64_t tick)
+{
+	if (++trace->nr_rows % GROUP_ROWS == 0) {
+		import_out_close_group(trace->out, tick);
+		progress_add(nsys_database_read_bytes(trace->database));
+	}
+}
+
+static void close_until(struct nsys_trace *trace, uint64_t tick)
+{
+	while (trace->nr_open && trace->open[0].end <= tick) {
+		struct nsys_open open = take_first(trace);
+
+		nsys_host_close(trace, &open);
+		count_row(trace, open.end);
+	}
+}
+
+/* ---- sources ---- */
+
+/* Moves to the next row with times; false behind the last one. */
+static bool advance(struct nsys_trace *trace, struct cursor *cursor)
+{
+	while (nsys_query_next(cursor->query)) {
+		bool is_by_begin = cursor->source->is_by_begin;
+
+		if (nsys_tick(cursor->query, 0, &cursor->begin) &&
+			nsys_tick(cursor->query, is_by_begin ? 0 : 1, &cursor->key)) {
+			return true;
+		}
+		trace->nr_incomplete++;
+	}
+	if (!trace->problem) {
+		trace->problem = nsys_query_problem(cursor->query);
+	}
+	nsys_query_close(cursor->query);
+	cursor->query = NULL;
+	return false;
+}
+
+static size_t open_sources(
+	struct nsys_trace *trace, const struct nsys_source *sources, struct cursor *cursors)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; sources[i].table; i++) {
+		const struct nsys_query_want want = {.table = sources[i].table,
+			.columns = sources[i].columns,
+			.nr_columns = sources[i].nr_columns,
+			.nr_needed = sources[i].nr_needed,
+			.key = sources[i].key,
+			.is_key_needed = !trace->is_only,
+			.process = trace->process,
+			.where = sources[i].where,
+			.order = sources[i].is_by_begin ? "1, 2 DESC" : "2, 1 DESC"};
+
+		cursors[nr].source = &sources[i];
+		cursors[nr].query = nsys_query_open(trace->database, &want);
+		if (cursors[nr].query && advance(trace, &cursors[nr])) {
+			nr++;
+		}
+	}
+	return nr;
+}
+
+static struct cursor *find_next(struct cursor *cursors, size_t nr)
+{
+	struct cursor *next = NULL;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (cursors[i].query && (!next || cursors[i].key < next->key)) {
+			next = &cursors[i];
+		}
+	}
+	return next;
+}
+
+void nsys_events_read(struct nsys_trace *trace)
+{
+	struct cursor cursors[MOST_SOURCES], *next;
+	size_t nr = open_sources(trace, nsys_gpu_sources, cursors);
+
+	nr += open_sources(trace, nsys_host_sources, cursors + nr);
+	while ((next = find_next(cursors, nr))) {
+		close_until(trace, next->key);
+		trace->first_tick =
+			next->begin < trace->first_tick ? next->begin : trace->first_tick;
+		trace->last_tick = next->key > trace->last_tick ? next->key : trace->last_tick;
+		next->source->take(trace, next->query, next->begin);
+		if (!next->source->is_by_begin) {
+			count_row(trace, next->key);
+		}
+		advance(trace, next);
+	}
+	close_until(trace, UINT64_MAX);
+	import_out_close_group(trace->out, 0);
+}
+
+void nsys_events_fini(struct nsys_trace *trace)
+{
+	free(trace->open);
+}

@@ -1,0 +1,546 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an export says beside events: devices, names, the host, versions; and what it lacks. */
+#include "report/nsys/trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/util/buf.h"
+
+#define NR(names) (sizeof(names) / sizeof((names)[0]))
+#define CAUSE	  "Nsight Systems export"
+
+/* ---- enumerations ---- */
+
+struct name_of_kind {
+	const char *name; /* the end of the export's */
+	uint8_t kind;	  /* CUPTI's number */
+};
+
+/* Replaces the usual numbers by those of the export's own list, if it has one. */
+static void read_kinds(struct nsys_trace *trace, const char *table,
+	const struct name_of_kind *names, size_t nr_names, uint8_t kinds[16])
+{
+	static const char *const columns[] = {"id", "name"};
+	const struct nsys_query_want want = {
+		.table = table, .columns = columns, .nr_columns = 2, .nr_needed = 2};
+	struct nsys_query *query = nsys_query_open(trace->database, &want);
+
+	while (query && nsys_query_next(query)) {
+		uint32_t id = nsys_query_u32(query, 0, 16);
+		size_t nr_bytes;
+		const char *name = nsys_query_text(query, 1, &nr_bytes);
+
+		for (size_t i = 0; name && id < 16 && i < nr_names; i++) {
+			size_t nr = strlen(names[i].name);
+
+			if (nr_bytes >= nr && !memcmp(name + nr_bytes - nr, names[i].name, nr)) {
+				kinds[id] = names[i].kind;
+				break;
+			}
+		}
+	}
+	nsys_query_close(query);
+}
+
+static void read_enumerations(struct nsys_trace *trace)
+{
+	/* Longer ends first. */
+	static const struct name_of_kind memories[] = {{"_DEVICE_STATIC", 6},
+		{"_MANAGED_STATIC", 7}, {"_PAGEABLE", 1}, {"_PINNED", 2}, {"_DEVICE", 3},
+		{"_ARRAY", 4}, {"_MANAGED", 5}, {"_UNKNOWN", 0}};
+	static const struct name_of_kind syncs[] = {{"EVENT_SYNCHRONIZE", 1},
+		{"STREAM_WAIT_EVENT", 2}, {"STREAM_SYNCHRONIZE", 3}, {"CONTEXT_SYNCHRONIZE", 4}};
+
+	for (uint8_t i = 0; i < 7; i++) {
+		trace->memory_kinds[i] = i + 1; /* CUPTI's begin with 0 for what is unknown */
+	}
+	for (uint8_t i = 0; i <= 4; i++) {
+		trace->sync_types[i] = i;
+	}
+	read_kinds(trace, "ENUM_CUDA_MEM_KIND", memories, NR(memories), trace->memory_kinds);
+	read_kinds(trace, "ENUM_CUPTI_SYNC_TYPE", syncs, NR(syncs), trace->sync_types);
+}
+
+/* ---- devices ---- */
+
+/* The GPUs of a process by the number that CUDA gives them in it. */
+struct cuda_device {
+	uint64_t gpu;
+	uint32_t device;
+};
+
+enum {
+	GPU_ID,
+	GPU_NAME,
+	GPU_UUID,
+	GPU_ATTRIBUTES,
+};
+
+static const struct {
+	const char *column, *name;
+	uint64_t divisor;
+} attributes[] = {
+	{"totalMemory", "memory_bytes", 1},
+	{"smCount", "multiprocessors", 1},
+	{"computeMajor", "capability_major", 1},
+	{"computeMinor", "capability_minor", 1},
+	{"threadsPerWarp", "warp_threads", 1},
+	{"maxWarpsPerSm", "max_warps_per_multiprocessor", 1},
+	{"maxBlocksPerSm", "max_blocks_per_multiprocessor", 1},
+	{"maxThreadsPerBlock", "max_threads_per_block", 1},
+	{"maxRegistersPerSm", "registers_per_multiprocessor", 1},
+	{"maxRegistersPerBlock", "registers_per_block", 1},
+	{"maxShmemPerSm", "shared_bytes_per_multiprocessor", 1},
+	{"maxShmemPerBlock", "shared_bytes_per_block", 1},
+	{"maxShmemPerBlockOptin", "shared_bytes_per_block_optin", 1},
+	{"l2CacheSize", "l2_bytes", 1},
+	{"asyncEngines", "copy_engines", 1},
+	{"clockRate", "core_clock_khz", 1000},
+	{"memoryBandwidth", "memory_bandwidth_kb_per_s", 1000},
+};
+
+/* "GPU-74e128b2-90b6-...", or without GPU-. False if these are not 16 bytes. */
+static bool read_uuid(const char *text, size_t nr_bytes, unsigned char uuid[16])
+{
+	size_t nr = 0;
+
+	for (size_t i = nr_bytes > 4 && !memcmp(text, "GPU-", 4) ? 4 : 0; i < nr_bytes; i++) {
+		static const char digits[] = "0123456789abcdef";
+		const char *digit = text[i] ? strchr(digits, text[i] | 0x20) : NULL;
+
+		if (text[i] == '-') {
+			continue;
+		}
+		if (!digit || nr == 32) {
+			return false;
+		}
+		uuid[nr / 2] = (unsigned char)((nr % 2 ? uuid[nr / 2] << 4 : 0) | (digit - digits));
+		nr++;
+	}
+	return nr == 32;
+}
+
+static void add_device(struct nsys_trace *trace, const struct nsys_query *query, uint32_t device)
+{
+	size_t nr_name, nr_uuid;
+	const char *name = nsys_query_text(query, GPU_NAME, &nr_name);
+	const char *uuid = nsys_query_text(query, GPU_UUID, &nr_uuid);
+	uint32_t string = name ? import_out_string(trace->out, name, nr_name) : 0;
+	unsigned char bytes[16];
+	bool has_uuid = uuid && read_uuid(uuid, nr_uuid, bytes);
+	struct gprof_text text = {0};
+	struct gprof_row_device *row;
+
+	if (has_uuid) {
+		text = import_out_keep_bytes(trace->out, (const char *)bytes, sizeof(bytes));
+	}
+	row = import_out_row(trace->out, GPROF_TABLE_device);
+	row->id = device;
+	row->name = string;
+	row->uuid = text;
+	for (unsigned int i = 0; i < NR(attributes); i++) {
+		int64_t value;
+
+		if (nsys_query_integer(query, GPU_ATTRIBUTES + i, &value) && value > 0) {
+			import_out_attribute(trace->out, device, attributes[i].name,
+				(uint64_t)value / attributes[i].divisor);
+		}
+	}
+}
+
+static struct cuda_device *read_cuda_devices(struct nsys_trace *trace, size_t *nr)
+{
+	static const char *const columns[] = {"gpuId", "cudaId", "pid"};
+	const struct nsys_query_want want = {.table = "TARGET_INFO_CUDA_DEVICE",
+		.columns = columns,
+		.nr_columns = 3,
+		.nr_needed = 3};
+	struct nsys_query *query = nsys_query_open(trace->database, &want);
+	struct cuda_device *devices = NULL;
+	size_t capacity = 0;
+
+	while (query && nsys_query_next(query)) {
+		if (nsys_query_u64(query, 2, 0) == (trace->process & NSYS_ID_MASK)) {
+			devices = array_grow(devices, *nr, &capacity, sizeof(*devices));
+			devices[(*nr)++] = (struct cuda_device){
+				nsys_query_u64(query, 0, 0), nsys_query_u32(query, 1, 0)};
+		}
+	}
+	nsys_query_close(query);
+	return devices;
+}
+
+static void read_devices(struct nsys_trace *trace)
+{
+	const char *columns[GPU_ATTRIBUTES + NR(attributes)] = {"id", "name", "uuid"};
+	struct nsys_query_want want = {.table = "TARGET_INFO_GPU",
+		.columns = columns,
+		.nr_columns = NR(columns),
+		.nr_needed = 1};
+	struct nsys_query *query;
+	size_t nr_devices = 0;
+	struct cuda_device *devices = read_cuda_devices(trace, &nr_devices);
+
+	for (size_t i = 0; i < NR(attributes); i++) {
+		columns[GPU_ATTRIBUTES + i] = attributes[i].column;
+	}
+	query = nsys_query_open(trace->database, &want);
+	while (query && nsys_query_next(query)) {
+		uint64_t gpu = nsys_query_u64(query, GPU_ID, 0);
+
+		for (size_t i = 0; i < nr_devices; i++) {
+			if (devices[i].gpu == gpu) {
+				add_device(trace, query, devices[i].device);
+			}
+		}
+		if (!nr_devices && gpu < UINT32_MAX) {
+			add_device(trace, query, (uint32_t)gpu);
+		}
+	}
+	nsys_query_close(query);
+	free(devices);
+}
+
+/* ---- the host, the rank ---- */
+
+/* The launchers' names of the same thing, the most particular first. */
+static const struct {
+	const char *key;
+	const char *names[8];
+} variables[] = {
+	{"rank.world", {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
+			       "MV2_COMM_WORLD_RANK", "PADDLE_TRAINER_ID", "SLURM_PROCID"}},
+	{"rank.world_size", {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
+				    "MV2_COMM_WORLD_SIZE", "PADDLE_TRAINERS_NUM", "SLURM_NTASKS"}},
+	{"rank.local", {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"}},
+	{"job.id", {"SLURM_JOB_ID", "TORCHELASTIC_RUN_ID"}},
+};
+
+/* The value of NAME=VALUE on a line of its own, NULL if there is none. */
+static const char *find_variable(
+	const char *text, size_t nr_bytes, const char *name, size_t *nr_value)
+{
+	size_t nr_name = strlen(name);
+
+	for (size_t i = 0; i < nr_bytes;) {
+		const char *line = text + i;
+		const char *end = memchr(line, '\n', nr_bytes - i);
+		size_t nr_line = end ? (size_t)(end - line) : nr_bytes - i;
+
+		if (nr_line > nr_name + 1 && !memcmp(line, name, nr_name) && line[nr_name] == '=') {
+			*nr_value = nr_line - nr_name - 1;
+			return line + nr_name + 1;
+		}
+		i += nr_line + 1;
+	}
+	return NULL;
+}
+
+/* The environment is that of the first process; of several, its rank is not theirs. */
+static void read_environment(struct nsys_trace *trace, const char *text, size_t nr_bytes)
+{
+	for (size_t i = 0; trace->is_only && i < NR(variables); i++) {
+		for (size_t k = 0; variables[i].names[k]; k++) {
+			size_t nr;
+			const char *value =
+				find_variable(text, nr_bytes, variables[i].names[k], &nr);
+
+			if (value) {
+				import_out_fact(trace->out, variables[i].key, value, nr);
+				trace->has_rank |= i == 0;
+				break;
+			}
+		}
+	}
+}
+
+static void read_host(struct nsys_trace *trace)
+{
+	static const struct {
+		const char *name, *key;
+	} facts[] = {
+		{"Hostname", "host.name"},
+		{"CpuCores", "host.cpus"},
+		{"HardwarePlatform", "host.machine"},
+		{"SoftwareReleaseVersion", "host.kernel"},
+		{"CudaDriverVersion", "cuda.driver_version"},
+	};
+	static const char *const columns[] = {"name", "value"};
+	const struct nsys_query_want want = {.table = "TARGET_INFO_SYSTEM_ENV",
+		.columns = columns,
+		.nr_columns = 2,
+		.nr_needed = 2};
+	struct nsys_query *query = nsys_query_open(trace->database, &want);
+
+	while (query && nsys_query_next(query)) {
+		size_t nr_name, nr_value;
+		const char *name = nsys_query_text(query, 0, &nr_name);
+		const char *value = nsys_query_text(query, 1, &nr_value);
+
+		for (size_t i = 0; name && value && i < NR(facts); i++) {
+			if (strlen(facts[i].name) == nr_name &&
+				!memcmp(facts[i].name, name, nr_name)) {
+				import_out_fact(trace->out, facts[i].key, value, nr_value);
+			}
+		}
+		if (name && value && nr_name == 17 && !memcmp(name, "DeviceEnvironment", 17)) {
+			read_environment(trace, value, nr_value);
+		}
+	}
+	nsys_query_close(query);
+}
+
+/* ---- names, versions, times ---- */
+
+static void read_thread_names(struct nsys_trace *trace)
+{
+	static const char *const columns[] = {"nameId", "globalTid"};
+	const struct nsys_query_want want = {.table = "ThreadNames",
+		.columns = columns,
+		.nr_columns = 2,
+		.nr_needed = 2,
+		.key = "globalTid",
+		.process = trace->process};
+	struct nsys_query *query = nsys_query_open(trace->database, &want);
+
+	while (query && nsys_query_next(query)) {
+		struct nsys_thread *thread =
+			nsys_thread_of(trace, nsys_query_u64(query, 1, 0), UINT64_MAX);
+
+		thread->name = nsys_string(trace, query, 0);
+	}
+	nsys_query_close(query);
+}
+
+static void read_command(struct nsys_trace *trace)
+{
+	static const char *const columns[] = {"name", "globalPid"};
+	const struct nsys_query_want want = {.table = "PROCESSES",
+		.columns = columns,
+		.nr_columns = 2,
+		.nr_needed = 2,
+		.key = "globalPid",
+		.process = trace->process};
+	struct nsys_query *query = nsys_query_open(trace->database, &want);
+
+	if (query && nsys_query_next(query)) {
+		size_t nr_bytes;
+		const char *name = nsys_query_text(query, 0, &nr_bytes);
+
+		if (name) {
+			import_out_fact(trace->out, "process.command", name, nr_bytes);
+		}
+	}
+	nsys_query_close(query);
+}
+
+/* META_DATA_EXPORT was EXPORT_META_DATA. */
+static void read_versions(struct nsys_trace *trace)
+{
+	static const struct {
+		const char *name, *key;
+	} facts[] = {
+		{"EXPORT_SCHEMA_VERSION", "trace.version"},
+		{"EXPORT_PRODUCT_VERSION", "trace.profiler"},
+	};
+	static const char *const tables[] = {"META_DATA_EXPORT", "EXPORT_META_DATA"};
+	static const char *const columns[] = {"name", "value"};
+
+	for (size_t k = 0; k < NR(tables); k++) {
+		const struct nsys_query_want want = {
+			.table = tables[k], .columns = columns, .nr_columns = 2, .nr_needed = 2};
+		struct nsys_query *query = nsys_query_open(trace->database, &want);
+
+		while (query && nsys_query_next(query)) {
+			size_t nr_name, nr_value;
+			const char *name = nsys_query_text(query, 0, &nr_name);
+			const char *value = nsys_query_text(query, 1, &nr_value);
+
+			for (size_t i = 0; name && value && i < NR(facts); i++) {
+				if (strlen(facts[i].name) == nr_name &&
+					!memcmp(facts[i].name, name, nr_name)) {
+					import_out_fact(trace->out, facts[i].key, value, nr_value);
+				}
+			}
+		}
+		nsys_query_close(query);
+	}
+}
+
+static void read_begin(struct nsys_trace *trace)
+{
+	static const char *const columns[] = {"utcEpochNs"};
+	const struct nsys_query_want want = {.table = "TARGET_INFO_SESSION_START_TIME",
+		.columns = columns,
+		.nr_columns = 1,
+		.nr_needed = 1};
+	struct nsys_query *query = nsys_query_open(trace->database, &want);
+	int64_t utc_ns;
+
+	if (query && nsys_query_next(query) && nsys_query_integer(query, 0, &utc_ns) &&
+		utc_ns > (int64_t)NSYS_TICKS_BEFORE && utc_ns < INT64_MAX / 4) {
+		trace->utc_ns = (uint64_t)utc_ns;
+	}
+	nsys_query_close(query);
+}
+
+void nsys_facts_read(struct nsys_trace *trace)
+{
+	read_enumerations(trace);
+	read_devices(trace);
+	read_host(trace);
+	read_thread_names(trace);
+	read_command(trace);
+	read_versions(trace);
+	read_begin(trace);
+}
+
+/* ---- what is not there, and what is not read ---- */
+
+struct tables {
+	struct nsys_trace *trace;
+	struct buf text;
+};
+
+static const struct nsys_source *source_of(const char *table)
+{
+	const struct nsys_source *const lists[] = {nsys_gpu_sources, nsys_host_sources};
+
+	for (size_t k = 0; k < NR(lists); k++) {
+		for (const struct nsys_source *source = lists[k]; source->table; source++) {
+			if (strcmp(source->table, table) == 0) {
+				return source;
+			}
+		}
+	}
+	return NULL;
+}
+
+/* Has the table rows with that column? */
+static bool has_rows(
+	struct nsys_trace *trace, const char *table, const char *column, const char *where)
+{
+	const char *const columns[] = {column};
+	const struct nsys_query_want want = {.table = table,
+		.columns = columns,
+		.nr_columns = 1,
+		.nr_needed = 1,
+		.where = where};
+	struct nsys_query *query = nsys_query_open(trace->database, &want);
+	bool has_any = query && nsys_query_next(query);
+
+	nsys_query_close(query);
+	return has_any;
+}
+
+/* Tables of events have such columns; definitions have not. */
+static void add_unread(void *context, const char *name)
+{
+	static const char *const columns[] = {"start", "timestamp", "rawTimestamp"};
+	static const char *const read[] = {"CUPTI_ACTIVITY_KIND_CUDA_EVENT", "DIAGNOSTIC_EVENT",
+		"CUDA_GRAPH_EVENTS", "CUDA_GRAPH_NODE_EVENTS"};
+	struct tables *tables = context;
+	bool is_unread = !source_of(name) && !strchr(name, '"');
+
+	for (size_t i = 0; i < NR(read); i++) {
+		is_unread = is_unread && strcmp(name, read[i]) != 0;
+	}
+	for (size_t i = 0; is_unread && i < NR(columns); i++) {
+		if (has_rows(tables->trace, name, columns[i], NULL)) {
+			buf_printf(&tables->text, "%s%s", tables->text.nr_bytes ? ", " : "", name);
+			break;
+		}
+	}
+}
+
+static void add_missing(struct nsys_trace *trace, struct buf *text)
+{
+	const struct nsys_source *const lists[] = {nsys_gpu_sources, nsys_host_sources};
+
+	for (size_t k = 0; k < NR(lists); k++) {
+		for (const struct nsys_source *source = lists[k]; source->table; source++) {
+			/* No version has both of calls, nor both of overhead. */
+			if (strcmp(source->table, "CUPTI_ACTIVITY_KIND_DRIVER") == 0 ||
+				strstr(source->table, "OVERHEAD")) {
+				continue;
+			}
+			if (!has_rows(trace, source->table, source->columns[0], source->where)) {
+				buf_printf(text, "%s%s", text->nr_bytes ? ", " : "", source->table);
+			}
+		}
+	}
+}
+
+static void write_notices(struct nsys_trace *trace)
+{
+	struct tables tables = {.trace = trace};
+	struct buf text = {0}, list = {0};
+
+	add_missing(trace, &list);
+	if (list.nr_bytes) {
+		buf_text(&text, "the export has no rows in: ");
+		buf_add(&text, list.bytes, list.nr_bytes);
+		import_out_notice(trace->out, trace->first_tick, CAUSE, text.bytes, text.nr_bytes);
+	}
+	nsys_database_tables(trace->database, add_unread, &tables);
+	text.nr_bytes = 0;
+	if (tables.text.nr_bytes) {
+		buf_text(&text, "not read: ");
+		buf_add(&text, tables.text.bytes, tables.text.nr_bytes);
+		import_out_notice(trace->out, trace->first_tick, CAUSE, text.bytes, text.nr_bytes);
+	}
+	text.nr_bytes = 0;
+	if (trace->nr_metrics) {
+		buf_printf(&text, "not read: %llu samples of GPU_METRICS other than GR Active",
+			(unsigned long long)trace->nr_metrics);
+		import_out_notice(trace->out, trace->first_tick, CAUSE, text.bytes, text.nr_bytes);
+	}
+	buf_fini(&list);
+	buf_fini(&text);
+	buf_fini(&tables.text);
+}
+
+static void write_threads(struct nsys_trace *trace)
+{
+	for (size_t i = 0; i < trace->threads.nr; i++) {
+		const struct nsys_thread *thread = idmap_at(&trace->threads, i);
+		struct gprof_row_thread *row;
+
+		if (thread->seen == UINT64_MAX) {
+			continue; /* it has a name, and did nothing */
+		}
+		row = import_out_row(trace->out, GPROF_TABLE_thread);
+		row->tick = thread->seen;
+		row->thread = thread->id;
+		row->tid = thread->tid;
+		row->name = thread->name;
+		row->what = GPROF_THREAD_SEEN;
+	}
+}
+
+uint32_t nsys_facts_write(struct nsys_trace *trace)
+{
+	uint32_t pid = trace->process & NSYS_ID_MASK;
+	struct gprof_row_anchor *row = import_out_row(trace->out, GPROF_TABLE_anchor);
+
+	row->tick = row->cupti_ns = trace->first_tick;
+	row->monotonic_ns = row->realtime_ns =
+		trace->first_tick + (trace->utc_ns ? trace->utc_ns - NSYS_TICKS_BEFORE : 0);
+	write_threads(trace);
+	write_notices(trace);
+	import_out_loss(trace->out, trace->last_tick, trace->nr_incomplete,
+		"they have no begin, no end or no name in the export");
+	import_out_loss(trace->out, trace->last_tick, import_out_nr_cut(trace->out),
+		"name cut to 4096 bytes (the event is kept)");
+	import_out_fact(trace->out, "trace.format", "nsys", 4);
+	if (pid) {
+		import_out_fact_number(trace->out, "process.pid", pid);
+	}
+	if (import_out_nr_broken(trace->out)) {
+		import_out_fact_number(
+			trace->out, "trace.broken_names", import_out_nr_broken(trace->out));
+	}
+	import_out_fact(trace->out, "end.how", "trace", 5);
+	return pid;
+}

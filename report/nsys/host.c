@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What threads did: calls of CUDA and of the system, ranges of NVTX; and samples of GPUs. */
+#include "report/nsys/trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/util/buf.h"
+#include "report/util/hash.h"
+
+#define COLUMNS(names) .columns = (names), .nr_columns = sizeof(names) / sizeof((names)[0])
+
+/* ---- calls ---- */
+
+enum {
+	BEGIN,
+	END,
+	CALL_THREAD,
+	CALL_CORRELATION,
+	CALL_NAME,
+	CALL_RESULT,
+};
+
+static const char *const call_columns[] = {
+	"start", "end", "globalTid", "correlationId", "nameId", "returnValue"};
+
+/*
+ * What a call within another one of its thread is. One of the driver has its row elsewhere, since
+ * its time is part of that. A call with a call chain has two rows with one correlation id, the
+ * outer one with the time that taking the chain needed: it is left out when it ends.
+ */
+static void enter(struct nsys_thread *thread, struct nsys_open *call, const struct nsys_call *name)
+{
+	if (call->begin >= thread->call_end || call->end > thread->call_end) {
+		thread->call_end = call->end;
+		thread->call_correlation = call->call.correlation;
+		thread->call = name->call;
+	} else if (call->call.correlation && name->call == thread->call &&
+		   call->call.correlation == thread->call_correlation) {
+		thread->repeated_correlation = call->call.correlation;
+		call->call.is_repeated = true;
+	} else if (name->api == GPROF_API_DRIVER) {
+		call->table = GPROF_TABLE_api_nested;
+		call->call.correlation = thread->call_correlation;
+	}
+}
+
+static void add_call(
+	struct nsys_trace *trace, const struct nsys_query *query, uint64_t begin, bool is_system)
+{
+	uint64_t tid = nsys_query_u64(query, CALL_THREAD, 0), end = 0;
+	uint32_t correlation = nsys_query_u32(query, CALL_CORRELATION, 0);
+	struct nsys_call name = nsys_call_of(trace, query, CALL_NAME, is_system);
+	struct nsys_thread *thread;
+	struct nsys_open *open;
+
+	if (!name.is_known || !nsys_tick(query, END, &end) || end < begin) {
+		trace->nr_incomplete++;
+		return;
+	}
+	thread = nsys_thread_of(trace, tid, begin);
+	if (name.is_async && correlation) {
+		idset_add(trace->async, correlation);
+	}
+	open = nsys_open_add(trace, name.table, thread->tid, begin, end);
+	open->call.correlation = correlation;
+	open->call.result = (int32_t)nsys_query_u64(query, CALL_RESULT, 0);
+	open->call.call = name.call;
+	open->call.is_launch = name.table != GPROF_TABLE_api && name.table != GPROF_TABLE_api_sync;
+	if (!is_system) {
+		enter(thread, open, &name);
+	}
+}
+
+static void take_call(struct nsys_trace *trace, const struct nsys_query *query, uint64_t tick)
+{
+	add_call(trace, query, tick, false);
+}
+
+static void take_system_call(
+	struct nsys_trace *trace, const struct nsys_query *query, uint64_t tick)
+{
+	add_call(trace, query, tick, true);
+}
+
+static void close_call(struct nsys_trace *trace, const struct nsys_open *open)
+{
+	struct nsys_thread *thread = nsys_thread_of(trace, open->thread, open->begin);
+	struct gprof_row_api *row;
+
+	if (open->call.correlation && !open->call.is_repeated &&
+		open->table != GPROF_TABLE_api_nested &&
+		open->call.correlation == thread->repeated_correlation) {
+		return;
+	}
+	row = import_out_row(trace->out, open->table); /* all begin with the same columns */
+	row->begin = open->begin;
+	row->dur = open->end;
+	row->thread = thread->id;
+	row->correlation = open->call.correlation;
+	row->result = open->call.result;
+	row->call = open->call.call;
+	row->source = GPROF_SOURCE_CALLBACK;
+	if (open->call.is_launch && open->call.correlation) {
+		nsys_nccl_launch(thread, open->begin, open->call.correlation);
+	}
+}
+
+/* ---- NVTX ---- */
+
+enum range_type {
+	TYPE_CATEGORY = 33,
+	TYPE_MARK = 34,
+	TYPE_THREAD = 39,
+	TYPE_PUSH = 59,
+	TYPE_START = 60,
+	TYPE_TEXT_PUSH = 70, /* imported from a text file */
+	TYPE_TEXT_START = 71,
+	TYPE_DOMAIN = 75,
+};
+
+enum {
+	RANGE_TYPE = 2,
+	RANGE_THREAD,
+	RANGE_END_THREAD,
+	RANGE_DOMAIN,
+	RANGE_CATEGORY,
+	RANGE_COLOR,
+	RANGE_TEXT,
+	RANGE_TEXT_ID,
+	RANGE_PAYLOADS, /* in the order of `payloads` */
+	RANGE_JSON = RANGE_PAYLOADS + 6,
+	RANGE_JSON_ID,
+	RANGE_BINARY,
+};
+
+static const char *const range_columns[] = {"start", "end", "eventType", "globalTid",
+	"endGlobalTid", "domainId", "category", "color", "text", "textId", "uint64Value",
+	"int64Value", "doubleValue", "uint32Value", "int32Value", "floatValue", "jsonText",
+	"jsonTextId", "binaryData"};
+
+struct nsys_domain {
+	uint64_t number;
+	bool is_nccl;
+	UT_hash_handle hh;
+};
+
+/* The ends of the pushed ranges of a thread and domain that are open, the innermost last. */
+struct nsys_stack {
+	struct {
+		uint64_t domain;
+		uint32_t thread;
+		uint32_t padding;
+	} key;
+	uint64_t *ends;
+	size_t nr, capacity;
+	UT_hash_handle hh;
+};
+
+static struct gprof_row_nvtx *add_row(
+	struct nsys_trace *trace, uint8_t op, uint64_t tick, uint32_t thread, uint32_t domain)
+{
+	struct gprof_row_nvtx *row = import_out_row(trace->out, GPROF_TABLE_nvtx);
+
+	row->time = tick;
+	row->op = op;
+	row->thread = thread;
+	row->domain = domain;
+	return row;
+}
+
+/* Domain 0 is the default one, which has no name. */
+static void add_domain(
+	struct nsys_trace *trace, uint64_t number, uint64_t tick, const char *name, size_t nr_bytes)
+{
+	uint32_t string = import_out_string(trace->out, name, nr_bytes);
+	struct nsys_domain *domain;
+
+	HASH_FIND(hh, trace->domains, &number, sizeof(number), domain);
+	if (!domain) {
+		domain = mem_zeroed(1, sizeof(*domain));
+		domain->number = number;
+		HASH_ADD(hh, trace->domains, number, sizeof(domain->number), domain);
+	}
+	domain->is_nccl = nr_bytes == 4 && !memcmp(name, "NCCL", 4);
+	if (number && number <= UINT32_MAX) {
+		add_row(trace, GPROF_NVTX_DOMAIN, tick, 0, (uint32_t)number)->name = string;
+	}
+}
+
+void nsys_host_read_domains(struct nsys_trace *trace)
+{
+	static const char *const columns[] = {
+		"domainId", "text", "textId", "globalTid", "eventType", "start"};
+	const struct nsys_query_want want = {.table = "NVTX_EVENTS",
+		COLUMNS(columns),
+		.nr_needed = 5,
+		.key = "globalTid",
+		.is_key_needed = !trace->is_only,
+		.process = trace->process,
+		.where = "eventType IN (33, 39, 75)",
+		.order = "start"};
+	struct nsys_query *query = nsys_query_open(trace->database, &want);
+
+	while (query && nsys_query_next(query)) {
+		uint64_t type = nsys_query_u64(query, 4, 0), tick = NSYS_TICKS_BEFORE;
+		const char *text;
+		size_t nr_bytes;
+		int64_t id;
+
+		text = nsys_query_text(query, 1, &nr_bytes);
+		if (!text && nsys_query_integer(query, 2, &id)) {
+			text = nsys_database_string(trace->database, id, &nr_bytes);
+		}
+		nsys_tick(query, 5, &tick);
+		if (text && type == TYPE_DOMAIN) {
+			add_domain(trace, nsys_query_u64(query, 0, 0), tick, text, nr_bytes);
+		} else if (text && type == TYPE_THREAD) {
+			nsys_thread_of(trace, nsys_query_u64(query, 3, 0), UINT64_MAX)->name =
+				import_out_string(trace->out, text, nr_bytes);
+		}
+	}
+	nsys_query_close(query);
+}
+
+static bool is_nccl(struct nsys_trace *trace, uint64_t number)
+{
+	struct nsys_domain *domain;
+
+	HASH_FIND(hh, trace->domains, &number, sizeof(number), domain);
+	return domain && domain->is_nccl;
+}
+
+/* Does it lie within the innermost one that is open? Then it is the innermost. */
+static bool push(
+	struct nsys_trace *trace, uint32_t thread, uint64_t domain, uint64_t begin, uint64_t end)
+{
+	struct nsys_stack key, *stack;
+
+	memset(&key, 0, sizeof(key)); /* with its padding */
+	key.key.domain = domain;
+	key.key.thread = thread;
+	HASH_FIND(hh, trace->stacks, &key.key, sizeof(key.key), stack);
+	if (!stack) {
+		stack = mem_zeroed(1, sizeof(*stack));
+		stack->key = key.key;
+		HASH_ADD(hh, trace->stacks, key, sizeof(stack->key), stack);
+	}
+	while (stack->nr && stack->ends[stack->nr - 1] <= begin) {
+		stack->nr--;
+	}
+	if (stack->nr && stack->ends[stack->nr - 1] < end) {
+		return false;
+	}
+	stack->ends = array_grow(stack->ends, stack->nr, &stack->capacity, sizeof(*stack->ends));
+	stack->ends[stack->nr++] = end;
+	return true;
+}
+
+/* The payload, with NVTX's number of its type. */
+static void read_payload(const struct nsys_query *query, struct gprof_row_nvtx *row)
+{
+	static const uint8_t types[] = {1, 2, 3, 4, 5, 6};
+
+	for (unsigned int i = 0; i < sizeof(types); i++) {
+		int64_t integer;
+		double real;
+		float small;
+
+		if (nsys_query_integer(query, RANGE_PAYLOADS + i, &integer)) {
+			row->payload = types[i] == 4 || types[i] == 5 ? (uint32_t)integer
+								      : (uint64_t)integer;
+		} else if (nsys_query_real(query, RANGE_PAYLOADS + i, &real)) {
+			if (types[i] == 6) {
+				uint32_t bits;
+
+				small = (float)real;
+				memcpy(&bits, &small, sizeof(bits));
+				row->payload = bits;
+			} else {
+				memcpy(&row->payload, &real, sizeof(real));
+			}
+		} else {
+			continue;
+		}
+		row->payload_type = types[i];
+		return;
+	}
+}
+
+struct named_range {
+	uint64_t begin, end, domain;
+	uint32_t string;
+	bool has_end, is_push;
+	struct nsys_thread *thread;
+};
+
+static void write_range(
+	struct nsys_trace *trace, const struct nsys_query *query, const struct named_range *range)
+{
+	uint32_t domain = range->domain <= UINT32_MAX ? (uint32_t)range->domain : 0;
+	/* One that never ended, or ends within another, would take that one's pop. */
+	bool is_push = range->is_push && range->has_end &&
+		       push(trace, range->thread->tid, range->domain, range->begin, range->end);
+	uint64_t number = is_push ? 0 : ++trace->nr_ranges;
+	struct gprof_row_nvtx *row = add_row(trace, is_push ? GPROF_NVTX_PUSH : GPROF_NVTX_START,
+		range->begin, range->thread->id, domain);
+	struct nsys_open *open;
+
+	row->name = range->string;
+	row->range = number;
+	row->category = nsys_query_u32(query, RANGE_CATEGORY, 0);
+	row->color = nsys_query_u32(query, RANGE_COLOR, 0);
+	read_payload(query, row);
+	if (range->has_end) {
+		open = nsys_open_add(
+			trace, GPROF_TABLE_nvtx, range->thread->tid, range->begin, range->end);
+		open->range.range = number;
+		open->range.domain = domain;
+	}
+}
+
+static void take_range(struct nsys_trace *trace, const struct nsys_query *query, uint64_t tick)
+{
+	uint64_t type = nsys_query_u64(query, RANGE_TYPE, 0);
+	struct named_range range = {
+		.begin = tick, .domain = nsys_query_u64(query, RANGE_DOMAIN, 0)};
+	size_t nr_bytes;
+	const char *text = nsys_query_text(query, RANGE_TEXT, &nr_bytes);
+	int64_t id;
+
+	range.thread = nsys_thread_of(trace, nsys_query_u64(query, RANGE_THREAD, 0), tick);
+	range.string = text ? import_out_string(trace->out, text, nr_bytes)
+			    : nsys_string(trace, query, RANGE_TEXT_ID);
+	if (!text && nsys_query_integer(query, RANGE_TEXT_ID, &id)) {
+		text = nsys_database_string(trace->database, id, &nr_bytes);
+	}
+	if (type == TYPE_MARK) {
+		add_row(trace, GPROF_NVTX_MARK, tick, range.thread->id, (uint32_t)range.domain)
+			->name = range.string;
+		return;
+	}
+	range.has_end = nsys_tick(query, END, &range.end) && range.end >= tick;
+	range.is_push = type == TYPE_PUSH || type == TYPE_TEXT_PUSH;
+	write_range(trace, query, &range);
+	if (text && range.has_end) {
+		nsys_steps_add(trace, range.thread->id, text, nr_bytes, tick, range.end);
+	}
+	if (text && range.has_end && range.is_push && is_nccl(trace, range.domain)) {
+		const struct nsys_nccl_columns columns = {
+			RANGE_JSON, RANGE_JSON_ID, RANGE_BINARY, range.domain};
+
+		nsys_nccl_range(
+			trace, query, &columns, range.thread, text, nr_bytes, tick, range.end);
+	}
+}
+
+static void close_range(struct nsys_trace *trace, const struct nsys_open *open)
+{
+	struct nsys_thread *thread = nsys_thread_of(trace, open->thread, open->begin);
+
+	add_row(trace, open->range.range ? GPROF_NVTX_END : GPROF_NVTX_POP, open->end, thread->id,
+		open->range.domain)
+		->range = open->range.range;
+}
+
+void nsys_host_close(struct nsys_trace *trace, const struct nsys_open *open)
+{
+	switch (open->table) {
+	case GPROF_TABLE_nvtx:
+		close_range(trace, open);
+		break;
+	case GPROF_TABLE_nccl:
+		nsys_nccl_close(trace, open);
+		break;
+	default:
+		close_call(trace, open);
+		break;
+	}
+}
+
+void nsys_host_fini(struct nsys_trace *trace)
+{
+	struct nsys_stack *stack, *next;
+
+	HASH_ITER(hh, trace->stacks, stack, next)
+	{
+		HASH_DEL(trace->stacks, stack);
+		free(stack->ends);
+		free(stack);
+	}
+	hash_free(trace->domains);
+}
+
+/* ---- samples of GPUs ---- */
+
+enum {
+	METRIC_TIME,
+	METRIC_TYPE,
+	METRIC_ID,
+	METRIC_VALUE,
+};
+
+static const char *const metric_columns[] = {"timestamp", "typeId", "metricId", "value"};
+
+/* Which metrics of the export are also gprof's. */
+static const struct {
+	const char *name;
+	uint8_t metric;
+} metrics[] = {
+	{"GR Active [Throughput %]", GPROF_METRIC_GPU_BUSY_PERCENT},
+	{"GR Active", GPROF_METRIC_GPU_BUSY_PERCENT},
+};
+
+/* A metric by its type, which names the GPU too, and its number. */
+struct nsys_metric {
+	struct {
+		uint64_t type, id;
+	} key;
+	uint8_t metric;
+	UT_hash_handle hh;
+};
+
+void nsys_host_read_metrics(struct nsys_trace *trace)
+{
+	static const char *const columns[] = {"typeId", "metricId", "metricName"};
+	const struct nsys_query_want want = {
+		.table = "TARGET_INFO_GPU_METRICS", COLUMNS(columns), .nr_needed = 3};
+	struct nsys_query *query = nsys_query_open(trace->database, &want);
+
+	while (query && nsys_query_next(query)) {
+		size_t nr_bytes;
+		const char *name = nsys_query_text(query, 2, &nr_bytes);
+		struct nsys_metric *metric, key;
+
+		memset(&key, 0, sizeof(key));
+		key.key.type = nsys_query_u64(query, 0, 0);
+		key.key.id = nsys_query_u64(query, 1, 0);
+		for (size_t i = 0; name && i < sizeof(metrics) / sizeof(metrics[0]); i++) {
+			if (strlen(metrics[i].name) != nr_bytes ||
+				memcmp(metrics[i].name, name, nr_bytes)) {
+				continue;
+			}
+			HASH_FIND(hh, trace->metrics, &key.key, sizeof(key.key), metric);
+			if (!metric) {
+				metric = mem_zeroed(1, sizeof(*metric));
+				metric->key = key.key;
+				HASH_ADD(hh, trace->metrics, key, sizeof(metric->key), metric);
+			}
+			metric->metric = metrics[i].metric;
+		}
+	}
+	nsys_query_close(query);
+}
+
+/* Samples are of the machine; each process gets them, as each samples its own when it records. */
+static void take_metric(struct nsys_trace *trace, const struct nsys_query *query, uint64_t tick)
+{
+	struct gprof_row_sample *row;
+	struct nsys_metric *metric, key;
+
+	memset(&key, 0, sizeof(key));
+	key.key.type = nsys_query_u64(query, METRIC_TYPE, 0);
+	key.key.id = nsys_query_u64(query, METRIC_ID, 0);
+	HASH_FIND(hh, trace->metrics, &key.key, sizeof(key.key), metric);
+	if (!metric) {
+		trace->nr_metrics++;
+		return;
+	}
+	row = import_out_row(trace->out, GPROF_TABLE_sample);
+	row->time = tick;
+	row->value = nsys_query_u64(query, METRIC_VALUE, 0);
+	row->metric = metric->metric;
+	row->device = (uint8_t)key.key.type; /* the lowest byte of the type is the GPU */
+}
+
+const struct nsys_source nsys_host_sources[] = {
+	{.table = "CUPTI_ACTIVITY_KIND_RUNTIME",
+		COLUMNS(call_columns),
+		.nr_needed = 2,
+		.key = "globalTid",
+		.is_by_begin = true,
+		.take = take_call},
+	{.table = "CUPTI_ACTIVITY_KIND_DRIVER",
+		COLUMNS(call_columns),
+		.nr_needed = 2,
+		.key = "globalTid",
+		.is_by_begin = true,
+		.take = take_call},
+	{.table = "OSRT_API",
+		COLUMNS(call_columns),
+		.nr_needed = 2,
+		.key = "globalTid",
+		.is_by_begin = true,
+		.take = take_system_call},
+	{.table = "NVTX_EVENTS",
+		COLUMNS(range_columns),
+		.nr_needed = 4,
+		.key = "globalTid",
+		.where = "eventType IN (34, 59, 60, 70, 71)",
+		.is_by_begin = true,
+		.take = take_range},
+	{.table = "GPU_METRICS",
+		COLUMNS(metric_columns),
+		.nr_needed = 4,
+		.is_by_begin = true,
+		.take = take_metric},
+	{0},
+};
