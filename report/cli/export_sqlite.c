@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A database: StringIds(id, value), the tables of export.h whose texts are ids of it, `process`
- * with a row for each, `session` with the UTC time that is 0 on the axis, and views by the names
- * and columns of nsys's databases (sql/nsys_views.sql), so that what was written for those runs
- * here.
+ * with a row for each, `thread` with those that have names, `session` with the UTC time that is 0
+ * on the axis, and views by the names and columns of nsys's databases (sql/nsys_views.sql), so that
+ * what was written for those runs here.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -152,7 +152,29 @@ static void add_process(
 	sqlite3_bind_text(insert, 3, host, -1, SQLITE_TRANSIENT);
 	sqlite3_bind_text(insert, 4, command, -1, SQLITE_TRANSIENT);
 	sqlite3_bind_int64(insert, 5, (int64_t)process_missing(process));
+	sqlite3_bind_null(insert, 6);
+	if (process->world > 0) {
+		sqlite3_bind_int64(insert, 6, process->world);
+	}
 	step(database, insert);
+}
+
+static void add_threads(struct database *database, const struct process *process)
+{
+	sqlite3_stmt *insert = prepare(database, "INSERT INTO thread VALUES(?, ?, ?)");
+
+	for (size_t i = 0; i < process->threads.nr && !database->is_bad; i++) {
+		const struct model_thread *thread = idmap_at(&process->threads, i);
+
+		if (thread->tid && thread->name) {
+			add_text(database, thread->name);
+			sqlite3_bind_int64(insert, 1, process->pid);
+			sqlite3_bind_int64(insert, 2, thread->tid);
+			sqlite3_bind_int64(insert, 3, thread->name);
+			step(database, insert);
+		}
+	}
+	sqlite3_finalize(insert);
 }
 
 static void add_processes(
@@ -161,11 +183,14 @@ static void add_processes(
 	sqlite3_stmt *insert;
 
 	run(database, "CREATE TABLE process(pid INTEGER, rank INTEGER, host TEXT, command TEXT, "
-		      "events_missing INTEGER)");
+		      "events_missing INTEGER, ranks INTEGER)");
+	run(database, "CREATE TABLE thread(pid INTEGER, tid INTEGER, name INTEGER REFERENCES "
+		      "StringIds(id))");
 	run(database, "CREATE TABLE session(utc_ns INTEGER)");
-	insert = prepare(database, "INSERT INTO process VALUES(?, ?, ?, ?, ?)");
+	insert = prepare(database, "INSERT INTO process VALUES(?, ?, ?, ?, ?, ?)");
 	for (size_t i = 0; i < nr_processes && !database->is_bad; i++) {
 		add_process(database, insert, processes[i]);
+		add_threads(database, processes[i]);
 	}
 	sqlite3_finalize(insert);
 	insert = prepare(database, "INSERT INTO session VALUES(?)");

@@ -291,6 +291,36 @@ static void read_host(struct nsys_trace *trace)
 	nsys_query_close(query);
 }
 
+/* gprof's own export has a table of the processes with their ranks. */
+static void read_own_process(struct nsys_trace *trace)
+{
+	static const char *const columns[] = {"pid", "rank", "host", "ranks"};
+	const struct nsys_query_want want = {
+		.table = "process", .columns = columns, .nr_columns = 4, .nr_needed = 3};
+	struct nsys_query *query = nsys_query_open(trace->database, &want);
+
+	while (query && nsys_query_next(query)) {
+		size_t nr_bytes;
+		const char *host = nsys_query_text(query, 2, &nr_bytes);
+		int64_t number;
+
+		if (nsys_query_u64(query, 0, 0) != (trace->process & NSYS_ID_MASK)) {
+			continue;
+		}
+		if (nr_bytes && *host != '?') {
+			import_out_fact(trace->out, "host.name", host, nr_bytes);
+		}
+		if (nsys_query_integer(query, 1, &number) && number >= 0) {
+			import_out_fact_number(trace->out, "rank.world", (uint64_t)number);
+			trace->has_rank = true;
+		}
+		if (nsys_query_integer(query, 3, &number) && number > 0) {
+			import_out_fact_number(trace->out, "rank.world_size", (uint64_t)number);
+		}
+	}
+	nsys_query_close(query);
+}
+
 /* ---- names, versions, times ---- */
 
 static void read_thread_names(struct nsys_trace *trace)
@@ -328,7 +358,7 @@ static void read_command(struct nsys_trace *trace)
 		size_t nr_bytes;
 		const char *name = nsys_query_text(query, 0, &nr_bytes);
 
-		if (name) {
+		if (name && (nr_bytes != 1 || *name != '?')) {
 			import_out_fact(trace->out, "process.command", name, nr_bytes);
 		}
 	}
@@ -390,6 +420,7 @@ void nsys_facts_read(struct nsys_trace *trace)
 	read_enumerations(trace);
 	read_devices(trace);
 	read_host(trace);
+	read_own_process(trace);
 	read_thread_names(trace);
 	read_command(trace);
 	read_versions(trace);

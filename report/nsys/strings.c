@@ -60,12 +60,16 @@ static size_t without_version(const char *name, size_t nr_bytes)
 										  : nr_bytes;
 }
 
+/* gprof's own export has calls of threads beside those of CUDA. */
 static uint8_t api_of(const char *name, size_t nr_bytes)
 {
 	if (nr_bytes > 2 && !memcmp(name, "cu", 2) && isupper((unsigned char)name[2])) {
 		return GPROF_API_DRIVER;
 	}
-	return nr_bytes > 4 && !memcmp(name, "nccl", 4) ? GPROF_API_NCCL : GPROF_API_RUNTIME;
+	if (nr_bytes > 4 && !memcmp(name, "nccl", 4)) {
+		return GPROF_API_NCCL;
+	}
+	return memmem(name, nr_bytes, "cuda", 4) ? GPROF_API_RUNTIME : GPROF_API_THREAD;
 }
 
 static struct nsys_call make_call(

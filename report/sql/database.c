@@ -252,6 +252,7 @@ static const struct {
 	const char *name, *what;
 } other_tables[] = {
 	{"process", "a recorded process"},
+	{"thread", "threads that have names"},
 	{"session", "the UTC time of time 0"},
 	{"StringIds", "texts by the ids that text columns hold"},
 	{"CUPTI_ACTIVITY_KIND_KERNEL", "kernels, as nsys has them"},
@@ -265,6 +266,12 @@ static const struct {
 	{"TARGET_INFO_GPU", "GPUs, as nsys has them"},
 	{"TARGET_INFO_SESSION_START_TIME", "start of the session, as nsys has it"},
 	{"PROCESSES", "processes, as nsys has them"},
+	{"ThreadNames", "names of threads, as nsys has them"},
+	{"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "CUDA graphs traced as a whole, as nsys has them"},
+	{"CUPTI_ACTIVITY_KIND_CUDA_EVENT", "recorded CUDA events, as nsys has them"},
+	{"CUDA_GPU_MEMORY_USAGE_EVENTS", "allocations and releases, as nsys has them"},
+	{"ENUM_CUDA_MEM_KIND",
+		"meaning of the values of srcKind, dstKind and memKind, as nsys has them"},
 	{"ENUM_CUDA_MEMCPY_OPER", "meaning of the values of copyKind, as nsys has them"},
 };
 
@@ -349,20 +356,40 @@ static int add_process(sqlite3_stmt *insert, const struct process *process, sqli
 	sqlite3_bind_text(insert, 3, process_host(process), -1, SQLITE_TRANSIENT);
 	sqlite3_bind_text(insert, 4, process_command(process), -1, SQLITE_TRANSIENT);
 	sqlite3_bind_int64(insert, 5, (int64_t)process_missing(process));
-	sqlite3_bind_int64(insert, 6, place);
-	sqlite3_bind_int64(insert, 7, process->stream->is_trace);
+	sqlite3_bind_null(insert, 6);
+	if (process->world > 0) {
+		sqlite3_bind_int64(insert, 6, process->world);
+	}
+	sqlite3_bind_int64(insert, 7, place);
+	sqlite3_bind_int64(insert, 8, process->stream->is_trace);
 	sqlite3_step(insert);
 	return sqlite3_reset(insert);
 }
 
+static int add_threads(sqlite3 *sqlite, const struct process *process)
+{
+	int rc = SQLITE_OK;
+
+	for (size_t i = 0; rc == SQLITE_OK && i < process->threads.nr; i++) {
+		const struct model_thread *thread = idmap_at(&process->threads, i);
+		char sql[96];
+
+		snprintf(sql, sizeof(sql), "INSERT INTO thread VALUES(%lld, %lld, %lld)",
+			(long long)process->pid, (long long)thread->tid, (long long)thread->name);
+		rc = thread->tid && thread->name ? sqlite3_exec(sqlite, sql, NULL, NULL, NULL) : rc;
+	}
+	return rc;
+}
+
 static int add_processes(sqlite3 *sqlite, struct process **processes, size_t nr_processes)
 {
-	static const char sql[] = "INSERT INTO process VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+	static const char sql[] = "INSERT INTO process VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 	sqlite3_stmt *insert;
 	int rc = sqlite3_prepare_v2(sqlite, sql, -1, &insert, NULL);
 
 	for (size_t i = 0; rc == SQLITE_OK && i < nr_processes; i++) {
 		rc = add_process(insert, processes[i], (sqlite3_int64)i);
+		rc = rc == SQLITE_OK ? add_threads(sqlite, processes[i]) : rc;
 	}
 	sqlite3_finalize(insert);
 	return rc;
