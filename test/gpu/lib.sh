@@ -52,10 +52,8 @@ trial_torch()
 	comm -23 "$T/needed" "$T/there" | sed 's/.*/int &(void); int &(void) { return 27; }/' >"$T/missing.c"
 	gcc -shared -fPIC -o "$T/libmissing.so" "$T/missing.c"
 	beside="$T/libmissing.so:$SIM/libcudart.so.$major:$SIM/libcupti.so.$major:$SIM/libcuda.so.1"
-	LD_LIBRARY_PATH=$SIM${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 	# PyTorch opens its own by path too, and that one wants a real driver.
-	GPROF_CUPTI_PATH=$SIM/libcupti.so.$major
-	export LD_LIBRARY_PATH GPROF_CUPTI_PATH
+	export GPROF_CUPTI_PATH=$SIM/libcupti.so.$major
 }
 
 # Looking takes seconds, so run does it once and hands TORCH_SEEN to all.
@@ -66,10 +64,11 @@ need_torch()
 		TORCH=$TORCH_SEEN
 		return
 	fi
+	[ -z "$TRIAL" ] || export LD_LIBRARY_PATH=$SIM${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 	for python in "${TORCH_PYTHON:-}" python3 /usr/bin/python3; do
 		TORCH=$(command -v "${python:-none}") || continue
 		if [ -n "$TRIAL" ]; then
-			"$TORCH" -c 'import torch; assert torch.version.cuda' 2>/dev/null || continue
+			"$TORCH" -c 'import torch; assert torch.version.cuda' 2>"$T/torch.err" || continue
 			trial_torch
 		fi
 		LD_PRELOAD=$beside "$TORCH" -c 'import torch; assert torch.cuda.is_available()' 2>"$T/torch.err" && return

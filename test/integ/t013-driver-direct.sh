@@ -28,6 +28,9 @@ GPROF_DRIVER=1 record "$B/prog/vector_add"
 summary api,kernel,losses,launch-latency
 is 16 "$(calls_of cudaLaunchKernel)" "launches"
 is 16 "$(calls_of cuLaunchKernel)" "driver calls within launches"
+is "18 16 8" "$(calls_of cuEventRecord) $(calls_of cuStreamWaitEvent) $(calls_of cuMemsetD8Async)" "driver calls within events and sets"
+calls_by() { query "[.api.rows[] | select(.api == \"$1\").calls] | add"; }
+is "$(calls_by runtime)" "$(calls_by driver)" "a driver call within each call of the runtime"
 is "driver runtime" "$(query '[.api.rows[].api] | unique | join(" ")')" "APIs of a runtime program with driver calls"
 is 16 "$(query '[.kernel.rows[].calls] | add')" "kernels"
 is 33 "$(query '[.launch_latency.rows[].calls] | add')" "work with its call"

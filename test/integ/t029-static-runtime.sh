@@ -36,4 +36,11 @@ check streams $((12 + 40)) 0 0 $((12 + 40))
 check graphs $((20 + 7)) 0 $((6 + 20)) $((18 + 40))
 check managed $((6 + 40)) 0 0 $((6 + 40))
 check cooperative 20 $((1 + 20)) 0 $((1 + 40))
+
+# This runtime has its driver functions from cuGetProcAddress, too: with GPROF_DRIVER=1 they are recorded within its calls.
+rm -rf "$GPROF_DIR"
+GPROF_DRIVER=1 record "$B/prog-static/streams"
+summary api,kernel
+is "12 12 4 4 4 12" "$(calls_of __cudaLaunchKernel) $(calls_of cuLaunchKernel) $(calls_of cuEventRecord) $(calls_of cuStreamCreate) \
+$(calls_of cuMemcpyDtoHAsync_v2) $(query '[.kernel.rows[].calls] | add')" "driver calls within a static runtime"
 finish

@@ -5,7 +5,7 @@
 #
 #     test/sim/driver_since.sh [INCLUDE_FOLDER]
 #
-# Without a toolkit: the forms that came after CUDA 3.2 and that our own programs ask for.
+# Without a toolkit: the forms from CUDA 3.2 on that our own programs and the simulated runtime ask for.
 set -eu
 echo '/* Made by test/sim/driver_since.sh. */'
 if [ ! -f "${1:-}/cudaTypedefs.h" ]; then
@@ -21,6 +21,8 @@ cuCtxSynchronize 2000 cuCtxSynchronize
 cuCtxSynchronize 13000 cuCtxSynchronize_v2
 cuDeviceGetUuid 9020 cuDeviceGetUuid
 cuDeviceGetUuid 11040 cuDeviceGetUuid_v2
+cuDeviceTotalMem 3020 cuDeviceTotalMem_v2
+cuEventDestroy 4000 cuEventDestroy_v2
 cuEventElapsedTime 2000 cuEventElapsedTime
 cuEventElapsedTime 12080 cuEventElapsedTime_v2
 cuGetProcAddress 11030 cuGetProcAddress
@@ -33,14 +35,30 @@ cuGraphExecUpdate 10020 cuGraphExecUpdate
 cuGraphExecUpdate 12000 cuGraphExecUpdate_v2
 cuMemAdvise 8000 cuMemAdvise
 cuMemAdvise 12020 cuMemAdvise_v2
+cuMemAlloc 3020 cuMemAlloc_v2
+cuMemFree 3020 cuMemFree_v2
+cuMemGetInfo 3020 cuMemGetInfo_v2
+cuMemHostRegister 6050 cuMemHostRegister_v2
 cuMemPrefetchAsync 8000 cuMemPrefetchAsync
 cuMemPrefetchAsync 12020 cuMemPrefetchAsync_v2
+cuMemcpy2D 3020 cuMemcpy2D_v2
+cuMemcpy2DAsync 3020 cuMemcpy2DAsync_v2
 cuMemcpy3DBatchAsync 12080 cuMemcpy3DBatchAsync
 cuMemcpy3DBatchAsync 13000 cuMemcpy3DBatchAsync_v2
 cuMemcpyBatchAsync 12080 cuMemcpyBatchAsync
 cuMemcpyBatchAsync 13000 cuMemcpyBatchAsync_v2
+cuMemcpyDtoD 3020 cuMemcpyDtoD_v2
+cuMemcpyDtoDAsync 3020 cuMemcpyDtoDAsync_v2
+cuMemcpyDtoH 3020 cuMemcpyDtoH_v2
+cuMemcpyDtoHAsync 3020 cuMemcpyDtoHAsync_v2
+cuMemcpyHtoD 3020 cuMemcpyHtoD_v2
+cuMemcpyHtoDAsync 3020 cuMemcpyHtoDAsync_v2
+cuMemsetD2D8 3020 cuMemsetD2D8_v2
+cuMemsetD8 3020 cuMemsetD8_v2
+cuModuleGetGlobal 3020 cuModuleGetGlobal_v2
 cuStreamBeginCapture 10000 cuStreamBeginCapture
 cuStreamBeginCapture 10010 cuStreamBeginCapture_v2
+cuStreamDestroy 4000 cuStreamDestroy_v2
 cuStreamGetCaptureInfo 10010 cuStreamGetCaptureInfo
 cuStreamGetCaptureInfo 11030 cuStreamGetCaptureInfo_v2
 cuStreamGetCaptureInfo 12030 cuStreamGetCaptureInfo_v3

@@ -113,4 +113,9 @@ if grep -q cuEventRecord $B/test/sim/driver_since.def; then
 else
 	skip "versions_without_a_toolkit" "no toolkit"
 fi
+missing=
+while read -r symbol; do
+	test/sim/driver_since.sh | grep -qF "\"$symbol\")" || missing+=" $symbol"
+done < <(sed -nE 's/^DRIVER\((.*_v[0-9])\)/\1/p' test/sim/runtime_driver.def)
+ok "the_runtime_needs_no_toolkit" [ -z "$missing" ]
 exit $failed

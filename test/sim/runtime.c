@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 struct sim_core *runtime_model;
+struct runtime_driver runtime_driver;
 _Atomic bool runtime_is_started;
 
 /* Frameworks register some hundred thousand kernels. */
@@ -32,6 +33,30 @@ static struct {
 static __thread int last_error;
 static __thread bool is_asking; /* for the last error: the answer is not a new one */
 
+/* The version of CUDA whose forms are those of runtime_driver.def. */
+enum { DRIVER_VERSION = 12000 };
+
+/* By its name without the version's suffix; false if a function is missing. */
+static bool find_driver(void *driver)
+{
+	int (*look_up)(const char *, void **, int, uint64_t, int *);
+	bool is_whole = true;
+
+	*(void **)&look_up = dlsym(driver, "cuGetProcAddress_v2");
+#define DRIVER(name)                                                                             \
+	{                                                                                        \
+		char plain[] = #name;                                                            \
+		void *function = NULL;                                                           \
+                                                                                                 \
+		plain[strcspn(plain, "_")] = '\0';                                               \
+		is_whole = look_up && look_up(plain, &function, DRIVER_VERSION, 0, NULL) == 0 && \
+			   is_whole;                                                             \
+		*(void **)&runtime_driver.name = function;                                       \
+	}
+#include "test/sim/runtime_driver.def"
+	return is_whole;
+}
+
 struct sim_core *runtime_load(void)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -43,7 +68,8 @@ struct sim_core *runtime_load(void)
 		void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
 
 		*(void **)&get_table = driver ? dlsym(driver, "cuGetExportTable") : NULL;
-		if (get_table && get_table(&table, "simulated-cuda-1") == 0) {
+		if (get_table && get_table(&table, "simulated-cuda-1") == 0 &&
+			find_driver(driver)) {
 			runtime_model = (struct sim_core *)table;
 		}
 	}

@@ -39,29 +39,13 @@ struct sim_function *runtime_function(const void *func);
 /* Device memory of a registered variable; NULL if there is none. */
 void *runtime_symbol(const void *host, size_t *bytes);
 
-/* A driver call inside a runtime call: CUPTI sees both, with one correlation id. */
-#define RUNTIME_NESTED(cu_name, call)                                                        \
-	({                                                                                   \
-		struct sim_trace *trace_ =                                                   \
-			atomic_load_explicit(&runtime_model->trace, memory_order_acquire);   \
-		struct sim_frame frame_ = {.name = #cu_name, .domain = CUPTI_DOMAIN_DRIVER}; \
-		int code_ = 0;                                                               \
-                                                                                             \
-		if (SIM_UNLIKELY(trace_ != NULL)) {                                          \
-			frame_.cbid = RUNTIME_CBID_##cu_name;                                \
-			frame_.result = &code_;                                              \
-			runtime_model->enter(&frame_);                                       \
-		}                                                                            \
-		code_ = (call);                                                              \
-		if (SIM_UNLIKELY(trace_ != NULL)) {                                          \
-			runtime_model->leave(&frame_);                                       \
-		}                                                                            \
-		code_;                                                                       \
-	})
-
-enum runtime_nested_cbid {
-#define CBID(domain, id, name) RUNTIME_CBID_##name = (id),
-#include "test/sim/sim_cbid.def"
-};
+/*
+ * The driver's functions that this runtime calls, from cuGetProcAddress, as the real one has them:
+ * no hook sees these calls, and CUPTI sees each inside of the runtime's, with one correlation id.
+ */
+extern struct runtime_driver {
+#define DRIVER(name) __typeof__(api_##name) *name;
+#include "test/sim/runtime_driver.def"
+} runtime_driver;
 
 #endif

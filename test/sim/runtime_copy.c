@@ -3,29 +3,56 @@
 #include "test/sim/runtime.h"
 
 /* Which driver call the runtime makes depends on the direction. */
-static int copy(const struct sim_copy *c, int kind, bool is_async, void *stream)
+static int row(void *dst, const void *src, size_t bytes, int kind, bool is_async, void *stream)
 {
+	cu_deviceptr to = (uintptr_t)dst, from = (uintptr_t)src;
+
 	switch (kind) {
 	case CUDA_COPY_H2D:
-		return RUNTIME_NESTED(
-			cuMemcpyHtoDAsync_v2, runtime_model->copy(c, kind, is_async, stream));
+		return is_async ? runtime_driver.cuMemcpyHtoDAsync_v2(to, src, bytes, stream)
+				: runtime_driver.cuMemcpyHtoD_v2(to, src, bytes);
 	case CUDA_COPY_D2H:
-		return RUNTIME_NESTED(
-			cuMemcpyDtoHAsync_v2, runtime_model->copy(c, kind, is_async, stream));
+		return is_async ? runtime_driver.cuMemcpyDtoHAsync_v2(dst, from, bytes, stream)
+				: runtime_driver.cuMemcpyDtoH_v2(dst, from, bytes);
 	case CUDA_COPY_D2D:
-		return RUNTIME_NESTED(
-			cuMemcpyDtoDAsync_v2, runtime_model->copy(c, kind, is_async, stream));
-	default:
-		return RUNTIME_NESTED(
-			cuMemcpyAsync, runtime_model->copy(c, kind, is_async, stream));
+		return is_async ? runtime_driver.cuMemcpyDtoDAsync_v2(to, from, bytes, stream)
+				: runtime_driver.cuMemcpyDtoD_v2(to, from, bytes);
+	case CUDA_COPY_DEFAULT:
+		return is_async ? runtime_driver.cuMemcpyAsync(to, from, bytes, stream)
+				: runtime_driver.cuMemcpy(to, from, bytes);
+	default: {
+		/* From host to host the driver has no function of its own. */
+		struct sim_copy c = SIM_ROW(dst, src, bytes);
+
+		return runtime_model->copy(&c, kind, is_async, stream);
+	}
 	}
 }
 
-static int row(void *dst, const void *src, size_t bytes, int kind, bool is_async, void *stream)
+/* Rows of linear memory and of arrays, which are linear here. */
+static int rows(const struct sim_copy *c, int kind, bool is_async, void *stream)
 {
-	struct sim_copy c = SIM_ROW(dst, src, bytes);
+	static const int from_types[] = {CU_MEMORY_HOST, CU_MEMORY_HOST, CU_MEMORY_DEVICE,
+		CU_MEMORY_DEVICE, CU_MEMORY_UNIFIED};
+	static const int to_types[] = {CU_MEMORY_HOST, CU_MEMORY_DEVICE, CU_MEMORY_HOST,
+		CU_MEMORY_DEVICE, CU_MEMORY_UNIFIED};
 
-	return copy(&c, kind, is_async, stream);
+	if (kind < 0 || kind > CUDA_COPY_DEFAULT) {
+		return 21;
+	}
+	cu_memcpy2d p = {.src_type = from_types[kind],
+		.src_host = c->src,
+		.src_device = (uintptr_t)c->src,
+		.src_pitch_bytes = c->src_pitch,
+		.dst_type = to_types[kind],
+		.dst_host = c->dst,
+		.dst_device = (uintptr_t)c->dst,
+		.dst_pitch_bytes = c->dst_pitch,
+		.width_bytes = c->width,
+		.height = c->height};
+
+	return is_async ? runtime_driver.cuMemcpy2DAsync_v2(&p, stream)
+			: runtime_driver.cuMemcpy2D_v2(&p);
 }
 
 cudart_error api_cudaMemcpy(void *dst, const void *src, size_t bytes, cudart_memcpy_kind kind)
@@ -109,7 +136,7 @@ cudart_error api_cudaMemcpy2D(void *dst, size_t dpitch, const void *src, size_t 
 {
 	struct sim_copy c = SIM_ROWS(dst, dpitch, src, spitch, width, height);
 
-	return copy(&c, kind, false, NULL);
+	return rows(&c, kind, false, NULL);
 }
 
 cudart_error api_cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src, size_t spitch,
@@ -117,7 +144,7 @@ cudart_error api_cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src, si
 {
 	struct sim_copy c = SIM_ROWS(dst, dpitch, src, spitch, width, height);
 
-	return copy(&c, kind, true, stream);
+	return rows(&c, kind, true, stream);
 }
 
 static size_t array_pitch(const struct sim_array *a)
@@ -139,7 +166,7 @@ static int to_array(struct sim_array *a, size_t x, size_t y, const void *src, si
 	}
 	struct sim_copy c = SIM_ROWS(array_at(a, x, y), array_pitch(a), src, spitch, width, height);
 
-	return copy(&c, kind, is_async, stream);
+	return rows(&c, kind, is_async, stream);
 }
 
 static int from_array(void *dst, size_t dpitch, const struct sim_array *a, size_t x, size_t y,
@@ -150,7 +177,7 @@ static int from_array(void *dst, size_t dpitch, const struct sim_array *a, size_
 	}
 	struct sim_copy c = SIM_ROWS(dst, dpitch, array_at(a, x, y), array_pitch(a), width, height);
 
-	return copy(&c, kind, is_async, stream);
+	return rows(&c, kind, is_async, stream);
 }
 
 cudart_error api_cudaMemcpy2DToArray(cudart_array dst, size_t w_offset, size_t h_offset,
@@ -225,7 +252,7 @@ cudart_error api_cudaMemcpy3D(const cudart_memcpy3d_parms *p)
 	}
 	struct sim_copy c = copy_of_3d(p);
 
-	return copy(&c, p->kind, false, NULL);
+	return runtime_model->copy(&c, p->kind, false, NULL);
 }
 
 cudart_error api_cudaMemcpy3DAsync(const cudart_memcpy3d_parms *p, cudart_stream stream)
@@ -235,7 +262,7 @@ cudart_error api_cudaMemcpy3DAsync(const cudart_memcpy3d_parms *p, cudart_stream
 	}
 	struct sim_copy c = copy_of_3d(p);
 
-	return copy(&c, p->kind, true, stream);
+	return runtime_model->copy(&c, p->kind, true, stream);
 }
 
 /* 12.8 has a ninth argument, failIdx, before the stream. */
@@ -258,34 +285,28 @@ cudart_error api_cudaMemcpyBatchAsync(unsigned long long w0, unsigned long long 
 	return r;
 }
 
-static int set(void *dst, int value, size_t pitch, size_t width, size_t height, bool is_async,
-	void *stream)
-{
-	struct sim_copy c = SIM_ROWS(dst, pitch, NULL, 0, width, height);
-
-	return RUNTIME_NESTED(
-		cuMemsetD8Async, runtime_model->set(&c, (uint32_t)value, 1, is_async, stream));
-}
-
 cudart_error api_cudaMemset(void *dev_ptr, int value, size_t bytes)
 {
-	return set(dev_ptr, value, 0, bytes, 1, false, NULL);
+	return runtime_driver.cuMemsetD8_v2((uintptr_t)dev_ptr, (unsigned char)value, bytes);
 }
 
 cudart_error api_cudaMemsetAsync(void *dev_ptr, int value, size_t bytes, cudart_stream stream)
 {
-	return set(dev_ptr, value, 0, bytes, 1, true, stream);
+	return runtime_driver.cuMemsetD8Async(
+		(uintptr_t)dev_ptr, (unsigned char)value, bytes, stream);
 }
 
 cudart_error api_cudaMemset2D(void *dev_ptr, size_t pitch, int value, size_t width, size_t height)
 {
-	return set(dev_ptr, value, pitch, width, height, false, NULL);
+	return runtime_driver.cuMemsetD2D8_v2(
+		(uintptr_t)dev_ptr, pitch, (unsigned char)value, width, height);
 }
 
 cudart_error api_cudaMemset2DAsync(
 	void *dev_ptr, size_t pitch, int value, size_t width, size_t height, cudart_stream stream)
 {
-	return set(dev_ptr, value, pitch, width, height, true, stream);
+	return runtime_driver.cuMemsetD2D8Async(
+		(uintptr_t)dev_ptr, pitch, (unsigned char)value, width, height, stream);
 }
 
 cudart_error api_cudaMemset3DAsync(

@@ -6,27 +6,27 @@
 
 cudart_error api_cudaGraphLaunch(cudart_graph_exec graph_exec, cudart_stream stream)
 {
-	return RUNTIME_NESTED(cuGraphLaunch, runtime_model->graph_launch(graph_exec, stream));
+	return runtime_driver.cuGraphLaunch(graph_exec, stream);
 }
 
 cudart_error api_cudaGraphCreate(cudart_graph *p_graph, unsigned int flags)
 {
-	return p_graph && !flags ? runtime_model->graph_create(p_graph) : SIM_INVALID_VALUE;
+	return runtime_driver.cuGraphCreate(p_graph, flags);
 }
 
 cudart_error api_cudaGraphClone(cudart_graph *p_graph_clone, cudart_graph original_graph)
 {
-	return runtime_model->graph_clone(p_graph_clone, original_graph);
+	return runtime_driver.cuGraphClone(p_graph_clone, original_graph);
 }
 
 cudart_error api_cudaGraphDestroy(cudart_graph graph)
 {
-	return runtime_model->graph_destroy(graph);
+	return runtime_driver.cuGraphDestroy(graph);
 }
 
 cudart_error api_cudaGraphDestroyNode(cudart_graph_node node)
 {
-	return runtime_model->graph_remove(node);
+	return runtime_driver.cuGraphDestroyNode(node);
 }
 
 /* 11 passes (exec, graph, error node, log, log size) where 12 and later pass flags. */
@@ -36,14 +36,14 @@ cudart_error api_cudaGraphInstantiate(unsigned long long w0, unsigned long long 
 	(void)w2;
 	(void)w3;
 	(void)w4;
-	return runtime_model->graph_instantiate((void **)(uintptr_t)w0, (void *)(uintptr_t)w1);
+	return runtime_driver.cuGraphInstantiateWithFlags(
+		(void **)(uintptr_t)w0, (void *)(uintptr_t)w1, 0);
 }
 
 cudart_error api_cudaGraphInstantiateWithFlags(
 	cudart_graph_exec *p_graph_exec, cudart_graph graph, unsigned long long flags)
 {
-	(void)flags;
-	return runtime_model->graph_instantiate(p_graph_exec, graph);
+	return runtime_driver.cuGraphInstantiateWithFlags(p_graph_exec, graph, flags);
 }
 
 /* 11 ends in (error node, result), 12 and later in one structure whose first word is the result. */
@@ -66,13 +66,13 @@ cudart_error api_cudaGraphUpload(cudart_graph_exec graph_exec, cudart_stream str
 
 cudart_error api_cudaGraphExecDestroy(cudart_graph_exec graph_exec)
 {
-	return runtime_model->graph_exec_destroy(graph_exec);
+	return runtime_driver.cuGraphExecDestroy(graph_exec);
 }
 
 cudart_error api_cudaGraphNodeSetEnabled(
 	cudart_graph_exec graph_exec, cudart_graph_node h_node, unsigned int is_enabled)
 {
-	return runtime_model->graph_set_enabled(graph_exec, h_node, is_enabled != 0);
+	return runtime_driver.cuGraphNodeSetEnabled(graph_exec, h_node, is_enabled);
 }
 
 cudart_error api_cudaGraphGetNodes(cudart_graph graph, cudart_graph_node *nodes, size_t *num_nodes)
@@ -114,7 +114,7 @@ cudart_error api_cudaGraphRemoveDependencies(unsigned long long w0, unsigned lon
 
 cudart_error api_cudaStreamBeginCapture(cudart_stream stream, cudart_stream_capture_mode mode)
 {
-	return runtime_model->capture_begin(stream, mode, NULL);
+	return runtime_driver.cuStreamBeginCapture_v2(stream, mode);
 }
 
 cudart_error api_cudaStreamBeginCaptureToGraph(cudart_stream stream, cudart_graph graph,
@@ -131,13 +131,13 @@ cudart_error api_cudaStreamBeginCaptureToGraph(cudart_stream stream, cudart_grap
 
 cudart_error api_cudaStreamEndCapture(cudart_stream stream, cudart_graph *p_graph)
 {
-	return runtime_model->capture_end(stream, p_graph);
+	return runtime_driver.cuStreamEndCapture(stream, p_graph);
 }
 
 cudart_error api_cudaStreamIsCapturing(
 	cudart_stream stream, cudart_stream_capture_status *p_capture_status)
 {
-	return runtime_model->capture_status(stream, p_capture_status, NULL, NULL);
+	return runtime_driver.cuStreamIsCapturing(stream, p_capture_status);
 }
 
 /* Every form begins with (stream, status, id); later ones also give the graph. */

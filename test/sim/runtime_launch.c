@@ -4,52 +4,69 @@
 
 #include <string.h>
 
+/* A kernel's handle is one for the driver, too; what the driver calls invalid is the configuration.
+ */
+static int launched(int r)
+{
+	return r == SIM_INVALID_VALUE ? SIM_INVALID_CONFIGURATION : r;
+}
+
 static int launch(const void *func, cudart_dim3 grid, cudart_dim3 block, size_t shared_bytes,
-	void *stream, void **args, int type)
+	void *stream, void **args)
 {
 	struct sim_function *f = runtime_function(func);
 
 	if (!f) {
 		return SIM_INVALID_DEVICE_FUNCTION;
 	}
-	int r = RUNTIME_NESTED(cuLaunchKernel,
-		runtime_model->launch(f, grid, block, shared_bytes, stream, args, type));
-
-	return r == SIM_INVALID_VALUE ? 9 : r; /* cudaErrorInvalidConfiguration */
+	return launched(runtime_driver.cuLaunchKernel(f, grid.x, grid.y, grid.z, block.x, block.y,
+		block.z, (unsigned int)shared_bytes, stream, args, NULL));
 }
 
 cudart_error api_cudaLaunchKernel(const void *func, cudart_dim3 grid_dim, cudart_dim3 block_dim,
 	void **args, size_t shared_mem, cudart_stream stream)
 {
-	return launch(func, grid_dim, block_dim, shared_mem, stream, args, CUPTI_LAUNCH_REGULAR);
+	return launch(func, grid_dim, block_dim, shared_mem, stream, args);
 }
 
 cudart_error api___cudaLaunchKernel(cudart_kernel kernel, cudart_dim3 grid_dim,
 	cudart_dim3 block_dim, void **args, size_t shared_mem, cudart_stream stream)
 {
-	return launch(kernel, grid_dim, block_dim, shared_mem, stream, args, CUPTI_LAUNCH_REGULAR);
+	return launch(kernel, grid_dim, block_dim, shared_mem, stream, args);
 }
 
 cudart_error api_cudaLaunchKernelExC(
 	const cudart_launch_config *config, const void *func, void **args)
 {
-	if (!config) {
-		return SIM_INVALID_VALUE;
+	struct sim_function *f = runtime_function(func);
+
+	if (!config || !f) {
+		return config ? SIM_INVALID_DEVICE_FUNCTION : SIM_INVALID_VALUE;
 	}
-	return launch(func, config->grid, config->block, config->shared_bytes, config->stream, args,
-		CUPTI_LAUNCH_REGULAR);
+	cu_launch_config driver_config = {.grid = config->grid,
+		.block = config->block,
+		.shared_bytes = (unsigned int)config->shared_bytes,
+		.stream = config->stream};
+
+	return launched(runtime_driver.cuLaunchKernelEx(&driver_config, f, args, NULL));
 }
 
 cudart_error api_cudaLaunchCooperativeKernel(const void *func, cudart_dim3 grid_dim,
 	cudart_dim3 block_dim, void **args, size_t shared_mem, cudart_stream stream)
 {
-	return launch(
-		func, grid_dim, block_dim, shared_mem, stream, args, CUPTI_LAUNCH_COOPERATIVE);
+	struct sim_function *f = runtime_function(func);
+
+	if (!f) {
+		return SIM_INVALID_DEVICE_FUNCTION;
+	}
+	return launched(runtime_driver.cuLaunchCooperativeKernel(f, grid_dim.x, grid_dim.y,
+		grid_dim.z, block_dim.x, block_dim.y, block_dim.z, (unsigned int)shared_mem, stream,
+		args));
 }
 
 cudart_error api_cudaLaunchHostFunc(cudart_stream stream, cudart_host_fn fn, void *user_data)
 {
-	return RUNTIME_NESTED(cuLaunchHostFunc, runtime_model->host_func(stream, fn, user_data));
+	return runtime_driver.cuLaunchHostFunc(stream, fn, user_data);
 }
 
 cudart_error api___cudaGetKernel(cudart_kernel *kernel, const void *func)

@@ -6,14 +6,24 @@
 
 #define PITCH_BYTES 512
 
-static int allocate(void **out, size_t bytes, int space)
+/* Nothing is allocated for 0 bytes, which the driver refuses. */
+static int allocate(void **out, size_t bytes)
 {
-	return RUNTIME_NESTED(cuMemAlloc_v2, runtime_model->alloc(out, bytes, space, false, NULL));
+	cu_deviceptr p = 0;
+	int r = out ? SIM_OK : SIM_INVALID_VALUE;
+
+	if (r == SIM_OK && bytes) {
+		r = runtime_driver.cuMemAlloc_v2(&p, bytes);
+	}
+	if (out) {
+		*out = (void *)(uintptr_t)p;
+	}
+	return r;
 }
 
 cudart_error api_cudaMalloc(void **dev_ptr, size_t size)
 {
-	return allocate(dev_ptr, size, SIM_DEVICE);
+	return allocate(dev_ptr, size);
 }
 
 cudart_error api_cudaMallocPitch(void **dev_ptr, size_t *pitch, size_t width, size_t height)
@@ -22,7 +32,7 @@ cudart_error api_cudaMallocPitch(void **dev_ptr, size_t *pitch, size_t width, si
 		return SIM_INVALID_VALUE;
 	}
 	*pitch = (width + PITCH_BYTES - 1) / PITCH_BYTES * PITCH_BYTES;
-	return allocate(dev_ptr, *pitch * height, SIM_DEVICE);
+	return allocate(dev_ptr, *pitch * height);
 }
 
 cudart_error api_cudaMalloc3D(cudart_pitched_ptr *pitched_dev_ptr, cudart_extent extent)
@@ -33,8 +43,8 @@ cudart_error api_cudaMalloc3D(cudart_pitched_ptr *pitched_dev_ptr, cudart_extent
 	pitched_dev_ptr->pitch = (extent.width + PITCH_BYTES - 1) / PITCH_BYTES * PITCH_BYTES;
 	pitched_dev_ptr->xsize = extent.width;
 	pitched_dev_ptr->ysize = extent.height;
-	return allocate(&pitched_dev_ptr->ptr,
-		pitched_dev_ptr->pitch * extent.height * extent.depth, SIM_DEVICE);
+	return allocate(
+		&pitched_dev_ptr->ptr, pitched_dev_ptr->pitch * extent.height * extent.depth);
 }
 
 cudart_error api_cudaMallocArray(cudart_array *array, const cudart_channel_format_desc *desc,
@@ -60,36 +70,50 @@ cudart_error api_cudaMalloc3DArray(cudart_array *array, const cudart_channel_for
 
 cudart_error api_cudaMallocManaged(void **dev_ptr, size_t size, unsigned int flags)
 {
-	(void)flags;
-	return allocate(dev_ptr, size, SIM_MANAGED);
+	cu_deviceptr p = 0;
+	int r = dev_ptr ? SIM_OK : SIM_INVALID_VALUE;
+
+	if (r == SIM_OK && size) {
+		r = runtime_driver.cuMemAllocManaged(&p, size, flags);
+	}
+	if (dev_ptr) {
+		*dev_ptr = (void *)(uintptr_t)p;
+	}
+	return r;
 }
 
 cudart_error api_cudaMallocHost(void **ptr, size_t size)
 {
-	return allocate(ptr, size, SIM_PINNED);
+	return runtime_driver.cuMemHostAlloc(ptr, size, 0);
 }
 
 cudart_error api_cudaHostAlloc(void **p_host, size_t size, unsigned int flags)
 {
-	(void)flags;
-	return allocate(p_host, size, SIM_PINNED);
+	return runtime_driver.cuMemHostAlloc(p_host, size, flags);
 }
 
 cudart_error api_cudaHostRegister(void *ptr, size_t size, unsigned int flags)
 {
-	(void)flags;
-	return RUNTIME_NESTED(cuMemHostRegister_v2, runtime_model->host_register(ptr, size));
+	return runtime_driver.cuMemHostRegister_v2(ptr, size, flags);
 }
 
 cudart_error api_cudaHostUnregister(void *ptr)
 {
-	return RUNTIME_NESTED(cuMemHostUnregister, runtime_model->host_unregister(ptr));
+	return runtime_driver.cuMemHostUnregister(ptr);
 }
 
 cudart_error api_cudaMallocAsync(void **dev_ptr, size_t size, cudart_stream stream)
 {
-	return RUNTIME_NESTED(
-		cuMemAllocAsync, runtime_model->alloc(dev_ptr, size, SIM_DEVICE, true, stream));
+	cu_deviceptr p = 0;
+	int r = dev_ptr ? SIM_OK : SIM_INVALID_VALUE;
+
+	if (r == SIM_OK && size) {
+		r = runtime_driver.cuMemAllocAsync(&p, size, stream);
+	}
+	if (dev_ptr) {
+		*dev_ptr = (void *)(uintptr_t)p;
+	}
+	return r;
 }
 
 cudart_error api_cudaMallocFromPoolAsync(
@@ -100,19 +124,17 @@ cudart_error api_cudaMallocFromPoolAsync(
 
 cudart_error api_cudaFree(void *dev_ptr)
 {
-	return RUNTIME_NESTED(
-		cuMemFree_v2, runtime_model->release(dev_ptr, SIM_DEVICE, false, NULL));
+	return runtime_driver.cuMemFree_v2((uintptr_t)dev_ptr);
 }
 
 cudart_error api_cudaFreeHost(void *ptr)
 {
-	return RUNTIME_NESTED(cuMemFreeHost, runtime_model->release(ptr, SIM_PINNED, false, NULL));
+	return runtime_driver.cuMemFreeHost(ptr);
 }
 
 cudart_error api_cudaFreeAsync(void *dev_ptr, cudart_stream stream)
 {
-	return RUNTIME_NESTED(
-		cuMemFreeAsync, runtime_model->release(dev_ptr, SIM_DEVICE, true, stream));
+	return runtime_driver.cuMemFreeAsync((uintptr_t)dev_ptr, stream);
 }
 
 cudart_error api_cudaFreeArray(cudart_array array)
@@ -122,14 +144,7 @@ cudart_error api_cudaFreeArray(cudart_array array)
 
 cudart_error api_cudaMemGetInfo(size_t *mem_free, size_t *total)
 {
-	struct sim_context *c = runtime_model->context();
-
-	if (!c || !mem_free || !total) {
-		return c ? SIM_INVALID_VALUE : SIM_NOT_INITIALIZED;
-	}
-	*total = c->device->memory_bytes;
-	*mem_free = *total - c->device->used_bytes;
-	return SIM_OK;
+	return runtime_driver.cuMemGetInfo_v2(mem_free, total);
 }
 
 cudart_error api_cudaPointerGetAttributes(cudart_pointer_attributes *attributes, const void *ptr)

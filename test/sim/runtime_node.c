@@ -56,9 +56,9 @@ static int set_op(struct sim_op *op, const cudart_memset_params *p)
 }
 
 static int add(cudart_graph_node *node, cudart_graph graph, const cudart_graph_node *deps,
-	size_t nr_deps, const struct sim_op *op, void *child)
+	size_t nr_deps, const struct sim_op *op)
 {
-	return node ? runtime_model->graph_add(node, graph, (void *const *)deps, nr_deps, op, child)
+	return node ? runtime_model->graph_add(node, graph, (void *const *)deps, nr_deps, op, NULL)
 		    : SIM_INVALID_VALUE;
 }
 
@@ -69,8 +69,7 @@ cudart_error api_cudaGraphAddKernelNode(cudart_graph_node *p_graph_node, cudart_
 	struct sim_op op;
 	int r = kernel_op(&op, p_node_params);
 
-	return r == SIM_OK ? add(p_graph_node, graph, p_dependencies, num_dependencies, &op, NULL)
-			   : r;
+	return r == SIM_OK ? add(p_graph_node, graph, p_dependencies, num_dependencies, &op) : r;
 }
 
 cudart_error api_cudaGraphAddMemcpyNode(cudart_graph_node *p_graph_node, cudart_graph graph,
@@ -80,8 +79,7 @@ cudart_error api_cudaGraphAddMemcpyNode(cudart_graph_node *p_graph_node, cudart_
 	struct sim_op op;
 	int r = copy_op(&op, p_copy_params);
 
-	return r == SIM_OK ? add(p_graph_node, graph, p_dependencies, num_dependencies, &op, NULL)
-			   : r;
+	return r == SIM_OK ? add(p_graph_node, graph, p_dependencies, num_dependencies, &op) : r;
 }
 
 cudart_error api_cudaGraphAddMemcpyNode1D(cudart_graph_node *p_graph_node, cudart_graph graph,
@@ -92,7 +90,7 @@ cudart_error api_cudaGraphAddMemcpyNode1D(cudart_graph_node *p_graph_node, cudar
 
 	(void)kind;
 	runtime_model->describe(&op);
-	return add(p_graph_node, graph, p_dependencies, num_dependencies, &op, NULL);
+	return add(p_graph_node, graph, p_dependencies, num_dependencies, &op);
 }
 
 cudart_error api_cudaGraphAddMemsetNode(cudart_graph_node *p_graph_node, cudart_graph graph,
@@ -102,8 +100,7 @@ cudart_error api_cudaGraphAddMemsetNode(cudart_graph_node *p_graph_node, cudart_
 	struct sim_op op;
 	int r = set_op(&op, p_memset_params);
 
-	return r == SIM_OK ? add(p_graph_node, graph, p_dependencies, num_dependencies, &op, NULL)
-			   : r;
+	return r == SIM_OK ? add(p_graph_node, graph, p_dependencies, num_dependencies, &op) : r;
 }
 
 cudart_error api_cudaGraphAddHostNode(cudart_graph_node *p_graph_node, cudart_graph graph,
@@ -117,43 +114,35 @@ cudart_error api_cudaGraphAddHostNode(cudart_graph_node *p_graph_node, cudart_gr
 	}
 	op.host_fn = p_node_params->fn;
 	op.host_data = p_node_params->user_data;
-	return add(p_graph_node, graph, p_dependencies, num_dependencies, &op, NULL);
+	return add(p_graph_node, graph, p_dependencies, num_dependencies, &op);
 }
 
 cudart_error api_cudaGraphAddChildGraphNode(cudart_graph_node *p_graph_node, cudart_graph graph,
 	const cudart_graph_node *p_dependencies, size_t num_dependencies, cudart_graph child_graph)
 {
-	struct sim_op op = {.kind = SIM_OP_CHILD};
-
-	return child_graph ? add(p_graph_node, graph, p_dependencies, num_dependencies, &op,
-				     child_graph)
-			   : SIM_INVALID_VALUE;
+	return runtime_driver.cuGraphAddChildGraphNode(
+		p_graph_node, graph, p_dependencies, num_dependencies, child_graph);
 }
 
 cudart_error api_cudaGraphAddEmptyNode(cudart_graph_node *p_graph_node, cudart_graph graph,
 	const cudart_graph_node *p_dependencies, size_t num_dependencies)
 {
-	struct sim_op op = {.kind = SIM_OP_EMPTY};
-
-	return add(p_graph_node, graph, p_dependencies, num_dependencies, &op, NULL);
+	return runtime_driver.cuGraphAddEmptyNode(
+		p_graph_node, graph, p_dependencies, num_dependencies);
 }
 
 cudart_error api_cudaGraphAddEventRecordNode(cudart_graph_node *p_graph_node, cudart_graph graph,
 	const cudart_graph_node *p_dependencies, size_t num_dependencies, cudart_event event)
 {
-	struct sim_op op = {.kind = SIM_OP_RECORD, .event = event};
-
-	return event ? add(p_graph_node, graph, p_dependencies, num_dependencies, &op, NULL)
-		     : SIM_INVALID_VALUE;
+	return runtime_driver.cuGraphAddEventRecordNode(
+		p_graph_node, graph, p_dependencies, num_dependencies, event);
 }
 
 cudart_error api_cudaGraphAddEventWaitNode(cudart_graph_node *p_graph_node, cudart_graph graph,
 	const cudart_graph_node *p_dependencies, size_t num_dependencies, cudart_event event)
 {
-	struct sim_op op = {.kind = SIM_OP_WAIT, .event = event};
-
-	return event ? add(p_graph_node, graph, p_dependencies, num_dependencies, &op, NULL)
-		     : SIM_INVALID_VALUE;
+	return runtime_driver.cuGraphAddEventWaitNode(
+		p_graph_node, graph, p_dependencies, num_dependencies, event);
 }
 
 /* The address of an allocation node is fixed when the node is added, as with the real ones. */
@@ -174,7 +163,7 @@ cudart_error api_cudaGraphAddMemAllocNode(cudart_graph_node *p_graph_node, cudar
 	}
 	op.address = (uintptr_t)node_params->dptr;
 	op.bytes = node_params->bytes;
-	return add(p_graph_node, graph, p_dependencies, num_dependencies, &op, NULL);
+	return add(p_graph_node, graph, p_dependencies, num_dependencies, &op);
 }
 
 cudart_error api_cudaGraphAddMemFreeNode(cudart_graph_node *p_graph_node, cudart_graph graph,
@@ -189,7 +178,7 @@ cudart_error api_cudaGraphAddMemFreeNode(cudart_graph_node *p_graph_node, cudart
 	op.address = (uintptr_t)dptr;
 	op.bytes = bytes;
 	op.is_release = 1;
-	return add(p_graph_node, graph, p_dependencies, num_dependencies, &op, NULL);
+	return add(p_graph_node, graph, p_dependencies, num_dependencies, &op);
 }
 
 /* Copies where and how big, not the arguments: those need a new node. */

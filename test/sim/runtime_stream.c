@@ -4,7 +4,7 @@
 
 cudart_error api_cudaDeviceSynchronize(void)
 {
-	return RUNTIME_NESTED(cuCtxSynchronize, runtime_model->device_sync());
+	return runtime_driver.cuCtxSynchronize();
 }
 
 cudart_error api_cudaThreadSynchronize(void)
@@ -14,46 +14,44 @@ cudart_error api_cudaThreadSynchronize(void)
 
 cudart_error api_cudaStreamSynchronize(cudart_stream stream)
 {
-	return RUNTIME_NESTED(cuStreamSynchronize, runtime_model->stream_sync(stream));
+	return runtime_driver.cuStreamSynchronize(stream);
 }
 
 cudart_error api_cudaStreamQuery(cudart_stream stream)
 {
-	return runtime_model->stream_query(stream);
+	return runtime_driver.cuStreamQuery(stream);
 }
 
 cudart_error api_cudaStreamWaitEvent(cudart_stream stream, cudart_event event, unsigned int flags)
 {
-	(void)flags;
-	return RUNTIME_NESTED(cuStreamWaitEvent, runtime_model->stream_wait(stream, event));
+	return runtime_driver.cuStreamWaitEvent(stream, event, flags);
 }
 
 cudart_error api_cudaStreamCreate(cudart_stream *p_stream)
 {
-	return runtime_model->stream_create(p_stream, 0, 0);
+	return runtime_driver.cuStreamCreate(p_stream, 0);
 }
 
 cudart_error api_cudaStreamCreateWithFlags(cudart_stream *p_stream, unsigned int flags)
 {
-	return runtime_model->stream_create(p_stream, flags, 0);
+	return runtime_driver.cuStreamCreate(p_stream, flags);
 }
 
 cudart_error api_cudaStreamCreateWithPriority(
 	cudart_stream *p_stream, unsigned int flags, int priority)
 {
-	return runtime_model->stream_create(p_stream, flags, priority);
+	return runtime_driver.cuStreamCreateWithPriority(p_stream, flags, priority);
 }
 
 cudart_error api_cudaStreamDestroy(cudart_stream stream)
 {
-	return runtime_model->stream_destroy(stream);
+	return runtime_driver.cuStreamDestroy_v2(stream);
 }
 
 cudart_error api_cudaStreamAddCallback(
 	cudart_stream stream, cudart_stream_callback callback, void *user_data, unsigned int flags)
 {
-	return flags ? SIM_INVALID_VALUE
-		     : runtime_model->stream_callback(stream, callback, user_data);
+	return runtime_driver.cuStreamAddCallback(stream, callback, user_data, flags);
 }
 
 cudart_error api_cudaStreamGetPriority(cudart_stream stream, int *priority)
@@ -91,47 +89,46 @@ cudart_error api_cudaStreamGetId(cudart_stream stream, unsigned long long *strea
 
 cudart_error api_cudaEventCreate(cudart_event *event)
 {
-	return runtime_model->event_create(event, 0);
+	return runtime_driver.cuEventCreate(event, 0);
 }
 
 cudart_error api_cudaEventCreateWithFlags(cudart_event *event, unsigned int flags)
 {
-	return runtime_model->event_create(event, flags);
+	return runtime_driver.cuEventCreate(event, flags);
 }
 
 cudart_error api_cudaEventRecord(cudart_event event, cudart_stream stream)
 {
-	return runtime_model->event_record(event, stream);
+	return runtime_driver.cuEventRecord(event, stream);
 }
 
 cudart_error api_cudaEventRecordWithFlags(
 	cudart_event event, cudart_stream stream, unsigned int flags)
 {
-	(void)flags;
-	return runtime_model->event_record(event, stream);
+	return runtime_driver.cuEventRecordWithFlags(event, stream, flags);
 }
 
 cudart_error api_cudaEventQuery(cudart_event event)
 {
-	return runtime_model->event_query(event);
+	return runtime_driver.cuEventQuery(event);
 }
 
 cudart_error api_cudaEventSynchronize(cudart_event event)
 {
-	return RUNTIME_NESTED(cuEventSynchronize, runtime_model->event_sync(event));
+	return runtime_driver.cuEventSynchronize(event);
 }
 
 cudart_error api_cudaEventDestroy(cudart_event event)
 {
-	return runtime_model->event_destroy(event);
+	return runtime_driver.cuEventDestroy_v2(event);
 }
 
 cudart_error api_cudaEventElapsedTime(float *ms, cudart_event start, cudart_event end)
 {
-	return runtime_model->event_elapsed(ms, start, end);
+	return runtime_driver.cuEventElapsedTime(ms, start, end);
 }
 
 cudart_error api_cudaEventElapsedTime_v2(float *ms, cudart_event start, cudart_event end)
 {
-	return runtime_model->event_elapsed(ms, start, end);
+	return runtime_driver.cuEventElapsedTime(ms, start, end);
 }
