@@ -10,6 +10,11 @@ root=$PWD/build/aarch64-root
 lib=$root/usr/lib/aarch64-linux-gnu
 packages="libzstd-dev check libsubunit-dev zlib1g-dev libsqlite3-dev libprotobuf-c-dev libiberty-dev"
 
+# One at a time.
+mkdir -p build
+exec 9>build/aarch64.lock
+flock 9
+
 prepare()
 {
 	command -v qemu-aarch64 >/dev/null || { echo "no qemu-aarch64"; return 1; }
