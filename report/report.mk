@@ -11,7 +11,9 @@ REPORT_OBJ += $(B)/collector/step/schedule.o
 REPORT_OBJ += $(B)/report/timeline/perfetto.pb-c.o $(B)/report/timeline/pprof.pb-c.o
 REPORT_LIBS := -lzstd -lz -liberty -lprotobuf-c -lm -lpthread
 # `export` to a database; without SQLite's header it writes files alone. A static one needs -lm behind it.
-REPORT_SQLITE := $(shell printf '\#include <sqlite3.h>\n' | $(CC) $(CPPFLAGS) -E -x c - >/dev/null 2>&1 && echo 1)
+# Makes before and since 4.3 read a \# within $(shell) differently.
+HASH := \#
+REPORT_SQLITE := $(shell printf '$(HASH)include <sqlite3.h>\n' | $(CC) $(CPPFLAGS) -E -x c - >/dev/null 2>&1 && echo 1)
 REPORT_LIBS += $(if $(REPORT_SQLITE),-lsqlite3 -lm)
 
 # Loops over columns are what the reporter does; they are worth vectorising.

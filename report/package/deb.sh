@@ -43,14 +43,16 @@ END
 LINKED="libzstd-dev BSD-3-Clause
 libiberty-dev LGPL-2.1-or-later
 libjsmn-dev MIT
-uthash-dev BSD-1-Clause
-libjs-chart.js MIT"
+uthash-dev BSD-1-Clause"
+chart=
+[ ! -s "$B/page/chart.js" ] || { LINKED="$LINKED
+libjs-chart.js MIT"; chart=" and Chart.js"; }
 {
 	cat <<END
 gprof is Copyright 2026 the gprof maintainers. Its licence is Apache-2.0; on Debian systems its text is in
 /usr/share/common-licenses/Apache-2.0.
 
-Parts of zstd are linked into libgprof.so, and parts of jsmn, uthash, libiberty and Chart.js into gprof-report. The
+Parts of zstd are linked into libgprof.so, and parts of jsmn, uthash and libiberty$chart into gprof-report. The
 copyright files of the Debian packages that they come from follow.
 END
 	while read -r package licence; do

@@ -67,14 +67,18 @@ cp LICENSE "$info/licenses/LICENSE"
 
 LINKED="libzstd-dev BSD-3-Clause
 zlib1g-dev Zlib
-libsqlite3-dev blessing
 libprotobuf-c-dev BSD-2-Clause
 libiberty-dev LGPL-2.1-or-later
 libjsmn-dev MIT
 uthash-dev BSD-1-Clause
-libjs-chart.js MIT
 $(package_of "$("$CC" -print-file-name=libc.a)") LGPL-2.1-or-later
 $(package_of "$("$CC" -print-libgcc-file-name)") GPL-3.0-or-later WITH GCC-exception-3.1"
+if grep -q '/libsqlite3\.a(' "$B/wheel/gprof-report.map"; then
+	LINKED="$LINKED
+libsqlite3-dev blessing"
+fi
+[ ! -s "$B/page/chart.js" ] || LINKED="$LINKED
+libjs-chart.js MIT"
 copy_licences "$info/licenses"
 sbom "$VERSION" "$machine" >"$info/sboms/gprof.spdx.json"
 
