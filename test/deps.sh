@@ -20,6 +20,8 @@ test="$test musl-tools busybox-static libjemalloc2 libtcmalloc-minimal4 strace"
 test="$test python3-torch"
 # the Python module, also in a notebook
 test="$test python3-pandas python3-nbclient python3-ipykernel"
+# the server of `serve`
+test="$test libmicrohttpd-dev"
 # packages
 test="$test python3-wheel dpkg-dev lintian bubblewrap python3-seccomp debootstrap"
 # shells that complete
@@ -37,7 +39,7 @@ fuzz="clang libclang-rt-14-dev"
 wanted=
 for purpose in "$@"; do
 	case $purpose in
-	build) wanted="$wanted $build zlib1g-dev uthash-dev libiberty-dev libjsmn-dev libprotobuf-c-dev protobuf-c-compiler libjs-chart.js libsqlite3-dev" ;;
+	build) wanted="$wanted $build zlib1g-dev uthash-dev libiberty-dev libjsmn-dev libprotobuf-c-dev protobuf-c-compiler libjs-chart.js libsqlite3-dev libmicrohttpd-dev" ;;
 	demo) wanted="$wanted $demo" ;;
 	test | check) wanted="$wanted $test" ;;
 	bench) wanted="$wanted $bench" ;;

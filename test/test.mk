@@ -40,8 +40,14 @@ $(B)/integ/s_paddle: | $(B)/paddle/TWO/libpaddle.so
 $(B)/integ/s_ranks $(B)/integ/s_whatif: test/integ/training.c test/integ/training.h
 $(B)/integ/s_second_client: test/integ/second_seen.c test/integ/second_seen.h
 
+# gprof-report as it is built without libmicrohttpd.
+$(B)/integ/no_server: $(B)/report/cli/main.o $(B)/report/serve/server_none.o $(B)/libgprof-report.a
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(REPORT_LIBS)
+
 unit: $(UNIT_BIN)
-integ-programs: $(INTEG_BIN) prog $(B)/test/sim/client.so
+integ-programs: $(INTEG_BIN) $(B)/integ/no_server prog $(B)/test/sim/client.so
 
 # What the tests need built, for whatever $(B) and SAN are.
 tests: unit integ-programs

@@ -12,6 +12,7 @@ const struct command *const commands[] = {
 	&cmd_summary,
 	&cmd_timeline,
 	&cmd_html,
+	&cmd_serve,
 	&cmd_diff,
 	&cmd_whatif,
 	&cmd_flame,

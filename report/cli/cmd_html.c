@@ -8,8 +8,6 @@
 #include "report/stream/dumpdir.h"
 #include "report/reduce/reduced_job.h"
 
-#define USUAL_TOP 200u
-
 static const char usual_page[] = "report.html", usual_picture[] = "report.svg";
 
 static const struct option options[] = {
@@ -79,7 +77,7 @@ static int parse_options(struct request *request, int argc, char **argv)
 		!select_is_set(&asked->select)) {
 		numbers_parse(&asked->select.steps, "-1", true);
 	}
-	request->html.top = asked->top == COMMON_OPTIONS_NO_TOP ? USUAL_TOP : asked->top;
+	request->html.top = asked->top == COMMON_OPTIONS_NO_TOP ? HTML_USUAL_TOP : asked->top;
 	return status;
 }
 

@@ -207,6 +207,9 @@ static void add_page(
 	} else {
 		add_clock(json, input);
 	}
+	if (options->served_nonce) {
+		buf_printf(json, ", \"window_events\": %u", HTML_WINDOW_SLICES);
+	}
 	buf_text(json, ",\n\"facts\": [");
 	for (size_t i = 0; i < input->nr_processes; i++) {
 		buf_text(json, i ? ",\n" : "\n");
@@ -512,7 +515,7 @@ static void add_data(struct work *work, struct buf *json)
 /* Scripts and styles run only with this nonce, which no name in the data can contain. */
 static void add_nonce(struct buf *out)
 {
-	unsigned char bytes[16];
+	unsigned char bytes[HTML_NONCE_CHARS / 2];
 
 	if (syscall(SYS_getrandom, bytes, sizeof(bytes), 0) != (long)sizeof(bytes)) {
 		struct timespec now;
@@ -524,6 +527,14 @@ static void add_nonce(struct buf *out)
 	for (size_t i = 0; i < sizeof(bytes); i++) {
 		buf_printf(out, "%02x", bytes[i]);
 	}
+}
+
+void html_add_policy(struct buf *out, const char *nonce, bool is_served)
+{
+	buf_printf(out,
+		"default-src 'none'; script-src 'nonce-%s'; style-src 'nonce-%s'; img-src data:; "
+		"%sbase-uri 'none'; form-action 'none'",
+		nonce, nonce, is_served ? "connect-src 'self'; " : "");
 }
 
 /* Two runs share the room. */
@@ -605,7 +616,7 @@ static void start_workers(struct work *work)
 
 /* Writes what replaces the placeholder at `at`. Returns its length; 0: it is not a placeholder. */
 static size_t add_part(
-	struct work *work, struct buf *out, const char *at, size_t nr_left, const struct buf *nonce)
+	struct work *work, struct buf *out, const char *at, size_t nr_left, const char *nonce)
 {
 	for (const struct part *part = parts; part->name; part++) {
 		size_t length = strlen(part->name);
@@ -616,8 +627,12 @@ static size_t add_part(
 		}
 	}
 	if (nr_left >= 7 && memcmp(at, "@NONCE@", 7) == 0) {
-		buf_add(out, nonce->bytes, nonce->nr_bytes);
+		buf_text(out, nonce);
 		return 7;
+	}
+	if (nr_left >= 8 && memcmp(at, "@POLICY@", 8) == 0) {
+		html_add_policy(out, nonce, work->options->served_nonce != NULL);
+		return 8;
 	}
 	if (nr_left >= 6 && memcmp(at, "@DATA@", 6) == 0) {
 		struct buf json;
@@ -658,7 +673,12 @@ void html_write(const struct html_options *options, const struct cmd_input *inpu
 	work->options = options;
 	work->input = input;
 	start_workers(work);
-	add_nonce(&nonce);
+	if (options->served_nonce) {
+		buf_text(&nonce, options->served_nonce);
+	} else {
+		add_nonce(&nonce);
+	}
+	buf_char(&nonce, '\0');
 	while (at < page.end) {
 		const char *word = memchr(at, '@', (size_t)(page.end - at));
 		size_t length;
@@ -667,7 +687,7 @@ void html_write(const struct html_options *options, const struct cmd_input *inpu
 			break;
 		}
 		buf_add(out, at, (size_t)(word - at));
-		length = add_part(work, out, word, (size_t)(page.end - word), &nonce);
+		length = add_part(work, out, word, (size_t)(page.end - word), nonce.bytes);
 		buf_add(out, word, length ? 0 : 1);
 		at = word + (length ? length : 1);
 	}

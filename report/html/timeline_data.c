@@ -42,7 +42,8 @@ struct html_row {
 };
 
 struct html_timeline {
-	size_t bytes;
+	size_t bytes;	    /* of base64 */
+	size_t most_slices; /* one by one */
 	uint64_t base_ns, first_ns, last_ns;
 	struct idmap tracks; /* struct html_track */
 	struct html_row *rows;
@@ -185,12 +186,11 @@ static void on_slice(void *context, const struct track_slice *event, bool is_ins
 static void on_begin(void *context, uint64_t base_ns, uint64_t first_ns, uint64_t last_ns)
 {
 	struct html_timeline *timeline = context;
-	size_t nr = timeline->bytes / SLICE_BYTES;
 
 	timeline->base_ns = base_ns;
 	timeline->first_ns = first_ns;
 	timeline->last_ns = last_ns;
-	html_lod_init(&timeline->lod, nr < MOST_SLICES ? nr + 1 : MOST_SLICES, first_ns, last_ns);
+	html_lod_init(&timeline->lod, timeline->most_slices, first_ns, last_ns);
 }
 
 /* ---- the bytes of the page ---- */
@@ -565,25 +565,65 @@ static void write_packed(struct html_timeline *timeline, struct buf *out)
 
 /* ---- the whole ---- */
 
+/* Counters have pages of their own. */
+#define TRACKS                                                                          \
+	(TIMELINE_API | TIMELINE_OPS | TIMELINE_NVTX | TIMELINE_PYTHON | TIMELINE_GPU | \
+		TIMELINE_STEPS | TIMELINE_MARKS)
+
+static struct track_sink sink_of(struct html_timeline *timeline)
+{
+	idmap_init(&timeline->tracks, sizeof(struct html_track));
+	return (struct track_sink){
+		.begin = on_begin, .track = on_track, .slice = on_slice, .context = timeline};
+}
+
+static void timeline_fini(struct html_timeline *timeline)
+{
+	for (size_t i = 0; i < timeline->tracks.nr; i++) {
+		free(((struct html_track *)idmap_at(&timeline->tracks, i))->rows);
+	}
+	idmap_fini(&timeline->tracks);
+	html_lod_fini(&timeline->lod);
+	free(timeline->rows);
+}
+
 void html_timeline_write(const struct cmd_input *input, size_t bytes, struct buf *out)
 {
-	struct html_timeline timeline = {.bytes = bytes};
-	const struct track_sink sink = {
-		.begin = on_begin, .track = on_track, .slice = on_slice, .context = &timeline};
-	/* Counters have pages of their own. */
-	const struct timeline_filter filter = {
-		.tracks = TIMELINE_API | TIMELINE_OPS | TIMELINE_NVTX | TIMELINE_PYTHON |
-			  TIMELINE_GPU | TIMELINE_STEPS | TIMELINE_MARKS};
+	size_t nr = bytes / SLICE_BYTES;
+	struct html_timeline timeline = {
+		.bytes = bytes, .most_slices = nr < MOST_SLICES ? nr + 1 : MOST_SLICES};
+	const struct track_sink sink = sink_of(&timeline);
+	const struct timeline_filter filter = {.tracks = TRACKS};
 
-	idmap_init(&timeline.tracks, sizeof(struct html_track));
 	tracks_walk(input->processes, input->nr_processes, &filter, &sink);
 	if (timeline.nr_all) {
 		write_packed(&timeline, out);
 	}
-	for (size_t i = 0; i < timeline.tracks.nr; i++) {
-		free(((struct html_track *)idmap_at(&timeline.tracks, i))->rows);
+	timeline_fini(&timeline);
+}
+
+bool html_timeline_write_window(const struct cmd_input *input, const struct html_window *window,
+	const struct nccl_ops *collectives, struct buf *out)
+{
+	struct html_timeline timeline = {.bytes = SIZE_MAX,
+		.most_slices = HTML_WINDOW_SLICES,
+		.process = (uint32_t)window->process};
+	const struct track_sink sink = sink_of(&timeline);
+	const struct timeline_filter filter = {.tracks = TRACKS,
+		.has_time = true,
+		.begin_ns = window->begin_ns,
+		.end_ns = window->end_ns};
+	bool fits = timeline_least_events(input->processes, input->nr_processes, window->process,
+			    &filter) <= HTML_WINDOW_SLICES;
+
+	if (fits) {
+		tracks_walk_process(input->processes, input->nr_processes, window->process,
+			collectives, &filter, &sink);
+		fits = !timeline.lod.nr_dropped;
 	}
-	idmap_fini(&timeline.tracks);
-	html_lod_fini(&timeline.lod);
-	free(timeline.rows);
+	if (fits) {
+		write_packed(&timeline, out);
+	}
+	timeline_fini(&timeline);
+	return fits;
 }

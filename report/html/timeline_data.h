@@ -17,6 +17,7 @@
 #ifndef REPORT_HTML_TIMELINE_DATA_H
 #define REPORT_HTML_TIMELINE_DATA_H
 
+#include "report/comm/nccl_ops.h"
 #include "report/session/session.h"
 
 /* How much of the page it takes, unless the user sets it. */
@@ -24,5 +25,22 @@
 
 /* Writes the base64, at most `bytes` of it; nothing if there is no slice. */
 void html_timeline_write(const struct cmd_input *input, size_t bytes, struct buf *out);
+
+/* A part of a process, from begin_ns to before end_ns since time 0. */
+struct html_window {
+	size_t process; /* its place in the input */
+	uint64_t begin_ns, end_ns;
+};
+
+/* The most slices of a window: more than anybody can tell apart on a screen. */
+#define HTML_WINDOW_SLICES 250000u
+
+/*
+ * Writes the same for all slices that overlap a window, each one by one. Writes nothing and returns
+ * false if they are more than HTML_WINDOW_SLICES. Flows of autograd nodes have numbers of their
+ * own. collectives: see tracks_collectives_read.
+ */
+bool html_timeline_write_window(const struct cmd_input *input, const struct html_window *window,
+	const struct nccl_ops *collectives, struct buf *out);
 
 #endif

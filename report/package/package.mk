@@ -8,7 +8,7 @@ WHEEL := $(B)/wheel
 # Debian's libsqlite3.a wants dlopen for extensions, which gprof never loads; the linker warns of it.
 WHEEL_LD = $(CC) $(LDFLAGS) -static -s -Wl,--no-warnings -Wl,-Map=$@.map -o $@ $^
 
-$(WHEEL)/gprof-report: $(B)/report/cli/main.o $(B)/libgprof-report.a
+$(WHEEL)/gprof-report: $(B)/report/cli/main.o $(B)/report/serve/server_none.o $(B)/libgprof-report.a
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(WHEEL_LD) $(REPORT_LIBS)

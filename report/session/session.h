@@ -39,7 +39,7 @@ struct command {
 
 extern const struct command cmd_summary, cmd_timeline, cmd_html, cmd_info, cmd_check, cmd_env,
 	cmd_help, cmd_diff, cmd_export, cmd_reduce, cmd_completion, cmd_control, cmd_watch, cmd_sql,
-	cmd_whatif, cmd_flame;
+	cmd_whatif, cmd_flame, cmd_serve;
 
 /* All commands, the default first; ends with NULL. */
 extern const struct command *const commands[];

@@ -951,12 +951,15 @@ void slice_walk_collectives(
 			.end_ns = op->end_ns - before_ns,
 			.value = i};
 
-		if (op->process != process || !nccl_op_has_time(op) ||
-			!timeline_has(timeline, slice.begin_ns, slice.end_ns)) {
+		if (op->process != process || !nccl_op_has_time(op)) {
 			continue;
 		}
+		/* Any part of the time numbers communicators alike. */
 		nr_comms += !last || op->key != last->key || op->library != last->library;
 		last = op;
+		if (!timeline_has(timeline, slice.begin_ns, slice.end_ns)) {
+			continue;
+		}
 		slice.comm = nr_comms;
 		slice.name = string_pool_intern(kind, strlen(kind));
 		emit(walk, &slice);

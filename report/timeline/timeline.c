@@ -206,13 +206,18 @@ static void read_correlations(struct timeline *timeline)
 	}
 }
 
+static void set_process(struct timeline *timeline, struct process *process)
+{
+	timeline->process = process;
+	timeline->offset_ns = (int64_t)(timeline->origin_ns - process->origin_ns);
+}
+
 void timeline_enter(
 	struct timeline *timeline, struct process *const *processes, size_t nr_processes, size_t k)
 {
 	struct process *process = processes[k];
 
-	timeline->process = process;
-	timeline->offset_ns = (int64_t)(timeline->origin_ns - process->origin_ns);
+	set_process(timeline, process);
 	timeline->pid = timeline_pid(processes, nr_processes, k);
 	timeline->first_id = (uint64_t)k << ID_BITS;
 	timeline->first_device_pid = TIMELINE_DEVICES * (uint32_t)k;
@@ -371,20 +376,88 @@ static void cut(struct timeline *timeline, struct batch *batch)
 	batch->nr_rows = nr;
 }
 
-/* By the times in the block's header: even with many parts, each block is read once or twice. */
-static bool may_have(struct timeline *timeline, uint64_t block)
+/* From the first begin to the last end of the rows of a block, on the axis. */
+struct block_span {
+	uint64_t first_ns, last_ns;
+};
+
+static struct block_span span_of(struct timeline *timeline, uint64_t block)
 {
 	const struct stream *stream = timeline->process->stream;
 	uint64_t first = stream->blocks[block].time_min, last = stream->blocks[block].time_max;
 
 	if (is_device(stream_block_table(stream, block))) {
-		first = timeline_device_ns(timeline, first);
-		last = timeline_device_ns(timeline, last);
-	} else {
-		first = timeline_host_ns(timeline, first);
-		last = timeline_host_ns(timeline, last);
+		return (struct block_span){
+			timeline_device_ns(timeline, first), timeline_device_ns(timeline, last)};
 	}
-	return first < timeline->part->end_ns && last >= timeline->part->begin_ns;
+	return (struct block_span){
+		timeline_host_ns(timeline, first), timeline_host_ns(timeline, last)};
+}
+
+/* By the times in the header: of a part, or of a short time, few blocks are read. */
+static bool may_have(struct timeline *timeline, uint64_t block, bool has_part)
+{
+	const struct timeline_filter *filter = timeline->filter;
+	struct block_span span = span_of(timeline, block);
+	uint64_t zero = timeline->all_first_ns, rounding;
+
+	if (has_part && (span.first_ns >= timeline->part->end_ns ||
+				span.last_ns < timeline->part->begin_ns)) {
+		return false;
+	}
+	if (!filter || !filter->has_time || !timeline->process->stream->blocks[block].time_max) {
+		return true;
+	}
+	/* Rows keep their durations where clocks differ in rate, so they may end a little later. */
+	rounding = (span.last_ns - span.first_ns) / 1024 + 1000;
+	return (span.first_ns <= zero || span.first_ns - zero < filter->end_ns) &&
+	       (span.last_ns + rounding > zero &&
+		       span.last_ns + rounding - zero >= filter->begin_ns);
+}
+
+/* Tables whose rows are all slices. */
+static bool has_slices(unsigned int table)
+{
+	switch (table) {
+	case GPROF_TABLE_api:
+	case GPROF_TABLE_api_launch:
+	case GPROF_TABLE_api_copy:
+	case GPROF_TABLE_api_set:
+	case GPROF_TABLE_api_alloc:
+	case GPROF_TABLE_api_sync:
+	case GPROF_TABLE_api_nested:
+	case GPROF_TABLE_op:
+	case GPROF_TABLE_py_call:
+	case GPROF_TABLE_kernel:
+	case GPROF_TABLE_memcpy:
+	case GPROF_TABLE_memset:
+	case GPROF_TABLE_graph:
+	case GPROF_TABLE_sync:
+		return true;
+	default:
+		return false;
+	}
+}
+
+uint64_t timeline_least_events(struct process *const *processes, size_t nr_processes, size_t k,
+	const struct timeline_filter *filter)
+{
+	struct timeline timeline = {.filter = filter};
+	const struct stream *stream = processes[k]->stream;
+	uint64_t nr = 0;
+
+	timeline_find_base(&timeline, processes, nr_processes, 0);
+	set_process(&timeline, processes[k]);
+	for (size_t i = 0; i < stream->nr_blocks && !processes[k]->select; i++) {
+		struct block_span span = span_of(&timeline, i);
+
+		if (has_slices(stream_block_table(stream, i)) &&
+			timeline_has(&timeline, span.first_ns, span.first_ns) &&
+			timeline_has(&timeline, span.last_ns, span.last_ns)) {
+			nr += stream->blocks[i].nr_rows;
+		}
+	}
+	return nr;
 }
 
 bool timeline_load(struct timeline *timeline, uint64_t block, uint32_t mask, struct batch *batch)
@@ -398,7 +471,7 @@ bool timeline_load(struct timeline *timeline, uint64_t block, uint32_t mask, str
 
 	if (!timeline_shows(timeline, track_of(table)) ||
 		(timeline_is_for_hta(timeline) && is_miscounted(table)) ||
-		(has_part && !may_have(timeline, block))) {
+		(is_cut && !may_have(timeline, block, has_part))) {
 		return false;
 	}
 	mask |= select_mask(process, table) |

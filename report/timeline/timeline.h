@@ -128,4 +128,11 @@ bool timeline_has(const struct timeline *timeline, uint64_t begin_ns, uint64_t e
  */
 bool timeline_load(struct timeline *timeline, uint64_t block, uint32_t mask, struct batch *batch);
 
+/*
+ * How many slices of processes[k] the time of the filter has at least, by the headers of blocks
+ * alone. 0 if steps or windows are selected.
+ */
+uint64_t timeline_least_events(struct process *const *processes, size_t nr_processes, size_t k,
+	const struct timeline_filter *filter);
+
 #endif

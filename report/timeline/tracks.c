@@ -710,6 +710,31 @@ static void walk_process(
 	timeline_leave(&tracks->timeline);
 }
 
+void tracks_collectives_read(
+	struct nccl_ops *ops, struct process *const *processes, size_t nr_processes)
+{
+	const struct timeline timeline = {0};
+
+	slice_collectives_read(ops, &timeline, processes, nr_processes);
+}
+
+void tracks_walk_process(struct process *const *processes, size_t nr_processes, size_t k,
+	const struct nccl_ops *collectives, const struct timeline_filter *filter,
+	const struct track_sink *sink)
+{
+	struct tracks tracks = {.timeline = {.filter = filter},
+		.sink = sink,
+		.collectives = *collectives,
+		.rows = {.sink = sink, .timeline = &tracks.timeline, .next_track = 1}};
+	struct timeline *timeline = &tracks.timeline;
+
+	timeline_find_base(timeline, processes, nr_processes, BEFORE_NS);
+	sink->begin(
+		sink->context, timeline->base_ns, timeline->all_first_ns, timeline->all_last_ns);
+	walk_process(&tracks, processes, nr_processes, k);
+	free(tracks.flows);
+}
+
 void tracks_walk(struct process *const *processes, size_t nr_processes,
 	const struct timeline_filter *filter, const struct track_sink *sink)
 {

@@ -28,4 +28,15 @@ extern const char *const key_words[NR_KEYS];
 void tracks_walk(struct process *const *processes, size_t nr_processes,
 	const struct timeline_filter *filter, const struct track_sink *sink);
 
+/*
+ * The same for processes[k] alone, on the axis of all. Reading the collectives takes a pass over
+ * all launches: who walks several times reads them once, and calls nccl_ops_fini. They may be
+ * empty.
+ */
+void tracks_walk_process(struct process *const *processes, size_t nr_processes, size_t k,
+	const struct nccl_ops *collectives, const struct timeline_filter *filter,
+	const struct track_sink *sink);
+void tracks_collectives_read(
+	struct nccl_ops *ops, struct process *const *processes, size_t nr_processes);
+
 #endif

@@ -23,7 +23,7 @@ $(GPU)/libgprof.so: $(B)/libgprof.so
 	$(Q)cp $< $@
 
 # No library of the other machine is asked for.
-$(GPU)/gprof-report: $(B)/report/cli/main.o $(B)/libgprof-report.a
+$(GPU)/gprof-report: $(B)/report/cli/main.o $(B)/report/serve/server_none.o $(B)/libgprof-report.a
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -static -o $@ $^ $(REPORT_LIBS)
