@@ -205,6 +205,23 @@ made_reduced() {
 }
 
 # shellcheck disable=SC2317
+# served FILE: the page that the server has of it, which asks for more.
+served() {
+	PYTHONPATH=$lib timeout 1500 python3 test/page/serve.py "$chromium" "$B/gprof-report" "$1" "$T" "${pictures:-}"
+}
+
+# Pages that ask a server, where there is one.
+served_pages() {
+	if ! printf '#include <microhttpd.h>\n' | gcc -E -x c - >/dev/null 2>&1; then
+		not_run "pages of a server" "no libmicrohttpd-dev"
+		return
+	fi
+	"$B/gen_stream" "$T/served.gprof" model 60000 && python3 test/page/overlaps.py "$T/overlaps.json" || exit 1
+	tap served "$T/served.gprof" "a page that asks its server for events"
+	tap served "$T/overlaps.json" "a page that asks its server for events that overlap"
+}
+
+# shellcheck disable=SC2317
 # in_firefox ARGUMENT...: of test/page/firefox.py
 in_firefox() {
 	mkdir -p "$T/firefox"
@@ -273,6 +290,7 @@ tap modules "modules, phases and steps of a training"
 tap flame training "$T/traces/training.json" "flame graphs of a training"
 tap memory ops "memory by category and roofline"
 tap sums "timeline of 100000 events in 200 KB"
+served_pages
 firefox_pages
 wait $recordings || bad=1
 cat "$T/recordings.tap"

@@ -4,7 +4,7 @@
  *
  *     #timeline/view/BEGIN~END/SELECTION/SEARCH/FILTER/ROWS
  *
- * Times are ns. The selection is an event ("e" row "." place), a time ("t" begin "~" end), or both, joined by "_". Rows are
+ * Times are ns. The selection is an event ("e" row "." place; where a server has more events, "b" row "." begin), a time ("t" begin "~" end), or both, joined by "_". Rows are
  * lines of the layout whose folding changed ("f" id), that are pinned ("p" id), and the vertical scroll ("y" pixels).
  */
 "use strict";
@@ -18,6 +18,7 @@ class Address {
 		this.view = view;
 		this.timer = 0;
 		this.shown = null; /* what the address says; null until the page has followed it */
+		this.wanted = null; /* [row, begin] of an event that may come later */
 	}
 
 	begin() {
@@ -27,11 +28,15 @@ class Address {
 
 	hash() {
 		const {from, to, range, selection, layout, scroll, search, filter} = this.view, time = String;
-		const selected = [selection.slice ? "e" + selection.slice[0].i + "." + selection.slice[1] : "", range ? "t" + time(range[0]) + "~" + time(range[1]) : ""];
+		const selected = [selection.slice ? this.wordOf(...selection.slice) : "", range ? "t" + time(range[0]) + "~" + time(range[1]) : ""];
 		const rows = [...layout.filter((line) => line.isOpen !== line.wasOpen).map((line) => "f" + line.id), ...layout.filter((line) => line.isPinned).map((line) => "p" + line.id),
 			scroll.scrollTop ? "y" + Math.round(scroll.scrollTop) : ""];
 		const parts = [time(from) + "~" + time(to), ...[selected, rows].map((list) => list.filter(Boolean).join("_"))];
 		return tools.hashOf("timeline", "view", parts[0], parts[1], search.value, filter.value, parts[2]);
+	}
+
+	wordOf(row, i) {
+		return tools.windowEvents ? "b" + row.i + "." + row.begin[i] : "e" + row.i + "." + i;
 	}
 
 	/* Writes the address soon if the user changed what it says. */
@@ -59,7 +64,7 @@ class Address {
 	read([time = "", selected = "", search = "", filter = "", rows = ""]) {
 		const {view} = this, {data, layout} = view;
 		for (const word of rows.split("_")) {
-			const line = layout[numberOf(word.slice(1))];
+			const line = layout.find((each) => each.id === numberOf(word.slice(1)));
 			if (line && word[0] === "f") {
 				line.isOpen = !line.wasOpen;
 			} else if (line && word[0] === "p" && !line.isGroup) {
@@ -82,12 +87,24 @@ class Address {
 				view.range = [a, b];
 			} else if (word[0] === "e" && data.rows[a] && b >= 0 && b < data.rows[a].nr) {
 				view.selection.slice = [data.rows[a], b];
+			} else if (word[0] === "b" && data.rows[a]) {
+				this.wanted = [data.rows[a], b];
+				view.selection.slice = view.selection.sliceAt(...this.wanted);
 			}
 		}
 		view.selection.showDetails();
 		const scroll = rows.split("_").find((word) => word[0] === "y");
 		view.scroll.scrollTop = scroll ? numberOf(scroll.slice(1)) || 0 : 0;
 		view.redraw();
+	}
+
+	/* Selects the event of the address as soon as it is there, unless the user has selected another one. */
+	select() {
+		const {selection} = this.view, found = this.wanted && !selection.slice ? selection.sliceAt(...this.wanted) : null;
+		if (found) {
+			selection.select(found);
+			this.wanted = null;
+		}
 	}
 
 	destroy() {

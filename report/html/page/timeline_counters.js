@@ -52,9 +52,10 @@ const ofAllocator = [["allocated_bytes", "allocated by the framework"], ["reserv
 function countersOf(data, process) {
 	const row = rowsOf("processes")[process - 1], key = row ? keyOf(row) : null, list = [];
 	function add(title, type, read) {
-		let curve = null;
+		let curve = null, version = -1;
 		list.push({title, type, curve: () => {
-			curve = curve || read();
+			curve = curve && version === data.version ? curve : read();
+			version = data.version;
 			curve.most = curve.most || curve.value.reduce((most, value) => Math.max(most, value), 0);
 			return curve;
 		}});

@@ -103,7 +103,10 @@ function firstFrom(row, ns) {
 	return i < row.nr && row.end[i] === ns && row.begin[i] < ns ? i + 1 : i;
 }
 
-/* Sums of the slices that are not there one by one; each level has buckets twice as wide. */
+/*
+ * Sums of the slices that are not there one by one; each level has buckets twice as wide. hole: how much of a bucket's time
+ * has all its slices one by one.
+ */
 function addBuckets(row, width) {
 	const levels = [row.buckets];
 	row.bucketLevels = levels;
@@ -114,6 +117,7 @@ function addBuckets(row, width) {
 			if (last && last.at === at) {
 				last.busy += bucket.busy;
 				last.nr += bucket.nr;
+				last.hole += bucket.hole;
 				if (bucket.longest > last.longest) {
 					last.longest = bucket.longest;
 					last.name = bucket.name;
@@ -150,7 +154,7 @@ function readRow(head, columns, at, [track, depth, nr, nrBuckets]) {
 	}
 	for (let i = 0; i < nrBuckets; i++, at.bucket++) {
 		bucket += columns[7][at.bucket];
-		row.buckets.push({at: bucket, busy: columns[8][at.bucket], longest: columns[9][at.bucket], name: columns[10][at.bucket], nr: columns[11][at.bucket]});
+		row.buckets.push({at: bucket, busy: columns[8][at.bucket], longest: columns[9][at.bucket], name: columns[10][at.bucket], nr: columns[11][at.bucket], hole: 0});
 	}
 	addLevels(row);
 	addBuckets(row, 2 ** head.bucket_shift);
@@ -217,7 +221,14 @@ async function load(text) {
 	}
 	const last = rows.reduce((most, row) => Math.max(most, row.nr ? row.end[row.nr - 1] : 0), head.last_ns - head.first_ns);
 	const first = rows.reduce((least, row) => Math.min(least, row.nr ? row.begin[0] : 0), 0);
-	return {...head, rows, tracks, first, last: Math.max(last, first + 1), nr: at.slice};
+	/* covered: by process, [from, to) where timeline_detail.js has put all slices. version: how often it changed the rows. nrOwn: slices of the page. */
+	return {...head, rows, tracks, first, last: Math.max(last, first + 1), nr: at.slice, nrOwn: at.slice, covered: new Map(), version: 0};
+}
+
+/* How much of [from, to) may have slices that are not there one by one. */
+function openIn(data, process, from, to) {
+	const spans = data.covered.get(process) || [];
+	return Math.max(0, spans.reduce((open, [begin, end]) => open - Math.max(0, Math.min(to, end) - Math.max(from, begin)), to - from));
 }
 
 const categoryOf = (data, row, i) => data.categories[data.sets[row.set[i]][0]];
@@ -305,7 +316,7 @@ function selfTime(data, row, i) {
 	if (!inner) {
 		return lengthOf(row, i);
 	}
-	if (inner.buckets.length) {
+	if (inner.buckets.length && openIn(data, data.tracks[row.track].process, row.begin[i], row.end[i]) > 0) {
 		return null;
 	}
 	const first = firstFrom(inner, row.begin[i]), last = Math.max(first, atLeast(inner.begin, row.end[i], first));
@@ -350,5 +361,5 @@ function originOf(data, row, i) {
 	};
 }
 
-return {UINT, INT, DOUBLE, TEXT, NUMBER, load, addPhases, longest, atLeast, firstFrom, lengthOf, categoryOf, isInstant, isOnGpu, argsOf, flowOf, selfTime, launchDelay, originOf};
+return {UINT, INT, DOUBLE, TEXT, NUMBER, load, addLevels, addBuckets, openIn, addPhases, longest, atLeast, firstFrom, lengthOf, categoryOf, isInstant, isOnGpu, argsOf, flowOf, selfTime, launchDelay, originOf};
 })();

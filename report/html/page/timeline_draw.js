@@ -58,7 +58,7 @@ class Picture {
 		}
 		const nr = line.track ? Math.round((line.height - GAP) / ROW) : 0;
 		for (let depth = 0; depth < nr; depth++) {
-			this.drawBuckets(context, line.track.rows[depth], y + depth * ROW);
+			this.drawMerged(context, line.track.rows[depth], y + depth * ROW);
 			this.drawRow(context, line.track.rows[depth], y + depth * ROW);
 		}
 	}
@@ -213,12 +213,32 @@ class Picture {
 		return label.length <= nr ? label : nr < 4 ? "" : label.slice(0, nr - 1) + "…";
 	}
 
-	/* Sums of dropped slices: paler, as high as their share of the time. */
-	drawBuckets(context, row, y) {
-		const {from, to, scale} = this.view;
+	/* Sums of dropped slices, but not where all slices are there. */
+	drawMerged(context, row, y) {
+		const {data, from, to, scale, gutter} = this.view;
 		if (!row.buckets.length) {
 			return;
 		}
+		let begin = from;
+		const spans = (data.covered.get(data.tracks[row.track].process) || []).filter((span) => span[1] > from && span[0] < to);
+		for (const [next, after] of [...spans, [to, to]]) {
+			if (next > begin && spans.length) {
+				context.save();
+				context.beginPath();
+				context.rect(gutter + (begin - from) * scale, y, (next - begin) * scale, ROW);
+				context.clip();
+				this.drawBuckets(context, row, y);
+				context.restore();
+			} else if (next > begin) {
+				this.drawBuckets(context, row, y);
+			}
+			begin = after;
+		}
+	}
+
+	/* Paler than slices, as high as their share of the time. */
+	drawBuckets(context, row, y) {
+		const {from, to, scale} = this.view;
 		const pixel = 1 / scale, most = row.bucketLevels.length - 1;
 		const level = Math.min(most, Math.max(0, Math.ceil(Math.log2(pixel / row.bucketWidth)))), width = row.bucketWidth * 2 ** level;
 		const buckets = row.bucketLevels[level], first = Math.floor(from / width);
@@ -233,7 +253,7 @@ class Picture {
 		}
 		for (; low < buckets.length && buckets[low].at * width < to; low++) {
 			const bucket = buckets[low], x = (bucket.at * width - from) * scale, end = x + width * scale;
-			const height = Math.max(2, Math.round(Math.min(1, bucket.busy / width) * (ROW - 2)));
+			const height = Math.max(2, Math.round(Math.min(1, bucket.busy / Math.max(1, width - bucket.hole)) * (ROW - 2)));
 			const kind = this.view.data.nameKinds[bucket.name] || kindOf(null);
 			this.strip(context, x, end - x, y + ROW - 2 - height, height, shadesOf.get(kind).fill[1], this.isFaded(bucket.name) ? .13 : .5);
 		}

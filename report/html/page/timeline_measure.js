@@ -4,19 +4,17 @@
 
 const timelineMeasureOf = (tools) => {
 const {make, one} = tools;
-const {firstFrom} = timelineData;
+const {firstFrom} = timelineData, {openShare} = timelineDetail;
 const {kindOf, timeText} = timelineRows;
 const MOST_NAMES = 12;
 
 /* Time of merged events in [from, to), in proportion, and how many they are. */
-function mergedIn(row, from, to) {
+function mergedIn(data, row, from, to) {
 	let busy = 0, nr = 0;
 	for (const bucket of row.buckets) {
-		const begin = bucket.at * row.bucketWidth, inside = Math.min(begin + row.bucketWidth, to) - Math.max(begin, from);
-		if (inside > 0) {
-			busy += bucket.busy * inside / row.bucketWidth;
-			nr += bucket.nr * inside / row.bucketWidth;
-		}
+		const share = openShare(data, row, bucket, from, to);
+		busy += bucket.busy * share;
+		nr += bucket.nr * share;
 	}
 	return {busy, nr};
 }
@@ -31,7 +29,7 @@ function measure(data, lines, [from, to]) {
 	for (const line of lines) {
 		let busy = 0;
 		for (const row of line.track.rows) {
-			const isOutermost = row.depth === 0, merged = mergedIn(row, from, to);
+			const isOutermost = row.depth === 0, merged = mergedIn(data, row, from, to);
 			nrMerged += merged.nr;
 			busy += isOutermost ? merged.busy : 0;
 			for (let i = firstFrom(row, from); i < row.nr && row.begin[i] < to; i++) {

@@ -75,6 +75,10 @@ class PairView extends View {
 
 	buildBelow() {}
 
+	makeAsker() {
+		return {update: () => {}, destroy: () => {}};
+	}
+
 	makeAddress() {
 		return {update: () => this.more.pair.changed(), destroy: () => {}};
 	}

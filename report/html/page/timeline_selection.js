@@ -83,6 +83,37 @@ class Selection {
 		this.view.redraw();
 	}
 
+	/* What is selected and found, so that `regain` finds it among other slices of its row. */
+	hold() {
+		const timesOf = (slice) => slice && {row: slice[0], begin: slice[0].begin[slice[1]], end: slice[0].end[slice[1]]};
+		return {slice: timesOf(this.slice), hit: timesOf(this.hits[this.at])};
+	}
+
+	regain({slice, hit}) {
+		if (this.found) {
+			this.find(this.view.search.value);
+		}
+		const again = hit && this.sliceAt(hit.row, hit.begin, hit.end);
+		this.at = again ? this.hits.findIndex(([row, i]) => row === again[0] && i === again[1]) : -1;
+		this.showHits();
+		if (slice) {
+			this.slice = this.sliceAt(slice.row, slice.begin, slice.end);
+		}
+		if (this.slice || this.isMeasuring) {
+			this.showDetails();
+		}
+	}
+
+	/* The slice of a row that begins then, and ends then if that is known; null: none. */
+	sliceAt(row, begin, end = null) {
+		for (let i = atLeast(row.begin, begin); i < row.nr && row.begin[i] === begin; i++) {
+			if (end === null || row.end[i] === end) {
+				return [row, i];
+			}
+		}
+		return null;
+	}
+
 	/* Zooms to the selected slice, wide enough to read it. */
 	reveal() {
 		const {scroll, from, to, scale} = this.view;

@@ -9,7 +9,7 @@ const timelineOf = (tools, id = "timeline") => {
 const {make, one} = tools;
 const {ROW, GAP, kinds, kindOf, addNames, layoutOf, place} = timelineRows;
 const Picture = timelinePictureOf(tools), Selection = timelineSelectionOf(tools), Zoom = timelineZoom, Address = timelineAddressOf(tools);
-const {countersOf} = timelineCountersOf(tools), {Tip} = timelineTipOf(tools);
+const {countersOf} = timelineCountersOf(tools), {Tip} = timelineTipOf(tools), {Asker} = timelineDetail;
 const packed = document.getElementById(id).textContent;
 const GUTTER = 232; /* width of the names of rows; less in a narrow window */
 const BELOW = 172;  /* pixels that the details below the rows need */
@@ -66,7 +66,7 @@ class View {
 		this.canvas = make("canvas", this.inner);
 		this.canvas.setAttribute("role", "img");
 		this.stuck = make("div", this.inner, null, "stuck");
-		this.buildLabels();
+		this.layout.forEach((line) => this.buildLabel(line));
 		const details = this.buildDetails(section);
 		details.setAttribute("aria-live", "polite");
 		this.tip = new Tip(this, section);
@@ -74,6 +74,7 @@ class View {
 		this.buildBelow(section);
 		this.zooming = new Zoom(this);
 		this.address = this.makeAddress();
+		this.asker = this.makeAsker();
 		this.listen();
 	}
 
@@ -82,15 +83,20 @@ class View {
 	}
 
 	buildBelow(section) {
-		this.buildLegend(section, [this.data]);
+		this.legend = this.buildLegend(section, [this.data]);
 		const command = make("span", section, null, "tools");
 		this.command = make("code", command);
 		this.command.title = "Writes all events of this time; DUMP is the recording that this page was made of";
-		make("p", section, this.note(), "note");
+		this.noteLine = make("p", section, null, "note");
+		this.showNote();
 	}
 
 	makeAddress() {
 		return new Address(this);
+	}
+
+	makeAsker() {
+		return new Asker(this, tools.windowEvents);
 	}
 
 	/* What a view beside another one does more: facts about a slice, the slice under the pointer, the selected slice. */
@@ -102,12 +108,19 @@ class View {
 
 	chosen() {}
 
+	showNote() {
+		this.noteLine.textContent = this.note();
+	}
+
 	note() {
-		const {all, nr, dropped, longest_dropped_ns, bucket_shift} = this.data;
+		const {all, nr, dropped, longest_dropped_ns, bucket_shift} = this.data, most = tools.windowEvents.toLocaleString("en-US");
+		const more = !tools.windowEvents ? "For more detail, write the page with --steps, --window or a larger --timeline-size."
+			: this.asker && this.asker.isLost ? "gprof-report serve has ended: run it again for more detail."
+				: "Zoom in: where a process has at most " + most + " events in view, all of them are drawn one by one.";
 		return !dropped ? "All " + all.toLocaleString("en-US") + " events are drawn one by one."
-			: "The " + nr.toLocaleString("en-US") + " longest of " + all.toLocaleString("en-US") + " events are drawn one by one. The others, up to " +
+			: (tools.windowEvents ? "" : "The ") + nr.toLocaleString("en-US") + (tools.windowEvents ? " of " : " longest of ") + all.toLocaleString("en-US") + " events are drawn one by one. The others, up to " +
 				one(longest_dropped_ns, "time") + " long, are merged into bins of " + one(2 ** bucket_shift, "time") +
-				", drawn paler and as high as their share of the bin. For more detail, write the page with --steps, --window or a larger --timeline-size.";
+				", drawn paler and as high as their share of the bin. " + more;
 	}
 
 	buildTools(section) {
@@ -170,23 +183,21 @@ class View {
 		this.help.setAttribute("aria-expanded", String(!this.keys.hidden));
 	}
 
-	buildLabels() {
-		for (const line of this.layout) {
-			const canOpen = line.isGroup || line.depths > 1, box = line.label = make("div", this.inner, null, line.isGroup ? "label group" : "label");
-			line.name = make(canOpen ? "button" : "span", box, line.title);
-			line.name.title = this.nameOf(line);
-			if (canOpen) {
-				line.name.addEventListener("click", () => {
-					line.isOpen = !line.isOpen;
-					this.resize();
-				});
-			}
-			if (!line.isGroup) {
-				line.pin = make("button", box, "☆", "pin");
-				line.pin.title = "Pin to the top (P)";
-				line.pin.setAttribute("aria-label", "Pin " + line.title);
-				line.pin.addEventListener("click", () => this.pin(line));
-			}
+	buildLabel(line) {
+		const canOpen = line.isGroup || line.depths > 1, box = line.label = make("div", this.inner, null, line.isGroup ? "label group" : "label");
+		line.name = make(canOpen ? "button" : "span", box, line.title);
+		line.name.title = this.nameOf(line);
+		if (canOpen) {
+			line.name.addEventListener("click", () => {
+				line.isOpen = !line.isOpen;
+				this.resize();
+			});
+		}
+		if (!line.isGroup) {
+			line.pin = make("button", box, "☆", "pin");
+			line.pin.title = "Pin to the top (P)";
+			line.pin.setAttribute("aria-label", "Pin " + line.title);
+			line.pin.addEventListener("click", () => this.pin(line));
 		}
 	}
 
@@ -198,7 +209,14 @@ class View {
 	}
 
 	buildLegend(section, all) {
-		const legend = make("div", section, null, "legend"), seen = new Set();
+		const legend = make("div", section, null, "legend");
+		this.fillLegend(legend, all);
+		return legend;
+	}
+
+	fillLegend(legend, all) {
+		const seen = new Set();
+		legend.replaceChildren();
 		for (const data of all) {
 			data.sets.forEach((set) => seen.add(kindOf(data.categories[set[0]])[1]));
 		}
@@ -209,6 +227,41 @@ class View {
 				item.append(title);
 			}
 		}
+	}
+
+	/* ---- more data ---- */
+
+	/* Lets `act` change the slices of rows, and shows them. What is selected stays so. */
+	change(act) {
+		const held = this.selection.hold();
+		act(this.data);
+		addNames(this.data);
+		this.tip.hide();
+		this.fillLegend(this.legend, [this.data]);
+		this.showNote();
+		if (this.addLines()) {
+			this.resize();
+		}
+		this.selection.regain(held);
+		this.address.select();
+		this.redraw();
+	}
+
+	/* Lines for tracks and rows that came later. Returns whether there are any. */
+	addLines() {
+		const {data, layout, lines} = this, known = layout.filter((line) => line.track), nrRows = known.reduce((sum, line) => sum + line.depths, 0);
+		for (const line of known) {
+			line.depths = line.track.rows.length;
+		}
+		for (const track of data.tracks.filter((each) => each.rows.length && !lines.has(each.i))) {
+			const beside = known.filter((line) => line.track.process === track.process).sort((a, b) => (b.track.parent === track.parent) - (a.track.parent === track.parent) ||
+				track.name.startsWith(b.track.name) - track.name.startsWith(a.track.name))[0];
+			const line = {...beside, id: layout.length, title: track.name, track, depths: track.rows.length, isOpen: true, wasOpen: true, isPinned: false};
+			layout.splice(layout.indexOf(beside) + 1, 0, line);
+			lines.set(track.i, line);
+			this.buildLabel(line);
+		}
+		return layout.filter((line) => line.track).reduce((sum, line) => sum + line.depths, 0) !== nrRows;
 	}
 
 	/* ---- time to pixels ---- */
@@ -347,6 +400,7 @@ class View {
 		this.canvas.setAttribute("aria-label", "Timeline from " + one(Math.max(0, Math.round(this.from)), "time") + " to " + one(Math.round(this.to), "time"));
 		this.box.dataset.drawMs = (performance.now() - begin).toFixed(2);
 		this.address.update();
+		this.asker.update();
 	}
 
 	/* ---- saving ---- */
@@ -395,6 +449,7 @@ class View {
 		cancelAnimationFrame(this.frame);
 		this.zooming.destroy();
 		this.address.destroy();
+		this.asker.destroy();
 	}
 }
 

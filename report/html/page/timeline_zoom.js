@@ -5,7 +5,7 @@
 "use strict";
 
 const timelineZoom = (() => {
-const {longest, atLeast, firstFrom} = timelineData;
+const {longest, atLeast, firstFrom, openIn} = timelineData;
 const {ROW, GAP, WIDE} = timelineRows;
 
 /* For people: [keys, what they do]. */
@@ -212,7 +212,8 @@ class Zoom {
 			const exact = firstFrom(row, ns);
 			return {line, row, slice: [row, exact < j && row.begin[exact] <= ns && (row.end[exact] - row.begin[exact]) * scale >= WIDE ? exact : longest(row, i, j)]};
 		}
-		const at = Math.floor(ns / row.bucketWidth), bucket = row.buckets.find((each) => each.at === at);
+		const {data} = this.view, isOpen = openIn(data, data.tracks[row.track].process, ns - wide, ns + wide) > 0;
+		const at = Math.floor(ns / row.bucketWidth), bucket = isOpen && row.buckets.find((each) => each.at === at);
 		return bucket ? {line, row, bucket} : null;
 	}
 }
