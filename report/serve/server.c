@@ -215,11 +215,6 @@ static enum MHD_Result send_window(struct server *server, struct MHD_Connection 
 		return refuse(connection, MHD_HTTP_BAD_REQUEST,
 			"A window is process=N (from 1 on), from=NS and to=NS since the start.\n");
 	}
-	if (!server->has_collectives) {
-		tracks_collectives_read(
-			&server->collectives, input->processes, input->nr_processes);
-		server->has_collectives = true;
-	}
 	if (!html_timeline_write_window(input, &window, &server->collectives, &bytes)) {
 		buf_fini(&bytes);
 		return refuse(connection, MHD_HTTP_CONTENT_TOO_LARGE,
@@ -309,6 +304,8 @@ bool server_run(struct server *server, const char *what)
 	sigset_t ends;
 	int number;
 
+	tracks_collectives_read(
+		&server->collectives, server->input->processes, server->input->nr_processes);
 	/* Before the address is out, and in all threads: those of the library inherit it. */
 	stream_end_threads();
 	sigemptyset(&ends);

@@ -16,8 +16,7 @@ struct server {
 	struct buf page;
 	struct request_address address;
 	int fd;
-	struct nccl_ops collectives; /* read for the first window */
-	bool has_collectives;
+	struct nccl_ops collectives; /* of windows */
 };
 
 /*

@@ -289,8 +289,8 @@ class Asker {
 			if (counts(tight).merged < .5 || span > (this.refused.get(process) || Infinity) / 2) {
 				continue;
 			}
-			const fits = (window) => counts(window).merged + counts(window).shown <= this.most / 2;
-			const window = fits(wide) ? wide : fits(tight) ? tight : null;
+			const fits = (window, most) => counts(window).merged + counts(window).shown <= most;
+			const window = fits(wide, this.most / 2) ? wide : fits(tight, this.most) ? tight : null;
 			if (window) {
 				return {process, from: window[0], to: window[1]};
 			}
