@@ -3,6 +3,7 @@
 
 usage: serve.py REPORT FOLDER STREAM    FOLDER: for files of its own
 """
+import atexit
 import http.client
 import json
 import os
@@ -25,6 +26,7 @@ FORBIDDEN = "Open the whole address that gprof-report serve printed.\n"
 class Server:
     def __init__(self, *options):
         self.process = subprocess.Popen([report, "serve", *options, stream], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        atexit.register(self.process.kill)
         self.line = self.process.stdout.readline()
         found = re.fullmatch(r"serving 1 process of (.*): http://127\.0\.0\.1:(\d+)/([0-9a-f]{64})/ \(Ctrl-C ends\)\n", self.line)
         must(found and found.group(1) == stream, "the line is %r" % self.line)

@@ -3,6 +3,7 @@
 
 usage: serve.py CHROMIUM REPORT STREAM FOLDER [PICTURES]    FOLDER: for files of its own
 """
+import atexit
 import collections
 import json
 import os
@@ -233,6 +234,7 @@ def check_file(page, span):
 
 
 server = subprocess.Popen([report, "serve", "--timeline-size", "20k", stream], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+atexit.register(server.kill)
 base = re.search(r"http://\S+", server.stdout.readline()).group(0)
 with sync_playwright() as playwright:
     browser = launch(playwright, chromium)

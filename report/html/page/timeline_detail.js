@@ -154,9 +154,13 @@ function bucketAt(row, at) {
  * track than in the whole recording, those of others have it.
  */
 function takeOut(rows, begin, end) {
-	const width = rows[0].bucketWidth, first = Math.floor(begin / width), counted = rows.find((row) => (bucketAt(row, first) || {nr: 0}).nr);
-	if (counted) {
-		bucketAt(counted, first).nr--;
+	const width = rows[0].bucketWidth, first = Math.floor(begin / width);
+	for (const row of rows) {
+		const bucket = bucketAt(row, first);
+		if (bucket && bucket.nr) {
+			bucket.nr--;
+			break;
+		}
 	}
 	for (let at = first; at * width <= end; at++) {
 		let rest = Math.min(end, (at + 1) * width) - Math.max(begin, at * width);
@@ -186,7 +190,7 @@ function cover(data, process, from, to) {
 function put(data, part, process, from, to) {
 	const numbers = numbersFor(data, part), tracks = new Map(data.tracks.filter((track) => track.process === process).map((track) => [keyOf(data, track), track]));
 	const coming = new Map(), gone = new Map(), news = [], width = 2 ** data.bucket_shift;
-	let nrNew = 0, rows = null;
+	let nrNew = 0;
 	data.arrows = data.arrows || data.rows.reduce((most, row) => row.arrow.reduce((a, b) => Math.max(a, b), most), 0);
 	for (const row of part.rows) {
 		const own = rowFor(data, trackFor(data, part, part.tracks[row.track], tracks), row.depth, width);
@@ -194,22 +198,26 @@ function put(data, part, process, from, to) {
 	}
 	data.arrows += part.rows.reduce((most, row) => row.arrow.reduce((a, b) => Math.max(a, b), most), 0);
 	cover(data, process, from, to);
-	const all = rowsOf(data, process);
+	const all = rowsOf(data, process), key = (columns, i) => columns.begin[i] + " " + columns.end[i] + " " + columns.name[i];
 	for (const row of all) {
-		const first = firstFrom(row, from), last = Math.max(first, atLeast(row.begin, to)), middle = coming.get(row) || emptyColumns();
-		const key = (columns, i) => columns.begin[i] + " " + columns.end[i] + " " + columns.name[i];
+		const first = firstFrom(row, from), last = Math.max(first, atLeast(row.begin, to)), middle = coming.get(row) || emptyColumns(), places = [];
 		keep(row);
-		compare(row, first, last, middle, (k) => news.push([row, middle.begin[k], middle.end[k], key(middle, k)]), (i) => gone.set(key(row, i), (gone.get(key(row, i)) || 0) + 1));
+		compare(row, first, last, middle, (k) => places.push(k), (i) => gone.set(key(row, i), (gone.get(key(row, i)) || 0) + 1));
 		replace(row, first, last, middle);
+		news.push({row, middle, places});
 	}
-	for (const [row, begin, end, key] of news) {
-		rows = rows && rows[0] === row ? rows : [row, ...all.filter((other) => other !== row)];
-		if (gone.get(key)) {
-			gone.set(key, gone.get(key) - 1); /* it lies on another track now */
-			continue;
+	for (const {row, middle, places} of news) {
+		const rows = [row, ...all.filter((other) => other !== row)];
+		for (const k of places) {
+			/* What is gone from another row lies on this one now. */
+			const left = gone.size ? gone.get(key(middle, k)) : 0;
+			if (left) {
+				gone.set(key(middle, k), left - 1);
+			} else {
+				takeOut(rows, middle.begin[k], middle.end[k]);
+				nrNew++;
+			}
 		}
-		nrNew++;
-		takeOut(rows, begin, end);
 	}
 	for (const row of all) {
 		row.buckets = row.buckets.filter((bucket) => bucket.nr || bucket.busy);
