@@ -167,14 +167,15 @@ static void take_host_batch(struct gpu_activities *works, const struct batch *b)
 static void take_device_batch(struct gpu_activities *works, const struct batch *b)
 {
 	struct process *process = works->process;
-	struct gpu_activity *items = mem_zeroed(b->nr_rows, sizeof(*items));
+	struct gpu_activity *items = mem_resize(NULL, b->nr_rows, sizeof(*items));
 
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		uint64_t begin = b->col[COL_kernel_begin][i], dur = b->col[COL_kernel_dur][i];
 		uint64_t place = b->col[COL_kernel_place][i];
 		struct gpu_activity *work = &items[i];
 
-		work->begin = clock_map_time(&process->device_clock, begin);
+		*work = (struct gpu_activity){
+			.begin = clock_map_time(&process->device_clock, begin)};
 		/* The duration is the device's own, whatever the rate between the clocks is. */
 		work->end = work->begin + dur < work->begin ? UINT64_MAX : work->begin + dur;
 		work->correlation = (uint32_t)b->col[COL_kernel_correlation][i];

@@ -52,7 +52,7 @@ struct gpu_activity_runs {
 
 void gpu_activity_runs_fini(struct gpu_activity_runs *runs);
 
-/* Takes over a batch's works, from mem_zeroed and in any order. */
+/* Takes over a batch's works, in memory of their own and in any order. */
 void gpu_activity_runs_add(struct gpu_activity_runs *runs, struct gpu_activity *items, size_t nr);
 
 /* The one that begins first, those with the same begin by their correlation ids; NULL: none. */

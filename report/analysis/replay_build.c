@@ -752,10 +752,23 @@ static void measure(struct replay_graph *graph)
 	part->measured_ns = replay_since(span.begin, span.end);
 }
 
+/* A node for each stretch and activity, and for the gaps between some stretches. */
+static void make_room(struct build *build)
+{
+	size_t nr_stretches = build->dependencies.host.nr_stretches;
+	struct replay_graph *graph = build->graph;
+
+	graph->capacity = nr_stretches + nr_stretches / 4 + build->step->nr_records + 1;
+	graph->nodes = mem_resize(NULL, graph->capacity, sizeof(*graph->nodes));
+	build->waited_capacity = graph->capacity;
+	build->waited = mem_resize(NULL, graph->capacity, sizeof(const struct step_activity *));
+}
+
 static void build_nodes(struct build *build)
 {
 	size_t nr_threads = build->dependencies.host.nr_threads;
 
+	make_room(build);
 	find_facts(build);
 	add_stretches(build);
 	for (size_t i = 0; i < nr_threads; i++) {

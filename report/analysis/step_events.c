@@ -331,13 +331,13 @@ static struct step_item *add_item(struct step_loader *load, uint64_t begin, uint
 	return &load->items[load->nr_items++];
 }
 
-void step_loader_op(struct step_loader *load, const struct op *op)
+void step_loader_add_op(struct step_loader *load, const struct op *op)
 {
 	uint64_t begin, end;
 	enum op_class class;
 	struct step_item *item;
 
-	if (op->begin >= load->until || op_is_step(op->name, op->framework, op->scope)) {
+	if (op_is_step(op->name, op->framework, op->scope)) {
 		return;
 	}
 	begin = time_of(load, op->begin);
@@ -350,14 +350,11 @@ void step_loader_op(struct step_loader *load, const struct op *op)
 	item->is_loader = class == OP_DATALOADER;
 }
 
-void step_loader_call(struct step_loader *load, const struct op_call *call)
+void step_loader_add_call(struct step_loader *load, const struct op_call *call)
 {
 	uint64_t begin, end;
 	struct step_item *item;
 
-	if (call->begin >= load->until) {
-		return;
-	}
 	begin = time_of(load, call->begin);
 	end = time_of(load, call->end);
 	reach(load, end);
@@ -369,16 +366,12 @@ void step_loader_call(struct step_loader *load, const struct op_call *call)
 	set_role(load, item, call);
 }
 
-void step_loader_record(
+void step_loader_add_record(
 	struct step_loader *load, const struct op_record *record, const struct op_call *call)
 {
 	struct step_item *item = load->nr_items ? &load->items[load->nr_items - 1] : NULL;
 	struct step_activity *added;
 
-	if (!call || !record->is_timed || call->begin >= load->until) {
-		load->nr_lone += !call;
-		return;
-	}
 	load->records = array_grow(
 		load->records, load->nr_records, &load->record_capacity, sizeof(*load->records));
 	added = &load->records[load->nr_records++];

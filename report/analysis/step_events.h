@@ -131,12 +131,38 @@ struct step_loader {
 /* For scan_view. */
 void step_loader_mark(struct step_loader *load, struct process *process, const struct batch *batch);
 
+/* Used by the inline functions: most operators, calls and records are of steps not wanted. */
+void step_loader_add_op(struct step_loader *load, const struct op *op);
+void step_loader_add_call(struct step_loader *load, const struct op_call *call);
+void step_loader_add_record(
+	struct step_loader *load, const struct op_record *record, const struct op_call *call);
+
 /* For op_view. */
 void step_loader_begin(struct step_loader *load, struct process *process);
-void step_loader_op(struct step_loader *load, const struct op *op);
-void step_loader_call(struct step_loader *load, const struct op_call *call);
-void step_loader_record(
-	struct step_loader *load, const struct op_record *record, const struct op_call *call);
+static inline void step_loader_op(struct step_loader *load, const struct op *op)
+{
+	if (op->begin < load->until) {
+		step_loader_add_op(load, op);
+	}
+}
+
+static inline void step_loader_call(struct step_loader *load, const struct op_call *call)
+{
+	if (call->begin < load->until) {
+		step_loader_add_call(load, call);
+	}
+}
+
+static inline void step_loader_record(
+	struct step_loader *load, const struct op_record *record, const struct op_call *call)
+{
+	if (!call) {
+		load->nr_lone++;
+	} else if (call->begin < load->until && record->is_timed) {
+		step_loader_add_record(load, record, call);
+	}
+}
+
 void step_loader_end(struct step_loader *load);
 
 void step_loader_fini(struct step_loader *load);

@@ -2,6 +2,7 @@
 #include "report/ops/op_walk.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/ops/loop.h"
 #include "report/ops/op_load.h"
@@ -147,6 +148,8 @@ struct view_list {
 		uint8_t filter; /* only operators with this bit in `wanted`; 0: all */
 	} * views;
 	size_t nr, capacity;
+	size_t nr_whole; /* the first ones, which want all operators */
+	uint8_t filters; /* of the others */
 };
 
 /* What views want of operators by their names. op_kinds has the answers. */
@@ -154,8 +157,6 @@ struct view_list {
 struct filters {
 	bool (*wants[MOST_FILTERS])(uint32_t name, uint8_t framework, uint8_t scope);
 	unsigned int nr;
-	uint8_t enter;	      /* bits of those of `enter` */
-	bool has_whole_enter; /* a view wants all operators there */
 };
 
 struct walk {
@@ -182,7 +183,15 @@ static void add_filtered(struct view_list *view_list, const struct op_walk *view
 {
 	view_list->views = array_grow(
 		view_list->views, view_list->nr, &view_list->capacity, sizeof(*view_list->views));
-	view_list->views[view_list->nr++] = (struct listed_view){view->view, view->context, filter};
+	if (!filter) {
+		memmove(&view_list->views[view_list->nr_whole + 1],
+			&view_list->views[view_list->nr_whole],
+			(view_list->nr - view_list->nr_whole) * sizeof(*view_list->views));
+	}
+	view_list->views[filter ? view_list->nr : view_list->nr_whole++] =
+		(struct listed_view){view->view, view->context, filter};
+	view_list->filters |= filter;
+	view_list->nr++;
 }
 
 static void add_view(struct view_list *view_list, bool is_set, const struct op_walk *view)
@@ -214,15 +223,6 @@ static void find_op_views(struct walk *walk, const struct op_walk *view)
 	}
 }
 
-static void find_enter_views(struct walk *walk, const struct op_walk *view)
-{
-	uint8_t filter = add_filter(&walk->filters, view->view->enter_wants);
-
-	walk->filters.enter |= filter;
-	walk->filters.has_whole_enter |= !filter;
-	add_filtered(&walk->enter, view, filter);
-}
-
 static void forget_answers(void)
 {
 	for (size_t i = 0; i < OP_KINDS; i++) {
@@ -240,7 +240,8 @@ static void find_views(struct walk *walk)
 			find_op_views(walk, &walk->views[i]);
 		}
 		if (view->enter) {
-			find_enter_views(walk, &walk->views[i]);
+			add_filtered(&walk->enter, &walk->views[i],
+				add_filter(&walk->filters, view->enter_wants));
 		}
 		add_view(&walk->gpu_call, view->gpu_call != NULL, &walk->views[i]);
 		add_view(&walk->alloc, view->alloc != NULL, &walk->views[i]);
@@ -284,6 +285,12 @@ static inline bool is_chosen_tick(const struct walk *walk, uint64_t tick)
 	return !walk->process->select || select_has_tick(walk->process, tick);
 }
 
+/* How many of a list, from the first, may want the operator. */
+static inline size_t nr_wanting(const struct view_list *list, const struct op *op)
+{
+	return op->wanted & list->filters ? list->nr : list->nr_whole;
+}
+
 static inline bool is_wanted(const struct listed_view *view, const struct op *op, bool is_chosen)
 {
 	return (!view->filter || (view->filter & op->wanted)) &&
@@ -295,27 +302,31 @@ static void call_op(struct walk *walk, const struct op *op)
 	const struct view_list *list = &walk->op[op->is & OP_IS_ALL];
 	bool is_chosen = is_chosen_tick(walk, op->begin);
 
-	for (size_t i = 0; i < list->nr; i++) {
+	for (size_t i = 0, nr = nr_wanting(list, op); i < nr; i++) {
 		if (is_wanted(&list->views[i], op, is_chosen)) {
 			list->views[i].view->op(list->views[i].context, op);
 		}
 	}
 }
 
-static inline bool is_entered(const struct walk *walk, const struct op *op)
-{
-	return walk->filters.has_whole_enter || (op->wanted & walk->filters.enter);
-}
-
-static void call_enter(struct walk *walk, const struct op *op)
+static void enter_views(struct walk *walk, size_t nr, const struct op *op)
 {
 	const struct view_list *list = &walk->enter;
 	bool is_chosen = is_chosen_tick(walk, op->begin);
 
-	for (size_t i = 0; i < list->nr; i++) {
+	for (size_t i = 0; i < nr; i++) {
 		if (is_wanted(&list->views[i], op, is_chosen)) {
 			list->views[i].view->enter(list->views[i].context, op);
 		}
+	}
+}
+
+static inline void call_enter(struct walk *walk, const struct op *op)
+{
+	size_t nr = nr_wanting(&walk->enter, op);
+
+	if (nr) {
+		enter_views(walk, nr, op);
 	}
 }
 
@@ -347,14 +358,13 @@ static uint8_t ask_filters(const struct filters *filters, const struct op *op)
 }
 
 /* What lies in no other operator is entered whatever its name is. */
-static inline uint8_t find_wanted(
-	const struct filters *filters, struct op_kind *kind, struct op *op)
+static inline uint8_t find_wanted(const struct walk *walk, struct op_kind *kind, struct op *op)
 {
 	if (__builtin_expect(!kind->is_asked, 0)) {
 		kind->is_asked = true;
-		kind->wanted = ask_filters(filters, op);
+		kind->wanted = ask_filters(&walk->filters, op);
 	}
-	return op->is & OP_IS_COVERED ? kind->wanted : kind->wanted | filters->enter;
+	return op->is & OP_IS_COVERED ? kind->wanted : kind->wanted | walk->enter.filters;
 }
 
 static inline const struct op_kind *find_kind(const struct walk *walk, struct op *op)
@@ -372,7 +382,7 @@ static inline const struct op_kind *find_kind(const struct walk *walk, struct op
 	if (op->py_stack || walk->has_stacks) {
 		op->is |= OP_IS_STACKED;
 	}
-	op->wanted = find_wanted(&walk->filters, kind, op);
+	op->wanted = find_wanted(walk, kind, op);
 	return kind;
 }
 
@@ -424,9 +434,7 @@ static void on_op(struct walk *walk, struct op_stack *stack, const struct op_eve
 		op_stack_read(&no_call, event);
 		no_call.segment = UINT32_MAX;
 		find_kind(walk, &no_call);
-		if (is_entered(walk, &no_call)) {
-			call_enter(walk, &no_call);
-		}
+		call_enter(walk, &no_call);
 		call_op(walk, &no_call);
 		return;
 	}
@@ -436,9 +444,7 @@ static void on_op(struct walk *walk, struct op_stack *stack, const struct op_eve
 	op_stack_read(op, event);
 	op->parent = parent;
 	find_phase(walk, stack, op);
-	if (is_entered(walk, op)) {
-		call_enter(walk, op);
-	}
+	call_enter(walk, op);
 }
 
 static void call_gpu_call(
