@@ -179,26 +179,34 @@ struct key {
 	size_t place;
 };
 
-/* Puts the keys in the order of one byte of their times; keys with the same keep their order. */
-static void sort_byte(const struct key *keys, size_t nr, unsigned int shift, struct key *to)
+#define DIGIT_BITS 11u
+#define NR_DIGITS  (1u << DIGIT_BITS)
+
+static size_t digit_of(const struct key *key, unsigned int shift)
 {
-	size_t counts[256] = {0}, first = 0;
+	return key->after >> shift & (NR_DIGITS - 1);
+}
+
+/* Puts the keys in the order of one digit of their times; keys with the same keep their order. */
+static void sort_digit(const struct key *keys, size_t nr, unsigned int shift, struct key *to)
+{
+	size_t counts[NR_DIGITS] = {0}, first = 0;
 
 	for (size_t i = 0; i < nr; i++) {
-		counts[keys[i].after >> shift & 0xffu]++;
+		counts[digit_of(&keys[i], shift)]++;
 	}
-	for (size_t i = 0; i < 256; i++) {
+	for (size_t i = 0; i < NR_DIGITS; i++) {
 		size_t count = counts[i];
 
 		counts[i] = first;
 		first += count;
 	}
 	for (size_t i = 0; i < nr; i++) {
-		to[counts[keys[i].after >> shift & 0xffu]++] = keys[i];
+		to[counts[digit_of(&keys[i], shift)]++] = keys[i];
 	}
 }
 
-/* From the last byte of the times to the first: works of several streams come in no order. */
+/* From the last digit of the times to the first: works of several streams come in no order. */
 static struct key *sort_keys(struct key *keys, size_t nr, struct key *spare)
 {
 	uint64_t last = 0;
@@ -206,10 +214,10 @@ static struct key *sort_keys(struct key *keys, size_t nr, struct key *spare)
 	for (size_t i = 0; i < nr; i++) {
 		last = keys[i].after > last ? keys[i].after : last;
 	}
-	for (unsigned int shift = 0; shift < 64 && last >> shift; shift += 8) {
+	for (unsigned int shift = 0; shift < 64 && last >> shift; shift += DIGIT_BITS) {
 		struct key *from = keys;
 
-		sort_byte(from, nr, shift, spare);
+		sort_digit(from, nr, shift, spare);
 		keys = spare;
 		spare = from;
 	}

@@ -155,26 +155,13 @@ static uint32_t copy_of(const struct batch *b, uint32_t row)
 	       (b->col[COL_memset_flags][row] & 1 ? COPY_IS_ASYNC : 0);
 }
 
-static bool is_communication(const struct op_launch *launch, const struct batch *b, uint32_t row)
-{
-	uint64_t shape;
-	int64_t place;
-
-	if (!launch->is_communication || b->table != GPROF_TABLE_kernel) {
-		return false;
-	}
-	shape = b->col[COL_kernel_shape][row];
-	place = shape > UINT32_MAX ? -1 : idmap_find(&launch->process->shapes, (uint32_t)shape);
-	return place >= 0 && launch->is_communication[place];
-}
-
-static void set_record(struct op_record *record, const struct op_launch *launch,
-	const struct batch *b, uint32_t row)
+static void set_record(
+	struct op_record *record, struct process *process, const struct batch *b, uint32_t row)
 {
 	uint64_t begin = b->col[COL_kernel_begin][row], dur = b->col[COL_kernel_dur][row];
 	bool is_copy = b->table == GPROF_TABLE_memcpy || b->table == GPROF_TABLE_memset;
 
-	record->begin_ns = clock_map_time(&launch->process->device_clock, begin);
+	record->begin_ns = clock_map_time(&process->device_clock, begin);
 	/* Durations stay as measured, so that all views have the same sums. */
 	record->end_ns = record->begin_ns + dur < dur ? UINT64_MAX : record->begin_ns + dur;
 	record->bytes = is_copy ? b->col[COL_memcpy_bytes][row] : 0;
@@ -187,7 +174,6 @@ static void set_record(struct op_record *record, const struct op_launch *launch,
 	record->copy = is_copy ? copy_of(b, row) : 0;
 	record->table = (uint8_t)b->table;
 	record->is_timed = true;
-	record->is_communication = is_communication(launch, b, row);
 }
 
 static struct op_record make_untimed(const struct batch *b, uint32_t row)
@@ -225,21 +211,39 @@ static struct op_record *add_record(struct op_launch *launch, struct gpu_times_e
 
 /* ---- blocks ---- */
 
+static bool is_communication(const struct op_launch *launch, const struct batch *b, uint32_t row)
+{
+	uint64_t shape;
+	int64_t place;
+
+	if (!launch->is_communication || b->table != GPROF_TABLE_kernel) {
+		return false;
+	}
+	shape = b->col[COL_kernel_shape][row];
+	place = shape > UINT32_MAX ? -1 : idmap_find(&launch->process->shapes, (uint32_t)shape);
+	return place >= 0 && launch->is_communication[place];
+}
+
 static void add_batch(struct op_launch *launch, const struct batch *b)
 {
 	for (uint32_t row = 0; row < b->nr_rows; row++) {
 		uint32_t correlation = (uint32_t)b->col[COL_kernel_correlation][row];
+		bool is_comm = is_communication(launch, b, row);
 		struct gpu_times_entry *entry;
 
 		if (launch->records) {
+			struct op_record *record;
+
 			entry = entry_of(launch, correlation);
-			set_record(add_record(launch, entry), launch, b, row);
+			record = add_record(launch, entry);
+			set_record(record, launch->process, b, row);
+			record->is_communication = is_comm;
 		} else {
 			entry = gpu_times_put(&launch->times, correlation);
 		}
 		if (entry) {
 			gpu_times_count(entry, b->col[COL_kernel_dur][row]);
-			entry->nr_communications += is_communication(launch, b, row);
+			entry->nr_communications += is_comm;
 		}
 	}
 }
