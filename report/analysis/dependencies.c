@@ -2,6 +2,7 @@
 #include "report/analysis/dependencies.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/ops/queue_depth.h"
 #include "report/util/buf.h"
@@ -172,11 +173,16 @@ const struct host_stretch *host_timeline_find(
 static int by_launch(const void *a, const void *b)
 {
 	const struct step_activity *x = a, *y = b;
-	const uint64_t keys[][2] = {{x->stream, y->stream}, {x->call_begin, y->call_begin},
-		{x->correlation, y->correlation}, {x->begin, y->begin}, {x->end, y->end},
-		{x->name, y->name}};
+	const uint64_t keys[][2] = {{x->correlation, y->correlation}, {x->begin, y->begin},
+		{x->end, y->end}, {x->name, y->name}};
 
-	for (size_t i = 0; i < 6; i++) {
+	if (x->stream != y->stream) {
+		return x->stream < y->stream ? -1 : 1;
+	}
+	if (x->call_begin != y->call_begin) {
+		return x->call_begin < y->call_begin ? -1 : 1;
+	}
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		if (keys[i][0] != keys[i][1]) {
 			return keys[i][0] < keys[i][1] ? -1 : 1;
 		}
@@ -403,9 +409,79 @@ void dependencies_find_causes(struct dependencies *dependencies, const struct st
 
 /* ---- all ---- */
 
+/* When a thread's first item begins that goes on behind a time. */
+struct first_item {
+	uint64_t begin;
+	uint32_t thread;
+};
+
+struct first_items {
+	struct first_item *items;
+	size_t nr, capacity, last;
+};
+
+static struct first_item *first_item_of(struct first_items *first, const struct step_item *item)
+{
+	if (first->nr && first->items[first->last].thread == item->thread) {
+		return &first->items[first->last];
+	}
+	for (size_t i = 0; i < first->nr; i++) {
+		if (first->items[i].thread == item->thread) {
+			first->last = i;
+			return &first->items[i];
+		}
+	}
+	first->items = array_grow(first->items, first->nr, &first->capacity, sizeof(*first->items));
+	first->last = first->nr++;
+	first->items[first->last] = (struct first_item){UINT64_MAX, item->thread};
+	return &first->items[first->last];
+}
+
+/* Would make_thread make nothing of it? It ends by `from`, and so does all that it lies in. */
+static bool is_left_out(struct first_items *first, const struct step_item *item, uint64_t from)
+{
+	return item->end <= from && item->begin < first_item_of(first, item)->begin;
+}
+
+/* Puts what is left out behind the others. Items come from the last to the first, so few move. */
+static void leave_out_until(struct step_events *step, uint64_t from)
+{
+	struct first_items first = {0};
+	struct step_item *rest;
+	size_t nr = 0, nr_rest = 0, end = step->nr_items;
+
+	for (size_t i = 0; i < step->nr_items; i++) {
+		const struct step_item *item = &step->items[i];
+
+		if (item->end > from) {
+			struct first_item *of = first_item_of(&first, item);
+
+			of->begin = item->begin < of->begin ? item->begin : of->begin;
+		}
+	}
+	while (end && is_left_out(&first, &step->items[end - 1], from)) {
+		end--;
+	}
+	rest = mem_resize(NULL, end + 1, sizeof(*rest));
+	for (size_t i = 0; i < end; i++) {
+		if (is_left_out(&first, &step->items[i], from)) {
+			rest[nr_rest++] = step->items[i];
+		} else if (nr_rest) {
+			step->items[nr++] = step->items[i];
+		} else {
+			nr++;
+		}
+	}
+	memcpy(step->items + nr, rest, nr_rest * sizeof(*rest));
+	step->nr_items = nr;
+	free(rest);
+	free(first.items);
+}
+
 void dependencies_init(struct dependencies *dependencies, struct step_events *step, uint64_t from)
 {
 	*dependencies = (struct dependencies){.step = step};
+	leave_out_until(step, from);
 	natural_sort(step->items, step->nr_items, sizeof(*step->items), host_order);
 	natural_sort(step->records, step->nr_records, sizeof(*step->records), by_launch);
 	host_timeline_make(&dependencies->host, step, from, false);

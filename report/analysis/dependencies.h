@@ -57,7 +57,7 @@ struct dependencies {
 
 /*
  * Sorts the items and records of the step, which must stay until dependencies_fini. What the host
- * did until `from` is not asked for.
+ * did until `from` is not asked for: the step has only the other items from then on.
  */
 void dependencies_init(struct dependencies *dependencies, struct step_events *step, uint64_t from);
 void dependencies_fini(struct dependencies *dependencies);

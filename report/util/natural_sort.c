@@ -133,6 +133,12 @@ void natural_sort(void *items, size_t nr, size_t size, int (*compare)(const void
 	struct sort sort = {.size = size, .compare = compare};
 
 	find_runs(&sort, items, nr);
+	/* What follows a long run is sorted first, so that merging moves that run only once. */
+	if (sort.nr_runs > 2 && sort.ends[0] >= nr / 2) {
+		natural_sort((char *)items + sort.ends[0] * size, nr - sort.ends[0], size, compare);
+		sort.ends[1] = nr;
+		sort.nr_runs = 2;
+	}
 	if (sort.nr_runs > 1) {
 		merge_runs(&sort, items, nr);
 	}
