@@ -45,20 +45,26 @@ void track_rows_clear(struct track_rows *rows)
 	free(rows->rows);
 	rows->rows = NULL;
 	rows->keys = NULL;
+	memset(rows->found, 0, sizeof(rows->found));
 	rows->nr = rows->capacity = 0;
 }
 
 /* -1: there is none yet. */
-static int64_t find_row(
-	const struct track_rows *rows, enum track_row_kind kind, uint32_t a, uint32_t b)
+static int64_t find_row(struct track_rows *rows, enum track_row_kind kind, uint32_t a, uint32_t b)
 {
+	const struct track_row_key **last =
+		&rows->found[(kind + 5 * a + 17 * b) % TRACK_ROWS_FOUND];
 	struct track_row_key *found, wanted;
 
+	if (*last && (*last)->key.kind == kind && (*last)->key.a == a && (*last)->key.b == b) {
+		return (int64_t)(*last)->row;
+	}
 	memset(&wanted, 0, sizeof(wanted));
 	wanted.key.kind = kind;
 	wanted.key.a = a;
 	wanted.key.b = b;
 	HASH_FIND(hh, rows->keys, &wanted.key, sizeof(wanted.key), found);
+	*last = found;
 	return found ? (int64_t)found->row : -1;
 }
 

@@ -51,6 +51,8 @@ static inline bool track_row_is_of_process(const struct track_row *row)
 	return row->b;
 }
 
+#define TRACK_ROWS_FOUND 64u
+
 struct track_rows {
 	const struct track_sink *sink;
 	uint64_t next_track; /* numbers are unique in the file */
@@ -59,7 +61,8 @@ struct track_rows {
 	uint64_t process_track;
 	struct track_row *rows;
 	size_t nr, capacity;
-	struct track_row_key *keys; /* a hash */
+	struct track_row_key *keys;			     /* a hash */
+	const struct track_row_key *found[TRACK_ROWS_FOUND]; /* found last, by kind and numbers */
 };
 
 /* Forgets the rows of the process at hand. */
