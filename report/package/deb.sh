@@ -70,13 +70,17 @@ END
 printf 'Source: %s\n\nPackage: %s\nArchitecture: any\n' $name $name >"$B/deb/debian/control"
 depends=$(cd "$B/deb" && dpkg-shlibdeps -O --ignore-missing-info "tree/usr/bin/gprof-report" "tree/usr/bin/gprof-record" \
 	"tree/usr/lib/$machine/libgprof.so" 2>/dev/null | sed -n 's/^shlibs:Depends=//p')
+# The server of `serve` loads its library itself.
+recommends=
+! grep -aq 'libmicrohttpd\.so' "$tree/usr/bin/gprof-report" || recommends="
+Recommends: libmicrohttpd12"
 cat >"$tree/DEBIAN/control" <<END
 Package: $name
 Version: $VERSION
 Architecture: $architecture
 Maintainer: $maintainer
 Installed-Size: $(du -sk --apparent-size "$tree/usr" | cut -f1)
-Depends: $depends
+Depends: $depends$recommends
 Section: devel
 Priority: optional
 Multi-Arch: no
