@@ -251,7 +251,7 @@ function forget(data) {
 /* ---- asking ---- */
 
 const DELAY_MS = 120; /* of a view that still moves, nothing is asked */
-const WINDOWS_KEPT = 4; /* as many times what the server sends at once */
+const WINDOWS_KEPT = 4; /* as many times what the server sends at once; a view needs fewer */
 const LEAST_SPAN = 1000; /* ns: of a shorter view, some more is asked */
 
 class Asker {
@@ -262,7 +262,8 @@ class Asker {
 		this.timer = 0;
 		this.isAsking = false;
 		this.isLost = false;
-		this.checked = ""; /* the view in which nothing was missing */
+		this.checked = ""; /* the view in which nothing was missing, with the version of the data */
+		this.emptiedFor = ""; /* the view for which other times were forgotten */
 		this.refused = new Map(); /* by process: the shortest time that had too many events */
 	}
 
@@ -288,22 +289,38 @@ class Asker {
 		return [...new Set(lines.map((line) => view.data.tracks[line.track.i].process))];
 	}
 
-	/* {process, from, to} of what is in view and merged, and few enough; null: nothing. Around it, so that panning goes on at once. */
+	/*
+	 * {process, from, to} of what is in view and merged, and few enough; null: nothing. Around it, so that panning goes on at once.
+	 * Of many processes those on top come first, and others only as long as all can be kept.
+	 */
 	next() {
 		const {data, from, to} = this.view, span = Math.max(to - from, LEAST_SPAN), last = Math.ceil(data.last) + 1;
 		const clip = (begin, end) => [Math.min(Math.max(0, Math.floor(begin)), last - 1), Math.min(last, Math.ceil(end))];
+		let room = (WINDOWS_KEPT - 1) * this.most;
 		for (const process of this.processes()) {
 			const counts = (window) => countIn(data, process, ...window), tight = clip(from, to), wide = clip((from + to) / 2 - span, (from + to) / 2 + span);
-			if (counts(tight).merged < .5 || span > (this.refused.get(process) || Infinity) / 2) {
-				continue;
-			}
-			const fits = (window, most) => counts(window).merged + counts(window).shown <= most;
-			const window = fits(wide, this.most / 2) ? wide : fits(tight, this.most) ? tight : null;
-			if (window) {
+			const sizeOf = (window) => counts(window).merged + counts(window).shown;
+			const window = span > (this.refused.get(process) || Infinity) / 2 ? null : sizeOf(wide) <= this.most / 2 ? wide : sizeOf(tight) <= this.most ? tight : null;
+			room -= window ? sizeOf(window) : 0;
+			if (window && room >= 0 && counts(tight).merged >= .5) {
 				return {process, from: window[0], to: window[1]};
 			}
 		}
 		return null;
+	}
+
+	/* Other times make room. One view does so once: else two processes could drive out each other for ever. */
+	take(data, part, wanted, checked) {
+		const view = checked.split(",").slice(0, -1).join();
+		if (data.nr + part.nr > data.nrOwn + WINDOWS_KEPT * this.most) {
+			if (this.emptiedFor === view) {
+				this.refused.set(wanted.process, wanted.to - wanted.from);
+				return;
+			}
+			this.emptiedFor = view;
+			forget(data);
+		}
+		put(data, part, wanted.process, wanted.from, wanted.to);
 	}
 
 	async ask(checked) {
@@ -315,25 +332,16 @@ class Asker {
 		}
 		this.isAsking = true;
 		view.box.dataset.detail = "asked";
-		try {
-			const answer = await fetch("window?process=" + wanted.process + "&from=" + wanted.from + "&to=" + wanted.to);
-			if (answer.status === 413) {
-				this.refused.set(wanted.process, wanted.to - wanted.from);
-			} else if (!answer.ok) {
-				throw new Error(await answer.text());
-			} else {
-				const part = await load(await answer.text());
-				if (this.isLost) {
-					return; /* the user opened another page */
-				}
-				view.change((data) => {
-					if (data.nr + part.nr > data.nrOwn + WINDOWS_KEPT * this.most) {
-						forget(data);
-					}
-					put(data, part, wanted.process, wanted.from, wanted.to);
-				});
-			}
-		} catch (error) {
+		const answer = await fetch("window?process=" + wanted.process + "&from=" + wanted.from + "&to=" + wanted.to).then(async (each) => ({status: each.status, text: await each.text()}), () => ({status: 0}));
+		if (this.isLost) {
+			return; /* the user opened another page */
+		}
+		if (answer.status === 200) {
+			const part = await load(answer.text);
+			view.change((data) => this.take(data, part, wanted, checked));
+		} else if (answer.status === 413) {
+			this.refused.set(wanted.process, wanted.to - wanted.from);
+		} else {
 			this.isLost = true;
 			view.box.dataset.detail = "lost";
 			view.showNote();
