@@ -149,6 +149,14 @@ static void list_places(const struct process *process, struct buf *out)
 		buf_printf(out, "  %" PRIu64 " damaged places in the ring file\n",
 			stream->ring_rows_damaged);
 	}
+	/* What an imported file has not, or what is not read of it. */
+	for (size_t i = 0; stream->is_trace && i < process->nr_notices; i++) {
+		const char *text = string_pool_text(process->notices[i].text, NULL);
+
+		buf_text(out, "  ");
+		text_add_shown(out, text, strlen(text), 0);
+		buf_char(out, '\n');
+	}
 	for (size_t i = 0; i < process->nr_losses; i++) {
 		const char *cause = string_pool_text(process->losses[i].cause, NULL);
 

@@ -628,7 +628,7 @@ static void read_tables(struct process *process)
 	 * A single row only marks where recording began: loader workers and launchers have no
 	 * steps.
 	 */
-	if (process->nr_steps == 1 && !stream->is_trace) {
+	if (process->nr_steps == 1) {
 		process->nr_steps = 0;
 	}
 }

@@ -158,7 +158,7 @@ static size_t open_sources(
 			.nr_columns = sources[i].nr_columns,
 			.nr_needed = sources[i].nr_needed,
 			.key = sources[i].key,
-			.is_key_needed = !trace->is_only,
+			.is_key_needed = sources[i].key && !trace->is_only,
 			.process = trace->process,
 			.where = sources[i].where,
 			.order = sources[i].is_by_begin ? "1, 2 DESC" : "2, 1 DESC"};

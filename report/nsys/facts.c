@@ -64,12 +64,6 @@ static void read_enumerations(struct nsys_trace *trace)
 
 /* ---- devices ---- */
 
-/* The GPUs of a process by the number that CUDA gives them in it. */
-struct cuda_device {
-	uint64_t gpu;
-	uint32_t device;
-};
-
 enum {
 	GPU_ID,
 	GPU_NAME,
@@ -149,7 +143,7 @@ static void add_device(struct nsys_trace *trace, const struct nsys_query *query,
 	}
 }
 
-static struct cuda_device *read_cuda_devices(struct nsys_trace *trace, size_t *nr)
+static void read_cuda_devices(struct nsys_trace *trace)
 {
 	static const char *const columns[] = {"gpuId", "cudaId", "pid"};
 	const struct nsys_query_want want = {.table = "TARGET_INFO_CUDA_DEVICE",
@@ -157,18 +151,17 @@ static struct cuda_device *read_cuda_devices(struct nsys_trace *trace, size_t *n
 		.nr_columns = 3,
 		.nr_needed = 3};
 	struct nsys_query *query = nsys_query_open(trace->database, &want);
-	struct cuda_device *devices = NULL;
 	size_t capacity = 0;
 
 	while (query && nsys_query_next(query)) {
 		if (nsys_query_u64(query, 2, 0) == (trace->process & NSYS_ID_MASK)) {
-			devices = array_grow(devices, *nr, &capacity, sizeof(*devices));
-			devices[(*nr)++] = (struct cuda_device){
+			trace->devices = array_grow(trace->devices, trace->nr_devices, &capacity,
+				sizeof(*trace->devices));
+			trace->devices[trace->nr_devices++] = (struct nsys_device){
 				nsys_query_u64(query, 0, 0), nsys_query_u32(query, 1, 0)};
 		}
 	}
 	nsys_query_close(query);
-	return devices;
 }
 
 static void read_devices(struct nsys_trace *trace)
@@ -179,9 +172,8 @@ static void read_devices(struct nsys_trace *trace)
 		.nr_columns = NR(columns),
 		.nr_needed = 1};
 	struct nsys_query *query;
-	size_t nr_devices = 0;
-	struct cuda_device *devices = read_cuda_devices(trace, &nr_devices);
 
+	read_cuda_devices(trace);
 	for (size_t i = 0; i < NR(attributes); i++) {
 		columns[GPU_ATTRIBUTES + i] = attributes[i].column;
 	}
@@ -189,17 +181,16 @@ static void read_devices(struct nsys_trace *trace)
 	while (query && nsys_query_next(query)) {
 		uint64_t gpu = nsys_query_u64(query, GPU_ID, 0);
 
-		for (size_t i = 0; i < nr_devices; i++) {
-			if (devices[i].gpu == gpu) {
-				add_device(trace, query, devices[i].device);
+		for (size_t i = 0; i < trace->nr_devices; i++) {
+			if (trace->devices[i].gpu == gpu) {
+				add_device(trace, query, trace->devices[i].device);
 			}
 		}
-		if (!nr_devices && gpu < UINT32_MAX) {
+		if (!trace->nr_devices && gpu < UINT32_MAX) {
 			add_device(trace, query, (uint32_t)gpu);
 		}
 	}
 	nsys_query_close(query);
-	free(devices);
 }
 
 /* ---- the host, the rank ---- */
@@ -559,7 +550,9 @@ uint32_t nsys_facts_write(struct nsys_trace *trace)
 	row->monotonic_ns = row->realtime_ns =
 		trace->first_tick + (trace->utc_ns ? trace->utc_ns - NSYS_TICKS_BEFORE : 0);
 	write_threads(trace);
-	write_notices(trace);
+	if (trace->is_first) {
+		write_notices(trace);
+	}
 	import_out_loss(trace->out, trace->last_tick, trace->nr_incomplete,
 		"they have no begin, no end or no name in the export");
 	import_out_loss(trace->out, trace->last_tick, import_out_nr_cut(trace->out),

@@ -10,6 +10,7 @@
 #define COLUMNS(names) .columns = (names), .nr_columns = sizeof(names) / sizeof((names)[0])
 
 #define UNKNOWN UINT32_MAX
+#define UNNAMED "(unknown kernel)"
 
 /* What the tables of activities have in common. */
 enum {
@@ -104,6 +105,9 @@ static void take_kernel(struct nsys_trace *trace, const struct nsys_query *query
 	memset(&shape, 0, sizeof(shape)); /* its padding is part of the key */
 	for (unsigned int column = MANGLED; !shape.name && column <= SHORT; column++) {
 		shape.name = nsys_string(trace, query, column);
+	}
+	if (!shape.name) {
+		shape.name = import_out_string(trace->out, UNNAMED, strlen(UNNAMED));
 	}
 	shape.grid_x = nsys_query_u32(query, GRID, 0);
 	shape.grid_y = nsys_query_u32(query, GRID + 1, 0);

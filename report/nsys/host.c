@@ -59,7 +59,8 @@ static void add_call(
 		return;
 	}
 	thread = nsys_thread_of(trace, tid, begin);
-	if (name.is_async && correlation) {
+	/* What a graph copies or sets, nobody waits for either. */
+	if (correlation && (name.is_async || name.table == GPROF_TABLE_api_launch)) {
 		idset_add(trace->async, correlation);
 	}
 	open = nsys_open_add(trace, name.table, thread->tid, begin, end);
@@ -379,19 +380,6 @@ void nsys_host_close(struct nsys_trace *trace, const struct nsys_open *open)
 	}
 }
 
-void nsys_host_fini(struct nsys_trace *trace)
-{
-	struct nsys_stack *stack, *next;
-
-	HASH_ITER(hh, trace->stacks, stack, next)
-	{
-		HASH_DEL(trace->stacks, stack);
-		free(stack->ends);
-		free(stack);
-	}
-	hash_free(trace->domains);
-}
-
 /* ---- samples of GPUs ---- */
 
 enum {
@@ -453,11 +441,25 @@ void nsys_host_read_metrics(struct nsys_trace *trace)
 	nsys_query_close(query);
 }
 
-/* Samples are of the machine; each process gets them, as each samples its own when it records. */
+/* The number of a GPU in the process; false: it does not use that one. */
+static bool find_device(const struct nsys_trace *trace, uint8_t gpu, uint8_t *device)
+{
+	for (size_t i = 0; i < trace->nr_devices; i++) {
+		if (trace->devices[i].gpu == gpu) {
+			*device = (uint8_t)trace->devices[i].device;
+			return true;
+		}
+	}
+	*device = gpu;
+	return !trace->nr_devices;
+}
+
+/* Samples are of the machine; each process gets those of its GPUs. */
 static void take_metric(struct nsys_trace *trace, const struct nsys_query *query, uint64_t tick)
 {
 	struct gprof_row_sample *row;
 	struct nsys_metric *metric, key;
+	uint8_t device;
 
 	memset(&key, 0, sizeof(key));
 	key.key.type = nsys_query_u64(query, METRIC_TYPE, 0);
@@ -467,11 +469,15 @@ static void take_metric(struct nsys_trace *trace, const struct nsys_query *query
 		trace->nr_metrics++;
 		return;
 	}
+	/* The lowest byte of the type is the GPU. */
+	if (!find_device(trace, (uint8_t)key.key.type, &device)) {
+		return;
+	}
 	row = import_out_row(trace->out, GPROF_TABLE_sample);
 	row->time = tick;
 	row->value = nsys_query_u64(query, METRIC_VALUE, 0);
 	row->metric = metric->metric;
-	row->device = (uint8_t)key.key.type; /* the lowest byte of the type is the GPU */
+	row->device = device;
 }
 
 const struct nsys_source nsys_host_sources[] = {
@@ -507,3 +513,17 @@ const struct nsys_source nsys_host_sources[] = {
 		.take = take_metric},
 	{0},
 };
+
+void nsys_host_fini(struct nsys_trace *trace)
+{
+	struct nsys_stack *stack, *next;
+
+	HASH_ITER(hh, trace->stacks, stack, next)
+	{
+		HASH_DEL(trace->stacks, stack);
+		free(stack->ends);
+		free(stack);
+	}
+	hash_free(trace->domains);
+	hash_free(trace->metrics);
+}

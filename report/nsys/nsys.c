@@ -125,6 +125,7 @@ static void trace_init(
 	*trace = (struct nsys_trace){.database = database,
 		.process = stream->parts[stream->part],
 		.is_only = stream->nr_parts == 1,
+		.is_first = stream->part == 0,
 		.first_tick = UINT64_MAX};
 	idmap_init(&trace->threads, sizeof(struct nsys_thread));
 	trace->async = idset_create();
@@ -137,6 +138,7 @@ static void trace_fini(struct nsys_trace *trace)
 	nsys_host_fini(trace);
 	nsys_steps_fini(trace);
 	nsys_strings_fini(trace);
+	free(trace->devices);
 	idmap_fini(&trace->threads);
 	idset_destroy(trace->async);
 }

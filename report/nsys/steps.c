@@ -58,14 +58,17 @@ void nsys_steps_add(struct nsys_trace *trace, uint32_t thread, const char *name,
 	}
 }
 
-/* Where gprof wrote the export, the steps that it had recorded are beside nsys's tables. */
+/*
+ * Where gprof wrote the export, the steps that it had recorded are beside nsys's tables. The first
+ * row alone only says where the recording began.
+ */
 static bool write_own(struct nsys_trace *trace)
 {
 	static const char *const columns[] = {"time_ns", "step", "how", "tid", "pid"};
 	const struct nsys_query_want want = {
 		.table = "step", .columns = columns, .nr_columns = 5, .nr_needed = 5, .order = "1"};
 	struct nsys_query *query = nsys_query_open(trace->database, &want);
-	bool has_any = false;
+	uint64_t nr = 0;
 
 	while (query && nsys_query_next(query)) {
 		uint64_t tick;
@@ -76,16 +79,16 @@ static bool write_own(struct nsys_trace *trace)
 			!nsys_tick(query, 0, &tick)) {
 			continue;
 		}
-		thread = nsys_thread_of(trace, nsys_query_u64(query, 3, 0), tick);
+		thread = nsys_thread_of(trace, nsys_query_u64(query, 3, 0), UINT64_MAX);
 		row = import_out_row(trace->out, GPROF_TABLE_step);
 		row->time = tick;
 		row->step = nsys_query_u64(query, 1, 0);
 		row->how = (uint8_t)nsys_query_u32(query, 2, 0);
 		row->thread = thread->id;
-		has_any = true;
+		nr++;
 	}
 	nsys_query_close(query);
-	return has_any;
+	return nr > 1;
 }
 
 void nsys_steps_write(struct nsys_trace *trace)

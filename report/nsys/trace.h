@@ -59,17 +59,26 @@ struct nsys_open {
 	uint8_t table; /* GPROF_TABLE_... */
 };
 
+/* The GPUs of a process by the numbers that CUDA gives them in it. */
+struct nsys_device {
+	uint64_t gpu;
+	uint32_t device;
+};
+
 struct nsys_trace {
 	struct nsys_database *database;
 	struct import_out *out;
 	uint64_t process; /* the upper bits of its globalPid */
 	bool is_only;	  /* process of the file */
+	bool is_first;	  /* it has the notices about the file */
 	struct nsys_string *strings;
 	struct idmap threads;	     /* struct nsys_thread by tid */
 	struct idset *async;	     /* correlation ids of asynchronous calls */
 	struct nsys_domain *domains; /* of NVTX, by number */
 	struct nsys_stack *stacks;   /* of pushed ranges, by thread and domain */
 	struct nsys_nccl *nccl;
+	struct nsys_device *devices; /* none: they have the numbers of the GPUs */
+	size_t nr_devices;
 	struct nsys_metric *metrics; /* of GPUs, by their numbers */
 	struct nsys_open *open;	     /* a heap: the first one ends first */
 	size_t nr_open, open_capacity;

@@ -63,10 +63,13 @@ static int add_directory(struct dumpdir *dumpdir, const char *path)
 		/* Beside streams, JSON files may be their timelines. */
 		add_ending_in(dumpdir, path, dir, ".json", ".json.gz");
 	}
+	if (first == dumpdir->nr_paths) {
+		add_ending_in(dumpdir, path, dir, ".sqlite", ".sqlite3");
+	}
 	closedir(dir);
 	if (first == dumpdir->nr_paths) {
-		return err_set(
-			-ENOENT, "the directory has no streams (*.gprof) and no traces (*.json)");
+		return err_set(-ENOENT,
+			"the directory has no streams (*.gprof) and no traces (*.json, *.sqlite)");
 	}
 	qsort(dumpdir->paths + first, dumpdir->nr_paths - first, sizeof(char *), compare);
 	return 0;

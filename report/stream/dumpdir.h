@@ -17,8 +17,8 @@ struct dumpdir {
 
 /*
  * Adds a stream, or all streams of a directory (`*.gprof`, `*.gprof.part`; if there are none, the
- * traces, `*.json` and `*.json.gz`). Returns 0, or negative with err_set if the path does not exist
- * or the directory has none.
+ * traces, `*.json` and `*.json.gz`, else `*.sqlite`). Returns 0, or negative with err_set if the
+ * path does not exist or the directory has none.
  */
 int dumpdir_add(struct dumpdir *dumpdir, const char *path);
 
