@@ -119,8 +119,8 @@ const char *nsys_query_text(const struct nsys_query *query, unsigned int column,
 /* No text or blob of an export is near this; it also bounds what a view may put together. */
 #define MOST_BYTES     (16 << 20)
 /*
- * The work of a query in steps of SQLite's machine: rows of a table of N bytes need a few steps a
- * byte. A view that never ends needs more.
+ * The work of all queries in steps of SQLite's machine: to read tables of N bytes a few times takes
+ * some steps a byte. A view that never ends takes more.
  */
 #define MOST_STEPS     (1u << 24)
 #define STEPS_PER_BYTE 64u
@@ -133,14 +133,13 @@ struct nsys_database {
 	char vfs_name[32];
 	int fd;
 	uint64_t size, nr_read;
-	uint64_t steps_left; /* of the query that runs */
+	uint64_t steps_left;
 	sqlite3_stmt *string;
 };
 
 struct nsys_query {
 	struct nsys_database *database;
 	sqlite3_stmt *statement;
-	uint64_t steps_left;
 	bool has[MOST_COLUMNS];
 	const char *problem;
 };
@@ -332,11 +331,6 @@ static int count_steps(void *context)
 	return is_over;
 }
 
-static uint64_t most_steps(const struct nsys_database *database)
-{
-	return MOST_STEPS + STEPS_PER_BYTE * database->size;
-}
-
 /* Reads may happen, and nothing else: no ATTACH, no PRAGMA, no function that acts. */
 static int allow(void *context, int action, const char *first, const char *second,
 	const char *database, const char *view)
@@ -392,7 +386,7 @@ struct nsys_database *nsys_database_open(int fd, uint64_t nr_bytes)
 	sqlite3_initialize();
 	database->fd = fd;
 	database->size = nr_bytes;
-	database->steps_left = most_steps(database);
+	database->steps_left = MOST_STEPS + STEPS_PER_BYTE * nr_bytes;
 	make_vfs(database);
 	sqlite3_vfs_register(&database->vfs, 0);
 	if (sqlite3_open_v2("trace", &database->sqlite, SQLITE_OPEN_READONLY, database->vfs_name) !=
@@ -435,7 +429,6 @@ void nsys_database_tables(
 {
 	sqlite3_stmt *statement = NULL;
 
-	database->steps_left = most_steps(database);
 	if (sqlite3_prepare_v2(database->sqlite, "SELECT name " REAL_TABLES " ORDER BY name", -1,
 		    &statement, NULL) == SQLITE_OK) {
 		while (sqlite3_step(statement) == SQLITE_ROW) {
@@ -455,7 +448,6 @@ static sqlite3_stmt *prepare(struct nsys_database *database, const char *sql)
 {
 	sqlite3_stmt *statement = NULL;
 
-	database->steps_left = most_steps(database);
 	if (sqlite3_prepare_v2(database->sqlite, sql, -1, &statement, NULL) != SQLITE_OK) {
 		sqlite3_finalize(statement);
 		return NULL;
@@ -542,7 +534,6 @@ struct nsys_query *nsys_query_open(
 	}
 	buf_char(&sql, '\0');
 	query->statement = prepare(database, sql.bytes);
-	query->steps_left = most_steps(database);
 	buf_fini(&sql);
 	if (!query->statement) {
 		free(query);
@@ -568,13 +559,11 @@ bool nsys_query_next(struct nsys_query *query)
 	if (query->problem) {
 		return false;
 	}
-	query->database->steps_left = query->steps_left;
 	rc = sqlite3_step(query->statement);
-	query->steps_left = query->database->steps_left;
 	if (rc == SQLITE_ROW || rc == SQLITE_DONE) {
 		return rc == SQLITE_ROW;
 	}
-	text = rc == SQLITE_INTERRUPT ? "a query takes far more work than its rows need"
+	text = rc == SQLITE_INTERRUPT ? "its queries take far more work than its size explains"
 				      : sqlite3_errmsg(query->database->sqlite);
 	buf_printf(&why, "the database cannot be read to its end: %s", text);
 	query->problem = string_pool_text(string_pool_intern(why.bytes, why.nr_bytes), NULL);
@@ -633,7 +622,6 @@ const char *nsys_query_text(const struct nsys_query *query, unsigned int column,
 
 const char *nsys_database_string(struct nsys_database *database, int64_t id, size_t *nr_bytes)
 {
-	uint64_t kept = database->steps_left;
 	const char *text = NULL;
 
 	*nr_bytes = 0;
@@ -641,14 +629,12 @@ const char *nsys_database_string(struct nsys_database *database, int64_t id, siz
 		database->string = prepare(database, "SELECT value FROM StringIds WHERE id = ?1");
 	}
 	if (database->string) {
-		database->steps_left = most_steps(database);
 		sqlite3_reset(database->string);
 		sqlite3_bind_int64(database->string, 1, id);
 		text = sqlite3_step(database->string) == SQLITE_ROW
 			       ? text_of(database->string, 0, nr_bytes)
 			       : NULL;
 	}
-	database->steps_left = kept;
 	return text;
 }
 

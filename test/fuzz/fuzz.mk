@@ -12,6 +12,7 @@ FUZZ_LIST := \
 	rings:rings:rings:report \
 	summary:summary:text:report \
 	json:json:text:report \
+	nsys:nsys:text:report \
 	settings:settings:text:collector \
 	config:config:text:collector \
 	control:control:text:collector

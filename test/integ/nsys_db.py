@@ -16,6 +16,7 @@ def pid_of(pid):
 class Export:
     def __init__(self, path):
         self.database = sqlite3.connect(path)
+        self.database.execute("PRAGMA page_size=512")
         self.strings = {}
         self.table("StringIds", "id INTEGER PRIMARY KEY, value TEXT")
 

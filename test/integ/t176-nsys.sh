@@ -116,7 +116,7 @@ GPROF_DIR=$T/bad.sqlite
 summary kernel,nvtx,losses
 is 3 "$report_rc" "a hostile export"
 is 2 "$(query '[.kernel.rows[].calls] | add')" "kernels that have sense"
-ok grep -q 'far more work than its rows need' "$T/report.err"
+ok grep -q 'far more work than its size explains' "$T/report.err"
 "$REPORT" info "$T/other.sqlite" >"$T/out" 2>"$T/err"
 is "1 1" "$? $(grep -c 'no export of Nsight Systems' "$T/err")" "another database"
 for bytes in 16 100 4096 20000; do
