@@ -658,11 +658,17 @@ enum gprof_framework {
 	GPROF_FRAMEWORK_TORCH = 0,
 	GPROF_FRAMEWORK_PADDLE = 1,
 	GPROF_FRAMEWORK_PYTHON = 2,
+	GPROF_FRAMEWORK_XLA = 3, /* JAX and TensorFlow; only in streams made of traces */
 };
 
 /* Scopes of op rows of GPROF_FRAMEWORK_PYTHON. */
 enum gprof_python_scope {
 	GPROF_PYTHON_MODULE = 1, /* a call of a torch.nn.Module; depth is of modules alone */
+};
+
+/* Scopes of op rows of GPROF_FRAMEWORK_XLA. */
+enum gprof_xla_scope {
+	GPROF_XLA_STEP = 1, /* a StepTraceAnnotation, which is also a step */
 };
 
 /* Metrics of samples, with their units. Of the process, of the host (device 255), or of a GPU. */

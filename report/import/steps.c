@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "report/model/model.h"
+#include "report/stream/block_index.h"
 #include "report/util/buf.h"
 
 void import_steps_fini(struct import_steps *steps)
@@ -71,5 +72,18 @@ void import_steps_write(struct import_steps *steps, struct import_out *out)
 	}
 	if (last) {
 		add_row(out, last->end, last->number, last->thread, MODEL_STEP_END);
+	}
+}
+
+void import_steps_add_damages(const struct import_steps *steps, struct stream *stream)
+{
+	if (steps->nr_overlapping) {
+		stream_add_damage(
+			stream, 0, 0, "steps overlap: each ends where the next one begins");
+	}
+	if (steps->nr_other) {
+		stream_add_damage(stream, 0, 0,
+			"several threads have steps: those of the thread that began first are "
+			"taken");
 	}
 }

@@ -5,6 +5,8 @@
 
 #include "report/import/out.h"
 
+struct stream;
+
 struct import_step {
 	uint64_t begin, end, number;
 	uint32_t thread;
@@ -27,5 +29,8 @@ void import_steps_add(
  * none. If the next one begins before the end, the step ends there.
  */
 void import_steps_write(struct import_steps *steps, struct import_out *out);
+
+/* Reports steps that overlap, and those of other threads. */
+void import_steps_add_damages(const struct import_steps *steps, struct stream *stream);
 
 #endif

@@ -677,6 +677,7 @@ static void add_alloc(struct kineto_convert *convert, const struct kineto_event 
 	row->thread = thread;
 	row->alloc.address = event->numbers[KINETO_address];
 	row->alloc.bytes = event->size;
+	row->alloc.framework = GPROF_FRAMEWORK_TORCH;
 	row->alloc.allocated = event->numbers[KINETO_allocated];
 	row->alloc.reserved = event->numbers[KINETO_reserved];
 	row->kind = (uint8_t)event->numbers[KINETO_device_type];

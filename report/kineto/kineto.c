@@ -373,15 +373,7 @@ static void add_damages(struct stream *stream, const struct kineto *kineto, cons
 			"no room for its events in the temporary files; set TMPDIR to another "
 			"directory");
 	}
-	if (kineto->convert.steps.nr_overlapping) {
-		stream_add_damage(
-			stream, 0, 0, "steps overlap: each ends where the next one begins");
-	}
-	if (kineto->convert.steps.nr_other) {
-		stream_add_damage(stream, 0, 0,
-			"several threads have steps: those of the thread that began first are "
-			"taken");
-	}
+	import_steps_add_damages(&kineto->convert.steps, stream);
 }
 
 int kineto_import(struct stream *stream)

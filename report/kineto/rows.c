@@ -137,7 +137,7 @@ static void write_alloc(struct import_out *out, const struct kineto_row *from)
 	row->thread = from->thread;
 	row->device_type = from->kind;
 	row->device = from->source;
-	row->framework = GPROF_FRAMEWORK_TORCH;
+	row->framework = from->alloc.framework;
 }
 
 /* The common columns of kernels, copies and sets. */
@@ -180,6 +180,17 @@ static void write_set(struct import_out *out, const struct kineto_row *from, boo
 	row->bytes = from->activity.bytes;
 	row->memory_kind = from->target;
 	row->flags = is_async;
+}
+
+static void write_graph(struct import_out *out, const struct kineto_row *from)
+{
+	struct gprof_row_graph *row = import_out_row(out, GPROF_TABLE_graph);
+
+	row->begin = from->begin;
+	row->dur = from->end;
+	row->place = from->activity.place;
+	row->correlation = from->activity.correlation;
+	row->graph = from->activity.graph;
 }
 
 static void write_sync(struct import_out *out, const struct kineto_row *from)
@@ -245,6 +256,9 @@ static void write_table_row(struct import_out *out, const struct kineto_row *row
 		break;
 	case GPROF_TABLE_memset:
 		write_set(out, row, is_async);
+		break;
+	case GPROF_TABLE_graph:
+		write_graph(out, row);
 		break;
 	case GPROF_TABLE_sync:
 		write_sync(out, row);
@@ -746,6 +760,7 @@ static void find_early(struct kineto_early *early, const struct kineto_row *row)
 	case GPROF_TABLE_kernel:
 	case GPROF_TABLE_memcpy:
 	case GPROF_TABLE_memset:
+	case GPROF_TABLE_graph:
 		kineto_early_activity(early, row->activity.correlation, row->begin);
 		break;
 	default:

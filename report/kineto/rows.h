@@ -100,6 +100,7 @@ struct kineto_row {
 		struct {
 			uint64_t address, allocated, reserved;
 			int64_t bytes;
+			uint8_t framework;
 		} alloc;
 		struct {
 			uint64_t bytes, graph_node;

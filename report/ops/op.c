@@ -126,6 +126,9 @@ static bool find_is_user(uint32_t name, uint8_t framework, uint8_t scope, enum o
 		return scope == OP_PADDLE_PYTHON_USER ||
 		       (scope == OP_PADDLE_USER && !is_paddle_backward(name));
 	}
+	if (framework == GPROF_FRAMEWORK_XLA) {
+		return scope == GPROF_XLA_STEP;
+	}
 	if (framework == GPROF_FRAMEWORK_TORCH && scope == OP_TORCH_ANNOTATION) {
 		return true; /* the trace counts steps, loaders and optimizers among them */
 	}

@@ -122,7 +122,7 @@ static const struct {
 	{NULL, "framework_thread", "the framework's number of the thread"},
 	{NULL, "forward_thread", "of a backward operator: framework_thread of its forward one"},
 	{NULL, "depth", "how many operators of the thread enclose it"},
-	{NULL, "framework", "0 PyTorch, 1 Paddle, 2 Python"},
+	{NULL, "framework", "0 PyTorch, 1 Paddle, 2 Python, 3 XLA"},
 	{NULL, "scope", "the framework's kind of range"},
 	{NULL, "python_stack", "Python frames as it began"},
 	{NULL, "python_function", "that was called, with its file and line"},

@@ -50,26 +50,74 @@ static void add_ending_in(
 	}
 }
 
-static int add_directory(struct dumpdir *dumpdir, const char *path)
+/*
+ * The folder of the last run in a log directory of JAX or TensorFlow, whose names are times. NULL:
+ * there is none. The caller frees it.
+ */
+static char *last_profile(const char *path)
 {
+	struct dirent *entry;
+	struct buf parent = {0}, last = {0};
+	DIR *dir;
+
+	buf_printf(&parent, "%s/plugins/profile", path);
+	buf_char(&parent, '\0');
+	dir = opendir(parent.bytes);
+	while (dir && (entry = readdir(dir))) {
+		if (entry->d_name[0] != '.' &&
+			(!last.nr_bytes ||
+				strcmp(entry->d_name, strrchr(last.bytes, '/') + 1) > 0)) {
+			last.nr_bytes = 0;
+			buf_printf(&last, "%s/%s", parent.bytes, entry->d_name);
+			buf_char(&last, '\0');
+		}
+	}
+	if (dir) {
+		closedir(dir);
+	}
+	buf_fini(&parent);
+	return last.bytes;
+}
+
+/* Adds the files of a directory that are of the first kind it has any of. */
+#define NR_ENDINGS 4u
+
+static int add_files(struct dumpdir *dumpdir, const char *path)
+{
+	/* Beside streams, JSON files may be their timelines; beside XLA's, the same trace again. */
+	static const char *const endings[NR_ENDINGS][2] = {{".gprof", ".gprof.part"},
+		{".xplane.pb", ".xplane.pb.gz"}, {".json", ".json.gz"}, {".sqlite", ".sqlite3"}};
 	size_t first = dumpdir->nr_paths;
 	DIR *dir = opendir(path);
 
 	if (!dir) {
 		return err_set(-errno, "%s", strerror(errno));
 	}
-	add_ending_in(dumpdir, path, dir, ".gprof", ".gprof.part");
-	if (first == dumpdir->nr_paths) {
-		/* Beside streams, JSON files may be their timelines. */
-		add_ending_in(dumpdir, path, dir, ".json", ".json.gz");
-	}
-	if (first == dumpdir->nr_paths) {
-		add_ending_in(dumpdir, path, dir, ".sqlite", ".sqlite3");
+	for (size_t i = 0; i < NR_ENDINGS && first == dumpdir->nr_paths; i++) {
+		add_ending_in(dumpdir, path, dir, endings[i][0], endings[i][1]);
 	}
 	closedir(dir);
+	return 0;
+}
+
+static int add_directory(struct dumpdir *dumpdir, const char *path)
+{
+	size_t first = dumpdir->nr_paths;
+	int rc = add_files(dumpdir, path);
+
+	if (!rc && first == dumpdir->nr_paths) {
+		char *profile = last_profile(path);
+
+		rc = profile ? add_files(dumpdir, profile) : 0;
+		free(profile);
+	}
+	if (rc) {
+		return rc;
+	}
 	if (first == dumpdir->nr_paths) {
 		return err_set(-ENOENT,
-			"the directory has no streams (*.gprof) and no traces (*.json, *.sqlite)");
+			"the directory has no streams (*.gprof) and no traces (*.json, "
+			"*.xplane.pb, *.sqlite)");
 	}
 	qsort(dumpdir->paths + first, dumpdir->nr_paths - first, sizeof(char *), compare);
 	return 0;

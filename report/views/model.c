@@ -15,7 +15,7 @@
 struct model {
 	struct min_max_sum steps, gpu_steps;		      /* ns, of whole steps */
 	struct min_max_sum phases[NR_PHASES], gpu[NR_PHASES]; /* ns, of each time it came */
-	bool has_gpu, has_steps, has_phases;
+	bool has_gpu, has_steps, has_operators, has_phases;
 	const char *remark;
 	const struct process *without_steps; /* the last one */
 	size_t nr_processes;
@@ -121,6 +121,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 	}
 	has_gpu = view_has_device_records(process, NULL);
 	model->nr_processes++;
+	model->has_operators |= op_has_any(phases->process);
 	model->has_gpu |= has_gpu;
 	model->has_phases |= phases->has_phases && phases_has_loop(phases);
 	model->has_steps |= phases_has_steps(phases);
@@ -244,8 +245,9 @@ static void fill_table(void *state, struct table *table)
 	add_others(table, model);
 	table->is_aside = !model->has_phases; /* one sum says nothing new */
 	if (!model->has_phases && !model->remark) {
-		table_note(table, "No operators were recorded: phases are unknown, and count as "
-				  "Others.");
+		table_note(table, "%s: phases are unknown, and count as Others.",
+			model->has_operators ? "No operator marks a phase"
+					     : "No operators were recorded");
 	}
 	if (!model->has_steps) {
 		table_note(table, "There are no steps: shares are of the time of all operators.");

@@ -14,6 +14,7 @@ enum source {
 	SOURCE_PADDLE = GPROF_FRAMEWORK_PADDLE,
 	SOURCE_PADDLE_CXX,
 	SOURCE_NVTX,
+	SOURCE_XLA,
 };
 
 struct key {
@@ -151,6 +152,9 @@ static void end_walk(void *context, struct process *process, const struct phases
 /* Paddle's libraries mark ranges as its users do in Python. */
 static enum source source_of(const struct op *op)
 {
+	if (op->framework == GPROF_FRAMEWORK_XLA) {
+		return SOURCE_XLA;
+	}
 	if (op->framework != GPROF_FRAMEWORK_PADDLE) {
 		return SOURCE_TORCH;
 	}
@@ -214,7 +218,8 @@ static void fill_table(void *state, struct table *table)
 	static const char *const sources[] = {[SOURCE_TORCH] = "record_function",
 		[SOURCE_PADDLE] = "RecordEvent",
 		[SOURCE_PADDLE_CXX] = "phi::RecordEvent",
-		[SOURCE_NVTX] = "NVTX"};
+		[SOURCE_NVTX] = "NVTX",
+		[SOURCE_XLA] = "StepTraceAnnotation"};
 	struct user_view *view = state;
 	struct row *row;
 

@@ -41,7 +41,7 @@ says 1 "cannot read 'gprof-dump': it does not exist. A process that runs with li
 says 1 "record with: GPROF_DIR=nothing LD_PRELOAD=" check nothing
 says 1 "cannot read 'nothing.gprof': No such file or directory" nothing.gprof
 mkdir empty
-says 1 "cannot read 'empty': the directory has no streams (*.gprof) and no traces (*.json, *.sqlite); record with: GPROF_DIR=empty LD_PRELOAD=" info empty
+says 1 "cannot read 'empty': the directory has no streams (*.gprof) and no traces (*.json, *.xplane.pb, *.sqlite); record with: GPROF_DIR=empty LD_PRELOAD=" info empty
 GPROF_DIR=$T/none GPROF_CAPTURE=cudaprofiler record "$ROOT/$B/integ/s_loop" 2 5
 says 0 "no events were recorded: GPROF_CAPTURE=cudaprofiler records only between cudaProfilerStart and cudaProfilerStop" none
 GPROF_DIR=$T/late GPROF_SCHEDULE=100-110 GPROF_STEP=api:cudaStreamSynchronize record "$ROOT/$B/integ/s_loop" 2 5
