@@ -13,6 +13,7 @@ FUZZ_LIST := \
 	summary:summary:text:report \
 	json:json:text:report \
 	nsys:nsys:text:report \
+	xplane:xplane:wire:report \
 	settings:settings:text:collector \
 	config:config:text:collector \
 	control:control:text:collector

@@ -67,6 +67,31 @@ void fuzz_input_read(const uint8_t *bytes, size_t nr_bytes,
 	close(fd);
 }
 
+/* ---- traces of other profilers ---- */
+
+static void must_be_good(
+	void *context, const char *column, uint64_t offset, enum decode_status status)
+{
+	const struct stream *stream = context;
+
+	(void)offset;
+	if (stream->is_trace) {
+		fprintf(stderr, "column %s: %s\n", column, decode_status_text(status));
+		abort(); /* we wrote it */
+	}
+}
+
+static void print_all(struct cmd_input *input, uint32_t choice)
+{
+	(void)choice;
+	fuzz_input_print(input, summary_styles[0], TABLE_TEXT_FORMAT);
+}
+
+void fuzz_input_read_trace(const uint8_t *bytes, size_t nr_bytes)
+{
+	fuzz_input_read(bytes, nr_bytes, must_be_good, print_all);
+}
+
 /* ---- summaries of reduce ---- */
 
 /* Prints it in every format, and destroys it. */

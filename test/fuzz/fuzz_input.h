@@ -26,6 +26,9 @@ void fuzz_input_ignore_bad(
 void fuzz_input_print(
 	const struct cmd_input *input, const struct summary_style *style, enum table_format format);
 
+/* Reads a trace of another profiler: the stream that it becomes must be sound. Prints all views. */
+void fuzz_input_read_trace(const uint8_t *bytes, size_t nr_bytes);
+
 /* Prints a summary in all tables that it has, in every format. */
 void fuzz_input_print_reduced(struct reduced *reduced);
 

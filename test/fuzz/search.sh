@@ -66,7 +66,7 @@ merge()
 	shift 2
 	mkdir -p "$new" "$build/corpus/$corpus" "test/fuzz/corpus/$corpus"
 	# Large inputs only for each edge, not for how often it is taken as well.
-	case $corpus in stream | rings | summary | json | config) counters=0 ;; esac
+	case $corpus in stream | rings | summary | json | xplane | config) counters=0 ;; esac
 	# shellcheck disable=SC2046
 	"$bin/fuzz_$target" -merge=1 -use_counters=$counters -timeout=25 -rss_limit_mb=3072 -max_len=65536 "$new" \
 		"$build/corpus/$corpus" "test/fuzz/corpus/$corpus" "$(seeds "$corpus" "$@")" >"$build/$target.merge.log" 2>&1
