@@ -42,7 +42,22 @@ unseen()
 	is 0 "$(grep -c gprof "$T/err")" "words of ours"
 }
 
-try_jax() { unseen jax; }
+# jax_profile VENV COMMAND...: what gprof-report reads of a trace of JAX's own profiler is what JAX reads of it.
+jax_profile()
+{
+	local venv=$1
+	shift
+	plain "$@" timeout 200 "$base/$venv/bin/python" -I test/framework/jax_profile.py trace "$T/profile"
+	is 0 "$plain_rc" "a trace of $venv's profiler"
+	plain env JAX_PLATFORMS=cpu timeout 200 "$base/$venv/bin/python" -I test/framework/jax_profile.py compare "$T/profile" "$REPORT"
+	is equal "$(grep -o 'equal$' "$T/plain.out" || cat "$T/plain.out" "$T/plain.err")" "$venv: gprof-report and jax.profiler.ProfileData"
+}
+
+try_jax()
+{
+	unseen jax
+	jax_profile jax env JAX_PLATFORMS=cpu
+}
 try_tensorflow() { unseen tensorflow; }
 try_mindspore() { unseen mindspore; }
 
@@ -206,11 +221,15 @@ torch_cuda_expandable_segments()
 
 # XLA keeps 8 bytes of the host for each 256 that it allocates of a GPU, so it does not take all memory here. The
 # stand-ins of libraries have no versions to check, and algorithms of theirs cannot be compared.
-jax_cuda()
+jax_cuda_environment()
 {
 	echo "env LD_LIBRARY_PATH=$SIM:$base/jax_cuda/stand_ins SIM_DEVICES=4 JAX_PLATFORMS=cuda XLA_PYTHON_CLIENT_PREALLOCATE=false
-		XLA_FLAGS=--xla_gpu_autotune_level=0 JAX_SKIP_CUDA_CONSTRAINTS_CHECK=1 PATH=/usr/local/cuda/bin:$PATH
-		timeout 300 $base/jax_cuda/bin/python -I test/framework/jax_cuda.py $*"
+		XLA_FLAGS=--xla_gpu_autotune_level=0 JAX_SKIP_CUDA_CONSTRAINTS_CHECK=1 PATH=/usr/local/cuda/bin:$PATH"
+}
+
+jax_cuda()
+{
+	echo "$(jax_cuda_environment) timeout 300 $base/jax_cuda/bin/python -I test/framework/jax_cuda.py $*"
 }
 
 # The same program under its own profiler, and with us: as many kernels, copies and memsets of each name, and each name's
@@ -276,6 +295,8 @@ try_jax_cuda()
 	# shellcheck disable=SC2046
 	record $(jax_cuda graphs profile "$T/profile")
 	is "0 $(cat "$T/plain.out")" "$rc $(cat "$T/out")" "graphs, under both profilers: status and output"
+	# shellcheck disable=SC2046
+	jax_profile jax_cuda $(jax_cuda_environment)
 }
 
 # TORCH_CUDA: some of its programs, by name.
