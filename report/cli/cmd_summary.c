@@ -16,11 +16,26 @@
 /* Of each table of the first screen, where people read it. */
 #define FIRST_ROWS 10u
 
+static const char openmetrics[] = "openmetrics";
 static const char *const details[] = {"default", "op", "all", NULL};
 static const char *const states[] = {"all", "cpu", "gpu", NULL}; /* enum view_times */
 
+/* Monitoring keeps every combination of labels, so kernels and operators are on request. */
+static void take_monitored_views(struct summary *summary)
+{
+	static const char *const names[] = {"headline", "step-stats", "device"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		summary->views[summary->nr_views++] = view_find(names[i], strlen(names[i]));
+	}
+}
+
 static void take_default_views(struct summary *summary)
 {
+	if (summary->asked.table.format == TABLE_OPENMETRICS) {
+		take_monitored_views(summary);
+		return;
+	}
 	summary->is_default = true;
 	for (size_t i = 0; view_classes[i]; i++) {
 		/* For a program all views there are; for a reader those worth a first look. */
@@ -228,6 +243,12 @@ static int take_option(struct summary *summary, int option)
 		return take_state(summary);
 	case 'x':
 		return take_at(summary);
+	case 'f': /* the other formats are those of all commands */
+		if (!strcmp(optarg, openmetrics)) {
+			summary->asked.table.format = TABLE_OPENMETRICS;
+			return 0;
+		}
+		return common_options_take(&summary->asked, option);
 	case 'd':
 		summary->is_detailed = !optarg;
 		summary->has_detail = optarg != NULL;
@@ -356,6 +377,9 @@ static int print(const struct summary *summary, const struct cmd_input *input)
 
 	cmd_output_init(&output, &out, summary->asked.output);
 	wrong = summary->style->print(summary, input, &out);
+	if (!wrong && summary->asked.table.format == TABLE_OPENMETRICS) {
+		buf_text(&out, "# EOF\n");
+	}
 	if (wrong) {
 		buf_fini(&out);
 		return summary->sort ? wrong_sort(summary, wrong)
@@ -435,6 +459,9 @@ static bool values(const char *option, void (*add)(void *context, const char *wo
 		}
 	} else if (!strcmp(option, "--sort")) {
 		summary_add_sort_keys(view_classes, add, context);
+	} else if (!strcmp(option, "--format")) {
+		add(context, openmetrics);
+		return false; /* and those of all commands */
 	} else if (!strcmp(option, "--detail")) {
 		options_add_words(details, add, context);
 	} else if (!strcmp(option, "--state")) {
@@ -476,7 +503,11 @@ const struct command cmd_summary = {
 		"at "
 		"the\n"
 		"                         end of a step (step=7); with --view "
-		"memory-blocks\n" COMMON_OPTIONS_TABLE_USAGE COMMON_OPTIONS_SELECTION_USAGE
+		"memory-blocks\n"
+		"  --format openmetrics   print gauges for Prometheus; without --view those of "
+		"headline,\n"
+		"                         step-stats and device\n" COMMON_OPTIONS_TABLE_USAGE
+			COMMON_OPTIONS_SELECTION_USAGE
 		"  -o, --output FILE      write to FILE instead of stdout\n",
 	.print_more = print_lists,
 	.run = run,

@@ -107,7 +107,7 @@ static bool print_all(const struct summary *summary, struct reduced *reduced, st
 	table_destroy(processes);
 	is_sorted |= print_over(summary, reduced, out);
 	is_sorted |= print_views(summary, reduced, rest, reduced_views + reduced_nr_views, out);
-	buf_text(out, is_json ? "\n}\n" : "");
+	buf_text(out, is_json ? "\n}\n" : format == TABLE_OPENMETRICS ? "# EOF\n" : "");
 	return is_sorted;
 }
 

@@ -392,7 +392,7 @@ static const char *print(
 const struct summary_style style_gprof = {
 	.name = "gprof",
 	.help = "the tables of gprof (the default)",
-	.formats =
-		1u << TABLE_TEXT_FORMAT | 1u << TABLE_CSV | 1u << TABLE_JSON | 1u << TABLE_MARKDOWN,
+	.formats = 1u << TABLE_TEXT_FORMAT | 1u << TABLE_CSV | 1u << TABLE_JSON |
+		   1u << TABLE_MARKDOWN | 1u << TABLE_OPENMETRICS,
 	.print = print,
 };

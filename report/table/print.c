@@ -395,6 +395,9 @@ void table_print(const struct table *table, const struct table_style *style, str
 	case TABLE_JSON:
 		print_json(table, out);
 		break;
+	case TABLE_OPENMETRICS:
+		table_print_openmetrics(table, out);
+		break;
 	case TABLE_MARKDOWN:
 	case TABLE_TEXT_FORMAT:
 		table_print_text(table, style, out);

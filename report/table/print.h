@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints a table as text, Markdown, CSV or JSON. */
+/* Prints a table as text, Markdown, CSV, JSON or OpenMetrics. */
 #ifndef REPORT_TABLE_PRINT_H
 #define REPORT_TABLE_PRINT_H
 
@@ -10,6 +10,7 @@ enum table_format {
 	TABLE_CSV,
 	TABLE_JSON,
 	TABLE_MARKDOWN,
+	TABLE_OPENMETRICS, /* only of `summary`, which writes the last line */
 };
 
 struct table_style {
@@ -61,6 +62,9 @@ void table_print(const struct table *table, const struct table_style *style, str
 
 /* The same as text or Markdown. */
 void table_print_text(const struct table *table, const struct table_style *style, struct buf *out);
+
+/* The same as OpenMetrics: all families of the table. */
+void table_print_openmetrics(const struct table *table, struct buf *out);
 
 /* Appends a time with five digits and a unit that fits, as nvprof prints it: "12.345us". */
 void table_add_auto_time(struct buf *out, double ns);

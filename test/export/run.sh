@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # What `gprof-report export` writes, asked by real engines: SQLite (python3's) and DuckDB (PyPI), against
-# the tables of `summary`. Prints TAP. Without DuckDB its part is skipped.
+# the tables of `summary`; the OpenMetrics of `summary`, read by prometheus_client (PyPI). Prints TAP. Without DuckDB or
+# prometheus_client their parts are skipped.
 cd "$(dirname "$0")/../.." || exit 1
 B=${B:-build}
 lib=$(pwd)/$B/duckdb-lib
@@ -77,6 +78,58 @@ for engine in sqlite csv jsonl; do
 		tap engines "$engine" trace "$trace" "$engine of $(basename "$trace")"
 	done
 done
+
+# shellcheck disable=SC2317
+# parquet INPUT: the commands of docs/sql.md, with DuckDB's module in place of its program
+parquet()
+{
+	local folder=$T/parquet table commands
+	mkdir -p "$folder/bin" && cat >"$folder/bin/duckdb" <<-'SHIM' && chmod +x "$folder/bin/duckdb" || return 1
+		#!/bin/sh
+		exec python3 -c 'import duckdb, sys; duckdb.sql(sys.argv[1])' "$2"
+	SHIM
+	ln -s "$(realpath "$report")" "$folder/bin/gprof-report"
+	cp -r "$1" "$folder/gprof-dump"
+	commands=$(sed -n '/^## Parquet/,/^## What/p' docs/sql.md | sed -n '/^```sh/,/^```/p' | grep -v '^```')
+	[ -n "$commands" ] && (cd "$folder" && PATH=$folder/bin:$PATH PYTHONPATH=$lib bash -c "$commands") || return 1
+	for table in kernel memcpy api_launch op step; do
+		[ ! -d "$folder/out/$table" ] || "$report" sql --format json "SELECT '$table' AS name, count(*) AS nr, $(
+			[ $table = step ] && echo NULL || echo 'sum(dur_ns)') AS ns, count(DISTINCT step) AS steps FROM $table" "$1" 2>"$T/err"
+	done | jq -s '[.[].result.rows[] | {(.name): [.nr, .ns, .steps]}] | add' >"$folder/want.json"
+	PYTHONPATH=$lib python3 test/export/parquet.py "$folder"
+}
+if [ -d "$lib" ]; then
+	tap parquet "$T/ops.gprof" "Parquet by DuckDB, by the commands of docs/sql.md"
+else
+	n=$((n + 1))
+	echo "ok $n - Parquet # SKIP DuckDB is not to be had"
+fi
+
+# Prometheus's own parser reads the gauges, and has the figures of the JSON.
+metrics_lib=$(pwd)/$B/openmetrics-lib
+if [ ! -d "$metrics_lib" ] && python3 -m pip install -q --no-warn-script-location --target "$T/lib" prometheus_client==0.25.0 >"$T/pip" 2>&1; then
+	mv "$T/lib" "$metrics_lib" || exit 1
+fi
+# shellcheck disable=SC2317
+# metrics INPUT [OPTION]...
+metrics()
+{
+	"$report" summary --format openmetrics "$@" >"$T/metrics" 2>"$T/err"
+	good $? || return 1
+	"$report" summary --format json --top 0 --view headline,step-stats,device,kernel,memcpy,losses "$1" >"$T/metrics.json" 2>"$T/err"
+	good $? && PYTHONPATH=$metrics_lib python3 test/export/openmetrics.py "$T/metrics" "$T/metrics.json"
+}
+for input in ops training hostile; do
+	if [ -d "$metrics_lib" ]; then
+		tap metrics "$T/$input.gprof" "OpenMetrics of $input"
+		tap metrics "$T/$input.gprof" --view headline,step-stats,device,kernel,operator,memcpy,api,losses,steps,breakdown,advice,memory \
+			"OpenMetrics of many views of $input"
+	else
+		n=$((n + 1))
+		echo "ok $n - OpenMetrics of $input # SKIP prometheus_client is not to be had"
+	fi
+done
+
 mkdir "$T/full" && touch "$T/full/file"
 tap refused "the folder is not empty" --format csv -o "$T/full" "a folder that has files"
 tap refused "No such file or directory" --format jsonl -o "$T/no/where" "a folder that cannot be made"
