@@ -687,7 +687,7 @@ static void add_alloc(struct kineto_convert *convert, const struct kineto_event 
 /* ---- complete and instant events ---- */
 
 /*
- * Counts an event whose kind is unknown: of MTIA, XPU or another device, a range with performance
+ * Counts an event whose kind is unknown: insights of MTIA, a range with performance
  * counters, or of another program.
  */
 static void count_kind(struct kineto_convert *convert, const struct kineto_event *event)

@@ -158,6 +158,14 @@ static uint8_t category_of(const char *text, size_t nr_bytes)
 		{"memcpy", KINETO_MEMCPY},
 		{"memset", KINETO_MEMSET},
 		{"trace", KINETO_TRACE},
+		/* Other devices; those of ROCm have CUDA's. */
+		{"xpu_runtime", KINETO_RUNTIME},
+		{"xpu_driver", KINETO_DRIVER},
+		{"mtia_runtime", KINETO_RUNTIME},
+		{"mtia_ccp_events", KINETO_KERNEL},
+		{"hpu_op", KINETO_RUNTIME},
+		{"privateuse1_runtime", KINETO_RUNTIME},
+		{"privateuse1_driver", KINETO_DRIVER},
 		{"ac2g", KINETO_FLOW},
 		{"async", KINETO_FLOW},
 	};

@@ -121,20 +121,20 @@ static uint64_t lost(const struct process *process, const char *cause)
 	",{\"ph\":\"" phase "\",\"cat\":\"" kind \
 	"\",\"name\":\"a\",\"pid\":1,\"tid\":1,\"ts\":5,\"dur\":1}"
 
-/* Those of other devices, counters of CUPTI's profiler, and kinds that no text should have. */
+/* Insights of MTIA, counters of CUPTI's profiler, and kinds that no text should have. */
 START_TEST(kinds_that_are_not_read_are_counted_by_name)
 {
-	struct process *process = traces_read("[" TRACES_OP OF_KIND("mtia_ccp_events", "X") OF_KIND(
-		"mtia_ccp_events", "X") OF_KIND("xpu_runtime", "X") OF_KIND("cuda_profiler_range",
-		"X") OF_KIND("privateuse1_driver", "i") OF_KIND("Trace", "X") OF_KIND("ac2g", "s")
+	struct process *process = traces_read("[" TRACES_OP OF_KIND("mtia_insight", "X") OF_KIND(
+		"mtia_insight", "X") OF_KIND("collective_comm", "X") OF_KIND("cuda_profiler_range",
+		"X") OF_KIND("mtia_workloadd", "i") OF_KIND("Trace", "X") OF_KIND("ac2g", "s")
 			OF_KIND("gpu_user_annotation", "X") OF_KIND("a\\u001b[31m", "X") "]");
 
 	ck_assert_uint_eq(traces_rows(process, GPROF_TABLE_op), 1);
 	ck_assert_uint_eq(process_missing(process), 6);
-	ck_assert_uint_eq(lost(process, "events of kind mtia_ccp_events are not read"), 2);
-	ck_assert_uint_eq(lost(process, "events of kind xpu_runtime are not read"), 1);
+	ck_assert_uint_eq(lost(process, "events of kind mtia_insight are not read"), 2);
+	ck_assert_uint_eq(lost(process, "events of kind collective_comm are not read"), 1);
 	ck_assert_uint_eq(lost(process, "events of kind cuda_profiler_range are not read"), 1);
-	ck_assert_uint_eq(lost(process, "events of kind privateuse1_driver are not read"), 1);
+	ck_assert_uint_eq(lost(process, "events of kind mtia_workloadd are not read"), 1);
 	ck_assert_uint_eq(lost(process, "events of kind a??31m are not read"), 1);
 	process_destroy(process);
 }
