@@ -244,7 +244,8 @@ static void add_device_event(struct xplane_convert *convert, const struct xplane
 		row->activity.bytes = detail(&details, "num_bytes:");
 	} else if (xplane_has(&event->stats, XPLANE_memalloc_details) ||
 		   xplane_has(&event->stats, XPLANE_MemFree_details) ||
-		   xplane_has(&event->stats, XPLANE_MemoryResidency_details)) {
+		   xplane_has(&event->stats, XPLANE_MemoryResidency_details) ||
+		   xplane_begins(&event->name, "UM_")) { /* counters of unified memory */
 		count_unread(convert, "kind", &event->name);
 		return;
 	} else if (xplane_has(&event->stats, XPLANE_cuda_graph_exec_id)) {

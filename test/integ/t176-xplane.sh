@@ -30,7 +30,7 @@ is "PjitFunction(step) GPU 0 256" "$(read_view "$gpu" memory '.memory.rows[] | "
 is "python 321 5, py_xla_execute 322 0" "$(read_view "$gpu" threads '[.threads.rows[] | "\(.name) \(.tid) \(.calls)"] | join(", ")')" "threads"
 is "NVIDIA H200 0 3 1" "$(read_view "$gpu" device '.device.rows[] | "\(.name) \(.device) \(.kernels) \(.copies)"')" "devices"
 is "GPU events dropped" "$(read_view "$gpu" notices '.notices.rows[].text')" "warnings of the profiler"
-is "events of kind MemoryAlloc are not read, events of line _counters_ are not read" \
+is "events of kind MemoryAlloc are not read, events of kind UM_CPU_PAGE_FAULT are not read, events of line _counters_ are not read" \
 	"$(read_view "$gpu" losses '[.losses.rows[].cause] | join(", ")')" "what is not read"
 is "32 128 2 1 64 1 1 1 7 4500,5501" "$("$REPORT" sql --format json "SELECT *, group_concat(start_ns) OVER () AS begins FROM kernel" "$gpu" 2>"$T/err" |
 	jq -r '[.. | objects | select(.correlation == 12)][0] | "\(.registers) \(.grid_x) \(.grid_y) \(.grid_z) \(.block_x) \(.block_y) \(.block_z) \(.context) \(.stream) \(.begins)"')" \

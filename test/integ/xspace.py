@@ -80,7 +80,8 @@ def gpu():
                 "Memset_details": "kind:device num_bytes:4096 async:1"}),
                ("CudaGraphExec:5", 9000_000, 700_000, {"correlation_id": 15, "context_id": "$$1",
                 "cuda_graph_exec_id": 5}),
-               ("MemoryAlloc", 9800_000, 1000, {"memalloc_details": "kind:device num_bytes:1"}))
+               ("MemoryAlloc", 9800_000, 1000, {"memalloc_details": "kind:device num_bytes:1"}),
+               ("UM_CPU_PAGE_FAULT", 9900_000, 1000, {}))
     plane.line(99, "XLA Modules", 1000, ("jit_step(1)", 4000_000, 2000_000, {}))
     plane.line(98, "_counters_", 1000, ("power_mw", 4000_000, 0, {"power_mw": 1.5}))
     return plane.bytes()
