@@ -177,6 +177,15 @@ def samples(dump, period_ms):
     judge("the process's CPU, memory and threads too", all(seen.get(metric) for metric in range(1, 8)))
 
 
+def link(dump, *unused):
+    """Large copies of pinned memory reach most of what PCIe carries, and not more."""
+    seen = [row for row in summary(dump, "bandwidth") if row["link_pct"] is not None]
+    judge("copies have a share of the link", seen, len(seen))
+    for row in seen:
+        judge("%s: share of the link" % row["name"], 30 < row["link_pct"] < 101,
+              "%.1f %%, %.2f GB/s" % (row["link_pct"], row["rate_bytes_per_s"] / 1e9))
+
+
 def same_number(dump, others):
     """Every dump named by the pattern has as many kernels."""
     counts = {path: kernels(path)[0] for path in sorted(glob.glob(others))}
@@ -197,7 +206,7 @@ def domains(dump, *unused):
     print("        NVTX: %d rows in %d domains; %s" % (sum(count.values()), len(count), ", ".join(names[:8])[:150]))
 
 
-CHECKS = {f.__name__: f for f in (launches, callbacks, copies, torch_kernels, torch_operators, gap, torch_memory, graphs,
+CHECKS = {f.__name__: f for f in (launches, callbacks, copies, link, torch_kernels, torch_operators, gap, torch_memory, graphs,
                                   killed, samples, same_number, no_device_work_in_children, domains)}
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ GPU_ARCH ?= -gencode arch=compute_75,code=sm_75 -gencode arch=compute_80,code=sm
 
 # The programs in two ways: the runtime as a library, and inside of them, where no hook is called.
 # Made by a second make: the first does not know yet whether there is an nvcc while it reads this.
-GPU_CUDA := $(foreach kind,shared static,$(addprefix $(GPU)/$(kind)/,$(GPU_PROG) train at_end)) \
+GPU_CUDA := $(foreach kind,shared static,$(addprefix $(GPU)/$(kind)/,$(GPU_PROG) train at_end steps)) \
 	$(GPU)/lib/libcudart.so
 
 gpu: $(GPU)/libgprof.so $(GPU)/gprof-report $(GPU)/rows
