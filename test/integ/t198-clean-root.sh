@@ -13,14 +13,14 @@ KEEP=$ROOT/build/clean-root
 # system RELEASE NAME: a new system in $T/NAME, with a user who may use sudo. What is fetched is kept as it was.
 system()
 {
-	if [ ! -d "$KEEP/$1" ]; then
+	if [ ! -e "$KEEP/$1.tar.gz" ]; then
 		mkdir -p "$KEEP"
-		rm -rf "$KEEP/$1.part"
-		debootstrap --variant=minbase --include=sudo,ca-certificates "$1" "$KEEP/$1.part" $MIRROR >"$T/debootstrap" 2>&1 ||
-			skip "Debian's $1 is not to be had: $(tail -1 "$T/debootstrap")"
-		mv "$KEEP/$1.part" "$KEEP/$1"
+		debootstrap --variant=minbase --include=sudo,ca-certificates "$1" "$T/$2" $MIRROR >"$T/debootstrap" 2>&1 ||
+			skip "Debian's $1 is not to be had: $(tail -n 1 "$T/debootstrap")"
+		tar -C "$T/$2" --one-file-system -czf "$KEEP/$1.part" . && mv "$KEEP/$1.part" "$KEEP/$1.tar.gz"
+	else
+		mkdir "$T/$2" && tar -C "$T/$2" -xzf "$KEEP/$1.tar.gz"
 	fi
-	cp -a "$KEEP/$1" "$T/$2"
 	cp /etc/resolv.conf "$T/$2/etc/"
 	echo 'APT::Get::Assume-Yes "true";' >"$T/$2/etc/apt/apt.conf.d/yes"
 	echo 'user ALL=(ALL) NOPASSWD: ALL' >"$T/$2/etc/sudoers.d/user"
