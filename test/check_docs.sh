@@ -9,7 +9,9 @@
 #                                first paragraph, which names the processes
 #
 # Every view has such a list of columns. Links between the documents lead somewhere. A translation, NAME.zh-CN.md, has the
-# headings, commands, tables, names in `code` and links of the original, in their order.
+# headings, commands, tables, names in `code` and links of the original, in their order; a link may lead to a translation.
+# README and the guides for users of these profilers have one.
+TRANSLATED="README docs/from-paddle docs/from-old-paddle docs/from-mindinsight docs/from-torch docs/from-nvprof"
 set -u
 root=$(realpath "$(dirname "$0")/..")
 report=$(realpath "$root/${B:-build}/gprof-report")
@@ -131,12 +133,14 @@ for file in README*.md CONTRIBUTING.md CHANGELOG.md docs/*.md test/README.md; do
 	done < <(text_of "$file" | grep -oE '\]\([^)]+\)' | sed 's/^](//; s/)$//' | grep -v '^http')
 done
 
-# What a translation leaves as it is. Output and comments of commands are left out; a name may move within its paragraph.
+# What a translation leaves as it is. Comments of commands are left out, and output in README; a name may move within its
+# paragraph.
 skeleton()
 {
-	awk '
+	awk -v is_readme="$([[ $1 != README* ]] || echo 1)" '
 		/^```/ { is_code = !is_code; print "```"; next }
-		is_code { if (/^\$ /) { sub(/ +#.*/, ""); print } next }
+		is_code && /^\$ / { sub(/ +#.*/, "") }
+		is_code { if (!is_readme || /^\$ /) print; next }
 		/^#/ { sub(/[^#].*/, ""); print; next }
 		/^\|/ { print "| " gsub(/\|/, "") }
 		{
@@ -148,8 +152,11 @@ skeleton()
 			fflush()
 			for (i = 1; i <= nr; i++) print words[i] | "sort"
 			close("sort")
-		}' "$1" | grep -v 'README.*\.md)$'
+		}' "$1" | sed 's/\.zh-CN\.md/.md/'
 }
+for file in $TRANSLATED; do
+	[ -e "$file.zh-CN.md" ] || { echo "$file.md has no translation"; bad=1; }
+done
 while IFS= read -r file; do
 	diff <(skeleton "${file%.zh-CN.md}.md") <(skeleton "$file") >"$work/diff" ||
 		{ echo "$file (>) does not go with the original (<):"; head -20 "$work/diff"; bad=1; }
