@@ -61,4 +61,27 @@ else
 fi
 ok "$T/venv/bin/pip" uninstall -q -y --disable-pip-version-check gprof-profiler
 is 0 "$(find "$T/venv" -name '*gprof*' -not -name '*.pyc' | wc -l)" "files that pip leaves"
+
+# The recipe of the conda package: its script installs the same, and its tests pass; rattler-build reads it.
+recipe=$ROOT/report/package/conda/recipe.yaml
+is "${NAME#gprof_profiler-}" "$(sed -n 's/^  version: \([0-9.]*\)$/\1/p' "$recipe")" "version of the recipe"
+lines()
+{
+	sed -n "$1" "$recipe" | sed -n 's/^ *- //p' | sed "s/\\\${{ version }}/${NAME#gprof_profiler-}/"
+}
+rm -rf gprof-dump
+while IFS= read -r line; do
+	PATH=$T/venv/bin:/usr/bin:/bin PYTHON=$T/venv/bin/python bash -ec "$line" >out 2>err || { echo "the recipe's line failed: $line"; cat out err; failed=1; }
+done < <(lines '/^  script:/,/^  #/p'; lines '/^  - script:/,/^  - python:/{/- script:/d; /- python:/d; p}')
+ok grep -q 'gprof_step()' out
+[ "${TEST_TIER:-all}" = all ] || finish
+lib=$ROOT/build/rattler-lib
+[ -d "$lib" ] || { "$T/venv/bin/pip" install -q --disable-pip-version-check --target "$T/rattler" py-rattler-build==0.73.0 >"$T/pip" 2>&1 && mv "$T/rattler" "$lib"; }
+if [ -d "$lib" ]; then
+	is "gprof-profiler" "$(PYTHONPATH=$lib "$T/venv/bin/python" -c '
+import rattler_build, sys
+print(*(each.recipe.package.name for each in rattler_build.Stage0Recipe.from_yaml(open(sys.argv[1]).read()).render()))' "$recipe")" "what rattler-build reads"
+else
+	echo "# rattler-build is not to be had: $(tail -1 "$T/pip" | cut -c1-80)"
+fi
 finish
