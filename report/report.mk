@@ -17,7 +17,7 @@ REPORT_SQLITE := $(shell printf '$(HASH)include <sqlite3.h>\n' | $(CC) $(CPPFLAG
 REPORT_LIBS += $(if $(REPORT_SQLITE),-lsqlite3 -lm)
 
 # `serve`: the header alone, since the server loads the library. A static program cannot, so it takes server_none.o.
-REPORT_SERVER := $(shell printf '\#include <microhttpd.h>\n' | $(CC) $(CPPFLAGS) $$(pkg-config --cflags libmicrohttpd 2>/dev/null) -E -x c - >/dev/null 2>&1 && echo 1)
+REPORT_SERVER := $(shell printf '$(HASH)include <microhttpd.h>\n' | $(CC) $(CPPFLAGS) $$(pkg-config --cflags libmicrohttpd 2>/dev/null) -E -x c - >/dev/null 2>&1 && echo 1)
 $(B)/report/serve/server.o $(B)/fuzz/report/serve/server.o: CPPFLAGS += $(if $(REPORT_SERVER),-DREPORT_HAS_MICROHTTPD $(shell pkg-config --cflags libmicrohttpd 2>/dev/null))
 REPORT_LIBS += $(if $(REPORT_SERVER),-ldl)
 $(B)/report/serve/server_none.o: report/serve/server.c

@@ -56,7 +56,7 @@ within built "sudo apt-get -q update; $build" &&
 	within built "$(readme '&& make wheel')" &&
 	within built "$(readme '&& make deb')" || finish
 
-# use NAME: README's first commands, there; the program marks its steps.
+# use NAME: README's first commands, there, but for `serve`, which does not end; the program marks its steps.
 use()
 {
 	cat >"$T/$1/home/user/gprof/train.py" <<'END'
@@ -67,7 +67,7 @@ for _ in range(5):
 END
 	while IFS= read -r line; do
 		within "$1" "$ACTIVATE python() { python3 \"\$@\"; }; $line"
-	done < <(sed -n '1,/^## /s/^\$ //p' README.md | sed 's/ *#.*//; s/record python /record python3 /')
+	done < <(sed -n '1,/^## /s/^\$ //p' README.md | sed 's/ *#.*//; s/record python /record python3 /; /^gprof-report serve$/d')
 	ok test -s "$T/$1/home/user/gprof/report.html"
 	within "$1" "$ACTIVATE gprof-report --view steps --format json --top 0"
 	is "gprof_step() 6" "$(jq -r '.steps.rows | (.[-1].rule + " " + (length | tostring))' "$T/out")" "steps in the system $1"
