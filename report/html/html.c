@@ -307,6 +307,9 @@ static void add_reduced(const struct html_options *options, struct buf *json, st
 #define LEAST_SHARED_EVENTS 250000u
 #define MOST_GROUPS	    4u
 
+/* The flame graphs as weight_of has it; they are of the first group. */
+#define FLAME_WEIGHT 8u
+
 struct view_group {
 	const struct html_options *options;
 	const struct cmd_input *input;
@@ -323,7 +326,8 @@ struct work {
 	struct view_group groups[MOST_GROUPS];
 	size_t nr_groups;
 	uint8_t group_of[SUMMARY_VIEWS]; /* of each view of the page, in their order */
-	struct worker timeline, flame;
+	struct worker timeline;
+	struct buf flame; /* the flame graphs, once they are made */
 };
 
 /* Damage that a worker finds, and what it says of it, does not come back. */
@@ -435,6 +439,7 @@ static void share_out(struct work *work)
 		work->groups[i].options = work->options;
 		work->groups[i].input = work->input;
 	}
+	work->groups[0].weight = FLAME_WEIGHT;
 	for (size_t i = 0; view_classes[i] && i < SUMMARY_VIEWS; i++) {
 		size_t number = 0;
 
@@ -465,6 +470,16 @@ static void share_out(struct work *work)
 	}
 }
 
+static void write_flame(struct work *work, struct buf *out)
+{
+	struct buf json;
+
+	buf_init(&json, escape, out);
+	html_flame_write(work->input, work->options->other, &json);
+	buf_flush(&json);
+	buf_fini(&json);
+}
+
 /* The tables of `summary --format json`. */
 static void add_views(struct work *work, struct buf *json, struct buf *shapes)
 {
@@ -473,6 +488,7 @@ static void add_views(struct work *work, struct buf *json, struct buf *shapes)
 	struct table *selection;
 
 	run_group(&work->groups[0]);
+	write_flame(work, &work->flame); /* by now this process knows the phases */
 	for (size_t i = 1; i < work->nr_groups; i++) {
 		end_group(&work->groups[i]);
 	}
@@ -555,19 +571,6 @@ static bool write_timeline(void *context, struct buf *out)
 	return nr_damaged(work->input) == nr_before;
 }
 
-static bool write_flame(void *context, struct buf *out)
-{
-	const struct work *work = context;
-	uint64_t nr_before = nr_damaged(work->input);
-	struct buf json;
-
-	buf_init(&json, escape, out);
-	html_flame_write(work->input, work->options->other, &json);
-	buf_flush(&json);
-	buf_fini(&json);
-	return nr_damaged(work->input) == nr_before;
-}
-
 static bool has_timeline(const struct html_options *options)
 {
 	return options->timeline_bytes && !options->reduced;
@@ -611,7 +614,6 @@ static void start_workers(struct work *work)
 	if (has_timeline(work->options)) {
 		worker_start(&work->timeline, write_timeline, work);
 	}
-	worker_start(&work->flame, write_flame, work);
 }
 
 /* Writes what replaces the placeholder at `at`. Returns its length; 0: it is not a placeholder. */
@@ -656,9 +658,10 @@ static size_t add_part(
 		return 12;
 	}
 	if (nr_left >= 7 && memcmp(at, "@FLAME@", 7) == 0) {
-		if (!work->options->reduced && !worker_end(&work->flame, out)) {
+		if (work->options->diff) {
 			write_flame(work, out);
 		}
+		buf_add(out, work->flame.bytes, work->flame.nr_bytes);
 		return 7;
 	}
 	return 0;
@@ -694,5 +697,6 @@ void html_write(const struct html_options *options, const struct cmd_input *inpu
 	buf_add(out, at, (size_t)(page.end - at));
 	progress_stop_all();
 	buf_fini(&nonce);
+	buf_fini(&work->flame);
 	free(work);
 }
