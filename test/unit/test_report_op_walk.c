@@ -160,12 +160,36 @@ static void add_kind(struct gen *gen, const char *name, uint64_t begin, uint64_t
 	row->end_thread = name[0] == 'a' ? row->thread + 1 : row->thread;
 }
 
+static bool wants_n(uint32_t name, uint8_t framework, uint8_t scope)
+{
+	(void)framework;
+	(void)scope;
+	return string_pool_text(name, NULL)[0] == 'n';
+}
+
+static bool wants_none(uint32_t name, uint8_t framework, uint8_t scope)
+{
+	(void)name;
+	(void)framework;
+	(void)scope;
+	return false;
+}
+
 /* M a module, i in it, n in that, u what the user named, r an operator with a Python stack,
  * a one that ends on another thread. */
 START_TEST(views_that_want_few_operators_get_those)
 {
 	const char *path = streams_path("few.gprof");
 	struct gen *gen = gen_open(path);
+	static const struct op_view by_name[] = {
+		{.op = see_name, .op_wants = wants_n},
+		{.op = see_name, .op_wants = wants_n, .op_is = OP_IS_MODULE},
+		{.enter = see_name},
+		{.enter = see_name, .enter_wants = wants_n},
+		{.enter = see_name, .enter_wants = wants_none},
+		{.enter = see_name, .op = see_name, .enter_wants = wants_n, .op_wants = wants_n},
+	};
+	static const char *const names_of[] = {"n", "", "aruMin", "aruMin", "aruMi", "aruMinn"};
 	static const struct {
 		uint8_t op_is;
 		const char *names;
@@ -195,6 +219,18 @@ START_TEST(views_that_want_few_operators_get_those)
 
 		op_walk_run(&process, 1, &walk, 1);
 		ck_assert_str_eq(names, wants[i].names);
+		process_destroy(process);
+	}
+	for (size_t i = 0; i < sizeof(by_name) / sizeof(by_name[0]); i++) {
+		struct process *process = streams_process(path);
+		char names[2][16] = {"", ""};
+		/* Another view that wants all gets all. */
+		const struct op_view all = {.op = see_name};
+		const struct op_walk walks[] = {{&by_name[i], names[0]}, {&all, names[1]}};
+
+		op_walk_run(&process, 1, walks, 2);
+		ck_assert_str_eq(names[0], names_of[i]);
+		ck_assert_str_eq(names[1], "aruniM");
 		process_destroy(process);
 	}
 }
