@@ -3,6 +3,7 @@
  * The first screen in at most eight lines: what ran, how long a step takes, where its time goes,
  * how much it computes, and what would save most. One row for the whole run.
  */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -168,7 +169,10 @@ static void add_short(const struct finding *finding, size_t width, struct buf *o
 	struct buf cost = {0};
 	char time[TEXT_TIME_BYTES];
 
-	if (finding->predicted) {
+	if (finding->predicted && finding->is_of_process && finding->facts->process->rank >= 0) {
+		buf_printf(&cost, "; a fix saves %.1f %% of rank %" PRId64,
+			finding_saved_pct(finding), finding->facts->process->rank);
+	} else if (finding->predicted) {
 		text_time(time, finding->saved_ns);
 		buf_printf(&cost, "; a fix saves %s (%.1f %%)", time, finding_saved_pct(finding));
 	} else if (finding->result.has_stake && finding->result.stake_whole_ns) {
