@@ -133,6 +133,9 @@ for file in README*.md CONTRIBUTING.md CHANGELOG.md docs/*.md test/README.md; do
 	done < <(text_of "$file" | grep -oE '\]\([^)]+\)' | sed 's/^](//; s/)$//' | grep -v '^http')
 done
 
+# Its details belong into the guides.
+[ "$(wc -l <README.md)" -le 120 ] || { echo "README.md has more than 120 lines"; bad=1; }
+
 # What a translation leaves as it is. Comments of commands are left out, and output in README; a name may move within its
 # paragraph.
 skeleton()
