@@ -49,6 +49,7 @@ shows() { jq -e "$2" "$T/$1/tables" >/dev/null; }
 "$B/gen_stream" "$T/model.gprof" model 3000
 "$B/gen_stream" "$T/modules.gprof" python
 "$B/gen_stream" "$T/host.gprof" worker
+mkdir "$T/live" && cp /proc/stat "$T/live/stat"
 record "$B/integ/s_loop" 12 2 call sleep=100
 mv "$GPROF_DIR"/*.gprof "$T/live.gprof"
 for each in steps model modules host live; do
