@@ -4,7 +4,7 @@
 # the one is installed on others, the wheel on the oldest glibc that can be had. Then the first commands of README.
 . "$(dirname "$0")/lib.sh"
 need REPORT PLAIN SIM JQ
-[ -n "${CLEAN_ROOT:-}" ] || skip "CLEAN_ROOT=1 bash test/integ/t198-clean-root.sh runs it (it fetches two Debian systems, minutes)"
+[ -n "${PACKAGES:-}" ] || skip "PACKAGES=1 bash $0 runs it (it fetches two Debian systems, minutes)"
 [ "$(id -u)" = 0 ] && command -v debootstrap >/dev/null || skip "not root, or no debootstrap"
 [ "$(uname -m)" = x86_64 ] || skip "only x86-64's systems are fetched"
 MIRROR=http://deb.debian.org/debian

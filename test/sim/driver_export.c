@@ -9,11 +9,15 @@
 #define SIM_DRV		 SIM_WRAPPER
 #define SIM_RT		 SIM_NONE
 
+/* handle: a kernel, or the code of a function of the program's. */
 static const char *driver_symbol(const void *handle)
 {
 	const struct sim_function *f = handle;
 
-	return f && f->magic == SIM_FUNCTION_MAGIC ? f->name : NULL;
+	if (!f || (uintptr_t)f % _Alignof(struct sim_function)) {
+		return NULL;
+	}
+	return f->magic == SIM_FUNCTION_MAGIC ? f->name : NULL;
 }
 
 #include "test/sim/export.h"
