@@ -6,7 +6,7 @@
 # fails otherwise; one that prints TAP lines ("ok 1 - name", "not ok 2 - name", "ok 3 - name # SKIP
 # why") is counted line by line. Logs are in build/test/log; the last line of output is the sum.
 #
-# Many tests wait more than they compute, so there are as many at once as there are cores, and two
+# Many tests wait more than they compute, so there are as many at once as there are cores, and one
 # more. Hence no test may take what another uses: files are in a folder of its own, ports are asked
 # for, and what several need is built before. For the same reason none may judge by the clock.
 set -u
@@ -14,7 +14,7 @@ cd "$(dirname "$0")/.." || exit 1
 
 export TEST_TIER=${1:-check}
 NR_CORES=$(nproc)
-NR_AT_ONCE=$((NR_CORES + 2))
+NR_AT_ONCE=$((NR_CORES + 1))
 LOG=build/test/log
 RESULTS=build/test/results
 MAKE=${MAKE:-make}
