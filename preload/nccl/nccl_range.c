@@ -5,62 +5,13 @@
 #include <string.h>
 
 #include "collector/collector.h"
+#include "collector/format/nccl_nvtx.h"
 #include "preload/nccl/nccl.h"
 
 /* One for each copy of NCCL in the process. */
 #define MAX_COPIES  4u
 #define MAX_STRINGS (MAX_COPIES * 32u)
 #define MAX_SCHEMAS (MAX_COPIES * 32u)
-
-/* What a range is, beside enum gprof_nccl. */
-enum { GROUP_START = 100, GROUP_DROP = 101 };
-
-static const struct {
-	const char *name;
-	uint8_t kind;
-} functions[] = {
-	{"ncclAllReduce", GPROF_NCCL_ALL_REDUCE},
-	{"ncclReduce", GPROF_NCCL_REDUCE},
-	{"ncclBroadcast", GPROF_NCCL_BROADCAST}, /* and ncclBcast */
-	{"ncclAllGather", GPROF_NCCL_ALL_GATHER},
-	{"ncclReduceScatter", GPROF_NCCL_REDUCE_SCATTER},
-	{"ncclAlltoAll", GPROF_NCCL_ALL_TO_ALL},
-	{"ncclGather", GPROF_NCCL_GATHER},
-	{"ncclScatter", GPROF_NCCL_SCATTER},
-	{"ncclSend", GPROF_NCCL_SEND},
-	{"ncclRecv", GPROF_NCCL_RECV},
-	{"ncclGroupStart", GROUP_START},
-	{"ncclGroupEnd", GPROF_NCCL_GROUP_END},
-	{"ncclGroupSimulateEnd", GROUP_DROP},
-	{"ncclCommInitRank", GPROF_NCCL_INIT},
-	{"ncclCommInitRankConfig", GPROF_NCCL_INIT},
-	{"ncclCommInitRankScalable", GPROF_NCCL_INIT},
-	{"ncclCommInitAll", GPROF_NCCL_INIT},
-	{"ncclCommSplit", GPROF_NCCL_SPLIT},
-	{"ncclCommShrink", GPROF_NCCL_SPLIT},
-	{"ncclCommFinalize", GPROF_NCCL_FINALIZE},
-	{"ncclCommDestroy", GPROF_NCCL_DESTROY},
-	{"ncclCommAbort", GPROF_NCCL_ABORT},
-};
-
-/* Fields of payloads, and their names in the versions of NCCL. */
-enum fact { COMM, BYTES, REDOP, PEER, NR_RANKS, NR_DEVICES, RANK, DEVICE, NR_FACTS };
-
-static const struct {
-	const char *name;
-	enum fact fact;
-} facts[] = {
-	{"NCCL communicator ID", COMM},
-	{"Message size [bytes]", BYTES},
-	{"Bytes", BYTES},
-	{"Reduction operation", REDOP},
-	{"Root", PEER},
-	{"Peer rank", PEER},
-	{"No. of ranks", NR_RANKS},
-	{"No. of devices", NR_DEVICES},
-	{"Rank", RANK},
-	{"CUDA device", DEVICE},
-};
 
 /* Where the facts are in payloads of one schema. */
 struct layout {
@@ -69,14 +20,14 @@ struct layout {
 	struct {
 		uint16_t at;
 		uint8_t nr_bytes; /* 0: it is not there */
-	} places[NR_FACTS];
+	} places[NCCL_NVTX_NR_FACTS];
 };
 
 static struct nccl_range_state {
 	_Atomic uint32_t domains[MAX_COPIES], nr_domains;
 	struct {
 		_Atomic uint32_t id; /* 0: not written yet */
-		uint8_t function;    /* its place in `functions` */
+		uint8_t function;    /* its place in nccl_nvtx_functions */
 	} strings[MAX_STRINGS];
 	_Atomic uint32_t nr_strings;
 	struct layout layouts[MAX_SCHEMAS];
@@ -91,8 +42,8 @@ static __thread struct {
 	uint8_t kind;
 	bool is_call;	 /* the outermost is one that nobody else records */
 	bool is_doubted; /* a call that had not ended when another began at its place */
-	uint16_t has;	 /* bits by enum fact */
-	int64_t facts[NR_FACTS];
+	uint16_t has;	 /* bits by enum nccl_nvtx_fact */
+	int64_t facts[NCCL_NVTX_NR_FACTS];
 	struct nccl_call call;
 } self __attribute__((tls_model("initial-exec")));
 
@@ -141,18 +92,16 @@ void nccl_range_domain(uint32_t domain, const char *name)
 
 void nccl_range_string(uint32_t domain, uint32_t string, const char *text)
 {
+	int function = is_nccl(domain) ? nccl_nvtx_find_function(text, strlen(text)) : -1;
 	uint32_t place;
 
-	for (size_t i = 0; is_nccl(domain) && i < sizeof(functions) / sizeof(functions[0]); i++) {
-		if (strcmp(text, functions[i].name) == 0 &&
-			take_place(&state.nr_strings, MAX_STRINGS, &place)) {
-			state.strings[place].function = (uint8_t)i;
-			atomic_store(&state.strings[place].id, string);
-		}
+	if (function >= 0 && take_place(&state.nr_strings, MAX_STRINGS, &place)) {
+		state.strings[place].function = (uint8_t)function;
+		atomic_store(&state.strings[place].id, string);
 	}
 }
 
-/* Its place in `functions`, -1 if it is none. */
+/* Its place in nccl_nvtx_functions, -1 if it is none. */
 static int function_of(uint32_t string)
 {
 	uint32_t n = string ? at_most(&state.nr_strings, MAX_STRINGS) : 0;
@@ -181,11 +130,11 @@ static uint8_t nr_bytes_of(const struct nvtx_schema_entry *entry)
 
 static void place_fact(struct layout *layout, const struct nvtx_schema_entry *entry)
 {
-	for (size_t i = 0; entry->name && i < sizeof(facts) / sizeof(facts[0]); i++) {
-		if (strcmp(entry->name, facts[i].name) == 0 && entry->offset <= UINT16_MAX) {
-			layout->places[facts[i].fact].at = (uint16_t)entry->offset;
-			layout->places[facts[i].fact].nr_bytes = nr_bytes_of(entry);
-		}
+	int fact = entry->name ? nccl_nvtx_find_fact(entry->name, strlen(entry->name)) : -1;
+
+	if (fact >= 0 && entry->offset <= UINT16_MAX) {
+		layout->places[fact].at = (uint16_t)entry->offset;
+		layout->places[fact].nr_bytes = nr_bytes_of(entry);
 	}
 }
 
@@ -225,7 +174,7 @@ static const struct layout *layout_of(uint32_t domain, uint64_t schema)
 
 static void take_payload(const struct layout *layout, const struct nvtx_payload_data *payload)
 {
-	for (int fact = 0; fact < NR_FACTS; fact++) {
+	for (int fact = 0; fact < NCCL_NVTX_NR_FACTS; fact++) {
 		size_t at = layout->places[fact].at, nr_bytes = layout->places[fact].nr_bytes;
 		const char *bytes = payload->bytes;
 		int32_t number;
@@ -257,7 +206,7 @@ static void take_payloads(
 	}
 }
 
-static int64_t fact_or(enum fact fact, int64_t otherwise)
+static int64_t fact_or(enum nccl_nvtx_fact fact, int64_t otherwise)
 {
 	return self.has & (1u << fact) ? self.facts[fact] : otherwise;
 }
@@ -271,7 +220,8 @@ static void report_limits(void)
 			"NCCL is linked statically or looked up by the program, so its calls are "
 			"recorded from its NVTX ranges: stream, data type and result are unknown");
 	}
-	if (self.call.begin && self.kind <= GPROF_NCCL_RECV && !(self.has & (1u << COMM)) &&
+	if (self.call.begin && self.kind <= GPROF_NCCL_RECV &&
+		!(self.has & (1u << NCCL_NVTX_COMM)) &&
 		!atomic_exchange(&state.is_unnamed_reported, true)) {
 		notice_add("NCCL's ranges", 0,
 			"the NVTX ranges of this NCCL (before 2.25) name no communicator; the "
@@ -282,7 +232,8 @@ static void report_limits(void)
 /* Learns the devices of the process, and the communicator of the call. */
 static struct nccl_comm_entry *know(struct nccl_comm_entry *comm)
 {
-	int64_t device = fact_or(DEVICE, -1), nr_devices = fact_or(NR_DEVICES, 0);
+	int64_t device = fact_or(NCCL_NVTX_DEVICE, -1),
+		nr_devices = fact_or(NCCL_NVTX_NR_DEVICES, 0);
 
 	if (nr_devices > 1) { /* a rank on each; which they are is not said */
 		nccl_comm_use_device(0);
@@ -290,21 +241,21 @@ static struct nccl_comm_entry *know(struct nccl_comm_entry *comm)
 	} else if (device >= 0) {
 		nccl_comm_use_device((uint32_t)device);
 	}
-	nccl_comm_know(comm, (int32_t)fact_or(RANK, nr_devices == 1 ? 0 : -1),
-		(uint32_t)fact_or(NR_RANKS, nr_devices));
+	nccl_comm_know(comm, (int32_t)fact_or(NCCL_NVTX_RANK, nr_devices == 1 ? 0 : -1),
+		(uint32_t)fact_or(NCCL_NVTX_NR_RANKS, nr_devices));
 	return comm;
 }
 
 static void end_call(void)
 {
-	uint64_t hash = (uint64_t)fact_or(COMM, 0);
+	uint64_t hash = (uint64_t)fact_or(NCCL_NVTX_COMM, 0);
 	struct nccl_facts row = NCCL_FACTS(self.kind, 0);
 
 	switch (self.kind) {
-	case GROUP_START:
+	case NCCL_NVTX_GROUP_START:
 		nccl_group_start(&self.call);
 		break;
-	case GROUP_DROP:
+	case NCCL_NVTX_GROUP_SIMULATE_END:
 		nccl_group_leave(&self.call);
 		break;
 	case GPROF_NCCL_GROUP_END:
@@ -327,9 +278,9 @@ static void end_call(void)
 		nccl_end(&self.call, &row);
 		break;
 	default:
-		row.bytes = (uint64_t)fact_or(BYTES, 0);
-		row.redop = nccl_small_redop(fact_or(REDOP, NCCL_NO_REDOP));
-		row.peer = (int32_t)fact_or(PEER, -1);
+		row.bytes = (uint64_t)fact_or(NCCL_NVTX_BYTES, 0);
+		row.redop = nccl_small_redop(fact_or(NCCL_NVTX_REDOP, NCCL_NO_REDOP));
+		row.peer = (int32_t)fact_or(NCCL_NVTX_PEER, -1);
 		nccl_move(&self.call, row, nccl_comm_find_hash(hash));
 	}
 }
@@ -373,9 +324,9 @@ void nccl_range_push(uint32_t domain, uint32_t string, const struct nvtx_attribu
 	}
 	self.stack = RING_STACK;
 	function = function_of(string);
-	self.is_call = function >= 0 &&
-		       nccl_begin(&self.call, NULL, functions[function].name, self.stack, 0);
-	self.kind = function >= 0 ? functions[function].kind : 0;
+	self.is_call = function >= 0 && nccl_begin(&self.call, NULL,
+						nccl_nvtx_functions[function].name, self.stack, 0);
+	self.kind = function >= 0 ? nccl_nvtx_functions[function].kind : 0;
 	self.has = 0;
 	if (self.is_call && attributes->payload_type == NVTX_PAYLOAD_EXTENDED) {
 		take_payloads(domain,
