@@ -8,8 +8,36 @@
 #include "collector/util/config.h"
 #include "collector/util/log.h"
 
-/* What to run next, with the directory of the stream, twice. */
+/* What to run next, with what quoted_dir returns, twice. */
 #define NEXT "view with: gprof-report %s, or gprof-report html %s"
+
+/*
+ * The directory of the stream as one word of a shell's command line. A process has one exit
+ * message, so the text need not be on the stack of the target's thread, which may be small.
+ */
+static const char *quoted_dir(void)
+{
+	static char text[1024];
+	static const char quoted_quote[] = "'\\''";
+	const char *dir = stream_dir();
+	size_t at = 0;
+
+	if (!strpbrk(dir, " \t\n'\"\\$`&|;<>()[]{}*?!#~")) {
+		return dir;
+	}
+	text[at++] = '\'';
+	for (; *dir != '\0' && at + sizeof(quoted_quote) + 1 <= sizeof(text); dir++) {
+		if (*dir == '\'') {
+			memcpy(text + at, quoted_quote, sizeof(quoted_quote) - 1);
+			at += sizeof(quoted_quote) - 1;
+		} else {
+			text[at++] = *dir;
+		}
+	}
+	text[at++] = '\'';
+	text[at] = '\0';
+	return *dir == '\0' ? text : stream_dir();
+}
 
 void exit_message_recorded(
 	uint64_t nr_events, uint64_t nr_lost, uint64_t cpu_ns, uint64_t run_ns, bool is_child)
@@ -17,6 +45,7 @@ void exit_message_recorded(
 	uint64_t share = run_ns ? cpu_ns * 1000u / run_ns : 0; /* in 1/1000 of a core */
 	char lost[24] = "none";
 	char events[80], cost[80];
+	const char *dir = quoted_dir();
 
 	if (nr_lost) {
 		log_format(lost, sizeof(lost), "%llu", (unsigned long long)nr_lost);
@@ -28,19 +57,19 @@ void exit_message_recorded(
 		(unsigned long long)(share % 10u));
 	/* A data loader's workers would fill the screen; the parent's line names their folder. */
 	if (is_child && !nr_lost) {
-		log_message(LOG_INFO, "%s to %s, %s; " NEXT, events, stream_path(), cost,
-			stream_dir(), stream_dir());
+		log_message(LOG_INFO, "%s to %s, %s; " NEXT, events, stream_path(), cost, dir, dir);
 	} else {
-		log_line("%s to %s, %s; " NEXT, events, stream_path(), cost, stream_dir(),
-			stream_dir());
+		log_line("%s to %s, %s; " NEXT, events, stream_path(), cost, dir, dir);
 	}
 }
 
 void exit_message_unfinished(void)
 {
+	const char *dir = quoted_dir();
+
 	log_line("the end of %s is missing: its file system is too slow; the rest is "
 		 "readable; " NEXT,
-		stream_path(), stream_dir(), stream_dir());
+		stream_path(), dir, dir);
 }
 
 void exit_message_never_started(uint64_t nr_lost, enum config_name waits_for)

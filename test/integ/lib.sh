@@ -140,22 +140,23 @@ make_package()
 	flock "$B/packages.lock" sh -c 'make -s "$1" && cp "$2/$1/"*gprof?profiler*[lb] "$3"' - "$1" "$B" "$T"
 }
 
+# mismatch WHAT: says so, and once more at the end of the log, which is all that a long run shows.
+mismatch()
+{
+	echo "$1" | tee -a "$T/mismatches"
+	failed=1
+}
+
 # is WANT HAVE WHAT
 is()
 {
-	if [ "$1" != "$2" ]; then
-		echo "not as expected: $3: want '$1', have '$2'"
-		failed=1
-	fi
+	[ "$1" = "$2" ] || mismatch "not as expected: $3: want '$1', have '$2'"
 }
 
 # ok COMMAND...: the command must succeed.
 ok()
 {
-	if ! "$@"; then
-		echo "failed: $*"
-		failed=1
-	fi
+	"$@" || mismatch "failed: $*"
 }
 
 finish()
@@ -164,6 +165,8 @@ finish()
 		head -c 2000 "$T/err" 2>/dev/null
 		ls -la "$GPROF_DIR" 2>/dev/null
 		head -c 3000 "$T/json" 2>/dev/null
+		echo
+		cat "$T/mismatches" 2>/dev/null
 	fi
 	exit $failed
 }

@@ -17,6 +17,13 @@ ok "$REPORT" html -o "$T/page.html" "${next##* gprof-report html }"
 is "$(sed 's/.*: recorded \([0-9]*\) events.*/\1/' <<<"$line")" \
 	"$("$REPORT" check "$GPROF_DIR" | sed 's/.*, \([0-9]*\) events/\1/')" "events in the line"
 
+# A shell takes what it says to run, whatever the directory is called.
+(
+	GPROF_DIR="$T/it's \$HOME" record "$B/integ/s_loop" 3 5
+	next=$(sed -n 's/.*view with: gprof-report \(.*\), or gprof-report html .*/\1/p' "$T/err")
+	eval "\"\$REPORT\" $next" >"$T/out" 2>&1 && grep -q "s_loop" "$T/out"
+) || mismatch "the command for a directory with a blank, a quote and a dollar sign: $(cat "$T/err")"
+
 # More than 1 MB; where a sanitizer makes time pass between calls, they take twice the bytes.
 rm -rf "$GPROF_DIR"
 nr_steps=30

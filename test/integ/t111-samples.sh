@@ -55,9 +55,16 @@ is 0 "$(samples)" "samples with nothing but steps"
 GPROF_SAMPLE_MS=20 GPROF_SCHEDULE=90-91 run "$B/integ/s_loop" 4 2 call sleep=100
 is 0 "$(samples)" "samples while nothing is recorded"
 
-# A forked child takes its own, and neither changes what the program sees.
+# A forked child takes its own, and neither changes what the program sees. AddressSanitizer's allocator
+# has a lock that a thread may hold at the fork: then the child's recorder waits for it for ever.
 plain "$B/integ/s_sample" 2000
-GPROF_SAMPLE_MS=20 run "$B/integ/s_sample" 2000
+tries=1
+[[ $B != *san-address ]] || tries=5
+for ((try = 0; try < tries; try++)); do
+	GPROF_SAMPLE_MS=20 run "$B/integ/s_sample" 2000
+	! was_late || continue
+	break
+done
 is "$(cat "$T/plain.out")" "$(cat "$T/out")" "output with a child"
 for stream in "$GPROF_DIR"/*.gprof; do
 	ok test "$(samples "$stream")" -gt 10
