@@ -129,12 +129,13 @@ integ()
 	done
 }
 
-# parts NAME...: folders that have a run.sh, those that take longest first.
+# parts NAME...: folders that have a run.sh, or FOLDER-GROUP, those that take longest first.
 parts()
 {
-	local name
+	local name folder group
 	for name in "$@"; do
-		TEST_TIMEOUT=3000 beside run "$name" "test/$name/run.sh"
+		IFS=- read -r folder group <<<"$name"
+		TEST_TIMEOUT=3000 beside run "$name" "test/$folder/run.sh" ${group:+"$group"}
 	done
 }
 
@@ -163,7 +164,7 @@ checks()
 # What a newcomer waits for.
 short()
 {
-	local long="page torch python host fault timeline pftrace kill"
+	local long="page-pages page-timelines torch python host fault timeline pftrace kill page-recordings"
 	run demo "$MAKE" --no-print-directory demo # page opens what it has recorded
 	# shellcheck disable=SC2086 # several names
 	{
@@ -171,7 +172,7 @@ short()
 		[ "$TEST_TIER" != all ] || parts hta # DevTools and Perfetto's schema judge timelines in any case
 		integ build
 		beside run corpus "$MAKE" --no-print-directory fuzz-replay FUZZ_MUTATIONS=0
-		other_parts $long hta
+		other_parts page $long hta
 	}
 	checks
 	unit build

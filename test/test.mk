@@ -26,7 +26,7 @@ $(B)/test/unit/test_step: LDFLAGS += -Wl,--wrap=window_open,--wrap=window_close
 $(B)/test/unit/test_nccl_range: $(addprefix $(B)/preload/,$(addprefix nccl/nccl,.o _comm.o _range.o) base/modules.o base/elf.o)
 
 # The programs of the integration tests: CUDA is the simulator's, and s_plain has none.
-$(B)/integ/s_%: test/integ/s_%.c test/prog/prog.h test/prog/driver.h test/prog/ranks.h test/entries.h $(B)/sim/libcudart.so.13 | sim
+$(B)/integ/s_%: test/integ/s_%.c test/prog/prog.h test/prog/driver.h test/prog/must.h test/prog/ranks.h test/entries.h $(B)/sim/libcudart.so.13 | sim
 	$(call say,PROG,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -fvisibility=default $(LDFLAGS) -o $@ $(filter %.c,$^) \

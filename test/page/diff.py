@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Opens a page of `gprof-report html A B` in Chromium.
 
-usage: diff.py CHROMIUM PAGE JSON [PICTURES]    JSON: of `gprof-report diff`; PICTURES: a folder
+usage: diff.py CHROMIUM PAGE JSON HOW [PICTURES]    HOW: see tables.look; JSON: of `gprof-report diff`; PICTURES: a folder
 """
 import json
 import re
@@ -11,7 +11,7 @@ from must import finish, must
 from tables import look
 from wait import drawn, until
 
-chromium, path, expected_path, pictures = (sys.argv + [""])[1:5]
+chromium, path, expected_path, how, pictures = (sys.argv + [""])[1:6]
 expected = json.load(open(expected_path))
 sections = ["phase", "operator", "kernel", "copy"]
 
@@ -120,5 +120,5 @@ def check(page):
     check_overview(page)
 
 
-look(chromium, path, expected, check, "diff", pictures)
+look(chromium, path, expected, how, check, "diff", pictures)
 finish()

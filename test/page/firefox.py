@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Opens all pages of files of `gprof-report html` in Firefox: each shows something, and none throws.
+"""Opens all pages of files of `gprof-report html` in Firefox: each shows something, and none throws. That of `serve` asks for events.
 
-usage: firefox.py FIREFOX FOLDER PAGE...    FOLDER: for the browser's profile and log
+usage: firefox.py FIREFOX FOLDER PAGE...    FOLDER: for the browser's profile and log; PAGE: a file, or an address
        firefox.py FIREFOX FOLDER --broken   a page that throws must be seen to
 """
 import os
@@ -17,7 +17,7 @@ BROKEN = "<!DOCTYPE html><nav id=nav></nav><main>text</main><script>none.of(this
 
 # Errors of scripts, also those in promises, and what the page's policy forbids; warnings are none.
 ERRORS = """return Services.console.getMessageArray()
-    .filter((each) => each instanceof Ci.nsIScriptError && !(each.flags & each.warningFlag) && each.sourceName.startsWith("file:"))
+    .filter((each) => each instanceof Ci.nsIScriptError && !(each.flags & each.warningFlag) && /^(file|http):/.test(each.sourceName))
     .map((each) => each.lineNumber + ": " + each.errorMessage);"""
 
 
@@ -32,10 +32,21 @@ def is_shown(driver):
     return driver.execute_script("return document.querySelector('main').innerText.trim().length > 0 && !document.body.innerText.includes('Unpacking');")
 
 
+def look_closer(driver, path):
+    """The page asks its server for the events that it has merged, and draws them."""
+    driver.execute_script("location.hash = '#timeline';")
+    Wait(driver, timeout=600).until(is_shown)
+    for _ in range(4):
+        driver.execute_script("document.querySelector('.timeline .rows').dispatchEvent(new KeyboardEvent('keydown', {key: 'w', bubbles: true}));")
+        driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(() => arguments[0]()));")
+    Wait(driver, timeout=600).until(lambda driver: driver.execute_script("""return document.querySelector('.timeline').dataset.detail === 'drawn' &&
+        performance.getEntriesByType('resource').some((each) => each.name.includes('/window?'));"""), message=path + " asks for no events")
+
+
 def look(driver, path):
     """What is wrong with a file, and how many pages it has."""
-    wrong = []
-    driver.navigate("file://" + os.path.abspath(path))
+    wrong, is_served = [], path.startswith("http:")
+    driver.navigate(path if is_served else "file://" + os.path.abspath(path))
     pages = [link.get_attribute("href") for link in driver.find_elements(By.CSS_SELECTOR, "#nav a")]
     for page in pages or [""]:
         driver.execute_script("location.hash = arguments[0];", [page])
@@ -43,6 +54,9 @@ def look(driver, path):
         # Drawn: what a frame throws has come by then.
         driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(() => arguments[0]()));")
         wrong += ["%s%s: line %s" % (os.path.basename(path), page, each) for each in errors(driver)]
+    if is_served:
+        look_closer(driver, path)
+        wrong += errors(driver)
     return wrong, len(pages)
 
 

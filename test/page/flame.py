@@ -8,9 +8,8 @@ import re
 import subprocess
 import sys
 
-from playwright.sync_api import sync_playwright
 from must import finish, must
-from wait import drawn, frame, launch, new_context
+from wait import drawn, frame, new_context, opened_browser
 
 chromium, path, report, source, pictures = (sys.argv + [""])[1:6]
 name = os.path.basename(path)[:-5]
@@ -214,9 +213,7 @@ def work(browser, scheme, width):
     context.close()
 
 
-with sync_playwright() as playwright:
-    browser = launch(playwright, chromium)
+with opened_browser(chromium) as browser:
     work(browser, "light", 1280)
     work(browser, "dark", 420)
-    browser.close()
 finish()

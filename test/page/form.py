@@ -10,9 +10,8 @@ import json
 import os
 import sys
 
-from playwright.sync_api import sync_playwright
 from must import finish, must
-from wait import drawn, frame, launch, new_context, until
+from wait import drawn, frame, new_context, opened_browser, until
 
 chromium, path, expected_path = sys.argv[1:4]
 expected = json.load(open(expected_path))
@@ -150,23 +149,24 @@ def check_address(page, key):
 
 def check_folds(page):
     """Rows with rows inside fold, and stay folded at their address."""
-    for key, tables in expected.items():
-        link = page.locator("main [id='table-%s']" % key)
-        if isinstance(tables, dict) and link.locator("button.fold").count():
-            show_all(link)
-            before, name = len(table_of(page, key)), link.locator("tr:has(button.fold) td").first.inner_text()
-            is_open = link.locator("button.fold").first.get_attribute("aria-expanded") == "true"  # large tables begin folded
-            link.locator("button.fold").first.press("Enter")
-            show_all(link)
-            after = len(table_of(page, key))
-            must(after < before if is_open else after > before, "%s of %s does not fold" % (name, key))
-            must(page.evaluate("document.activeElement.className") == "fold", "the focus after folding")
-            open_page(page, page.evaluate("location.hash"))
-            show_all(link)
-            must(len(table_of(page, key)) == after, "what was folded or opened is not so at the address")
-            page.locator("main [id='table-%s'] button.fold" % key).first.click()
-            must(len(table_of(page, key)) == before, "%s of %s does not fold back" % (name, key))
-            return
+    folding = page.locator("main [id^='table-']:has(button.fold)")
+    if not folding.count():
+        return
+    key = folding.first.get_attribute("id")[len("table-"):]
+    link = page.locator("main [id='table-%s']" % key)
+    show_all(link)
+    before, name = len(table_of(page, key)), link.locator("tr:has(button.fold) td").first.inner_text()
+    is_open = link.locator("button.fold").first.get_attribute("aria-expanded") == "true"  # large tables begin folded
+    link.locator("button.fold").first.press("Enter")
+    show_all(link)
+    after = len(table_of(page, key))
+    must(after < before if is_open else after > before, "%s of %s does not fold" % (name, key))
+    must(page.evaluate("document.activeElement.className") == "fold", "the focus after folding")
+    open_page(page, page.evaluate("location.hash"))
+    show_all(link)
+    must(len(table_of(page, key)) == after, "what was folded or opened is not so at the address")
+    page.locator("main [id='table-%s'] button.fold" % key).first.click()
+    must(len(table_of(page, key)) == before, "%s of %s does not fold back" % (name, key))
 
 
 def check_paper(page):
@@ -211,9 +211,7 @@ def look(browser, scheme):
     context.close()
 
 
-with sync_playwright() as playwright:
-    browser = launch(playwright, chromium)
+with opened_browser(chromium) as browser:
     look(browser, "light")
     look(browser, "dark")
-    browser.close()
 finish()

@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Opens a page of `gprof-report html` in Chromium and looks at all of it.
 
-usage: look.py CHROMIUM PAGE JSON [PICTURES]    PICTURES: a folder for screenshots
+usage: look.py CHROMIUM PAGE JSON HOW [PICTURES]    HOW: "light dark narrow" or some of these; PICTURES: a folder for screenshots
 """
 import json
 import os
 import re
 import sys
 
-from playwright.sync_api import sync_playwright
 from must import finish, must
-from wait import drawn, frame, launch, new_context
+from wait import drawn, frame, new_context, opened_browser
 
-chromium, path, expected_path, pictures = (sys.argv + [""])[1:5]
+chromium, path, expected_path, how, pictures = (sys.argv + [""])[1:6]
 expected = json.load(open(expected_path))
 
 
@@ -441,10 +440,10 @@ def look(browser, scheme):
     context.close()
 
 
-with sync_playwright() as playwright:
-    browser = launch(playwright, chromium)
-    look(browser, "light")
-    look(browser, "dark")
-    check_narrow(browser)
-    browser.close()
+with opened_browser(chromium) as browser:
+    for scheme in "light", "dark":
+        if scheme in how:
+            look(browser, scheme)
+    if "narrow" in how:
+        check_narrow(browser)
 finish()

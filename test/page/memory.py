@@ -8,9 +8,8 @@ import os
 import re
 import sys
 
-from playwright.sync_api import sync_playwright
 from must import finish, must
-from wait import drawn, frame, launch, new_context, until
+from wait import drawn, frame, new_context, opened_browser, until
 
 chromium, path, json_path = sys.argv[1:4]
 pictures = (sys.argv[4:] + [""])[0]
@@ -90,8 +89,7 @@ def check_roofline(page, name):
     must(page.locator("#table-operator tbody tr td").first.inner_text() == longest["name"], "the row of " + longest["name"])
 
 
-with sync_playwright() as playwright:
-    browser = launch(playwright, chromium)
+with opened_browser(chromium) as browser:
     for name, how in ("light", {"viewport": {"width": 1280, "height": 900}}), \
             ("narrow-dark", {"viewport": {"width": 420, "height": 900}, "color_scheme": "dark"}):
         page = new_context(browser, **how).new_page()
@@ -101,5 +99,4 @@ with sync_playwright() as playwright:
         check_memory(page, name)
         open_page(page, "#roofline", "Roofline")
         check_roofline(page, name)
-    browser.close()
 finish()

@@ -7,9 +7,8 @@ import json
 import os
 import sys
 
-from playwright.sync_api import sync_playwright
 from must import finish, must
-from wait import drawn, frame, launch, new_context
+from wait import drawn, frame, new_context, opened_browser
 
 chromium, path, tables, pictures = (sys.argv + [""])[1:5]
 rows = json.load(open(tables))["module"]["rows"]
@@ -96,9 +95,7 @@ def work(browser, scheme, width):
     must(page.locator(".flame g.found").count() > 0, "the link finds the module in the flame graph: %s" % page.url)
 
 
-with sync_playwright() as playwright:
-    browser = launch(playwright, chromium)
+with opened_browser(chromium) as browser:
     work(browser, "light", 1280)
     work(browser, "dark", 420)
-    browser.close()
 finish()

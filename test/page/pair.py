@@ -9,9 +9,8 @@ import os
 import re
 import sys
 
-from playwright.sync_api import sync_playwright
 from must import finish, must
-from wait import drawn, frame, launch, new_context, until
+from wait import drawn, frame, new_context, opened_browser, until
 
 chromium, path, kind = sys.argv[1:4]
 nr = 2 if kind == "runs" else 1
@@ -198,9 +197,7 @@ def work(browser, scheme, width):
     page.context.close()
 
 
-with sync_playwright() as playwright:
-    browser = launch(playwright, chromium)
+with opened_browser(chromium) as browser:
     work(browser, "light", 1280)
     work(browser, "dark", 420)
-    browser.close()
 finish()

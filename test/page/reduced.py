@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Opens a page of a summary of `gprof-report reduce` in Chromium.
 
-usage: reduced.py CHROMIUM PAGE JSON [PICTURES]    JSON: of `summary` of the same; PICTURES: a folder
+usage: reduced.py CHROMIUM PAGE JSON HOW [PICTURES]    HOW: see tables.look; JSON: of `summary` of the same; PICTURES: a folder
 """
 import json
 import sys
@@ -9,7 +9,7 @@ import sys
 from must import finish, must
 from tables import look
 
-chromium, path, expected_path, pictures = (sys.argv + [""])[1:5]
+chromium, path, expected_path, how, pictures = (sys.argv + [""])[1:6]
 expected = json.load(open(expected_path))
 nr = len(expected["processes"]["rows"])
 
@@ -43,5 +43,5 @@ def check_overview(page):
         must(page.locator("h3", has_text="Step time per rank").count() == 1, "the field is on the first page")
 
 
-look(chromium, path, expected, check_overview, "reduced", pictures)
+look(chromium, path, expected, how, check_overview, "reduced", pictures)
 finish()

@@ -11,9 +11,8 @@ import re
 import subprocess
 import sys
 
-from playwright.sync_api import sync_playwright
 from must import finish, must
-from wait import drawn, frame, launch, new_context, until
+from wait import drawn, frame, new_context, opened_browser, until
 
 chromium, report, stream, folder, pictures = (sys.argv + [""])[1:6]
 name = os.path.basename(stream)
@@ -236,8 +235,7 @@ def check_file(page, span):
 server = subprocess.Popen([report, "serve", "--timeline-size", "20k", stream], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 atexit.register(server.kill)
 base = re.search(r"http://\S+", server.stdout.readline()).group(0)
-with sync_playwright() as playwright:
-    browser = launch(playwright, chromium)
+with opened_browser(chromium) as browser:
     context = new_context(browser, viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     page, errors, requests = context.new_page(), [], []
     context.route(re.compile("/$"), with_less)
@@ -270,5 +268,4 @@ with sync_playwright() as playwright:
             break
     detailed(page)
     must("serve has ended" in page.locator(".timeline ~ p.note").inner_text() and page.evaluate(COUNTS) == counts, "without the server: " + page.locator(".timeline ~ p.note").inner_text())
-    browser.close()
 finish()

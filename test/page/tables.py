@@ -3,9 +3,8 @@
 import json
 import os
 
-from playwright.sync_api import sync_playwright
 from must import must
-from wait import drawn, launch, new_context
+from wait import drawn, new_context, opened_browser
 
 
 def look_narrow(browser, path):
@@ -53,12 +52,12 @@ def look_in(browser, scheme, path, expected, check, name, pictures):
     check(page)
 
 
-def look(chromium, path, expected, check, name, pictures):
-    """Opens all its pages, light and dark: the data are `expected` (of --format json), all tables are there and
+def look(chromium, path, expected, how, check, name, pictures):
+    """Opens all its pages; how: "light dark narrow" or some of these. The data are `expected` (of --format json), all tables are there and
     whole. check(page) is asked on the first one; pictures: a folder, or nothing."""
-    with sync_playwright() as playwright:
-        browser = launch(playwright, chromium)
+    with opened_browser(chromium) as browser:
         for scheme in "light", "dark":
-            look_in(browser, scheme, path, expected, check, name, pictures)
-        look_narrow(browser, path)
-        browser.close()
+            if scheme in how:
+                look_in(browser, scheme, path, expected, check, name, pictures)
+        if "narrow" in how:
+            look_narrow(browser, path)

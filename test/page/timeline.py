@@ -8,9 +8,8 @@ import os
 import re
 import sys
 
-from playwright.sync_api import sync_playwright
 from must import finish, must
-from wait import drawn, launch, new_context, until
+from wait import drawn, new_context, opened_browser, until
 
 chromium, path, expected_path, saved, pictures = (sys.argv + [""])[1:6]
 expected = json.load(open(expected_path))
@@ -630,11 +629,9 @@ def work(browser, scheme):
     context.close()
 
 
-with sync_playwright() as playwright:
-    browser = launch(playwright, chromium)
+with opened_browser(chromium) as browser:
     work(browser, "light")
     work(browser, "dark")
     if is_whole and name != "hostile" and len(expected["processes"]["rows"]) == 1:
         check_touch(browser)
-    browser.close()
 finish()
