@@ -17,6 +17,15 @@ tap()
 	fi
 }
 
+# fetch_lib FOLDER PACKAGE==VERSION: from PyPI, once, whichever of the tests that run at once wants it first.
+fetch_lib()
+{
+	(
+		flock 9
+		[ -d "$1" ] || { python3 -m pip install -q --no-warn-script-location --target "$T/lib" "$2" >"$T/pip" 2>&1 && mv "$T/lib" "$1"; }
+	) 9>"$1.lock"
+}
+
 # real_traces: those in $GPROF_TRACES, files of one process and folders of several ranks; in `make test` one of each.
 real_traces()
 {

@@ -2,8 +2,9 @@
 # The fuzz targets, see README.md. `make fuzz` searches with clang's libFuzzer; `make fuzz-check`, of
 # `make test`, replays the corpus with the driver, built by gcc with its sanitizers.
 
-# The one list of targets: NAME:CORPUS:MUTATOR:SIDE. A target is fuzz_NAME.c, its inputs lie in corpus/CORPUS,
-# mutate_MUTATOR.c changes them (text: libFuzzer alone), and SIDE (report, collector) is what it is linked with.
+# The one list of targets: NAME:CORPUS:MUTATOR:SIDE[:SOURCE]. A target is fuzz_NAME.c, or fuzz_SOURCE.c where several
+# share it. Its inputs lie in corpus/CORPUS, mutate_MUTATOR.c changes them (text: libFuzzer alone), and SIDE (report,
+# collector) is what it is linked with.
 FUZZ_LIST := \
 	decode:decode:stream:report \
 	views:stream:stream:report \
@@ -11,9 +12,9 @@ FUZZ_LIST := \
 	compare:stream:stream:report \
 	rings:rings:rings:report \
 	summary:summary:text:report \
-	json:json:text:report \
-	nsys:nsys:text:report \
-	xplane:xplane:wire:report \
+	json:json:text:report:trace \
+	nsys:nsys:text:report:trace \
+	xplane:xplane:wire:report:trace \
 	settings:settings:text:collector \
 	config:config:text:collector \
 	control:control:text:collector
@@ -32,7 +33,8 @@ $(B)/fuzz/commands.o: report/cli/main.c | $(B)/report/.headers
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -Dmain=report_main -Wno-missing-prototypes -MMD -MP -c -o $@ $<
 
 # For the driver, and with libFuzzer's own main in place of it.
-fuzz_needs = $(B)/test/fuzz/fuzz_$(call fuzz_part,$(1),1).o $(B)/test/fuzz/mutate_$(call fuzz_part,$(1),3).o \
+fuzz_needs = $(B)/test/fuzz/fuzz_$(or $(call fuzz_part,$(1),5),$(call fuzz_part,$(1),1)).o \
+	$(B)/test/fuzz/mutate_$(call fuzz_part,$(1),3).o \
 	$(if $(filter rings,$(call fuzz_part,$(1),3)),$(B)/test/fuzz/mutate_stream.o) \
 	$(if $(filter report,$(call fuzz_part,$(1),4)),$(B)/test/fuzz/fuzz_input.o $(B)/fuzz/commands.o $(B)/libgprof-report.a,\
 	$(B)/test/fuzz/fuzz_recorder.o $(COLLECTOR_SRC:%.c=$(B)/%.o))

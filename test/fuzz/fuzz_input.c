@@ -42,7 +42,8 @@ void fuzz_input_print(
 }
 
 void fuzz_input_read(const uint8_t *bytes, size_t nr_bytes,
-	void (*tell)(void *stream, const char *column, uint64_t offset, enum decode_status status),
+	void (*on_bad)(
+		void *stream, const char *column, uint64_t offset, enum decode_status status),
 	void (*print)(struct cmd_input *input, uint32_t choice))
 {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
@@ -59,7 +60,7 @@ void fuzz_input_read(const uint8_t *bytes, size_t nr_bytes,
 		process = process_create(stream);
 		input.processes = &process;
 		for (size_t i = 0; i < stream->nr_blocks; i++) {
-			stream_verify(stream, i, tell, stream);
+			stream_verify(stream, i, on_bad, stream);
 		}
 		print(&input, decode_crc32(bytes, nr_bytes));
 		process_destroy(process);

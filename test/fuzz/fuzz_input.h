@@ -11,11 +11,12 @@
 struct reduced;
 
 /*
- * Opens the bytes; if they can be read, every block is verified (`tell` hears of what is broken)
+ * Opens the bytes; if they can be read, every block is verified (`on_bad` gets what is broken)
  * and `print` gets the process, and a number by which it may choose what to do with it.
  */
 void fuzz_input_read(const uint8_t *bytes, size_t nr_bytes,
-	void (*tell)(void *stream, const char *column, uint64_t offset, enum decode_status status),
+	void (*on_bad)(
+		void *stream, const char *column, uint64_t offset, enum decode_status status),
 	void (*print)(struct cmd_input *input, uint32_t choice));
 
 /* For fuzz_input_read(): what is broken was to be expected. */

@@ -10,17 +10,10 @@
 #include <stdlib.h>
 
 #include "preload/abi/cuda_abi.h"
+#include "test/prog/must.h"
 
 /* Ends the program where a call fails. */
-#define CHECK(call)                                                \
-	do {                                                       \
-		cu_result code_ = (call);                          \
-                                                                   \
-		if (code_ != 0) {                                  \
-			fprintf(stderr, "%s: %d\n", #call, code_); \
-			exit(1);                                   \
-		}                                                  \
-	} while (0)
+#define CHECK(call) MUST_BE_0(call, #call)
 
 /* The driver, opened past every preloaded symbol; without one the program ends. */
 static inline void *driver_open(void)

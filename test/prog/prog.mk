@@ -13,7 +13,7 @@ PROG_FLAG := -fvisibility=default
 
 prog: $(addprefix $(B)/prog/,$(PROG_NAME) collectives_static plugin-13.so plugin-12.so)
 
-$(B)/prog/%: test/prog/%.c test/prog/prog.h test/prog/driver.h test/prog/ranks.h $(B)/sim/libcudart.so.13 | sim
+$(B)/prog/%: test/prog/%.c test/prog/prog.h test/prog/driver.h test/prog/must.h test/prog/ranks.h $(B)/sim/libcudart.so.13 | sim
 	$(call say,PROG,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(PROG_FLAG) $(LDFLAGS) -o $@ $< \
@@ -22,7 +22,7 @@ $(B)/prog/%: test/prog/%.c test/prog/prog.h test/prog/driver.h test/prog/ranks.h
 		$(if $(filter $*,$(PROG_DRV)),$(B)/sim/libcuda.so.1) -ldl -lpthread
 
 # The same with NCCL in it, as some frameworks are built: no function of NCCL is called across objects.
-$(B)/prog/collectives_static: test/prog/collectives.c test/prog/prog.h test/prog/ranks.h \
+$(B)/prog/collectives_static: test/prog/collectives.c test/prog/prog.h test/prog/must.h test/prog/ranks.h \
 		$(B)/sim/libcudart.so.13 $(B)/sim/libnccl_static.a | sim
 	$(call say,PROG,$@)
 	$(Q)mkdir -p $(@D)

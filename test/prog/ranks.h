@@ -4,6 +4,7 @@
 #define TEST_PROG_RANKS_H
 
 #include "test/prog/prog.h"
+#include "test/prog/must.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -35,15 +36,7 @@ int ncclRecv(void *recv, size_t count, int type, int peer, nccl_comm comm, cudaS
 
 enum { MAX_RANKS = 8, TYPE_FLOAT = 7, OP_SUM = 0 };
 
-#define NCCL(call)                                                 \
-	do {                                                       \
-		int code_ = (call);                                \
-                                                                   \
-		if (code_ != 0) {                                  \
-			fprintf(stderr, "%s: %d\n", #call, code_); \
-			exit(1);                                   \
-		}                                                  \
-	} while (0)
+#define NCCL(call) MUST_BE_0(call, #call)
 
 static inline nccl_comm ranks_join(int rank, int nr_ranks, int id_fd)
 {

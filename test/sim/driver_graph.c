@@ -162,6 +162,16 @@ static int add(cu_graph_node *node, cu_graph graph, const cu_graph_node *deps, s
 		    : SIM_INVALID_VALUE;
 }
 
+/* Parameters of version 1 end before the kernel. */
+static int add_kernel(cu_graph_node *node, cu_graph graph, const cu_graph_node *deps,
+	size_t nr_deps, const struct kernel_params *params, bool has_kernel)
+{
+	struct sim_op op;
+	int r = kernel_op(&op, params, has_kernel);
+
+	return add(node, graph, deps, nr_deps, r, &op);
+}
+
 cu_result api_cuGraphCreate(cu_graph *ph_graph, unsigned int flags)
 {
 	return ph_graph && !flags ? sim_graph_create(ph_graph) : SIM_INVALID_VALUE;
@@ -181,20 +191,16 @@ cu_result api_cuGraphAddKernelNode(cu_graph_node *ph_graph_node, cu_graph h_grap
 	const cu_graph_node *dependencies, size_t num_dependencies,
 	const cu_kernel_node_params_v1 *node_params)
 {
-	struct sim_op op;
-	int r = kernel_op(&op, node_params, false);
-
-	return add(ph_graph_node, h_graph, dependencies, num_dependencies, r, &op);
+	return add_kernel(
+		ph_graph_node, h_graph, dependencies, num_dependencies, node_params, false);
 }
 
 cu_result api_cuGraphAddKernelNode_v2(cu_graph_node *ph_graph_node, cu_graph h_graph,
 	const cu_graph_node *dependencies, size_t num_dependencies,
 	const cu_kernel_node_params *node_params)
 {
-	struct sim_op op;
-	int r = kernel_op(&op, node_params, true);
-
-	return add(ph_graph_node, h_graph, dependencies, num_dependencies, r, &op);
+	return add_kernel(
+		ph_graph_node, h_graph, dependencies, num_dependencies, node_params, true);
 }
 
 cu_result api_cuGraphAddMemcpyNode(cu_graph_node *ph_graph_node, cu_graph h_graph,
@@ -407,22 +413,25 @@ static int set(cu_graph_exec exec, cu_graph_node node, int r, struct sim_op *mad
 	return r;
 }
 
+static int set_kernel(
+	cu_graph_exec exec, cu_graph_node node, const struct kernel_params *params, bool has_kernel)
+{
+	struct sim_op made;
+	int r = kernel_op(&made, params, has_kernel);
+
+	return set(exec, node, r, &made);
+}
+
 cu_result api_cuGraphExecKernelNodeSetParams(
 	cu_graph_exec graph_exec, cu_graph_node h_node, const cu_kernel_node_params_v1 *node_params)
 {
-	struct sim_op made;
-	int r = kernel_op(&made, node_params, false);
-
-	return set(graph_exec, h_node, r, &made);
+	return set_kernel(graph_exec, h_node, node_params, false);
 }
 
 cu_result api_cuGraphExecKernelNodeSetParams_v2(
 	cu_graph_exec graph_exec, cu_graph_node h_node, const cu_kernel_node_params *node_params)
 {
-	struct sim_op made;
-	int r = kernel_op(&made, node_params, true);
-
-	return set(graph_exec, h_node, r, &made);
+	return set_kernel(graph_exec, h_node, node_params, true);
 }
 
 cu_result api_cuGraphNodeSetEnabled(

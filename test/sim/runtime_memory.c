@@ -6,19 +6,22 @@
 
 #define PITCH_BYTES 512
 
+/* Stores what the driver allocated, NULL if nothing, and returns its result. */
+static int store(void **out, const cu_deviceptr *p, int r)
+{
+	*out = (void *)(uintptr_t)*p;
+	return r;
+}
+
 /* Nothing is allocated for 0 bytes, which the driver refuses. */
 static int allocate(void **out, size_t bytes)
 {
 	cu_deviceptr p = 0;
-	int r = out ? SIM_OK : SIM_INVALID_VALUE;
 
-	if (r == SIM_OK && bytes) {
-		r = runtime_driver.cuMemAlloc_v2(&p, bytes);
+	if (!out) {
+		return SIM_INVALID_VALUE;
 	}
-	if (out) {
-		*out = (void *)(uintptr_t)p;
-	}
-	return r;
+	return store(out, &p, bytes ? runtime_driver.cuMemAlloc_v2(&p, bytes) : SIM_OK);
 }
 
 cudart_error api_cudaMalloc(void **dev_ptr, size_t size)
@@ -71,15 +74,12 @@ cudart_error api_cudaMalloc3DArray(cudart_array *array, const cudart_channel_for
 cudart_error api_cudaMallocManaged(void **dev_ptr, size_t size, unsigned int flags)
 {
 	cu_deviceptr p = 0;
-	int r = dev_ptr ? SIM_OK : SIM_INVALID_VALUE;
 
-	if (r == SIM_OK && size) {
-		r = runtime_driver.cuMemAllocManaged(&p, size, flags);
+	if (!dev_ptr) {
+		return SIM_INVALID_VALUE;
 	}
-	if (dev_ptr) {
-		*dev_ptr = (void *)(uintptr_t)p;
-	}
-	return r;
+	return store(
+		dev_ptr, &p, size ? runtime_driver.cuMemAllocManaged(&p, size, flags) : SIM_OK);
 }
 
 cudart_error api_cudaMallocHost(void **ptr, size_t size)
@@ -105,15 +105,11 @@ cudart_error api_cudaHostUnregister(void *ptr)
 cudart_error api_cudaMallocAsync(void **dev_ptr, size_t size, cudart_stream stream)
 {
 	cu_deviceptr p = 0;
-	int r = dev_ptr ? SIM_OK : SIM_INVALID_VALUE;
 
-	if (r == SIM_OK && size) {
-		r = runtime_driver.cuMemAllocAsync(&p, size, stream);
+	if (!dev_ptr) {
+		return SIM_INVALID_VALUE;
 	}
-	if (dev_ptr) {
-		*dev_ptr = (void *)(uintptr_t)p;
-	}
-	return r;
+	return store(dev_ptr, &p, size ? runtime_driver.cuMemAllocAsync(&p, size, stream) : SIM_OK);
 }
 
 cudart_error api_cudaMallocFromPoolAsync(

@@ -38,7 +38,7 @@ struct range {
 	uint64_t handle;
 	uint8_t scope;
 	struct context contexts[NR_CALLBACKS];
-	bool has_begun[NR_CALLBACKS]; /* only what was told of the begin is told of the end */
+	bool has_begun[NR_CALLBACKS]; /* observers that saw the begin; only they see the end */
 	char rest[1000];
 };
 

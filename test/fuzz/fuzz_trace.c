@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A trace of XLA's profiler: read, checked as a stream must be, and every view of it printed. */
+/* A trace of another profiler: read, checked as a stream must be, and every view of it printed. */
 #include "test/fuzz/fuzz.h"
 #include "test/fuzz/fuzz_input.h"
 
