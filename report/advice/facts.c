@@ -115,7 +115,7 @@ void advice_facts_init(struct advice_facts *facts, struct process *process)
 	*facts = (struct advice_facts){.process = process,
 		.why_no_gpu = "",
 		.is_imported = *process_fact(process, "trace.format", "") != '\0'};
-	facts->has_gpu = view_has_device_records(process, &facts->why_no_gpu);
+	facts->has_gpu = process_has_device_records(process, &facts->why_no_gpu);
 	idmap_init(&facts->shapes, sizeof(struct shape_info));
 	idmap_init(&facts->kernels, sizeof(struct advice_launch));
 	idmap_init(&facts->calls, sizeof(struct call_info));

@@ -34,8 +34,7 @@ struct findings {
 /* The state of view_advice. */
 struct advice {
 	struct view_input input;
-	struct advice_facts *facts;	  /* of each process */
-	struct gpu_activities activities; /* which the next two and the facts' gaps share */
+	struct advice_facts *facts; /* of each process */
 	struct overlap overlap;
 	struct utilization usage;
 	struct straggler_steps stragglers;

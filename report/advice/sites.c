@@ -30,12 +30,7 @@ void advice_sites_add_gap(struct advice_sites *sites, enum advice_cause cause,
 {
 	struct advice_site *site, key = {.key = {cause, what, op, py_stack}};
 
-	HASH_FIND(hh, sites->sites, &key.key, sizeof(key.key), site);
-	if (!site) {
-		site = mem_zeroed(1, sizeof(*site));
-		site->key = key.key;
-		HASH_ADD(hh, sites->sites, key, sizeof(site->key), site);
-	}
+	hash_put(sites->sites, key, &key.key, site);
 	add(&site->sums[when], !launch || launch != site->launch, ns);
 	add(&sites->sums[cause][when], 1, ns);
 	site->launch = launch;

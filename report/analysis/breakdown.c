@@ -97,7 +97,7 @@ void breakdown_begin(struct breakdown *breakdown, struct process *process, bool 
 	device_work_init(&breakdown->work, process);
 }
 
-/* ---- reckoning up ---- */
+/* ---- closing a step: what its time went to ---- */
 
 /* The latest interval of each part that begins before the time that the sweep has reached. */
 struct overlap {
@@ -280,7 +280,7 @@ static bool is_full(const struct breakdown *breakdown, size_t most)
 	return is_much;
 }
 
-/* Too many kernels: the later half is reckoned up, as if nothing of it were still to come. */
+/* Too many kernels: the later half is closed, as if no more of its events were to come. */
 static void make_room(struct breakdown *breakdown)
 {
 	uint64_t middle = middle_of(&breakdown->work), begin = begin_of_last(breakdown);

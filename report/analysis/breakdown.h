@@ -9,11 +9,11 @@
  * next one begins there; work of one step that outlasts the next is cut where that one begins.
  * Kernels are those that compute; communication is what no computation, copy or set covers.
  *
- * Fed by op_walk.c from the last event to the first; a step is reckoned up as soon as all launches
- * of the one before it are known. One with more kernels than BREAKDOWN_MOST (or a program without
- * steps, which counts as one) is reckoned up in stretches, the later half of the kernels at a time:
- * exact where devices work off what was launched in its order; what then still comes for a stretch
- * that is reckoned up is cut off and counted.
+ * Fed by op_walk.c from the last event to the first. A step is closed, that is, summed, as soon as
+ * all launches of the one before it are known. A step with more kernels than BREAKDOWN_MOST (or a
+ * program without steps, which counts as one) is closed in stretches, the later half of the kernels
+ * at a time: exact where devices run work in the order of its launches. Events that come later for
+ * a closed stretch are cut off and counted.
  *
  * Memory: the intervals of two steps, and of the host as far as it is ahead of devices, up to 8 MB
  * of each part (interval_queue.h); BREAKDOWN_MOST kernels, 150 MB; a hundred bytes for each step.
@@ -125,7 +125,7 @@ struct breakdown_step {
 	uint64_t ns[NR_BREAKDOWN_PARTS];
 	struct device_utilization *devices; /* nr_devices of the breakdown at that time */
 	size_t nr_devices;
-	bool is_begun; /* its last stretch is reckoned up: its end is known */
+	bool is_begun; /* its last stretch is closed, so its end is known */
 	bool is_whole; /* all of it was recorded */
 };
 
@@ -134,7 +134,7 @@ struct breakdown {
 	struct breakdown_step *steps; /* by time */
 	size_t nr_steps;
 	uint32_t *step_of;     /* 1 + index in steps, by place; 0: none */
-	size_t nr_open;	       /* steps that are not reckoned up, the first ones */
+	size_t nr_open;	       /* steps still to be summed: the first ones */
 	uint64_t closed_ns;    /* what is later belongs to steps that are */
 	uint64_t closing_tick; /* the last open step can be closed from here on; if several are */
 	uint64_t before_ns;    /* end of the work that was launched before the first step */
@@ -145,7 +145,7 @@ struct breakdown {
 	bool is_done;	  /* what is still to come is before the first step */
 	bool is_too_much; /* more than that at once: nothing more is kept, nothing known */
 	uint64_t nr_late; /* events that belong to steps already closed, cut off there */
-	uint64_t nr_cut;  /* events cut off where a stretch of their own step was reckoned up */
+	uint64_t nr_cut;  /* events cut off, since that stretch of their own step was closed */
 	uint64_t nr_untimed;
 };
 

@@ -61,7 +61,7 @@ static void go_back_in_range(struct path *path, uint64_t last)
 /* The thread is in nothing: another one that is in something, or back to the last that was. */
 static void leave_thread(struct path *path)
 {
-	const struct host_timeline *host = &path->dependencies.host;
+	struct host_timeline *host = &path->dependencies.host;
 	const struct host_stretch *stretch =
 		host_timeline_find(host, path->step->thread, path->now);
 	uint64_t last = path->step->begin;
@@ -148,25 +148,32 @@ static const struct step_activity *last_activity(const struct step_events *step)
 	return NULL;
 }
 
-void critical_run(struct step_events *step,
+static void run_step(struct path *path, const struct step_events *step)
+{
+	path->step = step;
+	path->now = step->end;
+	path->thread = step->thread;
+	path->record = last_activity(step);
+	while (path->now > step->begin) {
+		if (path->record) {
+			go_on_device(path);
+		} else {
+			go_on_host(path);
+		}
+	}
+}
+
+void critical_run(struct step_events *steps, size_t nr_steps,
 	void (*take)(void *context, enum critical_kind kind, uint32_t name, uint64_t begin,
 		uint64_t end),
 	void *context)
 {
-	struct path path = {.step = step,
-		.now = step->end,
-		.thread = step->thread,
-		.take = take,
-		.context = context};
+	struct step_events *first = &steps[nr_steps - 1];
+	struct path path = {.take = take, .context = context};
 
-	dependencies_init(&path.dependencies, step, step->begin);
-	path.record = last_activity(step);
-	while (path.now > step->begin) {
-		if (path.record) {
-			go_on_device(&path);
-		} else {
-			go_on_host(&path);
-		}
+	dependencies_init(&path.dependencies, first, first->begin);
+	for (size_t i = 0; i < nr_steps; i++) {
+		run_step(&path, &steps[i]);
 	}
 	dependencies_fini(&path.dependencies);
 }

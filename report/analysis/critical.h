@@ -19,6 +19,7 @@
 #ifndef REPORT_ANALYSIS_CRITICAL_H
 #define REPORT_ANALYSIS_CRITICAL_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct step_events;
@@ -37,8 +38,11 @@ enum critical_kind {
 
 extern const char *const critical_kind_names[NR_CRITICAL_KINDS];
 
-/* `take` gets each piece, from the last to the first; name 0: none. */
-void critical_run(struct step_events *step,
+/*
+ * `take` gets each piece of steps that came together (step_events.h), from the last to the first;
+ * name 0: none.
+ */
+void critical_run(struct step_events *steps, size_t nr_steps,
 	void (*take)(void *context, enum critical_kind kind, uint32_t name, uint64_t begin,
 		uint64_t end),
 	void *context);

@@ -149,10 +149,13 @@ const struct host_stretch *host_timeline_find_at(
 
 /* The same of a thread by its number. */
 const struct host_stretch *host_timeline_find(
-	const struct host_timeline *host, uint32_t thread, uint64_t time)
+	struct host_timeline *host, uint32_t thread, uint64_t time)
 {
 	size_t low = 0, high = host->nr_threads;
 
+	if (host->found < high && host->threads[host->found].thread == thread) {
+		return host_timeline_find_at(host, host->found, time);
+	}
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
@@ -162,9 +165,11 @@ const struct host_stretch *host_timeline_find(
 			high = middle;
 		}
 	}
-	return low < host->nr_threads && host->threads[low].thread == thread
-		       ? host_timeline_find_at(host, low, time)
-		       : NULL;
+	if (low == host->nr_threads || host->threads[low].thread != thread) {
+		return NULL;
+	}
+	host->found = low;
+	return host_timeline_find_at(host, low, time);
 }
 
 /* ---- what was launched before what ---- */
@@ -407,82 +412,121 @@ void dependencies_find_causes(struct dependencies *dependencies, const struct st
 	}
 }
 
-/* ---- all ---- */
+/* ---- items in order ---- */
 
-/* When a thread's first item begins that goes on behind a time. */
-struct first_item {
-	uint64_t begin;
+struct thread_items {
+	uint64_t begin; /* of the first that goes on behind a time */
 	uint32_t thread;
+	size_t nr, place; /* so many, and where the next one goes */
 };
 
-struct first_items {
-	struct first_item *items;
+struct all_threads {
+	struct thread_items *threads;
 	size_t nr, capacity, last;
+	uint64_t begin; /* the least of theirs */
 };
 
-static struct first_item *first_item_of(struct first_items *first, const struct step_item *item)
+static struct thread_items *thread_of(struct all_threads *all, const struct step_item *item)
 {
-	if (first->nr && first->items[first->last].thread == item->thread) {
-		return &first->items[first->last];
+	if (all->nr && all->threads[all->last].thread == item->thread) {
+		return &all->threads[all->last];
 	}
-	for (size_t i = 0; i < first->nr; i++) {
-		if (first->items[i].thread == item->thread) {
-			first->last = i;
-			return &first->items[i];
+	for (all->last = 0; all->last < all->nr; all->last++) {
+		if (all->threads[all->last].thread == item->thread) {
+			return &all->threads[all->last];
 		}
 	}
-	first->items = array_grow(first->items, first->nr, &first->capacity, sizeof(*first->items));
-	first->last = first->nr++;
-	first->items[first->last] = (struct first_item){UINT64_MAX, item->thread};
-	return &first->items[first->last];
+	all->threads = array_grow(all->threads, all->nr, &all->capacity, sizeof(*all->threads));
+	all->threads[all->nr] = (struct thread_items){.begin = UINT64_MAX, .thread = item->thread};
+	return &all->threads[all->nr++];
 }
 
-/* Would make_thread make nothing of it? It ends by `from`, and so does all that it lies in. */
-static bool is_left_out(struct first_items *first, const struct step_item *item, uint64_t from)
+static void find_threads(struct all_threads *all, const struct step_events *step, uint64_t from)
 {
-	return item->end <= from && item->begin < first_item_of(first, item)->begin;
-}
-
-/* Puts what is left out behind the others. Items come from the last to the first, so few move. */
-static void leave_out_until(struct step_events *step, uint64_t from)
-{
-	struct first_items first = {0};
-	struct step_item *rest;
-	size_t nr = 0, nr_rest = 0, end = step->nr_items;
-
+	*all = (struct all_threads){.begin = UINT64_MAX};
 	for (size_t i = 0; i < step->nr_items; i++) {
 		const struct step_item *item = &step->items[i];
 
 		if (item->end > from) {
-			struct first_item *of = first_item_of(&first, item);
+			struct thread_items *of = thread_of(all, item);
 
 			of->begin = item->begin < of->begin ? item->begin : of->begin;
+			all->begin = of->begin < all->begin ? of->begin : all->begin;
 		}
 	}
-	while (end && is_left_out(&first, &step->items[end - 1], from)) {
+}
+
+/* Would make_thread make nothing of it? It ends by `from`, and so does all that it lies in. */
+static bool is_left_out(struct all_threads *all, const struct step_item *item, uint64_t from)
+{
+	return item->end <= from &&
+	       (item->begin < all->begin || item->begin < thread_of(all, item)->begin);
+}
+
+static int by_thread(const void *a, const void *b)
+{
+	const struct thread_items *x = a, *y = b;
+
+	return x->thread < y->thread ? -1 : x->thread > y->thread;
+}
+
+/* Places the items of each thread behind each other, and then what is left out. */
+static void spread_items(struct all_threads *all, struct step_item *items, size_t nr, uint64_t from)
+{
+	struct step_item *spread = mem_resize(NULL, nr + 1, sizeof(*spread));
+	size_t place = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (!is_left_out(all, &items[i], from)) {
+			thread_of(all, &items[i])->nr++;
+		}
+	}
+	qsort(all->threads, all->nr, sizeof(*all->threads), by_thread);
+	for (size_t i = 0; i < all->nr; i++) {
+		all->threads[i].place = place;
+		place += all->threads[i].nr;
+	}
+	for (size_t i = 0; i < nr; i++) {
+		const struct step_item *item = &items[i];
+
+		spread[is_left_out(all, item, from) ? place++ : thread_of(all, item)->place++] =
+			*item;
+	}
+	memcpy(items, spread, nr * sizeof(*items));
+	free(spread);
+}
+
+/*
+ * Sorts the items, and leaves out what make_thread makes nothing of. A thread's items come from
+ * the last begin to the first, as one run for natural_sort.
+ */
+static void sort_items(struct step_events *step, uint64_t from)
+{
+	size_t end = step->nr_items, first = 0;
+	struct all_threads all;
+
+	find_threads(&all, step, from);
+	while (end && is_left_out(&all, &step->items[end - 1], from)) {
 		end--;
 	}
-	rest = mem_resize(NULL, end + 1, sizeof(*rest));
-	for (size_t i = 0; i < end; i++) {
-		if (is_left_out(&first, &step->items[i], from)) {
-			rest[nr_rest++] = step->items[i];
-		} else if (nr_rest) {
-			step->items[nr++] = step->items[i];
-		} else {
-			nr++;
-		}
+	if (all.nr) {
+		spread_items(&all, step->items, end, from);
 	}
-	memcpy(step->items + nr, rest, nr_rest * sizeof(*rest));
-	step->nr_items = nr;
-	free(rest);
-	free(first.items);
+	for (size_t i = 0; i < all.nr; i++) {
+		natural_sort(
+			step->items + first, all.threads[i].nr, sizeof(*step->items), host_order);
+		first += all.threads[i].nr;
+	}
+	step->nr_items = first;
+	free(all.threads);
 }
+
+/* ---- all ---- */
 
 void dependencies_init(struct dependencies *dependencies, struct step_events *step, uint64_t from)
 {
 	*dependencies = (struct dependencies){.step = step};
-	leave_out_until(step, from);
-	natural_sort(step->items, step->nr_items, sizeof(*step->items), host_order);
+	sort_items(step, from);
 	natural_sort(step->records, step->nr_records, sizeof(*step->records), by_launch);
 	host_timeline_make(&dependencies->host, step, from, false);
 	host_timeline_make(&dependencies->ranges, step, from, true);

@@ -35,8 +35,9 @@ struct host_thread {
 struct host_timeline {
 	struct host_stretch *stretches; /* by thread, rising */
 	size_t nr_stretches, capacity;
-	struct host_thread *threads;
+	struct host_thread *threads; /* by number, rising */
 	size_t nr_threads, thread_capacity;
+	size_t found; /* the thread of the last search */
 };
 
 /* The last stretch of threads[i] that begins before `time`, NULL if there is none. */
@@ -45,7 +46,7 @@ const struct host_stretch *host_timeline_find_at(
 
 /* The same of a thread by its number. */
 const struct host_stretch *host_timeline_find(
-	const struct host_timeline *host, uint32_t thread, uint64_t time);
+	struct host_timeline *host, uint32_t thread, uint64_t time);
 
 struct dependencies {
 	const struct step_events *step;
@@ -56,8 +57,9 @@ struct dependencies {
 };
 
 /*
- * Sorts the items and records of the step, which must stay until dependencies_fini. What the host
- * did until `from` is not asked for: the step has only the other items from then on.
+ * Sorts the items and records of the step, which must stay until dependencies_fini; they may be
+ * those of later steps, too. What the host did until `from` is not asked for: the step has only the
+ * other items from then on.
  */
 void dependencies_init(struct dependencies *dependencies, struct step_events *step, uint64_t from);
 void dependencies_fini(struct dependencies *dependencies);

@@ -4,13 +4,15 @@
 #include <stdlib.h>
 
 #include "report/util/buf.h"
+#include "report/util/natural_sort.h"
 
 /* A kernel begins or ends. */
 struct edge {
 	uint64_t time;
 	uint32_t device;
-	float blocks;	/* more of them; below 0 where fewer */
-	int8_t kernels; /* 1 or -1 */
+	float blocks;	 /* more of them; below 0 where fewer */
+	int32_t kernels; /* 1 or -1 */
+	uint32_t place;	 /* sums of fractions depend on the order, also at the same time */
 };
 
 void device_work_init(struct device_work *work, struct process *process)
@@ -95,7 +97,10 @@ static int by_device_and_time(const void *a, const void *b)
 	if (x->device != y->device) {
 		return x->device < y->device ? -1 : 1;
 	}
-	return x->time < y->time ? -1 : x->time > y->time;
+	if (x->time != y->time) {
+		return x->time < y->time ? -1 : 1;
+	}
+	return x->place < y->place ? -1 : x->place > y->place;
 }
 
 static struct device_utilization *use_of(
@@ -160,25 +165,27 @@ struct device_utilization *device_work_take(
 	struct device_work *work, uint64_t begin, uint64_t end, size_t *nr)
 {
 	struct edge *edges = mem_zeroed(2 * work->nr_kernels + 1, sizeof(*edges));
+	struct edge *last = edges + 2 * work->nr_kernels, *first = last;
 	struct device_utilization *uses = NULL;
-	size_t nr_edges = 0;
 
 	*nr = 0;
+	/* They come from the last launch to the first: backwards they are nearly in order. */
 	for (size_t i = 0; i < work->nr_kernels; i++) {
 		const struct device_kernel *kernel = &work->kernels[i];
 		uint64_t from = kernel->begin > begin ? kernel->begin : begin;
 		uint64_t to = kernel->end < end ? kernel->end : end;
 		float blocks = kernel->blocks > 0 ? kernel->blocks : 0;
+		uint32_t place = 2 * (uint32_t)i;
 
 		if (from < to) {
 			add_sums(use_of(&uses, nr, kernel->device), kernel, to - from);
-			edges[nr_edges++] = (struct edge){from, kernel->device, blocks, 1};
-			edges[nr_edges++] = (struct edge){to, kernel->device, -blocks, -1};
+			*--first = (struct edge){to, kernel->device, -blocks, -1, place + 1};
+			*--first = (struct edge){from, kernel->device, blocks, 1, place};
 		}
 	}
 	device_work_drop(work, begin);
-	qsort(edges, nr_edges, sizeof(*edges), by_device_and_time);
-	sweep(edges, nr_edges, &uses, nr);
+	natural_sort(first, (size_t)(last - first), sizeof(*first), by_device_and_time);
+	sweep(first, (size_t)(last - first), &uses, nr);
 	free(edges);
 	return uses;
 }

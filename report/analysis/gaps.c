@@ -73,7 +73,7 @@ static struct gaps_device *find_device(struct gaps *gaps, const struct gpu_activ
 	return &gaps->devices[gaps->nr_devices++];
 }
 
-void gaps_take_activity(struct gaps *gaps, const struct gpu_activity *work)
+void gaps_take(struct gaps *gaps, const struct gpu_activity *work)
 {
 	struct gaps_device *device = find_device(gaps, work);
 
@@ -81,11 +81,6 @@ void gaps_take_activity(struct gaps *gaps, const struct gpu_activity *work)
 		keep(gaps, &(struct gap){device->until, work->begin, work->device});
 	}
 	device->until = work->end > device->until ? work->end : device->until;
-}
-
-static void take_work(void *context, const struct gpu_activity *work)
-{
-	gaps_take_activity(context, work);
 }
 
 static int by_place(const void *a, const void *b)
@@ -98,19 +93,8 @@ static int by_place(const void *a, const void *b)
 	return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-void gaps_begin(struct gaps *gaps, struct process *process)
-{
-	gpu_activities_begin(&gaps->works, process, take_work, gaps);
-}
-
-void gaps_take(struct gaps *gaps, const struct batch *batch)
-{
-	gpu_activities_take(&gaps->works, batch);
-}
-
 void gaps_end(struct gaps *gaps)
 {
-	gpu_activities_end(&gaps->works);
 	if (gaps->nr) {
 		qsort(gaps->items, gaps->nr, sizeof(*gaps->items), by_place);
 	}

@@ -28,15 +28,10 @@ struct gaps {
 	struct gaps_device *devices;
 	size_t nr_devices, device_capacity;
 	uint64_t nr_all, all_ns, kept_ns;
-	struct gpu_activities works;
 };
 
-/* Starts with all zeros, for one process; as in scan_view, gpu_activities_wants are what it wants.
- */
-void gaps_begin(struct gaps *gaps, struct process *process);
-void gaps_take(struct gaps *gaps, const struct batch *batch);
-/* Instead, each activity of the devices in the order of their begins. */
-void gaps_take_activity(struct gaps *gaps, const struct gpu_activity *work);
+/* Starts with all zeros, for one process; it takes activities as on_activity gets them. */
+void gaps_take(struct gaps *gaps, const struct gpu_activity *work);
 void gaps_end(struct gaps *gaps);
 void gaps_fini(struct gaps *gaps);
 
@@ -46,12 +41,14 @@ int64_t gaps_find_ended_by(struct gaps *gaps, uint32_t device, uint64_t begin_ns
 /* The place in `items` of the gap that work on a device ended by beginning then; -1: none. */
 static inline int64_t gaps_ended_by(struct gaps *gaps, uint32_t device, uint64_t begin_ns)
 {
-	const struct gap *next = gaps->items + gaps->found;
-
 	/* Most work lies between the gap that was found last and the one before it. */
-	if (gaps->found && gaps->found < gaps->nr && next->device == device &&
-		next[-1].device == device && begin_ns > next[-1].end && begin_ns < next->end) {
-		return -1;
+	if (gaps->found && gaps->found < gaps->nr) {
+		const struct gap *next = &gaps->items[gaps->found];
+
+		if (next->device == device && next[-1].device == device &&
+			begin_ns > next[-1].end && begin_ns < next->end) {
+			return -1;
+		}
 	}
 	return gaps_find_ended_by(gaps, device, begin_ns);
 }

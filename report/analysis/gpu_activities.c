@@ -5,21 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/model/copy_kind.h"
 #include "report/comm/host_collectives.h"
+#include "report/model/copy_kind.h"
+#include "report/model/device_records.h"
 #include "report/model/kernel_class.h"
 #include "report/model/select.h"
-#include "report/analysis/view.h"
-
-const struct scan_want gpu_activities_wants[GPU_ACTIVITIES_NR_WANTS] = {GPU_ACTIVITIES_WANTS};
 
 bool gpu_activities_needs(void *context, struct process *process, unsigned int table)
 {
-	const char *why;
-
 	(void)context;
 	(void)table;
-	return view_has_device_records(process, &why);
+	return process_has_device_records(process, NULL);
 }
 
 bool gpu_activity_is_table(unsigned int table)
@@ -60,12 +56,15 @@ void gpu_activities_begin(struct gpu_activities *works, struct process *process,
 void gpu_activities_begin_host(struct gpu_activities *works, struct process *process,
 	void (*take)(void *context, const struct gpu_activity *work), void *context)
 {
-	const char *why;
-
 	*works = (struct gpu_activities){.process = process, .take = take, .context = context};
 	works->has_host = host_collective_is_in(process);
-	works->has_operators = works->has_host && !view_has_device_records(process, &why);
+	works->has_operators = gpu_activities_has_operators(process);
 	find_later(works);
+}
+
+bool gpu_activities_has_operators(const struct process *process)
+{
+	return host_collective_is_in(process) && !process_has_device_records(process, NULL);
 }
 
 /* With `before` at the end of time, all. */
@@ -203,4 +202,92 @@ void gpu_activities_end(struct gpu_activities *works)
 	gpu_activity_runs_fini(&works->runs);
 	free(works->later_min);
 	*works = (struct gpu_activities){0};
+}
+
+/* ---- one order for several views ---- */
+
+static bool is_reader(const struct gpu_activities_order *order, const struct scan_view *view,
+	const struct process *process)
+{
+	/* What is not selected differs only of a choice. */
+	bool ignores_selection = view->ignores_selection || !process->select;
+
+	return view->on_activity && ignores_selection == order->ignores_selection;
+}
+
+/* Does any view want this order of the process? has_host: with what the host carries out. */
+static bool has_reader(
+	const struct gpu_activities_order *order, const struct process *process, bool has_host)
+{
+	for (size_t i = 0; i < order->nr_scans; i++) {
+		const struct scan_view *view = order->scans[i].view;
+
+		if (is_reader(order, view, process) && (!has_host || view->has_host_activities)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool order_needs(void *context, struct process *process, unsigned int table)
+{
+	const struct gpu_activities_order *order = context;
+	bool is_host = table == GPROF_TABLE_op;
+
+	return has_reader(order, process, is_host) &&
+	       (is_host ? host_collective_is_in(process)
+			: gpu_activities_needs(context, process, table));
+}
+
+static void order_take(void *context, const struct gpu_activity *activity)
+{
+	const struct gpu_activities_order *order = context;
+	bool is_host = activity->table == GPROF_TABLE_op;
+
+	for (size_t i = 0; i < order->nr_scans; i++) {
+		const struct scan_view *view = order->scans[i].view;
+
+		if (is_reader(order, view, order->works.process) &&
+			(!is_host || view->has_host_activities)) {
+			view->on_activity(order->scans[i].context, activity);
+		}
+	}
+}
+
+static void order_begin(void *context, struct process *process)
+{
+	struct gpu_activities_order *order = context;
+
+	if (has_reader(order, process, true)) {
+		gpu_activities_begin_host(&order->works, process, order_take, order);
+	} else if (has_reader(order, process, false)) {
+		gpu_activities_begin(&order->works, process, order_take, order);
+	}
+}
+
+static void order_batch(void *context, struct process *process, const struct batch *batch)
+{
+	(void)process;
+	gpu_activities_take(&((struct gpu_activities_order *)context)->works, batch);
+}
+
+static void order_end(void *context, struct process *process)
+{
+	(void)process;
+	gpu_activities_end(&((struct gpu_activities_order *)context)->works);
+}
+
+struct scan gpu_activities_order_scan(struct gpu_activities_order *order)
+{
+	static const struct scan_want wants[] = {
+		GPU_ACTIVITIES_WANTS, {GPROF_TABLE_op, HOST_COLLECTIVE_MASK, 0}};
+#define ORDER(ignores)                                                                          \
+	{                                                                                       \
+		wants, sizeof(wants) / sizeof(wants[0]), order_needs, order_begin, order_batch, \
+			order_end, ignores, NULL, false                                         \
+	}
+	static const struct scan_view views[] = {ORDER(false), ORDER(true)};
+#undef ORDER
+
+	return (struct scan){&views[order->ignores_selection], order};
 }

@@ -84,7 +84,7 @@ struct gpu_activities {
 	void *context;
 };
 
-/* What a view's scan must want; the macro is for those that want more beside it. */
+/* What a scan must want to take the activities itself. */
 #define GPU_ACTIVITIES_COLUMNS                                                             \
 	(COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_place) | \
 		COL_BIT(COL_kernel_correlation))
@@ -102,8 +102,6 @@ struct gpu_activities {
 	{                                                                                      \
 		GPROF_TABLE_graph, GPU_ACTIVITIES_COLUMNS | COL_BIT(COL_graph_graph), 0        \
 	}
-#define GPU_ACTIVITIES_NR_WANTS 4u
-extern const struct scan_want gpu_activities_wants[GPU_ACTIVITIES_NR_WANTS];
 
 /* Is it one of these tables? */
 bool gpu_activity_is_table(unsigned int table);
@@ -128,6 +126,24 @@ void gpu_activities_take(struct gpu_activities *works, const struct batch *batch
 
 /* Hands out the rest, and frees everything. */
 void gpu_activities_end(struct gpu_activities *works);
+
+/* Do operators that compute come from gpu_activities_begin_host? */
+bool gpu_activities_has_operators(const struct process *process);
+
+/*
+ * One order for all views of a pass that have on_activity. Such a scan comes before theirs, so that
+ * they have all activities by their `end`. Of a choice of steps, those that ignore it need an order
+ * of their own.
+ */
+struct gpu_activities_order {
+	const struct scan *scans; /* of the pass */
+	size_t nr_scans;
+	bool ignores_selection; /* of whom it is the order */
+	struct gpu_activities works;
+};
+
+/* The scan of an order. */
+struct scan gpu_activities_order_scan(struct gpu_activities_order *order);
 
 /* The kernel, or what the copy, set or graph is called; a number of string_pool.h. */
 uint32_t gpu_activity_name(const struct process *process, const struct op_record *record);

@@ -143,7 +143,7 @@ void headline_end(struct headline *headline, const struct phases *phases)
 	struct breakdown *breakdown = &headline->breakdown;
 
 	breakdown_end(breakdown, phases);
-	at->has_gpu = view_has_device_records(at->process, NULL);
+	at->has_gpu = process_has_device_records(at->process, NULL);
 	at->has_parts = !breakdown->is_too_much;
 	at->has_phases = phases->has_phases;
 	at->is_selected = at->process->select;

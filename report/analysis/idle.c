@@ -11,7 +11,6 @@ const char *const idle_cause_names[NR_IDLE_CAUSES] = {
 #define CALL_COLUMNS (COL_BIT(COL_api_begin) | COL_BIT(COL_api_dur) | COL_BIT(COL_api_correlation))
 
 const struct scan_want idle_wants[IDLE_NR_WANTS] = {
-	GPU_ACTIVITIES_WANTS,
 	{GPROF_TABLE_api, CALL_COLUMNS, 0},
 	{GPROF_TABLE_api_launch, CALL_COLUMNS, 0},
 	{GPROF_TABLE_api_copy, CALL_COLUMNS, 0},
@@ -35,7 +34,7 @@ static enum idle_cause cause_of(
 static void report(struct idle *idle, const struct recent_calls_item *gap,
 	const struct recent_calls_item *call)
 {
-	struct idle_gap found = {.process = idle->works.process,
+	struct idle_gap found = {.process = idle->process,
 		.begin = gap->begin,
 		.end = gap->end,
 		.device = gap->number,
@@ -68,9 +67,8 @@ static void take_gap(struct idle *idle, const struct recent_calls_item *gap)
 	}
 }
 
-static void take_work(void *context, const struct gpu_activity *work)
+void idle_take(struct idle *idle, const struct gpu_activity *work)
 {
-	struct idle *idle = context;
 	uint64_t *until = idmap_get(&idle->until, work->device);
 	struct recent_calls_item gap = {.correlation = work->correlation, .number = work->device};
 
@@ -84,9 +82,9 @@ static void take_work(void *context, const struct gpu_activity *work)
 	*until = work->end > *until ? work->end : *until;
 }
 
-static void take_calls(struct idle *idle, const struct batch *b)
+void idle_take_calls(struct idle *idle, const struct batch *b)
 {
-	struct clock_map *clock = &idle->works.process->host_clock;
+	struct clock_map *clock = &idle->process->host_clock;
 
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		struct recent_calls_item call = {
@@ -106,26 +104,12 @@ static void take_calls(struct idle *idle, const struct batch *b)
 void idle_begin(struct idle *idle, struct process *process,
 	void (*take)(void *context, const struct idle_gap *gap), void *context)
 {
-	*idle = (struct idle){.take = take, .context = context};
+	*idle = (struct idle){.process = process, .take = take, .context = context};
 	idmap_init(&idle->until, sizeof(uint64_t));
-	gpu_activities_begin(&idle->works, process, take_work, idle);
-}
-
-void idle_take(struct idle *idle, const struct batch *batch)
-{
-	if (gpu_activity_is_table(batch->table)) {
-		gpu_activities_take(&idle->works, batch);
-	} else {
-		take_calls(idle, batch);
-	}
 }
 
 void idle_end(struct idle *idle)
 {
-	struct process *process = idle->works.process;
-
-	gpu_activities_end(&idle->works);
-	idle->works.process = process; /* for those that are left */
 	for (size_t i = 0; i < idle->gaps.nr_items; i++) {
 		if (idle->gaps.items[i].correlation) {
 			report(idle, &idle->gaps.items[i], NULL);

@@ -47,7 +47,7 @@ struct idle_gap {
 };
 
 struct idle {
-	struct gpu_activities works;
+	struct process *process;
 	struct recent_calls calls,
 		gaps;	    /* that have not met yet; `number` of a gap is its device */
 	struct idmap until; /* uint64_t: busy until then, by device */
@@ -56,13 +56,17 @@ struct idle {
 };
 
 /* What a view's scan must want. */
-#define IDLE_NR_WANTS (GPU_ACTIVITIES_NR_WANTS + 4u)
+#define IDLE_NR_WANTS 4u
 extern const struct scan_want idle_wants[IDLE_NR_WANTS];
 
-/* As in gpu_activities.h; `take` gets each gap once, those of a device mostly in order. */
+/*
+ * It takes batches of calls, and activities as on_activity gets them; `take` gets each gap once,
+ * those of a device mostly in order.
+ */
 void idle_begin(struct idle *idle, struct process *process,
 	void (*take)(void *context, const struct idle_gap *gap), void *context);
-void idle_take(struct idle *idle, const struct batch *batch);
+void idle_take_calls(struct idle *idle, const struct batch *batch);
+void idle_take(struct idle *idle, const struct gpu_activity *work);
 void idle_end(struct idle *idle);
 
 #endif

@@ -177,12 +177,7 @@ struct memory_row *memory_row(struct memory *memory, uint32_t place, uint32_t na
 	memset(&key, 0, sizeof(key));
 	key.key.place = place;
 	key.key.name = name;
-	HASH_FIND(hh, memory->rows, &key.key, sizeof(key.key), row);
-	if (!row) {
-		row = mem_zeroed(1, sizeof(*row));
-		row->key = key.key;
-		HASH_ADD(hh, memory->rows, key, sizeof(row->key), row);
-	}
+	hash_put(memory->rows, key, &key.key, row);
 	return row;
 }
 

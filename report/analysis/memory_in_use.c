@@ -264,12 +264,7 @@ static void add_peak(struct memory_in_use *all, const struct alloc_block *block)
 	key.key.category = block->category;
 	key.key.name = block->name;
 	key.key.module = block->module;
-	HASH_FIND(hh, all->peak_rows, &key.key, sizeof(key.key), row);
-	if (!row) {
-		row = mem_zeroed(1, sizeof(*row));
-		row->key = key.key;
-		HASH_ADD(hh, all->peak_rows, key, sizeof(row->key), row);
-	}
+	hash_put(all->peak_rows, key, &key.key, row);
 	row->bytes += block->bytes;
 	row->nr_blocks++;
 }

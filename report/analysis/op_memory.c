@@ -140,12 +140,7 @@ static void add_row(struct op_memory_view *view, const struct op *op, const stru
 	if (parent) {
 		add_sums(&find_part(view, parent, part->device)->total, &part->total);
 	}
-	HASH_FIND(hh, view->rows, &key.key, sizeof(key.key), row);
-	if (!row) {
-		row = mem_zeroed(1, sizeof(*row));
-		row->key = key.key;
-		HASH_ADD(hh, view->rows, key, sizeof(row->key), row);
-	}
+	hash_put(view->rows, key, &key.key, row);
 	add_sums(&row->self, &part->self);
 	if (is_outer(op)) {
 		add_sums(&row->total, &part->total);
@@ -161,12 +156,7 @@ static void take_op(void *context, const struct op *op)
 	if (operator_of(op) != op) {
 		return;
 	}
-	HASH_FIND(hh, view->calls, &op->name, sizeof(op->name), calls);
-	if (!calls) {
-		calls = mem_zeroed(1, sizeof(*calls));
-		calls->name = op->name;
-		HASH_ADD(hh, view->calls, name, sizeof(calls->name), calls);
-	}
+	hash_put(view->calls, name, &op->name, calls);
 	calls->nr += is_outer(op);
 	HASH_FIND_PTR(view->open, &op, open);
 	if (!open) {

@@ -4,17 +4,7 @@
 #include <stdlib.h>
 
 #include "report/util/buf.h"
-#include "report/comm/host_collectives.h"
 #include "report/model/select.h"
-
-const struct scan_want overlap_wants[OVERLAP_NR_WANTS] = {
-	GPU_ACTIVITIES_WANTS, {GPROF_TABLE_op, HOST_COLLECTIVE_MASK, 0}};
-
-bool overlap_needs(void *context, struct process *process, unsigned int table)
-{
-	return table == GPROF_TABLE_op ? host_collective_needs(context, process, table)
-				       : gpu_activities_needs(context, process, table);
-}
 
 uint64_t overlap_any(const struct overlap_times *times, unsigned int bits)
 {
@@ -105,7 +95,7 @@ static struct overlap_device *find_device(
 
 static bool is_chosen(const struct overlap *overlap, const struct gpu_activity *work)
 {
-	const struct select *select = overlap->works.process->select;
+	const struct select *select = overlap->process->select;
 
 	if (!overlap->is_chosen_alone || !select) {
 		return true;
@@ -130,14 +120,13 @@ static void add_work(const struct overlap *overlap, struct overlap_device *devic
 	device->nr_activities++;
 }
 
-void overlap_take_activity(struct overlap *overlap, const struct gpu_activity *work)
+void overlap_take(struct overlap *overlap, const struct gpu_activity *work)
 {
-
 	if (!is_chosen(overlap, work)) {
 		return;
 	}
-	if (work->table != GPROF_TABLE_op || overlap->works.has_operators) {
-		add_work(overlap, find_device(overlap, work, overlap->works.process), work);
+	if (work->table != GPROF_TABLE_op || overlap->has_operators) {
+		add_work(overlap, find_device(overlap, work, overlap->process), work);
 		return;
 	}
 	overlap->host_until = work->end > overlap->host_until ? work->end : overlap->host_until;
@@ -146,17 +135,14 @@ void overlap_take_activity(struct overlap *overlap, const struct gpu_activity *w
 	}
 }
 
-static void take_work(void *context, const struct gpu_activity *work)
-{
-	overlap_take_activity(context, work);
-}
-
 /* ---- processes ---- */
 
-static void begin(struct overlap *overlap, struct process *process)
+void overlap_begin(struct overlap *overlap, struct process *process)
 {
 	uint64_t last = 0;
 
+	overlap->process = process;
+	overlap->has_operators = false;
 	overlap->first = overlap->nr_devices;
 	overlap->host_until = 0;
 	overlap->nr_bounds = process->nr_steps;
@@ -170,16 +156,10 @@ static void begin(struct overlap *overlap, struct process *process)
 	}
 }
 
-void overlap_begin(struct overlap *overlap, struct process *process)
-{
-	gpu_activities_begin(&overlap->works, process, take_work, overlap);
-	begin(overlap, process);
-}
-
 void overlap_begin_host(struct overlap *overlap, struct process *process)
 {
-	gpu_activities_begin_host(&overlap->works, process, take_work, overlap);
-	begin(overlap, process);
+	overlap_begin(overlap, process);
+	overlap->has_operators = gpu_activities_has_operators(process);
 }
 
 void overlap_set_bounds(struct overlap *overlap, const uint64_t *bounds, size_t nr)
@@ -191,14 +171,8 @@ void overlap_set_bounds(struct overlap *overlap, const uint64_t *bounds, size_t 
 	}
 }
 
-void overlap_take(struct overlap *overlap, const struct batch *batch)
-{
-	gpu_activities_take(&overlap->works, batch);
-}
-
 void overlap_end(struct overlap *overlap)
 {
-	gpu_activities_end(&overlap->works);
 	for (size_t i = overlap->first; i < overlap->nr_devices; i++) {
 		advance(overlap, &overlap->devices[i], overlap->devices[i].last);
 	}

@@ -9,12 +9,6 @@
 
 #include "report/analysis/gpu_activities.h"
 
-#define OVERLAP_NR_WANTS (GPU_ACTIVITIES_NR_WANTS + 1u)
-extern const struct scan_want overlap_wants[OVERLAP_NR_WANTS];
-
-/* For scan_view.needs with overlap_wants: nothing is read that says nothing of a process. */
-bool overlap_needs(void *context, struct process *process, unsigned int table);
-
 /* Bits: what ran. */
 enum {
 	OVERLAP_COMPUTATION = 1,
@@ -51,25 +45,24 @@ struct overlap_device {
 struct overlap {
 	struct overlap_device *devices;
 	size_t nr_devices, capacity;
-	size_t first; /* of the process at hand */
-	struct gpu_activities works;
-	uint64_t host_until; /* so long goes on what the host communicates */
-	uint64_t *bounds;    /* of its steps, CLOCK_MONOTONIC ns, rising */
+	size_t first;		 /* of the process at hand */
+	struct process *process; /* at hand */
+	bool has_operators;	 /* of a process without work of devices: they are its work */
+	uint64_t host_until;	 /* so long goes on what the host communicates */
+	uint64_t *bounds;	 /* of its steps, CLOCK_MONOTONIC ns, rising */
 	size_t nr_bounds;
 	bool is_chosen_alone; /* of a choice of steps (select.h): what these launched */
 };
 
 /*
- * Starts with all zeros but for is_chosen_alone. For each process, as in scan_view;
- * gpu_activities_wants are what it wants, or overlap_wants with the host's.
+ * Starts with all zeros but for is_chosen_alone. For each process, as in scan_view; it takes
+ * activities as on_activity gets them, with begin_host also those of the host.
  */
 void overlap_begin(struct overlap *overlap, struct process *process);
 void overlap_begin_host(struct overlap *overlap, struct process *process);
 /* After overlap_begin: its bounds are these times, rising, instead of those of steps. */
 void overlap_set_bounds(struct overlap *overlap, const uint64_t *bounds, size_t nr);
-void overlap_take(struct overlap *overlap, const struct batch *batch);
-/* Instead, each activity of the devices in the order of their begins. */
-void overlap_take_activity(struct overlap *overlap, const struct gpu_activity *work);
+void overlap_take(struct overlap *overlap, const struct gpu_activity *work);
 void overlap_end(struct overlap *overlap);
 void overlap_fini(struct overlap *overlap);
 

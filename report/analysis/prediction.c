@@ -142,7 +142,8 @@ static bool wants_step(void *context, uint64_t number)
 	return number % ((struct prediction *)context)->stride == 0;
 }
 
-static void on_step(void *context, struct step_events *step)
+/* Steps come one by one. */
+static void on_step(void *context, struct step_events *step, size_t nr_steps)
 {
 	struct prediction *prediction = context;
 	struct replay_names names = names_of(prediction);
@@ -150,6 +151,7 @@ static void on_step(void *context, struct step_events *step)
 	struct prediction_step *of_job;
 	struct replay_graph *graph;
 
+	(void)nr_steps;
 	/* What a step begins with is not known of the first one; it also warms up. */
 	if (step->complete_from == step->begin && prediction->nr_seen) {
 		return;

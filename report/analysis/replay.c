@@ -11,7 +11,7 @@
 
 const char *const replay_kind_names[NR_REPLAY_KINDS] = {
 	[REPLAY_HOST] = "host code",
-	[REPLAY_OPERATOR] = "host operators",
+	[REPLAY_OPERATOR] = "operators",
 	[REPLAY_LOADER] = "data loading",
 	[REPLAY_CALL] = "API calls",
 	[REPLAY_WAIT] = "waits",

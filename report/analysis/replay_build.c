@@ -199,9 +199,9 @@ static uint32_t joined(const struct build *build, size_t thread, uint64_t begin,
 }
 
 /* What the loop's thread did last in a gap of another thread; 0: nothing. */
-static uint32_t handed_over(const struct build *build, uint64_t begin, uint64_t end)
+static uint32_t handed_over(struct build *build, uint64_t begin, uint64_t end)
 {
-	const struct host_timeline *host = &build->dependencies.host;
+	struct host_timeline *host = &build->dependencies.host;
 	const struct host_stretch *stretch = host_timeline_find(host, build->step->thread, end);
 
 	if (stretch && stretch->end > end) {
@@ -275,7 +275,7 @@ static void on_loop(struct build *build, uint32_t place)
 
 static void link_thread(struct build *build, size_t thread)
 {
-	const struct host_timeline *host = &build->dependencies.host;
+	struct host_timeline *host = &build->dependencies.host;
 	uint32_t number = host->threads[thread].thread, before = 0;
 	bool is_loop = number == build->step->thread;
 	uint64_t now = build->step->complete_from;
@@ -331,10 +331,9 @@ static uint8_t kind_of(const struct step_activity *activity)
 }
 
 /* 1 + the node of the call, from its first part or to its last; 0: not in the graph. */
-static uint32_t call_node(
-	const struct build *build, const struct step_activity *activity, bool is_end)
+static uint32_t call_node(struct build *build, const struct step_activity *activity, bool is_end)
 {
-	const struct host_timeline *host = &build->dependencies.host;
+	struct host_timeline *host = &build->dependencies.host;
 	const struct host_stretch *stretch = host_timeline_find(
 		host, activity->thread, is_end ? activity->call_end : activity->call_begin + 1);
 

@@ -178,26 +178,39 @@ static uint64_t complete_from(struct step_loader *load, const struct step_events
 	return from;
 }
 
-static void take_step(struct step_loader *load, struct step_events *step)
+/* Puts a step that has anything in it to those that are ready. */
+static void add_ready(struct step_loader *load, struct step_events *step)
 {
 	if (step->end > load->too_many) {
 		load->nr_too_long++;
 	} else if (!has_any(load, step)) {
 		load->nr_empty++;
 	} else {
+		step->complete_from = complete_from(load, step);
+		load->nr_steps++;
+		load->ready[load->nr_ready++] = *step;
+	}
+}
+
+static void take_ready(struct step_loader *load)
+{
+	for (size_t i = 0; i < load->nr_ready; i++) {
+		struct step_events *step = &load->ready[i];
+
 		step->items = load->items;
 		step->nr_items = load->nr_items;
 		step->records = load->records;
 		step->nr_records = load->nr_records;
-		step->complete_from = complete_from(load, step);
 		step->events = load->of_process ? load->of_process->events : NULL;
 		step->nr_events = load->of_process ? load->of_process->nr_events : 0;
-		load->nr_steps++;
-		load->take(load->context, step);
+	}
+	if (load->nr_ready) {
+		load->take(load->context, load->ready, load->nr_ready);
+		load->nr_ready = 0;
 	}
 }
 
-/* What began in the step that is done, or later, is not needed any more. */
+/* What began in the steps that are done, or later, is not needed any more. */
 static void drop_from(struct step_loader *load, uint64_t begin)
 {
 	size_t nr = 0;
@@ -236,18 +249,30 @@ static void take_next(struct step_loader *load)
 		.thread = process->steps[place].thread};
 
 	if (step.end > step.begin) {
-		take_step(load, &step);
+		add_ready(load, &step);
 	}
 }
 
-/* The next step that is wanted; what is not needed any more goes. */
+/* The next step that is wanted. */
 static void find_next(struct step_loader *load)
 {
 	while (load->next && !is_wanted(load, load->next - 1)) {
 		load->next--;
 	}
 	load->until = load->next ? load->process->steps[load->next].tick : 0;
+}
+
+/* Takes what is ready; what the next step does not need goes. */
+static void flush(struct step_loader *load)
+{
+	take_ready(load);
 	drop_from(load, load->next ? begin_of(load, load->next) : 0);
+}
+
+static bool is_enough(const struct step_loader *load)
+{
+	return !load->is_together || load->nr_ready == STEP_EVENTS_STEPS ||
+	       load->nr_records >= STEP_EVENTS_TOGETHER;
 }
 
 /* The begin of the step before a place; what lies between two steps is none. */
@@ -284,6 +309,9 @@ static void reach(struct step_loader *load, uint64_t end)
 		(load->nr_before >= STEP_EVENTS_BEFORE || end < load->far)) {
 		take_next(load);
 		find_next(load);
+		if (is_enough(load)) {
+			flush(load);
+		}
 		aim(load);
 	}
 }
@@ -292,6 +320,10 @@ static void check_room(struct step_loader *load, uint64_t end)
 {
 	size_t most = load->most_events ? load->most_events : STEP_EVENTS_MOST;
 
+	if (load->nr_items <= most && load->nr_records <= most) {
+		return;
+	}
+	flush(load);
 	if (load->nr_items > most || load->nr_records > most) {
 		load->nr_items = 0;
 		load->nr_records = 0;
@@ -412,7 +444,8 @@ static void take_all(struct step_loader *load)
 		step.end = load->records[i].end > step.end ? load->records[i].end : step.end;
 	}
 	if (step.end > step.begin) {
-		take_step(load, &step);
+		add_ready(load, &step);
+		take_ready(load);
 	}
 }
 
@@ -422,9 +455,14 @@ void step_loader_end(struct step_loader *load)
 	while (load->next) {
 		take_next(load);
 		find_next(load);
+		if (is_enough(load)) {
+			flush(load);
+		}
 	}
 	if (load->process->nr_steps < 2) {
 		take_all(load);
+	} else {
+		flush(load);
 	}
 }
 

@@ -86,6 +86,9 @@ struct step_events {
 #define STEP_EVENTS_BEFORE 2048u
 #define STEP_EVENTS_STEPS  16u
 
+/* Steps wait for each other until so many activities are in memory. */
+#define STEP_EVENTS_TOGETHER 8192u
+
 /* A step that needs more operators and calls, or more records, has no path: 250 MB. */
 #define STEP_EVENTS_MOST 2000000u
 
@@ -106,10 +109,16 @@ struct step_loader {
 	uint64_t position;  /* all that ends later has come */
 	uint64_t too_many;  /* steps that end later than that have more than STEP_EVENTS_MOST */
 	size_t most_events; /* 0: STEP_EVENTS_MOST; less takes less memory */
+	struct step_events ready[STEP_EVENTS_STEPS]; /* steps of which all is in memory */
+	size_t nr_ready;
+	bool is_together; /* `take` may get several steps, else one by one */
 	/* Is the step of that number wanted? NULL: all are. Steps between them cost little. */
 	bool (*wants)(void *context, uint64_t number);
-	/* Gets each wanted step that has anything in it. */
-	void (*take)(void *context, struct step_events *step);
+	/*
+	 * Gets each wanted step that has anything in it, the last one first. Steps that come
+	 * together have the same items and records: those of all of them.
+	 */
+	void (*take)(void *context, struct step_events *steps, size_t nr_steps);
 	void *context;
 	uint64_t nr_steps, nr_too_long, nr_empty; /* of all processes: taken, and left out */
 	uint64_t nr_lone;			  /* records without a launch */

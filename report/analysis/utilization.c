@@ -47,11 +47,6 @@ const size_t usage_nr_metrics = sizeof(usage_metrics) / sizeof(usage_metrics[0])
 _Static_assert(sizeof(usage_metrics) / sizeof(usage_metrics[0]) <= USAGE_MOST_METRICS,
 	"USAGE_MOST_METRICS");
 
-const struct scan_want usage_wants[USAGE_NR_WANTS] = {
-	GPU_ACTIVITIES_WANTS,
-	{GPROF_TABLE_sample, COL_ALL(NR_COL_sample), 0},
-};
-
 /* ---- buckets ---- */
 
 /* Of what is chosen: from the first to the last of it, whatever lies between. */
@@ -314,7 +309,7 @@ static void take_sample(
 	}
 }
 
-static void take_samples(struct utilization *usage, const struct batch *b)
+void utilization_take_samples(struct utilization *usage, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		uint64_t metric = b->col[COL_sample_metric][i];
@@ -332,7 +327,7 @@ static void take_samples(struct utilization *usage, const struct batch *b)
 /* ---- work on devices ---- */
 
 /* Comes by its begin, so what is new of it begins where the union so far ends. */
-void utilization_take_activity(struct utilization *usage, const struct gpu_activity *work)
+void utilization_take(struct utilization *usage, const struct gpu_activity *work)
 {
 	struct utilization_series *series =
 		usage->nr_series ? &usage->series[usage->last_union] : NULL;
@@ -352,11 +347,6 @@ void utilization_take_activity(struct utilization *usage, const struct gpu_activ
 		spread(series, begin, end, 100);
 		series->ns = end;
 	}
-}
-
-static void take_work(void *context, const struct gpu_activity *work)
-{
-	utilization_take_activity(context, work);
 }
 
 /* In % of each bucket, of which the last ends with the process; and of all the time. */
@@ -382,22 +372,10 @@ void utilization_begin(struct utilization *usage, struct process *process)
 {
 	usage->process = process;
 	find_buckets(usage);
-	gpu_activities_begin(&usage->works, process, take_work, usage);
-}
-
-void utilization_take(struct utilization *usage, struct process *process, const struct batch *batch)
-{
-	(void)process;
-	if (batch->table == GPROF_TABLE_sample) {
-		take_samples(usage, batch);
-	} else {
-		gpu_activities_take(&usage->works, batch);
-	}
 }
 
 void utilization_end(struct utilization *usage)
 {
-	gpu_activities_end(&usage->works);
 	for (size_t i = usage->nr_series; i-- > 0;) {
 		struct utilization_series *series = &usage->series[i];
 

@@ -74,19 +74,19 @@ struct utilization {
 	struct process *process; /* at hand */
 	uint64_t begin, end, width;
 	size_t nr_buckets;
-	struct gpu_activities works;
 	size_t last_union; /* where the series of the last record's device stands */
 };
 
-/* What a view's scan must want, and its begin, take and end. Starts with all zeros. */
-#define USAGE_NR_WANTS (GPU_ACTIVITIES_NR_WANTS + 1u)
-extern const struct scan_want usage_wants[USAGE_NR_WANTS];
+/* The table of samples, for what a view's scan wants. */
+#define UTILIZATION_WANTS                                     \
+	{                                                     \
+		GPROF_TABLE_sample, COL_ALL(NR_COL_sample), 0 \
+	}
 
+/* Starts with all zeros. It takes batches of samples, and activities as on_activity gets them. */
 void utilization_begin(struct utilization *usage, struct process *process);
-void utilization_take(
-	struct utilization *usage, struct process *process, const struct batch *batch);
-/* Instead, each activity of the devices in the order of their begins. */
-void utilization_take_activity(struct utilization *usage, const struct gpu_activity *work);
+void utilization_take_samples(struct utilization *usage, const struct batch *batch);
+void utilization_take(struct utilization *usage, const struct gpu_activity *work);
 void utilization_end(struct utilization *usage);
 void utilization_fini(struct utilization *usage);
 

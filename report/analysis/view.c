@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/analysis/gpu_activities.h"
 #include "report/comm/job_clock.h"
+#include "report/util/text.h"
 
 void *view_create(const struct view_class *class, const struct view_input *input)
 {
@@ -71,14 +73,29 @@ static bool find_shared(const struct view_class *const *all, void *const *states
 	return false;
 }
 
+/* Of what is selected, and of everything. */
+#define NR_ORDERS 2u
+
+/* The first scans make the orders of GPU activities for the others. */
+static void add_orders(struct gpu_activities_order *orders, struct scan *scans, size_t nr_scans)
+{
+	for (unsigned int i = 0; i < NR_ORDERS; i++) {
+		orders[i] = (struct gpu_activities_order){.scans = scans + NR_ORDERS,
+			.nr_scans = nr_scans - NR_ORDERS,
+			.ignores_selection = i > 0};
+		scans[i] = gpu_activities_order_scan(&orders[i]);
+	}
+}
+
 void view_run(const struct view_input *input, const struct view_class *const *classes,
 	size_t nr_classes, void **states)
 {
 	const struct view_class **all = mem_zeroed(2 * nr_classes + 1, sizeof(*all));
 	void **all_states = mem_zeroed(2 * nr_classes + 1, sizeof(*all_states));
-	struct scan *scans = mem_zeroed(4 * nr_classes + 1, sizeof(*scans));
+	struct scan *scans = mem_zeroed(4 * nr_classes + NR_ORDERS, sizeof(*scans));
 	struct op_walk *walks = mem_zeroed(4 * nr_classes + 1, sizeof(*walks));
-	size_t nr_scans = 0, nr_walks = 0, nr;
+	struct gpu_activities_order orders[NR_ORDERS];
+	size_t nr_scans = NR_ORDERS, nr_walks = 0, nr;
 
 	for (size_t i = 0; i < nr_classes; i++) {
 		all[i] = classes[i];
@@ -89,7 +106,7 @@ void view_run(const struct view_input *input, const struct view_class *const *cl
 		if (find_shared(all, all_states, nr, all[i], all_states[i])) {
 			continue;
 		}
-		if (all[i]->scan.on_batch) {
+		if (all[i]->scan.on_batch || all[i]->scan.on_activity) {
 			scans[nr_scans++] = (struct scan){&all[i]->scan, all_states[i]};
 		}
 		if (op_view_is_set(&all[i]->ops)) {
@@ -102,7 +119,8 @@ void view_run(const struct view_input *input, const struct view_class *const *cl
 			walks[nr_walks++] = (struct op_walk){all[i]->part.ops, part};
 		}
 	}
-	if (nr_scans) {
+	if (nr_scans > NR_ORDERS) {
+		add_orders(orders, scans, nr_scans);
 		scan_run(input->processes, input->nr_processes, scans, nr_scans);
 	}
 	if (nr_walks) {
@@ -169,54 +187,11 @@ const struct view_class *view_find(const char *name, size_t nr_bytes)
 	for (size_t i = 0; view_classes[i]; i++) {
 		const struct view_class *class = view_classes[i];
 
-		if (strlen(class->name) == nr_bytes && memcmp(class->name, name, nr_bytes) == 0) {
+		if (text_is(name, nr_bytes, class->name)) {
 			return class;
 		}
 	}
 	return NULL;
-}
-
-static bool has_rows(const struct process *process, const uint8_t *tables, size_t nr_tables)
-{
-	for (size_t i = 0; i < nr_tables; i++) {
-		const struct stream_table *table = stream_table(process->stream, tables[i]);
-
-		if (table && table->nr_rows) {
-			return true;
-		}
-	}
-	return false;
-}
-
-bool view_has_device_records(const struct process *process, const char **why)
-{
-	static const uint8_t works[] = {GPROF_TABLE_kernel, GPROF_TABLE_memcpy, GPROF_TABLE_memset,
-		GPROF_TABLE_graph, GPROF_TABLE_untimed};
-	static const uint8_t calls[] = {GPROF_TABLE_api, GPROF_TABLE_api_launch,
-		GPROF_TABLE_api_copy, GPROF_TABLE_api_set, GPROF_TABLE_api_alloc,
-		GPROF_TABLE_api_sync};
-	const char *unused;
-
-	if (has_rows(process, works, sizeof(works))) {
-		return true;
-	}
-	why = why ? why : &unused;
-	*why = "no CUDA calls were recorded";
-	if (has_rows(process, calls, sizeof(calls))) {
-		*why = *process_fact(process, "cupti.version", "") ? "only CUDA calls were recorded"
-								   : "the reason is not recorded";
-	}
-	for (size_t i = 0; i < process->nr_notices; i++) {
-		const char *cause = string_pool_text(process->notices[i].cause, NULL);
-
-		if (strcasestr(cause, "cupti")) {
-			*why = process->notices[i].text
-				       ? string_pool_text(process->notices[i].text, NULL)
-				       : cause;
-			break;
-		}
-	}
-	return false;
 }
 
 void view_fill_process(const struct process *process, struct table_cell *cells)
@@ -240,7 +215,7 @@ size_t view_without_devices(const struct view_input *input, const char **why)
 	size_t nr = 0;
 
 	for (size_t i = 0; i < input->nr_processes; i++) {
-		nr += !view_has_device_records(input->processes[i], why);
+		nr += !process_has_device_records(input->processes[i], why);
 	}
 	return nr;
 }
@@ -257,6 +232,25 @@ void view_note_without_devices(struct table *table, const struct view_input *inp
 	if (nr_without && *instead) {
 		table_note(table, "%s", instead);
 	}
+}
+
+void view_note_stacks(struct table *table, const struct view_input *input, uint64_t nr_with_stack,
+	uint64_t nr_ops)
+{
+	bool has_stacks = false;
+
+	for (size_t i = 0; i < input->nr_processes; i++) {
+		has_stacks |= input->processes[i]->py_stacks.nr > 0;
+	}
+	if (!has_stacks) {
+		table_note(table, "No Python stacks were recorded; set GPROF_PYTHON=stacks.");
+		return;
+	}
+	table_note(table,
+		"The table covers the %" PRIu64 " of %" PRIu64
+		" operators that have a Python stack; GPROF_PYTHON_HZ sets how many a recording "
+		"samples.",
+		nr_with_stack, nr_ops);
 }
 
 void view_note_devices(struct table *table, const struct view_input *input, const char *instead)

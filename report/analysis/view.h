@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "report/ops/op_walk.h"
+#include "report/model/device_records.h"
 #include "report/model/scan.h"
 #include "report/stats/keyed_stats.h"
 
@@ -198,12 +199,6 @@ extern const struct view_class *const view_classes[];
 /* The view of that name, NULL if there is none. */
 const struct view_class *view_find(const char *name, size_t nr_bytes);
 
-/*
- * Has the process any record of work on a device? If not, `*why` says what is known of the reason;
- * `why` may be NULL.
- */
-bool view_has_device_records(const struct process *process, const char **why);
-
 /* The columns that tables by devices begin with: pid, rank, device. view_fill_device sets
  * them. */
 #define VIEW_DEVICE_COLUMNS                                                           \
@@ -235,6 +230,11 @@ void view_note_without_devices(struct table *table, const struct view_input *inp
 void view_note_clock(struct table *table, struct process *const *processes, size_t nr_processes);
 /* The same of what compares ranks, but never by wall clocks: only how exact the clocks agree. */
 void view_note_fit(struct table *table, struct process *const *processes, size_t nr_processes);
+
+/* Notes how many of the operators have a Python stack, or how to record stacks if there are none.
+ */
+void view_note_stacks(struct table *table, const struct view_input *input, uint64_t nr_with_stack,
+	uint64_t nr_ops);
 
 /* Notes the ranks of which something is missing, and processes of another job (foreign_rank.c). */
 void view_note_ranks(struct table *table, struct process *const *processes, size_t nr_processes);

@@ -33,7 +33,8 @@ const char *const what_if_assumptions[NR_REPLAY_REMOVALS] = {
 
 struct what_if_scale {
 	regex_t regex;
-	bool is_operator;
+	char *text; /* as the user wrote it */
+	bool is_operator, has_matched;
 	struct idmap matches; /* by name: 1 no, 2 yes */
 };
 
@@ -80,6 +81,7 @@ const char *what_if_add_scale(struct what_if *what_if, const char *text)
 		return wrong;
 	}
 	idmap_init(&scale.matches, sizeof(uint8_t));
+	scale.text = mem_text(text);
 	what_if->scales = array_grow(
 		what_if->scales, what_if->nr_scales, &what_if->capacity, sizeof(*what_if->scales));
 	what_if->change.factors[what_if->nr_scales] = factor;
@@ -112,20 +114,27 @@ uint32_t what_if_scales_of(struct what_if *what_if, uint32_t name, enum replay_i
 		}
 		answer = idmap_put(&scale->matches, name);
 		if (!*answer) {
-			*answer = regexec(&scale->regex, string_pool_text(name, NULL), 0, NULL,
-					  0) == 0
-					  ? 2
-					  : 1;
+			bool matches = regexec(&scale->regex, string_pool_text(name, NULL), 0, NULL,
+					       0) == 0;
+
+			*answer = matches ? 2 : 1;
+			scale->has_matched |= matches;
 		}
 		found |= *answer == 2 ? 1u << i : 0;
 	}
 	return found;
 }
 
+const char *what_if_unmatched(const struct what_if *what_if, size_t i)
+{
+	return what_if->scales[i].has_matched ? NULL : what_if->scales[i].text;
+}
+
 void what_if_fini(struct what_if *what_if)
 {
 	for (size_t i = 0; i < what_if->nr_scales; i++) {
 		regfree(&what_if->scales[i].regex);
+		free(what_if->scales[i].text);
 		idmap_fini(&what_if->scales[i].matches);
 	}
 	free(what_if->scales);

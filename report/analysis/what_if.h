@@ -30,6 +30,9 @@ bool what_if_add_removal(struct what_if *what_if, const char *name);
 /* Which scales apply to an item of that name; none to calls. One thread only. */
 uint32_t what_if_scales_of(struct what_if *what_if, uint32_t name, enum replay_item item);
 
+/* The text of scale i if it applied to no name so far, else NULL. */
+const char *what_if_unmatched(const struct what_if *what_if, size_t i);
+
 void what_if_fini(struct what_if *what_if);
 
 #endif

@@ -184,6 +184,9 @@ static bool check_process(struct process *process, struct buf *out)
 	list_places(process, &details);
 	is_whole = process_is_complete(process) && !check.nr_bad_columns && !check.nr_bad_ids;
 	text_add_shown(out, stream->path, strlen(stream->path), 0);
+	if (stream->nr_parts > 1) {
+		buf_printf(out, ", process %" PRIu32, stream->header.pid);
+	}
 	buf_printf(out, ": %s%s, %zu blocks, %" PRIu64 " events\n",
 		is_whole ? "passed" : "incomplete", process->is_ended ? "" : ", unfinished",
 		stream->nr_blocks, process->nr_events);

@@ -10,6 +10,7 @@
 #include "report/launch/record_options.h"
 #include "report/session/common_options.h"
 #include "report/session/options.h"
+#include "report/util/text.h"
 
 /* Wide enough for each help to be one line. */
 #define NR_COLUMNS 4096u
@@ -23,11 +24,6 @@ static void add_word(void *context, const char *word)
 
 	buf_text(words, words->nr_bytes ? " " : "");
 	buf_text(words, word);
-}
-
-static bool is_word(const char *text, size_t nr_bytes, const char *word)
-{
-	return nr_bytes == strlen(word) && !memcmp(text, word, nr_bytes);
 }
 
 /* The words of a value with blanks between, empty if it may be anything. */
@@ -61,16 +57,16 @@ enum kind { KIND_ANYTHING, KIND_WORDS, KIND_LIST, KIND_FILE, KIND_FOLDER };
 static enum kind value_kind(const struct option_name *option, const struct buf *words)
 {
 	if (words->nr_bytes) {
-		return is_word(option->name, option->nr_bytes, "--view") ||
-				       is_word(option->name, option->nr_bytes, "--python")
+		return text_is(option->name, option->nr_bytes, "--view") ||
+				       text_is(option->name, option->nr_bytes, "--python")
 			       ? KIND_LIST
 			       : KIND_WORDS;
 	}
-	if (is_word(option->value, option->nr_value, "FILE") ||
-		is_word(option->value, option->nr_value, "PATH")) {
+	if (text_is(option->value, option->nr_value, "FILE") ||
+		text_is(option->value, option->nr_value, "PATH")) {
 		return KIND_FILE;
 	}
-	return is_word(option->value, option->nr_value, "DIR") ? KIND_FOLDER : KIND_ANYTHING;
+	return text_is(option->value, option->nr_value, "DIR") ? KIND_FOLDER : KIND_ANYTHING;
 }
 
 /*

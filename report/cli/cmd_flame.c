@@ -196,8 +196,8 @@ static void note_left_out(const struct request *request, const struct flame *fla
 	uint64_t unsampled = flame->unsampled[request->weight];
 
 	if (unsampled) {
-		cmd_error("the graph covers %.1f %%: the rest has no Python stack, because stacks "
-			  "are samples (GPROF_PYTHON_HZ)",
+		cmd_error("the graph covers %.1f %%: the rest has no Python stack; GPROF_PYTHON_HZ "
+			  "sets how many stacks a recording samples",
 			100 * (double)total / ((double)total + (double)unsampled));
 	}
 	if (request->weight == FLAME_GPU && flame->nr_untimed) {

@@ -65,10 +65,10 @@ static void add_begin(struct buf *out, const struct cmd_input *input, size_t ind
 	const struct gprof_file_header *header = &input->processes[index]->stream->header;
 	time_t start = (time_t)(header->start_realtime_ns / 1000000000u);
 	struct buf line = {0};
-	char text[64] = "?";
+	char text[64] = "not recorded";
 	struct tm utc;
 
-	if (gmtime_r(&start, &utc)) {
+	if (start && gmtime_r(&start, &utc)) {
 		strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &utc);
 	}
 	buf_printf(&line, "%s, ", text);
@@ -84,7 +84,7 @@ static void add_end(struct buf *out, const struct cmd_input *input, size_t index
 	struct buf line = {0};
 
 	process_exit_add_text(&line, process, input->processes, input->nr_processes);
-	add_made(out, "ended", &line);
+	add_made(out, "end", &line);
 	if (process->first_ns <= process->last_ns) {
 		buf_printf(out, "  %-24s %.6f s of events\n", "duration",
 			(double)(process->last_ns - process->first_ns) / 1e9);

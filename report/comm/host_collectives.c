@@ -8,6 +8,7 @@
 #include "report/ops/op.h"
 #include "report/util/buf.h"
 #include "report/model/select.h"
+#include "report/util/text.h"
 
 const char *const host_collective_names[] = {[HOST_COLLECTIVE_GLOO] = "gloo",
 	[HOST_COLLECTIVE_MPI] = "MPI",
@@ -119,7 +120,7 @@ static uint64_t element_bytes(const char *type, size_t nr_bytes)
 	};
 
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-		if (strlen(types[i].name) == nr_bytes && !memcmp(types[i].name, type, nr_bytes)) {
+		if (text_is(type, nr_bytes, types[i].name)) {
 			return types[i].nr_bytes;
 		}
 	}

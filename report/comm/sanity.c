@@ -87,7 +87,7 @@ static bool check_times(const struct process *process, struct buf *line)
 	if (!falls.nr && !repeats.nr && !nr_back && !overlaps) {
 		return false;
 	}
-	buf_printf(line, "'%s': ", process->stream->path);
+	buf_printf(line, "%s: ", process->stream->label);
 	if (overlaps) {
 		buf_printf(line,
 			"several threads count steps, so steps overlap; each step ends where the "
@@ -122,10 +122,10 @@ static bool check_ends(const struct process *process, struct buf *line)
 {
 	if (process->nr_lost_ends) {
 		buf_printf(line,
-			"'%s': %" PRIu64 " step ends have no time (older versions wrote such ends "
+			"%s: %" PRIu64 " step ends have no time (older versions wrote such ends "
 			"under Paddle's own "
 			"profiler); the steps before and after them are excluded",
-			process->stream->path, process->nr_lost_ends);
+			process->stream->label, process->nr_lost_ends);
 	}
 	return process->nr_lost_ends > 0;
 }
@@ -139,10 +139,10 @@ static bool check_span(const struct process *process, struct buf *line)
 
 	if (is_too_long) {
 		buf_printf(line,
-			"'%s': the events span %" PRIu64
+			"%s: the events span %" PRIu64
 			" days: a clock jumped, or the trace has several runs; times since the "
 			"start and shares of the whole time are meaningless",
-			process->stream->path, span_ns / DAY_NS);
+			process->stream->label, span_ns / DAY_NS);
 	}
 	return is_too_long;
 }
@@ -154,9 +154,9 @@ static bool check_early(const struct process *process, struct buf *line)
 
 	if (*early) {
 		buf_printf(line,
-			"'%s': GPU activities of %s launches start before their launch: the clocks "
+			"%s: GPU activities of %s launch%s start before their launch: the clocks "
 			"differ or jumped; times from calls to activities are wrong",
-			process->stream->path, early);
+			process->stream->label, early, strcmp(early, "1") == 0 ? "" : "es");
 	}
 	return *early != 0;
 }
@@ -168,9 +168,9 @@ static bool check_names(const struct process *process, struct buf *line)
 
 	if (*names) {
 		buf_printf(line,
-			"'%s': %s names are not valid UTF-8; invalid bytes show as \\xNN, in JSON "
-			"as U+FFFD",
-			process->stream->path, names);
+			"%s: %s %s not valid UTF-8; invalid bytes show as \\xNN, in JSON as U+FFFD",
+			process->stream->label, names,
+			strcmp(names, "1") == 0 ? "name is" : "names are");
 	}
 	return *names != 0;
 }

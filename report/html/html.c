@@ -411,7 +411,7 @@ static size_t weight_of(const struct view_class *class)
 {
 	const struct op_view *ops = &class->ops;
 
-	return 1 + (class->scan.on_batch != NULL) + (class->part.scan != NULL) +
+	return 1 + (class->scan.on_batch || class->scan.on_activity) + (class->part.scan != NULL) +
 	       (ops->enter != NULL) + (ops->op != NULL) + (ops->call != NULL) +
 	       2 * (ops->record != NULL);
 }

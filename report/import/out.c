@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "collector/format/block.h"
 #include "collector/format/intern.h"
+#include "report/stream/types.h"
 #include "report/util/buf.h"
 #include "report/util/err.h"
 #include "report/util/text.h"
@@ -335,21 +337,6 @@ void import_out_close_group(struct import_out *out, uint64_t tick)
 	write_table(out, GPROF_TABLE_checkpoint);
 }
 
-uint64_t import_out_nr_broken(const struct import_out *out)
-{
-	return out->nr_broken;
-}
-
-uint64_t import_out_nr_cut(const struct import_out *out)
-{
-	return out->nr_cut;
-}
-
-uint64_t import_out_bytes(const struct import_out *out)
-{
-	return out->nr_bytes;
-}
-
 /* ---- begin and end ---- */
 
 static void write_schema(struct import_out *out)
@@ -424,17 +411,39 @@ struct import_out *import_out_create(void)
 	return out;
 }
 
-int import_out_finish(struct import_out *out, uint32_t pid, uint64_t start_realtime_ns)
+static void write_end(struct import_out *out, const struct import_out_end *end)
+{
+	struct gprof_row_anchor *row = import_out_row(out, GPROF_TABLE_anchor);
+
+	row->tick = row->cupti_ns = end->first_tick;
+	row->monotonic_ns = row->realtime_ns = end->first_tick + end->base_ns;
+	import_out_loss(
+		out, end->last_tick, out->nr_cut, "name cut to 4096 bytes (the event is kept)");
+	import_out_fact(out, "trace.format", end->format, strlen(end->format));
+	if (end->pid) {
+		import_out_fact_number(out, "process.pid", end->pid);
+	}
+	if (end->nr_early) {
+		import_out_fact_number(out, "trace.early_work", end->nr_early);
+	}
+	if (out->nr_broken) {
+		import_out_fact_number(out, "trace.broken_names", out->nr_broken);
+	}
+	import_out_fact(out, "end.how", "trace", 5);
+}
+
+int import_out_finish(struct import_out *out, const struct import_out_end *end)
 {
 	struct gprof_file_header header = {.major = GPROF_FORMAT_MAJOR,
 		.minor = GPROF_FORMAT_MINOR,
 		.header_bytes = sizeof(header),
-		.pid = pid,
-		.start_realtime_ns = start_realtime_ns,
+		.pid = end->pid,
+		.start_realtime_ns = end->has_no_date ? 0 : end->first_tick + end->base_ns,
 		.tick_base = ticks.base,
 		.tick_mult = ticks.mult};
 	int fd, error;
 
+	write_end(out, end);
 	write_all(out);
 	memcpy(header.magic, GPROF_FILE_MAGIC, sizeof(header.magic));
 	header.crc = block_crc32(&header, offsetof(struct gprof_file_header, crc));
@@ -445,4 +454,14 @@ int import_out_finish(struct import_out *out, uint32_t pid, uint64_t start_realt
 	destroy(out);
 	return error ? err_set(-error, "no room in memory for its events: %s", strerror(error))
 		     : fd;
+}
+
+void import_out_replace(struct stream *stream, int fd)
+{
+	struct stat status;
+
+	close(stream->fd);
+	stream->fd = fd;
+	stream->size = fstat(fd, &status) ? 0 : (uint64_t)status.st_size;
+	stream->is_trace = true;
 }

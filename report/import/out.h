@@ -12,12 +12,18 @@
 #ifndef REPORT_IMPORT_OUT_H
 #define REPORT_IMPORT_OUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "collector/format/format.h"
 
+/* The error of importers that sort in temporary files. */
+#define IMPORT_OUT_NO_ROOM \
+	"no room for its events in the temporary files; set TMPDIR to another directory"
+
 struct import_out;
+struct stream;
 
 /* NULL with err_set if there is no memory for it. */
 struct import_out *import_out_create(void);
@@ -59,19 +65,23 @@ void import_out_notice(struct import_out *out, uint64_t tick, const char *cause,
 /* Ends a group: everything so far belongs together (FORMAT.md, "Checkpoints"). */
 void import_out_close_group(struct import_out *out, uint64_t tick);
 
-/* How many texts so far are not UTF-8. A repeated text counts once, as its id does. */
-uint64_t import_out_nr_broken(const struct import_out *out);
-
-/* Texts that were too long. */
-uint64_t import_out_nr_cut(const struct import_out *out);
-
-/* Bytes written so far. */
-uint64_t import_out_bytes(const struct import_out *out);
+/* What an importer says of the whole trace. Ticks are the trace's ns, of its single clock. */
+struct import_out_end {
+	const char *format; /* fact trace.format; lives as long as the program */
+	uint64_t first_tick, last_tick;
+	uint64_t base_ns; /* of tick 0, since the epoch; 0: ticks count from it, or it is unknown */
+	bool has_no_date; /* it is unknown */
+	uint64_t nr_early; /* launches with a GPU activity before them */
+	uint32_t pid;	   /* 0: unknown */
+};
 
 /*
- * Writes the rest and the header, and destroys `out`. Returns the descriptor, which the caller
- * owns, or a negative code with err_set.
+ * Writes the end, the rest and the header, and destroys `out`. Returns the descriptor, which the
+ * caller owns, or a negative code with err_set.
  */
-int import_out_finish(struct import_out *out, uint32_t pid, uint64_t start_realtime_ns);
+int import_out_finish(struct import_out *out, const struct import_out_end *end);
+
+/* Makes `fd`, which it then owns, the file of a stream in place of the trace that it was. */
+void import_out_replace(struct stream *stream, int fd);
 
 #endif

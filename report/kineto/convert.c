@@ -10,6 +10,7 @@
 #include "report/util/buf.h"
 #include "report/model/api.h"
 #include "report/ops/op.h"
+#include "report/util/text.h"
 
 /* ---- threads ---- */
 
@@ -58,12 +59,7 @@ static struct kineto_thread *find(struct kineto_threads *threads, const struct t
 	if (thread && thread->key.tid == key->tid && thread->key.pid == key->pid) {
 		return thread;
 	}
-	HASH_FIND(hh, threads->by_key, key, sizeof(*key), thread);
-	if (!thread) {
-		thread = mem_zeroed(1, sizeof(*thread));
-		thread->key = *key;
-		HASH_ADD(hh, threads->by_key, key, sizeof(thread->key), thread);
-	}
+	hash_put(threads->by_key, key, key, thread);
 	threads->last = thread;
 	return thread;
 }
@@ -428,7 +424,7 @@ static uint8_t kind_named(const char *text, size_t nr_bytes, const char *(*name_
 	for (uint8_t i = first; i <= most; i++) {
 		const char *name = name_of(i);
 
-		if (strlen(name) == nr_bytes && !memcmp(name, text, nr_bytes)) {
+		if (text_is(text, nr_bytes, name)) {
 			return i;
 		}
 	}

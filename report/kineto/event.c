@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/kineto/event.h"
+#include "report/util/text.h"
 
 #include <stdlib.h>
 #include <strings.h>
@@ -396,8 +397,7 @@ static const char *type_name(const struct kineto_json *json, int token)
 const char *kineto_shape_type(const char *name, size_t nr_bytes)
 {
 	for (size_t i = 0; i < sizeof(type_names) / sizeof(type_names[0]); i++) {
-		if (strlen(type_names[i][1]) == nr_bytes &&
-			!memcmp(type_names[i][1], name, nr_bytes)) {
+		if (text_is(name, nr_bytes, type_names[i][1])) {
 			return type_names[i][0];
 		}
 	}

@@ -23,7 +23,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "report/kineto/kineto.h"
@@ -34,6 +33,7 @@
 #include "report/model/model.h"
 #include "report/stream/block_index.h"
 #include "report/util/progress.h"
+#include "report/util/text.h"
 
 /* ---- the outer object ---- */
 
@@ -181,11 +181,6 @@ static void read_distributed(
 	top->has_rank = find_number(json, 0, "rank", &top->rank);
 }
 
-static bool is_key(const char *key, size_t nr_key, const char *name)
-{
-	return strlen(name) == nr_key && !memcmp(key, name, nr_key);
-}
-
 /* Reads a member of the outer object: its key, and its value in `json`. */
 static void read_top(struct kineto_top *top, const char *key, size_t nr_key,
 	struct kineto_json *json, struct import_out *out)
@@ -207,11 +202,11 @@ static void read_top(struct kineto_top *top, const char *key, size_t nr_key,
 		{"schemaVersion", "trace.version"},
 	};
 
-	if (is_key(key, nr_key, "baseTimeNanoseconds")) {
+	if (text_is(key, nr_key, "baseTimeNanoseconds")) {
 		kineto_json_number(json, 0, &top->base_ns);
-	} else if (is_key(key, nr_key, "distributedInfo")) {
+	} else if (text_is(key, nr_key, "distributedInfo")) {
 		read_distributed(top, json, out);
-	} else if (is_key(key, nr_key, "deviceProperties") && json->tokens[0].type == JSMN_ARRAY) {
+	} else if (text_is(key, nr_key, "deviceProperties") && json->tokens[0].type == JSMN_ARRAY) {
 		for (int i = 1; i < json->nr_tokens; i = kineto_json_next(json, i)) {
 			if (json->tokens[i].type == JSMN_OBJECT) {
 				add_device(json, i, out);
@@ -219,7 +214,7 @@ static void read_top(struct kineto_top *top, const char *key, size_t nr_key,
 		}
 	}
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
-		if (is_key(key, nr_key, facts[i].key)) {
+		if (text_is(key, nr_key, facts[i].key)) {
 			add_fact(json, 0, facts[i].name, out);
 		}
 	}
@@ -295,59 +290,39 @@ static void write_losses(struct kineto *kineto)
 		snprintf(cause, sizeof(cause), "events of kind %s are not read", kind->name);
 		import_out_loss(kineto->out, kineto->convert.last_ns, kind->nr_events, cause);
 	}
-	import_out_loss(kineto->out, kineto->convert.last_ns, import_out_nr_cut(kineto->out),
-		"name cut to 4096 bytes (the event is kept)");
 }
 
-static void write_facts(struct kineto *kineto, uint32_t pid, const char *command)
+static void write_facts(struct kineto *kineto, const char *command)
 {
 	const struct kineto_convert *convert = &kineto->convert;
 	struct import_out *out = kineto->out;
 
-	import_out_fact(out, "trace.format", "kineto", 6);
-	if (pid) {
-		import_out_fact_number(out, "process.pid", pid);
-	}
 	if (*command) {
 		import_out_fact(out, "process.command", command, strlen(command));
 	}
 	import_out_fact_number(out, "trace.flows", convert->nr_flows);
 	import_out_fact_number(out, "trace.gpu_ranges", convert->nr_gpu_ranges);
 	import_out_fact_number(out, "trace.others", convert->nr_other);
-	if (convert->rows.nr_early) {
-		import_out_fact_number(out, "trace.early_work", convert->rows.nr_early);
-	}
-	if (import_out_nr_broken(out)) {
-		import_out_fact_number(out, "trace.broken_names", import_out_nr_broken(out));
-	}
-	import_out_fact(out, "end.how", "trace", 5);
-}
-
-/* A trace has a single clock. */
-static void write_anchor(struct kineto *kineto, uint64_t tick)
-{
-	struct gprof_row_anchor *row = import_out_row(kineto->out, GPROF_TABLE_anchor);
-
-	row->tick = row->cupti_ns = tick;
-	row->monotonic_ns = row->realtime_ns = tick + kineto->top.base_ns;
 }
 
 static int finish(struct kineto *kineto)
 {
 	struct kineto_convert *convert = &kineto->convert;
-	uint64_t first_ns = convert->first_ns <= convert->last_ns ? convert->first_ns : 1;
+	struct import_out_end end = {.format = "kineto",
+		.first_tick = convert->first_ns <= convert->last_ns ? convert->first_ns : 1,
+		.last_tick = convert->last_ns,
+		.base_ns = kineto->top.base_ns};
 	const char *command;
-	uint32_t pid;
 
 	kineto->is_spoilt = !kineto_rows_write(&convert->rows, &convert->python, kineto->out);
 	import_steps_write(&convert->steps, kineto->out);
-	pid = kineto_threads_write(&convert->threads, kineto->out, &command);
+	end.nr_early = convert->rows.nr_early;
+	end.pid = kineto_threads_write(&convert->threads, kineto->out, &command);
 	kineto_nccl_write(
 		&convert->nccl, kineto->top.has_rank ? &kineto->top.rank : NULL, kineto->out);
-	write_anchor(kineto, first_ns);
 	write_losses(kineto);
-	write_facts(kineto, pid, command);
-	return import_out_finish(kineto->out, pid, first_ns + kineto->top.base_ns);
+	write_facts(kineto, command);
+	return import_out_finish(kineto->out, &end);
 }
 
 /* ---- the file ---- */
@@ -369,9 +344,7 @@ static void add_damages(struct stream *stream, const struct kineto *kineto, cons
 			stream, kineto->split.cut_offset, 0, "the trace is truncated here");
 	}
 	if (kineto->is_spoilt) {
-		stream_add_damage(stream, 0, 0,
-			"no room for its events in the temporary files; set TMPDIR to another "
-			"directory");
+		stream_add_damage(stream, 0, 0, IMPORT_OUT_NO_ROOM);
 	}
 	import_steps_add_damages(&kineto->convert.steps, stream);
 }
@@ -380,7 +353,6 @@ int kineto_import(struct stream *stream)
 {
 	struct kineto kineto = {0};
 	struct kineto_input *in;
-	struct stat status;
 	const char *problem;
 	int fd;
 
@@ -411,9 +383,7 @@ int kineto_import(struct stream *stream)
 	if (fd < 0) {
 		return fd;
 	}
-	close(stream->fd);
-	stream->fd = fd;
-	stream->size = fstat(fd, &status) ? 0 : (uint64_t)status.st_size;
-	stream->is_trace = stream->is_bare = true;
+	import_out_replace(stream, fd);
+	stream->is_bare = true;
 	return 0;
 }

@@ -6,6 +6,7 @@
 
 #include "collector/format/format.h"
 #include "report/util/buf.h"
+#include "report/util/text.h"
 
 #define PICK(names, index, otherwise)                                                    \
 	((index) < sizeof(names) / sizeof((names)[0]) && (names)[index] ? (names)[index] \
@@ -59,8 +60,7 @@ static struct {
 uint32_t api_add_name(const char *text, size_t nr_bytes, bool is_whole)
 {
 	for (uint32_t i = 0; i < others.nr; i++) {
-		if (others.is_whole[i] == is_whole && strlen(others.texts[i]) == nr_bytes &&
-			!memcmp(others.texts[i], text, nr_bytes)) {
+		if (others.is_whole[i] == is_whole && text_is(text, nr_bytes, others.texts[i])) {
 			return API_OTHER + i;
 		}
 	}

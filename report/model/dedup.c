@@ -48,8 +48,8 @@ static void warn_duplicate(const struct process *duplicate, const struct process
 {
 	struct buf line = {0};
 
-	buf_printf(&line, "'%s' is the same recording as '%s' and is ignored: name it once",
-		duplicate->stream->path, kept->stream->path);
+	buf_printf(&line, "%s is the same recording as %s and is ignored: name it once",
+		duplicate->stream->label, kept->stream->label);
 	buf_char(&line, 0);
 	warn(line.bytes);
 	buf_fini(&line);

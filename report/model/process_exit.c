@@ -184,7 +184,7 @@ static void add_recorded(struct buf *out, const struct process *process)
 		}
 	}
 	if (process->stream->is_trace) {
-		buf_text(out, "ended in a way that the trace does not record");
+		buf_text(out, "ended; the trace does not record how");
 		return;
 	}
 	buf_printf(out, "ended by itself: %s", how);

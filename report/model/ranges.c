@@ -90,12 +90,7 @@ static struct stack *find_stack(struct ranges *ranges, const struct batch *b, ui
 	uint64_t key = b->col[COL_nvtx_thread][i] << 32 | (uint32_t)b->col[COL_nvtx_domain][i];
 	struct stack *stack;
 
-	HASH_FIND(hh, ranges->stacks, &key, sizeof(key), stack);
-	if (!stack) {
-		stack = mem_zeroed(1, sizeof(*stack));
-		stack->key = key;
-		HASH_ADD(hh, ranges->stacks, key, sizeof(stack->key), stack);
-	}
+	hash_put(ranges->stacks, key, &key, stack);
 	return stack;
 }
 
@@ -317,12 +312,7 @@ static struct range_pops *find(struct range_walk *walk, uint32_t thread, uint32_
 	uint64_t key = (uint64_t)thread << 32 | domain;
 	struct range_pops *pops;
 
-	HASH_FIND(hh, walk->pops, &key, sizeof(key), pops);
-	if (!pops) {
-		pops = mem_zeroed(1, sizeof(*pops));
-		pops->key = key;
-		HASH_ADD(hh, walk->pops, key, sizeof(pops->key), pops);
-	}
+	hash_put(walk->pops, key, &key, pops);
 	return pops;
 }
 

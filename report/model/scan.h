@@ -24,6 +24,8 @@ struct scan_want {
 		GPROF_TABLE_api_sync, columns, 0                                       \
 	}
 
+struct gpu_activity;
+
 struct scan_view {
 	const struct scan_want *wants;
 	size_t nr_wants;
@@ -38,6 +40,12 @@ struct scan_view {
 	void (*end)(void *context, struct process *process);
 	/* The view also gets what is not selected, and uses select.h itself. */
 	bool ignores_selection;
+	/*
+	 * Gets each GPU activity in the order of their begins: gpu_activities.h, which makes one
+	 * order for all views of a pass. With has_host_activities also what the host carries out.
+	 */
+	void (*on_activity)(void *context, const struct gpu_activity *activity);
+	bool has_host_activities;
 };
 
 struct scan {

@@ -54,12 +54,7 @@ static void add_end(struct read *read, uint64_t range, uint64_t row)
 {
 	struct end_row *end;
 
-	HASH_FIND(hh, read->ends, &range, sizeof(range), end);
-	if (!end) {
-		end = mem_zeroed(1, sizeof(*end));
-		end->range = range;
-		HASH_ADD(hh, read->ends, range, sizeof(end->range), end);
-	}
+	hash_put(read->ends, range, &range, end);
 	end->row = row;
 }
 

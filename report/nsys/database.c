@@ -147,8 +147,8 @@ struct nsys_query {
 /* ---- reading through a descriptor ---- */
 
 /*
- * A VFS for one file. A path would not do: the file may have none (a pipe that was copied, a file
- * that was removed), SQLite would look for a journal beside it, and it would lock it.
+ * A VFS for one file. A path would not do: the file may have none any more (it was removed),
+ * SQLite would look for a journal beside it, and it would lock it.
  */
 
 struct file {

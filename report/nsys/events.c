@@ -139,32 +139,28 @@ static bool advance(struct nsys_trace *trace, struct cursor *cursor)
 		}
 		trace->nr_incomplete++;
 	}
-	if (!trace->problem) {
-		trace->problem = nsys_query_problem(cursor->query);
-	}
-	nsys_query_close(cursor->query);
+	nsys_table_close(trace, cursor->query);
 	cursor->query = NULL;
 	return false;
 }
 
-static size_t open_sources(
-	struct nsys_trace *trace, const struct nsys_source *sources, struct cursor *cursors)
+/* Returns how many have a row. */
+static size_t open_sources(struct nsys_trace *trace, struct cursor cursors[MOST_SOURCES])
 {
+	const struct nsys_source *source;
 	size_t nr = 0;
 
-	for (size_t i = 0; sources[i].table; i++) {
-		const struct nsys_query_want want = {.table = sources[i].table,
-			.columns = sources[i].columns,
-			.nr_columns = sources[i].nr_columns,
-			.nr_needed = sources[i].nr_needed,
-			.key = sources[i].key,
-			.is_key_needed = sources[i].key && !trace->is_only,
-			.process = trace->process,
-			.where = sources[i].where,
-			.order = sources[i].is_by_begin ? "1, 2 DESC" : "2, 1 DESC"};
+	for (size_t i = 0; nr < MOST_SOURCES && (source = nsys_source_at(i)); i++) {
+		const struct nsys_query_want want = {.table = source->table,
+			.columns = source->columns,
+			.nr_columns = source->nr_columns,
+			.nr_needed = source->nr_needed,
+			.key = source->key,
+			.where = source->where,
+			.order = source->is_by_begin ? "1, 2 DESC" : "2, 1 DESC"};
 
-		cursors[nr].source = &sources[i];
-		cursors[nr].query = nsys_query_open(trace->database, &want);
+		cursors[nr].source = source;
+		cursors[nr].query = nsys_table_open(trace, &want);
 		if (cursors[nr].query && advance(trace, &cursors[nr])) {
 			nr++;
 		}
@@ -187,9 +183,8 @@ static struct cursor *find_next(struct cursor *cursors, size_t nr)
 void nsys_events_read(struct nsys_trace *trace)
 {
 	struct cursor cursors[MOST_SOURCES], *next;
-	size_t nr = open_sources(trace, nsys_gpu_sources, cursors);
+	size_t nr = open_sources(trace, cursors);
 
-	nr += open_sources(trace, nsys_host_sources, cursors + nr);
 	while ((next = find_next(cursors, nr))) {
 		close_until(trace, next->key);
 		trace->first_tick =

@@ -6,51 +6,54 @@
 #include <string.h>
 
 #include "report/util/buf.h"
+#include "report/util/text.h"
 
 #define NR(names) (sizeof(names) / sizeof((names)[0]))
 #define CAUSE	  "Nsight Systems export"
 
 /* ---- enumerations ---- */
 
-struct name_of_kind {
-	const char *name; /* the end of the export's */
-	uint8_t kind;	  /* CUPTI's number */
+struct enumeration {
+	uint8_t *kinds; /* CUPTI's numbers by the export's */
+	struct {
+		const char *name; /* the end of the export's; longer ends first */
+		uint8_t kind;	  /* CUPTI's number */
+	} names[8];
 };
 
-/* Replaces the usual numbers by those of the export's own list, if it has one. */
-static void read_kinds(struct nsys_trace *trace, const char *table,
-	const struct name_of_kind *names, size_t nr_names, uint8_t kinds[16])
+/* The export's own list replaces the usual numbers. */
+static void take_kind(struct nsys_trace *trace, const struct nsys_query *query, void *context)
 {
-	static const char *const columns[] = {"id", "name"};
-	const struct nsys_query_want want = {
-		.table = table, .columns = columns, .nr_columns = 2, .nr_needed = 2};
-	struct nsys_query *query = nsys_query_open(trace->database, &want);
+	const struct enumeration *enumeration = context;
+	uint32_t id = nsys_query_u32(query, 0, NSYS_KINDS);
+	size_t nr_bytes;
+	const char *name = nsys_query_text(query, 1, &nr_bytes);
 
-	while (query && nsys_query_next(query)) {
-		uint32_t id = nsys_query_u32(query, 0, 16);
-		size_t nr_bytes;
-		const char *name = nsys_query_text(query, 1, &nr_bytes);
+	(void)trace;
+	for (size_t i = 0; name && id < NSYS_KINDS && i < NR(enumeration->names); i++) {
+		const char *end = enumeration->names[i].name;
+		size_t nr = end ? strlen(end) : 0;
 
-		for (size_t i = 0; name && id < 16 && i < nr_names; i++) {
-			size_t nr = strlen(names[i].name);
-
-			if (nr_bytes >= nr && !memcmp(name + nr_bytes - nr, names[i].name, nr)) {
-				kinds[id] = names[i].kind;
-				break;
-			}
+		if (end && nr_bytes >= nr && !memcmp(name + nr_bytes - nr, end, nr)) {
+			enumeration->kinds[id] = enumeration->names[i].kind;
+			return;
 		}
 	}
-	nsys_query_close(query);
 }
 
 static void read_enumerations(struct nsys_trace *trace)
 {
-	/* Longer ends first. */
-	static const struct name_of_kind memories[] = {{"_DEVICE_STATIC", 6},
-		{"_MANAGED_STATIC", 7}, {"_PAGEABLE", 1}, {"_PINNED", 2}, {"_DEVICE", 3},
-		{"_ARRAY", 4}, {"_MANAGED", 5}, {"_UNKNOWN", 0}};
-	static const struct name_of_kind syncs[] = {{"EVENT_SYNCHRONIZE", 1},
-		{"STREAM_WAIT_EVENT", 2}, {"STREAM_SYNCHRONIZE", 3}, {"CONTEXT_SYNCHRONIZE", 4}};
+	static const char *const columns[] = {"id", "name"};
+	const struct nsys_query_want memory_kinds = {
+		.table = "ENUM_CUDA_MEM_KIND", NSYS_COLUMNS(columns), .nr_needed = 2};
+	const struct nsys_query_want sync_types = {
+		.table = "ENUM_CUPTI_SYNC_TYPE", NSYS_COLUMNS(columns), .nr_needed = 2};
+	struct enumeration memories = {trace->memory_kinds,
+		{{"_DEVICE_STATIC", 6}, {"_MANAGED_STATIC", 7}, {"_PAGEABLE", 1}, {"_PINNED", 2},
+			{"_DEVICE", 3}, {"_ARRAY", 4}, {"_MANAGED", 5}, {"_UNKNOWN", 0}}};
+	struct enumeration syncs = {
+		trace->sync_types, {{"EVENT_SYNCHRONIZE", 1}, {"STREAM_WAIT_EVENT", 2},
+					   {"STREAM_SYNCHRONIZE", 3}, {"CONTEXT_SYNCHRONIZE", 4}}};
 
 	for (uint8_t i = 0; i < 7; i++) {
 		trace->memory_kinds[i] = i + 1; /* CUPTI's begin with 0 for what is unknown */
@@ -58,8 +61,8 @@ static void read_enumerations(struct nsys_trace *trace)
 	for (uint8_t i = 0; i <= 4; i++) {
 		trace->sync_types[i] = i;
 	}
-	read_kinds(trace, "ENUM_CUDA_MEM_KIND", memories, NR(memories), trace->memory_kinds);
-	read_kinds(trace, "ENUM_CUPTI_SYNC_TYPE", syncs, NR(syncs), trace->sync_types);
+	nsys_table_read(trace, &memory_kinds, take_kind, &memories);
+	nsys_table_read(trace, &sync_types, take_kind, &syncs);
 }
 
 /* ---- devices ---- */
@@ -143,54 +146,47 @@ static void add_device(struct nsys_trace *trace, const struct nsys_query *query,
 	}
 }
 
-static void read_cuda_devices(struct nsys_trace *trace)
+static void take_cuda_device(
+	struct nsys_trace *trace, const struct nsys_query *query, void *capacity)
 {
-	static const char *const columns[] = {"gpuId", "cudaId", "pid"};
-	const struct nsys_query_want want = {.table = "TARGET_INFO_CUDA_DEVICE",
-		.columns = columns,
-		.nr_columns = 3,
-		.nr_needed = 3};
-	struct nsys_query *query = nsys_query_open(trace->database, &want);
-	size_t capacity = 0;
+	if (nsys_query_u64(query, 2, 0) == (trace->process & NSYS_ID_MASK)) {
+		trace->devices = array_grow(
+			trace->devices, trace->nr_devices, capacity, sizeof(*trace->devices));
+		trace->devices[trace->nr_devices++] = (struct nsys_device){
+			nsys_query_u64(query, 0, 0), nsys_query_u32(query, 1, 0)};
+	}
+}
 
-	while (query && nsys_query_next(query)) {
-		if (nsys_query_u64(query, 2, 0) == (trace->process & NSYS_ID_MASK)) {
-			trace->devices = array_grow(trace->devices, trace->nr_devices, &capacity,
-				sizeof(*trace->devices));
-			trace->devices[trace->nr_devices++] = (struct nsys_device){
-				nsys_query_u64(query, 0, 0), nsys_query_u32(query, 1, 0)};
+static void take_gpu(struct nsys_trace *trace, const struct nsys_query *query, void *context)
+{
+	uint64_t gpu = nsys_query_u64(query, GPU_ID, 0);
+
+	(void)context;
+	for (size_t i = 0; i < trace->nr_devices; i++) {
+		if (trace->devices[i].gpu == gpu) {
+			add_device(trace, query, trace->devices[i].device);
 		}
 	}
-	nsys_query_close(query);
+	if (!trace->nr_devices && gpu < UINT32_MAX) {
+		add_device(trace, query, (uint32_t)gpu);
+	}
 }
 
 static void read_devices(struct nsys_trace *trace)
 {
+	static const char *const cuda_columns[] = {"gpuId", "cudaId", "pid"};
+	const struct nsys_query_want cuda = {
+		.table = "TARGET_INFO_CUDA_DEVICE", NSYS_COLUMNS(cuda_columns), .nr_needed = 3};
 	const char *columns[GPU_ATTRIBUTES + NR(attributes)] = {"id", "name", "uuid"};
-	struct nsys_query_want want = {.table = "TARGET_INFO_GPU",
-		.columns = columns,
-		.nr_columns = NR(columns),
-		.nr_needed = 1};
-	struct nsys_query *query;
+	const struct nsys_query_want gpus = {
+		.table = "TARGET_INFO_GPU", NSYS_COLUMNS(columns), .nr_needed = 1};
+	size_t capacity = 0;
 
-	read_cuda_devices(trace);
 	for (size_t i = 0; i < NR(attributes); i++) {
 		columns[GPU_ATTRIBUTES + i] = attributes[i].column;
 	}
-	query = nsys_query_open(trace->database, &want);
-	while (query && nsys_query_next(query)) {
-		uint64_t gpu = nsys_query_u64(query, GPU_ID, 0);
-
-		for (size_t i = 0; i < trace->nr_devices; i++) {
-			if (trace->devices[i].gpu == gpu) {
-				add_device(trace, query, trace->devices[i].device);
-			}
-		}
-		if (!trace->nr_devices && gpu < UINT32_MAX) {
-			add_device(trace, query, (uint32_t)gpu);
-		}
-	}
-	nsys_query_close(query);
+	nsys_table_read(trace, &cuda, take_cuda_device, &capacity);
+	nsys_table_read(trace, &gpus, take_gpu, NULL);
 }
 
 /* ---- the host, the rank ---- */
@@ -246,8 +242,9 @@ static void read_environment(struct nsys_trace *trace, const char *text, size_t 
 	}
 }
 
-static void read_host(struct nsys_trace *trace)
+static void take_variable(struct nsys_trace *trace, const struct nsys_query *query, void *context)
 {
+	static const char environment[] = "DeviceEnvironment";
 	static const struct {
 		const char *name, *key;
 	} facts[] = {
@@ -256,30 +253,60 @@ static void read_host(struct nsys_trace *trace)
 		{"HardwarePlatform", "host.machine"},
 		{"SoftwareReleaseVersion", "host.kernel"},
 		{"CudaDriverVersion", "cuda.driver_version"},
+		{"EXPORT_SCHEMA_VERSION", "trace.version"},
+		{"EXPORT_PRODUCT_VERSION", "trace.profiler"},
 	};
-	static const char *const columns[] = {"name", "value"};
-	const struct nsys_query_want want = {.table = "TARGET_INFO_SYSTEM_ENV",
-		.columns = columns,
-		.nr_columns = 2,
-		.nr_needed = 2};
-	struct nsys_query *query = nsys_query_open(trace->database, &want);
+	size_t nr_name, nr_value;
+	const char *name = nsys_query_text(query, 0, &nr_name);
+	const char *value = nsys_query_text(query, 1, &nr_value);
 
-	while (query && nsys_query_next(query)) {
-		size_t nr_name, nr_value;
-		const char *name = nsys_query_text(query, 0, &nr_name);
-		const char *value = nsys_query_text(query, 1, &nr_value);
-
-		for (size_t i = 0; name && value && i < NR(facts); i++) {
-			if (strlen(facts[i].name) == nr_name &&
-				!memcmp(facts[i].name, name, nr_name)) {
-				import_out_fact(trace->out, facts[i].key, value, nr_value);
-			}
-		}
-		if (name && value && nr_name == 17 && !memcmp(name, "DeviceEnvironment", 17)) {
-			read_environment(trace, value, nr_value);
+	(void)context;
+	for (size_t i = 0; name && value && i < NR(facts); i++) {
+		if (text_is(name, nr_name, facts[i].name)) {
+			import_out_fact(trace->out, facts[i].key, value, nr_value);
 		}
 	}
-	nsys_query_close(query);
+	if (name && value && text_is(name, nr_name, environment)) {
+		read_environment(trace, value, nr_value);
+	}
+}
+
+/* META_DATA_EXPORT was EXPORT_META_DATA. */
+static void read_variables(struct nsys_trace *trace)
+{
+	static const char *const columns[] = {"name", "value"};
+	static const char *const tables[] = {
+		"TARGET_INFO_SYSTEM_ENV", "META_DATA_EXPORT", "EXPORT_META_DATA"};
+
+	for (size_t i = 0; i < NR(tables); i++) {
+		const struct nsys_query_want want = {
+			.table = tables[i], NSYS_COLUMNS(columns), .nr_needed = 2};
+
+		nsys_table_read(trace, &want, take_variable, NULL);
+	}
+}
+
+static void take_own_process(
+	struct nsys_trace *trace, const struct nsys_query *query, void *context)
+{
+	size_t nr_bytes;
+	const char *host = nsys_query_text(query, 2, &nr_bytes);
+	int64_t number;
+
+	(void)context;
+	if (nsys_query_u64(query, 0, 0) != (trace->process & NSYS_ID_MASK)) {
+		return;
+	}
+	if (nr_bytes && *host != '?') {
+		import_out_fact(trace->out, "host.name", host, nr_bytes);
+	}
+	if (nsys_query_integer(query, 1, &number) && number >= 0) {
+		import_out_fact_number(trace->out, "rank.world", (uint64_t)number);
+		trace->has_rank = true;
+	}
+	if (nsys_query_integer(query, 3, &number) && number > 0) {
+		import_out_fact_number(trace->out, "rank.world_size", (uint64_t)number);
+	}
 }
 
 /* gprof's own export has a table of the processes with their ranks. */
@@ -287,134 +314,80 @@ static void read_own_process(struct nsys_trace *trace)
 {
 	static const char *const columns[] = {"pid", "rank", "host", "ranks"};
 	const struct nsys_query_want want = {
-		.table = "process", .columns = columns, .nr_columns = 4, .nr_needed = 3};
-	struct nsys_query *query = nsys_query_open(trace->database, &want);
+		.table = "process", NSYS_COLUMNS(columns), .nr_needed = 3};
 
-	while (query && nsys_query_next(query)) {
-		size_t nr_bytes;
-		const char *host = nsys_query_text(query, 2, &nr_bytes);
-		int64_t number;
-
-		if (nsys_query_u64(query, 0, 0) != (trace->process & NSYS_ID_MASK)) {
-			continue;
-		}
-		if (nr_bytes && *host != '?') {
-			import_out_fact(trace->out, "host.name", host, nr_bytes);
-		}
-		if (nsys_query_integer(query, 1, &number) && number >= 0) {
-			import_out_fact_number(trace->out, "rank.world", (uint64_t)number);
-			trace->has_rank = true;
-		}
-		if (nsys_query_integer(query, 3, &number) && number > 0) {
-			import_out_fact_number(trace->out, "rank.world_size", (uint64_t)number);
-		}
-	}
-	nsys_query_close(query);
+	nsys_table_read(trace, &want, take_own_process, NULL);
 }
 
-/* ---- names, versions, times ---- */
+/* ---- names, times ---- */
+
+static void take_thread_name(
+	struct nsys_trace *trace, const struct nsys_query *query, void *context)
+{
+	(void)context;
+	nsys_thread_of(trace, nsys_query_u64(query, 1, 0), UINT64_MAX)->name =
+		nsys_string(trace, query, 0);
+}
 
 static void read_thread_names(struct nsys_trace *trace)
 {
 	static const char *const columns[] = {"nameId", "globalTid"};
-	const struct nsys_query_want want = {.table = "ThreadNames",
-		.columns = columns,
-		.nr_columns = 2,
-		.nr_needed = 2,
-		.key = "globalTid",
-		.process = trace->process};
-	struct nsys_query *query = nsys_query_open(trace->database, &want);
+	const struct nsys_query_want want = {
+		.table = "ThreadNames", NSYS_COLUMNS(columns), .nr_needed = 2, .key = "globalTid"};
 
-	while (query && nsys_query_next(query)) {
-		struct nsys_thread *thread =
-			nsys_thread_of(trace, nsys_query_u64(query, 1, 0), UINT64_MAX);
+	nsys_table_read(trace, &want, take_thread_name, NULL);
+}
 
-		thread->name = nsys_string(trace, query, 0);
+static void take_command(
+	struct nsys_trace *trace, const struct nsys_query *query, void *has_command)
+{
+	size_t nr_bytes;
+	const char *name = nsys_query_text(query, 0, &nr_bytes);
+
+	if (name && !text_is(name, nr_bytes, "?") && !*(bool *)has_command) {
+		import_out_fact(trace->out, "process.command", name, nr_bytes);
+		*(bool *)has_command = true;
 	}
-	nsys_query_close(query);
 }
 
 static void read_command(struct nsys_trace *trace)
 {
 	static const char *const columns[] = {"name", "globalPid"};
-	const struct nsys_query_want want = {.table = "PROCESSES",
-		.columns = columns,
-		.nr_columns = 2,
-		.nr_needed = 2,
-		.key = "globalPid",
-		.process = trace->process};
-	struct nsys_query *query = nsys_query_open(trace->database, &want);
+	const struct nsys_query_want want = {
+		.table = "PROCESSES", NSYS_COLUMNS(columns), .nr_needed = 2, .key = "globalPid"};
+	bool has_command = false;
 
-	if (query && nsys_query_next(query)) {
-		size_t nr_bytes;
-		const char *name = nsys_query_text(query, 0, &nr_bytes);
-
-		if (name && (nr_bytes != 1 || *name != '?')) {
-			import_out_fact(trace->out, "process.command", name, nr_bytes);
-		}
-	}
-	nsys_query_close(query);
+	nsys_table_read(trace, &want, take_command, &has_command);
 }
 
-/* META_DATA_EXPORT was EXPORT_META_DATA. */
-static void read_versions(struct nsys_trace *trace)
+static void take_begin(struct nsys_trace *trace, const struct nsys_query *query, void *context)
 {
-	static const struct {
-		const char *name, *key;
-	} facts[] = {
-		{"EXPORT_SCHEMA_VERSION", "trace.version"},
-		{"EXPORT_PRODUCT_VERSION", "trace.profiler"},
-	};
-	static const char *const tables[] = {"META_DATA_EXPORT", "EXPORT_META_DATA"};
-	static const char *const columns[] = {"name", "value"};
+	int64_t utc_ns;
 
-	for (size_t k = 0; k < NR(tables); k++) {
-		const struct nsys_query_want want = {
-			.table = tables[k], .columns = columns, .nr_columns = 2, .nr_needed = 2};
-		struct nsys_query *query = nsys_query_open(trace->database, &want);
-
-		while (query && nsys_query_next(query)) {
-			size_t nr_name, nr_value;
-			const char *name = nsys_query_text(query, 0, &nr_name);
-			const char *value = nsys_query_text(query, 1, &nr_value);
-
-			for (size_t i = 0; name && value && i < NR(facts); i++) {
-				if (strlen(facts[i].name) == nr_name &&
-					!memcmp(facts[i].name, name, nr_name)) {
-					import_out_fact(trace->out, facts[i].key, value, nr_value);
-				}
-			}
-		}
-		nsys_query_close(query);
+	(void)context;
+	if (nsys_query_integer(query, 0, &utc_ns) && utc_ns > (int64_t)NSYS_TICKS_BEFORE &&
+		utc_ns < INT64_MAX / 4 && !trace->utc_ns) {
+		trace->utc_ns = (uint64_t)utc_ns;
 	}
 }
 
 static void read_begin(struct nsys_trace *trace)
 {
 	static const char *const columns[] = {"utcEpochNs"};
-	const struct nsys_query_want want = {.table = "TARGET_INFO_SESSION_START_TIME",
-		.columns = columns,
-		.nr_columns = 1,
-		.nr_needed = 1};
-	struct nsys_query *query = nsys_query_open(trace->database, &want);
-	int64_t utc_ns;
+	const struct nsys_query_want want = {
+		.table = "TARGET_INFO_SESSION_START_TIME", NSYS_COLUMNS(columns), .nr_needed = 1};
 
-	if (query && nsys_query_next(query) && nsys_query_integer(query, 0, &utc_ns) &&
-		utc_ns > (int64_t)NSYS_TICKS_BEFORE && utc_ns < INT64_MAX / 4) {
-		trace->utc_ns = (uint64_t)utc_ns;
-	}
-	nsys_query_close(query);
+	nsys_table_read(trace, &want, take_begin, NULL);
 }
 
 void nsys_facts_read(struct nsys_trace *trace)
 {
 	read_enumerations(trace);
 	read_devices(trace);
-	read_host(trace);
+	read_variables(trace);
 	read_own_process(trace);
 	read_thread_names(trace);
 	read_command(trace);
-	read_versions(trace);
 	read_begin(trace);
 }
 
@@ -425,18 +398,15 @@ struct tables {
 	struct buf text;
 };
 
-static const struct nsys_source *source_of(const char *table)
+static bool is_source(const char *table)
 {
-	const struct nsys_source *const lists[] = {nsys_gpu_sources, nsys_host_sources};
+	const struct nsys_source *source;
+	bool is_one = false;
 
-	for (size_t k = 0; k < NR(lists); k++) {
-		for (const struct nsys_source *source = lists[k]; source->table; source++) {
-			if (strcmp(source->table, table) == 0) {
-				return source;
-			}
-		}
+	for (size_t i = 0; !is_one && (source = nsys_source_at(i)); i++) {
+		is_one = strcmp(source->table, table) == 0;
 	}
-	return NULL;
+	return is_one;
 }
 
 /* Has the table rows with that column? */
@@ -444,11 +414,8 @@ static bool has_rows(
 	struct nsys_trace *trace, const char *table, const char *column, const char *where)
 {
 	const char *const columns[] = {column};
-	const struct nsys_query_want want = {.table = table,
-		.columns = columns,
-		.nr_columns = 1,
-		.nr_needed = 1,
-		.where = where};
+	const struct nsys_query_want want = {
+		.table = table, NSYS_COLUMNS(columns), .nr_needed = 1, .where = where};
 	struct nsys_query *query = nsys_query_open(trace->database, &want);
 	bool has_any = query && nsys_query_next(query);
 
@@ -463,7 +430,7 @@ static void add_unread(void *context, const char *name)
 	static const char *const read[] = {"CUPTI_ACTIVITY_KIND_CUDA_EVENT", "DIAGNOSTIC_EVENT",
 		"CUDA_GRAPH_EVENTS", "CUDA_GRAPH_NODE_EVENTS"};
 	struct tables *tables = context;
-	bool is_unread = !source_of(name) && !strchr(name, '"');
+	bool is_unread = !is_source(name) && !strchr(name, '"');
 
 	for (size_t i = 0; i < NR(read); i++) {
 		is_unread = is_unread && strcmp(name, read[i]) != 0;
@@ -478,18 +445,14 @@ static void add_unread(void *context, const char *name)
 
 static void add_missing(struct nsys_trace *trace, struct buf *text)
 {
-	const struct nsys_source *const lists[] = {nsys_gpu_sources, nsys_host_sources};
+	const struct nsys_source *source;
 
-	for (size_t k = 0; k < NR(lists); k++) {
-		for (const struct nsys_source *source = lists[k]; source->table; source++) {
-			/* No version has both of calls, nor both of overhead. */
-			if (strcmp(source->table, "CUPTI_ACTIVITY_KIND_DRIVER") == 0 ||
-				strstr(source->table, "OVERHEAD")) {
-				continue;
-			}
-			if (!has_rows(trace, source->table, source->columns[0], source->where)) {
-				buf_printf(text, "%s%s", text->nr_bytes ? ", " : "", source->table);
-			}
+	for (size_t i = 0; (source = nsys_source_at(i)); i++) {
+		/* No version has both of calls, nor both of overhead. */
+		if (strcmp(source->table, "CUPTI_ACTIVITY_KIND_DRIVER") != 0 &&
+			!strstr(source->table, "OVERHEAD") &&
+			!has_rows(trace, source->table, source->columns[0], source->where)) {
+			buf_printf(text, "%s%s", text->nr_bytes ? ", " : "", source->table);
 		}
 	}
 }
@@ -541,30 +504,12 @@ static void write_threads(struct nsys_trace *trace)
 	}
 }
 
-uint32_t nsys_facts_write(struct nsys_trace *trace)
+void nsys_facts_write(struct nsys_trace *trace)
 {
-	uint32_t pid = trace->process & NSYS_ID_MASK;
-	struct gprof_row_anchor *row = import_out_row(trace->out, GPROF_TABLE_anchor);
-
-	row->tick = row->cupti_ns = trace->first_tick;
-	row->monotonic_ns = row->realtime_ns =
-		trace->first_tick + (trace->utc_ns ? trace->utc_ns - NSYS_TICKS_BEFORE : 0);
 	write_threads(trace);
 	if (trace->is_first) {
 		write_notices(trace);
 	}
 	import_out_loss(trace->out, trace->last_tick, trace->nr_incomplete,
 		"they have no begin, no end or no name in the export");
-	import_out_loss(trace->out, trace->last_tick, import_out_nr_cut(trace->out),
-		"name cut to 4096 bytes (the event is kept)");
-	import_out_fact(trace->out, "trace.format", "nsys", 4);
-	if (pid) {
-		import_out_fact_number(trace->out, "process.pid", pid);
-	}
-	if (import_out_nr_broken(trace->out)) {
-		import_out_fact_number(
-			trace->out, "trace.broken_names", import_out_nr_broken(trace->out));
-	}
-	import_out_fact(trace->out, "end.how", "trace", 5);
-	return pid;
 }

@@ -7,8 +7,6 @@
 
 #include "report/model/api.h"
 
-#define COLUMNS(names) .columns = (names), .nr_columns = sizeof(names) / sizeof((names)[0])
-
 #define UNKNOWN UINT32_MAX
 #define UNNAMED "(unknown kernel)"
 
@@ -136,9 +134,9 @@ static void take_kernel(struct nsys_trace *trace, const struct nsys_query *query
 /* ---- copies and sets ---- */
 
 /* A number of one of the export's enumerations as CUPTI has it. */
-static uint8_t convert_kind(const uint8_t kinds[16], uint32_t kind)
+static uint8_t convert_kind(const uint8_t kinds[NSYS_KINDS], uint32_t kind)
 {
-	return kind < 16 ? kinds[kind] : 0;
+	return kind < NSYS_KINDS ? kinds[kind] : 0;
 }
 
 enum {
@@ -341,43 +339,43 @@ static void take_overhead(struct nsys_trace *trace, const struct nsys_query *que
 
 const struct nsys_source nsys_gpu_sources[] = {
 	{.table = "CUPTI_ACTIVITY_KIND_KERNEL",
-		COLUMNS(kernel_columns),
+		NSYS_COLUMNS(kernel_columns),
 		.nr_needed = 2,
 		.key = "globalPid",
 		.take = take_kernel},
 	{.table = "CUPTI_ACTIVITY_KIND_MEMCPY",
-		COLUMNS(copy_columns),
+		NSYS_COLUMNS(copy_columns),
 		.nr_needed = 2,
 		.key = "globalPid",
 		.take = take_copy},
 	{.table = "CUPTI_ACTIVITY_KIND_MEMSET",
-		COLUMNS(set_columns),
+		NSYS_COLUMNS(set_columns),
 		.nr_needed = 2,
 		.key = "globalPid",
 		.take = take_set},
 	{.table = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
-		COLUMNS(graph_columns),
+		NSYS_COLUMNS(graph_columns),
 		.nr_needed = 2,
 		.key = "globalPid",
 		.take = take_graph},
 	{.table = "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
-		COLUMNS(sync_columns),
+		NSYS_COLUMNS(sync_columns),
 		.nr_needed = 2,
 		.key = "globalPid",
 		.take = take_sync},
 	{.table = "CUDA_GPU_MEMORY_USAGE_EVENTS",
-		COLUMNS(memory_columns),
+		NSYS_COLUMNS(memory_columns),
 		.nr_needed = 1,
 		.key = "globalPid",
 		.is_by_begin = true,
 		.take = take_memory},
 	{.table = "CUPTI_ACTIVITY_KIND_OVERHEAD",
-		COLUMNS(overhead_columns),
+		NSYS_COLUMNS(overhead_columns),
 		.nr_needed = 2,
 		.key = "globalTid",
 		.take = take_overhead},
 	{.table = "PROFILER_OVERHEAD",
-		COLUMNS(overhead_columns),
+		NSYS_COLUMNS(overhead_columns),
 		.nr_needed = 2,
 		.key = "globalTid",
 		.take = take_overhead},
@@ -395,34 +393,29 @@ enum {
 	EVENT_ID,
 };
 
+static void take_event(struct nsys_trace *trace, const struct nsys_query *query, void *context)
+{
+	uint32_t place = import_out_place(trace->out, nsys_query_u32(query, EVENT_DEVICE, UNKNOWN),
+		nsys_query_u32(query, EVENT_CONTEXT, 0), nsys_query_u32(query, EVENT_STREAM, 0));
+	struct gprof_row_event *row = import_out_row(trace->out, GPROF_TABLE_event);
+
+	(void)context;
+	/* Most have no time. Then it is none that would move the begin of the trace. */
+	if (!nsys_tick(query, EVENT_TIME, &row->time) || row->time == NSYS_TICKS_BEFORE) {
+		row->time = trace->first_tick;
+	}
+	row->place = place;
+	row->correlation = nsys_query_u32(query, EVENT_CORRELATION, 0);
+	row->event = nsys_query_u32(query, EVENT_ID, 0);
+}
+
 void nsys_gpu_read_events(struct nsys_trace *trace)
 {
 	static const char *const columns[] = {
 		"timestamp", "deviceId", "contextId", "streamId", "correlationId", "eventId"};
 	const struct nsys_query_want want = {.table = "CUPTI_ACTIVITY_KIND_CUDA_EVENT",
-		COLUMNS(columns),
-		.key = "globalPid",
-		.is_key_needed = !trace->is_only,
-		.process = trace->process};
-	struct nsys_query *query = nsys_query_open(trace->database, &want);
+		NSYS_COLUMNS(columns),
+		.key = "globalPid"};
 
-	while (query && nsys_query_next(query)) {
-		uint32_t place =
-			import_out_place(trace->out, nsys_query_u32(query, EVENT_DEVICE, UNKNOWN),
-				nsys_query_u32(query, EVENT_CONTEXT, 0),
-				nsys_query_u32(query, EVENT_STREAM, 0));
-		struct gprof_row_event *row = import_out_row(trace->out, GPROF_TABLE_event);
-
-		/* Most have no time. Then it is none that would move the begin of the trace. */
-		if (!nsys_tick(query, EVENT_TIME, &row->time) || row->time == NSYS_TICKS_BEFORE) {
-			row->time = trace->first_tick;
-		}
-		row->place = place;
-		row->correlation = nsys_query_u32(query, EVENT_CORRELATION, 0);
-		row->event = nsys_query_u32(query, EVENT_ID, 0);
-	}
-	if (query && !trace->problem) {
-		trace->problem = nsys_query_problem(query);
-	}
-	nsys_query_close(query);
+	nsys_table_read(trace, &want, take_event, NULL);
 }

@@ -7,8 +7,7 @@
 
 #include "report/util/buf.h"
 #include "report/util/hash.h"
-
-#define COLUMNS(names) .columns = (names), .nr_columns = sizeof(names) / sizeof((names)[0])
+#include "report/util/text.h"
 
 /* ---- calls ---- */
 
@@ -110,7 +109,6 @@ static void close_call(struct nsys_trace *trace, const struct nsys_open *open)
 /* ---- NVTX ---- */
 
 enum range_type {
-	TYPE_CATEGORY = 33,
 	TYPE_MARK = 34,
 	TYPE_THREAD = 39,
 	TYPE_PUSH = 59,
@@ -129,7 +127,7 @@ enum {
 	RANGE_COLOR,
 	RANGE_TEXT,
 	RANGE_TEXT_ID,
-	RANGE_PAYLOADS, /* in the order of `payloads` */
+	RANGE_PAYLOADS, /* in the order of NVTX's types */
 	RANGE_JSON = RANGE_PAYLOADS + 6,
 	RANGE_JSON_ID,
 	RANGE_BINARY,
@@ -177,15 +175,35 @@ static void add_domain(
 	uint32_t string = import_out_string(trace->out, name, nr_bytes);
 	struct nsys_domain *domain;
 
-	HASH_FIND(hh, trace->domains, &number, sizeof(number), domain);
-	if (!domain) {
-		domain = mem_zeroed(1, sizeof(*domain));
-		domain->number = number;
-		HASH_ADD(hh, trace->domains, number, sizeof(domain->number), domain);
-	}
-	domain->is_nccl = nr_bytes == 4 && !memcmp(name, "NCCL", 4);
+	hash_put(trace->domains, number, &number, domain);
+	domain->is_nccl = text_is(name, nr_bytes, "NCCL");
 	if (number && number <= UINT32_MAX) {
 		add_row(trace, GPROF_NVTX_DOMAIN, tick, 0, (uint32_t)number)->name = string;
+	}
+}
+
+enum {
+	NAME_DOMAIN,
+	NAME_TEXT,
+	NAME_TEXT_ID,
+	NAME_THREAD,
+	NAME_TYPE,
+	NAME_TIME,
+};
+
+static void take_name(struct nsys_trace *trace, const struct nsys_query *query, void *context)
+{
+	uint64_t type = nsys_query_u64(query, NAME_TYPE, 0), tick = NSYS_TICKS_BEFORE;
+	size_t nr_bytes;
+	const char *text = nsys_table_text(trace, query, NAME_TEXT, NAME_TEXT_ID, &nr_bytes);
+
+	(void)context;
+	nsys_tick(query, NAME_TIME, &tick);
+	if (text && type == TYPE_DOMAIN) {
+		add_domain(trace, nsys_query_u64(query, NAME_DOMAIN, 0), tick, text, nr_bytes);
+	} else if (text && type == TYPE_THREAD) {
+		nsys_thread_of(trace, nsys_query_u64(query, NAME_THREAD, 0), UINT64_MAX)->name =
+			import_out_string(trace->out, text, nr_bytes);
 	}
 }
 
@@ -194,34 +212,13 @@ void nsys_host_read_domains(struct nsys_trace *trace)
 	static const char *const columns[] = {
 		"domainId", "text", "textId", "globalTid", "eventType", "start"};
 	const struct nsys_query_want want = {.table = "NVTX_EVENTS",
-		COLUMNS(columns),
+		NSYS_COLUMNS(columns),
 		.nr_needed = 5,
 		.key = "globalTid",
-		.is_key_needed = !trace->is_only,
-		.process = trace->process,
-		.where = "eventType IN (33, 39, 75)",
+		.where = "eventType IN (39, 75)",
 		.order = "start"};
-	struct nsys_query *query = nsys_query_open(trace->database, &want);
 
-	while (query && nsys_query_next(query)) {
-		uint64_t type = nsys_query_u64(query, 4, 0), tick = NSYS_TICKS_BEFORE;
-		const char *text;
-		size_t nr_bytes;
-		int64_t id;
-
-		text = nsys_query_text(query, 1, &nr_bytes);
-		if (!text && nsys_query_integer(query, 2, &id)) {
-			text = nsys_database_string(trace->database, id, &nr_bytes);
-		}
-		nsys_tick(query, 5, &tick);
-		if (text && type == TYPE_DOMAIN) {
-			add_domain(trace, nsys_query_u64(query, 0, 0), tick, text, nr_bytes);
-		} else if (text && type == TYPE_THREAD) {
-			nsys_thread_of(trace, nsys_query_u64(query, 3, 0), UINT64_MAX)->name =
-				import_out_string(trace->out, text, nr_bytes);
-		}
-	}
-	nsys_query_close(query);
+	nsys_table_read(trace, &want, take_name, NULL);
 }
 
 static bool is_nccl(struct nsys_trace *trace, uint64_t number)
@@ -241,12 +238,7 @@ static bool push(
 	memset(&key, 0, sizeof(key)); /* with its padding */
 	key.key.domain = domain;
 	key.key.thread = thread;
-	HASH_FIND(hh, trace->stacks, &key.key, sizeof(key.key), stack);
-	if (!stack) {
-		stack = mem_zeroed(1, sizeof(*stack));
-		stack->key = key.key;
-		HASH_ADD(hh, trace->stacks, key, sizeof(stack->key), stack);
-	}
+	hash_put(trace->stacks, key, &key.key, stack);
 	while (stack->nr && stack->ends[stack->nr - 1] <= begin) {
 		stack->nr--;
 	}
@@ -258,33 +250,36 @@ static bool push(
 	return true;
 }
 
-/* The payload, with NVTX's number of its type. */
+/* NVTX's numbers. */
+enum {
+	PAYLOAD_UINT64 = 1,
+	PAYLOAD_INT64,
+	PAYLOAD_DOUBLE,
+	PAYLOAD_UINT32,
+	PAYLOAD_INT32,
+	PAYLOAD_FLOAT,
+};
+
 static void read_payload(const struct nsys_query *query, struct gprof_row_nvtx *row)
 {
-	static const uint8_t types[] = {1, 2, 3, 4, 5, 6};
-
-	for (unsigned int i = 0; i < sizeof(types); i++) {
+	for (uint8_t type = PAYLOAD_UINT64; type <= PAYLOAD_FLOAT; type++) {
+		unsigned int column = RANGE_PAYLOADS + type - PAYLOAD_UINT64;
+		bool is_small = type == PAYLOAD_UINT32 || type == PAYLOAD_INT32;
 		int64_t integer;
 		double real;
-		float small;
+		float single;
 
-		if (nsys_query_integer(query, RANGE_PAYLOADS + i, &integer)) {
-			row->payload = types[i] == 4 || types[i] == 5 ? (uint32_t)integer
-								      : (uint64_t)integer;
-		} else if (nsys_query_real(query, RANGE_PAYLOADS + i, &real)) {
-			if (types[i] == 6) {
-				uint32_t bits;
-
-				small = (float)real;
-				memcpy(&bits, &small, sizeof(bits));
-				row->payload = bits;
-			} else {
-				memcpy(&row->payload, &real, sizeof(real));
-			}
+		if (nsys_query_integer(query, column, &integer)) {
+			row->payload = is_small ? (uint32_t)integer : (uint64_t)integer;
+		} else if (nsys_query_real(query, column, &real) && type == PAYLOAD_FLOAT) {
+			single = (float)real;
+			memcpy(&row->payload, &single, sizeof(single));
+		} else if (nsys_query_real(query, column, &real)) {
+			memcpy(&row->payload, &real, sizeof(real));
 		} else {
 			continue;
 		}
-		row->payload_type = types[i];
+		row->payload_type = type;
 		return;
 	}
 }
@@ -327,15 +322,10 @@ static void take_range(struct nsys_trace *trace, const struct nsys_query *query,
 	struct named_range range = {
 		.begin = tick, .domain = nsys_query_u64(query, RANGE_DOMAIN, 0)};
 	size_t nr_bytes;
-	const char *text = nsys_query_text(query, RANGE_TEXT, &nr_bytes);
-	int64_t id;
+	const char *text = nsys_table_text(trace, query, RANGE_TEXT, RANGE_TEXT_ID, &nr_bytes);
 
 	range.thread = nsys_thread_of(trace, nsys_query_u64(query, RANGE_THREAD, 0), tick);
-	range.string = text ? import_out_string(trace->out, text, nr_bytes)
-			    : nsys_string(trace, query, RANGE_TEXT_ID);
-	if (!text && nsys_query_integer(query, RANGE_TEXT_ID, &id)) {
-		text = nsys_database_string(trace->database, id, &nr_bytes);
-	}
+	range.string = text ? import_out_string(trace->out, text, nr_bytes) : 0;
 	if (type == TYPE_MARK) {
 		add_row(trace, GPROF_NVTX_MARK, tick, range.thread->id, (uint32_t)range.domain)
 			->name = range.string;
@@ -409,36 +399,39 @@ struct nsys_metric {
 	UT_hash_handle hh;
 };
 
+static void add_metric(struct nsys_trace *trace, uint64_t type, uint64_t id, uint8_t number)
+{
+	struct nsys_metric *metric, key;
+
+	memset(&key, 0, sizeof(key));
+	key.key.type = type;
+	key.key.id = id;
+	hash_put(trace->metrics, key, &key.key, metric);
+	metric->metric = number;
+}
+
+static void take_metric_name(
+	struct nsys_trace *trace, const struct nsys_query *query, void *context)
+{
+	size_t nr_bytes;
+	const char *name = nsys_query_text(query, 2, &nr_bytes);
+
+	(void)context;
+	for (size_t i = 0; name && i < sizeof(metrics) / sizeof(metrics[0]); i++) {
+		if (text_is(name, nr_bytes, metrics[i].name)) {
+			add_metric(trace, nsys_query_u64(query, 0, 0), nsys_query_u64(query, 1, 0),
+				metrics[i].metric);
+		}
+	}
+}
+
 void nsys_host_read_metrics(struct nsys_trace *trace)
 {
 	static const char *const columns[] = {"typeId", "metricId", "metricName"};
 	const struct nsys_query_want want = {
-		.table = "TARGET_INFO_GPU_METRICS", COLUMNS(columns), .nr_needed = 3};
-	struct nsys_query *query = nsys_query_open(trace->database, &want);
+		.table = "TARGET_INFO_GPU_METRICS", NSYS_COLUMNS(columns), .nr_needed = 3};
 
-	while (query && nsys_query_next(query)) {
-		size_t nr_bytes;
-		const char *name = nsys_query_text(query, 2, &nr_bytes);
-		struct nsys_metric *metric, key;
-
-		memset(&key, 0, sizeof(key));
-		key.key.type = nsys_query_u64(query, 0, 0);
-		key.key.id = nsys_query_u64(query, 1, 0);
-		for (size_t i = 0; name && i < sizeof(metrics) / sizeof(metrics[0]); i++) {
-			if (strlen(metrics[i].name) != nr_bytes ||
-				memcmp(metrics[i].name, name, nr_bytes)) {
-				continue;
-			}
-			HASH_FIND(hh, trace->metrics, &key.key, sizeof(key.key), metric);
-			if (!metric) {
-				metric = mem_zeroed(1, sizeof(*metric));
-				metric->key = key.key;
-				HASH_ADD(hh, trace->metrics, key, sizeof(metric->key), metric);
-			}
-			metric->metric = metrics[i].metric;
-		}
-	}
-	nsys_query_close(query);
+	nsys_table_read(trace, &want, take_metric_name, NULL);
 }
 
 /* The number of a GPU in the process; false: it does not use that one. */
@@ -482,32 +475,33 @@ static void take_metric(struct nsys_trace *trace, const struct nsys_query *query
 
 const struct nsys_source nsys_host_sources[] = {
 	{.table = "CUPTI_ACTIVITY_KIND_RUNTIME",
-		COLUMNS(call_columns),
+		NSYS_COLUMNS(call_columns),
 		.nr_needed = 2,
 		.key = "globalTid",
 		.is_by_begin = true,
 		.take = take_call},
 	{.table = "CUPTI_ACTIVITY_KIND_DRIVER",
-		COLUMNS(call_columns),
+		NSYS_COLUMNS(call_columns),
 		.nr_needed = 2,
 		.key = "globalTid",
 		.is_by_begin = true,
 		.take = take_call},
 	{.table = "OSRT_API",
-		COLUMNS(call_columns),
+		.is_of_system = true,
+		NSYS_COLUMNS(call_columns),
 		.nr_needed = 2,
 		.key = "globalTid",
 		.is_by_begin = true,
 		.take = take_system_call},
 	{.table = "NVTX_EVENTS",
-		COLUMNS(range_columns),
+		NSYS_COLUMNS(range_columns),
 		.nr_needed = 4,
 		.key = "globalTid",
 		.where = "eventType IN (34, 59, 60, 70, 71)",
 		.is_by_begin = true,
 		.take = take_range},
 	{.table = "GPU_METRICS",
-		COLUMNS(metric_columns),
+		NSYS_COLUMNS(metric_columns),
 		.nr_needed = 4,
 		.is_by_begin = true,
 		.take = take_metric},

@@ -11,58 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collector/format/nccl_nvtx.h"
 #include "report/util/buf.h"
 #include "report/util/hash.h"
-
-#define COLUMNS(names) .columns = (names), .nr_columns = sizeof(names) / sizeof((names)[0])
-
-/* What a range is, beside enum gprof_nccl. */
-enum { GROUP_START = 100 };
-
-static const struct {
-	const char *name;
-	uint8_t kind;
-} functions[] = {
-	{"ncclAllReduce", GPROF_NCCL_ALL_REDUCE},
-	{"ncclReduce", GPROF_NCCL_REDUCE},
-	{"ncclBroadcast", GPROF_NCCL_BROADCAST},
-	{"ncclBcast", GPROF_NCCL_BROADCAST},
-	{"ncclAllGather", GPROF_NCCL_ALL_GATHER},
-	{"ncclReduceScatter", GPROF_NCCL_REDUCE_SCATTER},
-	{"ncclAlltoAll", GPROF_NCCL_ALL_TO_ALL},
-	{"ncclGather", GPROF_NCCL_GATHER},
-	{"ncclScatter", GPROF_NCCL_SCATTER},
-	{"ncclSend", GPROF_NCCL_SEND},
-	{"ncclRecv", GPROF_NCCL_RECV},
-	{"ncclGroupStart", GROUP_START},
-	{"ncclGroupEnd", GPROF_NCCL_GROUP_END},
-	{"ncclCommInitRank", GPROF_NCCL_INIT},
-	{"ncclCommInitRankConfig", GPROF_NCCL_INIT},
-	{"ncclCommInitRankScalable", GPROF_NCCL_INIT},
-	{"ncclCommInitAll", GPROF_NCCL_INIT},
-	{"ncclCommSplit", GPROF_NCCL_SPLIT},
-	{"ncclCommShrink", GPROF_NCCL_SPLIT},
-	{"ncclCommFinalize", GPROF_NCCL_FINALIZE},
-	{"ncclCommDestroy", GPROF_NCCL_DESTROY},
-	{"ncclCommAbort", GPROF_NCCL_ABORT},
-};
-
-/* Fields of payloads, and their names in the versions of NCCL. */
-enum fact { COMM, BYTES, REDOP, PEER, NR_RANKS, RANK, NR_FACTS };
-
-static const struct {
-	const char *name;
-	enum fact fact;
-} facts[] = {
-	{"NCCL communicator ID", COMM},
-	{"Message size [bytes]", BYTES},
-	{"Bytes", BYTES},
-	{"Reduction operation", REDOP},
-	{"Root", PEER},
-	{"Peer rank", PEER},
-	{"No. of ranks", NR_RANKS},
-	{"Rank", RANK},
-};
 
 /* Types of fields in payloads: NVTX's numbers. Enumerations have numbers of their own. */
 enum { ENTRY_INT = 5, ENTRY_UINT64 = 18, ENTRY_SIZE = 22, ENTRY_OWN = 1 << 24 };
@@ -75,7 +26,7 @@ struct layout {
 	struct {
 		uint32_t at;
 		uint32_t nr_bytes; /* 0: it is not there */
-	} places[NR_FACTS];
+	} places[NCCL_NVTX_NR_FACTS];
 	UT_hash_handle hh;
 };
 
@@ -114,8 +65,8 @@ struct nsys_nccl_call {
 };
 
 struct payload {
-	uint64_t facts[NR_FACTS];
-	bool has[NR_FACTS];
+	uint64_t facts[NCCL_NVTX_NR_FACTS];
+	bool has[NCCL_NVTX_NR_FACTS];
 };
 
 /* ---- payloads ---- */
@@ -128,43 +79,35 @@ static uint32_t nr_bytes_of(uint64_t type)
 	return type == ENTRY_INT || type >= ENTRY_OWN ? sizeof(int32_t) : 0;
 }
 
-static void add_entry(struct nsys_nccl *nccl, const struct nsys_query *query)
+static void add_entry(struct nsys_trace *trace, const struct nsys_query *query, void *context)
 {
+	struct nsys_nccl *nccl = trace->nccl;
 	uint64_t domain = nsys_query_u64(query, 0, 0), schema = nsys_query_u64(query, 1, 0);
 	struct layout *layout, key;
 	size_t nr_bytes;
 	const char *name = nsys_query_text(query, 2, &nr_bytes);
+	int fact = name ? nccl_nvtx_find_fact(name, nr_bytes) : -1;
 
+	(void)context;
+	if (fact < 0) {
+		return;
+	}
 	memset(&key, 0, sizeof(key));
 	key.key.domain = domain;
 	key.key.schema = schema;
-	for (size_t i = 0; name && i < sizeof(facts) / sizeof(facts[0]); i++) {
-		if (strlen(facts[i].name) != nr_bytes || memcmp(facts[i].name, name, nr_bytes)) {
-			continue;
-		}
-		HASH_FIND(hh, nccl->layouts, &key.key, sizeof(key.key), layout);
-		if (!layout) {
-			layout = mem_zeroed(1, sizeof(*layout));
-			layout->key = key.key;
-			HASH_ADD(hh, nccl->layouts, key, sizeof(layout->key), layout);
-		}
-		layout->places[facts[i].fact].at = nsys_query_u32(query, 4, 0);
-		layout->places[facts[i].fact].nr_bytes = nr_bytes_of(nsys_query_u64(query, 3, 0));
-	}
+	hash_put(nccl->layouts, key, &key.key, layout);
+	layout->places[fact].at = nsys_query_u32(query, 4, 0);
+	layout->places[fact].nr_bytes = nr_bytes_of(nsys_query_u64(query, 3, 0));
 }
 
 void nsys_nccl_read(struct nsys_trace *trace)
 {
 	static const char *const columns[] = {"domainId", "schemaId", "name", "type", "offset"};
 	const struct nsys_query_want want = {
-		.table = "NVTX_PAYLOAD_SCHEMA_ENTRIES", COLUMNS(columns), .nr_needed = 4};
-	struct nsys_query *query = nsys_query_open(trace->database, &want);
+		.table = "NVTX_PAYLOAD_SCHEMA_ENTRIES", NSYS_COLUMNS(columns), .nr_needed = 4};
 
 	trace->nccl = mem_zeroed(1, sizeof(*trace->nccl));
-	while (query && nsys_query_next(query)) {
-		add_entry(trace->nccl, query);
-	}
-	nsys_query_close(query);
+	nsys_table_read(trace, &want, add_entry, NULL);
 }
 
 /*
@@ -186,7 +129,7 @@ static void read_binary(const struct nsys_nccl *nccl, uint64_t domain, const cha
 	key.key.domain = domain;
 	memcpy(&key.key.schema, bytes + 8, sizeof(key.key.schema));
 	HASH_FIND(hh, nccl->layouts, &key.key, sizeof(key.key), layout);
-	for (int i = 0; layout && i < NR_FACTS; i++) {
+	for (int i = 0; layout && i < NCCL_NVTX_NR_FACTS; i++) {
 		size_t at = (size_t)HEADER_BYTES + layout->places[i].at;
 		size_t nr = layout->places[i].nr_bytes;
 		int32_t number;
@@ -207,9 +150,9 @@ static void read_binary(const struct nsys_nccl *nccl, uint64_t domain, const cha
 /* "name": 12, "name": "0x1f" */
 static void read_json(const char *text, size_t nr_bytes, struct payload *payload)
 {
-	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
-		size_t nr_name = strlen(facts[i].name);
-		const char *at = memmem(text, nr_bytes, facts[i].name, nr_name);
+	for (const struct nccl_nvtx_field *field = nccl_nvtx_fields; field->name; field++) {
+		size_t nr_name = strlen(field->name);
+		const char *at = memmem(text, nr_bytes, field->name, nr_name);
 		const char *end = text + nr_bytes;
 		char number[32];
 		size_t nr = 0;
@@ -227,33 +170,22 @@ static void read_json(const char *text, size_t nr_bytes, struct payload *payload
 		}
 		number[nr] = '\0';
 		if (nr) {
-			payload->facts[facts[i].fact] = *number == '-'
-								? (uint64_t)strtoll(number, NULL, 0)
-								: strtoull(number, NULL, 0);
-			payload->has[facts[i].fact] = true;
+			payload->facts[field->fact] = *number == '-'
+							      ? (uint64_t)strtoll(number, NULL, 0)
+							      : strtoull(number, NULL, 0);
+			payload->has[field->fact] = true;
 		}
 	}
 }
 
 /* ---- calls ---- */
 
-static uint8_t kind_of(const char *name, size_t nr_bytes)
-{
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
-		if (strlen(functions[i].name) == nr_bytes &&
-			!memcmp(functions[i].name, name, nr_bytes)) {
-			return functions[i].kind;
-		}
-	}
-	return 0;
-}
-
 static struct comm *comm_of(struct nsys_nccl *nccl, const struct payload *payload)
 {
-	uint64_t hash = payload->facts[COMM];
+	uint64_t hash = payload->facts[NCCL_NVTX_COMM];
 	struct comm *comm;
 
-	if (!payload->has[COMM] || !hash) {
+	if (!payload->has[NCCL_NVTX_COMM] || !hash) {
 		return NULL;
 	}
 	HASH_FIND(hh, nccl->comms, &hash, sizeof(hash), comm);
@@ -267,14 +199,14 @@ static struct comm *comm_of(struct nsys_nccl *nccl, const struct payload *payloa
 	return comm;
 }
 
-static void know(struct comm *comm, const struct payload *payload)
+static void set_ranks(struct comm *comm, const struct payload *payload)
 {
 	comm->is_begun = true;
-	if (payload->has[RANK] && payload->facts[RANK] <= INT32_MAX) {
-		comm->rank = (int32_t)payload->facts[RANK];
+	if (payload->has[NCCL_NVTX_RANK] && payload->facts[NCCL_NVTX_RANK] <= INT32_MAX) {
+		comm->rank = (int32_t)payload->facts[NCCL_NVTX_RANK];
 	}
-	if (payload->has[NR_RANKS] && payload->facts[NR_RANKS] <= INT32_MAX) {
-		comm->nr_ranks = (uint32_t)payload->facts[NR_RANKS];
+	if (payload->has[NCCL_NVTX_NR_RANKS] && payload->facts[NCCL_NVTX_NR_RANKS] <= INT32_MAX) {
+		comm->nr_ranks = (uint32_t)payload->facts[NCCL_NVTX_NR_RANKS];
 	}
 }
 
@@ -291,12 +223,7 @@ static uint32_t count(
 	key.key.comm = comm->id;
 	key.key.peer = is_between_two ? call->peer : -1;
 	key.key.kind = is_between_two ? call->kind : 0;
-	HASH_FIND(hh, nccl->counters, &key.key, sizeof(key.key), counter);
-	if (!counter) {
-		counter = mem_zeroed(1, sizeof(*counter));
-		counter->key = key.key;
-		HASH_ADD(hh, nccl->counters, key, sizeof(counter->key), counter);
-	}
+	hash_put(nccl->counters, key, &key.key, counter);
 	return ++counter->nr;
 }
 
@@ -304,16 +231,21 @@ static void fill(struct nsys_nccl *nccl, struct nsys_nccl_call *call, const stru
 {
 	struct comm *comm = comm_of(nccl, payload);
 
-	call->bytes = payload->facts[BYTES];
-	call->redop = payload->has[REDOP] && payload->facts[REDOP] < 254
-			      ? (uint8_t)payload->facts[REDOP]
+	call->bytes = payload->facts[NCCL_NVTX_BYTES];
+	call->redop = payload->has[NCCL_NVTX_REDOP] && payload->facts[NCCL_NVTX_REDOP] < 254
+			      ? (uint8_t)payload->facts[NCCL_NVTX_REDOP]
 			      : UINT8_MAX;
-	call->peer = payload->has[PEER] ? (int32_t)payload->facts[PEER] : -1;
+	call->peer = payload->has[NCCL_NVTX_PEER] ? (int32_t)payload->facts[NCCL_NVTX_PEER] : -1;
 	if (comm && call->kind == GPROF_NCCL_INIT) {
-		know(comm, payload);
+		set_ranks(comm, payload);
 	}
 	call->comm = comm ? comm->id : 0;
 	call->sequence = count(nccl, comm, call);
+}
+
+static bool is_group_end(uint8_t kind)
+{
+	return kind == GPROF_NCCL_GROUP_END || kind == NCCL_NVTX_GROUP_SIMULATE_END;
 }
 
 /* The calls of a group, with the end that starts them, share its number. */
@@ -321,9 +253,9 @@ static uint64_t group_of(struct nsys_nccl *nccl, struct nsys_thread *thread, uin
 {
 	uint64_t group = thread->nccl_depth ? thread->nccl_group : ++nccl->nr_groups;
 
-	if (kind == GROUP_START && thread->nccl_depth++ == 0) {
+	if (kind == NCCL_NVTX_GROUP_START && thread->nccl_depth++ == 0) {
 		thread->nccl_group = group;
-	} else if (kind == GPROF_NCCL_GROUP_END && thread->nccl_depth) {
+	} else if (is_group_end(kind) && thread->nccl_depth) {
 		thread->nccl_depth--;
 	}
 	return group;
@@ -333,31 +265,30 @@ void nsys_nccl_range(struct nsys_trace *trace, const struct nsys_query *query,
 	const struct nsys_nccl_columns *columns, struct nsys_thread *thread, const char *name,
 	size_t nr_bytes, uint64_t begin, uint64_t end)
 {
-	uint8_t kind = kind_of(name, nr_bytes);
+	int function = nccl_nvtx_find_function(name, nr_bytes);
 	struct payload payload = {0};
 	struct nsys_nccl_call *call;
 	const char *bytes;
 	size_t nr;
-	int64_t id;
 	uint64_t group;
+	uint8_t kind;
 
-	if (!kind || begin < thread->nccl_end) {
+	if (function < 0 || begin < thread->nccl_end) {
 		return; /* NCCL's own calls are not the program's */
 	}
+	kind = nccl_nvtx_functions[function].kind;
 	thread->nccl_end = end;
 	group = group_of(trace->nccl, thread, kind);
-	/* Ends of inner groups start nothing. */
-	if (kind == GROUP_START || (kind == GPROF_NCCL_GROUP_END && thread->nccl_depth)) {
+	/* Ends of inner groups start nothing, nor do those of simulated ones. */
+	if (kind == NCCL_NVTX_GROUP_START || kind == NCCL_NVTX_GROUP_SIMULATE_END ||
+		(kind == GPROF_NCCL_GROUP_END && thread->nccl_depth)) {
 		return;
 	}
 	bytes = nsys_query_text(query, columns->binary, &nr);
 	if (bytes) {
 		read_binary(trace->nccl, columns->domain, bytes, nr, &payload);
 	}
-	bytes = nsys_query_text(query, columns->json, &nr);
-	if (!bytes && nsys_query_integer(query, columns->json_id, &id)) {
-		bytes = nsys_database_string(trace->database, id, &nr);
-	}
+	bytes = nsys_table_text(trace, query, columns->json, columns->json_id, &nr);
 	if (bytes) {
 		read_json(bytes, nr, &payload);
 	}

@@ -22,7 +22,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "report/nsys/trace.h"
@@ -86,25 +85,17 @@ static bool add_parts(struct stream *stream, struct nsys_database *database,
 	return true;
 }
 
-/* What the system traced of every process makes a stream only where there is nothing else. */
-static bool is_of_system(const struct nsys_source *source)
-{
-	return source->table[0] == 'O';
-}
-
 /* False if no table is one of an export. */
 static bool find_parts(struct stream *stream, struct nsys_database *database)
 {
-	const struct nsys_source *const lists[] = {nsys_gpu_sources, nsys_host_sources};
+	const struct nsys_source *source;
 	bool has_table = false;
 	size_t capacity = 0;
 
-	for (int is_last = 0; is_last < 2 && !stream->nr_parts; is_last++) {
-		for (size_t k = 0; k < 2; k++) {
-			for (const struct nsys_source *source = lists[k]; source->table; source++) {
-				if (is_of_system(source) == (is_last != 0)) {
-					has_table |= add_parts(stream, database, source, &capacity);
-				}
+	for (int of_system = 0; of_system < 2 && !stream->nr_parts; of_system++) {
+		for (size_t i = 0; (source = nsys_source_at(i)); i++) {
+			if (source->is_of_system == (of_system != 0)) {
+				has_table |= add_parts(stream, database, source, &capacity);
 			}
 		}
 	}
@@ -146,21 +137,26 @@ static void trace_fini(struct nsys_trace *trace)
 /* Returns the descriptor of the stream, or a negative code with err_set. */
 static int read_trace(struct nsys_trace *trace)
 {
-	uint64_t first_tick;
-	uint32_t pid;
+	struct import_out_end end = {.format = "nsys"};
 
 	nsys_facts_read(trace);
 	nsys_host_read_domains(trace);
 	nsys_host_read_metrics(trace);
 	nsys_nccl_read(trace);
 	nsys_events_read(trace);
-	first_tick = trace->first_tick == UINT64_MAX ? NSYS_TICKS_BEFORE : trace->first_tick;
-	trace->first_tick = first_tick;
+	if (trace->first_tick == UINT64_MAX) {
+		trace->first_tick = NSYS_TICKS_BEFORE;
+	}
 	nsys_gpu_read_events(trace);
 	nsys_steps_write(trace);
 	nsys_nccl_write(trace);
-	pid = nsys_facts_write(trace);
-	return import_out_finish(trace->out, pid, first_tick - NSYS_TICKS_BEFORE + trace->utc_ns);
+	nsys_facts_write(trace);
+	end.pid = trace->process & NSYS_ID_MASK;
+	end.first_tick = trace->first_tick;
+	end.last_tick = trace->last_tick;
+	end.base_ns = trace->utc_ns ? trace->utc_ns - NSYS_TICKS_BEFORE : 0;
+	end.has_no_date = !trace->utc_ns;
+	return import_out_finish(trace->out, &end);
 }
 
 static void add_damages(struct stream *stream, const struct nsys_trace *trace)
@@ -169,17 +165,13 @@ static void add_damages(struct stream *stream, const struct nsys_trace *trace)
 		stream_add_damage(stream, 0, 0, trace->problem);
 	}
 	for (size_t i = 0; i < NSYS_STEP_NAMES; i++) {
-		if (trace->steps[i].nr_overlapping) {
-			stream_add_damage(
-				stream, 0, 0, "steps overlap: each ends where the next one begins");
-		}
+		import_steps_add_damages(&trace->steps[i], stream);
 	}
 }
 
 static int import_part(struct stream *stream, struct nsys_database *database)
 {
 	struct nsys_trace trace;
-	struct stat status;
 	int fd;
 
 	trace_init(&trace, stream, database);
@@ -193,10 +185,7 @@ static int import_part(struct stream *stream, struct nsys_database *database)
 	progress_stop();
 	if (fd >= 0) {
 		add_damages(stream, &trace);
-		close(stream->fd);
-		stream->fd = fd;
-		stream->size = fstat(fd, &status) ? 0 : (uint64_t)status.st_size;
-		stream->is_trace = true;
+		import_out_replace(stream, fd);
 	}
 	trace_fini(&trace);
 	return fd < 0 ? fd : 0;

@@ -20,6 +20,8 @@
 #define NSYS_TICKS_BEFORE (1ull << 40)
 
 #define NSYS_STEP_NAMES 20u
+/* An enumeration of an export has fewer values. */
+#define NSYS_KINDS 16u
 
 /* What a row of StringIds becomes. */
 struct nsys_string;
@@ -85,16 +87,41 @@ struct nsys_trace {
 	uint64_t nr_orders;
 	uint64_t nr_ranges;			    /* of START and END */
 	struct import_steps steps[NSYS_STEP_NAMES]; /* by how their ranges are named */
-	uint8_t memory_kinds[16], sync_types[16];
+	uint8_t memory_kinds[NSYS_KINDS], sync_types[NSYS_KINDS]; /* CUPTI's, by the export's */
 	uint64_t nr_rows;
 	uint64_t nr_incomplete;		/* without a begin, an end or a name */
 	uint64_t nr_metrics;		/* of GPUs that are not read */
 	uint64_t first_tick, last_tick; /* first > last: nothing */
 	uint64_t utc_ns;		/* of the begin of the session; 0: unknown */
-	uint64_t rank;
 	bool has_rank;
 	const char *problem; /* the first one of reading */
 };
+
+/* ---- tables.c ---- */
+
+/* For struct nsys_query_want and struct nsys_source. */
+#define NSYS_COLUMNS(names) .columns = (names), .nr_columns = sizeof(names) / sizeof((names)[0])
+
+/*
+ * Opens a table; where `want` has a key, for the rows of this process. NULL if nsys_query_open()
+ * is.
+ */
+struct nsys_query *nsys_table_open(struct nsys_trace *trace, const struct nsys_query_want *want);
+
+/* Keeps why reading ended too early, if it did. The query may be NULL. */
+void nsys_table_close(struct nsys_trace *trace, struct nsys_query *query);
+
+/* Opens a table, calls `take` for each row, and closes it. */
+typedef void nsys_take_row(struct nsys_trace *trace, const struct nsys_query *query, void *context);
+void nsys_table_read(struct nsys_trace *trace, const struct nsys_query_want *want,
+	nsys_take_row *take, void *context);
+
+/*
+ * The text of one column, else that of StringIds by the id in another; NULL if there is neither.
+ * Valid until the next row or string.
+ */
+const char *nsys_table_text(struct nsys_trace *trace, const struct nsys_query *query,
+	unsigned int text, unsigned int id, size_t *nr_bytes);
 
 /* ---- events.c ---- */
 
@@ -122,6 +149,9 @@ struct nsys_source {
 	/* Rows come by the end, the second column, and inner ones first; or by the begin, outer
 	 * ones first, for what is open for a while. */
 	bool is_by_begin;
+	/* What the system traced of every process: it makes a stream only where there is nothing
+	 * else. */
+	bool is_of_system;
 	void (*take)(struct nsys_trace *trace, const struct nsys_query *query, uint64_t tick);
 };
 
@@ -146,6 +176,9 @@ void nsys_strings_fini(struct nsys_trace *trace);
 /* ---- gpu.c, host.c: the tables of events ---- */
 
 extern const struct nsys_source nsys_gpu_sources[], nsys_host_sources[]; /* end with a NULL table */
+
+/* Those of both lists, in order; NULL behind the last one. */
+const struct nsys_source *nsys_source_at(size_t i);
 
 /* Reads what has no order: events of streams. After the others. */
 void nsys_gpu_read_events(struct nsys_trace *trace);
@@ -199,6 +232,6 @@ void nsys_steps_fini(struct nsys_trace *trace);
 
 /* Devices, names, host, rank, versions; the first before the events, the second after. */
 void nsys_facts_read(struct nsys_trace *trace);
-uint32_t nsys_facts_write(struct nsys_trace *trace);
+void nsys_facts_write(struct nsys_trace *trace);
 
 #endif

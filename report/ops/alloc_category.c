@@ -163,12 +163,7 @@ static void add_gradient(
 	memset(&key, 0, sizeof(key));
 	key.key.bytes = block->bytes;
 	key.key.place = block->place;
-	HASH_FIND(hh, categories->gradients, &key.key, sizeof(key.key), size);
-	if (!size) {
-		size = mem_zeroed(1, sizeof(*size));
-		size->key = key.key;
-		HASH_ADD(hh, categories->gradients, key, sizeof(size->key), size);
-	}
+	hash_put(categories->gradients, key, &key.key, size);
 	size->nr_here = size->run == run ? size->nr_here + 1 : 1;
 	size->run = run;
 	size->nr = size->nr_here > size->nr ? size->nr_here : size->nr;

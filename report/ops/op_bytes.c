@@ -6,6 +6,7 @@
 
 #include "report/ops/flops.h"
 #include "report/util/string_pool.h"
+#include "report/util/text.h"
 
 #define MOST_DIMS    8u
 #define MOST_TENSORS 4u
@@ -213,7 +214,7 @@ static const struct operator* find_operator(const char *name)
 
 	nr -= nr > 1 && name[nr - 1] == '_';
 	for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++) {
-		if (strlen(operators[i].name) == nr && !memcmp(name, operators[i].name, nr)) {
+		if (text_is(name, nr, operators[i].name)) {
 			return &operators[i];
 		}
 	}

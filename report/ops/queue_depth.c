@@ -69,30 +69,48 @@ static void add_call(struct queue_depth *queue, struct queue_depth_call call)
 	queue->calls[at] = call;
 }
 
-void queue_depth_add(
-	struct queue_depth *queue, uint64_t call_begin, uint64_t call_end, uint64_t begin)
+/* Inserts it behind later ones, as add_call does. */
+static void add_begin(struct queue_depth *queue, uint64_t begin)
 {
-	uint32_t at = queue->nr_begins++;
+	uint32_t at;
 
-	/* Clocks may show an activity before its launch. */
-	call_begin = call_begin < begin ? call_begin : begin;
-	add_call(queue, (struct queue_depth_call){
-				call_begin, call_end > call_begin ? call_end - call_begin : 0});
-	while (at > 0 && queue->begins[at - 1] > begin) {
+	if (queue->first_begin + queue->nr_begins == 2 * QUEUE_DEPTH_WINDOW) {
+		memmove(queue->begins, queue->begins + queue->first_begin,
+			queue->nr_begins * sizeof(*queue->begins));
+		queue->first_begin = 0;
+	}
+	at = queue->first_begin + queue->nr_begins++;
+	while (at > queue->first_begin && queue->begins[at - 1] < begin) {
 		queue->begins[at] = queue->begins[at - 1];
 		at--;
 	}
 	queue->begins[at] = begin;
+}
+
+static void undo_last_begin(struct queue_depth *queue)
+{
+	queue->nr_begins--;
+	undo_begin(queue, queue->begins[queue->first_begin++]);
+}
+
+void queue_depth_add(
+	struct queue_depth *queue, uint64_t call_begin, uint64_t call_end, uint64_t begin)
+{
+	/* Clocks may show an activity before its launch. */
+	call_begin = call_begin < begin ? call_begin : begin;
+	add_call(queue, (struct queue_depth_call){
+				call_begin, call_end > call_begin ? call_end - call_begin : 0});
+	add_begin(queue, begin);
 	queue->nr++;
 	if (queue->nr_begins > QUEUE_DEPTH_WINDOW) {
-		undo_begin(queue, queue->begins[--queue->nr_begins]);
+		undo_last_begin(queue);
 	}
 }
 
 void queue_depth_finish(struct queue_depth *queue)
 {
 	while (queue->nr_begins) {
-		undo_begin(queue, queue->begins[--queue->nr_begins]);
+		undo_last_begin(queue);
 	}
 	undo_calls(queue, 0);
 }

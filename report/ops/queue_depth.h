@@ -28,8 +28,8 @@ struct queue_depth_call {
 };
 
 struct queue_depth {
-	uint64_t begins[QUEUE_DEPTH_WINDOW + 1]; /* rising */
-	uint32_t nr_begins;
+	uint64_t begins[2 * QUEUE_DEPTH_WINDOW]; /* from `first_begin` on, falling */
+	uint32_t first_begin, nr_begins;
 	struct queue_depth_call *calls; /* from `first_call` on, falling */
 	size_t first_call, nr_calls, capacity;
 	uint64_t now;

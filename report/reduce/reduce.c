@@ -117,7 +117,7 @@ static struct reduced_process describe(const struct process *process)
 		.state = process_is_complete(process) ? REDUCED_COMPLETE
 			 : process->is_ended	      ? REDUCED_INCOMPLETE
 						      : REDUCED_UNFINISHED,
-		.has_no_devices = !view_has_device_records(process, NULL)};
+		.has_no_devices = !process_has_device_records(process, NULL)};
 }
 
 void reduce_process(struct reduced *reduced, struct process *process)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "report/stats/samples.h"
+#include "report/util/hash.h"
 #include "report/util/string_pool.h"
 #include "report/reduce/reduced_view.h"
 #include "report/table/step_heatmap.h"
@@ -38,12 +39,7 @@ static struct step *find_step(struct step **steps, uint64_t number)
 {
 	struct step *step;
 
-	HASH_FIND(hh, *steps, &number, sizeof(number), step);
-	if (!step) {
-		step = mem_zeroed(1, sizeof(*step));
-		step->number = number;
-		HASH_ADD(hh, *steps, number, sizeof(step->number), step);
-	}
+	hash_put(*steps, number, &number, step);
 	return step;
 }
 

@@ -84,7 +84,7 @@ static char *load_library(void)
 
 /* ---- the socket ---- */
 
-/* Of this machine alone. A port that was just left may be taken again. */
+/* For this machine only. A port that was just left may be taken again. */
 static int listen_on(struct request_address *address)
 {
 	struct sockaddr_in own = {.sin_family = AF_INET,

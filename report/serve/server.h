@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The server of `serve`: gives out the page and windows of its timeline to browsers of this
- * machine, by libmicrohttpd. It listens on 127.0.0.1 alone, answers GET alone, and reads nothing
+ * machine, by libmicrohttpd. It listens on 127.0.0.1 only, answers only GET, and reads nothing
  * but the streams that the command opened. The library is loaded when the server starts, since it
  * costs other commands more than they do themselves.
  */

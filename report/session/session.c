@@ -343,7 +343,7 @@ static void add_library(struct buf *out)
 	if (slash) {
 		strcpy(slash + 1, library);
 	}
-	buf_text(out, slash && access(path, R_OK) == 0 ? path : library);
+	text_add_shell_word(out, slash && access(path, R_OK) == 0 ? path : library);
 }
 
 /* Nothing is there: says who writes it, and how. */
@@ -356,7 +356,9 @@ static void warn_nothing(const char *path, const char *usual)
 		is_named = false; /* GPROF_DIR is set */
 	}
 	if (is_named) {
-		buf_printf(&command, "GPROF_DIR=%s ", path);
+		buf_text(&command, "GPROF_DIR=");
+		text_add_shell_word(&command, path);
+		buf_text(&command, " ");
 	}
 	buf_text(&command, "LD_PRELOAD=");
 	add_library(&command);
@@ -455,21 +457,21 @@ static void warn_damages(const struct stream *stream)
 		const struct stream_damage *damage = &stream->damages[i];
 
 		if (stream->is_trace && !damage->offset) {
-			cmd_error("'%s': %s", stream->path, damage->what);
+			cmd_error("%s: %s", stream->label, damage->what);
 			continue;
 		}
 		if (stream->is_trace) {
-			cmd_error("'%s': at byte %llu of its text: %s", stream->path,
+			cmd_error("%s: at byte %llu of its text: %s", stream->label,
 				(unsigned long long)damage->offset, damage->what);
 			continue;
 		}
-		cmd_error("'%s': block %llu at byte %llu is damaged: %s", stream->path,
+		cmd_error("%s: block %llu at byte %llu is damaged: %s", stream->label,
 			(unsigned long long)damage->block, (unsigned long long)damage->offset,
 			damage->what);
 	}
 	if (stream->nr_damages > MOST_DAMAGES) {
-		cmd_error("'%s': %zu more damaged places; gprof-report check lists all",
-			stream->path, stream->nr_damages - MOST_DAMAGES);
+		cmd_error("%s: %zu more damaged places; gprof-report check lists all",
+			stream->label, stream->nr_damages - MOST_DAMAGES);
 	}
 }
 
@@ -479,22 +481,22 @@ static void warn_rows(const struct stream *stream)
 		const struct stream_table *table = &stream->tables[i];
 
 		if (table->rows_missing) {
-			cmd_error("'%s': %llu rows of table %s are missing", stream->path,
+			cmd_error("%s: %llu rows of table %s are missing", stream->label,
 				(unsigned long long)table->rows_missing, table->name);
 		}
 		if (table->rows_damaged) {
-			cmd_error("'%s': %llu rows of table %s are damaged", stream->path,
+			cmd_error("%s: %llu rows of table %s are damaged", stream->label,
 				(unsigned long long)table->rows_damaged, table->name);
 		}
 	}
 	if (stream->blocks_missing) {
-		cmd_error("'%s': %llu blocks are missing", stream->path,
+		cmd_error("%s: %llu blocks are missing", stream->label,
 			(unsigned long long)stream->blocks_missing);
 	}
 	if (stream->is_schema_assumed) {
-		cmd_error("'%s': part of the schema is missing; the schema of version %u.%u "
+		cmd_error("%s: part of the schema is missing; the schema of version %u.%u "
 			  "replaces it",
-			stream->path, GPROF_FORMAT_MAJOR, GPROF_FORMAT_MINOR);
+			stream->label, GPROF_FORMAT_MAJOR, GPROF_FORMAT_MINOR);
 	}
 }
 
@@ -503,7 +505,7 @@ static void warn_end(const struct cmd_input *input, const struct process *proces
 	struct buf line = {0};
 
 	process_exit_add_text(&line, process, input->processes, input->nr_processes);
-	cmd_error("'%s' is unfinished: its process %.*s", process->stream->path, (int)line.nr_bytes,
+	cmd_error("%s is unfinished: its process %.*s", process->stream->label, (int)line.nr_bytes,
 		line.bytes);
 	buf_fini(&line);
 }
@@ -511,26 +513,26 @@ static void warn_end(const struct cmd_input *input, const struct process *proces
 static void warn_process(const struct cmd_input *input, const struct process *process)
 {
 	const struct stream *stream = process->stream;
-	const char *from = stream->path;
+	const char *from = stream->label;
 	uint64_t missing = process_missing(process);
 
 	warn_damages(stream);
 	warn_rows(stream);
 	for (size_t i = 0; i < process->nr_losses; i++) {
-		cmd_error("'%s': %llu event%s lost: %s", from,
+		cmd_error("%s: %llu event%s lost: %s", from,
 			(unsigned long long)process->losses[i].count,
 			process->losses[i].count == 1 ? "" : "s",
 			string_pool_text(process->losses[i].cause, NULL));
 	}
 	if (stream->ring_rows_damaged) {
-		cmd_error("'%s': %llu damaged places in the ring file", from,
+		cmd_error("%s: %llu damaged places in the ring file", from,
 			(unsigned long long)stream->ring_rows_damaged);
 	}
 	if (!process->is_ended) {
 		warn_end(input, process);
 	}
 	if (missing) {
-		cmd_error("'%s': the data are incomplete: %llu event%s missing", from,
+		cmd_error("%s: the data are incomplete: %llu event%s missing", from,
 			(unsigned long long)missing, missing == 1 ? " is" : "s are");
 	}
 }
@@ -551,7 +553,7 @@ static void warn_empty(const struct cmd_input *input)
 		return;
 	}
 	if (process->stream->is_trace) {
-		cmd_error("'%s' has no events", process->stream->path);
+		cmd_error("%s has no events", process->stream->label);
 		return;
 	}
 	capture = process_fact(process, "config.GPROF_CAPTURE", "none");
@@ -573,7 +575,7 @@ static void warn_empty(const struct cmd_input *input)
 static void note_losses(const struct process *process)
 {
 	for (size_t i = 0; i < process->nr_losses; i++) {
-		cmd_error("'%s': %llu times: %s", process->stream->path,
+		cmd_error("%s: %llu times: %s", process->stream->label,
 			(unsigned long long)process->losses[i].count,
 			string_pool_text(process->losses[i].cause, NULL));
 	}

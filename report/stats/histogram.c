@@ -145,7 +145,16 @@ void histogram_add_small(
 
 void histogram_add(struct histogram *stat, uint32_t group, uint64_t value)
 {
-	histogram_add_many(stat, &group, &value, 1);
+	if (stat->is_exact) {
+		make_room(stat, 1);
+	}
+	add_to_group(&stat->groups[group], value);
+	if (stat->is_exact) {
+		stat->values[stat->nr_values] = value;
+		stat->value_groups[stat->nr_values++] = group;
+	} else {
+		count_step(stat->histograms, group, value);
+	}
 }
 
 static void merge_histogram(uint32_t *to, const uint32_t *from)

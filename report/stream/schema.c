@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/stream/types.h"
+#include "report/util/text.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -32,11 +33,6 @@ const struct schema_table *schema_table(unsigned int table)
 	return table < GPROF_NR_TABLES && tables[table].name ? &tables[table] : NULL;
 }
 
-static bool is_same(const char *name, const char *bytes, uint32_t nr_bytes)
-{
-	return strlen(name) == nr_bytes && memcmp(name, bytes, nr_bytes) == 0;
-}
-
 /* Tables and columns that 1.x streams have under another name. */
 static const struct {
 	const char *old, *name;
@@ -44,12 +40,12 @@ static const struct {
 
 static bool has_name(const char *known, const char *name, uint32_t nr_bytes)
 {
-	if (is_same(known, name, nr_bytes)) {
+	if (text_is(name, nr_bytes, known)) {
 		return true;
 	}
 	for (size_t i = 0; i < sizeof(renamed) / sizeof(renamed[0]); i++) {
 		if (strcmp(known, renamed[i].name) == 0 &&
-			is_same(renamed[i].old, name, nr_bytes)) {
+			text_is(name, nr_bytes, renamed[i].old)) {
 			return true;
 		}
 	}

@@ -217,6 +217,18 @@ static void read_schema(struct stream *stream)
 
 /* ---- a stream ---- */
 
+static char *make_label(const struct stream *stream)
+{
+	struct buf label = {0};
+
+	buf_printf(&label, "'%s'", stream->path);
+	if (stream->nr_parts > 1) {
+		buf_printf(&label, ", process %u", stream->header.pid);
+	}
+	buf_char(&label, '\0');
+	return label.bytes;
+}
+
 /* first: NULL, or where the list of parts is known. */
 static int open_part(
 	struct stream **stream, const char *path, const struct stream *first, size_t part)
@@ -239,6 +251,7 @@ static int open_part(
 		stream_close(s);
 		return rc;
 	}
+	s->label = make_label(s);
 	if (!s->is_trace) { /* a stream in memory could not be opened again */
 		stream_file_share(s);
 	}
@@ -282,6 +295,7 @@ void stream_close(struct stream *stream)
 	free(stream->damages);
 	free(stream->parts);
 	free(stream->rings_path);
+	free(stream->label);
 	free(stream->path);
 	free(stream);
 }

@@ -117,6 +117,7 @@ struct batch {
 
 struct stream {
 	char *path;
+	char *label;		  /* for messages: the path in quotes, and which process of it */
 	int fd;			  /* -1: use `file` */
 	struct stream_file *file; /* shared, see file.h; NULL while fd is open */
 	uint64_t size;

@@ -6,6 +6,7 @@
 
 #include "report/model/api.h"
 #include "report/model/copy_kind.h"
+#include "report/util/text.h"
 
 #define MOST_FINDINGS 50u
 
@@ -167,25 +168,20 @@ const struct nsys_report nsys_reports[] = {
 static const struct nsys_report *find_report(const char *name, size_t nr_bytes)
 {
 	for (const struct nsys_report *report = nsys_reports; report->name; report++) {
-		if (strlen(report->name) == nr_bytes && memcmp(report->name, name, nr_bytes) == 0) {
+		if (text_is(name, nr_bytes, report->name)) {
 			return report;
 		}
 	}
 	return NULL;
 }
 
-static bool is_text(const char *bytes, size_t nr_bytes, const char *text)
-{
-	return strlen(text) == nr_bytes && memcmp(bytes, text, nr_bytes) == 0;
-}
-
 static bool take_argument(struct nsys_ask *ask, const char *text, size_t nr_bytes)
 {
-	if (is_text(text, nr_bytes, "base") && ask->report->has_names) {
+	if (text_is(text, nr_bytes, "base") && ask->report->has_names) {
 		ask->names = NSYS_BASE;
-	} else if (is_text(text, nr_bytes, "mangled") && ask->report->has_names) {
+	} else if (text_is(text, nr_bytes, "mangled") && ask->report->has_names) {
 		ask->names = NSYS_MANGLED;
-	} else if (is_text(text, nr_bytes, "nvtx-name") && ask->report->range_views[0]) {
+	} else if (text_is(text, nr_bytes, "nvtx-name") && ask->report->range_views[0]) {
 		ask->has_ranges = true;
 	} else {
 		return false;

@@ -141,12 +141,7 @@ static struct nsys_threads *find_thread(struct nsys_walk *walk, uint32_t process
 	uint64_t key = (uint64_t)process << 32 | thread;
 	struct nsys_threads *found;
 
-	HASH_FIND(hh, walk->threads, &key, sizeof(key), found);
-	if (!found) {
-		found = mem_zeroed(1, sizeof(*found));
-		found->key = key;
-		HASH_ADD(hh, walk->threads, key, sizeof(found->key), found);
-	}
+	hash_put(walk->threads, key, &key, found);
 	return found;
 }
 

@@ -152,7 +152,7 @@ static bool print_process(struct paddle_report *report, struct process *process,
 	bool is_sorted;
 
 	report->times = report->summary->times;
-	if (report->times == VIEW_TIMES_ALL && !view_has_device_records(process, NULL)) {
+	if (report->times == VIEW_TIMES_ALL && !process_has_device_records(process, NULL)) {
 		report->times = VIEW_TIMES_CPU;
 	}
 	make_tables(report, process, needs);
@@ -213,7 +213,7 @@ static const char *print(
 
 		/* Helpers that ran nothing have nothing to show. */
 		if (input->nr_processes == 1 || op_has_any(process) ||
-			view_has_device_records(process, &why)) {
+			process_has_device_records(process, &why)) {
 			print_head(process, out);
 			is_sorted = print_process(&report, process, needs) && is_sorted;
 		}

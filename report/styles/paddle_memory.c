@@ -57,12 +57,7 @@ static void on_batch(void *context, struct process *process, const struct batch 
 		uint64_t reserved = b->col[COL_alloc_reserved_bytes][i];
 		struct memory_peak_of *peak;
 
-		HASH_FIND(hh, view->peaks, &place, sizeof(place), peak);
-		if (!peak) {
-			peak = mem_zeroed(1, sizeof(*peak));
-			peak->place = place;
-			HASH_ADD(hh, view->peaks, place, sizeof(place), peak);
-		}
+		hash_put(view->peaks, place, &place, peak);
 		peak->allocated_bytes =
 			allocated > peak->allocated_bytes ? allocated : peak->allocated_bytes;
 		peak->reserved_bytes =

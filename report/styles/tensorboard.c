@@ -656,7 +656,7 @@ static const char *print(
 
 		/* Helpers that ran nothing have no pages. */
 		if (input->nr_processes > 1 && !op_has_any(process) &&
-			!view_has_device_records(process, &why)) {
+			!process_has_device_records(process, &why)) {
 			continue;
 		}
 		text_add_shown(out, process_host(process), strlen(process_host(process)), 64);

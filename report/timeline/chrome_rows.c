@@ -2,10 +2,10 @@
 #include "report/timeline/chrome_rows.h"
 
 #include <stdlib.h>
-#include <uthash.h>
 
 #include "report/util/buf.h"
 #include "report/util/external_sort.h"
+#include "report/util/hash.h"
 #include "report/util/idmap.h"
 
 /* Lane k of a thread's row has the thread's tid and k times this; tids of a system are below it. */
@@ -319,12 +319,7 @@ static struct chrome_stream *find_stream(struct chrome_streams *streams,
 	key.key.device = place->device;
 	key.key.stream = place->stream;
 	key.key.kind = kind;
-	HASH_FIND(hh, streams->streams, &key.key, sizeof(key.key), stream);
-	if (!stream) {
-		stream = mem_zeroed(1, sizeof(*stream));
-		stream->key = key.key;
-		HASH_ADD(hh, streams->streams, key, sizeof(stream->key), stream);
-	}
+	hash_put(streams->streams, key, &key.key, stream);
 	return stream;
 }
 

@@ -130,18 +130,6 @@ struct slice_sink {
 	void *context;
 };
 
-/* Sources of slices: tables of the stream, a bit each. */
-enum slice_source {
-	SLICES_HOST = 1, /* calls, operators, Python, allocations */
-	SLICES_NVTX = 2, /* ranges and marks */
-	SLICES_GPU = 4,	 /* GPU activities, and CUPTI's overhead */
-	SLICES_SAMPLES = 8,
-	SLICES_LOSSES = 16,
-};
-
-/* 0: tables without slices. */
-unsigned int slice_source_of(unsigned int table);
-
 enum slice_length { SLICES_ALL, SLICES_SHORT, SLICES_LONG };
 
 /* The longest of the short rows of SLICES_HOST, in ticks, and of SLICES_GPU, in CUPTI's ns. */

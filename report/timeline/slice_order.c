@@ -56,10 +56,10 @@ static uint64_t first_short(
 static uint64_t first_short_ns(struct slice_order *order, struct timeline *timeline, size_t block)
 {
 	unsigned int table = stream_block_table(timeline->process->stream, block);
-	bool is_host = slice_source_of(table) == SLICES_HOST && table != GPROF_TABLE_alloc;
+	bool is_host = timeline_source_of(table) == SLICES_HOST && table != GPROF_TABLE_alloc;
 	uint64_t first, ns;
 
-	if (!is_host && slice_source_of(table) != SLICES_GPU) {
+	if (!is_host && timeline_source_of(table) != SLICES_GPU) {
 		return UINT64_MAX;
 	}
 	first = first_short(

@@ -15,155 +15,8 @@
 #include "report/model/ranges.h"
 #include "report/model/select.h"
 #include "report/ops/op.h"
+#include "report/timeline/slice_flows.h"
 #include "report/util/progress.h"
-
-/* ---- flows from forward operators to their autograd nodes ---- */
-
-/*
- * What an autograd node shares with the operator that made it. Autograd numbers nodes by the
- * thread that computes the forward pass.
- */
-struct node_key {
-	uint64_t sequence;
-	uint64_t thread; /* the framework's number */
-};
-
-/* The ends of a flow, until both are known. */
-struct flow {
-	struct node_key key;
-	struct slice_flow_end from, to;
-	bool has_from, has_to;
-	UT_hash_handle hh;
-};
-
-/* Memory: operators whose node has not come yet. */
-struct flows {
-	const struct slice_sink *sink;
-	struct idset *wanted;	      /* keys of nodes; may hold others, see wanted_id */
-	uint64_t thread;	      /* of the forward pass, if all nodes have the same */
-	bool has_thread, has_threads; /* one, several */
-	struct flow *waiting;
-	uint64_t nr_drawn;
-};
-
-/* Numbers of one thread differ, and few pages of the set hold those of many. */
-static uint32_t wanted_id(const struct node_key *key)
-{
-	return (uint32_t)key->sequence ^ (uint32_t)key->thread << 24;
-}
-
-static bool is_node(uint64_t framework, uint64_t scope)
-{
-	return framework == GPROF_FRAMEWORK_TORCH && scope == OP_TORCH_BACKWARD;
-}
-
-static void read_nodes(struct flows *flows, const struct batch *b)
-{
-	for (uint32_t i = 0; i < b->nr_rows; i++) {
-		const struct node_key key = {
-			b->col[COL_op_sequence][i], (uint32_t)b->col[COL_op_forward_thread][i]};
-
-		if (!key.sequence ||
-			!is_node(b->col[COL_op_framework][i], b->col[COL_op_scope][i])) {
-			continue;
-		}
-		flows->has_threads |= flows->has_thread && key.thread != flows->thread;
-		flows->thread = key.thread;
-		flows->has_thread = true;
-		idset_add(flows->wanted, wanted_id(&key));
-	}
-}
-
-static struct flows *flows_create(struct timeline *timeline, const struct slice_sink *sink)
-{
-	static const uint32_t mask = COL_BIT(COL_op_sequence) | COL_BIT(COL_op_forward_thread) |
-				     COL_BIT(COL_op_framework) | COL_BIT(COL_op_scope);
-	struct flows *flows = mem_zeroed(1, sizeof(*flows));
-	struct stream *stream = timeline->process->stream;
-
-	flows->sink = sink;
-	flows->wanted = idset_create();
-	for (size_t i = 0; i < stream->nr_blocks; i++) {
-		struct batch batch;
-
-		if (stream_block_table(stream, i) == GPROF_TABLE_op &&
-			timeline_load(timeline, i, mask, &batch)) {
-			read_nodes(flows, &batch);
-		}
-	}
-	return flows;
-}
-
-static void finish(struct flows *flows, struct flow *flow)
-{
-	if (flow->has_from && flow->has_to) {
-		flows->sink->flow(flows->sink->context, ++flows->nr_drawn, &flow->from, &flow->to);
-	}
-	HASH_DEL(flows->waiting, flow);
-	free(flow);
-}
-
-static void flows_destroy(struct flows *flows)
-{
-	struct flow *flow, *next;
-
-	HASH_ITER(hh, flows->waiting, flow, next)
-	{
-		finish(flows, flow);
-	}
-	idset_destroy(flows->wanted);
-	free(flows);
-}
-
-static struct flow *find_flow(struct flows *flows, const struct node_key *key)
-{
-	struct flow *flow;
-
-	HASH_FIND(hh, flows->waiting, key, sizeof(*key), flow);
-	if (!flow) {
-		flow = mem_zeroed(1, sizeof(*flow));
-		flow->key = *key;
-		HASH_ADD(hh, flows->waiting, key, sizeof(flow->key), flow);
-	}
-	return flow;
-}
-
-/*
- * Operators carry the number of the next node, whether or not they make it: the last operator that
- * begins with a number made its node. Rows of other threads may come first, so a node may have to
- * wait for its operator.
- */
-static void flows_add(struct flows *flows, const struct batch *b, uint32_t i, enum op_class class,
-	const struct slice_flow_end *end)
-{
-	bool ends = is_node(b->col[COL_op_framework][i], b->col[COL_op_scope][i]);
-	struct node_key key = {
-		b->col[COL_op_sequence][i], (uint32_t)(ends ? b->col[COL_op_forward_thread][i]
-							    : b->col[COL_op_framework_thread][i])};
-	struct flow *flow;
-
-	if (!key.sequence || (!ends && class == OP_BACKWARD)) {
-		return;
-	}
-	/* A forward operator without a thread belongs to the only thread there is. */
-	if (!ends && !key.thread && flows->has_thread && !flows->has_threads) {
-		key.thread = flows->thread;
-	}
-	if (!idset_has(flows->wanted, wanted_id(&key))) {
-		return;
-	}
-	flow = find_flow(flows, &key);
-	if (!ends && (!flow->has_from || end->ns >= flow->from.ns)) {
-		flow->has_from = true;
-		flow->from = *end;
-	} else if (ends && !flow->has_to) {
-		flow->has_to = true;
-		flow->to = *end;
-		if (flow->has_from) {
-			finish(flows, flow);
-		}
-	}
-}
 
 /* ---- the host ---- */
 
@@ -267,7 +120,7 @@ static uint8_t op_category(uint32_t name, uint8_t framework, uint8_t scope)
 
 /* flows: NULL if none are wanted. */
 static void walk_op(
-	const struct slice_walk *walk, struct flows *flows, const struct batch *b, uint32_t i)
+	const struct slice_walk *walk, struct slice_flows *flows, const struct batch *b, uint32_t i)
 {
 	const struct process *process = walk->timeline->process;
 	struct slice slice;
@@ -298,7 +151,7 @@ static void walk_op(
 	slice.stack = (uint32_t)b->col[COL_op_py_stack][i];
 	emit(walk, &slice);
 	if (flows) {
-		flows_add(flows, b, i, op_class(slice.name, framework, scope),
+		slice_flows_add(flows, b, i, op_class(slice.name, framework, scope),
 			&(struct slice_flow_end){slice.begin_ns, slice.row});
 	}
 }
@@ -322,7 +175,8 @@ static bool is_tie(const struct slice_walk *walk, const struct batch *b, uint32_
 }
 
 /* A stream has the inner operator first, which ends first. */
-static void walk_ops(const struct slice_walk *walk, struct flows *flows, const struct batch *b)
+static void walk_ops(
+	const struct slice_walk *walk, struct slice_flows *flows, const struct batch *b)
 {
 	for (uint32_t i = 0, next; i < b->nr_rows; i = next) {
 		next = i + 1;
@@ -660,39 +514,6 @@ void slice_walk_notices(const struct slice_walk *walk)
 
 /* ---- blocks ---- */
 
-unsigned int slice_source_of(unsigned int table)
-{
-	switch (table) {
-	case GPROF_TABLE_api:
-	case GPROF_TABLE_api_launch:
-	case GPROF_TABLE_api_copy:
-	case GPROF_TABLE_api_set:
-	case GPROF_TABLE_api_alloc:
-	case GPROF_TABLE_api_sync:
-	case GPROF_TABLE_api_nested:
-	case GPROF_TABLE_nccl:
-	case GPROF_TABLE_op:
-	case GPROF_TABLE_py_call:
-	case GPROF_TABLE_alloc:
-		return SLICES_HOST;
-	case GPROF_TABLE_nvtx:
-		return SLICES_NVTX;
-	case GPROF_TABLE_kernel:
-	case GPROF_TABLE_memcpy:
-	case GPROF_TABLE_memset:
-	case GPROF_TABLE_graph:
-	case GPROF_TABLE_sync:
-	case GPROF_TABLE_overhead:
-		return SLICES_GPU;
-	case GPROF_TABLE_sample:
-		return SLICES_SAMPLES;
-	case GPROF_TABLE_loss:
-		return SLICES_LOSSES;
-	default:
-		return 0;
-	}
-}
-
 /* What a walk over times alone reads, see struct slice. */
 static uint32_t times_mask(unsigned int table)
 {
@@ -750,8 +571,8 @@ static uint32_t full_mask(const struct slice_walk *walk, unsigned int table)
 	}
 }
 
-static void walk_batch(const struct slice_walk *walk, struct flows *flows, struct ranges *ranges,
-	const struct batch *batch)
+static void walk_batch(const struct slice_walk *walk, struct slice_flows *flows,
+	struct ranges *ranges, const struct batch *batch)
 {
 	switch (batch->table) {
 	case GPROF_TABLE_op:
@@ -794,7 +615,7 @@ static void walk_batch(const struct slice_walk *walk, struct flows *flows, struc
 
 static bool is_activity(unsigned int table)
 {
-	return slice_source_of(table) == SLICES_GPU && table != GPROF_TABLE_overhead;
+	return timeline_source_of(table) == SLICES_GPU && table != GPROF_TABLE_overhead;
 }
 
 /* When GPU activities begin, at the earliest, in the blocks behind each one. */
@@ -818,13 +639,13 @@ void slice_walk_blocks(const struct slice_walk *walk, unsigned int sources)
 	struct timeline *timeline = walk->timeline;
 	struct stream *stream = timeline->process->stream;
 	bool has_flows = (sources & SLICES_HOST) && !walk->is_times_only && walk->sink->flow;
-	struct flows *flows = has_flows ? flows_create(timeline, walk->sink) : NULL;
+	struct slice_flows *flows = has_flows ? slice_flows_create(timeline, walk->sink) : NULL;
 	struct ranges *ranges = ranges_create();
 	uint64_t *later = walk->sink->no_earlier ? find_later_begins(stream) : NULL;
 
 	for (size_t i = 0; i < stream->nr_blocks; i++) {
 		unsigned int table = stream_block_table(stream, i);
-		unsigned int source = slice_source_of(table);
+		unsigned int source = timeline_source_of(table);
 		struct batch batch;
 		uint32_t mask;
 
@@ -851,14 +672,14 @@ void slice_walk_blocks(const struct slice_walk *walk, unsigned int sources)
 		}
 	}
 	if (flows) {
-		flows_destroy(flows);
+		slice_flows_destroy(flows);
 	}
 	ranges_destroy(ranges);
 	free(later);
 }
 
 static void walk_flow_op(
-	const struct slice_walk *walk, struct flows *flows, const struct batch *b, uint32_t i)
+	const struct slice_walk *walk, struct slice_flows *flows, const struct batch *b, uint32_t i)
 {
 	uint8_t framework = (uint8_t)b->col[COL_op_framework][i];
 	uint8_t scope = (uint8_t)b->col[COL_op_scope][i];
@@ -868,7 +689,7 @@ static void walk_flow_op(
 		b->col[COL_op_begin][i], b->col[COL_op_dur][i]);
 
 	emit(walk, &slice);
-	flows_add(flows, b, i, op_class(name, framework, scope),
+	slice_flows_add(flows, b, i, op_class(name, framework, scope),
 		&(struct slice_flow_end){slice.begin_ns, slice.row});
 }
 
@@ -881,9 +702,9 @@ void slice_walk_flows(const struct slice_walk *walk)
 		COL_BIT(COL_op_framework_thread);
 	struct timeline *timeline = walk->timeline;
 	struct stream *stream = timeline->process->stream;
-	struct flows *flows = flows_create(timeline, walk->sink);
+	struct slice_flows *flows = slice_flows_create(timeline, walk->sink);
 
-	for (size_t i = 0; i < stream->nr_blocks && flows->has_thread; i++) {
+	for (size_t i = 0; i < stream->nr_blocks && slice_flows_has_nodes(flows); i++) {
 		struct batch batch;
 
 		if (stream_block_table(stream, i) != GPROF_TABLE_op ||
@@ -896,7 +717,7 @@ void slice_walk_flows(const struct slice_walk *walk)
 			}
 		}
 	}
-	flows_destroy(flows);
+	slice_flows_destroy(flows);
 }
 
 /* ---- collectives ---- */

@@ -289,6 +289,44 @@ bool timeline_has(const struct timeline *timeline, uint64_t begin_ns, uint64_t e
 
 /* ---- blocks ---- */
 
+unsigned int timeline_source_of(unsigned int table)
+{
+	switch (table) {
+	case GPROF_TABLE_api:
+	case GPROF_TABLE_api_launch:
+	case GPROF_TABLE_api_copy:
+	case GPROF_TABLE_api_set:
+	case GPROF_TABLE_api_alloc:
+	case GPROF_TABLE_api_sync:
+	case GPROF_TABLE_api_nested:
+	case GPROF_TABLE_nccl:
+	case GPROF_TABLE_op:
+	case GPROF_TABLE_py_call:
+	case GPROF_TABLE_alloc:
+		return SLICES_HOST;
+	case GPROF_TABLE_nvtx:
+		return SLICES_NVTX;
+	case GPROF_TABLE_kernel:
+	case GPROF_TABLE_memcpy:
+	case GPROF_TABLE_memset:
+	case GPROF_TABLE_graph:
+	case GPROF_TABLE_sync:
+	case GPROF_TABLE_overhead:
+		return SLICES_GPU;
+	case GPROF_TABLE_sample:
+		return SLICES_SAMPLES;
+	case GPROF_TABLE_loss:
+		return SLICES_LOSSES;
+	default:
+		return 0;
+	}
+}
+
+static bool is_device(unsigned int table)
+{
+	return timeline_source_of(table) == SLICES_GPU;
+}
+
 static enum timeline_track track_of(unsigned int table)
 {
 	switch (table) {
@@ -301,21 +339,9 @@ static enum timeline_track track_of(unsigned int table)
 	case GPROF_TABLE_alloc:
 	case GPROF_TABLE_sample:
 		return TIMELINE_COUNTERS;
-	case GPROF_TABLE_kernel:
-	case GPROF_TABLE_memcpy:
-	case GPROF_TABLE_memset:
-	case GPROF_TABLE_graph:
-	case GPROF_TABLE_sync:
-	case GPROF_TABLE_overhead:
-		return TIMELINE_GPU;
 	default:
-		return TIMELINE_API;
+		return is_device(table) ? TIMELINE_GPU : TIMELINE_API;
 	}
-}
-
-static bool is_device(unsigned int table)
-{
-	return track_of(table) == TIMELINE_GPU;
 }
 
 /*
@@ -418,25 +444,10 @@ static bool may_have(struct timeline *timeline, uint64_t block, bool has_part)
 /* Tables whose rows are all slices. */
 static bool has_slices(unsigned int table)
 {
-	switch (table) {
-	case GPROF_TABLE_api:
-	case GPROF_TABLE_api_launch:
-	case GPROF_TABLE_api_copy:
-	case GPROF_TABLE_api_set:
-	case GPROF_TABLE_api_alloc:
-	case GPROF_TABLE_api_sync:
-	case GPROF_TABLE_api_nested:
-	case GPROF_TABLE_op:
-	case GPROF_TABLE_py_call:
-	case GPROF_TABLE_kernel:
-	case GPROF_TABLE_memcpy:
-	case GPROF_TABLE_memset:
-	case GPROF_TABLE_graph:
-	case GPROF_TABLE_sync:
-		return true;
-	default:
-		return false;
-	}
+	unsigned int source = timeline_source_of(table);
+
+	return (source == SLICES_HOST || source == SLICES_GPU) && table != GPROF_TABLE_nccl &&
+	       table != GPROF_TABLE_alloc && table != GPROF_TABLE_overhead;
 }
 
 uint64_t timeline_least_events(struct process *const *processes, size_t nr_processes, size_t k,

@@ -128,6 +128,18 @@ bool timeline_has(const struct timeline *timeline, uint64_t begin_ns, uint64_t e
  */
 bool timeline_load(struct timeline *timeline, uint64_t block, uint32_t mask, struct batch *batch);
 
+/* Sources of slices: tables of the stream, a bit each. */
+enum timeline_source {
+	SLICES_HOST = 1, /* calls, operators, Python, allocations */
+	SLICES_NVTX = 2, /* ranges and marks */
+	SLICES_GPU = 4,	 /* GPU activities, and CUPTI's overhead */
+	SLICES_SAMPLES = 8,
+	SLICES_LOSSES = 16,
+};
+
+/* 0: tables without slices. */
+unsigned int timeline_source_of(unsigned int table);
+
 /*
  * How many slices of processes[k] the time of the filter has at least, by the headers of blocks
  * alone. 0 if steps or windows are selected.

@@ -4,7 +4,25 @@
 #define REPORT_UTIL_HASH_H
 
 #include <stdlib.h>
+#include <string.h>
 #include <uthash.h>
+
+#include "report/util/buf.h"
+
+/*
+ * Sets `entry` to the one of the table whose `member` has the bytes of the key at `wanted`, padding
+ * included; adds one that is zero otherwise if there is none.
+ */
+#define hash_put(head, member, wanted, entry)                                              \
+	do {                                                                               \
+		_Static_assert(sizeof(*(wanted)) == sizeof((entry)->member), "other key"); \
+		HASH_FIND(hh, head, wanted, sizeof((entry)->member), entry);               \
+		if (!(entry)) {                                                            \
+			(entry) = mem_zeroed(1, sizeof(*(entry)));                         \
+			memcpy(&(entry)->member, wanted, sizeof((entry)->member));         \
+			HASH_ADD(hh, head, member, sizeof((entry)->member), entry);        \
+		}                                                                          \
+	} while (0)
 
 /*
  * Frees all entries of a table; the entries own no other memory. Sets `head`, a pointer, to NULL.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/util/text.h"
 
+#include <ctype.h>
 #include <stdio.h>
 
 #include <string.h>
@@ -154,12 +155,46 @@ size_t text_shown_width(const char *bytes, size_t nr_bytes)
 	return width;
 }
 
+/* Is the word a unit, perhaps with a prefix, and punctuation after it? */
+static bool is_unit(const char *word, size_t nr_bytes)
+{
+	static const char *const units[] = {"%", "s", "x", "B", "B/s", "FLOP/s"};
+
+	while (nr_bytes && strchr(".,;:)", word[nr_bytes - 1])) {
+		nr_bytes--;
+	}
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		size_t nr_unit = strlen(units[i]);
+		bool has_prefix = nr_bytes == nr_unit + 1 && strchr("numKMGTP", *word);
+
+		if ((nr_bytes == nr_unit || has_prefix) &&
+			!memcmp(word + nr_bytes - nr_unit, units[i], nr_unit)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The bytes up to a blank where a line may end: a number and its unit stay together. */
+static size_t unbroken(const char *text)
+{
+	size_t nr_bytes = strcspn(text, " ");
+	const char *next = text + nr_bytes + strspn(text + nr_bytes, " ");
+	size_t nr_next = strcspn(next, " ");
+
+	if (nr_bytes && nr_next && isdigit((unsigned char)text[nr_bytes - 1]) &&
+		is_unit(next, nr_next)) {
+		return (size_t)(next - text) + nr_next;
+	}
+	return nr_bytes;
+}
+
 void text_wrap(struct buf *out, const char *text, const char *indent, size_t width)
 {
 	size_t used = 0; /* columns of the line */
 
 	while (*(text += strspn(text, " "))) {
-		size_t nr_bytes = strcspn(text, " ");
+		size_t nr_bytes = unbroken(text);
 		size_t needed = text_shown_width(text, nr_bytes);
 
 		if (used && used + 1 + needed > width) {
@@ -212,6 +247,26 @@ size_t text_add_cut(struct buf *out, const char *bytes, size_t nr_bytes, size_t 
 	buf_text(out, "...");
 	text_add_shown(out, tail, (size_t)(end - tail), 0);
 	return used + 3 + width;
+}
+
+void text_add_shell_word(struct buf *out, const char *text)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				    "0123456789_@%+=:,./-";
+
+	if (*text != '\0' && text[strspn(text, plain)] == '\0') {
+		buf_text(out, text);
+		return;
+	}
+	buf_text(out, "'");
+	for (; *text != '\0'; text++) {
+		if (*text == '\'') {
+			buf_text(out, "'\\''");
+		} else {
+			buf_char(out, *text);
+		}
+	}
+	buf_text(out, "'");
 }
 
 void text_add_json(struct buf *out, const char *bytes, size_t nr_bytes)

@@ -6,6 +6,8 @@
 #ifndef REPORT_UTIL_TEXT_H
 #define REPORT_UTIL_TEXT_H
 
+#include <string.h>
+
 #include "report/util/buf.h"
 
 /*
@@ -13,6 +15,12 @@
  * For a byte that is not well-formed UTF-8 it returns -1 and moves by one.
  */
 int32_t text_next(const char **at, const char *end);
+
+/* Are the bytes, which need no NUL behind them, this text? */
+static inline bool text_is(const char *bytes, size_t nr_bytes, const char *text)
+{
+	return strlen(text) == nr_bytes && memcmp(bytes, text, nr_bytes) == 0;
+}
 
 /* Is all of it well-formed UTF-8? */
 bool text_is_utf8(const char *bytes, size_t nr_bytes);
@@ -36,7 +44,10 @@ size_t text_add_shown(struct buf *out, const char *bytes, size_t nr_bytes, size_
 /* How many columns text_add_shown would use for all of it. */
 size_t text_shown_width(const char *bytes, size_t nr_bytes);
 
-/* Appends printable text as lines of at most `width` columns, broken at blanks, each indented. */
+/*
+ * Appends printable text as lines of at most `width` columns, each indented. Lines end at blanks,
+ * but never between a number and its unit.
+ */
 void text_wrap(struct buf *out, const char *text, const char *indent, size_t width);
 
 /*
@@ -44,6 +55,9 @@ void text_wrap(struct buf *out, const char *text, const char *indent, size_t wid
  * max_width is below 8, it cuts the end.
  */
 size_t text_add_cut(struct buf *out, const char *bytes, size_t nr_bytes, size_t max_width);
+
+/* Appends the text as one word of a POSIX shell's command line, in quotes if it needs them. */
+void text_add_shell_word(struct buf *out, const char *text);
 
 /* Appends a JSON string with its quotes. Broken bytes become U+FFFD. */
 void text_add_json(struct buf *out, const char *bytes, size_t nr_bytes);

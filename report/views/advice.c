@@ -12,8 +12,7 @@
 #include "report/analysis/view.h"
 
 static const struct scan_want wants[] = {
-	GPU_ACTIVITIES_WANTS,
-	{GPROF_TABLE_sample, COL_ALL(NR_COL_sample), 0},
+	UTILIZATION_WANTS,
 	{GPROF_TABLE_alloc,
 		COL_BIT(COL_alloc_time) | COL_BIT(COL_alloc_allocated_bytes) |
 			COL_BIT(COL_alloc_reserved_bytes) | COL_BIT(COL_alloc_device_type) |
@@ -37,9 +36,9 @@ static void on_activity(void *context, const struct gpu_activity *activity)
 {
 	struct advice *advice = context;
 
-	gaps_take_activity(&advice->at->gaps, activity);
-	overlap_take_activity(&advice->overlap, activity);
-	utilization_take_activity(&advice->usage, activity);
+	gaps_take(&advice->at->gaps, activity);
+	overlap_take(&advice->overlap, activity);
+	utilization_take(&advice->usage, activity);
 }
 
 static void begin(void *context, struct process *process)
@@ -47,22 +46,19 @@ static void begin(void *context, struct process *process)
 	struct advice *advice = context;
 
 	advice->at = &advice->facts[advice->nr_scanned++];
-	gaps_begin(&advice->at->gaps, process);
 	overlap_begin(&advice->overlap, process);
 	utilization_begin(&advice->usage, process);
-	gpu_activities_begin(&advice->activities, process, on_activity, advice);
 }
 
 static void on_batch(void *context, struct process *process, const struct batch *batch)
 {
 	struct advice *advice = context;
 
+	(void)process;
 	if (batch->table == GPROF_TABLE_alloc) {
 		advice_facts_take_allocs(advice->at, batch);
-	} else if (batch->table == GPROF_TABLE_sample) {
-		utilization_take(&advice->usage, process, batch);
 	} else {
-		gpu_activities_take(&advice->activities, batch);
+		utilization_take_samples(&advice->usage, batch);
 	}
 }
 
@@ -71,7 +67,6 @@ static void end(void *context, struct process *process)
 	struct advice *advice = context;
 
 	(void)process;
-	gpu_activities_end(&advice->activities);
 	gaps_end(&advice->at->gaps);
 	overlap_end(&advice->overlap);
 	utilization_end(&advice->usage);
@@ -407,7 +402,8 @@ VIEW(advice, 410) = {
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct advice),
 	/* What a device did in a chosen step may have been launched in another one. */
-	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, on_batch, end, true},
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, on_batch, end, true,
+		on_activity},
 	.ops = {.begin = begin_ops,
 		.op = on_op,
 		.op_wants = advice_facts_wants_op,

@@ -38,7 +38,6 @@ struct bandwidth_row {
 
 struct bandwidth_view {
 	struct view_input input;
-	struct gpu_activities works;
 	struct bandwidth_row *rows;
 	size_t nr_rows, capacity;
 	size_t first;		 /* of the process at hand */
@@ -79,7 +78,7 @@ static size_t find_row(struct bandwidth_view *view, const struct gpu_activity *w
 			return i;
 		}
 	}
-	return add_row(view, (struct bandwidth_row){.process = view->works.process,
+	return add_row(view, (struct bandwidth_row){.process = view->process,
 				     .device = work->device,
 				     .copy = work->copy,
 				     .name = work->name});
@@ -162,23 +161,6 @@ static void begin(void *context, struct process *process)
 
 	begin_process(view, process);
 	view->first = view->nr_rows;
-	gpu_activities_begin(&view->works, process, on_activity, view);
-}
-
-static void on_batch(void *context, struct process *process, const struct batch *batch)
-{
-	struct bandwidth_view *view = context;
-
-	(void)process;
-	gpu_activities_take(&view->works, batch);
-}
-
-static void end(void *context, struct process *process)
-{
-	struct bandwidth_view *view = context;
-
-	(void)process;
-	gpu_activities_end(&view->works);
 }
 
 /* ---- operators ---- */
@@ -417,8 +399,7 @@ VIEW(bandwidth, 220) = {
 	.title = "Memory bandwidth",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct bandwidth_view),
-	.scan = {gpu_activities_wants, GPU_ACTIVITIES_NR_WANTS, gpu_activities_needs, begin,
-		on_batch, end},
+	.scan = {.begin = begin, .on_activity = on_activity},
 	.ops = {.op_is = OP_IS_OPERATOR,
 		.begin = begin_operators,
 		.op = on_op,

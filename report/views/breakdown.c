@@ -183,17 +183,17 @@ static void set_process(const struct result *result, struct table_cell *cells)
 /* What neither view has of a process, though it was recorded. */
 static void warn_incomplete(const struct result *result)
 {
-	const char *path = result->process->stream->path;
+	const char *label = result->process->stream->label;
 
 	if (result->is_too_much) {
-		sanity_add("'%s': breakdown and gpu-summary omit this process: more than %u events "
+		sanity_add("%s: breakdown and gpu-summary omit this process: more than %u events "
 			   "of one step overlap; end steps more often (GPROF_STEP)",
-			path, BREAKDOWN_MOST);
+			label, BREAKDOWN_MOST);
 	} else if (result->nr_cut) {
-		sanity_add("'%s': breakdown and gpu-summary lack part of %" PRIu64
+		sanity_add("%s: breakdown and gpu-summary lack part of %" PRIu64
 			   " events: they ran later than what was launched %u kernels after them; "
 			   "end steps more often (GPROF_STEP)",
-			path, result->nr_cut, BREAKDOWN_MOST / 2);
+			label, result->nr_cut, BREAKDOWN_MOST / 2);
 	}
 }
 

@@ -25,7 +25,6 @@ struct collective_device {
 
 struct collective_view {
 	struct view_input input;
-	struct gpu_activities works;
 	struct collective_device *devices; /* of the process at hand */
 	size_t nr_devices, capacity;
 	struct keyed_stats tally;  /* by name */
@@ -100,27 +99,11 @@ static void on_activity(void *context, const struct gpu_activity *work)
 	}
 }
 
-static void begin(void *context, struct process *process)
-{
-	struct collective_view *view = context;
-
-	gpu_activities_begin(&view->works, process, on_activity, view);
-}
-
-static void on_batch(void *context, struct process *process, const struct batch *batch)
-{
-	struct collective_view *view = context;
-
-	(void)process;
-	gpu_activities_take(&view->works, batch);
-}
-
 static void end(void *context, struct process *process)
 {
 	struct collective_view *view = context;
 
 	(void)process;
-	gpu_activities_end(&view->works);
 	for (size_t i = 0; i < view->nr_devices; i++) {
 		finish_until(view, &view->devices[i], UINT64_MAX);
 		free(view->devices[i].running);
@@ -196,8 +179,7 @@ VIEW(collectives, 140) = {
 	VIEW_COLUMNS(columns),
 	VIEW_KEYED_STATE(struct collective_view, tally),
 	.merge = {.sums = {"overlap_ns"}, .keys = {"name"}, .get_sums = get_sums},
-	.scan = {gpu_activities_wants, GPU_ACTIVITIES_NR_WANTS, gpu_activities_needs, begin,
-		on_batch, end},
+	.scan = {.end = end, .on_activity = on_activity},
 	.init = init,
 	.fill = fill_table,
 	.fini = fini,

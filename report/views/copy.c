@@ -61,14 +61,14 @@ static bool needs(void *context, struct process *process, unsigned int table)
 {
 	(void)context;
 	return (table != GPROF_TABLE_api_copy && table != GPROF_TABLE_api_set) ||
-	       !view_has_device_records(process, NULL);
+	       !process_has_device_records(process, NULL);
 }
 
 static void begin(void *context, struct process *process)
 {
 	struct copy_view *view = context;
 
-	if (!view_has_device_records(process, NULL)) {
+	if (!process_has_device_records(process, NULL)) {
 		view->pointers = address_kinds_create(process);
 	}
 }

@@ -34,13 +34,15 @@ static void on_piece(
 	}
 }
 
-static void on_step(void *context, struct step_events *step)
+static void on_steps(void *context, struct step_events *steps, size_t nr_steps)
 {
 	struct critical_view *view = context;
 
-	view->whole_ns += step->end - step->begin;
-	view->nr_recordings += step->is_recording;
-	critical_run(step, on_piece, view);
+	for (size_t i = 0; i < nr_steps; i++) {
+		view->whole_ns += steps[i].end - steps[i].begin;
+		view->nr_recordings += steps[i].is_recording;
+	}
+	critical_run(steps, nr_steps, on_piece, view);
 }
 
 static void init(void *state)
@@ -48,7 +50,8 @@ static void init(void *state)
 	struct critical_view *view = state;
 
 	view->has_all_names = view->input.is_detailed;
-	view->load.take = on_step;
+	view->load.take = on_steps;
+	view->load.is_together = true;
 	view->load.context = view;
 	keyed_stats_init(&view->names);
 }

@@ -47,7 +47,6 @@ struct data_loading_steps_view {
 };
 
 static const struct scan_want wants[] = {
-	GPU_ACTIVITIES_WANTS,
 	{GPROF_TABLE_sample,
 		COL_BIT(COL_sample_time) | COL_BIT(COL_sample_value) | COL_BIT(COL_sample_metric),
 		0},
@@ -74,7 +73,7 @@ static void begin(void *context, struct process *process)
 	struct data_loading_steps_view *view = context;
 
 	view->loop = &view->loops[view->nr_scanned++];
-	gaps_begin(&view->loop->gaps, process);
+	(void)process;
 }
 
 /*
@@ -132,13 +131,12 @@ static void take_samples(
 
 static void on_batch(void *context, struct process *process, const struct batch *batch)
 {
-	struct data_loading_steps_view *view = context;
+	take_samples(context, process, batch);
+}
 
-	if (batch->table == GPROF_TABLE_sample) {
-		take_samples(view, process, batch);
-	} else {
-		gaps_take(&view->loop->gaps, batch);
-	}
+static void on_activity(void *context, const struct gpu_activity *activity)
+{
+	gaps_take(&((struct data_loading_steps_view *)context)->loop->gaps, activity);
 }
 
 static void end(void *context, struct process *process)
@@ -355,7 +353,8 @@ VIEW(data_loading_steps, 430) = {
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct data_loading_steps_view),
 	/* What a device did in a chosen step may have been launched in another one. */
-	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, on_batch, end, true},
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, on_batch, end, true,
+		on_activity},
 	.ops = {.begin = begin_ops, .op = on_op, .end = end_ops},
 	.init = init,
 	.fill = fill_table,

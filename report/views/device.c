@@ -70,7 +70,7 @@ static bool needs(void *context, struct process *process, unsigned int table)
 {
 	(void)context;
 	(void)table;
-	return view_has_device_records(process, NULL);
+	return process_has_device_records(process, NULL);
 }
 
 /* Which kernels communicate; ids out of line are looked up as they come. */

@@ -41,12 +41,9 @@ static void begin(void *context, struct process *process)
 	overlap_begin_host(&view->overlap, process);
 }
 
-static void on_batch(void *context, struct process *process, const struct batch *batch)
+static void on_activity(void *context, const struct gpu_activity *activity)
 {
-	struct distributed_view *view = context;
-
-	(void)process;
-	overlap_take(&view->overlap, batch);
+	overlap_take(&((struct distributed_view *)context)->overlap, activity);
 }
 
 static void end(void *context, struct process *process)
@@ -208,8 +205,8 @@ static void note_devices(const struct distributed_view *view, struct table *tabl
 	for (size_t i = 0; i < view->input.nr_processes; i++) {
 		const struct process *process = view->input.processes[i];
 
-		nr_without +=
-			!host_collective_is_in(process) && !view_has_device_records(process, &why);
+		nr_without += !host_collective_is_in(process) &&
+			      !process_has_device_records(process, &why);
 	}
 	view_note_without_devices(table, &view->input, nr_without, why, "");
 }
@@ -286,7 +283,11 @@ VIEW(distributed, 100) = {
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct distributed_view),
 	/* What ran in the time of a chosen step may have been launched in another one. */
-	.scan = {overlap_wants, OVERLAP_NR_WANTS, overlap_needs, begin, on_batch, end, true},
+	.scan = {.begin = begin,
+		.end = end,
+		.ignores_selection = true,
+		.on_activity = on_activity,
+		.has_host_activities = true},
 	.init = init,
 	.fill = fill_table,
 	.fini = fini,

@@ -60,7 +60,7 @@ static void begin(void *context, struct process *process)
 	struct framework_view *view = context;
 
 	event_rows_begin(&view->rows, process);
-	view->is_gpu = view_has_device_records(process, NULL);
+	view->is_gpu = process_has_device_records(process, NULL);
 	view->is_plain = !op_has_any(process);
 	view->has_plain |= view->is_plain;
 	view->call.end = 0;

@@ -63,7 +63,12 @@ static void on_batch(void *context, struct process *process, const struct batch 
 	struct idle_view *view = context;
 
 	(void)process;
-	idle_take(&view->idle, batch);
+	idle_take_calls(&view->idle, batch);
+}
+
+static void on_activity(void *context, const struct gpu_activity *activity)
+{
+	idle_take(&((struct idle_view *)context)->idle, activity);
 }
 
 static void end(void *context, struct process *process)
@@ -150,7 +155,8 @@ VIEW(idle, 180) = {
 	.title = "GPU idle time by cause",
 	VIEW_COLUMNS(columns),
 	VIEW_KEYED_STATE(struct idle_view, tally),
-	.scan = {idle_wants, IDLE_NR_WANTS, gpu_activities_needs, begin, on_batch, end},
+	.scan = {idle_wants, IDLE_NR_WANTS, gpu_activities_needs, begin, on_batch, end,
+		.on_activity = on_activity},
 	.fill = fill_table,
 	.fini = fini,
 };

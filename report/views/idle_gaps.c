@@ -34,6 +34,7 @@ struct idle_gaps_view {
 	size_t nr_rows, capacity;
 	size_t first;	 /* of the process at hand */
 	size_t end;	 /* behind its last; in the walk, in the order of their begins */
+	size_t found;	 /* of these, where the last search ended; mostly, so does the next one */
 	size_t shortest; /* of NR_GAPS of the process at hand */
 	struct process *process;
 };
@@ -86,7 +87,12 @@ static void on_batch(void *context, struct process *process, const struct batch 
 	struct idle_gaps_view *view = context;
 
 	(void)process;
-	idle_take(&view->idle, batch);
+	idle_take_calls(&view->idle, batch);
+}
+
+static void on_activity(void *context, const struct gpu_activity *activity)
+{
+	idle_take(&((struct idle_gaps_view *)context)->idle, activity);
 }
 
 static void end_scan(void *context, struct process *process)
@@ -124,6 +130,7 @@ static void begin_walk(void *context, struct process *process)
 		qsort(view->rows + view->first, view->end - view->first, sizeof(*view->rows),
 			by_begin);
 	}
+	view->found = view->end;
 	for (size_t i = view->first; i < view->end; i++) {
 		max_end = view->rows[i].gap.end > max_end ? view->rows[i].gap.end : max_end;
 		view->rows[i].max_end = max_end;
@@ -131,10 +138,14 @@ static void begin_walk(void *context, struct process *process)
 }
 
 /* The first gap that begins at `time` or later. */
-static size_t first_from(const struct idle_gaps_view *view, uint64_t time)
+static size_t first_from(struct idle_gaps_view *view, uint64_t time)
 {
-	size_t low = view->first, high = view->end;
+	size_t low = view->first, high = view->end, at = view->found;
 
+	if ((at == low || view->rows[at - 1].gap.begin < time) &&
+		(at == high || view->rows[at].gap.begin >= time)) {
+		return at;
+	}
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
@@ -144,6 +155,7 @@ static size_t first_from(const struct idle_gaps_view *view, uint64_t time)
 			high = middle;
 		}
 	}
+	view->found = low;
 	return low;
 }
 
@@ -377,7 +389,8 @@ VIEW(idle_gaps, 190) = {
 	.title = "Longest GPU idle gaps",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct idle_gaps_view),
-	.scan = {idle_wants, IDLE_NR_WANTS, gpu_activities_needs, begin_scan, on_batch, end_scan},
+	.scan = {idle_wants, IDLE_NR_WANTS, gpu_activities_needs, begin_scan, on_batch, end_scan,
+		.on_activity = on_activity},
 	.ops = {.begin = begin_walk, .op = on_op, .call = on_call, .record = on_record},
 	.fill = fill_table,
 	.fini = fini,

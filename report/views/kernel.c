@@ -47,7 +47,7 @@ static void init(void *state)
 static bool needs(void *context, struct process *process, unsigned int table)
 {
 	(void)context;
-	return table != GPROF_TABLE_api_launch || !view_has_device_records(process, NULL);
+	return table != GPROF_TABLE_api_launch || !process_has_device_records(process, NULL);
 }
 
 static void begin(void *context, struct process *process)

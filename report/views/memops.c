@@ -36,7 +36,7 @@ static void begin(void *context, struct process *process)
 	struct manipulation_view *view = context;
 
 	view->process = process;
-	view->is_gpu = view_has_device_records(process, NULL);
+	view->is_gpu = process_has_device_records(process, NULL);
 	step_share_begin(&view->share, process);
 }
 

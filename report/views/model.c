@@ -119,7 +119,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 	if (!phases->nr_segments && !step_span_count(phases, &ticks)) {
 		return;
 	}
-	has_gpu = view_has_device_records(process, NULL);
+	has_gpu = process_has_device_records(process, NULL);
 	model->nr_processes++;
 	model->has_operators |= op_has_any(phases->process);
 	model->has_gpu |= has_gpu;

@@ -76,7 +76,7 @@ static void begin(void *context, struct process *process)
 	struct module_view *view = context;
 
 	view->process = process;
-	view->has_gpu |= op_has_any(process) && view_has_device_records(process, NULL);
+	view->has_gpu |= op_has_any(process) && process_has_device_records(process, NULL);
 	memset(view->recent, 0, sizeof(view->recent));
 }
 

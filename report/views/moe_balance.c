@@ -127,12 +127,9 @@ static void begin(void *context, struct process *process)
 	free(bounds);
 }
 
-static void on_batch(void *context, struct process *process, const struct batch *batch)
+static void on_activity(void *context, const struct gpu_activity *activity)
 {
-	struct expert_view *view = context;
-
-	(void)process;
-	overlap_take(&view->overlap, batch);
+	overlap_take(&((struct expert_view *)context)->overlap, activity);
 }
 
 /* ---- computation ---- */
@@ -425,8 +422,7 @@ VIEW(moe_balance, 130) = {
 	.title = "MoE balance",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct expert_view),
-	.scan = {gpu_activities_wants, GPU_ACTIVITIES_NR_WANTS, gpu_activities_needs, begin,
-		on_batch, end},
+	.scan = {.begin = begin, .end = end, .on_activity = on_activity},
 	.fill = fill_table,
 	.fini = fini,
 };

@@ -47,7 +47,7 @@ static void begin(void *context, struct process *process)
 
 	view->process = process;
 	view->process_number++;
-	view->is_gpu = view_has_device_records(process, NULL);
+	view->is_gpu = process_has_device_records(process, NULL);
 	view->peak = view->is_gpu ? gpu_peak_common(process) : (struct gpu_peak){0};
 	if (op_has_any(process)) {
 		view->has_gpu |= view->is_gpu;

@@ -40,7 +40,7 @@ static void begin(void *context, struct process *process)
 	struct detail_view *view = context;
 
 	event_rows_begin(&view->rows, process);
-	view->is_gpu = view_has_device_records(process, NULL);
+	view->is_gpu = process_has_device_records(process, NULL);
 	if (op_has_any(process)) {
 		view->has_gpu |= view->is_gpu;
 		view->lacks_gpu_times |= !view->is_gpu;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operators by name and by the Python stack that called them. */
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "report/analysis/view.h"
@@ -30,7 +29,7 @@ static void begin(void *context, struct process *process)
 	struct stacks_view *view = context;
 
 	view->process = process;
-	view->has_gpu |= process->py_stacks.nr && view_has_device_records(process, NULL);
+	view->has_gpu |= process->py_stacks.nr && process_has_device_records(process, NULL);
 }
 
 static struct row *find_row(struct stacks_view *view, const struct op *op)
@@ -38,12 +37,7 @@ static struct row *find_row(struct stacks_view *view, const struct op *op)
 	struct key key = {op_row_name(op->name), py_stack_text(view->process, op->py_stack)};
 	struct row *row;
 
-	HASH_FIND(hh, view->rows, &key, sizeof(key), row);
-	if (!row) {
-		row = mem_zeroed(1, sizeof(*row));
-		row->key = key;
-		HASH_ADD(hh, view->rows, key, sizeof(key), row);
-	}
+	hash_put(view->rows, key, &key, row);
 	return row;
 }
 
@@ -105,14 +99,7 @@ static void fill_table(void *state, struct table *table)
 			table_set_integer(&cells[GPU_TOTAL], row->gpu_total_ns);
 		}
 	}
-	if (view->nr_taken) {
-		table_note(table,
-			"The table covers the %" PRIu64 " of %" PRIu64
-			" operators whose stack was sampled (GPROF_PYTHON_HZ).",
-			view->nr_taken, view->nr_ops);
-	} else {
-		table_note(table, "No Python stacks were recorded; set GPROF_PYTHON=stacks.");
-	}
+	view_note_stacks(table, &view->input, view->nr_taken, view->nr_ops);
 	table_sort(table, "self");
 	if (view->has_gpu) {
 		table_sort(table, "gpu_self");

@@ -351,7 +351,7 @@ static void end_walk(void *context, struct process *process, const struct phases
 
 	all->nr_processes++;
 	all->has_steps |= phases_has_steps(phases);
-	all->has_work |= view_has_device_records(process, NULL);
+	all->has_work |= process_has_device_records(process, NULL);
 	all->steps.nr += nr;
 	all->steps.ns += steps_ns;
 	if (phases_has_steps(phases) && phases_is_whole(phases, 1)) {

@@ -121,12 +121,9 @@ static void begin(void *context, struct process *process)
 	free(bounds);
 }
 
-static void on_batch(void *context, struct process *process, const struct batch *batch)
+static void on_activity(void *context, const struct gpu_activity *activity)
 {
-	struct pipeline_view *view = context;
-
-	(void)process;
-	overlap_take(&view->overlap, batch);
+	overlap_take(&((struct pipeline_view *)context)->overlap, activity);
 }
 
 /* Steps that have an end; returns where its rows begin. */
@@ -348,8 +345,7 @@ VIEW(pipeline, 120) = {
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct pipeline_view),
 	/* What ran in the time of a chosen step may have been launched in another one. */
-	.scan = {gpu_activities_wants, GPU_ACTIVITIES_NR_WANTS, gpu_activities_needs, begin,
-		on_batch, end, true},
+	.scan = {.begin = begin, .end = end, .ignores_selection = true, .on_activity = on_activity},
 	.init = init,
 	.fill = fill_table,
 	.fini = fini,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operators and launches by the Python stack that called them. */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +23,7 @@ struct python_view {
 	struct row *rows;
 	struct process *process;
 	uint64_t nr_ops, nr_taken;
-	bool has_gpu, has_any;
+	bool has_gpu;
 };
 
 static void begin(void *context, struct process *process)
@@ -33,8 +32,7 @@ static void begin(void *context, struct process *process)
 
 	view->process = process;
 	if (process->py_stacks.nr) {
-		view->has_any = true;
-		view->has_gpu |= view_has_device_records(process, NULL);
+		view->has_gpu |= process_has_device_records(process, NULL);
 	}
 }
 
@@ -44,12 +42,7 @@ static struct row *find_row(struct python_view *view, uint32_t py_stack, uint32_
 		.op = view->input.is_detailed ? op : 0};
 	struct row *row;
 
-	HASH_FIND(hh, view->rows, &key, sizeof(key), row);
-	if (!row) {
-		row = mem_zeroed(1, sizeof(*row));
-		row->key = key;
-		HASH_ADD(hh, view->rows, key, sizeof(key), row);
-	}
+	hash_put(view->rows, key, &key, row);
 	return row;
 }
 
@@ -136,14 +129,7 @@ static void fill_table(void *state, struct table *table)
 			table_set_integer(&cells[OP], row->key.op);
 		}
 	}
-	if (view->has_any) {
-		table_note(table,
-			"The table covers the %" PRIu64 " of %" PRIu64
-			" operators whose stack was sampled (GPROF_PYTHON_HZ).",
-			view->nr_taken, view->nr_ops);
-	} else {
-		table_note(table, "No Python stacks were recorded; set GPROF_PYTHON=stacks.");
-	}
+	view_note_stacks(table, &view->input, view->nr_taken, view->nr_ops);
 	table_sort(table, gpu_ns > self_ns ? "gpu" : "self");
 }
 

@@ -87,7 +87,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 	struct step_stats_view *view = context;
 	struct step_trace *traces;
 	struct loop *loop;
-	bool has_gpu = view_has_device_records(process, NULL);
+	bool has_gpu = process_has_device_records(process, NULL);
 	size_t nr_warm_up;
 
 	if (!phases_has_steps(phases)) {

@@ -84,7 +84,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 	struct steps_view *view = context;
 	bool has_phases = phases->nr_segments && phases_has_steps(phases);
 	struct step_trace *traces = step_trace_create(phases);
-	bool has_gpu = has_phases && view_has_device_records(process, NULL);
+	bool has_gpu = has_phases && process_has_device_records(process, NULL);
 
 	if (!view->noted || (!view->has_loop && phases_has_loop(phases))) {
 		view->noted = process;

@@ -215,15 +215,21 @@ static void on_batch(void *context, struct process *process, const struct batch 
 {
 	struct straggler_view *view = context;
 
+	(void)process;
 	if (batch->table == GPROF_TABLE_nccl) {
 		nccl_ops_add_batch(&view->ops, batch);
-		return;
+	} else {
+		utilization_take_samples(&view->usage, batch);
 	}
-	if (batch->table != GPROF_TABLE_op) {
-		utilization_take(&view->usage, process, batch);
-	}
-	if (batch->table != GPROF_TABLE_sample) {
-		overlap_take(&view->overlap, batch);
+}
+
+static void on_activity(void *context, const struct gpu_activity *activity)
+{
+	struct straggler_view *view = context;
+
+	overlap_take(&view->overlap, activity);
+	if (activity->table != GPROF_TABLE_op) {
+		utilization_take(&view->usage, activity);
 	}
 }
 
@@ -414,9 +420,7 @@ static void fini(void *state)
 	nccl_ops_fini(&view->ops);
 }
 
-static const struct scan_want wants[] = {GPU_ACTIVITIES_WANTS,
-	{GPROF_TABLE_sample, COL_ALL(NR_COL_sample), 0}, {GPROF_TABLE_nccl, NCCL_OPS_MASK, 0},
-	{GPROF_TABLE_op, HOST_COLLECTIVE_MASK, 0}};
+static const struct scan_want wants[] = {UTILIZATION_WANTS, {GPROF_TABLE_nccl, NCCL_OPS_MASK, 0}};
 
 VIEW(stragglers, 110) = {
 	.name = "stragglers",
@@ -438,8 +442,8 @@ VIEW(stragglers, 110) = {
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct straggler_view),
 	/* What ran in the time of a chosen step may have been launched in another one. */
-	.scan = {wants, sizeof(wants) / sizeof(wants[0]), host_collective_needs, begin, on_batch,
-		end, true},
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, on_batch, end, true,
+		on_activity, true},
 	.ops = {.end = end_ops},
 	.fill = fill_table,
 	.fini = fini,

@@ -21,12 +21,9 @@ static void begin(void *context, struct process *process)
 	overlap_begin(&view->overlap, process);
 }
 
-static void on_batch(void *context, struct process *process, const struct batch *batch)
+static void on_activity(void *context, const struct gpu_activity *activity)
 {
-	struct time_breakdown_view *view = context;
-
-	(void)process;
-	overlap_take(&view->overlap, batch);
+	overlap_take(&((struct time_breakdown_view *)context)->overlap, activity);
 }
 
 static void end(void *context, struct process *process)
@@ -107,8 +104,7 @@ VIEW(time_breakdown, 90) = {
 	.title = "GPU time breakdown",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct time_breakdown_view),
-	.scan = {gpu_activities_wants, GPU_ACTIVITIES_NR_WANTS, gpu_activities_needs, begin,
-		on_batch, end},
+	.scan = {.begin = begin, .end = end, .on_activity = on_activity},
 	.fill = fill_table,
 	.fini = fini,
 };

@@ -137,7 +137,7 @@ static void begin_walk(void *context, struct process *process)
 	struct user_view *view = context;
 
 	view->process = process;
-	view->is_gpu = view_has_device_records(process, NULL);
+	view->is_gpu = process_has_device_records(process, NULL);
 	step_share_begin(&view->share, process);
 }
 

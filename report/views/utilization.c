@@ -31,6 +31,8 @@ struct utilization_view {
 	struct view_used shared;
 };
 
+static const struct scan_want wants[] = {UTILIZATION_WANTS};
+
 static void begin(void *context, struct process *process)
 {
 	utilization_begin(context, process);
@@ -38,7 +40,13 @@ static void begin(void *context, struct process *process)
 
 static void on_batch(void *context, struct process *process, const struct batch *batch)
 {
-	utilization_take(context, process, batch);
+	(void)process;
+	utilization_take_samples(context, batch);
+}
+
+static void on_activity(void *context, const struct gpu_activity *activity)
+{
+	utilization_take(context, activity);
 }
 
 static void end(void *context, struct process *process)
@@ -309,7 +317,7 @@ VIEW(utilization, 440) = {
 	.title = "Utilization",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct utilization_view),
-	.scan = {usage_wants, USAGE_NR_WANTS, NULL, begin, on_batch, end, true},
+	.scan = {wants, 1, NULL, begin, on_batch, end, true, on_activity},
 	.fill = fill_table,
 	.fini = fini,
 };
@@ -325,7 +333,7 @@ VIEW(utilization_time, 450) = {
 	VIEW_COLUMNS(time_columns),
 	VIEW_SHARED_STATE(struct utilization_view, shared),
 	.shares = &view_utilization,
-	.scan = {usage_wants, USAGE_NR_WANTS, NULL, begin, on_batch, end, true},
+	.scan = {wants, 1, NULL, begin, on_batch, end, true, on_activity},
 	.fill = fill_time,
 	.fini = fini,
 };

@@ -2,6 +2,8 @@
 /* What steps would take if something were faster: what replay.h says of each change. */
 #include "report/analysis/what_if.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,17 +138,28 @@ static void add_change(const struct what_if_view *view, size_t process,
 	}
 }
 
-struct order {
+struct row {
+	const struct predicted *predicted;
+	size_t process; /* nr_processes: the job */
 	size_t change;
-	double ns;
 };
 
-static int by_time(const void *a, const void *b)
+/* What saves most first; what is not known, last. */
+static int by_saving(const void *a, const void *b)
 {
-	const struct order *x = a, *y = b;
+	const struct row *x = a, *y = b;
+	bool is_known = prediction_is_known(x->predicted);
+	double x_ns = prediction_saved_ns(x->predicted, x->change);
+	double y_ns = prediction_saved_ns(y->predicted, y->change);
 
-	if (x->ns < y->ns || x->ns > y->ns) {
-		return x->ns < y->ns ? -1 : 1;
+	if (is_known != prediction_is_known(y->predicted)) {
+		return is_known ? -1 : 1;
+	}
+	if (is_known && (x_ns < y_ns || x_ns > y_ns)) {
+		return x_ns > y_ns ? -1 : 1;
+	}
+	if (x->process != y->process) {
+		return x->process < y->process ? -1 : 1;
 	}
 	return x->change < y->change ? -1 : x->change > y->change;
 }
@@ -163,54 +176,106 @@ static void note_error(const struct predicted *predicted, struct table *table)
 	}
 }
 
-/* Each change; of the job with those of its ranks below, if that was asked for. */
-static void add_changes(struct what_if_view *view, const struct predicted *predicted,
-	size_t process, struct table *table)
+/* Of many processes only the one that is least explained; the table has the errors of all. */
+static void note_errors(const struct what_if_view *view, size_t nr_replayed, struct table *table)
+{
+	const struct predicted *of = view->prediction.of;
+	size_t nr_unknown = 0, most = 0;
+	const struct process *process;
+	char who[32];
+
+	for (size_t i = 0; i < view->input.nr_processes; i++) {
+		if (of[i].nr_steps && !prediction_is_known(&of[i])) {
+			most = !nr_unknown || of[i].unexplained_ns > of[most].unexplained_ns ? i
+											     : most;
+			nr_unknown++;
+		}
+	}
+	if (!nr_unknown) {
+		return;
+	}
+	process = view->input.processes[most];
+	if (process->rank < 0) {
+		snprintf(who, sizeof(who), "process %u", process->pid);
+	} else {
+		snprintf(who, sizeof(who), "rank %" PRId64, process->rank);
+	}
+	table_note(table,
+		"The steps of %zu of %zu processes are not predictable: their unchanged replay is "
+		"off by more than %.0f %%. GPU activities of %s waited %.3f ms per step for "
+		"something that is not recorded.",
+		nr_unknown, nr_replayed, PREDICTION_ERROR_PCT, who, of[most].unexplained_ns / 1e6);
+}
+
+/* A factor for something that never ran changes nothing, and is probably misspelt. */
+static void note_unmatched(const struct what_if *asked, struct table *table)
+{
+	for (size_t i = 0; asked && i < asked->nr_scales; i++) {
+		const char *text = what_if_unmatched(asked, i);
+
+		if (text) {
+			table_note(table, "--scale '%s' applies to nothing in the replayed steps.",
+				text);
+		}
+	}
+}
+
+static void fill_rows(struct what_if_view *view, struct row *rows, size_t nr, struct table *table)
 {
 	const struct prediction *prediction = &view->prediction;
-	size_t nr_processes = view->input.nr_processes, nr = prediction->nr_changes;
-	bool has_ranks = process == nr_processes && view->input.is_detailed;
-	struct order order[PREDICTION_CHANGES];
+	size_t nr_processes = view->input.nr_processes;
 
+	qsort(rows, nr, sizeof(*rows), by_saving);
 	for (size_t i = 0; i < nr; i++) {
-		order[i] = (struct order){i, predicted->span_changed_ns[i]};
-	}
-	qsort(order, nr, sizeof(*order), by_time);
-	for (size_t i = 0; i < nr; i++) {
-		add_change(view, process, predicted, order[i].change, table);
+		bool has_ranks = rows[i].process == nr_processes && view->input.is_detailed;
+
+		add_change(view, rows[i].process, rows[i].predicted, rows[i].change, table);
 		for (size_t k = 0; has_ranks && k < nr_processes; k++) {
 			if (prediction->of[k].nr_steps) {
-				add_change(view, k, &prediction->of[k], order[i].change, table);
+				add_change(view, k, &prediction->of[k], rows[i].change, table);
 				table_set_level(table, 1);
 			}
 		}
 	}
-	note_error(predicted, table);
 }
 
+/* Each change, of the job where its processes are replayed together, else of each process. */
 static void fill_table(void *state, struct table *table)
 {
 	struct what_if_view *view = state;
 	const struct prediction *prediction = &view->prediction;
-	size_t nr_processes = view->input.nr_processes, nr = 0;
+	size_t nr_processes = view->input.nr_processes, nr_changes = prediction->nr_changes;
+	size_t nr_replayed = 0, nr = 0, first = 0, end = nr_processes;
+	struct row *rows = mem_zeroed((nr_processes + 1) * nr_changes, sizeof(*rows));
 
 	prediction_end(&view->prediction);
 	for (size_t i = 0; i < nr_processes; i++) {
-		nr += prediction->of[i].nr_steps != 0;
+		nr_replayed += prediction->of[i].nr_steps != 0;
 	}
-	if (nr > 1 && prediction->is_joined) {
-		add_changes(view, &prediction->job, nr_processes, table);
-		return;
+	if (nr_replayed > 1 && prediction->is_joined) {
+		first = nr_processes;
+		end = nr_processes + 1;
 	}
-	for (size_t i = 0; i < nr_processes; i++) {
-		if (prediction->of[i].nr_steps) {
-			add_changes(view, &prediction->of[i], i, table);
+	for (size_t i = first; i < end; i++) {
+		const struct predicted *of =
+			i == nr_processes ? &prediction->job : &prediction->of[i];
+
+		for (size_t k = 0; k < nr_changes && of->nr_steps; k++) {
+			rows[nr++] = (struct row){of, i, k};
 		}
 	}
-	if (nr > 1) {
+	fill_rows(view, rows, nr, table);
+	if (first) {
+		note_error(&prediction->job, table);
+	} else if (nr_replayed > 1) {
+		note_errors(view, nr_replayed, table);
 		table_note(table, "Each process is replayed by itself: the time that its "
 				  "collectives wait for other ranks stays as measured.");
+	} else if (nr) {
+		note_error(rows[0].predicted, table);
 	}
+	free(rows);
+	note_unmatched(view->input.what_if, table);
 }
 
 static void fini(void *state)

@@ -9,6 +9,7 @@
 #include "report/model/api.h"
 #include "report/util/buf.h"
 #include "report/util/hash.h"
+#include "report/util/text.h"
 
 #define NAME_BYTES 64u
 /* The most threads with an id of their own; all others share the last one. */
@@ -102,7 +103,6 @@ static uint64_t detail(const struct wire *details, const char *key)
 struct device_line {
 	uint32_t device;
 	uint32_t stream;
-	struct wire name;
 };
 
 /* "$$1" */
@@ -178,8 +178,7 @@ static uint8_t memory_after(const struct wire *details, const char *key)
 	end = memchr(at, ' ', (size_t)(details->end - at));
 	end = end ? end : details->end;
 	for (uint8_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if ((size_t)(end - at) == strlen(names[i]) &&
-			!memcmp(at, names[i], (size_t)(end - at))) {
+		if (text_is((const char *)at, (size_t)(end - at), names[i])) {
 			return i + 1; /* CUPTI's numbers */
 		}
 	}
@@ -287,9 +286,8 @@ static void add_overhead(struct xplane_convert *convert, const struct xplane_eve
 static void read_stream(struct xplane_convert *convert, struct xplane_plane *plane,
 	struct xplane_line *line, uint32_t device)
 {
-	struct device_line at = {.device = device,
-		.stream = line->id <= UINT32_MAX ? (uint32_t)line->id : 0,
-		.name = line->name};
+	struct device_line at = {
+		.device = device, .stream = line->id <= UINT32_MAX ? (uint32_t)line->id : 0};
 	bool is_overhead = xplane_is(&line->name, "CUPTI overhead");
 	struct xplane_event event;
 
@@ -312,9 +310,8 @@ static void read_stream(struct xplane_convert *convert, struct xplane_plane *pla
 static void read_ops(struct xplane_convert *convert, struct xplane_plane *plane,
 	struct xplane_line *line, uint32_t device)
 {
-	struct device_line at = {.device = device,
-		.stream = line->id <= UINT32_MAX ? (uint32_t)line->id : 0,
-		.name = line->name};
+	struct device_line at = {
+		.device = device, .stream = line->id <= UINT32_MAX ? (uint32_t)line->id : 0};
 	struct xplane_event events[2];
 	unsigned int last = 0;
 	bool has_last = false;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "report/xplane/wire.h"
+#include "report/util/text.h"
 
 /* Stats that are read, by their names in xplane_schema.cc. */
 #define XPLANE_STATS(S)            \
@@ -86,7 +87,7 @@ static inline struct wire xplane_text(const struct xplane_stats *stats, enum xpl
 
 static inline bool xplane_is(const struct wire *text, const char *other)
 {
-	return wire_length(text) == strlen(other) && !memcmp(text->at, other, wire_length(text));
+	return text_is((const char *)text->at, wire_length(text), other);
 }
 
 static inline bool xplane_begins(const struct wire *text, const char *prefix)

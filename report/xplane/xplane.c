@@ -21,9 +21,9 @@
 #include "report/xplane/xplane.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -132,22 +132,24 @@ static bool is_trace(const struct stream *stream, bool *is_packed)
 			  : is_space(bytes, (size_t)nr_bytes, stream->size);
 }
 
-/* Unpacks the file into a temporary one. Returns its descriptor, or a negative code. */
-static int unpack(struct xplane *xplane, const char *path)
+/* Unpacks the file into a temporary one. Returns its descriptor, or negative with err_set. */
+static int unpack(struct xplane *xplane, int packed)
 {
-	int fd = temp_file_open();
-	gzFile file = gzopen(path, "rb");
+	int fd = temp_file_open(), own = fcntl(packed, F_DUPFD_CLOEXEC, 0);
+	gzFile file = own >= 0 ? gzdopen(own, "rb") : NULL;
 	char *piece = mem_zeroed(PIECE, 1);
 	int nr = 0;
-	bool is_good = fd >= 0 && file, is_damaged;
+	bool has_file = file != NULL, is_good = fd >= 0 && has_file, is_damaged;
 
 	while (is_good && xplane->size < MOST_BYTES && (nr = gzread(file, piece, PIECE)) > 0) {
 		is_good = temp_file_write(fd, xplane->size, piece, (size_t)nr);
 		xplane->size += (uint64_t)nr;
 	}
 	is_damaged = nr < 0;
-	if (file) {
+	if (has_file) {
 		is_damaged = gzclose(file) != Z_OK || is_damaged;
+	} else if (own >= 0) {
+		close(own);
 	}
 	if (is_damaged) {
 		xplane->problem = "the gzip data are damaged or truncated";
@@ -159,8 +161,8 @@ static int unpack(struct xplane *xplane, const char *path)
 	if (fd >= 0) {
 		close(fd);
 	}
-	return err_set(-ENOSPC, "no room for its events in the temporary files; set TMPDIR to "
-				"another directory");
+	return has_file ? err_set(-ENOSPC, IMPORT_OUT_NO_ROOM)
+			: err_set(-ENOMEM, "no memory or no descriptor is left to unpack it");
 }
 
 static size_t read_at(const struct xplane *xplane, uint64_t offset, void *bytes, size_t nr_bytes)
@@ -296,31 +298,9 @@ static void write_losses(struct xplane *xplane)
 			cause, sizeof(cause), "events of %s are not read", convert->unread[i].name);
 		import_out_loss(xplane->out, convert->last_ns, convert->unread[i].nr_events, cause);
 	}
-	import_out_loss(xplane->out, convert->last_ns, import_out_nr_cut(xplane->out),
-		"name cut to 4096 bytes (the event is kept)");
 }
 
-static void write_facts(struct xplane *xplane)
-{
-	const struct xplane_convert *convert = &xplane->convert;
-	struct import_out *out = xplane->out;
-
-	import_out_fact(out, "trace.format", "xplane", 6);
-	if (convert->pid) {
-		import_out_fact_number(out, "process.pid", convert->pid);
-	}
-	import_out_fact_number(out, "trace.derived", convert->nr_derived);
-	import_out_fact_number(out, "trace.marks", convert->nr_marks);
-	if (convert->rows.nr_early) {
-		import_out_fact_number(out, "trace.early_work", convert->rows.nr_early);
-	}
-	if (import_out_nr_broken(out)) {
-		import_out_fact_number(out, "trace.broken_names", import_out_nr_broken(out));
-	}
-	import_out_fact(out, "end.how", "trace", 5);
-}
-
-/* A trace has a single clock, which counts from the begin of the profile or since the epoch. */
+/* The clock of a trace counts from the begin of the profile or since the epoch. */
 static uint64_t base_ns(const struct xplane_convert *convert)
 {
 	return convert->first_ns < convert->profile_ns && convert->profile_ns <= INT64_MAX / 2
@@ -328,28 +308,24 @@ static uint64_t base_ns(const struct xplane_convert *convert)
 		       : 0;
 }
 
-static void write_anchor(struct xplane *xplane, uint64_t tick)
-{
-	struct gprof_row_anchor *row = import_out_row(xplane->out, GPROF_TABLE_anchor);
-
-	row->tick = row->cupti_ns = tick;
-	row->monotonic_ns = row->realtime_ns = tick + base_ns(&xplane->convert);
-}
-
 static int finish(struct xplane *xplane)
 {
 	struct xplane_convert *convert = &xplane->convert;
-	uint64_t first_ns = convert->first_ns <= convert->last_ns ? convert->first_ns : 1;
-	uint32_t pid = convert->pid <= UINT32_MAX ? (uint32_t)convert->pid : 0;
+	struct import_out_end end = {.format = "xplane",
+		.first_tick = convert->first_ns <= convert->last_ns ? convert->first_ns : 1,
+		.last_tick = convert->last_ns,
+		.base_ns = base_ns(convert),
+		.pid = convert->pid <= UINT32_MAX ? (uint32_t)convert->pid : 0};
 
 	xplane->is_spoilt = !kineto_rows_write(&convert->rows, &convert->python, xplane->out);
+	end.nr_early = convert->rows.nr_early;
 	import_steps_write(
 		convert->steps.nr ? &convert->steps : &convert->device_steps, xplane->out);
 	xplane_threads_write(convert);
-	write_anchor(xplane, first_ns);
 	write_losses(xplane);
-	write_facts(xplane);
-	return import_out_finish(xplane->out, pid, first_ns + base_ns(convert));
+	import_out_fact_number(xplane->out, "trace.derived", convert->nr_derived);
+	import_out_fact_number(xplane->out, "trace.marks", convert->nr_marks);
+	return import_out_finish(xplane->out, &end);
 }
 
 static void add_damages(struct stream *stream, const struct xplane *xplane)
@@ -360,11 +336,10 @@ static void add_damages(struct stream *stream, const struct xplane *xplane)
 		stream_add_damage(stream, xplane->cut_offset, 0, "the trace is truncated here");
 	}
 	if (xplane->is_spoilt) {
-		stream_add_damage(stream, 0, 0,
-			"no room for its events in the temporary files; set TMPDIR to another "
-			"directory");
+		stream_add_damage(stream, 0, 0, IMPORT_OUT_NO_ROOM);
 	}
 	import_steps_add_damages(&xplane->convert.steps, stream);
+	import_steps_add_damages(&xplane->convert.device_steps, stream);
 }
 
 /* Reads xplane->fd; returns the descriptor of the stream, or a negative code. */
@@ -395,7 +370,6 @@ static int convert(struct xplane *xplane, struct stream *stream)
 int xplane_import(struct stream *stream)
 {
 	struct xplane xplane = {.fd = stream->fd, .size = stream->size};
-	struct stat status;
 	bool is_packed = false;
 	int fd;
 
@@ -404,7 +378,7 @@ int xplane_import(struct stream *stream)
 	}
 	if (is_packed) {
 		xplane.size = 0;
-		xplane.fd = unpack(&xplane, stream->path);
+		xplane.fd = unpack(&xplane, stream->fd);
 	}
 	if (xplane.fd < 0) {
 		return xplane.fd;
@@ -416,9 +390,7 @@ int xplane_import(struct stream *stream)
 	if (fd < 0) {
 		return fd;
 	}
-	close(stream->fd);
-	stream->fd = fd;
-	stream->size = fstat(fd, &status) ? 0 : (uint64_t)status.st_size;
-	stream->is_trace = stream->is_bare = true;
+	import_out_replace(stream, fd);
+	stream->is_bare = true;
 	return 0;
 }

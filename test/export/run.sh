@@ -15,9 +15,7 @@ report=$B/gprof-report
 
 # shellcheck source=test/tap.sh
 . test/tap.sh
-if [ ! -d "$lib" ] && python3 -m pip install -q --no-warn-script-location --target "$T/lib" duckdb==1.4.4 >"$T/pip" 2>&1; then
-	mv "$T/lib" "$lib" || exit 1
-fi
+fetch_lib "$lib" duckdb==1.4.4
 ${MAKE:-make} -s --no-print-directory "$report" "$B/gen_stream" || exit 1
 
 # shellcheck disable=SC2317 # tap calls them
@@ -107,9 +105,7 @@ fi
 
 # Prometheus's own parser reads the gauges, and has the figures of the JSON.
 metrics_lib=$(pwd)/$B/openmetrics-lib
-if [ ! -d "$metrics_lib" ] && python3 -m pip install -q --no-warn-script-location --target "$T/lib" prometheus_client==0.25.0 >"$T/pip" 2>&1; then
-	mv "$T/lib" "$metrics_lib" || exit 1
-fi
+fetch_lib "$metrics_lib" prometheus_client==0.25.0
 # shellcheck disable=SC2317
 # metrics INPUT [OPTION]...
 metrics()

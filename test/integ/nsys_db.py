@@ -121,6 +121,9 @@ def new(path, ranks=2):
         init = struct.pack("<Qiii", 0xc0ffee, ranks, i, 0) + bytes(4)
         ranges.append((-50000, -40000, 59, thread, 7, None, x.string("ncclCommInitRank"), payload(SCHEMAS, init), None))
         ranges.append((-60000, None, 75, thread, 7, "NCCL", None, None, None))
+        # a group that is only simulated: what follows is no part of it
+        ranges.append((-30000, -29900, 59, thread, 7, None, x.string("ncclGroupStart"), None, None))
+        ranges.append((-29800, -29700, 59, thread, 7, None, x.string("ncclGroupSimulateEnd"), None, None))
     kernels.append((90000, 80000, 0, 1, None, 7, 999, pid_of(PID), x.string("gemm(float *)"), None, None, 4, 1, 1))
     system.append((5, 6, 27, pid_of(77) | 77, x.string("read"), 0))
     x.table("CUPTI_ACTIVITY_KIND_KERNEL", common + ", demangledName INTEGER, shortName INTEGER, mangledName INTEGER, gridX INTEGER, "
@@ -177,10 +180,19 @@ def bad(path):
     x.done()
 
 
+def names(path):
+    """A table of names that fails when it is read."""
+    old(path)
+    database = sqlite3.connect(path)
+    database.execute("CREATE VIEW ThreadNames AS SELECT 1 AS nameId, abs(-9223372036854775808) AS globalTid")
+    database.commit()
+    database.close()
+
+
 def other(path):
     x = Export(path)
     x.table("album", "title TEXT")
     x.done()
 
 
-{"old": old, "new": new, "bad": bad, "other": other}[sys.argv[1]](sys.argv[2])
+{"old": old, "new": new, "bad": bad, "names": names, "other": other}[sys.argv[1]](sys.argv[2])

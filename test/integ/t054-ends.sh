@@ -21,10 +21,11 @@ ends()
 	summary api
 	is "$launches" "$(query '.api.rows[] | select(.name == "cudaLaunchKernel").calls')" "launches of $way"
 	is "$status" $report_rc "report's status of $way"
+	[ "$status" = $report_rc ] || "$REPORT" --view losses --wide "$GPROF_DIR"
 	"$REPORT" info "$GPROF_DIR" >"$T/info" 2>/dev/null
-	if ! grep -qE "^  ended +$sentence" "$T/info"; then
+	if ! grep -qE "^  end +$sentence" "$T/info"; then
 		echo "$way: not '$sentence':"
-		grep -E '^  ended' "$T/info"
+		grep -E '^  end ' "$T/info"
 		failed=1
 	fi
 }
@@ -43,7 +44,7 @@ ends kill 'was killed by a signal' 7 1 3
 ends term 'was killed by a signal' 7 1 3
 ends clone 'exited with status 3$' 12
 [[ $B == *san-thread ]] || ends fork__exit 'exited with status 3$' 12 2
-grep -qE '^  ended +ended by _exit with status 0$|san-thread' "$T/info" || [[ $B == *san-thread ]] || {
+grep -qE '^  end +ended by _exit with status 0$|san-thread' "$T/info" || [[ $B == *san-thread ]] || {
 	echo "the child's end is missing"
 	failed=1
 }
@@ -70,7 +71,7 @@ rm -rf "$GPROF_DIR"
 HOLD=$T/hold record "$B/integ/s_loop" 2 5 hold &
 for ((i = 0; i < 6000; i++)); do [ -e "$T/hold" ] && break; sleep 0.05; done
 "$REPORT" info "$GPROF_DIR" >"$T/info" 2>/dev/null
-is 1 "$(grep -cE '^  ended +is still running$' "$T/info")" "a process that runs"
+is 1 "$(grep -cE '^  end +is still running$' "$T/info")" "a process that runs"
 # A stream that has its end but not its name: the directory is gone for the process that ends.
 rm -f "$T/hold"
 wait
@@ -78,5 +79,5 @@ stream=$(find "$GPROF_DIR" -name '*.gprof')
 mv "$stream" "$stream.part"
 "$REPORT" info "$GPROF_DIR" >"$T/info" 2>"$T/report.err"
 is 0 $? "status for a stream that could not be renamed"
-is 1 "$(grep -cE '^  ended +exited with status 0; the file is still named .part' "$T/info")" "its end"
+is 1 "$(grep -cE '^  end +exited with status 0; the file is still named .part' "$T/info")" "its end"
 finish

@@ -12,7 +12,7 @@ summary nvtx
 is 0 $report_rc "report's status"
 is 2 "$(query '[.nvtx.rows[].calls] | add')" "ranges"
 "$REPORT" info "$GPROF_DIR" >"$T/info"
-is 1 "$(grep -cE '^  ended +exited with status 0$' "$T/info")" "the end"
+is 1 "$(grep -cE '^  end +exited with status 0$' "$T/info")" "the end"
 
 # The last event meets a limit of file sizes, whose signal is the program's affair with its own files.
 rm -rf "$GPROF_DIR"

@@ -70,7 +70,7 @@ done
 "$REPORT" --view operator,user-ranges --format json "$T/good" >"$T/json"
 is "ProfilerStep* 2" "$(jq -r '[.operator, .user_ranges] | map(.rows[]) | map(select(.name | startswith("ProfilerStep"))) | map("\(.name) \(.calls)") | join(", ")' "$T/json")" "rows of steps"
 odd cut 3 "a.json': at byte [0-9]* of its text: the trace is truncated here"
-odd utf8 3 "a.json': 1 names are not valid UTF-8"
+odd utf8 3 "a.json': 1 name is not valid UTF-8"
 for case in nan infinite no-name no-ts no-dur; do
 	odd $case 3 "a.json': 1 event lost: they have no name, begin or duration in the trace"
 done
@@ -85,7 +85,7 @@ for case in back again; do
 	odd $case 3 "a.json': step 2 follows a step with the same or a higher number (1 cases)"
 done
 odd years 3 "a.json': the events span 3472 days: a clock jumped"
-odd early 3 "a.json': GPU activities of 1 launches start before their launch"
+odd early 3 "a.json': GPU activities of 1 launch start before their launch"
 
 # A side of a comparison is no better.
 "$REPORT" diff "$T/good" "$T/repeated" >"$T/out" 2>"$T/err"

@@ -39,6 +39,7 @@ done
 unset GPROF_DIR
 says 1 "cannot read 'gprof-dump': it does not exist. A process that runs with libgprof.so and uses CUDA, NVTX, NCCL or a framework creates it; record with: LD_PRELOAD=$ROOT/$B/libgprof.so PROGRAM"
 says 1 "record with: GPROF_DIR=nothing LD_PRELOAD=" check nothing
+says 1 "record with: GPROF_DIR='it'\\''s nothing' LD_PRELOAD=" "it's nothing"
 says 1 "cannot read 'nothing.gprof': No such file or directory" nothing.gprof
 mkdir empty
 says 1 "cannot read 'empty': the directory has no streams (*.gprof) and no traces (*.json, *.xplane.pb, *.sqlite); record with: GPROF_DIR=empty LD_PRELOAD=" info empty

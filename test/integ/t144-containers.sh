@@ -19,7 +19,7 @@ done
 # states: how each process ended, by a reader in front of which $@ stands.
 states()
 {
-	"$@" "$REPORT" info "$GPROF_DIR" 2>/dev/null | sed -n 's/^  ended  *//p'
+	"$@" "$REPORT" info "$GPROF_DIR" 2>/dev/null | sed -n 's/^  end  *//p'
 }
 
 is "is still running

@@ -66,6 +66,10 @@ is true "$(query '[.what_if.rows[] | select(.saved_ns) | (.predicted_ns + .saved
 is true "$(query '[.what_if.rows[].saved_ns // empty] | . == (sort | reverse)')" "what saves most comes first"
 whatif --steps 8-16 --per-rank
 is 35 "$(query '.what_if.rows | length')" "and for each of four ranks"
+whatif --scale kernel:nccl=0.5 --scale kernel:no_such_kernel=0.5
+is true "$(query '.what_if.note | contains("--scale \u0027kernel:no_such_kernel=0.5\u0027 applies to nothing in the replayed steps.")')" \
+	"a factor that applies to nothing is named"
+is false "$(query '.what_if.note | contains("kernel:nccl")')" "and one that applies is not"
 
 # What does not exist is named, with what was probably meant.
 for wrong in "--remove;lodaer;did you mean loader" "--scale;kernel:x;kernel:REGEX=0.5" "--scale;kernel:x=fast;number" \

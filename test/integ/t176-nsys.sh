@@ -63,7 +63,7 @@ done
 
 # ---- made exports ----
 
-for kind in old new bad other; do
+for kind in old new bad names other; do
 	ok python3 test/integ/nsys_db.py "$kind" "$T/$kind.sqlite"
 done
 
@@ -89,10 +89,17 @@ is "thread" "$(query '.api.rows[] | select(.name == "pthread_cond_wait").api')" 
 is "Pinned Device" "$(query '[.memcpy.rows[] | "\(.source) \(.target)"] | unique | join(",")')" "kinds by the export's own list"
 is "Stream Sync" "$(query '.sync.rows[] | select(.recorded_by == "CUPTI").name')" "types by the export's own list"
 is "AllReduce 6 2 4096" "$(query '.communication.rows[] | "\(.name) \(.calls) \(.ranks) \(.avg_bytes)"')" "collectives by NCCL's payloads"
+is 6 "$("$REPORT" sql --format csv 'SELECT count(DISTINCT pid || "group") AS groups FROM nccl WHERE bytes > 0' "$T/new.sqlite" 2>/dev/null | tail -1)" "groups of collectives after a simulated one"
 is "0 1 2 0 1 2" "$(query '[.steps.rows[].step] | join(" ")')" "its steps"
 is 60 "$(query '[.utilization.rows[] | select(.metric == "busy")][0].avg')" "samples of a GPU"
 is "0 0,1 0" "$(query '[.gpu_trace.rows[] | select(.rank != null) | "\(.rank) \(.device)"] | unique | join(",")')" "devices as the process numbers them"
 ok grep -q 'SCHED_EVENTS' <<<"$("$REPORT" check "$T/new.sqlite")"
+for process in 4242 4243; do
+	ok grep -q "new.sqlite, process $process: passed" <<<"$("$REPORT" check "$T/new.sqlite")"
+	ok grep -q "new.sqlite', process $process: 1 name is not valid UTF-8" "$T/report.err"
+done
+ok grep -q 'began *2023-11-14 ' <<<"$("$REPORT" info "$T/new.sqlite" 2>/dev/null)"
+ok grep -q 'began *not recorded' <<<"$("$REPORT" info "$T/old.sqlite" 2>/dev/null)"
 is "1 3" "$("$REPORT" --rank 1 --view steps --format json "$T/new.sqlite" 2>/dev/null | jq -r '[.steps.rows[].rank] | "\(unique[0]) \(length)"')" "one rank of a file"
 
 # Every command takes it, and one file against another.
@@ -117,6 +124,10 @@ summary kernel,nvtx,losses
 is 3 "$report_rc" "a hostile export"
 is 2 "$(query '[.kernel.rows[].calls] | add')" "kernels that have sense"
 ok grep -q 'far more work than its size explains' "$T/report.err"
+GPROF_DIR=$T/names.sqlite
+summary kernel
+is "3 4" "$report_rc $(query '[.kernel.rows[].calls] | add')" "a table of names that cannot be read"
+ok grep -q 'cannot be read to its end: integer overflow' "$T/report.err"
 "$REPORT" info "$T/other.sqlite" >"$T/out" 2>"$T/err"
 is "1 1" "$? $(grep -c 'no export of Nsight Systems' "$T/err")" "another database"
 for bytes in 16 100 4096 20000; do

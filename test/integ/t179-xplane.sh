@@ -41,6 +41,9 @@ is "1 1 1" "$(grep -c 'node7' "$T/info") $(grep -c '2026-11-23' "$T/info") $(gre
 is "fusion.2 2 3000, copy.3 1 1000" "$(read_view "$tpu" kernel '[.kernel.rows[] | "\(.name) \(.calls) \(.total_ns)"] | join(", ")')" \
 	"operations of a TPU, without those that contain others"
 is "TPU v4 1" "$(read_view "$tpu" device '.device.rows[] | "\(.name) \(.device)"')" "a TPU"
+xspace "$T/overlap.xplane.pb" overlap
+is "3 5000, 4 5000" "$(read_view "$T/overlap.xplane.pb" steps '[.steps.rows[] | "\(.step) \(.duration_ns)"] | join(", ")')" "steps of a device that overlap"
+ok grep -q 'steps overlap: each ends where the next one begins' "$T/err"
 is "3 5000, 4 5000" "$(read_view "$tpu" steps '[.steps.rows[] | "\(.step) \(.duration_ns)"] | join(", ")')" "steps of a device"
 is "events of plane #Chip TPU Non-Core HLO are not read" "$(read_view "$tpu" losses '.losses.rows[].cause')" "planes that are not read"
 is 0 "$(read_view "$T/bare.xplane.pb" steps '.steps.rows | length')" "no steps"

@@ -83,7 +83,7 @@ cp -a "$T/built/home/user/gprof/build/deb" "$T/deb/home/user/gprof/build/"
 chown -R --reference="$T/deb/home/user" "$T/deb/home/user/gprof"
 within deb "sudo apt-get -q update; sudo apt-get -q install --no-install-recommends python3; $(readme '^sudo apt install ./')"
 use deb
-within deb 'LD_PRELOAD=libgprof.so GPROF_DIR=bare python3 train.py; gprof-report bare; zless /dev/null; sudo apt-get -q remove gprof-profiler'
+within deb 'LD_PRELOAD=libgprof.so GPROF_DIR=bare python3 train.py; gprof-report bare; sudo apt-get -q remove gprof-profiler'
 is "" "$(find "$T/deb/usr" -name '*gprof*')" "files that apt leaves"
 
 # ---- the wheel, on the oldest glibc ----

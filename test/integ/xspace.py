@@ -109,9 +109,9 @@ def host(steps):
     return plane.bytes()
 
 
-def tpu():
+def tpu(first_ps):
     plane = Plane("/device:TPU:1", device_type_string="TPU v4")
-    plane.line(1, "Steps", 1000, ("3", 0, 5000_000, {}), ("4", 5000_000, 5000_000, {}))
+    plane.line(1, "Steps", 1000, ("3", 0, first_ps, {}), ("4", 5000_000, 5000_000, {}))
     plane.line(2, "XLA Ops", 1000,
                ("%while.1 = while()", 0, 4000_000, {}), ("%fusion.2 = fusion()", 0, 1000_000, {}),
                ("%fusion.2 = fusion()", 1000_000, 2000_000, {}), ("%copy.3 = copy()", 5000_000, 1000_000, {}))
@@ -121,7 +121,7 @@ def tpu():
 def space(what):
     environment = Plane("Task Environment", profile_start_time=1795456815000000000)
     metadata = Plane("/host:metadata", jax_version="0.10.2")
-    planes = [metadata.bytes(), tpu() if what == "tpu" else gpu(), host(what == ""), environment.bytes()]
+    planes = [metadata.bytes(), tpu(6000_000 if what == "overlap" else 5000_000) if what in ("tpu", "overlap") else gpu(), host(what == ""), environment.bytes()]
     other = Plane("#Chip TPU Non-Core HLO")
     other.line(1, "x", 0, ("y", 0, 1, {}))
     planes += [other.bytes()] if what == "tpu" else []

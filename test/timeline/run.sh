@@ -132,10 +132,7 @@ tap python3 test/timeline/memory.py 64 "$report" timeline -o "$T/x.pftrace" "$T/
 # DevTools, where Chromium is (Debian: chromium) and playwright of PyPI, as in test/page.
 chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 lib=$(pwd)/$B/page-lib
-if [ -n "$chromium" ] && [ ! -d "$lib" ]; then
-	python3 -m pip install -q --no-warn-script-location --target "$T/lib" playwright==1.65.2 >"$T/pip" 2>&1 &&
-		mv "$T/lib" "$lib"
-fi
+[ -z "$chromium" ] || fetch_lib "$lib" playwright==1.65.2
 # shellcheck disable=SC2317
 devtools() {
 	report timeline -o "$T/x.json" "$1" && PYTHONPATH=$lib python3 test/timeline/devtools.py "$chromium" "$T/x.json"

@@ -312,29 +312,14 @@ static void take_piece(
 	}
 }
 
-/* The path of the copy, which may be sorted; checked against the plain one. */
-static void check_world(const struct world *original, unsigned int *seen)
+/* The path of one step against the plain one. */
+static void check_step(const struct step_events *step, unsigned int *seen)
 {
-	static struct world copy;
-	struct step_events step = {.begin = original->begin,
-		.end = original->end,
-		.thread = 1,
-		.items = copy.items,
-		.nr_items = original->nr_items,
-		.records = copy.records,
-		.nr_records = original->nr_records,
-		.events = original->events,
-		.nr_events = original->nr_events};
 	const struct step_item *waiting = NULL;
 
-	copy = *original;
-	last_begin = step.end;
-	critical_run(&step, take_piece, NULL);
-	ck_assert_uint_eq(last_begin, step.begin);
-	world = original;
 	thread = 1;
 	on = NULL;
-	for (uint64_t time = step.end; time > step.begin; time--) {
+	for (uint64_t time = step->end; time > step->begin; time--) {
 		enum critical_kind kind = NR_CRITICAL_KINDS;
 		uint32_t name = 0;
 
@@ -354,17 +339,62 @@ static void check_world(const struct world *original, unsigned int *seen)
 	}
 }
 
-START_TEST(each_moment_goes_to_what_a_look_at_everything_says)
+/* The path of the copy, which may be sorted: as one step, or as two together. */
+static void check_world(const struct world *original, uint64_t cut, unsigned int *seen)
+{
+	static struct world copy;
+	struct step_events steps[2];
+	size_t nr_steps = cut > original->begin ? 2 : 1;
+
+	for (size_t i = 0; i < nr_steps; i++) {
+		steps[i] = (struct step_events){.begin = i ? original->begin : cut,
+			.end = i ? cut : original->end,
+			.thread = 1,
+			.items = copy.items,
+			.nr_items = original->nr_items,
+			.records = copy.records,
+			.nr_records = original->nr_records,
+			.events = original->events,
+			.nr_events = original->nr_events};
+	}
+	copy = *original;
+	last_begin = original->end;
+	critical_run(steps, nr_steps, take_piece, NULL);
+	ck_assert_uint_eq(last_begin, original->begin);
+	world = original;
+	for (size_t i = 0; i < nr_steps; i++) {
+		check_step(&steps[i], seen);
+	}
+}
+
+/* Worlds of one step, or each cut into two at any time within it. */
+static void check_worlds(uint64_t seed, bool is_cut)
 {
 	static struct world random;
-	uint64_t seed = 81;
 	unsigned int seen = 0;
 
 	for (int round = 0; round < 500; round++) {
+		uint64_t cut;
+
 		make_world(&random, &seed);
-		check_world(&random, &seen);
+		cut = random.begin;
+		if (is_cut) {
+			cut += 1 + unit_below(&seed, random.end - random.begin - 1);
+		}
+		check_world(&random, cut, &seen);
 	}
 	ck_assert_uint_eq(seen, (1u << NR_CRITICAL_KINDS) - 1);
+}
+
+START_TEST(each_moment_goes_to_what_a_look_at_everything_says)
+{
+	check_worlds(81, false);
+}
+END_TEST
+
+START_TEST(steps_that_come_together_have_the_paths_that_each_has)
+{
+	check_worlds(82, true);
 }
 END_TEST
 
@@ -403,7 +433,7 @@ START_TEST(a_launch_waits_for_room_in_its_queue)
 		.role = CALL_LAUNCHES,
 		.is_call = true};
 	last_begin = step.end;
-	critical_run(&step, take_piece, NULL);
+	critical_run(&step, 1, take_piece, NULL);
 	ck_assert_uint_eq(last_begin, 0);
 	for (uint64_t t = 0; t < 1200; t++) { /* the call could return as the third one began */
 		bool is_device = t < 1110;
@@ -416,7 +446,7 @@ START_TEST(a_launch_waits_for_room_in_its_queue)
 	/* With one less in the queue it is just a call. */
 	records[1].begin = 1040;
 	last_begin = step.end;
-	critical_run(&step, take_piece, NULL);
+	critical_run(&step, 1, take_piece, NULL);
 	ck_assert_uint_eq(last_begin, 0);
 	ck_assert_uint_eq(kinds[1112], CRITICAL_CALL);
 	ck_assert_uint_eq(kinds[1050], CRITICAL_CALL);
@@ -425,4 +455,4 @@ START_TEST(a_launch_waits_for_room_in_its_queue)
 END_TEST
 
 UNIT_SUITE("report/critical", each_moment_goes_to_what_a_look_at_everything_says,
-	a_launch_waits_for_room_in_its_queue)
+	steps_that_come_together_have_the_paths_that_each_has, a_launch_waits_for_room_in_its_queue)

@@ -20,21 +20,28 @@ static void add_kernel(struct gen *gen, uint32_t place, uint64_t begin, uint64_t
 	row->place = place;
 }
 
+static void take_activity(void *context, const struct gpu_activity *activity)
+{
+	gaps_take(context, activity);
+}
+
 static struct gaps *gaps_of(struct process *process)
 {
 	struct gaps *gaps = calloc(1, sizeof(*gaps));
+	static const struct scan_want wants[] = {GPU_ACTIVITIES_WANTS};
+	struct gpu_activities works;
 
-	gaps_begin(gaps, process);
+	gpu_activities_begin(&works, process, take_activity, gaps);
 	for (size_t i = 0; i < process->stream->nr_blocks; i++) {
 		struct batch batch;
 
 		if (stream_block_table(process->stream, i) == GPROF_TABLE_kernel) {
-			ck_assert(!stream_load(
-				process->stream, i, gpu_activities_wants[0].mask, 0, &batch));
-			gaps_take(gaps, &batch);
-			ck_assert_uint_le(gaps->works.runs.nr_kept, GPU_ACTIVITIES_RUNS_MOST);
+			ck_assert(!stream_load(process->stream, i, wants[0].mask, 0, &batch));
+			gpu_activities_take(&works, &batch);
+			ck_assert_uint_le(works.runs.nr_kept, GPU_ACTIVITIES_RUNS_MOST);
 		}
 	}
+	gpu_activities_end(&works);
 	gaps_end(gaps);
 	return gaps;
 }

@@ -174,7 +174,7 @@ static char *write_rows(size_t most, off_t *nr_bytes)
 
 	add_rows(&rows, &python, out);
 	ck_assert(kineto_rows_write(&rows, &python, out));
-	fd = import_out_finish(out, 1, 1);
+	fd = import_out_finish(out, &(struct import_out_end){.format = "test", .pid = 1});
 	ck_assert_int_ge(fd, 0);
 	*nr_bytes = lseek(fd, 0, SEEK_END);
 	bytes = mem_zeroed((size_t)*nr_bytes, 1);
@@ -213,7 +213,7 @@ START_TEST(without_room_for_files_rows_stay_in_memory)
 	ck_assert_ptr_null(rows.runs);
 	ck_assert_uint_eq(rows.nr_rows, 20000);
 	ck_assert(kineto_rows_write(&rows, &python, out));
-	close(import_out_finish(out, 1, 1));
+	close(import_out_finish(out, &(struct import_out_end){.format = "test", .pid = 1}));
 	kineto_rows_fini(&rows);
 	kineto_python_fini(&python);
 }

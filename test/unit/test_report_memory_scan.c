@@ -68,8 +68,12 @@ static const char *write_calls(void)
 
 START_TEST(calls_out_of_order_are_put_in_order_and_few_wait)
 {
-	static const struct scan_view view = {memory_scan_wants, MEMORY_SCAN_NR_WANTS,
-		memory_scan_needs, memory_scan_begin, take_and_look, memory_scan_end, false};
+	static const struct scan_view view = {.wants = memory_scan_wants,
+		.nr_wants = MEMORY_SCAN_NR_WANTS,
+		.needs = memory_scan_needs,
+		.begin = memory_scan_begin,
+		.on_batch = take_and_look,
+		.end = memory_scan_end};
 	struct looked looked = {.most_calls = 0};
 	const struct scan scan = {&view, &looked};
 	struct process *process = streams_process(write_calls());

@@ -44,6 +44,20 @@ START_TEST(broken_utf8_is_shown_byte_by_byte_and_good_utf8_kept)
 }
 END_TEST
 
+START_TEST(a_shell_takes_any_text_as_one_word)
+{
+	struct buf out = {0};
+
+	text_add_shell_word(&out, "/data/run-1,a+b@c:d_%=.x");
+	ck_assert_str_eq(taken(&out), "/data/run-1,a+b@c:d_%=.x");
+	text_add_shell_word(&out, "it's $HOME");
+	ck_assert_str_eq(taken(&out), "'it'\\''s $HOME'");
+	text_add_shell_word(&out, "");
+	ck_assert_str_eq(taken(&out), "''");
+	buf_fini(&out);
+}
+END_TEST
+
 START_TEST(names_are_cut_to_columns_of_the_terminal_with_dots)
 {
 	struct buf out = {0};
@@ -242,10 +256,26 @@ START_TEST(numbers_keep_their_unit_and_five_digits)
 }
 END_TEST
 
+START_TEST(lines_never_end_between_a_number_and_its_unit)
+{
+	struct buf out = {0};
+
+	text_wrap(&out, "the saving is (67.8 %), not more", "", 18);
+	ck_assert_str_eq(taken(&out), "the saving is\n(67.8 %), not more\n");
+	text_wrap(&out, "busy for 6.144 ms, 10 x REGS", "  ", 15);
+	ck_assert_str_eq(taken(&out), "  busy for\n  6.144 ms,\n  10 x REGS\n");
+	text_wrap(&out, "at 3.90 GFLOP/s of step 5 steps", "", 15);
+	ck_assert_str_eq(taken(&out), "at 3.90 GFLOP/s\nof step 5 steps\n");
+	text_wrap(&out, "number 5 small x 7 %", "", 8);
+	ck_assert_str_eq(taken(&out), "number 5\nsmall x\n7 %\n");
+	buf_fini(&out);
+}
+END_TEST
+
 UNIT_SUITE("report/text", terminal_escapes_and_marks_that_turn_text_around_are_shown_not_sent,
-	broken_utf8_is_shown_byte_by_byte_and_good_utf8_kept,
+	broken_utf8_is_shown_byte_by_byte_and_good_utf8_kept, a_shell_takes_any_text_as_one_word,
 	names_are_cut_to_columns_of_the_terminal_with_dots, spreadsheets_get_no_formulas,
 	no_name_breaks_a_format, no_note_breaks_a_format, notes_stand_below_the_table,
 	cxx_names_become_readable_and_others_stay,
 	a_name_that_would_unfold_without_end_stays_as_it_is,
-	numbers_keep_their_unit_and_five_digits)
+	numbers_keep_their_unit_and_five_digits, lines_never_end_between_a_number_and_its_unit)

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether a process has records of its devices, and else why not. */
+#ifndef REPORT_MODEL_DEVICE_RECORDS_H
+#define REPORT_MODEL_DEVICE_RECORDS_H
+
+#include "report/model/model.h"
+
+/*
+ * Has the process any record of work on a device? If not, `*why` says what is known of the reason;
+ * `why` may be NULL.
+ */
+bool process_has_device_records(const struct process *process, const char **why);
+
+#endif
