@@ -22,7 +22,7 @@ static const char *quoted_dir(void)
 	const char *dir = stream_dir();
 	size_t at = 0;
 
-	if (!strpbrk(dir, " \t\n'\"\\$`&|;<>()[]{}*?!#~")) {
+	if (dir[strcspn(dir, " \t\n'\"\\$`&|;<>()[]{}*?!#~")] == '\0') {
 		return dir;
 	}
 	text[at++] = '\'';

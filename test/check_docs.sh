@@ -11,7 +11,7 @@
 # Every view has such a list of columns. Links between the documents lead somewhere. A translation, NAME.zh-CN.md, has the
 # headings, commands, tables, names in `code` and links of the original, in their order; a link may lead to a translation.
 # README and the guides for users of these profilers have one.
-TRANSLATED="README docs/from-paddle docs/from-old-paddle docs/from-mindinsight docs/from-torch docs/from-nvprof"
+TRANSLATED="README docs/from-nsys docs/from-paddle docs/from-old-paddle docs/from-mindinsight docs/from-torch docs/from-nvprof"
 set -u
 root=$(realpath "$(dirname "$0")/..")
 report=$(realpath "$root/${B:-build}/gprof-report")

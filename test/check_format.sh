@@ -34,7 +34,7 @@ if [ "$have" != "$want" ]; then
 	bad=1
 fi
 
-# Facts are told by their keys alone.
+# A key alone identifies a fact.
 nr_keys=0
 while IFS= read -r key; do
 	nr_keys=$((nr_keys + 1))

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the tests and counts them. usage: test/run.sh check|test|all; test/README.md tells which are in which.
+# Runs the tests and counts them. usage: test/run.sh check|test|all; test/README.md says which are in which.
 #
 # A test is a command. It passes with exit status 0, is skipped with 77 and a line "SKIP why", and
 # fails otherwise; one that prints TAP lines ("ok 1 - name", "not ok 2 - name", "ok 3 - name # SKIP

@@ -52,7 +52,7 @@ integ-programs: $(INTEG_BIN) $(B)/integ/no_server prog $(B)/test/sim/client.so
 # What the tests need built, for whatever $(B) and SAN are.
 tests: unit integ-programs
 
-# The quick tests, what everybody runs, and all; test/README.md tells when each is wanted.
+# The quick tests, what everybody runs, and all; test/README.md says when each is wanted.
 check:
 	$(Q)test/run.sh check
 

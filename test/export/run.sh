@@ -19,7 +19,7 @@ fetch_lib "$lib" duckdb==1.4.4
 ${MAKE:-make} -s --no-print-directory "$report" "$B/gen_stream" || exit 1
 
 # shellcheck disable=SC2317 # tap calls them
-# good STATUS: nothing is missing, or it is told
+# good STATUS: nothing is missing, or what is missing is reported
 good() {
 	case $1 in 0 | 3) return 0 ;; *) return 1 ;; esac
 }

@@ -305,7 +305,7 @@ hang()
 	if [ "$when" != start ]; then
 		counted "$(value calls "$T/job")"
 		[ "$when" != while ] || [ "$lost" -gt 0 ] || why="$why; the rings did not get full"
-		say "hangs at $when: what is missing is told"
+		say "hangs at $when: what is missing is reported"
 	fi
 	rm -rf "$T/below"
 }

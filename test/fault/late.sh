@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2154 # of lib.sh
 # The recorder's thread comes late, as on an overloaded machine, and the program has ended meanwhile:
-# every call is in the stream, or counted as lost there, or the user is told how many are. A line of TAP
+# every call is in the stream, or counted as lost there, or a message says how many are missing. A line of TAP
 # for each case.
 . "$(dirname "$0")/lib.sh"
 
@@ -45,7 +45,7 @@ done
 
 # One that is slow because it gets little of a core is waited for, 2 s at most: nothing is lost. It needs three
 # looks of 50 ms at what it has got, and little enough that a busy machine gives it in time; one that does not may
-# have told what was lost, and there is another try.
+# have reported what was lost, and there is another try.
 for _ in 1 2 3 4 5; do
 	have=$(FAULT_BUSY=1 late 150 return)
 	[ "$have $(calls)" = "$all 3 0" ] || break

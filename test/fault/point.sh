@@ -57,7 +57,7 @@ esac
 ! grep -q 'rows damaged\|not defined' "$T/check" || bad "damaged: $(grep -m1 'damaged\|not defined' "$T/check")"
 
 # Each call is in a stream, or counted as lost, or the stream says that it is unfinished, or the
-# host was told that there is none.
+# host knows that there is none.
 summary api,losses
 kept=$(query '[.api.rows[]?.calls] | add // 0')
 lost=$(query '[.losses.rows[]?.count // 0] | add // 0')

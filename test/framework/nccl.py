@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NCCL tells of its calls also where they fail, as here for want of a real GPU and a communicator."""
+"""NCCL reports its calls even if they fail, as here without a real GPU and a communicator."""
 import ctypes
 import glob
 import sys

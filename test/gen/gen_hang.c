@@ -4,10 +4,10 @@
  *
  *     1 s     AllReduce of 1 MB, whose kernel ends
  *     2 s     step 7 ended
- *     4 s     told: the main thread is in no call, another one is
+ *     4 s     recorded: the main thread is in no call, another one is
  *     6 s     step 8 has ended: that was the first hang
  *     7 s     AllGather, whose kernel does not end
- *     12 s    told: in ncclGroupEnd, and in a call of CUDA within, called from Python
+ *     12 s    recorded: in ncclGroupEnd, and in a call of CUDA within, called from Python
  */
 #include "test/gen/gen.h"
 

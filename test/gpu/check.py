@@ -151,7 +151,7 @@ def killed(dump, file):
     operators = sum(1 for row in rows("op", dump) if row["op_name"] == "aten::add_")
     ran = kernels(dump)[0]
     info = subprocess.run([os.environ["REPORT"], "info", dump], stdout=subprocess.PIPE).stdout.decode(errors="replace")
-    ended = re.findall(r"^  ended +(.*)$", info, re.M)
+    ended = re.findall(r"^  end +(.*)$", info, re.M)
     print("%d counted, %d launches, %d operators, %d kernels, %s" % (counted, asked, operators, ran, ended[0] if ended else "?"))
     is_good = counted <= asked and counted <= operators <= counted + 1 and ended and "kill" in ended[0]
     sys.exit(0 if is_good else 1)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What starting a program costs under different preloads, told without a clock:
+ * What starting a program costs under different preloads, measured without a clock:
  *
  *	steps PROGRAM PRELOAD...
  *

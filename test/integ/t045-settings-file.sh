@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Files of settings that are none, names and values that a terminal would obey, directories that take
-# their time: the program is recorded and ends as without us, and one sentence tells what is wrong.
+# their time: the program is recorded and ends as without us, and one sentence says what is wrong.
 . "$(dirname "$0")/lib.sh"
 need SIM REPORT JQ
 
@@ -11,7 +11,7 @@ launches()
 	query '[.api.rows[]? | select(.name == "cudaLaunchKernel").calls] | add // 0'
 }
 
-# refused PATH SENTENCE: GPROF_CONFIG names it; all is recorded, and the sentence is told and noted.
+# refused PATH SENTENCE: GPROF_CONFIG names it; all is recorded, and the sentence is printed and noted.
 refused()
 {
 	rm -rf "$GPROF_DIR"
@@ -49,7 +49,7 @@ for set in "GPROF_DIR=$T/red"$'\e[31m\e[2J\x07' "GPROF_GRAPH="$'\e[2Jnode\r\xc2\
 	is 0 "$(LC_ALL=C grep -caP '[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]' "$T/err")" "harmful lines on stderr"
 done
 
-# A long path is told wholly: what stands behind "next:" must run.
+# A long path is printed wholly: the command that the line suggests must run.
 long=$T/$(printf 'a%.0s' {1..200})/$(printf 'b%.0s' {1..200})/$(printf 'c%.0s' {1..200})
 GPROF_DIR=$long record "$B/integ/s_loop" 3 5
 ok "$REPORT" "$(sed -n 's/^gprof.*view with: gprof-report //; s/, or gprof-report html .*//p' "$T/err")" >"$T/out"

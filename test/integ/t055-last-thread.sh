@@ -33,6 +33,6 @@ else
 	is 0 $rc "status without /proc"
 	is bye "$(cat "$T/out")" "what the exit handler says without /proc"
 	summary nvtx,notices
-	is "recording ended" "$(query '.notices.rows[] | select(.cause == "recording ended").cause')" "what is told of it"
+	is "recording ended" "$(query '.notices.rows[] | select(.cause == "recording ended").cause')" "its notice"
 fi
 finish

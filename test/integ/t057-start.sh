@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What the start of a process that does nothing costs, told without a clock: page faults more than with an
+# What the start of a process that does nothing costs, measured without a clock: page faults more than with an
 # empty library, and addresses that the loader has to write.
 . "$(dirname "$0")/lib.sh"
 need PLAIN

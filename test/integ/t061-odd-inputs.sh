@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Traces that are odd in one way each: a sentence tells it, the rest is reported, the status is 3.
+# Traces that are odd in one way each: a sentence names it, the rest is reported, the status is 3.
 . "$(dirname "$0")/lib.sh"
 need REPORT PYTHON JQ
 

@@ -8,7 +8,7 @@ need SIM REPORT JQ
 client=$B/integ/s_second_client
 export SIM_KERNEL_NS=200000
 
-# Somebody has subscribed already: who, where the library tells it; the hooks stay.
+# Another client has subscribed: its name, where the library gives it; the hooks stay.
 for version in 13.0 12.4 11.8; do
 	rm -rf "$GPROF_DIR"
 	plain "$B/integ/s_loop" 3 4

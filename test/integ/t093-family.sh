@@ -58,7 +58,7 @@ for way in late return; do
 	SIM_TEARDOWN=1 record "$B/integ/s_family" $way
 	is "$([ $way = late ] && echo 6 || echo 0)" $rc "status of $way with the driver's teardown"
 	"$REPORT" info "$GPROF_DIR" >"$T/info" 2>/dev/null
-	tree '^  ended +exited' "end of $way with the driver's teardown"
+	tree '^  end +exited' "end of $way with the driver's teardown"
 done
 for _ in $(seq 20); do # while records are taken all the time
 	GPROF_FLUSH_MS=10 SIM_TEARDOWN=1 record "$B/integ/s_family" late

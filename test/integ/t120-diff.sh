@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Two runs compared: kernels of a GPU that is slower are told, a run and itself are the same.
+# Two runs compared: a slower GPU's kernels are named; a run equals itself.
 . "$(dirname "$0")/lib.sh"
 need SIM REPORT JQ
 

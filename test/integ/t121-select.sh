@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What is chosen on the command line: steps, windows, ranks, pids; what is not there is told.
+# What the command line selects: steps, windows, ranks, pids; a message names what is not there.
 . "$(dirname "$0")/lib.sh"
 need REPORT JQ
 [ -x "$B/gen_stream" ] || skip "gen_stream is not built (make tests)"

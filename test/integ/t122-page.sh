@@ -38,7 +38,7 @@ same test/page/hostile.json
 is 0 "$(grep -c '<' "$T/data.json")" "lines of data with a <"
 ok grep -q 'u003c/script>' "$T/data.json"
 
-# Rows that are left out are told; tables over time have all.
+# The page counts rows that it leaves out; tables over time have all.
 page "$T/training.gprof" --top 2
 is 2 "$(jq '.kernel.rows | length' "$T/data.json")" "kernels of --top 2"
 is "$("$REPORT" summary --format json --view kernel "$T/training.gprof" | jq '.kernel.rows | length - 2')" \

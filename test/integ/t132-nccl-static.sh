@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 need SIM REPORT JQ
 
-# What is told of the operations, but times; communicators by the order of their first rows.
+# The recorded operations without times; communicators by the order of their first rows.
 told()
 {
 	# Communicators by their place among operations in the order of names, whichever took longest.
@@ -14,7 +14,7 @@ told()
 		else $names | index($name) end] | map(tostring) | join(" ")' | sort
 }
 
-# The calls in the order of each process's threads, with what is told of them; a communicator by its rank.
+# The calls in the order of each process's threads, with their columns; a communicator by its rank.
 calls()
 {
 	"$REPORT" timeline -o "$T/trace.json" "$GPROF_DIR" 2>"$T/report.err"

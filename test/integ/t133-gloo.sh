@@ -39,7 +39,7 @@ def rank_of(late):
 for rank in range(2):
     write("host", rank, rank_of(200 * rank))
 
-# Each library, each kind; sizes that are not told, or of types that nobody knows.
+# Each library, each kind; sizes that are missing or of unknown types.
 write("kinds", 0, [
     event("aten::mm", 900, 10),
     call("gloo:all_gather", 1000, 10, [[4], [2, 2]]), call("gloo:barrier", 1020, 10), call("gloo:broadcast", 1040, 10),
@@ -55,7 +55,7 @@ KERNELS = [event("gemm", 1100, 300, "kernel", 0, 7, device=0, stream=7, correlat
 write("device", 0, LAUNCH + KERNELS + [
     event("aten::mm", 990, 600), call("gloo:all_reduce", 1300, 200, [[10]]), call("nccl:all_reduce", 1990, 120, [[10]])], 1)
 
-# A collective of NCCL whose trace tells its process group.
+# An NCCL collective whose trace names its process group.
 for rank in range(2):
     write("group", rank, LAUNCH + [KERNELS[0], event("ncclDevKernel_AllReduce", 2000, 100, "kernel", 0, 8, device=0, stream=8,
         correlation=2, **{"Collective name": "allreduce", "In msg nelems": 100, "Out msg nelems": 100, "dtype": "Float",

@@ -28,7 +28,7 @@ chmod +x "$T/rank"
 # Notes begin with a capital.
 TOLD='locks of 4 processes are aligned by the ends of NCCL operations, of which 95 % agree within '
 
-# Each launch as it is told lies between two looks at the true clock. Told times may be out of that by
+# Each launch as reported lies between two readings of the true clock. Reported times may be out of that by
 # what is said of the clocks, and the looks show that they are within 20 us, early and late in the run.
 # Launches are of first threads, whose number is their process's; the pids of a timeline may be others.
 exact()

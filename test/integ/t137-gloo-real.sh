@@ -71,7 +71,7 @@ job()
 	summary communication --steps 5
 	is "AllReduce $((3 * nr))" "$(query '.communication.rows[] | "\(.name) \(.calls)"')" "calls of a step of $what"
 	if "$REPORT" info "$GPROF_DIR" 2>/dev/null | grep -q 'no PyTorch shapes'; then
-		is null "$(query '.communication.rows[].bytes')" "bytes where PyTorch tells no shapes"
+		is null "$(query '.communication.rows[].bytes')" "bytes where PyTorch records no shapes"
 	else
 		is $((nr * bytes)) "$(query '.communication.rows[].bytes')" "bytes of a step of $what"
 	fi

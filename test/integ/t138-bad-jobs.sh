@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A job of four ranks, damaged as a folder of streams may be: a sentence tells it, views that compare
+# A job of four ranks, damaged as a folder of streams may be: a sentence says so, views that compare
 # ranks say so too, and the status is 3.
 . "$(dirname "$0")/lib.sh"
 need SIM REPORT JQ PYTHON
@@ -33,7 +33,7 @@ look()
 	is "$2" "$report_rc" "status of $1: $(cat "$T/report.err")"
 }
 
-# says SENTENCE: it is told once.
+# says SENTENCE: it is printed once.
 says()
 {
 	is 1 "$(grep -c "$1" "$T/report.err")" "sentences '$1', not: $(cat "$T/report.err")"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Running processes obey `gprof-report control`, whatever GPROF_SCHEDULE said; a wrong file is told and
+# Running processes obey `gprof-report control`, whatever GPROF_SCHEDULE said; a wrong file is reported and
 # changes nothing.
 . "$(dirname "$0")/lib.sh"
 need SIM REPORT JQ
@@ -23,8 +23,8 @@ run()
 	program=$!
 }
 
-# told NR: that many notices of the control file are in the stream.
-told()
+# has_notices NR: that many notices of the control file are in the stream.
+has_notices()
 {
 	summary notices
 	[ "$(query '[.notices.rows[]? | select(.cause == "control")] | length')" = "$1" ]
@@ -54,17 +54,17 @@ GPROF_SCHEDULE=1000-1001 run 30 hold=10,20
 until_true test -e "$HOLD"
 ok control start
 ok grep -q '^start: sent to 1 running process; it takes effect within 50 ms' "$T/control"
-until_true told 1
+until_true has_notices 1
 go_on
 until_true test -e "$HOLD"
 ok control stop
-until_true told 2
+until_true has_notices 2
 go_on
 ends 50 "start and stop"
 is "10 20" "$(query '[.windows.rows[1:][] | select(.state == "record" or .state == "closed").step] | join(" ")')" "windows of start and stop"
-is "start: applied in step 10" "$(query '.notices.rows[0].text')" "what is told of start"
+is "start: applied in step 10" "$(query '.notices.rows[0].text')" "the notice of start"
 
-# Everything is recorded until it is told otherwise; a second process of the directory obeys, too.
+# Everything is recorded until a command says otherwise; a second process of the directory obeys, too.
 # A busy machine may cost a process its first calls, and the steps that they end; then they are started again.
 for _ in 1 2 3 4 5; do
 	run 30 hold=3
@@ -79,7 +79,7 @@ for _ in 1 2 3 4 5; do
 done
 ok control steps 10-20
 ok grep -q '^steps 10-20: sent to 2 running processes' "$T/control"
-until_true told 2
+until_true has_notices 2
 rm -f "$T/other"
 wait $other
 program=$first
@@ -88,24 +88,24 @@ go_on
 ends 130 "steps"
 is "10 20 10 20" "$(query '[.windows.rows[] | select(.step >= 10).step] | join(" ")')" "windows of steps"
 
-# What is there when a process starts was for others; wrong ones are told; and the last word counts.
+# What is there when a process starts was for others; wrong ones are reported; and the last word counts.
 run 30 hold=10,20
 until_true test -e "$HOLD"
 for wrong in "steps 9-4" "steps 4-" "Start" "steps 1-99999999999"; do
 	printf '%s\n' "$wrong" >"$GPROF_DIR/new"
 	mv "$GPROF_DIR/new" "$GPROF_DIR/gprof.control"
-	told=$((${told:-0} + 1))
-	until_true told $told
+	nr=$((${nr:-0} + 1))
+	until_true has_notices $nr
 	[[ $(query '.notices.rows[-1].text') == "gprof.control: ignored: its first line must be"* ]] ||
-		{ echo "what is told of '$wrong'"; failed=1; }
+		{ echo "the notice of '$wrong'"; failed=1; }
 done
 rm -f "$GPROF_DIR/gprof.control"
 ln -s "$GPROF_DIR/other" "$GPROF_DIR/gprof.control"
 echo stop >"$GPROF_DIR/other"
-until_true told 5
+until_true has_notices 5
 rm -f "$GPROF_DIR/gprof.control"
 mkfifo "$GPROF_DIR/gprof.control"
-until_true told 6
+until_true has_notices 6
 rm -f "$GPROF_DIR/gprof.control"
 go_on
 until_true test -e "$HOLD"
@@ -113,9 +113,9 @@ if [ "$(id -u)" = 0 ]; then
 	echo stop >"$GPROF_DIR/new"
 	chown 12345 "$GPROF_DIR/new"
 	mv "$GPROF_DIR/new" "$GPROF_DIR/gprof.control"
-	until_true told 7
+	until_true has_notices 7
 fi
-# Full: nothing is left, and what was told before stands.
+# Full: nothing is left, and earlier notices stand.
 full=$( (trap '' XFSZ; ulimit -f 0; exec "$REPORT" control "$GPROF_DIR" stop) 2>&1)
 is 1 $? "status where the file cannot be written"
 ok grep -q "^gprof-report: cannot write '.*gprof.control': File too large" <<<"$full"
@@ -123,7 +123,7 @@ is 0 "$(find "$GPROF_DIR" -name 'gprof.control.*' | wc -l)" "files left over"
 go_on
 ends 150 "wrong files"
 
-# A file from before; steps that nothing tells of.
+# A file from before; steps that nothing marks.
 echo stop >"$T/before"
 rm -rf "$GPROF_DIR" "$HOLD"
 mkdir "$GPROF_DIR" && mv "$T/before" "$GPROF_DIR/gprof.control"
@@ -131,9 +131,9 @@ LD_LIBRARY_PATH=$SIM LD_PRELOAD=$(preload) "$B/integ/s_loop" 10 5 hold=4 >"$T/ou
 program=$!
 until_true test -e "$HOLD"
 ok control steps 5-7
-until_true told 1
+until_true has_notices 1
 go_on
-ends 50 "steps that nobody tells of"
+ends 50 "steps that nothing marks"
 ok grep -q '^steps 5-7: ignored: no steps are counted' <<<"$(query '.notices.rows[0].text')"
 
 control start

@@ -23,12 +23,12 @@ metric()
 	--exec "echo \$GPROF_WATCH_WINDOW of \$GPROF_WATCH_DIR >>'$T/windows'; find '$T' -name 'job.prom.*' >>'$T/left'" \
 	"$GPROF_DIR" >"$T/watch" 2>"$T/watch.err" &
 watch=$!
-# Also what ends before the watch looks again is told of a job that begins later.
+# Of a job that begins later, the watch also reports what ends before it looks again.
 until grep -q "waiting for the first stream" "$T/watch.err" 2>/dev/null; do
 	kill -0 $watch 2>/dev/null || { echo "the watch ended without a job"; cat "$T/watch.err"; exit 1; }
 	sleep 0.05
 done
-# Windows 1 and 2 are told while the job is held; the process that is watched must not know.
+# The watch reports windows 1 and 2 while the job is held; the watched process must not notice.
 pids=
 job 0
 job 1
@@ -37,7 +37,7 @@ until [ "$(grep -c . "$T/windows" 2>/dev/null)" = 2 ] && [ -e "$T/held.0" ] && [
 	sleep 0.05
 done
 is 2 "$(grep -c '^gprof_process_running.* 1$' "$T/job.prom")" "running processes in the metrics"
-# Beside the watch others may read: what there is of the job by now is reduced, and told to be a part.
+# Others may read beside the watch: `reduce` takes what there is by now, and says that it is a part.
 "$REPORT" reduce -o "$T/running.sum" "$GPROF_DIR" 2>"$T/reduce.err"
 is 3 $? "exit status of reduce of a running job"
 is 2 "$(grep -c 'is unfinished' "$T/reduce.err")" "sentences about streams that are unfinished"
@@ -56,7 +56,7 @@ is "" "$(cat "$T/left")" "files beside the metrics"
 "$REPORT" summary --window 3 "$GPROF_DIR" >"$T/later"
 sed -n '/^Window 3$/,$p' "$T/watch" | sed '1,2d' | head -n "$(wc -l <"$T/later")" >"$T/then"
 ok diff "$T/then" "$T/later"
-# The kernels of a window that was told while the job ran are those of later, too.
+# The kernels of a window reported while the job ran equal those reported after it.
 sed -n '/^Window 2$/,/^Window 3$/p' "$T/watch" | grep 'step_kernel' >"$T/then"
 "$REPORT" summary --window 2 "$GPROF_DIR" | grep 'step_kernel' >"$T/later"
 ok diff "$T/then" "$T/later"
@@ -91,7 +91,7 @@ ok grep -q "cannot write '.*/no/job.prom': No such file" "$T/watch.err"
 "$REPORT" watch --interval-ms 5 "$GPROF_DIR" 2>/dev/null
 is 2 $? "status of a wrong interval"
 
-# A process that is killed ends the watch; the window that was open is told.
+# A process that is killed ends the watch, which reports the open window.
 rm -rf "$GPROF_DIR"
 LD_LIBRARY_PATH=$SIM LD_PRELOAD=$(preload) "$B/integ/s_loop" 10 5 call sleep=3 kill >/dev/null 2>&1
 "$REPORT" watch --interval-ms 20 --exec "exit 7" "$GPROF_DIR" >"$T/watch" 2>"$T/watch.err"

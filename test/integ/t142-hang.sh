@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Ranks of which one does not come to a collective, or is killed: while they hang and after they were
-# killed it is told which one, and of which collective.
+# killed it learns which one, and in which collective.
 . "$(dirname "$0")/lib.sh"
 need SIM REPORT JQ
 export SIM_DEVICES=2
@@ -48,7 +48,7 @@ for how in stuck killed killed_static; do
 	summary missing-collectives
 	check "after it was killed ($how)"
 done
-is 1 "$(grep -c '^Hang: no step has ended for' "$T/watch")" "times that the hang is told"
+is 1 "$(grep -c '^Hang: no step has ended for' "$T/watch")" "reports of the hang"
 # Without --view it is among the tables.
 ok grep -q '^Missing collectives' <<<"$("$REPORT" "$GPROF_DIR" 2>/dev/null)"
 # The rank that is to blame has no stream.

@@ -11,18 +11,18 @@ rows()
 	query "[.hang.rows[] | select(.what == \"$1\") | \"\(.rank) \(.name) \(.number) \(.state)\"] | sort | .[]"
 }
 
-# nr_stalls: that are told so far.
+# nr_stalls: how many are recorded so far.
 nr_stalls()
 {
 	summary hang,missing-collectives
 	[ -s "$T/json" ] && query '[.hang.rows[] | select(.what == "hang")] | length' || echo 0
 }
 
-# wait_for NR PROCESS: until so many hangs are told, while the process runs.
+# wait_for NR PROCESS: until so many hangs are recorded, while the process runs.
 wait_for()
 {
 	until [ "$(nr_stalls)" -ge "$1" ]; do
-		kill -0 "$2" 2>/dev/null || { echo "the program ended before $1 hangs were told"; failed=1; return; }
+		kill -0 "$2" 2>/dev/null || { echo "the program ended before $1 hangs were recorded"; failed=1; return; }
 		sleep 0.1
 	done
 }
@@ -74,7 +74,7 @@ for how in stuck killed mixed; do
 		<<<"$("$REPORT" --wide "$GPROF_DIR" 2>/dev/null)"
 done
 
-# hold NR SETTING WHAT...: a loop of ten steps, until NR hangs of it are told; it goes on without $T/held.
+# hold NR SETTING WHAT...: a loop of ten steps, until NR of its hangs are recorded; it goes on without $T/held.
 hold()
 {
 	rm -rf "$GPROF_DIR" "$T/held"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a program of PyTorch tells its observer while it trains: the parts of a step, with their
+ * What PyTorch reports to its observer while a program trains: the parts of a step, with their
  * operators, to the libtorch_cpu.so that is found (test/torch/fake_torch.c). One thread at a time.
  */
 #ifndef TEST_INTEG_TRAINING_H

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What must hold of a page: all that does not is gathered, and told at the end."""
+"""Collects what does not hold of a page, and reports it at the end."""
 import sys
 
 wrong = []

@@ -483,7 +483,7 @@ def check_phases(page):
 
 
 def check_sums(page):
-    """What has no slice of its own is told on a click, and a frame draws no more than its pixels."""
+    """A click describes what has no slice of its own, and a frame draws no more than its pixels."""
     must("are merged into bins" in page.locator("main").inner_text(), "the page does not say that events are merged")
     box = page.locator(".timeline .rows canvas").bounding_box()
     lowest = min(box["height"], page.locator(".timeline .rows > div").bounding_box()["height"])

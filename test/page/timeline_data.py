@@ -59,7 +59,7 @@ for track, depth, nr_slices, nr_buckets in head["rows"]:
         busy += columns[8][bucket]
         nr += columns[11][bucket]
         names.add(head["strings"][columns[10][bucket]])
-        must(columns[9][bucket] <= head["longest_dropped_ns"], "a longer one was dropped than is told")
+        must(columns[9][bucket] <= head["longest_dropped_ns"], "a longer one was dropped than the page says")
     bucket += nr_buckets > 0
 must(nr == head["all"], "%d slices, %d were read" % (nr, head["all"]))
 must((head["dropped"] > 0) == (drops == "yes"), "%d were dropped" % head["dropped"])

@@ -34,7 +34,7 @@ compare()
 {
 	local name=$1 path=$2
 	shift 2
-	# What a stream lacks is told, with 3.
+	# Status 3: the stream lacks something, which is reported.
 	"$report" timeline "$@" -o "$work/x.pftrace" "$path" 2>/dev/null || [ $? = 3 ] || result 1 "$name: written"
 	"$report" timeline "$@" -o "$work/x.json" "$path" 2>/dev/null || [ $? = 3 ]
 	if command -v protoc >/dev/null; then

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Plays an interpreter of the version that it is told: `fake_python VERSION`. Says whether an audit
+ * Plays an interpreter of a given version: `fake_python VERSION`. Says whether an audit
  * hook was asked for, tells the hook that the program begins, and calls CUDA.
  */
 #include <dlfcn.h>

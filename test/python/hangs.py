@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # usage: hangs.py FILE [HOW]. Threads that wait, in places of all kinds, and one that never stands
-# still. Writes to FILE, for each that waits, the stack as Python itself tells it, in the words of the
+# still. Writes to FILE, for each that waits, the stack as Python itself reports it, in the words of the
 # view `hang`; goes on when its standard input ends. HOW: child, all of it in a child forked by
 # another thread than the first; ended, it waits at the end of the process without an interpreter.
 import ctypes

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # usage: places.py FILE. Launches kernels from places of all kinds and writes to FILE, for each, the
-# stack as Python itself tells it, in the words of the view `python`.
+# stack as Python itself reports it, in the words of the view `python`.
 import ctypes
 import sys
 import threading

@@ -201,7 +201,7 @@ workers()
 	sort "$T/who" | diff - "$T/have" && [ "$(wc -l <"$T/have")" -gt 20 ]
 }
 
-# hang ARGUMENT...: begins hangs.py, which is $program, and waits until a hang of it is told.
+# hang ARGUMENT...: begins hangs.py, which is $program, and waits until one of its hangs is recorded.
 hang()
 {
 	rm -rf "$T/dump" "$T/hang.json" "$T/want" "$T/go"
@@ -244,7 +244,7 @@ for thread in set(have) - set(want):  # the one that moves, if it waited for the
 END
 }
 
-# Of an interpreter that has ended nothing is told.
+# Nothing is recorded of an interpreter that has ended.
 ended()
 {
 	local program
@@ -346,7 +346,7 @@ if [ $# = 0 ]; then
 fi
 for python in "${pythons[@]}"; do
 	version=$("$python" -c 'import platform; print(platform.python_version())') || continue
-	tap stacks "stacks: as Python tells them"
+	tap stacks "stacks: as Python reports them"
 	tap nothing_said "stacks: nothing lost"
 	tap by_rate "stacks: not more than asked for"
 	tap tracers stacks "stacks: tracers and profilers of the program"
@@ -360,7 +360,7 @@ for python in "${pythons[@]}"; do
 	tap daemons "functions: threads at the end of the interpreter"
 	tap lost "functions: what is too much is counted"
 	tap workers "workers of data loaders"
-	tap hangs "hangs: stacks of all threads as Python tells them"
+	tap hangs "hangs: stacks of all threads as Python reports them"
 	tap hangs child "hangs: in a child that another thread forked"
 	tap ended "hangs: after the end of the interpreter"
 done

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records, one function a kind: from what the model tells to CUPTI's layout of 13.0. */
+/* Records, one function a kind: from what the model reports to CUPTI's layout of 13.0. */
 #include "test/sim/cupti.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the model tells CUPTI: operations and calls become records and callbacks. */
+/* What the model reports to CUPTI: operations and calls become records and callbacks. */
 #include "test/sim/cupti.h"
 
 #include <pthread.h>

@@ -141,7 +141,7 @@ void nccl_leave(struct nccl_clique *c)
 	c->shared = NULL;
 }
 
-/* The clock of all processes; what the C library tells one of them may be put off. */
+/* The clock of all processes; what the C library returns to one of them may be shifted. */
 static uint64_t now_ns(void)
 {
 	struct timespec t;

@@ -21,7 +21,7 @@ command -v python3 >/dev/null || {
 ${MAKE:-make} -s --no-print-directory "$report" "$B/gen_stream" || exit 1
 
 # shellcheck disable=SC2317 # tap calls them
-# report ARGUMENT...: what a stream lacks is told, with 3.
+# report ARGUMENT...: status 3, events are missing, is a success here.
 report() {
 	"$report" "$@" 2>"$T/err" || [ $? = 3 ] || { cat "$T/err"; return 1; }
 }

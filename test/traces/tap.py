@@ -4,7 +4,7 @@ number = failed = 0
 
 
 def test(name, wrong):
-    """wrong: what does not hold; three of them are told."""
+    """wrong: what does not hold; three of them are printed."""
     global number, failed
     number += 1
     failed += bool(wrong)

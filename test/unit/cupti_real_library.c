@@ -151,7 +151,7 @@ START_TEST(library_that_tells_no_sizes_is_refused_rather_than_misread)
 }
 END_TEST
 
-/* Since 13.3 a library tells nothing at all without a driver: it can only refuse. */
+/* Since 13.3 a library reports nothing without a driver: it can only refuse. */
 Suite *unit_suite(void)
 {
 	const TTest *const tests[] = {without_a_driver_it_is_refused_and_the_notice_says_so,

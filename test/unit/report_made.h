@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Small streams made by hand for the views of kernels: one device that is told of (an H100), one
+ * Small streams made by hand for the views of kernels: one device that is described (an H100), one
  * thread, operators, launches and what ran. All clocks count ns. Rows of the thread must come in
  * the order of their ends: calls before the operator that they lie in.
  */

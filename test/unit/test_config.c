@@ -19,7 +19,7 @@ static void say(const char *sentence)
 	strcat(said, "\n");
 }
 
-/* A new name for a file of settings, which GPROF_CONFIG tells. */
+/* A new name for a file of settings, in GPROF_CONFIG. */
 static const char *name_file(void)
 {
 	static char path[4200];

@@ -96,7 +96,7 @@ START_TEST(step_that_does_not_end_is_told_once_and_again_when_it_ended)
 	step_mark(GPROF_STEP_CALL);
 	ck_assert(!hang_look());
 	pause_for(LIMIT_MS);
-	add_launch(); /* does not count where steps are told */
+	add_launch(); /* does not count where steps are marked */
 	ck_assert(hang_look());
 	ck_assert_uint_eq(count(GPROF_HANG_BEGAN, &row), 1);
 	ck_assert_uint_eq(row.hang, 1);

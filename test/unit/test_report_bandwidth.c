@@ -333,7 +333,7 @@ START_TEST(rates_are_a_share_of_what_the_link_carries)
 	table = tables_of(&view_bandwidth, write_linked(1, 1), false);
 	ck_assert_double_eq_tol(tables_cell(table, 0, "link_pct")->number, 100 * 30 / 0.25, 1e-6);
 	table_destroy(table);
-	/* Not told, or of a time that we do not know. */
+	/* Unknown, or of an unknown time. */
 	for (uint64_t generation = 0; generation < 8; generation += 7) {
 		table = tables_of(&view_bandwidth, write_linked(generation, 16), false);
 		ck_assert(!tables_cell(table, 0, "link_pct")->is_known);

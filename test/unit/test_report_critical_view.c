@@ -126,7 +126,7 @@ START_TEST(the_path_goes_through_waits_streams_and_events)
 	ck_assert_uint_eq(total_of(table, "operator"), 10);
 	ck_assert_uint_eq(total_of(table, "host, no operator"), 180 + 40);
 	table_destroy(table);
-	/* Nobody tells what is waited for: what ended last meanwhile. */
+	/* Nothing says what is waited for: what ended last meanwhile. */
 	table = tables_of(&view_critical_path, write_known(false), false);
 	ck_assert_uint_eq(total_of(table, "third"), 665);
 	ck_assert_uint_eq(total_of(table, "return of a wait"), 5);

@@ -165,7 +165,7 @@ START_TEST(unknown_communicators_are_in_doubt)
 }
 END_TEST
 
-/* That is told by itself. */
+/* That has a sentence of its own. */
 START_TEST(jobs_of_several_sizes_are_not_compared)
 {
 	ck_assert_str_eq(strangers_of_two("2", 1, 2, "exit"), "--");

@@ -223,7 +223,7 @@ START_TEST(operators_lie_in_modules_and_were_called_from_python)
 }
 END_TEST
 
-/* Of others it is 0, or nothing is told. */
+/* Of others it is 0, or unknown. */
 START_TEST(nodes_of_autograd_tell_the_thread_of_their_forward)
 {
 	struct process *process = traces_read("[" SPAN("Operator", "ReluBackward1", "10", "5",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Traces that are cut, damaged, too large or no traces: what is left out is counted and told. */
+/* Traces that are cut, damaged, too large or no traces: what is left out is counted and named. */
 #include <stdlib.h>
 #include <string.h>
 

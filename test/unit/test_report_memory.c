@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The view of memory: what allocators told, or the calls of CUDA's. */
+/* The view of memory: what allocators reported, or CUDA's calls. */
 #include <string.h>
 
 #include "report/analysis/allocations.h"
@@ -19,7 +19,7 @@ START_TEST(memory_is_told_by_who_asked_and_what_is_left)
 	ck_assert_uint_eq(tables_number(table, nobody, "allocations"), 3);
 	ck_assert_uint_eq(tables_number(table, nobody, "live"), 0);
 	ck_assert_uint_eq(tables_number(table, nobody, "live_bytes"), 0);
-	/* The peak is told by the allocator, and is what was in use of both. */
+	/* The allocator reports the peak: what was in use of both. */
 	ck_assert_uint_eq(tables_number(table, conv, "at_peak_bytes"), 3 * 8u << 20);
 	ck_assert_uint_eq(tables_number(table, nobody, "at_peak_bytes"), 1u << 20);
 	ck_assert_ptr_nonnull(strstr(table->note, "peak 26.2 MB at 0.003 s"));

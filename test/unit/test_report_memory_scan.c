@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of cudaMalloc and its kin, of which threads' are told one after the other. */
+/* Calls of cudaMalloc and its kin; those of each thread come one after the other. */
 #include "report/analysis/memory_scan.h"
 
 #include "test/unit/report_streams.h"
@@ -43,7 +43,7 @@ static void release(struct gen *gen, uint64_t n)
 	add_call(gen, 1000 + 10 * n + 605, n + 1, true);
 }
 
-/* Every other end is told a flush later, behind what came after it. */
+/* Every other end arrives a flush later, behind what came after it. */
 static const char *write_calls(void)
 {
 	const char *path = streams_path("flushes.gprof");

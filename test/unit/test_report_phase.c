@@ -308,7 +308,7 @@ START_TEST(two_backwards_and_two_optimizers_a_step)
 	ck_assert_uint_eq(seen.steps[1].ticks[PHASE_BACKWARD], 20);
 	ck_assert_uint_eq(seen.steps[2].ticks[PHASE_FORWARD], 10);
 	ck_assert(phases_is_whole(&seen, 2));
-	ck_assert(!phases_is_whole(&seen, 1)); /* nothing tells where it begins */
+	ck_assert(!phases_is_whole(&seen, 1)); /* nothing marks where it begins */
 	ck_assert(!phases_is_whole(&seen, 3));
 	ck_assert(!phases_is_whole(&seen, 0));
 }

@@ -224,7 +224,7 @@ START_TEST(timelines_have_the_window)
 }
 END_TEST
 
-/* What a walk tells of record windows, and what is no slice of them. */
+/* What a walk reports of record windows, and what is no slice of them. */
 static struct buf windows;
 
 static void take_slice(void *context, const struct track_slice *event, bool is_instant)

@@ -170,7 +170,7 @@ START_TEST(each_stall_is_told_once_and_once_that_it_is_over)
 	const char *dir = streams_path("stalls"), *path = streams_path("stalls/a.gprof.part");
 	const char *made = streams_path("stalls.gprof");
 	struct watch watch = {.dir = dir};
-	/* Rows so far; is then a stall told, and that one is over? The first one was before. */
+	/* Rows so far; is then a stall reported, and its end? The first one was before. */
 	static const struct {
 		uint32_t nr_rows;
 		bool has_stall, is_over;

@@ -177,7 +177,7 @@ START_TEST(fetches_are_steps_where_no_optimizer_comes)
 {
 	FOUND("LxLxLxLxLxLxLxLxLxLxLxLxLxLxLxLx", "LxLxLxLxLxLxLxLxLxLxLxLxLxLxLxLx");
 	check_verdict(0, 0, "neither");
-	/* with the 17th all of them are told */
+	/* with the 17th all of them are reported */
 	FOUND("LLLLLLLLLLLLLLLLL", "L|L|L|L|L|L|L|L|L|L|L|L|L|L|L|L|L");
 	check_verdict(GPROF_STEP_DATALOADER, 90, "fetch");
 	FOUND("LLLLLLLLLLLLLLLLLLL", "L|L|L|L|L|L|L|L|L|L|L|L|L|L|L|L|L|L|L");
