@@ -6,7 +6,8 @@
 const char *const gpu_float_names[NR_GPU_FLOATS] = {
 	[GPU_FLOAT64] = "float64",
 	[GPU_FLOAT32] = "float32",
-	[GPU_HALF] = "float16, bfloat16",
+	[GPU_FLOAT16] = "float16",
+	[GPU_BFLOAT16] = "bfloat16",
 };
 
 #define V100  "NVIDIA V100 Tensor Core GPU data sheet"
@@ -25,37 +26,37 @@ const char *const gpu_float_names[NR_GPU_FLOATS] = {
 
 /*
  * Of names that begin alike, the more exact one comes first. The clock, the highest one, is for
- * types that the data sheet lacks. TFLOP/s of float64, float32, and float16 or bfloat16; 0: not in
- * the data sheet.
+ * types that the data sheet lacks. TFLOP/s of float64, float32, float16 and bfloat16; 0: not in the
+ * data sheet.
  */
 static const struct known_gpu {
 	const char *name;
 	double clock_hz, memory_bytes_per_s, tflops[NR_GPU_FLOATS];
 	const char *source;
 } known_gpus[] = {
-	{"Tesla V100S-PCIE", 1.597e9, 1134e9, {8.2, 16.4, 130}, V100},
-	{"Tesla V100-PCIE", 1.38e9, 900e9, {7, 14, 112}, V100},
-	{"Tesla V100", 1.53e9, 900e9, {7.8, 15.7, 125}, V100},
-	{"Tesla T4", 1.59e9, 320e9, {0, 8.1, 65}, T4},
-	{"NVIDIA A100-SXM4-40GB", 1.41e9, 1555e9, {19.5, 19.5, 312}, A100},
-	{"NVIDIA A100-SXM4-80GB", 1.41e9, 2039e9, {19.5, 19.5, 312}, A100},
-	{"NVIDIA A100-PCIE-40GB", 1.41e9, 1555e9, {19.5, 19.5, 312}, A100},
-	{"NVIDIA A100 80GB PCIe", 1.41e9, 1935e9, {19.5, 19.5, 312}, A100},
-	{"A100-SXM4-40GB", 1.41e9, 1555e9, {19.5, 19.5, 312}, A100},
-	{"A100-SXM4-80GB", 1.41e9, 2039e9, {19.5, 19.5, 312}, A100},
-	{"NVIDIA A30", 1.44e9, 933e9, {10.3, 10.3, 165}, A30},
-	{"NVIDIA A10", 1.695e9, 600e9, {0, 31.2, 125}, A10},
-	{"NVIDIA A40", 1.74e9, 696e9, {0, 37.4, 149.7}, A40},
-	{"NVIDIA L40S", 2.52e9, 864e9, {0, 91.6, 362.05}, L40S},
-	{"NVIDIA L40", 2.49e9, 864e9, {0, 90.5, 181.05}, L40},
-	{"NVIDIA L4", 2.04e9, 300e9, {0, 30.3, 121}, L4},
-	{"NVIDIA H100 80GB HBM3", 1.98e9, 3352e9, {67, 67, 989.4}, H100},
-	{"NVIDIA H100 PCIe", 1.755e9, 2039e9, {51, 51, 756}, H100},
-	{"NVIDIA H100 NVL", 1.785e9, 3900e9, {60, 60, 835.5}, H100},
-	{"NVIDIA H200 NVL", 1.785e9, 4800e9, {60, 60, 835.5}, H200},
-	{"NVIDIA H200", 1.98e9, 4800e9, {67, 67, 989.4}, H200},
-	{"NVIDIA GH200 480GB", 1.98e9, 4000e9, {67, 67, 989.4}, GH200},
-	{"NVIDIA B200", 1.965e9, 8000e9, {37, 75, 2250}, B200},
+	{"Tesla V100S-PCIE", 1.597e9, 1134e9, {8.2, 16.4, 130, 0}, V100},
+	{"Tesla V100-PCIE", 1.38e9, 900e9, {7, 14, 112, 0}, V100},
+	{"Tesla V100", 1.53e9, 900e9, {7.8, 15.7, 125, 0}, V100},
+	{"Tesla T4", 1.59e9, 320e9, {0, 8.1, 65, 0}, T4},
+	{"NVIDIA A100-SXM4-40GB", 1.41e9, 1555e9, {19.5, 19.5, 312, 312}, A100},
+	{"NVIDIA A100-SXM4-80GB", 1.41e9, 2039e9, {19.5, 19.5, 312, 312}, A100},
+	{"NVIDIA A100-PCIE-40GB", 1.41e9, 1555e9, {19.5, 19.5, 312, 312}, A100},
+	{"NVIDIA A100 80GB PCIe", 1.41e9, 1935e9, {19.5, 19.5, 312, 312}, A100},
+	{"A100-SXM4-40GB", 1.41e9, 1555e9, {19.5, 19.5, 312, 312}, A100},
+	{"A100-SXM4-80GB", 1.41e9, 2039e9, {19.5, 19.5, 312, 312}, A100},
+	{"NVIDIA A30", 1.44e9, 933e9, {10.3, 10.3, 165, 165}, A30},
+	{"NVIDIA A10", 1.695e9, 600e9, {0, 31.2, 125, 125}, A10},
+	{"NVIDIA A40", 1.74e9, 696e9, {0, 37.4, 149.7, 149.7}, A40},
+	{"NVIDIA L40S", 2.52e9, 864e9, {0, 91.6, 362.05, 362.05}, L40S},
+	{"NVIDIA L40", 2.49e9, 864e9, {0, 90.5, 181.05, 181.05}, L40},
+	{"NVIDIA L4", 2.04e9, 300e9, {0, 30.3, 121, 121}, L4},
+	{"NVIDIA H100 80GB HBM3", 1.98e9, 3352e9, {67, 67, 989.4, 989.4}, H100},
+	{"NVIDIA H100 PCIe", 1.755e9, 2039e9, {51, 51, 756, 756}, H100},
+	{"NVIDIA H100 NVL", 1.785e9, 3900e9, {60, 60, 835.5, 835.5}, H100},
+	{"NVIDIA H200 NVL", 1.785e9, 4800e9, {60, 60, 835.5, 835.5}, H200},
+	{"NVIDIA H200", 1.98e9, 4800e9, {67, 67, 989.4, 989.4}, H200},
+	{"NVIDIA GH200 480GB", 1.98e9, 4000e9, {67, 67, 989.4, 989.4}, GH200},
+	{"NVIDIA B200", 1.965e9, 8000e9, {37, 75, 2250, 2250}, B200},
 };
 
 /*
@@ -66,16 +67,16 @@ static const struct {
 	uint8_t major, minor;
 	uint16_t flops[NR_GPU_FLOATS];
 } per_clock[] = {
-	{6, 0, {64, 128, 256}},
-	{6, 1, {8, 256, 4}},
-	{7, 0, {64, 128, 1024}},
-	{7, 5, {4, 128, 1024}},
-	{8, 0, {128, 128, 2048}},
-	{8, 6, {4, 256, 1024}},
-	{8, 9, {4, 256, 1024}},
-	{9, 0, {256, 256, 4096}},
-	{10, 0, {128, 256, 8192}},
-	{12, 0, {4, 256, 1024}},
+	{6, 0, {64, 128, 256, 0}},
+	{6, 1, {8, 256, 4, 0}},
+	{7, 0, {64, 128, 1024, 0}},
+	{7, 5, {4, 128, 1024, 0}},
+	{8, 0, {128, 128, 2048, 2048}},
+	{8, 6, {4, 256, 1024, 1024}},
+	{8, 9, {4, 256, 1024, 1024}},
+	{9, 0, {256, 256, 4096, 4096}},
+	{10, 0, {128, 256, 8192, 8192}},
+	{12, 0, {4, 256, 1024, 1024}},
 };
 
 static double attribute(const struct process *process, uint32_t device, const char *name)

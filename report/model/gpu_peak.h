@@ -12,13 +12,15 @@
 #include "report/model/model.h"
 
 /*
- * Types of numbers; HALF is float16 and bfloat16. HALF and FLOAT64 are by tensor cores where the
- * GPU has some for them, without sparsity; FLOAT32 is not: TF32 may exceed it.
+ * Types of numbers. FLOAT64, FLOAT16 and BFLOAT16 are by tensor cores where the GPU has some for
+ * them, without sparsity; FLOAT32 is not: TF32 may exceed it. GPUs before compute capability 8.0
+ * compute no BFLOAT16 of their own: its peak is unknown there.
  */
 enum gpu_float {
 	GPU_FLOAT64,
 	GPU_FLOAT32,
-	GPU_HALF,
+	GPU_FLOAT16,
+	GPU_BFLOAT16,
 	NR_GPU_FLOATS,
 };
 
@@ -29,7 +31,7 @@ struct gpu_peak {
 	const char *source;	     /* of `flops`; NULL: unknown */
 };
 
-/* "float32", "float16 or bfloat16" ... */
+/* "float32", "bfloat16" ... */
 extern const char *const gpu_float_names[NR_GPU_FLOATS];
 
 struct gpu_peak gpu_peak_of(const struct process *process, uint32_t device);

@@ -29,8 +29,8 @@ static const struct {
 } types[] = {
 	{"float32", 4, GPU_FLOAT32},
 	{"float64", 8, GPU_FLOAT64},
-	{"float16", 2, GPU_HALF},
-	{"bfloat16", 2, GPU_HALF},
+	{"float16", 2, GPU_FLOAT16},
+	{"bfloat16", 2, GPU_BFLOAT16},
 	{"int64", 8, NR_GPU_FLOATS},
 	{"int32", 4, NR_GPU_FLOATS},
 	{"int16", 2, NR_GPU_FLOATS},

@@ -245,6 +245,10 @@ static void note_peak(struct table *table, const struct process *process, uint32
 	struct buf text = {0};
 
 	buf_printf(&text, "%s: ", *name ? name : "GPU");
+	if (peak.flops[GPU_FLOAT16] > 0 && peak.flops[GPU_FLOAT16] == peak.flops[GPU_BFLOAT16]) {
+		buf_printf(&text, "%s, ", gpu_float_names[GPU_FLOAT16]);
+		peak.flops[GPU_FLOAT16] = 0;
+	}
 	for (int i = NR_GPU_FLOATS; i-- > 0;) {
 		if (peak.flops[i] > 0) {
 			buf_printf(&text, "%s %.1f TFLOP/s, ", gpu_float_names[i],
@@ -292,15 +296,23 @@ static void note_peaks(const struct roofline_view *view, struct table *table)
 static void fill_table(void *state, struct table *table)
 {
 	struct roofline_view *view = state;
+	bool is_above = false;
 
 	table->columns[SHAPES].is_wide_only = !view->input.is_detailed;
 	for (const struct row *row = view->rows; row; row = row->hh.next) {
 		fill(view, row, table_add(table, row));
+		is_above |= row->has_peaks && row->least_ns > (double)row->gpu_ns &&
+			    row->compute_ns > row->memory_ns;
 	}
 	table_sort(table, "gpu_total");
 	if (table->nr_rows) {
-		table_note(table, "The operators cover %.1f %% of the GPU time of operators.",
+		table_note(table, "These operators take %.1f %% of the GPU time of all operators.",
 			100 * (double)view->covered_ns / (double)view->gpu_ns);
+		if (is_above) {
+			table_note(table, "Above 100 %%: the kernel does less than the direct "
+					  "algorithm, whose FLOPs are counted (as Winograd "
+					  "convolutions do), or computes in a faster type (TF32).");
+		}
 		note_peaks(view, table);
 	} else if (view->gpu_ns && !view->has_shapes) {
 		table_note(table, "Shapes of inputs are not recorded; set GPROF_TORCH=shapes.");

@@ -307,11 +307,13 @@ START_TEST(without_clocks_the_name_tells_and_an_unknown_one_nothing)
 {
 	struct gpu_peak peak = peak_of_name("NVIDIA A100-SXM4-40GB", 8, 108);
 
-	ck_assert_double_eq_tol(peak.flops[GPU_HALF], 312e12, 1e12);
+	ck_assert_double_eq_tol(peak.flops[GPU_FLOAT16], 312e12, 1e12);
+	ck_assert_double_eq_tol(peak.flops[GPU_BFLOAT16], 312e12, 1e12);
 	ck_assert_double_eq_tol(peak.flops[GPU_FLOAT32], 19.5e12, 1e11);
 	ck_assert_double_eq_tol(peak.memory_bytes_per_s, 1555e9, 1);
 	peak = peak_of_name("Tesla V100-SXM2-32GB", 7, 80);
-	ck_assert_double_eq_tol(peak.flops[GPU_HALF], 125e12, 1e12);
+	ck_assert_double_eq_tol(peak.flops[GPU_FLOAT16], 125e12, 1e12);
+	ck_assert_double_eq(peak.flops[GPU_BFLOAT16], 0); /* its tensor cores have none */
 	peak = peak_of_name("NVIDIA A1000", 8, 108);
 	ck_assert_double_eq(peak.memory_bytes_per_s, 0);
 	ck_assert_double_eq(peak.flops[GPU_FLOAT32], 0);

@@ -130,7 +130,7 @@ START_TEST(operators_are_beside_the_roofs_of_their_type)
 	ck_assert_double_eq_tol(
 		number(table, tables_find(table, "name", "aten::add", 0), "roof_pct"), 77.1704,
 		1e-3);
-	ck_assert_ptr_nonnull(strstr(table->note, "cover 100.0 % of the GPU time"));
+	ck_assert_ptr_nonnull(strstr(table->note, "take 100.0 % of the GPU time"));
 	ck_assert_ptr_nonnull(strstr(table->note, "312.0 TFLOP/s"));
 	ck_assert_ptr_nonnull(strstr(table->note, "NVIDIA A100 Tensor Core GPU data sheet"));
 	table_destroy(table);
@@ -140,14 +140,18 @@ END_TEST
 START_TEST(kernels_that_run_an_operator_alone_have_its_figures)
 {
 	struct table *table = tables_of(&view_roofline, write_ops("NVIDIA A100-SXM4-40GB"), false);
-	size_t half = tables_find(table, "name", "gemm_kernel", 0);
-	size_t single = tables_find(table, "name", "gemm_kernel", half + 1);
+	size_t brain = tables_find(table, "name", "gemm_kernel", 0);
+	size_t single = tables_find(table, "name", "gemm_kernel", 1);
+	size_t half = tables_find(table, "name", "gemm_kernel", 2);
 
-	/* One row a type: those of mm and attention; of add and clamp_min_. */
-	ck_assert_uint_eq(table->nr_rows, NR_EXPECTED + 2);
-	ck_assert_uint_eq(tables_number(table, half, "calls"), 2);
-	ck_assert_double_eq_tol(
-		number(table, half, "flops"), expected[0].flops + expected[3].flops, 1e-6);
+	/* One row a type: that of mm, of add and clamp_min_, and of attention. */
+	ck_assert_uint_eq(table->nr_rows, NR_EXPECTED + 3);
+	ck_assert_str_eq(tables_cell(table, brain, "type")->text, "bfloat16");
+	ck_assert_uint_eq(tables_number(table, brain, "calls"), 1);
+	ck_assert_double_eq_tol(number(table, brain, "flops"), expected[0].flops, 1e-6);
+	ck_assert_str_eq(tables_cell(table, half, "type")->text, "float16");
+	ck_assert_uint_eq(tables_number(table, half, "calls"), 1);
+	ck_assert_double_eq_tol(number(table, half, "flops"), expected[3].flops, 1e-6);
 	ck_assert_uint_eq(tables_number(table, single, "calls"), 2);
 	ck_assert_double_eq_tol(
 		number(table, single, "bytes"), expected[1].bytes + expected[4].bytes, 1e-6);
