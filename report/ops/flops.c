@@ -259,6 +259,20 @@ static size_t find_formula(uint32_t name)
 	return i;
 }
 
+/* Do others with a formula, conv2d and relu, call it to do their work? */
+static bool is_inner(uint32_t name)
+{
+	static const char *const names[] = {
+		"aten::convolution", "aten::clamp_min", "aten::clamp_min_"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(string_pool_text(name, NULL), names[i]) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
 bool flops_may_count(uint32_t name, uint8_t framework, uint8_t scope)
 {
 	(void)framework;
@@ -282,7 +296,7 @@ static struct recent {
 	double flops;
 	uint32_t name, shape;
 	bool is_set, is_known;
-	bool is_inner; /* aten::convolution, which lies in another one */
+	bool is_inner;
 } recent[NR_RECENT];
 
 static const struct recent *find(uint32_t name, uint32_t shape)
@@ -292,7 +306,7 @@ static const struct recent *find(uint32_t name, uint32_t shape)
 	if (!found->is_set || found->name != name || found->shape != shape) {
 		*found = (struct recent){.name = name, .shape = shape, .is_set = true};
 		found->is_known = count(name, shape, &found->flops);
-		found->is_inner = !strcmp(string_pool_text(name, NULL), "aten::convolution");
+		found->is_inner = is_inner(name);
 	}
 	return found;
 }
@@ -307,15 +321,11 @@ bool flops_of(uint32_t name, uint32_t shape, double *flops)
 	return found->is_known;
 }
 
-/* Does a convolution that counts contain it? */
+/* Does an operator around it have its FLOPs? */
 static bool is_counted_outside(const struct op *op)
 {
-	static const char prefix[] = "aten::conv";
-
 	for (op = op->parent; op; op = op->parent) {
-		if (op->shape &&
-			!strncmp(string_pool_text(op->name, NULL), prefix, sizeof(prefix) - 1) &&
-			find(op->name, op->shape)->is_known) {
+		if (op->shape && find(op->name, op->shape)->is_known) {
 			return true;
 		}
 	}

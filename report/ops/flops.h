@@ -25,7 +25,8 @@
 /* name and shape are numbers of string_pool.h. False if the operator or its shapes are unknown. */
 bool flops_of(uint32_t name, uint32_t shape, double *flops);
 
-/* The same of a call; false also for a convolution inside another one, which has its FLOPs. */
+/* The same of a call; false also for convolution and clamp_min within conv2d, relu ..., which have
+ * their FLOPs. */
 bool flops_of_op(const struct op *op, double *flops);
 
 /* For op_view.op_wants: false of operators that never have any. */

@@ -44,7 +44,8 @@ flat hour 200 "an hour's 3,600 steps"
 flat varied 400 "new names, threads and grids in each step"
 GPROF_DIR=$T/dump-hour
 summary api,losses
-is "$(value calls "$T/hour")" $(($(query '[.api.rows[].calls] | add') + $(query '[.losses.rows[].count] | add // 0'))) \
+# CUPTI's records of kernels, which a busy machine may lose, are no calls.
+is "$(value calls "$T/hour")" $(($(query '[.api.rows[].calls] | add') + $(query '[.losses.rows[] | select(.cause | test("CUPTI") | not).count] | add // 0'))) \
 	"calls of the hour in the stream or counted as lost"
 
 alone=$(value rss_kb_100 "$T/alone")

@@ -253,6 +253,30 @@ START_TEST(operations_are_counted_from_shapes)
 }
 END_TEST
 
+/* The FLOPs of an operator called within another one; -1: none that the other one does not have. */
+static double flops_within(const char *outer, const char *inner, const char *shapes)
+{
+	uint32_t shape = string_pool_intern(shapes, strlen(shapes));
+	struct op around = {.name = string_pool_intern(outer, strlen(outer)), .shape = shape};
+	struct op op = {.name = string_pool_intern(inner, strlen(inner)), .shape = shape};
+	double count;
+
+	op.parent = &around;
+	return flops_of_op(&op, &count) ? count : -1;
+}
+
+START_TEST(operations_of_an_operator_within_another_one_count_once)
+{
+	const char *image = "float32[4,3,8,8], float32[16,3,3,3], ?", *numbers = "float32[10,10]";
+
+	ck_assert_double_eq(flops_within("aten::conv2d", "aten::convolution", image), -1);
+	ck_assert_double_eq(flops_within("aten::relu", "aten::clamp_min", numbers), -1);
+	ck_assert_double_eq(flops_within("aten::relu_", "aten::clamp_min_", numbers), -1);
+	ck_assert_double_eq(flops_within("aten::hardtanh", "aten::clamp_min", numbers), 100);
+	ck_assert_double_eq(flops_within("aten::add", "aten::mul", numbers), 100);
+}
+END_TEST
+
 /* The operator that made the node is the last that begins with its number. */
 START_TEST(arrows_go_from_operators_to_their_nodes)
 {
@@ -324,5 +348,5 @@ UNIT_SUITE("report/ops", operators_have_their_own_time_and_that_of_what_they_lau
 	damage_in_a_column_that_no_view_wants_costs_no_operator, operators_of_threads_by_themselves,
 	phases_add_up_to_the_steps, samples_become_shares_of_time, waiting_for_data_is_told,
 	operations_of_some_calls_are_said_to_be_that, metrics_of_a_newer_recorder_are_left_out,
-	operations_are_counted_from_shapes, arrows_go_from_operators_to_their_nodes,
-	arrows_begin_in_any_number_of_threads)
+	operations_are_counted_from_shapes, operations_of_an_operator_within_another_one_count_once,
+	arrows_go_from_operators_to_their_nodes, arrows_begin_in_any_number_of_threads)
