@@ -143,6 +143,38 @@ static bool is_ambiguous(const char *name, char *const *words)
 	return nr > 1;
 }
 
+/* The options of other tools' reports, where a command has the same under another name. */
+static const struct {
+	const char *name, *option, *value;
+} foreign[] = {
+	/* nvprof */
+	{"--csv", "--format", " csv"},
+	{"--log-file", "--output", " FILE"},
+	{"--print-gpu-trace", "--view", " gpu-trace"},
+	{"--print-api-trace", "--view", " api-trace"},
+	{"--print-gpu-summary", "--view", " kernel,memcpy"},
+	{"--print-api-summary", "--view", " api"},
+	{"--print-summary", "--style", " nvprof"},
+	/* key_averages().table() of torch.profiler */
+	{"--sort-by", "--sort", " COLUMN"},
+	{"--row-limit", "--top", " N"},
+};
+
+static void add_hint(struct buf *out, const char *name, const char *const *words)
+{
+	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
+		for (const char *const *word = words; *word; word++) {
+			if (strcmp(name, foreign[i].name) == 0 &&
+				strcmp(*word, foreign[i].option) == 0) {
+				buf_printf(out, " (did you mean %s%s?)%c", *word, foreign[i].value,
+					'\0');
+				return;
+			}
+		}
+	}
+	options_add_closest(out, name, words);
+}
+
 int options_unknown(const struct command *command, const char *word)
 {
 	char *name = strndup(word, strcspn(word, "="));
@@ -150,7 +182,7 @@ int options_unknown(const struct command *command, const char *word)
 	char **words = option_words(command, name, &option);
 	struct buf hint = {0};
 
-	options_add_closest(&hint, name, (const char *const *)words);
+	add_hint(&hint, name, (const char *const *)words);
 	if (!option.name && is_ambiguous(name, words)) {
 		cmd_usage(command, "option '%s' is ambiguous; write more of it", name);
 	} else if (!option.name) {

@@ -35,6 +35,11 @@ for each in timeline:--trakcs:--tracks html:--timelin-size:--timeline-size diff:
 	[ "$wrong" = --shar ] || says 2 "unknown option '$wrong' (did you mean $right?); try: gprof-report help $command" "$command" "$wrong" 1
 done
 
+# Options that other tools have.
+says 2 "unknown option '--csv' (did you mean --format csv?); try: gprof-report help summary" summary --csv x
+says 2 "unknown option '--print-gpu-trace' (did you mean --view gpu-trace?); try: " summary --print-gpu-trace x
+says 2 "unknown option '--log-file' (did you mean --output FILE?); try: " timeline --log-file=x x
+
 # Nothing was recorded.
 unset GPROF_DIR
 says 1 "cannot read 'gprof-dump': it does not exist. A process that runs with libgprof.so and uses CUDA, NVTX, NCCL or a framework creates it; record with: LD_PRELOAD=$ROOT/$B/libgprof.so PROGRAM"
