@@ -425,10 +425,10 @@ void step_loader_add_record(
 	}
 }
 
-/* The one step of a process that has none. */
+/* The one step of a process that has none: all of the recording, as in the headline. */
 static void take_all(struct step_loader *load)
 {
-	struct step_events step = {.begin = UINT64_MAX, .is_recording = true};
+	struct step_events step = {.begin = load->process->first_ns, .is_recording = true};
 
 	for (size_t i = 0; i < load->nr_items; i++) {
 		const struct step_item *item = &load->items[i];
@@ -443,6 +443,8 @@ static void take_all(struct step_loader *load)
 	for (size_t i = 0; i < load->nr_records && load->nr_items; i++) {
 		step.end = load->records[i].end > step.end ? load->records[i].end : step.end;
 	}
+	step.end =
+		step.end && load->process->last_ns > step.end ? load->process->last_ns : step.end;
 	if (step.end > step.begin) {
 		add_ready(load, &step);
 		take_ready(load);

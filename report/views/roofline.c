@@ -138,8 +138,10 @@ static void on_op(void *context, const struct op *op)
 
 	view->gpu_ns += op->gpu_self_ns;
 	view->has_shapes |= op->shape != 0;
-	if (!op->gpu_total_ns || !flops_of_op(op, &flops) || flops <= 0 || flops > MOST ||
-		!op_bytes(op->name, op->shape, &bytes) || bytes > MOST) {
+	/* Also of one within another one that has its FLOPs: its kernels may run it alone. */
+	if (!op->gpu_total_ns || !op->shape || !flops_of(op->name, op->shape, &flops) ||
+		flops <= 0 || flops > MOST || !op_bytes(op->name, op->shape, &bytes) ||
+		bytes > MOST) {
 		return;
 	}
 	if (!is_inner(op)) {

@@ -71,6 +71,12 @@ is true "$(query '.what_if.note | contains("--scale \u0027kernel:no_such_kernel=
 	"a factor that applies to nothing is named"
 is false "$(query '.what_if.note | contains("kernel:nccl")')" "and one that applies is not"
 
+# Without steps all of the recording counts, as in the headline.
+"$REPORT" whatif --format json test/golden/v1/python.gprof >"$T/json" 2>/dev/null
+step=$(query '.what_if.rows[0].step_ns')
+"$REPORT" --view headline --format json test/golden/v1/python.gprof >"$T/json" 2>/dev/null
+is "$(query '.headline.rows[0].span_ns')" "$step" "the step of a recording without steps"
+
 # What does not exist is named, with what was probably meant.
 for wrong in "--remove;lodaer;did you mean loader" "--scale;kernel:x;kernel:REGEX=0.5" "--scale;kernel:x=fast;number" \
 	"--scale;memory:x=1;must begin with" "--scale;kernel:[=1;"; do
