@@ -1,30 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The driver's graphs: from CUDA's parameters to the model's operations. */
 #include "test/sim/api.h"
+#include "test/sim/graph_params.h"
 #include "test/sim/model.h"
 
 #define PTR(p) ((void *)(uintptr_t)(p))
-
-/* The layouts of CUDA's parameters, as far as they matter. */
-struct kernel_params {
-	struct sim_function *function;
-	cudart_dim3 grid, block;
-	unsigned int shared_bytes;
-	void **args, **extra;
-	struct sim_function *kernel; /* from version 2 on: instead of the function */
-};
-
-struct set_params {
-	cu_deviceptr dst;
-	size_t pitch_bytes;
-	unsigned int value, element_bytes;
-	size_t width, height;
-};
-
-struct host_params {
-	void (*fn)(void *);
-	void *data;
-};
 
 struct instantiate_params {
 	unsigned long long flags;
@@ -82,21 +62,13 @@ static int kernel_op(struct sim_op *op, const struct kernel_params *p, bool has_
 
 static int copy_op(struct sim_op *op, const cu_memcpy3d *p)
 {
-	if (!p || p->dst_type == CU_MEMORY_ARRAY || p->src_type == CU_MEMORY_ARRAY) {
-		return p ? SIM_NOT_SUPPORTED : SIM_INVALID_VALUE;
-	}
-	char *dst = PTR(cu_copy3d_dst(p));
-	const char *src = PTR(cu_copy3d_src(p));
+	*op = (struct sim_op){.kind = SIM_OP_COPY};
+	int r = sim_driver_copy_3d(&op->copy, p);
 
-	*op = (struct sim_op){.kind = SIM_OP_COPY,
-		.copy = SIM_ROWS(dst + p->dst_y * p->dst_pitch_bytes + p->dst_x_bytes,
-			p->dst_pitch_bytes, src + p->src_y * p->src_pitch_bytes + p->src_x_bytes,
-			p->src_pitch_bytes, p->width_bytes, p->height)};
-	op->copy.depth = p->depth;
-	op->copy.dst_slice = p->dst_pitch_bytes * p->dst_height;
-	op->copy.src_slice = p->src_pitch_bytes * p->src_height;
-	sim_describe(op);
-	return SIM_OK;
+	if (r == SIM_OK) {
+		sim_describe(op);
+	}
+	return r;
 }
 
 static int set_op(struct sim_op *op, const struct set_params *p)

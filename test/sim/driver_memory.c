@@ -253,6 +253,45 @@ cu_result api_cuMemcpy2DAsync_v2(const cu_memcpy2d *p_copy, cu_stream stream)
 	return copy_2d(p_copy, true, stream);
 }
 
+int sim_driver_copy_3d(struct sim_copy *c, const cu_memcpy3d *p)
+{
+	if (!p || p->dst_type == CU_MEMORY_ARRAY || p->src_type == CU_MEMORY_ARRAY) {
+		return p ? SIM_NOT_SUPPORTED : SIM_INVALID_VALUE;
+	}
+	char *dst = PTR(cu_copy3d_dst(p));
+	const char *src = PTR(cu_copy3d_src(p));
+	size_t dst_slice = p->dst_pitch_bytes * p->dst_height;
+	size_t src_slice = p->src_pitch_bytes * p->src_height;
+
+	*c = (struct sim_copy)SIM_ROWS(
+		dst + p->dst_z * dst_slice + p->dst_y * p->dst_pitch_bytes + p->dst_x_bytes,
+		p->dst_pitch_bytes,
+		src + p->src_z * src_slice + p->src_y * p->src_pitch_bytes + p->src_x_bytes,
+		p->src_pitch_bytes, p->width_bytes, p->height);
+	c->depth = p->depth;
+	c->dst_slice = dst_slice;
+	c->src_slice = src_slice;
+	return SIM_OK;
+}
+
+static int copy_3d(const cu_memcpy3d *p, bool is_async, void *stream)
+{
+	struct sim_copy c;
+	int r = sim_driver_copy_3d(&c, p);
+
+	return r == SIM_OK ? sim_copy(&c, cu_copy3d_kind(p), is_async, stream) : r;
+}
+
+cu_result api_cuMemcpy3D_v2(const cu_memcpy3d *p_copy)
+{
+	return copy_3d(p_copy, false, NULL);
+}
+
+cu_result api_cuMemcpy3DAsync_v2(const cu_memcpy3d *p_copy, cu_stream stream)
+{
+	return copy_3d(p_copy, true, stream);
+}
+
 cu_result api_cuMemcpyBatchAsync_v2(cu_deviceptr *dsts, cu_deviceptr *srcs, size_t *sizes,
 	size_t nr_items, cu_memcpy_attributes *attrs, size_t *attrs_idxs, size_t num_attrs,
 	cu_stream stream)

@@ -92,4 +92,7 @@ bool sim_static_unregister(void *address);
 /* A new context of the device with its streams. */
 struct sim_context *sim_context_create(struct sim_device *device, unsigned int flags);
 
+/* The copy that a driver's parameters describe, of linear memory only. */
+int sim_driver_copy_3d(struct sim_copy *c, const cu_memcpy3d *p);
+
 #endif

@@ -36,6 +36,9 @@ int runtime_done(int code);
 /* The kernel behind a host function's address or a kernel handle; NULL if it is neither. */
 struct sim_function *runtime_function(const void *func);
 
+/* The driver's parameters of a copy; arrays are linear here. */
+int runtime_copy_3d(cu_memcpy3d *to, const cudart_memcpy3d_parms *p);
+
 /* Device memory of a registered variable; NULL if there is none. */
 void *runtime_symbol(const void *host, size_t *bytes);
 

@@ -29,14 +29,15 @@ static int row(void *dst, const void *src, size_t bytes, int kind, bool is_async
 	}
 }
 
+/* Where memory lies, by cudaMemcpyKind. */
+static const int from_types[] = {
+	CU_MEMORY_HOST, CU_MEMORY_HOST, CU_MEMORY_DEVICE, CU_MEMORY_DEVICE, CU_MEMORY_UNIFIED};
+static const int to_types[] = {
+	CU_MEMORY_HOST, CU_MEMORY_DEVICE, CU_MEMORY_HOST, CU_MEMORY_DEVICE, CU_MEMORY_UNIFIED};
+
 /* Rows of linear memory and of arrays, which are linear here. */
 static int rows(const struct sim_copy *c, int kind, bool is_async, void *stream)
 {
-	static const int from_types[] = {CU_MEMORY_HOST, CU_MEMORY_HOST, CU_MEMORY_DEVICE,
-		CU_MEMORY_DEVICE, CU_MEMORY_UNIFIED};
-	static const int to_types[] = {CU_MEMORY_HOST, CU_MEMORY_DEVICE, CU_MEMORY_HOST,
-		CU_MEMORY_DEVICE, CU_MEMORY_UNIFIED};
-
 	if (kind < 0 || kind > CUDA_COPY_DEFAULT) {
 		return 21;
 	}
@@ -245,24 +246,46 @@ static struct sim_copy copy_of_3d(const cudart_memcpy3d_parms *p)
 	return c;
 }
 
-cudart_error api_cudaMemcpy3D(const cudart_memcpy3d_parms *p)
+int runtime_copy_3d(cu_memcpy3d *to, const cudart_memcpy3d_parms *p)
 {
 	if (!p) {
 		return SIM_INVALID_VALUE;
 	}
+	if (p->kind < 0 || p->kind > CUDA_COPY_DEFAULT) {
+		return 21;
+	}
 	struct sim_copy c = copy_of_3d(p);
 
-	return runtime_model->copy(&c, p->kind, false, NULL);
+	*to = (cu_memcpy3d){.src_type = from_types[p->kind],
+		.src_host = c.src,
+		.src_device = (uintptr_t)c.src,
+		.src_pitch_bytes = c.src_pitch,
+		.src_height = c.src_pitch ? c.src_slice / c.src_pitch : 0,
+		.dst_type = to_types[p->kind],
+		.dst_host = c.dst,
+		.dst_device = (uintptr_t)c.dst,
+		.dst_pitch_bytes = c.dst_pitch,
+		.dst_height = c.dst_pitch ? c.dst_slice / c.dst_pitch : 0,
+		.width_bytes = c.width,
+		.height = c.height,
+		.depth = c.depth};
+	return SIM_OK;
+}
+
+cudart_error api_cudaMemcpy3D(const cudart_memcpy3d_parms *p)
+{
+	cu_memcpy3d copy;
+	int r = runtime_copy_3d(&copy, p);
+
+	return r == SIM_OK ? runtime_driver.cuMemcpy3D_v2(&copy) : r;
 }
 
 cudart_error api_cudaMemcpy3DAsync(const cudart_memcpy3d_parms *p, cudart_stream stream)
 {
-	if (!p) {
-		return SIM_INVALID_VALUE;
-	}
-	struct sim_copy c = copy_of_3d(p);
+	cu_memcpy3d copy;
+	int r = runtime_copy_3d(&copy, p);
 
-	return runtime_model->copy(&c, p->kind, true, stream);
+	return r == SIM_OK ? runtime_driver.cuMemcpy3DAsync_v2(&copy, stream) : r;
 }
 
 /* 12.8 has a ninth argument, failIdx, before the stream. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The runtime's graph nodes: from CUDA's parameters to the model's operations. */
+#include "test/sim/graph_params.h"
 #include "test/sim/runtime.h"
 
 static int kernel_op(struct sim_op *op, const cudart_kernel_node_params *p)
@@ -66,55 +67,82 @@ cudart_error api_cudaGraphAddKernelNode(cudart_graph_node *p_graph_node, cudart_
 	const cudart_graph_node *p_dependencies, size_t num_dependencies,
 	const cudart_kernel_node_params *p_node_params)
 {
-	struct sim_op op;
-	int r = kernel_op(&op, p_node_params);
+	const cudart_kernel_node_params *p = p_node_params;
+	struct sim_function *f = p ? runtime_function(p->func) : NULL;
 
-	return r == SIM_OK ? add(p_graph_node, graph, p_dependencies, num_dependencies, &op) : r;
+	if (!f) {
+		return p ? SIM_INVALID_DEVICE_FUNCTION : SIM_INVALID_VALUE;
+	}
+	struct kernel_params params = {.function = f,
+		.grid = p->grid,
+		.block = p->block,
+		.shared_bytes = p->shared_bytes,
+		.args = p->args,
+		.extra = p->extra};
+
+	return runtime_driver.cuGraphAddKernelNode_v2(
+		p_graph_node, graph, p_dependencies, num_dependencies, &params);
 }
 
 cudart_error api_cudaGraphAddMemcpyNode(cudart_graph_node *p_graph_node, cudart_graph graph,
 	const cudart_graph_node *p_dependencies, size_t num_dependencies,
 	const cudart_memcpy3d_parms *p_copy_params)
 {
-	struct sim_op op;
-	int r = copy_op(&op, p_copy_params);
+	cu_memcpy3d copy;
+	int r = p_copy_params && (p_copy_params->src_array || p_copy_params->dst_array)
+			? SIM_NOT_SUPPORTED
+			: runtime_copy_3d(&copy, p_copy_params);
 
-	return r == SIM_OK ? add(p_graph_node, graph, p_dependencies, num_dependencies, &op) : r;
+	return r == SIM_OK ? runtime_driver.cuGraphAddMemcpyNode(p_graph_node, graph,
+				     p_dependencies, num_dependencies, &copy, NULL)
+			   : r;
 }
 
 cudart_error api_cudaGraphAddMemcpyNode1D(cudart_graph_node *p_graph_node, cudart_graph graph,
 	const cudart_graph_node *p_dependencies, size_t num_dependencies, void *dst,
 	const void *src, size_t bytes, cudart_memcpy_kind kind)
 {
-	struct sim_op op = {.kind = SIM_OP_COPY, .copy = SIM_ROW(dst, src, bytes)};
+	cudart_memcpy3d_parms row = {.src_ptr = {.ptr = (void *)(uintptr_t)src, .pitch = bytes},
+		.dst_ptr = {.ptr = dst, .pitch = bytes},
+		.extent = {bytes, 1, 1},
+		.kind = kind};
 
-	(void)kind;
-	runtime_model->describe(&op);
-	return add(p_graph_node, graph, p_dependencies, num_dependencies, &op);
+	return api_cudaGraphAddMemcpyNode(
+		p_graph_node, graph, p_dependencies, num_dependencies, &row);
 }
 
 cudart_error api_cudaGraphAddMemsetNode(cudart_graph_node *p_graph_node, cudart_graph graph,
 	const cudart_graph_node *p_dependencies, size_t num_dependencies,
 	const cudart_memset_params *p_memset_params)
 {
-	struct sim_op op;
-	int r = set_op(&op, p_memset_params);
+	const cudart_memset_params *p = p_memset_params;
 
-	return r == SIM_OK ? add(p_graph_node, graph, p_dependencies, num_dependencies, &op) : r;
+	if (!p) {
+		return SIM_INVALID_VALUE;
+	}
+	struct set_params params = {.dst = (uintptr_t)p->dst,
+		.pitch_bytes = p->pitch_bytes,
+		.value = p->value,
+		.element_bytes = p->element_bytes,
+		.width = p->width,
+		.height = p->height};
+
+	return runtime_driver.cuGraphAddMemsetNode(
+		p_graph_node, graph, p_dependencies, num_dependencies, &params, NULL);
 }
 
 cudart_error api_cudaGraphAddHostNode(cudart_graph_node *p_graph_node, cudart_graph graph,
 	const cudart_graph_node *p_dependencies, size_t num_dependencies,
 	const cudart_host_node_params *p_node_params)
 {
-	struct sim_op op = {.kind = SIM_OP_HOST};
+	struct host_params params;
 
-	if (!p_node_params || !p_node_params->fn) {
+	if (!p_node_params) {
 		return SIM_INVALID_VALUE;
 	}
-	op.host_fn = p_node_params->fn;
-	op.host_data = p_node_params->user_data;
-	return add(p_graph_node, graph, p_dependencies, num_dependencies, &op);
+	params = (struct host_params){p_node_params->fn, p_node_params->user_data};
+	return runtime_driver.cuGraphAddHostNode(
+		p_graph_node, graph, p_dependencies, num_dependencies, &params);
 }
 
 cudart_error api_cudaGraphAddChildGraphNode(cudart_graph_node *p_graph_node, cudart_graph graph,
