@@ -43,6 +43,8 @@ cuMemPrefetchAsync 8000 cuMemPrefetchAsync
 cuMemPrefetchAsync 12020 cuMemPrefetchAsync_v2
 cuMemcpy2D 3020 cuMemcpy2D_v2
 cuMemcpy2DAsync 3020 cuMemcpy2DAsync_v2
+cuMemcpy3D 3020 cuMemcpy3D_v2
+cuMemcpy3DAsync 3020 cuMemcpy3DAsync_v2
 cuMemcpy3DBatchAsync 12080 cuMemcpy3DBatchAsync
 cuMemcpy3DBatchAsync 13000 cuMemcpy3DBatchAsync_v2
 cuMemcpyBatchAsync 12080 cuMemcpyBatchAsync
