@@ -103,9 +103,13 @@ is 3 "$report_rc" "the reporter's status where a receive is smaller than its sen
 ok grep -q 'error in the program: 1 sends differ in size from their receives; the first is number 1 of .* from rank 0 to rank 1, Send of 4096 bytes and Recv of 2048$' "$T/report.err"
 
 # The communicator is made before the first step that is recorded.
-rm -rf "$GPROF_DIR"
-GPROF_STEP=api:cudaStreamSynchronize GPROF_SCHEDULE=1-100 record "$B/prog/collectives" ranks 2
-summary communication
+# On a busy machine such a short program may have ended before its recorder started; then it runs again.
+for _ in 1 2 3 4 5; do
+	rm -rf "$GPROF_DIR"
+	GPROF_STEP=api:cudaStreamSynchronize GPROF_SCHEDULE=1-100 record "$B/prog/collectives" ranks 2
+	was_late || break
+done
+summary communication,losses
 is "2 2" "$(row AllReduce ranks) $(row AllReduce calls)" "a communicator from before the window"
 is true "$(query '.communication.rows | map(.waiting_ns != null) | all')" "matched with it"
 
