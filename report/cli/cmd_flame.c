@@ -212,7 +212,7 @@ static int draw(struct request *request, const struct cmd_input *input)
 	int status, losses;
 
 	flame_read(&flame, input->processes, input->nr_processes,
-		request->has_stacks ? FLAME_STACKS : 0, (enum phase)request->phase);
+		request->has_stacks ? FLAME_STACKS : 0, (enum phase)request->phase, NULL);
 	if (request->weight < 0) {
 		bool has_gpu = flame.frames[0].total[FLAME_GPU] || flame.unsampled[FLAME_GPU];
 

@@ -188,13 +188,26 @@ static bool has_several(const struct part *parts, size_t nr)
 	return false;
 }
 
-static void write_parts(const struct flame *flame, const uint32_t *place, struct buf *out)
+/* How many steps a range has says what to divide by. */
+static void write_ranges(const struct flame_ranges *ranges, struct buf *out)
+{
+	buf_printf(out, ", \"ranges\": [%" PRIu64 ", %" PRIu64 ", %" PRIu64 "], \"range_steps\": [",
+		ranges->first, ranges->last, ranges->length);
+	for (uint64_t i = 0; i <= (ranges->last - ranges->first) / ranges->length; i++) {
+		buf_printf(out, "%s%" PRIu64, i ? "," : "", ranges->nr_steps[i]);
+	}
+	buf_text(out, "]");
+}
+
+/* Of two runs, one that lies in a single range is parted like the other. */
+static void write_parts(
+	const struct flame *flame, const uint32_t *place, bool is_of_two, struct buf *out)
 {
 	const struct flame_ranges *ranges = &flame->ranges;
 	size_t nr;
 	struct part *parts = find_parts(flame, place, &nr);
 
-	if (has_several(parts, nr)) {
+	if (nr && (is_of_two || has_several(parts, nr))) {
 		buf_text(out, ",\n\"parts\": {\"frame\": [");
 		for (size_t i = 0; i < nr; i++) {
 			buf_printf(out, "%s%u", i ? "," : "", parts[i].frame);
@@ -215,14 +228,14 @@ static void write_parts(const struct flame *flame, const uint32_t *place, struct
 		}
 		buf_text(out, "]}");
 		if (ranges->length) {
-			buf_printf(out, ", \"ranges\": [%" PRIu64 ", %" PRIu64 ", %" PRIu64 "]",
-				ranges->first, ranges->last, ranges->length);
+			write_ranges(ranges, out);
 		}
 	}
 	free(parts);
 }
 
-static void write_tree(const struct flame *flame, struct names *names, struct buf *out)
+static void write_tree(
+	const struct flame *flame, bool is_of_two, struct names *names, struct buf *out)
 {
 	struct kept kept = {0};
 	uint32_t *place = keep_frames(flame, &kept);
@@ -250,7 +263,7 @@ static void write_tree(const struct flame *flame, struct names *names, struct bu
 		", \"launches\": %" PRIu64 "}",
 		flame->unsampled[FLAME_GPU], flame->unsampled[FLAME_CPU],
 		flame->unsampled[FLAME_LAUNCHES]);
-	write_parts(flame, place, out);
+	write_parts(flame, place, is_of_two, out);
 	buf_text(out, "}");
 	free(kept.frames);
 	free(place);
@@ -263,17 +276,18 @@ static bool is_empty(const struct flame *flame)
 	return !total[FLAME_GPU] && !total[FLAME_CPU] && !total[FLAME_LAUNCHES];
 }
 
-static void write_trees(
-	const struct cmd_input *input, unsigned int form, struct names *names, struct buf *trees)
+/* The trees of a run; ranges: those of both, where there are two, or NULL. */
+static void write_trees(const struct cmd_input *input, const struct flame_ranges *ranges,
+	struct names *names, struct buf *trees)
 {
+	unsigned int form = FLAME_PARTED | (ranges ? FLAME_MERGED : 0);
 	bool has_stacks = false;
 	struct flame flame;
 
-	flame_read(&flame, input->processes, input->nr_processes, form | FLAME_PARTED,
-		FLAME_ALL_PHASES);
+	flame_read(&flame, input->processes, input->nr_processes, form, FLAME_ALL_PHASES, ranges);
 	if (!is_empty(&flame)) {
 		buf_text(trees, "\"modules\": ");
-		write_tree(&flame, names, trees);
+		write_tree(&flame, ranges != NULL, names, trees);
 	}
 	flame_fini(&flame);
 	for (size_t i = 0; i < input->nr_processes; i++) {
@@ -282,24 +296,29 @@ static void write_trees(
 	if (!has_stacks) {
 		return;
 	}
-	flame_read(&flame, input->processes, input->nr_processes,
-		form | FLAME_STACKS | FLAME_PARTED, FLAME_ALL_PHASES);
+	flame_read(&flame, input->processes, input->nr_processes, form | FLAME_STACKS,
+		FLAME_ALL_PHASES, ranges);
 	if (!is_empty(&flame)) {
 		buf_text(trees, trees->nr_bytes ? ",\n\"stacks\": " : "\"stacks\": ");
-		write_tree(&flame, names, trees);
+		write_tree(&flame, ranges != NULL, names, trees);
 	}
 	flame_fini(&flame);
 }
 
 void html_flame_write(const struct cmd_input *input, const struct cmd_input *other, struct buf *out)
 {
+	struct flame_ranges ranges = FLAME_NO_RANGES;
 	struct names names = {0};
 	struct buf trees = {0}, of_other = {0};
 
 	idmap_init(&names.numbers, sizeof(uint32_t));
-	write_trees(input, other ? FLAME_MERGED : 0, &names, &trees);
 	if (other) {
-		write_trees(other, FLAME_MERGED, &names, &of_other);
+		flame_ranges_add(&ranges, input->processes, input->nr_processes);
+		flame_ranges_add(&ranges, other->processes, other->nr_processes);
+	}
+	write_trees(input, other ? &ranges : NULL, &names, &trees);
+	if (other) {
+		write_trees(other, &ranges, &names, &of_other);
 	}
 	if (trees.nr_bytes || of_other.nr_bytes) {
 		buf_text(out, "{\"names\": [");

@@ -9,11 +9,13 @@
  * Frame 0 is the root, and frames of one parent are in the order in which they began first. If
  * there are several phases or steps, TREE has "parts" too, with "frame", "phase" (enum phase),
  * "steps" and the weights: what a frame has of its own there. "ranges" has what "steps" means:
- * [number of the first step, of the last one, steps in each range]; 0 stands for no step.
+ * [number of the first step, of the last one, numbers in each range]; 0 stands for no step.
+ * "range_steps" has how many steps of the run are in each range.
  * Frames of less than HTML_FLAME_LEAST of the root by every weight become one
  * frame of their parent, of kind FLAME_REST; its name is their number. `stacks` is there if any
  * Python stack was recorded; "unsampled" in it has the weights of what has none. The page of two
- * runs has "other" with the trees of B beside "trees", both without frames of processes.
+ * runs has "other" with the trees of B beside "trees", both without frames of processes and with
+ * the same ranges.
  */
 #ifndef REPORT_HTML_FLAME_DATA_H
 #define REPORT_HTML_FLAME_DATA_H

@@ -180,15 +180,19 @@ static struct place place_of(struct reading *reading, uint64_t tick, uint32_t se
 	return place;
 }
 
-static void find_ranges(struct flame_ranges *ranges, struct process *const *processes, size_t nr)
+static bool is_chosen_step(const struct process *process, uint32_t step)
 {
-	*ranges = (struct flame_ranges){.first = UINT64_MAX};
-	for (size_t i = 0; i < nr; i++) {
+	return is_step(process, step) && select_has_step(process, step - 1);
+}
+
+void flame_ranges_add(
+	struct flame_ranges *ranges, struct process *const *processes, size_t nr_processes)
+{
+	for (size_t i = 0; i < nr_processes; i++) {
 		for (uint32_t step = 1; step < processes[i]->nr_steps; step++) {
 			uint64_t number = processes[i]->steps[step - 1].step;
 
-			if (is_step(processes[i], step) &&
-				select_has_step(processes[i], step - 1)) {
+			if (is_chosen_step(processes[i], step)) {
 				ranges->first = number < ranges->first ? number : ranges->first;
 				ranges->last = number > ranges->last ? number : ranges->last;
 			}
@@ -196,6 +200,20 @@ static void find_ranges(struct flame_ranges *ranges, struct process *const *proc
 	}
 	if (ranges->first <= ranges->last) {
 		ranges->length = (ranges->last - ranges->first) / FLAME_MOST_RANGES + 1;
+	}
+}
+
+/* How many steps lie in each range. */
+static void count_steps(struct flame_ranges *ranges, struct process *const *processes, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		for (uint32_t step = 1; step < processes[i]->nr_steps; step++) {
+			uint64_t number = processes[i]->steps[step - 1].step;
+
+			if (is_chosen_step(processes[i], step)) {
+				ranges->nr_steps[(number - ranges->first) / ranges->length]++;
+			}
+		}
 	}
 }
 
@@ -541,7 +559,7 @@ static void find_phases(struct process *const *processes, size_t nr_processes)
 }
 
 void flame_read(struct flame *flame, struct process *const *processes, size_t nr_processes,
-	unsigned int form, enum phase phase)
+	unsigned int form, enum phase phase, const struct flame_ranges *ranges)
 {
 	static const struct op_view view = {
 		.begin = begin, .op = on_op, .call = on_call, .record = on_record};
@@ -553,12 +571,13 @@ void flame_read(struct flame *flame, struct process *const *processes, size_t nr
 		.phase = phase};
 	const struct op_walk walk = {&view, &reading};
 
-	*flame = (struct flame){0};
+	*flame = (struct flame){.ranges = ranges ? *ranges : FLAME_NO_RANGES};
 	if (reading.has_phases) {
 		find_phases(processes, nr_processes);
 	}
 	if (reading.has_ranges) {
-		find_ranges(&flame->ranges, processes, nr_processes);
+		flame_ranges_add(&flame->ranges, processes, nr_processes);
+		count_steps(&flame->ranges, processes, nr_processes);
 	}
 	add_frame(&reading, 0, 0, FLAME_ROOT);
 	reading.unsampled = find_text(&reading, 0, "(no Python stack)", FLAME_ROOT);

@@ -70,9 +70,11 @@ struct flame_part {
 /* Ranges of steps of equal length, so that there are at most FLAME_MOST_RANGES. */
 #define FLAME_MOST_RANGES 16u
 struct flame_ranges {
-	uint64_t first, last; /* numbers of steps */
-	uint64_t length;      /* 0: there are no steps */
+	uint64_t first, last;		      /* numbers of steps; first > last: there are none */
+	uint64_t length;		      /* 0: there are no steps */
+	uint64_t nr_steps[FLAME_MOST_RANGES]; /* in each range, of all processes */
 };
+#define FLAME_NO_RANGES ((struct flame_ranges){.first = UINT64_MAX})
 
 struct flame {
 	/*
@@ -100,11 +102,19 @@ enum flame_form {
 #define FLAME_ALL_PHASES NR_PHASES
 
 /*
- * Reads the processes. form: bits of enum flame_form; phase: what lies in others is left out. The
- * caller calls flame_fini.
+ * Widens the ranges, at first FLAME_NO_RANGES, to the selected steps of the processes; nr_steps
+ * stays as it is.
+ */
+void flame_ranges_add(
+	struct flame_ranges *ranges, struct process *const *processes, size_t nr_processes);
+
+/*
+ * Reads the processes. form: bits of enum flame_form; phase: what lies in others is left out;
+ * ranges: for FLAME_PARTED, those that have all steps of the processes, or NULL. The caller calls
+ * flame_fini.
  */
 void flame_read(struct flame *flame, struct process *const *processes, size_t nr_processes,
-	unsigned int form, enum phase phase);
+	unsigned int form, enum phase phase, const struct flame_ranges *ranges);
 void flame_fini(struct flame *flame);
 
 /* ---- files ---- */

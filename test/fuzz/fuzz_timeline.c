@@ -13,7 +13,7 @@ static void write_flames(struct cmd_input *input, uint32_t choice, struct buf *o
 	struct flame flame;
 
 	flame_read(&flame, input->processes, input->nr_processes, choice / 8 % 8,
-		(enum phase)(choice / 64 % (FLAME_ALL_PHASES + 1)));
+		(enum phase)(choice / 64 % (FLAME_ALL_PHASES + 1)), NULL);
 	flame_write_folded(&flame, weight, out);
 	flame_write_speedscope(&flame, weight, out);
 	flame_write_pprof(&flame, weight, out);

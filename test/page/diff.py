@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Opens a page of `gprof-report html A B` in Chromium.
 
-usage: diff.py CHROMIUM PAGE JSON HOW [PICTURES]    HOW: see tables.look; JSON: of `gprof-report diff`; PICTURES: a folder
+usage: diff.py CHROMIUM PAGE JSON HOW REPORT [PICTURES]    HOW: see tables.look; JSON: of `gprof-report diff`; PICTURES: a folder
 """
 import json
 import re
+import subprocess
 import sys
 
 from must import finish, must
 from tables import look
-from wait import drawn, until
+from wait import drawn, frame, until
 
-chromium, path, expected_path, how, pictures = (sys.argv + [""])[1:6]
+chromium, path, expected_path, how, report, pictures = (sys.argv + [""])[1:7]
 expected = json.load(open(expected_path))
 sections = ["phase", "operator", "kernel", "copy"]
 
@@ -88,6 +89,43 @@ def check_views(page, shown):
         drawn(page, "Overview")
 
 
+def printed(*arguments):
+    return subprocess.run([report, *arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+
+
+def check_root(page, weight, want, what):
+    """want: of A and B."""
+    said = re.match(r"all\nall, A ([0-9.,]+) (\w+), B ([0-9.,]+) (\w+), [+−]", page.locator(".flame-details").inner_text())
+    must(said, "details of the root: " + page.locator(".flame-details").inner_text())
+    for value, unit, each in zip(said.groups()[::2], said.groups()[1::2], want):
+        factor = {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1}.get(unit, 1)
+        must(abs(float(value.replace(",", "")) * factor - each) <= 1e-3 * each + 1, "%s of %s: %s %s, not %f" % (weight, what, value, unit, each))
+
+
+def check_flame_steps(page, weight):
+    """Some of the steps: as the command has them in both runs, each divided by as many as it has; the address keeps them."""
+    first, last = page.get_by_label("First step"), page.get_by_label("Last step")
+    if not first.count():
+        return
+    first.select_option(index=1)
+    last.select_option(index=max(last.locator("option").count() - 2, 1))
+    frame(page)
+    steps = "%s-%s" % (first.input_value(), last.input_value())
+    want, text = [], page.locator("main section p.note").first.inner_text()
+    for row in expected["sides"]["rows"]:
+        rows = json.loads(printed("summary", "--view", "steps", "--format", "json", "--top", "0", "--steps", steps, row["path"]))["steps"]["rows"]
+        must(re.search(r"\b%s %d\b" % (row["side"], len(rows)), text), "%s, not %d steps of %s" % (text, len(rows), row["side"]))
+        lines = printed("flame", "--by", weight, "--steps", steps, "-o", "-", row["path"]).splitlines()
+        want.append(sum(int(line.rpartition(" ")[2]) for line in lines) / len(rows) if rows else 0)
+    if sum(want):
+        check_root(page, weight, want, "steps " + steps)
+    address = page.url
+    page.goto("about:blank")
+    page.goto(address)
+    drawn(page, "Flame graph")
+    must((first.input_value() + "-" + last.input_value()) == steps, "the address has the steps: " + address)
+
+
 def check_flame(page):
     """The root has the time of both runs, per step; a click zooms."""
     steps = [row["steps"] for row in expected["sides"]["rows"]]
@@ -101,16 +139,13 @@ def check_flame(page):
         return
     weight = page.url.split("#flame")[1] or next(each for each in ("gpu", "cpu", "launches") if sum(data["trees"].get("modules", {each: [0]})[each]) +
                                                  sum(data["other"].get("modules", {each: [0]})[each]))
-    details = page.locator(".flame-details")
-    said = re.match(r"all\nall, A ([0-9.,]+) (\w+), B ([0-9.,]+) (\w+), [+−]", details.inner_text())
-    must(said, "details of the root: " + details.inner_text())
-    for side, value, unit, nr in zip(("trees", "other"), said.groups()[::2], said.groups()[1::2], steps):
-        factor = {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1}.get(unit, 1)
-        want = sum(data[side].get("modules", {weight: [0]})[weight]) / nr
-        must(abs(float(value.replace(",", "")) * factor - want) <= 1e-3 * want + 1, "%s of %s: %s %s, not %f" % (weight, side, value, unit, want))
+    check_root(page, weight, [sum(data[side].get("modules", {weight: [0]})[weight]) / nr for side, nr in zip(("trees", "other"), steps)], "all steps")
     page.locator(".flame g").nth(1).dispatch_event("click")
     until(page, "() => !document.querySelector('.flame-details').textContent.startsWith('all')")
     must("/" in page.url.split("#flame")[1], "the address has the zoom: " + page.url)
+    page.goto(page.url.split("#")[0] + "#flame")
+    drawn(page, "Flame graph")
+    check_flame_steps(page, weight)
 
 
 def check(page):

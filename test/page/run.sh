@@ -186,7 +186,7 @@ two() {
 		"$B/gprof-report" diff --format json --fail-on "$condition" "$1" "$2" >"$T/diff.json" 2>/dev/null
 		grep -q '"result": "not judged"' "$T/diff.json" || break
 	done
-	in_browser diff "$T/diff.html" "$T/diff.json" "$how" "${pictures:-}"
+	in_browser diff "$T/diff.html" "$T/diff.json" "$how" "$B/gprof-report" "${pictures:-}"
 }
 
 # two_timelines A B: those of the page of both, which is there.

@@ -71,16 +71,20 @@ function rangesOf(tree) {
 	return list;
 }
 
+const isIn = (range, steps) => range !== undefined && range[0] <= steps[1] && steps[0] <= range[1];
+
+/* How many steps of the run the choice means. */
+function stepsIn(tree, steps) {
+	return rangesOf(tree).reduce((sum, range, i) => sum + (isIn(range, steps) ? tree.range_steps[i] : 0), 0);
+}
+
 /* Which parts the choice means; null: all of them. */
 function chosen(tree, {phase, steps}) {
 	if (!tree.parts || (phase === "" && !steps)) {
 		return null;
 	}
 	const wanted = phaseNames.indexOf(phase), ranges = rangesOf(tree);
-	return (i) => {
-		const range = ranges[tree.parts.steps[i] - 1];
-		return (wanted < 0 || tree.parts.phase[i] === wanted) && (!steps || (range !== undefined && range[0] <= steps[1] && steps[0] <= range[1]));
-	};
+	return (i) => (wanted < 0 || tree.parts.phase[i] === wanted) && (!steps || isIn(ranges[tree.parts.steps[i] - 1], steps));
 }
 
 /* The own weight of each frame in what is chosen. */
@@ -117,7 +121,7 @@ function treeOf(name, weight, choice) {
 
 const nothing = {parent: [0], name: [0], kind: [0], gpu: [0], cpu: [0], launches: [0], unsampled: {gpu: 0, cpu: 0, launches: 0}};
 
-/* Frames of A and B with the same path are one, as wide as both; what grew comes first. */
+/* Frames of A and B with the same path are one, as wide as both; what grew comes first. steps: to divide them by. */
 function differenceOf(name, weight, steps, choice) {
 	const {trees, other} = unpack(), {tree, place} = builder("all", 0), a = [0], b = [0];
 	const add = (from, own, nr) => {
@@ -125,7 +129,7 @@ function differenceOf(name, weight, steps, choice) {
 		from.parent.forEach((parent, i) => {
 			/* The number of small frames is no name. */
 			at[i] = i === 0 ? 0 : place(at[parent], from.kind[i] === REST ? "small frames" : names[i], from.kind[i]);
-			own[at[i]] = (own[at[i]] || 0) + self[i] / nr;
+			own[at[i]] = (own[at[i]] || 0) + (nr ? self[i] / nr : 0);
 		});
 	};
 	add(trees[name] || nothing, a, steps[0]);
@@ -396,13 +400,16 @@ function pick(parent, label, name, options, value, choose) {
 	list.addEventListener("change", () => choose(list.value));
 }
 
+/* Two runs have the same ranges, if both have steps. */
+const hasRanges = (of) => of.every((tree) => tree && tree.ranges);
+
 /* What of the recording is drawn. `of`: the trees of the chosen outer frames, that of A first. */
 function addChoice(tools, state, of, go) {
-	const phases = phasesOf(of, state.weight), ranges = rangesOf(of[0]);
+	const phases = phasesOf(of, state.weight), ranges = hasRanges(of) ? rangesOf(of[0]) : [];
 	if (phases.length > 1 || state.phase) {
 		pick(tools, "Phase", "Phase", [["", "all"], ...phases.map((name) => [name, name])], state.phase, (phase) => go({phase}));
 	}
-	if (of.length === 1 && ranges.length > 1) {
+	if (ranges.length > 1) {
 		const [from, to] = state.steps || [ranges[0][0], ranges[ranges.length - 1][1]], isAll = (steps) => steps[0] <= ranges[0][0] && steps[1] >= ranges[ranges.length - 1][1];
 		const set = (steps) => go({steps: isAll(steps) ? null : steps});
 		const at = (step) => ranges.find((range) => range[0] <= step && step <= range[1]) || ranges[0];
@@ -517,9 +524,15 @@ function drawDiff(main, steps) {
 	}
 	const {trees, other} = unpack(), known = [...new Set([...Object.keys(trees), ...Object.keys(other)])];
 	drawWith(main, known, (tree, weight) => sumOf(trees, tree, weight) + sumOf(other, tree, weight), (section, state) => {
-		const tree = differenceOf(state.tree, state.weight, steps || [1, 1], {phase: state.phase, steps: null});
-		make("p", section, weights[state.weight] + " of A and B" + (state.phase && " in " + state.phase) + (steps ? " per step: all of each recording, divided by its steps" : "") +
+		const of = [trees[state.tree], other[state.tree]], chosenSteps = hasRanges(of) ? state.steps : null;
+		const nr = chosenSteps ? of.map((tree) => stepsIn(tree, chosenSteps)) : steps;
+		const tree = differenceOf(state.tree, state.weight, nr || [1, 1], {phase: state.phase, steps: chosenSteps});
+		make("p", section, weights[state.weight] + " of A and B" + choiceText({phase: state.phase, steps: chosenSteps}) +
+			(chosenSteps ? ", divided by the steps that each has there (A " + nr[0] + ", B " + nr[1] + ")" : nr ? " per step: all of each recording, divided by its steps" : "") +
 			". A frame is as wide as both; orange frames take longer in B, blue ones shorter, and what grew most comes first.", "note");
+		if (!tree.total[0]) {
+			return {pictures: [], total: 0};
+		}
 		return {pictures: [icicle(section, tree, weights[state.weight], state)], total: tree.total[0]};
 	});
 }
