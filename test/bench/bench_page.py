@@ -63,7 +63,7 @@ with sync_playwright() as playwright:
     browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
     page = opened(browser, path)
     draw_timeline(page)
-    print("  " + page.locator("main .note").first.inner_text().split(". A shorter")[0])
+    print("  " + page.locator("main .note", has_text="one by one").first.inner_text().split(". The others")[0])
     draws, steps = page.evaluate(ZOOM, frames)
     print("drawing of a frame while zooming               " + spread(draws))
     print("from frame to frame (16.7 at 60 a second)      " + spread(steps))
