@@ -18,7 +18,7 @@ imports()
 {
 	local library
 	for library in "$from"/*.so; do
-		nm -D --undefined-only "$library"
+		[ ! -e "$library" ] || nm -D --undefined-only "$library"
 	done | awk '{print $NF}' | sort -u | sed -nE '
 		s/^(.*)@+(lib(cublas|cublasLt|cudnn|cufft|cusolver|cusparse|nvrtc)\.so\.[0-9]+)$/\2 \1/p
 		s/^cuFile[A-Za-z0-9_]*$/libcufile.so.0 &/p
