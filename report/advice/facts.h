@@ -10,14 +10,13 @@
 #ifndef REPORT_ADVICE_FACTS_H
 #define REPORT_ADVICE_FACTS_H
 
-#include <uthash.h>
-
 #include "report/analysis/gaps.h"
 #include "report/analysis/overlap.h"
 #include "report/analysis/utilization.h"
 #include "report/model/model.h"
 #include "report/ops/op_walk.h"
 #include "report/util/buf.h"
+#include "report/util/hash.h"
 #include "report/util/idmap.h"
 
 /*

@@ -6,9 +6,8 @@
 #ifndef REPORT_ANALYSIS_ALLOCATIONS_H
 #define REPORT_ANALYSIS_ALLOCATIONS_H
 
-#include <uthash.h>
-
 #include "report/analysis/view.h"
+#include "report/util/hash.h"
 
 #define ALLOCATIONS_MOST 1000u
 

@@ -6,11 +6,10 @@
 #ifndef REPORT_ANALYSIS_MEMORY_H
 #define REPORT_ANALYSIS_MEMORY_H
 
-#include <uthash.h>
-
 #include "report/model/model.h"
 #include "report/stats/min_max_sum.h"
 #include "report/util/buf.h"
+#include "report/util/hash.h"
 
 /*
  * The memory of a device (or of a kind) of a process over time: the peak, what is left at the end,

@@ -9,9 +9,8 @@
 #ifndef REPORT_ANALYSIS_OP_AVERAGE_H
 #define REPORT_ANALYSIS_OP_AVERAGE_H
 
-#include <uthash.h>
-
 #include "report/analysis/view.h"
+#include "report/util/hash.h"
 
 enum op_average_kind {
 	OP_AVERAGE_OP,

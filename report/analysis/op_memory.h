@@ -7,9 +7,8 @@
 #ifndef REPORT_ANALYSIS_OP_MEMORY_H
 #define REPORT_ANALYSIS_OP_MEMORY_H
 
-#include <uthash.h>
-
 #include "report/analysis/allocations.h"
+#include "report/util/hash.h"
 
 struct op_memory_sums {
 	int64_t increase;      /* bytes: asked for less given back */

@@ -2,7 +2,6 @@
 #include "report/model/ranges.h"
 
 #include <stdlib.h>
-#include <uthash.h>
 
 #include "report/util/buf.h"
 #include "report/util/hash.h"

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
-
 #include "report/util/buf.h"
 #include "report/util/hash.h"
 

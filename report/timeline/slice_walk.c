@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <uthash.h>
 
 #include "report/comm/host_collectives.h"
 #include "report/comm/nccl_names.h"
@@ -16,6 +15,7 @@
 #include "report/model/select.h"
 #include "report/ops/op.h"
 #include "report/timeline/slice_flows.h"
+#include "report/util/hash.h"
 #include "report/util/progress.h"
 
 /* ---- the host ---- */

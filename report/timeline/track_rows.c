@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <uthash.h>
 
+#include "report/util/hash.h"
 #include "report/util/text.h"
 
 /*

@@ -164,23 +164,12 @@ static void add_occupancy(struct track_slice *args, const struct occupancy *occu
 	}
 }
 
-/* Arguments that depend on the shape of the launch alone, made once. */
-static const struct shared_args *shape_args(struct tracks *tracks, uint32_t id, uint32_t device)
+static void make_shape_args(struct tracks *tracks, const struct model_shape *shape, uint32_t device,
+	struct shared_args *shared)
 {
-	const struct model_shape *shape = idmap_get(&tracks->timeline.process->shapes, id);
 	struct track_slice args = {0};
-	struct shared_args *shared;
 	struct occupancy occupancy;
-	bool has_occupancy;
 
-	if (!shape) {
-		return NULL;
-	}
-	shared = idmap_put(&tracks->shapes, id);
-	if (shared->nr) {
-		return shared;
-	}
-	has_occupancy = timeline_occupancy(&tracks->timeline, shape, device, &occupancy);
 	add_text(&args, KEY_GRID, three(shape->grid));
 	add_text(&args, KEY_BLOCK, three(shape->block));
 	if (shape->cluster[0]) {
@@ -189,11 +178,27 @@ static const struct shared_args *shape_args(struct tracks *tracks, uint32_t id, 
 	add_uint(&args, KEY_REGISTERS, shape->registers);
 	add_uint(&args, KEY_STATIC_SHARED, shape->static_shared_bytes);
 	add_uint(&args, KEY_DYNAMIC_SHARED, shape->dynamic_shared_bytes);
-	if (has_occupancy) {
+	if (timeline_occupancy(&tracks->timeline, shape, device, &occupancy)) {
 		add_occupancy(&args, &occupancy);
 	}
 	shared->nr = args.nr_args;
 	memcpy(shared->args, args.args, sizeof(shared->args));
+}
+
+/* Arguments that depend on the shape of the launch alone, made once. */
+static const struct shared_args *shape_args(struct tracks *tracks, uint32_t id, uint32_t device)
+{
+	const struct model_shape *shape = idmap_get(&tracks->timeline.process->shapes, id);
+	struct shared_args *shared;
+
+	if (!shape) {
+		return NULL;
+	}
+	shared = idmap_put(&tracks->shapes, id);
+	if (shared->nr) {
+		return shared;
+	}
+	make_shape_args(tracks, shape, device, shared);
 	if (tracks->sink->share) {
 		tracks->sink->share(tracks->sink->context, shared);
 	}
@@ -380,11 +385,17 @@ static void write_slice(void *context, const void *record)
 {
 	struct tracks *tracks = context;
 	const struct sorted_slice *slice = record;
-	struct track_slice event = {.ns = slice->head.key,
-		.dur_ns = UINT64_MAX - slice->head.order,
-		.name = slice->name,
-		.category = slice->category};
+	struct track_slice event;
 
+	/* Field by field: to clear all arguments takes longer than all else here. */
+	event.ns = slice->head.key;
+	event.dur_ns = UINT64_MAX - slice->head.order;
+	event.name = slice->name;
+	event.depth = 0;
+	event.category = slice->category;
+	event.nr_args = 0;
+	event.nr_flows = 0;
+	event.shared = NULL;
 	if (tracks->flows_ns != slice->head.key) {
 		tracks->flows_ns = slice->head.key;
 		tracks->nr_flows = 0;

@@ -5,9 +5,9 @@
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 #include "report/util/buf.h"
+#include "report/util/hash.h"
 
 /* Longer demangled names are likely an attack on the reporter. */
 #define READABLE_BYTES (64u * 1024u)

@@ -119,10 +119,11 @@ try_numba()
 	timed numba cuda_core
 }
 
-# torch_cuda WHAT [PROFILE]: the program's command; its libraries over CUDA are stand-ins.
+# torch_cuda WHAT [PROFILE]: the program's command; its libraries over CUDA are stand-ins. Each compiles anew: what
+# another run has left in a cache would not be tried out, which allocates.
 torch_cuda()
 {
-	echo "env LD_LIBRARY_PATH=$SIM:$base/torch_cuda/stand_ins timeout 300 $base/torch_cuda/bin/python -I
+	echo "env LD_LIBRARY_PATH=$SIM:$base/torch_cuda/stand_ins TORCHINDUCTOR_CACHE_DIR=$(mktemp -d "$T/compiled-XXXXXX") timeout 300 $base/torch_cuda/bin/python -I
 		test/framework/torch_cuda.py $*"
 }
 
