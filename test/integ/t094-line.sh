@@ -28,7 +28,7 @@ is "$(sed 's/.*: recorded \([0-9]*\) events.*/\1/' <<<"$line")" \
 rm -rf "$GPROF_DIR"
 nr_steps=30
 [[ $B != *san-thread ]] || nr_steps=15
-GPROF_BUFFER_MB=8 GPROF_CUPTI=0 GPROF_MAX_MB=1 SIM_KERNEL_NS=10 record "$B/integ/s_loop" $nr_steps 50000
+GPROF_CUPTI=0 GPROF_MAX_MB=1 SIM_KERNEL_NS=10 record "$B/integ/s_loop" $nr_steps 50000
 grep -qE '^gprof.*: recorded [0-9]+ events \([1-9][0-9]* lost\) ' "$T/err" || { echo "no losses in the line"; cat "$T/err"; failed=1; }
 "$REPORT" info "$GPROF_DIR" >"$T/info" 2>/dev/null
 is 1 "$(grep -cE '^  lost +[0-9]+ events: GPROF_MAX_MB reached \(raise it' "$T/info")" "remedy for losses"
