@@ -19,15 +19,22 @@ is "$(sed 's/.*: recorded \([0-9]*\) events.*/\1/' <<<"$line")" \
 
 # A shell takes what it says to run, whatever the directory is called.
 (
-	GPROF_DIR="$T/it's \$HOME" record "$B/integ/s_loop" 3 5
+	# Its first calls may be lost where the disk is slow; a program without events has no more to show.
+	GPROF_DIR="$T/it's \$HOME"
+	for _ in 1 2 3 4 5; do
+		rm -rf "$GPROF_DIR"
+		record "$B/integ/s_loop" 3 5
+		was_late || break
+	done
 	next=$(sed -n 's/.*view with: gprof-report \(.*\), or gprof-report html .*/\1/p' "$T/err")
 	eval "\"\$REPORT\" $next" >"$T/out" 2>&1 && grep -q "s_loop" "$T/out"
 ) || mismatch "the command for a directory with a blank, a quote and a dollar sign: $(cat "$T/err")"
 
-# More than 1 MB; where a sanitizer makes time pass between calls, they take twice the bytes.
+# More than 1 MB, also at 0.63 bytes an event, which is what they take on a busy machine; where a sanitizer makes
+# time pass between calls, they take twice the bytes.
 rm -rf "$GPROF_DIR"
-nr_steps=30
-[[ $B != *san-thread ]] || nr_steps=15
+nr_steps=80
+[[ $B != *san-thread ]] || nr_steps=40
 GPROF_CUPTI=0 GPROF_MAX_MB=1 SIM_KERNEL_NS=10 record "$B/integ/s_loop" $nr_steps 50000
 grep -qE '^gprof.*: recorded [0-9]+ events \([1-9][0-9]* lost\) ' "$T/err" || { echo "no losses in the line"; cat "$T/err"; failed=1; }
 "$REPORT" info "$GPROF_DIR" >"$T/info" 2>/dev/null
