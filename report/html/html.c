@@ -307,9 +307,6 @@ static void add_reduced(const struct html_options *options, struct buf *json, st
 #define LEAST_SHARED_EVENTS 250000u
 #define MOST_GROUPS	    4u
 
-/* The flame graphs as weight_of has it; they are of the first group. */
-#define FLAME_WEIGHT 8u
-
 struct view_group {
 	const struct html_options *options;
 	const struct cmd_input *input;
@@ -416,6 +413,23 @@ static size_t weight_of(const struct view_class *class)
 	       2 * (ops->record != NULL);
 }
 
+/*
+ * GPU activities beside their calls are what a walk over operators costs most for. So the first
+ * group has all views that do without, and the flame graphs; the other groups divide the rest.
+ */
+static size_t find_group(const struct work *work, const struct view_class *class)
+{
+	size_t number = 1;
+
+	if (!class->ops.record || work->nr_groups == 1) {
+		return 0;
+	}
+	for (size_t k = 2; k < work->nr_groups; k++) {
+		number = work->groups[k].weight < work->groups[number].weight ? k : number;
+	}
+	return number;
+}
+
 static void add_to_group(struct work *work, size_t place, size_t number)
 {
 	struct view_group *group = &work->groups[number];
@@ -439,16 +453,13 @@ static void share_out(struct work *work)
 		work->groups[i].options = work->options;
 		work->groups[i].input = work->input;
 	}
-	work->groups[0].weight = FLAME_WEIGHT;
 	for (size_t i = 0; view_classes[i] && i < SUMMARY_VIEWS; i++) {
-		size_t number = 0;
+		size_t number;
 
 		if (view_classes[i]->is_asked_only || is_done[i]) {
 			continue;
 		}
-		for (size_t k = 1; k < work->nr_groups; k++) {
-			number = work->groups[k].weight < work->groups[number].weight ? k : number;
-		}
+		number = find_group(work, view_classes[i]);
 		for (size_t k = 0; needed_by(view_classes[i]) && k < i; k++) {
 			number = view_classes[k] == needed_by(view_classes[i]) ? work->group_of[k]
 									       : number;
