@@ -138,11 +138,12 @@ static void go_on_device(struct path *path)
 }
 
 /* The activity that a recording ends with, or NULL: then it ends on the host. */
-static const struct step_activity *last_activity(const struct step_events *step)
+static const struct step_activity *last_activity(
+	const struct dependencies *dependencies, const struct step_events *step)
 {
-	for (size_t i = 0; i < step->nr_records && step->is_recording; i++) {
-		if (step->records[i].end == step->end) {
-			return &step->records[i];
+	for (size_t i = 0; i < dependencies->nr_records && step->is_recording; i++) {
+		if (dependencies->records[i].end == step->end) {
+			return &dependencies->records[i];
 		}
 	}
 	return NULL;
@@ -153,7 +154,7 @@ static void run_step(struct path *path, const struct step_events *step)
 	path->step = step;
 	path->now = step->end;
 	path->thread = step->thread;
-	path->record = last_activity(step);
+	path->record = last_activity(&path->dependencies, step);
 	while (path->now > step->begin) {
 		if (path->record) {
 			go_on_device(path);

@@ -11,23 +11,11 @@
 /* An event that was recorded before so many others is not looked for. */
 #define EVENTS_BACK 4096u
 
-/* ---- threads as a row of stretches ---- */
-
-/* Items that are open, the outermost first. */
-struct open {
-	struct open_item {
-		const struct step_item *item;
-		uint64_t end; /* not behind that of what it lies in */
-	} * items;
-	size_t nr, capacity;
-	uint64_t now; /* stretches are made up to here */
-};
+/* ---- items and records in order ---- */
 
 /* By thread and begin; what encloses before what lies in it. */
-static int host_order(const void *a, const void *b)
+static inline int compare_items(const struct step_item *x, const struct step_item *y)
 {
-	const struct step_item *x = a, *y = b;
-
 	if (x->thread != y->thread) {
 		return x->thread < y->thread ? -1 : 1;
 	}
@@ -40,74 +28,308 @@ static int host_order(const void *a, const void *b)
 	return (int)x->is_call - (int)y->is_call;
 }
 
-/* What is open goes on until `time`. */
-static void go_on(struct host_timeline *host, struct open *open, uint64_t time)
+static int by_thread(const void *a, const void *b)
 {
-	if (open->nr && time > open->now) {
-		host->stretches = array_grow(host->stretches, host->nr_stretches, &host->capacity,
-			sizeof(*host->stretches));
-		host->stretches[host->nr_stretches++] =
-			(struct host_stretch){open->now, time, open->items[open->nr - 1].item};
-	}
-	open->now = time > open->now ? time : open->now;
+	const struct step_item *const *x = a, *const *y = b;
+
+	return compare_items(*x, *y);
 }
 
-static void close_until(struct host_timeline *host, struct open *open, uint64_t time)
+/* By stream, in the order of launches; graphs' nodes as they began. A total order. */
+static inline int compare_records(const struct step_activity *x, const struct step_activity *y)
 {
-	while (open->nr && open->items[open->nr - 1].end <= time) {
-		go_on(host, open, open->items[open->nr - 1].end);
-		open->nr--;
+	if (x->stream != y->stream) {
+		return x->stream < y->stream ? -1 : 1;
 	}
-	go_on(host, open, time);
+	if (x->call_begin != y->call_begin) {
+		return x->call_begin < y->call_begin ? -1 : 1;
+	}
+	if (x->correlation != y->correlation) {
+		return x->correlation < y->correlation ? -1 : 1;
+	}
+	if (x->begin != y->begin) {
+		return x->begin < y->begin ? -1 : 1;
+	}
+	if (x->end != y->end) {
+		return x->end < y->end ? -1 : 1;
+	}
+	return x->name < y->name ? -1 : x->name > y->name;
 }
 
-static void make_thread(struct host_timeline *host, struct open *open,
-	const struct step_item *items, size_t nr_items, uint64_t from, bool is_range)
+static int by_launch(const void *a, const void *b)
 {
-	size_t first = host->nr_stretches;
-
-	open->now = 0;
-	for (size_t i = 0; i < nr_items; i++) {
-		uint64_t end = items[i].end;
-
-		if (items[i].begin >= end || items[i].is_range != is_range) {
-			continue;
-		}
-		close_until(host, open, items[i].begin);
-		if (!open->nr && end <= from) {
-			continue;
-		}
-		if (open->nr && open->items[open->nr - 1].end < end) {
-			end = open->items[open->nr - 1].end;
-		}
-		open->items =
-			array_grow(open->items, open->nr, &open->capacity, sizeof(*open->items));
-		open->items[open->nr++] = (struct open_item){&items[i], end};
-	}
-	close_until(host, open, UINT64_MAX);
-	host->threads = array_grow(
-		host->threads, host->nr_threads, &host->thread_capacity, sizeof(*host->threads));
-	host->threads[host->nr_threads++] = (struct host_thread){
-		nr_items ? items[0].thread : 0, first, host->nr_stretches, first};
+	return compare_records(a, b);
 }
 
 /*
- * Of the users' ranges alone, or of all else, but for what ends by `from`. Items are in the order
- * above and must stay.
+ * Items and records come with those of each thread and of each stream from the last to the first,
+ * which takes one pass; any other order is sorted. With more threads or streams, sorting takes less
+ * than looking for each one's chain.
  */
-static void host_timeline_make(
-	struct host_timeline *host, const struct step_events *step, uint64_t from, bool is_range)
-{
-	const struct step_item *items = step->items;
-	size_t nr_items = step->nr_items;
-	struct open open = {0};
+#define MOST_CHAINS 64u
 
-	for (size_t i = 0, end; i < nr_items; i = end) {
-		for (end = i; end < nr_items && items[end].thread == items[i].thread; end++) {
+/* What one thread did, or what ran on one stream. */
+struct chain {
+	uint64_t key;
+	uint32_t last; /* 1 + its place */
+};
+
+struct chains {
+	struct chain chains[MOST_CHAINS];
+	size_t nr, found;
+	uint32_t *before; /* of each: 1 + the place of the one before it in its chain, 0 none */
+};
+
+/* A new one has no last; NULL if there are too many. */
+static struct chain *find_chain(struct chains *all, uint64_t key)
+{
+	for (size_t i = 0; i < all->nr; i++) {
+		if (all->chains[i].key == key) {
+			all->found = i;
+			return &all->chains[i];
 		}
-		make_thread(host, &open, items + i, end - i, from, is_range);
 	}
-	free(open.items);
+	if (all->nr == MOST_CHAINS) {
+		return NULL;
+	}
+	all->found = all->nr++;
+	all->chains[all->found] = (struct chain){.key = key};
+	return &all->chains[all->found];
+}
+
+static inline struct chain *chain_of(struct chains *all, uint64_t key)
+{
+	struct chain *chain = &all->chains[all->found];
+
+	return all->nr && chain->key == key ? chain : find_chain(all, key);
+}
+
+static inline void add_to_chain(struct chains *all, struct chain *chain, size_t place)
+{
+	all->before[place] = chain->last;
+	chain->last = (uint32_t)place + 1;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct chain *x = a, *y = b;
+
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+static void sort_chains(struct chains *all)
+{
+	qsort(all->chains, all->nr, sizeof(*all->chains), by_key);
+}
+
+/* False if there are too many threads, or items of one come in any other order. */
+static bool chain_items(struct chains *all, const struct step_item *items, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		struct chain *chain = chain_of(all, items[i].thread);
+
+		if (!chain ||
+			(chain->last && compare_items(&items[chain->last - 1], &items[i]) <= 0)) {
+			return false;
+		}
+		add_to_chain(all, chain, i);
+	}
+	sort_chains(all);
+	return true;
+}
+
+/* Puts the chains behind each other, each from its first item that goes on after `from`. */
+static size_t join_items(const struct chains *all, const struct step_item *items, uint64_t from,
+	const struct step_item **joined)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < all->nr; i++) {
+		uint32_t place = all->chains[i].last;
+
+		while (place && items[place - 1].end <= from) {
+			place = all->before[place - 1];
+		}
+		for (; place; place = all->before[place - 1]) {
+			joined[nr++] = &items[place - 1];
+		}
+	}
+	return nr;
+}
+
+static size_t sort_items(
+	const struct step_events *step, uint64_t from, const struct step_item **sorted)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < step->nr_items; i++) {
+		sorted[i] = &step->items[i];
+	}
+	natural_sort(sorted, step->nr_items, sizeof(struct step_item *), by_thread);
+	for (size_t i = 0; i < step->nr_items; i++) {
+		bool is_first = !nr || sorted[nr - 1]->thread != sorted[i]->thread;
+
+		if (!is_first || sorted[i]->end > from) {
+			sorted[nr++] = sorted[i];
+		}
+	}
+	return nr;
+}
+
+/* Leaves out what a thread did before its first item that goes on after `from`. */
+static const struct step_item **items_in_order(
+	const struct step_events *step, uint64_t from, size_t *nr_items)
+{
+	const struct step_item **order =
+		mem_resize(NULL, step->nr_items, sizeof(struct step_item *));
+	struct chains all = {.before = mem_resize(NULL, step->nr_items, sizeof(*all.before))};
+
+	*nr_items = chain_items(&all, step->items, step->nr_items)
+			    ? join_items(&all, step->items, from, order)
+			    : sort_items(step, from, order);
+	free(all.before);
+	return order;
+}
+
+/* The same of records and their streams. */
+static bool chain_records(struct chains *all, const struct step_activity *records, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		struct chain *chain = chain_of(all, records[i].stream);
+
+		if (!chain || (chain->last && compare_records(&records[chain->last - 1],
+						      &records[i]) <= 0)) {
+			return false;
+		}
+		add_to_chain(all, chain, i);
+	}
+	sort_chains(all);
+	return true;
+}
+
+static void join_records(
+	const struct chains *all, const struct step_activity *records, struct step_activity *joined)
+{
+	for (size_t i = 0; i < all->nr; i++) {
+		for (uint32_t place = all->chains[i].last; place; place = all->before[place - 1]) {
+			*joined++ = records[place - 1];
+		}
+	}
+}
+
+static struct step_activity *records_in_order(const struct step_events *step)
+{
+	struct step_activity *order = mem_resize(NULL, step->nr_records, sizeof(*order));
+	struct chains all = {.before = mem_resize(NULL, step->nr_records, sizeof(*all.before))};
+
+	if (chain_records(&all, step->records, step->nr_records)) {
+		join_records(&all, step->records, order);
+	} else if (step->nr_records) {
+		memcpy(order, step->records, step->nr_records * sizeof(*order));
+		natural_sort(order, step->nr_records, sizeof(*order), by_launch);
+	}
+	free(all.before);
+	return order;
+}
+
+/* ---- threads as a row of stretches ---- */
+
+/* Makes the stretches of one timeline from items that come in order. */
+struct maker {
+	struct host_timeline *host;
+	struct open_item { /* items that are open, the outermost first */
+		const struct step_item *item;
+		uint64_t end; /* not behind that of what it lies in */
+	} * open;
+	size_t nr_open, capacity;
+	uint64_t now; /* stretches are made up to here */
+	size_t first; /* of the thread */
+};
+
+/* What is open goes on until `time`. */
+static inline void go_on(struct maker *maker, uint64_t time)
+{
+	struct host_timeline *host = maker->host;
+
+	if (time <= maker->now) {
+		return;
+	}
+	if (maker->nr_open) {
+		host->stretches = array_grow(host->stretches, host->nr_stretches, &host->capacity,
+			sizeof(*host->stretches));
+		host->stretches[host->nr_stretches++] = (struct host_stretch){
+			maker->now, time, maker->open[maker->nr_open - 1].item};
+	}
+	maker->now = time;
+}
+
+static inline void close_until(struct maker *maker, uint64_t time)
+{
+	while (maker->nr_open && maker->open[maker->nr_open - 1].end <= time) {
+		go_on(maker, maker->open[maker->nr_open - 1].end);
+		maker->nr_open--;
+	}
+	go_on(maker, time);
+}
+
+/* Nothing is made of what ends by `from` and lies in nothing that goes on. */
+static inline void take_item(struct maker *maker, const struct step_item *item, uint64_t from)
+{
+	uint64_t end = item->end;
+
+	if (item->begin >= end) {
+		return;
+	}
+	close_until(maker, item->begin);
+	if (!maker->nr_open && end <= from) {
+		return;
+	}
+	if (maker->nr_open && maker->open[maker->nr_open - 1].end < end) {
+		end = maker->open[maker->nr_open - 1].end;
+	}
+	maker->open =
+		array_grow(maker->open, maker->nr_open, &maker->capacity, sizeof(*maker->open));
+	maker->open[maker->nr_open++] = (struct open_item){item, end};
+}
+
+static void begin_thread(struct maker *maker)
+{
+	maker->now = 0;
+	maker->first = maker->host->nr_stretches;
+}
+
+static void end_thread(struct maker *maker, uint32_t thread)
+{
+	struct host_timeline *host = maker->host;
+
+	close_until(maker, UINT64_MAX);
+	host->threads = array_grow(
+		host->threads, host->nr_threads, &host->thread_capacity, sizeof(*host->threads));
+	host->threads[host->nr_threads++] =
+		(struct host_thread){thread, maker->first, host->nr_stretches, host->nr_stretches};
+}
+
+/* Of the users' ranges, and of all else, but for what ends by `from`. */
+static void make_timelines(struct dependencies *dependencies, uint64_t from)
+{
+	const struct step_item **items = dependencies->items;
+	size_t nr_items = dependencies->nr_items;
+	struct maker host = {.host = &dependencies->host};
+	struct maker ranges = {.host = &dependencies->ranges};
+
+	for (size_t i = 0; i < nr_items;) {
+		uint32_t thread = items[i]->thread;
+
+		begin_thread(&host);
+		begin_thread(&ranges);
+		for (; i < nr_items && items[i]->thread == thread; i++) {
+			take_item(items[i]->is_range ? &ranges : &host, items[i], from);
+		}
+		end_thread(&host, thread);
+		end_thread(&ranges, thread);
+	}
+	free(host.open);
+	free(ranges.open);
 }
 
 static void host_timeline_fini(struct host_timeline *host)
@@ -117,11 +339,9 @@ static void host_timeline_fini(struct host_timeline *host)
 	*host = (struct host_timeline){0};
 }
 
-/* The last stretch of threads[i] that begins before `time`, NULL if there is none. */
-const struct host_stretch *host_timeline_find_at(
-	const struct host_timeline *host, size_t i, uint64_t time)
+const struct host_stretch *host_timeline_search(
+	const struct host_timeline *host, struct host_thread *thread, uint64_t time)
 {
-	struct host_thread *thread = &host->threads[i];
 	size_t low = thread->first, high = thread->end;
 
 	if (thread->found < high && host->stretches[thread->found].begin >= time) {
@@ -174,72 +394,72 @@ const struct host_stretch *host_timeline_find(
 
 /* ---- what was launched before what ---- */
 
-/* By stream, in the order of launches; graphs' nodes as they began. A total order. */
-static int by_launch(const void *a, const void *b)
+static inline bool is_before(const struct step_activity *record, uint64_t stream, uint64_t time)
 {
-	const struct step_activity *x = a, *y = b;
-	const uint64_t keys[][2] = {{x->correlation, y->correlation}, {x->begin, y->begin},
-		{x->end, y->end}, {x->name, y->name}};
-
-	if (x->stream != y->stream) {
-		return x->stream < y->stream ? -1 : 1;
-	}
-	if (x->call_begin != y->call_begin) {
-		return x->call_begin < y->call_begin ? -1 : 1;
-	}
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		if (keys[i][0] != keys[i][1]) {
-			return keys[i][0] < keys[i][1] ? -1 : 1;
-		}
-	}
-	return 0;
+	return record->stream < stream || (record->stream == stream && record->call_begin < time);
 }
 
-/* The first record of a stream that was launched at `time` or later, or of a later stream. */
-static size_t first_from(const struct step_events *step, uint64_t stream, uint64_t time)
+/*
+ * The first record of a stream that was launched at `time` or later, or of a later stream. Looks
+ * back from the one found last: a path goes back call by call.
+ */
+static size_t first_from(struct dependencies *dependencies, uint64_t stream, uint64_t time)
 {
-	size_t low = 0, high = step->nr_records;
+	const struct step_activity *records = dependencies->records;
+	size_t found = dependencies->found, low = 0, high = dependencies->nr_records;
 
+	if (found < high && !is_before(&records[found], stream, time)) {
+		high = found;
+	}
+	for (size_t step = 1; found > low + step; step *= 2) {
+		if (is_before(&records[found - step], stream, time)) {
+			low = found - step + 1;
+			break;
+		}
+		high = found - step;
+	}
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		const struct step_activity *record = &step->records[middle];
 
-		if (record->stream < stream ||
-			(record->stream == stream && record->call_begin < time)) {
+		if (is_before(&records[middle], stream, time)) {
 			low = middle + 1;
 		} else {
 			high = middle;
 		}
 	}
+	dependencies->found = low;
 	return low;
 }
 
 /* The last one that was launched on a stream before `time`, NULL if there is none. */
 static const struct step_activity *last_before(
-	const struct step_events *step, uint64_t stream, uint64_t time)
+	struct dependencies *dependencies, uint64_t stream, uint64_t time)
 {
-	size_t i = first_from(step, stream, time);
+	const struct step_activity *records = dependencies->records;
+	size_t i = first_from(dependencies, stream, time);
 
-	return i > 0 && step->records[i - 1].stream == stream ? &step->records[i - 1] : NULL;
+	return i > 0 && records[i - 1].stream == stream ? &records[i - 1] : NULL;
 }
 
 /* The last one of a stream with a lower correlation id, NULL if there is none. */
 static const struct step_activity *last_with_lower_id(
-	const struct step_events *step, uint64_t stream, uint32_t correlation)
+	struct dependencies *dependencies, uint64_t stream, uint32_t correlation)
 {
-	size_t first = first_from(step, stream, 0), low = first;
-	size_t high = stream < UINT64_MAX ? first_from(step, stream + 1, 0) : step->nr_records;
+	const struct step_activity *records = dependencies->records;
+	size_t first = first_from(dependencies, stream, 0), low = first;
+	size_t high = stream < UINT64_MAX ? first_from(dependencies, stream + 1, 0)
+					  : dependencies->nr_records;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (step->records[middle].correlation < correlation) {
+		if (records[middle].correlation < correlation) {
 			low = middle + 1;
 		} else {
 			high = middle;
 		}
 	}
-	return low > first ? &step->records[low - 1] : NULL;
+	return low > first ? &records[low - 1] : NULL;
 }
 
 /* How many events of the process have a lower correlation id. */
@@ -261,15 +481,16 @@ static size_t events_before(const struct step_events *step, uint32_t correlation
 
 /* What an event stands for in a call: it was recorded last after that activity. */
 static const struct step_activity *behind_event(
-	const struct step_events *step, uint32_t event, uint32_t correlation)
+	struct dependencies *dependencies, uint32_t event, uint32_t correlation)
 {
+	const struct step_events *step = dependencies->step;
 	size_t nr = events_before(step, correlation);
 
 	for (size_t i = nr; i > 0 && nr - i < EVENTS_BACK; i--) {
 		const struct step_event *found = &step->events[i - 1];
 
 		if (!found->is_wait && found->event == event) {
-			return last_with_lower_id(step, found->stream, found->correlation);
+			return last_with_lower_id(dependencies, found->stream, found->correlation);
 		}
 	}
 	return NULL;
@@ -284,14 +505,13 @@ static bool ended_in(const struct step_activity *record, const struct step_item 
 
 /* Of several streams, what ended last in the call. */
 static const struct step_activity *last_of_streams(
-	const struct dependencies *dependencies, const struct step_item *call)
+	struct dependencies *dependencies, const struct step_item *call)
 {
-	const struct step_events *step = dependencies->step;
 	const struct step_activity *last = NULL;
 
-	for (size_t i = 0; i < step->nr_records;) {
-		uint64_t stream = step->records[i].stream;
-		const struct step_activity *record = last_before(step, stream, call->begin);
+	for (size_t i = 0; i < dependencies->nr_records;) {
+		uint64_t stream = dependencies->records[i].stream;
+		const struct step_activity *record = last_before(dependencies, stream, call->begin);
 
 		if ((call->role == CALL_WAITS_ALL || stream >> 32 == call->stream >> 32) &&
 			ended_in(record, call) && (!last || record->end > last->end)) {
@@ -300,17 +520,19 @@ static const struct step_activity *last_of_streams(
 		if (stream == UINT64_MAX) {
 			break;
 		}
-		i = first_from(step, stream + 1, 0);
+		i = first_from(dependencies, stream + 1, 0);
 	}
 	return last;
 }
 
 /* Its own copy is of the same correlation id. */
 static const struct step_activity *own_of(
-	const struct step_events *step, const struct step_item *call)
+	struct dependencies *dependencies, const struct step_item *call)
 {
-	for (size_t i = first_from(step, call->stream, call->begin); i < step->nr_records; i++) {
-		const struct step_activity *record = &step->records[i];
+	size_t first = first_from(dependencies, call->stream, call->begin);
+
+	for (size_t i = first; i < dependencies->nr_records; i++) {
+		const struct step_activity *record = &dependencies->records[i];
 
 		if (record->stream != call->stream || record->call_begin > call->begin) {
 			break;
@@ -323,17 +545,18 @@ static const struct step_activity *own_of(
 }
 
 /* Room in the queue: what began last in the call, of what the queue held. */
-static struct awaited room_for(const struct step_events *step, const struct step_item *call)
+static struct awaited room_for(struct dependencies *dependencies, const struct step_item *call)
 {
-	size_t i = first_from(step, call->stream, call->begin);
+	const struct step_activity *records = dependencies->records;
+	size_t i = first_from(dependencies, call->stream, call->begin);
 	const struct step_activity *full =
-		i >= QUEUE_DEPTH_FULL ? &step->records[i - QUEUE_DEPTH_FULL] : NULL;
+		i >= QUEUE_DEPTH_FULL ? &records[i - QUEUE_DEPTH_FULL] : NULL;
 
 	if (!full || full->stream != call->stream || full->begin <= call->begin) {
 		return (struct awaited){0};
 	}
 	for (size_t k = 0; k < 2 * QUEUE_DEPTH_FULL && i-- > 0; k++) {
-		const struct step_activity *record = &step->records[i];
+		const struct step_activity *record = &records[i];
 
 		if (record->stream != call->stream || record->begin <= call->begin) {
 			break;
@@ -345,8 +568,7 @@ static struct awaited room_for(const struct step_events *step, const struct step
 	return (struct awaited){0};
 }
 
-struct awaited dependencies_awaited(
-	const struct dependencies *dependencies, const struct step_item *call)
+struct awaited dependencies_awaited(struct dependencies *dependencies, const struct step_item *call)
 {
 	const struct step_activity *record = NULL;
 
@@ -356,13 +578,13 @@ struct awaited dependencies_awaited(
 		record = last_of_streams(dependencies, call);
 		break;
 	case CALL_WAITS_STREAM:
-		record = last_before(dependencies->step, call->stream, call->begin);
+		record = last_before(dependencies, call->stream, call->begin);
 		break;
 	case CALL_WAITS_EVENT:
-		record = behind_event(dependencies->step, call->event, call->correlation);
+		record = behind_event(dependencies, call->event, call->correlation);
 		break;
 	case CALL_WAITS_OWN:
-		record = own_of(dependencies->step, call);
+		record = own_of(dependencies, call);
 		break;
 	default:
 		break;
@@ -371,7 +593,7 @@ struct awaited dependencies_awaited(
 		return (struct awaited){record, record->end};
 	}
 	if (call->role == CALL_WAITS_OWN || call->role == CALL_LAUNCHES) {
-		return room_for(dependencies->step, call);
+		return room_for(dependencies, call);
 	}
 	return (struct awaited){0};
 }
@@ -394,7 +616,7 @@ void dependencies_find_causes(struct dependencies *dependencies, const struct st
 	size_t nr;
 
 	dependencies->nr_causes = 0;
-	if (record > step->records && record[-1].stream == record->stream) {
+	if (record > dependencies->records && record[-1].stream == record->stream) {
 		previous = &record[-1];
 	}
 	add_cause(dependencies, previous);
@@ -406,135 +628,28 @@ void dependencies_find_causes(struct dependencies *dependencies, const struct st
 			break;
 		}
 		if (event->is_wait && event->stream == record->stream) {
-			add_cause(
-				dependencies, behind_event(step, event->event, event->correlation));
+			add_cause(dependencies,
+				behind_event(dependencies, event->event, event->correlation));
 		}
 	}
-}
-
-/* ---- items in order ---- */
-
-struct thread_items {
-	uint64_t begin; /* of the first that goes on behind a time */
-	uint32_t thread;
-	size_t nr, place; /* so many, and where the next one goes */
-};
-
-struct all_threads {
-	struct thread_items *threads;
-	size_t nr, capacity, last;
-	uint64_t begin; /* the least of theirs */
-};
-
-static struct thread_items *thread_of(struct all_threads *all, const struct step_item *item)
-{
-	if (all->nr && all->threads[all->last].thread == item->thread) {
-		return &all->threads[all->last];
-	}
-	for (all->last = 0; all->last < all->nr; all->last++) {
-		if (all->threads[all->last].thread == item->thread) {
-			return &all->threads[all->last];
-		}
-	}
-	all->threads = array_grow(all->threads, all->nr, &all->capacity, sizeof(*all->threads));
-	all->threads[all->nr] = (struct thread_items){.begin = UINT64_MAX, .thread = item->thread};
-	return &all->threads[all->nr++];
-}
-
-static void find_threads(struct all_threads *all, const struct step_events *step, uint64_t from)
-{
-	*all = (struct all_threads){.begin = UINT64_MAX};
-	for (size_t i = 0; i < step->nr_items; i++) {
-		const struct step_item *item = &step->items[i];
-
-		if (item->end > from) {
-			struct thread_items *of = thread_of(all, item);
-
-			of->begin = item->begin < of->begin ? item->begin : of->begin;
-			all->begin = of->begin < all->begin ? of->begin : all->begin;
-		}
-	}
-}
-
-/* Would make_thread make nothing of it? It ends by `from`, and so does all that it lies in. */
-static bool is_left_out(struct all_threads *all, const struct step_item *item, uint64_t from)
-{
-	return item->end <= from &&
-	       (item->begin < all->begin || item->begin < thread_of(all, item)->begin);
-}
-
-static int by_thread(const void *a, const void *b)
-{
-	const struct thread_items *x = a, *y = b;
-
-	return x->thread < y->thread ? -1 : x->thread > y->thread;
-}
-
-/* Places the items of each thread behind each other, and then what is left out. */
-static void spread_items(struct all_threads *all, struct step_item *items, size_t nr, uint64_t from)
-{
-	struct step_item *spread = mem_resize(NULL, nr + 1, sizeof(*spread));
-	size_t place = 0;
-
-	for (size_t i = 0; i < nr; i++) {
-		if (!is_left_out(all, &items[i], from)) {
-			thread_of(all, &items[i])->nr++;
-		}
-	}
-	qsort(all->threads, all->nr, sizeof(*all->threads), by_thread);
-	for (size_t i = 0; i < all->nr; i++) {
-		all->threads[i].place = place;
-		place += all->threads[i].nr;
-	}
-	for (size_t i = 0; i < nr; i++) {
-		const struct step_item *item = &items[i];
-
-		spread[is_left_out(all, item, from) ? place++ : thread_of(all, item)->place++] =
-			*item;
-	}
-	memcpy(items, spread, nr * sizeof(*items));
-	free(spread);
-}
-
-/*
- * Sorts the items, and leaves out what make_thread makes nothing of. A thread's items come from
- * the last begin to the first, as one run for natural_sort.
- */
-static void sort_items(struct step_events *step, uint64_t from)
-{
-	size_t end = step->nr_items, first = 0;
-	struct all_threads all;
-
-	find_threads(&all, step, from);
-	while (end && is_left_out(&all, &step->items[end - 1], from)) {
-		end--;
-	}
-	if (all.nr) {
-		spread_items(&all, step->items, end, from);
-	}
-	for (size_t i = 0; i < all.nr; i++) {
-		natural_sort(
-			step->items + first, all.threads[i].nr, sizeof(*step->items), host_order);
-		first += all.threads[i].nr;
-	}
-	step->nr_items = first;
-	free(all.threads);
 }
 
 /* ---- all ---- */
 
-void dependencies_init(struct dependencies *dependencies, struct step_events *step, uint64_t from)
+void dependencies_init(
+	struct dependencies *dependencies, const struct step_events *step, uint64_t from)
 {
-	*dependencies = (struct dependencies){.step = step};
-	sort_items(step, from);
-	natural_sort(step->records, step->nr_records, sizeof(*step->records), by_launch);
-	host_timeline_make(&dependencies->host, step, from, false);
-	host_timeline_make(&dependencies->ranges, step, from, true);
+	*dependencies = (struct dependencies){
+		.step = step, .records = records_in_order(step), .nr_records = step->nr_records};
+	dependencies->items = items_in_order(step, from, &dependencies->nr_items);
+	make_timelines(dependencies, from);
 }
 
 void dependencies_fini(struct dependencies *dependencies)
 {
 	host_timeline_fini(&dependencies->host);
 	host_timeline_fini(&dependencies->ranges);
+	free(dependencies->items);
+	free(dependencies->records);
 	free(dependencies->causes);
 }

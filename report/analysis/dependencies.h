@@ -40,9 +40,30 @@ struct host_timeline {
 	size_t found; /* the thread of the last search */
 };
 
-/* The last stretch of threads[i] that begins before `time`, NULL if there is none. */
-const struct host_stretch *host_timeline_find_at(
-	const struct host_timeline *host, size_t i, uint64_t time);
+/* Used by the inline function: any other place than those that it looks at. */
+const struct host_stretch *host_timeline_search(
+	const struct host_timeline *host, struct host_thread *thread, uint64_t time);
+
+/*
+ * The last stretch of threads[i] that begins before `time`, NULL if there is none. A path that goes
+ * back finds the one found last, or the one before it.
+ */
+static inline const struct host_stretch *host_timeline_find_at(
+	const struct host_timeline *host, size_t i, uint64_t time)
+{
+	struct host_thread *thread = &host->threads[i];
+	const struct host_stretch *next = &host->stretches[thread->found];
+
+	if (thread->found == thread->end || next->begin >= time) {
+		for (size_t back = 0; back < 2 && thread->found > thread->first; back++) {
+			if ((--next)->begin < time) {
+				return next;
+			}
+			thread->found--;
+		}
+	}
+	return host_timeline_search(host, thread, time);
+}
 
 /* The same of a thread by its number. */
 const struct host_stretch *host_timeline_find(
@@ -50,6 +71,11 @@ const struct host_stretch *host_timeline_find(
 
 struct dependencies {
 	const struct step_events *step;
+	const struct step_item **items; /* by thread and begin, what encloses first */
+	size_t nr_items;
+	struct step_activity *records; /* by stream, in the order of launches */
+	size_t nr_records;
+	size_t found;			     /* where the last search of records ended */
 	struct host_timeline host;	     /* operators and calls */
 	struct host_timeline ranges;	     /* of users */
 	const struct step_activity **causes; /* of dependencies_find_causes */
@@ -57,11 +83,11 @@ struct dependencies {
 };
 
 /*
- * Sorts the items and records of the step, which must stay until dependencies_fini; they may be
- * those of later steps, too. What the host did until `from` is not asked for: the step has only the
- * other items from then on.
+ * The step, its items and its records must stay until dependencies_fini; they may be those of later
+ * steps, too. What the host did until `from` is not asked for: items has only the others.
  */
-void dependencies_init(struct dependencies *dependencies, struct step_events *step, uint64_t from);
+void dependencies_init(
+	struct dependencies *dependencies, const struct step_events *step, uint64_t from);
 void dependencies_fini(struct dependencies *dependencies);
 
 struct awaited {
@@ -71,10 +97,10 @@ struct awaited {
 
 /* What a call waited for. */
 struct awaited dependencies_awaited(
-	const struct dependencies *dependencies, const struct step_item *call);
+	struct dependencies *dependencies, const struct step_item *call);
 
-/* Sets `causes` to what the activity waited for in addition to its launch; first the work before
- * it. */
+/* Sets `causes` to what one of `records` waited for in addition to its launch; first the work
+ * before it. */
 void dependencies_find_causes(
 	struct dependencies *dependencies, const struct step_activity *record);
 

@@ -61,16 +61,18 @@ static struct node *node_at(const struct build *build, uint32_t place)
 	return &build->graph->nodes[place - 1];
 }
 
-/* Items are sorted by thread and begin, what encloses first. */
+/* Goes through the items by thread and begin, what encloses first. */
 static void find_facts(struct build *build)
 {
+	const struct dependencies *dependencies = &build->dependencies;
 	const struct step_events *step = build->step;
 	uint32_t outer = 0;
 
 	build->items = mem_zeroed(step->nr_items + 1, sizeof(*build->items));
-	for (size_t i = 0; i < step->nr_items; i++) {
-		const struct step_item *item = &step->items[i];
-		struct item_facts *facts = &build->items[i];
+	for (size_t i = 0; i < dependencies->nr_items; i++) {
+		const struct step_item *item = dependencies->items[i];
+		size_t place = (size_t)(item - step->items);
+		struct item_facts *facts = &build->items[place];
 
 		while (outer && (step->items[outer - 1].thread != item->thread ||
 					step->items[outer - 1].end <= item->begin)) {
@@ -85,7 +87,7 @@ static void find_facts(struct build *build)
 			facts->scales |= build->names->scales_of(build->names->context, item->name,
 				item->is_call ? REPLAY_ITEM_CALL : REPLAY_ITEM_OPERATOR);
 		}
-		outer = (uint32_t)i + 1;
+		outer = (uint32_t)place + 1;
 	}
 }
 
@@ -347,9 +349,9 @@ static void add_activities(struct build *build)
 {
 	const struct step_events *step = build->step;
 
-	build->node_of = mem_zeroed(step->nr_records + 1, sizeof(*build->node_of));
-	for (size_t i = 0; i < step->nr_records; i++) {
-		const struct step_activity *activity = &step->records[i];
+	build->node_of = mem_zeroed(build->dependencies.nr_records + 1, sizeof(*build->node_of));
+	for (size_t i = 0; i < build->dependencies.nr_records; i++) {
+		const struct step_activity *activity = &build->dependencies.records[i];
 		bool is_before = activity->call_begin < step->complete_from;
 		uint32_t place, call;
 		struct node *node;
@@ -392,10 +394,10 @@ static uint64_t overlap_of(const struct step_activity *activity)
 /* What lies before it on its stream; of the nodes of a graph, which may overlap, what had ended. */
 static uint32_t before_on_stream(const struct build *build, size_t place)
 {
-	const struct step_activity *activity = &build->step->records[place];
+	const struct step_activity *activity = &build->dependencies.records[place];
 
 	for (size_t i = place, k = 0; i-- > 0 && k < NR_BACK; k++) {
-		const struct step_activity *other = &build->step->records[i];
+		const struct step_activity *other = &build->dependencies.records[i];
 
 		if (other->stream != activity->stream) {
 			break;
@@ -410,7 +412,7 @@ static uint32_t before_on_stream(const struct build *build, size_t place)
 static void link_activity(struct build *build, size_t place)
 {
 	struct replay_graph *graph = build->graph;
-	const struct step_activity *activity = &build->step->records[place];
+	const struct step_activity *activity = &build->dependencies.records[place];
 	struct node *node = node_at(build, build->node_of[place]);
 
 	node->after = before_on_stream(build, place);
@@ -418,7 +420,7 @@ static void link_activity(struct build *build, size_t place)
 	dependencies_find_causes(&build->dependencies, activity);
 	for (size_t i = 0; i < build->dependencies.nr_causes; i++) {
 		const struct step_activity *cause = build->dependencies.causes[i];
-		uint32_t other = build->node_of[cause - build->step->records];
+		uint32_t other = build->node_of[cause - build->dependencies.records];
 
 		if (cause->stream == activity->stream || !other || cause->end > activity->begin) {
 			continue;
@@ -435,7 +437,7 @@ static void link_waits(struct build *build)
 	for (size_t i = 0; i < build->graph->nr_nodes; i++) {
 		if (build->waited[i]) {
 			build->graph->nodes[i].cause =
-				build->node_of[build->waited[i] - build->step->records];
+				build->node_of[build->waited[i] - build->dependencies.records];
 		}
 	}
 }
@@ -757,7 +759,7 @@ static void make_room(struct build *build)
 	size_t nr_stretches = build->dependencies.host.nr_stretches;
 	struct replay_graph *graph = build->graph;
 
-	graph->capacity = nr_stretches + nr_stretches / 4 + build->step->nr_records + 1;
+	graph->capacity = nr_stretches + nr_stretches / 4 + build->dependencies.nr_records + 1;
 	graph->nodes = mem_resize(NULL, graph->capacity, sizeof(*graph->nodes));
 	build->waited_capacity = graph->capacity;
 	build->waited = mem_resize(NULL, graph->capacity, sizeof(const struct step_activity *));
@@ -775,7 +777,7 @@ static void build_nodes(struct build *build)
 	}
 	add_empty_loop(build);
 	add_activities(build);
-	for (size_t i = 0; i < build->step->nr_records; i++) {
+	for (size_t i = 0; i < build->dependencies.nr_records; i++) {
 		if (build->node_of[i]) {
 			link_activity(build, i);
 		}

@@ -150,10 +150,13 @@ static uint64_t begin_of(struct step_loader *load, size_t place)
 					       : 0;
 }
 
-static bool has_any(const struct step_loader *load, const struct step_events *step)
+/* What a step has comes after what later steps have: looks from what the last one had, first. */
+static bool has_any(struct step_loader *load, const struct step_events *step)
 {
-	for (size_t i = 0; i < load->nr_items; i++) {
+	for (size_t k = 0, i = load->found; k < load->nr_items; k++, i++) {
+		i = i < load->nr_items ? i : 0;
 		if (load->items[i].begin < step->end && load->items[i].end > step->begin) {
+			load->found = i;
 			return true;
 		}
 	}
@@ -228,6 +231,7 @@ static void drop_from(struct step_loader *load, uint64_t begin)
 		}
 	}
 	load->nr_records = nr;
+	load->found = load->nr_not_before = 0;
 }
 
 static bool is_wanted(const struct step_loader *load, size_t place)
@@ -284,6 +288,17 @@ static uint64_t begin_before(struct step_loader *load, size_t place)
 	return place ? begin_of(load, place - 1) : 0;
 }
 
+static void count_before(struct step_loader *load)
+{
+	while (load->nr_not_before < load->nr_records &&
+		load->records[load->nr_not_before].call_begin >= load->begin) {
+		load->nr_not_before++;
+	}
+	for (size_t i = load->nr_not_before; i < load->nr_records; i++) {
+		load->nr_before += load->records[i].call_begin < load->begin;
+	}
+}
+
 /* What the next step needs. */
 static void aim(struct step_loader *load)
 {
@@ -296,9 +311,7 @@ static void aim(struct step_loader *load)
 	load->begin = begin_of(load, place);
 	load->near = begin_before(load, place);
 	load->far = place >= STEP_EVENTS_STEPS ? begin_of(load, place - STEP_EVENTS_STEPS) : 0;
-	for (size_t i = 0; i < load->nr_records; i++) {
-		load->nr_before += load->records[i].call_begin < load->begin;
-	}
+	count_before(load);
 }
 
 /* All that ends later than `end` has come. */
@@ -325,8 +338,8 @@ static void check_room(struct step_loader *load, uint64_t end)
 	}
 	flush(load);
 	if (load->nr_items > most || load->nr_records > most) {
-		load->nr_items = 0;
-		load->nr_records = 0;
+		load->nr_items = load->found = 0;
+		load->nr_records = load->nr_not_before = 0;
 		load->too_many = end;
 	}
 }
@@ -336,8 +349,8 @@ static void check_room(struct step_loader *load, uint64_t end)
 void step_loader_begin(struct step_loader *load, struct process *process)
 {
 	load->process = process;
-	load->nr_items = 0;
-	load->nr_records = 0;
+	load->nr_items = load->found = 0;
+	load->nr_records = load->nr_not_before = 0;
 	load->next = process->nr_steps > 1 ? process->nr_steps - 1 : 0;
 	load->until = UINT64_MAX;
 	load->too_many = UINT64_MAX;

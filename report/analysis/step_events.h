@@ -99,16 +99,18 @@ struct step_loader {
 	const struct step_marks *of_process;
 	struct step_item *items;
 	size_t nr_items, item_capacity;
+	size_t found; /* an item of the step that has_any looked at last */
 	struct step_activity *records;
 	size_t nr_records, record_capacity;
-	size_t next;	    /* 1 + the place of the step that comes next; 0 none is left */
-	uint64_t until;	    /* of it, ticks: what began then or later is not needed */
-	uint64_t begin;	    /* of it, ns */
-	uint64_t near, far; /* begin of the step before it, and of STEP_EVENTS_STEPS before it */
-	uint64_t nr_before; /* records that were launched before it */
-	uint64_t position;  /* all that ends later has come */
-	uint64_t too_many;  /* steps that end later than that have more than STEP_EVENTS_MOST */
-	size_t most_events; /* 0: STEP_EVENTS_MOST; less takes less memory */
+	size_t next;	      /* 1 + the place of the step that comes next; 0 none is left */
+	uint64_t until;	      /* of it, ticks: what began then or later is not needed */
+	uint64_t begin;	      /* of it, ns */
+	uint64_t near, far;   /* begin of the step before it, and of STEP_EVENTS_STEPS before it */
+	uint64_t nr_before;   /* records that were launched before it */
+	size_t nr_not_before; /* so many records, from the first, were not launched before it */
+	uint64_t position;    /* all that ends later has come */
+	uint64_t too_many;    /* steps that end later than that have more than STEP_EVENTS_MOST */
+	size_t most_events;   /* 0: STEP_EVENTS_MOST; less takes less memory */
 	struct step_events ready[STEP_EVENTS_STEPS]; /* steps of which all is in memory */
 	size_t nr_ready;
 	bool is_together; /* `take` may get several steps, else one by one */
@@ -116,7 +118,7 @@ struct step_loader {
 	bool (*wants)(void *context, uint64_t number);
 	/*
 	 * Gets each wanted step that has anything in it, the last one first. Steps that come
-	 * together have the same items and records: those of all of them.
+	 * together have the same items and records: those of all of them. `take` moves none.
 	 */
 	void (*take)(void *context, struct step_events *steps, size_t nr_steps);
 	void *context;
