@@ -143,11 +143,11 @@ void histogram_add_small(
 	add_values(stat, groups, NULL, values, nr_values);
 }
 
-void histogram_add(struct histogram *stat, uint32_t group, uint64_t value)
+/* Not inlined, so that the other way saves no registers. */
+static __attribute__((noinline)) void add_exact(
+	struct histogram *stat, uint32_t group, uint64_t value)
 {
-	if (stat->is_exact) {
-		make_room(stat, 1);
-	}
+	make_room(stat, 1);
 	add_to_group(&stat->groups[group], value);
 	if (stat->is_exact) {
 		stat->values[stat->nr_values] = value;
@@ -155,6 +155,16 @@ void histogram_add(struct histogram *stat, uint32_t group, uint64_t value)
 	} else {
 		count_step(stat->histograms, group, value);
 	}
+}
+
+void histogram_add(struct histogram *stat, uint32_t group, uint64_t value)
+{
+	if (stat->is_exact) {
+		add_exact(stat, group, value);
+		return;
+	}
+	add_to_group(&stat->groups[group], value);
+	count_step(stat->histograms, group, value);
 }
 
 static void merge_histogram(uint32_t *to, const uint32_t *from)
@@ -189,6 +199,17 @@ void histogram_merge(
 	target->min = source->min < target->min ? source->min : target->min;
 	target->max = source->max > target->max ? source->max : target->max;
 	merge_histogram(histogram_of(stat, group), histogram_of(from, from_group));
+}
+
+void histogram_merge_all(
+	struct histogram *stat, const uint32_t *groups, const struct histogram *from)
+{
+	for (size_t i = 0; from->is_exact && i < from->nr_values; i++) {
+		histogram_add(stat, groups[from->value_groups[i]], from->values[i]);
+	}
+	for (size_t i = 0; !from->is_exact && i < from->nr_groups; i++) {
+		histogram_merge(stat, groups[i], from, (uint32_t)i);
+	}
 }
 
 /* ---- medians and p99 ---- */

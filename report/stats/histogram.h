@@ -56,6 +56,10 @@ void histogram_add_small(
 void histogram_merge(
 	struct histogram *stat, uint32_t group, const struct histogram *from, uint32_t from_group);
 
+/* The same of all groups of the other one: group k goes to groups[k]. */
+void histogram_merge_all(
+	struct histogram *stat, const uint32_t *groups, const struct histogram *from);
+
 /* While the histogram is exact: all values, by group. The caller frees them. */
 uint64_t *histogram_values(const struct histogram *stat);
 

@@ -27,21 +27,11 @@ void keyed_stats_fini(struct keyed_stats *stats)
 	*stats = (struct keyed_stats){0};
 }
 
-uint32_t keyed_stats_find(struct keyed_stats *stats, uint64_t key, uint32_t name, uint32_t kind)
+static struct keyed_stats_index *add_row(
+	struct keyed_stats *stats, uint64_t key, uint32_t name, uint32_t kind)
 {
-	struct keyed_stats_index **recent =
-		&stats->recent[(key * 0x9e3779b97f4a7c15ull) >> 32 & (KEYED_STATS_RECENT - 1)];
-	struct keyed_stats_index *index = *recent;
+	struct keyed_stats_index *index = mem_zeroed(1, sizeof(*index));
 
-	if (index && index->key == key) {
-		return index->row;
-	}
-	HASH_FIND(hh, stats->index, &key, sizeof(key), index);
-	if (index) {
-		*recent = index;
-		return index->row;
-	}
-	index = mem_zeroed(1, sizeof(*index));
 	index->key = key;
 	index->row = (uint32_t)stats->nr_rows;
 	HASH_ADD(hh, stats->index, key, sizeof(index->key), index);
@@ -51,6 +41,19 @@ uint32_t keyed_stats_find(struct keyed_stats *stats, uint64_t key, uint32_t name
 		(struct keyed_stats_row){.key = key, .name = name, .kind = kind};
 	histogram_grow(&stats->times, index->row);
 	histogram_grow(&stats->sizes, index->row);
+	return index;
+}
+
+uint32_t keyed_stats_find_slow(
+	struct keyed_stats *stats, uint64_t key, uint32_t name, uint32_t kind)
+{
+	struct keyed_stats_index *index;
+
+	HASH_FIND(hh, stats->index, &key, sizeof(key), index);
+	if (!index) {
+		index = add_row(stats, key, name, kind);
+	}
+	*keyed_stats_recent(stats, key) = (struct keyed_stats_recent){key, index->row + 1};
 	return index->row;
 }
 

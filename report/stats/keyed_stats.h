@@ -19,23 +19,42 @@ struct keyed_stats_row {
 
 struct keyed_stats_index;
 
-#define KEYED_STATS_RECENT 64u
+#define KEYED_STATS_RECENT_BITS 7u
 
 struct keyed_stats {
 	struct keyed_stats_row *rows; /* row k is group k of both histograms */
 	size_t nr_rows, capacity;
 	struct keyed_stats_index *index;
-	struct keyed_stats_index *recent[KEYED_STATS_RECENT]; /* found last, by a hash of the key */
-	struct histogram times;				      /* ns */
-	struct histogram sizes;				      /* bytes; unused by most */
+	struct keyed_stats_recent {
+		uint64_t key;
+		uint32_t place;			 /* 1 + the row; 0: none */
+	} recent[1u << KEYED_STATS_RECENT_BITS]; /* found last, by a hash of the key */
+	struct histogram times;			 /* ns */
+	struct histogram sizes;			 /* bytes; unused by most */
 	bool is_finished;
 };
 
 void keyed_stats_init(struct keyed_stats *stats);
 void keyed_stats_fini(struct keyed_stats *stats);
 
+/* Used by the inline function: a key that is none of those found last. */
+uint32_t keyed_stats_find_slow(
+	struct keyed_stats *stats, uint64_t key, uint32_t name, uint32_t kind);
+
+static inline struct keyed_stats_recent *keyed_stats_recent(struct keyed_stats *stats, uint64_t key)
+{
+	return &stats->recent[(key * 0x9e3779b97f4a7c15ull) >> (64 - KEYED_STATS_RECENT_BITS)];
+}
+
 /* The row with that key. A new one gets name and kind. */
-uint32_t keyed_stats_find(struct keyed_stats *stats, uint64_t key, uint32_t name, uint32_t kind);
+static inline uint32_t keyed_stats_find(
+	struct keyed_stats *stats, uint64_t key, uint32_t name, uint32_t kind)
+{
+	const struct keyed_stats_recent *recent = keyed_stats_recent(stats, key);
+
+	return recent->place && recent->key == key ? recent->place - 1
+						   : keyed_stats_find_slow(stats, key, name, kind);
+}
 
 /* Computes medians and p99, once; no more values after this. */
 void keyed_stats_finish(struct keyed_stats *stats);

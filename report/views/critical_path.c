@@ -9,29 +9,65 @@
 #include "report/stats/keyed_stats.h"
 #include "report/analysis/view.h"
 
-#define NR_NAMES 10u /* of each kind, without --detail */
+#define NR_NAMES    10u /* of each kind, without --detail */
+#define NR_TOGETHER 256u
 
 struct critical_view {
 	struct view_input input;
 	struct step_loader load;
 	struct keyed_stats kinds, names; /* of pieces; of names the kind too */
-	uint64_t whole_ns;		 /* of all steps */
-	uint64_t nr_recordings;		 /* of these: all of a process without steps */
+	/* Pieces with names that have not been added yet; add_names_to_kinds adds them to kinds. */
+	uint32_t rows[NR_TOGETHER];
+	uint64_t lengths_ns[NR_TOGETHER];
+	uint32_t nr_pieces;
+	uint64_t whole_ns;	/* of all steps */
+	uint64_t nr_recordings; /* of these: all of a process without steps */
 	bool has_all_names;
 };
+
+static void add_pieces(struct critical_view *view)
+{
+	histogram_add_many(&view->names.times, view->rows, view->lengths_ns, view->nr_pieces);
+	view->nr_pieces = 0;
+}
 
 static void on_piece(
 	void *context, enum critical_kind kind, uint32_t name, uint64_t begin, uint64_t end)
 {
 	struct critical_view *view = context;
+	size_t nr_rows = view->names.nr_rows;
+	uint32_t row;
 
-	histogram_add(
-		&view->kinds.times, keyed_stats_find(&view->kinds, kind, 0, kind), end - begin);
-	if (name) {
-		histogram_add(&view->names.times,
-			keyed_stats_find(&view->names, (uint64_t)kind << 32 | name, name, kind),
-			end - begin);
+	if (!name) {
+		row = keyed_stats_find(&view->kinds, kind, 0, kind);
+		histogram_add(&view->kinds.times, row, end - begin);
+		return;
 	}
+	row = keyed_stats_find(&view->names, (uint64_t)kind << 32 | name, name, kind);
+	if (view->names.nr_rows > nr_rows) {
+		keyed_stats_find(&view->kinds, kind, 0, kind);
+	}
+	view->rows[view->nr_pieces] = row;
+	view->lengths_ns[view->nr_pieces++] = end - begin;
+	if (view->nr_pieces == NR_TOGETHER) {
+		add_pieces(view);
+	}
+}
+
+/* Kinds have only the pieces without a name until then. */
+static void add_names_to_kinds(struct critical_view *view)
+{
+	struct keyed_stats *names = &view->names;
+	uint32_t *kinds = mem_zeroed(names->nr_rows, sizeof(*kinds));
+
+	add_pieces(view);
+	for (size_t i = 0; i < names->nr_rows; i++) {
+		uint32_t kind = names->rows[i].kind;
+
+		kinds[i] = keyed_stats_find(&view->kinds, kind, 0, kind);
+	}
+	histogram_merge_all(&view->kinds.times, kinds, &names->times);
+	free(kinds);
 }
 
 static void on_steps(void *context, struct step_events *steps, size_t nr_steps)
@@ -227,6 +263,9 @@ static void fill_table(void *state, struct table *table)
 
 	if (view->nr_recordings && view->nr_recordings == view->load.nr_steps) {
 		table->columns[0].title = "% of path";
+	}
+	if (!view->kinds.is_finished) {
+		add_names_to_kinds(view);
 	}
 	keyed_stats_finish(&view->kinds);
 	keyed_stats_finish(&view->names);

@@ -157,8 +157,51 @@ START_TEST(narrow_and_wide_values_and_merged_groups_give_the_same)
 }
 END_TEST
 
-UNIT_SUITE("report/histogram", a_few_values_have_exact_statistics,
-	one_value_has_no_deviation_and_is_its_own_median,
+/* Of all groups of one histogram in two: as if each value had been added to both. */
+static void check_merged_groups(size_t nr_values, bool is_exact)
+{
+	static const uint32_t halves[] = {1, 0, 1, 0};
+	struct histogram from, merged, wanted;
+	uint64_t seed = 7;
+
+	histogram_init(&from);
+	histogram_init(&merged);
+	histogram_init(&wanted);
+	histogram_grow(&from, 3);
+	histogram_grow(&merged, 1);
+	histogram_grow(&wanted, 1);
+	histogram_add(&merged, 0, 17);
+	histogram_add(&wanted, 0, 17);
+	for (size_t i = 0; i < nr_values; i++) {
+		uint32_t group = (uint32_t)unit_below(&seed, 4);
+		uint64_t value = unit_below(&seed, 1000000);
+
+		histogram_add(&from, group, value);
+		histogram_add(&wanted, halves[group], value);
+	}
+	histogram_merge_all(&merged, halves, &from);
+	ck_assert(merged.is_exact == is_exact && wanted.is_exact == is_exact);
+	histogram_finish(&merged);
+	histogram_finish(&wanted);
+	for (size_t i = 0; i < 2; i++) {
+		ck_assert_mem_eq(&merged.groups[i], &wanted.groups[i], sizeof(wanted.groups[i]));
+		ck_assert_uint_eq(histogram_p99(&merged, i), histogram_p99(&wanted, i));
+	}
+	histogram_fini(&from);
+	histogram_fini(&merged);
+	histogram_fini(&wanted);
+}
+
+START_TEST(groups_merge_as_if_each_value_had_been_added)
+{
+	check_merged_groups(5000, true);
+	check_merged_groups(HISTOGRAM_EXACT, false); /* and the one that is there already */
+	check_merged_groups(HISTOGRAM_EXACT + 1, false);
+}
+END_TEST
+
+UNIT_SUITE("report/histogram", groups_merge_as_if_each_value_had_been_added,
+	a_few_values_have_exact_statistics, one_value_has_no_deviation_and_is_its_own_median,
 	sums_do_not_overflow_and_large_values_keep_their_deviation,
 	medians_of_random_values_are_those_of_the_sorted_ones,
 	beyond_the_limit_medians_are_good_to_two_percent_and_say_so,
