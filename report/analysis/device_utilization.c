@@ -90,10 +90,8 @@ void device_work_add(struct device_work *work, const struct op_record *record, u
 	kernel->tensor = known->tensor;
 }
 
-static int by_device_and_time(const void *a, const void *b)
+static inline int compare_edges(const struct edge *x, const struct edge *y)
 {
-	const struct edge *x = a, *y = b;
-
 	if (x->device != y->device) {
 		return x->device < y->device ? -1 : 1;
 	}
@@ -101,6 +99,37 @@ static int by_device_and_time(const void *a, const void *b)
 		return x->time < y->time ? -1 : 1;
 	}
 	return x->place < y->place ? -1 : x->place > y->place;
+}
+
+static int by_device_and_time(const void *a, const void *b)
+{
+	return compare_edges(a, b);
+}
+
+/* Edges in order, from the last place of an array downwards. */
+struct edges {
+	struct edge *first, *last;
+	size_t nr_moves;      /* that the order took */
+	bool is_sorted_later; /* these were too many */
+};
+
+#define MOST_MOVES 16u /* for each edge */
+
+/* Puts an edge before all that are there, or behind a few: most come in order. */
+static inline void put_edge(struct edges *edges, struct edge edge)
+{
+	struct edge *at = --edges->first;
+
+	if (!edges->is_sorted_later) {
+		while (at + 1 < edges->last && compare_edges(&at[1], &edge) < 0) {
+			at[0] = at[1];
+			at++;
+		}
+		edges->nr_moves += (size_t)(at - edges->first);
+		edges->is_sorted_later =
+			edges->nr_moves > MOST_MOVES * (size_t)(edges->last - edges->first);
+	}
+	*at = edge;
 }
 
 static struct device_utilization *use_of(
@@ -164,8 +193,9 @@ void device_work_drop(struct device_work *work, uint64_t begin)
 struct device_utilization *device_work_take(
 	struct device_work *work, uint64_t begin, uint64_t end, size_t *nr)
 {
-	struct edge *edges = mem_zeroed(2 * work->nr_kernels + 1, sizeof(*edges));
-	struct edge *last = edges + 2 * work->nr_kernels, *first = last;
+	struct edge *room = mem_resize(NULL, 2 * work->nr_kernels, sizeof(*room));
+	struct edge *last = room + 2 * work->nr_kernels;
+	struct edges edges = {.first = last, .last = last};
 	struct device_utilization *uses = NULL;
 
 	*nr = 0;
@@ -179,14 +209,17 @@ struct device_utilization *device_work_take(
 
 		if (from < to) {
 			add_sums(use_of(&uses, nr, kernel->device), kernel, to - from);
-			*--first = (struct edge){to, kernel->device, -blocks, -1, place + 1};
-			*--first = (struct edge){from, kernel->device, blocks, 1, place};
+			put_edge(&edges, (struct edge){to, kernel->device, -blocks, -1, place + 1});
+			put_edge(&edges, (struct edge){from, kernel->device, blocks, 1, place});
 		}
 	}
 	device_work_drop(work, begin);
-	natural_sort(first, (size_t)(last - first), sizeof(*first), by_device_and_time);
-	sweep(first, (size_t)(last - first), &uses, nr);
-	free(edges);
+	if (edges.is_sorted_later) {
+		natural_sort(edges.first, (size_t)(last - edges.first), sizeof(*last),
+			by_device_and_time);
+	}
+	sweep(edges.first, (size_t)(last - edges.first), &uses, nr);
+	free(room);
 	return uses;
 }
 
