@@ -150,6 +150,8 @@ struct process {
 	struct idmap py_stacks;	 /* struct model_py_stack */
 	uint8_t *segment_phases; /* enum phase, see phases_of_segment */
 	size_t nr_segment_phases;
+	uint32_t loop_thread; /* see loop.h, which sets it when it is asked first */
+	bool has_loop_thread;
 	struct idmap nccl_comms; /* struct model_nccl_comm */
 	/* 1 + the index in the arrays below, by id, key and cause */
 	struct idmap device_of, fact_of, loss_of;

@@ -104,7 +104,7 @@ static void add_blocks(struct idmap *scores, struct process *process)
 	}
 }
 
-uint32_t loop_thread(struct process *process)
+static uint32_t find_thread(struct process *process)
 {
 	struct score best = {0};
 	struct idmap scores;
@@ -120,6 +120,15 @@ uint32_t loop_thread(struct process *process)
 	}
 	idmap_fini(&scores);
 	return best.thread;
+}
+
+uint32_t loop_thread(struct process *process)
+{
+	if (!process->has_loop_thread) {
+		process->loop_thread = find_thread(process);
+		process->has_loop_thread = true;
+	}
+	return process->loop_thread;
 }
 
 /* ---- its begin ---- */

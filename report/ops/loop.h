@@ -8,7 +8,7 @@
 /*
  * The thread with most loader and optimizer ranges. If there are none, it is the one with most
  * outermost operators, or, if a user's range encloses all, with most operators. 0 without
- * operators.
+ * operators. Events are read once a process.
  */
 uint32_t loop_thread(struct process *process);
 
