@@ -244,12 +244,22 @@ static void order_take(void *context, const struct gpu_activity *activity)
 	const struct gpu_activities_order *order = context;
 	bool is_host = activity->table == GPROF_TABLE_op;
 
-	for (size_t i = 0; i < order->nr_scans; i++) {
-		const struct scan_view *view = order->scans[i].view;
+	for (size_t i = 0; i < order->nr_readers; i++) {
+		const struct scan *reader = order->readers[i];
 
-		if (is_reader(order, view, order->works.process) &&
-			(!is_host || view->has_host_activities)) {
-			view->on_activity(order->scans[i].context, activity);
+		if (!is_host || reader->view->has_host_activities) {
+			reader->view->on_activity(reader->context, activity);
+		}
+	}
+}
+
+static void find_readers(struct gpu_activities_order *order, const struct process *process)
+{
+	order->readers = mem_resize(NULL, order->nr_scans, sizeof(const struct scan *));
+	order->nr_readers = 0;
+	for (size_t i = 0; i < order->nr_scans; i++) {
+		if (is_reader(order, order->scans[i].view, process)) {
+			order->readers[order->nr_readers++] = &order->scans[i];
 		}
 	}
 }
@@ -258,6 +268,7 @@ static void order_begin(void *context, struct process *process)
 {
 	struct gpu_activities_order *order = context;
 
+	find_readers(order, process);
 	if (has_reader(order, process, true)) {
 		gpu_activities_begin_host(&order->works, process, order_take, order);
 	} else if (has_reader(order, process, false)) {
@@ -273,8 +284,12 @@ static void order_batch(void *context, struct process *process, const struct bat
 
 static void order_end(void *context, struct process *process)
 {
+	struct gpu_activities_order *order = context;
+
 	(void)process;
-	gpu_activities_end(&((struct gpu_activities_order *)context)->works);
+	gpu_activities_end(&order->works);
+	free(order->readers);
+	order->readers = NULL;
 }
 
 struct scan gpu_activities_order_scan(struct gpu_activities_order *order)

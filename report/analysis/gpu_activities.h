@@ -138,7 +138,9 @@ bool gpu_activities_has_operators(const struct process *process);
 struct gpu_activities_order {
 	const struct scan *scans; /* of the pass */
 	size_t nr_scans;
-	bool ignores_selection; /* of whom it is the order */
+	bool ignores_selection;	     /* of whom it is the order */
+	const struct scan **readers; /* those that want the order of the process at hand */
+	size_t nr_readers;
 	struct gpu_activities works;
 };
 
