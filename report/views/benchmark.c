@@ -48,8 +48,12 @@ static void begin(void *context, struct process *process)
 }
 
 /* Layers whose first input begins with the batch, unless a program has it elsewhere. */
-static bool is_layer(const char *name)
+static bool is_layer(uint32_t op_name, uint8_t framework, uint8_t scope)
 {
+	const char *name = string_pool_text(op_name, NULL);
+
+	(void)framework;
+	(void)scope;
 	return strcmp(name, "aten::linear") == 0 || strcmp(name, "aten::conv2d") == 0 ||
 	       strcmp(name, "aten::conv1d") == 0 || strcmp(name, "aten::conv3d") == 0;
 }
@@ -61,7 +65,8 @@ static void on_op(void *context, const struct op *op)
 	uint64_t size;
 	size_t i = 0;
 
-	if (!at || !is_layer(string_pool_text(op->name, NULL))) {
+	/* More may come than the filter wants. */
+	if (!at || !is_layer(op->name, op->framework, op->scope)) {
 		return;
 	}
 	size = strtoull(at + 1, NULL, 10);
@@ -279,7 +284,7 @@ VIEW(benchmark, 400) = {
 	.title = "Benchmark",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct benchmark_view),
-	.ops = {.begin = begin, .op = on_op, .end = end},
+	.ops = {.op_wants = is_layer, .begin = begin, .op = on_op, .end = end},
 	.fill = fill_table,
 	.fini = fini,
 };

@@ -29,10 +29,13 @@ struct row {
 	UT_hash_handle hh;
 };
 
+#define NR_RECENT 256u
+
 struct operator_types_view {
 	struct view_input input;
 	struct view_used shared;
-	struct row *rows; /* types and singles */
+	struct row *rows;	       /* types and singles */
+	struct row *recent[NR_RECENT]; /* singles found last, by a hash of the key; or NULL */
 	struct process *process;
 	bool is_gpu; /* the process at hand has device records */
 	bool has_gpu, lacks_gpu_times;
@@ -133,15 +136,28 @@ static void add(struct row *row, uint64_t self_ns, const struct op *op)
 	add_gpu(row, op);
 }
 
+/* Few recur often: most are found without the hash table. */
+static struct row **recent_of(struct operator_types_view *view, const struct key *key)
+{
+	uint64_t hash = (uint64_t)key->full_name << 32 | key->shape;
+
+	return &view->recent[(hash * 0x9e3779b97f4a7c15ull >> 32) % NR_RECENT];
+}
+
 static struct row *find_single(struct operator_types_view *view, const struct op *op)
 {
 	struct key key = {.name = op->name,
 		.shape = op->shape,
 		.full_name = op_full_name(op),
 		.is_single = true};
+	struct row **recent = recent_of(view, &key), *row = *recent;
 	bool is_new;
-	struct row *row = find_row(view, key, &is_new);
 
+	if (row && row->key.name == key.name && row->key.shape == key.shape &&
+		row->key.full_name == key.full_name) {
+		return row;
+	}
+	row = *recent = find_row(view, key, &is_new);
 	if (is_new) {
 		row->type = type_of(op);
 		row->of = find_row(view, (struct key){.name = row->type}, &is_new);
