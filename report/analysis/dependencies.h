@@ -52,12 +52,12 @@ static inline const struct host_stretch *host_timeline_find_at(
 	const struct host_timeline *host, size_t i, uint64_t time)
 {
 	struct host_thread *thread = &host->threads[i];
-	const struct host_stretch *next = &host->stretches[thread->found];
+	const struct host_stretch *all = host->stretches;
 
-	if (thread->found == thread->end || next->begin >= time) {
+	if (thread->found == thread->end || all[thread->found].begin >= time) {
 		for (size_t back = 0; back < 2 && thread->found > thread->first; back++) {
-			if ((--next)->begin < time) {
-				return next;
+			if (all[thread->found - 1].begin < time) {
+				return &all[thread->found - 1];
 			}
 			thread->found--;
 		}
