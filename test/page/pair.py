@@ -66,7 +66,16 @@ def changed(page, act):
     return span(page)
 
 
+def check_threads(page):
+    """The thread with the number of its process is the main thread, whatever runs on it."""
+    labels = page.locator(".timeline .label").all_inner_texts()
+    for pid in (row["pid"] for summary in sums for row in summary["processes"]["rows"]):
+        named = [label for label in labels if re.search(r"thread %d\b" % pid, label)]
+        must(all(label.startswith("main thread") for label in named), "the main thread of process %d: %s" % (pid, named))
+
+
 def check_runs(page):
+    check_threads(page)
     for side, summary in zip("AB", sums):
         steps = steps_of(summary)
         if not steps:

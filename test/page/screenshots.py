@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Takes the pictures of docs/images from pages of `gprof-report html`.
 
-usage: screenshots.py CHROMIUM FOLDER DEMO TORCH JOB
+usage: screenshots.py CHROMIUM FOLDER DEMO TORCH GPU JOB PAIR SUMMARY
 
-DEMO is the page of `make demo`, TORCH that of a PyTorch training on CPUs with GPROF_PYTHON=modules, JOB that of several ranks, such as the
-trace dlrm_v100_8ranks:
+DEMO is the page of `make demo`, TORCH that of a PyTorch training on CPUs with GPROF_PYTHON=modules, GPU that of a training on a GPU, such
+as the trace resnet50_nw4_v100, JOB that of several ranks, such as the trace dlrm_v100_8ranks, PAIR that of two runs of TORCH, and
+SUMMARY that of JOB by `reduce`:
 
     make demo && build/gprof-report html -o demo.html build/demo/gprof-dump
-    PYTHONPATH=build/page-lib python3 test/page/screenshots.py chromium docs/images demo.html torch.html job.html
+    PYTHONPATH=build/page-lib python3 test/page/screenshots.py chromium docs/images demo.html torch.html gpu.html job.html pair.html summary.html
 """
 import base64
 import os
@@ -17,7 +18,7 @@ import sys
 from playwright.sync_api import sync_playwright
 from wait import drawn, frame, launch, new_context
 
-chromium, folder, demo, torch, job = sys.argv[1:6]
+chromium, folder, demo, torch, gpu, job, pair, summary = sys.argv[1:9]
 TO_WEBP = """async (png) => {
     const image = new Image();
     image.src = 'data:image/png;base64,' + png;
@@ -73,8 +74,14 @@ with sync_playwright() as playwright:
     save(light, blank, "kernels")
     show_step(light)
     save(light, blank, "timeline", 820)
-    for page, path, hash, name in ((light, torch, "#steps", "steps"), (dark, torch, "#flame", "flame"), (light, torch, "#modules", "modules"), (dark, torch, "#memory", "memory"),
-                                   (dark, job, "#timeline", "job-timeline"), (light, job, "#distributed", "distributed"), (light, job, "#idle", "idle"), (dark, job, "#advice", "advice")):
+    for page, path, hash, name in (
+            (light, torch, "#steps", "steps"), (dark, torch, "#flame", "flame"), (light, torch, "#modules", "modules"), (dark, torch, "#memory", "memory"),
+            (light, torch, "#operators", "operators"), (light, torch, "#data_loading", "data-loading"), (dark, torch, "#utilization", "utilization"),
+            (light, gpu, "#roofline", "roofline"), (dark, gpu, "#copies", "copies"), (light, gpu, "#api", "api"), (light, demo, "#nvtx", "nvtx"),
+            (light, demo, "#losses", "losses"), (light, demo, "#about", "about"),
+            (dark, job, "#timeline", "job-timeline"), (light, job, "#distributed", "distributed"), (light, job, "#idle", "idle"), (dark, job, "#advice", "advice"),
+            (light, job, "#ranks", "ranks"), (light, pair, "", "diff"), (light, pair, "#flame", "diff-flame"), (dark, pair, "#timelines", "diff-timelines"),
+            (light, summary, "", "summary")):
         open_page(page, path, hash)
         save(page, blank, name)
     phone = new_context(browser, viewport={"width": 420, "height": 900}, color_scheme="dark").new_page()

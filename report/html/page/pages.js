@@ -11,8 +11,8 @@ const {hasCharts, shown, css, printing, chart, charts, topBars, topPie, countBar
 const {breakdownParts, stepTimes, stepPage} = pageStep, {card, headline, adviceList, overviewPage} = pageOverview, {curves, memoryCurves} = pageCurve, {memoryCategories} = pageMemory, {heat, hasField} = pageHeat;
 const main = document.getElementById("main");
 
-const timelineTools = {make, one, short, css, rowsOf, keyOf, rowsHash, stepHash, hashOf, partsOfHash, shown, addExport, linesOf, phases: shapes.model && shapes.model.figure, windowEvents: data.page.window_events || 0};
-const timeline = timelineOf(timelineTools), pair = timelinePairOf({...timelineTools, clock: data.page.clock, facts: data.page.facts, timeline, timelineB: timelineOf(timelineTools, "timeline-b")});
+const timelineTools = {make, one, short, css, rowsOf, keyOf, rowsHash, stepHash, hashOf, partsOfHash, shown, addExport, linesOf, phases: shapes.model && shapes.model.figure, facts: data.page.facts, windowEvents: data.page.window_events || 0};
+const timeline = timelineOf(timelineTools), pair = timelinePairOf({...timelineTools, clock: data.page.clock, timeline, timelineB: timelineOf(timelineTools, "timeline-b")});
 
 /* Tables whose names are events of the timeline. */
 linkRows(["kernel", "kernel_operator", "memcpy", "memset", "operator", "api", "nvtx", "user_ranges", "python", "collectives"],

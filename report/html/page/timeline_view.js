@@ -21,6 +21,7 @@ let loading = null;
 /* The data, unpacked on first use. */
 function dataOf() {
 	loading = loading || timelineData.load(packed).then((data) => {
+		data.facts = tools.facts.filter((each) => !each.side || each.side === (id === "timeline" ? "A" : "B"));
 		if (tools.phases) {
 			timelineData.addPhases(data, tools.phases);
 		}
@@ -205,7 +206,8 @@ class View {
 		const row = tools.rowsOf("processes")[process - 1];
 		const parts = row ? [row.rank === null ? "" : "rank " + row.rank, row.host === "?" ? "" : row.host, "pid " + row.pid] : [track.label];
 		const short = row ? (row.rank === null ? "pid " + row.pid : "rank " + row.rank) : track.name;
-		return {pid: row ? row.pid : null, title: [track.name, ...parts].filter((part) => part && part !== "?").join(", "), short};
+		const {pid} = row || this.data.facts[process - 1] || {pid: null};
+		return {pid, title: [track.name, ...parts].filter((part) => part && part !== "?").join(", "), short};
 	}
 
 	buildLegend(section, all) {
