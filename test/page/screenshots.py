@@ -78,7 +78,7 @@ with sync_playwright() as playwright:
             (light, torch, "#steps", "steps"), (dark, torch, "#flame", "flame"), (light, torch, "#modules", "modules"), (dark, torch, "#memory", "memory"),
             (light, torch, "#operators", "operators"), (light, torch, "#data_loading", "data-loading"), (dark, torch, "#utilization", "utilization"),
             (light, gpu, "#roofline", "roofline"), (dark, gpu, "#copies", "copies"), (light, gpu, "#api", "api"), (light, demo, "#nvtx", "nvtx"),
-            (light, demo, "#losses", "losses"), (light, demo, "#about", "about"),
+            (light, demo, "#losses", "losses"), (light, gpu, "#about", "about"),
             (dark, job, "#timeline", "job-timeline"), (light, job, "#distributed", "distributed"), (light, job, "#idle", "idle"), (dark, job, "#advice", "advice"),
             (light, job, "#ranks", "ranks"), (light, pair, "", "diff"), (light, pair, "#flame", "diff-flame"), (dark, pair, "#timelines", "diff-timelines"),
             (light, summary, "", "summary")):
