@@ -109,6 +109,9 @@ static inline __attribute__((always_inline)) void add_values(struct histogram *s
 {
 	struct histogram_group *all = stat->groups;
 
+	if (!nr_values) { /* there may be no arrays yet */
+		return;
+	}
 	if (stat->is_exact) {
 		make_room(stat, nr_values);
 	}
