@@ -58,10 +58,6 @@ static void add_call(
 		return;
 	}
 	thread = nsys_thread_of(trace, tid, begin);
-	/* What a graph copies or sets, nobody waits for either. */
-	if (correlation && (name.is_async || name.table == GPROF_TABLE_api_launch)) {
-		idset_add(trace->async, correlation);
-	}
 	open = nsys_open_add(trace, name.table, thread->tid, begin, end);
 	open->call.correlation = correlation;
 	open->call.result = (int32_t)nsys_query_u64(query, CALL_RESULT, 0);
@@ -103,6 +99,33 @@ static void close_call(struct nsys_trace *trace, const struct nsys_open *open)
 	row->source = GPROF_SOURCE_CALLBACK;
 	if (open->call.is_launch && open->call.correlation) {
 		nsys_nccl_launch(thread, open->begin, open->call.correlation);
+	}
+}
+
+/* What a graph copies or sets, nobody waits for either. */
+static void take_async(struct nsys_trace *trace, const struct nsys_query *query, void *context)
+{
+	uint32_t correlation = nsys_query_u32(query, CALL_CORRELATION, 0);
+	struct nsys_call name = nsys_call_of(trace, query, CALL_NAME, false);
+
+	(void)context;
+	if (correlation && (name.is_async || name.table == GPROF_TABLE_api_launch)) {
+		idset_add(trace->async, correlation);
+	}
+}
+
+void nsys_host_read_async(struct nsys_trace *trace)
+{
+	static const char *const tables[] = {
+		"CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_DRIVER"};
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		const struct nsys_query_want want = {.table = tables[i],
+			NSYS_COLUMNS(call_columns),
+			.nr_needed = 2,
+			.key = "globalTid"};
+
+		nsys_table_read(trace, &want, take_async, NULL);
 	}
 }
 

@@ -142,6 +142,7 @@ static int read_trace(struct nsys_trace *trace)
 	nsys_facts_read(trace);
 	nsys_host_read_domains(trace);
 	nsys_host_read_metrics(trace);
+	nsys_host_read_async(trace);
 	nsys_nccl_read(trace);
 	nsys_events_read(trace);
 	if (trace->first_tick == UINT64_MAX) {

@@ -186,6 +186,9 @@ void nsys_gpu_read_events(struct nsys_trace *trace);
 /* Reads the names of NVTX's domains and threads, and of metrics. Before the others. */
 void nsys_host_read_domains(struct nsys_trace *trace);
 void nsys_host_read_metrics(struct nsys_trace *trace);
+/* Fills `async`. Before the others: by their clocks, activities may end before their call begins.
+ */
+void nsys_host_read_async(struct nsys_trace *trace);
 
 /* Writes an event of the host that has ended. */
 void nsys_host_close(struct nsys_trace *trace, const struct nsys_open *open);

@@ -46,10 +46,12 @@ def old(path):
             *[(1000 + 100 * i, 1050 + 100 * i, 0, 1, 7, 10 + i, x.string("gemm(float *)"), x.string("gemm"), 32, 8, 1, 1,
                256, 1, 1, 1024, 0) for i in range(4)])
     x.table("CUPTI_ACTIVITY_KIND_MEMCPY", "start INT, end INT, deviceId INT, contextId INT, streamId INT, correlationId INT, "
-            "bytes INT, copyKind INT, srcKind INT, dstKind INT", (500, 700, 0, 1, 7, 9, 4096, 1, 1, 2))
+            "bytes INT, copyKind INT, srcKind INT, dstKind INT", (500, 700, 0, 1, 7, 9, 4096, 1, 1, 2),
+            (310, 350, 0, 1, 7, 8, 4096, 1, 1, 2))  # by the clocks, before its call
     x.table("CUPTI_ACTIVITY_KIND_RUNTIME", "start INT, end INT, globalTid INT, correlationId INT, nameId INT, returnValue INT",
             *[(900 + 100 * i, 910 + 100 * i, pid_of(PID) | TID, 10 + i, x.string("cudaLaunchKernel_v7000"), 0) for i in range(4)],
             (400, 720, pid_of(PID) | TID, 9, x.string("cudaMemcpyAsync_v3020"), 0),
+            (360, 370, pid_of(PID) | TID, 8, x.string("cudaMemcpyAsync_v3020"), 0),
             (2000, 2100, pid_of(PID) | TID, 20, x.string("cudaStreamSynchronize_v3020"), 700))
     x.table("NVTX_EVENTS", "start INT, end INT, eventType INT, text TEXT, globalTid INT, domainId INT",
             *[(300 + 500 * i, 700 + 500 * i, 59, f"iteration {i}", pid_of(PID) | TID, 0) for i in range(3)],
