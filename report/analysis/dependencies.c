@@ -14,8 +14,10 @@
 /* ---- items and records in order ---- */
 
 /* By thread and begin; what encloses before what lies in it. */
-static inline int compare_items(const struct step_item *x, const struct step_item *y)
+static inline int compare_items(const void *a, const void *b)
 {
+	const struct step_item *x = a, *y = b;
+
 	if (x->thread != y->thread) {
 		return x->thread < y->thread ? -1 : 1;
 	}
@@ -28,7 +30,7 @@ static inline int compare_items(const struct step_item *x, const struct step_ite
 	return (int)x->is_call - (int)y->is_call;
 }
 
-static int by_thread(const void *a, const void *b)
+static int by_item(const void *a, const void *b)
 {
 	const struct step_item *const *x = a, *const *y = b;
 
@@ -36,8 +38,10 @@ static int by_thread(const void *a, const void *b)
 }
 
 /* By stream, in the order of launches; graphs' nodes as they began. A total order. */
-static inline int compare_records(const struct step_activity *x, const struct step_activity *y)
+static inline int compare_records(const void *a, const void *b)
 {
+	const struct step_activity *x = a, *y = b;
+
 	if (x->stream != y->stream) {
 		return x->stream < y->stream ? -1 : 1;
 	}
@@ -54,11 +58,6 @@ static inline int compare_records(const struct step_activity *x, const struct st
 		return x->end < y->end ? -1 : 1;
 	}
 	return x->name < y->name ? -1 : x->name > y->name;
-}
-
-static int by_launch(const void *a, const void *b)
-{
-	return compare_records(a, b);
 }
 
 /*
@@ -104,12 +103,6 @@ static inline struct chain *chain_of(struct chains *all, uint64_t key)
 	return all->nr && chain->key == key ? chain : find_chain(all, key);
 }
 
-static inline void add_to_chain(struct chains *all, struct chain *chain, size_t place)
-{
-	all->before[place] = chain->last;
-	chain->last = (uint32_t)place + 1;
-}
-
 static int by_key(const void *a, const void *b)
 {
 	const struct chain *x = a, *y = b;
@@ -117,24 +110,44 @@ static int by_key(const void *a, const void *b)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-static void sort_chains(struct chains *all)
+/* An array that becomes chains. */
+struct chained {
+	const void *all;
+	size_t nr, size;
+	uint64_t (*key_of)(const void *one);
+	int (*compare)(const void *a, const void *b);
+};
+
+static inline uint64_t thread_of(const void *item)
 {
-	qsort(all->chains, all->nr, sizeof(*all->chains), by_key);
+	return ((const struct step_item *)item)->thread;
 }
 
-/* False if there are too many threads, or items of one come in any other order. */
-static bool chain_items(struct chains *all, const struct step_item *items, size_t nr)
+static inline uint64_t stream_of(const void *record)
 {
-	for (size_t i = 0; i < nr; i++) {
-		struct chain *chain = chain_of(all, items[i].thread);
+	return ((const struct step_activity *)record)->stream;
+}
+
+/*
+ * False if there are too many chains, or those of one come in any other order. Inlined for both
+ * arrays, and with it what it calls.
+ */
+static inline __attribute__((always_inline)) bool make_chains(
+	struct chains *chains, const struct chained *of)
+{
+	const char *all = of->all, *at = all;
+
+	for (size_t i = 0; i < of->nr; i++, at += of->size) {
+		struct chain *chain = chain_of(chains, of->key_of(at));
 
 		if (!chain ||
-			(chain->last && compare_items(&items[chain->last - 1], &items[i]) <= 0)) {
+			(chain->last && of->compare(all + (chain->last - 1) * of->size, at) <= 0)) {
 			return false;
 		}
-		add_to_chain(all, chain, i);
+		chains->before[i] = chain->last;
+		chain->last = (uint32_t)i + 1;
 	}
-	sort_chains(all);
+	qsort(chains->chains, chains->nr, sizeof(*chains->chains), by_key);
 	return true;
 }
 
@@ -165,7 +178,7 @@ static size_t sort_items(
 	for (size_t i = 0; i < step->nr_items; i++) {
 		sorted[i] = &step->items[i];
 	}
-	natural_sort(sorted, step->nr_items, sizeof(struct step_item *), by_thread);
+	natural_sort(sorted, step->nr_items, sizeof(struct step_item *), by_item);
 	for (size_t i = 0; i < step->nr_items; i++) {
 		bool is_first = !nr || sorted[nr - 1]->thread != sorted[i]->thread;
 
@@ -183,28 +196,13 @@ static const struct step_item **items_in_order(
 	const struct step_item **order =
 		mem_resize(NULL, step->nr_items, sizeof(struct step_item *));
 	struct chains all = {.before = mem_resize(NULL, step->nr_items, sizeof(*all.before))};
+	const struct chained items = {
+		step->items, step->nr_items, sizeof(*step->items), thread_of, compare_items};
 
-	*nr_items = chain_items(&all, step->items, step->nr_items)
-			    ? join_items(&all, step->items, from, order)
-			    : sort_items(step, from, order);
+	*nr_items = make_chains(&all, &items) ? join_items(&all, step->items, from, order)
+					      : sort_items(step, from, order);
 	free(all.before);
 	return order;
-}
-
-/* The same of records and their streams. */
-static bool chain_records(struct chains *all, const struct step_activity *records, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++) {
-		struct chain *chain = chain_of(all, records[i].stream);
-
-		if (!chain || (chain->last && compare_records(&records[chain->last - 1],
-						      &records[i]) <= 0)) {
-			return false;
-		}
-		add_to_chain(all, chain, i);
-	}
-	sort_chains(all);
-	return true;
 }
 
 static void join_records(
@@ -221,12 +219,14 @@ static struct step_activity *records_in_order(const struct step_events *step)
 {
 	struct step_activity *order = mem_resize(NULL, step->nr_records, sizeof(*order));
 	struct chains all = {.before = mem_resize(NULL, step->nr_records, sizeof(*all.before))};
+	const struct chained records = {step->records, step->nr_records, sizeof(*step->records),
+		stream_of, compare_records};
 
-	if (chain_records(&all, step->records, step->nr_records)) {
+	if (make_chains(&all, &records)) {
 		join_records(&all, step->records, order);
 	} else if (step->nr_records) {
 		memcpy(order, step->records, step->nr_records * sizeof(*order));
-		natural_sort(order, step->nr_records, sizeof(*order), by_launch);
+		natural_sort(order, step->nr_records, sizeof(*order), compare_records);
 	}
 	free(all.before);
 	return order;
