@@ -7,11 +7,18 @@
 const pageCurve = (() => {
 const {unitOf} = pageText, {rowsOf, isMany, rowsByProcess, who} = pageData, {chart} = pageChart, {hasCategories} = pageMemory;
 
+/* Rising numbers, with a digit more than tells neighbors apart. */
+function labelsOf(numbers) {
+	const gap = numbers.reduce((least, number, i) => (i ? Math.min(least, number - numbers[i - 1]) : least), Infinity);
+	const digits = Number.isFinite(gap) ? Math.min(Math.max(1 - Math.floor(Math.log10(gap)), 0), 9) : 3;
+	return numbers.map((number) => String(Number(number.toFixed(digits))));
+}
+
 function curves(parent) {
 	for (const own of [...rowsByProcess(rowsOf("utilization_time")).values()].slice(0, 8)) {
 		const starts = [...new Set(own.map((row) => row.start_ns))].sort((a, b) => a - b);
 		const unit = unitOf("time", starts, 1), of = isMany ? ", " + who(own[0]) : "";
-		const labels = starts.map((start) => String(Number((start / unit[1]).toPrecision(6)))), axis = unit[0] + " since the start";
+		const labels = labelsOf(starts.map((start) => start / unit[1])), axis = unit[0] + " since the start";
 		const curve = (name, test, id) => {
 			const values = new Map(own.filter((row) => test(row) && row[id] !== null).map((row) => [row.start_ns, row[id]]));
 			return {name, values: starts.map((start) => values.get(start) ?? null)};
