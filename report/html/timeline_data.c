@@ -162,25 +162,46 @@ static uint32_t flow_of(const struct track_slice *event)
 	return 0;
 }
 
+/* False: a slice without a track. */
+static bool make_slice(struct html_timeline *timeline, const struct track_slice *event,
+	bool is_instant, struct html_slice *slice)
+{
+	struct html_track *track = idmap_get(&timeline->tracks, (uint32_t)event->track);
+
+	*slice = (struct html_slice){.begin_ns = event->ns,
+		.dur_ns = event->dur_ns,
+		.name = event->name,
+		.is_instant = is_instant};
+	slice->row = track ? row_of(timeline, event, track) : 0;
+	return track != NULL;
+}
+
+static bool take_bare(void *context, const struct track_slice *event)
+{
+	struct html_timeline *timeline = context;
+	struct html_slice slice;
+
+	if (!make_slice(timeline, event, false, &slice) || !html_lod_drop(&timeline->lod, &slice)) {
+		return false;
+	}
+	timeline->nr_all++;
+	return true;
+}
+
 static void on_slice(void *context, const struct track_slice *event, bool is_instant)
 {
 	struct html_timeline *timeline = context;
-	struct html_track *track = idmap_get(&timeline->tracks, (uint32_t)event->track);
-	struct html_slice slice = {.begin_ns = event->ns,
-		.dur_ns = event->dur_ns,
-		.name = event->name,
-		.flow = flow_of(event),
-		.is_instant = is_instant};
+	struct html_slice slice;
 
-	if (!track) {
+	if (!make_slice(timeline, event, is_instant, &slice)) {
 		return;
 	}
 	timeline->nr_all++;
-	slice.row = row_of(timeline, event, track);
-	if (html_lod_wants(&timeline->lod, &slice)) {
+	if (!html_lod_drop(&timeline->lod, &slice)) {
+		slice.flow = flow_of(event);
 		slice.set = set_of(event, &slice);
+		html_lod_keep(&timeline->lod, &slice);
 	}
-	html_lod_add(&timeline->lod, &slice);
 }
 
 static void on_begin(void *context, uint64_t base_ns, uint64_t first_ns, uint64_t last_ns)
@@ -573,8 +594,11 @@ static void write_packed(struct html_timeline *timeline, struct buf *out)
 static struct track_sink sink_of(struct html_timeline *timeline)
 {
 	idmap_init(&timeline->tracks, sizeof(struct html_track));
-	return (struct track_sink){
-		.begin = on_begin, .track = on_track, .slice = on_slice, .context = timeline};
+	return (struct track_sink){.begin = on_begin,
+		.track = on_track,
+		.slice = on_slice,
+		.take_bare = take_bare,
+		.context = timeline};
 }
 
 static void timeline_fini(struct html_timeline *timeline)

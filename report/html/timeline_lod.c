@@ -54,11 +54,6 @@ static uint32_t weight_of(const struct html_slice *slice)
 	return length << CHANCE_BITS | (uint32_t)(chance >> (64 - CHANCE_BITS));
 }
 
-bool html_lod_wants(const struct html_lod *lod, const struct html_slice *slice)
-{
-	return weight_of(slice) >= lod->least;
-}
-
 /* ---- grids ---- */
 
 static void join(struct html_bucket *bucket, const struct html_bucket *other)
@@ -179,16 +174,21 @@ void html_lod_cut(struct html_lod *lod, size_t nr)
 	lod->nr = nr_kept;
 }
 
-void html_lod_add(struct html_lod *lod, const struct html_slice *slice)
+bool html_lod_drop(struct html_lod *lod, const struct html_slice *slice)
 {
 	if (lod->nr == lod->capacity) {
 		html_lod_cut(lod, lod->capacity / 2);
 	}
-	if (html_lod_wants(lod, slice) && lod->nr < lod->capacity) {
-		lod->slices[lod->nr++] = *slice;
-	} else {
-		drop(lod, slice);
+	if (weight_of(slice) >= lod->least && lod->nr < lod->capacity) {
+		return false;
 	}
+	drop(lod, slice);
+	return true;
+}
+
+void html_lod_keep(struct html_lod *lod, const struct html_slice *slice)
+{
+	lod->slices[lod->nr++] = *slice;
 }
 
 static int compare(const void *a, const void *b)

@@ -50,11 +50,14 @@ struct html_lod {
 void html_lod_init(struct html_lod *lod, size_t capacity, uint64_t first_ns, uint64_t last_ns);
 void html_lod_fini(struct html_lod *lod);
 
-/* Will html_lod_add keep it? Only times, row and is_instant have to be set. */
-bool html_lod_wants(const struct html_lod *lod, const struct html_slice *slice);
+/*
+ * A new slice, of which times, row, name and is_instant have to be set. True: there is no room for
+ * one as short, so its time was added to the grid. False: html_lod_keep it.
+ */
+bool html_lod_drop(struct html_lod *lod, const struct html_slice *slice);
 
-/* Keeps a slice, or adds its time to the grid. */
-void html_lod_add(struct html_lod *lod, const struct html_slice *slice);
+/* Right after html_lod_drop has left it. */
+void html_lod_keep(struct html_lod *lod, const struct html_slice *slice);
 
 /* Drops the shortest slices until nr are left; slices of about the same length are thinned out
  * evenly. */

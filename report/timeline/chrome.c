@@ -762,6 +762,7 @@ void chrome_write_part(struct process *const *processes, size_t nr_processes,
 	add_head(&chrome, processes, nr_processes);
 	for (size_t i = 0; i < nr_processes; i++) {
 		timeline_enter(timeline, processes, nr_processes, i);
+		timeline_read_launches(timeline);
 		write_process(&chrome);
 		timeline_leave(timeline);
 	}

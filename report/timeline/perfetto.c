@@ -440,7 +440,8 @@ void perfetto_fini(struct perfetto *perfetto)
 
 struct track_sink perfetto_sink(struct perfetto *perfetto)
 {
-	return (struct track_sink){.track = write_track,
+	return (struct track_sink){.has_launch_flows = true,
+		.track = write_track,
 		.slice = write_slice,
 		.slice_end = write_slice_end,
 		.share = pack_shared,

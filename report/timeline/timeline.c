@@ -170,7 +170,7 @@ uint32_t timeline_pid(struct process *const *processes, size_t nr_processes, siz
 	       (is_pid_taken(processes, nr_processes, k) ? PIDS_APART * ((uint32_t)k + 1) : 0);
 }
 
-static void read_correlations(struct timeline *timeline)
+void timeline_read_launches(struct timeline *timeline)
 {
 	struct stream *stream = timeline->process->stream;
 
@@ -229,7 +229,6 @@ void timeline_enter(
 	timeline->called = idset_create();
 	timeline->launched = idset_create();
 	timeline->device_id = UINT32_MAX;
-	read_correlations(timeline);
 }
 
 void timeline_leave(struct timeline *timeline)

@@ -76,8 +76,9 @@ struct timeline {
 	uint64_t first_id; /* of its flows: ids are unique in the file */
 	uint32_t pid;	   /* in the file, where it is unique */
 	uint32_t first_device_pid;
-	uint64_t first_ns;		 /* its first event, on the axis */
-	struct idset *called, *launched; /* correlation ids of calls and of GPU activities */
+	uint64_t first_ns; /* its first event, on the axis */
+	/* Correlation ids of calls and of GPU activities; empty without timeline_read_launches. */
+	struct idset *called, *launched;
 	struct occupancy_device device;
 	uint32_t device_id; /* of `device`; UINT32_MAX: none yet */
 };
@@ -93,6 +94,9 @@ void timeline_find_base(struct timeline *timeline, struct process *const *proces
 void timeline_enter(
 	struct timeline *timeline, struct process *const *processes, size_t nr_processes, size_t k);
 void timeline_leave(struct timeline *timeline);
+
+/* Fills `called` and `launched` for the process at hand. */
+void timeline_read_launches(struct timeline *timeline);
 
 /* The pid in the file of processes[k]. */
 uint32_t timeline_pid(struct process *const *processes, size_t nr_processes, size_t k);

@@ -92,12 +92,18 @@ struct track {
 
 /*
  * Takes tracks before the slices on them, and the slices of a track in order: an end closes the
- * innermost slice that is open. A sink without `count` gets no counters; `slice_end` and `share`
- * may be NULL.
+ * innermost slice that is open. A sink without `count` gets no counters; `slice_end`, `share` and
+ * `take_bare` may be NULL.
  */
 struct track_sink {
+	bool has_launch_flows; /* flows join calls with what they launched; counters need it */
 	void (*track)(void *context, const struct track *track);
 	void (*slice)(void *context, const struct track_slice *slice, bool is_instant);
+	/*
+	 * Takes a slice without arguments and flows, which cost more than all else of most slices.
+	 * False: not this one, so it goes to `slice` with all that it has.
+	 */
+	bool (*take_bare)(void *context, const struct track_slice *slice);
 	void (*slice_end)(void *context, uint64_t track, uint64_t ns); /* instants have none */
 	/* Before the first slice that has them. */
 	void (*share)(void *context, struct shared_args *args);

@@ -381,59 +381,77 @@ static void keep_flow(struct tracks *tracks, const struct sorted_slice *flow)
 	tracks->flows[tracks->nr_flows++] = *flow;
 }
 
+static void add_details(
+	struct tracks *tracks, struct track_slice *event, const struct sorted_slice *slice)
+{
+	switch (slice->kind) {
+	case SLICE_CALL:
+		add_call(tracks, event, slice);
+		break;
+	case SLICE_OP:
+		add_op(tracks, event, slice);
+		break;
+	case SLICE_RANGE:
+	case SLICE_FREE_RANGE:
+		add_payload(event, slice);
+		break;
+	case SLICE_WAIT:
+		add_uint(event, KEY_CORRELATION, slice->correlation);
+		break;
+	case SLICE_COLLECTIVE:
+		add_collective(tracks, event, slice);
+		break;
+	case SLICE_NCCL_CALL:
+		add_nccl_call(tracks, event, slice);
+		break;
+	case SLICE_KERNEL:
+	case SLICE_COPY:
+	case SLICE_SET:
+	case SLICE_GRAPH:
+		add_activity(tracks, event, slice);
+		break;
+	default:
+		break;
+	}
+}
+
+/* An operator takes the flows that wait for it even if the sink wants none. */
+static bool is_taken_bare(const struct tracks *tracks, const struct track_slice *event,
+	const struct sorted_slice *slice)
+{
+	const struct track_sink *sink = tracks->sink;
+	bool may_have_flow = slice->kind == SLICE_OP && tracks->nr_flows;
+
+	return sink->take_bare && !may_have_flow && sink->take_bare(sink->context, event);
+}
+
 static void write_slice(void *context, const void *record)
 {
 	struct tracks *tracks = context;
 	const struct sorted_slice *slice = record;
 	struct track_slice event;
 
-	/* Field by field: to clear all arguments takes longer than all else here. */
-	event.ns = slice->head.key;
-	event.dur_ns = UINT64_MAX - slice->head.order;
-	event.name = slice->name;
-	event.depth = 0;
-	event.category = slice->category;
-	event.nr_args = 0;
-	event.nr_flows = 0;
-	event.shared = NULL;
 	if (tracks->flows_ns != slice->head.key) {
 		tracks->flows_ns = slice->head.key;
 		tracks->nr_flows = 0;
 	}
-	switch (slice->kind) {
-	case KIND_FLOW:
+	if (slice->kind == KIND_FLOW) {
 		keep_flow(tracks, slice);
 		return;
-	case SLICE_CALL:
-		add_call(tracks, &event, slice);
-		break;
-	case SLICE_OP:
-		add_op(tracks, &event, slice);
-		break;
-	case SLICE_RANGE:
-	case SLICE_FREE_RANGE:
-		add_payload(&event, slice);
-		break;
-	case SLICE_WAIT:
-		add_uint(&event, KEY_CORRELATION, slice->correlation);
-		break;
-	case SLICE_COLLECTIVE:
-		add_collective(tracks, &event, slice);
-		break;
-	case SLICE_NCCL_CALL:
-		add_nccl_call(tracks, &event, slice);
-		break;
-	case SLICE_KERNEL:
-	case SLICE_COPY:
-	case SLICE_SET:
-	case SLICE_GRAPH:
-		add_activity(tracks, &event, slice);
-		break;
-	default:
-		break;
 	}
+	/* Field by field: to clear all arguments takes longer than all else here. */
+	event.ns = slice->head.key;
+	event.dur_ns = UINT64_MAX - slice->head.order;
+	event.name = slice->name;
+	event.category = slice->category;
+	event.nr_args = 0;
+	event.nr_flows = 0;
+	event.shared = NULL;
 	track_rows_place(&tracks->rows, slice->row, &event);
-	tracks->sink->slice(tracks->sink->context, &event, false);
+	if (!is_taken_bare(tracks, &event, slice)) {
+		add_details(tracks, &event, slice);
+		tracks->sink->slice(tracks->sink->context, &event, false);
+	}
 }
 
 /* ---- slices of the walk into the sort ---- */
@@ -703,6 +721,9 @@ static void walk_process(
 	struct tracks *tracks, struct process *const *processes, size_t nr_processes, size_t k)
 {
 	timeline_enter(&tracks->timeline, processes, nr_processes, k);
+	if (tracks->sink->has_launch_flows) {
+		timeline_read_launches(&tracks->timeline);
+	}
 	tracks->slices = external_sort_create(sizeof(struct sorted_slice), 0, 0);
 	external_sort_break_ties(tracks->slices);
 	external_sort_hand_out(tracks->slices, write_slice, tracks);

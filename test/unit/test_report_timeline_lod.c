@@ -63,6 +63,13 @@ static void check_sums(
 	ck_assert_uint_eq(dropped.busy_ns, busy_ns);
 }
 
+static void add(struct html_lod *lod, const struct html_slice *slice)
+{
+	if (!html_lod_drop(lod, slice)) {
+		html_lod_keep(lod, slice);
+	}
+}
+
 START_TEST(what_is_dropped_is_in_the_sums)
 {
 	struct html_lod lod;
@@ -75,7 +82,7 @@ START_TEST(what_is_dropped_is_in_the_sums)
 
 		busy_ns += slice.dur_ns;
 		longest_ns = slice.dur_ns > longest_ns ? slice.dur_ns : longest_ns;
-		html_lod_add(&lod, &slice);
+		add(&lod, &slice);
 		ck_assert_uint_le(lod.nr, 3000);
 	}
 	ck_assert_uint_gt(lod.nr, 1400);
@@ -105,8 +112,7 @@ START_TEST(slices_of_one_length_are_thinned_evenly)
 
 	html_lod_init(&lod, 4000, 0, 1 << 20);
 	for (uint64_t i = 0; i < 1 << 16; i++) {
-		html_lod_add(
-			&lod, &(struct html_slice){.begin_ns = i * 16, .dur_ns = 7, .name = 1});
+		add(&lod, &(struct html_slice){.begin_ns = i * 16, .dur_ns = 7, .name = 1});
 	}
 	for (size_t i = 0; i < lod.nr; i++) {
 		halves[lod.slices[i].begin_ns >> 19]++;
@@ -128,9 +134,9 @@ START_TEST(busy_time_lies_in_the_buckets_that_it_was_in)
 	html_lod_cut(&lod, 0);
 	lod.least = UINT32_MAX;
 	/* 2 ns of the bucket 1, all of 2, 3 ns of 3; then one before the first, and one behind. */
-	html_lod_add(&lod, &(struct html_slice){.begin_ns = 1006, .dur_ns = 9, .name = 5});
-	html_lod_add(&lod, &(struct html_slice){.begin_ns = 10, .dur_ns = 5, .name = 6});
-	html_lod_add(&lod, &(struct html_slice){.begin_ns = 1 << 30, .dur_ns = 3, .name = 7});
+	add(&lod, &(struct html_slice){.begin_ns = 1006, .dur_ns = 9, .name = 5});
+	add(&lod, &(struct html_slice){.begin_ns = 10, .dur_ns = 5, .name = 6});
+	add(&lod, &(struct html_slice){.begin_ns = 1 << 30, .dur_ns = 3, .name = 7});
 	ck_assert_uint_eq(lod.nr, 0);
 	grid = lod.grids[0];
 	ck_assert_uint_eq(grid[1].busy_ns, 2);
@@ -153,9 +159,8 @@ START_TEST(many_rows_have_wider_buckets)
 	html_lod_init(&lod, 1, 0, SPAN);
 	lod.least = UINT32_MAX;
 	for (uint32_t row = 0; row < 5000; row++) {
-		html_lod_add(&lod,
-			&(struct html_slice){
-				.begin_ns = row * 2000, .dur_ns = 100, .name = 1, .row = row});
+		add(&lod, &(struct html_slice){
+				  .begin_ns = row * 2000, .dur_ns = 100, .name = 1, .row = row});
 	}
 	ck_assert_uint_le(
 		lod.nr_grids * lod.nr_buckets * sizeof(struct html_bucket), HTML_LOD_GRID_BYTES);

@@ -74,7 +74,7 @@ static struct process *make_large(const char *name)
 
 struct seen {
 	uint64_t last_ns;
-	size_t nr, nr_long, nr_deep, nr_flows;
+	size_t nr, nr_long, nr_deep, nr_flows, nr_bare;
 };
 
 static void begin(void *context, uint64_t base_ns, uint64_t first_ns, uint64_t last_ns)
@@ -106,6 +106,18 @@ static void on_slice(void *context, const struct track_slice *slice, bool is_ins
 	}
 }
 
+static bool take_bare(void *context, const struct track_slice *slice)
+{
+	struct seen *seen = context;
+
+	ck_assert_uint_eq(slice->nr_args, 0);
+	ck_assert_uint_eq(slice->nr_flows, 0);
+	ck_assert_uint_ge(slice->ns, seen->last_ns);
+	seen->last_ns = slice->ns;
+	seen->nr_bare++;
+	return true;
+}
+
 START_TEST(slices_of_a_large_stream_come_in_the_order_of_their_begins)
 {
 	const size_t nr_nodes = (OPS - BACK) / NODES;
@@ -123,4 +135,26 @@ START_TEST(slices_of_a_large_stream_come_in_the_order_of_their_begins)
 }
 END_TEST
 
-UNIT_SUITE("report/tracks", slices_of_a_large_stream_come_in_the_order_of_their_begins);
+START_TEST(all_but_the_ends_of_flows_are_taken_bare)
+{
+	const size_t nr_nodes = (OPS - BACK) / NODES;
+	struct process *process = make_large("bare.gprof");
+	struct seen seen = {0};
+	const struct track_sink sink = {.begin = begin,
+		.track = ignore,
+		.slice = on_slice,
+		.take_bare = take_bare,
+		.context = &seen};
+
+	tracks_walk(&process, 1, NULL, &sink);
+	ck_assert_uint_eq(seen.nr_flows, 2 * nr_nodes);
+	ck_assert_uint_ge(seen.nr, 2 * nr_nodes);
+	ck_assert_uint_le(seen.nr, 4 * nr_nodes);
+	ck_assert_uint_eq(
+		seen.nr + seen.nr_bare, OPS + (OPS - LATE) + nr_nodes + (OPS - LONG_OPS) / LONG);
+	process_destroy(process);
+}
+END_TEST
+
+UNIT_SUITE("report/tracks", slices_of_a_large_stream_come_in_the_order_of_their_begins,
+	all_but_the_ends_of_flows_are_taken_bare);
