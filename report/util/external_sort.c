@@ -260,6 +260,12 @@ struct due {
 #define DIGIT_BITS 11u
 #define DIGITS	   (1u << DIGIT_BITS)
 
+/* Up to so many bits are left to comparisons where that saves a digit. */
+#define MOST_REST_BITS 8u
+
+/* More records than that, the same but for their rest, are for qsort. */
+#define MOST_INSERTED 16u
+
 /* By one digit of the key; equal ones keep their order. */
 static void sort_by_digit(const struct due *from, struct due *to, size_t nr, unsigned int shift)
 {
@@ -279,26 +285,53 @@ static void sort_by_digit(const struct due *from, struct due *to, size_t nr, uns
 	}
 }
 
-static int by_record(const void *a, const void *b, void *context)
+static int by_due(const void *a, const void *b, void *context)
 {
 	const struct due *x = a, *y = b;
 	const struct external_sort *sorter = context;
-	int order = sorter->compare(
-		sorter->records + x->at * sorter->bytes, sorter->records + y->at * sorter->bytes);
+	int order;
 
+	if (x->key != y->key) {
+		return x->key < y->key ? -1 : 1;
+	}
+	order = sorter->compare(
+		sorter->records + x->at * sorter->bytes, sorter->records + y->at * sorter->bytes);
 	return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 
-/* Those with the same key, by all else. */
-static void sort_ties(struct external_sort *sorter, struct due *due, size_t nr)
+static void insert_each(struct external_sort *sorter, struct due *due, size_t nr)
+{
+	for (size_t i = 1; i < nr; i++) {
+		struct due moved = due[i];
+		size_t at = i;
+
+		for (; at && by_due(&moved, &due[at - 1], sorter) < 0; at--) {
+			due[at] = due[at - 1];
+		}
+		due[at] = moved;
+	}
+}
+
+/* Sorts those whose keys differ in their last bits alone, if at all. */
+static void sort_rests(
+	struct external_sort *sorter, struct due *due, size_t nr, unsigned int rest_bits)
 {
 	for (size_t i = 0, end; i < nr; i = end) {
-		for (end = i + 1; end < nr && due[end].key == due[i].key; end++) {
+		for (end = i + 1; end < nr && due[end].key >> rest_bits == due[i].key >> rest_bits;
+			end++) {
 		}
-		if (end - i > 1) {
-			qsort_r(due + i, end - i, sizeof(*due), by_record, sorter);
+		if (end - i > MOST_INSERTED) {
+			qsort_r(due + i, end - i, sizeof(*due), by_due, sorter);
+		} else {
+			insert_each(sorter, due + i, end - i);
 		}
 	}
+}
+
+/* 0 for 0. */
+static unsigned int nr_bits(uint64_t number)
+{
+	return number ? 64u - (unsigned int)__builtin_clzll(number) : 0;
 }
 
 /*
@@ -310,6 +343,7 @@ static struct due *sort_due(
 	struct external_sort *sorter, struct due *due, struct due *spare, size_t nr)
 {
 	uint64_t least = UINT64_MAX, most = 0;
+	unsigned int bits, rest_bits;
 
 	for (size_t i = 0; i < nr; i++) {
 		least = due[i].key < least ? due[i].key : least;
@@ -318,15 +352,16 @@ static struct due *sort_due(
 	for (size_t i = 0; i < nr; i++) {
 		due[i].key -= least;
 	}
-	for (unsigned int shift = 0; nr && shift < 64 && (most - least) >> shift;
-		shift += DIGIT_BITS) {
+	bits = nr ? nr_bits(most - least) : 0;
+	rest_bits = bits % DIGIT_BITS <= MOST_REST_BITS ? bits % DIGIT_BITS : 0;
+	for (unsigned int shift = rest_bits; shift < bits; shift += DIGIT_BITS) {
 		struct due *sorted = spare;
 
 		sort_by_digit(due, sorted, nr, shift);
 		spare = due;
 		due = sorted;
 	}
-	sort_ties(sorter, due, nr);
+	sort_rests(sorter, due, nr, rest_bits);
 	return due;
 }
 
@@ -349,48 +384,52 @@ static void take_from_runs(struct external_sort *sorter, const char *before, boo
 	}
 }
 
-/* What is not due yet moves to the front. */
-static void keep_others(struct external_sort *sorter)
+/* How far ahead records are fetched: they lie far apart. */
+#define AHEAD 8u
+
+static void take_due(struct external_sort *sorter, const struct due *sorted, size_t nr, bool is_all)
 {
-	size_t nr = 0;
+	for (size_t i = 0; i < nr; i++) {
+		const char *record = sorter->records + sorted[i].at * sorter->bytes;
 
-	for (size_t i = 0; i < sorter->nr; i++) {
-		const char *record = sorter->records + i * sorter->bytes;
-
-		if (!is_due(sorter, record, false)) {
-			memmove(sorter->records + nr++ * sorter->bytes, record, sorter->bytes);
+		if (i + AHEAD < nr) {
+			__builtin_prefetch(sorter->records + sorted[i + AHEAD].at * sorter->bytes);
 		}
+		take_from_runs(sorter, record, is_all);
+		sorter->take(sorter->context, record);
+	}
+	take_from_runs(sorter, NULL, is_all);
+}
+
+/* What is not due yet moves to the front. */
+static void keep_others(struct external_sort *sorter, const struct due *others, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		memmove(sorter->records + i * sorter->bytes,
+			sorter->records + others[i].at * sorter->bytes, sorter->bytes);
 	}
 	sorter->nr = nr;
 }
 
 static void hand_out(struct external_sort *sorter, bool is_all)
 {
-	struct due *due = mem_resize(NULL, 2 * sorter->nr + 1, sizeof(*due)), *sorted;
-	size_t nr = 0;
+	struct due *due = mem_resize(NULL, 3 * sorter->nr + 1, sizeof(*due));
+	struct due *spare = due + sorter->nr, *others = spare + sorter->nr;
+	size_t nr = 0, nr_others = 0;
 
 	for (size_t i = 0; i < sorter->nr; i++) {
-		const char *record = sorter->records + i * sorter->bytes;
+		const void *record = sorter->records + i * sorter->bytes;
+		const struct due one = {((const struct external_sort_head *)record)->key, i};
 
 		if (is_due(sorter, record, is_all)) {
-			due[nr++] =
-				(struct due){((const struct external_sort_head *)record)->key, i};
+			due[nr++] = one;
+		} else {
+			others[nr_others++] = one;
 		}
 	}
-	sorted = sort_due(sorter, due, due + sorter->nr, nr);
-	for (size_t i = 0; i < nr; i++) {
-		const char *record = sorter->records + sorted[i].at * sorter->bytes;
-
-		take_from_runs(sorter, record, is_all);
-		sorter->take(sorter->context, record);
-	}
-	take_from_runs(sorter, NULL, is_all);
+	take_due(sorter, sort_due(sorter, due, spare, nr), nr, is_all);
+	keep_others(sorter, others, nr_others);
 	free(due);
-	if (is_all) {
-		sorter->nr = 0;
-	} else {
-		keep_others(sorter);
-	}
 }
 
 /* Makes room for records. Where few could be handed out, the others go into the file. */
