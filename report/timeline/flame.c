@@ -35,10 +35,19 @@ struct recent {
 	uint32_t name, frame;
 };
 
+/* Frames found before: most events are like one of the last ones. A power of two. */
+#define NR_FOUND 1024u
+
+struct found {
+	struct key key;
+	uint32_t frame; /* 0: none, as the root is in no frame */
+};
+
 struct reading {
 	struct flame *flame;
 	size_t capacity, part_capacity;
 	struct item *items; /* by key */
+	struct found found[NR_FOUND];
 	bool has_stacks, has_processes;
 	bool has_phases, has_ranges; /* parts differ by these */
 	enum phase phase;	     /* the others are left out, FLAME_ALL_PHASES: none */
@@ -47,7 +56,8 @@ struct reading {
 	uint32_t unsampled; /* of what has no Python stack */
 	struct recent recent[NR_RECENT];
 	uint32_t last_launch; /* correlation id of the last activity's call */
-	uint32_t last_step;   /* as find_step found it last */
+	uint32_t last_step;   /* 1 + its place in process.steps, 0: before the first */
+	uint16_t last_range;  /* of last_step, as in flame_part */
 };
 
 /* Of an operator, call or activity. */
@@ -75,7 +85,7 @@ static uint32_t add_frame(struct reading *reading, uint32_t parent, uint32_t nam
 	return (uint32_t)flame->nr_frames++;
 }
 
-static uint32_t find_frame(struct reading *reading, uint32_t parent, uint32_t name, uint8_t kind)
+static uint32_t look_up_frame(struct reading *reading, uint32_t parent, uint32_t name, uint8_t kind)
 {
 	struct key key = {parent, name};
 	struct item *item;
@@ -91,6 +101,17 @@ static uint32_t find_frame(struct reading *reading, uint32_t parent, uint32_t na
 		HASH_ADD(hh, reading->items, key, sizeof(key), item);
 	}
 	return item->frame;
+}
+
+static inline uint32_t find_frame(
+	struct reading *reading, uint32_t parent, uint32_t name, uint8_t kind)
+{
+	struct found *found = &reading->found[(parent * 31 + name) % NR_FOUND];
+
+	if (found->key.parent != parent || found->key.name != name || !found->frame) {
+		*found = (struct found){{parent, name}, look_up_frame(reading, parent, name, kind)};
+	}
+	return found->frame;
 }
 
 static uint32_t find_text(struct reading *reading, uint32_t parent, const char *text, uint8_t kind)
@@ -131,24 +152,35 @@ static uint64_t *find_self(struct reading *reading, uint32_t number, const struc
 
 /* ---- phases and steps ---- */
 
-/* 1 + the place of the step in process.steps, 0: before the first one. Most are as the last one. */
-static uint32_t find_step(struct reading *reading, uint64_t tick)
-{
-	const struct process *process = reading->process;
-	uint32_t last = reading->last_step;
-
-	if (last && last < process->nr_steps && process->steps[last - 1].tick <= tick &&
-		tick < process->steps[last].tick) {
-		return last;
-	}
-	reading->last_step = (uint32_t)process_steps_begun(process, tick);
-	return reading->last_step;
-}
-
 /* The last row only ends a step. */
 static bool is_step(const struct process *process, uint32_t step)
 {
 	return step && step < process->nr_steps && !model_step_is_gap(&process->steps[step - 1]);
+}
+
+static uint16_t range_of(const struct reading *reading, uint32_t step)
+{
+	const struct flame_ranges *ranges = &reading->flame->ranges;
+
+	if (!is_step(reading->process, step)) {
+		return 0;
+	}
+	return (uint16_t)(1 + (reading->process->steps[step - 1].step - ranges->first) /
+				      ranges->length);
+}
+
+/* The range of the step that a tick lies in, as in flame_part. Most are in the same as the last. */
+static uint16_t find_range(struct reading *reading, uint64_t tick)
+{
+	const struct process *process = reading->process;
+	uint32_t last = reading->last_step;
+
+	if (!last || last >= process->nr_steps || process->steps[last - 1].tick > tick ||
+		tick >= process->steps[last].tick) {
+		reading->last_step = (uint32_t)process_steps_begun(process, tick);
+		reading->last_range = range_of(reading, reading->last_step);
+	}
+	return reading->last_range;
 }
 
 /* A module is in the phase of what lies in it; one with nothing in it in that of the next one. */
@@ -165,17 +197,13 @@ static uint32_t segment_of(const struct op *op)
 
 static struct place place_of(struct reading *reading, uint64_t tick, uint32_t segment)
 {
-	const struct flame_ranges *ranges = &reading->flame->ranges;
 	struct place place = {.tick = tick};
-	uint32_t step = reading->has_ranges ? find_step(reading, tick) : 0;
 
 	if (reading->has_phases) {
 		place.phase = (uint8_t)phases_of_segment(reading->process, segment);
 	}
-	if (is_step(reading->process, step)) {
-		uint64_t number = reading->process->steps[step - 1].step;
-
-		place.steps = (uint16_t)(1 + (number - ranges->first) / ranges->length);
+	if (reading->has_ranges) {
+		place.steps = find_range(reading, tick);
 	}
 	return place;
 }
@@ -327,6 +355,7 @@ static void begin(void *context, struct process *process)
 	memset(reading->recent, 0, sizeof(reading->recent));
 	reading->last_launch = 0;
 	reading->last_step = 0;
+	reading->last_range = 0;
 }
 
 static uint64_t duration_ns(const struct reading *reading, uint64_t begin, uint64_t end)
