@@ -414,15 +414,19 @@ static size_t weight_of(const struct view_class *class)
 }
 
 /*
- * GPU activities beside their calls are what a walk over operators costs most for. So the first
- * group has all views that do without, and the flame graphs; the other groups divide the rest.
+ * GPU activities cost most: those in the order of time in a scan, those beside their calls in a
+ * walk over operators. So the first group has all views that do without, and the flame graphs. The
+ * second one alone has the scan, and divides the walks with the others.
  */
 static size_t find_group(const struct work *work, const struct view_class *class)
 {
 	size_t number = 1;
 
-	if (!class->ops.record || work->nr_groups == 1) {
+	if (work->nr_groups == 1 || (!class->ops.record && !class->scan.on_activity)) {
 		return 0;
+	}
+	if (class->scan.on_activity) {
+		return 1;
 	}
 	for (size_t k = 2; k < work->nr_groups; k++) {
 		number = work->groups[k].weight < work->groups[number].weight ? k : number;
