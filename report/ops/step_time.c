@@ -90,15 +90,14 @@ static void keep_first(
 	intervals_add(&time->first, begin, end);
 }
 
-/* The first interval of steps that ends after `time`. */
-static size_t find_whole(const struct step_span *span, uint64_t time)
+static size_t search_whole(const struct step_span *span, uint64_t begin)
 {
 	size_t low = 0, high = span->whole.nr;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (span->whole.items[middle].end > time) {
+		if (span->whole.items[middle].end > begin) {
 			high = middle;
 		} else {
 			low = middle + 1;
@@ -107,11 +106,25 @@ static size_t find_whole(const struct step_span *span, uint64_t time)
 	return low;
 }
 
+/* The first interval of steps that ends after `begin`: mostly that of the event before. */
+static inline size_t find_whole(
+	struct step_time *time, const struct step_span *span, uint64_t begin)
+{
+	const struct interval *whole = span->whole.items;
+	size_t last = time->last_whole;
+
+	if (last >= span->whole.nr || whole[last].end <= begin ||
+		(last && whole[last - 1].end > begin)) {
+		time->last_whole = search_whole(span, begin);
+	}
+	return time->last_whole;
+}
+
 /* Calls `keep` with the parts that lie in whole steps. */
 static inline void add(struct step_time *time, const struct step_span *span, uint64_t begin,
 	uint64_t end, void (*keep)(struct step_time *time, uint64_t begin, uint64_t end))
 {
-	size_t i = find_whole(span, begin);
+	size_t i = find_whole(time, span, begin);
 
 	if (begin < span->first_end) {
 		keep_first(time, span, begin, end);
@@ -169,7 +182,7 @@ static void count_by_end(struct busy_sum *sum, uint64_t begin, uint64_t end)
 void step_time_add_by_end(
 	struct step_time *time, const struct step_span *span, uint64_t begin, uint64_t end)
 {
-	size_t first = find_whole(span, begin), last = first;
+	size_t first = find_whole(time, span, begin), last = first;
 
 	if (begin < span->first_end) {
 		keep_first(time, span, begin, end);

@@ -38,6 +38,7 @@ struct step_time {
 	struct intervals backward; /* mirrored, so that events from the last on are in order */
 	size_t next_merge;	   /* when the set has this many */
 	struct intervals first;	   /* within the first step */
+	size_t last_whole;	   /* the interval of steps of the last event */
 	uint64_t *first_begins;
 	size_t nr_first_begins, capacity;
 	uint64_t time, nr; /* time: after step_time_finish */
