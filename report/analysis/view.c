@@ -87,13 +87,13 @@ static void add_orders(struct gpu_activities_order *orders, struct scan *scans, 
 	}
 }
 
-void view_run(const struct view_input *input, const struct view_class *const *classes,
-	size_t nr_classes, void **states)
+void view_run_with(const struct view_input *input, const struct view_class *const *classes,
+	size_t nr_classes, void **states, const struct op_walk *others, size_t nr_others)
 {
 	const struct view_class **all = mem_zeroed(2 * nr_classes + 1, sizeof(*all));
 	void **all_states = mem_zeroed(2 * nr_classes + 1, sizeof(*all_states));
 	struct scan *scans = mem_zeroed(4 * nr_classes + NR_ORDERS, sizeof(*scans));
-	struct op_walk *walks = mem_zeroed(4 * nr_classes + 1, sizeof(*walks));
+	struct op_walk *walks = mem_zeroed(4 * nr_classes + nr_others + 1, sizeof(*walks));
 	struct gpu_activities_order orders[NR_ORDERS];
 	size_t nr_scans = NR_ORDERS, nr_walks = 0, nr;
 
@@ -119,6 +119,9 @@ void view_run(const struct view_input *input, const struct view_class *const *cl
 			walks[nr_walks++] = (struct op_walk){all[i]->part.ops, part};
 		}
 	}
+	for (size_t i = 0; i < nr_others; i++) {
+		walks[nr_walks++] = others[i];
+	}
 	if (nr_scans > NR_ORDERS) {
 		add_orders(orders, scans, nr_scans);
 		scan_run(input->processes, input->nr_processes, scans, nr_scans);
@@ -130,6 +133,12 @@ void view_run(const struct view_input *input, const struct view_class *const *cl
 	free(all_states);
 	free(scans);
 	free(walks);
+}
+
+void view_run(const struct view_input *input, const struct view_class *const *classes,
+	size_t nr_classes, void **states)
+{
+	view_run_with(input, classes, nr_classes, states, NULL, 0);
 }
 
 struct table *view_table(const struct view_class *class, void *state)

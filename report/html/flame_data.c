@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/timeline/flame.h"
 #include "report/util/idmap.h"
 #include "report/util/string_pool.h"
 #include "report/util/text.h"
@@ -276,49 +275,56 @@ static bool is_empty(const struct flame *flame)
 	return !total[FLAME_GPU] && !total[FLAME_CPU] && !total[FLAME_LAUNCHES];
 }
 
-/* The trees of a run; ranges: those of both, where there are two, or NULL. */
-static void write_trees(const struct cmd_input *input, const struct flame_ranges *ranges,
-	struct names *names, struct buf *trees)
+static void begin_one(struct html_flame_run *run, struct flame *flame,
+	const struct cmd_input *input, unsigned int form, const struct flame_ranges *ranges)
 {
-	unsigned int form = FLAME_PARTED | (ranges ? FLAME_MERGED : 0);
-	bool has_stacks = false;
-	struct flame flame;
+	struct flame_reading *reading = flame_begin(flame, input->processes, input->nr_processes,
+		form | FLAME_PARTED | (ranges ? FLAME_MERGED : 0), FLAME_ALL_PHASES, ranges);
 
-	flame_read(&flame, input->processes, input->nr_processes, form, FLAME_ALL_PHASES, ranges);
-	if (!is_empty(&flame)) {
-		buf_text(trees, "\"modules\": ");
-		write_tree(&flame, ranges != NULL, names, trees);
-	}
-	flame_fini(&flame);
+	run->readings[run->nr] = reading;
+	run->walks[run->nr++] = flame_walk(reading);
+}
+
+void html_flame_begin(struct html_flame_run *run, const struct cmd_input *input,
+	const struct flame_ranges *ranges)
+{
+	bool has_stacks = false;
+
+	run->nr = 0;
+	begin_one(run, &run->modules, input, 0, ranges);
 	for (size_t i = 0; i < input->nr_processes; i++) {
 		has_stacks |= input->processes[i]->py_stacks.nr != 0;
 	}
-	if (!has_stacks) {
-		return;
+	if (has_stacks) {
+		begin_one(run, &run->stacks, input, FLAME_STACKS, ranges);
 	}
-	flame_read(&flame, input->processes, input->nr_processes, form | FLAME_STACKS,
-		FLAME_ALL_PHASES, ranges);
-	if (!is_empty(&flame)) {
-		buf_text(trees, trees->nr_bytes ? ",\n\"stacks\": " : "\"stacks\": ");
-		write_tree(&flame, ranges != NULL, names, trees);
-	}
-	flame_fini(&flame);
 }
 
-void html_flame_write(const struct cmd_input *input, const struct cmd_input *other, struct buf *out)
+static void write_trees(
+	struct html_flame_run *run, bool is_of_two, struct names *names, struct buf *trees)
 {
-	struct flame_ranges ranges = FLAME_NO_RANGES;
+	static const char *const keys[HTML_FLAME_WALKS] = {"modules", "stacks"};
+	struct flame *flames[HTML_FLAME_WALKS] = {&run->modules, &run->stacks};
+
+	for (size_t i = 0; i < run->nr; i++) {
+		flame_end(run->readings[i]);
+		if (!is_empty(flames[i])) {
+			buf_printf(trees, "%s\"%s\": ", trees->nr_bytes ? ",\n" : "", keys[i]);
+			write_tree(flames[i], is_of_two, names, trees);
+		}
+		flame_fini(flames[i]);
+	}
+}
+
+void html_flame_write(struct html_flame_run *run, struct html_flame_run *other, struct buf *out)
+{
 	struct names names = {0};
 	struct buf trees = {0}, of_other = {0};
 
 	idmap_init(&names.numbers, sizeof(uint32_t));
+	write_trees(run, other != NULL, &names, &trees);
 	if (other) {
-		flame_ranges_add(&ranges, input->processes, input->nr_processes);
-		flame_ranges_add(&ranges, other->processes, other->nr_processes);
-	}
-	write_trees(input, other ? &ranges : NULL, &names, &trees);
-	if (other) {
-		write_trees(other, &ranges, &names, &of_other);
+		write_trees(other, true, &names, &of_other);
 	}
 	if (trees.nr_bytes || of_other.nr_bytes) {
 		buf_text(out, "{\"names\": [");

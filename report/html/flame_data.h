@@ -21,11 +21,28 @@
 #define REPORT_HTML_FLAME_DATA_H
 
 #include "report/session/session.h"
+#include "report/timeline/flame.h"
 
 #define HTML_FLAME_LEAST 5000u /* one in so many */
 
+#define HTML_FLAME_WALKS 2u
+
+/* The trees of a run, while they are made. */
+struct html_flame_run {
+	struct flame modules, stacks;
+	struct flame_reading *readings[HTML_FLAME_WALKS];
+	struct op_walk walks[HTML_FLAME_WALKS]; /* for op_walk_run over the processes of the run */
+	size_t nr;
+};
+
+/*
+ * Begins to read a run; ranges: those of both of two runs, or NULL. The caller runs the walks, then
+ * html_flame_write, which ends it. See flame_begin.
+ */
+void html_flame_begin(struct html_flame_run *run, const struct cmd_input *input,
+	const struct flame_ranges *ranges);
+
 /* Writes the JSON; nothing if there is nothing to draw. other: B of two runs, or NULL. */
-void html_flame_write(
-	const struct cmd_input *input, const struct cmd_input *other, struct buf *out);
+void html_flame_write(struct html_flame_run *run, struct html_flame_run *other, struct buf *out);
 
 #endif

@@ -305,7 +305,14 @@ static void add_reduced(const struct html_options *options, struct buf *json, st
 
 /* Of fewer events the page is there before the processes would be. */
 #define LEAST_SHARED_EVENTS 250000u
-#define MOST_GROUPS	    4u
+#define MOST_WORKERS	    3u
+
+/*
+ * This process makes two groups: all views that do without GPU activities, and then those that
+ * share a walk over operators with the flame graphs, which need the phases that the first walk
+ * finds. Workers make the others.
+ */
+enum { GROUP_FIRST, GROUP_FLAME, GROUP_WORKERS, MOST_GROUPS = GROUP_WORKERS + MOST_WORKERS };
 
 struct view_group {
 	const struct html_options *options;
@@ -313,7 +320,7 @@ struct view_group {
 	const struct view_class *classes[SUMMARY_VIEWS];
 	struct table_text texts[SUMMARY_VIEWS];
 	size_t nr, nr_joined, weight;
-	struct worker worker; /* the first group has none */
+	struct worker worker; /* from GROUP_WORKERS on */
 };
 
 /* What is made at once. */
@@ -338,14 +345,15 @@ static uint64_t nr_damaged(const struct cmd_input *input)
 	return nr;
 }
 
-static void run_group(struct view_group *group)
+/* walks: others that need the same pass. */
+static void run_group(struct view_group *group, const struct op_walk *walks, size_t nr_walks)
 {
 	struct view_input input = {.processes = group->input->processes,
 		.nr_processes = group->input->nr_processes,
 		.is_all = true};
 	void *views[SUMMARY_VIEWS];
 
-	view_run(&input, group->classes, group->nr, views);
+	view_run_with(&input, group->classes, group->nr, views, walks, nr_walks);
 	for (size_t i = 0; i < group->nr; i++) {
 		const struct view_class *class = group->classes[i];
 
@@ -369,7 +377,7 @@ static bool run_worker(void *context, struct buf *out)
 	struct view_group *group = context;
 	uint64_t nr_before = nr_damaged(group->input);
 
-	run_group(group);
+	run_group(group, NULL, 0);
 	for (size_t i = 0; i < group->nr; i++) {
 		add_counted(out, &group->texts[i].json);
 		add_counted(out, &group->texts[i].shape);
@@ -398,84 +406,98 @@ static void end_group(struct view_group *group)
 			at = take_counted(at, &group->texts[i].shape);
 		}
 	} else {
-		run_group(group);
+		run_group(group, NULL, 0);
 	}
 	buf_fini(&bytes);
 }
 
-/* Roughly, by what it wants of the events. */
+/*
+ * Hundredths of the CPU time of a page, roughly (perf record, 60 million events): the first group
+ * and the flame graphs; a scan of GPU activities in the order of time, with its views; a walk that
+ * has them beside their calls.
+ */
+#define WEIGHT_FLAME 29u
+#define WEIGHT_SCAN  7u
+#define WEIGHT_WALK  10u
+
+/* It has a pass over the events of its own, which the flame graphs do without. */
+static bool has_scan(const struct view_class *class)
+{
+	return class->scan.on_batch || class->scan.on_activity || class->part.scan;
+}
+
+/* Of a view that has GPU activities beside their calls; the constants count the other views. */
 static size_t weight_of(const struct view_class *class)
 {
 	const struct op_view *ops = &class->ops;
 
-	return 1 + (class->scan.on_batch || class->scan.on_activity) + (class->part.scan != NULL) +
-	       (ops->enter != NULL) + (ops->op != NULL) + (ops->call != NULL) +
-	       2 * (ops->record != NULL);
-}
-
-/*
- * GPU activities cost most: those in the order of time in a scan, those beside their calls in a
- * walk over operators. So the first group has all views that do without, and the flame graphs. The
- * second one alone has the scan, and divides the walks with the others.
- */
-static size_t find_group(const struct work *work, const struct view_class *class)
-{
-	size_t number = 1;
-
-	if (work->nr_groups == 1 || (!class->ops.record && !class->scan.on_activity)) {
+	if (!ops->record) {
 		return 0;
 	}
-	if (class->scan.on_activity) {
-		return 1;
+	return 1 + (ops->op != NULL) + (ops->call != NULL) + 2 * (ops->enter != NULL) +
+	       3 * has_scan(class);
+}
+
+/* The first worker alone scans GPU activities. */
+static size_t find_group(const struct work *work, const struct view_class *class)
+{
+	size_t number = GROUP_FLAME;
+
+	if (work->nr_groups == GROUP_WORKERS || (!class->ops.record && !class->scan.on_activity)) {
+		return GROUP_FIRST;
 	}
-	for (size_t k = 2; k < work->nr_groups; k++) {
+	if (has_scan(class)) {
+		return GROUP_WORKERS;
+	}
+	for (size_t k = GROUP_WORKERS; k < work->nr_groups; k++) {
 		number = work->groups[k].weight < work->groups[number].weight ? k : number;
 	}
 	return number;
 }
 
-static void add_to_group(struct work *work, size_t place, size_t number)
+/* The view that must be in the same group, or the view itself. */
+static const struct view_class *leader_of(const struct view_class *class)
 {
-	struct view_group *group = &work->groups[number];
-	const struct view_class *class = view_classes[place];
-
-	work->group_of[place] = (uint8_t)number;
-	group->weight += weight_of(class);
+	return class->uses ? class->uses : class->shares ? class->shares : class;
 }
 
-/* The view that must be in the same group, NULL if there is none. */
-static const struct view_class *needed_by(const struct view_class *class)
+/* The leaders' groups: of those that may be in several, once all others are known. */
+static void place_leaders(struct work *work, bool is_free)
 {
-	return class->uses ? class->uses : class->shares;
+	for (size_t i = 0; view_classes[i] && i < SUMMARY_VIEWS; i++) {
+		const struct view_class *class = view_classes[i];
+
+		if (!class->is_asked_only && leader_of(class) == class &&
+			(class->ops.record && !has_scan(class)) == is_free) {
+			work->group_of[i] = (uint8_t)find_group(work, class);
+			work->groups[work->group_of[i]].weight += weight_of(class);
+		}
+	}
+}
+
+static void place_others(struct work *work)
+{
+	for (size_t i = 0; view_classes[i] && i < SUMMARY_VIEWS; i++) {
+		for (size_t k = 0; view_classes[k] && k < SUMMARY_VIEWS; k++) {
+			if (view_classes[k] == leader_of(view_classes[i])) {
+				work->group_of[i] = work->group_of[k];
+			}
+		}
+	}
 }
 
 static void share_out(struct work *work)
 {
-	bool is_done[SUMMARY_VIEWS] = {false};
-
 	for (size_t i = 0; i < work->nr_groups; i++) {
 		work->groups[i].options = work->options;
 		work->groups[i].input = work->input;
+		work->groups[i].weight = WEIGHT_WALK;
 	}
-	for (size_t i = 0; view_classes[i] && i < SUMMARY_VIEWS; i++) {
-		size_t number;
-
-		if (view_classes[i]->is_asked_only || is_done[i]) {
-			continue;
-		}
-		number = find_group(work, view_classes[i]);
-		for (size_t k = 0; needed_by(view_classes[i]) && k < i; k++) {
-			number = view_classes[k] == needed_by(view_classes[i]) ? work->group_of[k]
-									       : number;
-		}
-		add_to_group(work, i, number);
-		for (size_t k = i + 1; needed_by(view_classes[i]) && view_classes[k]; k++) {
-			if (view_classes[k] == needed_by(view_classes[i])) {
-				add_to_group(work, k, number);
-				is_done[k] = true;
-			}
-		}
-	}
+	work->groups[GROUP_FLAME].weight = WEIGHT_FLAME;
+	work->groups[GROUP_WORKERS].weight += WEIGHT_SCAN;
+	place_leaders(work, false);
+	place_leaders(work, true);
+	place_others(work);
 	for (size_t i = 0; view_classes[i] && i < SUMMARY_VIEWS; i++) {
 		struct view_group *group = &work->groups[work->group_of[i]];
 
@@ -485,14 +507,42 @@ static void share_out(struct work *work)
 	}
 }
 
-static void write_flame(struct work *work, struct buf *out)
+static void write_flame(struct html_flame_run *run, struct html_flame_run *other, struct buf *out)
 {
 	struct buf json;
 
 	buf_init(&json, escape, out);
-	html_flame_write(work->input, work->options->other, &json);
+	html_flame_write(run, other, &json);
 	buf_flush(&json);
 	buf_fini(&json);
+}
+
+/* By now this process knows the phases. */
+static void run_flame_group(struct work *work)
+{
+	struct html_flame_run run;
+
+	html_flame_begin(&run, work->input, NULL);
+	run_group(&work->groups[GROUP_FLAME], run.walks, run.nr);
+	write_flame(&run, NULL, &work->flame);
+}
+
+/* Of two runs. */
+static void write_both_flames(const struct work *work, struct buf *out)
+{
+	const struct cmd_input *inputs[] = {work->input, work->options->other};
+	struct flame_ranges ranges = FLAME_NO_RANGES;
+	struct html_flame_run runs[2];
+
+	for (int i = 0; i < 2; i++) {
+		flame_ranges_add(&ranges, inputs[i]->processes, inputs[i]->nr_processes);
+	}
+	for (int i = 0; i < 2; i++) {
+		html_flame_begin(&runs[i], inputs[i], &ranges);
+		op_walk_run(
+			inputs[i]->processes, inputs[i]->nr_processes, runs[i].walks, runs[i].nr);
+	}
+	write_flame(&runs[0], &runs[1], out);
 }
 
 /* The tables of `summary --format json`. */
@@ -502,9 +552,9 @@ static void add_views(struct work *work, struct buf *json, struct buf *shapes)
 	const struct cmd_input *input = work->input;
 	struct table *selection;
 
-	run_group(&work->groups[0]);
-	write_flame(work, &work->flame); /* by now this process knows the phases */
-	for (size_t i = 1; i < work->nr_groups; i++) {
+	run_group(&work->groups[GROUP_FIRST], NULL, 0);
+	run_flame_group(work);
+	for (size_t i = GROUP_WORKERS; i < work->nr_groups; i++) {
 		end_group(&work->groups[i]);
 	}
 	/* After the scan, which finds damage in columns. */
@@ -591,12 +641,12 @@ static bool has_timeline(const struct html_options *options)
 	return options->timeline_bytes && !options->reduced;
 }
 
-/* A group scans and walks; the timeline and the flame graphs of each run are one pass. */
+/* A group scans and walks, but that of the flame graphs; the timeline of each run is one pass. */
 static unsigned int nr_passes(const struct work *work)
 {
 	unsigned int nr_runs = work->options->reduced ? 0 : work->options->diff ? 2 : 1;
 
-	return (work->options->diff ? 0 : 2 * (unsigned int)work->nr_groups) +
+	return (work->options->diff ? 0 : 2 * (unsigned int)(work->nr_groups - 1)) +
 	       nr_runs * (1 + has_timeline(work->options));
 }
 
@@ -609,7 +659,7 @@ static void start_workers(struct work *work)
 	for (size_t i = 0; i < work->input->nr_processes; i++) {
 		nr_events += work->input->processes[i]->nr_events;
 	}
-	work->nr_groups = 1;
+	work->nr_groups = GROUP_WORKERS;
 	if (work->options->diff || work->options->reduced) {
 		progress_start_all("writing the page", nr_passes(work));
 		return;
@@ -619,11 +669,11 @@ static void start_workers(struct work *work)
 		progress_start_all("writing the page", nr_passes(work));
 		return;
 	}
-	work->nr_groups = nr_cores < MOST_GROUPS ? nr_cores : MOST_GROUPS;
+	work->nr_groups += nr_cores - 1 < MOST_WORKERS ? nr_cores - 1 : MOST_WORKERS;
 	share_out(work);
 	progress_start_all("writing the page", nr_passes(work));
 	stream_end_threads();
-	for (size_t i = 1; i < work->nr_groups; i++) {
+	for (size_t i = GROUP_WORKERS; i < work->nr_groups; i++) {
 		worker_start(&work->groups[i].worker, run_worker, &work->groups[i]);
 	}
 	if (has_timeline(work->options)) {
@@ -674,7 +724,7 @@ static size_t add_part(
 	}
 	if (nr_left >= 7 && memcmp(at, "@FLAME@", 7) == 0) {
 		if (work->options->diff) {
-			write_flame(work, out);
+			write_both_flames(work, out);
 		}
 		buf_add(out, work->flame.bytes, work->flame.nr_bytes);
 		return 7;

@@ -7,7 +7,6 @@
 #include "report/analysis/gpu_activities.h"
 #include "report/model/py_stack.h"
 #include "report/model/select.h"
-#include "report/ops/op_walk.h"
 #include "report/util/hash.h"
 #include "report/util/string_pool.h"
 
@@ -43,7 +42,7 @@ struct found {
 	uint32_t frame; /* 0: none, as the root is in no frame */
 };
 
-struct reading {
+struct flame_reading {
 	struct flame *flame;
 	size_t capacity, part_capacity;
 	struct item *items; /* by key */
@@ -69,7 +68,8 @@ struct place {
 
 /* ---- frames ---- */
 
-static uint32_t add_frame(struct reading *reading, uint32_t parent, uint32_t name, uint8_t kind)
+static uint32_t add_frame(
+	struct flame_reading *reading, uint32_t parent, uint32_t name, uint8_t kind)
 {
 	struct flame *flame = reading->flame;
 	struct flame_frame *frame;
@@ -85,7 +85,8 @@ static uint32_t add_frame(struct reading *reading, uint32_t parent, uint32_t nam
 	return (uint32_t)flame->nr_frames++;
 }
 
-static uint32_t look_up_frame(struct reading *reading, uint32_t parent, uint32_t name, uint8_t kind)
+static uint32_t look_up_frame(
+	struct flame_reading *reading, uint32_t parent, uint32_t name, uint8_t kind)
 {
 	struct key key = {parent, name};
 	struct item *item;
@@ -104,7 +105,7 @@ static uint32_t look_up_frame(struct reading *reading, uint32_t parent, uint32_t
 }
 
 static inline uint32_t find_frame(
-	struct reading *reading, uint32_t parent, uint32_t name, uint8_t kind)
+	struct flame_reading *reading, uint32_t parent, uint32_t name, uint8_t kind)
 {
 	struct found *found = &reading->found[(parent * 31 + name) % NR_FOUND];
 
@@ -114,7 +115,8 @@ static inline uint32_t find_frame(
 	return found->frame;
 }
 
-static uint32_t find_text(struct reading *reading, uint32_t parent, const char *text, uint8_t kind)
+static uint32_t find_text(
+	struct flame_reading *reading, uint32_t parent, const char *text, uint8_t kind)
 {
 	return find_frame(reading, parent, string_pool_intern(text, strlen(text)), kind);
 }
@@ -122,7 +124,8 @@ static uint32_t find_text(struct reading *reading, uint32_t parent, const char *
 /*
  * What a frame has of its own at a place. CPU time is below 0, modulo 2^64, until all is added.
  */
-static uint64_t *find_self(struct reading *reading, uint32_t number, const struct place *place)
+static uint64_t *find_self(
+	struct flame_reading *reading, uint32_t number, const struct place *place)
 {
 	struct flame *flame = reading->flame;
 	struct flame_frame *frame = &flame->frames[number];
@@ -158,7 +161,7 @@ static bool is_step(const struct process *process, uint32_t step)
 	return step && step < process->nr_steps && !model_step_is_gap(&process->steps[step - 1]);
 }
 
-static uint16_t range_of(const struct reading *reading, uint32_t step)
+static uint16_t range_of(const struct flame_reading *reading, uint32_t step)
 {
 	const struct flame_ranges *ranges = &reading->flame->ranges;
 
@@ -170,7 +173,7 @@ static uint16_t range_of(const struct reading *reading, uint32_t step)
 }
 
 /* The range of the step that a tick lies in, as in flame_part. Most are in the same as the last. */
-static uint16_t find_range(struct reading *reading, uint64_t tick)
+static uint16_t find_range(struct flame_reading *reading, uint64_t tick)
 {
 	const struct process *process = reading->process;
 	uint32_t last = reading->last_step;
@@ -195,7 +198,7 @@ static uint32_t segment_of(const struct op *op)
 	return op ? op->segment : UINT32_MAX;
 }
 
-static struct place place_of(struct reading *reading, uint64_t tick, uint32_t segment)
+static struct place place_of(struct flame_reading *reading, uint64_t tick, uint32_t segment)
 {
 	struct place place = {.tick = tick};
 
@@ -247,7 +250,7 @@ static void count_steps(struct flame_ranges *ranges, struct process *const *proc
 
 /* ---- paths ---- */
 
-static uint32_t stack_frame(struct reading *reading, uint32_t stack)
+static uint32_t stack_frame(struct flame_reading *reading, uint32_t stack)
 {
 	uint32_t codes[MOST_STACK], nr = 0, frame = reading->root;
 
@@ -269,7 +272,7 @@ static uint32_t stack_frame(struct reading *reading, uint32_t stack)
 }
 
 /* What the outermost operator or call lies in. */
-static uint32_t base_frame(struct reading *reading, uint32_t stack)
+static uint32_t base_frame(struct flame_reading *reading, uint32_t stack)
 {
 	if (!reading->has_stacks) {
 		return reading->root;
@@ -299,15 +302,15 @@ static uint32_t module_name(const struct op *op)
 }
 
 /* Steps are many and alike. Python stacks name what modules would. */
-static bool is_left_out(const struct reading *reading, const struct op *op)
+static bool is_left_out(const struct flame_reading *reading, const struct op *op)
 {
 	return op->is & OP_IS_MODULE ? reading->has_stacks
 				     : op_is_step(op->name, op->framework, op->scope);
 }
 
-static uint32_t frame_around(struct reading *reading, const struct op *op, uint32_t stack);
+static uint32_t frame_around(struct flame_reading *reading, const struct op *op, uint32_t stack);
 
-static uint32_t op_frame(struct reading *reading, const struct op *op)
+static uint32_t op_frame(struct flame_reading *reading, const struct op *op)
 {
 	struct recent *recent = &reading->recent[(uintptr_t)op / sizeof(*op) % NR_RECENT];
 
@@ -323,7 +326,7 @@ static uint32_t op_frame(struct reading *reading, const struct op *op)
 }
 
 /* op: what something lies in, or NULL; stack: its own one. Nesting is as deep as in the stream. */
-static uint32_t frame_around(struct reading *reading, const struct op *op, uint32_t stack)
+static uint32_t frame_around(struct flame_reading *reading, const struct op *op, uint32_t stack)
 {
 	while (op && is_left_out(reading, op)) {
 		op = op->parent;
@@ -333,7 +336,7 @@ static uint32_t frame_around(struct reading *reading, const struct op *op, uint3
 
 /* ---- the pass ---- */
 
-static uint32_t process_frame(struct reading *reading, const struct process *process)
+static uint32_t process_frame(struct flame_reading *reading, const struct process *process)
 {
 	char text[64];
 
@@ -348,7 +351,7 @@ static uint32_t process_frame(struct reading *reading, const struct process *pro
 
 static void begin(void *context, struct process *process)
 {
-	struct reading *reading = context;
+	struct flame_reading *reading = context;
 
 	reading->process = process;
 	reading->root = reading->has_processes ? process_frame(reading, process) : 0;
@@ -358,13 +361,13 @@ static void begin(void *context, struct process *process)
 	reading->last_range = 0;
 }
 
-static uint64_t duration_ns(const struct reading *reading, uint64_t begin, uint64_t end)
+static uint64_t duration_ns(const struct flame_reading *reading, uint64_t begin, uint64_t end)
 {
 	return clock_map_duration(&reading->process->host_clock, end - begin);
 }
 
 /* Time of its own: all of it, less what lies in it. op: what it lies in, with frame `outer`. */
-static void add_cpu(struct reading *reading, uint32_t frame, const struct place *place,
+static void add_cpu(struct flame_reading *reading, uint32_t frame, const struct place *place,
 	const struct op *op, uint32_t outer, uint64_t ns)
 {
 	while (op && is_left_out(reading, op)) {
@@ -382,7 +385,7 @@ static void add_cpu(struct reading *reading, uint32_t frame, const struct place 
 
 static void on_op(void *context, const struct op *op)
 {
-	struct reading *reading = context;
+	struct flame_reading *reading = context;
 	struct place place;
 	uint32_t outer;
 
@@ -397,7 +400,7 @@ static void on_op(void *context, const struct op *op)
 
 static void on_call(void *context, const struct op_call *call, const struct op *op)
 {
-	struct reading *reading = context;
+	struct flame_reading *reading = context;
 	struct place place = place_of(reading, call->begin, call->segment);
 	uint32_t outer = frame_around(reading, op, call->py_stack);
 	uint32_t name = process_call_name(reading->process, call->call, NULL);
@@ -409,7 +412,7 @@ static void on_call(void *context, const struct op_call *call, const struct op *
 static void on_record(void *context, const struct op_record *record, const struct op_call *call,
 	const struct op *op)
 {
-	struct reading *reading = context;
+	struct flame_reading *reading = context;
 	uint32_t outer = frame_around(reading, op, call ? call->py_stack : 0), frame;
 	struct place place = {.tick = UINT64_MAX, .phase = reading->has_phases ? PHASE_OTHERS : 0};
 	uint64_t *self;
@@ -455,7 +458,7 @@ static void level_cpu(struct flame *flame, const struct flame_frame *frame)
 	}
 }
 
-static void set_self(struct reading *reading)
+static void set_self(struct flame_reading *reading)
 {
 	struct flame *flame = reading->flame;
 
@@ -477,7 +480,7 @@ static void set_self(struct reading *reading)
 }
 
 /* From the innermost frames on: an outer one begins with the first in it. */
-static void add_totals(struct reading *reading)
+static void add_totals(struct flame_reading *reading)
 {
 	struct flame *flame = reading->flame;
 
@@ -496,7 +499,7 @@ static void add_totals(struct reading *reading)
 	}
 }
 
-static void leave_out_unsampled(struct reading *reading)
+static void leave_out_unsampled(struct flame_reading *reading)
 {
 	struct flame *flame = reading->flame;
 	bool *is_unsampled = mem_zeroed(flame->nr_frames, sizeof(*is_unsampled));
@@ -587,35 +590,57 @@ static void find_phases(struct process *const *processes, size_t nr_processes)
 	}
 }
 
-void flame_read(struct flame *flame, struct process *const *processes, size_t nr_processes,
-	unsigned int form, enum phase phase, const struct flame_ranges *ranges)
+struct flame_reading *flame_begin(struct flame *flame, struct process *const *processes,
+	size_t nr_processes, unsigned int form, enum phase phase, const struct flame_ranges *ranges)
 {
-	static const struct op_view view = {
-		.begin = begin, .op = on_op, .call = on_call, .record = on_record};
-	struct reading reading = {.flame = flame,
-		.has_stacks = form & FLAME_STACKS,
-		.has_processes = nr_processes > 1 && !(form & FLAME_MERGED),
-		.has_phases = (form & FLAME_PARTED) || phase != FLAME_ALL_PHASES,
-		.has_ranges = form & FLAME_PARTED,
-		.phase = phase};
-	const struct op_walk walk = {&view, &reading};
+	struct flame_reading *reading = mem_zeroed(1, sizeof(*reading));
 
+	reading->flame = flame;
+	reading->has_stacks = form & FLAME_STACKS;
+	reading->has_processes = nr_processes > 1 && !(form & FLAME_MERGED);
+	reading->has_phases = (form & FLAME_PARTED) || phase != FLAME_ALL_PHASES;
+	reading->has_ranges = form & FLAME_PARTED;
+	reading->phase = phase;
 	*flame = (struct flame){.ranges = ranges ? *ranges : FLAME_NO_RANGES};
-	if (reading.has_phases) {
+	if (reading->has_phases) {
 		find_phases(processes, nr_processes);
 	}
-	if (reading.has_ranges) {
+	if (reading->has_ranges) {
 		flame_ranges_add(&flame->ranges, processes, nr_processes);
 		count_steps(&flame->ranges, processes, nr_processes);
 	}
-	add_frame(&reading, 0, 0, FLAME_ROOT);
-	reading.unsampled = find_text(&reading, 0, "(no Python stack)", FLAME_ROOT);
+	add_frame(reading, 0, 0, FLAME_ROOT);
+	reading->unsampled = find_text(reading, 0, "(no Python stack)", FLAME_ROOT);
+	return reading;
+}
+
+struct op_walk flame_walk(struct flame_reading *reading)
+{
+	static const struct op_view view = {
+		.begin = begin, .op = on_op, .call = on_call, .record = on_record};
+
+	return (struct op_walk){&view, reading};
+}
+
+void flame_end(struct flame_reading *reading)
+{
+	set_self(reading);
+	add_totals(reading);
+	leave_out_unsampled(reading);
+	sort_frames(reading->flame);
+	hash_free(reading->items);
+	free(reading);
+}
+
+void flame_read(struct flame *flame, struct process *const *processes, size_t nr_processes,
+	unsigned int form, enum phase phase, const struct flame_ranges *ranges)
+{
+	struct flame_reading *reading =
+		flame_begin(flame, processes, nr_processes, form, phase, ranges);
+	const struct op_walk walk = flame_walk(reading);
+
 	op_walk_run(processes, nr_processes, &walk, 1);
-	set_self(&reading);
-	add_totals(&reading);
-	leave_out_unsampled(&reading);
-	sort_frames(flame);
-	hash_free(reading.items);
+	flame_end(reading);
 }
 
 void flame_fini(struct flame *flame)

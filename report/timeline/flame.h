@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "report/model/model.h"
-#include "report/ops/phase.h"
+#include "report/ops/op_walk.h"
 #include "report/util/buf.h"
 
 /* What the width of a frame means. */
@@ -115,6 +115,19 @@ void flame_ranges_add(
  */
 void flame_read(struct flame *flame, struct process *const *processes, size_t nr_processes,
 	unsigned int form, enum phase phase, const struct flame_ranges *ranges);
+
+/*
+ * The same for who walks over the operators of these processes anyway: op_walk_run with
+ * flame_walk(), then flame_end. Where phases count, a walk over each process must have ended
+ * before; if none has, flame_begin does one. `flame` must stay where it is.
+ */
+struct flame_reading;
+struct flame_reading *flame_begin(struct flame *flame, struct process *const *processes,
+	size_t nr_processes, unsigned int form, enum phase phase,
+	const struct flame_ranges *ranges);
+struct op_walk flame_walk(struct flame_reading *reading);
+void flame_end(struct flame_reading *reading);
+
 void flame_fini(struct flame *flame);
 
 /* ---- files ---- */
