@@ -416,7 +416,7 @@ static void end_group(struct view_group *group)
  * and the flame graphs; a scan of GPU activities in the order of time, with its views; a walk that
  * has them beside their calls.
  */
-#define WEIGHT_FLAME 29u
+#define WEIGHT_FLAME 32u
 #define WEIGHT_SCAN  7u
 #define WEIGHT_WALK  10u
 
