@@ -199,6 +199,15 @@ def check_charts(page, name):
     must(over <= 0, "%s is %d pixels wider than the window" % (name, over))
 
 
+def check_steps(page, name):
+    """Steps have the name of their process where several processes have steps."""
+    is_many = len({(row["pid"], row["rank"]) for row in expected["steps"]["rows"]}) > 1
+    labels = page.evaluate("""() => [...document.querySelectorAll('canvas[aria-label^="Step t"], canvas[aria-label^="Step phases"]')].flatMap(
+        (canvas) => Chart.getChart(canvas).data.labels.map((label) => [label].flat().join(', ')))""")
+    wrong = [label for label in labels if re.match(r"\d+, (pid|rank) ", label) and not is_many]
+    must(not wrong, "steps of the only process that has some, on %s: %s" % (name, wrong[:1]))
+
+
 def check_types(page):
     """Types of operators: shares of their average or total, as a pie or as bars, with the largest first."""
     rows = expected["operator_types"]["rows"]
@@ -404,6 +413,7 @@ def look(browser, scheme):
         page.keyboard.press("Enter")
         drawn(page, name, links.nth(i).get_attribute("href"))
         check_charts(page, name)
+        check_steps(page, name)
         must(links.nth(i).evaluate("(link) => getComputedStyle(link).color") == links.first.evaluate(
             """(link) => { const current = link.cloneNode(); current.className = ""; current.setAttribute("aria-current", "page");
                 link.after(current); const color = getComputedStyle(current).color; current.remove(); return color; }"""),

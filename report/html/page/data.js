@@ -64,10 +64,13 @@ function who(row) {
 	return !isMany ? "" : rank !== null ? "rank " + rank : "pid " + row.pid;
 }
 
+/* Loader workers and launchers have no steps, so most runs have one process that does. */
+const loops = new Set(rowsOf("steps").map(keyOf)), isManyLoops = isMany && (loops.size !== 1 || loops.has(null));
+
 function stepLabel(row) {
-	const isMean = row.step === "average";
-	return [isMean ? (isMany ? "" : "Mean") : String(row.step), who(row)].filter(Boolean).join(", ");
+	const name = isManyLoops || !loops.has(keyOf(row)) ? who(row) : "";
+	return [row.step === "average" ? (name ? "" : "Mean") : String(row.step), name].filter(Boolean).join(", ");
 }
 
-return {data, shapes, rowsOf, columnsOf, outerRows, mean, isMany, keyOf, rowsByProcess, who, stepLabel};
+return {data, shapes, rowsOf, columnsOf, outerRows, mean, isMany, isManyLoops, keyOf, rowsByProcess, who, stepLabel};
 })();

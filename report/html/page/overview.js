@@ -5,7 +5,7 @@
 "use strict";
 
 const pageOverview = (() => {
-const {make, one} = pageText, {data, shapes, rowsOf, mean, isMany, who, stepLabel} = pageData;
+const {make, one} = pageText, {data, shapes, rowsOf, mean, isManyLoops, who, stepLabel} = pageData;
 const {charts, stack, topBars, operatorTypes} = pageChart, {breakdownParts, stepTimes} = pageStep;
 
 function card(parent, title, value, lines, mood) {
@@ -153,8 +153,8 @@ function overviewPage(parent) {
 	hangCard(cards);
 	const isMean = (row) => row.step === "average", rows = rowsOf("breakdown");
 	const grid = charts(parent);
-	stack(grid, isMany ? "Step time breakdown, mean per process" : "Step time breakdown", "breakdown", stepLabel, breakdownParts,
-		{rows: isMany ? rows.filter(isMean) : rows.slice(0, 61), axis: isMany ? "" : "step", note: data.breakdown.note});
+	stack(grid, isManyLoops ? "Step time breakdown, mean per process" : "Step time breakdown", "breakdown", stepLabel, breakdownParts,
+		{rows: isManyLoops ? rows.filter(isMean) : rows.slice(0, 61), axis: isManyLoops ? "" : "step", note: data.breakdown.note});
 	const section = make("section", grid);
 	make("h3", section, "Top findings");
 	if (adviceList(section, rowsOf("advice"), 3)) {
