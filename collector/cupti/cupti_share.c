@@ -19,7 +19,7 @@
 
 #define NR_OWN	8u
 #define WAIT_MS 2000u
-/* At the end, a thread inside CUPTI gets some 50 ms to leave it. */
+/* At the end, and where the client flushes, a thread inside CUPTI gets some 50 ms to leave it. */
 #define LAST_TRIES    250u
 #define LAST_PAUSE_NS 200000u
 /* From this API version (CUDA 12.6) on CUPTI may be used again after cuptiFinalize. */
@@ -312,11 +312,22 @@ void cupti_share_end_enable(uint32_t kind, bool is_context, uint32_t result)
 	}
 }
 
+/* While our thread flushes, nobody has the turn: what runs then is ours as well. */
 uint32_t cupti_share_begin_flush(uint32_t flags)
 {
-	bool is_ours = atomic_load(&state.turn) == TURN_OURS && !buffer_nr_theirs();
+	int turn = atomic_load(&state.turn);
 
-	return is_ours ? flags & ~(uint32_t)CUPTI_FLAG_FLUSH_FORCED : flags;
+	if (!(flags & CUPTI_FLAG_FLUSH_FORCED)) {
+		return flags;
+	}
+	for (unsigned int i = 0; turn == TURN_BUSY && i < LAST_TRIES; i++) {
+		target_pause(LAST_PAUSE_NS);
+		turn = atomic_load(&state.turn);
+	}
+	if (turn == TURN_OURS && !buffer_nr_theirs()) {
+		flags &= ~(uint32_t)CUPTI_FLAG_FLUSH_FORCED;
+	}
+	return flags;
 }
 
 void cupti_share_end_flush(void)

@@ -88,6 +88,12 @@ is 10 "$(query '.kernel.rows[] | select(.name == "flying()").calls')" "those tha
 both sessions=0 flush=10
 is "10 0" "$(query '.kernel.rows[] | select(.name == "flying()") | "\(.calls) \(.untimed)"')" "kernels that ran at a flush"
 is 0 "$report_rc" "nothing lost by a flush"
+# Nor while our thread flushes, which it does here nearly all the time.
+export SIM_FLUSH_MS=20 GPROF_FLUSH_MS=10
+both sessions=0 flush=10
+is "10 0" "$(query '.kernel.rows[] | select(.name == "flying()") | "\(.calls) \(.untimed)"')" "kernels that ran at a flush beside ours"
+unset SIM_FLUSH_MS
+export GPROF_FLUSH_MS=50
 export SIM_KERNEL_NS=200000
 
 # Killed in the middle of it, the stream says who had CUPTI.

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* A call of the whole process's activity API: not while a subscriber has its own. */
 #define CHECK_SCOPE()                                \
@@ -127,11 +128,25 @@ CUPTI_SIM_EXPORT(cuptiActivityEnableDriverApi, (uint32_t cbid, uint8_t enable))
 	return CUPTI_OK;
 }
 
+/* SIM_FLUSH_MS=n */
+static void take_time(void)
+{
+	const char *ms = getenv("SIM_FLUSH_MS");
+	struct timespec t = {.tv_nsec = ms ? atol(ms) * 1000000 : 0};
+
+	if (t.tv_nsec) {
+		nanosleep(&t, NULL);
+	}
+}
+
 CUPTI_SIM_EXPORT(cuptiActivityFlushAll, (uint32_t flag))
 {
 	CUPTI_SIM_CHECK();
 	uint64_t start = cupti_sim_core()->now();
 
+	if (!(flag & CUPTI_FLAG_FLUSH_FORCED)) {
+		take_time();
+	}
 	/* The time a flush takes is seen in the next one. */
 	cupti_sim_flush(flag & CUPTI_FLAG_FLUSH_FORCED);
 	if (cupti_sim_is_on(CUPTI_KIND_OVERHEAD) && !(flag & CUPTI_FLAG_FLUSH_FORCED)) {
