@@ -15,7 +15,7 @@
  * no time to rest.
  */
 #define LARGE_FILL	 96u
-#define LARGE_PORTION_NS 500000u
+#define LARGE_PORTION_NS 350000u
 #define HURRY_FILL	 192u
 
 enum pace { PACE_STARTING, PACE_RESTING, PACE_HURRYING };
