@@ -19,9 +19,9 @@
 
 #define NR_OWN	8u
 #define WAIT_MS 2000u
-/* At the end, and where the client flushes, a thread inside CUPTI gets some 50 ms to leave it. */
-#define LAST_TRIES    250u
-#define LAST_PAUSE_NS 200000u
+/* At the end, and when the client flushes, a thread inside CUPTI gets some 50 ms to leave it. */
+#define LEAVE_TRIES    250u
+#define LEAVE_PAUSE_NS 200000u
 /* From this API version (CUDA 12.6) on CUPTI may be used again after cuptiFinalize. */
 #define MAY_BEGIN_AGAIN 24u
 
@@ -197,7 +197,7 @@ static bool try_flush(bool is_last)
 
 void cupti_share_flush(bool is_last)
 {
-	unsigned int nr_tries = is_last ? LAST_TRIES : 1;
+	unsigned int nr_tries = is_last ? LEAVE_TRIES : 1;
 
 	while (!try_flush(is_last)) {
 		if (!--nr_tries) {
@@ -205,7 +205,7 @@ void cupti_share_flush(bool is_last)
 			loss_add(LOSS_SHARED, is_last);
 			return;
 		}
-		target_pause(LAST_PAUSE_NS);
+		target_pause(LEAVE_PAUSE_NS);
 	}
 }
 
@@ -312,16 +312,18 @@ void cupti_share_end_enable(uint32_t kind, bool is_context, uint32_t result)
 	}
 }
 
-/* While our thread flushes, nobody has the turn: what runs then is ours as well. */
+/* While our thread flushes, the turn is busy; what runs then is ours as well. */
 uint32_t cupti_share_begin_flush(uint32_t flags)
 {
-	int turn = atomic_load(&state.turn);
+	int turn;
 
 	if (!(flags & CUPTI_FLAG_FLUSH_FORCED)) {
 		return flags;
 	}
-	for (unsigned int i = 0; turn == TURN_BUSY && i < LAST_TRIES; i++) {
-		target_pause(LAST_PAUSE_NS);
+	turn = atomic_load(&state.turn);
+	for (unsigned int i = 0;
+		turn == TURN_BUSY && i < LEAVE_TRIES && !atomic_load(&state.is_stuck); i++) {
+		target_pause(LEAVE_PAUSE_NS);
 		turn = atomic_load(&state.turn);
 	}
 	if (turn == TURN_OURS && !buffer_nr_theirs()) {

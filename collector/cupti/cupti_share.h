@@ -74,7 +74,10 @@ void cupti_share_end_enable(uint32_t kind, bool is_context, uint32_t result);
 bool cupti_share_may_disable(uint32_t kind);
 void cupti_share_end_disable(uint32_t kind, bool is_context);
 
-/* The flags to flush with: the client must not cut our unfinished records off. */
+/*
+ * The flags to flush with: the client must not cut our unfinished records off. A forced flush waits
+ * for at most 50 ms while our own thread is in CUPTI.
+ */
 uint32_t cupti_share_begin_flush(uint32_t flags);
 void cupti_share_end_flush(void);
 
