@@ -183,7 +183,7 @@ void *view_create(const struct view_class *class, const struct view_input *input
  */
 void view_run(const struct view_input *input, const struct view_class *const *classes,
 	size_t nr_classes, void **states);
-/* The same, and other walks over operators in the same pass. */
+/* The same, with other walks over operators in the same pass. */
 void view_run_with(const struct view_input *input, const struct view_class *const *classes,
 	size_t nr_classes, void **states, const struct op_walk *others, size_t nr_others);
 /* After the scan, once: the table, which the caller destroys. */

@@ -36,8 +36,8 @@ struct html_flame_run {
 };
 
 /*
- * Begins to read a run; ranges: those of both of two runs, or NULL. The caller runs the walks, then
- * html_flame_write, which ends it. See flame_begin.
+ * Begins to read a run. ranges: those of both runs where there are two, or NULL. The caller runs
+ * the walks and then calls html_flame_write, which frees what this has made. See flame_begin.
  */
 void html_flame_begin(struct html_flame_run *run, const struct cmd_input *input,
 	const struct flame_ranges *ranges);

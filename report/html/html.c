@@ -308,9 +308,9 @@ static void add_reduced(const struct html_options *options, struct buf *json, st
 #define MOST_WORKERS	    3u
 
 /*
- * This process makes two groups: all views that do without GPU activities, and then those that
- * share a walk over operators with the flame graphs, which need the phases that the first walk
- * finds. Workers make the others.
+ * This process runs two groups: the views that do without GPU activities, then those that share a
+ * walk over operators with the flame graphs. These need the phases that the walk of the first group
+ * finds. Each worker runs one of the other groups.
  */
 enum { GROUP_FIRST, GROUP_FLAME, GROUP_WORKERS, MOST_GROUPS = GROUP_WORKERS + MOST_WORKERS };
 
@@ -345,7 +345,7 @@ static uint64_t nr_damaged(const struct cmd_input *input)
 	return nr;
 }
 
-/* walks: others that need the same pass. */
+/* walks: further ones over operators, in the same pass. */
 static void run_group(struct view_group *group, const struct op_walk *walks, size_t nr_walks)
 {
 	struct view_input input = {.processes = group->input->processes,
@@ -412,21 +412,21 @@ static void end_group(struct view_group *group)
 }
 
 /*
- * Hundredths of the CPU time of a page, roughly (perf record, 60 million events): the first group
- * and the flame graphs; a scan of GPU activities in the order of time, with its views; a walk that
- * has them beside their calls.
+ * Shares of the CPU time of a page, about 1 % each (perf record, 60 million events): the first
+ * group with the flame graphs; a scan of GPU activities in the order of time, with its views; a
+ * walk over operators that has the activities of each call.
  */
 #define WEIGHT_FLAME 32u
 #define WEIGHT_SCAN  7u
 #define WEIGHT_WALK  10u
 
-/* It has a pass over the events of its own, which the flame graphs do without. */
+/* Does it need a scan over events? The flame graphs need none. */
 static bool has_scan(const struct view_class *class)
 {
 	return class->scan.on_batch || class->scan.on_activity || class->part.scan;
 }
 
-/* Of a view that has GPU activities beside their calls; the constants count the other views. */
+/* Of a view that gets the activities of each call; the constants above include the others. */
 static size_t weight_of(const struct view_class *class)
 {
 	const struct op_view *ops = &class->ops;

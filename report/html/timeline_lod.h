@@ -51,12 +51,12 @@ void html_lod_init(struct html_lod *lod, size_t capacity, uint64_t first_ns, uin
 void html_lod_fini(struct html_lod *lod);
 
 /*
- * A new slice, of which times, row, name and is_instant have to be set. True: there is no room for
- * one as short, so its time was added to the grid. False: html_lod_keep it.
+ * Drops a slice that is too short to be kept: its time is added to the grid. False: it is to be
+ * kept, by html_lod_keep. Only times, row, name and is_instant have to be set.
  */
 bool html_lod_drop(struct html_lod *lod, const struct html_slice *slice);
 
-/* Right after html_lod_drop has left it. */
+/* Keeps a slice for which html_lod_drop has just returned false. */
 void html_lod_keep(struct html_lod *lod, const struct html_slice *slice);
 
 /* Drops the shortest slices until nr are left; slices of about the same length are thinned out

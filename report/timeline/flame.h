@@ -117,9 +117,10 @@ void flame_read(struct flame *flame, struct process *const *processes, size_t nr
 	unsigned int form, enum phase phase, const struct flame_ranges *ranges);
 
 /*
- * The same for who walks over the operators of these processes anyway: op_walk_run with
- * flame_walk(), then flame_end. Where phases count, a walk over each process must have ended
- * before; if none has, flame_begin does one. `flame` must stay where it is.
+ * The same in three steps, for a caller that walks over the operators of these processes anyway:
+ * flame_begin, op_walk_run with flame_walk among its walks, flame_end. Phases are those that an
+ * earlier walk has found; where there was none, flame_begin does one. `flame` must not move until
+ * flame_end, which frees the reading.
  */
 struct flame_reading;
 struct flame_reading *flame_begin(struct flame *flame, struct process *const *processes,

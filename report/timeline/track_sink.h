@@ -96,12 +96,13 @@ struct track {
  * `take_bare` may be NULL.
  */
 struct track_sink {
-	bool has_launch_flows; /* flows join calls with what they launched; counters need it */
+	bool has_launch_flows; /* flows join calls with what they launched; `count` needs them */
 	void (*track)(void *context, const struct track *track);
 	void (*slice)(void *context, const struct track_slice *slice, bool is_instant);
 	/*
-	 * Takes a slice without arguments and flows, which cost more than all else of most slices.
-	 * False: not this one, so it goes to `slice` with all that it has.
+	 * Called before the arguments and flows of a slice are made, which is most of the work.
+	 * True: the sink needs none of them and has taken the slice. False: `slice` gets it, with
+	 * them. A slice that a flow between operators ends at goes to `slice` at once.
 	 */
 	bool (*take_bare)(void *context, const struct track_slice *slice);
 	void (*slice_end)(void *context, uint64_t track, uint64_t ns); /* instants have none */

@@ -415,7 +415,7 @@ static void add_details(
 	}
 }
 
-/* An operator takes the flows that wait for it even if the sink wants none. */
+/* Not an operator that flows wait for: it has to take them, or the next one would. */
 static bool is_taken_bare(const struct tracks *tracks, const struct track_slice *event,
 	const struct sorted_slice *slice)
 {

@@ -7,7 +7,7 @@
 const pageCurve = (() => {
 const {unitOf} = pageText, {rowsOf, isMany, rowsByProcess, who} = pageData, {chart} = pageChart, {hasCategories} = pageMemory;
 
-/* Rising numbers, with a digit more than tells neighbors apart. */
+/* Labels of ascending numbers, with one digit more than distinguishes neighbours. */
 function labelsOf(numbers) {
 	const gap = numbers.reduce((least, number, i) => (i ? Math.min(least, number - numbers[i - 1]) : least), Infinity);
 	const digits = Number.isFinite(gap) ? Math.min(Math.max(1 - Math.floor(Math.log10(gap)), 0), 9) : 3;

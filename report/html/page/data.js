@@ -64,7 +64,7 @@ function who(row) {
 	return !isMany ? "" : rank !== null ? "rank " + rank : "pid " + row.pid;
 }
 
-/* Loader workers and launchers have no steps, so most runs have one process that does. */
+/* Loader workers and launchers have no steps, so in most runs only one process has some. */
 const loops = new Set(rowsOf("steps").map(keyOf)), isManyLoops = isMany && (loops.size !== 1 || loops.has(null));
 
 function stepLabel(row) {
