@@ -286,21 +286,43 @@ static bool begin(void)
 	return state.is_begun;
 }
 
-void nvml_take(void (*add)(uint8_t metric, uint8_t device, uint64_t value))
+/* False where NVML must not be called now; else leave() follows. */
+static bool enter(void)
 {
 	if (!state.is_there) {
-		return;
+		return false;
 	}
 	atomic_store(&state.is_inside, true);
-	if (!atomic_load(&state.nr_forks) && begin()) {
+	if (atomic_load(&state.nr_forks) || !begin()) {
+		atomic_store(&state.is_inside, false);
+		return false;
+	}
+	return true;
+}
+
+static void leave(void)
+{
+	atomic_store(&state.is_inside, false);
+}
+
+void nvml_look(void)
+{
+	if (enter()) {
 		look_for_gpus();
+		leave();
+	}
+}
+
+void nvml_take(void (*add)(uint8_t metric, uint8_t device, uint64_t value))
+{
+	if (enter()) {
 		for (int device = 0; device < DEVICE_MAX; device++) {
 			if (state.gpus[device].handle) {
 				take_gpu(device, add);
 			}
 		}
+		leave();
 	}
-	atomic_store(&state.is_inside, false);
 }
 
 void nvml_hold(void)

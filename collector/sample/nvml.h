@@ -12,11 +12,17 @@
 
 /*
  * Opens the library, on the attaching thread, as device_find does and after it. NVML itself is
- * begun by the first nvml_take.
+ * begun by the first nvml_look.
  */
 void nvml_find(void);
 
-/* Passes the values of each GPU that the process uses to `add`. For the drain thread. */
+/*
+ * Finds the GPUs that the process uses by now. Beginning NVML and finding a GPU take tens of ms,
+ * once; later calls are cheap. The drain thread.
+ */
+void nvml_look(void);
+
+/* Passes the values of each GPU that nvml_look has found to `add`. The drain thread. */
 void nvml_take(void (*add)(uint8_t metric, uint8_t device, uint64_t value));
 
 /*
