@@ -187,6 +187,16 @@ static void add_link(int device, nvml_device gpu)
 	}
 }
 
+/* The first reading of a kind takes up to 4 ms, later ones some us. */
+static void read_first(const struct gpu *gpu)
+{
+	uint64_t values[2];
+
+	for (uint32_t i = 0; i < NR_READINGS; i++) {
+		readings[i].read(gpu->handle, values);
+	}
+}
+
 static void find_gpu(int device)
 {
 	struct gpu *gpu = &state.gpus[device];
@@ -218,6 +228,7 @@ static void find_gpu(int device)
 	}
 	report_shared(device, gpu->handle, is_part);
 	add_link(device, gpu->handle);
+	read_first(gpu);
 }
 
 static void look_for_gpus(void)

@@ -17,7 +17,7 @@
 void nvml_find(void);
 
 /*
- * Finds the GPUs that the process uses by now. Beginning NVML and finding a GPU take tens of ms,
+ * Finds the GPUs that the process uses by now. Beginning NVML and finding a GPU take 10 to 20 ms,
  * once; later calls are cheap. The drain thread.
  */
 void nvml_look(void);
