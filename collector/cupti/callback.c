@@ -81,6 +81,7 @@ static __thread struct {
 	struct open_call calls[NR_OPEN];
 	uint32_t nr;
 	uint32_t newest; /* correlation id of the last one that was begun */
+	uint32_t guess;	 /* what ring_tls.correlation is until the hooked call itself comes; or 0 */
 } open_calls __attribute__((tls_model("initial-exec")));
 
 /* ---- CUPTI's side: application threads, inside the API call ---- */
@@ -154,17 +155,29 @@ static bool is_driver_name(const char *name)
 	return name && name[0] == 'c' && name[1] == 'u' && name[2] >= 'A' && name[2] <= 'Z';
 }
 
+/* Has no callback come yet that is certainly about the call of this hook? */
+static bool is_hook_open(const struct ring_tls *self)
+{
+	return self->frame && (!self->correlation || self->correlation == open_calls.guess);
+}
+
 /*
- * Is it a driver call that a recorded call makes? That one has a hook or was recorded here. The
- * first callback in a hook of the driver is about the hooked call itself.
+ * Is it the call of the hook itself? Before its own callback, the runtime loads the kernel's module:
+ * driver calls with correlation ids of their own.
  */
+static bool is_hooked_call(const struct ring_tls *self, uint32_t what)
+{
+	return what >> 16 == CUPTI_DOMAIN_RUNTIME || is_driver_name(self->cuda.name);
+}
+
+/* Is it a driver call that a recorded call makes? That one has a hook or was recorded here. */
 static bool is_nested_call(const struct ring_tls *self, uint32_t what, uint32_t correlation)
 {
 	if (!state.has_all || what >> 16 != CUPTI_DOMAIN_DRIVER) {
 		return false;
 	}
-	if (self->frame && !self->correlation) {
-		return !is_driver_name(self->cuda.name);
+	if (is_hook_open(self)) {
+		return !is_hooked_call(self, what);
 	}
 	return (self->frame && self->correlation == correlation) ||
 	       open_calls.newest == correlation;
@@ -185,7 +198,9 @@ static void begin_call(
 
 	window_saw_correlation(correlation);
 	self->last = correlation;
-	if (self->frame && !self->correlation) {
+	if (is_hook_open(self)) {
+		/* A function of the runtime may have no callback: its last driver call stands in. */
+		open_calls.guess = is_hooked_call(self, what) ? 0 : correlation;
 		self->correlation = correlation;
 	} else {
 		is_outermost = !(self->frame && self->correlation == correlation) &&

@@ -60,6 +60,7 @@ enum sim_cbid {
 #define SIM_SYMBOL_ALLOC(...)	  NULL
 #define SIM_SYMBOL_FREE(...)	  NULL
 #define SIM_SYMBOL_SYNC(...)	  NULL
+#define SIM_SYMBOL_KERNEL(...)	  NULL
 #define SIM_SYMBOL_LAUNCH(f, ...) SIM_SYMBOL((const void *)(uintptr_t)(f))
 
 static inline void sim_frame_init(struct sim_frame *frame, const char *name, int domain, int cbid,

@@ -9,10 +9,17 @@
 #define SIM_RT		 SIM_WRAPPER
 #define SIM_DRV		 SIM_NONE
 
+/* The real one loads a kernel when it is first launched: driver calls before the launch's callback. */
 static const char *runtime_name(const void *func)
 {
-	const struct sim_function *f = runtime_function(func);
+	struct sim_function *f = runtime_function(func);
 
+	if (f && !f->is_loaded) {
+		void *driver_function;
+
+		f->is_loaded = true;
+		runtime_driver.cuKernelGetFunction(&driver_function, f);
+	}
 	return f ? f->name : NULL;
 }
 

@@ -204,6 +204,32 @@ START_TEST(with_driver_calls_each_one_in_a_hook_is_nested_but_not_the_hooks_own)
 }
 END_TEST
 
+/* The runtime loads a kernel's module when the kernel is first launched. */
+START_TEST(driver_calls_before_the_hooked_calls_own_callback_are_parts_of_it)
+{
+	struct ring_mark mark;
+	struct seen seen;
+
+	start_with_driver();
+	ring_tls.frame = (uintptr_t)&mark;
+	ring_call_begin(&ring_tls.cuda, calls_name(1), 1);
+	call_driver(5);
+	call_driver(6);
+	begin(CBID_MALLOC, 7, 0);
+	call_driver(7);
+	end(CBID_MALLOC, 7);
+	ck_assert_uint_eq(ring_tls.correlation, 7);
+	begin(CBID_FREE, 8, 3); /* a signal handler's */
+	end(CBID_FREE, 8);
+	ck_assert_uint_eq(ring_tls.correlation, 7);
+	seen = drain();
+	expect(&seen, 4, (uint32_t[]){5, 6, 7, 8});
+	for (unsigned int i = 0; i < 3; i++) {
+		ck_assert_uint_eq(seen.tables[i], GPROF_TABLE_api_nested);
+	}
+}
+END_TEST
+
 START_TEST(with_driver_calls_nothing_is_recorded_outside_of_windows)
 {
 	struct seen seen;
@@ -291,6 +317,7 @@ END_TEST
 UNIT_SUITE("callback", a_driver_call_in_a_runtime_call_is_a_part_of_it,
 	with_driver_calls_each_one_in_a_call_without_a_hook_is_nested,
 	with_driver_calls_each_one_in_a_hook_is_nested_but_not_the_hooks_own,
+	driver_calls_before_the_hooked_calls_own_callback_are_parts_of_it,
 	with_driver_calls_nothing_is_recorded_outside_of_windows,
 	a_signal_handlers_call_in_a_call_is_another_one,
 	a_call_that_was_left_is_counted_and_silences_nothing,
