@@ -432,7 +432,7 @@ void collector_child(void)
 	cupti_forget();
 	activity_forget();
 	callback_forget();
-	drain_forget();
+	drain_forget(!state.may_attach);
 	can_record = ring_forget();
 	batch_forget();
 	notice_forget();
@@ -450,12 +450,6 @@ void collector_child(void)
 	if (!can_record) {
 		log_message(LOG_INFO, "not recording: forked by a signal handler that had "
 				      "interrupted the recording of an event");
-		return;
-	}
-	if (!state.may_attach) {
-		notice_add("forked child", 0,
-			"CUPTI does not work after a fork; API calls are recorded, device times "
-			"are not. Start workers with spawn or forkserver to record them");
 	}
 }
 

@@ -65,6 +65,7 @@ static struct drain_state {
 	atomic_bool is_attached;
 	bool has_cuda_facts;
 	bool was_wanted; /* is CUPTI, at the last look */
+	bool is_late;	 /* forked once CUDA was in use; not said so yet */
 	atomic_bool is_stopping;
 	atomic_bool is_done;
 	struct drain_owner owner;
@@ -123,6 +124,20 @@ static void add_position(
 	row->offset = offset;
 }
 
+/* Of no interest in the many children that never ask for work of a GPU: loader workers, shells. */
+static void report_late_fork(void)
+{
+	if (drain.is_late && batch_nr_rows(GPROF_TABLE_api_launch) +
+				     batch_nr_rows(GPROF_TABLE_api_copy) +
+				     batch_nr_rows(GPROF_TABLE_api_alloc)) {
+		drain.is_late = false;
+		notice_add("forked child", 0,
+			"the process was forked when CUDA was in use, and neither CUDA nor CUPTI "
+			"works after that: its CUDA calls have no device times. Start it with "
+			"spawn or forkserver");
+	}
+}
+
 /*
  * The group of FORMAT.md: blocks, then the checkpoint, and only then ring space is freed. In a full
  * stream, groups only report losses, and are rare.
@@ -135,6 +150,7 @@ static void flush(bool is_last)
 	drain_activity();
 	ring_read(ring_to_rows_add, NULL);
 	launch_period_look();
+	report_late_fork();
 	if (stream_is_full()) {
 		batch_drop_all();
 		if (!is_last && ring_fill() < FLUSH_FILL && now_ns - drain.grouped_ns < FULL_NS) {
@@ -465,8 +481,9 @@ bool drain_stop(const char *how, struct drain_result *result)
 	return true;
 }
 
-void drain_forget(void)
+void drain_forget(bool is_late)
 {
 	pace_forget();
 	memset((void *)&drain, 0, sizeof(drain));
+	drain.is_late = is_late;
 }

@@ -50,7 +50,7 @@ void drain_attach(bool is_wanted);
  */
 bool drain_stop(const char *how, struct drain_result *result);
 
-/* In a forked child, which has no drain thread. */
-void drain_forget(void);
+/* In a forked child, which has no drain thread. is_late: its parent had attached CUPTI. */
+void drain_forget(bool is_late);
 
 #endif

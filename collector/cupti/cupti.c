@@ -292,6 +292,10 @@ void cupti_forget(void)
 	atomic_store(&state.is_live, false);
 }
 
+/* A runtime that is linked statically has no hooks: CUPTI's callbacks record its calls. */
+#define WITHOUT_CUPTI \
+	"device times, and calls of a statically linked CUDA runtime, are not recorded"
+
 static const char *remedy(uint32_t result)
 {
 	switch (result) {
@@ -325,14 +329,13 @@ void cupti_refuse(const char *what, uint32_t result)
 	}
 	cupti.cuptiGetResultString(result, &text);
 	notice_add("CUPTI refused", (int)result,
-		"%s: %s (%u); %s. API calls are recorded, device times are not", what, text, result,
-		remedy(result));
+		"%s: %s (%u); %s. Until then, " WITHOUT_CUPTI, what, text, result, remedy(result));
 }
 
 void cupti_end(const char *why)
 {
 	if (atomic_exchange(&state.is_live, false)) {
 		notice_add("CUPTI ended", 0,
-			"%s. From here on API calls are recorded, device times are not", why);
+			"%s. From here on, " WITHOUT_CUPTI, why);
 	}
 }

@@ -10,7 +10,7 @@
  * after the first, and before the last step `kill` (by SIGKILL), `fork` (a child makes CUDA calls
  * and ends), `hold` (touches the file named by HOLD and waits until it is gone); `hold=A,B` does so
  * before steps A and B; `child` lets the child of `fork` end steps by gprof_step() before and after
- * it holds like that, too. `exit=N` is its exit status, `quick` leaves by _exit. It prints how much
+ * it holds like that, too; `work` lets it copy. `exit=N` is its exit status, `quick` leaves by _exit. It prints how much
  *it did so far, at each step.
  */
 #include "test/prog/prog.h"
@@ -31,7 +31,7 @@ KERNEL2(step_kernel, int *, x, int, by)
 
 static struct options {
 	int nr_steps, nr_launches;
-	int is_call, is_nvtx, is_kill, is_fork, is_child, is_hold, is_quick;
+	int is_call, is_nvtx, is_kill, is_fork, is_child, is_work, is_hold, is_quick;
 	int first, end; /* of the capture */
 	int holds[2];
 	int sleep_ms, status;
@@ -48,6 +48,7 @@ static void read_options(int argc, char **argv)
 		options.is_kill |= !strcmp(argv[i], "kill");
 		options.is_fork |= !strcmp(argv[i], "fork");
 		options.is_child |= !strcmp(argv[i], "child");
+		options.is_work |= !strcmp(argv[i], "work");
 		options.is_hold |= !strcmp(argv[i], "hold");
 		options.is_quick |= !strcmp(argv[i], "quick");
 		sscanf(argv[i], "capture=%d-%d", &options.first, &options.end);
@@ -91,10 +92,13 @@ static void fork_child(void)
 	int status;
 
 	if (!child) {
-		int device;
+		int device, from = 0, to;
 
 		for (int i = 0; i < 7; i++) {
 			cudaGetDevice(&device);
+		}
+		if (options.is_work) {
+			cudaMemcpy(&to, &from, sizeof(to), cudaMemcpyDefault);
 		}
 		if (options.is_child) {
 			step_in_child();

@@ -9,9 +9,15 @@ plain "$B/integ/s_loop" 3 5 fork
 record "$B/integ/s_loop" 3 5 fork
 is "$(cat "$T/plain.out")" "$(cat "$T/out")" "output"
 is 2 "$(ls "$GPROF_DIR"/*.gprof | wc -l)" "streams"
-summary api
+summary api,notices
+is 0 "$(query '.notices.rows | length')" "notices about a child that asks for no work"
 is 7 "$(query '.api.rows[] | select(.name == "cudaGetDevice").calls')" "calls of the child"
 is 15 "$(query '.api.rows[] | select(.name == "cudaLaunchKernel").calls')" "calls of the parent"
 "$REPORT" info "$GPROF_DIR" >"$T/info"
 grep -q "parent.*gprof" "$T/info" || { echo "no link to the parent"; cat "$T/info"; failed=1; }
+
+rm -rf "$GPROF_DIR"
+record "$B/integ/s_loop" 3 5 fork work
+summary notices
+is "forked child" "$(query '[.notices.rows[].cause] | join(" ")')" "notices about a child that asks for work"
 finish
