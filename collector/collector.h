@@ -106,9 +106,6 @@ void collector_capture(bool is_on);
 void collector_thread_began(uint32_t parent);
 void collector_thread_named(const char *name);
 
-/* Will kernels come with names and times from CUPTI? Valid after collector_attach. */
-bool collector_has_cupti(void);
-
 /* Does CUPTI start a thread at that address, and not the target? No lock. */
 bool collector_is_cupti(uintptr_t start);
 

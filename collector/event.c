@@ -63,11 +63,6 @@ void collector_loader_worker(uint32_t number, uint32_t nr_workers)
 	facts_set_worker(number, nr_workers);
 }
 
-bool collector_has_cupti(void)
-{
-	return cupti_is_live();
-}
-
 bool collector_is_cupti(uintptr_t start)
 {
 	return cupti_has_code(start);

@@ -31,6 +31,7 @@ static uint32_t find_shape(const struct gprof_row_ring_launch *r)
 	shape.block_y = r->block_y;
 	shape.block_z = r->block_z;
 	shape.dynamic_shared_bytes = r->shared_bytes;
+	dictionary_function(r->function);
 	return dictionary_shape(&shape);
 }
 
@@ -153,12 +154,11 @@ static bool is_whole(const struct gprof_row_head *head)
 
 /*
  * Texts that are each another one would fill a stream that has a limit, and leave no room for
- * events. The texts of threads and of functions are few.
+ * events. The texts of threads are few.
  */
 static bool is_refused(const struct gprof_row_head *head)
 {
-	return head->text_bytes && head->table != GPROF_TABLE_thread &&
-	       head->table != GPROF_TABLE_function && !stream_takes_texts();
+	return head->text_bytes && head->table != GPROF_TABLE_thread && !stream_takes_texts();
 }
 
 void ring_to_rows_add(void *context, struct ring_thread *thread, const struct gprof_row_head *head)
@@ -188,9 +188,6 @@ void ring_to_rows_add(void *context, struct ring_thread *thread, const struct gp
 		break;
 	case GPROF_TABLE_thread:
 		TAKE_NAMED(thread, head);
-		break;
-	case GPROF_TABLE_function:
-		TAKE_NAMED(function, head);
 		break;
 	case GPROF_TABLE_op_name:
 		TAKE_NAMED(op_name, head);

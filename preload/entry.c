@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "collector/ring/kernel_names.h"
 #include "collector/util/config.h"
 #include "preload/hook/hook.h"
 #include "preload/hooks.h"
@@ -74,6 +75,7 @@ COMPAT_START_CODE static void init(void)
 	}
 	collector_init(hook_names, hook_calls, HOOK_NR_CALLS - 1);
 	collector_set_source(&source);
+	atomic_store_explicit(&kernel_name_read, hooks_kernel_name, memory_order_release);
 }
 
 static void at_exit(int status, void *unused)
@@ -305,9 +307,6 @@ int InitializeInjection(void)
 	ask_for_exit(&entry.has_late_handler);
 	collector_attach();
 	torch_look();
-	if (!collector_has_cupti()) {
-		hooks_write_kernel_names();
-	}
 	errno = error;
 	return 1;
 }

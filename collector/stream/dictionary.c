@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/stream/dictionary.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "collector/format/format.h"
 #include "collector/format/intern.h"
+#include "collector/ring/kernel_names.h"
 #include "collector/stream/batch.h"
 #include "collector/util/loss.h"
 
 #define NR_TEXTS	32768u
 #define TEXT_ARENA	(4u << 20)
 #define NR_SHAPES	32768u
+#define NR_FUNCTIONS	8192u
 #define NR_PLACES	1024u
 #define NR_KNOWN_SHAPES 4096u
 
@@ -27,12 +30,14 @@ struct known_shape {
 	uint32_t id;
 };
 
+_Atomic(kernel_name_reader) kernel_name_read;
 struct dictionary_known_place dictionary_known_places[DICTIONARY_NR_KNOWN_PLACES];
 struct dictionary_names dictionary_names;
 
 static struct dictionary_state {
 	struct intern texts;
 	struct intern shapes;
+	struct intern functions; /* addresses of those that were launched */
 	struct intern places;
 	struct name_copy copies[DICTIONARY_NR_KNOWN_NAMES];
 	struct known_shape known_shapes[NR_KNOWN_SHAPES];
@@ -44,6 +49,8 @@ int dictionary_init(void)
 
 	rc = rc ? rc
 		: intern_init(&state.shapes, NR_SHAPES, NR_SHAPES * sizeof(struct gprof_row_shape));
+	rc = rc ? rc
+		: intern_init(&state.functions, NR_FUNCTIONS, NR_FUNCTIONS * sizeof(uint64_t));
 	rc = rc ? rc : intern_init(&state.places, NR_PLACES, NR_PLACES * 3 * sizeof(uint32_t));
 	memset(&dictionary_names, 0, sizeof(dictionary_names));
 	dictionary_names.era = 1;
@@ -140,6 +147,23 @@ uint32_t dictionary_shape(const struct gprof_row_shape *shape)
 	known->key = *shape;
 	known->id = entry->id;
 	return entry->id;
+}
+
+void dictionary_function(uint64_t address)
+{
+	kernel_name_reader read = atomic_load_explicit(&kernel_name_read, memory_order_acquire);
+	char name[GPROF_TEXT_BYTES];
+	struct gprof_row_function *row;
+	uint32_t name_id;
+	bool is_new;
+
+	intern_find(&state.functions, &address, sizeof(address), &is_new);
+	name_id = is_new && read ? dictionary_text(name, read(address, name, sizeof(name))) : 0;
+	if (name_id) {
+		row = batch_add(GPROF_TABLE_function);
+		row->address = address;
+		row->name = name_id;
+	}
 }
 
 static uint32_t find_place(const uint32_t key[3])

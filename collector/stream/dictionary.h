@@ -54,6 +54,9 @@ void dictionary_names_may_change(void);
 /* The id of a shape, with head, id and padding 0. */
 uint32_t dictionary_shape(const struct gprof_row_shape *shape);
 
+/* Adds the name of the kernel that the CPU function at `address` launches, once, if it is known. */
+void dictionary_function(uint64_t address);
+
 /* The places met last, by context and stream. */
 #define DICTIONARY_NR_KNOWN_PLACES 64u
 struct dictionary_known_place {

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "preload/hooks.h"
+
 struct hook_route *_Atomic hook_routes[HOOK_NR];
 uint32_t (*_Atomic hook_launch_stack)(void);
 
@@ -218,6 +220,13 @@ static __attribute__((noinline)) void emit_sync(const struct call *call, const v
 	ring_commit(call->self, row, sizeof(*row));
 }
 
+static __attribute__((noinline)) void emit_kernel(
+	const struct call *call, const void *handle, const void *function)
+{
+	hooks_add_kernel(handle, function);
+	emit_plain(call);
+}
+
 #define ADDRESS(value) ((uint64_t)(uintptr_t)(value))
 
 /* The facts of hooks.def; this_* are the names of the wrapper, which no parameter has. */
@@ -236,6 +245,7 @@ static __attribute__((noinline)) void emit_sync(const struct call *call, const v
 #define FREE(addr, space, stream) \
 	emit_alloc(&this_call, 1, ADDRESS(addr), 0, space, (const void *)(uintptr_t)(stream))
 #define SYNC(object) emit_sync(&this_call, (const void *)(uintptr_t)(object))
+#define KERNEL(handle, func) emit_kernel(&this_call, r == 0 ? (handle) : NULL, func)
 
 #define SPACE_DEVICE  GPROF_SPACE_DEVICE
 #define SPACE_HOST    GPROF_SPACE_HOST

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names KERNELS: registers so many kernels on one thread, and between them modules that are
- * unmapped again with their names, while another thread brings the driver up, whereupon gprof
- * writes all names into the stream. Prints how many of the first kind and of the second there were.
+ * names KERNELS: registers so many kernels and launches them, every other one by its handle, and
+ * between them those of modules that are unmapped again with their names. Prints how many of the
+ * first kind and of the second there were.
  */
-#include <dlfcn.h>
-#include <pthread.h>
-#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,21 +14,37 @@
 #define NAME_BYTES 64
 #define MAX_NAMES  50000
 
-int cudaGetDevice(int *device);
+struct dim3 {
+	unsigned int x, y, z;
+};
+
+int cudaLaunchKernel(const void *function, struct dim3 grid, struct dim3 block, void **args,
+	size_t shared_bytes, void *stream);
+int __cudaGetKernel(const void **kernel, const void *function);
 void **__cudaRegisterFatBinary(void *binary);
 void __cudaRegisterFunction(void **handle, const char *host_fun, char *device_fun,
 	const char *device_name, int thread_limit, void *tid, void *bid, void *block_dim,
 	void *grid_dim, int *warp_size);
 void __cudaUnregisterFatBinary(void **handle);
 
-static char names[MAX_NAMES][NAME_BYTES];
-static _Atomic int nr_registered;
+static char names[MAX_NAMES][NAME_BYTES]; /* their addresses stand for host functions, too */
+static char places[MAX_NAMES][2];
 
 static void add(void **handle, char *name, int number)
 {
 	snprintf(name, NAME_BYTES, "kernel_%d", number);
-	__cudaRegisterFunction(
-		handle, names[number % MAX_NAMES], name, name, -1, NULL, NULL, NULL, NULL, NULL);
+	__cudaRegisterFunction(handle, number < MAX_NAMES ? names[number] : places[number - MAX_NAMES],
+		name, name, -1, NULL, NULL, NULL, NULL, NULL);
+}
+
+static void launch(const void *function, bool is_by_handle)
+{
+	const struct dim3 one = {1, 1, 1};
+
+	if (is_by_handle) {
+		__cudaGetKernel(&function, function);
+	}
+	cudaLaunchKernel(function, one, one, NULL, 0, NULL);
 }
 
 static void come_and_go(int number)
@@ -38,40 +52,25 @@ static void come_and_go(int number)
 	void **handle = __cudaRegisterFatBinary(NULL);
 	char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
+	/* Its host function is none of the others', which stay. */
 	add(handle, page + 4096 - NAME_BYTES, MAX_NAMES + number);
+	launch(places[number % MAX_NAMES], false);
 	__cudaUnregisterFatBinary(handle);
 	munmap(page, 4096);
 }
 
-static void *start_driver(void *nr_wanted)
-{
-	int (*initialize)(void);
-
-	*(void **)&initialize = dlsym(RTLD_DEFAULT, "InitializeInjection");
-	while (atomic_load(&nr_registered) < *(int *)nr_wanted / 2) {
-	}
-	if (initialize) {
-		initialize();
-	}
-	return NULL;
-}
-
 int main(int argc, char **argv)
 {
-	int nr = argc > 1 ? atoi(argv[1]) : 1000, nr_gone = 0, device;
+	int nr = argc > 1 ? atoi(argv[1]) : 1000, nr_gone = 0;
 	void **handle = __cudaRegisterFatBinary(NULL);
-	pthread_t thread;
 
-	cudaGetDevice(&device);
-	pthread_create(&thread, NULL, start_driver, &nr);
 	for (int i = 0; i < nr && i < MAX_NAMES; i++) {
 		add(handle, names[i], i);
+		launch(names[i], i % 2);
 		if (i % 8 == 0) {
 			come_and_go(nr_gone++);
 		}
-		atomic_store(&nr_registered, i + 1);
 	}
-	pthread_join(thread, NULL);
 	printf("%d %d\n", nr, nr_gone);
 	return 0;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Without CUPTI the names of kernels come from their registration: none is missing that is registered
-# while they are written, and one whose module is unmapped meanwhile does no harm.
+# Without CUPTI the names of kernels come from their registration: none is missing that is launched, by
+# its host address or by its handle, and one whose module is unmapped meanwhile does no harm.
 . "$(dirname "$0")/lib.sh"
 need REPORT
 CC=${CC:-gcc}
