@@ -14,6 +14,7 @@ SUM_TOLERANCE = 0.01
 DEVICE_CUDA = 1
 METRICS = {16: "busy %", 17: "memory traffic %", 18: "memory bytes", 19: "power mW", 20: "SM clock MHz",
            21: "memory clock MHz", 22: "temperature C", 23: "throttle reasons"}
+LAUNCH = re.compile("cu(da)?Launch.*Kernel")
 # Events of torch.profiler's CPU side that are no operators.
 NOT_OPERATORS = re.compile(r"^(_*cu[A-Z]|_*cuda[A-Z]|Mem(cpy|set) |Activity Buffer|Lazy Function|Runtime Triggered|"
                            r"Command Buffer|Buffer Flush|Instrumentation|Resource|Unrecognized|ProfilerStep|INVALID)")
@@ -52,10 +53,15 @@ def differences(want, have):
             for name in sorted(set(want) | set(have)) if want.get(name, 0) != have.get(name, 0)]
 
 
+def kernel_launches(dump):
+    """Calls that launch a kernel, from hooks and from CUPTI's callbacks."""
+    return [row for table in ("api_launch", "api") for row in rows(table, dump) if LAUNCH.match(row["call"])]
+
+
 def launches(dump, *unused):
     """Each launch of a kernel outside of graphs has its kernel, by correlation id."""
-    asked = {(row["pid"], row["correlation"]) for row in rows("api_launch", dump)
-             if "Kernel" in row["call"] and row["result"] == "0" and row["correlation"] != "0"}
+    asked = {(row["pid"], row["correlation"]) for row in kernel_launches(dump)
+             if row["result"] == "0" and row["correlation"] != "0"}
     ran = {(row["pid"], row["correlation"]) for table in ("kernel", "untimed") for row in rows(table, dump)}
     judge("every launch has its kernel", asked and not asked - ran,
           "%d launches, %d without" % (len(asked), len(asked - ran)))
@@ -65,7 +71,7 @@ def launches(dump, *unused):
 
 def callbacks(dump, *unused):
     """With the runtime inside the program no hook is called: launches come from CUPTI's callbacks."""
-    by_source = collections.Counter(row["source"] for row in rows("api_launch", dump))
+    by_source = collections.Counter(row["source"] for row in kernel_launches(dump))
     judge("launches are recorded by callback", by_source["1"] > 0, "%d by callback, %d by hook" % (by_source["1"], by_source["0"]))
 
 

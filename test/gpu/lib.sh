@@ -4,7 +4,8 @@
 # `plain` and `ours`, and what it expects by `judge` or by check.py. What it prints is its result.
 #
 # BIN: what `make gpu` built, wherever it lies now. TRIAL=1: the simulated CUDA of build/sim stands
-# in for the GPU, also under PyTorch, whose kernels then take time and compute nothing.
+# in for the GPU, also under PyTorch, whose kernels then take time and compute nothing. KEEP=FOLDER:
+# where the files of failed parts stay.
 set -u
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 BIN=$(cd "${BIN:-$HERE/../../build/gpu}" 2>/dev/null && pwd) || {
@@ -15,9 +16,15 @@ SIM=$(cd "$HERE/../../build/sim" 2>/dev/null && pwd)
 TRIAL=${TRIAL:-}
 REPORT=$BIN/gprof-report
 T=$(mktemp -d "${TMPDIR:-/tmp}/gprof-gpu-XXXXXX")
-trap 'rm -rf "$T"' EXIT
+trap 'kept; rm -rf "$T"' EXIT
 failed=0
 beside='' # libraries that a trial preloads for PyTorch
+
+# What a failed part leaves, its dump too, stays in KEEP if that is set.
+kept()
+{
+	[ $failed = 0 ] || [ -z "${KEEP:-}" ] || cp -r "$T" "$KEEP/$(basename "$0" .sh)"
+}
 
 # Settings of the caller must not leak in.
 for name in $(compgen -e); do
