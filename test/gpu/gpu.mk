@@ -10,10 +10,10 @@ GPU_ARCH ?= -gencode arch=compute_75,code=sm_75 -gencode arch=compute_80,code=sm
 
 # The programs in two ways: the runtime as a library, and inside of them, where no hook is called.
 # Made by a second make: the first does not know yet whether there is an nvcc while it reads this.
-GPU_CUDA := $(foreach kind,shared static,$(addprefix $(GPU)/$(kind)/,$(GPU_PROG) train at_end steps)) \
+GPU_CUDA := $(foreach kind,shared static,$(addprefix $(GPU)/$(kind)/,$(GPU_PROG) train at_end steps launches)) \
 	$(GPU)/lib/libcudart.so
 
-gpu: $(GPU)/libgprof.so $(GPU)/gprof-report $(GPU)/rows
+gpu: $(GPU)/libgprof.so $(GPU)/gprof-report $(GPU)/rows $(GPU)/client.so
 	$(Q)echo "$(VERSION) $$(git describe --always --dirty 2>/dev/null)" >$(GPU)/version
 	$(Q)$(if $(NVCC),$(MAKE) --no-print-directory $(GPU_CUDA),\
 		echo 'gpu: no nvcc, so no CUDA programs; PyTorch can be tested' >&2)
@@ -34,6 +34,11 @@ $(GPU)/rows: $(B)/test/gpu/rows.o $(B)/libgprof-report.a
 	$(Q)$(CC) $(LDFLAGS) -static -o $@ $^ $(REPORT_LIBS)
 
 $(GPU)/shared/per_thread $(GPU)/static/per_thread: GPU_FLAG := -default-stream per-thread
+
+$(GPU)/client.so: test/gpu/client.c
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -I. -shared -fPIC -o $@ $< -ldl
 
 # $(1): shared or static
 gpu_nvcc = mkdir -p $(@D) ; $(NVCC) $(GPU_ARCH) $(GPU_FLAG) -cudart $(1) -x cu -O2 -I. -o $@ $< -ldl -lpthread
