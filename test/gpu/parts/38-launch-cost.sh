@@ -38,5 +38,5 @@ cost "kernels, calls of runtime and driver, as PyTorch's profiler (CUPTI)" clien
 cost "gprof" recorded GPROF_ENABLE=1
 cost "gprof without CUPTI" recorded GPROF_CUPTI=0
 cost "gprof with all driver calls" recorded GPROF_DRIVER=1
-cost "gprof, no window open" recorded GPROF_SCHEDULE=1000000-
+cost "gprof, no window open" recorded GPROF_SCHEDULE=1000000-1000001
 finish
