@@ -55,6 +55,7 @@ static struct collector_state {
 	bool may_attach; /* false in the child of a process that used CUPTI */
 	bool has_atfork;
 	bool is_child; /* forked */
+	const char *holder; /* of CUPTI, if it must be left to another tool */
 	const struct collector_source *_Atomic source;
 } state = {.may_attach = true};
 
@@ -324,19 +325,25 @@ static void attach(void)
 		notice_add("no CUPTI", 0,
 			"GPROF_CUPTI=0 or GPROF_TIMER_ONLY=1 disables CUPTI; kernels and copies "
 			"have no device times");
+	} else if (state.holder) {
+		notice_add("CUPTI holder", 0,
+			"%s is in the process, and fails beside another client of CUPTI; " WITHOUT_CUPTI
+			". Run without it to record them",
+			state.holder);
 	} else if (!cupti_load()) {
 		cupti_share_attach(startup_ring_bytes() / 2, is_wanted);
 	}
 	drain_attach(is_wanted);
 }
 
-void collector_attach(void)
+void collector_attach(const char *holder)
 {
 	int error = errno;
 	int cancellation = target_hold_cancellation();
 	struct ring_mark mark;
 
 	ring_enter_profiler(&ring_tls, &mark);
+	state.holder = holder;
 	/* If the start still hangs, the drain attaches after it. */
 	atomic_store(&state.wants_attach, true);
 	if (collector_is_running() && atomic_exchange(&state.wants_attach, false)) {

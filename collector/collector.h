@@ -35,9 +35,10 @@ void collector_start(void);
 /*
  * The driver is initialised in this process (InitializeInjection, or a hooked call succeeded):
  * attaches CUPTI, once. It takes milliseconds, so do not call it where threads wait for Python's
- * GIL.
+ * GIL. holder: a tool in the process that another client of CUPTI would break, which therefore is
+ * left to it; NULL: none. It must stay.
  */
-void collector_attach(void);
+void collector_attach(const char *holder);
 
 /*
  * Events for a source: record windows open or close (on the drain thread, with CUPTI's warm-up time

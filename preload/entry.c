@@ -14,6 +14,7 @@
 
 #include "collector/ring/kernel_names.h"
 #include "collector/util/config.h"
+#include "preload/base/modules.h"
 #include "preload/hook/hook.h"
 #include "preload/hooks.h"
 #include "preload/nvtx/nvtx_next.h"
@@ -287,6 +288,15 @@ static void call_next(void)
 	}
 }
 
+/*
+ * Nsight Compute's library takes the driver's tools for itself, from its constructor, and ends the
+ * process if another one was faster.
+ */
+static const char *find_holder(void)
+{
+	return modules_find(NULL, "nvInjectionVersion") ? "Nsight Compute" : NULL;
+}
+
 HOOK_EXPORT int InitializeInjection(void);
 
 /* The driver calls this at the end of cuInit, on the thread that called it. */
@@ -305,7 +315,7 @@ int InitializeInjection(void)
 	 * in a forked child, where the driver just took the C library's lock for its own.
 	 */
 	ask_for_exit(&entry.has_late_handler);
-	collector_attach();
+	collector_attach(find_holder());
 	torch_look();
 	errno = error;
 	return 1;

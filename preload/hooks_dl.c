@@ -45,11 +45,18 @@ int dlclose(void *handle)
 	return rc;
 }
 
+/*
+ * Visible to modules that were linked to glibc's alone. A library that defines a dlopen itself refers
+ * to it without a version, and must not get another one: Nsight Compute's takes the library in which
+ * that address lies for its own, and gives it out as the driver.
+ */
+#define STAND_IN(version) ".symver hooks_dlopen, dlopen@" version "\n"
+
 #if defined(__x86_64__)
 __asm__(".pushsection .text\n"
-	".globl dlopen\n"
-	".type dlopen, @function\n"
-	"dlopen:\n"
+	".globl hooks_dlopen\n" STAND_IN("GLIBC_2.2.5") STAND_IN("GLIBC_2.34")
+	".type hooks_dlopen, @function\n"
+	"hooks_dlopen:\n"
 	"	.cfi_startproc\n"
 	"	endbr64\n"
 	"	push %rdi\n"
@@ -67,13 +74,13 @@ __asm__(".pushsection .text\n"
 	"	.cfi_adjust_cfa_offset -8\n"
 	"	jmp *%rax\n"
 	"	.cfi_endproc\n"
-	".size dlopen, . - dlopen\n"
+	".size hooks_dlopen, . - hooks_dlopen\n"
 	".popsection\n");
 #elif defined(__aarch64__)
 __asm__(".pushsection .text\n"
-	".globl dlopen\n"
-	".type dlopen, @function\n"
-	"dlopen:\n"
+	".globl hooks_dlopen\n" STAND_IN("GLIBC_2.17") STAND_IN("GLIBC_2.34")
+	".type hooks_dlopen, @function\n"
+	"hooks_dlopen:\n"
 	"	.cfi_startproc\n"
 	"	stp x0, x1, [sp, -32]!\n"
 	"	.cfi_adjust_cfa_offset 32\n"
@@ -87,6 +94,6 @@ __asm__(".pushsection .text\n"
 	"	.cfi_adjust_cfa_offset -32\n"
 	"	br x16\n"
 	"	.cfi_endproc\n"
-	".size dlopen, . - dlopen\n"
+	".size hooks_dlopen, . - hooks_dlopen\n"
 	".popsection\n");
 #endif

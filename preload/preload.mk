@@ -19,15 +19,13 @@ ifeq ($(filter x86_64%,$(shell $(CC) -dumpmachine)),)
 $(B)/preload/hook/hook.o: CFLAGS += -fno-omit-frame-pointer
 endif
 
-# Exactly the hooked names and the entry points leave the library. The node has no name: a named
-# one would keep it from standing in for versioned symbols.
-$(B)/exports.map: preload/hook/hooks.def preload/preload.mk
+# Exactly the hooked names and the entry points leave the library: what is not hidden by -fvisibility. They have
+# no version, which would keep them from standing in for versioned symbols; but dlopen has those of glibc (hooks_dl.c).
+# The loader takes a library's first version for one of symbols without, so that one is not used.
+$(B)/exports.map: preload/preload.mk
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q){ printf '{\nglobal:\n'; \
-	  printf '#define HOOK(api,need,ret,name,params,args,facts) @name;\n#define HOOK_MANUAL(api,need,ret,name,params,args) @name;\n#define END(ret,name,params) @name;\n#define CUPTI_HOOK(name,params) @name;\n#define NCCL_HOOK(name,params,args,facts) @name;\n#define CXX(symbol) @symbol;\n#define LOADER(ret,name,params) @name;\n#include "preload/hook/hooks.def"\n' \
-	  | $(CC) -E -P -I. -x c - | grep -o '@ *[A-Za-z0-9_]*' | tr -d '@ ' | sort -u | sed 's/.*/\t&;/'; \
-	  printf '\tInitializeInjection;\n\tInitializeInjectionNvtx2;\n\tInitializeInjectionNvtxExtension;\n\tgprof_step;\n\tgprof_range_push;\n\tgprof_range_pop;\nlocal: *;\n};\n'; } >$@
+	$(Q)printf 'GPROF_NONE { };\nGLIBC_2.2.5 { };\nGLIBC_2.17 { };\nGLIBC_2.34 { local: hooks_dlopen; };\n' >$@
 
 # Without the compiler's own start files, which each start would look up four functions for, and take a page
 # fault at its end.

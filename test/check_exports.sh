@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The library exports exactly the hooks and the entry points, unversioned; needs nothing but libc;
+# The library exports exactly the hooks and the entry points, unversioned but for dlopen; needs nothing but libc;
 # and asks for no glibc newer than the oldest that CUDA supports.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -12,10 +12,14 @@ readelf -h "$lib" | grep -q 'X86-64' || other=-U__x86_64__
 listed=$({ printf '#define HOOK(api,need,ret,name,params,args,facts) @name\n#define HOOK_MANUAL(api,need,ret,name,params,args) @name\n#define END(ret,name,params) @name\n#define CUPTI_HOOK(name,params) @name\n#define NCCL_HOOK(name,params,args,facts) @name\n#define CXX(symbol) @symbol\n#define LOADER(ret,name,params) @name\n#include "preload/hook/hooks.def"\n' |
 		gcc -E -P -I. ${other:+"$other"} -x c - | grep -o '@ *[A-Za-z0-9_]*' | tr -d '@ '
 	echo InitializeInjection; echo InitializeInjectionNvtx2; echo InitializeInjectionNvtxExtension; echo gprof_step; echo gprof_range_push; echo gprof_range_pop; } | sort -u)
-exported=$(nm -D --defined-only "$lib" | awk '$2 != "A" {print $3}' | grep -vE '^(_init|_fini|__asan|__ubsan|__tsan|__lsan|__sanitizer)' | sort -u)
+exported=$(nm -D --defined-only "$lib" | awk '$2 != "A" {print $3}' | sed 's/^dlopen@GLIBC_2.*/dlopen/' | grep -vE '^(_init|_fini|__asan|__ubsan|__tsan|__lsan|__sanitizer)' | sort -u)
 
 if ! diff <(echo "$listed") <(echo "$exported"); then
 	echo "hooks.def (<) and the library's exports (>) differ"
+	bad=1
+fi
+if [ "$(readelf -W --dyn-syms "$lib" | grep -c ' dlopen@GLIBC_2[0-9.]*$')" != 2 ]; then
+	echo "dlopen must have glibc's two versions alone, both hidden (hooks_dl.c)"
 	bad=1
 fi
 if echo "$exported" | grep '@'; then
@@ -37,7 +41,7 @@ done
 
 # 2.17 is RHEL 7, the oldest host of CUDA 11 and 12, and aarch64's first.
 if [[ $lib != *san-* ]]; then
-	newest=$(readelf -VW "$lib" | grep -o 'GLIBC_[0-9.]*' | sort -uV | tail -1)
+	newest=$(nm -D --undefined-only "$lib" | grep -o 'GLIBC_[0-9.]*' | sort -uV | tail -1)
 	if [ "$(printf 'GLIBC_2.17\n%s\n' "$newest" | sort -V | tail -1)" != GLIBC_2.17 ]; then
 		echo "$lib needs $newest:"
 		nm -D --undefined-only "$lib" | grep "@$newest"

@@ -292,10 +292,6 @@ void cupti_forget(void)
 	atomic_store(&state.is_live, false);
 }
 
-/* A runtime that is linked statically has no hooks: CUPTI's callbacks record its calls. */
-#define WITHOUT_CUPTI \
-	"device times, and calls of a statically linked CUDA runtime, are not recorded"
-
 static const char *remedy(uint32_t result)
 {
 	switch (result) {

@@ -13,6 +13,13 @@
 
 #include "collector/cupti/cupti_abi.h"
 
+/*
+ * What notices say where CUPTI is not ours. A runtime that is linked statically has no hooks:
+ * CUPTI's callbacks record its calls.
+ */
+#define WITHOUT_CUPTI \
+	"device times, and calls of a statically linked CUDA runtime, are not recorded"
+
 struct cupti {
 #define CUPTI(need, name, params) uint32_t(*name) params;
 #include "collector/cupti/cupti.def"

@@ -392,7 +392,7 @@ int main(int argc, char **argv)
 	while (collector_mode & COLLECTOR_COLD) {
 		usleep(1000); /* under valgrind the start takes longer than a host waits */
 	}
-	collector_attach();
+	collector_attach(NULL);
 	ring_enter(&ring_tls);
 	player.shift_raw = 0;
 	begin = now_ns();

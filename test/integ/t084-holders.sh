@@ -23,6 +23,19 @@ for version in 13.0 12.4 11.8; do
 	is "$told" "$(query '[.notices.rows[] | select(.text == "CUPTI for somebody else has subscribed to CUPTI")] | length')" "holder with $version taken"
 done
 
+# Nsight Compute's library is the driver for the program, not we; and CUPTI is left to it.
+"${CC:-gcc}" -O1 -D_GNU_SOURCE -fPIC -shared -o "$T/libinjection.so" "$ROOT/test/integ/injection.c" -Wl,--no-as-needed -L"$SIM" -l:libcuda.so.1 -ldl || exit 1
+for order in ours:theirs theirs:ours; do
+	rm -rf "$GPROF_DIR"
+	order=${order/ours/$(preload)}
+	LD_LIBRARY_PATH=$SIM LD_PRELOAD=${order/theirs/$T/libinjection.so} "$B/integ/s_loop" 3 4 >"$T/out" 2>"$T/err"
+	is 0 $? "status, $order"
+	is "$(cat "$T/plain.out")" "$(cat "$T/out")" "output, $order"
+	summary api,notices
+	is 12 "$(query '.api.rows[] | select(.name == "cudaLaunchKernel").calls')" "calls, $order"
+	is "CUPTI holder" "$(query '[.notices.rows[].cause] | join(" ")')" "notices, $order"
+done
+
 # The second of our clients is refused as CUPTI would, with the first one's name.
 rm -rf "$GPROF_DIR"
 plain "$client" subscribe again
