@@ -438,6 +438,15 @@ static uint32_t take_chunk(void)
 	return index;
 }
 
+/* Threads that write fast take new chunks for some time: until the drain gives the first back. */
+static bool is_nearly_untouched(void)
+{
+	uint32_t touched = atomic_load(&ring_pool.touched);
+
+	return touched < atomic_load(&ring_pool.nr_most) &&
+	       atomic_load(&ring_pool.fresh) + RING_TOUCH_AHEAD / 2 > touched;
+}
+
 static bool next_chunk(struct ring_tls *self)
 {
 	uint32_t index = take_chunk();
@@ -452,7 +461,8 @@ static bool next_chunk(struct ring_tls *self)
 	self->thread->pending = index;
 	atomic_signal_fence(memory_order_seq_cst);
 	use_chunk(self, index);
-	if (used * 256u / atomic_load(&ring_pool.nr_most) >= WAKE_FILL && used % 16u == 0) {
+	if ((used * 256u / atomic_load(&ring_pool.nr_most) >= WAKE_FILL && used % 16u == 0) ||
+		is_nearly_untouched()) {
 		ring_wake();
 	}
 	return true;

@@ -8,8 +8,6 @@
 #include "collector/ring/ring_pool.h"
 #include "collector/util/pace.h"
 
-/* Chunks that the drain touches ahead, so that no thread of the target takes their page faults. */
-#define TOUCH_AHEAD    64u
 #define GROW_CHUNKS    16u /* at a time */
 #define PREFETCH_BYTES 640
 /* No row of a ring is smaller. */
@@ -21,14 +19,13 @@
  */
 __attribute__((no_sanitize_thread)) void ring_pool_touch(void)
 {
-	uint32_t until = atomic_load(&ring_pool.fresh) + TOUCH_AHEAD;
+	uint32_t until = atomic_load(&ring_pool.fresh) + RING_TOUCH_AHEAD;
 
 	until = until < ring_pool.nr_chunks ? until : ring_pool.nr_chunks;
-	for (; ring_pool.touched < until; ring_pool.touched++) {
-		volatile char *chunk = (volatile char *)ring_chunk_at(ring_pool.touched);
+	for (uint32_t i = atomic_load(&ring_pool.touched); i < until; i++) {
+		volatile char *chunk = (volatile char *)ring_chunk_at(i);
 
-		if (ring_pool.touched >= atomic_load(&ring_pool.nr_ready) &&
-			!ring_pool_grow(GROW_CHUNKS)) {
+		if (i >= atomic_load(&ring_pool.nr_ready) && !ring_pool_grow(GROW_CHUNKS)) {
 			return;
 		}
 		/* Writing would race with a thread that takes the chunk; a fault by atomic or does
@@ -36,6 +33,7 @@ __attribute__((no_sanitize_thread)) void ring_pool_touch(void)
 		for (uint32_t at = 0; at < RING_CHUNK_BYTES; at += 4096) {
 			__atomic_fetch_or((volatile uint32_t *)(chunk + at), 0, __ATOMIC_RELAXED);
 		}
+		atomic_store(&ring_pool.touched, i + 1);
 		pace_look();
 	}
 }

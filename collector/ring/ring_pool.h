@@ -30,7 +30,7 @@ struct ring_pool {
 	struct stack free_threads;
 	_Atomic uint32_t nr_used;
 	_Atomic uint32_t fresh; /* chunks from here on were never used */
-	uint32_t touched;
+	_Atomic uint32_t touched; /* chunks before this one have had their page faults */
 	_Atomic uint32_t futex;
 	_Atomic uint64_t lost; /* lost by threads without a slot in `threads` */
 	_Atomic uint64_t nested, left, came_back;
@@ -51,6 +51,9 @@ static inline struct gprof_chunk_header *ring_chunk_at(uint32_t index)
  * thread. A thread of the target requests no more than it needs, since its call waits.
  */
 bool ring_pool_grow(uint32_t nr_chunks);
+
+/* Chunks that the drain touches ahead, so that no thread of the target takes their page faults. */
+#define RING_TOUCH_AHEAD 64u
 
 /* Takes page faults ahead of the target's threads. For the attaching thread, then the drain. */
 void ring_pool_touch(void);
