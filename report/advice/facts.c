@@ -736,7 +736,9 @@ static void take_gaps(struct advice_facts *facts, const struct phases *phases)
 		if (facts->process->select && !end->is_known) {
 			continue; /* it is of the step of what ended it */
 		}
-		facts->longest_gap_ns = ns > facts->longest_gap_ns ? ns : facts->longest_gap_ns;
+		if (ns > facts->longest_gap_ns && facts->base_mask & 1u << end->when) {
+			facts->longest_gap_ns = ns;
+		}
 		take_gap_end(facts, end, ns);
 		if (wait_ns) {
 			advice_sites_add_gap(&facts->sites, ADVICE_STARVED, end->when, wait_ns,

@@ -14,7 +14,7 @@ SUM_TOLERANCE = 0.01
 DEVICE_CUDA = 1
 METRICS = {16: "busy %", 17: "memory traffic %", 18: "memory bytes", 19: "power mW", 20: "SM clock MHz",
            21: "memory clock MHz", 22: "temperature C", 23: "throttle reasons"}
-LAUNCH = re.compile("cu(da)?Launch.*Kernel")
+LAUNCH = re.compile("(__)?cu(da)?Launch.*Kernel")
 # Events of torch.profiler's CPU side that are no operators.
 NOT_OPERATORS = re.compile(r"^(_*cu[A-Z]|_*cuda[A-Z]|Mem(cpy|set) |Activity Buffer|Lazy Function|Runtime Triggered|"
                            r"Command Buffer|Buffer Flush|Instrumentation|Resource|Unrecognized|ProfilerStep|INVALID)")
