@@ -175,13 +175,8 @@ static void add_short(const struct finding *finding, size_t width, struct buf *o
 	} else if (finding->predicted) {
 		text_time(time, finding->saved_ns);
 		buf_printf(&cost, "; a fix saves %s%s (%.1f %%)", time,
-			finding->facts->process->nr_steps > 1 ? " per step" : "",
+			finding->facts->process->nr_steps > 1 ? "/step" : "",
 			finding_saved_pct(finding));
-		if (strlen(finding->result.problem) + cost.nr_bytes > width) {
-			cost.nr_bytes = 0;
-			buf_printf(&cost, "; a fix saves %s (%.1f %%)", time,
-				finding_saved_pct(finding));
-		}
 	} else if (finding->result.has_stake && finding->result.stake_whole_ns) {
 		text_time(time, (double)finding->result.stake_ns);
 		buf_printf(&cost, "; at most %s (%.1f %%)", time,
