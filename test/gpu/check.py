@@ -192,6 +192,15 @@ def link(dump, *unused):
               "%.1f %%, %.2f GB/s" % (row["link_pct"], row["rate_bytes_per_s"] / 1e9))
 
 
+def loader(dump, step_us):
+    """The first finding is the data loader, and says what a step takes without waiting for it."""
+    first = [row for row in summary(dump, "advice") if row["verdict"] == "finding"][0]
+    judge("the first finding is the data loader", "data loader" in first["finding"], first["finding"][:120])
+    left_us = (first["step_ns"] - first["saved_ns"]) / 1000
+    judge("a step is as long as the program says", abs(first["step_ns"] / 1000 / float(step_us) - 1) < 0.2,
+          "%d us, without the wait: %d us" % (first["step_ns"] / 1000, left_us))
+
+
 def same_number(dump, others):
     """Every dump named by the pattern has as many kernels."""
     counts = {path: kernels(path)[0] for path in sorted(glob.glob(others))}
@@ -212,7 +221,7 @@ def domains(dump, *unused):
     print("        NVTX: %d rows in %d domains; %s" % (sum(count.values()), len(count), ", ".join(names[:8])[:150]))
 
 
-CHECKS = {f.__name__: f for f in (launches, callbacks, copies, link, torch_kernels, torch_operators, gap, torch_memory, graphs,
+CHECKS = {f.__name__: f for f in (launches, callbacks, copies, link, torch_kernels, torch_operators, gap, torch_memory, graphs, loader,
                                   killed, samples, same_number, no_device_work_in_children, domains)}
 
 if __name__ == "__main__":
