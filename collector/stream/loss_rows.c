@@ -59,7 +59,7 @@ static void add_notices(void)
 		uint32_t text = dictionary_text(notice.text, strlen(notice.text));
 		struct gprof_row_notice *row = batch_add(GPROF_TABLE_notice);
 
-		row->tick = notice.raw;
+		row->tick = clock_raw_of_stream(notice.raw);
 		row->code = notice.code;
 		row->cause = cause;
 		row->text = text;

@@ -70,6 +70,11 @@ struct clock_anchor clock_take_anchor(void)
 	return best;
 }
 
+uint64_t clock_raw_of_stream(uint64_t raw)
+{
+	return raw - first.raw < UINT64_MAX / 2 ? raw : first.raw;
+}
+
 uint64_t clock_raw_at(uint64_t monotonic_ns)
 {
 	struct clock_anchor now = clock_take_anchor();

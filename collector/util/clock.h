@@ -51,6 +51,9 @@ void clock_init(void);
  */
 uint64_t clock_calibrate(void);
 
+/* That raw value, or that of clock_init if it is earlier: the stream has no time before it. */
+uint64_t clock_raw_of_stream(uint64_t raw);
+
 /* The raw value at an earlier CLOCK_MONOTONIC time, neither before clock_init nor in the future. */
 uint64_t clock_raw_at(uint64_t monotonic_ns);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/model/process_tree.h"
 #include "report/model/select.h"
 #include "report/model/time_axis.h"
 #include "report/util/hash.h"
@@ -290,12 +291,13 @@ static void on_block(void *context, const struct alloc_block *block)
 void memory_in_use_begin(void *context, struct process *process)
 {
 	struct memory_in_use *all = context;
+	int64_t nr_workers;
 
 	all->process = process;
 	all->categories.on_block = on_block;
 	all->categories.context = all;
 	memory_forget(&all->scan.memory);
-	alloc_categories_begin(&all->categories);
+	alloc_categories_begin(&all->categories, process_tree_worker(process, &nr_workers) >= 0);
 	for (uint32_t i = 0; i < all->scan.memory.nr_places; i++) {
 		if (all->scan.memory.places[i].process == process) {
 			make_samples(all, i);

@@ -331,9 +331,14 @@ static void add_loss(struct process *p, const struct batch *b, uint32_t i)
 	p->losses[*place - 1].count += b->col[COL_loss_count][i];
 }
 
+/* Of a notice from before its stream's clock began, 0.1.0 wrote a time that wraps around. */
+#define WRAPPED_NS 1000000000000000000u
+
 static void add_notice(struct process *p, const struct batch *b, uint32_t i)
 {
-	*APPEND(p, notices) = (struct model_notice){.tick = b->col[COL_notice_tick][i],
+	uint64_t tick = b->col[COL_notice_tick][i];
+
+	*APPEND(p, notices) = (struct model_notice){.tick = tick < WRAPPED_NS ? tick : 0,
 		.code = (int64_t)b->col[COL_notice_code][i],
 		.cause = process_string(p, b->col[COL_notice_cause][i]),
 		.text = process_string(p, b->col[COL_notice_text][i])};

@@ -174,8 +174,9 @@ static void add_undecided(struct alloc_categories *categories, const struct allo
 	categories->undecided[categories->nr_undecided++] = *block;
 }
 
-void alloc_categories_begin(struct alloc_categories *categories)
+void alloc_categories_begin(struct alloc_categories *categories, bool is_loader)
 {
+	categories->is_loader = is_loader;
 	categories->nr_undecided = 0;
 	categories->first_backward = UINT64_MAX;
 	categories->has_backward = false;
@@ -211,7 +212,11 @@ void alloc_categories_take(struct alloc_categories *categories, const struct op_
 		bool is_lasting = lives_on(phases, alloc->tick, freed);
 
 		category = passing(phases, &block, outer);
-		block.is_weight = is_lasting && category == ALLOC_INPUTS;
+		if (categories->is_loader && category == ALLOC_ACTIVATIONS) {
+			category = ALLOC_INPUTS;
+		}
+		block.is_weight =
+			is_lasting && category == ALLOC_INPUTS && !categories->is_loader;
 		if (is_kept(phases, alloc->tick, freed)) {
 			category = ALLOC_OTHER;
 		}

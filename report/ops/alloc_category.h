@@ -20,6 +20,8 @@
  *                      all operators
  *     activations      the rest: results of other operators
  *
+ * A worker of a data loader has neither parameters nor activations: what these would be are inputs.
+ *
  * Memory: 64 bytes for each block that may be a parameter or other, 24 for each size of gradients.
  */
 #ifndef REPORT_OPS_ALLOC_CATEGORY_H
@@ -65,10 +67,11 @@ struct alloc_categories {
 	struct alloc_gradients *gradients;
 	uint64_t first_backward; /* tick */
 	bool has_backward;
+	bool is_loader;
 };
 
-/* The next process. */
-void alloc_categories_begin(struct alloc_categories *categories);
+/* The next process; is_loader: a worker of a data loader. */
+void alloc_categories_begin(struct alloc_categories *categories, bool is_loader);
 
 /* The next allocation, from the last to the first, and when its block is freed. */
 void alloc_categories_take(struct alloc_categories *categories, const struct op_alloc *alloc,

@@ -23,6 +23,21 @@ START_TEST(raw_clock_never_goes_back)
 }
 END_TEST
 
+START_TEST(a_stream_has_no_time_before_its_clock)
+{
+	uint64_t before, after;
+
+	clock_init(); /* finds the counter */
+	before = clock_raw();
+	clock_init();
+	after = clock_raw();
+	ck_assert_uint_ge(clock_raw_of_stream(before), before);
+	ck_assert_uint_le(clock_raw_of_stream(before), after);
+	ck_assert_uint_eq(clock_raw_of_stream(0), clock_raw_of_stream(before));
+	ck_assert_uint_eq(clock_raw_of_stream(after), after);
+}
+END_TEST
+
 START_TEST(anchor_reads_all_clocks_close_together)
 {
 	struct clock_anchor one, two;
@@ -92,5 +107,5 @@ START_TEST(name_says_which_clock_it_is)
 }
 END_TEST
 
-UNIT_SUITE("clock", raw_clock_never_goes_back, anchor_reads_all_clocks_close_together,
+UNIT_SUITE("clock", raw_clock_never_goes_back, a_stream_has_no_time_before_its_clock, anchor_reads_all_clocks_close_together,
 	ticks_are_nanoseconds_within_a_percent, ticks_hold_for_a_year, name_says_which_clock_it_is)

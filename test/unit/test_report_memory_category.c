@@ -145,6 +145,48 @@ START_TEST(blocks_have_the_category_of_who_allocated_them_and_how_long_they_live
 }
 END_TEST
 
+/* Two pictures, changed, of which one is kept to the end; without steps. */
+static const char *loading(bool is_loader)
+{
+	const char *path = streams_path("loading.gprof");
+
+	gen = gen_open(path);
+	in_use = 0;
+	gen_anchor(gen, 0, 0, 0);
+	if (is_loader) {
+		gen_info(gen, "loader.worker", "1");
+		gen_info(gen, "loader.workers", "2");
+	}
+	alloc(11, INPUT, 512);
+	op("aten::empty", 10, 12, 0);
+	alloc(14, RESULT, 1000);
+	op("aten::div", 13, 15, 0);
+	alloc(20, RESULT, -1000);
+	op("aten::stack", 30, 31, 0);
+	gen_close(gen, "exit");
+	return path;
+}
+
+START_TEST(a_worker_of_a_loader_has_inputs_alone)
+{
+	struct table *table = tables_of(&view_memory_categories, loading(false), false);
+
+	ck_assert_uint_eq(
+		tables_number(table, tables_find(table, "category", "parameters", 0), "max_bytes"),
+		512);
+	ck_assert_uint_eq(
+		tables_number(table, tables_find(table, "category", "activations", 0), "max_bytes"),
+		1000);
+	table_destroy(table);
+	table = tables_of(&view_memory_categories, loading(true), false);
+	ck_assert_uint_eq(
+		tables_number(table, tables_find(table, "category", "inputs", 0), "max_bytes"),
+		1512);
+	ck_assert_uint_eq(table->nr_rows, 1);
+	table_destroy(table);
+}
+END_TEST
+
 START_TEST(categories_add_up_to_the_total_at_any_time)
 {
 	struct table *table = tables_of(&view_memory_curve, training(), false);
@@ -194,4 +236,5 @@ END_TEST
 
 UNIT_SUITE("report/memory_category",
 	blocks_have_the_category_of_who_allocated_them_and_how_long_they_live,
-	categories_add_up_to_the_total_at_any_time, the_peak_is_of_operators_and_blocks)
+	a_worker_of_a_loader_has_inputs_alone, categories_add_up_to_the_total_at_any_time,
+	the_peak_is_of_operators_and_blocks)

@@ -5,12 +5,15 @@
 "use strict";
 
 const pageChart = (() => {
-const {make, unitOf, show, short, sentence} = pageText, {data, rowsOf, columnsOf, outerRows} = pageData, {stepHash} = pageLink;
+const {make, unitOf, show, one, short, sentence} = pageText, {data, rowsOf, columnsOf, outerRows} = pageData, {stepHash} = pageLink;
 const {colorOf, listOf} = pagePalette, colors = listOf("series");
 /* The category of the rows of a table. */
 const categoryOf = {kernel: "kernel", memcpy: "memcpy", operator: "operator", api: "api", sync: "api", nvtx: "range", collectives: "communication", communication: "communication"};
 /* The interface of version 2 differs. */
 const hasCharts = typeof Chart === "function" && parseInt(Chart.version, 10) >= 3;
+
+/* Charts of so many labels end below values that are so many times as high as nine in ten are. */
+const MANY_LABELS = 8, DWARFING = 4;
 
 const shown = []; /* charts of the open page: objects with update() and resize() */
 
@@ -63,7 +66,7 @@ function drawPlain(section, spec) {
 		const bar = make("div", bars);
 		spec.series.forEach((series) => {
 			const piece = make("i", bar);
-			piece.style.width = 100 * (series.values[i] || 0) / most + "%";
+			piece.style.width = Math.min(100, 100 * (series.values[i] || 0) / most) + "%";
 			piece.style.background = series.color;
 			piece.title = series.name;
 		});
@@ -125,6 +128,32 @@ function addNote(section, note) {
 	}
 }
 
+/*
+ * A few values that dwarf all others, such as a first step that loads kernels, would leave these no height: where the axis ends instead, and
+ * what it cuts off. {} if it need not.
+ */
+function cutOff(spec) {
+	const isUpright = (spec.kind === "stack" && !spec.isAcross) || (spec.kind === "line" && !spec.isStepped);
+	if (!isUpright || spec.most || spec.labels.length < MANY_LABELS) {
+		return {};
+	}
+	const heights = spec.labels.map((label, i) => spec.series.reduce((height, {values}) => (spec.kind === "stack" ? height + (values[i] || 0) : Math.max(height, values[i] || 0)), 0));
+	const limit = DWARFING * [...heights].sort((a, b) => a - b)[Math.floor(0.9 * (heights.length - 1))];
+	const high = heights.map((height, i) => ({height, i})).filter(({height}) => height > limit).sort((a, b) => b.height - a.height);
+	if (!high.length || !limit) {
+		return {};
+	}
+	const names = high.slice(0, 3).map(({height, i}) => (/^\d/.test(spec.labels[i]) && spec.axis ? spec.axis + " " : "") + spec.labels[i] + " (" + one(height, spec.type) + ")");
+	return {most: 1.2 * Math.max(...heights.filter((height) => height <= limit)),
+		cut: "Higher than the chart: " + names.join(", ") + (high.length > 3 ? " and " + (high.length - 3) + " more" : "") + "."};
+}
+
+/* To a number that an axis may end with. */
+function roundUp(value) {
+	const step = 10 ** Math.floor(Math.log10(value)) / 5;
+	return Math.ceil(value / step) * step;
+}
+
 /* spec: kind "stack", "bars", "line" or "pie"; labels, and where a click on each leads (hashes); series of {name, values, category of the palette or none};
  * type and values in base units. */
 function chart(parent, title, spec) {
@@ -133,15 +162,16 @@ function chart(parent, title, spec) {
 	if (!spec.labels.length || !known.length) {
 		return null;
 	}
-	const unit = unitOf(spec.type, known.flatMap((series) => series.values), 1);
-	const scale = spec.isStepped ? unitOf("time", spec.labels, 1) : null;
-	const drawn = {...spec, unit: unit ? unit[0] : spec.type === "percent" ? "%" : spec.unit || "", axis: scale ? scale[0] + " " + spec.axis : spec.axis,
+	const {most, cut} = cutOff(spec), scale = spec.isStepped ? unitOf("time", spec.labels, 1) : null;
+	const unit = unitOf(spec.type, known.flatMap((series) => series.values.filter((value) => !most || value <= most)), 1);
+	const drawn = {...spec, most: most ? roundUp(most / (unit ? unit[1] : 1)) : spec.most, unit: unit ? unit[0] : spec.type === "percent" ? "%" : spec.unit || "", axis: scale ? scale[0] + " " + spec.axis : spec.axis,
 		series: known.map((series) => ({...series, values: series.values.map((value) => value === null || value === undefined ? null : unit ? value / unit[1] : value)}))};
 	const section = make("section", parent);
 	make("h3", section, title);
 	if (!hasCharts) {
 		drawPlain(section, {...drawn, type: "number"});
 		addNote(section, spec.note);
+		addNote(section, cut);
 		return section;
 	}
 	const box = make("div", section, null, "canvas"), canvas = make("canvas", box);
@@ -172,6 +202,7 @@ function chart(parent, title, spec) {
 		},
 		options: options(drawn),
 	}));
+	addNote(section, cut);
 	addNote(section, spec.note);
 	return section;
 }

@@ -104,7 +104,7 @@ function timelineCard(parent) {
 	const line = (id, ...counts) => [...counts, sum(id) ? one(sum(id), "time") : ""].filter(Boolean).join(", ");
 	if (rows.length) {
 		card(parent, "Timeline", one(Math.max(...rows.map((row) => row.span_ns || 0)), "time"), [
-			line("operators_ns", count("operators", "operator"), count("calls", "call")),
+			line("operators_ns", count("calls", "call of an operator", "calls of operators")),
 			line("gpu_ns", count("streams", "stream"), count("activities", "GPU activity", "GPU activities"))]);
 	}
 }
