@@ -22,6 +22,7 @@ struct critical_view {
 	uint32_t nr_pieces;
 	uint64_t whole_ns;	/* of all steps */
 	uint64_t nr_recordings; /* of these: all of a process without steps */
+	uint64_t nr_left_out;	/* processes without steps, where others have some */
 	bool has_all_names;
 };
 
@@ -70,10 +71,25 @@ static void add_names_to_kinds(struct critical_view *view)
 	free(kinds);
 }
 
+static bool has_steps(const struct critical_view *view)
+{
+	for (size_t i = 0; i < view->input.nr_processes; i++) {
+		if (view->input.processes[i]->nr_steps > 1) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Where others have steps, a loader worker's whole time is beside the point. */
 static void on_steps(void *context, struct step_events *steps, size_t nr_steps)
 {
 	struct critical_view *view = context;
 
+	if (nr_steps == 1 && steps[0].is_recording && has_steps(view)) {
+		view->nr_left_out++;
+		return;
+	}
 	for (size_t i = 0; i < nr_steps; i++) {
 		view->whole_ns += steps[i].end - steps[i].begin;
 		view->nr_recordings += steps[i].is_recording;
@@ -213,17 +229,24 @@ static void add_note(const struct critical_view *view, struct table *table)
 {
 	const struct step_loader *load = &view->load;
 
-	if (view->nr_recordings == load->nr_steps) {
+	uint64_t nr_steps = load->nr_steps - view->nr_left_out;
+
+	if (view->nr_recordings == nr_steps) {
 		table_note(table,
 			"No steps were found: the path covers all of the recording, %.3f ms from "
 			"the first call or operator to the end of the last activity.",
 			(double)view->whole_ns / 1e6);
 	} else {
 		table_note(table, "The path covers %llu step%s.",
-			(unsigned long long)(load->nr_steps - view->nr_recordings),
-			load->nr_steps - view->nr_recordings == 1 ? "" : "s");
+			(unsigned long long)(nr_steps - view->nr_recordings),
+			nr_steps - view->nr_recordings == 1 ? "" : "s");
 	}
-	if (view->nr_recordings && view->nr_recordings < load->nr_steps) {
+	if (view->nr_left_out) {
+		table_note(table, "%llu process%s without steps %s excluded.",
+			(unsigned long long)view->nr_left_out, view->nr_left_out == 1 ? "" : "es",
+			view->nr_left_out == 1 ? "is" : "are");
+	}
+	if (view->nr_recordings && view->nr_recordings < nr_steps) {
 		table_note(table, "It also covers %llu process%s without steps, all of each.",
 			(unsigned long long)view->nr_recordings,
 			view->nr_recordings == 1 ? "" : "es");

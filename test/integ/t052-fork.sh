@@ -20,4 +20,11 @@ rm -rf "$GPROF_DIR"
 record "$B/integ/s_loop" 3 5 fork work
 summary notices
 is "forked child" "$(query '[.notices.rows[].cause] | join(" ")')" "notices about a child that asks for work"
+
+# The time of a child without steps is no part of its parent's steps.
+rm -rf "$GPROF_DIR"
+record "$B/integ/s_loop" 6 3 call fork work
+summary critical-path,steps
+is "1 process without steps is excluded." "$(query .critical_path.note | grep -o '[^.]* is excluded\.' | sed 's/^ //')" "note"
+is "$(query '[.steps.rows[].duration_ns] | add')" "$(query '[.critical_path.rows[] | select(.name == .kind).total_ns] | add')" "the path is as long as the steps"
 finish
