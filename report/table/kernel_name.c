@@ -146,7 +146,7 @@ static bool trim_operation(struct span *word)
 {
 	static const char *const before[] = {"CUDAFunctor_", "CUDAFunctorOnSelf_", "launch_"};
 	static const char *const after[] = {"_kernel_cuda", "_cuda_kernel", "_kernel_impl",
-		"_kernel", "_cuda_out", "_functor", "Functor", "Ops"};
+		"_kernel", "_cuda_out", "_functor", "CUDAKernelImpl", "Functor", "Ops"};
 	bool is_operation = false;
 
 	for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++) {
@@ -175,12 +175,24 @@ static const char *standard_operation(struct span word)
 	return NULL;
 }
 
+/* GeluBackward as gelu_backward. */
+static void write_operation(struct span word, char operation[2 * WORD_BYTES])
+{
+	for (const char *c = word.begin; c < word.end; c++) {
+		if (c > word.begin && isupper((unsigned char)*c) && islower((unsigned char)c[-1])) {
+			*operation++ = '_';
+		}
+		*operation++ = (char)tolower((unsigned char)*c);
+	}
+	*operation = '\0';
+}
+
 /*
  * Writes the operation among the arguments of a template: add of CUDAFunctor_add<float>. Empty if
  * there is none. The functors of foreach kernels (BinaryOpListAlphaFunctor) count only if no
  * better name follows.
  */
-static void find_operation(struct span arguments, char *operation)
+static void find_operation(struct span arguments, char operation[2 * WORD_BYTES])
 {
 	const char *at = arguments.begin;
 
@@ -202,16 +214,80 @@ static void find_operation(struct span arguments, char *operation)
 		}
 		is_generic = has(word, "Op") && has(word, "Functor");
 		if (is_wrapper(word) || (*operation && is_generic) ||
-			(!trim_operation(&word) && !is_around_lambda(at, arguments.end))) {
+			(!trim_operation(&word) && !is_around_lambda(at, arguments.end) &&
+				!(*operation && isupper((unsigned char)*word.begin) &&
+					*at == '<'))) {
 			continue;
 		}
-		for (const char *c = word.begin; c <= word.end; c++) {
-			operation[c - word.begin] =
-				c < word.end ? (char)tolower((unsigned char)*c) : '\0';
-		}
+		write_operation(word, operation);
 		if (!is_generic) {
 			return;
 		}
+	}
+}
+
+/* The type that it computes with, "" if the arguments of the template do not say it. */
+static const char *computed_type(struct span arguments)
+{
+	/* Floating point before integers before bool: masks and indexes come with values. */
+	static const struct {
+		const char *word, *type;
+		int rank;
+	} types[] = {{"float", "f32", 3}, {"double", "f64", 3}, {"BFloat16", "bf16", 3},
+		{"__nv_bfloat16", "bf16", 3}, {"Half", "f16", 3}, {"__half", "f16", 3},
+		{"half", "f16", 3}, {"Float8_e4m3fn", "fp8", 3}, {"Float8_e5m2", "fp8", 3},
+		{"long", "i64", 2}, {"int", "i32", 2}, {"short", "i16", 2}, {"bool", "bool", 1}};
+	const char *at = arguments.begin, *type = "";
+	int rank = 0;
+
+	while (at < arguments.end) {
+		struct span word = {at, at};
+
+		while (word.end < arguments.end && is_word(*word.end)) {
+			word.end++;
+		}
+		at = word.end + (word.end == word.begin);
+		for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+			if (types[i].rank > rank && equals(word, types[i].word)) {
+				type = types[i].type;
+				rank = types[i].rank;
+			}
+		}
+	}
+	return type;
+}
+
+/* Which operands of an operation on elements are numbers instead of tensors; "" if none is. */
+static const char *scalar_operand(struct span arguments)
+{
+	static const char *const words[][2] = {{"AUnaryFunctor", " scalar first"},
+		{"BUnaryFunctor", " scalar"}, {"CUDAFunctorOnSelf_", " scalar"},
+		{"OpScalarListFunctor", " scalars"}, {"OpScalarFunctor", " scalar"}};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (has(arguments, words[i][0])) {
+			return words[i][1];
+		}
+	}
+	return "";
+}
+
+/* How a kernel for elements goes through them. */
+static void add_element_style(struct buf *out, const struct function *function)
+{
+	struct span arguments = function->arguments;
+	const char *lambda = NULL, *at = arguments.begin;
+
+	buf_text(out, starts(function->base, "vectorized_") ? " vectorized"
+		      : starts(function->base, "unrolled_") ? " unrolled"
+							    : " strided");
+	/* The innermost function without a name; most are the first one. */
+	while (at && (at = memmem(at, (size_t)(arguments.end - at), ")#", 2))) {
+		lambda = at++;
+	}
+	if (lambda && arguments.end - lambda > 3 && isdigit((unsigned char)lambda[2]) &&
+		lambda[2] != '1') {
+		buf_printf(out, " #%c", lambda[2]);
 	}
 }
 
@@ -230,13 +306,16 @@ static bool has_any(struct span text, const char *const *words)
 /* NULL if the name does not say it. */
 static const char *element_type(struct span name)
 {
-	static const char *const types[][2] = {{"bf16", "bf16"}, {"nvjet_t", "bf16"},
-		{"e4m3", "fp8"}, {"e5m2", "fp8"}, {"nvjet_q", "fp8"}, {"fp16", "f16"},
-		{"f16f16", "f16"}, {"hgemm", "f16"}, {"h884", "f16"}, {"h1688", "f16"},
-		{"h16816", "f16"}, {"hcudnn", "f16"}, {"nvjet_h", "f16"}, {"tf32", "tf32"},
-		{"tensorop_s1688", "tf32"}, {"i8816", "i8"}, {"i8i8", "i8"}, {"dgemm", "f64"},
-		{"zgemm", "c128"}, {"cgemm", "c64"}, {"sgemm", "f32"}, {"scudnn", "f32"},
-		{"f32f32", "f32"}};
+	static const char *const types[][2] = {{"bf16", "bf16"}, {"bfloat16_t", "bf16"},
+		{"nvjet_t", "bf16"}, {"nvjet_sm90_t", "bf16"}, {"nvjet_sm100_t", "bf16"},
+		{"nvjet_sm103_t", "bf16"}, {"nvjet_sm90_h", "f16"}, {"nvjet_sm100_h", "f16"},
+		{"nvjet_sm103_h", "f16"}, {"nvjet_sm90_q", "fp8"}, {"nvjet_sm100_q", "fp8"},
+		{"nvjet_sm103_q", "fp8"}, {"e4m3", "fp8"}, {"e5m2", "fp8"}, {"nvjet_q", "fp8"},
+		{"fp16", "f16"}, {"f16f16", "f16"}, {"hgemm", "f16"}, {"h884", "f16"},
+		{"h1688", "f16"}, {"h16816", "f16"}, {"hcudnn", "f16"}, {"nvjet_h", "f16"},
+		{"tf32", "tf32"}, {"tensorop_s1688", "tf32"}, {"i8816", "i8"}, {"i8i8", "i8"},
+		{"dgemm", "f64"}, {"zgemm", "c128"}, {"cgemm", "c64"}, {"sgemm", "f32"},
+		{"scudnn", "f32"}, {"f32f32", "f32"}};
 
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
 		if (has(name, types[i][0])) {
@@ -291,26 +370,117 @@ static struct span find_layout(struct span name)
 	return (struct span){name.end, name.end};
 }
 
+/* Which of the three products of a convolution it is. NULL: the name does not say it. */
+static const char *direction(struct span name)
+{
+	static const char *const words[][2] = {{"fprop", "fprop"}, {"Fprop", "fprop"},
+		{"dgrad", "dgrad"}, {"Dgrad", "dgrad"}, {"wgrad", "wgrad"}, {"Wgrad", "wgrad"}};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (has(name, words[i][0])) {
+			return words[i][1];
+		}
+	}
+	return NULL;
+}
+
+/* What else the names of libraries differ in: the tile's depth, more shapes, how the sum is
+ * divided. */
+static void add_style(struct buf *out, struct span name, struct span tile)
+{
+	static const char *const words[] = {
+		"split_k", "segment_k_on", "strided", "_bias", "coopA", "coopB"};
+	const char *at = tile.end;
+
+	while (at + 1 < name.end && (*at == 'x' || *at == '_') && isdigit((unsigned char)at[1])) {
+		buf_char(out, *at == '_' ? ' ' : 'x');
+		for (at++; at < name.end && isdigit((unsigned char)*at); at++) {
+			buf_char(out, *at);
+		}
+	}
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (has(name, words[i])) {
+			buf_printf(out, " %s", *words[i] == '_' ? words[i] + 1 : words[i]);
+		}
+	}
+}
+
 /* Adds such as "gemm bf16 128x64". False if the name is no such kernel. */
 static bool add_gemm(struct buf *out, struct span name, enum kernel_name_form form)
 {
 	static const char *const convolutions[] = {
 		"scudnn", "hcudnn", "1688cudnn", "16816cudnn", "fprop", "dgrad", "wgrad", NULL};
 	static const char *const gemms[] = {"gemm", "nvjet_", NULL};
+	static const char *const attentions[] = {"sdpa", "flash", "fmha", NULL};
 	bool is_convolution = has_any(name, convolutions);
 	struct span tile = find_tile(name), layout = find_layout(name);
-	const char *type = element_type(name);
+	const char *type = element_type(name), *which = direction(name);
 
 	if (!tile.begin || (!is_convolution && !has_any(name, gemms))) {
 		return false;
 	}
-	buf_printf(out, "%s%s%s ", is_convolution ? "conv" : "gemm", type ? " " : "",
-		type ? type : "");
+	if (has_any(name, attentions)) {
+		return false; /* its two products are not all that it computes */
+	}
+	buf_text(out, is_convolution ? "conv " : "gemm ");
+	if (form > KERNEL_NAME_SHORT && which) {
+		buf_printf(out, "%s ", which);
+	}
+	if (type) {
+		buf_printf(out, "%s ", type);
+	}
 	add_span(out, tile);
-	if (form == KERNEL_NAME_VARIANT && layout.begin < layout.end) {
+	if (form > KERNEL_NAME_TYPED) {
+		add_style(out, name, tile);
+	}
+	if (form > KERNEL_NAME_SHORT && layout.begin < layout.end) {
 		buf_char(out, ' ');
 		add_span(out, layout);
 	}
+	return true;
+}
+
+/* cuDNN's attention: "attention forward 64x128". False if the name is no such kernel. */
+static bool add_attention(struct buf *out, struct span name, enum kernel_name_form form)
+{
+	struct span tile = find_tile(name);
+
+	if (!tile.begin || !starts(name, "cudnn_") || !has(name, "sdpa") ||
+		(!has(name, "fprop") && !has(name, "bprop"))) {
+		return false;
+	}
+	buf_printf(out, "attention %s ", has(name, "fprop") ? "forward" : "backward");
+	add_span(out, tile);
+	if (form > KERNEL_NAME_TYPED) {
+		add_style(out, name, tile);
+	}
+	return true;
+}
+
+/*
+ * As add_gemm, for a name of CUTLASS that no demangler can read: the shape of its tile is a type.
+ * GemmShapeILi64ELi128ELi32EE
+ */
+static bool add_mangled_gemm(struct buf *out, struct span name, enum kernel_name_form form)
+{
+	static const char shape[] = "GemmShapeILi";
+	const char *at =
+		memmem(name.begin, (size_t)(name.end - name.begin), shape, sizeof(shape) - 1);
+	const char *type = element_type(name), *which = direction(name);
+	int rows, columns;
+	char tile[32] = "";
+
+	if (!at || !starts(name, "_Z") || (size_t)(name.end - at) < sizeof(shape) + sizeof(tile)) {
+		return false;
+	}
+	memcpy(tile, at + sizeof(shape) - 1, sizeof(tile) - 1);
+	if (sscanf(tile, "%4dELi%4dE", &rows, &columns) != 2) {
+		return false;
+	}
+	buf_printf(out, "%s %s%s%s%s%dx%d", which ? "conv" : "gemm",
+		which && form > KERNEL_NAME_SHORT ? which : "",
+		which && form > KERNEL_NAME_SHORT ? " " : "", type ? type : "", type ? " " : "",
+		rows, columns);
 	return true;
 }
 
@@ -364,22 +534,35 @@ static bool find_framed(const struct function *function, struct span *kernel)
 	return false;
 }
 
-static void add_short_function(struct buf *out, const struct function *function)
+static void add_short_function(
+	struct buf *out, const struct function *function, enum kernel_name_form form)
 {
-	char operation[WORD_BYTES] = "";
+	bool is_typed = form > KERNEL_NAME_SHORT && function->arguments.begin;
+	const char *type = is_typed ? computed_type(function->arguments) : "";
+	bool is_elementwise = has(function->base, "elementwise");
+	char operation[2 * WORD_BYTES] = "";
 	struct span base = function->base;
 
 	if (function->arguments.begin) {
 		find_operation(function->arguments, operation);
+		/* a + b * c, a + b / c */
+		if (has(function->arguments, "PointwiseOp") &&
+			(!strcmp(operation, "mul") || !strcmp(operation, "div"))) {
+			strcpy(operation, *operation == 'm' ? "addcmul" : "addcdiv");
+		}
 	}
-	if (has(base, "elementwise")) {
+	if (is_elementwise) {
 		buf_text(out, "elementwise");
 	} else {
 		(void)(drop_suffix(&base, "_kernel") || drop_suffix(&base, "Kernel"));
 		add_span(out, base);
 	}
-	if (*operation) {
-		buf_printf(out, "<%s>", operation);
+	if (*operation || *type) {
+		buf_printf(out, "<%s%s%s%s>", operation, *operation && *type ? " " : "", type,
+			is_typed ? scalar_operand(function->arguments) : "");
+	}
+	if (form == KERNEL_NAME_STYLED && is_elementwise) {
+		add_element_style(out, function);
 	}
 }
 
@@ -390,14 +573,16 @@ void kernel_name_add(struct buf *out, const char *name, size_t nr_bytes, enum ke
 
 	if (form == KERNEL_NAME_FULL) {
 		buf_add(out, name, nr_bytes);
+	} else if (add_mangled_gemm(out, whole, form) || add_attention(out, whole, form)) {
+		return;
 	} else if (!parse_function(whole, &function)) {
 		if (!add_gemm(out, whole, form)) {
 			buf_add(out, name, nr_bytes);
 		}
 	} else if (find_framed(&function, &kernel) && add_gemm(out, kernel, form)) {
 		return;
-	} else if (form == KERNEL_NAME_SHORT) {
-		add_short_function(out, &function);
+	} else if (form < KERNEL_NAME_VARIANT) {
+		add_short_function(out, &function, form);
 	} else {
 		add_span(out, function.base);
 		if (function.arguments.begin) {

@@ -93,8 +93,94 @@ START_TEST(matrix_kernels_are_named_by_type_and_tile)
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		ck_assert_str_eq(form_of(names[i][0], KERNEL_NAME_SHORT), names[i][1]);
-		ck_assert_str_eq(form_of(names[i][0], KERNEL_NAME_VARIANT), names[i][2]);
+		ck_assert_str_eq(form_of(names[i][0], KERNEL_NAME_TYPED), names[i][2]);
 		ck_assert_str_eq(form_of(names[i][0], KERNEL_NAME_FULL), names[i][0]);
+	}
+}
+END_TEST
+
+/* As an H200 ran them, by PyTorch 2.11. */
+START_TEST(longer_forms_tell_apart_what_the_short_one_does_not)
+{
+#define LAMBDA(type, nr) "::{lambda()#2}::operator()() const::{lambda(" type ")#" #nr "}"
+	static const struct {
+		enum kernel_name_form form;
+		const char *name, *text;
+	} names[] = {
+		{KERNEL_NAME_TYPED,
+			"void at::native::vectorized_elementwise_kernel<4, at::native::"
+			"AUnaryFunctor<float, float, float, at::native::binary_internal::"
+			"MulFunctor<float> >, std::array<char*, 2ul> >(int)",
+			"elementwise<mul f32 scalar first>"},
+		{KERNEL_NAME_TYPED,
+			"void at::native::vectorized_elementwise_kernel<8, at::native::"
+			"BUnaryFunctor<c10::BFloat16, c10::BFloat16, c10::BFloat16, at::native::"
+			"binary_internal::MulFunctor<float> >, std::array<char*, 2ul> >(int)",
+			"elementwise<mul bf16 scalar>"},
+		{KERNEL_NAME_STYLED,
+			"void at::native::unrolled_elementwise_kernel<at::native::CUDAFunctor_add<"
+			"float>, std::array<char*, 3ul>, 4, TrivialOffsetCalculator<2, unsigned "
+			"int>, at::native::memory::LoadWithCast<2> >(int)",
+			"elementwise<add f32> unrolled"},
+		{KERNEL_NAME_STYLED,
+			"void at::native::vectorized_elementwise_kernel<4, at::native::(anonymous "
+			"namespace)::pow_tensor_scalar_kernel_impl<float, float>(at::"
+			"TensorIteratorBase&, float)::{lambda(float)#2}, std::array<char*, 2ul> >"
+			"(int)",
+			"elementwise<pow_tensor_scalar f32> vectorized #2"},
+		{KERNEL_NAME_SHORT,
+			"void at::native::vectorized_elementwise_kernel<4, at::native::"
+			"GeluBackwardCUDAKernelImpl(at::TensorIteratorBase&, "
+			"at::native::GeluType)" LAMBDA(
+				"float, float", 1) ", std::array<char*, 3ul> >(int)",
+			"elementwise<gelu_backward>"},
+		{KERNEL_NAME_SHORT,
+			"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::"
+			"native::(anonymous namespace)::TensorListMetadata<3>, at::native::("
+			"anonymous namespace)::PointwiseOpScalarFunctor<float, 3, 3, 0>, std::"
+			"multiplies<float>, float>(int)",
+			"multi_tensor_apply<addcmul>"},
+		{KERNEL_NAME_TYPED,
+			"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::"
+			"native::(anonymous namespace)::TensorListScalarListMetadata<float, 1>, "
+			"at::native::(anonymous namespace)::BinaryOpScalarListFunctor<float, 1, 1, "
+			"0>, std::divides<float> >(int)",
+			"multi_tensor_apply<div f32 scalars>"},
+		{KERNEL_NAME_SHORT,
+			"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::"
+			"native::(anonymous namespace)::TensorListMetadata<2>, at::native::("
+			"anonymous namespace)::UnaryOpFunctor<float, 2, 1, 1>, at::native::Sqrt<"
+			"float> >(int)",
+			"multi_tensor_apply<sqrt>"},
+		{KERNEL_NAME_TYPED,
+			"sm90_xmma_wgrad_indexed_implicit_gemm_bf16bf16_bf16f32_f32_nhwckrsc_nhwc_"
+			"tilesize128x64x64_warpgroupsize1x1x1_g1_execute_segment_k_on_kernel__5x_"
+			"cudnn",
+			"conv wgrad bf16 128x64"},
+		{KERNEL_NAME_STYLED,
+			"sm90_xmma_wgrad_indexed_implicit_gemm_bf16bf16_bf16f32_f32_nhwckrsc_nhwc_"
+			"tilesize128x64x64_warpgroupsize1x1x1_g1_execute_segment_k_on_kernel__5x_"
+			"cudnn",
+			"conv wgrad bf16 128x64x64 segment_k_on"},
+		{KERNEL_NAME_SHORT, "nvjet_sm90_tst_128x160_64x5_2x4_h_bz_NTT",
+			"gemm bf16 128x160"},
+		{KERNEL_NAME_STYLED, "nvjet_sm90_tst_128x160_64x5_2x4_h_bz_NTT",
+			"gemm bf16 128x160 64x5 2x4 NTT"},
+		{KERNEL_NAME_TYPED,
+			"_ZN17cutlass__5x_cudnn6KernelINS_"
+			"4conv6kernel23ImplicitGemmConvolutionINS1_"
+			"11threadblock22ImplicitGemmMultistageINS_4gemm9GemmShapeILi64ELi128ELi32"
+			"EEENS4_52Conv2dWgradOutputGradientTileAccessIteratorOptimizedINS_10bfloat"
+			"16_tE",
+			"conv wgrad bf16 64x128"},
+		{KERNEL_NAME_SHORT,
+			"cudnn_generated_fort_native_sdpa_sm90_flash_bprop_wgmma_f16_knob_26_"
+			"64x64x64_1x4x1_cga1x1x1_kernel0_0",
+			"attention backward 64x64"},
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		ck_assert_str_eq(form_of(names[i].name, names[i].form), names[i].text);
 	}
 }
 END_TEST
@@ -129,6 +215,8 @@ START_TEST(random_names_have_all_forms)
 			strcat(text, pieces[unit_random(&seed) % 18]);
 		}
 		form_of(text, KERNEL_NAME_SHORT);
+		form_of(text, KERNEL_NAME_TYPED);
+		form_of(text, KERNEL_NAME_STYLED);
 		form_of(text, KERNEL_NAME_VARIANT);
 		ck_assert_str_eq(form_of(text, KERNEL_NAME_FULL), text);
 	}
@@ -136,4 +224,6 @@ START_TEST(random_names_have_all_forms)
 END_TEST
 
 UNIT_SUITE("report/kernel_name", templates_are_named_by_their_operation,
-	matrix_kernels_are_named_by_type_and_tile, other_names_stay, random_names_have_all_forms)
+	matrix_kernels_are_named_by_type_and_tile,
+	longer_forms_tell_apart_what_the_short_one_does_not, other_names_stay,
+	random_names_have_all_forms)
