@@ -54,7 +54,7 @@ static struct collector_state {
 	atomic_bool wants_attach;
 	bool may_attach; /* false in the child of a process that used CUPTI */
 	bool has_atfork;
-	bool is_child; /* forked */
+	bool is_child;	    /* forked */
 	const char *holder; /* of CUPTI, if it must be left to another tool */
 	const struct collector_source *_Atomic source;
 } state = {.may_attach = true};
@@ -327,8 +327,8 @@ static void attach(void)
 			"have no device times");
 	} else if (state.holder) {
 		notice_add("CUPTI holder", 0,
-			"%s is in the process, and fails beside another client of CUPTI; " WITHOUT_CUPTI
-			". Run without it to record them",
+			"%s is in the process, and fails beside another client of "
+			"CUPTI; " WITHOUT_CUPTI ". Run without it to record them",
 			state.holder);
 	} else if (!cupti_load()) {
 		cupti_share_attach(startup_ring_bytes() / 2, is_wanted);

@@ -16,6 +16,7 @@
 #include "collector/util/config.h"
 #include "preload/base/modules.h"
 #include "preload/hook/hook.h"
+#include "preload/hook/kernels.h"
 #include "preload/hooks.h"
 #include "preload/nvtx/nvtx_next.h"
 #include "preload/nvtx/nvtx_record.h"
@@ -76,7 +77,7 @@ COMPAT_START_CODE static void init(void)
 	}
 	collector_init(hook_names, hook_calls, HOOK_NR_CALLS - 1);
 	collector_set_source(&source);
-	atomic_store_explicit(&kernel_name_read, hooks_kernel_name, memory_order_release);
+	atomic_store_explicit(&kernel_name_read, kernels_name, memory_order_release);
 }
 
 static void at_exit(int status, void *unused)

@@ -46,15 +46,20 @@ int dlclose(void *handle)
 }
 
 /*
- * Visible to modules that were linked to glibc's alone. A library that defines a dlopen itself refers
- * to it without a version, and must not get another one: Nsight Compute's takes the library in which
- * that address lies for its own, and gives it out as the driver.
+ * Visible to modules that were linked to glibc's alone. A library that defines a dlopen itself
+ * refers to it without a version, and must not get another one: Nsight Compute's takes the library
+ * in which that address lies for its own, and gives it out as the driver.
  */
-#define STAND_IN(version) ".symver hooks_dlopen, dlopen@" version "\n"
+#if defined(__x86_64__)
+__asm__(".symver hooks_dlopen, dlopen@GLIBC_2.2.5");
+#elif defined(__aarch64__)
+__asm__(".symver hooks_dlopen, dlopen@GLIBC_2.17");
+#endif
+__asm__(".symver hooks_dlopen, dlopen@GLIBC_2.34");
 
 #if defined(__x86_64__)
 __asm__(".pushsection .text\n"
-	".globl hooks_dlopen\n" STAND_IN("GLIBC_2.2.5") STAND_IN("GLIBC_2.34")
+	".globl hooks_dlopen\n"
 	".type hooks_dlopen, @function\n"
 	"hooks_dlopen:\n"
 	"	.cfi_startproc\n"
@@ -78,7 +83,7 @@ __asm__(".pushsection .text\n"
 	".popsection\n");
 #elif defined(__aarch64__)
 __asm__(".pushsection .text\n"
-	".globl hooks_dlopen\n" STAND_IN("GLIBC_2.17") STAND_IN("GLIBC_2.34")
+	".globl hooks_dlopen\n"
 	".type hooks_dlopen, @function\n"
 	"hooks_dlopen:\n"
 	"	.cfi_startproc\n"

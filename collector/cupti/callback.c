@@ -162,8 +162,8 @@ static bool is_hook_open(const struct ring_tls *self)
 }
 
 /*
- * Is it the call of the hook itself? Before its own callback, the runtime loads the kernel's module:
- * driver calls with correlation ids of their own.
+ * Is it the call of the hook itself? Before its own callback, the runtime loads the kernel's
+ * module: driver calls with correlation ids of their own.
  */
 static bool is_hooked_call(const struct ring_tls *self, uint32_t what)
 {
@@ -199,7 +199,8 @@ static void begin_call(
 	window_saw_correlation(correlation);
 	self->last = correlation;
 	if (is_hook_open(self)) {
-		/* A function of the runtime may have no callback: its last driver call stands in. */
+		/* A function of the runtime may have no callback: its last driver call stands in.
+		 */
 		open_calls.guess = is_hooked_call(self, what) ? 0 : correlation;
 		self->correlation = correlation;
 	} else {

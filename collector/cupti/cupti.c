@@ -324,14 +324,13 @@ void cupti_refuse(const char *what, uint32_t result)
 		return;
 	}
 	cupti.cuptiGetResultString(result, &text);
-	notice_add("CUPTI refused", (int)result,
-		"%s: %s (%u); %s. Until then, " WITHOUT_CUPTI, what, text, result, remedy(result));
+	notice_add("CUPTI refused", (int)result, "%s: %s (%u); %s. Until then, " WITHOUT_CUPTI,
+		what, text, result, remedy(result));
 }
 
 void cupti_end(const char *why)
 {
 	if (atomic_exchange(&state.is_live, false)) {
-		notice_add("CUPTI ended", 0,
-			"%s. From here on, " WITHOUT_CUPTI, why);
+		notice_add("CUPTI ended", 0, "%s. From here on, " WITHOUT_CUPTI, why);
 	}
 }

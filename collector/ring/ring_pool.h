@@ -29,7 +29,7 @@ struct ring_pool {
 	struct stack free_chunks;
 	struct stack free_threads;
 	_Atomic uint32_t nr_used;
-	_Atomic uint32_t fresh; /* chunks from here on were never used */
+	_Atomic uint32_t fresh;	  /* chunks from here on were never used */
 	_Atomic uint32_t touched; /* chunks before this one have had their page faults */
 	_Atomic uint32_t futex;
 	_Atomic uint64_t lost; /* lost by threads without a slot in `threads` */

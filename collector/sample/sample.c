@@ -168,7 +168,8 @@ static uint64_t own_cpu_ns(void)
 static const struct group {
 	void (*take)(void);
 	uint64_t least_ns; /* between two */
-	/* What the first ones need; its cost is not that of a sample, and keeps no later one off. */
+	/* What the first ones need; its cost is not that of a sample, and keeps no later one off.
+	 */
 	void (*prepare)(void);
 } groups[NR_GROUPS] = {[GROUP_PROCESS] = {take_process},
 	[GROUP_SLOW] = {take_slow, SLOW_NS},

@@ -49,8 +49,7 @@ int dictionary_init(void)
 
 	rc = rc ? rc
 		: intern_init(&state.shapes, NR_SHAPES, NR_SHAPES * sizeof(struct gprof_row_shape));
-	rc = rc ? rc
-		: intern_init(&state.functions, NR_FUNCTIONS, NR_FUNCTIONS * sizeof(uint64_t));
+	rc = rc ? rc : intern_init(&state.functions, NR_FUNCTIONS, NR_FUNCTIONS * sizeof(uint64_t));
 	rc = rc ? rc : intern_init(&state.places, NR_PLACES, NR_PLACES * 3 * sizeof(uint32_t));
 	memset(&dictionary_names, 0, sizeof(dictionary_names));
 	dictionary_names.era = 1;

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "preload/hooks.h"
+#include "preload/hook/kernels.h"
 
 struct hook_route *_Atomic hook_routes[HOOK_NR];
 uint32_t (*_Atomic hook_launch_stack)(void);
@@ -223,7 +223,7 @@ static __attribute__((noinline)) void emit_sync(const struct call *call, const v
 static __attribute__((noinline)) void emit_kernel(
 	const struct call *call, const void *handle, const void *function)
 {
-	hooks_add_kernel(handle, function);
+	kernels_add_handle(handle, function);
 	emit_plain(call);
 }
 
@@ -244,7 +244,7 @@ static __attribute__((noinline)) void emit_kernel(
 		(const void *)(uintptr_t)(stream))
 #define FREE(addr, space, stream) \
 	emit_alloc(&this_call, 1, ADDRESS(addr), 0, space, (const void *)(uintptr_t)(stream))
-#define SYNC(object) emit_sync(&this_call, (const void *)(uintptr_t)(object))
+#define SYNC(object)	     emit_sync(&this_call, (const void *)(uintptr_t)(object))
 #define KERNEL(handle, func) emit_kernel(&this_call, r == 0 ? (handle) : NULL, func)
 
 #define SPACE_DEVICE  GPROF_SPACE_DEVICE

@@ -194,7 +194,7 @@ struct advice_facts {
 	uint32_t last_place;
 	uint64_t nr_without_call; /* records of work */
 	struct advice_memory memory[ADVICE_MOST_DEVICES];
-	uint64_t longest_gap_ns, gap_limit_ns; /* the longest of the times that count */
+	uint64_t longest_gap_ns, gap_limit_ns;		  /* the longest of the times that count */
 	uint64_t nr_buckets, nr_low_buckets, low_idle_ns; /* of time, by the union of each device */
 	uint32_t capability_major;			  /* the least of the devices, 0 unknown */
 	bool is_judged;					  /* it has a loop, or work on devices */

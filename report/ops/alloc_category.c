@@ -215,8 +215,7 @@ void alloc_categories_take(struct alloc_categories *categories, const struct op_
 		if (categories->is_loader && category == ALLOC_ACTIVATIONS) {
 			category = ALLOC_INPUTS;
 		}
-		block.is_weight =
-			is_lasting && category == ALLOC_INPUTS && !categories->is_loader;
+		block.is_weight = is_lasting && category == ALLOC_INPUTS && !categories->is_loader;
 		if (is_kept(phases, alloc->tick, freed)) {
 			category = ALLOC_OTHER;
 		}

@@ -33,8 +33,9 @@ static char places[MAX_NAMES][2];
 static void add(void **handle, char *name, int number)
 {
 	snprintf(name, NAME_BYTES, "kernel_%d", number);
-	__cudaRegisterFunction(handle, number < MAX_NAMES ? names[number] : places[number - MAX_NAMES],
-		name, name, -1, NULL, NULL, NULL, NULL, NULL);
+	__cudaRegisterFunction(handle,
+		number < MAX_NAMES ? names[number] : places[number - MAX_NAMES], name, name, -1,
+		NULL, NULL, NULL, NULL, NULL);
 }
 
 static void launch(const void *function, bool is_by_handle)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Three million calls per second for a third of a second, 40 MB of rows. Prints how many page faults the
- * calling thread took meanwhile.
+ * Three million calls per second for a third of a second, 40 MB of rows. Prints how many page
+ * faults the calling thread took meanwhile.
  */
 #include <stdio.h>
 #include <sys/resource.h>

@@ -70,8 +70,10 @@ int InitializeInjection(void)
 		if (kind) {
 			cupti.cuptiActivityEnable(kind);
 		} else if (!cupti.cuptiSubscribe(&subscriber, on_call, NULL)) {
-			cupti.cuptiEnableCallback(1, subscriber, CUPTI_DOMAIN_RUNTIME, CBID_RT_LAUNCH);
-			cupti.cuptiEnableCallback(1, subscriber, CUPTI_DOMAIN_DRIVER, CBID_DRV_LAUNCH);
+			cupti.cuptiEnableCallback(
+				1, subscriber, CUPTI_DOMAIN_RUNTIME, CBID_RT_LAUNCH);
+			cupti.cuptiEnableCallback(
+				1, subscriber, CUPTI_DOMAIN_DRIVER, CBID_DRV_LAUNCH);
 		}
 		kinds = *end ? end + 1 : end;
 	}

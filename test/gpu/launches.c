@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launches a kernel that does next to nothing, 500 times and then waits, 200 times over; then asks as
- * often which device is current. Prints what a launch and a question take in ns, the medians of all
- * rounds.
+ * Launches a kernel that does next to nothing, 500 times and then waits, 200 times over; then asks
+ * as often which device is current. Prints what a launch and a question take in ns, the medians of
+ * all rounds.
  */
 #include "test/prog/prog.h"
 

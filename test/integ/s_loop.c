@@ -10,8 +10,8 @@
  * after the first, and before the last step `kill` (by SIGKILL), `fork` (a child makes CUDA calls
  * and ends), `hold` (touches the file named by HOLD and waits until it is gone); `hold=A,B` does so
  * before steps A and B; `child` lets the child of `fork` end steps by gprof_step() before and after
- * it holds like that, too; `work` lets it copy. `exit=N` is its exit status, `quick` leaves by _exit. It prints how much
- *it did so far, at each step.
+ * it holds like that, too; `work` lets it copy. `exit=N` is its exit status, `quick` leaves by
+ *_exit. It prints how much it did so far, at each step.
  */
 #include "test/prog/prog.h"
 

@@ -25,7 +25,9 @@ done
 
 # Nsight Compute's library is the driver for the program, not we; and CUPTI is left to it.
 "${CC:-gcc}" -O1 -D_GNU_SOURCE -fPIC -shared -o "$T/libinjection.so" "$ROOT/test/integ/injection.c" -Wl,--no-as-needed -L"$SIM" -l:libcuda.so.1 -ldl || exit 1
+# AddressSanitizer's dlopen comes first, and is the one that this library finds.
 for order in ours:theirs theirs:ours; do
+	[[ $B != *san-* ]] || break
 	rm -rf "$GPROF_DIR"
 	order=${order/ours/$(preload)}
 	LD_LIBRARY_PATH=$SIM LD_PRELOAD=${order/theirs/$T/libinjection.so} "$B/integ/s_loop" 3 4 >"$T/out" 2>"$T/err"

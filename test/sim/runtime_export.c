@@ -9,7 +9,8 @@
 #define SIM_RT		 SIM_WRAPPER
 #define SIM_DRV		 SIM_NONE
 
-/* The real one loads a kernel when it is first launched: driver calls before the launch's callback. */
+/* The real one loads a kernel when it is first launched: driver calls before the launch's callback.
+ */
 static const char *runtime_name(const void *func)
 {
 	struct sim_function *f = runtime_function(func);

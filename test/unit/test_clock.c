@@ -107,5 +107,6 @@ START_TEST(name_says_which_clock_it_is)
 }
 END_TEST
 
-UNIT_SUITE("clock", raw_clock_never_goes_back, a_stream_has_no_time_before_its_clock, anchor_reads_all_clocks_close_together,
-	ticks_are_nanoseconds_within_a_percent, ticks_hold_for_a_year, name_says_which_clock_it_is)
+UNIT_SUITE("clock", raw_clock_never_goes_back, a_stream_has_no_time_before_its_clock,
+	anchor_reads_all_clocks_close_together, ticks_are_nanoseconds_within_a_percent,
+	ticks_hold_for_a_year, name_says_which_clock_it_is)

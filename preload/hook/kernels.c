@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/hook/kernels.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collector/ring/safe_read.h"
+#include "collector/util/notice.h"
+
+#define MAX_FUNCTIONS 65536u
+#define NR_INDEX      (2 * MAX_FUNCTIONS)
+#define NR_HANDLES    MAX_FUNCTIONS
+#define HANDLE_TRIES  16u
+#define PIECE_BYTES   256u
+#define PAGE_BYTES    4096u
+
+struct function {
+	const void *_Atomic address; /* written last; NULL: not yet */
+	const char *_Atomic name;    /* NULL: its module is gone */
+	void **module;
+};
+
+/* A program may ask for a kernel's handle, and launch by that. */
+struct handle {
+	const void *_Atomic handle; /* NULL: free */
+	const void *_Atomic function;
+};
+
+static struct kernels_state {
+	struct function all[MAX_FUNCTIONS];
+	struct handle handles[NR_HANDLES];
+	/* Of the drain thread: by a hash of the address the newest function, plus 1; 0: none. */
+	uint32_t index[NR_INDEX];
+	uint32_t nr_indexed;
+	_Atomic uint32_t nr_added;
+	pid_t unnamed_in; /* the process that has said that names are missing; the drain thread */
+} kernels;
+
+static bool can_peek(void)
+{
+	bool is_there = true, is_read = false;
+
+	return safe_read(&is_read, (uintptr_t)&is_there, sizeof(is_there)) && is_read;
+}
+
+/*
+ * Another thread may unmap the name during the copy. It removes the name from the list first: a
+ * name that is still listed after the copy was mapped during it.
+ */
+static size_t copy_name(char *text, size_t nr_bytes, struct function *function)
+{
+	const char *name = atomic_load(&function->name);
+	size_t at = 0;
+
+	while (name && at < nr_bytes) {
+		uintptr_t from = (uintptr_t)name + at;
+		size_t piece = PAGE_BYTES - from % PAGE_BYTES;
+		const char *end;
+
+		piece = piece < PIECE_BYTES ? piece : PIECE_BYTES;
+		piece = piece < nr_bytes - at ? piece : nr_bytes - at;
+		if (!safe_read(text + at, from, (uint32_t)piece)) {
+			return 0;
+		}
+		end = memchr(text + at, 0, piece);
+		if (end) {
+			return atomic_load(&function->name) == name ? (size_t)(end - text) : 0;
+		}
+		at += piece;
+	}
+	return 0;
+}
+
+static void report_unnamed(uint32_t nr_added)
+{
+	if (kernels.unnamed_in == getpid() || (nr_added <= MAX_FUNCTIONS && can_peek())) {
+		return;
+	}
+	kernels.unnamed_in = getpid();
+	notice_add("kernel names", 0,
+		nr_added > MAX_FUNCTIONS
+			? "the program registers more than 65,536 kernels; the others have names "
+			  "only from CUPTI"
+			: "the operating system refuses process_vm_readv, so kernels have names "
+			  "only from CUPTI; allow it to get them");
+}
+
+static uint32_t hash_address(const void *address)
+{
+	return (uint32_t)(((uintptr_t)address * 0x9e3779b97f4a7c15u) >> 32);
+}
+
+static struct handle *handle_slot(const void *handle, uint32_t nr_tries)
+{
+	return &kernels.handles[(hash_address(handle) + nr_tries) % NR_HANDLES];
+}
+
+/* What a launch is given is a host address or a handle. */
+static const void *launching_function(const void *address)
+{
+	for (uint32_t i = 0; i < HANDLE_TRIES; i++) {
+		const struct handle *at = handle_slot(address, i);
+
+		if (atomic_load(&at->handle) == address) {
+			return atomic_load(&at->function);
+		}
+	}
+	return address;
+}
+
+/* Where the index has that address, or will have it: it is never full. */
+static uint32_t *index_slot(const void *address)
+{
+	uint32_t slot = hash_address(address) % NR_INDEX;
+
+	while (kernels.index[slot] &&
+		atomic_load(&kernels.all[kernels.index[slot] - 1].address) != address) {
+		slot = (slot + 1) % NR_INDEX;
+	}
+	return &kernels.index[slot];
+}
+
+/* The newest of that address: an earlier module in its place is gone. NULL: none. */
+static struct function *find_function(const void *address)
+{
+	uint32_t nr_added = atomic_load(&kernels.nr_added);
+	uint32_t nr = nr_added < MAX_FUNCTIONS ? nr_added : MAX_FUNCTIONS;
+	const void *new_address;
+	uint32_t slot;
+
+	while (kernels.nr_indexed < nr) {
+		new_address = atomic_load(&kernels.all[kernels.nr_indexed].address);
+		if (!new_address) {
+			break;
+		}
+		*index_slot(new_address) = kernels.nr_indexed + 1;
+		kernels.nr_indexed++;
+	}
+	slot = *index_slot(address);
+	return slot ? &kernels.all[slot - 1] : NULL;
+}
+
+size_t kernels_name(uint64_t address, char *name, size_t nr_bytes)
+{
+	struct function *function =
+		find_function(launching_function((const void *)(uintptr_t)address));
+	size_t length = function ? copy_name(name, nr_bytes, function) : 0;
+	uint32_t nr_added = atomic_load(&kernels.nr_added);
+
+	if (!length && nr_added) {
+		report_unnamed(nr_added);
+	}
+	return length;
+}
+
+void kernels_add(const void *address, void **module, const char *name)
+{
+	uint32_t index = atomic_fetch_add(&kernels.nr_added, 1);
+
+	if (index < MAX_FUNCTIONS) {
+		kernels.all[index].module = module;
+		atomic_store(&kernels.all[index].name, name);
+		atomic_store(&kernels.all[index].address, address);
+	}
+}
+
+void kernels_add_handle(const void *handle, const void *function)
+{
+	for (uint32_t i = 0; handle && i < HANDLE_TRIES; i++) {
+		struct handle *at = handle_slot(handle, i);
+		const void *there = NULL;
+
+		if (atomic_compare_exchange_strong(&at->handle, &there, handle) ||
+			there == handle) {
+			atomic_store(&at->function, function);
+			return;
+		}
+	}
+}
+
+void kernels_forget_module(void **module)
+{
+	uint32_t n = atomic_load(&kernels.nr_added);
+
+	for (uint32_t i = 0; i < n && i < MAX_FUNCTIONS; i++) {
+		if (kernels.all[i].module == module) {
+			atomic_store(&kernels.all[i].name, NULL);
+		}
+	}
+}
