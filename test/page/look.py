@@ -208,6 +208,24 @@ def check_steps(page, name):
     must(not wrong, "steps of the only process that has some, on %s: %s" % (name, wrong[:1]))
 
 
+def check_heights(page, name):
+    """A step that dwarfs all others is cut off, and named."""
+    times = [row["duration_ns"] for row in expected["steps"]["rows"] if row["duration_ns"]]
+    usual = sorted(times)[int(0.9 * (len(times) - 1))] if times else 0
+    high = [row for row in expected["steps"]["rows"] if row["duration_ns"] and row["duration_ns"] > 10 * usual]
+    for chart in page.locator("section:has(> .canvas > canvas[aria-label^='Step time;'])").all():
+        most, values = chart.locator("canvas").evaluate("""(canvas) => { const chart = Chart.getChart(canvas);
+            return [chart.scales.y.max, chart.data.datasets.flatMap((set) => set.data)]; }""")
+        values = [value for value in values if value is not None]
+        inside = sorted(value for value in values if value <= most)
+        note = chart.locator("p.note").all_inner_texts()
+        if high and len(times) >= 8:
+            must(most < 1.5 * inside[-1] and len(values) - len(inside) == len(high), "the axis ends at %s of %s on %s" % (most, values, name))
+            must(any(text.startswith("Higher than the chart: step %s (" % high[0]["step"]) for text in note), "notes on %s: %s" % (name, note))
+        else:
+            must(len(inside) == len(values) and not note, "the axis ends at %s of %s on %s: %s" % (most, values, name, note))
+
+
 def check_types(page):
     """Types of operators: shares of their average or total, as a pie or as bars, with the largest first."""
     rows = expected["operator_types"]["rows"]
@@ -414,6 +432,7 @@ def look(browser, scheme):
         drawn(page, name, links.nth(i).get_attribute("href"))
         check_charts(page, name)
         check_steps(page, name)
+        check_heights(page, name)
         must(links.nth(i).evaluate("(link) => getComputedStyle(link).color") == links.first.evaluate(
             """(link) => { const current = link.cloneNode(); current.className = ""; current.setAttribute("aria-current", "page");
                 link.after(current); const color = getComputedStyle(current).color; current.remove(); return color; }"""),

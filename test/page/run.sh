@@ -124,11 +124,11 @@ helper() {
 	for pid in 10 11; do
 		awk -v pid="$pid" 'BEGIN {
 			printf "{\"traceEvents\": [\n"
-			for (i = 0; i < 6; i++) {
+			for (i = 0; i < 12; i++) {
 				if (pid == 10) {
-					printf "{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"ProfilerStep#%d\", \"pid\": 10, \"tid\": 10, \"ts\": %d, \"dur\": 1000},\n", i, 1000 * i
+					printf "{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"ProfilerStep#%d\", \"pid\": 10, \"tid\": 10, \"ts\": %d, \"dur\": %d},\n", i, 1000 * i, i < 11 ? 1000 : 90000
 				}
-				printf "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::add\", \"pid\": %d, \"tid\": %d, \"ts\": %d, \"dur\": 500}%s\n", pid, pid, 1000 * i + 100, i < 5 ? "," : "]}"
+				printf "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::add\", \"pid\": %d, \"tid\": %d, \"ts\": %d, \"dur\": 500}%s\n", pid, pid, 1000 * i + 100, i < 11 ? "," : "]}"
 			}
 		}' >"$T/helper/$pid.json"
 	done
@@ -300,7 +300,7 @@ pages() {
 	tap made stall "a stalled process"
 	tap made hostile "damaged streams"
 	tap cut_off "a stream that was cut off"
-	tap helper "steps of a process beside one without"
+	tap helper "steps of a process beside one without, one of them long"
 	tap ranks ranks 1 "steps of 18 ranks"
 	tap ranks containers 0 "steps of 18 ranks that have one pid"
 	how=$everything tap collectives "collectives of 4 ranks"

@@ -13,7 +13,7 @@ const categoryOf = {kernel: "kernel", memcpy: "memcpy", operator: "operator", ap
 const hasCharts = typeof Chart === "function" && parseInt(Chart.version, 10) >= 3;
 
 /* Charts of so many labels end below values that are so many times as high as nine in ten are. */
-const MANY_LABELS = 8, DWARFING = 4;
+const MANY_LABELS = 8, DWARFING = 10;
 
 const shown = []; /* charts of the open page: objects with update() and resize() */
 
