@@ -73,13 +73,18 @@ static void remove_temp_dir(void)
 
 const char *unit_temp_dir(void)
 {
+	static char one[sizeof(temp_dir) + 8];
 	const char *base = getenv("TMPDIR");
 
-	snprintf(temp_dir, sizeof(temp_dir), "%s/gprof-unit-XXXXXX", base ? base : "/tmp");
-	ck_assert_ptr_nonnull(mkdtemp(temp_dir));
-	temp_owner = getpid();
-	atexit(remove_temp_dir);
-	return temp_dir;
+	if (temp_owner != getpid()) {
+		snprintf(temp_dir, sizeof(temp_dir), "%s/gprof-unit-XXXXXX", base ? base : "/tmp");
+		ck_assert_ptr_nonnull(mkdtemp(temp_dir));
+		temp_owner = getpid();
+		atexit(remove_temp_dir);
+	}
+	snprintf(one, sizeof(one), "%s/XXXXXX", temp_dir);
+	ck_assert_ptr_nonnull(mkdtemp(one));
+	return one;
 }
 
 int main(void)
