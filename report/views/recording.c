@@ -92,7 +92,7 @@ static void fill_losses(void *state, struct table *table)
 
 static const struct table_column notices_columns[] = {
 	TABLE_COLUMN("pid", "PID", TABLE_ID),
-	TABLE_COLUMN("code", "Code", TABLE_TEXT, .help = "error code, where a call failed"),
+	TABLE_COLUMN("code", "Code", TABLE_TEXT, .help = "of the API, where one of its calls failed"),
 	TABLE_COLUMN("cause", "Cause", TABLE_NAME),
 	TABLE_COLUMN("text", "What to do", TABLE_NAME, .is_sentence = true,
 		.help = "what follows, and what to do"),
@@ -112,7 +112,9 @@ static void fill_notices(void *state, struct table *table)
 				snprintf(code, sizeof(code), "%" PRId64, process->notices[k].code);
 
 			table_set_integer(&cells[0], process->pid);
-			table_set_text(&cells[1], code, (size_t)length);
+			if (process->notices[k].code) {
+				table_set_text(&cells[1], code, (size_t)length);
+			}
 			table_set_integer(&cells[2], process->notices[k].cause);
 			table_set_integer(&cells[3], process->notices[k].text);
 		}
