@@ -384,8 +384,9 @@ static const char *direction(struct span name)
 	return NULL;
 }
 
-/* What else the names of libraries differ in: the tile's depth, more shapes, how the sum is
- * divided. */
+/*
+ * What else the names of libraries differ in: the tile's depth, more shapes, how the sum is divided.
+ */
 static void add_style(struct buf *out, struct span name, struct span tile)
 {
 	static const char *const words[] = {
