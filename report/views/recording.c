@@ -92,7 +92,8 @@ static void fill_losses(void *state, struct table *table)
 
 static const struct table_column notices_columns[] = {
 	TABLE_COLUMN("pid", "PID", TABLE_ID),
-	TABLE_COLUMN("code", "Code", TABLE_TEXT, .help = "of the API, where one of its calls failed"),
+	TABLE_COLUMN(
+		"code", "Code", TABLE_TEXT, .help = "of the API, where one of its calls failed"),
 	TABLE_COLUMN("cause", "Cause", TABLE_NAME),
 	TABLE_COLUMN("text", "What to do", TABLE_NAME, .is_sentence = true,
 		.help = "what follows, and what to do"),
