@@ -272,15 +272,40 @@ static const char *scalar_operand(struct span arguments)
 	return "";
 }
 
+/* " 512, 1": the numbers that the arguments of a template begin with, such as threads and vectors.
+ */
+static void add_leading_numbers(struct buf *out, struct span arguments)
+{
+	const char *at = arguments.begin;
+
+	while (at && at < arguments.end) {
+		struct span number = {at, at};
+
+		while (number.end < arguments.end && isdigit((unsigned char)*number.end)) {
+			number.end++;
+		}
+		if (number.end == at || (number.end < arguments.end && *number.end != ',')) {
+			return;
+		}
+		buf_text(out, at == arguments.begin ? " " : ", ");
+		add_span(out, number);
+		at = number.end + 1;
+		at += at < arguments.end && *at == ' ';
+	}
+}
+
 /* How a kernel for elements goes through them. */
 static void add_element_style(struct buf *out, const struct function *function)
 {
 	struct span arguments = function->arguments;
 	const char *lambda = NULL, *at = arguments.begin;
 
-	buf_text(out, starts(function->base, "vectorized_") ? " vectorized"
-		      : starts(function->base, "unrolled_") ? " unrolled"
-							    : " strided");
+	if (starts(function->base, "vectorized_")) {
+		buf_text(out, " vectorized");
+		add_leading_numbers(out, arguments);
+	} else {
+		buf_text(out, starts(function->base, "unrolled_") ? " unrolled" : " strided");
+	}
 	/* The innermost function without a name; most are the first one. */
 	while (at && (at = memmem(at, (size_t)(arguments.end - at), ")#", 2))) {
 		lambda = at++;
@@ -384,8 +409,26 @@ static const char *direction(struct span name)
 	return NULL;
 }
 
+/* " align4": how many elements are loaded at once, at most. */
+static void add_alignment(struct buf *out, struct span name)
+{
+	static const char word[] = "_align";
+	const char *at =
+		memmem(name.begin, (size_t)(name.end - name.begin), word, sizeof(word) - 1);
+	const char *end = at ? at + sizeof(word) - 1 : name.end;
+
+	if (end < name.end && isdigit((unsigned char)*end)) {
+		while (end < name.end && isdigit((unsigned char)*end)) {
+			end++;
+		}
+		buf_char(out, ' ');
+		add_span(out, (struct span){at + 1, end});
+	}
+}
+
 /*
- * What else the names of libraries differ in: the tile's depth, more shapes, how the sum is divided.
+ * What else the names of libraries differ in: the tile's depth, more shapes, how the sum is
+ * divided, alignment.
  */
 static void add_style(struct buf *out, struct span name, struct span tile)
 {
@@ -404,6 +447,7 @@ static void add_style(struct buf *out, struct span name, struct span tile)
 			buf_printf(out, " %s", *words[i] == '_' ? words[i] + 1 : words[i]);
 		}
 	}
+	add_alignment(out, name);
 }
 
 /* Adds such as "gemm bf16 128x64". False if the name is no such kernel. */
@@ -526,10 +570,10 @@ static bool find_framed(const struct function *function, struct span *kernel)
 	for (size_t i = 0; at && i < sizeof(frames) / sizeof(frames[0]); i++) {
 		if (equals(function->base, frames[i])) {
 			*kernel = (struct span){at, at};
-			while (is_word(*kernel->end)) {
+			while (kernel->end < function->arguments.end && is_word(*kernel->end)) {
 				kernel->end++;
 			}
-			return kernel->end == function->arguments.end;
+			return kernel->end > at && kernel->end == function->arguments.end;
 		}
 	}
 	return false;
@@ -564,6 +608,8 @@ static void add_short_function(
 	}
 	if (form == KERNEL_NAME_STYLED && is_elementwise) {
 		add_element_style(out, function);
+	} else if (form == KERNEL_NAME_STYLED) {
+		add_leading_numbers(out, function->arguments);
 	}
 }
 
@@ -580,8 +626,10 @@ void kernel_name_add(struct buf *out, const char *name, size_t nr_bytes, enum ke
 		if (!add_gemm(out, whole, form)) {
 			buf_add(out, name, nr_bytes);
 		}
-	} else if (find_framed(&function, &kernel) && add_gemm(out, kernel, form)) {
-		return;
+	} else if (find_framed(&function, &kernel)) {
+		if (form == KERNEL_NAME_VARIANT || !add_gemm(out, kernel, form)) {
+			add_span(out, kernel);
+		}
 	} else if (form < KERNEL_NAME_VARIANT) {
 		add_short_function(out, &function, form);
 	} else {

@@ -9,7 +9,7 @@
 enum kernel_name_form {
 	KERNEL_NAME_SHORT,   /* elementwise<add>, gemm bf16 128x64 */
 	KERNEL_NAME_TYPED,   /* elementwise<mul bf16 scalar>, gemm bf16 128x64 tn, conv wgrad ... */
-	KERNEL_NAME_STYLED,  /* elementwise<mul bf16 scalar> vectorized, gemm ... split_k */
+	KERNEL_NAME_STYLED,  /* elementwise<mul bf16 scalar> vectorized 4, gemm ... align4 */
 	KERNEL_NAME_VARIANT, /* with template arguments */
 	KERNEL_NAME_FULL,
 };

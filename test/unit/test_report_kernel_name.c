@@ -127,7 +127,7 @@ START_TEST(longer_forms_tell_apart_what_the_short_one_does_not)
 			"namespace)::pow_tensor_scalar_kernel_impl<float, float>(at::"
 			"TensorIteratorBase&, float)::{lambda(float)#2}, std::array<char*, 2ul> >"
 			"(int)",
-			"elementwise<pow_tensor_scalar f32> vectorized #2"},
+			"elementwise<pow_tensor_scalar f32> vectorized 4 #2"},
 		{KERNEL_NAME_SHORT,
 			"void at::native::vectorized_elementwise_kernel<4, at::native::"
 			"GeluBackwardCUDAKernelImpl(at::TensorIteratorBase&, "
@@ -162,6 +162,21 @@ START_TEST(longer_forms_tell_apart_what_the_short_one_does_not)
 			"tilesize128x64x64_warpgroupsize1x1x1_g1_execute_segment_k_on_kernel__5x_"
 			"cudnn",
 			"conv wgrad bf16 128x64x64 segment_k_on"},
+		{KERNEL_NAME_STYLED,
+			"void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_64x64_32x6_tn_align4>("
+			"cutlass_80_tensorop_s1688gemm_64x64_32x6_tn_align4::Params)",
+			"gemm f32 64x64 32x6 align4 tn"},
+		{KERNEL_NAME_VARIANT,
+			"void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_64x64_32x6_tn_align4>("
+			"cutlass_80_tensorop_s1688gemm_64x64_32x6_tn_align4::Params)",
+			"cutlass_80_tensorop_s1688gemm_64x64_32x6_tn_align4"},
+		{KERNEL_NAME_STYLED,
+			"void at::native::reduce_kernel<128, 4, at::native::ReduceOp<float, "
+			"at::native::func_wrapper_t<float, at::native::sum_functor<float, float, "
+			"float>::operator()(at::TensorIterator&)" LAMBDA(
+				"float, float", 1) ">, unsigned int, float, 4> >(int)",
+			"reduce<sum f32> 128, 4"},
+		{KERNEL_NAME_STYLED, "void cutlass::Kernel<>(int)", "Kernel"},
 		{KERNEL_NAME_SHORT, "nvjet_sm90_tst_128x160_64x5_2x4_h_bz_NTT",
 			"gemm bf16 128x160"},
 		{KERNEL_NAME_STYLED, "nvjet_sm90_tst_128x160_64x5_2x4_h_bz_NTT",
