@@ -18,6 +18,7 @@
 #include "report/session/summary.h"
 #include "report/stream/prefetch.h"
 #include "report/stream/stream.h"
+#include "report/table/short_names.h"
 #include "report/util/progress.h"
 #include "report/util/text.h"
 #include "report/util/worker.h"
@@ -108,6 +109,33 @@ static const char *type_name(enum table_type type)
 	return names[type];
 }
 
+/* How the page shows the kernels of these rows, as text does; 0: by the whole name. */
+static void add_short_names(struct buf *json, const struct table *table, unsigned int column)
+{
+	struct short_names *names = short_names_create(true);
+
+	for (size_t i = 0; i < table->nr_rows; i++) {
+		short_names_add(names, (uint32_t)table_row(table, i)[column].integer);
+	}
+	short_names_choose(names);
+	buf_text(json, ", \"short_names\": [");
+	for (size_t i = 0; i < table->nr_rows; i++) {
+		uint32_t name = (uint32_t)table_row(table, i)[column].integer;
+		size_t nr_bytes, nr_short;
+		const char *bytes = string_pool_shown(name, &nr_bytes);
+		const char *text = short_names_text(names, name, &nr_short);
+
+		buf_text(json, i ? "," : "");
+		if (nr_short == nr_bytes && memcmp(text, bytes, nr_bytes) == 0) {
+			buf_char(json, '0');
+		} else {
+			text_add_json(json, text, nr_short);
+		}
+	}
+	buf_text(json, "]");
+	short_names_destroy(names);
+}
+
 /* What the page needs beside the JSON of a table: titles, types of numbers, levels of rows. */
 static void add_shape(struct buf *json, const struct table *table, const char *help)
 {
@@ -135,6 +163,12 @@ static void add_shape(struct buf *json, const struct table *table, const char *h
 			buf_printf(json, "%s%u", i ? "," : "", table_level(table, i));
 		}
 		buf_text(json, "]");
+	}
+	/* This table has all kernels that others name. */
+	for (unsigned int c = 0; c < table->nr_columns && !strcmp(table->key, "kernel"); c++) {
+		if (table->columns[c].is_kernel && !strcmp(table->columns[c].key, "name")) {
+			add_short_names(json, table, c);
+		}
 	}
 	buf_text(json, "}");
 }

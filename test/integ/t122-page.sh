@@ -38,6 +38,15 @@ same test/page/hostile.json
 is 0 "$(grep -c '<' "$T/data.json")" "lines of data with a <"
 ok grep -q 'u003c/script>' "$T/data.json"
 
+# The page shows kernels by the names that text has for them, and has their whole names.
+add='void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul> >(int, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>)'
+jq -n --arg add "$add" '{traceEvents: [[$add, "copy_it"][] | {ph: "X", cat: "kernel", name: ., pid: 0, tid: 7,
+	ts: (if . == $add then 10 else 20 end), dur: 5, args: {device: 0, stream: 7, correlation: 1}}]}' >"$T/named.json"
+page "$T/named.json"
+is "elementwise<add>" "$("$REPORT" summary --view kernel "$T/named.json" 2>"$T/err" | grep -oE 'elementwise[^ ]*')" "a kernel in text"
+is '["elementwise<add>",0]' "$(jq -c .page.tables.kernel.short_names "$T/data.json")" "short names of kernels"
+is "$add" "$(jq -r '.kernel.rows[0].name' "$T/data.json")" "a kernel's whole name"
+
 # The page counts rows that it leaves out; tables over time have all.
 page "$T/training.gprof" --top 2
 is 2 "$(jq '.kernel.rows | length' "$T/data.json")" "kernels of --top 2"

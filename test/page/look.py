@@ -26,13 +26,13 @@ def check_data(page):
             must([c[0] for c in shapes[key]["columns"]] == list(table["rows"][0]), "columns of " + key)
 
 
-def cells(page, table, column):
-    """The texts of a column of the table that is shown, by its title without unit."""
-    return page.evaluate("""([id, title]) => {
+def cells(page, table, column, of="textContent"):
+    """The texts of a column of the table that is shown, by its title without unit; of="title": whole names."""
+    return page.evaluate("""([id, title, of]) => {
         const table = document.querySelector('#table-' + id + ' table');
         const at = [...table.tHead.rows[0].cells].findIndex((cell) => cell.textContent.replace(/ \\(.*/, '') === title);
-        return [...table.tBodies[0].rows].map((row) => row.cells[at].textContent);
-    }""", [table, column])
+        return [...table.tBodies[0].rows].map((row) => row.cells[at][of]);
+    }""", [table, column, of])
 
 
 def show_all(section):
@@ -54,11 +54,26 @@ def check_table(page, key):
     must(shown == len(rows), "%s has %d rows, not %d" % (key, shown, len(rows)))
 
 
+def check_short_names(page, names):
+    """Names of kernels are short, no two alike, and whole where all columns are."""
+    shown = cells(page, "kernel", "Kernel")
+    must(len(set(shown)) == len(set(names)), "kernels that look alike: %s" % [text for text in shown if shown.count(text) > 1])
+    must(all(len(text) <= len(name) for text, name in zip(shown, names)), "names that became longer")
+    long = [text for text, name in zip(shown, names) if name == text and name.startswith("void ") and "<" in name]
+    must(not long, "names of templates are whole: %s" % long)
+    button = page.locator("#table-kernel").get_by_role("button", name="All columns")
+    button.click()
+    must(cells(page, "kernel", "Kernel") == names, "names of kernels beside all columns")
+    page.locator("#table-kernel").get_by_role("button", name="Fewer columns").click()
+
+
 def check_kernels(page):
     rows = expected["kernel"]["rows"]
     section = page.locator("#table-kernel")
-    names = cells(page, "kernel", "Kernel")
+    names = cells(page, "kernel", "Kernel", "title")
     must(names == [row["name"] for row in rows], "names of kernels")
+    check_short_names(page, names)
+    shown = cells(page, "kernel", "Kernel")
     must(cells(page, "kernel", "Calls") == ["{:,}".format(row["calls"]) for row in rows], "calls of kernels")
     unit = section.locator("th", has_text="Total").inner_text().split("(")[1].split(")")[0]
     factor = {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1}[unit]
@@ -69,13 +84,16 @@ def check_kernels(page):
     must(calls == sorted(calls, reverse=True), "kernels sorted by calls")
     section.locator("th", has_text="Kernel").first.get_by_role("button").press("Enter")
     names = cells(page, "kernel", "Kernel")
+    must(sorted(names) == sorted(shown), "the same names in another order")
     must(names == page.evaluate("(names) => [...names].sort()", names), "kernels sorted by name")
     word = rows[0]["name"].split()[0].lower() if rows[0]["name"].split() else ""
     section.get_by_role("searchbox").fill(word)
     show_all(section)
     found = [row for row in rows if any(word in str(value).lower() for value in row.values())]
     must(section.locator("tbody tr").count() <= len(found), "rows found by '%s'" % word)
-    must(rows[0]["name"] in cells(page, "kernel", "Kernel"), "the kernel searched for")
+    must(rows[0]["name"] in cells(page, "kernel", "Kernel", "title"), "the kernel searched for")
+    section.get_by_role("searchbox").fill(shown[0])
+    must(" ".join(shown[0].lower().split()) in [" ".join(text.lower().split()) for text in cells(page, "kernel", "Kernel")], "the kernel searched for as it is shown")
     section.get_by_role("searchbox").fill("no such kernel anywhere")
     must(section.locator("tbody tr").count() == 0, "rows found by what is in none")
 
@@ -87,11 +105,11 @@ def check_levels(page, key):
     if not rows:
         return
     column = next(title for name, title, *_ in shape["columns"] if name == "name")
-    groups = []
+    texts, groups = dict(zip(cells(page, key, column, "title"), cells(page, key, column))), []
     for row, level in zip(rows, shape["levels"]):
         if level == 0:
             groups.append([])
-        groups[-1].append(row["name"])
+        groups[-1].append(texts[row["name"]])
     page.locator("[id='table-%s'] th" % key, has_text=column).first.get_by_role("button").click()
     shown = cells(page, key, column)
     want = [name for group in sorted(groups, key=lambda each: each[0]) for name in [group[0]] + sorted(group[1:])]
@@ -99,7 +117,7 @@ def check_levels(page, key):
 
 
 def names_of(page, key, column):
-    return page.locator("[id='table-%s'] tbody tr" % key).count(), set(cells(page, key, column))
+    return page.locator("[id='table-%s'] tbody tr" % key).count(), set(cells(page, key, column, "title"))
 
 
 def check_links(page):

@@ -5,7 +5,7 @@
 "use strict";
 
 const pageChart = (() => {
-const {make, unitOf, show, one, short, sentence} = pageText, {data, rowsOf, columnsOf, outerRows} = pageData, {stepHash} = pageLink;
+const {make, unitOf, show, one, short, sentence} = pageText, {data, rowsOf, columnsOf, outerRows, shownName} = pageData, {stepHash} = pageLink;
 const {colorOf, listOf} = pagePalette, colors = listOf("series");
 /* The category of the rows of a table. */
 const categoryOf = {kernel: "kernel", memcpy: "memcpy", operator: "operator", api: "api", sync: "api", nvtx: "range", collectives: "communication", communication: "communication"};
@@ -102,7 +102,10 @@ function options(spec) {
 	const text = (value) => Number(value).toLocaleString("en-US", {maximumFractionDigits: 3}) + (spec.unit ? " " + spec.unit : "");
 	const value = {stacked: spec.kind === "stack", beginAtZero: true, max: spec.most, title: {display: !!spec.unit, text: spec.unit, color: dim}, ticks: {color: dim}, grid: {color: line}};
 	const label = {stacked: spec.kind === "stack", title: {display: !!spec.axis, text: spec.axis, color: dim}, grid: {display: false},
-		ticks: {color: dim, autoSkip: !isAcross, callback(at) { return this.chart.width < 480 ? twoLines(short(this.getLabelForValue(at), 36)) : short(this.getLabelForValue(at), 34); }}};
+		ticks: {color: dim, autoSkip: !isAcross, callback(at) {
+			const name = shownName(this.getLabelForValue(at));
+			return this.chart.width < 480 ? twoLines(short(name, 36)) : short(name, 34);
+		}}};
 	if (spec.isStepped) {
 		Object.assign(label, {type: "linear", ticks: {color: dim}});
 	}
@@ -189,7 +192,7 @@ function chart(parent, title, spec) {
 	shown.push(new Chart(canvas, {
 		type: spec.kind === "line" ? "line" : spec.kind === "pie" ? "doughnut" : "bar",
 		data: {
-			labels: scale ? undefined : spec.kind === "pie" ? spec.labels.map((label) => short(label, 26)) : spec.labels,
+			labels: scale ? undefined : spec.kind === "pie" ? spec.labels.map((label) => short(shownName(label), 26)) : spec.labels,
 			datasets: drawn.series.map((series) => ({
 				label: series.name, data: scale ? series.points.map(([x, y]) => ({x: x / scale[1], y: y / unit[1]})) : series.values,
 				stepped: !!scale, borderWidth: spec.kind === "line" ? 2 : spec.kind === "pie" ? 1 : 0,

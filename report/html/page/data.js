@@ -22,6 +22,21 @@ function outerRows(key) {
 	return rowsOf(key).filter((row, i) => !levels || levels[i] === 0);
 }
 
+/* Short names of kernels, as text has them. */
+const shortNames = new Map();
+(shapes.kernel && shapes.kernel.short_names || []).forEach((name, i) => name && shortNames.set(data.kernel.rows[i].name, name));
+
+/* How a value is shown where there is room for a short name alone. */
+function shownName(value) {
+	return shortNames.get(value) || value;
+}
+
+/* What a search for words looks in. */
+function searchedText(value) {
+	const name = shownName(value);
+	return (name === value ? String(value) : value + "\n" + name).toLowerCase();
+}
+
 function mean(values) {
 	const known = values.filter((value) => value !== null && value !== undefined);
 	return known.length ? known.reduce((sum, value) => sum + value, 0) / known.length : null;
@@ -72,5 +87,5 @@ function stepLabel(row) {
 	return [row.step === "average" ? (name ? "" : "Mean") : String(row.step), name].filter(Boolean).join(", ");
 }
 
-return {data, shapes, rowsOf, columnsOf, outerRows, mean, isMany, isManyLoops, keyOf, rowsByProcess, who, stepLabel};
+return {data, shapes, rowsOf, columnsOf, outerRows, shownName, searchedText, mean, isMany, isManyLoops, keyOf, rowsByProcess, who, stepLabel};
 })();

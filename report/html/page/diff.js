@@ -5,7 +5,7 @@
  */
 "use strict";
 
-const diffOf = ({make, one, rowsOf, chart, charts, card, addLink, hashOf, short, aboutPage, pair}) => {
+const diffOf = ({make, one, rowsOf, chart, charts, card, addLink, hashOf, short, shownName, aboutPage, pair}) => {
 const sections = [["step", "Steps"], ["phase", "Phases"], ["operator", "Operators"], ["kernel", "Kernels"], ["copy", "Copies"]];
 const words = {step_time: "Step time", run_time: "Run time", kernel_time: "Sum of kernel times", copy_time: "Sum of memcpy and memset times"};
 const MOST_CHANGES = 10; /* of each direction */
@@ -89,7 +89,7 @@ function changes(parent) {
 			const item = make("li", list), what = make("strong", item, signed(row.change_ns) + percent(row), mood(row));
 			what.title = significance(row);
 			item.append(" — ");
-			addLink(item, short(row.name, 80), hashOf(row.key, row.key, '"' + row.name + '"')).title = row.name;
+			addLink(item, short(shownName(row.name), 80), hashOf(row.key, row.key, '"' + row.name + '"')).title = row.name;
 			make("span", item, ", " + row.title.toLowerCase() + (row.match === "new" ? ", only in B" : row.match === "gone" ? ", only in A" : ""));
 			addViews(item, row);
 		}

@@ -7,7 +7,7 @@
 "use strict";
 
 const pageFlame = (() => {
-const {make, one, short} = pageText, {hashOf, partsOfHash} = pageLink;
+const {make, one, short} = pageText, {shownName, searchedText} = pageData, {hashOf, partsOfHash} = pageLink;
 const ROW = 18, LEAST = 1, CHARACTER = 6.6, MOST_ROWS = 200;
 const REST = 7; /* FLAME_REST */
 const kindNames = ["all", "process", "Python function", "module", "operator", "CUDA call", "GPU activity", "small frames"];
@@ -296,7 +296,7 @@ function icicle(parent, tree, label, state) {
 			const room = Math.floor((wide - 6) / CHARACTER);
 			if (room > 2) {
 				const clip = svg("svg", group, {x: x.toFixed(2), y: row * ROW, width: (wide - 2).toFixed(2), height: ROW});
-				svg("text", clip, {x: 3, y: 13}).textContent = fit(tree.name[i], room, tree.kind[i]);
+				svg("text", clip, {x: 3, y: 13}).textContent = fit(shownName(tree.name[i]), room, tree.kind[i]);
 			}
 		}
 		describe();
@@ -348,7 +348,7 @@ function icicle(parent, tree, label, state) {
 	return {
 		find(wanted) {
 			const words = wanted.trim().toLowerCase();
-			holds = words ? (i) => i > 0 && tree.name[i].toLowerCase().includes(words) : null;
+			holds = words ? (i) => i > 0 && searchedText(tree.name[i]).includes(words) : null;
 			draw();
 			return holds ? outermost(tree, holds).reduce((sum, i) => sum + tree.total[i], 0) : null;
 		},

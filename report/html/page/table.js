@@ -5,7 +5,7 @@
 "use strict";
 
 const pageTable = (() => {
-const {make, unitOf, show, sentence} = pageText, {data, shapes, rowsOf, columnsOf} = pageData;
+const {make, unitOf, show, sentence} = pageText, {data, shapes, rowsOf, columnsOf, shownName, searchedText} = pageData;
 const {hashOf, partsOfHash, valueLinks, rowLinks, addLink} = pageLink, {addExport} = pageExport;
 const ROWS = 25;
 
@@ -107,6 +107,11 @@ function isFolded(state, node) {
 	return (state.folds ? state.folds === "all" : !node.isOpen) !== state.toggled.has(node.i);
 }
 
+/* All columns have room for whole names. */
+function named(state, value) {
+	return state.isAll ? value : shownName(value);
+}
+
 function compare(a, b, rises) {
 	const none = (value) => value === null || value === undefined;
 	if (none(a) || none(b)) {
@@ -117,13 +122,14 @@ function compare(a, b, rises) {
 }
 
 /* Rows in their order, without those in folded rows. */
-function flatten(nodes, sort, fits, holdsRows, out = []) {
-	const order = sort.id ? [...nodes].sort((a, b) => compare(a.row[sort.id], b.row[sort.id], sort.rises)) : nodes;
+function flatten(nodes, state, fits, holdsRows, out = []) {
+	const {id, rises} = state.sort;
+	const order = id ? [...nodes].sort((a, b) => compare(named(state, a.row[id]), named(state, b.row[id]), rises)) : nodes;
 	for (const node of order) {
 		const at = out.length;
 		out.push(node);
 		if (holdsRows(node)) {
-			flatten(node.inner, sort, fits, holdsRows, out);
+			flatten(node.inner, state, fits, holdsRows, out);
 		}
 		if (out.length === at + 1 && !fits(node.row)) {
 			out.pop();
@@ -163,12 +169,12 @@ function fillLinks(cell, key, row) {
 	}
 }
 
-function fillCell(cell, column, node, isFirst, key) {
-	const value = node.row[column.id], link = valueLinks[key + " " + column.id] || valueLinks[column.id];
+function fillCell(cell, column, node, isFirst, key, state) {
+	const value = node.row[column.id], text = show(named(state, value), column.type, column.unit), link = valueLinks[key + " " + column.id] || valueLinks[column.id];
 	const address = link ? link(node.row) : null;
-	cell.textContent = address ? "" : show(value, column.type, column.unit);
+	cell.textContent = address ? "" : text;
 	if (address) {
-		addLink(cell, show(value, column.type, column.unit), address);
+		addLink(cell, text, address);
 	}
 	if (column.type === "text") {
 		cell.className = "text";
@@ -194,13 +200,13 @@ function finder(text) {
 	if (whole.length > 1 && whole.startsWith('"') && whole.endsWith('"')) {
 		return (row, columns) => columns.some((column) => String(row[column.id]) === whole.slice(1, -1));
 	}
-	return (row, columns) => words.every((word) => columns.some((column) => String(row[column.id]).toLowerCase().includes(word)));
+	return (row, columns) => words.every((word) => columns.some((column) => searchedText(row[column.id]).includes(word)));
 }
 
 /* The table as it is shown, for a spreadsheet: all rows that the search finds, in their order. */
-function shownText(columns, nodes) {
+function shownText(columns, nodes, state) {
 	return [columns.map((column) => column.title + (column.unit ? " (" + column.unit[0] + ")" : "")),
-		...nodes.map((node) => columns.map((column) => (node.row[column.id] === null ? "" : show(node.row[column.id], column.type, column.unit))))];
+		...nodes.map((node) => columns.map((column) => (node.row[column.id] === null ? "" : show(named(state, node.row[column.id]), column.type, column.unit))))];
 }
 
 /* As in `summary --format csv`: keys with units, plain numbers. */
@@ -252,7 +258,7 @@ function drawTable(parent, key, keep = null) {
 	search.setAttribute("aria-label", "Search " + table.title);
 	const all = make("button", tools);
 	const folds = canFold ? make("button", tools) : null;
-	addExport(tools, table.title, key, () => shownText(columns, found), () => rawValues(key, found));
+	addExport(tools, table.title, key, () => shownText(columns, found, state), () => rawValues(key, found));
 	const count = make("span", tools);
 	count.setAttribute("role", "status");
 	const scroll = make("div", section, null, "scroll"), element = make("table", scroll);
@@ -285,14 +291,14 @@ function drawTable(parent, key, keep = null) {
 		}
 		/* A search also finds what is folded. */
 		const isSearched = state.query.trim() !== "";
-		found = flatten(tree, state.sort, (row) => fits(row, columns), (node) => isSearched || !isFolded(state, node));
+		found = flatten(tree, state, (row) => fits(row, columns), (node) => isSearched || !isFolded(state, node));
 		const hasLinks = rowLinks[key] && table.rows.some((row) => rowLinks[key].some(([, hash]) => hash(row)));
 		element.replaceChildren();
 		const head = make("tr", make("thead", element)), body = make("tbody", element);
 		fillHead(head);
 		for (const node of found.slice(0, state.limit)) {
 			const row = make("tr", body);
-			columns.forEach((column, i) => fillCell(make("td", row), column, node, i === 0, key));
+			columns.forEach((column, i) => fillCell(make("td", row), column, node, i === 0, key, state));
 			if (hasLinks) {
 				fillLinks(row.insertCell(1), key, node.row);
 			}

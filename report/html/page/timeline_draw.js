@@ -208,7 +208,7 @@ class Picture {
 
 	/* The part of a name that fits. */
 	fit(name, room) {
-		const label = this.labels[name] = this.labels[name] || tools.short(this.view.data.strings[name], 120);
+		const label = this.labels[name] = this.labels[name] || tools.short(tools.shownName(this.view.data.strings[name]), 120);
 		const nr = Math.floor(room / 6.1);
 		return label.length <= nr ? label : nr < 4 ? "" : label.slice(0, nr - 1) + "…";
 	}

@@ -69,7 +69,7 @@ function showMeasure(parent, view) {
 	const tables = make("div", box, null, "tables"), byName = make("div", tables), byRow = make("div", tables);
 	addTable(byName, "names", "selection-names", ["Name", "Count", "Total", "Mean"], names.slice(0, MOST_NAMES).map(({name, kind, nr, total}) => [(cell) => {
 		make("i", cell).style.background = kind[2];
-		cell.append(tools.short(data.strings[name], 60));
+		cell.append(tools.short(tools.shownName(data.strings[name]), 60));
 		cell.title = data.strings[name];
 	}, count(nr), one(Math.round(total), "time"), one(Math.round(total / nr), "time")]));
 	if (names.length > MOST_NAMES) {

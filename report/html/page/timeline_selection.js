@@ -41,7 +41,7 @@ class Selection {
 		const word = text.toLowerCase(), exact = text.length > 2 && text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1) : null;
 		this.hits = [];
 		this.at = -1;
-		this.found = word ? this.view.data.strings.map((name) => (exact !== null ? name === exact : name.toLowerCase().includes(word))) : null;
+		this.found = word ? this.view.data.strings.map((name) => (exact !== null ? name === exact : tools.searchedText(name).includes(word))) : null;
 		for (const row of word ? this.view.data.rows : []) {
 			for (let i = 0; i < row.nr; i++) {
 				if (this.found[row.name[i]]) {
