@@ -226,6 +226,16 @@ def check_steps(page, name):
     must(not wrong, "steps of the only process that has some, on %s: %s" % (name, wrong[:1]))
 
 
+def check_timeline_card(page):
+    """Operators of several processes, which may be the same, are not added up."""
+    rows = expected.get("timeline_summary", {"rows": []})["rows"]
+    text = page.locator(".card", has=page.get_by_role("heading", name="Timeline", exact=True))
+    if len(rows) > 1 and text.count():
+        must(not re.search(r"[0-9] operators?,", text.inner_text()), "operators of several processes: " + text.inner_text())
+    elif rows and rows[0]["operators"] > 1:
+        must("{:,} operators, {:,} calls".format(rows[0]["operators"], rows[0]["calls"]) in text.inner_text(), "operators and calls: " + text.inner_text())
+
+
 def check_heights(page, name):
     """A step that dwarfs all others is cut off, and named."""
     times = [row["duration_ns"] for row in expected["steps"]["rows"] if row["duration_ns"]]
@@ -459,6 +469,8 @@ def look(browser, scheme):
             check_paper(page, name)
         elif name == "Memory":
             check_memory(page)
+        elif name == "Overview":
+            check_timeline_card(page)
         elif name == "Distributed":
             check_heat(page)
             check_arrivals(page)

@@ -102,9 +102,11 @@ function timelineCard(parent) {
 	const rows = rowsOf("timeline_summary"), sum = (id) => rows.reduce((all, row) => all + row[id], 0);
 	const count = (id, one, many = one + "s") => (sum(id) ? sum(id).toLocaleString("en-US") + " " + (sum(id) === 1 ? one : many) : "");
 	const line = (id, ...counts) => [...counts, sum(id) ? one(sum(id), "time") : ""].filter(Boolean).join(", ");
+	/* Processes may run the same operators: their numbers do not add up. */
+	const operators = rows.length === 1 ? [count("operators", "operator"), count("calls", "call")] : [count("calls", "call of an operator", "calls of operators")];
 	if (rows.length) {
 		card(parent, "Timeline", one(Math.max(...rows.map((row) => row.span_ns || 0)), "time"), [
-			line("operators_ns", count("calls", "call of an operator", "calls of operators")),
+			line("operators_ns", ...operators),
 			line("gpu_ns", count("streams", "stream"), count("activities", "GPU activity", "GPU activities"))]);
 	}
 }
