@@ -165,7 +165,7 @@ START_TEST(longer_forms_tell_apart_what_the_short_one_does_not)
 		{KERNEL_NAME_STYLED,
 			"void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_64x64_32x6_tn_align4>("
 			"cutlass_80_tensorop_s1688gemm_64x64_32x6_tn_align4::Params)",
-			"gemm f32 64x64 32x6 align4 tn"},
+			"gemm tf32 64x64 32x6 align4 tn"},
 		{KERNEL_NAME_VARIANT,
 			"void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_64x64_32x6_tn_align4>("
 			"cutlass_80_tensorop_s1688gemm_64x64_32x6_tn_align4::Params)",
