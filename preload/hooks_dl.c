@@ -55,7 +55,12 @@ __asm__(".symver hooks_dlopen, dlopen@GLIBC_2.2.5");
 #elif defined(__aarch64__)
 __asm__(".symver hooks_dlopen, dlopen@GLIBC_2.17");
 #endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+/* A sanitizer's dlopen comes before this one, and finds the next one without a version. */
+__asm__(".symver hooks_dlopen, dlopen@@GLIBC_2.34");
+#else
 __asm__(".symver hooks_dlopen, dlopen@GLIBC_2.34");
+#endif
 
 #if defined(__x86_64__)
 __asm__(".pushsection .text\n"

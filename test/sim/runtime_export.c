@@ -15,10 +15,9 @@ static const char *runtime_name(const void *func)
 {
 	struct sim_function *f = runtime_function(func);
 
-	if (f && !f->is_loaded) {
+	if (f && !f->is_loaded && !atomic_exchange(&f->is_loaded, true)) {
 		void *driver_function;
 
-		f->is_loaded = true;
 		runtime_driver.cuKernelGetFunction(&driver_function, f);
 	}
 	return f ? f->name : NULL;

@@ -140,7 +140,7 @@ struct sim_function {
 	int static_shared_bytes;
 	int max_threads;
 	int dynamic_shared_bytes; /* limit set by an attribute */
-	bool is_loaded;		  /* by the runtime, for a launch */
+	_Atomic bool is_loaded;	  /* by the runtime, for a launch */
 };
 
 struct sim_array {
