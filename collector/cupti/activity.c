@@ -291,8 +291,10 @@ unsigned int activity_drain(void)
 	struct buffer buffer;
 	unsigned int n = 0;
 
-	share_clock_look();
+	share_clock_look(); /* without buffers, too: pairs are better the more there are */
 	for (; buffer_take(&buffer); n++) {
+		/* A client may have set its clock since then, and these records have it. */
+		share_clock_look();
 		activity_decode(buffer.bytes, buffer.valid_bytes);
 		buffer_give_back(&buffer);
 		pace_look();
