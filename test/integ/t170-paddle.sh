@@ -338,7 +338,8 @@ timeline()
 		streams = {e["tid"] for e in kernels}
 		print({e["dur"] for e in kernels}, streams, min(e["ts"] - starts[e["id"]]["ts"] for e in ends))
 		# The clocks of host and GPU are not one, and of a run this short their rates are not well known.
-		sys.exit(not (len(ops) == 14 and len(kernels) == 70 and all(90 < e["dur"] < 110 for e in kernels) and
+		sys.exit(not (len(ops) == 14 and len(kernels) == 70 and all(e["dur"] > 90 for e in kernels) and
+		              sorted(e["dur"] for e in kernels)[len(kernels) * 9 // 10] < 110 and # some take longer on a busy machine
 		              len(ends) >= 70 and len(streams) == 2 and any("stream" in n for n in named) and
 		              all(starts[e["id"]]["ts"] <= e["ts"] + 1000 for e in ends)))
 	END
