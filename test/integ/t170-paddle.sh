@@ -12,10 +12,11 @@ bad=0
 # shellcheck source=test/tap.sh
 . test/tap.sh
 
-# train FOLDER STEPS [VARIABLE=VALUE]...: its dump is $T/FOLDER.
+# train FOLDER STEPS [VARIABLE=VALUE]...: its dump is $T/FOLDER. Its kernels last longer than their code
+# does on the CPU, also the first time and under a sanitizer.
 train()
 {
-	GPROF_DIR=$T/$1 SIM_KERNEL_NS=100000 record env "${@:3}" "$B/integ/s_paddle" "$2"
+	GPROF_DIR=$T/$1 SIM_KERNEL_NS=2000000 record env "${@:3}" "$B/integ/s_paddle" "$2"
 }
 
 # printed FOLDER [OPTION]...: the tables in Paddle's layout.
@@ -338,8 +339,7 @@ timeline()
 		streams = {e["tid"] for e in kernels}
 		print({e["dur"] for e in kernels}, streams, min(e["ts"] - starts[e["id"]]["ts"] for e in ends))
 		# The clocks of host and GPU are not one, and of a run this short their rates are not well known.
-		sys.exit(not (len(ops) == 14 and len(kernels) == 70 and all(e["dur"] > 90 for e in kernels) and
-		              sorted(e["dur"] for e in kernels)[len(kernels) * 9 // 10] < 110 and # some take longer on a busy machine
+		sys.exit(not (len(ops) == 14 and len(kernels) == 70 and all(1990 < e["dur"] < 2010 for e in kernels) and
 		              len(ends) >= 70 and len(streams) == 2 and any("stream" in n for n in named) and
 		              all(starts[e["id"]]["ts"] <= e["ts"] + 1000 for e in ends)))
 	END
