@@ -164,7 +164,8 @@ static void add_shape(struct buf *json, const struct table *table, const char *h
 		}
 		buf_text(json, "]");
 	}
-	/* This table has all kernels that others name. */
+	/* This table has the kernels that others name; of those that --top cuts, the page has whole
+	 * names. */
 	for (unsigned int c = 0; c < table->nr_columns && !strcmp(table->key, "kernel"); c++) {
 		if (table->columns[c].is_kernel && !strcmp(table->columns[c].key, "name")) {
 			add_short_names(json, table, c);

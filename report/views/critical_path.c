@@ -21,7 +21,7 @@ struct critical_view {
 	uint64_t lengths_ns[NR_TOGETHER];
 	uint32_t nr_pieces;
 	uint64_t whole_ns;	/* of all steps */
-	uint64_t nr_recordings; /* of these: all of a process without steps */
+	uint64_t nr_recordings; /* of these: all of a process, where none has steps */
 	uint64_t nr_left_out;	/* processes without steps, where others have some */
 	bool has_all_names;
 };
@@ -237,19 +237,13 @@ static void add_note(const struct critical_view *view, struct table *table)
 			"the first call or operator to the end of the last activity.",
 			(double)view->whole_ns / 1e6);
 	} else {
-		table_note(table, "The path covers %llu step%s.",
-			(unsigned long long)(nr_steps - view->nr_recordings),
-			nr_steps - view->nr_recordings == 1 ? "" : "s");
+		table_note(table, "The path covers %llu step%s.", (unsigned long long)nr_steps,
+			nr_steps == 1 ? "" : "s");
 	}
 	if (view->nr_left_out) {
 		table_note(table, "%llu process%s without steps %s excluded.",
 			(unsigned long long)view->nr_left_out, view->nr_left_out == 1 ? "" : "es",
 			view->nr_left_out == 1 ? "is" : "are");
-	}
-	if (view->nr_recordings && view->nr_recordings < nr_steps) {
-		table_note(table, "It also covers %llu process%s without steps, all of each.",
-			(unsigned long long)view->nr_recordings,
-			view->nr_recordings == 1 ? "" : "es");
 	}
 	if (load->nr_too_long) {
 		table_note(table,
