@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The stream format: format.h, FORMAT.md, the recorder's facts and the golden streams go together. And the layout of
-# sources: licence line, line length, clang-format.
+# sources: licence line, line length, clang-format; and no packages or binaries among them.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 bad=0
@@ -54,6 +54,13 @@ while IFS= read -r file; do
 		bad=1
 	}
 done < <(git ls-files '*.c' '*.h' '*.def' '*.sh' '*.mk' Makefile .ci/run)
+
+foreign=$(git ls-files | grep -E '\.(whl|deb|rpm|jar|zip|tar|tgz|[ao]|pyc)$|\.tar\.|\.so(\.|$)')
+if [ -n "$foreign" ]; then
+	echo "packages or binaries are tracked:"
+	echo "$foreign"
+	bad=1
+fi
 
 if command -v shellcheck >/dev/null; then
 	shellcheck -x -S error test/*.sh test/integ/*.sh .ci/run || bad=1
