@@ -5,6 +5,7 @@
  * 0 is callbacks of launches.
  */
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -40,11 +41,31 @@ static struct {
 	uint32_t (*cuptiActivityRegisterCallbacks)(
 		cupti_buffer_requested_fn, cupti_buffer_completed_fn);
 	uint32_t (*cuptiActivityEnable)(uint32_t kind);
+	uint32_t (*cuptiActivitySetAttribute)(int attribute, size_t *nr_bytes, void *value);
 	uint32_t (*cuptiSubscribe)(cupti_subscriber *, cupti_callback_fn, void *);
 	uint32_t (*cuptiEnableCallback)(uint32_t, cupti_subscriber, uint32_t, uint32_t);
 } cupti;
 
-int InitializeInjection(void);
+/* The driver looks it up by its name. */
+__attribute__((visibility("default"))) int InitializeInjection(void);
+
+/* CLIENT_ATTRIBUTES: NUMBER=VALUE, comma-separated, of CUpti_ActivityAttribute; values of a byte from 8 on. */
+static void set_attributes(const char *text)
+{
+	while (text && *text) {
+		char *end;
+		int attribute = (int)strtol(text, &end, 10);
+		size_t value = *end == '=' ? strtoul(end + 1, &end, 10) : 0, nr_bytes;
+		uint8_t small = (uint8_t)value;
+		bool is_small = attribute == 5 || attribute == 8 || attribute == 9;
+
+		nr_bytes = is_small ? sizeof(small) : sizeof(value);
+		fprintf(stderr, "client: attribute %d: %u\n", attribute,
+			cupti.cuptiActivitySetAttribute(
+				attribute, &nr_bytes, is_small ? (void *)&small : (void *)&value));
+		text = *end ? end + 1 : end;
+	}
+}
 
 int InitializeInjection(void)
 {
@@ -60,8 +81,10 @@ int InitializeInjection(void)
 #define FIND(name) *(void **)&cupti.name = dlsym(library, #name)
 	FIND(cuptiActivityRegisterCallbacks);
 	FIND(cuptiActivityEnable);
+	FIND(cuptiActivitySetAttribute);
 	FIND(cuptiSubscribe);
 	FIND(cuptiEnableCallback);
+	set_attributes(getenv("CLIENT_ATTRIBUTES"));
 	cupti.cuptiActivityRegisterCallbacks(request, complete);
 	while (kinds && *kinds) {
 		char *end;
