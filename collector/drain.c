@@ -27,6 +27,7 @@
 #include "collector/step/launch_period.h"
 #include "collector/step/step.h"
 #include "collector/stream/batch.h"
+#include "collector/stream/calls.h"
 #include "collector/stream/dictionary.h"
 #include "collector/stream/facts.h"
 #include "collector/stream/leftover.h"
@@ -61,6 +62,7 @@ static struct drain_state {
 	uint64_t flushed_ns; /* CLOCK_MONOTONIC of the last flush */
 	uint64_t grouped_ns; /* of the last group in the stream */
 	uint64_t stepped_ns; /* of the last interval step */
+	uint64_t counted;    /* clock_raw when counted calls were last taken */
 	uint64_t nr_lost;
 	atomic_bool is_attached;
 	bool has_cuda_facts;
@@ -124,6 +126,24 @@ static void add_position(
 	row->offset = offset;
 }
 
+static void add_count(
+	void *context, const struct ring_thread *thread, unsigned int counted, uint64_t nr)
+{
+	struct gprof_row_api_count *row = batch_add(GPROF_TABLE_api_count);
+
+	row->begin = drain.counted;
+	row->dur = *(const uint64_t *)context;
+	row->thread = thread->id;
+	row->call = (uint16_t)calls_counted(counted);
+	row->nr = nr;
+}
+
+static void take_counts(uint64_t now)
+{
+	ring_take_counts(add_count, &now);
+	drain.counted = now;
+}
+
 /* Of no interest in the many children that never ask for work of a GPU: loader workers, shells. */
 static void report_late_fork(void)
 {
@@ -149,6 +169,7 @@ static void flush(bool is_last)
 
 	drain_activity();
 	ring_read(ring_to_rows_add, NULL);
+	take_counts(now);
 	launch_period_look();
 	report_late_fork();
 	if (stream_is_full()) {
@@ -317,6 +338,7 @@ static int prepare(void)
 	hang_init();
 	drain.flush_ms = (uint32_t)config_number(CONFIG_FLUSH_MS);
 	drain.flushed_ns = drain.stepped_ns = clock_monotonic_ns();
+	drain.counted = clock_raw();
 	drain.owner.on_ready(rc);
 	return rc;
 }

@@ -25,7 +25,27 @@ static struct activity_state {
 	/* What another client set for the whole process, or CUPTI's defaults. */
 	_Atomic uint32_t thread_id_type;
 	_Atomic uint32_t all_syncs;
+	uint8_t is_zeroed; /* CUPTI_ATTR_ZEROED_OUT_BUFFER */
 } state = {.all_syncs = 1};
+
+/*
+ * Who gives CUPTI its buffers has zeroed them, or else CUPTI does it on the target's thread. Older
+ * libraries do not know it, and always do.
+ */
+static void set_zeroed(uint8_t is_zeroed, uint8_t *before)
+{
+	size_t nr_bytes = sizeof(is_zeroed);
+
+	if (before && cupti.cuptiActivityGetAttribute &&
+		cupti.cuptiActivityGetAttribute(CUPTI_ATTR_ZEROED_OUT_BUFFER, &nr_bytes, before)) {
+		*before = 0;
+	}
+	nr_bytes = sizeof(is_zeroed);
+	if (cupti.cuptiActivitySetAttribute) {
+		cupti.cuptiActivitySetAttribute(
+			CUPTI_ATTR_ZEROED_OUT_BUFFER, &nr_bytes, &is_zeroed);
+	}
+}
 
 /* Settings of the whole process: gprof's while it records, else the client's. */
 static void set(uint32_t thread_id_type, uint32_t all_syncs)
@@ -41,6 +61,7 @@ static void set(uint32_t thread_id_type, uint32_t all_syncs)
 void activity_set_ours(void)
 {
 	set(CUPTI_THREAD_ID_SYSTEM, 0); /* no row for each "not ready" */
+	set_zeroed(1, &state.is_zeroed);
 }
 
 static uint64_t get_attribute(int attribute)
@@ -119,9 +140,22 @@ static const struct kind kinds[] = {
 	{CUPTI_KIND_CUDA_EVENT, false, false},
 };
 
+/*
+ * Synchronisations and events make CUPTI look at every call of CUDA, 0.2 us each on an H200, and
+ * after the first of these kinds is off again, too. Hooks know which stream and event a call is
+ * about.
+ */
 static bool is_chosen(const struct kind *kind)
 {
-	return kind->kind != CUPTI_KIND_GRAPH_TRACE || config_number(CONFIG_GRAPH) == GRAPH_GRAPH;
+	switch (kind->kind) {
+	case CUPTI_KIND_GRAPH_TRACE:
+		return config_number(CONFIG_GRAPH) == GRAPH_GRAPH;
+	case CUPTI_KIND_SYNCHRONIZATION:
+	case CUPTI_KIND_CUDA_EVENT:
+		return config_number(CONFIG_CALLS) == CALLS_ALL;
+	default:
+		return true;
+	}
 }
 
 #define NR_KINDS (sizeof(kinds) / sizeof(kinds[0]))
@@ -237,6 +271,7 @@ void activity_yield(void)
 		}
 		count_dropped(true);
 		set(atomic_load(&state.thread_id_type), atomic_load(&state.all_syncs));
+		set_zeroed(state.is_zeroed, NULL);
 	}
 	buffer_lend(true, is_record_wanted);
 	buffer_take_nr_records();
@@ -291,6 +326,7 @@ unsigned int activity_drain(void)
 	struct buffer buffer;
 	unsigned int n = 0;
 
+	buffer_touch();
 	share_clock_look(); /* without buffers, too: pairs are better the more there are */
 	for (; buffer_take(&buffer); n++) {
 		/* A client may have set its clock since then, and these records have it. */

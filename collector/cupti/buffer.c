@@ -2,11 +2,13 @@
 #include "collector/cupti/buffer.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 #include "collector/cupti/cupti.h"
 #include "collector/ring/ring.h"
 #include "collector/util/loss.h"
 #include "collector/util/memory.h"
+#include "collector/util/pace.h"
 #include "collector/util/stack.h"
 
 /* Small enough that many threads can hold one each, large enough for 1,200 kernels. */
@@ -49,7 +51,12 @@ static struct buffer_state {
 	char *scratch;		 /* NULL where CUPTI may be refused a buffer */
 	struct stack free_scratches;
 	_Atomic uint32_t *scratch_links;
+	_Atomic uint32_t nr_asked; /* buffers before this one were asked for */
+	_Atomic uint32_t nr_touched;
 } state;
+
+/* So many that were never asked for have their memory. */
+#define TOUCH_AHEAD 8u
 
 /* ---- CUPTI's side: any thread, no lock, no CUPTI call ---- */
 
@@ -69,6 +76,21 @@ static uint8_t *take_scratch(void)
 				   : (uint8_t *)state.scratch + (size_t)index * SCRATCH_BYTES;
 }
 
+/* The lowest is used first, so all below the highest have been asked for. */
+static void note_asked(uint32_t index)
+{
+	uint32_t nr_asked = atomic_load(&state.nr_asked);
+
+	while (index >= nr_asked) {
+		if (atomic_compare_exchange_weak(&state.nr_asked, &nr_asked, index + 1)) {
+			if (index + TOUCH_AHEAD / 2 >= atomic_load(&state.nr_touched)) {
+				ring_wake();
+			}
+			return;
+		}
+	}
+}
+
 static void request_ours(uint8_t **buffer, size_t *bytes, size_t *max_records)
 {
 	uint32_t index = state.pool ? stack_pop(&state.free, state.links) : STACK_NONE;
@@ -76,6 +98,7 @@ static void request_ours(uint8_t **buffer, size_t *bytes, size_t *max_records)
 	*max_records = 0;
 	if (index != STACK_NONE) {
 		atomic_fetch_add(&state.nr_out, 1);
+		note_asked(index);
 		*buffer = (uint8_t *)state.pool + (size_t)index * BUFFER_BYTES;
 		*bytes = BUFFER_BYTES;
 		return;
@@ -109,6 +132,7 @@ static void complete_scratch(uint32_t index, uint8_t *buffer, size_t valid_bytes
 		n++;
 	}
 	loss_add(LOSS_CUPTI_BUFFER, n);
+	memset(buffer, 0, valid_bytes < SCRATCH_BYTES ? valid_bytes : SCRATCH_BYTES);
 	stack_push(&state.free_scratches, state.scratch_links, index);
 }
 
@@ -217,6 +241,27 @@ bool buffer_is_ready(void)
 	return state.pool != NULL;
 }
 
+/*
+ * By an atomic access that changes nothing: CUPTI may write there meanwhile. ThreadSanitizer sees
+ * it beside plain ones.
+ */
+__attribute__((no_sanitize_thread)) void buffer_touch(void)
+{
+	uint32_t until = atomic_load(&state.nr_asked) + TOUCH_AHEAD;
+	uint32_t nr = atomic_load(&state.nr_buffers);
+
+	until = until < nr ? until : nr;
+	for (uint32_t i = atomic_load(&state.nr_touched); state.pool && i < until; i++) {
+		volatile char *buffer = state.pool + (size_t)i * BUFFER_BYTES;
+
+		for (size_t at = 0; at < BUFFER_BYTES; at += 4096) {
+			__atomic_fetch_or((volatile uint32_t *)(buffer + at), 0, __ATOMIC_RELAXED);
+		}
+		atomic_store(&state.nr_touched, i + 1);
+		pace_look();
+	}
+}
+
 bool buffer_take(struct buffer *buffer)
 {
 	uint32_t index = state.pool ? stack_pop(&state.full, state.links) : STACK_NONE;
@@ -232,6 +277,8 @@ bool buffer_take(struct buffer *buffer)
 
 void buffer_give_back(const struct buffer *buffer)
 {
+	memset(buffer->bytes, 0,
+		buffer->valid_bytes < BUFFER_BYTES ? buffer->valid_bytes : BUFFER_BYTES);
 	atomic_fetch_sub(&state.nr_full, 1);
 	stack_push(&state.free, state.links, buffer->index);
 }

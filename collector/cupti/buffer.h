@@ -32,7 +32,14 @@ uint32_t buffer_register(void);
  * thread.
  */
 bool buffer_take(struct buffer *buffer);
+/* Zeroes it: see CUPTI_ATTR_ZEROED_OUT_BUFFER in activity.c. */
 void buffer_give_back(const struct buffer *buffer);
+
+/*
+ * Takes the page faults of buffers that CUPTI will ask for soon, so that no thread of the target
+ * has them. For the drain thread.
+ */
+void buffer_touch(void);
 
 /* Share of our buffers that are full, in 1/256. */
 unsigned int buffer_fill(void);

@@ -253,6 +253,22 @@ static void on_api(
 }
 
 /*
+ * The driver's call in a hooked call, of which the runtime's callback has said all; and the end of
+ * a call that was not begun here: most callbacks.
+ */
+static inline bool has_news(const struct cupti_callback_data *data, bool is_end)
+{
+	const struct ring_tls *self = &ring_tls;
+
+	if (is_end) {
+		return open_calls.nr != 0;
+	}
+	return !self->frame || (self->frame & RING_IN_PROFILER) || state.has_all ||
+	       self->correlation != data->correlation_id ||
+	       open_calls.guess == data->correlation_id;
+}
+
+/*
  * The client comes first at a begin and last at an end: its time is not part of the call. It does
  * not see our own calls.
  */
@@ -262,6 +278,9 @@ void callback_on_cupti(void *userdata, uint32_t domain, uint32_t cbid, const voi
 	bool is_end = is_api && ((const struct cupti_callback_data *)data)->site == CUPTI_SITE_EXIT;
 
 	(void)userdata;
+	if (is_api && !has_news(data, is_end) && !subscriber_client_wants(domain, cbid)) {
+		return;
+	}
 	if (is_api && ring_in_profiler(&ring_tls)) {
 		return;
 	}

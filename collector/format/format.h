@@ -16,7 +16,7 @@
 
 /* Readers refuse a newer major and skip what they do not know of a newer minor. */
 #define GPROF_FORMAT_MAJOR	  2
-#define GPROF_FORMAT_MINOR	  1
+#define GPROF_FORMAT_MINOR	  2
 #define GPROF_FORMAT_OLDEST_MAJOR 1
 
 #define GPROF_FILE_MAGIC  "GPROFSTR"
@@ -169,7 +169,8 @@ struct gprof_row_head {
 	T(46, nccl_comm, "a communicator of NCCL, as one rank of it sees it")                      \
 	T(47, hang, "where a hung process is blocked, or that it resumed")                         \
 	T(48, api_nested, "a driver call within another API call")                                 \
-	T(49, estimate, "what another profiler estimated of the launches of a shape")
+	T(49, estimate, "what another profiler estimated of the launches of a shape")              \
+	T(50, api_count, "API calls that are only counted, of a thread and a function")
 
 #define GPROF_COLUMNS_schema(C, t)                                                                 \
 	C(t, uint16_t, table, UINT)                                                                \
@@ -243,7 +244,22 @@ struct gprof_row_head {
 	C(t, uint16_t, call, UINT)                                                                 \
 	C(t, uint8_t, source, UINT)
 
-#define GPROF_COLUMNS_api(C, t) GPROF_COLUMNS_API_COMMON(C, t)
+/*
+ * event, stream: the API's handles, where the call records an event on a stream or makes a stream
+ * wait for one; else both 0.
+ */
+#define GPROF_COLUMNS_api(C, t)                                                                    \
+	GPROF_COLUMNS_API_COMMON(C, t)                                                             \
+	C(t, uint64_t, event, ADDRESS)                                                             \
+	C(t, uint64_t, stream, ADDRESS)
+
+/* begin, dur: when they were made. The first call of a thread, and those that fail, have api rows. */
+#define GPROF_COLUMNS_api_count(C, t)                                                              \
+	C(t, uint64_t, begin, TICK)                                                                \
+	C(t, uint64_t, dur, SPAN)                                                                  \
+	C(t, uint32_t, thread, UINT)                                                               \
+	C(t, uint16_t, call, UINT)                                                                 \
+	C(t, uint64_t, nr, UINT)
 
 /* Its time is part of that of the call around it, whose correlation it has. */
 #define GPROF_COLUMNS_api_nested(C, t) GPROF_COLUMNS_API_COMMON(C, t)
@@ -619,8 +635,11 @@ enum gprof_table {
 #define T(id, name, what) GPROF_TABLE_##name = id,
 	GPROF_TABLES(T)
 #undef T
-	GPROF_NR_TABLES = 50, /* one more than the last id */
+	GPROF_NR_TABLES = 51, /* one more than the last id */
 };
+
+/* The columns that every api_* table of calls begins with. */
+#define GPROF_NR_API_COLUMNS 7
 
 /* struct gprof_row_NAME: the row as it is written into rings and handed to the encoder. */
 #define GPROF_FIELD(table, type, name, kind) type name;
@@ -807,7 +826,7 @@ _Static_assert(sizeof(struct gprof_file_header) == 64, "on disk");
 _Static_assert(sizeof(struct gprof_block_header) == 56, "on disk");
 _Static_assert(sizeof(struct gprof_column_entry) == 16, "on disk");
 _Static_assert(sizeof(struct gprof_row_head) == 8, "in ring files");
-_Static_assert(sizeof(struct gprof_row_api) == 40, "in ring files");
+_Static_assert(sizeof(struct gprof_row_api) == 56, "in ring files");
 _Static_assert(sizeof(struct gprof_rings_header) == 40, "on disk");
 _Static_assert(sizeof(struct gprof_chunk_header) == 64, "on disk");
 

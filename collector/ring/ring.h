@@ -22,6 +22,7 @@
 
 #define RING_CHUNK_BYTES 16384u
 #define RING_MAX_THREADS 16384u
+#define RING_NR_COUNTS	 32u
 /* Of the file. Its last 8 bytes are the ring_namespace() of its creator. */
 #define RING_HEADER_BYTES 4096u
 
@@ -168,6 +169,11 @@ struct ring_thread {
 	_Atomic uint32_t is_watched; /* nothing reports its end: the drain must check */
 	_Atomic uint64_t lost;	     /* rows that found no room */
 	const struct ring_tls *self; /* gone when the thread is: only safe_read.h may read it */
+	/*
+	 * Calls that are only counted, by function (hook_counted), since the slot was given to the
+	 * thread; from its first call on, which has a row. Only the thread writes.
+	 */
+	uint64_t counts[RING_NR_COUNTS];
 	void *source_data; /* memory of a source for the thread in this slot; the next thread reuses
 			      it */
 	uint32_t pending;  /* a chunk that it has taken and does not write to yet; or UINT32_MAX */
@@ -177,6 +183,7 @@ struct ring_thread {
 	uint32_t offset;  /* bytes of rows of `current` that are read */
 	uint64_t lost_counted;
 	uint64_t lost_settled; /* of these, no longer counted in chunks */
+	uint64_t counts_taken[RING_NR_COUNTS];
 };
 
 /*
@@ -256,6 +263,14 @@ static inline void ring_commit(struct ring_tls *self, void *row, uint32_t bytes)
 	self->writing = 0;
 }
 
+/* The first call of a function that is counted has been recorded; the others are counted. */
+static inline void ring_count_first(struct ring_tls *self, unsigned int counted)
+{
+	if (self->thread && !self->thread->counts[counted]) {
+		self->thread->counts[counted] = 1;
+	}
+}
+
 /* Size of a row of row_bytes with that much text behind it, as head.bytes wants it. */
 static inline uint32_t ring_row_bytes(uint32_t row_bytes, uint64_t text_bytes)
 {
@@ -302,6 +317,11 @@ void ring_positions(void (*thread)(void *context, struct ring_thread *thread, ui
 
 /* The first thread after `before` (NULL: of all) that has written a row and not ended, or NULL. */
 const struct ring_thread *ring_next_thread(const struct ring_thread *before);
+
+/* Calls count(context, thread, counted, nr) for what threads have counted since the last call. */
+void ring_take_counts(void (*count)(void *context, const struct ring_thread *thread,
+			      unsigned int counted, uint64_t nr),
+	void *context);
 
 /* Returns the chunks that ring_read has passed to the pool. */
 void ring_release(void);

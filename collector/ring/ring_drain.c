@@ -216,9 +216,51 @@ static bool has_ended_now(const struct ring_thread *thread)
 		       errno == ESRCH);
 }
 
+/* The first call of each function has a row. */
+static uint64_t new_counts(const struct ring_thread *thread, unsigned int counted)
+{
+	uint64_t nr = __atomic_load_n(&thread->counts[counted], __ATOMIC_RELAXED);
+	uint64_t taken = thread->counts_taken[counted];
+
+	return nr - (nr && !taken ? 1 : taken);
+}
+
+void ring_take_counts(void (*count)(void *context, const struct ring_thread *thread,
+			      unsigned int counted, uint64_t nr),
+	void *context)
+{
+	for (uint32_t i = 0; i < count_threads(); i++) {
+		struct ring_thread *thread = live_thread(i);
+
+		for (unsigned int counted = 0; thread && counted < RING_NR_COUNTS; counted++) {
+			uint64_t nr = new_counts(thread, counted);
+
+			if (nr) {
+				count(context, thread, counted, nr);
+				thread->counts_taken[counted] =
+					(thread->counts_taken[counted]
+							? thread->counts_taken[counted]
+							: 1) +
+					nr;
+			}
+		}
+	}
+}
+
+static bool has_new_counts(const struct ring_thread *thread)
+{
+	for (unsigned int counted = 0; counted < RING_NR_COUNTS; counted++) {
+		if (new_counts(thread, counted)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static void release_thread(struct ring_thread *thread, uint32_t index)
 {
-	bool has_ended = has_ended_now(thread);
+	/* In this order: once it has ended, it counts no more. */
+	bool has_ended = has_ended_now(thread) && !has_new_counts(thread);
 	struct gprof_chunk_header *chunk;
 
 	settle_lost(thread);

@@ -79,6 +79,7 @@ int batch_init(void)
 	batches[GPROF_TABLE_window].is_definition = true;
 	batches[GPROF_TABLE_sample].is_definition = true;
 	batches[GPROF_TABLE_hang].is_definition = true;
+	batches[GPROF_TABLE_api_count].is_definition = true;
 	state.text = memory_map(TEXT_BYTES);
 	state.is_ready = state.text != NULL;
 	return state.is_ready ? 0 : -ENOMEM;

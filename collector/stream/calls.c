@@ -47,6 +47,16 @@ uint32_t calls_find_hook(const char *name)
 	return find(name, hooks.nr);
 }
 
+uint32_t calls_counted(unsigned int counted)
+{
+	for (uint32_t i = 0; i < hooks.nr; i++) {
+		if (hooks.calls[i].counted == counted + 1) {
+			return i + 1;
+		}
+	}
+	return 0;
+}
+
 const char *calls_name(uint32_t id)
 {
 	return name_of(id - 1);

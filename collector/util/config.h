@@ -19,6 +19,7 @@ enum config_name {
 
 /* Values of the CHOICE variables, in the order of their `allowed`. */
 enum { CAPTURE_NONE, CAPTURE_CUDAPROFILER };
+enum { CALLS_WORK, CALLS_ALL };
 enum { GRAPH_NODE, GRAPH_GRAPH };
 enum { PYTHON_OFF, PYTHON_STACKS, PYTHON_MODULES, PYTHON_FUNCTIONS }; /* bits of a LIST */
 enum { TORCH_OFF, TORCH_STEPS, TORCH_OPS, TORCH_SHAPES };

@@ -11,9 +11,10 @@
 
 /* Bits of collector_mode. */
 enum {
-	COLLECTOR_RECORD = 1,	/* events are kept */
-	COLLECTOR_COLD = 2,	/* nothing has started: the next hook starts the recorder */
-	COLLECTOR_STEP_API = 4, /* GPROF_STEP=api:... is set: hooks compare their id */
+	COLLECTOR_RECORD = 1,	 /* events are kept */
+	COLLECTOR_COLD = 2,	 /* nothing has started: the next hook starts the recorder */
+	COLLECTOR_STEP_API = 4,	 /* GPROF_STEP=api:... is set: hooks compare their id */
+	COLLECTOR_ALL_CALLS = 8, /* GPROF_CALLS=all: none is only counted */
 };
 
 #if defined(__aarch64__)

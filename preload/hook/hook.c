@@ -40,10 +40,12 @@ _Static_assert(sizeof(names) <= UINT16_MAX, "for collector_call.name_at");
 
 const char *const hook_names = (const char *)&names;
 
-#define CALL(name, api) {offsetof(struct names, name), api},
+#define CALL(name, api) {offsetof(struct names, name), api, 0},
 const struct calls_hook hook_calls[HOOK_NR - 1] = {
 #define HOOK(api, need, ret, name, params, args, facts) CALL(name, API_##api)
 #define HOOK_MANUAL(api, need, ret, name, params, args) CALL(name, API_##api)
+#define HOOK_COUNTED(api, need, ret, name, params, args) \
+	{offsetof(struct names, name), API_##api, HOOK_COUNTED_##name + 1},
 #include "preload/hook/hooks.def"
 #define HOOK(api, need, ret, name, params, args, facts)
 #define HOOK_MANUAL(api, need, ret, name, params, args)
@@ -151,9 +153,12 @@ static inline void *reserve_row(const struct call *call, uint32_t bytes)
 	}                                                                   \
 	FILL_COMMON(row, call, table_id)
 
-static inline __attribute__((always_inline)) void emit_plain(const struct call *call)
+static inline __attribute__((always_inline)) void emit_event(
+	const struct call *call, const void *event, const void *stream)
 {
 	ADD_ROW(row, call, api);
+	row->event = (uintptr_t)event;
+	row->stream = (uintptr_t)stream;
 	ring_commit(call->self, row, sizeof(*row));
 }
 
@@ -224,13 +229,15 @@ static __attribute__((noinline)) void emit_kernel(
 	const struct call *call, const void *handle, const void *function)
 {
 	kernels_add_handle(handle, function);
-	emit_plain(call);
+	emit_event(call, NULL, NULL);
 }
 
 #define ADDRESS(value) ((uint64_t)(uintptr_t)(value))
 
 /* The facts of hooks.def; this_* are the names of the wrapper, which no parameter has. */
-#define PLAIN emit_plain(&this_call)
+#define PLAIN emit_event(&this_call, NULL, NULL)
+#define EVENT(event, stream) \
+	emit_event(&this_call, (const void *)(uintptr_t)(event), (const void *)(uintptr_t)(stream))
 #define LAUNCH(func, gx, gy, gz, bx, by, bz, shared_bytes, stream)                       \
 	emit_launch(&this_call, (const void *)(uintptr_t)(func), gx, gy, gz, bx, by, bz, \
 		shared_bytes, (const void *)(uintptr_t)(stream))
@@ -310,7 +317,8 @@ static inline uintptr_t outer_caller(const uintptr_t *frame)
 	(is_ours(HOOK_CALLER) ? outer_caller(__builtin_frame_address(0)) : HOOK_CALLER)
 #endif
 
-#define HOOK(api, need, ret, name, params, args, facts)                                     \
+/* The half of a hook that records. */
+#define RECORD(ret, name, params, args, facts)                                              \
 	static __attribute__((noinline)) ret hook_record_##name params                      \
 	{                                                                                   \
 		const uintptr_t this_caller = RECORDED_CALLER;                              \
@@ -337,7 +345,10 @@ static inline uintptr_t outer_caller(const uintptr_t *frame)
 		hook_leave(this_call.self, &this_call.mark);                                \
 		end_step(this_mode, HOOK_##name);                                           \
 		return r;                                                                   \
-	}                                                                                   \
+	}
+
+#define HOOK(api, need, ret, name, params, args, facts)                                     \
+	RECORD(ret, name, params, args, facts)                                              \
 	ret name params                                                                     \
 	{                                                                                   \
 		const struct hook_route *this_route = hook_route(HOOK_##name, HOOK_CALLER); \
@@ -348,4 +359,54 @@ static inline uintptr_t outer_caller(const uintptr_t *frame)
 		TAIL_CALL return hook_record_##name args;                                   \
 	}
 #define HOOK_MANUAL(api, need, ret, name, params, args)
+
+/*
+ * Two readings of the clock and a row would take longer than such a call. Where it fails, it has a
+ * row after all, without a duration.
+ */
+static __attribute__((noinline)) void record_failure(enum hook_id id, int32_t result)
+{
+	struct call this_call = {
+		.self = &ring_tls, .begin = clock_raw(), .result = result, .id = id};
+
+	this_call.self->correlation = 0;
+	this_call.end = this_call.begin;
+	PLAIN;
+}
+
+/* Where calls of the thread are counted; NULL if this one must be recorded, or belongs to another.
+ */
+static inline uint64_t *find_count(enum hook_counted counted)
+{
+	const struct ring_tls *self = &ring_tls;
+
+	return hook_mode() == COLLECTOR_RECORD && self->thread && !self->frame &&
+			       self->thread->counts[counted]
+		       ? &self->thread->counts[counted]
+		       : NULL;
+}
+
+#define HOOK_COUNTED(api, need, ret, name, params, args)                                         \
+	RECORD(ret, name, params, args, ring_count_first(&ring_tls, HOOK_COUNTED_##name); PLAIN) \
+	ret name params                                                                          \
+	{                                                                                        \
+		const struct hook_route *this_route = hook_route(HOOK_##name, HOOK_CALLER);      \
+		uint64_t *this_count;                                                            \
+                                                                                                 \
+		if (__builtin_expect(!hook_mode() && this_route, 0)) {                           \
+			return ((__typeof__(&name))this_route->function)args;                    \
+		}                                                                                \
+		this_count = find_count(HOOK_COUNTED_##name);                                    \
+		if (__builtin_expect(this_count && this_route, 1)) {                             \
+			ret r = ((__typeof__(&name))this_route->function)args;                   \
+                                                                                                 \
+			if (__builtin_expect(r != 0, 0)) {                                       \
+				record_failure(HOOK_##name, (int32_t)r);                         \
+			} else {                                                                 \
+				++*this_count;                                                   \
+			}                                                                        \
+			return r;                                                                \
+		}                                                                                \
+		TAIL_CALL return hook_record_##name args;                                        \
+	}
 #include "preload/hook/hooks.def"

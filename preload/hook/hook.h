@@ -39,6 +39,16 @@ enum hook_id {
 	HOOK_NR,
 };
 
+/* The places of counted functions in ring_thread.counts; hooks.def says which. */
+enum hook_counted {
+#define HOOK(api, need, ret, name, params, args, facts)
+#define HOOK_MANUAL(api, need, ret, name, params, args)
+#define HOOK_COUNTED(api, need, ret, name, params, args) HOOK_COUNTED_##name,
+#include "preload/hook/hooks.def"
+	HOOK_NR_COUNTED,
+};
+_Static_assert((int)HOOK_NR_COUNTED <= (int)RING_NR_COUNTS, "more counted functions than places");
+
 /* For finding real functions; in addition to enum gprof_api, and never in a stream. */
 #define HOOK_API_CUPTI 0xff
 #define HOOK_API_CXX   0xfe

@@ -481,7 +481,7 @@ static size_t events_before(const struct step_events *step, uint32_t correlation
 
 /* What an event stands for in a call: it was recorded last after that activity. */
 static const struct step_activity *behind_event(
-	struct dependencies *dependencies, uint32_t event, uint32_t correlation)
+	struct dependencies *dependencies, uint64_t event, uint32_t correlation)
 {
 	const struct step_events *step = dependencies->step;
 	size_t nr = events_before(step, correlation);

@@ -9,10 +9,15 @@
 #include "report/model/select.h"
 #include "report/analysis/gpu_activities.h"
 
+#define NR_CALLS 65536u
+/* cudaStreamPerThread; its keys have a bit that no address has. */
+#define PER_THREAD_HANDLE 2u
+#define THREAD_KEY	  (1ull << 63)
+
 /* What a call was about. */
 struct mark {
 	uint64_t stream;
-	uint32_t event;
+	uint64_t event;
 	uint8_t role; /* enum call_role */
 };
 
@@ -22,6 +27,13 @@ struct step_marks {
 	struct step_event *events;
 	size_t nr_events, event_capacity;
 	bool has_events; /* some are recorded */
+	bool has_cupti;	 /* it has CUPTI's records of synchronisations or events */
+};
+
+/* An activity's launch: with which handle, and on which stream it ran. */
+struct step_handle {
+	uint64_t handle, stream;
+	uint32_t correlation;
 };
 
 /* ---- marks ---- */
@@ -69,17 +81,54 @@ static void add_event(struct step_marks *marks, const struct step_event *event)
 	marks->has_events |= !event->is_wait;
 }
 
-void step_loader_mark(struct step_loader *load, struct process *process, const struct batch *b)
+/*
+ * The key of a handle: 1 is the default stream, whichever way it was named; 2 is another stream in
+ * each thread. 0 is no key.
+ */
+static uint64_t key_of(uint64_t handle, uint32_t thread)
 {
-	struct step_marks *marks = marks_of(load, process);
+	if (handle == PER_THREAD_HANDLE) {
+		return THREAD_KEY | thread;
+	}
+	return handle ? handle : 1;
+}
+
+static bool is_named(const struct process *process, uint32_t call, const char *part)
+{
+	return strstr(string_pool_text(process_call_name(process, call, NULL), NULL), part) != NULL;
+}
+
+/* Calls that say which event they are about. */
+static void mark_calls(struct step_marks *marks, struct process *process, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		uint64_t id = b->col[COL_api_correlation][i];
+
+		if (b->col[COL_api_event][i] && id && id <= UINT32_MAX) {
+			const struct step_event event = {
+				.handle = key_of(b->col[COL_api_stream][i],
+					(uint32_t)b->col[COL_api_thread][i]),
+				.event = b->col[COL_api_event][i],
+				.correlation = (uint32_t)id,
+				.is_wait = is_named(
+					process, (uint32_t)b->col[COL_api_call][i], "WaitEvent")};
+
+			add_event(marks, &event);
+		}
+	}
+}
+
+static void mark_records(struct step_marks *marks, struct process *process, const struct batch *b)
+{
 	bool is_event = b->table == GPROF_TABLE_event;
 
+	marks->has_cupti = true;
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		uint64_t id = b->col[is_event ? COL_event_correlation : COL_sync_correlation][i];
 		uint64_t place = b->col[is_event ? COL_event_place : COL_sync_place][i];
 		uint64_t type = is_event ? 0 : b->col[COL_sync_type][i];
 		struct step_event event = {.stream = stream_of(process, place),
-			.event = (uint32_t)b->col[is_event ? COL_event_event : COL_sync_event][i],
+			.event = b->col[is_event ? COL_event_event : COL_sync_event][i],
 			.correlation = (uint32_t)id,
 			.is_wait = !is_event};
 
@@ -95,6 +144,17 @@ void step_loader_mark(struct step_loader *load, struct process *process, const s
 	}
 }
 
+void step_loader_mark(struct step_loader *load, struct process *process, const struct batch *b)
+{
+	struct step_marks *marks = marks_of(load, process);
+
+	if (b->table == GPROF_TABLE_api) {
+		mark_calls(marks, process, b);
+	} else {
+		mark_records(marks, process, b);
+	}
+}
+
 static int by_correlation(const void *a, const void *b)
 {
 	const struct step_event *x = a, *y = b;
@@ -102,37 +162,191 @@ static int by_correlation(const void *a, const void *b)
 	return (x->correlation > y->correlation) - (x->correlation < y->correlation);
 }
 
+/* CUPTI's records say more than handles. */
+static void drop_handles(struct step_marks *marks)
+{
+	size_t nr = 0;
+
+	marks->has_events = false;
+	for (size_t i = 0; i < marks->nr_events; i++) {
+		if (!marks->events[i].handle) {
+			marks->events[nr++] = marks->events[i];
+			marks->has_events |= !marks->events[i].is_wait;
+		}
+	}
+	marks->nr_events = nr;
+}
+
 static void sort_events(struct step_marks *marks)
 {
+	if (marks->has_cupti) {
+		drop_handles(marks);
+	}
 	if (marks->nr_events) {
 		qsort(marks->events, marks->nr_events, sizeof(*marks->events), by_correlation);
 	}
 }
 
-static bool is_named(const struct process *process, uint32_t call, const char *part)
+static uint8_t role_by_name(const struct process *process, uint32_t call)
 {
-	return strstr(string_pool_text(process_call_name(process, call, NULL), NULL), part) != NULL;
+	if (!is_named(process, call, "Synchronize")) {
+		return CALL_PLAIN;
+	}
+	return is_named(process, call, "Stream")  ? CALL_WAITS_STREAM
+	       : is_named(process, call, "Event") ? CALL_WAITS_EVENT
+						  : CALL_WAITS_ALL;
 }
 
-static void set_role(
-	const struct step_loader *load, struct step_item *item, const struct op_call *call)
+static uint8_t role_of_call(struct step_loader *load, uint32_t call)
+{
+	if (call >= NR_CALLS) {
+		return role_by_name(load->process, call);
+	}
+	if (!load->call_roles[call]) {
+		load->call_roles[call] = (uint8_t)(1 + role_by_name(load->process, call));
+	}
+	return load->call_roles[call] - 1;
+}
+
+/* Where CUPTI has no record of it: by the call's name, and its handle if that was recorded. */
+static void set_role_by_call(
+	struct step_loader *load, struct step_item *item, const struct op_call *call)
+{
+	bool has_handle = call->table == GPROF_TABLE_api_sync && !load->process->stream->is_trace &&
+			  !(load->of_process && load->of_process->has_cupti);
+
+	if (call->table != GPROF_TABLE_api_sync && call->table != GPROF_TABLE_api) {
+		return;
+	}
+	item->role = role_of_call(load, call->call);
+	if (item->role == CALL_WAITS_STREAM && has_handle) {
+		item->handle = key_of(call->handle, call->thread);
+	} else if (item->role == CALL_WAITS_EVENT && has_handle) {
+		item->event = call->handle;
+	} else if (item->role != CALL_PLAIN) {
+		item->role = CALL_WAITS_ALL;
+	}
+}
+
+static void set_role(struct step_loader *load, struct step_item *item, const struct op_call *call)
 {
 	const struct step_marks *marks = load->of_process;
 	const struct mark *mark =
 		marks && call->correlation ? idmap_get(&marks->by_call, call->correlation) : NULL;
 
-	if (!mark) {
-		if (call->table == GPROF_TABLE_api_sync &&
-			is_named(load->process, call->call, "Synchronize")) {
-			item->role = CALL_WAITS_ALL;
-		}
-		return;
+	if (mark) {
+		item->role = mark->role;
+		item->stream = mark->stream;
+		item->event = mark->event;
+	} else {
+		set_role_by_call(load, item, call);
 	}
-	item->role = mark->role;
-	item->stream = mark->stream;
-	item->event = mark->event;
-	if (item->role == CALL_WAITS_EVENT && !marks->has_events) {
+	if (item->role == CALL_WAITS_EVENT && !(marks && marks->has_events)) {
 		item->role = CALL_WAITS_ALL;
+	}
+}
+
+/* ---- streams of handles ---- */
+
+static int by_handle(const void *a, const void *b)
+{
+	const struct step_handle *x = a, *y = b;
+
+	if (x->handle != y->handle) {
+		return x->handle < y->handle ? -1 : 1;
+	}
+	return (x->correlation > y->correlation) - (x->correlation < y->correlation);
+}
+
+static void find_handles(struct step_loader *load)
+{
+	load->nr_handles = 0;
+	for (size_t i = 0; i < load->nr_records; i++) {
+		const struct step_activity *record = &load->records[i];
+
+		if (record->handle) {
+			load->handles = array_grow(load->handles, load->nr_handles,
+				&load->handle_capacity, sizeof(*load->handles));
+			load->handles[load->nr_handles++] = (struct step_handle){
+				record->handle, record->stream, record->correlation};
+		}
+	}
+	if (load->nr_handles) {
+		qsort(load->handles, load->nr_handles, sizeof(*load->handles), by_handle);
+	}
+}
+
+/*
+ * On which stream the last activity ran that was launched with the handle before a call, else the
+ * next one; no stream if there is none, so that nobody waits.
+ */
+static uint64_t stream_of_handle(
+	const struct step_loader *load, uint64_t handle, uint32_t correlation)
+{
+	const struct step_handle wanted = {.handle = handle, .correlation = correlation};
+	size_t low = 0, high = load->nr_handles;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (by_handle(&load->handles[middle], &wanted) < 0) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	if (low > 0 && load->handles[low - 1].handle == handle) {
+		return load->handles[low - 1].stream;
+	}
+	return low < load->nr_handles && load->handles[low].handle == handle
+		       ? load->handles[low].stream
+		       : UINT64_MAX;
+}
+
+/* The first event from a correlation id on. */
+static size_t events_from(const struct step_marks *marks, uint32_t correlation)
+{
+	size_t low = 0, high = marks->nr_events;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (marks->events[middle].correlation < correlation) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low;
+}
+
+/* Of what waits or is waited for near the records that are in memory. */
+static void resolve_handles(struct step_loader *load)
+{
+	struct step_marks *marks = load->of_process;
+	uint32_t first = UINT32_MAX, last = 0;
+
+	find_handles(load);
+	for (size_t i = 0; i < load->nr_items; i++) {
+		struct step_item *item = &load->items[i];
+
+		if (item->handle) {
+			item->stream = stream_of_handle(load, item->handle, item->correlation);
+		}
+	}
+	for (size_t i = 0; i < load->nr_records; i++) {
+		uint32_t id = load->records[i].correlation;
+
+		first = id < first ? id : first;
+		last = id > last ? id : last;
+	}
+	for (size_t i = marks ? events_from(marks, first) : 0;
+		marks && i < marks->nr_events && marks->events[i].correlation <= last; i++) {
+		struct step_event *event = &marks->events[i];
+
+		if (event->handle) {
+			event->stream = stream_of_handle(load, event->handle, event->correlation);
+		}
 	}
 }
 
@@ -197,6 +411,9 @@ static void add_ready(struct step_loader *load, struct step_events *step)
 
 static void take_ready(struct step_loader *load)
 {
+	if (load->nr_ready) {
+		resolve_handles(load);
+	}
 	for (size_t i = 0; i < load->nr_ready; i++) {
 		struct step_events *step = &load->ready[i];
 
@@ -355,6 +572,8 @@ void step_loader_begin(struct step_loader *load, struct process *process)
 	load->until = UINT64_MAX;
 	load->too_many = UINT64_MAX;
 	load->of_process = NULL;
+	free(load->call_roles);
+	load->call_roles = mem_zeroed(NR_CALLS, sizeof(*load->call_roles));
 	if (process->nr_steps > 1) {
 		find_next(load);
 	}
@@ -411,6 +630,13 @@ void step_loader_add_call(struct step_loader *load, const struct op_call *call)
 	set_role(load, item, call);
 }
 
+static bool has_stream_handle(const struct process *process, const struct op_call *call)
+{
+	return !process->stream->is_trace &&
+	       (call->table == GPROF_TABLE_api_launch || call->table == GPROF_TABLE_api_copy ||
+		       call->table == GPROF_TABLE_api_set);
+}
+
 void step_loader_add_record(
 	struct step_loader *load, const struct op_record *record, const struct op_call *call)
 {
@@ -425,6 +651,9 @@ void step_loader_add_record(
 		.call_begin = time_of(load, call->begin),
 		.call_end = time_of(load, call->end),
 		.stream = stream_of(load->process, record->place),
+		.handle = has_stream_handle(load->process, call)
+				  ? key_of(call->handle, call->thread)
+				  : 0,
 		.thread = call->thread,
 		.correlation = record->correlation,
 		.name = gpu_activity_name(load->process, record),
@@ -488,6 +717,8 @@ void step_loader_fini(struct step_loader *load)
 		free(load->marks[i].events);
 	}
 	free(load->marks);
+	free(load->call_roles);
+	free(load->handles);
 	free(load->items);
 	free(load->records);
 }

@@ -7,9 +7,11 @@
  * counts as one, from its first call or operator to the end of its last or of what it launched.
  *
  * Which stream or event a call was about is what CUPTI's records of synchronisations and events
- * say, by correlation id (table sync, table event; 24 bytes each in memory). A call that
- * synchronises without such a record waits for all work. Operators that go on over more than one
- * step are not seen.
+ * say, by correlation id (table sync, table event; 40 bytes each in memory). Where a process has no
+ * such records, the handles say it that were passed to its calls: a handle means the stream on
+ * which the activities ran that were launched with it last (or next). A call that synchronises and
+ * of which neither is known waits for all work. Operators that go on over more than one step are
+ * not seen.
  */
 #ifndef REPORT_ANALYSIS_STEP_EVENTS_H
 #define REPORT_ANALYSIS_STEP_EVENTS_H
@@ -35,7 +37,8 @@ enum call_role {
 struct step_item {
 	uint64_t begin, end;
 	uint64_t stream; /* step_stream; of roles that have one */
-	uint32_t event;
+	uint64_t handle; /* of that stream, as step_handle; 0: the stream is known */
+	uint64_t event;
 	uint32_t thread, name;
 	uint32_t correlation; /* of a call */
 	uint8_t role;	      /* enum call_role */
@@ -48,6 +51,7 @@ struct step_activity {
 	uint64_t begin, end;
 	uint64_t call_begin, call_end; /* of its launch */
 	uint64_t stream;
+	uint64_t handle;	      /* with which it was launched, as step_handle; 0 if unknown */
 	uint32_t thread, correlation; /* of its launch */
 	uint32_t name;
 	bool is_copy;
@@ -58,8 +62,9 @@ struct step_activity {
  * wait for one. CUPTI knows it by its correlation id; these rise in the order of calls.
  */
 struct step_event {
-	uint64_t stream;
-	uint32_t event, correlation;
+	uint64_t stream, handle; /* as those of step_item */
+	uint64_t event;
+	uint32_t correlation;
 	bool is_wait;
 };
 
@@ -79,7 +84,9 @@ struct step_events {
 	size_t nr_items;
 	struct step_activity *records;
 	size_t nr_records;
-	const struct step_event *events; /* of the process, by rising correlation id */
+	/* Of the process, by rising correlation id; streams of those with handles are known where
+	 * the records are. */
+	const struct step_event *events;
 	size_t nr_events;
 };
 
@@ -96,7 +103,10 @@ struct step_loader {
 	struct process *process;
 	struct step_marks *marks; /* of all processes, from the scan */
 	size_t nr_marks, mark_capacity;
-	const struct step_marks *of_process;
+	struct step_marks *of_process;
+	uint8_t *call_roles; /* 1 + what the name of a call says, by its id; 0: not asked yet */
+	struct step_handle *handles;
+	size_t nr_handles, handle_capacity;
 	struct step_item *items;
 	size_t nr_items, item_capacity;
 	size_t found; /* an item of the step that has_any looked at last */
@@ -132,10 +142,15 @@ struct step_loader {
 		COL_BIT(COL_sync_place) | COL_BIT(COL_sync_correlation) |           \
 			COL_BIT(COL_sync_event) | COL_BIT(COL_sync_type),           \
 		0},                                                                 \
-	{                                                                           \
-		GPROF_TABLE_event,                                                  \
+		{GPROF_TABLE_event,                                                 \
 			COL_BIT(COL_event_place) | COL_BIT(COL_event_correlation) | \
 				COL_BIT(COL_event_event),                           \
+			0},                                                         \
+	{                                                                           \
+		GPROF_TABLE_api,                                                    \
+			COL_BIT(COL_api_correlation) | COL_BIT(COL_api_thread) |    \
+				COL_BIT(COL_api_call) | COL_BIT(COL_api_event) |    \
+				COL_BIT(COL_api_stream),                            \
 			0                                                           \
 	}
 

@@ -58,9 +58,9 @@ void trace_record(struct trace *trace, const struct op_record *record, const str
 void trace_call(struct trace *trace, const struct op_call *call, const struct op *op);
 
 /* For the callbacks of scan_view: driver calls within other calls, whose operator is not known. */
-#define TRACE_NESTED_CALLS                                     \
-	{                                                      \
-		GPROF_TABLE_api_nested, COL_ALL(NR_COL_api), 0 \
+#define TRACE_NESTED_CALLS                                            \
+	{                                                             \
+		GPROF_TABLE_api_nested, COL_ALL(NR_COL_api_nested), 0 \
 	}
 void trace_nested_calls(struct trace *trace, const struct batch *batch);
 

@@ -361,10 +361,29 @@ static void add_allocs(struct op_rows *rows, const struct batch *b, struct op_ev
 	events->nr += b->nr_rows;
 }
 
+/* 0 for a table that has none. */
+static unsigned int handle_column_of(unsigned int table)
+{
+	switch (table) {
+	case GPROF_TABLE_api_launch:
+		return COL_api_launch_stream;
+	case GPROF_TABLE_api_copy:
+		return COL_api_copy_stream;
+	case GPROF_TABLE_api_set:
+		return COL_api_set_stream;
+	case GPROF_TABLE_api_sync:
+		return COL_api_sync_object;
+	default:
+		return 0;
+	}
+}
+
 static void add_calls(struct op_rows *rows, const struct batch *b, struct op_events *events)
 {
 	const uint64_t *stacks =
 		b->table == GPROF_TABLE_api_launch ? b->col[COL_api_launch_py_stack] : NULL;
+	const unsigned int handle_column = handle_column_of(b->table);
+	const uint64_t *handles = handle_column ? b->col[handle_column] : NULL;
 	bool is_whole = b->col[COL_api_result] != NULL;
 	struct op_event *event = make_room(events, b->nr_rows), *first = event;
 
@@ -385,6 +404,7 @@ static void add_calls(struct op_rows *rows, const struct batch *b, struct op_eve
 			.nr_activities = work.nr_activities,
 			.is_communication =
 				work.nr_activities && work.nr_activities == work.nr_communications,
+			.handle = handles ? handles[i] : 0,
 			.correlation = correlation,
 			.records = work.records,
 			.py_stack = py_stack,
@@ -430,6 +450,9 @@ static uint32_t mask_of(const struct op_rows *rows, unsigned int table)
 
 	if (rows->want->has_calls || rows->want->records) {
 		call_mask |= COL_BIT(COL_api_result) | COL_BIT(COL_api_call);
+	}
+	if (rows->want->records && handle_column_of(table)) {
+		call_mask |= COL_BIT(handle_column_of(table));
 	}
 	switch (table) {
 	case GPROF_TABLE_op:

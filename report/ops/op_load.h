@@ -35,6 +35,7 @@ struct op_event {
 	uint64_t begin, end; /* ticks */
 	/* GPU time of a call in ns, bytes of an allocation, or domain of a range. */
 	uint64_t value;
+	uint64_t handle; /* of a call: op_call.handle, if records are wanted */
 	union {
 		uint64_t address; /* of an allocation; the name's id if is_unnamed */
 		struct {

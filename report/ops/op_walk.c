@@ -488,6 +488,7 @@ static void call_call(struct walk *walk, const struct op_event *event, const str
 		.correlation = event->correlation,
 		.call = event->call,
 		.result = event->result,
+		.handle = event->handle,
 		.step = step_of_call(walk, event->begin),
 		.py_stack = event->py_stack,
 		.segment = segment,

@@ -47,7 +47,9 @@ struct op_call {
 	uint32_t correlation; /* 0: unknown */
 	uint32_t call;	      /* an id of the stream: process_call_name */
 	int32_t result;
-	uint32_t step;	   /* in which it began, as in phase_segment: 0 before the first */
+	uint64_t handle; /* the API's, of the stream of a launch, copy or set, or of what is waited
+			    for */
+	uint32_t step;	 /* in which it began, as in phase_segment: 0 before the first */
 	uint32_t py_stack; /* 0: not recorded */
 	uint32_t segment;  /* of phases, as an operator has it */
 	uint8_t table;	   /* GPROF_TABLE_api ... _api_sync */

@@ -9,6 +9,9 @@ static const struct {
 	const char *table, *column, *meaning;
 } meanings[] = {
 	{"info", "value", "of the fact"},
+	{"api", "event", "handle of the event that the call records or makes a stream wait for"},
+	{"api", "stream", "handle of that stream"},
+	{"api_count", "nr", "calls"},
 	{"attribute", "value", "of the device's number"},
 	{"attribute", "name", "of the device's number, as CUPTI's attributes"},
 	{"device", "id", "number of the GPU"},

@@ -438,7 +438,7 @@ static bool is_unknown_of_trace(
 	case GPROF_TABLE_api_copy:
 	case GPROF_TABLE_api_set:
 	case GPROF_TABLE_api_sync:
-		return is_result || source >= NR_COL_api;
+		return is_result || source >= GPROF_NR_API_COLUMNS;
 	case GPROF_TABLE_api:
 	case GPROF_TABLE_api_launch:
 		return is_result;

@@ -76,7 +76,7 @@ double keyed_stats_total_ns(const struct keyed_stats *stats)
 	double total_ns = 0;
 
 	for (size_t i = 0; i < stats->nr_rows; i++) {
-		total_ns += (double)stats->times.groups[i].sum;
+		total_ns += stats->rows[i].is_counted ? 0 : (double)stats->times.groups[i].sum;
 	}
 	return total_ns;
 }
@@ -107,10 +107,17 @@ void keyed_stats_fill_times(const struct histogram_group *times, uint64_t p99_ns
 	}
 }
 
+static const struct histogram_group *shown_times(const struct keyed_stats *stats, size_t row)
+{
+	static const struct histogram_group none;
+
+	return stats->rows[row].is_counted ? &none : &stats->times.groups[row];
+}
+
 void keyed_stats_fill(
 	const struct keyed_stats *stats, size_t row, double total_ns, struct table_cell *cells)
 {
-	keyed_stats_fill_times(&stats->times.groups[row], histogram_p99(&stats->times, row),
+	keyed_stats_fill_times(shown_times(stats, row), histogram_p99(&stats->times, row),
 		keyed_stats_calls(stats, row), total_ns, cells);
 }
 
@@ -126,7 +133,7 @@ struct table_cell *keyed_stats_add(
 void keyed_stats_fill_nsys(
 	const struct keyed_stats *stats, size_t row, double total_ns, struct table_cell *cells)
 {
-	fill(&stats->times.groups[row], keyed_stats_calls(stats, row), total_ns, cells, cells + 5);
+	fill(shown_times(stats, row), keyed_stats_calls(stats, row), total_ns, cells, cells + 5);
 }
 
 void keyed_stats_note(const struct keyed_stats *stats, struct table *table)

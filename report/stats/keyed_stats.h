@@ -15,6 +15,7 @@ struct keyed_stats_row {
 	uint32_t kind;	  /* defined by the view */
 	uint64_t failed;  /* calls that returned an error */
 	uint64_t untimed; /* counted without a time */
+	bool is_counted; /* on purpose: the times of the few others are no measure, and not shown */
 };
 
 struct keyed_stats_index;
@@ -62,7 +63,7 @@ void keyed_stats_finish(struct keyed_stats *stats);
 /* The calls of a row, with and without a time. */
 uint64_t keyed_stats_calls(const struct keyed_stats *stats, size_t row);
 
-/* The sum of the times of all rows. */
+/* The sum of the times of all rows that show theirs. */
 double keyed_stats_total_ns(const struct keyed_stats *stats);
 
 /*

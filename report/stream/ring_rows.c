@@ -261,7 +261,7 @@ static void add_launch(struct ring_rows *rows, const uint64_t *launch)
 	}
 	/* Both tables begin with the columns common to all api_* tables. */
 	memset(values, 0, sizeof(values));
-	memcpy(values, launch, NR_COL_api * sizeof(values[0]));
+	memcpy(values, launch, GPROF_NR_API_COLUMNS * sizeof(values[0]));
 	values[COL_api_launch_shape] = shape;
 	values[COL_api_launch_stream] = launch[COL_ring_launch_stream];
 	values[COL_api_launch_py_stack] = launch[COL_ring_launch_py_stack];

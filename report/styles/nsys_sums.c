@@ -26,6 +26,7 @@ static void merge(struct keyed_stats *merged, uint32_t name, uint32_t kind,
 	histogram_merge(&merged->times, row, &from->times, (uint32_t)from_row);
 	histogram_merge(&merged->sizes, row, &from->sizes, (uint32_t)from_row);
 	merged->rows[row].untimed += from->rows[from_row].untimed;
+	merged->rows[row].is_counted |= from->rows[from_row].is_counted;
 }
 
 static void merge_calls(struct keyed_stats *merged, const struct keyed_stats *calls, bool is_cuda)

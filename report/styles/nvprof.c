@@ -20,6 +20,7 @@ struct line {
 	double total_ns;
 	uint64_t calls;
 	uint64_t timed;
+	bool is_counted; /* it has no times: its calls are only counted */
 	uint64_t min_ns, max_ns;
 };
 
@@ -55,6 +56,10 @@ static void add_to_line(
 	const struct histogram_group *times = &tally->times.groups[i];
 
 	line->calls += keyed_stats_calls(tally, i);
+	if (tally->rows[i].is_counted) {
+		line->is_counted = true;
+		return;
+	}
 	line->timed += times->count;
 	line->total_ns += (double)times->sum;
 	section->total_ns += (double)times->sum;
@@ -119,11 +124,15 @@ static double mean(const struct line *line)
 	return line->timed ? line->total_ns / (double)line->timed : 0;
 }
 
-static void add_padded_time(struct buf *out, double ns, size_t width)
+static void add_padded_time(struct buf *out, const struct line *line, double ns, size_t width)
 {
 	struct buf text = {0};
 
-	table_add_auto_time(&text, ns);
+	if (line->is_counted) {
+		buf_text(&text, "n/a");
+	} else {
+		table_add_auto_time(&text, ns);
+	}
 	buf_pad(out, ' ', text.nr_bytes < width ? width - text.nr_bytes : 0);
 	buf_add(out, text.bytes, text.nr_bytes);
 	buf_fini(&text);
@@ -138,15 +147,19 @@ static void print_text(const struct section *section, bool is_first, struct buf 
 	for (size_t i = 0; i < section->nr_lines; i++) {
 		const struct line *line = &section->lines[i];
 
-		buf_printf(out, "%15s%c  %6.2f%%  ", i ? "" : section->title, i ? ' ' : ':',
-			share(section, line));
-		add_padded_time(out, line->total_ns, 8);
+		buf_printf(out, "%15s%c  ", i ? "" : section->title, i ? ' ' : ':');
+		if (line->is_counted) {
+			buf_printf(out, "%7s  ", "n/a");
+		} else {
+			buf_printf(out, "%6.2f%%  ", share(section, line));
+		}
+		add_padded_time(out, line, line->total_ns, 8);
 		buf_printf(out, "  %8" PRIu64 "  ", line->calls);
-		add_padded_time(out, mean(line), 8);
+		add_padded_time(out, line, mean(line), 8);
 		buf_text(out, "  ");
-		add_padded_time(out, line->timed ? (double)line->min_ns : 0, 8);
+		add_padded_time(out, line, line->timed ? (double)line->min_ns : 0, 8);
 		buf_text(out, "  ");
-		add_padded_time(out, (double)line->max_ns, 8);
+		add_padded_time(out, line, (double)line->max_ns, 8);
 		buf_text(out, "  ");
 		text_add_shown(out, line->name, line->nr_name, 0);
 		buf_char(out, '\n');
@@ -194,6 +207,14 @@ static double max_of(const struct line *line)
 	return (double)line->max_ns;
 }
 
+/* Nothing where a line has no times. */
+static void add_number(struct buf *out, const struct line *line, double value)
+{
+	if (!line->is_counted) {
+		buf_printf(out, "%.6f", value);
+	}
+}
+
 static void print_csv(const struct section *sections, struct buf *out)
 {
 	static double (*const values[])(const struct line *line) = {total_of, mean, min_of, max_of};
@@ -209,11 +230,14 @@ static void print_csv(const struct section *sections, struct buf *out)
 		for (size_t i = 0; i < sections[s].nr_lines; i++) {
 			const struct line *line = &sections[s].lines[i];
 
-			buf_printf(out, "\"%s\",%.6f,%.6f,%" PRIu64, sections[s].title,
-				share(&sections[s], line), total_of(line) / units[unit[0]].ns,
-				line->calls);
+			buf_printf(out, "\"%s\",", sections[s].title);
+			add_number(out, line, share(&sections[s], line));
+			buf_char(out, ',');
+			add_number(out, line, total_of(line) / units[unit[0]].ns);
+			buf_printf(out, ",%" PRIu64, line->calls);
 			for (size_t k = 1; k < 4; k++) {
-				buf_printf(out, ",%.6f", values[k](line) / units[unit[k]].ns);
+				buf_char(out, ',');
+				add_number(out, line, values[k](line) / units[unit[k]].ns);
 			}
 			buf_char(out, ',');
 			text_add_csv(out, line->name, line->nr_name);

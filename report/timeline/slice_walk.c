@@ -565,9 +565,9 @@ static uint32_t full_mask(const struct slice_walk *walk, unsigned int table)
 	case GPROF_TABLE_overhead:
 		return COL_ALL(NR_COL_overhead);
 	case GPROF_TABLE_api_launch:
-		return COL_ALL(NR_COL_api) | COL_BIT(COL_api_launch_py_stack);
+		return COL_ALL(GPROF_NR_API_COLUMNS) | COL_BIT(COL_api_launch_py_stack);
 	default:
-		return COL_ALL(NR_COL_api);
+		return COL_ALL(GPROF_NR_API_COLUMNS);
 	}
 }
 

@@ -20,7 +20,9 @@ struct api_view {
 	uint64_t *values;
 	bool has_results; /* of any process: some traces have none */
 	bool has_nested;
-	bool has_gaps; /* functions without a hook were called, and not all of them recorded */
+	bool has_counted; /* of some functions, calls were only counted */
+	bool is_selected; /* a part of the recording, which has none of these */
+	bool has_gaps;	  /* functions without a hook were called, and not all of them recorded */
 };
 
 #define CALL_COLUMNS                                                              \
@@ -30,6 +32,7 @@ struct api_view {
 static const struct scan_want wants[] = {
 	SCAN_CALLS(CALL_COLUMNS),
 	{GPROF_TABLE_api_nested, CALL_COLUMNS, 0},
+	{GPROF_TABLE_api_count, COL_BIT(COL_api_count_call) | COL_BIT(COL_api_count_nr), 0},
 };
 
 static void init(void *state)
@@ -80,9 +83,21 @@ static bool has_gap(const struct process *process, const struct batch *batch)
 	return false;
 }
 
-static void on_batch(void *context, struct process *process, const struct batch *batch)
+/* They have no times of their own, so a step has none of them. */
+static void on_counts(struct api_view *view, const struct process *process, const struct batch *b)
 {
-	struct api_view *view = context;
+	view->has_counted = true;
+	view->is_selected |= process->select != NULL;
+	for (uint32_t i = 0; i < b->nr_rows && !process->select; i++) {
+		uint32_t group = find_group(view, process, b->col[COL_api_count_call][i]);
+
+		view->calls.rows[group].untimed += b->col[COL_api_count_nr][i];
+		view->calls.rows[group].is_counted = true;
+	}
+}
+
+static void on_calls(struct api_view *view, struct process *process, const struct batch *batch)
+{
 	const uint64_t *calls = batch->col[COL_api_call];
 	const uint64_t *results = batch->col[COL_api_result];
 	const uint64_t *ticks = batch->col[COL_api_dur];
@@ -103,6 +118,17 @@ static void on_batch(void *context, struct process *process, const struct batch 
 		}
 	}
 	histogram_add_many(&view->calls.times, view->groups, view->values, batch->nr_rows);
+}
+
+static void on_batch(void *context, struct process *process, const struct batch *batch)
+{
+	struct api_view *view = context;
+
+	if (batch->table == GPROF_TABLE_api_count) {
+		on_counts(view, process, batch);
+	} else {
+		on_calls(view, process, batch);
+	}
 }
 
 static void fill_keys(uint32_t kind, uint32_t name, struct table_cell *cells)
@@ -135,6 +161,15 @@ static void fill_table(void *state, struct table *table)
 		fill_keys(row->kind, row->name, &cells[KEYED_STATS_NR_COLUMNS + 1]);
 	}
 	keyed_stats_note(&view->calls, table);
+	if (view->has_counted) {
+		table_note(table, view->is_selected ? "Calls that are only counted (cudaGetDevice "
+						      "and the like) belong to no "
+						      "step: the whole recording has them. "
+						      "GPROF_CALLS=all times every call."
+						    : "Calls without times are only counted, since "
+						      "timing would take longer than "
+						      "they do. GPROF_CALLS=all times every call.");
+	}
 	if (view->has_nested) {
 		table_note(table, "Driver calls within other calls are rows, too; their time is "
 				  "part of those.");

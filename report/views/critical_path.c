@@ -323,7 +323,7 @@ VIEW(critical_path, 230) = {
 	.title = "Critical path",
 	VIEW_COLUMNS(columns),
 	VIEW_KEYED_STATE(struct critical_view, kinds),
-	.scan = {wants, 2, NULL, NULL, on_batch, NULL},
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, NULL, on_batch, NULL},
 	.ops = {.begin = begin, .op = on_op, .call = on_call, .record = on_record, .end = end},
 	.init = init,
 	.fill = fill_table,

@@ -84,6 +84,9 @@ void gen_nccl(struct gen *gen, uint32_t rank);
 /* Driver calls within calls of the runtime. */
 void gen_nested(struct gen *gen);
 
+/* Calls that are only counted; two streams, an event and a wait, all named by handles alone. */
+void gen_counted(struct gen *gen);
+
 /* One of a rank that stalls, and is killed in its second stall. */
 void gen_hang(struct gen *gen);
 

@@ -119,6 +119,13 @@ nested=v2/nested.gprof
 golden v2/nested.api "$report" --view api,api-trace,kernel --format csv $nested
 golden v2/nested.nvprof "$report" --style nvprof $nested
 golden v2/nested.timeline "$report" timeline -o - $nested
+# Calls that are only counted; streams and events that only handles name.
+counted=v2/counted.gprof
+golden v2/counted.path "$report" --wide --view critical-path,what-if $counted
+golden v2/counted.nvprof "$report" --style nvprof $counted
+golden v2/counted.nvprof-csv "$report" --style nvprof --format csv $counted
+golden v2/counted.nsys "$report" --report cuda_api_sum $counted
+golden v2/counted.steps "$report" --wide --view api --steps 1-3 $counted
 golden python.detail "$report" --view python --detail --format csv $python
 golden python.singles "$report" --view single-operators,timeline-summary --format json $python
 golden python.timeline "$report" timeline -o - $python

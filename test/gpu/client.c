@@ -49,7 +49,8 @@ static struct {
 /* The driver looks it up by its name. */
 __attribute__((visibility("default"))) int InitializeInjection(void);
 
-/* CLIENT_ATTRIBUTES: NUMBER=VALUE, comma-separated, of CUpti_ActivityAttribute; values of a byte from 8 on. */
+/* CLIENT_ATTRIBUTES: NUMBER=VALUE, comma-separated, of CUpti_ActivityAttribute; values of a byte
+ * from 8 on. */
 static void set_attributes(const char *text)
 {
 	while (text && *text) {

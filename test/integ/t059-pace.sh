@@ -8,7 +8,7 @@ need SIM REPORT JQ PLAIN
 
 gcc -O2 -o "$T/bursts" test/calls/bursts.c "$SIM/libcudart.so.13" 2>"$T/err" || { cat "$T/err"; exit 1; }
 # Only what is in the rings wakes it.
-GPROF_FLUSH_MS=60000 GPROF_SAMPLE_MS=0 GPROF_CUPTI=0 record "$T/bursts"
+GPROF_CALLS=all GPROF_FLUSH_MS=60000 GPROF_SAMPLE_MS=0 GPROF_CUPTI=0 record "$T/bursts"
 is 0 $rc "exit status"
 read -r made cpu_us <"$T/out"
 echo "$made calls; $cpu_us us of CPU from sleep to sleep"
@@ -24,7 +24,7 @@ least=9999
 for _ in 1 2 3 4 5; do
 	[ $least -ge 400 ] || break
 	rm -rf "$GPROF_DIR"
-	GPROF_CUPTI=0 record "$T/steady"
+	GPROF_CALLS=all GPROF_CUPTI=0 record "$T/steady"
 	faults=$(cat "$T/out")
 	least=$((faults < least ? faults : least))
 done

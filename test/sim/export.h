@@ -55,6 +55,7 @@ enum sim_cbid {
 #define SIM_ARGS(...)	   __VA_ARGS__
 
 #define SIM_SYMBOL_PLAIN	  NULL
+#define SIM_SYMBOL_EVENT(...)	  NULL
 #define SIM_SYMBOL_COPY(...)	  NULL
 #define SIM_SYMBOL_SET(...)	  NULL
 #define SIM_SYMBOL_ALLOC(...)	  NULL

@@ -39,7 +39,7 @@ static uint32_t find_call(const char *name, uint8_t api)
 
 static const char names[] = "cudaMalloc\0cudaFree\0cuMemset";
 static const struct calls_hook calls[] = {
-	{0, GPROF_API_RUNTIME}, {11, GPROF_API_RUNTIME}, {20, GPROF_API_DRIVER}};
+	{0, GPROF_API_RUNTIME, 0}, {11, GPROF_API_RUNTIME, 0}, {20, GPROF_API_DRIVER, 0}};
 
 static void start(void)
 {

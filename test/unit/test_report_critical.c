@@ -107,8 +107,11 @@ static void add_events(struct world *world)
 		const struct step_item *item = &world->items[i];
 
 		if (item->role == RECORDS_EVENT || item->role == STREAM_WAITS) {
-			world->events[world->nr_events++] = (struct step_event){item->stream,
-				item->event, item->correlation, item->role == STREAM_WAITS};
+			world->events[world->nr_events++] =
+				(struct step_event){.stream = item->stream,
+					.event = item->event,
+					.correlation = item->correlation,
+					.is_wait = item->role == STREAM_WAITS};
 		}
 	}
 	qsort(world->events, world->nr_events, sizeof(*world->events), by_correlation);

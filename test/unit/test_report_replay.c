@@ -184,8 +184,10 @@ START_TEST(a_stream_waits_for_an_event)
 		struct step_activity *first = launch(LOOP, at, at + 10, at + 60);
 
 		world.items[world.step.nr_items - 1].correlation = first->correlation = id;
-		world.events[world.step.nr_events++] = (struct step_event){7, 3, id + 1, false};
-		world.events[world.step.nr_events++] = (struct step_event){8, 3, id + 2, true};
+		world.events[world.step.nr_events++] =
+			(struct step_event){.stream = 7, .event = 3, .correlation = id + 1};
+		world.events[world.step.nr_events++] = (struct step_event){
+			.stream = 8, .event = 3, .correlation = id + 2, .is_wait = true};
 		second = launch(LOOP, at + 20, at + 60, at + 100);
 		second->stream = 8;
 		second->name = world.copy;
