@@ -101,5 +101,6 @@ int InitializeInjection(void)
 		}
 		kinds = *end ? end + 1 : end;
 	}
+	fprintf(stderr, "client: ready\n");
 	return 1;
 }

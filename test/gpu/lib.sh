@@ -151,6 +151,12 @@ judge()
 	fi
 }
 
+# Where the toolkit has its libcupti, for clients of it.
+cupti_folder()
+{
+	dirname "$(find "${CUDA_HOME:-/usr/local/cuda}/" -name 'libcupti.so.1[2-9]' -print -quit 2>/dev/null)"
+}
+
 # ran NAME STATUS FILE: the program must have left with 0; if not, what it said on stderr, in FILE.
 ran()
 {

@@ -1,45 +1,47 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # What a launch and a call of cudaGetDevice cost the program, beside a client that asks CUPTI for as much as gprof or
-# PyTorch's profiler, and for each kind of activity alone: measured, no verdict.
+# PyTorch's profiler, and for each kind of activity alone: measured, no verdict. All take turns, in another order each
+# round. ROUNDS=N.
 . "$(dirname "$0")/../lib.sh"
 need GPU PROGRAMS
 only_real "what a launch costs the simulator says nothing"
-launches=$BIN/shared/launches
-ROUNDS=${ROUNDS:-3}
-
-# cost NAME COMMAND...: of the fastest launches of all rounds
-cost()
-{
-	local name=$1
-	shift
-	for ((i = 0; i < ROUNDS; i++)); do "$@"; done 2>"$T/err" | sort -n >"$T/ns"
-	[ -s "$T/ns" ]
-	judge "$name" $? "$(awk 'NR == 1 { print $1 " ns per launch, " $2 " ns per cudaGetDevice" }' "$T/ns")"
-}
-
-# client KINDS: see client.c
-client()
-{
-	CUDA_INJECTION64_PATH=$BIN/client.so CLIENT=$1 "$launches"
-}
-
-# recorded VARIABLE=VALUE...
-recorded()
-{
-	rm -rf "$GPROF_DIR"
-	env "$@" LD_PRELOAD="$BIN/libgprof.so" "$launches"
-}
-
-cost "alone" "$launches"
-cost "kernels alone (CUPTI)" client 10
-cost "kernels, callbacks of launches (CUPTI)" client 10,0
-cost "kernels, calls of runtime and driver, as PyTorch's profiler (CUPTI)" client 10,5,4
-for kind in 1:memcpy 2:memset 38:synchronization 49:memory 17:overhead 0:callbacks 36:events; do
-	cost "kernels and ${kind#*:} (CUPTI)" client "10,${kind%%:*}"
+client="CUDA_INJECTION64_PATH=$BIN/client.so"
+gprof="LD_PRELOAD=$BIN/libgprof.so"
+pin=$(command -v taskset >/dev/null && echo taskset -c 2)
+cat >"$T/list" <<LIST
+alone|
+CUPTI: kernels|$client CLIENT=10
+CUPTI: kernels, callbacks of launches|$client CLIENT=10,0
+CUPTI: kernels, their times in pinned memory|$client CLIENT=10 CLIENT_ATTRIBUTES=8=1
+CUPTI: kernels and memcpy|$client CLIENT=10,1
+CUPTI: kernels and synchronization|$client CLIENT=10,38
+CUPTI: kernels and events|$client CLIENT=10,36
+CUPTI: kernels and memory|$client CLIENT=10,49
+CUPTI: kernels and overhead|$client CLIENT=10,17
+CUPTI: kernels, calls of runtime and driver, as PyTorch's profiler|$client CLIENT=10,5,4
+gprof|$gprof
+gprof, GPROF_CALLS=all|$gprof GPROF_CALLS=all
+gprof, GPROF_DRIVER=1|$gprof GPROF_DRIVER=1
+gprof, GPROF_CUPTI=0|$gprof GPROF_CUPTI=0
+gprof, no window open|$gprof GPROF_SCHEDULE=1000000-1000001
+LIST
+for ((i = 0; i < ${ROUNDS:-5}; i++)); do
+	while IFS='|' read -r name settings; do
+		rm -rf "$GPROF_DIR"
+		# shellcheck disable=SC2086 # several words
+		printf '%s|%s\n' "$name" "$(env GPROF_QUIET=1 $settings $pin "$BIN/shared/launches" 2>>"$T/err")"
+	done < <(shuf "$T/list") >>"$T/ns"
 done
-cost "gprof" recorded GPROF_ENABLE=1
-cost "gprof without CUPTI" recorded GPROF_CUPTI=0
-cost "gprof with all driver calls" recorded GPROF_DRIVER=1
-cost "gprof, no window open" recorded GPROF_SCHEDULE=1000000-1000001
+while IFS='|' read -r name settings; do
+	grep -F "$name|" "$T/ns" | sed 's/.*|//' | sort -n >"$T/one"
+	[ "$(awk 'NF == 4' "$T/one" | wc -l)" = "${ROUNDS:-5}" ]
+	judge "$name" $? "$(awk -v n="$(($(wc -l <"$T/one") / 2 + 1))" '
+		NR == 1 { least = $1 } NR == n { median = $1 }
+		{ mean += $2 / 1; longest = $3 > longest ? $3 : longest; asks = NR == 1 || $4 < asks ? $4 : asks }
+		END { printf "%d ns per launch, median %d, mean %d; longest ten %d us; %d ns per cudaGetDevice", least, median, mean / NR, longest, asks }' "$T/one")"
+done <"$T/list"
+clients=$(grep -c "|CUDA_INJECTION64_PATH" "$T/list")
+[ "$(grep -c '^client: ready' "$T/err")" = $((clients * ${ROUNDS:-5})) ]
+judge "the clients of CUPTI were there" $? "$(grep -v ready "$T/err" | head -1)"
 finish
