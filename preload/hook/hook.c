@@ -367,7 +367,7 @@ static inline uintptr_t outer_caller(const uintptr_t *frame)
 static __attribute__((noinline)) void record_failure(enum hook_id id, int32_t result)
 {
 	struct call this_call = {
-		.self = &ring_tls, .begin = clock_raw(), .result = result, .id = id};
+		.self = &ring_tls, .begin = clock_raw(), .result = result, .id = (uint16_t)id};
 
 	this_call.self->correlation = 0;
 	this_call.end = this_call.begin;
@@ -386,27 +386,43 @@ static inline uint64_t *find_count(enum hook_counted counted)
 		       : NULL;
 }
 
-#define HOOK_COUNTED(api, need, ret, name, params, args)                                         \
-	RECORD(ret, name, params, args, ring_count_first(&ring_tls, HOOK_COUNTED_##name); PLAIN) \
-	ret name params                                                                          \
-	{                                                                                        \
-		const struct hook_route *this_route = hook_route(HOOK_##name, HOOK_CALLER);      \
-		uint64_t *this_count;                                                            \
-                                                                                                 \
-		if (__builtin_expect(!hook_mode() && this_route, 0)) {                           \
-			return ((__typeof__(&name))this_route->function)args;                    \
-		}                                                                                \
-		this_count = find_count(HOOK_COUNTED_##name);                                    \
-		if (__builtin_expect(this_count && this_route, 1)) {                             \
-			ret r = ((__typeof__(&name))this_route->function)args;                   \
-                                                                                                 \
-			if (__builtin_expect(r != 0, 0)) {                                       \
-				record_failure(HOOK_##name, (int32_t)r);                         \
-			} else {                                                                 \
-				++*this_count;                                                   \
-			}                                                                        \
-			return r;                                                                \
-		}                                                                                \
-		TAIL_CALL return hook_record_##name args;                                        \
+static inline int32_t count_call(uint64_t *count, enum hook_id id, int32_t result)
+{
+	if (__builtin_expect(result != 0, 0)) {
+		record_failure(id, result);
+	} else {
+		++*count;
+	}
+	return result;
+}
+
+/* The count comes first: the route of a module that was not the first to call is found slowly. */
+#define HOOK_COUNTED(api, need, ret, name, params, args)                                          \
+	RECORD(ret, name, params, args, ring_count_first(&ring_tls, HOOK_COUNTED_##name); PLAIN)  \
+	static __attribute__((noinline)) ret hook_seek_##name params                              \
+	{                                                                                         \
+		const __typeof__(&name) this_real =                                               \
+			(__typeof__(&name))hook_real(HOOK_##name, RECORDED_CALLER);               \
+		uint64_t *this_count = find_count(HOOK_COUNTED_##name);                           \
+                                                                                                  \
+		if (this_count) {                                                                 \
+			return (ret)count_call(this_count, HOOK_##name, (int32_t)this_real args); \
+		}                                                                                 \
+		TAIL_CALL return hook_record_##name args;                                         \
+	}                                                                                         \
+	ret name params                                                                           \
+	{                                                                                         \
+		const struct hook_route *this_route = hook_route(HOOK_##name, HOOK_CALLER);       \
+		uint64_t *this_count = find_count(HOOK_COUNTED_##name);                           \
+                                                                                                  \
+		if (__builtin_expect(this_route && (this_count || !hook_mode()), 1)) {            \
+			const __typeof__(&name) this_real =                                       \
+				(__typeof__(&name))this_route->function;                          \
+                                                                                                  \
+			return this_count ? (ret)count_call(this_count, HOOK_##name,              \
+						    (int32_t)this_real args)                      \
+					  : this_real args;                                       \
+		}                                                                                 \
+		TAIL_CALL return hook_seek_##name args;                                           \
 	}
 #include "preload/hook/hooks.def"

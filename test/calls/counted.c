@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * counted NR_CALLS: two threads ask NR_CALLS times each which device is current, and once as many for
- * the last error; in between the main thread allocates and frees. Prints what the calls returned that
- * did not succeed.
+ * counted NR_CALLS [killed]: two threads ask NR_CALLS times each which device is current, and as
+ * often for the last error; then a library (MODULE) asks NR_CALLS times for the device. The main
+ * thread also allocates and orders a stream behind an event. Prints how many questions failed, and
+ * the handles.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -11,6 +12,19 @@
 #include <unistd.h>
 
 int cudaGetDevice(int *device);
+int ask_there(int nr_calls);
+
+#ifdef MODULE
+int ask_there(int nr_calls)
+{
+	int nr_failed = 0, device;
+
+	for (int i = 0; i < nr_calls; i++) {
+		nr_failed += cudaGetDevice(&device) != 0;
+	}
+	return nr_failed;
+}
+#else
 int cudaGetLastError(void);
 int cudaMalloc(void **p, size_t bytes);
 int cudaFree(void *p);
@@ -44,6 +58,7 @@ int main(int argc, char **argv)
 	ask(NULL);
 	pthread_create(&thread, NULL, ask, NULL);
 	pthread_join(thread, NULL);
+	nr_failed += ask_there(nr_calls);
 	cudaEventCreate(&event);
 	cudaStreamCreate(&stream);
 	cudaEventRecord(event, NULL);
@@ -58,3 +73,4 @@ int main(int argc, char **argv)
 	}
 	return 0;
 }
+#endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Launches a kernel that does next to nothing, 500 times and then waits, 200 times over; then asks
- * as often which device is current. Prints what a launch takes in ns, median and mean of all rounds,
- * the longest ten launches in us, and what a question takes, its median.
+ * as often which device is current. Prints what a launch takes in ns, median and mean of all
+ * rounds, the longest ten launches in us, and what a question takes, its median.
  */
 #include "test/prog/prog.h"
 
