@@ -112,6 +112,7 @@ COMPAT_START_CODE void collector_init(
 	if (atomic_exchange(&state.is_init, true)) {
 		return;
 	}
+	log_remember_stderr();
 	/*
 	 * Registered here because another thread may fork while the first one starts the recorder,
 	 * and in every process because calls are routed even where nothing is recorded.

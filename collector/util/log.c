@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,6 +29,42 @@ static struct log_state {
 	char path[1024];
 	char line[LINE_BYTES]; /* not on the stack of the target's thread, which may be small */
 } log_state = {.level = LOG_WARN};
+
+/* Identifies the target's stderr; apart from log_state, which most processes never touch. */
+static struct log_stderr {
+	int error; /* EBADF: there is none; another one: unknown */
+	dev_t device;
+	ino_t inode;
+} log_stderr COMPAT_AT_START;
+
+COMPAT_START_CODE static struct log_stderr find_stderr(void)
+{
+	struct stat now = {0};
+	/* glibc has fstat as a symbol only since 2.33. */
+	int error = syscall(SYS_fstat, STDERR_FILENO, &now) ? errno : 0;
+
+	return (struct log_stderr){error, now.st_dev, now.st_ino};
+}
+
+COMPAT_START_CODE void log_remember_stderr(void)
+{
+	int error = errno;
+
+	log_stderr = find_stderr();
+	errno = error;
+}
+
+/* A daemon closes its standard files, and the next file that it opens may get the number 2. */
+static bool is_stderr_the_same(void)
+{
+	struct log_stderr now = find_stderr();
+
+	if (now.error == EBADF || log_stderr.error == EBADF) {
+		return false;
+	}
+	return now.error || log_stderr.error ||
+	       (now.device == log_stderr.device && now.inode == log_stderr.inode);
+}
 
 void log_init(enum log_level level, const char *path, int quiet)
 {
@@ -224,7 +262,7 @@ static void put_out(const char *message, size_t nr_bytes, bool on_stderr)
 			close(fd);
 		}
 	}
-	if (on_stderr) {
+	if (on_stderr && is_stderr_the_same()) {
 		write_unharmed(STDERR_FILENO, message, nr_bytes);
 	}
 	errno = error;

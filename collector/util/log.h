@@ -12,6 +12,12 @@
 enum log_level { LOG_OFF, LOG_WARN, LOG_INFO, LOG_DEBUG };
 
 /*
+ * Which file stderr is, when the library is loaded. If its number later stands for another file or
+ * none, or was closed before, nothing is written there.
+ */
+void log_remember_stderr(void);
+
+/*
  * level: the most verbose level to write. path: the log file, "" for stderr (warnings only). quiet:
  * log_line writes nothing.
  */

@@ -64,6 +64,15 @@ record "$B/integ/s_loop" 3 5 sleep=400
 cpu_ms=$(sed -n 's/.*profiler CPU \([0-9]* ms\).*/\1/p' "$T/err")
 is 1 "$("$REPORT" info "$GPROF_DIR" 2>/dev/null | grep -cE "^  profiler CPU +$cpu_ms \([0-9.]* % of a core\)$")" "its share in info"
 
+# A program that closes its standard files and then opens its own: the number of stderr is that of its data.
+gcc -O1 -o "$T/closes" test/calls/closes.c "$SIM/libcudart.so.13" || exit 1
+for order in before after; do
+	rm -rf "$GPROF_DIR"
+	record "$T/closes" "$T/data" $order
+	is "0 data" "$rc $(cat "$T/data")" "status, and the file that has got number 2 $order the first call"
+	is 0 "$("$REPORT" check "$GPROF_DIR" >/dev/null 2>&1; echo $?)" "check of that recording"
+done
+
 GPROF_DIR=/proc/nowhere record "$B/integ/s_loop" 3 5
 is 1 "$(grep -cE '^gprof.*: not recording: /proc/nowhere: error [0-9]+ \(.*set GPROF_DIR' "$T/err")" "line with the remedy"
 finish

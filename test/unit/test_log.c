@@ -58,6 +58,7 @@ static const char *stderr_of(void (*function)(void))
 	ck_assert_int_eq(pipe(pipes), 0);
 	dup2(pipes[1], STDERR_FILENO);
 	close(pipes[1]);
+	log_remember_stderr();
 	function();
 	dup2(saved, STDERR_FILENO);
 	n = read(pipes[0], text, sizeof(text) - 1);
@@ -87,6 +88,27 @@ START_TEST(quiet_prints_nothing)
 {
 	log_init(LOG_WARN, "", 1);
 	ck_assert_str_eq(stderr_of(two_lines), "");
+}
+END_TEST
+
+/* Closes stderr; its number then goes to a file of the program. */
+static void line_after_another_file(void)
+{
+	char path[4200];
+
+	snprintf(path, sizeof(path), "%s/data", unit_temp_dir());
+	close(STDERR_FILENO);
+	ck_assert_int_eq(open(path, O_RDWR | O_CREAT, 0600), STDERR_FILENO);
+	log_line("first");
+	ck_assert_int_eq(lseek(STDERR_FILENO, 0, SEEK_END), 0);
+	close(STDERR_FILENO);
+	log_line("second");
+}
+
+START_TEST(file_that_has_taken_the_number_of_stderr_gets_no_line)
+{
+	log_init(LOG_WARN, "", 0);
+	ck_assert_str_eq(stderr_of(line_after_another_file), "");
 }
 END_TEST
 
@@ -169,6 +191,7 @@ END_TEST
 UNIT_SUITE("log", conversions_print_as_the_c_library_does,
 	text_that_does_not_fit_is_cut_and_ends_in_zero,
 	only_the_first_line_of_a_process_reaches_stderr, quiet_prints_nothing,
+	file_that_has_taken_the_number_of_stderr_gets_no_line,
 	log_file_gets_the_levels_asked_for_and_stderr_nothing, line_of_two_long_paths_is_whole,
 	longer_message_is_cut_and_still_ends_its_line,
 	what_a_terminal_would_obey_is_shown_as_numbers)
