@@ -253,13 +253,14 @@ static void on_interval(void)
 static int begin_start(const sigset_t *signal_mask)
 {
 	const struct drain_owner owner = {on_ready, take_over, set_enabled, on_interval};
+	const struct collector_source *source = atomic_load(&state.source);
 
 	/* Here and not on the drain thread: the target may change its environment later. */
 	config_init();
 	log_init((enum log_level)config_number(CONFIG_LOG), config_text(CONFIG_LOG_FILE),
 		config_flag(CONFIG_QUIET));
 	facts_look();
-	clock_init();
+	clock_init(source ? source->find_clock() : NULL);
 	state.begun_ns = clock_monotonic_ns();
 	ending_begin();
 	target_wipe_page_in_children();

@@ -41,11 +41,13 @@ void collector_start(void);
 void collector_attach(const char *holder);
 
 /*
- * Events for a source: record windows open or close (on the drain thread, with CUPTI's warm-up time
- * before and after); the process forks or has forked (in the atfork handlers); in a child whose
- * parent recorded, all that was recorded is gone.
+ * Events for a source: the recorder starts and needs the kernel's clock (NULL: there is none);
+ * record windows open or close (on the drain thread, with CUPTI's warm-up time before and after);
+ * the process forks or has forked (in the atfork handlers); in a child whose parent recorded, all
+ * that was recorded is gone.
  */
 struct collector_source {
+	clock_function (*find_clock)(void);
 	void (*set_enabled)(bool is_wanted);
 	void (*before_fork)(void);
 	void (*after_fork)(bool is_child);

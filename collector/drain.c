@@ -48,6 +48,7 @@
 #define STALL_NS    1000000000u
 #define STOP_NS	    10000000000u
 #define MS_NS	    1000000u
+#define MOMENT_NS   200000u
 #define STACK_BYTES (256u << 10)
 /* Once the stream has GPROF_MAX_MB it still grows: by a group of some hundred bytes so often. */
 #define FULL_NS 5000000000u
@@ -301,7 +302,6 @@ static void work(void)
 
 static void finish(void)
 {
-	struct timespec cpu = {0};
 	struct stream_lost rest;
 
 	look_for_teardown();
@@ -310,10 +310,9 @@ static void finish(void)
 	sample_take(clock_monotonic_ns(), false);
 	flush(false);
 	hang_look();
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
 	drain.result = (struct drain_result){.nr_events = batch_nr_events(),
 		.nr_lost = drain.nr_lost,
-		.cpu_ns = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec};
+		.cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID)};
 	facts_add_number("overhead.drain_cpu_ns", drain.result.cpu_ns);
 	step_add_facts(true);
 	facts_add_end(drain.how);
@@ -429,14 +428,10 @@ static void *drain_main(void *unused)
 uint64_t drain_cpu_ns(void)
 {
 	int tid = atomic_load(&drain.tid);
-	struct timespec cpu;
 
 	/* As pthread_getcpuclockid makes it, which not every C library has: the kernel's number of
 	 * the clock of a thread. */
-	if (!tid || clock_gettime((clockid_t)(~(unsigned int)tid << 3 | 6), &cpu)) {
-		return 0;
-	}
-	return (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
+	return tid ? clock_read_ns((clockid_t)(~(unsigned int)tid << 3 | 6)) : 0;
 }
 
 static int create(size_t stack_bytes)
@@ -479,7 +474,6 @@ void drain_attach(bool is_wanted)
 
 bool drain_stop(const char *how, struct drain_result *result)
 {
-	const struct timespec moment = {.tv_nsec = 200000};
 	uint64_t begin = clock_monotonic_ns();
 	uint64_t moved = begin;
 	unsigned int progress = 0;
@@ -497,7 +491,7 @@ bool drain_stop(const char *how, struct drain_result *result)
 		if (now - moved > STALL_NS || now - begin > ending_patience_ns()) {
 			return false;
 		}
-		nanosleep(&moment, NULL);
+		target_pause(MOMENT_NS);
 	}
 	*result = drain.result;
 	return true;

@@ -15,6 +15,7 @@
 #include "collector/ring/kernel_names.h"
 #include "collector/util/config.h"
 #include "preload/base/modules.h"
+#include "preload/base/vdso.h"
 #include "preload/hook/hook.h"
 #include "preload/hook/kernels.h"
 #include "preload/hooks.h"
@@ -63,7 +64,8 @@ static void forget(void)
 	paddle_forget();
 }
 
-static const struct collector_source source = {.set_enabled = torch_set_enabled,
+static const struct collector_source source = {.find_clock = vdso_clock,
+	.set_enabled = torch_set_enabled,
 	.before_fork = torch_change_before_fork,
 	.after_fork = torch_after_fork,
 	.forget = forget};

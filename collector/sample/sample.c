@@ -80,15 +80,11 @@ static uint64_t ns_of(struct timeval time)
 
 static void take_process(void)
 {
-	struct timespec cpu;
 	struct rusage usage;
 	char text[128];
 	uint64_t pages;
 
-	if (!clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu)) {
-		add_here(GPROF_METRIC_PROCESS_CPU_NS,
-			(uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec);
-	}
+	add_here(GPROF_METRIC_PROCESS_CPU_NS, clock_read_ns(CLOCK_PROCESS_CPUTIME_ID));
 	if (private_fd_read(&state.memory, text, sizeof(text)) &&
 		sample_read_resident(text, &pages)) {
 		add_here(GPROF_METRIC_PROCESS_RSS_BYTES, pages * state.page_bytes);
@@ -157,14 +153,6 @@ static void take_gpus(void)
 
 /* ---- when ---- */
 
-static uint64_t own_cpu_ns(void)
-{
-	struct timespec t = {0};
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static const struct group {
 	void (*take)(void);
 	uint64_t least_ns; /* between two */
@@ -195,12 +183,12 @@ static uint64_t take(unsigned int group, uint64_t now_ns)
 	if (groups[group].prepare) {
 		groups[group].prepare();
 	}
-	before_ns = own_cpu_ns();
+	before_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 	state.look_raw = clock_raw();
 	groups[group].take();
 	state.taken[group].nr++;
 	state.taken[group].last_ns = now_ns;
-	return (own_cpu_ns() - before_ns) * COST_PARTS;
+	return (clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns) * COST_PARTS;
 }
 
 static void take_due(uint64_t now_ns)

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 #if defined(__x86_64__)
 #include <x86intrin.h>
 #endif
@@ -21,8 +22,16 @@ struct clock_anchor {
 	uint32_t error_ns; /* distance of the reads */
 };
 
+/* clock_gettime, but negative numbers are errors. */
+typedef int (*clock_function)(clockid_t id, struct timespec *now);
+
 extern bool clock_has_counter __attribute__((visibility("hidden")));
 
+/*
+ * By the kernel's function or a system call: the C library's may be a preloaded library's, which
+ * shows the target a clock that is off, or stands still.
+ */
+uint64_t clock_read_ns(clockid_t id); /* 0: there is no such clock */
 uint64_t clock_monotonic_ns(void);
 uint64_t clock_realtime_ns(void);
 
@@ -42,12 +51,16 @@ static inline uint64_t clock_raw(void)
 	return clock_monotonic_ns();
 }
 
-/* Examines the CPU and takes the first anchor; once, before the first clock_raw. */
-void clock_init(void);
+/*
+ * Examines the CPU and takes the first anchor; once, before the first clock_raw. kernel: the
+ * kernel's function in this process, NULL if it has none.
+ */
+void clock_init(clock_function kernel);
 
 /*
  * The factor of ticks, (ticks << 32) / raw, from the time since clock_init (waits until that is
- * 100 us; good to about 1 in 5,000, which is all that nominal ticks need).
+ * 100 us, or for so many reads that a clock must stand still; good to about 1 in 5,000, which is
+ * all that nominal ticks need).
  */
 uint64_t clock_calibrate(void);
 

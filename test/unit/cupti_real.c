@@ -27,7 +27,7 @@ void cupti_real_load(void)
 {
 	ck_assert_ptr_nonnull(getenv("CUPTI_LAYOUT"));
 	config_init();
-	clock_init();
+	clock_init(NULL);
 	step_init(no_hook);
 	ck_assert_int_eq(cupti_load(), 0);
 	ck_assert(cupti_is_live());

@@ -12,7 +12,7 @@ START_TEST(raw_clock_never_goes_back)
 {
 	uint64_t before;
 
-	clock_init();
+	clock_init(NULL);
 	before = clock_raw();
 	for (int i = 0; i < 100000; i++) {
 		uint64_t now = clock_raw();
@@ -27,9 +27,9 @@ START_TEST(a_stream_has_no_time_before_its_clock)
 {
 	uint64_t before, after;
 
-	clock_init(); /* finds the counter */
+	clock_init(NULL); /* finds the counter */
 	before = clock_raw();
-	clock_init();
+	clock_init(NULL);
 	after = clock_raw();
 	ck_assert_uint_ge(clock_raw_of_stream(before), before);
 	ck_assert_uint_le(clock_raw_of_stream(before), after);
@@ -44,7 +44,7 @@ START_TEST(anchor_reads_all_clocks_close_together)
 	struct timespec pause = {.tv_nsec = 20000000};
 	int64_t drift_ns;
 
-	clock_init();
+	clock_init(NULL);
 	one = clock_take_anchor();
 	nanosleep(&pause, NULL);
 	two = clock_take_anchor();
@@ -65,7 +65,7 @@ START_TEST(ticks_are_nanoseconds_within_a_percent)
 	struct clock_anchor one, two;
 	uint64_t ns, nr_ticks, error_ns;
 
-	clock_init();
+	clock_init(NULL);
 	ticks.mult = clock_calibrate();
 	ticks.base = clock_raw();
 	one = clock_take_anchor();
@@ -76,6 +76,21 @@ START_TEST(ticks_are_nanoseconds_within_a_percent)
 	error_ns = ns / 100 + one.error_ns + two.error_ns;
 	ck_assert_uint_ge(nr_ticks, ns - error_ns);
 	ck_assert_uint_le(nr_ticks, ns + error_ns);
+}
+END_TEST
+
+static int clock_that_stands_still(clockid_t id, struct timespec *now)
+{
+	(void)id;
+	*now = (struct timespec){.tv_sec = 1000000000};
+	return 0;
+}
+
+START_TEST(nobody_waits_for_a_clock_that_stands_still)
+{
+	clock_init(clock_that_stands_still);
+	ck_assert_uint_eq(clock_calibrate(), (uint64_t)1 << 32);
+	clock_init(NULL);
 }
 END_TEST
 
@@ -93,7 +108,7 @@ END_TEST
 
 START_TEST(name_says_which_clock_it_is)
 {
-	clock_init();
+	clock_init(NULL);
 	if (!clock_has_counter) {
 		ck_assert_str_eq(clock_name(), "monotonic");
 		ck_assert_uint_eq(clock_calibrate(), (uint64_t)1 << 32);
@@ -109,4 +124,5 @@ END_TEST
 
 UNIT_SUITE("clock", raw_clock_never_goes_back, a_stream_has_no_time_before_its_clock,
 	anchor_reads_all_clocks_close_together, ticks_are_nanoseconds_within_a_percent,
-	ticks_hold_for_a_year, name_says_which_clock_it_is)
+	nobody_waits_for_a_clock_that_stands_still, ticks_hold_for_a_year,
+	name_says_which_clock_it_is)

@@ -39,7 +39,7 @@ static void start(const char *seconds, const char *step)
 	setenv("GPROF_HANG_TIMEOUT_S", seconds, 1);
 	setenv("GPROF_STEP", step, 1);
 	config_init();
-	clock_init();
+	clock_init(NULL);
 	written_begin();
 	ck_assert_int_eq(ring_start(NULL, 1, 1 << 20), 0);
 	step_init(find_call);

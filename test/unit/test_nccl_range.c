@@ -149,7 +149,7 @@ static uint64_t nr_left(void)
 /* As a program begins it again that has come back by a jump, and as a function put into another. */
 START_TEST(a_range_at_the_place_of_another_is_within_it_or_comes_after_it_was_left)
 {
-	clock_init();
+	clock_init(NULL);
 	ck_assert_int_eq(ring_start(NULL, 1, 8 * RING_CHUNK_BYTES), 0);
 	atomic_store(&collector_mode, COLLECTOR_RECORD);
 	describe(DOMAIN);

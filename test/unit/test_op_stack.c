@@ -22,7 +22,7 @@ static struct op_stack *start(void)
 {
 	struct op_stack *stack;
 
-	clock_init();
+	clock_init(NULL);
 	ck_assert_int_eq(ring_start(NULL, 1, 8 * RING_CHUNK_BYTES), 0);
 	stack = op_stack_of(&ring_tls);
 	ck_assert_ptr_nonnull(stack);

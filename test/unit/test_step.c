@@ -55,7 +55,7 @@ static void start(const char *step, const char *schedule, const char *capture)
 	setenv("GPROF_SCHEDULE", schedule, 1);
 	setenv("GPROF_CAPTURE", capture, 1);
 	config_init();
-	clock_init();
+	clock_init(NULL);
 	ck_assert_int_eq(ring_start(NULL, 1, 1 << 20), 0);
 	step_init(find_call);
 	collector_mode = 0;

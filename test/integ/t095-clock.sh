@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Which clock gprof reads: the kernel's, whatever another library makes of it.
+. "$(dirname "$0")/lib.sh"
+need SIM REPORT JQ PLAIN
+
+cat >"$T/calls.c" <<'END'
+#include <unistd.h>
+int cudaGetDevice(int *device);
+int main(void)
+{
+	int device;
+
+	for (int i = 0; i < 100; i++) {
+		cudaGetDevice(&device);
+	}
+	usleep(60000);
+	return cudaGetDevice(&device);
+}
+END
+gcc -O1 -o "$T/calls" "$T/calls.c" "$SIM/libcudart.so.13" || exit 1
+
+# A clock that stands still hangs nobody, and the times of the recording are those of the kernel's clock. (It hangs the
+# simulated CUPTI and NVML, so these are left out.)
+gcc -shared -fPIC -o "$T/frozen.so" test/calls/frozen.c || exit 1
+for order in "%:$T/frozen.so" "$T/frozen.so:%"; do
+	rm -rf "$GPROF_DIR"
+	GPROF_CUPTI=0 GPROF_SAMPLE_MS=0 LD_LIBRARY_PATH=$SIM timeout -k 5 120 env LD_PRELOAD="${order//%/$(preload)}" "$T/calls" >"$T/out" 2>"$T/err"
+	is 0 $? "status under $order"
+	summary api,losses
+	is "101 0" "$(query '"\(.api.rows[] | select(.name == "cudaGetDevice").calls) \([.losses.rows[].count] | add // 0)"')" \
+		"calls and losses under $order"
+	"$REPORT" info "$GPROF_DIR" >"$T/out" 2>&1
+	ok test "$(sed -n 's/^  duration  *0\.\([0-9]*\) s.*/\1/p' "$T/out")" -ge 060000
+	is 1 "$(grep -c "^  began  *$(date -u +%Y)-" "$T/out")" "the year under $order"
+	ok test "$(sed -n 's/^  profiler CPU  *\([0-9]*\) ms.*/\1/p' "$T/out")" -lt 1000000
+done
+finish
