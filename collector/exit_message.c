@@ -102,7 +102,8 @@ static const char *remedy(int code)
 		return "a part of the path is a file; set GPROF_DIR to a directory";
 	case ENOMEM:
 	case EAGAIN:
-		return "no memory; lower GPROF_BUFFER_MB";
+		return "no memory; raise the limit of the process or its container, or lower "
+		       "GPROF_BUFFER_MB";
 	default:
 		return "set GPROF_DIR to a writable directory";
 	}

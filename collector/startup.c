@@ -18,6 +18,7 @@
 #include "collector/stream/facts.h"
 #include "collector/stream/stream.h"
 #include "collector/thread.h"
+#include "collector/util/cgroup.h"
 #include "collector/util/clock.h"
 #include "collector/util/config.h"
 #include "collector/util/log.h"
@@ -26,11 +27,16 @@
 
 /* If the target's memory is limited, rings take at most this part of the limit. */
 #define TARGET_SHARE 16u
-#define PAGE_BYTES   4096u
+/* And at most this part of what its cgroup has left. */
+#define LEFT_SHARE 8u
+/* The recorder's own tables, beside rings and CUPTI's buffers; 5 MB are usual. */
+#define OWN_BYTES  (8u << 20)
+#define PAGE_BYTES 4096u
 
 static const char *rings_path;
 static atomic_int waits_for = CONFIG_NR;
 static uint64_t ring_bytes;
+static struct cgroup_memory cgroup;
 
 static void add_schema(void)
 {
@@ -113,8 +119,8 @@ static bool is_locking(uint64_t limit)
 	       errno == EAGAIN; /* after mlockall(MCL_FUTURE), without rights */
 }
 
-/* The memory limit of the target; UINT64_MAX: none. */
-static uint64_t target_bytes(void)
+/* The limit of the process's memory; UINT64_MAX: none. */
+static uint64_t target_rlimit(void)
 {
 	static const __rlimit_resource_t kinds[] = {RLIMIT_AS, RLIMIT_DATA, RLIMIT_MEMLOCK};
 	uint64_t least = UINT64_MAX;
@@ -135,17 +141,16 @@ static uint64_t find_ring_bytes(void)
 {
 	const uint64_t least = 2u << 20;
 	uint64_t wanted = (config_number(CONFIG_BUFFER_MB) << 20) / 2;
-	uint64_t bytes = target_bytes() / TARGET_SHARE;
+	uint64_t limit = target_rlimit();
+	uint64_t bytes = (limit < cgroup.limit ? limit : cgroup.limit) / TARGET_SHARE;
 
+	bytes = bytes < cgroup.left / LEFT_SHARE ? bytes : cgroup.left / LEFT_SHARE;
 	bytes = bytes < least ? least : bytes;
 	return bytes < wanted ? bytes : wanted;
 }
 
 uint64_t startup_ring_bytes(void)
 {
-	if (!ring_bytes) {
-		ring_bytes = find_ring_bytes();
-	}
 	return ring_bytes;
 }
 
@@ -153,9 +158,9 @@ static void report_less_memory(uint64_t bytes)
 {
 	if (bytes < (config_number(CONFIG_BUFFER_MB) << 20) / 2) {
 		notice_add("less memory", 0,
-			"a limit on the memory of the process (ulimit -v, -d or -l) leaves %llu MB "
-			"for events instead of half of GPROF_BUFFER_MB; raise the limit if events "
-			"are lost",
+			"a limit on the memory of the process (ulimit -v, -d or -l) or of its "
+			"container (cgroup) leaves %llu MB for events instead of half of "
+			"GPROF_BUFFER_MB; raise the limit if events are lost",
 			(unsigned long long)(bytes >> 20));
 	}
 }
@@ -173,7 +178,11 @@ static int look_for_room(void)
 	bool is_data = !getrlimit(RLIMIT_DATA, &data) && data.rlim_cur != RLIM_INFINITY;
 	void *room;
 
-	if (target_bytes() == UINT64_MAX) {
+	/* A cgroup fails no allocation: it kills. */
+	if (cgroup.left / 2 < startup_ring_bytes() * 3 / 2 + OWN_BYTES) {
+		return -ENOMEM;
+	}
+	if (target_rlimit() == UINT64_MAX) {
 		return 0;
 	}
 	room = mmap(NULL, bytes, is_data ? PROT_READ | PROT_WRITE : PROT_NONE,
@@ -203,6 +212,8 @@ static int start(struct block_ticks *ticks)
 	log_init((enum log_level)config_number(CONFIG_LOG), config_text(CONFIG_LOG_FILE),
 		config_flag(CONFIG_QUIET));
 	config_complain(report_wrong);
+	cgroup = cgroup_find_memory("");
+	ring_bytes = find_ring_bytes();
 	rc = look_for_room();
 	if (rc) {
 		return rc;

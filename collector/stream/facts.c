@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/stream/facts.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -15,6 +13,7 @@
 #include "collector/stream/batch.h"
 #include "collector/util/clock.h"
 #include "collector/util/config.h"
+#include "collector/util/file_text.h"
 #include "collector/util/log.h"
 #include "collector/util/redact.h"
 
@@ -125,26 +124,10 @@ static void add_redacted(const char *key, const char *name, const char *value)
 	add(key, redacted, redact_value(redacted, sizeof(redacted), name, value, strlen(value)));
 }
 
-/* The first bytes of a file of /proc, 0 if it cannot be read. */
-static size_t read_start(const char *path, char *out, size_t out_bytes)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n;
-
-	if (fd < 0) {
-		return 0;
-	}
-	do {
-		n = read(fd, out, out_bytes);
-	} while (n < 0 && errno == EINTR);
-	close(fd);
-	return n > 0 ? (size_t)n : 0;
-}
-
 static void add_command(void)
 {
-	char text[GPROF_TEXT_BYTES], redacted[GPROF_TEXT_BYTES];
-	size_t n = read_start("/proc/self/cmdline", text, sizeof(text));
+	char text[GPROF_TEXT_BYTES + 1], redacted[GPROF_TEXT_BYTES];
+	size_t n = file_text_read("/proc/self/cmdline", text, sizeof(text));
 
 	/* Arguments end in 0 each; they stay so, since a blank may be part of one. */
 	n = redact_command(redacted, sizeof(redacted), text, n);
@@ -159,11 +142,9 @@ static bool read_stat(uint64_t pid, uint64_t *parent, uint64_t *start)
 {
 	char path[48], text[1024];
 	const char *at;
-	size_t n;
 
 	log_format(path, sizeof(path), "/proc/%llu/stat", (unsigned long long)pid);
-	n = read_start(path, text, sizeof(text) - 1);
-	text[n] = 0;
+	file_text_read(path, text, sizeof(text));
 	at = strrchr(text, ')'); /* the name before it may hold anything */
 	for (int field = 2; at && field < STAT_START; field++) {
 		at = strchr(at + 1, ' ');
@@ -208,7 +189,7 @@ static void add_path(const char *key, const char *link)
 static void add_line(const char *key, const char *path)
 {
 	char text[256];
-	size_t n = read_start(path, text, sizeof(text));
+	size_t n = file_text_read(path, text, sizeof(text));
 	const char *end = memchr(text, '\n', n);
 
 	if (n) {

@@ -36,4 +36,29 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	is "$(cat "$T/plain.out")" "$(cat "$T/out")" "output where little may be locked"
 	is 1 "$(grep -c 'not recording: .*memory' "$T/err")" "lines that say so of locked memory"
 fi
+
+# A container of 64 MB, by a cgroup of our own: it kills whoever takes too much.
+hierarchy=/sys/fs/cgroup/memory limit=memory.limit_in_bytes
+[ -d $hierarchy ] || hierarchy=/sys/fs/cgroup limit=memory.max
+cgroup=$hierarchy/gprof-integ-$$
+if [ "$(id -u)" = 0 ] && mkdir "$cgroup" 2>/dev/null; then
+	trap 'rmdir "$cgroup"; clean_up' EXIT
+	gcc -O1 -o "$T/eat" test/calls/eat.c "$SIM/libcudart.so.13" || exit 1
+	# contained MB: it takes that much, and then makes calls until they would fill rings of any size.
+	contained()
+	{
+		rm -rf "$GPROF_DIR"
+		(echo $BASHPID >"$cgroup/cgroup.procs"; GPROF_CUPTI=0 record "$T/eat" "$1" 3000000; exit $rc)
+	}
+	if echo 64M 2>/dev/null >"$cgroup/$limit"; then
+		contained 20
+		is "0 done" "$? $(cat "$T/out")" "status in a container that is half empty"
+		summary api,notices
+		ok test "$(query '.api.rows[] | select(.name == "cudaGetDevice").calls')" -gt 0
+		is "4 MB" "$(notice)" "memory for events in a container"
+		contained 50
+		is "0 done" "$? $(cat "$T/out")" "status in a container that is nearly full"
+		is 1 "$(grep -c 'not recording: .*container' "$T/err")" "lines that say so of a container"
+	fi
+fi
 finish

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/util/cgroup.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/util/file_text.h"
+#include "collector/util/log.h"
+
+/* Of /proc/self/cgroup and memory.stat; the lines that are needed come early in both. */
+#define TEXT_BYTES 8192u
+/* Version 1 says "unlimited" by a number of this size. */
+#define NO_LIMIT ((uint64_t)1 << 60)
+
+static const struct cgroup_version {
+	const char *places[2]; /* where it may be mounted */
+	const char *max, *high;
+	const char *used;
+	const char *files; /* the line of memory.stat */
+} versions[] = {{.places = {"/sys/fs/cgroup/memory"},
+			.max = "memory.limit_in_bytes",
+			.used = "memory.usage_in_bytes",
+			.files = "\ntotal_inactive_file "},
+	{.places = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"},
+		.max = "memory.max",
+		.high = "memory.high",
+		.used = "memory.current",
+		.files = "\ninactive_file "}};
+
+/* The number in a file of a cgroup; `otherwise` if it has none ("max"). */
+static uint64_t read_number(const char *dir, const char *name, uint64_t otherwise)
+{
+	char path[PATH_MAX], text[32], *end;
+	uint64_t value;
+
+	log_format(path, sizeof(path), "%s/%s", dir, name);
+	file_text_read(path, text, sizeof(text));
+	value = strtoull(text, &end, 10);
+	return end == text ? otherwise : value;
+}
+
+static uint64_t read_files(const char *dir, const struct cgroup_version *version)
+{
+	char path[PATH_MAX], text[TEXT_BYTES];
+	const char *line;
+
+	log_format(path, sizeof(path), "%s/memory.stat", dir);
+	file_text_read(path, text, sizeof(text));
+	line = strstr(text, version->files);
+	return line ? strtoull(line + strlen(version->files), NULL, 10) : 0;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static void look_at(
+	const char *dir, const struct cgroup_version *version, struct cgroup_memory *memory)
+{
+	uint64_t limit = read_number(dir, version->max, NO_LIMIT), used, files;
+
+	if (version->high) {
+		limit = least(limit, read_number(dir, version->high, NO_LIMIT));
+	}
+	if (limit < NO_LIMIT) {
+		used = read_number(dir, version->used, 0);
+		files = read_files(dir, version);
+		used -= least(files, used);
+		memory->limit = least(memory->limit, limit);
+		memory->left = least(memory->left, limit - least(used, limit));
+	}
+}
+
+/*
+ * The cgroup and those around it. A container may name its cgroup as its host does and see only
+ * itself, at the top: what is not there is skipped.
+ */
+static void look_upwards(const char *root, const char *place, const char *path, size_t path_bytes,
+	const struct cgroup_version *version, struct cgroup_memory *memory)
+{
+	char dir[PATH_MAX];
+	size_t top = log_format(dir, sizeof(dir), "%s%s", root, place);
+
+	log_format(dir + top, sizeof(dir) - top, "%.*s", (int)path_bytes, path);
+	for (;;) {
+		char *slash = strrchr(dir + top, '/');
+
+		look_at(dir, version, memory);
+		if (!slash) {
+			return;
+		}
+		*slash = 0;
+	}
+}
+
+/* Is that word in the list of controllers? */
+static bool has_memory(const char *list, size_t nr_bytes)
+{
+	static const char word[] = "memory";
+	size_t length = sizeof(word) - 1;
+
+	for (const char *at = list; at + length <= list + nr_bytes; at++) {
+		if (!strncmp(at, word, length) && (at == list || at[-1] == ',') &&
+			(at + length == list + nr_bytes || at[length] == ',')) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* NUMBER:CONTROLLERS:PATH, without controllers for version 2. */
+static void look_at_line(
+	const char *root, const char *line, const char *end, struct cgroup_memory *memory)
+{
+	const char *list = memchr(line, ':', (size_t)(end - line));
+	const char *path = list ? memchr(list + 1, ':', (size_t)(end - list - 1)) : NULL;
+	const struct cgroup_version *version;
+
+	if (!path) {
+		return;
+	}
+	version = &versions[path == list + 1];
+	if (path != list + 1 && !has_memory(list + 1, (size_t)(path - list - 1))) {
+		return;
+	}
+	for (unsigned int i = 0; i < 2 && version->places[i]; i++) {
+		look_upwards(root, version->places[i], path + 1, (size_t)(end - path - 1), version,
+			memory);
+	}
+}
+
+struct cgroup_memory cgroup_find_memory(const char *root)
+{
+	struct cgroup_memory memory = {UINT64_MAX, UINT64_MAX};
+	char path[PATH_MAX], text[TEXT_BYTES];
+
+	log_format(path, sizeof(path), "%s/proc/self/cgroup", root);
+	file_text_read(path, text, sizeof(text));
+	for (const char *line = text; *line;) {
+		const char *end = line + strcspn(line, "\n");
+
+		look_at_line(root, line, end, &memory);
+		line = end + (*end == '\n');
+	}
+	return memory;
+}
