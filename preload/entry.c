@@ -14,6 +14,7 @@
 
 #include "collector/ring/kernel_names.h"
 #include "collector/util/config.h"
+#include "collector/util/memory.h"
 #include "preload/base/modules.h"
 #include "preload/base/vdso.h"
 #include "preload/hook/hook.h"
@@ -244,6 +245,7 @@ __attribute__((constructor)) static void begin(void)
 {
 	int error = errno;
 
+	memory_keep_variables_small();
 	entry.pid = getpid();
 	init();
 	hook_find_nexts();

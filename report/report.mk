@@ -4,7 +4,7 @@
 REPORT_SRC := $(filter-out report/cli/main.c report/cli/mpi_main.c report/launch/main.c,$(sort $(wildcard report/*/*.c)))
 REPORT_OBJ := $(REPORT_SRC:%.c=$(B)/%.o)
 # Traces in other formats become streams by the recorder's own encoder.
-REPORT_OBJ += $(addprefix $(B)/collector/format/,block.o block_tables.o intern.o nccl_nvtx.o rows_to_columns.o)
+REPORT_OBJ += $(addprefix $(B)/collector/format/,block.o block_tables.o intern.o nccl_nvtx.o rows_to_columns.o) $(B)/collector/util/memory.o
 # gprof-record refuses a schedule that the recorder would.
 REPORT_OBJ += $(B)/collector/step/schedule.o
 # Perfetto's packets.

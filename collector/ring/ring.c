@@ -112,10 +112,10 @@ static int map_reserved(int fd, size_t bytes, char **map, bool grows)
 {
 	int rc = reserve(fd, bytes, grows);
 
-	*map = MAP_FAILED;
+	*map = NULL;
 	if (!rc) {
-		*map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-		rc = *map == MAP_FAILED ? errno : 0;
+		*map = memory_map_file(fd, bytes);
+		rc = *map ? 0 : errno;
 	}
 	if (!rc && grows && !populate(*map, *map + FIRST_BYTES)) {
 		rc = errno;

@@ -49,26 +49,49 @@ static bool has_text(const struct block_table *table)
 	return false;
 }
 
-int batch_init(void)
+/* Cuts a piece off the memory at *at; pieces share no cache line. memory: NULL: only counts. */
+static void *cut(char *memory, size_t *at, size_t nr_bytes)
 {
-	if (state.is_ready) {
-		return 0;
-	}
+	void *piece = memory ? memory + *at : NULL;
+
+	*at += (nr_bytes + 63) / 64 * 64;
+	return piece;
+}
+
+/* Gives the batches their parts of the memory, and returns how much they need together. */
+static size_t divide(char *memory)
+{
+	size_t at = 0;
+
 	for (unsigned int t = 1; t < GPROF_NR_TABLES; t++) {
 		const struct block_table *table = block_table(t);
 		struct batch *batch = &batches[t];
 
 		batch->max_rows = has_text(table) ? TEXT_ROWS : GROUP_ROWS;
 		batch->row_bytes = table->row_bytes;
-		batch->values = has_text(table)
-					? NULL
-					: memory_map(table->nr_columns * sizeof(*batch->values));
-		batch->rows = memory_map(batch->max_rows * sizeof(*batch->rows));
-		batch->storage = memory_map((size_t)batch->max_rows * table->row_bytes);
-		if (!batch->rows || !batch->storage || (!batch->values && !has_text(table))) {
-			return -ENOMEM;
-		}
+		batch->values =
+			has_text(table)
+				? NULL
+				: cut(memory, &at, table->nr_columns * sizeof(*batch->values));
+		batch->rows = cut(memory, &at, batch->max_rows * sizeof(*batch->rows));
+		batch->storage = cut(memory, &at, (size_t)batch->max_rows * table->row_bytes);
 	}
+	state.text = cut(memory, &at, TEXT_BYTES);
+	return at;
+}
+
+int batch_init(void)
+{
+	char *memory;
+
+	if (state.is_ready) {
+		return 0;
+	}
+	memory = memory_map(divide(NULL));
+	if (!memory) {
+		return -ENOMEM;
+	}
+	divide(memory);
 	for (size_t i = 0; i < NR_DEFINITIONS; i++) {
 		batches[definitions[i]].is_definition = true;
 	}
@@ -80,9 +103,8 @@ int batch_init(void)
 	batches[GPROF_TABLE_sample].is_definition = true;
 	batches[GPROF_TABLE_hang].is_definition = true;
 	batches[GPROF_TABLE_api_count].is_definition = true;
-	state.text = memory_map(TEXT_BYTES);
-	state.is_ready = state.text != NULL;
-	return state.is_ready ? 0 : -ENOMEM;
+	state.is_ready = true;
+	return 0;
 }
 
 void batch_forget(void)

@@ -3,16 +3,19 @@
 #ifndef COLLECTOR_UTIL_MEMORY_H
 #define COLLECTOR_UTIL_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
-#include <sys/mman.h>
 
-/* Returns NULL if there is none; munmap releases it. */
-static inline void *memory_map(size_t nr_bytes)
-{
-	void *map = mmap(NULL, nr_bytes, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+/* Returns NULL if there is none; munmap releases it. Any thread; keeps errno. */
+void *memory_map(size_t nr_bytes);
 
-	return map == MAP_FAILED ? NULL : map;
-}
+/* The same for a file, which all processes that map it share. Returns NULL with errno set. */
+void *memory_map_file(int fd, size_t nr_bytes);
+
+/*
+ * Huge pages would make 2 MB of each piece of the library's variables that is touched, where the
+ * system uses them for everything. Once, before the target's main.
+ */
+void memory_keep_variables_small(void);
 
 #endif

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "collector/util/memory.h"
 #include "preload/hook/hook.h"
 
 #define NR_SLOTS   65536u /* twice the names, a power of two */
@@ -42,9 +43,8 @@ static struct table *table(enum op_name_table number)
 	if (__builtin_expect(now != NULL, 1)) {
 		return now;
 	}
-	fresh = mmap(NULL, sizeof(*now), PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (fresh == MAP_FAILED) {
+	fresh = memory_map(sizeof(*now));
+	if (!fresh) {
 		return NULL;
 	}
 	if (!atomic_compare_exchange_strong(&tables[number], &now, fresh)) {

@@ -2,16 +2,16 @@
 #include "preload/python/op_stack.h"
 
 #include <errno.h>
-#include <sys/mman.h>
+
+#include "collector/util/memory.h"
 
 static struct op_stack *_Atomic all_stacks;
 
 static struct op_stack *map_stack(void)
 {
-	struct op_stack *stack = mmap(NULL, sizeof(*stack), PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	struct op_stack *stack = memory_map(sizeof(*stack));
 
-	if (stack == MAP_FAILED) {
+	if (!stack) {
 		return NULL;
 	}
 	stack->next = atomic_load(&all_stacks);

@@ -12,9 +12,9 @@
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "collector/util/log.h"
+#include "collector/util/memory.h"
 #include "preload/hook/hook.h"
 #include "preload/python/op_name.h"
 #include "preload/python/python.h"
@@ -86,12 +86,8 @@ void python_module_forget(void)
 
 static struct modules *get_modules(void)
 {
-	void *fresh;
-
 	if (!modules) {
-		fresh = mmap(NULL, sizeof(*modules), PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-		modules = fresh == MAP_FAILED ? NULL : fresh;
+		modules = memory_map(sizeof(*modules));
 		if (modules) {
 			modules->nr_path_bytes = 1;
 		}

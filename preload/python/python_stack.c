@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 
 #include "collector/util/config.h"
+#include "collector/util/memory.h"
 #include "preload/hook/hook.h"
 #include "preload/python/python_frame.h"
 
@@ -50,9 +51,8 @@ static struct tables *get_tables(void)
 	if (__builtin_expect(now != NULL, 1)) {
 		return now;
 	}
-	fresh = mmap(NULL, sizeof(*now), PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (fresh == MAP_FAILED) {
+	fresh = memory_map(sizeof(*now));
+	if (!fresh) {
 		return NULL;
 	}
 	if (!atomic_compare_exchange_strong(&tables, &now, fresh)) {

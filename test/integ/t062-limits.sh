@@ -20,6 +20,20 @@ rm -rf "$GPROF_DIR"
 is 0 $? "status where data are few"
 is 1 "$(grep -c 'not recording: .*memory' "$T/err")" "lines that say so"
 
+# Where the system uses huge pages for everything, and where the program locks all its memory, what gprof maps is not
+# at once there.
+gcc -O1 -o "$T/resident" test/calls/resident.c "$SIM/libcudart.so.13" && gcc -O1 -shared -fPIC -o "$T/huge.so" test/calls/huge.c || exit 1
+if ! grep -q '\[never\]' /sys/kernel/mm/transparent_hugepage/enabled 2>/dev/null; then
+	LD_LIBRARY_PATH=$SIM GPROF_CUPTI=0 LD_PRELOAD=$(preload):$T/huge.so "$T/resident" AnonHugePages >"$T/out" 2>"$T/err"
+	is "0 kB" "$(sed 's/^ *//' "$T/out")" "huge pages"
+fi
+if plain "$T/resident" Locked lock; then
+	GPROF_CUPTI=0 record "$T/resident" Locked lock
+	more=$(paste "$T/out" "$T/plain.out" | awk '{ print $1 - $3 }')
+	echo "$more kB more are locked"
+	ok test "$more" -lt 16000
+fi
+
 # A program that locks all that it will have, and has no right to more than it may lock.
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	cat >"$T/lock.c" <<-'END'

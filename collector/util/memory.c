@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/util/memory.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <sys/mman.h>
+
+#define PAGE_BYTES 4096u
+
+/* The linker's: where the variables are that the library's file does not contain. */
+extern char __bss_start[] __attribute__((visibility("hidden")));
+extern char _end[] __attribute__((visibility("hidden")));
+
+/*
+ * A target that locks the memory it will have (MCL_FUTURE) would get all of ours as locked pages
+ * at once, so it is made without access and unlocked before it can be used. Huge pages would take
+ * 2 MB where a few rows are.
+ */
+static void *map_small(size_t nr_bytes, int flags, int fd)
+{
+	void *map = mmap(NULL, nr_bytes, PROT_NONE, flags, fd, 0);
+
+	if (map == MAP_FAILED) {
+		return NULL;
+	}
+	munlock(map, nr_bytes);
+	madvise(map, nr_bytes, MADV_NOHUGEPAGE);
+	if (mprotect(map, nr_bytes, PROT_READ | PROT_WRITE)) {
+		int error = errno;
+
+		munmap(map, nr_bytes);
+		errno = error;
+		return NULL;
+	}
+	return map;
+}
+
+void *memory_map(size_t nr_bytes)
+{
+	int error = errno;
+	void *map = map_small(nr_bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+
+	errno = error;
+	return map;
+}
+
+void *memory_map_file(int fd, size_t nr_bytes)
+{
+	return map_small(nr_bytes, MAP_SHARED, fd);
+}
+
+COMPAT_START_CODE void memory_keep_variables_small(void)
+{
+	uintptr_t from = ((uintptr_t)__bss_start + PAGE_BYTES - 1) & -(uintptr_t)PAGE_BYTES;
+	int error = errno;
+
+	/* From the first whole page; with larger pages the kernel refuses, and nothing is lost. */
+	madvise((void *)from, (size_t)((uintptr_t)_end - from), MADV_NOHUGEPAGE);
+	errno = error;
+}
