@@ -24,6 +24,7 @@
 #include "collector/stream/stream.h"
 #include "collector/thread.h"
 #include "collector/util/config.h"
+#include "collector/util/cpus.h"
 #include "collector/util/loaded_objects.h"
 #include "collector/util/log.h"
 #include "collector/util/start_progress.h"
@@ -134,6 +135,7 @@ COMPAT_START_CODE void collector_init(
 		atomic_store(&collector_mode, 0);
 		return;
 	}
+	cpus_remember();
 	thread_reserve_key();
 }
 

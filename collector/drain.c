@@ -35,6 +35,7 @@
 #include "collector/stream/stream.h"
 #include "collector/util/clock.h"
 #include "collector/util/config.h"
+#include "collector/util/cpus.h"
 #include "collector/util/log.h"
 #include "collector/util/mode.h"
 #include "collector/util/notice.h"
@@ -329,6 +330,7 @@ static int prepare(void)
 
 	atomic_store(&drain.tid, (int)syscall(SYS_gettid));
 	start_progress_signal();
+	cpus_step_aside();
 	ring_stay_in_profiler(&ring_tls);
 	prctl(PR_SET_NAME, "gprof");
 	rc = startup_run(&drain.ticks);
@@ -361,6 +363,7 @@ static void make_last_thread(void)
 {
 	pthread_t thread;
 
+	cpus_step_back();
 	pthread_create(&thread, NULL, last_main, (void *)(intptr_t)syscall(SYS_gettid));
 }
 

@@ -30,4 +30,20 @@ for _ in 1 2 3 4 5; do
 done
 echo "$least page faults of the target's thread"
 ok test $least -lt 400
+
+# A real-time thread, or one that has a CPU for itself, keeps that: gprof's thread goes elsewhere. The thread that
+# runs exit handlers in place of main, which has left, is the program's.
+if [ "$(nproc)" -gt 1 ]; then
+	gcc -O1 -o "$T/pinned" test/calls/pinned.c "$SIM/libcudart.so.13" 2>"$T/err" || { cat "$T/err"; exit 1; }
+	plain "$T/pinned" leave
+	how=$(sed -n '1s/main: //p' "$T/plain.out")
+	rm -rf "$GPROF_DIR"
+	record "$T/pinned"
+	is "main: $how, gprof: normal, off the CPU of its own" "$(paste -sd, "$T/out" | sed 's/,gprof/, gprof/')" "how the threads run"
+	summary api,losses
+	is "1000 0" "$(query '"\(.api.rows[] | select(.name == "cudaGetDevice").calls) \([.losses.rows[].count] | add // 0)"')" "calls and losses"
+	rm -rf "$GPROF_DIR"
+	GPROF_CUPTI=0 record "$T/pinned" leave
+	is "$(cat "$T/plain.out")" "$(cat "$T/out")" "how exit handlers run"
+fi
 finish
