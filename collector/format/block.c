@@ -19,6 +19,7 @@ struct block_encoder {
 	ZSTD_CCtx *zstd;
 	int level;
 	bool has_avx2;
+	uint64_t nr_reversed;
 	union column_values values[MAX_COLUMNS];
 	unsigned char planes[sizeof(uint64_t) * BLOCK_ENCODE_ROWS];
 };
@@ -97,7 +98,16 @@ struct block_encoder *block_encoder_init(void *memory, int level)
 	encoder->zstd = zstd;
 	encoder->level = level;
 	encoder->has_avx2 = has_avx2();
+	encoder->nr_reversed = 0;
 	return encoder;
+}
+
+uint64_t block_encoder_take_reversed(struct block_encoder *encoder)
+{
+	uint64_t nr_reversed = encoder->nr_reversed;
+
+	encoder->nr_reversed = 0;
+	return nr_reversed;
 }
 
 size_t block_bound(unsigned int table, uint32_t nr_rows, size_t text_bytes)
@@ -122,6 +132,20 @@ static HOT void scale(uint64_t *values, uint32_t n, const struct block_ticks *ti
 	}
 }
 
+/* CPUs whose clocks differ may give an end before its begin, which then took no time. */
+static HOT uint64_t subtract_begins(uint64_t *ends, const uint64_t *begins, uint32_t n)
+{
+	uint64_t nr_reversed = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		int64_t span = (int64_t)(ends[i] - begins[i]);
+
+		nr_reversed += span < 0;
+		ends[i] = span < 0 ? 0 : (uint64_t)span;
+	}
+	return nr_reversed;
+}
+
 /* Host times become ticks, ends become durations. */
 static HOT void normalise_times(struct job *job)
 {
@@ -133,14 +157,11 @@ static HOT void normalise_times(struct job *job)
 			scale(values, job->nr_rows, job->input->ticks);
 		}
 		if (column->kind == GPROF_KIND_SPAN) {
-			const uint64_t *begin = job->values[c - 1].wide;
-
 			if (column[-1].kind == GPROF_KIND_TICK) {
 				scale(values, job->nr_rows, job->input->ticks);
 			}
-			for (uint32_t i = 0; i < job->nr_rows; i++) {
-				values[i] -= begin[i];
-			}
+			job->encoder->nr_reversed +=
+				subtract_begins(values, job->values[c - 1].wide, job->nr_rows);
 		}
 	}
 }

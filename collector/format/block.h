@@ -55,6 +55,9 @@ size_t block_encoder_bytes(void);
  */
 struct block_encoder *block_encoder_init(void *memory, int level);
 
+/* The events since the last call whose end was before their begin: their durations are 0. */
+uint64_t block_encoder_take_reversed(struct block_encoder *encoder);
+
 /* Bytes that a block of nr_rows rows with text_bytes of text can take at most. */
 size_t block_bound(unsigned int table, uint32_t nr_rows, size_t text_bytes);
 

@@ -15,6 +15,7 @@
 #include "collector/util/clock.h"
 #include "collector/util/dir.h"
 #include "collector/util/log.h"
+#include "collector/util/loss.h"
 #include "collector/util/memory.h"
 #include "collector/util/pace.h"
 #include "collector/util/private_fd.h"
@@ -246,6 +247,7 @@ static int write_block(struct block_input *input, bool is_event)
 	input->sequence = stream.sequence;
 	input->rows_before = stream.rows_before[input->table];
 	bytes = block_encode(stream.encoder, input, stream.out, stream.out_bytes);
+	loss_add(LOSS_REVERSED, block_encoder_take_reversed(stream.encoder));
 	rc = bytes ? verify_file() : -EINVAL;
 	rc = rc ? rc : flush_deferred();
 	rc = rc ? rc : write_at(stream.out, bytes, stream.at);

@@ -27,6 +27,8 @@
 	L(DISK, "the file system refused the stream (no space, or a quota: set GPROF_DIR to a "    \
 		"directory with room)")                                                            \
 	L(LIMIT, "GPROF_MAX_MB reached (raise it, or record fewer steps with GPROF_SCHEDULE)")     \
+	L(REVERSED, "duration of an event that ended before it began, by the clocks of two CPUs "  \
+		    "(the event is kept, with 0)")                                                 \
 	L(TEXT, "text cut to 4096 bytes (the event is kept)")                                      \
 	L(OP, "operator inside more than 510 others, or without a recorded start (rare; nothing "  \
 	      "to do)")                                                                            \

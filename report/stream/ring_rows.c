@@ -194,7 +194,10 @@ static void read_values(struct ring_rows *rows, const struct stream_table *table
 			value = to_tick(rows, value);
 		}
 		if (column->kind == GPROF_KIND_SPAN && before && before->known >= 0) {
-			value -= values[before->known];
+			/* As the recorder writes it; see block.c. */
+			value = (int64_t)(value - values[before->known]) < 0
+					? 0
+					: value - values[before->known];
 		}
 		if (column->known >= 0) {
 			values[column->known] = value;

@@ -1,8 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Which clock gprof reads: the kernel's, whatever another library makes of it.
+# Which clock gprof reads: the kernel's, whatever another library makes of it, and the counter of the CPUs only where
+# the kernel trusts that.
 . "$(dirname "$0")/lib.sh"
 need SIM REPORT JQ PLAIN
+
+# clock_name: of the one stream.
+clock_name()
+{
+	"$REPORT" info "$GPROF_DIR" 2>/dev/null | sed -n 's/^ *clock.name *//p'
+}
 
 cat >"$T/calls.c" <<'END'
 #include <unistd.h>
@@ -35,4 +42,17 @@ for order in "%:$T/frozen.so" "$T/frozen.so:%"; do
 	is 1 "$(grep -c "^  began  *$(date -u +%Y)-" "$T/out")" "the year under $order"
 	ok test "$(sed -n 's/^  profiler CPU  *\([0-9]*\) ms.*/\1/p' "$T/out")" -lt 1000000
 done
+
+# On a machine whose CPUs have counters that differ, the kernel has another source, and so has gprof.
+source=/sys/devices/system/clocksource/clocksource0/current_clocksource
+if [ "$(uname -m)" = x86_64 ] && unshare -m true 2>/dev/null; then
+	for name in tsc hpet; do
+		echo $name >"$T/$name"
+		rm -rf "$GPROF_DIR"
+		LD_LIBRARY_PATH=$SIM unshare -m sh -c "mount --bind '$T/$name' $source && LD_PRELOAD='$(preload)' exec '$T/calls'" >"$T/out" 2>"$T/err"
+		is 0 $? "status where the kernel's source is $name"
+		[ $name != tsc ] || [ "$(clock_name)" != monotonic ] || continue # without an invariant counter
+		is $([ $name = tsc ] && echo tsc || echo monotonic) "$(clock_name)" "the clock where the kernel's source is $name"
+	done
+fi
 finish

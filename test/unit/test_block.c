@@ -60,7 +60,10 @@ static void free_rows(const void **rows)
 	free(rows);
 }
 
-/* A field as the format sees it: signed ones are sign-extended, ends of spans become durations. */
+/*
+ * A field as the format sees it: signed ones are sign-extended, ends of spans become durations, 0
+ * if they are before their begins.
+ */
 static uint64_t expected(const struct block_table *t, const char *row, unsigned int c)
 {
 	const struct block_column *column = &t->columns[c];
@@ -70,7 +73,11 @@ static uint64_t expected(const struct block_table *t, const char *row, unsigned 
 	if (column->is_signed && column->width == 4) {
 		value = (uint64_t)(int64_t)(int32_t)value;
 	}
-	return column->kind == GPROF_KIND_SPAN ? value - expected(t, row, c - 1) : value;
+	if (column->kind == GPROF_KIND_SPAN) {
+		value -= expected(t, row, c - 1);
+		value = value >> 63 ? 0 : value;
+	}
+	return value;
 }
 
 static void compare(const struct decode_block *block, unsigned int table, const void *const *rows)
@@ -239,6 +246,27 @@ START_TEST(one_row_and_the_most_rows_round_trip)
 }
 END_TEST
 
+START_TEST(ends_before_their_begins_are_counted)
+{
+	struct gprof_row_api calls[] = {{.begin = 1000, .dur = 1010}, {.begin = 2000, .dur = 1999},
+		{.begin = 3000, .dur = 3000}, {.begin = 4000, .dur = 500}};
+	const void *rows[] = {&calls[0], &calls[1], &calls[2], &calls[3]};
+	struct block_encoder *encoder = new_encoder();
+	size_t capacity = block_bound(GPROF_TABLE_api, 4, 0);
+	char *out = malloc(capacity);
+	struct decode_block block;
+
+	decode_block(
+		&block, out, encode(encoder, GPROF_TABLE_api, rows, 4, &same, 0, 0, out, capacity));
+	compare(&block, GPROF_TABLE_api, rows);
+	ck_assert_uint_eq(block_encoder_take_reversed(encoder), 2);
+	ck_assert_uint_eq(block_encoder_take_reversed(encoder), 0);
+	decode_free(&block);
+	free(out);
+	free(encoder);
+}
+END_TEST
+
 START_TEST(constant_columns_take_no_payload)
 {
 	struct block_encoder *encoder = new_encoder();
@@ -362,7 +390,8 @@ END_TEST
 
 UNIT_SUITE("block", every_table_round_trips_with_noise, every_table_round_trips_with_extreme_values,
 	every_table_round_trips_with_small_and_constant_values,
-	one_row_and_the_most_rows_round_trip, constant_columns_take_no_payload,
-	each_kind_has_its_codec, host_times_are_scaled_and_device_times_are_not,
+	one_row_and_the_most_rows_round_trip, ends_before_their_begins_are_counted,
+	constant_columns_take_no_payload, each_kind_has_its_codec,
+	host_times_are_scaled_and_device_times_are_not,
 	what_does_not_fit_or_does_not_exist_is_refused, tables_agree_with_their_row_structs,
 	crc_is_that_of_gzip)
