@@ -329,6 +329,10 @@ static void attach(void)
 		notice_add("no CUPTI", 0,
 			"GPROF_CUPTI=0 or GPROF_TIMER_ONLY=1 disables CUPTI; kernels and copies "
 			"have no device times");
+	} else if (clock_is_forbidden) {
+		notice_add("no CUPTI", 0,
+			"the program forbids its threads to read the CPU's counter (PR_SET_TSC), "
+			"which CUPTI's thread does; kernels and copies have no device times");
 	} else if (state.holder) {
 		notice_add("CUPTI holder", 0,
 			"%s is in the process, and fails beside another client of "

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
+#include <sys/prctl.h>
 #endif
 
 #include "collector/util/file_text.h"
@@ -15,7 +16,7 @@
 /* Each reads the clock a dozen times: a clock that moves has moved that far long before. */
 #define CALIBRATE_ANCHORS 100000u
 
-bool clock_has_counter;
+bool clock_has_counter, clock_is_forbidden;
 static struct clock_anchor first;
 static clock_function kernel_clock; /* NULL: the system call */
 
@@ -51,6 +52,19 @@ static bool is_kernels_source(void)
 	file_text_read(CLOCK_SOURCE, name, sizeof(name));
 	return !strcmp(name, "tsc\n");
 }
+
+/* A program may forbid its threads to read the counter; the kernel's function reads it, too. */
+static bool is_forbidden(void)
+{
+	int how = PR_TSC_ENABLE;
+
+	return !prctl(PR_GET_TSC, &how) && how != PR_TSC_ENABLE;
+}
+#else
+static bool is_forbidden(void)
+{
+	return false;
+}
 #endif
 
 static bool find_counter(void)
@@ -69,8 +83,9 @@ static bool find_counter(void)
 
 void clock_init(clock_function kernel)
 {
-	kernel_clock = kernel;
-	clock_has_counter = find_counter();
+	clock_is_forbidden = is_forbidden();
+	kernel_clock = clock_is_forbidden ? NULL : kernel;
+	clock_has_counter = !clock_is_forbidden && find_counter();
 	first = clock_take_anchor();
 }
 

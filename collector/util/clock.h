@@ -26,6 +26,8 @@ struct clock_anchor {
 typedef int (*clock_function)(clockid_t id, struct timespec *now);
 
 extern bool clock_has_counter __attribute__((visibility("hidden")));
+/* The thread that called clock_init may not read the counter (PR_SET_TSC), nor may its threads. */
+extern bool clock_is_forbidden __attribute__((visibility("hidden")));
 
 /*
  * By the kernel's function or a system call: the C library's may be a preloaded library's, which

@@ -12,12 +12,17 @@ clock_name()
 }
 
 cat >"$T/calls.c" <<'END'
+#include <sys/prctl.h>
 #include <unistd.h>
 int cudaGetDevice(int *device);
-int main(void)
+int main(int argc, char **argv)
 {
 	int device;
 
+	(void)argv;
+	if (argc > 1) {
+		prctl(PR_SET_TSC, PR_TSC_SIGSEGV);
+	}
 	for (int i = 0; i < 100; i++) {
 		cudaGetDevice(&device);
 	}
@@ -54,5 +59,16 @@ if [ "$(uname -m)" = x86_64 ] && unshare -m true 2>/dev/null; then
 		[ $name != tsc ] || [ "$(clock_name)" != monotonic ] || continue # without an invariant counter
 		is $([ $name = tsc ] && echo tsc || echo monotonic) "$(clock_name)" "the clock where the kernel's source is $name"
 	done
+fi
+
+# A program may forbid its threads to read the counter.
+if [ "$(uname -m)" = x86_64 ]; then
+	rm -rf "$GPROF_DIR"
+	record "$T/calls" forbid
+	is 0 $rc "status without the counter"
+	is monotonic "$(clock_name)" "the clock without the counter"
+	summary api,notices
+	is 101 "$(query '.api.rows[] | select(.name == "cudaGetDevice").calls')" "calls without the counter"
+	is 1 "$(query '[.notices.rows[] | select(.text | contains("PR_SET_TSC"))] | length')" "notices of it"
 fi
 finish
