@@ -89,7 +89,7 @@ static int start_rings(uint64_t pool_bytes)
 		notice_add("rings elsewhere", 0,
 			"if the process is killed, its last events are lost: the rings are in its "
 			"own memory only. Give /dev/shm %llu MB, or set GPROF_DIR to a local disk "
-			"with room",
+			"with room that does not copy on write",
 			(unsigned long long)(pool_bytes * STREAM_MEMORY_SHARE >> 20));
 	} else {
 		facts_add("rings.path", rings_path);

@@ -375,7 +375,7 @@ uint64_t stream_rows(void)
 static bool is_place(const char *dir, uint64_t bytes, enum stream_place place)
 {
 	if (place == STREAM_PLACE_DISK) {
-		return !dir_is_remote(dir) && dir_has_room(dir, bytes);
+		return dir_can_reserve(dir) && dir_has_room(dir, bytes);
 	}
 	/* Memory is the program's first: of what is left a small part. */
 	return dir_is_memory(dir) && dir_has_room(dir, bytes * STREAM_MEMORY_SHARE);

@@ -92,25 +92,26 @@ int dir_make(const char *dir, char absolute[PATH_MAX])
 	return realpath(path, absolute) ? 0 : -errno;
 }
 
-bool dir_is_remote(const char *dir)
+bool dir_can_reserve(const char *dir)
 {
 	/* magic numbers of statfs(2) */
 	static const uint32_t types[] = {0x6969 /* NFS */, 0x65735546 /* FUSE */,
 		0xff534d42 /* CIFS */, 0xfe534d42 /* SMB2 */, 0x517b /* SMB */,
 		0x0bd00bd0 /* Lustre */, 0x47504653 /* GPFS */, 0x01021997 /* 9P */,
 		0x00c36400 /* Ceph */, 0x19830326 /* BeeGFS */, 0x7461636f /* OCFS2 */,
-		0x5346414f /* AFS */};
+		0x5346414f /* AFS */, 0x9123683e /* Btrfs */, 0x2fc12fc1 /* ZFS */,
+		0xca451a4e /* bcachefs */, 0x3434 /* NILFS */};
 	struct statfs fs;
 
 	if (statfs(dir, &fs)) {
-		return true;
+		return false;
 	}
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
 		if ((uint32_t)fs.f_type == types[i]) {
-			return true;
+			return false;
 		}
 	}
-	return false;
+	return true;
 }
 
 bool dir_is_memory(const char *path)

@@ -26,8 +26,12 @@ int dir_make(const char *dir, char absolute[PATH_MAX]);
 /* lstat(), in the version that every C library has. */
 int dir_look(const char *path, struct stat *status);
 
-/* A network or FUSE file system: mapped files there may stall or cannot be reserved. */
-bool dir_is_remote(const char *dir);
+/*
+ * Does space stay reserved for a mapped file there, and a store into it wait for no server? Not on
+ * network, FUSE and copy-on-write file systems: on these a store needs new space, and raises
+ * SIGBUS where there is none.
+ */
+bool dir_can_reserve(const char *dir);
 
 /* Is it in memory (tmpfs)? Then a store into a mapped file never waits for a disk. */
 bool dir_is_memory(const char *path);

@@ -115,5 +115,35 @@ if [ "$(id -u)" = 0 ] && command -v fsfreeze >/dev/null && command -v mkfs.ext4 
 	done
 	wait $job
 	is 4000 "$(launches)" "launches on a disk that did not answer"
+	umount -l "$mounted"
+	mounted=
+fi
+
+# A file system that copies on write has no reserved space: where it is full, a store into a mapped file raises SIGBUS.
+# So the rings are in the memory of the process where /dev/shm has no room for them.
+if [ "$(id -u)" = 0 ] && command -v mkfs.btrfs >/dev/null && [ -z "$mounted" ] &&
+	rm -f "$T/image" && truncate -s 256M "$T/image" && mkfs.btrfs -q "$T/image" >"$T/out" 2>&1 && mkdir -p "$T/slow" &&
+	mount -o loop "$T/image" "$T/slow" 2>/dev/null; then
+	mounted=$T/slow
+	GPROF_DIR=$T/slow/dump
+	cat >"$T/small" <<-END
+		#!/bin/sh
+		mount -t tmpfs -o size=16m none /dev/shm && exec "\$@"
+	END
+	chmod +x "$T/small"
+	# Two full rounds of the rings, one before and one behind the time at which the disk gets full.
+	HOLD=$T/hold GPROF_CUPTI=0 record unshare -m "$T/small" "$B/integ/s_loop" 40 20000 hold=20,39 &
+	job=$!
+	if held "to its step in the middle"; then
+		sync -f "$T/slow"
+		dd if=/dev/zero of="$T/slow/fill" bs=1M 2>/dev/null
+		sync -f "$T/slow"
+		rm "$T/hold"
+		held "any further on a full disk"
+	fi
+	rm -f "$T/hold"
+	wait $job
+	is 0 $? "status on a full disk that copies on write"
+	is 0 "$(find "$GPROF_DIR" -name '*.rings' | wc -l)" "rings on a disk that copies on write"
 fi
 finish
