@@ -23,6 +23,7 @@
 #include "collector/util/config.h"
 #include "collector/util/log.h"
 #include "collector/util/notice.h"
+#include "collector/util/overcommit.h"
 #include "collector/util/start_progress.h"
 
 /* If the target's memory is limited, rings take at most this part of the limit. */
@@ -180,6 +181,9 @@ static int look_for_room(void)
 
 	/* A cgroup fails no allocation: it kills. */
 	if (cgroup.left / 2 < startup_ring_bytes() * 3 / 2 + OWN_BYTES) {
+		return -ENOMEM;
+	}
+	if (overcommit_left("") < bytes) {
 		return -ENOMEM;
 	}
 	if (target_rlimit() == UINT64_MAX) {

@@ -23,7 +23,9 @@ test="$test python3-pandas python3-nbclient python3-ipykernel"
 # the server of `serve`
 test="$test libmicrohttpd-dev"
 # packages
-test="$test btrfs-progs python3-wheel dpkg-dev lintian bubblewrap python3-seccomp debootstrap"
+test="$test python3-wheel dpkg-dev lintian bubblewrap python3-seccomp debootstrap"
+# a file system that copies on write
+test="$test btrfs-progs"
 # shells that complete
 test="$test zsh fish"
 # gprof-report-mpi

@@ -51,6 +51,23 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	is 1 "$(grep -c 'not recording: .*memory' "$T/err")" "lines that say so of locked memory"
 fi
 
+# A kernel that promises no more memory than it has: what is mapped is missing elsewhere.
+if unshare -m true 2>/dev/null; then
+	echo 2 >"$T/two"
+	# promised MB: with so much left.
+	promised()
+	{
+		printf 'MemTotal: 9 kB\nCommitLimit: %d kB\nCommitted_AS: 1000 kB\n' $(($1 * 1024 + 1000)) >"$T/meminfo"
+		rm -rf "$GPROF_DIR"
+		LD_LIBRARY_PATH=$SIM unshare -m sh -c "mount --bind '$T/two' /proc/sys/vm/overcommit_memory && mount --bind '$T/meminfo' /proc/meminfo &&
+			LD_PRELOAD='$(preload)' exec '$B/integ/s_loop' 5 10" >"$T/out" 2>"$T/err"
+	}
+	promised 1000
+	is "0 1" "$? $(grep -c 'none lost' "$T/err")" "status, and lines, where there is memory to promise"
+	promised 100
+	is "0 1" "$? $(grep -c 'not recording: .*memory' "$T/err")" "status, and lines, where there is too little to promise"
+fi
+
 # A container of 64 MB, by a cgroup of our own: it kills whoever takes too much.
 hierarchy=/sys/fs/cgroup/memory limit=memory.limit_in_bytes
 [ -d $hierarchy ] || hierarchy=/sys/fs/cgroup limit=memory.max
