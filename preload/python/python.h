@@ -11,6 +11,7 @@
  *     python_call.c    calls of functions and modules
  *     python_module.c  names of modules
  *     python_thread.c  stacks of other threads, for hang reports
+ *     python_room.c    how much of the C stack is left
  */
 #ifndef PRELOAD_PYTHON_PYTHON_H
 #define PRELOAD_PYTHON_PYTHON_H

@@ -5,14 +5,12 @@
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "preload/hook/hook.h"
 #include "preload/python/op_stack.h"
 #include "preload/python/python.h"
 #include "preload/python/python_frame.h"
+#include "preload/python/python_room.h"
 
 /* Rows of functions that a thread may write per second; the others are counted. */
 #define MAX_CALLS 200000u
@@ -21,9 +19,8 @@
  * C stack for nested recorded Python functions: each needs at least 400 bytes, so some 400 fit in
  * the main thread. Nested imports need 120,000 bytes. Other threads may have small stacks.
  */
-#define MAIN_STACK_BYTES   196608u
-#define THREAD_STACK_BYTES 65536u
-#define MAIN_STACK_SHARE   8u /* and no more than such a part of it */
+#define STACK_BYTES 196608u
+#define STACK_SHARE 8u /* and no more than such a part of what was left of it */
 /* No stack is so large: what is further away lies on another one. */
 #define FAR_BYTES (64u << 20)
 
@@ -46,7 +43,6 @@ static struct {
 	void (*set)(void *interpreter, evaluator evaluate);
 	void **word;		     /* 3.8: in the interpreter */
 	_Atomic uint32_t generation; /* of processes, by fork */
-	uint32_t main_bytes;	     /* of the main thread's stack that may be used */
 	/* While the interpreter's own evaluator is installed, with the GIL: since which call. */
 	const void *aside_thread;
 	uintptr_t aside_at;
@@ -58,8 +54,8 @@ static __thread struct {
 	uint64_t second_begin;
 	uint32_t nr_written;	 /* since then */
 	uint32_t reported_aside; /* of state.nr_asides: what is missing was counted */
-	uint32_t max_bytes;	 /* usable bytes of its stack, 0: unknown yet */
 	uintptr_t outermost;	 /* its outermost call, on the stack, 0: none */
+	uint32_t max_bytes;	 /* of the stack below that one which may be used */
 } thread __attribute__((tls_model("initial-exec")));
 
 struct call {
@@ -256,35 +252,17 @@ static void set_evaluator(void *function)
 	}
 }
 
-static uint32_t find_max_bytes(void)
-{
-	bool is_main = syscall(SYS_gettid) == getpid();
-
-	return is_main ? state.main_bytes : THREAD_STACK_BYTES;
-}
-
-/* Of main threads' stacks, which grow up to the limit. */
-static uint32_t find_main_bytes(void)
-{
-	struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
-
-	getrlimit(RLIMIT_STACK, &limit);
-	return limit.rlim_cur / MAIN_STACK_SHARE < MAIN_STACK_BYTES
-		       ? (uint32_t)(limit.rlim_cur / MAIN_STACK_SHARE)
-		       : MAIN_STACK_BYTES;
-}
-
 /* Does the call at `here` lie too deep? */
-static bool is_deep(uintptr_t here)
+static bool is_too_deep(uintptr_t here)
 {
-	if (__builtin_expect(!thread.max_bytes, 0)) {
-		thread.max_bytes = find_max_bytes();
-	}
 	/* The first, or of one that was left, or on another stack. */
 	if (thread.outermost - here > FAR_BYTES) {
+		uint32_t share = python_room(here) / STACK_SHARE;
+
 		thread.outermost = here;
+		thread.max_bytes = share < STACK_BYTES ? share : STACK_BYTES;
 	}
-	return thread.outermost - here > thread.max_bytes;
+	return thread.outermost - here > thread.max_bytes || python_room(here) < PYTHON_ROOM_BYTES;
 }
 
 /*
@@ -314,7 +292,7 @@ static void count_aside(void)
  */
 static bool step_aside(uintptr_t here)
 {
-	if (!is_deep(here) || !is_evaluator(state.ours)) {
+	if (!is_evaluator(state.ours)) {
 		return false;
 	}
 	set_evaluator(state.theirs);
@@ -392,8 +370,10 @@ void python_call_look(const struct op_stack *stack)
 
 static void enter(struct call *call, void *frame, bool *is_aside)
 {
-	begin_call(call, frame);
-	*is_aside = step_aside((uintptr_t)call);
+	if (python_room((uintptr_t)call) >= PYTHON_ROOM_BYTES) {
+		begin_call(call, frame);
+	}
+	*is_aside = is_too_deep((uintptr_t)call) && step_aside((uintptr_t)call);
 }
 
 static void leave(const struct call *call, bool is_aside)
@@ -487,7 +467,6 @@ const char *python_call_start(unsigned int minor_version)
 	if (!state.interpreter || !state.theirs) {
 		return "it lacks functions of PEP 523";
 	}
-	state.main_bytes = find_main_bytes();
 	why = minor_version == 8 ? start_8() : start_later();
 	if (!why) {
 		set_evaluator(state.ours);

@@ -14,6 +14,7 @@
 #include "collector/util/memory.h"
 #include "preload/hook/hook.h"
 #include "preload/python/python_frame.h"
+#include "preload/python/python_room.h"
 
 #define MAX_FRAMES 128u /* of a stack; further ones, on the outside, are left out */
 #define FILE_BITS  13u
@@ -322,7 +323,7 @@ static uint32_t take(uintptr_t top, uint64_t now)
 		return 0;
 	}
 	ring_enter_profiler(self, &mark);
-	stack = walk(t, top);
+	stack = python_room(RING_STACK) < PYTHON_ROOM_BYTES ? 0 : walk(t, top);
 	ring_leave_profiler(self, &mark);
 	if (!stack) {
 		loss_add(LOSS_PYTHON, 1);

@@ -16,6 +16,7 @@
 #include "preload/python/python.h"
 #include "preload/python/python_call.h"
 #include "preload/python/python_frame.h"
+#include "preload/python/python_room.h"
 #include "preload/python/python_thread.h"
 
 /*
@@ -197,6 +198,7 @@ static void start(void)
 {
 	uint32_t parts = state.wanted;
 
+	python_room_start();
 	if (parts & CALLS) {
 		state.why_no_calls = python_call_start(python_frame_minor());
 		parts &= state.why_no_calls ? ~CALLS : UINT32_MAX;

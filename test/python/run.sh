@@ -129,6 +129,14 @@ deep()
 	diff "$T/plain" "$T/out"
 }
 
+# small PARTS: threads keep enough of their stacks.
+small()
+{
+	"$python" test/python/small.py >"$T/plain" 2>&1 || return 1
+	GPROF_PYTHON=$1 GPROF_PYTHON_HZ=0 within "$python" test/python/small.py >"$T/out" 2>&1
+	diff "$T/plain" "$T/out"
+}
+
 # Calls that a jump left are counted, and those after them recorded, however many there were.
 left()
 {
@@ -354,6 +362,8 @@ for python in "${pythons[@]}"; do
 	tap functions "functions: each call"
 	tap filtered "functions: those that are wanted"
 	tap deep "functions: deep recursion"
+	tap small functions,modules "functions: threads with small stacks"
+	tap small stacks "stacks: threads with small stacks"
 	tap module_places "modules: the attributes that lead to them, read without a change"
 	tap left "functions: calls that a jump leaves"
 	tap forks "functions: a child that is forked in them"
