@@ -2,7 +2,8 @@
 /*
  * The observer interface of a libtorch: its functions by their names, and the layout of their
  * arguments. No assumption goes untested: a range of our own runs with known numbers in it, and we
- * search the object for them.
+ * search the object for them. Before that, the observer's layout is tried with ranges that only
+ * begin to exist: they take over the two functions, and nothing calls these.
  */
 #include "preload/torch/torch_try.h"
 
@@ -56,21 +57,33 @@ static void try_end(const void *fn, void *context)
 
 static const uint8_t try_scopes[NR_TRIES] = {7, 2, 1, 7};
 
-static void run_one(const struct torch_functions *f, unsigned int number)
+static union {
+	unsigned char bytes[2 * OBJECT_BYTES]; /* the copied part is inside, whatever its content */
+	max_align_t align;
+} object;
+
+static void construct_object(const struct torch_functions *f, uint8_t scope)
 {
-	static union {
-		unsigned char bytes[2 * OBJECT_BYTES]; /* the copied part is inside, whatever its
-							  content */
-		max_align_t align;
-	} object;
 	void (*construct)(void *, uint8_t);
-	void (*destroy)(void *);
-	int64_t sequence = MAGIC + (int64_t)number;
 
 	*(void **)&construct = f->construct;
-	*(void **)&destroy = f->destroy;
 	memset(&object, 0xee, sizeof(object));
-	construct(&object, try_scopes[number]);
+	construct(&object, scope);
+}
+
+static void destroy_object(const struct torch_functions *f)
+{
+	void (*destroy)(void *);
+
+	*(void **)&destroy = f->destroy;
+	destroy(&object);
+}
+
+static void run_one(const struct torch_functions *f, unsigned int number)
+{
+	int64_t sequence = MAGIC + (int64_t)number;
+
+	construct_object(f, try_scopes[number]);
 	if (f->before_text) {
 		void (*before)(void *, const char *, int64_t);
 
@@ -82,7 +95,7 @@ static void run_one(const struct torch_functions *f, unsigned int number)
 		*(void **)&before = f->before_variant;
 		before(&object, (struct name_variant){strlen(try_name), try_name, 0}, sequence);
 	}
-	destroy(&object);
+	destroy_object(f);
 }
 
 /* The one place where the tries have these numbers; UINT32_MAX if there is none, or several. */
@@ -193,10 +206,74 @@ bool torch_has_observer(const struct torch_functions *f)
 	return has_global();
 }
 
+/* ---- the layout of an observer ---- */
+
+/* Has a range of that scope taken the two functions over? */
+static bool is_observed(
+	const struct torch_functions *f, const struct torch_callback *callback, uint8_t scope)
+{
+	bool is_found = false;
+
+	construct_object(f, scope);
+	for (uint32_t at = 0; at + 16 <= OBJECT_BYTES && !is_found; at += 8) {
+		is_found = !memcmp(object.bytes + at, &callback->begin, 8) &&
+			   !memcmp(object.bytes + at + 8, &callback->end, 8);
+	}
+	destroy_object(f);
+	return is_found;
+}
+
+/* Only this thread is observed, and nothing but our own range can begin meanwhile. */
+static bool is_observed_by(const struct torch_functions *f, const struct torch_callback *callback)
+{
+	uint64_t (*add_here)(struct torch_callback);
+	uint64_t handle;
+	bool is_right = true;
+
+	*(void **)&add_here = f->add_here;
+	handle = add_here(*callback);
+	for (uint8_t scope = 0; scope < TORCH_NR_SCOPES && is_right; scope++) {
+		is_right = is_observed(f, callback, scope) == callback->scopes[scope];
+	}
+	torch_remove(f, handle);
+	return is_right;
+}
+
+/*
+ * In another layout the probability of an observer may be where we have something else. Zero would
+ * be an error, so there are ones first; only a layout that has passed sees zeros.
+ */
+static bool has_layout(const struct torch_functions *f)
+{
+	struct torch_callback callback = {.begin = torch_try_begin,
+		.end = try_end,
+		.sampling_probability = 1.0,
+		.needs_inputs = true,
+		.needs_outputs = true,
+		.needs_ids = true};
+	bool is_right;
+
+	for (uint32_t i = 0; i < TORCH_LATER_WORDS; i++) {
+		callback.later[i] = 1.0;
+	}
+	memset(callback.scopes, 1, sizeof(callback.scopes));
+	is_right = is_observed_by(f, &callback);
+	memset(callback.later, 0, sizeof(callback.later));
+	for (uint8_t scope = 0; scope < TORCH_NR_SCOPES && is_right; scope++) {
+		memset(callback.scopes, 0, sizeof(callback.scopes));
+		callback.scopes[scope] = true;
+		is_right = is_observed_by(f, &callback);
+	}
+	return is_right;
+}
+
 const char *torch_try_out(const struct torch_functions *f)
 {
 	uint64_t handle;
 
+	if (!has_layout(f)) {
+		return "its list of observers has another layout";
+	}
 	*(void **)&torch_layout.name = f->name;
 	*(void **)&torch_layout.current_thread = f->current_thread;
 	tried.name = torch_layout.name;

@@ -7,15 +7,16 @@
 #include "preload/torch/torch.h"
 
 /* The functions, by their names in the object; all of them must be there. */
-#define TORCH_SYMBOLS(S)                                                 \
-	S(add, "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE") \
-	S(remove, "_ZN2at14removeCallbackEm")                            \
-	S(enable, "_ZN2at16reenableCallbackEm")                          \
-	S(disable, "_ZN2at15disableCallbackEm")                          \
-	S(has_global, "_ZN2at18hasGlobalCallbacksEv")                    \
-	S(construct, "_ZN2at14RecordFunctionC1ENS_11RecordScopeE")       \
-	S(destroy, "_ZN2at14RecordFunctionD1Ev")                         \
-	S(name, "_ZNK2at14RecordFunction4nameEv")                        \
+#define TORCH_SYMBOLS(S)                                                           \
+	S(add, "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE")           \
+	S(add_here, "_ZN2at22addThreadLocalCallbackENS_22RecordFunctionCallbackE") \
+	S(remove, "_ZN2at14removeCallbackEm")                                      \
+	S(enable, "_ZN2at16reenableCallbackEm")                                    \
+	S(disable, "_ZN2at15disableCallbackEm")                                    \
+	S(has_global, "_ZN2at18hasGlobalCallbacksEv")                              \
+	S(construct, "_ZN2at14RecordFunctionC1ENS_11RecordScopeE")                 \
+	S(destroy, "_ZN2at14RecordFunctionD1Ev")                                   \
+	S(name, "_ZNK2at14RecordFunction4nameEv")                                  \
 	S(current_thread, "_ZN2at14RecordFunction15currentThreadIdEv")
 
 struct torch_functions {
@@ -25,13 +26,18 @@ struct torch_functions {
 	void *before_text, *before_variant; /* one of them is enough */
 };
 
-/* at::RecordFunctionCallback, which is passed by value. */
+/*
+ * at::RecordFunctionCallback, which is passed by value, in the layout of 1.13 to 2.15. A later one
+ * may be longer, so zeros follow.
+ */
+#define TORCH_LATER_WORDS 8u
 struct torch_callback {
 	torch_begin_fn *begin;
 	void (*end)(const void *fn, void *context);
 	double sampling_probability;
 	bool scopes[TORCH_NR_SCOPES];
 	bool needs_inputs, needs_outputs, needs_ids;
+	double later[TORCH_LATER_WORDS];
 };
 
 /* NULL, or why it cannot be used. */

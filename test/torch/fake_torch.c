@@ -3,7 +3,8 @@
  * A libtorch_cpu.so with its observer interface and nothing else, under the names of the real one.
  * FAKE_LACKS: without before(); FAKE_SILENT: callbacks are never called; FAKE_MOVED: no sequence
  * number in the object; FAKE_SMALL: callbacks get an object without handle; FAKE_LATE: is not ready
- * until fake_finish(); FAKE_SLOW: takes 20 ms, under its mutex, to switch a callback on or off.
+ * until fake_finish(); FAKE_SLOW: takes 20 ms, under its mutex, to switch a callback on or off;
+ * FAKE_FRONT, FAKE_WIDE: a callback has one more member in front, or knows more scopes.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -21,24 +22,39 @@ struct context {
 	void *words[3];
 };
 
-struct callback {
+#ifdef FAKE_WIDE
+#define NR_SCOPES 24u
+#else
+#define NR_SCOPES 10u
+#endif
+
+struct pair {
 	struct context (*begin)(const void *fn);
 	void (*end)(const void *fn, void *context);
+};
+
+struct callback {
+#ifdef FAKE_FRONT
+	uint64_t version;
+#endif
+	struct pair pair;
 	double sampling_probability;
-	bool scopes[10];
+	bool scopes[NR_SCOPES];
 	bool needs_inputs, needs_outputs, needs_ids;
 };
 
 #define NR_CALLBACKS 8u
 
 struct range {
+	struct pair pairs[NR_CALLBACKS]; /* of those that observe it; taken when it is made */
+	bool needs_ids;
 	const char *name;
 	int64_t sequence;
 	uint64_t forward_thread;
 	uint64_t handle;
 	uint8_t scope;
 	struct context contexts[NR_CALLBACKS];
-	bool has_begun[NR_CALLBACKS]; /* observers that saw the begin; only they see the end */
+	bool has_begun; /* observers that saw the begin see the end */
 	char rest[1000];
 };
 
@@ -61,6 +77,8 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 uint64_t add(struct callback callback) __asm__(
 	"_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE");
+uint64_t add_here(struct callback callback) __asm__(
+	"_ZN2at22addThreadLocalCallbackENS_22RecordFunctionCallbackE");
 void set_off(uint64_t handle) __asm__("_ZN2at14removeCallbackEm");
 void enable(uint64_t handle) __asm__("_ZN2at16reenableCallbackEm");
 void disable(uint64_t handle) __asm__("_ZN2at15disableCallbackEm");
@@ -82,16 +100,30 @@ void fake_finish(void);
 bool fake_is_locked(void);
 void fake_thread(bool raises);
 
-uint64_t add(struct callback callback)
+static _Thread_local char here;
+static const void *threads[NR_CALLBACKS]; /* NULL: observes all of them */
+
+static uint64_t add_for(struct callback callback, const void *thread)
 {
 	for (unsigned int i = 0; i < NR_CALLBACKS; i++) {
 		if (!callbacks[i].is_there) {
 			callbacks[i].callback = callback;
 			callbacks[i].is_there = callbacks[i].is_on = true;
+			threads[i] = thread;
 			return i;
 		}
 	}
 	return NR_CALLBACKS;
+}
+
+uint64_t add(struct callback callback)
+{
+	return add_for(callback, NULL);
+}
+
+uint64_t add_here(struct callback callback)
+{
+	return add_for(callback, &here);
 }
 
 void set_off(uint64_t handle)
@@ -128,6 +160,15 @@ void construct(struct range *range, uint8_t scope)
 {
 	memset(range, 0, sizeof(*range));
 	range->scope = scope;
+	for (unsigned int i = 0; i < NR_CALLBACKS; i++) {
+		const struct callback *callback = &callbacks[i].callback;
+
+		if (callbacks[i].is_on && callback->scopes[scope] &&
+			(!threads[i] || threads[i] == &here)) {
+			range->pairs[i] = callback->pair;
+			range->needs_ids |= callback->needs_ids;
+		}
+	}
 }
 
 static void begin(struct range *range, const char *name, int64_t sequence)
@@ -139,29 +180,26 @@ static void begin(struct range *range, const char *name, int64_t sequence)
 #ifndef FAKE_SMALL
 	static _Atomic uint64_t nr_handles;
 
-	range->handle = atomic_fetch_add(&nr_handles, 1) + 1;
+	range->handle = range->needs_ids ? atomic_fetch_add(&nr_handles, 1) + 1 : 0;
 #endif
 	(void)sequence;
 #ifndef FAKE_SILENT
 	for (unsigned int i = 0; i < NR_CALLBACKS; i++) {
-		if (callbacks[i].is_on && callbacks[i].callback.scopes[range->scope]) {
-			range->contexts[i] = callbacks[i].callback.begin(range);
-			range->has_begun[i] = true;
+		if (range->pairs[i].begin) {
+			range->contexts[i] = range->pairs[i].begin(range);
 		}
 	}
+	range->has_begun = true;
 #endif
 }
 
 void destroy(struct range *range)
 {
-#ifndef FAKE_SILENT
 	for (unsigned int i = 0; i < NR_CALLBACKS; i++) {
-		if (range->has_begun[i]) {
-			callbacks[i].callback.end(range, range->contexts[i].words[0]);
+		if (range->has_begun && range->pairs[i].end) {
+			range->pairs[i].end(range, range->contexts[i].words[0]);
 		}
 	}
-#endif
-	(void)range;
 }
 
 const char *name_of(const struct range *range)

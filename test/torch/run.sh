@@ -490,6 +490,8 @@ played_torch()
 	tap refused LACKS "it exports no known form of before()" "refused: a hidden symbol"
 	tap refused SILENT "its callback was not called" "refused: no callbacks"
 	tap refused MOVED "the sequence number was not found" "refused: another layout"
+	tap refused FRONT "its list of observers has another layout" "refused: observers of another layout"
+	tap refused WIDE "the handle was not found" "refused: observers of more scopes"
 	tap refused SMALL "the handle was not found" "refused: no handle"
 	tap two_of_them "two of them in one process"
 	tap linked_with GOOD ops "linked with it: operators"
