@@ -312,6 +312,14 @@ static void come_back(void)
 	state.aside_thread = NULL;
 }
 
+void python_call_stop(void)
+{
+	state.aside_thread = NULL; /* nobody comes back */
+	if (is_evaluator(state.ours)) {
+		set_evaluator(state.theirs);
+	}
+}
+
 void python_call_mend(void)
 {
 	uintptr_t here = RING_STACK;

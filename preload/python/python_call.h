@@ -15,6 +15,12 @@ const char *python_call_start(unsigned int minor_version);
 /* Has another tool (torch.compile) replaced our function? */
 bool python_call_is_replaced(void);
 
+/*
+ * With the GIL, for good: from 3.12 on a call that our function evaluates is one of C's to what
+ * traces or monitors the program's Python, which would see other events.
+ */
+void python_call_stop(void);
+
 /* With the GIL: reinstalls our function if a jump has left the call that removed it. */
 void python_call_mend(void);
 

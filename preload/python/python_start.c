@@ -61,6 +61,8 @@ static struct python_state {
 	uint32_t wanted;
 	atomic_bool is_done, is_reported;
 	atomic_bool is_replaced;
+	atomic_bool is_traced; /* by itself: its calls are not recorded any more */
+	atomic_bool is_traced_reported;
 	bool has_hangs; /* which want the stacks of all threads */
 	const char *why_no_calls, *why_no_threads;
 	const char *why;   /* it does not work; NULL if it does, or there is no Python */
@@ -189,6 +191,41 @@ static const char *try_out(void)
 
 #define CALLS (1u << PYTHON_FUNCTIONS | 1u << PYTHON_MODULES)
 
+/*
+ * From 3.12 on what the program's own tools see would be other than without us, but for
+ * sys.setprofile.
+ */
+static bool is_traced(void)
+{
+	return python_frame_minor() >= 12 && atomic_load(&state.is_traced);
+}
+
+static void report_traced(void)
+{
+	if ((state.wanted & CALLS) && is_traced() && collector_is_running() &&
+		!atomic_exchange(&state.is_traced_reported, true)) {
+		notice_add("Python is traced", 0,
+			"the program traces, profiles or monitors its Python; functions and "
+			"modules "
+			"are not recorded from there on");
+	}
+}
+
+/* Before a tool of the program begins. */
+static void note_tracer(const char *event)
+{
+	if (strcmp(event, "sys.settrace") != 0 &&
+		strcmp(event, "sys.monitoring.register_callback") != 0) {
+		return;
+	}
+	atomic_store(&state.is_traced, true);
+	if (is_traced() && (atomic_load(&python_parts) & CALLS)) {
+		atomic_fetch_and(&python_parts, ~CALLS);
+		python_call_stop();
+	}
+	report_traced();
+}
+
 static uint32_t stack_of_launch(void)
 {
 	return python_stack_take(NULL).stack;
@@ -199,6 +236,9 @@ static void start(void)
 	uint32_t parts = state.wanted;
 
 	python_room_start();
+	if (parts & CALLS && is_traced()) {
+		parts &= ~CALLS;
+	}
 	if (parts & CALLS) {
 		state.why_no_calls = python_call_start(python_frame_minor());
 		parts &= state.why_no_calls ? ~CALLS : UINT32_MAX;
@@ -233,6 +273,7 @@ static int on_event(const char *event, struct object *args, void *unused)
 
 	(void)args;
 	(void)unused;
+	note_tracer(event);
 	if (atomic_load_explicit(&state.is_done, memory_order_relaxed)) {
 		python_call_mend();
 		report_replaced();
@@ -294,6 +335,7 @@ COMPAT_START_CODE void python_start_init(void)
 static void report_parts(void)
 {
 	report_replaced();
+	report_traced();
 	if (!state.wanted) {
 		notice_add("no Python", 0,
 			"GPROF_PYTHON works only as an environment variable: Python starts before "
@@ -346,4 +388,5 @@ void python_start_forget(void)
 	python_call_forget();
 	python_thread_forget(python_thread_state ? python_thread_state() : NULL);
 	atomic_store(&state.is_replaced, false);
+	atomic_store(&state.is_traced_reported, false);
 }

@@ -105,6 +105,18 @@ tracers()
 	diff "$T/plain" "$T/out"
 }
 
+# monitors TOOL: each event that a tool of the program sees; what is not recorded from there on is said.
+monitors()
+{
+	"$python" test/python/monitors.py "$1" >"$T/plain" 2>&1
+	GPROF_PYTHON=functions,modules within "$python" test/python/monitors.py "$1" >"$T/out" 2>&1
+	diff "$T/plain" "$T/out" | head -20 | grep . && return 1
+	case $version,$1 in
+	3.[89].*,* | 3.1[01].*,* | *,setprofile) nothing_said ;;
+	*) view notices && grep '"cause": "Python is traced"' "$T/notices.json" >/dev/null ;;
+	esac
+}
+
 timeline() { "$B/gprof-report" timeline -o "$T/timeline.json" "$T/dump"; }
 
 functions()
@@ -359,6 +371,9 @@ for python in "${pythons[@]}"; do
 	tap by_rate "stacks: not more than asked for"
 	tap tracers stacks "stacks: tracers and profilers of the program"
 	tap tracers functions,modules "functions: tracers and profilers of the program"
+	for tool in settrace setprofile monitoring; do
+		tap monitors $tool "functions: what sys.$tool sees"
+	done
 	tap functions "functions: each call"
 	tap filtered "functions: those that are wanted"
 	tap deep "functions: deep recursion"
