@@ -11,4 +11,7 @@
  */
 void hooks_end_process(enum gprof_end_kind kind, int code);
 
+/* The threads of this process that exist because of us: the recorder's, CUPTI's. */
+unsigned int hooks_thread_count_ours(void);
+
 #endif

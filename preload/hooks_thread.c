@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "collector/util/stack.h"
+#include "preload/hooks.h"
 #include "preload/torch/torch.h"
 #include "preload/torch/worker.h"
 
@@ -30,6 +31,9 @@ static struct thread_state {
 	_Atomic uint32_t links[MAX_STARTING];
 	struct stack free;
 	atomic_int is_ready; /* 0 no, 1 being made, 2 yes */
+	/* Threads that exist because of us, CUPTI's too, in the process of that number. */
+	atomic_uint nr_ours;
+	_Atomic pid_t pid;
 } state;
 
 static bool prepare(void)
@@ -59,12 +63,61 @@ static void *run(void *data)
 	return starting.start(starting.arg);
 }
 
+unsigned int hooks_thread_count_ours(void)
+{
+	return atomic_load(&state.pid) == getpid() ? atomic_load(&state.nr_ours) : 0;
+}
+
+static void *run_ours(void *data)
+{
+	struct starting starting = *(struct starting *)data;
+	void *result;
+
+	stack_push(&state.free, state.links, (uint32_t)((struct starting *)data - state.all));
+	result = starting.start(starting.arg);
+	atomic_fetch_sub(&state.nr_ours, 1);
+	return result;
+}
+
+static void count_ours(void)
+{
+	if (atomic_exchange(&state.pid, getpid()) != getpid()) {
+		atomic_store(&state.nr_ours, 0); /* those of a parent */
+	}
+	atomic_fetch_add(&state.nr_ours, 1);
+}
+
+static int create(const __typeof__(&pthread_create) real, pthread_t *thread,
+	const pthread_attr_t *attr, struct starting starting, bool is_ours)
+{
+	uint32_t index;
+	int rc;
+
+	if (!prepare()) {
+		return real(thread, attr, starting.start, starting.arg);
+	}
+	index = stack_pop(&state.free, state.links);
+	if (index == STACK_NONE) {
+		loss_add(LOSS_THREAD, !is_ours);
+		return real(thread, attr, starting.start, starting.arg);
+	}
+	state.all[index] = starting;
+	if (is_ours) {
+		count_ours();
+	}
+	rc = real(thread, attr, is_ours ? run_ours : run, &state.all[index]);
+	if (rc) {
+		stack_push(&state.free, state.links, index);
+		atomic_fetch_sub(&state.nr_ours, is_ours);
+	}
+	return rc;
+}
+
 int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg)
 {
 	const __typeof__(&pthread_create) real = HOOK_NEXT(pthread_create);
 	uint32_t mode = hook_mode();
-	uint32_t index;
-	int rc;
+	bool is_ours = ring_in_profiler(&ring_tls);
 
 	if (!real) {
 		return EAGAIN;
@@ -72,21 +125,11 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)
 	hook_forget_removed();
 	torch_look_late();
 	worker_look();
-	if (!(mode & COLLECTOR_RECORD) || ring_in_profiler(&ring_tls) || !prepare() ||
-		collector_is_cupti((uintptr_t)start)) {
+	if (!is_ours && (!(mode & COLLECTOR_RECORD) || collector_is_cupti((uintptr_t)start))) {
 		return real(thread, attr, start, arg);
 	}
-	index = stack_pop(&state.free, state.links);
-	if (index == STACK_NONE) {
-		loss_add(LOSS_THREAD, 1);
-		return real(thread, attr, start, arg);
-	}
-	state.all[index] = (struct starting){.start = start, .arg = arg, .parent = ring_tls.id};
-	rc = real(thread, attr, run, &state.all[index]);
-	if (rc) {
-		stack_push(&state.free, state.links, index);
-	}
-	return rc;
+	return create(real, thread, attr,
+		(struct starting){.start = start, .arg = arg, .parent = ring_tls.id}, is_ours);
 }
 
 int pthread_setname_np(pthread_t thread, const char *name)

@@ -62,6 +62,7 @@ enum hook_next_id {
 #define HOOK_MANUAL(api, need, ret, name, params, args) NEXT_##api(name)
 #define END(ret, name, params)				HOOK_NEXT_##name,
 #define LOADER(ret, name, params)			HOOK_NEXT_##name,
+#define READS(ret, name, params)			HOOK_NEXT_##name,
 #include "preload/hook/hooks.def"
 	HOOK_NEXT_NR,
 };

@@ -20,6 +20,7 @@ uint32_t hook_nr_at_start COMPAT_AT_START;
 #define HOOK_MANUAL(api, need, ret, name, params, args) NAME_##api(name)
 #define END(ret, name, params)				#name "\0"
 #define LOADER(ret, name, params)			#name "\0"
+#define READS(ret, name, params)			#name "\0"
 static const char names[] =
 #include "preload/hook/hooks.def"
 	"";

@@ -176,6 +176,18 @@ forks()
 		! grep 'unknown' "$T/timeline.json"
 }
 
+# Python counts the threads of a process that forks; ours is none of them.
+warns()
+{
+	local nr
+	for nr in 1 2 10; do
+		"$python" test/python/warns.py $nr >"$T/plain" 2>&1
+		within "$python" test/python/warns.py $nr >"$T/out" 2>&1
+		diff "$T/plain" "$T/out" || return 1
+	done
+	grep -q '\] 10$' "$T/out"
+}
+
 # Threads that are still in our functions when the interpreter ends.
 daemons()
 {
@@ -382,6 +394,7 @@ for python in "${pythons[@]}"; do
 	tap module_places "modules: the attributes that lead to them, read without a change"
 	tap left "functions: calls that a jump leaves"
 	tap forks "functions: a child that is forked in them"
+	tap warns "what Python says at a fork"
 	tap daemons "functions: threads at the end of the interpreter"
 	tap lost "functions: what is too much is counted"
 	tap workers "workers of data loaders"
