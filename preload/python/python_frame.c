@@ -12,7 +12,8 @@
 #define MAX_COPY_BYTES 4096u /* of a line table that is read through the kernel */
 #define FRAME_BYTES    112u
 #define CODE_BYTES     144u
-#define OWNER_C	       3u /* a frame that stands for C code, from 3.12 on */
+#define OWNER_C	       3u  /* or more: a frame that stands for C code, from 3.12 on */
+#define TAG_BITS       3ul /* of references on the stack, from 3.14 on */
 
 /* Offsets of fields, in bytes from the begin of their object; 0 if there is no such field. */
 struct layout {
@@ -33,6 +34,8 @@ static const struct layout layouts[] = {
 	{11, 56, 8, 48, 32, 56, 0, 0, 112, 120, 72, 136, 184, 48, 72, PYTHON_LINES_PLACES, 72},
 	{12, 56, 0, 8, 0, 56, 70, 0, 112, 120, 68, 136, 192, 40, 56, PYTHON_LINES_PLACES, 72},
 	{13, 72, 0, 8, 0, 56, 70, 0, 112, 120, 68, 136, 200, 40, 56, PYTHON_LINES_PLACES, 72},
+	{14, 72, 0, 8, 0, 56, 74, 0, 112, 120, 68, 136, 208, 40, 56, PYTHON_LINES_PLACES, 80},
+	{15, 72, 0, 8, 0, 56, 74, 0, 112, 120, 68, 136, 208, 40, 56, PYTHON_LINES_PLACES, 80},
 };
 
 /* The head of bytes (and of every object with a size), and of str up to its state. */
@@ -69,7 +72,8 @@ bool python_frame_init(const char *version)
 {
 	layout = NULL;
 	cell_type = (uintptr_t)dlsym(RTLD_DEFAULT, "PyCell_Type");
-	if (sizeof(void *) != 8) {
+	/* Without the GIL objects are larger, and change while they are read. */
+	if (sizeof(void *) != 8 || strstr(version, "free-threading")) {
 		return false;
 	}
 	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
@@ -118,6 +122,11 @@ static uint32_t half(const unsigned char *bytes, uint32_t at)
 	return value;
 }
 
+static uintptr_t untagged(uintptr_t reference)
+{
+	return layout->minor >= 14 ? reference & ~TAG_BITS : reference;
+}
+
 uintptr_t python_frame_top(const void *thread_state)
 {
 	uintptr_t at;
@@ -154,10 +163,10 @@ bool python_frame_read(struct python_frame *frame, uintptr_t at)
 		return false;
 	}
 	*frame = (struct python_frame){.at = at, .next = word(bytes, layout->frame_back)};
-	if (layout->frame_owner && bytes[layout->frame_owner] == OWNER_C) {
+	if (layout->frame_owner && bytes[layout->frame_owner] >= OWNER_C) {
 		return true;
 	}
-	frame->code = word(bytes, layout->frame_code);
+	frame->code = untagged(word(bytes, layout->frame_code));
 	frame->point.offset = offset_of(bytes, frame->code);
 	if (!frame->code || !python_peek(code, frame->code, CODE_BYTES)) {
 		return false;
@@ -238,6 +247,7 @@ uintptr_t python_frame_first_local(const struct python_frame *frame)
 	if (!peek_word(&object, frame->at + layout->frame_locals)) {
 		return 0;
 	}
+	object = untagged(object);
 	if (!object && layout->minor <= 10) {
 		object = first_cell(frame);
 	}

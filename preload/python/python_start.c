@@ -174,7 +174,7 @@ static const char *try_out(void)
 	struct object *type, *value, *trace, *globals;
 
 	if (!python_frame_init(state.version)) {
-		return "this version is not known (3.8 to 3.13 are)";
+		return "this version is not known (3.8 to 3.15 are, with the GIL)";
 	}
 	state.tried = "its code could not be run";
 	state.PyErr_Fetch(&type, &value, &trace);

@@ -11,7 +11,7 @@
 #include "collector/ring/ring.h"
 #include "preload/python/python_frame.h"
 
-/* The head of a thread state, in 3.8 to 3.13; its ids follow later, in its first words. */
+/* The head of a thread state, in 3.8 to 3.15; its ids follow later, in its first words. */
 enum { PREVIOUS, NEXT, INTERPRETER, FIRST_ID };
 #define STATE_WORDS 40u
 

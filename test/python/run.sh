@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# GPROF_PYTHON, and what is read of data loaders, on every CPython from 3.8 to 3.13 that is here, on the simulator
-# (`make test`: the system's, 3.8 and 3.13): what is recorded is what Python says of itself, and programs see
+# GPROF_PYTHON, and what is read of data loaders, on every CPython from 3.8 to 3.15 that is here, on the simulator
+# (`make test`: the system's, 3.8 and the newest): what is recorded is what Python says of itself, and programs see
 # nothing of us. Prints TAP.
 # usage: test/python/run.sh [PYTHON...]
 # shellcheck disable=SC2317 # functions that tap calls
@@ -67,11 +67,12 @@ tap played "no audit hook" "" 3.11.0 "off: no audit hook"
 tap played "no audit hook" "" 3.11.0 GPROF_PYTHON=off "off by name: no audit hook"
 tap played "no audit hook" "is not allowed" 3.11.0 GPROF_PYTHON=stakcs "a wrong value: no audit hook"
 tap played "no audit hook" "" 3.11.0 GPROF_PYTHON=stacks GPROF_ENABLE=0 "switched off: no audit hook"
-tap played "an audit hook" "this version is not known" 3.14.0 GPROF_PYTHON=stacks "an unknown version"
+tap played "an audit hook" "this version is not known" 3.16.0 GPROF_PYTHON=stacks "an unknown version"
+tap played "an audit hook" "this version is not known" "3.14.0 free-threading build (main)" GPROF_PYTHON=stacks "a build without the GIL"
 tap played "an audit hook" "its frames cannot be read" 3.12.0 GPROF_PYTHON=stacks "another layout"
 tap by_file GPROF_PYTHON=stacks "asked for by a file"
 tap played "no audit hook" "" 3.11.0 GPROF_HANG_TIMEOUT_S=0 "hangs: off, no audit hook"
-tap played "an audit hook" "this version is not known (3.8 to 3.13 are); hangs are reported without them" 3.14.0 GPROF_HANG_TIMEOUT_S=1 \
+tap played "an audit hook" "this version is not known (3.8 to 3.15 are, with the GIL); hangs are reported without them" 3.16.0 GPROF_HANG_TIMEOUT_S=1 \
 	"hangs: an unknown version"
 tap played "an audit hook" "its frames cannot be read; hangs are reported without them" 3.12.0 GPROF_HANG_TIMEOUT_S=1 "hangs: another layout"
 tap by_file GPROF_HANG_TIMEOUT_S=1 "hangs: asked for by a file"
@@ -366,7 +367,7 @@ deep_modules()
 pythons=("$@")
 if [ $# = 0 ]; then
 	pythons=(/usr/bin/python3)
-	minors="8 9 10 11 12 13"
+	minors="8 9 10 11 12 13 14 15"
 	[ "${TEST_TIER:-all}" = all ] || minors="8 13" # the oldest and the newest
 	for minor in $minors; do
 		for python in "$(command -v python3.$minor)" "${PYENV_ROOT:-$HOME/.pyenv}/versions/3.$minor".*/bin/python3; do
