@@ -11,6 +11,7 @@ $(B)/python/left.so: test/python/left.c
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -fvisibility=default -Wno-missing-prototypes -fPIC -shared -o $@ $< -ldl
 
 $(B)/test/unit/test_python_line: $(B)/preload/python/python_line.o
+$(B)/test/unit/test_python_room: $(B)/preload/python/python_room.o
 $(B)/test/unit/test_python_thread: $(addprefix $(B)/preload/python/,python_thread.o python_frame.o python_line.o)
 $(B)/test/unit/test_python_thread: LDFLAGS += -rdynamic
 
