@@ -29,6 +29,7 @@ COMPAT_VERSION(dlopen, COMPAT_FIRST);
 #endif
 COMPAT_VERSION(dlsym, COMPAT_FIRST);
 COMPAT_VERSION(dlvsym, COMPAT_FIRST);
+COMPAT_VERSION(dladdr1, COMPAT_2_3_3);
 COMPAT_VERSION(dlinfo, COMPAT_2_3_3);
 COMPAT_VERSION(pthread_attr_setstacksize, COMPAT_FIRST);
 COMPAT_VERSION(pthread_key_create, COMPAT_FIRST);
@@ -44,6 +45,7 @@ COMPAT_VERSION(pthread_sigmask, COMPAT_FIRST);
  * Before 2.34 these are in libdl, which is not required because most programs would load it for
  * nothing: one that can load CUDA has it. In other programs these are absent.
  */
+#pragma weak dladdr1
 #pragma weak dlclose
 #pragma weak dlinfo
 #pragma weak dlopen

@@ -6,56 +6,83 @@
 #include <sys/mman.h>
 
 #include "collector/util/loaded_objects.h"
+#include "collector/util/memory.h"
 
-#define MAX_MODULES 4096u
+#define NR_FIRST   1024u
+#define PAGE_BYTES 4096u /* at least */
 
-struct modules_queue {
-	uint16_t places[MAX_MODULES];
-	bool is_queued[MAX_MODULES];
+/* Memory for a list. */
+struct room {
+	uint32_t nr;
+	struct module *all;
+	uint32_t *queue;
+	bool *is_queued;
+	size_t nr_bytes; /* of its own mapping; 0: none */
 };
 
-struct list {
-	void (*look)(const struct modules *modules, void *context);
+/*
+ * One list serves all looks: they fill it anew under the lock of the loader's list. So a look needs
+ * memory only where the process has more objects than ever before, and asks for it early.
+ */
+static struct modules_state {
+	struct modules list;
+	struct room room;
+	struct module first[NR_FIRST];
+	uint32_t first_queue[NR_FIRST];
+	bool first_is_queued[NR_FIRST];
+} state;
+
+struct look {
+	void (*function)(const struct modules *modules, void *context);
 	void *context;
-	struct modules *modules;
+	struct room room;   /* larger, to be taken over; then the former one */
+	uint32_t nr_wanted; /* 0: there is room enough */
+	bool is_done;
 };
 
 static void take_segments(struct module *module, const struct dl_phdr_info *info)
 {
+	const uintptr_t rest = PAGE_BYTES - 1;
+
 	module->low = UINTPTR_MAX;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
 		uintptr_t start = info->dlpi_addr + segment->p_vaddr;
-		uintptr_t end = start + segment->p_memsz;
+		uintptr_t end = (start + segment->p_memsz + rest) & ~rest;
 
 		if (segment->p_type == PT_LOAD) {
-			module->low = start < module->low ? start : module->low;
+			module->low = (start < module->low ? start : module->low) & ~rest;
 			module->high = end > module->high ? end : module->high;
 		}
 	}
 }
 
-static bool is_in(const struct module *module, uintptr_t address)
+static void fill_module(struct module *module, const struct dl_phdr_info *info)
 {
-	return address >= module->low && address < module->high;
-}
-
-static int take_module(struct dl_phdr_info *info, size_t size, void *data)
-{
-	struct modules *modules = data;
-	struct module *module = &modules->all[modules->nr];
-
-	(void)size;
-	if (modules->nr == MAX_MODULES) {
-		return 1;
-	}
-	modules->nr++;
-	modules->count = (struct modules_count){info->dlpi_adds, info->dlpi_subs};
-	module->path = info->dlpi_name ? info->dlpi_name : "";
+	*module = (struct module){.path = info->dlpi_name ? info->dlpi_name : ""};
 	take_segments(module, info);
 	module->has_symbols = elf_open(&module->elf, info);
-	if (is_in(module, (uintptr_t)&modules_look)) {
-		modules->ours = module;
+}
+
+static bool is_ours(const struct module *module)
+{
+	return module_contains(module, (uintptr_t)&modules_look);
+}
+
+/* What has no room is counted. */
+static int take_module(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	struct modules *list = &state.list;
+	uint32_t place = list->nr++;
+	struct module *module;
+
+	(void)size;
+	(void)unused;
+	list->count = (struct modules_count){info->dlpi_adds, info->dlpi_subs};
+	if (place < state.room.nr) {
+		module = &state.room.all[place];
+		fill_module(module, info);
+		list->ours = is_ours(module) ? module : list->ours;
 	}
 	return 0;
 }
@@ -72,38 +99,105 @@ static char list_lock;
 #define SEE_UNLOCKED() ((void)0)
 #endif
 
+static void take_room(struct room *room)
+{
+	struct room former = state.room;
+
+	if (!former.nr) {
+		state.room = (struct room){
+			NR_FIRST, state.first, state.first_queue, state.first_is_queued, 0};
+	}
+	if (room->nr > state.room.nr) {
+		state.room = *room;
+		*room = former;
+	}
+}
+
+/* Returns false if the list has not room for all: a part of it says nothing. */
+static bool make_list(void)
+{
+	state.list = (struct modules){.all = state.room.all,
+		.queue = state.room.queue,
+		.is_queued = state.room.is_queued};
+	dl_iterate_phdr(take_module, NULL);
+	return state.list.nr <= state.room.nr;
+}
+
 /* Called for the first object; the lock, which one thread may take twice, is held until it returns.
  */
 static int with_lock(struct dl_phdr_info *info, size_t size, void *data)
 {
-	struct list *list = data;
+	struct look *look = data;
 
 	(void)info;
 	(void)size;
 	SEE_LOCKED();
-	dl_iterate_phdr(take_module, list->modules);
-	list->look(list->modules, list->context);
+	take_room(&look->room);
+	look->nr_wanted = 0;
+	if (!look->is_done) {
+		look->is_done = make_list();
+		if (look->is_done) {
+			look->function(&state.list, look->context);
+		}
+		if (state.list.nr > state.room.nr / 2) {
+			look->nr_wanted = 4 * state.list.nr;
+		}
+	}
 	SEE_UNLOCKED();
 	return 1;
 }
 
-bool modules_look(void (*look)(const struct modules *modules, void *context), void *context)
+/* Pages are touched as they are used. */
+static bool map_room(struct room *room, uint32_t nr)
 {
-	const size_t list_bytes = sizeof(struct modules) + MAX_MODULES * sizeof(struct module);
-	const size_t nr_bytes = list_bytes + sizeof(struct modules_queue);
-	struct list list = {look, context, NULL};
+	const size_t all_bytes = nr * sizeof(struct module), queue_bytes = nr * sizeof(uint32_t);
+	size_t nr_bytes = all_bytes + queue_bytes + nr * sizeof(bool);
+	char *memory = memory_map(nr_bytes);
+
+	if (memory) {
+		*room = (struct room){nr, (void *)memory, (void *)(memory + all_bytes),
+			(void *)(memory + all_bytes + queue_bytes), nr_bytes};
+	}
+	return memory != NULL;
+}
+
+bool modules_look(void (*function)(const struct modules *modules, void *context), void *context)
+{
+	struct look look = {.function = function, .context = context};
 	int error = errno;
 
-	/* Pages are touched as they are used; a list like this has no place on a small stack. */
-	list.modules = mmap(NULL, nr_bytes, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (list.modules != MAP_FAILED) {
-		list.modules->queue = (void *)((char *)list.modules + list_bytes);
-		loaded_objects_visit(with_lock, &list);
-		munmap(list.modules, nr_bytes);
-	}
+	do {
+		loaded_objects_visit(with_lock, &look);
+		if (look.room.nr_bytes) {
+			munmap(look.room.all, look.room.nr_bytes);
+		}
+		look.room = (struct room){0};
+	} while (look.nr_wanted && map_room(&look.room, look.nr_wanted));
 	errno = error;
-	return list.modules != MAP_FAILED;
+	return look.is_done;
+}
+
+struct each {
+	bool (*visit)(const struct module *module, bool is_ours, void *context);
+	void *context;
+};
+
+static int visit_one(struct dl_phdr_info *info, size_t size, void *data)
+{
+	const struct each *each = data;
+	struct module module;
+
+	(void)size;
+	fill_module(&module, info);
+	return each->visit(&module, is_ours(&module), each->context);
+}
+
+void modules_each(
+	bool (*visit)(const struct module *module, bool is_ours, void *context), void *context)
+{
+	struct each each = {visit, context};
+
+	loaded_objects_visit(visit_one, &each);
 }
 
 struct hold {
@@ -133,7 +227,7 @@ void modules_hold(void (*function)(const struct modules_count *count, void *cont
 const struct module *modules_of(const struct modules *modules, uintptr_t address)
 {
 	for (uint32_t i = 0; i < modules->nr; i++) {
-		if (is_in(&modules->all[i], address)) {
+		if (module_contains(&modules->all[i], address)) {
 			return &modules->all[i];
 		}
 	}
@@ -146,27 +240,21 @@ struct wanted {
 	void *found;
 };
 
-static void look_for_function(const struct modules *modules, void *context)
+static bool look_for_function(const struct module *module, bool is_ours, void *context)
 {
 	struct wanted *wanted = context;
-	const struct module *module = modules_of(modules, (uintptr_t)wanted->function);
 
-	if (module) {
+	if (wanted->function ? module_contains(module, (uintptr_t)wanted->function) : !is_ours) {
 		wanted->found = module_find(module, wanted->name, NULL);
-		return;
 	}
-	for (uint32_t i = 0; i < modules->nr && !wanted->function && !wanted->found; i++) {
-		if (&modules->all[i] != modules->ours) {
-			wanted->found = module_find(&modules->all[i], wanted->name, NULL);
-		}
-	}
+	return wanted->found != NULL;
 }
 
 void *modules_find(const void *function, const char *name)
 {
 	struct wanted wanted = {function, name, NULL};
 
-	modules_look(look_for_function, &wanted);
+	modules_each(look_for_function, &wanted);
 	return wanted.found;
 }
 
@@ -235,14 +323,13 @@ bool modules_needs(
 const struct module *modules_visit(const struct modules *modules, const struct module *root,
 	bool (*visit)(const struct module *module, void *context), void *context)
 {
-	struct modules_queue *queue = modules->queue;
 	uint32_t nr = 0;
 
-	memset(queue->is_queued, 0, modules->nr);
-	queue->places[nr++] = (uint16_t)(root - modules->all);
-	queue->is_queued[queue->places[0]] = true;
+	memset(modules->is_queued, 0, modules->nr);
+	modules->queue[nr++] = (uint32_t)(root - modules->all);
+	modules->is_queued[modules->queue[0]] = true;
 	for (uint32_t i = 0; i < nr; i++) {
-		const struct module *module = &modules->all[queue->places[i]];
+		const struct module *module = &modules->all[modules->queue[i]];
 		const ElfW(Dyn) *at = NULL;
 		const char *name;
 
@@ -253,9 +340,9 @@ const struct module *modules_visit(const struct modules *modules, const struct m
 			const struct module *next = find_needed(modules, module, name);
 			uint32_t place = next ? (uint32_t)(next - modules->all) : 0;
 
-			if (next && !queue->is_queued[place]) {
-				queue->is_queued[place] = true;
-				queue->places[nr++] = (uint16_t)place;
+			if (next && !modules->is_queued[place]) {
+				modules->is_queued[place] = true;
+				modules->queue[nr++] = place;
 			}
 		}
 	}
@@ -264,7 +351,7 @@ const struct module *modules_visit(const struct modules *modules, const struct m
 
 uint32_t modules_count_first(const struct modules *modules, uint32_t most)
 {
-	bool *is_needed = modules->queue->is_queued, has_needed = false;
+	bool *is_needed = modules->is_queued, has_needed = false;
 	uint32_t i;
 
 	memset(is_needed, 0, modules->nr);

@@ -18,7 +18,7 @@
 #include "preload/base/elf.h"
 
 struct module {
-	uintptr_t low, high; /* of its segments */
+	uintptr_t low, high; /* of its segments' pages */
 	const char *path;    /* "" for the program */
 	struct elf elf;
 	bool has_symbols;
@@ -33,14 +33,16 @@ struct modules {
 	struct modules_count count;
 	uint32_t nr;
 	const struct module *ours;
-	struct modules_queue *queue; /* for modules_visit; too large for a small stack */
-	struct module all[];
+	const struct module *all;
+	/* For modules_visit and modules_count_first; too large for a small stack. */
+	uint32_t *queue;
+	bool *is_queued;
 };
 
 /*
- * Calls `look` with the list, which does not change until it returns. `look` must not call the
- * loader. Any thread, also inside a dlopen or dlclose of its own. Returns false if there is no
- * memory. Keeps errno.
+ * Calls `look` with the list, which is complete and does not change until it returns. `look` must
+ * not call the loader. Any thread, also inside a dlopen or dlclose of its own. Returns false,
+ * without a call, if there is no memory for so many objects. Keeps errno.
  */
 bool modules_look(void (*look)(const struct modules *modules, void *context), void *context);
 
@@ -48,10 +50,22 @@ bool modules_look(void (*look)(const struct modules *modules, void *context), vo
 void modules_hold(void (*hold)(const struct modules_count *count, void *context), void *context);
 
 /*
+ * Calls `visit` with one object after the other, until it returns true: all that can be said
+ * without memory for a list.
+ */
+void modules_each(
+	bool (*visit)(const struct module *module, bool is_ours, void *context), void *context);
+
+/*
  * Of the first `most` objects, those that came with the program and stay for the whole process: the
  * program, preloaded libraries, and what these need. Their constructors may have opened others.
  */
 uint32_t modules_count_first(const struct modules *modules, uint32_t most);
+
+static inline bool module_contains(const struct module *module, uintptr_t address)
+{
+	return address >= module->low && address < module->high;
+}
 
 /* The object that contains an address, NULL if there is none. */
 const struct module *modules_of(const struct modules *modules, uintptr_t address);

@@ -95,57 +95,84 @@ COMPAT_START_CODE void hook_find_nexts(void)
 
 /* ---- called before the constructor, or of a library that came later ---- */
 
+/* Where we were opened rather than preloaded, the C library stands before us. */
 struct late_search {
 	const char *name;
-	uintptr_t caller;
-	void *function;
+	void *before, *behind; /* the first function before us and behind us */
+	bool is_behind_us;
 };
 
-/* Where we were opened rather than preloaded, the C library stands before us. */
-static void look_late(const struct modules *modules, void *context)
+static bool look_late(const struct module *module, bool is_our_own, void *context)
 {
 	struct late_search *search = context;
-	uint32_t ours = modules->ours ? (uint32_t)(modules->ours - modules->all) : 0;
+	void **function = search->is_behind_us ? &search->behind : &search->before;
 
-	for (uint32_t i = 1; i < modules->nr && !search->function; i++) {
-		search->function =
-			module_find(&modules->all[(ours + i) % modules->nr], search->name, NULL);
+	if (is_our_own) {
+		search->is_behind_us = true;
+	} else if (!*function) {
+		*function = module_find(module, search->name, NULL);
 	}
+	return search->behind != NULL;
 }
 
 void *hook_find_next(enum hook_next_id id)
 {
 	struct late_search search = {.name = name_of(id)};
+	void *function;
 
-	modules_look(look_late, &search);
-	if (search.function) {
-		atomic_store_explicit(&hook_nexts[id], search.function, memory_order_relaxed);
+	modules_each(look_late, &search);
+	function = search.behind ? search.behind : search.before;
+	if (function) {
+		atomic_store_explicit(&hook_nexts[id], function, memory_order_relaxed);
 	}
-	return search.function;
+	return function;
 }
 
-static void look_for_version(const struct modules *modules, void *context)
-{
-	struct late_search *search = context;
-	const struct module *caller = modules_of(modules, search->caller);
-	const struct module *target = modules_of(modules, (uintptr_t)search->function);
-	const char *version = NULL;
-	void *function = NULL;
+struct version_search {
+	const char *name;
+	uintptr_t caller;
+	const char *version; /* that the caller requests; NULL: none */
+	void *function;
+};
 
-	if (caller && caller->has_symbols && target &&
-		elf_refers(&caller->elf, search->name, &version) && version) {
-		function = module_find(target, search->name, version);
+static bool look_for_caller(const struct module *module, bool is_our_own, void *context)
+{
+	struct version_search *search = context;
+
+	(void)is_our_own;
+	if (!module_contains(module, search->caller)) {
+		return false;
 	}
+	if (module->has_symbols) {
+		elf_refers(&module->elf, search->name, &search->version);
+	}
+	return true;
+}
+
+static bool look_for_version(const struct module *module, bool is_our_own, void *context)
+{
+	struct version_search *search = context;
+	void *function;
+
+	(void)is_our_own;
+	if (!module_contains(module, (uintptr_t)search->function)) {
+		return false;
+	}
+	function = module_find(module, search->name, search->version);
 	search->function = function ? function : search->function;
+	return true;
 }
 
 void *hook_next_for(enum hook_next_id id, uintptr_t caller)
 {
-	struct late_search search = {
+	struct version_search search = {
 		.name = name_of(id), .caller = caller, .function = hook_next(id)};
 
 	if (search.function) {
-		modules_look(look_for_version, &search);
+		modules_each(look_for_caller, &search);
+	}
+	if (search.version) {
+		modules_each(look_for_version, &search);
 	}
 	return search.function;
 }

@@ -450,14 +450,18 @@ static const struct module *choose(
 {
 	void *function;
 	const struct module *global = find_in_global(modules, search, &function);
-	const struct module *local = caller ? find_local(modules, search, caller) : NULL;
 	bool is_later = global > caller && global >= modules->all + hook_nr_at_start;
+	const struct module *local =
+		caller && (!global || is_later) ? find_local(modules, search, caller) : NULL;
 
-	if (global && !(local && is_later)) {
+	if (local) {
+		return local;
+	}
+	if (global) {
 		search->function = function;
 		return global;
 	}
-	return local ? local : find_first(modules, search);
+	return find_first(modules, search);
 }
 
 /* The one module that has it; NULL, with their number, if there are none or several. */
@@ -590,6 +594,48 @@ static void *find_global(const char *name)
 	return dlsym ? dlsym(RTLD_NEXT, name) : NULL;
 }
 
+static bool look_for_version(const struct module *module, bool is_ours, void *context)
+{
+	struct search *search = context;
+
+	(void)is_ours;
+	if (module_contains(module, search->caller) && module->has_symbols) {
+		elf_refers(&module->elf, search->name, &search->version);
+	}
+	return module_contains(module, search->caller);
+}
+
+static void *find_in(void *handle, const struct search *search)
+{
+	void *function =
+		search->version && dlvsym ? dlvsym(handle, search->name, search->version) : NULL;
+
+	return function ? function : dlsym(handle, search->name);
+}
+
+/*
+ * Without a list of modules, by the loader's own rules: its global scope behind us, then what the
+ * caller's module was loaded with, which is the program's global scope once more.
+ */
+static void *ask_loader(struct search *search)
+{
+	struct link_map *map = NULL;
+	void *function = NULL;
+	Dl_info info;
+
+	search->version = NULL;
+	modules_each(look_for_version, search);
+	if (dlsym) {
+		function = find_in(RTLD_NEXT, search);
+	}
+	if (!function && dladdr1 &&
+		dladdr1((void *)search->caller, &info, (void **)&map, RTLD_DL_LINKMAP) && map &&
+		*map->l_name) {
+		function = find_in(map, search);
+	}
+	return function ? function : modules_find(NULL, search->name);
+}
+
 static void search_modules(struct search *search)
 {
 	modules_hold(recall, search);
@@ -597,7 +643,7 @@ static void search_modules(struct search *search)
 		return;
 	}
 	if (!modules_look(look, search)) {
-		search->function = find_global(search->name);
+		search->function = ask_loader(search);
 		return;
 	}
 	if (search->needs_global) {
@@ -606,7 +652,9 @@ static void search_modules(struct search *search)
 					       ? dlvsym(RTLD_NEXT, search->name, search->version)
 					       : search->global;
 		search->has_global = true;
-		modules_look(look, search);
+		if (!modules_look(look, search)) {
+			search->function = ask_loader(search);
+		}
 	}
 }
 

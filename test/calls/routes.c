@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -364,6 +365,73 @@ static void kept_library(void)
 	close_it("free", plugin);
 }
 
+static void *open_numbered(const char *folder, int number)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "./%s/%d.so", folder, number);
+	return open_it(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+/* More objects than any fixed list has room for. */
+static void many_objects(void)
+{
+	for (int i = 0; i < 4200; i++) {
+		open_numbered("empty", i);
+	}
+	print("a", open_it("./caller-a.so", RTLD_NOW | RTLD_LOCAL));
+	print("b", open_it("./caller-b.so", RTLD_NOW | RTLD_LOCAL));
+}
+
+/* The process has used up its memory maps, or its address space, before its first call. */
+static void open_both(void **a, void **b)
+{
+	static char text[BUFSIZ];
+
+	setvbuf(stdout, text, _IOFBF, sizeof(text));
+	*a = open_it("./caller-a.so", RTLD_NOW | RTLD_LOCAL);
+	*b = open_it("./caller-b.so", RTLD_NOW | RTLD_LOCAL);
+}
+
+static void no_maps(void)
+{
+	void *a, *b;
+
+	open_both(&a, &b);
+	for (int i = 0; mmap(NULL, 4096, i % 2 ? PROT_READ : PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
+				-1, 0) != MAP_FAILED;
+		i++) {
+	}
+	print("a", a);
+	print("b", b);
+}
+
+static void no_address_space(void)
+{
+	struct rlimit none = {0, RLIM_INFINITY};
+	void *a, *b;
+
+	open_both(&a, &b);
+	setrlimit(RLIMIT_AS, &none);
+	print("a", a);
+	print("b", b);
+}
+
+/* Both at once: more objects than the list has had, and no memory for more. */
+static void many_without_memory(void)
+{
+	struct rlimit none = {0, RLIM_INFINITY};
+	void *a, *b;
+
+	for (int i = 0; i < 1200; i++) {
+		open_numbered("empty", i);
+	}
+	open_both(&a, &b);
+	setrlimit(RLIMIT_AS, &none);
+	print("a", a);
+	print("b", b);
+}
+
 /* Libraries come and go all the time: what is remembered lasts, and there is room for it. */
 static void many_closes(void)
 {
@@ -526,6 +594,10 @@ static const struct scenario scenarios[] = {
 	{"used_alone", used_alone},
 	{"kept_library", kept_library},
 	{"many_closes", many_closes},
+	{"many_objects", many_objects},
+	{"no_maps", no_maps},
+	{"no_address_space", no_address_space},
+	{"many_without_memory", many_without_memory},
 	{"failed_close", failed_close},
 	{"first_call_at_end", first_call_at_end},
 	{"closed_unseen", closed_unseen},
