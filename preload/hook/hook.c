@@ -70,14 +70,16 @@ struct call {
 /* The target module of a route that contains the address; NULL if there is none. */
 static struct hook_range *find_target(uintptr_t address)
 {
-	for (unsigned int i = 0; i < HOOK_NR_TARGETS; i++) {
-		uintptr_t low = atomic_load(&hook_targets[i].low);
+	struct hook_range *range = atomic_load(&hook_targets);
 
-		if (low && address - low < atomic_load(&hook_targets[i].span)) {
-			return &hook_targets[i];
+	for (; range; range = atomic_load(&range->next)) {
+		uintptr_t low = atomic_load(&range->low);
+
+		if (low && address - low < atomic_load(&range->span)) {
+			break;
 		}
 	}
-	return NULL;
+	return range;
 }
 
 bool hook_is_nccl(uintptr_t address)

@@ -75,26 +75,34 @@ enum hook_next_id {
 #include "preload/hook/hooks.def"
 
 /*
- * Where calls from the module at [low, low + span) go. Never changed once it is visible, but for
- * `next`, which leads to the routes of other modules.
+ * Where calls from the module at [low, low + span) go. Once it is visible, `span` never changes,
+ * `next` leads to the routes of other modules, and the others change only when the module is gone,
+ * the function first.
  */
 struct hook_route {
-	uintptr_t low;
+	_Atomic uintptr_t low;
 	uintptr_t span;
-	void *function;
+	void *_Atomic function;
 	struct hook_route *_Atomic next;
+	struct hook_route *next_dropped; /* resolve.c's */
 };
+
+static inline __attribute__((always_inline)) bool hook_leads(
+	const struct hook_route *route, uintptr_t caller)
+{
+	return caller - atomic_load_explicit(&route->low, memory_order_acquire) < route->span;
+}
 
 /* Hidden at the declaration too: reached relative to the code, not through a table. */
 extern struct hook_route *_Atomic hook_routes[HOOK_NR] __attribute__((visibility("hidden")));
 
 /* The modules that routes lead to. */
-#define HOOK_NR_TARGETS 32u
 struct hook_range {
 	_Atomic uintptr_t low, span; /* low 0: none */
 	atomic_bool is_nccl;
+	struct hook_range *_Atomic next;
 };
-extern struct hook_range hook_targets[HOOK_NR_TARGETS] __attribute__((visibility("hidden")));
+extern struct hook_range *_Atomic hook_targets __attribute__((visibility("hidden")));
 
 /*
  * The stack of the language that launches a kernel, as an id of the stream; 0 for none. NULL until
@@ -172,14 +180,16 @@ static inline __attribute__((always_inline)) const struct hook_route *hook_route
 	const struct hook_route *route =
 		atomic_load_explicit(&hook_routes[id], memory_order_acquire);
 
-	return route && caller - route->low < route->span ? route : NULL;
+	return route && hook_leads(route, caller) ? route : NULL;
 }
 
 static inline __attribute__((always_inline)) void *hook_real(enum hook_id id, uintptr_t caller)
 {
 	const struct hook_route *route = hook_route(id, caller);
 
-	return __builtin_expect(route != NULL, 1) ? route->function : hook_resolve(id, caller);
+	return __builtin_expect(route != NULL, 1)
+		       ? atomic_load_explicit(&route->function, memory_order_acquire)
+		       : hook_resolve(id, caller);
 }
 
 #define HOOK_CALLER	((uintptr_t)__builtin_return_address(0))

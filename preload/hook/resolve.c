@@ -13,14 +13,16 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <link.h>
 #include <string.h>
 
+#include "collector/util/memory.h"
+#include "collector/util/notice.h"
 #include "preload/base/modules.h"
 
-#define MAX_ROUTES 16384u
-#define MAX_LINKS  256u
-#define PATH_BYTES 1024u
+#define FIRST_BYTES (64u << 10)
+#define MORE_BYTES  (256u << 10)
 
 /* A module, as far as it can be distinguished from one opened again in its place. */
 struct identity {
@@ -34,6 +36,7 @@ struct link {
 	void *handle;			/* ours, which keeps the target; NULL: none, or not yet */
 	const void *dynamic;		/* of the target, which has no handle yet */
 	bool is_over;			/* the caller is gone, the handle is to be given back */
+	struct link *next;
 };
 
 /* What code of no module reaches from those addresses, as long as the list is that one. */
@@ -45,26 +48,50 @@ struct outside {
 
 /* For the thread that changes it while it visits the modules. */
 static struct resolve_state {
-	struct hook_route routes[MAX_ROUTES];
-	uint32_t nr_routes; /* ever used: readers may still be looking at one that was dropped */
 	/*
 	 * The routes of each hook, also while hook_routes hides them. Last are those between
 	 * modules that came with the program, of which neither ever goes.
 	 */
 	struct hook_route *_Atomic chains[HOOK_NR];
 	struct hook_route *lasting[HOOK_NR];
-	/* Those that were dropped may be taken again as they are: 1 + place of the first, the next.
-	 */
-	uint16_t dropped[HOOK_NR], next_dropped[MAX_ROUTES];
+	struct hook_route *dropped[HOOK_NR]; /* readers may still be looking at them */
 	struct outside outsides[HOOK_NR];
 	atomic_bool has_routes;
 	uint32_t nr_closing;	    /* calls of dlclose that are going on */
 	uint32_t nr_first;	    /* modules that came with the program */
 	struct modules_count count; /* of the last visit */
-	struct link links[MAX_LINKS];
+	struct link *links;
+	/* Routes, links and targets, which are never freed: what is there, and the rest of it. */
+	char first[FIRST_BYTES] __attribute__((aligned(16)));
+	char *memory;
+	size_t nr_left;
+	atomic_bool is_full; /* there was no more, which was said */
 } state;
 
-struct hook_range hook_targets[HOOK_NR_TARGETS];
+struct hook_range *_Atomic hook_targets;
+
+/* NULL if there is none. What lasts no longer is used again, so their number has a bound. */
+static void *take_memory(size_t nr_bytes)
+{
+	void *taken;
+
+	if (!state.memory) {
+		state.memory = state.first;
+		state.nr_left = FIRST_BYTES;
+	} else if (state.nr_left < nr_bytes) {
+		char *more = memory_map(MORE_BYTES);
+
+		state.memory = more ? more : state.memory;
+		state.nr_left = more ? MORE_BYTES : state.nr_left;
+	}
+	if (state.nr_left < nr_bytes) {
+		return NULL;
+	}
+	taken = state.memory;
+	state.memory += nr_bytes;
+	state.nr_left -= nr_bytes;
+	return taken;
+}
 
 /* ---- what is there in place of a function that is nowhere ---- */
 
@@ -98,7 +125,7 @@ static const struct hook_route *find_route(struct hook_route *_Atomic *first, ui
 {
 	const struct hook_route *route = atomic_load(first);
 
-	while (route && caller - route->low >= route->span) {
+	while (route && !hook_leads(route, caller)) {
 		route = atomic_load(&route->next);
 	}
 	return route;
@@ -122,59 +149,100 @@ static void show_routes(void)
 
 static void add_target(const struct module *target, bool is_nccl)
 {
-	for (unsigned int i = 0; i < HOOK_NR_TARGETS; i++) {
-		uintptr_t low = atomic_load(&hook_targets[i].low);
+	struct hook_range *free_one = NULL, *range = atomic_load(&hook_targets);
 
-		if (low == target->low) {
-			return;
-		}
-		if (!low) {
-			atomic_store(&hook_targets[i].is_nccl, is_nccl);
-			atomic_store(&hook_targets[i].span, target->high - target->low);
-			atomic_store(&hook_targets[i].low, target->low);
-			return;
-		}
+	for (; range && atomic_load(&range->low) != target->low;
+		range = atomic_load(&range->next)) {
+		free_one = atomic_load(&range->low) ? free_one : range;
+	}
+	if (range) {
+		return;
+	}
+	range = free_one ? free_one : take_memory(sizeof(*range));
+	if (!range) {
+		return; /* calls that this library makes count as the program's */
+	}
+	atomic_store(&range->is_nccl, is_nccl);
+	atomic_store(&range->span, target->high - target->low);
+	atomic_store(&range->low, target->low);
+	if (!free_one) {
+		atomic_store(&range->next, atomic_load(&hook_targets));
+		atomic_store(&hook_targets, range);
 	}
 }
 
-/* One that was dropped and leads from there to there; readers may still be looking at it. */
-static struct hook_route *take_dropped(
-	enum hook_id id, const struct module *caller, const void *function)
+static bool is_covered(const struct modules *modules, uintptr_t low, uintptr_t span)
 {
-	for (uint16_t *from = &state.dropped[id]; *from; from = &state.next_dropped[*from - 1]) {
-		struct hook_route *route = &state.routes[*from - 1];
-
-		if (route->low == caller->low && route->span == caller->high - caller->low &&
-			route->function == function) {
-			*from = state.next_dropped[*from - 1];
-			return route;
+	for (uint32_t i = 0; i < modules->nr; i++) {
+		if (modules->all[i].low < low + span && modules->all[i].high > low) {
+			return true;
 		}
 	}
-	return NULL;
+	return false;
 }
 
-/* NULL if there is no room: the call is still right, only slow. */
-static struct hook_route *make_route(enum hook_id id, const struct module *caller, void *function)
+static bool is_same(
+	const struct hook_route *route, const struct module *caller, const void *function)
 {
-	struct hook_route *route = take_dropped(id, caller, function);
+	return atomic_load(&route->low) == caller->low &&
+	       route->span == caller->high - caller->low &&
+	       atomic_load(&route->function) == function;
+}
 
-	if (!route && state.nr_routes < MAX_ROUTES) {
-		route = &state.routes[state.nr_routes++];
-		route->low = caller->low;
-		route->span = caller->high - caller->low;
-		route->function = function;
+/*
+ * One that was dropped, at which readers may still be looking. The best is one that says the same.
+ * Else one of the same span, from where no module is any more: as readers come from modules that
+ * are there, it holds for none of them until its start is the new one, which is written after the
+ * function and read before it.
+ */
+static struct hook_route *take_dropped(const struct modules *modules, enum hook_id id,
+	const struct module *caller, const void *function)
+{
+	struct hook_route **from = &state.dropped[id], *route;
+
+	while ((route = *from) && !is_same(route, caller, function)) {
+		from = &route->next_dropped;
+	}
+	if (!route) {
+		from = &state.dropped[id];
+		while ((route = *from) &&
+			(route->span != caller->high - caller->low ||
+				is_covered(modules, atomic_load(&route->low), route->span))) {
+			from = &route->next_dropped;
+		}
+	}
+	if (route) {
+		*from = route->next_dropped;
 	}
 	return route;
 }
 
-static void add_route(enum hook_id id, const struct module *caller, const struct module *target,
-	void *function, bool is_lasting)
+/* NULL if there is no memory: the call is still right, only slow. */
+static struct hook_route *make_route(
+	const struct modules *modules, enum hook_id id, const struct module *caller, void *function)
 {
-	struct hook_route *_Atomic *from = &state.chains[id];
-	struct hook_route *route = make_route(id, caller, function);
+	struct hook_route *route = take_dropped(modules, id, caller, function);
 
 	if (!route) {
-		return;
+		route = take_memory(sizeof(*route));
+		if (!route) {
+			return NULL;
+		}
+		route->span = caller->high - caller->low;
+	}
+	atomic_store(&route->function, function);
+	atomic_store(&route->low, caller->low);
+	return route;
+}
+
+static bool add_route(const struct modules *modules, enum hook_id id, const struct module *caller,
+	const struct module *target, void *function, bool is_lasting)
+{
+	struct hook_route *_Atomic *from = &state.chains[id];
+	struct hook_route *route = make_route(modules, id, caller, function);
+
+	if (!route) {
+		return false;
 	}
 	while (is_lasting && atomic_load(from) != state.lasting[id]) {
 		from = &atomic_load(from)->next;
@@ -189,6 +257,7 @@ static void add_route(enum hook_id id, const struct module *caller, const struct
 	if (hook_calls[id - 1].api != HOOK_API_CXX) {
 		add_target(target, hook_calls[id - 1].api == GPROF_API_NCCL);
 	}
+	return true;
 }
 
 /* ---- modules that are gone ---- */
@@ -232,11 +301,10 @@ static bool has_identity(const struct modules *modules, const struct identity *i
 static void drop_route(enum hook_id id, struct hook_route *_Atomic *from)
 {
 	struct hook_route *route = atomic_load(from);
-	uint16_t place = (uint16_t)(route - state.routes);
 
 	atomic_store(from, atomic_load(&route->next));
-	state.next_dropped[place] = state.dropped[id];
-	state.dropped[id] = place + 1;
+	route->next_dropped = state.dropped[id];
+	state.dropped[id] = route;
 }
 
 static void drop_routes(const struct modules *modules, bool is_sure, unsigned int id)
@@ -245,8 +313,8 @@ static void drop_routes(const struct modules *modules, bool is_sure, unsigned in
 	struct hook_route *route;
 
 	while ((route = atomic_load(from)) != state.lasting[id]) {
-		if (is_sure && is_there(modules, route->low, route->span) &&
-			modules_of(modules, (uintptr_t)route->function)) {
+		if (is_sure && is_there(modules, atomic_load(&route->low), route->span) &&
+			modules_of(modules, (uintptr_t)atomic_load(&route->function))) {
 			from = &route->next;
 		} else {
 			drop_route(id, from);
@@ -283,13 +351,15 @@ static void forget_removed(const struct modules *modules)
 		for (unsigned int id = 1; id < HOOK_NR; id++) {
 			drop_routes(modules, is_sure, id);
 		}
-		for (unsigned int i = 0; i < HOOK_NR_TARGETS; i++) {
-			if (!is_there(modules, hook_targets[i].low, hook_targets[i].span)) {
-				atomic_store(&hook_targets[i].low, 0);
+		for (struct hook_range *range = atomic_load(&hook_targets); range;
+			range = atomic_load(&range->next)) {
+			if (!is_there(
+				    modules, atomic_load(&range->low), atomic_load(&range->span))) {
+				atomic_store(&range->low, 0);
 			}
 		}
-		for (unsigned int i = 0; i < MAX_LINKS; i++) {
-			end_link(modules, &state.links[i]);
+		for (struct link *link = state.links; link; link = link->next) {
+			end_link(modules, link);
 		}
 		if (!state.nr_closing) {
 			show_routes();
@@ -314,6 +384,7 @@ struct search {
 	bool needs_global, has_global;
 	void *global, *global_exact; /* whatever its version; of the caller's version */
 	const char *version;	     /* that the caller requests */
+	bool is_forgotten;	     /* there was no memory to remember it */
 };
 
 static bool is_module(const struct module *module, void *wanted)
@@ -334,13 +405,30 @@ static bool stays(const struct modules *modules, const struct search *search,
 
 static struct link *find_link(const struct module *caller, const struct module *target)
 {
-	for (unsigned int i = 0; i < MAX_LINKS; i++) {
-		if (state.links[i].caller.low == caller->low &&
-			state.links[i].target.low == target->low) {
-			return &state.links[i];
+	struct link *link = state.links;
+
+	while (link && !(link->caller.low == caller->low && link->target.low == target->low)) {
+		link = link->next;
+	}
+	return link;
+}
+
+/* One that is free, or new; NULL if there is no memory. */
+static struct link *take_link(void)
+{
+	struct link *link = state.links;
+
+	while (link && (link->caller.low || link->is_over)) {
+		link = link->next;
+	}
+	if (!link) {
+		link = take_memory(sizeof(*link));
+		if (link) {
+			link->next = state.links;
+			state.links = link;
 		}
 	}
-	return NULL;
+	return link;
 }
 
 /*
@@ -351,21 +439,21 @@ static struct link *find_link(const struct module *caller, const struct module *
 static bool is_kept(const struct modules *modules, const struct search *search,
 	const struct module *caller, const struct module *target)
 {
+	struct link *link;
+
 	if (modules_needs(modules, caller, target) || find_link(caller, target) ||
 		stays(modules, search, caller, target)) {
 		return true;
 	}
-	for (unsigned int i = 0; i < MAX_LINKS; i++) {
-		struct link *link = &state.links[i];
-
-		if (!link->caller.low && !link->is_over) {
-			*link = (struct link){.caller = identity_of(caller),
-				.target = identity_of(target),
-				.dynamic = target->elf.dynamic};
-			return true;
-		}
+	link = take_link();
+	if (!link) {
+		return false; /* still right, only slow */
 	}
-	return false; /* no room: still right, only slow */
+	*link = (struct link){.caller = identity_of(caller),
+		.target = identity_of(target),
+		.dynamic = target->elf.dynamic,
+		.next = link->next};
+	return true;
 }
 
 /* ---- the loader's choice ---- */
@@ -518,8 +606,10 @@ static void remember(const struct modules *modules, struct search *search,
 	bool lasts = is_lasting(modules, caller, target);
 
 	if (!find_route(&state.chains[search->id], search->caller) &&
-		(lasts || (!state.nr_closing && is_kept(modules, search, caller, target)))) {
-		add_route(search->id, caller, target, search->function, lasts);
+		(lasts || !state.nr_closing)) {
+		search->is_forgotten = !(
+			(lasts || is_kept(modules, search, caller, target)) &&
+			add_route(modules, search->id, caller, target, search->function, lasts));
 	}
 }
 
@@ -555,7 +645,7 @@ static void recall(const struct modules_count *count, void *context)
 	}
 	route = find_route(&state.chains[search->id], search->caller);
 	if (route) {
-		search->function = route->function;
+		search->function = atomic_load(&route->function);
 	} else if (count->nr_added == outside->count.nr_added &&
 		   count->nr_removed == outside->count.nr_removed &&
 		   search->caller >= outside->low && search->caller < outside->high) {
@@ -644,6 +734,7 @@ static void search_modules(struct search *search)
 	}
 	if (!modules_look(look, search)) {
 		search->function = ask_loader(search);
+		search->is_forgotten = true;
 		return;
 	}
 	if (search->needs_global) {
@@ -658,6 +749,15 @@ static void search_modules(struct search *search)
 	}
 }
 
+static void report_forgotten(void)
+{
+	if (!atomic_exchange(&state.is_full, true)) {
+		notice_add("calls", 0,
+			"no memory to remember which library the calls of a module reach; each of "
+			"them takes longer (raise RLIMIT_AS or vm.max_map_count)");
+	}
+}
+
 static void *resolve(enum hook_id id, uintptr_t caller)
 {
 	struct search search = {.id = id, .name = hook_name(id), .caller = caller};
@@ -666,6 +766,9 @@ static void *resolve(enum hook_id id, uintptr_t caller)
 
 	ring_enter_profiler(&ring_tls, &mark);
 	search_modules(&search);
+	if (search.is_forgotten) {
+		report_forgotten();
+	}
 	ring_leave_profiler(&ring_tls, &mark);
 	errno = error;
 	return search.function ? search.function : missing(hook_calls[id - 1].api);
@@ -675,7 +778,7 @@ void *hook_resolve(enum hook_id id, uintptr_t caller)
 {
 	const struct hook_route *route = find_route(&hook_routes[id], caller);
 
-	return route ? route->function : resolve(id, caller);
+	return route ? atomic_load(&route->function) : resolve(id, caller);
 }
 
 static void look_for_removed(const struct modules *modules, void *unused)
@@ -724,10 +827,10 @@ static void end_close(const struct modules_count *count, void *unused)
 static void take_handle(const struct modules *modules, void *handle)
 {
 	forget_removed(modules);
-	for (unsigned int i = 0; i < MAX_LINKS && !*(void **)handle; i++) {
-		if (state.links[i].is_over) {
-			*(void **)handle = state.links[i].handle;
-			state.links[i] = (struct link){0};
+	for (struct link *link = state.links; link && !*(void **)handle; link = link->next) {
+		if (link->is_over) {
+			*(void **)handle = link->handle;
+			*link = (struct link){.next = link->next};
 		}
 	}
 }
@@ -735,7 +838,7 @@ static void take_handle(const struct modules *modules, void *handle)
 /* A link whose target wants a handle, and then that. */
 struct wish {
 	const void *dynamic;
-	char path[PATH_BYTES];
+	char path[PATH_MAX];
 	void *handle;
 };
 
@@ -745,11 +848,9 @@ static void find_wish(const struct modules *modules, void *context)
 	const struct module *target;
 
 	forget_removed(modules);
-	for (unsigned int i = 0; i < MAX_LINKS && !wish->dynamic; i++) {
-		struct link *link = &state.links[i];
-
+	for (struct link *link = state.links; link && !wish->dynamic; link = link->next) {
 		target = link->dynamic ? modules_of(modules, (uintptr_t)link->dynamic) : NULL;
-		if (target && strlen(target->path) < PATH_BYTES) {
+		if (target && strlen(target->path) < PATH_MAX) {
 			wish->dynamic = link->dynamic;
 			strcpy(wish->path, target->path);
 		}
@@ -764,9 +865,7 @@ static void give_handle(const struct modules *modules, void *context)
 		wish->handle && ((const struct link_map *)wish->handle)->l_ld == wish->dynamic;
 
 	(void)modules;
-	for (unsigned int i = 0; i < MAX_LINKS && wish->dynamic; i++) {
-		struct link *link = &state.links[i];
-
+	for (struct link *link = state.links; link && wish->dynamic; link = link->next) {
 		if (link->dynamic == wish->dynamic) {
 			link->dynamic = wish->dynamic = NULL;
 			link->handle = is_right ? wish->handle : NULL;
@@ -802,8 +901,8 @@ static void begin_close(const struct modules_count *count, void *has_wish)
 	if (!state.nr_closing++) {
 		hide_routes();
 	}
-	for (unsigned int i = 0; i < MAX_LINKS; i++) {
-		*(bool *)has_wish |= state.links[i].dynamic != NULL;
+	for (const struct link *link = state.links; link; link = link->next) {
+		*(bool *)has_wish |= link->dynamic != NULL;
 	}
 }
 

@@ -365,6 +365,15 @@ static void kept_library(void)
 	close_it("free", plugin);
 }
 
+/* How many looks the calls of a plugin take that was asked before. */
+static long looks_of(void (*ask)(void))
+{
+	long before = nr_looks;
+
+	ask();
+	return nr_looks - before;
+}
+
 static void *open_numbered(const char *folder, int number)
 {
 	char path[64];
@@ -381,6 +390,64 @@ static void many_objects(void)
 	}
 	print("a", open_it("./caller-a.so", RTLD_NOW | RTLD_LOCAL));
 	print("b", open_it("./caller-b.so", RTLD_NOW | RTLD_LOCAL));
+}
+
+/* Many modules call, that need what they call, or keep it by their use alone. */
+static void ask_many(const char *folder, void **plugins, int nr)
+{
+	void (*asks[400])(void);
+	long nr_more = 0;
+
+	for (int i = 0; i < nr; i++) {
+		plugins[i] = open_numbered(folder, i);
+		*(void **)&asks[i] = dlsym(plugins[i], "caller_ask");
+		asks[i]();
+	}
+	for (int i = 0; i < nr; i++) {
+		nr_more += looks_of(asks[i]);
+	}
+	printf("%s: %ld looks\n", folder, nr_more);
+}
+
+static void many_callers(void)
+{
+	void *plugins[400], *library;
+
+	open_it("./caller-b.so", RTLD_NOW | RTLD_LOCAL);
+	ask_many("needs", plugins, 400);
+	library = open_it("./libcopy-large.so", RTLD_NOW | RTLD_GLOBAL);
+	ask_many("uses", plugins, 300);
+	close_it("library", library);
+	print("last", plugins[299]);
+	for (int i = 0; i < 300; i++) {
+		dlclose(plugins[i]);
+	}
+	puts("all are closed");
+}
+
+/* Each time a plugin lies elsewhere: what is remembered of its former places is used again. */
+static void moving_closes(void)
+{
+	void *other = open_it("./caller-b.so", RTLD_NOW | RTLD_LOCAL);
+	void (*ask)(void), (*ask_other)(void);
+	long nr_more = 0;
+
+	*(void **)&ask_other = dlsym(other, "caller_ask");
+	for (int i = 0; i < 3000; i++) {
+		void *plugin = open_it("./quiet-a.so", RTLD_NOW | RTLD_LOCAL);
+
+		*(void **)&ask = dlsym(plugin, "caller_ask");
+		ask();
+		ask_other();
+		nr_more = looks_of(ask) + looks_of(ask_other);
+		if (nr_more) {
+			printf("%ld looks in round %d\n", nr_more, i);
+			break;
+		}
+		dlclose(plugin);
+		mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	}
+	print("b", other);
 }
 
 /* The process has used up its memory maps, or its address space, before its first call. */
@@ -595,6 +662,8 @@ static const struct scenario scenarios[] = {
 	{"kept_library", kept_library},
 	{"many_closes", many_closes},
 	{"many_objects", many_objects},
+	{"many_callers", many_callers},
+	{"moving_closes", moving_closes},
 	{"no_maps", no_maps},
 	{"no_address_space", no_address_space},
 	{"many_without_memory", many_without_memory},

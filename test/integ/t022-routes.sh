@@ -52,6 +52,8 @@ build group.so -x c /dev/null -x none -Wl,--no-as-needed caller-free.so libcopy-
 build one/libsame.so "$src/caller.c" libcopy-a.so -Wl,-soname,libsame.so
 build two/libsame.so "$src/caller.c" libcopy-b.so -Wl,-soname,libsame.so
 build one/needs-same.so -x c /dev/null -x none -Wl,--no-as-needed one/libsame.so
+build libquiet.so -DQUIET -DID=4 "$src/runtime.c" -Wl,-soname,libquiet.so
+build quiet-a.so "$src/caller.c" libquiet.so
 build empty.so -x c /dev/null -x none -nostdlib
 # copies FOLDER NUMBER LIBRARY: for the loader each is another one
 copies()
@@ -59,6 +61,8 @@ copies()
 	mkdir "$1" && seq -f "$1/%.0f.so" 0 $(($2 - 1)) | xargs -n 500 sh -c 'lib=$0; tee "$@" <"$lib" >/dev/null' "$3" || exit 1
 }
 copies empty 4200 empty.so
+copies needs 400 caller-a.so
+copies uses 300 caller-free.so
 echo 'extern void (*route_wait)(void); __attribute__((constructor)) static void wait(void) { route_wait(); }' >waiter.c
 build waiter.so waiter.c
 sed -i s/constructor/destructor/ waiter.c
