@@ -12,19 +12,23 @@
 #include "preload/hook/hook.h"
 #include "preload/torch/torch.h"
 
-/* Finds the next dlopen. Called by the stub alone, which keeps the arguments. */
-__attribute__((used, visibility("hidden"))) void *hooks_dl_before(void);
+/* Finds the next dlopen. Called by the stub alone, which passes on and keeps the arguments. */
+__attribute__((used, visibility("hidden"))) void *hooks_dl_before(const char *path, int mode);
 
 static void *missing(void)
 {
 	return NULL;
 }
 
-void *hooks_dl_before(void)
+void *hooks_dl_before(const char *path, int mode)
 {
 	void *next = hook_next(HOOK_NEXT_dlopen);
 
+	(void)path;
 	hook_forget_removed();
+	if (mode & RTLD_GLOBAL) {
+		hook_before_global();
+	}
 	torch_look_again();
 	return next ? next : (void *)missing;
 }

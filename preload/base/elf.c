@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/base/elf.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 /* In a symbol's version number: the default version of its name lacks this bit. */
@@ -43,6 +44,18 @@ COMPAT_START_CODE static void take_entry(struct elf *elf, const ElfW(Dyn) * entr
 	case DT_VERNEED:
 		elf->needed = at;
 		break;
+	case DT_JMPREL:
+		elf->slots = at;
+		break;
+	case DT_PLTRELSZ:
+		elf->nr_slot_bytes = entry->d_un.d_val;
+		break;
+	case DT_RELA:
+		elf->others = at;
+		break;
+	case DT_RELASZ:
+		elf->nr_other_bytes = entry->d_un.d_val;
+		break;
 	default:
 		break;
 	}
@@ -66,6 +79,35 @@ COMPAT_START_CODE bool elf_open(struct elf *elf, const struct dl_phdr_info *info
 		}
 	}
 	return elf->symbols && elf->strings && (elf->hash || elf->old_hash);
+}
+
+#if defined(__x86_64__)
+#define IS_ADDRESS(type) \
+	((type) == R_X86_64_JUMP_SLOT || (type) == R_X86_64_GLOB_DAT || (type) == R_X86_64_64)
+#elif defined(__aarch64__)
+#define IS_ADDRESS(type) \
+	((type) == R_AARCH64_JUMP_SLOT || (type) == R_AARCH64_GLOB_DAT || (type) == R_AARCH64_ABS64)
+#else
+#define IS_ADDRESS(type) ((void)(type), false)
+#endif
+
+const char *elf_next_bound(const struct elf *elf, uintptr_t low, uintptr_t span, uint64_t *place)
+{
+	uint64_t nr_slots = elf->slots ? elf->nr_slot_bytes / sizeof(*elf->slots) : 0;
+	uint64_t nr_others = elf->others ? elf->nr_other_bytes / sizeof(*elf->others) : 0;
+
+	while (*place < nr_slots + nr_others) {
+		const ElfW(Rela) *entry =
+			*place < nr_slots ? &elf->slots[*place] : &elf->others[*place - nr_slots];
+		const _Atomic uintptr_t *bound = (const void *)(elf->base + entry->r_offset);
+
+		++*place;
+		if (IS_ADDRESS(entry->r_info & 0xffffffff) && entry->r_info >> 32 &&
+			atomic_load_explicit(bound, memory_order_relaxed) - low < span) {
+			return elf->strings + elf->symbols[entry->r_info >> 32].st_name;
+		}
+	}
+	return NULL;
 }
 
 const char *elf_next_needed(const struct elf *elf, const ElfW(Dyn) * *before)

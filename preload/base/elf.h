@@ -22,6 +22,9 @@ struct elf {
 	const uint16_t *versions;     /* DT_VERSYM: a number for each symbol, or NULL */
 	const ElfW(Verdef) * defined; /* versions of defined symbols by number, or NULL */
 	const ElfW(Verneed) * needed; /* the same for undefined ones, or NULL */
+	const ElfW(Rela) * slots;     /* relocations of calls, and all others */
+	const ElfW(Rela) * others;
+	uint64_t nr_slot_bytes, nr_other_bytes;
 };
 
 /* From a callback of dl_iterate_phdr. Returns false if the object has no symbol tables. */
@@ -40,6 +43,12 @@ void *elf_find(const struct elf *elf, const char *name);
  * none. Scans every undefined symbol.
  */
 bool elf_refers(const struct elf *elf, const char *name, const char **version);
+
+/*
+ * A symbol that the loader has bound to an address in [low, low + span): its name, NULL if there is
+ * none. *place is where to begin, at first 0, and afterwards where to go on.
+ */
+const char *elf_next_bound(const struct elf *elf, uintptr_t low, uintptr_t span, uint64_t *place);
 
 /* The next library that the object names as needed after `before` (NULL: the first), or NULL. */
 const char *elf_next_needed(const struct elf *elf, const ElfW(Dyn) * *before);

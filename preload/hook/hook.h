@@ -140,6 +140,12 @@ void *hook_resolve_anew(enum hook_id id, uintptr_t caller);
 void hook_forget_removed(void);
 
 /*
+ * Before a dlopen with RTLD_GLOBAL: finds, and remembers, what the modules were bound to that are
+ * there. Afterwards a library that was there before them may come first in the global scope.
+ */
+void hook_before_global(void);
+
+/*
  * Around each dlclose: in between, no call follows or stores a remembered route, so a destructor's
  * first call leaves none behind. is_closed: the call has succeeded.
  */

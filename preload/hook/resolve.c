@@ -60,6 +60,9 @@ static struct resolve_state {
 	uint32_t nr_closing;	    /* calls of dlclose that are going on */
 	uint32_t nr_first;	    /* modules that came with the program */
 	struct modules_count count; /* of the last visit */
+	/* When hook_before_global came last: modules removed until then, and modules. */
+	uint64_t nr_removed_bound;
+	uint32_t nr_bound;
 	struct link *links;
 	/* Routes, links and targets, which are never freed: what is there, and the rest of it. */
 	char first[FIRST_BYTES] __attribute__((aligned(16)));
@@ -809,6 +812,93 @@ void *hook_resolve_anew(enum hook_id id, uintptr_t caller)
 {
 	hook_forget_removed();
 	return hook_resolve(id, caller);
+}
+
+/* ---- before more becomes global ---- */
+
+/* A module that is bound to one of our functions, which several others define. */
+struct binding {
+	uint32_t module; /* where to go on */
+	uint64_t place;
+	uint64_t nr_removed; /* when these were right */
+	enum hook_id id;     /* HOOK_NONE: there are no more */
+	uintptr_t caller;
+	bool has_begun;
+};
+
+static enum hook_id id_of(const char *name)
+{
+	unsigned int id = HOOK_NR - 1;
+
+	while (id != HOOK_NONE && strcmp(hook_name(id), name)) {
+		id--;
+	}
+	return id;
+}
+
+static bool is_ambiguous(const struct modules *modules, enum hook_id id)
+{
+	struct search search = {.name = hook_name(id)};
+	uint32_t nr;
+
+	find_only(modules, &search, &nr);
+	return nr > 1;
+}
+
+/* Those of one module, from the place on. */
+static bool find_in_module(
+	const struct modules *modules, const struct module *module, struct binding *binding)
+{
+	const uintptr_t low = modules->ours->low, span = modules->ours->high - low;
+	const char *name;
+
+	while (module != modules->ours && module->has_symbols &&
+		(name = elf_next_bound(&module->elf, low, span, &binding->place))) {
+		enum hook_id id = id_of(name);
+
+		if (id && !find_route(&state.chains[id], module->low) &&
+			is_ambiguous(modules, id)) {
+			binding->id = id;
+			binding->caller = module->low;
+			return true;
+		}
+	}
+	binding->place = 0;
+	return false;
+}
+
+/* What was there the last time is bound since then, if it is all still there. */
+static void find_binding(const struct modules *modules, void *context)
+{
+	struct binding *binding = context;
+
+	forget_removed(modules);
+	binding->id = HOOK_NONE;
+	if (!binding->has_begun) {
+		binding->has_begun = true;
+		binding->nr_removed = modules->count.nr_removed;
+		binding->module =
+			binding->nr_removed == state.nr_removed_bound ? state.nr_bound : 0;
+	}
+	if (modules->count.nr_removed != binding->nr_removed || !modules->ours) {
+		return;
+	}
+	for (; binding->module < modules->nr; binding->module++) {
+		if (find_in_module(modules, &modules->all[binding->module], binding)) {
+			return;
+		}
+	}
+	state.nr_removed_bound = binding->nr_removed;
+	state.nr_bound = modules->nr;
+}
+
+void hook_before_global(void)
+{
+	struct binding binding = {.id = HOOK_NONE};
+
+	while (modules_look(find_binding, &binding) && binding.id != HOOK_NONE) {
+		hook_resolve(binding.id, binding.caller);
+	}
 }
 
 /* ---- dlclose ---- */

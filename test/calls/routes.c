@@ -499,6 +499,34 @@ static void many_without_memory(void)
 	print("b", b);
 }
 
+/*
+ * A library becomes global after a module was bound to another one: it does not come first for
+ * that. By itself, and with what needs it.
+ */
+static void promoted(void)
+{
+	void *b;
+
+	open_it("./libcopy-a.so", RTLD_NOW | RTLD_LOCAL);
+	b = open_it("./caller-b.so", RTLD_NOW | RTLD_LOCAL);
+	open_it("./libcopy-a.so", RTLD_NOW | RTLD_GLOBAL);
+	print("b", b);
+	print("free", open_it("./caller-free.so", RTLD_NOW | RTLD_LOCAL));
+	fflush(stdout);
+	_exit(0);
+}
+
+static void promoted_by_need(void)
+{
+	void *b;
+
+	open_it("./caller-a.so", RTLD_NOW | RTLD_LOCAL);
+	b = open_it("./caller-b.so", RTLD_NOW | RTLD_LOCAL);
+	open_it("./caller-again.so", RTLD_NOW | RTLD_GLOBAL);
+	open_it("./libcopy-large.so", RTLD_NOW | RTLD_GLOBAL);
+	print("b", b);
+}
+
 /* Libraries come and go all the time: what is remembered lasts, and there is room for it. */
 static void many_closes(void)
 {
@@ -667,6 +695,8 @@ static const struct scenario scenarios[] = {
 	{"no_maps", no_maps},
 	{"no_address_space", no_address_space},
 	{"many_without_memory", many_without_memory},
+	{"promoted", promoted},
+	{"promoted_by_need", promoted_by_need},
 	{"failed_close", failed_close},
 	{"first_call_at_end", first_call_at_end},
 	{"closed_unseen", closed_unseen},
