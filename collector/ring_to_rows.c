@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/ring_to_rows.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "collector/hang/hang.h"
+#include "collector/ring/kernel_names.h"
 #include "collector/step/launch_period.h"
 #include "collector/step/period.h"
 #include "collector/stream/batch.h"
@@ -18,7 +20,7 @@
 #define COPY_TO_DEVICE 1
 #define COPY_TO_HOST   2
 
-static uint32_t find_shape(const struct gprof_row_ring_launch *r)
+static uint32_t find_shape(const struct gprof_row_ring_launch *r, bool *is_lasting)
 {
 	struct gprof_row_shape shape;
 
@@ -31,7 +33,7 @@ static uint32_t find_shape(const struct gprof_row_ring_launch *r)
 	shape.block_y = r->block_y;
 	shape.block_z = r->block_z;
 	shape.dynamic_shared_bytes = r->shared_bytes;
-	dictionary_function(r->function);
+	shape.name = dictionary_function(r->function, r->begin, is_lasting);
 	return dictionary_shape(&shape);
 }
 
@@ -43,27 +45,36 @@ struct known_launch {
 	uint64_t launch[4]; /* function, grid, block: neighbours in a row */
 	uint32_t shared_bytes;
 	uint32_t shape; /* 0: none yet */
+	uint32_t era;	/* of the names of kernels */
 } __attribute__((aligned(64)));
 
 /* Each has two places; the one that came last to either stays. */
 static struct take_state {
 	struct known_launch launches[NR_KNOWN_LAUNCHES];
 	uint32_t turn;
+	uint32_t era;
 } state;
 
 static inline bool is_known(const struct known_launch *k, const struct gprof_row_ring_launch *r)
 {
-	return k->shape && !memcmp(k->launch, &r->function, sizeof(k->launch)) &&
+	return k->shape && k->era == state.era &&
+	       !memcmp(k->launch, &r->function, sizeof(k->launch)) &&
 	       k->shared_bytes == r->shared_bytes;
 }
 
 static __attribute__((noinline)) uint32_t new_launch(
 	struct known_launch *k, const struct gprof_row_ring_launch *r)
 {
-	memcpy(k->launch, &r->function, sizeof(k->launch));
-	k->shared_bytes = r->shared_bytes;
-	k->shape = find_shape(r);
-	return k->shape;
+	bool is_lasting;
+	uint32_t shape = find_shape(r, &is_lasting);
+
+	if (is_lasting) {
+		memcpy(k->launch, &r->function, sizeof(k->launch));
+		k->shared_bytes = r->shared_bytes;
+		k->shape = shape;
+		k->era = state.era;
+	}
+	return shape;
 }
 
 static uint32_t launch_shape(const struct gprof_row_ring_launch *r)
@@ -72,6 +83,7 @@ static uint32_t launch_shape(const struct gprof_row_ring_launch *r)
 			(r->grid_x | (uint64_t)r->block_x << 32) * 0xc2b2ae3d27d4eb4fu;
 	uint32_t slot = hash >> 52;
 
+	state.era = atomic_load_explicit(&kernel_names_era, memory_order_acquire);
 	if (is_known(&state.launches[slot], r)) {
 		return state.launches[slot].shape;
 	}

@@ -6,13 +6,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Of the functions that had an address one after the other, as modules came and went. */
+enum kernel_turn {
+	KERNEL_ALONE, /* there was no other so far */
+	KERNEL_FIRST,
+	KERNEL_LATER,
+};
+
+struct kernel_name {
+	enum kernel_turn turn;
+	uint32_t number; /* of the function, different for each */
+	size_t nr_bytes; /* of its mangled name; 0: unknown, or longer than there is room */
+};
+
 /*
- * Copies the mangled name of the kernel that the CPU function at `address` launches to `name`.
- * Returns its length; 0 if it is unknown or has no room in nr_bytes. For the drain thread.
+ * Finds the kernel that a call at the time `raw` (clock_raw) has launched by the CPU function at
+ * `address`, and copies its name to `text`, unless that is NULL. For the drain thread.
  */
-typedef size_t (*kernel_name_reader)(uint64_t address, char *name, size_t nr_bytes);
+typedef struct kernel_name (*kernel_name_reader)(
+	uint64_t address, uint64_t raw, char *text, size_t nr_bytes);
 
 /* A source sets it, at any time; NULL if there is none. */
 extern _Atomic(kernel_name_reader) kernel_name_read __attribute__((visibility("hidden")));
+
+/* The source changes it before an address can mean another kernel than before. */
+extern _Atomic uint32_t kernel_names_era __attribute__((visibility("hidden")));
 
 #endif

@@ -9,6 +9,7 @@
 #include "collector/format/intern.h"
 #include "collector/ring/kernel_names.h"
 #include "collector/stream/batch.h"
+#include "collector/util/log.h"
 #include "collector/util/loss.h"
 
 #define NR_TEXTS	32768u
@@ -17,6 +18,7 @@
 #define NR_FUNCTIONS	8192u
 #define NR_PLACES	1024u
 #define NR_KNOWN_SHAPES 4096u
+#define NR_LATER	256u
 
 /* Our copy of a known name. */
 struct name_copy {
@@ -30,7 +32,14 @@ struct known_shape {
 	uint32_t id;
 };
 
+/* A kernel whose host address has meant another one before. */
+struct later_kernel {
+	uint32_t number; /* of the source's */
+	uint32_t name;	 /* 0: none yet */
+};
+
 _Atomic(kernel_name_reader) kernel_name_read;
+_Atomic uint32_t kernel_names_era;
 struct dictionary_known_place dictionary_known_places[DICTIONARY_NR_KNOWN_PLACES];
 struct dictionary_names dictionary_names;
 
@@ -41,6 +50,7 @@ static struct dictionary_state {
 	struct intern places;
 	struct name_copy copies[DICTIONARY_NR_KNOWN_NAMES];
 	struct known_shape known_shapes[NR_KNOWN_SHAPES];
+	struct later_kernel later[NR_LATER]; /* met last */
 } state;
 
 int dictionary_init(void)
@@ -54,6 +64,7 @@ int dictionary_init(void)
 	memset(&dictionary_names, 0, sizeof(dictionary_names));
 	dictionary_names.era = 1;
 	memset(state.known_shapes, 0, sizeof(state.known_shapes));
+	memset(state.later, 0, sizeof(state.later));
 	memset(dictionary_known_places, 0, sizeof(dictionary_known_places));
 	return rc;
 }
@@ -148,21 +159,61 @@ uint32_t dictionary_shape(const struct gprof_row_shape *shape)
 	return entry->id;
 }
 
-void dictionary_function(uint64_t address)
+/* As the reader names one without a name: by the table `function` it would get another one's. */
+static uint32_t name_unknown(uint64_t address)
 {
-	kernel_name_reader read = atomic_load_explicit(&kernel_name_read, memory_order_acquire);
-	char name[GPROF_TEXT_BYTES];
+	char text[48];
+	size_t length =
+		log_format(text, sizeof(text), "(kernel at 0x%llx)", (unsigned long long)address);
+
+	return dictionary_text(text, length);
+}
+
+static uint32_t name_later(kernel_name_reader read, uint64_t address, uint64_t raw)
+{
+	char text[GPROF_TEXT_BYTES];
+	struct kernel_name name = read(address, raw, NULL, 0);
+	struct later_kernel *later = &state.later[name.number % NR_LATER];
+
+	if (!later->name || later->number != name.number) {
+		name = read(address, raw, text, sizeof(text));
+		later->name = name.nr_bytes ? dictionary_text(text, name.nr_bytes)
+					    : name_unknown(address);
+		later->number = name.number;
+	}
+	return later->name;
+}
+
+static void name_first(kernel_name_reader read, uint64_t address, uint64_t raw)
+{
+	char text[GPROF_TEXT_BYTES];
 	struct gprof_row_function *row;
 	uint32_t name_id;
 	bool is_new;
 
 	intern_find(&state.functions, &address, sizeof(address), &is_new);
-	name_id = is_new && read ? dictionary_text(name, read(address, name, sizeof(name))) : 0;
+	name_id =
+		is_new ? dictionary_text(text, read(address, raw, text, sizeof(text)).nr_bytes) : 0;
 	if (name_id) {
 		row = batch_add(GPROF_TABLE_function);
 		row->address = address;
 		row->name = name_id;
 	}
+}
+
+uint32_t dictionary_function(uint64_t address, uint64_t raw, bool *is_lasting)
+{
+	kernel_name_reader read = atomic_load_explicit(&kernel_name_read, memory_order_acquire);
+	enum kernel_turn turn = read ? read(address, raw, NULL, 0).turn : KERNEL_ALONE;
+
+	*is_lasting = turn == KERNEL_ALONE;
+	if (turn == KERNEL_LATER) {
+		return name_later(read, address, raw);
+	}
+	if (read) {
+		name_first(read, address, raw);
+	}
+	return 0;
 }
 
 static uint32_t find_place(const uint32_t key[3])

@@ -6,6 +6,8 @@
 #ifndef COLLECTOR_STREAM_DICTIONARY_H
 #define COLLECTOR_STREAM_DICTIONARY_H
 
+#include <stdbool.h>
+
 #include "collector/format/format.h"
 
 /* Returns 0 or -ENOMEM. */
@@ -54,8 +56,13 @@ void dictionary_names_may_change(void);
 /* The id of a shape, with head, id and padding 0. */
 uint32_t dictionary_shape(const struct gprof_row_shape *shape);
 
-/* Adds the name of the kernel that the CPU function at `address` launches, once, if it is known. */
-void dictionary_function(uint64_t address);
+/*
+ * Adds the name of the kernel that the CPU function at `address` launched at the time `raw`, once,
+ * if it is known. Returns 0, or the name for the shape of that launch, where the address has meant
+ * another kernel before. *is_lasting: later launches by the address are the same kernel's, until
+ * kernel_names_era changes.
+ */
+uint32_t dictionary_function(uint64_t address, uint64_t raw, bool *is_lasting);
 
 /* The places met last, by context and stream. */
 #define DICTIONARY_NR_KNOWN_PLACES 64u

@@ -6,7 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "collector/ring/kernel_names.h"
 #include "collector/ring/safe_read.h"
+#include "collector/util/clock.h"
 #include "collector/util/notice.h"
 
 #define MAX_FUNCTIONS 65536u
@@ -20,6 +22,8 @@ struct function {
 	const void *_Atomic address; /* written last; NULL: not yet */
 	const char *_Atomic name;    /* NULL: its module is gone */
 	void **module;
+	uint64_t since; /* clock_raw */
+	uint32_t older; /* drain thread: the last one before it at that address, plus 1; 0: none */
 };
 
 /* A program may ask for a kernel's handle, and launch by that. */
@@ -122,37 +126,56 @@ static uint32_t *index_slot(const void *address)
 	return &kernels.index[slot];
 }
 
-/* The newest of that address: an earlier module in its place is gone. NULL: none. */
-static struct function *find_function(const void *address)
+static void index_function(uint32_t place)
+{
+	uint32_t *slot = index_slot(atomic_load(&kernels.all[place].address));
+
+	kernels.all[place].older = *slot;
+	*slot = place + 1;
+}
+
+/*
+ * Of those of that address the one that was there at that time: an earlier module in its place is
+ * gone. NULL: none.
+ */
+static struct function *find_function(const void *address, uint64_t raw, enum kernel_turn *turn)
 {
 	uint32_t nr_added = atomic_load(&kernels.nr_added);
 	uint32_t nr = nr_added < MAX_FUNCTIONS ? nr_added : MAX_FUNCTIONS;
-	const void *new_address;
-	uint32_t slot;
+	struct function *function;
+	bool has_newer = false;
+	uint32_t place;
 
-	while (kernels.nr_indexed < nr) {
-		new_address = atomic_load(&kernels.all[kernels.nr_indexed].address);
-		if (!new_address) {
-			break;
-		}
-		*index_slot(new_address) = kernels.nr_indexed + 1;
-		kernels.nr_indexed++;
+	while (kernels.nr_indexed < nr && atomic_load(&kernels.all[kernels.nr_indexed].address)) {
+		index_function(kernels.nr_indexed++);
 	}
-	slot = *index_slot(address);
-	return slot ? &kernels.all[slot - 1] : NULL;
+	place = *index_slot(address);
+	function = place ? &kernels.all[place - 1] : NULL;
+	while (function && function->older && (int64_t)(raw - function->since) < 0) {
+		function = &kernels.all[function->older - 1];
+		has_newer = true;
+	}
+	*turn = function && function->older ? KERNEL_LATER
+		: has_newer		    ? KERNEL_FIRST
+					    : KERNEL_ALONE;
+	return function;
 }
 
-size_t kernels_name(uint64_t address, char *name, size_t nr_bytes)
+struct kernel_name kernels_name(uint64_t address, uint64_t raw, char *text, size_t nr_bytes)
 {
-	struct function *function =
-		find_function(launching_function((const void *)(uintptr_t)address));
-	size_t length = function ? copy_name(name, nr_bytes, function) : 0;
+	struct kernel_name name = {0};
+	struct function *function = find_function(
+		launching_function((const void *)(uintptr_t)address), raw, &name.turn);
 	uint32_t nr_added = atomic_load(&kernels.nr_added);
 
-	if (!length && nr_added) {
-		report_unnamed(nr_added);
+	name.number = function ? (uint32_t)(function - kernels.all) : MAX_FUNCTIONS;
+	if (text) {
+		name.nr_bytes = function ? copy_name(text, nr_bytes, function) : 0;
+		if (!name.nr_bytes && nr_added) {
+			report_unnamed(nr_added);
+		}
 	}
-	return length;
+	return name;
 }
 
 void kernels_add(const void *address, void **module, const char *name)
@@ -161,8 +184,10 @@ void kernels_add(const void *address, void **module, const char *name)
 
 	if (index < MAX_FUNCTIONS) {
 		kernels.all[index].module = module;
+		kernels.all[index].since = clock_raw();
 		atomic_store(&kernels.all[index].name, name);
 		atomic_store(&kernels.all[index].address, address);
+		atomic_fetch_add(&kernel_names_era, 1);
 	}
 }
 

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "collector/ring/kernel_names.h"
+
 /* A module has registered a kernel; its name must stay until kernels_forget_module. Any thread. */
 void kernels_add(const void *address, void **module, const char *name);
 
@@ -21,6 +23,6 @@ void kernels_forget_module(void **module);
 void kernels_add_handle(const void *handle, const void *function);
 
 /* A kernel_name_reader (kernel_names.h). */
-size_t kernels_name(uint64_t address, char *name, size_t nr_bytes);
+struct kernel_name kernels_name(uint64_t address, uint64_t raw, char *text, size_t nr_bytes);
 
 #endif

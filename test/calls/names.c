@@ -3,6 +3,8 @@
  * names KERNELS: registers so many kernels and launches them, every other one by its handle, and
  * between them those of modules that are unmapped again with their names. Prints how many of the
  * first kind and of the second there were.
+ *
+ * names again: two modules, one after the other, whose kernels have the same host address.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -60,11 +62,33 @@ static void come_and_go(int number)
 	munmap(page, 4096);
 }
 
+/* Waits for the recorder, which may then know the name; another one never may. */
+static void replace(const char *name, int nr_launches)
+{
+	void **handle = __cudaRegisterFatBinary(NULL);
+	char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	strcpy(page, name);
+	__cudaRegisterFunction(handle, names[0], page, page, -1, NULL, NULL, NULL, NULL, NULL);
+	for (int i = 0; i < nr_launches; i++) {
+		launch(names[0], false);
+	}
+	usleep(300000);
+	__cudaUnregisterFatBinary(handle);
+	munmap(page, 4096);
+}
+
 int main(int argc, char **argv)
 {
 	int nr = argc > 1 ? atoi(argv[1]) : 1000, nr_gone = 0;
 	void **handle = __cudaRegisterFatBinary(NULL);
 
+	if (argc > 1 && !strcmp(argv[1], "again")) {
+		replace("kernel_first", 10);
+		replace("kernel_second", 30);
+		replace("kernel_third", 20);
+		return 0;
+	}
 	for (int i = 0; i < nr && i < MAX_NAMES; i++) {
 		add(handle, names[i], i);
 		launch(names[i], i % 2);
