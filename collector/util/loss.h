@@ -30,6 +30,8 @@
 	L(REVERSED, "duration of an event that ended before it began, by the clocks of two CPUs "  \
 		    "(the event is kept, with 0)")                                                 \
 	L(TEXT, "text cut to 4096 bytes (the event is kept)")                                      \
+	L(NVTX_NAME, "NVTX domain or string registered before a fork or the first event, for "     \
+		     "which there was no memory (its events have no name)")                        \
 	L(OP, "operator inside more than 510 others, or without a recorded start (rare; nothing "  \
 	      "to do)")                                                                            \
 	L(BLOCK, "CPU memory of PyTorch in over 65,000 blocks at a time (rare; nothing to do)")    \

@@ -3,7 +3,10 @@
 
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
 
+#include "collector/util/loss.h"
+#include "collector/util/memory.h"
 #include "preload/base/utf8.h"
 #include "preload/hook/hook.h"
 #include "preload/nccl/nccl_range.h"
@@ -11,8 +14,8 @@
 
 #define MAX_STEP_STRINGS 16u
 #define MAX_STEP_RANGES	 16u
-#define MAX_KEPT_NAMES	 4096u
-#define MAX_KEPT_BYTES	 (256u << 10)
+#define PIECE_BYTES	 (256u << 10)
+#define MAX_PIECES	 256u
 
 static struct nvtx_state {
 	_Atomic uint32_t last_domain;
@@ -87,62 +90,84 @@ static bool is_step_string(uint32_t id)
  * ---- names of domains and registered strings ----
  *
  * Forked children go on using the handles, but have streams of their own. So names are kept for
- * them: the first 4,096, in 256 KB, without a lock.
+ * them, without a lock, in up to 64 MB. A child that misses some counts them.
  */
 
 struct kept_name {
+	struct kept_name *next;
 	uint32_t domain, registered; /* registered is 0 for a domain */
-	const char *bytes;
 	uint32_t nr_bytes;
+	char bytes[];
+};
+
+/* A place where names are kept, and how much of it is taken. */
+struct piece {
+	_Atomic uint32_t nr_taken;
+	char bytes[] __attribute__((aligned(8)));
 };
 
 static struct kept_names {
-	struct kept_name names[MAX_KEPT_NAMES];
-	atomic_bool is_there[MAX_KEPT_NAMES];
-	char bytes[MAX_KEPT_BYTES];
-	_Atomic uint32_t nr_names, nr_bytes;
+	struct kept_name *_Atomic last; /* the newest */
+	struct piece *_Atomic piece;	/* the newest */
+	_Atomic uint32_t nr_pieces;
+	_Atomic uint64_t nr_missed;
 } kept_names;
 
-/* Reserves `n` places; returns false if there are too few. */
-static bool take_places(_Atomic uint32_t *nr, uint32_t max, uint32_t n, uint32_t *at)
+/* Another thread may have been faster. */
+static bool add_piece(struct piece *before)
 {
-	*at = atomic_load(nr);
+	struct piece *piece;
+
+	if (atomic_load(&kept_names.nr_pieces) >= MAX_PIECES) {
+		return false;
+	}
+	piece = memory_map(PIECE_BYTES);
+	if (piece && atomic_compare_exchange_strong(&kept_names.piece, &before, piece)) {
+		atomic_fetch_add(&kept_names.nr_pieces, 1);
+	} else if (piece) {
+		munmap(piece, PIECE_BYTES);
+	}
+	return piece != NULL;
+}
+
+/* NULL if there is no memory. */
+static void *take_bytes(uint32_t nr_bytes)
+{
+	const uint32_t room = PIECE_BYTES - sizeof(struct piece);
+	struct piece *piece;
+
+	nr_bytes = (nr_bytes + 7) & ~7u;
 	do {
-		if (n > max - *at) {
-			return false;
+		uint32_t at;
+
+		piece = atomic_load(&kept_names.piece);
+		at = piece ? atomic_load(&piece->nr_taken) : room;
+		while (nr_bytes <= room - at) {
+			if (atomic_compare_exchange_weak(&piece->nr_taken, &at, at + nr_bytes)) {
+				return piece->bytes + at;
+			}
 		}
-	} while (!atomic_compare_exchange_weak(nr, at, *at + n));
-	return true;
+	} while (add_piece(piece));
+	return NULL;
 }
 
 static void keep_name(uint32_t domain, uint32_t registered, const struct nvtx_text *text)
 {
-	uint32_t place, at;
+	const size_t most = GPROF_TEXT_BYTES + 1; /* what is longer, the recorder cuts and counts */
+	size_t nr_bytes = text->nr_bytes < most ? text->nr_bytes : most;
+	struct kept_name *name = take_bytes((uint32_t)(sizeof(*name) + nr_bytes));
 
-	if (text->nr_bytes > GPROF_TEXT_BYTES ||
-		!take_places(&kept_names.nr_bytes, MAX_KEPT_BYTES, (uint32_t)text->nr_bytes, &at) ||
-		!take_places(&kept_names.nr_names, MAX_KEPT_NAMES, 1, &place)) {
+	if (!name) {
+		atomic_fetch_add(&kept_names.nr_missed, 1);
 		return;
 	}
-	memcpy(kept_names.bytes + at, text->bytes, text->nr_bytes);
-	kept_names.names[place] = (struct kept_name){
-		domain, registered, kept_names.bytes + at, (uint32_t)text->nr_bytes};
-	atomic_store(&kept_names.is_there[place], true);
-}
-
-/* The next one from *place on, which begins at 0; false if there are no more. */
-static bool next_kept_name(uint32_t *place, struct kept_name *name)
-{
-	uint32_t nr_names = atomic_load(&kept_names.nr_names);
-
-	while (*place < nr_names && !atomic_load(&kept_names.is_there[*place])) {
-		++*place; /* another thread was about to keep it */
+	name->domain = domain;
+	name->registered = registered;
+	name->nr_bytes = (uint32_t)nr_bytes;
+	memcpy(name->bytes, text->bytes, nr_bytes);
+	name->next = atomic_load(&kept_names.last);
+	while (!atomic_compare_exchange_weak(&kept_names.last, &name->next, name)) {
 	}
-	if (*place >= nr_names) {
-		return false;
-	}
-	*name = kept_names.names[(*place)++];
-	return true;
 }
 
 /* ---- */
@@ -161,17 +186,18 @@ static void keep_step_string(uint32_t id, const char *bytes, size_t nr_bytes)
 
 static void write_kept_names(void)
 {
-	struct kept_name name;
+	for (const struct kept_name *name = atomic_load(&kept_names.last); name;
+		name = name->next) {
+		struct gprof_row_nvtx row = {
+			.domain = name->domain, .registered = name->registered};
 
-	for (uint32_t place = 0; next_kept_name(&place, &name);) {
-		struct gprof_row_nvtx row = {.domain = name.domain, .registered = name.registered};
-
-		if (name.registered) {
-			keep_step_string(name.registered, name.bytes, name.nr_bytes);
+		if (name->registered) {
+			keep_step_string(name->registered, name->bytes, name->nr_bytes);
 		}
-		write_row(&row, name.registered ? GPROF_NVTX_STRING : GPROF_NVTX_DOMAIN, name.bytes,
-			name.nr_bytes);
+		write_row(&row, name->registered ? GPROF_NVTX_STRING : GPROF_NVTX_DOMAIN,
+			name->bytes, name->nr_bytes);
 	}
+	loss_add(LOSS_NVTX_NAME, atomic_load(&kept_names.nr_missed));
 }
 
 /* Once there is a stream. */

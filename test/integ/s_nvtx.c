@@ -171,21 +171,31 @@ static void extend(const struct loader *it)
 	use_extension(it, slots);
 }
 
-static void fork_child(const struct loader *it)
+/* The last of many strings, and the last of the first ones. */
+static void fork_child(const struct loader *it, int nr_strings)
 {
 	void *domain =
 		CALL(it->core2, NVTX_CORE2_DOMAIN_CREATE_A, void *, (const char *), ("kept"));
-	const struct nvtx_attributes a = {.version = 3,
-		.size = sizeof(a),
-		.message_type = NVTX_MESSAGE_REGISTERED,
-		.message = CALL(it->core2, NVTX_CORE2_REGISTER_STRING_A, void *,
-			(void *, const char *), (domain, "by the parent"))};
-	pid_t child = fork();
+	struct nvtx_attributes a = {
+		.version = 3, .size = sizeof(a), .message_type = NVTX_MESSAGE_REGISTERED};
+	const void *strings[2] = {NULL};
+	pid_t child;
 
+	for (int i = 0; i < nr_strings; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "by the parent %d", i);
+		strings[i >= 1000] = CALL(it->core2, NVTX_CORE2_REGISTER_STRING_A, void *,
+			(void *, const char *), (domain, name));
+	}
+	child = fork();
 	if (!child) {
-		CALL(it->core2, NVTX_CORE2_RANGE_PUSH_EX, int,
-			(void *, const struct nvtx_attributes *), (domain, &a));
-		CALL(it->core2, NVTX_CORE2_RANGE_POP, int, (void *), (domain));
+		for (int i = 0; i < 2 && strings[i]; i++) {
+			a.message = strings[i];
+			CALL(it->core2, NVTX_CORE2_RANGE_PUSH_EX, int,
+				(void *, const struct nvtx_attributes *), (domain, &a));
+			CALL(it->core2, NVTX_CORE2_RANGE_POP, int, (void *), (domain));
+		}
 		exit(0);
 	}
 	waitpid(child, NULL, 0);
@@ -202,7 +212,7 @@ int main(int argc, char **argv)
 	extend(&loaders[0]);
 	fflush(stdout);
 	if (argc > 1 && !strcmp(argv[1], "fork")) {
-		fork_child(&loaders[0]);
+		fork_child(&loaders[0], argc > 2 ? atoi(argv[2]) : 1);
 	} else if (argc > 1) {
 		char *args[] = {argv[0], NULL};
 		pid_t child = fork();

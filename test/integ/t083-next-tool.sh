@@ -42,9 +42,15 @@ for path in "" "$tool"; do
 	rm -rf "$GPROF_DIR"
 	NVTX_INJECTION64_PATH=$path record "$B/integ/s_nvtx" fork
 	summary nvtx
-	is "1 kept:by the parent" "$(query '.nvtx.rows[] | select(.name | contains("parent")) | "\(.calls) \(.name)"')" "ranges of a forked child"
+	is "1 kept:by the parent 0" "$(query '.nvtx.rows[] | select(.name | contains("parent")) | "\(.calls) \(.name)"')" "ranges of a forked child"
 	is 0 "$(query '[.nvtx.rows[] | select(.name == "")] | length')" "ranges without a name"
 done
+# It has all names, however many there are.
+rm -rf "$GPROF_DIR"
+NVTX_INJECTION64_PATH= record "$B/integ/s_nvtx" fork 20000
+summary nvtx,losses
+is "kept:by the parent 19999 kept:by the parent 999" "$(query '[.nvtx.rows[] | select(.name | contains("parent")).name] | sort | join(" ")')" "names of a forked child"
+is 0 "$(query '[.losses.rows[].count] | add // 0')" "losses of a forked child"
 
 # It does not want NVTX; it leads back to us; we do not want NVTX.
 export NVTX_INJECTION64_PATH=$tool
