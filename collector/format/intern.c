@@ -6,7 +6,7 @@
 
 #include "collector/util/memory.h"
 
-static void forget_all(struct intern *intern)
+void intern_forget(struct intern *intern)
 {
 	memset(intern->entries, 0, intern->nr_entries * sizeof(*intern->entries));
 	intern->arena_used = 0;
@@ -16,7 +16,7 @@ static void forget_all(struct intern *intern)
 int intern_init(struct intern *intern, uint32_t nr_things, size_t arena_bytes)
 {
 	if (intern->entries && intern->arena) {
-		forget_all(intern);
+		intern_forget(intern);
 		intern->last_id = 0;
 		return 0;
 	}
@@ -87,7 +87,7 @@ const struct intern_entry *intern_find(
 	}
 	if (intern->nr_used >= intern->nr_entries / 2 ||
 		intern->arena_used + nr_bytes > intern->arena_bytes) {
-		forget_all(intern);
+		intern_forget(intern);
 		entry = &intern->entries[(uint32_t)hash & (intern->nr_entries - 1)];
 	}
 	*entry = (struct intern_entry){.hash = hash,

@@ -34,6 +34,9 @@ struct intern {
  */
 int intern_init(struct intern *intern, uint32_t nr_things, size_t arena_bytes);
 
+/* Forgets everything, and continues with new ids. */
+void intern_forget(struct intern *intern);
+
 /*
  * The entry of these bytes (ids start at 1), valid until the next call; *is_new says whether this
  * call made it. NULL if the bytes exceed the arena.

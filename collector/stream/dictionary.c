@@ -53,6 +53,15 @@ static struct dictionary_state {
 	struct later_kernel later[NR_LATER]; /* met last */
 } state;
 
+static void forget_known(void)
+{
+	memset(&dictionary_names, 0, sizeof(dictionary_names));
+	dictionary_names.era = 1;
+	memset(state.known_shapes, 0, sizeof(state.known_shapes));
+	memset(state.later, 0, sizeof(state.later));
+	memset(dictionary_known_places, 0, sizeof(dictionary_known_places));
+}
+
 int dictionary_init(void)
 {
 	int rc = intern_init(&state.texts, NR_TEXTS, TEXT_ARENA);
@@ -61,12 +70,18 @@ int dictionary_init(void)
 		: intern_init(&state.shapes, NR_SHAPES, NR_SHAPES * sizeof(struct gprof_row_shape));
 	rc = rc ? rc : intern_init(&state.functions, NR_FUNCTIONS, NR_FUNCTIONS * sizeof(uint64_t));
 	rc = rc ? rc : intern_init(&state.places, NR_PLACES, NR_PLACES * 3 * sizeof(uint32_t));
-	memset(&dictionary_names, 0, sizeof(dictionary_names));
-	dictionary_names.era = 1;
-	memset(state.known_shapes, 0, sizeof(state.known_shapes));
-	memset(state.later, 0, sizeof(state.later));
-	memset(dictionary_known_places, 0, sizeof(dictionary_known_places));
+	forget_known();
 	return rc;
+}
+
+void dictionary_forget(void)
+{
+	intern_forget(&state.texts);
+	intern_forget(&state.shapes);
+	intern_forget(&state.functions);
+	intern_forget(&state.places);
+	forget_known();
+	atomic_fetch_add(&kernel_names_era, 1); /* shapes are known by their launches, too */
 }
 
 static const struct intern_entry *find_text(const char *bytes, uint64_t nr_bytes)

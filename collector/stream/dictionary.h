@@ -13,6 +13,12 @@
 /* Returns 0 or -ENOMEM. */
 int dictionary_init(void);
 
+/*
+ * What was defined may be missing in the stream: all is defined again, by new ids, when it is used
+ * the next time.
+ */
+void dictionary_forget(void);
+
 /* The id of a text (0 for none); longer than GPROF_TEXT_BYTES it is cut, and counted as such. */
 uint32_t dictionary_text(const char *bytes, uint64_t nr_bytes);
 

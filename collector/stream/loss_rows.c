@@ -43,6 +43,10 @@ static uint64_t add_losses(void)
 	loss_add(LOSS_LEFT, ring_take_left());
 	loss_add(LOSS_DAMAGED, ring_take_damaged());
 	loss_add(LOSS_DISK, lost.disk);
+	loss_add(LOSS_FACTS, lost.facts);
+	if (lost.facts) {
+		dictionary_forget();
+	}
 	loss_add(LOSS_LIMIT, lost.limit);
 	for (unsigned int i = 0; i < LOSS_NR_CAUSES; i++) {
 		nr_lost += add_loss(texts[i], loss_take(i));

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -25,8 +26,12 @@
 #define RINGS	      ".rings"
 #define ZSTD_LEVEL    1
 #define NAME_MAX_NODE 64
-/* Room for definitions that the file system refused; enough for some hours of an idle recorder. */
-#define DEFERRED_BYTES (1u << 20)
+/*
+ * Room for definitions that the file system refused: at first enough for some hours of an idle
+ * recorder, and at most.
+ */
+#define DEFERRED_BYTES	   (1u << 20)
+#define MAX_DEFERRED_BYTES (32u << 20)
 
 /* Apart from the rest, which is zero at first and so takes no room in the library's file. */
 static struct private_fd stream_file = {.fd = -1};
@@ -45,7 +50,7 @@ static struct stream_state {
 	char *out;
 	size_t out_bytes;
 	char *deferred;
-	size_t deferred_bytes;
+	size_t deferred_bytes, deferred_room;
 	struct stream_lost lost;
 	atomic_uint progress;
 	char dir[PATH_MAX];
@@ -66,6 +71,7 @@ static int allocate(void)
 	}
 	stream.out = memory_map(stream.out_bytes);
 	stream.deferred = memory_map(DEFERRED_BYTES);
+	stream.deferred_room = DEFERRED_BYTES;
 	/* Last: it says, to a forked child too, that all of them are there. */
 	if (memory && stream.out && stream.deferred) {
 		stream.encoder = block_encoder_init(memory, ZSTD_LEVEL);
@@ -200,13 +206,34 @@ static void count_lost(uint64_t *counter, uint32_t nr_rows, bool is_event)
 	}
 }
 
+static bool make_deferred_room(size_t nr_bytes)
+{
+	size_t room = stream.deferred_room;
+	char *more;
+
+	while (room < nr_bytes) {
+		room *= 2;
+	}
+	if (room == stream.deferred_room) {
+		return true;
+	}
+	more = room <= MAX_DEFERRED_BYTES ? memory_map(room) : NULL;
+	if (more) {
+		memcpy(more, stream.deferred, stream.deferred_bytes);
+		munmap(stream.deferred, stream.deferred_room);
+		stream.deferred = more;
+		stream.deferred_room = room;
+	}
+	return more != NULL;
+}
+
 /*
  * Later blocks refer to definitions: keeps a refused one, and writes it before anything else once
  * there is room again.
  */
 static bool defer_block(size_t nr_bytes)
 {
-	if (nr_bytes > DEFERRED_BYTES - stream.deferred_bytes) {
+	if (!make_deferred_room(stream.deferred_bytes + nr_bytes)) {
 		return false;
 	}
 	memcpy(stream.deferred + stream.deferred_bytes, stream.out, nr_bytes);
@@ -255,7 +282,11 @@ static int write_block(struct block_input *input, bool is_event)
 	stream.rows_before[input->table] += nr_rows;
 	if (rc) {
 		count_lost(&stream.lost.disk, nr_rows, is_event);
-		stream.sequence += !is_event && bytes && defer_block(bytes);
+		if (!is_event && bytes && defer_block(bytes)) {
+			stream.sequence++;
+		} else {
+			count_lost(&stream.lost.facts, nr_rows, !is_event);
+		}
 		return rc;
 	}
 	stream.sequence++;

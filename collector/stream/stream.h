@@ -13,7 +13,8 @@
 
 /* Rows that could not be written, by reason; stream_take_lost. */
 struct stream_lost {
-	uint64_t disk;	/* the file system refused */
+	uint64_t disk;	/* events that the file system refused */
+	uint64_t facts; /* definitions and facts that it refused, more than could be kept */
 	uint64_t limit; /* GPROF_MAX_MB */
 };
 
@@ -34,8 +35,8 @@ int stream_write_columns(
 	unsigned int table, union column_values *values, uint32_t nr_rows, bool is_event);
 
 /*
- * Writes the definitions that were refused before, if any, which otherwise go before the next
- * block. Returns 0 when the file holds all of them, or -errno.
+ * Writes the definitions that were refused before and kept, if any, which otherwise go before the
+ * next block. Returns 0 when the file holds all of them, or -errno.
  */
 int stream_flush_deferred(void);
 

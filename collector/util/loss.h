@@ -26,6 +26,8 @@
 		  "kept)")                                                                         \
 	L(DISK, "the file system refused the stream (no space, or a quota: set GPROF_DIR to a "    \
 		"directory with room)")                                                            \
+	L(FACTS, "name, sample or other fact that the file system refused, with 32 MB of others "  \
+		 "waiting (set GPROF_DIR to a directory with room)")                               \
 	L(LIMIT, "GPROF_MAX_MB reached (raise it, or record fewer steps with GPROF_SCHEDULE)")     \
 	L(REVERSED, "duration of an event that ended before it began, by the clocks of two CPUs "  \
 		    "(the event is kept, with 0)")                                                 \

@@ -50,6 +50,28 @@ START_TEST(texts_are_defined_once_and_before_they_are_used)
 }
 END_TEST
 
+START_TEST(what_was_forgotten_is_defined_again)
+{
+	struct gprof_row_shape shape;
+	uint32_t text, shape_id, place;
+
+	memset(&shape, 0, sizeof(shape));
+	shape.function = 7;
+	written_begin();
+	text = dictionary_text("one", 3);
+	shape_id = dictionary_shape(&shape);
+	place = dictionary_place(1, 2, 3);
+	dictionary_forget();
+	ck_assert_uint_gt(dictionary_text("one", 3), text);
+	ck_assert_uint_gt(dictionary_shape(&shape), shape_id);
+	ck_assert_uint_gt(dictionary_place(1, 2, 3), place);
+	finish();
+	ck_assert_uint_eq(decode_rows(blocks, nr_blocks, GPROF_TABLE_string), 2);
+	ck_assert_uint_eq(decode_rows(blocks, nr_blocks, GPROF_TABLE_shape), 2);
+	ck_assert_uint_eq(decode_rows(blocks, nr_blocks, GPROF_TABLE_place), 2);
+}
+END_TEST
+
 START_TEST(names_are_found_by_address_and_checked_by_text)
 {
 	char name[16] = "kernel_a";
@@ -192,7 +214,8 @@ START_TEST(child_drops_what_waits)
 END_TEST
 
 UNIT_SUITE("dictionary", texts_are_defined_once_and_before_they_are_used,
-	names_are_found_by_address_and_checked_by_text, text_beyond_the_limit_is_cut_and_counted,
+	what_was_forgotten_is_defined_again, names_are_found_by_address_and_checked_by_text,
+	text_beyond_the_limit_is_cut_and_counted,
 	more_texts_than_the_table_holds_keep_their_ids_apart,
 	no_block_names_an_id_that_a_later_one_defines, shapes_and_places_are_defined_once,
 	rows_pointed_at_are_written_as_they_stand, child_drops_what_waits)

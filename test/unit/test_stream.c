@@ -204,6 +204,38 @@ START_TEST(refused_definitions_are_settled_when_there_is_room)
 }
 END_TEST
 
+/* More than there is room for at first; beyond the last room they are counted. */
+START_TEST(many_refused_definitions_are_settled_or_counted)
+{
+	struct rlimit limit = {.rlim_cur = 150, .rlim_max = RLIM_INFINITY};
+	struct rlimit none = {.rlim_cur = RLIM_INFINITY, .rlim_max = RLIM_INFINITY};
+	static char text[GPROF_TEXT_BYTES];
+	struct gprof_file_header header;
+	uint64_t seed = 1, nr_facts;
+	size_t nr_blocks;
+	int limit_rc;
+
+	for (size_t i = 0; i < sizeof(text) - 1; i++) {
+		text[i] = (char)(1 + unit_random(&seed) % 255);
+	}
+	start("", 0);
+	signal(SIGXFSZ, SIG_IGN);
+	limit_rc = setrlimit(RLIMIT_FSIZE, &limit);
+	for (uint32_t i = 1; i <= 10000; i++) {
+		write_string(i, text);
+	}
+	limit_rc |= setrlimit(RLIMIT_FSIZE, &none);
+	ck_assert_int_eq(limit_rc, 0);
+	ck_assert_int_eq(stream_flush_deferred(), 0);
+	ck_assert_int_eq(stream_finish(), 0);
+	nr_facts = stream_take_lost().facts;
+	ck_assert_uint_gt(nr_facts, 0);
+	ck_assert_uint_lt(nr_facts, 4000);
+	blocks = decode_file(stream_path(), &header, &nr_blocks);
+	ck_assert_uint_eq(decode_rows(blocks, nr_blocks, GPROF_TABLE_string) + nr_facts, 10000);
+}
+END_TEST
+
 START_TEST(discarded_file_is_gone)
 {
 	char part[5000];
@@ -325,7 +357,8 @@ UNIT_SUITE("stream", file_is_private_named_by_host_and_pid_and_part_until_closed
 	blocks_come_back_in_their_order, many_rows_become_several_blocks,
 	limit_stops_events_but_not_definitions_and_counts,
 	full_disk_loses_blocks_counts_them_and_goes_on_when_there_is_room,
-	refused_definitions_are_settled_when_there_is_room, discarded_file_is_gone,
+	refused_definitions_are_settled_when_there_is_room,
+	many_refused_definitions_are_settled_or_counted, discarded_file_is_gone,
 	descriptor_that_the_host_took_over_is_not_written_to,
 	descriptor_that_the_host_closed_is_opened_again, directory_that_cannot_be_is_an_error,
 	child_makes_a_file_of_its_own, rings_lie_in_memory_or_beside_the_stream)
