@@ -192,16 +192,14 @@ COMPAT_START_CODE static uint32_t hash_of(const char *name)
 	return hash;
 }
 
-COMPAT_START_CODE static void *find_at(
-	const struct elf *elf, uint32_t index, const char *name, const char *version)
+COMPAT_START_CODE static const ElfW(Sym) *
+	find_at(const struct elf *elf, uint32_t index, const char *name, const char *version)
 {
 	const ElfW(Sym) *symbol = &elf->symbols[index];
 
-	/* Only the code of an indirect function itself can supply its address. */
-	return symbol->st_shndx != SHN_UNDEF && (symbol->st_info & 0xf) != STT_GNU_IFUNC &&
-			       !strcmp(elf->strings + symbol->st_name, name) &&
+	return symbol->st_shndx != SHN_UNDEF && !strcmp(elf->strings + symbol->st_name, name) &&
 			       fits(elf, index, version)
-		       ? (void *)(elf->base + symbol->st_value)
+		       ? symbol
 		       : NULL;
 }
 
@@ -217,12 +215,12 @@ static uint32_t old_hash_of(const char *name)
 }
 
 /* The table: numbers of buckets and chains, buckets, chains. */
-COMPAT_START_CODE static void *find_old(
-	const struct elf *elf, const char *name, const char *version)
+COMPAT_START_CODE static const ElfW(Sym) *
+	find_old(const struct elf *elf, const char *name, const char *version)
 {
 	uint32_t nr_buckets = elf->old_hash[0];
 	const uint32_t *buckets = elf->old_hash + 2, *chains = buckets + nr_buckets;
-	void *found = NULL;
+	const ElfW(Sym) *found = NULL;
 
 	for (uint32_t index = nr_buckets ? buckets[old_hash_of(name) % nr_buckets] : 0;
 		index && !found; index = chains[index]) {
@@ -233,8 +231,8 @@ COMPAT_START_CODE static void *find_old(
 
 /* The table: buckets' number, first symbol in it, words of the filter, shift; filter, buckets,
  * chains. */
-COMPAT_START_CODE static void *find_gnu(
-	const struct elf *elf, const char *name, const char *version)
+COMPAT_START_CODE static const ElfW(Sym) *
+	find_gnu(const struct elf *elf, const char *name, const char *version)
 {
 	uint32_t nr_buckets = elf->hash[0], first = elf->hash[1], nr_words = elf->hash[2];
 	const ElfW(Addr) *filter = (const void *)(elf->hash + 4);
@@ -251,7 +249,7 @@ COMPAT_START_CODE static void *find_gnu(
 	}
 	for (;; index++) {
 		uint32_t have = chains[index - first];
-		void *found =
+		const ElfW(Sym) *found =
 			(have | 1u) == (hash | 1u) ? find_at(elf, index, name, version) : NULL;
 
 		if (found || (have & 1u)) {
@@ -260,10 +258,31 @@ COMPAT_START_CODE static void *find_gnu(
 	}
 }
 
+COMPAT_START_CODE static const ElfW(Sym) *
+	find_symbol(const struct elf *elf, const char *name, const char *version)
+{
+	return elf->hash ? find_gnu(elf, name, version) : find_old(elf, name, version);
+}
+
+static bool is_indirect(const ElfW(Sym) * symbol)
+{
+	return (symbol->st_info & 0xf) == STT_GNU_IFUNC;
+}
+
 COMPAT_START_CODE void *elf_find_version(
 	const struct elf *elf, const char *name, const char *version)
 {
-	return elf->hash ? find_gnu(elf, name, version) : find_old(elf, name, version);
+	const ElfW(Sym) *symbol = find_symbol(elf, name, version);
+
+	/* Only the code of an indirect function itself can supply its address. */
+	return symbol && !is_indirect(symbol) ? (void *)(elf->base + symbol->st_value) : NULL;
+}
+
+bool elf_has_indirect(const struct elf *elf, const char *name)
+{
+	const ElfW(Sym) *symbol = find_symbol(elf, name, NULL);
+
+	return symbol && is_indirect(symbol);
 }
 
 COMPAT_START_CODE void *elf_find(const struct elf *elf, const char *name)

@@ -38,6 +38,9 @@ bool elf_open(struct elf *elf, const struct dl_phdr_info *info);
 void *elf_find_version(const struct elf *elf, const char *name, const char *version);
 void *elf_find(const struct elf *elf, const char *name);
 
+/* Does it define it as an indirect function (STT_GNU_IFUNC), which only the loader finds? */
+bool elf_has_indirect(const struct elf *elf, const char *name);
+
 /*
  * Does the object refer to a symbol that others define? *version is the requested version, NULL if
  * none. Scans every undefined symbol.

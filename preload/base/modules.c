@@ -192,12 +192,12 @@ static int visit_one(struct dl_phdr_info *info, size_t size, void *data)
 	return each->visit(&module, is_ours(&module), each->context);
 }
 
-void modules_each(
+bool modules_each(
 	bool (*visit)(const struct module *module, bool is_ours, void *context), void *context)
 {
 	struct each each = {visit, context};
 
-	loaded_objects_visit(visit_one, &each);
+	return loaded_objects_visit(visit_one, &each) != 0;
 }
 
 struct hold {

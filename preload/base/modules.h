@@ -53,7 +53,7 @@ void modules_hold(void (*hold)(const struct modules_count *count, void *context)
  * Calls `visit` with one object after the other, until it returns true: all that can be said
  * without memory for a list.
  */
-void modules_each(
+bool modules_each(
 	bool (*visit)(const struct module *module, bool is_ours, void *context), void *context);
 
 /*

@@ -387,6 +387,7 @@ struct search {
 	bool needs_global, has_global;
 	void *global, *global_exact; /* whatever its version; of the caller's version */
 	const char *version;	     /* that the caller requests */
+	void *indirect;		     /* the loader's, where all that define it are indirect */
 	bool is_forgotten;	     /* there was no memory to remember it */
 };
 
@@ -588,6 +589,10 @@ static const struct module *find(
 		elf_refers(&caller->elf, search->name, &search->version);
 		found = search->version ? find_only(modules, search, &nr) : NULL;
 	}
+	if (!found && !nr && search->indirect) {
+		search->function = search->indirect;
+		return modules_of(modules, (uintptr_t)search->indirect);
+	}
 	if (found || !nr) {
 		return found;
 	}
@@ -729,6 +734,13 @@ static void *ask_loader(struct search *search)
 	return function ? function : modules_find(NULL, search->name);
 }
 
+static bool look_for_indirect(const struct module *module, bool is_ours, void *context)
+{
+	const struct search *search = context;
+
+	return !is_ours && module->has_symbols && elf_has_indirect(&module->elf, search->name);
+}
+
 static void search_modules(struct search *search)
 {
 	modules_hold(recall, search);
@@ -749,6 +761,10 @@ static void search_modules(struct search *search)
 		if (!modules_look(look, search)) {
 			search->function = ask_loader(search);
 		}
+	}
+	if (!search->function && modules_each(look_for_indirect, search)) {
+		search->indirect = ask_loader(search);
+		modules_look(look, search);
 	}
 }
 

@@ -499,6 +499,20 @@ static void many_without_memory(void)
 	print("b", b);
 }
 
+/* Only the loader knows where such a function is. */
+static void indirect(void)
+{
+	void *plugin = open_it("./caller-indirect.so", RTLD_NOW | RTLD_LOCAL);
+	int (*runtime)(void);
+	long before;
+
+	*(void **)&runtime = dlsym(plugin, "caller_runtime");
+	printf("indirect: runtime %d\n", runtime());
+	before = nr_looks;
+	printf("indirect: runtime %d\n", runtime());
+	printf("%ld looks\n", nr_looks - before);
+}
+
 /*
  * A library becomes global after a module was bound to another one: it does not come first for
  * that. By itself, and with what needs it.
@@ -695,6 +709,7 @@ static const struct scenario scenarios[] = {
 	{"no_maps", no_maps},
 	{"no_address_space", no_address_space},
 	{"many_without_memory", many_without_memory},
+	{"indirect", indirect},
 	{"promoted", promoted},
 	{"promoted_by_need", promoted_by_need},
 	{"failed_close", failed_close},

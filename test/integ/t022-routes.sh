@@ -54,6 +54,11 @@ build two/libsame.so "$src/caller.c" libcopy-b.so -Wl,-soname,libsame.so
 build one/needs-same.so -x c /dev/null -x none -Wl,--no-as-needed one/libsame.so
 build libquiet.so -DQUIET -DID=4 "$src/runtime.c" -Wl,-soname,libquiet.so
 build quiet-a.so "$src/caller.c" libquiet.so
+echo 'static int get(int *id) { *id = 5; return 0; } static void *choose(void) { return (void *)get; }
+__attribute__((visibility("default"), ifunc("choose"))) int cudaGetDevice(int *id);' >indirect.c
+build libindirect.so indirect.c -Wl,-soname,libindirect.so
+echo 'int cudaGetDevice(int *id); __attribute__((visibility("default"))) int caller_runtime(void) { int id = 0; return cudaGetDevice(&id) ? -1 : id; }' >caller-indirect.c
+build caller-indirect.so caller-indirect.c libindirect.so
 build empty.so -x c /dev/null -x none -nostdlib
 # copies FOLDER NUMBER LIBRARY: for the loader each is another one
 copies()
