@@ -39,6 +39,7 @@ static struct kernels_state {
 	uint32_t index[NR_INDEX];
 	uint32_t nr_indexed;
 	_Atomic uint32_t nr_added;
+	atomic_bool has_no_room; /* for a handle */
 	pid_t unnamed_in; /* the process that has said that names are missing; the drain thread */
 } kernels;
 
@@ -79,14 +80,15 @@ static size_t copy_name(char *text, size_t nr_bytes, struct function *function)
 
 static void report_unnamed(uint32_t nr_added)
 {
-	if (kernels.unnamed_in == getpid() || (nr_added <= MAX_FUNCTIONS && can_peek())) {
+	bool is_full = nr_added > MAX_FUNCTIONS || atomic_load(&kernels.has_no_room);
+
+	if (kernels.unnamed_in == getpid() || (!is_full && can_peek())) {
 		return;
 	}
 	kernels.unnamed_in = getpid();
 	notice_add("kernel names", 0,
-		nr_added > MAX_FUNCTIONS
-			? "the program registers more than 65,536 kernels; the others have names "
-			  "only from CUPTI"
+		is_full ? "the program registers more than 65,536 kernels, or asks for handles of "
+			  "more; the others have names only from CUPTI"
 			: "the operating system refuses process_vm_readv, so kernels have names "
 			  "only from CUPTI; allow it to get them");
 }
@@ -202,6 +204,9 @@ void kernels_add_handle(const void *handle, const void *function)
 			atomic_store(&at->function, function);
 			return;
 		}
+	}
+	if (handle) {
+		atomic_store(&kernels.has_no_room, true);
 	}
 }
 

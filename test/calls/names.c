@@ -4,6 +4,8 @@
  * between them those of modules that are unmapped again with their names. Prints how many of the
  * first kind and of the second there were.
  *
+ * names handles: asks for more handles than there is room for, and launches by the last ones.
+ *
  * names again: two modules, one after the other, whose kernels have the same host address.
  */
 #include <stdbool.h>
@@ -78,11 +80,32 @@ static void replace(const char *name, int nr_launches)
 	munmap(page, 4096);
 }
 
+static void ask_for_handles(void)
+{
+	static char functions[100000][2];
+	void **handle = __cudaRegisterFatBinary(NULL);
+
+	for (int i = 0; i < 100000; i++) {
+		const void *kernel = functions[i];
+
+		__cudaGetKernel(&kernel, kernel);
+	}
+	for (int i = 99000; i < 100000; i++) {
+		__cudaRegisterFunction(handle, functions[i], functions[i], "kernel", -1, NULL, NULL,
+			NULL, NULL, NULL);
+		launch(functions[i], true);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	int nr = argc > 1 ? atoi(argv[1]) : 1000, nr_gone = 0;
 	void **handle = __cudaRegisterFatBinary(NULL);
 
+	if (argc > 1 && !strcmp(argv[1], "handles")) {
+		ask_for_handles();
+		return 0;
+	}
 	if (argc > 1 && !strcmp(argv[1], "again")) {
 		replace("kernel_first", 10);
 		replace("kernel_second", 30);

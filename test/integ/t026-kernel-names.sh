@@ -26,6 +26,13 @@ for _ in 1 2 3 4 5; do
 done
 
 rm -rf "$GPROF_DIR"
+GPROF_CUPTI=0 LD_PRELOAD=$(preload) "$T/names" handles >"$T/out" 2>"$T/err"
+is 0 $? "exit status"
+summary kernel,notices
+is 1000 "$(query '[.kernel.rows[].calls] | add')" "launches by handles"
+is 1 "$(query '[.notices.rows[] | select(.cause == "kernel names")] | length')" "notices of missing names"
+
+rm -rf "$GPROF_DIR"
 GPROF_CUPTI=0 LD_PRELOAD=$(preload) "$T/names" again >"$T/out" 2>"$T/err"
 is 0 $? "exit status"
 summary kernel
