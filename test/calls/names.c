@@ -95,6 +95,8 @@ static void ask_for_handles(void)
 			NULL, NULL, NULL);
 		launch(functions[i], true);
 	}
+	usleep(300000);
+	__cudaUnregisterFatBinary(handle);
 }
 
 int main(int argc, char **argv)

@@ -7,7 +7,7 @@
 
 # ---- is every function on the list? ----
 
-listed=$(sed -nE 's/^(FAULT|HAND|SOUND)\(([A-Za-z_]+)[,)].*/\2/p' test/fault/faults.def)
+listed=$(sed -nE 's/^(FAULT|HAND|SOUND)\(([A-Za-z_0-9]+)[,)].*/\2/p' test/fault/faults.def)
 unlisted=$(nm -D --undefined-only "$B/libgprof.so" | awk '{ sub(/@.*/, "", $2); print $2 }' |
 	grep -vxF "$listed" | tr '\n' ' ')
 tap "$([ -z "$unlisted" ]; echo $?)" "every function is on the list of faults" \

@@ -10,7 +10,7 @@ FAULT_BIN := $(FAULT_DIR)/guest $(FAULT_DIR)/job
 
 $(FAULT_DIR)/names: test/fault/faults.def
 	$(Q)mkdir -p $(@D)
-	$(Q)sed -nE 's/^(FAULT|HAND)\(([a-z_]+)[,)].*/\2/p' $< >$@
+	$(Q)sed -nE 's/^(FAULT|HAND)\(([a-z_0-9]+)[,)].*/\2/p' $< >$@
 
 # The symbols that the object asks for, with their versions, if they are on the list.
 fault_rename = mkdir -p $(@D); nm -u $(1) | awk 'FNR == NR { listed[$$1]; next } \
