@@ -417,6 +417,18 @@ void collector_stop(const char *how)
 	errno = error;
 }
 
+void collector_catch_up(bool is_exit)
+{
+	int error = errno;
+	int cancellation = target_hold_cancellation();
+
+	if (collector_is_running() && (!is_exit || atomic_load(&state.is_attached))) {
+		drain_catch_up(is_exit);
+	}
+	target_release_cancellation(cancellation);
+	errno = error;
+}
+
 COMPAT_START_CODE void collector_set_source(const struct collector_source *source)
 {
 	atomic_store(&state.source, source);

@@ -63,6 +63,12 @@ void collector_set_source(const struct collector_source *door);
  */
 void collector_stop(const char *how);
 
+/*
+ * The process ends soon, or may: writes the events so far, and goes on recording. Takes as long at
+ * most. is_exit: exit handlers run, and the driver is torn down by one of them.
+ */
+void collector_catch_up(bool is_exit);
+
 /* In a forked child, from the atfork handler: a new, cold recorder that never touches CUPTI. */
 void collector_child(void);
 

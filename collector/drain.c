@@ -70,6 +70,8 @@ static struct drain_state {
 	bool has_cuda_facts;
 	bool was_wanted; /* is CUPTI, at the last look */
 	bool is_late;	 /* forked once CUDA was in use; not said so yet */
+	atomic_bool is_leaving;
+	atomic_uint nr_asked, nr_answered; /* by drain_catch_up */
 	atomic_bool is_stopping;
 	atomic_bool is_done;
 	struct drain_owner owner;
@@ -290,6 +292,7 @@ static void work(void)
 	drain_activity();
 	sample_take(now, atomic_load(&drain.is_attached));
 	if (is_due) {
+		ending_look();
 		flush_activity(false);
 		drain.flushed_ns = now;
 		flush(false);
@@ -299,6 +302,34 @@ static void work(void)
 	} else if (ring_fill() >= FLUSH_FILL) {
 		flush(false);
 	}
+}
+
+/* The driver is torn down next: what CUPTI has comes now, and it is not called any more. */
+static void leave_activity(void)
+{
+	update_windows();
+	flush_activity(true);
+	drain_activity();
+	add_anchor(); /* the last one with CUPTI's clock */
+	atomic_store(&drain.is_attached, false);
+}
+
+/* For threads in drain_catch_up. */
+static void catch_up(void)
+{
+	unsigned int nr_asked = atomic_load(&drain.nr_asked);
+
+	if (nr_asked == atomic_load(&drain.nr_answered)) {
+		return;
+	}
+	look_for_teardown();
+	if (atomic_load(&drain.is_leaving)) {
+		leave_activity();
+	} else {
+		flush_activity(false);
+		flush(false);
+	}
+	atomic_store(&drain.nr_answered, nr_asked);
 }
 
 static void finish(void)
@@ -414,6 +445,7 @@ static void *drain_main(void *unused)
 	while (!atomic_load(&drain.is_stopping) && alone == LAST_THREAD_NO) {
 		ring_wait(next_timeout_ms());
 		pace_next();
+		catch_up();
 		work();
 		/* The C library ends the process with its last thread, and that is this one then.
 		 */
@@ -477,17 +509,15 @@ void drain_attach(bool is_wanted)
 	ring_wake();
 }
 
-bool drain_stop(const char *how, struct drain_result *result)
+/* Waits while there is progress, for a bounded time. */
+static bool wait_until(bool (*is_over)(unsigned int number), unsigned int number)
 {
 	uint64_t begin = clock_monotonic_ns();
 	uint64_t moved = begin;
 	unsigned int progress = 0;
 
-	drain.how = how;
-	pace_hurry();
-	atomic_store(&drain.is_stopping, true);
 	ring_wake();
-	while (!atomic_load(&drain.is_done)) {
+	while (!is_over(number)) {
 		uint64_t now = clock_monotonic_ns();
 		unsigned int seen = atomic_load(&drain.progress) + stream_progress();
 
@@ -497,6 +527,37 @@ bool drain_stop(const char *how, struct drain_result *result)
 			return false;
 		}
 		target_pause(MOMENT_NS);
+	}
+	return true;
+}
+
+static bool is_caught_up(unsigned int number)
+{
+	return (int)(atomic_load(&drain.nr_answered) - number) >= 0 || atomic_load(&drain.is_done);
+}
+
+bool drain_catch_up(bool is_leaving)
+{
+	if (is_leaving) {
+		pace_hurry();
+		atomic_store(&drain.is_leaving, true);
+	}
+	return wait_until(is_caught_up, atomic_fetch_add(&drain.nr_asked, 1) + 1);
+}
+
+static bool has_stopped(unsigned int unused)
+{
+	(void)unused;
+	return atomic_load(&drain.is_done);
+}
+
+bool drain_stop(const char *how, struct drain_result *result)
+{
+	drain.how = how;
+	pace_hurry();
+	atomic_store(&drain.is_stopping, true);
+	if (!wait_until(has_stopped, 0)) {
+		return false;
 	}
 	*result = drain.result;
 	return true;

@@ -50,6 +50,12 @@ void drain_attach(bool is_wanted);
  */
 bool drain_stop(const char *how, struct drain_result *result);
 
+/*
+ * Writes what there is so far, and returns as drain_stop does; recording goes on. is_leaving: the
+ * driver is torn down next, so CUPTI gives all that it has, and is not called any more.
+ */
+bool drain_catch_up(bool is_leaving);
+
 /* In a forked child, which has no drain thread. is_late: its parent had attached CUPTI. */
 void drain_forget(bool is_late);
 

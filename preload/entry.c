@@ -86,7 +86,7 @@ COMPAT_START_CODE static void init(void)
 static void at_exit(int status, void *unused)
 {
 	(void)unused;
-	hooks_end_process(GPROF_END_EXIT, status);
+	hooks_end_soon(GPROF_END_EXIT, status);
 }
 
 static void ask_for_exit(atomic_bool *is_asked)
@@ -101,8 +101,7 @@ void recorder_ensure_started(void)
 	init(); /* a hook may run before the constructor */
 	/*
 	 * Not in a forked child: another thread of its parent may have held the C library's lock
-	 * for this. There, handlers of the parent's are inherited, or else the destructor ends the
-	 * stream.
+	 * for this. There, handlers of the parent's are inherited.
 	 */
 	if (entry.pid == getpid()) {
 		ask_for_exit(&entry.has_handler);
@@ -250,6 +249,7 @@ __attribute__((constructor)) static void begin(void)
 	init();
 	hook_find_nexts();
 	if (config_flag(CONFIG_ENABLE)) {
+		hooks_end_init();
 		python_start_init();
 	}
 	if (config_flag(CONFIG_ENABLE) || getenv(NEXT_CUDA) || getenv(NEXT_NVTX)) {
@@ -264,16 +264,9 @@ __attribute__((constructor)) static void begin(void)
 	errno = error;
 }
 
-/* The exit status is unknown here; earlier handlers had it. */
 __attribute__((destructor)) static void end(void)
 {
-	int error = errno;
-
-	if (ending_is_ours()) {
-		paddle_stop();
-		collector_stop(ending_word(GPROF_END_EXIT));
-	}
-	errno = error;
+	hooks_end_fini();
 }
 
 static void call_next(void)

@@ -14,4 +14,19 @@ void hooks_end_process(enum gprof_end_kind kind, int code);
 /* The threads of this process that exist because of us: the recorder's, CUPTI's. */
 unsigned int hooks_thread_count_ours(void);
 
+/*
+ * Exit handlers run, and may still call CUDA: marks the end, and takes what the driver's teardown
+ * would take away. Recording goes on.
+ */
+void hooks_end_soon(enum gprof_end_kind kind, int code);
+
+/*
+ * For the constructor: asks to be called when the process exits, after all handlers and destructors
+ * of others. Recording ends then.
+ */
+void hooks_end_init(void);
+
+/* For the destructor: recording ends here, unless that is still to come. */
+void hooks_end_fini(void);
+
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The ways to end the process without exit handlers, and the ways into another program. Each leaves
- * a mark; those that end the process also write the last events, in bounded time. Deadly signals
- * are not hooked: that would replace the target's own handlers.
+ * a mark; those that end the process also write the last events, in bounded time. That includes a
+ * deadly signal that the process sends itself. Nothing is done about signals from outside: a
+ * handler of ours would replace the default action, which the target may ask for.
  *
  * A child of vfork or of a bare clone calls these too, with its parent's memory or a copy of it: it
  * goes straight through. A process that records nothing pays a few loads and branches.
@@ -11,6 +12,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -19,6 +21,9 @@
 #include "preload/hook/hook.h"
 #include "preload/hooks.h"
 #include "preload/paddle/paddle.h"
+
+/* musl has none. */
+extern const char *gnu_get_libc_version(void) __attribute__((weak));
 
 /* Nothing of the list but its ends. */
 #define HOOK(api, need, ret, name, params, args, facts)
@@ -48,13 +53,86 @@ void hooks_end_process(enum gprof_end_kind kind, int code)
 }
 
 /* Where the C library has none of that name. */
+static int missing(void)
+{
+	errno = ENOSYS;
+	return -1;
+}
+
 static void leave_at_once(int status)
 {
 	syscall(SYS_exit_group, status);
 }
 
-/* Exit handlers run first and may still call CUDA; gprof's handler, or its destructor, stops the
- * recorder. */
+void hooks_end_soon(enum gprof_end_kind kind, int code)
+{
+	int error = errno;
+
+	if (ending_is_ours()) {
+		ending_mark(kind, code);
+		collector_catch_up(true);
+	}
+	errno = error;
+}
+
+/* musl has neither. */
+extern int on_exit(void (*function)(int status, void *unused), void *unused) __attribute__((weak));
+extern int __cxa_at_quick_exit(void (*function)(void *unused), void *dso) __attribute__((weak));
+
+static struct end_state {
+	bool has_handler, has_quick_handler;
+} state COMPAT_AT_START;
+
+static void at_exit_last(int status, void *unused)
+{
+	(void)unused;
+	hooks_end_process(GPROF_END_EXIT, status);
+}
+
+static void at_quick_exit_last(void *unused)
+{
+	int status;
+
+	(void)unused;
+	if (ending_is_ours() && ending_kind(&status) == GPROF_END_QUICK_EXIT) {
+		hooks_end_process(GPROF_END_QUICK_EXIT, status);
+	}
+}
+
+/*
+ * What is registered first runs last: this is before main, and also before the C library registers
+ * the loader, which runs the destructors of all libraries. Forked children inherit both.
+ */
+COMPAT_START_CODE void hooks_end_init(void)
+{
+	state.has_handler = on_exit && !on_exit(at_exit_last, NULL);
+	state.has_quick_handler =
+		__cxa_at_quick_exit && !__cxa_at_quick_exit(at_quick_exit_last, NULL);
+}
+
+/* The exit status is unknown here, if no handler has marked it. */
+void hooks_end_fini(void)
+{
+	int error = errno;
+
+	if (!state.has_handler && ending_is_ours()) {
+		paddle_stop();
+		collector_stop(ending_word(GPROF_END_EXIT));
+	}
+	errno = error;
+}
+
+/* Its handlers may call CUDA, too. */
+static void leave_quickly(enum gprof_end_kind kind, int code)
+{
+	if (state.has_quick_handler) {
+		hooks_end_soon(kind, code);
+	} else {
+		hooks_end_process(kind, code);
+	}
+}
+
+/* Exit handlers run first and may still call CUDA; gprof's last one stops the recorder. */
 static void mark_exit(enum gprof_end_kind kind, int code)
 {
 	if (ending_is_ours()) {
@@ -82,24 +160,163 @@ LEAVE(exit, mark_exit, GPROF_END_EXIT, HOOK_NEXT(exit))
 LEAVE(_exit, hooks_end_process, GPROF_END_UNDERSCORE_EXIT, HOOK_NEXT(_exit))
 LEAVE(_Exit, hooks_end_process, GPROF_END_UNDERSCORE_EXIT, HOOK_NEXT(_Exit))
 /* Programs built before glibc 2.24 get one that runs destructors of thread-local objects. */
-LEAVE(quick_exit, hooks_end_process, GPROF_END_QUICK_EXIT,
+LEAVE(quick_exit, leave_quickly, GPROF_END_QUICK_EXIT,
 	(__typeof__(&quick_exit))hook_next_for(HOOK_NEXT_quick_exit, HOOK_CALLER))
 
-#define LEAVE_BY_SIGNAL(name)                                        \
-	void name(void)                                              \
-	{                                                            \
-		const __typeof__(&name) next = HOOK_NEXT(name);      \
-                                                                     \
-		if (is_recording()) {                                \
-			hooks_end_process(GPROF_END_ABORT, SIGABRT); \
-		}                                                    \
-		if (next) {                                          \
-			next();                                      \
-		}                                                    \
-		__builtin_trap();                                    \
+/* ---- by a signal ---- */
+
+/* The action for a signal, which also says that there is such a signal. */
+static bool find_action(int number, struct sigaction *action)
+{
+	return !sigaction(number, NULL, action);
+}
+
+static bool has_handler(const struct sigaction *action)
+{
+	return action->sa_flags & SA_SIGINFO ||
+	       (action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN);
+}
+
+static bool is_blocked(int number)
+{
+	sigset_t blocked;
+
+	return !pthread_sigmask || pthread_sigmask(SIG_SETMASK, NULL, &blocked) ||
+	       sigismember(&blocked, number);
+}
+
+/* Does the default action of the signal end the process? */
+static bool is_deadly(int number)
+{
+	switch (number) {
+	case SIGCHLD:
+	case SIGCONT:
+	case SIGSTOP:
+	case SIGTSTP:
+	case SIGTTIN:
+	case SIGTTOU:
+	case SIGURG:
+	case SIGWINCH:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* Would the signal end the process? The first one of a pid namespace survives those it sends. */
+static bool ends_us(int number)
+{
+	struct sigaction action;
+
+	return is_deadly(number) && find_action(number, &action) && !has_handler(&action) &&
+	       action.sa_handler == SIG_DFL && getpid() != 1 && ending_is_ours();
+}
+
+/*
+ * The process sends itself that signal now, which has no handler: the last events are written. One
+ * that is blocked comes later, as a signal that its own handler sends anew, or never. SIGKILL is
+ * for those who want no more delay, so it only leaves a mark.
+ */
+static void before_signal(int number)
+{
+	int error = errno;
+
+	if (ends_us(number) && (number == SIGKILL || is_blocked(number))) {
+		ending_mark(GPROF_END_SIGNAL, number);
+		if (number != SIGKILL) {
+			collector_catch_up(false);
+		}
+	} else if (ends_us(number)) {
+		hooks_end_process(GPROF_END_SIGNAL, number);
+	}
+	errno = error;
+}
+
+static bool is_own_group(pid_t group)
+{
+	return !group || group == getpgrp();
+}
+
+static bool is_own(pid_t pid)
+{
+	return pid > 0 ? pid == getpid() : pid != -1 && is_own_group(-pid);
+}
+
+#define SEND(name, params, args, is_to_us, missing)             \
+	int name params                                         \
+	{                                                       \
+		const __typeof__(&name) next = HOOK_NEXT(name); \
+                                                                \
+		if (is_recording() && (is_to_us)) {             \
+			before_signal(number);                  \
+		}                                               \
+		return next ? next args : (int)syscall missing; \
 	}
 
-LEAVE_BY_SIGNAL(abort)
+SEND(raise, (int number), (number), true, (SYS_tgkill, getpid(), (int)syscall(SYS_gettid), number))
+SEND(kill, (pid_t pid, int number), (pid, number), is_own(pid), (SYS_kill, pid, number))
+SEND(killpg, (pid_t group, int number), (group, number), is_own_group(group),
+	(SYS_kill, -group, number))
+
+int sigqueue(pid_t pid, int number, const union sigval value)
+{
+	const __typeof__(&sigqueue) next = HOOK_NEXT(sigqueue);
+
+	if (is_recording() && is_own(pid)) {
+		before_signal(number);
+	}
+	return next ? next(pid, number, value) : missing();
+}
+
+/* Before glibc 2.27, abort writes out the program's streams before its handler runs. */
+static bool is_handler_first(void)
+{
+	const char *version = gnu_get_libc_version ? gnu_get_libc_version() : "";
+
+	return strncmp(version, "2.", 2) != 0 || strtoul(version + 2, NULL, 10) >= 27;
+}
+
+/*
+ * A handler of the program may jump out, and the program go on: so it runs first, as it does in
+ * abort itself, and recording ends once it has returned. It runs only once.
+ */
+static bool run_abort_handler(struct sigaction *action)
+{
+	const __typeof__(&raise) next = HOOK_NEXT(raise);
+
+	if (!next || is_blocked(SIGABRT) || !is_handler_first()) {
+		return false;
+	}
+	next(SIGABRT);
+	*action = (struct sigaction){.sa_handler = SIG_DFL};
+	sigaction(SIGABRT, action, NULL);
+	return true;
+}
+
+static void before_abort(void)
+{
+	struct sigaction action;
+
+	if (!ending_is_ours()) {
+		return;
+	}
+	if (!find_action(SIGABRT, &action) || !has_handler(&action) || run_abort_handler(&action)) {
+		hooks_end_process(GPROF_END_ABORT, SIGABRT);
+	}
+}
+
+void abort(void)
+{
+	const __typeof__(&abort) next = HOOK_NEXT(abort);
+
+	if (is_recording()) {
+		before_abort();
+	}
+	if (next) {
+		next();
+	}
+	__builtin_trap();
+}
 
 /* ---- another program in place of this one ---- */
 
@@ -122,19 +339,13 @@ static inline int failed_exec(bool is_marked, int result)
 	return result;
 }
 
-static int missing_exec(void)
-{
-	errno = ENOSYS;
-	return -1;
-}
-
-#define EXEC(name, params, args)                                                  \
-	int name params                                                           \
-	{                                                                         \
-		const __typeof__(&name) next = HOOK_NEXT(name);                   \
-		bool is_marked = begin_exec();                                    \
-                                                                                  \
-		return failed_exec(is_marked, next ? next args : missing_exec()); \
+#define EXEC(name, params, args)                                             \
+	int name params                                                      \
+	{                                                                    \
+		const __typeof__(&name) next = HOOK_NEXT(name);              \
+		bool is_marked = begin_exec();                               \
+                                                                             \
+		return failed_exec(is_marked, next ? next args : missing()); \
 	}
 
 EXEC(execve, (const char *path, char *const argv[], char *const envp[]), (path, argv, envp))

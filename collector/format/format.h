@@ -782,7 +782,7 @@ enum gprof_window_state {
 	GPROF_WINDOW_RECORD = 2,
 };
 
-/* How a process ended, as far as it can know; signals that kill leave 0. */
+/* How a process ended, as far as it or its parent could know; other fatal signals leave 0. */
 enum gprof_end_kind {
 	GPROF_END_UNKNOWN = 0,
 	GPROF_END_EXIT = 1,	  /* exit, or return from main */
@@ -790,6 +790,7 @@ enum gprof_end_kind {
 	GPROF_END_QUICK_EXIT = 3,
 	GPROF_END_ABORT = 4,
 	GPROF_END_EXEC = 5,	  /* another program took its place */
+	GPROF_END_SIGNAL = 6,	  /* a signal's default action */
 };
 
 /*

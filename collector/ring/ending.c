@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/ring/ending.h"
 
+#include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* A process that aborts should end soon; and its memory may be in any state. */
-#define ABORT_PATIENCE_NS 200000000u
+/* A process that crashes should end soon; and its memory may be in any state. */
+#define CRASH_PATIENCE_NS 200000000u
 #define PATIENCE_NS	  10000000000u
+/* A handler that sends itself its own signal anew, now without a handler, returns after so many. */
+#define SIGNAL_LOOKS 3u
 
 /* Both halves are written as one word, so that a reader of the file sees them together. */
 static struct ending_state {
 	uint64_t *_Atomic word; /* in the header, once there is one */
 	uint64_t early;		/* until then */
 	_Atomic pid_t pid;
+	uint64_t seen; /* by ending_look */
+	uint32_t nr_seen;
 } state COMPAT_AT_START;
 
 _Static_assert(offsetof(struct gprof_rings_header, end_kind) % sizeof(uint64_t) == 0 &&
@@ -51,6 +56,7 @@ void ending_forget(void)
 	atomic_store(&state.pid, 0);
 	atomic_store(&state.word, NULL);
 	state.early = 0;
+	state.nr_seen = 0;
 }
 
 COMPAT_START_CODE bool ending_is_ours(void)
@@ -81,6 +87,19 @@ void ending_unmark(void)
 	}
 }
 
+void ending_look(void)
+{
+	uint64_t *word = atomic_load(&state.word);
+	uint64_t mark = word ? __atomic_load_n(word, __ATOMIC_SEQ_CST) : 0;
+
+	state.nr_seen = mark == state.seen ? state.nr_seen + 1 : 0;
+	state.seen = mark;
+	if ((uint32_t)mark == GPROF_END_SIGNAL && state.nr_seen >= SIGNAL_LOOKS) {
+		__atomic_compare_exchange_n(
+			word, &mark, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	}
+}
+
 enum gprof_end_kind ending_kind(int *code)
 {
 	uint64_t *word = atomic_load(&state.word);
@@ -103,15 +122,26 @@ const char *ending_word(enum gprof_end_kind kind)
 		return "abort";
 	case GPROF_END_EXEC:
 		return "exec";
+	case GPROF_END_SIGNAL:
+		return "signal";
 	case GPROF_END_UNKNOWN:
 		break;
 	}
 	return "unknown";
 }
 
+static bool is_crash(enum gprof_end_kind kind, int code)
+{
+	return kind == GPROF_END_ABORT ||
+	       (kind == GPROF_END_SIGNAL &&
+		       (code == SIGSEGV || code == SIGBUS || code == SIGILL || code == SIGFPE ||
+			       code == SIGTRAP || code == SIGSYS));
+}
+
 uint64_t ending_patience_ns(void)
 {
 	int code;
+	enum gprof_end_kind kind = ending_kind(&code);
 
-	return ending_kind(&code) == GPROF_END_ABORT ? ABORT_PATIENCE_NS : PATIENCE_NS;
+	return is_crash(kind, code) ? CRASH_PATIENCE_NS : PATIENCE_NS;
 }

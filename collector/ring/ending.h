@@ -33,6 +33,12 @@ void ending_mark(enum gprof_end_kind kind, int code);
 /* The exec failed, and the process continues. */
 void ending_unmark(void);
 
+/*
+ * For the drain, at each of its regular flushes: a signal that was sent some flushes ago has not
+ * ended the process, so its mark goes.
+ */
+void ending_look(void);
+
 /* The mark so far; GPROF_END_UNKNOWN if there is none. */
 enum gprof_end_kind ending_kind(int *code);
 

@@ -146,6 +146,56 @@ bool process_exit_is_gone(const struct process *process)
 
 /* ---- words ---- */
 
+/* sigabbrev_np() is newer than some systems that this runs on. */
+static const char *const signal_names[NSIG] = {
+	[SIGHUP] = "SIGHUP",
+	[SIGINT] = "SIGINT",
+	[SIGQUIT] = "SIGQUIT",
+	[SIGILL] = "SIGILL",
+	[SIGTRAP] = "SIGTRAP",
+	[SIGABRT] = "SIGABRT",
+	[SIGBUS] = "SIGBUS",
+	[SIGFPE] = "SIGFPE",
+	[SIGUSR1] = "SIGUSR1",
+	[SIGSEGV] = "SIGSEGV",
+	[SIGUSR2] = "SIGUSR2",
+	[SIGPIPE] = "SIGPIPE",
+	[SIGALRM] = "SIGALRM",
+	[SIGTERM] = "SIGTERM",
+	[SIGXCPU] = "SIGXCPU",
+	[SIGXFSZ] = "SIGXFSZ",
+	[SIGVTALRM] = "SIGVTALRM",
+	[SIGPROF] = "SIGPROF",
+	[SIGIO] = "SIGIO",
+	[SIGPWR] = "SIGPWR",
+	[SIGSYS] = "SIGSYS",
+};
+
+static bool is_crash(int64_t number)
+{
+	return number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE ||
+	       number == SIGTRAP || number == SIGSYS || number == SIGABRT;
+}
+
+/* was: "was " or "", before a participle. */
+static void add_signal(struct buf *out, const char *was, int64_t number)
+{
+	if (number == SIGKILL) {
+		buf_printf(out, "%skilled (SIGKILL or OOM)", was);
+		return;
+	}
+	if (is_crash(number)) {
+		buf_text(out, "crashed: ");
+	} else {
+		buf_printf(out, "%sstopped by ", was);
+	}
+	if (number > 0 && number < NSIG && signal_names[number]) {
+		buf_text(out, signal_names[number]);
+	} else {
+		buf_printf(out, "signal %lld", (long long)number);
+	}
+}
+
 static void add_kind(struct buf *out, unsigned int kind, int64_t code)
 {
 	static const char *const calls[] = {
@@ -156,6 +206,10 @@ static void add_kind(struct buf *out, unsigned int kind, int64_t code)
 		[GPROF_END_EXEC] = "was replaced by another program (exec)",
 	};
 
+	if (kind == GPROF_END_SIGNAL) {
+		add_signal(out, "was ", code);
+		return;
+	}
 	if (kind >= sizeof(calls) / sizeof(calls[0]) || !calls[kind]) {
 		buf_printf(out, "ended in a way that this gprof-report does not know (%u)", kind);
 		return;
@@ -174,11 +228,12 @@ static void add_recorded(struct buf *out, const struct process *process)
 		[GPROF_END_UNDERSCORE_EXIT] = "_exit",
 		[GPROF_END_QUICK_EXIT] = "quick_exit",
 		[GPROF_END_ABORT] = "abort",
+		[GPROF_END_SIGNAL] = "signal",
 	};
 	const char *how = process_fact(process, "end.how", "");
 
 	for (unsigned int kind = 1; kind < sizeof(words) / sizeof(words[0]); kind++) {
-		if (strcmp(how, words[kind]) == 0) {
+		if (words[kind] && strcmp(how, words[kind]) == 0) {
 			add_kind(out, kind, process_number(process, "end.code"));
 			return;
 		}
@@ -221,7 +276,7 @@ void process_exit_add_text(
 		buf_printf(out, ", which continues in %s", slash ? slash + 1 : next->stream->path);
 	} else if (stream->end_kind) {
 		add_kind(out, stream->end_kind, stream->end_code);
-		if (stream->end_kind != GPROF_END_EXEC) {
+		if (stream->end_kind != GPROF_END_EXEC && stream->end_kind != GPROF_END_SIGNAL) {
 			buf_text(out, ", before the stream could be closed");
 		}
 	} else if (state == PROCESS_EXIT_RUNS) {
@@ -229,4 +284,24 @@ void process_exit_add_text(
 	} else {
 		add_killed(out, state);
 	}
+}
+
+bool process_exit_add_state(struct buf *out, const struct process *process)
+{
+	const struct stream *stream = process->stream;
+	enum process_exit_state state = process_exit_state(process);
+
+	if (process->is_ended) {
+		return false;
+	}
+	if (stream->end_kind == GPROF_END_SIGNAL) {
+		add_signal(out, "", stream->end_code);
+	} else if (stream->end_kind) {
+		buf_text(out, "ended before the stream could be closed");
+	} else {
+		buf_text(out, state == PROCESS_EXIT_RUNS    ? "still running"
+			      : state == PROCESS_EXIT_ENDED ? "killed by a signal"
+							    : "still running or killed");
+	}
+	return true;
 }

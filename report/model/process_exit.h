@@ -29,6 +29,12 @@ bool process_exit_is_gone(const struct process *process);
 void process_exit_add_text(
 	struct buf *out, const struct process *process, struct process *const *all, size_t nr_all);
 
+/*
+ * The same in few words, for a process whose stream is not closed: "still running", "stopped by
+ * SIGTERM". Returns false, and appends nothing, for others.
+ */
+bool process_exit_add_state(struct buf *out, const struct process *process);
+
 /* The process that replaced this one by exec, NULL if it is not in `all`. */
 const struct process *process_exit_successor(
 	const struct process *process, struct process *const *all, size_t nr_all);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/model/process_exit.h"
 #include "report/util/text.h"
 
 /* The word at `text` without its folders. */
@@ -49,10 +50,48 @@ void run_state_add_program(struct buf *out, const struct process *process, size_
 	run_state_add_command(out, process_fact(process, "process.command", ""), width);
 }
 
+/* Unfinished processes that are in the same state. */
+struct unfinished {
+	struct buf state;
+	size_t nr;
+};
+
+/* More states than there are signals that people use. */
+#define NR_STATES 8u
+
 struct losses {
-	size_t nr_incomplete, nr_running, nr_damaged;
+	size_t nr_incomplete, nr_damaged;
+	struct unfinished states[NR_STATES];
+	size_t nr_states;
 	uint64_t nr_missing, nr_blocks;
 };
+
+/* The last state stands for all further ones. */
+static void count_state(struct losses *losses, const struct process *process)
+{
+	struct buf state = {0};
+	size_t i = 0;
+
+	if (!process_exit_add_state(&state, process)) {
+		return;
+	}
+	while (i < losses->nr_states &&
+		(losses->states[i].state.nr_bytes != state.nr_bytes ||
+			memcmp(losses->states[i].state.bytes, state.bytes, state.nr_bytes) != 0)) {
+		i++;
+	}
+	if (i == NR_STATES) {
+		i--;
+		buf_fini(&losses->states[i].state);
+		buf_text(&losses->states[i].state, "unfinished for other reasons");
+	}
+	if (i == losses->nr_states) {
+		losses->states[losses->nr_states++].state = state;
+		state = (struct buf){0};
+	}
+	losses->states[i].nr++;
+	buf_fini(&state);
+}
 
 static struct losses losses_of(struct process *const *processes, size_t nr_processes)
 {
@@ -64,7 +103,7 @@ static struct losses losses_of(struct process *const *processes, size_t nr_proce
 
 		if (!process_is_complete(process)) {
 			losses.nr_incomplete++;
-			losses.nr_running += !process->is_ended;
+			count_state(&losses, process);
 			losses.nr_damaged += stream_is_damaged(process->stream);
 			losses.nr_missing += missing < UINT64_MAX - losses.nr_missing
 						     ? missing
@@ -118,8 +157,16 @@ static size_t add_incomplete(
 			losses.nr_damaged == 1 ? "" : "s");
 		separator = ",";
 	}
-	if (losses.nr_running) {
-		buf_printf(&line, "%s still running or killed", separator);
+	for (size_t i = 0; i < losses.nr_states; i++) {
+		const struct buf *state = &losses.states[i].state;
+
+		buf_printf(&line, "%s ", separator);
+		if (losses.nr_states > 1) {
+			buf_printf(&line, "%zu ", losses.states[i].nr);
+		}
+		buf_printf(&line, "%.*s", (int)state->nr_bytes, state->bytes);
+		buf_fini(&losses.states[i].state);
+		separator = ",";
 	}
 	return end_line(out, &line, width);
 }

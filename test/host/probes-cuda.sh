@@ -74,7 +74,7 @@ CHECK=any probe alarms
 probe small_stack
 probe dispositions
 probe blocked
-CHECK=3 probe terminated
+probe terminated
 STREAMS=any probe namespace
 probe unload
 # A program that knows nothing of CUDA opens a plugin that does, and closes it.

@@ -97,6 +97,54 @@ static void by_term(void)
 	raise(SIGTERM);
 }
 
+/* As CPython ends after Ctrl-C: its own handler is gone by then. */
+static void by_int(void)
+{
+	signal(SIGINT, SIG_DFL);
+	kill(getpid(), SIGINT);
+}
+
+static void by_hup(void)
+{
+	killpg(getpgrp(), SIGHUP);
+}
+
+static void by_queue(void)
+{
+	sigqueue(getpid(), SIGUSR1, (union sigval){.sival_int = 1});
+}
+
+/* What is blocked or handled does not end the process. */
+static void by_no_signal(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	raise(SIGUSR1);
+	signal(SIGUSR2, SIG_IGN);
+	kill(getpid(), SIGUSR2);
+	kill(getpid(), SIGCHLD);
+	kill(getpid(), 0);
+	launch(5);
+	say();
+	exit(STATUS);
+}
+
+/* Until somebody sends it a signal. */
+static void by_outside(void)
+{
+	FILE *ready = fopen(getenv("READY"), "w");
+
+	if (!ready || fclose(ready)) {
+		exit(9);
+	}
+	for (;;) {
+		pause();
+	}
+}
+
 static void exit_on_signal(int signal)
 {
 	(void)signal;
@@ -134,8 +182,47 @@ static void by_abort_caught(void)
 	if (!sigsetjmp(state.back, 1)) {
 		abort();
 	}
-	CHECK(cudaDeviceSynchronize());
+	launch(5);
+	say();
 	exit(STATUS);
+}
+
+static void say_aborted(int signal)
+{
+	(void)signal;
+	launch(5);
+	puts("aborted");
+	say();
+}
+
+static void by_abort_handled(void)
+{
+	signal(SIGABRT, say_aborted);
+	abort();
+}
+
+/* As Python's faulthandler. */
+static void abort_again(int number)
+{
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+static void by_abort_again(void)
+{
+	signal(SIGABRT, abort_again);
+	abort();
+}
+
+static void by_abort_blocked(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGABRT);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGABRT, SIG_IGN);
+	abort();
 }
 
 #define ARGV                                                             \
@@ -212,7 +299,10 @@ static void *be_busy(void *unused)
 	int device;
 
 	(void)unused;
+	/* Not faster than the recorder can be on a busy machine: until exit handlers are over, it
+	 * records. */
 	while (!cudaGetDevice(&device)) {
+		usleep(10);
 	}
 	return NULL;
 }
@@ -240,6 +330,25 @@ static void by_thread_exit(void)
 
 	pthread_create(&thread, NULL, run_exit, NULL);
 	pthread_join(thread, NULL);
+}
+
+/* An object that is older than the first CUDA call, as static ones of C++ are. */
+static void free_late(void)
+{
+	launch(5);
+	CHECK(cudaFree(state.d));
+	say();
+}
+
+__attribute__((constructor)) static void ask_for_late(void)
+{
+	const char *late = getenv("LATE");
+
+	if (late && !strcmp(late, "exit")) {
+		atexit(free_late);
+	} else if (late && !strcmp(late, "quick_exit")) {
+		at_quick_exit(free_late);
+	}
 }
 
 static void reset(void)
@@ -321,10 +430,11 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } ways[] = {WAY(return ), WAY(exit), WAY(_exit), WAY(_Exit), WAY(quick_exit), WAY(abort), WAY(segv),
-	WAY(kill), WAY(term), WAY(term_exit), WAY(term__exit), WAY(abort_caught), WAY(execv),
-	WAY(execve), WAY(execvp), WAY(execvpe), WAY(fexecve), WAY(execl), WAY(execlp), WAY(execle),
-	WAY(exec_fail), WAY(busy_return), WAY(thread_exit), WAY(reset), WAY(vfork), WAY(clone),
-	WAY(fork__exit)};
+	WAY(kill), WAY(int), WAY(hup), WAY(queue), WAY(no_signal), WAY(outside), WAY(abort_handled),
+	WAY(abort_again), WAY(abort_blocked), WAY(term), WAY(term_exit), WAY(term__exit),
+	WAY(abort_caught), WAY(execv), WAY(execve), WAY(execvp), WAY(execvpe), WAY(fexecve),
+	WAY(execl), WAY(execlp), WAY(execle), WAY(exec_fail), WAY(busy_return), WAY(thread_exit),
+	WAY(reset), WAY(vfork), WAY(clone), WAY(fork__exit)};
 
 int main(int argc, char **argv)
 {

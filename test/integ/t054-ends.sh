@@ -40,8 +40,16 @@ ends term__exit 'ended by _exit with status 3$'
 ends thread_exit 'exited with status 3$'
 ends busy_return 'exited with status 3$'
 ends reset 'exited with status 3$'
-ends kill 'was killed by a signal' 7 1 3
-ends term 'was killed by a signal' 7 1 3
+# Handlers that are older than the first call run after ours, and what they call is recorded.
+LATE=exit ends return 'exited with status 3$' 12
+is 0 "$(query '[.api.rows[] | select(.name == "cudaMalloc" or .name == "cudaFree").calls] | unique | length - 1')" "memory that a late handler frees"
+LATE=exit ends exit 'exited with status 3$' 12
+LATE=quick_exit ends quick_exit 'ended by quick_exit with status 3$' 12
+ends kill 'was killed \(SIGKILL or OOM\)$' 7 1 3
+ends term 'was stopped by SIGTERM$'
+ends int 'was stopped by SIGINT$'
+ends queue 'was stopped by SIGUSR1$'
+ends no_signal 'exited with status 3$' 12
 ends clone 'exited with status 3$' 12
 [[ $B == *san-thread ]] || ends fork__exit 'exited with status 3$' 12 2
 grep -qE '^  end +ended by _exit with status 0$|san-thread' "$T/info" || [[ $B == *san-thread ]] || {
@@ -50,20 +58,59 @@ grep -qE '^  end +ended by _exit with status 0$|san-thread' "$T/info" || [[ $B =
 }
 
 # What shares the process's memory must not be taken for its end.
-ends vfork 'was killed by a signal' 12 1 3
-ends exec_fail 'was killed by a signal' 12 1 3
+ends vfork 'was killed \(SIGKILL or OOM\)$' 12 1 3
+ends exec_fail 'was killed \(SIGKILL or OOM\)$' 12 1 3
 
 # A sanitizer turns these signals into exits of its own.
 if [[ $B != *san-* ]]; then
-	ends segv 'was killed by a signal' 7 1 3
+	ends segv 'crashed: SIGSEGV$'
 	ends abort 'called abort$'
-	ends abort_caught 'called abort$'
+	ends abort_caught 'exited with status 3$' 12
+	ends abort_handled 'called abort$' 12
+	ends abort_again 'crashed: SIGABRT$' 7 1 3
+	ends abort_blocked 'called abort$'
 fi
 
 # The program that takes its place records too, in a stream that is named.
 for way in execv execve execvp execvpe fexecve execl execlp execle; do
 	ends $way 'was replaced by another program \(exec\), which continues in [^/]*\.gprof$' 14 2 3
 	is 1 "$(grep -cE '^    [0-9]+ +exec .*exited with status 3$' "$T/info")" "tree of $way"
+done
+
+# The first call is older than the constructor: a library's own makes it, and the loader runs that first.
+cat >"$T/early.c" <<-'END'
+	int cudaGetDevice(int *);
+	__attribute__((constructor)) static void begin(void)
+	{
+		int device;
+		cudaGetDevice(&device);
+	}
+	/* The loader runs it after gprof's own. */
+	__attribute__((destructor)) static void end(void)
+	{
+		int device;
+		cudaGetDevice(&device);
+	}
+END
+${CC:-gcc} -shared -fPIC -o "$T/libearly.so" "$T/early.c" "$SIM/libcudart.so.13" &&
+	echo 'int main(void) { return 3; }' | ${CC:-gcc} -x c - -x none -Wl,--no-as-needed "$T/libearly.so" -Wl,-rpath,"$T" -Wl,--allow-shlib-undefined -o "$T/early" || exit 1
+rm -rf "$GPROF_DIR"
+record "$T/early"
+"$REPORT" info "$GPROF_DIR" >"$T/info" 2>/dev/null
+is 1 "$(grep -cE '^  end +exited with status 3$' "$T/info")" "the end of a process whose first call is in a constructor"
+summary api
+is 2 "$(query '[.api.rows[].calls] | add')" "calls of a library's constructor and destructor"
+
+# Signals from outside.
+for name in TERM HUP INT; do
+	rm -rf "$GPROF_DIR" "$T/ready"
+	READY=$T/ready record "$B/integ/s_end" outside &
+	for ((i = 0; i < 6000; i++)); do [ -e "$T/ready" ] && break; sleep 0.05; done
+	pkill -"$name" -P $! s_end
+	wait
+	"$REPORT" "$GPROF_DIR" >"$T/summary" 2>/dev/null
+	is 3 $? "status after SIG$name from outside"
+	is 1 "$(grep -c '^INCOMPLETE: killed by a signal$' "$T/summary")" "what the summary says after SIG$name"
 done
 
 # Still running: the report says so, and what it read is right.
