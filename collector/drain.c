@@ -26,6 +26,7 @@
 #include "collector/step/control.h"
 #include "collector/step/launch_period.h"
 #include "collector/step/step.h"
+#include "collector/step/window.h"
 #include "collector/stream/batch.h"
 #include "collector/stream/calls.h"
 #include "collector/stream/dictionary.h"
@@ -69,7 +70,8 @@ static struct drain_state {
 	atomic_bool is_attached;
 	bool has_cuda_facts;
 	bool was_wanted; /* is CUPTI, at the last look */
-	bool is_late;	 /* forked once CUDA was in use; not said so yet */
+	bool has_wrapped;
+	bool is_late; /* forked once CUDA was in use; not said so yet */
 	atomic_bool is_leaving;
 	atomic_uint nr_asked, nr_answered; /* by drain_catch_up */
 	atomic_bool is_stopping;
@@ -92,6 +94,7 @@ static void drain_activity(void)
 
 static void flush_activity(bool is_last)
 {
+	window_flush_begins();
 	if (atomic_load(&drain.is_attached)) {
 		cupti_share_flush(is_last);
 	}
@@ -162,6 +165,17 @@ static void report_late_fork(void)
 	}
 }
 
+static void report_wrap(void)
+{
+	if (!drain.has_wrapped && window_nr_wraps()) {
+		drain.has_wrapped = true;
+		notice_add("correlation IDs", 0,
+			"the process made over 4,294,967,296 calls, and CUPTI numbers them with 32 "
+			"bits: device activity may be joined with a call of an earlier record "
+			"window of the same number. Select one window or fewer steps");
+	}
+}
+
 /*
  * The group of FORMAT.md: blocks, then the checkpoint, and only then ring space is freed. In a full
  * stream, groups only report losses, and are rare.
@@ -176,6 +190,7 @@ static void flush(bool is_last)
 	take_counts(now);
 	launch_period_look();
 	report_late_fork();
+	report_wrap();
 	if (stream_is_full()) {
 		batch_drop_all();
 		if (!is_last && ring_fill() < FLUSH_FILL && now_ns - drain.grouped_ns < FULL_NS) {
@@ -228,6 +243,9 @@ static void update_windows(void)
 
 	drain.owner.set_enabled(is_wanted);
 	if (atomic_load(&drain.is_attached)) {
+		if (is_wanted && !drain.was_wanted) {
+			window_missed_correlations();
+		}
 		if (!drain.has_cuda_facts && cupti_share_begin_call()) {
 			drain.has_cuda_facts = true;
 			add_cuda_facts();

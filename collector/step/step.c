@@ -206,7 +206,7 @@ static void set_state(enum gprof_window_state wanted, uint64_t step)
 		mode |= config_flag(CONFIG_TIMER_ONLY) ? 0 : COLLECTOR_RECORD;
 		mode |= config_number(CONFIG_CALLS) == CALLS_ALL ? COLLECTOR_ALL_CALLS : 0;
 	}
-	row.window = window_newest();
+	row.window = (uint32_t)window_newest();
 	atomic_store(&collector_mode, atomic_load(&state.is_stopped) ? 0 : mode);
 	ring_emit(&row, GPROF_TABLE_window, NULL, 0);
 	ring_wake();

@@ -2,75 +2,183 @@
 #include "collector/step/window.h"
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <string.h>
+#include <sys/mman.h>
 
-/* Windows whose late records may still arrive. */
-#define NR_WINDOWS 16u
+#include "collector/util/loss.h"
+#include "collector/util/memory.h"
 
-/* Correlation ids wrap, so they are compared by difference. */
+/* A block is a few pages. All blocks together hold the windows between two flushes. */
+#define BLOCK_WINDOWS 1024u
+#define NR_BLOCKS     256u
+/* An id that looks newer than this is an older one, of another thread. */
+#define MOST_AHEAD (3u << 30)
+/* Ids count from here, so that there are older ones, too. */
+#define FIRST_ID (1ull << 32)
+
 struct window {
-	_Atomic uint32_t first;
-	_Atomic uint32_t last;
+	_Atomic uint64_t first;
+	_Atomic uint64_t last;
 	atomic_bool is_open;
 };
 
+/* Those from nr_retired to nr_windows are there, and in the order of their ids. */
 static struct window_state {
-	_Atomic uint32_t nr_windows;
-	_Atomic uint32_t correlation;
-	struct window windows[NR_WINDOWS];
+	_Atomic uint64_t nr_opened;
+	_Atomic uint64_t nr_windows;
+	_Atomic uint64_t nr_retired;
+	_Atomic uint64_t nr_closed;
+	uint64_t nr_closed_before; /* the last flush */
+	_Atomic uint64_t correlation;
+	atomic_bool is_behind; /* by an unknown number of ids */
+	struct window *_Atomic blocks[NR_BLOCKS];
 } state;
+
+static struct window *_Atomic *block_of(uint64_t index)
+{
+	return &state.blocks[index / BLOCK_WINDOWS % NR_BLOCKS];
+}
+
+static struct window *window_at(uint64_t index)
+{
+	return &atomic_load(block_of(index))[index % BLOCK_WINDOWS];
+}
+
+static void free_block(struct window *_Atomic *block)
+{
+	struct window *windows = atomic_exchange(block, NULL);
+
+	if (windows) {
+		munmap(windows, BLOCK_WINDOWS * sizeof(*windows));
+	}
+}
 
 void window_init(void)
 {
+	for (uint32_t i = 0; i < NR_BLOCKS; i++) {
+		free_block(&state.blocks[i]);
+	}
 	memset((void *)&state, 0, sizeof(state));
+	atomic_store(&state.correlation, FIRST_ID);
+	atomic_store(&state.is_behind, true);
+}
+
+/* The place of a new window, NULL if there is none. */
+static struct window *next_window(uint64_t index)
+{
+	struct window *_Atomic *block = block_of(index);
+
+	if (index - atomic_load(&state.nr_retired) >= (NR_BLOCKS - 1) * BLOCK_WINDOWS) {
+		return NULL;
+	}
+	if (!atomic_load(block)) {
+		atomic_store(block, memory_map(BLOCK_WINDOWS * sizeof(struct window)));
+	}
+	return atomic_load(block) ? window_at(index) : NULL;
 }
 
 void window_open(void)
 {
-	uint32_t n = atomic_fetch_add(&state.nr_windows, 1);
-	struct window *window = &state.windows[n % NR_WINDOWS];
+	uint64_t index = atomic_load(&state.nr_windows);
+	struct window *window = next_window(index);
 
-	atomic_store(&window->first, atomic_load(&state.correlation) + 1);
-	atomic_store(&window->is_open, true);
+	atomic_fetch_add(&state.nr_opened, 1);
+	if (window) {
+		atomic_store(&window->first, atomic_load(&state.correlation) + 1);
+		atomic_store(&window->is_open, true);
+		atomic_store(&state.nr_windows, index + 1);
+	} else if (index) {
+		/* No memory: rather records of what was between two windows than none of this. */
+		atomic_store(&window_at(index - 1)->is_open, true);
+	}
 }
 
 void window_close(void)
 {
-	uint32_t n = atomic_load(&state.nr_windows);
+	uint64_t n = atomic_load(&state.nr_windows);
 
 	if (n) {
-		struct window *window = &state.windows[(n - 1) % NR_WINDOWS];
+		struct window *window = window_at(n - 1);
 
 		atomic_store(&window->last, atomic_load(&state.correlation));
 		atomic_store(&window->is_open, false);
+		atomic_store(&state.nr_closed, n);
 	}
 }
 
-uint32_t window_newest(void)
+uint64_t window_newest(void)
 {
-	return atomic_load(&state.nr_windows);
+	return atomic_load(&state.nr_opened);
 }
 
 void window_saw_correlation(uint32_t correlation)
 {
-	if ((int32_t)(correlation -
-		      atomic_load_explicit(&state.correlation, memory_order_relaxed)) > 0) {
-		atomic_store_explicit(&state.correlation, correlation, memory_order_relaxed);
+	uint64_t newest = atomic_load_explicit(&state.correlation, memory_order_relaxed);
+	uint32_t ahead = correlation - (uint32_t)newest;
+	bool is_first = atomic_load_explicit(&state.is_behind, memory_order_relaxed) &&
+			atomic_exchange(&state.is_behind, false);
+
+	if (is_first || ahead - 1 < MOST_AHEAD) {
+		atomic_store_explicit(&state.correlation, newest + ahead, memory_order_relaxed);
 	}
+}
+
+void window_missed_correlations(void)
+{
+	atomic_store(&state.is_behind, true);
+}
+
+uint32_t window_nr_wraps(void)
+{
+	return (uint32_t)((atomic_load(&state.correlation) - FIRST_ID) >> 32);
+}
+
+/* The last window that begins with that id or before it; `end` if there is none. */
+static uint64_t find(uint64_t id, uint64_t begin, uint64_t end)
+{
+	uint64_t low = begin, high = end;
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (atomic_load(&window_at(middle)->first) <= id) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low == begin ? end : low - 1;
 }
 
 bool window_has(uint32_t correlation)
 {
-	uint32_t n = atomic_load(&state.nr_windows);
+	uint64_t newest = atomic_load(&state.correlation);
+	uint64_t id = newest + (uint64_t)(int64_t)(int32_t)(correlation - (uint32_t)newest);
+	uint64_t begin = atomic_load(&state.nr_retired), end = atomic_load(&state.nr_windows);
+	uint64_t index = find(id, begin, end);
+	const struct window *window;
 
-	for (uint32_t i = 0; i < n && i < NR_WINDOWS; i++) {
-		struct window *window = &state.windows[(n - 1 - i) % NR_WINDOWS];
-
-		if ((int32_t)(correlation - atomic_load(&window->first)) >= 0 &&
-			(atomic_load(&window->is_open) ||
-				(int32_t)(correlation - atomic_load(&window->last)) <= 0)) {
-			return true;
-		}
+	if (index == end) {
+		loss_add(LOSS_LATE, begin > 0);
+		return false;
 	}
-	return false;
+	window = window_at(index);
+	return atomic_load(&window->is_open) || id <= atomic_load(&window->last);
+}
+
+void window_flush_begins(void)
+{
+	uint64_t n = atomic_load(&state.nr_windows), until = state.nr_closed_before;
+	uint64_t retired = atomic_load(&state.nr_retired);
+
+	until = until + WINDOW_NR_KEPT < n ? until : n > WINDOW_NR_KEPT ? n - WINDOW_NR_KEPT : 0;
+	for (; retired < until; retired++) {
+		/* Before the block goes, of which a new window may be the next user. */
+		if (retired % BLOCK_WINDOWS == BLOCK_WINDOWS - 1) {
+			free_block(block_of(retired));
+		}
+		atomic_store(&state.nr_retired, retired + 1);
+	}
+	state.nr_closed_before = atomic_load(&state.nr_closed);
 }

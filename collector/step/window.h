@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Record windows by the correlation ids of the calls in them, for records that arrive after a
- * window is closed.
+ * window is closed. CUPTI's ids have 32 bits and wrap; here they have 64.
  */
 #ifndef COLLECTOR_STEP_WINDOW_H
 #define COLLECTOR_STEP_WINDOW_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* So many windows are kept at least, for works that run much longer than a window. */
+#define WINDOW_NR_KEPT 1024u
 
 /* Forgets all windows. */
 void window_init(void);
@@ -17,12 +20,26 @@ void window_open(void);
 void window_close(void);
 
 /* The number of the newest, 0 before the first. */
-uint32_t window_newest(void);
+uint64_t window_newest(void);
 
 /* The newest correlation id seen by a callback. Any thread. */
 void window_saw_correlation(uint32_t correlation);
 
-/* Was this call made in one of the last windows? */
+/*
+ * Callbacks were off, and come again: the next id may be any number after the last one. Any thread.
+ */
+void window_missed_correlations(void);
+
+/* How often the ids have wrapped, as far as they were seen. */
+uint32_t window_nr_wraps(void);
+
+/* For the drain. Was this call made in a window? Counts what is older than those that are kept. */
 bool window_has(uint32_t correlation);
+
+/*
+ * For the drain: CUPTI's buffers will be flushed now, and were read after the flush before. Forgets
+ * windows of which all records must have arrived.
+ */
+void window_flush_begins(void);
 
 #endif

@@ -20,6 +20,9 @@
 	L(CUPTI_BUFFER, "CUPTI buffers exhausted (raise GPROF_BUFFER_MB)")                         \
 	L(CUPTI_RECORD,                                                                            \
 		"CUPTI record of an unknown form (set GPROF_CUPTI_PATH to an older CUPTI)")        \
+	L(LATE, "device activity that ended after 1024 later record windows, and may have been "   \
+		"launched "                                                                        \
+		"in one (record fewer, longer windows with GPROF_SCHEDULE)")                       \
 	L(SHARED, "device activity, while another CUPTI client was active")                        \
 	L(CUPTI_TIMES, "CUPTI waits and overheads without times")                                  \
 	L(THREAD, "creator of a thread not recorded (over 1024 starting at once; the event is "    \

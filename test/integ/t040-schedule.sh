@@ -34,6 +34,8 @@ summary windows --window 1
 is "same" "$(awk -v ms="$(grep -oE '[0-9.e+]+ ms</text>' "$T/open.svg" | head -1 | cut -d' ' -f1)" -v ns="$(query '.selection.rows[0].duration_ns')" \
 	'BEGIN { print (ms * 1e6 > ns * .9999 && ms * 1e6 < ns * 1.0001 ? "same" : ms " ms, not " ns " ns") }')" "the length of the picture"
 check auto 4-10 30 20 5 call sleep=3
+# Windows of one step, more than one flush ever saw open.
+GPROF_FLUSH_MS=60000 check auto closed=1,record=1 250 100 5 call sleep=3
 check auto wait=1,warmup=1,active=2,repeat=2 20 20 5 call sleep=3
 check nvtx:step 4-10 30 20 5 nvtx sleep=3
 check nvtx:other 4-10 0 20 5 nvtx sleep=3

@@ -9,6 +9,7 @@
 #include "collector/util/config.h"
 #include "collector/util/notice.h"
 #include "collector/step/window.h"
+#include "collector/util/loss.h"
 #include "test/unit/unit.h"
 
 /* What the rings got, as text: "s3" a step row, "w1:R" a window row. */
@@ -253,6 +254,90 @@ START_TEST(correlation_ids_may_wrap_within_a_window)
 }
 END_TEST
 
+static void make_windows(uint32_t nr, uint32_t first)
+{
+	for (uint32_t i = 0; i < nr; i++) {
+		window_open();
+		window_saw_correlation(first + 2 * i);
+		window_close();
+		window_saw_correlation(first + 2 * i + 1);
+	}
+}
+
+START_TEST(no_window_is_forgotten_before_two_flushes)
+{
+	window_init();
+	window_saw_correlation(10);
+	make_windows(100000, 11);
+	ck_assert_uint_eq(window_newest(), 100000);
+	window_flush_begins();
+	for (uint32_t i = 0; i < 100000; i++) {
+		ck_assert(window_has(11 + 2 * i));
+		ck_assert(!window_has(12 + 2 * i));
+	}
+	/* Between the two, their records arrive; some thousand remain for those that run on. */
+	window_flush_begins();
+	ck_assert_uint_eq(loss_take(LOSS_LATE), 0);
+	ck_assert(!window_has(11));
+	ck_assert_uint_eq(loss_take(LOSS_LATE), 1);
+	ck_assert(window_has(11 + 2 * (100000 - WINDOW_NR_KEPT)));
+	make_windows(100000, 11 + 200000);
+	for (uint32_t i = 100000 - WINDOW_NR_KEPT; i < 200000; i++) {
+		ck_assert(window_has(11 + 2 * i));
+		ck_assert(!window_has(12 + 2 * i));
+	}
+}
+END_TEST
+
+START_TEST(more_windows_than_there_is_room_for_become_one)
+{
+	window_init();
+	window_saw_correlation(10);
+	make_windows(300000, 11);
+	for (uint32_t i = 0; i < 300000; i += 7) {
+		ck_assert(window_has(11 + 2 * i));
+	}
+	ck_assert_uint_eq(window_newest(), 300000);
+	window_init();
+}
+END_TEST
+
+START_TEST(windows_may_be_longer_than_ids_have_bits)
+{
+	window_init();
+	window_saw_correlation(100);
+	window_open();
+	for (uint64_t id = 101; id < 3ull << 32; id += 0x3fffffff) {
+		window_saw_correlation((uint32_t)id);
+		ck_assert(window_has((uint32_t)id));
+		ck_assert(window_has((uint32_t)id - 1000) == (id > 1100));
+		/* Another thread is late. */
+		window_saw_correlation((uint32_t)id - 5);
+		ck_assert(window_has((uint32_t)id));
+	}
+	ck_assert_uint_eq(window_nr_wraps(), 2);
+}
+END_TEST
+
+START_TEST(ids_that_nobody_saw_are_older)
+{
+	static const uint32_t next[] = {1000, 5000, 900, 0x70000000, 0x60000000, 3};
+
+	window_init();
+	for (size_t i = 0; i < sizeof(next) / sizeof(next[0]); i++) {
+		window_missed_correlations();
+		window_open();
+		window_saw_correlation(next[i]);
+		window_saw_correlation(next[i] + 10);
+		window_saw_correlation(next[i] - 2);
+		window_close();
+		ck_assert(window_has(next[i]));
+		ck_assert(window_has(next[i] + 10));
+		ck_assert(!window_has(next[i] + 11));
+	}
+}
+END_TEST
+
 START_TEST(commands_hold_in_place_of_schedule_and_capture)
 {
 	start("auto", "4-6", "cudaprofiler");
@@ -389,6 +474,8 @@ UNIT_SUITE("step", schedule_opens_and_closes_windows_as_steps_go_by,
 	capture_calls_count_only_where_they_were_asked_for,
 	timer_only_records_steps_and_nothing_else,
 	late_records_are_told_by_the_window_of_their_call, correlation_ids_may_wrap_within_a_window,
+	no_window_is_forgotten_before_two_flushes, more_windows_than_there_is_room_for_become_one,
+	windows_may_be_longer_than_ids_have_bits, ids_that_nobody_saw_are_older,
 	commands_hold_in_place_of_schedule_and_capture,
 	late_records_are_told_apart_once_there_was_a_command,
 	activity_is_wanted_before_the_window_of_a_command_opens,
