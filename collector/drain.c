@@ -210,7 +210,7 @@ static void flush(bool is_last)
 	batch_write_all();
 	ring_release();
 	log_message(LOG_DEBUG, "flushed: %llu events so far, %llu lost, %llu bytes",
-		(unsigned long long)batch_nr_events(), (unsigned long long)drain.nr_lost,
+		(unsigned long long)stream_rows(), (unsigned long long)drain.nr_lost,
 		(unsigned long long)stream_bytes());
 }
 
@@ -360,15 +360,14 @@ static void finish(void)
 	sample_take(clock_monotonic_ns(), false);
 	flush(false);
 	hang_look();
-	drain.result = (struct drain_result){.nr_events = batch_nr_events(),
-		.nr_lost = drain.nr_lost,
-		.cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID)};
+	drain.result.cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 	facts_add_number("overhead.drain_cpu_ns", drain.result.cpu_ns);
 	step_add_facts(true);
 	facts_add_end(drain.how);
 	flush(true);
 	rest = stream_take_lost();
 	drain.result.nr_lost = drain.nr_lost + rest.disk + rest.limit;
+	drain.result.nr_events = stream_rows();
 	stream_finish();
 	startup_undo();
 }

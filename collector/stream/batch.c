@@ -35,7 +35,6 @@ static struct batch_state {
 	char *text;
 	size_t text_at;
 	size_t text_waiting; /* bytes of it in rows that wait */
-	uint64_t nr_events;
 	bool is_ready;
 } state;
 
@@ -114,7 +113,6 @@ void batch_forget(void)
 		batches[t].nr_written = 0;
 	}
 	state.text_waiting = 0;
-	state.nr_events = 0;
 }
 
 static void gather(unsigned int table)
@@ -136,7 +134,6 @@ static void write_batch(unsigned int table)
 	struct batch *batch = &batches[table];
 	bool is_event = !batch->is_definition;
 
-	state.nr_events += is_event ? nr_waiting(batch) : 0;
 	if (!nr_waiting(batch)) {
 		return;
 	}
@@ -202,7 +199,6 @@ void batch_drop_all(void)
 		struct batch *batch = &batches[t];
 
 		if (!batch->is_definition) {
-			state.nr_events += nr_waiting(batch);
 			loss_add(LOSS_LIMIT, nr_waiting(batch));
 			batch->nr_written += nr_waiting(batch);
 			batch->nr_rows = batch->nr_in_columns = 0;
@@ -213,9 +209,4 @@ void batch_drop_all(void)
 uint64_t batch_nr_rows(unsigned int table)
 {
 	return batches[table].nr_written + nr_waiting(&batches[table]);
-}
-
-uint64_t batch_nr_events(void)
-{
-	return state.nr_events;
 }

@@ -90,7 +90,4 @@ void batch_drop_all(void);
 /* Rows of a table since the start, those that wait too. */
 uint64_t batch_nr_rows(unsigned int table);
 
-/* Events (not definitions or facts) handed to the stream since the start. */
-uint64_t batch_nr_events(void);
-
 #endif

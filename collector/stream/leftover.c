@@ -29,6 +29,8 @@
 
 struct move {
 	bool (*is_over)(void);
+	bool is_own; /* of a program that this process ran before exec: it is moved in any case */
+	uint32_t nr_moved;
 	struct private_fd from, to;
 	char bytes[RING_CHUNK_BYTES];
 };
@@ -42,7 +44,8 @@ static bool read_at(struct move *move, uint64_t at, size_t nr_bytes)
 static bool copy_at(struct move *move, uint64_t at, size_t nr_bytes)
 {
 	pace_look();
-	return !move->is_over() && read_at(move, at, nr_bytes) && !private_fd_check(&move->to) &&
+	return (move->is_own || !move->is_over()) && read_at(move, at, nr_bytes) &&
+	       !private_fd_check(&move->to) &&
 	       pwrite(move->to.fd, move->bytes, nr_bytes, (off_t)at) == (ssize_t)nr_bytes;
 }
 
@@ -82,19 +85,23 @@ static bool copy_used(struct move *move)
 	return !private_fd_check(&move->to) && !ftruncate(move->to.fd, (off_t)at);
 }
 
-/* Makes the half file, whose name keeps others out. One that a killed process left is made anew. */
-static int open_half(struct private_fd *to, const char *half)
+/*
+ * Makes the half file, whose name keeps others out. One that a killed process left is made anew; no
+ * other process copies what ours has left.
+ */
+static int open_half(struct move *move, const char *half)
 {
 	const int flags = O_WRONLY | O_CREAT | O_EXCL;
 	struct stat status;
-	int rc = private_fd_open(to, half, flags, PRIVATE_FD_ANYWHERE);
+	int rc = private_fd_open(&move->to, half, flags, PRIVATE_FD_ANYWHERE);
 
 	if (rc != -EEXIST || dir_look(half, &status) ||
-		(uint64_t)status.st_mtim.tv_sec + HALF_MOST_S > clock_realtime_ns() / 1000000000u) {
+		(!move->is_own && (uint64_t)status.st_mtim.tv_sec + HALF_MOST_S >
+					  clock_realtime_ns() / 1000000000u)) {
 		return rc;
 	}
 	unlink(half);
-	return private_fd_open(to, half, flags, PRIVATE_FD_ANYWHERE);
+	return private_fd_open(&move->to, half, flags, PRIVATE_FD_ANYWHERE);
 }
 
 /* Uses another name until the copy is complete. */
@@ -107,11 +114,11 @@ static void move_file(struct move *move, const char *from, const char *to)
 	if (private_fd_open(&move->from, from, O_RDONLY | O_NONBLOCK, PRIVATE_FD_ANYWHERE)) {
 		return;
 	}
-	if (!open_half(&move->to, half)) {
+	if (!open_half(move, half)) {
 		is_whole = copy_used(move);
 		private_fd_close(&move->to);
 		if (is_whole && !rename(half, to)) {
-			unlink(from);
+			move->nr_moved += !unlink(from);
 		} else {
 			unlink(half);
 		}
@@ -126,26 +133,36 @@ static bool is_own_file(const char *path)
 	return !dir_look(path, &status) && S_ISREG(status.st_mode) && status.st_uid == geteuid();
 }
 
-/* NAME-PID-START of a process of this machine that is no more; its length, 0 for all others. */
-static size_t gone_length(const char *name)
+/*
+ * NAME-PID-START of a process of this machine that is no more, or of the program that another one
+ * has replaced in this process; its length, 0 for all others.
+ */
+static size_t gone_length(struct move *move, const char *name)
 {
 	const char *own = strrchr(stream_path(), '/') + 1;
 	size_t length = strlen(name), host = strcspn(own, "-") + 1;
 	unsigned long long pid;
+	bool is_gone;
 
 	if (length <= strlen(SUFFIX) || strcmp(name + length - strlen(SUFFIX), SUFFIX) != 0 ||
 		strncmp(name, own, host) != 0) {
 		return 0;
 	}
 	pid = strtoull(name + host, NULL, 10);
-	return pid && pid <= INT_MAX && syscall(SYS_kill, (long)pid, 0L) && errno == ESRCH
-		       ? length - strlen(SUFFIX)
-		       : 0;
+	length -= strlen(SUFFIX);
+	move->is_own = pid == (unsigned long long)getpid();
+	if (move->is_own) {
+		is_gone = strncmp(own, name, length) != 0;
+	} else {
+		is_gone = pid && pid <= INT_MAX && !move->is_over() &&
+			  syscall(SYS_kill, (long)pid, 0L) && errno == ESRCH;
+	}
+	return is_gone ? length : 0;
 }
 
 static void look_at(struct move *move, const char *name)
 {
-	int length = (int)gone_length(name);
+	int length = (int)gone_length(move, name);
 	char from[PATH_MAX], part[PATH_MAX], to[PATH_MAX];
 
 	if (!length || strlen(stream_dir()) + strlen(name) + sizeof(".new/") > sizeof(to)) {
@@ -159,27 +176,37 @@ static void look_at(struct move *move, const char *name)
 	}
 }
 
-void leftover_move(bool (*is_over)(void))
+static void look_at_all(struct move *move)
 {
-	static struct move move;
 	static char bytes[4096] __attribute__((aligned(8)));
 	struct private_fd shared;
 	long n;
 
-	move.is_over = is_over;
 	if (private_fd_open(&shared, SHARED, O_RDONLY | O_DIRECTORY, PRIVATE_FD_ANYWHERE)) {
 		return;
 	}
 	do {
 		const struct dir_entry *entry;
 
-		n = is_over() || private_fd_check(&shared)
+		n = private_fd_check(&shared)
 			    ? 0
 			    : syscall(SYS_getdents64, shared.fd, bytes, sizeof(bytes));
 		for (long at = 0; at < n; at += entry->bytes) {
 			entry = (const struct dir_entry *)(bytes + at);
-			look_at(&move, entry->name);
+			look_at(move, entry->name);
 		}
 	} while (n > 0);
 	private_fd_close(&shared);
+}
+
+void leftover_move(bool (*is_over)(void))
+{
+	static struct move move;
+
+	move.is_over = is_over;
+	/* Again: a folder that changes while it is read may not show all names. */
+	do {
+		move.nr_moved = 0;
+		look_at_all(&move);
+	} while (move.nr_moved);
 }

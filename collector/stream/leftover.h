@@ -9,7 +9,10 @@
 
 #include <stdbool.h>
 
-/* Once, on the drain thread, with the stream open. Stops early when is_over returns true. */
+/*
+ * Once, on the drain thread, with the stream open. When is_over returns true, only those are moved
+ * that this process has left itself, before it called exec.
+ */
 void leftover_move(bool (*is_over)(void));
 
 #endif

@@ -17,9 +17,17 @@ plain "$B/integ/s_loop" 6 20000 exit=3
 # (ThreadSanitizer needs larger files of its own.)
 rm -rf "$GPROF_DIR"
 if [[ $B != *san-thread ]]; then
-	(ulimit -f 64; record "$B/integ/s_loop" 6 20000 exit=3; exit $rc)
+	(ulimit -f 64; GPROF_CUPTI=0 record "$B/integ/s_loop" 6 20000 exit=3; exit $rc)
 	is 3 $? "exit status under ulimit -f"
 	is "$(cat "$T/plain.out")" "$(cat "$T/out")" "output under ulimit -f"
+	# What the file system refused is lost, and not recorded too. (Rows that say so are refused as well.)
+	said=$(sed -n 's/.*: recorded \([0-9]*\) events (\([0-9]*\) lost).*/\1 \2/p' "$T/err")
+	summary api
+	is "$(query '.processes.rows[0].events')" "${said% *}" "events that the exit line calls recorded"
+	rm -rf "$GPROF_DIR"
+	GPROF_CUPTI=0 record "$B/integ/s_loop" 6 20000 exit=3
+	summary api
+	is "$(query '.processes.rows[0].events')" $((${said% *} + ${said#* })) "events recorded and lost, by the exit line"
 fi
 
 GPROF_DIR=$T/file/below

@@ -91,6 +91,16 @@ rm -f "$T/hold"
 wait $job
 is $((2900 + 10)) "$(launches)" "launches of both"
 
+# A program that another one replaces in the same process leaves its rings; the next one moves them, however
+# short it is.
+GPROF_DIR=$T/stages
+for how in execv execve execlp; do
+	record "$B/integ/s_end" $how
+done
+is 3 "$(find "$GPROF_DIR" -name '*.gprof.part' | wc -l)" "programs that were replaced"
+is "" "$(rings)" "their rings in memory"
+is $((3 * 14)) "$(launches)" "launches of all programs"
+
 # A file system on which a store into a mapped file waits: one that is frozen. What is in its pages was
 # written back, so that the next store asks.
 if [ "$(id -u)" = 0 ] && command -v fsfreeze >/dev/null && command -v mkfs.ext4 >/dev/null &&

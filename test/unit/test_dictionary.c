@@ -46,7 +46,7 @@ START_TEST(texts_are_defined_once_and_before_they_are_used)
 	ck_assert_str_eq(decode_string(blocks, nr_blocks, one), "one");
 	ck_assert_str_eq(decode_string(blocks, nr_blocks, two), "two");
 	ck_assert_uint_eq(blocks[0].header.table, GPROF_TABLE_string);
-	ck_assert_uint_eq(batch_nr_events(), 2);
+	ck_assert_uint_eq(stream_rows(), 2);
 }
 END_TEST
 
@@ -209,7 +209,7 @@ START_TEST(child_drops_what_waits)
 	batch_forget();
 	finish();
 	ck_assert_uint_eq(nr_blocks, 0);
-	ck_assert_uint_eq(batch_nr_events(), 0);
+	ck_assert_uint_eq(stream_rows(), 0);
 }
 END_TEST
 
