@@ -47,7 +47,7 @@ void collector_capture(bool is_on)
 void collector_thread_began(uint32_t parent)
 {
 	if (collector_is_running()) {
-		thread_emit(GPROF_THREAD_CREATED, parent, "");
+		thread_began(parent);
 	}
 }
 

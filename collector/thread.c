@@ -21,15 +21,27 @@ static struct thread_state {
 	pthread_key_t key;
 } state COMPAT_AT_START;
 
-void thread_emit(enum gprof_thread_what what, uint32_t parent, const char *name)
+static void emit(enum gprof_thread_what what, uint64_t tick, uint32_t parent, const char *name)
 {
-	struct gprof_row_thread row = {
-		.tick = clock_raw(), .parent = parent, .what = (uint8_t)what};
+	struct gprof_row_thread row = {.tick = tick, .parent = parent, .what = (uint8_t)what};
 
 	if (ring_enter(&ring_tls)) {
 		row.thread = ring_tls.id;
 		row.tid = ring_tls.thread->tid;
 		ring_emit(&row, GPROF_TABLE_thread, name, strlen(name));
+	}
+}
+
+void thread_emit(enum gprof_thread_what what, uint32_t parent, const char *name)
+{
+	emit(what, clock_raw(), parent, name);
+}
+
+void thread_began(uint32_t parent)
+{
+	if (!ring_tls.id) {
+		ring_tls.parent = parent;
+		ring_tls.created = clock_raw();
 	}
 }
 
@@ -40,6 +52,10 @@ static void on_first_row(struct ring_tls *self)
 
 	prctl(PR_GET_NAME, name);
 	thread_emit(GPROF_THREAD_SEEN, 0, name);
+	if (self->created) {
+		emit(GPROF_THREAD_CREATED, self->created, self->parent, "");
+		self->created = 0;
+	}
 	if (!state.has_key || pthread_setspecific(state.key, (void *)1)) {
 		ring_watch_thread(self);
 	}

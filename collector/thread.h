@@ -22,6 +22,12 @@ void thread_reserve_key(void);
  */
 void thread_init(void);
 
+/*
+ * The calling thread begins, created by the thread with that id. Threads that wait in a pool may
+ * never have an event: this goes with the first one, and takes no memory of the rings until then.
+ */
+void thread_began(uint32_t parent);
+
 /* Writes a row about the calling thread. */
 void thread_emit(enum gprof_thread_what what, uint32_t parent, const char *name);
 

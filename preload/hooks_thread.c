@@ -137,9 +137,10 @@ int pthread_setname_np(pthread_t thread, const char *name)
 	const __typeof__(&pthread_setname_np) real = HOOK_NEXT(pthread_setname_np);
 	int rc = real ? real(thread, name) : ENOSYS;
 
-	/* Another thread's name is read when that thread ends; its id is not to be had here. */
+	/* Another thread's name is read when that thread ends; its id is not to be had here. The
+	 * first row of a thread reads its name, too. */
 	if (!rc && (hook_mode() & COLLECTOR_RECORD) && !ring_in_profiler(&ring_tls) &&
-		pthread_equal(thread, pthread_self())) {
+		ring_tls.id && pthread_equal(thread, pthread_self())) {
 		collector_thread_named(name);
 	}
 	return rc;

@@ -17,4 +17,16 @@ for round in 1 2 3; do
 	is 0 "$(query '[.threads.rows[] | select(.launches > 0 and .end_ns == null)] | length')" "threads without an end"
 	is 0 "$(query '.losses.rows | length')" "losses"
 done
+
+# Threads that wait in pools take no memory from those that have events. One of them has its first event late:
+# its row has its name, its creator and when it was created.
+rm -rf "$GPROF_DIR"
+GPROF_BUFFER_MB=8 record "$B/integ/s_idle" 600 20000
+is 0 $rc "exit status with idle threads"
+summary threads,losses
+is 0 "$(query '.losses.rows | length')" "losses with idle threads"
+is "20000 1" "$(query '[.threads.rows[].calls] | sort | reverse | join(" ")')" "calls of the busy thread and the late one"
+is "main late" "$(query '[.threads.rows[].name] | join(" ")' | sed 's/s_idle/main/')" "their names"
+# It was there during all calls of the busy one.
+is true "$(query '(.threads.rows[] | select(.name == "late") | .end_ns - .start_ns) > (.threads.rows[] | select(.name == "s_idle") | .total_ns)')" "the late one was created early"
 finish
