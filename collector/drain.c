@@ -191,6 +191,7 @@ static void flush(bool is_last)
 	launch_period_look();
 	report_late_fork();
 	report_wrap();
+	dictionary_look();
 	if (stream_is_full()) {
 		batch_drop_all();
 		if (!is_last && ring_fill() < FLUSH_FILL && now_ns - drain.grouped_ns < FULL_NS) {

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "collector/util/memory.h"
 
@@ -13,23 +14,74 @@ void intern_forget(struct intern *intern)
 	intern->nr_used = 0;
 }
 
-int intern_init(struct intern *intern, uint32_t nr_things, size_t arena_bytes)
+static void unmap(struct intern *intern)
 {
-	if (intern->entries && intern->arena) {
+	if (intern->entries) {
+		munmap(intern->entries, intern->nr_entries * sizeof(*intern->entries));
+	}
+	if (intern->arena) {
+		munmap(intern->arena, intern->arena_bytes);
+	}
+	*intern = (struct intern){0};
+}
+
+int intern_init(
+	struct intern *intern, uint32_t nr_things, size_t arena_bytes, uint32_t nr_doublings)
+{
+	if (intern->entries && intern->arena && intern->nr_entries == nr_things * 2 &&
+		intern->arena_bytes == arena_bytes) {
 		intern_forget(intern);
-		intern->last_id = 0;
+		intern->last_id = intern->nr_forgotten = 0;
+		intern->nr_doublings = nr_doublings;
 		return 0;
 	}
+	/* A parent's may have grown, or it may have got only one of them. */
+	unmap(intern);
 	intern->nr_entries = nr_things * 2; /* at most half full */
 	intern->arena_bytes = arena_bytes;
-	/* A parent may have got only one of them. */
-	if (!intern->entries) {
-		intern->entries = memory_map(intern->nr_entries * sizeof(*intern->entries));
-	}
-	if (!intern->arena) {
-		intern->arena = memory_map(arena_bytes);
-	}
+	intern->nr_doublings = nr_doublings;
+	intern->entries = memory_map(intern->nr_entries * sizeof(*intern->entries));
+	intern->arena = memory_map(arena_bytes);
 	return intern->entries && intern->arena ? 0 : -ENOMEM;
+}
+
+static void put_all(struct intern *to, const struct intern *from)
+{
+	for (uint32_t i = 0; i < from->nr_entries; i++) {
+		const struct intern_entry *entry = &from->entries[i];
+		uint32_t at = (uint32_t)entry->hash;
+
+		while (entry->id && to->entries[at & (to->nr_entries - 1)].id) {
+			at++;
+		}
+		if (entry->id) {
+			to->entries[at & (to->nr_entries - 1)] = *entry;
+		}
+	}
+	memcpy(to->arena, from->arena, from->arena_used);
+}
+
+/* Doubles the room. False: it has its bound, or there is no memory. */
+static bool grow(struct intern *intern)
+{
+	struct intern larger = *intern;
+
+	if (!intern->nr_doublings) {
+		return false;
+	}
+	larger.nr_doublings--;
+	larger.nr_entries *= 2;
+	larger.arena_bytes *= 2;
+	larger.entries = memory_map(larger.nr_entries * sizeof(*larger.entries));
+	larger.arena = memory_map(larger.arena_bytes);
+	if (!larger.entries || !larger.arena) {
+		unmap(&larger);
+		return false;
+	}
+	put_all(&larger, intern);
+	unmap(intern);
+	*intern = larger;
+	return true;
 }
 
 static uint64_t mix(uint64_t hash, uint64_t word)
@@ -64,31 +116,46 @@ static uint64_t hash_bytes(const unsigned char *bytes, size_t nr_bytes)
 	return mix(mix(a, b), mix(c, d));
 }
 
+/* The entry of these bytes, or the free one that they would take. */
+static struct intern_entry *look_up(
+	struct intern *intern, uint64_t hash, const void *bytes, size_t nr_bytes)
+{
+	for (uint32_t at = (uint32_t)hash;; at++) {
+		struct intern_entry *entry = &intern->entries[at & (intern->nr_entries - 1)];
+
+		if (!entry->id || (entry->hash == hash && entry->nr_bytes == nr_bytes &&
+					  !memcmp(intern->arena + entry->at, bytes, nr_bytes))) {
+			return entry;
+		}
+	}
+}
+
+static bool is_full(const struct intern *intern, size_t nr_bytes)
+{
+	return intern->nr_used >= intern->nr_entries / 2 ||
+	       intern->arena_used + nr_bytes > intern->arena_bytes;
+}
+
 const struct intern_entry *intern_find(
 	struct intern *intern, const void *bytes, size_t nr_bytes, bool *is_new)
 {
 	uint64_t hash = hash_bytes(bytes, nr_bytes);
 	struct intern_entry *entry;
-	uint32_t at;
 
 	*is_new = false;
 	if (nr_bytes > intern->arena_bytes) {
 		return NULL;
 	}
-	for (at = (uint32_t)hash;; at++) {
-		entry = &intern->entries[at & (intern->nr_entries - 1)];
-		if (!entry->id) {
-			break;
-		}
-		if (entry->hash == hash && entry->nr_bytes == nr_bytes &&
-			!memcmp(intern->arena + entry->at, bytes, nr_bytes)) {
-			return entry;
-		}
+	entry = look_up(intern, hash, bytes, nr_bytes);
+	if (entry->id) {
+		return entry;
 	}
-	if (intern->nr_used >= intern->nr_entries / 2 ||
-		intern->arena_used + nr_bytes > intern->arena_bytes) {
-		intern_forget(intern);
-		entry = &intern->entries[(uint32_t)hash & (intern->nr_entries - 1)];
+	if (is_full(intern, nr_bytes)) {
+		if (!grow(intern)) {
+			intern_forget(intern);
+			intern->nr_forgotten++;
+		}
+		entry = look_up(intern, hash, bytes, nr_bytes);
 	}
 	*entry = (struct intern_entry){.hash = hash,
 		.id = ++intern->last_id,

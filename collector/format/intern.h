@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Maps texts, launch shapes and places to ids. Memory is bounded: a full table forgets everything
- * and continues with new ids. So no id is reused, and a thing may have several; the stream defines
- * each id when it is assigned. For the drain thread.
+ * Maps texts, launch shapes and places to ids. A full table grows, to a bound; then it forgets
+ * everything and continues with new ids. So no id is reused, and a thing may have several; the
+ * stream defines each id when it is assigned. For the drain thread.
  */
 #ifndef COLLECTOR_FORMAT_INTERN_H
 #define COLLECTOR_FORMAT_INTERN_H
@@ -26,13 +26,17 @@ struct intern {
 	uint32_t nr_entries; /* a power of two */
 	uint32_t nr_used;
 	uint32_t last_id;
+	uint32_t nr_doublings; /* that are left */
+	uint32_t nr_forgotten; /* times that it was full for good */
 };
 
 /*
- * Room for nr_things (a power of two) of arena_bytes altogether, in zeroed *intern; one that was
- * made before forgets everything and starts its ids again. Returns 0 or -ENOMEM.
+ * Room for nr_things (a power of two) of arena_bytes altogether, in zeroed *intern, which may
+ * double so many times; one that was made before forgets everything and starts its ids again.
+ * Returns 0 or -ENOMEM.
  */
-int intern_init(struct intern *intern, uint32_t nr_things, size_t arena_bytes);
+int intern_init(
+	struct intern *intern, uint32_t nr_things, size_t arena_bytes, uint32_t nr_doublings);
 
 /* Forgets everything, and continues with new ids. */
 void intern_forget(struct intern *intern);

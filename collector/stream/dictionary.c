@@ -11,6 +11,7 @@
 #include "collector/stream/batch.h"
 #include "collector/util/log.h"
 #include "collector/util/loss.h"
+#include "collector/util/notice.h"
 
 #define NR_TEXTS	32768u
 #define TEXT_ARENA	(4u << 20)
@@ -19,6 +20,11 @@
 #define NR_PLACES	1024u
 #define NR_KNOWN_SHAPES 4096u
 #define NR_LATER	256u
+/* Doublings of them, up to 262,144 texts in 32 MB, 1,048,576 shapes, 65,536 others. */
+#define MORE_TEXTS     3u
+#define MORE_SHAPES    5u
+#define MORE_FUNCTIONS 3u
+#define MORE_PLACES    6u
 
 /* Our copy of a known name. */
 struct name_copy {
@@ -51,6 +57,7 @@ static struct dictionary_state {
 	struct name_copy copies[DICTIONARY_NR_KNOWN_NAMES];
 	struct known_shape known_shapes[NR_KNOWN_SHAPES];
 	struct later_kernel later[NR_LATER]; /* met last */
+	bool has_complained;
 } state;
 
 static void forget_known(void)
@@ -64,12 +71,18 @@ static void forget_known(void)
 
 int dictionary_init(void)
 {
-	int rc = intern_init(&state.texts, NR_TEXTS, TEXT_ARENA);
+	int rc = intern_init(&state.texts, NR_TEXTS, TEXT_ARENA, MORE_TEXTS);
 
 	rc = rc ? rc
-		: intern_init(&state.shapes, NR_SHAPES, NR_SHAPES * sizeof(struct gprof_row_shape));
-	rc = rc ? rc : intern_init(&state.functions, NR_FUNCTIONS, NR_FUNCTIONS * sizeof(uint64_t));
-	rc = rc ? rc : intern_init(&state.places, NR_PLACES, NR_PLACES * 3 * sizeof(uint32_t));
+		: intern_init(&state.shapes, NR_SHAPES, NR_SHAPES * sizeof(struct gprof_row_shape),
+			  MORE_SHAPES);
+	rc = rc ? rc
+		: intern_init(&state.functions, NR_FUNCTIONS, NR_FUNCTIONS * sizeof(uint64_t),
+			  MORE_FUNCTIONS);
+	rc = rc ? rc
+		: intern_init(
+			  &state.places, NR_PLACES, NR_PLACES * 3 * sizeof(uint32_t), MORE_PLACES);
+	state.has_complained = false;
 	forget_known();
 	return rc;
 }
@@ -82,6 +95,23 @@ void dictionary_forget(void)
 	intern_forget(&state.places);
 	forget_known();
 	atomic_fetch_add(&kernel_names_era, 1); /* shapes are known by their launches, too */
+}
+
+void dictionary_look(void)
+{
+	const char *what = state.texts.nr_forgotten	  ? "262,144 texts"
+			   : state.shapes.nr_forgotten	  ? "1,048,576 launch shapes"
+			   : state.functions.nr_forgotten ? "65,536 kernel functions"
+			   : state.places.nr_forgotten	  ? "65,536 streams"
+							  : NULL;
+
+	if (what && !state.has_complained) {
+		state.has_complained = true;
+		notice_add("many names", 0,
+			"the program uses over %s, more than gprof remembers; nothing is lost, but "
+			"they are defined again and again, and the file grows faster",
+			what);
+	}
 }
 
 static const struct intern_entry *find_text(const char *bytes, uint64_t nr_bytes)

@@ -19,6 +19,9 @@ int dictionary_init(void);
  */
 void dictionary_forget(void);
 
+/* At each flush: a notice if there is more of something than is remembered. */
+void dictionary_look(void);
+
 /* The id of a text (0 for none); longer than GPROF_TEXT_BYTES it is cut, and counted as such. */
 uint32_t dictionary_text(const char *bytes, uint64_t nr_bytes);
 

@@ -397,10 +397,11 @@ struct import_out *import_out_create(void)
 		out->encoder = block_encoder_init(out->encoder_memory, LEVEL);
 	}
 	out->fd = memfd_create("gprof-trace", MFD_CLOEXEC);
-	if (out->fd < 0 || !out->encoder || intern_init(&out->strings, NR_TEXTS, TEXT_ARENA) ||
-		intern_init(&out->shapes, NR_SHAPES, NR_SHAPES * sizeof(struct gprof_row_shape)) ||
-		intern_init(&out->places, NR_PLACES, NR_PLACES * 3 * sizeof(uint32_t)) ||
-		intern_init(&out->calls, NR_CALLS, NR_CALLS * 2 * sizeof(uint32_t))) {
+	if (out->fd < 0 || !out->encoder || intern_init(&out->strings, NR_TEXTS, TEXT_ARENA, 0) ||
+		intern_init(
+			&out->shapes, NR_SHAPES, NR_SHAPES * sizeof(struct gprof_row_shape), 0) ||
+		intern_init(&out->places, NR_PLACES, NR_PLACES * 3 * sizeof(uint32_t), 0) ||
+		intern_init(&out->calls, NR_CALLS, NR_CALLS * 2 * sizeof(uint32_t), 0)) {
 		err_set(-ENOMEM, "no memory for its events: %s",
 			strerror(out->fd < 0 ? errno : ENOMEM));
 		destroy(out);

@@ -519,7 +519,7 @@ uint32_t kineto_shapes_id(struct kineto_shapes *shapes, const struct kineto_json
 	const struct intern_entry *entry;
 	bool is_new;
 
-	if (!shapes->known.entries && intern_init(&shapes->known, NR_KNOWN, ARENA_BYTES)) {
+	if (!shapes->known.entries && intern_init(&shapes->known, NR_KNOWN, ARENA_BYTES, 0)) {
 		return 0;
 	}
 	shapes->key.nr_bytes = 0;

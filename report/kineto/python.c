@@ -43,10 +43,10 @@ static bool init(struct kineto_python *python)
 	const size_t key_bytes = 3 * sizeof(uint32_t);
 
 	return python->files.entries ||
-	       (!intern_init(&python->files, NR_THINGS, NR_THINGS * sizeof(uint32_t)) &&
-		       !intern_init(&python->codes, NR_THINGS, NR_THINGS * key_bytes) &&
-		       !intern_init(&python->stacks, 4 * NR_THINGS, 4 * NR_THINGS * key_bytes) &&
-		       !intern_init(&python->texts, NR_THINGS, TEXT_BYTES));
+	       (!intern_init(&python->files, NR_THINGS, NR_THINGS * sizeof(uint32_t), 0) &&
+		       !intern_init(&python->codes, NR_THINGS, NR_THINGS * key_bytes, 0) &&
+		       !intern_init(&python->stacks, 4 * NR_THINGS, 4 * NR_THINGS * key_bytes, 0) &&
+		       !intern_init(&python->texts, NR_THINGS, TEXT_BYTES, 0));
 }
 
 /* Parses "file(line): name"; anything else is a name. */

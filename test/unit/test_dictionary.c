@@ -189,6 +189,22 @@ START_TEST(shapes_and_places_are_defined_once)
 }
 END_TEST
 
+START_TEST(shapes_that_come_in_turns_are_defined_once)
+{
+	enum { NR = 100000 };
+	struct gprof_row_shape shape;
+
+	written_begin();
+	memset(&shape, 0, sizeof(shape));
+	for (uint32_t i = 0; i < 3 * NR; i++) {
+		shape.grid_x = 1 + i % NR;
+		ck_assert_uint_eq(dictionary_shape(&shape), 1 + i % NR);
+	}
+	finish();
+	ck_assert_uint_eq(decode_rows(blocks, nr_blocks, GPROF_TABLE_shape), NR);
+}
+END_TEST
+
 START_TEST(rows_pointed_at_are_written_as_they_stand)
 {
 	struct gprof_row_api row = {.begin = 5, .dur = 9, .call = 3, .result = -1};
@@ -218,4 +234,5 @@ UNIT_SUITE("dictionary", texts_are_defined_once_and_before_they_are_used,
 	text_beyond_the_limit_is_cut_and_counted,
 	more_texts_than_the_table_holds_keep_their_ids_apart,
 	no_block_names_an_id_that_a_later_one_defines, shapes_and_places_are_defined_once,
-	rows_pointed_at_are_written_as_they_stand, child_drops_what_waits)
+	shapes_that_come_in_turns_are_defined_once, rows_pointed_at_are_written_as_they_stand,
+	child_drops_what_waits)
