@@ -52,7 +52,7 @@
 #define MS_NS	    1000000u
 #define MOMENT_NS   200000u
 #define STACK_BYTES (256u << 10)
-/* Once the stream has GPROF_MAX_MB it still grows: by a group of some hundred bytes so often. */
+/* Once the stream is full, it says so often how much is lost, if the rings do not fill earlier. */
 #define FULL_NS 5000000000u
 /* How long the thread that starts the recorder may take to let the first event in. */
 #define START_MS 20u
@@ -177,13 +177,42 @@ static void report_wrap(void)
 }
 
 /*
- * The group of FORMAT.md: blocks, then the checkpoint, and only then ring space is freed. In a full
- * stream, groups only report losses, and are rare.
+ * In a full stream, groups say nothing but how much is lost. Each takes the place of the last one,
+ * or else they would fill a disk in some weeks.
  */
+static void begin_tail(void)
+{
+	if (stream_cut_tail()) {
+		drain.nr_lost -= loss_take_back_tail();
+	}
+	loss_begin_tail();
+	step_add_facts(false);
+	facts_add_worker();
+	batch_write_all();
+	stream_begin_tail();
+}
+
+/* The group of FORMAT.md: blocks, then the checkpoint, and only then ring space is freed. */
+static void write_group(uint64_t now)
+{
+	struct gprof_row_checkpoint *group;
+
+	add_anchor();
+	drain.nr_lost += loss_add_rows();
+	step_add_facts(false);
+	facts_add_worker();
+	batch_write_all();
+	drain.nr_lost += loss_add_rows(); /* of those that the stream has refused just now */
+	group = batch_add(GPROF_TABLE_checkpoint); /* thread 0: closes the group, threads or not */
+	group->tick = now;
+	ring_positions(add_position, &now);
+	batch_write_all();
+	ring_release();
+}
+
 static void flush(bool is_last)
 {
 	uint64_t now = clock_raw(), now_ns = clock_monotonic_ns();
-	struct gprof_row_checkpoint *group;
 
 	drain_activity();
 	ring_read(ring_to_rows_add, NULL);
@@ -197,19 +226,10 @@ static void flush(bool is_last)
 		if (!is_last && ring_fill() < FLUSH_FILL && now_ns - drain.grouped_ns < FULL_NS) {
 			return;
 		}
+		begin_tail();
 	}
 	drain.grouped_ns = now_ns;
-	add_anchor();
-	drain.nr_lost += loss_add_rows();
-	step_add_facts(false);
-	facts_add_worker();
-	batch_write_all();
-	drain.nr_lost += loss_add_rows(); /* of those that the stream has refused just now */
-	group = batch_add(GPROF_TABLE_checkpoint); /* thread 0: closes the group, threads or not */
-	group->tick = now;
-	ring_positions(add_position, &now);
-	batch_write_all();
-	ring_release();
+	write_group(now);
 	log_message(LOG_DEBUG, "flushed: %llu events so far, %llu lost, %llu bytes",
 		(unsigned long long)stream_rows(), (unsigned long long)drain.nr_lost,
 		(unsigned long long)stream_bytes());
@@ -365,6 +385,7 @@ static void finish(void)
 	facts_add_number("overhead.drain_cpu_ns", drain.result.cpu_ns);
 	step_add_facts(true);
 	facts_add_end(drain.how);
+	stream_begin_end();
 	flush(true);
 	rest = stream_take_lost();
 	drain.result.nr_lost = drain.nr_lost + rest.disk + rest.limit;

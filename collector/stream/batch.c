@@ -193,16 +193,31 @@ void batch_write_all(void)
 	}
 }
 
+static void drop(struct batch *batch)
+{
+	batch->nr_written += nr_waiting(batch);
+	batch->nr_rows = batch->nr_in_columns = 0;
+}
+
 void batch_drop_all(void)
 {
-	for (unsigned int t = 1; t < GPROF_NR_TABLES; t++) {
-		struct batch *batch = &batches[t];
+	static const uint8_t counted[] = {
+		GPROF_TABLE_thread, GPROF_TABLE_step, GPROF_TABLE_window, GPROF_TABLE_sample};
+	static const uint8_t useless[] = {
+		GPROF_TABLE_function, GPROF_TABLE_op_name, GPROF_TABLE_op_shape, GPROF_TABLE_shape};
 
-		if (!batch->is_definition) {
-			loss_add(LOSS_LIMIT, nr_waiting(batch));
-			batch->nr_written += nr_waiting(batch);
-			batch->nr_rows = batch->nr_in_columns = 0;
+	for (unsigned int t = 1; t < GPROF_NR_TABLES; t++) {
+		if (!batches[t].is_definition) {
+			loss_add(LOSS_LIMIT, nr_waiting(&batches[t]));
+			drop(&batches[t]);
 		}
+	}
+	for (size_t i = 0; i < sizeof(counted); i++) {
+		loss_add(LOSS_LIMIT_STEP, nr_waiting(&batches[counted[i]]));
+		drop(&batches[counted[i]]);
+	}
+	for (size_t i = 0; i < sizeof(useless); i++) {
+		drop(&batches[useless[i]]);
 	}
 }
 

@@ -84,7 +84,10 @@ struct gprof_text batch_text(const char *bytes, uint64_t nr_bytes);
 /* Writes everything that waits. */
 void batch_write_all(void);
 
-/* Counts the events that wait as lost to the size limit, and keeps the definitions and facts. */
+/*
+ * For a full stream: counts the events that wait, and steps, threads and the like, as lost to the
+ * size limit. Drops definitions that only these need, and keeps the others and the facts.
+ */
 void batch_drop_all(void);
 
 /* Rows of a table since the start, those that wait too. */

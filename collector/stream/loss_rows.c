@@ -12,7 +12,15 @@
 #include "collector/util/loss.h"
 #include "collector/util/notice.h"
 
-static uint64_t add_loss(const char *cause, uint64_t count)
+static const char *const texts[] = {
+#define L(name, text) text,
+	LOSS_CAUSES(L)
+#undef L
+};
+
+static uint64_t in_tail[LOSS_NR_CAUSES];
+
+static uint64_t add_loss(enum loss_cause cause, uint64_t count)
 {
 	struct gprof_row_loss *row;
 	uint32_t id;
@@ -20,23 +28,19 @@ static uint64_t add_loss(const char *cause, uint64_t count)
 	if (!count) {
 		return 0;
 	}
-	id = dictionary_text(cause, strlen(cause));
+	id = dictionary_text(texts[cause], strlen(texts[cause]));
 	row = batch_add(GPROF_TABLE_loss);
 	row->tick = clock_raw();
 	row->count = count;
 	row->cause = id;
+	in_tail[cause] += count;
 	return count;
 }
 
-static uint64_t add_losses(void)
+/* Takes what others have counted. */
+static void collect(void)
 {
-	static const char *const texts[] = {
-#define L(name, text) text,
-		LOSS_CAUSES(L)
-#undef L
-	};
 	struct stream_lost lost = stream_take_lost();
-	uint64_t nr_lost = 0;
 
 	loss_add(LOSS_RING, ring_take_lost());
 	loss_add(LOSS_SIGNAL, ring_take_nested());
@@ -48,8 +52,15 @@ static uint64_t add_losses(void)
 		dictionary_forget();
 	}
 	loss_add(LOSS_LIMIT, lost.limit);
+}
+
+static uint64_t add_losses(void)
+{
+	uint64_t nr_lost = 0;
+
+	collect();
 	for (unsigned int i = 0; i < LOSS_NR_CAUSES; i++) {
-		nr_lost += add_loss(texts[i], loss_take(i));
+		nr_lost += add_loss((enum loss_cause)i, loss_take(i));
 	}
 	return nr_lost;
 }
@@ -75,5 +86,32 @@ uint64_t loss_add_rows(void)
 	uint64_t nr_lost = add_losses();
 
 	add_notices();
+	return nr_lost;
+}
+
+void loss_begin_tail(void)
+{
+	add_notices();
+	collect();
+	for (unsigned int i = 0; i < LOSS_NR_CAUSES; i++) {
+		uint64_t count = loss_take((enum loss_cause)i);
+
+		if (count) {
+			dictionary_text(texts[i], strlen(texts[i]));
+			loss_add((enum loss_cause)i, count);
+		}
+	}
+	memset(in_tail, 0, sizeof(in_tail));
+}
+
+uint64_t loss_take_back_tail(void)
+{
+	uint64_t nr_lost = 0;
+
+	for (unsigned int i = 0; i < LOSS_NR_CAUSES; i++) {
+		loss_add((enum loss_cause)i, in_tail[i]);
+		nr_lost += in_tail[i];
+		in_tail[i] = 0;
+	}
 	return nr_lost;
 }

@@ -26,6 +26,9 @@
 #define RINGS	      ".rings"
 #define ZSTD_LEVEL    1
 #define NAME_MAX_NODE 64
+/* Of the limit: for what is no event, and of that, for the last blocks. */
+#define REST_SHARE 8u
+#define END_SHARE  32u
 /*
  * Room for definitions that the file system refused: at first enough for some hours of an idle
  * recorder, and at most.
@@ -44,6 +47,13 @@ static struct stream_state {
 	uint64_t sequence;
 	uint64_t rows_before[GPROF_NR_TABLES];
 	uint64_t nr_rows;
+	bool is_full, is_ending;
+	/* At the start of the tail; `at` is 0 if there is none. */
+	struct stream_tail {
+		uint64_t at;
+		uint64_t sequence;
+		uint64_t rows_before[GPROF_NR_TABLES];
+	} tail;
 	struct block_ticks ticks;
 	struct block_encoder *encoder;
 	bool is_encoder_old; /* a parent's, which may have been at work when it forked */
@@ -259,6 +269,17 @@ int stream_flush_deferred(void)
 	return rc ? rc : flush_deferred();
 }
 
+static bool has_room(size_t nr_bytes, bool is_event)
+{
+	uint64_t share = is_event ? REST_SHARE : END_SHARE;
+	uint64_t limit =
+		stream.max_bytes - (stream.is_ending && !is_event ? 0 : stream.max_bytes / share);
+	bool has = !stream.max_bytes || stream.at + stream.deferred_bytes + nr_bytes <= limit;
+
+	stream.is_full = stream.is_full || (is_event && !has);
+	return has;
+}
+
 static int write_block(struct block_input *input, bool is_event)
 {
 	uint32_t nr_rows = input->nr_rows;
@@ -275,6 +296,10 @@ static int write_block(struct block_input *input, bool is_event)
 	input->rows_before = stream.rows_before[input->table];
 	bytes = block_encode(stream.encoder, input, stream.out, stream.out_bytes);
 	loss_add(LOSS_REVERSED, block_encoder_take_reversed(stream.encoder));
+	if (bytes && !has_room(bytes, is_event)) {
+		count_lost(&stream.lost.limit, nr_rows, is_event);
+		return -EFBIG;
+	}
 	rc = bytes ? verify_file() : -EINVAL;
 	rc = rc ? rc : flush_deferred();
 	rc = rc ? rc : write_at(stream.out, bytes, stream.at);
@@ -335,6 +360,32 @@ void stream_discard(void)
 	stream_forget();
 }
 
+void stream_begin_end(void)
+{
+	stream.is_ending = true;
+}
+
+void stream_begin_tail(void)
+{
+	stream.tail.at = stream.deferred_bytes ? 0 : stream.at;
+	stream.tail.sequence = stream.sequence;
+	memcpy(stream.tail.rows_before, stream.rows_before, sizeof(stream.rows_before));
+}
+
+bool stream_cut_tail(void)
+{
+	uint64_t at = stream.tail.at;
+
+	stream.tail.at = 0;
+	if (!at || stream.deferred_bytes || verify_file() || ftruncate(stream_file.fd, (off_t)at)) {
+		return false;
+	}
+	stream.at = at;
+	stream.sequence = stream.tail.sequence;
+	memcpy(stream.rows_before, stream.tail.rows_before, sizeof(stream.rows_before));
+	return true;
+}
+
 int stream_finish(void)
 {
 	char done[sizeof(stream.path)];
@@ -368,6 +419,8 @@ void stream_forget(void)
 	stream.deferred_bytes = 0;
 	stream.sequence = 0;
 	stream.nr_rows = 0;
+	stream.is_full = stream.is_ending = false;
+	stream.tail.at = 0;
 	memset(stream.rows_before, 0, sizeof(stream.rows_before));
 	memset(&stream.lost, 0, sizeof(stream.lost));
 	stream.path[0] = 0;
@@ -431,5 +484,5 @@ bool stream_takes_texts(void)
 
 bool stream_is_full(void)
 {
-	return stream.max_bytes && stream.at >= stream.max_bytes;
+	return stream.is_full;
 }

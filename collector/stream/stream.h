@@ -25,8 +25,9 @@ struct stream_lost {
 int stream_start(const char *dir, uint64_t max_bytes, const struct block_ticks *ticks);
 
 /*
- * Writes rows as blocks (any number of rows). Definitions and facts (is_event false) ignore the
- * limit. Returns 0 or -errno, and counts the rows it could not write.
+ * Writes rows as blocks (any number of rows). Of the limit, an eighth is left to definitions and
+ * facts (is_event false), and of that a part to the end. Returns 0 or -errno, and counts the events
+ * it could not write.
  */
 int stream_write(unsigned int table, const void *const *rows, uint32_t nr_rows, bool is_event);
 
@@ -41,6 +42,18 @@ int stream_write_columns(
 int stream_flush_deferred(void);
 
 struct stream_lost stream_take_lost(void);
+
+/* What is written from now on are the last blocks. */
+void stream_begin_end(void);
+
+/*
+ * What is written from now on is a tail, which stream_cut_tail removes again: what a full stream
+ * says again and again takes the same place.
+ */
+void stream_begin_tail(void);
+
+/* Returns false, and does nothing, if there is no tail, or it cannot be removed. */
+bool stream_cut_tail(void);
 
 /* Renames `.part` away and closes. Returns 0 or -errno. */
 int stream_finish(void);
@@ -76,7 +89,10 @@ enum stream_place {
  */
 const char *stream_rings_path(uint64_t bytes, enum stream_place place);
 
-/* Has the stream reached its size limit? Then nothing but the last group should be written. */
+/*
+ * Has the stream no more room for events within its size limit? It stays so. Then nothing but
+ * losses and facts should be written.
+ */
 bool stream_is_full(void);
 
 /* May rows with texts of their own still come? They get half of the limit. */

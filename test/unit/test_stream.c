@@ -145,7 +145,53 @@ START_TEST(limit_stops_events_but_not_definitions_and_counts)
 	ck_assert_uint_eq(stream_take_lost().limit, 0);
 	ck_assert_int_eq(stream_finish(), 0);
 	blocks = decode_file(stream_path(), &header, &nr_blocks);
-	ck_assert_uint_lt(stream_bytes(), 250000);
+	ck_assert_uint_le(stream_bytes(), 200000);
+}
+END_TEST
+
+START_TEST(limit_holds_for_definitions_too_and_leaves_room_for_the_end)
+{
+	struct gprof_file_header header;
+	size_t nr_blocks;
+	int rc = 0;
+
+	start("", 200000);
+	for (uint32_t i = 1; i < 10000 && !rc; i++) {
+		rc = write_string(i, "a text like many others, and yet another one");
+	}
+	ck_assert_int_eq(rc, -EFBIG);
+	ck_assert_uint_le(stream_bytes(), 200000 - 200000 / 32);
+	stream_begin_end();
+	ck_assert_int_eq(write_string(10000, "the end"), 0);
+	ck_assert_int_eq(stream_finish(), 0);
+	blocks = decode_file(stream_path(), &header, &nr_blocks);
+	ck_assert_uint_le(stream_bytes(), 200000);
+}
+END_TEST
+
+START_TEST(tail_takes_the_place_of_the_last_one)
+{
+	struct gprof_file_header header;
+	size_t nr_blocks;
+	uint64_t bytes;
+
+	start("", 0);
+	ck_assert(!stream_cut_tail());
+	ck_assert_int_eq(write_string(1, "stays"), 0);
+	bytes = stream_bytes();
+	for (uint32_t i = 0; i < 100; i++) {
+		stream_begin_tail();
+		ck_assert_int_eq(write_string(2 + i, "goes"), 0);
+		ck_assert_int_eq(write_noise(10, i), 0);
+		ck_assert(stream_cut_tail());
+		ck_assert_uint_eq(stream_bytes(), bytes);
+	}
+	ck_assert(!stream_cut_tail());
+	ck_assert_int_eq(write_string(200, "last"), 0);
+	ck_assert_int_eq(stream_finish(), 0);
+	blocks = decode_file(stream_path(), &header, &nr_blocks);
+	ck_assert_uint_eq(nr_blocks, 2);
+	ck_assert_uint_eq(decode_rows(blocks, nr_blocks, GPROF_TABLE_string), 2);
 }
 END_TEST
 
@@ -356,6 +402,8 @@ END_TEST
 UNIT_SUITE("stream", file_is_private_named_by_host_and_pid_and_part_until_closed,
 	blocks_come_back_in_their_order, many_rows_become_several_blocks,
 	limit_stops_events_but_not_definitions_and_counts,
+	limit_holds_for_definitions_too_and_leaves_room_for_the_end,
+	tail_takes_the_place_of_the_last_one,
 	full_disk_loses_blocks_counts_them_and_goes_on_when_there_is_room,
 	refused_definitions_are_settled_when_there_is_room,
 	many_refused_definitions_are_settled_or_counted, discarded_file_is_gone,
