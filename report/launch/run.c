@@ -3,7 +3,10 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "collector/format/format.h"
 #include "report/launch/library.h"
 #include "report/launch/program.h"
 #include "report/util/buf.h"
@@ -52,7 +56,7 @@ static int wait_for(pid_t child, const sigset_t *signals)
 }
 
 /* Returns the status of waitpid, -1 if there could be no child. */
-static int run_child(char **argv, const char *preload)
+static int run_child(char **argv, const char *preload, pid_t *pid)
 {
 	static const int passed[] = {SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 	struct sigaction usual = {.sa_handler = SIG_DFL}, before;
@@ -72,6 +76,7 @@ static int run_child(char **argv, const char *preload)
 		sigprocmask(SIG_SETMASK, &mask, NULL);
 		_exit(run_only(argv, preload));
 	}
+	*pid = child;
 	status = child > 0 ? wait_for(child, &signals) : -1;
 	if (child < 0) {
 		fprintf(stderr, "gprof-record: cannot start a process: %s\n", strerror(errno));
@@ -120,6 +125,48 @@ static void free_streams(struct streams *streams)
 	free(streams->entries);
 }
 
+/* Where a stream's process was ended by a signal, its rings have room to say so. */
+static void mark_rings(const char *path, int number)
+{
+	const uint32_t end[] = {GPROF_END_SIGNAL, (uint32_t)number};
+	struct gprof_rings_header header;
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+	if (fd >= 0 && pread(fd, &header, sizeof(header), 0) == (ssize_t)sizeof(header) &&
+		memcmp(header.magic, GPROF_RINGS_MAGIC, sizeof(header.magic)) == 0 &&
+		header.header_bytes >= sizeof(header) && !header.end_kind &&
+		pwrite(fd, end, sizeof(end), offsetof(struct gprof_rings_header, end_kind)) < 0) {
+		fprintf(stderr, "gprof-record: cannot write '%s': %s\n", path, strerror(errno));
+	}
+	if (fd >= 0) {
+		close(fd);
+	}
+}
+
+/* name: HOST-PID-START.gprof.part */
+static void mark_stream(const char *dir, const char *name, pid_t pid, int number)
+{
+	static const char *const shared = "/dev/shm";
+	const char *places[] = {shared, dir};
+	size_t length = strlen(name);
+	char text[32];
+
+	snprintf(text, sizeof(text), "-%ld-", (long)pid);
+	if (!strstr(name, text) || length < strlen(".part") ||
+		strcmp(name + length - strlen(".part"), ".part") != 0) {
+		return;
+	}
+	for (size_t i = 0; i < 2; i++) {
+		struct buf path = {0};
+
+		buf_printf(
+			&path, "%s/%.*s.rings", places[i], (int)(length - strlen(".part")), name);
+		buf_char(&path, '\0');
+		mark_rings(path.bytes, number);
+		buf_fini(&path);
+	}
+}
+
 /* ---- the report ---- */
 
 /* The command beside this one, else that of PATH. Memory of the caller. */
@@ -160,7 +207,7 @@ static void print_headline(char **paths, int nr_paths)
 	free(argv);
 }
 
-static void report_new(const char *dir, const struct streams *before)
+static void report_new(const char *dir, const struct streams *before, pid_t pid, int status)
 {
 	struct streams now = list_streams(dir);
 	char **paths = mem_zeroed((size_t)(now.nr > 0 ? now.nr : 0) + 1, sizeof(*paths));
@@ -170,6 +217,9 @@ static void report_new(const char *dir, const struct streams *before)
 		if (!has_stream(before, now.entries[i]->d_name) &&
 			asprintf(&paths[nr], "%s/%s", dir, now.entries[i]->d_name) >= 0) {
 			nr++;
+			if (WIFSIGNALED(status)) {
+				mark_stream(dir, now.entries[i]->d_name, pid, WTERMSIG(status));
+			}
 		}
 	}
 	if (nr) {
@@ -205,10 +255,11 @@ static int end_like(int status)
 int run_and_report(char **argv, const char *dir, const char *preload)
 {
 	struct streams before = list_streams(dir);
-	int status = run_child(argv, preload);
+	pid_t pid = 0;
+	int status = run_child(argv, preload, &pid);
 
 	if (status >= 0 && !(WIFEXITED(status) && WEXITSTATUS(status) >= LAUNCH_NOT_EXECUTABLE)) {
-		report_new(dir, &before);
+		report_new(dir, &before, pid, status);
 	}
 	free_streams(&before);
 	return status >= 0 ? end_like(status) : LAUNCH_FAILED;

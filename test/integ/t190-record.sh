@@ -91,6 +91,15 @@ while ! grep -q ready ready; do sleep 0.05; done
 kill -USR1 $child
 wait $child
 is 9 $? "a signal that is passed on"
+# It is the parent, so it knows the signal.
+READY=$T/outside LD_LIBRARY_PATH=$SIM "$RECORD" --report -o ended "${S_LOOP%loop}end" outside >/dev/null 2>err &
+child=$!
+for ((i = 0; i < 6000; i++)); do [ -e "$T/outside" ] && break; sleep 0.05; done
+kill -TERM $child
+wait $child
+is 143 $? "status after SIGTERM"
+ok grep -q '^INCOMPLETE: stopped by SIGTERM$' err
+rm -f "/dev/shm/$(basename "$(ls ended/*.part)" .part).rings"
 
 # ---- what it refuses ----
 printf '#!/bin/sh\ntouch ran\n' >script && chmod +x script

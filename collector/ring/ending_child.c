@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/ring/ending_child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "collector/format/format.h"
+#include "collector/ring/ring.h"
+#include "collector/util/dir.h"
+#include "collector/util/log.h"
+#include "collector/util/private_fd.h"
+#include "collector/util/target.h"
+
+#define SHARED "/dev/shm"
+#define SUFFIX ".gprof.rings"
+
+/* The newest ring file of that process. All of this may be on the stack of a signal handler. */
+struct search {
+	uint64_t pid, start;
+	char path[sizeof(SHARED) + NAME_MAX + 1]; /* "" if there is none */
+};
+
+/* HOST-PID-START, then the suffix. */
+static void look_at(struct search *search, const char *name)
+{
+	size_t length = strlen(name);
+	const char *at = name + length - (length < strlen(SUFFIX) ? 0 : strlen(SUFFIX));
+	uint64_t start;
+
+	if (strcmp(at, SUFFIX) != 0) {
+		return;
+	}
+	while (at > name && *at != '-') {
+		at--;
+	}
+	start = strtoull(at + (*at == '-'), NULL, 16);
+	while (at > name && at[-1] >= '0' && at[-1] <= '9') {
+		at--;
+	}
+	if (at > name && at[-1] == '-' && strtoull(at, NULL, 10) == search->pid &&
+		start >= search->start) {
+		search->start = start;
+		log_format(search->path, sizeof(search->path), SHARED "/%s", name);
+	}
+}
+
+static void look_at_all(struct search *search)
+{
+	char bytes[1024] __attribute__((aligned(8)));
+	struct private_fd shared;
+	long n;
+
+	if (private_fd_open(&shared, SHARED, O_RDONLY | O_DIRECTORY, PRIVATE_FD_ANYWHERE)) {
+		return;
+	}
+	do {
+		const struct dir_entry *entry;
+
+		n = private_fd_check(&shared)
+			    ? 0
+			    : syscall(SYS_getdents64, shared.fd, bytes, sizeof(bytes));
+		for (long at = 0; at < n; at += entry->bytes) {
+			entry = (const struct dir_entry *)(bytes + at);
+			look_at(search, entry->name);
+		}
+	} while (n > 0);
+	private_fd_close(&shared);
+}
+
+/* Is it a child's of ours, that could not say how it ends? In another pid namespace it is not. */
+static bool is_unmarked(struct private_fd *file)
+{
+	struct gprof_rings_header header;
+	uint64_t space = ring_namespace(), its_space;
+	const off_t at = RING_HEADER_BYTES - sizeof(its_space);
+
+	return !private_fd_check(file) &&
+	       pread(file->fd, &header, sizeof(header), 0) == (ssize_t)sizeof(header) &&
+	       pread(file->fd, &its_space, sizeof(its_space), at) == (ssize_t)sizeof(its_space) &&
+	       !memcmp(header.magic, GPROF_RINGS_MAGIC, sizeof(header.magic)) &&
+	       header.header_bytes == RING_HEADER_BYTES && !header.end_kind && space &&
+	       space == its_space;
+}
+
+static void mark(const char *path, int number)
+{
+	const uint32_t end[] = {GPROF_END_SIGNAL, (uint32_t)number};
+	struct private_fd file;
+	struct stat status;
+
+	if (dir_look(path, &status) || !S_ISREG(status.st_mode) || status.st_uid != geteuid() ||
+		private_fd_open(&file, path, O_RDWR | O_NONBLOCK, PRIVATE_FD_ANYWHERE)) {
+		return;
+	}
+	if (is_unmarked(&file)) {
+		pwrite(file.fd, end, sizeof(end), offsetof(struct gprof_rings_header, end_kind));
+	}
+	private_fd_close(&file);
+}
+
+void ending_mark_child(pid_t pid, int number)
+{
+	int error = errno, cancellation = target_hold_cancellation();
+	struct search search = {.pid = (uint64_t)pid};
+
+	look_at_all(&search);
+	if (*search.path) {
+		mark(search.path, number);
+	}
+	target_release_cancellation(cancellation);
+	errno = error;
+}
