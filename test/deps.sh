@@ -16,6 +16,8 @@ test="$test clang-format shellcheck gcc-aarch64-linux-gnu libc6-dev-arm64-cross 
 test="$test bindfs fuse3"
 # programs that are not like ours: musl, static, 32 bits, other allocators; and what looks at them
 test="$test musl-tools busybox-static libjemalloc2 libtcmalloc-minimal4 strace"
+# counts instructions
+test="$test valgrind"
 # PyTorch 1.13, unmodified programs of test/torch
 test="$test python3-torch"
 # the Python module, also in a notebook
@@ -35,7 +37,7 @@ test="$test munge slurmctld slurmd slurm-client"
 # what opens the page of test/page, and the timelines
 test="$test chromium-headless-shell chromium firefox-esr fonts-dejavu-core"
 [ "$(uname -m)" != x86_64 ] || test="$test gcc-12-multilib"
-bench="python3"
+bench="python3 valgrind strace"
 fuzz="clang libclang-rt-14-dev"
 
 wanted=

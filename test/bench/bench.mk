@@ -48,6 +48,38 @@ bench-guest: $(B)/bench/bench_guest $(B)/bench/libempty.so $(B)/libgprof.so $(B)
 
 bench: bench-hook bench-drain bench-guest
 
+# What a launch costs, counted, with a runtime and a CUPTI that do as much as real ones.
+COLD := $(B)/bench/cold
+
+$(B)/test/bench/cold/cud%.o $(B)/test/bench/cold/cup%.o: CFLAGS += -fPIC
+
+$(COLD)/libcudart.so.13: $(B)/test/bench/cold/cudart.o
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -shared $(LDFLAGS) -Wl,-soname,libcudart.so.13 -o $@ $<
+
+$(COLD)/libcupti.so.13: $(B)/test/bench/cold/cupti.o $(COLD)/libcudart.so.13
+	$(Q)$(CC) -shared $(LDFLAGS) -Wl,-soname,libcupti.so.13 -o $@ $^
+
+$(COLD)/launches: $(B)/test/bench/cold/launches.o $(COLD)/libcudart.so.13
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -ldl
+
+$(COLD)/trace: $(B)/test/bench/cold/trace.o
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $<
+
+cold: $(addprefix $(COLD)/,libcupti.so.13 launches trace) $(B)/torch/MARKED/libtorch_cpu.so
+
+bench-cold: cold $(B)/libgprof.so
+	$(Q)test/bench/cold/cold.sh $(B)
+
+tests: cold
+
+# At the end, and both of them: they fail if a budget is exceeded.
+bench:
+	$(Q)$(MAKE) --no-print-directory -k bench-cold bench-torch
+
+.PHONY: cold bench-cold
+
 .PHONY: bench bench-hook bench-drain bench-guest
 
 # A trace of another profiler; GPROF_TRACES may name a folder of real ones.

@@ -4,7 +4,8 @@
  * FAKE_LACKS: without before(); FAKE_SILENT: callbacks are never called; FAKE_MOVED: no sequence
  * number in the object; FAKE_SMALL: callbacks get an object without handle; FAKE_LATE: is not ready
  * until fake_finish(); FAKE_SLOW: takes 20 ms, under its mutex, to switch a callback on or off;
- * FAKE_FRONT, FAKE_WIDE: a callback has one more member in front, or knows more scopes.
+ * FAKE_FRONT, FAKE_WIDE: a callback has one more member in front, or knows more scopes;
+ * FAKE_MARKED: fake_ops marks who runs (test/bench/cold/cold.h).
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -15,6 +16,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#ifdef FAKE_MARKED
+#include "test/bench/cold/cold.h"
+static bool is_marking;
+#define MARK(who)               \
+	if (is_marking) {       \
+		cold_mark(who); \
+	}
+#else
+#define MARK(who)
+#endif
 
 /* So large that it is handed back as a std::unique_ptr is: where the caller says, on aarch64 in x8.
  */
@@ -186,7 +198,9 @@ static void begin(struct range *range, const char *name, int64_t sequence)
 #ifndef FAKE_SILENT
 	for (unsigned int i = 0; i < NR_CALLBACKS; i++) {
 		if (range->pairs[i].begin) {
+			MARK(COLD_CALLBACK)
 			range->contexts[i] = range->pairs[i].begin(range);
+			MARK(COLD_TARGET)
 		}
 	}
 	range->has_begun = true;
@@ -197,14 +211,21 @@ void destroy(struct range *range)
 {
 	for (unsigned int i = 0; i < NR_CALLBACKS; i++) {
 		if (range->has_begun && range->pairs[i].end) {
+			MARK(COLD_CALLBACK)
 			range->pairs[i].end(range, range->contexts[i].words[0]);
+			MARK(COLD_TARGET)
 		}
 	}
 }
 
 const char *name_of(const struct range *range)
 {
-	return range->name;
+	const char *name;
+
+	MARK(COLD_TARGET)
+	name = range->name;
+	MARK(COLD_CALLBACK)
+	return name;
 }
 
 uint64_t thread_of(void)
@@ -223,11 +244,16 @@ void fake_ops(unsigned int nr_ops)
 {
 	struct range range;
 
+#ifdef FAKE_MARKED
+	is_marking = true;
+#endif
 	for (unsigned int i = 0; i < nr_ops; i++) {
+		MARK(COLD_OPERATOR)
 		construct(&range, 0);
 		begin(&range, "fake::op", i);
 		destroy(&range);
 	}
+	MARK(COLD_OPERATOR)
 }
 
 void fake_names(unsigned int nr_names)
