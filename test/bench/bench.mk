@@ -70,7 +70,7 @@ $(COLD)/trace: $(B)/test/bench/cold/trace.o
 cold: $(addprefix $(COLD)/,libcupti.so.13 launches trace) $(B)/torch/MARKED/libtorch_cpu.so
 
 bench-cold: cold $(B)/libgprof.so
-	$(Q)test/bench/cold/cold.sh $(B)
+	$(Q)test/bench/cold/cold.sh $(B) launches
 
 tests: cold
 
