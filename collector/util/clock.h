@@ -53,6 +53,28 @@ static inline uint64_t clock_raw(void)
 	return clock_monotonic_ns();
 }
 
+/* Is clock_raw an instruction, and no call of another function? */
+static inline bool clock_is_counter(void)
+{
+#if defined(__x86_64__)
+	return clock_has_counter;
+#elif defined(__aarch64__)
+	return true;
+#else
+	return false;
+#endif
+}
+
+/* clock_raw, where it is an instruction. */
+static inline uint64_t clock_counter(void)
+{
+#if defined(__x86_64__)
+	return __rdtsc();
+#else
+	return clock_raw();
+#endif
+}
+
 /*
  * Examines the CPU and takes the first anchor; once, before the first clock_raw. kernel: the
  * kernel's function in this process, NULL if it has none.

@@ -123,26 +123,33 @@ static struct name *find(enum op_name_table number, struct table *t, const char 
 	return NULL;
 }
 
-uint32_t op_name_intern(enum op_name_table number, const char *text)
+static struct name *_Atomic *recent_of(struct table *t, const char *text)
 {
-	uint64_t hash = (uintptr_t)text * 0x9e3779b97f4a7c15u;
-	struct table *t = table(number);
-	struct name *_Atomic *recent;
-	struct name *name;
+	return &t->recent[(uintptr_t)text * 0x9e3779b97f4a7c15u >> 52];
+}
 
-	if (!t) {
+static __attribute__((noinline)) uint32_t intern_slow(enum op_name_table number, const char *text)
+{
+	struct table *t = table(number);
+	struct name *name = t ? find(number, t, text) : NULL;
+
+	if (!name) {
 		return 0;
 	}
-	recent = &t->recent[hash >> 52];
-	name = atomic_load_explicit(recent, memory_order_acquire);
-	if (name && !strcmp(name->text, text)) {
-		return name->id;
+	atomic_store_explicit(recent_of(t, text), name, memory_order_release);
+	return name->id;
+}
+
+uint32_t op_name_intern(enum op_name_table number, const char *text)
+{
+	struct table *t = atomic_load_explicit(&tables[number], memory_order_acquire);
+	struct name *name = NULL;
+
+	if (__builtin_expect(t != NULL, 1)) {
+		name = atomic_load_explicit(recent_of(t, text), memory_order_acquire);
 	}
-	name = find(number, t, text);
-	if (name) {
-		atomic_store_explicit(recent, name, memory_order_release);
-	}
-	return name ? name->id : 0;
+	return __builtin_expect(name && !strcmp(name->text, text), 1) ? name->id
+								      : intern_slow(number, text);
 }
 
 void op_name_forget(void)

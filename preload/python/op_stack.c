@@ -95,6 +95,10 @@ struct op_ended op_stack_pop_slow(struct op_stack *stack, const void *object)
 uint32_t op_stack_drop_left(
 	const struct op_stack *stack, uint32_t depth, uintptr_t here, const void *object)
 {
+	depth = op_stack_trim(stack, depth);
+	if (depth > OP_STACK_DEPTH) {
+		return depth;
+	}
 	while (depth && op_stack_is_left(&stack->frames[depth - 1], here, object)) {
 		/* Those that another thread has ended are no loss. */
 		if (stack->frames[depth - 1].object) {

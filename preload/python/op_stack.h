@@ -22,9 +22,9 @@ struct op_frame {
 	uint64_t begin;
 	struct python_place python;
 	uint32_t shape;
-	uint32_t name; /* PyTorch supplies it at the end */
-	uint8_t scope; /* as is this */
-};
+	uint32_t name;		/* PyTorch supplies it at the end */
+	uint8_t scope;		/* as is this */
+} __attribute__((aligned(64))); /* a cache line */
 
 /* Of paddle_step.c: consecutive operators of an optimizer. */
 struct op_run {
@@ -85,6 +85,11 @@ static inline uint32_t op_stack_load(const _Atomic uint32_t *number)
 	return atomic_load_explicit(number, memory_order_relaxed);
 }
 
+static inline void op_stack_set_depth(struct op_stack *stack, uint32_t depth)
+{
+	atomic_store_explicit(&stack->depth, depth, memory_order_relaxed);
+}
+
 /* The stack of this thread if it has one. */
 static inline struct op_stack *op_stack_have(const struct ring_tls *self)
 {
@@ -125,33 +130,71 @@ static inline bool op_stack_is_left(
 	       (here - frame->on_stack - 1 < OP_STACK_FAR || frame->on_stack == (uintptr_t)object);
 }
 
-/* The depth without those that were left, before `object` begins. */
+/* Is that of a frame at the top, which ended on another thread or out of order, or was left? */
+static inline bool op_stack_is_over(
+	const struct op_frame *frame, uintptr_t here, const void *object)
+{
+	return !atomic_load_explicit(&frame->object, memory_order_relaxed) ||
+	       op_stack_is_left(frame, here, object);
+}
+
+/* The depth without frames at the top that ended or were left, before `object` begins. */
 uint32_t op_stack_drop_left(
 	const struct op_stack *stack, uint32_t depth, uintptr_t here, const void *object);
+
+/* Begins a range now, in the frame after the open ones. */
+static inline __attribute__((always_inline)) struct op_frame *op_stack_put(struct op_stack *stack,
+	uint32_t depth, uintptr_t here, const void *object, struct python_place python,
+	uint64_t begin)
+{
+	struct op_frame *frame = &stack->frames[depth];
+
+	frame->on_stack = (uintptr_t)object - here < OP_STACK_NEAR ? (uintptr_t)object : 0;
+	frame->python = python;
+	frame->begin = begin;
+	atomic_store_explicit(&frame->object, object, memory_order_release);
+	atomic_store_explicit(&stack->depth, depth + 1, memory_order_release);
+	return frame;
+}
 
 /* Begins a range now. Returns its frame, to be completed by the caller; NULL if it is too deep. */
 static inline __attribute__((always_inline)) struct op_frame *op_stack_push(
 	struct op_stack *stack, const void *object)
 {
-	uint32_t depth = op_stack_trim(stack, op_stack_load(&stack->depth));
-	struct op_frame *frame = NULL;
+	uint32_t depth = op_stack_load(&stack->depth);
 	uintptr_t here = RING_STACK;
 
-	if (__builtin_expect(depth && depth <= OP_STACK_DEPTH &&
-				     op_stack_is_left(&stack->frames[depth - 1], here, object),
-		    0)) {
+	if (depth - 1 < OP_STACK_DEPTH &&
+		__builtin_expect(op_stack_is_over(&stack->frames[depth - 1], here, object), 0)) {
 		depth = op_stack_drop_left(stack, depth, here, object);
 	}
-	if (__builtin_expect(depth < OP_STACK_DEPTH, 1)) {
-		frame = &stack->frames[depth];
-		frame->on_stack = (uintptr_t)object - here < OP_STACK_NEAR ? (uintptr_t)object : 0;
-		frame->python = python_has(PYTHON_STACKS) ? op_stack_find_python(stack, depth)
-							  : (struct python_place){0};
-		frame->begin = clock_raw();
-		atomic_store_explicit(&frame->object, object, memory_order_release);
+	if (__builtin_expect(depth >= OP_STACK_DEPTH, 0)) {
+		atomic_store_explicit(&stack->depth, depth + 1, memory_order_release);
+		return NULL;
 	}
-	atomic_store_explicit(&stack->depth, depth + 1, memory_order_release);
-	return frame;
+	return op_stack_put(stack, depth, here, object,
+		python_has(PYTHON_STACKS) ? op_stack_find_python(stack, depth)
+					  : (struct python_place){0},
+		clock_raw());
+}
+
+/*
+ * The same without a call of another function, where no Python stacks are wanted and the clock is a
+ * counter. Returns NULL, and has begun nothing, if frames at the top are over, or it is too deep.
+ */
+static inline __attribute__((always_inline)) struct op_frame *op_stack_try_push(
+	struct op_stack *stack, const void *object)
+{
+	uint32_t depth = op_stack_load(&stack->depth);
+	uintptr_t here = RING_STACK;
+
+	if (__builtin_expect(
+		    depth >= OP_STACK_DEPTH ||
+			    (depth && op_stack_is_over(&stack->frames[depth - 1], here, object)),
+		    0)) {
+		return NULL;
+	}
+	return op_stack_put(stack, depth, here, object, (struct python_place){0}, clock_counter());
 }
 
 /* The innermost open range, NULL if there is none, or it is too deep. */
@@ -162,28 +205,46 @@ static inline struct op_frame *op_stack_top(struct op_stack *stack)
 	return depth && depth <= OP_STACK_DEPTH ? &stack->frames[depth - 1] : NULL;
 }
 
-/* Ends a range; the caller supplies the time. */
-static inline struct op_ended op_stack_pop(struct op_stack *stack, const void *object)
+/* What ends where that frame, the top one, is. */
+static inline __attribute__((always_inline)) struct op_ended op_stack_ended(
+	const struct op_stack *stack, const struct op_frame *frame, uint32_t depth)
 {
-	uint32_t depth = op_stack_load(&stack->depth);
-	const struct op_frame *frame;
-
-	if (__builtin_expect(!depth || depth > OP_STACK_DEPTH ||
-				     atomic_load_explicit(&stack->frames[depth - 1].object,
-					     memory_order_relaxed) != object,
-		    0)) {
-		return op_stack_pop_slow(stack, object);
-	}
-	atomic_store_explicit(&stack->depth, depth - 1, memory_order_relaxed);
-	frame = &stack->frames[depth - 1];
 	return (struct op_ended){.begin = frame->begin,
 		.thread = op_stack_load(&stack->id),
 		.framework_thread = stack->framework_thread,
-		.depth = depth - 1,
+		.depth = depth,
 		.shape = frame->shape,
 		.name = frame->name,
 		.py_stack = frame->python.stack,
 		.scope = frame->scope};
+}
+
+/* Is that the range at the top? Then its frame, else NULL. */
+static inline __attribute__((always_inline)) struct op_frame *op_stack_find_top(
+	struct op_stack *stack, const void *object)
+{
+	uint32_t at = op_stack_load(&stack->depth) - 1;
+
+	return __builtin_expect(
+		       at < OP_STACK_DEPTH && atomic_load_explicit(&stack->frames[at].object,
+						      memory_order_relaxed) == object,
+		       1)
+		       ? &stack->frames[at]
+		       : NULL;
+}
+
+/* Ends a range; the caller supplies the time. */
+static inline struct op_ended op_stack_pop(struct op_stack *stack, const void *object)
+{
+	const struct op_frame *frame = op_stack_find_top(stack, object);
+	uint32_t depth;
+
+	if (!frame) {
+		return op_stack_pop_slow(stack, object);
+	}
+	depth = op_stack_load(&stack->depth) - 1;
+	op_stack_set_depth(stack, depth);
+	return op_stack_ended(stack, frame, depth);
 }
 
 #endif

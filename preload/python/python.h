@@ -31,6 +31,11 @@ static inline bool python_has(uint32_t part)
 		atomic_load_explicit(&python_parts, memory_order_relaxed) >> part & 1u, 0);
 }
 
+static inline bool python_has_any(void)
+{
+	return __builtin_expect(atomic_load_explicit(&python_parts, memory_order_relaxed) != 0, 0);
+}
+
 /*
  * Returns the interpreter's state of the calling thread, NULL if Python does not know the thread.
  */

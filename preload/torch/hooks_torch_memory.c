@@ -28,22 +28,22 @@ typedef void report_fn(void *address, int64_t nr_bytes, uint64_t nr_allocated_by
 /* A report inside one of the CPU allocator, which has a row of its own. */
 static __thread bool is_in_cpu_report __attribute__((tls_model("initial-exec")));
 
-static void record(const void *address, int64_t nr_bytes, uint64_t nr_allocated_bytes,
+static inline bool is_wanted(void)
+{
+	return config_number(CONFIG_TORCH) >= TORCH_OPS;
+}
+
+static void write_row(const void *address, int64_t nr_bytes, uint64_t nr_allocated_bytes,
 	uint64_t nr_reserved_bytes, struct device device)
 {
 	struct ring_tls *self = &ring_tls;
 	struct gprof_row_alloc *row;
-	uint32_t mode = hook_mode();
 	uint64_t time;
 
-	if (mode & COLLECTOR_COLD) {
-		mode = recorder_ensure_started_counting_loss(0); /* the clock's too */
-	}
-	time = clock_raw();
-	if (!(mode & COLLECTOR_RECORD) || ring_in_profiler(self) ||
-		config_number(CONFIG_TORCH) < TORCH_OPS) {
+	if (!(hook_mode() & COLLECTOR_RECORD) || ring_in_profiler(self)) {
 		return;
 	}
+	time = clock_raw();
 	row = (struct gprof_row_alloc *)ring_reserve(self, sizeof(*row));
 	if (!row) {
 		return;
@@ -59,6 +59,17 @@ static void record(const void *address, int64_t nr_bytes, uint64_t nr_allocated_
 		.device = (uint8_t)device.index,
 		.framework = GPROF_FRAMEWORK_TORCH};
 	ring_commit(self, row, sizeof(*row));
+}
+
+static void record(const void *address, int64_t nr_bytes, uint64_t nr_allocated_bytes,
+	uint64_t nr_reserved_bytes, struct device device)
+{
+	if (hook_mode() & COLLECTOR_COLD) {
+		recorder_ensure_started_counting_loss(0); /* the clock's too */
+	}
+	if (is_wanted()) {
+		write_row(address, nr_bytes, nr_allocated_bytes, nr_reserved_bytes, device);
+	}
 }
 
 /* The first report may come before the first operator, as a sign of PyTorch. */
@@ -83,7 +94,7 @@ static report_fn *real(enum hook_id id, uintptr_t caller)
  */
 static bool is_cpu_followed(void)
 {
-	return !(hook_mode() & COLLECTOR_COLD) && config_number(CONFIG_TORCH) >= TORCH_OPS;
+	return !(hook_mode() & COLLECTOR_COLD) && is_wanted();
 }
 
 static void record_cpu_new(void *address, uint64_t nr_bytes, struct device device)
@@ -91,7 +102,7 @@ static void record_cpu_new(void *address, uint64_t nr_bytes, struct device devic
 	uint64_t in_use = live_blocks_add((uintptr_t)address, nr_bytes);
 
 	if (in_use) {
-		record(address, (int64_t)nr_bytes, in_use, 0, device);
+		write_row(address, (int64_t)nr_bytes, in_use, 0, device);
 	}
 }
 
@@ -100,7 +111,7 @@ static void record_cpu_delete(void *address, struct device device)
 	uint64_t in_use, nr_bytes = live_blocks_remove((uintptr_t)address, &in_use);
 
 	if (nr_bytes) {
-		record(address, -(int64_t)nr_bytes, in_use, 0, device);
+		write_row(address, -(int64_t)nr_bytes, in_use, 0, device);
 	}
 }
 

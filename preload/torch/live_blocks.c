@@ -35,9 +35,11 @@ uint64_t live_blocks_add(uintptr_t address, uint64_t nr_bytes)
 		if (atomic_compare_exchange_strong_explicit(&slots[at].address, &found, address,
 			    memory_order_relaxed, memory_order_relaxed) ||
 			found == address) {
-			uint64_t before = atomic_exchange_explicit(
-				&slots[at].nr_bytes, nr_bytes, memory_order_relaxed);
+			uint64_t before =
+				atomic_load_explicit(&slots[at].nr_bytes, memory_order_relaxed);
 
+			/* Only the thread whose block it is writes to the slot. */
+			atomic_store_explicit(&slots[at].nr_bytes, nr_bytes, memory_order_relaxed);
 			nr_bytes -= found ? before : 0;
 			return atomic_fetch_add_explicit(&in_use, nr_bytes, memory_order_relaxed) +
 			       nr_bytes;

@@ -21,11 +21,11 @@ static inline struct op_stack *enter(struct ring_tls *self)
 	return ring_in_profiler(self) ? NULL : op_stack_of(self);
 }
 
-static inline void push(struct op_stack *stack, const void *fn, uint32_t shape)
+static void push(struct op_stack *stack, const void *fn, uint32_t shape)
 {
 	struct op_frame *frame;
 
-	if (__builtin_expect(!stack->framework_thread, 0)) {
+	if (!stack->framework_thread) {
 		stack->framework_thread = (uint32_t)torch_layout.current_thread();
 	}
 	if (python_has(PYTHON_MODULES)) {
@@ -37,14 +37,44 @@ static inline void push(struct op_stack *stack, const void *fn, uint32_t shape)
 	}
 }
 
-TORCH_BEGIN(torch_op_begin)
+/* The first of a thread, one in gprof itself, while the recorder starts, or with Python's stacks.
+ */
+static __attribute__((noinline)) void **begin_slow(void **context, const void *fn)
 {
 	struct op_stack *stack = enter(&ring_tls);
 
-	*context = NULL;
 	if (stack) {
 		push(stack, fn, 0);
 	}
+	return context;
+}
+
+/* The stack of a thread in the usual state, in which a begin calls no other function. */
+static inline __attribute__((always_inline)) struct op_stack *usual_stack(
+	const struct ring_tls *self)
+{
+	struct op_stack *stack = op_stack_have(self);
+
+	return __builtin_expect(stack && stack->framework_thread &&
+					!(self->frame & RING_IN_PROFILER) && clock_is_counter(),
+		       1)
+		       ? stack
+		       : NULL;
+}
+
+TORCH_BEGIN(torch_op_begin)
+{
+	struct op_stack *stack = usual_stack(&ring_tls);
+	struct op_frame *frame = NULL;
+
+	*context = NULL;
+	if (__builtin_expect(stack && !(hook_mode() & COLLECTOR_COLD) && !python_has_any(), 1)) {
+		frame = op_stack_try_push(stack, fn);
+	}
+	if (__builtin_expect(!frame, 0)) {
+		return begin_slow(context, fn);
+	}
+	frame->shape = 0;
 	return context;
 }
 
@@ -59,8 +89,9 @@ TORCH_BEGIN(torch_op_begin_shapes)
 	return context;
 }
 
-static inline void fill(struct gprof_row_op *row, const struct op_ended *ended, const void *fn,
-	uint32_t name, uint32_t end_thread)
+/* Every column, so that none is set twice. */
+static inline __attribute__((always_inline)) void fill(struct gprof_row_op *row,
+	struct op_ended ended, const void *fn, uint32_t name, uint32_t end_thread)
 {
 	const char *fn_bytes = fn;
 	uint64_t forward_thread;
@@ -68,29 +99,30 @@ static inline void fill(struct gprof_row_op *row, const struct op_ended *ended, 
 
 	memcpy(&sequence, fn_bytes + torch_layout.sequence_at, sizeof(sequence));
 	memcpy(&forward_thread, fn_bytes + torch_layout.forward_thread_at, sizeof(forward_thread));
-	*row = (struct gprof_row_op){.head = {.bytes = sizeof(*row), .table = GPROF_TABLE_op},
-		.begin = ended->begin,
-		.dur = ended->end,
-		.sequence = (uint64_t)(sequence + 1),
-		.thread = ended->thread,
-		.op_name = name,
-		.op_shape = ended->shape,
-		.framework_thread = ended->framework_thread,
-		.forward_thread = (uint32_t)forward_thread,
-		.end_thread = end_thread,
-		.py_stack = ended->py_stack,
-		.depth = (uint16_t)ended->depth,
-		.framework = GPROF_FRAMEWORK_TORCH,
-		.scope = *(const uint8_t *)(fn_bytes + torch_layout.scope_at)};
+	row->head = (struct gprof_row_head){.bytes = sizeof(*row), .table = GPROF_TABLE_op};
+	row->begin = ended.begin;
+	row->dur = ended.end;
+	row->sequence = (uint64_t)(sequence + 1);
+	row->thread = ended.thread;
+	row->op_name = name;
+	row->name = 0;
+	row->op_shape = ended.shape;
+	row->framework_thread = ended.framework_thread;
+	row->forward_thread = (uint32_t)forward_thread;
+	row->end_thread = end_thread;
+	row->depth = (uint16_t)ended.depth;
+	row->framework = GPROF_FRAMEWORK_TORCH;
+	row->scope = *(const uint8_t *)(fn_bytes + torch_layout.scope_at);
+	row->py_stack = ended.py_stack;
 }
 
 /* An operator whose name got no id. */
 static __attribute__((noinline)) void emit_text(
 	struct ring_tls *self, const struct op_ended *ended, const void *fn, const char *text)
 {
-	struct gprof_row_op row;
+	struct gprof_row_op row = {0};
 
-	fill(&row, ended, fn, 0, self->id);
+	fill(&row, *ended, fn, 0, self->id);
 	ring_emit(&row, GPROF_TABLE_op, text, strnlen(text, GPROF_TEXT_BYTES + 1));
 }
 
@@ -100,25 +132,24 @@ static void emit(struct ring_tls *self, const struct op_ended *ended, const void
 	uint32_t name = op_name_intern(OP_NAME_NAMES, text);
 	struct gprof_row_op *row;
 
-	if (__builtin_expect(!name, 0)) {
+	if (!name) {
 		emit_text(self, ended, fn, text);
 		return;
 	}
 	row = (struct gprof_row_op *)ring_reserve(self, sizeof(*row));
 	if (row) {
-		fill(row, ended, fn, name, self->id);
+		fill(row, *ended, fn, name, self->id);
 		ring_commit(self, row, sizeof(*row));
 	}
 }
 
-void torch_op_end(const void *fn, void *context)
+/* One that is not the last of its thread, was not seen to begin, or is a user's range. */
+static __attribute__((noinline)) void end_slow(const void *fn, uint64_t end)
 {
 	struct ring_tls *self = &ring_tls;
 	struct op_ended ended;
-	uint64_t end = clock_raw();
 	struct op_stack *stack;
 
-	(void)context;
 	if (ring_in_profiler(self) || !(stack = op_stack_of(self))) {
 		return;
 	}
@@ -138,4 +169,37 @@ void torch_op_end(const void *fn, void *context)
 		}
 		collector_range(name, ended.begin, end);
 	}
+}
+
+void torch_op_end(const void *fn, void *context)
+{
+	struct ring_tls *self = &ring_tls;
+	uint64_t end = clock_raw();
+	struct op_stack *stack = usual_stack(self);
+	const struct op_frame *frame = stack ? op_stack_find_top(stack, fn) : NULL;
+	struct gprof_row_op *row;
+	uint32_t name = 0, depth;
+
+	(void)context;
+	if (__builtin_expect(
+		    frame && (hook_mode() & COLLECTOR_RECORD) &&
+			    *((const uint8_t *)fn + torch_layout.scope_at) != TORCH_SCOPE_USER,
+		    1)) {
+		name = op_name_intern(OP_NAME_NAMES, torch_layout.name(fn));
+	}
+	if (__builtin_expect(!name, 0)) {
+		end_slow(fn, end);
+		return;
+	}
+	/* Until the row is written the frame stays: a signal handler's operators go above it. */
+	depth = op_stack_load(&stack->depth) - 1;
+	row = (struct gprof_row_op *)ring_reserve(self, sizeof(*row));
+	if (__builtin_expect(row != NULL, 1)) {
+		struct op_ended ended = op_stack_ended(stack, frame, depth);
+
+		ended.end = end;
+		fill(row, ended, fn, name, self->id);
+		ring_commit(self, row, sizeof(*row));
+	}
+	op_stack_set_depth(stack, depth);
 }

@@ -97,5 +97,36 @@ START_TEST(ranges_of_objects_elsewhere_stay_open)
 }
 END_TEST
 
+/* The push of usual threads leaves to the other one what it would have to put right first. */
+START_TEST(odd_stacks_are_not_for_the_quick_push)
+{
+	static char objects[OP_STACK_DEPTH + 2];
+	struct op_stack *stack = start();
+	struct op_frame *frame = op_stack_try_push(stack, &objects[0]);
+
+	ck_assert_ptr_eq(frame, &stack->frames[0]);
+	ck_assert_uint_ne(frame->begin, 0);
+	ck_assert_ptr_eq(op_stack_find_top(stack, &objects[0]), frame);
+	ck_assert_ptr_null(op_stack_find_top(stack, &objects[1]));
+	begin(stack, &objects[1]);
+	ck_assert_uint_ne(op_stack_pop_slow(stack, &objects[0]).begin, 0);
+	ck_assert_uint_ne(op_stack_pop_slow(stack, &objects[1]).begin, 0);
+	stack->frames[0].object = NULL;
+	atomic_store(&stack->depth, 1); /* as another thread leaves it */
+	ck_assert_ptr_null(op_stack_try_push(stack, &objects[1]));
+	begin(stack, &objects[1]);
+	ck_assert_uint_eq(op_stack_load(&stack->depth), 1);
+	for (uint32_t i = 2; i <= OP_STACK_DEPTH; i++) {
+		ck_assert_ptr_nonnull(op_stack_try_push(stack, &objects[i]));
+	}
+	ck_assert_ptr_null(op_stack_try_push(stack, &objects[OP_STACK_DEPTH + 1]));
+	ck_assert_uint_eq(op_stack_load(&stack->depth), OP_STACK_DEPTH);
+	ck_assert_ptr_null(op_stack_push(stack, &objects[OP_STACK_DEPTH + 1]));
+	ck_assert_ptr_null(op_stack_find_top(stack, &objects[OP_STACK_DEPTH]));
+	ck_assert_uint_eq(op_stack_pop(stack, &objects[OP_STACK_DEPTH + 1]).begin, 0);
+	ck_assert_uint_ne(op_stack_pop(stack, &objects[OP_STACK_DEPTH]).begin, 0);
+}
+END_TEST
+
 UNIT_SUITE("op_stack", ranges_nest_and_end, ranges_that_were_left_are_counted_and_hold_nothing_up,
-	ranges_of_objects_elsewhere_stay_open)
+	ranges_of_objects_elsewhere_stay_open, odd_stacks_are_not_for_the_quick_push)
