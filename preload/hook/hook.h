@@ -84,7 +84,10 @@ struct hook_route {
 	uintptr_t span;
 	void *_Atomic function;
 	struct hook_route *_Atomic next;
-	struct hook_route *next_dropped; /* resolve.c's */
+	/* For resolve.c: */
+	struct hook_route *next_dropped;
+	atomic_bool is_shown; /* not dropped */
+	uint16_t id;
 };
 
 static inline __attribute__((always_inline)) bool hook_leads(

@@ -23,6 +23,7 @@
 
 #define FIRST_BYTES (64u << 10)
 #define MORE_BYTES  (256u << 10)
+#define NR_KNOWN    4096u /* a power of two */
 
 /* A module, as far as it can be distinguished from one opened again in its place. */
 struct identity {
@@ -55,6 +56,9 @@ static struct resolve_state {
 	struct hook_route *_Atomic chains[HOOK_NR];
 	struct hook_route *lasting[HOOK_NR];
 	struct hook_route *dropped[HOOK_NR]; /* readers may still be looking at them */
+	atomic_bool is_hidden;		     /* all but the lasting ones */
+	/* Found last, by hook and return address: a chain is long where many modules call. */
+	const struct hook_route *_Atomic known[NR_KNOWN];
 	struct outside outsides[HOOK_NR];
 	atomic_bool has_routes;
 	uint32_t nr_closing;	    /* calls of dlclose that are going on */
@@ -138,6 +142,7 @@ static const struct hook_route *find_route(struct hook_route *_Atomic *first, ui
  */
 static void hide_routes(void)
 {
+	atomic_store(&state.is_hidden, true);
 	for (unsigned int id = 1; id < HOOK_NR; id++) {
 		atomic_store(&hook_routes[id], state.lasting[id]);
 	}
@@ -148,6 +153,7 @@ static void show_routes(void)
 	for (unsigned int id = 1; id < HOOK_NR; id++) {
 		atomic_store(&hook_routes[id], atomic_load(&state.chains[id]));
 	}
+	atomic_store(&state.is_hidden, false);
 }
 
 static void add_target(const struct module *target, bool is_nccl)
@@ -232,9 +238,11 @@ static struct hook_route *make_route(
 			return NULL;
 		}
 		route->span = caller->high - caller->low;
+		route->id = (uint16_t)id;
 	}
 	atomic_store(&route->function, function);
 	atomic_store(&route->low, caller->low);
+	atomic_store(&route->is_shown, true);
 	return route;
 }
 
@@ -305,6 +313,7 @@ static void drop_route(enum hook_id id, struct hook_route *_Atomic *from)
 {
 	struct hook_route *route = atomic_load(from);
 
+	atomic_store(&route->is_shown, false);
 	atomic_store(from, atomic_load(&route->next));
 	route->next_dropped = state.dropped[id];
 	state.dropped[id] = route;
@@ -793,9 +802,26 @@ static void *resolve(enum hook_id id, uintptr_t caller)
 	return search.function ? search.function : missing(hook_calls[id - 1].api);
 }
 
+static const struct hook_route *find_shown(enum hook_id id, uintptr_t caller)
+{
+	uint64_t hash = (caller ^ (uint64_t)id << 48) * 0x9e3779b97f4a7c15u;
+	const struct hook_route *_Atomic *known = &state.known[hash >> 32 & (NR_KNOWN - 1)];
+	const struct hook_route *route = atomic_load(known);
+
+	if (route && route->id == id && !atomic_load(&state.is_hidden) &&
+		atomic_load(&route->is_shown) && hook_leads(route, caller)) {
+		return route;
+	}
+	route = find_route(&hook_routes[id], caller);
+	if (route) {
+		atomic_store(known, route);
+	}
+	return route;
+}
+
 void *hook_resolve(enum hook_id id, uintptr_t caller)
 {
-	const struct hook_route *route = find_route(&hook_routes[id], caller);
+	const struct hook_route *route = find_shown(id, caller);
 
 	return route ? atomic_load(&route->function) : resolve(id, caller);
 }
