@@ -205,9 +205,8 @@ static void report_traced(void)
 	if ((state.wanted & CALLS) && is_traced() && collector_is_running() &&
 		!atomic_exchange(&state.is_traced_reported, true)) {
 		notice_add("Python is traced", 0,
-			"the program traces, profiles or monitors its Python; functions and "
-			"modules "
-			"are not recorded from there on");
+			"the program traces or monitors its Python; functions and modules are not "
+			"recorded from there on");
 	}
 }
 
