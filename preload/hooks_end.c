@@ -275,7 +275,7 @@ static bool is_handler_first(void)
 {
 	const char *version = gnu_get_libc_version ? gnu_get_libc_version() : "";
 
-	return strncmp(version, "2.", 2) != 0 || strtoul(version + 2, NULL, 10) >= 27;
+	return strncmp(version, "2.", 2) != 0 || strtoull(version + 2, NULL, 10) >= 27;
 }
 
 /*

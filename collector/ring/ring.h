@@ -65,9 +65,9 @@ struct ring_tls {
 	uint32_t correlation; /* left by the CUPTI callback for the outermost hook */
 	uint32_t last;	      /* correlation id of the last call that a callback saw */
 	uint8_t ended;	      /* the thread is past its destructors */
-	uint32_t parent;      /* id of the thread that created it, 0 if that has none */
-	uint64_t created;     /* clock_raw; 0: unknown, or already reported with its first row */
 	struct ring_call cuda, nccl; /* outermost calls of each; those of NCCL call CUDA */
+	uint64_t created; /* clock_raw; 0: unknown, or already reported with its first row */
+	uint32_t parent;  /* id of the thread that created it, 0 if that has none */
 };
 
 extern __thread struct ring_tls ring_tls

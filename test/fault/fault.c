@@ -127,6 +127,9 @@ static int fails(enum function function, int code)
 	return fault.code ? fault.code : code;
 }
 
+/* glibc's; no header has it. */
+extern int __cxa_at_quick_exit(void (*function)(void *), void *dso);
+
 /* The library's objects know these by the renamed symbols alone. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
