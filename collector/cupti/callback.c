@@ -253,34 +253,40 @@ static void on_api(
 }
 
 /*
- * The driver's call in a hooked call, of which the runtime's callback has said all; and the end of
- * a call that was not begun here: most callbacks.
+ * Most callbacks are about a hooked call: the runtime's says its correlation id, and the driver's,
+ * for the call inside of it, nothing new. Nor do ends of calls that were not begun here.
  */
-static inline bool has_news(const struct cupti_callback_data *data, bool is_end)
+static inline bool is_done(uint32_t domain, const struct cupti_callback_data *data)
 {
-	const struct ring_tls *self = &ring_tls;
+	struct ring_tls *self = &ring_tls;
+	uint32_t correlation = data->correlation_id;
 
-	if (is_end) {
-		return open_calls.nr != 0;
+	if (data->site == CUPTI_SITE_EXIT) {
+		return !open_calls.nr;
 	}
-	return !self->frame || (self->frame & RING_IN_PROFILER) || state.has_all ||
-	       self->correlation != data->correlation_id ||
-	       open_calls.guess == data->correlation_id;
+	if (!self->frame || (self->frame & RING_IN_PROFILER) || state.has_all) {
+		return false;
+	}
+	if (!self->correlation && domain == CUPTI_DOMAIN_RUNTIME) {
+		window_saw_correlation(correlation);
+		self->last = correlation;
+		open_calls.guess = 0;
+		self->correlation = correlation;
+		return true;
+	}
+	return self->correlation == correlation && open_calls.guess != correlation;
 }
 
 /*
  * The client comes first at a begin and last at an end: its time is not part of the call. It does
- * not see our own calls.
+ * not see our own calls. stack: where the callback was called.
  */
-void callback_on_cupti(void *userdata, uint32_t domain, uint32_t cbid, const void *data)
+static __attribute__((noinline)) void on_cupti(
+	uint32_t domain, uint32_t cbid, const void *data, uintptr_t stack)
 {
 	bool is_api = domain == CUPTI_DOMAIN_RUNTIME || domain == CUPTI_DOMAIN_DRIVER;
 	bool is_end = is_api && ((const struct cupti_callback_data *)data)->site == CUPTI_SITE_EXIT;
 
-	(void)userdata;
-	if (is_api && !has_news(data, is_end) && !subscriber_client_wants(domain, cbid)) {
-		return;
-	}
 	if (is_api && ring_in_profiler(&ring_tls)) {
 		return;
 	}
@@ -288,7 +294,7 @@ void callback_on_cupti(void *userdata, uint32_t domain, uint32_t cbid, const voi
 		subscriber_call_client(domain, cbid, data);
 	}
 	if (is_api) {
-		on_api(domain, cbid, data, RING_STACK);
+		on_api(domain, cbid, data, stack);
 	} else if (domain == CUPTI_DOMAIN_STATE && cbid == CUPTI_STATE_FATAL_ERROR &&
 		   subscriber_is_ours()) {
 		cupti_refuse("CUPTI stopped itself",
@@ -297,6 +303,16 @@ void callback_on_cupti(void *userdata, uint32_t domain, uint32_t cbid, const voi
 	if (is_end) {
 		subscriber_call_client(domain, cbid, data);
 	}
+}
+
+void callback_on_cupti(void *userdata, uint32_t domain, uint32_t cbid, const void *data)
+{
+	(void)userdata;
+	if ((domain == CUPTI_DOMAIN_RUNTIME || domain == CUPTI_DOMAIN_DRIVER) &&
+		!subscriber_client_wants(domain, cbid) && is_done(domain, data)) {
+		return;
+	}
+	on_cupti(domain, cbid, data, RING_STACK);
 }
 
 /* ---- our side ---- */

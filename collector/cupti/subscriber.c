@@ -13,10 +13,7 @@
 #define NR_FORWARDED 8u /* calls inside each other */
 #define WAIT_MS	     2000u
 
-/* What somebody wants of each domain: a bit per callback id. */
-struct wants {
-	_Atomic uint32_t bits[NR_DOMAINS][NR_WORDS];
-};
+struct subscriber_wants subscriber_theirs;
 
 /* Another client of CUPTI; written before it is published, then only read. */
 struct client {
@@ -33,8 +30,7 @@ static struct subscriber_state {
 	cupti_subscriber _Atomic subscriber; /* NULL: none */
 	atomic_bool is_changing;	     /* some thread subscribes or unsubscribes */
 	atomic_bool is_ours;		     /* we want the subscription */
-	struct wants ours;
-	struct wants theirs;
+	struct subscriber_wants ours;
 	struct client clients[NR_CLIENTS];
 	_Atomic uint32_t nr_clients;
 	atomic_bool is_taken; /* by a client, which may still be on its way */
@@ -43,13 +39,8 @@ static struct subscriber_state {
 
 static __thread bool is_subscribing __attribute__((tls_model("initial-exec")));
 
-static bool is_wanted_by(struct wants *wants, uint32_t domain, uint32_t cbid)
-{
-	return domain < NR_DOMAINS && cbid < SUBSCRIBER_MAX_CBID &&
-	       (atomic_load(&wants->bits[domain][cbid / 32]) >> cbid % 32 & 1);
-}
-
-static void set_wanted(struct wants *wants, uint32_t domain, uint32_t cbid, bool is_wanted)
+static void set_wanted(
+	struct subscriber_wants *wants, uint32_t domain, uint32_t cbid, bool is_wanted)
 {
 	if (domain >= NR_DOMAINS || cbid >= SUBSCRIBER_MAX_CBID) {
 		return;
@@ -61,7 +52,7 @@ static void set_wanted(struct wants *wants, uint32_t domain, uint32_t cbid, bool
 	}
 }
 
-static void set_domain_wanted(struct wants *wants, uint32_t domain, bool is_wanted)
+static void set_domain_wanted(struct subscriber_wants *wants, uint32_t domain, bool is_wanted)
 {
 	for (uint32_t i = 0; domain < NR_DOMAINS && i < NR_WORDS; i++) {
 		atomic_store(&wants->bits[domain][i], is_wanted ? UINT32_MAX : 0);
@@ -70,7 +61,7 @@ static void set_domain_wanted(struct wants *wants, uint32_t domain, bool is_want
 
 bool subscriber_is_wanted(uint32_t domain, uint32_t cbid)
 {
-	return is_wanted_by(&state.ours, domain, cbid);
+	return subscriber_has(&state.ours, domain, cbid);
 }
 
 bool subscriber_is_ours(void)
@@ -111,7 +102,7 @@ void subscriber_call_client(uint32_t domain, uint32_t cbid, const void *data)
 	const struct client *client = atomic_load_explicit(&state.client, memory_order_acquire);
 	const struct cupti_callback_data *call = data;
 
-	if (!client || !client->callback || !is_wanted_by(&state.theirs, domain, cbid)) {
+	if (!client || !client->callback || !subscriber_has(&subscriber_theirs, domain, cbid)) {
 		return;
 	}
 	if (domain == CUPTI_DOMAIN_RUNTIME || domain == CUPTI_DOMAIN_DRIVER) {
@@ -166,13 +157,13 @@ static void apply(uint32_t domain, uint32_t cbid)
 	bool is_wanted, was_wanted;
 
 	do {
-		is_wanted = is_wanted_by(&state.ours, domain, cbid) ||
-			    is_wanted_by(&state.theirs, domain, cbid);
+		is_wanted = subscriber_has(&state.ours, domain, cbid) ||
+			    subscriber_has(&subscriber_theirs, domain, cbid);
 		/* An id that this library does not know fails alone, which is fine. */
 		cupti.cuptiEnableCallback(is_wanted, atomic_load(&state.subscriber), domain, cbid);
 		was_wanted = is_wanted;
-		is_wanted = is_wanted_by(&state.ours, domain, cbid) ||
-			    is_wanted_by(&state.theirs, domain, cbid);
+		is_wanted = subscriber_has(&state.ours, domain, cbid) ||
+			    subscriber_has(&subscriber_theirs, domain, cbid);
 	} while (is_wanted != was_wanted);
 }
 
@@ -204,7 +195,7 @@ uint32_t subscriber_start(char *holder, size_t holder_bytes)
 	return rc;
 }
 
-static void want_nothing(struct wants *wants)
+static void want_nothing(struct subscriber_wants *wants)
 {
 	for (uint32_t domain = 0; domain < NR_DOMAINS; domain++) {
 		set_domain_wanted(wants, domain, false);
@@ -231,7 +222,7 @@ void subscriber_lost(void)
 	atomic_store(&state.is_taken, false);
 	atomic_store(&state.is_ours, false);
 	want_nothing(&state.ours);
-	want_nothing(&state.theirs);
+	want_nothing(&subscriber_theirs);
 }
 
 void subscriber_forget(void)
@@ -280,7 +271,7 @@ uint32_t subscriber_client_subscribe(const struct subscriber_real *real, cupti_s
 	if (atomic_exchange(&state.is_taken, true)) {
 		return return_holder(params);
 	}
-	want_nothing(&state.theirs);
+	want_nothing(&subscriber_theirs);
 	claim();
 	if (!atomic_load(&state.subscriber)) {
 		is_subscribing = true;
@@ -314,14 +305,14 @@ uint32_t subscriber_client_unsubscribe(uint32_t (*unsubscribe)(cupti_subscriber 
 	if (!atomic_load(&state.is_ours)) {
 		rc = unsubscribe(atomic_load(&state.subscriber));
 		atomic_store(&state.subscriber, NULL);
-		want_nothing(&state.theirs);
+		want_nothing(&subscriber_theirs);
 	}
 	release();
 	/* Disables what only the client wanted. */
 	for (uint32_t domain = 0; domain < NR_DOMAINS; domain++) {
 		for (uint32_t cbid = 0; cbid < SUBSCRIBER_MAX_CBID; cbid++) {
-			if (is_wanted_by(&state.theirs, domain, cbid)) {
-				set_wanted(&state.theirs, domain, cbid, false);
+			if (subscriber_has(&subscriber_theirs, domain, cbid)) {
+				set_wanted(&subscriber_theirs, domain, cbid, false);
 				apply(domain, cbid);
 			}
 		}
@@ -336,12 +327,12 @@ uint32_t subscriber_client_enable(
 {
 	uint32_t rc;
 
-	set_wanted(&state.theirs, domain, cbid, is_wanted);
-	rc = enable(is_wanted || is_wanted_by(&state.ours, domain, cbid),
+	set_wanted(&subscriber_theirs, domain, cbid, is_wanted);
+	rc = enable(is_wanted || subscriber_has(&state.ours, domain, cbid),
 		atomic_load(&state.subscriber), domain, cbid);
 	if (rc) {
-		set_wanted(&state.theirs, domain, cbid, false);
-	} else if (!is_wanted && is_wanted_by(&state.ours, domain, cbid)) {
+		set_wanted(&subscriber_theirs, domain, cbid, false);
+	} else if (!is_wanted && subscriber_has(&state.ours, domain, cbid)) {
 		apply(domain, cbid); /* we came to want it meanwhile */
 	}
 	return rc;
@@ -349,19 +340,14 @@ uint32_t subscriber_client_enable(
 
 void subscriber_client_enable_domain(bool is_wanted, uint32_t domain)
 {
-	set_domain_wanted(&state.theirs, domain, is_wanted);
+	set_domain_wanted(&subscriber_theirs, domain, is_wanted);
 }
 
 void subscriber_again(uint32_t domain)
 {
 	for (uint32_t cbid = 0; cbid < SUBSCRIBER_MAX_CBID && atomic_load(&state.is_ours); cbid++) {
-		if (is_wanted_by(&state.ours, domain, cbid)) {
+		if (subscriber_has(&state.ours, domain, cbid)) {
 			apply(domain, cbid);
 		}
 	}
-}
-
-bool subscriber_client_wants(uint32_t domain, uint32_t cbid)
-{
-	return is_wanted_by(&state.theirs, domain, cbid);
 }

@@ -11,6 +11,7 @@
 #ifndef COLLECTOR_CUPTI_SUBSCRIBER_H
 #define COLLECTOR_CUPTI_SUBSCRIBER_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,6 +21,21 @@
 /* Callback ids per domain. Callbacks with higher ids are not forwarded to the client. */
 #define SUBSCRIBER_MAX_CBID   2048u
 #define SUBSCRIBER_NR_DOMAINS 7u /* with 0, which is none */
+
+/* What somebody wants of each domain: a bit per callback id. */
+struct subscriber_wants {
+	_Atomic uint32_t bits[SUBSCRIBER_NR_DOMAINS][SUBSCRIBER_MAX_CBID / 32];
+};
+
+static inline bool subscriber_has(
+	const struct subscriber_wants *wants, uint32_t domain, uint32_t cbid)
+{
+	return domain < SUBSCRIBER_NR_DOMAINS && cbid < SUBSCRIBER_MAX_CBID &&
+	       (atomic_load(&wants->bits[domain][cbid / 32]) >> cbid % 32 & 1);
+}
+
+/* The client's. */
+extern struct subscriber_wants subscriber_theirs __attribute__((visibility("hidden")));
 
 /* What CUPTI calls, on the target's threads inside their calls. callback.c defines it. */
 void callback_on_cupti(void *userdata, uint32_t domain, uint32_t cbid, const void *data);
@@ -74,6 +90,9 @@ uint32_t subscriber_client_enable(
  */
 void subscriber_client_enable_domain(bool is_wanted, uint32_t domain);
 void subscriber_again(uint32_t domain);
-bool subscriber_client_wants(uint32_t domain, uint32_t cbid);
+static inline bool subscriber_client_wants(uint32_t domain, uint32_t cbid)
+{
+	return subscriber_has(&subscriber_theirs, domain, cbid);
+}
 
 #endif

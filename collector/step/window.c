@@ -12,8 +12,6 @@
 /* A block is a few pages. All blocks together hold the windows between two flushes. */
 #define BLOCK_WINDOWS 1024u
 #define NR_BLOCKS     256u
-/* An id that looks newer than this is an older one, of another thread. */
-#define MOST_AHEAD (3u << 30)
 /* Ids count from here, so that there are older ones, too. */
 #define FIRST_ID (1ull << 32)
 
@@ -30,10 +28,10 @@ static struct window_state {
 	_Atomic uint64_t nr_retired;
 	_Atomic uint64_t nr_closed;
 	uint64_t nr_closed_before; /* the last flush */
-	_Atomic uint64_t correlation;
-	atomic_bool is_behind; /* by an unknown number of ids */
 	struct window *_Atomic blocks[NR_BLOCKS];
 } state;
+
+struct window_ids window_ids;
 
 static struct window *_Atomic *block_of(uint64_t index)
 {
@@ -60,8 +58,8 @@ void window_init(void)
 		free_block(&state.blocks[i]);
 	}
 	memset((void *)&state, 0, sizeof(state));
-	atomic_store(&state.correlation, FIRST_ID);
-	atomic_store(&state.is_behind, true);
+	atomic_store(&window_ids.newest, FIRST_ID);
+	atomic_store(&window_ids.is_behind, true);
 }
 
 /* The place of a new window, NULL if there is none. */
@@ -85,7 +83,7 @@ void window_open(void)
 
 	atomic_fetch_add(&state.nr_opened, 1);
 	if (window) {
-		atomic_store(&window->first, atomic_load(&state.correlation) + 1);
+		atomic_store(&window->first, atomic_load(&window_ids.newest) + 1);
 		atomic_store(&window->is_open, true);
 		atomic_store(&state.nr_windows, index + 1);
 	} else if (index) {
@@ -101,7 +99,7 @@ void window_close(void)
 	if (n) {
 		struct window *window = window_at(n - 1);
 
-		atomic_store(&window->last, atomic_load(&state.correlation));
+		atomic_store(&window->last, atomic_load(&window_ids.newest));
 		atomic_store(&window->is_open, false);
 		atomic_store(&state.nr_closed, n);
 	}
@@ -112,26 +110,14 @@ uint64_t window_newest(void)
 	return atomic_load(&state.nr_opened);
 }
 
-void window_saw_correlation(uint32_t correlation)
-{
-	uint64_t newest = atomic_load_explicit(&state.correlation, memory_order_relaxed);
-	uint32_t ahead = correlation - (uint32_t)newest;
-	bool is_first = atomic_load_explicit(&state.is_behind, memory_order_relaxed) &&
-			atomic_exchange(&state.is_behind, false);
-
-	if (is_first || ahead - 1 < MOST_AHEAD) {
-		atomic_store_explicit(&state.correlation, newest + ahead, memory_order_relaxed);
-	}
-}
-
 void window_missed_correlations(void)
 {
-	atomic_store(&state.is_behind, true);
+	atomic_store(&window_ids.is_behind, true);
 }
 
 uint32_t window_nr_wraps(void)
 {
-	return (uint32_t)((atomic_load(&state.correlation) - FIRST_ID) >> 32);
+	return (uint32_t)((atomic_load(&window_ids.newest) - FIRST_ID) >> 32);
 }
 
 /* The last window that begins with that id or before it; `end` if there is none. */
@@ -153,7 +139,7 @@ static uint64_t find(uint64_t id, uint64_t begin, uint64_t end)
 
 bool window_has(uint32_t correlation)
 {
-	uint64_t newest = atomic_load(&state.correlation);
+	uint64_t newest = atomic_load(&window_ids.newest);
 	uint64_t id = newest + (uint64_t)(int64_t)(int32_t)(correlation - (uint32_t)newest);
 	uint64_t begin = atomic_load(&state.nr_retired), end = atomic_load(&state.nr_windows);
 	uint64_t index = find(id, begin, end);

@@ -57,7 +57,6 @@ const struct calls_hook hook_calls[HOOK_NR - 1] = {
 
 /* The facts of a call when it returns, on the wrapper's stack. */
 struct call {
-	struct ring_mark mark;
 	struct ring_tls *self;
 	uint64_t begin;
 	uint64_t end;
@@ -320,33 +319,34 @@ static inline uintptr_t outer_caller(const uintptr_t *frame)
 #endif
 
 /* The half of a hook that records. */
-#define RECORD(ret, name, params, args, facts)                                              \
-	static __attribute__((noinline)) ret hook_record_##name params                      \
-	{                                                                                   \
-		const uintptr_t this_caller = RECORDED_CALLER;                              \
-		const __typeof__(&name) this_real =                                         \
-			(__typeof__(&name))hook_real(HOOK_##name, this_caller);             \
-		struct call this_call;                                                      \
-		uint32_t this_mode = hook_mode();                                           \
-		ret r;                                                                      \
-                                                                                            \
-		this_call.self = &ring_tls;                                                 \
-		this_call.id = HOOK_##name;                                                 \
-		if (!hook_enter(this_call.self, &this_call.mark, this_mode, this_caller)) { \
-			r = this_real args;                                                 \
-			end_step(this_mode, HOOK_##name);                                   \
-			return r;                                                           \
-		}                                                                           \
-		this_call.begin = clock_raw();                                              \
-		ring_call_begin(&this_call.self->cuda, names.name, this_call.begin);        \
-		r = this_real args;                                                         \
-		this_call.end = clock_raw();                                                \
-		this_call.result = (int32_t)r;                                              \
-		ring_call_end(&this_call.self->cuda, this_call.end);                        \
-		facts;                                                                      \
-		hook_leave(this_call.self, &this_call.mark);                                \
-		end_step(this_mode, HOOK_##name);                                           \
-		return r;                                                                   \
+#define RECORD(ret, name, params, args, facts)                                         \
+	static __attribute__((noinline)) ret hook_record_##name params                 \
+	{                                                                              \
+		const uintptr_t this_caller = RECORDED_CALLER;                         \
+		const __typeof__(&name) this_real =                                    \
+			(__typeof__(&name))hook_real(HOOK_##name, this_caller);        \
+		struct call this_call;                                                 \
+		struct ring_mark this_mark; /* apart: its address is kept */           \
+		uint32_t this_mode = hook_mode();                                      \
+		ret r;                                                                 \
+                                                                                       \
+		this_call.self = &ring_tls;                                            \
+		this_call.id = HOOK_##name;                                            \
+		if (!hook_enter(this_call.self, &this_mark, this_mode, this_caller)) { \
+			r = this_real args;                                            \
+			end_step(this_mode, HOOK_##name);                              \
+			return r;                                                      \
+		}                                                                      \
+		this_call.begin = clock_raw();                                         \
+		ring_call_begin(&this_call.self->cuda, names.name, this_call.begin);   \
+		r = this_real args;                                                    \
+		this_call.end = clock_raw();                                           \
+		this_call.result = (int32_t)r;                                         \
+		ring_call_end(&this_call.self->cuda, this_call.end);                   \
+		facts;                                                                 \
+		hook_leave(this_call.self, &this_mark);                                \
+		end_step(this_mode, HOOK_##name);                                      \
+		return r;                                                              \
 	}
 
 #define HOOK(api, need, ret, name, params, args, facts)                                     \
@@ -400,7 +400,7 @@ static inline int32_t count_call(uint64_t *count, enum hook_id id, int32_t resul
 
 /* The count comes first: the route of a module that was not the first to call is found slowly. */
 #define HOOK_COUNTED(api, need, ret, name, params, args)                                          \
-	RECORD(ret, name, params, args, ring_count_first(&ring_tls, HOOK_COUNTED_##name); PLAIN)  \
+	RECORD(ret, name, params, args, PLAIN; ring_count_first(&ring_tls, HOOK_COUNTED_##name))  \
 	static __attribute__((noinline)) ret hook_seek_##name params                              \
 	{                                                                                         \
 		const __typeof__(&name) this_real =                                               \
