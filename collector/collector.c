@@ -69,6 +69,16 @@ bool collector_is_running(void)
 	return atomic_load(&state.phase) == PHASE_RUNNING && atomic_load(&collector_page.is_ours);
 }
 
+void collector_leave_counts(void)
+{
+	int error = errno;
+
+	if (collector_is_running()) {
+		drain_leave_counts();
+	}
+	errno = error;
+}
+
 static void after_fork(bool is_child)
 {
 	const struct collector_source *source = atomic_load(&state.source);

@@ -76,6 +76,12 @@ void collector_child(void);
 void collector_disable(const char *cause, int code);
 
 /*
+ * Another program takes the place of this one now: what was only counted goes into the rings, which
+ * stay.
+ */
+void collector_leave_counts(void);
+
+/*
  * Is anything recorded in this process? False also in a child that was made without fork's
  * handlers: the rings are not its own.
  */

@@ -145,6 +145,25 @@ static void add_count(
 	row->nr = nr;
 }
 
+static void emit_count(
+	void *context, const struct ring_thread *thread, unsigned int counted, uint64_t nr)
+{
+	struct gprof_row_api_count row = {.begin = drain.counted,
+		.dur = *(const uint64_t *)context,
+		.thread = thread->id,
+		.call = (uint16_t)calls_counted(counted),
+		.nr = nr};
+
+	ring_emit(&row, GPROF_TABLE_api_count, NULL, 0);
+}
+
+void drain_leave_counts(void)
+{
+	uint64_t now = clock_raw();
+
+	ring_take_counts(emit_count, &now);
+}
+
 static void take_counts(uint64_t now)
 {
 	ring_take_counts(add_count, &now);

@@ -56,6 +56,12 @@ bool drain_stop(const char *how, struct drain_result *result);
  */
 bool drain_catch_up(bool is_leaving);
 
+/*
+ * What was only counted so far becomes rows of the calling thread's ring, which outlives the
+ * program: another one takes its place. Any thread.
+ */
+void drain_leave_counts(void);
+
 /* In a forked child, which has no drain thread. is_late: its parent had attached CUPTI. */
 void drain_forget(bool is_late);
 

@@ -327,6 +327,7 @@ static inline bool begin_exec(void)
 	bool is_ours = is_recording() && ending_is_ours();
 
 	if (is_ours) {
+		collector_leave_counts();
 		ending_mark(GPROF_END_EXEC, 0);
 	}
 	return is_ours;

@@ -185,7 +185,8 @@ struct ring_thread {
 	uint32_t offset;  /* bytes of rows of `current` that are read */
 	uint64_t lost_counted;
 	uint64_t lost_settled; /* of these, no longer counted in chunks */
-	uint64_t counts_taken[RING_NR_COUNTS];
+	/* Of counts, what ring_take_counts has handed out, or what has a row of its own. */
+	_Atomic uint64_t counts_taken[RING_NR_COUNTS];
 };
 
 /*
@@ -269,6 +270,7 @@ static inline void ring_commit(struct ring_tls *self, void *row, uint32_t bytes)
 static inline void ring_count_first(struct ring_tls *self, unsigned int counted)
 {
 	if (self->thread && !self->thread->counts[counted]) {
+		atomic_store(&self->thread->counts_taken[counted], 1);
 		self->thread->counts[counted] = 1;
 	}
 }
@@ -320,7 +322,10 @@ void ring_positions(void (*thread)(void *context, struct ring_thread *thread, ui
 /* The first thread after `before` (NULL: of all) that has written a row and not ended, or NULL. */
 const struct ring_thread *ring_next_thread(const struct ring_thread *before);
 
-/* Calls count(context, thread, counted, nr) for what threads have counted since the last call. */
+/*
+ * Calls count(context, thread, counted, nr) for what threads have counted since the last call. Any
+ * thread.
+ */
 void ring_take_counts(void (*count)(void *context, const struct ring_thread *thread,
 			      unsigned int counted, uint64_t nr),
 	void *context);

@@ -216,13 +216,9 @@ static bool has_ended_now(const struct ring_thread *thread)
 		       errno == ESRCH);
 }
 
-/* The first call of each function has a row. */
-static uint64_t new_counts(const struct ring_thread *thread, unsigned int counted)
+static uint64_t count_of(const struct ring_thread *thread, unsigned int counted)
 {
-	uint64_t nr = __atomic_load_n(&thread->counts[counted], __ATOMIC_RELAXED);
-	uint64_t taken = thread->counts_taken[counted];
-
-	return nr - (nr && !taken ? 1 : taken);
+	return __atomic_load_n(&thread->counts[counted], __ATOMIC_RELAXED);
 }
 
 void ring_take_counts(void (*count)(void *context, const struct ring_thread *thread,
@@ -233,15 +229,13 @@ void ring_take_counts(void (*count)(void *context, const struct ring_thread *thr
 		struct ring_thread *thread = live_thread(i);
 
 		for (unsigned int counted = 0; thread && counted < RING_NR_COUNTS; counted++) {
-			uint64_t nr = new_counts(thread, counted);
+			uint64_t taken = atomic_load(&thread->counts_taken[counted]);
+			uint64_t nr = count_of(thread, counted);
 
-			if (nr) {
-				count(context, thread, counted, nr);
-				thread->counts_taken[counted] =
-					(thread->counts_taken[counted]
-							? thread->counts_taken[counted]
-							: 1) +
-					nr;
+			/* Where another thread takes it at once, that one has it. */
+			if (nr > taken && atomic_compare_exchange_strong(
+						  &thread->counts_taken[counted], &taken, nr)) {
+				count(context, thread, counted, nr - taken);
 			}
 		}
 	}
@@ -250,7 +244,7 @@ void ring_take_counts(void (*count)(void *context, const struct ring_thread *thr
 static bool has_new_counts(const struct ring_thread *thread)
 {
 	for (unsigned int counted = 0; counted < RING_NR_COUNTS; counted++) {
-		if (new_counts(thread, counted)) {
+		if (count_of(thread, counted) > atomic_load(&thread->counts_taken[counted])) {
 			return true;
 		}
 	}
