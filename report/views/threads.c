@@ -22,6 +22,7 @@ struct threads_view {
 
 static const struct scan_want wants[] = {
 	SCAN_CALLS(COL_BIT(COL_api_dur) | COL_BIT(COL_api_thread)),
+	{GPROF_TABLE_api_count, COL_BIT(COL_api_count_thread) | COL_BIT(COL_api_count_nr), 0},
 };
 
 static struct thread_row *find_row(struct threads_view *view, struct process *process, uint32_t id)
@@ -51,10 +52,24 @@ static void begin(void *context, struct process *process)
 	}
 }
 
+/* Calls without times, which belong to no step. */
+static void add_counts(struct threads_view *view, struct process *process, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->nr_rows && !process->select; i++) {
+		uint32_t thread = (uint32_t)b->col[COL_api_count_thread][i];
+
+		find_row(view, process, thread)->nr_calls += b->col[COL_api_count_nr][i];
+	}
+}
+
 static void on_batch(void *context, struct process *process, const struct batch *b)
 {
 	struct threads_view *view = context;
 
+	if (b->table == GPROF_TABLE_api_count) {
+		add_counts(view, process, b);
+		return;
+	}
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		struct thread_row *row =
 			find_row(view, process, (uint32_t)b->col[COL_api_thread][i]);
@@ -100,7 +115,8 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("pid", "PID", TABLE_ID),
 	TABLE_COLUMN("tid", "TID", TABLE_ID),
 	TABLE_COLUMN("calls", "API calls", TABLE_COUNT, TABLE_MEMBER(thread_row, nr_calls)),
-	TABLE_COLUMN("total_ns", "API time", TABLE_TIME),
+	TABLE_COLUMN(
+		"total_ns", "API time", TABLE_TIME, .help = "of calls that are timed; see api"),
 	TABLE_COLUMN("launches", "Launches", TABLE_COUNT, TABLE_MEMBER(thread_row, nr_launches)),
 	TABLE_COLUMN("syncs", "Syncs", TABLE_COUNT, .help = "calls that wait for the GPU",
 		TABLE_MEMBER(thread_row, nr_syncs)),

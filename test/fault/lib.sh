@@ -9,6 +9,8 @@ GUEST=$ROOT/$B/fault/guest
 JOB=$ROOT/$B/fault/job
 [ -x "$GUEST" ] || skip "the fault build is not there (make fault-programs)"
 export SIM_KERNEL_NS=10
+# Its calls of cudaGetDevice are what fills rings and disks.
+export GPROF_CALLS=all
 nr=0
 
 # tap STATUS NAME [WHY]

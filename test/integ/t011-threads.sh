@@ -21,7 +21,7 @@ done
 # Threads that wait in pools take no memory from those that have events. One of them has its first event late:
 # its row has its name, its creator and when it was created.
 rm -rf "$GPROF_DIR"
-GPROF_BUFFER_MB=8 record "$B/integ/s_idle" 600 20000
+GPROF_CALLS=all GPROF_BUFFER_MB=8 record "$B/integ/s_idle" 600 20000
 is 0 $rc "exit status with idle threads"
 summary threads,losses
 is 0 "$(query '.losses.rows | length')" "losses with idle threads"
