@@ -4,6 +4,8 @@
 # the kernel trusts that.
 . "$(dirname "$0")/lib.sh"
 need SIM REPORT JQ PLAIN
+# Its calls are to be seen in time.
+export GPROF_CALLS=all
 
 # clock_name: of the one stream.
 clock_name()
