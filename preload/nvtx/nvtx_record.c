@@ -24,6 +24,7 @@ static struct nvtx_state {
 	_Atomic uint32_t step_strings[MAX_STEP_STRINGS]; /* registered under the step's name */
 	_Atomic uint32_t nr_step_strings;
 	_Atomic uint64_t step_ranges[MAX_STEP_RANGES]; /* open, with ids of another tool */
+	atomic_bool has_told_strings, has_told_ranges; /* that there are more */
 	/* The stream has none yet: those of a forked child's parent, or from before it began. */
 	atomic_bool misses_names;
 } state;
@@ -180,6 +181,12 @@ static void keep_step_string(uint32_t id, const char *bytes, size_t nr_bytes)
 
 		if (n < MAX_STEP_STRINGS) {
 			atomic_store(&state.step_strings[n], id);
+		} else if (!atomic_exchange(&state.has_told_strings, true)) {
+			notice_add("steps", 0,
+				"more than %u registered NVTX strings have the name of the step; "
+				"ranges with the others end none (register it once, or push its "
+				"name)",
+				MAX_STEP_STRINGS);
 		}
 	}
 }
@@ -217,6 +224,8 @@ static void emit(struct gprof_row_nvtx *row, uint8_t op, const struct nvtx_text 
 
 void nvtx_forget(void)
 {
+	atomic_store(&state.has_told_strings, false);
+	atomic_store(&state.has_told_ranges, false);
 	atomic_store(&state.misses_names, true);
 }
 
@@ -279,6 +288,12 @@ static void keep_step_range(uint64_t range)
 		if (atomic_compare_exchange_strong(&state.step_ranges[i], &none, range)) {
 			return;
 		}
+	}
+	if (range && !atomic_exchange(&state.has_told_ranges, true)) {
+		notice_add("steps", 0,
+			"more than %u NVTX ranges that end a step are open at a time; further ones "
+			"end none, since another tool gave their ids (push and pop them)",
+			MAX_STEP_RANGES);
 	}
 }
 

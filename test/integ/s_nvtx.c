@@ -201,6 +201,34 @@ static void fork_child(const struct loader *it, int nr_strings)
 	waitpid(child, NULL, 0);
 }
 
+/* A range of each of so many strings, and so many ranges of one string that are open at a time. */
+static void end_steps(const struct loader *it, int nr)
+{
+	void *domain =
+		CALL(it->core2, NVTX_CORE2_DOMAIN_CREATE_A, void *, (const char *), ("steps"));
+	struct nvtx_attributes a = {
+		.version = 3, .size = sizeof(a), .message_type = NVTX_MESSAGE_REGISTERED};
+	const void *first = NULL;
+	uint64_t ranges[64];
+
+	for (int i = 0; i < nr; i++) {
+		a.message = CALL(it->core2, NVTX_CORE2_REGISTER_STRING_A, void *,
+			(void *, const char *), (domain, "my step"));
+		first = first ? first : a.message;
+		CALL(it->core2, NVTX_CORE2_RANGE_PUSH_EX, int,
+			(void *, const struct nvtx_attributes *), (domain, &a));
+		CALL(it->core2, NVTX_CORE2_RANGE_POP, int, (void *), (domain));
+	}
+	a.message = first;
+	for (int i = 0; i < nr && i < 64; i++) {
+		ranges[i] = CALL(it->core2, NVTX_CORE2_RANGE_START_EX, uint64_t,
+			(void *, const struct nvtx_attributes *), (domain, &a));
+	}
+	for (int i = 0; i < nr && i < 64; i++) {
+		CALL_VOID(it->core2, NVTX_CORE2_RANGE_END, (void *, uint64_t), (domain, ranges[i]));
+	}
+}
+
 int main(int argc, char **argv)
 {
 	for (int i = 0; i < NR_LOADERS; i++) {
@@ -211,7 +239,9 @@ int main(int argc, char **argv)
 	}
 	extend(&loaders[0]);
 	fflush(stdout);
-	if (argc > 1 && !strcmp(argv[1], "fork")) {
+	if (argc > 2 && !strcmp(argv[1], "steps")) {
+		end_steps(&loaders[0], atoi(argv[2]));
+	} else if (argc > 1 && !strcmp(argv[1], "fork")) {
 		fork_child(&loaders[0], argc > 2 ? atoi(argv[2]) : 1);
 	} else if (argc > 1) {
 		char *args[] = {argv[0], NULL};

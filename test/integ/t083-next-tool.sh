@@ -52,6 +52,22 @@ summary nvtx,losses
 is "kept:by the parent 19999 kept:by the parent 999" "$(query '[.nvtx.rows[] | select(.name | contains("parent")).name] | sort | join(" ")')" "names of a forked child"
 is 0 "$(query '[.losses.rows[].count] | add // 0')" "losses of a forked child"
 
+# Strings with the name of the step, and ranges of the tool that end one: where there are too many, that is said.
+for nr in 16 20; do
+	for path in "" "$tool"; do
+		rm -rf "$GPROF_DIR"
+		GPROF_STEP="nvtx:my step" NVTX_INJECTION64_PATH=$path record "$B/integ/s_nvtx" steps $nr
+		summary steps,notices
+		# A row more than ends of steps: the last one goes on.
+		said=$(query '[.notices.rows[] | select(.cause == "steps").text | split(" ")[:4] | join(" ")] | sort | join(", ")')
+		case $nr,$path in
+		16,*) is "33 " "$(query '.steps.rows | length') $said" "steps" ;;
+		20,) is "37 more than 16 registered" "$(query '.steps.rows | length') $said" "steps with our ids" ;;
+		20,*) is "33 more than 16 NVTX, more than 16 registered" "$(query '.steps.rows | length') $said" "steps with the tool's ids" ;;
+		esac
+	done
+done
+
 # It does not want NVTX; it leads back to us; we do not want NVTX.
 export NVTX_INJECTION64_PATH=$tool
 rm -rf "$GPROF_DIR" "$TOOL_OUT"
