@@ -7,7 +7,7 @@
 #include "preload/hook/hook.h"
 
 #define NR_SLOTS 16u
-#define NR_KEYS	 65536u /* handles of a kind; others are recorded without their name */
+#define NR_KEYS	 65536u /* handles of a kind; others are counted, and have no name */
 #define NR_TRIES 64u	/* in the target's call */
 
 HOOK_EXPORT int InitializeInjectionNvtx2(nvtx_get_export get_export);
@@ -209,6 +209,8 @@ void *nvtx_next_keep(enum nvtx_handle what, void *theirs, uint32_t id)
 		 !atomic_compare_exchange_strong(key, &none, theirs));
 	if (key) {
 		atomic_store(&map->ids[key - map->keys], id);
+	} else {
+		loss_add(LOSS_NVTX_HANDLE, 1);
 	}
 	return theirs;
 }

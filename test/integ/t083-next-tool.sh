@@ -52,6 +52,12 @@ summary nvtx,losses
 is "kept:by the parent 19999 kept:by the parent 999" "$(query '[.nvtx.rows[] | select(.name | contains("parent")).name] | sort | join(" ")')" "names of a forked child"
 is 0 "$(query '[.losses.rows[].count] | add // 0')" "losses of a forked child"
 
+# Strings of the tool beyond those whose handles are kept have no name, and are counted.
+rm -rf "$GPROF_DIR"
+NVTX_INJECTION64_PATH=$tool record "$B/integ/s_nvtx" fork 80000
+"$B/gprof-report" summary --view losses --format json "$GPROF_DIR" >"$T/json"
+is true "$(query '([.losses.rows[] | select(.cause | startswith("NVTX domain or string of another tool")).count] | add) >= 80000 - 65536')" "strings without a name"
+
 # Strings with the name of the step, and ranges of the tool that end one: where there are too many, that is said.
 for nr in 16 20; do
 	for path in "" "$tool"; do
