@@ -5,6 +5,7 @@
 
 #include "collector/stream/batch.h"
 #include "collector/stream/dictionary.h"
+#include "collector/util/notice.h"
 
 #define MAX_ADDED 1024u
 
@@ -18,6 +19,7 @@ static struct calls_state {
 	const char *added[MAX_ADDED];
 	uint8_t added_api[MAX_ADDED];
 	uint32_t nr_added;
+	bool has_told;
 } state;
 
 COMPAT_START_CODE void calls_init(
@@ -70,6 +72,12 @@ uint32_t calls_find_or_add(const char *name, uint8_t api)
 		state.added[state.nr_added] = name;
 		state.added_api[state.nr_added] = api;
 		id = hooks.nr + ++state.nr_added;
+	} else if (!id && !state.has_told) {
+		state.has_told = true;
+		notice_add("callbacks", 0,
+			"CUPTI has more than %u functions that gprof has no hook for; calls of the "
+			"others are recorded without their name",
+			MAX_ADDED);
 	}
 	return id;
 }
@@ -89,4 +97,5 @@ void calls_add_rows(void)
 void calls_forget(void)
 {
 	state.nr_added = 0;
+	state.has_told = false;
 }

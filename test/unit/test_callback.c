@@ -2,6 +2,7 @@
 /* Calls that CUPTI's callbacks record: nested, left in the middle, and with a hook around them. */
 #include "collector/cupti/callback.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "collector/collector.h"
@@ -314,6 +315,26 @@ START_TEST(in_a_hook_that_was_left_calls_are_recorded)
 }
 END_TEST
 
+START_TEST(functions_beyond_the_most_are_told_once)
+{
+	enum { MOST = 1024 };
+	static char more[MOST + 2][16];
+	struct notice notice;
+
+	start();
+	for (int i = 0; i < MOST + 2; i++) {
+		snprintf(more[i], sizeof(more[i]), "cuNew%d", i);
+		ck_assert_uint_eq(calls_find_or_add(more[i], GPROF_API_DRIVER),
+			i < MOST ? 3 + (uint32_t)i + 1 : 0);
+	}
+	ck_assert_uint_eq(calls_find_or_add(more[0], GPROF_API_DRIVER), 4);
+	ck_assert(notice_take(&notice));
+	ck_assert_str_eq(notice.cause, "callbacks");
+	ck_assert(!notice_take(&notice));
+	calls_forget();
+}
+END_TEST
+
 UNIT_SUITE("callback", a_driver_call_in_a_runtime_call_is_a_part_of_it,
 	with_driver_calls_each_one_in_a_call_without_a_hook_is_nested,
 	with_driver_calls_each_one_in_a_hook_is_nested_but_not_the_hooks_own,
@@ -321,4 +342,5 @@ UNIT_SUITE("callback", a_driver_call_in_a_runtime_call_is_a_part_of_it,
 	with_driver_calls_nothing_is_recorded_outside_of_windows,
 	a_signal_handlers_call_in_a_call_is_another_one,
 	a_call_that_was_left_is_counted_and_silences_nothing,
-	many_that_were_left_are_counted_once_each, in_a_hook_that_was_left_calls_are_recorded)
+	many_that_were_left_are_counted_once_each, in_a_hook_that_was_left_calls_are_recorded,
+	functions_beyond_the_most_are_told_once)
