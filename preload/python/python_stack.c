@@ -16,7 +16,7 @@
 #include "preload/python/python_frame.h"
 #include "preload/python/python_room.h"
 
-#define MAX_FRAMES 128u /* of a stack; further ones, on the outside, are left out */
+#define MAX_FRAMES 128u /* of a stack; one more stands for those further out */
 #define FILE_BITS  13u
 #define CODE_BITS  16u
 #define NODE_BITS  18u
@@ -134,34 +134,39 @@ static uint32_t file_id(struct tables *t, const struct python_text *file, uint64
 	return id;
 }
 
-static void write_code(struct tables *t, uint32_t id, const struct python_frame *frame,
-	const struct python_text *file, uint64_t file_hash, const struct python_text *name)
+static void write_code(struct tables *t, uint32_t id, uint32_t line, const struct python_text *file,
+	uint64_t file_hash, const struct python_text *name)
 {
-	struct gprof_row_py_code row = {.id = id, .line = frame->point.first_line};
+	struct gprof_row_py_code row = {.id = id, .line = line};
 	char utf8[PYTHON_UTF8_BYTES];
 
 	row.py_file = file_id(t, file, file_hash);
 	ring_emit(&row, GPROF_TABLE_py_code, utf8, python_text_utf8(name, utf8));
 }
 
-/* 0 if there are too many; also if the memory is not what it should be. */
+/* 0 if there are too many. */
+static uint32_t code_of(struct tables *t, const struct python_text *file,
+	const struct python_text *name, uint32_t line)
+{
+	uint64_t file_hash = hash_text(file);
+	uint64_t hash = mix(mix(file_hash, hash_text(name)), line) | 1;
+	bool is_new;
+	uint32_t id = find(t->codes, CODE_BITS, &t->nr_codes, hash, &is_new);
+
+	if (is_new) {
+		write_code(t, id, line, file, file_hash, name);
+	}
+	return id;
+}
+
+/* 0 as above; also if the memory is not what it should be. */
 static uint32_t code_id(struct tables *t, const struct python_frame *frame)
 {
 	struct python_text file, name;
-	uint64_t file_hash, hash;
-	bool is_new;
-	uint32_t id;
 
-	if (!python_text_read(&file, frame->file) || !python_text_read(&name, frame->name)) {
-		return 0;
-	}
-	file_hash = hash_text(&file);
-	hash = mix(mix(file_hash, hash_text(&name)), frame->point.first_line) | 1;
-	id = find(t->codes, CODE_BITS, &t->nr_codes, hash, &is_new);
-	if (is_new) {
-		write_code(t, id, frame, &file, file_hash, &name);
-	}
-	return id;
+	return python_text_read(&file, frame->file) && python_text_read(&name, frame->name)
+		       ? code_of(t, &file, &name, frame->point.first_line)
+		       : 0;
 }
 
 /* ---- functions by themselves ---- */
@@ -247,11 +252,21 @@ static uint32_t node_id(
 		struct gprof_row_py_stack row = {.id = id,
 			.parent = parent,
 			.py_code = code,
-			.line = python_point_line(point)};
+			.line = point->lines ? python_point_line(point) : 0};
 
 		ring_emit(&row, GPROF_TABLE_py_stack, NULL, 0);
 	}
 	return id;
+}
+
+/* What stands for the frames that are left out. */
+static uint32_t outer_frames(struct tables *t)
+{
+	static const struct python_text file = {"...", 3, 1}, name = {"outer frames", 12, 1};
+	static const struct python_point nowhere;
+	uint32_t code = code_of(t, &file, &name, 0);
+
+	return code ? node_id(t, 0, code, &nowhere) : 0;
 }
 
 /* From the innermost frame outwards, and back again from caller to callee. */
@@ -261,13 +276,20 @@ static uint32_t walk(struct tables *t, uintptr_t at)
 	uint32_t codes[MAX_FRAMES];
 	uint32_t nr_frames = 0, stack = 0;
 
-	for (uint32_t i = 0; at && nr_frames < MAX_FRAMES && i < 2 * MAX_FRAMES; i++) {
+	for (uint32_t i = 0; at; i++) {
 		struct python_frame frame;
 
 		if (!python_frame_read(&frame, at)) {
 			return 0;
 		}
 		at = frame.next;
+		if (frame.code ? nr_frames == MAX_FRAMES : i >= 2 * MAX_FRAMES) {
+			stack = outer_frames(t);
+			if (!stack) {
+				return 0;
+			}
+			break;
+		}
 		if (!frame.code) {
 			continue;
 		}

@@ -14,7 +14,7 @@ class Dim(ctypes.Structure):
 
 
 ONE = Dim(1, 1, 1)
-KEEPS = 128  # frames of a stack
+KEEPS = 128  # frames of a stack; one more stands for those further out
 stacks = set()
 
 
@@ -29,7 +29,7 @@ def launch():
     while frame:
         told.append(words(frame, frame.f_lineno))
         frame = frame.f_back
-    stacks.add(" <- ".join(told[:KEEPS]))
+    stacks.add(" <- ".join(told[:KEEPS] + ["...: outer frames"] * (len(told) > KEEPS)))
     cuda.cudaLaunchKernel(ctypes.c_void_p(0x1234), ONE, ONE, None, ctypes.c_size_t(0), None)
 
 
@@ -135,6 +135,8 @@ except StopIteration:
     pass
 deep(20)
 deep(200)
+for n in range(124, 129):
+    deep(n)
 größer(1)
 generated()
 thread = threading.Thread(target=plain)
