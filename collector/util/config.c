@@ -46,16 +46,26 @@ static struct config_state {
 	} values[CONFIG_NR];
 	char cuda_home[TEXT_BYTES];
 	char wrong[MAX_WRONG][256];
-	unsigned int nr_wrong;
+	unsigned int nr_wrong, nr_more_wrong;
 } config;
+
+/* Room for one more sentence; NULL if there is none, which is counted. */
+static char *add_wrong(void)
+{
+	if (config.nr_wrong < MAX_WRONG) {
+		return config.wrong[config.nr_wrong++];
+	}
+	config.nr_more_wrong++;
+	return NULL;
+}
 
 static void add_wrong_value(const char *name, const char *value, const char *allowed)
 {
-	char redacted[64];
+	char redacted[64], *sentence = add_wrong();
 
-	if (config.nr_wrong < MAX_WRONG) {
+	if (sentence) {
 		redacted[redact_value(redacted, 60, name, value, strlen(value))] = 0;
-		log_format(config.wrong[config.nr_wrong++], sizeof(config.wrong[0]),
+		log_format(sentence, sizeof(config.wrong[0]),
 			"%s=%s is not allowed (allowed: %s); the default is used", name, redacted,
 			allowed);
 	}
@@ -64,12 +74,11 @@ static void add_wrong_value(const char *name, const char *value, const char *all
 /* Of the file of settings: what, and what is wrong with it. */
 static void add_wrong_line(const char *where, const char *what, const char *problem)
 {
-	char redacted[96];
+	char redacted[96], *sentence = add_wrong();
 
-	if (config.nr_wrong < MAX_WRONG) {
+	if (sentence) {
 		redacted[redact_value(redacted, sizeof(redacted) - 1, "", what, strlen(what))] = 0;
-		log_format(config.wrong[config.nr_wrong++], sizeof(config.wrong[0]), "%s%s %s",
-			where, redacted, problem);
+		log_format(sentence, sizeof(config.wrong[0]), "%s%s %s", where, redacted, problem);
 	}
 }
 
@@ -228,8 +237,10 @@ static bool is_variable(const char *name, size_t nr_bytes)
 
 static void add_unknown(const char *name, const char *closest)
 {
-	if (config.nr_wrong < MAX_WRONG) {
-		log_format(config.wrong[config.nr_wrong++], sizeof(config.wrong[0]),
+	char *sentence = add_wrong();
+
+	if (sentence) {
+		log_format(sentence, sizeof(config.wrong[0]),
 			"%.*s is no variable of gprof and is ignored; %s%s%s",
 			(int)(sizeof(PREFIX) + MOST_LETTERS), name,
 			closest ? "did you mean " : "see gprof-report env", closest ? closest : "",
@@ -387,7 +398,12 @@ void config_complain(void (*say)(const char *sentence))
 	for (unsigned int i = 0; i < config.nr_wrong; i++) {
 		say(config.wrong[i]);
 	}
-	config.nr_wrong = 0;
+	if (config.nr_more_wrong) {
+		log_format(config.wrong[0], sizeof(config.wrong[0]),
+			"%u more settings are wrong, which are not named", config.nr_more_wrong);
+		say(config.wrong[0]);
+	}
+	config.nr_wrong = config.nr_more_wrong = 0;
 }
 
 uint64_t config_number(enum config_name name)

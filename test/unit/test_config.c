@@ -142,6 +142,18 @@ START_TEST(wrong_values_keep_the_default_and_name_variable_value_and_what_is_all
 }
 END_TEST
 
+START_TEST(of_many_wrong_values_the_rest_is_counted)
+{
+	config_init();
+	for (int i = 0; i < 11; i++) {
+		ck_assert_int_eq(config_set("GPROF_BUFFER_MB", "x"), -EINVAL);
+	}
+	config_complain(say);
+	ck_assert_int_eq(nr_said, 9);
+	ck_assert_msg(strstr(said, "3 more settings are wrong, which are not named"), "%s", said);
+}
+END_TEST
+
 START_TEST(numbers_at_their_bounds_are_taken_and_signs_blanks_and_hex_are_not)
 {
 	static const char *const wrong[] = {"", "-1", "+8", " 8", "8 ", "0x10", "8.0", "1e3"};
@@ -356,6 +368,7 @@ Suite *unit_suite(void)
 		misspelt_variables_are_named_with_the_right_one,
 		defaults_lie_within_their_own_ranges, environment_sets_each_type,
 		wrong_values_keep_the_default_and_name_variable_value_and_what_is_allowed,
+		of_many_wrong_values_the_rest_is_counted,
 		numbers_at_their_bounds_are_taken_and_signs_blanks_and_hex_are_not,
 		lists_are_bits_of_the_words, one_variable_is_known_early, unknown_variable_is_named,
 		file_is_read_with_comments_quotes_and_export, environment_wins_over_the_file,
