@@ -27,7 +27,7 @@ static struct step_state {
 	enum gprof_step_rule rule; /* 0: no steps, or found by ranges and calls */
 	bool is_found;		   /* by those, in `ranges` */
 	struct step_auto ranges;
-	char name[256];
+	const char *name; /* of the range, in the configuration */
 	regex_t kernel;
 	bool has_kernel;
 	uint32_t interval_ms;
@@ -112,7 +112,7 @@ static bool parse_rule(const char *text, uint32_t (*find_call)(const char *name)
 		return true;
 	}
 	if (take_prefix(&text, "nvtx:") && *text) {
-		strncpy(state.name, text, sizeof(state.name) - 1);
+		state.name = text;
 		state.rule = GPROF_STEP_NVTX;
 	} else if (take_prefix(&text, "api:")) {
 		collector_step_call = find_call(text);

@@ -93,6 +93,18 @@ START_TEST(only_the_rule_in_force_ends_steps)
 }
 END_TEST
 
+START_TEST(names_of_ranges_are_compared_to_their_end)
+{
+	char rule[800];
+
+	snprintf(rule, sizeof(rule), "nvtx:%0700d", 1);
+	start(rule, "all", "none");
+	ck_assert(step_is_range(rule + 5, 700));
+	ck_assert(!step_is_range(rule + 5, 699));
+	ck_assert(!step_is_range(rule + 5, 255));
+}
+END_TEST
+
 START_TEST(no_step_ends_before_it_begins)
 {
 	uint64_t now;
@@ -465,8 +477,8 @@ START_TEST(command_stands_that_comes_while_a_step_closes_the_window)
 END_TEST
 
 UNIT_SUITE("step", schedule_opens_and_closes_windows_as_steps_go_by,
-	only_the_rule_in_force_ends_steps, no_step_ends_before_it_begins,
-	without_steps_there_is_one_window_and_no_step_row,
+	only_the_rule_in_force_ends_steps, names_of_ranges_are_compared_to_their_end,
+	no_step_ends_before_it_begins, without_steps_there_is_one_window_and_no_step_row,
 	api_rule_tells_hooks_which_call_to_look_for, api_rule_stays_on_while_closed,
 	kernel_rule_is_a_regular_expression, kernel_rule_may_repeat,
 	interval_rule_has_its_milliseconds, wrong_rules_and_schedules_become_notices_and_defaults,
