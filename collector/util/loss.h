@@ -38,8 +38,9 @@
 	L(TEXT, "text cut to 4096 bytes (the event is kept)")                                      \
 	L(NVTX_NAME, "NVTX domain or string registered before a fork or the first event, for "     \
 		     "which there was no memory (its events have no name)")                        \
-	L(NVTX_HANDLE, "NVTX domain or string of another tool beyond 65,536 of a kind (its "       \
-		       "events have no name)")                                                     \
+	L(NVTX_HANDLE,                                                                             \
+		"NVTX domain or string of another tool beyond 65,536 of a kind (the event is "     \
+		"kept, without a name)")                                                           \
 	L(OP, "operator inside more than 510 others, or without a recorded start (rare; nothing "  \
 	      "to do)")                                                                            \
 	L(BLOCK, "CPU memory of PyTorch in over 65,000 blocks at a time (rare; nothing to do)")    \
