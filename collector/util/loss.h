@@ -50,6 +50,8 @@
 		       "fewer in GPROF_PYTHON_FILTER)")                                            \
 	L(PYTHON_CODE, "call of a Python function beyond the 32,768 different ones that gprof "    \
 		       "distinguishes")                                                            \
+	L(PYTHON_FILE, "Python function in a file beyond the 4,096 that gprof distinguishes (the " \
+		       "event is kept, without the file)")                                         \
 	L(PYTHON_DEPTH, "calls of Python functions or modules nested too deep to record, counted " \
 			"once each time (nothing to do)")                                          \
 	L(NOTICE, "notices beyond the first 64 (GPROF_LOG=info in GPROF_LOG_FILE has all)")

@@ -141,6 +141,9 @@ static void write_code(struct tables *t, uint32_t id, uint32_t line, const struc
 	char utf8[PYTHON_UTF8_BYTES];
 
 	row.py_file = file_id(t, file, file_hash);
+	if (!row.py_file) {
+		loss_add(LOSS_PYTHON_FILE, 1);
+	}
 	ring_emit(&row, GPROF_TABLE_py_code, utf8, python_text_utf8(name, utf8));
 }
 
