@@ -41,6 +41,7 @@
 	L(NVTX_HANDLE,                                                                             \
 		"NVTX domain or string of another tool beyond 65,536 of a kind (the event is "     \
 		"kept, without a name)")                                                           \
+	L(NVTX_WIDE, "NVTX name of wide characters cut to some 250 bytes (the event is kept)")     \
 	L(OP, "operator inside more than 510 others, or without a recorded start (rare; nothing "  \
 	      "to do)")                                                                            \
 	L(BLOCK, "CPU memory of PyTorch in over 65,000 blocks at a time (rare; nothing to do)")    \

@@ -49,6 +49,7 @@ void nvtx_text_of_narrow(struct nvtx_text *text, const char *name)
 {
 	text->bytes = name ? name : "";
 	text->nr_bytes = strlen(text->bytes);
+	text->is_cut = false;
 }
 
 /* UTF-8, cut where the buffer ends. */
@@ -63,6 +64,7 @@ void nvtx_text_of_wide(struct nvtx_text *text, const wchar_t *name)
 	*out = '\0';
 	text->bytes = text->buffer;
 	text->nr_bytes = (size_t)(out - text->buffer);
+	text->is_cut = name && *name;
 }
 
 static void write_row(struct gprof_row_nvtx *row, uint8_t op, const char *text, size_t nr_bytes)
@@ -220,6 +222,9 @@ static void emit(struct gprof_row_nvtx *row, uint8_t op, const struct nvtx_text 
 {
 	write_missed_names();
 	write_row(row, op, text ? text->bytes : NULL, text ? text->nr_bytes : 0);
+	if (text && text->is_cut) {
+		loss_add(LOSS_NVTX_WIDE, 1);
+	}
 }
 
 void nvtx_forget(void)

@@ -16,6 +16,7 @@
 struct nvtx_text {
 	const char *bytes;
 	size_t nr_bytes;
+	bool is_cut;
 	char buffer[256]; /* for names that come as wide characters */
 };
 

@@ -229,6 +229,18 @@ static void end_steps(const struct loader *it, int nr)
 	}
 }
 
+/* A range of so many wide characters. */
+static void push_wide(const struct loader *it, int nr)
+{
+	wchar_t name[1024] = {0};
+
+	for (int i = 0; i < nr && i < 1023; i++) {
+		name[i] = L'w';
+	}
+	CALL(it->core, NVTX_CORE_RANGE_PUSH_W, int, (const wchar_t *), (name));
+	CALL(it->core, NVTX_CORE_RANGE_POP, int, (void), ());
+}
+
 int main(int argc, char **argv)
 {
 	for (int i = 0; i < NR_LOADERS; i++) {
@@ -241,6 +253,8 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	if (argc > 2 && !strcmp(argv[1], "steps")) {
 		end_steps(&loaders[0], atoi(argv[2]));
+	} else if (argc > 2 && !strcmp(argv[1], "wide")) {
+		push_wide(&loaders[0], atoi(argv[2]));
 	} else if (argc > 1 && !strcmp(argv[1], "fork")) {
 		fork_child(&loaders[0], argc > 2 ? atoi(argv[2]) : 1);
 	} else if (argc > 1) {

@@ -17,4 +17,14 @@ rm -rf "$GPROF_DIR"
 GPROF_NVTX=0 record "$B/integ/s_loop" 4 2 nvtx
 summary nvtx,api
 is 0 "$(query '.nvtx.rows | length')" "ranges when off"
+
+# Names of wide characters: what is cut is counted.
+for nr in 250 252 253 800; do
+	rm -rf "$GPROF_DIR"
+	record "$B/integ/s_nvtx" wide $nr
+	summary nvtx,losses
+	want="$nr 0"
+	[ $nr -le 252 ] || want="252 1"
+	is "$want" "$(query '"\([.nvtx.rows[].name | select(startswith("ww")) | length][0]) \([.losses.rows[].count] | add // 0)"')" "bytes of $nr wide characters, and cut names"
+done
 finish
