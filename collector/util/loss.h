@@ -37,7 +37,7 @@
 	L(LIMIT_STEP, "step, thread, window or sample after GPROF_MAX_MB (raise it)")              \
 	L(TEXT, "text cut to 4096 bytes (the event is kept)")                                      \
 	L(NVTX_NAME, "NVTX domain or string registered before a fork or the first event, for "     \
-		     "which there was no memory (its events have no name)")                        \
+		     "which there was no memory (the event is kept, without its name)")            \
 	L(NVTX_HANDLE,                                                                             \
 		"NVTX domain or string of another tool beyond 65,536 of a kind (the event is "     \
 		"kept, without a name)")                                                           \
