@@ -271,7 +271,7 @@ static inline void ring_count_first(struct ring_tls *self, unsigned int counted)
 {
 	if (self->thread && !self->thread->counts[counted]) {
 		atomic_store(&self->thread->counts_taken[counted], 1);
-		self->thread->counts[counted] = 1;
+		__atomic_store_n(&self->thread->counts[counted], 1, __ATOMIC_RELAXED);
 	}
 }
 

@@ -393,7 +393,8 @@ static inline int32_t count_call(uint64_t *count, enum hook_id id, int32_t resul
 	if (__builtin_expect(result != 0, 0)) {
 		record_failure(id, result);
 	} else {
-		++*count;
+		/* The drain reads it meanwhile. */
+		__atomic_store_n(count, *count + 1, __ATOMIC_RELAXED);
 	}
 	return result;
 }
