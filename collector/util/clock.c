@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/util/clock.h"
 
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -18,13 +19,15 @@
 
 bool clock_has_counter, clock_is_forbidden;
 static struct clock_anchor first;
-static clock_function kernel_clock; /* NULL: the system call */
+static clock_function _Atomic kernel_clock; /* NULL: the system call */
 
 uint64_t clock_read_ns(clockid_t id)
 {
+	/* Other threads may wait for the one that starts, by this clock. */
+	clock_function kernel = atomic_load_explicit(&kernel_clock, memory_order_relaxed);
 	struct timespec now = {0};
 
-	if (!kernel_clock || kernel_clock(id, &now)) {
+	if (!kernel || kernel(id, &now)) {
 		syscall(SYS_clock_gettime, id, &now);
 	}
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
@@ -84,7 +87,7 @@ static bool find_counter(void)
 void clock_init(clock_function kernel)
 {
 	clock_is_forbidden = is_forbidden();
-	kernel_clock = clock_is_forbidden ? NULL : kernel;
+	atomic_store(&kernel_clock, clock_is_forbidden ? NULL : kernel);
 	clock_has_counter = !clock_is_forbidden && find_counter();
 	first = clock_take_anchor();
 }
