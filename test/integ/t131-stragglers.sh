@@ -4,9 +4,6 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/stragglers.sh"
 need SIM REPORT JQ
-# LeakSanitizer's own tracer crashes at the end of these ranks (signal 11 in libasan), for a reason not found yet; all
-# else of AddressSanitizer stays on.
-[[ $B != *san-address ]] || export ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0
 [[ $B != *san-thread ]] || skip "AddressSanitizer is enough, t130 and t132 have ranks for ThreadSanitizer"
 
 # Ranks that train: what they call libtorch_cpu.so is test/torch's.

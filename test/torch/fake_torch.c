@@ -112,7 +112,11 @@ void fake_finish(void);
 bool fake_is_locked(void);
 void fake_thread(bool raises);
 
-static _Thread_local char here;
+/*
+ * What tells threads apart. Initial-exec: of one that is allocated with malloc, LeakSanitizer takes
+ * the bytes before it for a header, and reads from wherever these lead.
+ */
+static __thread char here __attribute__((tls_model("initial-exec")));
 static const void *threads[NR_CALLBACKS]; /* NULL: observes all of them */
 
 static uint64_t add_for(struct callback callback, const void *thread)
