@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds the newest ring file of a child by its name, and writes the signal that ended the child
+ * into the header, as the child would have done. The next reader of the file says it.
+ */
 #include "collector/ring/ending_child.h"
 
 #include <errno.h>
@@ -28,8 +32,9 @@ struct search {
 };
 
 /* HOST-PID-START, then the suffix. */
-static void look_at(struct search *search, const char *name)
+static void look_at(void *context, const char *name)
 {
+	struct search *search = context;
 	size_t length = strlen(name);
 	const char *at = name + length - (length < strlen(SUFFIX) ? 0 : strlen(SUFFIX));
 	uint64_t start;
@@ -49,29 +54,6 @@ static void look_at(struct search *search, const char *name)
 		search->start = start;
 		log_format(search->path, sizeof(search->path), SHARED "/%s", name);
 	}
-}
-
-static void look_at_all(struct search *search)
-{
-	char bytes[1024] __attribute__((aligned(8)));
-	struct private_fd shared;
-	long n;
-
-	if (private_fd_open(&shared, SHARED, O_RDONLY | O_DIRECTORY, PRIVATE_FD_ANYWHERE)) {
-		return;
-	}
-	do {
-		const struct dir_entry *entry;
-
-		n = private_fd_check(&shared)
-			    ? 0
-			    : syscall(SYS_getdents64, shared.fd, bytes, sizeof(bytes));
-		for (long at = 0; at < n; at += entry->bytes) {
-			entry = (const struct dir_entry *)(bytes + at);
-			look_at(search, entry->name);
-		}
-	} while (n > 0);
-	private_fd_close(&shared);
 }
 
 /* Is it a child's of ours, that could not say how it ends? In another pid namespace it is not. */
@@ -110,7 +92,7 @@ void ending_mark_child(pid_t pid, int number)
 	int error = errno, cancellation = target_hold_cancellation();
 	struct search search = {.pid = (uint64_t)pid};
 
-	look_at_all(&search);
+	dir_each(SHARED, look_at, &search);
 	if (*search.path) {
 		mark(search.path, number);
 	}

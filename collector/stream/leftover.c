@@ -160,8 +160,9 @@ static size_t gone_length(struct move *move, const char *name)
 	return is_gone ? length : 0;
 }
 
-static void look_at(struct move *move, const char *name)
+static void look_at(void *context, const char *name)
 {
+	struct move *move = context;
 	int length = (int)gone_length(move, name);
 	char from[PATH_MAX], part[PATH_MAX], to[PATH_MAX];
 
@@ -176,29 +177,6 @@ static void look_at(struct move *move, const char *name)
 	}
 }
 
-static void look_at_all(struct move *move)
-{
-	static char bytes[4096] __attribute__((aligned(8)));
-	struct private_fd shared;
-	long n;
-
-	if (private_fd_open(&shared, SHARED, O_RDONLY | O_DIRECTORY, PRIVATE_FD_ANYWHERE)) {
-		return;
-	}
-	do {
-		const struct dir_entry *entry;
-
-		n = private_fd_check(&shared)
-			    ? 0
-			    : syscall(SYS_getdents64, shared.fd, bytes, sizeof(bytes));
-		for (long at = 0; at < n; at += entry->bytes) {
-			entry = (const struct dir_entry *)(bytes + at);
-			look_at(move, entry->name);
-		}
-	} while (n > 0);
-	private_fd_close(&shared);
-}
-
 void leftover_move(bool (*is_over)(void))
 {
 	static struct move move;
@@ -207,6 +185,6 @@ void leftover_move(bool (*is_over)(void))
 	/* Again: a folder that changes while it is read may not show all names. */
 	do {
 		move.nr_moved = 0;
-		look_at_all(&move);
+		dir_each(SHARED, look_at, &move);
 	} while (move.nr_moved);
 }

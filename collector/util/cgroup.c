@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads /proc/self/cgroup and the files of each version, from the own cgroup up to the root: the
+ * least limit counts.
+ */
 #include "collector/util/cgroup.h"
 
 #include <limits.h>

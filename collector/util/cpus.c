@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * By the system calls: the C library's set has room for 1,024 CPUs.
+ */
 #include "collector/util/cpus.h"
 
 #include <errno.h>

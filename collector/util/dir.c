@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "collector/util/private_fd.h"
 #include "collector/util/start_progress.h"
 
 /* glibc has these as symbols only since 2.33; the kernel's struct is the same on our machines. */
@@ -133,4 +134,27 @@ bool dir_has_room(const char *dir, uint64_t bytes)
 	struct statvfs fs;
 
 	return !statvfs(dir, &fs) && (uint64_t)fs.f_bavail * fs.f_frsize > bytes;
+}
+
+void dir_each(const char *dir, void (*look)(void *context, const char *name), void *context)
+{
+	char bytes[1024] __attribute__((aligned(8)));
+	struct private_fd file;
+	long n;
+
+	if (private_fd_open(&file, dir, O_RDONLY | O_DIRECTORY, PRIVATE_FD_ANYWHERE)) {
+		return;
+	}
+	do {
+		const struct dir_entry *entry;
+
+		n = private_fd_check(&file)
+			    ? 0
+			    : syscall(SYS_getdents64, file.fd, bytes, sizeof(bytes));
+		for (long at = 0; at < n; at += entry->bytes) {
+			entry = (const struct dir_entry *)(bytes + at);
+			look(context, entry->name);
+		}
+	} while (n > 0);
+	private_fd_close(&file);
 }

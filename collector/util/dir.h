@@ -23,6 +23,12 @@ struct dir_entry {
  */
 int dir_make(const char *dir, char absolute[PATH_MAX]);
 
+/*
+ * Calls look(context, name) for each entry of a directory; for none if it cannot be read. It takes
+ * a descriptor for that time. Any thread, and signal handlers.
+ */
+void dir_each(const char *dir, void (*look)(void *context, const char *name), void *context);
+
 /* lstat(), in the version that every C library has. */
 int dir_look(const char *path, struct stat *status);
 

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Without a stream, and so without memory.
+ */
 #include "collector/util/file_text.h"
 
 #include <errno.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Mappings and the .bss: small pages only, and none locked that is not used.
+ */
 #include "collector/util/memory.h"
 
 #include <errno.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Compares CommitLimit with Committed_AS of /proc/meminfo, where /proc/sys/vm says that they count.
+ */
 #include "collector/util/overcommit.h"
 
 #include <limits.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds clock_gettime in the ELF image that the auxiliary vector names, by its symbol table.
+ */
 #include "preload/base/vdso.h"
 
 #include <sys/auxv.h>

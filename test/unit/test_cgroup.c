@@ -1,45 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/util/cgroup.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-
 #include "test/unit/unit.h"
 
 #define MB (1024 * 1024ull)
 
-/* The folder in place of /; each test has its own. */
-static const char *root(void)
-{
-	static const char *dir;
-
-	dir = dir ? dir : unit_temp_dir();
-	return dir;
-}
-
-/* Makes the file and its folders below the root. */
-static void put(const char *path, const char *text)
-{
-	char full[4200];
-	FILE *file;
-
-	snprintf(full, sizeof(full), "%s%s", root(), path);
-	for (char *slash = strchr(full + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = 0;
-		ck_assert(!mkdir(full, 0700) || errno == EEXIST);
-		*slash = '/';
-	}
-	file = fopen(full, "w");
-	ck_assert_ptr_nonnull(file);
-	fputs(text, file);
-	fclose(file);
-}
-
 static void is_memory(uint64_t limit, uint64_t left)
 {
-	struct cgroup_memory memory = cgroup_find_memory(root());
+	struct cgroup_memory memory = cgroup_find_memory(unit_root());
 
 	ck_assert_uint_eq(memory.limit, limit);
 	ck_assert_uint_eq(memory.left, left);
@@ -56,23 +24,23 @@ END_TEST
 
 START_TEST(version_2_takes_the_least_of_all_limits_around)
 {
-	put("/proc/self/cgroup", "0::/slurm/job/step\n");
-	put(JOB "step/memory.max", "max\n");
-	put(JOB "step/memory.high", "max\n");
-	put(JOB "step/memory.current", "10485760\n");
+	unit_put("/proc/self/cgroup", "0::/slurm/job/step\n");
+	unit_put(JOB "step/memory.max", "max\n");
+	unit_put(JOB "step/memory.high", "max\n");
+	unit_put(JOB "step/memory.current", "10485760\n");
 	is_memory(UINT64_MAX, UINT64_MAX);
-	put(JOB "memory.max", "104857600\n");
-	put(JOB "memory.high", "max\n");
-	put(JOB "memory.current", "31457280\n");
-	put(JOB "memory.stat", "anon 20971520\nfile 10485760\ninactive_file 5242880\n");
+	unit_put(JOB "memory.max", "104857600\n");
+	unit_put(JOB "memory.high", "max\n");
+	unit_put(JOB "memory.current", "31457280\n");
+	unit_put(JOB "memory.stat", "anon 20971520\nfile 10485760\ninactive_file 5242880\n");
 	is_memory(100 * MB, 75 * MB);
-	put(JOB "memory.high", "83886080\n");
+	unit_put(JOB "memory.high", "83886080\n");
 	is_memory(80 * MB, 55 * MB);
 	/* A wider cgroup may have a larger limit and less left. */
-	put(V2 "slurm/memory.max", "1073741824\n");
-	put(V2 "slurm/memory.current", "1063256064\n");
+	unit_put(V2 "slurm/memory.max", "1073741824\n");
+	unit_put(V2 "slurm/memory.current", "1063256064\n");
 	is_memory(80 * MB, 10 * MB);
-	put(V2 "slurm/memory.current", "2000000000\n");
+	unit_put(V2 "slurm/memory.current", "2000000000\n");
 	is_memory(80 * MB, 0);
 }
 END_TEST
@@ -81,34 +49,34 @@ END_TEST
 
 START_TEST(version_1_is_read_from_the_line_of_its_controller)
 {
-	put("/proc/self/cgroup",
+	unit_put("/proc/self/cgroup",
 		"5:cpu,cpuacct:/a\n4:hugetlb,memory:/docker/0123\n3:memory_like:/b\n0::/\n");
-	put(V1 "/memory.limit_in_bytes", "9223372036854771712\n");
+	unit_put(V1 "/memory.limit_in_bytes", "9223372036854771712\n");
 	is_memory(UINT64_MAX, UINT64_MAX);
-	put(V1 "/docker/0123/memory.limit_in_bytes", "67108864\n");
-	put(V1 "/docker/0123/memory.usage_in_bytes", "33554432\n");
-	put(V1 "/docker/0123/memory.stat", "inactive_file 1\nhierarchical_memory_limit "
-					   "67108864\ntotal_inactive_file 4194304\n");
+	unit_put(V1 "/docker/0123/memory.limit_in_bytes", "67108864\n");
+	unit_put(V1 "/docker/0123/memory.usage_in_bytes", "33554432\n");
+	unit_put(V1 "/docker/0123/memory.stat", "inactive_file 1\nhierarchical_memory_limit "
+						"67108864\ntotal_inactive_file 4194304\n");
 	is_memory(64 * MB, 36 * MB);
 }
 END_TEST
 
 START_TEST(container_that_sees_only_itself_has_the_limits_at_the_top)
 {
-	put("/proc/self/cgroup", "4:memory:/docker/0123\n");
-	put(V1 "/memory.limit_in_bytes", "67108864\n");
-	put(V1 "/memory.usage_in_bytes", "33554432\n");
+	unit_put("/proc/self/cgroup", "4:memory:/docker/0123\n");
+	unit_put(V1 "/memory.limit_in_bytes", "67108864\n");
+	unit_put(V1 "/memory.usage_in_bytes", "33554432\n");
 	is_memory(64 * MB, 32 * MB);
-	put("/proc/self/cgroup", "0::/\n");
-	put(V2 "memory.max", "33554432\n");
-	put(V2 "memory.current", "1048576\n");
+	unit_put("/proc/self/cgroup", "0::/\n");
+	unit_put(V2 "memory.max", "33554432\n");
+	unit_put(V2 "memory.current", "1048576\n");
 	is_memory(32 * MB, 31 * MB);
 }
 END_TEST
 
 START_TEST(text_that_is_no_list_of_cgroups_limits_nothing)
 {
-	put("/proc/self/cgroup", "::\n:\n\n4:memory\n:memory:\n0::/no/such");
+	unit_put("/proc/self/cgroup", "::\n:\n\n4:memory\n:memory:\n0::/no/such");
 	is_memory(UINT64_MAX, UINT64_MAX);
 }
 END_TEST

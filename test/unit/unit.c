@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test/unit/unit.h"
 
+#include <errno.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Ends what hangs, also under emulation and on a busy machine. */
@@ -96,4 +99,29 @@ int main(void)
 	nr_failed = srunner_ntests_failed(runner);
 	srunner_free(runner);
 	return nr_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+const char *unit_root(void)
+{
+	static const char *dir;
+
+	dir = dir ? dir : unit_temp_dir();
+	return dir;
+}
+
+void unit_put(const char *path, const char *text)
+{
+	char full[4200];
+	FILE *file;
+
+	snprintf(full, sizeof(full), "%s%s", unit_root(), path);
+	for (char *slash = strchr(full + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = 0;
+		ck_assert(!mkdir(full, 0700) || errno == EEXIST);
+		*slash = '/';
+	}
+	file = fopen(full, "w");
+	ck_assert_ptr_nonnull(file);
+	fputs(text, file);
+	fclose(file);
 }

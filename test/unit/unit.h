@@ -43,4 +43,10 @@ uint64_t unit_below(uint64_t *seed, uint64_t end);
 /* A new empty directory under $TMPDIR or /tmp; removed when the process that made it exits. */
 const char *unit_temp_dir(void);
 
+/* A folder in place of /, of its own for each test. */
+const char *unit_root(void);
+
+/* Makes a file and its folders below unit_root(). */
+void unit_put(const char *path, const char *text);
+
 #endif
