@@ -133,6 +133,18 @@ static void add_position(
 	row->offset = offset;
 }
 
+static uint16_t call_of_count(unsigned int counted)
+{
+	static _Atomic uint16_t calls[RING_NR_COUNTS];
+	uint16_t call = atomic_load(&calls[counted]);
+
+	if (!call) {
+		call = (uint16_t)calls_counted(counted);
+		atomic_store(&calls[counted], call);
+	}
+	return call;
+}
+
 static void add_count(
 	void *context, const struct ring_thread *thread, unsigned int counted, uint64_t nr)
 {
@@ -141,7 +153,7 @@ static void add_count(
 	row->begin = drain.counted;
 	row->dur = *(const uint64_t *)context;
 	row->thread = thread->id;
-	row->call = (uint16_t)calls_counted(counted);
+	row->call = call_of_count(counted);
 	row->nr = nr;
 }
 
@@ -151,7 +163,7 @@ static void emit_count(
 	struct gprof_row_api_count row = {.begin = drain.counted,
 		.dur = *(const uint64_t *)context,
 		.thread = thread->id,
-		.call = (uint16_t)calls_counted(counted),
+		.call = call_of_count(counted),
 		.nr = nr};
 
 	ring_emit(&row, GPROF_TABLE_api_count, NULL, 0);

@@ -278,7 +278,7 @@ static void find_handles(struct step_loader *load)
 
 /*
  * On which stream the last activity ran that was launched with the handle before a call, else the
- * next one; no stream if there is none, so that nobody waits.
+ * next one; no stream if there is none.
  */
 static uint64_t stream_of_handle(
 	const struct step_loader *load, uint64_t handle, uint32_t correlation)
@@ -332,6 +332,9 @@ static void resolve_handles(struct step_loader *load)
 
 		if (item->handle) {
 			item->stream = stream_of_handle(load, item->handle, item->correlation);
+			/* What is launched without a hook has no handle. */
+			item->role =
+				item->stream == UINT64_MAX ? CALL_WAITS_ALL : CALL_WAITS_STREAM;
 		}
 	}
 	for (size_t i = 0; i < load->nr_records; i++) {
