@@ -233,7 +233,7 @@ static void write_group(uint64_t now)
 	step_add_facts(false);
 	facts_add_worker();
 	batch_write_all();
-	drain.nr_lost += loss_add_rows(); /* of those that the stream has refused just now */
+	drain.nr_lost += loss_add_rows();	   /* events that the stream has just refused */
 	group = batch_add(GPROF_TABLE_checkpoint); /* thread 0: closes the group, threads or not */
 	group->tick = now;
 	ring_positions(add_position, &now);

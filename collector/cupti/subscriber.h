@@ -22,7 +22,7 @@
 #define SUBSCRIBER_MAX_CBID   2048u
 #define SUBSCRIBER_NR_DOMAINS 7u /* with 0, which is none */
 
-/* What somebody wants of each domain: a bit per callback id. */
+/* The callback IDs that we or a client have enabled: a bit each, by domain. */
 struct subscriber_wants {
 	_Atomic uint32_t bits[SUBSCRIBER_NR_DOMAINS][SUBSCRIBER_MAX_CBID / 32];
 };

@@ -782,7 +782,7 @@ enum gprof_window_state {
 	GPROF_WINDOW_RECORD = 2,
 };
 
-/* How a process ended, as far as it or its parent could know; other fatal signals leave 0. */
+/* How the process ended, if it or its parent knew; any other fatal signal leaves 0. */
 enum gprof_end_kind {
 	GPROF_END_UNKNOWN = 0,
 	GPROF_END_EXIT = 1,	  /* exit, or return from main */

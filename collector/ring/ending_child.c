@@ -56,7 +56,7 @@ static void look_at(void *context, const char *name)
 	}
 }
 
-/* Is it a child's of ours, that could not say how it ends? In another pid namespace it is not. */
+/* Does the file belong to a process of our pid namespace that recorded no end? */
 static bool is_unmarked(struct private_fd *file)
 {
 	struct gprof_rings_header header;

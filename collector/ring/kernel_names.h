@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of the functions that had an address one after the other, as modules came and went. */
+/* Several functions can have one address in turn, as modules are closed and opened. */
 enum kernel_turn {
 	KERNEL_ALONE, /* there was no other so far */
 	KERNEL_FIRST,
@@ -16,7 +16,7 @@ enum kernel_turn {
 struct kernel_name {
 	enum kernel_turn turn;
 	uint32_t number; /* of the function, different for each */
-	size_t nr_bytes; /* of its mangled name; 0: unknown, or longer than there is room */
+	size_t nr_bytes; /* length of the mangled name; 0 if it is unknown or too long */
 };
 
 /*

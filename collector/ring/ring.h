@@ -185,7 +185,7 @@ struct ring_thread {
 	uint32_t offset;  /* bytes of rows of `current` that are read */
 	uint64_t lost_counted;
 	uint64_t lost_settled; /* of these, no longer counted in chunks */
-	/* Of counts, what ring_take_counts has handed out, or what has a row of its own. */
+	/* The part of counts that already has rows: api_count rows, or that of the first call. */
 	_Atomic uint64_t counts_taken[RING_NR_COUNTS];
 };
 
