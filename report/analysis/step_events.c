@@ -462,16 +462,22 @@ static bool is_wanted(const struct step_loader *load, size_t place)
 	       (!load->wants || load->wants(load->context, step->step));
 }
 
-/* The next step, whose end is the begin of the one after it. */
+/*
+ * The next step, until the one after it begins. It is as long as the table of steps says: times
+ * between two anchors and durations may differ by a few ns.
+ */
 static void take_next(struct step_loader *load)
 {
 	const struct process *process = load->process;
 	size_t place = --load->next;
-	struct step_events step = {.begin = begin_of(load, place),
-		.end = begin_of(load, place + 1),
-		.number = process->steps[place].step,
-		.thread = process->steps[place].thread};
+	const struct model_step *at = &process->steps[place];
+	struct step_events step = {
+		.begin = begin_of(load, place), .number = at->step, .thread = at->thread};
 
+	step.end = step.begin;
+	if (place + 1 < process->nr_steps && at[1].tick > at->tick) {
+		step.end += clock_map_duration(&process->host_clock, at[1].tick - at->tick);
+	}
 	if (step.end > step.begin) {
 		add_ready(load, &step);
 	}
