@@ -48,12 +48,19 @@ done < <(grep -hoE '(facts_add(_number)?|add(_path|_line)?)\("[a-z]+\.[a-z_]+"|\
 	bad=1
 }
 
-while IFS= read -r file; do
-	head -2 "$file" | grep -q 'SPDX-License-Identifier: Apache-2.0' || {
-		echo "$file: no licence in the first line"
-		bad=1
-	}
-done < <(git ls-files '*.c' '*.h' '*.def' '*.sh' '*.mk' Makefile .ci/run)
+# One of awk for all: a fork for each file took longer than all else here.
+git ls-files -z '*.c' '*.h' '*.def' '*.sh' '*.mk' Makefile .ci/run | xargs -0 awk '
+	FNR <= 2 && /SPDX-License-Identifier: Apache-2.0/ { has[FILENAME] = 1 }
+	FNR == 2 { nextfile }
+	END {
+		for (i = 1; i < ARGC; i++) {
+			if (!(ARGV[i] in has)) {
+				print ARGV[i] ": no licence in the first two lines"
+				bad = 1
+			}
+		}
+		exit bad
+	}' || bad=1
 
 foreign=$(git ls-files | grep -E '\.(whl|deb|rpm|jar|zip|tar|tgz|[ao]|pyc)$|\.tar\.|\.so(\.|$)')
 if [ -n "$foreign" ]; then

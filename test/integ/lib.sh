@@ -7,6 +7,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 B=${B:-build}
 ROOT=$PWD
 REPORT=$ROOT/$B/gprof-report
+# Under ThreadSanitizer the recorder is tried; the report has threads in a few commands only, see `need`.
+[[ $B != *san-thread ]] || REPORT=$ROOT/build/gprof-report
 SIM=$ROOT/$B/sim
 T=$(mktemp -d "${TMPDIR:-/tmp}/gprof-integ-XXXXXX")
 # The rings of what was killed and not read are in memory.
@@ -39,7 +41,9 @@ find_torch()
 	return 1
 }
 
-# need WHAT...: SIM, CUPTI_SIM, PROG, NVCC, PYTHON, JQ, TORCH, GPU; else the test is skipped.
+# need WHAT...: SIM, REPORT, NVCC, PYTHON, JQ, TORCH, GPU; else the test is skipped. PLAIN: sanitizers would show
+# nothing. REPORT_ALONE: no program is recorded, and the report's threads are not what is tried. REPORT_THREADS:
+# they are, so the report is the one that ThreadSanitizer watches.
 need()
 {
 	local what
@@ -47,6 +51,8 @@ need()
 		case $what in
 		SIM) [ -e "$SIM/libcudart.so.13" ] || skip "the simulator is not built (make sim)" ;;
 		REPORT) [ -x "$REPORT" ] || skip "gprof-report is not built" ;;
+		REPORT_ALONE) [[ $B != *san-thread ]] || skip "no threads: without ThreadSanitizer is enough" ;;
+		REPORT_THREADS) REPORT=$ROOT/$B/gprof-report ;;
 		NVCC) command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] || skip "no nvcc" ;;
 		PYTHON) command -v python3 >/dev/null || skip "no python3" ;;
 		JQ) command -v jq >/dev/null || skip "no jq" ;;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Traces that are odd in one way each: a sentence names it, the rest is reported, the status is 3.
 . "$(dirname "$0")/lib.sh"
-need REPORT PYTHON JQ
+need REPORT REPORT_ALONE PYTHON JQ
 
 python3 - "$T" <<'END'
 import json, os, sys

@@ -3,7 +3,7 @@
 # A stream is data: nothing named in it is opened, run or written, and no text of it does harm to a
 # terminal, a spreadsheet, a browser or a parser.
 . "$(dirname "$0")/lib.sh"
-need REPORT JQ PYTHON
+need REPORT REPORT_ALONE JQ PYTHON
 [ -x "$B/gen_stream" ] || skip "gen_stream is not built (make tests)"
 
 mkdir "$T/dump" "$T/trap"

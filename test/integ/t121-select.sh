@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the command line selects: steps, windows, ranks, pids; a message names what is not there.
 . "$(dirname "$0")/lib.sh"
-need REPORT JQ
+need REPORT REPORT_ALONE JQ
 [ -x "$B/gen_stream" ] || skip "gen_stream is not built (make tests)"
 
 mkdir "$T/dump"

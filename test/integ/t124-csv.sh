@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # One view as CSV is one table for other programs: a header and rows of its width, and nothing else.
 . "$(dirname "$0")/lib.sh"
-need REPORT PYTHON
+need REPORT REPORT_ALONE PYTHON
 
 python3 - "$REPORT" test/golden/v2/ops.gprof test/golden/v2/nccl0.gprof test/golden/v2/hang.gprof test/golden/v2/python.gprof >"$T/out" 2>&1 <<'END' || { cat "$T/out"; failed=1; }
 import csv, io, json, subprocess, sys

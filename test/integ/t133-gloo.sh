@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What hosts communicate (gloo, MPI, UCC), as PyTorch's ranges tell it: traces with known times.
 . "$(dirname "$0")/lib.sh"
-need REPORT PYTHON JQ
+need REPORT REPORT_ALONE PYTHON JQ
 
 python3 - "$T" <<'END'
 import json, os, sys

@@ -3,7 +3,7 @@
 # Summaries add up: whoever reduces what and in which order, the file is the same; it has the sums
 # of the streams, and says what is missing of the job.
 . "$(dirname "$0")/lib.sh"
-need REPORT JQ
+need REPORT_THREADS REPORT JQ
 RANKS=6
 mkdir "$T/job" "$T/parts"
 for ((rank = 0; rank < RANKS; rank++)); do

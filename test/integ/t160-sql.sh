@@ -3,7 +3,7 @@
 # Queries: their numbers are those of summary and of an exported database; what is selected, what is
 # damaged, what is wrong and what is refused.
 . "$(dirname "$0")/lib.sh"
-need REPORT JQ PYTHON
+need REPORT REPORT_ALONE JQ PYTHON
 [ -x "$B/gen_stream" ] || skip "gen_stream is not built (make tests)"
 "$REPORT" sql 'SELECT 1' test/golden/v1/small.gprof 2>&1 | grep -q "built without SQLite" && skip "no SQLite"
 

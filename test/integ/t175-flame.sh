@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Flame graphs: each form against the tables and against the other forms; what cannot be drawn is said.
 . "$(dirname "$0")/lib.sh"
-need REPORT PYTHON JQ
+need REPORT REPORT_ALONE PYTHON JQ
 [ -x "$B/gen_stream" ] || skip "gen_stream is not built (make tests)"
 
 mkdir "$T/files"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Traces of PyTorch's profiler on ROCm, XPU and MTIA: their activities are in every table that has times of devices.
 . "$(dirname "$0")/lib.sh"
-need REPORT JQ
+need REPORT REPORT_ALONE JQ
 
 # event CAT NAME PID TID TS DUR ARGS: an event of a trace.
 event()

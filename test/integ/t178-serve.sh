@@ -3,7 +3,7 @@
 # `serve` answers whoever has its address, with the page and with windows of its timeline, and refuses everybody else.
 # Without libmicrohttpd it says what is missing.
 . "$(dirname "$0")/lib.sh"
-need REPORT PYTHON
+need REPORT_THREADS REPORT PYTHON
 [ -x "$B/gen_stream" ] || skip "gen_stream is not built (make tests)"
 
 "$B/gen_stream" "$T/model.gprof" model 20000

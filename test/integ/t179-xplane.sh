@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Traces of XLA's profiler (JAX, TensorFlow), made by xspace.py with round times: every table, every command.
 . "$(dirname "$0")/lib.sh"
-need REPORT JQ PYTHON
+need REPORT REPORT_ALONE JQ PYTHON
 xspace() { python3 test/integ/xspace.py "$@"; }
 # read FILE VIEW QUERY: what a view of a trace has.
 read_view()
