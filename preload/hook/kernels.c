@@ -4,11 +4,13 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "collector/ring/kernel_names.h"
 #include "collector/ring/safe_read.h"
 #include "collector/util/clock.h"
+#include "collector/util/memory.h"
 #include "collector/util/notice.h"
 
 #define MAX_FUNCTIONS 65536u
@@ -32,16 +34,41 @@ struct handle {
 	const void *_Atomic function;
 };
 
-static struct kernels_state {
+/* Mapped with the first kernel: most processes of a job have none. */
+struct tables {
 	struct function all[MAX_FUNCTIONS];
 	struct handle handles[NR_HANDLES];
 	/* Of the drain thread: by a hash of the address the newest function, plus 1; 0: none. */
 	uint32_t index[NR_INDEX];
-	uint32_t nr_indexed;
+};
+
+static struct kernels_state {
+	struct tables *_Atomic tables;
+	uint32_t nr_indexed; /* of the drain thread */
 	_Atomic uint32_t nr_added;
-	atomic_bool has_no_room; /* for a handle */
+	atomic_bool has_no_room; /* for a handle, or for the tables */
 	pid_t unnamed_in; /* the process that has said that names are missing; the drain thread */
 } kernels;
+
+/* NULL: there is no memory. */
+static struct tables *tables_made(void)
+{
+	struct tables *tables = atomic_load(&kernels.tables), *mine;
+
+	if (tables) {
+		return tables;
+	}
+	mine = memory_map(sizeof(*mine));
+	if (!mine) {
+		atomic_store(&kernels.has_no_room, true);
+		return NULL;
+	}
+	if (atomic_compare_exchange_strong(&kernels.tables, &tables, mine)) {
+		return mine;
+	}
+	munmap(mine, sizeof(*mine));
+	return tables;
+}
 
 static bool can_peek(void)
 {
@@ -88,7 +115,7 @@ static void report_unnamed(uint32_t nr_added)
 	kernels.unnamed_in = getpid();
 	notice_add("kernel names", 0,
 		is_full ? "the program registers more than 65,536 kernels, or asks for handles of "
-			  "more; the others have names only from CUPTI"
+			  "more, or memory is short; the others have names only from CUPTI"
 			: "the operating system refuses process_vm_readv, so kernels have names "
 			  "only from CUPTI; allow it to get them");
 }
@@ -98,16 +125,16 @@ static uint32_t hash_address(const void *address)
 	return (uint32_t)(((uintptr_t)address * 0x9e3779b97f4a7c15u) >> 32);
 }
 
-static struct handle *handle_slot(const void *handle, uint32_t nr_tries)
+static struct handle *handle_slot(struct tables *tables, const void *handle, uint32_t nr_tries)
 {
-	return &kernels.handles[(hash_address(handle) + nr_tries) % NR_HANDLES];
+	return &tables->handles[(hash_address(handle) + nr_tries) % NR_HANDLES];
 }
 
 /* What a launch is given is a host address or a handle. */
-static const void *launching_function(const void *address)
+static const void *launching_function(struct tables *tables, const void *address)
 {
 	for (uint32_t i = 0; i < HANDLE_TRIES; i++) {
-		const struct handle *at = handle_slot(address, i);
+		const struct handle *at = handle_slot(tables, address, i);
 
 		if (atomic_load(&at->handle) == address) {
 			return atomic_load(&at->function);
@@ -117,22 +144,22 @@ static const void *launching_function(const void *address)
 }
 
 /* Where the index has that address, or will have it: it is never full. */
-static uint32_t *index_slot(const void *address)
+static uint32_t *index_slot(struct tables *tables, const void *address)
 {
 	uint32_t slot = hash_address(address) % NR_INDEX;
 
-	while (kernels.index[slot] &&
-		atomic_load(&kernels.all[kernels.index[slot] - 1].address) != address) {
+	while (tables->index[slot] &&
+		atomic_load(&tables->all[tables->index[slot] - 1].address) != address) {
 		slot = (slot + 1) % NR_INDEX;
 	}
-	return &kernels.index[slot];
+	return &tables->index[slot];
 }
 
-static void index_function(uint32_t place)
+static void index_function(struct tables *tables, uint32_t place)
 {
-	uint32_t *slot = index_slot(atomic_load(&kernels.all[place].address));
+	uint32_t *slot = index_slot(tables, atomic_load(&tables->all[place].address));
 
-	kernels.all[place].older = *slot;
+	tables->all[place].older = *slot;
 	*slot = place + 1;
 }
 
@@ -140,7 +167,8 @@ static void index_function(uint32_t place)
  * Of those of that address the one that was there at that time: an earlier module in its place is
  * gone. NULL: none.
  */
-static struct function *find_function(const void *address, uint64_t raw, enum kernel_turn *turn)
+static struct function *find_function(
+	struct tables *tables, const void *address, uint64_t raw, enum kernel_turn *turn)
 {
 	uint32_t nr_added = atomic_load(&kernels.nr_added);
 	uint32_t nr = nr_added < MAX_FUNCTIONS ? nr_added : MAX_FUNCTIONS;
@@ -148,13 +176,13 @@ static struct function *find_function(const void *address, uint64_t raw, enum ke
 	bool has_newer = false;
 	uint32_t place;
 
-	while (kernels.nr_indexed < nr && atomic_load(&kernels.all[kernels.nr_indexed].address)) {
-		index_function(kernels.nr_indexed++);
+	while (kernels.nr_indexed < nr && atomic_load(&tables->all[kernels.nr_indexed].address)) {
+		index_function(tables, kernels.nr_indexed++);
 	}
-	place = *index_slot(address);
-	function = place ? &kernels.all[place - 1] : NULL;
+	place = *index_slot(tables, address);
+	function = place ? &tables->all[place - 1] : NULL;
 	while (function && function->older && (int64_t)(raw - function->since) < 0) {
-		function = &kernels.all[function->older - 1];
+		function = &tables->all[function->older - 1];
 		has_newer = true;
 	}
 	*turn = function && function->older ? KERNEL_LATER
@@ -165,15 +193,23 @@ static struct function *find_function(const void *address, uint64_t raw, enum ke
 
 struct kernel_name kernels_name(uint64_t address, uint64_t raw, char *text, size_t nr_bytes)
 {
-	struct kernel_name name = {0};
-	struct function *function = find_function(
-		launching_function((const void *)(uintptr_t)address), raw, &name.turn);
+	struct kernel_name name = {.number = MAX_FUNCTIONS, .turn = KERNEL_ALONE};
+	struct tables *tables = atomic_load(&kernels.tables);
 	uint32_t nr_added = atomic_load(&kernels.nr_added);
+	struct function *function = NULL;
 
-	name.number = function ? (uint32_t)(function - kernels.all) : MAX_FUNCTIONS;
+	if (tables) {
+		const void *launching =
+			launching_function(tables, (const void *)(uintptr_t)address);
+
+		function = find_function(tables, launching, raw, &name.turn);
+	}
+	if (function) {
+		name.number = (uint32_t)(function - tables->all);
+	}
 	if (text) {
 		name.nr_bytes = function ? copy_name(text, nr_bytes, function) : 0;
-		if (!name.nr_bytes && nr_added) {
+		if (!name.nr_bytes && (nr_added || atomic_load(&kernels.has_no_room))) {
 			report_unnamed(nr_added);
 		}
 	}
@@ -182,21 +218,24 @@ struct kernel_name kernels_name(uint64_t address, uint64_t raw, char *text, size
 
 void kernels_add(const void *address, void **module, const char *name)
 {
-	uint32_t index = atomic_fetch_add(&kernels.nr_added, 1);
+	struct tables *tables = tables_made();
+	uint32_t index = tables ? atomic_fetch_add(&kernels.nr_added, 1) : MAX_FUNCTIONS;
 
 	if (index < MAX_FUNCTIONS) {
-		kernels.all[index].module = module;
-		kernels.all[index].since = clock_raw();
-		atomic_store(&kernels.all[index].name, name);
-		atomic_store(&kernels.all[index].address, address);
+		tables->all[index].module = module;
+		tables->all[index].since = clock_raw();
+		atomic_store(&tables->all[index].name, name);
+		atomic_store(&tables->all[index].address, address);
 		atomic_fetch_add(&kernel_names_era, 1);
 	}
 }
 
 void kernels_add_handle(const void *handle, const void *function)
 {
-	for (uint32_t i = 0; handle && i < HANDLE_TRIES; i++) {
-		struct handle *at = handle_slot(handle, i);
+	struct tables *tables = handle ? tables_made() : NULL;
+
+	for (uint32_t i = 0; tables && i < HANDLE_TRIES; i++) {
+		struct handle *at = handle_slot(tables, handle, i);
 		const void *there = NULL;
 
 		if (atomic_compare_exchange_strong(&at->handle, &there, handle) ||
@@ -212,11 +251,12 @@ void kernels_add_handle(const void *handle, const void *function)
 
 void kernels_forget_module(void **module)
 {
-	uint32_t n = atomic_load(&kernels.nr_added);
+	struct tables *tables = atomic_load(&kernels.tables);
+	uint32_t n = tables ? atomic_load(&kernels.nr_added) : 0;
 
 	for (uint32_t i = 0; i < n && i < MAX_FUNCTIONS; i++) {
-		if (kernels.all[i].module == module) {
-			atomic_store(&kernels.all[i].name, NULL);
+		if (tables->all[i].module == module) {
+			atomic_store(&tables->all[i].name, NULL);
 		}
 	}
 }
