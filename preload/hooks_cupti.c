@@ -144,7 +144,7 @@ uint32_t cuptiGetCallbackState(
 
 	(void)caller;
 	if (is_shared && !rc && subscriber_is_clients(subscriber)) {
-		*enable = subscriber_client_wants(domain, cbid);
+		*enable = *enable && subscriber_client_wants(domain, cbid);
 	}
 	return rc;
 }

@@ -10,7 +10,7 @@
 #define NR_DOMAINS   SUBSCRIBER_NR_DOMAINS
 #define NR_WORDS     (SUBSCRIBER_MAX_CBID / 32u)
 #define NR_CLIENTS   16u
-#define NR_FORWARDED 8u /* calls inside each other */
+#define NR_FORWARDED 8u
 #define WAIT_MS	     2000u
 
 struct subscriber_wants subscriber_theirs;
@@ -69,32 +69,49 @@ bool subscriber_is_ours(void)
 	return atomic_load(&state.is_ours) && atomic_load(&state.subscriber);
 }
 
-/* Calls whose begin the client has seen in this thread: it sees no other ends. */
+/*
+ * Calls whose begin the client has seen in this thread: it sees no other ends. Of those that lie
+ * deeper inside each other than there are places, the outermost are only counted.
+ */
 static __thread struct forwarded {
 	struct {
-		uint32_t correlation; /* 0: none */
-		uint32_t what;	      /* domain and callback id */
+		uint32_t correlation;
+		uint32_t what; /* domain and callback id */
 	} calls[NR_FORWARDED];
-	uint32_t next;
+	uint32_t nr, nr_counted;
 } forwarded __attribute__((tls_model("initial-exec")));
 
 static void remember(uint32_t what, uint32_t correlation)
 {
-	forwarded.calls[forwarded.next % NR_FORWARDED].what = what;
-	forwarded.calls[forwarded.next % NR_FORWARDED].correlation = correlation;
-	forwarded.next++;
+	uint32_t at = forwarded.nr++ % NR_FORWARDED;
+
+	/* A signal handler's call may come in between, and ends before we go on. */
+	atomic_signal_fence(memory_order_seq_cst);
+	while (forwarded.nr - forwarded.nr_counted > NR_FORWARDED) {
+		forwarded.nr_counted++;
+	}
+	forwarded.calls[at].what = what;
+	forwarded.calls[at].correlation = correlation;
 }
 
 static bool was_forwarded(uint32_t what, uint32_t correlation)
 {
-	for (uint32_t i = 0; i < NR_FORWARDED; i++) {
-		if (forwarded.calls[i].correlation == correlation &&
-			forwarded.calls[i].what == what) {
-			forwarded.calls[i].correlation = 0;
-			return true;
-		}
+	uint32_t nr = forwarded.nr;
+
+	while (nr > forwarded.nr_counted &&
+		(forwarded.calls[(nr - 1) % NR_FORWARDED].correlation != correlation ||
+			forwarded.calls[(nr - 1) % NR_FORWARDED].what != what)) {
+		nr--;
 	}
-	return false;
+	if (nr == forwarded.nr_counted) {
+		if (!nr || nr != forwarded.nr) {
+			return false;
+		}
+		forwarded.nr_counted--;
+	}
+	/* Calls inside of it that have not ended were left. */
+	forwarded.nr = nr - 1;
+	return true;
 }
 
 void subscriber_call_client(uint32_t domain, uint32_t cbid, const void *data)

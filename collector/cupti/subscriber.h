@@ -18,7 +18,7 @@
 
 #include "collector/cupti/cupti_abi.h"
 
-/* Callback ids per domain. Callbacks with higher ids are not forwarded to the client. */
+/* Callback ids per domain, of those that gprof asks for. */
 #define SUBSCRIBER_MAX_CBID   2048u
 #define SUBSCRIBER_NR_DOMAINS 7u /* with 0, which is none */
 
@@ -27,15 +27,18 @@ struct subscriber_wants {
 	_Atomic uint32_t bits[SUBSCRIBER_NR_DOMAINS][SUBSCRIBER_MAX_CBID / 32];
 };
 
+/* The client's. */
+extern struct subscriber_wants subscriber_theirs __attribute__((visibility("hidden")));
+
+/* CUPTI calls us with a larger id, or for a later domain, only if the client has asked for it. */
 static inline bool subscriber_has(
 	const struct subscriber_wants *wants, uint32_t domain, uint32_t cbid)
 {
-	return domain < SUBSCRIBER_NR_DOMAINS && cbid < SUBSCRIBER_MAX_CBID &&
-	       (atomic_load(&wants->bits[domain][cbid / 32]) >> cbid % 32 & 1);
+	if (domain >= SUBSCRIBER_NR_DOMAINS || cbid >= SUBSCRIBER_MAX_CBID) {
+		return wants == &subscriber_theirs;
+	}
+	return atomic_load(&wants->bits[domain][cbid / 32]) >> cbid % 32 & 1;
 }
-
-/* The client's. */
-extern struct subscriber_wants subscriber_theirs __attribute__((visibility("hidden")));
 
 /* What CUPTI calls, on the target's threads inside their calls. callback.c defines it. */
 void callback_on_cupti(void *userdata, uint32_t domain, uint32_t cbid, const void *data);

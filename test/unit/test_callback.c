@@ -335,6 +335,105 @@ START_TEST(functions_beyond_the_most_are_told_once)
 }
 END_TEST
 
+/* ---- another client ---- */
+
+static struct client_seen {
+	uint32_t nr, begun[32], ended[32];
+	uint32_t domain, cbid;
+} client_seen;
+
+static void see_as_client(void *userdata, uint32_t domain, uint32_t cbid, const void *data)
+{
+	const struct cupti_callback_data *call = data;
+
+	(void)userdata;
+	client_seen.nr++;
+	client_seen.domain = domain;
+	client_seen.cbid = cbid;
+	if (domain == CUPTI_DOMAIN_RUNTIME) {
+		(call->site == CUPTI_SITE_ENTER ? client_seen.begun
+						: client_seen.ended)[call->correlation_id]++;
+	}
+}
+
+static void start_client(void)
+{
+	const struct subscriber_real real = {.subscribe = subscribe};
+	cupti_subscriber subscriber;
+
+	start();
+	ck_assert_uint_eq(
+		subscriber_client_subscribe(&real, &subscriber, see_as_client, NULL, NULL),
+		CUPTI_OK);
+	ck_assert_uint_eq(subscriber_client_enable(enable, true, CUPTI_DOMAIN_RUNTIME, CBID_MALLOC),
+		CUPTI_OK);
+}
+
+/* As of a launch, in which the runtime loads a module by many calls, the first time. */
+START_TEST(client_sees_the_end_of_a_call_with_many_others_in_it)
+{
+	start_client();
+	begin(CBID_MALLOC, 1, 0);
+	for (uint32_t id = 2; id < 32; id++) {
+		begin(CBID_MALLOC, id, 1);
+		end(CBID_MALLOC, id);
+	}
+	end(CBID_MALLOC, 1);
+	for (uint32_t id = 1; id < 32; id++) {
+		ck_assert_uint_eq(client_seen.ended[id], 1);
+	}
+}
+END_TEST
+
+START_TEST(client_sees_the_end_of_each_call_however_deep)
+{
+	start_client();
+	for (uint32_t id = 1; id < 32; id++) {
+		begin(CBID_MALLOC, id, (int)id);
+	}
+	for (uint32_t id = 31; id >= 1; id--) {
+		end(CBID_MALLOC, id);
+		ck_assert_uint_eq(client_seen.ended[id], 1);
+	}
+	end(CBID_MALLOC, 5); /* whose begin came before the client */
+	ck_assert_uint_eq(client_seen.ended[5], 1);
+}
+END_TEST
+
+START_TEST(client_sees_no_end_without_a_begin)
+{
+	start_client();
+	end(CBID_MALLOC, 1);
+	begin(CBID_MALLOC, 2, 0);
+	end(CBID_MALLOC, 1);
+	begin(CBID_MALLOC, 3, 1); /* left */
+	end(CBID_MALLOC, 2);
+	end(CBID_MALLOC, 3);
+	ck_assert_uint_eq(client_seen.ended[1], 0);
+	ck_assert_uint_eq(client_seen.ended[2], 1);
+	ck_assert_uint_eq(client_seen.ended[3], 0);
+}
+END_TEST
+
+/* As of a later CUPTI. */
+START_TEST(client_gets_callbacks_with_ids_and_domains_beyond_those_known)
+{
+	static const uint32_t ids[][2] = {{CUPTI_DOMAIN_RUNTIME, 2048}, {SUBSCRIBER_NR_DOMAINS, 1}};
+
+	start_client();
+	for (uint32_t i = 0; i < 2; i++) {
+		ck_assert_uint_eq(
+			subscriber_client_enable(enable, true, ids[i][0], ids[i][1]), CUPTI_OK);
+		say(ids[i][0], ids[i][1], CUPTI_SITE_ENTER, 1);
+		ck_assert_uint_eq(client_seen.nr, i + 1);
+		ck_assert_uint_eq(client_seen.domain, ids[i][0]);
+		ck_assert_uint_eq(client_seen.cbid, ids[i][1]);
+	}
+	ck_assert(!subscriber_is_wanted(CUPTI_DOMAIN_RUNTIME, 2048));
+	ck_assert_uint_eq(drain().nr, 0);
+}
+END_TEST
+
 UNIT_SUITE("callback", a_driver_call_in_a_runtime_call_is_a_part_of_it,
 	with_driver_calls_each_one_in_a_call_without_a_hook_is_nested,
 	with_driver_calls_each_one_in_a_hook_is_nested_but_not_the_hooks_own,
@@ -343,4 +442,7 @@ UNIT_SUITE("callback", a_driver_call_in_a_runtime_call_is_a_part_of_it,
 	a_signal_handlers_call_in_a_call_is_another_one,
 	a_call_that_was_left_is_counted_and_silences_nothing,
 	many_that_were_left_are_counted_once_each, in_a_hook_that_was_left_calls_are_recorded,
-	functions_beyond_the_most_are_told_once)
+	functions_beyond_the_most_are_told_once,
+	client_sees_the_end_of_a_call_with_many_others_in_it,
+	client_sees_the_end_of_each_call_however_deep, client_sees_no_end_without_a_begin,
+	client_gets_callbacks_with_ids_and_domains_beyond_those_known)
