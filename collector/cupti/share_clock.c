@@ -17,7 +17,8 @@ struct pair {
 	uint64_t error_ns; /* between the reads around it */
 };
 
-/* A clock once registered; host threads write it before it is published, and never again. */
+/* A clock once registered; host threads write it before it is published. Only the last one counts.
+ */
 struct client_clock {
 	share_clock_fn read;
 	struct pair first;
@@ -25,11 +26,11 @@ struct client_clock {
 
 static struct client_clock clocks[NR_CLOCKS];
 static _Atomic uint32_t nr_clocks;
-static const struct client_clock *_Atomic current;
+static _Atomic uint32_t current; /* the number of the last one, 0: none */
 
 /* The drain's own. The last pair moves until it is far enough from the one before it. */
 static struct share_clock_state {
-	const struct client_clock *clock;
+	uint32_t current;
 	struct pair pairs[NR_PAIRS];
 	uint32_t nr_pairs;
 } state;
@@ -57,22 +58,21 @@ static struct pair look(share_clock_fn read)
 
 void share_clock_set(share_clock_fn read)
 {
-	const struct client_clock *now = atomic_load(&current);
+	uint32_t number = atomic_load(&current);
 	struct client_clock *clock;
-	uint32_t index;
 
 	if (!read) {
-		atomic_store(&current, NULL);
+		atomic_store(&current, 0);
 		return;
 	}
-	if (now && now->read == read) {
+	if (number && clocks[number % NR_CLOCKS].read == read) {
 		return; /* the same again: its pairs stay right */
 	}
-	index = atomic_fetch_add(&nr_clocks, 1);
-	clock = &clocks[index % NR_CLOCKS];
+	number = atomic_fetch_add(&nr_clocks, 1) + 1;
+	clock = &clocks[number % NR_CLOCKS];
 	clock->read = read;
 	clock->first = look(read);
-	atomic_store(&current, clock);
+	atomic_store(&current, number);
 }
 
 /* Half of them, evenly spread, are enough for the past. */
@@ -88,17 +88,18 @@ static void thin_out(void)
 
 void share_clock_look(void)
 {
-	const struct client_clock *clock = atomic_load(&current);
+	uint32_t number = atomic_load(&current);
+	const struct client_clock *clock = &clocks[number % NR_CLOCKS];
 
-	if (clock != state.clock) {
-		state.clock = clock;
+	if (number != state.current) {
+		state.current = number;
 		state.nr_pairs = 0;
-		if (clock) {
+		if (number) {
 			state.pairs[state.nr_pairs++] = clock->first;
 		}
-		share_clock_is_theirs = clock != NULL;
+		share_clock_is_theirs = number != 0;
 	}
-	if (!clock) {
+	if (!number) {
 		return;
 	}
 	if (state.nr_pairs == NR_PAIRS) {

@@ -18,6 +18,11 @@ static uint64_t read_near(void)
 	return clock_realtime_ns() - 3600000000000u;
 }
 
+static uint64_t read_later(void)
+{
+	return clock_realtime_ns() + 3600000000000u;
+}
+
 static void pause_ms(long ms)
 {
 	const struct timespec t = {.tv_nsec = ms * 1000000};
@@ -95,5 +100,27 @@ START_TEST(the_clock_may_change_and_go)
 }
 END_TEST
 
+/* A client that sets its clock anew for each of its sessions, between two looks. */
+START_TEST(only_the_last_of_many_clocks_counts)
+{
+	uint64_t now;
+
+	share_clock_set(read_fast);
+	share_clock_look();
+	for (int i = 0; i < 7; i++) {
+		share_clock_set(i % 2 ? read_near : read_later);
+	}
+	share_clock_set(read_near);
+	pause_ms(2);
+	share_clock_look();
+	now = clock_realtime_ns();
+	/* As of a kernel that still runs when its record is made. */
+	ck_assert_uint_lt(
+		far(share_clock_time(now - 3600000000000u + 1000000000u), now + 1000000000u),
+		5000000);
+}
+END_TEST
+
 UNIT_SUITE("share_clock", without_a_client_times_stay, times_of_the_client_become_ours,
-	times_in_the_old_clock_stay, the_clock_may_change_and_go)
+	times_in_the_old_clock_stay, the_clock_may_change_and_go,
+	only_the_last_of_many_clocks_counts)
