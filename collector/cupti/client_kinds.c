@@ -5,12 +5,13 @@
 
 #include "collector/cupti/cupti_abi.h"
 
+/* Further kinds of a later CUPTI share a place, in which they are counted. */
 #define MAX_KIND 256u
 
 static struct client_kinds_state {
 	_Atomic uint32_t nr; /* kinds that are on, per context */
 	_Atomic uint8_t is_on[MAX_KIND];
-	_Atomic uint32_t nr_contexts[MAX_KIND];
+	_Atomic uint32_t nr_contexts[MAX_KIND + 1];
 	_Atomic uint32_t work; /* of the kinds of work, those that have been on for everything */
 } state;
 
@@ -31,13 +32,15 @@ static uint32_t work_of(uint32_t kind)
 	}
 }
 
+static uint32_t place_of(uint32_t kind)
+{
+	return kind < MAX_KIND ? kind : MAX_KIND;
+}
+
 void client_kinds_add(uint32_t kind, bool is_context)
 {
-	if (kind >= MAX_KIND) {
-		return;
-	}
-	if (is_context) {
-		atomic_fetch_add(&state.nr_contexts[kind], 1);
+	if (is_context || kind >= MAX_KIND) {
+		atomic_fetch_add(&state.nr_contexts[place_of(kind)], 1);
 		atomic_fetch_add(&state.nr, 1);
 		return;
 	}
@@ -49,17 +52,18 @@ void client_kinds_add(uint32_t kind, bool is_context)
 
 static bool drop_context(uint32_t kind)
 {
-	uint32_t n = atomic_load(&state.nr_contexts[kind]);
+	_Atomic uint32_t *nr = &state.nr_contexts[place_of(kind)];
+	uint32_t n = atomic_load(nr);
 
-	while (n && !atomic_compare_exchange_weak(&state.nr_contexts[kind], &n, n - 1)) {
+	while (n && !atomic_compare_exchange_weak(nr, &n, n - 1)) {
 	}
 	return n > 0;
 }
 
 void client_kinds_remove(uint32_t kind, bool is_context)
 {
-	if (kind < MAX_KIND &&
-		(is_context ? drop_context(kind) : atomic_exchange(&state.is_on[kind], 0) != 0)) {
+	if (is_context || kind >= MAX_KIND ? drop_context(kind)
+					   : atomic_exchange(&state.is_on[kind], 0) != 0) {
 		atomic_fetch_sub(&state.nr, 1);
 	}
 }
@@ -75,6 +79,7 @@ void client_kinds_clear(void)
 		atomic_store(&state.is_on[kind], 0);
 		atomic_store(&state.nr_contexts[kind], 0);
 	}
+	atomic_store(&state.nr_contexts[MAX_KIND], 0);
 	atomic_store(&state.nr, 0);
 }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "collector/collector.h"
+#include "collector/cupti/client_kinds.h"
 #include "collector/util/notice.h"
 #include "test/unit/unit.h"
 
@@ -40,5 +41,27 @@ START_TEST(the_last_flush_waits_for_who_is_in_cupti)
 }
 END_TEST
 
+/* 300 and 301: of a later CUPTI. */
+START_TEST(client_is_there_while_a_kind_is_on_whatever_its_number)
+{
+	for (uint32_t kind = 3; kind <= 300; kind += 297) {
+		client_kinds_add(kind, false);
+		client_kinds_add(kind + 1, true);
+		ck_assert(client_kinds_any());
+		client_kinds_remove(kind + 1, true);
+		ck_assert(client_kinds_any());
+		client_kinds_remove(kind, false);
+		ck_assert(!client_kinds_any());
+		client_kinds_remove(kind, false); /* was off */
+		ck_assert(!client_kinds_any());
+		client_kinds_add(kind, false);
+		client_kinds_clear();
+		client_kinds_remove(kind, false);
+		ck_assert(!client_kinds_any());
+	}
+}
+END_TEST
+
 UNIT_SUITE("cupti_share", the_last_flush_that_cannot_be_is_counted,
-	the_last_flush_waits_for_who_is_in_cupti)
+	the_last_flush_waits_for_who_is_in_cupti,
+	client_is_there_while_a_kind_is_on_whatever_its_number)
