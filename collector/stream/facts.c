@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/stream/facts.h"
 
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -15,14 +16,16 @@
 #include "collector/util/config.h"
 #include "collector/util/file_text.h"
 #include "collector/util/log.h"
+#include "collector/util/loss.h"
 #include "collector/util/redact.h"
 
-#define VALUE_BYTES 256
+/* One more than add() keeps, so that it sees and counts what is cut. */
+#define MOST_BYTES (GPROF_TEXT_BYTES + 1)
+/* For the values of all launchers. */
+#define VALUES_BYTES (2 * GPROF_TEXT_BYTES)
 /* Fields of /proc/PID/stat, from 1. */
 #define STAT_PARENT 4
 #define STAT_START  22
-/* A shell, a launcher, a container's first process: few stand between two that record. */
-#define MAX_ANCESTORS 16
 
 #define MAX_NAMES 9
 
@@ -55,24 +58,39 @@ static const struct source sources[] = {
 #define NR_SOURCES (sizeof(sources) / sizeof(sources[0]))
 
 static struct facts_state {
-	char values[NR_SOURCES][VALUE_BYTES];
-	char from[NR_SOURCES][64];
-	char parent[512];
+	struct {
+		const char *name; /* NULL: none is set */
+		const char *value;
+	} found[NR_SOURCES];
+	char values[VALUES_BYTES];
+	size_t values_bytes;
+	char parent[NAME_MAX + 1];
 	_Atomic uint64_t worker; /* its number, and in the upper half the number of workers; 0:
 				    nothing new */
 } state;
 
+static const char *keep(const char *value)
+{
+	char *copy = state.values + state.values_bytes;
+	size_t room = sizeof(state.values) - state.values_bytes;
+	size_t n = log_format(copy, room, "%.*s", (int)MOST_BYTES, value);
+
+	loss_add(LOSS_TEXT, value[n] && n < MOST_BYTES);
+	state.values_bytes += n + (n + 1 < room);
+	return copy;
+}
+
 void facts_look(void)
 {
+	state.values_bytes = 0;
 	for (size_t i = 0; i < NR_SOURCES; i++) {
-		state.values[i][0] = 0;
+		state.found[i].name = NULL;
 		for (size_t n = 0; n < MAX_NAMES && sources[i].names[n]; n++) {
 			const char *value = getenv(sources[i].names[n]);
 
 			if (value && *value) {
-				strncpy(state.values[i], value, VALUE_BYTES - 1);
-				strncpy(state.from[i], sources[i].names[n],
-					sizeof(state.from[i]) - 1);
+				state.found[i].name = sources[i].names[n];
+				state.found[i].value = keep(value);
 				break;
 			}
 		}
@@ -99,6 +117,7 @@ static void add(const char *key, const char *value, size_t nr_bytes)
 	struct gprof_text value_text = batch_text(value, nr_bytes);
 	struct gprof_row_info *row = batch_add(GPROF_TABLE_info);
 
+	loss_add(LOSS_TEXT, nr_bytes > GPROF_TEXT_BYTES);
 	row->key = key_text;
 	row->value = value_text;
 }
@@ -119,14 +138,14 @@ void facts_add_number(const char *key, uint64_t value)
 /* A value that came from the environment or from a file, under the name that it had there. */
 static void add_redacted(const char *key, const char *name, const char *value)
 {
-	char redacted[GPROF_TEXT_BYTES];
+	char redacted[MOST_BYTES];
 
 	add(key, redacted, redact_value(redacted, sizeof(redacted), name, value, strlen(value)));
 }
 
 static void add_command(void)
 {
-	char text[GPROF_TEXT_BYTES + 1], redacted[GPROF_TEXT_BYTES];
+	char text[MOST_BYTES + 1], redacted[MOST_BYTES];
 	size_t n = file_text_read("/proc/self/cmdline", text, sizeof(text));
 
 	/* Arguments end in 0 each; they stay so, since a blank may be part of one. */
@@ -159,7 +178,7 @@ static bool read_stat(uint64_t pid, uint64_t *parent, uint64_t *start)
 /* The start time makes a pid unique; the ancestors give its place in the process tree. */
 static void add_kinship(void)
 {
-	char text[MAX_ANCESTORS * 32] = "";
+	char text[MOST_BYTES + 1] = "";
 	uint64_t parent = (uint64_t)getppid();
 	uint64_t start = 0, next = 0;
 	size_t n = 0;
@@ -167,7 +186,7 @@ static void add_kinship(void)
 	if (read_stat((uint64_t)getpid(), &next, &start)) {
 		facts_add_number("process.start_ticks", start);
 	}
-	for (int i = 0; i < MAX_ANCESTORS && parent && read_stat(parent, &next, &start); i++) {
+	while (n < MOST_BYTES && parent && read_stat(parent, &next, &start)) {
 		n += log_format(text + n, sizeof(text) - n, "%s%llu:%llu", n ? " " : "",
 			(unsigned long long)parent, (unsigned long long)start);
 		parent = next;
@@ -233,12 +252,14 @@ void facts_add_start(void)
 	add_line("cuda.driver_release", "/sys/module/nvidia/version");
 	facts_add("clock.name", clock_name());
 	for (size_t i = 0; i < NR_SOURCES; i++) {
-		if (state.values[i][0]) {
+		const char *name = state.found[i].name;
+
+		if (name) {
 			char key[64];
 
-			add_redacted(sources[i].key, state.from[i], state.values[i]);
+			add_redacted(sources[i].key, name, state.found[i].value);
 			log_format(key, sizeof(key), "%s.source", sources[i].key);
-			facts_add(key, state.from[i]);
+			facts_add(key, name);
 		}
 	}
 	for (int i = 0; i < CONFIG_NR; i++) {
