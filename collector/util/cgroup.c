@@ -13,8 +13,6 @@
 #include "collector/util/file_text.h"
 #include "collector/util/log.h"
 
-/* Of /proc/self/cgroup and memory.stat; the lines that are needed come early in both. */
-#define TEXT_BYTES 8192u
 /* Version 1 says "unlimited" by a number of this size. */
 #define NO_LIMIT ((uint64_t)1 << 60)
 
@@ -26,12 +24,12 @@ static const struct cgroup_version {
 } versions[] = {{.places = {"/sys/fs/cgroup/memory"},
 			.max = "memory.limit_in_bytes",
 			.used = "memory.usage_in_bytes",
-			.files = "\ntotal_inactive_file "},
+			.files = "total_inactive_file "},
 	{.places = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"},
 		.max = "memory.max",
 		.high = "memory.high",
 		.used = "memory.current",
-		.files = "\ninactive_file "}};
+		.files = "inactive_file "}};
 
 /* The number in a file of a cgroup; `otherwise` if it has none ("max"). */
 static uint64_t read_number(const char *dir, const char *name, uint64_t otherwise)
@@ -47,13 +45,12 @@ static uint64_t read_number(const char *dir, const char *name, uint64_t otherwis
 
 static uint64_t read_files(const char *dir, const struct cgroup_version *version)
 {
-	char path[PATH_MAX], text[TEXT_BYTES];
-	const char *line;
+	char path[PATH_MAX];
+	uint64_t files;
 
 	log_format(path, sizeof(path), "%s/memory.stat", dir);
-	file_text_read(path, text, sizeof(text));
-	line = strstr(text, version->files);
-	return line ? strtoull(line + strlen(version->files), NULL, 10) : 0;
+	file_text_number(path, version->files, &files);
+	return files;
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -82,13 +79,13 @@ static void look_at(
  * The cgroup and those around it. A container may name its cgroup as its host does and see only
  * itself, at the top: what is not there is skipped.
  */
-static void look_upwards(const char *root, const char *place, const char *path, size_t path_bytes,
+static void look_upwards(const char *root, const char *place, const char *path,
 	const struct cgroup_version *version, struct cgroup_memory *memory)
 {
 	char dir[PATH_MAX];
 	size_t top = log_format(dir, sizeof(dir), "%s%s", root, place);
 
-	log_format(dir + top, sizeof(dir) - top, "%.*s", (int)path_bytes, path);
+	log_format(dir + top, sizeof(dir) - top, "%s", path);
 	for (;;) {
 		char *slash = strrchr(dir + top, '/');
 
@@ -115,39 +112,42 @@ static bool has_memory(const char *list, size_t nr_bytes)
 	return false;
 }
 
-/* NUMBER:CONTROLLERS:PATH, without controllers for version 2. */
-static void look_at_line(
-	const char *root, const char *line, const char *end, struct cgroup_memory *memory)
-{
-	const char *list = memchr(line, ':', (size_t)(end - line));
-	const char *path = list ? memchr(list + 1, ':', (size_t)(end - list - 1)) : NULL;
-	const struct cgroup_version *version;
+/* The cgroup by each version, if it has one that counts memory. */
+struct places {
+	char paths[2][PATH_MAX];
+	bool is_there[2];
+};
 
-	if (!path) {
-		return;
+/* NUMBER:CONTROLLERS:PATH, without controllers for version 2. */
+static bool look_at_line(const char *line, void *data)
+{
+	struct places *places = data;
+	const char *list = strchr(line, ':');
+	const char *path = list ? strchr(list + 1, ':') : NULL;
+	bool is_2 = path && path == list + 1;
+
+	if (path && (is_2 || has_memory(list + 1, (size_t)(path - list - 1)))) {
+		log_format(places->paths[is_2], PATH_MAX, "%s", path + 1);
+		places->is_there[is_2] = true;
 	}
-	version = &versions[path == list + 1];
-	if (path != list + 1 && !has_memory(list + 1, (size_t)(path - list - 1))) {
-		return;
-	}
-	for (unsigned int i = 0; i < 2 && version->places[i]; i++) {
-		look_upwards(root, version->places[i], path + 1, (size_t)(end - path - 1), version,
-			memory);
-	}
+	return false; /* the other version's line may follow */
 }
 
 struct cgroup_memory cgroup_find_memory(const char *root)
 {
 	struct cgroup_memory memory = {UINT64_MAX, UINT64_MAX};
-	char path[PATH_MAX], text[TEXT_BYTES];
+	struct places places = {.is_there = {false, false}};
+	char path[PATH_MAX];
 
 	log_format(path, sizeof(path), "%s/proc/self/cgroup", root);
-	file_text_read(path, text, sizeof(text));
-	for (const char *line = text; *line;) {
-		const char *end = line + strcspn(line, "\n");
+	file_text_find(path, look_at_line, &places);
+	for (unsigned int i = 0; i < 4; i++) {
+		const struct cgroup_version *version = &versions[i / 2];
 
-		look_at_line(root, line, end, &memory);
-		line = end + (*end == '\n');
+		if (places.is_there[i / 2] && version->places[i % 2]) {
+			look_upwards(root, version->places[i % 2], places.paths[i / 2], version,
+				&memory);
+		}
 	}
 	return memory;
 }

@@ -6,19 +6,86 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
+
+/* A path is the longest part of a line that the kernel writes. */
+#define LINE_BYTES (PATH_MAX + 256)
+
+static size_t read_some(int fd, char *out, size_t out_bytes)
+{
+	ssize_t n;
+
+	do {
+		n = read(fd, out, out_bytes);
+	} while (n < 0 && errno == EINTR);
+	return n > 0 ? (size_t)n : 0;
+}
 
 size_t file_text_read(const char *path, char *out, size_t out_bytes)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = -1;
+	size_t n = 0;
 
 	if (fd >= 0) {
-		do {
-			n = read(fd, out, out_bytes - 1);
-		} while (n < 0 && errno == EINTR);
+		n = read_some(fd, out, out_bytes - 1);
 		close(fd);
 	}
-	out[n > 0 ? n : 0] = 0;
-	return n > 0 ? (size_t)n : 0;
+	out[n] = 0;
+	return n;
+}
+
+bool file_text_find(const char *path, bool (*look)(const char *line, void *data), void *data)
+{
+	char text[LINE_BYTES + 1], *end;
+	size_t nr_bytes = 0, nr_more;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool is_found = false;
+
+	if (fd < 0) {
+		return false;
+	}
+	while ((nr_more = read_some(fd, text + nr_bytes, LINE_BYTES - nr_bytes))) {
+		char *line = text;
+
+		nr_bytes += nr_more;
+		while (!is_found && (end = memchr(line, '\n', nr_bytes))) {
+			*end++ = 0;
+			is_found = look(line, data);
+			nr_bytes -= (size_t)(end - line);
+			line = end;
+		}
+		memmove(text, line, nr_bytes);
+	}
+	close(fd);
+	text[nr_bytes] = 0;
+	return is_found || (nr_bytes && look(text, data));
+}
+
+struct number {
+	const char *name;
+	uint64_t value;
+};
+
+static bool look_for_number(const char *line, void *data)
+{
+	struct number *number = data;
+	size_t length = strlen(number->name);
+
+	if (strncmp(line, number->name, length) != 0) {
+		return false;
+	}
+	number->value = strtoull(line + length, NULL, 10);
+	return true;
+}
+
+bool file_text_number(const char *path, const char *name, uint64_t *number)
+{
+	struct number wanted = {name, 0};
+	bool is_found = file_text_find(path, look_for_number, &wanted);
+
+	*number = wanted.value;
+	return is_found;
 }

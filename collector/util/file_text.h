@@ -1,14 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The start of a small file, such as those of /proc and /sys. */
+/* Small files, such as those of /proc and /sys. Each function takes a descriptor for an instant. */
 #ifndef COLLECTOR_UTIL_FILE_TEXT_H
 #define COLLECTOR_UTIL_FILE_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * Reads at most out_bytes - 1 bytes and ends them in 0. Returns their number, 0 if the file cannot
- * be read. It takes a descriptor for an instant.
+ * be read.
  */
 size_t file_text_read(const char *path, char *out, size_t out_bytes);
+
+/*
+ * Calls `look` with each line of a file, without its end, until it returns true; false if it never
+ * does. The file may have any length. `look` is quick: the descriptor is open meanwhile.
+ */
+bool file_text_find(const char *path, bool (*look)(const char *line, void *data), void *data);
+
+/* The number behind `name`, with which a line of the file begins; false if there is none. */
+bool file_text_number(const char *path, const char *name, uint64_t *number);
 
 #endif

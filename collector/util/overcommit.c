@@ -6,43 +6,32 @@
 
 #include <limits.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "collector/util/file_text.h"
 #include "collector/util/log.h"
 
-#define TEXT_BYTES 4096u
-
-static void read_text(const char *root, const char *name, char text[TEXT_BYTES])
+/* From /proc/meminfo, which is in KiB. */
+static bool find_bytes(const char *root, const char *name, uint64_t *nr_bytes)
 {
 	char path[PATH_MAX];
+	bool is_there;
 
-	log_format(path, sizeof(path), "%s%s", root, name);
-	file_text_read(path, text, TEXT_BYTES);
-}
-
-/* A line of /proc/meminfo, which is in KiB. */
-static bool find_bytes(const char *text, const char *name, uint64_t *nr_bytes)
-{
-	const char *line = strstr(text, name);
-
-	*nr_bytes = line ? strtoull(line + strlen(name), NULL, 10) << 10 : 0;
-	return line != NULL;
+	log_format(path, sizeof(path), "%s/proc/meminfo", root);
+	is_there = file_text_number(path, name, nr_bytes);
+	*nr_bytes <<= 10;
+	return is_there;
 }
 
 uint64_t overcommit_left(const char *root)
 {
-	char text[TEXT_BYTES];
+	char path[PATH_MAX], how[8];
 	uint64_t most, mapped;
 
-	read_text(root, "/proc/sys/vm/overcommit_memory", text);
-	if (strcmp(text, "2\n") != 0) {
-		return UINT64_MAX;
-	}
-	read_text(root, "/proc/meminfo", text);
-	if (!find_bytes(text, "\nCommitLimit:", &most) ||
-		!find_bytes(text, "\nCommitted_AS:", &mapped)) {
+	log_format(path, sizeof(path), "%s/proc/sys/vm/overcommit_memory", root);
+	file_text_read(path, how, sizeof(how));
+	if (strcmp(how, "2\n") != 0 || !find_bytes(root, "CommitLimit:", &most) ||
+		!find_bytes(root, "Committed_AS:", &mapped)) {
 		return UINT64_MAX;
 	}
 	return most > mapped ? most - mapped : 0;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/util/cgroup.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "test/unit/unit.h"
 
 #define MB (1024 * 1024ull)
@@ -81,8 +84,30 @@ START_TEST(text_that_is_no_list_of_cgroups_limits_nothing)
 }
 END_TEST
 
+/* Version 1 has as many lines as somebody mounted hierarchies, and paths may be long. */
+START_TEST(lines_of_any_number_and_length_are_read)
+{
+	static char text[600000], stat[20000], deep[4000];
+	size_t n = 0, m = 0;
+
+	for (int i = 0; i < 1000; i++) {
+		memset(deep, 'a' + i % 26, sizeof(deep) - 1);
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%d:name=other:/%.*s\n", i + 10,
+			i % 10 ? 100 : (int)sizeof(deep) - 2, deep);
+		m += (size_t)snprintf(stat + m, sizeof(stat) - m, "other_%d 12345\n", i);
+	}
+	snprintf(text + n, sizeof(text) - n, "4:memory:/a"); /* without an end */
+	snprintf(stat + m, sizeof(stat) - m, "total_inactive_file 4194304\nlast 1\n");
+	unit_put("/proc/self/cgroup", text);
+	unit_put(V1 "/a/memory.limit_in_bytes", "67108864\n");
+	unit_put(V1 "/a/memory.usage_in_bytes", "33554432\n");
+	unit_put(V1 "/a/memory.stat", stat);
+	is_memory(64 * MB, 36 * MB);
+}
+END_TEST
+
 UNIT_SUITE("cgroup", process_without_cgroups_is_unlimited,
 	version_2_takes_the_least_of_all_limits_around,
 	version_1_is_read_from_the_line_of_its_controller,
 	container_that_sees_only_itself_has_the_limits_at_the_top,
-	text_that_is_no_list_of_cgroups_limits_nothing)
+	text_that_is_no_list_of_cgroups_limits_nothing, lines_of_any_number_and_length_are_read)

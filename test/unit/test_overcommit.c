@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/util/overcommit.h"
 
+#include <stdio.h>
+
 #include "test/unit/unit.h"
 
 #define MEMINFO "MemTotal: 100 kB\nCommitLimit:     3000 kB\nCommitted_AS:    1000 kB\n"
@@ -27,5 +29,20 @@ START_TEST(less_than_nothing_is_nothing)
 }
 END_TEST
 
+START_TEST(lines_may_come_late)
+{
+	static char text[20000];
+	size_t n = 0;
+
+	for (int i = 0; i < 1000; i++) {
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "Other%d: 100 kB\n", i);
+	}
+	snprintf(text + n, sizeof(text) - n, MEMINFO);
+	unit_put("/proc/sys/vm/overcommit_memory", "2\n");
+	unit_put("/proc/meminfo", text);
+	ck_assert_uint_eq(overcommit_left(unit_root()), 2000 * 1024);
+}
+END_TEST
+
 UNIT_SUITE("overcommit", only_a_kernel_that_promises_no_more_than_it_has_counts,
-	less_than_nothing_is_nothing)
+	less_than_nothing_is_nothing, lines_may_come_late)
