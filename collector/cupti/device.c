@@ -9,6 +9,7 @@
 #include "collector/stream/batch.h"
 #include "collector/stream/dictionary.h"
 #include "collector/stream/facts.h"
+#include "collector/util/notice.h"
 
 /* CUDA_ERROR_DEINITIALIZED */
 #define DEINITIALIZED 4
@@ -197,10 +198,15 @@ void device_add(bool has_cupti)
 	if (driver.get_count(&count)) {
 		return;
 	}
-	for (int device = 0; device < count && device < DEVICE_MAX; device++) {
+	for (int device = 0; device < count; device++) {
 		if (!has_cupti) {
 			add_device(device);
 		}
 		add_attributes(device);
+	}
+	if (count > DEVICE_MAX) {
+		notice_add("many GPUs", 0,
+			"the process sees %d GPUs; the first %d can be sampled, the others are not",
+			count, DEVICE_MAX);
 	}
 }

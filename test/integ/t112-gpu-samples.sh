@@ -106,6 +106,13 @@ case $(texts MIG) in
 *) is "GPU 0 is a MIG instance" "$(texts MIG)" "what it is" ;;
 esac
 
+# More GPUs than can be sampled: they have their facts, and it is told.
+SIM_DEVICES=70 run 0
+is 1 "$(notices "many GPUs")" "notices of too many GPUs"
+is "the process sees 70 GPUs; the first 64 can be sampled, the others are not" "$(texts "many GPUs")" "what is told of them"
+is 70 "$("$REPORT" info "$GPROF_DIR" 2>/dev/null | awk '/^  gpu .* multiprocessors/ { print $2 }' | sort -u | wc -l)" "GPUs with facts"
+ok test "$(samples)" -gt 0
+
 # Without the library everything else is sampled.
 mkdir "$T/sim"
 cp -a "$SIM"/. "$T/sim"

@@ -65,7 +65,7 @@ enum sim_space {
 };
 
 enum sim_limit {
-	SIM_MAX_DEVICES = 16,
+	SIM_MAX_DEVICES = 80,
 	SIM_MAX_ARGS = 32,
 	SIM_MAX_CBID = 1024,
 	SIM_FIRST_STREAM_ID = 13, /* ids below are the driver's own; 7 is the legacy stream */
