@@ -406,6 +406,44 @@ START_TEST(those_that_were_used_last_are_kept_of_many_streams)
 }
 END_TEST
 
+static uint32_t told_shape(uint32_t launched)
+{
+	static uint64_t begin = 1000000;
+	const struct gprof_row_hang head = {.tick = ++begin, .hang = 1};
+	struct gprof_row_hang row;
+
+	hang_work_launched(&(struct gprof_row_api_launch){
+		.begin = begin, .stream = 0x70, .correlation = 100000, .shape = launched});
+	hang_work_add_rows(&head);
+	count(GPROF_HANG_LAUNCHED, &row);
+	ck_assert_uint_eq(row.since, begin);
+	return row.shape;
+}
+
+/* A kernel's own shape has CUPTI's name; that of its launch has the hook's, or the address. */
+START_TEST(launch_among_too_many_keeps_its_own_shape)
+{
+	enum { NR = 3000, ENDED = 10000 };
+
+	start("1", "auto");
+	for (uint32_t i = 1; i <= NR; i++) {
+		hang_work_launched(&(struct gprof_row_api_launch){
+			.begin = i, .stream = i % 3, .correlation = i, .shape = i});
+		if (i == 2 || i == NR) {
+			hang_work_ended(GPROF_TABLE_kernel, 1, i, ENDED + i, i);
+		}
+	}
+	/* These came too late: the places of their launches were taken. */
+	hang_work_ended(GPROF_TABLE_kernel, 1, 5, ENDED + 5, NR + 5);
+	hang_work_ended(GPROF_TABLE_kernel, 1, 5 + 1024, ENDED + 6, NR + 6);
+	ck_assert_uint_eq(told_shape(NR), ENDED + NR);
+	ck_assert_uint_eq(told_shape(2), ENDED + 2);
+	ck_assert_uint_eq(told_shape(5), 5);
+	ck_assert_uint_eq(told_shape(5 + 1024), 5 + 1024);
+	ck_assert_uint_eq(told_shape(2 + 1024), 2 + 1024); /* not that of the same place */
+}
+END_TEST
+
 /* Many wait for work; the last one is in a call. */
 static void *wait_in_pool(void *unused)
 {
@@ -535,6 +573,7 @@ Suite *unit_suite(void)
 		step_that_does_not_end_is_told_once_and_again_when_it_ended,
 		slow_steps_are_no_stall, last_work_of_each_place_and_communicator_is_kept,
 		those_that_were_used_last_are_kept_of_many_streams,
+		launch_among_too_many_keeps_its_own_shape,
 		where_memory_cannot_be_read_steps_alone_tell_and_that_is_said};
 	/* What threads are in is read through the kernel. */
 	const TTest *const peeking[] = {without_steps_only_a_call_that_does_not_return_is_a_stall,
