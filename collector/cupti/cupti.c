@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <link.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -13,6 +14,9 @@
 #include "collector/util/log.h"
 #include "collector/util/notice.h"
 
+/* A folder, and what is beside it. */
+#define MOST_PATH_BYTES (PATH_MAX + 256)
+
 struct cupti cupti;
 
 static struct library_state {
@@ -21,11 +25,11 @@ static struct library_state {
 	_Atomic uintptr_t low, high; /* address range of its code */
 } state;
 
-/* What of CUDA is mapped already. */
-struct mapped {
-	char cupti[512];
-	char cudart[512];
-};
+/* What of CUDA is mapped already. The loader opens no longer path. */
+static struct mapped {
+	char cupti[PATH_MAX];
+	char cudart[PATH_MAX];
+} mapped;
 
 static bool has_base(const char *path, const char *name)
 {
@@ -34,16 +38,15 @@ static bool has_base(const char *path, const char *name)
 	return !strncmp(base ? base + 1 : path, name, strlen(name));
 }
 
-static int look_at_object(struct dl_phdr_info *info, size_t size, void *data)
+static int look_at_object(struct dl_phdr_info *info, size_t size, void *unused)
 {
-	struct mapped *mapped = data;
-
 	(void)size;
+	(void)unused;
 	if (info->dlpi_name && has_base(info->dlpi_name, "libcupti.so")) {
-		strncpy(mapped->cupti, info->dlpi_name, sizeof(mapped->cupti) - 1);
+		strncpy(mapped.cupti, info->dlpi_name, sizeof(mapped.cupti) - 1);
 	}
 	if (info->dlpi_name && has_base(info->dlpi_name, "libcudart")) {
-		strncpy(mapped->cudart, info->dlpi_name, sizeof(mapped->cudart) - 1);
+		strncpy(mapped.cudart, info->dlpi_name, sizeof(mapped.cudart) - 1);
 	}
 	return 0;
 }
@@ -91,7 +94,7 @@ static const char *const places[] = {"", "../../cuda_cupti/lib/", "../extras/CUP
 
 static void *try_major(const char *folder, unsigned int row)
 {
-	char path[1200];
+	static char path[MOST_PATH_BYTES];
 
 	for (unsigned int i = 0; sonames[row][i]; i++) {
 		void *handle;
@@ -134,17 +137,17 @@ static void *try_rows(const char *folder, int row)
 	return NULL;
 }
 
-static void *open_near(const struct mapped *mapped)
+static void *open_near(void)
 {
-	const char *slash = strrchr(mapped->cudart, '/');
-	int row = row_of(mapped->cudart);
+	const char *slash = strrchr(mapped.cudart, '/');
+	int row = row_of(mapped.cudart);
 	const char *home = config_cuda_home();
-	char folder[1024];
+	static char folder[MOST_PATH_BYTES];
 	void *handle = NULL;
 
 	for (unsigned int i = 0; slash && !handle && i < sizeof(places) / sizeof(places[0]); i++) {
-		log_format(folder, sizeof(folder), "%.*s/%s", (int)(slash - mapped->cudart),
-			mapped->cudart, places[i]);
+		log_format(folder, sizeof(folder), "%.*s/%s", (int)(slash - mapped.cudart),
+			mapped.cudart, places[i]);
 		handle = try_rows(folder, row);
 	}
 	handle = handle ? handle : try_rows("", row);
@@ -162,16 +165,15 @@ static void *open_near(const struct mapped *mapped)
 static void *find_library(void)
 {
 	const char *wanted = config_text(CONFIG_CUPTI_PATH);
-	struct mapped mapped = {"", ""};
 
 	if (*wanted) {
 		return open_library(wanted);
 	}
-	loaded_objects_visit(look_at_object, &mapped);
+	loaded_objects_visit(look_at_object, NULL);
 	if (mapped.cupti[0]) {
 		return open_library(mapped.cupti);
 	}
-	return open_near(&mapped);
+	return open_near();
 }
 
 static const char *resolve(void *handle)
@@ -259,9 +261,7 @@ int cupti_load(void)
 			"libcupti lacks %s; CUDA 11.0 is the oldest supported version", missing);
 		return -ENOSYS;
 	}
-	if (!dlinfo(handle, RTLD_DI_LINKMAP, &map) && map) {
-		strncpy(cupti.path, map->l_name, sizeof(cupti.path) - 1);
-	}
+	cupti.path = !dlinfo(handle, RTLD_DI_LINKMAP, &map) && map ? map->l_name : "";
 	loaded_objects_visit(look_at_code, (void *)(uintptr_t)cupti.cuptiGetVersion);
 	cupti.cuptiGetVersion(&cupti.version);
 	probe_records();

@@ -25,7 +25,7 @@ struct cupti {
 #include "collector/cupti/cupti.def"
 #undef CUPTI
 	uint32_t version; /* CUPTI_API_VERSION of the library */
-	char path[1024];  /* its path */
+	const char *path; /* the library's; it stays mapped */
 };
 
 extern struct cupti cupti;

@@ -2,6 +2,7 @@
 #include "collector/util/config.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +45,7 @@ static struct config_state {
 		char text[TEXT_BYTES];
 		bool is_set;
 	} values[CONFIG_NR];
-	char cuda_home[TEXT_BYTES];
+	char cuda_home[PATH_MAX];
 	char wrong[MAX_WRONG][256];
 	unsigned int nr_wrong, nr_more_wrong;
 } config;

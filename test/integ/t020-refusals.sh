@@ -27,4 +27,18 @@ GPROF_CUPTI_PATH=/nowhere/libcupti.so record "$B/prog/vector_add"
 summary notices,api
 is "no CUPTI" "$(query '.notices.rows[0].cause')" "library that is not there"
 is 16 "$(query '.api.rows[] | select(.name == "cudaLaunchKernel").calls')" "launches without CUPTI"
+
+# The one beside the runtime is found, as pip lays them out, however long the path is.
+part=$(printf 'x%.0s' {1..240})
+long=$T/$part/$part/$part/$part/nvidia
+mkdir -p "$long/cuda_runtime/lib" "$long/cuda_cupti/lib"
+cp "$SIM"/libcuda.so.1 "$SIM"/libnvidia-ml.so.1 "$SIM"/libcudart.so.* "$long/cuda_runtime/lib"
+cp "$SIM/libcupti.so.13" "$long/cuda_cupti/lib"
+rm -rf "$GPROF_DIR"
+SIM=$long/cuda_runtime/lib record "$B/prog/vector_add"
+is 0 $rc "exit status with a long path"
+summary notices
+is 0 "$(query '.notices.rows | length')" "notices with a long path"
+is "$long/cuda_runtime/lib/../../cuda_cupti/lib/libcupti.so.13" \
+	"$("$REPORT" info "$GPROF_DIR" 2>/dev/null | awk '$1 == "cupti.path" { print $2 }')" "which library it is"
 finish
