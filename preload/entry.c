@@ -49,8 +49,11 @@ static struct entry_state {
 	size_t text_bytes;
 } entry COMPAT_AT_START;
 
-/* Another tool that wanted the driver's injection call, "" if there is none. */
-static char next_cuda[PATH_MAX];
+/*
+ * Another tool that wanted the driver's injection call, "" if there is none. A path that is too
+ * long for the loader is so when it is cut, too.
+ */
+static char next_cuda[PATH_MAX + 1];
 
 /* musl has none; the destructor is there too. */
 extern int on_exit(void (*function)(int status, void *unused), void *unused) __attribute__((weak));
@@ -210,15 +213,15 @@ COMPAT_START_CODE static void set_variable(const char *name, const char *value)
 
 /* Puts us into a variable of the loaders, and remembers who was there. */
 COMPAT_START_CODE static void take_variable(
-	const char *name, const char *next_name, char next[PATH_MAX], bool is_taken)
+	const char *name, const char *next_name, char next[PATH_MAX + 1], bool is_taken)
 {
 	const char *now = getenv(name);
 	bool is_ours = now && !strcmp(now, entry.path);
 	const char *other = is_ours ? getenv(next_name) : now;
-	bool has_other = other && *other && strcmp(other, entry.path) && strlen(other) < PATH_MAX;
+	bool has_other = other && *other && strcmp(other, entry.path);
 
 	if (has_other) {
-		strcpy(next, other);
+		strncpy(next, other, PATH_MAX);
 	}
 	if (is_taken && !is_ours) {
 		if (has_other || getenv(next_name)) {

@@ -18,7 +18,7 @@ struct map {
 	_Atomic uint32_t ids[NR_KEYS];
 };
 
-char nvtx_next_path[PATH_MAX];
+char nvtx_next_path[PATH_MAX + 1];
 
 static struct next_state {
 	atomic_bool is_there;

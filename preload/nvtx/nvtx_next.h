@@ -16,7 +16,7 @@
 #include "preload/abi/nvtx_abi.h"
 
 /* The other tool's library, "" if there is none. The constructor sets it. */
-extern char nvtx_next_path[PATH_MAX] __attribute__((visibility("hidden")));
+extern char nvtx_next_path[PATH_MAX + 1] __attribute__((visibility("hidden")));
 
 /* gprof's function for a slot of a table. */
 struct nvtx_slot_function {

@@ -114,9 +114,9 @@ summary api,notices
 is 12 "$(query '.api.rows[] | select(.name == "cudaLaunchKernel").calls')" "our calls beside it"
 is 39 "$(query '.notices.rows[] | select(.cause == "CUPTI refused").code')" "that it has CUPTI"
 
-# Missing, broken, ourselves.
+# Missing, broken, a path that nobody can open, ourselves.
 touch "$T/broken.so"
-for path in "$T/none.so" "$T/broken.so" "$SIM/libnvidia-ml.so.1"; do
+for path in "$T/none.so" "$T/broken.so" "$SIM/libnvidia-ml.so.1" "$(printf '/%04096d.so' 0)"; do
 	rm -rf "$GPROF_DIR"
 	CUDA_INJECTION64_PATH=$path NVTX_INJECTION64_PATH=$path record "$B/integ/s_loop" 3 4 nvtx
 	is 0 "$rc" "exit status with $path"
