@@ -34,9 +34,10 @@ static struct share_state {
 	/* The client's: */
 	_Atomic uint32_t nr_own;
 	cupti_subscriber _Atomic own[NR_OWN];
-	atomic_bool is_alone;	  /* it records where we leave CUPTI alone, or did */
-	atomic_bool is_flushed;	  /* by itself, since its last kind went off */
-	_Atomic uint64_t idle_ns; /* since when it has no kind on */
+	_Atomic uint32_t nr_more_own; /* that have no place there */
+	atomic_bool is_alone;	      /* it records where we leave CUPTI alone, or did */
+	atomic_bool is_flushed;	      /* by itself, since its last kind went off */
+	_Atomic uint64_t idle_ns;     /* since when it has no kind on */
 	/* For the thread that has the turn or switches it: */
 	bool is_lost; /* make subscription and buffers again */
 	bool is_wanted;
@@ -378,6 +379,7 @@ void cupti_share_end_finalize(void)
 
 	client_kinds_clear();
 	atomic_store(&state.nr_own, 0);
+	atomic_store(&state.nr_more_own, 0);
 	subscriber_lost();
 	share_clock_set(NULL);
 	activity_lost();
@@ -432,6 +434,16 @@ void cupti_share_end_own(cupti_subscriber subscriber, uint32_t result)
 			return;
 		}
 	}
+	atomic_fetch_add(&state.nr_more_own, 1);
+}
+
+static bool drop_more_own(void)
+{
+	uint32_t nr = atomic_load(&state.nr_more_own);
+
+	while (nr && !atomic_compare_exchange_weak(&state.nr_more_own, &nr, nr - 1)) {
+	}
+	return nr > 0;
 }
 
 void cupti_share_drop_own(cupti_subscriber subscriber)
@@ -443,6 +455,9 @@ void cupti_share_drop_own(cupti_subscriber subscriber)
 			count_own_off();
 			return;
 		}
+	}
+	if (subscriber && drop_more_own()) {
+		count_own_off();
 	}
 }
 

@@ -62,6 +62,39 @@ START_TEST(client_is_there_while_a_kind_is_on_whatever_its_number)
 }
 END_TEST
 
+/* Is another client in CUPTI, where we have not attached? */
+static bool is_client_there(void)
+{
+	if (cupti_share_begin_call()) {
+		cupti_share_end_call();
+		return false;
+	}
+	return true;
+}
+
+START_TEST(client_is_there_until_the_last_of_its_profilers_has_ended)
+{
+	static char subscribers[20];
+
+	for (int round = 0; round < 2; round++) {
+		for (int i = 0; i < 20; i++) {
+			cupti_share_begin_own("tool", NULL);
+			cupti_share_end_own(&subscribers[i], CUPTI_OK);
+		}
+		cupti_share_begin_own("tool", NULL);
+		cupti_share_end_own(NULL, CUPTI_UNKNOWN); /* refused */
+		for (int i = 0; i < 20; i++) {
+			ck_assert(is_client_there());
+			cupti_share_drop_own(&subscribers[i]);
+		}
+		ck_assert(!is_client_there());
+		cupti_share_drop_own(&subscribers[0]); /* not one of those */
+		ck_assert(!is_client_there());
+	}
+}
+END_TEST
+
 UNIT_SUITE("cupti_share", the_last_flush_that_cannot_be_is_counted,
 	the_last_flush_waits_for_who_is_in_cupti,
-	client_is_there_while_a_kind_is_on_whatever_its_number)
+	client_is_there_while_a_kind_is_on_whatever_its_number,
+	client_is_there_until_the_last_of_its_profilers_has_ended)
