@@ -107,5 +107,58 @@ START_TEST(buffers_are_the_clients_while_they_are_lent_and_what_is_in_them_is_co
 }
 END_TEST
 
+/* Each pair is another one: so many clients one after the other. */
+#define PAIRS(P)	 P(0) P(1) P(2) P(3) P(4) P(5) P(6) P(7) P(8) P(9)
+#define PAIRS_OF_TENS(P) P(0) P(1) P(2) P(3) P(4)
+static uint32_t last_asked;
+#define REQUESTS(n)                                                                    \
+	static void requests_##n(uint8_t **buffer, size_t *bytes, size_t *max_records) \
+	{                                                                              \
+		client_requests(buffer, bytes, max_records);                           \
+		last_asked = n;                                                        \
+	}
+PAIRS(REQUESTS)
+static uint32_t last_told;
+#define COMPLETES(n)                                                                               \
+	static void completes_##n(                                                                 \
+		void *context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid_bytes) \
+	{                                                                                          \
+		client_completes(context, stream, buffer, bytes, valid_bytes);                     \
+		last_told = n;                                                                     \
+	}
+PAIRS_OF_TENS(COMPLETES)
+
+START_TEST(buffers_are_the_last_clients_of_many)
+{
+	static const cupti_buffer_requested_fn requests[] = {
+#define NAME(n) requests_##n,
+		PAIRS(NAME)
+#undef NAME
+	};
+	static const cupti_buffer_completed_fn completes[] = {
+#define NAME(n) completes_##n,
+		PAIRS_OF_TENS(NAME)
+#undef NAME
+	};
+	uint8_t *buffer;
+	size_t bytes, max;
+
+	start();
+	buffer_lend(true, is_kernel);
+	for (uint32_t round = 0; round < 2; round++) {
+		for (uint32_t i = 0; i < 50; i++) {
+			buffer_client_register(requests[i % 10], completes[i / 10]);
+			requested(&buffer, &bytes, &max);
+			ck_assert_uint_eq(last_asked, i % 10);
+			completed(NULL, 0, buffer, bytes, 0);
+			ck_assert_uint_eq(last_told, i / 10);
+			ck_assert_uint_eq(buffer_nr_theirs(), 0);
+		}
+	}
+	ck_assert_uint_eq(nr_back, 100);
+}
+END_TEST
+
 UNIT_SUITE("buffer", a_buffer_from_before_us_goes_back_to_whoever_gave_it,
-	buffers_are_the_clients_while_they_are_lent_and_what_is_in_them_is_counted)
+	buffers_are_the_clients_while_they_are_lent_and_what_is_in_them_is_counted,
+	buffers_are_the_last_clients_of_many)
