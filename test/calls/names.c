@@ -6,6 +6,8 @@
  *
  * names handles: asks for more handles than there is room for, and launches by the last ones.
  *
+ * names long: a kernel whose name is so long that it is read in pieces.
+ *
  * names again: two modules, one after the other, whose kernels have the same host address.
  */
 #include <stdbool.h>
@@ -16,7 +18,7 @@
 #include <unistd.h>
 
 #define NAME_BYTES 64
-#define MAX_NAMES  50000
+#define MAX_NAMES  70000
 
 struct dim3 {
 	unsigned int x, y, z;
@@ -99,6 +101,18 @@ static void ask_for_handles(void)
 	__cudaUnregisterFatBinary(handle);
 }
 
+static void launch_long(void)
+{
+	static char name[3000];
+	void **handle = __cudaRegisterFatBinary(NULL);
+
+	for (size_t i = 0; i < sizeof(name) - 1; i++) {
+		name[i] = (char)('a' + i % 26);
+	}
+	__cudaRegisterFunction(handle, name, name, name, -1, NULL, NULL, NULL, NULL, NULL);
+	launch(name, false);
+}
+
 int main(int argc, char **argv)
 {
 	int nr = argc > 1 ? atoi(argv[1]) : 1000, nr_gone = 0;
@@ -106,6 +120,10 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && !strcmp(argv[1], "handles")) {
 		ask_for_handles();
+		return 0;
+	}
+	if (argc > 1 && !strcmp(argv[1], "long")) {
+		launch_long();
 		return 0;
 	}
 	if (argc > 1 && !strcmp(argv[1], "again")) {

@@ -32,6 +32,22 @@ summary kernel,notices
 is 1000 "$(query '[.kernel.rows[].calls] | add')" "launches by handles"
 is 1 "$(query '[.notices.rows[] | select(.cause == "kernel names")] | length')" "notices of missing names"
 
+# More kernels than gprof keeps names of: the others are told, and their launches are there.
+rm -rf "$GPROF_DIR"
+GPROF_CUPTI=0 LD_PRELOAD=$(preload) "$T/names" 70000 >"$T/out" 2>"$T/err"
+is 0 $? "exit status"
+read -r nr gone <"$T/out"
+summary kernel,notices,losses
+is $((nr + gone)) "$(query '[.kernel.rows[].calls, .losses.rows[].count] | add')" "launches of many kernels"
+is 1 "$(query '[.notices.rows[] | select(.cause == "kernel names")] | length')" "notices of too many kernels"
+ok test "$(query '[.kernel.rows[] | select(.name == "kernel_1")] | length')" = 1
+
+rm -rf "$GPROF_DIR"
+GPROF_CUPTI=0 LD_PRELOAD=$(preload) "$T/names" long >"$T/out" 2>"$T/err"
+summary kernel
+is 2999 "$(query '.kernel.rows[0].name | length')" "letters of a long name"
+is true "$(query '.kernel.rows[0].name | test("^(abcdefghijklmnopqrstuvwxyz)+abcdefghi$")')" "a long name"
+
 rm -rf "$GPROF_DIR"
 GPROF_CUPTI=0 LD_PRELOAD=$(preload) "$T/names" again >"$T/out" 2>"$T/err"
 is 0 $? "exit status"

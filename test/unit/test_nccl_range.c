@@ -170,7 +170,28 @@ START_TEST(a_range_at_the_place_of_another_is_within_it_or_comes_after_it_was_le
 }
 END_TEST
 
+START_TEST(copies_of_nccl_beyond_the_most_are_told_and_the_others_go_on)
+{
+	enum { MOST = 4, FIRST = 100 };
+	struct notice notice;
+
+	for (uint32_t i = 0; i <= MOST; i++) {
+		ck_assert(!notice_take(&notice));
+		nccl_range_domain(FIRST + i, "NCCL");
+		describe(FIRST + i);
+	}
+	ck_assert(notice_take(&notice));
+	ck_assert_str_eq(notice.cause, "NCCL's ranges");
+	ck_assert(!notice_take(&notice));
+	for (uint32_t i = 0; i <= MOST; i++) {
+		all_reduce(FIRST + i, SCHEMA, 50 + i, sizeof(struct payload));
+		ck_assert_uint_eq(nr_counted(50 + i), i < MOST);
+	}
+}
+END_TEST
+
 UNIT_SUITE("nccl_range", a_range_at_the_place_of_another_is_within_it_or_comes_after_it_was_left,
 	payloads_are_read_where_their_schemas_say, what_no_schema_or_size_tells_is_not_read,
 	ranges_of_other_domains_are_no_calls, ranges_in_ranges_are_no_calls,
-	a_new_communicator_does_not_take_its_parents_rank)
+	a_new_communicator_does_not_take_its_parents_rank,
+	copies_of_nccl_beyond_the_most_are_told_and_the_others_go_on)
