@@ -29,4 +29,16 @@ is "20000 1" "$(query '[.threads.rows[].calls] | sort | reverse | join(" ")')" "
 is "main late" "$(query '[.threads.rows[].name] | join(" ")' | sed 's/s_idle/main/')" "their names"
 # It was there during all calls of the busy one.
 is true "$(query '(.threads.rows[] | select(.name == "late") | .end_ns - .start_ns) > (.threads.rows[] | select(.name == "s_idle") | .total_ns)')" "the late one was created early"
+
+# More threads than gprof remembers creators of, all of which begin at once: those of the others are counted.
+[[ $B != *san-* ]] || finish
+gcc -shared -fPIC -o "$T/held.so" test/integ/l_held.c -ldl || exit 1
+rm -rf "$GPROF_DIR"
+HELD=1100 HELD_STACK=131072 LD_LIBRARY_PATH=$SIM LD_PRELOAD=$(preload):$T/held.so "$B/integ/s_idle" 1100 1 >"$T/out" 2>"$T/err"
+is 0 $? "exit status with threads that start at once"
+if ! was_late; then
+	summary losses
+	is 76 "$(query '.losses.rows[] | select(.cause | startswith("creator of a thread not recorded")).count')" "creators that are not known"
+	is 1 "$(query '.losses.rows | length')" "other losses"
+fi
 finish
