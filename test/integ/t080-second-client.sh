@@ -46,6 +46,14 @@ for what in "subscribe sessions=2" "subscribe unsubscribe sessions=2" "first ses
 done
 is "s_second_client" "$(query '.notices.rows[-1].text' | grep -o 's_second_client')" "who it was"
 
+# More gaps than have notices: all are counted.
+what="clock=each sessions=20"
+# shellcheck disable=SC2086
+both $what
+is "440 16" "$(query '[([.api.rows[] | select(.name == "cudaLaunchKernel").calls] | add),
+	([.notices.rows[] | select(.text | contains("was not recorded from"))] | length)] | join(" ")')" "launches and notices: $what"
+ok test "$(lost_to_client)" -ge 20
+
 # Nothing is missing where nothing is recorded: in a closed window, and before the capture begins.
 for setting in GPROF_SCHEDULE=1000000-1000001 GPROF_CAPTURE=cudaprofiler; do
 	export "${setting?}"

@@ -130,4 +130,16 @@ CUDA_INJECTION64_PATH=$ROOT/$B/libgprof.so NVTX_INJECTION64_PATH=$ROOT/$B/libgpr
 summary nvtx,notices
 is 3 "$(query '.nvtx.rows[] | select(.name == "step").calls')" "our ranges with ourselves"
 is 0 "$(query '[.notices.rows[] | select(.cause == "another tool")] | length')" "no notice of ourselves"
+
+# An environment of any size is whole, with our variables in it: few lines, a page of them, and more than we keep.
+unset CUDA_INJECTION64_PATH
+for nr in 1 500 2000; do
+	# shellcheck disable=SC2046
+	env $(printf 'LINE_%d=1 ' $(seq "$nr")) CUDA_INJECTION64_PATH="$tool" LD_PRELOAD="$(preload)" sh -c 'exec env' >"$T/out" 2>"$T/err"
+	is 0 $? "exit status with $nr lines"
+	is "$nr" "$(grep -c '^LINE_' "$T/out")" "lines of $nr"
+	for variable in "CUDA_INJECTION64_PATH=$ROOT/$B/libgprof.so" "NVTX_INJECTION64_PATH=$ROOT/$B/libgprof.so" "GPROF_NEXT_CUDA_INJECTION=$tool"; do
+		is 1 "$(grep -cxF "$variable" "$T/out")" "$variable among $nr lines"
+	done
+done
 finish
