@@ -91,6 +91,28 @@ rm -f "$T/hold"
 wait $job
 is $((2900 + 10)) "$(launches)" "launches of both"
 
+# A file that claims to have more than any file of rings is left where it is.
+GPROF_DIR=$T/claims
+GPROF_FLUSH_MS=60000 record "$B/integ/s_loop" 3 5 kill
+left=$(rings)
+printf '\xff\xff\xff\xff' | dd of="$left" bs=1 seek=28 conv=notrunc status=none
+GPROF_FLUSH_MS=60000 record "$B/integ/s_loop" 3 5 kill
+sound=$(rings | grep -vxF "$left")
+HOLD=$T/hold record "$B/integ/s_loop" 2 5 hold &
+job=$!
+held "to its last step"
+for _ in $(seq 400); do
+	[ -e "$sound" ] || break
+	sleep 0.05
+done
+rm -f "$T/hold"
+wait $job
+is 0 $? "exit status beside such a file"
+ok test ! -e "$sound"
+ok test -e "$left"
+is "${sound##*/}" "$(find "$GPROF_DIR" -name '*.rings*' -printf '%f\n')" "what was moved"
+rm -f "$left"
+
 # A program that another one replaces in the same process leaves its rings; the next one moves them, however
 # short it is.
 GPROF_DIR=$T/stages

@@ -205,6 +205,32 @@ START_TEST(shapes_that_come_in_turns_are_defined_once)
 }
 END_TEST
 
+/* More than are known without a search. */
+START_TEST(names_and_places_that_come_in_turns_are_defined_once)
+{
+	enum { NR = 5000 };
+	static char names[NR][16];
+	static uint32_t ids[NR], places[NR];
+
+	written_begin();
+	for (uint32_t round = 0; round < 3; round++) {
+		for (uint32_t i = 0; i < NR; i++) {
+			snprintf(names[i], sizeof(names[i]), "name %u", i);
+			if (!round) {
+				ids[i] = dictionary_name(names[i]);
+				places[i] = dictionary_place(i % 9, i, i / 7);
+			}
+			ck_assert_uint_eq(dictionary_name(names[i]), ids[i]);
+			ck_assert_uint_eq(dictionary_place(i % 9, i, i / 7), places[i]);
+		}
+	}
+	finish();
+	ck_assert_uint_eq(decode_rows(blocks, nr_blocks, GPROF_TABLE_string), NR);
+	ck_assert_uint_eq(decode_rows(blocks, nr_blocks, GPROF_TABLE_place), NR);
+	ck_assert_str_eq(decode_string(blocks, nr_blocks, ids[NR - 1]), names[NR - 1]);
+}
+END_TEST
+
 START_TEST(rows_pointed_at_are_written_as_they_stand)
 {
 	struct gprof_row_api row = {.begin = 5, .dur = 9, .call = 3, .result = -1};
@@ -234,5 +260,6 @@ UNIT_SUITE("dictionary", texts_are_defined_once_and_before_they_are_used,
 	text_beyond_the_limit_is_cut_and_counted,
 	more_texts_than_the_table_holds_keep_their_ids_apart,
 	no_block_names_an_id_that_a_later_one_defines, shapes_and_places_are_defined_once,
-	shapes_that_come_in_turns_are_defined_once, rows_pointed_at_are_written_as_they_stand,
-	child_drops_what_waits)
+	shapes_that_come_in_turns_are_defined_once,
+	names_and_places_that_come_in_turns_are_defined_once,
+	rows_pointed_at_are_written_as_they_stand, child_drops_what_waits)
