@@ -30,6 +30,17 @@ is "$(sed 's/.*: recorded \([0-9]*\) events.*/\1/' <<<"$line")" \
 	eval "\"\$REPORT\" $next" >"$T/out" 2>&1 && grep -q "s_loop" "$T/out"
 ) || mismatch "the command for a directory with a blank, a quote and a dollar sign: $(cat "$T/err")"
 
+# One that would be too long as a word of a shell is named as it is.
+(
+	part=$(printf "'%.0s" {1..150})
+	GPROF_DIR=$T/$part/$part
+	record "$B/integ/s_loop" 3 5
+	is 0 $rc "exit status with a long directory"
+	is 1 "$(grep -c '^gprof\[' "$T/err")" "lines with a long directory"
+	ok grep -qF "view with: gprof-report $GPROF_DIR, or gprof-report html $GPROF_DIR" "$T/err"
+	exit $failed
+) || failed=1
+
 # More than 1 MB, also at 0.63 bytes an event, which is what they take on a busy machine; where a sanitizer makes
 # time pass between calls, they take twice the bytes.
 rm -rf "$GPROF_DIR"

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -352,6 +353,14 @@ START_TEST(directory_that_cannot_be_is_an_error)
 	strcat(path, "/below");
 	ck_assert_int_eq(stream_start(path, 0, &same), -ENOTDIR);
 	ck_assert_int_eq(stream_start("", 0, &same), -EINVAL);
+	memset(path, 'x', sizeof(path));
+	path[0] = '/';
+	path[PATH_MAX] = 0;
+	ck_assert_int_eq(stream_start(path, 0, &same), -ENAMETOOLONG);
+	path[PATH_MAX - 20] = 0; /* there is no room for the name of a stream */
+	ck_assert_int_eq(stream_start(path, 0, &same), -ENAMETOOLONG);
+	path[0] = '.';
+	ck_assert_int_eq(stream_start(path, 0, &same), -ENAMETOOLONG);
 }
 END_TEST
 
