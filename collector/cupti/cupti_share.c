@@ -378,8 +378,11 @@ void cupti_share_end_finalize(void)
 	enum turn turn = lock_turn();
 
 	client_kinds_clear();
-	atomic_store(&state.nr_own, 0);
+	for (unsigned int i = 0; i < NR_OWN; i++) {
+		atomic_store(&state.own[i], NULL);
+	}
 	atomic_store(&state.nr_more_own, 0);
+	atomic_store(&state.nr_own, 0);
 	subscriber_lost();
 	share_clock_set(NULL);
 	activity_lost();

@@ -94,7 +94,25 @@ START_TEST(client_is_there_until_the_last_of_its_profilers_has_ended)
 }
 END_TEST
 
+/* CUPTI may give out the same handle again. */
+START_TEST(profiler_that_was_finalised_is_forgotten)
+{
+	static char subscriber;
+
+	for (int round = 0; round < 20; round++) {
+		cupti_share_begin_own("tool", NULL);
+		cupti_share_end_own(&subscriber, CUPTI_OK);
+		ck_assert(is_client_there());
+		cupti_share_end_finalize();
+		ck_assert(!is_client_there());
+		cupti_share_drop_own(&subscriber);
+		ck_assert(!is_client_there());
+	}
+}
+END_TEST
+
 UNIT_SUITE("cupti_share", the_last_flush_that_cannot_be_is_counted,
 	the_last_flush_waits_for_who_is_in_cupti,
 	client_is_there_while_a_kind_is_on_whatever_its_number,
-	client_is_there_until_the_last_of_its_profilers_has_ended)
+	client_is_there_until_the_last_of_its_profilers_has_ended,
+	profiler_that_was_finalised_is_forgotten)
