@@ -340,13 +340,14 @@ END_TEST
 static struct client_seen {
 	uint32_t nr, begun[32], ended[32];
 	uint32_t domain, cbid;
+	const void *userdata;
 } client_seen;
 
 static void see_as_client(void *userdata, uint32_t domain, uint32_t cbid, const void *data)
 {
 	const struct cupti_callback_data *call = data;
 
-	(void)userdata;
+	client_seen.userdata = userdata;
 	client_seen.nr++;
 	client_seen.domain = domain;
 	client_seen.cbid = cbid;
@@ -415,6 +416,38 @@ START_TEST(client_sees_no_end_without_a_begin)
 }
 END_TEST
 
+static uint32_t unsubscribe(cupti_subscriber subscriber)
+{
+	(void)subscriber;
+	return CUPTI_OK;
+}
+
+START_TEST(each_of_many_clients_after_each_other_gets_its_callbacks)
+{
+	const struct subscriber_real real = {.subscribe = subscribe};
+	cupti_subscriber subscriber;
+	int numbers[40];
+
+	start_client();
+	for (int i = 0; i < 40; i++) {
+		ck_assert_uint_eq(subscriber_client_unsubscribe(unsubscribe), CUPTI_OK);
+		begin(CBID_MALLOC, 1, 0); /* of no client */
+		end(CBID_MALLOC, 1);
+		ck_assert_uint_eq(subscriber_client_subscribe(
+					  &real, &subscriber, see_as_client, &numbers[i], NULL),
+			CUPTI_OK);
+		begin(CBID_MALLOC, 2, 0); /* which it has not asked for yet */
+		end(CBID_MALLOC, 2);
+		subscriber_client_enable(enable, true, CUPTI_DOMAIN_RUNTIME, CBID_MALLOC);
+		begin(CBID_MALLOC, 3, 0);
+		end(CBID_MALLOC, 3);
+		ck_assert_ptr_eq(client_seen.userdata, &numbers[i]);
+		ck_assert_uint_eq(client_seen.nr, 2 * ((uint32_t)i + 1));
+	}
+	ck_assert_uint_eq(client_seen.ended[3], 40);
+}
+END_TEST
+
 /* As of a later CUPTI. */
 START_TEST(client_gets_callbacks_with_ids_and_domains_beyond_those_known)
 {
@@ -445,4 +478,5 @@ UNIT_SUITE("callback", a_driver_call_in_a_runtime_call_is_a_part_of_it,
 	functions_beyond_the_most_are_told_once,
 	client_sees_the_end_of_a_call_with_many_others_in_it,
 	client_sees_the_end_of_each_call_however_deep, client_sees_no_end_without_a_begin,
+	each_of_many_clients_after_each_other_gets_its_callbacks,
 	client_gets_callbacks_with_ids_and_domains_beyond_those_known)
