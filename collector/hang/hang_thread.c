@@ -13,6 +13,7 @@
 #include "collector/stream/batch.h"
 #include "collector/stream/dictionary.h"
 #include "collector/util/dir.h"
+#include "collector/util/file_text.h"
 #include "collector/util/log.h"
 #include "collector/util/private_fd.h"
 
@@ -30,8 +31,8 @@ struct look {
 
 /* ---- as the kernel sees it ---- */
 
-/* The begin of a file of a thread; "" if it cannot be had. */
-static void read_task(char *out, size_t out_bytes, uint32_t tid, const char *name)
+/* The first line of a file of a thread; "" if it cannot be had. */
+static void read_line(char *out, size_t out_bytes, uint32_t tid, const char *name)
 {
 	struct private_fd file;
 	char path[64];
@@ -42,35 +43,41 @@ static void read_task(char *out, size_t out_bytes, uint32_t tid, const char *nam
 		private_fd_read(&file, out, out_bytes);
 		private_fd_close(&file);
 	}
-}
-
-static void read_line(char *out, size_t out_bytes, uint32_t tid, const char *name)
-{
-	read_task(out, out_bytes, tid, name);
 	out[strcspn(out, "\n")] = 0;
 }
 
-/* The text behind a key that begins a line of the file; "" if there is none. */
-static const char *find_value(const char *file, const char *key)
-{
-	const char *at = strstr(file, key);
+struct switches {
+	uint64_t nr;
+	unsigned int nr_kinds;
+	bool is_running;
+};
 
-	return at ? at + strlen(key) : "";
+static bool look_at_status(const char *line, void *data)
+{
+	static const char voluntary[] = "voluntary_ctxt_switches:",
+			  forced[] = "nonvoluntary_ctxt_switches:";
+	struct switches *switches = data;
+	const char *value = strchr(line, '\t');
+
+	if (value && !strncmp(line, "State:", 6)) {
+		switches->is_running = value[1] == 'R';
+	} else if (value && (!strncmp(line, voluntary, sizeof(voluntary) - 1) ||
+				    !strncmp(line, forced, sizeof(forced) - 1))) {
+		switches->nr += strtoull(value, NULL, 10);
+		switches->nr_kinds++;
+	}
+	return switches->nr_kinds == 2;
 }
 
 /* How often the thread has gone off its CPU, if it is on none now and waits for none; else 0. */
 static uint64_t count_switches(uint32_t tid)
 {
-	char status[4096];
-	const char *voluntary, *forced;
+	struct switches switches = {0};
+	char path[64];
 
-	read_task(status, sizeof(status), tid, "status");
-	voluntary = find_value(status, "\nvoluntary_ctxt_switches:\t");
-	forced = find_value(status, "\nnonvoluntary_ctxt_switches:\t");
-	if (!*voluntary || !*forced || *find_value(status, "\nState:\t") == 'R') {
-		return 0;
-	}
-	return strtoull(voluntary, NULL, 10) + strtoull(forced, NULL, 10);
+	log_format(path, sizeof(path), "/proc/self/task/%u/status", tid);
+	return file_text_find(path, look_at_status, &switches) && !switches.is_running ? switches.nr
+										       : 0;
 }
 
 /* As "python3: S in futex_wait_queue, system call 202". */

@@ -11,7 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A path is the longest part of a line that the kernel writes. */
+#include "collector/util/private_fd.h"
+
+/* Of a longer line the begin: a path is the longest that anybody asks for. */
 #define LINE_BYTES (PATH_MAX + 256)
 
 static size_t read_some(int fd, char *out, size_t out_bytes)
@@ -41,27 +43,34 @@ bool file_text_find(const char *path, bool (*look)(const char *line, void *data)
 {
 	char text[LINE_BYTES + 1], *end;
 	size_t nr_bytes = 0, nr_more;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	bool is_found = false;
+	bool is_found = false, is_rest = false;
+	struct private_fd file;
 
-	if (fd < 0) {
+	if (private_fd_open(&file, path, O_RDONLY, PRIVATE_FD_ANYWHERE)) {
 		return false;
 	}
-	while ((nr_more = read_some(fd, text + nr_bytes, LINE_BYTES - nr_bytes))) {
+	while (!is_found && !private_fd_check(&file) &&
+		(nr_more = read_some(file.fd, text + nr_bytes, LINE_BYTES - nr_bytes))) {
 		char *line = text;
 
 		nr_bytes += nr_more;
 		while (!is_found && (end = memchr(line, '\n', nr_bytes))) {
 			*end++ = 0;
-			is_found = look(line, data);
+			is_found = !is_rest && look(line, data);
+			is_rest = false;
 			nr_bytes -= (size_t)(end - line);
 			line = end;
 		}
 		memmove(text, line, nr_bytes);
+		text[nr_bytes] = 0;
+		if (nr_bytes == LINE_BYTES) {
+			is_found = !is_rest && look(text, data);
+			is_rest = true;
+			nr_bytes = 0;
+		}
 	}
-	close(fd);
-	text[nr_bytes] = 0;
-	return is_found || (nr_bytes && look(text, data));
+	private_fd_close(&file);
+	return is_found || (nr_bytes && !is_rest && look(text, data));
 }
 
 struct number {

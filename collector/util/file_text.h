@@ -15,7 +15,7 @@ size_t file_text_read(const char *path, char *out, size_t out_bytes);
 
 /*
  * Calls `look` with each line of a file, without its end, until it returns true; false if it never
- * does. The file may have any length. `look` is quick: the descriptor is open meanwhile.
+ * does. The file may have any length, but of a line longer than a path `look` gets the begin.
  */
 bool file_text_find(const char *path, bool (*look)(const char *line, void *data), void *data);
 

@@ -96,7 +96,9 @@ START_TEST(lines_of_any_number_and_length_are_read)
 			i % 10 ? 100 : (int)sizeof(deep) - 2, deep);
 		m += (size_t)snprintf(stat + m, sizeof(stat) - m, "other_%d 12345\n", i);
 	}
-	snprintf(text + n, sizeof(text) - n, "4:memory:/a"); /* without an end */
+	memset(text + n, 'x', 10000); /* longer than any that counts, but for the next one */
+	n += 10000;
+	snprintf(text + n, sizeof(text) - n, "\n4:memory:/a"); /* without an end */
 	snprintf(stat + m, sizeof(stat) - m, "total_inactive_file 4194304\nlast 1\n");
 	unit_put("/proc/self/cgroup", text);
 	unit_put(V1 "/a/memory.limit_in_bytes", "67108864\n");

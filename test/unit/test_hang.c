@@ -2,6 +2,7 @@
 #include "collector/hang/hang.h"
 
 #include <errno.h>
+#include <grp.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -326,6 +327,24 @@ START_TEST(frames_are_told_of_a_thread_that_sleeps_and_not_if_it_ran_meanwhile)
 }
 END_TEST
 
+/* Its groups make a long line of what the kernel tells of a thread. */
+START_TEST(frames_are_told_of_a_thread_with_many_groups)
+{
+	static gid_t groups[2000];
+	struct gprof_row_hang row;
+	pthread_t thread;
+
+	for (unsigned int i = 0; i < 2000; i++) {
+		groups[i] = 1000000000 + i;
+	}
+	ck_assert_int_eq(setgroups(2000, groups), 0);
+	begin_frames(&thread, sleep_on, NULL);
+	wait_until_it_sleeps();
+	ck_assert_uint_eq(look_for_frames(&row), 2);
+	end_frames(thread);
+}
+END_TEST
+
 START_TEST(frames_are_not_told_of_a_thread_that_runs)
 {
 	struct gprof_row_hang row;
@@ -519,6 +538,14 @@ static bool can_peek(void)
 	return safe_read(&to, (uintptr_t)&from, 1) && to;
 }
 
+static bool can_set_groups(void)
+{
+	gid_t groups[100];
+	int nr = getgroups(100, groups);
+
+	return nr >= 0 && !setgroups((size_t)nr, groups);
+}
+
 /* As containers of old kernels do. */
 static void refuse_peeks(void)
 {
@@ -591,6 +618,11 @@ Suite *unit_suite(void)
 		} else {
 			unit_skip(peeking[i]->name, "no process_vm_readv, as under qemu");
 		}
+	}
+	if (can_peek() && can_set_groups()) {
+		unit_loop(suite, frames_are_told_of_a_thread_with_many_groups, 1);
+	} else {
+		unit_skip(frames_are_told_of_a_thread_with_many_groups->name, "not allowed here");
 	}
 	return suite;
 }
