@@ -9,11 +9,10 @@
 #include "preload/base/utf8.h"
 #include "preload/python/python_line.h"
 
-#define MAX_COPY_BYTES 4096u /* of a line table that is read through the kernel */
-#define FRAME_BYTES    112u
-#define CODE_BYTES     144u
-#define OWNER_C	       3u  /* or more: a frame that stands for C code, from 3.12 on */
-#define TAG_BITS       3ul /* of references on the stack, from 3.14 on */
+#define FRAME_BYTES 112u
+#define CODE_BYTES  144u
+#define OWNER_C	    3u	/* or more: a frame that stands for C code, from 3.12 on */
+#define TAG_BITS    3ul /* of references on the stack, from 3.14 on */
 
 /* Offsets of fields, in bytes from the begin of their object; 0 if there is no such field. */
 struct layout {
@@ -307,30 +306,13 @@ bool python_has_type(uintptr_t object, uintptr_t type)
 
 uint32_t python_point_line(const struct python_point *point)
 {
-	unsigned char copy[MAX_COPY_BYTES];
-
-	return python_point_line_in(point, copy, sizeof(copy));
-}
-
-uint32_t python_point_line_in(
-	const struct python_point *point, unsigned char *copy, uint32_t copy_bytes)
-{
-	const unsigned char *table = (const unsigned char *)point->lines + BYTES_AT;
 	uint64_t nr_bytes;
 
-	if (!python_peek(&nr_bytes, point->lines + SIZE_AT, sizeof(nr_bytes)) ||
-		nr_bytes > UINT32_MAX) {
+	if (!peek_word(&nr_bytes, point->lines + SIZE_AT) || nr_bytes > UINT32_MAX) {
 		return 0;
 	}
-	if (!is_trusted) {
-		table = copy;
-		if (nr_bytes > copy_bytes ||
-			!python_peek(copy, point->lines + BYTES_AT, (uint32_t)nr_bytes)) {
-			return 0;
-		}
-	}
-	return python_line_find(
-		layout->lines, table, (uint32_t)nr_bytes, point->first_line, point->offset);
+	return python_line_find(layout->lines, point->lines + BYTES_AT, (uint32_t)nr_bytes,
+		point->first_line, point->offset);
 }
 
 static uint32_t unit_at(const struct python_text *text, uint32_t at)

@@ -76,10 +76,8 @@ uintptr_t python_dict(uintptr_t object);
 /* Is it an object of exactly that type? */
 bool python_has_type(uintptr_t object, uintptr_t type);
 
-/* Its line, 0 if unknown; the second with room for a table that is read through the kernel. */
+/* Its line, 0 if unknown. */
 uint32_t python_point_line(const struct python_point *point);
-uint32_t python_point_line_in(
-	const struct python_point *point, unsigned char *copy, uint32_t copy_bytes);
 
 /*
  * Converts to UTF-8 with a final 0; `utf8` has room for 4 bytes per unit and one more. Returns its

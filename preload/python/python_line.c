@@ -1,32 +1,69 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/python/python_line.h"
 
+#include <stdbool.h>
+
+#include "preload/python/python_frame.h"
+
+#define PIECE_BYTES 1024u
+
+/* A table that is read from its begin to its end. */
+struct table {
+	uintptr_t at; /* of what follows the piece */
+	uint32_t nr_left;
+	bool is_unreadable;
+	uint32_t nr_read, nr_used; /* of the piece */
+	unsigned char piece[PIECE_BYTES];
+};
+
+/* The next byte, -1 at the end. */
+static int next(struct table *table)
+{
+	if (table->nr_used == table->nr_read) {
+		uint32_t nr_bytes = table->nr_left < PIECE_BYTES ? table->nr_left : PIECE_BYTES;
+
+		if (!nr_bytes) {
+			return -1;
+		}
+		if (!python_peek(table->piece, table->at, nr_bytes)) {
+			table->is_unreadable = true;
+			table->nr_left = 0;
+			return -1;
+		}
+		table->at += nr_bytes;
+		table->nr_left -= nr_bytes;
+		table->nr_read = nr_bytes;
+		table->nr_used = 0;
+	}
+	return table->piece[table->nr_used++];
+}
+
 /* Pairs: bytes of code, lines to advance. The last line extends to the end. */
-static uint32_t find_lnotab(
-	const unsigned char *table, uint32_t nr_bytes, uint32_t line, uint32_t offset)
+static uint32_t find_lnotab(struct table *table, uint32_t line, uint32_t offset)
 {
 	uint32_t at = 0;
+	int bytes, lines;
 
-	for (uint32_t i = 0; i + 1 < nr_bytes; i += 2) {
-		at += table[i];
+	while ((bytes = next(table)) >= 0 && (lines = next(table)) >= 0) {
+		at += (uint32_t)bytes;
 		if (at > offset) {
 			break;
 		}
-		line += (uint32_t)(int8_t)table[i + 1];
+		line += (uint32_t)(int8_t)lines;
 	}
 	return line;
 }
 
 /* Pairs: lines to advance, bytes of code on that line; -128: no line. */
-static uint32_t find_pairs(
-	const unsigned char *table, uint32_t nr_bytes, uint32_t line, uint32_t offset)
+static uint32_t find_pairs(struct table *table, uint32_t line, uint32_t offset)
 {
 	uint32_t end = 0;
+	int bytes, lines;
 
-	for (uint32_t i = 0; i + 1 < nr_bytes; i += 2) {
-		int8_t delta = (int8_t)table[i + 1];
+	while ((bytes = next(table)) >= 0 && (lines = next(table)) >= 0) {
+		int8_t delta = (int8_t)lines;
 
-		end += table[i];
+		end += (uint32_t)bytes;
 		line += delta == -128 ? 0 : (uint32_t)delta;
 		if (offset < end) {
 			return delta == -128 ? 0 : line;
@@ -37,17 +74,17 @@ static uint32_t find_pairs(
 
 /*
  * Six bits a byte, least significant first; bit 6 says that more follow. The sign is in the lowest
- * bit.
+ * bit. *byte is the first one, and becomes the one after the last.
  */
-static uint32_t signed_varint(const unsigned char *at, const unsigned char *end)
+static uint32_t signed_varint(struct table *table, int *byte)
 {
 	uint32_t value = 0;
+	bool has_more = true;
 
-	for (unsigned int shift = 0; at < end && shift < 32; at++, shift += 6) {
-		value |= (*at & 63u) << shift;
-		if (!(*at & 64u)) {
-			break;
-		}
+	for (unsigned int shift = 0; has_more && *byte >= 0 && shift < 32; shift += 6) {
+		value |= ((uint32_t)*byte & 63u) << shift;
+		has_more = *byte & 64;
+		*byte = next(table);
 	}
 	return value & 1 ? 0 - (value >> 1) : value >> 1;
 }
@@ -56,40 +93,45 @@ static uint32_t signed_varint(const unsigned char *at, const unsigned char *end)
 enum { PLACE_SAME_LINE_1 = 11, PLACE_SAME_LINE_2, PLACE_NO_COLUMNS, PLACE_LONG, PLACE_NONE };
 
 /* Entries: a byte 1kkkknnn, for n + 1 units of 2 bytes of code, and what its kind k wants. */
-static uint32_t find_places(
-	const unsigned char *table, uint32_t nr_bytes, uint32_t line, uint32_t offset)
+static uint32_t find_places(struct table *table, uint32_t line, uint32_t offset)
 {
-	const unsigned char *at = table, *end = table + nr_bytes;
 	uint32_t code_end = 0;
+	int byte = next(table);
 
-	while (at < end) {
-		unsigned int kind = *at >> 3 & 15u;
+	while (byte >= 0) {
+		unsigned int kind = (unsigned int)byte >> 3 & 15u;
 
-		code_end += ((*at & 7u) + 1) * 2;
+		code_end += (((uint32_t)byte & 7u) + 1) * 2;
+		byte = next(table);
 		if (kind == PLACE_NO_COLUMNS || kind == PLACE_LONG) {
-			line += signed_varint(at + 1, end);
+			line += signed_varint(table, &byte);
 		} else if (kind == PLACE_SAME_LINE_1 || kind == PLACE_SAME_LINE_2) {
 			line += kind - PLACE_SAME_LINE_1 + 1;
 		}
 		if (offset < code_end) {
 			return kind == PLACE_NONE ? 0 : line;
 		}
-		do {
-			at++;
-		} while (at < end && !(*at & 128u));
+		while (byte >= 0 && !(byte & 128)) {
+			byte = next(table);
+		}
 	}
 	return 0;
 }
 
-uint32_t python_line_find(enum python_lines form, const unsigned char *table, uint32_t nr_bytes,
+uint32_t python_line_find(enum python_lines form, uintptr_t at, uint32_t nr_bytes,
 	uint32_t first_line, uint32_t offset)
 {
-	switch (form) {
-	case PYTHON_LINES_LNOTAB:
-		return find_lnotab(table, nr_bytes, first_line, offset);
-	case PYTHON_LINES_PAIRS:
-		return find_pairs(table, nr_bytes, first_line, offset);
-	default:
-		return find_places(table, nr_bytes, first_line, offset);
-	}
+	uint32_t (*const find[])(struct table *, uint32_t, uint32_t) = {
+		[PYTHON_LINES_LNOTAB] = find_lnotab,
+		[PYTHON_LINES_PAIRS] = find_pairs,
+		[PYTHON_LINES_PLACES] = find_places};
+	struct table table;
+	uint32_t line;
+
+	table.at = at;
+	table.nr_left = nr_bytes;
+	table.is_unreadable = false;
+	table.nr_read = table.nr_used = 0;
+	line = find[form](&table, first_line, offset);
+	return table.is_unreadable ? 0 : line;
 }

@@ -19,8 +19,6 @@ enum { PREVIOUS, NEXT, INTERPRETER, FIRST_ID };
 #define MAX_STATES 4096u
 #define MAX_WALK   1024u
 
-#define MAX_LINES_BYTES (64u << 10) /* of a table of lines */
-
 static struct python_threads {
 	uint32_t id_at; /* the word of a thread state that is its thread's pthread_self() */
 	bool has_tid;	/* from 3.11 on the kernel's id is the next one */
@@ -94,7 +92,6 @@ static bool read_text(char utf8[PYTHON_UTF8_BYTES], uintptr_t str)
 
 static bool add_frame(const struct python_frame *frame)
 {
-	static unsigned char lines[MAX_LINES_BYTES];
 	uint32_t i = frames.nr;
 
 	if (i == PYTHON_FRAMES_MAX) {
@@ -108,7 +105,7 @@ static bool add_frame(const struct python_frame *frame)
 	}
 	frames.all[i].file = texts[i].file;
 	frames.all[i].function = texts[i].function;
-	frames.all[i].line = python_point_line_in(&frame->point, lines, sizeof(lines));
+	frames.all[i].line = python_point_line(&frame->point);
 	frames.nr++;
 	return true;
 }

@@ -83,6 +83,13 @@ def silent():
     tell(), lock.acquire(), lock.release()
 
 
+def far():
+    """Its code has a large table of lines."""
+    touch()
+    code = "def f(x):\n" + "\tx += 1\n" * 40000 + "\ttell(), lock.acquire(), lock.release()\nf(1)"
+    exec(compile(code, "<far>", "exec"), globals())
+
+
 def never_still():
     touch()
     ready.release()
@@ -94,7 +101,7 @@ def never_still():
 
 def run():
     global is_over
-    threads = [plain, Höher(), lambda: list(generator()), deep, never_still]
+    threads = [plain, Höher(), lambda: list(generator()), deep, far, never_still]
     if sys.version_info >= (3, 11):
         threads.append(silent)
     threads = [threading.Thread(target=thread) for thread in threads]

@@ -113,7 +113,7 @@ def generated():
         exec(compile("def f():\n\tlaunch()\nf()\n", "<made %02d>" % i, "exec"), {"launch": launch})
     exec(compile("launch()", "<\u65e5\u672c \U0001f40d>", "exec"), {"launch": launch})
     exec(compile("launch()", "<" + "x" * 600 + ">", "exec"), {"launch": launch})
-    far = "def f(x):\n" + "\tx += 1\n" * 400 + "\n" * 300 + "\tlaunch()\n\tx = [\n" + "\t1,\n" * 200 + "\tlaunch()]\nf(1)"
+    far = "def f(x):\n" + "\tx += 1\n" * 2000 + "\n" * 300 + "\tlaunch()\n\tx = [\n" + "\t1,\n" * 200 + "\tlaunch()]\nf(1)"
     exec(compile(far, "<far>", "exec"), {"launch": launch})
 
 
@@ -139,9 +139,10 @@ for n in range(124, 129):
     deep(n)
 größer(1)
 generated()
-thread = threading.Thread(target=plain)
-thread.start()
-thread.join()
+for target in plain, generated:
+    thread = threading.Thread(target=target)
+    thread.start()
+    thread.join()
 launch()
 
 with open(sys.argv[1], "w") as out:

@@ -5,7 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "preload/python/python_frame.h"
 #include "test/unit/unit.h"
+
+static uint32_t nr_readable; /* 0: all of them */
+
+bool python_peek(void *to, uintptr_t from, uint32_t nr_bytes)
+{
+	static uint32_t nr_read;
+
+	nr_read = nr_readable ? nr_read + nr_bytes : 0;
+	if (nr_read > nr_readable) {
+		nr_read = 0;
+		return false;
+	}
+	memcpy(to, (const void *)from, nr_bytes);
+	return true;
+}
 
 static uint32_t line(enum python_lines form, const char *table, size_t nr_bytes, uint32_t offset)
 {
@@ -14,7 +30,7 @@ static uint32_t line(enum python_lines form, const char *table, size_t nr_bytes,
 
 	ck_assert_ptr_nonnull(exact);
 	memcpy(exact, table, nr_bytes);
-	found = python_line_find(form, exact, (uint32_t)nr_bytes, 10, offset);
+	found = python_line_find(form, (uintptr_t)exact, (uint32_t)nr_bytes, 10, offset);
 	free(exact);
 	return found;
 }
@@ -79,4 +95,32 @@ START_TEST(nonsense_is_read_within_its_bounds)
 }
 END_TEST
 
-UNIT_SUITE("python_line", lnotab, pairs, places, nonsense_is_read_within_its_bounds)
+/* Two bytes of code a line; entries of all lengths lie across the ends of pieces. */
+START_TEST(long_tables_are_read_to_their_end)
+{
+	enum { NR = 40000 };
+	static char two_each[2 * NR], entries[4 * NR];
+
+	for (unsigned int i = 0; i < NR; i++) {
+		two_each[2 * i] = 2;
+		two_each[2 * i + 1] = 1;
+		memcpy(entries + 4 * i, (const char[]){(char)(0x80 | 14 << 3), 2, 0, 1}, 4);
+		entries[4 * i] = (char)(0x80 | (i % 3 ? 14 : 13) << 3);
+	}
+	for (uint32_t i = 0; i < NR - 1; i += 17) {
+		ck_assert_uint_eq(
+			line(PYTHON_LINES_LNOTAB, two_each, sizeof(two_each), 2 * i), 10 + i);
+		ck_assert_uint_eq(
+			line(PYTHON_LINES_PAIRS, two_each, sizeof(two_each), 2 * i), 11 + i);
+		ck_assert_uint_eq(
+			line(PYTHON_LINES_PLACES, entries, sizeof(entries), 2 * i), 11 + i);
+	}
+	nr_readable = 2000;
+	ck_assert_uint_eq(line(PYTHON_LINES_LNOTAB, two_each, sizeof(two_each), 2 * 500), 510);
+	ck_assert_uint_eq(line(PYTHON_LINES_LNOTAB, two_each, sizeof(two_each), 2 * 1500), 0);
+	nr_readable = 0;
+}
+END_TEST
+
+UNIT_SUITE("python_line", lnotab, pairs, places, nonsense_is_read_within_its_bounds,
+	long_tables_are_read_to_their_end)
