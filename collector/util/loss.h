@@ -53,6 +53,8 @@
 		       "distinguishes")                                                            \
 	L(PYTHON_FILE, "Python function in a file beyond the 4,096 that gprof distinguishes (the " \
 		       "event is kept, without the file)")                                         \
+	L(PYTHON_TEXT, "name of a Python file or function of over 512 bytes, shortened in the "    \
+		       "middle (the event is kept)")                                               \
 	L(PYTHON_DEPTH, "calls of Python functions or modules nested too deep to record, counted " \
 			"once each time (nothing to do)")                                          \
 	L(NOTICE, "notices beyond the first 64 (GPROF_LOG=info in GPROF_LOG_FILE has all)")

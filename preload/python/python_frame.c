@@ -9,6 +9,7 @@
 #include "preload/base/utf8.h"
 #include "preload/python/python_line.h"
 
+#define END_BYTES   252u /* of a long text, before its "..." */
 #define FRAME_BYTES 112u
 #define CODE_BYTES  144u
 #define OWNER_C	    3u	/* or more: a frame that stands for C code, from 3.12 on */
@@ -177,6 +178,21 @@ bool python_frame_read(struct python_frame *frame, uintptr_t at)
 	return true;
 }
 
+/* Both ends of a str at `at`, which is longer than a text. */
+static bool read_ends(struct python_text *text, uintptr_t at, uint64_t nr_bytes)
+{
+	uint32_t end = END_BYTES + 3 * text->unit_bytes;
+
+	memset(text->bytes + END_BYTES, 0, end - END_BYTES);
+	for (uint32_t i = END_BYTES; i < end; i += text->unit_bytes) {
+		text->bytes[i] = '.';
+	}
+	text->nr_bytes = PYTHON_TEXT_BYTES;
+	text->nr_omitted = nr_bytes - PYTHON_TEXT_BYTES;
+	return python_peek(text->bytes, at, END_BYTES) &&
+	       python_peek(text->bytes + end, at + text->nr_omitted + end, PYTHON_TEXT_BYTES - end);
+}
+
 bool python_text_read(struct python_text *text, uintptr_t str)
 {
 	unsigned char head[STR_HEAD_BYTES];
@@ -195,10 +211,11 @@ bool python_text_read(struct python_text *text, uintptr_t str)
 		return false;
 	}
 	text->nr_bytes = (uint32_t)nr_units * text->unit_bytes;
-	if (text->nr_bytes > PYTHON_TEXT_BYTES) {
-		text->nr_bytes = PYTHON_TEXT_BYTES;
-	}
+	text->nr_omitted = 0;
 	str += state & 1u << 6 ? layout->ascii_bytes : layout->compact_bytes;
+	if (text->nr_bytes > PYTHON_TEXT_BYTES) {
+		return read_ends(text, str, text->nr_bytes);
+	}
 	return python_peek(text->bytes, str, text->nr_bytes);
 }
 

@@ -35,11 +35,12 @@ struct python_frame {
 	struct python_point point;
 };
 
-/* The first bytes of a str, as it holds them: units of 1, 2 or 4 bytes. */
+/* A str as it holds it: units of 1, 2 or 4 bytes. Of a long one "..." stands for the middle. */
 struct python_text {
 	unsigned char bytes[PYTHON_TEXT_BYTES];
 	uint32_t nr_bytes;
 	uint32_t unit_bytes;
+	uint64_t nr_omitted; /* bytes */
 };
 
 /* Selects the layout of an interpreter by Py_GetVersion's text; returns false if it is unknown. */

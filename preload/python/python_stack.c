@@ -105,7 +105,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 
 static uint64_t hash_text(const struct python_text *text)
 {
-	uint64_t hash = mix(text->unit_bytes, text->nr_bytes);
+	uint64_t hash = mix(text->unit_bytes, text->nr_bytes + text->nr_omitted);
 	uint32_t at = 0;
 	uint64_t value;
 
@@ -129,6 +129,7 @@ static uint32_t file_id(struct tables *t, const struct python_text *file, uint64
 	if (is_new) {
 		struct gprof_row_py_file row = {.id = id};
 
+		loss_add(LOSS_PYTHON_TEXT, file->nr_omitted != 0);
 		ring_emit(&row, GPROF_TABLE_py_file, utf8, python_text_utf8(file, utf8));
 	}
 	return id;
@@ -144,6 +145,7 @@ static void write_code(struct tables *t, uint32_t id, uint32_t line, const struc
 	if (!row.py_file) {
 		loss_add(LOSS_PYTHON_FILE, 1);
 	}
+	loss_add(LOSS_PYTHON_TEXT, name->nr_omitted != 0);
 	ring_emit(&row, GPROF_TABLE_py_code, utf8, python_text_utf8(name, utf8));
 }
 
@@ -265,7 +267,7 @@ static uint32_t node_id(
 /* What stands for the frames that are left out. */
 static uint32_t outer_frames(struct tables *t)
 {
-	static const struct python_text file = {"...", 3, 1}, name = {"outer frames", 12, 1};
+	static const struct python_text file = {"...", 3, 1, 0}, name = {"outer frames", 12, 1, 0};
 	static const struct python_point nowhere;
 	uint32_t code = code_of(t, &file, &name, 0);
 

@@ -17,9 +17,15 @@ ready = threading.Semaphore(0)
 told = []
 
 
+def shortened(text):
+    """Of a long one both ends, in 512 bytes as Python holds them."""
+    unit = 1 if max(text) < "\u0100" else 2 if max(text) < "\U00010000" else 4
+    nr = 512 // unit
+    return text if len(text) <= nr else text[: 252 // unit] + "..." + text[len(text) - (nr - 252 // unit - 3) :]
+
+
 def words(frame):
-    place = frame.f_code.co_filename.encode("utf-8", "replace")[:512].decode() + "(%d): " % frame.f_lineno
-    return place + frame.f_code.co_name.encode("utf-8", "replace")[:512].decode()
+    return shortened(frame.f_code.co_filename) + "(%d): " % frame.f_lineno + shortened(frame.f_code.co_name)
 
 
 # From the very line on which the thread will wait.
@@ -84,10 +90,10 @@ def silent():
 
 
 def far():
-    """Its code has a large table of lines."""
+    """Its code has a large table of lines, and its file a long name."""
     touch()
     code = "def f(x):\n" + "\tx += 1\n" * 40000 + "\ttell(), lock.acquire(), lock.release()\nf(1)"
-    exec(compile(code, "<far>", "exec"), globals())
+    exec(compile(code, "<far" + "x" * 600 + ">", "exec"), globals())
 
 
 def never_still():

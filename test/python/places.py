@@ -18,9 +18,15 @@ KEEPS = 128  # frames of a stack; one more stands for those further out
 stacks = set()
 
 
+def shortened(text):
+    """Of a long one both ends, in 512 bytes as Python holds them."""
+    unit = 1 if max(text) < "\u0100" else 2 if max(text) < "\U00010000" else 4
+    nr = 512 // unit
+    return text if len(text) <= nr else text[: 252 // unit] + "..." + text[len(text) - (nr - 252 // unit - 3) :]
+
+
 def words(frame, line):
-    place = frame.f_code.co_filename.encode("utf-8", "replace")[:512].decode() + "(%d): " % line
-    return place + frame.f_code.co_name.encode("utf-8", "replace")[:512].decode()
+    return shortened(frame.f_code.co_filename) + "(%d): " % line + shortened(frame.f_code.co_name)
 
 
 def launch():
@@ -112,7 +118,9 @@ def generated():
     for i in range(20):
         exec(compile("def f():\n\tlaunch()\nf()\n", "<made %02d>" % i, "exec"), {"launch": launch})
     exec(compile("launch()", "<\u65e5\u672c \U0001f40d>", "exec"), {"launch": launch})
-    exec(compile("launch()", "<" + "x" * 600 + ">", "exec"), {"launch": launch})
+    for name in "x" * 510, "x" * 600, "x" * 600 + "y", "\u65e5" * 300, "\U0001f40d" * 200:
+        exec(compile("launch()", "<" + name + ">", "exec"), {"launch": launch})
+    exec("def f%s(): launch()\nf%s()" % ("z" * 600, "z" * 600), {"launch": launch})
     far = "def f(x):\n" + "\tx += 1\n" * 2000 + "\n" * 300 + "\tlaunch()\n\tx = [\n" + "\t1,\n" * 200 + "\tlaunch()]\nf(1)"
     exec(compile(far, "<far>", "exec"), {"launch": launch})
 
