@@ -15,9 +15,7 @@
 enum { PREVIOUS, NEXT, INTERPRETER, FIRST_ID };
 #define STATE_WORDS 40u
 
-/* A list or a chain that changes while it is read may become a circle. */
-#define MAX_STATES 4096u
-#define MAX_WALK   1024u
+#define MAX_WALK 1024u /* a chain that changes while it is read may become a circle */
 
 static struct python_threads {
 	uint32_t id_at; /* the word of a thread state that is its thread's pthread_self() */
@@ -50,18 +48,23 @@ static bool is_of(const uintptr_t *state, uint32_t tid, uintptr_t thread)
 			       : thread && state[threads.id_at] == thread;
 }
 
-/* The innermost frame of that thread: of a state in the list, from the known one on. */
+/*
+ * The innermost frame of that thread: of a state in the list, from the known one on. A list that
+ * changes while it is read may become a circle: each state that is a power of two away is kept to
+ * be recognized.
+ */
 static uintptr_t find_top(uint32_t way, uint32_t tid, uintptr_t thread)
 {
-	uintptr_t words[STATE_WORDS], at = threads.known;
+	uintptr_t words[STATE_WORDS], at = threads.known, kept = 0;
 
-	for (uint32_t i = 0; at && i < MAX_STATES && read_state(words, at); i++) {
+	for (uint64_t i = 1; at && at != kept && read_state(words, at); i++) {
 		/* Up to 3.10 a new state has its maker's id at first, and no frame. */
 		uintptr_t top = is_of(words, tid, thread) ? python_frame_top((void *)at) : 0;
 
 		if (top) {
 			return top;
 		}
+		kept = i & (i - 1) ? kept : at;
 		at = words[way];
 	}
 	return 0;

@@ -193,6 +193,27 @@ START_TEST(what_is_not_as_it_should_be_tells_nothing)
 }
 END_TEST
 
+/* The thread is the last one of a long list, or in none of a circle. */
+START_TEST(the_list_may_have_any_length)
+{
+	enum { NR = 20000 };
+	static uintptr_t states[NR][40];
+
+	make_12(3);
+	for (uint32_t i = 0; i < NR; i++) {
+		memcpy(states[i], memory.states[2], sizeof(states[i]));
+		states[i][1] = i + 1 < NR ? (uintptr_t)states[i + 1] : 0;
+		states[i][18] = OTHER_TID + 100 + i;
+		states[i][7] = (uintptr_t)&memory.cframe;
+	}
+	memory.states[1][1] = (uintptr_t)states[0];
+	check(frames_of(OTHER_TID + 100 + NR - 1, 0), 3, 0);
+	ck_assert_ptr_null(frames_of(OTHER_TID + 100 + NR, 0));
+	states[NR - 1][1] = (uintptr_t)states[NR / 2];
+	ck_assert_ptr_null(frames_of(OTHER_TID + 100 + NR, 0));
+}
+END_TEST
+
 START_TEST(where_the_ids_are_not_found_that_is_said)
 {
 	make_12(1);
@@ -221,7 +242,8 @@ Suite *unit_suite(void)
 	const TTest *const tests[] = {frames_are_told_of_the_thread_with_that_id_alone,
 		of_many_frames_the_outer_ones_are_counted,
 		up_to_3_10_threads_are_known_by_their_own_memory_and_the_first_by_its_id,
-		what_is_not_as_it_should_be_tells_nothing, where_the_ids_are_not_found_that_is_said,
+		what_is_not_as_it_should_be_tells_nothing, the_list_may_have_any_length,
+		where_the_ids_are_not_found_that_is_said,
 		a_forked_child_begins_at_the_state_of_its_only_thread};
 	char from = 1, to = 0;
 
