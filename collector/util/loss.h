@@ -55,6 +55,9 @@
 		       "event is kept, without the file)")                                         \
 	L(PYTHON_TEXT, "name of a Python file or function of over 512 bytes, shortened in the "    \
 		       "middle (the event is kept)")                                               \
+	L(PYTHON_MODULE, "PyTorch module without its path or whole class: it is one of over "      \
+			 "16,000, deep inside its caller, or a name is too long (its calls are "   \
+			 "kept)")                                                                  \
 	L(PYTHON_DEPTH, "calls of Python functions or modules nested too deep to record, counted " \
 			"once each time (nothing to do)")                                          \
 	L(NOTICE, "notices beyond the first 64 (GPROF_LOG=info in GPROF_LOG_FILE has all)")

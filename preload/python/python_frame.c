@@ -276,10 +276,11 @@ uintptr_t python_frame_first_local(const struct python_frame *frame)
 	return object;
 }
 
-bool python_type_name(uintptr_t object, char *name, uint32_t nr_bytes)
+bool python_type_name(uintptr_t object, char *name, uint32_t nr_bytes, bool *is_cut)
 {
 	uintptr_t type, at;
 
+	*is_cut = false;
 	if (!object || !peek_word(&type, object + TYPE_AT) ||
 		!peek_word(&at, type + TYPE_NAME_AT)) {
 		return false;
@@ -292,6 +293,7 @@ bool python_type_name(uintptr_t object, char *name, uint32_t nr_bytes)
 			return true;
 		}
 	}
+	*is_cut = true;
 	name[nr_bytes - 1] = 0;
 	return true;
 }

@@ -65,8 +65,8 @@ bool python_text_read(struct python_text *text, uintptr_t str);
 /* The object that the first local variable names, also if inner functions use it; 0 if none. */
 uintptr_t python_frame_first_local(const struct python_frame *frame);
 
-/* The name of an object's type, cut where `nr_bytes` end. */
-bool python_type_name(uintptr_t object, char *name, uint32_t nr_bytes);
+/* The name of an object's type; *is_cut: it is longer than `nr_bytes`. */
+bool python_type_name(uintptr_t object, char *name, uint32_t nr_bytes, bool *is_cut);
 
 /*
  * The dict of an object's attributes, 0 if it has none: from 3.11 on an object gets one when

@@ -23,8 +23,6 @@
 #define NR_SLOTS	  32768u /* a power of two; half of them are used */
 #define CLASS_BYTES	  128u
 #define PATH_BYTES	  256u
-#define NR_FRAMES	  64u	     /* between a module and the one that calls it */
-#define NR_CALLERS	  64u	     /* between a module and the outermost one */
 #define NR_LOOKED	  4096u	     /* modules that are looked at for one */
 #define NR_LOOKED_FOR_ALL (1u << 20) /* by searches that go deeper than the caller's attributes */
 #define NR_DEPTHS	  8u	     /* of modules that are not called, as ModuleList */
@@ -59,6 +57,7 @@ struct class
 
 struct modules {
 	uint32_t nr_instances, nr_looked;
+	bool is_cut; /* what is looked for may lie beyond a bound */
 	struct instance instances[NR_SLOTS];
 	struct class classes[NR_SLOTS];
 	uint32_t path_of[NR_SLOTS]; /* by hash: in `paths`, 0: free */
@@ -167,13 +166,17 @@ static uint32_t find_path(struct modules *m, const char *path, uint32_t nr_bytes
 
 	for (; *at && strcmp(m->paths + *at, path) != 0; at = &m->path_of[++i % NR_SLOTS]) {
 	}
-	if (!*at && nr_bytes && m->nr_path_bytes + nr_bytes + 1 <= PATHS_BYTES &&
-		m->nr_paths < NR_SLOTS / 2) {
-		*at = m->nr_path_bytes;
-		memcpy(m->paths + m->nr_path_bytes, path, nr_bytes + 1);
-		m->nr_path_bytes += nr_bytes + 1;
-		m->nr_paths++;
+	if (*at || !nr_bytes) {
+		return *at;
 	}
+	if (m->nr_path_bytes + nr_bytes + 1 > PATHS_BYTES || m->nr_paths >= NR_SLOTS / 2) {
+		m->is_cut = true;
+		return 0;
+	}
+	*at = m->nr_path_bytes;
+	memcpy(m->paths + m->nr_path_bytes, path, nr_bytes + 1);
+	m->nr_path_bytes += nr_bytes + 1;
+	m->nr_paths++;
 	return *at;
 }
 
@@ -208,7 +211,15 @@ static void *children_of(struct modules *m, uintptr_t module)
 	return NULL;
 }
 
-static bool add_key(struct search *search, uintptr_t key)
+static bool has_children(struct modules *m, uintptr_t module)
+{
+	void *children = children_of(m, module), *key, *value;
+	ptrdiff_t at = 0;
+
+	return children && dict_next(children, &at, &key, &value);
+}
+
+static bool add_key(struct modules *m, struct search *search, uintptr_t key)
 {
 	struct python_text text;
 	char name[PYTHON_UTF8_BYTES];
@@ -219,6 +230,7 @@ static bool add_key(struct search *search, uintptr_t key)
 	}
 	nr_bytes = python_text_utf8(&text, name);
 	if (search->nr_bytes + nr_bytes + 2 > PATH_BYTES) {
+		m->is_cut = true;
 		return false;
 	}
 	if (search->nr_bytes) {
@@ -237,6 +249,7 @@ static bool find_at_depth(
 	void *children, *key, *value;
 
 	if (!search->nr_looked) {
+		m->is_cut = true;
 		return false;
 	}
 	search->nr_looked--;
@@ -244,12 +257,13 @@ static bool find_at_depth(
 	for (ptrdiff_t at = 0, next = 0; children && dict_next(children, &next, &key, &value);
 		at = next) {
 		if (!depth && (uintptr_t)value != search->module) {
+			m->is_cut |= place == NR_DEPTHS && has_children(m, (uintptr_t)value);
 			continue;
 		}
 		search->way.entries[place] = (uint32_t)at;
 		search->way.nr = place + 1;
 		search->way.last_key = depth ? 0 : (uintptr_t)key;
-		if (add_key(search, (uintptr_t)key) &&
+		if (add_key(m, search, (uintptr_t)key) &&
 			(!depth || find_at_depth(m, search, (uintptr_t)value, depth - 1))) {
 			return true;
 		}
@@ -304,7 +318,7 @@ static uintptr_t find_caller(const struct modules *m, uintptr_t *at)
 {
 	struct python_frame caller;
 
-	for (uint32_t i = 0; *at && i < NR_FRAMES && python_frame_read(&caller, *at); i++) {
+	while (*at && python_frame_read(&caller, *at)) {
 		*at = caller.next;
 		if (caller.code && caller.code == m->call_code) {
 			return python_frame_first_local(&caller);
@@ -318,8 +332,9 @@ static uint32_t path_of_caller(struct modules *m, uintptr_t caller)
 {
 	char class_name[CLASS_BYTES];
 	const struct instance *instance;
+	bool is_cut;
 
-	if (!python_type_name(caller, class_name, sizeof(class_name))) {
+	if (!python_type_name(caller, class_name, sizeof(class_name), &is_cut)) {
 		return 0;
 	}
 	instance = find_instance(m, caller, hash_of(class_name), 0);
@@ -339,7 +354,7 @@ static bool is_in_place(struct modules *m, const struct instance *use, uintptr_t
 
 		return use->outer && !find_at_depth(m, &search, use->caller, 0);
 	}
-	for (uint32_t i = 0; outer && outer != use->outer && i < NR_CALLERS; i++) {
+	while (outer && outer != use->outer) {
 		outer = find_caller(m, &at);
 	}
 	return outer == use->outer && path_of_caller(m, outer) == use->outer_path_at &&
@@ -365,7 +380,7 @@ static bool find_from_outermost(
 {
 	uintptr_t outermost = 0, outer = use->caller;
 
-	for (uint32_t i = 0; outer && i < NR_CALLERS; i++) {
+	while (outer) {
 		outer = find_caller(m, &at);
 		outermost = outer ? outer : outermost;
 	}
@@ -382,10 +397,12 @@ static void look_up(struct modules *m, struct instance *use, uintptr_t at)
 	uint32_t most = 1 + (left < NR_LOOKED ? left : NR_LOOKED), path_at = 0;
 	struct search search = {.module = use->module, .nr_looked = most};
 
+	m->is_cut = false;
 	if (find_from(m, use, &search, use->caller) || find_from_outermost(m, use, &search, at)) {
 		search.path[search.nr_bytes] = '\0';
 		path_at = find_path(m, search.path, search.nr_bytes);
 	}
+	loss_add(LOSS_PYTHON_MODULE, !path_at && m->is_cut);
 	m->nr_looked += search.nr_looked ? most - search.nr_looked - 1 : most - 1;
 	use->way = search.way;
 	use->name = path_at == use->path_at ? use->name : 0;
@@ -400,9 +417,11 @@ bool python_module_is_call(const struct python_frame *frame)
 	       is_text(frame->file, "/torch/nn/modules/module.py", false);
 }
 
-static uint32_t name_of(const struct modules *m, struct instance *instance, const char *class_name)
+static uint32_t name_of(
+	const struct modules *m, struct instance *instance, const char *class_name, bool is_cut)
 {
 	if (!instance->name) {
+		loss_add(LOSS_PYTHON_MODULE, is_cut);
 		instance->name = make_name(m, class_name, instance);
 	}
 	return instance->name;
@@ -431,17 +450,19 @@ uint32_t python_module_name(const struct python_frame *frame)
 	struct instance *instance, *use = NULL;
 	uintptr_t module, caller, at;
 	uint64_t class;
+	bool is_cut;
 
 	if (!m || !python_module_is_call(frame)) {
 		return 0;
 	}
 	module = python_frame_first_local(frame);
-	if (!python_type_name(module, class_name, sizeof(class_name))) {
+	if (!python_type_name(module, class_name, sizeof(class_name), &is_cut)) {
 		return 0;
 	}
 	class = hash_of(class_name);
 	instance = get_instance(m, module, class, 0, 0);
 	if (!instance) {
+		loss_add(LOSS_PYTHON_MODULE, 1);
 		return op_name_intern(OP_NAME_NAMES, "nn.Module: (one of too many)");
 	}
 	m->call_code = frame->code;
@@ -451,6 +472,7 @@ uint32_t python_module_name(const struct python_frame *frame)
 	if (use && !is_in_place(m, use, at)) {
 		look_up(m, use, at);
 	}
+	loss_add(LOSS_PYTHON_MODULE, caller && !use);
 	instance->path_at = use ? use->path_at : 0;
-	return name_of(m, use ? use : instance, class_name);
+	return name_of(m, use ? use : instance, class_name, is_cut);
 }

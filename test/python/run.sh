@@ -368,6 +368,25 @@ module_places()
 			"Outer_0/Outer_1/Leaf_0 inner.first", "Outer_0/Outer_1/Leaf_1 inner.0"]' "$T/module.json" >/dev/null || { jq -c '.module.rows[] | [.path, .name]' "$T/module.json"; return 1; }
 }
 
+# module_bounds CASE LOST [NAME]: so many lost their names, and the last one that is called has that one.
+module_bounds()
+{
+	local program=$PWD/test/python/module_bounds.py
+	"$python" "$program" "$1" >"$T/plain"
+	GPROF_PYTHON=modules within_from_the_start "$python" "$program" "$1" >"$T/out" 2>"$T/err"
+	diff "$T/plain" "$T/out" || return 1
+	if [ "$2" = 0 ]; then
+		nothing_said || return 1
+	else
+		lost_alone "$2" "PyTorch module without its path" || return 1
+	fi
+	view module 2>/dev/null
+	jq -e "any(.module.rows[]; .class == \"Leaf\" and .name == \"${3:-Leaf_0}\")" "$T/module.json" >"$T/jq" || {
+		jq -c '.module.rows[] | [.path, .name]' "$T/module.json"
+		return 1
+	}
+}
+
 # Each call of a module has the name that named_modules() has for it, and all of them add up.
 module_names()
 {
@@ -420,6 +439,15 @@ for python in "${pythons[@]}"; do
 	tap small functions,modules "functions: threads with small stacks"
 	tap small stacks "stacks: threads with small stacks"
 	tap module_places "modules: the attributes that lead to them, read without a change"
+	tap module_bounds near 0 a.b.c.d.e.f.g.h.i "modules: at the greatest depth that is searched, and in no place"
+	tap module_bounds frames 0 far "modules: many calls of functions inside another one"
+	tap module_bounds callers 0 at.last "modules: inside many others"
+	tap module_bounds deep 1 "modules: too deep below another one"
+	tap module_bounds names 1 "modules: too long a path"
+	tap module_bounds classes 1 "modules: too long a class"
+	tap module_bounds looks 1 l1.leaf "modules: among too many"
+	tap module_bounds paths 645 "modules: too many paths"
+	tap module_bounds many 618 "modules: too many"
 	tap left "functions: calls that a jump leaves"
 	tap forks "functions: a child that is forked in them"
 	tap warns "what Python says at a fork"

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+# usage: module_bounds.py CASE. Modules in places beyond what is kept of them, called as PyTorch calls them. Prints what
+# they compute.
+import ctypes
+import sys
+
+ctypes.CDLL("libcudart.so.12").cudaGetDevice(ctypes.byref(ctypes.c_int()))  # the recorder starts
+code = """
+class Module:
+    def __init__(self, **children):
+        self._modules = children
+        self.__dict__
+    def _call_impl(self, *args):
+        return self.forward(*args)
+    __call__ = _call_impl
+    def forward(self, call):
+        return call()
+"""
+space = {}
+exec(compile(code, "/packages/torch/nn/modules/module.py", "exec"), space)
+Module = space["Module"]
+
+
+class Leaf(Module):
+    def forward(self):
+        return 1
+
+
+def chain(leaf, names):
+    """The leaf in modules that are not called."""
+    for name in reversed(names):
+        leaf = Module(**{name: leaf})
+    return leaf
+
+
+def through(calls, call):
+    return through(calls - 1, call) if calls else call()
+
+
+class Nest(Module):
+    def forward(self, modules, leaf):
+        return modules[0](modules[1:], leaf) if modules else leaf()
+
+
+def near():
+    """At the greatest depth that is looked at, and in no place: nothing is missing."""
+    leaf = Leaf()
+    return chain(leaf, "abcdefghi")(leaf) + Module()(leaf) + chain(Leaf(), "abcdefghi")(leaf)
+
+
+def frames():
+    leaf = Leaf()
+    return Module(far=leaf)(lambda: through(200, leaf))
+
+
+def callers():
+    """Below the outermost of many."""
+    leaf = Leaf()
+    return Nest(at=Module(last=leaf))([Nest() for _ in range(80)], leaf)
+
+
+def deep():
+    leaf = Leaf()
+    return chain(leaf, "abcdefghij")(leaf)
+
+
+def names():
+    leaf = Leaf()
+    return chain(leaf, ["x" * 100] * 3)(leaf)
+
+
+def classes():
+    return sum(kind()() for kind in (type("C" * 200, (Leaf,), {}), type("C" * 127, (Leaf,), {}), Leaf))
+
+
+def looks():
+    """One of them is near enough."""
+    leaves = [Leaf() for _ in range(5000)]
+    outer = Module(**{"l%d" % i: Module(leaf=leaf) for i, leaf in enumerate(leaves)})
+    return outer(leaves[4999]) + outer(leaves[1])
+
+
+def paths():
+    """A module that is moved again and again."""
+    leaf = Leaf()
+    outer = Module()
+    for i in range(9000):
+        outer._modules = {"%0250d" % i: leaf}
+        outer(leaf)
+    return i
+
+
+def many():
+    leaves = [Leaf() for _ in range(17000)]
+    return sum(leaf() for leaf in leaves) + Module(late=leaves[0])(leaves[0])
+
+
+print(globals()[sys.argv[1]]())
