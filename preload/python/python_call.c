@@ -24,8 +24,9 @@
 /* No stack is so large: what is further away lies on another one. */
 #define FAR_BYTES (64u << 20)
 
-/* Frames around an operator among which its module is. */
+/* Frames around an operator among which its module always is looked for; beyond, as time allows. */
 #define MODULE_FRAMES 32u
+#define LOOK_SHARE    32u /* and no more than such a part of the thread's time */
 
 /* Of 3.8's interpreter, which has no function to set its evaluator. */
 #define INTERPRETER_BYTES 4096u
@@ -54,6 +55,8 @@ static __thread struct {
 	uint64_t second_begin;
 	uint32_t nr_written;	 /* since then */
 	uint32_t reported_aside; /* of state.nr_asides: what is missing was counted */
+	uint32_t looked_aside;	 /* of state.nr_asides: of the last look */
+	uint64_t next_look;	 /* for a module that is far from its operator */
 	uintptr_t outermost;	 /* its outermost call, on the stack, 0: none */
 	uint32_t max_bytes;	 /* of the stack below that one which may be used */
 } thread __attribute__((tls_model("initial-exec")));
@@ -145,6 +148,8 @@ static void note_call(struct ring_tls *self, struct call *call, uintptr_t frame)
 	}
 	drop_left(stack, (uintptr_t)call);
 	if (stack->nr_calls == OP_STACK_CALLS) {
+		call->code = call->module = 0;
+		loss_add(LOSS_PYTHON_DEPTH, 1);
 		return;
 	}
 	call->stack = stack;
@@ -161,7 +166,7 @@ static uint32_t forget_call(const struct ring_tls *self, const struct call *call
 	struct op_stack *stack = op_stack_have(self);
 	uint32_t nr_modules = 0;
 
-	if (!stack || call->stack != stack) { /* too many, or of a parent */
+	if (!stack || call->stack != stack) { /* without memory, or of a parent */
 		return stack ? modules_in(stack, stack->nr_calls) : 0;
 	}
 	if (call->place >= stack->nr_calls || stack->calls[call->place].at != (uintptr_t)call) {
@@ -337,13 +342,18 @@ static uintptr_t find_module_frame(void)
 {
 	const void *thread_state = python_thread_state();
 	uintptr_t at = thread_state ? python_frame_top(thread_state) : 0;
+	uint64_t begin = clock_raw();
+	uint32_t nr_most = begin < thread.next_look ? MODULE_FRAMES : UINT32_MAX, i;
 	struct python_frame frame;
 
-	for (uint32_t i = 0; at && i < MODULE_FRAMES && python_frame_read(&frame, at); i++) {
+	for (i = 0; at && i < nr_most && python_frame_read(&frame, at); i++) {
 		if (frame.code && python_module_is_call(&frame)) {
 			return at;
 		}
 		at = frame.next;
+	}
+	if (i > MODULE_FRAMES) {
+		thread.next_look = begin + (clock_raw() - begin) * LOOK_SHARE;
 	}
 	return 0;
 }
@@ -366,6 +376,10 @@ void python_call_look(const struct op_stack *stack)
 	if (!(nr_asides & 1) || thread.reported_aside == nr_asides ||
 		!(hook_mode() & COLLECTOR_RECORD)) {
 		return;
+	}
+	if (thread.looked_aside != nr_asides) {
+		thread.looked_aside = nr_asides;
+		thread.next_look = 0;
 	}
 	frame = find_module_frame();
 	if (frame && frame != last_module_of(stack)) {

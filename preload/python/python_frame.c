@@ -47,7 +47,6 @@ enum { TYPE_AT = 8, TYPE_NAME_AT = 24, CELL_AT = 16 };
 enum { TYPE_FLAGS_AT = 168, TYPE_DICT_OFFSET_AT = 288, MANAGED_DICT_AT = 24 };
 #define MANAGED_DICT (1u << 4) /* a flag from 3.11 on */
 enum { CODE_NR_LOCALS = 28, CODE_CELL_NAMES = 88, CODE_CELL_ARGUMENTS = 96 };
-#define MAX_CELLS 64u
 
 static const struct layout *layout;
 static uintptr_t cell_type;
@@ -242,7 +241,7 @@ static uintptr_t first_cell(const struct python_frame *frame)
 	if (!arguments || !peek_word(&nr_cells, names + SIZE_AT)) {
 		return 0;
 	}
-	for (uint64_t i = 0; i < nr_cells && i < MAX_CELLS; i++) {
+	for (uint64_t i = 0; i < nr_cells; i++) {
 		if (!peek_word(&argument, arguments + i * sizeof(argument))) {
 			return 0;
 		}

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Jumps out of Python's calls, as a signal handler or a library with errors of its own does. What
- * the interpreter knows of the thread is put back, so that Python itself goes on.
+ * the interpreter knows of the thread is put back, so that Python itself goes on. And calls on
+ * stacks of their own, as libraries of coroutines make them.
  */
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
 
 #define STATE_BYTES 128u
+#define FAR_BYTES   (128u << 20) /* between stacks */
 
 static jmp_buf place;
 
@@ -32,4 +36,21 @@ int run(void (*callback)(void))
 void jump(void)
 {
 	longjmp(place, 1);
+}
+
+void elsewhere(void (*callback)(void))
+{
+	void *stack = mmap(NULL, FAR_BYTES, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	ucontext_t here, there;
+
+	if (stack == MAP_FAILED || getcontext(&there)) {
+		return;
+	}
+	there.uc_stack.ss_sp = stack;
+	there.uc_stack.ss_size = FAR_BYTES;
+	there.uc_link = &here;
+	makecontext(&there, callback, 0);
+	swapcontext(&here, &there);
+	munmap(stack, FAR_BYTES);
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# usage: module_bounds.py CASE. Modules in places beyond what is kept of them, called as PyTorch calls them. Prints what
+# usage: module_bounds.py CASE [LIBRARY]. Modules in places beyond what is kept of them, called as PyTorch calls them. Prints what
 # they compute.
 import ctypes
 import sys
@@ -16,9 +16,15 @@ class Module:
     def forward(self, call):
         return call()
 """
-space = {}
-exec(compile(code, "/packages/torch/nn/modules/module.py", "exec"), space)
-Module = space["Module"]
+
+
+def made(code):
+    space = {}
+    exec(compile(code, "/packages/torch/nn/modules/module.py", "exec"), space)
+    return space["Module"]
+
+
+Module = made(code)
 
 
 class Leaf(Module):
@@ -57,6 +63,33 @@ def callers():
     """Below the outermost of many."""
     leaf = Leaf()
     return Nest(at=Module(last=leaf))([Nest() for _ in range(80)], leaf)
+
+
+def cells():
+    """Up to 3.10 `self` is behind other variables that inner functions use."""
+    names = ", ".join("a%03d" % i for i in range(100))
+    call = "        %s = range(100)\n        inner = lambda: (%s, self)\n        return self.forward" % (names, names)
+    Module = made(code.replace("        return self.forward", call))
+
+    class Leaf(Module):
+        def forward(self):
+            return 1
+
+    leaf = Leaf()
+    return Module(far=leaf)(leaf)
+
+
+def recursion(n, call):
+    return recursion(n - 1, call) if n else call()
+
+
+def operators():
+    """Operators far inside a module whose own call is nested too deep."""
+    library = [ctypes.CDLL(sys.argv[2]) for _ in range(2)][1]
+    sys.setrecursionlimit(5000)
+    recursion(900, lambda: library.fake_ops(1))
+    recursion(900, lambda: Module()(lambda: through(100, lambda: library.fake_ops(1))))
+    return Leaf()()
 
 
 def deep():

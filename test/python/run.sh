@@ -194,6 +194,20 @@ left()
 	lost_alone 400 "cut short"
 }
 
+# Calls beyond those that a thread may have open are counted; from 3.14 on Python knows one stack a thread.
+elsewhere()
+{
+	local have missing want
+	case $version in 3.1[4-9].*) return 0 ;; esac
+	want=$(GPROF_PYTHON=functions GPROF_PYTHON_FILTER=elsewhere.py within_from_the_start "$python" test/python/elsewhere.py \
+		"$PWD/$B/python/left.so")
+	timeline 2>/dev/null
+	have=$(grep -c '"python_function", "name": "[^"]*elsewhere.py' "$T/timeline.json")
+	missing=$(view losses 2>/dev/null; jq '[.losses.rows[] | select(.cause | contains("nested too deep")).count] | add' "$T/losses.json")
+	echo "$have in the timeline, $missing lost of $want"
+	[ $((have + missing)) = "$want" ] && [ "$missing" -gt 100 ]
+}
+
 # The child's stream knows its own calls, and those that it was forked in by nobody's name.
 forks()
 {
@@ -368,17 +382,18 @@ module_places()
 			"Outer_0/Outer_1/Leaf_0 inner.first", "Outer_0/Outer_1/Leaf_1 inner.0"]' "$T/module.json" >/dev/null || { jq -c '.module.rows[] | [.path, .name]' "$T/module.json"; return 1; }
 }
 
-# module_bounds CASE LOST [NAME]: so many lost their names, and the last one that is called has that one.
+# module_bounds CASE LOST [NAME [TEXT]]: so many are lost for that cause, and the last one that is called has that name.
 module_bounds()
 {
 	local program=$PWD/test/python/module_bounds.py
-	"$python" "$program" "$1" >"$T/plain"
-	GPROF_PYTHON=modules within_from_the_start "$python" "$program" "$1" >"$T/out" 2>"$T/err"
+	local fake=$PWD/$B/torch/GOOD/libtorch_cpu.so
+	"$python" "$program" "$1" "$fake" >"$T/plain"
+	GPROF_PYTHON=modules within_from_the_start "$python" "$program" "$1" "$fake" >"$T/out" 2>"$T/err"
 	diff "$T/plain" "$T/out" || return 1
 	if [ "$2" = 0 ]; then
 		nothing_said || return 1
 	else
-		lost_alone "$2" "PyTorch module without its path" || return 1
+		lost_alone "$2" "${4:-PyTorch module without its path}" || return 1
 	fi
 	view module 2>/dev/null
 	jq -e "any(.module.rows[]; .class == \"Leaf\" and .name == \"${3:-Leaf_0}\")" "$T/module.json" >"$T/jq" || {
@@ -442,6 +457,8 @@ for python in "${pythons[@]}"; do
 	tap module_bounds near 0 a.b.c.d.e.f.g.h.i "modules: at the greatest depth that is searched, and in no place"
 	tap module_bounds frames 0 far "modules: many calls of functions inside another one"
 	tap module_bounds callers 0 at.last "modules: inside many others"
+	tap module_bounds cells 0 far "modules: behind many variables"
+	tap module_bounds operators 1 Leaf_0 "nested too deep" "modules: too deep, and far from their operators"
 	tap module_bounds deep 1 "modules: too deep below another one"
 	tap module_bounds names 1 "modules: too long a path"
 	tap module_bounds classes 1 "modules: too long a class"
@@ -449,6 +466,7 @@ for python in "${pythons[@]}"; do
 	tap module_bounds paths 645 "modules: too many paths"
 	tap module_bounds many 618 "modules: too many"
 	tap left "functions: calls that a jump leaves"
+	tap elsewhere "functions: more open calls than are kept"
 	tap forks "functions: a child that is forked in them"
 	tap warns "what Python says at a fork"
 	tap daemons "functions: threads at the end of the interpreter"
