@@ -10,7 +10,7 @@
 /* phi::AllocationType, and c10::DeviceType, which the stream counts in. */
 enum { KIND_CPU = 1, KIND_GPU = 2, KIND_PINNED = 3, NR_KINDS = 32 };
 enum { DEVICE_CPU = 0, DEVICE_CUDA = 1, DEVICE_OTHER = 20 };
-#define NR_DEVICES 32u
+#define NR_DEVICES 128u /* of paddle_place.device */
 
 /* What the allocators have given and not taken back, and what they hold. */
 struct totals {
@@ -253,7 +253,7 @@ static uint8_t device_type(int8_t kind)
 static struct totals *add_up(const struct paddle_place *place, int64_t nr_bytes, bool is_reserved)
 {
 	uint8_t type = device_type(place->kind);
-	struct totals *sum = &totals[type < 2 ? type : 2][(uint8_t)place->device % NR_DEVICES];
+	struct totals *sum = &totals[type < 2 ? type : 2][place->device];
 
 	atomic_fetch_add_explicit(is_reserved ? &sum->nr_reserved_bytes : &sum->nr_allocated_bytes,
 		nr_bytes, memory_order_relaxed);

@@ -172,7 +172,8 @@ def played(rows):
              row["device"]) for row in rows if row["kind"] == "alloc"]
     print(have)
     return have == [(0x1000, 512, 512, 4096, 1, 3), (0x2000, 1024, 1536, 4096, 1, 3),
-                    (0x3000, 64, 64, 0, 0, 0), (0x1000, -512, 1024, 4096, 1, 3)]
+                    (0x3000, 64, 64, 0, 0, 0), (0x1000, -512, 1024, 4096, 1, 3),
+                    (0x6000, 32, 32, 0, 1, 35), (0x7000, 16, 16, 0, 1, 127)]
 
 
 function = {f.__name__: f for f in (counts, marked, profiles, unchanged, tables, memory, nests, inside, allocated,

@@ -198,7 +198,8 @@ static void run_step(void)
 
 static void run_memory(void)
 {
-	static const struct place cuda = {3, 2}, cpu = {0, 1}, strange = {0, 99};
+	static const struct place cuda = {3, 2}, last = {127, 2}, other = {35, 2}, cpu = {0, 1},
+				  strange = {0, 99};
 	char event;
 
 	tell_memory(&event, (void *)0x100000, &cuda, 4096, 2);
@@ -206,6 +207,8 @@ static void run_memory(void)
 	tell_memory(&event, (void *)0x2000, &cuda, 1024, 0);
 	tell_memory(&event, (void *)0x3000, &cpu, 64, 0);
 	tell_memory(&event, (void *)0x1000, &cuda, 512, 1);
+	tell_memory(&event, (void *)0x6000, &other, 32, 0);
+	tell_memory(&event, (void *)0x7000, &last, 16, 0);
 	tell_memory(&event, (void *)0x4000, &strange, 64, 0);
 	tell_memory(&event, (void *)0x5000, &cuda, 64, 0);
 	printf("memory %llu\n", (unsigned long long)nr_memory_bytes);
