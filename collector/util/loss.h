@@ -44,6 +44,8 @@
 	L(NVTX_WIDE, "NVTX name of wide characters cut to some 250 bytes (the event is kept)")     \
 	L(OP, "operator inside more than 510 others, or without a recorded start (rare; nothing "  \
 	      "to do)")                                                                            \
+	L(SHAPE, "operator without its shape: one of over 32,768 different ones, or of 4 MB (the " \
+		 "event is kept)")                                                                 \
 	L(BLOCK, "CPU memory of PyTorch in over 65,000 blocks at a time (rare; nothing to do)")    \
 	L(PYTHON, "Python stack that was unreadable, or beyond 130,000 different ones (the event " \
 		  "is kept)")                                                                      \

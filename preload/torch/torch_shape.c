@@ -23,8 +23,8 @@
 #define STACK_BYTES  (64u << 10) /* the inputs lie on the stack, that far above at most */
 #define INLINE_DIMS  5		 /* sizes up to that many lie in the object */
 #define MAX_DIMS     12u
-#define MAX_INPUTS   16u
-#define TEXT_BYTES   512u
+#define TEXT_BYTES   1024u
+#define INPUT_BYTES  300u /* the text of one input, and ", ..." */
 
 static struct shape_layout {
 	uint32_t inputs_at; /* in at::RecordFunction: address, number */
@@ -366,8 +366,8 @@ static bool has_lists(const void *fn)
 }
 
 /*
- * Tensors by type and sizes, lists of integers where they are wanted, all else as "scalar"; what
- * does not fit is left out.
+ * Tensors by type and sizes, lists of integers where they are wanted, all else as "scalar"; "..."
+ * for what does not fit.
  */
 uint32_t torch_shape_id(const void *fn)
 {
@@ -376,13 +376,19 @@ uint32_t torch_shape_id(const void *fn)
 	const struct ivalue *inputs = inputs_of(fn, &number);
 	bool is_with_lists = has_lists(fn);
 	size_t at = 0, end = 0;
+	uint32_t id;
 
-	for (uint64_t i = 0; i < number && i < MAX_INPUTS && at + 300 < TEXT_BYTES; i++) {
+	for (uint64_t i = 0; i < number; i++) {
 		size_t nr_bytes = 0;
 
 		if (i) {
 			text[at++] = ',';
 			text[at++] = ' ';
+		}
+		if (at + INPUT_BYTES > TEXT_BYTES) {
+			memcpy(text + at, "...", 3);
+			end = at + 3;
+			break;
 		}
 		if (inputs[i].tag == layout.tag) {
 			const char *tensor;
@@ -401,5 +407,10 @@ uint32_t torch_shape_id(const void *fn)
 		}
 	}
 	text[end] = '\0';
-	return end ? op_name_intern(OP_NAME_SHAPES, text) : 0;
+	if (!end) {
+		return 0;
+	}
+	id = op_name_intern(OP_NAME_SHAPES, text);
+	loss_add(LOSS_SHAPE, !id);
+	return id;
 }
