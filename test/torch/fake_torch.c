@@ -5,6 +5,7 @@
  * number in the object; FAKE_SMALL: callbacks get an object without handle; FAKE_LATE: is not ready
  * until fake_finish(); FAKE_SLOW: takes 20 ms, under its mutex, to switch a callback on or off;
  * FAKE_FRONT, FAKE_WIDE: a callback has one more member in front, or knows more scopes;
+ * FAKE_LONG: a callback has more members behind, which want to be zero;
  * FAKE_MARKED: fake_ops marks who runs (test/bench/cold/cold.h).
  */
 #include <dlfcn.h>
@@ -53,6 +54,9 @@ struct callback {
 	double sampling_probability;
 	bool scopes[NR_SCOPES];
 	bool needs_inputs, needs_outputs, needs_ids;
+#ifdef FAKE_LONG
+	uint64_t later[8];
+#endif
 };
 
 #define NR_CALLBACKS 8u
@@ -134,6 +138,13 @@ static uint64_t add_for(struct callback callback, const void *thread)
 
 uint64_t add(struct callback callback)
 {
+#ifdef FAKE_LONG
+	for (unsigned int i = 0; i < sizeof(callback.later) / sizeof(callback.later[0]); i++) {
+		if (callback.later[i]) {
+			abort();
+		}
+	}
+#endif
 	return add_for(callback, NULL);
 }
 

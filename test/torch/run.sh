@@ -487,6 +487,8 @@ played_torch()
 	tap no_torch "no PyTorch: nothing"
 	tap played GOOD/libtorch_cpu.so "played: prints the same"
 	tap counted played fake::op=3 "played: operators"
+	tap played LONG/libtorch_cpu.so "played, longer observers: prints the same"
+	tap counted played fake::op=3 "played, longer observers: operators"
 	tap refused LACKS "it exports no known form of before()" "refused: a hidden symbol"
 	tap refused SILENT "its callback was not called" "refused: no callbacks"
 	tap refused MOVED "the sequence number was not found" "refused: another layout"
