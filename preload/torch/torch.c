@@ -212,10 +212,10 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *data)
 	const char *path = info->dlpi_name ? info->dlpi_name : "";
 
 	(void)size;
-	if (has_base(path, "libtorch_cpu.so") && strlen(path) < sizeof(state.path)) {
+	if (has_base(path, "libtorch_cpu.so")) {
 		mapped->nr_libtorch++;
 		if (mapped->nr_libtorch == 1 && elf_open(&mapped->libtorch, info)) {
-			strcpy(state.path, path);
+			log_format(state.path, sizeof(state.path), "%s", path);
 			mapped->has_libtorch = true;
 		}
 	} else if (has_base(path, "libtorch_python.so")) {

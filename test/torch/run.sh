@@ -399,7 +399,8 @@ played()
 	local host=$B/torch/fake_host fake
 	local libraries=()
 	for fake in "$@"; do
-		libraries+=("$PWD/$B/torch/$fake")
+		[ "${fake:0:1}" = / ] || fake=$PWD/$B/torch/$fake
+		libraries+=("$fake")
 	done
 	rm -rf "$T/played.dump"
 	"$host" 3 "${libraries[@]}" >"$T/played.plain" 2>&1
@@ -414,6 +415,15 @@ no_torch()
 {
 	GPROF_DIR=$T/none.dump LD_PRELOAD=$lib "$B/torch/fake_host" 3 2>&1 | diff <(echo "done") - &&
 		[ ! -e "$T/none.dump" ]
+}
+
+# Its path is longer than notices show.
+far_away()
+{
+	local folder _
+	folder=$(for _ in 1 2 3 4 5 6; do printf '%0200d/' 0; done)
+	mkdir -p "$T/far/$folder" && cp "$B/torch/GOOD/libtorch_cpu.so" "$T/far/$folder" &&
+		played "$T/far/${folder}libtorch_cpu.so" && counted played fake::op=3
 }
 
 # refused FAKE WHY: no operators, and a notice with the reason.
@@ -487,6 +497,7 @@ played_torch()
 	tap no_torch "no PyTorch: nothing"
 	tap played GOOD/libtorch_cpu.so "played: prints the same"
 	tap counted played fake::op=3 "played: operators"
+	tap far_away "played, with a long path: operators"
 	tap played LONG/libtorch_cpu.so "played, longer observers: prints the same"
 	tap counted played fake::op=3 "played, longer observers: operators"
 	tap refused LACKS "it exports no known form of before()" "refused: a hidden symbol"
