@@ -70,6 +70,12 @@ static void refuse(const char *name, uint32_t type)
 	}
 }
 
+static bool keeps(uint8_t type)
+{
+	return paddle_is_recording() ||
+	       (type == PADDLE_DATALOADER && collector_times_fetch(PADDLE_FETCH));
+}
+
 void paddle_begin_slow(const void *event, const char *name, uint32_t type)
 {
 	struct ring_tls *self = &ring_tls;
@@ -95,6 +101,7 @@ void paddle_begin_slow(const void *event, const char *name, uint32_t type)
 	if (paddle_is_recording() || type == PADDLE_DATALOADER || type == PADDLE_OPTIMIZATION ||
 		(type == PADDLE_USER && !strcmp(name, PADDLE_EXECUTOR))) {
 		frame = op_stack_push(stack, event);
+		loss_add(LOSS_OP, !frame && keeps((uint8_t)type));
 		if (frame) {
 			frame->name = id;
 			frame->scope = (uint8_t)type;
@@ -122,12 +129,6 @@ void paddle_emit(struct ring_tls *self, const struct op_ended *ended)
 		.framework = GPROF_FRAMEWORK_PADDLE,
 		.scope = ended->scope};
 	ring_commit(self, row, sizeof(*row));
-}
-
-static bool keeps(uint8_t type)
-{
-	return paddle_is_recording() ||
-	       (type == PADDLE_DATALOADER && collector_times_fetch(PADDLE_FETCH));
 }
 
 static bool is_stage(uint8_t type)

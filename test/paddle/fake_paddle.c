@@ -278,7 +278,21 @@ static void run_names(unsigned int nr_names)
 	}
 }
 
-/* Up to 100 steps, or as many names beyond that; 0: three runs of a static program. */
+static void run_nested(unsigned int depth)
+{
+	struct event event;
+
+	begin_text(&event, "nested", PYTHON_USER, 1, 0);
+	if (depth > 1) {
+		run_nested(depth - 1);
+	}
+	end_event(&event);
+}
+
+/*
+ * Up to 100 steps, or as many names beyond that, or up to 1000 ranges inside each other, twice; 0:
+ * three runs of a static program.
+ */
 void fake_ops(unsigned int nr_steps)
 {
 	run_memory();
@@ -289,7 +303,11 @@ void fake_ops(unsigned int nr_steps)
 	if (!nr_steps) {
 		run_static();
 	}
-	if (nr_steps > 100) {
+	if (nr_steps > 100 && nr_steps <= 1000) {
+		run_nested(nr_steps);
+		run_nested(nr_steps);
+	}
+	if (nr_steps > 1000) {
 		run_names(nr_steps);
 	}
 #if defined(FAKE_STRANGE)
