@@ -19,8 +19,9 @@
 
 /* The work of one thread here takes microseconds; after this long a signal handler has left it. */
 #define MOST_NS 1000000000u
-/* Of a regular expression; some MB. */
+/* Of a regular expression: some MB, and a part of the drain's stack, each level of it 700 bytes. */
 #define MOST_STATES 50000u
+#define MOST_LEVELS 64u
 
 static struct step_state {
 	struct schedule schedule;
@@ -71,13 +72,21 @@ static bool parse_interval(const char *text)
 }
 
 /*
- * Has it few enough states? The C library copies what stands before {N} N times, also where such
- * copies are copied again, until the memory of the process is gone.
+ * Has it few enough states and levels? The C library copies what stands before {N} N times, also
+ * where such copies are copied again, until the memory of the process is gone.
  */
 static bool is_small_expression(const char *text)
 {
-	uint64_t nr_states = strlen(text);
+	uint64_t nr_states = strlen(text), nr_levels = 0;
 
+	for (const char *at = text; *at; at++) {
+		/* One that stands for itself counts as well. */
+		nr_levels += *at == '(';
+		nr_levels -= *at == ')' && nr_levels;
+		if (nr_levels > MOST_LEVELS) {
+			return false;
+		}
+	}
 	for (text = strchr(text, '{'); text; text = strchr(text + 1, '{')) {
 		const char *at = text;
 		uint64_t most = 1, number;
