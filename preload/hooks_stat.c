@@ -3,8 +3,9 @@
  * The number of threads of the process, as /proc/self/stat has it: without the recorder's. From
  * 3.12 on Python reads it there around a fork, and warns if there are several.
  *
- * Whoever reads it so gets the file's text with another number; every other file is opened by the
- * next function as if we were not there, and so is this one if anything fails.
+ * So Python gets the file's text with another number, once: others may keep the file open and read
+ * again how the process goes on. Every other file is opened by the next function as if we were not
+ * there, and so is this one if anything fails.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "collector/util/log.h"
+#include "preload/base/modules.h"
 #include "preload/hook/hook.h"
 #include "preload/hooks.h"
 
@@ -93,15 +95,21 @@ static FILE *open_text(const char *text, const char *mode)
 	return file;
 }
 
-static FILE *open_stat(const char *mode)
+/* Is it the interpreter, or the library that it is? */
+static bool is_python(uintptr_t caller)
+{
+	return modules_find((const void *)caller, "PyOS_AfterFork_Child") != NULL;
+}
+
+static FILE *open_stat(const char *mode, uintptr_t caller)
 {
 	char text[STAT_BYTES], without[STAT_BYTES];
 	unsigned int nr_ours = hooks_thread_count_ours();
 	int error = errno;
 	FILE *file = NULL;
 
-	if (nr_ours && mode && *mode == 'r' && !strchr(mode, '+') && read_stat(text) &&
-		count_without_us(without, text, nr_ours)) {
+	if (nr_ours && mode && *mode == 'r' && !strchr(mode, '+') && is_python(caller) &&
+		read_stat(text) && count_without_us(without, text, nr_ours)) {
 		file = open_text(without, mode);
 	}
 	errno = error;
@@ -111,7 +119,7 @@ static FILE *open_stat(const char *mode)
 FILE *fopen64(const char *path, const char *mode)
 {
 	const __typeof__(&fopen64) real = HOOK_NEXT(fopen64);
-	FILE *file = __builtin_expect(is_stat(path), 0) ? open_stat(mode) : NULL;
+	FILE *file = __builtin_expect(is_stat(path), 0) ? open_stat(mode, HOOK_CALLER) : NULL;
 
 	if (!file && !real) {
 		errno = ENOSYS;

@@ -27,4 +27,15 @@ record "$B/integ/s_loop" 6 3 call fork work
 summary critical-path,steps
 is "1 process without steps is excluded." "$(query .critical_path.note | grep -o '[^.]* is excluded\.' | sed 's/^ //')" "note"
 is "$(query '[.steps.rows[].duration_ns] | add')" "$(query '[.critical_path.rows[] | select(.name == .kind).total_ns] | add')" "the path is as long as the steps"
+
+# Of the file in which Python counts threads before it warns, another program reads how it goes on, as without us.
+# (A sanitizer's fopen stands between.)
+if [[ $B != *san-* ]]; then
+	gcc -O1 -o "$T/stat" test/calls/stat.c "$SIM/libcudart.so.13" &&
+		gcc -O1 -DPYTHON -rdynamic -o "$T/python" test/calls/stat.c "$SIM/libcudart.so.13" || exit 1
+	record "$T/stat"
+	is "grown by 1024 MB" "$(sed 's/.*, //' "$T/out")" "what a program reads again from /proc/self/stat"
+	record "$T/python"
+	is "threads 1" "$(sed 's/,.*//' "$T/out")" "threads that Python counts"
+fi
 finish
