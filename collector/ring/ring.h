@@ -266,10 +266,13 @@ static inline void ring_commit(struct ring_tls *self, void *row, uint32_t bytes)
 	self->writing = 0;
 }
 
-/* The first call of a function that is counted has been recorded; the others are counted. */
+/*
+ * The first call of a function that is counted has been recorded; the others are counted. Not of a
+ * thread without a chunk, which the drain does not see: each of its calls is counted as lost.
+ */
 static inline void ring_count_first(struct ring_tls *self, unsigned int counted)
 {
-	if (self->thread && !self->thread->counts[counted]) {
+	if (self->chunk && !self->thread->counts[counted]) {
 		atomic_store(&self->thread->counts_taken[counted], 1);
 		__atomic_store_n(&self->thread->counts[counted], 1, __ATOMIC_RELAXED);
 	}

@@ -444,6 +444,34 @@ START_TEST(threads_that_found_no_room_leave_their_place)
 }
 END_TEST
 
+static void count(
+	void *nr_calls, const struct ring_thread *thread, unsigned int counted, uint64_t nr)
+{
+	(void)thread;
+	(void)counted;
+	*(uint64_t *)nr_calls += nr;
+}
+
+/* What a thread counts that never gets a chunk, nobody would ever take. */
+START_TEST(calls_are_counted_only_where_they_are_seen)
+{
+	uint64_t nr_calls = 0;
+
+	ck_assert_int_eq(ring_start(NULL, 1, 4 * RING_CHUNK_BYTES), 0);
+	for (uint64_t i = 0; put(i); i++) {
+	}
+	ring_count_first(&ring_tls, 3);
+	ck_assert_uint_eq(ring_tls.thread->counts[3], 1);
+	ring_tls.thread->counts[3] += 10;
+	ring_take_counts(count, &nr_calls);
+	ck_assert_uint_eq(nr_calls, 10);
+	ring_tls = (struct ring_tls){0};
+	ck_assert(!put(0));
+	ring_count_first(&ring_tls, 3);
+	ck_assert_uint_eq(ring_tls.thread->counts[3], 0);
+}
+END_TEST
+
 /* ---- what a thread has left ---- */
 
 static sigjmp_buf place;
@@ -696,6 +724,7 @@ Suite *unit_suite(void)
 		before_the_start_nothing_is_reserved_and_errno_stays, positions_tell_what_was_read,
 		the_file_tells_of_losses_until_the_stream_does,
 		threads_that_found_no_room_leave_their_place,
+		calls_are_counted_only_where_they_are_seen,
 		a_row_that_was_left_is_counted_and_its_room_taken_by_the_next,
 		a_chunk_that_was_linked_before_its_thread_left_is_used,
 		what_comes_back_without_having_been_left_hides_no_other,
