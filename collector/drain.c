@@ -38,6 +38,7 @@
 #include "collector/util/config.h"
 #include "collector/util/cpus.h"
 #include "collector/util/log.h"
+#include "collector/util/loss.h"
 #include "collector/util/mode.h"
 #include "collector/util/notice.h"
 #include "collector/util/pace.h"
@@ -148,8 +149,13 @@ static uint16_t call_of_count(unsigned int counted)
 static void add_count(
 	void *context, const struct ring_thread *thread, unsigned int counted, uint64_t nr)
 {
-	struct gprof_row_api_count *row = batch_add(GPROF_TABLE_api_count);
+	struct gprof_row_api_count *row;
 
+	if (stream_is_full()) { /* what comes after its events is cut off again */
+		loss_add(LOSS_LIMIT, nr);
+		return;
+	}
+	row = batch_add(GPROF_TABLE_api_count);
 	row->begin = drain.counted;
 	row->dur = *(const uint64_t *)context;
 	row->thread = thread->id;
