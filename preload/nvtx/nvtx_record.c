@@ -14,6 +14,7 @@
 
 #define MAX_STEP_STRINGS 16u
 #define MAX_STEP_RANGES	 16u
+#define MAX_STEP_DEPTHS	 4u
 #define PIECE_BYTES	 (256u << 10)
 #define MAX_PIECES	 256u
 
@@ -24,15 +25,15 @@ static struct nvtx_state {
 	_Atomic uint32_t step_strings[MAX_STEP_STRINGS]; /* registered under the step's name */
 	_Atomic uint32_t nr_step_strings;
 	_Atomic uint64_t step_ranges[MAX_STEP_RANGES]; /* open, with ids of another tool */
-	atomic_bool has_told_strings, has_told_ranges; /* that there are more */
+	atomic_bool has_told_strings, has_told_ranges, has_told_depths; /* that there are more */
 	/* The stream has none yet: those of a forked child's parent, or from before it began. */
 	atomic_bool misses_names;
 } state;
 
-/* Ranges open in this thread: how many, and which of the innermost 64 end a step. */
+/* Ranges open in this thread: how many, and those of them that end a step, the outermost first. */
 static __thread struct {
-	uint32_t depth;
-	uint64_t steps;
+	uint32_t depth, nr_steps;
+	uint32_t steps[MAX_STEP_DEPTHS]; /* how many were open before it */
 } open_ranges __attribute__((tls_model("initial-exec")));
 
 static bool is_recording(void)
@@ -231,6 +232,7 @@ void nvtx_forget(void)
 {
 	atomic_store(&state.has_told_strings, false);
 	atomic_store(&state.has_told_ranges, false);
+	atomic_store(&state.has_told_depths, false);
 	atomic_store(&state.misses_names, true);
 }
 
@@ -302,6 +304,35 @@ static void keep_step_range(uint64_t range)
 	}
 }
 
+/* A range that ends a step is pushed. Exceptions may leave others open for ever, outside of it. */
+static void keep_step_depth(void)
+{
+	uint32_t *steps = open_ranges.steps;
+
+	if (open_ranges.nr_steps == MAX_STEP_DEPTHS) {
+		memmove(steps, steps + 1, sizeof(open_ranges.steps) - sizeof(*steps));
+		open_ranges.nr_steps--;
+		if (!atomic_exchange(&state.has_told_depths, true)) {
+			notice_add("steps", 0,
+				"more than %u NVTX ranges that end a step are open inside each "
+				"other; the outermost end none",
+				MAX_STEP_DEPTHS);
+		}
+	}
+	steps[open_ranges.nr_steps++] = open_ranges.depth;
+}
+
+/* One was popped: does it end a step? */
+static bool drop_step_depth(void)
+{
+	uint32_t nr_steps = open_ranges.nr_steps;
+	bool is_step =
+		--open_ranges.depth == (nr_steps ? open_ranges.steps[nr_steps - 1] : UINT32_MAX);
+
+	open_ranges.nr_steps -= is_step;
+	return is_step;
+}
+
 static bool drop_step_range(uint64_t range)
 {
 	for (unsigned int i = 0; range && i < MAX_STEP_RANGES; i++) {
@@ -334,7 +365,9 @@ int nvtx_push(uint32_t domain, const struct nvtx_attributes *attributes)
 	struct nvtx_text text;
 	bool is_step = take_attributes(&row, &text, attributes);
 
-	open_ranges.steps = open_ranges.steps << 1 | is_step;
+	if (is_step) {
+		keep_step_depth();
+	}
 	if (is_recorded) {
 		emit(&row, GPROF_NVTX_PUSH, &text);
 	}
@@ -345,7 +378,6 @@ int nvtx_push(uint32_t domain, const struct nvtx_attributes *attributes)
 int nvtx_pop(uint32_t domain, const struct nvtx_payload_data *payloads, size_t nr_payloads)
 {
 	struct gprof_row_nvtx row = {.domain = domain};
-	bool is_step = open_ranges.steps & 1;
 
 	nccl_range_pop(domain, payloads, nr_payloads);
 	if (is_recording()) {
@@ -354,11 +386,10 @@ int nvtx_pop(uint32_t domain, const struct nvtx_payload_data *payloads, size_t n
 	if (!open_ranges.depth) {
 		return -1; /* NVTX: nothing was pushed */
 	}
-	open_ranges.steps >>= 1;
-	if (is_step) {
+	if (drop_step_depth()) {
 		collector_step(GPROF_STEP_NVTX);
 	}
-	return (int)--open_ranges.depth;
+	return (int)open_ranges.depth;
 }
 
 /*

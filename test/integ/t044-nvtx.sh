@@ -27,4 +27,15 @@ for nr in 250 252 253 800; do
 	[ $nr -le 252 ] || want="252 1"
 	is "$want" "$(query '"\([.nvtx.rows[].name | select(startswith("ww")) | length][0]) \([.losses.rows[].count] | add // 0)"')" "bytes of $nr wide characters, and cut names"
 done
+
+# However many ranges are inside of a step, it ends; and whatever is left open around it.
+gcc -O1 -o "$T/nested" test/calls/nested.c "$SIM/libcudart.so.13" -ldl || exit 1
+for how in "10 5" "10 100" "10 5 open"; do
+	rm -rf "$GPROF_DIR"
+	# shellcheck disable=SC2086 # words
+	GPROF_STEP=nvtx:step record "$T/nested" $how
+	summary steps,notices
+	is 11 "$(query '.steps.rows | length')" "steps by ranges ($how), and what follows the last"
+done
+is "steps" "$(query '[.notices.rows[].cause] | join(" ")')" "notices about ranges that are left open"
 finish
