@@ -215,6 +215,21 @@ static bool ends_us(int number)
 }
 
 /*
+ * It stays blocked, so the process may end by it later, or never: a program that waits for signals
+ * sends them to itself all the time. So the next is only marked while a mark stands there.
+ */
+static void before_blocked_signal(int number)
+{
+	int code;
+	bool is_first = ending_kind(&code) != GPROF_END_SIGNAL;
+
+	ending_mark(GPROF_END_SIGNAL, number);
+	if (is_first && number != SIGKILL) {
+		collector_catch_up(false);
+	}
+}
+
+/*
  * The process sends itself that signal now, which has no handler: the last events are written. One
  * that is blocked comes later, as a signal that its own handler sends anew, or never. SIGKILL is
  * for those who want no more delay, so it only leaves a mark.
@@ -224,10 +239,7 @@ static void before_signal(int number)
 	int error = errno;
 
 	if (ends_us(number) && (number == SIGKILL || is_blocked(number))) {
-		ending_mark(GPROF_END_SIGNAL, number);
-		if (number != SIGKILL) {
-			collector_catch_up(false);
-		}
+		before_blocked_signal(number);
 	} else if (ends_us(number)) {
 		hooks_end_process(GPROF_END_SIGNAL, number);
 	}

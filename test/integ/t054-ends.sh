@@ -57,6 +57,15 @@ grep -qE '^  end +ended by _exit with status 0$|san-thread' "$T/info" || [[ $B =
 	failed=1
 }
 
+# Signals that a program sends itself to wait for them: not each is a reason to write what there is.
+gcc -O1 -o "$T/signals" test/calls/signals.c "$SIM/libcudart.so.13" || exit 1
+if [[ $B != *san-thread ]]; then
+	rm -rf "$GPROF_DIR"
+	GPROF_FLUSH_MS=60000 record "$T/signals" 5000
+	is 0 $rc "status of a program that waits for its own signals"
+	ok test "$(stat -c %s "$GPROF_DIR"/*.gprof)" -lt 100000
+fi
+
 # What shares the process's memory must not be taken for its end.
 ends vfork 'was killed \(SIGKILL or OOM\)$' 12 1 3
 ends exec_fail 'was killed \(SIGKILL or OOM\)$' 12 1 3
