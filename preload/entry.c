@@ -74,10 +74,51 @@ static const struct collector_source source = {.find_clock = vdso_clock,
 	.after_fork = torch_after_fork,
 	.forget = forget};
 
+/* Ours is the object that this function lies in. */
+COMPAT_START_CODE static bool is_ours(const struct dl_phdr_info *info)
+{
+	uintptr_t at = (uintptr_t)&recorder_ensure_started - info->dlpi_addr;
+
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+
+		if (segment->p_type == PT_LOAD && at - segment->p_vaddr < segment->p_memsz) {
+			return true;
+		}
+	}
+	return false;
+}
+
+COMPAT_START_CODE static int look_for_copy(struct dl_phdr_info *info, size_t size, void *is_second)
+{
+	struct elf elf;
+
+	(void)size;
+	if (is_ours(info)) {
+		return 1;
+	}
+	*(bool *)is_second = elf_open(&elf, info) && elf_find(&elf, "gprof_step") &&
+			     elf_find(&elf, "InitializeInjection");
+	return *(bool *)is_second;
+}
+
+/* Of two installations that a process gets, the one that comes first records. */
+COMPAT_START_CODE static bool is_alone(void)
+{
+	static atomic_int state COMPAT_AT_START; /* 0: not known */
+	bool is_second = false;
+
+	if (!atomic_load(&state)) {
+		dl_iterate_phdr(look_for_copy, &is_second);
+		atomic_store(&state, is_second ? 2 : 1);
+	}
+	return atomic_load(&state) == 1;
+}
+
 COMPAT_START_CODE static void init(void)
 {
 	/* See compat.h: where nobody has libdl there is no CUDA. */
-	if (!dlsym) {
+	if (!dlsym || !is_alone()) {
 		atomic_store(&collector_mode, 0);
 		return;
 	}
@@ -127,31 +168,22 @@ uint32_t recorder_ensure_started_counting_loss(uintptr_t caller)
 	return mode;
 }
 
-/* Ours is the object that this function lies in. */
 COMPAT_START_CODE static int look_for_path(struct dl_phdr_info *info, size_t size, void *unused)
 {
-	uintptr_t at = (uintptr_t)&recorder_ensure_started - info->dlpi_addr;
 	static char real[PATH_MAX];
 
 	(void)size;
 	(void)unused;
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-
-		if (segment->p_type == PT_LOAD && at - segment->p_vaddr < segment->p_memsz) {
-			/*
-			 * Absolute, since the target may change its directory before the driver
-			 * reads it.
-			 */
-			if (info->dlpi_name[0] == '/' && strlen(info->dlpi_name) < PATH_MAX) {
-				entry.path = info->dlpi_name; /* as long as we are mapped */
-			} else {
-				entry.path = realpath(info->dlpi_name, real);
-			}
-			return 1;
-		}
+	if (!is_ours(info)) {
+		return 0;
 	}
-	return 0;
+	/* Absolute, since the target may change its directory before the driver reads it. */
+	if (info->dlpi_name[0] == '/' && strlen(info->dlpi_name) < PATH_MAX) {
+		entry.path = info->dlpi_name; /* as long as we are mapped */
+	} else {
+		entry.path = realpath(info->dlpi_name, real);
+	}
+	return 1;
 }
 
 /* Memory for a line of the environment; NULL if there is none. */
@@ -305,7 +337,7 @@ int InitializeInjection(void)
 {
 	int error = errno;
 
-	if (atomic_exchange(&entry.is_injected, true)) {
+	if (atomic_exchange(&entry.is_injected, true) || !is_alone()) {
 		return 1;
 	}
 	init();

@@ -142,4 +142,16 @@ for nr in 1 500 2000; do
 		is 1 "$(grep -cxF "$variable" "$T/out")" "$variable among $nr lines"
 	done
 done
+
+# Another copy of gprof is no other tool: of two installations the first alone records.
+cp "$B/libgprof.so" "$T/libgprof.so"
+for lib in "" ":$T/libgprof.so"; do
+	rm -rf "$GPROF_DIR"
+	LD_LIBRARY_PATH=$SIM CUDA_INJECTION64_PATH=$T/libgprof.so NVTX_INJECTION64_PATH=$T/libgprof.so LD_PRELOAD=$(preload)$lib \
+		"$B/integ/s_loop" 5 10 nvtx >"$T/out" 2>"$T/err"
+	is "1 stream, 1 line" "$(ls "$GPROF_DIR" | wc -l) stream, $(grep -c '^gprof' "$T/err") line" "of two copies"
+	summary api,kernel,nvtx,notices
+	is "50 50 5 0" "$(query '(.api.rows[] | select(.name == "cudaLaunchKernel").calls), ([.kernel.rows[].calls] | add), .nvtx.rows[0].calls, (.notices.rows | length)' | paste -sd' ')" \
+		"launches, kernels, ranges and notices with two copies"
+done
 finish
