@@ -26,7 +26,7 @@ static struct log_state {
 	int quiet;
 	atomic_bool has_spoken;
 	atomic_bool is_line_taken;
-	char path[1024];
+	char path[PATH_MAX];
 	char line[LINE_BYTES]; /* not on the stack of the target's thread, which may be small */
 } log_state = {.level = LOG_WARN};
 
@@ -68,9 +68,20 @@ static bool is_stderr_the_same(void)
 
 void log_init(enum log_level level, const char *path, int quiet)
 {
+	char *at = log_state.path, *end = at + sizeof(log_state.path) - 1;
+	long nr_bytes = 0;
+
 	log_state.level = level;
 	log_state.quiet = quiet;
-	strncpy(log_state.path, path, sizeof(log_state.path) - 1);
+	/* Absolute, since the target may change its directory; one that is too long stays. */
+	if (*path && *path != '/') {
+		nr_bytes = syscall(SYS_getcwd, at, (long)(end - at) - (long)strlen(path));
+	}
+	if (nr_bytes > 0 && *at == '/') {
+		at += nr_bytes;
+		at[-1] = '/';
+	}
+	strncpy(at, path, (size_t)(end - at));
 }
 
 struct out {

@@ -139,6 +139,23 @@ START_TEST(log_file_gets_the_levels_asked_for_and_stderr_nothing)
 }
 END_TEST
 
+/* The program may go elsewhere between two lines. */
+START_TEST(log_file_stays_where_it_is)
+{
+	const char *dir = unit_temp_dir();
+	char before[4096];
+
+	ck_assert_ptr_nonnull(getcwd(before, sizeof(before)));
+	ck_assert_int_eq(chdir(dir), 0);
+	log_init(LOG_INFO, "log", 0);
+	ck_assert_int_eq(chdir("/proc"), 0);
+	log_message(LOG_INFO, "info");
+	ck_assert_int_eq(chdir(dir), 0);
+	ck_assert_int_eq(access("log", F_OK), 0);
+	ck_assert_int_eq(chdir(before), 0);
+}
+END_TEST
+
 static char long_text[20000];
 
 static void long_message(void)
@@ -192,6 +209,6 @@ UNIT_SUITE("log", conversions_print_as_the_c_library_does,
 	text_that_does_not_fit_is_cut_and_ends_in_zero,
 	only_the_first_line_of_a_process_reaches_stderr, quiet_prints_nothing,
 	file_that_has_taken_the_number_of_stderr_gets_no_line,
-	log_file_gets_the_levels_asked_for_and_stderr_nothing, line_of_two_long_paths_is_whole,
-	longer_message_is_cut_and_still_ends_its_line,
+	log_file_gets_the_levels_asked_for_and_stderr_nothing, log_file_stays_where_it_is,
+	line_of_two_long_paths_is_whole, longer_message_is_cut_and_still_ends_its_line,
 	what_a_terminal_would_obey_is_shown_as_numbers)
