@@ -127,6 +127,9 @@ static void by_no_signal(void)
 	kill(getpid(), SIGUSR2);
 	kill(getpid(), SIGCHLD);
 	kill(getpid(), 0);
+	/* To no process: it takes neither a group nor its own by 0. */
+	CHECK(!sigqueue(0, SIGTERM, (union sigval){0}));
+	CHECK(!sigqueue(-getpgrp(), SIGTERM, (union sigval){0}));
 	launch(5);
 	say();
 	exit(STATUS);
