@@ -36,6 +36,15 @@ void __cudaUnregisterFatBinary(void **fat_cubin_handle)
 	real(fat_cubin_handle);
 }
 
+/* The program's first call may be this one. */
+static void start_capture(void)
+{
+	if (hook_mode() & COLLECTOR_COLD) {
+		recorder_ensure_started();
+	}
+	collector_capture(true);
+}
+
 /* The four switches differ in their names alone; the call itself is recorded like any other. */
 #define PROFILER(name, is_on)                                                                  \
 	int name(void)                                                                         \
@@ -46,7 +55,7 @@ void __cudaUnregisterFatBinary(void **fat_cubin_handle)
 		struct ring_mark mark;                                                         \
                                                                                                \
 		if (is_on && !ring_in_profiler(self)) {                                        \
-			collector_capture(true);                                               \
+			start_capture();                                                       \
 		}                                                                              \
 		if (!hook_enter(self, &mark, hook_mode(), HOOK_CALLER)) {                      \
 			row.result = real();                                                   \

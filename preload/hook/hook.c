@@ -262,6 +262,7 @@ static __attribute__((noinline)) void emit_kernel(
 #define SPACE_POOL    GPROF_SPACE_POOL
 #define SPACE_VIRTUAL GPROF_SPACE_VIRTUAL
 
+/* mode: that after the call, which may have started the recorder. */
 static inline void end_step(uint32_t mode, enum hook_id id)
 {
 	if (__builtin_expect(mode & COLLECTOR_STEP_API, 0) && collector_step_call == id) {
@@ -334,7 +335,7 @@ static inline uintptr_t outer_caller(const uintptr_t *frame)
 		this_call.id = HOOK_##name;                                            \
 		if (!hook_enter(this_call.self, &this_mark, this_mode, this_caller)) { \
 			r = this_real args;                                            \
-			end_step(this_mode, HOOK_##name);                              \
+			end_step(hook_mode(), HOOK_##name);                            \
 			return r;                                                      \
 		}                                                                      \
 		this_call.begin = clock_raw();                                         \
@@ -345,7 +346,7 @@ static inline uintptr_t outer_caller(const uintptr_t *frame)
 		ring_call_end(&this_call.self->cuda, this_call.end);                   \
 		facts;                                                                 \
 		hook_leave(this_call.self, &this_mark);                                \
-		end_step(this_mode, HOOK_##name);                                      \
+		end_step(hook_mode(), HOOK_##name);                                    \
 		return r;                                                              \
 	}
 

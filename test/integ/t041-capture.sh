@@ -12,4 +12,15 @@ rm -rf "$GPROF_DIR"
 record "$B/integ/s_loop" 10 5 capture=3-7
 summary api
 is 50 "$(query '.api.rows[] | select(.name == "cudaLaunchKernel").calls')" "launches without a capture"
+
+# Also where the capture, or the end of a step, is the first call of all.
+gcc -O1 -o "$T/first" test/calls/first.c "$SIM/libcudart.so.13" || exit 1
+rm -rf "$GPROF_DIR"
+GPROF_CAPTURE=cudaprofiler record "$T/first" capture
+summary api
+is 10 "$(query '.api.rows[] | select(.name == "cudaDeviceSynchronize").calls')" "calls in a capture that begins with the first call"
+rm -rf "$GPROF_DIR"
+GPROF_STEP=api:cudaDeviceSynchronize record "$T/first"
+summary steps
+is 11 "$(query '.steps.rows | length')" "steps of which the first call ends one, and what follows"
 finish
