@@ -6,12 +6,23 @@
 #include "collector/util/memory.h"
 
 static struct op_stack *_Atomic all_stacks;
+static atomic_bool is_reported; /* that a thread has none */
+
+static void report_missing(void)
+{
+	if (!atomic_exchange(&is_reported, true)) {
+		notice_add("no memory", 0,
+			"operators of a thread are not recorded while there is no memory for them "
+			"(raise RLIMIT_AS or vm.max_map_count)");
+	}
+}
 
 static struct op_stack *map_stack(void)
 {
 	struct op_stack *stack = memory_map(sizeof(*stack));
 
 	if (!stack) {
+		report_missing();
 		return NULL;
 	}
 	stack->next = atomic_load(&all_stacks);
@@ -124,4 +135,5 @@ bool op_stack_has(const struct op_stack *stack, const void *object)
 void op_stack_forget(void)
 {
 	atomic_store(&all_stacks, NULL);
+	atomic_store(&is_reported, false);
 }

@@ -4,6 +4,7 @@
 #include "preload/python/op_stack.h"
 
 #include <setjmp.h>
+#include <sys/resource.h>
 
 #include "collector/util/notice.h"
 #include "test/unit/unit.h"
@@ -128,5 +129,26 @@ START_TEST(odd_stacks_are_not_for_the_quick_push)
 }
 END_TEST
 
+START_TEST(operators_without_memory_are_told)
+{
+	struct rlimit before, none = {0, RLIM_INFINITY};
+	struct notice notice;
+
+	clock_init(NULL);
+	ck_assert_int_eq(ring_start(NULL, 1, 8 * RING_CHUNK_BYTES), 0);
+	ck_assert_int_eq(getrlimit(RLIMIT_AS, &before), 0);
+	none.rlim_max = before.rlim_max;
+	ck_assert_int_eq(setrlimit(RLIMIT_AS, &none), 0);
+	ck_assert_ptr_null(op_stack_of(&ring_tls));
+	ck_assert_ptr_null(op_stack_of(&ring_tls));
+	ck_assert_int_eq(setrlimit(RLIMIT_AS, &before), 0);
+	ck_assert(notice_take(&notice));
+	ck_assert_str_eq(notice.cause, "no memory");
+	ck_assert(!notice_take(&notice));
+	ck_assert_ptr_nonnull(op_stack_of(&ring_tls));
+}
+END_TEST
+
 UNIT_SUITE("op_stack", ranges_nest_and_end, ranges_that_were_left_are_counted_and_hold_nothing_up,
-	ranges_of_objects_elsewhere_stay_open, odd_stacks_are_not_for_the_quick_push)
+	ranges_of_objects_elsewhere_stay_open, odd_stacks_are_not_for_the_quick_push,
+	operators_without_memory_are_told)
