@@ -2,14 +2,16 @@
 #include "collector/step/period.h"
 
 #include <string.h>
+#include <sys/mman.h>
+
+#include "collector/util/memory.h"
 
 #define FIRST_LOOK  256u
-#define NR_CLASSES  16384u /* symbols by their hash; few meet */
-#define MAX_LENGTHS 16u
 #define MIN_REPEATS 3u
 #define MAX_ODD	    4u
+#define MAX_LENGTH  (PERIOD_SYMBOLS / MIN_REPEATS)
 
-/* Statistics of the symbols of a class in the searched part. */
+/* Statistics of a symbol in the searched part. */
 struct class
 {
 	uint32_t symbol;
@@ -20,8 +22,12 @@ struct class
 	uint64_t gap; /* sum of the times since the symbol before */
 };
 
-/* The search's own; one at a time. */
-static struct class classes[NR_CLASSES];
+/* The search's own; one at a time. The classes, by hash, are mapped while it runs. */
+static struct search {
+	struct class *classes;
+	uint32_t nr; /* a power of two, above the number of symbols */
+	bool is_length[MAX_LENGTH + 1];
+} search;
 
 static uint32_t at(const struct period *p, uint64_t n)
 {
@@ -30,7 +36,13 @@ static uint32_t at(const struct period *p, uint64_t n)
 
 static struct class *class_of(uint32_t symbol)
 {
-	return &classes[symbol * 0x9e3779b1u >> 18];
+	uint32_t place = symbol * 0x9e3779b1u;
+	struct class *c;
+
+	do {
+		c = &search.classes[place++ & (search.nr - 1)];
+	} while (c->count && c->symbol != symbol);
+	return c;
 }
 
 static void start_search(struct period *p)
@@ -105,7 +117,6 @@ void period_add(struct period *p, uint32_t symbol, uint64_t time)
 
 static void classify(const struct period *p, uint64_t first, uint64_t end)
 {
-	memset(classes, 0, sizeof(classes));
 	for (uint64_t n = first; n < end; n++) {
 		struct class *c = class_of(at(p, n));
 		uint32_t distance = (uint32_t)(n - c->last);
@@ -125,41 +136,32 @@ static void classify(const struct period *p, uint64_t first, uint64_t end)
 	}
 }
 
-/* The lengths that symbols come at, in rising order. */
-static uint32_t find_lengths(uint64_t nr, uint32_t lengths[MAX_LENGTHS])
+/* Those that most occurrences of a symbol come at. */
+static void find_lengths(uint64_t nr)
 {
-	uint32_t nr_lengths = 0;
+	memset(search.is_length, 0, sizeof(search.is_length));
+	for (uint32_t i = 0; i < search.nr; i++) {
+		const struct class *c = &search.classes[i];
 
-	for (uint32_t i = 0; i < NR_CLASSES; i++) {
-		const struct class *c = &classes[i];
-		uint32_t k = 0;
-
-		if (c->count < MIN_REPEATS || !c->votes || c->distance < 2 ||
-			(uint64_t)c->distance * MIN_REPEATS > nr) {
-			continue;
+		if (c->count >= MIN_REPEATS && c->votes && c->distance >= 2 &&
+			(uint64_t)c->distance * MIN_REPEATS <= nr) {
+			search.is_length[c->distance] = true;
 		}
-		while (k < nr_lengths && lengths[k] < c->distance) {
-			k++;
-		}
-		if ((k < nr_lengths && lengths[k] == c->distance) || k == MAX_LENGTHS) {
-			continue;
-		}
-		nr_lengths += nr_lengths < MAX_LENGTHS;
-		memmove(lengths + k + 1, lengths + k, (nr_lengths - k - 1) * sizeof(*lengths));
-		lengths[k] = c->distance;
 	}
-	return nr_lengths;
 }
 
-/* How many of 10,000 symbols equal the one a period before. */
+/* How many percent of the symbols equal the one a period before; 0 if too few do. */
 static uint32_t fit(const struct period *p, uint64_t first, uint64_t end, uint32_t length)
 {
-	uint64_t nr_same = 0;
+	uint64_t nr = end - first - length, nr_odd = 0;
 
 	for (uint64_t n = first + length; n < end; n++) {
-		nr_same += at(p, n) == at(p, n - length);
+		nr_odd += at(p, n) != at(p, n - length);
+		if (nr_odd * 100 > nr * (100 - PERIOD_MIN_PCT)) {
+			return 0;
+		}
 	}
-	return (uint32_t)(nr_same * 10000 / (end - first - length));
+	return (uint32_t)((nr - nr_odd) * 100 / nr);
 }
 
 static bool has_copy(const struct period *p, uint64_t end, uint32_t length)
@@ -175,13 +177,11 @@ static bool has_copy(const struct period *p, uint64_t end, uint32_t length)
 /* The length to take, 0 for none; its fit in *best. */
 static uint32_t choose(const struct period *p, uint64_t first, uint64_t end, uint32_t *best)
 {
-	uint32_t lengths[MAX_LENGTHS];
-	uint32_t nr_lengths = find_lengths(end - first, lengths);
-
-	for (uint32_t i = 0; i < nr_lengths; i++) {
-		*best = has_copy(p, end, lengths[i]) ? fit(p, first, end, lengths[i]) : 0;
-		if (*best >= PERIOD_MIN_PCT * 100) {
-			return lengths[i];
+	find_lengths(end - first);
+	for (uint32_t length = 2; length <= MAX_LENGTH; length++) {
+		*best = search.is_length[length] ? fit(p, first, end, length) : 0;
+		if (*best && has_copy(p, end, length)) {
+			return length;
 		}
 	}
 	return 0;
@@ -204,8 +204,8 @@ static bool find_anchor(struct period *p, uint32_t length, uint64_t nr)
 {
 	const struct class *best = NULL;
 
-	for (uint32_t i = 0; i < NR_CLASSES; i++) {
-		const struct class *c = &classes[i];
+	for (uint32_t i = 0; i < search.nr; i++) {
+		const struct class *c = &search.classes[i];
 
 		if (comes_once(c, length, nr) &&
 			(!best || c->gap / c->count > best->gap / best->count)) {
@@ -245,13 +245,23 @@ static void look(struct period *p, uint64_t end)
 	uint32_t before = p->guess, best = 0;
 
 	p->look_at = end + (end - begin);
+	p->guess = 0;
+	search.nr = FIRST_LOOK;
+	while (search.nr < end - begin) {
+		search.nr *= 2;
+	}
+	search.classes = memory_map(search.nr * sizeof(*search.classes));
+	if (!search.classes) {
+		return; /* until the next one */
+	}
 	classify(p, first, end);
 	p->guess = choose(p, first, end, &best);
 	if (p->guess && p->guess == before && find_anchor(p, p->guess, end - first)) {
 		p->length = p->guess;
-		p->confidence = best / 100;
+		p->confidence = best;
 		add_past(p, begin);
 	}
+	munmap(search.classes, search.nr * sizeof(*search.classes));
 }
 
 /* At twice as many each time, so that all searches cost no more than two of the last one. */

@@ -2,7 +2,7 @@
 /*
  * The period of a thread's launches, for programs that mark no steps. The launches are a sequence
  * of symbols; a step spans two occurrences of a symbol that comes once in each period. Bounded:
- * keeps the last PERIOD_SYMBOLS. Pure: no clock, no allocation.
+ * keeps the last PERIOD_SYMBOLS. No clock; memory is mapped only while a search runs.
  *
  * A period is the shortest length for which at least 95 of 100 symbols equal the one a period
  * before, over three periods or more. Two searches must find it, the second among twice as many

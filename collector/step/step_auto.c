@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+_Static_assert(STEP_AUTO_NAMES == 64, "step_auto.seen has a bit for each");
 /* A program that empties gradients will step, but may fetch often before it does. */
 #define LONG_PATIENCE 1000u
 
@@ -117,7 +118,7 @@ static uint32_t find_name(const struct step_auto *a, uint64_t name)
 
 static void begin_group(struct step_auto *a)
 {
-	memset(a->is_seen, 0, sizeof(a->is_seen));
+	a->seen = 0;
 	a->nr_seen = 0;
 }
 
@@ -127,7 +128,7 @@ static void shrink_group(struct step_auto *a)
 	uint32_t nr = 0;
 
 	for (uint32_t i = 0; i < a->nr_names; i++) {
-		if (a->is_seen[i]) {
+		if (a->seen >> i & 1) {
 			a->names[nr++] = a->names[i];
 		}
 	}
@@ -140,7 +141,7 @@ static void count_by_name(
 {
 	uint32_t at = find_name(a, name);
 
-	if (at < a->nr_names && a->is_seen[at]) {
+	if (at < a->nr_names && a->seen >> at & 1) {
 		add_end(ends, a->last_end);
 		if (has_missed_long(a)) {
 			shrink_group(a);
@@ -152,6 +153,7 @@ static void count_by_name(
 		bool is_late = a->nr_names && !a->nr_seen; /* of the step before */
 
 		if (at == STEP_AUTO_NAMES) {
+			a->has_more_names = true;
 			return;
 		}
 		a->names[a->nr_names++] = name;
@@ -159,7 +161,7 @@ static void count_by_name(
 			return;
 		}
 	}
-	a->is_seen[at] = true;
+	a->seen |= 1ull << at;
 	if (++a->nr_seen == a->nr_names) {
 		add_end(ends, end);
 		a->nr_short = 0;
@@ -286,6 +288,10 @@ static struct step_auto_verdict optimizer_verdict(const struct step_auto *a)
 	if (a->has_left_loader) {
 		why = "every step of the optimizer, of which many belong to one fetch from the "
 		      "data loader";
+		confidence = 70;
+	} else if (a->has_more_names) {
+		why = "the last of 64 optimizers of different names; there are more, of which some "
+		      "may step after it";
 		confidence = 70;
 	} else if (a->was_short) {
 		why = "groups of optimizer steps, of which some lack an optimizer";

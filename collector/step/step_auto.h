@@ -22,7 +22,7 @@
  * are no group.
  */
 #define STEP_AUTO_PATIENCE 16u
-#define STEP_AUTO_NAMES	   8u
+#define STEP_AUTO_NAMES	   64u /* optimizers of a group */
 
 /* Times (of the caller's clock) at which steps ended, the oldest first. */
 struct step_auto_ends {
@@ -44,8 +44,9 @@ struct step_auto {
 	uint32_t nr_short;  /* iterations in a row with fewer */
 	bool was_short;
 	uint64_t names[STEP_AUTO_NAMES]; /* hashes */
-	bool is_seen[STEP_AUTO_NAMES];
+	uint64_t seen;			 /* a bit for each name */
 	uint32_t nr_names;
+	bool has_more_names; /* than there is room for */
 	uint32_t period_confidence;
 	uint64_t last_name, last_begin, last_end;
 	struct step_auto_ends held; /* candidates for ends of steps */

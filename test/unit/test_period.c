@@ -200,8 +200,61 @@ START_TEST(very_long_steps_and_very_many_fit)
 }
 END_TEST
 
+/* Of 9 symbols in a step, all but the copy have a partner with the same upper bits of a hash. */
+START_TEST(symbols_are_not_mistaken_for_others)
+{
+	uint32_t symbols[8], nr = 0;
+
+	for (uint32_t a = 1; nr < 8; a++) {
+		for (uint32_t b = a + 1; nr < 8 && b < a + 100000; b++) {
+			if (a * 0x9e3779b1u >> 18 == b * 0x9e3779b1u >> 18) {
+				symbols[nr++] = a;
+				symbols[nr++] = b;
+				break;
+			}
+		}
+	}
+	begin();
+	for (uint32_t i = 0; i < 400; i++) {
+		launch(PERIOD_COPY | 1, 10);
+		for (uint32_t k = 0; k < 8; k++) {
+			launch(symbols[k], k ? 10 : 1000);
+		}
+	}
+	look();
+	ck_assert_uint_eq(p.length, 9);
+	ck_assert_uint_eq(p.anchor, symbols[0]);
+	ck_assert_uint_eq(nr_steps, 400);
+}
+END_TEST
+
+/* Eighteen loops of other lengths come before the end of each step. */
+START_TEST(all_lengths_are_tried)
+{
+	const uint32_t nr_loops = 18, nr_rounds = 5;
+	uint32_t length = 1;
+
+	for (uint32_t k = 2; k < 2 + nr_loops; k++) {
+		length += k * nr_rounds;
+	}
+	begin();
+	for (uint32_t i = 0; i < 12; i++) {
+		launch(PERIOD_COPY | 1, 1000);
+		for (uint32_t k = 2; k < 2 + nr_loops; k++) {
+			for (uint32_t n = 0; n < k * nr_rounds; n++) {
+				launch(1000 * k + n % k, 10);
+			}
+		}
+	}
+	look();
+	ck_assert_uint_eq(p.length, length);
+	ck_assert_uint_eq(nr_steps, 12);
+}
+END_TEST
+
 UNIT_SUITE("period", a_loop_is_found_with_all_of_its_steps, preparations_are_no_steps,
 	copies_of_the_preparation_are_no_steps, layers_are_no_steps,
 	where_nothing_tells_layers_from_steps_there_are_none, some_launches_more_or_less_are_borne,
 	another_loop_is_found_after_the_first, chance_and_one_kernel_over_and_over_have_no_period,
-	few_launches_are_not_enough, very_long_steps_and_very_many_fit)
+	few_launches_are_not_enough, very_long_steps_and_very_many_fit,
+	symbols_are_not_mistaken_for_others, all_lengths_are_tried)

@@ -243,6 +243,36 @@ START_TEST(random_programs_end_steps_in_order)
 }
 END_TEST
 
+/* Steps of `nr` optimizers: how many ends there are, the last at `end`. */
+static uint64_t run_optimizers(uint32_t nr, uint32_t nr_rounds, uint64_t *end)
+{
+	uint64_t nr_ends = 0;
+
+	step_auto_init(&finder, 0);
+	for (uint64_t i = 0; i < (uint64_t)nr * nr_rounds; i++) {
+		struct step_auto_ends ends = {0};
+		char name[64];
+
+		snprintf(name, sizeof(name), "Optimizer.step#Number%u.step", (uint32_t)(i % nr));
+		step_auto_range(&finder, name, 10 * i + 10, 10 * i + 15, &ends);
+		nr_ends += ends.nr;
+		*end = ends.nr ? ends.times[ends.nr - 1] : *end;
+	}
+	return nr_ends;
+}
+
+START_TEST(many_optimizers_are_one_step)
+{
+	uint64_t end = 0;
+
+	run_optimizers(64, 100, &end);
+	ck_assert_uint_eq(end, 10 * 64 * 100 + 5); /* of the last one */
+	check_verdict(GPROF_STEP_OPTIMIZER, 90, "different names");
+	run_optimizers(65, 100, &end);
+	check_verdict(GPROF_STEP_OPTIMIZER, 70, "there are more");
+}
+END_TEST
+
 UNIT_SUITE("step_auto", each_optimizer_step_is_a_step,
 	gradients_gathered_over_several_fetches_are_one_step,
 	several_optimizers_for_one_fetch_are_one_step, a_shorter_group_ends_at_the_next_fetch,
@@ -252,4 +282,4 @@ UNIT_SUITE("step_auto", each_optimizer_step_is_a_step,
 	fetches_are_steps_where_no_optimizer_comes,
 	a_test_run_before_the_training_does_not_hide_the_optimizer, what_is_asked_for_counts_alone,
 	the_programs_own_word_comes_first, only_such_ranges_are_worth_a_look,
-	random_programs_end_steps_in_order)
+	random_programs_end_steps_in_order, many_optimizers_are_one_step)
