@@ -236,7 +236,7 @@ const struct module *modules_of(const struct modules *modules, uintptr_t address
 
 struct wanted {
 	const void *function;
-	const char *name;
+	const char *name, *version;
 	void *found;
 };
 
@@ -245,17 +245,37 @@ static bool look_for_function(const struct module *module, bool is_ours, void *c
 	struct wanted *wanted = context;
 
 	if (wanted->function ? module_contains(module, (uintptr_t)wanted->function) : !is_ours) {
-		wanted->found = module_find(module, wanted->name, NULL);
+		wanted->found = module_find(module, wanted->name, wanted->version);
 	}
 	return wanted->found != NULL;
 }
 
-void *modules_find(const void *function, const char *name)
+void *modules_find_version(const void *function, const char *name, const char *version)
 {
-	struct wanted wanted = {function, name, NULL};
+	struct wanted wanted = {function, name, version, NULL};
 
 	modules_each(look_for_function, &wanted);
 	return wanted.found;
+}
+
+static bool look_for_version(const struct module *module, bool is_ours, void *context)
+{
+	struct wanted *wanted = context;
+	bool is_caller = module_contains(module, (uintptr_t)wanted->function);
+
+	(void)is_ours;
+	if (is_caller && module->has_symbols) {
+		elf_refers(&module->elf, wanted->name, &wanted->version);
+	}
+	return is_caller;
+}
+
+const char *modules_version(uintptr_t caller, const char *name)
+{
+	struct wanted wanted = {(void *)caller, name, NULL, NULL};
+
+	modules_each(look_for_version, &wanted);
+	return wanted.version;
 }
 
 /* ---- what needs what ---- */

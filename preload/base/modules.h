@@ -82,9 +82,18 @@ bool modules_needs(
 
 /*
  * A function of the module that contains `function`, or, if that is NULL, of the first module that
- * has it. NULL if there is none. Takes only the lock of the loader's list.
+ * has it; NULL if there is none. version: NULL for the default. Takes only the lock of the loader's
+ * list.
  */
-void *modules_find(const void *function, const char *name);
+void *modules_find_version(const void *function, const char *name, const char *version);
+
+static inline void *modules_find(const void *function, const char *name)
+{
+	return modules_find_version(function, name, NULL);
+}
+
+/* The version of a function that the caller's module requests, NULL for none. */
+const char *modules_version(uintptr_t caller, const char *name);
 
 /*
  * Visits what `root` needs, directly or indirectly, itself included, breadth first, in the order in

@@ -128,51 +128,13 @@ void *hook_find_next(enum hook_next_id id)
 	return function;
 }
 
-struct version_search {
-	const char *name;
-	uintptr_t caller;
-	const char *version; /* that the caller requests; NULL: none */
-	void *function;
-};
-
-static bool look_for_caller(const struct module *module, bool is_our_own, void *context)
-{
-	struct version_search *search = context;
-
-	(void)is_our_own;
-	if (!module_contains(module, search->caller)) {
-		return false;
-	}
-	if (module->has_symbols) {
-		elf_refers(&module->elf, search->name, &search->version);
-	}
-	return true;
-}
-
-static bool look_for_version(const struct module *module, bool is_our_own, void *context)
-{
-	struct version_search *search = context;
-	void *function;
-
-	(void)is_our_own;
-	if (!module_contains(module, (uintptr_t)search->function)) {
-		return false;
-	}
-	function = module_find(module, search->name, search->version);
-	search->function = function ? function : search->function;
-	return true;
-}
-
 void *hook_next_for(enum hook_next_id id, uintptr_t caller)
 {
-	struct version_search search = {
-		.name = name_of(id), .caller = caller, .function = hook_next(id)};
+	void *function = hook_next(id), *exact = NULL;
+	const char *name = name_of(id), *version = function ? modules_version(caller, name) : NULL;
 
-	if (search.function) {
-		modules_each(look_for_caller, &search);
+	if (version) {
+		exact = modules_find_version(function, name, version);
 	}
-	if (search.version) {
-		modules_each(look_for_version, &search);
-	}
-	return search.function;
+	return exact ? exact : function;
 }

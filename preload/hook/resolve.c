@@ -701,17 +701,6 @@ static void *find_global(const char *name)
 	return dlsym ? dlsym(RTLD_NEXT, name) : NULL;
 }
 
-static bool look_for_version(const struct module *module, bool is_ours, void *context)
-{
-	struct search *search = context;
-
-	(void)is_ours;
-	if (module_contains(module, search->caller) && module->has_symbols) {
-		elf_refers(&module->elf, search->name, &search->version);
-	}
-	return module_contains(module, search->caller);
-}
-
 static void *find_in(void *handle, const struct search *search)
 {
 	void *function =
@@ -730,8 +719,7 @@ static void *ask_loader(struct search *search)
 	void *function = NULL;
 	Dl_info info;
 
-	search->version = NULL;
-	modules_each(look_for_version, search);
+	search->version = modules_version(search->caller, search->name);
 	if (dlsym) {
 		function = find_in(RTLD_NEXT, search);
 	}
