@@ -10,10 +10,8 @@
  */
 void **__cudaRegisterFatBinary(void *fat_cubin)
 {
-	__typeof__(&__cudaRegisterFatBinary) real;
-
-	*(void **)&real = hook_resolve_anew(HOOK___cudaRegisterFatBinary, HOOK_CALLER);
-	return real(fat_cubin);
+	hook_forget_removed();
+	return HOOK_REAL(__cudaRegisterFatBinary)(fat_cubin);
 }
 
 void __cudaRegisterFunction(void **fat_cubin_handle, const char *host_fun, char *device_fun,

@@ -234,6 +234,13 @@ const struct module *modules_of(const struct modules *modules, uintptr_t address
 	return NULL;
 }
 
+bool modules_has(const struct modules *modules, uintptr_t low, uintptr_t span)
+{
+	const struct module *module = modules_of(modules, low);
+
+	return module && module->low == low && module->high - low == span;
+}
+
 struct wanted {
 	const void *function;
 	const char *name, *version;
@@ -367,6 +374,17 @@ const struct module *modules_visit(const struct modules *modules, const struct m
 		}
 	}
 	return NULL;
+}
+
+static bool is_module(const struct module *module, void *wanted)
+{
+	return module == wanted;
+}
+
+bool modules_reaches(
+	const struct modules *modules, const struct module *module, const struct module *library)
+{
+	return modules_visit(modules, module, is_module, (void *)(uintptr_t)library) != NULL;
 }
 
 uint32_t modules_count_first(const struct modules *modules, uint32_t most)

@@ -70,6 +70,9 @@ static inline bool module_contains(const struct module *module, uintptr_t addres
 /* The object that contains an address, NULL if there is none. */
 const struct module *modules_of(const struct modules *modules, uintptr_t address);
 
+/* Is there an object with those bounds? */
+bool modules_has(const struct modules *modules, uintptr_t low, uintptr_t span);
+
 /* The loader's choice for an undefined symbol, in this one object; NULL if it has none. */
 static inline void *module_find(const struct module *module, const char *name, const char *version)
 {
@@ -78,6 +81,10 @@ static inline void *module_find(const struct module *module, const char *name, c
 
 /* Does `module` name `library` among those that it needs itself? */
 bool modules_needs(
+	const struct modules *modules, const struct module *module, const struct module *library);
+
+/* The same, or among those that these need. */
+bool modules_reaches(
 	const struct modules *modules, const struct module *module, const struct module *library);
 
 /*

@@ -84,7 +84,7 @@ struct hook_route {
 	uintptr_t span;
 	void *_Atomic function;
 	struct hook_route *_Atomic next;
-	/* For resolve.c: */
+	/* For route.c: */
 	struct hook_route *next_dropped;
 	atomic_bool is_shown; /* not dropped */
 	uint16_t id;
@@ -132,9 +132,6 @@ bool hook_is_nccl(uintptr_t address);
  * function.
  */
 void *hook_resolve(enum hook_id id, uintptr_t caller);
-
-/* The same for a module that was just loaded, perhaps at the address of an older one. */
-void *hook_resolve_anew(enum hook_id id, uintptr_t caller);
 
 /*
  * Something other than our dlclose may have removed modules: drops their routes before other

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/hook/choice.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include "preload/hook/hook.h"
+
+static bool has_function(const struct module *module, void *context)
+{
+	struct choice *choice = context;
+	void *function = module_find(module, choice->name, choice->version);
+
+	choice->function = function ? function : choice->function;
+	return function != NULL;
+}
+
+/*
+ * The module whose loading has loaded this one: the first earlier module that needs it. A module
+ * that needs it and was loaded before it cannot come from another call.
+ */
+static const struct module *root_of(const struct modules *modules, const struct module *module)
+{
+	const struct module *root = module;
+
+	for (const struct module *m = module; m-- > modules->all;) {
+		if (modules_needs(modules, m, root) || modules_needs(modules, m, module)) {
+			root = m;
+		}
+	}
+	return root;
+}
+
+/* In what it was loaded with; then in what was loaded later and needs it. */
+static const struct module *find_local(
+	const struct modules *modules, struct choice *choice, const struct module *caller)
+{
+	const struct module *root = root_of(modules, caller);
+	const struct module *found = modules_visit(modules, root, has_function, choice);
+
+	for (root = caller + 1; !found && root < modules->all + modules->nr; root++) {
+		if (modules_reaches(modules, root, caller)) {
+			found = modules_visit(modules, root, has_function, choice);
+		}
+	}
+	return found;
+}
+
+/*
+ * The first in the global scope that the caller may be bound to. dlvsym ignores symbols without a
+ * version, which match any version for the loader; dlsym takes those, but otherwise the default
+ * version.
+ */
+static const struct module *find_in_global(
+	const struct modules *modules, const struct choice *choice, void **function)
+{
+	const struct module *any = modules_of(modules, (uintptr_t)choice->global);
+	const struct module *exact = modules_of(modules, (uintptr_t)choice->global_exact);
+	bool fits = any && module_find(any, choice->name, choice->version);
+
+	if (fits && (!exact || any < exact)) {
+		*function = choice->global;
+		return any;
+	}
+	*function = choice->global_exact;
+	return exact;
+}
+
+/* The first module that has it, and how many have it. */
+static const struct module *find_first(
+	const struct modules *modules, struct choice *choice, uint32_t *nr)
+{
+	const struct module *first = NULL;
+
+	*nr = 0;
+	for (uint32_t i = 0; i < modules->nr; i++) {
+		const struct module *module = &modules->all[i];
+		void *function = module == modules->ours
+					 ? NULL
+					 : module_find(module, choice->name, choice->version);
+
+		if (function && !(*nr)++) {
+			first = module;
+			choice->function = function;
+		}
+	}
+	return first;
+}
+
+/*
+ * Several modules have it. The global scope comes first; but what was loaded after the caller was
+ * not there when the caller was bound, unless it was bound to nothing else. Code of no module has
+ * looked the function up itself.
+ */
+static const struct module *choose(const struct modules *modules, struct choice *choice,
+	const struct module *caller, const struct module *first)
+{
+	void *function;
+	const struct module *global = find_in_global(modules, choice, &function);
+	bool is_later = global > caller && global >= modules->all + hook_nr_at_start;
+	const struct module *local =
+		caller && (!global || is_later) ? find_local(modules, choice, caller) : NULL;
+
+	if (local || !global) {
+		return local ? local : first;
+	}
+	choice->function = function;
+	return global;
+}
+
+const struct module *choice_find(
+	const struct modules *modules, struct choice *choice, const struct module *caller)
+{
+	const struct module *first;
+	uint32_t nr;
+
+	choice->needs_global = false;
+	choice->function = NULL;
+	choice->version = NULL;
+	first = find_first(modules, choice, &nr);
+	/* The version is slow to find, so only if it matters. */
+	if (nr != 1 && caller && caller->has_symbols) {
+		elf_refers(&caller->elf, choice->name, &choice->version);
+		first = choice->version ? find_first(modules, choice, &nr) : first;
+	}
+	if (!nr && choice->indirect) {
+		choice->function = choice->indirect;
+		return modules_of(modules, (uintptr_t)choice->indirect);
+	}
+	if (nr <= 1) {
+		return first;
+	}
+	choice->needs_global = !choice->has_global;
+	return choice->has_global ? choose(modules, choice, caller, first) : NULL;
+}
+
+bool choice_is_ambiguous(const struct modules *modules, const char *name)
+{
+	struct choice choice = {.name = name};
+	uint32_t nr;
+
+	find_first(modules, &choice, &nr);
+	return nr > 1;
+}
+
+/* ---- asking the loader ---- */
+
+static void *find_exact(void *handle, const struct choice *choice)
+{
+	return choice->version && dlvsym ? dlvsym(handle, choice->name, choice->version) : NULL;
+}
+
+static void *find_in(void *handle, const struct choice *choice)
+{
+	void *function = find_exact(handle, choice);
+
+	return function || !dlsym ? function : dlsym(handle, choice->name);
+}
+
+void choice_ask_global(struct choice *choice)
+{
+	choice->global = dlsym ? dlsym(RTLD_NEXT, choice->name) : NULL;
+	choice->global_exact =
+		choice->version && dlvsym ? find_exact(RTLD_NEXT, choice) : choice->global;
+	choice->has_global = true;
+}
+
+/* Its global scope behind us, then what the caller's module was loaded with, which is the program's
+ * global scope once more. */
+void choice_ask_loader(struct choice *choice)
+{
+	struct link_map *map = NULL;
+	Dl_info info;
+
+	choice->version = modules_version(choice->caller, choice->name);
+	choice->function = find_in(RTLD_NEXT, choice);
+	if (!choice->function && dladdr1 &&
+		dladdr1((void *)choice->caller, &info, (void **)&map, RTLD_DL_LINKMAP) && map &&
+		*map->l_name) {
+		choice->function = find_in(map, choice);
+	}
+	if (!choice->function) {
+		choice->function = modules_find(NULL, choice->name);
+	}
+}
+
+static bool look_for_indirect(const struct module *module, bool is_ours, void *context)
+{
+	const struct choice *choice = context;
+
+	return !is_ours && module->has_symbols && elf_has_indirect(&module->elf, choice->name);
+}
+
+bool choice_ask_indirect(struct choice *choice)
+{
+	if (modules_each(look_for_indirect, choice)) {
+		choice_ask_loader(choice);
+		choice->indirect = choice->function;
+	}
+	return choice->indirect != NULL;
+}

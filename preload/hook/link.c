@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/hook/link.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <string.h>
+
+#include "preload/hook/hook.h"
+#include "preload/hook/route.h"
+
+/* A module, as far as it can be distinguished from one opened again in its place. */
+struct identity {
+	uintptr_t low, span;
+	uint64_t path_hash;
+};
+
+/* How long a module that calls may count on the one that it calls. */
+struct link {
+	struct identity caller, target; /* caller.low 0: free */
+	void *handle;			/* ours, which keeps the target; NULL: none, or not yet */
+	const void *dynamic;		/* of the target, which has no handle yet */
+	bool is_over;			/* the caller is gone, the handle is to be given back */
+	struct link *next;
+};
+
+static struct link *links;
+
+/* As FNV-1a makes it. */
+static uint64_t hash_of(const char *path)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	for (; *path; path++) {
+		hash = (hash ^ (unsigned char)*path) * 0x100000001b3u;
+	}
+	return hash;
+}
+
+static struct identity identity_of(const struct module *module)
+{
+	return (struct identity){module->low, module->high - module->low, hash_of(module->path)};
+}
+
+static bool has_identity(const struct modules *modules, const struct identity *identity)
+{
+	return modules_has(modules, identity->low, identity->span) &&
+	       hash_of(modules_of(modules, identity->low)->path) == identity->path_hash;
+}
+
+/*
+ * Its handle is given back only if the caller is gone: a library that goes too early takes the
+ * program with it, and one that stays too long for a caller that came again goes with that.
+ */
+static void end_link(const struct modules *modules, struct link *link)
+{
+	if (link->caller.low &&
+		!(has_identity(modules, &link->caller) && has_identity(modules, &link->target))) {
+		link->is_over = link->handle != NULL;
+		link->caller.low = 0;
+		link->dynamic = NULL;
+	}
+}
+
+void link_drop(const struct modules *modules)
+{
+	for (struct link *link = links; link; link = link->next) {
+		end_link(modules, link);
+	}
+}
+
+/* Is it there as long as the caller is, or is the caller bound to nothing? */
+static bool stays(const struct modules *modules, uint32_t nr_first, const char *name,
+	const struct module *caller, const struct module *target)
+{
+	const char *version;
+
+	return (uint32_t)(target - modules->all) < nr_first ||
+	       modules_reaches(modules, caller, target) || !caller->has_symbols ||
+	       !elf_refers(&caller->elf, name, &version);
+}
+
+static struct link *find_link(const struct module *caller, const struct module *target)
+{
+	struct link *link = links;
+
+	while (link && !(link->caller.low == caller->low && link->target.low == target->low)) {
+		link = link->next;
+	}
+	return link;
+}
+
+/* One that is free, or new; NULL if there is no memory. */
+static struct link *take_link(void)
+{
+	struct link *link = links;
+
+	while (link && (link->caller.low || link->is_over)) {
+		link = link->next;
+	}
+	if (!link) {
+		link = route_memory(sizeof(*link));
+		if (link) {
+			link->next = links;
+			links = link;
+		}
+	}
+	return link;
+}
+
+bool link_keeps(const struct modules *modules, uint32_t nr_first, const char *name,
+	const struct module *caller, const struct module *target)
+{
+	struct link *link;
+
+	if (modules_needs(modules, caller, target) || find_link(caller, target) ||
+		stays(modules, nr_first, name, caller, target)) {
+		return true;
+	}
+	link = take_link();
+	if (!link) {
+		return false; /* still right, only slow */
+	}
+	*link = (struct link){.caller = identity_of(caller),
+		.target = identity_of(target),
+		.dynamic = target->elf.dynamic,
+		.next = link->next};
+	return true;
+}
+
+/* ---- handles ---- */
+
+void *link_take_handle(void)
+{
+	void *handle = NULL;
+
+	for (struct link *link = links; link && !handle; link = link->next) {
+		if (link->is_over) {
+			handle = link->handle;
+			*link = (struct link){.next = link->next};
+		}
+	}
+	return handle;
+}
+
+bool link_wants_handle(void)
+{
+	struct link *link = links;
+
+	while (link && !link->dynamic) {
+		link = link->next;
+	}
+	return link != NULL;
+}
+
+/* A link whose target wants a handle, and then that. */
+struct wish {
+	const void *dynamic;
+	char path[PATH_MAX];
+	void *handle;
+};
+
+static void find_wish(const struct modules *modules, void *context)
+{
+	struct wish *wish = context;
+	const struct module *target;
+
+	link_drop(modules);
+	for (struct link *link = links; link && !wish->dynamic; link = link->next) {
+		target = link->dynamic ? modules_of(modules, (uintptr_t)link->dynamic) : NULL;
+		if (target && strlen(target->path) < PATH_MAX) {
+			wish->dynamic = link->dynamic;
+			strcpy(wish->path, target->path);
+		}
+	}
+}
+
+/* One handle does for one link; of several that wait for it the others take one of their own. */
+static void give_handle(const struct modules *modules, void *context)
+{
+	struct wish *wish = context;
+	bool is_right =
+		wish->handle && ((const struct link_map *)wish->handle)->l_ld == wish->dynamic;
+
+	(void)modules;
+	for (struct link *link = links; link && wish->dynamic; link = link->next) {
+		if (link->dynamic == wish->dynamic) {
+			link->dynamic = wish->dynamic = NULL;
+			link->handle = is_right ? wish->handle : NULL;
+			wish->handle = is_right ? NULL : wish->handle;
+		}
+	}
+}
+
+void link_take_handles(void)
+{
+	struct wish wish = {0};
+
+	while (modules_look(find_wish, &wish) && wish.dynamic) {
+		wish.handle = HOOK_NEXT(dlopen)(wish.path, RTLD_LAZY | RTLD_NOLOAD);
+		modules_look(give_handle, &wish);
+		if (wish.handle) {
+			HOOK_NEXT(dlclose)(wish.handle);
+		}
+		wish = (struct wish){0};
+	}
+}
