@@ -71,12 +71,11 @@ bool collector_is_running(void)
 
 void collector_leave_counts(void)
 {
-	int error = errno;
+	TARGET_KEEP_ERRNO;
 
 	if (collector_is_running()) {
 		drain_leave_counts();
 	}
-	errno = error;
 }
 
 static void after_fork(bool is_child)
@@ -108,13 +107,12 @@ static void on_fork_parent(void)
 
 static void on_fork_child(void)
 {
-	int error = errno;
+	TARGET_KEEP_ERRNO;
 
 	loaded_objects_after_fork(true);
 	after_fork(true);
 	nvml_forget();
 	collector_child();
-	errno = error;
 }
 
 COMPAT_START_CODE void collector_init(
@@ -307,8 +305,7 @@ static void start(void)
 
 void collector_start(void)
 {
-	int error = errno;
-	int cancellation = target_hold_cancellation();
+	TARGET_LEAVE_ALONE;
 	struct ring_mark mark;
 	int phase = PHASE_COLD;
 
@@ -319,8 +316,6 @@ void collector_start(void)
 	} else if (!atomic_load(&state.is_started) && !ring_in_profiler(&ring_tls)) {
 		wait_for_start();
 	}
-	target_release_cancellation(cancellation);
-	errno = error;
 }
 
 static void attach(void)
@@ -356,8 +351,7 @@ static void attach(void)
 
 void collector_attach(const char *holder)
 {
-	int error = errno;
-	int cancellation = target_hold_cancellation();
+	TARGET_LEAVE_ALONE;
 	struct ring_mark mark;
 
 	ring_enter_profiler(&ring_tls, &mark);
@@ -368,8 +362,6 @@ void collector_attach(const char *holder)
 		attach();
 	}
 	ring_leave_profiler(&ring_tls, &mark);
-	target_release_cancellation(cancellation);
-	errno = error;
 }
 
 /* ---- end ---- */
@@ -412,8 +404,7 @@ static void stop(const char *how)
 
 void collector_stop(const char *how)
 {
-	int error = errno;
-	int cancellation = target_hold_cancellation();
+	TARGET_LEAVE_ALONE;
 	int running = PHASE_RUNNING;
 
 	if (atomic_load(&state.phase) == PHASE_STARTING) {
@@ -423,20 +414,15 @@ void collector_stop(const char *how)
 		atomic_compare_exchange_strong(&state.phase, &running, PHASE_STOPPED)) {
 		stop(how);
 	}
-	target_release_cancellation(cancellation);
-	errno = error;
 }
 
 void collector_catch_up(bool is_exit)
 {
-	int error = errno;
-	int cancellation = target_hold_cancellation();
+	TARGET_LEAVE_ALONE;
 
 	if (collector_is_running() && (!is_exit || atomic_load(&state.is_attached))) {
 		drain_catch_up(is_exit);
 	}
-	target_release_cancellation(cancellation);
-	errno = error;
 }
 
 COMPAT_START_CODE void collector_set_source(const struct collector_source *source)

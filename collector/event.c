@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events besides calls (collector.h): steps, ranges, threads. */
-#include <errno.h>
 
 #include "collector/collector.h"
 #include "collector/cupti/cupti.h"
@@ -8,6 +7,7 @@
 #include "collector/stream/facts.h"
 #include "collector/thread.h"
 #include "collector/util/config.h"
+#include "collector/util/target.h"
 
 void collector_step(enum gprof_step_rule rule)
 {
@@ -18,12 +18,11 @@ void collector_step(enum gprof_step_rule rule)
 
 void collector_range(const char *name, uint64_t begin, uint64_t end)
 {
-	int error = errno;
+	TARGET_KEEP_ERRNO;
 
 	if (collector_is_running()) {
 		step_range(name, begin, end);
 	}
-	errno = error;
 }
 
 bool collector_times_fetch(const char *name)

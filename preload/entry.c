@@ -5,7 +5,6 @@
  * no output; that waits until the process touches CUDA or NVTX.
  */
 #include <dlfcn.h>
-#include <errno.h>
 #include <limits.h>
 #include <link.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include "collector/ring/kernel_names.h"
 #include "collector/util/config.h"
 #include "collector/util/memory.h"
+#include "collector/util/target.h"
 #include "preload/base/modules.h"
 #include "preload/base/vdso.h"
 #include "preload/hook/hook.h"
@@ -277,7 +277,7 @@ COMPAT_START_CODE static void ask_for_injection(void)
 
 __attribute__((constructor)) static void begin(void)
 {
-	int error = errno;
+	TARGET_KEEP_ERRNO;
 
 	memory_keep_variables_small();
 	entry.pid = getpid();
@@ -296,7 +296,6 @@ __attribute__((constructor)) static void begin(void)
 	if (config_flag(CONFIG_ENABLE)) {
 		torch_look_first();
 	}
-	errno = error;
 }
 
 __attribute__((destructor)) static void end(void)
@@ -335,7 +334,7 @@ HOOK_EXPORT int InitializeInjection(void);
 /* The driver calls this at the end of cuInit, on the thread that called it. */
 int InitializeInjection(void)
 {
-	int error = errno;
+	TARGET_KEEP_ERRNO;
 
 	if (atomic_exchange(&entry.is_injected, true) || !is_alone()) {
 		return 1;
@@ -350,7 +349,6 @@ int InitializeInjection(void)
 	ask_for_exit(&entry.has_late_handler);
 	collector_attach(find_holder());
 	torch_look();
-	errno = error;
 	return 1;
 }
 

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "collector/collector.h"
+#include "collector/util/target.h"
 #include "preload/abi/cuda_abi.h"
 #include "preload/hook/hook.h"
 #include "preload/hooks.h"
@@ -44,14 +45,13 @@ static inline bool is_recording(void)
 
 void hooks_end_process(enum gprof_end_kind kind, int code)
 {
-	int error = errno;
+	TARGET_KEEP_ERRNO;
 
 	if (ending_is_ours()) {
 		ending_mark(kind, code);
 		paddle_stop();
 		collector_stop(ending_word(kind));
 	}
-	errno = error;
 }
 
 /* Where the C library has none of that name. */
@@ -68,13 +68,12 @@ static void leave_at_once(int status)
 
 void hooks_end_soon(enum gprof_end_kind kind, int code)
 {
-	int error = errno;
+	TARGET_KEEP_ERRNO;
 
 	if (ending_is_ours()) {
 		ending_mark(kind, code);
 		collector_catch_up(true);
 	}
-	errno = error;
 }
 
 /* musl has neither. */
@@ -115,13 +114,12 @@ COMPAT_START_CODE void hooks_end_init(void)
 /* The exit status is unknown here, if no handler has marked it. */
 void hooks_end_fini(void)
 {
-	int error = errno;
+	TARGET_KEEP_ERRNO;
 
 	if (!state.has_handler && ending_is_ours()) {
 		paddle_stop();
 		collector_stop(ending_word(GPROF_END_EXIT));
 	}
-	errno = error;
 }
 
 /* Its handlers may call CUDA, too. */
@@ -236,14 +234,13 @@ static void before_blocked_signal(int number)
  */
 static void before_signal(int number)
 {
-	int error = errno;
+	TARGET_KEEP_ERRNO;
 
 	if (ends_us(number) && (number == SIGKILL || is_blocked(number))) {
 		before_blocked_signal(number);
 	} else if (ends_us(number)) {
 		hooks_end_process(GPROF_END_SIGNAL, number);
 	}
-	errno = error;
 }
 
 static bool is_own_group(pid_t group)

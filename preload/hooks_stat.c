@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "collector/util/log.h"
+#include "collector/util/target.h"
 #include "preload/base/modules.h"
 #include "preload/hook/hook.h"
 #include "preload/hooks.h"
@@ -105,14 +106,13 @@ static FILE *open_stat(const char *mode, uintptr_t caller)
 {
 	char text[STAT_BYTES], without[STAT_BYTES];
 	unsigned int nr_ours = hooks_thread_count_ours();
-	int error = errno;
+	TARGET_KEEP_ERRNO;
 	FILE *file = NULL;
 
 	if (nr_ours && mode && *mode == 'r' && !strchr(mode, '+') && is_python(caller) &&
 		read_stat(text) && count_without_us(without, text, nr_ours)) {
 		file = open_text(without, mode);
 	}
-	errno = error;
 	return file;
 }
 

@@ -256,8 +256,7 @@ bool cupti_share_is_open(void)
 /* for_all: of the subscription, too. */
 static void yield_cupti(const char *name, const void *caller, bool for_all)
 {
-	int error = errno;
-	int cancellation = target_hold_cancellation();
+	TARGET_LEAVE_ALONE;
 	struct ring_mark mark;
 	enum turn turn;
 
@@ -277,8 +276,6 @@ static void yield_cupti(const char *name, const void *caller, bool for_all)
 		unlock_turn(TURN_THEIRS);
 	}
 	ring_leave_profiler(&ring_tls, &mark);
-	target_release_cancellation(cancellation);
-	errno = error;
 }
 
 /* Counts the kind before it checks the turn, so that the drain cannot take the turn in between. */

@@ -5,7 +5,6 @@
  */
 #include "collector/ring/ending_child.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stddef.h>
@@ -89,13 +88,11 @@ static void mark(const char *path, int number)
 
 void ending_mark_child(pid_t pid, int number)
 {
-	int error = errno, cancellation = target_hold_cancellation();
+	TARGET_LEAVE_ALONE;
 	struct search search = {.pid = (uint64_t)pid};
 
 	dir_each(SHARED, look_at, &search);
 	if (*search.path) {
 		mark(search.path, number);
 	}
-	target_release_cancellation(cancellation);
-	errno = error;
 }

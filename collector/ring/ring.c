@@ -17,6 +17,7 @@
 #include "collector/util/loss.h"
 #include "collector/util/memory.h"
 #include "collector/util/mode.h"
+#include "collector/util/target.h"
 
 /* Chunks that get their memory at first, in a file that grows. */
 #define FIRST_CHUNKS 16u
@@ -300,10 +301,9 @@ bool ring_is_left(uintptr_t frame, uintptr_t stack)
 {
 	stack_t other = {.ss_flags = SS_DISABLE};
 	bool is_there, was_there;
-	int error = errno;
+	TARGET_KEEP_ERRNO;
 
 	sigaltstack(NULL, &other);
-	errno = error;
 	is_there = other.ss_flags & SS_ONSTACK;
 	was_there =
 		!(other.ss_flags & SS_DISABLE) && frame - (uintptr_t)other.ss_sp < other.ss_size;
@@ -472,7 +472,7 @@ static bool next_chunk(struct ring_tls *self)
 
 bool ring_enter(struct ring_tls *self)
 {
-	int error = errno;
+	TARGET_KEEP_ERRNO;
 	bool ok;
 
 	if (!ring_is_ours()) {
@@ -494,13 +494,12 @@ bool ring_enter(struct ring_tls *self)
 	if (ok && ring_on_thread) {
 		ring_on_thread(self);
 	}
-	errno = error;
 	return ok;
 }
 
 char *ring_reserve_slow(struct ring_tls *self, uint32_t bytes, uintptr_t stack)
 {
-	int error = errno;
+	TARGET_KEEP_ERRNO;
 	bool ok;
 
 	if (!ring_is_ours()) {
@@ -519,7 +518,6 @@ char *ring_reserve_slow(struct ring_tls *self, uint32_t bytes, uintptr_t stack)
 		ok = next_chunk(self);
 		atomic_signal_fence(memory_order_seq_cst);
 		self->writing = 0;
-		errno = error;
 		if (!ok) {
 			return NULL;
 		}

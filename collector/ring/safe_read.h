@@ -13,15 +13,16 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "collector/util/target.h"
+
 /* Copies nr_bytes from `from`; returns false if they are unreadable. Keeps errno. */
 static inline bool safe_read(void *to, uintptr_t from, uint32_t nr_bytes)
 {
 	struct iovec ours = {to, nr_bytes}, theirs = {(void *)from, nr_bytes};
-	int error = errno;
+	TARGET_KEEP_ERRNO;
 	bool is_read = syscall(SYS_process_vm_readv, (long)getpid(), &ours, 1ul, &theirs, 1ul,
 			       0ul) == (long)nr_bytes;
 
-	errno = error;
 	return is_read;
 }
 

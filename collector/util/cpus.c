@@ -4,7 +4,8 @@
  */
 #include "collector/util/cpus.h"
 
-#include <errno.h>
+#include "collector/util/target.h"
+
 #include <sched.h>
 #include <stdint.h>
 #include <sys/syscall.h>
@@ -26,12 +27,11 @@ static int policy_before;
 
 COMPAT_START_CODE void cpus_remember(void)
 {
-	int error = errno;
+	TARGET_KEEP_ERRNO;
 
 	if (syscall(SYS_sched_getaffinity, 0, sizeof(given), &given) < 0) {
 		given = (struct cpu_set){0};
 	}
-	errno = error;
 }
 
 static unsigned int count(const struct cpu_set *set)

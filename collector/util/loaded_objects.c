@@ -55,7 +55,8 @@ static void begin_look(void)
 int loaded_objects_visit(
 	int (*visit)(struct dl_phdr_info *info, size_t size, void *data), void *data)
 {
-	int error = errno, rc;
+	TARGET_KEEP_ERRNO;
+	int rc;
 	sigset_t before;
 
 	hold_signals(&before);
@@ -63,7 +64,6 @@ int loaded_objects_visit(
 	rc = dl_iterate_phdr(visit, data);
 	atomic_fetch_sub(&state.nr_looks, 1);
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	errno = error;
 	return rc;
 }
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "collector/util/printable.h"
+#include "collector/util/target.h"
 
 /* The exit line contains two paths, of the stream and of its directory. */
 #define LINE_BYTES    (3 * (PATH_MAX + NAME_MAX) + 512)
@@ -48,10 +49,9 @@ COMPAT_START_CODE static struct log_stderr find_stderr(void)
 
 COMPAT_START_CODE void log_remember_stderr(void)
 {
-	int error = errno;
+	TARGET_KEEP_ERRNO;
 
 	log_stderr = find_stderr();
-	errno = error;
 }
 
 /* A daemon closes its standard files, and the next file that it opens may get the number 2. */
@@ -261,7 +261,7 @@ static void write_unharmed(int fd, const char *bytes, size_t nr_bytes)
 /* Opens the file for each message: gprof keeps no descriptor among the target's. */
 static void put_out(const char *message, size_t nr_bytes, bool on_stderr)
 {
-	int error = errno;
+	TARGET_KEEP_ERRNO;
 
 	if (log_state.path[0]) {
 		/* Where it is a FIFO without a reader, it fails instead of waiting for one. */
@@ -276,7 +276,6 @@ static void put_out(const char *message, size_t nr_bytes, bool on_stderr)
 	if (on_stderr && is_stderr_the_same()) {
 		write_unharmed(STDERR_FILENO, message, nr_bytes);
 	}
-	errno = error;
 }
 
 static void write_formatted(

@@ -4,7 +4,8 @@
  */
 #include "collector/util/memory.h"
 
-#include <errno.h>
+#include "collector/util/target.h"
+
 #include <stdint.h>
 #include <sys/mman.h>
 
@@ -29,10 +30,9 @@ static void *map_small(size_t nr_bytes, int flags, int fd)
 	munlock(map, nr_bytes);
 	madvise(map, nr_bytes, MADV_NOHUGEPAGE);
 	if (mprotect(map, nr_bytes, PROT_READ | PROT_WRITE)) {
-		int error = errno;
+		TARGET_KEEP_ERRNO;
 
 		munmap(map, nr_bytes);
-		errno = error;
 		return NULL;
 	}
 	return map;
@@ -40,10 +40,9 @@ static void *map_small(size_t nr_bytes, int flags, int fd)
 
 void *memory_map(size_t nr_bytes)
 {
-	int error = errno;
+	TARGET_KEEP_ERRNO;
 	void *map = map_small(nr_bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 
-	errno = error;
 	return map;
 }
 
@@ -55,9 +54,8 @@ void *memory_map_file(int fd, size_t nr_bytes)
 COMPAT_START_CODE void memory_keep_variables_small(void)
 {
 	uintptr_t from = ((uintptr_t)__bss_start + PAGE_BYTES - 1) & -(uintptr_t)PAGE_BYTES;
-	int error = errno;
+	TARGET_KEEP_ERRNO;
 
 	/* From the first whole page; with larger pages the kernel refuses, and nothing is lost. */
 	madvise((void *)from, (size_t)((uintptr_t)_end - from), MADV_NOHUGEPAGE);
-	errno = error;
 }

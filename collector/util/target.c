@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/util/target.h"
 
-#include <errno.h>
 #include <link.h>
 #include <pthread.h>
 #include <sys/auxv.h>
@@ -40,17 +39,18 @@ int target_hold_cancellation(void)
 void target_pause(uint32_t ns)
 {
 	const struct timespec moment = {.tv_nsec = (long)ns};
-	int error = errno;
+	TARGET_KEEP_ERRNO;
 
 	/* The C library's function would look for a cancellation. */
 	syscall(SYS_nanosleep, &moment, NULL);
-	errno = error;
 }
 
-void target_release_cancellation(int before)
+void target_release_cancellation(const int *before)
 {
+	int now;
+
 	if (pthread_setcancelstate) {
-		pthread_setcancelstate(before, &before);
+		pthread_setcancelstate(*before, &now);
 	}
 }
 

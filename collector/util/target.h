@@ -3,8 +3,17 @@
 #ifndef COLLECTOR_UTIL_TARGET_H
 #define COLLECTOR_UTIL_TARGET_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+static inline void target_restore_errno(const int *before)
+{
+	errno = *before;
+}
+
+/* A declaration: when its block ends, errno is what it is now. */
+#define TARGET_KEEP_ERRNO int errno_before __attribute__((cleanup(target_restore_errno))) = errno
 
 /*
  * Is this copy of the library in the program's namespace? dlmopen makes a second copy of the
@@ -14,11 +23,17 @@
 bool target_is_beside_program(void);
 
 /*
- * A CUDA call is no cancellation point, but our waits and files would be. Returns the argument of
- * target_release_cancellation.
+ * A CUDA call is no cancellation point, but our waits and files would be. Returns what
+ * target_release_cancellation takes.
  */
 int target_hold_cancellation(void);
-void target_release_cancellation(int before);
+void target_release_cancellation(const int *before);
+
+/* A declaration: both, until its block ends. */
+#define TARGET_LEAVE_ALONE                                                              \
+	TARGET_KEEP_ERRNO;                                                              \
+	int cancellation_before __attribute__((cleanup(target_release_cancellation))) = \
+		target_hold_cancellation()
 
 /* Sleeps that many ns, less than a second; no cancellation point, keeps errno. */
 void target_pause(uint32_t ns);

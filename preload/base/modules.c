@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/base/modules.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "collector/util/loaded_objects.h"
 #include "collector/util/memory.h"
+#include "collector/util/target.h"
 
 #define NR_FIRST   1024u
 #define PAGE_BYTES 4096u /* at least */
@@ -164,7 +164,7 @@ static bool map_room(struct room *room, uint32_t nr)
 bool modules_look(void (*function)(const struct modules *modules, void *context), void *context)
 {
 	struct look look = {.function = function, .context = context};
-	int error = errno;
+	TARGET_KEEP_ERRNO;
 
 	do {
 		loaded_objects_visit(with_lock, &look);
@@ -173,7 +173,6 @@ bool modules_look(void (*function)(const struct modules *modules, void *context)
 		}
 		look.room = (struct room){0};
 	} while (look.nr_wanted && map_room(&look.room, look.nr_wanted));
-	errno = error;
 	return look.is_done;
 }
 

@@ -5,10 +5,10 @@
  * runtimes, or several copies of NCCL. choice.c finds it, route.c remembers it, link.c keeps it
  * there.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "collector/util/notice.h"
+#include "collector/util/target.h"
 #include "preload/hook/choice.h"
 #include "preload/hook/link.h"
 #include "preload/hook/route.h"
@@ -204,7 +204,7 @@ static void *resolve(enum hook_id id, uintptr_t caller)
 {
 	struct search search = {.id = id, .choice = {.name = hook_name(id), .caller = caller}};
 	struct ring_mark mark;
-	int error = errno;
+	TARGET_KEEP_ERRNO;
 
 	ring_enter_profiler(&ring_tls, &mark);
 	search_modules(&search);
@@ -212,7 +212,6 @@ static void *resolve(enum hook_id id, uintptr_t caller)
 		report_forgotten();
 	}
 	ring_leave_profiler(&ring_tls, &mark);
-	errno = error;
 	return search.choice.function ? search.choice.function : missing(hook_calls[id - 1].api);
 }
 
@@ -361,19 +360,18 @@ static void begin_close(const struct modules_count *count, void *has_wish)
 void hook_begin_close(void)
 {
 	bool has_wish = false;
-	int error = errno;
+	TARGET_KEEP_ERRNO;
 
 	modules_hold(begin_close, &has_wish);
 	if (has_wish) {
 		link_take_handles();
 	}
-	errno = error;
 }
 
 void hook_end_close(bool is_closed)
 {
 	bool has_changed = false;
-	int error = errno;
+	TARGET_KEEP_ERRNO;
 	void *handle;
 
 	modules_hold(look_for_change, &has_changed);
@@ -384,7 +382,6 @@ void hook_end_close(bool is_closed)
 		HOOK_NEXT(dlclose)(handle);
 	}
 	modules_hold(end_close, NULL);
-	errno = error;
 }
 
 void hook_after_fork(void)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/nccl/nccl_comm.h"
 
-#include <errno.h>
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "collector/collector.h"
+#include "collector/util/target.h"
 #include "preload/base/modules.h"
 
 #define MAX_COMMS	512u /* a power of two */
@@ -279,7 +279,7 @@ uint32_t nccl_comm_id(struct nccl_comm_entry *comm, const void *function, bool m
 {
 	enum nccl_comm_row now = comm && !may_ask && is_unknown(comm) ? NCCL_COMM_UNIDENTIFIED
 								      : NCCL_COMM_IDENTIFIED;
-	int error = errno;
+	TARGET_KEEP_ERRNO;
 
 	/* It is already in the stream if it was the only one here; the later row counts. */
 	if (comm && is_ambiguous(comm) && comm->rank >= 0) {
@@ -288,7 +288,6 @@ uint32_t nccl_comm_id(struct nccl_comm_entry *comm, const void *function, bool m
 	}
 	if (comm && atomic_load(&comm->state) < now && atomic_exchange(&comm->state, now) < now) {
 		write_comm(comm, function, may_ask);
-		errno = error;
 	}
 	return comm ? comm->id : 0;
 }

@@ -56,11 +56,33 @@ START_TEST(cancellation_is_held_and_given_back)
 	ck_assert_int_eq(before, PTHREAD_CANCEL_ENABLE);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	ck_assert_int_eq(state, PTHREAD_CANCEL_DISABLE);
-	target_release_cancellation(before);
+	target_release_cancellation(&before);
 	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state);
 	ck_assert_int_eq(state, PTHREAD_CANCEL_ENABLE);
 }
 END_TEST
 
+static int spoil(int *inside)
+{
+	TARGET_LEAVE_ALONE;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, inside);
+	errno = ENOENT;
+	return errno;
+}
+
+START_TEST(a_block_leaves_the_target_alone)
+{
+	int inside = -1, behind = -1;
+
+	errno = ERANGE;
+	ck_assert_int_eq(spoil(&inside), ENOENT);
+	ck_assert_int_eq(errno, ERANGE);
+	ck_assert_int_eq(inside, PTHREAD_CANCEL_DISABLE);
+	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &behind);
+	ck_assert_int_eq(behind, PTHREAD_CANCEL_ENABLE);
+}
+END_TEST
+
 UNIT_SUITE("target", no_thread_is_cancelled_in_a_pause, a_pause_lasts_and_keeps_errno,
-	cancellation_is_held_and_given_back)
+	cancellation_is_held_and_given_back, a_block_leaves_the_target_alone)
