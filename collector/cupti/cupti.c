@@ -31,21 +31,14 @@ static struct mapped {
 	char cudart[PATH_MAX];
 } mapped;
 
-static bool has_base(const char *path, const char *name)
-{
-	const char *base = strrchr(path, '/');
-
-	return !strncmp(base ? base + 1 : path, name, strlen(name));
-}
-
 static int look_at_object(struct dl_phdr_info *info, size_t size, void *unused)
 {
 	(void)size;
 	(void)unused;
-	if (info->dlpi_name && has_base(info->dlpi_name, "libcupti.so")) {
+	if (info->dlpi_name && loaded_objects_begins(info->dlpi_name, "libcupti.so")) {
 		strncpy(mapped.cupti, info->dlpi_name, sizeof(mapped.cupti) - 1);
 	}
-	if (info->dlpi_name && has_base(info->dlpi_name, "libcudart")) {
+	if (info->dlpi_name && loaded_objects_begins(info->dlpi_name, "libcudart")) {
 		strncpy(mapped.cudart, info->dlpi_name, sizeof(mapped.cudart) - 1);
 	}
 	return 0;

@@ -34,13 +34,6 @@ static struct hang_state {
 } state;
 
 /* As kernels before Linux 4.8 did in containers, and as emulators do. */
-static bool can_peek(void)
-{
-	bool is_there = true, is_read = false;
-
-	return safe_read(&is_read, (uintptr_t)&is_there, sizeof(is_there)) && is_read;
-}
-
 void hang_init(void)
 {
 	memset(&state, 0, sizeof(state));
@@ -48,7 +41,7 @@ void hang_init(void)
 	state.moved_ns = clock_monotonic_ns();
 	state.moved_raw = clock_raw();
 	hang_is_on = state.limit_ns != 0;
-	if (hang_is_on && !can_peek()) {
+	if (hang_is_on && !safe_read_works()) {
 		notice_add("hangs", 0,
 			"the current calls of threads are unknown: the kernel does not let the "
 			"process read its own memory (process_vm_readv); hangs are reported only "

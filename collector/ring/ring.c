@@ -482,7 +482,7 @@ bool ring_enter(struct ring_tls *self)
 		return true;
 	}
 	if (!may_write(self, RING_STACK)) {
-		atomic_fetch_add(&ring_pool.nested, 1);
+		loss_add(LOSS_SIGNAL, 1);
 		return false;
 	}
 	/* A handler that runs meanwhile must stay out. */
@@ -506,7 +506,7 @@ char *ring_reserve_slow(struct ring_tls *self, uint32_t bytes, uintptr_t stack)
 		return NULL;
 	}
 	if (!may_write(self, stack)) {
-		atomic_fetch_add(&ring_pool.nested, 1);
+		loss_add(LOSS_SIGNAL, 1);
 		return NULL;
 	}
 	if (!ring_enter(self) || bytes > RING_CHUNK_BYTES / 2) {

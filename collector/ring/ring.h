@@ -336,13 +336,8 @@ void ring_take_counts(void (*count)(void *context, const struct ring_thread *thr
 /* Returns the chunks that ring_read has passed to the pool. */
 void ring_release(void);
 
-/*
- * Counts since the last call: rows without room; rows of a signal handler that interrupted another
- * row; calls and rows left before their end; rows that no thread can have written.
- */
+/* Counts since the last call: rows without room; calls and rows left before their end. */
 uint64_t ring_take_lost(void);
-uint64_t ring_take_nested(void);
 uint64_t ring_take_left(void);
-uint64_t ring_take_damaged(void);
 
 #endif

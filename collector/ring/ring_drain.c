@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "collector/ring/ring_pool.h"
+#include "collector/util/loss.h"
 #include "collector/util/pace.h"
 
 #define GROW_CHUNKS    16u /* at a time */
@@ -97,8 +98,8 @@ static void read_chunk(struct ring_thread *thread, uint32_t index, row_function 
 
 		if (!is_row(head, committed - thread->offset)) {
 			/* So many rows at most: one that was lost is always counted. */
-			ring_pool.damaged += (committed - thread->offset + LEAST_ROW_BYTES - 1) /
-					     LEAST_ROW_BYTES;
+			loss_add(LOSS_DAMAGED, (committed - thread->offset + LEAST_ROW_BYTES - 1) /
+						       LEAST_ROW_BYTES);
 			thread->offset = committed;
 			return;
 		}
@@ -304,11 +305,6 @@ uint64_t ring_take_lost(void)
 	return sum;
 }
 
-uint64_t ring_take_nested(void)
-{
-	return atomic_exchange(&ring_pool.nested, 0);
-}
-
 uint64_t ring_take_left(void)
 {
 	uint64_t left = atomic_load(&ring_pool.left), back = atomic_load(&ring_pool.came_back);
@@ -316,13 +312,5 @@ uint64_t ring_take_left(void)
 		left > back + ring_pool.left_counted ? left - back - ring_pool.left_counted : 0;
 
 	ring_pool.left_counted += n;
-	return n;
-}
-
-uint64_t ring_take_damaged(void)
-{
-	uint64_t n = ring_pool.damaged;
-
-	ring_pool.damaged = 0;
 	return n;
 }

@@ -33,10 +33,9 @@ struct ring_pool {
 	_Atomic uint32_t touched; /* chunks before this one have had their page faults */
 	_Atomic uint32_t futex;
 	_Atomic uint64_t lost; /* lost by threads without a slot in `threads` */
-	_Atomic uint64_t nested, left, came_back;
+	_Atomic uint64_t left, came_back;
 	uint64_t left_counted; /* of those that did not return */
-	uint64_t damaged;
-	uint64_t lost_ended; /* of threads that have ended, not counted yet */
+	uint64_t lost_ended;   /* of threads that have ended, not counted yet */
 };
 
 extern struct ring_pool ring_pool __attribute__((visibility("hidden")));

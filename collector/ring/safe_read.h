@@ -26,4 +26,12 @@ static inline bool safe_read(void *to, uintptr_t from, uint32_t nr_bytes)
 	return is_read;
 }
 
+/* Does the system let a process read its own memory so? */
+static inline bool safe_read_works(void)
+{
+	bool is_there = true, is_read = false;
+
+	return safe_read(&is_read, (uintptr_t)&is_there, sizeof(is_there)) && is_read;
+}
+
 #endif

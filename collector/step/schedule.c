@@ -2,13 +2,12 @@
 #include "collector/step/schedule.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <string.h>
 
 /* Sums of a few of them still fit. */
 #define MAX_STEPS SCHEDULE_NO_END
 
-static bool take_number(const char **text, uint64_t *number)
+bool schedule_take_number(const char **text, uint64_t *number)
 {
 	const char *c = *text;
 	uint64_t value = 0;
@@ -29,11 +28,12 @@ int schedule_parse_span(uint64_t *first, uint64_t *end, const char *text)
 	bool is_pair = *text == '('; /* as Paddle's scheduler has it */
 
 	text += is_pair;
-	if (!take_number(&text, first) || *text++ != (is_pair ? ',' : '-')) {
+	if (!schedule_take_number(&text, first) || *text++ != (is_pair ? ',' : '-')) {
 		return -EINVAL;
 	}
 	text += is_pair && *text == ' ';
-	if (!take_number(&text, end) || (is_pair && *text++ != ')') || *text || *end <= *first) {
+	if (!schedule_take_number(&text, end) || (is_pair && *text++ != ')') || *text ||
+		*end <= *first) {
 		return -EINVAL;
 	}
 	return 0;
@@ -79,7 +79,7 @@ static int parse_pairs(struct schedule *schedule, const char *text)
 			return -EINVAL;
 		}
 		text += strlen(fields[i].name);
-		if (!take_number(&text, fields[i].number)) {
+		if (!schedule_take_number(&text, fields[i].number)) {
 			return -EINVAL;
 		}
 		if (!*text) {

@@ -3,6 +3,7 @@
 #ifndef COLLECTOR_STEP_SCHEDULE_H
 #define COLLECTOR_STEP_SCHEDULE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "collector/format/format.h"
@@ -26,6 +27,9 @@ int schedule_parse(struct schedule *schedule, const char *text);
 
 /* More than any run has. */
 #define SCHEDULE_NO_END ((uint64_t)1 << 48)
+
+/* Reads digits at *text, and goes past them; false without any, or from SCHEDULE_NO_END on. */
+bool schedule_take_number(const char **text, uint64_t *number);
 
 /* Reads "FIRST-END" or "(FIRST,END)", END above FIRST. Returns 0 or -EINVAL. */
 int schedule_parse_span(uint64_t *first, uint64_t *end, const char *text);

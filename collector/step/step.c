@@ -63,12 +63,10 @@ static bool take_prefix(const char **text, const char *prefix)
 static bool parse_interval(const char *text)
 {
 	uint64_t ms = 0;
+	bool is_number = schedule_take_number(&text, &ms) && !*text && ms && ms < 1000000000u;
 
-	for (; *text >= '0' && *text <= '9' && ms < 1000000000u; text++) {
-		ms = ms * 10 + (uint64_t)(*text - '0');
-	}
-	state.interval_ms = (uint32_t)ms;
-	return !*text && ms > 0 && ms < 1000000000u;
+	state.interval_ms = is_number ? (uint32_t)ms : 0;
+	return is_number;
 }
 
 /*
@@ -147,6 +145,14 @@ static void report_wrong(enum config_name name, const char *allowed, const char 
 	log_message(LOG_WARN, "%s", sentence);
 }
 
+/* Does GPROF_SCHEDULE wait for steps? */
+static bool has_schedule(void)
+{
+	const struct schedule *s = &state.schedule;
+
+	return s->skip_first || s->closed || s->ready || s->repeat;
+}
+
 void step_init(uint32_t (*find_call)(const char *name))
 {
 	memset((void *)&state, 0, sizeof(state));
@@ -165,9 +171,7 @@ void step_init(uint32_t (*find_call)(const char *name))
 		schedule_parse(&state.schedule, "all");
 	}
 	state.needs_capture = config_number(CONFIG_CAPTURE) == CAPTURE_CUDAPROFILER;
-	state.is_always = !state.needs_capture &&
-			  schedule_state(&state.schedule, 0) == GPROF_WINDOW_RECORD &&
-			  !state.schedule.closed && !state.schedule.ready && !state.schedule.repeat;
+	state.is_always = !state.needs_capture && !has_schedule();
 }
 
 /* ---- windows ---- */
@@ -379,14 +383,6 @@ void step_found(uint64_t time, uint32_t confidence)
 		}
 		leave_ranges();
 	}
-}
-
-/* Does GPROF_SCHEDULE wait for steps? */
-static bool has_schedule(void)
-{
-	const struct schedule *s = &state.schedule;
-
-	return s->skip_first || s->closed || s->ready || s->repeat;
 }
 
 bool step_verdict(struct step_auto_verdict *verdict)

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "collector/util/hash.h"
+
 _Static_assert(STEP_AUTO_NAMES == 64, "step_auto.seen has a bit for each");
 /* A program that empties gradients will step, but may fetch often before it does. */
 #define LONG_PATIENCE 1000u
@@ -23,16 +25,6 @@ static enum range classify(const char *name)
 		return RANGE_FETCH;
 	}
 	return begins_with(name, "Optimizer.zero_grad#") ? RANGE_ZERO_GRAD : RANGE_OTHER;
-}
-
-static uint64_t hash_name(const char *name)
-{
-	uint64_t hash = 0xcbf29ce484222325u;
-
-	for (; *name; name++) {
-		hash = (hash ^ (uint8_t)*name) * 0x100000001b3u;
-	}
-	return hash;
 }
 
 void step_auto_init(struct step_auto *a, enum gprof_step_rule wanted)
@@ -179,7 +171,7 @@ static bool has_loader(const struct step_auto *a)
 static void take_optimizer(struct step_auto *a, const char *name, uint64_t begin, uint64_t end,
 	struct step_auto_ends *ends)
 {
-	uint64_t hash = hash_name(name);
+	uint64_t hash = hash_text(name);
 
 	if (a->rule != GPROF_STEP_OPTIMIZER) {
 		a->rule = GPROF_STEP_OPTIMIZER;

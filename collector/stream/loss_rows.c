@@ -43,9 +43,7 @@ static void collect(void)
 	struct stream_lost lost = stream_take_lost();
 
 	loss_add(LOSS_RING, ring_take_lost());
-	loss_add(LOSS_SIGNAL, ring_take_nested());
 	loss_add(LOSS_LEFT, ring_take_left());
-	loss_add(LOSS_DAMAGED, ring_take_damaged());
 	loss_add(LOSS_DISK, lost.disk);
 	loss_add(LOSS_FACTS, lost.facts);
 	if (lost.facts) {

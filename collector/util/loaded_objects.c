@@ -101,6 +101,13 @@ void loaded_objects_name_code(uintptr_t address, char *name, size_t nr_bytes)
 	loaded_objects_visit(look_for_code, &code);
 }
 
+COMPAT_START_CODE bool loaded_objects_begins(const char *path, const char *begin)
+{
+	const char *slash = strrchr(path, '/');
+
+	return !strncmp(slash ? slash + 1 : path, begin, strlen(begin));
+}
+
 void loaded_objects_before_fork(void)
 {
 	uint64_t until = 0;

@@ -27,6 +27,9 @@ int loaded_objects_visit(
  */
 void loaded_objects_name_code(uintptr_t address, char *name, size_t nr_bytes);
 
+/* Does the name of the file, without folders, begin so? */
+bool loaded_objects_begins(const char *path, const char *begin);
+
 /* In the atfork handlers. The forking thread may visit between them. */
 void loaded_objects_before_fork(void);
 void loaded_objects_after_fork(bool is_child);

@@ -70,13 +70,6 @@ static struct tables *tables_made(void)
 	return tables;
 }
 
-static bool can_peek(void)
-{
-	bool is_there = true, is_read = false;
-
-	return safe_read(&is_read, (uintptr_t)&is_there, sizeof(is_there)) && is_read;
-}
-
 /*
  * Another thread may unmap the name during the copy. It removes the name from the list first: a
  * name that is still listed after the copy was mapped during it.
@@ -109,7 +102,7 @@ static void report_unnamed(uint32_t nr_added)
 {
 	bool is_full = nr_added > MAX_FUNCTIONS || atomic_load(&kernels.has_no_room);
 
-	if (kernels.unnamed_in == getpid() || (!is_full && can_peek())) {
+	if (kernels.unnamed_in == getpid() || (!is_full && safe_read_works())) {
 		return;
 	}
 	kernels.unnamed_in = getpid();

@@ -6,6 +6,7 @@
 #include <link.h>
 #include <string.h>
 
+#include "collector/util/hash.h"
 #include "preload/hook/hook.h"
 #include "preload/hook/route.h"
 
@@ -26,26 +27,15 @@ struct link {
 
 static struct link *links;
 
-/* As FNV-1a makes it. */
-static uint64_t hash_of(const char *path)
-{
-	uint64_t hash = 0xcbf29ce484222325u;
-
-	for (; *path; path++) {
-		hash = (hash ^ (unsigned char)*path) * 0x100000001b3u;
-	}
-	return hash;
-}
-
 static struct identity identity_of(const struct module *module)
 {
-	return (struct identity){module->low, module->high - module->low, hash_of(module->path)};
+	return (struct identity){module->low, module->high - module->low, hash_text(module->path)};
 }
 
 static bool has_identity(const struct modules *modules, const struct identity *identity)
 {
 	return modules_has(modules, identity->low, identity->span) &&
-	       hash_of(modules_of(modules, identity->low)->path) == identity->path_hash;
+	       hash_text(modules_of(modules, identity->low)->path) == identity->path_hash;
 }
 
 /*

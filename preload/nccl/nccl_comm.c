@@ -6,13 +6,12 @@
 #include <unistd.h>
 
 #include "collector/collector.h"
+#include "collector/util/hash.h"
 #include "collector/util/target.h"
 #include "preload/base/modules.h"
 
 #define MAX_COMMS	512u /* a power of two */
-#define FNV_START	0xcbf29ce484222325u
-#define FNV_PRIME	0x100000001b3u
-#define COLOR_SHIFT	1 /* -1 and 0 are colors, too */
+#define COLOR_SHIFT	1    /* -1 and 0 are colors, too */
 #define IS_RESERVED(at) ((at) <= NCCL_COMM_BUSY)
 
 /* Values of a handle that none is. */
@@ -31,17 +30,13 @@ static struct nccl_comm_state {
 
 static uint64_t hash(uint64_t key, const void *bytes, size_t nr_bytes)
 {
-	const unsigned char *at = bytes;
-
-	for (size_t i = 0; i < nr_bytes; i++) {
-		key = (key ^ at[i]) * FNV_PRIME;
-	}
+	key = hash_add(key, bytes, nr_bytes);
 	return key ? key : 1;
 }
 
 uint64_t nccl_comm_key(const nccl_unique_id *ids, int nr_ids)
 {
-	return ids && nr_ids > 0 ? hash(FNV_START, ids, (size_t)nr_ids * sizeof(*ids)) : 0;
+	return ids && nr_ids > 0 ? hash(HASH_BEGIN, ids, (size_t)nr_ids * sizeof(*ids)) : 0;
 }
 
 uint64_t nccl_comm_own_key(void)
@@ -49,7 +44,7 @@ uint64_t nccl_comm_own_key(void)
 	uint64_t facts[] = {
 		clock_raw(), (uint64_t)getpid(), atomic_fetch_add(&state.nr_own_keys, 1)};
 
-	return hash(FNV_START, facts, sizeof(facts));
+	return hash(HASH_BEGIN, facts, sizeof(facts));
 }
 
 uint64_t nccl_comm_split_key(struct nccl_comm_entry *parent, int64_t color)

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "collector/util/hash.h"
 #include "collector/util/memory.h"
 #include "preload/hook/hook.h"
 
@@ -54,16 +55,6 @@ static struct table *table(enum op_name_table number)
 	return fresh;
 }
 
-static uint64_t hash_of(const char *text, uint32_t nr_bytes)
-{
-	uint64_t hash = 0xcbf29ce484222325u;
-
-	for (uint32_t i = 0; i < nr_bytes; i++) {
-		hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3u;
-	}
-	return hash ^ hash >> 29;
-}
-
 /* Rows of table op_shape have the same form. */
 static void write_row(enum op_name_table number, const struct name *name)
 {
@@ -99,7 +90,7 @@ static struct name *make(struct table *t, const char *text, uint32_t nr_bytes)
 static struct name *find(enum op_name_table number, struct table *t, const char *text)
 {
 	uint32_t nr_bytes = (uint32_t)strnlen(text, GPROF_TEXT_BYTES);
-	uint64_t hash = hash_of(text, nr_bytes);
+	uint64_t hash = hash_add(HASH_BEGIN, text, nr_bytes);
 	struct name *fresh = NULL;
 
 	for (uint32_t i = 0; i < NR_SLOTS; i++) {

@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "collector/util/hash.h"
 #include "collector/util/log.h"
 #include "collector/util/memory.h"
 #include "preload/hook/hook.h"
@@ -106,11 +107,8 @@ static bool is_text(uintptr_t str, const char *end_of_it, bool is_whole)
 
 static uint64_t hash_of(const char *text)
 {
-	uint64_t hash = 0xcbf29ce484222325u;
+	uint64_t hash = hash_text(text);
 
-	for (; *text; text++) {
-		hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
-	}
 	return (hash ^ hash >> 29) | 1;
 }
 

@@ -199,26 +199,19 @@ static void attach(const struct elf *libtorch)
 
 /* ---- looking ---- */
 
-static bool has_base(const char *path, const char *name)
-{
-	const char *base = strrchr(path, '/');
-
-	return !strncmp(base ? base + 1 : path, name, strlen(name));
-}
-
 static int look_at_object(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct mapped *mapped = data;
 	const char *path = info->dlpi_name ? info->dlpi_name : "";
 
 	(void)size;
-	if (has_base(path, "libtorch_cpu.so")) {
+	if (loaded_objects_begins(path, "libtorch_cpu.so")) {
 		mapped->nr_libtorch++;
 		if (mapped->nr_libtorch == 1 && elf_open(&mapped->libtorch, info)) {
 			log_format(state.path, sizeof(state.path), "%s", path);
 			mapped->has_libtorch = true;
 		}
-	} else if (has_base(path, "libtorch_python.so")) {
+	} else if (loaded_objects_begins(path, "libtorch_python.so")) {
 		mapped->has_python = elf_open(&mapped->python, info);
 	}
 	return 0;
@@ -310,7 +303,7 @@ COMPAT_START_CODE static int is_libtorch(struct dl_phdr_info *info, size_t size,
 {
 	(void)size;
 	(void)unused;
-	return has_base(info->dlpi_name ? info->dlpi_name : "", "libtorch_cpu.so");
+	return loaded_objects_begins(info->dlpi_name ? info->dlpi_name : "", "libtorch_cpu.so");
 }
 
 COMPAT_START_CODE void torch_look_first(void)

@@ -17,6 +17,7 @@
 
 #include "collector/collector.h"
 #include "collector/util/dir.h"
+#include "collector/util/loss.h"
 #include "collector/util/target.h"
 #include "collector/ring/ring_pool.h"
 #include "collector/thread.h"
@@ -229,8 +230,8 @@ START_TEST(reserve_from_a_signal_handler_while_a_row_is_written_is_refused_and_c
 	row->number = 11;
 	memset(row->fill, 11, 8);
 	ring_commit(&ring_tls, row, 24);
-	ck_assert_uint_eq(ring_take_nested(), 1);
-	ck_assert_uint_eq(ring_take_nested(), 0);
+	ck_assert_uint_eq(loss_take(LOSS_SIGNAL), 1);
+	ck_assert_uint_eq(loss_take(LOSS_SIGNAL), 0);
 	ck_assert(put(12));
 	drain(&seen);
 	ck_assert_uint_eq(seen.nr_rows, 3);
@@ -507,7 +508,7 @@ START_TEST(a_row_that_was_left_is_counted_and_its_room_taken_by_the_next)
 	ck_assert_uint_eq(seen.nr_rows, 21);
 	ck_assert_uint_eq(ring_take_left(), 20);
 	ck_assert_uint_eq(ring_take_left(), 0);
-	ck_assert_uint_eq(ring_take_nested(), 0);
+	ck_assert_uint_eq(loss_take(LOSS_SIGNAL), 0);
 }
 END_TEST
 
@@ -571,13 +572,13 @@ START_TEST(what_cannot_be_a_row_ends_its_chunk_and_is_counted)
 	memcpy(at, &damages[_i], sizeof(damages[_i]));
 	drain(&seen);
 	ck_assert_uint_eq(seen.nr_rows, 1);
-	ck_assert_uint_ge(ring_take_damaged(), 2); /* the one after it is lost as well */
+	ck_assert_uint_ge(loss_take(LOSS_DAMAGED), 2); /* the one after it is lost as well */
 	ck_assert(put(3));
 	/* A count beyond the chunk leads nowhere either. */
 	ring_tls.chunk->committed = UINT32_MAX;
 	ring_read(see, &seen);
 	ck_assert_uint_eq(seen.nr_rows, 2);
-	ck_assert_uint_gt(ring_take_damaged(), 0);
+	ck_assert_uint_gt(loss_take(LOSS_DAMAGED), 0);
 }
 END_TEST
 
@@ -608,7 +609,7 @@ START_TEST(a_child_that_was_forked_in_a_row_writes_none_of_its_parent)
 	ring_commit(&ring_tls, row, row_bytes(1));
 	drain(&seen);
 	ck_assert_uint_eq(seen.nr_rows, 2);
-	ck_assert_uint_eq(ring_take_damaged(), 0);
+	ck_assert_uint_eq(loss_take(LOSS_DAMAGED), 0);
 }
 END_TEST
 
@@ -680,7 +681,7 @@ START_TEST(a_child_made_without_forks_handlers_leaves_its_parents_rings_alone)
 	pthread_join(thread, NULL);
 	drain(&seen);
 	ck_assert_uint_eq(seen.nr_rows, 100);
-	ck_assert_uint_eq(ring_take_damaged(), 0);
+	ck_assert_uint_eq(loss_take(LOSS_DAMAGED), 0);
 	ck_assert_uint_eq(ring_fill(), 0);
 }
 END_TEST

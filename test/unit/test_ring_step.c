@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "collector/ring/ring.h"
+#include "collector/util/loss.h"
 #include "test/unit/unit.h"
 
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
@@ -164,7 +165,8 @@ static __attribute__((noinline)) void step_through_a_call(void)
 
 static uint64_t count_rest(void)
 {
-	return ring_take_left() + ring_take_lost() + ring_take_nested() + ring_take_damaged();
+	return ring_take_left() + ring_take_lost() + loss_take(LOSS_SIGNAL) +
+	       loss_take(LOSS_DAMAGED);
 }
 
 /* Returns false once the call has fewer instructions. */

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* FNV-1a. The keys of communicators are such hashes: all ranks of a job must compute the same. */
+#ifndef COLLECTOR_UTIL_HASH_H
+#define COLLECTOR_UTIL_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define HASH_BEGIN 0xcbf29ce484222325u
+
+/* hash: of what comes before these bytes. */
+static inline uint64_t hash_add(uint64_t hash, const void *bytes, size_t nr_bytes)
+{
+	const unsigned char *at = bytes;
+
+	for (size_t i = 0; i < nr_bytes; i++) {
+		hash = (hash ^ at[i]) * 0x100000001b3u;
+	}
+	return hash;
+}
+
+static inline uint64_t hash_text(const char *text)
+{
+	return hash_add(HASH_BEGIN, text, strlen(text));
+}
+
+#endif
