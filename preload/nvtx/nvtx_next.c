@@ -3,7 +3,9 @@
 
 #include <dlfcn.h>
 #include <string.h>
+#include <sys/mman.h>
 
+#include "collector/util/memory.h"
 #include "preload/hook/hook.h"
 
 #define NR_SLOTS 16u
@@ -21,18 +23,31 @@ struct map {
 char nvtx_next_path[PATH_MAX + 1];
 
 static struct next_state {
-	atomic_bool is_there;
 	atomic_bool is_reported; /* that it does not work */
 	void (*_Atomic functions[3][NR_SLOTS])(void);
-	struct map maps[NVTX_NR_HANDLES];
+	struct map *_Atomic maps; /* one of each kind of handle; NULL until another tool is there */
 } state;
 
 static __thread bool is_loading __attribute__((tls_model("initial-exec")));
 
+static bool has_maps(void)
+{
+	struct map *maps = atomic_load(&state.maps), *mine;
+
+	if (maps) {
+		return true;
+	}
+	mine = memory_map(NVTX_NR_HANDLES * sizeof(*mine));
+	if (mine && !atomic_compare_exchange_strong(&state.maps, &maps, mine)) {
+		munmap(mine, NVTX_NR_HANDLES * sizeof(*mine));
+	}
+	return mine;
+}
+
 static void *load(void)
 {
 	const char *path = nvtx_next_path;
-	void *handle = *path ? dlopen(path, RTLD_LAZY | RTLD_LOCAL) : NULL;
+	void *handle = *path && has_maps() ? dlopen(path, RTLD_LAZY | RTLD_LOCAL) : NULL;
 
 	if (*path && !handle && !atomic_exchange(&state.is_reported, true)) {
 		notice_add("another tool", 0,
@@ -93,7 +108,6 @@ static bool fill(int (*inject)(nvtx_get_export), nvtx_get_export get_export,
 		/* A slot that it left alone still leads into the loader. */
 		if (slot && *slot != before[i]) {
 			atomic_store(place(slots[i].module, slots[i].id), *slot);
-			atomic_store(&state.is_there, true);
 		}
 	}
 	return is_filled;
@@ -160,7 +174,6 @@ int nvtx_next_load_extension(
 
 		if (slot && *slot) {
 			atomic_store(place(slots[i].module, slots[i].id), (void (*)(void)) * slot);
-			atomic_store(&state.is_there, true);
 		}
 	}
 	return rc;
@@ -188,20 +201,22 @@ static void *_Atomic *find(struct map *map, const void *handle)
 
 static bool is_theirs(enum nvtx_handle what, const void *handle)
 {
-	void *_Atomic *key = find(&state.maps[what], handle);
+	struct map *maps = handle ? atomic_load(&state.maps) : NULL;
+	void *_Atomic *key = maps ? find(&maps[what], handle) : NULL;
 
-	return handle && key && atomic_load(key) == handle;
+	return key && atomic_load(key) == handle;
 }
 
 void *nvtx_next_keep(enum nvtx_handle what, void *theirs, uint32_t id)
 {
-	struct map *map = &state.maps[what];
+	struct map *map = atomic_load(&state.maps);
 	void *_Atomic *key;
 	void *none;
 
-	if (!theirs) {
+	if (!theirs || !map) {
 		return (void *)(uintptr_t)id;
 	}
+	map += what;
 	do {
 		key = find(map, theirs);
 		none = NULL;
@@ -217,12 +232,13 @@ void *nvtx_next_keep(enum nvtx_handle what, void *theirs, uint32_t id)
 
 uint32_t nvtx_next_id(enum nvtx_handle what, const void *handle)
 {
-	struct map *map = &state.maps[what];
+	struct map *map = atomic_load_explicit(&state.maps, memory_order_acquire);
 	void *_Atomic *key;
 
-	if (!atomic_load_explicit(&state.is_there, memory_order_relaxed)) {
+	if (!map) {
 		return (uint32_t)(uintptr_t)handle;
 	}
+	map += what;
 	key = handle ? find(map, handle) : NULL;
 	if (key && atomic_load(key) == handle) {
 		return atomic_load(&map->ids[key - map->keys]);

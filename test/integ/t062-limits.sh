@@ -31,7 +31,7 @@ if plain "$T/resident" Locked lock; then
 	GPROF_CUPTI=0 record "$T/resident" Locked lock
 	more=$(paste "$T/out" "$T/plain.out" | awk '{ print $1 - $3 }')
 	echo "$more kB more are locked"
-	[[ $B == *san-* ]] || ok test "$more" -lt 10000
+	[[ $B == *san-* ]] || ok test "$more" -lt 8000
 fi
 
 # A program that locks all that it will have, and has no right to more than it may lock.
