@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# usage: files.py N. Launches a kernel from each of N functions, all in files of their own.
+# usage: files.py N [LINES]. Launches a kernel from each of N functions, all in files of their own; or from so many lines
+# of each.
 import ctypes
 import sys
 
@@ -18,5 +19,6 @@ def launch():
     cuda.cudaLaunchKernel(ctypes.c_void_p(0x1234), ONE, ONE, None, ctypes.c_size_t(0), None)
 
 
+code = "launch()\n" * int(sys.argv[2]) if sys.argv[2:] else "def f(): launch()\nf()"
 for i in range(int(sys.argv[1])):
-    exec(compile("def f(): launch()\nf()", "<made %d>" % i, "exec"), {"launch": launch})
+    exec(compile(code, "<made %d>" % i, "exec"), {"launch": launch})

@@ -119,6 +119,18 @@ files()
 	END
 }
 
+# Of more stacks than are kept those that are missing are counted: each launch has two frames of its own.
+many_stacks()
+{
+	GPROF_PYTHON=stacks GPROF_PYTHON_HZ=0 within_from_the_start "$python" test/python/files.py 700 100 || return 1
+	view python 2>/dev/null && view losses 2>/dev/null
+	local kept lost
+	kept=$(jq '[.python.rows[] | select(.stack | contains("<made ")).launches] | add' "$T/python.json")
+	lost=$(jq '[.losses.rows[] | select(.cause | contains("beyond 130,000")).count] | add' "$T/losses.json")
+	echo "$kept kept, $lost lost"
+	[ $((kept + lost)) = 70000 ] && [ "$kept" -gt 65000 ] && [ "$lost" -gt 4000 ]
+}
+
 nothing_said()
 {
 	view losses && view notices && ! grep -h '"cause"' "$T/losses.json" "$T/notices.json"
@@ -441,6 +453,7 @@ for python in "${pythons[@]}"; do
 	tap stacks "stacks: as Python reports them"
 	tap lost_alone 5 "shortened in the middle" "stacks: nothing lost but the middle of long names"
 	tap files "stacks: what is too much is counted"
+	tap many_stacks "stacks: what is beyond their number is counted"
 	tap by_rate "stacks: not more than asked for"
 	tap tracers stacks "stacks: tracers and profilers of the program"
 	tap tracers functions,modules "functions: tracers and profilers of the program"
