@@ -21,23 +21,16 @@
 enum cupti_result {
 	CUPTI_OK = 0,
 	CUPTI_INVALID_PARAMETER = 1,
-	CUPTI_INVALID_OPERATION = 7,
 	CUPTI_OUT_OF_MEMORY = 8,
 	CUPTI_MAX_LIMIT_REACHED = 12, /* end of a buffer; before 11.0 also "already subscribed" */
-	CUPTI_NOT_COMPATIBLE = 14,
-	CUPTI_NOT_INITIALIZED = 15, /* no driver, or a library newer than the driver */
-	CUPTI_INVALID_KIND = 21,    /* an incomplete or unknown record: stop reading the buffer */
+	CUPTI_NOT_INITIALIZED = 15,   /* no driver, or a library newer than the driver */
+	CUPTI_INVALID_KIND = 21,      /* an incomplete or unknown record: stop reading the buffer */
 	CUPTI_NOT_SUPPORTED = 27,
 	CUPTI_VIRTUALIZED_DEVICE = 33,
 	CUPTI_INSUFFICIENT_PRIVILEGES = 35,
-	CUPTI_LEGACY_PROFILER_NOT_SUPPORTED = 38,
 	CUPTI_MULTIPLE_SUBSCRIBERS = 39, /* somebody else holds the only subscription */
 	CUPTI_VIRTUALIZED_DEVICE_PRIVILEGES = 40,
 	CUPTI_CONFIDENTIAL_COMPUTING = 41,
-	CUPTI_CMP_DEVICE = 42,
-	CUPTI_MIG_DEVICE = 43,
-	CUPTI_SLI_DEVICE = 44,
-	CUPTI_WSL_DEVICE = 45,
 	CUPTI_UNKNOWN = 999,
 };
 
@@ -45,38 +38,17 @@ enum cupti_kind {
 	CUPTI_KIND_MEMCPY = 1,
 	CUPTI_KIND_MEMSET = 2,
 	CUPTI_KIND_KERNEL = 3, /* serialises kernels; its record is struct cupti_kernel too */
-	CUPTI_KIND_DRIVER = 4,
-	CUPTI_KIND_RUNTIME = 5,
 	CUPTI_KIND_DEVICE = 8,
 	CUPTI_KIND_CONTEXT = 9,
 	CUPTI_KIND_CONCURRENT_KERNEL = 10,
-	CUPTI_KIND_NAME = 11,
-	CUPTI_KIND_MARKER = 12,
-	CUPTI_KIND_MARKER_DATA = 13,
 	CUPTI_KIND_OVERHEAD = 17,
-	CUPTI_KIND_CDP_KERNEL = 18,
-	CUPTI_KIND_PREEMPTION = 19,
-	CUPTI_KIND_ENVIRONMENT = 20,
 	CUPTI_KIND_MEMCPY2 = 22, /* peer to peer */
-	CUPTI_KIND_UNIFIED_MEMORY_COUNTER = 25,
-	CUPTI_KIND_FUNCTION = 26,
-	CUPTI_KIND_MODULE = 27,
 	CUPTI_KIND_CUDA_EVENT = 36,
 	CUPTI_KIND_STREAM = 37,
 	CUPTI_KIND_SYNCHRONIZATION = 38,
-	CUPTI_KIND_EXTERNAL_CORRELATION = 39,
-	CUPTI_KIND_NVLINK = 40,
-	CUPTI_KIND_MEMORY = 45,
-	CUPTI_KIND_PCIE = 46,
-	CUPTI_KIND_INTERNAL_LAUNCH_API = 48,
 	CUPTI_KIND_MEMORY2 = 49,
-	CUPTI_KIND_MEMORY_POOL = 50,
 	CUPTI_KIND_GRAPH_TRACE = 51, /* once on, graph nodes give no records of their own */
-	CUPTI_KIND_JIT = 52,
-	CUPTI_KIND_DEVICE_GRAPH_TRACE = 53,
-	CUPTI_KIND_MEM_DECOMPRESS = 54,
-	CUPTI_KIND_CONFIDENTIAL_COMPUTE_ROTATION = 55,
-	CUPTI_KIND_END, /* one past the last kind of CUDA 13.0 */
+	CUPTI_KIND_END = 56,	     /* one past the last kind of CUDA 13.0 */
 };
 
 /*
@@ -135,17 +107,8 @@ enum cupti_memory_kind { CUPTI_MEMORY_LIST(CUPTI_ENUM_MEMORY) };
 enum cupti_overhead_kind { CUPTI_OVERHEAD_LIST(CUPTI_ENUM_OVERHEAD) };
 enum cupti_sync_type { CUPTI_SYNC_LIST(CUPTI_ENUM_SYNC) };
 
-enum cupti_memory_operation {
-	CUPTI_MEMORY_ALLOCATION = 1,
-	CUPTI_MEMORY_RELEASE = 2,
-};
-
 enum cupti_object_kind {
-	CUPTI_OBJECT_PROCESS = 1,
 	CUPTI_OBJECT_THREAD = 2,
-	CUPTI_OBJECT_DEVICE = 3,
-	CUPTI_OBJECT_CONTEXT = 4,
-	CUPTI_OBJECT_STREAM = 5,
 };
 
 enum cupti_flag {
@@ -153,42 +116,15 @@ enum cupti_flag {
 	CUPTI_FLAG_FLUSH_FORCED = 1, /* to cuptiActivityFlushAll */
 };
 
-enum cupti_launch_type {
-	CUPTI_LAUNCH_REGULAR = 0,
-	CUPTI_LAUNCH_COOPERATIVE = 1,
-	CUPTI_LAUNCH_COOPERATIVE_MULTI_DEVICE = 2,
-	CUPTI_LAUNCH_COMMANDLIST = 3,
-};
-
-enum cupti_stream_flag {
-	CUPTI_STREAM_DEFAULT = 1,
-	CUPTI_STREAM_NON_BLOCKING = 2,
-	CUPTI_STREAM_NULL = 3,
-};
-
 /* cuptiActivitySetAttribute; the values are size_t but for those marked u8. */
 enum cupti_attribute {
 	CUPTI_ATTR_DEVICE_BUFFER_SIZE = 0,
-	CUPTI_ATTR_DEVICE_BUFFER_SIZE_CDP = 1,
 	CUPTI_ATTR_DEVICE_BUFFER_POOL_LIMIT = 2,
 	CUPTI_ATTR_ZEROED_OUT_BUFFER = 5, /* u8 */
-	CUPTI_ATTR_DEVICE_BUFFER_PRE_ALLOCATE = 6,
-	CUPTI_ATTR_HOST_PINNED = 8,	  /* u8 */
-	CUPTI_ATTR_PER_THREAD_BUFFER = 9, /* u8, since 12.3 */
-	CUPTI_ATTR_DEVICE_BUFFER_SIZE_DEVICE_GRAPHS = 10,
 };
 
 enum cupti_thread_id_type {
-	CUPTI_THREAD_ID_DEFAULT = 0, /* pthread_self, cut to 32 bits */
-	CUPTI_THREAD_ID_SYSTEM = 1,  /* gettid */
-};
-
-enum cupti_external_kind {
-	CUPTI_EXTERNAL_UNKNOWN = 1,
-	CUPTI_EXTERNAL_OPENACC = 2,
-	CUPTI_EXTERNAL_CUSTOM0 = 3,
-	CUPTI_EXTERNAL_CUSTOM1 = 4,
-	CUPTI_EXTERNAL_CUSTOM2 = 5,
+	CUPTI_THREAD_ID_SYSTEM = 1, /* gettid */
 };
 
 /* ---- callbacks ---- */
@@ -196,9 +132,6 @@ enum cupti_external_kind {
 enum cupti_domain {
 	CUPTI_DOMAIN_DRIVER = 1,
 	CUPTI_DOMAIN_RUNTIME = 2,
-	CUPTI_DOMAIN_RESOURCE = 3,
-	CUPTI_DOMAIN_SYNCHRONIZE = 4,
-	CUPTI_DOMAIN_NVTX = 5,
 	CUPTI_DOMAIN_STATE = 6, /* since 12.2 */
 };
 
@@ -207,30 +140,9 @@ enum cupti_site {
 	CUPTI_SITE_EXIT = 1,
 };
 
-/* Callback ids of CUPTI_DOMAIN_RESOURCE. MODULE_PROFILED fires at every launch: leave it off. */
-enum cupti_resource {
-	CUPTI_RESOURCE_CONTEXT_CREATED = 1,
-	CUPTI_RESOURCE_CONTEXT_DESTROY_STARTING = 2,
-	CUPTI_RESOURCE_STREAM_CREATED = 3,
-	CUPTI_RESOURCE_STREAM_DESTROY_STARTING = 4, /* FlushAll from here deadlocks */
-	CUPTI_RESOURCE_CU_INIT_FINISHED = 5,
-	CUPTI_RESOURCE_MODULE_LOADED = 6,
-	CUPTI_RESOURCE_MODULE_UNLOAD_STARTING = 7,
-	CUPTI_RESOURCE_MODULE_PROFILED = 8,
-	CUPTI_RESOURCE_GRAPH_CREATED = 9,
-	CUPTI_RESOURCE_GRAPH_DESTROY_STARTING = 10,
-	CUPTI_RESOURCE_GRAPH_CLONED = 11,
-	CUPTI_RESOURCE_GRAPHNODE_CREATED = 13,
-	CUPTI_RESOURCE_GRAPHEXEC_CREATED = 18,
-	CUPTI_RESOURCE_GRAPHEXEC_DESTROY_STARTING = 19,
-	CUPTI_RESOURCE_GRAPHNODE_CLONED = 20,
-};
-
 /* Callback ids of CUPTI_DOMAIN_STATE. After FATAL_ERROR CUPTI has finalised itself. */
 enum cupti_state {
 	CUPTI_STATE_FATAL_ERROR = 1,
-	CUPTI_STATE_ERROR = 2,
-	CUPTI_STATE_WARNING = 3,
 };
 
 /* What a callback of the driver or runtime domain is given. Valid only inside the callback. */
@@ -244,13 +156,6 @@ struct cupti_callback_data {
 	uint32_t context_uid;
 	uint64_t *correlation_data; /* one word, kept from enter to exit, for the subscriber */
 	uint32_t correlation_id;
-};
-
-/* What a callback of the resource domain is given. */
-struct cupti_resource_data {
-	void *context;
-	void *stream;
-	void *descriptor;
 };
 
 /* What a callback of the state domain is given. */
@@ -273,15 +178,7 @@ struct cupti_subscriber_params {
 	size_t old_subscriber_bytes; /* at least 64 */
 };
 
-/* The same since 13.2; the last field may be read where size is larger than that of the old one. */
-struct cupti_subscriber_params_13_2 {
-	struct cupti_subscriber_params base;
-	uint8_t allows_others; /* several subscribers, if all of them allow it */
-};
-
 /* ---- activity records ---- */
-
-#define CUPTI_RECORD_ALIGN 8
 
 /* Every record begins with its kind. */
 struct cupti_record {

@@ -3,7 +3,7 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
-#include "preload/abi/cuda_abi.h"
+#include "test/sim/cuda_abi.h"
 
 /* Opaque types are void with us; of the rest, size and class (pointer, number, structure) agree. */
 #define IS_VOID(ours)	  __builtin_types_compatible_p(ours, void)

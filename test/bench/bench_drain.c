@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "collector/collector.h"
-#include "collector/cupti/cupti_abi.h"
+#include "test/sim/cupti_abi.h"
 #include "collector/drain.h"
 #include "collector/stream/stream.h"
 #include "test/gen/gen.h"

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "collector/cupti/cupti_abi.h"
+#include "test/sim/cupti_abi.h"
 
 enum { BUFFER_BYTES = 4 << 20, CBID_RT_LAUNCH = 211, CBID_DRV_LAUNCH = 307 };
 

@@ -30,7 +30,7 @@
  *
  * It prints, for each session, what it recorded, with a sum over what must not differ.
  */
-#include "collector/cupti/cupti_abi.h"
+#include "test/sim/cupti_abi.h"
 
 /* The list first: its facts are not the macros of the programs. */
 #define HOOK(api, need, ret, name, params, args, facts)

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "collector/cupti/cupti_abi.h"
+#include "test/sim/cupti_abi.h"
 
 enum { CLOCK_MUL = 3 };
 

@@ -52,7 +52,7 @@ int __lsan_is_turned_off(void)
 #define PROG_DIM3(x_) dim3(x_)
 typedef dim3 prog_dim3;
 #else
-#include "preload/abi/cuda_abi.h"
+#include "test/sim/cuda_abi.h"
 
 #define PROG_BOTH
 #define PROG_DIM3(x_)		   ((cudart_dim3){(x_), 1, 1})

@@ -4,7 +4,7 @@
 #ifndef GPROF_SIM_API_H
 #define GPROF_SIM_API_H
 
-#include "preload/abi/cuda_abi.h"
+#include "test/sim/cuda_abi.h"
 
 #define HOOK(api, need, ret, name, params, args, facts) ret api_##name params;
 #define HOOK_MANUAL(api, need, ret, name, params, args)

@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/cupti/cupti_abi.h"
+#include "test/sim/cupti_abi.h"
 #include "test/sim/sim.h"
 
 enum { BUFFER_BYTES = 32768, MAX_STREAM = 256 };

@@ -2,7 +2,7 @@
 /* Copies and sets: what kind they are, and whether the host waits for them. */
 #include "test/sim/model.h"
 
-#include "collector/cupti/cupti_abi.h"
+#include "test/sim/cupti_abi.h"
 
 static bool is_on_device(int space)
 {

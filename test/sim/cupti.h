@@ -7,7 +7,7 @@
 #ifndef GPROF_SIM_CUPTI_H
 #define GPROF_SIM_CUPTI_H
 
-#include "collector/cupti/cupti_abi.h"
+#include "test/sim/cupti_abi.h"
 #include "test/sim/sim.h"
 
 enum cupti_sim_limit {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collector/cupti/cupti_abi.h"
+#include "test/sim/cupti_abi.h"
 
 static struct sim_device devices[SIM_MAX_DEVICES];
 static pthread_mutex_t context_lock = PTHREAD_MUTEX_INITIALIZER;

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "collector/cupti/cupti_abi.h"
+#include "test/sim/cupti_abi.h"
 
 static _Atomic uint32_t next_id = 1;
 

@@ -13,7 +13,7 @@
 #ifndef GPROF_SIM_EXPORT_H
 #define GPROF_SIM_EXPORT_H
 
-#include "collector/cupti/cupti_abi.h"
+#include "test/sim/cupti_abi.h"
 #include "test/sim/sim.h"
 
 enum sim_cbid {

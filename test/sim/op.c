@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/cupti/cupti_abi.h"
+#include "test/sim/cupti_abi.h"
 
 enum {
 	SUBMIT_NS = 1800,

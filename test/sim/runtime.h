@@ -7,7 +7,7 @@
 #ifndef GPROF_SIM_RUNTIME_H
 #define GPROF_SIM_RUNTIME_H
 
-#include "collector/cupti/cupti_abi.h"
+#include "test/sim/cupti_abi.h"
 #include "test/sim/api.h"
 #include "test/sim/sim.h"
 

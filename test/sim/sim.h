@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "preload/abi/cuda_abi.h"
+#include "test/sim/cuda_abi.h"
 
 #define SIM_EXPORT	__attribute__((visibility("default")))
 #define SIM_UNLIKELY(x) __builtin_expect(!!(x), 0)

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collector/cupti/cupti_abi.h"
+#include "test/sim/cupti_abi.h"
 
 enum { NR_WORDS = 512 };
 

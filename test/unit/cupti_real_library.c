@@ -8,6 +8,7 @@
 #include "collector/cupti/callback.h"
 #include "collector/cupti/cupti.h"
 #include "collector/util/notice.h"
+#include "test/sim/cupti_abi.h"
 #include "test/unit/cupti_real.h"
 #include "test/unit/unit.h"
 

@@ -14,6 +14,7 @@
 #include "collector/util/notice.h"
 #include "collector/cupti/record.h"
 #include "collector/stream/stream.h"
+#include "test/sim/cupti_abi.h"
 #include "test/unit/cupti_real.h"
 #include "test/unit/unit.h"
 #include "test/unit/written.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "collector/cupti/cupti.h"
+#include "test/sim/cupti_abi.h"
 #include "test/unit/unit.h"
 
 /* CUPTI's side: the functions that it was given. */

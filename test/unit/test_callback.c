@@ -11,6 +11,7 @@
 #include "collector/util/config.h"
 #include "collector/util/notice.h"
 #include "collector/cupti/subscriber.h"
+#include "test/sim/cupti_abi.h"
 #include "test/unit/unit.h"
 
 enum { CBID_MALLOC = 20, CBID_FREE = 22, CBID_DRIVER = 216 };

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "collector/cupti/cupti_abi.h"
+#include "test/sim/cupti_abi.h"
 
 /* Stores to these lines are marks; the page is mapped by the runtime's constructor. */
 #define COLD_MARKS 0x30000000u
