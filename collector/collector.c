@@ -105,6 +105,9 @@ static void on_fork_parent(void)
 	nvml_release();
 }
 
+/* A new, cold recorder that never touches CUPTI. */
+static void begin_child(void);
+
 static void on_fork_child(void)
 {
 	TARGET_KEEP_ERRNO;
@@ -112,7 +115,15 @@ static void on_fork_child(void)
 	loaded_objects_after_fork(true);
 	after_fork(true);
 	nvml_forget();
-	collector_child();
+	begin_child();
+}
+
+/* For good. */
+COMPAT_START_CODE static void stay_off(void)
+{
+	atomic_store(&state.phase, PHASE_STOPPED);
+	atomic_store(&state.is_started, true);
+	atomic_store(&collector_mode, 0);
 }
 
 COMPAT_START_CODE void collector_init(
@@ -130,17 +141,13 @@ COMPAT_START_CODE void collector_init(
 			   !__register_atfork(on_fork, on_fork_parent, on_fork_child, NULL);
 	/* A program with more rights than its user: not even the user's variables are read. */
 	if (getauxval(AT_SECURE) || !target_is_beside_program()) {
-		atomic_store(&state.phase, PHASE_STOPPED);
-		atomic_store(&state.is_started, true);
-		atomic_store(&collector_mode, 0);
+		stay_off();
 		return;
 	}
 	config_init_enable();
 	calls_init(names, calls, nr_calls);
 	if (!config_flag(CONFIG_ENABLE)) {
-		atomic_store(&state.phase, PHASE_STOPPED);
-		atomic_store(&state.is_started, true);
-		atomic_store(&collector_mode, 0);
+		stay_off();
 		return;
 	}
 	cpus_remember();
@@ -174,8 +181,11 @@ static void on_ready(int rc)
 	int gate = GATE_UNDECIDED;
 
 	if (rc) {
-		collector_disable(config_text(CONFIG_DIR), rc);
-		atomic_store(&state.is_started, true);
+		atomic_store(&state.phase, PHASE_STOPPED);
+		if (rc != -ECANCELED) { /* GPROF_CONFIG's file says so */
+			exit_message_refused(config_text(CONFIG_DIR), rc);
+		}
+		stay_off();
 	} else if (!atomic_compare_exchange_strong(&state.gate, &gate, GATE_DRAIN_READY)) {
 		open_gate();
 	}
@@ -430,7 +440,7 @@ COMPAT_START_CODE void collector_set_source(const struct collector_source *sourc
 	atomic_store(&state.source, source);
 }
 
-void collector_child(void)
+static void begin_child(void)
 {
 	const struct collector_source *source = atomic_load(&state.source);
 	bool can_record;
@@ -474,14 +484,4 @@ void collector_child(void)
 		log_message(LOG_INFO, "not recording: forked by a signal handler that had "
 				      "interrupted the recording of an event");
 	}
-}
-
-void collector_disable(const char *cause, int code)
-{
-	atomic_store(&state.phase, PHASE_STOPPED);
-	atomic_store(&collector_mode, 0);
-	if (code == -ECANCELED) {
-		return; /* GPROF_CONFIG's file says so */
-	}
-	exit_message_refused(cause, code);
 }

@@ -69,12 +69,6 @@ void collector_stop(const char *how);
  */
 void collector_catch_up(bool is_exit);
 
-/* In a forked child, from the atfork handler: a new, cold recorder that never touches CUPTI. */
-void collector_child(void);
-
-/* Switches everything off for good; the cause goes into the stream and on stderr. */
-void collector_disable(const char *cause, int code);
-
 /*
  * Another program takes the place of this one now: what was only counted goes into the rings, which
  * stay.

@@ -266,7 +266,7 @@ void facts_add_start(void)
 		char key[64];
 
 		log_format(key, sizeof(key), "config.%s", config_full_name((enum config_name)i));
-		add_redacted(key, "", config_written((enum config_name)i));
+		add_redacted(key, "", config_text((enum config_name)i));
 	}
 }
 

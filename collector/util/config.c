@@ -226,14 +226,16 @@ static const char *closest_variable(const char *name)
 	return closest;
 }
 
-static bool is_variable(const char *name, size_t nr_bytes)
+/* CONFIG_NR if there is none. */
+static enum config_name find_variable(const char *name, size_t nr_bytes)
 {
-	for (int i = 0; i < CONFIG_NR; i++) {
-		if (!strncmp(variables[i].name, name, nr_bytes) && !variables[i].name[nr_bytes]) {
-			return true;
-		}
+	unsigned int i = 0;
+
+	while (i < CONFIG_NR &&
+		(strncmp(variables[i].name, name, nr_bytes) || variables[i].name[nr_bytes])) {
+		i++;
 	}
-	return false;
+	return (enum config_name)i;
 }
 
 static void add_unknown(const char *name, const char *closest)
@@ -258,7 +260,7 @@ static void find_misspelt(void)
 		const char *closest;
 
 		if (strncmp(*each, PREFIX, strlen(PREFIX)) != 0 || nr_bytes >= sizeof(name) ||
-			is_variable(*each, nr_bytes)) {
+			find_variable(*each, nr_bytes) != CONFIG_NR) {
 			continue;
 		}
 		memcpy(name, *each, nr_bytes);
@@ -272,18 +274,18 @@ static void find_misspelt(void)
 
 int config_set(const char *name, const char *value)
 {
-	for (int i = 0; i < CONFIG_NR; i++) {
-		if (!strcmp(variables[i].name, name)) {
-			int rc = set((enum config_name)i, value);
+	enum config_name variable = find_variable(name, strlen(name));
+	int rc = -EINVAL;
 
-			if (rc) {
-				add_wrong_value(name, value, variables[i].allowed);
-			}
-			return rc;
-		}
+	if (variable == CONFIG_NR) {
+		add_unknown(name, closest_variable(name));
+		return rc;
 	}
-	add_unknown(name, closest_variable(name));
-	return -EINVAL;
+	rc = set(variable, value);
+	if (rc) {
+		add_wrong_value(name, value, variables[variable].allowed);
+	}
+	return rc;
 }
 
 COMPAT_START_CODE void config_init_enable(void)
@@ -332,6 +334,7 @@ void config_init(void)
 static void parse_line(char *line)
 {
 	char *name = line + strspn(line, " \t");
+	enum config_name variable;
 	char *value, *end;
 
 	if (!strncmp(name, "export ", 7)) {
@@ -364,12 +367,10 @@ static void parse_line(char *line)
 		}
 		*end = 0;
 	}
-	for (int i = 0; i < CONFIG_NR; i++) {
-		if (!strcmp(variables[i].name, name) && config.values[i].is_set) {
-			return; /* the environment wins */
-		}
-	}
-	if (!strncmp(name, PREFIX, strlen(PREFIX))) {
+	variable = find_variable(name, strlen(name));
+	/* The environment wins. */
+	if (!strncmp(name, PREFIX, strlen(PREFIX)) &&
+		(variable == CONFIG_NR || !config.values[variable].is_set)) {
 		config_set(name, value);
 	}
 }
@@ -425,11 +426,6 @@ const char *config_text(enum config_name name)
 const char *config_full_name(enum config_name name)
 {
 	return variables[name].name;
-}
-
-const char *config_written(enum config_name name)
-{
-	return config.values[name].text;
 }
 
 const char *config_cuda_home(void)

@@ -55,11 +55,10 @@ int config_set(const char *name, const char *value);
 
 uint64_t config_number(enum config_name name);
 bool config_flag(enum config_name name);
-const char *config_text(enum config_name name);
+const char *config_text(enum config_name name); /* as it was written */
 
-/* The name with its GPROF_ prefix, and the value as it was written. */
+/* The name with its GPROF_ prefix. */
 const char *config_full_name(enum config_name name);
-const char *config_written(enum config_name name);
 
 /* CUDA_HOME, else CUDA_PATH, from the environment at config_init; "" if neither is set. */
 const char *config_cuda_home(void);

@@ -95,7 +95,7 @@ START_TEST(defaults_lie_within_their_own_ranges)
 	for (int i = 0; i < CONFIG_NR; i++) {
 		char before[1024];
 
-		snprintf(before, sizeof(before), "%s", config_written((enum config_name)i));
+		snprintf(before, sizeof(before), "%s", config_text((enum config_name)i));
 		ck_assert_msg(!config_set(config_full_name((enum config_name)i), before), "%s",
 			config_full_name((enum config_name)i));
 	}
