@@ -56,15 +56,16 @@ void nvml_find(void)
 	state.is_there = nvml.nvmlInit_v2 && nvml.nvmlDeviceGetHandleByUUID;
 }
 
+/* A function of NVML; drivers differ in which they have. */
+#define ASK(function, ...) (nvml.function ? nvml.function(__VA_ARGS__) : NVML_CODE_NOT_SUPPORTED)
+
 /* ---- readings ---- */
 
 /* Each fills in up to two values. */
 static int read_busy(nvml_device gpu, uint64_t values[2])
 {
 	struct nvml_utilization now = {0};
-	int code = nvml.nvmlDeviceGetUtilizationRates
-			   ? nvml.nvmlDeviceGetUtilizationRates(gpu, &now)
-			   : NVML_CODE_NOT_SUPPORTED;
+	int code = ASK(nvmlDeviceGetUtilizationRates, gpu, &now);
 
 	values[0] = now.gpu_percent;
 	values[1] = now.memory_percent;
@@ -74,8 +75,7 @@ static int read_busy(nvml_device gpu, uint64_t values[2])
 static int read_memory(nvml_device gpu, uint64_t values[2])
 {
 	struct nvml_memory now = {.version = NVML_MEMORY_VERSION};
-	int code = nvml.nvmlDeviceGetMemoryInfo_v2 ? nvml.nvmlDeviceGetMemoryInfo_v2(gpu, &now)
-						   : NVML_CODE_NOT_SUPPORTED;
+	int code = ASK(nvmlDeviceGetMemoryInfo_v2, gpu, &now);
 
 	values[0] = now.used_bytes;
 	return code;
@@ -84,8 +84,7 @@ static int read_memory(nvml_device gpu, uint64_t values[2])
 static int read_power(nvml_device gpu, uint64_t values[2])
 {
 	unsigned int now = 0;
-	int code = nvml.nvmlDeviceGetPowerUsage ? nvml.nvmlDeviceGetPowerUsage(gpu, &now)
-						: NVML_CODE_NOT_SUPPORTED;
+	int code = ASK(nvmlDeviceGetPowerUsage, gpu, &now);
 
 	values[0] = now;
 	return code;
@@ -94,13 +93,9 @@ static int read_power(nvml_device gpu, uint64_t values[2])
 static int read_clocks(nvml_device gpu, uint64_t values[2])
 {
 	unsigned int sm = 0, memory = 0;
-	int code = NVML_CODE_NOT_SUPPORTED;
+	int code = ASK(nvmlDeviceGetClockInfo, gpu, NVML_NUMBER_CLOCK_SM, &sm);
 
-	if (nvml.nvmlDeviceGetClockInfo) {
-		code = nvml.nvmlDeviceGetClockInfo(gpu, NVML_NUMBER_CLOCK_SM, &sm);
-		code = code ? code
-			    : nvml.nvmlDeviceGetClockInfo(gpu, NVML_NUMBER_CLOCK_MEMORY, &memory);
-	}
+	code = code ? code : nvml.nvmlDeviceGetClockInfo(gpu, NVML_NUMBER_CLOCK_MEMORY, &memory);
 	values[0] = sm;
 	values[1] = memory;
 	return code;
@@ -109,9 +104,7 @@ static int read_clocks(nvml_device gpu, uint64_t values[2])
 static int read_temperature(nvml_device gpu, uint64_t values[2])
 {
 	unsigned int now = 0;
-	int code = nvml.nvmlDeviceGetTemperature
-			   ? nvml.nvmlDeviceGetTemperature(gpu, NVML_NUMBER_SENSOR_GPU, &now)
-			   : NVML_CODE_NOT_SUPPORTED;
+	int code = ASK(nvmlDeviceGetTemperature, gpu, NVML_NUMBER_SENSOR_GPU, &now);
 
 	values[0] = now;
 	return code;
@@ -120,12 +113,10 @@ static int read_temperature(nvml_device gpu, uint64_t values[2])
 /* Drivers before 535 know it by the older name. */
 static int read_throttle(nvml_device gpu, uint64_t values[2])
 {
-	int (*get)(nvml_device, unsigned long long *) =
-		nvml.nvmlDeviceGetCurrentClocksEventReasons
-			? nvml.nvmlDeviceGetCurrentClocksEventReasons
-			: nvml.nvmlDeviceGetCurrentClocksThrottleReasons;
 	unsigned long long now = 0;
-	int code = get ? get(gpu, &now) : NVML_CODE_NOT_SUPPORTED;
+	int code = nvml.nvmlDeviceGetCurrentClocksEventReasons
+			   ? nvml.nvmlDeviceGetCurrentClocksEventReasons(gpu, &now)
+			   : ASK(nvmlDeviceGetCurrentClocksThrottleReasons, gpu, &now);
 
 	values[0] = now;
 	return code;
@@ -151,26 +142,23 @@ static const struct reading {
 static void report_shared(int device, nvml_device gpu, bool is_part)
 {
 	unsigned int is_mig = 0, later = 0, nr_clients = 0;
+	int code = ASK(nvmlDeviceGetMPSComputeRunningProcesses_v3, gpu, &nr_clients, NULL);
 
 	if (is_part) {
 		notice_add("MIG", 0,
 			"GPU %d is a MIG instance; NVML values cover this instance, or are missing",
 			device);
-	} else if (nvml.nvmlDeviceGetMigMode && !nvml.nvmlDeviceGetMigMode(gpu, &is_mig, &later) &&
-		   is_mig) {
+	} else if (!ASK(nvmlDeviceGetMigMode, gpu, &is_mig, &later) && is_mig) {
 		notice_add("MIG", 0,
 			"GPU %d is divided by MIG; NVML values cover the whole GPU, or are missing",
 			device);
 	}
-	if (nvml.nvmlDeviceGetMPSComputeRunningProcesses_v3) {
-		int code = nvml.nvmlDeviceGetMPSComputeRunningProcesses_v3(gpu, &nr_clients, NULL);
-
-		if ((code == NVML_CODE_OK || code == NVML_CODE_INSUFFICIENT_SIZE) && nr_clients) {
-			notice_add("MPS", 0,
-				"several processes share GPU %d through MPS; its utilization and "
-				"memory are those of all of them",
-				device);
-		}
+	if ((code == NVML_CODE_OK || code == NVML_CODE_INSUFFICIENT_SIZE) && nr_clients) {
+		notice_add("MPS", 0,
+			"several processes share GPU %d through MPS; its utilization and memory "
+			"are "
+			"those of all of them",
+			device);
 	}
 }
 
@@ -179,9 +167,8 @@ static void add_link(int device, nvml_device gpu)
 {
 	unsigned int generation = 0, lanes = 0;
 
-	if (nvml.nvmlDeviceGetMaxPcieLinkGeneration && nvml.nvmlDeviceGetMaxPcieLinkWidth &&
-		!nvml.nvmlDeviceGetMaxPcieLinkGeneration(gpu, &generation) &&
-		!nvml.nvmlDeviceGetMaxPcieLinkWidth(gpu, &lanes)) {
+	if (!ASK(nvmlDeviceGetMaxPcieLinkGeneration, gpu, &generation) &&
+		!ASK(nvmlDeviceGetMaxPcieLinkWidth, gpu, &lanes)) {
 		device_add_attribute(device, "pcie_generation", generation);
 		device_add_attribute(device, "pcie_lanes", lanes);
 	}
@@ -297,23 +284,22 @@ static bool begin(void)
 	return state.is_begun;
 }
 
-/* False where NVML must not be called now; else leave() follows. */
-static bool enter(void)
-{
-	if (!state.is_there) {
-		return false;
-	}
-	atomic_store(&state.is_inside, true);
-	if (atomic_load(&state.nr_forks) || !begin()) {
-		atomic_store(&state.is_inside, false);
-		return false;
-	}
-	return true;
-}
-
 static void leave(void)
 {
 	atomic_store(&state.is_inside, false);
+}
+
+/* False where NVML must not be called now; else leave() follows. */
+static bool enter(void)
+{
+	bool is_free;
+
+	atomic_store(&state.is_inside, state.is_there);
+	is_free = state.is_there && !atomic_load(&state.nr_forks) && begin();
+	if (!is_free) {
+		leave();
+	}
+	return is_free;
 }
 
 void nvml_look(void)
