@@ -13,6 +13,7 @@
 
 #include "collector/ring/kernel_names.h"
 #include "collector/util/config.h"
+#include "collector/util/loaded_objects.h"
 #include "collector/util/memory.h"
 #include "collector/util/target.h"
 #include "preload/base/modules.h"
@@ -74,27 +75,12 @@ static const struct collector_source source = {.find_clock = vdso_clock,
 	.after_fork = torch_after_fork,
 	.forget = forget};
 
-/* Ours is the object that this function lies in. */
-COMPAT_START_CODE static bool is_ours(const struct dl_phdr_info *info)
-{
-	uintptr_t at = (uintptr_t)&recorder_ensure_started - info->dlpi_addr;
-
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-
-		if (segment->p_type == PT_LOAD && at - segment->p_vaddr < segment->p_memsz) {
-			return true;
-		}
-	}
-	return false;
-}
-
 COMPAT_START_CODE static int look_for_copy(struct dl_phdr_info *info, size_t size, void *is_second)
 {
 	struct elf elf;
 
 	(void)size;
-	if (is_ours(info)) {
+	if (loaded_objects_contains(info, (uintptr_t)&recorder_ensure_started)) {
 		return 1;
 	}
 	*(bool *)is_second = elf_open(&elf, info) && elf_find(&elf, "gprof_step") &&
@@ -174,7 +160,7 @@ COMPAT_START_CODE static int look_for_path(struct dl_phdr_info *info, size_t siz
 
 	(void)size;
 	(void)unused;
-	if (!is_ours(info)) {
+	if (!loaded_objects_contains(info, (uintptr_t)&recorder_ensure_started)) {
 		return 0;
 	}
 	/* Absolute, since the target may change its directory before the driver reads it. */

@@ -67,6 +67,19 @@ int loaded_objects_visit(
 	return rc;
 }
 
+COMPAT_START_CODE bool loaded_objects_contains(const struct dl_phdr_info *info, uintptr_t address)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+
+		if (segment->p_type == PT_LOAD &&
+			address - info->dlpi_addr - segment->p_vaddr < segment->p_memsz) {
+			return true;
+		}
+	}
+	return false;
+}
+
 struct code {
 	uintptr_t address;
 	char *name;
@@ -79,19 +92,14 @@ static int look_for_code(struct dl_phdr_info *info, size_t size, void *data)
 	const char *path = info->dlpi_name ? info->dlpi_name : "", *slash;
 
 	(void)size;
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-
-		if (segment->p_type == PT_LOAD &&
-			code->address - info->dlpi_addr - segment->p_vaddr < segment->p_memsz) {
-			/* The program itself has no name there. */
-			path = *path ? path : program_invocation_name;
-			slash = strrchr(path, '/');
-			log_format(code->name, code->nr_bytes, "%s", slash ? slash + 1 : path);
-			return 1;
-		}
+	if (!loaded_objects_contains(info, code->address)) {
+		return 0;
 	}
-	return 0;
+	/* The program itself has no name there. */
+	path = *path ? path : program_invocation_name;
+	slash = strrchr(path, '/');
+	log_format(code->name, code->nr_bytes, "%s", slash ? slash + 1 : path);
+	return 1;
 }
 
 void loaded_objects_name_code(uintptr_t address, char *name, size_t nr_bytes)

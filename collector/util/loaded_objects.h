@@ -27,6 +27,9 @@ int loaded_objects_visit(
  */
 void loaded_objects_name_code(uintptr_t address, char *name, size_t nr_bytes);
 
+/* Does the address lie in the object? */
+bool loaded_objects_contains(const struct dl_phdr_info *info, uintptr_t address);
+
 /* Does the name of the file, without folders, begin so? */
 bool loaded_objects_begins(const char *path, const char *begin);
 

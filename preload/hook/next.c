@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "collector/util/loaded_objects.h"
 #include "preload/base/modules.h"
 #include "preload/hook/hook.h"
 
@@ -56,20 +57,6 @@ COMPAT_START_CODE static void look_in(struct search *search, const struct elf *e
 	}
 }
 
-COMPAT_START_CODE static bool is_ours(const struct dl_phdr_info *info)
-{
-	uintptr_t at = (uintptr_t)&hook_nexts - info->dlpi_addr;
-
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-
-		if (segment->p_type == PT_LOAD && at - segment->p_vaddr < segment->p_memsz) {
-			return true;
-		}
-	}
-	return false;
-}
-
 COMPAT_START_CODE static int look_at_module(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct search *search = data;
@@ -78,7 +65,7 @@ COMPAT_START_CODE static int look_at_module(struct dl_phdr_info *info, size_t si
 	(void)size;
 	search->nr_modules++;
 	if (!search->is_behind_us) {
-		search->is_behind_us = is_ours(info);
+		search->is_behind_us = loaded_objects_contains(info, (uintptr_t)&hook_nexts);
 	} else if (search->nr_missing && elf_open(&elf, info)) {
 		look_in(search, &elf);
 	}
