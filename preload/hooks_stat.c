@@ -8,13 +8,13 @@
  * there, and so is this one if anything fails.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "collector/util/file_text.h"
 #include "collector/util/log.h"
 #include "collector/util/target.h"
 #include "preload/base/modules.h"
@@ -26,6 +26,7 @@
 #define READS(ret, name, params) HOOK_EXPORT ret name params;
 #include "preload/hook/hooks.def"
 
+#define SELF_STAT      "/proc/self/stat"
 #define STAT_BYTES     1024u
 #define FIELDS_BETWEEN 17u /* the end of the program's name, and the number of threads */
 
@@ -34,22 +35,7 @@
 
 static bool is_stat(const char *path)
 {
-	return path && !strcmp(path, "/proc/self/stat");
-}
-
-static size_t read_stat(char *text)
-{
-	int fd = (int)syscall(SYS_openat, (long)AT_FDCWD, "/proc/self/stat", (long)O_CLOEXEC, 0L);
-	long nr_bytes;
-
-	if (fd < 0) {
-		return 0;
-	}
-	nr_bytes = syscall(SYS_read, (long)fd, text, (long)STAT_BYTES - 1);
-	syscall(SYS_close, (long)fd);
-	nr_bytes = nr_bytes < 0 ? 0 : nr_bytes;
-	text[nr_bytes] = '\0';
-	return (size_t)nr_bytes;
+	return path && !strcmp(path, SELF_STAT);
 }
 
 /* Where the number of threads begins; NULL if it is not found. The name may contain anything. */
@@ -106,11 +92,12 @@ static FILE *open_stat(const char *mode, uintptr_t caller)
 {
 	char text[STAT_BYTES], without[STAT_BYTES];
 	unsigned int nr_ours = hooks_thread_count_ours();
-	TARGET_KEEP_ERRNO;
+	TARGET_LEAVE_ALONE;
 	FILE *file = NULL;
 
 	if (nr_ours && mode && *mode == 'r' && !strchr(mode, '+') && is_python(caller) &&
-		read_stat(text) && count_without_us(without, text, nr_ours)) {
+		file_text_read(SELF_STAT, text, sizeof(text)) &&
+		count_without_us(without, text, nr_ours)) {
 		file = open_text(without, mode);
 	}
 	return file;
