@@ -47,6 +47,11 @@ void exit_message_recorded(
 	char events[80], cost[80];
 	const char *dir = quoted_dir();
 
+	if (stream_was_removed()) {
+		log_line("recorded nothing: %s was removed while the process ran; %llu events lost",
+			stream_path(), (unsigned long long)(nr_events + nr_lost));
+		return;
+	}
 	if (nr_lost) {
 		log_format(lost, sizeof(lost), "%llu", (unsigned long long)nr_lost);
 	}

@@ -47,7 +47,7 @@ static struct stream_state {
 	uint64_t sequence;
 	uint64_t rows_before[GPROF_NR_TABLES];
 	uint64_t nr_rows;
-	bool is_full, is_ending;
+	bool is_full, is_ending, is_removed;
 	/* At the start of the tail; `at` is 0 if there is none. */
 	struct stream_tail {
 		uint64_t at;
@@ -389,12 +389,15 @@ bool stream_cut_tail(void)
 int stream_finish(void)
 {
 	char done[sizeof(stream.path)];
+	struct stat status = {.st_nlink = 1};
 	int rc = 0;
 
 	if (stream_file.fd < 0) {
 		return -EBADF;
 	}
 	if (verify_file() == 0) {
+		/* glibc has fstat as a symbol only since 2.33. */
+		syscall(SYS_fstat, stream_file.fd, &status);
 		/* A block that did not fit may have left its beginning behind. */
 		if (ftruncate(stream_file.fd, (off_t)stream.at)) {
 			rc = -errno;
@@ -404,10 +407,16 @@ int stream_finish(void)
 	stream_file.fd = -1;
 	log_format(done, sizeof(done), "%s/%s" SUFFIX, stream.dir, stream.base);
 	if (rename(stream.path, done)) {
+		stream.is_removed = !status.st_nlink;
 		return -errno;
 	}
 	memcpy(stream.path, done, sizeof(done));
 	return rc;
+}
+
+bool stream_was_removed(void)
+{
+	return stream.is_removed;
 }
 
 void stream_forget(void)
@@ -419,7 +428,7 @@ void stream_forget(void)
 	stream.deferred_bytes = 0;
 	stream.sequence = 0;
 	stream.nr_rows = 0;
-	stream.is_full = stream.is_ending = false;
+	stream.is_full = stream.is_ending = stream.is_removed = false;
 	stream.tail.at = 0;
 	memset(stream.rows_before, 0, sizeof(stream.rows_before));
 	memset(&stream.lost, 0, sizeof(stream.lost));

@@ -58,6 +58,9 @@ bool stream_cut_tail(void);
 /* Renames `.part` away and closes. Returns 0 or -errno. */
 int stream_finish(void);
 
+/* Had somebody removed the file by then? What was recorded is gone. */
+bool stream_was_removed(void);
+
 /* Removes the file of a recording that could not start. */
 void stream_discard(void);
 

@@ -84,6 +84,20 @@ START_TEST(file_is_private_named_by_host_and_pid_and_part_until_closed)
 }
 END_TEST
 
+START_TEST(file_that_was_removed_meanwhile_is_known)
+{
+	start("", 0);
+	ck_assert_int_eq(write_noise(100, 5), 0);
+	ck_assert_int_eq(stream_finish(), 0);
+	ck_assert(!stream_was_removed());
+	start("", 0);
+	ck_assert_int_eq(write_noise(100, 5), 0);
+	ck_assert_int_eq(unlink(stream_path()), 0);
+	ck_assert_int_eq(stream_finish(), -ENOENT);
+	ck_assert(stream_was_removed());
+}
+END_TEST
+
 START_TEST(blocks_come_back_in_their_order)
 {
 	struct gprof_file_header header;
@@ -409,8 +423,8 @@ START_TEST(rings_lie_in_memory_or_beside_the_stream)
 END_TEST
 
 UNIT_SUITE("stream", file_is_private_named_by_host_and_pid_and_part_until_closed,
-	blocks_come_back_in_their_order, many_rows_become_several_blocks,
-	limit_stops_events_but_not_definitions_and_counts,
+	file_that_was_removed_meanwhile_is_known, blocks_come_back_in_their_order,
+	many_rows_become_several_blocks, limit_stops_events_but_not_definitions_and_counts,
 	limit_holds_for_definitions_too_and_leaves_room_for_the_end,
 	tail_takes_the_place_of_the_last_one,
 	full_disk_loses_blocks_counts_them_and_goes_on_when_there_is_room,
