@@ -2,7 +2,9 @@
 /* The CUDA wrappers that do more than record: module registration and the profiler switches. */
 #include "preload/hook/hook.h"
 
+#include "collector/ring/ending.h"
 #include "preload/hook/kernels.h"
+#include "preload/hook/route.h"
 
 /*
  * Run by each module with device code, from its constructor: what was remembered of a module that
@@ -25,12 +27,22 @@ void __cudaRegisterFunction(void **fat_cubin_handle, const char *host_fun, char 
 		grid_dim, warp_size);
 }
 
+/* At the end of the process modules leave, but stay mapped, if they are not closed. */
+static bool stays_mapped(void)
+{
+	int status;
+
+	return ending_kind(&status) == GPROF_END_EXIT && !route_is_hidden();
+}
+
 /* The module leaves, and the texts of its names with it. */
 void __cudaUnregisterFatBinary(void **fat_cubin_handle)
 {
 	const __typeof__(&__cudaUnregisterFatBinary) real = HOOK_REAL(__cudaUnregisterFatBinary);
 
-	kernels_forget_module(fat_cubin_handle);
+	if (!stays_mapped()) {
+		kernels_forget_module(fat_cubin_handle);
+	}
 	real(fat_cubin_handle);
 }
 

@@ -7,11 +7,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "collector/format/format.h"
 #include "collector/ring/kernel_names.h"
 #include "collector/ring/safe_read.h"
 #include "collector/util/clock.h"
 #include "collector/util/memory.h"
+#include "collector/util/loss.h"
 #include "collector/util/notice.h"
+#include "collector/util/pieces.h"
 
 #define MAX_FUNCTIONS 65536u
 #define NR_INDEX      (2 * MAX_FUNCTIONS)
@@ -22,9 +25,9 @@
 
 struct function {
 	const void *_Atomic address; /* written last; NULL: not yet */
-	const char *_Atomic name;    /* NULL: its module is gone */
-	void **module;
-	uint64_t since; /* clock_raw */
+	const char *_Atomic name;    /* NULL: its module is gone, and there was no memory */
+	void **_Atomic module;	     /* NULL: it is gone, and the name is a copy */
+	uint64_t since;		     /* clock_raw */
 	uint32_t older; /* drain thread: the last one before it at that address, plus 1; 0: none */
 };
 
@@ -46,7 +49,8 @@ static struct kernels_state {
 	struct tables *_Atomic tables;
 	uint32_t nr_indexed; /* of the drain thread */
 	_Atomic uint32_t nr_added;
-	atomic_bool has_no_room; /* for a handle, or for the tables */
+	atomic_bool has_no_room; /* for a handle, the tables, or a name */
+	struct pieces names;	 /* of modules that are gone */
 	pid_t unnamed_in; /* the process that has said that names are missing; the drain thread */
 } kernels;
 
@@ -70,32 +74,47 @@ static struct tables *tables_made(void)
 	return tables;
 }
 
-/*
- * Another thread may unmap the name during the copy. It removes the name from the list first: a
- * name that is still listed after the copy was mapped during it.
- */
-static size_t copy_name(char *text, size_t nr_bytes, struct function *function)
+/* The length of that text once it is copied, cut if it is longer; 0 if it is no longer there. */
+static size_t copy_text(char *to, size_t nr_bytes, const char *from_text)
 {
-	const char *name = atomic_load(&function->name);
 	size_t at = 0;
 
-	while (name && at < nr_bytes) {
-		uintptr_t from = (uintptr_t)name + at;
+	while (at < nr_bytes) {
+		uintptr_t from = (uintptr_t)from_text + at;
 		size_t piece = PAGE_BYTES - from % PAGE_BYTES;
 		const char *end;
 
 		piece = piece < PIECE_BYTES ? piece : PIECE_BYTES;
 		piece = piece < nr_bytes - at ? piece : nr_bytes - at;
-		if (!safe_read(text + at, from, (uint32_t)piece)) {
+		if (!safe_read(to + at, from, (uint32_t)piece)) {
 			return 0;
 		}
-		end = memchr(text + at, 0, piece);
+		end = memchr(to + at, 0, piece);
 		if (end) {
-			return atomic_load(&function->name) == name ? (size_t)(end - text) : 0;
+			return (size_t)(end - to);
 		}
 		at += piece;
 	}
-	return 0;
+	return at;
+}
+
+/*
+ * Another thread may unmap the name during the copy. It puts another name in its place first: one
+ * that is still there after the copy was mapped during it.
+ */
+static size_t copy_name(char *text, size_t nr_bytes, struct function *function)
+{
+	const char *name;
+	size_t length;
+
+	do {
+		name = atomic_load(&function->name);
+		length = name ? copy_text(text, nr_bytes, name) : 0;
+	} while (atomic_load(&function->name) != name);
+	if (length == nr_bytes) {
+		loss_add(LOSS_TEXT, 1);
+	}
+	return length;
 }
 
 static void report_unnamed(uint32_t nr_added)
@@ -215,7 +234,7 @@ void kernels_add(const void *address, void **module, const char *name)
 	uint32_t index = tables ? atomic_fetch_add(&kernels.nr_added, 1) : MAX_FUNCTIONS;
 
 	if (index < MAX_FUNCTIONS) {
-		tables->all[index].module = module;
+		atomic_store(&tables->all[index].module, module);
 		tables->all[index].since = clock_raw();
 		atomic_store(&tables->all[index].name, name);
 		atomic_store(&tables->all[index].address, address);
@@ -242,14 +261,33 @@ void kernels_add_handle(const void *handle, const void *function)
 	}
 }
 
+/* The recorder may not have read it yet. */
+static const char *keep_name(const char *name)
+{
+	size_t nr_bytes = strnlen(name, GPROF_TEXT_BYTES);
+	char *kept = pieces_take(&kernels.names, (uint32_t)nr_bytes + 1, UINT32_MAX);
+
+	if (!kept) {
+		atomic_store(&kernels.has_no_room, true);
+		return NULL;
+	}
+	memcpy(kept, name, nr_bytes);
+	return kept;
+}
+
 void kernels_forget_module(void **module)
 {
 	struct tables *tables = atomic_load(&kernels.tables);
 	uint32_t n = tables ? atomic_load(&kernels.nr_added) : 0;
 
 	for (uint32_t i = 0; i < n && i < MAX_FUNCTIONS; i++) {
-		if (tables->all[i].module == module) {
-			atomic_store(&tables->all[i].name, NULL);
+		struct function *function = &tables->all[i];
+
+		if (atomic_load(&function->module) == module) {
+			const char *name = atomic_load(&function->name);
+
+			atomic_store(&function->module, NULL);
+			atomic_store(&function->name, name ? keep_name(name) : NULL);
 		}
 	}
 }

@@ -103,6 +103,11 @@ void route_show(void)
 	atomic_store(&state.is_hidden, false);
 }
 
+bool route_is_hidden(void)
+{
+	return atomic_load(&state.is_hidden);
+}
+
 static void add_target(const struct module *target, bool is_nccl)
 {
 	struct hook_range *free_one = NULL, *range = atomic_load(&hook_targets);

@@ -38,4 +38,7 @@ void route_drop(const struct modules *modules, bool is_sure);
 void route_hide(void);
 void route_show(void);
 
+/* May a module be going now? Any thread; takes no lock. */
+bool route_is_hidden(void);
+
 #endif

@@ -3,10 +3,9 @@
 
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "collector/util/loss.h"
-#include "collector/util/memory.h"
+#include "collector/util/pieces.h"
 #include "preload/base/utf8.h"
 #include "preload/hook/hook.h"
 #include "preload/nccl/nccl_range.h"
@@ -15,7 +14,6 @@
 #define MAX_STEP_STRINGS 16u
 #define MAX_STEP_RANGES	 16u
 #define MAX_STEP_DEPTHS	 4u
-#define PIECE_BYTES	 (256u << 10)
 #define MAX_PIECES	 256u
 
 static struct nvtx_state {
@@ -104,62 +102,18 @@ struct kept_name {
 	char bytes[];
 };
 
-/* A place where names are kept, and how much of it is taken. */
-struct piece {
-	_Atomic uint32_t nr_taken;
-	char bytes[] __attribute__((aligned(8)));
-};
-
 static struct kept_names {
 	struct kept_name *_Atomic last; /* the newest */
-	struct piece *_Atomic piece;	/* the newest */
-	_Atomic uint32_t nr_pieces;
+	struct pieces pieces;
 	_Atomic uint64_t nr_missed;
 } kept_names;
-
-/* Another thread may have been faster. */
-static bool add_piece(struct piece *before)
-{
-	struct piece *piece;
-
-	if (atomic_load(&kept_names.nr_pieces) >= MAX_PIECES) {
-		return false;
-	}
-	piece = memory_map(PIECE_BYTES);
-	if (piece && atomic_compare_exchange_strong(&kept_names.piece, &before, piece)) {
-		atomic_fetch_add(&kept_names.nr_pieces, 1);
-	} else if (piece) {
-		munmap(piece, PIECE_BYTES);
-	}
-	return piece != NULL;
-}
-
-/* NULL if there is no memory. */
-static void *take_bytes(uint32_t nr_bytes)
-{
-	const uint32_t room = PIECE_BYTES - sizeof(struct piece);
-	struct piece *piece;
-
-	nr_bytes = (nr_bytes + 7) & ~7u;
-	do {
-		uint32_t at;
-
-		piece = atomic_load(&kept_names.piece);
-		at = piece ? atomic_load(&piece->nr_taken) : room;
-		while (nr_bytes <= room - at) {
-			if (atomic_compare_exchange_weak(&piece->nr_taken, &at, at + nr_bytes)) {
-				return piece->bytes + at;
-			}
-		}
-	} while (add_piece(piece));
-	return NULL;
-}
 
 static void keep_name(uint32_t domain, uint32_t registered, const struct nvtx_text *text)
 {
 	const size_t most = GPROF_TEXT_BYTES + 1; /* what is longer, the recorder cuts and counts */
 	size_t nr_bytes = text->nr_bytes < most ? text->nr_bytes : most;
-	struct kept_name *name = take_bytes((uint32_t)(sizeof(*name) + nr_bytes));
+	struct kept_name *name =
+		pieces_take(&kept_names.pieces, (uint32_t)(sizeof(*name) + nr_bytes), MAX_PIECES);
 
 	if (!name) {
 		atomic_fetch_add(&kept_names.nr_missed, 1);

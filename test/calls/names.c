@@ -6,9 +6,11 @@
  *
  * names handles: asks for more handles than there is room for, and launches by the last ones.
  *
- * names long: a kernel whose name is so long that it is read in pieces.
+ * names long LETTERS: a kernel whose name is so long that it is read in pieces.
  *
- * names again: two modules, one after the other, whose kernels have the same host address.
+ * names again: three modules, one after the other, whose kernels have the same host address.
+ *
+ * names exit: a kernel whose module leaves by an exit handler, as those of programs do.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -66,7 +68,7 @@ static void come_and_go(int number)
 	munmap(page, 4096);
 }
 
-/* Waits for the recorder, which may then know the name; another one never may. */
+/* The recorder may not have read the name before it goes. */
 static void replace(const char *name, int nr_launches)
 {
 	void **handle = __cudaRegisterFatBinary(NULL);
@@ -77,7 +79,6 @@ static void replace(const char *name, int nr_launches)
 	for (int i = 0; i < nr_launches; i++) {
 		launch(names[0], false);
 	}
-	usleep(300000);
 	__cudaUnregisterFatBinary(handle);
 	munmap(page, 4096);
 }
@@ -101,16 +102,34 @@ static void ask_for_handles(void)
 	__cudaUnregisterFatBinary(handle);
 }
 
-static void launch_long(void)
+static void launch_long(size_t nr_letters)
 {
-	static char name[3000];
+	static char name[10000];
 	void **handle = __cudaRegisterFatBinary(NULL);
 
-	for (size_t i = 0; i < sizeof(name) - 1; i++) {
+	for (size_t i = 0; i < nr_letters; i++) {
 		name[i] = (char)('a' + i % 26);
 	}
 	__cudaRegisterFunction(handle, name, name, name, -1, NULL, NULL, NULL, NULL, NULL);
 	launch(name, false);
+}
+
+static void **left;
+
+static void leave(void)
+{
+	__cudaUnregisterFatBinary(left);
+}
+
+static void launch_last(void)
+{
+	left = __cudaRegisterFatBinary(NULL);
+	atexit(leave);
+	add(left, names[0], 0);
+	add(left, names[1], 1);
+	launch(names[0], false); /* starts the recorder */
+	usleep(100000);
+	launch(names[1], false);
 }
 
 int main(int argc, char **argv)
@@ -122,8 +141,12 @@ int main(int argc, char **argv)
 		ask_for_handles();
 		return 0;
 	}
-	if (argc > 1 && !strcmp(argv[1], "long")) {
-		launch_long();
+	if (argc > 2 && !strcmp(argv[1], "long")) {
+		launch_long((size_t)atoi(argv[2]));
+		return 0;
+	}
+	if (argc > 1 && !strcmp(argv[1], "exit")) {
+		launch_last();
 		return 0;
 	}
 	if (argc > 1 && !strcmp(argv[1], "again")) {
