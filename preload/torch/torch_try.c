@@ -23,6 +23,14 @@ struct name_variant {
 	uint8_t index;
 };
 
+/*
+ * What no try can tell is how an observer is called. Versions from 2.9 on have a function for their
+ * number: major, minor and more, a byte each, the first at the top.
+ */
+#define VERSION	       "aoti_torch_abi_version"
+#define NEWEST_VERSION (2u << 8 | 15u)
+#define IS_NEWER       "it is newer than 2.15, and gprof was not tried with it"
+
 /* at::RecordFunction::before(name, sequence): until 2.8 a const char *, then a variant. */
 #define BEFORE_TEXT "_ZN2at14RecordFunction6beforeEPKcl"
 #define BEFORE_VARIANT                                                                          \
@@ -286,8 +294,19 @@ const char *torch_try_out(const struct torch_functions *f)
 	return find_layout(&torch_layout);
 }
 
+static bool is_newer(const struct elf *libtorch)
+{
+	uint64_t (*version)(void);
+
+	*(void **)&version = elf_find(libtorch, VERSION);
+	return version && version() >> 48 > NEWEST_VERSION;
+}
+
 const char *torch_resolve(const struct elf *libtorch, struct torch_functions *f)
 {
+	if (is_newer(libtorch)) {
+		return IS_NEWER;
+	}
 #define S(member, symbol)                            \
 	f->member = elf_find(libtorch, symbol);      \
 	if (!f->member) {                            \

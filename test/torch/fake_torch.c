@@ -5,7 +5,8 @@
  * number in the object; FAKE_SMALL: callbacks get an object without handle; FAKE_LATE: is not ready
  * until fake_finish(); FAKE_SLOW: takes 20 ms, under its mutex, to switch a callback on or off;
  * FAKE_FRONT, FAKE_WIDE: a callback has one more member in front, or knows more scopes;
- * FAKE_LONG: a callback has more members behind, which want to be zero;
+ * FAKE_LONG: a callback has more members behind, which want to be zero; says that it is 2.15;
+ * FAKE_NEWER: says that it is 2.16, where callbacks are called in another way;
  * FAKE_MARKED: fake_ops marks who runs (test/bench/cold/cold.h).
  */
 #include <dlfcn.h>
@@ -198,6 +199,19 @@ void construct(struct range *range, uint8_t scope)
 	}
 }
 
+#if defined(FAKE_LONG) || defined(FAKE_NEWER)
+uint64_t aoti_torch_abi_version(void);
+
+uint64_t aoti_torch_abi_version(void)
+{
+#ifdef FAKE_NEWER
+	return 2ull << 56 | 16ull << 48;
+#else
+	return 2ull << 56 | 15ull << 48 | 1ull << 40;
+#endif
+}
+#endif
+
 static void begin(struct range *range, const char *name, int64_t sequence)
 {
 	range->name = name;
@@ -214,7 +228,11 @@ static void begin(struct range *range, const char *name, int64_t sequence)
 	for (unsigned int i = 0; i < NR_CALLBACKS; i++) {
 		if (range->pairs[i].begin) {
 			MARK(COLD_CALLBACK)
+#ifdef FAKE_NEWER
+			range->contexts[i] = range->pairs[i].begin(NULL);
+#else
 			range->contexts[i] = range->pairs[i].begin(range);
+#endif
 			MARK(COLD_TARGET)
 		}
 	}

@@ -505,6 +505,7 @@ played_torch()
 	tap refused MOVED "the sequence number was not found" "refused: another layout"
 	tap refused FRONT "its list of observers has another layout" "refused: observers of another layout"
 	tap refused WIDE "the handle was not found" "refused: observers of more scopes"
+	tap refused NEWER "it is newer than 2.15" "refused: a later version"
 	tap refused SMALL "the handle was not found" "refused: no handle"
 	tap two_of_them "two of them in one process"
 	tap linked_with GOOD ops "linked with it: operators"

@@ -6,7 +6,7 @@ $(B)/torch/ops: $(B)/test/torch/ops.o $(B)/libgprof-report.a
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(REPORT_LIBS)
 
 # Libraries that play PyTorch's, each kind in a folder of its own.
-FAKE_KINDS := GOOD OTHER LACKS SILENT MOVED SMALL LATE SLOW FRONT WIDE LONG MARKED
+FAKE_KINDS := GOOD OTHER LACKS SILENT MOVED SMALL LATE SLOW FRONT WIDE LONG NEWER MARKED
 FAKES := $(patsubst %,$(B)/torch/%/libtorch_cpu.so,$(FAKE_KINDS)) $(B)/torch/libc10_cuda.so
 
 $(B)/torch/%/libtorch_cpu.so: test/torch/fake_torch.c
