@@ -245,9 +245,18 @@ static void add_recorded(struct buf *out, const struct process *process)
 	buf_printf(out, "ended by itself: %s", how);
 }
 
-static void add_killed(struct buf *out, enum process_exit_state state)
+/* It has closed its stream itself, then. */
+static bool lacks_end(const struct stream *stream)
 {
-	if (state == PROCESS_EXIT_ENDED) {
+	return !stream->is_part && !stream->is_trace && !stream->end_kind;
+}
+
+static void add_killed(struct buf *out, const struct stream *stream, enum process_exit_state state)
+{
+	if (lacks_end(stream)) {
+		buf_text(out, "ended by itself; how, and what it lost, is missing in its file, "
+			      "which had no room for it or was cut");
+	} else if (state == PROCESS_EXIT_ENDED) {
 		buf_text(out, "was killed by a signal (crash, kill or OOM killer); a shell shows "
 			      "128 + the signal number as its exit status");
 	} else {
@@ -282,7 +291,7 @@ void process_exit_add_text(
 	} else if (state == PROCESS_EXIT_RUNS) {
 		buf_text(out, "is still running");
 	} else {
-		add_killed(out, state);
+		add_killed(out, stream, state);
 	}
 }
 
@@ -298,6 +307,8 @@ bool process_exit_add_state(struct buf *out, const struct process *process)
 		add_signal(out, "", stream->end_code);
 	} else if (stream->end_kind) {
 		buf_text(out, "ended before the stream could be closed");
+	} else if (lacks_end(stream)) {
+		buf_text(out, "its file lacks the end");
 	} else {
 		buf_text(out, state == PROCESS_EXIT_RUNS    ? "still running"
 			      : state == PROCESS_EXIT_ENDED ? "killed by a signal"
