@@ -82,7 +82,7 @@ struct advice_site {
 		uint32_t py_stack; /* of the stream, 0 none */
 	} key;
 	struct advice_sum sums[NR_ADVICE_WHENS];
-	uint32_t launch; /* that counted last, 0 none */
+	uint64_t launch; /* that counted last, 0 none */
 	UT_hash_handle hh;
 };
 
@@ -103,7 +103,7 @@ void advice_sites_add(struct advice_sites *sites, enum advice_cause cause, enum 
  */
 void advice_sites_add_gap(struct advice_sites *sites, enum advice_cause cause,
 	enum advice_when when, uint64_t ns, uint32_t what, uint32_t op, uint32_t py_stack,
-	uint32_t launch);
+	uint64_t launch);
 
 /* Of the times in the mask (1 << enum advice_when). */
 struct advice_sum advice_sites_sum(
@@ -149,8 +149,8 @@ struct advice_launch {
 
 /* How the gap at the same place in gaps.items ended. */
 struct advice_gap {
+	uint64_t launch; /* correlation id of the call */
 	uint32_t what, op, py_stack;
-	uint32_t launch; /* correlation id of the call */
 	uint8_t when;
 	bool is_known; /* a record with a call, and chosen, ended it */
 	bool is_host;  /* what ended it was launched when the gap had begun */

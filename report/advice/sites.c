@@ -26,7 +26,7 @@ static void add(struct advice_sum *sum, uint64_t nr, uint64_t ns)
 
 void advice_sites_add_gap(struct advice_sites *sites, enum advice_cause cause,
 	enum advice_when when, uint64_t ns, uint32_t what, uint32_t op, uint32_t py_stack,
-	uint32_t launch)
+	uint64_t launch)
 {
 	struct advice_site *site, key = {.key = {cause, what, op, py_stack}};
 

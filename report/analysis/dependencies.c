@@ -443,7 +443,7 @@ static const struct step_activity *last_before(
 
 /* The last one of a stream with a lower correlation id, NULL if there is none. */
 static const struct step_activity *last_with_lower_id(
-	struct dependencies *dependencies, uint64_t stream, uint32_t correlation)
+	struct dependencies *dependencies, uint64_t stream, uint64_t correlation)
 {
 	const struct step_activity *records = dependencies->records;
 	size_t first = first_from(dependencies, stream, 0), low = first;
@@ -463,7 +463,7 @@ static const struct step_activity *last_with_lower_id(
 }
 
 /* How many events of the process have a lower correlation id. */
-static size_t events_before(const struct step_events *step, uint32_t correlation)
+static size_t events_before(const struct step_events *step, uint64_t correlation)
 {
 	size_t low = 0, high = step->nr_events;
 
@@ -481,7 +481,7 @@ static size_t events_before(const struct step_events *step, uint32_t correlation
 
 /* What an event stands for in a call: it was recorded last after that activity. */
 static const struct step_activity *behind_event(
-	struct dependencies *dependencies, uint64_t event, uint32_t correlation)
+	struct dependencies *dependencies, uint64_t event, uint64_t correlation)
 {
 	const struct step_events *step = dependencies->step;
 	size_t nr = events_before(step, correlation);

@@ -177,7 +177,7 @@ static void take_device_batch(struct gpu_activities *works, const struct batch *
 			.begin = clock_map_time(&process->device_clock, begin)};
 		/* The duration is the device's own, whatever the rate between the clocks is. */
 		work->end = work->begin + dur < work->begin ? UINT64_MAX : work->begin + dur;
-		work->correlation = (uint32_t)b->col[COL_kernel_correlation][i];
+		work->correlation = b->col[COL_kernel_correlation][i];
 		work->place = (uint32_t)place;
 		work->device = process_place(process, place).device;
 		work->table = (uint8_t)b->table;

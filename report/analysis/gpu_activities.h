@@ -66,7 +66,7 @@ struct gpu_activity {
 	uint64_t bytes;	     /* of a copy or set */
 	uint32_t name;	     /* of string_pool.h: the kernel, or what copy_name says */
 	uint32_t copy;	     /* of a copy or set: copy_pack() */
-	uint32_t correlation;
+	uint64_t correlation;
 	uint32_t place; /* an id of the stream */
 	uint32_t device;
 	uint8_t table; /* GPROF_TABLE_kernel, _memcpy, _memset, _graph; _op: of the host */

@@ -51,11 +51,14 @@ static void report(struct idle *idle, const struct recent_calls_item *gap,
 /* Its call may come later, or never. */
 static void take_gap(struct idle *idle, const struct recent_calls_item *gap)
 {
-	const struct recent_calls_item *call = recent_calls_get(&idle->calls, gap->correlation);
-	struct recent_calls_item old;
+	struct recent_calls_item call, old;
 
-	if (call || !gap->correlation) {
-		report(idle, gap, call);
+	if (recent_calls_get(&idle->calls, gap->correlation, &call)) {
+		report(idle, gap, &call);
+		return;
+	}
+	if (!gap->correlation) {
+		report(idle, gap, NULL);
 		return;
 	}
 	/* Two gaps may end with nodes of one graph. */
@@ -87,8 +90,7 @@ void idle_take_calls(struct idle *idle, const struct batch *b)
 	struct clock_map *clock = &idle->process->host_clock;
 
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
-		struct recent_calls_item call = {
-			.correlation = (uint32_t)b->col[COL_api_correlation][i]};
+		struct recent_calls_item call = {.correlation = b->col[COL_api_correlation][i]};
 		uint64_t begin = b->col[COL_api_begin][i], dur = b->col[COL_api_dur][i];
 		struct recent_calls_item gap, old;
 
@@ -110,9 +112,11 @@ void idle_begin(struct idle *idle, struct process *process,
 
 void idle_end(struct idle *idle)
 {
-	for (size_t i = 0; i < idle->gaps.nr_items; i++) {
-		if (idle->gaps.items[i].correlation) {
-			report(idle, &idle->gaps.items[i], NULL);
+	for (size_t i = 0; i < idle->gaps.nr_slots; i++) {
+		struct recent_calls_item gap;
+
+		if (recent_calls_remove(&idle->gaps, idle->gaps.slots[i].correlation, &gap)) {
+			report(idle, &gap, NULL);
 		}
 	}
 	recent_calls_fini(&idle->calls);

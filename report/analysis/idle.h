@@ -42,7 +42,7 @@ struct idle_gap {
 	uint64_t begin, end; /* CLOCK_MONOTONIC ns */
 	uint64_t call_begin; /* of the call; not of unknown ones */
 	uint32_t device;
-	uint32_t correlation; /* of the record that ends it */
+	uint64_t correlation; /* of the record that ends it */
 	uint8_t cause;	      /* enum idle_cause */
 };
 

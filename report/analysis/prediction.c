@@ -35,7 +35,7 @@ static uint32_t scales_of(void *context, uint32_t name, enum replay_item item)
 	return prediction->scales_of ? prediction->scales_of(prediction->context, name, item) : 0;
 }
 
-static uint32_t of_collective(void *context, uint32_t correlation)
+static uint32_t of_collective(void *context, uint64_t correlation)
 {
 	const struct prediction *prediction = context;
 	const uint32_t *found = idmap_get(&prediction->collectives, correlation);

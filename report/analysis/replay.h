@@ -92,7 +92,7 @@ struct replay_names {
 	uint32_t (*scales_of)(void *context, uint32_t name, enum replay_item item);
 	/* The collective that a launch is a part of, by its correlation id: 1 + its number, 0: none
 	 */
-	uint32_t (*of_collective)(void *context, uint32_t correlation);
+	uint32_t (*of_collective)(void *context, uint64_t correlation);
 	/* How many activities belong to such a collective, one on each rank. */
 	uint32_t (*ranks_of)(void *context, uint32_t collective);
 	void *context;

@@ -33,7 +33,7 @@ struct step_marks {
 /* An activity's launch: with which handle, and on which stream it ran. */
 struct step_handle {
 	uint64_t handle, stream;
-	uint32_t correlation;
+	uint64_t correlation;
 };
 
 /* ---- marks ---- */
@@ -109,7 +109,7 @@ static void mark_calls(struct step_marks *marks, struct process *process, const 
 				.handle = key_of(b->col[COL_api_stream][i],
 					(uint32_t)b->col[COL_api_thread][i]),
 				.event = b->col[COL_api_event][i],
-				.correlation = (uint32_t)id,
+				.correlation = id,
 				.is_wait = is_named(
 					process, (uint32_t)b->col[COL_api_call][i], "WaitEvent")};
 
@@ -129,7 +129,7 @@ static void mark_records(struct step_marks *marks, struct process *process, cons
 		uint64_t type = is_event ? 0 : b->col[COL_sync_type][i];
 		struct step_event event = {.stream = stream_of(process, place),
 			.event = b->col[is_event ? COL_event_event : COL_sync_event][i],
-			.correlation = (uint32_t)id,
+			.correlation = id,
 			.is_wait = !is_event};
 
 		if (!id || id > UINT32_MAX) {
@@ -281,7 +281,7 @@ static void find_handles(struct step_loader *load)
  * next one; no stream if there is none.
  */
 static uint64_t stream_of_handle(
-	const struct step_loader *load, uint64_t handle, uint32_t correlation)
+	const struct step_loader *load, uint64_t handle, uint64_t correlation)
 {
 	const struct step_handle wanted = {.handle = handle, .correlation = correlation};
 	size_t low = 0, high = load->nr_handles;
@@ -304,7 +304,7 @@ static uint64_t stream_of_handle(
 }
 
 /* The first event from a correlation id on. */
-static size_t events_from(const struct step_marks *marks, uint32_t correlation)
+static size_t events_from(const struct step_marks *marks, uint64_t correlation)
 {
 	size_t low = 0, high = marks->nr_events;
 
@@ -324,7 +324,7 @@ static size_t events_from(const struct step_marks *marks, uint32_t correlation)
 static void resolve_handles(struct step_loader *load)
 {
 	struct step_marks *marks = load->of_process;
-	uint32_t first = UINT32_MAX, last = 0;
+	uint64_t first = UINT64_MAX, last = 0;
 
 	find_handles(load);
 	for (size_t i = 0; i < load->nr_items; i++) {
@@ -338,7 +338,7 @@ static void resolve_handles(struct step_loader *load)
 		}
 	}
 	for (size_t i = 0; i < load->nr_records; i++) {
-		uint32_t id = load->records[i].correlation;
+		uint64_t id = load->records[i].correlation;
 
 		first = id < first ? id : first;
 		last = id > last ? id : last;

@@ -40,7 +40,7 @@ struct step_item {
 	uint64_t handle; /* of that stream, as step_handle; 0: the stream is known */
 	uint64_t event;
 	uint32_t thread, name;
-	uint32_t correlation; /* of a call */
+	uint64_t correlation; /* of a call */
 	uint8_t role;	      /* enum call_role */
 	bool is_call;
 	bool is_range;	/* the user's: says little, what lies in it does */
@@ -51,8 +51,9 @@ struct step_activity {
 	uint64_t begin, end;
 	uint64_t call_begin, call_end; /* of its launch */
 	uint64_t stream;
-	uint64_t handle;	      /* with which it was launched, as step_handle; 0 if unknown */
-	uint32_t thread, correlation; /* of its launch */
+	uint64_t handle;      /* with which it was launched, as step_handle; 0 if unknown */
+	uint64_t correlation; /* of its launch */
+	uint32_t thread;
 	uint32_t name;
 	bool is_copy;
 };
@@ -64,7 +65,7 @@ struct step_activity {
 struct step_event {
 	uint64_t stream, handle; /* as those of step_item */
 	uint64_t event;
-	uint32_t correlation;
+	uint64_t correlation;
 	bool is_wait;
 };
 

@@ -113,7 +113,7 @@ void trace_nested_calls(struct trace *trace, const struct batch *batch)
 			&(struct op_call){.begin = begin,
 				.end = begin + batch->col[COL_api_dur][i],
 				.thread = (uint32_t)batch->col[COL_api_thread][i],
-				.correlation = (uint32_t)batch->col[COL_api_correlation][i],
+				.correlation = batch->col[COL_api_correlation][i],
 				.call = (uint32_t)batch->col[COL_api_call][i],
 				.result = (int32_t)batch->col[COL_api_result][i],
 				.table = (uint8_t)batch->table},

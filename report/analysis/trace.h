@@ -20,7 +20,7 @@ struct trace_event {
 	uint32_t call;	  /* of string_pool.h */
 	uint32_t op;	  /* innermost operator around the call, of string_pool.h; 0 none */
 	uint32_t step;	  /* as in phase_segment */
-	uint32_t correlation;
+	uint64_t correlation;
 	uint32_t copy;	/* copy_pack() */
 	uint32_t shape; /* an id of the stream; of a graph as a whole: its number */
 	uint32_t place; /* an id of the stream */

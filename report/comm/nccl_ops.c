@@ -36,7 +36,7 @@ void nccl_launches_add(struct nccl_launches *launches, const struct nccl_span *s
 
 /* ---- spans ---- */
 
-/* By thread, then id: later launches of a thread have higher ids, modulo 2^32. */
+/* By thread, then id: later launches of a thread have higher ids. */
 static int by_thread(const void *a, const void *b)
 {
 	const struct nccl_span *x = a, *y = b;
@@ -47,13 +47,13 @@ static int by_thread(const void *a, const void *b)
 	return x->last < y->last ? -1 : x->last > y->last;
 }
 
-static bool ends_before(const struct nccl_span *span, uint32_t thread, uint32_t correlation)
+static bool ends_before(const struct nccl_span *span, uint32_t thread, uint64_t correlation)
 {
 	return span->thread < thread || (span->thread == thread && span->last < correlation);
 }
 
 /* The first span that does not end before a launch; mostly that of the previous launch. */
-static size_t find_end(struct nccl_launches *launches, uint32_t thread, uint32_t correlation)
+static size_t find_end(struct nccl_launches *launches, uint32_t thread, uint64_t correlation)
 {
 	const struct nccl_span *spans = launches->spans;
 	size_t low = 0, high = launches->nr_spans, last = launches->last_span;
@@ -75,7 +75,7 @@ static size_t find_end(struct nccl_launches *launches, uint32_t thread, uint32_t
 	return low;
 }
 
-static size_t find_op(struct nccl_launches *launches, uint32_t thread, uint32_t correlation)
+static size_t find_op(struct nccl_launches *launches, uint32_t thread, uint64_t correlation)
 {
 	size_t at = find_end(launches, thread, correlation);
 	const struct nccl_span *span = &launches->spans[at];
@@ -88,7 +88,7 @@ static size_t find_op(struct nccl_launches *launches, uint32_t thread, uint32_t 
 
 /* ---- launches ---- */
 
-static void add(struct nccl_launches *launches, uint32_t correlation, size_t op)
+static void add(struct nccl_launches *launches, uint64_t correlation, size_t op)
 {
 	if (op == NCCL_LAUNCH_NONE) {
 		return;
@@ -108,7 +108,7 @@ static int by_correlation(const void *a, const void *b)
 static void add_launches(struct nccl_launches *launches, const struct batch *batch)
 {
 	for (uint32_t i = 0; i < batch->nr_rows; i++) {
-		uint32_t id = (uint32_t)batch->col[COL_api_correlation][i];
+		uint64_t id = batch->col[COL_api_correlation][i];
 
 		if (id) {
 			add(launches, id,
@@ -141,7 +141,7 @@ void nccl_launches_read(struct nccl_launches *launches, struct stream *stream)
 }
 
 /* Kernels come roughly in launch order, so the previous answer is mostly right again. */
-size_t nccl_launches_find(struct nccl_launches *launches, uint32_t correlation)
+size_t nccl_launches_find(struct nccl_launches *launches, uint64_t correlation)
 {
 	const struct nccl_launch *items = launches->items;
 	size_t low = 0, high = launches->nr, last = launches->last;
@@ -177,7 +177,7 @@ size_t nccl_launches_find(struct nccl_launches *launches, uint32_t correlation)
 struct nccl_call {
 	uint64_t group, bytes, begin;
 	uint32_t comm, sequence, thread;
-	uint32_t after, last; /* correlation ids of its launches */
+	uint64_t after, last; /* correlation ids of its launches */
 	int32_t peer;
 	uint8_t kind;
 };
@@ -249,8 +249,8 @@ void nccl_ops_add_batch(struct nccl_ops *ops, const struct batch *b)
 			.comm = (uint32_t)b->col[COL_nccl_comm][i],
 			.sequence = (uint32_t)b->col[COL_nccl_sequence][i],
 			.thread = (uint32_t)b->col[COL_nccl_thread][i],
-			.after = (uint32_t)b->col[COL_nccl_correlation_before][i],
-			.last = (uint32_t)b->col[COL_nccl_correlation][i],
+			.after = b->col[COL_nccl_correlation_before][i],
+			.last = b->col[COL_nccl_correlation][i],
 			.peer = (int32_t)b->col[COL_nccl_peer][i],
 			.kind = (uint8_t)kind,
 		};
@@ -377,7 +377,7 @@ static void add_kernels(struct nccl_ops *ops, struct process *process, const str
 {
 	for (uint32_t row = 0; row < batch->nr_rows; row++) {
 		size_t place = nccl_launches_find(
-			&ops->calls->launches, (uint32_t)batch->col[COL_kernel_correlation][row]);
+			&ops->calls->launches, batch->col[COL_kernel_correlation][row]);
 		struct nccl_op *op;
 		uint64_t begin, end;
 
@@ -387,9 +387,8 @@ static void add_kernels(struct nccl_ops *ops, struct process *process, const str
 		op = &ops->ops[place];
 		begin = clock_map_time(&process->device_clock, batch->col[COL_kernel_begin][row]);
 		end = begin + batch->col[COL_kernel_dur][row];
-		op->correlation = op->begin_ns == UINT64_MAX
-					  ? (uint32_t)batch->col[COL_kernel_correlation][row]
-					  : 0;
+		op->correlation =
+			op->begin_ns == UINT64_MAX ? batch->col[COL_kernel_correlation][row] : 0;
 		op->begin_ns = begin < op->begin_ns ? begin : op->begin_ns;
 		op->end_ns = end > op->end_ns ? end : op->end_ns;
 		op->device = process_place(process, batch->col[COL_kernel_place][row]).device;

@@ -23,7 +23,7 @@
  * correlation id lies between those at begin and end of the call. All threads of a process share
  * the ids, so launches of other threads may lie between them.
  *
- * Memory: 24 bytes a call that launched anything, and 8 for each launch within one.
+ * Memory: 32 bytes a call that launched anything, and 16 for each launch within one.
  */
 
 /* An unknown operation. */
@@ -33,12 +33,13 @@
  * What one thread launched in one call. thread 0: the thread is unknown, but there is one launch.
  */
 struct nccl_span {
-	uint32_t thread, after, last; /* correlation ids: after < id <= last */
+	uint32_t thread;
+	uint64_t after, last; /* correlation ids: after < id <= last */
 	size_t op;
 };
 
 struct nccl_launch {
-	uint32_t correlation;
+	uint64_t correlation;
 	uint32_t op;
 };
 
@@ -60,7 +61,7 @@ void nccl_launches_add(struct nccl_launches *launches, const struct nccl_span *s
 void nccl_launches_read(struct nccl_launches *launches, struct stream *stream);
 
 /* Then: the operation of a launch, NCCL_LAUNCH_NONE if it belongs to none. */
-size_t nccl_launches_find(struct nccl_launches *launches, uint32_t correlation);
+size_t nccl_launches_find(struct nccl_launches *launches, uint64_t correlation);
 
 /* Empties it for the next process. */
 void nccl_launches_clear(struct nccl_launches *launches);
@@ -85,7 +86,7 @@ struct nccl_op {
 	uint32_t id;	      /* numbers all operations from 0 */
 	uint32_t step;	      /* of its first call: 1 + index in process.steps, 0: before */
 	uint32_t device;      /* of its kernels; UINT32_MAX: unknown */
-	uint32_t correlation; /* of its kernel; 0: it has none, or several */
+	uint64_t correlation; /* of its kernel; 0: it has none, or several */
 	uint8_t kind;
 	uint8_t library; /* enum host_collective_library; 0: NCCL */
 	bool is_unsized; /* `bytes` is unknown */

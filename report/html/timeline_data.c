@@ -116,7 +116,7 @@ static void add_args(struct set *set, struct html_slice *slice, const struct arg
 		uint8_t type = args[i].type;
 
 		if (args[i].key == KEY_CORRELATION) {
-			slice->correlation = (uint32_t)value;
+			slice->correlation = value;
 			continue;
 		}
 		if (args[i].key == KEY_RATE) {
@@ -156,7 +156,7 @@ static uint32_t flow_of(const struct track_slice *event)
 {
 	for (unsigned int i = 0; i < event->nr_flows; i++) {
 		if (event->flows[i] & AUTOGRAD_FLOW) {
-			return (uint32_t)event->flows[i];
+			return (uint32_t)event->flows[i] & INT32_MAX;
 		}
 	}
 	return 0;
@@ -338,9 +338,9 @@ static void add_number(struct packing *packing, int column, uint64_t value)
 }
 
 /* 0 stays 0; others become the distance to the id before, which is mostly small. */
-static void add_id(struct packing *packing, int column, uint32_t id, uint32_t *before)
+static void add_id(struct packing *packing, int column, uint64_t id, uint64_t *before)
 {
-	int64_t step = (int64_t)id - (int64_t)*before;
+	int64_t step = (int64_t)(id - *before);
 
 	if (!id) {
 		add_number(packing, column, 0);
@@ -353,8 +353,8 @@ static void add_id(struct packing *packing, int column, uint32_t id, uint32_t *b
 static void add_slices(struct packing *packing)
 {
 	const struct html_lod *lod = &packing->timeline->lod;
-	uint32_t row = UINT32_MAX, correlation = 0, flow = 0;
-	uint64_t end_ns = 0;
+	uint64_t correlation = 0, flow = 0, end_ns = 0;
+	uint32_t row = UINT32_MAX;
 
 	for (size_t i = 0; i < lod->nr; i++) {
 		const struct html_slice *slice = &lod->slices[i];

@@ -20,10 +20,10 @@
 struct html_slice {
 	uint64_t begin_ns, dur_ns;
 	uint64_t number; /* its set says of what */
+	uint64_t correlation;
 	uint32_t row, name, set;
-	uint32_t correlation;
-	uint32_t flow;	 /* both ends of a flow have the same number; 0: none */
-	bool is_instant; /* dur_ns is 0; dropped like a slice of a millisecond */
+	uint32_t flow : 31;	 /* both ends of a flow have the same number; 0: none */
+	uint32_t is_instant : 1; /* dur_ns is 0; dropped like a slice of a millisecond */
 };
 
 struct html_bucket {

@@ -327,7 +327,7 @@ static bool has_tick(const struct select *select, uint64_t tick)
 static void add_calls(struct select *select, struct idset *called, const struct batch *batch)
 {
 	for (uint32_t i = 0; i < batch->nr_rows; i++) {
-		uint32_t id = (uint32_t)batch->col[COL_api_correlation][i];
+		uint64_t id = batch->col[COL_api_correlation][i];
 
 		idset_add(called, id);
 		if (id && has_tick(select, batch->col[COL_api_begin][i])) {
@@ -341,7 +341,7 @@ static void count_no_call(
 {
 	select->nr_activities += nr_rows;
 	for (uint32_t i = 0; i < nr_rows; i++) {
-		select->nr_no_call += !ids[i] || !idset_has(called, (uint32_t)ids[i]);
+		select->nr_no_call += !ids[i] || !idset_has(called, ids[i]);
 	}
 }
 
@@ -485,8 +485,7 @@ static uint32_t choose_rows(const struct select *select, const struct batch *b,
 		} else if (rule == SELECT_TICK) {
 			is_chosen = has_tick(select, wide ? wide[i] : small[i]);
 		} else {
-			is_chosen =
-				idset_has(select->launched, wide ? (uint32_t)wide[i] : small[i]);
+			is_chosen = idset_has(select->launched, wide ? wide[i] : small[i]);
 		}
 		nr += is_chosen;
 	}

@@ -22,13 +22,13 @@ static size_t mask_of(const struct gpu_times *times)
 }
 
 /* The product's upper bits separate dense ranges as well as strides. */
-static size_t home_of(const struct gpu_times *times, uint32_t number)
+static size_t home_of(const struct gpu_times *times, uint64_t number)
 {
-	return (number * 0x9e3779b1u) >> (32 - times->slot_bits);
+	return (number * 0x9e3779b97f4a7c15u) >> (64 - times->slot_bits);
 }
 
 /* The slot of the page, or the free one for it. */
-static size_t find_slot(const struct gpu_times *times, uint32_t number)
+static size_t find_slot(const struct gpu_times *times, uint64_t number)
 {
 	size_t at = home_of(times, number);
 
@@ -87,7 +87,7 @@ static uint32_t new_page(struct gpu_times *times)
 	return (uint32_t)times->nr_pages;
 }
 
-static struct gpu_times_page *make_page(struct gpu_times *times, uint32_t number)
+static struct gpu_times_page *make_page(struct gpu_times *times, uint64_t number)
 {
 	struct gpu_times_slot *slot;
 
@@ -104,7 +104,7 @@ static struct gpu_times_page *make_page(struct gpu_times *times, uint32_t number
 }
 
 /* NULL if there is none. */
-static struct gpu_times_page *find_page(const struct gpu_times *times, uint32_t number)
+static struct gpu_times_page *find_page(const struct gpu_times *times, uint64_t number)
 {
 	uint32_t place;
 
@@ -115,7 +115,7 @@ static struct gpu_times_page *find_page(const struct gpu_times *times, uint32_t 
 	return place ? &times->pages[place - 1] : NULL;
 }
 
-static void drop_page(struct gpu_times *times, uint32_t number)
+static void drop_page(struct gpu_times *times, uint64_t number)
 {
 	size_t at = find_slot(times, number);
 	uint32_t place = times->slots[at].place;
@@ -129,7 +129,7 @@ static void drop_page(struct gpu_times *times, uint32_t number)
 
 /* ---- entries ---- */
 
-struct gpu_times_entry *gpu_times_put(struct gpu_times *times, uint32_t correlation)
+struct gpu_times_entry *gpu_times_put(struct gpu_times *times, uint64_t correlation)
 {
 	struct gpu_times_page *page;
 	struct gpu_times_entry *entry;
@@ -142,15 +142,15 @@ struct gpu_times_entry *gpu_times_put(struct gpu_times *times, uint32_t correlat
 		page = make_page(times, correlation / GPU_TIMES_PAGE_IDS);
 	}
 	entry = &page->entries[correlation % GPU_TIMES_PAGE_IDS];
-	if (!entry->correlation) {
-		entry->correlation = correlation;
+	if (!entry->is_used) {
+		entry->is_used = 1;
 		page->nr_entries++;
 		times->nr_entries++;
 	}
 	return entry;
 }
 
-struct gpu_times_entry *gpu_times_add(struct gpu_times *times, uint32_t correlation, uint64_t ns)
+struct gpu_times_entry *gpu_times_add(struct gpu_times *times, uint64_t correlation, uint64_t ns)
 {
 	struct gpu_times_entry *entry = gpu_times_put(times, correlation);
 
@@ -160,19 +160,19 @@ struct gpu_times_entry *gpu_times_add(struct gpu_times *times, uint32_t correlat
 	return entry;
 }
 
-const struct gpu_times_entry *gpu_times_find(const struct gpu_times *times, uint32_t correlation)
+const struct gpu_times_entry *gpu_times_find(const struct gpu_times *times, uint64_t correlation)
 {
 	const struct gpu_times_page *page = find_page(times, correlation / GPU_TIMES_PAGE_IDS);
 	const struct gpu_times_entry *entry =
 		page ? &page->entries[correlation % GPU_TIMES_PAGE_IDS] : NULL;
 
-	return entry && entry->correlation ? entry : NULL;
+	return entry && entry->is_used ? entry : NULL;
 }
 
 bool gpu_times_remove(
-	struct gpu_times *times, uint32_t correlation, struct gpu_times_entry *removed)
+	struct gpu_times *times, uint64_t correlation, struct gpu_times_entry *removed)
 {
-	uint32_t number = correlation / GPU_TIMES_PAGE_IDS;
+	uint64_t number = correlation / GPU_TIMES_PAGE_IDS;
 	struct gpu_times_page *page;
 	struct gpu_times_entry *entry;
 
@@ -181,7 +181,7 @@ bool gpu_times_remove(
 	}
 	page = find_page(times, number);
 	entry = page ? &page->entries[correlation % GPU_TIMES_PAGE_IDS] : NULL;
-	if (!entry || !entry->correlation) {
+	if (!entry || !entry->is_used) {
 		return false;
 	}
 	*removed = *entry;
@@ -200,20 +200,31 @@ bool gpu_times_remove(
 void recent_calls_fini(struct recent_calls *recent)
 {
 	gpu_times_fini(&recent->places);
-	free(recent->items);
+	free(recent->slots);
 	*recent = (struct recent_calls){0};
 }
 
+static struct recent_calls_item make_item(
+	const struct recent_calls *recent, const struct gpu_times_entry *entry)
+{
+	const struct recent_calls_slot *slot = &recent->slots[entry->records - 1];
+
+	return (struct recent_calls_item){.begin = slot->begin,
+		.end = slot->end,
+		.correlation = slot->correlation,
+		.number = entry->nr_activities};
+}
+
 bool recent_calls_remove(
-	struct recent_calls *recent, uint32_t correlation, struct recent_calls_item *item)
+	struct recent_calls *recent, uint64_t correlation, struct recent_calls_item *item)
 {
 	struct gpu_times_entry entry;
 
 	if (!gpu_times_remove(&recent->places, correlation, &entry)) {
 		return false;
 	}
-	*item = recent->items[entry.records - 1];
-	recent->items[entry.records - 1].correlation = 0;
+	*item = make_item(recent, &entry);
+	recent->slots[entry.records - 1].correlation = 0;
 	return true;
 }
 
@@ -221,6 +232,7 @@ bool recent_calls_put(struct recent_calls *recent, const struct recent_calls_ite
 	struct recent_calls_item *gone)
 {
 	struct recent_calls_item old;
+	struct gpu_times_entry *entry;
 	bool is_gone = false;
 	size_t place;
 
@@ -228,24 +240,30 @@ bool recent_calls_put(struct recent_calls *recent, const struct recent_calls_ite
 		return false;
 	}
 	recent_calls_remove(recent, item->correlation, &old);
-	if (recent->nr_items < RECENT_CALLS_ITEMS) {
-		recent->items = array_grow(
-			recent->items, recent->nr_items, &recent->capacity, sizeof(*recent->items));
-		place = recent->nr_items++;
+	if (recent->nr_slots < RECENT_CALLS_ITEMS) {
+		recent->slots = array_grow(
+			recent->slots, recent->nr_slots, &recent->capacity, sizeof(*recent->slots));
+		place = recent->nr_slots++;
 	} else {
 		place = recent->next;
 		recent->next = (recent->next + 1) % RECENT_CALLS_ITEMS;
-		is_gone = recent_calls_remove(recent, recent->items[place].correlation, gone);
+		is_gone = recent_calls_remove(recent, recent->slots[place].correlation, gone);
 	}
-	recent->items[place] = *item;
-	gpu_times_put(&recent->places, item->correlation)->records = (uint32_t)place + 1;
+	recent->slots[place] =
+		(struct recent_calls_slot){item->begin, item->end, item->correlation};
+	entry = gpu_times_put(&recent->places, item->correlation);
+	entry->records = (uint32_t)place + 1;
+	entry->nr_activities = item->number;
 	return is_gone;
 }
 
-const struct recent_calls_item *recent_calls_get(
-	const struct recent_calls *recent, uint32_t correlation)
+bool recent_calls_get(
+	const struct recent_calls *recent, uint64_t correlation, struct recent_calls_item *item)
 {
 	const struct gpu_times_entry *entry = gpu_times_find(&recent->places, correlation);
 
-	return entry ? &recent->items[entry->records - 1] : NULL;
+	if (entry) {
+		*item = make_item(recent, entry);
+	}
+	return entry != NULL;
 }

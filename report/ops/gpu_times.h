@@ -16,7 +16,7 @@
 #define GPU_TIMES_PAGE_IDS 16u
 
 struct gpu_times_entry {
-	uint32_t correlation; /* 0: free */
+	uint32_t is_used;
 	uint32_t nr_activities;
 	uint64_t ns;
 	uint32_t records;	    /* a list of op_launch.h, if records are kept */
@@ -31,7 +31,7 @@ struct gpu_times_page {
 
 /* The location of a page. */
 struct gpu_times_slot {
-	uint32_t number; /* id / GPU_TIMES_PAGE_IDS */
+	uint64_t number; /* id / GPU_TIMES_PAGE_IDS */
 	uint32_t place;	 /* 1 + index in `pages`, 0: free */
 };
 
@@ -53,10 +53,10 @@ void gpu_times_fini(struct gpu_times *times);
  * The entry of a call, created if it is new; valid until the next put. NULL for id 0, which names
  * no call.
  */
-struct gpu_times_entry *gpu_times_put(struct gpu_times *times, uint32_t correlation);
+struct gpu_times_entry *gpu_times_put(struct gpu_times *times, uint64_t correlation);
 
 /* The entry of a call, NULL if there is none; valid until the next put or remove. */
-const struct gpu_times_entry *gpu_times_find(const struct gpu_times *times, uint32_t correlation);
+const struct gpu_times_entry *gpu_times_find(const struct gpu_times *times, uint64_t correlation);
 
 /* Adds one activity to an entry. */
 static inline void gpu_times_count(struct gpu_times_entry *entry, uint64_t ns)
@@ -66,10 +66,10 @@ static inline void gpu_times_count(struct gpu_times_entry *entry, uint64_t ns)
 }
 
 /* Adds one activity of that call. Returns as gpu_times_put. */
-struct gpu_times_entry *gpu_times_add(struct gpu_times *times, uint32_t correlation, uint64_t ns);
+struct gpu_times_entry *gpu_times_add(struct gpu_times *times, uint64_t correlation, uint64_t ns);
 
 /* Removes the entry of a call; false if there is none. */
-bool gpu_times_remove(struct gpu_times *times, uint32_t correlation, struct gpu_times_entry *entry);
+bool gpu_times_remove(struct gpu_times *times, uint64_t correlation, struct gpu_times_entry *entry);
 
 /* ---- recent calls ---- */
 
@@ -82,15 +82,21 @@ bool gpu_times_remove(struct gpu_times *times, uint32_t correlation, struct gpu_
 
 struct recent_calls_item {
 	uint64_t begin, end;
-	uint32_t correlation; /* 0: free */
-	uint32_t number;      /* defined by the owner */
+	uint64_t correlation;
+	uint32_t number; /* defined by the owner */
+};
+
+struct recent_calls_slot {
+	uint64_t begin, end;
+	uint64_t correlation; /* 0: free */
 };
 
 struct recent_calls {
-	struct recent_calls_item *items;
-	size_t nr_items, capacity;
-	size_t next;		 /* the oldest, once there are RECENT_CALLS_ITEMS */
-	struct gpu_times places; /* `records` is 1 + the index in items */
+	struct recent_calls_slot *slots;
+	size_t nr_slots, capacity;
+	size_t next; /* the oldest, once there are RECENT_CALLS_ITEMS */
+	/* `records` is 1 + the index in slots, `nr_activities` the number of the item. */
+	struct gpu_times places;
 };
 
 /* Starts with all zeros. */
@@ -103,12 +109,12 @@ void recent_calls_fini(struct recent_calls *recent);
 bool recent_calls_put(struct recent_calls *recent, const struct recent_calls_item *item,
 	struct recent_calls_item *gone);
 
-/* NULL if there is none; valid until the next put. */
-const struct recent_calls_item *recent_calls_get(
-	const struct recent_calls *recent, uint32_t correlation);
+/* False if there is none. */
+bool recent_calls_get(
+	const struct recent_calls *recent, uint64_t correlation, struct recent_calls_item *item);
 
 /* Removes it; false if there is none. */
 bool recent_calls_remove(
-	struct recent_calls *recent, uint32_t correlation, struct recent_calls_item *item);
+	struct recent_calls *recent, uint64_t correlation, struct recent_calls_item *item);
 
 #endif

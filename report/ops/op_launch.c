@@ -19,7 +19,7 @@ void op_records_fini(struct op_records *records)
 struct op_record *op_records_add(struct op_records *records, uint32_t *list)
 {
 	uint32_t number = records->free;
-	struct op_records_item *item;
+	struct op_record *item;
 
 	if (number) {
 		item = &records->items[number - 1];
@@ -32,7 +32,7 @@ struct op_record *op_records_add(struct op_records *records, uint32_t *list)
 	}
 	item->next = *list;
 	*list = number;
-	return &item->record;
+	return item;
 }
 
 #define WORK_MASK (COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_correlation))
@@ -61,7 +61,7 @@ static struct idset *find_called(struct process *process)
 			continue;
 		}
 		for (uint32_t row = 0; row < batch.nr_rows; row++) {
-			idset_add(called, (uint32_t)batch.col[COL_api_correlation][row]);
+			idset_add(called, batch.col[COL_api_correlation][row]);
 		}
 	}
 	return called;
@@ -170,17 +170,18 @@ static void set_record(
 	record->shape =
 		b->table == GPROF_TABLE_kernel ? (uint32_t)b->col[COL_kernel_shape][row] : 0;
 	record->place = (uint32_t)b->col[COL_kernel_place][row];
-	record->correlation = (uint32_t)b->col[COL_kernel_correlation][row];
+	record->correlation = b->col[COL_kernel_correlation][row];
 	record->copy = is_copy ? copy_of(b, row) : 0;
 	record->table = (uint8_t)b->table;
 	record->is_timed = true;
 }
 
-static struct op_record make_untimed(const struct batch *b, uint32_t row)
+static void set_untimed(struct op_record *record, const struct batch *b, uint32_t row)
 {
-	struct op_record record = {
+	*record = (struct op_record){
+		.next = record->next,
 		.place = (uint32_t)b->col[COL_untimed_place][row],
-		.correlation = (uint32_t)b->col[COL_untimed_correlation][row],
+		.correlation = b->col[COL_untimed_correlation][row],
 		.graph = (uint32_t)b->col[COL_untimed_graph][row],
 		.graph_node = b->col[COL_untimed_graph_node][row],
 		.shape = (uint32_t)b->col[COL_untimed_shape][row],
@@ -188,16 +189,15 @@ static struct op_record make_untimed(const struct batch *b, uint32_t row)
 		.table = (uint8_t)b->col[COL_untimed_table][row],
 	};
 
-	if (record.table == GPROF_TABLE_memcpy) {
-		record.copy = copy_pack((uint32_t)b->col[COL_untimed_copy_kind][row], 0, 0);
-	} else if (record.table == GPROF_TABLE_memset) {
-		record.copy = COPY_IS_SET;
+	if (record->table == GPROF_TABLE_memcpy) {
+		record->copy = copy_pack((uint32_t)b->col[COL_untimed_copy_kind][row], 0, 0);
+	} else if (record->table == GPROF_TABLE_memset) {
+		record->copy = COPY_IS_SET;
 	}
-	return record;
 }
 
 /* The entry of a record's call, NULL if there is no such call. */
-static struct gpu_times_entry *entry_of(struct op_launch *launch, uint32_t correlation)
+static struct gpu_times_entry *entry_of(struct op_launch *launch, uint64_t correlation)
 {
 	return idset_has(launch->called, correlation) ? gpu_times_put(&launch->times, correlation)
 						      : NULL;
@@ -227,7 +227,7 @@ static bool is_communication(const struct op_launch *launch, const struct batch 
 static void add_batch(struct op_launch *launch, const struct batch *b)
 {
 	for (uint32_t row = 0; row < b->nr_rows; row++) {
-		uint32_t correlation = (uint32_t)b->col[COL_kernel_correlation][row];
+		uint64_t correlation = b->col[COL_kernel_correlation][row];
 		bool is_comm = is_communication(launch, b, row);
 		struct gpu_times_entry *entry;
 
@@ -251,9 +251,9 @@ static void add_batch(struct op_launch *launch, const struct batch *b)
 static void add_untimed(struct op_launch *launch, const struct batch *b)
 {
 	for (uint32_t row = 0; row < b->nr_rows; row++) {
-		uint32_t correlation = (uint32_t)b->col[COL_untimed_correlation][row];
+		uint64_t correlation = b->col[COL_untimed_correlation][row];
 
-		*add_record(launch, entry_of(launch, correlation)) = make_untimed(b, row);
+		set_untimed(add_record(launch, entry_of(launch, correlation)), b, row);
 	}
 }
 
@@ -284,7 +284,7 @@ void op_launch_load(struct op_launch *launch, size_t block)
 
 /* ---- calls ---- */
 
-bool op_launch_remove(struct op_launch *launch, uint32_t correlation, struct gpu_times_entry *work)
+bool op_launch_remove(struct op_launch *launch, uint64_t correlation, struct gpu_times_entry *work)
 {
 	return gpu_times_remove(&launch->times, correlation, work);
 }
@@ -299,9 +299,11 @@ void op_launch_end(struct op_launch *launch)
 		const struct op_record *record;
 
 		while ((record = op_records_pop(launch->records, list))) {
-			struct op_record moved = *record;
+			struct op_record moved = *record, *added;
 
-			*op_records_add(launch->records, &launch->no_call) = moved;
+			added = op_records_add(launch->records, &launch->no_call);
+			moved.next = added->next;
+			*added = moved;
 		}
 	}
 }

@@ -32,35 +32,31 @@ struct op_record {
 	uint32_t graph;
 	uint32_t shape; /* of a kernel: an id of the stream, 0: unknown */
 	uint32_t place; /* an id of the stream */
-	uint32_t correlation;
+	uint64_t correlation;
 	uint32_t copy; /* of a copy or set: copy_pack(), see copy_kind.h */
 	uint8_t table; /* GPROF_TABLE_kernel, _memcpy, _memset or _graph */
 	bool is_timed;
 	bool is_communication; /* of a kernel with times: kernel_class_of its name */
-};
-
-struct op_records_item {
-	struct op_record record;
-	uint32_t next; /* in its list, or in that of free records */
+	uint32_t next;	       /* of op_records: in its list, or in that of free records */
 };
 
 /* Zero-initialized. */
 struct op_records {
-	struct op_records_item *items; /* numbered from 1 */
+	struct op_record *items; /* numbered from 1 */
 	size_t nr_items, capacity;
 	uint32_t free;
 };
 
 void op_records_fini(struct op_records *records);
 
-/* Adds a record at the head of a list, which starts as 0. The caller sets all of it. */
+/* Adds a record at the head of a list, which starts as 0. The caller sets all but `next`. */
 struct op_record *op_records_add(struct op_records *records, uint32_t *list);
 
 /* Removes the first record of a list, NULL if it is empty. It is valid until the next is added. */
 static inline const struct op_record *op_records_pop(struct op_records *records, uint32_t *list)
 {
 	uint32_t number = *list;
-	struct op_records_item *item;
+	struct op_record *item;
 
 	if (!number) {
 		return NULL;
@@ -69,7 +65,7 @@ static inline const struct op_record *op_records_pop(struct op_records *records,
 	*list = item->next;
 	item->next = records->free;
 	records->free = number;
-	return &item->record;
+	return item;
 }
 
 struct op_launch {
@@ -91,7 +87,7 @@ struct stream_request op_launch_request(const struct op_launch *launch, size_t b
 void op_launch_load(struct op_launch *launch, size_t block);
 
 /* Removes the activities of a call; false if there are none. */
-bool op_launch_remove(struct op_launch *launch, uint32_t correlation, struct gpu_times_entry *work);
+bool op_launch_remove(struct op_launch *launch, uint64_t correlation, struct gpu_times_entry *work);
 
 /* Call it after the last call: the remaining records join `no_call`. */
 void op_launch_end(struct op_launch *launch);

@@ -92,14 +92,14 @@ static void add_block(struct find *find, size_t i)
 /* ---- activities of a group ---- */
 
 struct ids {
-	uint32_t first, last; /* lowest and highest */
+	uint64_t first, last; /* lowest and highest */
 };
 
 /* The correlation ids in a group's rows of these tables, ignoring 0. */
 static struct ids ids_of(const struct find *find, const struct op_group *group, uint64_t tables)
 {
 	struct stream *stream = find->process->stream;
-	struct ids ids = {.first = UINT32_MAX};
+	struct ids ids = {.first = UINT64_MAX};
 
 	for (size_t i = group->first; i < group->end; i++) {
 		unsigned int table = stream_block_table(stream, i);
@@ -110,7 +110,7 @@ static struct ids ids_of(const struct find *find, const struct op_group *group, 
 			continue;
 		}
 		for (uint32_t row = 0; row < batch.nr_rows; row++) {
-			uint32_t id = (uint32_t)batch.col[column][row];
+			uint64_t id = batch.col[column][row];
 
 			ids.first = id && id < ids.first ? id : ids.first;
 			ids.last = id > ids.last ? id : ids.last;
@@ -133,7 +133,7 @@ static size_t first_ahead(const struct find *find, size_t group)
 static void find_activities(struct find *find)
 {
 	struct op_groups *groups = find->groups;
-	uint32_t *last_ids = mem_zeroed(groups->nr, sizeof(*last_ids));
+	uint64_t *last_ids = mem_zeroed(groups->nr, sizeof(*last_ids));
 
 	for (size_t i = 0; i < groups->nr; i++) {
 		struct op_group *group = &groups->items[i];
@@ -144,7 +144,7 @@ static void find_activities(struct find *find)
 			last_ids[i] = ids_of(find, group, activity_tables).last;
 		}
 		if (group->activities_from < ahead) { /* some of these are split */
-			uint32_t first = ids_of(find, group, call_tables).first;
+			uint64_t first = ids_of(find, group, call_tables).first;
 
 			while (group->activities_from < ahead &&
 				last_ids[group->activities_from] < first) {
@@ -378,6 +378,11 @@ static unsigned int handle_column_of(unsigned int table)
 	}
 }
 
+static uint16_t call_of(uint64_t id)
+{
+	return id <= UINT16_MAX ? (uint16_t)id : 0;
+}
+
 static void add_calls(struct op_rows *rows, const struct batch *b, struct op_events *events)
 {
 	const uint64_t *stacks =
@@ -388,7 +393,7 @@ static void add_calls(struct op_rows *rows, const struct batch *b, struct op_eve
 	struct op_event *event = make_room(events, b->nr_rows), *first = event;
 
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
-		uint32_t correlation = (uint32_t)b->col[COL_api_correlation][i];
+		uint64_t correlation = b->col[COL_api_correlation][i];
 		uint32_t py_stack = stacks ? (uint32_t)stacks[i] : 0;
 		struct gpu_times_entry work = {0};
 
@@ -408,7 +413,7 @@ static void add_calls(struct op_rows *rows, const struct batch *b, struct op_eve
 			.correlation = correlation,
 			.records = work.records,
 			.py_stack = py_stack,
-			.call = is_whole ? (uint32_t)b->col[COL_api_call][i] : 0,
+			.call = is_whole ? call_of(b->col[COL_api_call][i]) : 0,
 			.result = is_whole ? (int32_t)b->col[COL_api_result][i] : 0,
 			.table = (uint8_t)b->table,
 			.thread = (uint32_t)b->col[COL_api_thread][i]};

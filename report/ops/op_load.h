@@ -37,17 +37,14 @@ struct op_event {
 	uint64_t value;
 	uint64_t handle; /* of a call: op_call.handle, if records are wanted */
 	union {
-		uint64_t address; /* of an allocation; the name's id if is_unnamed */
-		struct {
-			uint32_t correlation; /* of a call */
-			uint32_t records;     /* a list of op_load_want.records */
-		};
+		uint64_t address;     /* of an allocation; the name's id if is_unnamed */
+		uint64_t correlation; /* of a call */
 	};
 	uint32_t order; /* in which rows were written, among those loaded */
 	uint32_t thread;
 	union {
-		uint32_t name; /* of string_pool.h; for a range the full name */
-		uint32_t call; /* an id of the stream */
+		uint32_t name;	  /* of string_pool.h; for a range the full name */
+		uint32_t records; /* of a call: a list of op_load_want.records */
 	};
 	union {
 		uint32_t shape; /* of string_pool.h */
@@ -55,7 +52,10 @@ struct op_event {
 	};
 	uint32_t py_stack; /* 0: not recorded */
 	uint32_t nr_activities;
-	uint16_t depth;
+	union {
+		uint16_t depth;
+		uint16_t call; /* an id of the stream, 0: unknown */
+	};
 	uint8_t kind; /* enum op_event_kind */
 	union {
 		uint8_t framework;

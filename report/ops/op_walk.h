@@ -44,7 +44,7 @@ struct op_gpu_call {
 struct op_call {
 	uint64_t begin, end; /* ticks; the process's clock_map converts to ns */
 	uint32_t thread;
-	uint32_t correlation; /* 0: unknown */
+	uint64_t correlation; /* 0: unknown */
 	uint32_t call;	      /* an id of the stream: process_call_name */
 	int32_t result;
 	uint64_t handle; /* the API's, of the stream of a launch, copy or set, or of what is waited

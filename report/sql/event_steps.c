@@ -46,7 +46,7 @@ static void take_calls(void *context, struct process *process, const struct batc
 
 	(void)process;
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
-		uint32_t correlation = (uint32_t)b->col[COL_api_correlation][i];
+		uint64_t correlation = b->col[COL_api_correlation][i];
 		size_t place = find_place(steps, b->col[COL_api_begin][i]);
 
 		if (correlation && place) {
@@ -109,7 +109,7 @@ bool event_steps_find(
 	case SELECT_NVTX:
 		return event_steps_at(steps, batch->col[column][row], step);
 	case SELECT_LAUNCH:
-		place = idmap_get(&steps->places, (uint32_t)batch->col[column][row]);
+		place = idmap_get(&steps->places, batch->col[column][row]);
 		return step_at_place(steps, place ? *place : 0, step);
 	case SELECT_ALL:
 		break;

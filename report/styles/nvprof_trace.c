@@ -155,7 +155,7 @@ static void set_name(
 
 	buf_add(&text, bytes, nr_bytes);
 	if (!nvprof_is_copy(event)) {
-		buf_printf(&text, " [%u]", event->correlation);
+		buf_printf(&text, " [%" PRIu64 "]", event->correlation);
 	}
 	table_set_text(cell, text.bytes, text.nr_bytes);
 	buf_fini(&text);

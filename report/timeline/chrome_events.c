@@ -115,14 +115,14 @@ static void place_event(struct chrome_events *events, uint32_t pid, uint32_t tid
 }
 
 /* An end of the flow from a call to its GPU activity. */
-static void add_flow(struct chrome_events *events, char ph, uint32_t correlation, uint32_t pid,
+static void add_flow(struct chrome_events *events, char ph, uint64_t correlation, uint32_t pid,
 	uint32_t tid, uint64_t ns)
 {
 	struct buf *out = events->out;
 
 	begin_event(events, ph, "ac2g", "\"ac2g\"");
 	buf_text(out, ", \"id\": ");
-	buf_uint(out, events->timeline->first_id + correlation);
+	buf_uint(out, timeline_flow(events->timeline, correlation));
 	place_event(events, pid, tid, ns, NULL);
 	buf_text(out, ph == 'f' ? ", \"bp\": \"e\"}" : "}");
 }
@@ -484,8 +484,8 @@ static void add_wait_args(struct buf *out, const struct slice *slice)
 {
 	/* Stream -1: tools take an event with a stream for work, and waiting is none. */
 	buf_printf(out,
-		"\"stream\": -1, \"waited stream\": %d, \"correlation\": %u, \"device\": %u"
-		", \"context\": %u",
+		"\"stream\": -1, \"waited stream\": %d, \"correlation\": %" PRIu64
+		", \"device\": %u, \"context\": %u",
 		(int)slice->place.stream, slice->correlation, slice->place.device,
 		slice->place.context);
 }

@@ -124,7 +124,7 @@ static uint32_t innermost_op(const struct open_thread *thread, uint64_t ns)
 }
 
 void chrome_launches_add_call(
-	struct chrome_launches *launches, uint32_t tid, uint32_t correlation, uint64_t begin_ns)
+	struct chrome_launches *launches, uint32_t tid, uint64_t correlation, uint64_t begin_ns)
 {
 	struct open_thread *thread = thread_at(launches, tid, begin_ns);
 	struct chrome_launch *call;
@@ -141,7 +141,7 @@ void chrome_launches_add_call(
 }
 
 const struct chrome_launch *chrome_launches_find(
-	const struct chrome_launches *launches, uint32_t correlation)
+	const struct chrome_launches *launches, uint64_t correlation)
 {
 	return correlation ? idmap_get(&launches->calls, correlation) : NULL;
 }

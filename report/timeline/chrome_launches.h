@@ -58,11 +58,11 @@ void chrome_launches_add_range(struct chrome_launches *launches, uint32_t tid, u
 void chrome_launches_add_step(
 	struct chrome_launches *launches, uint32_t name, uint64_t begin_ns, uint64_t end_ns);
 void chrome_launches_add_call(
-	struct chrome_launches *launches, uint32_t tid, uint32_t correlation, uint64_t begin_ns);
+	struct chrome_launches *launches, uint32_t tid, uint64_t correlation, uint64_t begin_ns);
 
 /* NULL: no such call. */
 const struct chrome_launch *chrome_launches_find(
-	const struct chrome_launches *launches, uint32_t correlation);
+	const struct chrome_launches *launches, uint64_t correlation);
 
 /* Adds an activity to the spans of the ranges that its call is in. */
 void chrome_launches_extend(struct chrome_launches *launches, const struct chrome_launch *launch,

@@ -27,11 +27,13 @@
 
 struct lane_slice {
 	struct external_sort_head head; /* by begin, then the longest first */
+	uint64_t what : 56;		/* see chrome_lane_slice; more than any program counts */
+	uint64_t kind : 8;
 	uint32_t tid;
-	uint32_t nr;   /* of the slices in the walk, from 1 on */
-	uint32_t what; /* see chrome_lane_slice */
-	uint8_t kind;
+	uint32_t nr; /* of the slices in the walk, from 1 on */
 };
+
+#define LANE_WHAT ((1ull << 56) - 1)
 
 /* A slice that is open. */
 struct open_slice {
@@ -205,10 +207,11 @@ static void add_to(struct chrome_launches *launches, const struct lane_slice *sl
 		break;
 	case CHROME_LANE_ANNOTATION:
 	case CHROME_LANE_RANGE:
-		chrome_launches_add_range(launches, slice->tid, slice->what, begin_ns, end_ns);
+		chrome_launches_add_range(
+			launches, slice->tid, (uint32_t)slice->what, begin_ns, end_ns);
 		break;
 	case CHROME_LANE_STEP:
-		chrome_launches_add_step(launches, slice->what, begin_ns, end_ns);
+		chrome_launches_add_step(launches, (uint32_t)slice->what, begin_ns, end_ns);
 		break;
 	default:
 		break;
@@ -257,7 +260,7 @@ uint32_t chrome_lanes_place(
 		(slice->end_ns > slice->begin_ns ? slice->end_ns - slice->begin_ns : 0);
 	sorted->tid = *tid;
 	sorted->nr = lanes->nr;
-	sorted->what = slice->what;
+	sorted->what = slice->what & LANE_WHAT;
 	sorted->kind = (uint8_t)slice->kind;
 	return 0;
 }

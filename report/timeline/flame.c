@@ -51,12 +51,12 @@ struct flame_reading {
 	bool has_phases, has_ranges; /* parts differ by these */
 	enum phase phase;	     /* the others are left out, FLAME_ALL_PHASES: none */
 	struct process *process;
-	uint32_t root;	    /* frame of the process */
-	uint32_t unsampled; /* of what has no Python stack */
+	uint64_t last_launch; /* correlation id of the last activity's call */
+	uint32_t root;	      /* frame of the process */
+	uint32_t unsampled;   /* of what has no Python stack */
 	struct recent recent[NR_RECENT];
-	uint32_t last_launch; /* correlation id of the last activity's call */
-	uint32_t last_step;   /* 1 + its place in process.steps, 0: before the first */
-	uint16_t last_range;  /* of last_step, as in flame_part */
+	uint32_t last_step;  /* 1 + its place in process.steps, 0: before the first */
+	uint16_t last_range; /* of last_step, as in flame_part */
 };
 
 /* Of an operator, call or activity. */

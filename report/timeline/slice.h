@@ -71,7 +71,7 @@ struct slice {
 	bool is_trace_range; /* a step that is also among the operators of an imported trace */
 	uint32_t name;
 	uint32_t domain;      /* of NVTX */
-	uint32_t correlation; /* of calls and GPU activities */
+	uint64_t correlation; /* of calls and GPU activities */
 	uint32_t stack;	      /* Python's, py_stack.h */
 	uint32_t shape;	      /* of a launch; inputs of an operator: a text */
 	uint32_t text;	      /* of a notice */

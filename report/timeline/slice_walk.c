@@ -71,7 +71,7 @@ static void walk_calls(const struct slice_walk *walk, const struct batch *b, con
 		}
 		slice = host_slice(walk, SLICE_CALL, b->col[COL_api_thread][i],
 			b->col[COL_api_begin][i], b->col[COL_api_dur][i]);
-		slice.correlation = is_nested ? 0 : (uint32_t)b->col[COL_api_correlation][i];
+		slice.correlation = is_nested ? 0 : b->col[COL_api_correlation][i];
 		if (!walk->is_times_only) {
 			slice.name = process_call_name(
 				walk->timeline->process, b->col[COL_api_call][i], &api);
@@ -352,7 +352,7 @@ static void walk_gpu(const struct slice_walk *walk, const struct batch *b)
 			.end_ns = begin_ns + end - begin,
 			.clock_begin = begin,
 			.clock_end = end,
-			.correlation = (uint32_t)b->col[COL_kernel_correlation][i],
+			.correlation = b->col[COL_kernel_correlation][i],
 			.place = process_place(walk->timeline->process, place),
 			.place_id = place};
 		if (b->table != GPROF_TABLE_sync) {

@@ -17,9 +17,6 @@
 /* More than the pids of a system. */
 #define PIDS_APART 10000000u
 
-/* Flows of a kind that a process may have: correlation ids have 32 bits. */
-#define ID_BITS 32u
-
 const char *const timeline_tracks[] = {
 	"api", "ops", "nvtx", "python", "gpu", "counters", "steps", "marks", NULL};
 
@@ -200,7 +197,7 @@ void timeline_read_launches(struct timeline *timeline)
 		}
 		if (timeline_load(timeline, i, COL_BIT(column), &batch)) {
 			for (uint32_t row = 0; row < batch.nr_rows; row++) {
-				idset_add(set, (uint32_t)batch.col[column][row]);
+				idset_add(set, batch.col[column][row]);
 			}
 		}
 	}
@@ -219,7 +216,7 @@ void timeline_enter(
 
 	set_process(timeline, process);
 	timeline->pid = timeline_pid(processes, nr_processes, k);
-	timeline->first_id = (uint64_t)k << ID_BITS;
+	timeline->first_id = (uint64_t)k << TIMELINE_ID_BITS;
 	timeline->first_device_pid = TIMELINE_DEVICES * (uint32_t)k;
 	timeline->first_ns = 0;
 	if (process->first_ns <= process->last_ns) {

@@ -105,6 +105,18 @@ uint32_t timeline_pid(struct process *const *processes, size_t nr_processes, siz
 uint64_t timeline_host_ns(struct timeline *timeline, uint64_t tick);
 uint64_t timeline_device_ns(struct timeline *timeline, uint64_t device_ns);
 
+/*
+ * Of a flow's id, what a process counts: a year of 30,000 calls a second. Then doubles hold the ids
+ * of 8,192 processes.
+ */
+#define TIMELINE_ID_BITS 40u
+
+/* The flow from a call to what it launched. */
+static inline uint64_t timeline_flow(const struct timeline *timeline, uint64_t correlation)
+{
+	return timeline->first_id + (correlation & ((1ull << TIMELINE_ID_BITS) - 1));
+}
+
 /* The last event of the process at hand, which has events. */
 uint64_t timeline_last_ns(const struct timeline *timeline);
 

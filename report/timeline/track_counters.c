@@ -46,7 +46,7 @@ static void add_track(const struct track_rows *rows, uint64_t track, uint64_t pa
 
 struct launch {
 	uint64_t ns;
-	uint32_t correlation;
+	uint64_t correlation;
 	UT_hash_handle hh;
 };
 
@@ -80,7 +80,7 @@ struct launch_queue *launch_queues_find(
 	return &queues->queues[queues->nr++];
 }
 
-static struct launch *find_launch(struct launch_queues *queues, uint32_t correlation)
+static struct launch *find_launch(struct launch_queues *queues, uint64_t correlation)
 {
 	struct launch *launch;
 
@@ -88,7 +88,7 @@ static struct launch *find_launch(struct launch_queues *queues, uint32_t correla
 	return launch;
 }
 
-void launch_queues_launch(struct launch_queues *queues, uint32_t correlation, uint64_t ns)
+void launch_queues_launch(struct launch_queues *queues, uint64_t correlation, uint64_t ns)
 {
 	struct launch *launch;
 
@@ -101,7 +101,7 @@ void launch_queues_launch(struct launch_queues *queues, uint32_t correlation, ui
 	HASH_ADD(hh, queues->launches, correlation, sizeof(launch->correlation), launch);
 }
 
-bool launch_queues_begin(struct launch_queues *queues, uint32_t correlation, uint64_t *launch_ns)
+bool launch_queues_begin(struct launch_queues *queues, uint64_t correlation, uint64_t *launch_ns)
 {
 	struct launch *launch;
 
@@ -365,14 +365,14 @@ static struct launch_queue *queue_depth_of(
 	return queue;
 }
 
-void track_counters_launch(struct track_counters *counters, uint32_t correlation, uint64_t ns)
+void track_counters_launch(struct track_counters *counters, uint64_t correlation, uint64_t ns)
 {
 	if (is_counting(counters)) {
 		launch_queues_launch(&counters->queues, correlation, ns);
 	}
 }
 
-void track_counters_begin(struct track_counters *counters, uint32_t correlation,
+void track_counters_begin(struct track_counters *counters, uint64_t correlation,
 	const struct model_place *place, uint64_t ns)
 {
 	uint64_t launch_ns;

@@ -39,13 +39,13 @@ void launch_queues_fini(struct launch_queues *queues);
 struct launch_queue *launch_queues_find(
 	struct launch_queues *queues, uint32_t device, uint32_t stream);
 
-void launch_queues_launch(struct launch_queues *queues, uint32_t correlation, uint64_t ns);
+void launch_queues_launch(struct launch_queues *queues, uint64_t correlation, uint64_t ns);
 
 /*
  * True for the first activity of a launch, with the launch's time. An activity that seems to begin
  * before its launch was never queued: clocks of host and device may be a little apart.
  */
-bool launch_queues_begin(struct launch_queues *queues, uint32_t correlation, uint64_t *launch_ns);
+bool launch_queues_begin(struct launch_queues *queues, uint64_t correlation, uint64_t *launch_ns);
 
 /* Counts up to the launch. begin_ns must not fall. */
 void launch_queue_add(struct launch_queue *queue, const struct track_sink *sink, uint64_t launch_ns,
@@ -80,8 +80,8 @@ void track_counters_sample(struct track_counters *counters, const struct slice_s
 void track_counters_alloc(struct track_counters *counters, const struct slice_alloc *alloc);
 
 /* In the order of begins: launches, their activities, and copies. */
-void track_counters_launch(struct track_counters *counters, uint32_t correlation, uint64_t ns);
-void track_counters_begin(struct track_counters *counters, uint32_t correlation,
+void track_counters_launch(struct track_counters *counters, uint64_t correlation, uint64_t ns);
+void track_counters_begin(struct track_counters *counters, uint64_t correlation,
 	const struct model_place *place, uint64_t ns);
 void track_counters_copy(struct track_counters *counters, uint32_t device, uint64_t begin_ns,
 	uint64_t end_ns, uint64_t bytes);

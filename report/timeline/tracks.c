@@ -31,7 +31,7 @@ struct sorted_slice {
 	uint64_t value; /* bytes; node of a graph; payload; sequence number; place; flow */
 	uint32_t row;
 	uint32_t name;
-	uint32_t correlation;
+	uint64_t correlation;
 	uint32_t shape; /* or inputs; result of a call; type of a payload */
 	uint32_t place; /* id of the place; or Python stack; or communicator */
 	uint8_t kind, category;
@@ -243,7 +243,7 @@ static void add_call(
 	}
 	add_stack(tracks, event, slice->place);
 	if (slice->correlation && idset_has(tracks->timeline.launched, slice->correlation)) {
-		add_flow(event, tracks->timeline.first_id + slice->correlation);
+		add_flow(event, timeline_flow(&tracks->timeline, slice->correlation));
 		track_counters_launch(&tracks->counters, slice->correlation, event->ns);
 	}
 }
@@ -304,7 +304,7 @@ static void add_activity(
 			event->ns + event->dur_ns, slice->value);
 	}
 	if (slice->correlation && idset_has(tracks->timeline.called, slice->correlation)) {
-		add_flow(event, tracks->timeline.first_id + slice->correlation);
+		add_flow(event, timeline_flow(&tracks->timeline, slice->correlation));
 		track_counters_begin(&tracks->counters, slice->correlation, &place, event->ns);
 	}
 }

@@ -12,7 +12,7 @@
 #define NEAR_ALWAYS 65536u
 
 struct idmap_far {
-	uint32_t id;
+	uint64_t id;
 	uint32_t place;
 	UT_hash_handle hh;
 };
@@ -30,7 +30,7 @@ void idmap_fini(struct idmap *map)
 	*map = (struct idmap){0};
 }
 
-int64_t idmap_find_far(const struct idmap *map, uint32_t id)
+int64_t idmap_find_far(const struct idmap *map, uint64_t id)
 {
 	struct idmap_far *far;
 
@@ -38,7 +38,7 @@ int64_t idmap_find_far(const struct idmap *map, uint32_t id)
 	return far ? (int64_t)far->place : -1;
 }
 
-static void remember_far(struct idmap *map, uint32_t id)
+static void remember_far(struct idmap *map, uint64_t id)
 {
 	struct idmap_far *far = mem_zeroed(1, sizeof(*far));
 
@@ -47,7 +47,7 @@ static void remember_far(struct idmap *map, uint32_t id)
 	HASH_ADD(hh, map->far, id, sizeof(far->id), far);
 }
 
-static void remember_near(struct idmap *map, uint32_t id)
+static void remember_near(struct idmap *map, uint64_t id)
 {
 	if (id >= map->nr_near) {
 		size_t nr_near = map->nr_near ? map->nr_near : 64;
@@ -62,7 +62,7 @@ static void remember_near(struct idmap *map, uint32_t id)
 	map->near[id] = (uint32_t)map->nr + 1;
 }
 
-void *idmap_add(struct idmap *map, uint32_t id)
+void *idmap_add(struct idmap *map, uint64_t id)
 {
 	map->elements = array_grow(map->elements, map->nr, &map->capacity, map->element_bytes);
 	if (id < NEAR_ALWAYS + NEAR_SLACK * map->nr) {

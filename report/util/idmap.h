@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A map from the 32-bit ids of a stream to elements of one size. Ids mostly count up; then a
+ * A map from the ids of a stream to elements of one size. Ids mostly count up; then a
  * look-up is one load. Other ids go into a hash table, so memory never depends on the size of an
  * id.
  */
@@ -25,10 +25,10 @@ void idmap_init(struct idmap *map, size_t element_bytes);
 void idmap_fini(struct idmap *map);
 
 /* Used by the inline functions: the index of an id in the hash table. */
-int64_t idmap_find_far(const struct idmap *map, uint32_t id);
+int64_t idmap_find_far(const struct idmap *map, uint64_t id);
 
 /* The index of the id's element in `elements`, -1 if there is none. */
-static inline int64_t idmap_find(const struct idmap *map, uint32_t id)
+static inline int64_t idmap_find(const struct idmap *map, uint64_t id)
 {
 	if (id < map->nr_near && map->near[id]) {
 		return (int64_t)map->near[id] - 1;
@@ -43,7 +43,7 @@ static inline void *idmap_at(const struct idmap *map, size_t place)
 }
 
 /* The element with that id, NULL if there is none. Valid until the next idmap_put. */
-static inline void *idmap_get(const struct idmap *map, uint32_t id)
+static inline void *idmap_get(const struct idmap *map, uint64_t id)
 {
 	int64_t place = idmap_find(map, id);
 
@@ -51,10 +51,10 @@ static inline void *idmap_get(const struct idmap *map, uint32_t id)
 }
 
 /* Used by idmap_put: adds an element of zeros for an id that has none. */
-void *idmap_add(struct idmap *map, uint32_t id);
+void *idmap_add(struct idmap *map, uint64_t id);
 
 /* The element with that id, created as zeros if there is none. */
-static inline void *idmap_put(struct idmap *map, uint32_t id)
+static inline void *idmap_put(struct idmap *map, uint64_t id)
 {
 	int64_t place = idmap_find(map, id);
 

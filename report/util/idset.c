@@ -6,41 +6,57 @@
 #include "report/util/buf.h"
 
 #define PAGE_WORDS (IDSET_PAGE_BITS / 64u)
+#define FIRST_BITS 3u
 
-uint64_t *idset_none[256];
+static size_t nr_slots(const struct idset *set)
+{
+	return (size_t)1 << (64 - set->shift);
+}
 
 struct idset *idset_create(void)
 {
 	struct idset *set = mem_zeroed(1, sizeof(struct idset));
 
-	for (unsigned int i = 0; i < 256; i++) {
-		set->pages[i] = idset_none;
-	}
+	set->shift = 64 - FIRST_BITS;
+	set->slots = mem_zeroed(nr_slots(set), sizeof(*set->slots));
 	return set;
 }
 
 void idset_destroy(struct idset *set)
 {
-	for (unsigned int i = 0; set && i < 256; i++) {
-		if (set->pages[i] == idset_none) {
-			continue;
-		}
-		for (unsigned int k = 0; k < 256; k++) {
-			free(set->pages[i][k]);
-		}
-		free(set->pages[i]);
+	for (size_t i = 0; set && i < nr_slots(set); i++) {
+		free(set->slots[i].page);
+	}
+	if (set) {
+		free(set->slots);
 	}
 	free(set);
 }
 
-void idset_add_slow(struct idset *set, uint32_t id)
+static void grow(struct idset *set)
 {
-	uint64_t ***pages = &set->pages[id >> 24];
+	struct idset_slot *old = set->slots;
+	size_t nr_old = nr_slots(set);
 
-	if (*pages == idset_none) {
-		*pages = mem_zeroed(256, sizeof(**pages));
+	set->shift--;
+	set->slots = mem_zeroed(nr_slots(set), sizeof(*set->slots));
+	for (size_t i = 0; i < nr_old; i++) {
+		if (old[i].page) {
+			*idset_find(set, old[i].number) = old[i];
+		}
 	}
-	(*pages)[id >> 16 & 0xffu] = mem_zeroed(PAGE_WORDS, sizeof(uint64_t));
+	free(old);
+}
+
+void idset_add_slow(struct idset *set, uint64_t id)
+{
+	uint64_t number = id / IDSET_PAGE_BITS;
+
+	if (2 * ++set->nr_used > nr_slots(set)) {
+		grow(set);
+	}
+	*idset_find(set, number) =
+		(struct idset_slot){number, mem_zeroed(PAGE_WORDS, sizeof(uint64_t))};
 	idset_add(set, id);
 }
 
@@ -58,10 +74,10 @@ uint64_t idset_count_missing(const struct idset *set, const struct idset *other)
 {
 	uint64_t count = 0;
 
-	for (unsigned int i = 0; i < 256; i++) {
-		for (unsigned int k = 0; set->pages[i] != idset_none && k < 256; k++) {
-			count += count_without(set->pages[i][k], other->pages[i][k]);
-		}
+	for (size_t i = 0; i < nr_slots(set); i++) {
+		const struct idset_slot *slot = &set->slots[i];
+
+		count += count_without(slot->page, idset_find(other, slot->number)->page);
 	}
 	return count;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A set of 32-bit ids as paged bitmaps, made for correlation ids, which are dense. A set of few ids
- * takes 12 KB, because there may be one for each of thousands of processes.
+ * A set of ids as bitmaps in pages, made for correlation ids, which are dense. A hash finds a page,
+ * and a page is small, so ids that are not dense take 100 bytes each, however large they are.
  */
 #ifndef REPORT_UTIL_IDSET_H
 #define REPORT_UTIL_IDSET_H
@@ -9,40 +9,52 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define IDSET_PAGE_BITS 65536u
+#define IDSET_PAGE_BITS 512u
 
-struct idset {
-	uint64_t **pages[256]; /* by the upper bytes of the id; idset_none if there are none */
+/* The location of a page. */
+struct idset_slot {
+	uint64_t number; /* id / IDSET_PAGE_BITS */
+	uint64_t *page;	 /* NULL: free */
 };
 
-/* A shared row of 256 absent pages. */
-extern uint64_t *idset_none[256];
+struct idset {
+	struct idset_slot *slots; /* open addressing; a power of two, at most half full */
+	size_t nr_used;
+	unsigned int shift; /* 64 - log2 of the number of slots */
+};
 
 struct idset *idset_create(void);
 void idset_destroy(struct idset *set);
-void idset_add_slow(struct idset *set, uint32_t id);
+void idset_add_slow(struct idset *set, uint64_t id);
 
-static inline uint64_t *idset_page(const struct idset *set, uint32_t id)
+/* The slot of the page, or the free one for it. The product's upper bits separate dense ranges. */
+static inline struct idset_slot *idset_find(const struct idset *set, uint64_t number)
 {
-	return set->pages[id >> 24][id >> 16 & 0xffu];
+	size_t mask = ((size_t)1 << (64 - set->shift)) - 1;
+	size_t at = (number * 0x9e3779b97f4a7c15u) >> set->shift;
+
+	while (set->slots[at].page && set->slots[at].number != number) {
+		at = (at + 1) & mask;
+	}
+	return &set->slots[at];
 }
 
-static inline void idset_add(struct idset *set, uint32_t id)
+static inline void idset_add(struct idset *set, uint64_t id)
 {
-	uint64_t *page = idset_page(set, id);
+	uint64_t *page = idset_find(set, id / IDSET_PAGE_BITS)->page;
 
 	if (__builtin_expect(!page, 0)) {
 		idset_add_slow(set, id);
 		return;
 	}
-	page[(id & 0xffffu) >> 6] |= 1ull << (id & 63u);
+	page[id % IDSET_PAGE_BITS / 64] |= 1ull << (id % 64);
 }
 
-static inline int idset_has(const struct idset *set, uint32_t id)
+static inline int idset_has(const struct idset *set, uint64_t id)
 {
-	const uint64_t *page = idset_page(set, id);
+	const uint64_t *page = idset_find(set, id / IDSET_PAGE_BITS)->page;
 
-	return page && (page[(id & 0xffffu) >> 6] >> (id & 63u) & 1u);
+	return page && (page[id % IDSET_PAGE_BITS / 64] >> (id % 64) & 1u);
 }
 
 /* How many ids of `set` are not in `other`. */

@@ -191,7 +191,7 @@ static void take_work(struct device_view *view, struct process *process, const s
 		row->nr_kernels += b->table == GPROF_TABLE_kernel || b->table == GPROF_TABLE_graph;
 		row->nr_copies += b->table == GPROF_TABLE_memcpy;
 		row->nr_sets += b->table == GPROF_TABLE_memset;
-		idset_add(view->worked, (uint32_t)b->col[COL_kernel_correlation][i]);
+		idset_add(view->worked, b->col[COL_kernel_correlation][i]);
 	}
 	advance(view, view->later_min[b->block]);
 }
@@ -208,7 +208,7 @@ static void on_batch(void *context, struct process *process, const struct batch 
 		if (batch->table == GPROF_TABLE_untimed) {
 			row_of(view, process, batch->col[COL_untimed_place][i])->nr_untimed++;
 		} else {
-			idset_add(view->called, (uint32_t)batch->col[COL_api_correlation][i]);
+			idset_add(view->called, batch->col[COL_api_correlation][i]);
 		}
 	}
 }

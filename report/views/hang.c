@@ -19,7 +19,8 @@ struct stall_row {
 	struct process *process;
 	uint32_t process_idx; /* as nccl_ops.h counts */
 	uint64_t tick, since, work_end, step, stream, bytes, ended;
-	uint32_t hang, name, text, tid, correlation, shape, place, comm, sequence, line;
+	uint64_t correlation;
+	uint32_t hang, name, text, tid, shape, place, comm, sequence, line;
 	uint8_t item, nccl_kind;
 	bool is_open;
 };
@@ -101,7 +102,7 @@ static void take_row(
 		.name = process_string(process, b->col[COL_hang_name][i]),
 		.text = process_string(process, b->col[COL_hang_text][i]),
 		.tid = (uint32_t)b->col[COL_hang_task][i],
-		.correlation = (uint32_t)b->col[COL_hang_correlation][i],
+		.correlation = b->col[COL_hang_correlation][i],
 		.shape = (uint32_t)b->col[COL_hang_shape][i],
 		.place = (uint32_t)b->col[COL_hang_place][i],
 		.comm = (uint32_t)b->col[COL_hang_comm][i],

@@ -18,7 +18,8 @@
 struct pending {
 	uint64_t call_begin, call_end;
 	uint64_t begin, end; /* of all its records */
-	uint32_t correlation, nr_records;
+	uint64_t correlation;
+	uint32_t nr_records;
 	uint32_t name, call_name;
 };
 

@@ -10,7 +10,7 @@
  */
 struct pending {
 	uint64_t call_begin, call_end, begin;
-	uint32_t correlation; /* 0 none */
+	uint64_t correlation; /* 0 none */
 };
 
 struct queue_depth_row {

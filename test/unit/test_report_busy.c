@@ -165,13 +165,17 @@ START_TEST(ids_far_out_cost_no_memory_and_are_found)
 	}
 	*(uint32_t *)idmap_put(&map, UINT32_MAX) = 5;
 	*(uint32_t *)idmap_put(&map, 0x80000001u) = 6;
+	*(uint32_t *)idmap_put(&map, 1ull << 32 | 1) = 7;
 	ck_assert_uint_eq(*(uint32_t *)idmap_get(&map, 99999), 299997);
 	ck_assert_uint_eq(*(uint32_t *)idmap_get(&map, UINT32_MAX), 5);
 	ck_assert_uint_eq(*(uint32_t *)idmap_get(&map, 0x80000001u), 6);
+	ck_assert_uint_eq(*(uint32_t *)idmap_get(&map, 1), 3);
+	ck_assert_uint_eq(*(uint32_t *)idmap_get(&map, 1ull << 32 | 1), 7);
 	ck_assert_ptr_null(idmap_get(&map, 0));
+	ck_assert_ptr_null(idmap_get(&map, 1ull << 32));
 	ck_assert_ptr_null(idmap_get(&map, 0x80000000u));
 	ck_assert_uint_lt(map.nr_near, 1u << 20);
-	ck_assert_uint_eq(map.nr, 100001);
+	ck_assert_uint_eq(map.nr, 100002);
 	idmap_fini(&map);
 }
 END_TEST
@@ -189,6 +193,16 @@ START_TEST(sets_tell_what_the_other_lacks)
 	ck_assert_int_eq(idset_has(a, UINT32_MAX), 1);
 	ck_assert_int_eq(idset_has(b, UINT32_MAX), 0);
 	ck_assert_uint_eq(idset_count_missing(a, b), 2);
+	for (uint64_t turn = 1; turn < 1000; turn++) {
+		idset_add(a, turn << 32 | 7);
+		idset_add(b, turn << 33 | 7);
+	}
+	for (uint64_t turn = 1; turn < 1000; turn++) {
+		ck_assert_int_eq(idset_has(a, turn << 32 | 7), 1);
+		ck_assert_int_eq(idset_has(b, turn << 32 | 7), turn % 2 == 0);
+	}
+	ck_assert_int_eq(idset_has(a, 7), 0);
+	ck_assert_uint_eq(idset_count_missing(a, b), 2 + 500);
 	idset_destroy(a);
 	idset_destroy(b);
 }

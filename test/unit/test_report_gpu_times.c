@@ -18,12 +18,29 @@ START_TEST(work_is_taken_once_by_its_call)
 		uint32_t key = id * 2654435761u | 1u;
 
 		if (gpu_times_remove(&worked, key, &entry)) {
-			ck_assert_uint_eq(entry.correlation, key);
 			ck_assert_uint_ge(entry.nr_activities, 2);
 			ck_assert(!gpu_times_remove(&worked, key, &entry));
 		}
 	}
 	ck_assert_uint_eq(worked.nr_entries, 0);
+	gpu_times_fini(&worked);
+}
+END_TEST
+
+START_TEST(calls_2_to_the_32_apart_are_not_the_same)
+{
+	struct gpu_times worked = {0};
+	struct gpu_times_entry entry;
+
+	for (uint64_t turn = 0; turn < 1000; turn++) {
+		gpu_times_add(&worked, turn << 32 | 5, turn + 1);
+	}
+	ck_assert_uint_eq(worked.nr_entries, 1000);
+	for (uint64_t turn = 0; turn < 1000; turn++) {
+		ck_assert(gpu_times_remove(&worked, turn << 32 | 5, &entry));
+		ck_assert_uint_eq(entry.ns, turn + 1);
+		ck_assert_uint_eq(entry.nr_activities, 1);
+	}
 	gpu_times_fini(&worked);
 }
 END_TEST
@@ -61,4 +78,4 @@ START_TEST(places_of_work_that_was_taken_are_used_again)
 END_TEST
 
 UNIT_SUITE("report/gpu_times", work_is_taken_once_by_its_call,
-	places_of_work_that_was_taken_are_used_again)
+	calls_2_to_the_32_apart_are_not_the_same, places_of_work_that_was_taken_are_used_again)

@@ -262,12 +262,14 @@ START_TEST(the_oldest_makes_room_when_too_many_wait)
 	ck_assert(recent_calls_put(
 		&recent, &(struct recent_calls_item){9, 9, UINT32_MAX - 2, 0}, &gone));
 	ck_assert_uint_eq(gone.correlation, 3);
-	ck_assert_ptr_null(recent_calls_get(&recent, 1));
-	ck_assert_ptr_null(recent_calls_get(&recent, 2));
-	ck_assert_ptr_null(recent_calls_get(&recent, 0));
-	ck_assert_uint_eq(recent_calls_get(&recent, UINT32_MAX - 1)->begin, 8);
-	ck_assert_uint_eq(recent_calls_get(&recent, 4)->begin, 4);
-	ck_assert_uint_eq(recent.nr_items, RECENT_CALLS_ITEMS);
+	ck_assert(!recent_calls_get(&recent, 1, &gone));
+	ck_assert(!recent_calls_get(&recent, 2, &gone));
+	ck_assert(!recent_calls_get(&recent, 0, &gone));
+	ck_assert(recent_calls_get(&recent, UINT32_MAX - 1, &gone));
+	ck_assert_uint_eq(gone.begin, 8);
+	ck_assert(recent_calls_get(&recent, 4, &gone));
+	ck_assert_uint_eq(gone.begin, 4);
+	ck_assert_uint_eq(recent.nr_slots, RECENT_CALLS_ITEMS);
 	recent_calls_fini(&recent);
 }
 END_TEST

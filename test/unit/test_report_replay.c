@@ -143,7 +143,7 @@ static uint32_t is_backward(void *context, uint32_t name, enum replay_item item)
 	return item == REPLAY_ITEM_OPERATOR && name == NAME_BACKWARD;
 }
 
-static uint32_t no_collective(void *context, uint32_t correlation)
+static uint32_t no_collective(void *context, uint64_t correlation)
 {
 	(void)context;
 	(void)correlation;
@@ -206,7 +206,7 @@ END_TEST
 
 /* ---- two ranks ---- */
 
-static uint32_t of_collective(void *context, uint32_t correlation)
+static uint32_t of_collective(void *context, uint64_t correlation)
 {
 	(void)context;
 	return correlation;

@@ -144,7 +144,7 @@ function readIds(column, from, ids) {
 
 function readRow(head, columns, at, [track, depth, nr, nrBuckets]) {
 	const row = {track, depth, nr, begin: new Float64Array(nr), end: new Float64Array(nr), name: columns[2].subarray(at.slice, at.slice + nr),
-		set: columns[3].subarray(at.slice, at.slice + nr), correlation: new Uint32Array(nr), arrow: new Uint32Array(nr), number: columns[5].subarray(at.slice, at.slice + nr), buckets: []};
+		set: columns[3].subarray(at.slice, at.slice + nr), correlation: new Float64Array(nr), arrow: new Uint32Array(nr), number: columns[5].subarray(at.slice, at.slice + nr), buckets: []};
 	let end = -head.first_ns, bucket = 0;
 	readIds(columns[4], at.slice, row.correlation);
 	readIds(columns[6], at.slice, row.arrow);
@@ -180,7 +180,7 @@ function addPhases(data, figure) {
 		const track = {i: data.tracks.length, parent: parent.i, kind: "other", process, rank: 0, name: "phases" + (figure.left_out ? " (without " + figure.left_out + " more)" : ""),
 			label: "", rows: [], inner: [], isOfPhases: true};
 		const row = {i: data.rows.length, track: track.i, depth: 0, nr, begin: new Float64Array(nr), end: new Float64Array(nr), name: new Float64Array(nr), set: new Float64Array(nr),
-			correlation: new Uint32Array(nr), arrow: new Uint32Array(nr), number: new Float64Array(nr), buckets: []};
+			correlation: new Float64Array(nr), arrow: new Uint32Array(nr), number: new Float64Array(nr), buckets: []};
 		for (let i = 0, end = 0; i < nr; i++) {
 			const [phase, gap, length] = segments.slice(3 * i, 3 * i + 3);
 			row.begin[i] = end + gap;

@@ -88,7 +88,7 @@ function trackFor(data, part, track, tracks) {
 
 const columnNames = ["begin", "end", "name", "set", "correlation", "arrow", "number"];
 const emptyColumns = () => ({nr: 0, begin: new Float64Array(0), end: new Float64Array(0), name: new Float64Array(0), set: new Float64Array(0),
-	correlation: new Uint32Array(0), arrow: new Uint32Array(0), number: new Float64Array(0)});
+	correlation: new Float64Array(0), arrow: new Uint32Array(0), number: new Float64Array(0)});
 
 function rowFor(data, track, depth, width) {
 	for (let next = track.rows.length; next <= depth; next++) {

@@ -262,8 +262,9 @@ class Trace {
 				values.forEach((value) => this.argument(event, ...value));
 				if (hasFlow) {
 					event.fixed(47, (view) => {
-						view.setUint32(0, row.arrow[i] || row.correlation[i], true);
-						view.setUint32(4, data.tracks[row.track].process + (row.arrow[i] ? 2 ** 31 : 0), true);
+						const id = row.arrow[i] || row.correlation[i];
+						view.setUint32(0, id % 2 ** 32, true);
+						view.setUint32(4, data.tracks[row.track].process * 256 + Math.floor(id / 2 ** 32) % 256 + (row.arrow[i] ? 2 ** 31 : 0), true);
 					});
 				}
 			});
