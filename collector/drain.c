@@ -18,6 +18,7 @@
 #include "collector/cupti/device.h"
 #include "collector/hang/hang.h"
 #include "collector/last_thread.h"
+#include "collector/ring/correlation_ids.h"
 #include "collector/ring/ending.h"
 #include "collector/ring/ring.h"
 #include "collector/ring_to_rows.h"
@@ -71,8 +72,7 @@ static struct drain_state {
 	atomic_bool is_attached;
 	bool has_cuda_facts;
 	bool was_wanted; /* is CUPTI, at the last look */
-	bool has_wrapped;
-	bool is_late; /* forked once CUDA was in use; not said so yet */
+	bool is_late;	 /* forked once CUDA was in use; not said so yet */
 	atomic_bool is_leaving;
 	atomic_uint nr_asked, nr_answered; /* by drain_catch_up */
 	atomic_bool is_stopping;
@@ -202,17 +202,6 @@ static void report_late_fork(void)
 	}
 }
 
-static void report_wrap(void)
-{
-	if (!drain.has_wrapped && window_nr_wraps()) {
-		drain.has_wrapped = true;
-		notice_add("correlation IDs", 0,
-			"the process made over 4,294,967,296 calls, and CUPTI numbers them with 32 "
-			"bits: device activity may be joined with a call of an earlier record "
-			"window of the same number. Select one window or fewer steps");
-	}
-}
-
 /*
  * In a full stream, groups say nothing but how much is lost. Each takes the place of the last one,
  * or else they would fill a disk in some weeks.
@@ -242,6 +231,7 @@ static void write_group(uint64_t now)
 	drain.nr_lost += loss_add_rows();	   /* events that the stream has just refused */
 	group = batch_add(GPROF_TABLE_checkpoint); /* thread 0: closes the group, threads or not */
 	group->tick = now;
+	group->newest_correlation = correlation_ids_newest();
 	ring_positions(add_position, &now);
 	batch_write_all();
 	ring_release();
@@ -256,7 +246,6 @@ static void flush(bool is_last)
 	take_counts(now);
 	launch_period_look();
 	report_late_fork();
-	report_wrap();
 	dictionary_look();
 	if (stream_is_full()) {
 		batch_drop_all();
@@ -302,7 +291,7 @@ static void update_windows(void)
 	drain.owner.set_enabled(is_wanted);
 	if (atomic_load(&drain.is_attached)) {
 		if (is_wanted && !drain.was_wanted) {
-			window_missed_correlations();
+			correlation_ids_missed();
 		}
 		if (!drain.has_cuda_facts && cupti_share_begin_call()) {
 			drain.has_cuda_facts = true;

@@ -8,8 +8,8 @@
 #include "collector/cupti/cupti.h"
 #include "collector/cupti/subscriber.h"
 #include "collector/format/format.h"
+#include "collector/ring/correlation_ids.h"
 #include "collector/ring/ring.h"
-#include "collector/step/window.h"
 #include "collector/stream/calls.h"
 #include "collector/util/clock.h"
 #include "collector/util/config.h"
@@ -196,7 +196,7 @@ static void begin_call(
 	uint32_t correlation = data->correlation_id;
 	bool is_nested = is_nested_call(self, what, correlation), is_outermost = false;
 
-	window_saw_correlation(correlation);
+	correlation_ids_saw(correlation);
 	self->last = correlation;
 	if (is_hook_open(self)) {
 		/* A function of the runtime may have no callback: its last driver call stands in.
@@ -268,7 +268,7 @@ static inline bool is_done(uint32_t domain, const struct cupti_callback_data *da
 		return false;
 	}
 	if (!self->correlation && domain == CUPTI_DOMAIN_RUNTIME) {
-		window_saw_correlation(correlation);
+		correlation_ids_saw(correlation);
 		self->last = correlation;
 		open_calls.guess = 0;
 		self->correlation = correlation;

@@ -10,6 +10,8 @@
 #define ZSTD_STATIC_LINKING_ONLY /* for a context in our own memory and stable buffers */
 #include <zstd.h>
 
+#include "collector/format/correlation.h"
+
 #define MAX_COLUMNS 24u
 #define TIME_LEVEL  (-30)
 /* Compiled into each variant of block_encode. */
@@ -253,6 +255,11 @@ static HOT bool is_time(const struct block_column *column)
 	       column->kind == GPROF_KIND_SPAN;
 }
 
+static HOT bool counts_up(const struct block_column *column)
+{
+	return column->kind == GPROF_KIND_ID || column->kind == GPROF_KIND_CORRELATION;
+}
+
 /* The planes of a column whose values are not all the same; any: bits that any value has. */
 static HOT void encode_wide(
 	struct job *job, unsigned int c, uint64_t any, struct gprof_column_entry *entry)
@@ -265,7 +272,7 @@ static HOT void encode_wide(
 		entry->codec = GPROF_CODEC_GAP;
 		any = wide_delta(values, job->nr_rows, job->values[c + 1].wide);
 	} else if (column->kind == GPROF_KIND_TICK || column->kind == GPROF_KIND_DEVTIME ||
-		   column->kind == GPROF_KIND_ID) {
+		   counts_up(column)) {
 		entry->codec = GPROF_CODEC_DELTA;
 		any = wide_delta(values, job->nr_rows, NULL);
 	} else {
@@ -282,7 +289,7 @@ static HOT void encode_narrow(
 {
 	uint32_t *values = job->values[c].narrow;
 
-	if (job->table->columns[c].kind == GPROF_KIND_ID) {
+	if (counts_up(&job->table->columns[c])) {
 		entry->codec = GPROF_CODEC_DELTA;
 		any = narrow_delta(values, job->nr_rows, NULL);
 	} else {
@@ -303,6 +310,14 @@ static void widen(union column_values *values, uint32_t n, bool is_signed)
 	}
 }
 
+/* As widen. */
+static void unwrap(union column_values *values, uint32_t n, uint64_t newest)
+{
+	while (n--) {
+		values->wide[n] = correlation_unwrap(newest, values->narrow[n]);
+	}
+}
+
 static HOT bool is_narrow(const struct block_column *column)
 {
 	return column->width < sizeof(uint64_t);
@@ -313,10 +328,13 @@ static HOT bool find_planes(struct job *job, unsigned int c, struct gprof_column
 {
 	const struct block_column *column = &job->table->columns[c];
 	union column_values *values = &job->values[c];
+	uint64_t newest = job->input->newest_correlation;
 	uint32_t narrow_any = 0;
 	uint64_t any;
 
-	if (is_narrow(column)) {
+	if (column->kind == GPROF_KIND_CORRELATION && newest >= 1u << 31) {
+		unwrap(values, job->nr_rows, newest);
+	} else if (is_narrow(column)) {
 		uint32_t first = values->narrow[0];
 
 		entry->base = column->is_signed ? (uint64_t)(int32_t)first : first;

@@ -16,7 +16,7 @@
 
 /* Readers refuse a newer major and skip what they do not know of a newer minor. */
 #define GPROF_FORMAT_MAJOR	  2
-#define GPROF_FORMAT_MINOR	  2
+#define GPROF_FORMAT_MINOR	  3
 #define GPROF_FORMAT_OLDEST_MAJOR 1
 
 #define GPROF_FILE_MAGIC  "GPROFSTR"
@@ -99,6 +99,7 @@ enum gprof_kind {
 	GPROF_KIND_TEXT = 8,   /* bytes */
 	GPROF_KIND_BYTES = 9,  /* a number of bytes */
 	GPROF_KIND_ADDRESS = 10,
+	GPROF_KIND_CORRELATION = 11, /* CUPTI's id of a call, unwrapped to 64 bits; in a ring its 32 */
 };
 
 /* A TEXT field of a row struct inside the recorder; never on disk in this form. */
@@ -198,12 +199,16 @@ struct gprof_row_head {
 	C(t, uint64_t, cupti_ns, ID)                                                               \
 	C(t, uint32_t, error_ns, UINT)
 
-/* All chunks of the thread before chunk_seq, and `offset` bytes of that one, are in the stream. */
+/*
+ * All chunks of the thread before chunk_seq, and `offset` bytes of that one, are in the stream.
+ * newest_correlation: as it was then, in the row of thread 0; 0 is none.
+ */
 #define GPROF_COLUMNS_checkpoint(C, t)                                                             \
 	C(t, uint64_t, tick, TICK)                                                                 \
 	C(t, uint32_t, thread, UINT)                                                               \
 	C(t, uint32_t, chunk_seq, UINT)                                                            \
-	C(t, uint32_t, offset, UINT)
+	C(t, uint32_t, offset, UINT)                                                               \
+	C(t, uint64_t, newest_correlation, ID)
 
 #define GPROF_COLUMNS_loss(C, t)                                                                   \
 	C(t, uint64_t, tick, TICK)                                                                 \
@@ -232,14 +237,14 @@ struct gprof_row_head {
 	C(t, uint8_t, api, UINT)
 
 /*
- * Every api_* table starts with these. correlation is CUPTI's id, 0 if unknown. source: enum
- * gprof_source. result is the API's return code.
+ * Every api_* table starts with these. correlation: 0 if unknown. source: enum gprof_source. result
+ * is the API's return code.
  */
 #define GPROF_COLUMNS_API_COMMON(C, t)                                                             \
 	C(t, uint64_t, begin, TICK)                                                                \
 	C(t, uint64_t, dur, SPAN)                                                                  \
 	C(t, uint32_t, thread, UINT)                                                               \
-	C(t, uint32_t, correlation, ID)                                                            \
+	C(t, uint32_t, correlation, CORRELATION)                                                   \
 	C(t, int32_t, result, INT)                                                                 \
 	C(t, uint16_t, call, UINT)                                                                 \
 	C(t, uint8_t, source, UINT)
@@ -360,7 +365,7 @@ struct gprof_row_head {
 	C(t, uint64_t, begin, DEVTIME)                                                             \
 	C(t, uint64_t, dur, SPAN)                                                                  \
 	C(t, uint32_t, place, UINT)                                                                \
-	C(t, uint32_t, correlation, ID)                                                            \
+	C(t, uint32_t, correlation, CORRELATION)                                                   \
 	C(t, uint32_t, graph, UINT)                                                                \
 	C(t, uint64_t, graph_node, UINT)
 
@@ -397,7 +402,7 @@ struct gprof_row_head {
 	C(t, uint64_t, begin, DEVTIME)                                                             \
 	C(t, uint64_t, dur, SPAN)                                                                  \
 	C(t, uint32_t, place, UINT)                                                                \
-	C(t, uint32_t, correlation, ID)                                                            \
+	C(t, uint32_t, correlation, CORRELATION)                                                   \
 	C(t, uint32_t, event, UINT)                                                                \
 	C(t, uint64_t, event_sync, UINT)                                                           \
 	C(t, int32_t, result, INT)                                                                 \
@@ -406,7 +411,7 @@ struct gprof_row_head {
 #define GPROF_COLUMNS_memory(C, t)                                                                 \
 	C(t, uint64_t, time, DEVTIME)                                                              \
 	C(t, uint32_t, place, UINT)                                                                \
-	C(t, uint32_t, correlation, ID)                                                            \
+	C(t, uint32_t, correlation, CORRELATION)                                                   \
 	C(t, uint64_t, address, ADDRESS)                                                           \
 	C(t, uint64_t, bytes, BYTES)                                                               \
 	C(t, uint32_t, source, STRING)                                                             \
@@ -419,14 +424,14 @@ struct gprof_row_head {
 	C(t, uint64_t, dur, SPAN)                                                                  \
 	C(t, uint32_t, overhead_kind, UINT)                                                        \
 	C(t, uint32_t, tid, UINT) /* 0 if the record is not about a thread */                      \
-	C(t, uint32_t, correlation, ID)
+	C(t, uint32_t, correlation, CORRELATION)
 
 #define GPROF_COLUMNS_graph(C, t) GPROF_COLUMNS_WORK_COMMON(C, t)
 
 /* table: the table where the row would stand had it times; shape only for kernels */
 #define GPROF_COLUMNS_untimed(C, t)                                                                \
 	C(t, uint32_t, place, UINT)                                                                \
-	C(t, uint32_t, correlation, ID)                                                            \
+	C(t, uint32_t, correlation, CORRELATION)                                                   \
 	C(t, uint32_t, graph, UINT)                                                                \
 	C(t, uint32_t, shape, UINT)                                                                \
 	C(t, uint64_t, graph_node, UINT)                                                           \
@@ -483,7 +488,7 @@ struct gprof_row_head {
 #define GPROF_COLUMNS_event(C, t)                                                                  \
 	C(t, uint64_t, time, DEVTIME)                                                              \
 	C(t, uint32_t, place, UINT)                                                                \
-	C(t, uint32_t, correlation, ID)                                                            \
+	C(t, uint32_t, correlation, CORRELATION)                                                   \
 	C(t, uint32_t, event, UINT)
 
 #define GPROF_COLUMNS_attribute(C, t)                                                              \
@@ -570,8 +575,8 @@ struct gprof_row_head {
 
 /*
  * What it launched on a device are the works whose calls, on the same thread, have correlation ids
- * after correlation_before and up to correlation (modulo 2^32; equal: nothing was seen); in a group,
- * those of the row with kind GROUP_END and the same group. sequence: counts the collectives of the
+ * after correlation_before and up to correlation (equal: nothing was seen); in a group, those of
+ * the row with kind GROUP_END and the same group. sequence: counts the collectives of the
  * communicator, or the sends or receives between this rank and the peer, from 1; 0 unknown. bytes:
  * of the count that the call gives. peer: root or other side, -1 where there is none. redop:
  * NCCL's, 254 one of the program's own, 255 none.
@@ -580,8 +585,8 @@ struct gprof_row_head {
 	C(t, uint64_t, begin, TICK)                                                                \
 	C(t, uint64_t, dur, SPAN)                                                                  \
 	C(t, uint32_t, thread, UINT)                                                               \
-	C(t, uint32_t, correlation, ID)                                                            \
-	C(t, uint32_t, correlation_before, ID)                                                     \
+	C(t, uint32_t, correlation, CORRELATION)                                                   \
+	C(t, uint32_t, correlation_before, CORRELATION)                                            \
 	C(t, int32_t, result, INT)                                                                 \
 	C(t, uint32_t, comm, UINT) /* of nccl_comm; 0 none or unknown */                           \
 	C(t, uint32_t, sequence, ID)                                                               \
@@ -620,7 +625,7 @@ struct gprof_row_head {
 	C(t, uint32_t, text, STRING)                                                               \
 	C(t, uint32_t, thread, UINT)                                                               \
 	C(t, uint32_t, task, UINT)                                                                 \
-	C(t, uint32_t, correlation, ID)                                                            \
+	C(t, uint32_t, correlation, CORRELATION)                                                   \
 	C(t, uint32_t, shape, UINT) /* 0: it is not a kernel */                                    \
 	C(t, uint32_t, place, UINT)                                                                \
 	C(t, uint32_t, comm, UINT)                                                                 \

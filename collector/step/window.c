@@ -6,18 +6,18 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "collector/format/correlation.h"
+#include "collector/ring/correlation_ids.h"
 #include "collector/util/loss.h"
 #include "collector/util/memory.h"
 
 /* A block is a few pages. All blocks together hold the windows between two flushes. */
 #define BLOCK_WINDOWS 1024u
 #define NR_BLOCKS     256u
-/* Ids count from here, so that there are older ones, too. */
-#define FIRST_ID (1ull << 32)
 
 struct window {
-	_Atomic uint64_t first;
-	_Atomic uint64_t last;
+	_Atomic int64_t first;
+	_Atomic int64_t last;
 	atomic_bool is_open;
 };
 
@@ -30,8 +30,6 @@ static struct window_state {
 	uint64_t nr_closed_before; /* the last flush */
 	struct window *_Atomic blocks[NR_BLOCKS];
 } state;
-
-struct window_ids window_ids;
 
 static struct window *_Atomic *block_of(uint64_t index)
 {
@@ -58,8 +56,7 @@ void window_init(void)
 		free_block(&state.blocks[i]);
 	}
 	memset((void *)&state, 0, sizeof(state));
-	atomic_store(&window_ids.newest, FIRST_ID);
-	atomic_store(&window_ids.is_behind, true);
+	correlation_ids_init();
 }
 
 /* The place of a new window, NULL if there is none. */
@@ -76,6 +73,11 @@ static struct window *next_window(uint64_t index)
 	return atomic_load(block) ? window_at(index) : NULL;
 }
 
+static int64_t newest_id(void)
+{
+	return (int64_t)correlation_ids_newest();
+}
+
 void window_open(void)
 {
 	uint64_t index = atomic_load(&state.nr_windows);
@@ -83,7 +85,7 @@ void window_open(void)
 
 	atomic_fetch_add(&state.nr_opened, 1);
 	if (window) {
-		atomic_store(&window->first, atomic_load(&window_ids.newest) + 1);
+		atomic_store(&window->first, newest_id() + 1);
 		atomic_store(&window->is_open, true);
 		atomic_store(&state.nr_windows, index + 1);
 	} else if (index) {
@@ -99,7 +101,7 @@ void window_close(void)
 	if (n) {
 		struct window *window = window_at(n - 1);
 
-		atomic_store(&window->last, atomic_load(&window_ids.newest));
+		atomic_store(&window->last, newest_id());
 		atomic_store(&window->is_open, false);
 		atomic_store(&state.nr_closed, n);
 	}
@@ -110,18 +112,8 @@ uint64_t window_newest(void)
 	return atomic_load(&state.nr_opened);
 }
 
-void window_missed_correlations(void)
-{
-	atomic_store(&window_ids.is_behind, true);
-}
-
-uint32_t window_nr_wraps(void)
-{
-	return (uint32_t)((atomic_load(&window_ids.newest) - FIRST_ID) >> 32);
-}
-
 /* The last window that begins with that id or before it; `end` if there is none. */
-static uint64_t find(uint64_t id, uint64_t begin, uint64_t end)
+static uint64_t find(int64_t id, uint64_t begin, uint64_t end)
 {
 	uint64_t low = begin, high = end;
 
@@ -139,8 +131,7 @@ static uint64_t find(uint64_t id, uint64_t begin, uint64_t end)
 
 bool window_has(uint32_t correlation)
 {
-	uint64_t newest = atomic_load(&window_ids.newest);
-	uint64_t id = newest + (uint64_t)(int64_t)(int32_t)(correlation - (uint32_t)newest);
+	int64_t id = correlation_nearest(correlation_ids_newest(), correlation);
 	uint64_t begin = atomic_load(&state.nr_retired), end = atomic_load(&state.nr_windows);
 	uint64_t index = find(id, begin, end);
 	const struct window *window;

@@ -13,6 +13,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "collector/ring/correlation_ids.h"
 #include "collector/util/clock.h"
 #include "collector/util/dir.h"
 #include "collector/util/log.h"
@@ -291,6 +292,7 @@ static int write_block(struct block_input *input, bool is_event)
 		return -EFBIG;
 	}
 	input->ticks = &stream.ticks;
+	input->newest_correlation = correlation_ids_newest();
 	input->between = pace_look;
 	input->sequence = stream.sequence;
 	input->rows_before = stream.rows_before[input->table];

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collector/format/correlation.h"
 #include "report/util/buf.h"
 #include "report/stream/block_index.h"
 
@@ -21,6 +22,7 @@ struct ring_batch {
 struct ring_rows {
 	struct stream *stream;
 	struct ring_batch *open[GPROF_NR_TABLES];
+	uint64_t newest_correlation;
 	uint32_t next_id;
 };
 
@@ -49,12 +51,13 @@ void ring_batch_load(const struct ring_batch *ring, uint32_t mask, struct batch 
 	}
 }
 
-struct ring_rows *ring_rows_create(struct stream *stream)
+struct ring_rows *ring_rows_create(struct stream *stream, uint64_t newest_correlation)
 {
 	struct ring_rows *rows = mem_zeroed(1, sizeof(*rows));
 
 	rows->stream = stream;
 	rows->next_id = RINGS_FIRST_ID;
+	rows->newest_correlation = newest_correlation;
 	return rows;
 }
 
@@ -168,6 +171,15 @@ static uint64_t to_tick(const struct ring_rows *rows, uint64_t raw)
 	return (uint64_t)(((unsigned __int128)(raw - header->tick_base) * header->tick_mult) >> 32);
 }
 
+/* As the recorder would have written it. */
+static uint64_t to_correlation(struct ring_rows *rows, uint64_t value)
+{
+	uint64_t id = correlation_unwrap(rows->newest_correlation, (uint32_t)value);
+
+	rows->newest_correlation = id > rows->newest_correlation ? id : rows->newest_correlation;
+	return id;
+}
+
 /* Converts a row into numbers by our columns. */
 static void read_values(struct ring_rows *rows, const struct stream_table *table, const char *row,
 	uint32_t text_bytes, uint64_t *values)
@@ -188,6 +200,9 @@ static void read_values(struct ring_rows *rows, const struct stream_table *table
 		} else if (column->kind != GPROF_KIND_TEXT && column->width <= sizeof(value) &&
 			   column->offset + column->width <= table->row_bytes) {
 			value = field(row, column);
+		}
+		if (column->kind == GPROF_KIND_CORRELATION) {
+			value = to_correlation(rows, value);
 		}
 		if (column->kind == GPROF_KIND_TICK || (column->kind == GPROF_KIND_SPAN && before &&
 							       before->kind == GPROF_KIND_TICK)) {

@@ -17,8 +17,11 @@ void ring_batch_load(const struct ring_batch *ring, uint32_t mask, struct batch 
 
 struct ring_rows;
 
-/* Full batches are appended to the stream. */
-struct ring_rows *ring_rows_create(struct stream *stream);
+/*
+ * Full batches are appended to the stream. newest_correlation: the newest id in what the stream
+ * holds, 0: none, or unknown.
+ */
+struct ring_rows *ring_rows_create(struct stream *stream, uint64_t newest_correlation);
 
 /*
  * Adds the row at `bytes`, of which left_bytes can be read. Returns its size in bytes, 0 if it is

@@ -43,6 +43,7 @@ struct ring_file {
 	size_t nr_chunks, chunk_capacity;
 	struct position *positions;
 	size_t nr_positions, position_capacity;
+	uint64_t newest_correlation; /* in the stream up to these positions */
 };
 
 static int read_at(int fd, uint64_t offset, void *bytes, size_t nr_bytes)
@@ -124,6 +125,7 @@ static void find_chunks(struct ring_file *file, struct stream *stream)
 static void read_positions(struct ring_file *file, const struct batch *batch)
 {
 	file->nr_positions = 0;
+	file->newest_correlation = 0;
 	for (uint32_t i = 0; i < batch->nr_rows; i++) {
 		file->positions = array_grow(file->positions, file->nr_positions,
 			&file->position_capacity, sizeof(*file->positions));
@@ -131,6 +133,7 @@ static void read_positions(struct ring_file *file, const struct batch *batch)
 			(struct position){.thread = (uint32_t)batch->col[COL_checkpoint_thread][i],
 				.chunk_seq = (uint32_t)batch->col[COL_checkpoint_chunk_seq][i],
 				.offset = (uint32_t)batch->col[COL_checkpoint_offset][i]};
+		file->newest_correlation |= batch->col[COL_checkpoint_newest_correlation][i];
 	}
 }
 
@@ -215,7 +218,7 @@ static void read_chunk(struct ring_file *file, const struct chunk_place *chunk, 
 
 static void read_chunks(struct ring_file *file, struct stream *stream)
 {
-	struct ring_rows *rows = ring_rows_create(stream);
+	struct ring_rows *rows = ring_rows_create(stream, file->newest_correlation);
 	char *bytes = mem_zeroed(file->header.chunk_bytes, 1);
 
 	if (file->nr_positions) {

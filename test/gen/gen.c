@@ -20,6 +20,7 @@ struct gen {
 	char *out;
 	size_t out_bytes;
 	uint64_t sequence;
+	uint64_t newest_correlation;
 	struct waiting tables[GPROF_NR_TABLES];
 	const void *pointers[BLOCK_ENCODE_ROWS];
 	uint32_t nr_strings, nr_places, nr_op_names, nr_op_shapes;
@@ -101,6 +102,7 @@ static void write_table(struct gen *gen, unsigned int table)
 		.rows = gen->pointers,
 		.nr_rows = waiting->nr_rows,
 		.ticks = &ticks,
+		.newest_correlation = gen->newest_correlation,
 		.sequence = gen->sequence,
 		.rows_before = waiting->rows_before};
 	size_t bytes;
@@ -333,6 +335,12 @@ void gen_flush(struct gen *gen)
 		free(gen->texts[i]);
 	}
 	gen->nr_texts = 0;
+}
+
+void gen_newest_correlation(struct gen *gen, uint64_t id)
+{
+	gen_flush(gen);
+	gen->newest_correlation = id;
 }
 
 void gen_close(struct gen *gen, const char *how)

@@ -78,9 +78,9 @@ static void count(struct gen *gen, const char *name, uint64_t nr, uint32_t end_u
 
 /* The second stream waits by an event for what the first does; the host waits for the second, and
  * in every other step then for all. */
-static void step(struct gen *gen, uint32_t number, uint32_t compute, uint32_t copy)
+static void step(struct gen *gen, uint32_t number, uint32_t id, uint32_t compute, uint32_t copy)
 {
-	uint32_t at_us = 10 + number * STEP_US, id = 1 + number * 10;
+	uint32_t at_us = 10 + number * STEP_US;
 	struct gprof_row_step *row = gen_row(gen, GPROF_TABLE_step);
 	struct gprof_row_api_sync *wait;
 
@@ -112,11 +112,9 @@ static void end_steps(struct gen *gen)
 	row->how = GPROF_STEP_NVTX;
 }
 
-void gen_counted(struct gen *gen)
+static void begin(struct gen *gen, uint32_t compute, uint32_t copy)
 {
 	struct gprof_row_thread *thread;
-	uint32_t compute = gen_place(gen, 0, 1, COMPUTE_STREAM);
-	uint32_t copy = gen_place(gen, 0, 1, COPY_STREAM);
 
 	gen_info_bytes(gen, "process.command", "./overlap", 9);
 	gen_device(gen, 0, "NVIDIA Test 1");
@@ -129,12 +127,38 @@ void gen_counted(struct gen *gen)
 		START_NS + 10000000 + CUPTI_OFFSET_NS);
 	shape(gen, compute, "compute");
 	shape(gen, copy, "pack");
+}
+
+void gen_counted(struct gen *gen)
+{
+	uint32_t compute = gen_place(gen, 0, 1, COMPUTE_STREAM);
+	uint32_t copy = gen_place(gen, 0, 1, COPY_STREAM);
+
+	begin(gen, compute, copy);
 	call(gen, GPROF_TABLE_api, "cudaGetDevice", 5, 2, 0);
 	for (uint32_t i = 0; i < 4; i++) {
-		step(gen, i, compute, copy);
+		step(gen, i, 1 + i * 10, compute, copy);
 	}
 	end_steps(gen);
 	count(gen, "cudaGetDevice", 4321, 4100);
 	count(gen, "cudaGetLastError", 99, 4100);
+	gen_flush(gen);
+}
+
+void gen_wrapped(struct gen *gen)
+{
+	uint32_t compute = gen_place(gen, 0, 1, COMPUTE_STREAM);
+	uint32_t copy = gen_place(gen, 0, 1, COPY_STREAM);
+
+	begin(gen, compute, copy);
+	for (uint32_t i = 0; i < 4; i++) {
+		if (i % 2 == 0) {
+			gen_newest_correlation(gen, (1 + i / 2ull) << 32);
+		}
+		/* What the first two steps launch first, the others launch last. */
+		step(gen, i, UINT32_MAX - 7 + i % 2 * 10, i < 2 ? compute : copy,
+			i < 2 ? copy : compute);
+	}
+	end_steps(gen);
 	gen_flush(gen);
 }

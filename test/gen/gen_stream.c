@@ -3,7 +3,8 @@
  * gen_stream FILE [EVENTS [SEED]]: the reference stream; without EVENTS the small one, with EVENTS
  * 0 one of nonsense. gen_stream FILE hostile DIR: one that means harm; FILE ops: a framework's;
  * FILE worker: one of a data loader's; FILE hang: a rank that hangs and is killed; FILE python:
- * with Python stacks; FILE counted: with calls that are only counted; FILE nested: with driver
+ * with Python stacks; FILE counted: with calls that are only counted; FILE wrapped: with
+ * correlation ids beyond 32 bits; FILE nested: with driver
  * calls within others; FILE nccl RANK: one of two ranks; FILE model EVENTS [RANK WORLD]: a long run
  * of a framework, or of one of its ranks; FILE drift PPM EVENTS: such a run whose GPU has a clock
  * that is that much faster.
@@ -47,6 +48,8 @@ int main(int argc, char **argv)
 		gen_python(gen);
 	} else if (argc > 2 && !strcmp(argv[2], "counted")) {
 		gen_counted(gen);
+	} else if (argc > 2 && !strcmp(argv[2], "wrapped")) {
+		gen_wrapped(gen);
 	} else if (argc > 2 && !strcmp(argv[2], "nested")) {
 		gen_nested(gen);
 	} else if (argc > 2 && !strcmp(argv[2], "hang")) {

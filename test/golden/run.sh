@@ -126,6 +126,12 @@ golden v2/counted.nvprof "$report" --style nvprof $counted
 golden v2/counted.nvprof-csv "$report" --style nvprof --format csv $counted
 golden v2/counted.nsys "$report" --report cuda_api_sum $counted
 golden v2/counted.steps "$report" --wide --view api --steps 1-3 $counted
+# CUPTI has used up its 32 bits: each kernel is of its own launch, not of that 2^32 calls earlier.
+wrapped=v2/wrapped.gprof
+golden v2/wrapped.traces "$report" --wide --view gpu-trace,api-trace,launch-latency,critical-path --top 0 $wrapped
+golden v2/wrapped.steps "$report" --view kernel --steps 2-3 $wrapped
+golden v2/wrapped.timeline "$report" timeline -o - $wrapped
+golden v2/wrapped.sql "$report" sql --format csv "SELECT k.correlation, k.step, k.start_ns - c.start_ns FROM kernel k JOIN api_launch c USING (process, correlation) ORDER BY 1" $wrapped
 golden python.detail "$report" --view python --detail --format csv $python
 golden python.singles "$report" --view single-operators,timeline-summary --format json $python
 golden python.timeline "$report" timeline -o - $python

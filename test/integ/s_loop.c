@@ -10,8 +10,9 @@
  * after the first, and before the last step `kill` (by SIGKILL), `fork` (a child makes CUDA calls
  * and ends), `hold` (touches the file named by HOLD and waits until it is gone); `hold=A,B` does so
  * before steps A and B; `child` lets the child of `fork` end steps by gprof_step() before and after
- * it holds like that, too; `work` lets it copy. `exit=N` is its exit status, `quick` leaves by
- *_exit. It prints how much it did so far, at each step.
+ * it holds like that, too; `work` lets it copy. With `number` each step's calls have the numbers of
+ * 2^31 calls later. The exit status is N with `exit=N`, and `quick` leaves by _exit. It prints how
+ * much it did so far, at each step.
  */
 #include "test/prog/prog.h"
 
@@ -31,7 +32,7 @@ KERNEL2(step_kernel, int *, x, int, by)
 
 static struct options {
 	int nr_steps, nr_launches;
-	int is_call, is_nvtx, is_kill, is_fork, is_child, is_work, is_hold, is_quick;
+	int is_call, is_nvtx, is_kill, is_fork, is_child, is_work, is_hold, is_quick, is_number;
 	int first, end; /* of the capture */
 	int holds[2];
 	int sleep_ms, status;
@@ -50,6 +51,7 @@ static void read_options(int argc, char **argv)
 		options.is_child |= !strcmp(argv[i], "child");
 		options.is_work |= !strcmp(argv[i], "work");
 		options.is_hold |= !strcmp(argv[i], "hold");
+		options.is_number |= !strcmp(argv[i], "number");
 		options.is_quick |= !strcmp(argv[i], "quick");
 		sscanf(argv[i], "capture=%d-%d", &options.first, &options.end);
 		sscanf(argv[i], "hold=%d,%d", &options.holds[0], &options.holds[1]);
@@ -70,6 +72,18 @@ static void hold(void)
 		usleep(10000);
 	}
 	close(fd);
+}
+
+/* The simulator's libcuda can do it. */
+static void number_calls(uint32_t step)
+{
+	void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+	void (*number)(uint32_t next);
+
+	*(void **)&number = driver ? dlsym(driver, "simNumberCalls") : NULL;
+	if (number) {
+		number(1000 + (step << 31));
+	}
 }
 
 static void step_in_child(void)
@@ -136,6 +150,9 @@ static void before_step(int step)
 	}
 	if (step == options.holds[0] || step == options.holds[1]) {
 		hold();
+	}
+	if (options.is_number) {
+		number_calls((uint32_t)step);
 	}
 	if (step == options.nr_steps - 1) {
 		before_last();

@@ -125,6 +125,14 @@ uint32_t sim_correlation(void)
 	return this_thread.frame ? this_thread.frame->correlation_id : 0;
 }
 
+/* For programs that look for it: the next call has that number. */
+SIM_EXPORT void simNumberCalls(uint32_t next);
+
+SIM_EXPORT void simNumberCalls(uint32_t next)
+{
+	atomic_store(&core.next_correlation, next);
+}
+
 /* A driver call inside a runtime call shares the outer one's correlation id. */
 void sim_enter(struct sim_frame *f)
 {

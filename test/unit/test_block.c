@@ -267,6 +267,53 @@ START_TEST(ends_before_their_begins_are_counted)
 }
 END_TEST
 
+/* The same 32 bits in blocks of other times are other ids; what does not wrap costs nothing. */
+START_TEST(ids_of_calls_are_unwrapped)
+{
+	static const uint32_t bits[] = {0xfffffff0, 0, 5, 0xfffffff1, 6};
+	static const struct {
+		uint64_t newest, ids[5];
+	} cases[] = {
+		{0, {0xfffffff0, 0, 5, 0xfffffff1, 6}},
+		{0xfffffff1, {0xfffffff0, 0, 0x100000005, 0xfffffff1, 0x100000006}},
+		{0x100000006, {0xfffffff0, 0, 0x100000005, 0xfffffff1, 0x100000006}},
+		{0x1234500000006,
+			{0x12344fffffff0, 0, 0x1234500000005, 0x12344fffffff1, 0x1234500000006}},
+	};
+	unsigned int c = decode_column(GPROF_TABLE_api, "correlation");
+	struct block_encoder *encoder = new_encoder();
+	size_t capacity = block_bound(GPROF_TABLE_api, 5, 0);
+	char *out = malloc(capacity);
+
+	for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+		struct gprof_row_api calls[5] = {{.correlation = 0}};
+		const void *rows[5];
+		struct block_input input = {.table = GPROF_TABLE_api,
+			.rows = rows,
+			.nr_rows = 5,
+			.ticks = &same,
+			.newest_correlation = cases[k].newest};
+		struct decode_block block;
+
+		for (size_t i = 0; i < 5; i++) {
+			calls[i].correlation = bits[i];
+			rows[i] = &calls[i];
+		}
+		decode_block(&block, out, block_encode(encoder, &input, out, capacity));
+		for (size_t i = 0; i < 5; i++) {
+			ck_assert_uint_eq(block.columns[c].values[i], cases[k].ids[i]);
+		}
+		decode_free(&block);
+		input.nr_rows = 1; /* a constant */
+		decode_block(&block, out, block_encode(encoder, &input, out, capacity));
+		ck_assert_uint_eq(block.columns[c].values[0], cases[k].ids[0]);
+		decode_free(&block);
+	}
+	free(out);
+	free(encoder);
+}
+END_TEST
+
 START_TEST(constant_columns_take_no_payload)
 {
 	struct block_encoder *encoder = new_encoder();
@@ -391,7 +438,7 @@ END_TEST
 UNIT_SUITE("block", every_table_round_trips_with_noise, every_table_round_trips_with_extreme_values,
 	every_table_round_trips_with_small_and_constant_values,
 	one_row_and_the_most_rows_round_trip, ends_before_their_begins_are_counted,
-	constant_columns_take_no_payload, each_kind_has_its_codec,
+	ids_of_calls_are_unwrapped, constant_columns_take_no_payload, each_kind_has_its_codec,
 	host_times_are_scaled_and_device_times_are_not,
 	what_does_not_fit_or_does_not_exist_is_refused, tables_agree_with_their_row_structs,
 	crc_is_that_of_gzip)

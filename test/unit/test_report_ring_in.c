@@ -68,7 +68,7 @@ static uint32_t add_nvtx(struct gprof_chunk_header *header, uint64_t time, const
  * A stream without an end: a range of thread 1 at tick 10, a checkpoint that says so, and one at
  * tick 20 that was written but not released.
  */
-static const char *make_stream(uint32_t chunk_seq, uint32_t offset)
+static const char *make_stream(uint32_t chunk_seq, uint32_t offset, uint64_t newest_correlation)
 {
 	const char *path = streams_path("killed.gprof.part");
 	struct gen *gen = gen_open(path);
@@ -76,6 +76,8 @@ static const char *make_stream(uint32_t chunk_seq, uint32_t offset)
 
 	((struct gprof_row_nvtx *)gen_row(gen, GPROF_TABLE_nvtx))->time = 10;
 	gen_flush(gen);
+	checkpoint = gen_row(gen, GPROF_TABLE_checkpoint);
+	checkpoint->newest_correlation = newest_correlation;
 	checkpoint = gen_row(gen, GPROF_TABLE_checkpoint);
 	checkpoint->thread = 1;
 	checkpoint->chunk_seq = chunk_seq;
@@ -140,7 +142,7 @@ START_TEST(rows_behind_the_checkpoint_come_from_the_rings_in_order)
 	chunk(1, 1, 6)->committed = 64; /* all of it is in the stream */
 	chunk(3, 0, 1)->committed = 64; /* free */
 	write_rings(sizeof(rings));
-	process = streams_process(make_stream(7, offset));
+	process = streams_process(make_stream(7, offset, 0));
 	ck_assert(process->stream->has_rings);
 	ck_assert_uint_eq(process->stream->nr_ignored, 1);
 	ck_assert_uint_eq(read_times(process->stream, times, 8), 4);
@@ -177,7 +179,7 @@ START_TEST(texts_ticks_spans_and_launches_are_put_into_the_form_of_blocks)
 	add_row(rows, &function, sizeof(function), GPROF_TABLE_function, "gemm");
 	add_row(rows, &launch, sizeof(launch), GPROF_TABLE_ring_launch, NULL);
 	write_rings(sizeof(rings));
-	process = streams_process(make_stream(1, 0));
+	process = streams_process(make_stream(1, 0, 0));
 	while (stream_block_table(process->stream, block) != GPROF_TABLE_api_launch) {
 		block++;
 	}
@@ -194,6 +196,46 @@ START_TEST(texts_ticks_spans_and_launches_are_put_into_the_form_of_blocks)
 }
 END_TEST
 
+/* The recorder would have written them so: the stream's ids have 64 bits, those of rings 32. */
+START_TEST(ids_of_calls_follow_those_of_the_stream)
+{
+	static const struct {
+		uint64_t newest, ids[4];
+	} cases[] = {
+		{0, {0xfffffffe, 0, 0x100000003, 0xffffffff}},
+		{0xfffffff0, {0xfffffffe, 0, 0x100000003, 0xffffffff}},
+		{0x500000010, {0x4fffffffe, 0, 0x500000003, 0x4ffffffff}},
+	};
+
+	for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+		struct gprof_row_api_launch call = {.thread = 1};
+		struct process *process;
+		struct batch batch;
+		size_t block = 0;
+
+		make_rings(GEN_STREAM_ID);
+		for (unsigned int i = 0; i < 4; i++) {
+			call.correlation = (uint32_t)cases[k].ids[i];
+			add_row(chunk(i / 2, 1 + i / 2, 1), &call, sizeof(call),
+				GPROF_TABLE_api_launch, NULL);
+		}
+		write_rings(sizeof(rings));
+		process = streams_process(make_stream(1, 0, cases[k].newest));
+		while (stream_block_table(process->stream, block) != GPROF_TABLE_api_launch) {
+			block++;
+		}
+		ck_assert_uint_eq(stream_load(process->stream, block,
+					  COL_BIT(COL_api_launch_correlation), 0, &batch),
+			0);
+		for (unsigned int i = 0; i < 4; i++) {
+			ck_assert_uint_eq(
+				batch.col[COL_api_launch_correlation][i], cases[k].ids[i]);
+		}
+		process_destroy(process);
+	}
+}
+END_TEST
+
 START_TEST(rings_of_another_stream_or_that_are_damaged_are_not_believed)
 {
 	struct gprof_row_nvtx bad = {.time = 5};
@@ -203,7 +245,7 @@ START_TEST(rings_of_another_stream_or_that_are_damaged_are_not_believed)
 
 	make_rings(GEN_STREAM_ID + 1);
 	write_rings(sizeof(rings));
-	process = streams_process(make_stream(1, 0));
+	process = streams_process(make_stream(1, 0, 0));
 	ck_assert(!process->stream->has_rings);
 	ck_assert_uint_eq(read_times(process->stream, times, 8), 2);
 	process_destroy(process);
@@ -216,7 +258,7 @@ START_TEST(rings_of_another_stream_or_that_are_damaged_are_not_believed)
 	memcpy((unsigned char *)(rows + 1) + rows->committed, &bad, sizeof(bad));
 	rows->committed += 64;
 	write_rings(sizeof(rings));
-	process = streams_process(make_stream(1, 0));
+	process = streams_process(make_stream(1, 0, 0));
 	ck_assert_uint_eq(process->stream->ring_rows_damaged, 1);
 	ck_assert_uint_eq(read_times(process->stream, times, 8), 2);
 	ck_assert_uint_eq(times[1], 30);
@@ -226,7 +268,7 @@ END_TEST
 
 START_TEST(no_cut_of_the_rings_and_no_byte_in_them_ends_the_reader)
 {
-	char *path = strdup(make_stream(1, 0)); /* paths are reused */
+	char *path = strdup(make_stream(1, 0, 0)); /* paths are reused */
 	uint64_t seed = 11;
 
 	for (int i = 0; i < 400; i++) {
@@ -249,5 +291,6 @@ END_TEST
 
 UNIT_SUITE("report/ring_in", rows_behind_the_checkpoint_come_from_the_rings_in_order,
 	texts_ticks_spans_and_launches_are_put_into_the_form_of_blocks,
+	ids_of_calls_follow_those_of_the_stream,
 	rings_of_another_stream_or_that_are_damaged_are_not_believed,
 	no_cut_of_the_rings_and_no_byte_in_them_ends_the_reader)

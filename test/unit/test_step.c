@@ -8,6 +8,7 @@
 #include "collector/collector.h"
 #include "collector/util/config.h"
 #include "collector/util/notice.h"
+#include "collector/ring/correlation_ids.h"
 #include "collector/step/window.h"
 #include "collector/util/loss.h"
 #include "test/unit/unit.h"
@@ -237,14 +238,14 @@ END_TEST
 START_TEST(late_records_are_told_by_the_window_of_their_call)
 {
 	start("auto", "1-2", "none");
-	window_saw_correlation(10);
+	correlation_ids_saw(10);
 	ck_assert(!step_is_recorded(10));
 	step_mark(GPROF_STEP_CALL); /* step 1: recorded */
-	window_saw_correlation(11);
-	window_saw_correlation(20);
+	correlation_ids_saw(11);
+	correlation_ids_saw(20);
 	ck_assert(step_is_recorded(11));
 	step_mark(GPROF_STEP_CALL); /* step 2: closed */
-	window_saw_correlation(21);
+	correlation_ids_saw(21);
 	ck_assert(!step_is_recorded(10));
 	ck_assert(step_is_recorded(11));
 	ck_assert(step_is_recorded(20));
@@ -255,14 +256,14 @@ END_TEST
 START_TEST(correlation_ids_may_wrap_within_a_window)
 {
 	start("auto", "1-2", "none");
-	window_saw_correlation(0x7ffffff0u);
-	window_saw_correlation(0xffffffe0u);
-	window_saw_correlation(0xfffffff0u);
+	correlation_ids_saw(0x7ffffff0u);
+	correlation_ids_saw(0xffffffe0u);
+	correlation_ids_saw(0xfffffff0u);
 	step_mark(GPROF_STEP_CALL);
-	window_saw_correlation(0xfffffffeu);
-	window_saw_correlation(5);
+	correlation_ids_saw(0xfffffffeu);
+	correlation_ids_saw(5);
 	step_mark(GPROF_STEP_CALL);
-	window_saw_correlation(6);
+	correlation_ids_saw(6);
 	ck_assert(!step_is_recorded(0xfffffff0u));
 	ck_assert(step_is_recorded(0xfffffff1u));
 	ck_assert(step_is_recorded(0));
@@ -275,16 +276,16 @@ static void make_windows(uint32_t nr, uint32_t first)
 {
 	for (uint32_t i = 0; i < nr; i++) {
 		window_open();
-		window_saw_correlation(first + 2 * i);
+		correlation_ids_saw(first + 2 * i);
 		window_close();
-		window_saw_correlation(first + 2 * i + 1);
+		correlation_ids_saw(first + 2 * i + 1);
 	}
 }
 
 START_TEST(no_window_is_forgotten_before_two_flushes)
 {
 	window_init();
-	window_saw_correlation(10);
+	correlation_ids_saw(10);
 	make_windows(100000, 11);
 	ck_assert_uint_eq(window_newest(), 100000);
 	window_flush_begins();
@@ -309,7 +310,7 @@ END_TEST
 START_TEST(more_windows_than_there_is_room_for_become_one)
 {
 	window_init();
-	window_saw_correlation(10);
+	correlation_ids_saw(10);
 	make_windows(300000, 11);
 	for (uint32_t i = 0; i < 300000; i += 7) {
 		ck_assert(window_has(11 + 2 * i));
@@ -322,17 +323,17 @@ END_TEST
 START_TEST(windows_may_be_longer_than_ids_have_bits)
 {
 	window_init();
-	window_saw_correlation(100);
+	correlation_ids_saw(100);
 	window_open();
 	for (uint64_t id = 101; id < 3ull << 32; id += 0x3fffffff) {
-		window_saw_correlation((uint32_t)id);
+		correlation_ids_saw((uint32_t)id);
 		ck_assert(window_has((uint32_t)id));
 		ck_assert(window_has((uint32_t)id - 1000) == (id > 1100));
 		/* Another thread is late. */
-		window_saw_correlation((uint32_t)id - 5);
+		correlation_ids_saw((uint32_t)id - 5);
 		ck_assert(window_has((uint32_t)id));
 	}
-	ck_assert_uint_eq(window_nr_wraps(), 2);
+	ck_assert_uint_eq(correlation_ids_newest() >> 32, 2);
 }
 END_TEST
 
@@ -342,11 +343,11 @@ START_TEST(ids_that_nobody_saw_are_older)
 
 	window_init();
 	for (size_t i = 0; i < sizeof(next) / sizeof(next[0]); i++) {
-		window_missed_correlations();
+		correlation_ids_missed();
 		window_open();
-		window_saw_correlation(next[i]);
-		window_saw_correlation(next[i] + 10);
-		window_saw_correlation(next[i] - 2);
+		correlation_ids_saw(next[i]);
+		correlation_ids_saw(next[i] + 10);
+		correlation_ids_saw(next[i] - 2);
 		window_close();
 		ck_assert(window_has(next[i]));
 		ck_assert(window_has(next[i] + 10));
@@ -381,14 +382,14 @@ END_TEST
 START_TEST(late_records_are_told_apart_once_there_was_a_command)
 {
 	start("auto", "all", "none");
-	window_saw_correlation(5);
+	correlation_ids_saw(5);
 	ck_assert(step_is_recorded(5));
 	step_command(1, 1);
-	window_saw_correlation(6);
+	correlation_ids_saw(6);
 	ck_assert(step_is_recorded(5));
 	ck_assert(!step_is_recorded(6));
 	step_command(0, STEP_NO_END);
-	window_saw_correlation(7);
+	correlation_ids_saw(7);
 	ck_assert(!step_is_recorded(6));
 	ck_assert(step_is_recorded(7));
 }
