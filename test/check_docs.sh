@@ -71,7 +71,10 @@ example()
 	mkdir -p "$work/at/gprof-dump" "$work/bin"
 	ln -sf "$report" "$work/bin/gprof-report"
 	for name in ${1//,/ }; do
-		cp "$golden/$name.gprof" "$work/at/gprof-dump/"
+		case $name in
+		stall*) cp "$golden/$name.gprof" "$work/at/gprof-dump/$name.gprof.part" ;; # of a process that did not end
+		*) cp "$golden/$name.gprof" "$work/at/gprof-dump/" ;;
+		esac
 	done
 	(cd "$work/at" && unset GPROF_DIR && PATH=$work/bin:$PATH bash -c "$2" 2>&1)
 }
