@@ -272,9 +272,13 @@ static inline void ring_commit(struct ring_tls *self, void *row, uint32_t bytes)
  */
 static inline void ring_count_first(struct ring_tls *self, unsigned int counted)
 {
-	if (self->chunk && !self->thread->counts[counted]) {
-		atomic_store(&self->thread->counts_taken[counted], 1);
-		__atomic_store_n(&self->thread->counts[counted], 1, __ATOMIC_RELAXED);
+	/* Once, and first: a signal handler that forks leaves its child an empty `self`. */
+	struct ring_thread *thread = __atomic_load_n(&self->thread, __ATOMIC_RELAXED);
+
+	atomic_signal_fence(memory_order_seq_cst);
+	if (thread && self->chunk && !thread->counts[counted]) {
+		atomic_store(&thread->counts_taken[counted], 1);
+		__atomic_store_n(&thread->counts[counted], 1, __ATOMIC_RELAXED);
 	}
 }
 

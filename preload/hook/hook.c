@@ -381,11 +381,12 @@ static __attribute__((noinline)) void record_failure(enum hook_id id, int32_t re
  */
 static inline uint64_t *find_count(enum hook_counted counted)
 {
-	const struct ring_tls *self = &ring_tls;
+	/* Once: a signal handler that forks leaves its child none. */
+	struct ring_thread *thread = __atomic_load_n(&ring_tls.thread, __ATOMIC_RELAXED);
 
-	return hook_mode() == COLLECTOR_RECORD && self->thread && !self->frame &&
-			       self->thread->counts[counted]
-		       ? &self->thread->counts[counted]
+	return hook_mode() == COLLECTOR_RECORD && thread && !ring_tls.frame &&
+			       thread->counts[counted]
+		       ? &thread->counts[counted]
 		       : NULL;
 }
 
