@@ -151,7 +151,7 @@ static void add_count(
 {
 	struct gprof_row_api_count *row;
 
-	if (stream_is_full()) { /* what comes after its events is cut off again */
+	if (!stream_takes_counts()) { /* what comes after its events is cut off again */
 		loss_add(LOSS_LIMIT, nr);
 		return;
 	}

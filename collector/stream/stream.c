@@ -493,6 +493,14 @@ bool stream_takes_texts(void)
 	       (!stream.max_bytes || stream.definition_bytes < stream.max_bytes / 2);
 }
 
+bool stream_takes_counts(void)
+{
+	uint64_t limit = stream.max_bytes - stream.max_bytes / REST_SHARE;
+
+	return !stream_is_full() &&
+	       (!stream.max_bytes || stream.at + stream.deferred_bytes < limit);
+}
+
 bool stream_is_full(void)
 {
 	return stream.is_full;

@@ -98,6 +98,10 @@ const char *stream_rings_path(uint64_t bytes, enum stream_place place);
  */
 bool stream_is_full(void);
 
+/* Is there room for events, as which counts of calls take room, though none may come to find out?
+ */
+bool stream_takes_counts(void);
+
 /* May rows with texts of their own still come? They get half of the limit. */
 bool stream_takes_texts(void);
 
