@@ -136,6 +136,10 @@ bool window_has(uint32_t correlation)
 	uint64_t index = find(id, begin, end);
 	const struct window *window;
 
+	if (!end) {
+		/* Without memory for any window rather all records than none. */
+		return atomic_load(&state.nr_opened) > 0;
+	}
 	if (index == end) {
 		loss_add(LOSS_LATE, begin > 0);
 		return false;

@@ -2,7 +2,6 @@
 #include "collector/util/notice.h"
 
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #include "collector/util/clock.h"
@@ -39,6 +38,16 @@ void notice_add(const char *cause, int code, const char *format, ...)
 	va_end(args);
 	atomic_store(&state.slots[index].is_ready, true);
 	log_message(LOG_INFO, "%s (%d): %s", notice->cause, code, notice->text);
+}
+
+void notice_no_memory(atomic_bool *is_told, const char *what)
+{
+	if (!atomic_exchange(is_told, true)) {
+		notice_add("no memory", 0,
+			"%s are not recorded while there is no memory for them (raise RLIMIT_AS or "
+			"vm.max_map_count)",
+			what);
+	}
 }
 
 bool notice_take(struct notice *notice)

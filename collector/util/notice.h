@@ -6,6 +6,7 @@
 #ifndef COLLECTOR_UTIL_NOTICE_H
 #define COLLECTOR_UTIL_NOTICE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -22,6 +23,10 @@ struct notice {
  */
 void notice_add(const char *cause, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* Adds, once for each `is_told`, that what is named is not recorded for want of memory. Any thread.
+ */
+void notice_no_memory(atomic_bool *is_told, const char *what);
 
 /* Fetches the next notice; returns false if there is none. For the drain thread. */
 bool notice_take(struct notice *notice);

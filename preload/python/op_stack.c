@@ -8,21 +8,12 @@
 static struct op_stack *_Atomic all_stacks;
 static atomic_bool is_reported; /* that a thread has none */
 
-static void report_missing(void)
-{
-	if (!atomic_exchange(&is_reported, true)) {
-		notice_add("no memory", 0,
-			"operators of a thread are not recorded while there is no memory for them "
-			"(raise RLIMIT_AS or vm.max_map_count)");
-	}
-}
-
 static struct op_stack *map_stack(void)
 {
 	struct op_stack *stack = memory_map(sizeof(*stack));
 
 	if (!stack) {
-		report_missing();
+		notice_no_memory(&is_reported, "operators of a thread");
 		return NULL;
 	}
 	stack->next = atomic_load(&all_stacks);

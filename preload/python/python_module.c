@@ -86,11 +86,15 @@ void python_module_forget(void)
 
 static struct modules *get_modules(void)
 {
+	static atomic_bool is_reported;
+
 	if (!modules) {
 		modules = memory_map(sizeof(*modules));
-		if (modules) {
-			modules->nr_path_bytes = 1;
+		if (!modules) {
+			notice_no_memory(&is_reported, "modules");
+			return NULL;
 		}
+		modules->nr_path_bytes = 1;
 	}
 	return modules;
 }

@@ -71,7 +71,8 @@ struct cupti_resource_data {
 	void *descriptor;
 };
 
-/* Of the subscription since 13.2; the last field may be read where size is larger than that of the old one. */
+/* Of the subscription since 13.2; the last field may be read where size is larger than that of the
+ * old one. */
 struct cupti_subscriber_params_13_2 {
 	struct cupti_subscriber_params base;
 	uint8_t allows_others; /* several subscribers, if all of them allow it */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "collector/collector.h"
 #include "collector/util/config.h"
@@ -320,6 +321,22 @@ START_TEST(more_windows_than_there_is_room_for_become_one)
 }
 END_TEST
 
+START_TEST(without_memory_for_windows_all_records_count)
+{
+	struct rlimit before, none = {0, RLIM_INFINITY};
+
+	window_init();
+	ck_assert(!window_has(5));
+	ck_assert_int_eq(getrlimit(RLIMIT_AS, &before), 0);
+	none.rlim_max = before.rlim_max;
+	ck_assert_int_eq(setrlimit(RLIMIT_AS, &none), 0);
+	window_open();
+	window_close();
+	ck_assert_int_eq(setrlimit(RLIMIT_AS, &before), 0);
+	ck_assert(window_has(5));
+}
+END_TEST
+
 START_TEST(windows_may_be_longer_than_ids_have_bits)
 {
 	window_init();
@@ -493,8 +510,8 @@ UNIT_SUITE("step", schedule_opens_and_closes_windows_as_steps_go_by,
 	timer_only_records_steps_and_nothing_else,
 	late_records_are_told_by_the_window_of_their_call, correlation_ids_may_wrap_within_a_window,
 	no_window_is_forgotten_before_two_flushes, more_windows_than_there_is_room_for_become_one,
-	windows_may_be_longer_than_ids_have_bits, ids_that_nobody_saw_are_older,
-	commands_hold_in_place_of_schedule_and_capture,
+	without_memory_for_windows_all_records_count, windows_may_be_longer_than_ids_have_bits,
+	ids_that_nobody_saw_are_older, commands_hold_in_place_of_schedule_and_capture,
 	late_records_are_told_apart_once_there_was_a_command,
 	activity_is_wanted_before_the_window_of_a_command_opens,
 	command_stands_that_comes_while_a_step_opens_the_window,
