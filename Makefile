@@ -46,8 +46,9 @@ endif
 
 -include $(wildcard */*.mk */*/*.mk)
 
-# Everything that goes into the injected library is position independent.
-$(B)/preload/%.o $(B)/collector/%.o: CFLAGS += -fPIC -fno-semantic-interposition
+# Everything that goes into the injected library is position independent. Hooks find their caller in what is inlined
+# into them, and -Og inlines too little.
+$(B)/preload/%.o $(B)/collector/%.o: CFLAGS += -fPIC -fno-semantic-interposition $(if $(SAN),-O1)
 $(B)/preload/%.o $(B)/collector/%.o: CPPFLAGS += -include collector/util/compat.h
 
 $(B)/%.o: %.c

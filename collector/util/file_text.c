@@ -11,17 +11,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collector/util/private_fd.h"
-
 /* Of a longer line the begin: a path is the longest that anybody asks for. */
 #define LINE_BYTES (PATH_MAX + 256)
 
-static size_t read_some(int fd, char *out, size_t out_bytes)
+/* Moves nobody's position, should the target have put a file of its own at this number. */
+static size_t read_some(int fd, char *out, size_t out_bytes, off_t from)
 {
 	ssize_t n;
 
 	do {
-		n = read(fd, out, out_bytes);
+		n = pread(fd, out, out_bytes, from);
 	} while (n < 0 && errno == EINTR);
 	return n > 0 ? (size_t)n : 0;
 }
@@ -32,7 +31,7 @@ size_t file_text_read(const char *path, char *out, size_t out_bytes)
 	size_t n = 0;
 
 	if (fd >= 0) {
-		n = read_some(fd, out, out_bytes - 1);
+		n = read_some(fd, out, out_bytes - 1, 0);
 		close(fd);
 	}
 	out[n] = 0;
@@ -42,17 +41,19 @@ size_t file_text_read(const char *path, char *out, size_t out_bytes)
 bool file_text_find(const char *path, bool (*look)(const char *line, void *data), void *data)
 {
 	char text[LINE_BYTES + 1], *end;
-	size_t nr_bytes = 0, nr_more;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	bool is_found = false, is_rest = false;
-	struct private_fd file;
+	size_t nr_bytes = 0, nr_more;
+	off_t from = 0;
 
-	if (private_fd_open(&file, path, O_RDONLY, PRIVATE_FD_ANYWHERE)) {
+	if (fd < 0) {
 		return false;
 	}
-	while (!is_found && !private_fd_check(&file) &&
-		(nr_more = read_some(file.fd, text + nr_bytes, LINE_BYTES - nr_bytes))) {
+	while (!is_found &&
+		(nr_more = read_some(fd, text + nr_bytes, LINE_BYTES - nr_bytes, from))) {
 		char *line = text;
 
+		from += (off_t)nr_more;
 		nr_bytes += nr_more;
 		while (!is_found && (end = memchr(line, '\n', nr_bytes))) {
 			*end++ = 0;
@@ -69,7 +70,7 @@ bool file_text_find(const char *path, bool (*look)(const char *line, void *data)
 			nr_bytes = 0;
 		}
 	}
-	private_fd_close(&file);
+	close(fd);
 	return is_found || (nr_bytes && !is_rest && look(text, data));
 }
 

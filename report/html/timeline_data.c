@@ -346,7 +346,7 @@ static void add_id(struct packing *packing, int column, uint64_t id, uint64_t *b
 		add_number(packing, column, 0);
 		return;
 	}
-	add_number(packing, column, 1 + (uint64_t)(step < 0 ? -2 * step - 1 : 2 * step));
+	add_number(packing, column, 1 + ((uint64_t)step << 1 ^ (uint64_t)(step >> 63)));
 	*before = id;
 }
 

@@ -10,7 +10,7 @@
 #define MOST_LEVELS 16u
 
 /* Those of damaged streams may be as large as integers can be, and more once they are doubles. */
-#define MOST_INTEGER 1.8e19
+#define MOST_INTEGER 0x1.fffffffffffffp63
 
 /* Behind the names of the view's rows. */
 enum column {

@@ -330,8 +330,9 @@ static void add_json_value(
 	} else {
 		/* A difference may be negative, which the integer of a cell cannot hold. */
 		buf_text(out, cell->number <= -0.5 ? "-" : "");
-		buf_uint(out, cell->number <= -0.5 ? (uint64_t)(0.5 - fmax(cell->number, -1.8e19))
-						   : cell->integer);
+		buf_uint(out, cell->number <= -0.5
+				      ? (uint64_t)(0.5 - fmax(cell->number, -0x1.fffffffffffffp63))
+				      : cell->integer);
 	}
 }
 

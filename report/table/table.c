@@ -255,7 +255,7 @@ void table_set_number(struct table_cell *cell, double value)
 		cell->is_known = true;
 		cell->number = value;
 		cell->integer =
-			value > 0 ? value < 1.8e19 ? (uint64_t)(value + 0.5) : UINT64_MAX : 0;
+			value > 0 ? value < 0x1p64 ? (uint64_t)(value + 0.5) : UINT64_MAX : 0;
 	}
 }
 

@@ -112,6 +112,7 @@ static void launch_long(size_t nr_letters)
 	}
 	__cudaRegisterFunction(handle, name, name, name, -1, NULL, NULL, NULL, NULL, NULL);
 	launch(name, false);
+	__cudaUnregisterFatBinary(handle);
 }
 
 static void **left;
@@ -164,5 +165,6 @@ int main(int argc, char **argv)
 		}
 	}
 	printf("%d %d\n", nr, nr_gone);
+	__cudaUnregisterFatBinary(handle);
 	return 0;
 }

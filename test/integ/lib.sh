@@ -73,6 +73,10 @@ preload()
 	echo "${lib:+$lib:}$ROOT/$B/libgprof.so"
 }
 
+# A program that a test compiles has ThreadSanitizer in it, whose library cannot be loaded later.
+sanitize=()
+[[ $B != *san-thread ]] || sanitize=(-fsanitize=thread)
+
 # record PROGRAM...: runs it on the simulator under the preload. Its output is $T/out and $T/err.
 record()
 {
@@ -88,6 +92,18 @@ was_late()
 {
 	grep -q '^gprof\[.*not recorded: the process ended before' "$T/err" ||
 		"$REPORT" summary --wide --view losses "$GPROF_DIR" 2>&1 | grep -q 'while the recorder was starting'
+}
+
+# record_all PROGRAM...: into an empty $GPROF_DIR, again while it was late.
+record_all()
+{
+	local times
+	for times in 1 2 3 4 5; do
+		rm -rf "$GPROF_DIR"
+		record "$@"
+		was_late || break
+	done
+	return $rc
 }
 
 # plain PROGRAM...: the same without gprof.

@@ -7,8 +7,6 @@
 need REPORT JQ
 CC=${CC:-gcc}
 src=$ROOT/test/calls
-sanitize=() # ThreadSanitizer's library cannot be loaded into a program without it
-[[ $B != *san-thread ]] || sanitize=(-fsanitize=thread)
 "$CC" -O1 -fPIC -shared -DID=12 -DQUIET -fvisibility=hidden -o "$T/libruntime.so" "$src/runtime.c" || exit 1
 "$CC" -O1 -D_GNU_SOURCE "${sanitize[@]}" -o "$T/names" "$src/names.c" "$T/libruntime.so" -Wl,-rpath,"$T" -lpthread -ldl || exit 1
 
@@ -47,6 +45,7 @@ is true "$(query '.kernel.rows[0].name | test("^(abcdefghijklmnopqrstuvwxyz)+abc
 
 rm -rf "$GPROF_DIR"
 GPROF_CUPTI=0 LD_PRELOAD=$(preload) "$T/names" long 9000 >"$T/out" 2>"$T/err"
+is 0 $? "exit status"
 summary kernel,losses
 is 4096 "$(query '.kernel.rows[0].name | length')" "letters of a longer name"
 is "1 text cut to 4096 bytes (the event is kept)" "$(query '.losses.rows[] | "\(.count) \(.cause)"')" "losses of it"

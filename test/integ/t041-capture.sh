@@ -14,7 +14,7 @@ summary api
 is 50 "$(query '.api.rows[] | select(.name == "cudaLaunchKernel").calls')" "launches without a capture"
 
 # Also where the capture, or the end of a step, is the first call of all.
-gcc -O1 -o "$T/first" test/calls/first.c "$SIM/libcudart.so.13" || exit 1
+gcc -O1 "${sanitize[@]}" -o "$T/first" test/calls/first.c "$SIM/libcudart.so.13" || exit 1
 rm -rf "$GPROF_DIR"
 GPROF_CAPTURE=cudaprofiler record "$T/first" capture
 summary api

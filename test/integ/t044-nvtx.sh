@@ -29,7 +29,7 @@ for nr in 250 252 253 800; do
 done
 
 # However many ranges are inside of a step, it ends; and whatever is left open around it.
-gcc -O1 -o "$T/nested" test/calls/nested.c "$SIM/libcudart.so.13" -ldl || exit 1
+gcc -O1 "${sanitize[@]}" -o "$T/nested" test/calls/nested.c "$SIM/libcudart.so.13" -ldl || exit 1
 for how in "10 5" "10 100" "10 5 open"; do
 	rm -rf "$GPROF_DIR"
 	# shellcheck disable=SC2086 # words

@@ -76,7 +76,7 @@ cpu_ms=$(sed -n 's/.*profiler CPU \([0-9]* ms\).*/\1/p' "$T/err")
 is 1 "$("$REPORT" info "$GPROF_DIR" 2>/dev/null | grep -cE "^  profiler CPU +$cpu_ms \([0-9.]* % of a core\)$")" "its share in info"
 
 # A program that closes its standard files and then opens its own: the number of stderr is that of its data.
-gcc -O1 -o "$T/closes" test/calls/closes.c "$SIM/libcudart.so.13" || exit 1
+gcc -O1 "${sanitize[@]}" -o "$T/closes" test/calls/closes.c "$SIM/libcudart.so.13" || exit 1
 for order in before after; do
 	rm -rf "$GPROF_DIR"
 	record "$T/closes" "$T/data" $order

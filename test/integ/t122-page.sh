@@ -3,7 +3,7 @@
 # The page of `html` without a browser: its data are those of summary, nothing in them can end the
 # script that holds them, and it asks for nothing outside. test/page opens it in Chromium.
 . "$(dirname "$0")/lib.sh"
-need REPORT_THREADS REPORT JQ
+need REPORT REPORT_ALONE JQ
 [ -x "$B/gen_stream" ] || skip "gen_stream is not built (make tests)"
 
 # page FILE OPTIONS...: writes $T/page.html; its data are in $T/data.json

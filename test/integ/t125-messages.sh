@@ -42,7 +42,7 @@ says 2 "unknown option '--log-file' (did you mean --output FILE?); try: " timeli
 
 # Nothing was recorded.
 unset GPROF_DIR
-says 1 "cannot read 'gprof-dump': it does not exist. A process that runs with libgprof.so and uses CUDA, NVTX, NCCL or a framework creates it; record with: LD_PRELOAD=$ROOT/$B/libgprof.so PROGRAM"
+says 1 "cannot read 'gprof-dump': it does not exist. A process that runs with libgprof.so and uses CUDA, NVTX, NCCL or a framework creates it; record with: LD_PRELOAD=${REPORT%/*}/libgprof.so PROGRAM"
 says 1 "record with: GPROF_DIR=nothing LD_PRELOAD=" check nothing
 says 1 "record with: GPROF_DIR='it'\\''s nothing' LD_PRELOAD=" "it's nothing"
 says 1 "cannot read 'nothing.gprof': No such file or directory" nothing.gprof

@@ -141,7 +141,8 @@ function cutOff(spec) {
 		return {};
 	}
 	const heights = spec.labels.map((label, i) => spec.series.reduce((height, {values}) => (spec.kind === "stack" ? height + (values[i] || 0) : Math.max(height, values[i] || 0)), 0));
-	const limit = DWARFING * [...heights].sort((a, b) => a - b)[Math.floor(0.9 * (heights.length - 1))];
+	const known = heights.filter((_, i) => spec.series.some(({values}) => values[i] !== null && values[i] !== undefined)).sort((a, b) => a - b);
+	const limit = DWARFING * known[Math.floor(0.9 * (known.length - 1))];
 	const high = heights.map((height, i) => ({height, i})).filter(({height}) => height > limit).sort((a, b) => b.height - a.height);
 	if (!high.length || !limit) {
 		return {};

@@ -21,7 +21,8 @@ function stepTimes(parent) {
 	}
 	const hashes = steps.map((step) => stepHash(rows.reduce((most, row) => (row.step === step && (!most || row.duration_ns > most.duration_ns) ? row : most), null)));
 	chart(parent, "Step time", {kind: "line", type: "time", axis: "step", labels: steps.map(String), hashes, series: groups.map((group) => {
-		const own = new Map(group.map((row) => [row.step, row.duration_ns]));
+		/* A damaged stream may have a step twice. */
+		const own = new Map(group.filter((row) => row.duration_ns !== null).map((row) => [row.step, row.duration_ns]));
 		return {name: who(group[0]) || "Step time", values: steps.map((step) => own.get(step) ?? null)};
 	})});
 }
