@@ -77,15 +77,6 @@ preload()
 sanitize=()
 [[ $B != *san-thread ]] || sanitize=(-fsanitize=thread)
 
-# record PROGRAM...: runs it on the simulator under the preload. Its output is $T/out and $T/err.
-record()
-{
-	LD_LIBRARY_PATH="$SIM${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" LD_PRELOAD=$(preload) "$@" \
-		>"$T/out" 2>"$T/err"
-	rc=$?
-	return $rc
-}
-
 # was_late: what `record` ran had to go on before its recorder could start. A program waits for that
 # for moments only, however busy the machine is; then its first calls are lost, which is said.
 was_late()
@@ -94,14 +85,19 @@ was_late()
 		"$REPORT" summary --wide --view losses "$GPROF_DIR" 2>&1 | grep -q 'while the recorder was starting'
 }
 
-# record_all PROGRAM...: into an empty $GPROF_DIR, again while it was late.
-record_all()
+# record PROGRAM...: runs it on the simulator under the preload, again if it was late. Its output is $T/out and $T/err.
+record()
 {
-	local times
-	for times in 1 2 3 4 5; do
-		rm -rf "$GPROF_DIR"
-		record "$@"
-		was_late || break
+	local times older name
+	for times in 1 2 3; do
+		older=$(ls "$GPROF_DIR" 2>/dev/null)
+		LD_LIBRARY_PATH="$SIM${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" LD_PRELOAD=$(preload) "$@" \
+			>"$T/out" 2>"$T/err"
+		rc=$?
+		[ "$times" != 3 ] && grep -qE '^gprof\[.*(ended before|\([0-9]+ lost)' "$T/err" && was_late || break
+		for name in "$GPROF_DIR"/*; do
+			grep -qxF "${name##*/}" <<<"$older" || rm -rf "$name"
+		done
 	done
 	return $rc
 }

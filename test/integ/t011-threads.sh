@@ -5,7 +5,8 @@
 need SIM REPORT JQ
 
 for round in 1 2 3; do
-	record_all "$B/prog/threads"
+	rm -rf "$GPROF_DIR"
+	record "$B/prog/threads"
 	is 0 $rc "exit status"
 	summary api,kernel,threads,losses
 	is 200 "$(query '.api.rows[] | select(.name == "cudaLaunchKernel").calls')" "launches in round $round"
