@@ -103,28 +103,6 @@ static void flush_activity(bool is_last)
 
 /* ---- a flush ---- */
 
-/*
- * CUPTI's time at an anchor: of a few readings the one that nothing came between. They are taken
- * shortly after the anchor: ticks are ns, close enough for that distance.
- */
-static uint64_t cupti_time_at(uint64_t raw)
-{
-	uint64_t least = UINT64_MAX, cupti_ns = 0;
-
-	for (int i = 0; i < 4; i++) {
-		uint64_t before = clock_raw();
-		uint64_t now_ns = cupti_share_timestamp();
-		uint64_t after = clock_raw();
-
-		if (after - before < least) {
-			least = after - before;
-			cupti_ns = now_ns - (block_tick(&drain.ticks, before + least / 2) -
-						    block_tick(&drain.ticks, raw));
-		}
-	}
-	return cupti_ns;
-}
-
 static void add_anchor(void)
 {
 	struct clock_anchor anchor = clock_take_anchor();
@@ -135,7 +113,11 @@ static void add_anchor(void)
 	row->realtime_ns = anchor.realtime_ns;
 	row->error_ns = anchor.error_ns;
 	if (atomic_load(&drain.is_attached) && cupti_is_live()) {
-		row->cupti_ns = cupti_time_at(anchor.raw);
+		struct clock_pair pair = clock_read_pair(clock_raw, cupti_share_timestamp);
+
+		/* Taken shortly after the anchor: ticks are ns, close enough for that distance. */
+		row->cupti_ns = pair.theirs - (block_tick(&drain.ticks, pair.ours) -
+						      block_tick(&drain.ticks, anchor.raw));
 	}
 }
 

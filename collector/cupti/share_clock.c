@@ -11,50 +11,28 @@
 /* Some microseconds of error in a pair are then a rate that is right to a ten thousandth. */
 #define MIN_SPAN_NS 100000000u
 
-struct pair {
-	uint64_t theirs;
-	uint64_t realtime_ns;
-	uint64_t error_ns; /* between the reads around it */
-};
-
 /* A clock once registered; host threads write it before it is published. Only the last one counts.
  */
 struct client_clock {
 	share_clock_fn read;
-	struct pair first;
+	struct clock_pair first;
 };
 
 static struct client_clock clocks[NR_CLOCKS];
 static _Atomic uint32_t nr_clocks;
 static _Atomic uint32_t current; /* the number of the last one, 0: none */
 
-/* The drain's own. The last pair moves until it is far enough from the one before it. */
+/*
+ * The drain's own; our clock is CLOCK_REALTIME. The last pair moves until it is far enough from the
+ * one before it.
+ */
 static struct share_clock_state {
 	uint32_t current;
-	struct pair pairs[NR_PAIRS];
+	struct clock_pair pairs[NR_PAIRS];
 	uint32_t nr_pairs;
 } state;
 
 bool share_clock_is_theirs;
-
-/* The best of a few tries: the client's clock between two reads of CLOCK_REALTIME. */
-static struct pair look(share_clock_fn read)
-{
-	struct pair best = {0, 0, 0};
-	uint64_t best_ns = UINT64_MAX;
-
-	for (int i = 0; i < 8; i++) {
-		uint64_t before = clock_realtime_ns();
-		uint64_t theirs = read();
-		uint64_t after = clock_realtime_ns();
-
-		if (after - before < best_ns) {
-			best_ns = after - before;
-			best = (struct pair){theirs, before + (after - before) / 2, best_ns};
-		}
-	}
-	return best;
-}
 
 void share_clock_set(share_clock_fn read)
 {
@@ -71,7 +49,7 @@ void share_clock_set(share_clock_fn read)
 	number = atomic_fetch_add(&nr_clocks, 1) + 1;
 	clock = &clocks[number % NR_CLOCKS];
 	clock->read = read;
-	clock->first = look(read);
+	clock->first = clock_read_pair(clock_realtime_ns, read);
 	atomic_store(&current, number);
 }
 
@@ -105,12 +83,12 @@ void share_clock_look(void)
 	if (state.nr_pairs == NR_PAIRS) {
 		thin_out();
 	}
-	if (state.nr_pairs < 2 || state.pairs[state.nr_pairs - 1].realtime_ns -
-						  state.pairs[state.nr_pairs - 2].realtime_ns >
-					  MIN_SPAN_NS) {
+	if (state.nr_pairs < 2 ||
+		state.pairs[state.nr_pairs - 1].ours - state.pairs[state.nr_pairs - 2].ours >
+			MIN_SPAN_NS) {
 		state.nr_pairs++;
 	}
-	state.pairs[state.nr_pairs - 1] = look(clock->read);
+	state.pairs[state.nr_pairs - 1] = clock_read_pair(clock_realtime_ns, clock->read);
 }
 
 static uint64_t distance(uint64_t a, uint64_t b)
@@ -119,20 +97,19 @@ static uint64_t distance(uint64_t a, uint64_t b)
 }
 
 /* Two clocks that count ns: as far as the errors of both pairs let one see, neither is faster. */
-static bool is_same_rate(const struct pair *a, const struct pair *b)
+static bool is_same_rate(const struct clock_pair *a, const struct clock_pair *b)
 {
-	return distance(b->realtime_ns - a->realtime_ns, b->theirs - a->theirs) <=
-	       a->error_ns + b->error_ns;
+	return distance(b->ours - a->ours, b->theirs - a->theirs) <= a->apart + b->apart;
 }
 
 uint64_t share_clock_convert(uint64_t time)
 {
-	const struct pair *last = &state.pairs[state.nr_pairs - 1];
-	const struct pair *a, *b;
+	const struct clock_pair *last = &state.pairs[state.nr_pairs - 1];
+	const struct clock_pair *a, *b;
 	uint32_t i = state.nr_pairs - 1;
 
 	if (!time || state.nr_pairs < 2 ||
-		distance(time, last->realtime_ns) < distance(time, last->theirs)) {
+		distance(time, last->ours) < distance(time, last->theirs)) {
 		return time;
 	}
 	while (i > 1 && time < state.pairs[i - 1].theirs) {
@@ -144,9 +121,9 @@ uint64_t share_clock_convert(uint64_t time)
 		return time; /* no clock at all */
 	}
 	if (is_same_rate(a, b)) {
-		return a->realtime_ns + (time - a->theirs);
+		return a->ours + (time - a->theirs);
 	}
-	return a->realtime_ns + (uint64_t)(int64_t)((__int128)(int64_t)(time - a->theirs) *
-						    (int64_t)(b->realtime_ns - a->realtime_ns) /
-						    (int64_t)(b->theirs - a->theirs));
+	return a->ours +
+	       (uint64_t)(int64_t)((__int128)(int64_t)(time - a->theirs) *
+				   (int64_t)(b->ours - a->ours) / (int64_t)(b->theirs - a->theirs));
 }

@@ -92,6 +92,22 @@ void clock_init(clock_function kernel)
 	first = clock_take_anchor();
 }
 
+struct clock_pair clock_read_pair(uint64_t (*ours)(void), uint64_t (*theirs)(void))
+{
+	struct clock_pair best = {.apart = UINT64_MAX};
+
+	for (int i = 0; i < 8; i++) {
+		uint64_t before = ours();
+		uint64_t other = theirs();
+		uint64_t apart = ours() - before;
+
+		if (apart < best.apart) {
+			best = (struct clock_pair){before + apart / 2, other, apart};
+		}
+	}
+	return best;
+}
+
 struct clock_anchor clock_take_anchor(void)
 {
 	struct clock_anchor best = {.error_ns = UINT32_MAX};

@@ -37,6 +37,18 @@ uint64_t clock_read_ns(clockid_t id); /* 0: there is no such clock */
 uint64_t clock_monotonic_ns(void);
 uint64_t clock_realtime_ns(void);
 
+/* A reading of another clock, and the time of one of ours in the middle of it. */
+struct clock_pair {
+	uint64_t ours, theirs;
+	uint64_t apart; /* how long the reading took, in units of ours */
+};
+
+/*
+ * Reads the other clock a few times and returns the quickest reading: in a slow one the thread was
+ * interrupted, so that nobody knows which of our times belongs to it. Any thread.
+ */
+struct clock_pair clock_read_pair(uint64_t (*ours)(void), uint64_t (*theirs)(void));
+
 /* The raw CPU clock; any thread, any time after clock_init. */
 static inline uint64_t clock_raw(void)
 {

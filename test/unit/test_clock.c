@@ -122,7 +122,33 @@ START_TEST(name_says_which_clock_it_is)
 }
 END_TEST
 
+/* Two clocks of one time. Reading the other one is interrupted, but for the fifth time. */
+static uint64_t time_now, nr_readings;
+
+static uint64_t our_clock(void)
+{
+	return time_now += 10;
+}
+
+static uint64_t other_clock(void)
+{
+	uint64_t time = time_now + 1000000;
+
+	time_now += ++nr_readings == 5 ? 10 : 5000;
+	return time;
+}
+
+START_TEST(of_two_clocks_the_quickest_reading_counts)
+{
+	struct clock_pair pair = clock_read_pair(our_clock, other_clock);
+
+	ck_assert_uint_eq(pair.apart, 20);
+	ck_assert_uint_eq(pair.theirs - pair.ours, 1000000 - 10);
+	ck_assert_uint_gt(nr_readings, 5);
+}
+END_TEST
+
 UNIT_SUITE("clock", raw_clock_never_goes_back, a_stream_has_no_time_before_its_clock,
 	anchor_reads_all_clocks_close_together, ticks_are_nanoseconds_within_a_percent,
 	nobody_waits_for_a_clock_that_stands_still, ticks_hold_for_a_year,
-	name_says_which_clock_it_is)
+	name_says_which_clock_it_is, of_two_clocks_the_quickest_reading_counts)
