@@ -31,6 +31,22 @@ rings()
 	done
 }
 
+# hold_until_moved FILE: a program that holds until those rings have left the memory; its status in held_rc.
+hold_until_moved()
+{
+	HOLD=$T/hold record "$B/integ/s_loop" 2 5 hold &
+	job=$!
+	held "to its last step"
+	for _ in $(seq 400); do
+		[ -e "$1" ] || break
+		sleep 0.05
+	done
+	rm -f "$T/hold"
+	wait $job
+	held_rc=$?
+	ok test ! -e "$1"
+}
+
 launches()
 {
 	summary api
@@ -77,18 +93,9 @@ ok test -e "$left"
 # Also where another one was killed while it did.
 echo half >"$GPROF_DIR/${left##*/}.new"
 touch -d '2 minutes ago' "$GPROF_DIR/${left##*/}.new"
-HOLD=$T/hold record "$B/integ/s_loop" 2 5 hold &
-job=$!
-held "to its last step"
-for _ in $(seq 400); do
-	[ -e "$left" ] || break
-	sleep 0.05
-done
-ok test ! -e "$left"
+hold_until_moved "$left"
 ok test -e "$GPROF_DIR/${left##*/}"
 ok test ! -e "$GPROF_DIR/${left##*/}.new"
-rm -f "$T/hold"
-wait $job
 is $((2900 + 10)) "$(launches)" "launches of both"
 
 # A file that claims to have more than any file of rings is left where it is.
@@ -98,17 +105,8 @@ left=$(rings)
 printf '\xff\xff\xff\xff' | dd of="$left" bs=1 seek=28 conv=notrunc status=none
 GPROF_FLUSH_MS=60000 record "$B/integ/s_loop" 3 5 kill
 sound=$(rings | grep -vxF "$left")
-HOLD=$T/hold record "$B/integ/s_loop" 2 5 hold &
-job=$!
-held "to its last step"
-for _ in $(seq 400); do
-	[ -e "$sound" ] || break
-	sleep 0.05
-done
-rm -f "$T/hold"
-wait $job
-is 0 $? "exit status beside such a file"
-ok test ! -e "$sound"
+hold_until_moved "$sound"
+is 0 $held_rc "exit status beside such a file"
 ok test -e "$left"
 is "${sound##*/}" "$(find "$GPROF_DIR" -name '*.rings*' -printf '%f\n')" "what was moved"
 rm -f "$left"
