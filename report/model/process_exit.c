@@ -254,8 +254,7 @@ static bool lacks_end(const struct stream *stream)
 static void add_killed(struct buf *out, const struct stream *stream, enum process_exit_state state)
 {
 	if (lacks_end(stream)) {
-		buf_text(out, "ended by itself; how, and what it lost, is missing in its file, "
-			      "which had no room for it or was cut");
+		buf_text(out, "closed its file without an end: no space, or truncated later");
 	} else if (state == PROCESS_EXIT_ENDED) {
 		buf_text(out, "was killed by a signal (crash, kill or OOM killer); a shell shows "
 			      "128 + the signal number as its exit status");
