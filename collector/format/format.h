@@ -33,6 +33,9 @@
 /* The bytes of one text at most, in rings and streams; longer ones are cut and counted. */
 #define GPROF_TEXT_BYTES 4096u
 
+/* In the cause of a loss row: of these events only a detail is missing. */
+#define GPROF_LOSS_KEPT "the event is kept"
+
 /* First bytes of a stream file. */
 struct gprof_file_header {
 	char magic[8]; /* GPROF_FILE_MAGIC */

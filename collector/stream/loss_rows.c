@@ -20,6 +20,12 @@ static const char *const texts[] = {
 
 static uint64_t in_tail[LOSS_NR_CAUSES];
 
+/* How many events are missing. */
+static uint64_t missing(enum loss_cause cause, uint64_t count)
+{
+	return strstr(texts[cause], GPROF_LOSS_KEPT) ? 0 : count;
+}
+
 static uint64_t add_loss(enum loss_cause cause, uint64_t count)
 {
 	struct gprof_row_loss *row;
@@ -34,7 +40,7 @@ static uint64_t add_loss(enum loss_cause cause, uint64_t count)
 	row->count = count;
 	row->cause = id;
 	in_tail[cause] += count;
-	return count;
+	return missing(cause, count);
 }
 
 /* Takes what others have counted. */
@@ -108,7 +114,7 @@ uint64_t loss_take_back_tail(void)
 
 	for (unsigned int i = 0; i < LOSS_NR_CAUSES; i++) {
 		loss_add((enum loss_cause)i, in_tail[i]);
-		nr_lost += in_tail[i];
+		nr_lost += missing((enum loss_cause)i, in_tail[i]);
 		in_tail[i] = 0;
 	}
 	return nr_lost;

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* The text goes into the stream. */
+/* The text goes into the stream; with "the event is kept" (GPROF_LOSS_KEPT) no event is missing. */
 #define LOSS_CAUSES(L)                                                                             \
 	L(RING, "ring full (raise GPROF_BUFFER_MB)")                                               \
 	L(SIGNAL, "call from a signal handler that interrupted the recording of an event (rare; "  \
@@ -21,8 +21,7 @@
 	L(CUPTI_RECORD,                                                                            \
 		"CUPTI record of an unknown form (set GPROF_CUPTI_PATH to an older CUPTI)")        \
 	L(LATE, "device activity that ended after 1024 later record windows, and may have been "   \
-		"launched "                                                                        \
-		"in one (record fewer, longer windows with GPROF_SCHEDULE)")                       \
+		"launched in one (record fewer, longer windows with GPROF_SCHEDULE)")              \
 	L(SHARED, "device activity, while another CUPTI client was active")                        \
 	L(CUPTI_TIMES, "CUPTI waits and overheads without times")                                  \
 	L(THREAD, "creator of a thread not recorded (over 1024 starting at once; the event is "    \
@@ -38,9 +37,8 @@
 	L(TEXT, "text cut to 4096 bytes (the event is kept)")                                      \
 	L(NVTX_NAME, "NVTX domain or string registered before a fork or the first event, for "     \
 		     "which there was no memory (the event is kept, without its name)")            \
-	L(NVTX_HANDLE,                                                                             \
-		"NVTX domain or string of another tool beyond 65,536 of a kind (the event is "     \
-		"kept, without a name)")                                                           \
+	L(NVTX_HANDLE, "NVTX domain or string of another tool beyond 65,536 of a kind (the event " \
+		       "is kept, without a name)")                                                 \
 	L(NVTX_WIDE, "NVTX name of wide characters cut to some 250 bytes (the event is kept)")     \
 	L(OP, "operator inside more than 510 others, or without a recorded start (rare; nothing "  \
 	      "to do)")                                                                            \
@@ -57,9 +55,9 @@
 		       "event is kept, without the file)")                                         \
 	L(PYTHON_TEXT, "name of a Python file or function of over 512 bytes, shortened in the "    \
 		       "middle (the event is kept)")                                               \
-	L(PYTHON_MODULE, "PyTorch module without its path or whole class: it is one of over "      \
-			 "16,000, deep inside its caller, or a name is too long (its calls are "   \
-			 "kept)")                                                                  \
+	L(PYTHON_MODULE,                                                                           \
+		"PyTorch module without its path or whole class: it is one of over 16,000, deep "  \
+		"inside its caller, or a name is too long (the event is kept)")                    \
 	L(PYTHON_DEPTH, "calls of Python functions or modules nested too deep to record, counted " \
 			"once each time (nothing to do)")                                          \
 	L(NOTICE, "notices beyond the first 64 (GPROF_LOG=info in GPROF_LOG_FILE has all)")

@@ -419,7 +419,7 @@ static void write_end(struct import_out *out, const struct import_out_end *end)
 	row->tick = row->cupti_ns = end->first_tick;
 	row->monotonic_ns = row->realtime_ns = end->first_tick + end->base_ns;
 	import_out_loss(
-		out, end->last_tick, out->nr_cut, "name cut to 4096 bytes (the event is kept)");
+		out, end->last_tick, out->nr_cut, "name cut to 4096 bytes (" GPROF_LOSS_KEPT ")");
 	import_out_fact(out, "trace.format", end->format, strlen(end->format));
 	if (end->pid) {
 		import_out_fact_number(out, "process.pid", end->pid);

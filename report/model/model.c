@@ -325,7 +325,7 @@ static void add_loss(struct process *p, const struct batch *b, uint32_t i)
 	if (!*place) {
 		*APPEND(p, losses) = (struct model_loss){.cause = cause,
 			.is_harmless =
-				strstr(string_pool_text(cause, NULL), "the event is kept") != NULL};
+				strstr(string_pool_text(cause, NULL), GPROF_LOSS_KEPT) != NULL};
 		*place = p->nr_losses;
 	}
 	p->losses[*place - 1].count += b->col[COL_loss_count][i];

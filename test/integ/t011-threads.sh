@@ -40,5 +40,6 @@ if ! was_late; then
 	summary losses
 	is 76 "$(query '.losses.rows[] | select(.cause | startswith("creator of a thread not recorded")).count')" "creators that are not known"
 	is 1 "$(query '.losses.rows | length')" "other losses"
+	is "1 complete" "$(grep -c '^gprof.*(none lost)' "$T/err") $(query '.processes.rows[0].state')" "events that the last line and the report miss"
 fi
 finish
