@@ -105,7 +105,7 @@ static void on_fork_parent(void)
 	nvml_release();
 }
 
-/* A new, cold recorder that never touches CUPTI. */
+/* Starts a new, cold recorder that never touches CUPTI. */
 static void begin_child(void);
 
 static void on_fork_child(void)
@@ -118,7 +118,7 @@ static void on_fork_child(void)
 	begin_child();
 }
 
-/* For good. */
+/* Switches recording off for the rest of the process. */
 COMPAT_START_CODE static void stay_off(void)
 {
 	atomic_store(&state.phase, PHASE_STOPPED);
@@ -182,7 +182,7 @@ static void on_ready(int rc)
 
 	if (rc) {
 		atomic_store(&state.phase, PHASE_STOPPED);
-		if (rc != -ECANCELED) { /* GPROF_CONFIG's file says so */
+		if (rc != -ECANCELED) { /* not switched off by GPROF_CONFIG's file */
 			exit_message_refused(config_text(CONFIG_DIR), rc);
 		}
 		stay_off();

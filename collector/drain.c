@@ -72,7 +72,7 @@ static struct drain_state {
 	atomic_bool is_attached;
 	bool has_cuda_facts;
 	bool was_wanted; /* is CUPTI, at the last look */
-	bool is_late;	 /* forked once CUDA was in use; not said so yet */
+	bool is_late;	 /* forked after CUDA was in use; the notice is still missing */
 	atomic_bool is_leaving;
 	atomic_uint nr_asked, nr_answered; /* by drain_catch_up */
 	atomic_bool is_stopping;
@@ -149,7 +149,7 @@ static void add_count(
 {
 	struct gprof_row_api_count *row;
 
-	if (!stream_takes_counts()) { /* what comes after its events is cut off again */
+	if (!stream_takes_counts()) { /* no room: the end of the stream would cut this row off */
 		loss_add(LOSS_LIMIT, nr);
 		return;
 	}
@@ -226,7 +226,7 @@ static void write_group(uint64_t now)
 	step_add_facts(false);
 	facts_add_worker();
 	batch_write_all();
-	drain.nr_lost += loss_add_rows();	   /* events that the stream has just refused */
+	drain.nr_lost += loss_add_rows();	   /* losses of the write above */
 	group = batch_add(GPROF_TABLE_checkpoint); /* thread 0: closes the group, threads or not */
 	group->tick = now;
 	group->newest_correlation = correlation_ids_newest();

@@ -51,8 +51,8 @@ static struct entry_state {
 } entry COMPAT_AT_START;
 
 /*
- * Another tool that wanted the driver's injection call, "" if there is none. A path that is too
- * long for the loader is so when it is cut, too.
+ * The path of another tool that wants the driver's injection call; "" if there is none. A path that
+ * is cut here is too long for the loader all the same.
  */
 static char next_cuda[PATH_MAX + 1];
 
@@ -88,7 +88,7 @@ COMPAT_START_CODE static int look_for_copy(struct dl_phdr_info *info, size_t siz
 	return *(bool *)is_second;
 }
 
-/* Of two installations that a process gets, the one that comes first records. */
+/* If a process loads two installations, only the first in the loader's list records. */
 COMPAT_START_CODE static bool is_alone(void)
 {
 	static atomic_int state COMPAT_AT_START; /* 0: not known */
@@ -163,9 +163,10 @@ COMPAT_START_CODE static int look_for_path(struct dl_phdr_info *info, size_t siz
 	if (!loaded_objects_contains(info, (uintptr_t)&recorder_ensure_started)) {
 		return 0;
 	}
-	/* Absolute, since the target may change its directory before the driver reads it. */
+	/* Make the path absolute: the target may change its directory before the driver reads it.
+	 */
 	if (info->dlpi_name[0] == '/' && strlen(info->dlpi_name) < PATH_MAX) {
-		entry.path = info->dlpi_name; /* as long as we are mapped */
+		entry.path = info->dlpi_name; /* valid as long as we are mapped */
 	} else {
 		entry.path = realpath(info->dlpi_name, real);
 	}

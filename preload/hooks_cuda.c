@@ -27,7 +27,7 @@ void __cudaRegisterFunction(void **fat_cubin_handle, const char *host_fun, char 
 		grid_dim, warp_size);
 }
 
-/* At the end of the process modules leave, but stay mapped, if they are not closed. */
+/* At exit, modules unregister their kernels but stay mapped, unless dlclose unmaps them. */
 static bool stays_mapped(void)
 {
 	int status;
@@ -46,7 +46,7 @@ void __cudaUnregisterFatBinary(void **fat_cubin_handle)
 	real(fat_cubin_handle);
 }
 
-/* The program's first call may be this one. */
+/* The program's first call may start a capture, so the recorder may have to start here. */
 static void start_capture(void)
 {
 	if (hook_mode() & COLLECTOR_COLD) {

@@ -213,8 +213,9 @@ static bool ends_us(int number)
 }
 
 /*
- * It stays blocked, so the process may end by it later, or never: a program that waits for signals
- * sends them to itself all the time. So the next is only marked while a mark stands there.
+ * A blocked signal may end the process later, or never: a program that waits for signals sends them
+ * to itself all the time. So only the first one writes the last events; while its mark stands, the
+ * next ones only set the mark.
  */
 static void before_blocked_signal(int number)
 {
@@ -273,7 +274,7 @@ int sigqueue(pid_t pid, int number, const union sigval value)
 {
 	const __typeof__(&sigqueue) next = HOOK_NEXT(sigqueue);
 
-	/* It knows no groups. */
+	/* sigqueue has no process groups. */
 	if (is_recording() && pid == getpid()) {
 		before_signal(number);
 	}

@@ -3,9 +3,8 @@
  * The number of threads of the process, as /proc/self/stat has it: without the recorder's. From
  * 3.12 on Python reads it there around a fork, and warns if there are several.
  *
- * So Python gets the file's text with another number, once: others may keep the file open and read
- * again how the process goes on. Every other file is opened by the next function as if we were not
- * there, and so is this one if anything fails.
+ * So Python, and only Python, gets a copy of the file with a corrected number. Other programs may
+ * keep the file open and read it again. They get the file itself, as does Python if anything fails.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -82,7 +81,7 @@ static FILE *open_text(const char *text, const char *mode)
 	return file;
 }
 
-/* Is it the interpreter, or the library that it is? */
+/* Is the caller in Python's executable or in libpython? */
 static bool is_python(uintptr_t caller)
 {
 	return modules_find((const void *)caller, "PyOS_AfterFork_Child") != NULL;

@@ -51,11 +51,11 @@ static struct buffer_state {
 	char *scratch;		 /* NULL where CUPTI may be refused a buffer */
 	struct stack free_scratches;
 	_Atomic uint32_t *scratch_links;
-	_Atomic uint32_t nr_asked; /* CUPTI has asked for all buffers below this index */
+	_Atomic uint32_t nr_asked; /* CUPTI has taken all buffers below this index */
 	_Atomic uint32_t nr_touched;
 } state;
 
-/* How many buffers that CUPTI has not asked for yet have their pages already. */
+/* So many buffers have their page faults before CUPTI first takes them. */
 #define TOUCH_AHEAD 8u
 
 /* ---- CUPTI's side: any thread, no lock, no CUPTI call ---- */
@@ -76,7 +76,7 @@ static uint8_t *take_scratch(void)
 				   : (uint8_t *)state.scratch + (size_t)index * SCRATCH_BYTES;
 }
 
-/* The free buffer with the lowest index comes first, so all below the highest were in use. */
+/* Of the free buffers the one with the lowest index is first, so all below were in use. */
 static void note_asked(uint32_t index)
 {
 	uint32_t nr_asked = atomic_load(&state.nr_asked);

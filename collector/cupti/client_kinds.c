@@ -5,7 +5,7 @@
 
 #include "collector/cupti/cupti_abi.h"
 
-/* Further kinds of a later CUPTI share a place, in which they are counted. */
+/* Larger kinds, which a later CUPTI may have, share one counter. */
 #define MAX_KIND 256u
 
 static struct client_kinds_state {

@@ -14,7 +14,7 @@
 #include "collector/util/log.h"
 #include "collector/util/notice.h"
 
-/* A folder, and what is beside it. */
+/* A folder and a library's path relative to it. */
 #define MOST_PATH_BYTES (PATH_MAX + 256)
 
 struct cupti cupti;
@@ -25,7 +25,7 @@ static struct library_state {
 	_Atomic uintptr_t low, high; /* address range of its code */
 } state;
 
-/* What of CUDA is mapped already. The loader opens no longer path. */
+/* Paths of the CUDA libraries that are already mapped. The loader opens no longer paths. */
 static struct mapped {
 	char cupti[PATH_MAX];
 	char cudart[PATH_MAX];

@@ -23,7 +23,7 @@ enum cupti_result {
 	CUPTI_INVALID_PARAMETER = 1,
 	CUPTI_OUT_OF_MEMORY = 8,
 	CUPTI_MAX_LIMIT_REACHED = 12, /* end of a buffer; before 11.0 also "already subscribed" */
-	CUPTI_NOT_INITIALIZED = 15,   /* no driver, or a library newer than the driver */
+	CUPTI_NOT_INITIALIZED = 15,   /* no driver, or one older than the library */
 	CUPTI_INVALID_KIND = 21,      /* an incomplete or unknown record: stop reading the buffer */
 	CUPTI_NOT_SUPPORTED = 27,
 	CUPTI_VIRTUALIZED_DEVICE = 33,

@@ -34,10 +34,10 @@ static struct share_state {
 	/* The client's: */
 	_Atomic uint32_t nr_own;
 	cupti_subscriber _Atomic own[NR_OWN];
-	_Atomic uint32_t nr_more_own; /* that have no place there */
-	atomic_bool is_alone;	      /* it records where we leave CUPTI alone, or did */
-	atomic_bool is_flushed;	      /* by itself, since its last kind went off */
-	_Atomic uint64_t idle_ns;     /* since when it has no kind on */
+	_Atomic uint32_t nr_more_own; /* profilers that `own` has no room for */
+	atomic_bool is_alone;	      /* it records, or has recorded, while we leave CUPTI alone */
+	atomic_bool is_flushed;	      /* the client has flushed since it disabled its last kind */
+	_Atomic uint64_t idle_ns;     /* since when the client has had no kind enabled */
 	/* For the thread that has the turn or switches it: */
 	bool is_lost; /* make subscription and buffers again */
 	bool is_wanted;

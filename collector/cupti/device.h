@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Devices that can be sampled. */
+/* The number of devices that can be sampled. */
 #define DEVICE_MAX 64
 
 /*

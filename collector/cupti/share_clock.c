@@ -11,7 +11,7 @@
 /* Some microseconds of error in a pair are then a rate that is right to a ten thousandth. */
 #define MIN_SPAN_NS 100000000u
 
-/* A clock once registered; host threads write it before it is published. Only the last one counts.
+/* A registered clock. A host thread fills it in before it publishes it; only the last one is used.
  */
 struct client_clock {
 	share_clock_fn read;
@@ -20,7 +20,7 @@ struct client_clock {
 
 static struct client_clock clocks[NR_CLOCKS];
 static _Atomic uint32_t nr_clocks;
-static _Atomic uint32_t current; /* the number of the last one, 0: none */
+static _Atomic uint32_t current; /* number of the last clock; 0: none */
 
 /*
  * The drain's own; our clock is CLOCK_REALTIME. The last pair moves until it is far enough from the

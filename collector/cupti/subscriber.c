@@ -70,13 +70,13 @@ bool subscriber_is_ours(void)
 }
 
 /*
- * Calls whose begin the client has seen in this thread: it sees no other ends. Of those that lie
- * deeper inside each other than there are places, the outermost are only counted.
+ * Calls of this thread whose start the client has seen. The client sees the end of these calls
+ * only. If more calls are nested than there are places, the outermost ones are only counted.
  */
 static __thread struct forwarded {
 	struct {
 		uint32_t correlation;
-		uint32_t what; /* domain and callback id */
+		uint32_t what; /* domain and callback ID */
 	} calls[NR_FORWARDED];
 	uint32_t nr, nr_counted;
 } forwarded __attribute__((tls_model("initial-exec")));
@@ -85,7 +85,7 @@ static void remember(uint32_t what, uint32_t correlation)
 {
 	uint32_t at = forwarded.nr++ % NR_FORWARDED;
 
-	/* A signal handler's call may come in between, and ends before we go on. */
+	/* A signal handler may call CUDA here; its call ends before we go on. */
 	atomic_signal_fence(memory_order_seq_cst);
 	while (forwarded.nr - forwarded.nr_counted > NR_FORWARDED) {
 		forwarded.nr_counted++;
@@ -109,7 +109,7 @@ static bool was_forwarded(uint32_t what, uint32_t correlation)
 		}
 		forwarded.nr_counted--;
 	}
-	/* Calls inside of it that have not ended were left. */
+	/* The program has left the calls inside this one, by a jump or an exception. */
 	forwarded.nr = nr - 1;
 	return true;
 }

@@ -18,7 +18,7 @@
 
 #include "collector/cupti/cupti_abi.h"
 
-/* Callback ids per domain, of those that gprof asks for. */
+/* All callback IDs that gprof asks for are smaller. */
 #define SUBSCRIBER_MAX_CBID   2048u
 #define SUBSCRIBER_NR_DOMAINS 7u /* with 0, which is none */
 
@@ -27,10 +27,10 @@ struct subscriber_wants {
 	_Atomic uint32_t bits[SUBSCRIBER_NR_DOMAINS][SUBSCRIBER_MAX_CBID / 32];
 };
 
-/* The client's. */
+/* The callback IDs that the client has enabled. */
 extern struct subscriber_wants subscriber_theirs __attribute__((visibility("hidden")));
 
-/* CUPTI calls us with a larger id, or for a later domain, only if the client has asked for it. */
+/* Only the client can have asked for a larger ID or a later domain, since gprof never does. */
 static inline bool subscriber_has(
 	const struct subscriber_wants *wants, uint32_t domain, uint32_t cbid)
 {

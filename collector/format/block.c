@@ -310,7 +310,7 @@ static void widen(union column_values *values, uint32_t n, bool is_signed)
 	}
 }
 
-/* As widen. */
+/* In place, from the last, as in widen(). */
 static void unwrap(union column_values *values, uint32_t n, uint64_t newest)
 {
 	while (n--) {

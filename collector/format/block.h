@@ -71,7 +71,7 @@ struct block_input {
 	const void *const *rows;     /* with at most BLOCK_ENCODE_TEXT_BYTES of text */
 	union column_values *values; /* if not NULL instead of rows; overwritten */
 	const struct block_ticks *ticks;
-	uint64_t newest_correlation; /* near which all are; 0: they have not wrapped */
+	uint64_t newest_correlation; /* all IDs are near it; 0: they have not wrapped */
 	uint64_t sequence;
 	uint64_t rows_before;
 	void (*between)(void); /* if not NULL, called between columns */

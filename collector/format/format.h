@@ -102,7 +102,7 @@ enum gprof_kind {
 	GPROF_KIND_TEXT = 8,   /* bytes */
 	GPROF_KIND_BYTES = 9,  /* a number of bytes */
 	GPROF_KIND_ADDRESS = 10,
-	GPROF_KIND_CORRELATION = 11, /* CUPTI's id of a call, unwrapped to 64 bits; in a ring its 32 */
+	GPROF_KIND_CORRELATION = 11, /* CUPTI's correlation ID, unwrapped to 64 bits; rings have its 32 */
 };
 
 /* A TEXT field of a row struct inside the recorder; never on disk in this form. */
@@ -204,7 +204,7 @@ struct gprof_row_head {
 
 /*
  * All chunks of the thread before chunk_seq, and `offset` bytes of that one, are in the stream.
- * newest_correlation: as it was then, in the row of thread 0; 0 is none.
+ * newest_correlation: the newest correlation ID at that time, in the row of thread 0; 0: none.
  */
 #define GPROF_COLUMNS_checkpoint(C, t)                                                             \
 	C(t, uint64_t, tick, TICK)                                                                 \
@@ -577,9 +577,9 @@ struct gprof_row_head {
 	C(t, uint32_t, py_code, UINT)
 
 /*
- * What it launched on a device are the works whose calls, on the same thread, have correlation ids
- * after correlation_before and up to correlation (equal: nothing was seen); in a group, those of
- * the row with kind GROUP_END and the same group. sequence: counts the collectives of the
+ * It launched the GPU activities whose calls, on the same thread, have correlation IDs after
+ * correlation_before and up to correlation (equal: no launch was seen). In a group, the row with
+ * kind GROUP_END and the same group has these IDs. sequence: counts the collectives of the
  * communicator, or the sends or receives between this rank and the peer, from 1; 0 unknown. bytes:
  * of the count that the call gives. peer: root or other side, -1 where there is none. redop:
  * NCCL's, 254 one of the program's own, 255 none.

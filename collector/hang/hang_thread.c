@@ -31,7 +31,7 @@ struct look {
 
 /* ---- as the kernel sees it ---- */
 
-/* The first line of a file of a thread; "" if it cannot be had. */
+/* Reads the first line of a thread's file in /proc; "" if it cannot be read. */
 static void read_line(char *out, size_t out_bytes, uint32_t tid, const char *name)
 {
 	struct private_fd file;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The newest of CUPTI's correlation ids in 64 bits, by which the others are told; rows in rings
- * have the 32 bits of CUPTI.
+ * Tracks the newest of CUPTI's correlation IDs in 64 bits. Rows in rings have only CUPTI's 32 bits;
+ * the newest ID supplies the upper ones.
  */
 #ifndef COLLECTOR_RING_CORRELATION_IDS_H
 #define COLLECTOR_RING_CORRELATION_IDS_H
@@ -10,20 +10,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The newest id that a callback saw, which each launch changes. */
+/* The newest ID that a callback has seen. Each launch changes it. */
 struct correlation_ids {
 	_Atomic uint64_t newest;
-	atomic_bool is_behind; /* by an unknown number of ids */
+	atomic_bool is_behind; /* calls without a callback have used up IDs */
 };
 extern struct correlation_ids correlation_ids __attribute__((visibility("hidden")));
 
-/* An id that looks newer than this is an older one, of another thread. */
+/* An ID further ahead than this is an older one, of another thread. */
 #define CORRELATION_IDS_MOST_AHEAD (3u << 30)
 
-/* Forgets them. */
+/* Forgets all IDs. */
 void correlation_ids_init(void);
 
-/* A callback sees that id. Any thread. */
+/* Notes an ID that a callback has seen. Any thread. */
 static inline void correlation_ids_saw(uint32_t correlation)
 {
 	uint64_t newest = atomic_load_explicit(&correlation_ids.newest, memory_order_relaxed);
@@ -37,12 +37,10 @@ static inline void correlation_ids_saw(uint32_t correlation)
 	}
 }
 
-/*
- * Callbacks were off, and come again: the next id may be any number after the last one. Any thread.
- */
+/* Callbacks are on again after a pause, so the next ID may be any later number. Any thread. */
 void correlation_ids_missed(void);
 
-/* 0 before the first. Any thread. */
+/* Returns 0 before the first ID. Any thread. */
 static inline uint64_t correlation_ids_newest(void)
 {
 	return atomic_load_explicit(&correlation_ids.newest, memory_order_relaxed);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Finds the newest ring file of a child by its name, and writes the signal that ended the child
- * into the header, as the child would have done. The next reader of the file says it.
+ * into the header, as the child would have done. The next reader of the file reports it.
  */
 #include "collector/ring/ending_child.h"
 
@@ -55,7 +55,7 @@ static void look_at(void *context, const char *name)
 	}
 }
 
-/* Does the file belong to a process of our pid namespace that recorded no end? */
+/* Does the file belong to a process of our PID namespace that has recorded no end? */
 static bool is_unmarked(struct private_fd *file)
 {
 	struct gprof_rings_header header;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Several functions can have one address in turn, as modules are closed and opened. */
+/* Functions can have the same address one after the other, as modules are closed and opened. */
 enum kernel_turn {
 	KERNEL_ALONE, /* there was no other so far */
 	KERNEL_FIRST,
@@ -15,7 +15,7 @@ enum kernel_turn {
 
 struct kernel_name {
 	enum kernel_turn turn;
-	uint32_t number; /* of the function, different for each */
+	uint32_t number; /* of the function; no other has it */
 	size_t nr_bytes; /* length of the mangled name; 0 if it is unknown or too long */
 };
 

@@ -488,7 +488,7 @@ bool ring_enter(struct ring_tls *self)
 	/* A handler that runs meanwhile must stay out. */
 	self->writing = ring_stack_pointer();
 	atomic_signal_fence(memory_order_seq_cst);
-	/* Once more: until here a handler may have forked, and this be the child. */
+	/* Check again: a signal handler may have forked until here, and this may be the child. */
 	ok = ring_is_ours() && (self->thread || adopt_thread(self)) && next_chunk(self);
 	atomic_signal_fence(memory_order_seq_cst);
 	self->writing = 0;
@@ -516,7 +516,7 @@ char *ring_reserve_slow(struct ring_tls *self, uint32_t bytes, uintptr_t stack)
 	if ((uint64_t)(self->end - self->at) < bytes) {
 		self->writing = ring_stack_pointer();
 		atomic_signal_fence(memory_order_seq_cst);
-		ok = ring_is_ours() && next_chunk(self); /* as above */
+		ok = ring_is_ours() && next_chunk(self); /* see ring_enter() */
 		atomic_signal_fence(memory_order_seq_cst);
 		self->writing = 0;
 		if (!ok) {

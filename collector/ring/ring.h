@@ -185,7 +185,7 @@ struct ring_thread {
 	uint32_t offset;  /* bytes of rows of `current` that are read */
 	uint64_t lost_counted;
 	uint64_t lost_settled; /* of these, no longer counted in chunks */
-	/* The part of counts that already has rows: api_count rows, or that of the first call. */
+	/* How much of `counts` has rows: api_count rows, and the row of the first call. */
 	_Atomic uint64_t counts_taken[RING_NR_COUNTS];
 };
 
@@ -267,12 +267,13 @@ static inline void ring_commit(struct ring_tls *self, void *row, uint32_t bytes)
 }
 
 /*
- * The first call of a function that is counted has been recorded; the others are counted. Not of a
- * thread without a chunk, which the drain does not see: each of its calls is counted as lost.
+ * Notes that the first call of a counted function has a row; later calls are only counted. The
+ * drain does not see a thread without a chunk, so each call of such a thread counts as lost.
  */
 static inline void ring_count_first(struct ring_tls *self, unsigned int counted)
 {
-	/* Once, and first: a signal handler that forks leaves its child an empty `self`. */
+	/* Read once, before all else: a signal handler that forks leaves its child an empty `self`.
+	 */
 	struct ring_thread *thread = __atomic_load_n(&self->thread, __ATOMIC_RELAXED);
 
 	atomic_signal_fence(memory_order_seq_cst);
@@ -340,7 +341,7 @@ void ring_take_counts(void (*count)(void *context, const struct ring_thread *thr
 /* Returns the chunks that ring_read has passed to the pool. */
 void ring_release(void);
 
-/* Counts since the last call: rows without room; calls and rows left before their end. */
+/* Return counts since their last call: rows without room; calls and rows left unfinished. */
 uint64_t ring_take_lost(void);
 uint64_t ring_take_left(void);
 

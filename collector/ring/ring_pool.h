@@ -34,8 +34,8 @@ struct ring_pool {
 	_Atomic uint32_t futex;
 	_Atomic uint64_t lost; /* lost by threads without a slot in `threads` */
 	_Atomic uint64_t left, came_back;
-	uint64_t left_counted; /* of those that did not return */
-	uint64_t lost_ended;   /* of threads that have ended, not counted yet */
+	uint64_t left_counted; /* calls that were left for good, already counted */
+	uint64_t lost_ended;   /* losses of ended threads, not yet counted */
 };
 
 extern struct ring_pool ring_pool __attribute__((visibility("hidden")));

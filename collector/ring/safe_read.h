@@ -26,7 +26,7 @@ static inline bool safe_read(void *to, uintptr_t from, uint32_t nr_bytes)
 	return is_read;
 }
 
-/* Does the system let a process read its own memory so? */
+/* Does the system let a process read its own memory with process_vm_readv? */
 static inline bool safe_read_works(void)
 {
 	bool is_there = true, is_read = false;

@@ -56,7 +56,7 @@ void nvml_find(void)
 	state.is_there = nvml.nvmlInit_v2 && nvml.nvmlDeviceGetHandleByUUID;
 }
 
-/* A function of NVML; drivers differ in which they have. */
+/* Calls a function of NVML, which an older driver may lack. */
 #define ASK(function, ...) (nvml.function ? nvml.function(__VA_ARGS__) : NVML_CODE_NOT_SUPPORTED)
 
 /* ---- readings ---- */
@@ -289,7 +289,7 @@ static void leave(void)
 	atomic_store(&state.is_inside, false);
 }
 
-/* False where NVML must not be called now; else leave() follows. */
+/* Returns false if NVML must not be called now. Otherwise the caller calls leave() afterwards. */
 static bool enter(void)
 {
 	bool is_free;

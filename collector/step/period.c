@@ -22,7 +22,7 @@ struct class
 	uint64_t gap; /* sum of the times since the symbol before */
 };
 
-/* The search's own; one at a time. The classes, by hash, are mapped while it runs. */
+/* Data of the search, of which one runs at a time. Classes are a hash table, mapped meanwhile. */
 static struct search {
 	struct class *classes;
 	uint32_t nr; /* a power of two, above the number of symbols */
@@ -136,7 +136,7 @@ static void classify(const struct period *p, uint64_t first, uint64_t end)
 	}
 }
 
-/* Those that most occurrences of a symbol come at. */
+/* Marks each distance at which most occurrences of a symbol follow the one before. */
 static void find_lengths(uint64_t nr)
 {
 	memset(search.is_length, 0, sizeof(search.is_length));
@@ -150,7 +150,7 @@ static void find_lengths(uint64_t nr)
 	}
 }
 
-/* How many percent of the symbols equal the one a period before; 0 if too few do. */
+/* Returns the percentage of symbols that equal the one a period before; 0 if it is too low. */
 static uint32_t fit(const struct period *p, uint64_t first, uint64_t end, uint32_t length)
 {
 	uint64_t nr = end - first - length, nr_odd = 0;
@@ -252,7 +252,7 @@ static void look(struct period *p, uint64_t end)
 	}
 	search.classes = memory_map(search.nr * sizeof(*search.classes));
 	if (!search.classes) {
-		return; /* until the next one */
+		return; /* the next search tries again */
 	}
 	classify(p, first, end);
 	p->guess = choose(p, first, end, &best);

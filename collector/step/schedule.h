@@ -28,7 +28,8 @@ int schedule_parse(struct schedule *schedule, const char *text);
 /* More than any run has. */
 #define SCHEDULE_NO_END ((uint64_t)1 << 48)
 
-/* Reads digits at *text, and goes past them; false without any, or from SCHEDULE_NO_END on. */
+/* Reads the digits at *text and skips them. Returns false without digits, or from SCHEDULE_NO_END
+ * on. */
 bool schedule_take_number(const char **text, uint64_t *number);
 
 /* Reads "FIRST-END" or "(FIRST,END)", END above FIRST. Returns 0 or -EINVAL. */

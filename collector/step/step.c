@@ -19,7 +19,10 @@
 
 /* The work of one thread here takes microseconds; after this long a signal handler has left it. */
 #define MOST_NS 1000000000u
-/* Of a regular expression: some MB, and a part of the drain's stack, each level of it 700 bytes. */
+/*
+ * Bounds of a regular expression. So many states take some MB, and each level takes 700 bytes of
+ * the drain's stack.
+ */
 #define MOST_STATES 50000u
 #define MOST_LEVELS 64u
 
@@ -28,7 +31,7 @@ static struct step_state {
 	enum gprof_step_rule rule; /* 0: no steps, or found by ranges and calls */
 	bool is_found;		   /* by those, in `ranges` */
 	struct step_auto ranges;
-	const char *name; /* of the range, in the configuration */
+	const char *name; /* name of the range, in the configuration */
 	regex_t kernel;
 	bool has_kernel;
 	uint32_t interval_ms;
@@ -70,15 +73,15 @@ static bool parse_interval(const char *text)
 }
 
 /*
- * Has it few enough states and levels? The C library copies what stands before {N} N times, also
- * where such copies are copied again, until the memory of the process is gone.
+ * Has the expression few enough states and levels? The C library copies what stands before {N} N
+ * times. Nested repetitions multiply these copies until the memory of the process is gone.
  */
 static bool is_small_expression(const char *text)
 {
 	uint64_t nr_states = strlen(text), nr_levels = 0;
 
 	for (const char *at = text; *at; at++) {
-		/* One that stands for itself counts as well. */
+		/* A literal parenthesis counts as well. */
 		nr_levels += *at == '(';
 		nr_levels -= *at == ')' && nr_levels;
 		if (nr_levels > MOST_LEVELS) {

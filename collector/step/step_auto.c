@@ -5,7 +5,7 @@
 
 #include "collector/util/hash.h"
 
-_Static_assert(STEP_AUTO_NAMES == 64, "step_auto.seen has a bit for each");
+_Static_assert(STEP_AUTO_NAMES == 64, "step_auto.seen has a bit for each name");
 /* A program that empties gradients will step, but may fetch often before it does. */
 #define LONG_PATIENCE 1000u
 
@@ -282,7 +282,7 @@ static struct step_auto_verdict optimizer_verdict(const struct step_auto *a)
 		      "data loader";
 		confidence = 70;
 	} else if (a->has_more_names) {
-		why = "the last of 64 optimizers of different names; there are more, of which some "
+		why = "the last of 64 optimizers of different names; there are more, and some "
 		      "may step after it";
 		confidence = 70;
 	} else if (a->was_short) {

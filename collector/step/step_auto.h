@@ -44,9 +44,9 @@ struct step_auto {
 	uint32_t nr_short;  /* iterations in a row with fewer */
 	bool was_short;
 	uint64_t names[STEP_AUTO_NAMES]; /* hashes */
-	uint64_t seen;			 /* a bit for each name */
+	uint64_t seen;			 /* one bit per name */
 	uint32_t nr_names;
-	bool has_more_names; /* than there is room for */
+	bool has_more_names; /* more optimizers than there is room for */
 	uint32_t period_confidence;
 	uint64_t last_name, last_begin, last_end;
 	struct step_auto_ends held; /* candidates for ends of steps */

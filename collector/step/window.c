@@ -137,7 +137,7 @@ bool window_has(uint32_t correlation)
 	const struct window *window;
 
 	if (!end) {
-		/* Without memory for any window rather all records than none. */
+		/* There was no memory for any window: keep all records rather than none. */
 		return atomic_load(&state.nr_opened) > 0;
 	}
 	if (index == end) {

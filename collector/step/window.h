@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Record windows by the correlation ids of the calls in them, for records that arrive after a
+ * Record windows by the correlation IDs of the calls in them, for records that arrive after a
  * window is closed.
  */
 #ifndef COLLECTOR_STEP_WINDOW_H
@@ -12,7 +12,7 @@
 /* So many windows are kept at least, for works that run much longer than a window. */
 #define WINDOW_NR_KEPT 1024u
 
-/* Forgets all windows, and all ids. */
+/* Forgets all windows and all correlation IDs. */
 void window_init(void);
 
 /* One at a time; they count from 1. */

@@ -75,8 +75,8 @@ uint32_t calls_find_or_add(const char *name, uint8_t api)
 	} else if (!id && !state.has_told) {
 		state.has_told = true;
 		notice_add("callbacks", 0,
-			"CUPTI has more than %u functions that gprof has no hook for; calls of the "
-			"others are recorded without their name",
+			"CUPTI has more than %u functions that gprof has no hook for; calls of "
+			"further ones are recorded without a name",
 			MAX_ADDED);
 	}
 	return id;

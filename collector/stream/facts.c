@@ -19,9 +19,9 @@
 #include "collector/util/loss.h"
 #include "collector/util/redact.h"
 
-/* One more than add() keeps, so that it sees and counts what is cut. */
+/* One byte more than add() keeps, so that add() sees and counts a cut. */
 #define MOST_BYTES (GPROF_TEXT_BYTES + 1)
-/* For the values of all launchers. */
+/* Room for the values of all launchers together. */
 #define VALUES_BYTES (2 * GPROF_TEXT_BYTES)
 /* Fields of /proc/PID/stat, from 1. */
 #define STAT_PARENT 4
@@ -59,7 +59,7 @@ static const struct source sources[] = {
 
 static struct facts_state {
 	struct {
-		const char *name; /* NULL: none is set */
+		const char *name; /* NULL: no variable of the source is set */
 		const char *value;
 	} found[NR_SOURCES];
 	char values[VALUES_BYTES];

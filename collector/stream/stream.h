@@ -58,7 +58,7 @@ bool stream_cut_tail(void);
 /* Renames `.part` away and closes. Returns 0 or -errno. */
 int stream_finish(void);
 
-/* Had somebody removed the file by then? What was recorded is gone. */
+/* Had somebody removed the file before it was finished? Then the recording is gone. */
 bool stream_was_removed(void);
 
 /* Removes the file of a recording that could not start. */
@@ -98,7 +98,9 @@ const char *stream_rings_path(uint64_t bytes, enum stream_place place);
  */
 bool stream_is_full(void);
 
-/* Is there room for events, as which counts of calls take room, though none may come to find out?
+/*
+ * Is there room for events? Counts of calls take the same room, but must not be the first to find
+ * out that there is none.
  */
 bool stream_takes_counts(void);
 

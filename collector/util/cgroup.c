@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads /proc/self/cgroup and the files of each version, from the own cgroup up to the root: the
- * least limit counts.
+ * Reads /proc/self/cgroup, then the limits of each version from the process's cgroup up to the
+ * root. The lowest limit counts.
  */
 #include "collector/util/cgroup.h"
 
@@ -112,7 +112,7 @@ static bool has_memory(const char *list, size_t nr_bytes)
 	return false;
 }
 
-/* The cgroup by each version, if it has one that counts memory. */
+/* The process's cgroup in each version, if that version counts memory. */
 struct places {
 	char paths[2][PATH_MAX];
 	bool is_there[2];

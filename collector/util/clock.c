@@ -23,7 +23,8 @@ static clock_function _Atomic kernel_clock; /* NULL: the system call */
 
 uint64_t clock_read_ns(clockid_t id)
 {
-	/* Other threads may wait for the one that starts, by this clock. */
+	/* Atomic, since other threads wait by this clock while one thread still starts the
+	 * recorder. */
 	clock_function kernel = atomic_load_explicit(&kernel_clock, memory_order_relaxed);
 	struct timespec now = {0};
 

@@ -50,7 +50,7 @@ static struct config_state {
 	unsigned int nr_wrong, nr_more_wrong;
 } config;
 
-/* Room for one more sentence; NULL if there is none, which is counted. */
+/* Returns room for one more sentence. Without room, counts the setting and returns NULL. */
 static char *add_wrong(void)
 {
 	if (config.nr_wrong < MAX_WRONG) {
@@ -226,7 +226,7 @@ static const char *closest_variable(const char *name)
 	return closest;
 }
 
-/* CONFIG_NR if there is none. */
+/* Returns CONFIG_NR for an unknown name. */
 static enum config_name find_variable(const char *name, size_t nr_bytes)
 {
 	unsigned int i = 0;
@@ -368,7 +368,7 @@ static void parse_line(char *line)
 		*end = 0;
 	}
 	variable = find_variable(name, strlen(name));
-	/* The environment wins. */
+	/* The environment overrides the file. */
 	if (!strncmp(name, PREFIX, strlen(PREFIX)) &&
 		(variable == CONFIG_NR || !config.values[variable].is_set)) {
 		config_set(name, value);
@@ -402,7 +402,7 @@ void config_complain(void (*say)(const char *sentence))
 	}
 	if (config.nr_more_wrong) {
 		log_format(config.wrong[0], sizeof(config.wrong[0]),
-			"%u more settings are wrong, which are not named", config.nr_more_wrong);
+			"%u more settings are wrong and not listed", config.nr_more_wrong);
 		say(config.wrong[0]);
 	}
 	config.nr_wrong = config.nr_more_wrong = 0;

@@ -55,7 +55,7 @@ int config_set(const char *name, const char *value);
 
 uint64_t config_number(enum config_name name);
 bool config_flag(enum config_name name);
-const char *config_text(enum config_name name); /* as it was written */
+const char *config_text(enum config_name name); /* as the user wrote it */
 
 /* The name with its GPROF_ prefix. */
 const char *config_full_name(enum config_name name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * By the system calls: the C library's set has room for 1,024 CPUs.
+ * Uses the system calls directly, since the C library's set has room for 1,024 CPUs only.
  */
 #include "collector/util/cpus.h"
 

@@ -24,8 +24,8 @@ struct dir_entry {
 int dir_make(const char *dir, char absolute[PATH_MAX]);
 
 /*
- * Calls look(context, name) for each entry of a directory; for none if it cannot be read. It takes
- * a descriptor for that time. Any thread, and signal handlers.
+ * Calls look(context, name) for each entry of a directory, or never if it cannot be read. A
+ * descriptor is open meanwhile. Any thread, and signal handlers.
  */
 void dir_each(const char *dir, void (*look)(void *context, const char *name), void *context);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Without a stream, and so without memory.
+ * Reads into a buffer on the stack: a stream of the C library would allocate memory.
  */
 #include "collector/util/file_text.h"
 
@@ -11,10 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of a longer line the begin: a path is the longest that anybody asks for. */
+/* Longer lines are cut here; no caller needs more than a path. */
 #define LINE_BYTES (PATH_MAX + 256)
 
-/* Moves nobody's position, should the target have put a file of its own at this number. */
+/* pread moves no position, in case the target has put its own file at this number. */
 static size_t read_some(int fd, char *out, size_t out_bytes, off_t from)
 {
 	ssize_t n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small files, such as those of /proc and /sys. Each function takes a descriptor for an instant. */
+/* Small files, such as those of /proc and /sys. Each function opens a descriptor for an instant. */
 #ifndef COLLECTOR_UTIL_FILE_TEXT_H
 #define COLLECTOR_UTIL_FILE_TEXT_H
 
@@ -14,12 +14,12 @@
 size_t file_text_read(const char *path, char *out, size_t out_bytes);
 
 /*
- * Calls `look` with each line of a file, without its end, until it returns true; false if it never
- * does. The file may have any length, but of a line longer than a path `look` gets the begin.
+ * Calls `look` with each line of a file, without the newline, until it returns true. Returns false
+ * if it never does. The file may have any length; a line longer than a path is cut.
  */
 bool file_text_find(const char *path, bool (*look)(const char *line, void *data), void *data);
 
-/* The number behind `name`, with which a line of the file begins; false if there is none. */
+/* Finds the line that begins with `name`, and reads the number after it; false if none does. */
 bool file_text_number(const char *path, const char *name, uint64_t *number);
 
 #endif

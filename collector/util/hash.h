@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* FNV-1a. The keys of communicators are such hashes: all ranks of a job must compute the same. */
+/* FNV-1a. Communicators have such hashes as keys, which must be equal on all ranks of a job. */
 #ifndef COLLECTOR_UTIL_HASH_H
 #define COLLECTOR_UTIL_HASH_H
 
@@ -9,7 +9,7 @@
 
 #define HASH_BEGIN 0xcbf29ce484222325u
 
-/* hash: of what comes before these bytes. */
+/* `hash` covers the bytes before these. */
 static inline uint64_t hash_add(uint64_t hash, const void *bytes, size_t nr_bytes)
 {
 	const unsigned char *at = bytes;

@@ -95,7 +95,7 @@ static int look_for_code(struct dl_phdr_info *info, size_t size, void *data)
 	if (!loaded_objects_contains(info, code->address)) {
 		return 0;
 	}
-	/* The program itself has no name there. */
+	/* The loader has no name for the program itself. */
 	path = *path ? path : program_invocation_name;
 	slash = strrchr(path, '/');
 	log_format(code->name, code->nr_bytes, "%s", slash ? slash + 1 : path);

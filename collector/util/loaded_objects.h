@@ -30,7 +30,7 @@ void loaded_objects_name_code(uintptr_t address, char *name, size_t nr_bytes);
 /* Does the address lie in the object? */
 bool loaded_objects_contains(const struct dl_phdr_info *info, uintptr_t address);
 
-/* Does the name of the file, without folders, begin so? */
+/* Does the file's name, without folders, begin with `begin`? */
 bool loaded_objects_begins(const char *path, const char *begin);
 
 /* In the atfork handlers. The forking thread may visit between them. */

@@ -73,7 +73,7 @@ void log_init(enum log_level level, const char *path, int quiet)
 
 	log_state.level = level;
 	log_state.quiet = quiet;
-	/* Absolute, since the target may change its directory; one that is too long stays. */
+	/* Make the path absolute, unless it gets too long: the target may change its directory. */
 	if (*path && *path != '/') {
 		nr_bytes = syscall(SYS_getcwd, at, (long)(end - at) - (long)strlen(path));
 	}

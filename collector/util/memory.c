@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Mappings and the .bss: small pages only, and none locked that is not used.
+ * Mappings and the .bss use small pages only, and memory that is not used yet is not locked.
  */
 #include "collector/util/memory.h"
 

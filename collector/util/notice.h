@@ -24,7 +24,8 @@ struct notice {
 void notice_add(const char *cause, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Adds, once for each `is_told`, that what is named is not recorded for want of memory. Any thread.
+/*
+ * Adds a notice that `what` is not recorded for lack of memory, once per `is_told`. Any thread.
  */
 void notice_no_memory(atomic_bool *is_told, const char *what);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compares CommitLimit with Committed_AS of /proc/meminfo, where /proc/sys/vm says that they count.
+ * Compares CommitLimit with Committed_AS of /proc/meminfo, if /proc/sys/vm/overcommit_memory says
+ * that the kernel enforces the limit.
  */
 #include "collector/util/overcommit.h"
 
@@ -11,7 +12,7 @@
 #include "collector/util/file_text.h"
 #include "collector/util/log.h"
 
-/* From /proc/meminfo, which is in KiB. */
+/* Reads a line of /proc/meminfo, which counts in KiB. */
 static bool find_bytes(const char *root, const char *name, uint64_t *nr_bytes)
 {
 	char path[PATH_MAX];

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Threads reserve bytes at the end of the newest piece. The rest of an older piece stays unused,
+ * since nothing is ever given back.
+ */
 #include "collector/util/pieces.h"
 
 #include <stdbool.h>
@@ -11,7 +15,7 @@ struct piece {
 	char bytes[] __attribute__((aligned(8)));
 };
 
-/* Another thread may have been faster. */
+/* Unmaps the new piece if another thread has added one first. */
 static bool add_piece(struct pieces *pieces, struct piece *before, uint32_t max_pieces)
 {
 	struct piece *piece;

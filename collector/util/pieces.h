@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory for what is kept to the end, in pieces; without a lock, for any thread. */
+/* Memory that is kept until the process ends, taken in pieces. Any thread; no lock. */
 #ifndef COLLECTOR_UTIL_PIECES_H
 #define COLLECTOR_UTIL_PIECES_H
 
@@ -14,8 +14,8 @@ struct pieces {
 };
 
 /*
- * Returns nr_bytes, fewer than PIECES_BYTES, that nobody else gets; NULL if there is no memory, or
- * they would need more than max_pieces.
+ * Returns nr_bytes, fewer than PIECES_BYTES, for the caller alone. Returns NULL if there is no
+ * memory, or if that takes more than max_pieces.
  */
 void *pieces_take(struct pieces *pieces, uint32_t nr_bytes, uint32_t max_pieces);
 

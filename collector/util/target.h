@@ -12,7 +12,7 @@ static inline void target_restore_errno(const int *before)
 	errno = *before;
 }
 
-/* A declaration: when its block ends, errno is what it is now. */
+/* Declares a variable that restores errno at the end of its block. */
 #define TARGET_KEEP_ERRNO int errno_before __attribute__((cleanup(target_restore_errno))) = errno
 
 /*
@@ -29,7 +29,7 @@ bool target_is_beside_program(void);
 int target_hold_cancellation(void);
 void target_release_cancellation(const int *before);
 
-/* A declaration: both, until its block ends. */
+/* Does both until the block ends: keeps errno, and holds cancellation. */
 #define TARGET_LEAVE_ALONE                                                              \
 	TARGET_KEEP_ERRNO;                                                              \
 	int cancellation_before __attribute__((cleanup(target_release_cancellation))) = \

@@ -102,7 +102,7 @@ typedef void cudart_launch_params;
 typedef void cudart_mem_access_desc;
 typedef void cudart_mem_pool_props;
 typedef void cudart_mem_pool_ptr_export_data;
-/* The simulator looks into these (test/sim/cuda_abi.h). */
+/* Only the simulator reads their fields (test/sim/cuda_abi.h). */
 typedef struct cudart_func_attributes cudart_func_attributes;
 typedef struct cudart_host_node_params cudart_host_node_params;
 typedef struct cudart_kernel_node_params cudart_kernel_node_params;

@@ -70,7 +70,7 @@ static inline bool module_contains(const struct module *module, uintptr_t addres
 /* The object that contains an address, NULL if there is none. */
 const struct module *modules_of(const struct modules *modules, uintptr_t address);
 
-/* Is there an object with those bounds? */
+/* Is an object mapped at exactly these bounds? */
 bool modules_has(const struct modules *modules, uintptr_t low, uintptr_t span);
 
 /* The loader's choice for an undefined symbol, in this one object; NULL if it has none. */
@@ -83,14 +83,14 @@ static inline void *module_find(const struct module *module, const char *name, c
 bool modules_needs(
 	const struct modules *modules, const struct module *module, const struct module *library);
 
-/* The same, or among those that these need. */
+/* Does `module` need `library`, directly or through others? */
 bool modules_reaches(
 	const struct modules *modules, const struct module *module, const struct module *library);
 
 /*
- * A function of the module that contains `function`, or, if that is NULL, of the first module that
- * has it; NULL if there is none. version: NULL for the default. Takes only the lock of the loader's
- * list.
+ * Finds a function in the module that contains `function`, or, if that is NULL, in the first module
+ * that defines it. Returns NULL if there is none. version: NULL for the default. Takes only the
+ * lock of the loader's list.
  */
 void *modules_find_version(const void *function, const char *name, const char *version);
 
@@ -99,7 +99,7 @@ static inline void *modules_find(const void *function, const char *name)
 	return modules_find_version(function, name, NULL);
 }
 
-/* The version of a function that the caller's module requests, NULL for none. */
+/* Returns the version of a function that the caller's module requests; NULL for none. */
 const char *modules_version(uintptr_t caller, const char *name);
 
 /*

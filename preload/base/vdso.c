@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds clock_gettime in the ELF image that the auxiliary vector names, by its symbol table.
+ * Looks clock_gettime up in the symbol table of the ELF image that the auxiliary vector points to.
  */
 #include "preload/base/vdso.h"
 

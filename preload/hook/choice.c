@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Searches the modules' symbol tables itself, since the loader's search takes the loader's lock. It
+ * asks the loader only where these tables do not decide.
+ */
 #include "preload/hook/choice.h"
 
 #include <dlfcn.h>
@@ -16,8 +20,8 @@ static bool has_function(const struct module *module, void *context)
 }
 
 /*
- * The module whose loading has loaded this one: the first earlier module that needs it. A module
- * that needs it and was loaded before it cannot come from another call.
+ * Finds the module whose dlopen has loaded this one: the first earlier module that needs it. An
+ * earlier module that needs it must come from the same dlopen.
  */
 static const struct module *root_of(const struct modules *modules, const struct module *module)
 {
@@ -31,7 +35,7 @@ static const struct module *root_of(const struct modules *modules, const struct 
 	return root;
 }
 
-/* In what it was loaded with; then in what was loaded later and needs it. */
+/* Searches what the caller was loaded with, then what was loaded later and needs the caller. */
 static const struct module *find_local(
 	const struct modules *modules, struct choice *choice, const struct module *caller)
 {
@@ -47,9 +51,9 @@ static const struct module *find_local(
 }
 
 /*
- * The first in the global scope that the caller may be bound to. dlvsym ignores symbols without a
- * version, which match any version for the loader; dlsym takes those, but otherwise the default
- * version.
+ * Finds the first definition in the global scope that the caller may be bound to. For the loader a
+ * symbol without a version matches any version. dlvsym ignores such symbols; dlsym finds them, but
+ * only the default version of the others.
  */
 static const struct module *find_in_global(
 	const struct modules *modules, const struct choice *choice, void **function)
@@ -66,7 +70,7 @@ static const struct module *find_in_global(
 	return exact;
 }
 
-/* The first module that has it, and how many have it. */
+/* Finds the first module that defines the function, and counts all that do. */
 static const struct module *find_first(
 	const struct modules *modules, struct choice *choice, uint32_t *nr)
 {
@@ -88,8 +92,8 @@ static const struct module *find_first(
 }
 
 /*
- * Several modules have it. The global scope comes first; but what was loaded after the caller was
- * not there when the caller was bound, unless it was bound to nothing else. Code of no module has
+ * Chooses among several modules. The global scope comes first, but a module that was loaded after
+ * the caller counts only if the caller is bound to nothing else. Code outside of all modules has
  * looked the function up itself.
  */
 static const struct module *choose(const struct modules *modules, struct choice *choice,
@@ -118,7 +122,7 @@ const struct module *choice_find(
 	choice->function = NULL;
 	choice->version = NULL;
 	first = find_first(modules, choice, &nr);
-	/* The version is slow to find, so only if it matters. */
+	/* Finding the version is slow, so it is done only where it matters. */
 	if (nr != 1 && caller && caller->has_symbols) {
 		elf_refers(&caller->elf, choice->name, &choice->version);
 		first = choice->version ? find_first(modules, choice, &nr) : first;
@@ -165,8 +169,10 @@ void choice_ask_global(struct choice *choice)
 	choice->has_global = true;
 }
 
-/* Its global scope behind us, then what the caller's module was loaded with, which is the program's
- * global scope once more. */
+/*
+ * Asks for the global scope behind us, then for what the caller's module was loaded with. For the
+ * program that is the global scope again, so it is left out.
+ */
 void choice_ask_loader(struct choice *choice)
 {
 	struct link_map *map = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The loader's choice among the modules that define a function: the global scope first, then the
- * scope that the caller was loaded with, for the version that the caller requests.
+ * Makes the loader's choice among the modules that define a function: first the global scope, then
+ * the scope that the caller was loaded with, in the version that the caller requests.
  */
 #ifndef PRELOAD_HOOK_CHOICE_H
 #define PRELOAD_HOOK_CHOICE_H
@@ -15,17 +15,17 @@ struct choice {
 	const char *name;
 	uintptr_t caller;
 	void *function; /* the result; NULL: none */
-	/* The first in the global scope behind us, if the loader had to be called: */
+	/* If the loader had to be called: the first one in the global scope behind us. */
 	bool needs_global, has_global;
-	void *global, *global_exact; /* whatever its version; of the caller's version */
-	const char *version;	     /* that the caller requests */
-	void *indirect;		     /* the loader's, where all that define it are indirect */
+	void *global, *global_exact; /* in any version; in the caller's version */
+	const char *version;	     /* the version that the caller requests */
+	void *indirect;		     /* the loader's answer, if all definitions are indirect */
 };
 
 /*
- * Returns the module that defines the function, NULL if there is none, or if `needs_global` is set:
- * then the answer of choice_ask_global decides. caller: NULL for code of no module. Under the lock
- * of the loader's list (modules.h).
+ * Returns the module that defines the function; NULL if there is none. Also returns NULL if it sets
+ * `needs_global`: then the caller asks choice_ask_global and calls this again. caller: NULL for
+ * code outside of all modules. Needs the lock of the loader's list (modules.h).
  */
 const struct module *choice_find(
 	const struct modules *modules, struct choice *choice, const struct module *caller);
@@ -33,13 +33,13 @@ const struct module *choice_find(
 /* Do several modules define it? */
 bool choice_is_ambiguous(const struct modules *modules, const char *name);
 
-/* These take the loader's lock. */
+/* Asks the loader for the first one in the global scope. Takes the loader's lock, as all below. */
 void choice_ask_global(struct choice *choice);
 
-/* The loader's own answer, for want of a list of modules. */
+/* Asks the loader for all of the choice, if there is no list of modules. */
 void choice_ask_loader(struct choice *choice);
 
-/* If only indirect functions have the name, the loader must say what they lead to. */
+/* If all definitions are indirect functions, asks the loader for the function they select. */
 bool choice_ask_indirect(struct choice *choice);
 
 #endif

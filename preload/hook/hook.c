@@ -262,7 +262,7 @@ static __attribute__((noinline)) void emit_kernel(
 #define SPACE_POOL    GPROF_SPACE_POOL
 #define SPACE_VIRTUAL GPROF_SPACE_VIRTUAL
 
-/* mode: that after the call, which may have started the recorder. */
+/* `mode` is the mode after the call, which may have started the recorder. */
 static inline void end_step(uint32_t mode, enum hook_id id)
 {
 	if (__builtin_expect(mode & COLLECTOR_STEP_API, 0) && collector_step_call == id) {
@@ -381,7 +381,7 @@ static __attribute__((noinline)) void record_failure(enum hook_id id, int32_t re
  */
 static inline uint64_t *find_count(enum hook_counted counted)
 {
-	/* Once: a signal handler that forks leaves its child none. */
+	/* Read once: a signal handler that forks leaves its child no thread. */
 	struct ring_thread *thread = __atomic_load_n(&ring_tls.thread, __ATOMIC_RELAXED);
 
 	return hook_mode() == COLLECTOR_RECORD && thread && !ring_tls.frame &&
@@ -390,8 +390,10 @@ static inline uint64_t *find_count(enum hook_counted counted)
 		       : NULL;
 }
 
-/* By one instruction, between which no signal handler of the thread counts; the drain reads it
- * meanwhile. */
+/*
+ * Adds with one instruction, so that a signal handler of the thread cannot count in between. The
+ * drain may read the count at any time.
+ */
 static inline void add_one(uint64_t *count)
 {
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)

@@ -84,7 +84,7 @@ struct hook_route {
 	uintptr_t span;
 	void *_Atomic function;
 	struct hook_route *_Atomic next;
-	/* For route.c: */
+	/* Only route.c uses the fields below. */
 	struct hook_route *next_dropped;
 	atomic_bool is_shown; /* not dropped */
 	uint16_t id;

@@ -25,9 +25,9 @@
 
 struct function {
 	const void *_Atomic address; /* written last; NULL: not yet */
-	const char *_Atomic name;    /* NULL: its module is gone, and there was no memory */
-	void **_Atomic module;	     /* NULL: it is gone, and the name is a copy */
-	uint64_t since;		     /* clock_raw */
+	const char *_Atomic name; /* NULL: its module is gone, and there was no memory for a copy */
+	void **_Atomic module;	  /* NULL: it is gone, and the name is a copy */
+	uint64_t since;		  /* clock_raw */
 	uint32_t older; /* drain thread: the last one before it at that address, plus 1; 0: none */
 };
 
@@ -37,7 +37,7 @@ struct handle {
 	const void *_Atomic function;
 };
 
-/* Mapped with the first kernel: most processes of a job have none. */
+/* Mapped with the first kernel, since most processes of a job have none. */
 struct tables {
 	struct function all[MAX_FUNCTIONS];
 	struct handle handles[NR_HANDLES];
@@ -47,14 +47,14 @@ struct tables {
 
 static struct kernels_state {
 	struct tables *_Atomic tables;
-	uint32_t nr_indexed; /* of the drain thread */
+	uint32_t nr_indexed; /* for the drain thread */
 	_Atomic uint32_t nr_added;
-	atomic_bool has_no_room; /* for a handle, the tables, or a name */
-	struct pieces names;	 /* of modules that are gone */
+	atomic_bool has_no_room; /* a handle, the tables or a name found no room */
+	struct pieces names;	 /* copies of names whose modules are gone */
 	pid_t unnamed_in; /* the process that has said that names are missing; the drain thread */
 } kernels;
 
-/* NULL: there is no memory. */
+/* Returns the tables, which it maps if needed; NULL if there is no memory. */
 static struct tables *tables_made(void)
 {
 	struct tables *tables = atomic_load(&kernels.tables), *mine;
@@ -74,7 +74,7 @@ static struct tables *tables_made(void)
 	return tables;
 }
 
-/* The length of that text once it is copied, cut if it is longer; 0 if it is no longer there. */
+/* Copies a text, cut at nr_bytes. Returns its length; 0 if the text is no longer mapped. */
 static size_t copy_text(char *to, size_t nr_bytes, const char *from_text)
 {
 	size_t at = 0;
@@ -99,8 +99,8 @@ static size_t copy_text(char *to, size_t nr_bytes, const char *from_text)
 }
 
 /*
- * Another thread may unmap the name during the copy. It puts another name in its place first: one
- * that is still there after the copy was mapped during it.
+ * Another thread may unmap the name during the copy, but replaces the pointer first. So a name
+ * whose pointer is unchanged after the copy was mapped all the time.
  */
 static size_t copy_name(char *text, size_t nr_bytes, struct function *function)
 {
@@ -127,7 +127,7 @@ static void report_unnamed(uint32_t nr_added)
 	kernels.unnamed_in = getpid();
 	notice_add("kernel names", 0,
 		is_full ? "the program registers more than 65,536 kernels, or asks for handles of "
-			  "more, or memory is short; the others have names only from CUPTI"
+			  "more, or memory is short; further ones have names only from CUPTI"
 			: "the operating system refuses process_vm_readv, so kernels have names "
 			  "only from CUPTI; allow it to get them");
 }
@@ -261,7 +261,7 @@ void kernels_add_handle(const void *handle, const void *function)
 	}
 }
 
-/* The recorder may not have read it yet. */
+/* Copies a name that leaves with its module, since the recorder may not have read it yet. */
 static const char *keep_name(const char *name)
 {
 	size_t nr_bytes = strnlen(name, GPROF_TEXT_BYTES);

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A list of links from a calling module to its target, each with at most one handle. A module is
+ * known by its address and path, since another one may take its place.
+ */
 #include "preload/hook/link.h"
 
 #include <dlfcn.h>
@@ -10,18 +14,18 @@
 #include "preload/hook/hook.h"
 #include "preload/hook/route.h"
 
-/* A module, as far as it can be distinguished from one opened again in its place. */
+/* Distinguishes a module from another one that is opened in its place. */
 struct identity {
 	uintptr_t low, span;
 	uint64_t path_hash;
 };
 
-/* How long a module that calls may count on the one that it calls. */
+/* Promises the caller that its target stays as long as the caller does. */
 struct link {
 	struct identity caller, target; /* caller.low 0: free */
-	void *handle;			/* ours, which keeps the target; NULL: none, or not yet */
-	const void *dynamic;		/* of the target, which has no handle yet */
-	bool is_over;			/* the caller is gone, the handle is to be given back */
+	void *handle;			/* our handle of the target; NULL: none, or not yet */
+	const void *dynamic;		/* the target's dynamic section, until a handle is taken */
+	bool is_over;			/* the caller is gone: give the handle back */
 	struct link *next;
 };
 
@@ -39,8 +43,8 @@ static bool has_identity(const struct modules *modules, const struct identity *i
 }
 
 /*
- * Its handle is given back only if the caller is gone: a library that goes too early takes the
- * program with it, and one that stays too long for a caller that came again goes with that.
+ * The handle is given back only once the caller is gone, as a library that leaves too early crashes
+ * the program. If the caller was opened again meanwhile, the target stays until that one leaves.
  */
 static void end_link(const struct modules *modules, struct link *link)
 {
@@ -59,7 +63,7 @@ void link_drop(const struct modules *modules)
 	}
 }
 
-/* Is it there as long as the caller is, or is the caller bound to nothing? */
+/* Does the target outlive the caller anyway, or is the caller not bound to it? */
 static bool stays(const struct modules *modules, uint32_t nr_first, const char *name,
 	const struct module *caller, const struct module *target)
 {
@@ -80,7 +84,7 @@ static struct link *find_link(const struct module *caller, const struct module *
 	return link;
 }
 
-/* One that is free, or new; NULL if there is no memory. */
+/* Returns a free or new link; NULL if there is no memory. */
 static struct link *take_link(void)
 {
 	struct link *link = links;
@@ -109,7 +113,7 @@ bool link_keeps(const struct modules *modules, uint32_t nr_first, const char *na
 	}
 	link = take_link();
 	if (!link) {
-		return false; /* still right, only slow */
+		return false; /* calls still go the right way, only slower */
 	}
 	*link = (struct link){.caller = identity_of(caller),
 		.target = identity_of(target),
@@ -143,7 +147,7 @@ bool link_wants_handle(void)
 	return link != NULL;
 }
 
-/* A link whose target wants a handle, and then that. */
+/* A target that needs a handle, and the handle once it is open. */
 struct wish {
 	const void *dynamic;
 	char path[PATH_MAX];
@@ -165,7 +169,7 @@ static void find_wish(const struct modules *modules, void *context)
 	}
 }
 
-/* One handle does for one link; of several that wait for it the others take one of their own. */
+/* Gives the handle to one link. Other links to the same target get their own in later rounds. */
 static void give_handle(const struct modules *modules, void *context)
 {
 	struct wish *wish = context;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long the module that a route leads to stays. The loader keeps a module for as long as another
- * one is bound to it; those that are bound to us in its place must not lose it either. If only the
- * caller's use keeps it, the next dlclose first takes a handle of it: nothing is unloaded before
- * that, and calls must not wait for the loader's lock.
+ * Keeps the module that a route leads to. The loader keeps a module while another one is bound to
+ * it; callers that are bound to us instead must not lose it either. If nothing else keeps it, the
+ * next dlclose first takes a handle of it. That is early enough, since nothing is unloaded before,
+ * and spares calls the wait for the loader's lock.
  */
 #ifndef PRELOAD_HOOK_LINK_H
 #define PRELOAD_HOOK_LINK_H
@@ -11,22 +11,23 @@
 #include "preload/base/modules.h"
 
 /*
- * May the caller's route to the target be remembered? Without memory for what that takes, not. The
- * first `nr_first` modules came with the program. Under the lock of the loader's list, as the next.
+ * May the caller's route to the target be remembered? Not if a link is needed and there is no
+ * memory for it. The first `nr_first` modules came with the program. Needs the lock of the loader's
+ * list.
  */
 bool link_keeps(const struct modules *modules, uint32_t nr_first, const char *name,
 	const struct module *caller, const struct module *target);
 
-/* Something was removed: links from and to that are over. */
+/* Ends the links from and to removed modules. Needs the lock of the loader's list. */
 void link_drop(const struct modules *modules);
 
-/* A handle that nobody needs any more, for dlclose; NULL: there is none. */
+/* Takes out a handle that no link needs any more, for dlclose; NULL if there is none. */
 void *link_take_handle(void);
 
-/* Is there a link whose target wants a handle? */
+/* Does a link still need a handle of its target? */
 bool link_wants_handle(void);
 
-/* Takes those handles: in the caller's dlclose, which waits for the loader as well. */
+/* Opens these handles. Only for a dlclose of the program, which waits for the loader anyway. */
 void link_take_handles(void);
 
 #endif

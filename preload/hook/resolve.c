@@ -2,8 +2,8 @@
 /*
  * Finds the function that a caller would have reached without us. It depends on the caller's
  * module: a Python extension's CUDA runtime is often RTLD_LOCAL, and one process may hold several
- * runtimes, or several copies of NCCL. choice.c finds it, route.c remembers it, link.c keeps it
- * there.
+ * runtimes, or several copies of NCCL. choice.c finds the function, route.c remembers it, and
+ * link.c keeps its module loaded.
  */
 #include <string.h>
 
@@ -29,7 +29,7 @@ static struct resolve_state {
 	/* When hook_before_global came last: modules removed until then, and modules. */
 	uint64_t nr_removed_bound;
 	uint32_t nr_bound;
-	atomic_bool is_full; /* there was no memory to remember more, which was said */
+	atomic_bool is_full; /* there is no memory to remember more, and a notice says so */
 } state;
 
 /* ---- what is there in place of a function that is nowhere ---- */
@@ -58,12 +58,12 @@ static void *missing(uint8_t api)
 				       : (void *)missing_cuda;
 }
 
-/* ---- looking for it ---- */
+/* ---- the search ---- */
 
 struct search {
 	enum hook_id id;
 	struct choice choice;
-	bool is_forgotten; /* there was no memory to remember it */
+	bool is_forgotten; /* there was no memory to remember the result */
 };
 
 /*

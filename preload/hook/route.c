@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Each hook has a chain of routes, which calls read while another thread changes it. So a route
+ * that is dropped is never freed, only used again where no reader can mistake it.
+ */
 #include "preload/hook/route.h"
 
 #include <stdatomic.h>
@@ -11,18 +15,18 @@
 
 static struct route_state {
 	/*
-	 * Of each hook, also while hook_routes hides them. Last are those between modules that came
-	 * with the program, of which neither ever goes.
+	 * All routes of each hook, also while hook_routes hides them. The last ones in a chain are
+	 * between modules that came with the program and never leave.
 	 */
 	struct hook_route *_Atomic chains[HOOK_NR];
 	struct hook_route *lasting[HOOK_NR];
-	struct hook_route *dropped[HOOK_NR]; /* readers may still be looking at them */
-	/* Found last, by hook and return address: a chain is long where many modules call. */
+	struct hook_route *dropped[HOOK_NR]; /* a call may still be reading them */
+	/* A cache by hook and return address, since chains are long if many modules call. */
 	const struct hook_route *_Atomic known[NR_KNOWN];
 	atomic_bool is_hidden; /* all but the lasting ones */
 	atomic_bool is_any;
 	char first[FIRST_BYTES] __attribute__((aligned(16)));
-	char *memory; /* of what is never freed, the rest */
+	char *memory; /* the free rest of memory that is never freed */
 	size_t nr_left;
 } state;
 
@@ -121,7 +125,7 @@ static void add_target(const struct module *target, bool is_nccl)
 	}
 	range = free_one ? free_one : route_memory(sizeof(*range));
 	if (!range) {
-		return; /* calls that this library makes count as the program's */
+		return; /* the target's own calls will count as the program's */
 	}
 	atomic_store(&range->is_nccl, is_nccl);
 	atomic_store(&range->span, target->high - target->low);
@@ -151,10 +155,10 @@ static bool is_same(
 }
 
 /*
- * One that was dropped, at which readers may still be looking. The best is one that says the same.
- * Else one of the same span, from where no module is any more: as readers come from modules that
- * are there, it holds for none of them until its start is the new one, which is written after the
- * function and read before it.
+ * Takes a dropped route, which a call may still be reading. The best one says the same as the new
+ * one. Otherwise it takes one of equal span whose old range has no module now: callers are in
+ * mapped modules, so none of them matches it until its start changes. The start is written after
+ * the function and read before it.
  */
 static struct hook_route *take_dropped(const struct modules *modules, enum hook_id id,
 	const struct module *caller, const void *function)

@@ -11,7 +11,7 @@
 #include "preload/base/modules.h"
 
 #define MAX_COMMS	512u /* a power of two */
-#define COLOR_SHIFT	1    /* -1 and 0 are colors, too */
+#define COLOR_SHIFT	1    /* since -1 and 0 are colors as well */
 #define IS_RESERVED(at) ((at) <= NCCL_COMM_BUSY)
 
 /* Values of a handle that none is. */

@@ -9,7 +9,7 @@
 #include "preload/hook/hook.h"
 
 #define NR_SLOTS 16u
-#define NR_KEYS	 65536u /* handles of a kind; others are counted, and have no name */
+#define NR_KEYS	 65536u /* handles of a kind; further ones are counted and have no name */
 #define NR_TRIES 64u	/* in the target's call */
 
 HOOK_EXPORT int InitializeInjectionNvtx2(nvtx_get_export get_export);
@@ -25,7 +25,7 @@ char nvtx_next_path[PATH_MAX + 1];
 static struct next_state {
 	atomic_bool is_reported; /* that it does not work */
 	void (*_Atomic functions[3][NR_SLOTS])(void);
-	struct map *_Atomic maps; /* one of each kind of handle; NULL until another tool is there */
+	struct map *_Atomic maps; /* one per kind of handle; NULL until there is another tool */
 } state;
 
 static __thread bool is_loading __attribute__((tls_model("initial-exec")));

@@ -23,15 +23,15 @@ static struct nvtx_state {
 	_Atomic uint32_t step_strings[MAX_STEP_STRINGS]; /* registered under the step's name */
 	_Atomic uint32_t nr_step_strings;
 	_Atomic uint64_t step_ranges[MAX_STEP_RANGES]; /* open, with ids of another tool */
-	atomic_bool has_told_strings, has_told_ranges, has_told_depths; /* that there are more */
+	atomic_bool has_told_strings, has_told_ranges, has_told_depths; /* the notice is out */
 	/* The stream has none yet: those of a forked child's parent, or from before it began. */
 	atomic_bool misses_names;
 } state;
 
-/* Ranges open in this thread: how many, and those of them that end a step, the outermost first. */
+/* The open ranges of this thread, and which of them end a step, the outermost first. */
 static __thread struct {
 	uint32_t depth, nr_steps;
-	uint32_t steps[MAX_STEP_DEPTHS]; /* how many were open before it */
+	uint32_t steps[MAX_STEP_DEPTHS]; /* number of ranges open outside of it */
 } open_ranges __attribute__((tls_model("initial-exec")));
 
 static bool is_recording(void)
@@ -141,7 +141,8 @@ static void keep_step_string(uint32_t id, const char *bytes, size_t nr_bytes)
 		} else if (!atomic_exchange(&state.has_told_strings, true)) {
 			notice_add("steps", 0,
 				"more than %u registered NVTX strings have the name of the step; "
-				"ranges with the others end none (register it once, or push its "
+				"ranges with further ones end no step (register it once, or push "
+				"its "
 				"name)",
 				MAX_STEP_STRINGS);
 		}
@@ -253,12 +254,12 @@ static void keep_step_range(uint64_t range)
 	if (range && !atomic_exchange(&state.has_told_ranges, true)) {
 		notice_add("steps", 0,
 			"more than %u NVTX ranges that end a step are open at a time; further ones "
-			"end none, since another tool gave their ids (push and pop them)",
+			"end no step, since another tool gave their ids (push and pop them)",
 			MAX_STEP_RANGES);
 	}
 }
 
-/* A range that ends a step is pushed. Exceptions may leave others open for ever, outside of it. */
+/* Notes the push of a range that ends a step. Exceptions may leave outer ones open for ever. */
 static void keep_step_depth(void)
 {
 	uint32_t *steps = open_ranges.steps;
@@ -269,14 +270,14 @@ static void keep_step_depth(void)
 		if (!atomic_exchange(&state.has_told_depths, true)) {
 			notice_add("steps", 0,
 				"more than %u NVTX ranges that end a step are open inside each "
-				"other; the outermost end none",
+				"other; the outermost end no step",
 				MAX_STEP_DEPTHS);
 		}
 	}
 	steps[open_ranges.nr_steps++] = open_ranges.depth;
 }
 
-/* One was popped: does it end a step? */
+/* Notes a pop; does it end a step? */
 static bool drop_step_depth(void)
 {
 	uint32_t nr_steps = open_ranges.nr_steps;

@@ -10,7 +10,7 @@
 /* phi::AllocationType, and c10::DeviceType, which the stream counts in. */
 enum { KIND_CPU = 1, KIND_GPU = 2, KIND_PINNED = 3, NR_KINDS = 32 };
 enum { DEVICE_CPU = 0, DEVICE_CUDA = 1, DEVICE_OTHER = 20 };
-#define NR_DEVICES 128u /* of paddle_place.device */
+#define NR_DEVICES 128u /* paddle_place.device has 7 bits */
 
 /* What the allocators have given and not taken back, and what they hold. */
 struct totals {

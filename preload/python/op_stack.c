@@ -6,7 +6,7 @@
 #include "collector/util/memory.h"
 
 static struct op_stack *_Atomic all_stacks;
-static atomic_bool is_reported; /* that a thread has none */
+static atomic_bool is_reported; /* a notice says that a thread has no stack */
 
 static struct op_stack *map_stack(void)
 {

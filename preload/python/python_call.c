@@ -24,9 +24,9 @@
 /* No stack is so large: what is further away lies on another one. */
 #define FAR_BYTES (64u << 20)
 
-/* Frames around an operator among which its module always is looked for; beyond, as time allows. */
+/* The module is always sought in so many frames around an operator; further out as time allows. */
 #define MODULE_FRAMES 32u
-#define LOOK_SHARE    32u /* and no more than such a part of the thread's time */
+#define LOOK_SHARE    32u /* at most this part of the thread's time */
 
 /* Of 3.8's interpreter, which has no function to set its evaluator. */
 #define INTERPRETER_BYTES 4096u
@@ -55,8 +55,8 @@ static __thread struct {
 	uint64_t second_begin;
 	uint32_t nr_written;	 /* since then */
 	uint32_t reported_aside; /* of state.nr_asides: what is missing was counted */
-	uint32_t looked_aside;	 /* of state.nr_asides: of the last look */
-	uint64_t next_look;	 /* for a module that is far from its operator */
+	uint32_t looked_aside;	 /* state.nr_asides at the last search */
+	uint64_t next_look;	 /* when to search next for a module far from its operator */
 	uintptr_t outermost;	 /* its outermost call, on the stack, 0: none */
 	uint32_t max_bytes;	 /* of the stack below that one which may be used */
 } thread __attribute__((tls_model("initial-exec")));
@@ -166,7 +166,7 @@ static uint32_t forget_call(const struct ring_tls *self, const struct call *call
 	struct op_stack *stack = op_stack_have(self);
 	uint32_t nr_modules = 0;
 
-	if (!stack || call->stack != stack) { /* without memory, or of a parent */
+	if (!stack || call->stack != stack) { /* no memory, or a call of the parent process */
 		return stack ? modules_in(stack, stack->nr_calls) : 0;
 	}
 	if (call->place >= stack->nr_calls || stack->calls[call->place].at != (uintptr_t)call) {

@@ -9,11 +9,11 @@
 #include "preload/base/utf8.h"
 #include "preload/python/python_line.h"
 
-#define END_BYTES   252u /* of a long text, before its "..." */
+#define END_BYTES   252u /* bytes kept at each end of a long text, around "..." */
 #define FRAME_BYTES 112u
 #define CODE_BYTES  144u
-#define OWNER_C	    3u	/* or more: a frame that stands for C code, from 3.12 on */
-#define TAG_BITS    3ul /* of references on the stack, from 3.14 on */
+#define OWNER_C	    3u	/* from 3.12 on, frames of C code have this owner or a larger one */
+#define TAG_BITS    3ul /* tags of references on the stack, from 3.14 on */
 
 /* Offsets of fields, in bytes from the begin of their object; 0 if there is no such field. */
 struct layout {
@@ -177,7 +177,7 @@ bool python_frame_read(struct python_frame *frame, uintptr_t at)
 	return true;
 }
 
-/* Both ends of a str at `at`, which is longer than a text. */
+/* Reads both ends of a str at `at` that is longer than a text. */
 static bool read_ends(struct python_text *text, uintptr_t at, uint64_t nr_bytes)
 {
 	uint32_t end = END_BYTES + 3 * text->unit_bytes;

@@ -35,12 +35,12 @@ struct python_frame {
 	struct python_point point;
 };
 
-/* A str as it holds it: units of 1, 2 or 4 bytes. Of a long one "..." stands for the middle. */
+/* Units of 1, 2 or 4 bytes, as in the str. In a long one "..." replaces the middle. */
 struct python_text {
 	unsigned char bytes[PYTHON_TEXT_BYTES];
 	uint32_t nr_bytes;
 	uint32_t unit_bytes;
-	uint64_t nr_omitted; /* bytes */
+	uint64_t nr_omitted; /* bytes that "..." replaces */
 };
 
 /* Selects the layout of an interpreter by Py_GetVersion's text; returns false if it is unknown. */
@@ -65,7 +65,7 @@ bool python_text_read(struct python_text *text, uintptr_t str);
 /* The object that the first local variable names, also if inner functions use it; 0 if none. */
 uintptr_t python_frame_first_local(const struct python_frame *frame);
 
-/* The name of an object's type; *is_cut: it is longer than `nr_bytes`. */
+/* Reads the name of an object's type. *is_cut: the name is longer than `nr_bytes`. */
 bool python_type_name(uintptr_t object, char *name, uint32_t nr_bytes, bool *is_cut);
 
 /*
@@ -77,7 +77,7 @@ uintptr_t python_dict(uintptr_t object);
 /* Is it an object of exactly that type? */
 bool python_has_type(uintptr_t object, uintptr_t type);
 
-/* Its line, 0 if unknown. */
+/* Returns the line of the point; 0 if unknown. */
 uint32_t python_point_line(const struct python_point *point);
 
 /*

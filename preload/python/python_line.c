@@ -7,16 +7,16 @@
 
 #define PIECE_BYTES 1024u
 
-/* A table that is read from its begin to its end. */
+/* Reads a table from start to end. */
 struct table {
-	uintptr_t at; /* of what follows the piece */
+	uintptr_t at; /* address of the part after the piece */
 	uint32_t nr_left;
 	bool is_unreadable;
-	uint32_t nr_read, nr_used; /* of the piece */
+	uint32_t nr_read, nr_used; /* bytes of the piece */
 	unsigned char piece[PIECE_BYTES];
 };
 
-/* The next byte, -1 at the end. */
+/* Returns the next byte; -1 at the end. */
 static int next(struct table *table)
 {
 	if (table->nr_used == table->nr_read) {
@@ -73,8 +73,8 @@ static uint32_t find_pairs(struct table *table, uint32_t line, uint32_t offset)
 }
 
 /*
- * Six bits a byte, least significant first; bit 6 says that more follow. The sign is in the lowest
- * bit. *byte is the first one, and becomes the one after the last.
+ * Six bits a byte, least significant first; bit 6 says that more follow. The lowest
+ * bit of the value is its sign. *byte holds the first byte, and afterwards the one after the last.
  */
 static uint32_t signed_varint(struct table *table, int *byte)
 {

@@ -58,7 +58,7 @@ struct class
 
 struct modules {
 	uint32_t nr_instances, nr_looked;
-	bool is_cut; /* what is looked for may lie beyond a bound */
+	bool is_cut; /* a bound has ended the search early */
 	struct instance instances[NR_SLOTS];
 	struct class classes[NR_SLOTS];
 	uint32_t path_of[NR_SLOTS]; /* by hash: in `paths`, 0: free */

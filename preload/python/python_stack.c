@@ -16,7 +16,7 @@
 #include "preload/python/python_frame.h"
 #include "preload/python/python_room.h"
 
-#define MAX_FRAMES 128u /* of a stack; one more stands for those further out */
+#define MAX_FRAMES 128u /* in a stack; one more frame stands for those further out */
 #define FILE_BITS  13u
 #define CODE_BITS  16u
 #define NODE_BITS  18u
@@ -151,7 +151,7 @@ static void write_code(struct tables *t, uint32_t id, uint32_t line, const struc
 	ring_emit(&row, GPROF_TABLE_py_code, utf8, python_text_utf8(name, utf8));
 }
 
-/* 0 if there are too many. */
+/* Returns the ID of the function; 0 if there are too many functions. */
 static uint32_t code_of(struct tables *t, const struct python_text *file,
 	const struct python_text *name, uint32_t line)
 {
@@ -166,7 +166,7 @@ static uint32_t code_of(struct tables *t, const struct python_text *file,
 	return id;
 }
 
-/* 0 as above; also if the memory is not what it should be. */
+/* As code_of; also returns 0 if the memory is not what it should be. */
 static uint32_t code_id(struct tables *t, const struct python_frame *frame)
 {
 	struct python_text file, name;
@@ -266,7 +266,7 @@ static uint32_t node_id(
 	return id;
 }
 
-/* What stands for the frames that are left out. */
+/* Returns the function that stands for omitted outer frames. */
 static uint32_t outer_frames(struct tables *t)
 {
 	static const struct python_text file = {"...", 3, 1, 0}, name = {"outer frames", 12, 1, 0};

@@ -15,7 +15,7 @@
 enum { PREVIOUS, NEXT, INTERPRETER, FIRST_ID };
 #define STATE_WORDS 40u
 
-#define MAX_WALK 1024u /* a chain that changes while it is read may become a circle */
+#define MAX_WALK 1024u /* frames; a chain that changes while it is read may become a circle */
 
 static struct python_threads {
 	uint32_t id_at; /* the word of a thread state that is its thread's pthread_self() */
@@ -49,9 +49,9 @@ static bool is_of(const uintptr_t *state, uint32_t tid, uintptr_t thread)
 }
 
 /*
- * The innermost frame of that thread: of a state in the list, from the known one on. A list that
- * changes while it is read may become a circle: each state that is a power of two away is kept to
- * be recognized.
+ * Finds the innermost frame of a thread, whose state is in the list after the known one. The list
+ * may become a circle if it changes while it is read. To notice that, it remembers the state at the
+ * last power of two.
  */
 static uintptr_t find_top(uint32_t way, uint32_t tid, uintptr_t thread)
 {

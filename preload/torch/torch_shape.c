@@ -24,7 +24,7 @@
 #define INLINE_DIMS  5		 /* sizes up to that many lie in the object */
 #define MAX_DIMS     12u
 #define TEXT_BYTES   1024u
-#define INPUT_BYTES  300u /* the text of one input, and ", ..." */
+#define INPUT_BYTES  300u /* the text of one input and ", ..." */
 
 static struct shape_layout {
 	uint32_t inputs_at; /* in at::RecordFunction: address, number */
@@ -366,8 +366,8 @@ static bool has_lists(const void *fn)
 }
 
 /*
- * Tensors by type and sizes, lists of integers where they are wanted, all else as "scalar"; "..."
- * for what does not fit.
+ * Writes tensors as type and sizes, lists of integers where an operator needs them, and all else as
+ * "scalar". "..." replaces inputs that do not fit.
  */
 uint32_t torch_shape_id(const void *fn)
 {

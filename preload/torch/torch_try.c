@@ -24,8 +24,8 @@ struct name_variant {
 };
 
 /*
- * What no try can tell is how an observer is called. Versions from 2.9 on have a function for their
- * number: major, minor and more, a byte each, the first at the top.
+ * No try can find out how PyTorch calls an observer, so the version decides. From 2.9 on a function
+ * returns it: major, minor and more, a byte each, the major number in the top byte.
  */
 #define VERSION	       "aoti_torch_abi_version"
 #define NEWEST_VERSION (2u << 8 | 15u)

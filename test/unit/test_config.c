@@ -150,7 +150,7 @@ START_TEST(of_many_wrong_values_the_rest_is_counted)
 	}
 	config_complain(say);
 	ck_assert_int_eq(nr_said, 9);
-	ck_assert_msg(strstr(said, "3 more settings are wrong, which are not named"), "%s", said);
+	ck_assert_msg(strstr(said, "3 more settings are wrong and not listed"), "%s", said);
 }
 END_TEST
 
