@@ -29,7 +29,7 @@ struct name_variant {
  */
 #define VERSION	       "aoti_torch_abi_version"
 #define NEWEST_VERSION (2u << 8 | 15u)
-#define IS_NEWER       "it is newer than 2.15, and gprof was not tried with it"
+#define IS_NEWER       "it is newer than 2.15, and gprof has not been tested with it"
 
 /* at::RecordFunction::before(name, sequence): until 2.8 a const char *, then a variant. */
 #define BEFORE_TEXT "_ZN2at14RecordFunction6beforeEPKcl"
