@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Each fixed size of preload/ and collector/ is in the table of docs/internals.md, "Bounds", or in test/bounds_not.txt,
-# which has the numbers that bound no data; and neither has one that does not exist, nor a test that does not. usage:
-# check_bounds.sh [ROOT]; without ROOT it checks this project, and then that it refuses violations of each kind, planted
-# in a copy.
+# usage: check_bounds.sh [ROOT]. Checks that "Bounds" in docs/internals.md or test/bounds_not.txt, the list of numbers that
+# bound no data, has each fixed size of preload/ and collector/, and that sizes and tests named there exist. Without ROOT
+# it checks this project, then plants violations of each kind in a copy and checks that it refuses them.
 #
 # A fixed size is a macro whose value has a number in it, an enumerator that is the size of an array, and an array of a
 # file, a struct or a function's statics whose size is above 8, or a limit of the system, such as PATH_MAX.
@@ -92,7 +91,7 @@ found=$(awk '
 		}
 	}' $files | sort -u)
 
-# A row of the table: names, the file, the size, what happens at its end, and tests.
+# A row of the table: names, the file, the value, what happens when it is reached, and tests.
 rows=$(sed -n '/^## Bounds$/,/^## /p' docs/internals.md | grep -E '^\| `')
 listed=$(awk -F'|' '{ n = split($2, name, "`"); split($3, file, "`"); for (i = 2; i <= n; i += 2) print name[i], file[2] }' <<<"$rows")
 others=$(grep -v '^#' test/bounds_not.txt | awk '{ print $1, $2 }')
@@ -101,7 +100,7 @@ while read -r name file; do
 	[ -z "$name" ] || refuse "$file: $name is neither in the table of bounds of docs/internals.md nor in test/bounds_not.txt"
 done < <(comm -23 <(echo "$found") <(printf '%s\n' "$listed" "$others" | sort -u))
 while read -r name file; do
-	[ -z "$name" ] || refuse "docs/internals.md: the table of bounds has $name of $file, which is none"
+	[ -z "$name" ] || refuse "docs/internals.md: the table of bounds has $name of $file, which is no fixed size"
 done < <(comm -13 <(echo "$found") <(sort -u <<<"$listed"))
 while read -r name file; do
 	[ -z "$name" ] || refuse "test/bounds_not.txt: there is no $name in $file"
@@ -115,7 +114,7 @@ while read -r name; do
 done < <(awk -F'|' '{ n = split($6, test, "`"); for (i = 2; i <= n; i += 2) print test[i] }' <<<"$rows" | sort -u)
 [ $# = 0 ] || exit $bad
 
-# planted KIND FILE LINE WANT: a copy in which FILE has that line, too, is refused with a text that has WANT.
+# planted KIND FILE LINE WANT: adds LINE to FILE in a copy, which must be refused with a text that contains WANT.
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 # shellcheck disable=SC2086 # names without blanks

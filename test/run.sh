@@ -120,7 +120,7 @@ unit()
 	done
 }
 
-# Those that take longest, 20 to 65 s, and so begin first.
+# These tests take longest, 20 to 65 s, so they start first.
 LONGEST='/(t022|t024|t028|t029|t030|t051|t110|t131)-'
 
 # integ FOLDER [PREFIX]

@@ -80,7 +80,7 @@ struct open_call {
 static __thread struct {
 	struct open_call calls[NR_OPEN];
 	uint32_t nr;
-	uint32_t newest; /* correlation id of the last one that was begun */
+	uint32_t newest; /* correlation ID of the last one that was begun */
 	uint32_t guess;	 /* what ring_tls.correlation is until the hooked call itself comes; or 0 */
 } open_calls __attribute__((tls_model("initial-exec")));
 
@@ -163,7 +163,7 @@ static bool is_hook_open(const struct ring_tls *self)
 
 /*
  * Is it the call of the hook itself? Before its own callback, the runtime loads the kernel's
- * module: driver calls with correlation ids of their own.
+ * module: driver calls with correlation IDs of their own.
  */
 static bool is_hooked_call(const struct ring_tls *self, uint32_t what)
 {
@@ -184,7 +184,7 @@ static bool is_nested_call(const struct ring_tls *self, uint32_t what, uint32_t 
 }
 
 /*
- * A driver call inside a runtime call carries the same correlation id: it is the inner one of a
+ * A driver call inside a runtime call carries the same correlation ID: it is the inner one of a
  * call that is already being recorded. Another id is another call, be there a hook or not: of a
  * signal handler, or after the hook was left. correlation_data is the other client's, if there is
  * one.
@@ -253,7 +253,7 @@ static void on_api(
 }
 
 /*
- * Most callbacks are about a hooked call: the runtime's says its correlation id, and the driver's,
+ * Most callbacks are about a hooked call: the runtime's says its correlation ID, and the driver's,
  * for the call inside of it, nothing new. Nor do ends of calls that were not begun here.
  */
 static inline bool is_done(uint32_t domain, const struct cupti_callback_data *data)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CUPTI's API callbacks. They store the correlation id in the frame of the hook on the stack, or
+ * CUPTI's API callbacks. They store the correlation ID in the frame of the hook on the stack, or
  * record the call themselves if there is none (a static runtime inside a library, Triton calling
  * the driver). Only single callback ids are enabled (cupti_cbid.def).
  */

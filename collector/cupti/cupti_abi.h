@@ -199,7 +199,7 @@ union cupti_object_id {
 
 /*
  * Times are in ns of cuptiGetTimestamp's clock; 0 means unknown (no device buffer was free). All
- * nodes of a graph share the correlation id of its launch.
+ * nodes of a graph share the correlation ID of its launch.
  */
 struct cupti_kernel {
 	uint32_t kind;

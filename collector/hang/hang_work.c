@@ -26,7 +26,7 @@ struct kept_list {
 
 /*
  * Names come with finished kernels, whose shapes differ from those of their launches: the
- * correlation id joins the two, whichever passes by first.
+ * correlation ID joins the two, whichever passes by first.
  */
 #define NR_RECENT 1024u
 struct recent {

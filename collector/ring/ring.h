@@ -63,7 +63,7 @@ struct ring_tls {
 	uintptr_t writing;    /* the stack between reserve and commit: nobody else may write then */
 	uint32_t id;	      /* as in the stream, 0 before the first row */
 	uint32_t correlation; /* left by the CUPTI callback for the outermost hook */
-	uint32_t last;	      /* correlation id of the last call that a callback saw */
+	uint32_t last;	      /* correlation ID of the last call that a callback saw */
 	uint8_t ended;	      /* the thread is past its destructors */
 	struct ring_call cuda, nccl; /* outermost calls of each; those of NCCL call CUDA */
 	uint64_t created; /* clock_raw; 0: unknown, or already reported with its first row */

@@ -230,7 +230,7 @@ bool hook_enter_again(
 
 /*
  * Should this call be recorded? If so, marks it as the thread's outermost call, in whose frame a
- * CUPTI callback stores the correlation id; hook_leave must follow, once its row is written. The
+ * CUPTI callback stores the correlation ID; hook_leave must follow, once its row is written. The
  * mark is on the caller's stack.
  */
 static inline __attribute__((always_inline)) bool hook_enter(

@@ -82,7 +82,7 @@ struct advice_site {
 		uint32_t py_stack; /* of the stream, 0 none */
 	} key;
 	struct advice_sum sums[NR_ADVICE_WHENS];
-	uint64_t launch; /* that counted last, 0 none */
+	uint64_t launch; /* correlation ID of the launch counted last; 0: none */
 	UT_hash_handle hh;
 };
 
@@ -98,7 +98,7 @@ void advice_sites_add(struct advice_sites *sites, enum advice_cause cause, enum 
 	uint64_t ns, uint32_t what, uint32_t op, uint32_t py_stack);
 
 /*
- * A gap that something of the launch ended (its correlation id, 0 none): a launch that ended
+ * A gap that something of the launch ended (its correlation ID, 0 none): a launch that ended
  * several gaps in a row counts once at its site, however much it launched.
  */
 void advice_sites_add_gap(struct advice_sites *sites, enum advice_cause cause,
@@ -149,7 +149,7 @@ struct advice_launch {
 
 /* How the gap at the same place in gaps.items ended. */
 struct advice_gap {
-	uint64_t launch; /* correlation id of the call */
+	uint64_t launch; /* correlation ID of the call */
 	uint32_t what, op, py_stack;
 	uint8_t when;
 	bool is_known; /* a record with a call, and chosen, ended it */

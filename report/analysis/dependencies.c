@@ -441,7 +441,7 @@ static const struct step_activity *last_before(
 	return i > 0 && records[i - 1].stream == stream ? &records[i - 1] : NULL;
 }
 
-/* The last one of a stream with a lower correlation id, NULL if there is none. */
+/* The last one of a stream with a lower correlation ID, NULL if there is none. */
 static const struct step_activity *last_with_lower_id(
 	struct dependencies *dependencies, uint64_t stream, uint64_t correlation)
 {
@@ -462,7 +462,7 @@ static const struct step_activity *last_with_lower_id(
 	return low > first ? &records[low - 1] : NULL;
 }
 
-/* How many events of the process have a lower correlation id. */
+/* How many events of the process have a lower correlation ID. */
 static size_t events_before(const struct step_events *step, uint64_t correlation)
 {
 	size_t low = 0, high = step->nr_events;
@@ -525,7 +525,7 @@ static const struct step_activity *last_of_streams(
 	return last;
 }
 
-/* Its own copy is of the same correlation id. */
+/* Its own copy is of the same correlation ID. */
 static const struct step_activity *own_of(
 	struct dependencies *dependencies, const struct step_item *call)
 {

@@ -11,7 +11,7 @@
  *     an activity     waits for what was launched before it on its stream or in its graph, and for
  *                     what its stream waits for by an event.
  *
- * Which event stands for what goes by correlation ids, which rise in the order of calls.
+ * Which event stands for what goes by correlation IDs, which rise in the order of calls.
  *
  * All times are ns of one clock. One thread only.
  */

@@ -55,7 +55,7 @@ void gpu_activity_runs_fini(struct gpu_activity_runs *runs);
 /* Takes over a batch's works, in memory of their own and in any order. */
 void gpu_activity_runs_add(struct gpu_activity_runs *runs, struct gpu_activity *items, size_t nr);
 
-/* The one that begins first, those with the same begin by their correlation ids; NULL: none. */
+/* The one that begins first, those with the same begin by their correlation IDs; NULL: none. */
 const struct gpu_activity *gpu_activity_runs_first(const struct gpu_activity_runs *runs);
 
 /* Takes that one out. */
@@ -109,7 +109,7 @@ bool gpu_activity_is_table(unsigned int table);
 /* For scan_view.needs: nothing is read of a process that has no work. */
 bool gpu_activities_needs(void *context, struct process *process, unsigned int table);
 
-/* `take` gets each record that has times; those with the same begin by their correlation ids. */
+/* `take` gets each record that has times; those with the same begin by their correlation IDs. */
 void gpu_activities_begin(struct gpu_activities *works, struct process *process,
 	void (*take)(void *context, const struct gpu_activity *work), void *context);
 

@@ -2,7 +2,7 @@
 /*
  * When each device of a process was idle, and why: the gaps in the union of its kernels, memcpys
  * and memsets over all its streams. The cause depends on the call that launched the record that
- * ends the gap (of several that start together, the one with the lowest correlation id):
+ * ends the gap (of several that start together, the one with the lowest correlation ID):
  *
  *     dependency  after its launch (the end of the call, or the start of the gap if that is later)
  *                 the record waited more than IDLE_LAUNCH_NS, and longer than the gap had lasted

@@ -56,7 +56,7 @@ struct prediction {
 	/* of jobs whose collectives match */
 	struct nccl_ops ops;
 	uint64_t nr_matched;
-	struct idmap collectives; /* uint32_t of the process at hand: by correlation id 1 + op */
+	struct idmap collectives; /* uint32_t of the process at hand: by correlation ID 1 + op */
 	struct prediction_step *steps;
 	size_t nr_steps, step_capacity;
 	bool has_ended;

@@ -90,7 +90,7 @@ struct replay_names {
 	 * lies in it, those of a call to what it launched.
 	 */
 	uint32_t (*scales_of)(void *context, uint32_t name, enum replay_item item);
-	/* The collective that a launch is a part of, by its correlation id: 1 + its number, 0: none
+	/* The collective that a launch is a part of, by its correlation ID: 1 + its number, 0: none
 	 */
 	uint32_t (*of_collective)(void *context, uint64_t correlation);
 	/* How many activities belong to such a collective, one on each rank. */

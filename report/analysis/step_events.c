@@ -277,8 +277,8 @@ static void find_handles(struct step_loader *load)
 }
 
 /*
- * On which stream the last activity ran that was launched with the handle before a call, else the
- * next one; no stream if there is none.
+ * Returns the stream of the last activity that was launched with the handle before the call, or
+ * else of the next one; no stream if there is none.
  */
 static uint64_t stream_of_handle(
 	const struct step_loader *load, uint64_t handle, uint64_t correlation)
@@ -303,7 +303,7 @@ static uint64_t stream_of_handle(
 		       : UINT64_MAX;
 }
 
-/* The first event from a correlation id on. */
+/* The first event from a correlation ID on. */
 static size_t events_from(const struct step_marks *marks, uint64_t correlation)
 {
 	size_t low = 0, high = marks->nr_events;
@@ -332,7 +332,7 @@ static void resolve_handles(struct step_loader *load)
 
 		if (item->handle) {
 			item->stream = stream_of_handle(load, item->handle, item->correlation);
-			/* What is launched without a hook has no handle. */
+			/* A launch without a hook has no handle. */
 			item->role =
 				item->stream == UINT64_MAX ? CALL_WAITS_ALL : CALL_WAITS_STREAM;
 		}
@@ -463,8 +463,8 @@ static bool is_wanted(const struct step_loader *load, size_t place)
 }
 
 /*
- * The next step, until the one after it begins. It is as long as the table of steps says: times
- * between two anchors and durations may differ by a few ns.
+ * Takes the next step, up to the start of the one after it. Its length is the one in the table of
+ * steps, since durations and times between two anchors may differ by a few ns.
  */
 static void take_next(struct step_loader *load)
 {

@@ -7,7 +7,7 @@
  * counts as one, from its first call or operator to the end of its last or of what it launched.
  *
  * Which stream or event a call was about is what CUPTI's records of synchronisations and events
- * say, by correlation id (table sync, table event; 40 bytes each in memory). Where a process has no
+ * say, by correlation ID (table sync, table event; 40 bytes each in memory). Where a process has no
  * such records, the handles say it that were passed to its calls: a handle means the stream on
  * which the activities ran that were launched with it last (or next). A call that synchronises and
  * of which neither is known waits for all work. Operators that go on over more than one step are
@@ -51,7 +51,7 @@ struct step_activity {
 	uint64_t begin, end;
 	uint64_t call_begin, call_end; /* of its launch */
 	uint64_t stream;
-	uint64_t handle;      /* with which it was launched, as step_handle; 0 if unknown */
+	uint64_t handle;      /* handle of its launch, as step_handle; 0 if unknown */
 	uint64_t correlation; /* of its launch */
 	uint32_t thread;
 	uint32_t name;
@@ -60,7 +60,7 @@ struct step_activity {
 
 /*
  * A call that records an event after what was launched on a stream so far, or that makes a stream
- * wait for one. CUPTI knows it by its correlation id; these rise in the order of calls.
+ * wait for one. CUPTI knows it by its correlation ID; these rise in the order of calls.
  */
 struct step_event {
 	uint64_t stream, handle; /* as those of step_item */
@@ -85,7 +85,7 @@ struct step_events {
 	size_t nr_items;
 	struct step_activity *records;
 	size_t nr_records;
-	/* Of the process, by rising correlation id; streams of those with handles are known where
+	/* Of the process, by rising correlation ID; streams of those with handles are known where
 	 * the records are. */
 	const struct step_event *events;
 	size_t nr_events;

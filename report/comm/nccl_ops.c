@@ -177,7 +177,7 @@ size_t nccl_launches_find(struct nccl_launches *launches, uint64_t correlation)
 struct nccl_call {
 	uint64_t group, bytes, begin;
 	uint32_t comm, sequence, thread;
-	uint64_t after, last; /* correlation ids of its launches */
+	uint64_t after, last; /* correlation IDs of its launches */
 	int32_t peer;
 	uint8_t kind;
 };

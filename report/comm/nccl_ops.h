@@ -4,7 +4,7 @@
  * communicator, and when its kernels ran.
  *
  * The calls of a group on one communicator are one operation, since NCCL launches one kernel for
- * them. Kernels belong to calls by the correlation ids of launches on their threads.
+ * them. Kernels belong to calls by the correlation IDs of launches on their threads.
  *
  * Memory: about 100 bytes a call of NCCL, 40 more for a send or receive, and 16 for each launch
  * within one.
@@ -20,10 +20,10 @@
 
 /*
  * Finds the operation of a CUDA launch: a thread launched it within a call of NCCL, so its
- * correlation id lies between those at begin and end of the call. All threads of a process share
- * the ids, so launches of other threads may lie between them.
+ * correlation ID lies between those at the start and the end of the call. All threads of a process
+ * share the ids, so launches of other threads may lie between them.
  *
- * Memory: 32 bytes a call that launched anything, and 16 for each launch within one.
+ * Memory: 32 bytes per call that launched anything, and 16 per launch within a call.
  */
 
 /* An unknown operation. */
@@ -34,7 +34,7 @@
  */
 struct nccl_span {
 	uint32_t thread;
-	uint64_t after, last; /* correlation ids: after < id <= last */
+	uint64_t after, last; /* correlation IDs: after < id <= last */
 	size_t op;
 };
 
@@ -86,7 +86,7 @@ struct nccl_op {
 	uint32_t id;	      /* numbers all operations from 0 */
 	uint32_t step;	      /* of its first call: 1 + index in process.steps, 0: before */
 	uint32_t device;      /* of its kernels; UINT32_MAX: unknown */
-	uint64_t correlation; /* of its kernel; 0: it has none, or several */
+	uint64_t correlation; /* of its kernel; 0: there is none, or several */
 	uint8_t kind;
 	uint8_t library; /* enum host_collective_library; 0: NCCL */
 	bool is_unsized; /* `bytes` is unknown */

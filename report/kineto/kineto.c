@@ -6,7 +6,7 @@
  *
  *     operators, ranges   op (ranges have the user's scope), their shapes op_shape
  *     runtime, driver     call, api_*; a trace does not have their arguments
- *     kernel, copy, set   kernel, memcpy, memset, shape, place; joined by correlation id
+ *     kernel, copy, set   kernel, memcpy, memset, shape, place; joined by correlation ID
  *     sync, overhead      sync, overhead
  *     python_function     py_call, py_code; op for modules; py_stack for what was called within
  *     [memory]            alloc
@@ -14,7 +14,7 @@
  *     ProfilerStep#N      step, with its own end (MODEL_STEP_END)
  *     outer object        device, attribute, info; times count from baseTimeNanoseconds
  *
- * Left out and counted: ranges of the GPU, flows (correlation ids say the same), counters. External
+ * Left out and counted: ranges of the GPU, flows (correlation IDs say the same), counters. External
  * ids are not used: a call belongs to the operator of its thread that contains it.
  *
  * Memory: 96 bytes for each of KINETO_ROWS events while they are sorted (more go to temporary

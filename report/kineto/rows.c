@@ -495,7 +495,7 @@ struct stack {
 /* What is collected before the first row is written. */
 struct order {
 	struct idmap stacks; /* struct stack by thread */
-	struct idset *async; /* correlation ids of asynchronous calls */
+	struct idset *async; /* correlation IDs of asynchronous calls */
 	struct kineto_python *python;
 	struct import_out *out;
 	struct kineto_early early;

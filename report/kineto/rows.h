@@ -47,7 +47,7 @@ uint32_t kineto_python_text(
 
 /*
  * Finds GPU activities that begin before their call, because clocks jump or differ. Calls and
- * activities are joined by correlation id in a table of fixed size. If the two are more than
+ * activities are joined by correlation ID in a table of fixed size. If the two are more than
  * KINETO_EARLY_IDS launches apart, in the order of ends, they are not compared.
  */
 

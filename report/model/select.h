@@ -5,7 +5,7 @@
  *
  *     host events       belong to the step in which they begin, on any thread; NVTX ranges that are
  *                       pushed or started include their end
- *     GPU activities    belong to the step of the call that launched them, by correlation id,
+ *     GPU activities    belong to the step of the call that launched them, by correlation ID,
  *                       whenever they run; those without a call are in no step, and are counted
  *     facts             (definitions, clocks, losses, threads) always stay
  *
@@ -40,7 +40,7 @@ struct select {
 	size_t nr_steps;		    /* selected */
 	size_t nr_empty;		    /* of these, without a length */
 	uint64_t nr_activities, nr_no_call; /* activities: all, and those without a call */
-	struct idset *launched;		    /* correlation ids of the selected calls */
+	struct idset *launched;		    /* correlation IDs of the selected calls */
 	uint64_t **kept; /* NVTX rows by block, a bit each; NULL: none of the block */
 };
 
@@ -48,7 +48,7 @@ struct select {
 enum select_rule {
 	SELECT_ALL,
 	SELECT_TICK,   /* the column is the time or begin, in ticks */
-	SELECT_LAUNCH, /* the column is the correlation id of a call */
+	SELECT_LAUNCH, /* the column is the correlation ID of a call */
 	SELECT_NVTX,   /* as SELECT_TICK, with the rows that belong to a selected one */
 };
 

@@ -25,7 +25,7 @@ static const char *const call_columns[] = {
 
 /*
  * What a call within another one of its thread is. One of the driver has its row elsewhere, since
- * its time is part of that. A call with a call chain has two rows with one correlation id, the
+ * its time is part of that. A call with a call chain has two rows with one correlation ID, the
  * outer one with the time that taking the chain needed: it is left out when it ends.
  */
 static void enter(struct nsys_thread *thread, struct nsys_open *call, const struct nsys_call *name)

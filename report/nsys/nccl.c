@@ -59,7 +59,7 @@ struct nsys_nccl {
 struct nsys_nccl_call {
 	uint64_t begin, group, bytes;
 	uint32_t comm, sequence;
-	uint32_t before, last; /* correlation ids of launches; equal: none */
+	uint32_t before, last; /* correlation IDs of launches; equal: none */
 	int32_t peer;
 	uint8_t kind, redop;
 };

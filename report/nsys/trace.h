@@ -75,7 +75,7 @@ struct nsys_trace {
 	bool is_first;	  /* it has the notices about the file */
 	struct nsys_string *strings;
 	struct idmap threads;	     /* struct nsys_thread by tid */
-	struct idset *async;	     /* correlation ids of asynchronous calls */
+	struct idset *async;	     /* correlation IDs of asynchronous calls */
 	struct nsys_domain *domains; /* of NVTX, by number */
 	struct nsys_stack *stacks;   /* of pushed ranges, by thread and domain */
 	struct nsys_nccl *nccl;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * GPU time by correlation id. Records of activities add to it, and the call removes its sum. So it
+ * GPU time by correlation ID. Records of activities add to it, and the call removes its sum. So it
  * holds only times that no call has removed yet.
  *
  * Ids count up, so they are stored in pages of neighbours. A hash finds the page; empty pages are
@@ -74,7 +74,7 @@ bool gpu_times_remove(struct gpu_times *times, uint64_t correlation, struct gpu_
 /* ---- recent calls ---- */
 
 /*
- * A cache of recent calls by correlation id, to join rows that are near each other in a stream with
+ * A cache of recent calls by correlation ID, to join rows that are near each other in a stream with
  * bounded memory. The oldest entries make room; a join that does not find its call treats it as
  * unknown. Memory: at most 75 MB with the index.
  */
@@ -94,7 +94,7 @@ struct recent_calls_slot {
 struct recent_calls {
 	struct recent_calls_slot *slots;
 	size_t nr_slots, capacity;
-	size_t next; /* the oldest, once there are RECENT_CALLS_ITEMS */
+	size_t next; /* index of the oldest, once there are RECENT_CALLS_ITEMS */
 	/* `records` is 1 + the index in slots, `nr_activities` the number of the item. */
 	struct gpu_times places;
 };
@@ -109,7 +109,7 @@ void recent_calls_fini(struct recent_calls *recent);
 bool recent_calls_put(struct recent_calls *recent, const struct recent_calls_item *item,
 	struct recent_calls_item *gone);
 
-/* False if there is none. */
+/* Returns false if the call is not in the cache. */
 bool recent_calls_get(
 	const struct recent_calls *recent, uint64_t correlation, struct recent_calls_item *item);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * GPU activities of the calls of a process, joined by correlation id: sums, and the records if
+ * GPU activities of the calls of a process, joined by correlation ID: sums, and the records if
  * wanted.
  *
  * It holds activities until their call removes them. If records are wanted, it first reads which
@@ -37,7 +37,7 @@ struct op_record {
 	uint8_t table; /* GPROF_TABLE_kernel, _memcpy, _memset or _graph */
 	bool is_timed;
 	bool is_communication; /* of a kernel with times: kernel_class_of its name */
-	uint32_t next;	       /* of op_records: in its list, or in that of free records */
+	uint32_t next;	       /* the next record of its list, or of the free ones */
 };
 
 /* Zero-initialized. */
@@ -49,7 +49,7 @@ struct op_records {
 
 void op_records_fini(struct op_records *records);
 
-/* Adds a record at the head of a list, which starts as 0. The caller sets all but `next`. */
+/* Adds a record at the head of a list; 0 is an empty list. The caller sets all but `next`. */
 struct op_record *op_records_add(struct op_records *records, uint32_t *list);
 
 /* Removes the first record of a list, NULL if it is empty. It is valid until the next is added. */
@@ -72,7 +72,7 @@ struct op_launch {
 	struct process *process;
 	struct gpu_times times;
 	struct op_records *records; /* the caller's; NULL if only sums are wanted */
-	struct idset *called;	    /* correlation ids of calls, with `records` */
+	struct idset *called;	    /* correlation IDs of calls, with `records` */
 	uint32_t no_call;	    /* a list of records whose call is not in the stream */
 	bool *is_communication;	    /* by index in process.shapes; NULL: none is */
 };

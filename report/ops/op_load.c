@@ -92,10 +92,10 @@ static void add_block(struct find *find, size_t i)
 /* ---- activities of a group ---- */
 
 struct ids {
-	uint64_t first, last; /* lowest and highest */
+	uint64_t first, last; /* the lowest and the highest ID */
 };
 
-/* The correlation ids in a group's rows of these tables, ignoring 0. */
+/* The correlation IDs in a group's rows of these tables, ignoring 0. */
 static struct ids ids_of(const struct find *find, const struct op_group *group, uint64_t tables)
 {
 	struct stream *stream = find->process->stream;

@@ -130,7 +130,7 @@ struct op_groups {
  * than most_rows, unless a single block has.
  *
  * An activity may be written about one checkpoint before its call. Between splits the rising
- * correlation ids decide.
+ * correlation IDs decide.
  */
 void op_groups_find(struct op_groups *groups, struct process *process, uint64_t host_tables,
 	uint64_t most_rows);

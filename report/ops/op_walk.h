@@ -6,7 +6,7 @@
  * contains. Memory is bounded by the nesting depth and by what the recorder wrote at once.
  *
  * A call belongs to the innermost operator of its thread that contains it. That is exact: one
- * thread, one clock. Activities belong to calls by correlation id alone.
+ * thread, one clock. Activities belong to calls by correlation ID alone.
  */
 #ifndef REPORT_OPS_OP_WALK_H
 #define REPORT_OPS_OP_WALK_H

@@ -11,7 +11,7 @@ struct event_steps {
 	struct process *process;
 	bool has_calls;	     /* `places` is filled */
 	size_t last;	     /* the place where the last look-up ended */
-	struct idmap places; /* 1 + the place of a step, by the correlation id of a call */
+	struct idmap places; /* 1 + the place of a step, by the correlation ID of a call */
 };
 
 static bool holds(const struct process *process, size_t place, uint64_t tick)

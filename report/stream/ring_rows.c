@@ -171,7 +171,7 @@ static uint64_t to_tick(const struct ring_rows *rows, uint64_t raw)
 	return (uint64_t)(((unsigned __int128)(raw - header->tick_base) * header->tick_mult) >> 32);
 }
 
-/* As the recorder would have written it. */
+/* Unwraps an ID as the recorder would have done. */
 static uint64_t to_correlation(struct ring_rows *rows, uint64_t value)
 {
 	uint64_t id = correlation_unwrap(rows->newest_correlation, (uint32_t)value);

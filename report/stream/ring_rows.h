@@ -18,8 +18,8 @@ void ring_batch_load(const struct ring_batch *ring, uint32_t mask, struct batch 
 struct ring_rows;
 
 /*
- * Full batches are appended to the stream. newest_correlation: the newest id in what the stream
- * holds, 0: none, or unknown.
+ * Appends full batches to the stream. newest_correlation: the newest ID that the stream already
+ * has; 0 if it has none, or if that is unknown.
  */
 struct ring_rows *ring_rows_create(struct stream *stream, uint64_t newest_correlation);
 

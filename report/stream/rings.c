@@ -43,7 +43,7 @@ struct ring_file {
 	size_t nr_chunks, chunk_capacity;
 	struct position *positions;
 	size_t nr_positions, position_capacity;
-	uint64_t newest_correlation; /* in the stream up to these positions */
+	uint64_t newest_correlation; /* the newest ID in the stream up to these positions */
 };
 
 static int read_at(int fd, uint64_t offset, void *bytes, size_t nr_bytes)

@@ -145,7 +145,7 @@ void nvprof_set_number(struct table_cell *cell, uint32_t number)
 	table_set_string(cell, text);
 }
 
-/* "name [7]": kernels carry their correlation id. */
+/* "name [7]": kernels carry their correlation ID. */
 static void set_name(
 	const struct trace *trace, const struct trace_event *event, struct table_cell *cell)
 {

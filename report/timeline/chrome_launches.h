@@ -2,7 +2,7 @@
 /*
  * What Chrome JSON says of a GPU activity's launch: the operator that launched it, and on each
  * stream the span of what a range launched. Slices of the host come first, in the order of their
- * begins; then activities find their call by correlation id.
+ * begins; then activities find their call by correlation ID.
  *
  * Memory: 20 bytes for each call, 32 for each range that launched something, 32 for each of its
  * streams.
@@ -35,9 +35,9 @@ struct chrome_range {
 };
 
 struct chrome_launches {
-	const struct idset *launched; /* correlation ids of activities */
+	const struct idset *launched; /* correlation IDs of activities */
 	struct idmap threads;	      /* struct open_thread, by tid */
-	struct idmap calls;	      /* struct chrome_launch, by correlation id */
+	struct idmap calls;	      /* struct chrome_launch, by correlation ID */
 	struct chrome_range *ranges;
 	size_t nr_ranges, range_capacity;
 	uint32_t *steps; /* places in ranges */

@@ -30,7 +30,7 @@ struct lane_slice {
 	uint64_t what : 56;		/* see chrome_lane_slice; more than any program counts */
 	uint64_t kind : 8;
 	uint32_t tid;
-	uint32_t nr; /* of the slices in the walk, from 1 on */
+	uint32_t nr; /* number of the slice in the walk, from 1 on */
 };
 
 #define LANE_WHAT ((1ull << 56) - 1)

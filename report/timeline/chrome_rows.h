@@ -31,7 +31,7 @@ enum chrome_lane_kind {
 
 struct chrome_lane_slice {
 	enum chrome_lane_kind kind;
-	uint64_t what; /* correlation id of a call; name of a range, annotation or step */
+	uint64_t what; /* correlation ID of a call; name of a range, annotation or step */
 	uint64_t begin_ns, end_ns;
 };
 

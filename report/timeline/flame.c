@@ -51,11 +51,11 @@ struct flame_reading {
 	bool has_phases, has_ranges; /* parts differ by these */
 	enum phase phase;	     /* the others are left out, FLAME_ALL_PHASES: none */
 	struct process *process;
-	uint64_t last_launch; /* correlation id of the last activity's call */
+	uint64_t last_launch; /* correlation ID of the last activity's call */
 	uint32_t root;	      /* frame of the process */
-	uint32_t unsampled;   /* of what has no Python stack */
+	uint32_t unsampled;   /* frame of the events without a Python stack */
 	struct recent recent[NR_RECENT];
-	uint32_t last_step;  /* 1 + its place in process.steps, 0: before the first */
+	uint32_t last_step;  /* 1 + its place in process.steps; 0: before the first */
 	uint16_t last_range; /* of last_step, as in flame_part */
 };
 

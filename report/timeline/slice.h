@@ -63,7 +63,7 @@ struct slice {
 	uint64_t begin_ns, end_ns; /* on the time axis; equal for an instant */
 	uint64_t thread;	   /* of the host: the recorder's number; overhead: the tid */
 	uint8_t kind, category;
-	/* A walk over times alone sets these, and of calls the correlation id, of operators and
+	/* A walk over times alone sets these, and of calls the correlation ID, of operators and
 	 * ranges name and domain. */
 	uint8_t payload; /* of NVTX: enum slice_payload, of `value` */
 	uint8_t copy_kind;

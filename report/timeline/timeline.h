@@ -77,7 +77,7 @@ struct timeline {
 	uint32_t pid;	   /* in the file, where it is unique */
 	uint32_t first_device_pid;
 	uint64_t first_ns; /* its first event, on the axis */
-	/* Correlation ids of calls and of GPU activities; empty without timeline_read_launches. */
+	/* Correlation IDs of calls and of GPU activities; empty without timeline_read_launches. */
 	struct idset *called, *launched;
 	struct occupancy_device device;
 	uint32_t device_id; /* of `device`; UINT32_MAX: none yet */
@@ -106,12 +106,12 @@ uint64_t timeline_host_ns(struct timeline *timeline, uint64_t tick);
 uint64_t timeline_device_ns(struct timeline *timeline, uint64_t device_ns);
 
 /*
- * Of a flow's id, what a process counts: a year of 30,000 calls a second. Then doubles hold the ids
- * of 8,192 processes.
+ * Bits of a flow's ID for the calls of one process: enough for a year of 30,000 calls a second. So
+ * a double holds the IDs of 8,192 processes.
  */
 #define TIMELINE_ID_BITS 40u
 
-/* The flow from a call to what it launched. */
+/* Returns the ID of the flow from a call to the GPU activities that it launched. */
 static inline uint64_t timeline_flow(const struct timeline *timeline, uint64_t correlation)
 {
 	return timeline->first_id + (correlation & ((1ull << TIMELINE_ID_BITS) - 1));

@@ -29,7 +29,7 @@ struct launch_queues {
 	struct launch_queue *queues;
 	size_t nr, capacity;
 	struct launch *launches; /* that have not begun: a hash */
-	struct idset *begun;	 /* correlation ids */
+	struct idset *begun;	 /* correlation IDs */
 };
 
 void launch_queues_init(struct launch_queues *queues);

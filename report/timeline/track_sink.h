@@ -7,7 +7,7 @@
 #include "report/timeline/slice.h"
 #include "report/util/buf.h"
 
-/* Flows of calls are process and correlation id; those of autograd have this bit. */
+/* Flows of calls are process and correlation ID; those of autograd have this bit. */
 #define AUTOGRAD_FLOW (1ull << 63)
 
 enum arg_key {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A set of ids as bitmaps in pages, made for correlation ids, which are dense. A hash finds a page,
- * and a page is small, so ids that are not dense take 100 bytes each, however large they are.
+ * A set of IDs as bitmaps in pages, made for correlation IDs, which are dense. A hash finds a page.
+ * Pages are small, so sparse IDs take only 100 bytes each, however large they are.
  */
 #ifndef REPORT_UTIL_IDSET_H
 #define REPORT_UTIL_IDSET_H
@@ -27,7 +27,7 @@ struct idset *idset_create(void);
 void idset_destroy(struct idset *set);
 void idset_add_slow(struct idset *set, uint64_t id);
 
-/* The slot of the page, or the free one for it. The product's upper bits separate dense ranges. */
+/* Finds the page's slot, or a free one for it. The product's upper bits separate dense ranges. */
 static inline struct idset_slot *idset_find(const struct idset *set, uint64_t number)
 {
 	size_t mask = ((size_t)1 << (64 - set->shift)) - 1;

@@ -43,7 +43,7 @@ struct device_view {
 	uint8_t *is_communication;     /* by the id of a shape; of the process at hand */
 	size_t nr_shapes;	       /* 0: it has no such kernel */
 	uint64_t *later_min;	       /* by block: the earliest begin in later blocks of work */
-	struct idset *called, *worked; /* correlation ids of calls and of work */
+	struct idset *called, *worked; /* correlation IDs of calls and of work */
 	uint64_t nr_without_call;
 };
 

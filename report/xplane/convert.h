@@ -25,7 +25,7 @@ struct xplane_convert {
 	struct import_steps steps, device_steps;
 	struct xplane_thread *threads; /* by line */
 	uint32_t nr_threads;
-	struct idmap hlo;	       /* string id of the HLO operation, by correlation id */
+	struct idmap hlo;	       /* string id of the HLO operation, by correlation ID */
 	uint64_t pid, profile_ns;      /* 0: unknown; when the profile began, since the epoch */
 	uint64_t first_ns, last_ns;    /* of what was kept; first > last: nothing */
 	uint64_t nr_derived, nr_marks; /* nothing is lost without them */

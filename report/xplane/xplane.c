@@ -5,7 +5,7 @@
  *
  *     /device:GPU:N, "Stream #M"     kernel, memcpy, memset, graph, overhead; device, attribute
  *     /device:TPU:N, "XLA Ops"       kernel; an operation that contains others is left out
- *     /host:..., with a correlation id and a device    call, api_*
+ *     /host:..., with a correlation ID and a device    call, api_*
  *     /host:..., "$file.py:12 name"  py_call, py_code
  *     MemoryAllocation, MemoryDeallocation    alloc
  *     /host:..., all others          op

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* first [capture]: 10 calls, each of which ends a step; before them, one that starts a capture. */
+/* first [capture]: makes 10 calls that each end a step; with `capture`, starts a capture first. */
 int cudaProfilerStart(void);
 int cudaDeviceSynchronize(void);
 

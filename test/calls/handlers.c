@@ -62,7 +62,7 @@ static void *run(void *unused)
 			cudaGetDeviceCount(&count);
 			atomic_fetch_add(&nr_in_loops, 1);
 		}
-		/* Those that are only counted. */
+		/* These calls are only counted. */
 		for (int i = 0; i < NR_COUNTED; i++) {
 			cudaGetDevice(&count);
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * limited THREADS ROUNDS: 300,000 times memory is taken and given back, more than fits into a
- * stream of 1 MB. Then so many threads ask so often, some ms apart, for the device and the last
+ * limited THREADS ROUNDS: allocates and frees memory 300,000 times, which a stream of 1 MB has no
+ * room for. Then THREADS threads ask ROUNDS times, some ms apart, for the device and the last
  * error.
  */
 #include <pthread.h>

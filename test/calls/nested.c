@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nested STEPS RANGES [open]: so many ranges "step", each with so many others inside each other in
- * it. open: first 10 ranges "step" are left open, as by exceptions.
+ * nested STEPS RANGES [open]: pushes and pops STEPS ranges "step", each around RANGES nested
+ * ranges. open: first leaves 10 ranges "step" open, as exceptions do.
  */
 #include <dlfcn.h>
 #include <stdlib.h>

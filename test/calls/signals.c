@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* signals NR: sends itself so many signals, which it waits for. */
+/* signals NR: sends itself NR signals and waits for each of them. */
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stat: opens /proc/self/stat, reads it, maps a GB, and reads it again from the begin. Prints the
- * number of threads, and by how much the process has grown in between. With -DPYTHON it passes for
- * the interpreter.
+ * stat: opens /proc/self/stat, reads it, maps 1 GB, and reads it again from the start. Prints the
+ * number of threads and by how much the process has grown. With -DPYTHON gprof takes it for the
+ * interpreter.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -48,7 +48,7 @@ void gen_anchor(struct gen *gen, uint64_t tick, uint64_t monotonic_ns, uint64_t 
  */
 void gen_device_rate(struct gen *gen, int64_t ppm);
 
-/* Writes what waits. Correlation ids of later rows are the nearest to that one. */
+/* Writes the waiting rows. The correlation IDs of later rows are nearest to `id`. */
 void gen_newest_correlation(struct gen *gen, uint64_t id);
 
 /* Writes what waits. */
@@ -90,8 +90,8 @@ void gen_nested(struct gen *gen);
 /* Calls that are only counted; two streams, an event and a wait, all named by handles alone. */
 void gen_counted(struct gen *gen);
 
-/* The same when CUPTI has used up its ids and begun again: those of two steps and two later ones
- * differ in 64 bits only. */
+/* The same after CUPTI's IDs have wrapped: the IDs of the last two steps have the same low 32 bits
+ * as those of the first two. */
 void gen_wrapped(struct gen *gen);
 
 /* One of a rank that stalls, and is killed in its second stall. */

@@ -8,7 +8,7 @@
 /* Handles of two streams and an event, as the API gives them. */
 #define COMPUTE 0x7f0000001000ull
 #define COPY	0x7f0000002000ull
-/* No launch with this one is recorded, as where a library has its own way to the driver. */
+/* No launch with this handle is recorded, as if a library called the driver in its own way. */
 #define UNKNOWN 0x7f0000004000ull
 #define READY	0x7f0000003000ull
 /* CUPTI's numbers of these streams. */
@@ -76,8 +76,8 @@ static void count(struct gen *gen, const char *name, uint64_t nr, uint32_t end_u
 	row->nr = nr;
 }
 
-/* The second stream waits by an event for what the first does; the host waits for the second, and
- * in every other step then for all. */
+/* The second stream waits by an event for the first; the host waits for the second, and in every
+ * other step then for the whole device. */
 static void step(struct gen *gen, uint32_t number, uint32_t id, uint32_t compute, uint32_t copy)
 {
 	uint32_t at_us = 10 + number * STEP_US;
@@ -155,7 +155,7 @@ void gen_wrapped(struct gen *gen)
 		if (i % 2 == 0) {
 			gen_newest_correlation(gen, (1 + i / 2ull) << 32);
 		}
-		/* What the first two steps launch first, the others launch last. */
+		/* The first two steps and the others launch in opposite order. */
 		step(gen, i, UINT32_MAX - 7 + i % 2 * 10, i < 2 ? compute : copy,
 			i < 2 ? copy : compute);
 	}

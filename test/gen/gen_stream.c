@@ -4,10 +4,9 @@
  * 0 one of nonsense. gen_stream FILE hostile DIR: one that means harm; FILE ops: a framework's;
  * FILE worker: one of a data loader's; FILE hang: a rank that hangs and is killed; FILE python:
  * with Python stacks; FILE counted: with calls that are only counted; FILE wrapped: with
- * correlation ids beyond 32 bits; FILE nested: with driver
- * calls within others; FILE nccl RANK: one of two ranks; FILE model EVENTS [RANK WORLD]: a long run
- * of a framework, or of one of its ranks; FILE drift PPM EVENTS: such a run whose GPU has a clock
- * that is that much faster.
+ * correlation IDs of more than 32 bits; FILE nested: with driver calls within others; FILE nccl
+ * RANK: one of two ranks; FILE model EVENTS [RANK WORLD]: a long run of a framework, or of one of
+ * its ranks; FILE drift PPM EVENTS: such a run whose GPU has a clock that is that much faster.
  */
 #include <stdio.h>
 #include <stdlib.h>

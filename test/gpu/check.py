@@ -59,7 +59,7 @@ def kernel_launches(dump):
 
 
 def launches(dump, *unused):
-    """Each launch of a kernel outside of graphs has its kernel, by correlation id."""
+    """Each launch of a kernel outside of graphs has its kernel, by correlation ID."""
     asked = {(row["pid"], row["correlation"]) for row in kernel_launches(dump)
              if row["result"] == "0" and row["correlation"] != "0"}
     ran = {(row["pid"], row["correlation"]) for table in ("kernel", "untimed") for row in rows(table, dump)}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A library in front of the C library's pthread_create: threads whose stack has HELD_STACK bytes
- * begin when HELD of them have been created, so that all of them start at once.
+ * Replaces pthread_create: threads with a stack of HELD_STACK bytes wait until HELD of them exist,
+ * so that all of them start at once.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

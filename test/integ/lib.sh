@@ -42,8 +42,8 @@ find_torch()
 }
 
 # need WHAT...: SIM, REPORT, NVCC, PYTHON, JQ, TORCH, GPU; else the test is skipped. PLAIN: sanitizers would show
-# nothing. REPORT_ALONE: no program is recorded, and the report's threads are not what is tried. REPORT_THREADS:
-# they are, so the report is the one that ThreadSanitizer watches.
+# nothing. REPORT_ALONE: records no program and does not test the report's threads. REPORT_THREADS: tests the report's
+# threads, so ThreadSanitizer checks the report.
 need()
 {
 	local what

@@ -10,9 +10,9 @@
  * after the first, and before the last step `kill` (by SIGKILL), `fork` (a child makes CUDA calls
  * and ends), `hold` (touches the file named by HOLD and waits until it is gone); `hold=A,B` does so
  * before steps A and B; `child` lets the child of `fork` end steps by gprof_step() before and after
- * it holds like that, too; `work` lets it copy. With `number` each step's calls have the numbers of
- * 2^31 calls later. The exit status is N with `exit=N`, and `quick` leaves by _exit. It prints how
- * much it did so far, at each step.
+ * it holds like that, too; `work` lets it copy. With `number` the correlation IDs jump by 2^31 at
+ *each step. The exit status is N with `exit=N`, and `quick` leaves by _exit. It prints how much it
+ *did so far, at each step.
  */
 #include "test/prog/prog.h"
 
@@ -74,7 +74,7 @@ static void hold(void)
 	close(fd);
 }
 
-/* The simulator's libcuda can do it. */
+/* Only the simulator's libcuda has this function. */
 static void number_calls(uint32_t step)
 {
 	void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);

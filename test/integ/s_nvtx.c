@@ -201,7 +201,7 @@ static void fork_child(const struct loader *it, int nr_strings)
 	waitpid(child, NULL, 0);
 }
 
-/* A range of each of so many strings, and so many ranges of one string that are open at a time. */
+/* Starts a range of each of so many strings, and as many ranges of one string at the same time. */
 static void end_steps(const struct loader *it, int nr)
 {
 	void *domain =
@@ -229,7 +229,7 @@ static void end_steps(const struct loader *it, int nr)
 	}
 }
 
-/* A range of so many wide characters. */
+/* Pushes a range whose name has so many wide characters. */
 static void push_wide(const struct loader *it, int nr)
 {
 	wchar_t name[1024] = {0};

@@ -30,7 +30,7 @@ is "main late" "$(query '[.threads.rows[].name] | join(" ")' | sed 's/s_idle/mai
 # It was there during all calls of the busy one.
 is true "$(query '(.threads.rows[] | select(.name == "late") | .end_ns - .start_ns) > (.threads.rows[] | select(.name == "s_idle") | .total_ns)')" "the late one was created early"
 
-# More threads than gprof remembers creators of, all of which begin at once: those of the others are counted.
+# More threads start at once than gprof remembers creators of: it counts the others.
 [[ $B != *san-* ]] || finish
 gcc -shared -fPIC -o "$T/held.so" test/integ/l_held.c -ldl || exit 1
 rm -rf "$GPROF_DIR"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Without CUPTI the names of kernels come from their registration: none is missing that is launched, by
 # its host address or by its handle, also if its module is unmapped meanwhile. Kernels of modules that
-# took each other's place keep apart.
+# replace each other at one address stay distinct.
 . "$(dirname "$0")/lib.sh"
 need REPORT JQ
 CC=${CC:-gcc}
@@ -27,7 +27,7 @@ summary kernel,notices
 is 1000 "$(query '[.kernel.rows[].calls] | add')" "launches by handles"
 is 1 "$(query '[.notices.rows[] | select(.cause == "kernel names")] | length')" "notices of missing names"
 
-# More kernels than gprof keeps names of: the others are told, and their launches are there.
+# More kernels than gprof keeps names of: a notice reports it, and all launches are recorded.
 rm -rf "$GPROF_DIR"
 GPROF_CUPTI=0 LD_PRELOAD=$(preload) "$T/names" 70000 >"$T/out" 2>"$T/err"
 is 0 $? "exit status"

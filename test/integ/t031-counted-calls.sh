@@ -53,7 +53,7 @@ is 15000 "$(calls cudaGetDevice calls)" "calls with GPROF_CALLS=all"
 ok test "$(calls cudaGetDevice total_ns)" -gt 0
 is 2 "$("$REPORT" sql --format csv "select (select count(*) from event) + (select count(*) from sync)" "$GPROF_DIR" | tail -n 1)" "CUPTI's records of events and waits"
 
-# In a full stream they are lost like all others, and counted as that.
+# In a full stream counted calls are lost like all others, and counted as lost.
 rm -rf "$GPROF_DIR"
 gcc -O1 -o "$T/limited" test/calls/limited.c "$SIM/libcudart.so.13" -lpthread || exit 1
 GPROF_CUPTI=0 GPROF_MAX_MB=1 GPROF_FLUSH_MS=10 record "$T/limited" 100 700

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# CUPTI numbers calls with 32 bits, and after 2^32 begins again. What was recorded before and has the same numbers stays
-# apart: each kernel is of its own launch, also where a killed process leaves rows in its rings.
+# CUPTI's correlation IDs have 32 bits and wrap. Each kernel must still be joined to its own launch, even if a killed process
+# leaves rows in its rings.
 . "$(dirname "$0")/lib.sh"
 need SIM REPORT JQ
 export HOLD=$T/held
@@ -21,7 +21,7 @@ is_written()
 	[ "$(value "SELECT (SELECT count(*) FROM api_launch), (SELECT count(*) FROM kernel), (SELECT count(*) FROM api_sync)" "$T/written")" = "${1}0 ${1}0 $1" ]
 }
 
-# go_on STEPS: an id is the nearest to the newest, so what was made before must be written before ids go 2^31 ahead.
+# go_on STEPS: an ID is unwrapped next to the newest one, so each step must be written before the IDs jump by 2^31.
 go_on()
 {
 	while [ ! -e "$HOLD" ] || ! is_written "$1"; do
@@ -31,8 +31,8 @@ go_on()
 	rm -f "$HOLD"
 }
 
-# run WHAT...: steps of 10 launches. Those of the second have the ids of 2^31 calls later, those of the third the same 32
-# bits as those of the first. A busy machine may cost a process its first calls.
+# run WHAT...: steps of 10 launches. The IDs of each step are 2^31 above those of the step before, so the third step has
+# the same 32 bits as the first. A busy machine may cost a process its first calls.
 run()
 {
 	for _ in 1 2 3 4 5; do
@@ -48,7 +48,7 @@ run()
 	done
 }
 
-# by_step: how far the ids of launches are from those of the first step, in 2^31; the recorder's own calls have some, too
+# by_step: how far the ids of launches are from those of the first step, in 2^31; the recorder's own calls use some, too
 by_step()
 {
 	value "SELECT printf('%.3f', (min(correlation) - (SELECT min(correlation) FROM api_launch)) / 2147483648.0) FROM api_launch GROUP BY step ORDER BY step" | tr -d '"'

@@ -13,7 +13,7 @@ record "$B/integ/s_loop" 10 5 capture=3-7
 summary api
 is 50 "$(query '.api.rows[] | select(.name == "cudaLaunchKernel").calls')" "launches without a capture"
 
-# Also where the capture, or the end of a step, is the first call of all.
+# The first call of all may start the capture or end a step.
 gcc -O1 "${sanitize[@]}" -o "$T/first" test/calls/first.c "$SIM/libcudart.so.13" || exit 1
 rm -rf "$GPROF_DIR"
 GPROF_CAPTURE=cudaprofiler record "$T/first" capture
@@ -22,5 +22,5 @@ is 10 "$(query '.api.rows[] | select(.name == "cudaDeviceSynchronize").calls')" 
 rm -rf "$GPROF_DIR"
 GPROF_STEP=api:cudaDeviceSynchronize record "$T/first"
 summary steps
-is 11 "$(query '.steps.rows | length')" "steps of which the first call ends one, and what follows"
+is 11 "$(query '.steps.rows | length')" "steps, the first ended by the first call, and the rest after the last"
 finish

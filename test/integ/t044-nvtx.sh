@@ -18,7 +18,7 @@ GPROF_NVTX=0 record "$B/integ/s_loop" 4 2 nvtx
 summary nvtx,api
 is 0 "$(query '.nvtx.rows | length')" "ranges when off"
 
-# Names of wide characters: what is cut is counted.
+# Wide names that are cut are counted.
 for nr in 250 252 253 800; do
 	rm -rf "$GPROF_DIR"
 	record "$B/integ/s_nvtx" wide $nr
@@ -28,7 +28,7 @@ for nr in 250 252 253 800; do
 	is "$want" "$(query '"\([.nvtx.rows[].name | select(startswith("ww")) | length][0]) \([.losses.rows[].count] | add // 0)"')" "bytes of $nr wide characters, and cut names"
 done
 
-# However many ranges are inside of a step, it ends; and whatever is left open around it.
+# A step ends however many ranges are nested in it, and whatever ranges are left open around it.
 gcc -O1 "${sanitize[@]}" -o "$T/nested" test/calls/nested.c "$SIM/libcudart.so.13" -ldl || exit 1
 for how in "10 5" "10 100" "10 5 open"; do
 	rm -rf "$GPROF_DIR"

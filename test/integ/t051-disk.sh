@@ -30,7 +30,7 @@ if [[ $B != *san-thread ]]; then
 	said=$(sed -n 's/.*: recorded \([0-9]*\) events (\([0-9]*\) lost).*/\1 \2/p' "$T/err")
 	summary api
 	is "$(query '.processes.rows[0].events')" "${said% *}" "events that the exit line calls recorded"
-	# Nor is the end there, unless the last rows had room; but nothing has killed the process.
+	# The end is missing too, unless the last rows had room; but nothing has killed the process.
 	is 3 $report_rc "status of the report under ulimit -f"
 	"$REPORT" info "$GPROF_DIR" >"$T/info" 2>/dev/null
 	grep -qE '^  end +exited with status 3$' "$T/info" ||

@@ -28,7 +28,7 @@ summary critical-path,steps
 is "1 process without steps is excluded." "$(query .critical_path.note | grep -o '[^.]* is excluded\.' | sed 's/^ //')" "note"
 is "$(query '[.steps.rows[].duration_ns] | add')" "$(query '[.critical_path.rows[] | select(.name == .kind).total_ns] | add')" "the path is as long as the steps"
 
-# Of the file in which Python counts threads before it warns, another program reads how it goes on, as without us.
+# Python counts its threads in this file before it warns. Other programs still read the real file, which changes.
 # (A sanitizer's fopen stands between.)
 if [[ $B != *san-* ]]; then
 	gcc -O1 -o "$T/stat" test/calls/stat.c "$SIM/libcudart.so.13" &&

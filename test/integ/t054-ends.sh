@@ -57,7 +57,7 @@ grep -qE '^  end +ended by _exit with status 0$|san-thread' "$T/info" || [[ $B =
 	failed=1
 }
 
-# Signals that a program sends itself to wait for them: not each is a reason to write what there is.
+# A program sends itself signals and waits for them: not every one makes gprof write its events.
 gcc -O1 -o "$T/signals" test/calls/signals.c "$SIM/libcudart.so.13" || exit 1
 if [[ $B != *san-thread ]]; then
 	rm -rf "$GPROF_DIR"

@@ -98,7 +98,7 @@ ok test -e "$GPROF_DIR/${left##*/}"
 ok test ! -e "$GPROF_DIR/${left##*/}.new"
 is $((2900 + 10)) "$(launches)" "launches of both"
 
-# A file that claims to have more than any file of rings is left where it is.
+# A file that claims to be larger than any file of rings stays where it is.
 GPROF_DIR=$T/claims
 GPROF_FLUSH_MS=60000 record "$B/integ/s_loop" 3 5 kill
 left=$(rings)

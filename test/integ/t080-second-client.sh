@@ -48,7 +48,7 @@ for what in "subscribe sessions=2" "subscribe unsubscribe sessions=2" "first ses
 done
 is "s_second_client" "$(query '.notices.rows[-1].text' | grep -o 's_second_client')" "who it was"
 
-# More gaps than have notices: all are counted.
+# More gaps than notices: the activities of all gaps are counted.
 what="clock=each sessions=20"
 # shellcheck disable=SC2086
 both $what

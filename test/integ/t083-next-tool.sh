@@ -52,13 +52,13 @@ summary nvtx,losses
 is "kept:by the parent 19999 kept:by the parent 999" "$(query '[.nvtx.rows[] | select(.name | contains("parent")).name] | sort | join(" ")')" "names of a forked child"
 is 0 "$(query '[.losses.rows[].count] | add // 0')" "losses of a forked child"
 
-# Strings of the tool beyond those whose handles are kept have no name, and are counted.
+# gprof keeps a limited number of the tool's handles; further strings have no name and are counted.
 rm -rf "$GPROF_DIR"
 NVTX_INJECTION64_PATH=$tool record "$B/integ/s_nvtx" fork 80000
 "$B/gprof-report" summary --view losses --format json "$GPROF_DIR" >"$T/json"
 is true "$(query '([.losses.rows[] | select(.cause | startswith("NVTX domain or string of another tool")).count] | add) >= 80000 - 65536')" "strings without a name"
 
-# Strings with the name of the step, and ranges of the tool that end one: where there are too many, that is said.
+# A notice reports too many strings with the step's name, and too many open ranges of the tool that end a step.
 for nr in 16 20; do
 	for path in "" "$tool"; do
 		rm -rf "$GPROF_DIR"
@@ -114,7 +114,7 @@ summary api,notices
 is 12 "$(query '.api.rows[] | select(.name == "cudaLaunchKernel").calls')" "our calls beside it"
 is 39 "$(query '.notices.rows[] | select(.cause == "CUPTI refused").code')" "that it has CUPTI"
 
-# Missing, broken, a path that nobody can open, ourselves.
+# The other tool is missing, broken, at a path that nobody can open, or gprof itself.
 touch "$T/broken.so"
 for path in "$T/none.so" "$T/broken.so" "$SIM/libnvidia-ml.so.1" "$(printf '/%04096d.so' 0)"; do
 	rm -rf "$GPROF_DIR"
@@ -131,7 +131,7 @@ summary nvtx,notices
 is 3 "$(query '.nvtx.rows[] | select(.name == "step").calls')" "our ranges with ourselves"
 is 0 "$(query '[.notices.rows[] | select(.cause == "another tool")] | length')" "no notice of ourselves"
 
-# An environment of any size is whole, with our variables in it: few lines, a page of them, and more than we keep.
+# An environment of any size stays whole and has our variables: few lines, a page of them, and more than we have room for.
 unset CUDA_INJECTION64_PATH
 for nr in 1 500 2000; do
 	# shellcheck disable=SC2046
@@ -143,7 +143,7 @@ for nr in 1 500 2000; do
 	done
 done
 
-# Another copy of gprof is no other tool: of two installations the first alone records.
+# Another copy of gprof is no other tool: only the first of two installations records.
 cp "$B/libgprof.so" "$T/libgprof.so"
 for lib in "" ":$T/libgprof.so"; do
 	rm -rf "$GPROF_DIR"

@@ -30,7 +30,7 @@ is "$(sed 's/.*: recorded \([0-9]*\) events.*/\1/' <<<"$line")" \
 	eval "\"\$REPORT\" $next" >"$T/out" 2>&1 && grep -q "s_loop" "$T/out"
 ) || mismatch "the command for a directory with a blank, a quote and a dollar sign: $(cat "$T/err")"
 
-# One that would be too long as a word of a shell is named as it is.
+# A directory that gets too long when quoted for a shell is shown unquoted.
 (
 	part=$(printf "'%.0s" {1..150})
 	GPROF_DIR=$T/$part/$part

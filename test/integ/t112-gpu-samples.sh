@@ -106,10 +106,10 @@ case $(texts MIG) in
 *) is "GPU 0 is a MIG instance" "$(texts MIG)" "what it is" ;;
 esac
 
-# More GPUs than can be sampled: they have their facts, and it is told.
+# More GPUs than can be sampled: all have facts, and a notice says which are not sampled.
 SIM_DEVICES=70 run 0
 is 1 "$(notices "many GPUs")" "notices of too many GPUs"
-is "the process sees 70 GPUs; the first 64 can be sampled, the others are not" "$(texts "many GPUs")" "what is told of them"
+is "the process sees 70 GPUs; the first 64 can be sampled, the others are not" "$(texts "many GPUs")" "the notice"
 is 70 "$("$REPORT" info "$GPROF_DIR" 2>/dev/null | awk '/^  gpu .* multiprocessors/ { print $2 }' | sort -u | wc -l)" "GPUs with facts"
 ok test "$(samples)" -gt 0
 

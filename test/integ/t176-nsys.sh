@@ -181,7 +181,7 @@ def same(what, want, got):
 
 same("kernels", sorted(rows('SELECT demangledName, count(*), sum("end" - start) FROM CUPTI_ACTIVITY_KIND_KERNEL GROUP BY 1').values()), sorted(have("kernel").values()))
 same("copies", sorted(rows('SELECT copyKind || "," || srcKind || "," || dstKind, count(*), sum("end" - start) FROM CUPTI_ACTIVITY_KIND_MEMCPY GROUP BY 1').values()), sorted(have("memcpy").values()))
-# A call with a call chain has two rows with its correlation id; CUPTI's own is the inner one.
+# A call with a call chain has two rows with its correlation ID; CUPTI's own is the inner one.
 same("calls", rows('''SELECT CASE WHEN s.value GLOB '*_v[0-9][0-9][0-9]*' THEN substr(s.value, 1, instr(s.value, '_v') - 1) ELSE s.value END,
     count(*), sum(r."end" - r.start) FROM CUPTI_ACTIVITY_KIND_RUNTIME r JOIN StringIds s ON s.id = r.nameId WHERE r.eventClass <> 67 GROUP BY 1'''), have("api"))
 same("ranges", rows('''SELECT ifnull((SELECT d.text || ':' FROM NVTX_EVENTS d WHERE d.eventType = 75 AND d.domainId = n.domainId), '') || ifnull(n.text, s.value),

@@ -290,8 +290,8 @@ static void run_nested(unsigned int depth)
 }
 
 /*
- * Up to 100 steps, or as many names beyond that, or up to 1000 ranges inside each other, twice; 0:
- * three runs of a static program.
+ * Runs up to 100 steps, up to 1000 nested ranges (twice), or a larger number of different names. 0
+ * runs a static program three times.
  */
 void fake_ops(unsigned int nr_steps)
 {

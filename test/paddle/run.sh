@@ -149,14 +149,14 @@ hard_cases()
 	tap grep -q '"no Paddle operators".*event strange' "$T/STRANGE.ops" "strange: a type of event"
 	tap counted STRANGE strange=0 later=0 'matmul dygraph=1' "strange: nothing after it"
 	tap played deep TWO 600 "deep: prints the same"
-	tap counted deep nested=1020 "deep: those that are kept"
+	tap counted deep nested=1020 "deep: operators up to the limit are kept"
 	tap lost deep 180 "inside more than 510 others" "deep: the others are counted"
 	tap played names TWO 40000 "names: prints the same"
 	tap counted names 'name 1=1' 'name 30000=1' "names: the first"
 	tap grep -q '"many names"' "$T/names.ops" "names: that there are more"
 }
 
-# lost RUN NUMBER TEXT: so many for the cause that has the text.
+# lost RUN NUMBER TEXT: NUMBER losses of the cause that contains TEXT.
 lost()
 {
 	"$B/gprof-report" summary --view losses --format json "$T/$1.dump" 2>/dev/null | tee "$T/$1.losses" |

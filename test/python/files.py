@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# usage: files.py N [LINES]. Launches a kernel from each of N functions, all in files of their own; or from so many lines
-# of each.
+# usage: files.py N [LINES]. Launches a kernel from each of N functions, each in its own file; with LINES, from so many
+# lines of each.
 import ctypes
 import sys
 

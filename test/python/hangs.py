@@ -18,7 +18,7 @@ told = []
 
 
 def shortened(text):
-    """Of a long one both ends, in 512 bytes as Python holds them."""
+    """A long name keeps both ends, in 512 bytes as Python holds them."""
     unit = 1 if max(text) < "\u0100" else 2 if max(text) < "\U00010000" else 4
     nr = 512 // unit
     return text if len(text) <= nr else text[: 252 // unit] + "..." + text[len(text) - (nr - 252 // unit - 3) :]

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Jumps out of Python's calls, as a signal handler or a library with errors of its own does. What
- * the interpreter knows of the thread is put back, so that Python itself goes on. And calls on
- * stacks of their own, as libraries of coroutines make them.
+ * Jumps out of Python's calls, as a signal handler or a library with its own errors does. It
+ * restores the interpreter's state of the thread, so that Python itself goes on. It also calls
+ * Python on other stacks, as libraries of coroutines do.
  */
 #include <dlfcn.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# usage: module_bounds.py CASE [LIBRARY]. Modules in places beyond what is kept of them, called as PyTorch calls them. Prints what
+# usage: module_bounds.py CASE [LIBRARY]. Calls more or deeper modules than gprof keeps, as PyTorch calls them. Prints what
 # they compute.
 import ctypes
 import sys
@@ -49,7 +49,7 @@ class Nest(Module):
 
 
 def near():
-    """At the greatest depth that is looked at, and in no place: nothing is missing."""
+    """At the greatest depth that gprof searches, and in no place: nothing is missing."""
     leaf = Leaf()
     return chain(leaf, "abcdefghi")(leaf) + Module()(leaf) + chain(Leaf(), "abcdefghi")(leaf)
 
@@ -107,7 +107,7 @@ def classes():
 
 
 def looks():
-    """One of them is near enough."""
+    """One of the leaves is near enough."""
     leaves = [Leaf() for _ in range(5000)]
     outer = Module(**{"l%d" % i: Module(leaf=leaf) for i, leaf in enumerate(leaves)})
     return outer(leaves[4999]) + outer(leaves[1])

@@ -93,7 +93,7 @@ print("\n".join(sorted(row["stack"] for row in rows)))' "$T/python.json" >"$T/ha
 	[ "$(wc -l <"$T/want")" -gt 40 ]
 }
 
-# lost_alone COUNT TEXT: for that cause, which has the text, and no other.
+# lost_alone COUNT TEXT: COUNT losses of the cause that contains TEXT, and no other loss or notice.
 lost_alone()
 {
 	view losses 2>/dev/null && view notices 2>/dev/null
@@ -101,7 +101,7 @@ lost_alone()
 		! grep '"cause"' "$T/notices.json" || { cat "$T/losses.json" && return 1; }
 }
 
-# Of more files and functions than are kept, what is missing is counted: functions without a file, calls without a stack.
+# More files and functions than gprof keeps: it counts functions without a file and calls without a stack.
 files()
 {
 	GPROF_PYTHON=stacks GPROF_PYTHON_HZ=0 within_from_the_start "$python" test/python/files.py 17000 || return 1
@@ -119,7 +119,7 @@ files()
 	END
 }
 
-# Of more stacks than are kept those that are missing are counted: each launch has two frames of its own.
+# More stacks than gprof keeps: it counts the missing ones. Each launch has two frames of its own.
 many_stacks()
 {
 	GPROF_PYTHON=stacks GPROF_PYTHON_HZ=0 within_from_the_start "$python" test/python/files.py 700 100 || return 1
@@ -206,7 +206,7 @@ left()
 	lost_alone 400 "cut short"
 }
 
-# Calls beyond those that a thread may have open are counted; from 3.14 on Python knows one stack a thread.
+# gprof counts calls when a thread has too many open; from 3.14 on Python allows one stack per thread.
 elsewhere()
 {
 	local have missing want
@@ -451,9 +451,9 @@ fi
 for python in "${pythons[@]}"; do
 	version=$("$python" -c 'import platform; print(platform.python_version())') || continue
 	tap stacks "stacks: as Python reports them"
-	tap lost_alone 5 "shortened in the middle" "stacks: nothing lost but the middle of long names"
-	tap files "stacks: what is too much is counted"
-	tap many_stacks "stacks: what is beyond their number is counted"
+	tap lost_alone 5 "shortened in the middle" "stacks: only the middle of long names is lost"
+	tap files "stacks: functions in too many files are counted"
+	tap many_stacks "stacks: too many stacks are counted"
 	tap by_rate "stacks: not more than asked for"
 	tap tracers stacks "stacks: tracers and profilers of the program"
 	tap tracers functions,modules "functions: tracers and profilers of the program"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# usage: warns.py NR. What Python says at a fork of a process with NR threads of its own.
+# usage: warns.py NR. Prints Python's warnings at a fork of a process with NR threads of its own.
 import ctypes
 import os
 import sys

@@ -6,12 +6,12 @@
  *
  *   subscribe      code of cuptiSubscribe, and nothing else where that is not 0
  *   kernels etc.   records by kind
- *   bad            records that end before they start or have no correlation id
+ *   bad            records that end before they start or have no correlation ID
  *   zero           kernels and copies without times
  *   overlaps       kernels that start before the previous one of their stream ends
  *   late           buffers that came back on another thread than the one that was asked
  *   unsorted       kernels that came after one that started later
- *   callbacks, nested   API callbacks, and driver ones that share a runtime call's correlation id
+ *   callbacks, nested   API callbacks, and driver ones that share a runtime call's correlation ID
  *   dropped        as CUPTI counts
  */
 #include <dlfcn.h>

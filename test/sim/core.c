@@ -125,7 +125,7 @@ uint32_t sim_correlation(void)
 	return this_thread.frame ? this_thread.frame->correlation_id : 0;
 }
 
-/* For programs that look for it: the next call has that number. */
+/* For programs that look it up: sets the correlation ID of the next call. */
 SIM_EXPORT void simNumberCalls(uint32_t next);
 
 SIM_EXPORT void simNumberCalls(uint32_t next)
@@ -133,7 +133,7 @@ SIM_EXPORT void simNumberCalls(uint32_t next)
 	atomic_store(&core.next_correlation, next);
 }
 
-/* A driver call inside a runtime call shares the outer one's correlation id. */
+/* A driver call inside a runtime call shares the outer one's correlation ID. */
 void sim_enter(struct sim_frame *f)
 {
 	struct sim_trace *trace = atomic_load(&sim_core.trace);

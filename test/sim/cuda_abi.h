@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Structures of the CUDA runtime that the simulator and its programs look into, but no hook. */
+/* Structures of the CUDA runtime whose fields the simulator and its programs read, but no hook. */
 #ifndef TEST_SIM_CUDA_ABI_H
 #define TEST_SIM_CUDA_ABI_H
 
 #include "preload/abi/cuda_abi.h"
 
-/* What a kernel node of a graph is made from. */
+/* The parameters of a kernel node in a graph. */
 struct cudart_kernel_node_params {
 	void *func;
 	cudart_dim3 grid;

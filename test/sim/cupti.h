@@ -93,7 +93,7 @@ bool cupti_sim_clock_is_past(uint64_t record_ns, uint64_t now_ns);
 /* Puts the times of a record of that kind, in CLOCK_REALTIME, into the clock of records. */
 void cupti_sim_clock_convert(void *record, uint32_t kind);
 
-/* The thread's external correlation ids, innermost last. */
+/* The thread's external correlation IDs, innermost last. */
 enum { CUPTI_SIM_EXTERNAL_DEPTH = 32 };
 struct cupti_sim_external {
 	uint64_t of[8][CUPTI_SIM_EXTERNAL_DEPTH];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the simulator and tests know of CUPTI beside the recorder's part of it. */
+/* Declarations of CUPTI for the simulator and tests that the recorder does not need. */
 #ifndef TEST_SIM_CUPTI_ABI_H
 #define TEST_SIM_CUPTI_ABI_H
 
@@ -64,15 +64,15 @@ enum cupti_resource {
 	CUPTI_RESOURCE_MODULE_LOADED = 6,
 };
 
-/* What a callback of the resource domain is given. */
+/* The data of a callback in the resource domain. */
 struct cupti_resource_data {
 	void *context;
 	void *stream;
 	void *descriptor;
 };
 
-/* Of the subscription since 13.2; the last field may be read where size is larger than that of the
- * old one. */
+/* Parameters of a subscription since 13.2. The last field is valid if `size` is larger than the
+ * size of the old struct. */
 struct cupti_subscriber_params_13_2 {
 	struct cupti_subscriber_params base;
 	uint8_t allows_others; /* several subscribers, if all of them allow it */

@@ -44,7 +44,7 @@ void *runtime_symbol(const void *host, size_t *bytes);
 
 /*
  * The driver's functions that this runtime calls, from cuGetProcAddress, as the real one has them:
- * no hook sees these calls, and CUPTI sees each inside of the runtime's, with one correlation id.
+ * no hook sees these calls, and CUPTI sees each inside of the runtime's, with one correlation ID.
  */
 extern struct runtime_driver {
 #define DRIVER(name) __typeof__(api_##name) *name;

@@ -5,7 +5,7 @@
  * number in the object; FAKE_SMALL: callbacks get an object without handle; FAKE_LATE: is not ready
  * until fake_finish(); FAKE_SLOW: takes 20 ms, under its mutex, to switch a callback on or off;
  * FAKE_FRONT, FAKE_WIDE: a callback has one more member in front, or knows more scopes;
- * FAKE_LONG: a callback has more members behind, which want to be zero; says that it is 2.15;
+ * FAKE_LONG: a callback ends with more members, which must be zero; says that it is 2.15;
  * FAKE_NEWER: says that it is 2.16, where callbacks are called in another way;
  * FAKE_MARKED: fake_ops marks who runs (test/bench/cold/cold.h).
  */
@@ -118,8 +118,8 @@ bool fake_is_locked(void);
 void fake_thread(bool raises);
 
 /*
- * What tells threads apart. Initial-exec: of one that is allocated with malloc, LeakSanitizer takes
- * the bytes before it for a header, and reads from wherever these lead.
+ * Its address identifies a thread. Initial-exec, since malloc would allocate it otherwise:
+ * LeakSanitizer takes the bytes before such a variable for a header and follows them anywhere.
  */
 static __thread char here __attribute__((tls_model("initial-exec")));
 static const void *threads[NR_CALLBACKS]; /* NULL: observes all of them */

@@ -417,7 +417,7 @@ no_torch()
 		[ ! -e "$T/none.dump" ]
 }
 
-# Its path is longer than notices show.
+# The path of libtorch is longer than notices show.
 far_away()
 {
 	local folder _

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Steps that are chosen, against a slow second reading of the trace: for each step the calls that began
-in it, by name, and the kernels and copies that these launched, by correlation id.
+in it, by name, and the kernels and copies that these launched, by correlation ID.
 
 usage: steps.py GPROF_REPORT TRACE..."""
 import collections

@@ -267,7 +267,8 @@ START_TEST(ends_before_their_begins_are_counted)
 }
 END_TEST
 
-/* The same 32 bits in blocks of other times are other ids; what does not wrap costs nothing. */
+/* Equal 32 bits in blocks of different times are different IDs; IDs that do not wrap cost nothing.
+ */
 START_TEST(ids_of_calls_are_unwrapped)
 {
 	static const uint32_t bits[] = {0xfffffff0, 0, 5, 0xfffffff1, 6};

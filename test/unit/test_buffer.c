@@ -108,7 +108,7 @@ START_TEST(buffers_are_the_clients_while_they_are_lent_and_what_is_in_them_is_co
 }
 END_TEST
 
-/* Each pair is another one: so many clients one after the other. */
+/* All pairs differ, as if so many clients came one after the other. */
 #define PAIRS(P)	 P(0) P(1) P(2) P(3) P(4) P(5) P(6) P(7) P(8) P(9)
 #define PAIRS_OF_TENS(P) P(0) P(1) P(2) P(3) P(4)
 static uint32_t last_asked;

@@ -371,7 +371,7 @@ static void start_client(void)
 		CUPTI_OK);
 }
 
-/* As of a launch, in which the runtime loads a module by many calls, the first time. */
+/* In its first launch, the runtime loads a module with many calls. */
 START_TEST(client_sees_the_end_of_a_call_with_many_others_in_it)
 {
 	start_client();
@@ -397,7 +397,7 @@ START_TEST(client_sees_the_end_of_each_call_however_deep)
 		end(CBID_MALLOC, id);
 		ck_assert_uint_eq(client_seen.ended[id], 1);
 	}
-	end(CBID_MALLOC, 5); /* whose begin came before the client */
+	end(CBID_MALLOC, 5); /* which started before the client came */
 	ck_assert_uint_eq(client_seen.ended[5], 1);
 }
 END_TEST
@@ -449,7 +449,7 @@ START_TEST(each_of_many_clients_after_each_other_gets_its_callbacks)
 }
 END_TEST
 
-/* As of a later CUPTI. */
+/* A later CUPTI may have such IDs. */
 START_TEST(client_gets_callbacks_with_ids_and_domains_beyond_those_known)
 {
 	static const uint32_t ids[][2] = {{CUPTI_DOMAIN_RUNTIME, 2048}, {SUBSCRIBER_NR_DOMAINS, 1}};

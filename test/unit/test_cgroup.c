@@ -84,7 +84,7 @@ START_TEST(text_that_is_no_list_of_cgroups_limits_nothing)
 }
 END_TEST
 
-/* Version 1 has as many lines as somebody mounted hierarchies, and paths may be long. */
+/* Version 1 has one line per mounted hierarchy, and paths may be long. */
 START_TEST(lines_of_any_number_and_length_are_read)
 {
 	static char text[600000], stat[20000], deep[4000];
@@ -96,7 +96,7 @@ START_TEST(lines_of_any_number_and_length_are_read)
 			i % 10 ? 100 : (int)sizeof(deep) - 2, deep);
 		m += (size_t)snprintf(stat + m, sizeof(stat) - m, "other_%d 12345\n", i);
 	}
-	memset(text + n, 'x', 10000); /* longer than any that counts, but for the next one */
+	memset(text + n, 'x', 10000); /* too long to count, unlike the next one */
 	n += 10000;
 	snprintf(text + n, sizeof(text) - n, "\n4:memory:/a"); /* without an end */
 	snprintf(stat + m, sizeof(stat) - m, "total_inactive_file 4194304\nlast 1\n");

@@ -41,7 +41,7 @@ START_TEST(the_last_flush_waits_for_who_is_in_cupti)
 }
 END_TEST
 
-/* 300 and 301: of a later CUPTI. */
+/* Kinds 300 and 301 are those of a later CUPTI. */
 START_TEST(client_is_there_while_a_kind_is_on_whatever_its_number)
 {
 	for (uint32_t kind = 3; kind <= 300; kind += 297) {
@@ -62,7 +62,7 @@ START_TEST(client_is_there_while_a_kind_is_on_whatever_its_number)
 }
 END_TEST
 
-/* Is another client in CUPTI, where we have not attached? */
+/* Does another client use CUPTI while we are not attached? */
 static bool is_client_there(void)
 {
 	if (cupti_share_begin_call()) {

@@ -205,7 +205,7 @@ START_TEST(shapes_that_come_in_turns_are_defined_once)
 }
 END_TEST
 
-/* More than are known without a search. */
+/* More names than the cache knows without a search. */
 START_TEST(names_and_places_that_come_in_turns_are_defined_once)
 {
 	enum { NR = 5000 };

@@ -327,7 +327,7 @@ START_TEST(frames_are_told_of_a_thread_that_sleeps_and_not_if_it_ran_meanwhile)
 }
 END_TEST
 
-/* Its groups make a long line of what the kernel tells of a thread. */
+/* The groups make a long line in the kernel's file about a thread. */
 START_TEST(frames_are_told_of_a_thread_with_many_groups)
 {
 	static gid_t groups[2000];
@@ -459,7 +459,8 @@ START_TEST(launch_among_too_many_keeps_its_own_shape)
 	ck_assert_uint_eq(told_shape(2), ENDED + 2);
 	ck_assert_uint_eq(told_shape(5), 5);
 	ck_assert_uint_eq(told_shape(5 + 1024), 5 + 1024);
-	ck_assert_uint_eq(told_shape(2 + 1024), 2 + 1024); /* not that of the same place */
+	ck_assert_uint_eq(
+		told_shape(2 + 1024), 2 + 1024); /* not the shape of the launch in the same place */
 }
 END_TEST
 

@@ -139,7 +139,7 @@ START_TEST(log_file_gets_the_levels_asked_for_and_stderr_nothing)
 }
 END_TEST
 
-/* The program may go elsewhere between two lines. */
+/* The program may change its directory between two lines. */
 START_TEST(log_file_stays_where_it_is)
 {
 	const char *dir = unit_temp_dir();

@@ -200,7 +200,7 @@ START_TEST(very_long_steps_and_very_many_fit)
 }
 END_TEST
 
-/* Of 9 symbols in a step, all but the copy have a partner with the same upper bits of a hash. */
+/* A step has 9 symbols. All but the copy have a partner with the same upper bits of a hash. */
 START_TEST(symbols_are_not_mistaken_for_others)
 {
 	uint32_t symbols[8], nr = 0;

@@ -173,7 +173,7 @@ START_TEST(the_loop_waits_for_the_thread_that_fills_its_gap)
 }
 END_TEST
 
-/* Two streams: the second kernel waits for the first by an event; correlation ids 1 to 4 a step. */
+/* Two streams: the second kernel waits for the first by an event; correlation IDs 1 to 4 a step. */
 START_TEST(a_stream_waits_for_an_event)
 {
 	struct step_activity *second;

@@ -196,7 +196,7 @@ START_TEST(texts_ticks_spans_and_launches_are_put_into_the_form_of_blocks)
 }
 END_TEST
 
-/* The recorder would have written them so: the stream's ids have 64 bits, those of rings 32. */
+/* As the recorder would have written them: IDs have 64 bits in the stream and 32 in rings. */
 START_TEST(ids_of_calls_follow_those_of_the_stream)
 {
 	static const struct {

@@ -453,7 +453,7 @@ static void count(
 	*(uint64_t *)nr_calls += nr;
 }
 
-/* What a thread counts that never gets a chunk, nobody would ever take. */
+/* Nobody would ever read the counts of a thread that never gets a chunk. */
 START_TEST(calls_are_counted_only_where_they_are_seen)
 {
 	uint64_t nr_calls = 0;

@@ -114,7 +114,7 @@ START_TEST(only_the_last_of_many_clocks_counts)
 	pause_ms(2);
 	share_clock_look();
 	now = clock_realtime_ns();
-	/* As of a kernel that still runs when its record is made. */
+	/* The end of a kernel that still runs when CUPTI makes its record. */
 	ck_assert_uint_lt(
 		far(share_clock_time(now - 3600000000000u + 1000000000u), now + 1000000000u),
 		5000000);

@@ -184,8 +184,7 @@ START_TEST(wrong_rules_and_schedules_become_notices_and_defaults)
 		"kernel:(((a{1,100}){1,100}){1,100})", "sometimes", ""};
 	struct notice notice;
 
-	/* The C library goes down once for each: hundreds of them need more than the drain's stack.
-	 */
+	/* The C library recurses for each level, so hundreds of them exceed the drain's stack. */
 	memset(deep + strlen(deep), '(', 100);
 	memset(deep + strlen(deep), ')', 100);
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {

@@ -243,7 +243,7 @@ START_TEST(random_programs_end_steps_in_order)
 }
 END_TEST
 
-/* Steps of `nr` optimizers: how many ends there are, the last at `end`. */
+/* Makes steps of `nr` optimizers. Returns the number of ends; *end is the time of the last. */
 static uint64_t run_optimizers(uint32_t nr, uint32_t nr_rounds, uint64_t *end)
 {
 	uint64_t nr_ends = 0;

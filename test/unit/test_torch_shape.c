@@ -44,7 +44,7 @@ struct range {
 	uint64_t rest[200];
 };
 
-/* As PyTorch returns what an observer keeps (fake_torch.c). */
+/* Returns an observer's context as PyTorch does (fake_torch.c). */
 struct context {
 	void *words[3];
 };
@@ -52,7 +52,7 @@ struct context {
 static const char class[8];
 static struct context (*observer)(const void *fn);
 
-/* ---- what gprof has elsewhere ---- */
+/* ---- parts of gprof that the test replaces ---- */
 
 struct torch_layout torch_layout;
 static char shape[4096];
@@ -214,7 +214,7 @@ START_TEST(inputs_have_their_types_and_sizes)
 }
 END_TEST
 
-/* What is left out is said. */
+/* Dots replace omitted inputs. */
 START_TEST(many_inputs_end_with_dots)
 {
 	struct tensor tensor;

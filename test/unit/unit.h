@@ -43,7 +43,7 @@ uint64_t unit_below(uint64_t *seed, uint64_t end);
 /* A new empty directory under $TMPDIR or /tmp; removed when the process that made it exits. */
 const char *unit_temp_dir(void);
 
-/* A folder in place of /, of its own for each test. */
+/* A folder that replaces /; each test has its own. */
 const char *unit_root(void);
 
 /* Makes a file and its folders below unit_root(). */

@@ -250,7 +250,7 @@ function argsOf(data, row, i) {
 const flowKey = (data, row, i) => data.tracks[row.track].process + " " + row.correlation[i];
 const arrowKey = (data, row, i) => data.tracks[row.track].process + " arrow " + row.arrow[i];
 
-/* Joins calls with what they launched, by process and correlation id, and forward operators with their autograd nodes. */
+/* Joins calls with what they launched, by process and correlation ID, and forward operators with their autograd nodes. */
 function joinFlows(data) {
 	const flows = new Map(), calls = new Set(["cuda_runtime", "cuda_driver", "library"]);
 	const activities = new Set(["kernel", "kernel,nccl", "gpu_memcpy", "gpu_memset"]);
