@@ -76,7 +76,7 @@ static uint8_t *take_scratch(void)
 				   : (uint8_t *)state.scratch + (size_t)index * SCRATCH_BYTES;
 }
 
-/* Of the free buffers the one with the lowest index is first, so all below were in use. */
+/* Buffers with lower indexes are taken first, so all below this one were in use. */
 static void note_asked(uint32_t index)
 {
 	uint32_t nr_asked = atomic_load(&state.nr_asked);

@@ -15,7 +15,7 @@ enum kernel_turn {
 
 struct kernel_name {
 	enum kernel_turn turn;
-	uint32_t number; /* of the function; no other has it */
+	uint32_t number; /* unique for each function */
 	size_t nr_bytes; /* length of the mangled name; 0 if it is unknown or too long */
 };
 

@@ -22,7 +22,7 @@ struct class
 	uint64_t gap; /* sum of the times since the symbol before */
 };
 
-/* Data of the search, of which one runs at a time. Classes are a hash table, mapped meanwhile. */
+/* Only one search runs at a time. Its classes are a hash table, mapped while it runs. */
 static struct search {
 	struct class *classes;
 	uint32_t nr; /* a power of two, above the number of symbols */

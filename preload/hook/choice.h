@@ -15,7 +15,7 @@ struct choice {
 	const char *name;
 	uintptr_t caller;
 	void *function; /* the result; NULL: none */
-	/* If the loader had to be called: the first one in the global scope behind us. */
+	/* The first definition in the global scope behind us, if the loader had to be called. */
 	bool needs_global, has_global;
 	void *global, *global_exact; /* in any version; in the caller's version */
 	const char *version;	     /* the version that the caller requests */
@@ -33,7 +33,10 @@ const struct module *choice_find(
 /* Do several modules define it? */
 bool choice_is_ambiguous(const struct modules *modules, const char *name);
 
-/* Asks the loader for the first one in the global scope. Takes the loader's lock, as all below. */
+/*
+ * Asks the loader for the first definition in the global scope. Takes the loader's lock, as do the
+ * functions below.
+ */
 void choice_ask_global(struct choice *choice);
 
 /* Asks the loader for all of the choice, if there is no list of modules. */

@@ -36,7 +36,7 @@ void nccl_launches_add(struct nccl_launches *launches, const struct nccl_span *s
 
 /* ---- spans ---- */
 
-/* By thread, then id: later launches of a thread have higher ids. */
+/* Sorts by thread, then by correlation ID, which rises with each launch of a thread. */
 static int by_thread(const void *a, const void *b)
 {
 	const struct nccl_span *x = a, *y = b;

@@ -21,7 +21,7 @@
 /*
  * Finds the operation of a CUDA launch: a thread launched it within a call of NCCL, so its
  * correlation ID lies between those at the start and the end of the call. All threads of a process
- * share the ids, so launches of other threads may lie between them.
+ * share the IDs, so launches of other threads may lie between them.
  *
  * Memory: 32 bytes per call that launched anything, and 16 per launch within a call.
  */

@@ -37,7 +37,7 @@ struct op_event {
 	uint64_t value;
 	uint64_t handle; /* of a call: op_call.handle, if records are wanted */
 	union {
-		uint64_t address;     /* of an allocation; the name's id if is_unnamed */
+		uint64_t address;     /* of an allocation; the name's ID if is_unnamed */
 		uint64_t correlation; /* of a call */
 	};
 	uint32_t order; /* in which rows were written, among those loaded */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A map from the ids of a stream to elements of one size. Ids mostly count up; then a
+ * A map from the IDs of a stream to elements of one size. IDs mostly count up; then a
  * look-up is one load. Other ids go into a hash table, so memory never depends on the size of an
  * id.
  */

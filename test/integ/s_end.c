@@ -127,7 +127,7 @@ static void by_no_signal(void)
 	kill(getpid(), SIGUSR2);
 	kill(getpid(), SIGCHLD);
 	kill(getpid(), 0);
-	/* To no process: it takes neither a group nor its own by 0. */
+	/* sigqueue accepts neither a process group nor 0, so nothing is sent. */
 	CHECK(!sigqueue(0, SIGTERM, (union sigval){0}));
 	CHECK(!sigqueue(-getpgrp(), SIGTERM, (union sigval){0}));
 	launch(5);

@@ -28,7 +28,7 @@ summary notices,api
 is "no CUPTI" "$(query '.notices.rows[0].cause')" "library that is not there"
 is 16 "$(query '.api.rows[] | select(.name == "cudaLaunchKernel").calls')" "launches without CUPTI"
 
-# The one beside the runtime is found, as pip lays them out, however long the path is.
+# gprof finds the libcupti beside the runtime, as pip installs them, however long the path is.
 part=$(printf 'x%.0s' {1..240})
 long=$T/$part/$part/$part/$part/nvidia
 mkdir -p "$long/cuda_runtime/lib" "$long/cuda_cupti/lib"

@@ -482,7 +482,7 @@ for python in "${pythons[@]}"; do
 	tap forks "functions: a child that is forked in them"
 	tap warns "what Python says at a fork"
 	tap daemons "functions: threads at the end of the interpreter"
-	tap lost "functions: what is too much is counted"
+	tap lost "functions: calls over the limit are counted"
 	tap workers "workers of data loaders"
 	tap hangs "hangs: stacks of all threads as Python reports them"
 	tap hangs child "hangs: in a child that another thread forked"
