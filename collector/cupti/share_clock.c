@@ -11,8 +11,7 @@
 /* Some microseconds of error in a pair are then a rate that is right to a ten thousandth. */
 #define MIN_SPAN_NS 100000000u
 
-/* A registered clock. A host thread fills it in before it publishes it; only the last one is used.
- */
+/* A registered clock. A host thread fills it in, then publishes it; only the last one counts. */
 struct client_clock {
 	share_clock_fn read;
 	struct clock_pair first;
