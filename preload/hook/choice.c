@@ -101,7 +101,9 @@ static const struct module *choose(const struct modules *modules, struct choice 
 {
 	void *function;
 	const struct module *global = find_in_global(modules, choice, &function);
-	bool is_later = global > caller && global >= modules->all + hook_nr_at_start;
+	/* Before our constructor has counted them, all came with the program. */
+	bool is_later =
+		hook_nr_at_start && global > caller && global >= modules->all + hook_nr_at_start;
 	const struct module *local =
 		caller && (!global || is_later) ? find_local(modules, choice, caller) : NULL;
 

@@ -76,10 +76,30 @@ build leaver-new.so "$src/leaver.c"
 old=
 [[ $("$CC" -dumpmachine) != x86_64* ]] || old=-DOLD # elsewhere glibc has but one
 build leaver-old.so ${old:+"$old"} "$src/leaver.c"
+echo 'void caller_print(const char *who); __attribute__((constructor)) static void begin(void) { caller_print("constructor"); }' >early.c
+build early.so early.c "$src/caller.c" libcopy-b.so
 # shellcheck disable=SC2016 # for the loader
 link=(-g -O1 -rdynamic -Wno-missing-prototypes "-Wl,-rpath,\$ORIGIN" -ldl -lpthread)
 "$CC" -D_GNU_SOURCE -I"$ROOT" -o none "$src/routes.c" "${link[@]}" || exit 1
 "$CC" -D_GNU_SOURCE -I"$ROOT" -DNEEDS_ONE -o one12 "$src/routes.c" -Wl,--no-as-needed libcudart.so.12 "${link[@]}" || exit 1
+
+echo 'int main(void) { return 0; }' >main.c
+"$CC" -o needs-a main.c -Wl,--no-as-needed libcopy-a.so "${link[@]}" || exit 1
+
+# same PROGRAM [SCENARIO]: it does the same with us as without. also: what else is preloaded.
+also=
+same()
+{
+	local name=${2:-$1} plain_rc
+	rm -rf "$GPROF_DIR"
+	timeout 300 ${EMULATOR:-env} ${EMULATOR:+-E} "LD_PRELOAD=$also" "./$1" ${2:+"$2"} >"$T/plain.out" 2>"$T/plain.err"
+	plain_rc=$?
+	timeout 300 ${EMULATOR:-env} ${EMULATOR:+-E} "LD_PRELOAD=$(preload)${also:+:$also}" "./$1" ${2:+"$2"} >"$T/out" 2>"$T/err"
+	is "$plain_rc" $? "exit status of $name"
+	is "$(cat "$T/plain.out")" "$(cat "$T/out")" "output of $name"
+	is "$(grep -v '^gprof\[' "$T/plain.err")" "$(grep -v '^gprof\[' "$T/err")" "errors of $name"
+	[ -s "$T/plain.out" ] || is "some" "none" "output of $name"
+}
 
 for program in none one12; do
 	scenarios=$(${EMULATOR:-} "./$program")
@@ -87,14 +107,11 @@ for program in none one12; do
 	for scenario in $scenarios; do
 		# AddressSanitizer stands in for dlopen, too, and refuses that; it needs memory of its own.
 		[[ $B == *san-* && $scenario =~ ^(deep_extension|no_.*|many_without_memory)$ ]] && continue
-		rm -rf "$GPROF_DIR"
-		timeout 300 ${EMULATOR:-} "./$program" "$scenario" >"$T/plain.out" 2>"$T/plain.err"
-		plain_rc=$?
-		timeout 300 ${EMULATOR:-env} ${EMULATOR:+-E} "LD_PRELOAD=$(preload)" "./$program" "$scenario" >"$T/out" 2>"$T/err"
-		is "$plain_rc" $? "exit status of $scenario"
-		is "$(cat "$T/plain.out")" "$(cat "$T/out")" "output of $scenario"
-		is "$(cat "$T/plain.err")" "$(grep -v '^gprof\[' "$T/err")" "errors of $scenario"
-		[ -s "$T/plain.out" ] || is "some" "none" "output of $scenario"
+		same "$program" "$scenario"
 	done
 done
+
+# In a constructor that runs before ours the runtime that its own library needs is not the first.
+also=$PWD/early.so
+same needs-a
 finish
