@@ -83,8 +83,7 @@ COMPAT_START_CODE static int look_for_copy(struct dl_phdr_info *info, size_t siz
 	if (loaded_objects_contains(info, (uintptr_t)&recorder_ensure_started)) {
 		return 1;
 	}
-	*(bool *)is_second = elf_open(&elf, info) && elf_find(&elf, "gprof_step") &&
-			     elf_find(&elf, "InitializeInjection");
+	*(bool *)is_second = elf_open(&elf, info) && module_is_gprof(&elf);
 	return *(bool *)is_second;
 }
 

@@ -250,8 +250,12 @@ static bool look_for_function(const struct module *module, bool is_ours, void *c
 {
 	struct wanted *wanted = context;
 
-	if (wanted->function ? module_contains(module, (uintptr_t)wanted->function) : !is_ours) {
+	(void)is_ours;
+	if (!wanted->function || module_contains(module, (uintptr_t)wanted->function)) {
 		wanted->found = module_find(module, wanted->name, wanted->version);
+	}
+	if (wanted->found && !wanted->function && module_is_gprof(&module->elf)) {
+		wanted->found = NULL;
 	}
 	return wanted->found != NULL;
 }

@@ -79,6 +79,12 @@ static inline void *module_find(const struct module *module, const char *name, c
 	return module->has_symbols ? elf_find_version(&module->elf, name, version) : NULL;
 }
 
+/* Is it this library, or another copy of it? */
+static inline bool module_is_gprof(const struct elf *elf)
+{
+	return elf_find(elf, "gprof_step") && elf_find(elf, "InitializeInjection");
+}
+
 /* Does `module` name `library` among those that it needs itself? */
 bool modules_needs(
 	const struct modules *modules, const struct module *module, const struct module *library);
@@ -89,8 +95,8 @@ bool modules_reaches(
 
 /*
  * Finds a function in the module that contains `function`, or, if that is NULL, in the first module
- * that defines it. Returns NULL if there is none. version: NULL for the default. Takes only the
- * lock of the loader's list.
+ * that defines it and is no copy of gprof. Returns NULL if there is none. version: NULL for the
+ * default. Takes only the lock of the loader's list.
  */
 void *modules_find_version(const void *function, const char *name, const char *version);
 

@@ -10,10 +10,18 @@
 
 #include "preload/hook/hook.h"
 
+/* Not in a copy of gprof: that would look for it as well, and find it here. */
+static void *find_apart(const struct module *module, const struct choice *choice)
+{
+	void *function = module_find(module, choice->name, choice->version);
+
+	return function && !module_is_gprof(&module->elf) ? function : NULL;
+}
+
 static bool has_function(const struct module *module, void *context)
 {
 	struct choice *choice = context;
-	void *function = module_find(module, choice->name, choice->version);
+	void *function = find_apart(module, choice);
 
 	choice->function = function ? function : choice->function;
 	return function != NULL;
@@ -56,12 +64,18 @@ static const struct module *find_local(
  * only the default version of the others.
  */
 static const struct module *find_in_global(
-	const struct modules *modules, const struct choice *choice, void **function)
+	const struct modules *modules, struct choice *choice, void **function)
 {
 	const struct module *any = modules_of(modules, (uintptr_t)choice->global);
 	const struct module *exact = modules_of(modules, (uintptr_t)choice->global_exact);
 	bool fits = any && module_find(any, choice->name, choice->version);
 
+	/* Behind another copy of gprof the loader cannot be asked: what the program needs. */
+	if (any && module_is_gprof(&any->elf)) {
+		any = modules_visit(modules, modules->all, has_function, choice);
+		*function = choice->function;
+		return any;
+	}
 	if (fits && (!exact || any < exact)) {
 		*function = choice->global;
 		return any;
@@ -79,9 +93,7 @@ static const struct module *find_first(
 	*nr = 0;
 	for (uint32_t i = 0; i < modules->nr; i++) {
 		const struct module *module = &modules->all[i];
-		void *function = module == modules->ours
-					 ? NULL
-					 : module_find(module, choice->name, choice->version);
+		void *function = find_apart(module, choice);
 
 		if (function && !(*nr)++) {
 			first = module;
@@ -156,11 +168,18 @@ static void *find_exact(void *handle, const struct choice *choice)
 	return choice->version && dlvsym ? dlvsym(handle, choice->name, choice->version) : NULL;
 }
 
+static bool look_for_copy(const struct module *module, bool is_ours, void *function)
+{
+	(void)is_ours;
+	return module_contains(module, (uintptr_t)function) && module_is_gprof(&module->elf);
+}
+
 static void *find_in(void *handle, const struct choice *choice)
 {
 	void *function = find_exact(handle, choice);
 
-	return function || !dlsym ? function : dlsym(handle, choice->name);
+	function = function || !dlsym ? function : dlsym(handle, choice->name);
+	return function && !modules_each(look_for_copy, function) ? function : NULL;
 }
 
 void choice_ask_global(struct choice *choice)

@@ -114,4 +114,11 @@ done
 # In a constructor that runs before ours the runtime that its own library needs is not the first.
 also=$PWD/early.so
 same needs-a
+
+# A second copy of gprof is not what a call reaches. Only what was opened as global cannot be seen behind it.
+cp "$ROOT/$B/libgprof.so" "$T/libgprof.so"
+also=$T/libgprof.so
+for scenario in copies in_group closed_and_another used_alone indirect promoted same_names no_maps; do
+	[[ $B == *san-* && $scenario == no_maps ]] || same none "$scenario"
+done
 finish

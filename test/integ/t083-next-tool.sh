@@ -143,9 +143,12 @@ for nr in 1 500 2000; do
 	done
 done
 
-# Another copy of gprof is no other tool: only the first of two installations records.
+# Another copy of gprof is no other tool: only the first of two installations records, also where a
+# constructor that runs before ours makes the first call.
 cp "$B/libgprof.so" "$T/libgprof.so"
-for lib in "" ":$T/libgprof.so"; do
+echo 'int cudaMalloc(void **at, unsigned long size); __attribute__((constructor)) static void begin(void) { void *at; cudaMalloc(&at, 64); }' >"$T/early.c"
+ok gcc -shared -fPIC -o "$T/early.so" "$T/early.c"
+for lib in "" ":$T/libgprof.so" ":$T/libgprof.so:$T/early.so"; do
 	rm -rf "$GPROF_DIR"
 	LD_LIBRARY_PATH=$SIM CUDA_INJECTION64_PATH=$T/libgprof.so NVTX_INJECTION64_PATH=$T/libgprof.so LD_PRELOAD=$(preload)$lib \
 		"$B/integ/s_loop" 5 10 nvtx >"$T/out" 2>"$T/err"
