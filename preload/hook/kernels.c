@@ -230,7 +230,8 @@ struct kernel_name kernels_name(uint64_t address, uint64_t raw, char *text, size
 
 void kernels_add(const void *address, void **module, const char *name)
 {
-	struct tables *tables = tables_made();
+	/* Nothing is launched by no address, for which the index would wait. */
+	struct tables *tables = address ? tables_made() : NULL;
 	uint32_t index = tables ? atomic_fetch_add(&kernels.nr_added, 1) : MAX_FUNCTIONS;
 
 	if (index < MAX_FUNCTIONS) {

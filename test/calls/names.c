@@ -6,7 +6,8 @@
  *
  * names handles: asks for more handles than there is room for, and launches by the last ones.
  *
- * names long LETTERS: a kernel whose name is so long that it is read in pieces.
+ * names long LETTERS: a kernel whose name is so long that it is read in pieces, registered after
+ * one without a host address.
  *
  * names again: three modules, one after the other, whose kernels have the same host address.
  *
@@ -110,6 +111,7 @@ static void launch_long(size_t nr_letters)
 	for (size_t i = 0; i < nr_letters; i++) {
 		name[i] = (char)('a' + i % 26);
 	}
+	__cudaRegisterFunction(handle, NULL, name, name, -1, NULL, NULL, NULL, NULL, NULL);
 	__cudaRegisterFunction(handle, name, name, name, -1, NULL, NULL, NULL, NULL, NULL);
 	launch(name, false);
 	__cudaUnregisterFatBinary(handle);
