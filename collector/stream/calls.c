@@ -19,7 +19,7 @@ static struct calls_state {
 	const char *added[MAX_ADDED];
 	uint8_t added_api[MAX_ADDED];
 	uint32_t nr_added;
-	bool has_told;
+	atomic_uint told_in;
 } state;
 
 COMPAT_START_CODE void calls_init(
@@ -72,8 +72,7 @@ uint32_t calls_find_or_add(const char *name, uint8_t api)
 		state.added[state.nr_added] = name;
 		state.added_api[state.nr_added] = api;
 		id = hooks.nr + ++state.nr_added;
-	} else if (!id && !state.has_told) {
-		state.has_told = true;
+	} else if (!id && notice_is_first(&state.told_in)) {
 		notice_add("callbacks", 0,
 			"CUPTI has more than %u functions that gprof has no hook for; calls of "
 			"further ones are recorded without a name",
@@ -97,5 +96,4 @@ void calls_add_rows(void)
 void calls_forget(void)
 {
 	state.nr_added = 0;
-	state.has_told = false;
 }

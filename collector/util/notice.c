@@ -19,6 +19,9 @@ static struct notice_state {
 	uint32_t nr_taken;
 } state;
 
+static atomic_uint recording =
+	1; /* counts those of this process and of the parents it was forked from */
+
 void notice_add(const char *cause, int code, const char *format, ...)
 {
 	uint32_t index = atomic_fetch_add(&state.nr_added, 1);
@@ -40,9 +43,16 @@ void notice_add(const char *cause, int code, const char *format, ...)
 	log_message(LOG_INFO, "%s (%d): %s", notice->cause, code, notice->text);
 }
 
-void notice_no_memory(atomic_bool *is_told, const char *what)
+bool notice_is_first(atomic_uint *told_in)
 {
-	if (!atomic_exchange(is_told, true)) {
+	unsigned int now = atomic_load(&recording);
+
+	return atomic_exchange(told_in, now) != now;
+}
+
+void notice_no_memory(atomic_uint *told_in, const char *what)
+{
+	if (notice_is_first(told_in)) {
 		notice_add("no memory", 0,
 			"%s are not recorded while there is no memory for them (raise RLIMIT_AS or "
 			"vm.max_map_count)",
@@ -62,4 +72,5 @@ bool notice_take(struct notice *notice)
 void notice_forget(void)
 {
 	memset((void *)&state, 0, sizeof(state));
+	atomic_fetch_add(&recording, 1);
 }

@@ -25,9 +25,17 @@ void notice_add(const char *cause, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * Adds a notice that `what` is not recorded for lack of memory, once per `is_told`. Any thread.
+ * Returns true if this is the first time that a notice is wanted in this recording; a forked
+ * child's recording is another one. told_in: the caller's, one for each notice, 0 at first. Any
+ * thread.
  */
-void notice_no_memory(atomic_bool *is_told, const char *what);
+bool notice_is_first(atomic_uint *told_in);
+
+/*
+ * Adds a notice that `what` is not recorded for lack of memory, once for each `told_in`. Any
+ * thread.
+ */
+void notice_no_memory(atomic_uint *told_in, const char *what);
 
 /* Fetches the next notice; returns false if there is none. For the drain thread. */
 bool notice_take(struct notice *notice);

@@ -29,7 +29,7 @@ static struct resolve_state {
 	/* When hook_before_global came last: modules removed until then, and modules. */
 	uint64_t nr_removed_bound;
 	uint32_t nr_bound;
-	atomic_bool is_full; /* there is no memory to remember more, and a notice says so */
+	atomic_uint told_full_in; /* for the notice that there is no memory to remember more */
 } state;
 
 /* ---- what is there in place of a function that is nowhere ---- */
@@ -193,7 +193,7 @@ static void search_modules(struct search *search)
 
 static void report_forgotten(void)
 {
-	if (!atomic_exchange(&state.is_full, true)) {
+	if (notice_is_first(&state.told_full_in)) {
 		notice_add("calls", 0,
 			"no memory to remember which library the calls of a module reach; each of "
 			"them takes longer (raise RLIMIT_AS or vm.max_map_count)");

@@ -23,7 +23,7 @@ struct map {
 char nvtx_next_path[PATH_MAX + 1];
 
 static struct next_state {
-	atomic_bool is_reported; /* that it does not work */
+	atomic_uint reported_in; /* that it does not work */
 	void (*_Atomic functions[3][NR_SLOTS])(void);
 	struct map *_Atomic maps; /* one per kind of handle; NULL until there is another tool */
 } state;
@@ -49,7 +49,7 @@ static void *load(void)
 	const char *path = nvtx_next_path;
 	void *handle = *path && has_maps() ? dlopen(path, RTLD_LAZY | RTLD_LOCAL) : NULL;
 
-	if (*path && !handle && !atomic_exchange(&state.is_reported, true)) {
+	if (*path && !handle && notice_is_first(&state.reported_in)) {
 		notice_add("another tool", 0,
 			"NVTX_INJECTION64_PATH named %.200s, which cannot be loaded; that tool "
 			"does not run",
@@ -122,7 +122,7 @@ bool nvtx_next_load(nvtx_get_export get_export, const struct nvtx_callbacks *cal
 	if (handle) {
 		*(void **)&inject = dlsym(handle, "InitializeInjectionNvtx2");
 	}
-	if (handle && !inject && !atomic_exchange(&state.is_reported, true)) {
+	if (handle && !inject && notice_is_first(&state.reported_in)) {
 		notice_add("another tool", 0,
 			"NVTX_INJECTION64_PATH named %.200s, which has no "
 			"InitializeInjectionNvtx2; that tool does not run",

@@ -23,7 +23,8 @@ static struct nvtx_state {
 	_Atomic uint32_t step_strings[MAX_STEP_STRINGS]; /* registered under the step's name */
 	_Atomic uint32_t nr_step_strings;
 	_Atomic uint64_t step_ranges[MAX_STEP_RANGES]; /* open, with ids of another tool */
-	atomic_bool has_told_strings, has_told_ranges, has_told_depths; /* the notice is out */
+	atomic_uint told_strings_in, told_ranges_in,
+		told_depths_in; /* for notices of what is too much */
 	/* The stream has none yet: those of a forked child's parent, or from before it began. */
 	atomic_bool misses_names;
 } state;
@@ -138,7 +139,7 @@ static void keep_step_string(uint32_t id, const char *bytes, size_t nr_bytes)
 
 		if (n < MAX_STEP_STRINGS) {
 			atomic_store(&state.step_strings[n], id);
-		} else if (!atomic_exchange(&state.has_told_strings, true)) {
+		} else if (notice_is_first(&state.told_strings_in)) {
 			notice_add("steps", 0,
 				"more than %u registered NVTX strings have the name of the step; "
 				"ranges with further ones end no step (register it once, or push "
@@ -185,9 +186,6 @@ static void emit(struct gprof_row_nvtx *row, uint8_t op, const struct nvtx_text 
 
 void nvtx_forget(void)
 {
-	atomic_store(&state.has_told_strings, false);
-	atomic_store(&state.has_told_ranges, false);
-	atomic_store(&state.has_told_depths, false);
 	atomic_store(&state.misses_names, true);
 }
 
@@ -251,7 +249,7 @@ static void keep_step_range(uint64_t range)
 			return;
 		}
 	}
-	if (range && !atomic_exchange(&state.has_told_ranges, true)) {
+	if (range && notice_is_first(&state.told_ranges_in)) {
 		notice_add("steps", 0,
 			"more than %u NVTX ranges that end a step are open at a time; further ones "
 			"end no step, since another tool gave their ids (push and pop them)",
@@ -267,7 +265,7 @@ static void keep_step_depth(void)
 	if (open_ranges.nr_steps == MAX_STEP_DEPTHS) {
 		memmove(steps, steps + 1, sizeof(open_ranges.steps) - sizeof(*steps));
 		open_ranges.nr_steps--;
-		if (!atomic_exchange(&state.has_told_depths, true)) {
+		if (notice_is_first(&state.told_depths_in)) {
 			notice_add("steps", 0,
 				"more than %u NVTX ranges that end a step are open inside each "
 				"other; the outermost end no step",

@@ -46,12 +46,12 @@ bool paddle_is_recording(void)
 uint32_t paddle_name(const char *text)
 {
 	uint32_t name = op_name_intern(OP_NAME_NAMES, text);
-	static atomic_bool is_reported;
+	static atomic_uint reported_in;
 
 	if (__builtin_expect(name != 0, 1)) {
 		return name;
 	}
-	if (!atomic_exchange(&is_reported, true)) {
+	if (notice_is_first(&reported_in)) {
 		notice_add("many names", 0,
 			"Paddle uses too many event names; later ones share the first id");
 	}

@@ -6,14 +6,14 @@
 #include "collector/util/memory.h"
 
 static struct op_stack *_Atomic all_stacks;
-static atomic_bool is_reported; /* a notice says that a thread has no stack */
 
 static struct op_stack *map_stack(void)
 {
+	static atomic_uint reported_in;
 	struct op_stack *stack = memory_map(sizeof(*stack));
 
 	if (!stack) {
-		notice_no_memory(&is_reported, "operators of a thread");
+		notice_no_memory(&reported_in, "operators of a thread");
 		return NULL;
 	}
 	stack->next = atomic_load(&all_stacks);
@@ -126,5 +126,4 @@ bool op_stack_has(const struct op_stack *stack, const void *object)
 void op_stack_forget(void)
 {
 	atomic_store(&all_stacks, NULL);
-	atomic_store(&is_reported, false);
 }

@@ -276,14 +276,14 @@ static bool is_too_deep(uintptr_t here)
  */
 static void count_aside(void)
 {
-	static atomic_bool is_reported;
+	static atomic_uint reported_in;
 
 	if (!(hook_mode() & COLLECTOR_RECORD) || !python_has(PYTHON_FUNCTIONS)) {
 		return;
 	}
 	if (!*config_text(CONFIG_PYTHON_FILTER)) {
 		loss_add(LOSS_PYTHON_DEPTH, 1);
-	} else if (!atomic_exchange(&is_reported, true)) {
+	} else if (notice_is_first(&reported_in)) {
 		notice_add("deep Python calls", 0,
 			"Python calls nested too deep to record; functions that "
 			"GPROF_PYTHON_FILTER names may be missing there");

@@ -86,12 +86,12 @@ void python_module_forget(void)
 
 static struct modules *get_modules(void)
 {
-	static atomic_bool is_reported;
+	static atomic_uint reported_in;
 
 	if (!modules) {
 		modules = memory_map(sizeof(*modules));
 		if (!modules) {
-			notice_no_memory(&is_reported, "modules");
+			notice_no_memory(&reported_in, "modules");
 			return NULL;
 		}
 		modules->nr_path_bytes = 1;

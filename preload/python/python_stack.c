@@ -46,7 +46,7 @@ static __thread uint64_t next_raw __attribute__((tls_model("initial-exec")));
 /* Mapped at first use, so that a forked child drops it without touching it. */
 static struct tables *get_tables(void)
 {
-	static atomic_bool is_reported;
+	static atomic_uint reported_in;
 	struct tables *now = atomic_load_explicit(&tables, memory_order_acquire);
 	void *fresh;
 
@@ -55,7 +55,7 @@ static struct tables *get_tables(void)
 	}
 	fresh = memory_map(sizeof(*now));
 	if (!fresh) {
-		notice_no_memory(&is_reported, "Python stacks");
+		notice_no_memory(&reported_in, "Python stacks");
 		return NULL;
 	}
 	if (!atomic_compare_exchange_strong(&tables, &now, fresh)) {
