@@ -86,13 +86,16 @@ link=(-g -O1 -rdynamic -Wno-missing-prototypes "-Wl,-rpath,\$ORIGIN" -ldl -lpthr
 echo 'int main(void) { return 0; }' >main.c
 "$CC" -o needs-a main.c -Wl,--no-as-needed libcopy-a.so "${link[@]}" || exit 1
 
-# same PROGRAM [SCENARIO]: it does the same with us as without. also: what else is preloaded.
+# same PROGRAM [SCENARIO]: it does the same with us as without. also: what else is preloaded, behind
+# what a sanitizer needs.
 also=
+runtime=$(preload)
+runtime=${runtime%"$ROOT/$B/libgprof.so"}
 same()
 {
 	local name=${2:-$1} plain_rc
 	rm -rf "$GPROF_DIR"
-	timeout 300 ${EMULATOR:-env} ${EMULATOR:+-E} "LD_PRELOAD=$also" "./$1" ${2:+"$2"} >"$T/plain.out" 2>"$T/plain.err"
+	timeout 300 ${EMULATOR:-env} ${EMULATOR:+-E} "LD_PRELOAD=${also:+$runtime$also}" "./$1" ${2:+"$2"} >"$T/plain.out" 2>"$T/plain.err"
 	plain_rc=$?
 	timeout 300 ${EMULATOR:-env} ${EMULATOR:+-E} "LD_PRELOAD=$(preload)${also:+:$also}" "./$1" ${2:+"$2"} >"$T/out" 2>"$T/err"
 	is "$plain_rc" $? "exit status of $name"
