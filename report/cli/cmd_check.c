@@ -158,9 +158,10 @@ static void list_places(const struct process *process, struct buf *out)
 		buf_char(out, '\n');
 	}
 	for (size_t i = 0; i < process->nr_losses; i++) {
-		const char *cause = string_pool_text(process->losses[i].cause, NULL);
+		const struct model_loss *loss = &process->losses[i];
+		const char *cause = string_pool_text(loss->cause, NULL);
 
-		buf_printf(out, "  %" PRIu64 " events lost: ", process->losses[i].count);
+		buf_printf(out, "  %" PRIu64 " %s: ", loss->count, model_loss_unit(loss));
 		text_add_shown(out, cause, strlen(cause), 0);
 		buf_char(out, '\n');
 	}

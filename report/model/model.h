@@ -105,6 +105,16 @@ struct model_loss {
 	bool is_harmless; /* something was truncated, but no event is missing */
 };
 
+/* What a loss's count counts, for a sentence: "events lost" or "times", each also in the singular.
+ */
+static inline const char *model_loss_unit(const struct model_loss *loss)
+{
+	if (loss->is_harmless) {
+		return loss->count == 1 ? "time" : "times";
+	}
+	return loss->count == 1 ? "event lost" : "events lost";
+}
+
 /* Values of a step's `how` besides enum gprof_step_rule; only imported traces have them. */
 enum {
 	MODEL_STEP_TRACE = 128, /* ProfilerStep#N: begins exactly here */

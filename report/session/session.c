@@ -510,6 +510,17 @@ static void warn_end(const struct cmd_input *input, const struct process *proces
 	buf_fini(&line);
 }
 
+static void warn_losses(const struct process *process)
+{
+	for (size_t i = 0; i < process->nr_losses; i++) {
+		const struct model_loss *loss = &process->losses[i];
+
+		cmd_error("%s: %llu %s: %s", process->stream->label,
+			(unsigned long long)loss->count, model_loss_unit(loss),
+			string_pool_text(loss->cause, NULL));
+	}
+}
+
 static void warn_process(const struct cmd_input *input, const struct process *process)
 {
 	const struct stream *stream = process->stream;
@@ -518,12 +529,7 @@ static void warn_process(const struct cmd_input *input, const struct process *pr
 
 	warn_damages(stream);
 	warn_rows(stream);
-	for (size_t i = 0; i < process->nr_losses; i++) {
-		cmd_error("%s: %llu event%s lost: %s", from,
-			(unsigned long long)process->losses[i].count,
-			process->losses[i].count == 1 ? "" : "s",
-			string_pool_text(process->losses[i].cause, NULL));
-	}
+	warn_losses(process);
 	if (stream->ring_rows_damaged) {
 		cmd_error("%s: %llu damaged places in the ring file", from,
 			(unsigned long long)stream->ring_rows_damaged);
@@ -571,16 +577,6 @@ static void warn_empty(const struct cmd_input *input)
 	}
 }
 
-/* Of events that are all there: of what a part is missing. */
-static void note_losses(const struct process *process)
-{
-	for (size_t i = 0; i < process->nr_losses; i++) {
-		cmd_error("%s: %llu times: %s", process->stream->label,
-			(unsigned long long)process->losses[i].count,
-			string_pool_text(process->losses[i].cause, NULL));
-	}
-}
-
 enum cmd_exit cmd_warn_losses(const struct cmd_input *input)
 {
 	enum cmd_exit status = input->status;
@@ -591,7 +587,7 @@ enum cmd_exit cmd_warn_losses(const struct cmd_input *input)
 			warn_process(input, input->processes[i]);
 			status = CMD_INCOMPLETE;
 		} else {
-			note_losses(input->processes[i]);
+			warn_losses(input->processes[i]);
 		}
 	}
 	return status;

@@ -41,5 +41,7 @@ if ! was_late; then
 	is 76 "$(query '.losses.rows[] | select(.cause | startswith("creator of a thread not recorded")).count')" "creators that are not known"
 	is 1 "$(query '.losses.rows | length')" "other losses"
 	is "1 complete" "$(grep -c '^gprof.*(none lost)' "$T/err") $(query '.processes.rows[0].state')" "events that the last line and the report miss"
+	"$REPORT" check "$GPROF_DIR" >"$T/check" 2>&1
+	is "  76 times: creator of a thread not recorded" "$(grep -o '^  76 .*: creator of a thread not recorded' "$T/check")" "what check says of them"
 fi
 finish
