@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "report/analysis/view.h"
+#include "report/budget/call_state.h"
 #include "report/model/api.h"
 #include "report/model/copy_kind.h"
 #include "report/model/kernel_class.h"
@@ -20,13 +21,6 @@
 
 /* ---- what names of calls, operators and kernels mean to the rules ---- */
 
-enum advice_call {
-	ADVICE_CALL_OTHER = 1,
-	ADVICE_CALL_WAIT,  /* for a stream, an event, a device */
-	ADVICE_CALL_LOAD,  /* code: modules, libraries, linking, compiling */
-	ADVICE_CALL_ALLOC, /* memory, not from a pool of streams, which costs little */
-};
-
 enum {
 	ADVICE_OP_KNOWN = 1,
 	ADVICE_OP_TENSOR = 2, /* could use tensor cores */
@@ -36,30 +30,6 @@ enum {
 	ADVICE_OP_GLOO = 32,
 	ADVICE_OP_STEP = 64, /* the range of a step: says nothing of where */
 };
-
-/* Of a number of string_pool.h. Copies and launches are OTHER. */
-static enum advice_call advice_call_of(uint32_t name)
-{
-	static const char *const loads[] = {"cuModuleLoad", "cuLibraryLoad", "cudaLibraryLoad",
-		"cuLink", "cuModuleGetFunction", "cuLibraryGetKernel", "cuKernelGetFunction",
-		"cudaFuncGetAttributes", "nvrtcCompileProgram", NULL};
-	static const char *const allocs[] = {"cudaMalloc", "cudaFree", "cudaHostAlloc",
-		"cudaHostRegister", "cudaHostUnregister", "cuMemAlloc", "cuMemFree",
-		"cuMemHostAlloc", "cuMemHostRegister", "cuMemHostUnregister", "cuMemCreate",
-		"cuMemMap", "cuMemUnmap", "cuMemRelease", "cuMemSetAccess", NULL};
-	const char *text = string_pool_text(name, NULL);
-
-	if (strstr(text, "Synchronize")) {
-		return ADVICE_CALL_WAIT;
-	}
-	if (text_begins_with_any(text, loads)) {
-		return ADVICE_CALL_LOAD;
-	}
-	if (text_begins_with_any(text, allocs) && !strstr(text, "Async") && !strstr(text, "Prop")) {
-		return ADVICE_CALL_ALLOC;
-	}
-	return ADVICE_CALL_OTHER;
-}
 
 /* Does the call return before a copy or set is done? By its name. */
 static bool advice_call_is_async(uint32_t name)
@@ -106,7 +76,7 @@ struct shape_info {
 
 struct call_info {
 	uint32_t name;
-	uint8_t kind; /* enum advice_call */
+	uint8_t kind; /* enum call_kind */
 	bool is_async, is_graph;
 };
 
@@ -238,7 +208,7 @@ static const struct call_info *make_info(struct advice_facts *facts, const struc
 	struct call_info *info = idmap_put(&facts->calls, call->call);
 
 	info->name = process_call_name(facts->process, call->call, NULL);
-	info->kind = (uint8_t)advice_call_of(info->name);
+	info->kind = (uint8_t)call_kind_of(info->name);
 	info->is_async = advice_call_is_async(info->name);
 	info->is_graph = strstr(string_pool_text(info->name, NULL), "GraphLaunch") != NULL;
 	return info;
@@ -333,21 +303,21 @@ void advice_facts_take_call(
 	struct advice_facts *facts, const struct op_call *call, const struct op *op)
 {
 	const struct call_info *info = info_of(facts, call);
-	static const enum advice_cause causes[] = {[ADVICE_CALL_WAIT] = ADVICE_WAIT,
-		[ADVICE_CALL_LOAD] = ADVICE_LOADING,
-		[ADVICE_CALL_ALLOC] = ADVICE_ALLOCATION};
+	static const enum advice_cause causes[] = {[CALL_WAIT] = ADVICE_WAIT,
+		[CALL_LOAD] = ADVICE_LOADING,
+		[CALL_ALLOC] = ADVICE_ALLOCATION};
 
 	end_launch(facts);
 	if (is_of_profiler(facts, call, info, op)) {
 		return;
 	}
-	if (info->kind != ADVICE_CALL_OTHER) {
+	if (info->kind != CALL_OTHER) {
 		note(facts, causes[info->kind], call_ns(facts, call), info->name, call, op);
 	}
-	if (info->kind == ADVICE_CALL_ALLOC) {
+	if (info->kind == CALL_ALLOC) {
 		set_change(facts, info->name, ADVICE_CHANGE_ALLOCATION);
 	}
-	if (info->kind == ADVICE_CALL_WAIT) {
+	if (info->kind == CALL_WAIT) {
 		take_wait(facts, info->name, call, op);
 	}
 }

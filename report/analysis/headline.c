@@ -36,13 +36,13 @@ void headline_begin(struct headline *headline, struct process *process)
 	headline->peak = gpu_peak_common(process);
 	headline->last_place = UINT32_MAX;
 	headline->last_step = 0;
-	breakdown_begin(&headline->breakdown, process, false);
+	budget_begin(&headline->budget, process, false);
 }
 
 void headline_enter(struct headline *headline, const struct op *op)
 {
 	at_hand(headline)->has_ops = true;
-	breakdown_enter(&headline->breakdown, op);
+	budget_enter(&headline->budget, op);
 }
 
 /* As phases_step; one operator after the other is mostly in the same step. */
@@ -80,7 +80,7 @@ void headline_op(struct headline *headline, const struct op *op)
 
 void headline_call(struct headline *headline, const struct op_call *call)
 {
-	breakdown_call(&headline->breakdown, call);
+	budget_call(&headline->budget, call);
 }
 
 static void add_device(struct headline *headline, uint32_t place)
@@ -105,7 +105,7 @@ void headline_record(
 	if (record->place != headline->last_place) {
 		add_device(headline, record->place);
 	}
-	breakdown_record(&headline->breakdown, record, call);
+	budget_record(&headline->budget, record, call);
 }
 
 static void add_phases(struct headline_step *to, const struct phases *phases, uint32_t place)
@@ -121,7 +121,7 @@ static void add_phases(struct headline_step *to, const struct phases *phases, ui
 }
 
 static void add_step(
-	struct headline *headline, const struct breakdown_step *step, const struct phases *phases)
+	struct headline *headline, const struct budget_step *step, const struct phases *phases)
 {
 	struct headline_process *at = at_hand(headline);
 	struct headline_step *to = &at->steps[at->nr_steps];
@@ -140,16 +140,16 @@ static void add_step(
 void headline_end(struct headline *headline, const struct phases *phases)
 {
 	struct headline_process *at = at_hand(headline);
-	struct breakdown *breakdown = &headline->breakdown;
+	struct budget *budget = &headline->budget;
 
-	breakdown_end(breakdown, phases);
+	budget_end(budget, phases);
 	at->has_gpu = process_has_device_records(at->process, NULL);
-	at->has_parts = !breakdown->is_too_much;
+	at->has_parts = !budget->is_too_much;
 	at->has_phases = phases->has_phases;
 	at->is_selected = at->process->select;
-	at->steps = mem_zeroed(breakdown->nr_steps + 1, sizeof(*at->steps));
-	for (size_t i = 0; i < breakdown->nr_steps; i++) {
-		const struct breakdown_step *step = &breakdown->steps[i];
+	at->steps = mem_zeroed(budget->nr_steps + 1, sizeof(*at->steps));
+	for (size_t i = 0; i < budget->nr_steps; i++) {
+		const struct budget_step *step = &budget->steps[i];
 
 		if (step->end_ns > step->begin_ns &&
 			(!step->place || phases_is_whole(phases, step->place))) {
@@ -157,7 +157,7 @@ void headline_end(struct headline *headline, const struct phases *phases)
 			add_step(headline, step, phases);
 		}
 	}
-	breakdown_fini(breakdown);
+	budget_fini(budget);
 	free(headline->flops);
 	headline->flops = NULL;
 }
@@ -379,7 +379,7 @@ static void set_sums(
 	figures->nr_step_rows = nr;
 	for (size_t i = 0; i < nr; i++) {
 		steps_ns += steps[i]->ns;
-		for (unsigned int k = 0; k < NR_BREAKDOWN_PARTS; k++) {
+		for (unsigned int k = 0; k < NR_BUDGET_PARTS; k++) {
 			figures->parts[k] += steps[i]->parts[k];
 			figures->parts_ns += steps[i]->parts[k];
 		}
@@ -438,21 +438,27 @@ void headline_figures(struct headline *headline, struct headline_figures *figure
 /* The first of them, and why the GPU is idle: what the host does meanwhile. */
 #define NR_BUSY 3u
 const struct figure_share headline_gpu_shares[HEADLINE_NR_GPU_SHARES] = {
-	{"computing", BREAKDOWN_KERNEL, BREAKDOWN_KERNEL},
-	{"exposed communication", BREAKDOWN_COMMUNICATION, BREAKDOWN_COMMUNICATION},
-	{"exposed copies", BREAKDOWN_MEMCPY, BREAKDOWN_MEMSET},
-	{"loader", BREAKDOWN_DATALOADER, BREAKDOWN_DATALOADER},
-	{"CUDA calls", BREAKDOWN_RUNTIME, BREAKDOWN_RUNTIME},
-	{"operators", BREAKDOWN_CPU, BREAKDOWN_CPU},
-	{"other", BREAKDOWN_OTHER, BREAKDOWN_OTHER},
+	{"computing", BUDGET_COMPUTING, BUDGET_COMPUTING},
+	{"exposed communication", BUDGET_COMMUNICATION, BUDGET_COMMUNICATION},
+	{"exposed copies", BUDGET_UPLOAD, BUDGET_SET},
+	{"start-up", BUDGET_HOST + HOST_STARTUP, BUDGET_HOST + HOST_STARTUP},
+	{"allocation", BUDGET_HOST + HOST_ALLOCATION, BUDGET_HOST + HOST_ALLOCATION},
+	{"waits", BUDGET_HOST + HOST_WAIT, BUDGET_HOST + HOST_WAIT},
+	{"copy calls", BUDGET_HOST + HOST_STAGING, BUDGET_HOST + HOST_STAGING},
+	{"launches", BUDGET_HOST + HOST_LAUNCH, BUDGET_HOST + HOST_CALL},
+	{"loader", BUDGET_HOST + HOST_LOADER, BUDGET_HOST + HOST_LOADER},
+	{"operators", BUDGET_HOST + HOST_OPERATOR, BUDGET_HOST + HOST_OPERATOR},
+	{"user code", BUDGET_USER, BUDGET_USER},
+	{"latency", BUDGET_LATENCY, BUDGET_LATENCY},
+	{"dependencies", BUDGET_DEPENDENCY, BUDGET_DEPENDENCY},
 };
 
 const struct figure_share headline_cpu_shares[HEADLINE_NR_CPU_SHARES] = {
-	{"in operators", BREAKDOWN_CPU, BREAKDOWN_CPU},
-	{"in the data loader", BREAKDOWN_DATALOADER, BREAKDOWN_DATALOADER},
-	{"in communication", BREAKDOWN_COMMUNICATION, BREAKDOWN_COMMUNICATION},
-	{"in CUDA calls", BREAKDOWN_RUNTIME, BREAKDOWN_RUNTIME},
-	{"elsewhere", BREAKDOWN_OTHER, BREAKDOWN_OTHER},
+	{"in operators", BUDGET_HOST + HOST_OPERATOR, BUDGET_HOST + HOST_OPERATOR},
+	{"in the data loader", BUDGET_HOST + HOST_LOADER, BUDGET_HOST + HOST_LOADER},
+	{"in communication", BUDGET_COMMUNICATION, BUDGET_COMMUNICATION},
+	{"in CUDA calls", BUDGET_HOST + HOST_STARTUP, BUDGET_HOST + HOST_CALL},
+	{"elsewhere", BUDGET_USER, BUDGET_DEPENDENCY},
 };
 
 const struct figure_share headline_phase_shares[HEADLINE_NR_PHASE_SHARES] = {
@@ -463,6 +469,21 @@ const struct figure_share headline_phase_shares[HEADLINE_NR_PHASE_SHARES] = {
 	{"other", PHASE_OTHERS, PHASE_OTHERS},
 };
 
+/* Of causes of idle time: more of them, and smaller ones, are "other". */
+#define MOST_CAUSES  4u
+#define LEAST_TENTHS 10u
+
+/* The largest cause that is left; NR_BUSY: all are small. */
+static size_t largest_cause(const unsigned int *tenths)
+{
+	size_t most = NR_BUSY;
+
+	for (size_t i = NR_BUSY; i < HEADLINE_NR_GPU_SHARES; i++) {
+		most = tenths[i] > tenths[most] ? i : most;
+	}
+	return most;
+}
+
 /* The causes of idle time stand behind its sum, the largest first. */
 static void add_idle(struct figure_lines *lines, unsigned int *tenths)
 {
@@ -471,25 +492,23 @@ static void add_idle(struct figure_lines *lines, unsigned int *tenths)
 	for (size_t i = NR_BUSY; i < HEADLINE_NR_GPU_SHARES; i++) {
 		idle += tenths[i];
 	}
-	for (left = idle; left;) {
-		size_t most = NR_BUSY;
-		char item[64];
+	left = idle;
+	for (unsigned int nr = 0; left; nr++) {
+		size_t cause = largest_cause(tenths);
+		bool is_rest = nr && (nr == MOST_CAUSES || tenths[cause] < LEAST_TENTHS) &&
+			       tenths[cause] < left;
+		unsigned int share = is_rest ? left : tenths[cause];
+		char item[64], begin[32] = "";
 
-		for (size_t i = NR_BUSY; i < HEADLINE_NR_GPU_SHARES; i++) {
-			most = tenths[i] > tenths[most] ? i : most;
+		if (!nr) {
+			snprintf(begin, sizeof(begin), "%u.%u %% idle (", idle / 10, idle % 10);
 		}
-		if (left == idle) {
-			snprintf(item, sizeof(item), "%u.%u %% idle (%s %u.%u%s", idle / 10,
-				idle % 10, headline_gpu_shares[most].text, tenths[most] / 10,
-				tenths[most] % 10, tenths[most] == left ? ")" : "");
-		} else {
-			snprintf(item, sizeof(item), "%s %u.%u%s", headline_gpu_shares[most].text,
-				tenths[most] / 10, tenths[most] % 10,
-				tenths[most] == left ? ")" : "");
-		}
+		snprintf(item, sizeof(item), "%s%s %u.%u%s", begin,
+			is_rest ? "other" : headline_gpu_shares[cause].text, share / 10, share % 10,
+			share == left ? ")" : "");
 		figure_lines_add(lines, item);
-		left -= tenths[most];
-		tenths[most] = 0;
+		left -= share;
+		tenths[cause] = 0;
 	}
 }
 
@@ -605,10 +624,18 @@ const struct table_column headline_columns[HEADLINE_NR_COLUMNS] = {
 	SHARE("exposed_communication", "Exposed communication",
 		"communication runs and no other GPU activity"),
 	SHARE("exposed_copies", "Exposed copies", "copies or memsets run and no computing kernel"),
+	SHARE("idle_startup", "Idle, start-up", "the host is in a long call that does not recur"),
+	SHARE("idle_allocation", "Idle, allocation",
+		"the host allocates, frees, loads or compiles"),
+	SHARE("idle_wait", "Idle, waits", "the host waits for the GPU, or reads back"),
+	SHARE("idle_staging", "Idle, copy calls", "the host copies to the GPU, and waits for it"),
+	SHARE("idle_launch", "Idle, launches", "the host is in another CUDA call"),
 	SHARE("idle_dataloader", "Idle, data loader", "the host is in the data loader"),
-	SHARE("idle_calls", "Idle, CUDA calls", "the host is in a CUDA call"),
 	SHARE("idle_operators", "Idle, CPU operators", "the host is in an operator"),
-	SHARE("idle_other", "Idle, other", "the host is elsewhere, such as in Python"),
+	SHARE("idle_user", "Idle, user code", "the host is elsewhere, such as in Python"),
+	SHARE("idle_latency", "Idle, latency", "the GPU is about to begin what was launched"),
+	SHARE("idle_dependency", "Idle, dependencies",
+		"what was launched waits for an event, another stream or another process"),
 	SHARE("cpu_operators", "CPU, operators", "without a GPU: in an operator"),
 	SHARE("cpu_dataloader", "CPU, data loader", "without a GPU: in the data loader"),
 	SHARE("cpu_communication", "CPU, communication", "without a GPU: in a collective"),

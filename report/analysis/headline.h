@@ -6,16 +6,16 @@
  * Processes   Those with the training loop count: with steps, on GPUs, with ranks, each as far as
  * any process has such. The others are helpers. Steps       A step of a job takes the median of its
  * ranks. Steps that warm up do not count (step_series.h), unless the user chose the steps. Shares
- * Each ns of a step counts once (breakdown.h). Without steps all of the recording counts. FLOP/s
+ * Each ns of a step counts once (budget.h). Without steps all of the recording counts. FLOP/s
  * The operations of operators with recorded shapes (flops.h), per GPU. MFU is the time that they
  * take at the peak of the GPU for their types of numbers, as a share of the steps.
  *
- * Memory: that of breakdown.h, and 200 bytes a step.
+ * Memory: that of budget.h, and 200 bytes a step.
  */
 #ifndef REPORT_ANALYSIS_HEADLINE_H
 #define REPORT_ANALYSIS_HEADLINE_H
 
-#include "report/analysis/breakdown.h"
+#include "report/budget/budget.h"
 #include "report/model/gpu_peak.h"
 #include "report/table/figure_lines.h"
 
@@ -27,7 +27,7 @@ struct headline_flops {
 
 struct headline_step {
 	uint64_t number, ns;
-	uint64_t parts[NR_BREAKDOWN_PARTS], phases[NR_PHASES];
+	uint64_t parts[NR_BUDGET_PARTS], phases[NR_PHASES];
 	struct headline_flops flops;
 };
 
@@ -39,7 +39,7 @@ struct headline_process {
 	size_t nr_devices, device_capacity;
 	bool has_steps, has_gpu, has_ops;
 	bool has_phases;  /* of the loop: Forward and the others are known */
-	bool has_parts;	  /* not more overlapped than breakdown.h holds */
+	bool has_parts;	  /* not more overlapped than budget.h holds */
 	bool is_main;	  /* it counts */
 	bool is_selected; /* the user chose its steps */
 };
@@ -61,7 +61,7 @@ struct headline_figures {
 	uint64_t p99_ns;
 	bool has_trend;
 	double trend_pct;
-	uint64_t parts_ns, parts[NR_BREAKDOWN_PARTS]; /* of the first: all of them together */
+	uint64_t parts_ns, parts[NR_BUDGET_PARTS]; /* of the first: all of them together */
 	uint64_t phases_ns, phases[NR_PHASES];
 	double flops_per_s, mfu_pct; /* below 0: unknown */
 };
@@ -69,7 +69,7 @@ struct headline_figures {
 struct headline {
 	struct headline_process *processes;
 	size_t nr_processes;
-	struct breakdown breakdown;   /* of the process at hand, the last one */
+	struct budget budget;	      /* of the process at hand, the last one */
 	struct headline_flops *flops; /* of it, by step as phases_step counts */
 	struct gpu_peak peak;
 	uint32_t last_place;
@@ -94,8 +94,8 @@ void headline_set_steps(struct headline_figures *figures, const uint64_t *ns, si
 
 /* ---- its lines ---- */
 
-/* Of parts of the breakdown; of phases. */
-#define HEADLINE_NR_GPU_SHARES	 7u
+/* Of parts of the budget; of phases. */
+#define HEADLINE_NR_GPU_SHARES	 13u
 #define HEADLINE_NR_CPU_SHARES	 5u
 #define HEADLINE_NR_PHASE_SHARES 5u
 extern const struct figure_share headline_gpu_shares[HEADLINE_NR_GPU_SHARES];

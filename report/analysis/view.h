@@ -257,7 +257,7 @@ const char *view_nvtx_style(uint32_t kind);
 
 extern const struct view_class view_sync, view_device, view_threads, view_overhead, view_losses,
 	view_notices, view_steps, view_windows;
-extern const struct view_class view_kernel_operator, view_breakdown, view_gpu_summary;
+extern const struct view_class view_kernel_operator, view_breakdown, view_budget, view_gpu_summary;
 
 /*
  * The name of the innermost operator around a launch, beyond modules and users' ranges; in round

@@ -149,7 +149,7 @@ void op_kind_find(struct op_kind *kind, uint32_t name, uint8_t framework, uint8_
 	if (op_is_module(framework, scope)) {
 		kind->is = OP_IS_MODULE | OP_IS_AROUND;
 	}
-	if (kind->is_step) {
+	if (kind->is_step || (kind->is_user && class == OP_RANGE)) {
 		kind->is |= OP_IS_AROUND;
 	}
 	kind->is_executor = framework == GPROF_FRAMEWORK_PADDLE && scope == OP_PADDLE_USER &&

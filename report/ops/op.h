@@ -48,7 +48,7 @@ enum op_is {
 	OP_IS_IN_MODULE = 8, /* at any depth */
 	OP_IS_STACKED = 16,  /* it, or another one of the process, has a Python stack */
 	OP_IS_ALL = 31,
-	OP_IS_AROUND = 32,  /* a module or a step: around operators, and none itself */
+	OP_IS_AROUND = 32,  /* a module, a step or a user's range: no operator, but contains some */
 	OP_IS_COVERED = 64, /* an operator that is neither contains it */
 };
 

@@ -144,7 +144,9 @@ void reduce_process(struct reduced *reduced, struct process *process)
 		} else {
 			add_times(&described, class, states[i]);
 		}
-		view_destroy(class, states[i]);
+	}
+	for (size_t i = 0; i < NR_REDUCED_CLASSES; i++) {
+		view_destroy(reduced_classes[i], states[i]); /* one may use that of another */
 	}
 	reduced_add_process(reduced, &described);
 	reduced_process_fini(&described);

@@ -15,7 +15,7 @@
 #ifndef REPORT_REDUCE_REDUCED_H
 #define REPORT_REDUCE_REDUCED_H
 
-#include "report/analysis/breakdown.h"
+#include "report/budget/budget.h"
 #include "report/analysis/memory.h"
 #include "report/analysis/view.h"
 #include "report/util/hash.h"
@@ -91,12 +91,14 @@ struct reduced_step {
 
 /* Facts of a process; all unknown in files of version 1. Numbers in files: append. */
 enum reduced_fact {
-	REDUCED_BREAKDOWN,					/* enum breakdown_sum */
-	REDUCED_MEMORY = REDUCED_BREAKDOWN + NR_BREAKDOWN_SUMS, /* enum memory_peak */
-	NR_REDUCED_FACTS = REDUCED_MEMORY + NR_MEMORY_PEAKS,
+	REDUCED_BUDGET,					  /* enum budget_sum */
+	REDUCED_MEMORY = REDUCED_BUDGET + NR_BUDGET_SUMS, /* enum memory_peak */
+	REDUCED_PARTS = REDUCED_MEMORY + NR_MEMORY_PEAKS, /* enum budget_part; from version 3 on */
+	NR_REDUCED_FACTS = REDUCED_PARTS + NR_BUDGET_PARTS,
 };
 
-_Static_assert(NR_REDUCED_FACTS == 14 && VIEW_MERGE_SUMS == 4, "as many as in files of version 2");
+_Static_assert(REDUCED_PARTS == 14 && VIEW_MERGE_SUMS == 4, "as many as in files of version 2");
+_Static_assert(NR_BUDGET_PARTS == 17, "as many as in files of version 3");
 
 enum reduced_state {
 	REDUCED_COMPLETE,
@@ -173,7 +175,7 @@ int reduced_read_bytes(struct reduced *reduced, const char *bytes, size_t nr_byt
 struct reduced_who reduced_who_of(const struct reduced_process *process);
 
 /* A process as in a file. Reading knows all versions and returns false for invalid bytes. */
-#define REDUCED_VERSION 2u
+#define REDUCED_VERSION 3u
 void reduced_pack_process(const struct reduced_process *process, struct buf *out);
 bool reduced_unpack_process(
 	struct reduced_process *process, struct unpack *from, unsigned int version);

@@ -126,7 +126,7 @@ bool reduced_unpack_process(
 	process->has_no_devices = unpack_uint(from) != 0;
 	memset(process->facts, 0xff, sizeof(process->facts)); /* unknown */
 	if (version > 1) {
-		unpack_known(from, process->facts, NR_REDUCED_FACTS);
+		unpack_known(from, process->facts, version > 2 ? NR_REDUCED_FACTS : REDUCED_PARTS);
 	}
 	process->nr_steps = unpack_count(from);
 	process->steps = mem_zeroed(process->nr_steps, sizeof(*process->steps));

@@ -46,8 +46,8 @@ struct job {
 
 static bool has_steps(const struct reduced_process *process)
 {
-	return process->facts[REDUCED_BREAKDOWN + BREAKDOWN_SUM_STEPS] != UINT64_MAX &&
-	       process->facts[REDUCED_BREAKDOWN + BREAKDOWN_SUM_STEPS];
+	return process->facts[REDUCED_BUDGET + BUDGET_SUM_STEPS] != UINT64_MAX &&
+	       process->facts[REDUCED_BUDGET + BUDGET_SUM_STEPS];
 }
 
 static bool has_gpu(const struct reduced_process *process)
@@ -74,18 +74,42 @@ static void narrow(const struct reduced *reduced, bool *is_main,
 	}
 }
 
+/* Files of version 2 have the parts of TensorBoard's plugin alone. */
+static void add_plugin_parts(const uint64_t *sums, uint64_t *parts)
+{
+	static const enum budget_part as[NR_BUDGET_PLUGIN_PARTS] = {
+		[BUDGET_PLUGIN_KERNEL] = BUDGET_COMPUTING,
+		[BUDGET_PLUGIN_MEMCPY] = BUDGET_COPY,
+		[BUDGET_PLUGIN_MEMSET] = BUDGET_SET,
+		[BUDGET_PLUGIN_COMMUNICATION] = BUDGET_COMMUNICATION,
+		[BUDGET_PLUGIN_RUNTIME] = (enum budget_part)(BUDGET_HOST + HOST_CALL),
+		[BUDGET_PLUGIN_DATALOADER] = (enum budget_part)(BUDGET_HOST + HOST_LOADER),
+		[BUDGET_PLUGIN_CPU] = (enum budget_part)(BUDGET_HOST + HOST_OPERATOR),
+		[BUDGET_PLUGIN_OTHER] = BUDGET_USER,
+	};
+
+	for (unsigned int i = 0; i < NR_BUDGET_PLUGIN_PARTS; i++) {
+		parts[as[i]] += sums[BUDGET_SUM_PLUGIN + i];
+	}
+}
+
 static void add_parts(const struct reduced_process *process, struct headline_figures *figures)
 {
-	const uint64_t *sums = &process->facts[REDUCED_BREAKDOWN];
+	const uint64_t *sums = &process->facts[REDUCED_BUDGET];
+	const uint64_t *parts = &process->facts[REDUCED_PARTS];
 
-	if (sums[BREAKDOWN_SUM_NS] == UINT64_MAX) {
+	if (sums[BUDGET_SUM_NS] == UINT64_MAX) {
 		figures->has_parts = false;
 		return;
 	}
-	figures->nr_step_rows += sums[BREAKDOWN_SUM_STEPS];
-	for (unsigned int i = 0; i < NR_BREAKDOWN_PARTS; i++) {
-		figures->parts[i] += sums[BREAKDOWN_SUM_PARTS + i];
-		figures->parts_ns += sums[BREAKDOWN_SUM_PARTS + i];
+	figures->nr_step_rows += sums[BUDGET_SUM_STEPS];
+	figures->parts_ns += sums[BUDGET_SUM_NS];
+	if (parts[0] == UINT64_MAX) {
+		add_plugin_parts(sums, figures->parts);
+		return;
+	}
+	for (unsigned int i = 0; i < NR_BUDGET_PARTS; i++) {
+		figures->parts[i] += parts[i];
 	}
 }
 

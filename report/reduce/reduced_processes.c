@@ -69,20 +69,19 @@ enum {
 	STEPS = REDUCED_WHO_COLUMNS,
 	TOTAL,
 	PARTS,
-	NR_BREAKDOWN = PARTS + NR_BREAKDOWN_PARTS,
+	NR_BREAKDOWN = PARTS + NR_BUDGET_PLUGIN_PARTS,
 };
 
 static void fill_breakdown(const uint64_t *sums, struct table_cell *cells)
 {
-	double nr_steps = sums[BREAKDOWN_SUM_STEPS] ? (double)sums[BREAKDOWN_SUM_STEPS] : 1;
+	double nr_steps = sums[BUDGET_SUM_STEPS] ? (double)sums[BUDGET_SUM_STEPS] : 1;
 
-	if (sums[BREAKDOWN_SUM_STEPS]) {
-		table_set_integer(&cells[STEPS], sums[BREAKDOWN_SUM_STEPS]);
+	if (sums[BUDGET_SUM_STEPS]) {
+		table_set_integer(&cells[STEPS], sums[BUDGET_SUM_STEPS]);
 	}
-	table_set_number(&cells[TOTAL], (double)sums[BREAKDOWN_SUM_NS] / nr_steps);
-	for (unsigned int i = 0; i < NR_BREAKDOWN_PARTS; i++) {
-		table_set_number(
-			&cells[PARTS + i], (double)sums[BREAKDOWN_SUM_PARTS + i] / nr_steps);
+	table_set_number(&cells[TOTAL], (double)sums[BUDGET_SUM_NS] / nr_steps);
+	for (unsigned int i = 0; i < NR_BUDGET_PLUGIN_PARTS; i++) {
+		table_set_number(&cells[PARTS + i], (double)sums[BUDGET_SUM_PLUGIN + i] / nr_steps);
 	}
 }
 
@@ -92,7 +91,7 @@ struct table *reduced_breakdown_table(struct reduced *reduced, unsigned int leas
 		REDUCED_WHO,
 		[STEPS] = TABLE_COLUMN("steps", "Steps", TABLE_COUNT),
 		[TOTAL] = TABLE_COLUMN("total_ns", "Total", TABLE_MEAN_TIME),
-		BREAKDOWN_COLUMNS,
+		BUDGET_PLUGIN_COLUMNS,
 	};
 	struct table *table =
 		table_create(view_breakdown.name, view_breakdown.title, columns, NR_BREAKDOWN);
@@ -100,14 +99,13 @@ struct table *reduced_breakdown_table(struct reduced *reduced, unsigned int leas
 
 	for (size_t i = 0; i < reduced->nr_processes; i++) {
 		const struct reduced_process *process = &reduced->processes[i].who;
-		const uint64_t *sums = &process->facts[REDUCED_BREAKDOWN];
+		const uint64_t *sums = &process->facts[REDUCED_BUDGET];
 		struct table_cell *cells = table_add_row(table);
 
 		reduced_who_fill(process, cells);
-		if (sums[BREAKDOWN_SUM_STEPS] != UINT64_MAX &&
-			sums[BREAKDOWN_SUM_STEPS] >= least_steps) {
+		if (sums[BUDGET_SUM_STEPS] != UINT64_MAX && sums[BUDGET_SUM_STEPS] >= least_steps) {
 			fill_breakdown(sums, cells);
-			nr_cut += sums[BREAKDOWN_SUM_CUT];
+			nr_cut += sums[BUDGET_SUM_CUT];
 			nr_known++;
 		}
 	}

@@ -14,6 +14,7 @@ const struct view_class *const reduced_classes[NR_REDUCED_CLASSES] = {
 	&view_distributed,
 	&view_breakdown,
 	&view_memory_curve,
+	&view_budget,
 };
 
 const struct reduced_time_column reduced_times[NR_REDUCED_TIMES] = {

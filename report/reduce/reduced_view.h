@@ -11,7 +11,7 @@
  * The views whose states `reduce` keeps, in the order of files: first those with keyed rows, by
  * enum reduced_view; then those with steps; last those with facts, by enum reduced_fact.
  */
-#define NR_REDUCED_CLASSES (NR_REDUCED_VIEWS + 4u)
+#define NR_REDUCED_CLASSES (NR_REDUCED_VIEWS + 5u)
 extern const struct view_class *const reduced_classes[NR_REDUCED_CLASSES];
 
 /* Each time of a step is a column of a view whose rows are steps, or steps of devices. */

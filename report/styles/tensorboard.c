@@ -2,7 +2,7 @@
 /*
  * The pages of PyTorch's TensorBoard plugin as tables, one set for each process that did something:
  * its columns in its order, times in us. What its formulas get wrong is right here: see
- * breakdown.h, occupancy.h and kernel_class.h; "Unknown" is a third answer about tensor cores.
+ * budget.h, occupancy.h and kernel_class.h; "Unknown" is a third answer about tensor cores.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/analysis/breakdown.h"
+#include "report/budget/budget.h"
 #include "report/analysis/op_average.h"
 #include "report/analysis/op_memory.h"
 #include "report/comm/nccl_job.h"
@@ -486,7 +486,7 @@ static void print_overview(struct tensorboard *pages)
 	static const struct table_column steps[] = {
 		TABLE_COLUMN("step", "Step", TABLE_TEXT),
 		TABLE_COLUMN("total_ns", "Total", TABLE_MEAN_TIME, .is_wide_only = true),
-		BREAKDOWN_COLUMNS,
+		BUDGET_PLUGIN_COLUMNS,
 	};
 
 	PRINT_VIEW(pages, TENSORBOARD_STEPS, "Overview: Step Time Breakdown", steps);

@@ -27,7 +27,7 @@ struct figure_share {
 	unsigned int first, last; /* of the times: the sum of these */
 };
 
-#define FIGURE_MOST_SHARES 8u
+#define FIGURE_MOST_SHARES 16u
 
 /* Tenths of a percent that add up to 1,000: what is left goes to the largest remainders. */
 void figure_shares_tenths(const struct figure_share *shares, size_t nr, const uint64_t *ns,

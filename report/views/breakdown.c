@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/analysis/breakdown.h"
+#include "report/budget/budget.h"
 #include "report/comm/sanity.h"
 #include "report/model/select.h"
 #include "report/analysis/view.h"
@@ -24,7 +24,7 @@ struct result {
 	const struct process *process;
 	uint64_t nr_cut;
 	bool has_steps, is_too_much;
-	struct breakdown_step *steps; /* whole ones */
+	struct budget_step *steps; /* whole ones */
 	size_t nr_steps;
 	struct use *uses;
 	size_t nr_uses;
@@ -33,7 +33,7 @@ struct result {
 struct breakdown_view {
 	struct view_input input;
 	struct view_used shared;
-	struct breakdown breakdown; /* of the process at hand */
+	struct budget budget; /* of the process at hand */
 	struct result *results;
 	size_t nr_results, capacity;
 	uint64_t nr_late, nr_untimed;
@@ -41,7 +41,7 @@ struct breakdown_view {
 
 static void begin(struct breakdown_view *view, struct process *process, bool has_devices)
 {
-	breakdown_begin(&view->breakdown, process, has_devices);
+	budget_begin(&view->budget, process, has_devices);
 }
 
 static void begin_steps(void *context, struct process *process)
@@ -56,20 +56,20 @@ static void begin_uses(void *context, struct process *process)
 
 static void enter(void *context, const struct op *op)
 {
-	breakdown_enter(&((struct breakdown_view *)context)->breakdown, op);
+	budget_enter(&((struct breakdown_view *)context)->budget, op);
 }
 
 static void call(void *context, const struct op_call *op_call, const struct op *op)
 {
 	(void)op;
-	breakdown_call(&((struct breakdown_view *)context)->breakdown, op_call);
+	budget_call(&((struct breakdown_view *)context)->budget, op_call);
 }
 
 static void record(void *context, const struct op_record *op_record, const struct op_call *op_call,
 	const struct op *op)
 {
 	(void)op;
-	breakdown_record(&((struct breakdown_view *)context)->breakdown, op_record, op_call);
+	budget_record(&((struct breakdown_view *)context)->budget, op_record, op_call);
 }
 
 static struct use *find_use(struct result *result, const struct process *process, uint32_t device)
@@ -92,7 +92,7 @@ static struct use *find_use(struct result *result, const struct process *process
 }
 
 static void add_devices(
-	struct result *result, const struct process *process, const struct breakdown_step *step)
+	struct result *result, const struct process *process, const struct budget_step *step)
 {
 	for (size_t i = 0; i < step->nr_devices; i++) {
 		struct use *use = find_use(result, process, step->devices[i].device);
@@ -107,21 +107,21 @@ static void add_devices(
 static void end(void *context, struct process *process, const struct phases *phases)
 {
 	struct breakdown_view *view = context;
-	struct breakdown *breakdown = &view->breakdown;
+	struct budget *budget = &view->budget;
 	struct result *result;
 	uint64_t all_ns = 0;
 
 	view->results = array_grow(
 		view->results, view->nr_results, &view->capacity, sizeof(*view->results));
 	result = &view->results[view->nr_results++];
-	breakdown_end(breakdown, phases);
+	budget_end(budget, phases);
 	*result = (struct result){.process = process,
-		.nr_cut = breakdown->nr_cut,
-		.has_steps = breakdown->has_steps,
-		.is_too_much = breakdown->is_too_much};
-	result->steps = mem_zeroed(breakdown->nr_steps + 1, sizeof(*result->steps));
-	for (size_t i = 0; i < breakdown->nr_steps && !breakdown->is_too_much; i++) {
-		const struct breakdown_step *step = &breakdown->steps[i];
+		.nr_cut = budget->nr_cut,
+		.has_steps = budget->has_steps,
+		.is_too_much = budget->is_too_much};
+	result->steps = mem_zeroed(budget->nr_steps + 1, sizeof(*result->steps));
+	for (size_t i = 0; i < budget->nr_steps && !budget->is_too_much; i++) {
+		const struct budget_step *step = &budget->steps[i];
 
 		if (step->is_whole && step->end_ns > step->begin_ns &&
 			(!step->place || select_has_step(process, step->place - 1))) {
@@ -133,9 +133,9 @@ static void end(void *context, struct process *process, const struct phases *pha
 	for (size_t i = 0; i < result->nr_uses; i++) {
 		result->uses[i].steps_ns = all_ns;
 	}
-	view->nr_late += breakdown->nr_late;
-	view->nr_untimed += breakdown->nr_untimed;
-	breakdown_fini(breakdown);
+	view->nr_late += budget->nr_late;
+	view->nr_untimed += budget->nr_untimed;
+	budget_fini(budget);
 }
 
 static void get_sums(const void *state, uint64_t *sums)
@@ -146,16 +146,49 @@ static void get_sums(const void *state, uint64_t *sums)
 	if (!view->nr_results || !result->nr_steps) {
 		return; /* nothing is known */
 	}
-	memset(sums, 0, NR_BREAKDOWN_SUMS * sizeof(*sums));
-	sums[BREAKDOWN_SUM_STEPS] = result->has_steps ? result->nr_steps : 0;
-	sums[BREAKDOWN_SUM_CUT] = result->nr_cut + view->nr_late;
+	memset(sums, 0, NR_BUDGET_SUMS * sizeof(*sums));
+	sums[BUDGET_SUM_STEPS] = result->has_steps ? result->nr_steps : 0;
+	sums[BUDGET_SUM_CUT] = result->nr_cut + view->nr_late;
 	for (size_t i = 0; i < result->nr_steps; i++) {
-		const struct breakdown_step *step = &result->steps[i];
+		const struct budget_step *step = &result->steps[i];
 
-		sums[BREAKDOWN_SUM_NS] += step->end_ns - step->begin_ns;
-		for (unsigned int part = 0; part < NR_BREAKDOWN_PARTS; part++) {
-			sums[BREAKDOWN_SUM_PARTS + part] += step->ns[part];
+		uint64_t plugin[NR_BUDGET_PLUGIN_PARTS];
+
+		sums[BUDGET_SUM_NS] += step->end_ns - step->begin_ns;
+		budget_plugin_parts(step, plugin);
+		for (unsigned int part = 0; part < NR_BUDGET_PLUGIN_PARTS; part++) {
+			sums[BUDGET_SUM_PLUGIN + part] += plugin[part];
 		}
+	}
+}
+
+/* The state that has gathered, which may be that of a view that this one shares. */
+static struct breakdown_view *gathered(const void *state)
+{
+	struct breakdown_view *view = (struct breakdown_view *)state;
+
+	while (view->shared.state) {
+		view = view->shared.state;
+	}
+	return view;
+}
+
+static void add_steps(const struct result *result, uint64_t *parts)
+{
+	for (size_t i = 0; i < result->nr_steps; i++) {
+		for (unsigned int part = 0; part < NR_BUDGET_PARTS; part++) {
+			parts[part] += result->steps[i].ns[part];
+		}
+	}
+}
+
+static void get_parts(const void *state, uint64_t *parts)
+{
+	const struct breakdown_view *view = gathered(state);
+
+	if (view->nr_results && view->results->nr_steps) {
+		memset(parts, 0, NR_BUDGET_PARTS * sizeof(*parts));
+		add_steps(view->results, parts);
 	}
 }
 
@@ -188,12 +221,12 @@ static void warn_incomplete(const struct result *result)
 	if (result->is_too_much) {
 		sanity_add("%s: breakdown and gpu-summary omit this process: more than %u events "
 			   "of one step overlap; end steps more often (GPROF_STEP)",
-			label, BREAKDOWN_MOST);
+			label, BUDGET_MOST);
 	} else if (result->nr_cut) {
 		sanity_add("%s: breakdown and gpu-summary lack part of %" PRIu64
 			   " events: they ran later than what was launched %u kernels after them; "
 			   "end steps more often (GPROF_STEP)",
-			label, result->nr_cut, BREAKDOWN_MOST / 2);
+			label, result->nr_cut, BUDGET_MOST / 2);
 	}
 }
 
@@ -222,8 +255,9 @@ enum column {
 };
 
 static void fill_step(
-	const struct result *result, const struct breakdown_step *step, struct table_cell *cells)
+	const struct result *result, const struct budget_step *step, struct table_cell *cells)
 {
+	uint64_t plugin[NR_BUDGET_PLUGIN_PARTS];
 	char text[32] = "all";
 
 	set_process(result, cells);
@@ -232,24 +266,28 @@ static void fill_step(
 	}
 	table_set_string(&cells[STEP], text);
 	table_set_number(&cells[TOTAL], (double)(step->end_ns - step->begin_ns));
-	for (unsigned int i = 0; i < NR_BREAKDOWN_PARTS; i++) {
-		table_set_number(&cells[PARTS + i], (double)step->ns[i]);
+	budget_plugin_parts(step, plugin);
+	for (unsigned int i = 0; i < NR_BUDGET_PLUGIN_PARTS; i++) {
+		table_set_number(&cells[PARTS + i], (double)plugin[i]);
 	}
 }
 
 static void fill_average(const struct result *result, struct table_cell *cells)
 {
-	double sums[1 + NR_BREAKDOWN_PARTS] = {0};
+	double sums[1 + NR_BUDGET_PLUGIN_PARTS] = {0};
 
 	set_process(result, cells);
 	table_set_text(&cells[STEP], "average", 7);
 	for (size_t i = 0; i < result->nr_steps; i++) {
+		uint64_t plugin[NR_BUDGET_PLUGIN_PARTS];
+
 		sums[0] += (double)(result->steps[i].end_ns - result->steps[i].begin_ns);
-		for (unsigned int k = 0; k < NR_BREAKDOWN_PARTS; k++) {
-			sums[1 + k] += (double)result->steps[i].ns[k];
+		budget_plugin_parts(&result->steps[i], plugin);
+		for (unsigned int k = 0; k < NR_BUDGET_PLUGIN_PARTS; k++) {
+			sums[1 + k] += (double)plugin[k];
 		}
 	}
-	for (unsigned int i = 0; i < 1 + NR_BREAKDOWN_PARTS; i++) {
+	for (unsigned int i = 0; i < 1 + NR_BUDGET_PLUGIN_PARTS; i++) {
 		table_set_number(&cells[TOTAL + i], sums[i] / (double)result->nr_steps);
 	}
 }
@@ -271,8 +309,16 @@ static const struct table_column steps_columns[] = {
 	[STEP] = TABLE_COLUMN("step", "Step", TABLE_TEXT),
 	[TOTAL] = TABLE_COLUMN("total_ns", "Total", TABLE_MEAN_TIME,
 		.help = "duration of the step; the mean for the row \"average\""),
-	BREAKDOWN_COLUMNS,
+	BUDGET_PLUGIN_COLUMNS,
 };
+
+static void note_left_out(struct table *table, size_t nr)
+{
+	if (nr) {
+		table_note(table, "%zu process%s without steps %s excluded.", nr,
+			nr == 1 ? "" : "es", nr == 1 ? "is" : "are");
+	}
+}
 
 static void fill_steps(void *state, struct table *table)
 {
@@ -294,10 +340,71 @@ static void fill_steps(void *state, struct table *table)
 		}
 	}
 	add_notes(view, table);
-	if (nr_left_out) {
-		table_note(table, "%zu process%s without steps %s excluded.", nr_left_out,
-			nr_left_out == 1 ? "" : "es", nr_left_out == 1 ? "is" : "are");
+	note_left_out(table, nr_left_out);
+}
+
+enum budget_column {
+	BUDGET_PID,
+	BUDGET_RANK,
+	BUDGET_PART,
+	BUDGET_PART_TOTAL,
+	BUDGET_PART_MEAN,
+	BUDGET_PART_SHARE,
+	BUDGET_PART_HELP,
+};
+
+static const struct table_column budget_columns[] = {
+	[BUDGET_PID] = TABLE_COLUMN("pid", "PID", TABLE_ID),
+	[BUDGET_RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID),
+	[BUDGET_PART] = TABLE_COLUMN("part", "Part", TABLE_TEXT),
+	[BUDGET_PART_TOTAL] = TABLE_COLUMN("total_ns", "Total", TABLE_TIME,
+		.help = "of all whole steps, or of the recording where there are none"),
+	[BUDGET_PART_MEAN] = TABLE_COLUMN("mean_ns", "Per step", TABLE_MEAN_TIME),
+	[BUDGET_PART_SHARE] = TABLE_COLUMN("share_pct", "% of step", TABLE_PERCENT,
+		.help = "of the time of the steps, to which the parts of a process add up"),
+	[BUDGET_PART_HELP] = TABLE_COLUMN("when", "When", TABLE_TEXT),
+};
+
+static void fill_parts(const struct result *result, struct table *table)
+{
+	uint64_t parts[NR_BUDGET_PARTS] = {0}, sum = 0;
+
+	add_steps(result, parts);
+	for (unsigned int i = 0; i < NR_BUDGET_PARTS; i++) {
+		sum += parts[i];
 	}
+	for (unsigned int i = 0; i < NR_BUDGET_PARTS; i++) {
+		const struct budget_part_text *text = &budget_part_texts[i];
+		struct table_cell *cells;
+
+		if (!parts[i]) {
+			continue;
+		}
+		cells = table_add_row(table);
+		set_process(result, cells);
+		table_set_string(&cells[BUDGET_PART], text->title);
+		table_set_integer(&cells[BUDGET_PART_TOTAL], parts[i]);
+		table_set_number(
+			&cells[BUDGET_PART_MEAN], (double)parts[i] / (double)result->nr_steps);
+		table_set_share(&cells[BUDGET_PART_SHARE], (double)parts[i], (double)sum);
+		table_set_string(&cells[BUDGET_PART_HELP], text->help);
+	}
+}
+
+static void fill_budget(void *state, struct table *table)
+{
+	struct breakdown_view *view = gathered(state);
+	size_t nr_left_out = 0;
+
+	for (size_t i = 0; i < view->nr_results; i++) {
+		if (is_left_out(view, &view->results[i])) {
+			nr_left_out++;
+		} else {
+			fill_parts(&view->results[i], table);
+		}
+	}
+	note_left_out(table, nr_left_out);
+	add_notes(view, table);
 }
 
 enum use_column {
@@ -385,10 +492,10 @@ static void fill_uses(void *state, struct table *table)
 }
 
 /* Without devices a pass takes less time; with them it has what both views need. */
-#define TAKES(begins)                                                                              \
-	{                                                                                          \
-		.ignores_selection = true, .begin = begins, .enter = enter,                        \
-		.enter_wants = breakdown_wants_covered, .call = call, .record = record, .end = end \
+#define TAKES(begins)                                                                           \
+	{                                                                                       \
+		.ignores_selection = true, .begin = begins, .enter = enter,                     \
+		.enter_wants = budget_wants_covered, .call = call, .record = record, .end = end \
 	}
 
 VIEW(breakdown, 260) = {
@@ -401,9 +508,27 @@ VIEW(breakdown, 260) = {
 	VIEW_COLUMNS(steps_columns),
 	VIEW_SHARED_STATE(struct breakdown_view, shared),
 	.shares = &view_gpu_summary,
-	.merge = {.get_facts = get_sums, .nr_facts = NR_BREAKDOWN_SUMS},
+	.merge = {.get_facts = get_sums, .nr_facts = NR_BUDGET_SUMS},
 	.ops = TAKES(begin_steps),
 	.fill = fill_steps,
+	.fini = fini,
+};
+
+VIEW(budget, 255) = {
+	.name = "budget",
+	.help = "what the time of the steps went to: each nanosecond belongs to one part",
+	.about = "The parts of a process add up to its steps. While a GPU of the process computes, "
+		 "the time counts for that, whatever else runs; else for copies, else for "
+		 "communication. While the GPU is idle, it counts for what the thread did that "
+		 "launched the next work, up to the end of that launch. A step ends with the last "
+		 "GPU activity that it launched.",
+	.title = "Time budget",
+	VIEW_COLUMNS(budget_columns),
+	VIEW_SHARED_STATE(struct breakdown_view, shared),
+	.shares = &view_breakdown,
+	.merge = {.get_facts = get_parts, .nr_facts = NR_BUDGET_PARTS},
+	.ops = TAKES(begin_steps),
+	.fill = fill_budget,
 	.fini = fini,
 };
 

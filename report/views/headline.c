@@ -302,7 +302,7 @@ VIEW(headline, 5) = {
 	.uses = &view_advice,
 	.ops = {.begin = begin,
 		.enter = enter,
-		.enter_wants = breakdown_wants_covered,
+		.enter_wants = budget_wants_covered,
 		.op = on_op,
 		.op_wants = flops_may_count,
 		.call = on_call,

@@ -154,8 +154,8 @@ static void add_process(struct reduced *reduced, int64_t rank, uint64_t cut, uin
 	memset(process.facts, 0xff, sizeof(process.facts));
 	if (cut) {
 		memset(process.facts, 0, sizeof(process.facts));
-		process.facts[REDUCED_BREAKDOWN + BREAKDOWN_SUM_STEPS] = 1;
-		process.facts[REDUCED_BREAKDOWN + BREAKDOWN_SUM_CUT] = cut;
+		process.facts[REDUCED_BUDGET + BUDGET_SUM_STEPS] = 1;
+		process.facts[REDUCED_BUDGET + BUDGET_SUM_CUT] = cut;
 	}
 	reduced_add_process(reduced, &process);
 }

@@ -82,7 +82,7 @@ static struct table *over_of(struct reduced *reduced, const struct view_class *v
 
 START_TEST(breakdown_is_that_of_the_view_and_sums_to_the_step)
 {
-	static const struct table_column parts[] = {BREAKDOWN_COLUMNS};
+	static const struct table_column parts[] = {BUDGET_PLUGIN_COLUMNS};
 	const char *path = rank_of_model(1);
 	struct table *view = tables_of(&view_breakdown, path, false);
 	struct reduced reduced = streams_reduced(path);
@@ -92,7 +92,7 @@ START_TEST(breakdown_is_that_of_the_view_and_sums_to_the_step)
 
 	ck_assert_uint_eq(table->nr_rows, 1);
 	ck_assert_uint_eq(tables_number(table, 0, "steps"), view->nr_rows - 1);
-	for (unsigned int i = 0; i < NR_BREAKDOWN_PARTS; i++) {
+	for (unsigned int i = 0; i < NR_BUDGET_PLUGIN_PARTS; i++) {
 		double part = tables_cell(table, 0, parts[i].key)->number;
 
 		ck_assert_double_eq_tol(
@@ -120,7 +120,7 @@ START_TEST(a_process_without_steps_has_a_breakdown_but_none_over_processes)
 	ck_assert_uint_eq(table->nr_rows, 3);
 	ck_assert(!tables_cell(table, 0, "steps")->is_known);
 	ck_assert(tables_cell(table, 0, "total_ns")->is_known);
-	ck_assert_uint_eq(over->nr_rows, 1 + NR_BREAKDOWN_PARTS);
+	ck_assert_uint_eq(over->nr_rows, 1 + NR_BUDGET_PLUGIN_PARTS);
 	ck_assert_uint_eq(tables_number(over, 0, "processes"), 1);
 	ck_assert_double_eq(
 		tables_cell(over, 0, "max_ns")->number, tables_cell(table, 2, "total_ns")->number);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the time of steps went to, against a computation that paints every nanosecond. */
-#include "report/analysis/breakdown.h"
+#include "report/budget/budget.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "test/unit/report_made.h"
 
-static const struct table_column parts[] = {BREAKDOWN_COLUMNS};
+static const struct table_column parts[] = {BUDGET_PLUGIN_COLUMNS};
 
 #define ALL_NS	 20000u
 #define NR_STEPS 8u
@@ -41,7 +41,7 @@ static void check_sums(const struct table *table)
 	for (size_t row = 0; row < table->nr_rows; row++) {
 		double sum = 0;
 
-		for (unsigned int i = 0; i < NR_BREAKDOWN_PARTS; i++) {
+		for (unsigned int i = 0; i < NR_BUDGET_PLUGIN_PARTS; i++) {
 			sum += cell(table, row, parts[i].key);
 		}
 		ck_assert_double_eq_tol(sum, cell(table, row, "total_ns"), 1e-6);
@@ -118,7 +118,7 @@ static const struct {
 	{"c", 300, TENSOR_UNKNOWN, false}, {"ncclKernel_d", 12, TENSOR_NO, true}};
 
 struct painted {
-	uint8_t parts[ALL_NS + 1]; /* bits by enum breakdown_part */
+	uint8_t parts[ALL_NS + 1]; /* bits by enum budget_plugin_part */
 	double blocks[ALL_NS + 1];
 	bool is_busy[ALL_NS + 1];
 	double occupancy[ALL_NS + 1]; /* sum of percent of what runs */
@@ -126,7 +126,7 @@ struct painted {
 	uint64_t host[NR_STEPS + 1], device_end[NR_STEPS]; /* of steps */
 };
 
-static void paint(struct painted *all, enum breakdown_part part, uint64_t begin, uint64_t end)
+static void paint(struct painted *all, enum budget_plugin_part part, uint64_t begin, uint64_t end)
 {
 	for (uint64_t i = begin; i < end; i++) {
 		all->parts[i] |= (uint8_t)(1u << part);
@@ -137,8 +137,8 @@ static void paint_kernel(struct painted *all, unsigned int k, uint64_t begin, ui
 {
 	double blocks = kernels[k].grid / 132.0;
 
-	paint(all, kernels[k].is_communication ? BREAKDOWN_COMMUNICATION : BREAKDOWN_KERNEL, begin,
-		end);
+	paint(all, kernels[k].is_communication ? BUDGET_PLUGIN_COMMUNICATION : BUDGET_PLUGIN_KERNEL,
+		begin, end);
 	for (uint64_t i = begin; i < end; i++) {
 		all->blocks[i] += blocks;
 		all->is_busy[i] = true;
@@ -170,7 +170,7 @@ static void add_work(struct made *made, struct painted *all, uint64_t *seed, uin
 		row->place = made->place;
 		row->correlation = made->correlation;
 		is_lone = false;
-		paint(all, BREAKDOWN_MEMCPY, begin, end);
+		paint(all, BUDGET_PLUGIN_MEMCPY, begin, end);
 	} else {
 		struct gprof_row_memset *row = gen_row(made->gen, GPROF_TABLE_memset);
 
@@ -179,7 +179,7 @@ static void add_work(struct made *made, struct painted *all, uint64_t *seed, uin
 		row->place = made->place;
 		row->correlation = made->correlation;
 		is_lone = false;
-		paint(all, BREAKDOWN_MEMSET, begin, end);
+		paint(all, BUDGET_PLUGIN_MEMSET, begin, end);
 	}
 	if (!is_lone && end > all->device_end[step]) {
 		all->device_end[step] = end;
@@ -196,30 +196,30 @@ static void add_random_step(
 	all->host[step] = begin;
 	next = at + 1 + unit_below(seed, 200);
 	made_op(made, "enumerate(DataLoader)#x.__next__", at, next, 0);
-	paint(all, BREAKDOWN_DATALOADER, at, next);
+	paint(all, BUDGET_PLUGIN_DATALOADER, at, next);
 	for (at = next; at + 400 < end; at = next) {
 		uint64_t call = at + unit_below(seed, 100),
 			 call_end = call + 1 + unit_below(seed, 60);
 
 		next = at + 170 + unit_below(seed, 150);
 		add_work(made, all, seed, step, call, call_end);
-		paint(all, BREAKDOWN_RUNTIME, call, call_end);
+		paint(all, BUDGET_PLUGIN_RUNTIME, call, call_end);
 		if (unit_below(seed, 3)) {
 			made_op(made, "aten::mm", at, next, 0);
-			paint(all, BREAKDOWN_CPU, at, next);
+			paint(all, BUDGET_PLUGIN_CPU, at, next);
 		}
 	}
 }
 
 static double part_of_window(
-	const struct painted *all, enum breakdown_part part, uint64_t begin, uint64_t end)
+	const struct painted *all, enum budget_plugin_part part, uint64_t begin, uint64_t end)
 {
 	double sum = 0;
 
 	for (uint64_t i = begin; i < end; i++) {
-		unsigned int first = BREAKDOWN_OTHER;
+		unsigned int first = BUDGET_PLUGIN_OTHER;
 
-		for (unsigned int k = BREAKDOWN_OTHER; k-- > 0;) {
+		for (unsigned int k = BUDGET_PLUGIN_OTHER; k-- > 0;) {
 			first = all->parts[i] & 1u << k ? k : first;
 		}
 		sum += first == part;
@@ -289,9 +289,10 @@ static void check_random(uint64_t seed)
 	check_sums(table);
 	for (uint32_t i = 0; i < NR_STEPS; i++) {
 		ck_assert_double_eq(cell(table, 1 + i, "total_ns"), (double)(ends[i] - begins[i]));
-		for (unsigned int k = 0; k < NR_BREAKDOWN_PARTS; k++) {
+		for (unsigned int k = 0; k < NR_BUDGET_PLUGIN_PARTS; k++) {
 			ck_assert_double_eq(cell(table, 1 + i, parts[k].key),
-				part_of_window(&all, (enum breakdown_part)k, begins[i], ends[i]));
+				part_of_window(
+					&all, (enum budget_plugin_part)k, begins[i], ends[i]));
 		}
 	}
 	table_destroy(table);
@@ -328,6 +329,6 @@ START_TEST(without_steps_all_of_it_is_one)
 }
 END_TEST
 
-UNIT_SUITE("report/breakdown", a_step_that_kernels_cover_wholly_sums_to_itself,
+UNIT_SUITE("report/budget", a_step_that_kernels_cover_wholly_sums_to_itself,
 	each_moment_counts_for_the_first_that_covers_it, random_steps_are_as_painted,
 	without_steps_all_of_it_is_one)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/analysis/breakdown.h"
+#include "report/budget/device_utilization.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the time of steps went to, with more kernels than are held at once. */
-#include "report/analysis/breakdown.h"
+#include "report/budget/budget.h"
 
 #include "report/ops/op_walk.h"
 #include "test/unit/report_made.h"
@@ -8,7 +8,7 @@
 enum { FEW = 64 };
 
 struct few {
-	struct breakdown breakdown;
+	struct budget budget;
 	size_t most_kernels;
 };
 
@@ -16,19 +16,19 @@ static void begin_few(void *context, struct process *process)
 {
 	struct few *few = context;
 
-	breakdown_begin(&few->breakdown, process, true);
-	few->breakdown.most = few->most_kernels;
+	budget_begin(&few->budget, process, true);
+	few->budget.most = few->most_kernels;
 }
 
 static void enter_few(void *context, const struct op *op)
 {
-	breakdown_enter(&((struct few *)context)->breakdown, op);
+	budget_enter(&((struct few *)context)->budget, op);
 }
 
 static void call_few(void *context, const struct op_call *call, const struct op *op)
 {
 	(void)op;
-	breakdown_call(&((struct few *)context)->breakdown, call);
+	budget_call(&((struct few *)context)->budget, call);
 }
 
 static void record_few(void *context, const struct op_record *record, const struct op_call *call,
@@ -37,14 +37,14 @@ static void record_few(void *context, const struct op_record *record, const stru
 	struct few *few = context;
 
 	(void)op;
-	breakdown_record(&few->breakdown, record, call);
-	ck_assert_uint_le(few->breakdown.work.nr_kernels, few->most_kernels + 1);
+	budget_record(&few->budget, record, call);
+	ck_assert_uint_le(few->budget.work.nr_kernels, few->most_kernels + 1);
 }
 
 static void end_few(void *context, struct process *process, const struct phases *phases)
 {
 	(void)process;
-	breakdown_end(&((struct few *)context)->breakdown, phases);
+	budget_end(&((struct few *)context)->budget, phases);
 }
 
 /* What is made of a stream where no more kernels than that are held. */
@@ -103,11 +103,11 @@ static const char *write_queue(uint64_t seed, uint32_t nr_steps, uint32_t nr_ker
 	return made.path;
 }
 
-static void check_same(const struct breakdown *a, const struct breakdown *b)
+static void check_same(const struct budget *a, const struct budget *b)
 {
 	ck_assert_uint_eq(a->nr_steps, b->nr_steps);
 	for (size_t i = 0; i < a->nr_steps; i++) {
-		const struct breakdown_step *x = &a->steps[i], *y = &b->steps[i];
+		const struct budget_step *x = &a->steps[i], *y = &b->steps[i];
 
 		ck_assert_uint_eq(x->begin_ns, y->begin_ns);
 		ck_assert_uint_eq(x->end_ns, y->end_ns);
@@ -129,14 +129,14 @@ START_TEST(steps_of_many_kernels_are_the_same_in_stretches)
 		const char *path = write_queue(seed * 77, nr_steps, 600);
 		static struct few whole, stretches;
 
-		run_few(&whole, path, BREAKDOWN_MOST);
+		run_few(&whole, path, BUDGET_MOST);
 		run_few(&stretches, path, FEW);
-		ck_assert(!stretches.breakdown.is_too_much);
-		ck_assert_uint_eq(stretches.breakdown.nr_cut, 0);
-		ck_assert_uint_gt(whole.breakdown.steps[0].ns[BREAKDOWN_KERNEL], 0);
-		check_same(&whole.breakdown, &stretches.breakdown);
-		breakdown_fini(&whole.breakdown);
-		breakdown_fini(&stretches.breakdown);
+		ck_assert(!stretches.budget.is_too_much);
+		ck_assert_uint_eq(stretches.budget.nr_cut, 0);
+		ck_assert_uint_gt(whole.budget.steps[0].ns[BUDGET_COMPUTING], 0);
+		check_same(&whole.budget, &stretches.budget);
+		budget_fini(&whole.budget);
+		budget_fini(&stretches.budget);
 	}
 }
 END_TEST
@@ -158,13 +158,13 @@ START_TEST(work_out_of_order_is_cut_and_told)
 	}
 	gen_close(made.gen, "exit");
 	run_few(&few, made.path, FEW);
-	ck_assert(!few.breakdown.is_too_much);
-	ck_assert_uint_eq(few.breakdown.nr_cut, 1);
-	for (unsigned int i = 0; i < NR_BREAKDOWN_PARTS; i++) {
-		sum += few.breakdown.steps[0].ns[i];
+	ck_assert(!few.budget.is_too_much);
+	ck_assert_uint_eq(few.budget.nr_cut, 1);
+	for (unsigned int i = 0; i < NR_BUDGET_PARTS; i++) {
+		sum += few.budget.steps[0].ns[i];
 	}
-	ck_assert_uint_eq(sum, few.breakdown.steps[0].end_ns - few.breakdown.steps[0].begin_ns);
-	breakdown_fini(&few.breakdown);
+	ck_assert_uint_eq(sum, few.budget.steps[0].end_ns - few.budget.steps[0].begin_ns);
+	budget_fini(&few.budget);
 }
 END_TEST
 
@@ -180,10 +180,10 @@ START_TEST(too_many_at_one_moment_are_unknown)
 	}
 	gen_close(made.gen, "exit");
 	run_few(&few, made.path, FEW);
-	ck_assert(few.breakdown.is_too_much);
-	breakdown_fini(&few.breakdown);
+	ck_assert(few.budget.is_too_much);
+	budget_fini(&few.budget);
 }
 END_TEST
 
-UNIT_SUITE("report/breakdown_stretches", steps_of_many_kernels_are_the_same_in_stretches,
+UNIT_SUITE("report/budget_stretches", steps_of_many_kernels_are_the_same_in_stretches,
 	work_out_of_order_is_cut_and_told, too_many_at_one_moment_are_unknown)

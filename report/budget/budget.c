@@ -1,0 +1,779 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/budget/budget.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/budget/call_state.h"
+#include "report/comm/host_collectives.h"
+#include "report/model/api.h"
+#include "report/model/copy_kind.h"
+#include "report/model/device_records.h"
+#include "report/util/buf.h"
+
+const struct budget_part_text budget_part_texts[NR_BUDGET_PARTS] = {
+	[BUDGET_COMPUTING] = {"computing", "Computing", "a kernel computes"},
+	[BUDGET_UPLOAD] = {"upload", "Copies to the GPU", "and no kernel computes"},
+	[BUDGET_DOWNLOAD] = {"download", "Copies from the GPU", "and no kernel computes"},
+	[BUDGET_COPY] = {"copy", "Other copies", "and no kernel computes"},
+	[BUDGET_SET] = {"set", "Memsets", "and no kernel computes"},
+	[BUDGET_COMMUNICATION] = {"communication", "Communication", "and nothing else runs"},
+	[BUDGET_HOST + HOST_STARTUP] = {"startup", "Idle: start-up",
+		"the host is in a long call that does not recur"},
+	[BUDGET_HOST + HOST_ALLOCATION] = {"allocation", "Idle: allocation",
+		"the host allocates, frees, loads or compiles"},
+	[BUDGET_HOST +
+		HOST_WAIT] = {"wait", "Idle: waits", "the host waits for the GPU, or reads back"},
+	[BUDGET_HOST + HOST_STAGING] = {"staging", "Idle: copy calls",
+		"the host copies to the GPU, and waits for it"},
+	[BUDGET_HOST + HOST_LAUNCH] = {"launch", "Idle: launches",
+		"the host launches kernels, copies or memsets"},
+	[BUDGET_HOST +
+		HOST_CALL] = {"calls", "Idle: other calls", "the host is in another call of CUDA"},
+	[BUDGET_HOST +
+		HOST_LOADER] = {"loader", "Idle: data loader", "the host is in the data loader"},
+	[BUDGET_HOST +
+		HOST_OPERATOR] = {"operators", "Idle: operators", "the host is in an operator"},
+	[BUDGET_USER] = {"user", "Idle: user code", "the host is elsewhere, such as in Python"},
+	[BUDGET_LATENCY] = {"latency", "Idle: latency",
+		"the GPU is about to begin what was launched"},
+	[BUDGET_DEPENDENCY] = {"dependency", "Idle: dependencies",
+		"what was launched waits for an event, another stream or another process"},
+};
+
+/* ---- what is known of calls ---- */
+
+struct call_info {
+	uint32_t name;
+	uint8_t kind; /* enum call_kind; 0: not looked at yet */
+};
+
+/* Where the calls of a name that took long came last, going back in time. */
+struct long_call {
+	uint32_t step; /* 1 + as in struct op_call; 0: nowhere */
+	bool recurs;   /* in another step */
+};
+
+/* ---- which part an event belongs to ---- */
+
+static enum budget_part part_of_record(const struct op_record *record)
+{
+	switch (record->table) {
+	case GPROF_TABLE_memcpy:
+		switch (copy_kind_of(record->copy)) {
+		case API_COPY_HTOD:
+			return BUDGET_UPLOAD;
+		case API_COPY_DTOH:
+			return BUDGET_DOWNLOAD;
+		default:
+			return BUDGET_COPY;
+		}
+	case GPROF_TABLE_memset:
+		return BUDGET_SET;
+	case GPROF_TABLE_kernel:
+		return record->is_communication ? BUDGET_COMMUNICATION : BUDGET_COMPUTING;
+	default:
+		return BUDGET_COMPUTING;
+	}
+}
+
+/* ---- steps ---- */
+
+static uint64_t ns_of(struct budget *budget, uint64_t tick)
+{
+	return clock_map_time(&budget->process->host_clock, tick);
+}
+
+/* Those whose end is marked; from the last mark on nothing is known to end. */
+static void find_steps(struct budget *budget)
+{
+	const struct process *process = budget->process;
+	size_t nr = process->nr_steps;
+
+	budget->has_steps = nr > 1;
+	budget->steps = mem_zeroed(nr + 1, sizeof(*budget->steps));
+	budget->step_of = mem_zeroed(nr + 1, sizeof(*budget->step_of));
+	if (!budget->has_steps) {
+		budget->steps[budget->nr_steps++] =
+			(struct budget_step){.begin_ns = process->first_ns,
+				.end_ns = process->last_ns,
+				.is_whole = true};
+		return;
+	}
+	for (size_t i = 0; i + 1 < nr; i++) {
+		if (model_step_is_gap(&process->steps[i])) {
+			continue;
+		}
+		budget->steps[budget->nr_steps++] =
+			(struct budget_step){.number = process->steps[i].step,
+				.place = (uint32_t)i + 1,
+				.begin_ns = ns_of(budget, process->steps[i].tick),
+				.end_ns = ns_of(budget, process->steps[i + 1].tick)};
+		budget->step_of[i + 1] = (uint32_t)budget->nr_steps;
+	}
+}
+
+/* How far events must come until the last step that is open can be closed. */
+static void set_closing(struct budget *budget)
+{
+	if (budget->nr_open > 1) {
+		uint32_t before = budget->steps[budget->nr_open - 2].place;
+
+		budget->closing_tick = budget->process->steps[before - 1].tick;
+	}
+}
+
+void budget_begin(struct budget *budget, struct process *process, bool has_devices)
+{
+	*budget = (struct budget){.process = process,
+		.closed_ns = UINT64_MAX,
+		.most = BUDGET_MOST,
+		.has_devices = has_devices};
+	find_steps(budget);
+	budget->nr_open = budget->nr_steps;
+	budget->is_done = !budget->nr_steps;
+	set_closing(budget);
+	device_work_init(&budget->work, process);
+	idmap_init(&budget->calls, sizeof(struct call_info));
+	idmap_init(&budget->long_calls, sizeof(struct long_call));
+}
+
+/* ---- closing a step: what its time went to ---- */
+
+/* The latest interval of each part that begins before the time that the sweep has reached. */
+struct sweep {
+	struct budget *budget;
+	struct budget_step *step;
+	uint64_t begin;
+	struct interval at[NR_BUDGET_BUSY];
+	bool has[NR_BUDGET_BUSY];
+	struct host_sweep host;
+	size_t nr_passed; /* works that begin later */
+};
+
+static inline void go_before(struct sweep *sweep, unsigned int part, uint64_t now)
+{
+	while (sweep->has[part] && sweep->at[part].begin >= now) {
+		sweep->has[part] = interval_queue_pop(&sweep->budget->busy[part], &sweep->at[part]);
+	}
+}
+
+/*
+ * The part that the time just before `now` counts for; it does so back to *until. Parts behind that
+ * one wait: what it covers of them is skipped at once. NR_BUDGET_BUSY: GPUs were idle.
+ */
+static unsigned int find_part(struct sweep *sweep, uint64_t now, uint64_t *until)
+{
+	for (unsigned int i = 0; i < NR_BUDGET_BUSY; i++) {
+		const struct interval *at = &sweep->at[i];
+
+		go_before(sweep, i, now);
+		if (!sweep->has[i]) {
+			continue;
+		}
+		if (at->end >= now) {
+			*until = at->begin > *until ? at->begin : *until;
+			return i;
+		}
+		*until = at->end > *until ? at->end : *until;
+	}
+	return NR_BUDGET_BUSY;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct budget_work *x = a, *y = b;
+
+	return x->begin > y->begin ? -1 : x->begin < y->begin;
+}
+
+static void pass_work(struct sweep *sweep)
+{
+	struct budget *budget = sweep->budget;
+	const struct budget_work *work = &budget->works[sweep->nr_passed++];
+
+	if (!budget->next.begin || work->begin < budget->next.begin) {
+		budget->next = *work;
+	}
+}
+
+/* What ended the gap that ends then: of several that begin together, what was launched first. */
+static struct budget_work find_work(struct sweep *sweep, uint64_t end)
+{
+	struct budget *budget = sweep->budget;
+	struct budget_work found;
+
+	while (sweep->nr_passed < budget->nr_works && budget->works[sweep->nr_passed].begin > end) {
+		pass_work(sweep);
+	}
+	found = budget->next;
+	for (size_t i = sweep->nr_passed; i < budget->nr_works && budget->works[i].begin == end;
+		i++) {
+		if (found.begin != end || budget->works[i].launch_end < found.launch_end) {
+			found = budget->works[i];
+		}
+	}
+	return found;
+}
+
+/* The host did what explains a gap. */
+static void add_host(struct sweep *sweep, unsigned int slot, uint64_t begin, uint64_t end)
+{
+	uint64_t ns[NR_HOST_STATES + 1] = {0};
+	bool is_drained;
+
+	host_sweep_add(&sweep->host, slot, begin, end, ns);
+	is_drained = begin > sweep->begin && host_sweep_is_in(&sweep->host, slot, HOST_WAIT, begin);
+	for (unsigned int i = 0; i <= NR_HOST_STATES; i++) {
+		sweep->step->ns[BUDGET_HOST + i] += ns[i];
+		sweep->step->drained_ns[i] += is_drained ? ns[i] : 0;
+	}
+}
+
+static void add_late(
+	struct sweep *sweep, enum budget_part part, unsigned int slot, uint64_t begin, uint64_t end)
+{
+	sweep->step->ns[part] += end - begin;
+	host_sweep_add(&sweep->host, slot, begin, end, sweep->step->late_ns);
+}
+
+/* The slot of the thread that launches work which nothing recorded ends a gap with. */
+static unsigned int last_slot(const struct budget *budget)
+{
+	for (unsigned int slot = 0; slot < budget->host.nr; slot++) {
+		if (budget->host.slots[slot].is_launching) {
+			return slot;
+		}
+	}
+	return HOST_OTHERS;
+}
+
+static void add_gap(struct sweep *sweep, uint64_t begin, uint64_t end)
+{
+	struct budget_work work = find_work(sweep, end);
+	bool is_last = !work.begin;
+	unsigned int slot = is_last ? last_slot(sweep->budget) : work.slot;
+	uint64_t launched = is_last || work.launch_end > end ? end : work.launch_end;
+	uint64_t late_ns;
+
+	launched = launched > begin ? launched : begin;
+	late_ns = end - launched;
+	if (launched == begin || (late_ns > BUDGET_LATENCY_NS && late_ns > (end - begin) / 2)) {
+		add_late(sweep, end - begin > BUDGET_QUEUE_NS ? BUDGET_DEPENDENCY : BUDGET_LATENCY,
+			slot, begin, end);
+		return;
+	}
+	add_late(sweep, BUDGET_LATENCY, slot, launched, end);
+	add_host(sweep, slot, begin, launched);
+}
+
+static void begin_sweep(struct sweep *sweep)
+{
+	struct budget *budget = sweep->budget;
+
+	for (unsigned int i = 0; i < NR_BUDGET_BUSY; i++) {
+		sweep->at[i].begin = UINT64_MAX;
+		sweep->has[i] = true;
+	}
+	host_sweep_begin(&sweep->host, &budget->host);
+	if (budget->nr_works) {
+		qsort(budget->works, budget->nr_works, sizeof(*budget->works), by_begin);
+	}
+}
+
+/* What lies behind the begin is forgotten, the rest kept. */
+static void end_sweep(struct sweep *sweep)
+{
+	struct budget *budget = sweep->budget;
+	uint64_t begin = sweep->begin;
+
+	for (unsigned int i = 0; i < NR_BUDGET_BUSY; i++) {
+		go_before(sweep, i, begin);
+		if (sweep->has[i]) {
+			interval_queue_push(&budget->busy[i], sweep->at[i].begin,
+				sweep->at[i].end < begin ? sweep->at[i].end : begin);
+		}
+	}
+	host_sweep_end(&sweep->host, begin);
+	while (sweep->nr_passed < budget->nr_works &&
+		budget->works[sweep->nr_passed].begin >= begin) {
+		pass_work(sweep);
+	}
+	budget->nr_works -= sweep->nr_passed;
+	if (budget->nr_works) {
+		memmove(budget->works, budget->works + sweep->nr_passed,
+			budget->nr_works * sizeof(*budget->works));
+	}
+}
+
+/* From the end to the begin. */
+static void add_parts(struct budget *budget, struct budget_step *step, uint64_t begin, uint64_t end)
+{
+	struct sweep sweep = {.budget = budget, .step = step, .begin = begin};
+	uint64_t now = end;
+
+	begin_sweep(&sweep);
+	while (now > begin) {
+		uint64_t until = begin;
+		unsigned int part = find_part(&sweep, now, &until);
+
+		if (part < NR_BUDGET_BUSY) {
+			step->ns[part] += now - until;
+		} else {
+			add_gap(&sweep, until, now);
+		}
+		now = until;
+	}
+	end_sweep(&sweep);
+}
+
+static void add_use(struct budget_step *step, const struct device_utilization *use)
+{
+	for (size_t i = 0; i < step->nr_devices; i++) {
+		if (step->devices[i].device == use->device) {
+			device_utilization_add(&step->devices[i], use);
+			return;
+		}
+	}
+	step->devices = mem_resize(step->devices, step->nr_devices + 1, sizeof(*step->devices));
+	step->devices[step->nr_devices++] = *use;
+}
+
+static void add_devices(
+	struct budget *budget, struct budget_step *step, uint64_t begin, uint64_t end)
+{
+	size_t nr_uses;
+	struct device_utilization *uses = device_work_take(&budget->work, begin, end, &nr_uses);
+
+	for (size_t i = 0; i < nr_uses; i++) {
+		add_use(step, &uses[i]);
+	}
+	free(uses);
+}
+
+/* What is left of the last step that is open, back to `begin`. */
+static void close_from(struct budget *budget, struct budget_step *step, uint64_t begin)
+{
+	uint64_t end = step->end_ns < budget->closed_ns ? step->end_ns : budget->closed_ns;
+	uint64_t next = step->next_ns < budget->closed_ns ? step->next_ns : budget->closed_ns;
+
+	add_parts(budget, step, begin, end);
+	if (budget->has_devices) {
+		add_devices(budget, step, begin, next);
+	} else {
+		device_work_drop(&budget->work, begin);
+	}
+	budget->closed_ns = begin;
+}
+
+/* Its end is known, and so is the begin of the next one. */
+static void begin_step(struct budget *budget, struct budget_step *step)
+{
+	bool is_last = step + 1 == budget->steps + budget->nr_steps;
+
+	if (step->is_begun) {
+		return;
+	}
+	step->is_begun = true;
+	step->end_ns = step->end_ns > step->device_end_ns ? step->end_ns : step->device_end_ns;
+	if (step->end_ns > budget->closed_ns) {
+		step->end_ns = budget->closed_ns;
+	}
+	step->next_ns = is_last ? step->end_ns : step[1].begin_ns;
+}
+
+/* Where the last step that is open begins, as far as is known of the one before it. */
+static uint64_t begin_of_last(const struct budget *budget)
+{
+	const struct budget_step *step = &budget->steps[budget->nr_open - 1];
+	uint64_t before = budget->has_steps ? budget->before_ns : 0;
+
+	if (budget->nr_open > 1) {
+		before = step[-1].end_ns > step[-1].device_end_ns ? step[-1].end_ns
+								  : step[-1].device_end_ns;
+	}
+	return step->begin_ns > before ? step->begin_ns : before;
+}
+
+/* The last step that is open: all launches of it and of the one before it are known. */
+static void close_step(struct budget *budget)
+{
+	struct budget_step *step = &budget->steps[budget->nr_open - 1];
+	uint64_t begin = begin_of_last(budget), end;
+
+	end = step->is_begun ? budget->closed_ns : UINT64_MAX;
+	begin_step(budget, step);
+	end = end < step->end_ns ? end : step->end_ns;
+	step->begin_ns = begin < end ? begin : end;
+	close_from(budget, step, step->begin_ns);
+	budget->nr_open--;
+	set_closing(budget);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+#define NR_SAMPLES 255u
+
+/* About half of the kernels end later. */
+static uint64_t middle_of(const struct device_work *work)
+{
+	uint64_t ends[NR_SAMPLES];
+	size_t nr = work->nr_kernels < NR_SAMPLES ? work->nr_kernels : NR_SAMPLES;
+
+	for (size_t i = 0; i < nr; i++) {
+		ends[i] = work->kernels[i * (work->nr_kernels / nr)].end;
+	}
+	qsort(ends, nr, sizeof(ends[0]), by_time);
+	return nr ? ends[nr / 2] : 0;
+}
+
+static bool is_full(const struct budget *budget, size_t most)
+{
+	bool is_much = budget->work.nr_kernels > most || host_states_are_many(&budget->host, most);
+
+	for (unsigned int i = 0; i < NR_BUDGET_BUSY; i++) {
+		is_much |= budget->busy[i].strays.nr > most;
+	}
+	return is_much;
+}
+
+/* Too many kernels: the later half is closed, as if no more of its events were to come. */
+static void make_room(struct budget *budget)
+{
+	uint64_t middle = middle_of(&budget->work), begin = begin_of_last(budget);
+	struct budget_step *step;
+
+	while (budget->nr_open > 1 && middle <= begin) {
+		close_step(budget);
+		begin = begin_of_last(budget);
+	}
+	step = &budget->steps[budget->nr_open - 1];
+	begin_step(budget, step);
+	middle = middle > begin ? middle : begin;
+	middle = middle < budget->closed_ns ? middle : budget->closed_ns;
+	close_from(budget, step, middle);
+	budget->is_done = budget->nr_open == 1 && middle <= begin;
+	/* Else there would be no end of making room. */
+	budget->is_too_much = !budget->is_done && is_full(budget, budget->most / 4 * 3);
+}
+
+/* All that comes from here on ended by `tick`. */
+static inline void come_to(struct budget *budget, uint64_t tick)
+{
+	while (budget->nr_open > 1 && tick <= budget->closing_tick) {
+		close_step(budget);
+	}
+}
+
+/* ---- events ---- */
+
+static bool is_wanted(const struct budget *budget)
+{
+	return !budget->is_too_much && !budget->is_done;
+}
+
+/* What is behind the time that is closed is cut off there. */
+static uint64_t cut(struct budget *budget, uint64_t begin, uint64_t end)
+{
+	bool is_cut = budget->nr_open && budget->steps[budget->nr_open - 1].is_begun;
+
+	budget->nr_late += begin < end && !is_cut;
+	budget->nr_cut += begin < end && is_cut;
+	return budget->closed_ns;
+}
+
+/* Is anything of it left? */
+static inline bool clip(struct budget *budget, uint64_t begin, uint64_t *end)
+{
+	if (*end > budget->closed_ns) {
+		*end = cut(budget, begin, *end);
+	}
+	return begin < *end && is_wanted(budget);
+}
+
+static inline void after_adding(struct budget *budget, size_t nr_strays)
+{
+	if (nr_strays > budget->most || budget->work.nr_kernels > budget->most) {
+		make_room(budget);
+	}
+}
+
+static inline void add_busy(
+	struct budget *budget, enum budget_part part, uint64_t begin, uint64_t end)
+{
+	if (clip(budget, begin, &end)) {
+		interval_queue_push(&budget->busy[part], begin, end);
+		after_adding(budget, budget->busy[part].strays.nr);
+	}
+}
+
+static inline void add_state(struct budget *budget, unsigned int slot, enum host_state state,
+	uint64_t begin, uint64_t end)
+{
+	if (clip(budget, begin, &end)) {
+		after_adding(budget, host_states_push(&budget->host, slot, state, begin, end));
+	}
+}
+
+/* ---- calls ---- */
+
+static const struct call_info *info_of(struct budget *budget, uint32_t call)
+{
+	struct call_info *info = idmap_put(&budget->calls, call);
+
+	if (!info->kind) {
+		info->name = process_call_name(budget->process, call, NULL);
+		info->kind = (uint8_t)call_kind_of(info->name);
+	}
+	return info;
+}
+
+static enum host_state state_of(const struct op_call *call, const struct call_info *info)
+{
+	switch (info->kind) {
+	case CALL_WAIT:
+		return HOST_WAIT;
+	case CALL_LOAD:
+	case CALL_ALLOC:
+		return HOST_ALLOCATION;
+	default:
+		switch (call->table) {
+		case GPROF_TABLE_api_sync:
+			return HOST_WAIT;
+		case GPROF_TABLE_api_launch:
+		case GPROF_TABLE_api_copy:
+		case GPROF_TABLE_api_set:
+			return HOST_LAUNCH;
+		default:
+			return HOST_CALL;
+		}
+	}
+}
+
+/* Does a long call of that name come in no later step? */
+static bool is_once(struct budget *budget, uint32_t name, uint32_t step)
+{
+	struct long_call *last = idmap_put(&budget->long_calls, name);
+
+	last->recurs |= last->step && last->step != step + 1;
+	last->step = step + 1;
+	return !last->recurs;
+}
+
+static void add_last_call(struct budget *budget)
+{
+	enum host_state state = (enum host_state)budget->call.state;
+	unsigned int slot;
+
+	if (!budget->call.is_there) {
+		return;
+	}
+	budget->call.is_there = false;
+	slot = host_states_slot(&budget->host, budget->call.thread);
+	if (budget->call.table == GPROF_TABLE_api_launch && state == HOST_LAUNCH) {
+		budget->nr_launches++;
+		budget->nr_lost += !budget->call.is_launching;
+	}
+	if (state == HOST_LAUNCH && budget->call.table == GPROF_TABLE_api_launch &&
+		budget->call.end - budget->call.begin >= BUDGET_LOADING_NS) {
+		state = HOST_ALLOCATION;
+	}
+	add_state(budget, slot, state, budget->call.begin, budget->call.end);
+}
+
+/* A copy that the host waited for shows by ending before its call. */
+static void see_copy(struct budget *budget, enum budget_part part, uint64_t end_ns)
+{
+	if (budget->call.state == HOST_LAUNCH && end_ns <= budget->call.end) {
+		budget->call.state = part == BUDGET_DOWNLOAD ? HOST_WAIT
+				     : part == BUDGET_UPLOAD ? HOST_STAGING
+							     : HOST_LAUNCH;
+	}
+}
+
+/* ---- events of the walk ---- */
+
+bool budget_wants_covered(uint32_t name, uint8_t framework, uint8_t scope)
+{
+	return host_collective_library_of(name) ||
+	       op_class(name, framework, scope) == OP_DATALOADER;
+}
+
+void budget_enter(struct budget *budget, const struct op *op)
+{
+	uint64_t begin = ns_of(budget, op->begin), end = ns_of(budget, op->end);
+	unsigned int slot = host_states_slot(&budget->host, op->thread);
+
+	add_last_call(budget);
+	come_to(budget, op->end);
+	if (host_collective_library_of(op->name)) {
+		add_busy(budget, BUDGET_COMMUNICATION, begin, end);
+	} else if (op_class(op->name, op->framework, op->scope) == OP_DATALOADER) {
+		add_state(budget, slot, HOST_LOADER, begin, end);
+	} else if (!(op->is & (OP_IS_AROUND | OP_IS_COVERED))) {
+		add_state(budget, slot, HOST_OPERATOR, begin, end);
+	}
+}
+
+void budget_call(struct budget *budget, const struct op_call *call)
+{
+	const struct call_info *info;
+	enum host_state state;
+	uint64_t begin = ns_of(budget, call->begin), end = ns_of(budget, call->end);
+
+	add_last_call(budget);
+	come_to(budget, call->end);
+	info = info_of(budget, call->call);
+	state = state_of(call, info);
+	if (state != HOST_WAIT && call->table != GPROF_TABLE_api_copy &&
+		end - begin >= BUDGET_LONG_CALL_NS && is_once(budget, info->name, call->step)) {
+		state = HOST_STARTUP;
+	}
+	budget->call.is_there = true;
+	budget->call.is_launching = false;
+	budget->call.begin = begin;
+	budget->call.end = end;
+	budget->call.correlation = call->correlation;
+	budget->call.thread = call->thread;
+	budget->call.state = (uint8_t)state;
+	budget->call.table = call->table;
+}
+
+static void add_device_end(
+	struct budget *budget, const struct op_record *record, const struct op_call *call)
+{
+	uint32_t step = call->step <= budget->process->nr_steps ? budget->step_of[call->step] : 0;
+
+	if (!budget->has_steps || (!step && !call->step)) {
+		if (record->end_ns > budget->before_ns) {
+			budget->before_ns = record->end_ns;
+		}
+	} else if (step && record->end_ns > budget->steps[step - 1].device_end_ns) {
+		budget->steps[step - 1].device_end_ns = record->end_ns;
+	}
+}
+
+/* Without devices only the times are needed, to make room. */
+static inline void add_kernel(struct budget *budget, const struct op_record *record, uint64_t end)
+{
+	if (budget->has_devices) {
+		device_work_add(&budget->work, record, end);
+	} else {
+		device_work_add_times(&budget->work, record->begin_ns, end);
+	}
+}
+
+/* It may end a gap. */
+static void add_work(
+	struct budget *budget, const struct op_record *record, const struct op_call *call)
+{
+	struct budget_work work = {.begin = record->begin_ns, .slot = HOST_OTHERS};
+
+	if (call) {
+		work.launch_end = ns_of(budget, call->end);
+		work.slot = (uint8_t)host_states_launching(&budget->host, call->thread);
+		budget->call.is_launching = true;
+	}
+	if (!is_wanted(budget)) {
+		return;
+	}
+	budget->works = array_grow(
+		budget->works, budget->nr_works, &budget->works_capacity, sizeof(*budget->works));
+	budget->works[budget->nr_works++] = work;
+}
+
+void budget_record(
+	struct budget *budget, const struct op_record *record, const struct op_call *call)
+{
+	enum budget_part part = part_of_record(record);
+	uint64_t end = record->end_ns;
+
+	if (!record->is_timed || record->begin_ns > end) {
+		budget->call.is_launching |= call != NULL;
+		budget->nr_untimed++;
+		return;
+	}
+	if (call) {
+		add_device_end(budget, record, call);
+		see_copy(budget, part, end);
+	}
+	add_work(budget, record, call);
+	if ((record->table == GPROF_TABLE_kernel || record->table == GPROF_TABLE_graph) &&
+		record->begin_ns < budget->closed_ns && is_wanted(budget)) {
+		add_kernel(budget, record, end < budget->closed_ns ? end : budget->closed_ns);
+	}
+	add_busy(budget, part, record->begin_ns, end);
+}
+
+/* The first step begins with the program, unless its first phase shows where the loop does. */
+static void begin_first(struct budget *budget, const struct phases *phases)
+{
+	struct budget_step *first = &budget->steps[0];
+
+	if (budget->has_steps && budget->nr_steps && first->place == 1 &&
+		phases_has_steps(phases)) {
+		uint64_t end = budget->process->steps[1].tick;
+
+		first->begin_ns = ns_of(budget, end - phases_step_ticks(phases, 1));
+	}
+}
+
+void budget_end(struct budget *budget, const struct phases *phases)
+{
+	add_last_call(budget);
+	begin_first(budget, phases);
+	while (budget->nr_open) {
+		close_step(budget);
+	}
+	for (size_t i = 0; i < budget->nr_steps; i++) {
+		struct budget_step *step = &budget->steps[i];
+
+		step->is_whole = !step->place || phases_is_whole(phases, step->place);
+	}
+}
+
+void budget_fini(struct budget *budget)
+{
+	for (size_t i = 0; i < budget->nr_steps; i++) {
+		free(budget->steps[i].devices);
+	}
+	for (size_t i = 0; i < NR_BUDGET_BUSY; i++) {
+		interval_queue_fini(&budget->busy[i]);
+	}
+	host_states_fini(&budget->host);
+	idmap_fini(&budget->calls);
+	idmap_fini(&budget->long_calls);
+	free(budget->works);
+	device_work_fini(&budget->work);
+	free(budget->steps);
+	free(budget->step_of);
+	*budget = (struct budget){0};
+}
+
+/* ---- as the plugin of TensorBoard divides it ---- */
+
+static enum budget_plugin_part plugin_part_of(unsigned int state)
+{
+	return state < HOST_LOADER	? BUDGET_PLUGIN_RUNTIME
+	       : state == HOST_LOADER	? BUDGET_PLUGIN_DATALOADER
+	       : state == HOST_OPERATOR ? BUDGET_PLUGIN_CPU
+					: BUDGET_PLUGIN_OTHER;
+}
+
+void budget_plugin_parts(const struct budget_step *step, uint64_t ns[NR_BUDGET_PLUGIN_PARTS])
+{
+	memset(ns, 0, NR_BUDGET_PLUGIN_PARTS * sizeof(*ns));
+	ns[BUDGET_PLUGIN_KERNEL] = step->ns[BUDGET_COMPUTING];
+	ns[BUDGET_PLUGIN_MEMCPY] =
+		step->ns[BUDGET_UPLOAD] + step->ns[BUDGET_DOWNLOAD] + step->ns[BUDGET_COPY];
+	ns[BUDGET_PLUGIN_MEMSET] = step->ns[BUDGET_SET];
+	ns[BUDGET_PLUGIN_COMMUNICATION] = step->ns[BUDGET_COMMUNICATION];
+	for (unsigned int i = 0; i <= NR_HOST_STATES; i++) {
+		ns[plugin_part_of(i)] += step->ns[BUDGET_HOST + i] + step->late_ns[i];
+	}
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The time budget: what the wall time of each step of a process went to. Every nanosecond of a step
+ * belongs to exactly one part, so that the parts sum to the step. At any time the first that
+ * applies counts:
+ *
+ *     computing       a kernel that computes runs on a GPU of the process
+ *     copies, sets    a copy or memset runs; copies by their direction
+ *     communication   a kernel of a collective runs; without GPUs, or on the host: a collective
+ *     idle            else, by what the work that ends the gap was waiting for. Its launch is the
+ *                     call with its correlation ID (of several that begin together, the first):
+ *                     - The gap up to the end of that launch counts by what the launching thread
+ *                       did (host_states.h).
+ *                     - The rest is launch latency.
+ *                     - If the launch had ended before the gap began, or more than half of the gap
+ *                       and more than BUDGET_LATENCY_NS lie behind it, all of it is latency; above
+ *                       BUDGET_QUEUE_NS it is a dependency: on an event, another stream or process.
+ *                     After the last work of a process its thread that launched last counts.
+ *
+ * A gap that began while the launching thread waited for the GPU was opened by that wait: `drained`
+ * has the time of such gaps.
+ *
+ * A step ends with the last work that was launched in it, if that is later than its mark, and the
+ * next one begins there; work of one step that outlasts the next is cut where that one begins. A
+ * user's ranges, modules and steps are no operators: what lies in them counts.
+ *
+ * Fed by op_walk.c from the last event to the first. A step is closed, that is, summed, as soon as
+ * all launches of the one before it are known. A step with more kernels than BUDGET_MOST (or a
+ * program without steps, which counts as one) is closed in stretches, the later half of the kernels
+ * at a time: exact where devices run work in the order of its launches. Events that come later for
+ * a closed stretch are cut off and counted.
+ *
+ * Memory: the intervals of two steps, and of the host as far as it is ahead of devices, up to 8 MB
+ * of each part and state (interval_queue.h); BUDGET_MOST kernels, 170 MB; 400 bytes for each step.
+ */
+#ifndef REPORT_BUDGET_BUDGET_H
+#define REPORT_BUDGET_BUDGET_H
+
+#include "report/budget/device_utilization.h"
+#include "report/budget/host_states.h"
+#include "report/ops/op_launch.h"
+#include "report/ops/op_walk.h"
+#include "report/table/table.h"
+#include "report/util/interval_queue.h"
+#include "report/util/intervals.h"
+
+enum budget_part {
+	BUDGET_COMPUTING,
+	BUDGET_UPLOAD,	 /* copies to a GPU */
+	BUDGET_DOWNLOAD, /* copies from a GPU */
+	BUDGET_COPY,	 /* other copies */
+	BUDGET_SET,
+	BUDGET_COMMUNICATION,
+	BUDGET_HOST, /* from here on by enum host_state; the GPU is idle */
+	BUDGET_USER = BUDGET_HOST + HOST_USER,
+	BUDGET_LATENCY,
+	BUDGET_DEPENDENCY,
+	NR_BUDGET_PARTS,
+	NR_BUDGET_BUSY = BUDGET_HOST,
+};
+
+/* As columns and rows have them: "computing"; and what they mean. */
+extern const struct budget_part_text {
+	const char *key, *title, *help;
+} budget_part_texts[NR_BUDGET_PARTS];
+
+/* Of a gap behind the launch that ends it; of a gap that such launches alone explain. */
+#define BUDGET_LATENCY_NS 10000u
+#define BUDGET_QUEUE_NS	  100000u
+
+/* A call that is no wait, and as long as this, belongs to the start unless it comes again. */
+#define BUDGET_LONG_CALL_NS 20000000u
+
+/* A launch that is as long as this while the GPU is idle loads code. */
+#define BUDGET_LOADING_NS 1000000u
+
+/* Kernels that are held at once, and intervals of a part out of order. */
+#define BUDGET_MOST (1u << 20)
+
+struct budget_step {
+	uint64_t number;
+	uint32_t place;		   /* as in phase_segment; 0: there are no steps */
+	uint64_t begin_ns, end_ns; /* of the marks; then of the step as above */
+	uint64_t device_end_ns;	   /* of what was launched in it */
+	uint64_t next_ns;	   /* where the next one begins */
+	uint64_t ns[NR_BUDGET_PARTS];
+	/* By what the host did: parts of latency and dependencies, and of gaps that a wait opened
+	 */
+	uint64_t late_ns[NR_HOST_STATES + 1], drained_ns[NR_HOST_STATES + 1];
+	struct device_utilization *devices; /* nr_devices of the budget at that time */
+	size_t nr_devices;
+	bool is_begun; /* its last stretch is closed, so its end is known */
+	bool is_whole; /* all of it was recorded */
+};
+
+/* Work that may end a gap. */
+struct budget_work {
+	uint64_t begin;
+	uint64_t launch_end; /* of its call; 0: unknown */
+	uint8_t slot;	     /* of the thread that launched it */
+};
+
+struct budget {
+	struct process *process;
+	struct budget_step *steps; /* by time */
+	size_t nr_steps;
+	uint32_t *step_of;     /* 1 + index in steps, by place; 0: none */
+	size_t nr_open;	       /* steps still to be summed: the first ones */
+	uint64_t closed_ns;    /* what is later belongs to steps that are */
+	uint64_t closing_tick; /* the last open step can be closed from here on; if several are */
+	uint64_t before_ns;    /* end of the work that was launched before the first step */
+	struct interval_queue busy[NR_BUDGET_BUSY];
+	struct host_states host;
+	struct budget_work *works; /* of what is not closed */
+	size_t nr_works, works_capacity;
+	struct budget_work next; /* the first work behind what is closed; begin 0: none */
+	struct idmap calls;	 /* by their ids in the stream, see budget.c */
+	struct idmap long_calls; /* by their names: where the last one was */
+	/* The call that came last: what it launched shows what it did. */
+	struct {
+		uint64_t begin, end, correlation;
+		uint32_t thread;
+		uint8_t state, table;
+		bool is_there, is_launching;
+	} call;
+	struct device_work work;
+	size_t most; /* BUDGET_MOST; tests have it small */
+	bool has_steps, has_devices;
+	bool is_done;	  /* what is still to come is before the first step */
+	bool is_too_much; /* more than that at once: nothing more is kept, nothing known */
+	uint64_t nr_late; /* events that belong to steps already closed, cut off there */
+	uint64_t nr_cut;  /* events cut off, since that stretch of their own step was closed */
+	uint64_t nr_untimed;
+	uint64_t nr_launches, nr_lost; /* of kernels; of which nothing ran, as far as is recorded */
+};
+
+/* In the order of struct op_view's callbacks. has_devices: the devices of steps are wanted, too. */
+void budget_begin(struct budget *budget, struct process *process, bool has_devices);
+void budget_enter(struct budget *budget, const struct op *op);
+/* For op_view.enter_wants. */
+bool budget_wants_covered(uint32_t name, uint8_t framework, uint8_t scope);
+void budget_call(struct budget *budget, const struct op_call *call);
+void budget_record(
+	struct budget *budget, const struct op_record *record, const struct op_call *call);
+void budget_end(struct budget *budget, const struct phases *phases);
+void budget_fini(struct budget *budget);
+
+/* ---- the same time as PyTorch's TensorBoard plugin divides it ---- */
+
+/*
+ * At any time the first of kernel, copy, set, communication, call of CUDA, data loader, operator on
+ * the CPU that covers it, else other. The plugin's parts do not sum to a step that is covered
+ * wholly.
+ */
+enum budget_plugin_part {
+	BUDGET_PLUGIN_KERNEL,
+	BUDGET_PLUGIN_MEMCPY,
+	BUDGET_PLUGIN_MEMSET,
+	BUDGET_PLUGIN_COMMUNICATION,
+	BUDGET_PLUGIN_RUNTIME,
+	BUDGET_PLUGIN_DATALOADER,
+	BUDGET_PLUGIN_CPU,
+	BUDGET_PLUGIN_OTHER,
+	NR_BUDGET_PLUGIN_PARTS,
+};
+
+/* A column for each of them, titled as in TensorBoard. */
+#define BUDGET_PLUGIN_COLUMNS                                                                    \
+	TABLE_COLUMN("kernel_ns", "Kernel", TABLE_MEAN_TIME, .help = "a computing kernel runs"), \
+		TABLE_COLUMN("memcpy_ns", "Memcpy", TABLE_MEAN_TIME, .help = "a copy runs"),     \
+		TABLE_COLUMN("memset_ns", "Memset", TABLE_MEAN_TIME, .help = "a memset runs"),   \
+		TABLE_COLUMN("communication_ns", "Communication", TABLE_MEAN_TIME,               \
+			.help = "a communication kernel runs"),                                  \
+		TABLE_COLUMN("runtime_ns", "Runtime", TABLE_MEAN_TIME,                           \
+			.help = "the host is in a CUDA API call"),                               \
+		TABLE_COLUMN("dataloader_ns", "DataLoader", TABLE_MEAN_TIME,                     \
+			.help = "the host is in the data loader"),                               \
+		TABLE_COLUMN("cpu_exec_ns", "CPU Exec", TABLE_MEAN_TIME,                         \
+			.help = "the host is in an operator"),                                   \
+		TABLE_COLUMN("other_ns", "Other", TABLE_MEAN_TIME, .help = "none of these")
+
+void budget_plugin_parts(const struct budget_step *step, uint64_t ns[NR_BUDGET_PLUGIN_PARTS]);
+
+/* ---- sums ---- */
+
+/* What the whole steps of a process add up to. */
+enum budget_sum {
+	BUDGET_SUM_STEPS, /* 0: all that was recorded is one */
+	BUDGET_SUM_NS,
+	BUDGET_SUM_PLUGIN, /* ns, by enum budget_plugin_part */
+	BUDGET_SUM_CUT = BUDGET_SUM_PLUGIN + NR_BUDGET_PLUGIN_PARTS, /* events that lack a part */
+	NR_BUDGET_SUMS,
+};
+
+#endif

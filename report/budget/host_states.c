@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/budget/host_states.h"
+
+void host_states_fini(struct host_states *states)
+{
+	for (unsigned int slot = 0; slot < HOST_THREADS; slot++) {
+		for (unsigned int state = 0; state < NR_HOST_STATES; state++) {
+			interval_queue_fini(&states->slots[slot].queues[state]);
+		}
+	}
+}
+
+static unsigned int find_slot(const struct host_states *states, uint32_t thread)
+{
+	for (unsigned int slot = 0; slot < states->nr; slot++) {
+		if (states->slots[slot].thread == thread) {
+			return slot;
+		}
+	}
+	return HOST_OTHERS;
+}
+
+unsigned int host_states_slot(struct host_states *states, uint32_t thread)
+{
+	unsigned int slot = find_slot(states, thread);
+
+	if (slot == HOST_OTHERS && states->nr < HOST_OTHERS) {
+		slot = states->nr++;
+		states->slots[slot].thread = thread;
+	}
+	return slot;
+}
+
+unsigned int host_states_launching(struct host_states *states, uint32_t thread)
+{
+	unsigned int slot = host_states_slot(states, thread);
+
+	for (unsigned int i = 0; i < states->nr && slot == HOST_OTHERS; i++) {
+		if (!states->slots[i].is_launching) {
+			slot = i;
+			states->slots[i].thread = thread;
+		}
+	}
+	states->slots[slot].is_launching = true;
+	return slot;
+}
+
+size_t host_states_push(struct host_states *states, unsigned int slot, enum host_state state,
+	uint64_t begin, uint64_t end)
+{
+	struct interval_queue *queue = &states->slots[slot].queues[state];
+
+	states->slots[slot].used |= (uint8_t)(1u << state);
+	interval_queue_push(queue, begin, end);
+	return queue->strays.nr;
+}
+
+bool host_states_are_many(const struct host_states *states, size_t most)
+{
+	bool is_much = false;
+
+	for (unsigned int slot = 0; slot < HOST_THREADS; slot++) {
+		for (unsigned int state = 0; state < NR_HOST_STATES; state++) {
+			is_much |= states->slots[slot].queues[state].strays.nr > most;
+		}
+	}
+	return is_much;
+}
+
+/* ---- a sweep ---- */
+
+void host_sweep_begin(struct host_sweep *sweep, struct host_states *states)
+{
+	sweep->states = states;
+	for (unsigned int slot = 0; slot < HOST_THREADS; slot++) {
+		sweep->has[slot] = states->slots[slot].used;
+		for (unsigned int state = 0; state < NR_HOST_STATES; state++) {
+			sweep->at[slot][state] = (struct interval){UINT64_MAX, UINT64_MAX};
+		}
+	}
+}
+
+static inline bool has(const struct host_sweep *sweep, unsigned int slot, unsigned int state)
+{
+	return sweep->has[slot] >> state & 1;
+}
+
+/* Moves on to the latest interval that begins before `now`. */
+static inline void go_before(
+	struct host_sweep *sweep, unsigned int slot, unsigned int state, uint64_t now)
+{
+	struct interval *at = &sweep->at[slot][state];
+
+	while (has(sweep, slot, state) && at->begin >= now) {
+		if (!interval_queue_pop(&sweep->states->slots[slot].queues[state], at)) {
+			sweep->has[slot] &= (uint8_t) ~(1u << state);
+		}
+	}
+}
+
+/* The states of another slot that count for a gap that the thread of slot `of` ended. */
+static inline unsigned int counting(
+	const struct host_sweep *sweep, unsigned int slot, unsigned int of)
+{
+	const unsigned int code = 1u << HOST_LOADER | 1u << HOST_OPERATOR;
+
+	if (of == HOST_OTHERS || sweep->states->slots[slot].is_launching) {
+		return sweep->has[slot];
+	}
+	return sweep->has[slot] & code;
+}
+
+/* The state of a slot just before `now`; what it does not do then shortens the time to *until. */
+static unsigned int state_in(struct host_sweep *sweep, unsigned int slot, unsigned int mask,
+	uint64_t now, uint64_t *until)
+{
+	for (; mask; mask &= mask - 1) {
+		unsigned int state = (unsigned int)__builtin_ctz(mask);
+		const struct interval *at = &sweep->at[slot][state];
+
+		go_before(sweep, slot, state, now);
+		if (!has(sweep, slot, state)) {
+			continue;
+		}
+		if (at->end >= now) {
+			*until = at->begin > *until ? at->begin : *until;
+			return state;
+		}
+		*until = at->end > *until ? at->end : *until;
+	}
+	return HOST_USER;
+}
+
+/* The state just before `now`, back to *until. */
+static unsigned int find_state(
+	struct host_sweep *sweep, unsigned int of, uint64_t now, uint64_t *until)
+{
+	unsigned int state = state_in(sweep, of, sweep->has[of], now, until);
+
+	for (unsigned int slot = 0; slot < HOST_THREADS && state == HOST_USER; slot++) {
+		if (slot != of && sweep->has[slot]) {
+			state = state_in(sweep, slot, counting(sweep, slot, of), now, until);
+		}
+	}
+	return state;
+}
+
+void host_sweep_add(
+	struct host_sweep *sweep, unsigned int slot, uint64_t begin, uint64_t end, uint64_t *ns)
+{
+	uint64_t now = end;
+
+	while (now > begin) {
+		uint64_t until = begin;
+		unsigned int state = find_state(sweep, slot, now, &until);
+
+		ns[state] += now - until;
+		now = until;
+	}
+}
+
+bool host_sweep_is_in(
+	struct host_sweep *sweep, unsigned int slot, enum host_state state, uint64_t time)
+{
+	go_before(sweep, slot, state, time);
+	return has(sweep, slot, state) && sweep->at[slot][state].end >= time;
+}
+
+void host_sweep_end(struct host_sweep *sweep, uint64_t begin)
+{
+	for (unsigned int slot = 0; slot < HOST_THREADS; slot++) {
+		for (unsigned int state = 0; state < NR_HOST_STATES; state++) {
+			const struct interval *at = &sweep->at[slot][state];
+
+			go_before(sweep, slot, state, begin);
+			if (has(sweep, slot, state)) {
+				host_states_push(sweep->states, slot, (enum host_state)state,
+					at->begin, at->end < begin ? at->end : begin);
+			}
+		}
+	}
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the threads of a process did while its GPUs were idle. The first HOST_OTHERS threads have
+ * intervals of their own, and so have those that launch work, as long as there is room; all others
+ * share theirs. Like interval_queue.h, this is filled and emptied from the latest event to the
+ * earliest.
+ *
+ * Memory: an interval queue (interval_queue.h) for each state of HOST_THREADS threads.
+ */
+#ifndef REPORT_BUDGET_HOST_STATES_H
+#define REPORT_BUDGET_HOST_STATES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/util/interval_queue.h"
+
+/* The innermost state first: an earlier one hides a later one of the same thread. */
+enum host_state {
+	HOST_STARTUP,	 /* a long call of a kind that does not come again */
+	HOST_ALLOCATION, /* calls that allocate, free, load or compile */
+	HOST_WAIT,	 /* calls that wait for the GPU, and copies that read back */
+	HOST_STAGING,	 /* copies to the GPU that return after it has read the memory */
+	HOST_LAUNCH,	 /* launches, copies and sets */
+	HOST_CALL,	 /* other calls of CUDA or HIP */
+	HOST_LOADER,
+	HOST_OPERATOR,
+	NR_HOST_STATES,
+	HOST_USER = NR_HOST_STATES, /* nothing that is recorded */
+};
+
+#define HOST_THREADS 9u
+#define HOST_OTHERS  (HOST_THREADS - 1) /* the slot of all further threads */
+
+/* Zero-initialized. */
+struct host_states {
+	struct {
+		uint32_t thread;
+		bool is_launching;
+		uint8_t used; /* bits of enum host_state */
+		struct interval_queue queues[NR_HOST_STATES];
+	} slots[HOST_THREADS];
+	unsigned int nr; /* of slots that have a thread */
+};
+
+void host_states_fini(struct host_states *states);
+
+/* The slot of a thread. */
+unsigned int host_states_slot(struct host_states *states, uint32_t thread);
+
+/* The same of a thread that launches work: it may take the slot of one that does not. */
+unsigned int host_states_launching(struct host_states *states, uint32_t thread);
+
+/* ns; ignores what ends before it begins. Returns how many intervals of that state wait. */
+size_t host_states_push(struct host_states *states, unsigned int slot, enum host_state state,
+	uint64_t begin, uint64_t end);
+
+/* Do more than `most` intervals of a state wait out of order? */
+bool host_states_are_many(const struct host_states *states, size_t most);
+
+/* ---- a sweep from a late time to an early one ---- */
+
+struct host_sweep {
+	struct host_states *states;
+	struct interval at[HOST_THREADS][NR_HOST_STATES];
+	uint8_t has[HOST_THREADS]; /* bits of enum host_state: there is an interval */
+};
+
+void host_sweep_begin(struct host_sweep *sweep, struct host_states *states);
+
+/*
+ * Adds the time from `begin` to `end` to ns[NR_HOST_STATES + 1] by state: by what the thread of
+ * `slot` did; where it did nothing that is recorded, by what others that launch did, and by
+ * operators and loaders of the rest. HOST_OTHERS: by what any thread did. Times must fall from
+ * call to call.
+ */
+void host_sweep_add(
+	struct host_sweep *sweep, unsigned int slot, uint64_t begin, uint64_t end, uint64_t *ns);
+
+/* Was the thread of `slot` in that state just before a time, and until then at least? */
+bool host_sweep_is_in(
+	struct host_sweep *sweep, unsigned int slot, enum host_state state, uint64_t time);
+
+/* Keeps what lies before `begin` for a later sweep. */
+void host_sweep_end(struct host_sweep *sweep, uint64_t begin);
+
+#endif
