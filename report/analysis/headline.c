@@ -42,6 +42,7 @@ void headline_begin(struct headline *headline, struct process *process)
 void headline_enter(struct headline *headline, const struct op *op)
 {
 	at_hand(headline)->has_ops = true;
+	at_hand(headline)->framework = op->framework;
 	budget_enter(&headline->budget, op);
 }
 
@@ -134,6 +135,7 @@ static void add_step(
 		add_phases(to, phases, step->place);
 	}
 	memcpy(to->parts, step->ns, sizeof(to->parts));
+	memcpy(to->drained, step->drained_ns, sizeof(to->drained));
 	at->nr_steps++;
 }
 
@@ -146,6 +148,9 @@ void headline_end(struct headline *headline, const struct phases *phases)
 	at->has_gpu = process_has_device_records(at->process, NULL);
 	at->has_parts = !budget->is_too_much;
 	at->has_phases = phases->has_phases;
+	at->nr_launches = budget->nr_launches;
+	at->nr_graph_launches = budget->nr_graph_launches;
+	at->nr_lost = budget->nr_lost;
 	at->is_selected = at->process->select;
 	at->steps = mem_zeroed(budget->nr_steps + 1, sizeof(*at->steps));
 	for (size_t i = 0; i < budget->nr_steps; i++) {
@@ -269,7 +274,14 @@ static void add_process(const struct headline_process *at, struct headline_figur
 	uint64_t span_ns =
 		process->first_ns < process->last_ns ? process->last_ns - process->first_ns : 0;
 
-	figures->first = figures->first ? figures->first : process;
+	if (!figures->first) {
+		figures->first = process;
+		figures->framework = at->framework;
+		figures->has_ops = at->has_ops;
+	}
+	figures->nr_launches += at->nr_launches;
+	figures->nr_graph_launches += at->nr_graph_launches;
+	figures->nr_lost += at->nr_lost;
 	figures->nr_processes++;
 	figures->nr_ranks += process->rank >= 0;
 	figures->span_ns = span_ns > figures->span_ns ? span_ns : figures->span_ns;
@@ -382,6 +394,9 @@ static void set_sums(
 		for (unsigned int k = 0; k < NR_BUDGET_PARTS; k++) {
 			figures->parts[k] += steps[i]->parts[k];
 			figures->parts_ns += steps[i]->parts[k];
+		}
+		for (unsigned int k = 0; k <= NR_HOST_STATES; k++) {
+			figures->drained[k] += steps[i]->drained[k];
 		}
 		for (unsigned int k = 0; k < NR_PHASES; k++) {
 			figures->phases[k] += steps[i]->phases[k];

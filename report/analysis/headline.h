@@ -28,6 +28,7 @@ struct headline_flops {
 struct headline_step {
 	uint64_t number, ns;
 	uint64_t parts[NR_BUDGET_PARTS], phases[NR_PHASES];
+	uint64_t drained[NR_HOST_STATES + 1]; /* as in budget_step */
 	struct headline_flops flops;
 };
 
@@ -37,6 +38,8 @@ struct headline_process {
 	size_t nr_steps;
 	uint32_t *devices; /* that had work */
 	size_t nr_devices, device_capacity;
+	uint64_t nr_launches, nr_graph_launches, nr_lost; /* as in budget.h */
+	uint8_t framework;				  /* of the last operator */
 	bool has_steps, has_gpu, has_ops;
 	bool has_phases;  /* of the loop: Forward and the others are known */
 	bool has_parts;	  /* not more overlapped than budget.h holds */
@@ -62,6 +65,10 @@ struct headline_figures {
 	bool has_trend;
 	double trend_pct;
 	uint64_t parts_ns, parts[NR_BUDGET_PARTS]; /* of the first: all of them together */
+	uint64_t drained[NR_HOST_STATES + 1];	   /* of these, in gaps that a wait opened */
+	uint64_t nr_launches, nr_graph_launches, nr_lost;
+	uint8_t framework; /* of the operators of the first process */
+	bool has_ops;	   /* which has any */
 	uint64_t phases_ns, phases[NR_PHASES];
 	double flops_per_s, mfu_pct; /* below 0: unknown */
 };

@@ -248,8 +248,8 @@ void view_note_ranks(struct table *table, struct process *const *processes, size
  */
 void view_note_steps(struct table *table, const struct process *process);
 
-extern const struct view_class view_framework, view_headline, view_memops, view_overview,
-	view_what_if, view_operator_detail /* for --detail=op|all */;
+extern const struct view_class view_framework, view_headline, view_findings, view_memops,
+	view_overview, view_what_if, view_operator_detail /* for --detail=op|all */;
 
 /* Rows that the styles share; tallies are finished by view_kernel.table and so on, or by these. */
 extern const struct view_class view_kernel, view_api, view_memcpy, view_memset, view_nvtx;

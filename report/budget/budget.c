@@ -46,6 +46,7 @@ const struct budget_part_text budget_part_texts[NR_BUDGET_PARTS] = {
 struct call_info {
 	uint32_t name;
 	uint8_t kind; /* enum call_kind; 0: not looked at yet */
+	bool is_graph, begins_capture, ends_capture;
 };
 
 /* Where the calls of a name that took long came last, going back in time. */
@@ -148,7 +149,6 @@ struct sweep {
 	struct interval at[NR_BUDGET_BUSY];
 	bool has[NR_BUDGET_BUSY];
 	struct host_sweep host;
-	size_t nr_passed; /* works that begin later */
 };
 
 static inline void go_before(struct sweep *sweep, unsigned int part, uint64_t now)
@@ -180,41 +180,55 @@ static unsigned int find_part(struct sweep *sweep, uint64_t now, uint64_t *until
 	return NR_BUDGET_BUSY;
 }
 
-static int by_begin(const void *a, const void *b)
-{
-	const struct budget_work *x = a, *y = b;
+/* ---- the work that may end gaps: a heap, what begins last on top ---- */
 
-	return x->begin > y->begin ? -1 : x->begin < y->begin;
+static void push_work(struct budget *budget, const struct budget_work *work)
+{
+	size_t at = budget->nr_works;
+
+	budget->works = array_grow(
+		budget->works, budget->nr_works, &budget->works_capacity, sizeof(*budget->works));
+	budget->nr_works++;
+	while (at && budget->works[(at - 1) / 2].begin < work->begin) {
+		budget->works[at] = budget->works[(at - 1) / 2];
+		at = (at - 1) / 2;
+	}
+	budget->works[at] = *work;
 }
 
-static void pass_work(struct sweep *sweep)
+static void drop_work(struct budget *budget)
 {
-	struct budget *budget = sweep->budget;
-	const struct budget_work *work = &budget->works[sweep->nr_passed++];
+	const struct budget_work last = budget->works[--budget->nr_works];
+	size_t at = 0, child;
 
-	if (!budget->next.begin || work->begin < budget->next.begin) {
-		budget->next = *work;
-	}
-}
-
-/* What ended the gap that ends then: of several that begin together, what was launched first. */
-static struct budget_work find_work(struct sweep *sweep, uint64_t end)
-{
-	struct budget *budget = sweep->budget;
-	struct budget_work found;
-
-	while (sweep->nr_passed < budget->nr_works && budget->works[sweep->nr_passed].begin > end) {
-		pass_work(sweep);
-	}
-	found = budget->next;
-	for (size_t i = sweep->nr_passed; i < budget->nr_works && budget->works[i].begin == end;
-		i++) {
-		if (found.begin != end || budget->works[i].launch_end < found.launch_end) {
-			found = budget->works[i];
+	while ((child = 2 * at + 1) < budget->nr_works) {
+		child += child + 1 < budget->nr_works &&
+			 budget->works[child + 1].begin > budget->works[child].begin;
+		if (budget->works[child].begin <= last.begin) {
+			break;
 		}
+		budget->works[at] = budget->works[child];
+		at = child;
 	}
-	return found;
+	budget->works[at] = last;
 }
+
+/* What begins at or after a time is behind the sweep; the first of it, by its launch, is `next`. */
+static void pass_works(struct budget *budget, uint64_t time)
+{
+	while (budget->nr_works && budget->works[0].begin >= time) {
+		const struct budget_work *work = &budget->works[0];
+
+		if (!budget->next.begin || work->begin < budget->next.begin ||
+			(work->begin == budget->next.begin &&
+				work->launch_end < budget->next.launch_end)) {
+			budget->next = *work;
+		}
+		drop_work(budget);
+	}
+}
+
+/* ---- gaps ---- */
 
 /* The host did what explains a gap. */
 static void add_host(struct sweep *sweep, unsigned int slot, uint64_t begin, uint64_t end)
@@ -250,12 +264,15 @@ static unsigned int last_slot(const struct budget *budget)
 
 static void add_gap(struct sweep *sweep, uint64_t begin, uint64_t end)
 {
-	struct budget_work work = find_work(sweep, end);
-	bool is_last = !work.begin;
-	unsigned int slot = is_last ? last_slot(sweep->budget) : work.slot;
-	uint64_t launched = is_last || work.launch_end > end ? end : work.launch_end;
-	uint64_t late_ns;
+	const struct budget_work *work = &sweep->budget->next;
+	uint64_t launched, late_ns;
+	unsigned int slot;
+	bool is_last;
 
+	pass_works(sweep->budget, end);
+	is_last = !work->begin;
+	slot = is_last ? last_slot(sweep->budget) : work->slot;
+	launched = is_last || work->launch_end > end ? end : work->launch_end;
 	launched = launched > begin ? launched : begin;
 	late_ns = end - launched;
 	if (launched == begin || (late_ns > BUDGET_LATENCY_NS && late_ns > (end - begin) / 2)) {
@@ -276,9 +293,6 @@ static void begin_sweep(struct sweep *sweep)
 		sweep->has[i] = true;
 	}
 	host_sweep_begin(&sweep->host, &budget->host);
-	if (budget->nr_works) {
-		qsort(budget->works, budget->nr_works, sizeof(*budget->works), by_begin);
-	}
 }
 
 /* What lies behind the begin is forgotten, the rest kept. */
@@ -295,15 +309,7 @@ static void end_sweep(struct sweep *sweep)
 		}
 	}
 	host_sweep_end(&sweep->host, begin);
-	while (sweep->nr_passed < budget->nr_works &&
-		budget->works[sweep->nr_passed].begin >= begin) {
-		pass_work(sweep);
-	}
-	budget->nr_works -= sweep->nr_passed;
-	if (budget->nr_works) {
-		memmove(budget->works, budget->works + sweep->nr_passed,
-			budget->nr_works * sizeof(*budget->works));
-	}
+	pass_works(budget, begin);
 }
 
 /* From the end to the begin. */
@@ -525,10 +531,15 @@ static inline void add_state(struct budget *budget, unsigned int slot, enum host
 static const struct call_info *info_of(struct budget *budget, uint32_t call)
 {
 	struct call_info *info = idmap_put(&budget->calls, call);
+	const char *text;
 
 	if (!info->kind) {
 		info->name = process_call_name(budget->process, call, NULL);
 		info->kind = (uint8_t)call_kind_of(info->name);
+		text = string_pool_text(info->name, NULL);
+		info->is_graph = strstr(text, "GraphLaunch") != NULL;
+		info->begins_capture = strstr(text, "BeginCapture") != NULL;
+		info->ends_capture = strstr(text, "EndCapture") != NULL;
 	}
 	return info;
 }
@@ -575,8 +586,10 @@ static void add_last_call(struct budget *budget)
 	}
 	budget->call.is_there = false;
 	slot = host_states_slot(&budget->host, budget->call.thread);
-	if (budget->call.table == GPROF_TABLE_api_launch && state == HOST_LAUNCH) {
+	if (budget->call.table == GPROF_TABLE_api_launch &&
+		(!budget->is_capturing || budget->call.is_launching)) {
 		budget->nr_launches++;
+		budget->nr_graph_launches += budget->call.is_graph;
 		budget->nr_lost += !budget->call.is_launching;
 	}
 	if (state == HOST_LAUNCH && budget->call.table == GPROF_TABLE_api_launch &&
@@ -634,7 +647,10 @@ void budget_call(struct budget *budget, const struct op_call *call)
 		end - begin >= BUDGET_LONG_CALL_NS && is_once(budget, info->name, call->step)) {
 		state = HOST_STARTUP;
 	}
+	budget->is_capturing =
+		(budget->is_capturing || info->ends_capture) && !info->begins_capture;
 	budget->call.is_there = true;
+	budget->call.is_graph = info->is_graph;
 	budget->call.is_launching = false;
 	budget->call.begin = begin;
 	budget->call.end = end;
@@ -679,12 +695,9 @@ static void add_work(
 		work.slot = (uint8_t)host_states_launching(&budget->host, call->thread);
 		budget->call.is_launching = true;
 	}
-	if (!is_wanted(budget)) {
-		return;
+	if (is_wanted(budget)) {
+		push_work(budget, &work);
 	}
-	budget->works = array_grow(
-		budget->works, budget->nr_works, &budget->works_capacity, sizeof(*budget->works));
-	budget->works[budget->nr_works++] = work;
 }
 
 void budget_record(

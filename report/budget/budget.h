@@ -111,7 +111,7 @@ struct budget {
 	uint64_t before_ns;    /* end of the work that was launched before the first step */
 	struct interval_queue busy[NR_BUDGET_BUSY];
 	struct host_states host;
-	struct budget_work *works; /* of what is not closed */
+	struct budget_work *works; /* of what is not closed: a heap, what begins last on top */
 	size_t nr_works, works_capacity;
 	struct budget_work next; /* the first work behind what is closed; begin 0: none */
 	struct idmap calls;	 /* by their ids in the stream, see budget.c */
@@ -121,7 +121,7 @@ struct budget {
 		uint64_t begin, end, correlation;
 		uint32_t thread;
 		uint8_t state, table;
-		bool is_there, is_launching;
+		bool is_there, is_launching, is_graph;
 	} call;
 	struct device_work work;
 	size_t most; /* BUDGET_MOST; tests have it small */
@@ -131,7 +131,10 @@ struct budget {
 	uint64_t nr_late; /* events that belong to steps already closed, cut off there */
 	uint64_t nr_cut;  /* events cut off, since that stretch of their own step was closed */
 	uint64_t nr_untimed;
-	uint64_t nr_launches, nr_lost; /* of kernels; of which nothing ran, as far as is recorded */
+	/* Launches that no graph captures: all; of graphs; of which nothing ran, as far as is
+	 * recorded */
+	uint64_t nr_launches, nr_graph_launches, nr_lost;
+	bool is_capturing; /* going back in time */
 };
 
 /* In the order of struct op_view's callbacks. has_devices: the devices of steps are wanted, too. */

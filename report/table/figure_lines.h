@@ -29,6 +29,12 @@ struct figure_share {
 
 #define FIGURE_MOST_SHARES 16u
 
+/* Lines of their own for a printable text, which is broken at blanks; all but the first are
+ * indented.
+ */
+void figure_lines_add_sentence(
+	struct figure_lines *lines, size_t indent, const char *bytes, size_t nr_bytes);
+
 /* Tenths of a percent that add up to 1,000: what is left goes to the largest remainders. */
 void figure_shares_tenths(const struct figure_share *shares, size_t nr, const uint64_t *ns,
 	uint64_t all_ns, unsigned int *tenths);

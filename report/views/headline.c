@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The first screen in at most eight lines: what ran, how long a step takes, where its time goes,
+ * The first screen: what ran, how long a step takes, where its time goes,
  * how much it computes, and what would save most. One row for the whole run.
  */
 #include <inttypes.h>
@@ -8,15 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/advice/findings.h"
 #include "report/analysis/headline.h"
 #include "report/analysis/view.h"
 #include "report/ops/flops.h"
 #include "report/model/run_state.h"
 #include "report/table/figure_lines.h"
 #include "report/util/text.h"
+#include "report/verdict/verdict.h"
 
-#define MOST_LINES    8u
 #define FINDING_WIDTH 3u
 #define LEAST_PROGRAM 12u
 
@@ -156,58 +155,14 @@ static void add_flops(struct figure_lines *lines, const struct headline_figures 
 
 /* ---- findings ---- */
 
-static const struct findings *findings_of(struct headline_view *view)
+static void add_findings(const struct verdict *verdict, struct figure_lines *lines)
 {
-	static const struct findings none;
-
-	return view->advice.state ? advice_findings(view->advice.state) : &none;
-}
-
-/* Where the whole sentence does not fit in a line: the problem and what it costs. */
-static void add_short(const struct finding *finding, size_t width, struct buf *out)
-{
-	struct buf cost = {0};
-	char time[TEXT_TIME_BYTES];
-
-	if (finding->predicted && finding->is_of_process && finding->facts->process->rank >= 0) {
-		buf_printf(&cost, "; a fix saves %.1f %% of rank %" PRId64,
-			finding_saved_pct(finding), finding->facts->process->rank);
-	} else if (finding->predicted) {
-		text_time(time, finding->saved_ns);
-		buf_printf(&cost, "; a fix saves %s%s (%.1f %%)", time,
-			finding->facts->process->nr_steps > 1 ? "/step" : "",
-			finding_saved_pct(finding));
-	} else if (finding->result.has_stake && finding->result.stake_whole_ns) {
-		text_time(time, (double)finding->result.stake_ns);
-		buf_printf(&cost, "; at most %s (%.1f %%)", time,
-			100 * (double)finding->result.stake_ns /
-				(double)finding->result.stake_whole_ns);
-	}
-	buf_char(&cost, '\0');
-	buf_printf(out, "%c", finding->result.problem[0] & ~0x20);
-	text_add_shown(out, finding->result.problem + 1, strlen(finding->result.problem + 1),
-		width > cost.nr_bytes + LEAST_PROGRAM ? width - cost.nr_bytes : LEAST_PROGRAM);
-	buf_text(out, cost.bytes);
-	buf_fini(&cost);
-}
-
-static void add_findings(struct headline_view *view, struct figure_lines *lines)
-{
-	const struct findings *findings = findings_of(view);
-
-	for (size_t i = 0;
-		i < findings->nr_shown && i < HEADLINE_NR_FINDINGS && lines->nr < MOST_LINES; i++) {
+	for (size_t i = 0; i < verdict->nr && i < HEADLINE_NR_FINDINGS; i++) {
 		struct buf sentence = {0};
-		size_t width = lines->width - FINDING_WIDTH;
 
-		buf_printf(&lines->text, "%zu. ", i + 1);
-		finding_add_sentence(&findings->items[i], &sentence);
-		if (sentence.nr_bytes > width) {
-			sentence.nr_bytes = 0;
-			add_short(&findings->items[i], width, &sentence);
-		}
-		buf_add(&lines->text, sentence.bytes, sentence.nr_bytes);
-		figure_lines_end(lines);
+		buf_printf(&sentence, "%zu. ", i + 1);
+		verdict_add_sentence(verdict, &verdict->findings[i], &sentence);
+		figure_lines_add_sentence(lines, FINDING_WIDTH, sentence.bytes, sentence.nr_bytes);
 		lines->nr++;
 		buf_fini(&sentence);
 	}
@@ -215,9 +170,9 @@ static void add_findings(struct headline_view *view, struct figure_lines *lines)
 
 /* ---- all of it ---- */
 
-static char *make_lines(
-	struct headline_view *view, const struct headline_figures *figures, size_t width)
+static char *make_lines(struct headline_view *view, const struct verdict *verdict, size_t width)
 {
+	const struct headline_figures *figures = verdict->figures;
 	struct figure_lines lines = {.width = width ? width : SIZE_MAX};
 
 	add_run(&lines, figures);
@@ -230,25 +185,25 @@ static char *make_lines(
 		headline_add_cpu_shares(&lines, figures);
 	}
 	add_flops(&lines, figures);
-	add_findings(view, &lines);
+	add_findings(verdict, &lines);
 	buf_char(&lines.text, '\0');
 	return lines.text.bytes;
 }
 
 /* ---- the row ---- */
 
-static void fill_findings(const struct findings *findings, struct table_cell *cells)
+static void fill_findings(const struct verdict *verdict, struct table_cell *cells)
 {
-	for (size_t i = 0; i < findings->nr_shown && i < HEADLINE_NR_FINDINGS; i++) {
-		const struct finding *finding = &findings->items[i];
+	for (size_t i = 0; i < verdict->nr && i < HEADLINE_NR_FINDINGS; i++) {
+		const struct verdict_finding *finding = &verdict->findings[i];
 		struct buf sentence = {0};
 
-		finding_add_sentence(finding, &sentence);
+		verdict_add_sentence(verdict, finding, &sentence);
 		table_set_text(cells++, sentence.bytes, sentence.nr_bytes);
 		buf_fini(&sentence);
-		if (finding->predicted) {
+		if (finding->saved_ns >= 0) {
 			table_set_number(cells, finding->saved_ns);
-			table_set_number(cells + 1, finding_saved_pct(finding));
+			table_set_number(cells + 1, verdict_share_pct(finding));
 		}
 		cells += HEADLINE_NR_FINDING_COLUMNS - 1;
 	}
@@ -258,6 +213,7 @@ static void fill(void *state, struct table *table)
 {
 	struct headline_view *view = state;
 	struct headline_figures figures;
+	struct verdict verdict;
 	struct table_cell *cells;
 	struct buf program = {0};
 	uint64_t nr_incomplete = 0;
@@ -267,26 +223,33 @@ static void fill(void *state, struct table *table)
 	if (!figures.first) {
 		return;
 	}
+	verdict_find(&verdict, &figures, view->advice.state);
 	cells = table_add_row(table);
 	run_state_add_program(&program, figures.first, 0);
 	table_set_text(&cells[HEADLINE_PROGRAM], program.bytes, program.nr_bytes);
 	buf_fini(&program);
 	headline_fill(&figures, cells);
-	fill_findings(findings_of(view), &cells[HEADLINE_FINDINGS]);
+	fill_findings(&verdict, &cells[HEADLINE_FINDINGS]);
 	for (size_t i = 0; i < view->input.nr_processes; i++) {
 		nr_incomplete += !process_is_complete(view->input.processes[i]);
 	}
 	table_set_integer(&cells[HEADLINE_INCOMPLETE], nr_incomplete);
 	table->is_figure_only = true;
-	table->figure = make_lines(view, &figures, view->input.line_width);
-	lines = make_lines(view, &figures, 0);
+	table->figure = make_lines(view, &verdict, view->input.line_width);
+	lines = make_lines(view, &verdict, 0);
 	table->figure_json = figure_lines_json(lines);
 	free(lines);
 }
 
+#define HEADLINE_OPS                                                                              \
+	{                                                                                         \
+		.begin = begin, .enter = enter, .enter_wants = budget_wants_covered, .op = on_op, \
+		.op_wants = flops_may_count, .call = on_call, .record = on_record, .end = end     \
+	}
+
 VIEW(headline, 5) = {
 	.name = "headline",
-	.help = "the run in eight lines: step time, where it goes, and what would save most",
+	.help = "the run in a few lines: step time, where it goes, and what would save most",
 	.about =
 		"One row for the whole run. Times are means per step, and shares are of the step; "
 		"those of GPUs sum to 100 %, and so do those of the CPU and those of phases. While "
@@ -300,14 +263,87 @@ VIEW(headline, 5) = {
 		.input = offsetof(struct headline_view, input),
 		.used = offsetof(struct headline_view, advice)},
 	.uses = &view_advice,
-	.ops = {.begin = begin,
-		.enter = enter,
-		.enter_wants = budget_wants_covered,
-		.op = on_op,
-		.op_wants = flops_may_count,
-		.call = on_call,
-		.record = on_record,
-		.end = end},
+	.ops = HEADLINE_OPS,
 	.fill = fill,
+	.fini = fini,
+};
+
+/* ---- the findings as a table ---- */
+
+enum finding_column {
+	FINDING_CAUSE,
+	FINDING_SENTENCE,
+	FINDING_SAVED,
+	FINDING_SHARE,
+	FINDING_REACH,
+	FINDING_STEP,
+	FINDING_PLACES,
+};
+
+static const struct table_column finding_columns[] = {
+	[FINDING_CAUSE] = TABLE_COLUMN("cause", "Cause", TABLE_TEXT),
+	[FINDING_SENTENCE] = TABLE_COLUMN("sentence", "Finding", TABLE_TEXT),
+	[FINDING_SAVED] = TABLE_COLUMN("saved_ns", "Saved", TABLE_MEAN_TIME,
+		.help = "predicted by the replay, and at most what the cause costs; unknown where "
+			"the replay cannot say"),
+	[FINDING_SHARE] = TABLE_COLUMN("share_pct", "% of step", TABLE_PERCENT,
+		.help = "what is saved, or what the cause costs where that is unknown"),
+	[FINDING_REACH] = TABLE_COLUMN("reach_ns", "Costs", TABLE_MEAN_TIME,
+		.help = "parts of the time budget that the cause explains: the most that a change "
+			"can save"),
+	[FINDING_STEP] = TABLE_COLUMN(
+		"step_ns", "Step", TABLE_MEAN_TIME, .help = "mean; without steps, the recording"),
+	[FINDING_PLACES] = TABLE_COLUMN(
+		"places", "Where", TABLE_TEXT, .help = "the places with most of that time"),
+};
+
+static void fill_table(void *state, struct table *table)
+{
+	struct headline_view *view = state;
+	struct headline_figures figures;
+	struct verdict verdict;
+
+	headline_figures(&view->headline, &figures);
+	if (!figures.first) {
+		return;
+	}
+	verdict_find(&verdict, &figures, view->advice.state);
+	for (size_t i = 0; i < verdict.nr; i++) {
+		const struct verdict_finding *finding = &verdict.findings[i];
+		struct table_cell *cells = table_add_row(table);
+		struct buf text = {0};
+
+		table_set_string(&cells[FINDING_CAUSE], verdict_cause_names[finding->cause]);
+		verdict_add_sentence(&verdict, finding, &text);
+		table_set_text(&cells[FINDING_SENTENCE], text.bytes, text.nr_bytes);
+		text.nr_bytes = 0;
+		verdict_add_places(&verdict, finding, &text);
+		if (text.nr_bytes) {
+			table_set_text(&cells[FINDING_PLACES], text.bytes, text.nr_bytes);
+		}
+		buf_fini(&text);
+		if (finding->saved_ns >= 0) {
+			table_set_number(&cells[FINDING_SAVED], finding->saved_ns);
+		}
+		table_set_number(&cells[FINDING_SHARE], verdict_share_pct(finding));
+		table_set_number(&cells[FINDING_REACH], finding->reach_ns);
+		table_set_number(&cells[FINDING_STEP], finding->step_ns);
+	}
+}
+
+VIEW(findings, 6) = {
+	.name = "findings",
+	.help = "what would make the run faster: each cause once, what saves most first",
+	.about = "A cause is a group of parts of the time budget (view budget) that one change "
+		 "removes. Times are means per step of the processes that count, as on the first "
+		 "screen.",
+	.title = "Findings",
+	VIEW_COLUMNS(finding_columns),
+	.state = {.size = sizeof(struct headline_view),
+		.input = offsetof(struct headline_view, input),
+		.used = offsetof(struct headline_view, advice)},
+	.uses = &view_advice,
+	.ops = HEADLINE_OPS,
+	.fill = fill_table,
 	.fini = fini,
 };

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""first.py GPROF_REPORT FOLDER: the first screen of real traces: eight lines that fit, with shares that sum to 100 %.
+"""first.py GPROF_REPORT FOLDER: the first screen of real traces: lines that fit, with shares that sum to 100 %.
 
-The share of the loader is beside the TensorBoard plugin's, of the same steps.
+It has a line for each figure, two for the shares at 80 columns, and at most two for each of three findings, whole sentences.
+The share of the loader is beside the TensorBoard plugin's, of the same steps, which counts it until the next kernel begins; so it is
+less here by what lies behind its end.
 """
 import gzip
 import json
@@ -11,11 +13,13 @@ import subprocess
 import sys
 import tempfile
 
-LINES = 8
+LINES = {80: 13, 120: 11}
 # The loader's share of a step, by the plugin.
 LOADER_PCT = {"resnet50_nw0_v100.json.gz": 33.37}
+LOADER_LESS_PCT = 0.5
 RANKS = {"dlrm_v100_8ranks": 8}
-PARTS = ["computing", "exposed_communication", "exposed_copies", "idle_dataloader", "idle_calls", "idle_operators", "idle_other"]
+PARTS = ["computing", "exposed_communication", "exposed_copies", "idle_startup", "idle_allocation", "idle_wait",
+         "idle_staging", "idle_launch", "idle_dataloader", "idle_operators", "idle_user", "idle_latency", "idle_dependency"]
 
 
 def run(program, path, *options, columns=80):
@@ -25,7 +29,7 @@ def run(program, path, *options, columns=80):
 def problems(program, path, name):
     for columns in (80, 120):
         screen = run(program, path, columns=columns).split("\n\n")[0].split("\n")
-        if len(screen) > LINES:
+        if len(screen) > LINES[columns]:
             yield f"{len(screen)} lines at {columns} columns"
         if max(map(len, screen)) > columns:
             yield f"a line of {max(map(len, screen))} at {columns} columns"
@@ -41,7 +45,7 @@ def problems(program, path, name):
         yield f"shares in JSON sum to {whole}"
     if row["median_ns"] is not None and not row["median_ns"] <= row["p99_ns"]:
         yield f"median {row['median_ns']}, p99 {row['p99_ns']}"
-    if name in LOADER_PCT and abs(row["idle_dataloader_pct"] - LOADER_PCT[name]) > 0.2:
+    if name in LOADER_PCT and not 0 <= LOADER_PCT[name] - row["idle_dataloader_pct"] <= LOADER_LESS_PCT:
         yield f"the loader takes {row['idle_dataloader_pct']} %, not {LOADER_PCT[name]}"
     if row["ranks"] != RANKS.get(name, row["ranks"]):
         yield f"{row['ranks']} ranks"

@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/verdict/verdict.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/util/text.h"
+
+/* A cause that reaches less, or whose change saves less, is not shown. Percent of the step. */
+#define LEAST_REACH_PCT 3.0
+#define LEAST_SAVED_PCT 1.0
+
+/* Start-up without steps leaves too little to judge above this. */
+#define MUCH_STARTUP_PCT 50.0
+
+/* Where GPUs wait longer for what is not recorded, the replay does not know what a change saves. */
+#define UNEXPLAINED_PCT 5.0
+
+/* So many launches may lack an activity. */
+#define LOST_PCT 2.0
+
+/* If the GPU computes as long as this, and no change saves as much as that, kernels are all there
+ * is. */
+#define COMPUTING_PCT 50.0
+#define LITTLE_PCT    5.0
+
+const char *const verdict_cause_names[NR_VERDICT_CAUSES] = {
+	[VERDICT_LOST] = "lost_data",
+	[VERDICT_STARTUP] = "startup",
+	[VERDICT_STRAGGLER] = "straggler",
+	[VERDICT_LOADER] = "loader",
+	[VERDICT_READBACK] = "sync_readback",
+	[VERDICT_ALLOCATION] = "alloc_free",
+	[VERDICT_LAUNCH] = "launch",
+	[VERDICT_USER] = "python_host",
+	[VERDICT_COPIES] = "copies_h2d",
+	[VERDICT_COMMUNICATION] = "comm_exposed",
+	[VERDICT_GAPS] = "gaps",
+	[VERDICT_KERNELS] = "kernels_gpu_bound",
+};
+
+/* What the replay changes, and whose places are shown. */
+static const struct {
+	enum advice_change change;
+	enum advice_cause sites; /* NR_ADVICE_CAUSES: none */
+} causes[NR_VERDICT_CAUSES] = {
+	[VERDICT_LOST] = {ADVICE_CHANGE_NONE, NR_ADVICE_CAUSES},
+	[VERDICT_STARTUP] = {ADVICE_CHANGE_NONE, ADVICE_ALLOCATION},
+	[VERDICT_STRAGGLER] = {ADVICE_CHANGE_STRAGGLERS, NR_ADVICE_CAUSES},
+	[VERDICT_LOADER] = {ADVICE_CHANGE_LOADER, ADVICE_LOADER},
+	[VERDICT_READBACK] = {ADVICE_CHANGE_SYNC, ADVICE_WAIT},
+	[VERDICT_ALLOCATION] = {ADVICE_CHANGE_ALLOCATION, ADVICE_ALLOCATION},
+	[VERDICT_LAUNCH] = {ADVICE_CHANGE_LAUNCHES, ADVICE_HOST_BOUND},
+	[VERDICT_USER] = {ADVICE_CHANGE_NONE, ADVICE_HOST_BOUND},
+	[VERDICT_COPIES] = {ADVICE_CHANGE_COPIES, ADVICE_PAGEABLE},
+	[VERDICT_COMMUNICATION] = {ADVICE_CHANGE_COMMUNICATION, ADVICE_COMMUNICATION},
+	[VERDICT_GAPS] = {ADVICE_CHANGE_GAPS, NR_ADVICE_CAUSES},
+	[VERDICT_KERNELS] = {ADVICE_CHANGE_NONE, NR_ADVICE_CAUSES},
+};
+
+/* ---- means per step ---- */
+
+static double per_step(const struct verdict *verdict, double ns)
+{
+	const struct headline_figures *figures = verdict->figures;
+
+	return ns / (figures->nr_step_rows ? (double)figures->nr_step_rows : 1);
+}
+
+static double part(const struct verdict *verdict, unsigned int which)
+{
+	return per_step(verdict, (double)verdict->figures->parts[which]);
+}
+
+static double state(const struct verdict *verdict, enum host_state which)
+{
+	return part(verdict, BUDGET_HOST + which);
+}
+
+/* What a state costs in gaps that no wait opened. */
+static double undrained(const struct verdict *verdict, unsigned int which)
+{
+	return per_step(verdict, (double)(verdict->figures->parts[BUDGET_HOST + which] -
+					  verdict->figures->drained[which]));
+}
+
+static double drained(const struct verdict *verdict)
+{
+	double ns = 0;
+
+	for (unsigned int i = 0; i <= NR_HOST_STATES; i++) {
+		if (i != HOST_WAIT && i != HOST_STARTUP && i != HOST_LOADER) {
+			ns += (double)verdict->figures->drained[i];
+		}
+	}
+	return per_step(verdict, ns);
+}
+
+static double step_ns(const struct verdict *verdict)
+{
+	return per_step(verdict, (double)verdict->figures->parts_ns);
+}
+
+/* ---- ranks ---- */
+
+static double communication_of(const struct advice_facts *facts)
+{
+	double nr = facts->nr_steps ? (double)facts->nr_steps : 1;
+	double nr_devices = facts->gaps.nr_devices ? (double)facts->gaps.nr_devices : 1;
+
+	return (double)overlap_any(&facts->times, OVERLAP_COMMUNICATION) / nr / nr_devices;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/*
+ * Communication ends together, so who comes last waits least: the median of the others' waits
+ * longer by what is returned.
+ */
+static double find_latest(struct verdict *verdict)
+{
+	const struct advice *advice = verdict->advice;
+	double *others = mem_zeroed(advice->input.nr_processes + 1, sizeof(*others));
+	double least = 0, delay_ns = 0;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < advice->input.nr_processes; i++) {
+		double ns = communication_of(&advice->facts[i]);
+
+		if (advice->facts[i].process->rank >= 0 && ns > 0) {
+			others[nr++] = ns;
+			if (nr == 1 || ns < least) {
+				least = ns;
+				verdict->late_rank = advice->facts[i].process->rank;
+			}
+		}
+	}
+	qsort(others, nr, sizeof(*others), by_number);
+	if (nr > 1) {
+		delay_ns = others[nr / 2] - least;
+	}
+	free(others);
+	return delay_ns;
+}
+
+/* By steps where they were compared, as in the view stragglers. */
+static double find_late(struct verdict *verdict)
+{
+	const struct advice *advice = verdict->advice;
+	bool is_compared = false;
+
+	for (size_t i = 0; i < advice->input.nr_processes; i++) {
+		const struct straggler *straggler = advice->facts[i].straggler;
+
+		is_compared |= straggler != NULL;
+		if (straggler && straggler->delay_ns &&
+			(!verdict->late || straggler->delay_ns > verdict->late->delay_ns)) {
+			verdict->late = straggler;
+			verdict->late_rank = advice->facts[i].process->rank;
+		}
+	}
+	if (verdict->late) {
+		return (double)verdict->late->delay_ns / (double)verdict->late->nr_compared;
+	}
+	return is_compared ? 0 : find_latest(verdict);
+}
+
+/* ---- what a change saves ---- */
+
+/* Mean of the processes that count, as far as it is predicted; below 0: of none. */
+static double predicted_ns(const struct verdict *verdict, enum advice_change change)
+{
+	const struct advice *advice = verdict->advice;
+	const struct prediction *prediction = &advice->prediction;
+	double sum = 0;
+	size_t nr = 0;
+
+	if (change == ADVICE_CHANGE_NONE ||
+		100 * part(verdict, BUDGET_DEPENDENCY) > UNEXPLAINED_PCT * step_ns(verdict) ||
+		(change == ADVICE_CHANGE_STRAGGLERS && !prediction->is_joined)) {
+		return -1;
+	}
+	for (size_t i = 0; i < advice->input.nr_processes; i++) {
+		const struct predicted *predicted = prediction_of(prediction, i);
+
+		if ((!advice->has_loops || advice->facts[i].is_judged) &&
+			prediction_is_known(predicted)) {
+			double ns = prediction_saved_ns(predicted, change - 1);
+
+			sum += ns > 0 ? ns : 0;
+			nr++;
+		}
+	}
+	return nr ? sum / (double)nr : -1;
+}
+
+double verdict_share_pct(const struct verdict_finding *finding)
+{
+	double ns = finding->saved_ns < 0 ? finding->reach_ns : finding->saved_ns;
+
+	return finding->step_ns > 0 ? 100 * ns / finding->step_ns : 0;
+}
+
+static void add(struct verdict *verdict, enum verdict_cause cause, double reach_ns)
+{
+	struct verdict_finding finding = {.cause = cause, .reach_ns = reach_ns};
+
+	finding.saved_ns = predicted_ns(verdict, causes[cause].change);
+	finding.is_capped = finding.saved_ns > reach_ns;
+	finding.saved_ns = finding.is_capped ? reach_ns : finding.saved_ns;
+	finding.step_ns = step_ns(verdict);
+	if (100 * reach_ns >= LEAST_REACH_PCT * finding.step_ns &&
+		verdict_share_pct(&finding) >= LEAST_SAVED_PCT) {
+		verdict->findings[verdict->nr++] = finding;
+	}
+}
+
+/* ---- causes ---- */
+
+/* What the host does between launches, in gaps that no wait opened: one cause, named by the most.
+ */
+static void add_host(struct verdict *verdict)
+{
+	double calls = undrained(verdict, HOST_LAUNCH) + undrained(verdict, HOST_CALL) +
+		       undrained(verdict, HOST_OPERATOR);
+	double user = undrained(verdict, HOST_USER);
+
+	if (!verdict->figures->has_gpu) {
+		return;
+	}
+	add(verdict, user > calls ? VERDICT_USER : VERDICT_LAUNCH, calls + user);
+}
+
+static void add_startup(struct verdict *verdict)
+{
+	double ns = state(verdict, HOST_STARTUP);
+
+	if (!verdict->figures->has_steps) {
+		ns += state(verdict, HOST_ALLOCATION);
+	}
+	add(verdict, VERDICT_STARTUP, ns);
+}
+
+static bool has_lost(const struct headline_figures *figures)
+{
+	return figures->has_gpu &&
+	       100 * (double)figures->nr_lost > LOST_PCT * (double)figures->nr_launches;
+}
+
+/* Idle time, which lost activities only seem to leave. */
+static void add_idle(struct verdict *verdict)
+{
+	add_startup(verdict);
+	if (verdict->nr && !verdict->figures->has_steps &&
+		verdict_share_pct(&verdict->findings[0]) > MUCH_STARTUP_PCT) {
+		return;
+	}
+	add(verdict, VERDICT_LOADER, state(verdict, HOST_LOADER));
+	add(verdict, VERDICT_READBACK,
+		state(verdict, HOST_WAIT) + part(verdict, BUDGET_DOWNLOAD) + drained(verdict));
+	if (verdict->figures->has_steps) {
+		add(verdict, VERDICT_ALLOCATION, state(verdict, HOST_ALLOCATION));
+	}
+	add_host(verdict);
+	add(verdict, VERDICT_GAPS, part(verdict, BUDGET_LATENCY));
+}
+
+static int by_saving(const void *a, const void *b)
+{
+	const struct verdict_finding *x = a, *y = b;
+	double x_pct = verdict_share_pct(x), y_pct = verdict_share_pct(y);
+
+	if (x_pct != y_pct) {
+		return x_pct > y_pct ? -1 : 1;
+	}
+	return x->cause < y->cause ? -1 : x->cause > y->cause;
+}
+
+static void put_first(struct verdict *verdict, enum verdict_cause cause, double reach_ns)
+{
+	memmove(verdict->findings + 1, verdict->findings, verdict->nr * sizeof(*verdict->findings));
+	verdict->nr++;
+	verdict->findings[0] = (struct verdict_finding){
+		.cause = cause, .reach_ns = reach_ns, .saved_ns = -1, .step_ns = step_ns(verdict)};
+}
+
+/* Most of the time that nothing but faster kernels would save is a verdict as well. */
+static void add_kernels(struct verdict *verdict)
+{
+	double ns = part(verdict, BUDGET_COMPUTING);
+
+	if (verdict->figures->has_gpu && 100 * ns >= COMPUTING_PCT * step_ns(verdict) &&
+		(!verdict->nr || verdict_share_pct(&verdict->findings[0]) < LITTLE_PCT)) {
+		put_first(verdict, VERDICT_KERNELS, ns);
+	}
+}
+
+static const struct advice_facts *facts_of(const struct verdict *verdict)
+{
+	for (size_t i = 0; i < verdict->advice->input.nr_processes; i++) {
+		if (verdict->advice->facts[i].process == verdict->figures->first) {
+			return &verdict->advice->facts[i];
+		}
+	}
+	return NULL;
+}
+
+void verdict_find(
+	struct verdict *verdict, const struct headline_figures *figures, struct advice *advice)
+{
+	*verdict = (struct verdict){.figures = figures, .advice = advice, .late_rank = -1};
+	if (!advice || !figures->has_parts || !figures->parts_ns) {
+		return;
+	}
+	advice_findings(advice);
+	verdict->facts = facts_of(verdict);
+	if (!has_lost(figures)) {
+		add_idle(verdict);
+	}
+	add(verdict, VERDICT_COPIES, part(verdict, BUDGET_UPLOAD) + state(verdict, HOST_STAGING));
+	add(verdict, VERDICT_COMMUNICATION, part(verdict, BUDGET_COMMUNICATION));
+	add(verdict, VERDICT_STRAGGLER, find_late(verdict));
+	qsort(verdict->findings, verdict->nr, sizeof(*verdict->findings), by_saving);
+	if (has_lost(figures)) {
+		put_first(verdict, VERDICT_LOST, 0);
+	} else {
+		add_kernels(verdict);
+	}
+}
+
+/* ---- sentences ---- */
+
+static const char *late_because(const struct verdict *verdict)
+{
+	static const char *const texts[NR_STRAGGLER_CAUSES] = {
+		[STRAGGLER_LOADER] = ", whose data loader takes longer",
+		[STRAGGLER_HOST] = ", whose host takes longer",
+		[STRAGGLER_KERNELS] = ", whose kernels take longer",
+		[STRAGGLER_CLOCK] = ", whose GPU clock is lower",
+		[STRAGGLER_COPIED] = ", whose copies take longer",
+		[STRAGGLER_OPERATORS] = ", whose operators are slower",
+		[STRAGGLER_LATE] = ", which begins steps later",
+	};
+	const char *text = verdict->late ? texts[verdict->late->cause] : NULL;
+
+	return text ? text : "";
+}
+
+static void add_amount(
+	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
+{
+	advice_add_time(out, finding->saved_ns < 0 ? finding->reach_ns : finding->saved_ns);
+	buf_printf(out, "%s (%.1f %%)",
+		verdict->figures->has_steps ? " per step" : " of the recording",
+		verdict_share_pct(finding));
+}
+
+/* As "; batches that are ready in time save 57.0 ms per step (32.6 %)". */
+static void add_change(const struct verdict *verdict, const struct verdict_finding *finding,
+	const char *change, struct buf *out)
+{
+	buf_printf(
+		out, "; %s %s ", change, finding->saved_ns < 0 || finding->is_capped ? "can save at most" : "would save");
+	add_amount(verdict, finding, out);
+}
+
+static const char *launch_change(const struct verdict *verdict)
+{
+	const struct headline_figures *figures = verdict->figures;
+
+	if (figures->nr_graph_launches) {
+		return "less work on the host between graphs";
+	}
+	return figures->has_ops && figures->framework == GPROF_FRAMEWORK_TORCH
+		       ? "CUDA graphs or torch.compile"
+		       : "CUDA graphs";
+}
+
+static void add_top(
+	const struct verdict *verdict, enum advice_cause cause, const char *word, struct buf *out)
+{
+	const struct advice_facts *facts = verdict->facts;
+	const char *top = facts ? advice_sites_top(&facts->sites, cause, facts->base_mask) : "";
+
+	if (*top) {
+		buf_printf(out, "%s", word);
+		text_add_shown(out, top, strlen(top), 32);
+	}
+}
+
+static void add_lost(const struct headline_figures *figures, struct buf *out)
+{
+	buf_printf(out,
+		"%" PRIu64 " of %" PRIu64 " launches have no GPU activity, so idle time is unknown",
+		figures->nr_lost, figures->nr_launches);
+}
+
+void verdict_add_sentence(
+	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
+{
+	switch (finding->cause) {
+	case VERDICT_LOST:
+		add_lost(verdict->figures, out);
+		return;
+	case VERDICT_STARTUP:
+		buf_text(out, "Start-up takes ");
+		add_amount(verdict, finding, out);
+		add_top(verdict, ADVICE_ALLOCATION, ", most in ", out);
+		buf_text(out, "; it happens once");
+		return;
+	case VERDICT_STRAGGLER:
+		buf_text(out, "The other ranks wait ");
+		add_amount(verdict, finding, out);
+		buf_printf(
+			out, " for rank %" PRId64 "%s", verdict->late_rank, late_because(verdict));
+		return;
+	case VERDICT_LOADER:
+		buf_printf(out, "The %s waits for the data loader",
+			verdict->figures->has_gpu ? "GPU" : "loop");
+		add_change(verdict, finding, "batches that are ready in time", out);
+		return;
+	case VERDICT_READBACK:
+		buf_text(out, "The GPU runs out of work because the host waits for it");
+		add_top(verdict, ADVICE_WAIT, " in ", out);
+		add_change(verdict, finding, "not waiting", out);
+		return;
+	case VERDICT_ALLOCATION:
+		buf_text(out, "The GPU waits while memory is allocated or code loaded");
+		add_top(verdict, ADVICE_ALLOCATION, " by ", out);
+		add_change(verdict, finding, "reusing both", out);
+		return;
+	case VERDICT_LAUNCH:
+		buf_text(out, "The GPU waits for the host to launch work");
+		add_change(verdict, finding, launch_change(verdict), out);
+		return;
+	case VERDICT_USER:
+		buf_text(out, "The GPU waits for code outside of operators, such as Python");
+		add_change(verdict, finding, "running it earlier or elsewhere", out);
+		return;
+	case VERDICT_COPIES:
+		buf_text(out, "The GPU waits for copies to it");
+		add_change(verdict, finding, "copying ahead from pinned memory", out);
+		return;
+	case VERDICT_COMMUNICATION:
+		buf_text(out, "Computation does not hide communication");
+		add_change(verdict, finding, "hiding it", out);
+		return;
+	case VERDICT_GAPS:
+		buf_text(out, "Kernels follow each other with gaps");
+		add_change(verdict, finding, "fewer and larger kernels", out);
+		return;
+	default:
+		buf_text(out, "No change outside of kernels saves much; the GPU computes ");
+		add_amount(verdict, finding, out);
+		return;
+	}
+}
+
+void verdict_add_places(
+	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
+{
+	const struct advice_facts *facts = verdict->facts;
+	enum advice_cause cause = causes[finding->cause].sites;
+
+	if (facts && cause < NR_ADVICE_CAUSES) {
+		advice_sites_add_text(&facts->sites, cause, facts->base_mask, facts->process, out);
+	}
+}

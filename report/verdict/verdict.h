@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What would make a run faster, what saves most first. A cause is a group of parts of the time
+ * budget that one change removes. Its reach is the time of these parts, and the most that the
+ * change can save. The replay predicts what it does save; a prediction beyond the reach is the
+ * reach. Times are means per step of all processes that count, as on the first screen; without
+ * steps they are of the recording.
+ *
+ *     lost data    launches without GPU activity: nothing else is said of idle time
+ *     start-up     long calls that do not recur; without steps also allocation and loading
+ *     straggler    what the other ranks wait for one
+ *     launch, user code, allocation, loader   parts of idle time of these names
+ *     read-back    waits for the GPU, copies from it, and gaps that a wait opened
+ *     copies       copies to the GPU, and calls that wait for them
+ *     communication   what no computation hides
+ *     gaps         launch latency
+ *     kernels      the GPU computes, and no other cause costs much: that is a verdict, too
+ */
+#ifndef REPORT_VERDICT_VERDICT_H
+#define REPORT_VERDICT_VERDICT_H
+
+#include "report/advice/findings.h"
+#include "report/analysis/headline.h"
+
+enum verdict_cause {
+	VERDICT_LOST,
+	VERDICT_STARTUP,
+	VERDICT_STRAGGLER,
+	VERDICT_LOADER,
+	VERDICT_READBACK,
+	VERDICT_ALLOCATION,
+	VERDICT_LAUNCH,
+	VERDICT_USER,
+	VERDICT_COPIES,
+	VERDICT_COMMUNICATION,
+	VERDICT_GAPS,
+	VERDICT_KERNELS,
+	NR_VERDICT_CAUSES,
+};
+
+extern const char *const verdict_cause_names[NR_VERDICT_CAUSES];
+
+struct verdict_finding {
+	enum verdict_cause cause;
+	double reach_ns;
+	double saved_ns; /* at most reach_ns; below 0: unknown */
+	double step_ns;	 /* what it is a share of: the step, or the recording */
+	bool is_capped;	 /* the replay predicts more than the reach */
+};
+
+struct verdict {
+	struct verdict_finding findings[NR_VERDICT_CAUSES]; /* in their order */
+	size_t nr;
+	const struct headline_figures *figures;
+	struct advice *advice;
+	const struct advice_facts *facts; /* of the first process that counts; NULL: none */
+	int64_t late_rank;		  /* that the others wait for; -1: unknown */
+	const struct straggler *late;	  /* the same, where its steps were compared */
+};
+
+/* After the scan. advice: the state of view_advice; NULL: nothing is found. Both must stay. */
+void verdict_find(
+	struct verdict *verdict, const struct headline_figures *figures, struct advice *advice);
+
+/* What it costs or saves at most, of step_ns in percent. */
+double verdict_share_pct(const struct verdict_finding *finding);
+
+/* Appends cause, remedy and saving as one sentence, without a full stop. */
+void verdict_add_sentence(
+	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out);
+
+/* Appends the places with most time, "" if none is known. See advice_sites_add_text. */
+void verdict_add_places(
+	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which part of the budget idle time belongs to, and what the verdict makes of it. */
+#include <string.h>
+
+#include "report/budget/budget.h"
+#include "test/unit/report_made.h"
+
+static void add_wait(struct made *made, uint64_t begin, uint64_t end)
+{
+	struct gprof_row_api *row = gen_row(made->gen, GPROF_TABLE_api);
+
+	row->begin = begin;
+	row->dur = end;
+	row->thread = 1;
+	row->call = made->sync;
+	row->correlation = ++made->correlation;
+}
+
+/* Two steps of 1,000 ns. A wait opens the gap before the second kernel. */
+static struct made make(const char *name)
+{
+	struct made made = made_open(name);
+	uint32_t shape = made_shape(&made, "k", 1, 32, 16, 0);
+
+	made_step(&made, 1000, 7);
+	made_step(&made, 2000, 8);
+	made_step(&made, 3000, 9);
+	made_op(&made, "enumerate(DataLoader)#x.__next__", 1000, 1100, 0);
+	made_launch(&made, shape, 1150, 30, 1200, 1300);
+	made_op(&made, "aten::mm", 1120, 1190, 0);
+	add_wait(&made, 1250, 1420);
+	made_launch(&made, shape, 1500, 20, 1530, 1600);
+	made_launch(&made, shape, 2100, 20, 2150, 2250);
+	gen_close(made.gen, "exit");
+	return made;
+}
+
+static double part_ns(const struct table *table, unsigned int part)
+{
+	size_t row = tables_find(table, "part", budget_part_texts[part].title, 0);
+
+	return tables_cell(table, row, "total_ns")->number;
+}
+
+START_TEST(idle_time_belongs_to_what_the_launching_thread_did)
+{
+	struct made made = make("budget.gprof");
+	struct table *table = tables_of(&view_budget, made.path, false);
+	double sum = 0;
+
+	ck_assert_double_eq(part_ns(table, BUDGET_COMPUTING), 100 + 70 + 100);
+	ck_assert_double_eq(part_ns(table, BUDGET_HOST + HOST_LOADER), 100);
+	ck_assert_double_eq(part_ns(table, BUDGET_HOST + HOST_OPERATOR), 1150 - 1120);
+	ck_assert_double_eq(part_ns(table, BUDGET_HOST + HOST_LAUNCH), 30 + 20 + 20);
+	ck_assert_double_eq(part_ns(table, BUDGET_HOST + HOST_WAIT), 1420 - 1300);
+	ck_assert_double_eq(part_ns(table, BUDGET_LATENCY), 20 + 10 + 30);
+	ck_assert_double_eq(part_ns(table, BUDGET_USER), 20 + 80 + 400 + 100 + 750);
+	for (size_t row = 0; row < table->nr_rows; row++) {
+		sum += tables_cell(table, row, "total_ns")->number;
+	}
+	ck_assert_double_eq(sum, 2000);
+	table_destroy(table);
+}
+END_TEST
+
+/* What lies behind a wait is the wait's, not the host's; nothing saves more than it costs. */
+START_TEST(a_cause_costs_its_parts_and_saves_no_more)
+{
+	struct made made = make("verdict.gprof");
+	struct table *table = tables_of(&view_findings, made.path, false);
+	size_t user = tables_find(table, "cause", "python_host", 0);
+
+	ck_assert_uint_eq(user, 0);
+	ck_assert_double_eq(
+		tables_cell(table, user, "reach_ns")->number, (1350 - 80 + 30 + 70 - 20) / 2.0);
+	for (size_t row = 0; row < table->nr_rows; row++) {
+		const struct table_cell *saved = tables_cell(table, row, "saved_ns");
+		double reach_ns = tables_cell(table, row, "reach_ns")->number;
+
+		ck_assert(!saved->is_known || saved->number <= reach_ns);
+		ck_assert_double_le(reach_ns, tables_cell(table, row, "step_ns")->number);
+	}
+	table_destroy(table);
+}
+END_TEST
+
+UNIT_SUITE("report/verdict", idle_time_belongs_to_what_the_launching_thread_did,
+	a_cause_costs_its_parts_and_saves_no_more)
