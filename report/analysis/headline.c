@@ -66,6 +66,9 @@ void headline_op(struct headline *headline, const struct op *op)
 	double flops;
 
 	at_hand(headline)->has_ops = true;
+	if (flops_lack_size(op)) {
+		headline->flops[step_of(headline, op->begin)].lacks_sizes = true;
+	}
 	if (!flops_of_op(op, &flops) || flops <= 0) {
 		return;
 	}
@@ -405,10 +408,11 @@ static void set_sums(
 		all.flops += steps[i]->flops.flops;
 		all.peak_ns += steps[i]->flops.peak_ns;
 		all.without_peak += steps[i]->flops.without_peak;
+		figures->lacks_sizes |= steps[i]->flops.lacks_sizes;
 	}
 	gpu_ns = (double)steps_ns * (double)(figures->nr_gpus ? figures->nr_gpus : 1) /
 		 (double)(figures->nr_processes ? figures->nr_processes : 1);
-	if (all.flops > 0 && gpu_ns > 0) {
+	if (all.flops > 0 && gpu_ns > 0 && !figures->lacks_sizes) {
 		figures->flops_per_s = all.flops / gpu_ns * 1e9;
 	}
 	if (figures->flops_per_s > 0 && figures->has_gpu &&

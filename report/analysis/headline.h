@@ -8,7 +8,8 @@
  * ranks. Steps that warm up do not count (step_series.h), unless the user chose the steps. Shares
  * Each ns of a step counts once (budget.h). Without steps all of the recording counts. FLOP/s
  * The operations of operators with recorded shapes (flops.h), per GPU. MFU is the time that they
- * take at the peak of the GPU for their types of numbers, as a share of the steps.
+ * take at the peak of the GPU for their types of numbers, as a share of the steps. Both are unknown
+ * if a convolution has an output of unknown size.
  *
  * Memory: that of budget.h, and 200 bytes a step.
  */
@@ -23,6 +24,7 @@
 struct headline_flops {
 	double flops, peak_ns;
 	double without_peak; /* those whose peak is unknown */
+	bool lacks_sizes;    /* some are unknown: flops_lack_size */
 };
 
 struct headline_step {
@@ -71,6 +73,7 @@ struct headline_figures {
 	bool has_ops;	   /* which has any */
 	uint64_t phases_ns, phases[NR_PHASES];
 	double flops_per_s, mfu_pct; /* below 0: unknown */
+	bool lacks_sizes;	     /* therefore they are unknown, as in headline_flops */
 };
 
 struct headline {

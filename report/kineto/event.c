@@ -427,20 +427,21 @@ static bool add_sizes(struct buf *text, const struct kineto_json *json, int dims
 	return true;
 }
 
-/* Adds "[2, 2]" as "(2,2)"; false for any other text. */
+/* Adds "[2, 2]" as "(2,2)", and "[True, False]" as "(true,false)"; false for any other text. */
 static bool add_list(struct buf *text, const struct kineto_json *json, int concrete)
 {
 	const char *from = json->bytes + json->tokens[concrete].start;
 	size_t nr_bytes = kineto_json_length(json, concrete);
+	bool is_mask = nr_bytes > 1 && strchr("TtFf", from[1]);
 
-	if (nr_bytes < 3 || from[0] != '[' || strspn(from + 1, "0123456789, ") != nr_bytes - 2 ||
-		from[nr_bytes - 1] != ']') {
+	if (nr_bytes < 3 || from[0] != '[' || from[nr_bytes - 1] != ']' ||
+		strspn(from + 1, is_mask ? "TtrueFfals, " : "0123456789, ") != nr_bytes - 2) {
 		return false;
 	}
 	buf_char(text, '(');
 	for (size_t i = 1; i < nr_bytes - 1; i++) {
 		if (from[i] != ' ') {
-			buf_char(text, from[i]);
+			buf_char(text, is_mask ? (char)(from[i] | 0x20) : from[i]);
 		}
 	}
 	buf_char(text, ')');

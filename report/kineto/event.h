@@ -100,7 +100,8 @@ bool kineto_event_read(const struct kineto_json *json, struct kineto_event *even
 /*
  * Converts Kineto's "Input Dims" and "Input type" to the recorder's text: "float32[64,3,32,32],
  * int64[64], scalar", up to the last tensor. Lists of tensors count as scalars, as in the recorder.
- * From "Concrete Inputs" come the lists of integers that the recorder has: those of convolutions.
+ * From "Concrete Inputs" come lists of convolutions: of integers, as the recorder has them, and of
+ * truth values.
  */
 
 /* Tokens; 0: none, but for dims. */

@@ -8,10 +8,12 @@
  *     bmm, baddbmm          [b,m,k] x [b,k,n]         2 b m k n
  *     conv1d, conv2d, conv3d, convolution
  *                           input [N,C,...], weight [K,C/groups,k...], stride, padding, dilation
- *                           2 N K (C/groups) prod(k) prod(output)
- *                           traces without strides: the output counts as large as the input, an
- *                           upper bound with a stride or without padding
+ *                           2 N K (C/groups) prod(k) prod(output); the output's size follows from
+ *                           what reads it where strides are not recorded (convolution.h)
  *     conv_transpose        2 N prod(input) (C K/groups) prod(k)
+ *     convolution_backward  as much as the forward call for each gradient, of input and weights;
+ *                           where the mask is not recorded, of images, with up to four channels,
+ *                           none is computed
  *     attention (_scaled_dot_product_...)  q [...,L,E], k [...,S,E], v [...,S,F]
  *                           2 b L S E + 2 b L S F    (without softmax and mask)
  *     add, sub, mul, div, relu ... elementwise
@@ -22,12 +24,21 @@
 
 #include "report/ops/op.h"
 
-/* name and shape are numbers of string_pool.h. False if the operator or its shapes are unknown. */
-bool flops_of(uint32_t name, uint32_t shape, double *flops);
+/*
+ * name and shape are numbers of string_pool.h; positions as in struct op. False if the operator or
+ * its shapes are unknown, or if operators inside it have its FLOPs.
+ */
+bool flops_of(uint32_t name, uint32_t shape, double positions, double *flops);
 
 /* The same of a call; false also for convolution and clamp_min within conv2d, relu ..., which have
  * their FLOPs. */
 bool flops_of_op(const struct op *op, double *flops);
+
+/* Has it none only because nothing says how large the output of a convolution is? */
+bool flops_lack_size(const struct op *op);
+#define FLOPS_NOTE                                                                              \
+	"Some convolutions have no FLOPs: neither their strides nor the sizes of their output " \
+	"are recorded."
 
 /* For op_view.op_wants: false of operators that never have any. */
 bool flops_may_count(uint32_t name, uint8_t framework, uint8_t scope);

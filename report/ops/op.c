@@ -136,6 +136,19 @@ static bool find_is_user(uint32_t name, uint8_t framework, uint8_t scope, enum o
 	       !begins_with(string_pool_text(name, NULL), "ProfilerStep#");
 }
 
+static bool find_is_convolution(const char *name)
+{
+	static const char *const parts[] = {
+		"convolution", "conv1d", "conv2d", "conv3d", "conv_transpose", "conv_depthwise"};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (begins_with(name, "aten::") && strstr(name, parts[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
 void op_kind_find(struct op_kind *kind, uint32_t name, uint8_t framework, uint8_t scope)
 {
 	enum op_class class = find_class(name, framework, scope);
@@ -152,6 +165,8 @@ void op_kind_find(struct op_kind *kind, uint32_t name, uint8_t framework, uint8_
 	if (kind->is_step || (kind->is_user && class == OP_RANGE)) {
 		kind->is |= OP_IS_AROUND;
 	}
+	kind->is_convolution = framework == GPROF_FRAMEWORK_TORCH &&
+			       find_is_convolution(string_pool_text(name, NULL));
 	kind->is_executor = framework == GPROF_FRAMEWORK_PADDLE && scope == OP_PADDLE_USER &&
 			    !strcmp(string_pool_text(name, NULL), "StandaloneExecutor::run");
 }

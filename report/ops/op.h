@@ -74,6 +74,8 @@ struct op {
 	uint8_t phase;		/* enum op_class; OP_RANGE: none */
 	uint32_t segment;	/* of phases; UINT32_MAX: none */
 	uint32_t inner_segment; /* of a module: of the last operator in it so far */
+	/* Of a convolution without strides: of its output, as in convolution.h. 0: unknown. */
+	double positions;
 };
 
 /*
@@ -85,13 +87,14 @@ uint32_t op_row_name(uint32_t name);
 /* What the name of an operator means. */
 struct op_kind {
 	uint64_t key;
-	uint8_t class;	  /* enum op_class */
-	uint8_t is;	  /* OP_IS_OPERATOR, _USER or _MODULE; OP_IS_AROUND */
-	bool is_user;	  /* see op_is_user */
-	bool is_step;	  /* see op_is_step */
-	bool is_executor; /* runs a static program of Paddle's on other threads */
-	bool is_asked;	  /* for op_walk.c: `wanted` is set */
-	uint8_t wanted;	  /* as in struct op */
+	uint8_t class;	     /* enum op_class */
+	uint8_t is;	     /* OP_IS_OPERATOR, _USER or _MODULE; OP_IS_AROUND */
+	bool is_user;	     /* see op_is_user */
+	bool is_step;	     /* see op_is_step */
+	bool is_convolution; /* of PyTorch, also backward */
+	bool is_executor;    /* runs a static program of Paddle's on other threads */
+	bool is_asked;	     /* for op_walk.c: `wanted` is set */
+	uint8_t wanted;	     /* as in struct op */
 };
 
 /* A cache of recent answers by name, since few names recur often. One thread only. */

@@ -221,9 +221,18 @@ static const struct operator* find_operator(const char *name)
 	return NULL;
 }
 
+/* A cache of recent results: the same operators with the same shapes come in each step. */
+#define NR_RECENT 1024u
+
+static struct recent {
+	double positions, bytes;
+	uint32_t name, shape;
+	bool is_set, is_known;
+} recent[NR_RECENT];
+
 /* Elements of the result; 0 if they are unknown. */
 static double result_of(
-	const struct operator* operator, const struct inputs * in, uint32_t name, uint32_t shape)
+	const struct operator* operator, const struct inputs * in, const struct recent *call)
 {
 	double flops;
 
@@ -231,17 +240,20 @@ static double result_of(
 	case RESULT_PRODUCT:
 		return product(in, operator->nr_inputs);
 	case RESULT_CONVOLUTION: /* flops.c has checked the inputs */
-		return flops_of(name, shape, &flops) ? convolved(in, flops) : 0;
+		return flops_of(call->name, call->shape, call->positions, &flops)
+			       ? convolved(in, flops)
+			       : 0;
 	case RESULT_ATTENTION:
-		return flops_of(name, shape, &flops) ? attended(in) : 0;
+		return flops_of(call->name, call->shape, call->positions, &flops) ? attended(in)
+										  : 0;
 	default:
 		return broadcast(in, operator->nr_inputs);
 	}
 }
 
-static bool count(uint32_t name, uint32_t shape, double *bytes)
+static bool count(const struct recent *call, double *bytes)
 {
-	const char *text = string_pool_text(name, NULL);
+	const char *text = string_pool_text(call->name, NULL);
 	const struct operator* operator;
 	struct inputs in;
 	double written;
@@ -251,10 +263,10 @@ static bool count(uint32_t name, uint32_t shape, double *bytes)
 		return false;
 	}
 	operator= find_operator(text + 6);
-	if (!operator|| !parse(string_pool_text(shape, NULL), &in)) {
+	if (!operator|| !parse(string_pool_text(call->shape, NULL), &in)) {
 		return false;
 	}
-	written = result_of(operator, & in, name, shape);
+	written = result_of(operator, & in, call);
 	type = type_of(in.tensors[0].type);
 	if (written <= 0 || type == NR_TYPES) {
 		return false;
@@ -270,29 +282,31 @@ static bool count(uint32_t name, uint32_t shape, double *bytes)
 	return true;
 }
 
-/* A cache of recent results: the same operators with the same shapes come in each step. */
-#define NR_RECENT 1024u
-
-static struct {
-	double bytes;
-	uint32_t name, shape;
-	bool is_set, is_known;
-} recent[NR_RECENT];
-
-bool op_bytes(uint32_t name, uint32_t shape, double *bytes)
+bool op_bytes(uint32_t name, uint32_t shape, double positions, double *bytes)
 {
-	uint32_t at = (name * 31 + shape) % NR_RECENT;
+	struct recent *found = &recent[(name * 31 + shape) % NR_RECENT];
 
-	if (!recent[at].is_set || recent[at].name != name || recent[at].shape != shape) {
-		recent[at].is_set = true;
-		recent[at].name = name;
-		recent[at].shape = shape;
-		recent[at].is_known = count(name, shape, &recent[at].bytes);
+	if (!found->is_set || found->name != name || found->shape != shape ||
+		found->positions != positions) {
+		*found = (struct recent){
+			.positions = positions, .name = name, .shape = shape, .is_set = true};
+		found->is_known = count(found, &found->bytes);
 	}
-	if (recent[at].is_known) {
-		*bytes = recent[at].bytes;
+	if (found->is_known) {
+		*bytes = found->bytes;
 	}
-	return recent[at].is_known;
+	return found->is_known;
+}
+
+/* Scalars and lists may precede it. */
+static const char *first_tensor(const char *text)
+{
+	const char *at = text + strcspn(text, "[");
+
+	while (at > text && at[-1] != ' ' && at[-1] != ',') {
+		at--;
+	}
+	return at;
 }
 
 enum gpu_float op_float(uint32_t shape)
@@ -305,7 +319,7 @@ enum gpu_float op_float(uint32_t shape)
 	size_t type;
 
 	if (recent_types[at].shape != shape) {
-		type = type_of(string_pool_text(shape, NULL));
+		type = type_of(first_tensor(string_pool_text(shape, NULL)));
 		recent_types[at].shape = shape;
 		recent_types[at].type = type < NR_TYPES ? types[type].number : NR_GPU_FLOATS;
 	}

@@ -15,10 +15,11 @@
 
 #include "report/model/gpu_peak.h"
 
-/* name and shape are numbers of string_pool.h. False if the operator or its shapes are unknown. */
-bool op_bytes(uint32_t name, uint32_t shape, double *bytes);
+/* name and shape are numbers of string_pool.h, positions as in struct op. False if the operator or
+ * its shapes are unknown. */
+bool op_bytes(uint32_t name, uint32_t shape, double positions, double *bytes);
 
-/* The type of its first input; NR_GPU_FLOATS if that is no floating-point number of 2 to 8 bytes.
+/* The type of its first tensor; NR_GPU_FLOATS if that is no floating-point number of 2 to 8 bytes.
  */
 enum gpu_float op_float(uint32_t shape);
 

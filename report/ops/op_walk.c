@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/ops/convolution.h"
 #include "report/ops/loop.h"
 #include "report/ops/op_load.h"
 #include "report/util/buf.h"
@@ -24,6 +25,7 @@ struct op_stack {
 	struct op **ops; /* outermost first; each has its own memory, since views point to them */
 	size_t nr_ops, nr_made, capacity;
 	uint64_t gpu_ns, nr_activities; /* what the thread launched after the current event */
+	struct convolution_later later;
 };
 
 /*
@@ -32,7 +34,7 @@ struct op_stack {
  */
 static inline void op_stack_read(struct op *restrict op, const struct op_event *restrict event)
 {
-	_Static_assert(sizeof(struct op) == 120, "a new field is to be set here, too");
+	_Static_assert(sizeof(struct op) == 128, "a new field is to be set here, too");
 
 	op->begin = event->begin;
 	op->end = event->end;
@@ -56,6 +58,7 @@ static inline void op_stack_read(struct op *restrict op, const struct op_event *
 	op->phase = 0;
 	op->segment = 0;
 	op->inner_segment = UINT32_MAX;
+	op->positions = 0;
 }
 
 /* The innermost one, NULL if none is open. */
@@ -171,6 +174,7 @@ struct walk {
 	size_t last_stack; /* its index */
 	struct range_walk ranges;
 	struct phases phases;
+	struct convolution_outputs outputs;
 	uint32_t call_step; /* of the last call */
 	uint32_t loop_thread;
 	bool has_ops;	 /* else there are no phases */
@@ -444,6 +448,9 @@ static void on_op(struct walk *walk, struct op_stack *stack, const struct op_eve
 	op_stack_read(op, event);
 	op->parent = parent;
 	find_phase(walk, stack, op);
+	if (op->shape) {
+		convolution_outputs_take(&walk->outputs, &stack->later, op);
+	}
 	call_enter(walk, op);
 }
 
@@ -678,6 +685,7 @@ static void walk_process(struct process *process, const struct op_walk *views, s
 	walk.loop_thread = loop_thread(process);
 	op_load_run(process, &walk.want, on_event, &walk);
 	leave_all(&walk);
+	convolution_outputs_fini(&walk.outputs);
 	range_walk_fini(&walk.ranges);
 	op_records_fini(&walk.records);
 	phases_finish(&walk.phases);

@@ -182,7 +182,7 @@ static void on_op(void *context, const struct op *op)
 	double bytes;
 
 	if (view->input.is_detailed || !op->gpu_self_ns || !op->shape ||
-		!op_bytes(op->name, op->shape, &bytes) || bytes > MOST_BYTES) {
+		!op_bytes(op->name, op->shape, op->positions, &bytes) || bytes > MOST_BYTES) {
 		return;
 	}
 	number = idmap_put(&view->operators, op->name);

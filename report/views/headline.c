@@ -130,6 +130,11 @@ static void add_flops(struct figure_lines *lines, const struct headline_figures 
 	char item[96];
 	size_t i = 0;
 
+	if (figures->lacks_sizes) {
+		figure_lines_begin(lines, "Compute");
+		figure_lines_add(lines, "n/a (strides of convolutions are not recorded)");
+		figure_lines_end(lines);
+	}
 	if (value <= 0) {
 		return;
 	}

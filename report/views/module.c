@@ -63,7 +63,7 @@ struct module_view {
 	struct idmap names; /* struct module_name by the operator's name */
 	struct process *process;
 	struct recent recent[NR_RECENT]; /* of the process */
-	bool has_gpu, has_places, has_flops, has_allocs, has_gpu_allocs, is_too_deep;
+	bool has_gpu, has_places, has_flops, lacks_sizes, has_allocs, has_gpu_allocs, is_too_deep;
 };
 
 static void init(void *state)
@@ -175,6 +175,7 @@ static void on_op(void *context, const struct op *op)
 	}
 	row = row_of(view, op);
 	row->nr_operators += is_module(op->parent);
+	view->lacks_sizes |= flops_lack_size(op);
 	if (flops_of_op(op, &flops)) {
 		row->self.flops += flops;
 		row->self.nr_flops++;
@@ -459,6 +460,9 @@ static void fill_table(void *state, struct table *table)
 	} else if (!view->has_places) {
 		table_note(table, "The recording does not have the places of modules in their "
 				  "model: names are classes and numbers.");
+	}
+	if (view->lacks_sizes) {
+		table_note(table, FLOPS_NOTE);
 	}
 	if (view->is_too_deep) {
 		table_note(table, "Modules deeper than %u are counted with the one at that depth.",

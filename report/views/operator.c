@@ -35,7 +35,7 @@ struct operator_view {
 	struct process *process;
 	uint32_t process_number; /* counts from 1 */
 	bool is_gpu;		 /* the process at hand has device records */
-	bool has_gpu, has_shapes, lacks_gpu_times;
+	bool has_gpu, has_shapes, lacks_gpu_times, lacks_sizes;
 	uint64_t nr_ops;
 	struct gpu_peak peak;	   /* of the process at hand */
 	struct keyed_stats merged; /* rows by name alone, with the distribution of their times */
@@ -94,6 +94,7 @@ static void add_flops(struct operator_view *view, struct row *row, const struct 
 	double flops;
 
 	view->has_shapes |= op->shape != 0;
+	view->lacks_sizes |= flops_lack_size(op);
 	if (!flops_of_op(op, &flops)) {
 		return;
 	}
@@ -271,6 +272,9 @@ static void fill_table(void *state, struct table *table)
 	}
 	if (view->lacks_gpu_times && view->has_gpu) {
 		table_note(table, "Some processes have no GPU activities.");
+	}
+	if (view->lacks_sizes) {
+		table_note(table, FLOPS_NOTE);
 	}
 	table_sort(table, "self");
 }

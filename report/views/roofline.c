@@ -46,7 +46,7 @@ struct roofline_view {
 	uint64_t op_begin;
 	uint32_t kernel;
 	uint64_t gpu_ns, covered_ns; /* launched by operators, and by those in rows */
-	bool has_shapes;
+	bool has_shapes, lacks_sizes;
 };
 
 static void begin(void *context, struct process *process)
@@ -123,8 +123,8 @@ static bool is_inner(const struct op *op)
 	double flops, bytes;
 
 	for (op = op->parent; op; op = op->parent) {
-		if (op->shape && flops_of(op->name, op->shape, &flops) &&
-			op_bytes(op->name, op->shape, &bytes)) {
+		if (op->shape && flops_of(op->name, op->shape, op->positions, &flops) &&
+			op_bytes(op->name, op->shape, op->positions, &bytes)) {
 			return true;
 		}
 	}
@@ -138,9 +138,11 @@ static void on_op(void *context, const struct op *op)
 
 	view->gpu_ns += op->gpu_self_ns;
 	view->has_shapes |= op->shape != 0;
+	view->lacks_sizes |= flops_lack_size(op);
 	/* Also of one within another one that has its FLOPs: its kernels may run it alone. */
-	if (!op->gpu_total_ns || !op->shape || !flops_of(op->name, op->shape, &flops) ||
-		flops <= 0 || flops > MOST || !op_bytes(op->name, op->shape, &bytes) ||
+	if (!op->gpu_total_ns || !op->shape ||
+		!flops_of(op->name, op->shape, op->positions, &flops) || flops <= 0 ||
+		flops > MOST || !op_bytes(op->name, op->shape, op->positions, &bytes) ||
 		bytes > MOST) {
 		return;
 	}
@@ -321,6 +323,9 @@ static void fill_table(void *state, struct table *table)
 	} else {
 		table_note(table, "No GPU time of operators with known operations is recorded.");
 	}
+	if (view->lacks_sizes) {
+		table_note(table, FLOPS_NOTE);
+	}
 }
 
 static void fini(void *state)
@@ -338,11 +343,8 @@ VIEW(roofline, 225) = {
 		"size is the least that must be read and written, an estimate: real traffic may be "
 		"higher, or lower with data in caches. The roof of a call is the longer one of its "
 		"operations at the GPU's peak for the type and its bytes at the peak bandwidth. "
-		"Matrix products of float32 can exceed 100 % with TF32; so can convolutions of "
-		"traces without strides, whose operations are an upper bound. A kernel has a row "
-		"if it "
-		"is "
-		"all that an operator launched. With --detail, shapes have rows of their own.",
+		"Matrix products of float32 can exceed 100 % with TF32. A kernel has a row if it "
+		"is all that an operator launched. With --detail, shapes have rows of their own.",
 	.is_empty_hidden = true,
 	.title = "Roofline",
 	VIEW_COLUMNS(columns),

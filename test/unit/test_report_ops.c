@@ -199,7 +199,7 @@ static double flops(const char *name, const char *shapes)
 	double count = -1;
 
 	return flops_of(string_pool_intern(name, strlen(name)),
-		       string_pool_intern(shapes, strlen(shapes)), &count)
+		       string_pool_intern(shapes, strlen(shapes)), 0, &count)
 		       ? count
 		       : -1;
 }
@@ -213,7 +213,7 @@ START_TEST(operations_are_counted_from_shapes)
 	ck_assert_double_eq(
 		flops("aten::baddbmm", "float32[7,2,5], float32[7,2,3], float32[7,3,5]"), 420);
 	ck_assert_double_eq(
-		flops("aten::convolution", "float32[4,3,8,8], float32[16,3,3,3], ?"), 221184);
+		flops("aten::convolution", "float32[4,3,8,8], float32[16,3,3,3], ?"), -1);
 	ck_assert_double_eq(
 		flops("aten::conv2d",
 			"float32[4,3,32,32], float32[8,3,3,3], scalar, (2,2), (1,1), (1,1)"),
@@ -265,9 +265,44 @@ static double flops_within(const char *outer, const char *inner, const char *sha
 	return flops_of_op(&op, &count) ? count : -1;
 }
 
+START_TEST(backward_calls_count_a_forward_call_for_each_gradient)
+{
+	const char *transposed = "float32[2,4,17,17], float32[2,3,8,8], float32[3,4,3,3]";
+
+	/* 4 images of 6 x 6 positions, each of 16 x 5 x 3 x 3 weights. */
+	ck_assert_double_eq(flops("aten::convolution_backward",
+				    "float32[4,16,6,6], float32[4,5,8,8], float32[16,5,3,3]"),
+		2 * 2.0 * 4 * 36 * 16 * 45);
+	ck_assert_double_eq(flops("aten::convolution_backward",
+				    "float32[4,16,6,6], float32[4,3,8,8], float32[16,3,3,3]"),
+		2.0 * 4 * 36 * 16 * 27); /* images need no gradient */
+	ck_assert_double_eq(
+		flops("aten::convolution_backward",
+			"float32[4,16,6,6], float32[4,3,8,8], float32[16,3,3,3], (16), (1,1), "
+			"(0,0), (1,1), scalar, (0,0), scalar, (true,true,true)"),
+		2 * 2.0 * 4 * 36 * 16 * 27);
+	ck_assert_double_eq(
+		flops("aten::convolution_backward",
+			"float32[4,16,6,6], float32[4,5,8,8], float32[16,5,3,3], scalar, (1,1), "
+			"(0,0), (1,1), scalar, (0,0), scalar, (false,true,false)"),
+		2.0 * 4 * 36 * 16 * 45);
+	/* Each element of the input, 8 x 8, met all weights of its channel. */
+	ck_assert_double_eq(flops("aten::convolution_backward", transposed), 27648);
+	ck_assert_double_eq(flops("aten::cudnn_convolution_backward",
+				    "float32[4,5,8,8], float32[4,16,6,6], float32[16,5,3,3]"),
+		-1); /* operators inside it have them */
+	ck_assert_double_eq(flops("aten::convolution_backward", "float32[4,16,6,6]"), -1);
+	ck_assert_double_eq(flops("aten::convolution_backward",
+				    "float32[4,16,6,6], float32[4,5,8,8], float32[16,5,3]"),
+		-1);
+	ck_assert_double_eq(flops("aten::mm", "float32[2,3], float32[3,5], (true,fal"), -1);
+}
+END_TEST
+
 START_TEST(operations_of_an_operator_within_another_one_count_once)
 {
-	const char *image = "float32[4,3,8,8], float32[16,3,3,3], ?", *numbers = "float32[10,10]";
+	const char *image = "float32[4,3,8,8], float32[16,3,3,3], ?, (1,1), (1,1), (1,1)",
+		   *numbers = "float32[10,10]";
 
 	ck_assert_double_eq(flops_within("aten::conv2d", "aten::convolution", image), -1);
 	ck_assert_double_eq(flops_within("aten::relu", "aten::clamp_min", numbers), -1);
@@ -348,5 +383,6 @@ UNIT_SUITE("report/ops", operators_have_their_own_time_and_that_of_what_they_lau
 	damage_in_a_column_that_no_view_wants_costs_no_operator, operators_of_threads_by_themselves,
 	phases_add_up_to_the_steps, samples_become_shares_of_time, waiting_for_data_is_told,
 	operations_of_some_calls_are_said_to_be_that, metrics_of_a_newer_recorder_are_left_out,
-	operations_are_counted_from_shapes, operations_of_an_operator_within_another_one_count_once,
+	operations_are_counted_from_shapes, backward_calls_count_a_forward_call_for_each_gradient,
+	operations_of_an_operator_within_another_one_count_once,
 	arrows_go_from_operators_to_their_nodes, arrows_begin_in_any_number_of_threads)
