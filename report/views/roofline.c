@@ -297,6 +297,23 @@ static void note_peaks(const struct roofline_view *view, struct table *table)
 	}
 }
 
+/* GPUs have it if they have bfloat16: since compute capability 8.0. */
+static bool may_use_tf32(const struct roofline_view *view)
+{
+	for (size_t i = 0; i < view->input.nr_processes; i++) {
+		const struct process *process = view->input.processes[i];
+
+		for (size_t k = 0; k < process->nr_devices; k++) {
+			struct gpu_peak peak = gpu_peak_of(process, process->devices[k].id);
+
+			if (!peak.source || peak.flops[GPU_BFLOAT16] > 0) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
 static void fill_table(void *state, struct table *table)
 {
 	struct roofline_view *view = state;
@@ -313,9 +330,10 @@ static void fill_table(void *state, struct table *table)
 		table_note(table, "These operators take %.1f %% of the GPU time of all operators.",
 			100 * (double)view->covered_ns / (double)view->gpu_ns);
 		if (is_above) {
-			table_note(table, "Above 100 %%: the kernel does less than the direct "
-					  "algorithm, whose FLOPs are counted (as Winograd "
-					  "convolutions do), or computes in a faster type (TF32).");
+			table_note(table,
+				"Above 100 %%: the kernel does less than the direct algorithm, "
+				"whose FLOPs are counted (as Winograd convolutions do)%s.",
+				may_use_tf32(view) ? ", or computes in a faster type (TF32)" : "");
 		}
 		note_peaks(view, table);
 	} else if (view->gpu_ns && !view->has_shapes) {

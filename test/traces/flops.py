@@ -109,6 +109,8 @@ def check_trace(program, path):
           [want["aten::conv2d"]])
     lone = without(program, trace, lambda event: event.get("cat") != "Operator" or event["name"] in CONVOLUTIONS, "headline")
     check(name + ": none of which nothing tells the sizes", (lone[0]["flops_per_s"], lone[0]["mfu_pct"]), (None, None))
+    roof = run(program, path, "--view", "roofline", "--detail", "--top", "0")
+    check(name + ": a V100 has no TF32", ("Above 100 %" in roof, "TF32" in roof), (True, False))
 
 
 for trace_path in sys.argv[2:]:

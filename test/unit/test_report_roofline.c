@@ -12,7 +12,7 @@
 #define A100_SINGLE 19.5e12
 #define A100_MEMORY 1555e9
 
-static const struct {
+static const struct expected {
 	const char *name, *shape, *inner; /* inner: one that launches the kernel */
 	double flops, bytes, gpu_ns, peak;
 } expected[] = {
@@ -54,7 +54,8 @@ static void add_op(struct gen *gen, const char *name, const char *shape, uint64_
 	row->depth = depth;
 }
 
-static const char *write_ops(const char *gpu)
+static const char *write_these(
+	const char *gpu, unsigned int capability, const struct expected *these, uint32_t nr)
 {
 	const char *path = streams_path("roofline.gprof");
 	struct gen *gen = gen_open(path);
@@ -66,10 +67,10 @@ static const char *write_ops(const char *gpu)
 	shape->name = name;
 	gen_device(gen, 0, gpu);
 	add_attribute(gen, "multiprocessors", 108);
-	add_attribute(gen, "capability_major", 8);
+	add_attribute(gen, "capability_major", capability);
 	add_attribute(gen, "capability_minor", 0);
 	gen_anchor(gen, 0, 0, 0);
-	for (uint32_t i = 0; i < NR_EXPECTED; i++) {
+	for (uint32_t i = 0; i < nr; i++) {
 		uint64_t at = 1000000 * (i + 1);
 		struct gprof_row_api_launch *call = gen_row(gen, GPROF_TABLE_api_launch);
 		struct gprof_row_kernel *kernel;
@@ -81,17 +82,22 @@ static const char *write_ops(const char *gpu)
 		call->correlation = i + 1;
 		kernel = gen_row(gen, GPROF_TABLE_kernel);
 		kernel->begin = at + 1000;
-		kernel->dur = at + 1000 + (uint64_t)expected[i].gpu_ns;
+		kernel->dur = at + 1000 + (uint64_t)these[i].gpu_ns;
 		kernel->place = place;
 		kernel->shape = 1;
 		kernel->correlation = i + 1;
-		if (expected[i].inner) {
-			add_op(gen, expected[i].inner, expected[i].shape, at + 50, at + 400, 1);
+		if (these[i].inner) {
+			add_op(gen, these[i].inner, these[i].shape, at + 50, at + 400, 1);
 		}
-		add_op(gen, expected[i].name, expected[i].shape, at, at + 500, 0);
+		add_op(gen, these[i].name, these[i].shape, at, at + 500, 0);
 	}
 	gen_close(gen, "exit");
 	return path;
+}
+
+static const char *write_ops(const char *gpu)
+{
+	return write_these(gpu, 8, expected, NR_EXPECTED);
 }
 
 static double number(const struct table *table, size_t row, const char *key)
@@ -179,5 +185,26 @@ START_TEST(a_gpu_that_is_not_known_has_no_roof)
 }
 END_TEST
 
-UNIT_SUITE("report/roofline", operators_are_beside_the_roofs_of_their_type,
+/* TF32 came with compute capability 8.0. */
+START_TEST(only_gpus_that_have_tf32_may_compute_in_it)
+{
+	static const struct expected fast = {
+		"aten::mm", "float32[1000,2000], float32[2000,3000]", NULL, 0, 0, 100000, 0};
+	struct table *table =
+		tables_of(&view_roofline, write_these("NVIDIA A100-SXM4-40GB", 8, &fast, 1), false);
+
+	ck_assert_double_gt(number(table, 0, "roof_pct"), 100);
+	ck_assert_ptr_nonnull(strstr(table->note, "convolutions do), or computes in a faster type "
+						  "(TF32)."));
+	table_destroy(table);
+	table = tables_of(&view_roofline, write_these("Tesla V100-DGXS-32GB", 7, &fast, 1), false);
+	ck_assert_double_gt(number(table, 0, "roof_pct"), 100);
+	ck_assert_ptr_nonnull(strstr(table->note, "(as Winograd convolutions do)."));
+	ck_assert_ptr_null(strstr(table->note, "TF32"));
+	table_destroy(table);
+}
+END_TEST
+
+UNIT_SUITE("report/roofline", only_gpus_that_have_tf32_may_compute_in_it,
+	operators_are_beside_the_roofs_of_their_type,
 	kernels_that_run_an_operator_alone_have_its_figures, a_gpu_that_is_not_known_has_no_roof)
