@@ -336,3 +336,16 @@ bool flops_lack_size(const struct op *op)
 	}
 	return found->lacks_size && !is_counted_outside(op);
 }
+
+bool flops_in_torch(uint32_t name)
+{
+	static const char *const names[] = {"aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm",
+		"aten::conv2d", "aten::mul", "aten::add"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(string_pool_text(name, NULL), names[i]) == 0) {
+			return true;
+		}
+	}
+	return false;
+}

@@ -40,6 +40,9 @@ bool flops_lack_size(const struct op *op);
 	"Some convolutions have no FLOPs: neither their strides nor the sizes of their output " \
 	"are recorded."
 
+/* Does PyTorch's profiler count any of an operator of that name? */
+bool flops_in_torch(uint32_t name);
+
 /* For op_view.op_wants: false of operators that never have any. */
 bool flops_may_count(uint32_t name, uint8_t framework, uint8_t scope);
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "report/analysis/op_average.h"
+#include "report/ops/flops.h"
 #include "report/session/summary.h"
 #include "report/util/text.h"
 
@@ -194,6 +195,12 @@ static void add_name(
 	}
 }
 
+/* Of the operators that have some there. */
+static double flops_of_row(const struct op_average *row)
+{
+	return flops_in_torch(row->key.name) ? row->flops : 0;
+}
+
 static void add_cell(const struct torch_table *table, struct buf *out, enum column column,
 	const struct op_average *row)
 {
@@ -242,8 +249,8 @@ static void add_cell(const struct torch_table *table, struct buf *out, enum colu
 		buf_uint(out, row->calls);
 		break;
 	case FLOPS:
-		if (row->flops > 0) {
-			buf_printf(out, "%.3f", row->flops / table->flops_unit->flops);
+		if (flops_of_row(row) > 0) {
+			buf_printf(out, "%.3f", flops_of_row(row) / table->flops_unit->flops);
 		} else {
 			buf_text(out, table->is_csv ? "" : "--");
 		}
@@ -364,7 +371,7 @@ static void find_flops(struct torch_table *table)
 	double least = 0;
 
 	for (size_t i = 0; i < table->nr_rows; i++) {
-		double flops = table->rows[i]->flops;
+		double flops = flops_of_row(table->rows[i]);
 
 		least = flops > 0 && (least == 0 || flops < least) ? flops : least;
 	}

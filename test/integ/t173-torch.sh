@@ -76,6 +76,17 @@ tap cells stacks "" aten::linear "train.py(12): forward <- train.py(40): <module
 tap cells averages "" aten::addmm "96.000" "Total KFLOPs" "with_flops: of a matrix product"
 tap cells averages "" aten::conv2d "884.736" "Total KFLOPs" "with_flops: of a convolution with strides, at aten::conv2d"
 tap cells averages "" aten::convolution "" "Total KFLOPs" "with_flops: not again at the convolution inside it"
+# It has none of relu, of which the view operator has some.
+counted()
+{
+	"$B/gen_stream" "$T/ops.gprof" ops &&
+		"$REPORT" summary --view operator --format json "$T/ops.gprof" 2>"$T/err" |
+		jq -e '.operator.rows[] | select(.name == "aten::relu") | .flops > 0' >"$T/jq" &&
+		"$REPORT" summary --style torch --format csv "$T/ops.gprof" >"$T/counted" 2>"$T/err" &&
+		same 7.680 "$(rows row "$T/counted" "" aten::mm "Total KFLOPs")" &&
+		same "" "$(rows row "$T/counted" "" aten::relu "Total KFLOPs")"
+}
+tap counted "with_flops: of the operators alone that torch.profiler counts"
 tap cells pages Module layers.1.fc "2;2;600.000" Occurences Operators "Host Total Time (us)" "with_modules: calls of a module"
 
 tap cells pages Module layers.1.fc Linear Class "with_modules: a module has the attributes that lead to it as name, and its class"

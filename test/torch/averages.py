@@ -11,9 +11,6 @@ import subprocess
 import sys
 
 report, dump, profile, what = sys.argv[1:5]
-# gprof counts these, too; of a convolution inside another one only one.
-MORE = {"aten::" + name for name in (
-    "sub div relu clamp_min gelu sigmoid conv1d conv3d conv_transpose2d").split()}
 # Operators that operators.py calls and whose blocks are not of their first or last us.
 CALLED = ("randn mm matmul addmm linear bmm baddbmm einsum conv2d conv1d conv3d conv_transpose2d sub div relu gelu"
           " sigmoid softmax batch_norm embedding mv cat").split()
@@ -56,10 +53,9 @@ def memory(have, want):
 
 
 def flops(have, want):
-    def rows(of, names):
-        return collections.Counter((row["name"], row["calls"], row["flops"]) for row in of
-                                   if row["flops"] and row["name"] not in names)
-    have, want = rows(have, MORE), rows(want, ())
+    def rows(of):
+        return collections.Counter((row["name"], row["calls"], row["flops"]) for row in of if row["flops"])
+    have, want = rows(have), rows(want)
     print(sorted(want))
     return ["%s: ours" % (key,) for key in have - want] + ["%s: theirs" % (key,) for key in want - have]
 

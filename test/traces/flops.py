@@ -20,6 +20,7 @@ from tap import check, finish, test
 V100_FLOPS_PER_S = 15.7e12
 IMAGE_MACS = 4.09e9
 IMAGES = 32
+TORCH = {"aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm", "aten::conv2d", "aten::mul", "aten::add"}
 CONVOLUTIONS = ("aten::conv2d", "aten::convolution", "aten::_convolution", "aten::cudnn_convolution")
 
 
@@ -111,6 +112,10 @@ def check_trace(program, path):
     check(name + ": none of which nothing tells the sizes", (lone[0]["flops_per_s"], lone[0]["mfu_pct"]), (None, None))
     roof = run(program, path, "--view", "roofline", "--detail", "--top", "0")
     check(name + ": a V100 has no TF32", ("Above 100 %" in roof, "TF32" in roof), (True, False))
+    table = run(program, path, "--style", "torch", "--format", "csv", "--top", "0").splitlines()
+    counted = {line.split(",")[0].strip('"') for line in table[1:] if not line.endswith(",")}
+    check(name + ": PyTorch counts no others", sorted(counted - TORCH), [])
+    test(name + ": PyTorch counts", [] if "aten::conv2d" in counted else [str(counted)])
 
 
 for trace_path in sys.argv[2:]:
