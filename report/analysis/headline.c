@@ -452,6 +452,26 @@ void headline_figures(struct headline *headline, struct headline_figures *figure
 	free(ends);
 }
 
+struct headline_job_step *headline_job_steps(
+	const struct headline *headline, const struct headline_figures *figures, size_t *nr)
+{
+	size_t nr_all, nr_joined;
+	const struct headline_step **steps = sort_steps(headline, &nr_all);
+	struct headline_job_step *job = mem_zeroed(nr_all + 1, sizeof(*job));
+	uint64_t *ns = mem_zeroed(nr_all + 1, sizeof(*ns));
+	size_t *ends = mem_zeroed(nr_all + 1, sizeof(*ends));
+
+	nr_joined = figures->has_steps ? join_ranks(steps, nr_all, ns, ends) : 0;
+	*nr = 0;
+	for (size_t i = figures->nr_warm_up; i < nr_joined; i++) {
+		job[(*nr)++] = (struct headline_job_step){steps[ends[i] - 1]->number, ns[i]};
+	}
+	free(steps);
+	free(ns);
+	free(ends);
+	return job;
+}
+
 /* ---- lines ---- */
 
 /* The first of them, and why the GPU is idle: what the host does meanwhile. */

@@ -99,6 +99,18 @@ void headline_fini(struct headline *headline);
 /* After all processes. */
 void headline_figures(struct headline *headline, struct headline_figures *figures);
 
+/* A step of the job: its number, and the median of its ranks. */
+struct headline_job_step {
+	uint64_t number, ns;
+};
+
+/*
+ * The steps that count, by rising numbers, after headline_figures: those of which its median is.
+ * The caller frees them.
+ */
+struct headline_job_step *headline_job_steps(
+	const struct headline *headline, const struct headline_figures *figures, size_t *nr);
+
 /* Of steps in their order, unless the user chose them: which warm up, and what the others take. */
 void headline_set_steps(struct headline_figures *figures, const uint64_t *ns, size_t nr);
 

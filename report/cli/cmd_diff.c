@@ -118,6 +118,18 @@ static void print_sections(const struct diff_ask *diff, struct buf *out)
 	}
 }
 
+/* In bold; what changed most is a table below. */
+static void add_answer(const struct diff_ask *diff, struct buf *out)
+{
+	struct table *table = diff_answer_table(&diff->run, 0);
+	const struct table_cell *answer = table_find_cell(table, 0, "answer");
+
+	buf_text(out, "**");
+	text_add_markdown(out, answer->text, answer->nr_text);
+	buf_text(out, "**\n\n");
+	table_destroy(table);
+}
+
 /* For a pull request: the result, the conditions, and all else folded. */
 static enum diff_verdict print_github(const struct diff_ask *diff, struct buf *out)
 {
@@ -135,6 +147,7 @@ static enum diff_verdict print_github(const struct diff_ask *diff, struct buf *o
 	} else {
 		table_destroy(checks);
 	}
+	add_answer(diff, out);
 	buf_text(out, "<details><summary>What changed per step</summary>\n\n");
 	print_table(diff, diff_sides_table(&diff->run), out);
 	print_sections(diff, out);
@@ -151,10 +164,11 @@ static enum diff_verdict print(const struct diff_ask *diff, struct buf *out)
 	if (is_json) {
 		buf_printf(out, "{\n  \"gprof_report\": \"%s\"", GPROF_VERSION);
 	}
+	print_table(diff, diff_answer_table(&diff->run, table_line_width(&diff->asked.table)), out);
 	print_table(diff, diff_sides_table(&diff->run), out);
 	print_sections(diff, out);
 	checks = make_checks(diff, &worst);
-	if (diff->nr_checks || is_json) {
+	if (diff->nr_checks) {
 		print_table(diff, checks, out);
 	} else {
 		table_destroy(checks);

@@ -119,7 +119,7 @@ static int write_diff(struct request *request, char *const *paths)
 	struct diff diff = {0};
 	int status;
 
-	diff_run(&diff, inputs, paths, 1u << DIFF_STEP);
+	diff_run(&diff, inputs, paths, 0);
 	request->html.diff = &diff;
 	request->html.other = inputs[1];
 	status = write_page(request, 2);

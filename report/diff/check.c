@@ -119,25 +119,6 @@ static bool fits(const struct diff_check *check, uint32_t name)
 
 /* ---- one row ---- */
 
-/* What a side took in each step, sorted. The caller frees it. */
-static uint64_t *list_values(const struct diff_side *side, struct diff_thing *thing, bool *is_rare)
-{
-	uint64_t *values = mem_zeroed(side->nr_samples + 1, sizeof(*values));
-	size_t nr = thing ? thing->values.nr : 0;
-
-	*is_rare = nr * 2 < side->nr_samples;
-	if (nr && nr <= side->nr_samples) {
-		samples_median(&thing->values); /* sorts */
-		memcpy(values + side->nr_samples - nr, thing->values.values, nr * sizeof(*values));
-	}
-	return values;
-}
-
-static double median_of(const uint64_t *sorted, size_t nr)
-{
-	return ((double)sorted[(nr - 1) / 2] + (double)sorted[nr / 2]) / 2;
-}
-
 /* The change of the means, where medians say nothing. */
 static void compare_means(struct diff_judgement *judgement)
 {
@@ -159,23 +140,21 @@ static void compare_row(struct diff_judgement *judgement, const struct diff_side
 	const struct diff_side *b, enum diff_section section)
 {
 	const struct diff_row *row = judgement->row;
-	bool is_rare_a, is_rare_b;
-	uint64_t *of_a = list_values(
-		a, row->calls_a ? idmap_get(&a->things[section], row->name_a) : NULL, &is_rare_a);
-	uint64_t *of_b = list_values(
-		b, row->calls_b ? idmap_get(&b->things[section], row->name_b) : NULL, &is_rare_b);
+	struct diff_values of_a, of_b;
 
-	if (!row->has_p || (is_rare_a && is_rare_b)) {
+	diff_row_values(row, a, b, section, &of_a, &of_b);
+	if (!row->has_p || (of_a.is_rare && of_b.is_rare)) {
 		compare_means(judgement);
 	} else {
-		judgement->base_ns = median_of(of_a, a->nr_samples);
+		judgement->base_ns = diff_values_median(&of_a);
 		judgement->has_p = true;
-		shift_find(of_a, a->nr_samples, of_b, b->nr_samples, &judgement->change);
-		judgement->nr_outliers_a = shift_count_outliers(of_a, a->nr_samples);
-		judgement->nr_outliers_b = shift_count_outliers(of_b, b->nr_samples);
+		shift_find(of_a.values, of_a.nr, of_b.values, of_b.nr, &judgement->change);
+		judgement->change.p = row->p;
+		judgement->nr_outliers_a = shift_count_outliers(of_a.values, of_a.nr);
+		judgement->nr_outliers_b = shift_count_outliers(of_b.values, of_b.nr);
 	}
-	free(of_a);
-	free(of_b);
+	free(of_a.values);
+	free(of_b.values);
 }
 
 static enum diff_verdict verdict_of(
@@ -294,26 +273,30 @@ struct table *diff_checks_table(const struct diff_check *checks,
 		TABLE_COLUMN("change_pct", "of A %", TABLE_PERCENT),
 		TABLE_COLUMN("change_low_pct", "Low %", TABLE_PERCENT),
 		TABLE_COLUMN("change_high_pct", "High %", TABLE_PERCENT),
-		TABLE_COLUMN("p", "p", TABLE_NUMBER),
+		TABLE_COLUMN("p", "p", TABLE_NUMBER, .is_p = true),
 		TABLE_COLUMN("outliers_a", "Outliers A", TABLE_COUNT),
 		TABLE_COLUMN("outliers_b", "Outliers B", TABLE_COUNT),
 		TABLE_COLUMN("by", "By", TABLE_TEXT, .is_wide_only = true),
 	};
 	struct table *table = table_create("checks", "Conditions", columns, NR_CHECK_COLUMNS);
-	bool is_any_mean = false;
+	bool is_any_mean = false, is_any_short = false;
 
 	for (size_t i = 0; i < nr; i++) {
 		add_check(table, &checks[i], &judgements[i]);
 		is_any_mean |= judgements[i].is_mean && judgements[i].has_p;
+		is_any_short |= judgements[i].has_p && !judgements[i].change.has_interval;
 	}
 	if (has_steps) {
 		table_note(table,
-			"Change, p: median of the differences of steps, Mann-Whitney test. "
-			"Low, High: 99 %% confidence interval.");
+			"Change: median of the differences of steps. Low, High: its 99 %% "
+			"confidence interval.");
+	}
+	if (is_any_short) {
+		table_note(table, "With so few steps there is no interval: a change above the "
+				  "limit is inconclusive.");
 	}
 	if (is_any_mean) {
-		table_note(table, "Rare operations, in less than half of the steps: mean, Welch's "
-				  "t-test.");
+		table_note(table, "Rare operations, in less than half of the steps: mean.");
 	}
 	return table;
 }

@@ -31,6 +31,18 @@ void diff_fini(struct diff *diff)
 	}
 }
 
+static const char *note_of_test(const struct diff_row *time)
+{
+	if (!time || !time->has_p) {
+		return "Whether steps changed by chance is unknown: two steps of each side at "
+		       "least would show it.";
+	}
+	return time->is_ranked ? "A change is significant if p < 0.01: Mann-Whitney test of the "
+				 "steps; of what is in less than half of them, Welch's t-test."
+			       : "A change is significant if p < 0.01: Welch's t-test of the "
+				 "steps, which are too few for the Mann-Whitney test.";
+}
+
 struct table *diff_sides_table(const struct diff *diff)
 {
 	static const struct table_column columns[] = {
@@ -38,12 +50,14 @@ struct table *diff_sides_table(const struct diff *diff)
 		TABLE_COLUMN("path", "Path", TABLE_TEXT),
 		TABLE_COLUMN("processes", "Processes", TABLE_COUNT),
 		TABLE_COLUMN("steps", "Complete steps", TABLE_COUNT),
+		TABLE_COLUMN("warm_up", "Warm-up steps", TABLE_COUNT,
+			.help = "excluded, as on the first screen"),
 		TABLE_COLUMN("outside", "Events outside steps", TABLE_COUNT),
 		TABLE_COLUMN("unlaunched", "Without a recorded launch", TABLE_COUNT),
 		TABLE_COLUMN("untimed", "Without times", TABLE_COUNT, .is_wide_only = true),
 		TABLE_COLUMN("late", "Out of order", TABLE_COUNT, .is_wide_only = true),
 	};
-	struct table *table = table_create("sides", "Compared runs", columns, 8);
+	struct table *table = table_create("sides", "Compared runs", columns, 9);
 
 	for (size_t i = 0; i < 2; i++) {
 		const struct diff_side *side = &diff->sides[i];
@@ -52,44 +66,30 @@ struct table *diff_sides_table(const struct diff *diff)
 		table_set_text(&cells[0], i ? "B" : "A", 1);
 		table_set_text(&cells[1], diff->paths[i], strlen(diff->paths[i]));
 		table_set_integer(&cells[2], side->nr_processes);
-		table_set_integer(&cells[6], side->nr_untimed);
+		table_set_integer(&cells[7], side->nr_untimed);
 		if (side->has_steps) {
 			table_set_integer(&cells[3], side->nr_samples);
-			table_set_integer(&cells[4], side->nr_outside);
-			table_set_integer(&cells[5], side->nr_unlaunched);
-			table_set_integer(&cells[7], side->nr_late);
+			table_set_integer(&cells[4], side->nr_warm_up);
+			table_set_integer(&cells[5], side->nr_outside);
+			table_set_integer(&cells[6], side->nr_unlaunched);
+			table_set_integer(&cells[8], side->nr_late);
 		}
 	}
 	if (!diff->sides[0].has_steps) {
 		table_note(table, "Not both sides have steps: whole processes are compared, and "
 				  "significance is unknown.");
 	} else {
-		table_note(table,
-			"A change is significant if Welch's t-test of the step times has p < %g.",
-			DIFF_SIGNIFICANT_P);
+		table_note(table, "%s", note_of_test(diff_time_row(diff)));
 		table_note(table, "Match: ~ equal apart from arguments and numbers, ~~ most words "
 				  "in common.");
 	}
 	return table;
 }
 
-/* What shares are of: A's time of a step, or of all processes. */
-static double base_ns(const struct diff *diff)
-{
-	const struct diff_rows *rows = &diff->sections[DIFF_STEP];
-
-	for (size_t i = 0; i < rows->nr_rows; i++) {
-		const char *name = string_pool_text(rows->rows[i].name_a, NULL);
-
-		if (strcmp(name, "step_time") == 0 || strcmp(name, "run_time") == 0) {
-			return rows->rows[i].a.mean;
-		}
-	}
-	return 0;
-}
-
 struct table *diff_section_table(const struct diff *diff, enum diff_section section)
 {
-	return diff_table_make(
-		section, &diff->sections[section], diff->sides[0].has_steps, base_ns(diff));
+	const struct diff_row *time = diff_time_row(diff);
+
+	return diff_table_make(section, &diff->sections[section], diff->sides[0].has_steps,
+		time ? time->a.mean : 0);
 }

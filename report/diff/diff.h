@@ -6,24 +6,45 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "report/analysis/headline.h"
 #include "report/session/session.h"
 #include "report/table/table.h"
 #include "report/stats/samples.h"
 #include "report/stats/shift.h"
 #include "report/stats/welch_ttest.h"
 #include "report/util/idmap.h"
+#include "report/util/idset.h"
+
+/* ---- the steps ---- */
+
+/* Those of the job that count: whole ones without warm-up, as on the first screen. */
+struct diff_steps {
+	struct headline_job_step *steps; /* by rising numbers */
+	size_t nr;
+	struct idset *numbers;
+};
+
+/*
+ * Finds them. Returns the number of processes that the first screen counts, which stay in the
+ * array.
+ */
+size_t diff_steps_find(struct diff_steps *steps, struct process **processes, size_t nr_processes);
+void diff_steps_fini(struct diff_steps *steps);
 
 /* ---- one side ---- */
 
 /*
- * One side of a comparison: what each thing took in each step, as sums over the steps. Only whole
- * steps count (phase.h), of all processes that have any; where either side has no steps, what is
- * compared are whole processes instead. A record of device work belongs to the step whose call
- * launched it; one without a call in the stream to none, and is counted.
+ * One side of a comparison: what each thing took in each step, as sums over the steps. The steps
+ * are those of the first screen; where either side has no steps, what is compared are whole
+ * processes instead. A record of device work belongs to the step whose call launched it; one
+ * without a call in the stream to none, and is counted. The time of a step is the median of its
+ * ranks; all else counts in each rank's step.
  *
- * Memory: by the number of different things, not of steps; in sampled sections also 8 bytes for
- * each step of each thing.
+ * Memory: 8 bytes for each thing in each of DIFF_MOST_VALUES steps, drawn by their numbers if there
+ * are more; in sampled sections in each of all steps.
  */
+
+#define DIFF_MOST_VALUES 4096u
 
 /* S(id, JSON key, title) */
 #define DIFF_SECTIONS(S)                                                  \
@@ -54,19 +75,24 @@ struct diff_thing {
 	uint64_t calls;
 	unsigned __int128 ns, squares; /* of its sum in each step */
 	struct diff_open open[DIFF_OPEN];
-	struct samples values; /* its sums that are not 0, if the section is sampled */
+	struct samples values; /* its sums that are not 0, in the steps that are drawn */
+	uint64_t nr_samples;   /* in which it is looked for; 0: those of the side */
 };
 
 struct diff_side {
 	struct idmap things[NR_DIFF_SECTIONS]; /* struct diff_thing by name */
-	uint32_t sampled;		       /* bits of sections: those whose values are kept */
-	bool has_steps;			       /* else a sample is a process */
-	uint64_t nr_samples;		       /* whole steps */
-	size_t nr_processes;		       /* of which they are */
-	uint64_t nr_unlaunched;		       /* records without a call */
-	uint64_t nr_outside;		       /* events outside whole steps */
-	uint64_t nr_untimed;		       /* records without times */
-	uint64_t nr_late; /* that came too late for their step: no part of any sum */
+	struct diff_steps steps;
+	uint32_t sampled;	/* bits of sections: those whose values are all kept */
+	bool has_steps;		/* else a sample is a process */
+	uint64_t nr_samples;	/* steps that count, of each process */
+	uint64_t drawn;		/* of 2^32 steps, how many are drawn */
+	uint64_t nr_drawn;	/* those of the steps */
+	uint64_t nr_warm_up;	/* steps of each process that do not count */
+	size_t nr_processes;	/* of which they are */
+	uint64_t nr_unlaunched; /* records without a call */
+	uint64_t nr_outside;	/* events outside whole steps */
+	uint64_t nr_untimed;	/* records without times */
+	uint64_t nr_late;	/* that came too late for their step: no part of any sum */
 };
 
 /* Has any process steps? */
@@ -79,6 +105,18 @@ void diff_side_fini(struct diff_side *side);
 
 /* The thing's time per step; steps without it count as 0. thing: NULL is all zeros. */
 struct welch_sample diff_side_sample(const struct diff_side *side, const struct diff_thing *thing);
+
+/* What a thing took in each step that was drawn, 0 included. */
+struct diff_values {
+	uint64_t *values; /* sorted */
+	size_t nr;
+	bool is_rare; /* less than half of them are above 0 */
+};
+
+/* The caller frees the values. thing: NULL is all zeros. */
+struct diff_values diff_side_values(
+	const struct diff_side *side, enum diff_section section, struct diff_thing *thing);
+double diff_values_median(const struct diff_values *values);
 
 /* ---- names of both sides ---- */
 
@@ -130,10 +168,19 @@ struct diff_row {
 	enum diff_match match;
 	struct welch_sample a, b;
 	uint64_t calls_a, calls_b;
-	bool has_p; /* p is known: both sides have two steps or more */
+	bool has_p;	/* p is known: both sides have two steps or more */
+	bool is_ranked; /* it is of the Mann-Whitney test, else of Welch's */
 	double p;
+	bool has_medians; /* it is the time of steps, of which all screens give medians */
+	double median_a, median_b;
 };
 
+/*
+ * There is one test for each row, and all that a screen says of its significance is of that test:
+ * Mann and Whitney's (shift.h), in which a few slow steps do not matter. Where it can say nothing,
+ * in fewer steps than have an interval and of what is in less than half of them on both sides, it
+ * is Welch's test of the means.
+ */
 struct diff_rows {
 	struct diff_row *rows; /* the largest changes first */
 	size_t nr_rows;
@@ -143,10 +190,13 @@ struct diff_rows {
 struct diff_rows diff_rows_make(
 	const struct diff_side *a, const struct diff_side *b, enum diff_section section);
 
-double diff_row_change_ns(const struct diff_row *row);
+/* What its things took in each step that was drawn. The caller frees the values. */
+void diff_row_values(const struct diff_row *row, const struct diff_side *a,
+	const struct diff_side *b, enum diff_section section, struct diff_values *of_a,
+	struct diff_values *of_b);
 
-/* In percent of A; false where A has nothing. */
-bool diff_row_change_pct(const struct diff_row *row, double *pct);
+/* Of the means. */
+double diff_row_change_ns(const struct diff_row *row);
 
 /* "significant", "not significant" or "unknown". */
 const char *diff_row_significance(const struct diff_row *row);
@@ -170,6 +220,15 @@ struct diff {
 void diff_run(struct diff *diff, const struct cmd_input *const inputs[2], char *const *paths,
 	uint32_t sampled);
 void diff_fini(struct diff *diff);
+
+/* The row of the time of steps, or of processes; NULL if there is none. */
+const struct diff_row *diff_time_row(const struct diff *diff);
+
+/*
+ * The answer in a sentence, with what changed most as lines of text of a width, 0: no limit. The
+ * caller destroys it.
+ */
+struct table *diff_answer_table(const struct diff *diff, size_t width);
 
 /* What is compared, and a section of it. The caller destroys them. */
 struct table *diff_sides_table(const struct diff *diff);

@@ -6,7 +6,7 @@
 
 #include "report/model/copy_kind.h"
 #include "report/ops/op_walk.h"
-#include "report/model/select.h"
+#include "report/util/hash.h"
 
 struct reading {
 	struct diff_side *side;
@@ -28,32 +28,57 @@ static struct diff_thing *thing_of(struct diff_side *side, enum diff_section sec
 	return thing;
 }
 
-static bool is_counted(const struct phases *phases, uint32_t step)
+/* Is the step complete, and long enough to be one? */
+static bool is_whole(const struct phases *phases, uint32_t step)
 {
-	return phases_is_whole(phases, step) && select_has_step(phases->process, step - 1);
+	return step && phases_is_whole(phases, step) && phases_step_ticks(phases, step);
+}
+
+static uint64_t number_of(const struct phases *phases, uint32_t step)
+{
+	return phases->process->steps[step - 1].step;
+}
+
+static bool is_counted(const struct diff_side *side, const struct phases *phases, uint32_t step)
+{
+	return is_whole(phases, step) && idset_has(side->steps.numbers, number_of(phases, step));
+}
+
+/* The same steps for all things, at no regular distance: what comes every other step is no less
+ * likely among them. */
+static bool is_drawn(const struct diff_side *side, uint64_t number)
+{
+	return (uint32_t)hash_mix(number + 1) < side->drawn;
 }
 
 #define MOST_NS (1ull << 56) /* clocks of a damaged stream may be anything */
 
-/* A sum of a step, or of a process. */
-static void add_sum(
-	struct diff_side *side, struct diff_thing *thing, enum diff_section section, uint64_t ns)
+static void add_sum(struct diff_thing *thing, uint64_t ns, bool is_kept)
 {
 	thing->ns += ns;
 	thing->squares += (unsigned __int128)ns * ns;
-	if (side->sampled >> section & 1) {
+	if (is_kept) {
 		samples_add(&thing->values, ns < MOST_NS ? ns : MOST_NS);
 	}
+}
+
+/* A sum of a step that counts, or of a process: number 0. */
+static void add_to(struct diff_side *side, struct diff_thing *thing, enum diff_section section,
+	uint64_t number, uint64_t ns)
+{
+	add_sum(thing, ns,
+		side->sampled >> section & 1 || (side->has_steps && is_drawn(side, number)));
 }
 
 /* The sum of one step is complete. */
 static void fold(struct diff_side *side, struct diff_thing *thing, enum diff_section section,
 	struct diff_open *open, const struct phases *phases)
 {
-	if (!side->has_steps || is_counted(phases, open->step)) {
+	if (!side->has_steps || is_counted(side, phases, open->step)) {
 		thing->calls += open->calls;
-		add_sum(side, thing, section, open->ns);
-	} else {
+		add_to(side, thing, section, side->has_steps ? number_of(phases, open->step) : 0,
+			open->ns);
+	} else if (!is_whole(phases, open->step)) {
 		side->nr_outside += open->calls;
 	}
 	*open = (struct diff_open){0};
@@ -154,32 +179,52 @@ static void take_record(void *context, const struct op_record *record, const str
 	}
 }
 
-static void add_whole(
-	struct reading *reading, enum diff_section section, const char *name, uint64_t ns)
+static void add_phase(struct diff_side *side, const char *name, uint64_t number, uint64_t ns)
 {
-	struct diff_thing *thing = thing_of(reading->side, section, name_of(name));
+	struct diff_thing *thing = thing_of(side, DIFF_PHASE, name_of(name));
 
 	thing->calls++;
-	add_sum(reading->side, thing, section, ns);
+	add_to(side, thing, DIFF_PHASE, number, ns);
 }
 
-static void add_phases(struct reading *reading, const struct phases *phases, uint32_t step)
+static void add_phases(struct diff_side *side, const struct phases *phases, uint32_t step)
 {
-	const struct clock_map *clock = &reading->process->host_clock;
-	uint64_t step_ns = clock_map_duration(clock, phases_step_ticks(phases, step));
-	uint64_t rest_ns = step_ns;
+	const struct clock_map *clock = &phases->process->host_clock;
+	uint64_t rest_ns = clock_map_duration(clock, phases_step_ticks(phases, step));
+	uint64_t number = number_of(phases, step);
 
-	add_whole(reading, DIFF_STEP, "step_time", step_ns);
-	if (!phases->nr_segments) {
-		return;
-	}
 	for (unsigned int i = 0; i < PHASE_OTHERS; i++) {
 		uint64_t ns = clock_map_duration(clock, phases->steps[step].ticks[i]);
 
-		add_whole(reading, DIFF_PHASE, phase_names[i], ns);
+		add_phase(side, phase_names[i], number, ns);
 		rest_ns -= ns < rest_ns ? ns : rest_ns;
 	}
-	add_whole(reading, DIFF_PHASE, phase_names[PHASE_OTHERS], rest_ns);
+	add_phase(side, phase_names[PHASE_OTHERS], number, rest_ns);
+}
+
+static void add_steps(struct diff_side *side, const struct phases *phases)
+{
+	for (uint32_t step = 1; step < phases->nr_steps; step++) {
+		if (is_counted(side, phases, step)) {
+			side->nr_samples++;
+			side->nr_drawn += is_drawn(side, number_of(phases, step));
+			if (phases->nr_segments) {
+				add_phases(side, phases, step);
+			}
+		} else {
+			side->nr_warm_up += is_whole(phases, step);
+		}
+	}
+}
+
+/* The time of each step of the job, or of a process. */
+static void add_time(struct diff_side *side, const char *name, uint64_t ns)
+{
+	struct diff_thing *thing = thing_of(side, DIFF_STEP, name_of(name));
+
+	thing->calls++;
+	thing->nr_samples = side->has_steps ? side->steps.nr : 0;
+	add_sum(thing, ns, true);
 }
 
 static void fold_all(struct diff_side *side, const struct phases *phases)
@@ -206,19 +251,13 @@ static void end(void *context, struct process *process, const struct phases *pha
 	fold_all(side, phases);
 	phases_fini(&reading->steps);
 	side->nr_processes++;
-	if (!side->has_steps) {
-		side->nr_samples++;
-		if (process->first_ns <= process->last_ns) {
-			add_whole(reading, DIFF_STEP, "run_time",
-				process->last_ns - process->first_ns);
-		}
+	if (side->has_steps) {
+		add_steps(side, phases);
 		return;
 	}
-	for (uint32_t step = 1; step < phases->nr_steps; step++) {
-		if (is_counted(phases, step)) {
-			side->nr_samples++;
-			add_phases(reading, phases, step);
-		}
+	side->nr_samples++;
+	if (process->first_ns <= process->last_ns) {
+		add_time(side, "run_time", process->last_ns - process->first_ns);
 	}
 }
 
@@ -232,6 +271,21 @@ bool diff_has_steps(const struct cmd_input *input)
 		}
 	}
 	return false;
+}
+
+/* Finds the steps that count, and takes their times. Returns how many processes stay. */
+static size_t find_steps(struct diff_side *side, struct process **chosen, size_t nr_chosen)
+{
+	uint64_t nr_steps;
+
+	nr_chosen = diff_steps_find(&side->steps, chosen, nr_chosen);
+	nr_steps = side->steps.nr * nr_chosen;
+	for (size_t i = 0; i < side->steps.nr; i++) {
+		add_time(side, "step_time", side->steps.steps[i].ns);
+	}
+	side->drawn = nr_steps > DIFF_MOST_VALUES ? ((uint64_t)DIFF_MOST_VALUES << 32) / nr_steps
+						  : 1ull << 32;
+	return nr_chosen;
 }
 
 void diff_side_read(
@@ -253,12 +307,16 @@ void diff_side_read(
 			chosen[nr_chosen++] = input->processes[i];
 		}
 	}
+	if (has_steps) {
+		nr_chosen = find_steps(side, chosen, nr_chosen);
+	}
 	op_walk_run(chosen, nr_chosen, &walk, 1);
 	free(chosen);
 }
 
 void diff_side_fini(struct diff_side *side)
 {
+	diff_steps_fini(&side->steps);
 	for (unsigned int s = 0; s < NR_DIFF_SECTIONS; s++) {
 		for (size_t i = 0; i < side->things[s].nr; i++) {
 			samples_fini(&((struct diff_thing *)idmap_at(&side->things[s], i))->values);
@@ -267,23 +325,52 @@ void diff_side_fini(struct diff_side *side)
 	}
 }
 
+static uint64_t samples_of(const struct diff_side *side, const struct diff_thing *thing)
+{
+	return thing && thing->nr_samples ? thing->nr_samples : side->nr_samples;
+}
+
+struct diff_values diff_side_values(
+	const struct diff_side *side, enum diff_section section, struct diff_thing *thing)
+{
+	bool are_all = side->sampled >> section & 1 || (thing && thing->nr_samples);
+	struct diff_values list = {.nr = are_all ? samples_of(side, thing) : side->nr_drawn};
+	size_t nr = thing ? thing->values.nr : 0;
+
+	list.values = mem_zeroed(list.nr + 1, sizeof(*list.values));
+	list.is_rare = nr * 2 < list.nr;
+	if (nr && nr <= list.nr) {
+		samples_median(&thing->values); /* sorts */
+		memcpy(list.values + list.nr - nr, thing->values.values, nr * sizeof(*list.values));
+	}
+	return list;
+}
+
+double diff_values_median(const struct diff_values *list)
+{
+	return list->nr ? ((double)list->values[(list->nr - 1) / 2] +
+				  (double)list->values[list->nr / 2]) /
+				  2
+			: 0;
+}
+
 struct welch_sample diff_side_sample(const struct diff_side *side, const struct diff_thing *thing)
 {
-	struct welch_sample sample = {.nr = side->nr_samples};
-	double nr = (double)side->nr_samples, sum;
+	struct welch_sample sample = {.nr = samples_of(side, thing)};
+	double nr = (double)sample.nr, sum;
 
-	if (!thing || !side->nr_samples) {
+	if (!thing || !sample.nr) {
 		return sample;
 	}
 	sum = (double)thing->ns;
 	sample.mean = sum / nr;
-	if (side->nr_samples > 1) {
+	if (sample.nr > 1) {
 		/* In integers where it is exact: nr * squares - sum^2 would cancel in doubles. */
 		unsigned __int128 most = thing->ns / UINT64_MAX ? 0 : thing->ns * thing->ns;
 		unsigned __int128 many;
 
 		if (most && !__builtin_mul_overflow(
-				    thing->squares, (unsigned __int128)side->nr_samples, &many)) {
+				    thing->squares, (unsigned __int128)sample.nr, &many)) {
 			sample.variance = many > most ? (double)(many - most) / nr / (nr - 1) : 0;
 		} else {
 			double rest = (double)thing->squares - sum * sample.mean;

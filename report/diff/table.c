@@ -33,7 +33,7 @@ static const struct table_column columns[NR_COLUMNS] = {
 	[COLUMN_PERCENT] = TABLE_COLUMN("change_pct", "of A %", TABLE_PERCENT),
 	[COLUMN_SHARE] = TABLE_COLUMN("step_pct", "of A's step %", TABLE_PERCENT),
 	[COLUMN_SIGNIFICANCE] = TABLE_COLUMN("significance", "Change is", TABLE_TEXT),
-	[COLUMN_P] = TABLE_COLUMN("p", "p", TABLE_NUMBER, .is_wide_only = true),
+	[COLUMN_P] = TABLE_COLUMN("p", "p", TABLE_NUMBER, .is_p = true, .is_wide_only = true),
 	[COLUMN_CALLS_A] = TABLE_COLUMN("a_calls", "A calls", TABLE_NUMBER, .is_wide_only = true),
 	[COLUMN_CALLS_B] = TABLE_COLUMN("b_calls", "B calls", TABLE_NUMBER, .is_wide_only = true),
 	[COLUMN_DEVIATION_A] =
@@ -75,22 +75,63 @@ static size_t list_names(
 	return nr;
 }
 
+static struct diff_thing *thing_in(
+	const struct diff_side *side, enum diff_section section, uint32_t name, bool is_there)
+{
+	return is_there ? idmap_get(&side->things[section], name) : NULL;
+}
+
+static struct diff_thing *thing_of_a(
+	const struct diff_row *row, const struct diff_side *a, enum diff_section section)
+{
+	return thing_in(a, section, row->name_a, row->match != DIFF_ALONE || row->name_a);
+}
+
+static struct diff_thing *thing_of_b(
+	const struct diff_row *row, const struct diff_side *b, enum diff_section section)
+{
+	return thing_in(b, section, row->name_b, row->match != DIFF_ALONE || row->name_b);
+}
+
+void diff_row_values(const struct diff_row *row, const struct diff_side *a,
+	const struct diff_side *b, enum diff_section section, struct diff_values *of_a,
+	struct diff_values *of_b)
+{
+	*of_a = diff_side_values(a, section, thing_of_a(row, a, section));
+	*of_b = diff_side_values(b, section, thing_of_b(row, b, section));
+}
+
+/* Sets the medians, and replaces Welch's p where the ranks of the steps can show a change. */
+static void rank(struct diff_row *row, const struct diff_values *a, const struct diff_values *b)
+{
+	row->median_a = diff_values_median(a);
+	row->median_b = diff_values_median(b);
+	row->is_ranked =
+		row->has_p && shift_has_interval(a->nr, b->nr) && !(a->is_rare && b->is_rare);
+	if (row->is_ranked) {
+		row->p = shift_p(a->values, a->nr, b->values, b->nr);
+	}
+}
+
 static void fill(struct diff_row *row, const struct diff_side *a, const struct diff_side *b,
 	enum diff_section section)
 {
-	const struct diff_thing *in_a = NULL, *in_b = NULL;
+	const struct diff_thing *in_a = thing_of_a(row, a, section);
+	const struct diff_thing *in_b = thing_of_b(row, b, section);
+	struct diff_values of_a, of_b;
 
-	if (row->match != DIFF_ALONE || row->name_a) {
-		in_a = idmap_get(&a->things[section], row->name_a);
-	}
-	if (row->match != DIFF_ALONE || row->name_b) {
-		in_b = idmap_get(&b->things[section], row->name_b);
-	}
 	row->a = diff_side_sample(a, in_a);
 	row->b = diff_side_sample(b, in_b);
 	row->calls_a = in_a ? in_a->calls : 0;
 	row->calls_b = in_b ? in_b->calls : 0;
 	row->has_p = a->has_steps && welch_p(&row->a, &row->b, &row->p);
+	row->has_medians = in_a && in_b && in_a->nr_samples && in_b->nr_samples;
+	if (row->has_p || row->has_medians) {
+		diff_row_values(row, a, b, section, &of_a, &of_b);
+		rank(row, &of_a, &of_b);
+		free(of_a.values);
+		free(of_b.values);
+	}
 }
 
 static int compare(const void *a, const void *b)
@@ -128,15 +169,6 @@ double diff_row_change_ns(const struct diff_row *row)
 	return row->b.mean - row->a.mean;
 }
 
-bool diff_row_change_pct(const struct diff_row *row, double *pct)
-{
-	if (!(row->a.mean > 0)) {
-		return false;
-	}
-	*pct = 100 * diff_row_change_ns(row) / row->a.mean;
-	return true;
-}
-
 const char *diff_row_significance(const struct diff_row *row)
 {
 	return !row->has_p		     ? "unknown"
@@ -164,20 +196,24 @@ static const char *match_text(const struct diff_row *row)
 	return texts[row->match];
 }
 
+static void set_times(struct table_cell *cells, double a_ns, double b_ns, double base_ns)
+{
+	table_set_number(&cells[COLUMN_A], a_ns);
+	table_set_number(&cells[COLUMN_B], b_ns);
+	table_set_number(&cells[COLUMN_CHANGE], b_ns - a_ns);
+	table_set_share(&cells[COLUMN_PERCENT], b_ns - a_ns, a_ns);
+	table_set_share(&cells[COLUMN_SHARE], b_ns - a_ns, base_ns);
+}
+
 static void add_row(struct table *table, const struct diff_row *row, double base_ns)
 {
 	struct table_cell *cells = table_add_row(table);
-	double change_ns = diff_row_change_ns(row), pct;
 
 	table_set_integer(&cells[COLUMN_NAME], row->calls_b ? row->name_b : row->name_a);
-	table_set_number(&cells[COLUMN_A], row->a.mean);
-	table_set_number(&cells[COLUMN_B], row->b.mean);
-	table_set_number(&cells[COLUMN_CHANGE], change_ns);
-	if (diff_row_change_pct(row, &pct)) {
-		table_set_number(&cells[COLUMN_PERCENT], pct);
-	}
-	if (base_ns > 0) {
-		table_set_number(&cells[COLUMN_SHARE], 100 * change_ns / base_ns);
+	if (row->has_medians) {
+		set_times(cells, row->median_a, row->median_b, row->median_a);
+	} else {
+		set_times(cells, row->a.mean, row->b.mean, base_ns);
 	}
 	table_set_string(&cells[COLUMN_SIGNIFICANCE], diff_row_significance(row));
 	if (row->has_p) {
@@ -199,7 +235,12 @@ struct table *diff_table_make(
 	struct buf title = {0};
 	struct table *table;
 
-	buf_printf(&title, "%s, mean per %s", titles[section], has_steps ? "step" : "process");
+	if (has_steps && section == DIFF_STEP) {
+		buf_text(&title, "Step: median time, mean sums of kernel and copy times");
+	} else {
+		buf_printf(
+			&title, "%s, mean per %s", titles[section], has_steps ? "step" : "process");
+	}
 	buf_char(&title, '\0');
 	table = table_create(keys[section], title.bytes, columns, NR_COLUMNS);
 	table->columns[COLUMN_NAME].is_kernel = section == DIFF_KERNEL;

@@ -91,7 +91,7 @@ static void add_text(struct buf *json, const char *text)
 	text_add_json(json, text, strlen(text));
 }
 
-static const char *type_name(enum table_type type)
+static const char *type_name(const struct table_column *column)
 {
 	static const char *const names[] = {[TABLE_NAME] = "text",
 		[TABLE_TEXT] = "text",
@@ -106,7 +106,7 @@ static const char *type_name(enum table_type type)
 		[TABLE_NUMBER] = "number",
 		[TABLE_DIGITS] = "number"};
 
-	return names[type];
+	return column->is_p ? "p" : names[column->type];
 }
 
 /* How the page shows the kernels of these rows, as text does; 0: by the whole name. */
@@ -150,7 +150,7 @@ static void add_shape(struct buf *json, const struct table *table, const char *h
 		add_text(json, column->key);
 		buf_text(json, ", ");
 		add_text(json, column->title);
-		buf_printf(json, ", \"%s\", %d]", type_name(column->type), column->is_wide_only);
+		buf_printf(json, ", \"%s\", %d]", type_name(column), column->is_wide_only);
 	}
 	buf_text(json, "]");
 	if (table->figure_json) {
@@ -292,30 +292,15 @@ static void add_table(struct buf *json, struct buf *shapes, struct table *table,
 	join_table(json, shapes, &text);
 }
 
-/* Does B take longer? The page leads with the answer of `diff --fail-on`. */
-static struct table *make_verdict(const struct diff *diff)
-{
-	bool has_steps = diff->sides[0].has_steps;
-	struct diff_judgement judgement;
-	struct diff_check check;
-	struct table *table;
-
-	diff_check_parse(&check, has_steps ? "step_time>0%" : "run_time>0%");
-	judgement = diff_check_judge(&check, &diff->sides[0], &diff->sides[1], diff->sections);
-	table = diff_checks_table(&check, &judgement, 1, has_steps);
-	diff_check_fini(&check);
-	return table;
-}
-
 /* The tables of `diff --format json`. */
 static void add_diff(const struct html_options *options, struct buf *json, struct buf *shapes)
 {
+	add_table(json, shapes, diff_answer_table(options->diff, 0), "", options);
 	add_table(json, shapes, diff_sides_table(options->diff), "", options);
 	for (unsigned int s = 0; s < NR_DIFF_SECTIONS; s++) {
 		add_table(json, shapes, diff_section_table(options->diff, (enum diff_section)s), "",
 			options);
 	}
-	add_table(json, shapes, make_verdict(options->diff), "", options);
 }
 
 /* The tables of `summary --format json` for a summary of `reduce`. */

@@ -61,7 +61,7 @@ static double sum_ties(const uint64_t *a, size_t nr_a, const uint64_t *b, size_t
 	return sum;
 }
 
-static double find_p(const uint64_t *a, size_t nr_a, const uint64_t *b, size_t nr_b)
+double shift_p(const uint64_t *a, size_t nr_a, const uint64_t *b, size_t nr_b)
 {
 	double pairs = (double)nr_a * (double)nr_b, nr = (double)nr_a + (double)nr_b;
 	double not_above = (double)count_up_to(a, nr_a, b, nr_b, 0);
@@ -77,23 +77,35 @@ static double find_p(const uint64_t *a, size_t nr_a, const uint64_t *b, size_t n
 	return erfc(off / sqrt(2 * variance));
 }
 
+/* The rank of the interval's lower end among all differences; below 1 there is none. */
+static double interval_rank(size_t nr_a, size_t nr_b)
+{
+	double pairs = (double)nr_a * (double)nr_b;
+	double deviation = sqrt(pairs * ((double)nr_a + (double)nr_b + 1) / 12);
+
+	return floor(pairs / 2 - Z_99 * deviation);
+}
+
+bool shift_has_interval(size_t nr_a, size_t nr_b)
+{
+	return interval_rank(nr_a, nr_b) >= 1;
+}
+
 void shift_find(const uint64_t *a, size_t nr_a, const uint64_t *b, size_t nr_b, struct shift *shift)
 {
 	uint64_t pairs = (uint64_t)nr_a * nr_b;
-	double deviation = sqrt((double)pairs * ((double)nr_a + (double)nr_b + 1) / 12);
-	double rank = floor((double)pairs / 2 - Z_99 * deviation);
 
 	shift->estimate = ((double)difference_at(a, nr_a, b, nr_b, (pairs + 1) / 2) +
 				  (double)difference_at(a, nr_a, b, nr_b, pairs / 2 + 1)) /
 			  2;
-	shift->has_interval = rank >= 1;
+	shift->has_interval = shift_has_interval(nr_a, nr_b);
 	if (shift->has_interval) {
-		uint64_t k = (uint64_t)rank;
+		uint64_t k = (uint64_t)interval_rank(nr_a, nr_b);
 
 		shift->low = (double)difference_at(a, nr_a, b, nr_b, k);
 		shift->high = (double)difference_at(a, nr_a, b, nr_b, pairs + 1 - k);
 	}
-	shift->p = find_p(a, nr_a, b, nr_b);
+	shift->p = shift_p(a, nr_a, b, nr_b);
 }
 
 /* The value of that share of the sorted values, between the two next to it. */

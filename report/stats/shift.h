@@ -21,6 +21,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Do samples of these sizes have an interval? Fewer values show no change at 1 %. */
+bool shift_has_interval(size_t nr_a, size_t nr_b);
+
 struct shift {
 	double estimate;
 	double low, high;
@@ -31,6 +34,9 @@ struct shift {
 /* Both samples are sorted and have a value at least; all values are below 2^62. */
 void shift_find(
 	const uint64_t *a, size_t nr_a, const uint64_t *b, size_t nr_b, struct shift *shift);
+
+/* The p of these alone, in O(n_a + n_b). */
+double shift_p(const uint64_t *a, size_t nr_a, const uint64_t *b, size_t nr_b);
 
 /* Of sorted values. */
 size_t shift_count_outliers(const uint64_t *values, size_t nr);

@@ -246,6 +246,10 @@ void table_add_number(struct buf *out, const struct table_column *column,
 		buf_add(out, cell->text, cell->nr_text);
 	} else if (column->type == TABLE_COUNT || column->type == TABLE_ID) {
 		add_count(out, cell->integer, separate && column->type == TABLE_COUNT);
+	} else if (column->is_p && separate && cell->number < 0.01) {
+		buf_text(out, "< 0.01");
+	} else if (column->is_p && !separate) {
+		buf_printf(out, "%.3g", cell->number);
 	} else if (column->type == TABLE_PERCENT || column->type == TABLE_NUMBER) {
 		buf_printf(out, "%.2f", cell->number);
 	} else if (scale->unit->factor > 1) {
@@ -325,6 +329,8 @@ static void add_json_value(
 		buf_text(out, "null");
 	} else if (column->type == TABLE_DIGITS) {
 		buf_add(out, cell->text, cell->nr_text);
+	} else if (column->is_p) {
+		buf_printf(out, "%.3g", cell->number);
 	} else if (column->type == TABLE_PERCENT || column->type == TABLE_NUMBER) {
 		buf_printf(out, "%.3f", cell->number);
 	} else {

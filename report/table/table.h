@@ -30,6 +30,7 @@ struct table_column {
 	bool is_minor;	   /* left out of the text before others where lines are too long */
 	bool is_major;	   /* left out after all others, as without it rows look alike */
 	bool is_name;	   /* says what a row is, if that is not the column `name` */
+	bool is_p;	   /* a NUMBER that is a probability: text has "< 0.01", not 0.00 */
 	bool is_kernel;	   /* names of kernels, which text shortens */
 	bool is_sentence;  /* as the last column of the text it wraps; it is not cut */
 	const char *help;  /* what it means, for `help VIEW`; NULL: the title says it */

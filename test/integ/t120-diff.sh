@@ -23,6 +23,33 @@ differs()
 # Long beside the moments for which a busy machine takes the simulated device from its core.
 run before 2000000
 run after 3000000
+# answer: the first lines of the comparison of A and B
+answer()
+{
+	"$REPORT" diff "$T/$1" "$T/$2" "${@:3}" >"$T/diff.txt" 2>/dev/null
+	sed -n '1,/^$/p' "$T/diff.txt"
+}
+
+# The answer comes first, and what changed its way comes before what changed against it.
+ok grep -qE '^B is [0-9]+ % slower per step: median [0-9.]+( ms)? -> [0-9.]+ ms \(p < 0\.01; [0-9]+ and [0-9]+ steps\)$' <(answer before after)
+is Slower "$(sed -n 's/^\(Slower\|Faster\) .*/\1/p' "$T/diff.txt" | head -1)" "what B does slower comes first"
+ok grep -qE '^B is [0-9]+ % faster per step: ' <(answer after before)
+is Faster "$(sed -n 's/^\(Slower\|Faster\) .*/\1/p' "$T/diff.txt" | head -1)" "what B does faster comes first"
+ok grep -qE '^No significant change per step: median [0-9.]+ -> [0-9.]+ ms \(p = 1\.00; ' <(answer before before)
+is 0 "$(grep -cE 'passed|FAILED|Conditions|p = 0\.00' "$T/diff.txt")" "conditions that nobody gave"
+# One test: where p is printed, it is the same.
+differs 4 before after --fail-on 'step_time>0%'
+is true "$(jq '[.answer.rows[0].p, (.step.rows[] | select(.name == "step_time").p), .checks.rows[0].p] | min == max' "$T/diff.json")" "p of the step time"
+is true "$(jq '.answer.rows[0] as $answer | .step.rows[] | select(.name == "step_time") |
+	.a_ns == $answer.a_median_ns and .b_ns == $answer.b_median_ns and .significance == $answer.significance' "$T/diff.json")" "the step time"
+"$REPORT" diff "$T/before" "$T/after" --wide --fail-on 'step_time>0%' >"$T/diff.txt" 2>/dev/null
+is "1 0" "$(grep '^  step_time ' "$T/diff.txt" | grep -c ' < 0\.01 ') $(grep -c ' 0\.00  *1\.00 ' "$T/diff.txt")" "p that rounds to 0"
+# The steps are those of the first screen.
+for side in before after; do
+	"$REPORT" summary --view headline --format json "$T/$side" 2>/dev/null | jq -c '.headline.rows[0] | [.steps, .warm_up_steps, .median_ns]' >"$T/$side.steps"
+done
+is "$(jq -cs add "$T/before.steps" "$T/after.steps")" "$(jq -c '.answer.rows[0] as $answer | .sides.rows |
+	[$answer.a_steps, .[0].warm_up, $answer.a_median_ns, $answer.b_steps, .[1].warm_up, $answer.b_median_ns]' "$T/diff.json")" "steps, warm-up and medians of the first screen"
 differs 0 before before --fail-on 'step_time>0%' --fail-on 'kernel:*>0%'
 is 0 "$(jq '[.kernel.rows[] | select(.change_ns != 0)] | length' "$T/diff.json")" "changes of a run from itself"
 differs 4 before after --fail-on 'kernel_time>20%'
@@ -46,7 +73,11 @@ is true "$(jq '.checks.rows[0] | .change_low_pct > 20 and .change_low_ns <= .cha
 is "4 ## gprof: failed" "$? $(head -1 "$T/diff.md")" "status and first line for a pull request"
 is "1 1" "$(sed '/^<details>/,$d' "$T/diff.md" | grep -c 'FAILED') $(sed '1,/^<details>/d' "$T/diff.md" | grep -c '^### Kernels')" "the condition, and what is folded"
 is "</details>" "$(tail -1 "$T/diff.md")" "the end of what is folded"
-is "## gprof: two runs compared" "$("$REPORT" diff "$T/before" "$T/after" --format=github 2>/dev/null | head -1)" "without conditions"
+"$REPORT" diff "$T/before" "$T/after" --format=github >"$T/diff.md" 2>/dev/null
+is "## gprof: two runs compared" "$(head -1 "$T/diff.md")" "without conditions"
+is 1 "$(sed '/^<details>/,$d' "$T/diff.md" | grep -c '^\*\*B is .* slower per step: .*\*\*$')" "the answer for a pull request"
+differs 0 before after
+is null "$(jq .checks "$T/diff.json")" "conditions that nobody gave"
 differs 2 before after --fail-on 'kernel_time'
 differs 2 before after --steps 1000
 differs 0 before after --steps 3-12

@@ -24,5 +24,6 @@ python3 test/traces/advice.py "$B/gprof-report" "$GPROF_TRACES" || failed=1
 python3 test/traces/analysis.py "$B/gprof-report" "$GPROF_TRACES" || failed=1
 python3 test/traces/flops.py "$B/gprof-report" "$GPROF_TRACES"/resnet50*.json.gz || failed=1
 python3 test/traces/names.py "$B/gprof-report" "$GPROF_TRACES"/eager*.json.gz "$GPROF_TRACES"/qwen*.json.gz "$GPROF_TRACES"/resnet50_nw4*.json.gz || failed=1
+python3 test/traces/diff.py "$B/gprof-report" "$GPROF_TRACES" || failed=1
 python3 test/traces/paddle.py "$B/gprof-report" "$GPROF_TRACES" || failed=1
 exit $failed

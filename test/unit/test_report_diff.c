@@ -161,7 +161,8 @@ struct training {
 	uint64_t extra_ns; /* that each step, operator and kernel takes longer */
 	unsigned int nr_steps;
 	uint64_t seed;
-	unsigned int nr_slow; /* steps that take 1 ms longer */
+	unsigned int nr_slow;	 /* steps that take 1 ms longer */
+	unsigned int nr_warm_up; /* first whole steps, that take 5 ms longer */
 };
 
 static uint32_t add_shape(struct gen *gen, const char *kernel)
@@ -199,7 +200,8 @@ static const char *make_training(const char *file, const struct training *traini
 	gen_anchor(gen, 0, 0, 0);
 	for (uint32_t i = 0; i < training->nr_steps; i++) {
 		uint64_t more = unit_random(&seed) % 2000 + training->extra_ns +
-				(i > 2 && i <= 2 + training->nr_slow ? 1000000 : 0);
+				(i > 2 && i <= 2 + training->nr_slow ? 1000000 : 0) +
+				(i && i <= training->nr_warm_up ? 5000000 : 0);
 		struct gprof_row_step *step = gen_row(gen, GPROF_TABLE_step);
 		struct gprof_row_api_launch *launch;
 		struct gprof_row_kernel *kernel;
@@ -287,8 +289,8 @@ static enum diff_verdict judge(const struct comparison *c, const char *condition
 
 START_TEST(what_takes_longer_per_step_is_found)
 {
-	const struct training before = {"gemm_128x64", 0, 30, 5, 0},
-			      after = {"gemm_256x64", 20000, 20, 9, 0};
+	const struct training before = {"gemm_128x64", 0, 30, 5, 0, 0},
+			      after = {"gemm_256x64", 20000, 20, 9, 0, 0};
 	const struct diff_row *step, *kernel, *op;
 	struct comparison c;
 
@@ -319,7 +321,7 @@ END_TEST
 
 START_TEST(noise_is_no_change)
 {
-	const struct training before = {"gemm", 0, 30, 5, 0}, after = {"gemm", 0, 30, 11, 0};
+	const struct training before = {"gemm", 0, 30, 5, 0, 0}, after = {"gemm", 0, 30, 11, 0, 0};
 	const struct diff_row *kernel;
 	struct comparison c;
 
@@ -336,7 +338,7 @@ END_TEST
 /* Three of 28 steps take twice as long, so their mean grew by 11 %, and their median did not. */
 START_TEST(a_few_slow_steps_do_not_matter)
 {
-	const struct training before = {"gemm", 0, 30, 5, 0}, after = {"gemm", 0, 30, 11, 3};
+	const struct training before = {"gemm", 0, 30, 5, 0, 0}, after = {"gemm", 0, 30, 11, 3, 0};
 	struct diff_check check;
 	struct diff_judgement judgement;
 	struct comparison c;
@@ -354,11 +356,107 @@ START_TEST(a_few_slow_steps_do_not_matter)
 }
 END_TEST
 
+/* Those of the first screen; what ran in the others is no event outside steps. */
+START_TEST(steps_that_warm_up_do_not_count)
+{
+	const struct training training = {"gemm", 0, 30, 5, 0, 2}, plain = {"gemm", 0, 30, 5, 0, 0};
+	struct diff_side side, other;
+	const struct diff_thing *kernel;
+
+	read_side(&side, make_training("a.gprof", &training), true);
+	read_side(&other, make_training("b.gprof", &plain), true);
+	ck_assert_uint_eq(side.nr_samples, 26);
+	ck_assert_uint_eq(side.nr_warm_up, 2);
+	ck_assert_uint_eq(other.nr_warm_up, 0);
+	ck_assert_uint_eq(side.nr_outside, other.nr_outside);
+	kernel = idmap_get(&side.things[DIFF_KERNEL], string_pool_intern("gemm", 4));
+	ck_assert_uint_eq(kernel->calls, 26);
+	ck_assert_double_lt(diff_side_sample(&side, kernel).mean, 60000);
+	diff_side_fini(&side);
+	diff_side_fini(&other);
+}
+END_TEST
+
+/* What a row says of its significance and what a condition says of it is by one test. */
+START_TEST(each_row_has_one_test)
+{
+	const struct training before = {"gemm", 0, 30, 5, 0, 0},
+			      after = {"gemm", 500, 30, 11, 3, 0},
+			      few = {"gemm", 100000, 6, 11, 0, 0};
+	struct diff_check check;
+	struct comparison c;
+
+	ck_assert(diff_check_parse(&check, "step_time>0%"));
+	for (unsigned int i = 0; i < 2; i++) {
+		struct diff_judgement judgement;
+
+		compare(&c, i ? &few : &before, i ? &few : &after);
+		judgement = diff_check_judge(&check, &c.a, &c.b, c.sections);
+		ck_assert(judgement.has_p && judgement.row->has_p);
+		ck_assert_double_eq(judgement.change.p, judgement.row->p);
+		ck_assert_int_eq(judgement.row->is_ranked, i == 0);
+		ck_assert_int_eq(judgement.row->is_ranked, judgement.change.has_interval);
+		finish(&c);
+	}
+	diff_check_fini(&check);
+}
+END_TEST
+
+/* A few slow steps spoil Welch's test: the medians differ by the half of a range, and all say so.
+ */
+START_TEST(slow_steps_do_not_hide_a_change)
+{
+	const struct training before = {"gemm", 0, 30, 5, 0, 0},
+			      after = {"gemm", 5000, 30, 11, 3, 0};
+	const struct diff_row *kernel, *step;
+	struct comparison c;
+
+	compare(&c, &before, &after);
+	step = row_of(&c.sections[DIFF_STEP], "step_time");
+	kernel = row_of(&c.sections[DIFF_KERNEL], "gemm");
+	ck_assert_str_eq(diff_row_significance(step), "significant");
+	ck_assert_str_eq(diff_row_significance(kernel), "significant");
+	ck_assert(step->has_medians && !kernel->has_medians);
+	ck_assert_double_eq_tol(step->median_b - step->median_a, 5000, 1500);
+	finish(&c);
+}
+END_TEST
+
+/* Values are kept of a bounded number of steps, the same of all things; sums are of all steps. */
+START_TEST(many_steps_do_not_take_more_memory)
+{
+	const struct training training = {"gemm", 0, 3 * DIFF_MOST_VALUES, 5, 0, 0};
+	const struct diff_thing *op, *step;
+	struct process *process = streams_process(make_training("a.gprof", &training));
+	const struct cmd_input input = {.processes = &process, .nr_processes = 1};
+	struct diff_values values;
+	struct diff_side side;
+
+	diff_side_read(&side, &input, true, 0);
+	op = idmap_get(&side.things[DIFF_OPERATOR], string_pool_intern("aten::mm", 8));
+	step = idmap_get(&side.things[DIFF_STEP], string_pool_intern("step_time", 9));
+	ck_assert_uint_eq(op->calls, training.nr_steps - 2);
+	ck_assert_uint_eq(step->values.nr, training.nr_steps - 2);
+	ck_assert_uint_eq(op->values.nr, side.nr_drawn);
+	ck_assert_uint_gt(side.nr_drawn, DIFF_MOST_VALUES * 9 / 10);
+	ck_assert_uint_lt(side.nr_drawn, DIFF_MOST_VALUES * 11 / 10);
+	values = diff_side_values(
+		&side, DIFF_OPERATOR, idmap_get(&side.things[DIFF_OPERATOR], op->name));
+	ck_assert_uint_eq(values.nr, side.nr_drawn);
+	ck_assert_double_eq_tol(diff_values_median(&values), 101000, 200);
+	ck_assert(!values.is_rare);
+	free(values.values);
+	diff_side_fini(&side);
+	process_destroy(process);
+}
+END_TEST
+
 /* Slower than the limit, but by too few steps, or with a limit within the interval. */
 START_TEST(what_the_steps_do_not_show_is_inconclusive)
 {
-	const struct training before = {"gemm", 0, 30, 5, 0}, few = {"gemm", 100000, 6, 11, 0},
-			      after = {"gemm", 20000, 30, 11, 0};
+	const struct training before = {"gemm", 0, 30, 5, 0, 0},
+			      few = {"gemm", 100000, 6, 11, 0, 0},
+			      after = {"gemm", 20000, 30, 11, 0, 0};
 	struct comparison c;
 
 	compare(&c, &before, &few);
@@ -378,7 +476,8 @@ END_TEST
 /* In every fourth step: medians are 0, so means are compared. */
 START_TEST(what_is_rare_is_compared_by_its_mean)
 {
-	const struct training before = {"gemm", 0, 40, 5, 0}, after = {"gemm", 2000, 40, 11, 0};
+	const struct training before = {"gemm", 0, 40, 5, 0, 0},
+			      after = {"gemm", 2000, 40, 11, 0, 0};
 	struct diff_check check;
 	struct diff_judgement judgement;
 	struct comparison c;
@@ -397,7 +496,7 @@ END_TEST
 /* By adding up all that the generator wrote, in doubles. */
 START_TEST(samples_are_those_of_a_plain_sum)
 {
-	const struct training training = {"gemm", 0, 30, 5, 0};
+	const struct training training = {"gemm", 0, 30, 5, 0, 0};
 	struct diff_side side;
 	struct welch_sample sample;
 	uint64_t seed = 5;
@@ -423,7 +522,7 @@ END_TEST
 
 START_TEST(without_steps_whole_processes_are_compared)
 {
-	const struct training training = {"gemm", 0, 30, 5, 0};
+	const struct training training = {"gemm", 0, 30, 5, 0, 0};
 	const struct diff_thing *kernel;
 	struct diff_side side;
 
@@ -456,5 +555,6 @@ UNIT_SUITE("report_diff", welch_is_the_tail_of_students_t, welch_without_scatter
 	names_that_changed_a_little_are_the_same, every_name_is_in_one_pair,
 	what_takes_longer_per_step_is_found, noise_is_no_change, a_few_slow_steps_do_not_matter,
 	what_the_steps_do_not_show_is_inconclusive, what_is_rare_is_compared_by_its_mean,
-	samples_are_those_of_a_plain_sum, without_steps_whole_processes_are_compared,
-	conditions_that_are_none)
+	steps_that_warm_up_do_not_count, each_row_has_one_test, slow_steps_do_not_hide_a_change,
+	many_steps_do_not_take_more_memory, samples_are_those_of_a_plain_sum,
+	without_steps_whole_processes_are_compared, conditions_that_are_none)

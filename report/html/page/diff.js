@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pages that compare two runs: whether B is slower than A, what takes longer in it, and whether the difference is
+ * The pages that compare two runs: whether B is faster or slower than A, what changed most, and whether the difference is
  * significant. Their data are the tables of `diff --format json`. pages.js provides the functions that draw and link.
  */
 "use strict";
@@ -20,7 +20,7 @@ function percent(row) {
 }
 
 function significance(row) {
-	const p = row.p === null || row.p === undefined ? "" : row.p < .001 ? " (p < 0.001)" : " (p = " + row.p.toFixed(3) + ")";
+	const p = row.p === null || row.p === undefined ? "" : row.p < .01 ? " (p < 0.01)" : " (p = " + row.p.toFixed(2) + ")";
 	return (row.significance === "unknown" ? "significance unknown" : row.significance) + p;
 }
 
@@ -36,26 +36,17 @@ function stepCards(parent) {
 	}
 }
 
-const results = {passed: ["passed", "B is not slower than A", "good"], FAILED: ["FAILED", "B is slower than A", "bad"],
-	inconclusive: ["inconclusive", "the runs are too short or too noisy to tell whether B is slower", ""]};
+const [answer] = rowsOf("answer"), isFaster = answer.change_pct < 0;
 
-/* Is B slower? The first line of the page is the condition `step_time>0%` of `diff`. */
+/* The first lines of the page are those of `diff`. */
 function verdict(parent) {
-	const [row] = rowsOf("checks"), step = row && rowsOf("step").find((each) => each.name === row.name);
-	if (!step) {
-		return;
-	}
-	const section = make("section", parent, null, "headline"), list = make("dl", section), [word, meaning, tone] = results[row.result] || ["not judged", "", ""];
-	const add = (name, text, className) => {
-		make("dt", list, name);
-		make("dd", list, text, className);
-	};
+	const section = make("section", parent, null, "headline"), list = make("dl", section);
 	section.id = "verdict";
-	section.prepend(make("h3", null, words[row.name] + ": A " + one(step.a_ns, "time") + " → B " + one(step.b_ns, "time") + ", mean" + (isOfSteps ? " per step" : "")));
-	add("Result", word + ": " + meaning + " (" + row.condition + ")", tone);
-	add("Change", signed(row.change_ns) + percent(row) + (row.by === "median" ? ", the median of the differences between steps of B and A" : ", of the means"));
-	add("99 % interval", row.change_low_ns === null ? "n/a: the runs have too few steps" : signed(row.change_low_ns) + " to " + signed(row.change_high_ns));
-	add("p", row.p === null ? "n/a: significance needs two steps on each side" : (row.p < .001 ? "< 0.001" : row.p.toFixed(3)) + (row.by === "median" ? ", Mann-Whitney test" : ", Welch's t-test"));
+	section.prepend(make("h3", null, answer.answer));
+	if (answer.low_ns !== null) {
+		make("dt", list, "99 % interval");
+		make("dd", list, signed(answer.low_ns) + " to " + signed(answer.high_ns) + " per step");
+	}
 }
 
 /* Where else a thing can be seen. Phases are neither in timelines nor in flame graphs. */
@@ -68,7 +59,7 @@ function addViews(item, row) {
 	addLink(links, "flame graph", hashOf("flame", row.key === "operator" ? ".cpu" : ".gpu", "", row.name));
 }
 
-/* The significant changes of all sections, by the time that they cost: first what takes longer in B. */
+/* The significant changes of all sections, by their size: first those that go the way of the whole step. */
 function changes(parent) {
 	const rows = sections.slice(1).flatMap(([key, title]) => rowsOf(key).filter((row) => row.significance === "significant").map((row) => ({...row, key, title})));
 	const section = make("section", parent, null, "wide");
@@ -78,7 +69,8 @@ function changes(parent) {
 		make("p", section, rowsOf("step").some((row) => row.significance !== "unknown") ? "None" : "n/a: significance needs two steps on each side", "note");
 		return;
 	}
-	for (const [title, sign] of [["Slower in B", 1], ["Faster in B", -1]]) {
+	const directions = [["Slower in B", 1], ["Faster in B", -1]];
+	for (const [title, sign] of isFaster ? directions.reverse() : directions) {
 		const own = rows.filter((row) => sign * row.change_ns > 0).sort((a, b) => sign * (b.change_ns - a.change_ns));
 		if (!own.length) {
 			continue;
@@ -117,9 +109,9 @@ function overview(parent) {
 return {
 	who: sides.map((row) => row.side + ": " + row.path).join(", "),
 	pages: [
-		["overview", "Overview", overview, ["sides", "step", "checks"]],
+		["overview", "Overview", overview, ["answer", "sides", "step"]],
 		["timelines", "Timelines", (parent) => pair.drawRuns(make("div", parent)), []],
-		["flame", "Flame graph", (parent) => pageFlame.drawDiff(parent, isOfSteps && sides.every((row) => row.steps) ? sides.map((row) => row.steps) : null), []],
+		["flame", "Flame graph", (parent) => pageFlame.drawDiff(parent, isOfSteps && sides.every((row) => row.steps) ? sides.map((row) => row.steps + row.warm_up) : null), []],
 		...sections.slice(1).map(([key, title]) => [key, title, (parent) => beside(parent, "Largest changes", key, 20), [key]]),
 		["about", "About", aboutPage, []],
 	],

@@ -46,7 +46,10 @@ function show(value, type, unit) {
 	if (type === "text" || type === "id") {
 		return String(value);
 	}
-	if (type === "percent" || type === "number") {
+	if (type === "p" && value < .01) {
+		return "< 0.01";
+	}
+	if (type === "percent" || type === "number" || type === "p") {
 		return Number(value).toFixed(2);
 	}
 	if (unit && unit[1] > 1) {

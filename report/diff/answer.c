@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The first lines of a comparison: is B faster or slower, by how much, is that chance, and what
+ * changed most. Without steps it compares whole processes.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/diff/diff.h"
+#include "report/table/figure_lines.h"
+#include "report/table/kernel_name.h"
+#include "report/util/string_pool.h"
+#include "report/util/text.h"
+
+#define MOST_ITEMS     3u    /* of each direction */
+#define LEAST_OF_STEP  0.001 /* smaller changes are no item */
+#define MOST_OF_A_NAME 32u
+
+struct answer {
+	const struct diff *diff;
+	const struct diff_row *row; /* of the time of steps; NULL: a side has none */
+	double a_ns, b_ns;	    /* medians of steps, means of processes */
+	struct shift shift;	    /* of steps, if their ranks are compared */
+};
+
+const struct diff_row *diff_time_row(const struct diff *diff)
+{
+	const struct diff_rows *rows = &diff->sections[DIFF_STEP];
+
+	for (size_t i = 0; i < rows->nr_rows; i++) {
+		const char *name = string_pool_text(rows->rows[i].name_a, NULL);
+
+		if (strcmp(name, "step_time") == 0 || strcmp(name, "run_time") == 0) {
+			return &rows->rows[i];
+		}
+	}
+	return NULL;
+}
+
+static struct answer answer_of(const struct diff *diff)
+{
+	struct answer answer = {.diff = diff, .row = diff_time_row(diff)};
+	const struct diff_row *row = answer.row;
+	struct diff_values a, b;
+
+	if (!row || !row->calls_a || !row->calls_b) {
+		answer.row = NULL;
+		return answer;
+	}
+	answer.a_ns = row->a.mean;
+	answer.b_ns = row->b.mean;
+	if (diff->sides[0].has_steps) {
+		answer.a_ns = row->median_a;
+		answer.b_ns = row->median_b;
+	}
+	if (row->is_ranked) {
+		diff_row_values(row, &diff->sides[0], &diff->sides[1], DIFF_STEP, &a, &b);
+		shift_find(a.values, a.nr, b.values, b.nr, &answer.shift);
+		free(a.values);
+		free(b.values);
+	}
+	return answer;
+}
+
+/* ---- the sentence ---- */
+
+static void add_percent(struct buf *out, const struct answer *answer)
+{
+	double pct = 100 * fabs(answer->b_ns - answer->a_ns) / answer->a_ns;
+
+	if (pct < 0.1) {
+		buf_text(out, "less than 0.1 %");
+	} else {
+		buf_printf(out, "%.*f %%", pct < 9.95 ? 1 : 0, pct);
+	}
+}
+
+static void add_change(struct buf *out, const struct answer *answer)
+{
+	if (answer->b_ns == answer->a_ns) {
+		buf_text(out, "as fast as A");
+		return;
+	}
+	if (answer->a_ns > 0) {
+		add_percent(out, answer);
+		buf_char(out, ' ');
+	}
+	buf_text(out, answer->b_ns < answer->a_ns ? "faster" : "slower");
+}
+
+static void add_proof(struct buf *out, const struct answer *answer)
+{
+	const struct diff_row *row = answer->row;
+
+	if (!row->has_p) {
+		buf_text(out, "significance unknown");
+	} else if (row->p < DIFF_SIGNIFICANT_P) {
+		buf_text(out, "p < 0.01");
+	} else {
+		buf_printf(out, "p = %.2f", row->p);
+	}
+	if (row->has_medians) {
+		buf_printf(out, "; %" PRIu64 " and %" PRIu64 " steps", row->a.nr, row->b.nr);
+	}
+}
+
+/* "176.3 -> 126.3 ms": the unit once where it is the same. */
+static void add_times(struct buf *out, const struct answer *answer)
+{
+	char a[TEXT_TIME_BYTES], b[TEXT_TIME_BYTES];
+
+	text_time(a, answer->a_ns);
+	text_time(b, answer->b_ns);
+	if (strcmp(strchr(a, ' '), strchr(b, ' ')) == 0) {
+		*strchr(a, ' ') = '\0';
+	}
+	buf_printf(out, "%s %s -> %s", answer->row->has_medians ? "median" : "mean", a, b);
+}
+
+static void add_sentence(struct buf *out, const struct answer *answer)
+{
+	const struct diff_row *row = answer->row;
+
+	if (!row) {
+		buf_printf(out, "No answer: %s has no complete steps",
+			answer->diff->sides[0].nr_samples ? "B" : "A");
+		return;
+	}
+	if (row->has_p && row->p >= DIFF_SIGNIFICANT_P) {
+		buf_text(out, "No significant change per step: ");
+		add_times(out, answer);
+		if (answer->a_ns != answer->b_ns) {
+			buf_text(out, ", ");
+			add_change(out, answer);
+		}
+	} else {
+		buf_text(out, "B is ");
+		add_change(out, answer);
+		buf_text(out, row->has_medians ? " per step: " : ": ");
+		add_times(out, answer);
+	}
+	buf_text(out, " (");
+	add_proof(out, answer);
+	buf_char(out, ')');
+}
+
+/* ---- what changed most ---- */
+
+static void add_item(
+	struct figure_lines *lines, const struct diff_row *row, enum diff_section section)
+{
+	static const char *const kinds[NR_DIFF_SECTIONS] = {[DIFF_PHASE] = "phase",
+		[DIFF_OPERATOR] = "operator",
+		[DIFF_KERNEL] = "kernel",
+		[DIFF_COPY] = "copy"};
+	double change_ns = diff_row_change_ns(row);
+	uint32_t name = row->calls_b ? row->name_b : row->name_a;
+	struct buf shown = {0}, item = {0};
+	char time[TEXT_TIME_BYTES];
+	size_t nr_bytes;
+	const char *text = string_pool_shown(name, &nr_bytes);
+
+	if (section == DIFF_KERNEL) {
+		kernel_name_add(&shown, text, nr_bytes, KERNEL_NAME_SHORT);
+	} else {
+		buf_add(&shown, text, nr_bytes);
+	}
+	text_add_cut(&item, shown.bytes ? shown.bytes : "", shown.nr_bytes, MOST_OF_A_NAME);
+	buf_printf(&item, " %c%s (%s%s)", change_ns < 0 ? '-' : '+',
+		text_time(time, fabs(change_ns)), kinds[section],
+		row->match != DIFF_ALONE ? ""
+		: row->calls_a		 ? ", gone"
+					 : ", new");
+	buf_char(&item, '\0');
+	figure_lines_add(lines, item.bytes);
+	buf_fini(&shown);
+	buf_fini(&item);
+}
+
+/* Is it a change in that direction, of some size, and not by chance? */
+static bool is_item(const struct diff_row *row, double sign, double least_ns)
+{
+	return sign * diff_row_change_ns(row) >= least_ns && diff_row_change_ns(row) != 0 &&
+	       (!row->has_p || row->p < DIFF_SIGNIFICANT_P);
+}
+
+/* The next one of all sections, whose rows have the largest changes first. */
+static const struct diff_row *next_item(const struct diff *diff, size_t *at, double sign,
+	double least_ns, enum diff_section *section)
+{
+	const struct diff_row *largest = NULL;
+
+	for (unsigned int s = DIFF_PHASE; s < NR_DIFF_SECTIONS; s++) {
+		const struct diff_rows *rows = &diff->sections[s];
+
+		while (at[s] < rows->nr_rows && !is_item(&rows->rows[at[s]], sign, least_ns)) {
+			at[s]++;
+		}
+		if (at[s] < rows->nr_rows &&
+			(!largest || sign * diff_row_change_ns(&rows->rows[at[s]]) >
+					     sign * diff_row_change_ns(largest))) {
+			largest = &rows->rows[at[s]];
+			*section = (enum diff_section)s;
+		}
+	}
+	if (largest) {
+		at[*section]++;
+	}
+	return largest;
+}
+
+static void add_items(struct figure_lines *lines, const struct answer *answer, double sign)
+{
+	double least_ns = LEAST_OF_STEP * answer->row->a.mean;
+	size_t at[NR_DIFF_SECTIONS] = {0};
+	bool is_any = false;
+
+	for (unsigned int i = 0; i < MOST_ITEMS; i++) {
+		enum diff_section section;
+		const struct diff_row *row = next_item(answer->diff, at, sign, least_ns, &section);
+
+		if (!row) {
+			break;
+		}
+		if (!i) {
+			figure_lines_begin(lines, sign < 0 ? "Faster" : "Slower");
+		}
+		add_item(lines, row, section);
+		is_any = true;
+	}
+	if (is_any) {
+		figure_lines_end(lines);
+	}
+}
+
+static char *make_lines(const struct answer *answer, size_t width)
+{
+	struct figure_lines lines = {.width = width ? width : SIZE_MAX};
+	struct buf sentence = {0};
+
+	add_sentence(&sentence, answer);
+	buf_char(&sentence, '\0');
+	text_wrap(&lines.text, sentence.bytes, "", lines.width);
+	buf_fini(&sentence);
+	if (answer->row) {
+		double first = answer->b_ns < answer->a_ns ? -1 : 1;
+
+		add_items(&lines, answer, first);
+		add_items(&lines, answer, -first);
+	}
+	buf_char(&lines.text, '\0');
+	return lines.text.bytes;
+}
+
+/* ---- the table ---- */
+
+enum column {
+	ANSWER,
+	MEDIAN_A,
+	MEDIAN_B,
+	CHANGE,
+	LOW,
+	HIGH,
+	SIGNIFICANCE,
+	P,
+	STEPS_A,
+	STEPS_B,
+	NR_COLUMNS,
+};
+
+static const struct table_column columns[NR_COLUMNS] = {
+	[ANSWER] = TABLE_COLUMN("answer", "Answer", TABLE_TEXT),
+	[MEDIAN_A] = TABLE_COLUMN("a_median_ns", "A median", TABLE_MEAN_TIME),
+	[MEDIAN_B] = TABLE_COLUMN("b_median_ns", "B median", TABLE_MEAN_TIME),
+	[CHANGE] = TABLE_COLUMN("change_pct", "of A %", TABLE_PERCENT),
+	[LOW] = TABLE_COLUMN("low_ns", "Low", TABLE_MEAN_TIME),
+	[HIGH] = TABLE_COLUMN("high_ns", "High", TABLE_MEAN_TIME),
+	[SIGNIFICANCE] = TABLE_COLUMN("significance", "Change is", TABLE_TEXT),
+	[P] = TABLE_COLUMN("p", "p", TABLE_NUMBER, .is_p = true),
+	[STEPS_A] = TABLE_COLUMN("a_steps", "A steps", TABLE_COUNT),
+	[STEPS_B] = TABLE_COLUMN("b_steps", "B steps", TABLE_COUNT),
+};
+
+static void fill(const struct answer *answer, struct table_cell *cells)
+{
+	const struct diff_row *row = answer->row;
+
+	table_set_string(&cells[SIGNIFICANCE], row ? diff_row_significance(row) : "unknown");
+	if (!row) {
+		return;
+	}
+	if (answer->diff->sides[0].has_steps) {
+		table_set_number(&cells[MEDIAN_A], answer->a_ns);
+		table_set_number(&cells[MEDIAN_B], answer->b_ns);
+		table_set_integer(&cells[STEPS_A], row->a.nr);
+		table_set_integer(&cells[STEPS_B], row->b.nr);
+	}
+	if (answer->a_ns > 0) {
+		table_set_number(
+			&cells[CHANGE], 100 * (answer->b_ns - answer->a_ns) / answer->a_ns);
+	}
+	if (answer->shift.has_interval) {
+		table_set_number(&cells[LOW], answer->shift.low);
+		table_set_number(&cells[HIGH], answer->shift.high);
+	}
+	if (row->has_p) {
+		table_set_number(&cells[P], row->p);
+	}
+}
+
+struct table *diff_answer_table(const struct diff *diff, size_t width)
+{
+	struct table *table = table_create("answer", "Answer", columns, NR_COLUMNS);
+	struct answer answer = answer_of(diff);
+	struct table_cell *cells = table_add_row(table);
+	struct buf sentence = {0};
+
+	add_sentence(&sentence, &answer);
+	table_set_text(&cells[ANSWER], sentence.bytes, sentence.nr_bytes);
+	buf_fini(&sentence);
+	fill(&answer, cells);
+	table->is_figure_only = true;
+	table->figure = make_lines(&answer, width);
+	return table;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which steps of a side are compared: those of which the first screen gives the median, found by
+ * the code of the first screen (headline.h), so that both always mean the same steps. Calls and
+ * activities, which take most of its time, only divide steps and do not change how long they are.
+ */
+#include <stdlib.h>
+
+#include "report/diff/diff.h"
+#include "report/ops/op_walk.h"
+
+static void begin(void *context, struct process *process)
+{
+	headline_begin(context, process);
+}
+
+static void enter(void *context, const struct op *op)
+{
+	headline_enter(context, op);
+}
+
+static void end(void *context, struct process *process, const struct phases *phases)
+{
+	(void)process;
+	headline_end(context, phases);
+}
+
+/* Keeps the processes that the first screen counts; it walked them in this order. */
+static size_t keep_main(
+	const struct headline *headline, struct process **processes, size_t nr_processes)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < nr_processes; i++) {
+		if (headline->processes[i].is_main) {
+			processes[nr++] = processes[i];
+		}
+	}
+	return nr;
+}
+
+size_t diff_steps_find(struct diff_steps *steps, struct process **processes, size_t nr_processes)
+{
+	static const struct op_view view = {
+		.begin = begin, .enter = enter, .enter_wants = budget_wants_covered, .end = end};
+	struct headline headline = {0};
+	const struct op_walk walk = {&view, &headline};
+	struct headline_figures figures;
+
+	op_walk_run(processes, nr_processes, &walk, 1);
+	headline_figures(&headline, &figures);
+	steps->steps = headline_job_steps(&headline, &figures, &steps->nr);
+	steps->numbers = idset_create();
+	for (size_t i = 0; i < steps->nr; i++) {
+		idset_add(steps->numbers, steps->steps[i].number);
+	}
+	nr_processes = keep_main(&headline, processes, nr_processes);
+	headline_fini(&headline);
+	return nr_processes;
+}
+
+void diff_steps_fini(struct diff_steps *steps)
+{
+	if (steps->numbers) {
+		idset_destroy(steps->numbers);
+	}
+	free(steps->steps);
+}
