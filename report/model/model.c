@@ -76,14 +76,26 @@ uint32_t process_unknown_shape(uint64_t shape)
 	return unknown("kernel", shape);
 }
 
+/* The name that all devices of the stream have, 0 if they have none or differ. */
+static uint32_t common_device_name(const struct process *process)
+{
+	for (size_t i = 1; i < process->nr_devices; i++) {
+		if (process->devices[i].name != process->devices[0].name) {
+			return 0;
+		}
+	}
+	return process->nr_devices ? process->devices[0].name : 0;
+}
+
 uint32_t process_device_name(const struct process *process, uint32_t device)
 {
 	const size_t *place = idmap_get(&process->device_of, device);
+	uint32_t name = place ? process->devices[*place - 1].name : common_device_name(process);
 	char text[32];
 	int length;
 
-	if (place && process->devices[*place - 1].name) {
-		return process->devices[*place - 1].name;
+	if (name) {
+		return name;
 	}
 	length = snprintf(text, sizeof(text), "GPU %u", device);
 	return string_pool_intern(text, (size_t)length);

@@ -250,7 +250,10 @@ static inline struct model_place process_place(const struct process *process, ui
 	return found ? *found : (struct model_place){UINT32_MAX, UINT32_MAX, UINT32_MAX};
 }
 
-/* The name of a device, "GPU n" if the stream has none. */
+/*
+ * The name of a device. One that the stream does not list has the name that all listed ones have:
+ * ROCm numbers the devices of activities otherwise than those of properties. Else "GPU n".
+ */
 uint32_t process_device_name(const struct process *process, uint32_t device);
 
 /* The device of a context; 0 if neither is known. */

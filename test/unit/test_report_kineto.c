@@ -157,6 +157,35 @@ START_TEST(the_object_tells_rank_clock_and_devices)
 }
 END_TEST
 
+/* ROCm's activities count all GPUs of the machine, its properties the visible ones. */
+START_TEST(a_device_without_properties_has_the_name_of_all)
+{
+	static const struct {
+		const char *properties, *name;
+	} cases[] = {
+		{"{\"id\": 0, \"name\": \"MI\"}", "MI"},
+		{"{\"id\": 0, \"name\": \"MI\"}, {\"id\": 1, \"name\": \"MI\"}", "MI"},
+		{"{\"id\": 0, \"name\": \"MI\"}, {\"id\": 1, \"name\": \"MX\"}", "GPU 2"},
+		{"{\"id\": 0, \"name\": \"MI\"}, {\"id\": 2, \"name\": \"MX\"}", "MX"},
+		{"{\"id\": 0, \"name\": \"\"}, {\"id\": 2, \"name\": \"\"}", "GPU 2"},
+		{"", "GPU 2"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char trace[512];
+		struct process *process;
+
+		snprintf(trace, sizeof(trace),
+			"{\"deviceProperties\": [%s], \"traceEvents\": [" TRACES_OP "]}",
+			cases[i].properties);
+		process = traces_read(trace);
+		ck_assert_str_eq(
+			string_pool_text(process_device_name(process, 2), NULL), cases[i].name);
+		process_destroy(process);
+	}
+}
+END_TEST
+
 START_TEST(each_step_has_its_own_end_the_last_one_too)
 {
 	struct process *process = traces_read("[" TRACES_STEP("4", "100", "50") "," TRACES_STEP(
@@ -419,7 +448,8 @@ END_TEST
 
 UNIT_SUITE("report_kineto", an_object_and_an_array_are_traces, times_keep_their_nanoseconds,
 	a_kernel_keeps_its_launch, old_traces_have_other_names,
-	the_object_tells_rank_clock_and_devices, each_step_has_its_own_end_the_last_one_too,
+	the_object_tells_rank_clock_and_devices, a_device_without_properties_has_the_name_of_all,
+	each_step_has_its_own_end_the_last_one_too,
 	operators_lie_in_modules_and_were_called_from_python,
 	nodes_of_autograd_tell_the_thread_of_their_forward,
 	copies_and_sets_keep_names_that_cupti_does_not_have,
