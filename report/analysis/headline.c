@@ -84,6 +84,13 @@ void headline_op(struct headline *headline, const struct op *op)
 
 void headline_call(struct headline *headline, const struct op_call *call)
 {
+	struct headline_process *at = at_hand(headline);
+	uint8_t api;
+
+	if (!at->has_calls) {
+		process_call_name(at->process, call->call, &api);
+		at->has_calls = api == GPROF_API_RUNTIME || api == GPROF_API_DRIVER;
+	}
 	budget_call(&headline->budget, call);
 }
 
@@ -290,6 +297,10 @@ static void add_process(const struct headline_process *at, struct headline_figur
 	figures->span_ns = span_ns > figures->span_ns ? span_ns : figures->span_ns;
 	figures->has_steps |= at->has_steps;
 	figures->has_gpu |= at->has_gpu;
+	figures->has_calls |= at->has_calls;
+	if (process->nr_devices > figures->nr_listed) {
+		figures->nr_listed = process->nr_devices;
+	}
 	figures->has_phases |= at->has_phases;
 	figures->has_parts &= at->has_parts;
 }
@@ -473,6 +484,16 @@ struct headline_job_step *headline_job_steps(
 }
 
 /* ---- lines ---- */
+
+void headline_add_no_gpu(struct buf *out, const struct headline_figures *figures)
+{
+	if (figures->nr_listed) {
+		buf_printf(out, ", %zu GPU%s without recorded activity", figures->nr_listed,
+			figures->nr_listed == 1 ? "" : "s");
+	} else {
+		buf_text(out, figures->has_calls ? ", no GPU activity recorded" : ", no GPU");
+	}
+}
 
 /* The first of them, and why the GPU is idle: what the host does meanwhile. */
 #define NR_BUSY 3u

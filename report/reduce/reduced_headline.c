@@ -308,7 +308,8 @@ static void add_run(const struct job *job, struct figure_lines *lines)
 		buf_printf(&rest, ", %zu helper%s", figures->nr_helpers,
 			figures->nr_helpers == 1 ? "" : "s");
 	}
-	buf_text(&rest, figures->has_gpu ? "" : ", no GPU");
+	/* A summary does not have what GPUs and calls a process without activities had. */
+	buf_text(&rest, figures->has_gpu ? "" : ", no GPU activity recorded");
 	if (figures->nr_steps) {
 		size_t nr = figures->nr_steps + figures->nr_warm_up;
 

@@ -99,7 +99,7 @@ static void add_run(struct figure_lines *lines, const struct headline_figures *f
 	} else if (figures->nr_gpus) {
 		add_count(&rest, figures->nr_gpus, "GPU", "s");
 	} else {
-		buf_text(&rest, ", no GPU");
+		headline_add_no_gpu(&rest, figures);
 	}
 	if (figures->has_steps) {
 		add_count(&rest, figures->nr_steps + figures->nr_warm_up,

@@ -84,6 +84,56 @@ START_TEST(without_gpus_there_are_phases)
 }
 END_TEST
 
+static void add_call(struct gen *gen, const char *name, uint8_t api)
+{
+	struct gprof_row_api *row;
+	uint16_t call = gen_call(gen, name, api);
+
+	row = gen_row(gen, GPROF_TABLE_api);
+	row->begin = 1000;
+	row->dur = 2000;
+	row->thread = 1;
+	row->call = call;
+}
+
+/* A recording without activities does not show that there is no GPU. */
+START_TEST(no_gpu_is_said_where_nothing_shows_one)
+{
+	static const struct {
+		const char *call, *says;
+		uint8_t api;
+		unsigned int nr_devices;
+	} cases[] = {
+		{"poll", ", no GPU, ", GPROF_API_THREAD, 0},
+		{"ncclAllReduce", ", no GPU, ", GPROF_API_NCCL, 0},
+		{"cudaGetDeviceCount", ", no GPU activity recorded, ", GPROF_API_RUNTIME, 0},
+		{"cuInit", ", no GPU activity recorded, ", GPROF_API_DRIVER, 0},
+		{"cudaFree", ", 1 GPU without recorded activity, ", GPROF_API_RUNTIME, 1},
+		{"poll", ", 2 GPUs without recorded activity, ", GPROF_API_THREAD, 2},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *path = streams_path("no-gpu.gprof");
+		struct gen *gen = gen_open(path);
+		struct table *table;
+
+		gen_anchor(gen, 0, 0, 0);
+		for (uint32_t k = 0; k < cases[i].nr_devices; k++) {
+			struct gprof_row_device *device = gen_row(gen, GPROF_TABLE_device);
+
+			device->id = k;
+			device->name = gen_string(gen, "GPU X");
+		}
+		add_call(gen, cases[i].call, cases[i].api);
+		gen_anchor(gen, 3000, 3000, 3000);
+		gen_close(gen, "exit");
+		table = tables_of(&view_headline, path, false);
+		ck_assert_msg(strstr(table->figure, cases[i].says), "%s", table->figure);
+		table_destroy(table);
+	}
+}
+END_TEST
+
 START_TEST(steps_that_warm_up_are_excluded)
 {
 	struct table *table;
@@ -177,6 +227,6 @@ START_TEST(nonsense_is_no_harm)
 }
 END_TEST
 
-UNIT_SUITE("report/headline", without_gpus_there_are_phases, steps_that_warm_up_are_excluded,
-	steps_that_get_longer_have_a_trend, what_is_missing_comes_first,
-	the_program_has_no_interpreter, nonsense_is_no_harm)
+UNIT_SUITE("report/headline", without_gpus_there_are_phases, no_gpu_is_said_where_nothing_shows_one,
+	steps_that_warm_up_are_excluded, steps_that_get_longer_have_a_trend,
+	what_is_missing_comes_first, the_program_has_no_interpreter, nonsense_is_no_harm)
