@@ -208,6 +208,29 @@ uint64_t memory_freed(
 	return 0;
 }
 
+void memory_add_live(struct memory *memory)
+{
+	for (const struct memory_row *row = memory->rows; row; row = row->hh.next) {
+		memory->places[row->key.place].live_bytes += row->live_bytes;
+	}
+}
+
+const char *memory_live_unknown(const struct memory_place *place)
+{
+	uint64_t device_bytes;
+	bool is_gpu = place->device_type && place->device_type < MEMORY_DRIVER;
+
+	if (place->has_nameless_free) {
+		return "frees have no address, so it is unknown what they free";
+	}
+	if (is_gpu &&
+		process_attribute(place->process, place->device, "memory_bytes", &device_bytes) &&
+		place->live_bytes > device_bytes) {
+		return "more than the GPU has was not freed, so frees are missing";
+	}
+	return NULL;
+}
+
 void memory_forget(struct memory *memory)
 {
 	hash_free(memory->blocks);

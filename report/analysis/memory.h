@@ -85,6 +85,8 @@ struct memory_place {
 	struct process *process;
 	uint8_t device_type, device; /* types from MEMORY_DRIVER on: enum gprof_space + that */
 	struct memory_timeline pool;
+	uint64_t live_bytes;	/* of all rows, see memory_add_live */
+	bool has_nameless_free; /* a free has no address, so nothing tells what it frees */
 };
 
 /* Where a place stands in memory.places. */
@@ -164,6 +166,15 @@ void memory_place_name(const struct memory_place *place, char *text);
 #define MEMORY_LEFT UINT64_MAX
 uint64_t memory_freed(
 	struct memory *memory, uint32_t place, uint64_t address, uint64_t tick, bool is_free);
+
+/* Adds up what the rows of each place have in use at the end. */
+void memory_add_live(struct memory *memory);
+
+/*
+ * Why what is in use at the end of a place is unknown, as a sentence, or NULL: frees without an
+ * address match no allocation; and more than the device has means that frees are missing.
+ */
+const char *memory_live_unknown(const struct memory_place *place);
 
 /* The next call, in the order of time; and the end of them, for what was in use at the peaks. */
 void memory_replay(struct memory *memory, struct process *process, const struct memory_call *call);

@@ -45,6 +45,7 @@ static void on_alloc(void *context, const struct op_alloc *alloc, const struct o
 	struct memory_row *row;
 
 	if (is_free) {
+		view->scan.memory.places[pool].has_nameless_free |= !alloc->address;
 		return;
 	}
 	row = memory_row(&view->scan.memory, pool, op ? op_row_name(op->name) : 0);
@@ -56,24 +57,33 @@ static void on_alloc(void *context, const struct op_alloc *alloc, const struct o
 
 /* ---- the table ---- */
 
-static void add_rows(const struct memory_view *view, struct table *table)
+static void add_row(
+	const struct memory_place *place, const struct memory_row *row, struct table *table)
 {
 	uint32_t nobody = string_pool_intern("(no operator)", 13);
+	struct table_cell *cells = table_add(table, row);
+	char text[MEMORY_NAME_BYTES];
+
+	memory_place_name(place, text);
+	table_set_integer(&cells[0], place->process->pid);
+	table_set_string(&cells[1], text);
+	table_set_number(&cells[4], min_max_sum_mean(&row->allocs));
+	if (memory_timeline_has_totals(&place->pool)) {
+		table_set_integer(&cells[6], row->at_peak_bytes);
+	}
+	if (!memory_live_unknown(place)) {
+		table_set_integer(&cells[7], row->nr_live);
+		table_set_integer(&cells[8], row->live_bytes);
+	}
+	table_set_integer(&cells[9], row->key.name ? row->key.name : nobody);
+}
+
+static void add_rows(const struct memory_view *view, struct table *table)
+{
 	const struct memory_row *row;
 
 	for (row = view->scan.memory.rows; row; row = row->hh.next) {
-		const struct memory_place *place = &view->scan.memory.places[row->key.place];
-		struct table_cell *cells = table_add(table, row);
-		char text[MEMORY_NAME_BYTES];
-
-		memory_place_name(place, text);
-		table_set_integer(&cells[0], place->process->pid);
-		table_set_string(&cells[1], text);
-		table_set_number(&cells[4], min_max_sum_mean(&row->allocs));
-		if (memory_timeline_has_totals(&place->pool)) {
-			table_set_integer(&cells[6], row->at_peak_bytes);
-		}
-		table_set_integer(&cells[9], row->key.name ? row->key.name : nobody);
+		add_row(&view->scan.memory.places[row->key.place], row, table);
 	}
 }
 
@@ -110,6 +120,18 @@ static void add_title(struct buf *out, const struct memory_place *place)
 	buf_text(out, " at the end");
 }
 
+static void add_live_note(struct table *table, const struct memory_place *place)
+{
+	const char *why = memory_live_unknown(place);
+	char name[MEMORY_NAME_BYTES];
+
+	if (why) {
+		memory_place_name(place, name);
+		table_note(table, "Live at exit is n/a for %s of %u: %s.", name,
+			place->process->pid, why);
+	}
+}
+
 static char *draw(const struct memory_view *view)
 {
 	struct buf out = {0};
@@ -142,6 +164,7 @@ static void add_notes(
 		add_title(&note, &view->scan.memory.places[i]);
 		table_note(table, "%.*s.", (int)note.nr_bytes, note.bytes);
 		buf_fini(&note);
+		add_live_note(table, &view->scan.memory.places[i]);
 	}
 }
 
@@ -156,11 +179,9 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("at_peak_bytes", "In use at peak", TABLE_SIZE,
 		.help = "bytes that were in use when most memory was in use"),
 	TABLE_COLUMN("live", "Live at exit", TABLE_COUNT,
-		.help = "allocations still in use at the end of the recording",
-		TABLE_MEMBER(memory_row, nr_live)),
+		.help = "allocations still in use at the end of the recording"),
 	TABLE_COLUMN("live_bytes", "Live at exit", TABLE_SIZE,
-		.help = "bytes still in use at the end of the recording",
-		TABLE_MEMBER(memory_row, live_bytes)),
+		.help = "bytes still in use at the end of the recording"),
 	TABLE_COLUMN("name", "Allocated by", TABLE_NAME, .help = "operator or call that allocated"),
 };
 
@@ -169,6 +190,7 @@ static void fill_table(void *state, struct table *table)
 	struct memory_view *view = state;
 	uint64_t nr_allocs = 0, nr_frees = 0;
 
+	memory_add_live(&view->scan.memory);
 	add_rows(view, table);
 	for (size_t i = 0; i < view->scan.memory.nr_places; i++) {
 		nr_allocs += view->scan.memory.places[i].pool.nr_allocs;

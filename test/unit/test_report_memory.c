@@ -250,6 +250,58 @@ START_TEST(an_allocator_without_totals_has_no_peak_of_zero)
 }
 END_TEST
 
+/* Each allocates 8 GB more: what the frees had, or that they are missing, is another matter. */
+static struct table *live_table(bool has_address, uint64_t device_bytes, unsigned int nr_freed)
+{
+	const char *path = streams_path("live.gprof");
+	struct gen *gen = gen_open(path);
+
+	gen_device(gen, 0, "GPU X");
+	if (device_bytes) {
+		uint32_t name = gen_string(gen, "memory_bytes");
+		struct gprof_row_attribute *row = gen_row(gen, GPROF_TABLE_attribute);
+
+		row->device = 0;
+		row->name = name;
+		row->value = device_bytes;
+	}
+	for (uint32_t i = 0; i < 8; i++) {
+		add_alloc(gen, 1000 * i, has_address ? 0x1000 + i / 2 : 0,
+			i % 2 ? -8000000000 : 8000000000)
+			->device_type = 1;
+	}
+	for (uint32_t i = nr_freed; i < 4; i++) {
+		add_alloc(gen, 8000 + 1000 * i, 0x2000 + i, 8000000000)->device_type = 1;
+	}
+	gen_close(gen, "exit");
+	return tables_of(&view_memory, path, false);
+}
+
+START_TEST(what_is_left_is_known_where_frees_match)
+{
+	struct table *table = live_table(true, 32000000000, 1);
+
+	ck_assert_uint_eq(tables_number(table, 0, "live"), 3);
+	ck_assert_uint_eq(tables_number(table, 0, "live_bytes"), 24000000000);
+	ck_assert_ptr_null(strstr(table->note, "Live at exit"));
+	table_destroy(table);
+	/* Frees without an address, as of PyTorch 1.8. */
+	table = live_table(false, 32000000000, 4);
+	ck_assert(!tables_cell(table, 0, "live")->is_known);
+	ck_assert(!tables_cell(table, 0, "live_bytes")->is_known);
+	ck_assert_ptr_nonnull(strstr(table->note, "Live at exit is n/a for GPU 0 of 4242: frees"));
+	table_destroy(table);
+	/* More than the GPU has. */
+	table = live_table(true, 30000000000, 0);
+	ck_assert(!tables_cell(table, 0, "live_bytes")->is_known);
+	ck_assert_ptr_nonnull(strstr(table->note, "Live at exit is n/a for GPU 0 of 4242: more"));
+	table_destroy(table);
+	table = live_table(true, 0, 0);
+	ck_assert_uint_eq(tables_number(table, 0, "live_bytes"), 32000000000);
+	table_destroy(table);
+}
+END_TEST
+
 /* ---- over time ---- */
 
 #define CURVE_EVENTS 20000u
@@ -408,7 +460,7 @@ END_TEST
 UNIT_SUITE("report/memory", memory_is_told_by_who_asked_and_what_is_left,
 	calls_of_cudaMalloc_give_the_same, memory_goes_from_hand_to_hand,
 	calls_have_what_was_in_use_at_the_peak, what_is_reserved_at_the_peak_is_told_of_the_peak,
-	an_allocator_without_totals_has_no_peak_of_zero, tables_without_a_row_say_why,
-	the_curve_has_the_peak_and_the_end_of_each_part,
+	an_allocator_without_totals_has_no_peak_of_zero, what_is_left_is_known_where_frees_match,
+	tables_without_a_row_say_why, the_curve_has_the_peak_and_the_end_of_each_part,
 	the_curve_of_calls_adds_up_before_what_is_chosen, what_is_only_given_back_is_a_block_each,
 	of_many_blocks_the_largest_are_there_and_the_others_told)
