@@ -42,8 +42,8 @@ struct headline_process {
 	size_t nr_devices, device_capacity;
 	uint64_t nr_launches, nr_graph_launches, nr_lost; /* as in budget.h */
 	uint8_t framework;				  /* of the last operator */
+	bool has_calls; /* of CUDA or of another library of GPUs */
 	bool has_steps, has_gpu, has_ops;
-	bool has_calls;	  /* of CUDA or of another library of GPUs */
 	bool has_phases;  /* of the loop: Forward and the others are known */
 	bool has_parts;	  /* not more overlapped than budget.h holds */
 	bool is_main;	  /* it counts */
@@ -59,8 +59,9 @@ struct headline_figures {
 	size_t nr_gpus;	   /* HEADLINE_UNKNOWN_GPUS: not known */
 	uint32_t gpu_name; /* of string_pool.h; 0: they differ, or there are none */
 	size_t nr_listed;  /* GPUs that the recording describes, with activities or without */
+	bool has_calls;	   /* of CUDA or its like */
 	uint64_t span_ns;  /* of the process that was recorded longest */
-	bool has_steps, has_gpu, has_calls, has_parts, has_phases;
+	bool has_steps, has_gpu, has_parts, has_phases;
 	bool is_selected;	     /* the user chose the steps */
 	size_t nr_steps, nr_warm_up; /* nr_steps: those that count */
 	size_t nr_step_rows;	     /* the same of each process, added up */
@@ -98,9 +99,6 @@ void headline_record(
 void headline_end(struct headline *headline, const struct phases *phases);
 void headline_fini(struct headline *headline);
 
-/* After all processes. */
-void headline_figures(struct headline *headline, struct headline_figures *figures);
-
 /* A step of the job: its number, and the median of its ranks. */
 struct headline_job_step {
 	uint64_t number, ns;
@@ -113,8 +111,8 @@ struct headline_job_step {
 struct headline_job_step *headline_job_steps(
 	const struct headline *headline, const struct headline_figures *figures, size_t *nr);
 
-/* What is said where no GPU has activities: that there is none, or that none were recorded. */
-void headline_add_no_gpu(struct buf *out, const struct headline_figures *figures);
+/* After all processes. */
+void headline_figures(struct headline *headline, struct headline_figures *figures);
 
 /* Of steps in their order, unless the user chose them: which warm up, and what the others take. */
 void headline_set_steps(struct headline_figures *figures, const uint64_t *ns, size_t nr);
@@ -132,6 +130,9 @@ extern const struct figure_share headline_phase_shares[HEADLINE_NR_PHASE_SHARES]
 void headline_add_step(struct figure_lines *lines, const struct headline_figures *figures);
 void headline_add_gpu_shares(struct figure_lines *lines, const struct headline_figures *figures);
 void headline_add_cpu_shares(struct figure_lines *lines, const struct headline_figures *figures);
+
+/* What is said where no GPU has activities: that there is none, or that none were recorded. */
+void headline_add_no_gpu(struct buf *out, const struct headline_figures *figures);
 
 /* ---- its row ---- */
 

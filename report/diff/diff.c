@@ -50,8 +50,8 @@ struct table *diff_sides_table(const struct diff *diff)
 		TABLE_COLUMN("path", "Path", TABLE_TEXT),
 		TABLE_COLUMN("processes", "Processes", TABLE_COUNT),
 		TABLE_COLUMN("steps", "Complete steps", TABLE_COUNT),
-		TABLE_COLUMN("warm_up", "Warm-up steps", TABLE_COUNT,
-			.help = "excluded, as on the first screen"),
+		TABLE_COLUMN("excluded", "Excluded steps", TABLE_COUNT,
+			.help = "such as warm-up, as on the first screen"),
 		TABLE_COLUMN("outside", "Events outside steps", TABLE_COUNT),
 		TABLE_COLUMN("unlaunched", "Without a recorded launch", TABLE_COUNT),
 		TABLE_COLUMN("untimed", "Without times", TABLE_COUNT, .is_wide_only = true),
@@ -69,7 +69,7 @@ struct table *diff_sides_table(const struct diff *diff)
 		table_set_integer(&cells[7], side->nr_untimed);
 		if (side->has_steps) {
 			table_set_integer(&cells[3], side->nr_samples);
-			table_set_integer(&cells[4], side->nr_warm_up);
+			table_set_integer(&cells[4], side->nr_excluded);
 			table_set_integer(&cells[5], side->nr_outside);
 			table_set_integer(&cells[6], side->nr_unlaunched);
 			table_set_integer(&cells[8], side->nr_late);

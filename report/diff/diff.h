@@ -87,7 +87,7 @@ struct diff_side {
 	uint64_t nr_samples;	/* steps that count, of each process */
 	uint64_t drawn;		/* of 2^32 steps, how many are drawn */
 	uint64_t nr_drawn;	/* those of the steps */
-	uint64_t nr_warm_up;	/* steps of each process that do not count */
+	uint64_t nr_excluded;	/* steps of each process that do not count */
 	size_t nr_processes;	/* of which they are */
 	uint64_t nr_unlaunched; /* records without a call */
 	uint64_t nr_outside;	/* events outside whole steps */

@@ -212,7 +212,7 @@ static void add_steps(struct diff_side *side, const struct phases *phases)
 				add_phases(side, phases, step);
 			}
 		} else {
-			side->nr_warm_up += is_whole(phases, step);
+			side->nr_excluded += is_whole(phases, step);
 		}
 	}
 }

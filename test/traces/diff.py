@@ -37,7 +37,7 @@ def compare(a, b):
     lines = text[:text.index("\n\n")].split("\n")
     for side, path, row in ("a", a, sides[0]), ("b", b, sides[1]):
         nr, warm_up, median = first_screen(path)
-        check(name + "steps of the first screen of " + side, (answer[side + "_steps"], row["warm_up"], answer[side + "_median_ns"]), (nr, warm_up, median))
+        check(name + "steps of the first screen of " + side, (answer[side + "_steps"], row["excluded"], answer[side + "_median_ns"]), (nr, warm_up, median))
         check(name + "median of the marks of " + side, (nr + warm_up, answer[side + "_median_ns"]), warm_median(path, warm_up))
     percent = 100 * abs(answer["b_median_ns"] / answer["a_median_ns"] - 1)
     said = re.match(r"B is ([0-9]+) % (faster|slower) per step: .*\(p < 0\.01; ", lines[0])

@@ -366,8 +366,8 @@ START_TEST(steps_that_warm_up_do_not_count)
 	read_side(&side, make_training("a.gprof", &training), true);
 	read_side(&other, make_training("b.gprof", &plain), true);
 	ck_assert_uint_eq(side.nr_samples, 26);
-	ck_assert_uint_eq(side.nr_warm_up, 2);
-	ck_assert_uint_eq(other.nr_warm_up, 0);
+	ck_assert_uint_eq(side.nr_excluded, 2);
+	ck_assert_uint_eq(other.nr_excluded, 0);
 	ck_assert_uint_eq(side.nr_outside, other.nr_outside);
 	kernel = idmap_get(&side.things[DIFF_KERNEL], string_pool_intern("gemm", 4));
 	ck_assert_uint_eq(kernel->calls, 26);

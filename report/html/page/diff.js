@@ -111,7 +111,7 @@ return {
 	pages: [
 		["overview", "Overview", overview, ["answer", "sides", "step"]],
 		["timelines", "Timelines", (parent) => pair.drawRuns(make("div", parent)), []],
-		["flame", "Flame graph", (parent) => pageFlame.drawDiff(parent, isOfSteps && sides.every((row) => row.steps) ? sides.map((row) => row.steps + row.warm_up) : null), []],
+		["flame", "Flame graph", (parent) => pageFlame.drawDiff(parent, isOfSteps && sides.every((row) => row.steps) ? sides.map((row) => row.steps + row.excluded) : null), []],
 		...sections.slice(1).map(([key, title]) => [key, title, (parent) => beside(parent, "Largest changes", key, 20), [key]]),
 		["about", "About", aboutPage, []],
 	],
