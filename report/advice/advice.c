@@ -34,6 +34,13 @@ const struct advice_rule advice_rules[] = {
 #undef ADVICE
 const size_t advice_nr_rules = sizeof(advice_rules) / sizeof(advice_rules[0]);
 
+/* Not judged, and why. */
+static void skip(struct advice_result *result, const char *why)
+{
+	result->verdict = ADVICE_NOT_JUDGED;
+	buf_text(&result->evidence, why);
+}
+
 void advice_judge(const struct advice_rule *rule, const struct advice_facts *facts, size_t nr_facts,
 	size_t at, struct advice_result *result)
 {
@@ -42,17 +49,14 @@ void advice_judge(const struct advice_rule *rule, const struct advice_facts *fac
 		.remedy = rule->remedy,
 		.cause = rule->cause,
 		.mask = facts[at].base_mask};
+	if (rule->change == ADVICE_CHANGE_LOADER && !facts[at].is_training) {
+		skip(result, "no training was seen: neither backward nor an optimizer");
+		return;
+	}
 	rule->judge(rule, facts, nr_facts, at, result);
 }
 
 /* ---- results ---- */
-
-/* Not judged, and why. */
-static void skip(struct advice_result *result, const char *why)
-{
-	result->verdict = ADVICE_NOT_JUDGED;
-	buf_text(&result->evidence, why);
-}
 
 void advice_add_time(struct buf *out, double ns)
 {
@@ -284,8 +288,7 @@ ADVICE_JUDGE(loader)
 		per_device(facts,
 			advice_sites_sum(&facts->sites, ADVICE_STARVED, facts->base_mask).ns),
 		facts->base_ns, base(facts));
-	buf_text(&result->evidence,
-		" while the GPU was idle; in total the training loop waited for ");
+	buf_text(&result->evidence, " while the GPU was idle; in total the loop waited for ");
 	advice_add_time(&result->evidence, (double)facts->loader_ns);
 }
 

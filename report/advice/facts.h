@@ -200,7 +200,7 @@ struct advice_facts {
 	bool is_judged;					  /* it has a loop, or work on devices */
 	/* Its device that others wait for longest; NULL: steps of its ranks cannot be compared. */
 	const struct straggler *straggler;
-	bool has_ops, has_loader, has_gpu, is_imported;
+	bool has_ops, has_loader, has_gpu, is_imported, is_training;
 	bool uses_data_parallel, uses_ddp, uses_nccl, uses_gloo;
 	const char *why_no_gpu;
 	/* while it is collected */

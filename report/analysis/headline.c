@@ -157,7 +157,7 @@ void headline_end(struct headline *headline, const struct phases *phases)
 	budget_end(budget, phases);
 	at->has_gpu = process_has_device_records(at->process, NULL);
 	at->has_parts = !budget->is_too_much;
-	at->has_phases = phases->has_phases;
+	at->has_phases = phases->has_phases && phases_is_training(phases);
 	at->nr_launches = budget->nr_launches;
 	at->nr_graph_launches = budget->nr_graph_launches;
 	at->nr_lost = budget->nr_lost;
@@ -663,7 +663,7 @@ void headline_add_step(struct figure_lines *lines, const struct headline_figures
 
 const struct table_column headline_columns[HEADLINE_NR_COLUMNS] = {
 	TABLE_COLUMN("program", "Program", TABLE_TEXT),
-	TABLE_COLUMN("processes", "Processes", TABLE_COUNT, .help = "with the training loop"),
+	TABLE_COLUMN("processes", "Processes", TABLE_COUNT, .help = "that the figures are of"),
 	TABLE_COLUMN("helpers", "Helpers", TABLE_COUNT, .help = "other processes"),
 	TABLE_COLUMN("ranks", "Ranks", TABLE_COUNT),
 	TABLE_COLUMN("hosts", "Hosts", TABLE_COUNT),

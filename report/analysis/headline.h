@@ -44,7 +44,7 @@ struct headline_process {
 	uint8_t framework;				  /* of the last operator */
 	bool has_calls; /* of CUDA or of another library of GPUs */
 	bool has_steps, has_gpu, has_ops;
-	bool has_phases;  /* of the loop: Forward and the others are known */
+	bool has_phases;  /* of a training: Forward and the others are known */
 	bool has_parts;	  /* not more overlapped than budget.h holds */
 	bool is_main;	  /* it counts */
 	bool is_selected; /* the user chose its steps */

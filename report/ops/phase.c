@@ -444,6 +444,12 @@ bool phases_has_loop(const struct phases *phases)
 	       phases->has_forward || has_marked_steps(phases);
 }
 
+bool phases_is_training(const struct phases *phases)
+{
+	return phases->has_backward || phases->has_optimizer || phases->has_forward ||
+	       (phases_has_steps(phases) && phases->process->steps[1].how == GPROF_STEP_OPTIMIZER);
+}
+
 const char *phases_remark(const struct phases *phases)
 {
 	if (phases->nr_segments && !phases_has_loop(phases)) {

@@ -132,6 +132,12 @@ uint64_t phases_step_gpu_ns(const struct phases *phases, uint32_t step);
  */
 bool phases_has_loop(const struct phases *phases);
 
+/*
+ * Was a training seen: backward, an optimizer, or phases that the framework marks itself? Without
+ * one it is inference, or another program, and nothing may speak of training.
+ */
+bool phases_is_training(const struct phases *phases);
+
 /* A remark that the reader of a table needs, or NULL. */
 const char *phases_remark(const struct phases *phases);
 

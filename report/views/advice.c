@@ -104,6 +104,7 @@ static void end_ops(void *context, struct process *process, const struct phases 
 
 	straggler_steps_add_phases(&advice->stragglers, &advice->overlap, process, phases);
 	advice_total(advice->at, phases, &advice->overlap, &advice->usage);
+	advice->at->is_training = phases_is_training(phases);
 	advice->at->is_judged = advice->at->has_gpu || phases_has_loop(phases);
 	advice->has_loops |= advice->at->is_judged;
 }

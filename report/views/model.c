@@ -15,7 +15,7 @@
 struct model {
 	struct min_max_sum steps, gpu_steps;		      /* ns, of whole steps */
 	struct min_max_sum phases[NR_PHASES], gpu[NR_PHASES]; /* ns, of each time it came */
-	bool has_gpu, has_steps, has_operators, has_phases;
+	bool has_gpu, has_steps, has_operators, has_phases, is_training;
 	const char *remark;
 	const struct process *without_steps; /* the last one */
 	size_t nr_processes;
@@ -124,6 +124,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 	model->has_operators |= op_has_any(phases->process);
 	model->has_gpu |= has_gpu;
 	model->has_phases |= phases->has_phases && phases_has_loop(phases);
+	model->is_training |= phases_is_training(phases);
 	model->has_steps |= phases_has_steps(phases);
 	model->without_steps = phases_has_steps(phases) ? model->without_steps : process;
 	model->remark = phases_remark(phases) ? phases_remark(phases) : model->remark;
@@ -238,12 +239,16 @@ static void fill_table(void *state, struct table *table)
 	add_row(table, model, model->has_steps ? "ProfileStep" : "(no steps)", &model->steps,
 		&model->gpu_steps);
 	for (unsigned int k = 0; k < PHASE_OTHERS; k++) {
-		if (model->has_phases || model->phases[k].nr) {
+		if (model->is_training || model->phases[k].nr) {
 			add_row(table, model, phase_names[k], &model->phases[k], &model->gpu[k]);
 		}
 	}
 	add_others(table, model);
-	table->is_aside = !model->has_phases; /* one sum says nothing new */
+	/* One sum says nothing new, and what is not a training has no phases to speak of. */
+	table->is_aside = !model->has_phases || !model->is_training;
+	if (!model->is_training) {
+		table_set_title(table, "Phases");
+	}
 	if (!model->has_phases && !model->remark) {
 		table_note(table, "%s: phases are unknown, and count as Others.",
 			model->has_operators ? "No operator marks a phase"
@@ -259,14 +264,14 @@ static void fill_table(void *state, struct table *table)
 		view_note_steps(table, model->without_steps);
 	}
 	if (model == &view->loops && view->others.nr_processes) {
-		table_note(table, "%zu processes without a training loop are excluded.",
+		table_note(table, "%zu processes without steps or phases are excluded.",
 			view->others.nr_processes);
 	}
 }
 
 VIEW(model, 10) = {
 	.name = "model",
-	.help = "phases of the training loop: Dataloader, Forward, Backward ...",
+	.help = "phases of steps: Dataloader, Forward, Backward ...",
 	.about = "Covers the steps whose start and end are known; without steps, the time from the "
 		 "first operator to the last. GPU time is the sum of the GPU activities that the "
 		 "phase launched; overlaps count twice.",

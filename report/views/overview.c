@@ -472,7 +472,7 @@ static void add_note(
 		table_note(table, "Times are sums over %zu processes.", all->nr_processes);
 	}
 	if (all == &result->loops && result->others.nr_processes) {
-		table_note(table, "%zu processes without a training loop are excluded.",
+		table_note(table, "%zu processes without steps or phases are excluded.",
 			result->others.nr_processes);
 	}
 }

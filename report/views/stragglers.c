@@ -368,7 +368,7 @@ static const struct table_column columns[] = {
 		.help = "delay, as a share of the steps"),
 	TABLE_COLUMN(
 		"cause", "Cause", TABLE_TEXT, .help = "what took longer than on the other ranks"),
-	TABLE_COLUMN("phase", "Phase", TABLE_TEXT, .help = "training phase of the cause"),
+	TABLE_COLUMN("phase", "Phase", TABLE_TEXT, .help = "phase of the cause"),
 	TABLE_COLUMN("computation_ns", "Computation +", TABLE_MEAN_TIME,
 		.help = "beyond the median of the other ranks"),
 	TABLE_COLUMN("copies_ns", "Copies +", TABLE_MEAN_TIME,

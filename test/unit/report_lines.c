@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test/unit/report_lines.h"
 
+#include <string.h>
+
 #include "test/unit/report_streams.h"
 
 void lines_add(struct gen *gen, const struct line *line, uint32_t number)
@@ -28,6 +30,17 @@ void lines_add(struct gen *gen, const struct line *line, uint32_t number)
 	op->scope = line->scope ? (uint8_t)(line->scope - '0') : 0;
 }
 
+/* What ends the steps: the optimizer, where there is one. */
+static uint8_t rule_of(const struct line *lines, size_t nr_lines)
+{
+	for (size_t i = 0; i < nr_lines; i++) {
+		if (strncmp(lines[i].name, "Optimizer.", 10) == 0) {
+			return GPROF_STEP_OPTIMIZER;
+		}
+	}
+	return GPROF_STEP_DATALOADER;
+}
+
 const char *lines_write(const struct line *lines, size_t nr_lines, const uint64_t *steps)
 {
 	const char *path = streams_path("lines.gprof");
@@ -41,7 +54,7 @@ const char *lines_write(const struct line *lines, size_t nr_lines, const uint64_
 
 		row->time = steps[i];
 		row->step = i;
-		row->how = GPROF_STEP_OPTIMIZER;
+		row->how = rule_of(lines, nr_lines);
 	}
 	gen_close(gen, "exit");
 	return path;

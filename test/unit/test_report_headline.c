@@ -53,6 +53,58 @@ static double number(const struct table *table, const char *key)
 	return tables_cell(table, 0, key)->number;
 }
 
+static const char *text(const struct table *table, size_t row, const char *key)
+{
+	return tables_cell(table, row, key)->text;
+}
+
+static const char *verdict_of(const struct table *advice, const char *rule)
+{
+	return text(advice, tables_find(advice, "rule", rule, 0), "verdict");
+}
+
+/* Batches, and operators without backward or optimizer. */
+START_TEST(inference_is_no_training)
+{
+	struct table *table, *model, *advice;
+	const char *path;
+
+	make(1000, 1000, 0);
+	for (size_t i = 0; i < nr_lines; i++) {
+		lines[i].name = i % 4 ? "aten::mm" : LOADER;
+	}
+	path = lines_write(lines, nr_lines, steps);
+	table = tables_of(&view_headline, path, false);
+	ck_assert_uint_eq(tables_number(table, 0, "steps"), NR_STEPS);
+	ck_assert(!tables_cell(table, 0, "forward_pct")->is_known);
+	ck_assert_ptr_null(strstr(table->figure, "forward"));
+	ck_assert_ptr_nonnull(strstr(table->figure, "\nCPU     80.0 % in operators, "));
+	table_destroy(table);
+	model = tables_of(&view_model, path, false);
+	ck_assert(model->is_aside);
+	ck_assert_str_eq(model->title, "Phases");
+	ck_assert_uint_eq(model->nr_rows, 4);
+	ck_assert_str_eq(text(model, 1, "name"), "Dataloader");
+	ck_assert_str_eq(text(model, 2, "name"), "Forward");
+	ck_assert_str_eq(text(model, 3, "name"), "Others");
+	table_destroy(model);
+	advice = tables_of(&view_advice, path, true);
+	ck_assert_str_eq(verdict_of(advice, "tb-dataloader"), "not judged");
+	ck_assert_str_eq(verdict_of(advice, "loader-starvation"), "not judged");
+	ck_assert_str_eq(verdict_of(advice, "what-if-loader"), "not judged");
+	table_destroy(advice);
+	make(1000, 1000, 0); /* the same with backward and optimizer */
+	path = lines_write(lines, nr_lines, steps);
+	model = tables_of(&view_model, path, false);
+	ck_assert(!model->is_aside);
+	ck_assert_str_eq(model->title, "Training phases");
+	table_destroy(model);
+	advice = tables_of(&view_advice, path, true);
+	ck_assert_str_eq(verdict_of(advice, "tb-dataloader"), "finding");
+	table_destroy(advice);
+}
+END_TEST
+
 START_TEST(without_gpus_there_are_phases)
 {
 	struct table *table;
@@ -227,6 +279,7 @@ START_TEST(nonsense_is_no_harm)
 }
 END_TEST
 
-UNIT_SUITE("report/headline", without_gpus_there_are_phases, no_gpu_is_said_where_nothing_shows_one,
+UNIT_SUITE("report/headline", inference_is_no_training, without_gpus_there_are_phases,
+	no_gpu_is_said_where_nothing_shows_one,
 	steps_that_warm_up_are_excluded, steps_that_get_longer_have_a_trend,
 	what_is_missing_comes_first, the_program_has_no_interpreter, nonsense_is_no_harm)

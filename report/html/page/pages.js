@@ -72,7 +72,9 @@ const pages = other ? other.pages : [
 	["steps", "Steps", (parent) => {
 		stepTimes(parent);
 		stack(parent, "Step trace", "steps", stepLabel, [["interval_ns", "Interval"], ["fp_bp_ns", "Forward and backward"], ["tail_ns", "Tail"]], {axis: "step"});
-		stack(parent, "Step phases", "steps", stepLabel, [["dataloader_ns", "Data loader", "loader"], ["forward_ns", "Forward", "forward"], ["backward_ns", "Backward", "backward"], ["optimization_ns", "Optimizer", "optimizer"], ["others_ns", "Other", "other"]], {axis: "step"});
+		const phases = [["dataloader_ns", "Data loader", "loader"], ["forward_ns", "Forward", "forward"], ["backward_ns", "Backward", "backward"], ["optimization_ns", "Optimizer", "optimizer"], ["others_ns", "Other", "other"]];
+		/* Inference has no backward and no optimizer. */
+		stack(parent, "Step phases", "steps", stepLabel, phases.filter(([id]) => id === "others_ns" || rowsOf("steps").some((row) => row[id])), {axis: "step"});
 		stack(parent, "Step time breakdown", "breakdown", stepLabel, breakdownParts, {axis: "step"});
 		topBars(parent, "Critical path", "critical_path", "name", "total_ns");
 	}, ["step_stats", "steps", "breakdown", "model", "overview", "critical_path", "benchmark", "headline"]],
