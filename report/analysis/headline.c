@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/analysis/headline.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -374,25 +375,49 @@ static size_t join_ranks(
 	return nr_joined;
 }
 
-static void set_statistics(const uint64_t *ns, size_t nr, struct headline_figures *figures)
+/* Of the steps that count; the others are moved out of the way. */
+static void set_statistics(const uint64_t *ns, size_t nr, const struct step_series *series,
+	struct headline_figures *figures)
 {
+	uint64_t *counted = mem_zeroed(nr + 1, sizeof(*counted));
 	struct samples samples = {0};
 
 	for (size_t i = 0; i < nr; i++) {
-		samples_add(&samples, ns[i]);
+		if (step_series_counts(series, i, ns[i])) {
+			counted[samples.nr] = ns[i];
+			samples_add(&samples, ns[i]);
+		}
 	}
-	figures->nr_steps = nr;
+	figures->nr_steps = samples.nr;
 	figures->mean_ns = samples_mean(&samples);
 	figures->median_ns = samples_median(&samples);
 	figures->p99_ns = samples_quantile(&samples, 0.99);
-	figures->has_trend = step_series_trend(ns, nr, &figures->trend_pct);
+	figures->counted_ns = samples_sum(&samples);
+	figures->has_trend = step_series_trend(counted, samples.nr, &figures->trend_pct);
 	samples_fini(&samples);
+	free(counted);
 }
 
 void headline_set_steps(struct headline_figures *figures, const uint64_t *ns, size_t nr)
 {
-	figures->nr_warm_up = figures->is_selected ? 0 : step_series_warm_up(ns, nr);
-	set_statistics(ns + figures->nr_warm_up, nr - figures->nr_warm_up, figures);
+	figures->series = figures->is_selected ? STEP_SERIES_ALL : step_series_of(ns, nr);
+	set_statistics(ns, nr, &figures->series, figures);
+}
+
+/* Leaves the steps of ranks whose step of the job counts. */
+static size_t leave_counted(const struct headline_figures *figures,
+	const struct headline_step **steps, const uint64_t *ns, const size_t *ends,
+	size_t nr_joined)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < nr_joined; i++) {
+		for (size_t k = i ? ends[i - 1] : 0;
+			k < ends[i] && step_series_counts(&figures->series, i, ns[i]); k++) {
+			steps[nr++] = steps[k];
+		}
+	}
+	return nr;
 }
 
 static void set_sums(
@@ -450,14 +475,9 @@ void headline_figures(struct headline *headline, struct headline_figures *figure
 	nr_joined = join_ranks(steps, nr, ns, ends);
 	if (figures->has_steps) {
 		headline_set_steps(figures, ns, nr_joined);
+		nr = leave_counted(figures, steps, ns, ends, nr_joined);
 	}
-	if (figures->nr_warm_up) {
-		size_t first = ends[figures->nr_warm_up - 1];
-
-		set_sums(steps + first, nr - first, figures);
-	} else {
-		set_sums(steps, nr, figures);
-	}
+	set_sums(steps, nr, figures);
 	free(steps);
 	free(ns);
 	free(ends);
@@ -637,15 +657,47 @@ void headline_add_step(struct figure_lines *lines, const struct headline_figures
 		figure_lines_add(lines,
 			figures->has_steps ? "n/a" : "no steps found; all of the recording counts");
 	}
-	if (figures->nr_warm_up) {
-		snprintf(item, sizeof(item), "%zu warm-up step%s excluded", figures->nr_warm_up,
-			figures->nr_warm_up == 1 ? "" : "s");
+	if (figures->series.nr_warm_up) {
+		snprintf(item, sizeof(item), "%zu warm-up step%s excluded",
+			figures->series.nr_warm_up, figures->series.nr_warm_up == 1 ? "" : "s");
 		figure_lines_add(lines, item);
 	}
 	if (figures->nr_steps > 1 && figures->nr_steps < STEP_SERIES_LEAST) {
 		add_optional(lines, "too few steps for a trend");
 	}
 	figure_lines_end(lines);
+}
+
+/* As "2 of 59 steps took 10 times the median". */
+void headline_add_outliers(struct figure_lines *lines, const struct headline_figures *figures)
+{
+	const struct step_series *series = &figures->series;
+	double least = (double)series->shortest_ns / figures->median_ns;
+	double most = (double)series->longest_ns / figures->median_ns;
+	char item[160];
+
+	if (!series->nr_outliers) {
+		return;
+	}
+	figure_lines_begin(lines, "Slow");
+	snprintf(item, sizeof(item), "%zu of %zu steps took %.0f", series->nr_outliers,
+		headline_nr_steps(figures), least);
+	if (round(most) > round(least)) {
+		snprintf(item + strlen(item), sizeof(item) - strlen(item), " to %.0f", most);
+	}
+	snprintf(item + strlen(item), sizeof(item) - strlen(item),
+		" times the median (%.0f %% of the time)",
+		100 * (double)series->outliers_ns /
+			((double)series->outliers_ns + (double)figures->counted_ns));
+	figure_lines_add(lines, item);
+	figure_lines_add(lines,
+		figures->has_all_parts ? "excluded from the median above" : "excluded above");
+	figure_lines_end(lines);
+}
+
+size_t headline_nr_steps(const struct headline_figures *figures)
+{
+	return figures->nr_steps + figures->series.nr_warm_up + figures->series.nr_outliers;
 }
 
 /* ---- its row ---- */
@@ -671,8 +723,12 @@ const struct table_column headline_columns[HEADLINE_NR_COLUMNS] = {
 	TABLE_COLUMN("gpu_name", "GPU", TABLE_TEXT, .help = "unknown if they differ"),
 	TABLE_COLUMN("span_ns", "Recorded", TABLE_TIME, .help = "of the longest process"),
 	TABLE_COLUMN("steps", "Steps", TABLE_COUNT,
-		.help = "whole ones, without those that warm up; the following are of these"),
+		.help = "whole ones, without those that warm up and outliers; the following are of "
+			"these"),
 	TABLE_COLUMN("warm_up_steps", "Warm-up", TABLE_COUNT, .help = "steps that warm up"),
+	TABLE_COLUMN("outlier_steps", "Outliers", TABLE_COUNT,
+		.help = "later steps of more than twice the median, such as with a validation"),
+	TABLE_COLUMN("outliers_ns", "Outliers total", TABLE_TIME, .help = "sum of these steps"),
 	TABLE_COLUMN("median_ns", "Median", TABLE_MEAN_TIME,
 		.help = "of steps; a step of a job takes the median of its ranks"),
 	TABLE_COLUMN("mean_ns", "Mean", TABLE_MEAN_TIME),
@@ -739,7 +795,9 @@ static void fill_times(const struct headline_figures *figures, struct table_cell
 static void fill_steps(const struct headline_figures *figures, struct table_cell *cells)
 {
 	table_set_integer(&cells[HEADLINE_STEPS], figures->nr_steps);
-	table_set_integer(&cells[HEADLINE_WARM_UP], figures->nr_warm_up);
+	table_set_integer(&cells[HEADLINE_WARM_UP], figures->series.nr_warm_up);
+	table_set_integer(&cells[HEADLINE_OUTLIERS], figures->series.nr_outliers);
+	table_set_integer(&cells[HEADLINE_OUTLIERS_NS], figures->series.outliers_ns);
 	if (figures->nr_steps) {
 		table_set_number(&cells[HEADLINE_MEDIAN], figures->median_ns);
 		table_set_number(&cells[HEADLINE_MEAN], figures->mean_ns);

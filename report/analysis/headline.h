@@ -3,21 +3,24 @@
  * The figures of the first screen: what ran, how long a step takes, where its time goes, and how
  * much it computes.
  *
- * Processes   Those with the training loop count: with steps, on GPUs, with ranks, each as far as
- * any process has such. The others are helpers. Steps       A step of a job takes the median of its
- * ranks. Steps that warm up do not count (step_series.h), unless the user chose the steps. Shares
- * Each ns of a step counts once (budget.h). Without steps all of the recording counts. FLOP/s
- * The operations of operators with recorded shapes (flops.h), per GPU. MFU is the time that they
- * take at the peak of the GPU for their types of numbers, as a share of the steps. Both are unknown
- * if a convolution has an output of unknown size.
+ *     processes  Those with the training loop count: with steps, on GPUs, with ranks, each as far
+ *                as any process has such. The others are helpers.
+ *     steps      A step of a job takes the median of its ranks. Steps that warm up and outliers do
+ *                not count (step_series.h), unless the user chose the steps.
+ *     shares     Each nanosecond of a step counts once (budget.h). Without steps all of the
+ *                recording counts.
+ *     FLOP/s     The operations of operators with recorded shapes (flops.h), per GPU. MFU is the
+ *                time that they take at the peak of the GPU for their types of numbers, as a share
+ *                of the steps. Both are unknown if a convolution has an output of unknown size.
  *
- * Memory: that of budget.h, and 200 bytes a step.
+ * Memory: that of budget.h, and 300 bytes a step.
  */
 #ifndef REPORT_ANALYSIS_HEADLINE_H
 #define REPORT_ANALYSIS_HEADLINE_H
 
 #include "report/budget/budget.h"
 #include "report/model/gpu_peak.h"
+#include "report/stats/step_series.h"
 #include "report/table/figure_lines.h"
 
 /* Floating-point operations, and how long they take at the peak of the GPU. */
@@ -62,9 +65,12 @@ struct headline_figures {
 	bool has_calls;	   /* of CUDA or its like */
 	uint64_t span_ns;  /* of the process that was recorded longest */
 	bool has_steps, has_gpu, has_parts, has_phases;
-	bool is_selected;	     /* the user chose the steps */
-	size_t nr_steps, nr_warm_up; /* nr_steps: those that count */
-	size_t nr_step_rows;	     /* the same of each process, added up */
+	bool is_selected;	   /* the user chose the steps */
+	size_t nr_steps;	   /* those that count */
+	uint64_t counted_ns;	   /* sum of these */
+	struct step_series series; /* the others */
+	bool has_all_parts;	   /* `parts` are of the others, too */
+	size_t nr_step_rows;	   /* the same of each process, added up */
 	double median_ns, mean_ns;
 	uint64_t p99_ns;
 	bool has_trend;
@@ -114,8 +120,11 @@ struct headline_job_step *headline_job_steps(
 /* After all processes. */
 void headline_figures(struct headline *headline, struct headline_figures *figures);
 
-/* Of steps in their order, unless the user chose them: which warm up, and what the others take. */
+/* Of steps in their order: which count, unless the user chose them, and what these take. */
 void headline_set_steps(struct headline_figures *figures, const uint64_t *ns, size_t nr);
+
+/* All of them, also those that do not count. */
+size_t headline_nr_steps(const struct headline_figures *figures);
 
 /* ---- its lines ---- */
 
@@ -128,6 +137,7 @@ extern const struct figure_share headline_cpu_shares[HEADLINE_NR_CPU_SHARES];
 extern const struct figure_share headline_phase_shares[HEADLINE_NR_PHASE_SHARES];
 
 void headline_add_step(struct figure_lines *lines, const struct headline_figures *figures);
+void headline_add_outliers(struct figure_lines *lines, const struct headline_figures *figures);
 void headline_add_gpu_shares(struct figure_lines *lines, const struct headline_figures *figures);
 void headline_add_cpu_shares(struct figure_lines *lines, const struct headline_figures *figures);
 
@@ -150,6 +160,8 @@ enum headline_column {
 	HEADLINE_SPAN,
 	HEADLINE_STEPS,
 	HEADLINE_WARM_UP,
+	HEADLINE_OUTLIERS,
+	HEADLINE_OUTLIERS_NS,
 	HEADLINE_MEDIAN,
 	HEADLINE_MEAN,
 	HEADLINE_P99,

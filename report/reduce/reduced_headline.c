@@ -311,7 +311,7 @@ static void add_run(const struct job *job, struct figure_lines *lines)
 	/* A summary does not have what GPUs and calls a process without activities had. */
 	buf_text(&rest, figures->has_gpu ? "" : ", no GPU activity recorded");
 	if (figures->nr_steps) {
-		size_t nr = figures->nr_steps + figures->nr_warm_up;
+		size_t nr = headline_nr_steps(figures);
 
 		buf_printf(&rest, ", %zu step%s", nr, nr == 1 ? "" : "s");
 	}
@@ -368,6 +368,7 @@ static char *make_lines(const struct job *job, size_t width)
 	} else if (figures->has_parts && figures->parts_ns) {
 		headline_add_cpu_shares(&lines, figures);
 	}
+	headline_add_outliers(&lines, figures);
 	add_straggler(job, &lines);
 	buf_char(&lines.text, '\0');
 	return lines.text.bytes;
@@ -420,6 +421,7 @@ struct table *reduced_headline_table(struct reduced *reduced, unsigned int line_
 {
 	struct table_column columns[NR_COLUMNS];
 	struct job job = {.figures = {.has_parts = true,
+				  .has_all_parts = true,
 				  .nr_gpus = HEADLINE_UNKNOWN_GPUS,
 				  .flops_per_s = -1,
 				  .mfu_pct = -1}};

@@ -4,12 +4,17 @@
 #include <math.h>
 
 #include "report/stats/samples.h"
+#include "report/util/rounding.h"
 
 /* The test compares all pairs: longer series are thinned out evenly to about so many. */
 #define MOST_COMPARED 1000u
 
 #define LEAST_FOR_WARM_UP 4u
 #define WARM_UP_FACTOR	  1.25
+
+#define LEAST_OF_OUTLIERS 5u /* so many steps for each outlier */
+#define OUTLIER_FACTOR	  2.0
+#define OUTLIER_DISTANCES 5.0
 
 #define LEAST_TREND_PCT 1.0
 #define Z_OF_1_PERCENT	2.576
@@ -27,20 +32,59 @@ static double median_of(const uint64_t *ns, size_t nr)
 	return median;
 }
 
-size_t step_series_warm_up(const uint64_t *ns, size_t nr)
+/* Outliers take longer; UINT64_MAX if there are none. */
+static uint64_t limit_of(const uint64_t *ns, size_t nr)
+{
+	double median = median_of(ns, nr), limit, far;
+	struct samples distances = {0};
+	size_t nr_above = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		samples_add(&distances, whole_part(fabs((double)ns[i] - median)));
+	}
+	far = median + OUTLIER_DISTANCES * samples_median(&distances);
+	limit = far > OUTLIER_FACTOR * median ? far : OUTLIER_FACTOR * median;
+	samples_fini(&distances);
+	for (size_t i = 0; i < nr; i++) {
+		nr_above += (double)ns[i] > limit;
+	}
+	return median > 0 && nr_above && LEAST_OF_OUTLIERS * nr_above <= nr ? whole_part(limit)
+									    : UINT64_MAX;
+}
+
+static size_t count_warm_up(const uint64_t *ns, size_t nr)
 {
 	size_t half = nr / 2, nr_warm = 0;
 	double median = median_of(ns + half, nr - half);
-	uint64_t longest = 0;
+	uint64_t limit = limit_of(ns + half, nr - half), longest = 0;
 
 	for (size_t i = half; i < nr; i++) {
-		longest = ns[i] > longest ? ns[i] : longest;
+		longest = ns[i] > longest && ns[i] <= limit ? ns[i] : longest;
 	}
 	while (nr >= LEAST_FOR_WARM_UP && nr_warm < half && ns[nr_warm] > longest &&
 		(double)ns[nr_warm] > WARM_UP_FACTOR * median) {
 		nr_warm++;
 	}
 	return nr_warm;
+}
+
+struct step_series step_series_of(const uint64_t *ns, size_t nr)
+{
+	struct step_series series = {.nr_warm_up = count_warm_up(ns, nr)};
+
+	series.limit_ns = limit_of(ns + series.nr_warm_up, nr - series.nr_warm_up);
+	for (size_t i = series.nr_warm_up; i < nr; i++) {
+		if (step_series_counts(&series, i, ns[i])) {
+			continue;
+		}
+		series.shortest_ns = series.nr_outliers && series.shortest_ns < ns[i]
+					     ? series.shortest_ns
+					     : ns[i];
+		series.longest_ns = series.longest_ns > ns[i] ? series.longest_ns : ns[i];
+		series.outliers_ns += ns[i];
+		series.nr_outliers++;
+	}
+	return series;
 }
 
 /* How many pairs rise, less those that fall, in standard deviations of chance. */

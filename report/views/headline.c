@@ -102,7 +102,7 @@ static void add_run(struct figure_lines *lines, const struct headline_figures *f
 		headline_add_no_gpu(&rest, figures);
 	}
 	if (figures->has_steps) {
-		add_count(&rest, figures->nr_steps + figures->nr_warm_up,
+		add_count(&rest, headline_nr_steps(figures),
 			figures->is_selected ? "selected step" : "step", "s");
 	}
 	text_time(time, (double)figures->span_ns);
@@ -189,6 +189,7 @@ static char *make_lines(struct headline_view *view, const struct verdict *verdic
 	} else if (figures->has_parts && figures->parts_ns) {
 		headline_add_cpu_shares(&lines, figures);
 	}
+	headline_add_outliers(&lines, figures);
 	add_flops(&lines, figures);
 	add_findings(verdict, &lines);
 	buf_char(&lines.text, '\0');
@@ -260,7 +261,9 @@ VIEW(headline, 5) = {
 		"those of GPUs sum to 100 %, and so do those of the CPU and those of phases. While "
 		"a GPU is idle, the time counts for what the host does. Steps that warm up are "
 		"excluded: at the begin, over 25 % longer than the median of the second half, and "
-		"longer than every step there.",
+		"longer than every step there. So are outliers, later steps of more than twice the "
+		"median and more than five median deviations (MAD) above it, if they are at most "
+		"one in five: a line has their number and time.",
 	.is_default = true,
 	.title = "Headline",
 	VIEW_COLUMNS(headline_columns),

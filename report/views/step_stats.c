@@ -2,7 +2,8 @@
 /*
  * The step trace in numbers: how long whole steps and their parts took in each process, as mean,
  * median, p99 and standard deviation of the sample. MindInsight's means leave out the first step;
- * here those that warm up are left out (step_series.h), unless the user chose the steps.
+ * here those that warm up and outliers are left out (step_series.h), unless the user chose the
+ * steps.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,14 +33,19 @@ struct step_stats_view {
 	struct loop *loops;
 	size_t nr_loops, capacity;
 	size_t nr_not_whole; /* steps that are not counted, as their ends are not known */
-	size_t nr_warm_up;   /* nor these */
+	size_t nr_warm_up, nr_outliers; /* nor these */
 };
+
+static uint64_t step_ns(const struct phases *phases, uint32_t step)
+{
+	return clock_map_duration(&phases->process->host_clock, phases_step_ticks(phases, step));
+}
 
 static void add_step(struct loop *loop, const struct phases *phases, uint32_t step,
 	const struct step_trace *trace, bool has_gpu)
 {
 	const struct clock_map *clock = &loop->process->host_clock;
-	uint64_t ns = clock_map_duration(clock, phases_step_ticks(phases, step)), others_ns = ns;
+	uint64_t ns = step_ns(phases, step), others_ns = ns;
 
 	samples_add(&loop->parts[STEP], ns);
 	if (has_gpu) {
@@ -66,20 +72,21 @@ static void add_step(struct loop *loop, const struct phases *phases, uint32_t st
 	}
 }
 
-static size_t count_warm_up(const struct phases *phases)
+/* Which of the whole steps count. */
+static struct step_series series_of(const struct phases *phases)
 {
 	uint64_t *ns = mem_zeroed(phases->nr_steps, sizeof(*ns));
-	size_t nr = 0, nr_warm_up;
+	struct step_series series;
+	size_t nr = 0;
 
 	for (uint32_t step = 1; step < phases->nr_steps; step++) {
 		if (phases_is_whole(phases, step)) {
-			ns[nr++] = clock_map_duration(
-				&phases->process->host_clock, phases_step_ticks(phases, step));
+			ns[nr++] = step_ns(phases, step);
 		}
 	}
-	nr_warm_up = step_series_warm_up(ns, nr);
+	series = step_series_of(ns, nr);
 	free(ns);
-	return nr_warm_up;
+	return series;
 }
 
 static void end(void *context, struct process *process, const struct phases *phases)
@@ -88,7 +95,8 @@ static void end(void *context, struct process *process, const struct phases *pha
 	struct step_trace *traces;
 	struct loop *loop;
 	bool has_gpu = process_has_device_records(process, NULL);
-	size_t nr_warm_up;
+	struct step_series series;
+	size_t nr_whole = 0;
 
 	if (!phases_has_steps(phases)) {
 		return;
@@ -98,14 +106,13 @@ static void end(void *context, struct process *process, const struct phases *pha
 	loop = &view->loops[view->nr_loops++];
 	*loop = (struct loop){.process = process};
 	traces = step_trace_create(phases);
-	nr_warm_up = process->select ? 0 : count_warm_up(phases);
+	series = process->select ? STEP_SERIES_ALL : series_of(phases);
+	view->nr_warm_up += series.nr_warm_up;
+	view->nr_outliers += series.nr_outliers;
 	for (uint32_t step = 1; step < phases->nr_steps; step++) {
 		if (!phases_is_whole(phases, step)) {
 			view->nr_not_whole += !model_step_is_gap(&process->steps[step - 1]);
-		} else if (nr_warm_up) {
-			view->nr_warm_up++;
-			nr_warm_up--;
-		} else {
+		} else if (step_series_counts(&series, nr_whole++, step_ns(phases, step))) {
 			add_step(loop, phases, step, &traces[step], has_gpu && phases->nr_segments);
 		}
 	}
@@ -189,6 +196,12 @@ static void fill_table(void *state, struct table *table)
 		table_note(table, "%zu steps that warm up are excluded; see `help headline`.",
 			view->nr_warm_up);
 	}
+	if (view->nr_outliers) {
+		table_note(table,
+			"%zu outlier%s excluded, of more than twice the median; see `help "
+			"headline`.",
+			view->nr_outliers, view->nr_outliers == 1 ? " is" : "s are");
+	}
 	if (view->nr_not_whole) {
 		table_note(table, "%zu steps without a known start or end are excluded.",
 			view->nr_not_whole);
@@ -210,7 +223,8 @@ static void fini(void *state)
 VIEW(step_stats, 40) = {
 	.name = "step-stats",
 	.help = "statistics of steps: interval, Forward and Backward, tail; mean, median, p99",
-	.about = "Covers the steps whose start and end are known, without those that warm up. "
+	.about = "Covers the steps whose start and end are known, without those that warm up and "
+		 "outliers. "
 		 "Interval lasts until the first "
 		 "Forward, Forward+Backward until the end of the last Backward; the tail is the "
 		 "rest. GPU is the sum of what the step launched; overlaps count twice.",

@@ -9,6 +9,7 @@ import os
 import re
 import sys
 from collections import defaultdict
+from statistics import median
 
 row_name, folder = sys.argv[1:3]
 bad = []
@@ -162,6 +163,22 @@ def steps_of(ops):
     return list(zip([min(op["start_ns"] for op in ops)] + ends[1:], ends[1:]))
 
 
+def usual(steps):
+    """Without those that warm up, and without outliers (`help headline`)."""
+    def limit(times):
+        middle = median(times)
+        most = max(2 * middle, middle + 5 * median(abs(each - middle) for each in times))
+        return most if 5 * sum(each > most for each in times) <= len(times) else float("inf")
+
+    times = [step["duration_ns"] for step in steps]
+    later = times[len(times) // 2:]
+    longest = max(each for each in later if each <= limit(later))
+    first = 0
+    while len(times) >= 4 and first < len(times) // 2 and times[first] > max(longest, 1.25 * median(later)):
+        first += 1
+    return [step for step in steps[first:] if step["duration_ns"] <= limit(times[first:])]
+
+
 def step_trace():
     ops = Operators().all
     steps = [row for row in rows_of("steps") if row["duration_ns"] is not None]
@@ -176,7 +193,8 @@ def step_trace():
             must(row[key] == want, "%s of step %s: %s, not %d" % (key, row["step"], row[key], want))
     for part, key in (("Step", "duration_ns"), ("Iteration interval", "interval_ns"), ("Forward+Backward", "fp_bp_ns"), ("Tail", "tail_ns")):
         row = next(each for each in rows_of("step_stats") if each["part"] == part)
-        counted = steps[len(steps) - row["steps"]:]  # without those that warm up
+        counted = usual(steps)
+        must(row["steps"] == len(counted), "%s of %s steps, %d by hand" % (row["steps"], part, len(counted)))
         near(row["avg_ns"], sum(step[key] for step in counted) / len(counted), "average of " + part)
         near(row["share_pct"], 100 * sum(step[key] for step in counted) / sum(step["duration_ns"] for step in counted), "share of " + part)
 

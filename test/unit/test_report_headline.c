@@ -208,6 +208,43 @@ START_TEST(steps_that_warm_up_are_excluded)
 }
 END_TEST
 
+/* A validation is forward: without it the shares and the median are those of the other steps. */
+START_TEST(outliers_are_excluded_and_named)
+{
+	struct table *table, *stats;
+	const char *path;
+
+	make(1000, 1000, 0);
+	/* The 6th step takes 9,000 ns longer, all of it forward. */
+	for (size_t i = 0; i < nr_lines; i++) {
+		lines[i].begin += i > 4 * 5 + 1 ? 9000 : 0;
+		lines[i].end += i > 4 * 5 ? 9000 : 0;
+	}
+	for (size_t i = 6; i <= NR_STEPS; i++) {
+		steps[i] += 9000;
+	}
+	path = lines_write(lines, nr_lines, steps);
+	table = tables_of(&view_headline, path, false);
+	ck_assert_uint_eq(tables_number(table, 0, "steps"), NR_STEPS - 1);
+	ck_assert_uint_eq(tables_number(table, 0, "outlier_steps"), 1);
+	ck_assert_uint_eq(tables_number(table, 0, "outliers_ns"), 10000);
+	ck_assert_uint_eq(tables_number(table, 0, "p99_ns"), 1000);
+	ck_assert_double_eq_tol(number(table, "mean_ns"), 1000, 1e-9);
+	ck_assert_double_eq_tol(number(table, "forward_pct"), 30, 1e-9);
+	ck_assert_double_eq_tol(number(table, "backward_ns"), 400, 1e-9);
+	ck_assert_ptr_nonnull(strstr(table->figure, "no GPU, 12 steps in"));
+	ck_assert_ptr_nonnull(strstr(table->figure,
+		"\nSlow    1 of 12 steps took 10 times the median (48 % of the time), excluded "
+		"above\n"));
+	table_destroy(table);
+	stats = tables_of(&view_step_stats, path, false);
+	ck_assert_uint_eq(tables_number(stats, 0, "steps"), NR_STEPS - 1);
+	ck_assert_uint_eq(tables_number(stats, 0, "max_ns"), 1000);
+	ck_assert_ptr_nonnull(strstr(stats->note, "1 outlier is excluded, of more than twice"));
+	table_destroy(stats);
+}
+END_TEST
+
 START_TEST(steps_that_get_longer_have_a_trend)
 {
 	struct table *table;
@@ -280,6 +317,6 @@ START_TEST(nonsense_is_no_harm)
 END_TEST
 
 UNIT_SUITE("report/headline", inference_is_no_training, without_gpus_there_are_phases,
-	no_gpu_is_said_where_nothing_shows_one,
-	steps_that_warm_up_are_excluded, steps_that_get_longer_have_a_trend,
+	no_gpu_is_said_where_nothing_shows_one, steps_that_warm_up_are_excluded,
+	outliers_are_excluded_and_named, steps_that_get_longer_have_a_trend,
 	what_is_missing_comes_first, the_program_has_no_interpreter, nonsense_is_no_harm)

@@ -132,21 +132,23 @@ static const char *loop(const struct plain *steps, size_t nr_steps, bool is_clos
 	return path;
 }
 
-/* Of the steps behind those that warm up. */
-static void check_part(const struct table *table, const char *part, const uint64_t *values,
-	size_t nr, const uint64_t *steps)
+/* Of the steps behind those that warm up, without outliers. */
+static void check_part(const struct table *table, const char *part, const uint64_t *all_values,
+	size_t nr_all, const uint64_t *steps)
 {
-	size_t nr_warm_up = step_series_warm_up(steps, nr);
+	struct step_series series = step_series_of(steps, nr_all);
+	uint64_t values[MOST_STEPS];
+	size_t nr = 0;
 	double steps_ns = 0;
 	size_t row = tables_find(table, "part", part, 0);
 	struct samples dist = {0};
 
-	values += nr_warm_up;
-	steps += nr_warm_up;
-	nr -= nr_warm_up;
-	for (size_t i = 0; i < nr; i++) {
-		samples_add(&dist, values[i]);
-		steps_ns += (double)steps[i];
+	for (size_t i = 0; i < nr_all; i++) {
+		if (step_series_counts(&series, i, steps[i])) {
+			values[nr++] = all_values[i];
+			samples_add(&dist, all_values[i]);
+			steps_ns += (double)steps[i];
+		}
 	}
 	ck_assert_uint_eq(tables_number(table, row, "steps"), nr);
 	ck_assert_uint_eq(tables_number(table, row, "total_ns"), samples_sum(&dist));

@@ -43,7 +43,8 @@ function stepCard(parent) {
 	}
 	const change = row.trend_pct === null ? "" : "last third vs. first third: " + (row.trend_pct >= 0 ? "+" : "−") + Math.abs(row.trend_pct).toFixed(1) + " %";
 	card(parent, "Step time", one(row.median_ns, "time"), ["median of " + row.steps + (row.steps === 1 ? " step" : " steps") + (row.ranks > 1 ? " of " + row.ranks + " ranks" : "") +
-		(row.warm_up_steps ? ", without " + row.warm_up_steps + " to warm up" : ""),
+		(row.warm_up_steps ? ", without " + row.warm_up_steps + " to warm up" : "") +
+		(row.outlier_steps ? ", without " + row.outlier_steps + (row.outlier_steps === 1 ? " outlier" : " outliers") : ""),
 		"mean " + one(row.mean_ns, "time") + ", p99 " + one(row.p99_ns, "time"), change]);
 }
 
@@ -53,7 +54,7 @@ function deviceCards(parent) {
 	if (use.length) {
 		const hasSteps = rowsOf("breakdown").some((row) => row.step !== "all");
 		card(parent, "GPU utilization", one(mean(use.map((row) => row.utilization_pct)), "percent"),
-			["of " + (hasSteps ? "step" : "recording") + " time with a kernel running", rowsOf("headline").some((row) => row.warm_up_steps) ? "warm-up steps included" : "", ofGpus(use)]);
+			["of " + (hasSteps ? "step" : "recording") + " time with a kernel running", rowsOf("headline").some((row) => row.warm_up_steps || row.outlier_steps) ? "warm-up steps and outliers included" : "", ofGpus(use)]);
 	} else if (all.length) {
 		card(parent, "GPU utilization", one(mean(all.map((row) => row.busy_pct)), "percent"),
 			["of the time from the first to the last GPU activity", ofGpus(all)]);
