@@ -90,6 +90,9 @@ void collector_step(enum gprof_step_rule rule);
  */
 void collector_range(const char *name, uint64_t begin, uint64_t end);
 
+/* In a record window: backward has added to the gradient of a parameter, on any thread. */
+void collector_gradient(void);
+
 /*
  * With GPROF_TIMER_ONLY=1 a source writes the rows of fetches from data loaders all the same, since
  * reader_cost is their time: is the range of that name one, and a window open?

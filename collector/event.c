@@ -25,6 +25,11 @@ void collector_range(const char *name, uint64_t begin, uint64_t end)
 	}
 }
 
+void collector_gradient(void)
+{
+	step_gradient();
+}
+
 bool collector_times_fetch(const char *name)
 {
 	return collector_is_running() && config_flag(CONFIG_TIMER_ONLY) && step_is_open() &&

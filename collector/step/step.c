@@ -41,6 +41,7 @@ static struct step_state {
 	atomic_bool is_called;	 /* gprof_step() is what counts */
 	atomic_bool is_reported; /* the program or its framework says where they end */
 	struct claim ranges_claim;
+	_Atomic uint64_t nr_gradients;
 	atomic_bool is_capturing;
 	atomic_bool is_stopped; /* nothing opens any more */
 	_Atomic uint64_t step;
@@ -351,6 +352,11 @@ void step_mark_at(enum gprof_step_rule rule, uint64_t time)
 	mark(rule, is_always() ? time : clock_raw());
 }
 
+void step_gradient(void)
+{
+	atomic_fetch_add_explicit(&state.nr_gradients, 1, memory_order_relaxed);
+}
+
 void step_range(const char *name, uint64_t begin, uint64_t end)
 {
 	struct step_auto_ends ends = {0};
@@ -360,7 +366,8 @@ void step_range(const char *name, uint64_t begin, uint64_t end)
 		(atomic_load(&collector_mode) & COLLECTOR_COLD) || !enter_ranges()) {
 		return;
 	}
-	step_auto_range(&state.ranges, name, begin, end, &ends);
+	step_auto_range(&state.ranges, name,
+		atomic_load_explicit(&state.nr_gradients, memory_order_relaxed), begin, end, &ends);
 	if (ends.nr) {
 		atomic_store(&state.is_reported, true);
 	}

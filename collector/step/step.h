@@ -28,6 +28,9 @@ void step_mark_at(enum gprof_step_rule rule, uint64_t time);
 /* A user range of a framework has ended; depending on GPROF_STEP, that may end steps. */
 void step_range(const char *name, uint64_t begin, uint64_t end);
 
+/* A parameter has got its gradient. Any thread. */
+void step_gradient(void);
+
 /*
  * Is the period of launches needed? Not if a schedule waits for steps, since the period is known
  * late. step_found: by that period, a step began at `time`. Both for the drain thread.

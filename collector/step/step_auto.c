@@ -29,7 +29,8 @@ static enum range classify(const char *name)
 
 void step_auto_init(struct step_auto *a, enum gprof_step_rule wanted)
 {
-	*a = (struct step_auto){.wanted = wanted, .nr_wanted = 1};
+	*a = (struct step_auto){
+		.wanted = wanted, .nr_wanted = 1, .turns.nr_needed = STEP_AUTO_TURNS};
 }
 
 bool step_auto_knows(const char *name)
@@ -161,6 +162,79 @@ static void count_by_name(
 	}
 }
 
+/* ---- two optimizers of the same name ---- */
+
+/* All of them have that name: nothing but turns tells them apart. */
+static bool is_only_name(struct step_auto *a, uint64_t name)
+{
+	if (!a->nr_names) {
+		a->names[a->nr_names++] = name;
+	}
+	return a->nr_names == 1 && a->names[0] == name;
+}
+
+static void leave_turns(
+	struct step_auto *a, bool is_second, uint64_t end, struct step_auto_ends *ends)
+{
+	if (!is_second) {
+		add_end(ends, end);
+	}
+	a->turns = (struct step_auto_turns){.nr_needed = STEP_AUTO_DOUBTED};
+}
+
+/* The second one ends the step, or if it is missing the first one. */
+static void take_turn(struct step_auto *a, uint64_t key, uint64_t end, struct step_auto_ends *ends)
+{
+	struct step_auto_turns *turns = &a->turns;
+	bool is_first = key == turns->first;
+	bool is_second = key == turns->second || (!is_first && turns->is_second_next);
+
+	if ((is_first || key == turns->second) && is_second == turns->is_second_next) {
+		turns->doubt -= turns->doubt > 0;
+	} else {
+		turns->doubt += 2;
+	}
+	if (!is_second && turns->is_second_next) {
+		add_end(ends, a->last_end);
+	}
+	if (is_second) {
+		add_end(ends, end);
+	}
+	turns->is_second_next = !is_second;
+	if (turns->doubt > STEP_AUTO_PATIENCE) {
+		leave_turns(a, is_second, end, ends);
+	}
+}
+
+/* Each step of the optimizer is one until they are seen to take turns. */
+static void count_by_turn(
+	struct step_auto *a, uint64_t key, uint64_t end, struct step_auto_ends *ends)
+{
+	struct step_auto_turns *turns = &a->turns;
+	bool is_turn = key == turns->before && key != turns->last;
+
+	if (turns->are_known) {
+		take_turn(a, key, end, ends);
+		return;
+	}
+	turns->nr = is_turn ? turns->nr + 1 : 0;
+	if (!is_turn && (turns->before || key == turns->last) &&
+		turns->nr_needed < STEP_AUTO_LATER_TURNS) {
+		turns->nr_needed = STEP_AUTO_LATER_TURNS;
+	}
+	if (turns->nr == turns->nr_needed) {
+		turns->first = turns->last;
+		turns->second = key;
+		turns->are_known = true;
+		a->held.nr = 0; /* of the first one, in the middle of a step */
+	} else {
+		give_held(a, ends);
+	}
+	add_end(turns->nr + 1 == turns->nr_needed ? &a->held : ends, end);
+	turns->before = turns->last;
+	turns->last = key;
+}
+
 /* ---- what happens ---- */
 
 static bool has_loader(const struct step_auto *a)
@@ -168,10 +242,11 @@ static bool has_loader(const struct step_auto *a)
 	return a->nr_fetches && !a->has_left_loader;
 }
 
-static void take_optimizer(struct step_auto *a, const char *name, uint64_t begin, uint64_t end,
-	struct step_auto_ends *ends)
+static void take_optimizer(struct step_auto *a, const char *name, uint64_t nr_gradients,
+	uint64_t begin, uint64_t end, struct step_auto_ends *ends)
 {
-	uint64_t hash = hash_text(name);
+	uint64_t hash = hash_text(name),
+		 key = (hash ^ (nr_gradients - a->nr_gradients)) | 1ull << 63;
 
 	if (a->rule != GPROF_STEP_OPTIMIZER) {
 		a->rule = GPROF_STEP_OPTIMIZER;
@@ -184,10 +259,15 @@ static void take_optimizer(struct step_auto *a, const char *name, uint64_t begin
 			a->names[0] = hash;
 			a->nr_names = 1;
 		}
-	} else if (begin > a->last_begin || hash != a->last_name) {
-		/* Otherwise one that contains the one before: the same step once more. */
+	} else if (begin <= a->last_begin && hash == a->last_name) {
+		/* One that contains the one before: the same step once more. */
+	} else if (is_only_name(a, hash)) {
+		count_by_turn(a, key, end, ends);
+	} else {
+		give_held(a, ends);
 		count_by_name(a, hash, end, ends);
 	}
+	a->nr_gradients = nr_gradients;
 	a->last_name = hash;
 	a->last_begin = begin;
 	a->last_end = end;
@@ -230,8 +310,8 @@ static void take_fetch(struct step_auto *a, uint64_t begin, struct step_auto_end
 	}
 }
 
-void step_auto_range(struct step_auto *a, const char *name, uint64_t begin, uint64_t end,
-	struct step_auto_ends *ends)
+void step_auto_range(struct step_auto *a, const char *name, uint64_t nr_gradients, uint64_t begin,
+	uint64_t end, struct step_auto_ends *ends)
 {
 	enum range range = classify(name);
 
@@ -239,7 +319,7 @@ void step_auto_range(struct step_auto *a, const char *name, uint64_t begin, uint
 		return;
 	}
 	if (range == RANGE_OPTIMIZER && a->wanted != GPROF_STEP_DATALOADER) {
-		take_optimizer(a, name, begin, end, ends);
+		take_optimizer(a, name, nr_gradients, begin, end, ends);
 	} else if (range == RANGE_FETCH) {
 		take_fetch(a, begin, ends);
 	} else if (range == RANGE_ZERO_GRAD) {
@@ -297,6 +377,10 @@ static struct step_auto_verdict optimizer_verdict(const struct step_auto *a)
 		confidence = 95;
 	} else if (a->nr_names > 1) {
 		why = "the last of several optimizers of different names";
+	} else if (a->turns.are_known) {
+		why = "every second step of the optimizer: two of the same name take turns, by the "
+		      "number of parameters with gradients";
+		confidence = 80;
 	}
 	return (struct step_auto_verdict){GPROF_STEP_OPTIMIZER, confidence, why};
 }

@@ -8,6 +8,10 @@
  * one iteration form a group and are one step. The group is learned: with a data loader, it is what
  * steps between two fetches; without one, the names before one of them repeats. An optimizer that
  * steps later than the known length of the group belongs to the previous step.
+ *
+ * Two optimizers of the same name, as of a GAN, are told apart by the number of parameters that
+ * got a gradient since the last step of either: where two numbers alternate, two steps of the
+ * optimizer are one step.
  */
 #ifndef COLLECTOR_STEP_STEP_AUTO_H
 #define COLLECTOR_STEP_STEP_AUTO_H
@@ -23,6 +27,24 @@
  */
 #define STEP_AUTO_PATIENCE 16u
 #define STEP_AUTO_NAMES	   64u /* optimizers of a group */
+
+/*
+ * So many steps in a row repeat the one before the last: from the first step on, or else; so many
+ * again where that was an error.
+ */
+#define STEP_AUTO_TURNS	      2u
+#define STEP_AUTO_LATER_TURNS 6u
+#define STEP_AUTO_DOUBTED     64u
+
+/* Two optimizers of the same name that take turns. */
+struct step_auto_turns {
+	uint64_t last,
+		before; /* what tells the last two steps of the optimizer from others; 0: none */
+	uint64_t first, second; /* of a pair, once it is known */
+	uint32_t nr, nr_needed; /* in a row */
+	uint32_t doubt;		/* grows with each step out of turn */
+	bool are_known, is_second_next;
+};
 
 /* Times (of the caller's clock) at which steps ended, the oldest first. */
 struct step_auto_ends {
@@ -47,6 +69,8 @@ struct step_auto {
 	uint64_t seen;			 /* one bit per name */
 	uint32_t nr_names;
 	bool has_more_names; /* more optimizers than there is room for */
+	struct step_auto_turns turns;
+	uint64_t nr_gradients; /* at the last step of the optimizer */
 	uint32_t period_confidence;
 	uint64_t last_name, last_begin, last_end;
 	struct step_auto_ends held; /* candidates for ends of steps */
@@ -68,9 +92,12 @@ bool step_auto_knows(const char *name);
 /* Is it a fetch from a data loader? */
 bool step_auto_is_fetch(const char *name);
 
-/* A range has ended: adds to *ends, which the caller made empty, the steps that end with that. */
-void step_auto_range(struct step_auto *a, const char *name, uint64_t begin, uint64_t end,
-	struct step_auto_ends *ends);
+/*
+ * A range has ended: adds to *ends, which the caller made empty, the steps that end with that.
+ * nr_gradients: that parameters have got so far; 0 always where this is not known.
+ */
+void step_auto_range(struct step_auto *a, const char *name, uint64_t nr_gradients, uint64_t begin,
+	uint64_t end, struct step_auto_ends *ends);
 
 /*
  * The program itself marks the end of a step. From then on nothing else counts, unless another rule

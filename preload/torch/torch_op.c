@@ -89,6 +89,21 @@ TORCH_BEGIN(torch_op_begin_shapes)
 	return context;
 }
 
+/* An autograd node has ended. Only those that gather gradients of parameters count. */
+static __attribute__((noinline)) void look_at_node(const char *name)
+{
+	if (strcmp(name, "torch::autograd::AccumulateGrad") == 0) {
+		collector_gradient();
+	}
+}
+
+/* The names of most other nodes are those of their classes: AddmmBackward0. */
+static inline bool may_gather(const void *fn, const char *name)
+{
+	return *((const uint8_t *)fn + torch_layout.scope_at) == TORCH_SCOPE_BACKWARD &&
+	       name[0] == 't';
+}
+
 /* Every column, so that none is set twice. */
 static inline __attribute__((always_inline)) void fill(struct gprof_row_op *row,
 	struct op_ended ended, const void *fn, uint32_t name, uint32_t end_thread)
@@ -185,7 +200,12 @@ void torch_op_end(const void *fn, void *context)
 		    frame && (hook_mode() & COLLECTOR_RECORD) &&
 			    *((const uint8_t *)fn + torch_layout.scope_at) != TORCH_SCOPE_USER,
 		    1)) {
-		name = op_name_intern(OP_NAME_NAMES, torch_layout.name(fn));
+		const char *text = torch_layout.name(fn);
+
+		if (__builtin_expect(may_gather(fn, text), 0)) {
+			look_at_node(text);
+		}
+		name = op_name_intern(OP_NAME_NAMES, text);
 	}
 	if (__builtin_expect(!name, 0)) {
 		end_slow(fn, end);

@@ -69,6 +69,18 @@ def two_names(model, loader, n):
             optimizer.zero_grad()
 
 
+def gan(model, loader, n):
+    """Two optimizers of the same name, which step in turn, and no loader."""
+    generator = torch.nn.Linear(8, 8)
+    optimizers = [Adam(model.parameters(), lr=0.01), Adam(generator.parameters(), lr=0.01)]
+    for _ in range(n):
+        noise = torch.randn(BATCH, 8)
+        for optimizer, made in zip(optimizers, (generator(noise).detach(), generator(noise))):
+            optimizer.zero_grad()
+            model(made).mean().backward()
+            optimizer.step()
+
+
 def infer(model, loader, n):
     with torch.no_grad():
         for x, _ in loader:

@@ -8,9 +8,10 @@
 
 /*
  * A program as text: L fetches from the data loader, A B C are optimizers' steps, Z empties
- * gradients, x is something else, ! calls gprof_step(), ( and ) hold a range that contains those in
- * it. Each event takes the time from 10 * i to 10 * i + 5 where i is its place. The result is the
- * program with a | wherever a step ended, behind the end of an event, or before a fetch's begin.
+ * gradients, x is something else, a digit is a backward that gives so many parameters a gradient,
+ * ! calls gprof_step(), ( and ) hold a range that contains those in it. Each event takes the time
+ * from 10 * i to 10 * i + 5 where i is its place. The result is the program with a | wherever a
+ * step ended, behind the end of an event, or before a fetch's begin.
  */
 static struct step_auto finder;
 static bool is_end[4096], is_end_before[4096];
@@ -47,6 +48,7 @@ static void take_ends(const struct step_auto_ends *ends)
 static const char *run(enum gprof_step_rule wanted, const char *program)
 {
 	static char text[16384];
+	uint64_t nr_gradients = 0;
 	size_t n = 0, open = 0;
 
 	memset(is_end, 0, sizeof(is_end));
@@ -58,12 +60,14 @@ static const char *run(enum gprof_step_rule wanted, const char *program)
 		size_t first = program[i] == ')' ? open : i;
 
 		open = program[i] == '(' ? i : open;
-		if (program[i] == '!') {
+		if (program[i] >= '0' && program[i] <= '9') {
+			nr_gradients += (uint64_t)(program[i] - '0');
+		} else if (program[i] == '!') {
 			is_end[i + 1] = step_auto_call(&finder);
 		} else if (program[i] != '(' && !(i && program[i - 1] == '(')) {
 			step_auto_range(&finder,
 				name_of(program[i] == ')' ? program[open + 1] : program[i]),
-				10 * (first + 1), 10 * (i + 1) + 5, &ends);
+				nr_gradients, 10 * (first + 1), 10 * (i + 1) + 5, &ends);
 		}
 		take_ends(&ends);
 	}
@@ -165,6 +169,52 @@ START_TEST(another_optimizer_may_take_over)
 }
 END_TEST
 
+/* Of a GAN: only the parameters that their gradients are of differ. */
+START_TEST(two_optimizers_of_the_same_name_take_turns)
+{
+	FOUND("Z2AZ4A Z2AZ4A Z2AZ4A Z2AZ4A ", "Z2A|Z4A| Z2AZ4A| Z2AZ4A| Z2AZ4A| ");
+	check_verdict(GPROF_STEP_OPTIMIZER, 80, "take turns");
+	/* one backward for both */
+	FOUND("6AA 6AA 6AA 6AA ", "6A|A| 6AA| 6AA| 6AA| ");
+	/* one of them may skip an iteration, as with infinite gradients */
+	FOUND("2A4A 2A4A 2A4A 2A 2A4A 4A 2A4A ", "2A|4A| 2A4A| 2A4A| 2A| 2A4A| 4A| 2A4A| ");
+	/* a penalty now and then has more gradients */
+	FOUND("2A4A 2A4A 2A4A 3A4A 2A5A 2A4A ", "2A|4A| 2A4A| 2A4A| 3A4A| 2A5A| 2A4A| ");
+	/* with a loader, fetches tell */
+	FOUND("L2A4A L2A4A L2A4A ", "L2A|4A L2A4A| L2A4A| ");
+}
+END_TEST
+
+START_TEST(one_optimizer_takes_no_turns)
+{
+	FOUND("2A 2A 2A 2A 2A 2A ", "2A| 2A| 2A| 2A| 2A| 2A| ");
+	check_verdict(GPROF_STEP_OPTIMIZER, 90, "would look like two");
+	FOUND("2A 3A 4A 2A 5A 2A ", "2A| 3A| 4A| 2A| 5A| 2A| ");
+	/* what is held for one step comes with the next */
+	FOUND("2A 3A 2A 5A 5A ", "2A| 3A| 2A| 5A| 5A| ");
+	/* it is more than two in a row that is believed later */
+	FOUND("2A 2A 3A 2A 3A 2A 2A ", "2A| 2A| 3A| 2A| 3A| 2A| 2A| ");
+	/* where gradients are not known, all steps are the same */
+	FOUND("A A A A A A ", "A| A| A| A| A| A| ");
+}
+END_TEST
+
+START_TEST(turns_begin_and_end)
+{
+	FOUND("3A 3A 2A4A 2A4A 2A4A 2A4A 2A4A 2A4A",
+		"3A| 3A| 2A|4A| 2A|4A| 2A|4A| 2A4A| 2A4A| 2A4A|");
+	/* the second one goes on alone */
+	FOUND("2A4A 2A4A 4A 4A 4A 4A 4A 4A 4A 4A 4A 4A 4A",
+		"2A|4A| 2A4A| 4A| 4A| 4A| 4A| 4A| 4A| 4A| 4A| 4A| 4A| 4A|");
+	/* so does the first one: it ends the step before until it is known to be alone */
+	FOUND("2A4A 2A4A 2A 2A 2A 2A 2A 2A 2A 2A 2A 2A 2A 2A",
+		"2A|4A| 2A4A| 2A| 2A| 2A| 2A| 2A| 2A| 2A| 2A| 2A| 2A| 2A| 2A|");
+	check_verdict(GPROF_STEP_OPTIMIZER, 90, "would look like two");
+	/* an optimizer of another name joins */
+	FOUND("2A4A 2A4A B 2A4A B", "2A|4A| 2A4A| B 2A|4A B|");
+}
+END_TEST
+
 START_TEST(an_optimizer_within_another_is_one_step)
 {
 	FOUND("L(AA) L(AA) ", "L(AA|) L(AA)| ");
@@ -234,7 +284,9 @@ START_TEST(random_programs_end_steps_in_order)
 
 	for (int round = 0; round < 200; round++) {
 		for (int i = 0; i < 2000; i++) {
-			program[i] = "LLLABCZxx"[unit_random(&seed) % (round % 2 ? 9 : 6)];
+			program[i] =
+				(round % 3 != 1 ? "LLLABCZxx" : "2A4A1AZBx")[unit_random(&seed) %
+									     (round % 2 ? 9 : 6)];
 		}
 		program[2000] = 0;
 		run((enum gprof_step_rule)(round % 3 ? 0 : 6 + round % 2), program);
@@ -254,7 +306,7 @@ static uint64_t run_optimizers(uint32_t nr, uint32_t nr_rounds, uint64_t *end)
 		char name[64];
 
 		snprintf(name, sizeof(name), "Optimizer.step#Number%u.step", (uint32_t)(i % nr));
-		step_auto_range(&finder, name, 10 * i + 10, 10 * i + 15, &ends);
+		step_auto_range(&finder, name, 0, 10 * i + 10, 10 * i + 15, &ends);
 		nr_ends += ends.nr;
 		*end = ends.nr ? ends.times[ends.nr - 1] : *end;
 	}
@@ -278,7 +330,8 @@ UNIT_SUITE("step_auto", each_optimizer_step_is_a_step,
 	several_optimizers_for_one_fetch_are_one_step, a_shorter_group_ends_at_the_next_fetch,
 	an_optimizer_that_never_comes_again_is_forgotten, many_steps_for_one_fetch_are_steps,
 	optimizers_of_different_names_are_one_step_without_a_loader,
-	another_optimizer_may_take_over, an_optimizer_within_another_is_one_step,
+	another_optimizer_may_take_over, two_optimizers_of_the_same_name_take_turns,
+	one_optimizer_takes_no_turns, turns_begin_and_end, an_optimizer_within_another_is_one_step,
 	fetches_are_steps_where_no_optimizer_comes,
 	a_test_run_before_the_training_does_not_hide_the_optimizer, what_is_asked_for_counts_alone,
 	the_programs_own_word_comes_first, only_such_ranges_are_worth_a_look,
