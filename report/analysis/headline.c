@@ -404,17 +404,29 @@ void headline_set_steps(struct headline_figures *figures, const uint64_t *ns, si
 	set_statistics(ns, nr, &figures->series, figures);
 }
 
+static void add_outlier(const struct headline_step *step, struct headline_figures *figures)
+{
+	figures->nr_outlier_rows++;
+	for (unsigned int k = 0; k < NR_PHASES; k++) {
+		figures->outlier_phases[k] += step->phases[k];
+	}
+}
+
 /* Leaves the steps of ranks whose step of the job counts. */
-static size_t leave_counted(const struct headline_figures *figures,
-	const struct headline_step **steps, const uint64_t *ns, const size_t *ends,
-	size_t nr_joined)
+static size_t leave_counted(struct headline_figures *figures, const struct headline_step **steps,
+	const uint64_t *ns, const size_t *ends, size_t nr_joined)
 {
 	size_t nr = 0;
 
 	for (size_t i = 0; i < nr_joined; i++) {
-		for (size_t k = i ? ends[i - 1] : 0;
-			k < ends[i] && step_series_counts(&figures->series, i, ns[i]); k++) {
-			steps[nr++] = steps[k];
+		bool counts = step_series_counts(&figures->series, i, ns[i]);
+
+		for (size_t k = i ? ends[i - 1] : 0; k < ends[i]; k++) {
+			if (counts) {
+				steps[nr++] = steps[k];
+			} else if (i >= figures->series.nr_warm_up) {
+				add_outlier(steps[k], figures);
+			}
 		}
 	}
 	return nr;
@@ -668,6 +680,26 @@ void headline_add_step(struct figure_lines *lines, const struct headline_figures
 	figure_lines_end(lines);
 }
 
+/* Adds the phase that most of the time beyond that of other steps is of, if there is one. */
+static void add_outlier_phase(struct figure_lines *lines, const struct headline_figures *figures)
+{
+	double nr = (double)figures->nr_step_rows, more_ns[NR_PHASES], all_ns = 0;
+
+	for (unsigned int k = 0; figures->has_phases && nr > 0 && k < NR_PHASES; k++) {
+		more_ns[k] = (double)figures->outlier_phases[k] -
+			     (double)figures->phases[k] * (double)figures->nr_outlier_rows / nr;
+		all_ns += more_ns[k];
+	}
+	for (size_t i = 0; all_ns > 0 && i < HEADLINE_NR_PHASE_SHARES; i++) {
+		if (2 * more_ns[headline_phase_shares[i].first] > all_ns) {
+			char item[64];
+
+			snprintf(item, sizeof(item), "mostly %s", headline_phase_shares[i].text);
+			figure_lines_add(lines, item);
+		}
+	}
+}
+
 /* As "2 of 59 steps took 10 times the median". */
 void headline_add_outliers(struct figure_lines *lines, const struct headline_figures *figures)
 {
@@ -690,6 +722,7 @@ void headline_add_outliers(struct figure_lines *lines, const struct headline_fig
 		100 * (double)series->outliers_ns /
 			((double)series->outliers_ns + (double)figures->counted_ns));
 	figure_lines_add(lines, item);
+	add_outlier_phase(lines, figures);
 	figure_lines_add(lines,
 		figures->has_all_parts ? "excluded from the median above" : "excluded above");
 	figure_lines_end(lines);

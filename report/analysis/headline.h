@@ -81,8 +81,9 @@ struct headline_figures {
 	uint8_t framework; /* of the operators of the first process */
 	bool has_ops;	   /* which has any */
 	uint64_t phases_ns, phases[NR_PHASES];
-	double flops_per_s, mfu_pct; /* below 0: unknown */
-	bool lacks_sizes;	     /* therefore they are unknown, as in headline_flops */
+	uint64_t nr_outlier_rows, outlier_phases[NR_PHASES]; /* of the outliers of each process */
+	double flops_per_s, mfu_pct;			     /* below 0: unknown */
+	bool lacks_sizes; /* therefore they are unknown, as in headline_flops */
 };
 
 struct headline {
