@@ -8,6 +8,7 @@
 #include "report/util/buf.h"
 #include "report/model/select.h"
 #include "report/analysis/gpu_activities.h"
+#include "report/ops/loop.h"
 
 #define NR_CALLS 65536u
 /* cudaStreamPerThread; its keys have a bit that no address has. */
@@ -471,8 +472,9 @@ static void take_next(struct step_loader *load)
 	const struct process *process = load->process;
 	size_t place = --load->next;
 	const struct model_step *at = &process->steps[place];
-	struct step_events step = {
-		.begin = begin_of(load, place), .number = at->step, .thread = at->thread};
+	struct step_events step = {.begin = begin_of(load, place),
+		.number = at->step,
+		.thread = loop_step_thread(load->process, place)};
 
 	step.end = step.begin;
 	if (place + 1 < process->nr_steps && at[1].tick > at->tick) {

@@ -12,7 +12,7 @@
 
 struct score {
 	uint32_t thread;
-	uint64_t nr_marks, nr_outer_ops, nr_inner_ops;
+	uint64_t nr_marks, nr_outer_ops, nr_inner_ops, nr_launches;
 };
 
 /* A cache of the classes of recent names, as few recur often. */
@@ -40,7 +40,7 @@ static enum op_class class_of(struct recent_class *recent, const struct process 
 	return recent->class;
 }
 
-static void add_score(struct idmap *scores, struct recent_class *recent, struct process *process,
+static void add_ops(struct idmap *scores, struct recent_class *recent, struct process *process,
 	const struct batch *b)
 {
 	struct score *score = NULL; /* of the current thread, as its rows are adjacent */
@@ -72,22 +72,33 @@ static bool is_more(const struct score *score, const struct score *best)
 	if (score->nr_outer_ops != best->nr_outer_ops) {
 		return score->nr_outer_ops > best->nr_outer_ops;
 	}
-	return score->nr_inner_ops > best->nr_inner_ops;
+	if (score->nr_inner_ops != best->nr_inner_ops) {
+		return score->nr_inner_ops > best->nr_inner_ops;
+	}
+	return score->nr_launches > best->nr_launches;
 }
 
-/* The first blocks of operators; for damaged ones further blocks. */
-static void add_blocks(struct idmap *scores, struct process *process)
+static void add_launches(struct idmap *scores, const struct batch *b, unsigned int column)
 {
-	static const uint32_t mask = COL_BIT(COL_op_thread) | COL_BIT(COL_op_op_name) |
-				     COL_BIT(COL_op_name) | COL_BIT(COL_op_framework) |
-				     COL_BIT(COL_op_scope) | COL_BIT(COL_op_depth);
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		struct score *score = idmap_put(scores, (uint32_t)b->col[column][i]);
+
+		score->thread = (uint32_t)b->col[column][i];
+		score->nr_launches++;
+	}
+}
+
+/* The first blocks of a table that has threads; for damaged ones further blocks. */
+static void add_blocks(
+	struct idmap *scores, struct process *process, unsigned int table, uint32_t mask)
+{
 	struct stream *stream = process->stream;
 	struct stream_request requests[MOST_BLOCKS];
 	struct recent_class recent[NR_RECENT] = {0};
 	size_t nr_blocks = 0, nr_requests = 0;
 
 	for (size_t i = 0; i < stream->nr_blocks && nr_requests < MOST_BLOCKS; i++) {
-		if (stream_block_table(stream, i) == GPROF_TABLE_op) {
+		if (stream_block_table(stream, i) == table) {
 			requests[nr_requests++] =
 				(struct stream_request){.stream = stream, .block = i, .mask = mask};
 		}
@@ -96,21 +107,36 @@ static void add_blocks(struct idmap *scores, struct process *process)
 	for (size_t i = 0; i < stream->nr_blocks && nr_blocks < MOST_BLOCKS; i++) {
 		struct batch batch;
 
-		if (stream_block_table(stream, i) == GPROF_TABLE_op &&
-			!stream_load(stream, i, mask, 0, &batch)) {
-			add_score(scores, recent, process, &batch);
-			nr_blocks++;
+		if (stream_block_table(stream, i) != table ||
+			stream_load(stream, i, mask, 0, &batch)) {
+			continue;
 		}
+		if (table == GPROF_TABLE_op) {
+			add_ops(scores, recent, process, &batch);
+		} else {
+			add_launches(scores, &batch,
+				table == GPROF_TABLE_api_launch ? COL_api_launch_thread
+								: COL_api_copy_thread);
+		}
+		nr_blocks++;
 	}
 }
 
 static uint32_t find_thread(struct process *process)
 {
+	static const uint32_t op_mask = COL_BIT(COL_op_thread) | COL_BIT(COL_op_op_name) |
+					COL_BIT(COL_op_name) | COL_BIT(COL_op_framework) |
+					COL_BIT(COL_op_scope) | COL_BIT(COL_op_depth);
 	struct score best = {0};
 	struct idmap scores;
 
 	idmap_init(&scores, sizeof(struct score));
-	add_blocks(&scores, process);
+	add_blocks(&scores, process, GPROF_TABLE_op, op_mask);
+	if (!scores.nr) {
+		add_blocks(
+			&scores, process, GPROF_TABLE_api_launch, COL_BIT(COL_api_launch_thread));
+		add_blocks(&scores, process, GPROF_TABLE_api_copy, COL_BIT(COL_api_copy_thread));
+	}
 	for (size_t i = 0; i < scores.nr; i++) {
 		const struct score *score = idmap_at(&scores, i);
 
@@ -129,6 +155,20 @@ uint32_t loop_thread(struct process *process)
 		process->has_loop_thread = true;
 	}
 	return process->loop_thread;
+}
+
+uint32_t loop_step_thread(struct process *process, size_t place)
+{
+	uint8_t ended_by = place + 1 < process->nr_steps ? process->steps[place + 1].how : 0;
+	uint32_t thread = process->steps[place].thread;
+
+	if (ended_by == GPROF_STEP_PERIOD || ended_by == GPROF_STEP_KERNEL ||
+		ended_by == GPROF_STEP_INTERVAL) {
+		uint32_t loop = loop_thread(process);
+
+		return loop ? loop : thread;
+	}
+	return thread;
 }
 
 /* ---- its begin ---- */

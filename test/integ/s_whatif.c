@@ -11,6 +11,8 @@
  *	            overlapped: the same of pinned memory on another stream; else none
  *	sync        1: the loop waits for its stream after the forward pass
  *	graph       1: the kernels are one CUDA graph, one operator launches it
+ *	update      1: each step ends with update_kernel
+ *	steps       how many of them; 20
  *	rank        of so many ranks, which reduce their gradients after the kernels
  *
  * Each step begins with cudaStreamQuery. Prints the lower quartile of the times from one to the
@@ -24,7 +26,7 @@
 #include <stdint.h>
 #include <time.h>
 
-enum { STEPS = 20, WARM_UP = 8, N = 1024, COPY_BYTES = 4 << 20 };
+enum { MOST_STEPS = 200, WARM_UP = 8, N = 1024, COPY_BYTES = 4 << 20 };
 
 KERNEL2(work_kernel, float *, x, int, by)
 {
@@ -33,9 +35,16 @@ KERNEL2(work_kernel, float *, x, int, by)
 	}
 }
 
+KERNEL2(update_kernel, float *, x, int, by)
+{
+	if (index == 0) {
+		x[0] += (float)by;
+	}
+}
+
 struct loop {
-	int loader_ms, host_us, nr_kernels, nr_ranks;
-	bool has_sync, is_graph;
+	int loader_ms, host_us, nr_kernels, nr_ranks, nr_steps;
+	bool has_sync, is_graph, has_update;
 	char copy[16];
 	cudaStream_t stream, copies;
 	cudaGraphExec_t graph;
@@ -128,6 +137,11 @@ static void step(struct loop *loop)
 	copy(loop);
 	training_run(TRAINING_FORWARD, forward, loop);
 	training_run(TRAINING_BACKWARD, backward, loop);
+	if (loop->has_update) {
+		int by = 1;
+
+		LAUNCH(update_kernel, 1, 1, loop->stream, &loop->data, &by);
+	}
 }
 
 static int by_value(const void *a, const void *b)
@@ -139,13 +153,14 @@ static int by_value(const void *a, const void *b)
 
 static void run(struct loop *loop)
 {
-	uint64_t begins[STEPS + 1], times[STEPS];
-	cudaEvent_t ends[STEPS];
+	uint64_t begins[MOST_STEPS], times[MOST_STEPS];
+	cudaEvent_t ends[MOST_STEPS];
+	int nr = loop->nr_steps;
 
-	for (int i = 0; i < STEPS; i++) {
+	for (int i = 0; i < nr; i++) {
 		CHECK(cudaEventCreate(&ends[i]));
 	}
-	for (int i = 0; i < STEPS; i++) {
+	for (int i = 0; i < nr; i++) {
 		step(loop);
 		CHECK(cudaEventRecord(ends[i], loop->stream));
 		/* The host is at most two steps ahead. */
@@ -155,14 +170,14 @@ static void run(struct loop *loop)
 		begins[i] = now_ns();
 	}
 	CHECK(cudaStreamSynchronize(loop->stream));
-	for (int i = WARM_UP; i < STEPS; i++) {
+	for (int i = WARM_UP; i < nr; i++) {
 		times[i - WARM_UP] = begins[i] - begins[i - 1];
 	}
-	qsort(times, STEPS - WARM_UP, sizeof(*times), by_value);
+	qsort(times, (size_t)(nr - WARM_UP), sizeof(*times), by_value);
 	if (loop->rank == 0) {
-		printf("%llu\n", (unsigned long long)times[(STEPS - WARM_UP) / 4]);
+		printf("%llu\n", (unsigned long long)times[(nr - WARM_UP) / 4]);
 	}
-	for (int i = 0; i < STEPS; i++) {
+	for (int i = 0; i < nr; i++) {
 		CHECK(cudaEventDestroy(ends[i]));
 	}
 }
@@ -187,15 +202,20 @@ static void take(struct loop *loop, const char *argument)
 		const char *name;
 		int *number;
 	} numbers[] = {{"loader_ms", &loop->loader_ms}, {"host_us", &loop->host_us},
-		{"kernels", &loop->nr_kernels}, {"ranks", &loop->nr_ranks}};
+		{"kernels", &loop->nr_kernels}, {"ranks", &loop->nr_ranks},
+		{"steps", &loop->nr_steps}};
 
 	if (!value) {
 		exit(2);
 	}
+	loop->has_update |= strcmp(argument, "update=1") == 0;
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		if (strncmp(argument, numbers[i].name, (size_t)(value - argument)) == 0) {
 			*numbers[i].number = atoi(value + 1);
 		}
+	}
+	if (loop->nr_steps <= WARM_UP || loop->nr_steps > MOST_STEPS) {
+		exit(2);
 	}
 	loop->has_sync |= strcmp(argument, "sync=1") == 0;
 	loop->is_graph |= strcmp(argument, "graph=1") == 0;
@@ -251,7 +271,7 @@ static void prepare(const char *how, int rank)
 
 int main(int argc, char **argv)
 {
-	struct loop loop = {.nr_kernels = 20};
+	struct loop loop = {.nr_kernels = 20, .nr_steps = 20};
 	bool is_rank = argc == 5 && strchr(argv[1], '=') && !strchr(argv[4], '=');
 
 	take_all(&loop, argc > 1 ? argv[1] : "kernels=20");

@@ -59,7 +59,18 @@ predicts "a graph instead of launches" "host_us=5000 kernels=6" SIM_KERNEL_NS=20
 predicts "no straggler" "$ranks" "$ms SLOW_NS=1500000 SIM_NCCL_GBPS=0.001" "$ranks" "$ms SIM_NCCL_GBPS=0.001" "--remove stragglers"
 predicts "twice the bandwidth of NCCL" "$ranks" "$ms SIM_NCCL_GBPS=0.0005" "$ranks" "$ms SIM_NCCL_GBPS=0.001" "--scale kernel:nccl=0.5"
 
+# Steps that the recorder found itself: by the period of the launches, and by a kernel.
+long="kernels=30 steps=60"
+GPROF_STEP=auto predicts "steps by their launches, kernels halved" "$long copy=overlapped" SIM_KERNEL_NS=400000 \
+	"$long copy=overlapped" SIM_KERNEL_NS=200000 "--scale kernel:work_kernel=0.5"
+is period "$("$REPORT" info "$GPROF_DIR" | sed -n 's/^  step.rule *//p' | tail -1)" "the rule of these steps"
+GPROF_STEP=kernel:update_kernel predicts "steps by a kernel, no synchronisation" "$long update=1 sync=1 loader_ms=8" SIM_KERNEL_NS=400000 \
+	"$long update=1 loader_ms=8" SIM_KERNEL_NS=400000 "--remove sync"
+
 # The step is what the steps are, and what is predicted is what is left of it.
+rm -rf "$GPROF_DIR"
+# shellcheck disable=SC2086 # words
+record env $ms SLOW_NS=1500000 SIM_NCCL_GBPS=0.001 "$B/integ/s_whatif" "$ranks"
 whatif --steps 8-16
 is 7 "$(query '.what_if.rows | length')" "one row for each thing that can be taken out"
 is true "$(query '[.what_if.rows[] | select(.saved_ns) | (.predicted_ns + .saved_ns - .step_ns | fabs) < 3] | all')" "predicted and saved add up to the step"
