@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/comm/nccl_match.h"
+#include "report/model/select.h"
 
 /* More steps are evenly thinned out to about so many; of jobs, whose graphs are all in memory. */
 #define MOST_STEPS     32u
@@ -265,6 +266,16 @@ static void begin_all(struct prediction *prediction)
 	prediction->is_joined = prediction->nr_matched && most_job_steps(prediction);
 }
 
+static size_t nr_selected(const struct process *process)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < process->nr_steps; i++) {
+		nr += select_has_step(process, i);
+	}
+	return nr;
+}
+
 static void begin(void *context, struct process *process)
 {
 	struct prediction *prediction = context;
@@ -276,7 +287,7 @@ static void begin(void *context, struct process *process)
 	most = prediction->is_joined ? most_job_steps(prediction) : MOST_STEPS;
 	prediction->process = prediction->nr_begun++;
 	prediction->nr_seen = 0;
-	prediction->stride = (process->nr_steps + most - 1) / most;
+	prediction->stride = (nr_selected(process) + most - 1) / most;
 	prediction->stride = prediction->stride ? prediction->stride : 1;
 	if (prediction->is_joined) {
 		find_collectives(prediction, prediction->process);

@@ -66,6 +66,9 @@ GPROF_STEP=auto predicts "steps by their launches, kernels halved" "$long copy=o
 is period "$("$REPORT" info "$GPROF_DIR" | sed -n 's/^  step.rule *//p' | tail -1)" "the rule of these steps"
 GPROF_STEP=kernel:update_kernel predicts "steps by a kernel, no synchronisation" "$long update=1 sync=1 loader_ms=8" SIM_KERNEL_NS=400000 \
 	"$long update=1 loader_ms=8" SIM_KERNEL_NS=400000 "--remove sync"
+# Of many steps some are replayed, but one that is asked for always is.
+whatif --steps 11
+is 7 "$(query '.what_if.rows | length')" "what one of many steps is predicted to take"
 
 # The step is what the steps are, and what is predicted is what is left of it.
 rm -rf "$GPROF_DIR"
