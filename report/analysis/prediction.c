@@ -16,7 +16,7 @@
 /* Sums over the replayed steps of a process, ns. */
 struct prediction_sums {
 	uint64_t nr_steps, step_ns, span_ns, span_replayed_ns, unexplained_ns;
-	uint64_t span_changed_ns[PREDICTION_CHANGES];
+	uint64_t span_changed_ns[PREDICTION_CHANGES], least_ns[PREDICTION_CHANGES];
 	uint64_t limits[PREDICTION_CHANGES][NR_REPLAY_KINDS];
 };
 
@@ -80,6 +80,17 @@ static void find_collectives(struct prediction *prediction, size_t process)
 
 /* ---- steps ---- */
 
+/* Does it make nothing longer? */
+static bool only_shortens(const struct replay_change *change)
+{
+	for (unsigned int i = 0; i < REPLAY_SCALES; i++) {
+		if ((change->scales & 1u << i) && change->factors[i] > 1) {
+			return false;
+		}
+	}
+	return true;
+}
+
 static void add_results(struct prediction *prediction, struct replay_graph *graph, const size_t *of,
 	size_t nr, const uint64_t *step_ns)
 {
@@ -100,15 +111,21 @@ static void add_results(struct prediction *prediction, struct replay_graph *grap
 	}
 	for (size_t change = 0; change < prediction->nr_changes; change++) {
 		bool is_changed = replay_has(graph, &prediction->changes[change]);
+		bool is_shorter = only_shortens(&prediction->changes[change]);
 
 		if (is_changed) {
 			replay_run(graph, &prediction->changes[change], changed);
 		}
 		for (size_t i = 0; i < nr; i++) {
-			const struct replay_result *result = &(is_changed ? changed : unchanged)[i];
+			bool is_unchanged =
+				!is_changed ||
+				(is_shorter && changed[i].step_ns > unchanged[i].step_ns);
+			const struct replay_result *result =
+				&(is_unchanged ? unchanged : changed)[i];
 			struct prediction_sums *sums = &prediction->sums[of[i]];
 
 			sums->span_changed_ns[change] += result->step_ns;
+			sums->least_ns[change] += result->least_ns;
 			for (unsigned int k = 0; k < NR_REPLAY_KINDS; k++) {
 				sums->limits[change][k] += result->limits[k];
 			}
@@ -159,6 +176,9 @@ static void on_step(void *context, struct step_events *step, size_t nr_steps)
 	}
 	prediction->nr_seen++;
 	graph = replay_create(step, &names);
+	if (step->is_before_gap && replay_measured_ns(graph, 0) > step_ns) {
+		step_ns = replay_measured_ns(graph, 0);
+	}
 	if (!prediction->is_joined) {
 		add_results(prediction, graph, &prediction->process, 1, &step_ns);
 		replay_destroy(graph);
@@ -357,6 +377,7 @@ static void set_means(const struct prediction_sums *sums, struct predicted *pred
 	};
 	for (size_t i = 0; i < PREDICTION_CHANGES; i++) {
 		predicted->span_changed_ns[i] = (double)sums->span_changed_ns[i] / nr;
+		predicted->least_ns[i] = (double)sums->least_ns[i] / nr;
 	}
 	memcpy(predicted->limits, sums->limits, sizeof(predicted->limits));
 }
@@ -398,6 +419,8 @@ static void set_job(struct prediction *prediction)
 	for (size_t i = 0; i < PREDICTION_CHANGES; i++) {
 		job->span_changed_ns[i] = median_of(prediction,
 			offsetof(struct predicted, span_changed_ns) + i * sizeof(double));
+		job->least_ns[i] = median_of(
+			prediction, offsetof(struct predicted, least_ns) + i * sizeof(double));
 	}
 	for (size_t k = 0; k < prediction->input->nr_processes; k++) {
 		const struct predicted *of = &prediction->of[k];
@@ -457,6 +480,15 @@ const struct predicted *prediction_of(const struct prediction *prediction, size_
 {
 	return prediction->is_joined && prediction->of[process].nr_steps ? &prediction->job
 									 : &prediction->of[process];
+}
+
+double prediction_saved_ns(const struct predicted *predicted, size_t change)
+{
+	double saved_ns = predicted->span_replayed_ns - predicted->span_changed_ns[change];
+	double most_ns = predicted->step_ns - predicted->least_ns[change];
+
+	most_ns = most_ns > 0 ? most_ns : 0;
+	return saved_ns < most_ns ? saved_ns : most_ns;
 }
 
 double prediction_error_pct(const struct predicted *predicted)

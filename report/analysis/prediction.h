@@ -32,6 +32,7 @@ struct predicted {
 	double span_ns, span_replayed_ns;
 	double unexplained_ns; /* see replay_unexplained_ns */
 	double span_changed_ns[PREDICTION_CHANGES];
+	double least_ns[PREDICTION_CHANGES];		      /* what a device needs for it */
 	uint64_t limits[PREDICTION_CHANGES][NR_REPLAY_KINDS]; /* sums */
 };
 
@@ -88,10 +89,10 @@ double prediction_error_pct(const struct predicted *predicted);
 /* Was something replayed, and is the error small enough? */
 bool prediction_is_known(const struct predicted *predicted);
 
-/* What a change saves per step, ns. */
-static inline double prediction_saved_ns(const struct predicted *predicted, size_t change)
-{
-	return predicted->span_replayed_ns - predicted->span_changed_ns[change];
-}
+/*
+ * What a change saves per step, ns: so much that what is left of the step is at least what a device
+ * needs. Less than 0 only where a factor makes something longer.
+ */
+double prediction_saved_ns(const struct predicted *predicted, size_t change);
 
 #endif

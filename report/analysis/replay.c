@@ -7,6 +7,7 @@
 #include "report/analysis/replay_graph.h"
 #include "report/util/buf.h"
 #include "report/util/idmap.h"
+#include "report/util/natural_sort.h"
 #include "report/util/rounding.h"
 
 const char *const replay_kind_names[NR_REPLAY_KINDS] = {
@@ -19,6 +20,7 @@ const char *const replay_kind_names[NR_REPLAY_KINDS] = {
 	[REPLAY_KERNEL] = "kernels",
 	[REPLAY_COLLECTIVE] = "collectives",
 	[REPLAY_COPY] = "copies",
+	[REPLAY_BUSY] = "GPU busy time",
 };
 
 /* ---- order ---- */
@@ -200,6 +202,7 @@ void replay_destroy(struct replay_graph *graph)
 	free(graph->arrivals);
 	free(graph->ends);
 	free(graph->binding);
+	free(graph->work);
 	free(graph);
 }
 
@@ -384,7 +387,7 @@ struct replay_graph *replay_join(
 
 uint64_t replay_measured_ns(const struct replay_graph *graph, size_t part)
 {
-	return graph->parts[part].measured_ns;
+	return replay_since(graph->parts[part].from, graph->parts[part].to);
 }
 
 uint64_t replay_unexplained_ns(const struct replay_graph *graph, size_t part)
@@ -392,12 +395,17 @@ uint64_t replay_unexplained_ns(const struct replay_graph *graph, size_t part)
 	return graph->parts[part].unexplained_ns;
 }
 
-/* ---- a run ---- */
+/* ---- what the devices need ---- */
 
-static double factor_of(const struct replay_change *change, uint32_t scales)
+/* By what a change multiplies the duration of a node. */
+static double factor_of(const struct node *node, const struct replay_change *change)
 {
+	uint32_t scales = node->scales & change->scales;
 	double factor = 1;
 
+	if (node->no_duration & change->removals) {
+		return 0;
+	}
 	for (unsigned int i = 0; scales && i < REPLAY_SCALES; i++) {
 		if (scales & 1u << i) {
 			factor *= change->factors[i];
@@ -405,6 +413,118 @@ static double factor_of(const struct replay_change *change, uint32_t scales)
 	}
 	return factor;
 }
+
+/* By part, device and begin. */
+static int by_begin(const void *a, const void *b)
+{
+	const struct work *x = a, *y = b;
+
+	if (x->part != y->part) {
+		return x->part < y->part ? -1 : 1;
+	}
+	if (x->device != y->device) {
+		return x->device < y->device ? -1 : 1;
+	}
+	return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+/* The activities, as far as they lie in the recorded step. */
+static void find_work(struct replay_graph *graph)
+{
+	size_t capacity = 0;
+
+	for (size_t i = 0; i < graph->nr_nodes; i++) {
+		const struct node *node = &graph->nodes[i];
+		const struct part *part = &graph->parts[node->part];
+		uint64_t begin = node->begin > part->from ? node->begin : part->from;
+		uint64_t end = node->end < part->to ? node->end : part->to;
+
+		if (node->kind < REPLAY_KERNEL || begin >= end) {
+			continue;
+		}
+		graph->work =
+			array_grow(graph->work, graph->nr_work, &capacity, sizeof(*graph->work));
+		graph->work[graph->nr_work++] =
+			(struct work){begin, end, (uint32_t)i, node->part, node->device};
+	}
+	natural_sort(graph->work, graph->nr_work, sizeof(*graph->work), by_begin);
+}
+
+/* How much of an activity's time a change leaves, 0 to 1. */
+static double share_left(const struct replay_graph *graph, const struct work *work,
+	const struct replay_change *change)
+{
+	double factor = factor_of(&graph->nodes[work->place], change);
+
+	return factor < 1 ? factor : 1;
+}
+
+/*
+ * How long any activity runs of which at least `share` is left; *less: the next smaller share.
+ */
+static uint64_t busy_ns(const struct replay_graph *graph, size_t first, size_t end,
+	const struct replay_change *change, double share, double *less)
+{
+	uint64_t busy = 0, until = 0;
+
+	*less = 0;
+	for (size_t i = first; i < end; i++) {
+		const struct work *work = &graph->work[i];
+		double left = share_left(graph, work, change);
+
+		if (left < share) {
+			*less = left > *less ? left : *less;
+		} else if (work->end > until) {
+			busy += work->end - (work->begin > until ? work->begin : until);
+			until = work->end;
+		}
+	}
+	return busy;
+}
+
+/* At each moment, what is left most of whatever runs is left of the time. */
+static uint64_t device_least_ns(const struct replay_graph *graph, size_t first, size_t end,
+	const struct replay_change *change)
+{
+	double share = 1, less, ns = 0;
+
+	do {
+		ns += (double)busy_ns(graph, first, end, change, share, &less) * (share - less);
+		share = less;
+	} while (share > 0);
+	return (uint64_t)ns;
+}
+
+/*
+ * What the devices of each part need with the activities that the change leaves, ns: the time in
+ * which any of them ran, so that streams overlap no more than they did.
+ */
+static void set_least_ns(
+	struct replay_graph *graph, const struct replay_change *change, uint64_t *least_ns)
+{
+	const struct work *work;
+
+	if (!graph->work) {
+		find_work(graph);
+	}
+	work = graph->work;
+	for (size_t i = 0; i < graph->nr_parts; i++) {
+		least_ns[i] = 0;
+	}
+	for (size_t first = 0, end; first < graph->nr_work; first = end) {
+		uint32_t part = work[first].part;
+		uint64_t ns;
+
+		for (end = first + 1; end < graph->nr_work && work[end].part == part &&
+				      work[end].device == work[first].device;
+			end++) {
+		}
+		ns = device_least_ns(graph, first, end, change);
+		least_ns[part] = ns > least_ns[part] ? ns : least_ns[part];
+	}
+}
+
+/* ---- a run ---- */
 
 static void set_removals(struct node *node)
 {
@@ -554,8 +674,7 @@ static void run_node(struct replay_graph *graph, const struct replay_change *cha
 	if ((node->flags & (IS_ARRIVAL | IS_RENDEZVOUS)) || is_removed(node, change->removals)) {
 		duration = 0;
 	} else if (node->scales & change->scales) {
-		duration = whole_part(
-			(double)duration * factor_of(change, node->scales & change->scales));
+		duration = whole_part((double)duration * factor_of(node, change));
 	}
 	graph->begins[place] = latest.time;
 	graph->ends[place] = latest.time + duration;
@@ -608,6 +727,7 @@ void replay_run(struct replay_graph *graph, const struct replay_change *change,
 {
 	static const struct replay_change none = {0};
 	struct span *spans = mem_zeroed(graph->nr_parts, sizeof(*spans));
+	uint64_t *least_ns = mem_zeroed(graph->nr_parts, sizeof(*least_ns));
 
 	change = change ? change : &none;
 	for (size_t i = 0; i < graph->nr_nodes; i++) {
@@ -620,10 +740,17 @@ void replay_run(struct replay_graph *graph, const struct replay_change *change,
 			host_at(graph, part->at_end, part->end), part->at_end};
 	}
 	replay_add_ends(graph, graph->ends, spans);
+	set_least_ns(graph, change, least_ns);
 	for (size_t i = 0; i < graph->nr_parts; i++) {
 		results[i] = (struct replay_result){
-			.step_ns = replay_since(spans[i].begin, spans[i].end)};
-		find_limits(graph, &spans[i], &results[i]);
+			.step_ns = replay_since(spans[i].begin, spans[i].end),
+			.least_ns = least_ns[i]};
+		if (results[i].step_ns < least_ns[i]) {
+			results[i].step_ns = results[i].limits[REPLAY_BUSY] = least_ns[i];
+		} else {
+			find_limits(graph, &spans[i], &results[i]);
+		}
 	}
 	free(spans);
+	free(least_ns);
 }

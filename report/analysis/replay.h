@@ -21,6 +21,9 @@
  *                 Its transfer takes as long as recorded.
  *
  * Work that shares the device keeps its recorded duration, even if its neighbour ends earlier.
+ * Streams overlap no more than they did: a step takes at least the time in which a device had any
+ * of the activities that are left. Where activities that overlap are scaled, the largest factor
+ * counts. Of a collective of several processes only the transfer counts.
  *
  * The graph has the step and the steps before it that are in memory (step_events.h), so that the
  * host can run ahead of the device. A step ends when its thread and all its activities have ended;
@@ -51,6 +54,7 @@ enum replay_kind {
 	REPLAY_KERNEL,
 	REPLAY_COLLECTIVE,
 	REPLAY_COPY,
+	REPLAY_BUSY, /* of a device, whatever waits for what */
 	NR_REPLAY_KINDS,
 };
 
@@ -123,7 +127,7 @@ uint64_t replay_unexplained_ns(const struct replay_graph *graph, size_t part);
 bool replay_has(const struct replay_graph *graph, const struct replay_change *change);
 
 struct replay_result {
-	uint64_t step_ns;
+	uint64_t step_ns, least_ns;	  /* least: what a device needs for it */
 	uint64_t limits[NR_REPLAY_KINDS]; /* what that is made of, along the critical path: ns */
 };
 

@@ -140,6 +140,27 @@ static void add_stretch(struct build *build, size_t place)
 	}
 }
 
+/*
+ * When the loop's thread has done its part. A recording without steps may end with an activity, for
+ * which nobody waits.
+ */
+static uint64_t end_of_host(const struct step_events *step)
+{
+	uint64_t last_item = 0, last_record = 0;
+
+	if (!step->is_recording) {
+		return step->end;
+	}
+	for (size_t i = 0; i < step->nr_items; i++) {
+		last_item = step->items[i].end > last_item ? step->items[i].end : last_item;
+	}
+	for (size_t i = 0; i < step->nr_records; i++) {
+		last_record =
+			step->records[i].end > last_record ? step->records[i].end : last_record;
+	}
+	return last_record < step->end ? step->end : last_item;
+}
+
 static bool is_in_window(const struct build *build, const struct host_stretch *stretch)
 {
 	return stretch->begin >= build->step->complete_from && stretch->begin < build->step->end;
@@ -280,7 +301,7 @@ static void link_thread(struct build *build, size_t thread)
 	struct host_timeline *host = &build->dependencies.host;
 	uint32_t number = host->threads[thread].thread, before = 0;
 	bool is_loop = number == build->step->thread;
-	uint64_t now = build->step->complete_from;
+	uint64_t now = build->step->complete_from, end = build->graph->parts[0].end;
 
 	build->has_launched = false;
 	build->nr_since = 0;
@@ -318,8 +339,8 @@ static void link_thread(struct build *build, size_t thread)
 		}
 		now = stretch->end;
 	}
-	if (is_loop && now < build->step->end && !joined(build, thread, now, build->step->end)) {
-		on_loop(build, add_gap(build, number, before, now, build->step->end));
+	if (is_loop && now < end && !joined(build, thread, now, end)) {
+		on_loop(build, add_gap(build, number, before, now, end));
 	}
 }
 
@@ -363,6 +384,7 @@ static void add_activities(struct build *build)
 		place = add_node(build, kind_of(activity), activity->begin, activity->end);
 		node = node_at(build, place);
 		build->node_of[i] = place;
+		node->device = (uint16_t)activity->device;
 		node->flags |= activity->call_begin < step->begin ? IS_OF_EARLIER_STEP : 0;
 		node->flags |= activity->begin < activity->call_end ? IS_FROM_BEGIN : 0;
 		call = is_before
@@ -607,7 +629,8 @@ static void add_empty_loop(struct build *build)
 	const struct step_events *step = build->step;
 
 	if (!build->graph->parts[0].at_end) {
-		on_loop(build, add_gap(build, step->thread, 0, step->complete_from, step->end));
+		on_loop(build, add_gap(build, step->thread, 0, step->complete_from,
+				       build->graph->parts[0].end));
 	}
 }
 
@@ -750,7 +773,8 @@ static void measure(struct replay_graph *graph)
 	struct span span = {part->begin, part->end, 0};
 
 	replay_add_ends(graph, NULL, &span);
-	part->measured_ns = replay_since(span.begin, span.end);
+	part->from = span.begin;
+	part->to = span.end;
 }
 
 /* A node for each stretch and activity, and for the gaps between some stretches. */
@@ -793,7 +817,7 @@ struct replay_graph *replay_create(struct step_events *step, const struct replay
 	graph->parts = mem_zeroed(1, sizeof(*graph->parts));
 	graph->nr_parts = 1;
 	graph->parts[0].begin = step->begin;
-	graph->parts[0].end = step->end;
+	graph->parts[0].end = end_of_host(step);
 	dependencies_init(&build.dependencies, step, step->complete_from);
 	build_nodes(&build);
 	set_delays(graph);

@@ -31,6 +31,7 @@ struct node {
 	uint8_t kind;
 	/* Which removals, as bits, take out its duration, and which its waiting for its cause. */
 	uint8_t no_duration, no_cause;
+	uint16_t device; /* of an activity: the low bits of its number */
 };
 
 _Static_assert(NR_REPLAY_REMOVALS <= 8, "no_duration, no_cause");
@@ -39,7 +40,16 @@ _Static_assert(NR_REPLAY_REMOVALS <= 8, "no_duration, no_cause");
 struct part {
 	uint64_t begin, end;
 	uint32_t at_begin, at_end; /* 1 + what the loop's thread was in last before; 0: nothing */
-	uint64_t measured_ns, unexplained_ns;
+	uint64_t from, to;	   /* recorded: the ends of the step before and of the step */
+	uint64_t unexplained_ns;
+};
+
+/* An activity, as far as it lies in the recorded step. */
+struct work {
+	uint64_t begin, end;
+	uint32_t place; /* of its node */
+	uint32_t part;
+	uint16_t device;
 };
 
 struct replay_graph {
@@ -50,6 +60,8 @@ struct replay_graph {
 	struct part *parts;
 	size_t nr_parts;
 	uint32_t scales, removals; /* that concern any node: bits */
+	struct work *work;	   /* by part, device and begin */
+	size_t nr_work;
 	/* of a run */
 	uint64_t *begins, *ends;
 	uint64_t *arrivals; /* of one collective */

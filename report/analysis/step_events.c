@@ -474,7 +474,8 @@ static void take_next(struct step_loader *load)
 	const struct model_step *at = &process->steps[place];
 	struct step_events step = {.begin = begin_of(load, place),
 		.number = at->step,
-		.thread = loop_step_thread(load->process, place)};
+		.thread = loop_step_thread(load->process, place),
+		.is_before_gap = place + 1 < process->nr_steps && model_step_is_gap(&at[1])};
 
 	step.end = step.begin;
 	if (place + 1 < process->nr_steps && at[1].tick > at->tick) {
@@ -668,6 +669,7 @@ void step_loader_add_record(
 		.thread = call->thread,
 		.correlation = record->correlation,
 		.name = gpu_activity_name(load->process, record),
+		.device = process_place(load->process, record->place).device,
 		.is_copy =
 			record->table == GPROF_TABLE_memcpy || record->table == GPROF_TABLE_memset};
 	load->nr_before += added->call_begin < load->begin;

@@ -55,6 +55,7 @@ struct step_activity {
 	uint64_t correlation; /* of its launch */
 	uint32_t thread;
 	uint32_t name;
+	uint32_t device;
 	bool is_copy;
 };
 
@@ -80,6 +81,7 @@ struct step_events {
 	uint32_t thread;	/* of the loop: it ends there */
 	uint64_t number;	/* of the step; 0 if the process has none */
 	bool is_recording;	/* it has none: this is all of the recording */
+	bool is_before_gap;	/* no step begins where it ends: its activities end it, if later */
 	/* Also of steps before: what was launched there may end here. */
 	struct step_item *items;
 	size_t nr_items;

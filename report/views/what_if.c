@@ -72,7 +72,8 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("saved_ns", "Saved", TABLE_MEAN_TIME,
 		.help = "what the change takes off the replay"),
 	TABLE_COLUMN("predicted_ns", "Predicted", TABLE_MEAN_TIME,
-		.help = "the measured step less what is saved; unknown if the error exceeds 3 %"),
+		.help = "the measured step less what is saved, at least GPU busy time; unknown if "
+			"the error exceeds 3 %"),
 	TABLE_COLUMN("step_ns", "Step", TABLE_MEAN_TIME, .help = "measured"),
 	TABLE_COLUMN("replayed_ns", "Replayed", TABLE_MEAN_TIME, .is_minor = true,
 		.help = "the same by the replay of the unchanged steps"),

@@ -85,6 +85,32 @@ is true "$(query '.what_if.note | contains("--scale \u0027kernel:no_such_kernel=
 	"a factor that applies to nothing is named"
 is false "$(query '.what_if.note | contains("kernel:nccl")')" "and one that applies is not"
 
+# A step ends with its activities, and no prediction is below the time in which any of them runs: here two streams take
+# turns, 4 ms each, of which the last one ends 2 ms after the range of the step.
+{
+	echo '{"traceEvents": [{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1, "tid": 1, "ts": 1000, "dur": 6000}'
+	for i in 1 2; do
+		at=$((i * 4000 - 2900))
+		echo ", {\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", \"pid\": 1, \"tid\": 1,
+			\"ts\": $at, \"dur\": 10, \"args\": {\"correlation\": $i}}
+		, {\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"work\", \"pid\": 0, \"tid\": $i, \"ts\": $((at + 30)), \"dur\": 4000,
+			\"args\": {\"correlation\": $i, \"device\": 0, \"context\": 1, \"stream\": $i}}
+		, {\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::mm\", \"pid\": 1, \"tid\": 1, \"ts\": $((at - 50)), \"dur\": 100}"
+	done
+	echo ']}'
+} >"$T/turns.json"
+"$REPORT" whatif --format json "$T/turns.json" >"$T/json" 2>"$T/report.err"
+is 8130000 "$(query '.what_if.rows[0].step_ns')" "a step that its last activity ends"
+is 8000000 "$(query '[.what_if.rows[].predicted_ns] | min')" "the time in which an activity runs is needed"
+is "GPU busy time" "$(query '.what_if.rows[0].limit')" "which limits the step then"
+
+# Nothing that is taken out makes a step longer, or saves more than all of it.
+for file in test/golden/v*/*.gprof; do
+	"$REPORT" whatif --format json --top 0 "$file" >"$T/json" 2>/dev/null
+	[ -s "$T/json" ] || continue # a stream that cannot be read
+	is 0 "$(query '[.what_if.rows[] | select(.saved_ns and (.saved_ns < 0 or .predicted_ns < 0))] | length')" "savings outside the step in $file"
+done
+
 # Without steps all of the recording counts, as in the headline.
 "$REPORT" whatif --format json test/golden/v1/python.gprof >"$T/json" 2>/dev/null
 step=$(query '.what_if.rows[0].step_ns')

@@ -204,6 +204,119 @@ START_TEST(a_stream_waits_for_an_event)
 }
 END_TEST
 
+/* ---- what the device needs ---- */
+
+/*
+ * A kernel of 50 on each of two streams; the host waits for the first before it launches the
+ * second.
+ */
+static void make_streams(void)
+{
+	begin_world(200);
+	for (uint64_t at = 0; at < 400; at += 200) {
+		struct step_activity *second;
+
+		launch(LOOP, at, at + 10, at + 60);
+		add_call(LOOP, at + 15, at + 65, CALL_WAITS_STREAM);
+		second = launch(LOOP, at + 70, at + 80, at + 130);
+		second->stream = world.items[world.step.nr_items - 1].stream = 8;
+		second->name = world.copy;
+		second->is_copy = true;
+		add_call(LOOP, at + 140, at + 200, CALL_PLAIN);
+	}
+}
+
+START_TEST(streams_overlap_no_more_than_they_did)
+{
+	const struct replay_change change = {
+		.removals = 1u << REPLAY_NO_SYNC | 1u << REPLAY_NO_LAUNCHES};
+	struct replay_graph *graph;
+	struct replay_result result;
+
+	make_streams();
+	world.step.end = us(335);
+	world.step.nr_items--;
+	graph = replay_create(&world.step, NULL);
+	replay_run(graph, &change, &result);
+	/* Each of 50, though neither waits for the other any more. */
+	ck_assert_uint_eq(result.least_ns, us(100));
+	ck_assert_uint_eq(result.step_ns, us(100));
+	ck_assert_uint_eq(result.limits[REPLAY_BUSY], us(100));
+	replay_destroy(graph);
+}
+END_TEST
+
+/* On a device of its own the second one is not in the way of the first. */
+START_TEST(each_device_has_its_own_work)
+{
+	struct replay_graph *graph;
+	struct replay_result result;
+
+	make_streams();
+	world.records[1].device = world.records[3].device = 1;
+	graph = replay_create(&world.step, NULL);
+	replay_run(graph, NULL, &result);
+	ck_assert_uint_eq(result.least_ns, us(50));
+	replay_destroy(graph);
+}
+END_TEST
+
+static uint32_t is_kernel(void *context, uint32_t name, enum replay_item item)
+{
+	(void)context;
+	return item == REPLAY_ITEM_ACTIVITY && name == world.kernel;
+}
+
+/* The copy runs from 20 to 70, the kernel from 10 to 60: 10 alone, 40 together, 10 alone. */
+START_TEST(what_overlaps_takes_what_is_left_of_the_longest)
+{
+	const struct replay_names kernels = {is_kernel, no_collective, NULL, NULL, false};
+	struct replay_change change = {.scales = 1, .factors = {0.5}};
+	struct replay_graph *graph;
+	struct replay_result result;
+
+	make_streams();
+	for (size_t i = 1; i < 4; i += 2) {
+		world.records[i].begin = world.records[i - 1].begin + us(10);
+		world.records[i].end = world.records[i - 1].end + us(10);
+	}
+	graph = replay_create(&world.step, &kernels);
+	replay_run(graph, NULL, &result);
+	ck_assert_uint_eq(result.least_ns, us(60));
+	replay_run(graph, &change, &result);
+	ck_assert_uint_eq(result.least_ns, us(55));
+	change.removals = 1u << REPLAY_NO_COPIES;
+	replay_run(graph, &change, &result);
+	ck_assert_uint_eq(result.least_ns, us(25));
+	/* What gets longer may overlap with more. */
+	change = (struct replay_change){.scales = 1, .factors = {2}};
+	replay_run(graph, &change, &result);
+	ck_assert_uint_eq(result.least_ns, us(60));
+	replay_destroy(graph);
+}
+END_TEST
+
+/* All of a recording: the host ends at 20, the kernel at 120. */
+START_TEST(a_recording_may_end_with_an_activity)
+{
+	const struct replay_names kernels = {is_kernel, no_collective, NULL, NULL, false};
+	const struct replay_change half = {.scales = 1, .factors = {0.5}};
+	struct replay_graph *graph;
+	struct replay_result result;
+
+	begin_world(0);
+	launch(LOOP, 0, 20, 120);
+	world.step.is_recording = true;
+	world.step.end = us(120);
+	graph = replay_create(&world.step, &kernels);
+	replay_run(graph, NULL, &result);
+	ck_assert_uint_eq(result.step_ns, us(120));
+	replay_run(graph, &half, &result);
+	ck_assert_uint_eq(result.step_ns, us(70));
+	replay_destroy(graph);
+}
+END_TEST
+
 /* ---- two ranks ---- */
 
 static uint32_t of_collective(void *context, uint64_t correlation)
@@ -262,5 +375,7 @@ END_TEST
 
 UNIT_SUITE("report/replay", an_unchanged_replay_takes_what_was_measured,
 	a_step_is_shorter_by_what_it_waits_for, the_host_runs_ahead_of_the_device,
+	streams_overlap_no_more_than_they_did, each_device_has_its_own_work,
+	what_overlaps_takes_what_is_left_of_the_longest, a_recording_may_end_with_an_activity,
 	the_loop_waits_for_the_thread_that_fills_its_gap, a_stream_waits_for_an_event,
 	ranks_wait_for_the_last_one)
