@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/comm/host_collectives.h"
 #include "report/comm/nccl_match.h"
 #include "report/model/select.h"
 
@@ -44,17 +45,27 @@ static uint32_t of_collective(void *context, uint64_t correlation)
 	return found ? *found : 0;
 }
 
+static uint32_t of_host_collective(void *context, uint64_t begin)
+{
+	const struct prediction *prediction = context;
+	const uint32_t *found = idmap_get(&prediction->host_collectives, begin);
+
+	return found ? *found : 0;
+}
+
 static uint32_t ranks_of(void *context, uint32_t collective)
 {
 	const struct prediction *prediction = context;
 
-	return prediction->ops.ops[collective - 1].nr_ranks;
+	return collective <= prediction->ops.nr_ops
+		       ? prediction->ops.ops[collective - 1].nr_ranks
+		       : prediction->host_ops.ops[collective - 1 - prediction->ops.nr_ops].nr_ranks;
 }
 
 static struct replay_names names_of(struct prediction *prediction)
 {
-	return (struct replay_names){
-		scales_of, of_collective, ranks_of, prediction, prediction->has_no_limits};
+	return (struct replay_names){scales_of, of_collective, ranks_of, prediction,
+		prediction->has_no_limits, of_host_collective};
 }
 
 /* All ranks' operations of a collective lie behind each other: its number is the first of them. */
@@ -74,6 +85,22 @@ static void find_collectives(struct prediction *prediction, size_t process)
 			nccl_op_is_numbered(op)) {
 			*(uint32_t *)idmap_put(&prediction->collectives, op->correlation) =
 				(uint32_t)(first - prediction->ops.ops) + 1;
+		}
+	}
+}
+
+static void find_host_collectives(struct prediction *prediction, size_t process)
+{
+	const struct nccl_ops *ops = &prediction->host_ops;
+
+	idmap_fini(&prediction->host_collectives);
+	idmap_init(&prediction->host_collectives, sizeof(uint32_t));
+	for (size_t i = 0; i < ops->nr_ops; i++) {
+		const struct nccl_op *op = &ops->ops[i];
+
+		if (op->process == process && op->is_matched) {
+			*(uint32_t *)idmap_put(&prediction->host_collectives, op->begin_ns) =
+				(uint32_t)(prediction->ops.nr_ops + op->key);
 		}
 	}
 }
@@ -234,6 +261,7 @@ void prediction_init(struct prediction *prediction, const struct view_input *inp
 	prediction->load.take = on_step;
 	prediction->load.context = prediction;
 	idmap_init(&prediction->collectives, sizeof(uint32_t));
+	idmap_init(&prediction->host_collectives, sizeof(uint32_t));
 	prediction->sums = mem_zeroed(input->nr_processes + 1, sizeof(*prediction->sums));
 	prediction->of = mem_zeroed(input->nr_processes + 1, sizeof(*prediction->of));
 }
@@ -244,6 +272,8 @@ static void on_batch(void *context, struct process *process, const struct batch 
 
 	if (batch->table == GPROF_TABLE_nccl) {
 		nccl_ops_add_batch(&prediction->ops, batch);
+	} else if (batch->table == GPROF_TABLE_op) {
+		host_collective_add_batch(&prediction->host_ops, process, batch);
 	} else {
 		step_loader_mark(&prediction->load, process, batch);
 	}
@@ -254,6 +284,7 @@ static void end_scan(void *context, struct process *process)
 	struct prediction *prediction = context;
 
 	nccl_ops_end(&prediction->ops, process);
+	prediction->host_ops.nr_processes++;
 }
 
 static bool has_steps(const struct process *process)
@@ -281,7 +312,8 @@ static void begin_all(struct prediction *prediction)
 
 	if (prediction->input->nr_processes > 1) {
 		nccl_match(&prediction->ops, &match);
-		prediction->nr_matched = match.nr_matched;
+		prediction->nr_matched =
+			match.nr_matched + host_collective_match(&prediction->host_ops);
 	}
 	prediction->is_joined = prediction->nr_matched && most_job_steps(prediction);
 }
@@ -311,6 +343,7 @@ static void begin(void *context, struct process *process)
 	prediction->stride = prediction->stride ? prediction->stride : 1;
 	if (prediction->is_joined) {
 		find_collectives(prediction, prediction->process);
+		find_host_collectives(prediction, prediction->process);
 	}
 	step_loader_begin(&prediction->load, process);
 }
@@ -343,11 +376,21 @@ static void end(void *context, struct process *process, const struct phases *pha
 static const struct scan_want wants[] = {
 	STEP_LOADER_WANTS,
 	{GPROF_TABLE_nccl, NCCL_OPS_MASK, 0},
+	{GPROF_TABLE_op, HOST_COLLECTIVE_MASK, 0},
 };
+
+/* Operators are read twice only for what several processes do together on their hosts. */
+static bool needs(void *context, struct process *process, unsigned int table)
+{
+	return table != GPROF_TABLE_op ||
+	       (((struct prediction *)context)->input->nr_processes > 1 &&
+		       host_collective_is_in(process));
+}
 
 const struct scan_view prediction_scan = {
 	.wants = wants,
 	.nr_wants = sizeof(wants) / sizeof(wants[0]),
+	.needs = needs,
 	.on_batch = on_batch,
 	.end = end_scan,
 	.ignores_selection = true,
@@ -389,8 +432,11 @@ static int by_number(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* The median, over the processes that were replayed, of a member at `offset` of the struct. */
-static double median_of(const struct prediction *prediction, size_t offset)
+/*
+ * The median, over the processes that were replayed, of a member at `offset` of the struct; of an
+ * even number the mean of the middle two, or the lower.
+ */
+static double median_of(const struct prediction *prediction, size_t offset, bool is_lower)
 {
 	size_t nr_processes = prediction->input->nr_processes, nr = 0;
 	double *values = mem_zeroed(nr_processes + 1, sizeof(*values));
@@ -403,7 +449,7 @@ static double median_of(const struct prediction *prediction, size_t offset)
 		}
 	}
 	qsort(values, nr, sizeof(*values), by_number);
-	median = nr ? (values[(nr - 1) / 2] + values[nr / 2]) / 2 : 0;
+	median = nr ? (values[(nr - 1) / 2] + values[is_lower ? (nr - 1) / 2 : nr / 2]) / 2 : 0;
 	free(values);
 	return median;
 }
@@ -412,15 +458,20 @@ static void set_job(struct prediction *prediction)
 {
 	struct predicted *job = &prediction->job;
 
-	job->step_ns = median_of(prediction, offsetof(struct predicted, step_ns));
-	job->span_ns = median_of(prediction, offsetof(struct predicted, span_ns));
-	job->span_replayed_ns = median_of(prediction, offsetof(struct predicted, span_replayed_ns));
-	job->unexplained_ns = median_of(prediction, offsetof(struct predicted, unexplained_ns));
+	job->step_ns = median_of(prediction, offsetof(struct predicted, step_ns), false);
+	job->span_ns = median_of(prediction, offsetof(struct predicted, span_ns), false);
+	job->span_replayed_ns =
+		median_of(prediction, offsetof(struct predicted, span_replayed_ns), false);
+	job->unexplained_ns =
+		median_of(prediction, offsetof(struct predicted, unexplained_ns), false);
 	for (size_t i = 0; i < PREDICTION_CHANGES; i++) {
+		/* Half of the ranks do not wait for the rest, whose own steps stay as long. */
+		bool is_half = prediction->changes[i].removals & 1u << REPLAY_NO_STRAGGLERS;
+
 		job->span_changed_ns[i] = median_of(prediction,
-			offsetof(struct predicted, span_changed_ns) + i * sizeof(double));
-		job->least_ns[i] = median_of(
-			prediction, offsetof(struct predicted, least_ns) + i * sizeof(double));
+			offsetof(struct predicted, span_changed_ns) + i * sizeof(double), is_half);
+		job->least_ns[i] = median_of(prediction,
+			offsetof(struct predicted, least_ns) + i * sizeof(double), is_half);
 	}
 	for (size_t k = 0; k < prediction->input->nr_processes; k++) {
 		const struct predicted *of = &prediction->of[k];
@@ -471,7 +522,9 @@ void prediction_fini(struct prediction *prediction)
 	free(prediction->steps);
 	step_loader_fini(&prediction->load);
 	idmap_fini(&prediction->collectives);
+	idmap_fini(&prediction->host_collectives);
 	nccl_ops_fini(&prediction->ops);
+	nccl_ops_fini(&prediction->host_ops);
 	free(prediction->sums);
 	free(prediction->of);
 }

@@ -56,8 +56,10 @@ struct prediction {
 	size_t nr_begun, nr_seen, stride;
 	/* of jobs whose collectives match */
 	struct nccl_ops ops;
+	struct nccl_ops host_ops; /* those of the host */
 	uint64_t nr_matched;
 	struct idmap collectives; /* uint32_t of the process at hand: by correlation ID 1 + op */
+	struct idmap host_collectives; /* by their begin, ns: 1 + op, behind those of `ops` */
 	struct prediction_step *steps;
 	size_t nr_steps, step_capacity;
 	bool has_ended;

@@ -180,7 +180,7 @@ void replay_add_ends(const struct replay_graph *graph, const uint64_t *ends, str
 		struct span *span = &spans[node->part];
 		uint64_t end = ends ? ends[i] : node->end;
 
-		if (node->kind < REPLAY_KERNEL) {
+		if (!replay_is_on_device(node)) {
 			continue;
 		}
 		if ((node->flags & IS_OF_EARLIER_STEP) && end > span->begin) {
@@ -318,7 +318,7 @@ static void meet(struct joining *joining, const struct meeting *meeting)
 
 		transfer.begin = all.begin < transfer.end ? all.begin : transfer.end;
 		transfer.after = transfer.nr_events = 0;
-		transfer.flags &= IS_OF_EARLIER_STEP;
+		transfer.flags &= IS_OF_EARLIER_STEP | IS_ON_HOST;
 		transfer.cause = place;
 		transfer.cause_delay = 0;
 		joining->ends[members[i]] = add_joined(graph, transfer);
@@ -439,7 +439,7 @@ static void find_work(struct replay_graph *graph)
 		uint64_t begin = node->begin > part->from ? node->begin : part->from;
 		uint64_t end = node->end < part->to ? node->end : part->to;
 
-		if (node->kind < REPLAY_KERNEL || begin >= end) {
+		if (!replay_is_on_device(node) || begin >= end) {
 			continue;
 		}
 		graph->work =

@@ -18,7 +18,9 @@
  * overhead: the activity waited for something that is not recorded. The replay counts the median
  * instead, so the unchanged replay is shorter than the step by that time. This is its error.
  *     collectives A collective of several processes (replay_join) begins when its last rank comes.
- *                 Its transfer takes as long as recorded.
+ *                 Its transfer takes as long as recorded. One that runs on the host (gloo, MPI)
+ *                 begins as long after what the loop's thread was in as recorded. A thread waits
+ *                 for it in a gap that such collectives fill by half or more.
  *
  * Work that shares the device keeps its recorded duration, even if its neighbour ends earlier.
  * Streams overlap no more than they did: a step takes at least the time in which a device had any
@@ -101,6 +103,8 @@ struct replay_names {
 	uint32_t (*ranks_of)(void *context, uint32_t collective);
 	void *context;
 	bool has_no_limits; /* nobody reads the limits: the graph may have fewer nodes */
+	/* As of_collective, of one of the host that begins then, ns; NULL: none is known */
+	uint32_t (*of_host_collective)(void *context, uint64_t begin);
 };
 
 struct replay_graph;

@@ -24,6 +24,12 @@ struct item_facts {
 	bool is_in_loader;
 };
 
+/* A collective of the host. */
+struct host_collective_span {
+	uint64_t begin, end;
+	uint32_t node;
+};
+
 struct build {
 	struct replay_graph *graph;
 	const struct step_events *step;
@@ -35,6 +41,8 @@ struct build {
 	uint32_t *node_of;		     /* 1 + the node of each activity */
 	const struct step_activity **waited; /* by node: what a wait is for */
 	size_t waited_capacity;
+	struct host_collective_span *collectives; /* of the host, by their ends */
+	size_t nr_collectives, collective_capacity;
 	/* nodes of the thread at hand since its last launch */
 	uint32_t *since;
 	size_t nr_since, since_capacity;
@@ -296,6 +304,134 @@ static void on_loop(struct build *build, uint32_t place)
 	part->at_end = begin < part->end ? place : part->at_end;
 }
 
+/* ---- collectives of the host ---- */
+
+/*
+ * Begins as long after what the loop's thread was in as recorded, unless the one before it on its
+ * thread was in the way.
+ */
+static void link_collective(struct build *build, uint32_t place, uint64_t begin)
+{
+	struct host_timeline *host = &build->dependencies.host;
+	const struct host_stretch *caller =
+		host_timeline_find(host, build->step->thread, begin + 1);
+	struct node *node = node_at(build, place);
+	uint32_t cause = 0;
+	uint64_t delay;
+
+	if (caller) {
+		bool is_in = caller->end >= begin;
+
+		cause = (is_in ? build->first_of : build->last_of)[caller - host->stretches];
+		node->flags |= is_in ? IS_FROM_BEGIN : 0;
+	}
+	if (!cause) {
+		node->flags |= IS_FIXED;
+		return;
+	}
+	delay = begin - (node->flags & IS_FROM_BEGIN ? node_at(build, cause)->begin
+						     : node_at(build, cause)->end);
+	if (node->after && !(node->flags & IS_FROM_BEGIN) &&
+		begin - node_at(build, node->after)->end <= REPLAY_DELAY_MOST_NS) {
+		delay = 0;
+	}
+	node->cause = cause;
+	node->cause_delay = delay < UINT32_MAX ? (uint32_t)delay : UINT32_MAX;
+}
+
+static int by_end(const void *a, const void *b)
+{
+	const struct host_collective_span *x = a, *y = b;
+
+	return x->end < y->end ? -1 : x->end > y->end;
+}
+
+static void add_collectives(struct build *build)
+{
+	const struct dependencies *dependencies = &build->dependencies;
+	const struct replay_names *names = build->names;
+	const struct step_item *before = NULL;
+	uint32_t place = 0;
+
+	for (size_t i = 0; i < dependencies->nr_items; i++) {
+		const struct step_item *item = dependencies->items[i];
+		bool is_next;
+
+		if (!item->is_collective || item->begin < build->step->complete_from ||
+			item->begin >= build->step->end) {
+			continue;
+		}
+		is_next = before && before->thread == item->thread && before->end <= item->begin;
+		before = item;
+		place = add_node(build, REPLAY_COLLECTIVE, item->begin, item->end);
+		node_at(build, place)->after = is_next ? place - 1 : 0;
+		node_at(build, place)->flags |= IS_ON_HOST;
+		node_at(build, place)->scales = build->items[item - build->step->items].scales;
+		if (names && names->of_host_collective) {
+			node_at(build, place)->collective =
+				names->of_host_collective(names->context, item->begin);
+		}
+		link_collective(build, place, item->begin);
+		build->collectives = array_grow(build->collectives, build->nr_collectives,
+			&build->collective_capacity, sizeof(*build->collectives));
+		build->collectives[build->nr_collectives++] =
+			(struct host_collective_span){item->begin, item->end, place};
+	}
+	if (build->nr_collectives) {
+		qsort(build->collectives, build->nr_collectives, sizeof(*build->collectives),
+			by_end);
+	}
+}
+
+/* How many end by then. */
+static size_t collectives_until(const struct build *build, uint64_t end)
+{
+	size_t low = 0, high = build->nr_collectives;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (build->collectives[middle].end <= end) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low;
+}
+
+/* The collective that a thread waits for in a gap; 0: none. */
+static uint32_t collective_in_gap(const struct build *build, uint64_t begin, uint64_t end)
+{
+	size_t nr = collectives_until(build, end);
+	uint64_t until = end, filled = 0;
+
+	for (size_t i = nr; i-- > 0 && build->collectives[i].end > begin;) {
+		const struct host_collective_span *span = &build->collectives[i];
+		uint64_t from = span->begin > begin ? span->begin : begin;
+		uint64_t to = span->end < until ? span->end : until;
+
+		filled += to > from ? to - from : 0;
+		until = from < until ? from : until;
+	}
+	return filled && filled >= (end - begin) / 2 ? build->collectives[nr - 1].node : 0;
+}
+
+/* ---- a thread ---- */
+
+/* What the gap of a thread before one of its stretches waits for; 0: it is work. */
+static uint32_t cause_of_gap(struct build *build, size_t thread, uint64_t begin, uint64_t end)
+{
+	bool is_loop = build->dependencies.host.threads[thread].thread == build->step->thread;
+	uint32_t found =
+		is_loop ? collective_in_gap(build, begin, end) : handed_over(build, begin, end);
+
+	if (found) {
+		return found;
+	}
+	return is_loop ? joined(build, thread, begin, end) : collective_in_gap(build, begin, end);
+}
+
 static void link_thread(struct build *build, size_t thread)
 {
 	struct host_timeline *host = &build->dependencies.host;
@@ -316,9 +452,7 @@ static void link_thread(struct build *build, size_t thread)
 			build->has_launched = false;
 			build->nr_since = 0;
 		}
-		cause = stretch->begin <= now ? 0
-			: is_loop	      ? joined(build, thread, now, stretch->begin)
-					      : handed_over(build, now, stretch->begin);
+		cause = stretch->begin > now ? cause_of_gap(build, thread, now, stretch->begin) : 0;
 		if (cause) {
 			set_cause(build, first, cause);
 		} else if (stretch->begin > now && (before || is_loop)) {
@@ -558,7 +692,7 @@ static unsigned int last_of(const struct slack *slack, const struct node *node, 
 
 static bool is_free(const struct node *node)
 {
-	return node->kind >= REPLAY_KERNEL && !(node->flags & IS_FIXED);
+	return replay_is_on_device(node) && !(node->flags & IS_FIXED);
 }
 
 static void find_medians(const struct replay_graph *graph, uint64_t *medians)
@@ -796,6 +930,7 @@ static void build_nodes(struct build *build)
 	make_room(build);
 	find_facts(build);
 	add_stretches(build);
+	add_collectives(build);
 	for (size_t i = 0; i < nr_threads; i++) {
 		link_thread(build, i);
 	}
@@ -832,5 +967,6 @@ struct replay_graph *replay_create(struct step_events *step, const struct replay
 	free(build.node_of);
 	free(build.waited);
 	free(build.since);
+	free(build.collectives);
 	return graph;
 }

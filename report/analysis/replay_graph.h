@@ -16,6 +16,7 @@ enum {
 	/* A collective of several ranks: each arrives, they meet, and each transfers. */
 	IS_ARRIVAL = 128,
 	IS_RENDEZVOUS = 256,
+	IS_ON_HOST = 512, /* a collective that no device runs */
 };
 
 struct node {
@@ -78,6 +79,12 @@ struct span {
 static inline uint64_t replay_since(uint64_t time, uint64_t begin)
 {
 	return begin > time ? begin - time : 0;
+}
+
+/* Does a device run it? */
+static inline bool replay_is_on_device(const struct node *node)
+{
+	return node->kind >= REPLAY_KERNEL && !(node->flags & IS_ON_HOST);
 }
 
 /* Puts what is waited for before what waits. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/comm/host_collectives.h"
 #include "report/model/api.h"
 #include "report/util/buf.h"
 #include "report/model/select.h"
@@ -624,6 +625,8 @@ void step_loader_add_op(struct step_loader *load, const struct op *op)
 	item->name = op->name;
 	item->is_range = class == OP_RANGE;
 	item->is_loader = class == OP_DATALOADER;
+	item->is_collective =
+		class == OP_RANGE && host_collective_library_of(op->name) != HOST_COLLECTIVE_NONE;
 }
 
 void step_loader_add_call(struct step_loader *load, const struct op_call *call)

@@ -278,3 +278,99 @@ void host_collective_read(struct nccl_ops *ops, struct process *process)
 		}
 	}
 }
+
+/* ---- matching ---- */
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int compare_kinds(const struct nccl_op *x, const struct nccl_op *y)
+{
+	int order = compare(x->library, y->library);
+
+	order = order ? order : compare(x->kind, y->kind);
+	return order ? order : compare(x->bytes, y->bytes);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct nccl_op *x = a, *y = b;
+	int order = compare_kinds(x, y);
+
+	order = order ? order : compare(x->process, y->process);
+	order = order ? order : compare(x->begin_ns, y->begin_ns);
+	return order ? order : compare(x->id, y->id);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct nccl_op *x = a, *y = b;
+	int order = compare_kinds(x, y);
+
+	order = order ? order : compare(x->sequence, y->sequence);
+	return order ? order : compare(x->process, y->process);
+}
+
+/* Sorts by time, and returns how many processes there are. */
+static size_t number(struct nccl_ops *ops)
+{
+	size_t nr_processes = 0;
+
+	for (size_t i = 0; i < ops->nr_ops; i++) {
+		nr_processes += !i || ops->ops[i].process != ops->ops[i - 1].process;
+	}
+	if (ops->nr_ops) {
+		qsort(ops->ops, ops->nr_ops, sizeof(*ops->ops), by_time);
+	}
+	for (size_t i = 0; i < ops->nr_ops; i++) {
+		struct nccl_op *op = &ops->ops[i];
+		bool is_next = i && !compare_kinds(op - 1, op) && op[-1].process == op->process;
+
+		op->sequence = is_next ? op[-1].sequence + 1 : 1;
+	}
+	return nr_processes;
+}
+
+static bool is_one(const struct nccl_op *ops, size_t nr, size_t nr_processes)
+{
+	uint64_t begin_ns = 0, end_ns = UINT64_MAX;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (!ops[i].boot || ops[i].boot != ops[0].boot) {
+			return false;
+		}
+		begin_ns = ops[i].begin_ns > begin_ns ? ops[i].begin_ns : begin_ns;
+		end_ns = ops[i].end_ns < end_ns ? ops[i].end_ns : end_ns;
+	}
+	return nr > 1 && nr == nr_processes && nccl_op_is_collective(ops) && begin_ns <= end_ns;
+}
+
+uint64_t host_collective_match(struct nccl_ops *ops)
+{
+	size_t nr_processes = number(ops);
+	uint64_t nr_matched = 0;
+
+	if (ops->nr_ops) {
+		qsort(ops->ops, ops->nr_ops, sizeof(*ops->ops), by_number);
+	}
+	for (size_t at = 0, nr; at < ops->nr_ops; at += nr) {
+		struct nccl_op *first = &ops->ops[at];
+
+		nr = 1;
+		while (at + nr < ops->nr_ops && !compare_kinds(first, &first[nr]) &&
+			first[nr].sequence == first->sequence) {
+			nr++;
+		}
+		if (is_one(first, nr, nr_processes)) {
+			nr_matched++;
+			for (size_t i = 0; i < nr; i++) {
+				first[i].is_matched = true;
+				first[i].key = at + 1;
+				first[i].nr_ranks = (uint32_t)nr;
+			}
+		}
+	}
+	return nr_matched;
+}

@@ -215,5 +215,77 @@ START_TEST(names_tell_the_library_and_the_kind)
 }
 END_TEST
 
+/* Adds an all-reduce of a process. */
+static void add(
+	struct nccl_ops *ops, uint32_t process, uint64_t bytes, uint64_t begin, uint64_t end)
+{
+	ops->ops[ops->nr_ops] = (struct nccl_op){.process = process,
+		.bytes = bytes,
+		.begin_ns = begin,
+		.end_ns = end,
+		.boot = 1,
+		.id = (uint32_t)ops->nr_ops,
+		.kind = GPROF_NCCL_ALL_REDUCE,
+		.library = HOST_COLLECTIVE_GLOO};
+	ops->nr_ops++;
+}
+
+static size_t nr_matched(const struct nccl_ops *ops)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < ops->nr_ops; i++) {
+		nr += ops->ops[i].is_matched;
+		ck_assert_uint_eq(ops->ops[i].nr_ranks, ops->ops[i].is_matched ? 2 : 0);
+	}
+	return nr;
+}
+
+START_TEST(collectives_match_by_their_order)
+{
+	struct nccl_op all[16];
+	struct nccl_ops ops = {.ops = all};
+
+	/* The second process comes later. Those of another size may begin in any order. */
+	for (uint32_t process = 0; process < 2; process++) {
+		for (uint64_t i = 0; i < 3; i++) {
+			add(&ops, process, 8, 100 * i + 40 * process, 100 * i + 60);
+		}
+		add(&ops, process, 16, process ? 95 : 105, 160);
+		/* The first ends before the second begins, so they are not the same. */
+		add(&ops, process, 24, 300 + 20 * process, 310 + 20 * process);
+	}
+	/* The other process has none of that size. */
+	add(&ops, 1, 32, 400, 410);
+	ck_assert_uint_eq(host_collective_match(&ops), 4);
+	ck_assert_uint_eq(nr_matched(&ops), 8);
+	for (size_t i = 0; i < 8; i += 2) {
+		ck_assert_uint_eq(all[i].bytes, all[i + 1].bytes);
+		ck_assert_uint_eq(all[i].sequence, all[i + 1].sequence);
+		ck_assert_uint_eq(all[i].key, i + 1);
+		ck_assert_uint_eq(all[i + 1].key, i + 1);
+		ck_assert_uint_eq(all[i].process, 0);
+		ck_assert_uint_eq(all[i + 1].process, 1);
+	}
+}
+END_TEST
+
+START_TEST(collectives_match_on_one_clock_only)
+{
+	struct nccl_op all[2];
+	struct nccl_ops ops = {.ops = all};
+
+	add(&ops, 0, 8, 10, 30);
+	add(&ops, 1, 8, 20, 30);
+	all[1].boot = 2;
+	ck_assert_uint_eq(host_collective_match(&ops), 0);
+	all[0].boot = all[1].boot = 0;
+	ck_assert_uint_eq(host_collective_match(&ops), 0);
+	all[0].boot = all[1].boot = 1;
+	ck_assert_uint_eq(host_collective_match(&ops), 1);
+}
+END_TEST
+
 UNIT_SUITE("report/host_comm", times_are_those_of_a_flag_for_each_moment,
-	sizes_are_those_of_tensors_or_unknown, names_tell_the_library_and_the_kind)
+	sizes_are_those_of_tensors_or_unknown, names_tell_the_library_and_the_kind,
+	collectives_match_by_their_order, collectives_match_on_one_clock_only)

@@ -153,7 +153,7 @@ static uint32_t no_collective(void *context, uint64_t correlation)
 /* Backward runs on another thread, from 40 to 140, and launches a kernel that ends in it. */
 START_TEST(the_loop_waits_for_the_thread_that_fills_its_gap)
 {
-	const struct replay_names backward = {is_backward, no_collective, NULL, NULL, false};
+	const struct replay_names backward = {is_backward, no_collective, NULL, NULL, false, NULL};
 	const struct replay_change half = {.scales = 1, .factors = {0.5}};
 	struct replay_graph *graph;
 	struct replay_result result;
@@ -270,7 +270,7 @@ static uint32_t is_kernel(void *context, uint32_t name, enum replay_item item)
 /* The copy runs from 20 to 70, the kernel from 10 to 60: 10 alone, 40 together, 10 alone. */
 START_TEST(what_overlaps_takes_what_is_left_of_the_longest)
 {
-	const struct replay_names kernels = {is_kernel, no_collective, NULL, NULL, false};
+	const struct replay_names kernels = {is_kernel, no_collective, NULL, NULL, false, NULL};
 	struct replay_change change = {.scales = 1, .factors = {0.5}};
 	struct replay_graph *graph;
 	struct replay_result result;
@@ -299,7 +299,7 @@ END_TEST
 /* All of a recording: the host ends at 20, the kernel at 120. */
 START_TEST(a_recording_may_end_with_an_activity)
 {
-	const struct replay_names kernels = {is_kernel, no_collective, NULL, NULL, false};
+	const struct replay_names kernels = {is_kernel, no_collective, NULL, NULL, false, NULL};
 	const struct replay_change half = {.scales = 1, .factors = {0.5}};
 	struct replay_graph *graph;
 	struct replay_result result;
@@ -332,7 +332,7 @@ static uint32_t two(void *context, uint32_t collective)
 	return 2;
 }
 
-static const struct replay_names names = {no_scale, of_collective, two, NULL, false};
+static const struct replay_names names = {no_scale, of_collective, two, NULL, false, NULL};
 
 /* A rank that comes `late` us after its step began; the collective transfers for 20 us. */
 static struct replay_graph *make_rank(uint64_t late)
@@ -373,9 +373,78 @@ START_TEST(ranks_wait_for_the_last_one)
 }
 END_TEST
 
+/* ---- ranks without devices ---- */
+
+static uint32_t the_first(void *context, uint64_t begin)
+{
+	(void)context;
+	return begin < us(200) ? 1 : 2;
+}
+
+static const struct replay_names host_names = {
+	no_scale, no_collective, two, NULL, false, the_first};
+
+/*
+ * Each step: nothing for `late` us, an operator of 20 that begins an all-reduce, which ends at 150
+ * on a thread of its own, and an operator of 40 from 155 on.
+ */
+static struct replay_graph *make_host_rank(uint64_t late)
+{
+	begin_world(200);
+	for (uint64_t at = 0; at < 400; at += 200) {
+		struct step_item *reduce;
+
+		add_item(LOOP, at + late, at + late + 20);
+		reduce = add_item(AUTOGRAD, at + late + 10, at + 150);
+		reduce->is_range = reduce->is_collective = true;
+		add_item(LOOP, at + 155, at + 195);
+	}
+	return replay_create(&world.step, &host_names);
+}
+
+START_TEST(a_rank_without_devices_waits_for_the_last_one)
+{
+	struct replay_graph *graphs[] = {make_host_rank(0), make_host_rank(100)};
+	struct replay_graph *job = replay_join(graphs, 2, &host_names);
+	struct replay_change change = {.removals = 1u << REPLAY_NO_STRAGGLERS};
+	struct replay_result results[2];
+
+	replay_run(job, NULL, results);
+	ck_assert_uint_eq(results[0].step_ns, us(200));
+	ck_assert_uint_eq(results[1].step_ns, us(200));
+	ck_assert_uint_eq(results[0].least_ns, 0);
+	/* What the first one waits for the second: from 10 to 110. */
+	replay_run(job, &change, results);
+	ck_assert_uint_eq(results[0].step_ns, us(100));
+	/* Without transfers it does until the second has ended its operator, at 120. */
+	change.removals = 1u << REPLAY_NO_COMM;
+	replay_run(job, &change, results);
+	ck_assert_uint_eq(results[0].step_ns, us(165));
+	replay_destroy(job);
+	replay_destroy(graphs[0]);
+	replay_destroy(graphs[1]);
+}
+END_TEST
+
+/* A rank by itself keeps its wait, and the gap is what the collective takes beyond the operator. */
+START_TEST(a_collective_of_the_host_fills_a_gap)
+{
+	const struct replay_change change = {.removals = 1u << REPLAY_NO_COMM};
+	struct replay_graph *graph = make_host_rank(0);
+	struct replay_result result;
+
+	replay_run(graph, NULL, &result);
+	ck_assert_uint_eq(result.step_ns, us(200));
+	replay_run(graph, &change, &result);
+	ck_assert_uint_eq(result.step_ns, us(65));
+	replay_destroy(graph);
+}
+END_TEST
+
 UNIT_SUITE("report/replay", an_unchanged_replay_takes_what_was_measured,
 	a_step_is_shorter_by_what_it_waits_for, the_host_runs_ahead_of_the_device,
 	streams_overlap_no_more_than_they_did, each_device_has_its_own_work,
 	what_overlaps_takes_what_is_left_of_the_longest, a_recording_may_end_with_an_activity,
 	the_loop_waits_for_the_thread_that_fills_its_gap, a_stream_waits_for_an_event,
-	ranks_wait_for_the_last_one)
+	ranks_wait_for_the_last_one, a_rank_without_devices_waits_for_the_last_one,
+	a_collective_of_the_host_fills_a_gap)
