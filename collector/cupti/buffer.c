@@ -46,6 +46,7 @@ static struct buffer_state {
 	_Atomic size_t *valid_bytes;
 	struct stack free;
 	struct stack full;
+	struct stack ordered; /* of the full ones, the oldest first */
 	_Atomic uint32_t nr_full;
 	_Atomic uint32_t nr_out; /* of gprof's buffers that CUPTI has */
 	char *scratch;		 /* NULL where CUPTI may be refused a buffer */
@@ -224,6 +225,7 @@ bool buffer_init(uint64_t pool_bytes)
 	atomic_store(&state.nr_buffers, n);
 	stack_init(&state.free);
 	stack_init(&state.full);
+	stack_init(&state.ordered);
 	while (n--) {
 		stack_push(&state.free, state.links, n); /* the lowest is used first */
 	}
@@ -262,9 +264,23 @@ __attribute__((no_sanitize_thread)) void buffer_touch(void)
 	}
 }
 
+/* Steps that kernels end are in the order of their records. */
+static uint32_t pop_oldest(void)
+{
+	uint32_t index = stack_pop(&state.ordered, state.links);
+
+	if (index != STACK_NONE) {
+		return index;
+	}
+	while ((index = stack_pop(&state.full, state.links)) != STACK_NONE) {
+		stack_push(&state.ordered, state.links, index);
+	}
+	return stack_pop(&state.ordered, state.links);
+}
+
 bool buffer_take(struct buffer *buffer)
 {
-	uint32_t index = state.pool ? stack_pop(&state.full, state.links) : STACK_NONE;
+	uint32_t index = state.pool ? pop_oldest() : STACK_NONE;
 
 	if (index == STACK_NONE) {
 		return false;

@@ -28,8 +28,8 @@ bool buffer_is_ready(void);
 uint32_t buffer_register(void);
 
 /*
- * Takes the next full buffer, which buffer_give_back returns; false if there is none. For the drain
- * thread.
+ * Takes the oldest full buffer, which buffer_give_back returns; false if there is none. For the
+ * drain thread.
  */
 bool buffer_take(struct buffer *buffer);
 /* Zeroes it: see CUPTI_ATTR_ZEROED_OUT_BUFFER in activity.c. */

@@ -108,6 +108,32 @@ START_TEST(buffers_are_the_clients_while_they_are_lent_and_what_is_in_them_is_co
 }
 END_TEST
 
+START_TEST(full_buffers_are_taken_in_the_order_in_which_they_came)
+{
+	uint8_t *buffers[3];
+	size_t bytes, max;
+	struct buffer mine;
+
+	start();
+	for (size_t i = 0; i < 3; i++) {
+		requested(&buffers[i], &bytes, &max);
+		completed(NULL, 0, buffers[i], bytes, 8);
+	}
+	for (size_t i = 0; i < 3; i++) {
+		ck_assert(buffer_take(&mine));
+		ck_assert_ptr_eq(mine.bytes, buffers[i]);
+		if (i == 0) {
+			uint8_t *later;
+
+			requested(&later, &bytes, &max);
+			completed(NULL, 0, later, bytes, 8);
+		}
+	}
+	ck_assert(buffer_take(&mine));
+	ck_assert(!buffer_take(&mine));
+}
+END_TEST
+
 /* All pairs differ, as if so many clients came one after the other. */
 #define PAIRS(P)	 P(0) P(1) P(2) P(3) P(4) P(5) P(6) P(7) P(8) P(9)
 #define PAIRS_OF_TENS(P) P(0) P(1) P(2) P(3) P(4)
@@ -161,5 +187,6 @@ START_TEST(buffers_are_the_last_clients_of_many)
 END_TEST
 
 UNIT_SUITE("buffer", a_buffer_from_before_us_goes_back_to_whoever_gave_it,
+	full_buffers_are_taken_in_the_order_in_which_they_came,
 	buffers_are_the_clients_while_they_are_lent_and_what_is_in_them_is_counted,
 	buffers_are_the_last_clients_of_many)
