@@ -180,7 +180,7 @@ void replay_add_ends(const struct replay_graph *graph, const uint64_t *ends, str
 		struct span *span = &spans[node->part];
 		uint64_t end = ends ? ends[i] : node->end;
 
-		if (!replay_is_on_device(node)) {
+		if (!replay_is_on_device(node) || (node->flags & IS_LONE)) {
 			continue;
 		}
 		if ((node->flags & IS_OF_EARLIER_STEP) && end > span->begin) {

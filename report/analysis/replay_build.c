@@ -536,6 +536,29 @@ static void add_activities(struct build *build)
 	}
 }
 
+/* Nothing waits for them. What they keep the device busy for, the step needs. */
+static void add_lone(struct build *build)
+{
+	const struct step_events *step = build->step;
+
+	for (size_t i = 0; i < step->nr_lone; i++) {
+		const struct step_activity *activity = &step->lone[i];
+		struct node *node;
+
+		if (activity->end <= step->begin || activity->begin >= step->end) {
+			continue;
+		}
+		node = node_at(
+			build, add_node(build, kind_of(activity), activity->begin, activity->end));
+		node->device = (uint16_t)activity->device;
+		node->flags = IS_FIXED | IS_LONE;
+		if (build->names) {
+			node->scales = build->names->scales_of(
+				build->names->context, activity->name, REPLAY_ITEM_ACTIVITY);
+		}
+	}
+}
+
 /*
  * An activity may begin a little before the one before it ends: by programmatic dependent launch,
  * or because clocks were fitted to each other.
@@ -942,6 +965,7 @@ static void build_nodes(struct build *build)
 		}
 	}
 	link_waits(build);
+	add_lone(build);
 }
 
 struct replay_graph *replay_create(struct step_events *step, const struct replay_names *names)

@@ -17,6 +17,7 @@ enum {
 	IS_ARRIVAL = 128,
 	IS_RENDEZVOUS = 256,
 	IS_ON_HOST = 512, /* a collective that no device runs */
+	IS_LONE = 1024,	  /* nothing is known of its launch: of no step, but the device was busy */
 };
 
 struct node {

@@ -426,6 +426,8 @@ static void take_ready(struct step_loader *load)
 		step->nr_items = load->nr_items;
 		step->records = load->records;
 		step->nr_records = load->nr_records;
+		step->lone = load->lone;
+		step->nr_lone = load->nr_kept_lone;
 		step->events = load->of_process ? load->of_process->events : NULL;
 		step->nr_events = load->of_process ? load->of_process->nr_events : 0;
 	}
@@ -453,6 +455,13 @@ static void drop_from(struct step_loader *load, uint64_t begin)
 		}
 	}
 	load->nr_records = nr;
+	nr = 0;
+	for (size_t i = 0; i < load->nr_kept_lone; i++) {
+		if (load->lone[i].begin < begin) {
+			load->lone[nr++] = load->lone[i];
+		}
+	}
+	load->nr_kept_lone = nr;
 	load->found = load->nr_not_before = 0;
 }
 
@@ -580,7 +589,7 @@ void step_loader_begin(struct step_loader *load, struct process *process)
 {
 	load->process = process;
 	load->nr_items = load->found = 0;
-	load->nr_records = load->nr_not_before = 0;
+	load->nr_records = load->nr_not_before = load->nr_kept_lone = 0;
 	load->next = process->nr_steps > 1 ? process->nr_steps - 1 : 0;
 	load->until = UINT64_MAX;
 	load->too_many = UINT64_MAX;
@@ -683,6 +692,25 @@ void step_loader_add_record(
 	}
 }
 
+/* Those of steps that are done come no more; too many are not kept. */
+void step_loader_add_lone(struct step_loader *load, const struct op_record *record)
+{
+	size_t most = load->most_events ? load->most_events : STEP_EVENTS_MOST;
+
+	if (!record->is_timed || load->nr_kept_lone == most || !load->until ||
+		(load->until != UINT64_MAX && record->begin_ns >= time_of(load, load->until))) {
+		return;
+	}
+	load->lone = array_grow(
+		load->lone, load->nr_kept_lone, &load->lone_capacity, sizeof(*load->lone));
+	load->lone[load->nr_kept_lone++] = (struct step_activity){.begin = record->begin_ns,
+		.end = record->end_ns < record->begin_ns ? record->begin_ns : record->end_ns,
+		.name = gpu_activity_name(load->process, record),
+		.device = process_place(load->process, record->place).device,
+		.is_copy =
+			record->table == GPROF_TABLE_memcpy || record->table == GPROF_TABLE_memset};
+}
+
 /* The one step of a process that has none: all of the recording, as in the headline. */
 static void take_all(struct step_loader *load)
 {
@@ -737,4 +765,5 @@ void step_loader_fini(struct step_loader *load)
 	free(load->handles);
 	free(load->items);
 	free(load->records);
+	free(load->lone);
 }

@@ -88,6 +88,10 @@ struct step_events {
 	size_t nr_items;
 	struct step_activity *records;
 	size_t nr_records;
+	/* Without a launch: before the recording, or lost. Of most only those of this step are
+	 * here. */
+	struct step_activity *lone;
+	size_t nr_lone;
 	/* Of the process, by rising correlation ID; streams of those with handles are known where
 	 * the records are. */
 	const struct step_event *events;
@@ -116,6 +120,8 @@ struct step_loader {
 	size_t found; /* an item of the step that has_any looked at last */
 	struct step_activity *records;
 	size_t nr_records, record_capacity;
+	struct step_activity *lone;
+	size_t nr_kept_lone, lone_capacity;
 	size_t next;	      /* 1 + the place of the step that comes next; 0 none is left */
 	uint64_t until;	      /* of it, ticks: what began then or later is not needed */
 	uint64_t begin;	      /* of it, ns */
@@ -166,6 +172,7 @@ void step_loader_add_op(struct step_loader *load, const struct op *op);
 void step_loader_add_call(struct step_loader *load, const struct op_call *call);
 void step_loader_add_record(
 	struct step_loader *load, const struct op_record *record, const struct op_call *call);
+void step_loader_add_lone(struct step_loader *load, const struct op_record *record);
 
 /* For op_view. */
 void step_loader_begin(struct step_loader *load, struct process *process);
@@ -188,6 +195,7 @@ static inline void step_loader_record(
 {
 	if (!call) {
 		load->nr_lone++;
+		step_loader_add_lone(load, record);
 	} else if (call->begin < load->until && record->is_timed) {
 		step_loader_add_record(load, record, call);
 	}

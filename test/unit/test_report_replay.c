@@ -296,6 +296,28 @@ START_TEST(what_overlaps_takes_what_is_left_of_the_longest)
 }
 END_TEST
 
+/* From 190 to 220, of which the step has 10 alone, and from 340 to 390; nothing is known of their
+ * launches. */
+START_TEST(what_has_no_launch_keeps_the_device_busy)
+{
+	struct step_activity lone[] = {
+		{.begin = us(190), .end = us(220)}, {.begin = us(340), .end = us(390)}};
+	struct replay_graph *graph;
+	struct replay_result result;
+
+	make_streams();
+	lone[0].name = lone[1].name = world.kernel;
+	world.step.lone = lone;
+	world.step.nr_lone = 2;
+	graph = replay_create(&world.step, NULL);
+	replay_run(graph, NULL, &result);
+	ck_assert_uint_eq(result.step_ns, us(200));
+	/* The step begins at 200, the kernels run from 210 to 260 and from 280 to 330. */
+	ck_assert_uint_eq(result.least_ns, us(160));
+	replay_destroy(graph);
+}
+END_TEST
+
 /* All of a recording: the host ends at 20, the kernel at 120. */
 START_TEST(a_recording_may_end_with_an_activity)
 {
@@ -444,7 +466,7 @@ END_TEST
 UNIT_SUITE("report/replay", an_unchanged_replay_takes_what_was_measured,
 	a_step_is_shorter_by_what_it_waits_for, the_host_runs_ahead_of_the_device,
 	streams_overlap_no_more_than_they_did, each_device_has_its_own_work,
-	what_overlaps_takes_what_is_left_of_the_longest, a_recording_may_end_with_an_activity,
-	the_loop_waits_for_the_thread_that_fills_its_gap, a_stream_waits_for_an_event,
-	ranks_wait_for_the_last_one, a_rank_without_devices_waits_for_the_last_one,
-	a_collective_of_the_host_fills_a_gap)
+	what_overlaps_takes_what_is_left_of_the_longest, what_has_no_launch_keeps_the_device_busy,
+	a_recording_may_end_with_an_activity, the_loop_waits_for_the_thread_that_fills_its_gap,
+	a_stream_waits_for_an_event, ranks_wait_for_the_last_one,
+	a_rank_without_devices_waits_for_the_last_one, a_collective_of_the_host_fills_a_gap)
