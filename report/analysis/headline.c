@@ -506,8 +506,11 @@ struct headline_job_step *headline_job_steps(
 
 	nr_joined = figures->has_steps ? join_ranks(steps, nr_all, ns, ends) : 0;
 	*nr = 0;
-	for (size_t i = figures->nr_warm_up; i < nr_joined; i++) {
-		job[(*nr)++] = (struct headline_job_step){steps[ends[i] - 1]->number, ns[i]};
+	for (size_t i = 0; i < nr_joined; i++) {
+		if (step_series_counts(&figures->series, i, ns[i])) {
+			job[(*nr)++] =
+				(struct headline_job_step){steps[ends[i] - 1]->number, ns[i]};
+		}
 	}
 	free(steps);
 	free(ns);

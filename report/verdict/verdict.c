@@ -261,7 +261,9 @@ static void add_idle(struct verdict *verdict)
 		verdict_share_pct(&verdict->findings[0]) > MUCH_STARTUP_PCT) {
 		return;
 	}
-	add(verdict, VERDICT_LOADER, state(verdict, HOST_LOADER));
+	if (verdict->figures->has_phases) { /* of a training */
+		add(verdict, VERDICT_LOADER, state(verdict, HOST_LOADER));
+	}
 	add(verdict, VERDICT_READBACK,
 		state(verdict, HOST_WAIT) + part(verdict, BUDGET_DOWNLOAD) + drained(verdict));
 	if (verdict->figures->has_steps) {
@@ -365,8 +367,8 @@ static void add_amount(
 static void add_change(const struct verdict *verdict, const struct verdict_finding *finding,
 	const char *change, struct buf *out)
 {
-	buf_printf(
-		out, "; %s %s ", change, finding->saved_ns < 0 || finding->is_capped ? "can save at most" : "would save");
+	buf_printf(out, "; %s %s ", change,
+		finding->saved_ns < 0 || finding->is_capped ? "can save at most" : "would save");
 	add_amount(verdict, finding, out);
 }
 
