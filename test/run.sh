@@ -167,7 +167,7 @@ checks()
 # What a newcomer waits for.
 short()
 {
-	local long="page-pages page-timelines torch python host fault timeline pftrace kill page-recordings"
+	local long="page-pages page-timelines torch python host fault timeline pftrace kill page-recordings verdict-planted"
 	run demo "$MAKE" --no-print-directory demo # page opens what it has recorded
 	# shellcheck disable=SC2086 # several names
 	{

@@ -1,0 +1,346 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""budget.py TRACE: the time budget of a trace, computed slowly and plainly, without gprof. Prints JSON.
+
+TRACE is a trace of PyTorch's profiler (.json, .json.gz), or a folder of them, one a rank, or an export of Nsight Systems
+(.sqlite). Timelines that gprof-report has written are read, too, so that recordings can be compared.
+
+Every nanosecond of the window (the steps, or all of the recording) is one part. At an instant, the first that applies:
+
+    computing       a kernel runs that does not communicate
+    communication   a kernel runs that does
+    copies          a copy or memset runs
+    idle            nothing of these; divided by what the thread did that launched the activity A which ends the gap
+
+L is the call that launched A. If L ended before the gap began, or if A came later than 10 us after L's end, and that is
+more than half of the gap, the whole gap is `dependency` (longer than 100 us) or `latency`. Else the time up to L's end is
+divided by the state of L's thread (STATES, first that applies), and the rest is `latency`. Annotations but
+those of optimizers, and Python functions, are no state. Where the thread has none, the states of other threads that launch count, else it is `user`.
+"""
+import bisect
+import collections
+import decimal
+import gzip
+import json
+import os
+import re
+import sqlite3
+import sys
+
+STATES = ["wait", "alloc", "launch", "calls", "loader", "operators"]
+PARTS = ["computing", "communication", "copies", *STATES, "user", "latency", "dependency", "unknown"]
+SLOW_LAUNCH_NS = 1_000_000
+LATENCY_NS = 10_000
+DEPENDENCY_NS = 100_000
+
+COMMUNICATES = re.compile(r"nccl|rccl|multimem_all_|nvshmem|cross_device_reduce|shm_all_?reduce", re.I)
+SYNC = re.compile(r"Synchronize")
+ALLOC = re.compile(r"Malloc|Free|HostAlloc|Mem(Alloc|Create|Map|Unmap|Release|AddressReserve|SetAccess)|HostRegister|HostUnregister"
+                   r"|Module(Load|Unload)|Library(Load|Unload)|GetFuncBySymbol|PoolCreate|PoolTrim|GraphInstantiate")
+LAUNCH = re.compile(r"Launch(?!HostFunc)")
+COPY = re.compile(r"^(cuda|cu|hip)Mem(cpy|set)")
+LOADER = re.compile(r"enumerate\(DataLoader|DataLoaderIter|DataPipe")
+FRAMEWORK = re.compile(r"Optimizer\.(step|zero_grad)#")
+STEP = re.compile(r"^ProfilerStep#(\d+)$")
+DEVICE = {"kernel": "kernel", "gpu_memcpy": "copy", "gpu_memset": "copy"}
+
+Span = collections.namedtuple("Span", "begin end")
+Call = collections.namedtuple("Call", "begin end name thread correlation")
+Activity = collections.namedtuple("Activity", "begin end kind name correlation")
+Trace = collections.namedtuple("Trace", "calls operators loaders activities steps window pid")
+
+
+class Thread:
+    """What a thread did: pieces (begin, end, state) that do not overlap, from spans (begin, end, state) that may."""
+
+    def __init__(self, spans):
+        edges = collections.defaultdict(list)
+        for begin, end, state in spans:
+            if end > begin:
+                edges[begin].append((state, 1))
+                edges[end].append((state, -1))
+        active, self.pieces, last = collections.Counter(), [], None
+        for at in sorted(edges):
+            state = next((s for s in STATES if active[s]), None)
+            if state and at > last:
+                self.pieces.append((last, at, state))
+            for changed, by in edges[at]:
+                active[changed] += by
+            last = at
+        self.begins = [piece[0] for piece in self.pieces]
+
+    def between(self, begin, end):
+        """Pieces of [begin, end), those without a state included."""
+        i, at = max(0, bisect.bisect_right(self.begins, begin) - 1), begin
+        while at < end:
+            while i < len(self.pieces) and self.pieces[i][1] <= at:
+                i += 1
+            if i == len(self.pieces) or self.pieces[i][0] >= end:
+                yield at, end, None
+                return
+            piece_begin, piece_end, state = self.pieces[i]
+            if piece_begin > at:
+                yield at, piece_begin, None
+                at = piece_begin
+            yield at, min(end, piece_end), state
+            at = min(end, piece_end)
+
+
+def ns(us):
+    return int(decimal.Decimal(us) * 1000)
+
+
+def category(event):
+    cat = (event.get("cat") or "").lower()
+    return {"runtime": "cuda_runtime", "driver": "cuda_driver", "operator": "cpu_op", "memcpy": "gpu_memcpy",
+            "memset": "gpu_memset", "python function": "python_function"}.get(cat, cat)
+
+
+def read_kineto(path):
+    decimal.getcontext().prec = 40
+    with (gzip.open if path.endswith(".gz") else open)(path) as file:
+        text = file.read().decode("utf-8", "replace") if path.endswith(".gz") else file.read()
+    document = json.loads(text, parse_float=decimal.Decimal, strict=False)
+    events = document["traceEvents"] if isinstance(document, dict) else document
+    calls, operators, loaders, activities, marks, ends, pids = [], [], [], [], {}, [], collections.Counter()
+    for event in events:
+        if event.get("ph") != "X" or "ts" not in event:
+            continue
+        cat, name, args = category(event), event.get("name", ""), event.get("args") or {}
+        begin, length = ns(event["ts"]), ns(event.get("dur", 0))
+        end, thread = begin + length, (event.get("pid"), event.get("tid"))
+        correlation = args.get("correlation")
+        if cat in DEVICE:
+            activities.append(Activity(begin, end, DEVICE[cat], name, correlation))
+        elif cat in ("cuda_runtime", "cuda_driver"):
+            calls.append(Call(begin, end, name, thread, correlation))
+        elif cat in ("cpu_op", "user_annotation", "python_function"):
+            if STEP.match(name):
+                marks[int(STEP.match(name)[1])] = Span(begin, end)
+            elif cat != "python_function" and LOADER.search(name):
+                loaders.append((begin, end, thread))
+            elif cat == "cpu_op" or (cat == "user_annotation" and FRAMEWORK.match(name)):
+                operators.append((begin, end, thread))
+        else:
+            continue
+        if cat not in DEVICE:
+            pids[event.get("pid")] += 1
+        ends += [begin, end]
+    steps = [(number, marks[number]) for number in sorted(marks)]
+    pid = pids.most_common(1)[0][0] if pids else None
+    return Trace(calls, operators, loaders, activities, steps, Span(min(ends), max(ends)) if ends else None, pid)
+
+
+NSYS_COPIES = {1: "HtoD", 2: "DtoH", 8: "DtoD", 10: "PtoP"}
+NSYS_RANGES = (59, 60, 70, 71)
+
+
+def read_nsys(path):
+    """A trace of each process that called CUDA. Calls of the operating system are nothing here."""
+    database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    tables = {name for name, in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    found = collections.defaultdict(lambda: Trace([], [], [], [], [], [], None))
+    of = lambda thread: found[thread >> 24 << 24]
+
+    def rows(table, columns):
+        return database.execute(f"SELECT start, end, {columns} FROM {table} WHERE end IS NOT NULL") if table in tables else []
+
+    names = dict(database.execute("SELECT id, value FROM StringIds"))
+    for begin, end, thread, name, correlation in rows("CUPTI_ACTIVITY_KIND_RUNTIME", "globalTid, nameId, correlationId"):
+        of(thread).calls.append(Call(begin, end, names[name], thread, correlation))
+    for begin, end, process, name, correlation in rows("CUPTI_ACTIVITY_KIND_KERNEL", "globalPid, demangledName, correlationId"):
+        of(process).activities.append(Activity(begin, end, "kernel", names.get(name, ""), correlation))
+    for begin, end, process, kind, correlation in rows("CUPTI_ACTIVITY_KIND_MEMCPY", "globalPid, copyKind, correlationId"):
+        of(process).activities.append(Activity(begin, end, "copy", NSYS_COPIES.get(kind, "other"), correlation))
+    for begin, end, process, correlation in rows("CUPTI_ACTIVITY_KIND_MEMSET", "globalPid, correlationId"):
+        of(process).activities.append(Activity(begin, end, "copy", "memset", correlation))
+    for begin, end, thread, kind in rows("NVTX_EVENTS", "globalTid, eventType"):
+        if kind in NSYS_RANGES and thread is not None:
+            of(thread).window.extend((begin, end))
+    for process, trace in found.items():
+        ends = trace.window + [ns for event in trace.calls + trace.activities for ns in event[:2]]
+        if trace.activities or trace.calls:
+            yield trace._replace(window=Span(min(ends), max(ends)), pid=process >> 24 & 0xffffff)
+
+
+def state_of(call, read_back):
+    if SYNC.search(call.name) or (call.correlation in read_back and read_back[call.correlation] <= call.end):
+        return "wait"
+    if COPY.search(call.name):
+        return "launch"
+    if LAUNCH.search(call.name):
+        return "alloc" if call.end - call.begin >= SLOW_LAUNCH_NS else "launch"
+    return "alloc" if ALLOC.search(call.name) else "calls"
+
+
+def launches(trace):
+    """The outermost call of each correlation ID."""
+    found = {}
+    for call in trace.calls:
+        old = found.get(call.correlation)
+        if call.correlation is not None and (old is None or call.begin < old.begin):
+            found[call.correlation] = call
+    return found
+
+
+def threads(trace, launched):
+    """Threads by their ID, and all that launch as one, under None."""
+    read_back = {a.correlation: a.end for a in trace.activities if a.kind == "copy" and re.search("DtoH|D2H|Device -> (Host|Pinned|Pageable)", a.name)}
+    spans = collections.defaultdict(list)
+    for call in trace.calls:
+        spans[call.thread].append((call.begin, call.end, state_of(call, read_back)))
+    for begin, end, thread in trace.operators:
+        spans[thread].append((begin, end, "operators"))
+    for begin, end, thread in trace.loaders:
+        spans[thread].append((begin, end, "loader"))
+    of_launches = {launched[a.correlation].thread for a in trace.activities if a.correlation in launched}
+    result = {thread: Thread(of_it) for thread, of_it in spans.items()}
+    result[None] = Thread([span for thread in of_launches for span in spans[thread]])
+    return result
+
+
+def union(spans):
+    merged = []
+    for begin, end in sorted(spans):
+        if merged and begin <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+        else:
+            merged.append((begin, end))
+    return merged
+
+
+def busy_pieces(activities):
+    """(begin, end, part) of what runs on the GPU, and the times when anything does."""
+    kinds = {"computing": [], "communication": [], "copies": []}
+    for a in activities:
+        part = "copies" if a.kind == "copy" else "communication" if COMMUNICATES.search(a.name) else "computing"
+        kinds[part].append((a.begin, a.end))
+    pieces, taken = [], []
+    for part, spans in kinds.items():
+        merged, begins = union(spans), [span[0] for span in taken]
+        for begin, end in merged:
+            pieces += [(a, b, part) for a, b in without(begin, end, taken, begins)]
+        taken = union(taken + merged)
+    return sorted(pieces), taken
+
+
+def without(begin, end, taken, begins):
+    """What of [begin, end) is in none of the sorted spans."""
+    i, at = max(0, bisect.bisect_right(begins, begin) - 1), begin
+    while i < len(taken) and taken[i][0] < end:
+        if taken[i][0] > at:
+            yield at, taken[i][0]
+        at = max(at, taken[i][1])
+        i += 1
+    if at < end:
+        yield at, end
+
+
+def by_thread(begin, end, thread, of):
+    for a, b, state in of[thread].between(begin, end) if thread in of else [(begin, end, None)]:
+        if state:
+            yield a, b, state
+            continue
+        for c, d, other in of[None].between(a, b):
+            yield c, d, other or "user"
+
+
+def gap_pieces(begin, end, activity, launched, of):
+    launch = launched.get(activity.correlation)
+    whole = "dependency" if end - begin > DEPENDENCY_NS else "latency"
+    if launch is None:
+        yield begin, end, whole
+        return
+    late = end - launch.end
+    if launch.end <= begin or (late > LATENCY_NS and 2 * late > end - begin):
+        yield begin, end, whole
+        return
+    until = min(end, launch.end)
+    yield from by_thread(begin, until, launch.thread, of)
+    if until < end:
+        yield until, end, "latency"
+
+
+def all_pieces(trace):
+    """The recording from end to end: (begin, end, part), in order and without holes."""
+    launched = launches(trace)
+    of = threads(trace, launched)
+    pieces, busy = busy_pieces(trace.activities)
+    first = {}
+    for a in trace.activities:
+        key = (a.correlation is None, a.correlation or 0)
+        if a.begin not in first or key < first[a.begin][0]:
+            first[a.begin] = (key, a)
+    at = trace.window.begin
+    for begin, end in busy:
+        if begin > at:
+            pieces += gap_pieces(at, begin, first[begin][1], launched, of)
+        at = max(at, end)
+    if at < trace.window.end:
+        known = {a.correlation for a in trace.activities}
+        that_launch = [call for key, call in launched.items() if key in known] or trace.calls
+        last = max(that_launch, key=lambda call: call.begin, default=None)
+        pieces += by_thread(at, trace.window.end, last.thread if last else None, of)
+    return sorted(pieces)
+
+
+def step_windows(trace):
+    """A step lasts until its GPU activities have ended; the next one begins there."""
+    launched = launches(trace)
+    works = sorted((launched[a.correlation].begin, a.end) for a in trace.activities if a.correlation in launched)
+    begins = [work[0] for work in works]
+    free = 0
+    for number, (begin, end) in trace.steps:
+        inside = works[bisect.bisect_left(begins, begin):bisect.bisect_left(begins, end)]
+        last = max([end] + [done for _, done in inside])
+        yield number, Span(max(begin, free), last)
+        free = max(free, last)
+
+
+def parts(pieces, begins, window):
+    result = dict.fromkeys((f"{part}_ns" for part in PARTS), 0)
+    result = {"window_ns": window.end - window.begin, **result}
+    i = max(0, bisect.bisect_right(begins, window.begin) - 1)
+    while i < len(pieces) and pieces[i][0] < window.end:
+        begin, end, part = pieces[i]
+        result[f"{part}_ns"] += max(0, min(end, window.end) - max(begin, window.begin))
+        i += 1
+    left = result["window_ns"] - sum(result[f"{part}_ns"] for part in PARTS)
+    assert left == 0, f"{left} ns of {window} are in no part"
+    return result
+
+
+def lost(trace):
+    """The share of launches of kernels and graphs that have no activity."""
+    known = {a.correlation for a in trace.activities}
+    kernels = [call for call in trace.calls if LAUNCH.search(call.name)]
+    return sum(call.correlation not in known for call in kernels) / len(kernels) if kernels else 0
+
+
+def budget(trace):
+    if not trace.window or not (trace.activities or trace.calls):
+        return {"pid": trace.pid, "steps": [], "window_ns": 0}
+    pieces = all_pieces(trace)
+    begins = [piece[0] for piece in pieces]
+    steps = [{"step": number, "begin_ns": w.begin, "end_ns": w.end, **parts(pieces, begins, w)}
+             for number, w in step_windows(trace) if w.end > w.begin]
+    if not steps:
+        total = parts(pieces, begins, trace.window)
+    else:
+        total = {key: sum(step[key] for step in steps) for key in steps[0] if key not in ("step", "begin_ns", "end_ns")}
+    return {"pid": trace.pid, **total, "lost": lost(trace), "steps": steps}
+
+
+def traces(path):
+    """Those of a file or of a folder, in the order of their names."""
+    if os.path.isdir(path):
+        for name in sorted(os.listdir(path)):
+            yield from traces(os.path.join(path, name))
+    elif path.endswith(".sqlite"):
+        yield from read_nsys(path)
+    elif re.search(r"\.json(\.gz)?$", path):
+        yield read_kineto(path)
+
+
+if __name__ == "__main__":
+    print(json.dumps([budget(trace) for trace in traces(sys.argv[1])], indent=1))

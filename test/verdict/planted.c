@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A training loop with one trouble:
+ *
+ *	planted CAUSE
+ *
+ *	sync      waits for the device after each kernel
+ *	readback  reads four bytes back after every few kernels
+ *	alloc     allocates and frees around every few kernels; planted_slow.c makes that take long
+ *	small     launches many kernels, each after a little work in its operator
+ *	upload    copies pageable memory to the device before the kernels of a step
+ *	code      computes something outside of every operator
+ *	none      none of these: the queue is full all the time
+ *
+ * SIM_KERNEL_NS is what a kernel takes. Each step begins with cudaStreamQuery. Work of the host
+ *spins for the time that is asked for, so a busy machine can only make it longer.
+ */
+#include "test/integ/training.h"
+#include "test/prog/prog.h"
+
+#include <stdint.h>
+#include <time.h>
+
+enum { STEPS = 16, N = 1024, UPLOAD_BYTES = 64 << 20 };
+
+/* Without a version for the CPU, so that its begin depends on no thread of the simulator. */
+static void work_kernel(void)
+{
+}
+
+__attribute__((constructor(200))) static void register_kernel(void)
+{
+	static char name[] = "_Z11work_kernelPfi";
+
+	__cudaRegisterFunction(__cudaRegisterFatBinary(NULL), (const char *)work_kernel, name, name,
+		-1, NULL, NULL, NULL, NULL, NULL);
+}
+
+struct loop {
+	const char *cause;
+	cudaStream_t stream;
+	float *data;
+	char *from, *to;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void spin_us(uint64_t us)
+{
+	uint64_t end = now_ns() + us * 1000;
+
+	while (now_ns() < end) {
+	}
+}
+
+static void launch(struct loop *loop, int nr, uint64_t work_us)
+{
+	int by = 1;
+
+	for (int i = 0; i < nr; i++) {
+		spin_us(work_us);
+		LAUNCH(work_kernel, 1, 1, loop->stream, &loop->data, &by);
+	}
+}
+
+static void sync_each(void *context)
+{
+	struct loop *loop = context;
+
+	for (int i = 0; i < 20; i++) {
+		launch(loop, 1, 200);
+		CHECK(cudaDeviceSynchronize());
+	}
+}
+
+static void read_back(void *context)
+{
+	struct loop *loop = context;
+	float loss;
+
+	for (int i = 0; i < 10; i++) {
+		launch(loop, 2, 200);
+		CHECK(cudaMemcpyAsync(
+			&loss, loop->data, sizeof(loss), cudaMemcpyDeviceToHost, loop->stream));
+	}
+}
+
+static void allocate(void *context)
+{
+	struct loop *loop = context;
+	void *memory;
+
+	for (int i = 0; i < 5; i++) {
+		CHECK(cudaMalloc(&memory, N));
+		launch(loop, 4, 0);
+		CHECK(cudaFree(memory));
+	}
+}
+
+static void launch_small(void *context)
+{
+	launch(context, 1000, 10);
+}
+
+static void upload(void *context)
+{
+	struct loop *loop = context;
+
+	CHECK(cudaMemcpy(loop->to, loop->from, UPLOAD_BYTES, cudaMemcpyHostToDevice));
+	launch(loop, 10, 0);
+}
+
+static void launch_some(void *context)
+{
+	launch(context, 20, 0);
+}
+
+static const struct {
+	const char *cause;
+	void (*forward)(void *loop);
+	uint64_t code_us;
+} troubles[] = {
+	{"sync", sync_each, 0},
+	{"readback", read_back, 0},
+	{"alloc", allocate, 0},
+	{"small", launch_small, 0},
+	{"upload", upload, 0},
+	{"code", launch_some, 30000},
+	{"none", launch_some, 0},
+};
+
+static void run(struct loop *loop, void (*forward)(void *loop), uint64_t code_us)
+{
+	cudaEvent_t ends[STEPS];
+
+	for (int i = 0; i < STEPS; i++) {
+		CHECK(cudaEventCreate(&ends[i]));
+	}
+	for (int i = 0; i < STEPS; i++) {
+		(void)cudaStreamQuery(loop->stream);
+		spin_us(code_us);
+		training_run(TRAINING_FORWARD, forward, loop);
+		CHECK(cudaEventRecord(ends[i], loop->stream));
+		/* The host is at most two steps ahead. */
+		if (i >= 2) {
+			CHECK(cudaEventSynchronize(ends[i - 2]));
+		}
+	}
+	CHECK(cudaDeviceSynchronize());
+}
+
+int main(int argc, char **argv)
+{
+	struct loop loop = {.cause = argc > 1 ? argv[1] : "none"};
+
+	training_open("forward");
+	CHECK(cudaStreamCreateWithFlags(&loop.stream, cudaStreamNonBlocking));
+	CHECK(cudaMalloc((void **)&loop.data, N * sizeof(float)));
+	if (strcmp(loop.cause, "upload") == 0) {
+		CHECK(cudaMalloc((void **)&loop.to, UPLOAD_BYTES));
+		loop.from = calloc(1, UPLOAD_BYTES);
+	}
+	for (size_t i = 0; i < sizeof(troubles) / sizeof(troubles[0]); i++) {
+		if (strcmp(loop.cause, troubles[i].cause) == 0) {
+			run(&loop, troubles[i].forward, troubles[i].code_us);
+			return 0;
+		}
+	}
+	fprintf(stderr, "no such cause: %s\n", loop.cause);
+	return 2;
+}

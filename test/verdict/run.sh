@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Is the first finding right, is no claim false, does no saving exceed its cause, and is the time budget true? Prints TAP.
+#
+#     test/verdict/run.sh [traces|planted]
+#
+# traces:  those in the table expected.tsv of the folder $GPROF_VERDICT, made by an analysis of its own, and those of
+#          cases.tsv, if they are in cases/traces beside that folder. They are not part of the project.
+# planted: programs with one trouble each, in planted.tsv.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+B=${B:-build}
+export PYTHONDONTWRITEBYTECODE=1
+
+skip()
+{
+	echo "SKIP $1"
+	exit 77
+}
+
+# judge TABLE FOLDER: its findings and budgets. The reference takes long for large files, so `make test` has the small.
+judge()
+{
+	local file most=999999 files=()
+	[ "${TEST_TIER:-all}" = all ] || most=100
+	python3 test/verdict/verdict.py "$B/gprof-report" "$1" "$2" || failed=1
+	while IFS= read -r file; do
+		[ "$(du -ks "$2/$file" | cut -f 1)" -gt $most ] || files+=("$2/$file")
+	done < <(tail -n +2 "$1" | cut -f 1)
+	python3 test/verdict/budgets.py "$B/gprof-report" "${files[@]}" || failed=1
+}
+
+command -v python3 >/dev/null || skip "no python3"
+[ "${1:-traces}" != planted ] || exec bash test/verdict/planted.sh
+[ -n "${GPROF_VERDICT:-}" ] || skip "GPROF_VERDICT names no folder of recordings"
+[ -f "$GPROF_VERDICT/expected.tsv" ] || skip "no expected.tsv in GPROF_VERDICT"
+${MAKE:-make} -s --no-print-directory "$B/gprof-report" || exit 1
+failed=0
+judge "$GPROF_VERDICT/expected.tsv" "$GPROF_VERDICT"
+[ ! -d "$GPROF_VERDICT/../cases/traces" ] || judge test/verdict/cases.tsv "$GPROF_VERDICT/../cases/traces"
+exit $failed

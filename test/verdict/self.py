@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""self.py: do budget.py, budgets.py and verdict.py see what is wrong? Traces of a few events whose budget is known, and
+findings that are false in one respect each. Prints TAP."""
+import json
+import os
+import sys
+import tempfile
+
+import budget
+import budgets
+import verdict
+
+CPU, OTHER, GPU = (7, 1), (7, 2), (0, 7)
+number = failed = 0
+
+
+def test(name, have, want):
+    global number, failed
+    number += 1
+    failed += have != want
+    print(f"{'ok' if have == want else 'not ok'} {number} - self: {name}{'' if have == want else f': {have} and not {want}'}")
+
+
+def event(cat, name, begin_us, end_us, thread=CPU, correlation=None):
+    return {"ph": "X", "cat": cat, "name": name, "ts": begin_us, "dur": end_us - begin_us, "pid": thread[0], "tid": thread[1],
+            "args": {} if correlation is None else {"correlation": correlation}}
+
+
+def call(name, begin_us, end_us, correlation=None, thread=CPU):
+    return event("cuda_runtime", name, begin_us, end_us, thread, correlation)
+
+
+def kernel(begin_us, end_us, correlation, name="gemm"):
+    return event("kernel", name, begin_us, end_us, GPU, correlation)
+
+
+def operator(begin_us, end_us, name="aten::mm", thread=CPU):
+    return event("cpu_op", name, begin_us, end_us, thread)
+
+
+def parts_of(events):
+    """The parts that are not zero, in us."""
+    with tempfile.TemporaryDirectory() as place:
+        path = os.path.join(place, "trace.json")
+        with open(path, "w", encoding="ascii") as file:
+            json.dump({"traceEvents": events}, file)
+        found = budget.budget(next(budget.traces(path)))
+    return {key[:-3]: ns // 1000 for key, ns in found.items() if key.endswith("_ns") and ns}
+
+
+def parts():
+    test("operators, launches, latency and communication", parts_of([
+        operator(0, 100), call("cudaLaunchKernel", 10, 20, 1), kernel(25, 50, 1), call("cudaLaunchKernel", 60, 70, 2),
+        kernel(75, 95, 2, "ncclDevKernel_AllReduce")]),
+        {"window": 100, "computing": 25, "communication": 20, "operators": 25, "launch": 20, "latency": 10})
+    test("of what overlaps, computing counts first", parts_of([
+        call("cudaLaunchKernel", 0, 5, 1), kernel(5, 50, 1), kernel(30, 70, 2, "ncclKernel"),
+        event("gpu_memcpy", "Memcpy DtoD (Device -> Device)", 60, 80, GPU, 3)]),
+        {"window": 80, "computing": 45, "communication": 20, "copies": 10, "launch": 5})
+    test("what was launched long before waits for something else", parts_of([
+        call("cudaLaunchKernel", 0, 5, 1), kernel(200, 210, 1)]), {"window": 210, "computing": 10, "dependency": 200})
+    test("and below 100 us it is latency", parts_of([
+        call("cudaLaunchKernel", 0, 5, 1), kernel(60, 70, 1)]), {"window": 70, "computing": 10, "latency": 60})
+    test("a copy to the host that ends before its call is waited for", parts_of([
+        call("cudaMemcpyAsync", 0, 50, 1), event("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 10, 40, GPU, 1)]),
+        {"window": 50, "copies": 30, "wait": 20})
+    test("one that ends later is launched", parts_of([
+        call("cudaMemcpyAsync", 0, 10, 1), event("gpu_memcpy", "Memcpy DtoH (Device -> Pinned)", 12, 40, GPU, 1)]),
+        {"window": 40, "copies": 28, "launch": 10, "latency": 2})
+    test("waits, allocations and other calls", parts_of([
+        call("cudaDeviceSynchronize", 0, 10), call("cudaMalloc", 10, 30), call("cudaEventQuery", 30, 35),
+        call("cudaLaunchKernel", 40, 50, 1), kernel(50, 60, 1)]),
+        {"window": 60, "computing": 10, "wait": 10, "alloc": 20, "calls": 5, "user": 5, "launch": 10})
+    test("a launch of a millisecond loads code", parts_of([
+        call("cudaLaunchKernel", 0, 1500, 1), kernel(1500, 1600, 1)]), {"window": 1600, "computing": 100, "alloc": 1500})
+    test("the loader; annotations and Python functions are nothing", parts_of([
+        event("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 0, 30), operator(5, 20, "aten::stack"),
+        event("user_annotation", "my range", 30, 90), event("python_function", "loop.py(3): step", 30, 90),
+        operator(50, 60), call("cudaLaunchKernel", 60, 70, 1), kernel(70, 90, 1)]),
+        {"window": 90, "computing": 20, "loader": 30, "user": 20, "operators": 10, "launch": 10})
+    test("a thread that does nothing waits for the others that launch", parts_of([
+        operator(0, 40), call("cudaLaunchKernel", 0, 10, 1), kernel(10, 12, 1), operator(50, 60, thread=OTHER),
+        call("cudaLaunchKernel", 60, 70, 2, OTHER), kernel(70, 80, 2)]),
+        {"window": 80, "computing": 12, "launch": 20, "operators": 38, "user": 10})
+    test("a step lasts until its activities have ended", parts_of([
+        event("user_annotation", "ProfilerStep#1", 0, 50), call("cudaLaunchKernel", 0, 10, 1), kernel(10, 70, 1),
+        event("user_annotation", "ProfilerStep#2", 50, 100), call("cudaLaunchKernel", 80, 90, 2), kernel(90, 95, 2), operator(200, 300)]),
+        {"window": 100, "computing": 65, "user": 15, "launch": 20})
+
+
+REFERENCE = {"window_ns": 1000, **{f"{part}_ns": 0 for part in budget.PARTS}, "computing_ns": 595, "operators_ns": 305, "alloc_ns": 60,
+             "launch_ns": 40, "lost": 0, "steps": [], "is_exact": True}
+ROW = {**dict.fromkeys(budgets.PARTS, 0), "computing": 600, "operators": 300, "calls": 100}
+
+
+def comparison():
+    def wrong(lost=0, **changed):
+        return len(list(budgets.differences({**ROW, **changed}, {**REFERENCE, "lost": lost})))
+    test("within 1 %, start-up, allocations and launches as one", wrong(), 0)
+    test("parts that do not sum to the window", wrong(computing=599), 1)
+    test("parts that differ", wrong(computing=580, operators=320), 2)
+    test("another window", wrong(operators=330), 1)
+    test("of idle time nothing is known where launches are lost", wrong(lost=0.5, operators=200, user=100), 0)
+    beyond = lambda cause, reach_ns: len(list(budgets.beyond_reach([{"cause": cause, "reach_ns": reach_ns, "step_ns": 100, "sentence": ""}], REFERENCE)))
+    test("a reach of what the budget has", beyond("launch", 41), 0)
+    test("and of more", [beyond("launch", 50), beyond("python_host", 5), beyond("loader", 5)], [1, 1, 1])
+
+
+WANT = {"file": "x", "kind": "inference", "first_ok": "launch,python_host", "forbidden": "loader,startup", "bound_step_ns": "40000000",
+        "slack_step_ns": "60000000", "comm_exposed_ns": "5000000", "loader_step_ns": "0", "launch_cap_ns": "60000000", "note": "why"}
+FINDING = {"cause": "launch", "saved_ns": 55000000, "reach_ns": 58000000, "step_ns": 100000000,
+           "sentence": "Launching holds the GPU up: CUDA graphs would take 55.0 ms (55 %) from the recording, in vllm/worker.py:30"}
+SCREEN = """python, NVIDIA B200, 100 ms
+Time    40 % computing, 60 % idle
+1. Launching holds the GPU up: CUDA graphs would take 55.0 ms (55 %) from the
+   recording, in vllm/worker.py:30
+
+Kernels
+  backward
+"""
+
+
+def judgement():
+    def wrong(row=None, screen=SCREEN, **want):
+        rows = [{**FINDING, **(row or {})}] if row != "none" else []
+        with_want = {**WANT, **want}
+        return [name for name, of in verdict.CHECKS.items() if list(of(with_want, rows, screen.split("\n\n", maxsplit=1)[0]))]
+    test("what is right", wrong(), [])
+    test("another first finding", wrong(first_ok="kernels_gpu_bound,nothing"), ["first finding"])
+    test("a forbidden claim", wrong(forbidden="launch", first_ok="launch"), ["no false claim"])
+    test("a saving beyond its reach", wrong({"reach_ns": 54000000}), ["savings in reach"])
+    test("a saving without a reach", wrong({"reach_ns": None}), ["savings in reach"])
+    test("a step that the GPU cannot do", wrong(bound_step_ns="46000000"), ["no less than the GPU needs"])
+    test("a saving of more than its cause", wrong(launch_cap_ns="54000000"), ["savings below their causes"])
+    test("training in inference", wrong(screen=SCREEN.replace("python,", "Forward python,")), ["words of its kind"])
+    test("and in training", wrong(screen=SCREEN.replace("python,", "Forward python,"), kind="training"), [])
+    test("a sentence that is cut", wrong({"sentence": "Launching holds up 55.0 ms of t..."}, "1. Launching holds up 55.0 ms of t..."), ["whole sentences"])
+    test("a sentence of three lines", wrong(screen=SCREEN.replace("(55 %) from the\n", "(55 %)\n   from the\n")), ["whole sentences"])
+    test("a saving that is another", wrong({"saved_ns": 54000000}), ["whole sentences"])
+    test("no line although there is a finding", wrong(screen="python\n"), ["whole sentences"])
+    test("a share that is of something else", wrong({"step_ns": 200000000}), ["figures"])
+    startup = {"cause": "startup", "saved_ns": None, "sentence": "Start-up takes 55.0 ms per step (55 %), most in hipMalloc; it happens once"}
+    test("start-up per step", wrong(startup, "1. " + startup["sentence"].replace(", most", ",\n   most"), first_ok="startup", forbidden=""), ["figures"])
+    test("a call that is not the longest", len(list(verdict.calls_are_named({}, [{**FINDING, **startup}], "", {"hipMalloc": 1, "hipFree": 9}))), 1)
+    test("and one that is", len(list(verdict.calls_are_named({}, [{**FINDING, **startup}], "", {"hipMalloc": 30000000, "hipFree": 9}))), 0)
+    test("nothing found", wrong("none", "python\n"), ["first finding"])
+    test("nothing found where there is nothing", wrong("none", "python\n", first_ok="nothing"), [])
+
+
+parts()
+comparison()
+judgement()
+print(f"1..{number}")
+sys.exit(failed != 0)
