@@ -95,6 +95,11 @@ void headline_call(struct headline *headline, const struct op_call *call)
 	budget_call(&headline->budget, call);
 }
 
+void headline_range(struct headline *headline, const struct op_range *range)
+{
+	budget_range(&headline->budget, range);
+}
+
 static void add_device(struct headline *headline, uint32_t place)
 {
 	struct headline_process *at = at_hand(headline);
@@ -162,6 +167,8 @@ void headline_end(struct headline *headline, const struct phases *phases)
 	at->nr_launches = budget->nr_launches;
 	at->nr_graph_launches = budget->nr_graph_launches;
 	at->nr_lost = budget->nr_lost;
+	at->slowest_ns = budget->slowest_ns;
+	at->slowest_name = budget->slowest_name;
 	at->is_selected = at->process->select;
 	at->steps = mem_zeroed(budget->nr_steps + 1, sizeof(*at->steps));
 	for (size_t i = 0; i < budget->nr_steps; i++) {
@@ -293,6 +300,10 @@ static void add_process(const struct headline_process *at, struct headline_figur
 	figures->nr_launches += at->nr_launches;
 	figures->nr_graph_launches += at->nr_graph_launches;
 	figures->nr_lost += at->nr_lost;
+	if (at->slowest_ns > figures->slowest_ns) {
+		figures->slowest_ns = at->slowest_ns;
+		figures->slowest_name = at->slowest_name;
+	}
 	figures->nr_processes++;
 	figures->nr_ranks += process->rank >= 0;
 	figures->span_ns = span_ns > figures->span_ns ? span_ns : figures->span_ns;
@@ -543,6 +554,7 @@ const struct figure_share headline_gpu_shares[HEADLINE_NR_GPU_SHARES] = {
 	{"launches", BUDGET_HOST + HOST_LAUNCH, BUDGET_HOST + HOST_CALL},
 	{"loader", BUDGET_HOST + HOST_LOADER, BUDGET_HOST + HOST_LOADER},
 	{"operators", BUDGET_HOST + HOST_OPERATOR, BUDGET_HOST + HOST_OPERATOR},
+	{"OS calls", BUDGET_HOST + HOST_OS, BUDGET_HOST + HOST_OS},
 	{"user code", BUDGET_USER, BUDGET_USER},
 	{"latency", BUDGET_LATENCY, BUDGET_LATENCY},
 	{"dependencies", BUDGET_DEPENDENCY, BUDGET_DEPENDENCY},
@@ -553,7 +565,7 @@ const struct figure_share headline_cpu_shares[HEADLINE_NR_CPU_SHARES] = {
 	{"in the data loader", BUDGET_HOST + HOST_LOADER, BUDGET_HOST + HOST_LOADER},
 	{"in communication", BUDGET_COMMUNICATION, BUDGET_COMMUNICATION},
 	{"in CUDA calls", BUDGET_HOST + HOST_STARTUP, BUDGET_HOST + HOST_CALL},
-	{"elsewhere", BUDGET_USER, BUDGET_DEPENDENCY},
+	{"elsewhere", BUDGET_HOST + HOST_OS, BUDGET_DEPENDENCY},
 };
 
 const struct figure_share headline_phase_shares[HEADLINE_NR_PHASE_SHARES] = {
@@ -784,6 +796,7 @@ const struct table_column headline_columns[HEADLINE_NR_COLUMNS] = {
 	SHARE("idle_launch", "Idle, launches", "the host is in another CUDA call"),
 	SHARE("idle_dataloader", "Idle, data loader", "the host is in the data loader"),
 	SHARE("idle_operators", "Idle, CPU operators", "the host is in an operator"),
+	SHARE("idle_os", "Idle, OS calls", "the host is in a call of the operating system"),
 	SHARE("idle_user", "Idle, user code", "the host is elsewhere, such as in Python"),
 	SHARE("idle_latency", "Idle, latency", "the GPU is about to begin what was launched"),
 	SHARE("idle_dependency", "Idle, dependencies",

@@ -44,8 +44,10 @@ struct headline_process {
 	uint32_t *devices; /* that had work */
 	size_t nr_devices, device_capacity;
 	uint64_t nr_launches, nr_graph_launches, nr_lost; /* as in budget.h */
-	uint8_t framework;				  /* of the last operator */
-	bool has_calls; /* of CUDA or of another library of GPUs */
+	uint64_t slowest_ns;   /* of calls that start up, allocate or load */
+	uint32_t slowest_name; /* of those */
+	uint8_t framework;     /* of the last operator */
+	bool has_calls;	       /* of CUDA or of another library of GPUs */
 	bool has_steps, has_gpu, has_ops;
 	bool has_phases;  /* of a training: Forward and the others are known */
 	bool has_parts;	  /* not more overlapped than budget.h holds */
@@ -78,6 +80,8 @@ struct headline_figures {
 	uint64_t parts_ns, parts[NR_BUDGET_PARTS]; /* of the first: all of them together */
 	uint64_t drained[NR_HOST_STATES + 1];	   /* of these, in gaps that a wait opened */
 	uint64_t nr_launches, nr_graph_launches, nr_lost;
+	uint64_t slowest_ns; /* as in headline_process */
+	uint32_t slowest_name;
 	uint8_t framework; /* of the operators of the first process */
 	bool has_ops;	   /* which has any */
 	uint64_t phases_ns, phases[NR_PHASES];
@@ -101,6 +105,7 @@ void headline_begin(struct headline *headline, struct process *process);
 void headline_enter(struct headline *headline, const struct op *op);
 void headline_op(struct headline *headline, const struct op *op);
 void headline_call(struct headline *headline, const struct op_call *call);
+void headline_range(struct headline *headline, const struct op_range *range);
 void headline_record(
 	struct headline *headline, const struct op_record *record, const struct op_call *call);
 void headline_end(struct headline *headline, const struct phases *phases);
@@ -130,7 +135,7 @@ size_t headline_nr_steps(const struct headline_figures *figures);
 /* ---- its lines ---- */
 
 /* Of parts of the budget; of phases. */
-#define HEADLINE_NR_GPU_SHARES	 13u
+#define HEADLINE_NR_GPU_SHARES	 14u
 #define HEADLINE_NR_CPU_SHARES	 5u
 #define HEADLINE_NR_PHASE_SHARES 5u
 extern const struct figure_share headline_gpu_shares[HEADLINE_NR_GPU_SHARES];

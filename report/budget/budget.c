@@ -34,6 +34,8 @@ const struct budget_part_text budget_part_texts[NR_BUDGET_PARTS] = {
 		HOST_LOADER] = {"loader", "Idle: data loader", "the host is in the data loader"},
 	[BUDGET_HOST +
 		HOST_OPERATOR] = {"operators", "Idle: operators", "the host is in an operator"},
+	[BUDGET_HOST + HOST_OS] = {"os", "Idle: OS calls",
+		"the host is in a call of the operating system, such as a read or a sleep"},
 	[BUDGET_USER] = {"user", "Idle: user code", "the host is elsewhere, such as in Python"},
 	[BUDGET_LATENCY] = {"latency", "Idle: latency",
 		"the GPU is about to begin what was launched"},
@@ -46,7 +48,7 @@ const struct budget_part_text budget_part_texts[NR_BUDGET_PARTS] = {
 struct call_info {
 	uint32_t name;
 	uint8_t kind; /* enum call_kind; 0: not looked at yet */
-	bool is_graph, begins_capture, ends_capture;
+	bool is_os, is_graph, begins_capture, ends_capture;
 };
 
 /* Where the calls of a name that took long came last, going back in time. */
@@ -134,9 +136,11 @@ void budget_begin(struct budget *budget, struct process *process, bool has_devic
 	budget->nr_open = budget->nr_steps;
 	budget->is_done = !budget->nr_steps;
 	set_closing(budget);
+	budget->is_trimmed = strcmp(process_fact(process, "trace.format", ""), "nsys") == 0;
 	device_work_init(&budget->work, process);
 	idmap_init(&budget->calls, sizeof(struct call_info));
 	idmap_init(&budget->long_calls, sizeof(struct long_call));
+	idmap_init(&budget->slow_calls, sizeof(uint64_t));
 }
 
 /* ---- closing a step: what its time went to ---- */
@@ -382,6 +386,10 @@ static void begin_step(struct budget *budget, struct budget_step *step)
 	}
 	step->is_begun = true;
 	step->end_ns = step->end_ns > step->device_end_ns ? step->end_ns : step->device_end_ns;
+	if (!budget->has_steps && budget->is_trimmed && budget->seen_end &&
+		step->end_ns > budget->seen_end) {
+		step->end_ns = budget->seen_end;
+	}
 	if (step->end_ns > budget->closed_ns) {
 		step->end_ns = budget->closed_ns;
 	}
@@ -532,9 +540,11 @@ static const struct call_info *info_of(struct budget *budget, uint32_t call)
 {
 	struct call_info *info = idmap_put(&budget->calls, call);
 	const char *text;
+	uint8_t api;
 
 	if (!info->kind) {
-		info->name = process_call_name(budget->process, call, NULL);
+		info->name = process_call_name(budget->process, call, &api);
+		info->is_os = api == GPROF_API_THREAD;
 		info->kind = (uint8_t)call_kind_of(info->name);
 		text = string_pool_text(info->name, NULL);
 		info->is_graph = strstr(text, "GraphLaunch") != NULL;
@@ -546,6 +556,9 @@ static const struct call_info *info_of(struct budget *budget, uint32_t call)
 
 static enum host_state state_of(const struct op_call *call, const struct call_info *info)
 {
+	if (info->is_os) {
+		return HOST_OS;
+	}
 	switch (info->kind) {
 	case CALL_WAIT:
 		return HOST_WAIT;
@@ -576,6 +589,18 @@ static bool is_once(struct budget *budget, uint32_t name, uint32_t step)
 	return !last->recurs;
 }
 
+/* Whose calls took longest of those that start up, allocate or load? */
+static void add_slow(struct budget *budget, uint32_t name, uint64_t ns)
+{
+	uint64_t *sum = idmap_put(&budget->slow_calls, name);
+
+	*sum += ns;
+	if (*sum > budget->slowest_ns) {
+		budget->slowest_ns = *sum;
+		budget->slowest_name = name;
+	}
+}
+
 static void add_last_call(struct budget *budget)
 {
 	enum host_state state = (enum host_state)budget->call.state;
@@ -596,6 +621,9 @@ static void add_last_call(struct budget *budget)
 		budget->call.end - budget->call.begin >= BUDGET_LOADING_NS) {
 		state = HOST_ALLOCATION;
 	}
+	if (state == HOST_STARTUP || state == HOST_ALLOCATION) {
+		add_slow(budget, budget->call.name, budget->call.end - budget->call.begin);
+	}
 	add_state(budget, slot, state, budget->call.begin, budget->call.end);
 }
 
@@ -611,6 +639,14 @@ static void see_copy(struct budget *budget, enum budget_part part, uint64_t end_
 
 /* ---- events of the walk ---- */
 
+/* Without steps the time from the first of these to the last counts, where the trace has others. */
+static inline void see(struct budget *budget, uint64_t begin, uint64_t end)
+{
+	budget->seen_begin =
+		!budget->seen_begin || begin < budget->seen_begin ? begin : budget->seen_begin;
+	budget->seen_end = end > budget->seen_end ? end : budget->seen_end;
+}
+
 bool budget_wants_covered(uint32_t name, uint8_t framework, uint8_t scope)
 {
 	return host_collective_library_of(name) ||
@@ -623,6 +659,7 @@ void budget_enter(struct budget *budget, const struct op *op)
 	unsigned int slot = host_states_slot(&budget->host, op->thread);
 
 	add_last_call(budget);
+	see(budget, begin, end);
 	come_to(budget, op->end);
 	if (host_collective_library_of(op->name)) {
 		add_busy(budget, BUDGET_COMMUNICATION, begin, end);
@@ -643,12 +680,16 @@ void budget_call(struct budget *budget, const struct op_call *call)
 	come_to(budget, call->end);
 	info = info_of(budget, call->call);
 	state = state_of(call, info);
-	if (state != HOST_WAIT && call->table != GPROF_TABLE_api_copy &&
+	if (!info->is_os) {
+		see(budget, begin, end);
+	}
+	if (state != HOST_WAIT && state != HOST_OS && call->table != GPROF_TABLE_api_copy &&
 		end - begin >= BUDGET_LONG_CALL_NS && is_once(budget, info->name, call->step)) {
 		state = HOST_STARTUP;
 	}
 	budget->is_capturing =
 		(budget->is_capturing || info->ends_capture) && !info->begins_capture;
+	budget->call.name = info->name;
 	budget->call.is_there = true;
 	budget->call.is_graph = info->is_graph;
 	budget->call.is_launching = false;
@@ -684,6 +725,11 @@ static inline void add_kernel(struct budget *budget, const struct op_record *rec
 	}
 }
 
+void budget_range(struct budget *budget, const struct op_range *range)
+{
+	see(budget, ns_of(budget, range->begin), ns_of(budget, range->end));
+}
+
 /* It may end a gap. */
 static void add_work(
 	struct budget *budget, const struct op_record *record, const struct op_call *call)
@@ -711,6 +757,7 @@ void budget_record(
 		budget->nr_untimed++;
 		return;
 	}
+	see(budget, record->begin_ns, end);
 	if (call) {
 		add_device_end(budget, record, call);
 		see_copy(budget, part, end);
@@ -740,6 +787,10 @@ void budget_end(struct budget *budget, const struct phases *phases)
 {
 	add_last_call(budget);
 	begin_first(budget, phases);
+	if (!budget->has_steps && budget->is_trimmed &&
+		budget->seen_begin > budget->steps[0].begin_ns) {
+		budget->steps[0].begin_ns = budget->seen_begin;
+	}
 	while (budget->nr_open) {
 		close_step(budget);
 	}
@@ -761,6 +812,7 @@ void budget_fini(struct budget *budget)
 	host_states_fini(&budget->host);
 	idmap_fini(&budget->calls);
 	idmap_fini(&budget->long_calls);
+	idmap_fini(&budget->slow_calls);
 	free(budget->works);
 	device_work_fini(&budget->work);
 	free(budget->steps);

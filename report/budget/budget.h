@@ -116,10 +116,14 @@ struct budget {
 	struct budget_work next; /* the first work behind what is closed; begin 0: none */
 	struct idmap calls;	 /* by their ids in the stream, see budget.c */
 	struct idmap long_calls; /* by their names: where the last one was */
+	struct idmap
+		slow_calls; /* uint64_t by the names of those that start up, allocate or load: ns */
+	uint64_t slowest_ns;
+	uint32_t slowest_name; /* of them */
 	/* The call that came last: what it launched shows what it did. */
 	struct {
 		uint64_t begin, end, correlation;
-		uint32_t thread;
+		uint32_t thread, name;
 		uint8_t state, table;
 		bool is_there, is_launching, is_graph;
 	} call;
@@ -131,6 +135,10 @@ struct budget {
 	uint64_t nr_late; /* events that belong to steps already closed, cut off there */
 	uint64_t nr_cut;  /* events cut off, since that stretch of their own step was closed */
 	uint64_t nr_untimed;
+	/* Of operators, ranges, calls of CUDA and activities; 0: none */
+	uint64_t seen_begin, seen_end;
+	bool is_trimmed; /* nothing else counts: not calls of the system, nor the profiler's own
+			    work */
 	/* Launches that no graph captures: all; of graphs; of which nothing ran, as far as is
 	 * recorded */
 	uint64_t nr_launches, nr_graph_launches, nr_lost;
@@ -143,6 +151,7 @@ void budget_enter(struct budget *budget, const struct op *op);
 /* For op_view.enter_wants. */
 bool budget_wants_covered(uint32_t name, uint8_t framework, uint8_t scope);
 void budget_call(struct budget *budget, const struct op_call *call);
+void budget_range(struct budget *budget, const struct op_range *range);
 void budget_record(
 	struct budget *budget, const struct op_record *record, const struct op_call *call);
 void budget_end(struct budget *budget, const struct phases *phases);

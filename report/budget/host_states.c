@@ -50,7 +50,7 @@ size_t host_states_push(struct host_states *states, unsigned int slot, enum host
 {
 	struct interval_queue *queue = &states->slots[slot].queues[state];
 
-	states->slots[slot].used |= (uint8_t)(1u << state);
+	states->slots[slot].used |= (uint16_t)(1u << state);
 	interval_queue_push(queue, begin, end);
 	return queue->strays.nr;
 }
@@ -93,7 +93,7 @@ static inline void go_before(
 
 	while (has(sweep, slot, state) && at->begin >= now) {
 		if (!interval_queue_pop(&sweep->states->slots[slot].queues[state], at)) {
-			sweep->has[slot] &= (uint8_t) ~(1u << state);
+			sweep->has[slot] &= (uint16_t) ~(1u << state);
 		}
 	}
 }

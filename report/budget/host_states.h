@@ -26,6 +26,7 @@ enum host_state {
 	HOST_CALL,	 /* other calls of CUDA or HIP */
 	HOST_LOADER,
 	HOST_OPERATOR,
+	HOST_OS, /* calls of the operating system, where they were recorded */
 	NR_HOST_STATES,
 	HOST_USER = NR_HOST_STATES, /* nothing that is recorded */
 };
@@ -38,7 +39,7 @@ struct host_states {
 	struct {
 		uint32_t thread;
 		bool is_launching;
-		uint8_t used; /* bits of enum host_state */
+		uint16_t used; /* bits of enum host_state */
 		struct interval_queue queues[NR_HOST_STATES];
 	} slots[HOST_THREADS];
 	unsigned int nr; /* of slots that have a thread */
@@ -64,7 +65,7 @@ bool host_states_are_many(const struct host_states *states, size_t most);
 struct host_sweep {
 	struct host_states *states;
 	struct interval at[HOST_THREADS][NR_HOST_STATES];
-	uint8_t has[HOST_THREADS]; /* bits of enum host_state: there is an interval */
+	uint16_t has[HOST_THREADS]; /* bits of enum host_state: there is an interval */
 };
 
 void host_sweep_begin(struct host_sweep *sweep, struct host_states *states);

@@ -398,13 +398,22 @@ static bool is_first_exact(const struct phases *phases)
 	return phases->process->steps[0].how == MODEL_STEP_TRACE;
 }
 
+/* Is it known where the loop begins, and is that within the first step? */
+static bool begins_in_first(const struct phases *phases)
+{
+	const struct process *process = phases->process;
+
+	return phases->is_loop_known &&
+	       (process->nr_steps < 2 || phases->loop_tick < process->steps[1].tick);
+}
+
 bool phases_is_whole(const struct phases *phases, uint32_t step)
 {
 	if (!phases_has_steps(phases) || !phases->steps[step].is_chosen) {
 		return phases->steps[step].is_chosen;
 	}
 	return step && step + 1 < phases->nr_steps && phases->steps[step].is_recorded &&
-	       (step > 1 || phases->is_loop_known || is_first_exact(phases));
+	       (step > 1 || begins_in_first(phases) || is_first_exact(phases));
 }
 
 uint64_t phases_step_ticks(const struct phases *phases, uint32_t step)

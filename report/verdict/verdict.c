@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/util/string_pool.h"
 #include "report/util/text.h"
 
 /* A cause that reaches less, or whose change saves less, is not shown. Percent of the step. */
@@ -212,6 +213,11 @@ static void add(struct verdict *verdict, enum verdict_cause cause, double reach_
 	struct verdict_finding finding = {.cause = cause, .reach_ns = reach_ns};
 
 	finding.saved_ns = predicted_ns(verdict, causes[cause].change);
+	if (cause == VERDICT_READBACK) { /* the replay takes a copy that waits for a copy */
+		double ns = predicted_ns(verdict, ADVICE_CHANGE_COPIES);
+
+		finding.saved_ns = ns > finding.saved_ns ? ns : finding.saved_ns;
+	}
 	finding.is_capped = finding.saved_ns > reach_ns;
 	finding.saved_ns = finding.is_capped ? reach_ns : finding.saved_ns;
 	finding.step_ns = step_ns(verdict);
@@ -234,7 +240,11 @@ static void add_host(struct verdict *verdict)
 	if (!verdict->figures->has_gpu) {
 		return;
 	}
-	add(verdict, user > calls ? VERDICT_USER : VERDICT_LAUNCH, calls + user);
+	if (user > calls) {
+		add(verdict, VERDICT_USER, user);
+	} else {
+		add(verdict, VERDICT_LAUNCH, calls + user);
+	}
 }
 
 static void add_startup(struct verdict *verdict)
@@ -403,6 +413,27 @@ static void add_lost(const struct headline_figures *figures, struct buf *out)
 		figures->nr_lost, figures->nr_launches);
 }
 
+/* Once, so not per step: of all of a process. */
+static void add_startup_sentence(
+	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
+{
+	const struct headline_figures *figures = verdict->figures;
+	double nr_steps = figures->nr_step_rows
+				  ? (double)figures->nr_step_rows / (double)figures->nr_processes
+				  : 1;
+	const char *name = string_pool_text(figures->slowest_name, NULL);
+
+	buf_text(out, "Start-up takes ");
+	advice_add_time(out, finding->reach_ns * nr_steps);
+	buf_printf(out, " (%.1f %% of the %s)", verdict_share_pct(finding),
+		figures->has_steps ? "steps" : "recording");
+	if (figures->slowest_name) {
+		buf_text(out, ", most in ");
+		text_add_shown(out, name, strlen(name), 32);
+	}
+	buf_text(out, "; it happens once");
+}
+
 void verdict_add_sentence(
 	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
 {
@@ -411,10 +442,7 @@ void verdict_add_sentence(
 		add_lost(verdict->figures, out);
 		return;
 	case VERDICT_STARTUP:
-		buf_text(out, "Start-up takes ");
-		add_amount(verdict, finding, out);
-		add_top(verdict, ADVICE_ALLOCATION, ", most in ", out);
-		buf_text(out, "; it happens once");
+		add_startup_sentence(verdict, finding, out);
 		return;
 	case VERDICT_STRAGGLER:
 		buf_text(out, "The other ranks wait ");
@@ -428,13 +456,12 @@ void verdict_add_sentence(
 		add_change(verdict, finding, "batches that are ready in time", out);
 		return;
 	case VERDICT_READBACK:
-		buf_text(out, "The GPU runs out of work because the host waits for it");
+		buf_text(out, "The GPU is idle after the host waited for it");
 		add_top(verdict, ADVICE_WAIT, " in ", out);
 		add_change(verdict, finding, "not waiting", out);
 		return;
 	case VERDICT_ALLOCATION:
-		buf_text(out, "The GPU waits while memory is allocated or code loaded");
-		add_top(verdict, ADVICE_ALLOCATION, " by ", out);
+		buf_text(out, "The GPU waits for memory to be allocated or code to be loaded");
 		add_change(verdict, finding, "reusing both", out);
 		return;
 	case VERDICT_LAUNCH:
@@ -443,7 +470,7 @@ void verdict_add_sentence(
 		return;
 	case VERDICT_USER:
 		buf_text(out, "The GPU waits for code outside of operators, such as Python");
-		add_change(verdict, finding, "running it earlier or elsewhere", out);
+		add_change(verdict, finding, "doing less there", out);
 		return;
 	case VERDICT_COPIES:
 		buf_text(out, "The GPU waits for copies to it");

@@ -65,6 +65,11 @@ static void call(void *context, const struct op_call *op_call, const struct op *
 	budget_call(&((struct breakdown_view *)context)->budget, op_call);
 }
 
+static void on_range(void *context, const struct op_range *range)
+{
+	budget_range(&((struct breakdown_view *)context)->budget, range);
+}
+
 static void record(void *context, const struct op_record *op_record, const struct op_call *op_call,
 	const struct op *op)
 {
@@ -492,10 +497,11 @@ static void fill_uses(void *state, struct table *table)
 }
 
 /* Without devices a pass takes less time; with them it has what both views need. */
-#define TAKES(begins)                                                                           \
-	{                                                                                       \
-		.ignores_selection = true, .begin = begins, .enter = enter,                     \
-		.enter_wants = budget_wants_covered, .call = call, .record = record, .end = end \
+#define TAKES(begins)                                                                 \
+	{                                                                             \
+		.ignores_selection = true, .begin = begins, .enter = enter,           \
+		.enter_wants = budget_wants_covered, .range = on_range, .call = call, \
+		.record = record, .end = end                                          \
 	}
 
 VIEW(breakdown, 260) = {

@@ -46,6 +46,11 @@ static void on_call(void *context, const struct op_call *call, const struct op *
 	headline_call(&((struct headline_view *)context)->headline, call);
 }
 
+static void on_range(void *context, const struct op_range *range)
+{
+	headline_range(&((struct headline_view *)context)->headline, range);
+}
+
 static void on_record(void *context, const struct op_record *record, const struct op_call *call,
 	const struct op *op)
 {
@@ -250,7 +255,8 @@ static void fill(void *state, struct table *table)
 #define HEADLINE_OPS                                                                              \
 	{                                                                                         \
 		.begin = begin, .enter = enter, .enter_wants = budget_wants_covered, .op = on_op, \
-		.op_wants = flops_may_count, .call = on_call, .record = on_record, .end = end     \
+		.op_wants = flops_may_count, .range = on_range, .call = on_call,                  \
+		.record = on_record, .end = end                                                   \
 	}
 
 VIEW(headline, 5) = {
