@@ -20,6 +20,9 @@
 /* Of all operations: counters and masks are integers. */
 #define MOST_WITHOUT_PEAK 0.01
 
+/* So many launches may lack an activity, percent. */
+#define MOST_LOST 2.0
+
 /* ---- one process ---- */
 
 static struct headline_process *at_hand(struct headline *headline)
@@ -576,6 +579,12 @@ const struct figure_share headline_phase_shares[HEADLINE_NR_PHASE_SHARES] = {
 	{"other", PHASE_OTHERS, PHASE_OTHERS},
 };
 
+bool headline_has_lost(const struct headline_figures *figures)
+{
+	return figures->has_gpu &&
+	       100 * (double)figures->nr_lost > MOST_LOST * (double)figures->nr_launches;
+}
+
 /* Of causes of idle time: more of them, and smaller ones, are "other". */
 #define MOST_CAUSES  4u
 #define LEAST_TENTHS 10u
@@ -592,7 +601,7 @@ static size_t largest_cause(const unsigned int *tenths)
 }
 
 /* The causes of idle time stand behind its sum, the largest first. */
-static void add_idle(struct figure_lines *lines, unsigned int *tenths)
+static void add_idle(struct figure_lines *lines, unsigned int *tenths, bool is_lost)
 {
 	unsigned int idle = 0, left;
 
@@ -600,6 +609,10 @@ static void add_idle(struct figure_lines *lines, unsigned int *tenths)
 		idle += tenths[i];
 	}
 	left = idle;
+	if (is_lost) {
+		figure_lines_add_share(lines, idle, "idle or not recorded");
+		return;
+	}
 	for (unsigned int nr = 0; left; nr++) {
 		size_t cause = largest_cause(tenths);
 		bool is_rest = nr && (nr == MOST_CAUSES || tenths[cause] < LEAST_TENTHS) &&
@@ -629,7 +642,7 @@ void headline_add_gpu_shares(struct figure_lines *lines, const struct headline_f
 	for (size_t i = 0; i < NR_BUSY; i++) {
 		figure_lines_add_share(lines, tenths[i], headline_gpu_shares[i].text);
 	}
-	add_idle(lines, tenths);
+	add_idle(lines, tenths, headline_has_lost(figures));
 	figure_lines_end(lines);
 }
 

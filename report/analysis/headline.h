@@ -132,6 +132,9 @@ void headline_set_steps(struct headline_figures *figures, const uint64_t *ns, si
 /* All of them, also those that do not count. */
 size_t headline_nr_steps(const struct headline_figures *figures);
 
+/* Do so many launches lack their activity that idle time means nothing? */
+bool headline_has_lost(const struct headline_figures *figures);
+
 /* ---- its lines ---- */
 
 /* Of parts of the budget; of phases. */

@@ -18,9 +18,6 @@
 /* Where GPUs wait longer for what is not recorded, the replay does not know what a change saves. */
 #define UNEXPLAINED_PCT 5.0
 
-/* So many launches may lack an activity. */
-#define LOST_PCT 2.0
-
 /* If the GPU computes as long as this, and no change saves as much as that, kernels are all there
  * is. */
 #define COMPUTING_PCT 50.0
@@ -257,12 +254,6 @@ static void add_startup(struct verdict *verdict)
 	add(verdict, VERDICT_STARTUP, ns);
 }
 
-static bool has_lost(const struct headline_figures *figures)
-{
-	return figures->has_gpu &&
-	       100 * (double)figures->nr_lost > LOST_PCT * (double)figures->nr_launches;
-}
-
 /* Idle time, which lost activities only seem to leave. */
 static void add_idle(struct verdict *verdict)
 {
@@ -332,14 +323,14 @@ void verdict_find(
 	}
 	advice_findings(advice);
 	verdict->facts = facts_of(verdict);
-	if (!has_lost(figures)) {
+	if (!headline_has_lost(figures)) {
 		add_idle(verdict);
 	}
 	add(verdict, VERDICT_COPIES, part(verdict, BUDGET_UPLOAD) + state(verdict, HOST_STAGING));
 	add(verdict, VERDICT_COMMUNICATION, part(verdict, BUDGET_COMMUNICATION));
 	add(verdict, VERDICT_STRAGGLER, find_late(verdict));
 	qsort(verdict->findings, verdict->nr, sizeof(*verdict->findings), by_saving);
-	if (has_lost(figures)) {
+	if (headline_has_lost(figures)) {
 		put_first(verdict, VERDICT_LOST, 0);
 	} else {
 		add_kernels(verdict);

@@ -83,5 +83,67 @@ START_TEST(a_cause_costs_its_parts_and_saves_no_more)
 }
 END_TEST
 
+static void add_lost_launch(struct made *made, uint64_t begin)
+{
+	struct gprof_row_api_launch *row = gen_row(made->gen, GPROF_TABLE_api_launch);
+
+	row->begin = begin;
+	row->dur = begin + 10;
+	row->thread = 1;
+	row->call = made->launch;
+	row->correlation = ++made->correlation;
+}
+
+START_TEST(of_lost_activities_nothing_is_said_but_that)
+{
+	struct made made = made_open("lost.gprof");
+	uint32_t shape = made_shape(&made, "k", 1, 32, 16, 0);
+	struct table *table;
+
+	made_step(&made, 1000, 7);
+	made_step(&made, 2000, 8);
+	made_step(&made, 3000, 9);
+	made_launch(&made, shape, 1150, 30, 1200, 1300);
+	add_lost_launch(&made, 1400);
+	made_launch(&made, shape, 2150, 30, 2200, 2300);
+	gen_close(made.gen, "exit");
+	table = tables_of(&view_findings, made.path, false);
+	ck_assert_uint_eq(table->nr_rows, 1);
+	ck_assert_uint_eq(tables_find(table, "cause", "lost_data", 0), 0);
+	table_destroy(table);
+	table = tables_of(&view_headline, made.path, false);
+	ck_assert_ptr_nonnull(strstr(table->figure, "% idle or not recorded"));
+	ck_assert_ptr_nonnull(strstr(table->figure, "1 of 3 launches have no GPU activity"));
+	table_destroy(table);
+}
+END_TEST
+
+/* A long call that comes in one step alone is start-up; one that comes again is not. */
+START_TEST(what_comes_once_is_start_up)
+{
+	const uint64_t ms = 1000000;
+	struct made made = made_open("startup.gprof");
+	uint32_t shape = made_shape(&made, "k", 1, 32, 16, 0);
+	struct table *table;
+
+	for (uint64_t step = 0; step < 4; step++) {
+		uint64_t at = (100 + 100 * step) * ms;
+
+		made_step(&made, at, step);
+		if (step == 1) {
+			made_launch(&made, shape, at + ms, 30 * ms, at + 31 * ms, at + 90 * ms);
+		} else {
+			made_launch(&made, shape, at + ms, 1000, at + 2 * ms, at + 90 * ms);
+		}
+	}
+	made_step(&made, 500 * ms, 4);
+	gen_close(made.gen, "exit");
+	table = tables_of(&view_budget, made.path, false);
+	ck_assert_double_eq(part_ns(table, BUDGET_HOST + HOST_STARTUP), 30e6);
+	table_destroy(table);
+}
+END_TEST
+
 UNIT_SUITE("report/verdict", idle_time_belongs_to_what_the_launching_thread_did,
-	a_cause_costs_its_parts_and_saves_no_more)
+	a_cause_costs_its_parts_and_saves_no_more, of_lost_activities_nothing_is_said_but_that,
+	what_comes_once_is_start_up)
