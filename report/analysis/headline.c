@@ -558,7 +558,7 @@ const struct figure_share headline_gpu_shares[HEADLINE_NR_GPU_SHARES] = {
 	{"loader", BUDGET_HOST + HOST_LOADER, BUDGET_HOST + HOST_LOADER},
 	{"operators", BUDGET_HOST + HOST_OPERATOR, BUDGET_HOST + HOST_OPERATOR},
 	{"OS calls", BUDGET_HOST + HOST_OS, BUDGET_HOST + HOST_OS},
-	{"user code", BUDGET_USER, BUDGET_USER},
+	{"user code", BUDGET_HOST + HOST_RANGE, BUDGET_USER},
 	{"latency", BUDGET_LATENCY, BUDGET_LATENCY},
 	{"dependencies", BUDGET_DEPENDENCY, BUDGET_DEPENDENCY},
 };

@@ -36,6 +36,8 @@ const struct budget_part_text budget_part_texts[NR_BUDGET_PARTS] = {
 		HOST_OPERATOR] = {"operators", "Idle: operators", "the host is in an operator"},
 	[BUDGET_HOST + HOST_OS] = {"os", "Idle: OS calls",
 		"the host is in a call of the operating system, such as a read or a sleep"},
+	[BUDGET_HOST + HOST_RANGE] = {"range", "Idle: user code in ranges",
+		"the host is in a range of the user, and in none of the above"},
 	[BUDGET_USER] = {"user", "Idle: user code", "the host is elsewhere, such as in Python"},
 	[BUDGET_LATENCY] = {"latency", "Idle: latency",
 		"the GPU is about to begin what was launched"},
@@ -667,6 +669,9 @@ void budget_enter(struct budget *budget, const struct op *op)
 		add_state(budget, slot, HOST_LOADER, begin, end);
 	} else if (!(op->is & (OP_IS_AROUND | OP_IS_COVERED))) {
 		add_state(budget, slot, HOST_OPERATOR, begin, end);
+	} else if ((op->is & OP_IS_USER) && !(op->is & OP_IS_COVERED) &&
+		   !op_is_step(op->name, op->framework, op->scope)) {
+		add_state(budget, slot, HOST_RANGE, begin, end);
 	}
 }
 
@@ -822,12 +827,21 @@ void budget_fini(struct budget *budget)
 
 /* ---- as the plugin of TensorBoard divides it ---- */
 
+/* It takes ranges for operators. */
 static enum budget_plugin_part plugin_part_of(unsigned int state)
 {
-	return state < HOST_LOADER	? BUDGET_PLUGIN_RUNTIME
-	       : state == HOST_LOADER	? BUDGET_PLUGIN_DATALOADER
-	       : state == HOST_OPERATOR ? BUDGET_PLUGIN_CPU
-					: BUDGET_PLUGIN_OTHER;
+	switch (state) {
+	case HOST_LOADER:
+		return BUDGET_PLUGIN_DATALOADER;
+	case HOST_OPERATOR:
+	case HOST_RANGE:
+		return BUDGET_PLUGIN_CPU;
+	case HOST_OS:
+	case HOST_USER:
+		return BUDGET_PLUGIN_OTHER;
+	default:
+		return BUDGET_PLUGIN_RUNTIME;
+	}
 }
 
 void budget_plugin_parts(const struct budget_step *step, uint64_t ns[NR_BUDGET_PLUGIN_PARTS])

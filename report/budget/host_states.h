@@ -26,7 +26,8 @@ enum host_state {
 	HOST_CALL,	 /* other calls of CUDA or HIP */
 	HOST_LOADER,
 	HOST_OPERATOR,
-	HOST_OS, /* calls of the operating system, where they were recorded */
+	HOST_OS,    /* calls of the operating system, where they were recorded */
+	HOST_RANGE, /* nothing of these, in a range of the user */
 	NR_HOST_STATES,
 	HOST_USER = NR_HOST_STATES, /* nothing that is recorded */
 };

@@ -98,7 +98,8 @@ enum reduced_fact {
 };
 
 _Static_assert(REDUCED_PARTS == 14 && VIEW_MERGE_SUMS == 4, "as many as in files of version 2");
-_Static_assert(NR_BUDGET_PARTS == 18, "as many as in files of version 3");
+_Static_assert(NR_BUDGET_PARTS == 19, "as many as in files of version 3");
+_Static_assert(NR_REDUCED_FACTS <= 63, "a file has a bit for each");
 
 enum reduced_state {
 	REDUCED_COMPLETE,

@@ -57,10 +57,10 @@ static uint32_t unpack_name(struct unpack *from)
 /* A bit for each value says whether it is known; the known ones follow. */
 static void pack_known(struct buf *out, const uint64_t *values, unsigned int nr)
 {
-	uint32_t known = 0;
+	uint64_t known = 0;
 
 	for (unsigned int i = 0; i < nr; i++) {
-		known |= values[i] != UINT64_MAX ? 1u << i : 0;
+		known |= values[i] != UINT64_MAX ? 1ull << i : 0;
 	}
 	pack_uint(out, known);
 	for (unsigned int i = 0; i < nr; i++) {

@@ -232,7 +232,7 @@ static void add_host(struct verdict *verdict)
 {
 	double calls = undrained(verdict, HOST_LAUNCH) + undrained(verdict, HOST_CALL) +
 		       undrained(verdict, HOST_OPERATOR);
-	double user = undrained(verdict, HOST_USER);
+	double user = undrained(verdict, HOST_RANGE) + undrained(verdict, HOST_USER);
 
 	if (!verdict->figures->has_gpu) {
 		return;

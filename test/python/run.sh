@@ -28,11 +28,15 @@ within() { rm -rf "$T/dump"; GPROF_DIR=$T/dump LD_PRELOAD=$lib "$@"; }
 # On a busy machine the first call may find the recorder not yet started, which is counted; then there is another try.
 within_from_the_start()
 {
-	local _
+	local _ rc
 	for _ in 1 2 3 4 5; do
-		within "$@" || return 1
-		"$B/gprof-report" summary --view losses "$T/dump" 2>&1 | grep -q 'while the recorder was starting' || return 0
+		within "$@" >"$T/within.out" 2>"$T/within.err"
+		rc=$?
+		[ $rc = 0 ] && "$B/gprof-report" summary --view losses "$T/dump" 2>&1 | grep -q 'while the recorder was starting' || break
 	done
+	cat "$T/within.out"
+	cat "$T/within.err" >&2
+	return $rc
 }
 
 # view NAME: its JSON in $T/NAME.json

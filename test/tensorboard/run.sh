@@ -64,13 +64,14 @@ END
 
 # The plugin counts NCCL's kernels as Kernel, and as communication the operators nccl:* on the host: what the
 # device, the host and nobody did agrees. Its occupancy is 0 above 48 KB of shared memory, which the A100's
-# kernels have for 14 % of their time: 32.46 where it is 33.6.
+# kernels have for 14 % of their time: 32.46 where it is 33.6. It also counts the calls of a thread that launches
+# nothing (NCCL's, 310 in overlap_a100).
 while read -r trace total on_device on_host other util sm occupancy; do
 	load "$trace"
 	is "$trace" "$total" 0.05 total_ns
 	is "$trace" "$on_device" 0.15 $device
 	is "$trace" "$on_host" 0.2 $host
-	is "$trace" "$other" 0.05 other_ns
+	is "$trace" "$other" 0.25 other_ns
 	is "$trace" "$util" 0.005 utilization_pct
 	is "$trace" "$sm" 0.005 sm_efficiency_pct
 	is "$trace" "$occupancy" 0.03 occupancy_pct

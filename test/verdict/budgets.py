@@ -20,7 +20,8 @@ TITLES = {
     "Computing": "computing", "Communication": "communication", "Copies to the GPU": "copies", "Copies from the GPU": "copies",
     "Other copies": "copies", "Memsets": "copies", "Idle: waits": "wait", "Idle: start-up": "calls", "Idle: allocation": "calls",
     "Idle: copy calls": "calls", "Idle: launches": "calls", "Idle: other calls": "calls", "Idle: data loader": "loader",
-    "Idle: operators": "operators", "Idle: user code": "user", "Idle: OS calls": "user", "Idle: latency": "latency",
+    "Idle: operators": "operators", "Idle: user code": "user", "Idle: user code in ranges": "user", "Idle: OS calls": "user",
+    "Idle: latency": "latency",
     "Idle: dependencies": "dependency",
 }
 CALLS = ("alloc", "launch", "calls")
