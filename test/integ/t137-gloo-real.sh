@@ -31,19 +31,33 @@ by_torchrun()
 	"$TORCH_PYTHON" -m torch.distributed.run --standalone --nproc-per-node "$1" test/integ/gloo.py "${@:2}" env://
 }
 
+# Does the replay save the delay of the rank that is late, within 10 %?
+is_predicted()
+{
+	"$REPORT" whatif --remove stragglers --format json "$GPROF_DIR" >"$T/whatif" 2>/dev/null
+	summary stragglers
+	jq -e --argjson delay "$(query '.stragglers.rows[0].delay_ns')" \
+		'.what_if.rows[0].saved_ns / $delay | . > 0.9 and . < 1.1' "$T/whatif" >/dev/null
+}
+
 # job LAUNCHER RANKS WHERE CAUSE: one rank sleeps 0.4 s in each step, as gloo.py says. With 12 layers of
 # 263 kB in buckets of 1 MiB there are three all-reduces in a step, which move the gradients of all
 # parameters.
 job()
 {
-	local nr=$2 late=$(($2 - 2)) where=$3 cause=$4 bytes what
+	local nr=$2 late=$(($2 - 2)) where=$3 cause=$4 bytes what rc _
 	what="$nr ranks $1, PyTorch $("$TORCH_PYTHON" -c 'import torch; print(torch.__version__)')"
 	[ "$nr" != 2 ] || late=1
-	rm -rf "$GPROF_DIR" "$T/store-$nr"
 	export -f by_hand by_torchrun
 	export TORCH_PYTHON T GPROF_TORCH=shapes OMP_NUM_THREADS=1
-	LD_PRELOAD=$(preload) timeout 500 bash -c '"$@"' - "$1" "$nr" $late "$where" 0.4 >"$T/out" 2>"$T/err"
-	is 0 $? "status of $what"
+	# A busy machine hides the wait of a step where it takes the processor from gloo's thread; then there is another try.
+	for _ in 1 2 3 4; do
+		rm -rf "$GPROF_DIR" "$T/store-$nr"
+		LD_PRELOAD=$(preload) timeout 500 bash -c '"$@"' - "$1" "$nr" $late "$where" 0.4 >"$T/out" 2>"$T/err"
+		rc=$?
+		[ $rc = 0 ] && [ "$nr" = 2 ] && ! is_predicted || break
+	done
+	is 0 $rc "status of $what"
 	bytes=$(cat "$T/out")
 	is 3158016 "$bytes" "parameters of $what"
 
@@ -64,9 +78,8 @@ job()
 	is true "$(query '.stragglers.rows[0] | .delay_ns > 200000000 and .late_steps > 5')" "by how much of $what"
 
 	# Without that delay the other would not wait. Of four ranks that share two processors others come late, too.
-	"$REPORT" whatif --remove stragglers --format json "$GPROF_DIR" >"$T/whatif" 2>/dev/null
-	[ "$nr" != 2 ] || is true "$(jq --argjson delay "$(query '.stragglers.rows[0].delay_ns')" \
-		'.what_if.rows[0].saved_ns / $delay | . > 0.9 and . < 1.1' "$T/whatif")" "what is predicted without it of $what"
+	[ "$nr" != 2 ] || is_predicted || is "0.9 to 1.1" "another share" "of the delay is predicted without it of $what"
+	summary communication,distributed,stragglers,breakdown
 
 	summary distributed --steps 2-7
 	is true "$(of $late .communication_alone_ns | jq --argjson other "$(of 0 .communication_alone_ns)" '. < $other')" \
