@@ -77,13 +77,14 @@ static const struct collector_source source = {.find_clock = vdso_clock,
 
 COMPAT_START_CODE static int look_for_copy(struct dl_phdr_info *info, size_t size, void *is_second)
 {
-	struct elf elf;
+	struct module module = {0};
 
 	(void)size;
 	if (loaded_objects_contains(info, (uintptr_t)&recorder_ensure_started)) {
 		return 1;
 	}
-	*(bool *)is_second = elf_open(&elf, info) && module_is_gprof(&elf);
+	module.has_symbols = elf_open(&module.elf, info);
+	*(bool *)is_second = module_is_gprof(&module);
 	return *(bool *)is_second;
 }
 

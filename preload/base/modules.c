@@ -254,7 +254,7 @@ static bool look_for_function(const struct module *module, bool is_ours, void *c
 	if (!wanted->function || module_contains(module, (uintptr_t)wanted->function)) {
 		wanted->found = module_find(module, wanted->name, wanted->version);
 	}
-	if (wanted->found && !wanted->function && module_is_gprof(&module->elf)) {
+	if (wanted->found && !wanted->function && module_is_gprof(module)) {
 		wanted->found = NULL;
 	}
 	return wanted->found != NULL;

@@ -80,9 +80,10 @@ static inline void *module_find(const struct module *module, const char *name, c
 }
 
 /* Is it this library, or another copy of it? */
-static inline bool module_is_gprof(const struct elf *elf)
+static inline bool module_is_gprof(const struct module *module)
 {
-	return elf_find(elf, "gprof_step") && elf_find(elf, "InitializeInjection");
+	return module_find(module, "gprof_step", NULL) &&
+	       module_find(module, "InitializeInjection", NULL);
 }
 
 /* Does `module` name `library` among those that it needs itself? */

@@ -10,12 +10,12 @@
 
 #include "preload/hook/hook.h"
 
-/* Not in a copy of gprof: that would look for it as well, and find it here. */
+/* Skips copies of gprof: their hook would look for the function as well, and find ours. */
 static void *find_apart(const struct module *module, const struct choice *choice)
 {
 	void *function = module_find(module, choice->name, choice->version);
 
-	return function && !module_is_gprof(&module->elf) ? function : NULL;
+	return function && !module_is_gprof(module) ? function : NULL;
 }
 
 static bool has_function(const struct module *module, void *context)
@@ -70,8 +70,8 @@ static const struct module *find_in_global(
 	const struct module *exact = modules_of(modules, (uintptr_t)choice->global_exact);
 	bool fits = any && module_find(any, choice->name, choice->version);
 
-	/* Behind another copy of gprof the loader cannot be asked: what the program needs. */
-	if (any && module_is_gprof(&any->elf)) {
+	/* dlsym cannot look past another copy of gprof: search what the program needs. */
+	if (any && module_is_gprof(any)) {
 		any = modules_visit(modules, modules->all, has_function, choice);
 		*function = choice->function;
 		return any;
@@ -171,7 +171,7 @@ static void *find_exact(void *handle, const struct choice *choice)
 static bool look_for_copy(const struct module *module, bool is_ours, void *function)
 {
 	(void)is_ours;
-	return module_contains(module, (uintptr_t)function) && module_is_gprof(&module->elf);
+	return module_contains(module, (uintptr_t)function) && module_is_gprof(module);
 }
 
 static void *find_in(void *handle, const struct choice *choice)
