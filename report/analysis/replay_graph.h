@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The graph of replay.h: built in replay_build.c, joined and run in replay.c. */
+/* The graph of replay.h: built in replay_build.c, made smaller in replay_merge.c, joined and run in
+ * replay.c. */
 #ifndef REPORT_ANALYSIS_REPLAY_GRAPH_H
 #define REPORT_ANALYSIS_REPLAY_GRAPH_H
 
@@ -90,6 +91,12 @@ static inline bool replay_is_on_device(const struct node *node)
 
 /* Puts what is waited for before what waits. */
 void replay_order(struct replay_graph *graph);
+
+/*
+ * Joins what a thread does from one launch or wait to the next, if no change concerns only a part
+ * of it and nothing waits for what is in its middle. is_any_kind: also of different kinds.
+ */
+void replay_merge(struct replay_graph *graph, bool is_any_kind);
 
 /* Room for a run. */
 void replay_make_room(struct replay_graph *graph);
