@@ -551,21 +551,26 @@ static struct awaited room_for(struct dependencies *dependencies, const struct s
 	size_t i = first_from(dependencies, call->stream, call->begin);
 	const struct step_activity *full =
 		i >= QUEUE_DEPTH_FULL ? &records[i - QUEUE_DEPTH_FULL] : NULL;
+	size_t first = i > 2 * QUEUE_DEPTH_FULL ? i - 2 * QUEUE_DEPTH_FULL : 0, low = first, high;
+	const struct step_activity *record;
 
 	if (!full || full->stream != call->stream || full->begin <= call->begin) {
 		return (struct awaited){0};
 	}
-	for (size_t k = 0; k < 2 * QUEUE_DEPTH_FULL && i-- > 0; k++) {
-		const struct step_activity *record = &records[i];
+	/* The activities of a stream begin in the order of their launches. */
+	for (high = i; low < high;) {
+		size_t middle = low + (high - low) / 2;
 
-		if (record->stream != call->stream || record->begin <= call->begin) {
-			break;
-		}
-		if (record->begin <= call->end) {
-			return (struct awaited){record, record->begin};
+		if (records[middle].stream != call->stream || records[middle].begin <= call->end) {
+			low = middle + 1;
+		} else {
+			high = middle;
 		}
 	}
-	return (struct awaited){0};
+	record = low > first ? &records[low - 1] : NULL;
+	return record && record->stream == call->stream && record->begin > call->begin
+		       ? (struct awaited){record, record->begin}
+		       : (struct awaited){0};
 }
 
 struct awaited dependencies_awaited(struct dependencies *dependencies, const struct step_item *call)
