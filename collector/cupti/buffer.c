@@ -46,7 +46,7 @@ static struct buffer_state {
 	_Atomic size_t *valid_bytes;
 	struct stack free;
 	struct stack full;
-	struct stack ordered; /* of the full ones, the oldest first */
+	struct stack ordered; /* full ones, the oldest on top; only the drain uses it */
 	_Atomic uint32_t nr_full;
 	_Atomic uint32_t nr_out; /* of gprof's buffers that CUPTI has */
 	char *scratch;		 /* NULL where CUPTI may be refused a buffer */

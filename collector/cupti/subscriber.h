@@ -30,7 +30,7 @@ struct subscriber_wants {
 /* The callback IDs that the client has enabled. */
 extern struct subscriber_wants subscriber_theirs __attribute__((visibility("hidden")));
 
-/* Only the client can have asked for a larger ID or a later domain, since gprof never does. */
+/* Only the client can have enabled a larger ID or a later domain; gprof never does. */
 static inline bool subscriber_has(
 	const struct subscriber_wants *wants, uint32_t domain, uint32_t cbid)
 {

@@ -164,7 +164,7 @@ static void count_by_name(
 
 /* ---- two optimizers of the same name ---- */
 
-/* All of them have that name: nothing but turns tells them apart. */
+/* Returns true if every optimizer so far has this name, so that only turns tell them apart. */
 static bool is_only_name(struct step_auto *a, uint64_t name)
 {
 	if (!a->nr_names) {
@@ -226,7 +226,7 @@ static void count_by_turn(
 		turns->first = turns->last;
 		turns->second = key;
 		turns->are_known = true;
-		a->held.nr = 0; /* of the first one, in the middle of a step */
+		a->held.nr = 0; /* where the first of the two ended, in the middle of a step */
 	} else {
 		give_held(a, ends);
 	}

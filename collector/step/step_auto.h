@@ -9,9 +9,9 @@
  * steps between two fetches; without one, the names before one of them repeats. An optimizer that
  * steps later than the known length of the group belongs to the previous step.
  *
- * Two optimizers of the same name, as of a GAN, are told apart by the number of parameters that
- * got a gradient since the last step of either: where two numbers alternate, two steps of the
- * optimizer are one step.
+ * Two optimizers of the same name, such as those of a GAN, differ in how many parameters get a
+ * gradient before they step. Where two such numbers alternate, two steps of the optimizer are one
+ * step.
  */
 #ifndef COLLECTOR_STEP_STEP_AUTO_H
 #define COLLECTOR_STEP_STEP_AUTO_H
@@ -38,9 +38,8 @@
 
 /* Two optimizers of the same name that take turns. */
 struct step_auto_turns {
-	uint64_t last,
-		before; /* what tells the last two steps of the optimizer from others; 0: none */
-	uint64_t first, second; /* of a pair, once it is known */
+	uint64_t last, before;	/* keys of the last two steps of the optimizer; 0: none */
+	uint64_t first, second; /* keys of the pair, if are_known */
 	uint32_t nr, nr_needed; /* in a row */
 	uint32_t doubt;		/* grows with each step out of turn */
 	bool are_known, is_second_next;

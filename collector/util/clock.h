@@ -37,10 +37,10 @@ uint64_t clock_read_ns(clockid_t id); /* 0: there is no such clock */
 uint64_t clock_monotonic_ns(void);
 uint64_t clock_realtime_ns(void);
 
-/* A reading of another clock, and the time of one of ours in the middle of it. */
+/* One reading of another clock, and what our own clock showed halfway through it. */
 struct clock_pair {
 	uint64_t ours, theirs;
-	uint64_t apart; /* how long the reading took, in units of ours */
+	uint64_t apart; /* duration of the reading, in units of our clock */
 };
 
 /*
