@@ -46,7 +46,7 @@ void headline_begin(struct headline *headline, struct process *process)
 void headline_enter(struct headline *headline, const struct op *op)
 {
 	at_hand(headline)->has_ops = true;
-	at_hand(headline)->framework = op->framework;
+	at_hand(headline)->has_torch |= op->framework == GPROF_FRAMEWORK_TORCH;
 	budget_enter(&headline->budget, op);
 }
 
@@ -170,8 +170,9 @@ void headline_end(struct headline *headline, const struct phases *phases)
 	at->nr_launches = budget->nr_launches;
 	at->nr_graph_launches = budget->nr_graph_launches;
 	at->nr_lost = budget->nr_lost;
-	at->slowest_ns = budget->slowest_ns;
-	at->slowest_name = budget->slowest_name;
+	at->slow_name = budget->slow.name;
+	at->wait_name = budget->waits.name;
+	at->has_hip = budget->has_hip;
 	at->is_selected = at->process->select;
 	at->steps = mem_zeroed(budget->nr_steps + 1, sizeof(*at->steps));
 	for (size_t i = 0; i < budget->nr_steps; i++) {
@@ -297,16 +298,14 @@ static void add_process(const struct headline_process *at, struct headline_figur
 
 	if (!figures->first) {
 		figures->first = process;
-		figures->framework = at->framework;
-		figures->has_ops = at->has_ops;
 	}
 	figures->nr_launches += at->nr_launches;
 	figures->nr_graph_launches += at->nr_graph_launches;
 	figures->nr_lost += at->nr_lost;
-	if (at->slowest_ns > figures->slowest_ns) {
-		figures->slowest_ns = at->slowest_ns;
-		figures->slowest_name = at->slowest_name;
-	}
+	figures->slow_name = figures->slow_name ? figures->slow_name : at->slow_name;
+	figures->wait_name = figures->wait_name ? figures->wait_name : at->wait_name;
+	figures->has_torch |= at->has_torch;
+	figures->has_hip |= at->has_hip;
 	figures->nr_processes++;
 	figures->nr_ranks += process->rank >= 0;
 	figures->span_ns = span_ns > figures->span_ns ? span_ns : figures->span_ns;

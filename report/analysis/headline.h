@@ -44,10 +44,9 @@ struct headline_process {
 	uint32_t *devices; /* that had work */
 	size_t nr_devices, device_capacity;
 	uint64_t nr_launches, nr_graph_launches, nr_lost; /* as in budget.h */
-	uint64_t slowest_ns;   /* of calls that start up, allocate or load */
-	uint32_t slowest_name; /* of those */
-	uint8_t framework;     /* of the last operator */
-	bool has_calls;	       /* of CUDA or of another library of GPUs */
+	uint32_t slow_name, wait_name;			  /* of the budget's tops; 0: none */
+	bool has_torch, has_hip;
+	bool has_calls; /* of CUDA or of another library of GPUs */
 	bool has_steps, has_gpu, has_ops;
 	bool has_phases;  /* of a training: Forward and the others are known */
 	bool has_parts;	  /* not more overlapped than budget.h holds */
@@ -80,10 +79,8 @@ struct headline_figures {
 	uint64_t parts_ns, parts[NR_BUDGET_PARTS]; /* of the first: all of them together */
 	uint64_t drained[NR_HOST_STATES + 1];	   /* of these, in gaps that a wait opened */
 	uint64_t nr_launches, nr_graph_launches, nr_lost;
-	uint64_t slowest_ns; /* as in headline_process */
-	uint32_t slowest_name;
-	uint8_t framework; /* of the operators of the first process */
-	bool has_ops;	   /* which has any */
+	uint32_t slow_name, wait_name; /* as in headline_process, of the first that has one */
+	bool has_torch, has_hip;       /* any of them has */
 	uint64_t phases_ns, phases[NR_PHASES];
 	uint64_t nr_outlier_rows, outlier_phases[NR_PHASES]; /* of the outliers of each process */
 	double flops_per_s, mfu_pct;			     /* below 0: unknown */

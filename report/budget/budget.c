@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Divides the time of each step into its parts, from the last event of a process to the first. */
 #include "report/budget/budget.h"
 
 #include <stdlib.h>
@@ -50,7 +51,7 @@ const struct budget_part_text budget_part_texts[NR_BUDGET_PARTS] = {
 struct call_info {
 	uint32_t name;
 	uint8_t kind; /* enum call_kind; 0: not looked at yet */
-	bool is_os, is_graph, begins_capture, ends_capture;
+	bool is_os, is_hip, is_graph, begins_capture, ends_capture;
 };
 
 /* Where the calls of a name that took long came last, going back in time. */
@@ -142,7 +143,8 @@ void budget_begin(struct budget *budget, struct process *process, bool has_devic
 	device_work_init(&budget->work, process);
 	idmap_init(&budget->calls, sizeof(struct call_info));
 	idmap_init(&budget->long_calls, sizeof(struct long_call));
-	idmap_init(&budget->slow_calls, sizeof(uint64_t));
+	idmap_init(&budget->slow.ns, sizeof(uint64_t));
+	idmap_init(&budget->waits.ns, sizeof(uint64_t));
 }
 
 /* ---- closing a step: what its time went to ---- */
@@ -236,7 +238,7 @@ static void pass_works(struct budget *budget, uint64_t time)
 
 /* ---- gaps ---- */
 
-/* The host did what explains a gap. */
+/* Adds a gap that the host explains, by what it did. */
 static void add_host(struct sweep *sweep, unsigned int slot, uint64_t begin, uint64_t end)
 {
 	uint64_t ns[NR_HOST_STATES + 1] = {0};
@@ -301,7 +303,7 @@ static void begin_sweep(struct sweep *sweep)
 	host_sweep_begin(&sweep->host, &budget->host);
 }
 
-/* What lies behind the begin is forgotten, the rest kept. */
+/* Forgets what begins later than the sweep's begin, and keeps the rest for an earlier step. */
 static void end_sweep(struct sweep *sweep)
 {
 	struct budget *budget = sweep->budget;
@@ -372,8 +374,6 @@ static void close_from(struct budget *budget, struct budget_step *step, uint64_t
 	add_parts(budget, step, begin, end);
 	if (budget->has_devices) {
 		add_devices(budget, step, begin, next);
-	} else {
-		device_work_drop(&budget->work, begin);
 	}
 	budget->closed_ns = begin;
 }
@@ -435,14 +435,14 @@ static int by_time(const void *a, const void *b)
 
 #define NR_SAMPLES 255u
 
-/* About half of the kernels end later. */
-static uint64_t middle_of(const struct device_work *work)
+/* About half of the activities end later. */
+static uint64_t middle_of(const struct budget *budget)
 {
 	uint64_t ends[NR_SAMPLES];
-	size_t nr = work->nr_kernels < NR_SAMPLES ? work->nr_kernels : NR_SAMPLES;
+	size_t nr = budget->nr_works < NR_SAMPLES ? budget->nr_works : NR_SAMPLES;
 
 	for (size_t i = 0; i < nr; i++) {
-		ends[i] = work->kernels[i * (work->nr_kernels / nr)].end;
+		ends[i] = budget->works[i * (budget->nr_works / nr)].end;
 	}
 	qsort(ends, nr, sizeof(ends[0]), by_time);
 	return nr ? ends[nr / 2] : 0;
@@ -450,7 +450,7 @@ static uint64_t middle_of(const struct device_work *work)
 
 static bool is_full(const struct budget *budget, size_t most)
 {
-	bool is_much = budget->work.nr_kernels > most || host_states_are_many(&budget->host, most);
+	bool is_much = budget->nr_works > most || host_states_are_many(&budget->host, most);
 
 	for (unsigned int i = 0; i < NR_BUDGET_BUSY; i++) {
 		is_much |= budget->busy[i].strays.nr > most;
@@ -458,10 +458,10 @@ static bool is_full(const struct budget *budget, size_t most)
 	return is_much;
 }
 
-/* Too many kernels: the later half is closed, as if no more of its events were to come. */
+/* Too many activities: the later half is closed, as if no more of its events were to come. */
 static void make_room(struct budget *budget)
 {
-	uint64_t middle = middle_of(&budget->work), begin = begin_of_last(budget);
+	uint64_t middle = middle_of(budget), begin = begin_of_last(budget);
 	struct budget_step *step;
 
 	while (budget->nr_open > 1 && middle <= begin) {
@@ -514,7 +514,7 @@ static inline bool clip(struct budget *budget, uint64_t begin, uint64_t *end)
 
 static inline void after_adding(struct budget *budget, size_t nr_strays)
 {
-	if (nr_strays > budget->most || budget->work.nr_kernels > budget->most) {
+	if (nr_strays > budget->most || budget->nr_works > budget->most) {
 		make_room(budget);
 	}
 }
@@ -549,6 +549,7 @@ static const struct call_info *info_of(struct budget *budget, uint32_t call)
 		info->is_os = api == GPROF_API_THREAD;
 		info->kind = (uint8_t)call_kind_of(info->name);
 		text = string_pool_text(info->name, NULL);
+		info->is_hip = strncmp(text, "hip", 3) == 0;
 		info->is_graph = strstr(text, "GraphLaunch") != NULL;
 		info->begins_capture = strstr(text, "BeginCapture") != NULL;
 		info->ends_capture = strstr(text, "EndCapture") != NULL;
@@ -591,15 +592,14 @@ static bool is_once(struct budget *budget, uint32_t name, uint32_t step)
 	return !last->recurs;
 }
 
-/* Whose calls took longest of those that start up, allocate or load? */
-static void add_slow(struct budget *budget, uint32_t name, uint64_t ns)
+static void add_to_top(struct call_top *top, uint32_t name, uint64_t ns)
 {
-	uint64_t *sum = idmap_put(&budget->slow_calls, name);
+	uint64_t *sum = idmap_put(&top->ns, name);
 
 	*sum += ns;
-	if (*sum > budget->slowest_ns) {
-		budget->slowest_ns = *sum;
-		budget->slowest_name = name;
+	if (*sum > top->most_ns) {
+		top->most_ns = *sum;
+		top->name = name;
 	}
 }
 
@@ -623,8 +623,11 @@ static void add_last_call(struct budget *budget)
 		budget->call.end - budget->call.begin >= BUDGET_LOADING_NS) {
 		state = HOST_ALLOCATION;
 	}
-	if (state == HOST_STARTUP || state == HOST_ALLOCATION) {
-		add_slow(budget, budget->call.name, budget->call.end - budget->call.begin);
+	if (state == HOST_STARTUP || (state == HOST_ALLOCATION && !budget->has_steps)) {
+		add_to_top(&budget->slow, budget->call.name, budget->call.end - budget->call.begin);
+	} else if (state == HOST_WAIT) {
+		add_to_top(
+			&budget->waits, budget->call.name, budget->call.end - budget->call.begin);
 	}
 	add_state(budget, slot, state, budget->call.begin, budget->call.end);
 }
@@ -692,6 +695,7 @@ void budget_call(struct budget *budget, const struct op_call *call)
 		end - begin >= BUDGET_LONG_CALL_NS && is_once(budget, info->name, call->step)) {
 		state = HOST_STARTUP;
 	}
+	budget->has_hip |= info->is_hip;
 	budget->is_capturing =
 		(budget->is_capturing || info->ends_capture) && !info->begins_capture;
 	budget->call.name = info->name;
@@ -720,26 +724,17 @@ static void add_device_end(
 	}
 }
 
-/* Without devices only the times are needed, to make room. */
-static inline void add_kernel(struct budget *budget, const struct op_record *record, uint64_t end)
-{
-	if (budget->has_devices) {
-		device_work_add(&budget->work, record, end);
-	} else {
-		device_work_add_times(&budget->work, record->begin_ns, end);
-	}
-}
-
 void budget_range(struct budget *budget, const struct op_range *range)
 {
 	see(budget, ns_of(budget, range->begin), ns_of(budget, range->end));
 }
 
-/* It may end a gap. */
+/* Keeps an activity, since it may end a gap. */
 static void add_work(
 	struct budget *budget, const struct op_record *record, const struct op_call *call)
 {
-	struct budget_work work = {.begin = record->begin_ns, .slot = HOST_OTHERS};
+	struct budget_work work = {
+		.begin = record->begin_ns, .end = record->end_ns, .slot = HOST_OTHERS};
 
 	if (call) {
 		work.launch_end = ns_of(budget, call->end);
@@ -768,9 +763,11 @@ void budget_record(
 		see_copy(budget, part, end);
 	}
 	add_work(budget, record, call);
-	if ((record->table == GPROF_TABLE_kernel || record->table == GPROF_TABLE_graph) &&
+	if (budget->has_devices &&
+		(record->table == GPROF_TABLE_kernel || record->table == GPROF_TABLE_graph) &&
 		record->begin_ns < budget->closed_ns && is_wanted(budget)) {
-		add_kernel(budget, record, end < budget->closed_ns ? end : budget->closed_ns);
+		device_work_add(
+			&budget->work, record, end < budget->closed_ns ? end : budget->closed_ns);
 	}
 	add_busy(budget, part, record->begin_ns, end);
 }
@@ -817,7 +814,8 @@ void budget_fini(struct budget *budget)
 	host_states_fini(&budget->host);
 	idmap_fini(&budget->calls);
 	idmap_fini(&budget->long_calls);
-	idmap_fini(&budget->slow_calls);
+	idmap_fini(&budget->slow.ns);
+	idmap_fini(&budget->waits.ns);
 	free(budget->works);
 	device_work_fini(&budget->work);
 	free(budget->steps);
@@ -827,7 +825,7 @@ void budget_fini(struct budget *budget)
 
 /* ---- as the plugin of TensorBoard divides it ---- */
 
-/* It takes ranges for operators. */
+/* The plugin takes ranges for operators. */
 static enum budget_plugin_part plugin_part_of(unsigned int state)
 {
 	switch (state) {

@@ -25,13 +25,14 @@
  * user's ranges, modules and steps are no operators: what lies in them counts.
  *
  * Fed by op_walk.c from the last event to the first. A step is closed, that is, summed, as soon as
- * all launches of the one before it are known. A step with more kernels than BUDGET_MOST (or a
- * program without steps, which counts as one) is closed in stretches, the later half of the kernels
+ * all launches of the one before it are known. A step with more activities than BUDGET_MOST (or a
+ * program without steps, which counts as one) is closed in stretches, the later half of them
  * at a time: exact where devices run work in the order of its launches. Events that come later for
  * a closed stretch are cut off and counted.
  *
  * Memory: the intervals of two steps, and of the host as far as it is ahead of devices, up to 8 MB
- * of each part and state (interval_queue.h); BUDGET_MOST kernels, 170 MB; 400 bytes for each step.
+ * of each part and state (interval_queue.h); BUDGET_MOST activities, 32 MB, and with devices as
+ * many kernels, 150 MB; 500 bytes for each step.
  */
 #ifndef REPORT_BUDGET_BUDGET_H
 #define REPORT_BUDGET_BUDGET_H
@@ -59,22 +60,22 @@ enum budget_part {
 	NR_BUDGET_BUSY = BUDGET_HOST,
 };
 
-/* As columns and rows have them: "computing"; and what they mean. */
+/* Key, title and meaning of each part, for tables. */
 extern const struct budget_part_text {
 	const char *key, *title, *help;
 } budget_part_texts[NR_BUDGET_PARTS];
 
-/* Of a gap behind the launch that ends it; of a gap that such launches alone explain. */
+/* A shorter time behind a launch is latency. A longer gap behind a launch is a dependency. */
 #define BUDGET_LATENCY_NS 10000u
 #define BUDGET_QUEUE_NS	  100000u
 
 /* A call that is no wait, and as long as this, belongs to the start unless it comes again. */
 #define BUDGET_LONG_CALL_NS 20000000u
 
-/* A launch that is as long as this while the GPU is idle loads code. */
+/* A launch that takes as long as this while the GPU is idle loads code. */
 #define BUDGET_LOADING_NS 1000000u
 
-/* Kernels that are held at once, and intervals of a part out of order. */
+/* Activities that are held at once, and intervals of a part out of order. */
 #define BUDGET_MOST (1u << 20)
 
 struct budget_step {
@@ -95,9 +96,16 @@ struct budget_step {
 
 /* Work that may end a gap. */
 struct budget_work {
-	uint64_t begin;
+	uint64_t begin, end;
 	uint64_t launch_end; /* of its call; 0: unknown */
 	uint8_t slot;	     /* of the thread that launched it */
+};
+
+/* The call that took longest, all its calls together. */
+struct call_top {
+	struct idmap ns; /* uint64_t by name */
+	uint64_t most_ns;
+	uint32_t name; /* of string_pool.h; 0: there was none */
 };
 
 struct budget {
@@ -116,10 +124,8 @@ struct budget {
 	struct budget_work next; /* the first work behind what is closed; begin 0: none */
 	struct idmap calls;	 /* by their ids in the stream, see budget.c */
 	struct idmap long_calls; /* by their names: where the last one was */
-	struct idmap
-		slow_calls; /* uint64_t by the names of those that start up, allocate or load: ns */
-	uint64_t slowest_ns;
-	uint32_t slowest_name; /* of them */
+	struct call_top slow;	 /* of calls that start up; without steps, or allocate or load */
+	struct call_top waits;	 /* of calls that wait, or read back */
 	/* The call that came last: what it launched shows what it did. */
 	struct {
 		uint64_t begin, end, correlation;
@@ -143,6 +149,7 @@ struct budget {
 	 * recorded */
 	uint64_t nr_launches, nr_graph_launches, nr_lost;
 	bool is_capturing; /* going back in time */
+	bool has_hip;	   /* calls of HIP: the GPU is AMD's */
 };
 
 /* In the order of struct op_view's callbacks. has_devices: the devices of steps are wanted, too. */

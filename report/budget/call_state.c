@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Classifies calls of CUDA and HIP by their names: waits, loading of code, memory. */
 #include "report/budget/call_state.h"
 
 #include <stdbool.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Sums up what the kernels of a stretch of time made of each device. */
 #include "report/budget/device_utilization.h"
 
 #include <stdlib.h>
@@ -178,7 +179,8 @@ static void add_sums(
 	}
 }
 
-void device_work_drop(struct device_work *work, uint64_t begin)
+/* Forgets what begins at or after a time. */
+static void device_work_drop(struct device_work *work, uint64_t begin)
 {
 	size_t nr_kept = 0;
 

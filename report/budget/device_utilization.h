@@ -47,7 +47,7 @@ void device_work_fini(struct device_work *work);
 /* A timed record of a kernel, or of a graph as a whole. */
 void device_work_add(struct device_work *work, const struct op_record *record, uint64_t end_ns);
 
-/* The same where device_work_take is not called: of such a kernel no more is known. */
+/* A kernel with those times; the caller sets the rest. */
 struct device_kernel *device_work_add_times(
 	struct device_work *work, uint64_t begin_ns, uint64_t end_ns);
 
@@ -57,9 +57,6 @@ struct device_kernel *device_work_add_times(
  */
 struct device_utilization *device_work_take(
 	struct device_work *work, uint64_t begin, uint64_t end, size_t *nr);
-
-/* Forgets what begins at or after a time, as device_work_take does. */
-void device_work_drop(struct device_work *work, uint64_t begin);
 
 /* Adds another stretch of the same device. */
 void device_utilization_add(struct device_utilization *sum, const struct device_utilization *more);

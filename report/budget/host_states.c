@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Keeps the intervals of what threads do, by thread, and sweeps them back in time. */
 #include "report/budget/host_states.h"
 
 void host_states_fini(struct host_states *states)

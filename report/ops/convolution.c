@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Infers the size of a convolution's output from strides, its backward call, or what reads it. */
 #include "report/ops/convolution.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the recorded shapes of an operator's inputs, such as "[64,3],[2,2]", into numbers. */
 #include "report/ops/input_shapes.h"
 
 #include <stdlib.h>

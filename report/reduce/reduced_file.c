@@ -13,7 +13,8 @@
  * Rows and processes are unique.
  *
  * Version 1 has no sketches of processes, no rows of communication and no facts of processes; these
- * are unknown. The reader refuses versions after its own.
+ * are unknown. Version 2 has no time budget of processes. The reader refuses versions after its
+ * own.
  */
 #include "report/reduce/reduced.h"
 

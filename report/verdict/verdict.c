@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds what would make a run faster, from its time budget and the replay, and says so. */
 #include "report/verdict/verdict.h"
 
 #include <inttypes.h>
@@ -12,14 +13,13 @@
 #define LEAST_REACH_PCT 3.0
 #define LEAST_SAVED_PCT 1.0
 
-/* Start-up without steps leaves too little to judge above this. */
+/* Above this share, start-up leaves too little of a recording without steps to judge. */
 #define MUCH_STARTUP_PCT 50.0
 
 /* Where GPUs wait longer for what is not recorded, the replay does not know what a change saves. */
 #define UNEXPLAINED_PCT 5.0
 
-/* If the GPU computes as long as this, and no change saves as much as that, kernels are all there
- * is. */
+/* Kernels stand first if they take at least the one, and every change saves less than the other. */
 #define COMPUTING_PCT 50.0
 #define LITTLE_PCT    5.0
 
@@ -118,8 +118,8 @@ static int by_number(const void *a, const void *b)
 }
 
 /*
- * Communication ends together, so who comes last waits least: the median of the others' waits
- * longer by what is returned.
+ * Communication ends together, so the rank that comes last waits least. Returns by how much the
+ * median of all ranks waits longer.
  */
 static double find_latest(struct verdict *verdict)
 {
@@ -171,6 +171,11 @@ static double find_late(struct verdict *verdict)
 
 /* ---- what a change saves ---- */
 
+static bool is_unexplained(const struct verdict *verdict)
+{
+	return 100 * part(verdict, BUDGET_DEPENDENCY) > UNEXPLAINED_PCT * step_ns(verdict);
+}
+
 /* Mean of the processes that count, as far as it is predicted; below 0: of none. */
 static double predicted_ns(const struct verdict *verdict, enum advice_change change)
 {
@@ -179,8 +184,7 @@ static double predicted_ns(const struct verdict *verdict, enum advice_change cha
 	double sum = 0;
 	size_t nr = 0;
 
-	if (change == ADVICE_CHANGE_NONE ||
-		100 * part(verdict, BUDGET_DEPENDENCY) > UNEXPLAINED_PCT * step_ns(verdict) ||
+	if (change == ADVICE_CHANGE_NONE || is_unexplained(verdict) ||
 		(change == ADVICE_CHANGE_STRAGGLERS && !prediction->is_joined)) {
 		return -1;
 	}
@@ -234,9 +238,6 @@ static void add_host(struct verdict *verdict)
 		       undrained(verdict, HOST_OPERATOR);
 	double user = undrained(verdict, HOST_RANGE) + undrained(verdict, HOST_USER);
 
-	if (!verdict->figures->has_gpu) {
-		return;
-	}
 	if (user > calls) {
 		add(verdict, VERDICT_USER, user);
 	} else {
@@ -244,7 +245,8 @@ static void add_host(struct verdict *verdict)
 	}
 }
 
-static void add_startup(struct verdict *verdict)
+/* Returns what it takes of the step or the recording, in percent. */
+static double add_startup(struct verdict *verdict)
 {
 	double ns = state(verdict, HOST_STARTUP);
 
@@ -252,18 +254,13 @@ static void add_startup(struct verdict *verdict)
 		ns += state(verdict, HOST_ALLOCATION);
 	}
 	add(verdict, VERDICT_STARTUP, ns);
+	return 100 * ns / step_ns(verdict);
 }
 
-/* Idle time, which lost activities only seem to leave. */
-static void add_idle(struct verdict *verdict)
+static void add_gpu_idle(struct verdict *verdict)
 {
-	add_startup(verdict);
-	if (verdict->nr && !verdict->figures->has_steps &&
-		verdict_share_pct(&verdict->findings[0]) > MUCH_STARTUP_PCT) {
+	if (add_startup(verdict) > MUCH_STARTUP_PCT && !verdict->figures->has_steps) {
 		return;
-	}
-	if (verdict->figures->has_phases) { /* of a training */
-		add(verdict, VERDICT_LOADER, state(verdict, HOST_LOADER));
 	}
 	add(verdict, VERDICT_READBACK,
 		state(verdict, HOST_WAIT) + part(verdict, BUDGET_DOWNLOAD) + drained(verdict));
@@ -272,6 +269,17 @@ static void add_idle(struct verdict *verdict)
 	}
 	add_host(verdict);
 	add(verdict, VERDICT_GAPS, part(verdict, BUDGET_LATENCY));
+}
+
+/* Idle time, which lost activities only seem to leave. Without a GPU only the loader is a cause. */
+static void add_idle(struct verdict *verdict)
+{
+	if (verdict->figures->has_phases) { /* of a training */
+		add(verdict, VERDICT_LOADER, state(verdict, HOST_LOADER));
+	}
+	if (verdict->figures->has_gpu) {
+		add_gpu_idle(verdict);
+	}
 }
 
 static int by_saving(const void *a, const void *b)
@@ -293,7 +301,7 @@ static void put_first(struct verdict *verdict, enum verdict_cause cause, double 
 		.cause = cause, .reach_ns = reach_ns, .saved_ns = -1, .step_ns = step_ns(verdict)};
 }
 
-/* Most of the time that nothing but faster kernels would save is a verdict as well. */
+/* That only faster kernels would save much is a verdict as well. */
 static void add_kernels(struct verdict *verdict)
 {
 	double ns = part(verdict, BUDGET_COMPUTING);
@@ -302,6 +310,16 @@ static void add_kernels(struct verdict *verdict)
 		(!verdict->nr || verdict_share_pct(&verdict->findings[0]) < LITTLE_PCT)) {
 		put_first(verdict, VERDICT_KERNELS, ns);
 	}
+}
+
+/* The ranks but the late one wait in what communication they do not hide. */
+static void add_late(struct verdict *verdict)
+{
+	double nr = (double)verdict->figures->nr_ranks;
+	double delay_ns = find_late(verdict);
+	double exposed_ns = nr > 1 ? part(verdict, BUDGET_COMMUNICATION) * nr / (nr - 1) : 0;
+
+	add(verdict, VERDICT_STRAGGLER, delay_ns < exposed_ns ? delay_ns : exposed_ns);
 }
 
 static const struct advice_facts *facts_of(const struct verdict *verdict)
@@ -328,7 +346,7 @@ void verdict_find(
 	}
 	add(verdict, VERDICT_COPIES, part(verdict, BUDGET_UPLOAD) + state(verdict, HOST_STAGING));
 	add(verdict, VERDICT_COMMUNICATION, part(verdict, BUDGET_COMMUNICATION));
-	add(verdict, VERDICT_STRAGGLER, find_late(verdict));
+	add_late(verdict);
 	qsort(verdict->findings, verdict->nr, sizeof(*verdict->findings), by_saving);
 	if (headline_has_lost(figures)) {
 		put_first(verdict, VERDICT_LOST, 0);
@@ -380,20 +398,20 @@ static const char *launch_change(const struct verdict *verdict)
 	if (figures->nr_graph_launches) {
 		return "less work on the host between graphs";
 	}
-	return figures->has_ops && figures->framework == GPROF_FRAMEWORK_TORCH
-		       ? "CUDA graphs or torch.compile"
-		       : "CUDA graphs";
+	if (figures->has_hip) {
+		return figures->has_torch ? "HIP graphs or torch.compile" : "HIP graphs";
+	}
+	return figures->has_torch ? "CUDA graphs or torch.compile" : "CUDA graphs";
 }
 
-static void add_top(
-	const struct verdict *verdict, enum advice_cause cause, const char *word, struct buf *out)
+/* A call, behind a word. */
+static void add_call(uint32_t name, const char *word, struct buf *out)
 {
-	const struct advice_facts *facts = verdict->facts;
-	const char *top = facts ? advice_sites_top(&facts->sites, cause, facts->base_mask) : "";
+	const char *text = string_pool_text(name, NULL);
 
-	if (*top) {
-		buf_printf(out, "%s", word);
-		text_add_shown(out, top, strlen(top), 32);
+	if (name) {
+		buf_text(out, word);
+		text_add_shown(out, text, strlen(text), 32);
 	}
 }
 
@@ -404,7 +422,10 @@ static void add_lost(const struct headline_figures *figures, struct buf *out)
 		figures->nr_lost, figures->nr_launches);
 }
 
-/* Once, so not per step: of all of a process. */
+/*
+ * Not per step: of all of a process. Without steps nothing shows whether it would come again, and
+ * allocations count as well.
+ */
 static void add_startup_sentence(
 	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
 {
@@ -412,17 +433,13 @@ static void add_startup_sentence(
 	double nr_steps = figures->nr_step_rows
 				  ? (double)figures->nr_step_rows / (double)figures->nr_processes
 				  : 1;
-	const char *name = string_pool_text(figures->slowest_name, NULL);
 
-	buf_text(out, "Start-up takes ");
+	buf_text(out, figures->has_steps ? "Start-up takes " : "Start-up and allocation take ");
 	advice_add_time(out, finding->reach_ns * nr_steps);
 	buf_printf(out, " (%.1f %% of the %s)", verdict_share_pct(finding),
 		figures->has_steps ? "steps" : "recording");
-	if (figures->slowest_name) {
-		buf_text(out, ", most in ");
-		text_add_shown(out, name, strlen(name), 32);
-	}
-	buf_text(out, "; it happens once");
+	add_call(figures->slow_name, ", most in ", out);
+	buf_text(out, figures->has_steps ? "; it happens once" : "");
 }
 
 void verdict_add_sentence(
@@ -448,7 +465,7 @@ void verdict_add_sentence(
 		return;
 	case VERDICT_READBACK:
 		buf_text(out, "The GPU is idle after the host waited for it");
-		add_top(verdict, ADVICE_WAIT, " in ", out);
+		add_call(verdict->figures->wait_name, " in ", out);
 		add_change(verdict, finding, "not waiting", out);
 		return;
 	case VERDICT_ALLOCATION:
@@ -476,7 +493,11 @@ void verdict_add_sentence(
 		add_change(verdict, finding, "fewer and larger kernels", out);
 		return;
 	default:
-		buf_text(out, "No change outside of kernels saves much; the GPU computes ");
+		if (is_unexplained(verdict)) {
+			buf_text(out, "What the GPU waits for was not recorded; it computes ");
+		} else {
+			buf_text(out, "No change outside of kernels saves much; the GPU computes ");
+		}
 		add_amount(verdict, finding, out);
 		return;
 	}

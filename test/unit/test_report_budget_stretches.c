@@ -39,6 +39,7 @@ static void record_few(void *context, const struct op_record *record, const stru
 	(void)op;
 	budget_record(&few->budget, record, call);
 	ck_assert_uint_le(few->budget.work.nr_kernels, few->most_kernels + 1);
+	ck_assert_uint_le(few->budget.nr_works, few->most_kernels + 1);
 }
 
 static void end_few(void *context, struct process *process, const struct phases *phases)

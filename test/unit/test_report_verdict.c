@@ -144,6 +144,44 @@ START_TEST(what_comes_once_is_start_up)
 }
 END_TEST
 
+/* Steps whose operators launch small kernels; the first screen. */
+static struct table *launching(const char *name, const char *call)
+{
+	struct made made = made_open(name);
+	uint32_t shape = made_shape(&made, "k", 1, 32, 16, 0);
+
+	made.launch = gen_call(made.gen, call, GPROF_API_RUNTIME);
+	for (uint64_t step = 0; step < 4; step++) {
+		uint64_t at = 1000000 * (step + 1);
+
+		made_step(&made, at, step);
+		for (uint64_t i = 0; i < 9; i++) {
+			uint64_t begin = at + 100000 * i;
+
+			made_launch(
+				&made, shape, begin + 80000, 5000, begin + 88000, begin + 90000);
+			made_op(&made, "aten::mm", begin, begin + 90000, 0);
+		}
+	}
+	made_step(&made, 5000000, 4);
+	gen_close(made.gen, "exit");
+	return tables_of(&view_headline, made.path, false);
+}
+
+START_TEST(a_remedy_fits_the_device)
+{
+	struct table *table = launching("cuda.gprof", "cudaLaunchKernel");
+
+	ck_assert_ptr_nonnull(
+		strstr(table->figure, "to launch work; CUDA graphs or torch.compile"));
+	table_destroy(table);
+	table = launching("hip.gprof", "hipLaunchKernel");
+	ck_assert_ptr_nonnull(strstr(table->figure, "to launch work; HIP graphs or torch.compile"));
+	ck_assert_ptr_null(strstr(table->figure, "CUDA"));
+	table_destroy(table);
+}
+END_TEST
+
 UNIT_SUITE("report/verdict", idle_time_belongs_to_what_the_launching_thread_did,
 	a_cause_costs_its_parts_and_saves_no_more, of_lost_activities_nothing_is_said_but_that,
-	what_comes_once_is_start_up)
+	what_comes_once_is_start_up, a_remedy_fits_the_device)

@@ -121,6 +121,19 @@ function hangCard(parent) {
 	}
 }
 
+/* What would make the run faster, and where. */
+function findingList(parent, most) {
+	const rows = rowsOf("findings").slice(0, most), list = make("ol", parent, null, "advice");
+	for (const row of rows) {
+		const item = make("li", list);
+		make("strong", item, row.sentence);
+		if (row.places) {
+			make("p", item, "Where: " + row.places);
+		}
+	}
+	return rows.length;
+}
+
 /* The causes among the rows, each with the evidence of all rules that found it; and how many of them are not shown. */
 function adviceList(parent, rows, most) {
 	const causes = rows.filter((row) => row.shown === "yes").slice(0, most);
@@ -160,7 +173,7 @@ function overviewPage(parent) {
 		{rows: isManyLoops ? rows.filter(isMean) : rows.slice(0, 61), axis: isManyLoops ? "" : "step", note: data.breakdown.note});
 	const section = make("section", grid);
 	make("h3", section, "Top findings");
-	if (adviceList(section, rowsOf("advice"), 3)) {
+	if (findingList(section, 3)) {
 		make("a", make("p", section), "All findings").href = "#advice";
 	} else {
 		make("p", section, "No findings", "note");
@@ -170,5 +183,5 @@ function overviewPage(parent) {
 	topBars(grid, "Top kernels by total time", "kernel", "name", "total_ns", 8);
 }
 
-return {card, headline, adviceList, overviewPage};
+return {card, headline, findingList, adviceList, overviewPage};
 })();
