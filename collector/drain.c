@@ -16,6 +16,7 @@
 #include "collector/cupti/cupti.h"
 #include "collector/cupti/cupti_share.h"
 #include "collector/cupti/device.h"
+#include "collector/cupti/share_clock.h"
 #include "collector/hang/hang.h"
 #include "collector/last_thread.h"
 #include "collector/ring/correlation_ids.h"
@@ -107,14 +108,14 @@ static void add_anchor(void)
 {
 	struct clock_anchor anchor = clock_take_anchor();
 	struct gprof_row_anchor *row = batch_add(GPROF_TABLE_anchor);
+	struct clock_pair pair;
 
 	row->tick = anchor.raw;
 	row->monotonic_ns = anchor.monotonic_ns;
 	row->realtime_ns = anchor.realtime_ns;
 	row->error_ns = anchor.error_ns;
-	if (atomic_load(&drain.is_attached) && cupti_is_live()) {
-		struct clock_pair pair = clock_read_pair(clock_raw, cupti_share_timestamp);
-
+	if (atomic_load(&drain.is_attached) && cupti_is_live() &&
+		share_clock_read_pair(clock_raw, cupti_timestamp, &pair)) {
 		/* Taken shortly after the anchor: ticks are ns, close enough for that distance. */
 		row->cupti_ns = pair.theirs - (block_tick(&drain.ticks, pair.ours) -
 						      block_tick(&drain.ticks, anchor.raw));

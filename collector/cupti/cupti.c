@@ -280,6 +280,14 @@ bool cupti_is_live(void)
 	return atomic_load_explicit(&state.is_live, memory_order_relaxed);
 }
 
+uint64_t cupti_timestamp(void)
+{
+	uint64_t time_ns = 0;
+
+	cupti.cuptiGetTimestamp(&time_ns);
+	return time_ns;
+}
+
 void cupti_forget(void)
 {
 	atomic_store(&state.is_live, false);

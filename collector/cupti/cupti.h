@@ -52,6 +52,9 @@ bool cupti_has_code(uintptr_t address);
 /* May CUPTI be called? */
 bool cupti_is_live(void);
 
+/* What CUPTI's clock shows, in its ns (share_clock.h), while CUPTI is live. */
+uint64_t cupti_timestamp(void);
+
 /* Stops all use of CUPTI; the failed call and its code become a notice with the remedy. */
 void cupti_refuse(const char *what, uint32_t result);
 

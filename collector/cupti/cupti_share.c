@@ -231,17 +231,10 @@ void cupti_share_end_call(void)
 	unlock_turn(state.before_call);
 }
 
-uint64_t cupti_share_timestamp(void)
-{
-	uint64_t time_ns = 0;
-
-	cupti.cuptiGetTimestamp(&time_ns);
-	return share_clock_time(time_ns);
-}
-
 void cupti_share_forget(void)
 {
 	state.is_child = state.is_child || atomic_load(&state.turn) != TURN_NONE;
+	share_clock_forget();
 	unlock_turn(TURN_NONE);
 }
 
@@ -362,10 +355,12 @@ void cupti_share_hold(const void *caller)
 {
 	atomic_fetch_add(&state.nr_own, 1);
 	yield_cupti(NULL, caller, false);
+	share_clock_change_begins();
 }
 
 void cupti_share_end_hold(void)
 {
+	share_clock_change_ends();
 	atomic_store(&state.idle_ns, clock_monotonic_ns());
 	atomic_fetch_sub(&state.nr_own, 1);
 }
@@ -382,6 +377,7 @@ void cupti_share_end_finalize(void)
 	atomic_store(&state.nr_own, 0);
 	subscriber_lost();
 	share_clock_set(NULL);
+	share_clock_change_ends();
 	activity_lost();
 	state.is_lost = true;
 	atomic_store(&state.is_flushed, false);

@@ -51,9 +51,6 @@ void cupti_share_flush(bool is_last);
 bool cupti_share_begin_call(void);
 void cupti_share_end_call(void);
 
-/* CUPTI's time now, in CLOCK_REALTIME ns. */
-uint64_t cupti_share_timestamp(void);
-
 /* In a forked child: a client's calls go straight to CUPTI. */
 void cupti_share_forget(void);
 

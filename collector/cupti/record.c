@@ -163,30 +163,18 @@ _Static_assert(offsetof(struct cupti_kernel, dynamic_shared_bytes) + sizeof(int3
 		       sizeof(((struct known_kernel *)0)->launch),
 	"compared as one piece");
 
-/*
- * When a kernel ended, on the clock of steps: its record comes later. CUPTI's clock is read between
- * two readings of the host's; of a few tries the one counts that nothing interrupted.
- */
+/* When a kernel ended, on the clock of steps: its record comes later. */
 static uint64_t raw_of_end(uint64_t end_ns)
 {
-	uint64_t then_ns = share_clock_time(end_ns), best_ns = UINT64_MAX, ended_ns = 0;
+	struct clock_pair now;
+	uint64_t then_ns;
 
-	if (!end_ns || !cupti_is_live()) {
+	if (!end_ns || !cupti_is_live() ||
+		!share_clock_read_pair(clock_monotonic_ns, cupti_timestamp, &now)) {
 		return clock_raw();
 	}
-	for (int i = 0; i < 4; i++) {
-		uint64_t before_ns = clock_monotonic_ns(), after_ns, cupti_ns = 0;
-
-		cupti.cuptiGetTimestamp(&cupti_ns);
-		after_ns = clock_monotonic_ns();
-		cupti_ns = share_clock_time(cupti_ns);
-		if (after_ns - before_ns < best_ns) {
-			best_ns = after_ns - before_ns;
-			ended_ns = before_ns + best_ns / 2;
-			ended_ns -= cupti_ns > then_ns ? cupti_ns - then_ns : 0;
-		}
-	}
-	return clock_raw_at(ended_ns);
+	then_ns = share_clock_time(end_ns);
+	return clock_raw_at(now.ours - (now.theirs > then_ns ? now.theirs - then_ns : 0));
 }
 
 static void take_kernel(const struct cupti_record *record)

@@ -4,8 +4,6 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-#include "collector/util/clock.h"
-
 #define NR_PAIRS  64u
 #define NR_CLOCKS 8u
 /* Some microseconds of error in a pair are then a rate that is right to a ten thousandth. */
@@ -19,7 +17,8 @@ struct client_clock {
 
 static struct client_clock clocks[NR_CLOCKS];
 static _Atomic uint32_t nr_clocks;
-static _Atomic uint32_t current; /* number of the last clock; 0: none */
+static _Atomic uint32_t current;	    /* number of the last clock; 0: none */
+static _Atomic uint32_t nr_begun, nr_ended; /* changes */
 
 /*
  * The drain's own; our clock is CLOCK_REALTIME. The last pair moves until it is far enough from the
@@ -32,6 +31,21 @@ static struct share_clock_state {
 } state;
 
 bool share_clock_is_theirs;
+
+void share_clock_change_begins(void)
+{
+	atomic_fetch_add(&nr_begun, 1);
+}
+
+void share_clock_change_ends(void)
+{
+	atomic_fetch_add(&nr_ended, 1);
+}
+
+void share_clock_forget(void)
+{
+	atomic_store(&nr_ended, atomic_load(&nr_begun));
+}
 
 void share_clock_set(share_clock_fn read)
 {
@@ -116,13 +130,24 @@ uint64_t share_clock_convert(uint64_t time)
 	}
 	a = &state.pairs[i - 1];
 	b = &state.pairs[i];
-	if (b->theirs == a->theirs) {
-		return time; /* no clock at all */
-	}
-	if (is_same_rate(a, b)) {
+	/* A coarse clock may not have moved yet. */
+	if (b->theirs == a->theirs || is_same_rate(a, b)) {
 		return a->ours + (time - a->theirs);
 	}
 	return a->ours +
 	       (uint64_t)(int64_t)((__int128)(int64_t)(time - a->theirs) *
 				   (int64_t)(b->ours - a->ours) / (int64_t)(b->theirs - a->theirs));
+}
+
+bool share_clock_read_pair(uint64_t (*ours)(void), share_clock_fn read, struct clock_pair *pair)
+{
+	uint32_t nr = atomic_load(&nr_ended);
+
+	if (atomic_load(&nr_begun) != nr) {
+		return false;
+	}
+	share_clock_look();
+	*pair = clock_read_pair(ours, read);
+	pair->theirs = share_clock_time(pair->theirs);
+	return atomic_load(&nr_begun) == nr;
 }

@@ -12,7 +12,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "collector/util/clock.h"
+
 typedef uint64_t (*share_clock_fn)(void);
+
+/*
+ * Around the client's call that may change the clock, from any thread: in between, and until the
+ * next look, nobody knows which clock a reading belongs to.
+ */
+void share_clock_change_begins(void);
+void share_clock_change_ends(void);
 
 /* CUPTI accepted the client's clock; or cuptiFinalize restored CUPTI's own (NULL). */
 void share_clock_set(share_clock_fn read);
@@ -28,6 +37,15 @@ extern bool share_clock_is_theirs __attribute__((visibility("hidden")));
  * thread.
  */
 uint64_t share_clock_convert(uint64_t time);
+
+/*
+ * CUPTI's time by `read`, in CLOCK_REALTIME ns, and `ours` halfway through its reading. False if a
+ * client changes CUPTI's clock meanwhile. The drain thread.
+ */
+bool share_clock_read_pair(uint64_t (*ours)(void), share_clock_fn read, struct clock_pair *pair);
+
+/* In a forked child: the thread that was changing the clock is not there. */
+void share_clock_forget(void);
 
 static inline uint64_t share_clock_time(uint64_t time)
 {

@@ -13,7 +13,6 @@ for what in clock clock=each; do
 	is 0 "$rc" "exit status: $what"
 	summary kernel
 	is "20 after() 20 before()" "$(query '[.kernel.rows[] | "\(.calls) \(.name)"] | sort | join(" ")')" "kernels: $what"
-	is true "$(query '[.kernel.rows[] | (.min_ns > 990000 and .max_ns < 1010000)] | all')" "how long they took: $what"
 	"$REPORT" timeline -o "$T/timeline.json" "$GPROF_DIR" 2>"$T/report.err"
 	# Each kernel begins after its launch, and the last ends before the wait for all of them does: not
 	# much later, but for what a busy machine adds (the client's clock is of another year).
@@ -21,8 +20,11 @@ for what in clock clock=each; do
 		| [$all[] | select(.cat == "kernel")] as $kernels
 		| [$kernels[] | . as $k | $all[] | select(.name == "cudaLaunchKernel" and .args.correlation == $k.args.correlation) | $k.ts - .ts] as $late
 		| ([$all[] | select(.name == "cudaDeviceSynchronize") | .ts + .dur] | max) as $waited
-		| {nr: ($late | length), least: ($late | min), most: ($late | max),
+		| {dur: [$kernels | group_by(.name)[] | map(.dur) | sort | [.[0], .[length / 2 | floor]]],
+			nr: ($late | length), least: ($late | min), most: ($late | max),
 			rest: ($waited - ([$kernels[] | .ts + .dur] | max))}' "$T/timeline.json" >"$T/json"
+	# The simulator's kernel takes longer where its thread waits for a CPU, never shorter.
+	is true "$(query '.dur | map(.[0] > 990 and .[1] < 1010) | all')" "how long they took: $what"
 	is 40 "$(query .nr)" "kernels with their launches: $what"
 	is true "$(query '.least >= -20 and .most < 2000000')" "they begin after them ($(query .least) to $(query .most) us): $what"
 	is true "$(query '.rest > -50 and .rest < 2000000')" "they end before the wait ($(query .rest) us): $what"

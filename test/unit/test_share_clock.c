@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/cupti/share_clock.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <time.h>
 
@@ -121,6 +122,84 @@ START_TEST(only_the_last_of_many_clocks_counts)
 }
 END_TEST
 
+/* A thread of the client changes the clock at the worst moments of a reading of CUPTI's. */
+static share_clock_fn cuptis = clock_realtime_ns;
+static bool client_calls_meanwhile;
+
+static void set_clock(share_clock_fn read)
+{
+	share_clock_change_begins();
+	cuptis = read;
+	share_clock_set(read);
+	share_clock_change_ends();
+}
+
+static uint64_t read_cuptis(void)
+{
+	if (client_calls_meanwhile) {
+		client_calls_meanwhile = false;
+		set_clock(read_fast);
+	}
+	return cuptis();
+}
+
+START_TEST(a_pair_is_of_one_clock)
+{
+	struct clock_pair pair;
+
+	set_clock(NULL);
+	cuptis = clock_realtime_ns;
+	share_clock_look();
+	ck_assert(share_clock_read_pair(clock_realtime_ns, read_cuptis, &pair));
+	ck_assert_uint_lt(far(pair.theirs, pair.ours), 1000000);
+	/* Set, and nobody has looked since. */
+	set_clock(read_near);
+	ck_assert(share_clock_read_pair(clock_realtime_ns, read_cuptis, &pair));
+	ck_assert_uint_lt(far(pair.theirs, pair.ours), 1000000);
+	/* CUPTI has it already, and the client's thread has not said so. */
+	share_clock_change_begins();
+	cuptis = read_fast;
+	ck_assert(!share_clock_read_pair(clock_realtime_ns, read_cuptis, &pair));
+	share_clock_set(read_fast);
+	share_clock_change_ends();
+	ck_assert(share_clock_read_pair(clock_realtime_ns, read_cuptis, &pair));
+	ck_assert_uint_lt(far(pair.theirs, pair.ours), 1000000);
+	set_clock(read_later);
+	client_calls_meanwhile = true;
+	ck_assert(!share_clock_read_pair(clock_realtime_ns, read_cuptis, &pair));
+	ck_assert(share_clock_read_pair(clock_realtime_ns, read_cuptis, &pair));
+	ck_assert_uint_lt(far(pair.theirs, pair.ours), 1000000);
+}
+END_TEST
+
+START_TEST(a_forked_child_has_no_change_going_on)
+{
+	struct clock_pair pair;
+
+	set_clock(read_fast);
+	share_clock_change_begins();
+	ck_assert(!share_clock_read_pair(clock_realtime_ns, cuptis, &pair));
+	share_clock_forget();
+	ck_assert(share_clock_read_pair(clock_realtime_ns, cuptis, &pair));
+	ck_assert_uint_lt(far(pair.theirs, pair.ours), 1000000);
+}
+END_TEST
+
+/* One that moves only once in a while. */
+static uint64_t read_coarse(void)
+{
+	return clock_realtime_ns() / 3600000000000u * 3600000000000u / 2;
+}
+
+START_TEST(a_clock_that_has_not_moved_yet_is_converted_too)
+{
+	set_clock(read_coarse);
+	share_clock_look();
+	ck_assert_uint_lt(far(share_clock_time(read_coarse()), clock_realtime_ns()), 1000000);
+}
+END_TEST
+
 UNIT_SUITE("share_clock", without_a_client_times_stay, times_of_the_client_become_ours,
 	times_in_the_old_clock_stay, the_clock_may_change_and_go,
-	only_the_last_of_many_clocks_counts)
+	only_the_last_of_many_clocks_counts, a_pair_is_of_one_clock,
+	a_forked_child_has_no_change_going_on, a_clock_that_has_not_moved_yet_is_converted_too)
