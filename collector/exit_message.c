@@ -55,8 +55,8 @@ void exit_message_recorded(
 	if (nr_lost) {
 		log_format(lost, sizeof(lost), "%llu", (unsigned long long)nr_lost);
 	}
-	log_format(events, sizeof(events), "recorded %llu events (%s lost)",
-		(unsigned long long)nr_events, lost);
+	log_format(events, sizeof(events), "recorded %llu event%s (%s lost)",
+		(unsigned long long)nr_events, nr_events == 1 ? "" : "s", lost);
 	log_format(cost, sizeof(cost), "profiler CPU %llu ms (%llu.%llu %% of a core)",
 		(unsigned long long)(cpu_ns / 1000000u), (unsigned long long)(share / 10u),
 		(unsigned long long)(share % 10u));

@@ -337,6 +337,9 @@ static void take_overhead(const struct cupti_record *record)
 	READ(cupti_overhead, record);
 	struct gprof_row_overhead *row;
 
+	if (!step_has_recorded()) { /* CUPTI runs before that, to be warm */
+		return;
+	}
 	if (!r->start_ns || r->end_ns < r->start_ns) {
 		loss_add(LOSS_CUPTI_TIMES, 1);
 		return;

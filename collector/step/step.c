@@ -451,6 +451,11 @@ bool step_is_recorded(uint32_t correlation)
 	return is_always() || window_has(correlation);
 }
 
+bool step_has_recorded(void)
+{
+	return is_always() || window_newest();
+}
+
 /* ---- the control file ---- */
 
 bool step_has_source(void)

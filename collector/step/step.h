@@ -74,6 +74,9 @@ bool step_wants_activity(void);
 /* Was this call made in a record window? For records that arrive later. */
 bool step_is_recorded(uint32_t correlation);
 
+/* Has a record window begun yet? For records without a call. */
+bool step_has_recorded(void);
+
 /* Does anything mark steps, even while nothing is recorded? */
 bool step_has_source(void);
 
