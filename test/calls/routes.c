@@ -27,8 +27,11 @@ int cudaDeviceSynchronize(void);
 void (*route_wait)(void);
 static pthread_barrier_t barrier;
 
-/* Counts the looks at the loader's list, since this one stands before the C library's. */
-static _Atomic long nr_looks;
+/*
+ * Counts the thread's looks at the loader's list, since this one stands before the C library's.
+ * gprof's own thread looks, too, whenever it likes.
+ */
+static _Thread_local long nr_looks;
 
 int dl_iterate_phdr(int (*visit)(struct dl_phdr_info *info, size_t size, void *data), void *data)
 {

@@ -59,7 +59,7 @@ __attribute__((visibility("default"), ifunc("choose"))) int cudaGetDevice(int *i
 build libindirect.so indirect.c -Wl,-soname,libindirect.so
 echo 'int cudaGetDevice(int *id); __attribute__((visibility("default"))) int caller_runtime(void) { int id = 0; return cudaGetDevice(&id) ? -1 : id; }' >caller-indirect.c
 build caller-indirect.so caller-indirect.c libindirect.so
-build empty.so -x c /dev/null -x none -nostdlib
+build empty.so -x c /dev/null -x none -nostdlib -Wl,-z,max-page-size=4096 -Wl,-z,common-page-size=4096
 # copies FOLDER NUMBER LIBRARY: for the loader each is another one
 copies()
 {
