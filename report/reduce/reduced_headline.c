@@ -113,14 +113,26 @@ static void add_parts(const struct reduced_process *process, struct headline_fig
 	}
 }
 
+static bool has_phases(const struct reduced_process *process)
+{
+	for (size_t i = 0; i < process->nr_steps; i++) {
+		if (process->steps[i].ns[REDUCED_OTHERS] != UINT64_MAX) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Only whole steps have phases. Where none has, the first one began before the recording. */
 static void add_steps(struct job *job, const struct reduced_process *process)
 {
+	enum reduced_time known = has_phases(process) ? REDUCED_OTHERS : REDUCED_DURATION;
 	struct samples steps = {0}, exposed = {0};
 
-	for (size_t i = 0; i < process->nr_steps; i++) {
+	for (size_t i = known == REDUCED_DURATION; i < process->nr_steps; i++) {
 		const uint64_t *ns = process->steps[i].ns;
 
-		if (ns[REDUCED_DURATION] == UINT64_MAX) {
+		if (ns[known] == UINT64_MAX) {
 			continue;
 		}
 		job->steps = array_grow(

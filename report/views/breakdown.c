@@ -8,6 +8,7 @@
 #include "report/budget/budget.h"
 #include "report/comm/sanity.h"
 #include "report/model/select.h"
+#include "report/ops/counted_steps.h"
 #include "report/analysis/view.h"
 
 /* Of a device in all steps of a process. */
@@ -25,7 +26,8 @@ struct result {
 	uint64_t nr_cut;
 	bool has_steps, is_too_much;
 	struct budget_step *steps; /* whole ones */
-	size_t nr_steps;
+	bool *counts;		   /* by the same index: all sums and means are of those */
+	size_t nr_steps, nr_counted;
 	struct use *uses;
 	size_t nr_uses;
 };
@@ -37,6 +39,7 @@ struct breakdown_view {
 	struct result *results;
 	size_t nr_results, capacity;
 	uint64_t nr_late, nr_untimed;
+	size_t nr_warm_up, nr_outliers;
 };
 
 static void begin(struct breakdown_view *view, struct process *process, bool has_devices)
@@ -113,6 +116,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 {
 	struct breakdown_view *view = context;
 	struct budget *budget = &view->budget;
+	struct counted_steps counted;
 	struct result *result;
 	uint64_t all_ns = 0;
 
@@ -125,16 +129,25 @@ static void end(void *context, struct process *process, const struct phases *pha
 		.has_steps = budget->has_steps,
 		.is_too_much = budget->is_too_much};
 	result->steps = mem_zeroed(budget->nr_steps + 1, sizeof(*result->steps));
+	result->counts = mem_zeroed(budget->nr_steps + 1, sizeof(*result->counts));
+	counted_steps_init(&counted, phases);
 	for (size_t i = 0; i < budget->nr_steps && !budget->is_too_much; i++) {
 		const struct budget_step *step = &budget->steps[i];
 
 		if (step->is_whole && step->end_ns > step->begin_ns &&
 			(!step->place || select_has_step(process, step->place - 1))) {
-			add_devices(result, process, step);
-			all_ns += step->next_ns - step->begin_ns;
+			if (counted.counts[step->place]) {
+				add_devices(result, process, step);
+				all_ns += step->next_ns - step->begin_ns;
+				result->counts[result->nr_steps] = true;
+				result->nr_counted++;
+			}
 			result->steps[result->nr_steps++] = *step;
 		}
 	}
+	view->nr_warm_up += counted.nr_warm_up;
+	view->nr_outliers += counted.nr_outliers;
+	counted_steps_fini(&counted);
 	for (size_t i = 0; i < result->nr_uses; i++) {
 		result->uses[i].steps_ns = all_ns;
 	}
@@ -148,17 +161,19 @@ static void get_sums(const void *state, uint64_t *sums)
 	const struct breakdown_view *view = state;
 	const struct result *result = view->results;
 
-	if (!view->nr_results || !result->nr_steps) {
+	if (!view->nr_results || !result->nr_counted) {
 		return; /* nothing is known */
 	}
 	memset(sums, 0, NR_BUDGET_SUMS * sizeof(*sums));
-	sums[BUDGET_SUM_STEPS] = result->has_steps ? result->nr_steps : 0;
+	sums[BUDGET_SUM_STEPS] = result->has_steps ? result->nr_counted : 0;
 	sums[BUDGET_SUM_CUT] = result->nr_cut + view->nr_late;
 	for (size_t i = 0; i < result->nr_steps; i++) {
 		const struct budget_step *step = &result->steps[i];
-
 		uint64_t plugin[NR_BUDGET_PLUGIN_PARTS];
 
+		if (!result->counts[i]) {
+			continue;
+		}
 		sums[BUDGET_SUM_NS] += step->end_ns - step->begin_ns;
 		budget_plugin_parts(step, plugin);
 		for (unsigned int part = 0; part < NR_BUDGET_PLUGIN_PARTS; part++) {
@@ -181,7 +196,7 @@ static struct breakdown_view *gathered(const void *state)
 static void add_steps(const struct result *result, uint64_t *parts)
 {
 	for (size_t i = 0; i < result->nr_steps; i++) {
-		for (unsigned int part = 0; part < NR_BUDGET_PARTS; part++) {
+		for (unsigned int part = 0; result->counts[i] && part < NR_BUDGET_PARTS; part++) {
 			parts[part] += result->steps[i].ns[part];
 		}
 	}
@@ -191,7 +206,7 @@ static void get_parts(const void *state, uint64_t *parts)
 {
 	const struct breakdown_view *view = gathered(state);
 
-	if (view->nr_results && view->results->nr_steps) {
+	if (view->nr_results && view->results->nr_counted) {
 		memset(parts, 0, NR_BUDGET_PARTS * sizeof(*parts));
 		add_steps(view->results, parts);
 	}
@@ -203,6 +218,7 @@ static void fini(void *state)
 
 	for (size_t i = 0; i < view->nr_results; i++) {
 		free(view->results[i].steps);
+		free(view->results[i].counts);
 		free(view->results[i].uses);
 	}
 	free(view->results);
@@ -237,6 +253,7 @@ static void warn_incomplete(const struct result *result)
 
 static void add_notes(const struct breakdown_view *view, struct table *table)
 {
+	counted_steps_note(view->nr_warm_up, view->nr_outliers, table);
 	if (view->nr_late) {
 		table_note(table, "%" PRIu64 " events outlasted their step and are cut off.",
 			view->nr_late);
@@ -286,6 +303,9 @@ static void fill_average(const struct result *result, struct table_cell *cells)
 	for (size_t i = 0; i < result->nr_steps; i++) {
 		uint64_t plugin[NR_BUDGET_PLUGIN_PARTS];
 
+		if (!result->counts[i]) {
+			continue;
+		}
 		sums[0] += (double)(result->steps[i].end_ns - result->steps[i].begin_ns);
 		budget_plugin_parts(&result->steps[i], plugin);
 		for (unsigned int k = 0; k < NR_BUDGET_PLUGIN_PARTS; k++) {
@@ -293,7 +313,7 @@ static void fill_average(const struct result *result, struct table_cell *cells)
 		}
 	}
 	for (unsigned int i = 0; i < 1 + NR_BUDGET_PLUGIN_PARTS; i++) {
-		table_set_number(&cells[TOTAL + i], sums[i] / (double)result->nr_steps);
+		table_set_number(&cells[TOTAL + i], sums[i] / (double)result->nr_counted);
 	}
 }
 
@@ -313,7 +333,8 @@ static const struct table_column steps_columns[] = {
 	[RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID),
 	[STEP] = TABLE_COLUMN("step", "Step", TABLE_TEXT),
 	[TOTAL] = TABLE_COLUMN("total_ns", "Total", TABLE_MEAN_TIME,
-		.help = "duration of the step; the mean for the row \"average\""),
+		.help = "duration of the step; the row \"average\" has means without steps that "
+			"warm up and outliers"),
 	BUDGET_PLUGIN_COLUMNS,
 };
 
@@ -337,7 +358,7 @@ static void fill_steps(void *state, struct table *table)
 			nr_left_out++;
 			continue;
 		}
-		if (result->nr_steps && result->has_steps) {
+		if (result->nr_counted && result->has_steps) {
 			fill_average(result, table_add_row(table));
 		}
 		for (size_t k = 0; k < result->nr_steps; k++) {
@@ -363,7 +384,8 @@ static const struct table_column budget_columns[] = {
 	[BUDGET_RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID),
 	[BUDGET_PART] = TABLE_COLUMN("part", "Part", TABLE_TEXT),
 	[BUDGET_PART_TOTAL] = TABLE_COLUMN("total_ns", "Total", TABLE_TIME,
-		.help = "of all whole steps, or of the recording where there are none"),
+		.help = "of all whole steps but those that warm up and outliers, or of the "
+			"recording where there are no steps"),
 	[BUDGET_PART_MEAN] = TABLE_COLUMN("mean_ns", "Per step", TABLE_MEAN_TIME),
 	[BUDGET_PART_SHARE] = TABLE_COLUMN("share_pct", "% of step", TABLE_PERCENT,
 		.help = "of the time of the steps, to which the parts of a process add up"),
@@ -390,7 +412,7 @@ static void fill_parts(const struct result *result, struct table *table)
 		table_set_string(&cells[BUDGET_PART], text->title);
 		table_set_integer(&cells[BUDGET_PART_TOTAL], parts[i]);
 		table_set_number(
-			&cells[BUDGET_PART_MEAN], (double)parts[i] / (double)result->nr_steps);
+			&cells[BUDGET_PART_MEAN], (double)parts[i] / (double)result->nr_counted);
 		table_set_share(&cells[BUDGET_PART_SHARE], (double)parts[i], (double)sum);
 		table_set_string(&cells[BUDGET_PART_HELP], text->help);
 	}
@@ -469,7 +491,8 @@ static const struct table_column uses_columns[] = {
 		TABLE_COLUMN("memory_bytes", "Memory", TABLE_SIZE, .help = "memory of the GPU"),
 	[USE_CAPABILITY] = TABLE_COLUMN("capability", "Compute capability", TABLE_TEXT),
 	[USE_UTILIZATION] = TABLE_COLUMN("utilization_pct", "Kernels % of steps", TABLE_PERCENT,
-		.help = "time in which a kernel ran, as a share of the steps"),
+		.help = "time in which a kernel ran, as a share of the steps and the pauses "
+			"between them"),
 	[USE_SM] = TABLE_COLUMN("sm_efficiency_pct", "Est. SM efficiency %", TABLE_PERCENT,
 		.help = "estimated share of multiprocessors that had blocks, at most"),
 	[USE_OCCUPANCY] = TABLE_COLUMN("occupancy_pct", "Est. achieved occupancy %", TABLE_PERCENT,
@@ -541,7 +564,8 @@ VIEW(budget, 255) = {
 VIEW(gpu_summary, 270) = {
 	.name = "gpu-summary",
 	.help = "GPUs within the steps: utilization, SM efficiency, occupancy, tensor cores",
-	.about = "Covers the steps, or the whole recording where there are none. SM efficiency and "
+	.about = "Covers the steps that count, as on the first screen, or the whole recording "
+		 "where there are none. SM efficiency and "
 		 "occupancy are estimates from the launch configurations of the kernels, not "
 		 "measurements.",
 	.title = "GPU summary",

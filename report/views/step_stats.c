@@ -2,15 +2,15 @@
 /*
  * The step trace in numbers: how long whole steps and their parts took in each process, as mean,
  * median, p99 and standard deviation of the sample. MindInsight's means leave out the first step;
- * here those that warm up and outliers are left out (step_series.h), unless the user chose the
+ * here those that warm up and outliers are left out (counted_steps.h), unless the user chose the
  * steps.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/stats/samples.h"
-#include "report/stats/step_series.h"
 #include "report/ops/step_time.h"
+#include "report/ops/counted_steps.h"
 #include "report/analysis/view.h"
 
 enum part {
@@ -36,16 +36,11 @@ struct step_stats_view {
 	size_t nr_warm_up, nr_outliers; /* nor these */
 };
 
-static uint64_t step_ns(const struct phases *phases, uint32_t step)
-{
-	return clock_map_duration(&phases->process->host_clock, phases_step_ticks(phases, step));
-}
-
 static void add_step(struct loop *loop, const struct phases *phases, uint32_t step,
 	const struct step_trace *trace, bool has_gpu)
 {
 	const struct clock_map *clock = &loop->process->host_clock;
-	uint64_t ns = step_ns(phases, step), others_ns = ns;
+	uint64_t ns = counted_steps_ns(phases, step), others_ns = ns;
 
 	samples_add(&loop->parts[STEP], ns);
 	if (has_gpu) {
@@ -72,31 +67,13 @@ static void add_step(struct loop *loop, const struct phases *phases, uint32_t st
 	}
 }
 
-/* Which of the whole steps count. */
-static struct step_series series_of(const struct phases *phases)
-{
-	uint64_t *ns = mem_zeroed(phases->nr_steps, sizeof(*ns));
-	struct step_series series;
-	size_t nr = 0;
-
-	for (uint32_t step = 1; step < phases->nr_steps; step++) {
-		if (phases_is_whole(phases, step)) {
-			ns[nr++] = step_ns(phases, step);
-		}
-	}
-	series = step_series_of(ns, nr);
-	free(ns);
-	return series;
-}
-
 static void end(void *context, struct process *process, const struct phases *phases)
 {
 	struct step_stats_view *view = context;
 	struct step_trace *traces;
 	struct loop *loop;
 	bool has_gpu = process_has_device_records(process, NULL);
-	struct step_series series;
-	size_t nr_whole = 0;
+	struct counted_steps counted;
 
 	if (!phases_has_steps(phases)) {
 		return;
@@ -106,16 +83,17 @@ static void end(void *context, struct process *process, const struct phases *pha
 	loop = &view->loops[view->nr_loops++];
 	*loop = (struct loop){.process = process};
 	traces = step_trace_create(phases);
-	series = process->select ? STEP_SERIES_ALL : series_of(phases);
-	view->nr_warm_up += series.nr_warm_up;
-	view->nr_outliers += series.nr_outliers;
+	counted_steps_init(&counted, phases);
+	view->nr_warm_up += counted.nr_warm_up;
+	view->nr_outliers += counted.nr_outliers;
 	for (uint32_t step = 1; step < phases->nr_steps; step++) {
 		if (!phases_is_whole(phases, step)) {
 			view->nr_not_whole += !model_step_is_gap(&process->steps[step - 1]);
-		} else if (step_series_counts(&series, nr_whole++, step_ns(phases, step))) {
+		} else if (counted.counts[step]) {
 			add_step(loop, phases, step, &traces[step], has_gpu && phases->nr_segments);
 		}
 	}
+	counted_steps_fini(&counted);
 	free(traces);
 }
 
@@ -192,16 +170,7 @@ static void fill_table(void *state, struct table *table)
 			}
 		}
 	}
-	if (view->nr_warm_up) {
-		table_note(table, "%zu steps that warm up are excluded; see `help headline`.",
-			view->nr_warm_up);
-	}
-	if (view->nr_outliers) {
-		table_note(table,
-			"%zu outlier%s excluded, of more than twice the median; see `help "
-			"headline`.",
-			view->nr_outliers, view->nr_outliers == 1 ? " is" : "s are");
-	}
+	counted_steps_note(view->nr_warm_up, view->nr_outliers, table);
 	if (view->nr_not_whole) {
 		table_note(table, "%zu steps without a known start or end are excluded.",
 			view->nr_not_whole);

@@ -15,10 +15,14 @@ n=0 bad=0
 trap 'rm -f "$rows" "$rows.json" "$rows.gprof"' EXIT
 rows=$(mktemp) || exit 1
 
-# load TRACE: "key value" of the average of its steps, or of all of it, and of its first GPU
+# load TRACE: "key value" of the average of its steps, or of all of it, and of its first GPU. The plugin leaves no step
+# out, as we do not where steps are chosen.
 load()
 {
-	"$report" --format json --view breakdown,gpu-summary --top 0 "$GPROF_TRACES/$1.json.gz" 2>/dev/null |
+	local steps="--steps 0-"
+	"$report" $steps --view steps --format csv "$GPROF_TRACES/$1.json.gz" 2>/dev/null | grep -q "^[0-9]" || steps=
+	# shellcheck disable=SC2086
+	"$report" --format json --view breakdown,gpu-summary $steps --top 0 "$GPROF_TRACES/$1.json.gz" 2>/dev/null |
 		sed -n -e '/"step": "\(average\|all\)"/p' -e '/"utilization_pct"/p' |
 		grep -oE '"[a-z_]+": [0-9.]+' | tr -d '":' >"$rows"
 }

@@ -28,6 +28,7 @@ judge()
 		[ "$(du -ks "$2/$file" | cut -f 1)" -gt $most ] || files+=("$2/$file")
 	done < <(tail -n +2 "$1" | cut -f 1)
 	python3 test/verdict/budgets.py "$B/gprof-report" "${files[@]}" || failed=1
+	python3 test/verdict/screens.py "$B/gprof-report" "${files[@]}" || failed=1
 }
 
 command -v python3 >/dev/null || skip "no python3"

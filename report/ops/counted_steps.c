@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which steps of a process count: see counted_steps.h. */
+#include "report/ops/counted_steps.h"
+
+#include <stdlib.h>
+
+#include "report/stats/step_series.h"
+#include "report/util/buf.h"
+
+uint64_t counted_steps_ns(const struct phases *phases, uint32_t step)
+{
+	return clock_map_duration(&phases->process->host_clock, phases_step_ticks(phases, step));
+}
+
+void counted_steps_init(struct counted_steps *counted, const struct phases *phases)
+{
+	uint64_t *ns = mem_zeroed(phases->nr_steps + 1, sizeof(*ns));
+	struct step_series series = STEP_SERIES_ALL;
+	size_t nr = 0;
+
+	*counted = (struct counted_steps){
+		.counts = mem_zeroed(phases->nr_steps + 1, sizeof(*counted->counts))};
+	counted->counts[0] = !phases_has_steps(phases);
+	for (uint32_t step = 1; step < phases->nr_steps; step++) {
+		if (phases_is_whole(phases, step)) {
+			ns[nr++] = counted_steps_ns(phases, step);
+		}
+	}
+	if (!phases->process->select) {
+		series = step_series_of(ns, nr);
+	}
+	nr = 0;
+	for (uint32_t step = 1; step < phases->nr_steps; step++) {
+		counted->counts[step] =
+			phases_is_whole(phases, step) && step_series_counts(&series, nr, ns[nr]);
+		nr += phases_is_whole(phases, step);
+	}
+	counted->nr_warm_up = series.nr_warm_up;
+	counted->nr_outliers = series.nr_outliers;
+	free(ns);
+}
+
+void counted_steps_fini(struct counted_steps *counted)
+{
+	free(counted->counts);
+}
+
+void counted_steps_note(size_t nr_warm_up, size_t nr_outliers, struct table *table)
+{
+	if (nr_warm_up) {
+		table_note(table, "%zu step%s that warm%s up %s excluded; see `help headline`.",
+			nr_warm_up, nr_warm_up == 1 ? "" : "s", nr_warm_up == 1 ? "s" : "",
+			nr_warm_up == 1 ? "is" : "are");
+	}
+	if (nr_outliers) {
+		table_note(table,
+			"%zu outlier%s excluded, of more than twice the median; see `help "
+			"headline`.",
+			nr_outliers, nr_outliers == 1 ? " is" : "s are");
+	}
+}
