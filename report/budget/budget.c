@@ -238,27 +238,6 @@ static void pass_works(struct budget *budget, uint64_t time)
 
 /* ---- gaps ---- */
 
-/* Adds a gap that the host explains, by what it did. */
-static void add_host(struct sweep *sweep, unsigned int slot, uint64_t begin, uint64_t end)
-{
-	uint64_t ns[NR_HOST_STATES + 1] = {0};
-	bool is_drained;
-
-	host_sweep_add(&sweep->host, slot, begin, end, ns);
-	is_drained = begin > sweep->begin && host_sweep_is_in(&sweep->host, slot, HOST_WAIT, begin);
-	for (unsigned int i = 0; i <= NR_HOST_STATES; i++) {
-		sweep->step->ns[BUDGET_HOST + i] += ns[i];
-		sweep->step->drained_ns[i] += is_drained ? ns[i] : 0;
-	}
-}
-
-static void add_late(
-	struct sweep *sweep, enum budget_part part, unsigned int slot, uint64_t begin, uint64_t end)
-{
-	sweep->step->ns[part] += end - begin;
-	host_sweep_add(&sweep->host, slot, begin, end, sweep->step->late_ns);
-}
-
 /* The slot of the thread that launches work which nothing recorded ends a gap with. */
 static unsigned int last_slot(const struct budget *budget)
 {
@@ -270,26 +249,54 @@ static unsigned int last_slot(const struct budget *budget)
 	return HOST_OTHERS;
 }
 
-static void add_gap(struct sweep *sweep, uint64_t begin, uint64_t end)
+/* What the GPU waited for though it was launched. */
+static void add_late(struct sweep *sweep, struct budget_gap *gap, enum budget_part part,
+	unsigned int slot, uint64_t begin)
+{
+	gap->ns[part - BUDGET_HOST] = gap->end - begin;
+	host_sweep_add(&sweep->host, slot, begin, gap->end, sweep->step->late_ns);
+}
+
+/* From its end to its begin. */
+static void divide_gap(struct sweep *sweep, struct budget_gap *gap)
 {
 	const struct budget_work *work = &sweep->budget->next;
-	uint64_t launched, late_ns;
-	unsigned int slot;
-	bool is_last;
+	uint64_t begin = gap->begin, end = gap->end, launched, late_ns;
+	bool is_last = !work->begin;
+	unsigned int slot = is_last ? last_slot(sweep->budget) : work->slot;
 
-	pass_works(sweep->budget, end);
-	is_last = !work->begin;
-	slot = is_last ? last_slot(sweep->budget) : work->slot;
 	launched = is_last || work->launch_end > end ? end : work->launch_end;
 	launched = launched > begin ? launched : begin;
 	late_ns = end - launched;
 	if (launched == begin || (late_ns > BUDGET_LATENCY_NS && late_ns > (end - begin) / 2)) {
-		add_late(sweep, end - begin > BUDGET_QUEUE_NS ? BUDGET_DEPENDENCY : BUDGET_LATENCY,
-			slot, begin, end);
+		add_late(sweep, gap,
+			end - begin > BUDGET_QUEUE_NS ? BUDGET_DEPENDENCY : BUDGET_LATENCY, slot,
+			begin);
 		return;
 	}
-	add_late(sweep, BUDGET_LATENCY, slot, launched, end);
-	add_host(sweep, slot, begin, launched);
+	add_late(sweep, gap, BUDGET_LATENCY, slot, launched);
+	host_sweep_add(&sweep->host, slot, begin, launched, gap->ns);
+	gap->is_drained =
+		begin > sweep->begin && host_sweep_is_in(&sweep->host, slot, HOST_WAIT, begin);
+}
+
+static void add_gap(struct sweep *sweep, uint64_t begin, uint64_t end)
+{
+	const struct budget *budget = sweep->budget;
+	struct budget_step *step = sweep->step;
+	struct budget_gap gap = {.step = step, .begin = begin, .end = end};
+
+	pass_works(sweep->budget, end);
+	divide_gap(sweep, &gap);
+	for (unsigned int i = 0; i < NR_BUDGET_IDLE; i++) {
+		step->ns[BUDGET_HOST + i] += gap.ns[i];
+	}
+	for (unsigned int i = 0; i <= NR_HOST_STATES && gap.is_drained; i++) {
+		step->drained_ns[i] += gap.ns[i];
+	}
+	if (budget->on_gap) {
+		budget->on_gap(budget->gap_context, &gap);
+	}
 }
 
 static void begin_sweep(struct sweep *sweep)

@@ -58,6 +58,7 @@ enum budget_part {
 	BUDGET_DEPENDENCY,
 	NR_BUDGET_PARTS,
 	NR_BUDGET_BUSY = BUDGET_HOST,
+	NR_BUDGET_IDLE = NR_BUDGET_PARTS - BUDGET_HOST,
 };
 
 /* Key, title and meaning of each part, for tables. */
@@ -92,6 +93,17 @@ struct budget_step {
 	size_t nr_devices;
 	bool is_begun; /* its last stretch is closed, so its end is known */
 	bool is_whole; /* all of it was recorded */
+};
+
+/*
+ * A time in which no GPU of the process works, within a step: one that lies in two steps is two.
+ * What it went to sums to it.
+ */
+struct budget_gap {
+	const struct budget_step *step;
+	uint64_t begin, end;
+	uint64_t ns[NR_BUDGET_IDLE]; /* by part, from BUDGET_HOST on */
+	bool is_drained;	     /* opened by a wait */
 };
 
 /* Work that may end a gap. */
@@ -150,6 +162,9 @@ struct budget {
 	uint64_t nr_launches, nr_graph_launches, nr_lost;
 	bool is_capturing; /* going back in time */
 	bool has_hip;	   /* calls of HIP: the GPU is AMD's */
+	/* Gets each gap of a step that is closed, from the last to the first; may be NULL. */
+	void (*on_gap)(void *context, const struct budget_gap *gap);
+	void *gap_context;
 };
 
 /* In the order of struct op_view's callbacks. has_devices: the devices of steps are wanted, too. */
