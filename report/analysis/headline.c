@@ -20,9 +20,6 @@
 /* Of all operations: counters and masks are integers. */
 #define MOST_WITHOUT_PEAK 0.01
 
-/* So many launches may lack an activity, percent. */
-#define MOST_LOST 2.0
-
 /* ---- one process ---- */
 
 static struct headline_process *at_hand(struct headline *headline)
@@ -580,8 +577,7 @@ const struct figure_share headline_phase_shares[HEADLINE_NR_PHASE_SHARES] = {
 
 bool headline_has_lost(const struct headline_figures *figures)
 {
-	return figures->has_gpu &&
-	       100 * (double)figures->nr_lost > MOST_LOST * (double)figures->nr_launches;
+	return figures->has_gpu && budget_has_lost(figures->nr_launches, figures->nr_lost);
 }
 
 /* Of causes of idle time: more of them, and smaller ones, are "other". */

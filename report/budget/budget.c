@@ -2,11 +2,13 @@
 /* Divides the time of each step into its parts, from the last event of a process to the first. */
 #include "report/budget/budget.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/budget/call_state.h"
 #include "report/comm/host_collectives.h"
+#include "report/comm/sanity.h"
 #include "report/model/api.h"
 #include "report/model/copy_kind.h"
 #include "report/model/device_records.h"
@@ -828,6 +830,22 @@ void budget_fini(struct budget *budget)
 	free(budget->steps);
 	free(budget->step_of);
 	*budget = (struct budget){0};
+}
+
+void budget_warn(const struct process *process, bool is_too_much, uint64_t nr_cut)
+{
+	const char *label = process->stream->label;
+
+	if (is_too_much) {
+		sanity_add("%s: the time budget omits this process: more than %u events of one "
+			   "step overlap; end steps more often (GPROF_STEP)",
+			label, BUDGET_MOST);
+	} else if (nr_cut) {
+		sanity_add("%s: the time budget lacks part of %" PRIu64
+			   " events: they ran later than what was launched %u kernels after them; "
+			   "end steps more often (GPROF_STEP)",
+			label, nr_cut, BUDGET_MOST / 2);
+	}
 }
 
 /* ---- as the plugin of TensorBoard divides it ---- */

@@ -167,6 +167,12 @@ struct budget {
 	void *gap_context;
 };
 
+/* Do so many launches lack their activity, more than 2 %, that idle time means nothing? */
+static inline bool budget_has_lost(uint64_t nr_launches, uint64_t nr_lost)
+{
+	return 50 * nr_lost > nr_launches;
+}
+
 /* In the order of struct op_view's callbacks. has_devices: the devices of steps are wanted, too. */
 void budget_begin(struct budget *budget, struct process *process, bool has_devices);
 void budget_enter(struct budget *budget, const struct op *op);
@@ -178,6 +184,9 @@ void budget_record(
 	struct budget *budget, const struct op_record *record, const struct op_call *call);
 void budget_end(struct budget *budget, const struct phases *phases);
 void budget_fini(struct budget *budget);
+
+/* Tells what a budget that has ended lacks of a process, if anything: sanity_add. */
+void budget_warn(const struct process *process, bool is_too_much, uint64_t nr_cut);
 
 /* ---- the same time as PyTorch's TensorBoard plugin divides it ---- */
 

@@ -160,15 +160,6 @@ struct gpu_times_entry *gpu_times_add(struct gpu_times *times, uint64_t correlat
 	return entry;
 }
 
-const struct gpu_times_entry *gpu_times_find(const struct gpu_times *times, uint64_t correlation)
-{
-	const struct gpu_times_page *page = find_page(times, correlation / GPU_TIMES_PAGE_IDS);
-	const struct gpu_times_entry *entry =
-		page ? &page->entries[correlation % GPU_TIMES_PAGE_IDS] : NULL;
-
-	return entry && entry->is_used ? entry : NULL;
-}
-
 bool gpu_times_remove(
 	struct gpu_times *times, uint64_t correlation, struct gpu_times_entry *removed)
 {
@@ -193,77 +184,4 @@ bool gpu_times_remove(
 		drop_page(times, number);
 	}
 	return true;
-}
-
-/* ---- recent calls ---- */
-
-void recent_calls_fini(struct recent_calls *recent)
-{
-	gpu_times_fini(&recent->places);
-	free(recent->slots);
-	*recent = (struct recent_calls){0};
-}
-
-static struct recent_calls_item make_item(
-	const struct recent_calls *recent, const struct gpu_times_entry *entry)
-{
-	const struct recent_calls_slot *slot = &recent->slots[entry->records - 1];
-
-	return (struct recent_calls_item){.begin = slot->begin,
-		.end = slot->end,
-		.correlation = slot->correlation,
-		.number = entry->nr_activities};
-}
-
-bool recent_calls_remove(
-	struct recent_calls *recent, uint64_t correlation, struct recent_calls_item *item)
-{
-	struct gpu_times_entry entry;
-
-	if (!gpu_times_remove(&recent->places, correlation, &entry)) {
-		return false;
-	}
-	*item = make_item(recent, &entry);
-	recent->slots[entry.records - 1].correlation = 0;
-	return true;
-}
-
-bool recent_calls_put(struct recent_calls *recent, const struct recent_calls_item *item,
-	struct recent_calls_item *gone)
-{
-	struct recent_calls_item old;
-	struct gpu_times_entry *entry;
-	bool is_gone = false;
-	size_t place;
-
-	if (!item->correlation) {
-		return false;
-	}
-	recent_calls_remove(recent, item->correlation, &old);
-	if (recent->nr_slots < RECENT_CALLS_ITEMS) {
-		recent->slots = array_grow(
-			recent->slots, recent->nr_slots, &recent->capacity, sizeof(*recent->slots));
-		place = recent->nr_slots++;
-	} else {
-		place = recent->next;
-		recent->next = (recent->next + 1) % RECENT_CALLS_ITEMS;
-		is_gone = recent_calls_remove(recent, recent->slots[place].correlation, gone);
-	}
-	recent->slots[place] =
-		(struct recent_calls_slot){item->begin, item->end, item->correlation};
-	entry = gpu_times_put(&recent->places, item->correlation);
-	entry->records = (uint32_t)place + 1;
-	entry->nr_activities = item->number;
-	return is_gone;
-}
-
-bool recent_calls_get(
-	const struct recent_calls *recent, uint64_t correlation, struct recent_calls_item *item)
-{
-	const struct gpu_times_entry *entry = gpu_times_find(&recent->places, correlation);
-
-	if (entry) {
-		*item = make_item(recent, entry);
-	}
-	return entry != NULL;
 }

@@ -55,9 +55,6 @@ void gpu_times_fini(struct gpu_times *times);
  */
 struct gpu_times_entry *gpu_times_put(struct gpu_times *times, uint64_t correlation);
 
-/* The entry of a call, NULL if there is none; valid until the next put or remove. */
-const struct gpu_times_entry *gpu_times_find(const struct gpu_times *times, uint64_t correlation);
-
 /* Adds one activity to an entry. */
 static inline void gpu_times_count(struct gpu_times_entry *entry, uint64_t ns)
 {
@@ -70,51 +67,5 @@ struct gpu_times_entry *gpu_times_add(struct gpu_times *times, uint64_t correlat
 
 /* Removes the entry of a call; false if there is none. */
 bool gpu_times_remove(struct gpu_times *times, uint64_t correlation, struct gpu_times_entry *entry);
-
-/* ---- recent calls ---- */
-
-/*
- * A cache of recent calls by correlation ID, to join rows that are near each other in a stream with
- * bounded memory. The oldest entries make room; a join that does not find its call treats it as
- * unknown. Memory: at most 75 MB with the index.
- */
-#define RECENT_CALLS_ITEMS 1000000u
-
-struct recent_calls_item {
-	uint64_t begin, end;
-	uint64_t correlation;
-	uint32_t number; /* defined by the owner */
-};
-
-struct recent_calls_slot {
-	uint64_t begin, end;
-	uint64_t correlation; /* 0: free */
-};
-
-struct recent_calls {
-	struct recent_calls_slot *slots;
-	size_t nr_slots, capacity;
-	size_t next; /* index of the oldest, once there are RECENT_CALLS_ITEMS */
-	/* `records` is 1 + the index in slots, `nr_activities` the number of the item. */
-	struct gpu_times places;
-};
-
-/* Starts with all zeros. */
-void recent_calls_fini(struct recent_calls *recent);
-
-/*
- * Adds a call; a second one with its id replaces it. Ignores id 0. True if another one made room,
- * which is then `gone`.
- */
-bool recent_calls_put(struct recent_calls *recent, const struct recent_calls_item *item,
-	struct recent_calls_item *gone);
-
-/* Returns false if the call is not in the cache. */
-bool recent_calls_get(
-	const struct recent_calls *recent, uint64_t correlation, struct recent_calls_item *item);
-
-/* Removes it; false if there is none. */
-bool recent_calls_remove(
-	struct recent_calls *recent, uint64_t correlation, struct recent_calls_item *item);
 
 #endif

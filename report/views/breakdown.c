@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What each step spent its time on, and what each GPU did in the steps. */
+/* What each step spent its time on, why GPUs were idle, and what each GPU did in the steps. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/budget/budget.h"
-#include "report/comm/sanity.h"
 #include "report/model/select.h"
 #include "report/ops/counted_steps.h"
 #include "report/analysis/view.h"
@@ -24,6 +23,7 @@ struct use {
 struct result {
 	const struct process *process;
 	uint64_t nr_cut;
+	uint64_t nr_launches, nr_lost; /* as in budget.h */
 	bool has_steps, is_too_much;
 	struct budget_step *steps; /* whole ones */
 	bool *counts;		   /* by the same index: all sums and means are of those */
@@ -126,6 +126,8 @@ static void end(void *context, struct process *process, const struct phases *pha
 	budget_end(budget, phases);
 	*result = (struct result){.process = process,
 		.nr_cut = budget->nr_cut,
+		.nr_launches = budget->nr_launches,
+		.nr_lost = budget->nr_lost,
 		.has_steps = budget->has_steps,
 		.is_too_much = budget->is_too_much};
 	result->steps = mem_zeroed(budget->nr_steps + 1, sizeof(*result->steps));
@@ -226,31 +228,6 @@ static void fini(void *state)
 
 /* ---- the tables ---- */
 
-static void set_process(const struct result *result, struct table_cell *cells)
-{
-	table_set_integer(&cells[0], result->process->pid);
-	if (result->process->rank >= 0) {
-		table_set_integer(&cells[1], (uint64_t)result->process->rank);
-	}
-}
-
-/* What neither view has of a process, though it was recorded. */
-static void warn_incomplete(const struct result *result)
-{
-	const char *label = result->process->stream->label;
-
-	if (result->is_too_much) {
-		sanity_add("%s: breakdown and gpu-summary omit this process: more than %u events "
-			   "of one step overlap; end steps more often (GPROF_STEP)",
-			label, BUDGET_MOST);
-	} else if (result->nr_cut) {
-		sanity_add("%s: breakdown and gpu-summary lack part of %" PRIu64
-			   " events: they ran later than what was launched %u kernels after them; "
-			   "end steps more often (GPROF_STEP)",
-			label, result->nr_cut, BUDGET_MOST / 2);
-	}
-}
-
 static void add_notes(const struct breakdown_view *view, struct table *table)
 {
 	counted_steps_note(view->nr_warm_up, view->nr_outliers, table);
@@ -264,7 +241,9 @@ static void add_notes(const struct breakdown_view *view, struct table *table)
 	}
 	view_note_devices(table, &view->input, "");
 	for (size_t i = 0; i < view->nr_results; i++) {
-		warn_incomplete(&view->results[i]);
+		const struct result *result = &view->results[i];
+
+		budget_warn(result->process, result->is_too_much, result->nr_cut);
 	}
 }
 
@@ -282,7 +261,7 @@ static void fill_step(
 	uint64_t plugin[NR_BUDGET_PLUGIN_PARTS];
 	char text[32] = "all";
 
-	set_process(result, cells);
+	view_fill_process(result->process, cells);
 	if (step->place) {
 		snprintf(text, sizeof(text), "%" PRIu64, step->number);
 	}
@@ -298,7 +277,7 @@ static void fill_average(const struct result *result, struct table_cell *cells)
 {
 	double sums[1 + NR_BUDGET_PLUGIN_PARTS] = {0};
 
-	set_process(result, cells);
+	view_fill_process(result->process, cells);
 	table_set_text(&cells[STEP], "average", 7);
 	for (size_t i = 0; i < result->nr_steps; i++) {
 		uint64_t plugin[NR_BUDGET_PLUGIN_PARTS];
@@ -408,7 +387,7 @@ static void fill_parts(const struct result *result, struct table *table)
 			continue;
 		}
 		cells = table_add_row(table);
-		set_process(result, cells);
+		view_fill_process(result->process, cells);
 		table_set_string(&cells[BUDGET_PART], text->title);
 		table_set_integer(&cells[BUDGET_PART_TOTAL], parts[i]);
 		table_set_number(
@@ -434,6 +413,104 @@ static void fill_budget(void *state, struct table *table)
 	add_notes(view, table);
 }
 
+enum idle_column {
+	IDLE_PID,
+	IDLE_RANK,
+	IDLE_SHARE,
+	IDLE_TOTAL,
+	IDLE_MEAN,
+	IDLE_DRAINED,
+	IDLE_PART,
+	IDLE_HELP,
+};
+
+static const struct table_column idle_columns[] = {
+	[IDLE_PID] = TABLE_COLUMN("pid", "PID", TABLE_ID),
+	[IDLE_RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID),
+	[IDLE_SHARE] = TABLE_COLUMN("share_pct", "% of idle time", TABLE_PERCENT,
+		.help = "share of the idle time of the process"),
+	[IDLE_TOTAL] = TABLE_COLUMN("total_ns", "Total", TABLE_TIME,
+		.help = "of all whole steps, or of the recording where there are none"),
+	[IDLE_MEAN] = TABLE_COLUMN("mean_ns", "Per step", TABLE_MEAN_TIME),
+	[IDLE_DRAINED] = TABLE_COLUMN("drained_ns", "After a wait", TABLE_TIME,
+		.help = "of the total, in gaps that began while the thread waited for the GPU"),
+	[IDLE_PART] = TABLE_COLUMN("part", "Part", TABLE_TEXT, .help = "of the time budget"),
+	[IDLE_HELP] = TABLE_COLUMN("when", "When", TABLE_TEXT, .is_wide_only = true),
+};
+
+static void fill_idle_part(
+	const struct result *result, unsigned int i, uint64_t ns, struct table_cell *cells)
+{
+	view_fill_process(result->process, cells);
+	table_set_integer(&cells[IDLE_TOTAL], ns);
+	if (result->has_steps) {
+		table_set_number(&cells[IDLE_MEAN], (double)ns / (double)result->nr_steps);
+	}
+	if (i <= NR_HOST_STATES) {
+		uint64_t drained_ns = 0;
+
+		for (size_t k = 0; k < result->nr_steps; k++) {
+			drained_ns += result->steps[k].drained_ns[i];
+		}
+		table_set_integer(&cells[IDLE_DRAINED], drained_ns);
+	}
+	table_set_string(&cells[IDLE_PART], budget_part_texts[BUDGET_HOST + i].title);
+	table_set_string(&cells[IDLE_HELP], budget_part_texts[BUDGET_HOST + i].help);
+}
+
+static void fill_idle_parts(const struct result *result, struct table *table)
+{
+	uint64_t parts[NR_BUDGET_PARTS] = {0}, sum = 0;
+
+	add_steps(result, parts);
+	for (unsigned int i = 0; i < NR_BUDGET_IDLE; i++) {
+		sum += parts[BUDGET_HOST + i];
+	}
+	for (unsigned int i = 0; i < NR_BUDGET_IDLE; i++) {
+		if (parts[BUDGET_HOST + i]) {
+			struct table_cell *cells = table_add_row(table);
+
+			fill_idle_part(result, i, parts[BUDGET_HOST + i], cells);
+			table_set_share(
+				&cells[IDLE_SHARE], (double)parts[BUDGET_HOST + i], (double)sum);
+		}
+	}
+}
+
+static void note_lost(const struct result *result, struct table *table)
+{
+	if (budget_has_lost(result->nr_launches, result->nr_lost)) {
+		table_note(table,
+			"%" PRIu64 " of %" PRIu64
+			" launches of process %lld have no GPU activity, so idle time is unknown.",
+			result->nr_lost, result->nr_launches, (long long)result->process->pid);
+	}
+}
+
+/* Without a GPU no GPU is idle. */
+static void fill_idle(void *state, struct table *table)
+{
+	struct breakdown_view *view = gathered(state);
+	size_t nr_left_out = 0;
+
+	for (size_t i = 0; i < view->nr_results; i++) {
+		const struct result *result = &view->results[i];
+
+		if (!process_has_device_records(result->process, NULL)) {
+			continue;
+		}
+		if (is_left_out(view, result)) {
+			nr_left_out++;
+			continue;
+		}
+		fill_idle_parts(result, table);
+		note_lost(result, table);
+	}
+	table_sort(table, "total");
+	note_left_out(table, nr_left_out);
+	add_notes(view, table);
+}
+
 enum use_column {
 	USE_PID,
 	USE_RANK,
@@ -455,7 +532,7 @@ static void fill_use(const struct result *result, const struct use *use, struct 
 	const struct device_utilization *sum = &use->sum;
 	char text[48];
 
-	set_process(result, cells);
+	view_fill_process(result->process, cells);
 	if (sum->device != UINT32_MAX) {
 		table_set_integer(&cells[USE_DEVICE], sum->device);
 	}
@@ -558,6 +635,22 @@ VIEW(budget, 255) = {
 	.merge = {.get_facts = get_parts, .nr_facts = NR_BUDGET_PARTS},
 	.ops = TAKES(begin_steps),
 	.fill = fill_budget,
+	.fini = fini,
+};
+
+VIEW(idle, 180) = {
+	.name = "idle",
+	.help = "why the GPUs were idle: the idle parts of the time budget",
+	.about =
+		"A process is idle while no GPU of it runs a kernel, copy or memset. The parts and "
+		"their times are those of the view budget.",
+	.is_empty_hidden = true,
+	.title = "GPU idle time by cause",
+	VIEW_COLUMNS(idle_columns),
+	VIEW_SHARED_STATE(struct breakdown_view, shared),
+	.shares = &view_budget,
+	.ops = TAKES(begin_steps),
+	.fill = fill_idle,
 	.fini = fini,
 };
 

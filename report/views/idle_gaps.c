@@ -1,24 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The longest idle times of each device (idle.h), what ended them, and what the launching thread
- * did meanwhile: until the launching call, or until the end of the gap.
+ * The longest times in which no GPU of a process works, what the budget counts them for (budget.h),
+ * what ended them, and what the launching thread did meanwhile: until the launching call, or until
+ * the end of the gap.
+ *
+ * A scan finds the longest gaps of the process, for the walk comes to what the host did before the
+ * budget comes to the gap. The budget's gaps are pieces of these: what lies in no whole step that
+ * is chosen is no part of a gap.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/analysis/idle.h"
-#include "report/model/py_stack.h"
+#include "report/analysis/gpu_activities.h"
 #include "report/analysis/view.h"
+#include "report/budget/budget.h"
+#include "report/model/py_stack.h"
+#include "report/model/select.h"
 #include "report/model/time_axis.h"
 
 #define NR_GAPS	  256u /* kept of each process */
 #define NR_DEPTHS 64u  /* of nested operators that count separately */
 
 struct gap_row {
-	struct idle_gap gap;
-	bool is_found;	  /* the walk has come to its call; what follows is known */
-	uint64_t max_end; /* of this one and those that begin before it */
-	uint64_t until;	  /* what the host did is asked from the gap's begin to here */
+	struct process *process;
+	uint64_t begin, end; /* CLOCK_MONOTONIC ns */
+	uint64_t max_end;    /* of this one and those that begin before it */
+	/* What of it the budget has */
+	uint64_t first_ns, all_ns, ns[NR_BUDGET_IDLE];
+	bool is_unlaunched;  /* the launch of what ends it is not recorded */
+	bool is_found;	     /* the walk has come to that launch; what follows is known */
+	uint64_t until;	     /* what the host did is asked from the gap's begin to here */
+	uint64_t launch_end; /* ticks */
 	uint32_t thread;
 	uint32_t work, call, op; /* names: of the record, its call, the operator of the call */
 	uint32_t py_stack;
@@ -27,49 +39,56 @@ struct gap_row {
 	uint64_t host_op_ns, host_call_ns;
 };
 
+/* A gap of the budget, and in which row it lies. */
+struct gap_piece {
+	struct budget_gap gap;
+	size_t row;
+};
+
 struct idle_gaps_view {
 	struct view_input input;
-	struct idle idle;
+	struct budget budget; /* of the process at hand */
 	struct gap_row *rows;
 	size_t nr_rows, capacity;
+	struct gap_piece *pieces; /* of the process at hand */
+	size_t nr_pieces, piece_capacity;
 	size_t first;	 /* of the process at hand */
 	size_t end;	 /* behind its last; in the walk, in the order of their begins */
 	size_t found;	 /* of these, where the last search ended; mostly, so does the next one */
 	size_t shortest; /* of NR_GAPS of the process at hand */
 	struct process *process;
+	uint64_t until; /* GPUs work until then, as far as the scan has come */
 };
 
 /* ---- the longest ---- */
 
-static uint64_t length_of(const struct idle_gaps_view *view, size_t i)
+static uint64_t length_of(const struct gap_row *row)
 {
-	return view->rows[i].gap.end - view->rows[i].gap.begin;
+	return row->end - row->begin;
 }
 
 static void find_shortest(struct idle_gaps_view *view)
 {
 	view->shortest = view->first;
 	for (size_t i = view->first; i < view->nr_rows; i++) {
-		if (length_of(view, i) < length_of(view, view->shortest)) {
+		if (length_of(&view->rows[i]) < length_of(&view->rows[view->shortest])) {
 			view->shortest = i;
 		}
 	}
 }
 
 /* A heap is not needed: few gaps are longer than the longest so far. */
-static void on_gap(void *context, const struct idle_gap *gap)
+static void add_gap(struct idle_gaps_view *view, const struct gap_row *gap)
 {
-	struct idle_gaps_view *view = context;
-
 	if (view->nr_rows - view->first < NR_GAPS) {
 		view->rows =
 			array_grow(view->rows, view->nr_rows, &view->capacity, sizeof(*view->rows));
-		view->rows[view->nr_rows++] = (struct gap_row){.gap = *gap};
+		view->rows[view->nr_rows++] = *gap;
 		if (view->nr_rows - view->first == NR_GAPS) {
 			find_shortest(view);
 		}
-	} else if (gap->end - gap->begin > length_of(view, view->shortest)) {
-		view->rows[view->shortest].gap = *gap;
+	} else if (length_of(gap) > length_of(&view->rows[view->shortest])) {
+		view->rows[view->shortest] = *gap;
 		find_shortest(view);
 	}
 }
@@ -79,28 +98,34 @@ static void begin_scan(void *context, struct process *process)
 	struct idle_gaps_view *view = context;
 
 	view->first = view->nr_rows;
-	idle_begin(&view->idle, process, on_gap, view);
+	view->process = process;
+	/* No step begins before that. */
+	view->until = process->nr_steps > 1
+			      ? clock_map_time(&process->host_clock, process->steps[0].tick)
+			      : process->first_ns;
 }
 
-static void on_batch(void *context, struct process *process, const struct batch *batch)
+static void on_activity(void *context, const struct gpu_activity *work)
 {
 	struct idle_gaps_view *view = context;
 
-	(void)process;
-	idle_take_calls(&view->idle, batch);
+	if (work->begin > view->until && work->end > work->begin) {
+		add_gap(view, &(struct gap_row){.process = view->process,
+				      .begin = view->until,
+				      .end = work->begin});
+	}
+	view->until = work->end > view->until ? work->end : view->until;
 }
 
-static void on_activity(void *context, const struct gpu_activity *activity)
-{
-	idle_take(&((struct idle_gaps_view *)context)->idle, activity);
-}
-
+/* What is behind the last work may belong to a step, too. */
 static void end_scan(void *context, struct process *process)
 {
 	struct idle_gaps_view *view = context;
 
-	(void)process;
-	idle_end(&view->idle);
+	if (process_has_device_records(process, NULL)) {
+		add_gap(view, &(struct gap_row){
+				      .process = process, .begin = view->until, .end = UINT64_MAX});
+	}
 }
 
 /* ---- what the host did, from its last event to its first ---- */
@@ -109,32 +134,7 @@ static int by_begin(const void *a, const void *b)
 {
 	const struct gap_row *x = a, *y = b;
 
-	return x->gap.begin < y->gap.begin ? -1 : x->gap.begin > y->gap.begin;
-}
-
-static void begin_walk(void *context, struct process *process)
-{
-	struct idle_gaps_view *view = context;
-	uint64_t max_end = 0;
-
-	view->process = process;
-	view->first = 0;
-	while (view->first < view->nr_rows && view->rows[view->first].gap.process != process) {
-		view->first++;
-	}
-	view->end = view->first;
-	while (view->end < view->nr_rows && view->rows[view->end].gap.process == process) {
-		view->end++;
-	}
-	if (view->end > view->first) {
-		qsort(view->rows + view->first, view->end - view->first, sizeof(*view->rows),
-			by_begin);
-	}
-	view->found = view->end;
-	for (size_t i = view->first; i < view->end; i++) {
-		max_end = view->rows[i].gap.end > max_end ? view->rows[i].gap.end : max_end;
-		view->rows[i].max_end = max_end;
-	}
+	return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
 /* The first gap that begins at `time` or later. */
@@ -142,14 +142,14 @@ static size_t first_from(struct idle_gaps_view *view, uint64_t time)
 {
 	size_t low = view->first, high = view->end, at = view->found;
 
-	if ((at == low || view->rows[at - 1].gap.begin < time) &&
-		(at == high || view->rows[at].gap.begin >= time)) {
+	if ((at == low || view->rows[at - 1].begin < time) &&
+		(at == high || view->rows[at].begin >= time)) {
 		return at;
 	}
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (view->rows[middle].gap.begin < time) {
+		if (view->rows[middle].begin < time) {
 			low = middle + 1;
 		} else {
 			high = middle;
@@ -169,22 +169,96 @@ static struct gap_row *next_gap(
 	while (*at > view->first && view->rows[*at - 1].max_end > begin) {
 		struct gap_row *row = &view->rows[--*at];
 
-		if (row->gap.end > begin && row->gap.begin < end) {
+		if (row->end > begin && row->begin < end) {
 			return row;
 		}
 	}
 	return NULL;
 }
 
-static void find_call(struct gap_row *row, struct process *process, const struct op_record *record,
+/* Of steps that the user chose; which of them are whole is known at the end. */
+static void on_gap(void *context, const struct budget_gap *gap)
+{
+	struct idle_gaps_view *view = context;
+	size_t at = first_from(view, gap->end);
+	struct gap_row *row;
+
+	if (gap->step->place && !select_has_step(view->process, gap->step->place - 1)) {
+		return;
+	}
+	row = next_gap(view, gap->begin, gap->end, &at);
+	if (row) {
+		view->pieces = array_grow(view->pieces, view->nr_pieces, &view->piece_capacity,
+			sizeof(*view->pieces));
+		view->pieces[view->nr_pieces++] =
+			(struct gap_piece){*gap, (size_t)(row - view->rows)};
+	}
+}
+
+static void begin_walk(void *context, struct process *process)
+{
+	struct idle_gaps_view *view = context;
+	uint64_t max_end = 0;
+
+	budget_begin(&view->budget, process, false);
+	view->budget.on_gap = on_gap;
+	view->budget.gap_context = view;
+	view->process = process;
+	view->first = 0;
+	while (view->first < view->nr_rows && view->rows[view->first].process != process) {
+		view->first++;
+	}
+	view->end = view->first;
+	while (view->end < view->nr_rows && view->rows[view->end].process == process) {
+		view->end++;
+	}
+	if (view->end > view->first) {
+		qsort(view->rows + view->first, view->end - view->first, sizeof(*view->rows),
+			by_begin);
+	}
+	view->found = view->end;
+	for (size_t i = view->first; i < view->end; i++) {
+		max_end = view->rows[i].end > max_end ? view->rows[i].end : max_end;
+		view->rows[i].max_end = max_end;
+	}
+}
+
+static void enter(void *context, const struct op *op)
+{
+	budget_enter(&((struct idle_gaps_view *)context)->budget, op);
+}
+
+static void on_range(void *context, const struct op_range *range)
+{
+	budget_range(&((struct idle_gaps_view *)context)->budget, range);
+}
+
+/* As in the budget: of several that end it together, the first that was launched. */
+static bool is_before(const struct gap_row *row, const struct op_call *call)
+{
+	return !row->is_unlaunched && (!call || !row->is_found || call->end < row->launch_end);
+}
+
+/* What was seen of the host was for a launch that came later. */
+static void set_work(struct gap_row *row, struct process *process, const struct op_record *record,
 	const struct op_call *call, const struct op *op)
 {
-	uint64_t call_ns = clock_map_time(&process->host_clock, call->begin);
+	uint64_t call_ns;
 
-	row->is_found = true;
-	row->until = call_ns < row->gap.end ? call_ns : row->gap.end;
+	*row = (struct gap_row){.process = process,
+		.begin = row->begin,
+		.end = row->end,
+		.max_end = row->max_end,
+		.work = gpu_activity_name(process, record),
+		.is_unlaunched = !call,
+		.is_found = call != NULL};
+	if (!call) {
+		return;
+	}
+	call_ns = clock_map_time(&process->host_clock, call->begin);
+	row->until = call_ns < row->end ? call_ns : row->end;
+	row->launch_end = call->end;
 	row->thread = call->thread;
-	row->work = gpu_activity_name(process, record);
 	row->call = process_call_name(process, call->call, NULL);
 	row->op = op ? op->name : 0;
 	for (; op && !row->py_stack; op = op->parent) {
@@ -200,14 +274,10 @@ static void on_record(void *context, const struct op_record *record, const struc
 	size_t at = first_from(view, end);
 	struct gap_row *row;
 
-	while ((row = next_gap(view, begin, end, &at))) {
-		if (row->gap.correlation != record->correlation || row->gap.end != end) {
-			continue;
-		}
-		if (call) {
-			find_call(row, view->process, record, call, op);
-		} else {
-			row->work = gpu_activity_name(view->process, record);
+	budget_record(&view->budget, record, call);
+	while (record->is_timed && (row = next_gap(view, begin, end, &at))) {
+		if (row->end == end && is_before(row, call)) {
+			set_work(row, view->process, record, call, op);
 		}
 	}
 }
@@ -215,7 +285,7 @@ static void on_record(void *context, const struct op_record *record, const struc
 /* How much of a time lies in what is asked of. */
 static uint64_t overlap_of(const struct gap_row *row, uint64_t begin, uint64_t end)
 {
-	uint64_t from = begin > row->gap.begin ? begin : row->gap.begin;
+	uint64_t from = begin > row->begin ? begin : row->begin;
 	uint64_t to = end < row->until ? end : row->until;
 
 	return to > from ? to - from : 0;
@@ -230,6 +300,7 @@ static void on_call(void *context, const struct op_call *call, const struct op *
 	struct gap_row *row;
 
 	(void)op;
+	budget_call(&view->budget, call);
 	while ((row = next_gap(view, begin, end, &at))) {
 		uint64_t ns = overlap_of(row, begin, end);
 
@@ -273,22 +344,53 @@ static void on_op(void *context, const struct op *op)
 	}
 }
 
+/* From the last to the first. */
+static void add_piece(struct gap_row *row, const struct budget_gap *gap)
+{
+	row->first_ns = gap->begin;
+	row->all_ns += gap->end - gap->begin;
+	for (unsigned int i = 0; i < NR_BUDGET_IDLE; i++) {
+		row->ns[i] += gap->ns[i];
+	}
+}
+
+static void end_walk(void *context, struct process *process, const struct phases *phases)
+{
+	struct idle_gaps_view *view = context;
+	struct budget *budget = &view->budget;
+
+	budget_end(budget, phases);
+	for (size_t i = 0; i < view->nr_pieces && !budget->is_too_much; i++) {
+		const struct gap_piece *piece = &view->pieces[i];
+
+		if (piece->gap.step->is_whole) {
+			add_piece(&view->rows[piece->row], &piece->gap);
+		}
+	}
+	view->nr_pieces = 0;
+	budget_warn(process, budget->is_too_much, budget->nr_cut);
+	budget_fini(budget);
+}
+
 /* ---- the table ---- */
 
 enum column {
-	START = VIEW_NR_DEVICE_COLUMNS,
-	DURATION,
-	CAUSE,
-	BEFORE_CALL,
-	WORK,
-	CALL,
-	THREAD,
-	OP,
-	HOST_OP,
-	HOST_OP_TIME,
-	HOST_CALL,
-	HOST_CALL_TIME,
-	STACK,
+	GAP_PID,
+	GAP_RANK,
+	GAP_START,
+	GAP_DURATION,
+	GAP_CAUSE,
+	GAP_CAUSE_TIME,
+	GAP_BEFORE_CALL,
+	GAP_WORK,
+	GAP_CALL,
+	GAP_THREAD,
+	GAP_OP,
+	GAP_HOST_OP,
+	GAP_HOST_OP_TIME,
+	GAP_HOST_CALL,
+	GAP_HOST_CALL_TIME,
+	GAP_STACK,
 };
 
 static void set_name(struct table_cell *cell, uint32_t name)
@@ -298,48 +400,60 @@ static void set_name(struct table_cell *cell, uint32_t name)
 	}
 }
 
+/* What is asked of the host may begin before the first step does. */
+static void set_time(const struct gap_row *row, uint64_t ns, struct table_cell *cell)
+{
+	table_set_integer(cell, ns < row->all_ns ? ns : row->all_ns);
+}
+
 static void fill_host(const struct gap_row *row, struct table_cell *cells)
 {
-	table_set_integer(
-		&cells[BEFORE_CALL], row->until > row->gap.begin ? row->until - row->gap.begin : 0);
-	set_name(&cells[CALL], row->call);
-	table_set_integer(&cells[THREAD], row->thread);
-	set_name(&cells[OP], row->op);
+	set_time(row, row->until > row->first_ns ? row->until - row->first_ns : 0,
+		&cells[GAP_BEFORE_CALL]);
+	set_name(&cells[GAP_CALL], row->call);
+	table_set_integer(&cells[GAP_THREAD], row->thread);
+	set_name(&cells[GAP_OP], row->op);
 	if (row->host_op_ns) {
-		set_name(&cells[HOST_OP], row->host_op);
-		table_set_integer(&cells[HOST_OP_TIME], row->host_op_ns);
+		set_name(&cells[GAP_HOST_OP], row->host_op);
+		set_time(row, row->host_op_ns, &cells[GAP_HOST_OP_TIME]);
 	}
 	if (row->host_call_ns) {
-		set_name(&cells[HOST_CALL], row->host_call);
-		table_set_integer(&cells[HOST_CALL_TIME], row->host_call_ns);
+		set_name(&cells[GAP_HOST_CALL], row->host_call);
+		set_time(row, row->host_call_ns, &cells[GAP_HOST_CALL_TIME]);
 	}
 	if (row->py_stack) {
-		set_name(&cells[STACK], py_stack_text(row->gap.process, row->py_stack));
+		set_name(&cells[GAP_STACK], py_stack_text(row->process, row->py_stack));
 	}
 }
 
 static void fill(const struct gap_row *row, struct table_cell *cells)
 {
-	const struct idle_gap *gap = &row->gap;
-	const char *cause = idle_cause_names[gap->cause];
+	unsigned int cause = 0;
 
-	view_fill_device(gap->process, gap->device, cells);
-	table_set_integer(&cells[START], time_axis_time(gap->process, gap->begin));
-	table_set_integer(&cells[DURATION], gap->end - gap->begin);
-	table_set_string(&cells[CAUSE], cause);
-	set_name(&cells[WORK], row->work);
+	for (unsigned int i = 1; i < NR_BUDGET_IDLE; i++) {
+		cause = row->ns[i] > row->ns[cause] ? i : cause;
+	}
+	view_fill_process(row->process, cells);
+	table_set_integer(&cells[GAP_START], time_axis_time(row->process, row->first_ns));
+	table_set_integer(&cells[GAP_DURATION], row->all_ns);
+	table_set_string(&cells[GAP_CAUSE], budget_part_texts[BUDGET_HOST + cause].title);
+	table_set_integer(&cells[GAP_CAUSE_TIME], row->ns[cause]);
+	set_name(&cells[GAP_WORK], row->work);
 	if (row->is_found) {
 		fill_host(row, cells);
 	}
 }
 
 static const struct table_column columns[] = {
-	VIEW_DEVICE_COLUMNS,
+	TABLE_COLUMN("pid", "PID", TABLE_ID),
+	TABLE_COLUMN("rank", "Rank", TABLE_ID),
 	TABLE_COLUMN("start_ns", "Start", TABLE_TIME, .help = "since the start of the recording"),
 	TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
 	TABLE_COLUMN("cause", "Cause", TABLE_TEXT,
-		.help = "host, launch or dependency, as in the view idle"),
-	TABLE_COLUMN("before_call_ns", "Before the call", TABLE_TIME,
+		.help = "part of the time budget with most of the gap"),
+	TABLE_COLUMN("cause_ns", "Cause time", TABLE_TIME, .is_minor = true,
+		.help = "time of the gap that counts for the cause"),
+	TABLE_COLUMN("before_call_ns", "Before the call", TABLE_TIME, .is_minor = true,
 		.help = "time in the gap before the launching call"),
 	TABLE_COLUMN("activity", "Ended by", TABLE_NAME, .is_kernel = true,
 		.help = "GPU activity that ends the gap"),
@@ -365,10 +479,15 @@ static void fill_table(void *state, struct table *table)
 	struct idle_gaps_view *view = state;
 
 	for (size_t i = 0; i < view->nr_rows; i++) {
-		fill(&view->rows[i], table_add_row(table));
+		if (view->rows[i].all_ns) {
+			fill(&view->rows[i], table_add_row(table));
+		}
 	}
 	table_sort(table, "duration");
-	table_note(table, "The table has at most the %u longest gaps of each process.", NR_GAPS);
+	table_note(table,
+		"A gap is a time in which no GPU of the process works. The table has at most the "
+		"%u longest of each process.",
+		NR_GAPS);
 	view_note_devices(table, &view->input, "");
 }
 
@@ -377,21 +496,35 @@ static void fini(void *state)
 	struct idle_gaps_view *view = state;
 
 	free(view->rows);
+	free(view->pieces);
 }
 
 VIEW(idle_gaps, 190) = {
 	.name = "idle-gaps",
 	.help = "the longest idle gaps of the GPUs, and what the host did meanwhile",
-	.about = "The last columns show what the launching thread did before the call that ended "
-		 "the gap. The operator, without those inside it, and the call are those that took "
-		 "most of that time.",
+	.about =
+		"The gaps are those of the time budget: they lie in whole steps, or anywhere where "
+		"there are no steps. The last columns show what the launching thread did before "
+		"the call that ended "
+		"the gap. The operator, without those inside it, and the call are those that took "
+		"most of that time.",
 	.is_empty_hidden = true,
 	.title = "Longest GPU idle gaps",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct idle_gaps_view),
-	.scan = {idle_wants, IDLE_NR_WANTS, gpu_activities_needs, begin_scan, on_batch, end_scan,
+	.scan = {.needs = gpu_activities_needs,
+		.begin = begin_scan,
+		.end = end_scan,
 		.on_activity = on_activity},
-	.ops = {.begin = begin_walk, .op = on_op, .call = on_call, .record = on_record},
+	.ops = {.ignores_selection = true,
+		.begin = begin_walk,
+		.enter = enter,
+		.enter_wants = budget_wants_covered,
+		.op = on_op,
+		.range = on_range,
+		.call = on_call,
+		.record = on_record,
+		.end = end_walk},
 	.fill = fill_table,
 	.fini = fini,
 };

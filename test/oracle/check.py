@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random traces against plain computations: check.py GPROF_REPORT DIRECTORY [SEEDS]. Prints TAP."""
+import collections
 import json
 import os
 import subprocess
 import sys
 
+sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "verdict"))
+import budget
+import budgets
 import plain
 import trace as traces
 
@@ -86,11 +90,19 @@ def check_breakdown(name, trace, rows):
         test("%s: breakdown of step %d sums to it" % (name, number), sum(have.values()), end - begin)
 
 
+def check_idle(name, rows, trace):
+    want, have = budget.budget(trace), collections.Counter()
+    for row in rows:
+        have[budgets.TITLES[row["part"]]] += row["total_ns"]
+    parts = budgets.PARTS[budgets.PARTS.index("wait"):]
+    test(name + ": idle", {part: have[part] for part in parts}, {part: budgets.value(want, part) for part in parts})
+
+
 def check_joins(name, trace, path):
     have = ask(path, "distributed,idle,kernel-operator,launch-latency")
     want = plain.distributed(trace)
     test(name + ": distributed", {key: have["distributed"]["rows"][0][key] for key in want}, want)
-    test(name + ": idle", {key: sum(row[key] for row in have["idle"]["rows"]) for key in ("total_ns", "gaps")}, plain.idle(trace))
+    check_idle(name, have["idle"]["rows"], next(budget.traces(path)))
     rows = {}
     for row in have["kernel_operator"]["rows"]:
         total = rows.setdefault((row["name"], row["operator"] or ""), [0, 0])

@@ -121,23 +121,6 @@ def distributed(trace):
             "other_ns": row["span_ns"] - computation - communication + overlap}
 
 
-def idle(trace):
-    """How long nothing ran between the first and the last record, and in how many pieces."""
-    works = of(trace, "kernel", "gpu_memcpy", "gpu_memset")
-    busy = Times(cuts_of(works), works)
-    # A record without length parts what would be one gap.
-    at = {w["begin"] for w in works if w["begin"] == w["end"]}
-    gaps, total, in_gap = 0, 0, False
-    for i in range(len(busy.cuts) - 1):
-        if busy.runs[i]:
-            in_gap = False
-            continue
-        gaps += not in_gap or busy.cuts[i] in at
-        in_gap = True
-        total += busy.cuts[i + 1] - busy.cuts[i]
-    return {"total_ns": total, "gaps": gaps}
-
-
 def innermost(trace, call):
     """The operator that a call lies in."""
     around = [e for e in trace.events if e["thread"] == call["thread"] and e["cat"] in ("cpu_op", "user_annotation")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """analysis.py GPROF_REPORT FOLDER: the views over the time of devices, on real traces.
 
-Their sums against reference.json: idle times by cause, shares of the span, copies' bytes, critical paths, all in
+Their sums against reference.json: shares of the span, copies' bytes, critical paths, all in
 integer ns. And what HolisticTraceAnalysis 0.5.0 finds where its times are not rounded; it leaves the last step out.
 """
 import json
@@ -11,7 +11,7 @@ import sys
 
 from tap import check, finish
 
-VIEWS = "time-breakdown,distributed,collectives,idle,launch-latency,queue,bandwidth,critical-path,memcpy,memset,steps,stragglers"
+VIEWS = "time-breakdown,distributed,collectives,launch-latency,queue,bandwidth,critical-path,memcpy,memset,steps,stragglers"
 # HTA: temporal breakdown, launch statistics and queue lengths of the first five steps, in us.
 HTA_TRACE = "overlap_a100_8ranks_rank3.json.gz"
 HTA_STEPS = "1009-1013"
@@ -46,7 +46,6 @@ def check_trace(name, tables, reference):
     if name != "eager_b200.json.gz":  # of which HTA does not know that it communicates
         check(name + ": distributed", [(row["communication_ns"], row["overlap_ns"]) for row in tables["distributed"]],
               [(device["comm_ns"], device["overlap_ns"]) for device in devices.values()])
-    check(name + ": idle", total(tables["idle"], "total_ns"), sum(device["idle_ns"] for device in devices.values()))
     copies = [row for row in tables["bandwidth"] if row["kind"] != "operator"]
     check(name + ": bandwidth", total(copies, "total_bytes"),
           total(tables["memcpy"], "total_bytes") + total(tables["memset"], "total_bytes"))

@@ -123,7 +123,7 @@ const pages = other ? other.pages : [
 		topBars(parent, "Collective kernels by total time", "collectives", "name", "total_ns");
 		heat(parent);
 	}, ["distributed", "arrivals", "stragglers", "pipeline", "moe_balance", "collectives", "communication", "missing_collectives", "hang"]],
-	["idle", "Idle", (parent) => countBars(parent, "Idle time by cause", "idle", "cause"), ["idle", "idle_gaps"]],
+	["idle", "Idle", (parent) => countBars(parent, "Idle time by cause", "idle", "part"), ["idle", "idle_gaps"]],
 	["advice", "Advice", (parent) => {
 		const rows = rowsOf("advice"), section = make("section", parent);
 		make("h3", section, rowsOf("findings").length ? "Findings by what they save" : "No findings");
