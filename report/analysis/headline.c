@@ -176,7 +176,8 @@ void headline_end(struct headline *headline, const struct phases *phases)
 		const struct budget_step *step = &budget->steps[i];
 
 		if (step->end_ns > step->begin_ns &&
-			(!step->place || phases_is_whole(phases, step->place))) {
+			(!step->place || (phases_is_whole(phases, step->place) &&
+						 select_has_step(at->process, step->place - 1)))) {
 			at->has_steps |= step->place != 0;
 			add_step(headline, step, phases);
 		}

@@ -429,8 +429,8 @@ static const struct table_column idle_columns[] = {
 	[IDLE_RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID),
 	[IDLE_SHARE] = TABLE_COLUMN("share_pct", "% of idle time", TABLE_PERCENT,
 		.help = "share of the idle time of the process"),
-	[IDLE_TOTAL] = TABLE_COLUMN("total_ns", "Total", TABLE_TIME,
-		.help = "of all whole steps, or of the recording where there are none"),
+	[IDLE_TOTAL] =
+		TABLE_COLUMN("total_ns", "Total", TABLE_TIME, .help = "as in the view budget"),
 	[IDLE_MEAN] = TABLE_COLUMN("mean_ns", "Per step", TABLE_MEAN_TIME),
 	[IDLE_DRAINED] = TABLE_COLUMN("drained_ns", "After a wait", TABLE_TIME,
 		.help = "of the total, in gaps that began while the thread waited for the GPU"),
@@ -444,13 +444,13 @@ static void fill_idle_part(
 	view_fill_process(result->process, cells);
 	table_set_integer(&cells[IDLE_TOTAL], ns);
 	if (result->has_steps) {
-		table_set_number(&cells[IDLE_MEAN], (double)ns / (double)result->nr_steps);
+		table_set_number(&cells[IDLE_MEAN], (double)ns / (double)result->nr_counted);
 	}
 	if (i <= NR_HOST_STATES) {
 		uint64_t drained_ns = 0;
 
 		for (size_t k = 0; k < result->nr_steps; k++) {
-			drained_ns += result->steps[k].drained_ns[i];
+			drained_ns += result->counts[k] ? result->steps[k].drained_ns[i] : 0;
 		}
 		table_set_integer(&cells[IDLE_DRAINED], drained_ns);
 	}

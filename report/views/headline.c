@@ -252,11 +252,11 @@ static void fill(void *state, struct table *table)
 	free(lines);
 }
 
-#define HEADLINE_OPS                                                                              \
-	{                                                                                         \
-		.begin = begin, .enter = enter, .enter_wants = budget_wants_covered, .op = on_op, \
-		.op_wants = flops_may_count, .range = on_range, .call = on_call,                  \
-		.record = on_record, .end = end                                                   \
+#define HEADLINE_OPS                                                                           \
+	{                                                                                      \
+		.ignores_selection = true, .begin = begin, .enter = enter,                     \
+		.enter_wants = budget_wants_covered, .op = on_op, .op_wants = flops_may_count, \
+		.range = on_range, .call = on_call, .record = on_record, .end = end            \
 	}
 
 VIEW(headline, 5) = {

@@ -42,7 +42,7 @@ judge()
 {
 	python3 test/verdict/verdict.py "$REPORT" test/verdict/planted.tsv "$T" "$1"
 	python3 test/verdict/budgets.py "$REPORT" "$T/$1"
-	python3 test/verdict/screens.py "$REPORT" "$T/$1"
+	python3 test/verdict/same.py "$REPORT" "$T/$1"
 }
 
 # try NAME: the lines of its last try. On a busy machine a program's greatest trouble may be that machine; a wrong
@@ -62,7 +62,7 @@ try()
 
 {
 	python3 test/verdict/self.py
-	find test/golden/v1 test/golden/v2 -name '*.gprof' ! -name 'bad_newer*' | sort | xargs python3 test/verdict/screens.py "$REPORT"
+	python3 test/verdict/same.py "$REPORT" test/golden/v*/*.gprof
 	for name in $(tail -n +2 test/verdict/planted.tsv | cut -f 1); do
 		[ $# != 0 ] && [[ " $* " != *" $name "* ]] || try "$name"
 	done

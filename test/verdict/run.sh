@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Is the first finding right, is no claim false, does no saving exceed its cause, and is the time budget true? Prints TAP.
+# Is the first finding right, is no claim false, does no saving exceed its cause, is the time budget true, and do all views
+# that print its parts print the same? Prints TAP.
 #
 #     test/verdict/run.sh [traces|planted]
 #
 # traces:  those in the table expected.tsv of the folder $GPROF_VERDICT, made by an analysis of its own, and those of
-#          cases.tsv, if they are in cases/traces beside that folder. They are not part of the project.
-# planted: programs with one trouble each, in planted.tsv.
+#          cases.tsv, if they are in cases/traces beside that folder; views are also compared on those of $GPROF_TRACES.
+#          They are not part of the project.
+# planted: programs with one trouble each, in planted.tsv; views are also compared on the golden streams.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 B=${B:-build}
@@ -28,7 +30,8 @@ judge()
 		[ "$(du -ks "$2/$file" | cut -f 1)" -gt $most ] || files+=("$2/$file")
 	done < <(tail -n +2 "$1" | cut -f 1)
 	python3 test/verdict/budgets.py "$B/gprof-report" "${files[@]}" || failed=1
-	python3 test/verdict/screens.py "$B/gprof-report" "${files[@]}" || failed=1
+	mapfile -t files < <(tail -n +2 "$1" | cut -f 1)
+	python3 test/verdict/same.py "$B/gprof-report" "${files[@]/#/$2/}" || failed=1
 }
 
 command -v python3 >/dev/null || skip "no python3"
@@ -39,4 +42,8 @@ ${MAKE:-make} -s --no-print-directory "$B/gprof-report" || exit 1
 failed=0
 judge "$GPROF_VERDICT/expected.tsv" "$GPROF_VERDICT"
 [ ! -d "$GPROF_VERDICT/../cases/traces" ] || judge test/verdict/cases.tsv "$GPROF_VERDICT/../cases/traces"
+if [ -d "${GPROF_TRACES:-}" ]; then
+	mapfile -t files < <(find "$GPROF_TRACES" -mindepth 1 -maxdepth 1 \( -type d -o -name '*.gz' \) | sort)
+	python3 test/verdict/same.py "$B/gprof-report" "${files[@]}" || failed=1
+fi
 exit $failed

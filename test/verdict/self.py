@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""self.py: do budget.py, budgets.py and verdict.py see what is wrong? Traces of a few events whose budget is known, and
+"""self.py: do budget.py, budgets.py, same.py and verdict.py see what is wrong? Traces of a few events whose budget is known, and
 findings that are false in one respect each. Prints TAP."""
 import json
 import os
@@ -9,6 +9,7 @@ import tempfile
 
 import budget
 import budgets
+import same
 import verdict
 
 CPU, OTHER, GPU = (7, 1), (7, 2), (0, 7)
@@ -107,6 +108,24 @@ def comparison():
     test("and of more", [beyond("launch", 50), beyond("python_host", 5), beyond("loader", 5)], [1, 1, 1])
 
 
+def sameness():
+    def wrong(idle=70, drained=10, mean=35, gap=40, head=35):
+        have = {
+            "budget": [{"pid": 1, "part": "Computing", "total_ns": 30}, {"pid": 1, "part": "Idle: waits", "total_ns": 70}],
+            "idle": [{"pid": 1, "part": "Idle: waits", "total_ns": idle, "drained_ns": drained, "mean_ns": mean}],
+            "idle_gaps": [{"pid": 1, "cause": "Idle: waits", "duration_ns": gap, "cause_ns": gap}],
+            "headline": [{"helpers": 0, "processes": 1, "computing_ns": 15, **{column + "_ns": None for column in list(same.GPU)[1:]}, "idle_wait_ns": head}],
+        }
+        steps = {1: 2}
+        return [len(list(of)) for of in (same.idle(have, steps), same.gaps(have), same.headline(have, steps))]
+    test("views of the same times", wrong(), [0, 0, 0])
+    test("idle time that is another", wrong(idle=69), [1, 0, 0])
+    test("a mean that is another", wrong(mean=36), [1, 0, 0])
+    test("more after waits than in all", wrong(drained=71), [1, 0, 0])
+    test("gaps of more than the idle time", wrong(gap=71), [0, 2, 0])
+    test("a headline of other steps", wrong(head=36), [0, 0, 1])
+
+
 WANT = {"file": "x", "kind": "inference", "first_ok": "launch,python_host", "forbidden": "loader,startup", "bound_step_ns": "40000000",
         "slack_step_ns": "60000000", "comm_exposed_ns": "5000000", "loader_step_ns": "0", "launch_cap_ns": "60000000", "note": "why"}
 FINDING = {"cause": "launch", "saved_ns": 55000000, "reach_ns": 58000000, "step_ns": 100000000,
@@ -150,6 +169,7 @@ def judgement():
 
 parts()
 comparison()
+sameness()
 judgement()
 print(f"1..{number}")
 sys.exit(failed != 0)

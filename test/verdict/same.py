@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""same.py GPROF_REPORT PATH...: a quantity is the same figure on every screen that prints it. Prints TAP.
+
+To the nanosecond: the view `idle` has the idle parts of `budget`; no gap of `idle-gaps` counts for more than its part has;
+the times of the headline and of TensorBoard's breakdown are the parts of the steps that they cover, added up. The headline's
+steps, medians and means are those of `step-stats`, `diff` and `reduce`; its findings are those of `findings`, of its step; a
+GPU is in use as long as the process computes.
+"""
+import collections
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+VIEWS = "budget,idle,idle-gaps,breakdown,gpu-summary,step-stats,findings,headline"
+IDLE = "Idle: "
+# The parts of a budget by columns of the headline: on a GPU, and on the CPU alone.
+GPU = {
+    "computing": ["Computing"], "exposed_communication": ["Communication"],
+    "exposed_copies": ["Copies to the GPU", "Copies from the GPU", "Other copies", "Memsets"],
+    "idle_startup": ["Idle: start-up"], "idle_allocation": ["Idle: allocation"], "idle_wait": ["Idle: waits"],
+    "idle_staging": ["Idle: copy calls"], "idle_launch": ["Idle: launches", "Idle: other calls"],
+    "idle_dataloader": ["Idle: data loader"], "idle_operators": ["Idle: operators"], "idle_os": ["Idle: OS calls"],
+    "idle_user": ["Idle: user code in ranges", "Idle: user code"], "idle_latency": ["Idle: latency"],
+    "idle_dependency": ["Idle: dependencies"],
+}
+CPU = {
+    "cpu_operators": ["Idle: operators"], "cpu_dataloader": ["Idle: data loader"], "cpu_communication": ["Communication"],
+    "cpu_calls": ["Idle: start-up", "Idle: allocation", "Idle: waits", "Idle: copy calls", "Idle: launches", "Idle: other calls"],
+    "cpu_other": ["Idle: OS calls", "Idle: user code in ranges", "Idle: user code", "Idle: latency", "Idle: dependencies"],
+}
+
+
+# As in TensorBoard, a GPU's utilization is a share of the pauses between steps, too: of so much at most, %.
+PAUSES = 1.0
+
+
+def rows_of(program, *options):
+    """Rows by table; None if the recording cannot be read."""
+    done = subprocess.run([program, *options], capture_output=True, check=False)
+    if done.returncode not in (0, 3):
+        return None
+    return {name: table["rows"] for name, table in json.loads(done.stdout).items() if isinstance(table, dict) and "rows" in table}
+
+
+def tables(program, path, *options):
+    return rows_of(program, "--format", "json", "--top", "0", "--view", VIEWS, *options, path)
+
+
+def sums(rows, name, value):
+    found = collections.Counter()
+    for row in rows:
+        found[row["pid"], row[name]] += row[value]
+    return found
+
+
+def is_mean(mean, total, number):
+    """Is it the nearest integer, of two either?"""
+    return 2 * abs(mean * number - total) <= number
+
+
+def idle(have, steps):
+    parts = sums(have["budget"], "part", "total_ns")
+    own = sums(have["idle"], "part", "total_ns")
+    on_gpu = {pid for pid, _ in own}
+    for key in sorted(set(parts) | set(own)):
+        want = parts[key] if key[1].startswith(IDLE) and key[0] in on_gpu else 0
+        if own[key] != want:
+            yield f"idle has {own[key]} of {key[1]} of process {key[0]}, budget {want}"
+    for row in have["idle"]:
+        if row["drained_ns"] is not None and row["drained_ns"] > row["total_ns"]:
+            yield f"{row['part']}: more after waits than in all: {row}"
+        if (row["mean_ns"] is None) != (steps[row["pid"]] == 0) or (steps[row["pid"]] and not is_mean(row["mean_ns"], row["total_ns"], steps[row["pid"]])):
+            yield f"{row['part']}: {row['mean_ns']} is no mean of {steps[row['pid']]} steps: {row}"
+
+
+def gaps(have):
+    parts = sums(have["idle"], "part", "total_ns")
+    for key, ns in sums(have["idle_gaps"], "cause", "cause_ns").items():
+        if ns > parts[key]:
+            yield f"gaps have {ns} of {key[1]} of process {key[0]}, idle {parts[key]}"
+    every = collections.Counter()
+    for (pid, _), ns in parts.items():
+        every[pid] += ns
+    for row in have["idle_gaps"]:
+        every[row["pid"]] -= row["duration_ns"]
+        if not 0 < row["cause_ns"] <= row["duration_ns"] or row["cause_ns"] * len(parts) < row["duration_ns"]:
+            yield f"a gap of {row['duration_ns']} counts for {row['cause']} with {row['cause_ns']}"
+    for pid, ns in every.items():
+        if ns < 0:
+            yield f"the gaps of process {pid} are {-ns} longer than its idle time"
+
+
+def headline(have, steps):
+    """Of recordings all of whose processes count."""
+    row = have["headline"][0] if have["headline"] else None
+    processes = {row["pid"] for row in have["budget"]}
+    if not row or row["helpers"] or row["processes"] != len(processes):
+        return
+    parts = collections.Counter()
+    for (_, part), ns in sums(have["budget"], "part", "total_ns").items():
+        parts[part] += ns
+    number = sum(steps.values()) or 1
+    for column, of in (GPU if row["computing_ns"] is not None else CPU).items():
+        mean, total = row[column + "_ns"], sum(parts[part] for part in of)
+        if mean is not None and not is_mean(mean, total, number):
+            yield f"the headline has {mean} of {column} in each of {number} steps, budget {total} in all"
+
+
+def breakdown(have, steps):
+    parts = sums(have["budget"], "part", "total_ns")
+    for row in have["breakdown"]:
+        if row["step"] not in ("all", "average"):
+            continue
+        number = steps[row["pid"]] or 1
+        for columns, of in ((["kernel_ns"], GPU["computing"]), (["communication_ns"], GPU["exposed_communication"]),
+                            (["memcpy_ns", "memset_ns"], GPU["exposed_copies"])):
+            mean, total = sum(row[column] for column in columns), sum(parts[row["pid"], part] for part in of)
+            if abs(mean * number - total) > number * len(columns):
+                yield f"breakdown has {mean} of {columns[0]} in each of {number} steps, budget {total} in all"
+
+
+def use(have):
+    """A kernel runs while the process computes, and at most while it computes, communicates or copies."""
+    parts = sums(have["budget"], "part", "total_ns")
+    for pid in {row["pid"] for row in have["budget"]}:
+        rows = [row for row in have["gpu_summary"] if row["pid"] == pid and row["utilization_pct"] is not None]
+        window = sum(ns for (of, _), ns in parts.items() if of == pid)
+        if len(rows) != 1 or not window:
+            continue
+        least = 100.0 * parts[pid, "Computing"] / window
+        most = 100.0 * sum(parts[pid, part] for name in list(GPU)[:3] for part in GPU[name]) / window
+        if not least - PAUSES <= rows[0]["utilization_pct"] <= most + 0.01:
+            yield f"process {pid} computes {least:.2f} % of its steps, and its GPU is in use {rows[0]['utilization_pct']} %"
+
+
+def findings(have):
+    row = have["headline"][0]
+    step = sum(row[column + "_ns"] or 0 for column in GPU)
+    for number, finding in enumerate(have["findings"], 1):
+        if number <= 3 and row[f"finding_{number}"] not in ("", None, finding["sentence"]):
+            yield f"finding {number} is '{row[f'finding_{number}']}' and '{finding['sentence']}'"
+        if finding["reach_ns"] is not None and finding["reach_ns"] > finding["step_ns"] + 1:
+            yield f"{finding['cause']} reaches beyond the step: {finding['reach_ns']} of {finding['step_ns']}"
+        if None not in (finding["saved_ns"], finding["reach_ns"]) and finding["saved_ns"] > finding["reach_ns"] + 1:
+            yield f"{finding['cause']} saves more than it reaches: {finding['saved_ns']} of {finding['reach_ns']}"
+        if row["processes"] == 1 and step and abs(finding["step_ns"] - step) > len(GPU):
+            yield f"{finding['cause']} is of a step of {finding['step_ns']}, the headline's takes {step}"
+
+
+def statistics(have, compared):
+    """Of one process: `have` with step-stats, and `diff` of the recording and itself."""
+    row = have["headline"][0]
+    if not row["steps"] or row["processes"] != 1:
+        return
+    for of in have["step_stats"]:
+        if of["part"] == "Step" and (of["steps"], of["median_ns"], of["avg_ns"], of["p99_ns"]) != tuple(row[n] for n in ("steps", "median_ns", "mean_ns", "p99_ns")):
+            yield f"step-stats and headline differ: {of} and {row['steps']} steps, {row['median_ns']}, {row['mean_ns']}, {row['p99_ns']}"
+    for of in compared["answer"]:
+        if (of["a_steps"], of["a_median_ns"]) != (row["steps"], row["median_ns"]):
+            yield f"diff has {of['a_steps']} steps of {of['a_median_ns']}, the headline {row['steps']} of {row['median_ns']}"
+
+
+def reduced(have, other):
+    """The headline of a summary is that of the recording."""
+    for column in ["steps", "median_ns", "mean_ns", "p99_ns"] + [name + "_ns" for name in GPU]:
+        mine, theirs = have["headline"][0][column], other["headline"][0][column]
+        if (mine is None) != (theirs is None) or (mine is not None and abs(mine - theirs) > 1):
+            yield f"reduce has {theirs} of {column}, the headline {mine}"
+
+
+def steps_of(have):
+    """How many steps of each process count, by the mean of its largest part; 0: it has none."""
+    found = collections.Counter()
+    has_steps = {row["pid"] for row in have["breakdown"] if row["step"] != "all"}
+    for pid in has_steps:
+        row = max((row for row in have["budget"] if row["pid"] == pid), key=lambda row: row["total_ns"], default=None)
+        found[pid] = round(row["total_ns"] / row["mean_ns"]) if row and row["mean_ns"] else 0
+    return found
+
+
+def screens(program, path, have):
+    with tempfile.TemporaryDirectory() as folder:
+        summary = os.path.join(folder, "one.sum")
+        subprocess.run([program, "reduce", "-o", summary, path], capture_output=True, check=False)
+        other = rows_of(program, "--format", "json", summary)
+    if other:
+        yield from reduced(have, other)
+    yield from statistics(have, rows_of(program, "diff", "--format", "json", path, path) or {"answer": []})
+
+
+def compare(program, path):
+    have = tables(program, path)
+    if have is None:
+        return
+    options = []
+    numbers = [int(row["step"]) for row in have["breakdown"] if row["step"] not in ("all", "average")]
+    if have["headline"]:
+        yield from findings(have)
+        yield from screens(program, path, have)
+    # Steps that warm up are left out, unless they are asked for.
+    while have:
+        steps = steps_of(have)
+        for problems in (idle(have, steps), headline(have, steps), breakdown(have, steps), use(have)):
+            yield from problems
+        if options or not numbers:  # gaps are of all steps
+            yield from gaps(have)
+        if options or not numbers:
+            return
+        options = ["--steps", f"{min(numbers)}-{max(numbers)}"]
+        have = tables(program, path, *options)
+
+
+def main(program, *paths):
+    failed = 0
+    for count, path in enumerate(paths, 1):
+        problems = list(compare(program, path))
+        failed += bool(problems)
+        print(f"{'not ok' if problems else 'ok'} {count} - {os.path.basename(path.rstrip('/'))}: screens print the same{': ' + problems[0] if problems else ''}")
+        for problem in problems:
+            print(f"#   {problem}")
+    print(f"1..{len(paths)}")
+    return 1 if failed or not paths else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
