@@ -12,6 +12,7 @@
 #include "report/model/api.h"
 #include "report/model/copy_kind.h"
 #include "report/model/device_records.h"
+#include "report/model/select.h"
 #include "report/util/buf.h"
 
 const struct budget_part_text budget_part_texts[NR_BUDGET_PARTS] = {
@@ -612,9 +613,18 @@ static void add_to_top(struct call_top *top, uint32_t name, uint64_t ns)
 	}
 }
 
+static struct call_top *top_of(struct budget *budget, enum host_state state)
+{
+	if (state == HOST_STARTUP || (state == HOST_ALLOCATION && !budget->has_steps)) {
+		return &budget->slow;
+	}
+	return state == HOST_WAIT ? &budget->waits : NULL;
+}
+
 static void add_last_call(struct budget *budget)
 {
 	enum host_state state = (enum host_state)budget->call.state;
+	struct call_top *top;
 	unsigned int slot;
 
 	if (!budget->call.is_there) {
@@ -622,7 +632,7 @@ static void add_last_call(struct budget *budget)
 	}
 	budget->call.is_there = false;
 	slot = host_states_slot(&budget->host, budget->call.thread);
-	if (budget->call.table == GPROF_TABLE_api_launch &&
+	if (budget->call.is_chosen && budget->call.table == GPROF_TABLE_api_launch &&
 		(!budget->is_capturing || budget->call.is_launching)) {
 		budget->nr_launches++;
 		budget->nr_graph_launches += budget->call.is_graph;
@@ -632,11 +642,9 @@ static void add_last_call(struct budget *budget)
 		budget->call.end - budget->call.begin >= BUDGET_LOADING_NS) {
 		state = HOST_ALLOCATION;
 	}
-	if (state == HOST_STARTUP || (state == HOST_ALLOCATION && !budget->has_steps)) {
-		add_to_top(&budget->slow, budget->call.name, budget->call.end - budget->call.begin);
-	} else if (state == HOST_WAIT) {
-		add_to_top(
-			&budget->waits, budget->call.name, budget->call.end - budget->call.begin);
+	top = top_of(budget, state);
+	if (top && budget->call.is_chosen) {
+		add_to_top(top, budget->call.name, budget->call.end - budget->call.begin);
 	}
 	add_state(budget, slot, state, budget->call.begin, budget->call.end);
 }
@@ -711,6 +719,8 @@ void budget_call(struct budget *budget, const struct op_call *call)
 	budget->call.is_there = true;
 	budget->call.is_graph = info->is_graph;
 	budget->call.is_launching = false;
+	budget->call.is_chosen =
+		!budget->process->select || select_has_tick(budget->process, call->begin);
 	budget->call.begin = begin;
 	budget->call.end = end;
 	budget->call.correlation = call->correlation;

@@ -136,14 +136,15 @@ struct budget {
 	struct budget_work next; /* the first work behind what is closed; begin 0: none */
 	struct idmap calls;	 /* by their ids in the stream, see budget.c */
 	struct idmap long_calls; /* by their names: where the last one was */
-	struct call_top slow;	 /* of calls that start up; without steps, or allocate or load */
-	struct call_top waits;	 /* of calls that wait, or read back */
+	/* Of calls that the user chose (select.h) */
+	struct call_top slow;  /* that start up; without steps, or allocate or load */
+	struct call_top waits; /* that wait, or read back */
 	/* The call that came last: what it launched shows what it did. */
 	struct {
 		uint64_t begin, end, correlation;
 		uint32_t thread, name;
 		uint8_t state, table;
-		bool is_there, is_launching, is_graph;
+		bool is_there, is_launching, is_graph, is_chosen;
 	} call;
 	struct device_work work;
 	size_t most; /* BUDGET_MOST; tests have it small */
@@ -157,8 +158,8 @@ struct budget {
 	uint64_t seen_begin, seen_end;
 	bool is_trimmed; /* nothing else counts: not calls of the system, nor the profiler's own
 			    work */
-	/* Launches that no graph captures: all; of graphs; of which nothing ran, as far as is
-	 * recorded */
+	/* Launches that the user chose and no graph captures: all; of graphs; of which nothing ran,
+	 * as far as is recorded */
 	uint64_t nr_launches, nr_graph_launches, nr_lost;
 	bool is_capturing; /* going back in time */
 	bool has_hip;	   /* calls of HIP: the GPU is AMD's */

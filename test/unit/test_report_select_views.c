@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tables of chosen steps: alone they are what they are among others, and parts add up. */
 #include <stdio.h>
+#include <string.h>
 
 #include "test/unit/report_chosen.h"
+#include "test/unit/report_made.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"
 #include "test/unit/unit.h"
@@ -77,6 +79,47 @@ START_TEST(the_parts_of_tables_by_step_add_up)
 }
 END_TEST
 
+/*
+ * The second step begins with the end of the first one's kernel, at 2,400, also if it is chosen
+ * alone. A launch of the first one is lost, which is nothing to the second.
+ */
+START_TEST(chosen_steps_have_their_part_of_the_time_budget)
+{
+	struct made made = made_open("chosen.gprof");
+	uint32_t shape = made_shape(&made, "k", 1, 32, 16, 0);
+	struct process *process;
+	struct table *table;
+
+	made_step(&made, 1000, 7);
+	made_step(&made, 2000, 8);
+	made_step(&made, 3000, 9);
+	chosen_call(made.gen, 1, 1100, 999);
+	made_launch(&made, shape, 1150, 30, 1900, 2400);
+	made_launch(&made, shape, 2150, 30, 2500, 2600);
+	gen_close(made.gen, "exit");
+	process = streams_process(made.path);
+	ck_assert_str_eq(chosen_by(process, "8", ""), "");
+	table = tables_make(&view_headline, &process, 1, false);
+	ck_assert_uint_eq(tables_number(table, 0, "computing_ns"), 100);
+	ck_assert_uint_eq(tables_number(table, 0, "idle_latency_ns"), 100);
+	ck_assert_uint_eq(tables_number(table, 0, "idle_user_ns"), 400);
+	ck_assert_ptr_null(strstr(table->figure, "not recorded"));
+	table_destroy(table);
+	table = tables_make(&view_budget, &process, 1, false);
+	ck_assert_uint_eq(
+		tables_number(table, tables_find(table, "part", "Computing", 0), "total_ns"), 100);
+	ck_assert_uint_eq(
+		tables_number(table, tables_find(table, "part", "Idle: user code", 0), "total_ns"),
+		400);
+	table_destroy(table);
+	ck_assert_str_eq(chosen_by(process, "", ""), "");
+	table = tables_make(&view_headline, &process, 1, false);
+	ck_assert_ptr_nonnull(strstr(table->figure, "not recorded"));
+	table_destroy(table);
+	chosen_end(process);
+}
+END_TEST
+
 #define MS 1000000u
 
 static double busy_share(struct process *process, const char *steps)
@@ -118,4 +161,5 @@ START_TEST(utilization_is_of_the_time_of_the_steps)
 END_TEST
 
 UNIT_SUITE("report/select_views", a_step_has_the_same_phases_alone_as_among_others,
-	the_parts_of_tables_by_step_add_up, utilization_is_of_the_time_of_the_steps)
+	the_parts_of_tables_by_step_add_up, chosen_steps_have_their_part_of_the_time_budget,
+	utilization_is_of_the_time_of_the_steps)
