@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/comm/straggler.h"
 #include "report/model/kernel_class.h"
 #include "report/util/text.h"
 
@@ -14,7 +13,7 @@
 	static void judge_##name(const struct advice_rule *rule, const struct advice_facts *all, \
 		size_t nr_all, size_t at, struct advice_result *result)
 
-#define ADVICE(name, source, threshold, judge, cause, time, change, problem, fires, remedy) \
+#define ADVICE(name, source, threshold, judge, cause, evidence_of, problem, fires, remedy) \
 	ADVICE_JUDGE(judge);
 #include "report/advice/advice.def"
 #undef ADVICE
@@ -26,8 +25,8 @@ const char *const advice_verdict_names[] = {[ADVICE_FINDING] = "finding",
 	[ADVICE_PASSED] = "passed",
 	[ADVICE_NOT_JUDGED] = "not judged"};
 
-#define ADVICE(name, source, threshold, judge, cause, time, change, problem, fires, remedy) \
-	{name, source, threshold, problem, fires, remedy, judge_##judge, cause, time, change},
+#define ADVICE(name, source, threshold, judge, cause, evidence_of, problem, fires, remedy) \
+	{name, source, threshold, problem, fires, remedy, judge_##judge, cause, evidence_of},
 const struct advice_rule advice_rules[] = {
 #include "report/advice/advice.def"
 };
@@ -49,7 +48,7 @@ void advice_judge(const struct advice_rule *rule, const struct advice_facts *fac
 		.remedy = rule->remedy,
 		.cause = rule->cause,
 		.mask = facts[at].base_mask};
-	if (rule->change == ADVICE_CHANGE_LOADER && !facts[at].is_training) {
+	if (rule->evidence_of == VERDICT_LOADER && !facts[at].is_training) {
 		skip(result, "no training was seen: neither backward nor an optimizer");
 		return;
 	}
@@ -88,27 +87,10 @@ static double set_share(
 	return result->share;
 }
 
-/* What it costs, of which whole. */
-static void set_stake(
-	struct advice_result *result, uint64_t stake_ns, uint64_t whole_ns, const char *of)
-{
-	result->has_stake = true;
-	result->stake_ns = stake_ns;
-	result->stake_whole_ns = whole_ns;
-	result->stake_of = of;
-}
-
 /* Of time on all devices: of one of them on average, as steps are. */
 static uint64_t per_device(const struct advice_facts *facts, uint64_t ns)
 {
 	return facts->gaps.nr_devices ? ns / facts->gaps.nr_devices : 0;
-}
-
-static uint64_t recording_ns(const struct advice_facts *facts)
-{
-	const struct process *process = facts->process;
-
-	return process->last_ns > process->first_ns ? process->last_ns - process->first_ns : 0;
 }
 
 static const char *device_base(const struct advice_facts *facts)
@@ -116,22 +98,14 @@ static const char *device_base(const struct advice_facts *facts)
 	return facts->nr_steps ? "GPUs' time in steps" : "GPUs' time in the recording";
 }
 
-/* The same for time on all devices together: of one of them on average. */
-static void set_device_stake(
-	const struct advice_facts *facts, struct advice_result *result, uint64_t stake_ns)
-{
-	set_stake(result, per_device(facts, stake_ns), per_device(facts, facts->device_ns),
-		device_base(facts));
-}
-
-/* Fires above the rule's threshold; what it costs is all of the part. */
+/* Fires above the rule's threshold. */
 static void judge_part(const struct advice_rule *rule, struct advice_result *result,
 	uint64_t part_ns, uint64_t whole_ns, const char *of)
 {
 	result->verdict = set_share(result, part_ns, whole_ns, of) > rule->threshold
 				  ? ADVICE_FINDING
 				  : ADVICE_PASSED;
-	set_stake(result, part_ns, whole_ns, of);
+	result->cost_ns = part_ns;
 }
 
 /* True, and not judged, if nothing is known of devices. */
@@ -152,7 +126,6 @@ static void judge_device_part(const struct advice_rule *rule, const struct advic
 	struct advice_result *result, uint64_t part_ns)
 {
 	judge_part(rule, result, part_ns, facts->device_ns, device_base(facts));
-	set_device_stake(facts, result, part_ns);
 }
 
 /* ---- judges of time: by its cause, of loaders and of devices ---- */
@@ -259,7 +232,7 @@ ADVICE_JUDGE(any_time)
 		return;
 	}
 	result->verdict = sum.nr ? ADVICE_FINDING : ADVICE_PASSED;
-	set_stake(result, sum.ns, recording_ns(facts), "the recording");
+	result->cost_ns = sum.ns;
 	result->mask = ADVICE_ALL_WHENS;
 	advice_add_time(&result->evidence, (double)sum.ns);
 	buf_text(&result->evidence, " in the whole recording, ");
@@ -365,7 +338,7 @@ ADVICE_JUDGE(unoverlapped)
 	}
 }
 
-/* Fires below the threshold; what it costs is what is left. */
+/* Fires below the threshold; what it costs is the rest. */
 static void judge_use(const struct advice_rule *rule, const struct advice_facts *facts,
 	struct advice_result *result, uint64_t used_ns)
 {
@@ -375,8 +348,7 @@ static void judge_use(const struct advice_rule *rule, const struct advice_facts 
 	buf_text(&result->evidence, "busy for ");
 	judge_device_part(rule, facts, result, used_ns);
 	result->verdict = result->share < rule->threshold ? ADVICE_FINDING : ADVICE_PASSED;
-	set_device_stake(
-		facts, result, facts->device_ns > used_ns ? facts->device_ns - used_ns : 0);
+	result->cost_ns = facts->device_ns > used_ns ? facts->device_ns - used_ns : 0;
 }
 
 ADVICE_JUDGE(utilization)
@@ -439,7 +411,7 @@ ADVICE_JUDGE(copy_rate)
 	buf_printf(&result->evidence, "%.2f GB/s over %" PRIu64 " copies, ", rate, sum.nr);
 	advice_add_time(&result->evidence, (double)sum.ns);
 	result->verdict = rate < 6 ? ADVICE_FINDING : ADVICE_PASSED;
-	set_stake(result, sum.ns, recording_ns(facts), "the recording");
+	result->cost_ns = sum.ns;
 	result->mask = ADVICE_ALL_WHENS;
 }
 
@@ -476,8 +448,7 @@ ADVICE_JUDGE(buckets)
 		return;
 	}
 	result->verdict = facts->nr_low_buckets ? ADVICE_FINDING : ADVICE_PASSED;
-	set_stake(result, per_device(facts, facts->low_idle_ns), recording_ns(facts),
-		"the recording");
+	result->cost_ns = facts->nr_low_buckets; /* of the same length */
 	result->share = facts->nr_buckets
 				? 100 * (double)facts->nr_low_buckets / (double)facts->nr_buckets
 				: 0;
@@ -488,14 +459,6 @@ ADVICE_JUDGE(buckets)
 }
 
 /* ---- kernels ---- */
-
-/* Kernels are those of the whole recording, of all devices. */
-static void set_kernel_stake(
-	const struct advice_facts *facts, struct advice_result *result, uint64_t stake_ns)
-{
-	set_stake(result, per_device(facts, stake_ns), recording_ns(facts), "the recording");
-	result->mask = ADVICE_ALL_WHENS;
-}
 
 /* GPUs before capability 8.0 multiply only float16 on tensor cores. */
 static const char *tensor_core_remedy(const struct advice_facts *facts)
@@ -540,7 +503,8 @@ ADVICE_JUDGE(tensor_cores)
 	buf_text(&result->evidence,
 		" with tensor cores; in multiplying kernels whose names do not show it: ");
 	advice_add_time(&result->evidence, (double)facts->unknown_ns);
-	set_kernel_stake(facts, result, without.ns);
+	result->cost_ns = without.ns;
+	result->mask = ADVICE_ALL_WHENS;
 	result->remedy = tensor_core_remedy(facts);
 }
 
@@ -558,7 +522,7 @@ ADVICE_JUDGE(multiply)
 		return;
 	}
 	judge_part(rule, result, sum.ns, facts->kernel_ns, "kernel time");
-	set_kernel_stake(facts, result, sum.ns);
+	result->mask = ADVICE_ALL_WHENS;
 	result->remedy = tensor_core_remedy(facts);
 	buf_text(&result->evidence, "; in multiplying kernels whose names do not show it: ");
 	advice_add_time(&result->evidence, (double)facts->unknown_ns);
@@ -578,7 +542,7 @@ ADVICE_JUDGE(occupancy)
 		return;
 	}
 	judge_part(rule, result, sum.ns, facts->kernel_ns, "kernel time");
-	set_kernel_stake(facts, result, sum.ns);
+	result->mask = ADVICE_ALL_WHENS;
 	if (sum.nr) {
 		buf_text(&result->evidence, "; limited by: ");
 		advice_sites_add_text(&facts->limits, ADVICE_OCCUPANCY, ADVICE_ALL_WHENS,
@@ -665,8 +629,8 @@ static const struct {
 	enum straggler_figure figure;
 	const char *remedy;
 } straggler_words[NR_STRAGGLER_CAUSES] = {
-	[STRAGGLER_LOADER] = {", whose loader takes longer", "its data loader takes ", " longer",
-		(enum straggler_figure)(STRAGGLER_PHASES + PHASE_DATALOADER),
+	[STRAGGLER_LOADER] = {", whose data loader takes longer", "its data loader takes ",
+		" longer", (enum straggler_figure)(STRAGGLER_PHASES + PHASE_DATALOADER),
 		"give its loader as much CPU and storage as those of the others; see the views "
 		"data-loading and data-loading-steps"},
 	[STRAGGLER_HOST] = {", whose host takes longer", "its GPU is idle ", " longer",
@@ -695,6 +659,11 @@ static const struct {
 		"checkpoints, evaluation; see the timeline"},
 };
 
+const char *advice_straggler_because(enum straggler_cause cause)
+{
+	return straggler_words[cause].whose ? straggler_words[cause].whose : "";
+}
+
 static void add_straggler_cause(const struct straggler *straggler, struct buf *out)
 {
 	if (!straggler_words[straggler->cause].longer) {
@@ -713,7 +682,6 @@ static void add_straggler_cause(const struct straggler *straggler, struct buf *o
 static const char *straggler_problem(
 	const struct advice_rule *rule, const struct advice_facts *facts)
 {
-	const char *whose = straggler_words[facts->straggler->cause].whose;
 	char text[128];
 	int length;
 
@@ -721,7 +689,7 @@ static const char *straggler_problem(
 		return rule->problem;
 	}
 	length = snprintf(text, sizeof(text), "ranks wait for rank %" PRId64 "%s",
-		facts->process->rank, whose ? whose : "");
+		facts->process->rank, advice_straggler_because(facts->straggler->cause));
 	return string_pool_text(string_pool_intern(text, (size_t)length), NULL);
 }
 
@@ -739,7 +707,7 @@ static void judge_steps(const struct advice_rule *rule, const struct advice_fact
 	}
 	judge_part(rule, result, straggler->delay_ns / straggler->nr_delayed,
 		straggler->delayed_ns / straggler->nr_delayed, "a step");
-	set_stake(result, straggler->delay_ns, facts->base_ns, base(facts));
+	result->cost_ns = straggler->delay_ns;
 	buf_printf(&result->evidence, ", in which the others wait for it in %zu of %zu steps",
 		straggler->nr_late, straggler->nr_compared);
 	add_straggler_cause(straggler, &result->evidence);
@@ -775,14 +743,6 @@ ADVICE_JUDGE(stragglers)
 		buf_printf(&result->evidence, " in which others of %zu ranks wait for this one",
 			nr_ranks);
 	}
-}
-
-/* ---- by the replay alone ---- */
-
-ADVICE_JUDGE(replay)
-{
-	(void)rule, (void)all, (void)nr_all, (void)at;
-	result->is_by_replay = true;
 }
 
 /* ---- never ---- */

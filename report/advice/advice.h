@@ -7,6 +7,8 @@
 #define REPORT_ADVICE_ADVICE_H
 
 #include "report/advice/facts.h"
+#include "report/advice/verdict_cause.h"
+#include "report/comm/straggler.h"
 
 enum advice_verdict {
 	ADVICE_FINDING,
@@ -14,27 +16,11 @@ enum advice_verdict {
 	ADVICE_NOT_JUDGED, /* what it needs is not in the stream; the evidence says what */
 };
 
-/*
- * Which time a rule is about, bits: what it costs is not lost once more by a rule with the same
- * one. A symptom says that time is lost, others why.
- */
-enum advice_time {
-	ADVICE_TIME_LOADER = 1, /* devices have nothing to do, the loop waits for its loader */
-	ADVICE_TIME_HOST = 2,	/* or for anything else, or does not launch fast enough */
-	ADVICE_TIME_COPY = 4,	/* copies between host and devices */
-	ADVICE_TIME_COMMUNICATION = 8, /* on devices */
-	ADVICE_TIME_MULTIPLY = 16,     /* kernels that could use tensor cores */
-	ADVICE_TIME_SYMPTOM = 128,
-};
-
 struct advice_result {
 	enum advice_verdict verdict;
-	bool has_stake;
-	uint64_t stake_ns, stake_whole_ns; /* time that it costs, at most, and of which whole */
-	const char *stake_of;		   /* what that is */
+	uint64_t cost_ns;	 /* time that it found: what tells several processes apart */
 	double share;		 /* what the threshold is for, in percent; -1: it is no share */
 	const char *of;		 /* what the share is of, or NULL */
-	bool is_by_replay;	 /* the prediction decides: findings.h sets the verdict */
 	const char *problem;	 /* the rule's, or one that says more of this process */
 	const char *remedy;	 /* what may help here: the rule's, or one that fits better */
 	struct buf evidence;	 /* a sentence, fit to be shown; the caller frees it */
@@ -53,8 +39,7 @@ struct advice_rule {
 	void (*judge)(const struct advice_rule *rule, const struct advice_facts *facts,
 		size_t nr_facts, size_t at, struct advice_result *result);
 	enum advice_cause cause;
-	unsigned int time; /* enum advice_time; 0: one of its own */
-	enum advice_change change;
+	enum verdict_cause evidence_of; /* NR_VERDICT_CAUSES: of none */
 };
 
 extern const struct advice_rule advice_rules[];
@@ -65,6 +50,9 @@ extern const char *const advice_verdict_names[];
 
 void advice_judge(const struct advice_rule *rule, const struct advice_facts *facts, size_t nr_facts,
 	size_t at, struct advice_result *result);
+
+/* As ", which begins steps later", behind a rank; "" if no cause is known. */
+const char *advice_straggler_because(enum straggler_cause cause);
 
 /* As "345.8 ms". */
 void advice_add_time(struct buf *out, double ns);

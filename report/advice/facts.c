@@ -91,7 +91,7 @@ void advice_facts_init(struct advice_facts *facts, struct process *process)
 	idmap_init(&facts->calls, sizeof(struct call_info));
 	idmap_init(&facts->ops, sizeof(uint32_t));
 	idmap_init(&facts->places, sizeof(bool));
-	idmap_init(&facts->changed, sizeof(uint32_t));
+	idmap_init(&facts->allocators, sizeof(bool));
 }
 
 void advice_facts_fini(struct advice_facts *facts)
@@ -101,7 +101,7 @@ void advice_facts_fini(struct advice_facts *facts)
 	idmap_fini(&facts->calls);
 	idmap_fini(&facts->ops);
 	idmap_fini(&facts->places);
-	idmap_fini(&facts->changed);
+	idmap_fini(&facts->allocators);
 	free(facts->is_recorded);
 	free(facts->gap_ends);
 	gaps_fini(&facts->gaps);
@@ -191,11 +191,6 @@ static void note(struct advice_facts *facts, enum advice_cause cause, uint64_t n
 {
 	advice_sites_add(&facts->sites, cause, when_of(facts, call), ns, what,
 		op_name_of(facts, op), stack_of(facts, call, op));
-}
-
-static void set_change(struct advice_facts *facts, uint32_t name, enum advice_change change)
-{
-	*(uint32_t *)idmap_put(&facts->changed, name) |= 1u << change;
 }
 
 static uint64_t call_ns(const struct advice_facts *facts, const struct op_call *call)
@@ -315,7 +310,7 @@ void advice_facts_take_call(
 		note(facts, causes[info->kind], call_ns(facts, call), info->name, call, op);
 	}
 	if (info->kind == CALL_ALLOC) {
-		set_change(facts, info->name, ADVICE_CHANGE_ALLOCATION);
+		*(bool *)idmap_put(&facts->allocators, info->name) = true;
 	}
 	if (info->kind == CALL_WAIT) {
 		take_wait(facts, info->name, call, op);
@@ -423,7 +418,6 @@ static void take_kernel(struct advice_facts *facts, const struct op_record *reco
 		facts->unknown_ns += info->tensor == TENSOR_UNKNOWN ? ns : 0;
 		if (info->tensor == TENSOR_NO) {
 			note(facts, ADVICE_MULTIPLY, ns, info->name, call, op);
-			set_change(facts, info->name, ADVICE_CHANGE_TENSOR_CORES);
 		}
 	}
 	if (info->is_low && info->tensor != TENSOR_YES) {
@@ -780,10 +774,7 @@ static void take_buckets(struct advice_facts *facts, const struct utilization *u
 			}
 			busy_ns = percent / 100 * series->weights[k];
 			facts->nr_buckets++;
-			if (busy_ns * 100 < (double)ns * LOW_PERCENT) {
-				facts->nr_low_buckets++;
-				facts->low_idle_ns += ns - whole_part(busy_ns + 0.5);
-			}
+			facts->nr_low_buckets += busy_ns * 100 < (double)ns * LOW_PERCENT;
 		}
 	}
 }

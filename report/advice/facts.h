@@ -48,21 +48,6 @@ enum advice_cause {
 	NR_ADVICE_CAUSES,
 };
 
-/* What would save the time that a rule is about; the replay predicts how much (findings.h). */
-enum advice_change {
-	ADVICE_CHANGE_NONE, /* nothing that the replay can predict */
-	ADVICE_CHANGE_LOADER,
-	ADVICE_CHANGE_SYNC,
-	ADVICE_CHANGE_COPIES,
-	ADVICE_CHANGE_COMMUNICATION,
-	ADVICE_CHANGE_STRAGGLERS,
-	ADVICE_CHANGE_LAUNCHES,
-	ADVICE_CHANGE_GAPS,
-	ADVICE_CHANGE_TENSOR_CORES,
-	ADVICE_CHANGE_ALLOCATION,
-	NR_ADVICE_CHANGES,
-};
-
 /* When: bits for masks. */
 enum advice_when {
 	ADVICE_OUTSIDE, /* of whole steps */
@@ -194,10 +179,10 @@ struct advice_facts {
 	uint32_t last_place;
 	uint64_t nr_without_call; /* records of work */
 	struct advice_memory memory[ADVICE_MOST_DEVICES];
-	uint64_t longest_gap_ns, gap_limit_ns;		  /* the longest of the times that count */
-	uint64_t nr_buckets, nr_low_buckets, low_idle_ns; /* of time, by the union of each device */
-	uint32_t capability_major;			  /* the least of the devices, 0 unknown */
-	bool is_judged;					  /* it has a loop, or work on devices */
+	uint64_t longest_gap_ns, gap_limit_ns; /* the longest of the times that count */
+	uint64_t nr_buckets, nr_low_buckets;   /* of time, by the union of each device */
+	uint32_t capability_major;	       /* the least of the devices, 0 unknown */
+	bool is_judged;			       /* it has a loop, or work on devices */
 	/* Its device that others wait for longest; NULL: steps of its ranks cannot be compared. */
 	const struct straggler *straggler;
 	bool has_ops, has_loader, has_gpu, is_imported, is_training;
@@ -210,11 +195,7 @@ struct advice_facts {
 	struct advice_launched launched; /* the last launch: more of it may come */
 	bool *is_recorded;		 /* steps, as phases_step counts */
 	struct advice_gap *gap_ends;	 /* of gaps.items */
-	/*
-	 * uint32_t by the name of a kernel or a call: to which changes (bits 1 << enum
-	 * advice_change) it belongs. Of all that came until now.
-	 */
-	struct idmap changed;
+	struct idmap allocators; /* bool, by the name of a call: of all that came until now */
 };
 
 void advice_facts_init(struct advice_facts *facts, struct process *process);

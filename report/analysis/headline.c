@@ -27,8 +27,10 @@ static struct headline_process *at_hand(struct headline *headline)
 	return &headline->processes[headline->nr_processes - 1];
 }
 
-void headline_begin(struct headline *headline, struct process *process)
+static void begin(void *context, struct process *process)
 {
+	struct headline *headline = context;
+
 	headline->processes = mem_resize(
 		headline->processes, headline->nr_processes + 1, sizeof(*headline->processes));
 	headline->processes[headline->nr_processes++] =
@@ -40,8 +42,10 @@ void headline_begin(struct headline *headline, struct process *process)
 	budget_begin(&headline->budget, process, false);
 }
 
-void headline_enter(struct headline *headline, const struct op *op)
+static void take_enter(void *context, const struct op *op)
 {
+	struct headline *headline = context;
+
 	at_hand(headline)->has_ops = true;
 	at_hand(headline)->has_torch |= op->framework == GPROF_FRAMEWORK_TORCH;
 	budget_enter(&headline->budget, op);
@@ -60,8 +64,9 @@ static size_t step_of(struct headline *headline, uint64_t tick)
 	return headline->last_step;
 }
 
-void headline_op(struct headline *headline, const struct op *op)
+static void take_op(void *context, const struct op *op)
 {
+	struct headline *headline = context;
 	struct headline_flops *sum;
 	enum gpu_float type;
 	double flops;
@@ -83,11 +88,13 @@ void headline_op(struct headline *headline, const struct op *op)
 	}
 }
 
-void headline_call(struct headline *headline, const struct op_call *call)
+static void take_call(void *context, const struct op_call *call, const struct op *op)
 {
+	struct headline *headline = context;
 	struct headline_process *at = at_hand(headline);
 	uint8_t api;
 
+	(void)op;
 	if (!at->has_calls) {
 		process_call_name(at->process, call->call, &api);
 		at->has_calls = api == GPROF_API_RUNTIME || api == GPROF_API_DRIVER;
@@ -95,8 +102,10 @@ void headline_call(struct headline *headline, const struct op_call *call)
 	budget_call(&headline->budget, call);
 }
 
-void headline_range(struct headline *headline, const struct op_range *range)
+static void take_range(void *context, const struct op_range *range)
 {
+	struct headline *headline = context;
+
 	budget_range(&headline->budget, range);
 }
 
@@ -116,9 +125,12 @@ static void add_device(struct headline *headline, uint32_t place)
 	at->devices[at->nr_devices++] = device;
 }
 
-void headline_record(
-	struct headline *headline, const struct op_record *record, const struct op_call *call)
+static void take_record(void *context, const struct op_record *record, const struct op_call *call,
+	const struct op *op)
 {
+	struct headline *headline = context;
+
+	(void)op;
 	if (record->place != headline->last_place) {
 		add_device(headline, record->place);
 	}
@@ -155,11 +167,13 @@ static void add_step(
 	at->nr_steps++;
 }
 
-void headline_end(struct headline *headline, const struct phases *phases)
+static void end(void *context, struct process *process, const struct phases *phases)
 {
+	struct headline *headline = context;
 	struct headline_process *at = at_hand(headline);
 	struct budget *budget = &headline->budget;
 
+	(void)process;
 	budget_end(budget, phases);
 	at->has_gpu = process_has_device_records(at->process, NULL);
 	at->has_parts = !budget->is_too_much;
@@ -186,6 +200,19 @@ void headline_end(struct headline *headline, const struct phases *phases)
 	free(headline->flops);
 	headline->flops = NULL;
 }
+
+const struct op_view headline_ops = {
+	.ignores_selection = true, /* steps that are not chosen have activities in those that are */
+	.begin = begin,
+	.enter = take_enter,
+	.enter_wants = budget_wants_covered,
+	.op = take_op,
+	.op_wants = flops_may_count,
+	.range = take_range,
+	.call = take_call,
+	.record = take_record,
+	.end = end,
+};
 
 void headline_fini(struct headline *headline)
 {

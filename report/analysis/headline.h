@@ -97,15 +97,9 @@ struct headline {
 	size_t last_step;
 };
 
-/* In the order of struct op_view's callbacks, for each process; starts with all zeros. */
-void headline_begin(struct headline *headline, struct process *process);
-void headline_enter(struct headline *headline, const struct op *op);
-void headline_op(struct headline *headline, const struct op *op);
-void headline_call(struct headline *headline, const struct op_call *call);
-void headline_range(struct headline *headline, const struct op_range *range);
-void headline_record(
-	struct headline *headline, const struct op_record *record, const struct op_call *call);
-void headline_end(struct headline *headline, const struct phases *phases);
+/* What a view hands on, see struct view_part; context: the headline, which starts with all zeros.
+ */
+extern const struct op_view headline_ops;
 void headline_fini(struct headline *headline);
 
 /* A step of the job: its number, and the median of its ranks. */

@@ -92,8 +92,9 @@ void view_run_with(const struct view_input *input, const struct view_class *cons
 {
 	const struct view_class **all = mem_zeroed(2 * nr_classes + 1, sizeof(*all));
 	void **all_states = mem_zeroed(2 * nr_classes + 1, sizeof(*all_states));
-	struct scan *scans = mem_zeroed(4 * nr_classes + NR_ORDERS, sizeof(*scans));
-	struct op_walk *walks = mem_zeroed(4 * nr_classes + nr_others + 1, sizeof(*walks));
+	size_t most = 2 * nr_classes * (1 + VIEW_MOST_PARTS);
+	struct scan *scans = mem_zeroed(most + NR_ORDERS, sizeof(*scans));
+	struct op_walk *walks = mem_zeroed(most + nr_others + 1, sizeof(*walks));
 	struct gpu_activities_order orders[NR_ORDERS];
 	size_t nr_scans = NR_ORDERS, nr_walks = 0, nr;
 
@@ -112,11 +113,13 @@ void view_run_with(const struct view_input *input, const struct view_class *cons
 		if (op_view_is_set(&all[i]->ops)) {
 			walks[nr_walks++] = (struct op_walk){&all[i]->ops, all_states[i]};
 		}
-		if (all[i]->part.scan) {
-			void *part = (char *)all_states[i] + all[i]->part.offset;
+		for (unsigned int k = 0; k < VIEW_MOST_PARTS && all[i]->parts[k].ops; k++) {
+			void *part = (char *)all_states[i] + all[i]->parts[k].offset;
 
-			scans[nr_scans++] = (struct scan){all[i]->part.scan, part};
-			walks[nr_walks++] = (struct op_walk){all[i]->part.ops, part};
+			if (all[i]->parts[k].scan) {
+				scans[nr_scans++] = (struct scan){all[i]->parts[k].scan, part};
+			}
+			walks[nr_walks++] = (struct op_walk){all[i]->parts[k].ops, part};
 		}
 	}
 	for (size_t i = 0; i < nr_others; i++) {

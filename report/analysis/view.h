@@ -109,11 +109,12 @@ struct view_merge {
 	unsigned int nr_facts;
 };
 
-/* What a member of a view's state gathers by itself, after the view itself. */
+/* What a member of a view's state gathers by itself, after the view and the members before it. */
+#define VIEW_MOST_PARTS 3u
 struct view_part {
-	const struct scan_view *scan; /* NULL: there is no such member */
-	const struct op_view *ops;
-	size_t offset; /* of the member, which is their context */
+	const struct scan_view *scan; /* NULL: nothing */
+	const struct op_view *ops;    /* NULL: there is no such member */
+	size_t offset;		      /* of the member, which is their context */
 };
 
 struct view_class {
@@ -137,7 +138,7 @@ struct view_class {
 	struct view_merge merge; /* all zeros: `reduce` keeps nothing of the state */
 	struct scan_view scan;
 	struct op_view ops; /* after the scan, for those that set any of it */
-	struct view_part part;
+	struct view_part parts[VIEW_MOST_PARTS];
 	/* All may be NULL. init gets the state zeroed but for its input and its keyed rows. */
 	void (*init)(void *state);
 	/* After the scan: adds the rows, in their order, and the notes. */

@@ -485,7 +485,7 @@ const struct command cmd_summary = {
 		"                         or by Paddle's keys (CPUTotal, GPUMax ...)\n"
 		"  --all                  print all views but those as long as the recording; in "
 		"advice\n"
-		"                         all rules, also what saves less than 1 %\n"
+		"                         all rules, also those that no finding has\n"
 		"  --per-thread           list operators and ranges per thread\n"
 		"  --across-ranks         compute each view of --view per rank; print minimum, "
 		"median\n"

@@ -9,22 +9,6 @@
 #include "report/diff/diff.h"
 #include "report/ops/op_walk.h"
 
-static void begin(void *context, struct process *process)
-{
-	headline_begin(context, process);
-}
-
-static void enter(void *context, const struct op *op)
-{
-	headline_enter(context, op);
-}
-
-static void end(void *context, struct process *process, const struct phases *phases)
-{
-	(void)process;
-	headline_end(context, phases);
-}
-
 /* Keeps the processes that the first screen counts; it walked them in this order. */
 static size_t keep_main(
 	const struct headline *headline, struct process **processes, size_t nr_processes)
@@ -41,8 +25,10 @@ static size_t keep_main(
 
 size_t diff_steps_find(struct diff_steps *steps, struct process **processes, size_t nr_processes)
 {
-	static const struct op_view view = {
-		.begin = begin, .enter = enter, .enter_wants = budget_wants_covered, .end = end};
+	const struct op_view view = {.begin = headline_ops.begin,
+		.enter = headline_ops.enter,
+		.enter_wants = headline_ops.enter_wants,
+		.end = headline_ops.end};
 	struct headline headline = {0};
 	const struct op_walk walk = {&view, &headline};
 	struct headline_figures figures;

@@ -443,19 +443,31 @@ static void end_group(struct view_group *group)
 /* Does it need a scan over events? The flame graphs need none. */
 static bool has_scan(const struct view_class *class)
 {
-	return class->scan.on_batch || class->scan.on_activity || class->part.scan;
+	bool has = class->scan.on_batch || class->scan.on_activity;
+
+	for (unsigned int i = 0; i < VIEW_MOST_PARTS; i++) {
+		has |= class->parts[i].scan != NULL;
+	}
+	return has;
 }
 
-/* Of a view that gets the activities of each call; the constants above include the others. */
+/* Of what gets the activities of each call; the constants above include the others. */
+static size_t weight_of_ops(const struct op_view *ops)
+{
+	return ops && ops->record
+		       ? 1u + (ops->op != NULL) + (ops->call != NULL) + 2u * (ops->enter != NULL)
+		       : 0;
+}
+
+/* 0: no activities of calls. */
 static size_t weight_of(const struct view_class *class)
 {
-	const struct op_view *ops = &class->ops;
+	size_t weight = weight_of_ops(&class->ops);
 
-	if (!ops->record) {
-		return 0;
+	for (unsigned int i = 0; i < VIEW_MOST_PARTS; i++) {
+		weight += weight_of_ops(class->parts[i].ops);
 	}
-	return 1 + (ops->op != NULL) + (ops->call != NULL) + 2 * (ops->enter != NULL) +
-	       3 * has_scan(class);
+	return weight ? weight + 3u * has_scan(class) : 0;
 }
 
 /* The first worker alone scans GPU activities. */
@@ -463,7 +475,7 @@ static size_t find_group(const struct work *work, const struct view_class *class
 {
 	size_t number = GROUP_FLAME;
 
-	if (work->nr_groups == GROUP_WORKERS || (!class->ops.record && !class->scan.on_activity)) {
+	if (work->nr_groups == GROUP_WORKERS || (!weight_of(class) && !class->scan.on_activity)) {
 		return GROUP_FIRST;
 	}
 	if (has_scan(class)) {
@@ -488,7 +500,7 @@ static void place_leaders(struct work *work, bool is_free)
 		const struct view_class *class = view_classes[i];
 
 		if (!class->is_asked_only && leader_of(class) == class &&
-			(class->ops.record && !has_scan(class)) == is_free) {
+			(weight_of(class) && !has_scan(class)) == is_free) {
 			work->group_of[i] = (uint8_t)find_group(work, class);
 			work->groups[work->group_of[i]].weight += weight_of(class);
 		}

@@ -23,6 +23,9 @@
 #define COMPUTING_PCT 50.0
 #define LITTLE_PCT    5.0
 
+/* Of longer steps nothing is predicted, so that the first screen takes little memory: 100 MB. */
+#define MOST_STEP_EVENTS 500000u
+
 const char *const verdict_cause_names[NR_VERDICT_CAUSES] = {
 	[VERDICT_LOST] = "lost_data",
 	[VERDICT_STARTUP] = "startup",
@@ -38,37 +41,90 @@ const char *const verdict_cause_names[NR_VERDICT_CAUSES] = {
 	[VERDICT_KERNELS] = "kernels_gpu_bound",
 };
 
-/* What the replay changes, and whose places are shown. */
+/* What the replay takes out, and whose places are shown. */
 static const struct {
-	enum advice_change change;
-	enum advice_cause sites; /* NR_ADVICE_CAUSES: none */
+	enum replay_removal removal; /* NR_REPLAY_REMOVALS: nothing, or the time of its calls */
+	enum advice_cause sites;     /* NR_ADVICE_CAUSES: none */
 } causes[NR_VERDICT_CAUSES] = {
-	[VERDICT_LOST] = {ADVICE_CHANGE_NONE, NR_ADVICE_CAUSES},
-	[VERDICT_STARTUP] = {ADVICE_CHANGE_NONE, ADVICE_ALLOCATION},
-	[VERDICT_STRAGGLER] = {ADVICE_CHANGE_STRAGGLERS, NR_ADVICE_CAUSES},
-	[VERDICT_LOADER] = {ADVICE_CHANGE_LOADER, ADVICE_LOADER},
-	[VERDICT_READBACK] = {ADVICE_CHANGE_SYNC, ADVICE_WAIT},
-	[VERDICT_ALLOCATION] = {ADVICE_CHANGE_ALLOCATION, ADVICE_ALLOCATION},
-	[VERDICT_LAUNCH] = {ADVICE_CHANGE_LAUNCHES, ADVICE_HOST_BOUND},
-	[VERDICT_USER] = {ADVICE_CHANGE_NONE, ADVICE_HOST_BOUND},
-	[VERDICT_COPIES] = {ADVICE_CHANGE_COPIES, ADVICE_PAGEABLE},
-	[VERDICT_COMMUNICATION] = {ADVICE_CHANGE_COMMUNICATION, ADVICE_COMMUNICATION},
-	[VERDICT_GAPS] = {ADVICE_CHANGE_GAPS, NR_ADVICE_CAUSES},
-	[VERDICT_KERNELS] = {ADVICE_CHANGE_NONE, NR_ADVICE_CAUSES},
+	[VERDICT_LOST] = {NR_REPLAY_REMOVALS, NR_ADVICE_CAUSES},
+	[VERDICT_STARTUP] = {NR_REPLAY_REMOVALS, ADVICE_ALLOCATION},
+	[VERDICT_STRAGGLER] = {REPLAY_NO_STRAGGLERS, NR_ADVICE_CAUSES},
+	[VERDICT_LOADER] = {REPLAY_NO_LOADER, ADVICE_LOADER},
+	[VERDICT_READBACK] = {REPLAY_NO_SYNC, ADVICE_WAIT},
+	[VERDICT_ALLOCATION] = {NR_REPLAY_REMOVALS, ADVICE_ALLOCATION},
+	[VERDICT_LAUNCH] = {REPLAY_NO_LAUNCHES, ADVICE_HOST_BOUND},
+	[VERDICT_USER] = {NR_REPLAY_REMOVALS, ADVICE_HOST_BOUND},
+	[VERDICT_COPIES] = {REPLAY_NO_COPIES, ADVICE_PAGEABLE},
+	[VERDICT_COMMUNICATION] = {REPLAY_NO_COMM, ADVICE_COMMUNICATION},
+	[VERDICT_GAPS] = {REPLAY_NO_GAPS, NR_ADVICE_CAUSES},
+	[VERDICT_KERNELS] = {NR_REPLAY_REMOVALS, NR_ADVICE_CAUSES},
 };
+
+/* ---- its parts ---- */
+
+static bool has_change(enum verdict_cause cause)
+{
+	return cause == VERDICT_ALLOCATION || causes[cause].removal < NR_REPLAY_REMOVALS;
+}
+
+/* Calls that allocate have scale 0. */
+static uint32_t scales_of(void *context, uint32_t name, enum replay_item item)
+{
+	const struct verdict *verdict = context;
+
+	return item != REPLAY_ITEM_OPERATOR && idmap_get(&verdict->advice.at->allocators, name);
+}
+
+static void choose_changes(struct verdict *verdict)
+{
+	struct prediction *prediction = &verdict->prediction;
+
+	for (enum verdict_cause cause = 0; cause < NR_VERDICT_CAUSES; cause++) {
+		struct replay_change *change = &prediction->changes[prediction->nr_changes];
+
+		if (cause == VERDICT_ALLOCATION) {
+			change->scales = 1;
+		} else if (has_change(cause)) {
+			change->removals = 1u << causes[cause].removal;
+		}
+		prediction->nr_changes += has_change(cause);
+	}
+	prediction->load.most_events = MOST_STEP_EVENTS;
+	prediction->has_no_limits = true;
+	prediction->scales_of = scales_of;
+	prediction->context = verdict;
+}
+
+void verdict_init(void *state)
+{
+	struct verdict *verdict = state;
+
+	advice_init(&verdict->advice);
+	choose_changes(verdict);
+	prediction_init(&verdict->prediction, &verdict->advice.input);
+}
+
+void verdict_fini(void *state)
+{
+	struct verdict *verdict = state;
+
+	prediction_fini(&verdict->prediction);
+	headline_fini(&verdict->headline);
+	advice_fini(&verdict->advice);
+}
 
 /* ---- means per step ---- */
 
 static double per_step(const struct verdict *verdict, double ns)
 {
-	const struct headline_figures *figures = verdict->figures;
+	const struct headline_figures *figures = &verdict->figures;
 
 	return ns / (figures->nr_step_rows ? (double)figures->nr_step_rows : 1);
 }
 
 static double part(const struct verdict *verdict, unsigned int which)
 {
-	return per_step(verdict, (double)verdict->figures->parts[which]);
+	return per_step(verdict, (double)verdict->figures.parts[which]);
 }
 
 static double state(const struct verdict *verdict, enum host_state which)
@@ -79,8 +135,8 @@ static double state(const struct verdict *verdict, enum host_state which)
 /* What a state costs in gaps that no wait opened. */
 static double undrained(const struct verdict *verdict, unsigned int which)
 {
-	return per_step(verdict, (double)(verdict->figures->parts[BUDGET_HOST + which] -
-					  verdict->figures->drained[which]));
+	return per_step(verdict, (double)(verdict->figures.parts[BUDGET_HOST + which] -
+					  verdict->figures.drained[which]));
 }
 
 static double drained(const struct verdict *verdict)
@@ -89,7 +145,7 @@ static double drained(const struct verdict *verdict)
 
 	for (unsigned int i = 0; i <= NR_HOST_STATES; i++) {
 		if (i != HOST_WAIT && i != HOST_STARTUP && i != HOST_LOADER) {
-			ns += (double)verdict->figures->drained[i];
+			ns += (double)verdict->figures.drained[i];
 		}
 	}
 	return per_step(verdict, ns);
@@ -97,7 +153,7 @@ static double drained(const struct verdict *verdict)
 
 static double step_ns(const struct verdict *verdict)
 {
-	return per_step(verdict, (double)verdict->figures->parts_ns);
+	return per_step(verdict, (double)verdict->figures.parts_ns);
 }
 
 /* ---- ranks ---- */
@@ -123,7 +179,7 @@ static int by_number(const void *a, const void *b)
  */
 static double find_latest(struct verdict *verdict)
 {
-	const struct advice *advice = verdict->advice;
+	const struct advice *advice = &verdict->advice;
 	double *others = mem_zeroed(advice->input.nr_processes + 1, sizeof(*others));
 	double least = 0, delay_ns = 0;
 	size_t nr = 0;
@@ -150,7 +206,7 @@ static double find_latest(struct verdict *verdict)
 /* By steps where they were compared, as in the view stragglers. */
 static double find_late(struct verdict *verdict)
 {
-	const struct advice *advice = verdict->advice;
+	const struct advice *advice = &verdict->advice;
 	bool is_compared = false;
 
 	for (size_t i = 0; i < advice->input.nr_processes; i++) {
@@ -177,23 +233,24 @@ static bool is_unexplained(const struct verdict *verdict)
 }
 
 /* Mean of the processes that count, as far as it is predicted; below 0: of none. */
-static double predicted_ns(const struct verdict *verdict, enum advice_change change)
+static double predicted_ns(const struct verdict *verdict, enum verdict_cause cause)
 {
-	const struct advice *advice = verdict->advice;
-	const struct prediction *prediction = &advice->prediction;
+	const struct prediction *prediction = &verdict->prediction;
+	size_t change = 0, nr = 0;
 	double sum = 0;
-	size_t nr = 0;
 
-	if (change == ADVICE_CHANGE_NONE || is_unexplained(verdict) ||
-		(change == ADVICE_CHANGE_STRAGGLERS && !prediction->is_joined)) {
+	if (!has_change(cause) || is_unexplained(verdict) ||
+		(cause == VERDICT_STRAGGLER && !prediction->is_joined)) {
 		return -1;
 	}
-	for (size_t i = 0; i < advice->input.nr_processes; i++) {
+	for (enum verdict_cause i = 0; i < cause; i++) {
+		change += has_change(i);
+	}
+	for (size_t i = 0; i < verdict->advice.input.nr_processes; i++) {
 		const struct predicted *predicted = prediction_of(prediction, i);
 
-		if ((!advice->has_loops || advice->facts[i].is_judged) &&
-			prediction_is_known(predicted)) {
-			double ns = prediction_saved_ns(predicted, change - 1);
+		if (advice_counts(&verdict->advice, i) && prediction_is_known(predicted)) {
+			double ns = prediction_saved_ns(predicted, change);
 
 			sum += ns > 0 ? ns : 0;
 			nr++;
@@ -213,9 +270,9 @@ static void add(struct verdict *verdict, enum verdict_cause cause, double reach_
 {
 	struct verdict_finding finding = {.cause = cause, .reach_ns = reach_ns};
 
-	finding.saved_ns = predicted_ns(verdict, causes[cause].change);
+	finding.saved_ns = predicted_ns(verdict, cause);
 	if (cause == VERDICT_READBACK) { /* the replay takes a copy that waits for a copy */
-		double ns = predicted_ns(verdict, ADVICE_CHANGE_COPIES);
+		double ns = predicted_ns(verdict, VERDICT_COPIES);
 
 		finding.saved_ns = ns > finding.saved_ns ? ns : finding.saved_ns;
 	}
@@ -250,7 +307,7 @@ static double add_startup(struct verdict *verdict)
 {
 	double ns = state(verdict, HOST_STARTUP);
 
-	if (!verdict->figures->has_steps) {
+	if (!verdict->figures.has_steps) {
 		ns += state(verdict, HOST_ALLOCATION);
 	}
 	add(verdict, VERDICT_STARTUP, ns);
@@ -259,12 +316,12 @@ static double add_startup(struct verdict *verdict)
 
 static void add_gpu_idle(struct verdict *verdict)
 {
-	if (add_startup(verdict) > MUCH_STARTUP_PCT && !verdict->figures->has_steps) {
+	if (add_startup(verdict) > MUCH_STARTUP_PCT && !verdict->figures.has_steps) {
 		return;
 	}
 	add(verdict, VERDICT_READBACK,
 		state(verdict, HOST_WAIT) + part(verdict, BUDGET_DOWNLOAD) + drained(verdict));
-	if (verdict->figures->has_steps) {
+	if (verdict->figures.has_steps) {
 		add(verdict, VERDICT_ALLOCATION, state(verdict, HOST_ALLOCATION));
 	}
 	add_host(verdict);
@@ -274,10 +331,10 @@ static void add_gpu_idle(struct verdict *verdict)
 /* Idle time, which lost activities only seem to leave. Without a GPU only the loader is a cause. */
 static void add_idle(struct verdict *verdict)
 {
-	if (verdict->figures->has_phases) { /* of a training */
+	if (verdict->figures.has_phases) { /* of a training */
 		add(verdict, VERDICT_LOADER, state(verdict, HOST_LOADER));
 	}
-	if (verdict->figures->has_gpu) {
+	if (verdict->figures.has_gpu) {
 		add_gpu_idle(verdict);
 	}
 }
@@ -306,7 +363,7 @@ static void add_kernels(struct verdict *verdict)
 {
 	double ns = part(verdict, BUDGET_COMPUTING);
 
-	if (verdict->figures->has_gpu && 100 * ns >= COMPUTING_PCT * step_ns(verdict) &&
+	if (verdict->figures.has_gpu && 100 * ns >= COMPUTING_PCT * step_ns(verdict) &&
 		(!verdict->nr || verdict_share_pct(&verdict->findings[0]) < LITTLE_PCT)) {
 		put_first(verdict, VERDICT_KERNELS, ns);
 	}
@@ -315,7 +372,7 @@ static void add_kernels(struct verdict *verdict)
 /* The ranks but the late one wait in what communication they do not hide. */
 static void add_late(struct verdict *verdict)
 {
-	double nr = (double)verdict->figures->nr_ranks;
+	double nr = (double)verdict->figures.nr_ranks;
 	double delay_ns = find_late(verdict);
 	double exposed_ns = nr > 1 ? part(verdict, BUDGET_COMMUNICATION) * nr / (nr - 1) : 0;
 
@@ -324,22 +381,29 @@ static void add_late(struct verdict *verdict)
 
 static const struct advice_facts *facts_of(const struct verdict *verdict)
 {
-	for (size_t i = 0; i < verdict->advice->input.nr_processes; i++) {
-		if (verdict->advice->facts[i].process == verdict->figures->first) {
-			return &verdict->advice->facts[i];
+	for (size_t i = 0; i < verdict->advice.input.nr_processes; i++) {
+		if (verdict->advice.facts[i].process == verdict->figures.first) {
+			return &verdict->advice.facts[i];
 		}
 	}
 	return NULL;
 }
 
-void verdict_find(
-	struct verdict *verdict, const struct headline_figures *figures, struct advice *advice)
+void verdict_find(struct verdict *verdict)
 {
-	*verdict = (struct verdict){.figures = figures, .advice = advice, .late_rank = -1};
-	if (!advice || !figures->has_parts || !figures->parts_ns) {
+	const struct headline_figures *figures = &verdict->figures;
+
+	if (verdict->is_found) {
 		return;
 	}
-	advice_findings(advice);
+	verdict->is_found = true;
+	verdict->late_rank = -1;
+	headline_figures(&verdict->headline, &verdict->figures);
+	prediction_end(&verdict->prediction);
+	advice_end(&verdict->advice);
+	if (!figures->has_parts || !figures->parts_ns) {
+		return;
+	}
 	verdict->facts = facts_of(verdict);
 	if (!headline_has_lost(figures)) {
 		add_idle(verdict);
@@ -357,28 +421,12 @@ void verdict_find(
 
 /* ---- sentences ---- */
 
-static const char *late_because(const struct verdict *verdict)
-{
-	static const char *const texts[NR_STRAGGLER_CAUSES] = {
-		[STRAGGLER_LOADER] = ", whose data loader takes longer",
-		[STRAGGLER_HOST] = ", whose host takes longer",
-		[STRAGGLER_KERNELS] = ", whose kernels take longer",
-		[STRAGGLER_CLOCK] = ", whose GPU clock is lower",
-		[STRAGGLER_COPIED] = ", whose copies take longer",
-		[STRAGGLER_OPERATORS] = ", whose operators are slower",
-		[STRAGGLER_LATE] = ", which begins steps later",
-	};
-	const char *text = verdict->late ? texts[verdict->late->cause] : NULL;
-
-	return text ? text : "";
-}
-
 static void add_amount(
 	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
 {
 	advice_add_time(out, finding->saved_ns < 0 ? finding->reach_ns : finding->saved_ns);
 	buf_printf(out, "%s (%.1f %%)",
-		verdict->figures->has_steps ? " per step" : " of the recording",
+		verdict->figures.has_steps ? " per step" : " of the recording",
 		verdict_share_pct(finding));
 }
 
@@ -393,7 +441,7 @@ static void add_change(const struct verdict *verdict, const struct verdict_findi
 
 static const char *launch_change(const struct verdict *verdict)
 {
-	const struct headline_figures *figures = verdict->figures;
+	const struct headline_figures *figures = &verdict->figures;
 
 	if (figures->nr_graph_launches) {
 		return "less work on the host between graphs";
@@ -429,7 +477,7 @@ static void add_lost(const struct headline_figures *figures, struct buf *out)
 static void add_startup_sentence(
 	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
 {
-	const struct headline_figures *figures = verdict->figures;
+	const struct headline_figures *figures = &verdict->figures;
 	double nr_steps = figures->nr_step_rows
 				  ? (double)figures->nr_step_rows / (double)figures->nr_processes
 				  : 1;
@@ -447,7 +495,7 @@ void verdict_add_sentence(
 {
 	switch (finding->cause) {
 	case VERDICT_LOST:
-		add_lost(verdict->figures, out);
+		add_lost(&verdict->figures, out);
 		return;
 	case VERDICT_STARTUP:
 		add_startup_sentence(verdict, finding, out);
@@ -455,17 +503,17 @@ void verdict_add_sentence(
 	case VERDICT_STRAGGLER:
 		buf_text(out, "The other ranks wait ");
 		add_amount(verdict, finding, out);
-		buf_printf(
-			out, " for rank %" PRId64 "%s", verdict->late_rank, late_because(verdict));
+		buf_printf(out, " for rank %" PRId64 "%s", verdict->late_rank,
+			verdict->late ? advice_straggler_because(verdict->late->cause) : "");
 		return;
 	case VERDICT_LOADER:
 		buf_printf(out, "The %s waits for the data loader",
-			verdict->figures->has_gpu ? "GPU" : "loop");
+			verdict->figures.has_gpu ? "GPU" : "loop");
 		add_change(verdict, finding, "batches that are ready in time", out);
 		return;
 	case VERDICT_READBACK:
 		buf_text(out, "The GPU is idle after the host waited for it");
-		add_call(verdict->figures->wait_name, " in ", out);
+		add_call(verdict->figures.wait_name, " in ", out);
 		add_change(verdict, finding, "not waiting", out);
 		return;
 	case VERDICT_ALLOCATION:

@@ -19,24 +19,9 @@
 #ifndef REPORT_VERDICT_VERDICT_H
 #define REPORT_VERDICT_VERDICT_H
 
-#include "report/advice/findings.h"
+#include "report/advice/judgement.h"
 #include "report/analysis/headline.h"
-
-enum verdict_cause {
-	VERDICT_LOST,
-	VERDICT_STARTUP,
-	VERDICT_STRAGGLER,
-	VERDICT_LOADER,
-	VERDICT_READBACK,
-	VERDICT_ALLOCATION,
-	VERDICT_LAUNCH,
-	VERDICT_USER,
-	VERDICT_COPIES,
-	VERDICT_COMMUNICATION,
-	VERDICT_GAPS,
-	VERDICT_KERNELS,
-	NR_VERDICT_CAUSES,
-};
+#include "report/analysis/prediction.h"
 
 extern const char *const verdict_cause_names[NR_VERDICT_CAUSES];
 
@@ -48,19 +33,27 @@ struct verdict_finding {
 	bool is_capped;	 /* the replay predicts more than the reach */
 };
 
+/* The state of view_advice: who wants the verdict beside other views runs that view with them. */
 struct verdict {
+	struct advice advice; /* gathered in one pass, like the next two */
+	struct headline headline;
+	struct prediction prediction;
+	/* what verdict_find finds */
+	bool is_found;
+	struct headline_figures figures;
 	struct verdict_finding findings[NR_VERDICT_CAUSES]; /* in their order */
 	size_t nr;
-	const struct headline_figures *figures;
-	struct advice *advice;
 	const struct advice_facts *facts; /* of the first process that counts; NULL: none */
 	int64_t late_rank;		  /* that the others wait for; -1: unknown */
 	const struct straggler *late;	  /* the same, where its steps were compared */
 };
 
-/* After the scan. advice: the state of view_advice; NULL: nothing is found. Both must stay. */
-void verdict_find(
-	struct verdict *verdict, const struct headline_figures *figures, struct advice *advice);
+/* Of a view; it starts with zeros but for advice.input. */
+void verdict_init(void *verdict);
+void verdict_fini(void *verdict);
+
+/* After the scan; the first time, it finds. */
+void verdict_find(struct verdict *verdict);
 
 /* What it costs or saves at most, of step_ns in percent. */
 double verdict_share_pct(const struct verdict_finding *finding);

@@ -22,52 +22,7 @@
 struct headline_view {
 	struct view_input input;
 	struct view_used advice;
-	struct headline headline;
 };
-
-static void begin(void *context, struct process *process)
-{
-	headline_begin(&((struct headline_view *)context)->headline, process);
-}
-
-static void enter(void *context, const struct op *op)
-{
-	headline_enter(&((struct headline_view *)context)->headline, op);
-}
-
-static void on_op(void *context, const struct op *op)
-{
-	headline_op(&((struct headline_view *)context)->headline, op);
-}
-
-static void on_call(void *context, const struct op_call *call, const struct op *op)
-{
-	(void)op;
-	headline_call(&((struct headline_view *)context)->headline, call);
-}
-
-static void on_range(void *context, const struct op_range *range)
-{
-	headline_range(&((struct headline_view *)context)->headline, range);
-}
-
-static void on_record(void *context, const struct op_record *record, const struct op_call *call,
-	const struct op *op)
-{
-	(void)op;
-	headline_record(&((struct headline_view *)context)->headline, record, call);
-}
-
-static void end(void *context, struct process *process, const struct phases *phases)
-{
-	(void)process;
-	headline_end(&((struct headline_view *)context)->headline, phases);
-}
-
-static void fini(void *state)
-{
-	headline_fini(&((struct headline_view *)state)->headline);
-}
 
 /* ---- what ran ---- */
 
@@ -180,9 +135,10 @@ static void add_findings(const struct verdict *verdict, struct figure_lines *lin
 
 /* ---- all of it ---- */
 
-static char *make_lines(struct headline_view *view, const struct verdict *verdict, size_t width)
+static char *make_lines(
+	const struct headline_view *view, const struct verdict *verdict, size_t width)
 {
-	const struct headline_figures *figures = verdict->figures;
+	const struct headline_figures *figures = &verdict->figures;
 	struct figure_lines lines = {.width = width ? width : SIZE_MAX};
 
 	add_run(&lines, figures);
@@ -223,41 +179,32 @@ static void fill_findings(const struct verdict *verdict, struct table_cell *cell
 static void fill(void *state, struct table *table)
 {
 	struct headline_view *view = state;
-	struct headline_figures figures;
-	struct verdict verdict;
+	struct verdict *verdict = view->advice.state;
 	struct table_cell *cells;
 	struct buf program = {0};
 	uint64_t nr_incomplete = 0;
 	char *lines;
 
-	headline_figures(&view->headline, &figures);
-	if (!figures.first) {
+	verdict_find(verdict);
+	if (!verdict->figures.first) {
 		return;
 	}
-	verdict_find(&verdict, &figures, view->advice.state);
 	cells = table_add_row(table);
-	run_state_add_program(&program, figures.first, 0);
+	run_state_add_program(&program, verdict->figures.first, 0);
 	table_set_text(&cells[HEADLINE_PROGRAM], program.bytes, program.nr_bytes);
 	buf_fini(&program);
-	headline_fill(&figures, cells);
-	fill_findings(&verdict, &cells[HEADLINE_FINDINGS]);
+	headline_fill(&verdict->figures, cells);
+	fill_findings(verdict, &cells[HEADLINE_FINDINGS]);
 	for (size_t i = 0; i < view->input.nr_processes; i++) {
 		nr_incomplete += !process_is_complete(view->input.processes[i]);
 	}
 	table_set_integer(&cells[HEADLINE_INCOMPLETE], nr_incomplete);
 	table->is_figure_only = true;
-	table->figure = make_lines(view, &verdict, view->input.line_width);
-	lines = make_lines(view, &verdict, 0);
+	table->figure = make_lines(view, verdict, view->input.line_width);
+	lines = make_lines(view, verdict, 0);
 	table->figure_json = figure_lines_json(lines);
 	free(lines);
 }
-
-#define HEADLINE_OPS                                                                           \
-	{                                                                                      \
-		.ignores_selection = true, .begin = begin, .enter = enter,                     \
-		.enter_wants = budget_wants_covered, .op = on_op, .op_wants = flops_may_count, \
-		.range = on_range, .call = on_call, .record = on_record, .end = end            \
-	}
 
 VIEW(headline, 5) = {
 	.name = "headline",
@@ -273,13 +220,9 @@ VIEW(headline, 5) = {
 	.is_default = true,
 	.title = "Headline",
 	VIEW_COLUMNS(headline_columns),
-	.state = {.size = sizeof(struct headline_view),
-		.input = offsetof(struct headline_view, input),
-		.used = offsetof(struct headline_view, advice)},
+	VIEW_SHARED_STATE(struct headline_view, advice),
 	.uses = &view_advice,
-	.ops = HEADLINE_OPS,
 	.fill = fill,
-	.fini = fini,
 };
 
 /* ---- the findings as a table ---- */
@@ -313,25 +256,19 @@ static const struct table_column finding_columns[] = {
 
 static void fill_table(void *state, struct table *table)
 {
-	struct headline_view *view = state;
-	struct headline_figures figures;
-	struct verdict verdict;
+	struct verdict *verdict = ((struct headline_view *)state)->advice.state;
 
-	headline_figures(&view->headline, &figures);
-	if (!figures.first) {
-		return;
-	}
-	verdict_find(&verdict, &figures, view->advice.state);
-	for (size_t i = 0; i < verdict.nr; i++) {
-		const struct verdict_finding *finding = &verdict.findings[i];
+	verdict_find(verdict);
+	for (size_t i = 0; i < verdict->nr; i++) {
+		const struct verdict_finding *finding = &verdict->findings[i];
 		struct table_cell *cells = table_add_row(table);
 		struct buf text = {0};
 
 		table_set_string(&cells[FINDING_CAUSE], verdict_cause_names[finding->cause]);
-		verdict_add_sentence(&verdict, finding, &text);
+		verdict_add_sentence(verdict, finding, &text);
 		table_set_text(&cells[FINDING_SENTENCE], text.bytes, text.nr_bytes);
 		text.nr_bytes = 0;
-		verdict_add_places(&verdict, finding, &text);
+		verdict_add_places(verdict, finding, &text);
 		if (text.nr_bytes) {
 			table_set_text(&cells[FINDING_PLACES], text.bytes, text.nr_bytes);
 		}
@@ -353,11 +290,7 @@ VIEW(findings, 6) = {
 		 "screen.",
 	.title = "Findings",
 	VIEW_COLUMNS(finding_columns),
-	.state = {.size = sizeof(struct headline_view),
-		.input = offsetof(struct headline_view, input),
-		.used = offsetof(struct headline_view, advice)},
+	VIEW_SHARED_STATE(struct headline_view, advice),
 	.uses = &view_advice,
-	.ops = HEADLINE_OPS,
 	.fill = fill_table,
-	.fini = fini,
 };

@@ -294,7 +294,7 @@ VIEW(what_if, 25) = {
 	.title = "What if",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct what_if_view),
-	.part = {&prediction_scan, &prediction_ops, offsetof(struct what_if_view, prediction)},
+	.parts = {{&prediction_scan, &prediction_ops, offsetof(struct what_if_view, prediction)}},
 	.init = init,
 	.fill = fill_table,
 	.fini = fini,

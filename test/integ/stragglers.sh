@@ -52,7 +52,7 @@ more()
 }
 
 # What advice calls the causes.
-declare -A words=(["data loader"]="whose loader takes longer" ["host"]="whose host takes longer"
+declare -A words=(["data loader"]="whose data loader takes longer" ["host"]="whose host takes longer"
 	["slow kernels"]="whose kernels take longer" ["GPU clock"]="whose GPU clock is lower" ["slow copies"]="whose copies take longer")
 
 # straggles HOW CAUSE EVIDENCE VIEW NAME LAST [PHASE]: what the report says of a job whose steps 0 to

@@ -227,7 +227,7 @@ guided()
 	summary advice --all
 	same "nvvp-compute-utilization nvvp-copy-overlap nvvp-copy-throughput nvvp-divergence nvvp-kernel-concurrency nvvp-small-copies" \
 		"$(query '[.advice.rows[] | select(.source | startswith("nvvp")).rule] | sort | join(" ")')" &&
-		holds 'all(.advice.rows[]; .evidence != null and .evidence != "")'
+		holds 'all(.advice.rows[] | select(.rule != ""); .evidence != null and .evidence != "")'
 }
 tap guided "guided analysis: nvvp's six rules, each with evidence"
 timeline() { "$REPORT" timeline -o "$T/t.json" "$GPROF_DIR" && jq -e '[.traceEvents[] | select(.cat == "kernel")] | length == 16' "$T/t.json"; }

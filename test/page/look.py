@@ -201,6 +201,20 @@ def check_first(page):
         must(row["sentence"] in text, "finding " + row["cause"])
 
 
+def check_advice(page):
+    """The findings, each with the rules that are its evidence, and no other rule."""
+    rows = [row for row in expected["advice"]["rows"] if row["verdict"] == "finding"]
+    words = lambda text: " ".join(text.split())
+    shown = [words(text) for text in page.locator("main .advice strong").all_inner_texts()]
+    must(shown == [words(row["finding"]) for row in rows if not row["rule"]], "findings: %s" % shown)
+    shown = [words(text) for text in page.locator("main .advice p").all_inner_texts()]
+    for row in rows:
+        start = words("%s: %s [%s" % (row["finding"], row["evidence"], row["rule"]))
+        must(not row["rule"] or any(text.startswith(start) for text in shown), "evidence of %s: %s" % (row["cause"], start))
+    nr = sum(text.startswith("Try: ") for text in shown)
+    must(nr == sum(row["rule"] != "" for row in rows), "%d rules under the findings" % nr)
+
+
 def check_charts(page, name):
     """Each chart has drawn something: no canvas is of one colour."""
     empty = page.evaluate("""() => [...document.querySelectorAll('canvas')].filter((canvas) => {
@@ -468,6 +482,8 @@ def look(browser, scheme):
             check_paper(page, name)
         elif name == "Memory":
             check_memory(page)
+        elif name == "Advice":
+            check_advice(page)
         elif name == "Overview":
             check_timeline_card(page)
         elif name == "Distributed":

@@ -163,6 +163,13 @@ def judgement():
     test("start-up per step", wrong(startup, "1. " + startup["sentence"].replace(", most", ",\n   most"), first_ok="startup", forbidden=""), ["figures"])
     test("a call that is not the longest", len(list(verdict.calls_are_named({}, [{**FINDING, **startup}], "", {"hipMalloc": 1, "hipFree": 9}))), 1)
     test("and one that is", len(list(verdict.calls_are_named({}, [{**FINDING, **startup}], "", {"hipMalloc": 30000000, "hipFree": 9}))), 0)
+    own = {**FINDING, "rule": "", "finding": FINDING["sentence"]}
+    rule = {"cause": "launch", "rule": "host-bound", "finding": "the GPU waits", "saved_ns": None}
+    advice = lambda *rows: len(list(verdict.advice_has_the_findings([FINDING], rows)))
+    test("a finding with its evidence", advice(own, rule), 0)
+    test("rules without findings, and a finding that is missing", [advice(rule), advice()], [1, 1])
+    test("a rule of another cause", advice(own, {**rule, "cause": "loader"}), 2)
+    test("a rule with a saving, and with one beyond the reach", [advice(own, {**rule, "saved_ns": ns}) for ns in (1, 59000000)], [1, 2])
     test("nothing found", wrong("none", "python\n"), ["first finding"])
     test("nothing found where there is nothing", wrong("none", "python\n", first_ok="nothing"), [])
 

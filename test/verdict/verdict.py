@@ -54,10 +54,11 @@ def report(program, path, *options):
 
 
 def findings(program, path):
-    document = json.loads(report(program, path, "--view", "findings", "--format", "json"))
+    """The rows of the views findings and advice."""
+    document = json.loads(report(program, path, "--view", "findings,advice", "--format", "json"))
     if "findings" not in document:
         raise NoView("--view findings: no member 'findings'")
-    return document["findings"]["rows"]
+    return document["findings"]["rows"], document["advice"]["rows"]
 
 
 def number(text):
@@ -193,6 +194,23 @@ def calls_are_named(_want, rows, _screen, calls):
             yield f"{named[1]} takes {calls.get(named[1], 0)} ns, {longest} {calls[longest]}: {row['sentence']}"
 
 
+def advice_has_the_findings(rows, advice):
+    """They come in their order with the same words; what stands under one is of its cause, and saves nothing by itself."""
+    own = [(row.get("cause"), row["finding"], row["saved_ns"], row.get("reach_ns")) for row in advice if not row["rule"]]
+    if own != [(row["cause"], row["sentence"], row["saved_ns"], row["reach_ns"]) for row in rows]:
+        yield f"{own} are not the findings"
+    reach = {row["cause"]: row["reach_ns"] for row in rows}
+    above = None
+    for row in advice:
+        above = row if not row["rule"] else above
+        if row.get("cause") not in reach:
+            yield f"{row['rule']} is of no finding: {row['finding']}"
+        elif saved(row) > reach[row["cause"]]:
+            yield f"{row['rule']} saves {row['saved_ns']} of {reach[row['cause']]} that its cause costs: {row['finding']}"
+        if row["rule"] and above and (row["cause"] != above["cause"] or row["saved_ns"] is not None):
+            yield f"{row['rule']} of {row['cause']}, which saves {row['saved_ns']}, is under {above['cause']}"
+
+
 CHECKS = {
     "first finding": first_is_right,
     "no false claim": none_is_forbidden,
@@ -228,9 +246,10 @@ def main(program, table, folder, *chosen):
         path = os.path.join(folder, want["file"])
         name = os.path.basename(want["file"])
         try:
-            rows = findings(program, path)
+            rows, advice = findings(program, path)
             screen = report(program, path, "--view", "headline")
             wrong = {check: list(of(want, rows, screen)) for check, of in CHECKS.items()}
+            wrong["advice"] = list(advice_has_the_findings(rows, advice))
             if any("most in" in row["sentence"] for row in rows):
                 wrong["calls by name"] = list(calls_are_named(want, rows, screen, calls_of(path)))
         except NoView as problem:

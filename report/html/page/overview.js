@@ -121,40 +121,24 @@ function hangCard(parent) {
 	}
 }
 
-/* What would make the run faster, and where. */
-function findingList(parent, most) {
-	const rows = rowsOf("findings").slice(0, most), list = make("ol", parent, null, "advice");
+/* What would make the run faster, and where; of the table `advice` also the rules that are evidence of it. */
+function findingList(parent, rows) {
+	const list = make("ol", parent, null, "advice");
+	let item;
 	for (const row of rows) {
-		const item = make("li", list);
-		make("strong", item, row.sentence);
-		if (row.places) {
-			make("p", item, "Where: " + row.places);
+		if (row.rule) {
+			const tool = row.source.split(":")[0], rule = row.rule + (tool === "gprof" ? "" : " of " + tool);
+			make("p", item, row.finding + ": " + row.evidence + " [" + [rule, who(row)].filter(Boolean).join(", ") + "]");
+			make("p", item, "Try: " + row.try, "note");
+			continue;
+		}
+		item = make("li", list);
+		make("strong", item, row.sentence || row.finding);
+		if (row.places || row.sites) {
+			make("p", item, "Where: " + (row.places || row.sites));
 		}
 	}
 	return rows.length;
-}
-
-/* The causes among the rows, each with the evidence of all rules that found it; and how many of them are not shown. */
-function adviceList(parent, rows, most) {
-	const causes = rows.filter((row) => row.shown === "yes").slice(0, most);
-	const list = make("ol", parent, null, "advice");
-	for (const row of causes) {
-		const item = make("li", list);
-		make("strong", item, row.finding);
-		item.append(who(row) ? " (" + who(row) + ")" : "");
-		for (const found of [row, ...rows.filter((other) => other.evidence_of === row.rule)]) {
-			make("p", item, found.evidence + " [" + found.rule + "]");
-		}
-		make("p", item, row.saved_ns === null ? "Not predictable: " + row.prediction : "Predicted as if " + row.prediction, "note");
-		if (row.try) {
-			make("p", item, "Try: " + row.try);
-		}
-	}
-	const nrSmall = rows.filter((row) => row.verdict === "finding" && row.shown === "no" && !row.evidence_of).length;
-	if (nrSmall) {
-		make("p", parent, nrSmall + (nrSmall === 1 ? " finding" : " findings") + " would save less than 1 %", "note");
-	}
-	return causes.length;
 }
 
 function overviewPage(parent) {
@@ -173,7 +157,7 @@ function overviewPage(parent) {
 		{rows: isManyLoops ? rows.filter(isMean) : rows.slice(0, 61), axis: isManyLoops ? "" : "step", note: data.breakdown.note});
 	const section = make("section", grid);
 	make("h3", section, "Top findings");
-	if (findingList(section, 3)) {
+	if (findingList(section, rowsOf("findings").slice(0, 3))) {
 		make("a", make("p", section), "All findings").href = "#advice";
 	} else {
 		make("p", section, "No findings", "note");
@@ -183,5 +167,5 @@ function overviewPage(parent) {
 	topBars(grid, "Top kernels by total time", "kernel", "name", "total_ns", 8);
 }
 
-return {card, headline, findingList, adviceList, overviewPage};
+return {card, headline, findingList, overviewPage};
 })();

@@ -8,7 +8,7 @@
 const {make, one, short} = pageText, {data, shapes, rowsOf, keyOf, stepLabel, who, shownName, searchedText} = pageData;
 const {hashOf, partsOfHash, rowsHash, stepHash, linkRows, addLink} = pageLink, {readAddress, drawTable} = pageTable, {addExport, linesOf} = pageExport;
 const {hasCharts, shown, css, printing, chart, charts, topBars, topPie, countBars, stack, ranking, operatorTypes} = pageChart;
-const {breakdownParts, stepTimes, stepPage} = pageStep, {card, headline, findingList, adviceList, overviewPage} = pageOverview, {curves, memoryCurves} = pageCurve, {memoryCategories} = pageMemory, {heat, hasField} = pageHeat;
+const {breakdownParts, stepTimes, stepPage} = pageStep, {card, headline, findingList, overviewPage} = pageOverview, {curves, memoryCurves} = pageCurve, {memoryCategories} = pageMemory, {heat, hasField} = pageHeat;
 const main = document.getElementById("main");
 
 const timelineTools = {make, one, short, shownName, searchedText, css, rowsOf, keyOf, rowsHash, stepHash, hashOf, partsOfHash, shown, addExport, linesOf, phases: shapes.model && shapes.model.figure, facts: data.page.facts, windowEvents: data.page.window_events || 0};
@@ -125,11 +125,9 @@ const pages = other ? other.pages : [
 	}, ["distributed", "arrivals", "stragglers", "pipeline", "moe_balance", "collectives", "communication", "missing_collectives", "hang"]],
 	["idle", "Idle", (parent) => countBars(parent, "Idle time by cause", "idle", "part"), ["idle", "idle_gaps"]],
 	["advice", "Advice", (parent) => {
-		const rows = rowsOf("advice"), section = make("section", parent);
-		make("h3", section, rowsOf("findings").length ? "Findings by what they save" : "No findings");
-		findingList(section, 20);
-		make("h3", section, "What each rule of this and other tools says by itself");
-		adviceList(section, rows, 20);
+		const rows = rowsOf("advice").filter((row) => row.verdict === "finding"), section = make("section", parent);
+		make("h3", section, rows.length ? "Findings by what they save" : "No findings");
+		findingList(section, rows);
 	}, ["findings", "advice"]],
 	["losses", "Overhead and losses", null, ["overhead", "losses", "notices", "windows", "processes"]],
 	["about", "About", aboutPage, []],

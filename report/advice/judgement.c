@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/advice/judgement.h"
+
+#include <stdlib.h>
+
+/* ---- what they judge ---- */
+
+static const struct scan_want wants[] = {
+	UTILIZATION_WANTS,
+	{GPROF_TABLE_alloc,
+		COL_BIT(COL_alloc_time) | COL_BIT(COL_alloc_allocated_bytes) |
+			COL_BIT(COL_alloc_reserved_bytes) | COL_BIT(COL_alloc_device_type) |
+			COL_BIT(COL_alloc_device),
+		0},
+};
+
+void advice_init(struct advice *advice)
+{
+	advice->facts = mem_zeroed(advice->input.nr_processes + 1, sizeof(*advice->facts));
+	for (size_t i = 0; i < advice->input.nr_processes; i++) {
+		advice_facts_init(&advice->facts[i], advice->input.processes[i]);
+	}
+}
+
+void advice_fini(struct advice *advice)
+{
+	for (size_t i = 0; i < advice->input.nr_processes; i++) {
+		advice_facts_fini(&advice->facts[i]);
+	}
+	straggler_steps_fini(&advice->stragglers);
+	overlap_fini(&advice->overlap);
+	utilization_fini(&advice->usage);
+	free(advice->facts);
+}
+
+static void on_activity(void *context, const struct gpu_activity *activity)
+{
+	struct advice *advice = context;
+
+	gaps_take(&advice->at->gaps, activity);
+	overlap_take(&advice->overlap, activity);
+	utilization_take(&advice->usage, activity);
+}
+
+static void begin(void *context, struct process *process)
+{
+	struct advice *advice = context;
+
+	advice->at = &advice->facts[advice->nr_scanned++];
+	overlap_begin(&advice->overlap, process);
+	utilization_begin(&advice->usage, process);
+}
+
+static void on_batch(void *context, struct process *process, const struct batch *batch)
+{
+	struct advice *advice = context;
+
+	(void)process;
+	if (batch->table == GPROF_TABLE_alloc) {
+		advice_facts_take_allocs(advice->at, batch);
+	} else {
+		utilization_take_samples(&advice->usage, batch);
+	}
+}
+
+static void end(void *context, struct process *process)
+{
+	struct advice *advice = context;
+
+	(void)process;
+	gaps_end(&advice->at->gaps);
+	overlap_end(&advice->overlap);
+	utilization_end(&advice->usage);
+	straggler_steps_add(&advice->stragglers, &advice->overlap, &advice->usage);
+}
+
+static void begin_ops(void *context, struct process *process)
+{
+	struct advice *advice = context;
+
+	(void)process;
+	advice->at = &advice->facts[advice->nr_walked++];
+	advice_facts_begin(advice->at);
+}
+
+static void on_op(void *context, const struct op *op)
+{
+	advice_facts_take_op(((struct advice *)context)->at, op);
+}
+
+static void on_call(void *context, const struct op_call *call, const struct op *op)
+{
+	advice_facts_take_call(((struct advice *)context)->at, call, op);
+}
+
+static void on_record(void *context, const struct op_record *record, const struct op_call *call,
+	const struct op *op)
+{
+	advice_facts_take_record(((struct advice *)context)->at, record, call, op);
+}
+
+static void end_ops(void *context, struct process *process, const struct phases *phases)
+{
+	struct advice *advice = context;
+
+	straggler_steps_add_phases(&advice->stragglers, &advice->overlap, process, phases);
+	advice_total(advice->at, phases, &advice->overlap, &advice->usage);
+	advice->at->is_training = phases_is_training(phases);
+	advice->at->is_judged = advice->at->has_gpu || phases_has_loop(phases);
+	advice->has_loops |= advice->at->is_judged;
+}
+
+/* What a device did in a chosen step may have been launched in another one. */
+const struct scan_view advice_scan = {
+	.wants = wants,
+	.nr_wants = sizeof(wants) / sizeof(wants[0]),
+	.begin = begin,
+	.on_batch = on_batch,
+	.end = end,
+	.ignores_selection = true,
+	.on_activity = on_activity,
+};
+
+const struct op_view advice_ops = {
+	.begin = begin_ops,
+	.op = on_op,
+	.op_wants = advice_facts_wants_op,
+	.call = on_call,
+	.record = on_record,
+	.end = end_ops,
+};
+
+/* Of each process the device that others wait for longest. */
+void advice_end(struct advice *advice)
+{
+	straggler_steps_compare(
+		&advice->stragglers, advice->input.processes, advice->input.nr_processes);
+	for (size_t i = 0; i < advice->stragglers.nr; i++) {
+		const struct straggler *straggler = &advice->stragglers.stragglers[i];
+		struct advice_facts *facts = advice->facts;
+
+		while (facts->process != advice->overlap.devices[i].process) {
+			facts++;
+		}
+		if (straggler->nr_compared &&
+			(!facts->straggler || straggler->delay_ns > facts->straggler->delay_ns)) {
+			facts->straggler = straggler;
+		}
+	}
+}
+
+bool advice_counts(const struct advice *advice, size_t process)
+{
+	return !advice->has_loops || advice->facts[process].is_judged;
+}
+
+/* ---- each rule ---- */
+
+/* One that applies before one that does not, and what costs more. */
+static bool is_worse(const struct judgement *new, const struct judgement *old)
+{
+	if (!old->facts || new->result.verdict != old->result.verdict) {
+		return !old->facts || new->result.verdict < old->result.verdict;
+	}
+	return new->result.cost_ns > old->result.cost_ns;
+}
+
+void judgement_make(
+	const struct advice *advice, const struct advice_rule *rule, struct judgement *judgement)
+{
+	size_t nr_processes = 0;
+
+	*judgement = (struct judgement){.rule = rule};
+	for (size_t i = 0; i < advice->input.nr_processes; i++) {
+		struct judgement new = {.rule = rule, .facts = &advice->facts[i]};
+
+		if (!advice_counts(advice, i)) {
+			continue;
+		}
+		advice_judge(rule, advice->facts, advice->input.nr_processes, i, &new.result);
+		nr_processes += new.result.verdict == ADVICE_FINDING;
+		if (is_worse(&new, judgement)) {
+			buf_fini(&judgement->result.evidence);
+			*judgement = new;
+		} else {
+			buf_fini(&new.result.evidence);
+		}
+	}
+	judgement->nr_processes = nr_processes;
+}
