@@ -464,8 +464,9 @@ static void take_copy(struct advice_facts *facts, const struct op_record *record
 	const struct op_call *call, const struct op *op)
 {
 	uint32_t kind = copy_kind_of(record->copy);
-	bool is_pageable = copy_source_of(record->copy) == API_MEMORY_PAGEABLE ||
-			   copy_target_of(record->copy) == API_MEMORY_PAGEABLE;
+	/* What is read back is waited for, whatever memory it goes to. */
+	bool is_pageable =
+		kind == API_COPY_HTOD && copy_source_of(record->copy) == API_MEMORY_PAGEABLE;
 	bool is_host = kind == API_COPY_HTOD || kind == API_COPY_DTOH;
 
 	if (is_pageable) {

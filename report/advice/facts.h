@@ -35,7 +35,7 @@ enum advice_cause {
 	ADVICE_MULTIPLY,       /* kernels that multiply matrices without tensor cores */
 	ADVICE_OCCUPANCY,      /* kernels that fill little of a multiprocessor */
 	ADVICE_SMALL_KERNEL,   /* launches that take longer than their kernels: by how much */
-	ADVICE_PAGEABLE,       /* copies from or to pageable memory */
+	ADVICE_PAGEABLE,       /* copies to devices from pageable memory */
 	ADVICE_PAGEABLE_ASYNC, /* calls of the asynchronous ones of them */
 	ADVICE_COPY_SYNC,      /* calls of synchronous copies, but no small ones to a device */
 	ADVICE_SET_SYNC,       /* calls of synchronous sets */

@@ -452,6 +452,16 @@ static const char *launch_change(const struct verdict *verdict)
 	return figures->has_torch ? "CUDA graphs or torch.compile" : "CUDA graphs";
 }
 
+/* Pinned memory is no remedy where all of it is pinned. */
+static const char *copy_change(const struct verdict *verdict)
+{
+	const struct advice_facts *facts = verdict->facts;
+	bool has_pageable =
+		facts && advice_sites_sum(&facts->sites, ADVICE_PAGEABLE, facts->base_mask).nr;
+
+	return has_pageable ? "copying ahead from pinned memory" : "copying ahead";
+}
+
 /* A call, behind a word. */
 static void add_call(uint32_t name, const char *word, struct buf *out)
 {
@@ -530,7 +540,7 @@ void verdict_add_sentence(
 		return;
 	case VERDICT_COPIES:
 		buf_text(out, "The GPU waits for copies to it");
-		add_change(verdict, finding, "copying ahead from pinned memory", out);
+		add_change(verdict, finding, copy_change(verdict), out);
 		return;
 	case VERDICT_COMMUNICATION:
 		buf_text(out, "Computation does not hide communication");

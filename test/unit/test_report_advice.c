@@ -159,8 +159,17 @@ static const struct rule_case {
 	{"host-bound", {.wait_us = PLAN_NEVER, .busy_to_us = 80000},
 		{.busy_to_us = 80000, .busy_from_us = 90000, .wait_us = 89000}, NULL},
 	{"pageable-copies",
-		{.copy = {"cudaMemcpyAsync", 2000, 3001, DTOH, DEVICE, PAGEABLE, ASYNC, 4, 0}},
-		{.copy = {"cudaMemcpyAsync", 2000, 3000, DTOH, DEVICE, PAGEABLE, ASYNC, 4, 0}},
+		{.copy = {"cudaMemcpyAsync", 2000, 3001, HTOD, PAGEABLE, DEVICE, ASYNC, 4, 0}},
+		{.copy = {"cudaMemcpyAsync", 2000, 3000, HTOD, PAGEABLE, DEVICE, ASYNC, 4, 0}},
+		NULL},
+	/* What is read back is no upload. */
+	{"pageable-copies",
+		{.copy = {"cudaMemcpyAsync", 2000, 4000, HTOD, PAGEABLE, DEVICE, ASYNC, 4, 0}},
+		{.copy = {"cudaMemcpyAsync", 2000, 4000, DTOH, DEVICE, PAGEABLE, ASYNC, 4, 0}},
+		NULL},
+	{"cuda_memcpy_async",
+		{.copy = {"cudaMemcpyAsync", 2000, 4000, HTOD, PAGEABLE, DEVICE, ASYNC, 4, 0}},
+		{.copy = {"cudaMemcpyAsync", 2000, 4000, DTOH, DEVICE, PAGEABLE, ASYNC, 4, 0}},
 		NULL},
 	{"sync-in-step", {.busy_to_us = 93833, .call = {"cudaEventSynchronize", 75000, false}},
 		{.busy_to_us = 93834, .call = {"cudaEventSynchronize", 75000, false}}, NULL},
@@ -366,6 +375,28 @@ START_TEST(each_cause_is_one_finding)
 }
 END_TEST
 
+/* The first finding of a step that begins with a copy from such memory. */
+static void check_copy(uint32_t source, const char *has, const char * not )
+{
+	const struct plan plan = {.busy_from_us = 40000,
+		.copy = {"cudaMemcpyAsync", 2000, 39000, HTOD, source, DEVICE, ASYNC, 4, 0},
+		.copy_call_us = 37000};
+	struct table *table = shown_of(&plan);
+
+	ck_assert_str_eq(cell_of(table, 0, "cause"), "copies_h2d");
+	ck_assert_msg(
+		strstr(cell_of(table, 0, "finding"), has), "%s", cell_of(table, 0, "finding"));
+	ck_assert_ptr_null(strstr(cell_of(table, 0, "finding"), not ));
+	table_destroy(table);
+}
+
+START_TEST(what_is_pinned_need_not_be_pinned)
+{
+	check_copy(PAGEABLE, "copying ahead from pinned memory", "copying ahead would");
+	check_copy(PINNED, "copying ahead ", "pinned");
+}
+END_TEST
+
 /* A copy of 1 us has a rule that applies, but costs the step nothing. */
 START_TEST(a_rule_without_time_to_gain_is_not_shown)
 {
@@ -436,7 +467,7 @@ END_TEST
 START_TEST(the_time_of_copies_is_not_that_of_their_calls)
 {
 	static const struct plan plan = {
-		.copy = {"cudaMemcpyAsync", 2000, 2001, DTOH, DEVICE, PAGEABLE, ASYNC, 4, 0},
+		.copy = {"cudaMemcpyAsync", 2000, 2001, HTOD, PAGEABLE, DEVICE, ASYNC, 4, 0},
 		.copy_call_us = 30000};
 	struct table *table = advice_of(&plan);
 
@@ -658,8 +689,8 @@ Suite *unit_suite(void)
 		what_nothing_recorded_can_tell_is_not_judged, every_rule_has_a_test_and_a_row,
 		a_problem_fits_the_first_screen, one_of_a_thing_is_no_plural,
 		a_finding_says_where_and_how_much, each_cause_is_one_finding,
-		a_rule_without_time_to_gain_is_not_shown, kernels_have_evidence_without_a_saving,
-		remedies_fit_the_device_and_the_collective,
+		what_is_pinned_need_not_be_pinned, a_rule_without_time_to_gain_is_not_shown,
+		kernels_have_evidence_without_a_saving, remedies_fit_the_device_and_the_collective,
 		the_time_of_copies_is_not_that_of_their_calls,
 		the_profilers_own_wait_is_not_the_programs, a_share_says_what_it_is_of,
 		only_what_was_recorded_has_parts, chosen_steps_have_the_activities_of_others_too,
