@@ -26,7 +26,7 @@ is 0 $rc "exit status with idle threads"
 summary threads,losses
 is 0 "$(query '.losses.rows | length')" "losses with idle threads"
 is "20000 1" "$(query '[.threads.rows[].calls] | sort | reverse | join(" ")')" "calls of the busy thread and the late one"
-is "main late" "$(query '[.threads.rows[].name] | join(" ")' | sed 's/s_idle/main/')" "their names"
+is "main late" "$(query '[.threads.rows | sort_by(-.calls)[].name] | join(" ")' | sed 's/s_idle/main/')" "their names"
 # It was there during all calls of the busy one.
 is true "$(query '(.threads.rows[] | select(.name == "late") | .end_ns - .start_ns) > (.threads.rows[] | select(.name == "s_idle") | .total_ns)')" "the late one was created early"
 
