@@ -190,37 +190,6 @@ ADVICE_JUDGE(later_share)
 	result->mask = facts->later_mask;
 }
 
-ADVICE_JUDGE(share_of_devices)
-{
-	const struct advice_facts *facts = &all[at];
-	struct advice_sum sum = advice_sites_sum(&facts->sites, rule->cause, facts->base_mask);
-
-	(void)nr_all;
-	if (!lacks_devices(facts, result)) {
-		judge_device_part(rule, facts, result, sum.ns);
-		buf_text(&result->evidence, ", in ");
-		advice_add_count(&result->evidence, sum.nr, "gap");
-		if (facts->gaps.nr_all > facts->gaps.nr) {
-			buf_printf(&result->evidence, "; of the longest %zu of %" PRIu64 " gaps",
-				facts->gaps.nr, facts->gaps.nr_all);
-		}
-	}
-}
-
-ADVICE_JUDGE(drained)
-{
-	const struct advice_facts *facts = &all[at];
-	struct advice_sum calls = advice_sites_sum(&facts->sites, ADVICE_WAIT, facts->base_mask);
-
-	judge_share_of_devices(rule, all, nr_all, at, result);
-	if (result->verdict != ADVICE_NOT_JUDGED) {
-		buf_text(&result->evidence, "; the host waited ");
-		advice_add_count(&result->evidence, calls.nr, "time");
-		buf_text(&result->evidence, ", for ");
-		advice_add_time(&result->evidence, (double)calls.ns);
-	}
-}
-
 /* What nsys lists at all; of all the recording, as nsys does. */
 ADVICE_JUDGE(any_time)
 {
@@ -263,17 +232,6 @@ ADVICE_JUDGE(loader)
 		facts->base_ns, base(facts));
 	buf_text(&result->evidence, " while the GPU was idle; in total the loop waited for ");
 	advice_add_time(&result->evidence, (double)facts->loader_ns);
-}
-
-ADVICE_JUDGE(starvation)
-{
-	const struct advice_facts *facts = &all[at];
-
-	if (!facts->has_loader) {
-		judge_loader(rule, all, nr_all, at, result);
-	} else {
-		judge_share_of_devices(rule, all, nr_all, at, result);
-	}
 }
 
 /* ---- devices ---- */
@@ -321,20 +279,6 @@ ADVICE_JUDGE(communication)
 	if (!lacks_devices(facts, result)) {
 		judge_device_part(
 			rule, facts, result, overlap_any(&facts->times, OVERLAP_COMMUNICATION));
-	}
-}
-
-ADVICE_JUDGE(unoverlapped)
-{
-	const struct advice_facts *facts = &all[at];
-
-	(void)nr_all;
-	result->remedy = communication_remedy(rule, facts);
-	if (!lacks_devices(facts, result)) {
-		judge_device_part(rule, facts, result,
-			overlap_any(&facts->times, OVERLAP_COMMUNICATION) -
-				overlap_all(&facts->times,
-					OVERLAP_COMMUNICATION | OVERLAP_COMPUTATION));
 	}
 }
 

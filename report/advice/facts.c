@@ -246,9 +246,8 @@ void advice_facts_take_op(struct advice_facts *facts, const struct op *op)
 	}
 }
 
-/* Calls come from the last to the first. */
-static void take_wait(
-	struct advice_facts *facts, uint32_t name, const struct op_call *call, const struct op *op)
+/* The wait that returns in a gap has drained the device. */
+static void take_wait(struct advice_facts *facts, const struct op_call *call)
 {
 	uint64_t end_ns = clock_map_time(&facts->process->host_clock, call->end);
 
@@ -257,9 +256,6 @@ static void take_wait(
 
 		if (at >= 0) {
 			facts->gap_ends[at].has_wait = true;
-			facts->gap_ends[at].wait = name;
-			facts->gap_ends[at].wait_op = op_name_of(facts, op);
-			facts->gap_ends[at].wait_stack = stack_of(facts, call, op);
 		}
 	}
 }
@@ -313,7 +309,7 @@ void advice_facts_take_call(
 		*(bool *)idmap_put(&facts->allocators, info->name) = true;
 	}
 	if (info->kind == CALL_WAIT) {
-		take_wait(facts, info->name, call, op);
+		take_wait(facts, call);
 	}
 }
 
@@ -709,11 +705,7 @@ static void take_gaps(struct advice_facts *facts, const struct phases *phases)
 			advice_sites_add_gap(&facts->sites, ADVICE_STARVED, end->when, wait_ns,
 				end->what, end->op, end->py_stack, end->launch);
 		}
-		if (end->has_wait && ns > wait_ns) {
-			advice_sites_add(&facts->sites, ADVICE_DRAINED, end->when, ns - wait_ns,
-				end->wait, end->wait_op, end->wait_stack);
-		}
-		if (end->is_host && ns > wait_ns) {
+		if (end->is_host && !end->has_wait && ns > wait_ns) {
 			advice_sites_add_gap(&facts->sites, ADVICE_HOST_BOUND, end->when,
 				ns - wait_ns, end->what, end->op, end->py_stack, end->launch);
 		}

@@ -26,11 +26,12 @@
  */
 
 enum advice_cause {
-	ADVICE_LOADER,	       /* time in a loader's __next__ */
-	ADVICE_STARVED,	       /* GPUs did nothing meanwhile */
-	ADVICE_GAP,	       /* GPUs did nothing, by what ended it */
-	ADVICE_LONG_GAP,       /* the long ones of these */
-	ADVICE_HOST_BOUND,     /* GPUs did nothing until the host came to launch something */
+	ADVICE_LOADER,	   /* time in a loader's __next__ */
+	ADVICE_STARVED,	   /* GPUs did nothing meanwhile */
+	ADVICE_GAP,	   /* GPUs did nothing, by what ended it */
+	ADVICE_LONG_GAP,   /* the long ones of these */
+	ADVICE_HOST_BOUND, /* GPUs did nothing until the host launched something; no wait returned
+			      meanwhile */
 	ADVICE_COMMUNICATION,  /* kernels */
 	ADVICE_MULTIPLY,       /* kernels that multiply matrices without tensor cores */
 	ADVICE_OCCUPANCY,      /* kernels that fill little of a multiprocessor */
@@ -42,7 +43,6 @@ enum advice_cause {
 	ADVICE_SMALL_COPY,     /* copies between host and devices of little */
 	ADVICE_HOST_COPY,      /* large copies between host and devices */
 	ADVICE_WAIT,	       /* calls that wait */
-	ADVICE_DRAINED,	       /* GPUs did nothing when such a call returned */
 	ADVICE_LOADING,	       /* code that is loaded or compiled */
 	ADVICE_ALLOCATION,     /* cudaMalloc, cudaFree and their kin */
 	NR_ADVICE_CAUSES,
@@ -139,9 +139,7 @@ struct advice_gap {
 	uint8_t when;
 	bool is_known; /* a record with a call, and chosen, ended it */
 	bool is_host;  /* what ended it was launched when the gap had begun */
-	/* A call that waits returned in it, the first of several. */
-	bool has_wait;
-	uint32_t wait, wait_op, wait_stack;
+	bool has_wait; /* a call that waits returned in it */
 };
 
 /* A launch, with what it launched. */

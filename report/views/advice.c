@@ -118,12 +118,10 @@ static void add_finding(
 
 /* ---- rules ---- */
 
-/* The host's two causes are named by which is longer: what is evidence of one is so of both. */
 static bool is_evidence(const struct judgement *judgement, const struct verdict_finding *finding)
 {
-	enum verdict_cause cause = finding->cause == VERDICT_USER ? VERDICT_LAUNCH : finding->cause;
-
-	return judgement->result.verdict == ADVICE_FINDING && judgement->rule->evidence_of == cause;
+	return judgement->result.verdict == ADVICE_FINDING &&
+	       judgement->rule->evidence_of == finding->cause;
 }
 
 static bool is_found(const struct verdict *verdict, const struct judgement *judgement)
@@ -179,7 +177,7 @@ static void fill_rule(const struct judgement *judgement, enum verdict_cause caus
 	fill_result(judgement, cells);
 }
 
-/* As "[host-bound, rank 3]": whose rule it is and of whom, if there are several. */
+/* As "[pageable-copies, rank 3]": whose rule it is and of whom, if there are several. */
 static void add_rule(
 	const struct verdict *verdict, const struct judgement *judgement, struct buf *out)
 {

@@ -90,7 +90,6 @@ START_TEST(inference_is_no_training)
 	table_destroy(model);
 	advice = tables_of(&view_advice, path, true);
 	ck_assert_str_eq(verdict_of(advice, "tb-dataloader"), "not judged");
-	ck_assert_str_eq(verdict_of(advice, "loader-starvation"), "not judged");
 	table_destroy(advice);
 	make(1000, 1000, 0); /* the same with backward and optimizer */
 	path = lines_write(lines, nr_lines, steps);

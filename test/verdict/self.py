@@ -164,7 +164,7 @@ def judgement():
     test("a call that is not the longest", len(list(verdict.calls_are_named({}, [{**FINDING, **startup}], "", {"hipMalloc": 1, "hipFree": 9}))), 1)
     test("and one that is", len(list(verdict.calls_are_named({}, [{**FINDING, **startup}], "", {"hipMalloc": 30000000, "hipFree": 9}))), 0)
     own = {**FINDING, "rule": "", "finding": FINDING["sentence"]}
-    rule = {"cause": "launch", "rule": "host-bound", "finding": "the GPU waits", "saved_ns": None}
+    rule = {"cause": "launch", "rule": "small-kernels", "finding": "the GPU waits", "saved_ns": None}
     advice = lambda *rows: len(list(verdict.advice_has_the_findings([FINDING], rows)))
     test("a finding with its evidence", advice(own, rule), 0)
     test("rules without findings, and a finding that is missing", [advice(rule), advice()], [1, 1])
