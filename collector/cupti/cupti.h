@@ -52,7 +52,8 @@ bool cupti_has_code(uintptr_t address);
 /* May CUPTI be called? */
 bool cupti_is_live(void);
 
-/* What CUPTI's clock shows, in its ns (share_clock.h), while CUPTI is live. */
+/* Reads CUPTI's clock, in ns; a client may have replaced it (share_clock.h). Call only while live.
+ */
 uint64_t cupti_timestamp(void);
 
 /* Stops all use of CUPTI; the failed call and its code become a notice with the remedy. */

@@ -194,7 +194,10 @@ struct gprof_row_head {
 	C(t, struct gprof_text, key, TEXT)                                                         \
 	C(t, struct gprof_text, value, TEXT)
 
-/* cupti_ns is 0 while CUPTI is not there. error_ns: how far apart the reads may be. */
+/*
+ * cupti_ns is 0 without CUPTI, and while another client replaces its clock. error_ns: how far apart
+ * the reads may be.
+ */
 #define GPROF_COLUMNS_anchor(C, t)                                                                 \
 	C(t, uint64_t, tick, TICK)                                                                 \
 	C(t, uint64_t, monotonic_ns, ID)                                                           \

@@ -392,7 +392,7 @@ ADVICE_JUDGE(buckets)
 		return;
 	}
 	result->verdict = facts->nr_low_buckets ? ADVICE_FINDING : ADVICE_PASSED;
-	result->cost_ns = facts->nr_low_buckets; /* of the same length */
+	result->cost_ns = facts->nr_low_buckets; /* all buckets have the same length */
 	result->share = facts->nr_buckets
 				? 100 * (double)facts->nr_low_buckets / (double)facts->nr_buckets
 				: 0;

@@ -18,7 +18,7 @@ enum advice_verdict {
 
 struct advice_result {
 	enum advice_verdict verdict;
-	uint64_t cost_ns;	 /* time that it found: what tells several processes apart */
+	uint64_t cost_ns;	 /* time that the rule found; the process with most is shown */
 	double share;		 /* what the threshold is for, in percent; -1: it is no share */
 	const char *of;		 /* what the share is of, or NULL */
 	const char *problem;	 /* the rule's, or one that says more of this process */

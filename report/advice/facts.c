@@ -460,7 +460,7 @@ static void take_copy(struct advice_facts *facts, const struct op_record *record
 	const struct op_call *call, const struct op *op)
 {
 	uint32_t kind = copy_kind_of(record->copy);
-	/* What is read back is waited for, whatever memory it goes to. */
+	/* A copy from the GPU blocks the host whatever kind of memory it writes to. */
 	bool is_pageable =
 		kind == API_COPY_HTOD && copy_source_of(record->copy) == API_MEMORY_PAGEABLE;
 	bool is_host = kind == API_COPY_HTOD || kind == API_COPY_DTOH;

@@ -178,7 +178,8 @@ struct advice_facts {
 	uint64_t nr_without_call; /* records of work */
 	struct advice_memory memory[ADVICE_MOST_DEVICES];
 	uint64_t longest_gap_ns, gap_limit_ns; /* the longest of the times that count */
-	uint64_t nr_buckets, nr_low_buckets;   /* of time, by the union of each device */
+	uint64_t nr_buckets, nr_low_buckets;   /* buckets of time, and those in which a device was
+						  busy too little */
 	uint32_t capability_major;	       /* the least of the devices, 0 unknown */
 	bool is_judged;			       /* it has a loop, or work on devices */
 	/* Its device that others wait for longest; NULL: steps of its ranks cannot be compared. */
@@ -193,7 +194,7 @@ struct advice_facts {
 	struct advice_launched launched; /* the last launch: more of it may come */
 	bool *is_recorded;		 /* steps, as phases_step counts */
 	struct advice_gap *gap_ends;	 /* of gaps.items */
-	struct idmap allocators; /* bool, by the name of a call: of all that came until now */
+	struct idmap allocators;	 /* bool by the name of each allocating call seen so far */
 };
 
 void advice_facts_init(struct advice_facts *facts, struct process *process);

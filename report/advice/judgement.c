@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Gathers the facts that rules judge, and judges them: see judgement.h. */
 #include "report/advice/judgement.h"
 
 #include <stdlib.h>
 
-/* ---- what they judge ---- */
+/* ---- gathering ---- */
 
 static const struct scan_want wants[] = {
 	UTILIZATION_WANTS,
@@ -110,7 +111,7 @@ static void end_ops(void *context, struct process *process, const struct phases 
 	advice->has_loops |= advice->at->is_judged;
 }
 
-/* What a device did in a chosen step may have been launched in another one. */
+/* Steps that are not chosen count too: they may have launched what runs in a chosen step. */
 const struct scan_view advice_scan = {
 	.wants = wants,
 	.nr_wants = sizeof(wants) / sizeof(wants[0]),
@@ -130,7 +131,7 @@ const struct op_view advice_ops = {
 	.end = end_ops,
 };
 
-/* Of each process the device that others wait for longest. */
+/* If several devices of a process delay others, the one with the longest delay counts. */
 void advice_end(struct advice *advice)
 {
 	straggler_steps_compare(
@@ -154,9 +155,9 @@ bool advice_counts(const struct advice *advice, size_t process)
 	return !advice->has_loops || advice->facts[process].is_judged;
 }
 
-/* ---- each rule ---- */
+/* ---- judging ---- */
 
-/* One that applies before one that does not, and what costs more. */
+/* A rule that applies is worse than one that does not; then the higher cost is worse. */
 static bool is_worse(const struct judgement *new, const struct judgement *old)
 {
 	if (!old->facts || new->result.verdict != old->result.verdict) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What each rule of advice.def says of a run: of the process that it finds most in. */
+/*
+ * Judges the rules of advice.def. Each rule is judged for every process; the result is that of the
+ * process in which the rule finds the most time.
+ */
 #ifndef REPORT_ADVICE_JUDGEMENT_H
 #define REPORT_ADVICE_JUDGEMENT_H
 
@@ -10,36 +13,36 @@
 struct judgement {
 	const struct advice_rule *rule;
 	struct advice_result result;
-	const struct advice_facts *facts; /* whose */
-	size_t nr_processes;		  /* that the rule applies to */
+	const struct advice_facts *facts; /* of the process that the result is about */
+	size_t nr_processes;		  /* in which the rule applies */
 };
 
-/* What the rules judge, of all processes; starts with zeros but for its input. */
+/* The facts of all processes that rules judge. All zeros but for the input at first. */
 struct advice {
 	struct view_input input;
-	struct advice_facts *facts; /* of each process */
+	struct advice_facts *facts; /* one for each process of the input */
 	struct overlap overlap;
 	struct utilization usage;
 	struct straggler_steps stragglers;
 	size_t nr_scanned, nr_walked;
-	struct advice_facts *at; /* of the process at hand */
-	bool has_loops;		 /* some process has a loop or work of devices */
+	struct advice_facts *at; /* of the process that is being read */
+	bool has_loops;		 /* some process has a loop or GPU activities */
 };
 
 void advice_init(struct advice *advice);
 void advice_fini(struct advice *advice);
 
-/* What a view hands on, see struct view_part; context: the advice. */
+/* Callbacks for struct view_part. Their context is a struct advice. */
 extern const struct scan_view advice_scan;
 extern const struct op_view advice_ops;
 
-/* After the pass, once. */
+/* Call it once, after the pass. */
 void advice_end(struct advice *advice);
 
-/* Does the process count, or is it a helper of others? */
+/* False if the process is only a helper of others, such as a loader worker. */
 bool advice_counts(const struct advice *advice, size_t process);
 
-/* After advice_end, of at least one process; the caller frees result.evidence. */
+/* After advice_end. Needs at least one process. The caller frees result.evidence. */
 void judgement_make(
 	const struct advice *advice, const struct advice_rule *rule, struct judgement *judgement);
 

@@ -144,7 +144,7 @@ static const struct {
 	{NULL, "key", "name of the fact"},
 	{NULL, "monotonic_ns", "CLOCK_MONOTONIC"},
 	{NULL, "realtime_ns", "CLOCK_REALTIME"},
-	{NULL, "cupti_ns", "CUPTI's clock; 0: CUPTI was not loaded"},
+	{NULL, "cupti_ns", "CUPTI's clock; 0: unknown"},
 	{NULL, "error_ns", "largest possible time between the readings of the clocks"},
 	{NULL, "count", "of events"},
 	{NULL, "cause", "why"},

@@ -301,11 +301,10 @@ static void fill_table(void *state, struct table *table)
 VIEW(advice, 410) = {
 	.name = "advice",
 	.help = "what costs time, the evidence, and what to try",
-	.about = "The findings of the view findings, in their order, each with the rules of this "
-		 "and other tools that are evidence of it. What a change saves is said of the "
-		 "finding alone. --all also lists the rules that no finding has, with their "
-		 "verdicts: one that applies where the time budget has no time to gain is no "
-		 "reason to change anything.",
+	.about = "Lists the findings of the view findings in the same order. Under each finding "
+		 "stand the rules that support it, from gprof and other tools. Only findings have "
+		 "savings. --all adds the other rules and their verdicts. \"No time to gain\" "
+		 "means that a rule applies, but the time budget has no finding of its cause.",
 	.title = "Advice",
 	VIEW_COLUMNS(columns),
 	.state = {.size = sizeof(struct verdict), .input = offsetof(struct verdict, advice.input)},

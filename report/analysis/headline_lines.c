@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the figures of the headline say: its lines, and its row as a table has it. */
+#include "report/analysis/headline.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/util/text.h"
+
+/* ---- lines ---- */
+
+void headline_add_no_gpu(struct buf *out, const struct headline_figures *figures)
+{
+	if (figures->nr_listed) {
+		buf_printf(out, ", %zu GPU%s without recorded activity", figures->nr_listed,
+			figures->nr_listed == 1 ? "" : "s");
+	} else {
+		buf_text(out, figures->has_calls ? ", no GPU activity recorded" : ", no GPU");
+	}
+}
+
+/* The first of them, and why the GPU is idle: what the host does meanwhile. */
+#define NR_BUSY 3u
+const struct figure_share headline_gpu_shares[HEADLINE_NR_GPU_SHARES] = {
+	{"computing", BUDGET_COMPUTING, BUDGET_COMPUTING},
+	{"exposed communication", BUDGET_COMMUNICATION, BUDGET_COMMUNICATION},
+	{"exposed copies", BUDGET_UPLOAD, BUDGET_SET},
+	{"start-up", BUDGET_HOST + HOST_STARTUP, BUDGET_HOST + HOST_STARTUP},
+	{"allocation", BUDGET_HOST + HOST_ALLOCATION, BUDGET_HOST + HOST_ALLOCATION},
+	{"waits", BUDGET_HOST + HOST_WAIT, BUDGET_HOST + HOST_WAIT},
+	{"copy calls", BUDGET_HOST + HOST_STAGING, BUDGET_HOST + HOST_STAGING},
+	{"launches", BUDGET_HOST + HOST_LAUNCH, BUDGET_HOST + HOST_CALL},
+	{"loader", BUDGET_HOST + HOST_LOADER, BUDGET_HOST + HOST_LOADER},
+	{"operators", BUDGET_HOST + HOST_OPERATOR, BUDGET_HOST + HOST_OPERATOR},
+	{"OS calls", BUDGET_HOST + HOST_OS, BUDGET_HOST + HOST_OS},
+	{"user code", BUDGET_HOST + HOST_RANGE, BUDGET_USER},
+	{"latency", BUDGET_LATENCY, BUDGET_LATENCY},
+	{"dependencies", BUDGET_DEPENDENCY, BUDGET_DEPENDENCY},
+};
+
+const struct figure_share headline_cpu_shares[HEADLINE_NR_CPU_SHARES] = {
+	{"in operators", BUDGET_HOST + HOST_OPERATOR, BUDGET_HOST + HOST_OPERATOR},
+	{"in the data loader", BUDGET_HOST + HOST_LOADER, BUDGET_HOST + HOST_LOADER},
+	{"in communication", BUDGET_COMMUNICATION, BUDGET_COMMUNICATION},
+	{"in CUDA calls", BUDGET_HOST + HOST_STARTUP, BUDGET_HOST + HOST_CALL},
+	{"elsewhere", BUDGET_HOST + HOST_OS, BUDGET_DEPENDENCY},
+};
+
+const struct figure_share headline_phase_shares[HEADLINE_NR_PHASE_SHARES] = {
+	{"forward", PHASE_FORWARD, PHASE_FORWARD},
+	{"backward", PHASE_BACKWARD, PHASE_BACKWARD},
+	{"optimizer", PHASE_OPTIMIZATION, PHASE_OPTIMIZATION},
+	{"data loader", PHASE_DATALOADER, PHASE_DATALOADER},
+	{"other", PHASE_OTHERS, PHASE_OTHERS},
+};
+
+/* Of causes of idle time: more of them, and smaller ones, are "other". */
+#define MOST_CAUSES  4u
+#define LEAST_TENTHS 10u
+
+/* The largest cause that is left; NR_BUSY: all are small. */
+static size_t largest_cause(const unsigned int *tenths)
+{
+	size_t most = NR_BUSY;
+
+	for (size_t i = NR_BUSY; i < HEADLINE_NR_GPU_SHARES; i++) {
+		most = tenths[i] > tenths[most] ? i : most;
+	}
+	return most;
+}
+
+/* The causes of idle time stand behind its sum, the largest first. */
+static void add_idle(struct figure_lines *lines, unsigned int *tenths, bool is_lost)
+{
+	unsigned int idle = 0, left;
+
+	for (size_t i = NR_BUSY; i < HEADLINE_NR_GPU_SHARES; i++) {
+		idle += tenths[i];
+	}
+	left = idle;
+	if (is_lost) {
+		figure_lines_add_share(lines, idle, "idle or not recorded");
+		return;
+	}
+	for (unsigned int nr = 0; left; nr++) {
+		size_t cause = largest_cause(tenths);
+		bool is_rest = nr && (nr == MOST_CAUSES || tenths[cause] < LEAST_TENTHS) &&
+			       tenths[cause] < left;
+		unsigned int share = is_rest ? left : tenths[cause];
+		char item[64], begin[32] = "";
+
+		if (!nr) {
+			snprintf(begin, sizeof(begin), "%u.%u %% idle (", idle / 10, idle % 10);
+		}
+		snprintf(item, sizeof(item), "%s%s %u.%u%s", begin,
+			is_rest ? "other" : headline_gpu_shares[cause].text, share / 10, share % 10,
+			share == left ? ")" : "");
+		figure_lines_add(lines, item);
+		left -= share;
+		tenths[cause] = 0;
+	}
+}
+
+void headline_add_gpu_shares(struct figure_lines *lines, const struct headline_figures *figures)
+{
+	unsigned int tenths[FIGURE_MOST_SHARES];
+
+	figure_shares_tenths(headline_gpu_shares, HEADLINE_NR_GPU_SHARES, figures->parts,
+		figures->parts_ns, tenths);
+	figure_lines_begin(lines, "Time");
+	for (size_t i = 0; i < NR_BUSY; i++) {
+		figure_lines_add_share(lines, tenths[i], headline_gpu_shares[i].text);
+	}
+	add_idle(lines, tenths, headline_has_lost(figures));
+	figure_lines_end(lines);
+}
+
+void headline_add_cpu_shares(struct figure_lines *lines, const struct headline_figures *figures)
+{
+	if (figures->has_phases && figures->phases_ns) {
+		figure_lines_add_shares(lines, "Time", headline_phase_shares,
+			HEADLINE_NR_PHASE_SHARES, figures->phases, figures->phases_ns);
+	}
+	figure_lines_add_shares(lines, "CPU", headline_cpu_shares, HEADLINE_NR_CPU_SHARES,
+		figures->parts, figures->parts_ns);
+}
+
+/* A last item that the line need not have. */
+static void add_optional(struct figure_lines *lines, const char *item)
+{
+	if (lines->column + 2 + strlen(item) <= lines->width) {
+		figure_lines_add(lines, item);
+	}
+}
+
+static void add_step_times(struct figure_lines *lines, const struct headline_figures *figures)
+{
+	char item[96], time[TEXT_TIME_BYTES];
+
+	text_time(time, figures->median_ns);
+	if (figures->nr_steps == 1) {
+		figure_lines_add(lines, time);
+		return;
+	}
+	snprintf(item, sizeof(item), "median %s", time);
+	figure_lines_add(lines, item);
+	text_time(time, (double)figures->p99_ns);
+	snprintf(item, sizeof(item), "p99 %s", time);
+	figure_lines_add(lines, item);
+	if (figures->has_trend) {
+		snprintf(item, sizeof(item), "trend %+.1f %%", figures->trend_pct);
+		figure_lines_add(lines, item);
+	} else if (figures->nr_steps >= STEP_SERIES_LEAST) {
+		figure_lines_add(lines, "no trend");
+	}
+}
+
+void headline_add_step(struct figure_lines *lines, const struct headline_figures *figures)
+{
+	char item[96];
+
+	figure_lines_begin(lines, "Step");
+	if (figures->nr_steps) {
+		add_step_times(lines, figures);
+	} else {
+		figure_lines_add(lines,
+			figures->has_steps ? "n/a" : "no steps found; all of the recording counts");
+	}
+	if (figures->series.nr_warm_up) {
+		snprintf(item, sizeof(item), "%zu warm-up step%s excluded",
+			figures->series.nr_warm_up, figures->series.nr_warm_up == 1 ? "" : "s");
+		figure_lines_add(lines, item);
+	}
+	if (figures->nr_steps > 1 && figures->nr_steps < STEP_SERIES_LEAST) {
+		add_optional(lines, "too few steps for a trend");
+	}
+	figure_lines_end(lines);
+}
+
+/* Adds the phase that most of the time beyond that of other steps is of, if there is one. */
+static void add_outlier_phase(struct figure_lines *lines, const struct headline_figures *figures)
+{
+	double nr = (double)figures->nr_step_rows, more_ns[NR_PHASES], all_ns = 0;
+
+	for (unsigned int k = 0; figures->has_phases && nr > 0 && k < NR_PHASES; k++) {
+		more_ns[k] = (double)figures->outlier_phases[k] -
+			     (double)figures->phases[k] * (double)figures->nr_outlier_rows / nr;
+		all_ns += more_ns[k];
+	}
+	for (size_t i = 0; all_ns > 0 && i < HEADLINE_NR_PHASE_SHARES; i++) {
+		if (2 * more_ns[headline_phase_shares[i].first] > all_ns) {
+			char item[64];
+
+			snprintf(item, sizeof(item), "mostly %s", headline_phase_shares[i].text);
+			figure_lines_add(lines, item);
+		}
+	}
+}
+
+/* As "2 of 59 steps took 10 times the median". */
+void headline_add_outliers(struct figure_lines *lines, const struct headline_figures *figures)
+{
+	const struct step_series *series = &figures->series;
+	double least = (double)series->shortest_ns / figures->median_ns;
+	double most = (double)series->longest_ns / figures->median_ns;
+	char item[160];
+
+	if (!series->nr_outliers) {
+		return;
+	}
+	figure_lines_begin(lines, "Slow");
+	snprintf(item, sizeof(item), "%zu of %zu steps took %.0f", series->nr_outliers,
+		headline_nr_steps(figures), least);
+	if (round(most) > round(least)) {
+		snprintf(item + strlen(item), sizeof(item) - strlen(item), " to %.0f", most);
+	}
+	snprintf(item + strlen(item), sizeof(item) - strlen(item),
+		" times the median (%.0f %% of the time)",
+		100 * (double)series->outliers_ns /
+			((double)series->outliers_ns + (double)figures->counted_ns));
+	figure_lines_add(lines, item);
+	add_outlier_phase(lines, figures);
+	figure_lines_add(lines,
+		figures->has_all_parts ? "excluded from the median above" : "excluded above");
+	figure_lines_end(lines);
+}
+
+/* ---- its row ---- */
+
+#define SHARE(key, title, what)                                        \
+	TABLE_COLUMN(key "_ns", title, TABLE_MEAN_TIME, .help = what), \
+		TABLE_COLUMN(key "_pct", title " %", TABLE_PERCENT, .help = "of the step")
+
+#define FINDING(nr)                                                                               \
+	TABLE_COLUMN("finding_" nr, "Finding " nr, TABLE_TEXT, .help = "what would save time"),   \
+		TABLE_COLUMN("finding_" nr "_saved_ns", "Saved by " nr, TABLE_MEAN_TIME,          \
+			.help = "predicted by the replay of the steps; unknown where it cannot"), \
+		TABLE_COLUMN("finding_" nr "_saved_pct", "Saved by " nr " %", TABLE_PERCENT,      \
+			.help = "of the step")
+
+const struct table_column headline_columns[HEADLINE_NR_COLUMNS] = {
+	TABLE_COLUMN("program", "Program", TABLE_TEXT),
+	TABLE_COLUMN("processes", "Processes", TABLE_COUNT, .help = "that the figures are of"),
+	TABLE_COLUMN("helpers", "Helpers", TABLE_COUNT, .help = "other processes"),
+	TABLE_COLUMN("ranks", "Ranks", TABLE_COUNT),
+	TABLE_COLUMN("hosts", "Hosts", TABLE_COUNT),
+	TABLE_COLUMN("gpus", "GPUs", TABLE_COUNT, .help = "that had work"),
+	TABLE_COLUMN("gpu_name", "GPU", TABLE_TEXT, .help = "unknown if they differ"),
+	TABLE_COLUMN("span_ns", "Recorded", TABLE_TIME, .help = "of the longest process"),
+	TABLE_COLUMN("steps", "Steps", TABLE_COUNT,
+		.help = "whole ones, without those that warm up and outliers; the following are of "
+			"these"),
+	TABLE_COLUMN("warm_up_steps", "Warm-up", TABLE_COUNT, .help = "steps that warm up"),
+	TABLE_COLUMN("outlier_steps", "Outliers", TABLE_COUNT,
+		.help = "later steps of more than twice the median, such as with a validation"),
+	TABLE_COLUMN("outliers_ns", "Outliers total", TABLE_TIME, .help = "sum of these steps"),
+	TABLE_COLUMN("median_ns", "Median", TABLE_MEAN_TIME,
+		.help = "of steps; a step of a job takes the median of its ranks"),
+	TABLE_COLUMN("mean_ns", "Mean", TABLE_MEAN_TIME),
+	TABLE_COLUMN("p99_ns", "p99", TABLE_TIME, .help = "99th percentile, nearest rank"),
+	TABLE_COLUMN("trend_pct", "Trend %", TABLE_PERCENT,
+		.help = "median of the last third of the steps against the first; unknown if "
+			"chance explains it"),
+	SHARE("computing", "Computing", "a computing kernel runs"),
+	SHARE("exposed_communication", "Exposed communication",
+		"communication runs and no other GPU activity"),
+	SHARE("exposed_copies", "Exposed copies", "copies or memsets run and no computing kernel"),
+	SHARE("idle_startup", "Idle, start-up", "the host is in a long call that does not recur"),
+	SHARE("idle_allocation", "Idle, allocation",
+		"the host allocates, frees, loads or compiles"),
+	SHARE("idle_wait", "Idle, waits", "the host waits for the GPU, or reads back"),
+	SHARE("idle_staging", "Idle, copy calls", "the host copies to the GPU, and waits for it"),
+	SHARE("idle_launch", "Idle, launches", "the host is in another CUDA call"),
+	SHARE("idle_dataloader", "Idle, data loader", "the host is in the data loader"),
+	SHARE("idle_operators", "Idle, CPU operators", "the host is in an operator"),
+	SHARE("idle_os", "Idle, OS calls", "the host is in a call of the operating system"),
+	SHARE("idle_user", "Idle, user code", "the host is elsewhere, such as in Python"),
+	SHARE("idle_latency", "Idle, latency", "the GPU is about to begin what was launched"),
+	SHARE("idle_dependency", "Idle, dependencies",
+		"what was launched waits for an event, another stream or another process"),
+	SHARE("cpu_operators", "CPU, operators", "without a GPU: in an operator"),
+	SHARE("cpu_dataloader", "CPU, data loader", "without a GPU: in the data loader"),
+	SHARE("cpu_communication", "CPU, communication", "without a GPU: in a collective"),
+	SHARE("cpu_calls", "CPU, CUDA calls", "without a GPU: in a CUDA call"),
+	SHARE("cpu_other", "CPU, other", "without a GPU: elsewhere, such as in Python"),
+	SHARE("forward", "Forward", "phase of the host"),
+	SHARE("backward", "Backward", "phase of the host"),
+	SHARE("optimization", "Optimization", "phase of the host"),
+	SHARE("dataloader", "Dataloader", "phase of the host"),
+	SHARE("others", "Others", "in no phase"),
+	TABLE_COLUMN("flops_per_s", "FLOP/s", TABLE_NUMBER,
+		.help = "of operators with recorded shapes, per GPU"),
+	TABLE_COLUMN("mfu_pct", "MFU %", TABLE_PERCENT,
+		.help = "time of these operations at the peak of the GPU for their types of "
+			"numbers (TF32 counts as float32), of the step"),
+	FINDING("1"),
+	FINDING("2"),
+	FINDING("3"),
+	TABLE_COLUMN("incomplete", "Incomplete", TABLE_COUNT,
+		.help = "processes of which anything is missing"),
+};
+
+/* Means of all steps of all processes; of the whole recordings where there are no steps. */
+static void fill_times(const struct headline_figures *figures, struct table_cell *cells)
+{
+	double nr = figures->has_steps ? (double)figures->nr_step_rows : 1;
+
+	if (figures->has_parts && figures->has_gpu) {
+		figure_shares_fill(headline_gpu_shares, HEADLINE_NR_GPU_SHARES, figures->parts,
+			figures->parts_ns, nr, &cells[HEADLINE_GPU_SHARES]);
+	} else if (figures->has_parts) {
+		figure_shares_fill(headline_cpu_shares, HEADLINE_NR_CPU_SHARES, figures->parts,
+			figures->parts_ns, nr, &cells[HEADLINE_CPU_SHARES]);
+	}
+	if (figures->has_phases) {
+		figure_shares_fill(headline_phase_shares, HEADLINE_NR_PHASE_SHARES, figures->phases,
+			figures->phases_ns, nr, &cells[HEADLINE_PHASE_SHARES]);
+	}
+}
+
+static void fill_steps(const struct headline_figures *figures, struct table_cell *cells)
+{
+	table_set_integer(&cells[HEADLINE_STEPS], figures->nr_steps);
+	table_set_integer(&cells[HEADLINE_WARM_UP], figures->series.nr_warm_up);
+	table_set_integer(&cells[HEADLINE_OUTLIERS], figures->series.nr_outliers);
+	table_set_integer(&cells[HEADLINE_OUTLIERS_NS], figures->series.outliers_ns);
+	if (figures->nr_steps) {
+		table_set_number(&cells[HEADLINE_MEDIAN], figures->median_ns);
+		table_set_number(&cells[HEADLINE_MEAN], figures->mean_ns);
+		table_set_integer(&cells[HEADLINE_P99], figures->p99_ns);
+	}
+	if (figures->has_trend) {
+		table_set_number(&cells[HEADLINE_TREND], figures->trend_pct);
+	}
+}
+
+static void fill_run(const struct headline_figures *figures, struct table_cell *cells)
+{
+	table_set_integer(&cells[HEADLINE_PROCESSES], figures->nr_processes);
+	table_set_integer(&cells[HEADLINE_HELPERS], figures->nr_helpers);
+	table_set_integer(&cells[HEADLINE_RANKS], figures->nr_ranks);
+	table_set_integer(&cells[HEADLINE_HOSTS], figures->nr_hosts);
+	if (figures->nr_gpus != HEADLINE_UNKNOWN_GPUS) {
+		table_set_integer(&cells[HEADLINE_GPUS], figures->nr_gpus);
+	}
+	if (figures->gpu_name) {
+		table_set_string(
+			&cells[HEADLINE_GPU_NAME], string_pool_text(figures->gpu_name, NULL));
+	}
+	table_set_integer(&cells[HEADLINE_SPAN], figures->span_ns);
+}
+
+void headline_fill(const struct headline_figures *figures, struct table_cell *cells)
+{
+	fill_run(figures, cells);
+	fill_steps(figures, cells);
+	fill_times(figures, cells);
+	if (figures->flops_per_s > 0) {
+		table_set_number(&cells[HEADLINE_FLOPS], figures->flops_per_s);
+	}
+	if (figures->mfu_pct >= 0) {
+		table_set_number(&cells[HEADLINE_MFU], figures->mfu_pct);
+	}
+}
