@@ -20,10 +20,13 @@ for what in clock clock=each; do
 		| [$all[] | select(.cat == "kernel")] as $kernels
 		| [$kernels[] | . as $k | $all[] | select(.name == "cudaLaunchKernel" and .args.correlation == $k.args.correlation) | $k.ts - .ts] as $late
 		| ([$all[] | select(.name == "cudaDeviceSynchronize") | .ts + .dur] | max) as $waited
-		| {dur: [$kernels | group_by(.name)[] | map(.dur) | sort | [.[0], .[length / 2 | floor]]],
+		| ([$kernels | sort_by(.ts) | . as $in_order | range(1; length) | $in_order[. - 1].ts + $in_order[. - 1].dur - $in_order[.].ts] | max) as $common
+		| {$common, dur: [$kernels | group_by(.name)[] | map(.dur) | sort | [.[0], .[length / 2 | floor]]],
 			nr: ($late | length), least: ($late | min), most: ($late | max),
 			rest: ($waited - ([$kernels[] | .ts + .dur] | max))}' "$T/timeline.json" >"$T/json"
-	# The simulator's kernel takes longer where its thread waits for a CPU, never shorter.
+	# One stream runs them all. The simulator's kernel takes longer where its thread waits for a CPU, never shorter, and
+	# none is longer than what is left before the next one.
+	is true "$(query '.common < 20')" "no two kernels run at once ($(query .common) us): $what"
 	is true "$(query '.dur | map(.[0] > 990 and .[1] < 1010) | all')" "how long they took: $what"
 	is 40 "$(query .nr)" "kernels with their launches: $what"
 	is true "$(query '.least >= -20 and .most < 2000000')" "they begin after them ($(query .least) to $(query .most) us): $what"
