@@ -8,7 +8,8 @@
 #
 # Tests wait more than half of their time, so there are twice as many at once as there are cores, and one
 # more; those that take longest come first. Hence no test may take what another uses: files are in a folder of its own, ports are asked
-# for, and what several need is built before. For the same reason none may judge by the clock.
+# for, and what several need is built before. For the same reason none may judge by the clock. What records nothing leaves the cores
+# to what does, whose threads depend on when they run.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -70,13 +71,25 @@ judge()
 	fi
 }
 
+# niceness NAME: builds and tests that only read have the time that others leave; browsers have time limits of their own.
+niceness()
+{
+	case $1 in
+	build\ * | check_* | corpus | abi | averages | export | fuzz | golden | hta | oracle | pftrace | tensorboard | timeline | traces | verdict)
+		echo 19
+		;;
+	page-*) echo 5 ;;
+	*) echo 0 ;;
+	esac
+}
+
 # run NAME COMMAND...: a test. The limit ends what hangs, and is no judge of what is slow.
 run()
 {
 	local name=$1 log rc times TIMEFORMAT='%R %U %S'
 	shift
 	log=$LOG/${name//\//_}.log
-	times=$({ time timeout -k 5 "${TEST_TIMEOUT:-1500}" "$@" >"$log" 2>&1 </dev/null; } 2>&1)
+	times=$({ time nice -n "$(niceness "$name")" timeout -k 5 "${TEST_TIMEOUT:-1500}" "$@" >"$log" 2>&1 </dev/null; } 2>&1)
 	rc=$?
 	# In one piece, whatever runs beside it.
 	printf '%s\n' "$(
@@ -179,40 +192,44 @@ short()
 	}
 	checks
 	unit build
-	# What takes longest may go on beside the builds that come next.
+	# What takes longest may go on beside what comes next.
 	[ "$TEST_TIER" = all ] || wait
 }
 
-sanitized()
+# In the time that the short tests leave.
+builds()
 {
-	build "$2" "SAN=$1" all sim tests && touch "$LOG/$2.built"
-}
-
-cross()
-{
-	if ! bash test/cross.sh prepare >"$LOG/cross-prepare.log" 2>&1; then
-		result SKIP "aarch64" "$(tail -1 "$LOG/cross-prepare.log")"
-		return
+	build asan SAN=address,undefined all sim tests
+	build tsan SAN=thread all sim tests
+	if bash test/cross.sh prepare >"$LOG/cross-prepare.log" 2>&1; then
+		run "build aarch64" bash test/cross.sh build
+	else
+		result SKIP "build aarch64" "$(tail -1 "$LOG/cross-prepare.log")"
 	fi
-	run "build aarch64" bash test/cross.sh build
 }
 
-# The rest: what is built anew is built while what was built before is tried.
+# built NAME: waits for one of them. Is it there?
+built()
+{
+	until grep -qE "^[A-Z]+	build $1	" "$RESULTS"; do
+		sleep 1
+	done
+	passed "build $1"
+}
+
+# The rest.
 long()
 {
-	beside cross
-	sanitized address,undefined asan && {
+	if built asan; then
 		parts fuzz # takes what that has built
-		beside sanitized thread tsan
 		integ build/san-address asan/
 		unit build/san-address asan/
-	}
-	wait
-	if passed "build tsan"; then
+	fi
+	if built tsan; then
 		integ build/san-thread tsan/
 		unit build/san-thread tsan/
 	fi
-	if passed "build aarch64"; then
+	if built aarch64; then
 		EMULATOR="qemu-aarch64 -L /usr/aarch64-linux-gnu" unit build/aarch64 aarch64/
 		B=build/aarch64 beside run aarch64/exports bash test/check_exports.sh
 		B=build/aarch64 beside run aarch64/torch bash test/torch/aarch64.sh
@@ -250,6 +267,7 @@ if build product all sim tests build/gen_stream fuzz-targets; then
 		;;
 	test) short ;;
 	all)
+		builds &
 		short
 		long
 		;;

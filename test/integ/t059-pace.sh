@@ -21,7 +21,7 @@ is 0 "$(query '[.losses.rows[].count] | add // 0')" "lost"
 # 10,000 pages of rows, of which the first 4,000 are new; on a busy machine gprof's thread may come late.
 gcc -O2 -D_GNU_SOURCE -o "$T/steady" test/calls/steady.c "$SIM/libcudart.so.13" 2>"$T/err" || { cat "$T/err"; exit 1; }
 least=9999
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
+for _ in {1..30}; do
 	[ $least -ge 400 ] || break
 	rm -rf "$GPROF_DIR"
 	GPROF_CALLS=all GPROF_CUPTI=0 record "$T/steady"

@@ -16,7 +16,7 @@ report()
 # evidence. It saves what whatif says of the change, which is the removal if there is none.
 found()
 {
-	local predicted first try
+	local predicted first cause try
 	# On a busy machine a run may not be predictable, or its greatest trouble may be that machine.
 	for try in {1..15}; do
 		rm -rf "$GPROF_DIR"
@@ -24,13 +24,14 @@ found()
 		record env $3 "$B/integ/s_whatif" "$2"
 		report whatif
 		first=$(query '.what_if.rows[0] | select(.saved_ns).change')
-		[ "$first" != "$4" ] || break
-		echo "# $1: try $try: '$first' would save most"
+		predicted=$(query ".what_if.rows[] | select(.change == \"${7:-$4}\").saved_ns")
+		report summary --view findings,advice
+		cause=$(query '.advice.rows[0].cause')
+		[ "$first $cause" != "$4 $5" ] || break
+		echo "# $1: try $try: '$first' would save most, '$cause' is found first"
 	done
-	predicted=$(query ".what_if.rows[] | select(.change == \"${7:-$4}\").saved_ns")
 	is "$4" "$first" "$1: what would save most, by whatif"
-	report summary --view findings,advice
-	is "$5" "$(query '.advice.rows[0].cause')" "$1: what is found first"
+	is "$5" "$cause" "$1: what is found first"
 	is true "$(query ".advice.rows[0] | .saved_ns == ([$predicted, .reach_ns] | min)")" "$1: the finding saves what whatif says"
 	[ -z "$6" ] || is true "$(query ".advice.rows as \$rows | \$rows | map(.rule) | index(\"$6\") as \$at | \$rows[\$at].cause == \"$5\"")" "$1: $6 is evidence"
 	is true "$(query 'all(.advice.rows[]; .verdict == "finding" and (.rule == "" or .saved_ns == null))')" "$1: no rule has a saving of its own"

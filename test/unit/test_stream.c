@@ -265,25 +265,46 @@ START_TEST(refused_definitions_are_settled_when_there_is_room)
 }
 END_TEST
 
-/* More than there is room for at first; beyond the last room they are counted. */
+#define STRINGS_IN_BLOCK 16u
+
+/* Strings with IDs from `first_id` on in one block, of the longest texts, which do not compress. */
+static void write_long_strings(uint32_t first_id)
+{
+	static char text[STRINGS_IN_BLOCK * GPROF_TEXT_BYTES];
+	struct gprof_row_string rows[STRINGS_IN_BLOCK];
+	const void *pointers[STRINGS_IN_BLOCK];
+	uint64_t seed = 1;
+
+	for (size_t i = 0; i < sizeof(text) && !text[sizeof(text) - 1]; i++) {
+		text[i] = (char)(1 + unit_random(&seed) % 255);
+	}
+	for (uint32_t i = 0; i < STRINGS_IN_BLOCK; i++) {
+		rows[i] = (struct gprof_row_string){.id = first_id + i,
+			.text = {.bytes = text + i * GPROF_TEXT_BYTES,
+				.nr_bytes = GPROF_TEXT_BYTES - 1}};
+		pointers[i] = &rows[i];
+	}
+	stream_write(GPROF_TABLE_string, pointers, STRINGS_IN_BLOCK, false);
+}
+
+/*
+ * More than there is room for at first; beyond the last room they are counted. Each write tries
+ * again all that was refused, and sanitizers look at each byte of it, so a block has several.
+ */
 START_TEST(many_refused_definitions_are_settled_or_counted)
 {
 	struct rlimit limit = {.rlim_cur = 150, .rlim_max = RLIM_INFINITY};
 	struct rlimit none = {.rlim_cur = RLIM_INFINITY, .rlim_max = RLIM_INFINITY};
-	static char text[GPROF_TEXT_BYTES];
 	struct gprof_file_header header;
-	uint64_t seed = 1, nr_facts;
+	uint64_t nr_facts;
 	size_t nr_blocks;
 	int limit_rc;
 
-	for (size_t i = 0; i < sizeof(text) - 1; i++) {
-		text[i] = (char)(1 + unit_random(&seed) % 255);
-	}
 	start("", 0);
 	signal(SIGXFSZ, SIG_IGN);
 	limit_rc = setrlimit(RLIMIT_FSIZE, &limit);
-	for (uint32_t i = 1; i <= 10000; i++) {
-		write_string(i, text);
+	for (uint32_t i = 1; i <= 10000; i += STRINGS_IN_BLOCK) {
+		write_long_strings(i);
 	}
 	limit_rc |= setrlimit(RLIMIT_FSIZE, &none);
 	ck_assert_int_eq(limit_rc, 0);
