@@ -171,6 +171,10 @@ static void open_gate(void)
 	atomic_store(&state.is_started, true);
 	start_progress_signal();
 	if (atomic_exchange(&state.wants_attach, false)) {
+		notice_add("late start", 0,
+			"CUDA was ready before the recorder, on a busy machine or a slow disk; "
+			"calls that only CUPTI sees, such as those of a static runtime, were "
+			"neither recorded nor counted until then");
 		attach();
 	}
 }
@@ -313,19 +317,21 @@ static void start(void)
 	}
 }
 
-void collector_start(void)
+bool collector_start(void)
 {
 	TARGET_LEAVE_ALONE;
 	struct ring_mark mark;
 	int phase = PHASE_COLD;
+	bool is_first = atomic_compare_exchange_strong(&state.phase, &phase, PHASE_STARTING);
 
-	if (atomic_compare_exchange_strong(&state.phase, &phase, PHASE_STARTING)) {
+	if (is_first) {
 		ring_enter_profiler(&ring_tls, &mark);
 		start();
 		ring_leave_profiler(&ring_tls, &mark);
 	} else if (!atomic_load(&state.is_started) && !ring_in_profiler(&ring_tls)) {
 		wait_for_start();
 	}
+	return is_first;
 }
 
 static void attach(void)

@@ -28,9 +28,10 @@ void collector_init(const char *names, const struct calls_hook *calls, uint32_t 
 
 /*
  * The process uses CUDA, NVTX or the like: makes the stream, the rings and the drain thread. Any
- * thread, any number of times; only the first does something, others return at once.
+ * thread, any number of times; only the first does something and returns true, others return at
+ * once.
  */
-void collector_start(void);
+bool collector_start(void);
 
 /*
  * The driver is initialised in this process (InitializeInjection, or a hooked call succeeded):

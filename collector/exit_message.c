@@ -81,13 +81,13 @@ void exit_message_never_started(uint64_t nr_lost, enum config_name waits_for)
 {
 	if (waits_for == CONFIG_NR) {
 		log_line("not recorded: the process ended before recording could start (the "
-			 "machine is overloaded); %llu events lost",
-			(unsigned long long)nr_lost);
+			 "machine is overloaded); %llu event%s lost",
+			(unsigned long long)nr_lost, nr_lost == 1 ? "" : "s");
 	} else {
 		log_line("not recorded: the process ended before recording could start (the file "
-			 "system of %s is too slow: %s); %llu events lost",
+			 "system of %s is too slow: %s); %llu event%s lost",
 			config_full_name(waits_for), config_text(waits_for),
-			(unsigned long long)nr_lost);
+			(unsigned long long)nr_lost, nr_lost == 1 ? "" : "s");
 	}
 }
 

@@ -328,7 +328,10 @@ int InitializeInjection(void)
 	}
 	init();
 	call_next();
-	collector_start();
+	/* The call that this is part of has no hook, which would have started the recorder. */
+	if (collector_start() && hook_mode() & COLLECTOR_COLD) {
+		loss_add(LOSS_START, 1);
+	}
 	/*
 	 * Registered later than the driver's own handler, it runs earlier: CUPTI still works. Also
 	 * in a forked child, where the driver just took the C library's lock for its own.

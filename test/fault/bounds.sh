@@ -32,7 +32,8 @@ flat()
 # An hour's steps in 40 seconds; beside it what could fill tables.
 job hour 3600 800 11000 &
 (
-	job varied 2700 300 11000 names threads shapes
+	# With rings so small that all of them is soon in use, whenever their thread gets a core: what grows are tables.
+	GPROF_BUFFER_MB=8 job varied 2700 300 11000 names threads shapes
 	# As fast as it goes, so that the rings fill; in little memory, and in the default one.
 	LD_LIBRARY_PATH=$SIM "$JOB" 100 10000 1 light >"$T/alone"
 	job full 300 20000 1 light
