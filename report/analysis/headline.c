@@ -38,6 +38,9 @@ static void begin(void *context, struct process *process)
 	headline->last_place = UINT32_MAX;
 	headline->last_step = 0;
 	budget_begin(&headline->budget, process, false);
+	headline->budget.on_gap = headline->on_gap;
+	headline->budget.site_of = headline->site_of;
+	headline->budget.gap_context = headline->gap_context;
 }
 
 static void take_enter(void *context, const struct op *op)
@@ -92,12 +95,11 @@ static void take_call(void *context, const struct op_call *call, const struct op
 	struct headline_process *at = at_hand(headline);
 	uint8_t api;
 
-	(void)op;
 	if (!at->has_calls) {
 		process_call_name(at->process, call->call, &api);
 		at->has_calls = api == GPROF_API_RUNTIME || api == GPROF_API_DRIVER;
 	}
-	budget_call(&headline->budget, call);
+	budget_call(&headline->budget, call, op);
 }
 
 static void take_range(void *context, const struct op_range *range)
@@ -128,11 +130,10 @@ static void take_record(void *context, const struct op_record *record, const str
 {
 	struct headline *headline = context;
 
-	(void)op;
 	if (record->place != headline->last_place) {
 		add_device(headline, record->place);
 	}
-	budget_record(&headline->budget, record, call);
+	budget_record(&headline->budget, record, call, op);
 }
 
 static void add_phases(struct headline_step *to, const struct phases *phases, uint32_t place)
@@ -153,7 +154,9 @@ static void add_step(
 	struct headline_process *at = at_hand(headline);
 	struct headline_step *to = &at->steps[at->nr_steps];
 
-	*to = (struct headline_step){.number = step->number, .flops = headline->flops[step->place]};
+	*to = (struct headline_step){.number = step->number,
+		.place = step->place,
+		.flops = headline->flops[step->place]};
 	to->ns = step->end_ns - step->begin_ns;
 	if (step->place) {
 		to->ns = clock_map_duration(

@@ -32,6 +32,7 @@ struct headline_flops {
 
 struct headline_step {
 	uint64_t number, ns;
+	uint32_t place; /* as in budget_step */
 	uint64_t parts[NR_BUDGET_PARTS], phases[NR_PHASES];
 	uint64_t drained[NR_HOST_STATES + 1]; /* as in budget_step */
 	struct headline_flops flops;
@@ -95,6 +96,10 @@ struct headline {
 	struct gpu_peak peak;
 	uint32_t last_place;
 	size_t last_step;
+	/* Of each budget, as in budget.h; may be NULL */
+	void (*on_gap)(void *context, const struct budget_gap *gap);
+	uint32_t (*site_of)(void *context, const struct op_call *call, const struct op *op);
+	void *gap_context;
 };
 
 /* What a view hands on, see struct view_part; context: the headline, which starts with all zeros.

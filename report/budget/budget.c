@@ -268,6 +268,11 @@ static void divide_gap(struct sweep *sweep, struct budget_gap *gap)
 	bool is_last = !work->begin;
 	unsigned int slot = is_last ? last_slot(sweep->budget) : work->slot;
 
+	gap->launch = (struct budget_site){.site = BUDGET_SITE_NOTHING};
+	gap->is_cut = is_last || work->begin > end;
+	if (!is_last) {
+		gap->launch = (struct budget_site){work->launch_end, work->site};
+	}
 	launched = is_last || work->launch_end > end ? end : work->launch_end;
 	launched = launched > begin ? launched : begin;
 	late_ns = end - launched;
@@ -296,6 +301,9 @@ static void add_gap(struct sweep *sweep, uint64_t begin, uint64_t end)
 	}
 	for (unsigned int i = 0; i <= NR_HOST_STATES && gap.is_drained; i++) {
 		step->drained_ns[i] += gap.ns[i];
+	}
+	if (budget->site_of) {
+		gap_owners_find(&sweep->budget->owners, begin, end, gap.owners);
 	}
 	if (budget->on_gap) {
 		budget->on_gap(budget->gap_context, &gap);
@@ -382,6 +390,7 @@ static void close_from(struct budget *budget, struct budget_step *step, uint64_t
 	uint64_t next = step->next_ns < budget->closed_ns ? step->next_ns : budget->closed_ns;
 
 	add_parts(budget, step, begin, end);
+	gap_owners_pass(&budget->owners, begin);
 	if (budget->has_devices) {
 		add_devices(budget, step, begin, next);
 	}
@@ -548,6 +557,21 @@ static inline void add_state(struct budget *budget, unsigned int slot, enum host
 
 /* ---- calls ---- */
 
+static uint32_t site_of(struct budget *budget, const struct op_call *call, const struct op *op)
+{
+	return budget->site_of ? budget->site_of(budget->gap_context, call, op)
+			       : BUDGET_SITE_UNKNOWN;
+}
+
+static inline void add_owner(
+	struct budget *budget, enum host_state state, uint64_t begin, uint64_t end, uint32_t site)
+{
+	if (budget->site_of && is_wanted(budget)) {
+		gap_owners_push(
+			&budget->owners, &(struct gap_owner){begin, end, site, (uint8_t)state});
+	}
+}
+
 static const struct call_info *info_of(struct budget *budget, uint32_t call)
 {
 	struct call_info *info = idmap_put(&budget->calls, call);
@@ -646,6 +670,9 @@ static void add_last_call(struct budget *budget)
 	if (top && budget->call.is_chosen) {
 		add_to_top(top, budget->call.name, budget->call.end - budget->call.begin);
 	}
+	if (gap_owners_has(state)) {
+		add_owner(budget, state, budget->call.begin, budget->call.end, budget->call.site);
+	}
 	add_state(budget, slot, state, budget->call.begin, budget->call.end);
 }
 
@@ -686,6 +713,7 @@ void budget_enter(struct budget *budget, const struct op *op)
 	if (host_collective_library_of(op->name)) {
 		add_busy(budget, BUDGET_COMMUNICATION, begin, end);
 	} else if (op_class(op->name, op->framework, op->scope) == OP_DATALOADER) {
+		add_owner(budget, HOST_LOADER, begin, end, site_of(budget, NULL, op));
 		add_state(budget, slot, HOST_LOADER, begin, end);
 	} else if (!(op->is & (OP_IS_AROUND | OP_IS_COVERED))) {
 		add_state(budget, slot, HOST_OPERATOR, begin, end);
@@ -695,7 +723,7 @@ void budget_enter(struct budget *budget, const struct op *op)
 	}
 }
 
-void budget_call(struct budget *budget, const struct op_call *call)
+void budget_call(struct budget *budget, const struct op_call *call, const struct op *op)
 {
 	const struct call_info *info;
 	enum host_state state;
@@ -716,6 +744,8 @@ void budget_call(struct budget *budget, const struct op_call *call)
 	budget->is_capturing =
 		(budget->is_capturing || info->ends_capture) && !info->begins_capture;
 	budget->call.name = info->name;
+	budget->call.has_site = gap_owners_has(state);
+	budget->call.site = budget->call.has_site ? site_of(budget, call, op) : 0;
 	budget->call.is_there = true;
 	budget->call.is_graph = info->is_graph;
 	budget->call.is_launching = false;
@@ -749,13 +779,18 @@ void budget_range(struct budget *budget, const struct op_range *range)
 }
 
 /* Keeps an activity, since it may end a gap. */
-static void add_work(
-	struct budget *budget, const struct op_record *record, const struct op_call *call)
+static void add_work(struct budget *budget, const struct op_record *record,
+	const struct op_call *call, const struct op *op)
 {
 	struct budget_work work = {
 		.begin = record->begin_ns, .end = record->end_ns, .slot = HOST_OTHERS};
 
 	if (call) {
+		if (!budget->call.has_site) {
+			budget->call.has_site = true;
+			budget->call.site = site_of(budget, call, op);
+		}
+		work.site = budget->call.site;
 		work.launch_end = ns_of(budget, call->end);
 		work.slot = (uint8_t)host_states_launching(&budget->host, call->thread);
 		budget->call.is_launching = true;
@@ -765,8 +800,8 @@ static void add_work(
 	}
 }
 
-void budget_record(
-	struct budget *budget, const struct op_record *record, const struct op_call *call)
+void budget_record(struct budget *budget, const struct op_record *record,
+	const struct op_call *call, const struct op *op)
 {
 	enum budget_part part = part_of_record(record);
 	uint64_t end = record->end_ns;
@@ -781,7 +816,7 @@ void budget_record(
 		add_device_end(budget, record, call);
 		see_copy(budget, part, end);
 	}
-	add_work(budget, record, call);
+	add_work(budget, record, call, op);
 	if (budget->has_devices &&
 		(record->table == GPROF_TABLE_kernel || record->table == GPROF_TABLE_graph) &&
 		record->begin_ns < budget->closed_ns && is_wanted(budget)) {
@@ -831,6 +866,7 @@ void budget_fini(struct budget *budget)
 		interval_queue_fini(&budget->busy[i]);
 	}
 	host_states_fini(&budget->host);
+	gap_owners_fini(&budget->owners);
 	idmap_fini(&budget->calls);
 	idmap_fini(&budget->long_calls);
 	idmap_fini(&budget->slow.ns);

@@ -32,12 +32,13 @@
  *
  * Memory: the intervals of two steps, and of the host as far as it is ahead of devices, up to 8 MB
  * of each part and state (interval_queue.h); BUDGET_MOST activities, 32 MB, and with devices as
- * many kernels, 150 MB; 500 bytes for each step.
+ * many kernels, 150 MB; 500 bytes for each step; with site_of that of gap_owners.h.
  */
 #ifndef REPORT_BUDGET_BUDGET_H
 #define REPORT_BUDGET_BUDGET_H
 
 #include "report/budget/device_utilization.h"
+#include "report/budget/gap_owners.h"
 #include "report/budget/host_states.h"
 #include "report/ops/op_launch.h"
 #include "report/ops/op_walk.h"
@@ -104,12 +105,23 @@ struct budget_gap {
 	uint64_t begin, end;
 	uint64_t ns[NR_BUDGET_IDLE]; /* by part, from BUDGET_HOST on */
 	bool is_drained;	     /* opened by a wait */
+	bool is_cut;		     /* no work ends it, or work in a later piece of it does */
+	/* Where it comes from, with budget.site_of: what launched the work that ends it, and by
+	 * state the call or operator with most of it */
+	struct budget_site launch, owners[GAP_OWNER_STATES];
+};
+
+/* Sites that budget.site_of does not return. */
+enum budget_unknown_site {
+	BUDGET_SITE_UNKNOWN,
+	BUDGET_SITE_NOTHING, /* no work ends the gap */
 };
 
 /* Work that may end a gap. */
 struct budget_work {
 	uint64_t begin, end;
 	uint64_t launch_end; /* of its call; 0: unknown */
+	uint32_t site;	     /* of its call, see budget.site_of */
 	uint8_t slot;	     /* of the thread that launched it */
 };
 
@@ -142,9 +154,9 @@ struct budget {
 	/* The call that came last: what it launched shows what it did. */
 	struct {
 		uint64_t begin, end, correlation;
-		uint32_t thread, name;
+		uint32_t thread, name, site;
 		uint8_t state, table;
-		bool is_there, is_launching, is_graph, is_chosen;
+		bool is_there, is_launching, is_graph, is_chosen, has_site;
 	} call;
 	struct device_work work;
 	size_t most; /* BUDGET_MOST; tests have it small */
@@ -165,7 +177,13 @@ struct budget {
 	bool has_hip;	   /* calls of HIP: the GPU is AMD's */
 	/* Gets each gap of a step that is closed, from the last to the first; may be NULL. */
 	void (*on_gap)(void *context, const struct budget_gap *gap);
+	/*
+	 * Says where a call comes from, with the innermost operator around it; call NULL: where
+	 * that operator does. Gaps have these numbers. NULL: nobody asks.
+	 */
+	uint32_t (*site_of)(void *context, const struct op_call *call, const struct op *op);
 	void *gap_context;
+	struct gap_owners owners; /* with site_of */
 };
 
 /* Do so many launches lack their activity, more than 2 %, that idle time means nothing? */
@@ -179,10 +197,10 @@ void budget_begin(struct budget *budget, struct process *process, bool has_devic
 void budget_enter(struct budget *budget, const struct op *op);
 /* For op_view.enter_wants. */
 bool budget_wants_covered(uint32_t name, uint8_t framework, uint8_t scope);
-void budget_call(struct budget *budget, const struct op_call *call);
+void budget_call(struct budget *budget, const struct op_call *call, const struct op *op);
 void budget_range(struct budget *budget, const struct op_range *range);
-void budget_record(
-	struct budget *budget, const struct op_record *record, const struct op_call *call);
+void budget_record(struct budget *budget, const struct op_record *record,
+	const struct op_call *call, const struct op *op);
 void budget_end(struct budget *budget, const struct phases *phases);
 void budget_fini(struct budget *budget);
 

@@ -64,8 +64,7 @@ static void enter(void *context, const struct op *op)
 
 static void call(void *context, const struct op_call *op_call, const struct op *op)
 {
-	(void)op;
-	budget_call(&((struct breakdown_view *)context)->budget, op_call);
+	budget_call(&((struct breakdown_view *)context)->budget, op_call, op);
 }
 
 static void on_range(void *context, const struct op_range *range)
@@ -76,8 +75,7 @@ static void on_range(void *context, const struct op_range *range)
 static void record(void *context, const struct op_record *op_record, const struct op_call *op_call,
 	const struct op *op)
 {
-	(void)op;
-	budget_record(&((struct breakdown_view *)context)->budget, op_record, op_call);
+	budget_record(&((struct breakdown_view *)context)->budget, op_record, op_call, op);
 }
 
 static struct use *find_use(struct result *result, const struct process *process, uint32_t device)

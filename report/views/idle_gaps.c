@@ -274,7 +274,7 @@ static void on_record(void *context, const struct op_record *record, const struc
 	size_t at = first_from(view, end);
 	struct gap_row *row;
 
-	budget_record(&view->budget, record, call);
+	budget_record(&view->budget, record, call, op);
 	while (record->is_timed && (row = next_gap(view, begin, end, &at))) {
 		if (row->end == end && is_before(row, call)) {
 			set_work(row, view->process, record, call, op);
@@ -299,8 +299,7 @@ static void on_call(void *context, const struct op_call *call, const struct op *
 	size_t at = first_from(view, end);
 	struct gap_row *row;
 
-	(void)op;
-	budget_call(&view->budget, call);
+	budget_call(&view->budget, call, op);
 	while ((row = next_gap(view, begin, end, &at))) {
 		uint64_t ns = overlap_of(row, begin, end);
 

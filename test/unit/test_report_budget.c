@@ -107,6 +107,41 @@ START_TEST(each_moment_counts_for_the_first_that_covers_it)
 }
 END_TEST
 
+/* ---- what owns gaps ---- */
+
+/* Gaps come from the last to the first; what lies behind them is not kept. */
+START_TEST(a_gap_is_of_what_takes_most_of_it)
+{
+	struct gap_owners owners = {0};
+	struct gap_owner around = {5, 1000000, 7, HOST_LOADER};
+
+	gap_owners_push(&owners, &around);
+	for (uint64_t time = 999990; time > 100; time -= 100) {
+		struct gap_owner longest = {time - 50, time, (uint32_t)time, HOST_WAIT};
+		struct gap_owner other = {time - 90, time - 60, 3, HOST_WAIT};
+		struct budget_site sites[GAP_OWNER_STATES] = {{0, 0}};
+
+		gap_owners_push(&owners, &longest);
+		gap_owners_push(&owners, &other);
+		gap_owners_find(&owners, time - 80, time - 20, sites);
+		ck_assert_uint_eq(sites[HOST_WAIT].site, time);
+		ck_assert_uint_eq(sites[HOST_WAIT].end, time);
+		ck_assert_uint_eq(sites[HOST_LOADER].site, 7);
+		ck_assert_uint_eq(sites[HOST_ALLOCATION].end, 0);
+	}
+	ck_assert_uint_lt(owners.capacity, 100);
+	/* Where there is no gap, the steps that are closed drop them. */
+	for (uint64_t time = 100000; time > 100; time -= 10) {
+		struct gap_owner wait = {time - 5, time, 3, HOST_WAIT};
+
+		gap_owners_push(&owners, &wait);
+		gap_owners_pass(&owners, time - 5);
+	}
+	ck_assert_uint_lt(owners.capacity, 100);
+	gap_owners_fini(&owners);
+}
+END_TEST
+
 /* ---- painted ---- */
 
 static const struct {
@@ -330,5 +365,5 @@ START_TEST(without_steps_all_of_it_is_one)
 END_TEST
 
 UNIT_SUITE("report/budget", a_step_that_kernels_cover_wholly_sums_to_itself,
-	each_moment_counts_for_the_first_that_covers_it, random_steps_are_as_painted,
-	without_steps_all_of_it_is_one)
+	each_moment_counts_for_the_first_that_covers_it, a_gap_is_of_what_takes_most_of_it,
+	random_steps_are_as_painted, without_steps_all_of_it_is_one)

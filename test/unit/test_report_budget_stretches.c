@@ -27,8 +27,7 @@ static void enter_few(void *context, const struct op *op)
 
 static void call_few(void *context, const struct op_call *call, const struct op *op)
 {
-	(void)op;
-	budget_call(&((struct few *)context)->budget, call);
+	budget_call(&((struct few *)context)->budget, call, op);
 }
 
 static void record_few(void *context, const struct op_record *record, const struct op_call *call,
@@ -36,8 +35,7 @@ static void record_few(void *context, const struct op_record *record, const stru
 {
 	struct few *few = context;
 
-	(void)op;
-	budget_record(&few->budget, record, call);
+	budget_record(&few->budget, record, call, op);
 	ck_assert_uint_le(few->budget.work.nr_kernels, few->most_kernels + 1);
 	ck_assert_uint_le(few->budget.nr_works, few->most_kernels + 1);
 }

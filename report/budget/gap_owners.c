@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keeps what may own a gap from the time that it is seen to that of the gap. */
+#include "report/budget/gap_owners.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/util/buf.h"
+
+void gap_owners_fini(struct gap_owners *owners)
+{
+	free(owners->items);
+	*owners = (struct gap_owners){0};
+}
+
+static void move(struct gap_owners *owners, size_t to, size_t from, size_t nr)
+{
+	if (nr) {
+		memmove(&owners->items[to], &owners->items[from], nr * sizeof(*owners->items));
+	}
+}
+
+void gap_owners_push(struct gap_owners *owners, const struct gap_owner *owner)
+{
+	if (owners->nr == owners->capacity && owners->head > owners->nr / 2) {
+		owners->nr -= owners->head;
+		move(owners, 0, owners->head, owners->nr);
+		owners->head = 0;
+	}
+	owners->items =
+		array_grow(owners->items, owners->nr, &owners->capacity, sizeof(*owners->items));
+	owners->items[owners->nr++] = *owner;
+}
+
+/* Drops what begins behind the time on the way. */
+void gap_owners_find(struct gap_owners *owners, uint64_t begin, uint64_t end,
+	struct budget_site sites[GAP_OWNER_STATES])
+{
+	uint64_t most_ns[GAP_OWNER_STATES] = {0};
+	size_t at = owners->head, nr = 0;
+
+	for (; at < owners->nr && owners->items[at].end > begin; at++) {
+		const struct gap_owner owner = owners->items[at];
+		uint64_t from = owner.begin > begin ? owner.begin : begin;
+		uint64_t to = owner.end < end ? owner.end : end;
+
+		if (from < to && to - from > most_ns[owner.state]) {
+			most_ns[owner.state] = to - from;
+			sites[owner.state] = (struct budget_site){owner.end, owner.site};
+		}
+		if (owner.begin < end) {
+			owners->items[owners->head + nr++] = owner;
+		}
+	}
+	move(owners, at - nr, owners->head, nr);
+	owners->head = at - nr;
+}
+
+void gap_owners_pass(struct gap_owners *owners, uint64_t time)
+{
+	struct budget_site none[GAP_OWNER_STATES];
+
+	gap_owners_find(owners, time, time, none);
+}

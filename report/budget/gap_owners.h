@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The calls and operators that keep a GPU idle by themselves, with their sites, until the gaps are
+ * known that they lie in. Filled by falling ends, asked by falling times.
+ *
+ * Memory: 32 bytes for each of them that lies in a step that is not closed.
+ */
+#ifndef REPORT_BUDGET_GAP_OWNERS_H
+#define REPORT_BUDGET_GAP_OWNERS_H
+
+#include "report/budget/host_states.h"
+
+/* Where something comes from: a number of whoever feeds the budget. */
+struct budget_site {
+	uint64_t end; /* of the call or operator, which it is known by; 0: unknown */
+	uint32_t site;
+};
+
+#define GAP_OWNER_STATES (HOST_LOADER + 1u)
+
+struct gap_owner {
+	uint64_t begin, end;
+	uint32_t site;
+	uint8_t state;
+};
+
+/* Zero-initialized. */
+struct gap_owners {
+	struct gap_owner *items;
+	size_t head, nr, capacity; /* from head on, by falling ends */
+};
+
+void gap_owners_fini(struct gap_owners *owners);
+
+/* Has a state owners: start-up, allocation, waits, loaders? */
+static inline bool gap_owners_has(enum host_state state)
+{
+	return state <= HOST_WAIT || state == HOST_LOADER;
+}
+
+void gap_owners_push(struct gap_owners *owners, const struct gap_owner *owner);
+
+/* Sets, by state, which one takes most of the time from `begin` to `end`. */
+void gap_owners_find(struct gap_owners *owners, uint64_t begin, uint64_t end,
+	struct budget_site sites[GAP_OWNER_STATES]);
+
+/* Drops those that begin at a time or later. */
+void gap_owners_pass(struct gap_owners *owners, uint64_t time);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Adds up gaps by their places. */
+#include "report/budget/gap_places.h"
+
+#include "report/util/buf.h"
+#include "report/util/string_pool.h"
+
+static void add_name(struct gap_places *places, const char *name)
+{
+	const struct gap_place_key key = {.what = string_pool_intern(name, strlen(name))};
+
+	gap_places_find(places, &key);
+}
+
+/* The first two have the numbers of enum budget_unknown_site. */
+void gap_places_init(struct gap_places *places)
+{
+	*places = (struct gap_places){0};
+	add_name(places, "(no recorded call)");
+	add_name(places, "(nothing launched later)");
+}
+
+void gap_places_fini(struct gap_places *places)
+{
+	hash_free(places->table);
+	free(places->places);
+	free(places->sums);
+	*places = (struct gap_places){0};
+}
+
+uint32_t gap_places_find(struct gap_places *places, const struct gap_place_key *key)
+{
+	struct gap_place *place;
+
+	hash_put(places->table, key, key, place);
+	if (places->nr < HASH_COUNT(places->table)) {
+		places->places = array_grow(
+			places->places, places->nr, &places->capacity, sizeof(struct gap_place *));
+		place->number = (uint32_t)places->nr;
+		places->places[places->nr++] = place;
+	}
+	return place->number;
+}
+
+/* Of the step at hand. */
+static struct gap_place_sum *sum_of(
+	struct gap_places *places, struct gap_place *place, enum gap_cost cost, uint32_t step)
+{
+	if (place->costs[cost].at <= places->nr_before) {
+		places->sums = array_grow(places->sums, places->nr_sums, &places->sums_capacity,
+			sizeof(*places->sums));
+		places->sums[places->nr_sums] =
+			(struct gap_place_sum){.step = step, .place = place->number, .cost = cost};
+		place->costs[cost].at = ++places->nr_sums;
+	}
+	return &places->sums[place->costs[cost].at - 1];
+}
+
+/* counts: does the call of the site belong to this gap, and not to a later piece of it? */
+static void add(struct gap_places *places, enum gap_cost cost, const struct budget_gap *gap,
+	const struct budget_site *site, bool counts, uint64_t ns)
+{
+	struct gap_place *place = places->places[site->site];
+	struct gap_place_sum *sum;
+
+	if (!ns) {
+		return;
+	}
+	sum = sum_of(places, place, cost, gap->step->place);
+	sum->ns += ns;
+	if (counts && (!site->end || site->end != place->costs[cost].end)) {
+		place->costs[cost].end = site->end;
+		sum->nr++;
+	}
+}
+
+static void add_launch(
+	struct gap_places *places, enum gap_cost cost, const struct budget_gap *gap, uint64_t ns)
+{
+	add(places, cost, gap, &gap->launch, !gap->is_cut, ns);
+}
+
+static void add_state(struct gap_places *places, enum gap_cost cost, const struct budget_gap *gap,
+	enum host_state state, uint64_t ns)
+{
+	add(places, cost, gap, &gap->owners[state], gap->owners[state].end != 0, ns);
+}
+
+/* What a wait cost that opened the gap. */
+static uint64_t drained(const struct budget_gap *gap)
+{
+	uint64_t ns = 0;
+
+	for (unsigned int i = 0; gap->is_drained && i <= NR_HOST_STATES; i++) {
+		ns += i == HOST_WAIT || i == HOST_STARTUP || i == HOST_LOADER ? 0 : gap->ns[i];
+	}
+	return ns;
+}
+
+void gap_places_take(struct gap_places *places, const struct budget_gap *gap)
+{
+	const uint64_t *ns = gap->ns;
+	uint64_t user = ns[HOST_RANGE] + ns[HOST_USER];
+
+	if (places->nr_sums && places->sums[places->nr_sums - 1].step != gap->step->place) {
+		places->nr_before = places->nr_sums;
+	}
+	add_launch(places, GAP_COST_ALL, gap, gap->end - gap->begin);
+	add_launch(places, GAP_COST_LATENCY, gap, ns[BUDGET_LATENCY - BUDGET_HOST]);
+	if (!gap->is_drained) {
+		add_launch(places, GAP_COST_HOST, gap,
+			ns[HOST_LAUNCH] + ns[HOST_CALL] + ns[HOST_OPERATOR] + user);
+		add_launch(places, GAP_COST_USER, gap, user);
+	}
+	add_state(places, GAP_COST_WAIT, gap, HOST_WAIT, ns[HOST_WAIT] + drained(gap));
+	add_state(places, GAP_COST_LOADER, gap, HOST_LOADER, ns[HOST_LOADER]);
+	add_state(places, GAP_COST_ALLOCATION, gap, HOST_ALLOCATION, ns[HOST_ALLOCATION]);
+	add_state(places, GAP_COST_STARTUP, gap, HOST_STARTUP, ns[HOST_STARTUP]);
+}

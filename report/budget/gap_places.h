@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where gaps of the time budget come from, and what they cost in each step. A place is a call with
+ * the operator and the Python stack around it, or such an operator: what the host was in, or what
+ * launched the work that ends the gap. Costs are parts of the budget, so over all places they sum
+ * to what the budget has.
+ *
+ * Memory: 250 bytes for each place, and 24 for each cost of a place in a step.
+ */
+#ifndef REPORT_BUDGET_GAP_PLACES_H
+#define REPORT_BUDGET_GAP_PLACES_H
+
+#include "report/budget/budget.h"
+#include "report/util/hash.h"
+
+enum gap_cost {
+	/* by what launched the work that ends the gap */
+	GAP_COST_ALL,	  /* the whole gap */
+	GAP_COST_HOST,	  /* in gaps that no wait opened: calls, operators, and the next */
+	GAP_COST_USER,	  /* in these, too: ranges of the user, and code that nothing explains */
+	GAP_COST_LATENCY, /* the part of that name */
+	/* by what the host was in */
+	GAP_COST_WAIT, /* waits, and all else in gaps that a wait opened but start-up and loader */
+	GAP_COST_LOADER,
+	GAP_COST_ALLOCATION,
+	GAP_COST_STARTUP,
+	NR_GAP_COSTS,
+};
+
+struct gap_place_key {
+	uint32_t what, op; /* names, of string_pool.h; 0: none */
+	uint32_t py_stack; /* of the stream; 0: none */
+};
+
+struct gap_place {
+	struct gap_place_key key;
+	uint32_t number; /* as in struct budget_site */
+	struct {
+		size_t at;    /* 1 + its last sum */
+		uint64_t end; /* of the call that it counted last */
+	} costs[NR_GAP_COSTS];
+	UT_hash_handle hh;
+};
+
+struct gap_place_sum {
+	uint32_t step; /* place of the budget's step */
+	uint32_t place;
+	uint32_t cost; /* enum gap_cost */
+	uint32_t nr;   /* of calls; one counts once, however many gaps in a row are its */
+	uint64_t ns;
+};
+
+/* Of one process. */
+struct gap_places {
+	struct gap_place *table;
+	struct gap_place **places; /* by number */
+	size_t nr, capacity;
+	struct gap_place_sum *sums; /* from the last step to the first */
+	size_t nr_sums, sums_capacity;
+	size_t nr_before; /* sums of later steps */
+};
+
+void gap_places_init(struct gap_places *places);
+void gap_places_fini(struct gap_places *places);
+
+/* The number of a place, as budget.site_of returns it. */
+uint32_t gap_places_find(struct gap_places *places, const struct gap_place_key *key);
+
+/* From the last gap to the first, as budget.on_gap gets them. */
+void gap_places_take(struct gap_places *places, const struct budget_gap *gap);
+
+#endif
