@@ -33,6 +33,8 @@ const struct advice_rule advice_rules[] = {
 #undef ADVICE
 const size_t advice_nr_rules = sizeof(advice_rules) / sizeof(advice_rules[0]);
 
+static const char too_much[] = "too many events of one step overlap";
+
 /* Not judged, and why. */
 static void skip(struct advice_result *result, const char *why)
 {
@@ -90,7 +92,7 @@ static double set_share(
 /* Of time on all devices: of one of them on average, as steps are. */
 static uint64_t per_device(const struct advice_facts *facts, uint64_t ns)
 {
-	return facts->gaps.nr_devices ? ns / facts->gaps.nr_devices : 0;
+	return facts->nr_devices ? ns / facts->nr_devices : 0;
 }
 
 static const char *device_base(const struct advice_facts *facts)
@@ -111,7 +113,7 @@ static void judge_part(const struct advice_rule *rule, struct advice_result *res
 /* True, and not judged, if nothing is known of devices. */
 static bool lacks_devices(const struct advice_facts *facts, struct advice_result *result)
 {
-	if (facts->has_gpu && facts->gaps.nr_devices) {
+	if (facts->has_gpu && facts->nr_devices) {
 		return false;
 	}
 	skip(result, "no GPU activities were recorded");
@@ -222,14 +224,15 @@ ADVICE_JUDGE(loader)
 			facts->has_ops ? "no data loader was seen" : "no operators were recorded");
 		return;
 	}
-	if (!facts->has_gpu || !facts->gaps.nr_devices) {
+	if (!facts->has_gpu || !facts->nr_devices) {
 		judge_part(rule, result, facts->loader_ns, facts->base_ns, base(facts));
 		return;
 	}
-	judge_part(rule, result,
-		per_device(facts,
-			advice_sites_sum(&facts->sites, ADVICE_STARVED, facts->base_mask).ns),
-		facts->base_ns, base(facts));
+	if (facts->lacks_gaps) {
+		skip(result, too_much);
+		return;
+	}
+	judge_part(rule, result, facts->starved_ns, facts->base_ns, base(facts));
 	buf_text(&result->evidence, " while the GPU was idle; in total the loop waited for ");
 	advice_add_time(&result->evidence, (double)facts->loader_ns);
 }
@@ -327,7 +330,7 @@ ADVICE_JUDGE(concurrency)
 	if (lacks_devices(facts, result)) {
 		return;
 	}
-	if (facts->places.nr <= facts->gaps.nr_devices) {
+	if (facts->places.nr <= facts->nr_devices) {
 		skip(result, "one stream runs all kernels of a GPU");
 		return;
 	}
@@ -368,7 +371,11 @@ ADVICE_JUDGE(gaps)
 	if (lacks_devices(facts, result)) {
 		return;
 	}
-	judge_device_part(rule, facts, result, sum.ns);
+	if (facts->lacks_gaps) {
+		skip(result, too_much);
+		return;
+	}
+	judge_part(rule, result, sum.ns, facts->base_ns, base(facts));
 	result->verdict = sum.nr ? ADVICE_FINDING : ADVICE_PASSED;
 	buf_text(&result->evidence, ", ");
 	advice_add_count(&result->evidence, sum.nr, "gap");
@@ -490,7 +497,7 @@ ADVICE_JUDGE(occupancy)
 	if (sum.nr) {
 		buf_text(&result->evidence, "; limited by: ");
 		advice_sites_add_text(&facts->limits, ADVICE_OCCUPANCY, ADVICE_ALL_WHENS,
-			facts->process, &result->evidence);
+			facts->process, NULL, &result->evidence);
 	}
 }
 

@@ -14,7 +14,6 @@
 #include "report/model/occupancy.h"
 #include "report/model/select.h"
 #include "report/stats/samples.h"
-#include "report/util/intervals.h"
 #include "report/util/string_pool.h"
 #include "report/util/text.h"
 #include "report/util/rounding.h"
@@ -92,6 +91,7 @@ void advice_facts_init(struct advice_facts *facts, struct process *process)
 	idmap_init(&facts->ops, sizeof(uint32_t));
 	idmap_init(&facts->places, sizeof(bool));
 	idmap_init(&facts->allocators, sizeof(bool));
+	gap_places_init(&facts->gap_places);
 }
 
 void advice_facts_fini(struct advice_facts *facts)
@@ -103,7 +103,7 @@ void advice_facts_fini(struct advice_facts *facts)
 	idmap_fini(&facts->places);
 	idmap_fini(&facts->allocators);
 	free(facts->is_recorded);
-	free(facts->gap_ends);
+	gap_places_fini(&facts->gap_places);
 	gaps_fini(&facts->gaps);
 	advice_sites_fini(&facts->sites);
 	advice_sites_fini(&facts->limits);
@@ -139,19 +139,24 @@ void advice_facts_begin(struct advice_facts *facts)
 		facts->is_recorded[i] = phases.steps[i].is_recorded;
 	}
 	phases_fini(&phases);
-	facts->gap_ends = mem_zeroed(facts->gaps.nr + 1, sizeof(*facts->gap_ends));
 	facts->has_ops = op_has_any(facts->process);
 }
 
-static enum advice_when when_of(const struct advice_facts *facts, const struct op_call *call)
+/* step: as phases count them, 0: outside of all. */
+static enum advice_when when_of_step(const struct advice_facts *facts, uint32_t step)
 {
 	if (!facts->process->nr_steps) {
 		return ADVICE_LATER;
 	}
-	if (!call || call->step > facts->process->nr_steps || !facts->is_recorded[call->step]) {
+	if (step > facts->process->nr_steps || !facts->is_recorded[step]) {
 		return ADVICE_OUTSIDE;
 	}
-	return call->step == 1 ? ADVICE_FIRST : ADVICE_LATER;
+	return step == 1 ? ADVICE_FIRST : ADVICE_LATER;
+}
+
+static enum advice_when when_of(const struct advice_facts *facts, const struct op_call *call)
+{
+	return when_of_step(facts, call ? call->step : 0);
 }
 
 static uint32_t bits_of(struct advice_facts *facts, uint32_t name)
@@ -246,20 +251,6 @@ void advice_facts_take_op(struct advice_facts *facts, const struct op *op)
 	}
 }
 
-/* The wait that returns in a gap has drained the device. */
-static void take_wait(struct advice_facts *facts, const struct op_call *call)
-{
-	uint64_t end_ns = clock_map_time(&facts->process->host_clock, call->end);
-
-	for (size_t i = 0; i < facts->gaps.nr_devices; i++) {
-		int64_t at = gaps_around(&facts->gaps, facts->gaps.devices[i].device, end_ns);
-
-		if (at >= 0) {
-			facts->gap_ends[at].has_wait = true;
-		}
-	}
-}
-
 /*
  * PyTorch's profiler waits for the device when it stops: in its traces the last such call, outside
  * of all operators and with nothing launched after it, is not the program's.
@@ -307,9 +298,6 @@ void advice_facts_take_call(
 	}
 	if (info->kind == CALL_ALLOC) {
 		*(bool *)idmap_put(&facts->allocators, info->name) = true;
-	}
-	if (info->kind == CALL_WAIT) {
-		take_wait(facts, call);
 	}
 }
 
@@ -483,36 +471,9 @@ static void take_copy(struct advice_facts *facts, const struct op_record *record
 	}
 }
 
-/* ---- gaps ---- */
-
-/* Of several that end a gap the one that was launched first comes last. */
-static void take_gap(struct advice_facts *facts, const struct op_record *record,
-	const struct op_call *call, const struct op *op)
-{
-	uint32_t device = process_place(facts->process, record->place).device;
-	int64_t at = gaps_ended_by(&facts->gaps, device, record->begin_ns);
-	struct advice_gap *end;
-
-	if (at < 0) {
-		return;
-	}
-	end = &facts->gap_ends[at];
-	end->is_known = true;
-	end->what = info_of(facts, call)->name;
-	end->op = op_name_of(facts, op);
-	end->py_stack = stack_of(facts, call, op);
-	end->when = (uint8_t)when_of(facts, call);
-	end->launch = call->correlation;
-	end->is_host = clock_map_time(&facts->process->host_clock, call->begin) >
-		       facts->gaps.items[at].begin;
-}
-
 void advice_facts_take_record(struct advice_facts *facts, const struct op_record *record,
 	const struct op_call *call, const struct op *op)
 {
-	if (!call) {
-		facts->nr_without_call++;
-	}
 	if (!record->is_timed) {
 		return;
 	}
@@ -523,9 +484,46 @@ void advice_facts_take_record(struct advice_facts *facts, const struct op_record
 	} else if (record->table == GPROF_TABLE_memset && !is_async(facts, record, call)) {
 		note_call(facts, ADVICE_SET_SYNC, record, call, op);
 	}
-	if (call) {
-		take_gap(facts, record, call, op);
+}
+
+/* ---- gaps ---- */
+
+uint32_t advice_facts_site(
+	struct advice_facts *facts, const struct op_call *call, const struct op *op)
+{
+	const struct op_call own = {.py_stack = call ? call->py_stack : op->py_stack};
+	const struct op *around = call ? op : op->parent;
+	const struct gap_place_key key = {.what = call ? info_of(facts, call)->name : op->name,
+		.op = op_name_of(facts, around),
+		.py_stack = stack_of(facts, &own, around)};
+
+	return gap_places_find(&facts->gap_places, &key);
+}
+
+/* What came so far of a gap is all of it. */
+static void keep_gap(struct advice_facts *facts)
+{
+	if (facts->gap.end > facts->gap.begin) {
+		gaps_keep(&facts->gaps, &facts->gap);
 	}
+}
+
+/* A gap is one also where the budget cuts it. */
+void advice_facts_take_gap(struct advice_facts *facts, const struct budget_gap *gap)
+{
+	uint32_t step = gap->step->place;
+
+	if (step && !select_has_step(facts->process, step - 1)) {
+		return;
+	}
+	gap_places_take(&facts->gap_places, gap);
+	if (gap->end == facts->gap.begin) {
+		facts->gap.begin = gap->begin;
+		return;
+	}
+	keep_gap(facts);
+	facts->gap = (struct gap){
+		.begin = gap->begin, .end = gap->end, .step = step, .place = gap->launch.site};
 }
 
 /* ---- once all of a process was seen ---- */
@@ -589,15 +587,16 @@ static void add_times(struct overlap_times *sum, const struct overlap_times *tim
 static void take_devices(
 	struct advice_facts *facts, const struct phases *phases, const struct overlap *overlap)
 {
-	uint64_t nr_devices = 0;
-
 	for (size_t i = 0; i < overlap->nr_devices; i++) {
 		const struct overlap_device *device = &overlap->devices[i];
 
 		if (device->process != facts->process) {
 			continue;
 		}
-		nr_devices++;
+		facts->nr_devices++;
+		if (device->first < facts->work_begin_ns || facts->nr_devices == 1) {
+			facts->work_begin_ns = device->first;
+		}
 		facts->kernel_union_ns +=
 			overlap_any(&device->all, OVERLAP_COMPUTATION | OVERLAP_COMMUNICATION);
 		for (uint32_t k = 1; facts->nr_steps && k < device->nr_steps; k++) {
@@ -609,108 +608,54 @@ static void take_devices(
 			add_times(&facts->times, &device->all);
 		}
 	}
-	if (__builtin_mul_overflow(facts->base_ns, nr_devices, &facts->device_ns)) {
+	if (__builtin_mul_overflow(facts->base_ns, facts->nr_devices, &facts->device_ns)) {
 		facts->device_ns = UINT64_MAX;
 	}
 }
 
-static uint64_t common(uint64_t begin, uint64_t end, uint64_t from, uint64_t to)
+static const struct gap_place_key *key_of(const struct advice_facts *facts, uint32_t place)
 {
-	from = from > begin ? from : begin;
-	to = to < end ? to : end;
-	return from < to ? to - from : 0;
+	return &facts->gap_places.places[place]->key;
 }
 
-/* Devices do nothing before their first record and after their last, and no gap says so. */
-static void starve_outside(struct advice_facts *facts, uint32_t step, uint64_t begin, uint64_t end)
+/* As nsys has them: between two activities. */
+static void take_gaps(struct advice_facts *facts)
 {
-	enum advice_when when = step == 1 ? ADVICE_FIRST : ADVICE_LATER;
-	uint64_t ns = 0;
-
-	for (size_t i = 0; i < facts->gaps.nr_devices; i++) {
-		ns += common(begin, end, 0, facts->gaps.devices[i].first);
-		ns += common(begin, end, facts->gaps.devices[i].until, UINT64_MAX);
-	}
-	if (facts->process->nr_steps && !facts->is_recorded[step]) {
-		when = ADVICE_OUTSIDE;
-	}
-	if (ns) {
-		advice_sites_add(&facts->sites, ADVICE_STARVED, when, ns,
-			string_pool_intern("(no work before or after)", 25), 0, 0);
-	}
-}
-
-static bool is_chosen(const struct phases *phases, uint32_t step)
-{
-	return !phases->process->select || phases_is_whole(phases, step);
-}
-
-/* Where the loop waits for its loader. */
-static void take_waits(
-	struct advice_facts *facts, const struct phases *phases, struct intervals *waits)
-{
-	struct clock_map *clock = &facts->process->host_clock;
-
-	for (size_t i = 0; i < phases->nr_segments; i++) {
-		const struct phase_segment *segment = &phases->segments[i];
-
-		if (segment->phase == PHASE_DATALOADER && is_chosen(phases, segment->step)) {
-			uint64_t begin = clock_map_time(clock, segment->begin);
-			uint64_t end = clock_map_time(clock, segment->end);
-
-			intervals_add(waits, begin, end);
-			starve_outside(facts, segment->step, begin, end);
-		}
-	}
-	intervals_merge(waits);
-}
-
-/* Whatever is the cause of a gap, what ended it shows where to look. */
-static void take_gap_end(struct advice_facts *facts, const struct advice_gap *end, uint64_t ns)
-{
-	static const char no_call[] = "(no recorded launch)";
-	uint32_t what =
-		end->is_known ? end->what : string_pool_intern(no_call, sizeof(no_call) - 1);
-
-	advice_sites_add_gap(&facts->sites, ADVICE_GAP, end->when, ns, what, end->op, end->py_stack,
-		end->launch);
-	if (ns > facts->gap_limit_ns) {
-		advice_sites_add_gap(&facts->sites, ADVICE_LONG_GAP, end->when, ns, what, end->op,
-			end->py_stack, end->launch);
-	}
-}
-
-/* A gap counts for the loader as far as the loop waited for it, else for what came to end it. */
-static void take_gaps(struct advice_facts *facts, const struct phases *phases)
-{
-	struct intervals waits = {0};
-
-	take_waits(facts, phases, &waits);
+	keep_gap(facts);
 	facts->gap_limit_ns =
 		facts->nr_steps ? facts->median_step_ns / 100 * GAP_LIMIT_PERCENT : GAP_LIMIT_NS;
 	for (size_t i = 0; i < facts->gaps.nr; i++) {
 		const struct gap *gap = &facts->gaps.items[i];
-		const struct advice_gap *end = &facts->gap_ends[i];
-		uint64_t ns = gap->end - gap->begin;
-		uint64_t wait_ns = intervals_length_in(&waits, gap->begin, gap->end);
+		enum advice_when when = when_of_step(facts, gap->step);
+		struct advice_sum sum = {1, gap->end - gap->begin};
 
-		if (facts->process->select && !end->is_known) {
-			continue; /* it is of the step of what ended it */
+		if (gap->place == BUDGET_SITE_NOTHING || gap->end <= facts->work_begin_ns) {
+			continue;
 		}
-		if (ns > facts->longest_gap_ns && facts->base_mask & 1u << end->when) {
-			facts->longest_gap_ns = ns;
+		if (sum.ns > facts->longest_gap_ns && facts->base_mask & 1u << when) {
+			facts->longest_gap_ns = sum.ns;
 		}
-		take_gap_end(facts, end, ns);
-		if (wait_ns) {
-			advice_sites_add_gap(&facts->sites, ADVICE_STARVED, end->when, wait_ns,
-				end->what, end->op, end->py_stack, end->launch);
-		}
-		if (end->is_host && !end->has_wait && ns > wait_ns) {
-			advice_sites_add_gap(&facts->sites, ADVICE_HOST_BOUND, end->when,
-				ns - wait_ns, end->what, end->op, end->py_stack, end->launch);
+		if (sum.ns > facts->gap_limit_ns) {
+			advice_sites_add_sum(&facts->sites, ADVICE_LONG_GAP, when, &sum,
+				key_of(facts, gap->place));
 		}
 	}
-	intervals_fini(&waits);
+}
+
+/* Whatever a gap went to, what ended it shows where to look. */
+static void take_places(struct advice_facts *facts)
+{
+	for (size_t i = 0; i < facts->gap_places.nr_sums; i++) {
+		const struct gap_place_sum *sum = &facts->gap_places.sums[i];
+		enum advice_when when = when_of_step(facts, sum->step);
+
+		if (sum->cost == GAP_COST_ALL) {
+			advice_sites_add_sum(&facts->sites, ADVICE_GAP, when,
+				&(struct advice_sum){sum->nr, sum->ns}, key_of(facts, sum->place));
+		} else if (sum->cost == GAP_COST_LOADER && facts->base_mask & 1u << when) {
+			facts->starved_ns += sum->ns;
+		}
+	}
 }
 
 static void take_launches(struct advice_facts *facts)
@@ -772,12 +717,15 @@ static void take_buckets(struct advice_facts *facts, const struct utilization *u
 	}
 }
 
-static void take_capability(struct advice_facts *facts)
+static void take_capability(struct advice_facts *facts, const struct overlap *overlap)
 {
-	for (size_t i = 0; i < facts->gaps.nr_devices; i++) {
+	for (size_t i = 0; i < overlap->nr_devices; i++) {
 		uint64_t major = 0;
 
-		if (!process_attribute(facts->process, facts->gaps.devices[i].device,
+		if (overlap->devices[i].process != facts->process) {
+			continue;
+		}
+		if (!process_attribute(facts->process, overlap->devices[i].device,
 			    "capability_major", &major) ||
 			major > UINT32_MAX) {
 			facts->capability_major = 0;
@@ -798,9 +746,10 @@ void advice_total(struct advice_facts *facts, const struct phases *phases,
 		take_recording(facts, phases);
 	}
 	take_devices(facts, phases, overlap);
-	take_gaps(facts, phases);
+	take_gaps(facts);
+	take_places(facts);
 	take_launches(facts);
 	take_memory(facts, usage);
 	take_buckets(facts, usage);
-	take_capability(facts);
+	take_capability(facts, overlap);
 }

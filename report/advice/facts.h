@@ -13,6 +13,7 @@
 #include "report/analysis/gaps.h"
 #include "report/analysis/overlap.h"
 #include "report/analysis/utilization.h"
+#include "report/budget/gap_places.h"
 #include "report/model/model.h"
 #include "report/ops/op_walk.h"
 #include "report/util/buf.h"
@@ -26,12 +27,9 @@
  */
 
 enum advice_cause {
-	ADVICE_LOADER,	   /* time in a loader's __next__ */
-	ADVICE_STARVED,	   /* GPUs did nothing meanwhile */
-	ADVICE_GAP,	   /* GPUs did nothing, by what ended it */
-	ADVICE_LONG_GAP,   /* the long ones of these */
-	ADVICE_HOST_BOUND, /* GPUs did nothing until the host launched something; no wait returned
-			      meanwhile */
+	ADVICE_LOADER,	       /* time in a loader's __next__ */
+	ADVICE_GAP,	       /* gaps of the time budget, by what ended them */
+	ADVICE_LONG_GAP,       /* the long ones of these */
 	ADVICE_COMMUNICATION,  /* kernels */
 	ADVICE_MULTIPLY,       /* kernels that multiply matrices without tensor cores */
 	ADVICE_OCCUPANCY,      /* kernels that fill little of a multiprocessor */
@@ -63,11 +61,9 @@ struct advice_sum {
 struct advice_site {
 	struct {
 		uint32_t cause;
-		uint32_t what, op; /* of string_pool.h, 0 none */
-		uint32_t py_stack; /* of the stream, 0 none */
+		struct gap_place_key place;
 	} key;
 	struct advice_sum sums[NR_ADVICE_WHENS];
-	uint64_t launch; /* correlation ID of the launch counted last; 0: none */
 	UT_hash_handle hh;
 };
 
@@ -76,19 +72,20 @@ struct advice_sites {
 	struct advice_sum sums[NR_ADVICE_CAUSES][NR_ADVICE_WHENS];
 };
 
+/* Of how many times sums are shown as the mean, and in words what it is of. */
+struct advice_mean {
+	double nr;
+	const char *per; /* as " per step", or "" */
+};
+
 /* Starts with all zeros. */
 void advice_sites_fini(struct advice_sites *sites);
 
 void advice_sites_add(struct advice_sites *sites, enum advice_cause cause, enum advice_when when,
 	uint64_t ns, uint32_t what, uint32_t op, uint32_t py_stack);
 
-/*
- * A gap that something of the launch ended (its correlation ID, 0 none): a launch that ended
- * several gaps in a row counts once at its site, however much it launched.
- */
-void advice_sites_add_gap(struct advice_sites *sites, enum advice_cause cause,
-	enum advice_when when, uint64_t ns, uint32_t what, uint32_t op, uint32_t py_stack,
-	uint64_t launch);
+void advice_sites_add_sum(struct advice_sites *sites, enum advice_cause cause,
+	enum advice_when when, const struct advice_sum *sum, const struct gap_place_key *place);
 
 /* Of the times in the mask (1 << enum advice_when). */
 struct advice_sum advice_sites_sum(
@@ -100,10 +97,15 @@ const char *advice_sites_top(
 
 /*
  * Appends the three sites with most time, as "12.3 ms, 40 x cudaMemcpy in aten::item, train.py(12):
- * step;
- * ...". Nothing if there are none. Names are made fit to be shown.
+ * step; ...": means, or sums if `mean` is NULL. Nothing if there are none. Names are made fit to be
+ * shown. process: whose stacks they are; NULL: stacks are names.
  */
 void advice_sites_add_text(const struct advice_sites *sites, enum advice_cause cause,
+	unsigned int mask, struct process *process, const struct advice_mean *mean,
+	struct buf *out);
+
+/* The same without times and numbers. */
+void advice_sites_add_names(const struct advice_sites *sites, enum advice_cause cause,
 	unsigned int mask, struct process *process, struct buf *out);
 
 /* A copy is small up to here; a rate is taken of copies from there on. */
@@ -132,16 +134,6 @@ struct advice_launch {
 	uint8_t when; /* enum advice_when */
 };
 
-/* How the gap at the same place in gaps.items ended. */
-struct advice_gap {
-	uint64_t launch; /* correlation ID of the call */
-	uint32_t what, op, py_stack;
-	uint8_t when;
-	bool is_known; /* a record with a call, and chosen, ended it */
-	bool is_host;  /* what ended it was launched when the gap had begun */
-	bool has_wait; /* a call that waits returned in it */
-};
-
 /* A launch, with what it launched. */
 struct advice_launched {
 	uint64_t call_ns, activities_ns;
@@ -153,7 +145,13 @@ struct advice_launched {
 struct advice_facts {
 	struct process *process;
 	struct advice_sites sites;
-	struct gaps gaps;
+	struct gap_places gap_places;
+	struct gaps gaps;	    /* of the budget: the longest */
+	struct gap gap;		    /* which may go on in the step before */
+	bool lacks_gaps;	    /* more of a step overlapped than budget.h holds */
+	uint64_t starved_ns;	    /* of `base`: gaps in which the host was in the data loader */
+	size_t nr_devices;	    /* that had work */
+	uint64_t work_begin_ns;	    /* of the first activity */
 	struct overlap_times times; /* of all devices, in `base` */
 	uint64_t device_ns;	    /* `base` of all devices together; 0 without device records */
 	uint64_t base_ns, first_ns; /* of the steps, or of the recording; of the first step */
@@ -175,7 +173,6 @@ struct advice_facts {
 				*/
 	struct idmap places;   /* bool, by place: those that ran kernels */
 	uint32_t last_place;
-	uint64_t nr_without_call; /* records of work */
 	struct advice_memory memory[ADVICE_MOST_DEVICES];
 	uint64_t longest_gap_ns, gap_limit_ns; /* the longest of the times that count */
 	uint64_t nr_buckets, nr_low_buckets;   /* buckets of time, and those in which a device was
@@ -193,14 +190,13 @@ struct advice_facts {
 	bool has_launched;		 /* some call that comes later launched something */
 	struct advice_launched launched; /* the last launch: more of it may come */
 	bool *is_recorded;		 /* steps, as phases_step counts */
-	struct advice_gap *gap_ends;	 /* of gaps.items */
 	struct idmap allocators;	 /* bool by the name of each allocating call seen so far */
 };
 
 void advice_facts_init(struct advice_facts *facts, struct process *process);
 void advice_facts_fini(struct advice_facts *facts);
 
-/* The scan: a batch of alloc; works go to gaps. */
+/* The scan: a batch of alloc. */
 void advice_facts_take_allocs(struct advice_facts *facts, const struct batch *batch);
 
 /* The pass over operators, as in op_view. */
@@ -212,7 +208,12 @@ void advice_facts_take_call(
 	struct advice_facts *facts, const struct op_call *call, const struct op *op);
 void advice_facts_take_record(struct advice_facts *facts, const struct op_record *record,
 	const struct op_call *call, const struct op *op);
-/* The last part of the facts: what can be said once all of the process was seen. */
+/* As site_of and on_gap of budget.h. */
+uint32_t advice_facts_site(
+	struct advice_facts *facts, const struct op_call *call, const struct op *op);
+void advice_facts_take_gap(struct advice_facts *facts, const struct budget_gap *gap);
+/* After the last gap. The last part of the facts: what can be said once all of the process was
+ * seen. */
 void advice_total(struct advice_facts *facts, const struct phases *phases,
 	const struct overlap *overlap, const struct utilization *usage);
 

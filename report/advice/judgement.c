@@ -38,7 +38,6 @@ static void on_activity(void *context, const struct gpu_activity *activity)
 {
 	struct advice *advice = context;
 
-	gaps_take(&advice->at->gaps, activity);
 	overlap_take(&advice->overlap, activity);
 	utilization_take(&advice->usage, activity);
 }
@@ -69,7 +68,6 @@ static void end(void *context, struct process *process)
 	struct advice *advice = context;
 
 	(void)process;
-	gaps_end(&advice->at->gaps);
 	overlap_end(&advice->overlap);
 	utilization_end(&advice->usage);
 	straggler_steps_add(&advice->stragglers, &advice->overlap, &advice->usage);

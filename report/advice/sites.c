@@ -24,22 +24,22 @@ static void add(struct advice_sum *sum, uint64_t nr, uint64_t ns)
 	sum->ns = sum->ns + ns < ns ? UINT64_MAX : sum->ns + ns;
 }
 
-void advice_sites_add_gap(struct advice_sites *sites, enum advice_cause cause,
-	enum advice_when when, uint64_t ns, uint32_t what, uint32_t op, uint32_t py_stack,
-	uint64_t launch)
+void advice_sites_add_sum(struct advice_sites *sites, enum advice_cause cause,
+	enum advice_when when, const struct advice_sum *sum, const struct gap_place_key *place)
 {
-	struct advice_site *site, key = {.key = {cause, what, op, py_stack}};
+	struct advice_site *site, key = {.key = {cause, *place}};
 
 	hash_put(sites->sites, key, &key.key, site);
-	add(&site->sums[when], !launch || launch != site->launch, ns);
-	add(&sites->sums[cause][when], 1, ns);
-	site->launch = launch;
+	add(&site->sums[when], sum->nr, sum->ns);
+	add(&sites->sums[cause][when], sum->nr, sum->ns);
 }
 
 void advice_sites_add(struct advice_sites *sites, enum advice_cause cause, enum advice_when when,
 	uint64_t ns, uint32_t what, uint32_t op, uint32_t py_stack)
 {
-	advice_sites_add_gap(sites, cause, when, ns, what, op, py_stack, 0);
+	const struct gap_place_key place = {what, op, py_stack};
+
+	advice_sites_add_sum(sites, cause, when, &(struct advice_sum){1, ns}, &place);
 }
 
 static struct advice_sum sum_of(const struct advice_sum *sums, unsigned int mask)
@@ -80,7 +80,8 @@ static void find_top(const struct advice_sites *sites, enum advice_cause cause, 
 	const struct advice_site **top)
 {
 	for (const struct advice_site *site = sites->sites; site; site = site->hh.next) {
-		if (site->key.cause == cause && sum_of(site->sums, mask).nr) {
+		if (site->key.cause == cause &&
+			(sum_of(site->sums, mask).nr || sum_of(site->sums, mask).ns)) {
 			rank(top, site, mask);
 		}
 	}
@@ -92,7 +93,7 @@ const char *advice_sites_top(
 	const struct advice_site *top[NR_TOP] = {NULL};
 
 	find_top(sites, cause, mask, top);
-	return top[0] ? string_pool_text(top[0]->key.what, NULL) : "";
+	return top[0] ? string_pool_text(top[0]->key.place.what, NULL) : "";
 }
 
 static void add_name(struct buf *out, const char *before, uint32_t name, size_t width)
@@ -106,24 +107,54 @@ static void add_name(struct buf *out, const char *before, uint32_t name, size_t 
 	}
 }
 
+static void add_place(const struct gap_place_key *place, struct process *process, struct buf *out)
+{
+	uint32_t stack = place->py_stack;
+
+	add_name(out, "", place->what, NAME_WIDTH);
+	add_name(out, place->what ? " in " : "", place->op, NAME_WIDTH);
+	if (stack) {
+		add_name(out, ", ", process ? py_stack_text(process, stack) : stack, STACK_WIDTH);
+	}
+}
+
+static void add_amount(
+	const struct advice_sum *sum, const struct advice_mean *mean, struct buf *out)
+{
+	double times = mean ? (double)sum->nr / mean->nr : (double)sum->nr;
+	char time[TEXT_TIME_BYTES];
+
+	buf_text(out, text_time(time, mean ? (double)sum->ns / mean->nr : (double)sum->ns));
+	buf_text(out, mean ? mean->per : "");
+	if (sum->nr) {
+		buf_printf(out, mean && times < 10 ? ", %.2g x" : ", %.0f x", times);
+	}
+	buf_char(out, ' ');
+}
+
 void advice_sites_add_text(const struct advice_sites *sites, enum advice_cause cause,
-	unsigned int mask, struct process *process, struct buf *out)
+	unsigned int mask, struct process *process, const struct advice_mean *mean, struct buf *out)
 {
 	const struct advice_site *top[NR_TOP] = {NULL};
 
 	find_top(sites, cause, mask, top);
 	for (unsigned int i = 0; i < NR_TOP && top[i]; i++) {
 		struct advice_sum sum = sum_of(top[i]->sums, mask);
-		char time[TEXT_TIME_BYTES];
 
 		buf_text(out, i ? "; " : "");
-		buf_text(out, text_time(time, (double)sum.ns));
-		buf_printf(out, ", %" PRIu64 " x", sum.nr);
-		add_name(out, " ", top[i]->key.what, NAME_WIDTH);
-		add_name(out, top[i]->key.what ? " in " : " ", top[i]->key.op, NAME_WIDTH);
-		if (top[i]->key.py_stack) {
-			add_name(out, ", ", py_stack_text(process, top[i]->key.py_stack),
-				STACK_WIDTH);
-		}
+		add_amount(&sum, mean, out);
+		add_place(&top[i]->key.place, process, out);
+	}
+}
+
+void advice_sites_add_names(const struct advice_sites *sites, enum advice_cause cause,
+	unsigned int mask, struct process *process, struct buf *out)
+{
+	const struct advice_site *top[NR_TOP] = {NULL};
+
+	find_top(sites, cause, mask, top);
+	for (unsigned int i = 0; i < NR_TOP && top[i]; i++) {
+		buf_text(out, i ? "; " : "");
+		add_place(&top[i]->key.place, process, out);
 	}
 }

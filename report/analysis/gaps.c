@@ -42,7 +42,7 @@ static void sift_down(struct gap *items, size_t nr)
 	}
 }
 
-static void keep(struct gaps *gaps, const struct gap *gap)
+void gaps_keep(struct gaps *gaps, const struct gap *gap)
 {
 	gaps->nr_all++;
 	gaps->all_ns += length_of(gap);
@@ -78,7 +78,7 @@ void gaps_take(struct gaps *gaps, const struct gpu_activity *work)
 	struct gaps_device *device = find_device(gaps, work);
 
 	if (work->begin > device->until) {
-		keep(gaps, &(struct gap){device->until, work->begin, work->device});
+		gaps_keep(gaps, &(struct gap){device->until, work->begin, work->device, 0, 0});
 	}
 	device->until = work->end > device->until ? work->end : device->until;
 }
@@ -141,26 +141,6 @@ static size_t find_from(struct gaps *gaps, uint32_t device, uint64_t ns)
 	}
 	gaps->found = low;
 	return low;
-}
-
-int64_t gaps_find_ended_by(struct gaps *gaps, uint32_t device, uint64_t begin_ns)
-{
-	size_t at = find_from(gaps, device, begin_ns);
-
-	if (at < gaps->nr && gaps->items[at].device == device && gaps->items[at].end == begin_ns) {
-		return (int64_t)at;
-	}
-	return -1;
-}
-
-int64_t gaps_around(struct gaps *gaps, uint32_t device, uint64_t ns)
-{
-	size_t at = find_from(gaps, device, ns);
-
-	if (at < gaps->nr && gaps->items[at].device == device && gaps->items[at].begin <= ns) {
-		return (int64_t)at;
-	}
-	return -1;
 }
 
 static uint64_t common(uint64_t begin, uint64_t end, uint64_t from, uint64_t to)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * When the devices of a process did nothing: between two stretches of the union of a device's work,
- * whichever streams it ran on, so that none is negative. The longest GAPS_MOST are kept (24 bytes
+ * whichever streams it ran on, so that none is negative. The longest GAPS_MOST are kept (32 bytes
  * each), of all the number and the sum.
  */
 #ifndef REPORT_ANALYSIS_GAPS_H
@@ -14,6 +14,7 @@
 struct gap {
 	uint64_t begin, end; /* CLOCK_MONOTONIC ns */
 	uint32_t device;
+	uint32_t step, place; /* of a gap of the budget: see gap_places.h */
 };
 
 struct gaps_device {
@@ -32,29 +33,10 @@ struct gaps {
 
 /* Starts with all zeros, for one process; it takes activities as on_activity gets them. */
 void gaps_take(struct gaps *gaps, const struct gpu_activity *work);
+/* The same of a gap that is known. */
+void gaps_keep(struct gaps *gaps, const struct gap *gap);
 void gaps_end(struct gaps *gaps);
 void gaps_fini(struct gaps *gaps);
-
-/* Used by the inline function. */
-int64_t gaps_find_ended_by(struct gaps *gaps, uint32_t device, uint64_t begin_ns);
-
-/* The place in `items` of the gap that work on a device ended by beginning then; -1: none. */
-static inline int64_t gaps_ended_by(struct gaps *gaps, uint32_t device, uint64_t begin_ns)
-{
-	/* Most work lies between the gap that was found last and the one before it. */
-	if (gaps->found && gaps->found < gaps->nr) {
-		const struct gap *next = &gaps->items[gaps->found];
-
-		if (next->device == device && next[-1].device == device &&
-			begin_ns > next[-1].end && begin_ns < next->end) {
-			return -1;
-		}
-	}
-	return gaps_find_ended_by(gaps, device, begin_ns);
-}
-
-/* The index of the gap of a device that contains a time, ends included; -1: none. */
-int64_t gaps_around(struct gaps *gaps, uint32_t device, uint64_t ns);
 
 /*
  * How long the devices, each by itself, were idle between two times, as far as the gaps that

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/model/py_stack.h"
 #include "report/util/string_pool.h"
 #include "report/util/text.h"
 
@@ -41,23 +42,24 @@ const char *const verdict_cause_names[NR_VERDICT_CAUSES] = {
 	[VERDICT_KERNELS] = "kernels_gpu_bound",
 };
 
-/* What the replay takes out, and whose places are shown. */
+/* What the replay takes out, and where it comes from. */
 static const struct {
 	enum replay_removal removal; /* NR_REPLAY_REMOVALS: nothing, or the time of its calls */
-	enum advice_cause sites;     /* NR_ADVICE_CAUSES: none */
+	unsigned int gap_costs;	     /* bits; 0: not of gaps, or none */
+	enum advice_cause sites; /* if so: of which only names are known; NR_ADVICE_CAUSES: none */
 } causes[NR_VERDICT_CAUSES] = {
-	[VERDICT_LOST] = {NR_REPLAY_REMOVALS, NR_ADVICE_CAUSES},
-	[VERDICT_STARTUP] = {NR_REPLAY_REMOVALS, ADVICE_ALLOCATION},
-	[VERDICT_STRAGGLER] = {REPLAY_NO_STRAGGLERS, NR_ADVICE_CAUSES},
-	[VERDICT_LOADER] = {REPLAY_NO_LOADER, ADVICE_LOADER},
-	[VERDICT_READBACK] = {REPLAY_NO_SYNC, ADVICE_WAIT},
-	[VERDICT_ALLOCATION] = {NR_REPLAY_REMOVALS, ADVICE_ALLOCATION},
-	[VERDICT_LAUNCH] = {REPLAY_NO_LAUNCHES, ADVICE_HOST_BOUND},
-	[VERDICT_USER] = {NR_REPLAY_REMOVALS, ADVICE_HOST_BOUND},
-	[VERDICT_COPIES] = {REPLAY_NO_COPIES, ADVICE_PAGEABLE},
-	[VERDICT_COMMUNICATION] = {REPLAY_NO_COMM, ADVICE_COMMUNICATION},
-	[VERDICT_GAPS] = {REPLAY_NO_GAPS, NR_ADVICE_CAUSES},
-	[VERDICT_KERNELS] = {NR_REPLAY_REMOVALS, NR_ADVICE_CAUSES},
+	[VERDICT_LOST] = {NR_REPLAY_REMOVALS, 0, NR_ADVICE_CAUSES},
+	[VERDICT_STARTUP] = {NR_REPLAY_REMOVALS, 1u << GAP_COST_STARTUP, NR_ADVICE_CAUSES},
+	[VERDICT_STRAGGLER] = {REPLAY_NO_STRAGGLERS, 0, NR_ADVICE_CAUSES},
+	[VERDICT_LOADER] = {REPLAY_NO_LOADER, 1u << GAP_COST_LOADER, NR_ADVICE_CAUSES},
+	[VERDICT_READBACK] = {REPLAY_NO_SYNC, 1u << GAP_COST_WAIT, NR_ADVICE_CAUSES},
+	[VERDICT_ALLOCATION] = {NR_REPLAY_REMOVALS, 1u << GAP_COST_ALLOCATION, NR_ADVICE_CAUSES},
+	[VERDICT_LAUNCH] = {REPLAY_NO_LAUNCHES, 1u << GAP_COST_HOST, NR_ADVICE_CAUSES},
+	[VERDICT_USER] = {NR_REPLAY_REMOVALS, 1u << GAP_COST_USER, NR_ADVICE_CAUSES},
+	[VERDICT_COPIES] = {REPLAY_NO_COPIES, 0, ADVICE_PAGEABLE},
+	[VERDICT_COMMUNICATION] = {REPLAY_NO_COMM, 0, ADVICE_COMMUNICATION},
+	[VERDICT_GAPS] = {REPLAY_NO_GAPS, 1u << GAP_COST_LATENCY, NR_ADVICE_CAUSES},
+	[VERDICT_KERNELS] = {NR_REPLAY_REMOVALS, 0, NR_ADVICE_CAUSES},
 };
 
 /* ---- its parts ---- */
@@ -95,11 +97,28 @@ static void choose_changes(struct verdict *verdict)
 	prediction->context = verdict;
 }
 
+static uint32_t site_of(void *context, const struct op_call *call, const struct op *op)
+{
+	return advice_facts_site(((struct verdict *)context)->advice.at, call, op);
+}
+
+static void on_gap(void *context, const struct budget_gap *gap)
+{
+	struct verdict *verdict = context;
+	struct advice_facts *facts = verdict->advice.at;
+
+	facts->lacks_gaps |= verdict->headline.budget.is_too_much;
+	advice_facts_take_gap(facts, gap);
+}
+
 void verdict_init(void *state)
 {
 	struct verdict *verdict = state;
 
 	advice_init(&verdict->advice);
+	verdict->headline.on_gap = on_gap;
+	verdict->headline.site_of = site_of;
+	verdict->headline.gap_context = verdict;
 	choose_changes(verdict);
 	prediction_init(&verdict->prediction, &verdict->advice.input);
 }
@@ -161,7 +180,7 @@ static double step_ns(const struct verdict *verdict)
 static double communication_of(const struct advice_facts *facts)
 {
 	double nr = facts->nr_steps ? (double)facts->nr_steps : 1;
-	double nr_devices = facts->gaps.nr_devices ? (double)facts->gaps.nr_devices : 1;
+	double nr_devices = facts->nr_devices ? (double)facts->nr_devices : 1;
 
 	return (double)overlap_any(&facts->times, OVERLAP_COMMUNICATION) / nr / nr_devices;
 }
@@ -561,13 +580,92 @@ void verdict_add_sentence(
 	}
 }
 
+/* ---- places ---- */
+
+static int by_step(const void *a, const void *b)
+{
+	const struct headline_job_step *x = a, *y = b;
+
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* Steps of the job that count. */
+struct counted {
+	struct headline_job_step *steps;
+	size_t nr;
+};
+
+/* Which steps of a process count, as the budget numbers their places; the caller frees them. */
+static bool *counted_places(const struct counted *counted, const struct headline_process *of)
+{
+	bool *counts = mem_zeroed(of->process->nr_steps + 1, sizeof(*counts));
+
+	for (size_t i = 0; i < of->nr_steps; i++) {
+		const struct headline_job_step key = {.number = of->steps[i].number};
+
+		counts[of->steps[i].place] =
+			!of->has_steps || bsearch(&key, counted->steps, counted->nr,
+						  sizeof(*counted->steps), by_step);
+	}
+	return counts;
+}
+
+/* The same names in different processes are one place. */
+static void add_process(struct advice_sites *sites, const struct gap_places *places,
+	const struct headline_process *of, const struct counted *counted, unsigned int costs)
+{
+	bool *counts = counted_places(counted, of);
+
+	for (size_t i = 0; i < places->nr_sums; i++) {
+		const struct gap_place_sum *sum = &places->sums[i];
+		struct gap_place_key key = places->places[sum->place]->key;
+
+		if (counts[sum->step] && costs & 1u << sum->cost) {
+			key.py_stack = key.py_stack ? py_stack_text(of->process, key.py_stack) : 0;
+			advice_sites_add_sum(sites, ADVICE_GAP, ADVICE_LATER,
+				&(struct advice_sum){sum->nr, sum->ns}, &key);
+		}
+	}
+	free(counts);
+}
+
+/* Means as the finding has them; start-up is not of each step. */
+static void add_gap_places(const struct verdict *verdict, const struct verdict_finding *finding,
+	unsigned int costs, struct buf *out)
+{
+	const struct headline_figures *figures = &verdict->figures;
+	struct advice_mean mean = {
+		(double)figures->nr_step_rows, figures->has_steps ? " per step" : ""};
+	struct advice_sites sites = {0};
+	struct counted counted;
+
+	counted.steps = headline_job_steps(&verdict->headline, figures, &counted.nr);
+	if (finding->cause == VERDICT_STARTUP) {
+		costs |= figures->has_steps ? 0 : 1u << GAP_COST_ALLOCATION;
+		mean = (struct advice_mean){(double)figures->nr_processes, ""};
+	}
+	for (size_t i = 0; i < verdict->headline.nr_processes; i++) {
+		const struct headline_process *of = &verdict->headline.processes[i];
+
+		if (of->is_main) {
+			add_process(
+				&sites, &verdict->advice.facts[i].gap_places, of, &counted, costs);
+		}
+	}
+	advice_sites_add_text(&sites, ADVICE_GAP, 1u << ADVICE_LATER, NULL, &mean, out);
+	advice_sites_fini(&sites);
+	free(counted.steps);
+}
+
 void verdict_add_places(
 	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
 {
 	const struct advice_facts *facts = verdict->facts;
 	enum advice_cause cause = causes[finding->cause].sites;
 
-	if (facts && cause < NR_ADVICE_CAUSES) {
-		advice_sites_add_text(&facts->sites, cause, facts->base_mask, facts->process, out);
+	if (causes[finding->cause].gap_costs) {
+		add_gap_places(verdict, finding, causes[finding->cause].gap_costs, out);
+	} else if (facts && cause < NR_ADVICE_CAUSES) {
+		advice_sites_add_names(&facts->sites, cause, facts->base_mask, facts->process, out);
 	}
 }

@@ -62,7 +62,10 @@ double verdict_share_pct(const struct verdict_finding *finding);
 void verdict_add_sentence(
 	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out);
 
-/* Appends the places with most time, "" if none is known. See advice_sites_add_text. */
+/*
+ * Appends the places with most of the time that the cause costs, "" if none is known: means as its
+ * own, of the same steps and processes. Of copies and communication only names are known.
+ */
 void verdict_add_places(
 	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out);
 

@@ -67,7 +67,9 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("evidence", "Evidence", TABLE_TEXT, .is_wide_only = true,
 		.help = "measurements that the rule's verdict follows from"),
 	TABLE_COLUMN("sites", "Where", TABLE_TEXT, .is_wide_only = true,
-		.help = "operators and Python lines where it happens"),
+		.help = "operators and Python lines where it happens: of a finding, what of its "
+			"cost is "
+			"theirs, per step as well"),
 	TABLE_COLUMN("try", "What to try", TABLE_TEXT, .is_wide_only = true,
 		.help = "what to do about it"),
 };
@@ -157,7 +159,7 @@ static void fill_result(const struct judgement *judgement, struct table_cell *ce
 	}
 	if (result->verdict == ADVICE_FINDING && result->cause < NR_ADVICE_CAUSES) {
 		advice_sites_add_text(&judgement->facts->sites, result->cause, result->mask,
-			judgement->facts->process, &sites);
+			judgement->facts->process, NULL, &sites);
 		set_buf(&cells[SITES], &sites);
 	}
 }
@@ -308,8 +310,9 @@ VIEW(advice, 410) = {
 	.title = "Advice",
 	VIEW_COLUMNS(columns),
 	.state = {.size = sizeof(struct verdict), .input = offsetof(struct verdict, advice.input)},
-	.parts = {{&advice_scan, &advice_ops, offsetof(struct verdict, advice)},
-		{NULL, &headline_ops, offsetof(struct verdict, headline)},
+	/* The headline has the budget, whose gaps advice counts at the end. */
+	.parts = {{NULL, &headline_ops, offsetof(struct verdict, headline)},
+		{&advice_scan, &advice_ops, offsetof(struct verdict, advice)},
 		{&prediction_scan, &prediction_ops, offsetof(struct verdict, prediction)}},
 	.init = verdict_init,
 	.fill = fill_table,

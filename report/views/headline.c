@@ -250,8 +250,8 @@ static const struct table_column finding_columns[] = {
 			"can save"),
 	[FINDING_STEP] = TABLE_COLUMN(
 		"step_ns", "Step", TABLE_MEAN_TIME, .help = "mean; without steps, the recording"),
-	[FINDING_PLACES] = TABLE_COLUMN(
-		"places", "Where", TABLE_TEXT, .help = "the places with most of that time"),
+	[FINDING_PLACES] = TABLE_COLUMN("places", "Where", TABLE_TEXT,
+		.help = "places with most of what the cause costs, per step as well"),
 };
 
 static void fill_table(void *state, struct table *table)

@@ -3,7 +3,10 @@
 #include <string.h>
 
 #include "report/budget/budget.h"
+#include "report/util/string_pool.h"
+#include "report/verdict/verdict.h"
 #include "test/unit/report_made.h"
+#include "test/unit/report_scene.h"
 
 static void add_wait(struct made *made, uint64_t begin, uint64_t end)
 {
@@ -80,6 +83,138 @@ START_TEST(a_cause_costs_its_parts_and_saves_no_more)
 		ck_assert_double_le(reach_ns, tables_cell(table, row, "step_ns")->number);
 	}
 	table_destroy(table);
+}
+END_TEST
+
+static void check_places(const struct table *table, const char *cause, const char *places)
+{
+	ck_assert_str_eq(
+		tables_cell(table, tables_find(table, "cause", cause, 0), "places")->text, places);
+}
+
+/* Time in gaps is of the launch that ends them. */
+START_TEST(places_of_a_finding_are_what_it_costs)
+{
+	struct made made = make("places.gprof");
+	struct table *table = tables_of(&view_findings, made.path, false);
+
+	check_places(table, "python_host",
+		"375 ns per step (nothing launched later); 250 ns per step, 0.5 x "
+		"cudaLaunchKernel; 10 ns per step, 0.5 x cudaLaunchKernel in aten::mm");
+	table_destroy(table);
+}
+END_TEST
+
+struct costs {
+	uint64_t ns[NR_GAP_COSTS];
+};
+
+static struct costs costs_of(const struct headline_step *step)
+{
+	const uint64_t *ns = &step->parts[BUDGET_HOST], *drained = step->drained;
+	struct costs costs = {.ns = {[GAP_COST_LATENCY] = step->parts[BUDGET_LATENCY],
+				      [GAP_COST_WAIT] = ns[HOST_WAIT],
+				      [GAP_COST_LOADER] = ns[HOST_LOADER],
+				      [GAP_COST_ALLOCATION] = ns[HOST_ALLOCATION],
+				      [GAP_COST_STARTUP] = ns[HOST_STARTUP]}};
+
+	costs.ns[GAP_COST_USER] =
+		ns[HOST_RANGE] + ns[HOST_USER] - drained[HOST_RANGE] - drained[HOST_USER];
+	costs.ns[GAP_COST_HOST] = costs.ns[GAP_COST_USER];
+	for (unsigned int i = 0; i < NR_BUDGET_IDLE; i++) {
+		bool is_code = i == HOST_LAUNCH || i == HOST_CALL || i == HOST_OPERATOR;
+		bool is_own = i == HOST_WAIT || i == HOST_STARTUP || i == HOST_LOADER;
+
+		costs.ns[GAP_COST_ALL] += ns[i];
+		costs.ns[GAP_COST_HOST] += is_code ? ns[i] - drained[i] : 0;
+		costs.ns[GAP_COST_WAIT] += i <= NR_HOST_STATES && !is_own ? drained[i] : 0;
+	}
+	return costs;
+}
+
+static struct costs costs_at(const struct gap_places *places, uint32_t step)
+{
+	struct costs costs = {{0}};
+
+	for (size_t i = 0; i < places->nr_sums; i++) {
+		if (places->sums[i].step == step) {
+			costs.ns[places->sums[i].cost] += places->sums[i].ns;
+		}
+	}
+	return costs;
+}
+
+/* The view's state, with the process that it is of. */
+static struct verdict *verdict_of(const char *path, struct process **process)
+{
+	const struct view_class *class = &view_advice;
+	const struct view_input input = {.processes = process, .nr_processes = 1};
+	void *state;
+
+	*process = streams_process(path);
+	view_run(&input, &class, 1, &state);
+	return state;
+}
+
+START_TEST(all_places_have_all_of_the_parts)
+{
+	uint64_t seed = 77, nr_steps = 0;
+
+	for (int round = 0; round < 40; round++) {
+		struct scene scene;
+		struct process *process;
+		struct verdict *verdict;
+
+		scene_make(&scene, &seed, round % 2);
+		verdict = verdict_of(scene_write(&scene, "places", &seed), &process);
+		for (size_t i = 0; i < verdict->headline.processes[0].nr_steps; i++) {
+			const struct headline_step *step = &verdict->headline.processes[0].steps[i];
+			struct costs want = costs_of(step);
+			struct costs have =
+				costs_at(&verdict->advice.facts[0].gap_places, step->place);
+
+			ck_assert_mem_eq(&have, &want, sizeof(have));
+			nr_steps++;
+		}
+		view_destroy(&view_advice, verdict);
+		process_destroy(process);
+	}
+	ck_assert_uint_gt(nr_steps, 100);
+}
+END_TEST
+
+/* A wait has its own time and what it opened, a loader its own. */
+START_TEST(what_keeps_the_host_is_the_place)
+{
+	static const struct {
+		enum gap_cost cost;
+		const char *what;
+		uint64_t ns;
+	} wants[] = {{GAP_COST_WAIT, "cudaDeviceSynchronize", 120 + 20 + 80},
+		{GAP_COST_LOADER, "enumerate(DataLoader)#x.__next__", 100}};
+	struct process *process;
+	struct verdict *verdict = verdict_of(make("owners.gprof").path, &process);
+	const struct gap_places *places = &verdict->advice.facts[0].gap_places;
+
+	for (size_t i = 0; i < sizeof(wants) / sizeof(wants[0]); i++) {
+		size_t nr = 0;
+
+		for (size_t k = 0; k < places->nr_sums; k++) {
+			const struct gap_place_sum *sum = &places->sums[k];
+
+			if (sum->cost == wants[i].cost) {
+				uint32_t what = places->places[sum->place]->key.what;
+
+				ck_assert_str_eq(string_pool_text(what, NULL), wants[i].what);
+				ck_assert_uint_eq(sum->ns, wants[i].ns);
+				ck_assert_uint_eq(sum->nr, 1);
+				nr++;
+			}
+		}
+		ck_assert_uint_eq(nr, 1);
+	}
+	view_destroy(&view_advice, verdict);
+	process_destroy(process);
 }
 END_TEST
 
@@ -183,5 +318,7 @@ START_TEST(a_remedy_fits_the_device)
 END_TEST
 
 UNIT_SUITE("report/verdict", idle_time_belongs_to_what_the_launching_thread_did,
-	a_cause_costs_its_parts_and_saves_no_more, of_lost_activities_nothing_is_said_but_that,
-	what_comes_once_is_start_up, a_remedy_fits_the_device)
+	a_cause_costs_its_parts_and_saves_no_more, places_of_a_finding_are_what_it_costs,
+	all_places_have_all_of_the_parts, what_keeps_the_host_is_the_place,
+	of_lost_activities_nothing_is_said_but_that, what_comes_once_is_start_up,
+	a_remedy_fits_the_device)

@@ -4,8 +4,8 @@
 
 To the nanosecond: the view `idle` has the idle parts of `budget`; no gap of `idle-gaps` counts for more than its part has;
 the times of the headline and of TensorBoard's breakdown are the parts of the steps that they cover, added up. The headline's
-steps, medians and means are those of `step-stats`, `diff` and `reduce`; its findings are those of `findings`, of its step; a
-GPU is in use as long as the process computes.
+steps, medians and means are those of `step-stats`, `diff` and `reduce`; its findings are those of `findings`, of its step; the
+places of a finding take at most what it costs; a GPU is in use as long as the process computes.
 """
 import collections
 import json
@@ -13,6 +13,8 @@ import os
 import subprocess
 import sys
 import tempfile
+
+import verdict
 
 VIEWS = "budget,idle,idle-gaps,breakdown,gpu-summary,step-stats,findings,headline"
 IDLE = "Idle: "
@@ -148,6 +150,7 @@ def findings(have):
             yield f"{finding['cause']} saves more than it reaches: {finding['saved_ns']} of {finding['reach_ns']}"
         if row["processes"] == 1 and step and abs(finding["step_ns"] - step) > len(GPU):
             yield f"{finding['cause']} is of a step of {finding['step_ns']}, the headline's takes {step}"
+    yield from verdict.places_are_in_reach(None, have["findings"], None)
 
 
 def statistics(have, compared):

@@ -37,6 +37,9 @@ SHRINKS_KERNELS = ("kernels_gpu_bound", "occupancy")
 TRAINING = re.compile(r"data ?loader|\bloader|training|\bforward\b|\bbackward\b|optimizer", re.I)
 UNITS = {"ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "min": 60e9, "h": 3600e9}
 TIME = re.compile(r"(\d[\d,]*(?:\.\d+)?) ?(ns|us|µs|ms|s|min|h)\b")
+# The time of a place, of four digits.
+PLACE = re.compile(r"(?:^|; )(\d[\d,.]*) (ns|us|µs|ms|s|min|h)\b")
+DIGITS = 0.001
 TOLERANCE = 0.01
 COLUMNS = 80
 
@@ -114,6 +117,20 @@ def savings_are_below_their_causes(want, rows, _screen):
         for row in rows:
             if cap is not None and row["cause"] in causes and saved(row) > cap * (1 + TOLERANCE):
                 yield f"{row['cause']} saves {row['saved_ns']} of at most {cap}"
+
+
+def places_are_in_reach(_want, rows, _screen):
+    """The places of a finding take at most what its cause costs; start-up, which is of no step, what its sentence says."""
+    for row in rows:
+        times = [float(value.replace(",", "")) * UNITS[unit] for value, unit in PLACE.findall(row["places"] or "")]
+        reach = row["reach_ns"]
+        if row["cause"] == "startup":
+            value, unit = TIME.search(row["sentence"]).groups()
+            reach = float(value.replace(",", "")) * UNITS[unit]
+        if sum(times) > reach * (1 + DIGITS) + len(times):
+            yield f"{row['cause']} costs {reach}, but: {row['places']}"
+        if row["cause"] in ("launch", "python_host") and not times:
+            yield f"{row['cause']} has no place: {row['sentence']}"
 
 
 def numbered(screen):
@@ -217,6 +234,7 @@ CHECKS = {
     "savings in reach": savings_are_in_reach,
     "no less than the GPU needs": predictions_are_possible,
     "savings below their causes": savings_are_below_their_causes,
+    "places in reach": places_are_in_reach,
     "whole sentences": sentences_are_whole,
     "figures": figures_fit,
     "words of its kind": inference_is_no_training,
