@@ -130,6 +130,7 @@ START_TEST(a_gap_is_of_what_takes_most_of_it)
 		ck_assert_uint_eq(sites[HOST_ALLOCATION].end, 0);
 	}
 	ck_assert_uint_lt(owners.capacity, 100);
+	gap_owners_fini(&owners);
 	/* Where there is no gap, the steps that are closed drop them. */
 	for (uint64_t time = 100000; time > 100; time -= 10) {
 		struct gap_owner wait = {time - 5, time, 3, HOST_WAIT};
