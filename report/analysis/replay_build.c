@@ -13,6 +13,12 @@
 
 #define OVERLAP_NS 5000u
 
+/*
+ * A collective of the host wakes the thread that waits for it before it notes its end. So the wait
+ * may be over before that, by such a part of the wait.
+ */
+#define OVERRUN_PART 8u
+
 /* How far back on a stream the activity is looked for that ended before another one began. */
 #define NR_BACK 64u
 
@@ -288,9 +294,13 @@ static uint32_t add_gap(
 
 static void set_cause(struct build *build, uint32_t place, uint32_t cause)
 {
-	struct node *node = node_at(build, place);
-	uint64_t delay = node->begin - node_at(build, cause)->end;
+	struct node *node = node_at(build, place), *other = node_at(build, cause);
+	uint64_t delay;
 
+	if (other->end > node->begin) { /* a collective, of which the end was noted late */
+		other->end = node->begin > other->begin ? node->begin : other->begin;
+	}
+	delay = node->begin > other->end ? node->begin - other->end : 0;
 	node->cause = cause;
 	node->cause_delay = delay < UINT32_MAX ? (uint32_t)delay : UINT32_MAX;
 }
@@ -404,18 +414,23 @@ static size_t collectives_until(const struct build *build, uint64_t end)
 /* The collective that a thread waits for in a gap; 0: none. */
 static uint32_t collective_in_gap(const struct build *build, uint64_t begin, uint64_t end)
 {
-	size_t nr = collectives_until(build, end);
 	uint64_t until = end, filled = 0;
+	uint32_t last = 0;
 
-	for (size_t i = nr; i-- > 0 && build->collectives[i].end > begin;) {
+	for (size_t i = collectives_until(build, end + (end - begin) / OVERRUN_PART);
+		i-- > 0 && build->collectives[i].end > begin;) {
 		const struct host_collective_span *span = &build->collectives[i];
 		uint64_t from = span->begin > begin ? span->begin : begin;
 		uint64_t to = span->end < until ? span->end : until;
 
+		if (span->begin >= end) {
+			continue;
+		}
+		last = last ? last : span->node;
 		filled += to > from ? to - from : 0;
 		until = from < until ? from : until;
 	}
-	return filled && filled >= (end - begin) / 2 ? build->collectives[nr - 1].node : 0;
+	return filled && filled >= (end - begin) / 2 ? last : 0;
 }
 
 /* ---- a thread ---- */

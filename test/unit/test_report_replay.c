@@ -407,17 +407,17 @@ static const struct replay_names host_names = {
 	no_scale, no_collective, two, NULL, false, the_first};
 
 /*
- * Each step: nothing for `late` us, an operator of 20 that begins an all-reduce, which ends at 150
- * on a thread of its own, and an operator of 40 from 155 on.
+ * Each step: nothing for `late` us, an operator of 20 that begins an all-reduce, which ends at
+ * `end` on a thread of its own, and an operator of 40 from 155 on.
  */
-static struct replay_graph *make_host_rank(uint64_t late)
+static struct replay_graph *make_host_rank(uint64_t late, uint64_t end)
 {
 	begin_world(200);
 	for (uint64_t at = 0; at < 400; at += 200) {
 		struct step_item *reduce;
 
 		add_item(LOOP, at + late, at + late + 20);
-		reduce = add_item(AUTOGRAD, at + late + 10, at + 150);
+		reduce = add_item(AUTOGRAD, at + late + 10, at + end);
 		reduce->is_range = reduce->is_collective = true;
 		add_item(LOOP, at + 155, at + 195);
 	}
@@ -426,7 +426,7 @@ static struct replay_graph *make_host_rank(uint64_t late)
 
 START_TEST(a_rank_without_devices_waits_for_the_last_one)
 {
-	struct replay_graph *graphs[] = {make_host_rank(0), make_host_rank(100)};
+	struct replay_graph *graphs[] = {make_host_rank(0, 150), make_host_rank(100, 150)};
 	struct replay_graph *job = replay_join(graphs, 2, &host_names);
 	struct replay_change change = {.removals = 1u << REPLAY_NO_STRAGGLERS};
 	struct replay_result results[2];
@@ -448,11 +448,30 @@ START_TEST(a_rank_without_devices_waits_for_the_last_one)
 }
 END_TEST
 
+/* The thread that carries the all-reduce out notes its end when the loop has gone on. */
+START_TEST(a_wait_ends_before_the_end_of_its_collective_is_noted)
+{
+	struct replay_graph *graphs[] = {make_host_rank(0, 158), make_host_rank(100, 158)};
+	struct replay_graph *job = replay_join(graphs, 2, &host_names);
+	const struct replay_change change = {.removals = 1u << REPLAY_NO_STRAGGLERS};
+	struct replay_result results[2];
+
+	replay_run(job, NULL, results);
+	ck_assert_uint_eq(results[0].step_ns, us(200));
+	ck_assert_uint_eq(results[1].step_ns, us(200));
+	replay_run(job, &change, results);
+	ck_assert_uint_eq(results[0].step_ns, us(100));
+	replay_destroy(job);
+	replay_destroy(graphs[0]);
+	replay_destroy(graphs[1]);
+}
+END_TEST
+
 /* A rank by itself keeps its wait, and the gap is what the collective takes beyond the operator. */
 START_TEST(a_collective_of_the_host_fills_a_gap)
 {
 	const struct replay_change change = {.removals = 1u << REPLAY_NO_COMM};
-	struct replay_graph *graph = make_host_rank(0);
+	struct replay_graph *graph = make_host_rank(0, 150);
 	struct replay_result result;
 
 	replay_run(graph, NULL, &result);
@@ -469,4 +488,5 @@ UNIT_SUITE("report/replay", an_unchanged_replay_takes_what_was_measured,
 	what_overlaps_takes_what_is_left_of_the_longest, what_has_no_launch_keeps_the_device_busy,
 	a_recording_may_end_with_an_activity, the_loop_waits_for_the_thread_that_fills_its_gap,
 	a_stream_waits_for_an_event, ranks_wait_for_the_last_one,
-	a_rank_without_devices_waits_for_the_last_one, a_collective_of_the_host_fills_a_gap)
+	a_rank_without_devices_waits_for_the_last_one,
+	a_wait_ends_before_the_end_of_its_collective_is_noted, a_collective_of_the_host_fills_a_gap)
