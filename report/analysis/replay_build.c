@@ -276,20 +276,59 @@ static void follow_launches(struct build *build, uint32_t place, const struct st
 	build->nr_since = 0;
 }
 
-/* Work of the thread from `begin` to `end`, in a range of the user or in none. */
-static uint32_t add_gap(
-	struct build *build, uint32_t thread, uint32_t after, uint64_t begin, uint64_t end)
+/* Remembers in what the loop's thread was when the step began and ended; nodes come in order. */
+static void on_loop(struct build *build, uint32_t place)
 {
-	const struct host_stretch *range =
-		host_timeline_find(&build->dependencies.ranges, thread, end);
+	struct part *part = build->graph->parts;
+	uint64_t begin = node_at(build, place)->begin;
+
+	part->at_begin = begin < part->begin ? place : part->at_begin;
+	part->at_end = begin < part->end ? place : part->at_end;
+}
+
+/* Work of a thread, in a range of the user or in none. */
+static uint32_t add_work(struct build *build, uint32_t thread, uint32_t after, uint64_t begin,
+	uint64_t end, const struct host_stretch *range)
+{
 	uint32_t place = add_node(build, REPLAY_HOST, begin, end);
 
-	if (range && range->begin <= begin && range->end >= end) {
+	if (range) {
 		set_facts(build, node_at(build, place), range->item);
 	}
 	node_at(build, place)->after = after;
 	follow_launches(build, place, NULL);
+	if (thread == build->step->thread) {
+		on_loop(build, place);
+	}
 	return place;
+}
+
+/*
+ * The work of a thread between two of its stretches. Ranges of the user that a change concerns have
+ * nodes of their own.
+ */
+static uint32_t add_gap(
+	struct build *build, uint32_t thread, uint32_t after, uint64_t begin, uint64_t end)
+{
+	struct host_timeline *ranges = &build->dependencies.ranges;
+	const struct host_stretch *last = host_timeline_find(ranges, thread, end), *range = last;
+
+	while (range && range > ranges->stretches && range[-1].item->thread == thread &&
+		range[-1].end > begin) {
+		range--;
+	}
+	for (; range && range <= last; range++) {
+		uint64_t from = range->begin > begin ? range->begin : begin;
+		uint64_t to = range->end < end ? range->end : end;
+
+		if (from >= to || !build->items[range->item - build->step->items].scales) {
+			continue;
+		}
+		after = from > begin ? add_work(build, thread, after, begin, from, NULL) : after;
+		after = add_work(build, thread, after, from, to, range);
+		begin = to;
+	}
+	return begin < end ? add_work(build, thread, after, begin, end, NULL) : after;
 }
 
 static void set_cause(struct build *build, uint32_t place, uint32_t cause)
@@ -303,16 +342,6 @@ static void set_cause(struct build *build, uint32_t place, uint32_t cause)
 	delay = node->begin > other->end ? node->begin - other->end : 0;
 	node->cause = cause;
 	node->cause_delay = delay < UINT32_MAX ? (uint32_t)delay : UINT32_MAX;
-}
-
-/* Remembers in what the loop's thread was when the step began and ended; nodes come in order. */
-static void on_loop(struct build *build, uint32_t place)
-{
-	struct part *part = build->graph->parts;
-	uint64_t begin = node_at(build, place)->begin;
-
-	part->at_begin = begin < part->begin ? place : part->at_begin;
-	part->at_end = begin < part->end ? place : part->at_end;
 }
 
 /* ---- collectives of the host ---- */
@@ -473,9 +502,6 @@ static void link_thread(struct build *build, size_t thread)
 			set_cause(build, first, cause);
 		} else if (stretch->begin > now && (before || is_loop)) {
 			before = add_gap(build, number, before, now, stretch->begin);
-			if (is_loop) {
-				on_loop(build, before);
-			}
 		}
 		node_at(build, first)->after = before;
 		follow_launches(build, first, stretch->item);
@@ -490,7 +516,7 @@ static void link_thread(struct build *build, size_t thread)
 		now = stretch->end;
 	}
 	if (is_loop && now < end && !joined(build, thread, now, end)) {
-		on_loop(build, add_gap(build, number, before, now, end));
+		add_gap(build, number, before, now, end);
 	}
 }
 
@@ -802,8 +828,7 @@ static void add_empty_loop(struct build *build)
 	const struct step_events *step = build->step;
 
 	if (!build->graph->parts[0].at_end) {
-		on_loop(build, add_gap(build, step->thread, 0, step->complete_from,
-				       build->graph->parts[0].end));
+		add_gap(build, step->thread, 0, step->complete_from, build->graph->parts[0].end);
 	}
 }
 

@@ -173,6 +173,38 @@ START_TEST(the_loop_waits_for_the_thread_that_fills_its_gap)
 }
 END_TEST
 
+/* Two operators, and between them code of which a range covers a part, from 40 to 70 of each 100.
+ */
+START_TEST(a_range_of_the_user_lies_between_operators)
+{
+	const struct replay_names range = {is_backward, no_collective, NULL, NULL, false, NULL};
+	struct replay_change change = {.scales = 1};
+	struct replay_graph *graph;
+	struct replay_result result;
+
+	begin_world(100);
+	for (uint64_t at = 0; at < 200; at += 100) {
+		struct step_item *item;
+
+		add_item(LOOP, at, at + 20);
+		item = add_item(LOOP, at + 40, at + 70);
+		item->is_range = true;
+		item->name = NAME_BACKWARD;
+		add_item(LOOP, at + 80, at + 100);
+	}
+	graph = replay_create(&world.step, &range);
+	ck_assert(replay_has(graph, &change));
+	replay_run(graph, NULL, &result);
+	ck_assert_uint_eq(result.step_ns, us(100));
+	replay_run(graph, &change, &result);
+	ck_assert_uint_eq(result.step_ns, us(70));
+	change.factors[0] = 0.5;
+	replay_run(graph, &change, &result);
+	ck_assert_uint_eq(result.step_ns, us(85));
+	replay_destroy(graph);
+}
+END_TEST
+
 /* Two streams: the second kernel waits for the first by an event; correlation IDs 1 to 4 a step. */
 START_TEST(a_stream_waits_for_an_event)
 {
@@ -487,6 +519,6 @@ UNIT_SUITE("report/replay", an_unchanged_replay_takes_what_was_measured,
 	streams_overlap_no_more_than_they_did, each_device_has_its_own_work,
 	what_overlaps_takes_what_is_left_of_the_longest, what_has_no_launch_keeps_the_device_busy,
 	a_recording_may_end_with_an_activity, the_loop_waits_for_the_thread_that_fills_its_gap,
-	a_stream_waits_for_an_event, ranks_wait_for_the_last_one,
-	a_rank_without_devices_waits_for_the_last_one,
+	a_range_of_the_user_lies_between_operators, a_stream_waits_for_an_event,
+	ranks_wait_for_the_last_one, a_rank_without_devices_waits_for_the_last_one,
 	a_wait_ends_before_the_end_of_its_collective_is_noted, a_collective_of_the_host_fills_a_gap)
