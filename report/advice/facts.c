@@ -590,7 +590,7 @@ static void take_devices(
 	for (size_t i = 0; i < overlap->nr_devices; i++) {
 		const struct overlap_device *device = &overlap->devices[i];
 
-		if (device->process != facts->process) {
+		if (device->process != facts->process || device->is_host) {
 			continue;
 		}
 		facts->nr_devices++;

@@ -38,8 +38,12 @@ static void on_activity(void *context, const struct gpu_activity *activity)
 {
 	struct advice *advice = context;
 
+	if (activity->table != GPROF_TABLE_op) {
+		utilization_take(&advice->usage, activity);
+	} else if (!advice->overlap.has_operators) {
+		return; /* all else is of devices, where there are any */
+	}
 	overlap_take(&advice->overlap, activity);
-	utilization_take(&advice->usage, activity);
 }
 
 static void begin(void *context, struct process *process)
@@ -47,7 +51,7 @@ static void begin(void *context, struct process *process)
 	struct advice *advice = context;
 
 	advice->at = &advice->facts[advice->nr_scanned++];
-	overlap_begin(&advice->overlap, process);
+	overlap_begin_host(&advice->overlap, process);
 	utilization_begin(&advice->usage, process);
 }
 
@@ -118,6 +122,7 @@ const struct scan_view advice_scan = {
 	.end = end,
 	.ignores_selection = true,
 	.on_activity = on_activity,
+	.has_host_activities = true,
 };
 
 const struct op_view advice_ops = {

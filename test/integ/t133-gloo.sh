@@ -84,6 +84,10 @@ summary communication --steps 3
 is "2 8000" "$(query '.communication.rows[] | "\(.calls) \(.bytes)"')" "calls of a step"
 summary stragglers,breakdown
 is "1 slow operators 200000" "$(query '.stragglers.rows[] | "\(.rank) \(.cause) \(.delay_ns | round)"')" "who is late"
+summary findings,headline
+is "straggler 200000" "$(query '.findings.rows[0] | "\(.cause) \(.reach_ns | round)"')" "the first screen names it first"
+ok grep -q 'wait 200.0 us per step (.*) for rank 1, whose operators are slower' "$T/json"
+summary stragglers,breakdown
 is "500000 300000" \
 	"$(query '[.breakdown.rows[] | select(.step == "3").communication_ns] | join(" ")')" "communication of a step"
 is true "$(query '.breakdown.rows | map(.total_ns == .kernel_ns + .memcpy_ns + .memset_ns + .communication_ns + .runtime_ns +
