@@ -347,7 +347,15 @@ static void add_gpu_idle(struct verdict *verdict)
 	add(verdict, VERDICT_GAPS, part(verdict, BUDGET_LATENCY));
 }
 
-/* Idle time, which lost activities only seem to leave. Without a GPU only the loader is a cause. */
+/* Without a GPU operators compute, so only what a loop does outside of them is a cause. */
+static void add_outside(struct verdict *verdict)
+{
+	if (verdict->figures.has_steps && state(verdict, HOST_OPERATOR) > 0) {
+		add(verdict, VERDICT_USER, state(verdict, HOST_RANGE) + state(verdict, HOST_USER));
+	}
+}
+
+/* Idle time, which lost activities only seem to leave. */
 static void add_idle(struct verdict *verdict)
 {
 	if (verdict->figures.has_phases) { /* of a training */
@@ -355,6 +363,8 @@ static void add_idle(struct verdict *verdict)
 	}
 	if (verdict->figures.has_gpu) {
 		add_gpu_idle(verdict);
+	} else {
+		add_outside(verdict);
 	}
 }
 
@@ -554,7 +564,8 @@ void verdict_add_sentence(
 		add_change(verdict, finding, launch_change(verdict), out);
 		return;
 	case VERDICT_USER:
-		buf_text(out, "The GPU waits for code outside of operators, such as Python");
+		buf_printf(out, "The %s code outside of operators, such as Python",
+			verdict->figures.has_gpu ? "GPU waits for" : "loop runs");
 		add_change(verdict, finding, "doing less there", out);
 		return;
 	case VERDICT_COPIES:

@@ -9,7 +9,8 @@
  *     lost data    launches without GPU activity: nothing else is said of idle time
  *     start-up     long calls that do not recur; without steps also allocation and loading
  *     straggler    what the other ranks wait for one
- *     launch, user code, allocation, loader   parts of idle time of these names
+ *     launch, user code, allocation, loader   parts of idle time of these names; without GPUs only
+ *                  the last, and user code of steps that have operators
  *     read-back    waits for the GPU, copies from it, and gaps that a wait opened
  *     copies       copies to the GPU, and calls that wait for them
  *     communication   what no computation hides

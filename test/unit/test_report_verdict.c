@@ -317,8 +317,39 @@ START_TEST(a_remedy_fits_the_device)
 }
 END_TEST
 
+/* Steps of 1,000 ns, of which an operator takes so many. */
+static struct table *on_the_cpu(const char *name, uint64_t operator_ns)
+{
+	struct made made = made_open(name);
+
+	for (uint64_t step = 1; step < 6; step++) {
+		made_step(&made, 1000 * step, step);
+		made_op(&made, "aten::mm", 1000 * step, 1000 * step + operator_ns, 0);
+	}
+	made_step(&made, 6000, 6);
+	gen_close(made.gen, "exit");
+	return tables_of(&view_findings, made.path, false);
+}
+
+START_TEST(on_the_cpu_code_outside_of_operators_is_a_cause)
+{
+	struct table *table = on_the_cpu("cpu.gprof", 600);
+
+	ck_assert_uint_eq(table->nr_rows, 1);
+	ck_assert_uint_eq(tables_find(table, "cause", "python_host", 0), 0);
+	ck_assert_double_eq(tables_cell(table, 0, "reach_ns")->number, 400);
+	table_destroy(table);
+	table = on_the_cpu("computing.gprof", 980);
+	ck_assert_uint_eq(table->nr_rows, 0);
+	table_destroy(table);
+	table = on_the_cpu("idle.gprof", 0);
+	ck_assert_uint_eq(table->nr_rows, 0);
+	table_destroy(table);
+}
+END_TEST
+
 UNIT_SUITE("report/verdict", idle_time_belongs_to_what_the_launching_thread_did,
 	a_cause_costs_its_parts_and_saves_no_more, places_of_a_finding_are_what_it_costs,
 	all_places_have_all_of_the_parts, what_keeps_the_host_is_the_place,
 	of_lost_activities_nothing_is_said_but_that, what_comes_once_is_start_up,
-	a_remedy_fits_the_device)
+	a_remedy_fits_the_device, on_the_cpu_code_outside_of_operators_is_a_cause)
