@@ -180,7 +180,7 @@ checks()
 # What a newcomer waits for.
 short()
 {
-	local long="page-pages page-timelines torch python host fault timeline pftrace kill page-recordings verdict-planted"
+	local long="page-pages page-timelines torch python host fault timeline pftrace kill page-recordings verdict-planted verdict-torch"
 	run demo "$MAKE" --no-print-directory demo # page opens what it has recorded
 	# shellcheck disable=SC2086 # several names
 	{

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """verdict.py GPROF_REPORT TABLE FOLDER [NAME...]: is the first finding right, is no claim false, and does no saving exceed its cause?
 
-TABLE is expected.tsv, cases.tsv or planted.tsv; its files are in FOLDER. Prints TAP, of all files or of those that are named.
+TABLE is expected.tsv, cases.tsv, planted.tsv or planted_torch.tsv; its files are in FOLDER. Prints TAP, of all files or of those that are named.
 The columns, "-" for what is not known:
 
     file           a recording, a trace or a folder of them

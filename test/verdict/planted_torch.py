@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+A training on the CPU by PyTorch with one trouble: planted_torch.py CAUSE [INIT-METHOD]
+
+    loader10, loader60   the loader has no workers, and takes about so many percent of the step for a batch
+    code                 Python works and waits between operators, in a range named "tokenize"
+    straggler, even      one of two ranks (RANK) that communicate by gloo at INIT-METHOD; rank 1 sleeps in its loop, or none does
+    none                 none of these
+    bound                an operator computes all the time
+
+In all but the last that operator sleeps instead, so that a busy machine changes little. Prints medians over steps 4 to 10, ns:
+of a step, and of what the trouble takes in it.
+"""
+import os
+import statistics
+import sys
+import time
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.autograd.profiler import record_function
+from torch.utils.data import DataLoader, Dataset
+
+STEPS, BATCH = 12, 4
+MEASURED = slice(4, 11)
+WORK_S, CODE_S, LATE_S = 0.2, 0.1, 0.2
+LOADER_S = {"loader10": 0.0224, "loader60": 0.3}
+WORDS, PRODUCTS = 10_000, 32
+
+cause = sys.argv[1]
+rank = int(os.environ["RANK"]) if len(sys.argv) > 2 else None
+torch.manual_seed(1)
+torch.set_num_threads(1)
+matrix = torch.ones(128, 128)
+
+
+class Batches(Dataset):
+    def __len__(self):
+        return STEPS * BATCH
+
+    def __getitem__(self, i):
+        if cause in LOADER_S:
+            time.sleep(LOADER_S[cause] / BATCH)
+        return torch.ones(64)
+
+
+def work(batch):
+    if cause == "bound":
+        for _ in range(PRODUCTS):
+            torch.mm(matrix, matrix)
+    else:
+        time.sleep(WORK_S)
+    return batch.clone()
+
+
+def between():
+    """What the loop does between operators."""
+    if cause == "code":
+        with record_function("tokenize"):
+            sum(len(str(i)) for i in range(WORDS))
+            time.sleep(CODE_S)
+    elif cause == "straggler" and rank == 1:
+        time.sleep(LATE_S)
+
+
+def timed(times, function, *arguments):
+    begin = time.perf_counter_ns()
+    result = function(*arguments)
+    times.append(time.perf_counter_ns() - begin)
+    return result
+
+
+library = torch.library.Library("planted", "DEF")
+library.define("work(Tensor batch) -> Tensor")
+library.impl("work", work, "CPU")
+model = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 1))
+if rank is not None:
+    dist.init_process_group("gloo", init_method=sys.argv[2], rank=rank, world_size=2)
+    model = nn.parallel.DistributedDataParallel(model)
+optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+batches = iter(DataLoader(Batches(), batch_size=BATCH))
+loads, pauses, begins = [], [], [time.perf_counter_ns()]
+for _ in range(STEPS):
+    batch = timed(loads, next, batches)
+    timed(pauses, between)
+    loss = model(torch.ops.planted.work(batch)).sum()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    begins.append(time.perf_counter_ns())
+steps = [end - begin for begin, end in zip(begins, begins[1:])]
+troubles = loads if cause in LOADER_S else pauses
+print(*(int(statistics.median(times[MEASURED])) for times in (steps, troubles)))
+# PyTorch 1.13 aborts now and then when the objects of its libraries go: "terminate called without an active exception".
+sys.stdout.flush()
+if rank is not None:
+    os._exit(0)

@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Programs with one trouble each, by PyTorch on the CPU: the first finding names it, and `whatif` predicts the program
+# without it, which runs beside it. Prints TAP.
+. "$(dirname "$0")/../integ/lib.sh"
+need REPORT JQ PYTHON TORCH PLAIN
+export PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1 GPROF_QUIET=1
+program=test/verdict/planted_torch.py table=test/verdict/planted_torch.tsv
+TRIES=5
+
+# start NAME OUTPUT [INIT-METHOD]: a process of that program; its own measurements go to OUTPUT.
+start()
+{
+	GPROF_DIR=$T/$1 LD_PRELOAD=$(preload) timeout 200 "$TORCH_PYTHON" $program "$1" "${@:3}" >"$2" 2>"$2.err"
+}
+
+# plant NAME: makes the recording of that name, by one process or two ranks, of which the one that may be late measures.
+plant()
+{
+	local status=0
+	rm -rf "${T:?}/$1" "$T/$1.store" "$T/$1.failed"
+	case $1 in
+	straggler | even)
+		RANK=0 start "$1" "$T/$1.out0" "file://$T/$1.store" &
+		RANK=1 start "$1" "$T/$1.out" "file://$T/$1.store" || status=$?
+		wait $! && return $status
+		;;
+	*) start "$1" "$T/$1.out" ;;
+	esac
+}
+
+# of NAME FIELD: 1 the median step, 2 what the trouble takes of it, ns
+of()
+{
+	cut -d ' ' -f "$2" "$T/$1.out"
+}
+
+# median QUERY NAME OPTION VALUE: of what `whatif` says of single steps, since some take longer on a busy machine
+median()
+{
+	local step
+	for step in 4 5 6 7 8 9 10; do
+		"$REPORT" whatif --format json --steps $step "${@:3}" "$T/$2" 2>/dev/null | jq ".what_if.rows[0].$1 // empty"
+	done | sort -n | awk '{ ns[NR] = $1 } END { print NR ? ns[int((NR + 1) / 2)] : "null" }'
+}
+
+# is_near HAVE WANT WHAT: within 10 %
+is_near()
+{
+	local ratio
+	ratio=$(jq -n "$1 / $2" 2>/dev/null)
+	echo "# $3: $1 ns, measured $2 ns"
+	if [ "$(jq -n "$ratio > 0.9 and $ratio < 1.1" 2>/dev/null)" = true ]; then
+		echo "ok 1 - $3: within 10 %"
+	else
+		echo "not ok 1 - $3: within 10 %: ${ratio:-unknown} of it"
+	fi
+}
+
+# predicts NAME COUNTERPART OPTION VALUE
+predicts()
+{
+	echo "# $1: a step of $(of "$1" 1) ns"
+	is_near "$(median predicted_ns "$1" "${@:3}")" "$(of "$2" 1)" "$1: whatif predicts the step without it"
+	is_near "$(median saved_ns "$1" "${@:3}")" "$(of "$1" 2)" "$1: whatif saves what it takes"
+}
+
+# judge NAME: whatever can be said of that recording
+judge()
+{
+	python3 test/verdict/verdict.py "$REPORT" $table "$T" "$1"
+	python3 test/verdict/budgets.py "$REPORT" "$T/$1"
+	case $1 in # on a busy machine two ranks may have different outliers, which screens of a job leave out differently
+	straggler | even) ;;
+	*) python3 test/verdict/same.py "$REPORT" "$T/$1" ;;
+	esac
+	case $1 in
+	loader*) predicts "$1" none --remove loader ;;
+	code) predicts "$1" none --scale op:tokenize=0 ;;
+	straggler) predicts "$1" even --remove stragglers ;;
+	esac
+}
+
+# beside COUNTERPART NAME...: the lines of their last tries. On a busy machine a program's greatest trouble may be that
+# machine; what is wrong fails all the tries.
+beside()
+{
+	local without=$1 left="$*" name times again
+	for ((times = 1; times <= TRIES; times++)); do
+		# shellcheck disable=SC2086 # several names
+		for name in $(printf '%s\n' $left "$without" | sort -u); do
+			plant "$name" || touch "$T/$name.failed" &
+		done
+		wait
+		again=
+		for name in $left; do
+			judge "$name" >"$T/$name.tap" 2>&1
+			[ ! -e "$T/$name.failed" ] || echo "not ok 1 - $name: runs: $(tail -c 200 "$T/$name.out.err" | tr '\n' ' ')" >>"$T/$name.tap"
+			grep -q "^not ok" "$T/$name.tap" || continue
+			again+=" $name"
+			echo "# $name: try $times: $(grep -m1 '^not ok' "$T/$name.tap")"
+		done
+		left=$again
+		[ -n "$left" ] || break
+	done
+	for name in "$@"; do
+		cat "$T/$name.tap"
+	done
+}
+
+{
+	beside none loader10 loader60 code
+	beside even straggler
+	beside bound
+} | awk '/^1\.\./ { next } /^(not )?ok [0-9]+ - / { sub(/[0-9]+/, ++number) } { print } /^not ok/ { failed = 1 } END { exit failed }'
