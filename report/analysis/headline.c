@@ -7,7 +7,7 @@
 
 #include "report/analysis/view.h"
 #include "report/model/process_tree.h"
-#include "report/model/select.h"
+#include "report/ops/counted_steps.h"
 #include "report/ops/flops.h"
 #include "report/ops/op_bytes.h"
 #include "report/stats/samples.h"
@@ -148,15 +148,17 @@ static void add_phases(struct headline_step *to, const struct phases *phases, ui
 	to->phases[PHASE_OTHERS] = others_ns;
 }
 
-static void add_step(
-	struct headline *headline, const struct budget_step *step, const struct phases *phases)
+static void add_step(struct headline *headline, const struct budget_step *step,
+	const struct phases *phases, const struct counted_steps *counted)
 {
 	struct headline_process *at = at_hand(headline);
 	struct headline_step *to = &at->steps[at->nr_steps];
 
 	*to = (struct headline_step){.number = step->number,
 		.place = step->place,
-		.flops = headline->flops[step->place]};
+		.flops = headline->flops[step->place],
+		.counts = counted->counts[step->place],
+		.is_outlier = counted_steps_is_outlier(counted, step->place)};
 	to->ns = step->end_ns - step->begin_ns;
 	if (step->place) {
 		to->ns = clock_map_duration(
@@ -173,6 +175,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 	struct headline *headline = context;
 	struct headline_process *at = at_hand(headline);
 	struct budget *budget = &headline->budget;
+	struct counted_steps counted;
 
 	(void)process;
 	budget_end(budget, phases);
@@ -187,16 +190,17 @@ static void end(void *context, struct process *process, const struct phases *pha
 	at->has_hip = budget->has_hip;
 	at->is_selected = at->process->select;
 	at->steps = mem_zeroed(budget->nr_steps + 1, sizeof(*at->steps));
+	counted_steps_init(&counted, phases);
 	for (size_t i = 0; i < budget->nr_steps; i++) {
 		const struct budget_step *step = &budget->steps[i];
 
-		if (step->end_ns > step->begin_ns &&
-			(!step->place || (phases_is_whole(phases, step->place) &&
-						 select_has_step(at->process, step->place - 1)))) {
+		if (step->place ? counted_steps_is_one(phases, step->place)
+				: step->end_ns > step->begin_ns) {
 			at->has_steps |= step->place != 0;
-			add_step(headline, step, phases);
+			add_step(headline, step, phases, &counted);
 		}
 	}
+	counted_steps_fini(&counted);
 	budget_fini(budget);
 	free(headline->flops);
 	headline->flops = NULL;
@@ -451,24 +455,20 @@ static void add_outlier(const struct headline_step *step, struct headline_figure
 	}
 }
 
-/* Leaves the steps of ranks whose step of the job counts. */
-static size_t leave_counted(struct headline_figures *figures, const struct headline_step **steps,
-	const uint64_t *ns, const size_t *ends, size_t nr_joined)
+/* Leaves the steps of ranks that count. */
+static size_t leave_counted(
+	struct headline_figures *figures, const struct headline_step **steps, size_t nr)
 {
-	size_t nr = 0;
+	size_t nr_left = 0;
 
-	for (size_t i = 0; i < nr_joined; i++) {
-		bool counts = step_series_counts(&figures->series, i, ns[i]);
-
-		for (size_t k = i ? ends[i - 1] : 0; k < ends[i]; k++) {
-			if (counts) {
-				steps[nr++] = steps[k];
-			} else if (i >= figures->series.nr_warm_up) {
-				add_outlier(steps[k], figures);
-			}
+	for (size_t i = 0; i < nr; i++) {
+		if (steps[i]->counts) {
+			steps[nr_left++] = steps[i];
+		} else if (steps[i]->is_outlier) {
+			add_outlier(steps[i], figures);
 		}
 	}
-	return nr;
+	return nr_left;
 }
 
 static void set_sums(
@@ -526,7 +526,7 @@ void headline_figures(struct headline *headline, struct headline_figures *figure
 	nr_joined = join_ranks(steps, nr, ns, ends);
 	if (figures->has_steps) {
 		headline_set_steps(figures, ns, nr_joined);
-		nr = leave_counted(figures, steps, ns, ends, nr_joined);
+		nr = leave_counted(figures, steps, nr);
 	}
 	set_sums(steps, nr, figures);
 	free(steps);

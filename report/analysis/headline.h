@@ -7,8 +7,9 @@
  *                as any process has such. The others are helpers.
  *     steps      A step of a job takes the median of its ranks. Steps that warm up and outliers do
  *                not count (step_series.h), unless the user chose the steps.
- *     shares     Each nanosecond of a step counts once (budget.h). Without steps all of the
- *                recording counts.
+ *     shares     Each nanosecond of a step counts once (budget.h), of the steps of each process
+ *                that count by its own (counted_steps.h). Without steps all of the recording
+ *                counts.
  *     FLOP/s     The operations of operators with recorded shapes (flops.h), per GPU. MFU is the
  *                time that they take at the peak of the GPU for their types of numbers, as a share
  *                of the steps. Both are unknown if a convolution has an output of unknown size.
@@ -35,6 +36,7 @@ struct headline_step {
 	uint32_t place; /* as in budget_step */
 	uint64_t parts[NR_BUDGET_PARTS], phases[NR_PHASES];
 	uint64_t drained[NR_HOST_STATES + 1]; /* as in budget_step */
+	bool counts, is_outlier;	      /* as counted_steps.h has it */
 	struct headline_flops flops;
 };
 
@@ -72,7 +74,7 @@ struct headline_figures {
 	uint64_t counted_ns;	   /* sum of these */
 	struct step_series series; /* the others */
 	bool has_all_parts;	   /* `parts` are of the others, too */
-	size_t nr_step_rows;	   /* the same of each process, added up */
+	size_t nr_step_rows;	   /* steps of each process that count, added up */
 	double median_ns, mean_ns;
 	uint64_t p99_ns;
 	bool has_trend;

@@ -12,6 +12,11 @@ uint64_t counted_steps_ns(const struct phases *phases, uint32_t step)
 	return clock_map_duration(&phases->process->host_clock, phases_step_ticks(phases, step));
 }
 
+bool counted_steps_is_one(const struct phases *phases, uint32_t step)
+{
+	return phases_is_whole(phases, step) && (!step || phases_step_ticks(phases, step));
+}
+
 void counted_steps_init(struct counted_steps *counted, const struct phases *phases)
 {
 	uint64_t *ns = mem_zeroed(phases->nr_steps + 1, sizeof(*ns));
@@ -22,7 +27,7 @@ void counted_steps_init(struct counted_steps *counted, const struct phases *phas
 		.counts = mem_zeroed(phases->nr_steps + 1, sizeof(*counted->counts))};
 	counted->counts[0] = !phases_has_steps(phases);
 	for (uint32_t step = 1; step < phases->nr_steps; step++) {
-		if (phases_is_whole(phases, step)) {
+		if (counted_steps_is_one(phases, step)) {
 			ns[nr++] = counted_steps_ns(phases, step);
 		}
 	}
@@ -31,9 +36,12 @@ void counted_steps_init(struct counted_steps *counted, const struct phases *phas
 	}
 	nr = 0;
 	for (uint32_t step = 1; step < phases->nr_steps; step++) {
-		counted->counts[step] =
-			phases_is_whole(phases, step) && step_series_counts(&series, nr, ns[nr]);
-		nr += phases_is_whole(phases, step);
+		if (!counted_steps_is_one(phases, step)) {
+			continue;
+		}
+		counted->counts[step] = step_series_counts(&series, nr, ns[nr]);
+		counted->first = nr == series.nr_warm_up ? step : counted->first;
+		nr++;
 	}
 	counted->nr_warm_up = series.nr_warm_up;
 	counted->nr_outliers = series.nr_outliers;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which steps of a process count for medians, means and shares: the whole ones, but for those that
- * warm up and for outliers (step_series.h), unless the user chose the steps.
+ * warm up and for outliers (step_series.h), unless the user chose the steps. Each process decides
+ * by its own steps: what one rank does besides, such as a checkpoint, is an outlier of that rank.
+ * All screens that print parts of steps ask here.
  */
 #ifndef REPORT_OPS_COUNTED_STEPS_H
 #define REPORT_OPS_COUNTED_STEPS_H
@@ -12,11 +14,25 @@
 struct counted_steps {
 	bool *counts; /* by step as phases count them; [0]: where there are no steps */
 	size_t nr_warm_up, nr_outliers;
+	uint32_t first; /* the first whole step that does not warm up */
 };
 
-/* After phases_finish. */
+/* After phases_finish; before it, what is known by then: all but whether the first step is whole.
+ */
 void counted_steps_init(struct counted_steps *counted, const struct phases *phases);
 void counted_steps_fini(struct counted_steps *counted);
+
+/* Is it left out because it takes long, and not because it warms up? */
+static inline bool counted_steps_is_outlier(const struct counted_steps *counted, uint32_t step)
+{
+	return step && !counted->counts[step] && step >= counted->first;
+}
+
+/*
+ * Is it a whole step? One that ended before the activities of the one before it is, though all its
+ * time belongs to that one. 0: of a process without steps, all of the recording.
+ */
+bool counted_steps_is_one(const struct phases *phases, uint32_t step);
 
 /* The length of a whole step. */
 uint64_t counted_steps_ns(const struct phases *phases, uint32_t step);

@@ -74,7 +74,7 @@ static void narrow(const struct reduced *reduced, bool *is_main,
 	}
 }
 
-/* Files of version 2 have the parts of TensorBoard's plugin alone. */
+/* Files of version 2 have the parts of TensorBoard's plugin alone, of all steps. */
 static void add_plugin_parts(const uint64_t *sums, uint64_t *parts)
 {
 	static const enum budget_part as[NR_BUDGET_PLUGIN_PARTS] = {
@@ -105,6 +105,7 @@ static void add_parts(const struct reduced_process *process, struct headline_fig
 	figures->nr_step_rows += sums[BUDGET_SUM_STEPS];
 	figures->parts_ns += sums[BUDGET_SUM_NS];
 	if (parts[0] == UINT64_MAX) {
+		figures->has_all_parts = true;
 		add_plugin_parts(sums, figures->parts);
 		return;
 	}
@@ -433,7 +434,6 @@ struct table *reduced_headline_table(struct reduced *reduced, unsigned int line_
 {
 	struct table_column columns[NR_COLUMNS];
 	struct job job = {.figures = {.has_parts = true,
-				  .has_all_parts = true,
 				  .nr_gpus = HEADLINE_UNKNOWN_GPUS,
 				  .flops_per_s = -1,
 				  .mfu_pct = -1}};

@@ -109,9 +109,10 @@ struct table *reduced_breakdown_table(struct reduced *reduced, unsigned int leas
 			nr_known++;
 		}
 	}
-	table_note(table, least_steps ? "Times are means over the complete steps."
-				      : "Times are means over the complete steps; without steps, "
-					"of the whole recording.");
+	table_note(table, least_steps
+				  ? "Times are means over the steps that count on the first screen."
+				  : "Times are means over the steps that count on the first "
+				    "screen; without steps, of the whole recording.");
 	if (nr_cut) {
 		table_note(table, "Parts of %" PRIu64 " events are cut off.", nr_cut);
 	}

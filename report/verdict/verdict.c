@@ -593,39 +593,22 @@ void verdict_add_sentence(
 
 /* ---- places ---- */
 
-static int by_step(const void *a, const void *b)
-{
-	const struct headline_job_step *x = a, *y = b;
-
-	return x->number < y->number ? -1 : x->number > y->number;
-}
-
-/* Steps of the job that count. */
-struct counted {
-	struct headline_job_step *steps;
-	size_t nr;
-};
-
 /* Which steps of a process count, as the budget numbers their places; the caller frees them. */
-static bool *counted_places(const struct counted *counted, const struct headline_process *of)
+static bool *counted_places(const struct headline_process *of)
 {
 	bool *counts = mem_zeroed(of->process->nr_steps + 1, sizeof(*counts));
 
 	for (size_t i = 0; i < of->nr_steps; i++) {
-		const struct headline_job_step key = {.number = of->steps[i].number};
-
-		counts[of->steps[i].place] =
-			!of->has_steps || bsearch(&key, counted->steps, counted->nr,
-						  sizeof(*counted->steps), by_step);
+		counts[of->steps[i].place] = of->steps[i].counts;
 	}
 	return counts;
 }
 
 /* The same names in different processes are one place. */
 static void add_process(struct advice_sites *sites, const struct gap_places *places,
-	const struct headline_process *of, const struct counted *counted, unsigned int costs)
+	const struct headline_process *of, unsigned int costs)
 {
-	bool *counts = counted_places(counted, of);
+	bool *counts = counted_places(of);
 
 	for (size_t i = 0; i < places->nr_sums; i++) {
 		const struct gap_place_sum *sum = &places->sums[i];
@@ -648,9 +631,7 @@ static void add_gap_places(const struct verdict *verdict, const struct verdict_f
 	struct advice_mean mean = {
 		(double)figures->nr_step_rows, figures->has_steps ? " per step" : ""};
 	struct advice_sites sites = {0};
-	struct counted counted;
 
-	counted.steps = headline_job_steps(&verdict->headline, figures, &counted.nr);
 	if (finding->cause == VERDICT_STARTUP) {
 		costs |= figures->has_steps ? 0 : 1u << GAP_COST_ALLOCATION;
 		mean = (struct advice_mean){(double)figures->nr_processes, ""};
@@ -659,13 +640,11 @@ static void add_gap_places(const struct verdict *verdict, const struct verdict_f
 		const struct headline_process *of = &verdict->headline.processes[i];
 
 		if (of->is_main) {
-			add_process(
-				&sites, &verdict->advice.facts[i].gap_places, of, &counted, costs);
+			add_process(&sites, &verdict->advice.facts[i].gap_places, of, costs);
 		}
 	}
 	advice_sites_add_text(&sites, ADVICE_GAP, 1u << ADVICE_LATER, NULL, &mean, out);
 	advice_sites_fini(&sites);
-	free(counted.steps);
 }
 
 void verdict_add_places(

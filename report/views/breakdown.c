@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "report/budget/budget.h"
-#include "report/model/select.h"
 #include "report/ops/counted_steps.h"
 #include "report/analysis/view.h"
 
@@ -134,8 +133,8 @@ static void end(void *context, struct process *process, const struct phases *pha
 	for (size_t i = 0; i < budget->nr_steps && !budget->is_too_much; i++) {
 		const struct budget_step *step = &budget->steps[i];
 
-		if (step->is_whole && step->end_ns > step->begin_ns &&
-			(!step->place || select_has_step(process, step->place - 1))) {
+		if (step->place ? counted_steps_is_one(phases, step->place)
+				: step->end_ns > step->begin_ns) {
 			if (counted.counts[step->place]) {
 				add_devices(result, process, step);
 				all_ns += step->next_ns - step->begin_ns;

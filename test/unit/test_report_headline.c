@@ -243,6 +243,57 @@ START_TEST(outliers_are_excluded_and_named)
 }
 END_TEST
 
+static uint64_t sum_of(const struct table *table, const char *key)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < table->nr_rows; i++) {
+		sum += tables_number(table, i, key);
+	}
+	return sum;
+}
+
+/* Each takes so long and is of user code; one of a rank takes so much longer. */
+static struct process *rank_of(const char *name, uint64_t ns, size_t slow, uint64_t more_ns)
+{
+	struct gen *gen = gen_open(streams_path(name));
+	uint64_t now = 1000;
+
+	for (size_t i = 0; i <= NR_STEPS; i++) {
+		struct gprof_row_step *row = gen_row(gen, GPROF_TABLE_step);
+
+		row->time = now;
+		row->step = i;
+		row->how = GPROF_STEP_API;
+		now += ns + (i == slow ? more_ns : 0);
+	}
+	gen_close(gen, "exit");
+	return streams_process(streams_path(name));
+}
+
+/* A checkpoint of one rank is an outlier of that rank: all screens leave out the same step. */
+START_TEST(each_rank_leaves_out_its_own_steps)
+{
+	struct process *ranks[] = {
+		rank_of("checks.gprof", 1000, 6, 9000), rank_of("not.gprof", 500, 0, 0)};
+	struct table *table = tables_make(&view_headline, ranks, 2, false);
+	struct table *budget = tables_make(&view_budget, ranks, 2, false);
+	struct table *stats = tables_make(&view_step_stats, ranks, 2, false);
+	double nr = (double)sum_of(stats, "steps");
+
+	ck_assert_uint_eq(tables_number(stats, 0, "steps"), NR_STEPS - 2);
+	ck_assert_uint_eq(tables_number(stats, 1, "steps"), NR_STEPS - 1);
+	ck_assert_uint_eq(sum_of(budget, "total_ns"), (NR_STEPS - 2) * 1000 + (NR_STEPS - 1) * 500);
+	ck_assert_double_eq_tol(
+		number(table, "cpu_other_ns") * nr, (double)sum_of(budget, "total_ns"), 0.5);
+	table_destroy(table);
+	table_destroy(budget);
+	table_destroy(stats);
+	process_destroy(ranks[0]);
+	process_destroy(ranks[1]);
+}
+END_TEST
+
 START_TEST(steps_that_get_longer_have_a_trend)
 {
 	struct table *table;
@@ -316,5 +367,6 @@ END_TEST
 
 UNIT_SUITE("report/headline", inference_is_no_training, without_gpus_there_are_phases,
 	no_gpu_is_said_where_nothing_shows_one, steps_that_warm_up_are_excluded,
-	outliers_are_excluded_and_named, steps_that_get_longer_have_a_trend,
-	what_is_missing_comes_first, the_program_has_no_interpreter, nonsense_is_no_harm)
+	outliers_are_excluded_and_named, each_rank_leaves_out_its_own_steps,
+	steps_that_get_longer_have_a_trend, what_is_missing_comes_first,
+	the_program_has_no_interpreter, nonsense_is_no_harm)
