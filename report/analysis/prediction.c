@@ -187,12 +187,29 @@ static bool wants_step(void *context, uint64_t number)
 	return number % ((struct prediction *)context)->stride == 0;
 }
 
+/* As in the budget: from the end of all that steps before launched, to that of what it launched. */
+static uint64_t measured_ns(const struct step_events *step)
+{
+	uint64_t begin = step->begin, end = step->end;
+
+	for (size_t i = 0; i < step->nr_records; i++) {
+		const struct step_activity *record = &step->records[i];
+
+		if (record->call_begin < step->begin) {
+			begin = record->end > begin ? record->end : begin;
+		} else if (record->call_begin < step->end) {
+			end = record->end > end ? record->end : end;
+		}
+	}
+	return end > begin ? end - begin : 0;
+}
+
 /* Steps come one by one. */
 static void on_step(void *context, struct step_events *step, size_t nr_steps)
 {
 	struct prediction *prediction = context;
 	struct replay_names names = names_of(prediction);
-	uint64_t step_ns = step->end - step->begin;
+	uint64_t step_ns = measured_ns(step);
 	struct prediction_step *of_job;
 	struct replay_graph *graph;
 
@@ -203,9 +220,6 @@ static void on_step(void *context, struct step_events *step, size_t nr_steps)
 	}
 	prediction->nr_seen++;
 	graph = replay_create(step, &names);
-	if (step->is_before_gap && replay_measured_ns(graph, 0) > step_ns) {
-		step_ns = replay_measured_ns(graph, 0);
-	}
 	if (!prediction->is_joined) {
 		add_results(prediction, graph, &prediction->process, 1, &step_ns);
 		replay_destroy(graph);
@@ -353,6 +367,11 @@ static void on_op(void *context, const struct op *op)
 	step_loader_op(&((struct prediction *)context)->load, op);
 }
 
+static void on_range(void *context, const struct op_range *range)
+{
+	step_loader_range(&((struct prediction *)context)->load, range);
+}
+
 static void on_call(void *context, const struct op_call *call, const struct op *op)
 {
 	(void)op;
@@ -369,8 +388,7 @@ static void on_record(void *context, const struct op_record *record, const struc
 static void end(void *context, struct process *process, const struct phases *phases)
 {
 	(void)process;
-	(void)phases;
-	step_loader_end(&((struct prediction *)context)->load);
+	step_loader_end(&((struct prediction *)context)->load, phases);
 }
 
 static const struct scan_want wants[] = {
@@ -400,6 +418,7 @@ const struct op_view prediction_ops = {
 	.ignores_selection = true,
 	.begin = begin,
 	.op = on_op,
+	.range = on_range,
 	.call = on_call,
 	.record = on_record,
 	.end = end,

@@ -4,8 +4,8 @@
  * each process or, where collectives match, of the job. It gathers its steps in the pass of the
  * view that it is a part of.
  *
- * Of long runs steps are evenly thinned out. The first step is left out: what ran before it is not
- * known. A process without steps counts as one step.
+ * Of the steps that count (counted_steps.h), those of long runs are evenly thinned out. The first
+ * step is left out: what ran before it is not known. A process without steps counts as one step.
  */
 #ifndef REPORT_ANALYSIS_PREDICTION_H
 #define REPORT_ANALYSIS_PREDICTION_H
@@ -27,7 +27,8 @@
 /* Means per step. */
 struct predicted {
 	uint64_t nr_steps; /* that were replayed; 0: none, and nothing is known */
-	double step_ns;	   /* measured, from the begin of a step to the next one */
+	double step_ns; /* measured, as in the budget: between the ends of all that steps launched
+			 */
 	/* From the begin of a step to the end of all that it launched, which may be later. */
 	double span_ns, span_replayed_ns;
 	double unexplained_ns; /* see replay_unexplained_ns */

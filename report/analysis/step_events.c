@@ -465,12 +465,14 @@ static void drop_from(struct step_loader *load, uint64_t begin)
 	load->found = load->nr_not_before = 0;
 }
 
+/* Of the first step it is known only when all events have come, so it is till then. */
 static bool is_wanted(const struct step_loader *load, size_t place)
 {
 	const struct model_step *step = &load->process->steps[place];
+	bool counts = place ? load->counted.counts[place + 1]
+			    : !model_step_is_gap(step) && select_has_step(load->process, place);
 
-	return !model_step_is_gap(step) && select_has_step(load->process, place) &&
-	       (!load->wants || load->wants(load->context, step->step));
+	return counts && (!load->wants || load->wants(load->context, step->step));
 }
 
 /*
@@ -482,16 +484,16 @@ static void take_next(struct step_loader *load)
 	const struct process *process = load->process;
 	size_t place = --load->next;
 	const struct model_step *at = &process->steps[place];
-	struct step_events step = {.begin = begin_of(load, place),
+	uint64_t begin = place ? at->tick : load->first_tick;
+	struct step_events step = {.begin = time_of(load, begin),
 		.number = at->step,
-		.thread = loop_step_thread(load->process, place),
-		.is_before_gap = place + 1 < process->nr_steps && model_step_is_gap(&at[1])};
+		.thread = loop_step_thread(load->process, place)};
 
 	step.end = step.begin;
-	if (place + 1 < process->nr_steps && at[1].tick > at->tick) {
-		step.end += clock_map_duration(&process->host_clock, at[1].tick - at->tick);
+	if (place + 1 < process->nr_steps && at[1].tick > begin) {
+		step.end += clock_map_duration(&process->host_clock, at[1].tick - begin);
 	}
-	if (step.end > step.begin) {
+	if (step.end > step.begin && load->counted.counts[place + 1]) {
 		add_ready(load, &step);
 	}
 }
@@ -585,13 +587,30 @@ static void check_room(struct step_loader *load, uint64_t end)
 
 /* ---- the pass ---- */
 
+static void find_counted(struct step_loader *load, const struct phases *phases)
+{
+	const struct model_step *steps = load->process->steps;
+
+	counted_steps_fini(&load->counted);
+	counted_steps_init(&load->counted, phases);
+	if (phases_has_steps(phases)) {
+		load->first_tick = steps[1].tick - phases_step_ticks(phases, 1);
+	}
+}
+
 void step_loader_begin(struct step_loader *load, struct process *process)
 {
+	struct phases marks;
+
 	load->process = process;
+	phases_init(&marks, process);
+	find_counted(load, &marks);
+	phases_fini(&marks);
 	load->nr_items = load->found = 0;
 	load->nr_records = load->nr_not_before = load->nr_kept_lone = 0;
 	load->next = process->nr_steps > 1 ? process->nr_steps - 1 : 0;
 	load->until = UINT64_MAX;
+	load->seen_begin = load->seen_end = 0;
 	load->too_many = UINT64_MAX;
 	load->of_process = NULL;
 	free(load->call_roles);
@@ -606,6 +625,17 @@ void step_loader_begin(struct step_loader *load, struct process *process)
 			sort_events(&load->marks[i]);
 		}
 	}
+}
+
+static void see(struct step_loader *load, uint64_t begin, uint64_t end)
+{
+	load->seen_begin = !load->seen_begin || begin < load->seen_begin ? begin : load->seen_begin;
+	load->seen_end = end > load->seen_end ? end : load->seen_end;
+}
+
+void step_loader_range(struct step_loader *load, const struct op_range *range)
+{
+	see(load, time_of(load, range->begin), time_of(load, range->end));
 }
 
 static struct step_item *add_item(struct step_loader *load, uint64_t begin, uint64_t end)
@@ -628,6 +658,7 @@ void step_loader_add_op(struct step_loader *load, const struct op *op)
 	}
 	begin = time_of(load, op->begin);
 	end = time_of(load, op->end);
+	see(load, begin, end);
 	class = op_class(op->name, op->framework, op->scope);
 	item = add_item(load, begin, end);
 	item->thread = op->thread;
@@ -642,6 +673,7 @@ void step_loader_add_call(struct step_loader *load, const struct op_call *call)
 {
 	uint64_t begin, end;
 	struct step_item *item;
+	uint8_t api;
 
 	begin = time_of(load, call->begin);
 	end = time_of(load, call->end);
@@ -649,9 +681,12 @@ void step_loader_add_call(struct step_loader *load, const struct op_call *call)
 	item = add_item(load, begin, end);
 	item->is_call = true;
 	item->thread = call->thread;
-	item->name = process_call_name(load->process, call->call, NULL);
+	item->name = process_call_name(load->process, call->call, &api);
 	item->correlation = call->correlation;
 	set_role(load, item, call);
+	if (api != GPROF_API_THREAD) {
+		see(load, begin, end);
+	}
 }
 
 static bool has_stream_handle(const struct process *process, const struct op_call *call)
@@ -684,6 +719,7 @@ void step_loader_add_record(
 		.device = process_place(load->process, record->place).device,
 		.is_copy =
 			record->table == GPROF_TABLE_memcpy || record->table == GPROF_TABLE_memset};
+	see(load, added->begin, added->end);
 	load->nr_before += added->call_begin < load->begin;
 	if (item && item->is_call && item->correlation == call->correlation &&
 		item->role == CALL_PLAIN) {
@@ -703,6 +739,7 @@ void step_loader_add_lone(struct step_loader *load, const struct op_record *reco
 	}
 	load->lone = array_grow(
 		load->lone, load->nr_kept_lone, &load->lone_capacity, sizeof(*load->lone));
+	see(load, record->begin_ns, record->end_ns);
 	load->lone[load->nr_kept_lone++] = (struct step_activity){.begin = record->begin_ns,
 		.end = record->end_ns < record->begin_ns ? record->begin_ns : record->end_ns,
 		.name = gpu_activity_name(load->process, record),
@@ -731,14 +768,20 @@ static void take_all(struct step_loader *load)
 	}
 	step.end =
 		step.end && load->process->last_ns > step.end ? load->process->last_ns : step.end;
+	if (load->seen_end &&
+		strcmp(process_fact(load->process, "trace.format", ""), "nsys") == 0) {
+		step.begin = load->seen_begin > step.begin ? load->seen_begin : step.begin;
+		step.end = load->seen_end < step.end ? load->seen_end : step.end;
+	}
 	if (step.end > step.begin) {
 		add_ready(load, &step);
 		take_ready(load);
 	}
 }
 
-void step_loader_end(struct step_loader *load)
+void step_loader_end(struct step_loader *load, const struct phases *phases)
 {
+	find_counted(load, phases);
 	load->position = 0;
 	while (load->next) {
 		take_next(load);
@@ -761,6 +804,7 @@ void step_loader_fini(struct step_loader *load)
 		free(load->marks[i].events);
 	}
 	free(load->marks);
+	counted_steps_fini(&load->counted);
 	free(load->call_roles);
 	free(load->handles);
 	free(load->items);

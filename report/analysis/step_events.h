@@ -3,8 +3,9 @@
  * What the host and the devices did in a step and before it, for critical.h and replay.h, collected
  * from the last step to the first in a pass over operators (op_walk.h). Devices may be a whole
  * queue behind, so what came before is as much as holds STEP_EVENTS_BEFORE activities, at least one
- * step and at most STEP_EVENTS_STEPS: so many are in memory at a time. A process without steps
- * counts as one, from its first call or operator to the end of its last or of what it launched.
+ * step and at most STEP_EVENTS_STEPS: so many are in memory at a time. Steps that do not count
+ * (counted_steps.h) are left out. A process without steps counts as one, from its first call or
+ * operator to the end of its last or of what it launched.
  *
  * Which stream or event a call was about is what CUPTI's records of synchronisations and events
  * say, by correlation ID (table sync, table event; 40 bytes each in memory). Where a process has no
@@ -21,6 +22,7 @@
 #include <stdint.h>
 
 #include "report/model/scan.h"
+#include "report/ops/counted_steps.h"
 #include "report/ops/op_walk.h"
 
 enum call_role {
@@ -82,7 +84,6 @@ struct step_events {
 	uint32_t thread;	/* of the loop: it ends there */
 	uint64_t number;	/* of the step; 0 if the process has none */
 	bool is_recording;	/* it has none: this is all of the recording */
-	bool is_before_gap;	/* no step begins where it ends: its activities end it, if later */
 	/* Also of steps before: what was launched there may end here. */
 	struct step_item *items;
 	size_t nr_items;
@@ -112,6 +113,12 @@ struct step_loader {
 	struct step_marks *marks; /* of all processes, from the scan */
 	size_t nr_marks, mark_capacity;
 	struct step_marks *of_process;
+	/* Of it; while events come, of the first step it is not known. */
+	struct counted_steps counted;
+	uint64_t first_tick; /* where that one begins, if it counts */
+	/* Of operators, ranges, calls and activities, but not of calls of the system; as in
+	 * budget.h */
+	uint64_t seen_begin, seen_end;
 	uint8_t *call_roles; /* 1 + what the name of a call says, by its id; 0: not asked yet */
 	struct step_handle *handles;
 	size_t nr_handles, handle_capacity;
@@ -201,7 +208,8 @@ static inline void step_loader_record(
 	}
 }
 
-void step_loader_end(struct step_loader *load);
+void step_loader_range(struct step_loader *load, const struct op_range *range);
+void step_loader_end(struct step_loader *load, const struct phases *phases);
 
 void step_loader_fini(struct step_loader *load);
 

@@ -23,6 +23,7 @@ struct critical_view {
 	uint64_t whole_ns;	/* of all steps */
 	uint64_t nr_recordings; /* of these: all of a process, where none has steps */
 	uint64_t nr_left_out;	/* processes without steps, where others have some */
+	size_t nr_warm_up, nr_outliers;
 	bool has_all_names;
 };
 
@@ -127,6 +128,11 @@ static void on_op(void *context, const struct op *op)
 	step_loader_op(&((struct critical_view *)context)->load, op);
 }
 
+static void on_range(void *context, const struct op_range *range)
+{
+	step_loader_range(&((struct critical_view *)context)->load, range);
+}
+
 static void on_call(void *context, const struct op_call *call, const struct op *op)
 {
 	(void)op;
@@ -142,9 +148,12 @@ static void on_record(void *context, const struct op_record *record, const struc
 
 static void end(void *context, struct process *process, const struct phases *phases)
 {
+	struct critical_view *view = context;
+
 	(void)process;
-	(void)phases;
-	step_loader_end(&((struct critical_view *)context)->load);
+	step_loader_end(&view->load, phases);
+	view->nr_warm_up += view->load.counted.nr_warm_up;
+	view->nr_outliers += view->load.counted.nr_outliers;
 }
 
 /* ---- the table ---- */
@@ -231,7 +240,9 @@ static void add_note(const struct critical_view *view, struct table *table)
 
 	uint64_t nr_steps = load->nr_steps - view->nr_left_out;
 
-	if (view->nr_recordings == nr_steps) {
+	if (!nr_steps) {
+		table_note(table, "No step has a known start and end.");
+	} else if (view->nr_recordings == nr_steps) {
 		table_note(table,
 			"No steps were found: the path covers all of the recording, %.3f ms from "
 			"the first call or operator to the end of the last activity.",
@@ -240,6 +251,7 @@ static void add_note(const struct critical_view *view, struct table *table)
 		table_note(table, "The path covers %llu step%s.", (unsigned long long)nr_steps,
 			nr_steps == 1 ? "" : "s");
 	}
+	counted_steps_note(view->nr_warm_up, view->nr_outliers, table);
 	if (view->nr_left_out) {
 		table_note(table, "%llu process%s without steps %s excluded.",
 			(unsigned long long)view->nr_left_out, view->nr_left_out == 1 ? "" : "es",
@@ -318,13 +330,20 @@ VIEW(critical_path, 230) = {
 		"waits",
 	.about = "The critical path goes backwards from the end of each step to its start. Its "
 		 "segments follow each other without overlap, so they add up to the time of the "
-		 "steps.",
+		 "steps. Those are the steps that count on the first screen, each up to the begin "
+		 "of the next one. What the path runs through is not what the view budget counts: "
+		 "a kernel that nothing waits for is in no segment.",
 	.is_empty_hidden = true,
 	.title = "Critical path",
 	VIEW_COLUMNS(columns),
 	VIEW_KEYED_STATE(struct critical_view, kinds),
 	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, NULL, on_batch, NULL},
-	.ops = {.begin = begin, .op = on_op, .call = on_call, .record = on_record, .end = end},
+	.ops = {.begin = begin,
+		.op = on_op,
+		.range = on_range,
+		.call = on_call,
+		.record = on_record,
+		.end = end},
 	.init = init,
 	.fill = fill_table,
 	.fini = fini,

@@ -74,7 +74,8 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("predicted_ns", "Predicted", TABLE_MEAN_TIME,
 		.help = "the measured step less what is saved, at least GPU busy time; unknown if "
 			"the error exceeds 3 %"),
-	TABLE_COLUMN("step_ns", "Step", TABLE_MEAN_TIME, .help = "measured"),
+	TABLE_COLUMN("step_ns", "Step", TABLE_MEAN_TIME,
+		.help = "measured, as in the view budget, of the replayed steps"),
 	TABLE_COLUMN("replayed_ns", "Replayed", TABLE_MEAN_TIME, .is_minor = true,
 		.help = "the same by the replay of the unchanged steps"),
 	TABLE_COLUMN("error_pct", "Error %", TABLE_PERCENT, .help = "replayed against measured"),
@@ -83,7 +84,8 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("assumption", "As if", TABLE_TEXT, .is_wide_only = true),
 	TABLE_COLUMN("pid", "PID", TABLE_ID, .is_minor = true),
 	TABLE_COLUMN("rank", "Rank", TABLE_COUNT),
-	TABLE_COLUMN("steps", "Steps", TABLE_COUNT, .is_minor = true, .help = "replayed steps"),
+	TABLE_COLUMN("steps", "Steps", TABLE_COUNT, .is_minor = true,
+		.help = "replayed steps: some of those that count on the first screen"),
 };
 
 static const char *name_of(const struct what_if_view *view, size_t change, const char **assumption)

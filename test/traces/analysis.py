@@ -11,7 +11,7 @@ import sys
 
 from tap import check, finish
 
-VIEWS = "time-breakdown,distributed,collectives,launch-latency,queue,bandwidth,critical-path,memcpy,memset,steps,stragglers"
+VIEWS = "time-breakdown,distributed,collectives,launch-latency,queue,bandwidth,critical-path,memcpy,memset,steps,step-stats,stragglers"
 # HTA: temporal breakdown, launch statistics and queue lengths of the first five steps, in us.
 HTA_TRACE = "overlap_a100_8ranks_rank3.json.gz"
 HTA_STEPS = "1009-1013"
@@ -54,7 +54,7 @@ def check_trace(name, tables, reference):
         for row in tables["critical_path"]:
             path.setdefault(row["kind"], row["total_ns"])  # the kind's own row comes first
         check(name + ": critical path", sum(path.values()),
-              sum(row["duration_ns"] for row in tables["steps"] if row["duration_ns"]))
+              sum(row["total_ns"] for row in tables["step_stats"] if row["part"] == "Step"))
     if name in FULL_QUEUE:
         check(name + ": queue", max(row["max_length"] for row in tables["queue"]), FULL_QUEUE[name])
     if name in OVERLAP:
