@@ -195,8 +195,13 @@ def check_first(page):
         shown = " ".join(cards.inner_text().split())  # HTML has one blank for line breaks, too
         must(all(" ".join(row["name"].split()) in shown for row in stalls[-3:]), "what has not come")
     use = " ".join(page.locator(".card", has_text="GPU utilization").all_inner_texts())
-    must(not expected["gpu_summary"]["rows"] or ("of step time" in use) == any(row["step"] != "all" for row in expected["breakdown"]["rows"]),
+    must(not expected["gpu_summary"]["rows"] or ("of the steps" in use) == any(row["step"] != "all" for row in expected["breakdown"]["rows"]),
          "what the use of GPUs is a share of: " + use)
+    shares = [row["utilization_pct"] for row in expected["gpu_summary"]["rows"] if row["utilization_pct"] is not None]
+    shown = re.search(r"([\d.]+) %", use)
+    must(not shares or (shown and abs(float(shown[1]) - sum(shares) / len(shares)) < 0.06), "the use of GPUs: %s, not %s" % (use, shares))
+    is_partial = bool(headline["warm_up_steps"] or headline["outlier_steps"])
+    must(not shares or ("warm-up steps and outliers excluded" in use) == is_partial, "which steps the use of GPUs is of: " + use)
     for row in expected["findings"]["rows"][:3]:
         must(row["sentence"] in text, "finding " + row["cause"])
 

@@ -54,10 +54,11 @@ function deviceCards(parent) {
 	if (use.length) {
 		const hasSteps = rowsOf("breakdown").some((row) => row.step !== "all");
 		card(parent, "GPU utilization", one(mean(use.map((row) => row.utilization_pct)), "percent"),
-			["of " + (hasSteps ? "step" : "recording") + " time with a kernel running", rowsOf("headline").some((row) => row.warm_up_steps || row.outlier_steps) ? "warm-up steps and outliers included" : "", ofGpus(use)]);
+			["of " + (hasSteps ? "the steps and the pauses between them" : "the recording") + " with a kernel running",
+				rowsOf("headline").some((row) => row.warm_up_steps || row.outlier_steps) ? "warm-up steps and outliers excluded" : "", ofGpus(use)]);
 	} else if (all.length) {
-		card(parent, "GPU utilization", one(mean(all.map((row) => row.busy_pct)), "percent"),
-			["of the time from the first to the last GPU activity", ofGpus(all)]);
+		card(parent, "GPU busy", one(mean(all.map((row) => row.busy_pct)), "percent"),
+			["of the time from the first to the last GPU activity, copies included", ofGpus(all)]);
 	}
 	const occupancy = mean(use.map((row) => row.occupancy_pct)), unknown = mean(use.map((row) => row.unknown_tensor_pct)), used = mean(use.map((row) => row.tensor_pct));
 	if (occupancy !== null) {
@@ -167,5 +168,5 @@ function overviewPage(parent) {
 	topBars(grid, "Top kernels by total time", "kernel", "name", "total_ns", 8);
 }
 
-return {card, headline, findingList, overviewPage};
+return {card, headline, stepCard, findingList, overviewPage};
 })();

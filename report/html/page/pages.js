@@ -8,7 +8,7 @@
 const {make, one, short} = pageText, {data, shapes, rowsOf, keyOf, stepLabel, who, shownName, searchedText} = pageData;
 const {hashOf, partsOfHash, rowsHash, stepHash, linkRows, addLink} = pageLink, {readAddress, drawTable} = pageTable, {addExport, linesOf} = pageExport;
 const {hasCharts, shown, css, printing, chart, charts, topBars, topPie, countBars, stack, ranking, operatorTypes} = pageChart;
-const {breakdownParts, stepTimes, stepPage} = pageStep, {card, headline, findingList, overviewPage} = pageOverview, {curves, memoryCurves} = pageCurve, {memoryCategories} = pageMemory, {heat, hasField} = pageHeat;
+const {breakdownParts, stepTimes, stepPage} = pageStep, {card, headline, stepCard, findingList, overviewPage} = pageOverview, {curves, memoryCurves} = pageCurve, {memoryCategories} = pageMemory, {heat, hasField} = pageHeat;
 const main = document.getElementById("main");
 
 const timelineTools = {make, one, short, shownName, searchedText, css, rowsOf, keyOf, rowsHash, stepHash, hashOf, partsOfHash, shown, addExport, linesOf, phases: shapes.model && shapes.model.figure, facts: data.page.facts, windowEvents: data.page.window_events || 0};
@@ -65,7 +65,7 @@ const isTableFirst = new Set(["operators", "kernels", "copies", "api", "nvtx", "
 
 /* Pages for two runs, and for a summary of `reduce`; null for streams. */
 const diff = data.page.is_diff ? diffOf({make, one, rowsOf, chart, charts, card, addLink, hashOf, short, shownName, aboutPage, pair}) : null;
-const other = data.page.is_reduced ? reducedOf({make, one, data, rowsOf, who, charts, chart, stack, topBars, card, headline, heat, breakdownParts, aboutPage}) : diff;
+const other = data.page.is_reduced ? reducedOf({make, one, data, rowsOf, who, charts, chart, stack, topBars, card, headline, stepCard, heat, breakdownParts, aboutPage}) : diff;
 
 const pages = other ? other.pages : [
 	["overview", "Overview", overviewPage, []],

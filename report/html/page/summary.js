@@ -5,7 +5,7 @@
  */
 "use strict";
 
-const reducedOf = ({make, one, data, rowsOf, who, charts, chart, stack, topBars, card, headline, heat, breakdownParts, aboutPage}) => {
+const reducedOf = ({make, one, data, rowsOf, who, charts, chart, stack, topBars, card, headline, stepCard, heat, breakdownParts, aboutPage}) => {
 const processes = rowsOf("processes"), many = data.page.processes + (data.page.processes === 1 ? " process" : " processes");
 
 /* The row with that name of a table over processes. */
@@ -43,9 +43,9 @@ function spreadBars(parent, title, key, type, unit) {
 function overview(parent) {
 	headline(parent);
 	const cards = make("div", parent, null, "cards");
-	spreadCard(cards, "Step time", over("distributed_over_processes", "Duration"));
-	spreadCard(cards, "Computation", over("distributed_over_processes", "Computation"));
-	spreadCard(cards, "Communication", over("distributed_over_processes", "Communication"));
+	stepCard(cards);
+	spreadCard(cards, "Computing", over("breakdown_over_processes", "Kernel"));
+	spreadCard(cards, "Exposed communication", over("breakdown_over_processes", "Communication"));
 	wholeCard(cards);
 	const grid = charts(parent);
 	heat(grid);
