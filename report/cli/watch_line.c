@@ -68,7 +68,7 @@ static void add_steps(struct buf *out, const struct watch *watch, const struct s
 			out, ", none for %.0f s", (double)(watch_now_ns() - watch->moved_ns) / 1e9);
 		return;
 	}
-	buf_printf(out, ", %.3f ms a step", step_ns(&sums->slice) / 1e6);
+	buf_printf(out, ", mean step %.3f ms", step_ns(&sums->slice) / 1e6);
 	if (sums->nr_steppers > 1) {
 		buf_text(out, " (");
 		watch_add_who(out, sums->slowest);
@@ -87,7 +87,7 @@ void watch_add_line(struct buf *out, const struct watch *watch)
 		sums.nr_open);
 	add_steps(out, watch, &sums);
 	if (sums.slice.nr_gpu_samples) {
-		buf_printf(out, ", GPU %.0f %%",
+		buf_printf(out, ", GPU %.0f %% (NVML)",
 			(double)sums.slice.gpu_percent / (double)sums.slice.nr_gpu_samples);
 	}
 	if (sums.slice.cpu_time_ns) {

@@ -121,7 +121,8 @@ static void add_wholes(struct buf *out, const struct watch *watch)
 static void add_times(struct buf *out, const struct watch *watch)
 {
 	add_head(out, "gprof_step_duration_seconds", "summary",
-		"Time of steps whose begin and end are known.");
+		"Time of steps whose begin and end are known, also of those that warm up and of "
+		"outliers.");
 	for (size_t i = 0; i < watch->nr_processes; i++) {
 		const struct watch_process *p = watch->processes[i];
 
@@ -153,7 +154,7 @@ static void add_gpus(struct buf *out, const struct watch *watch)
 {
 	add_head(out, "gprof_gpu_busy_ratio", "gauge",
 		"Share of the last sampling period of NVML in which a kernel ran on that GPU, of "
-		"any process.");
+		"any process; not the utilization that summary has of the steps.");
 	for (size_t i = 0; i < watch->nr_processes; i++) {
 		const struct watch_process *p = watch->processes[i];
 

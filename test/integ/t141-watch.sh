@@ -81,7 +81,7 @@ ok awk -v a="$sums" -v b="$mine" 'BEGIN {split(a, x, ","); split(b, y, ",")
 # Once, of what has ended; no stream; a command that fails; metrics that cannot be written; usage.
 "$REPORT" watch --once "$GPROF_DIR" >"$T/watch" 2>"$T/watch.err"
 is 0 $? "status of --once"
-ok grep -qE '^[0-9:]{8} 0/2 running, 0 recording, steps 30, .* ms a step \(rank [01]: .*\), .*none lost$' "$T/watch"
+ok grep -qE '^[0-9:]{8} 0/2 running, 0 recording, steps 30, mean step .* ms \(rank [01]: .*\), .*none lost$' "$T/watch"
 mkdir "$T/empty"
 "$REPORT" watch --once "$T/empty" >"$T/watch" 2>"$T/watch.err"
 is 1 $? "status of --once without streams"

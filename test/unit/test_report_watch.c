@@ -313,8 +313,8 @@ START_TEST(line_and_metrics_have_the_numbers)
 	write_job(path, "exit");
 	ck_assert_int_eq(watch_look(&watch), 0);
 	watch_add_line(&line, &watch);
-	ck_assert_str_eq(text_of(&line), "0/1 running, 0 recording, steps 199, 0.001 ms a step, "
-					 "GPU 10 %, CPU 50 %, 190 events lost");
+	ck_assert_str_eq(text_of(&line), "0/1 running, 0 recording, steps 199, mean step 0.001 ms, "
+					 "GPU 10 % (NVML), CPU 50 %, 190 events lost");
 	watch_add_metrics(&metrics, &watch);
 	text = text_of(&metrics);
 	ck_assert_ptr_nonnull(
