@@ -485,7 +485,8 @@ static const struct table_column columns[] = {
 	[CALLS] = TABLE_COLUMN("calls", "Calls", TABLE_COUNT),
 	[TOTAL] = TABLE_COLUMN(
 		"total_ns", "Time", TABLE_TIME, .help = "union of the events of this kind"),
-	[RATIO] = TABLE_COLUMN("ratio_pct", "% of steps", TABLE_PERCENT),
+	[RATIO] = TABLE_COLUMN("ratio_pct", "% of steps", TABLE_PERCENT,
+		.help = "of all steps whose start and end are known"),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -525,7 +526,9 @@ VIEW(overview, 20) = {
 	.name = "overview",
 	.help = "time of each kind of event, as a share of the steps",
 	.about = "Covers the steps whose start and end are known. Events of one kind that overlap "
-		 "count once; different kinds can overlap.",
+		 "count once; different kinds can overlap. This is the layout of Paddle: steps "
+		 "that warm up and outliers count, too, and what overlaps is in several rows. Of "
+		 "the steps that count on the first screen, the view budget has each time once.",
 	.title = "Overview",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct overview_view),

@@ -65,11 +65,13 @@ static const struct table_column columns[] = {
 	VIEW_DEVICE_COLUMNS,
 	TABLE_COLUMN(
 		"span_ns", "Span", TABLE_TIME, .help = "from the first GPU activity to the last"),
-	TABLE_COLUMN("idle_ns", "Idle", TABLE_TIME, .is_minor = true, .help = "nothing ran"),
+	TABLE_COLUMN("idle_ns", "Idle", TABLE_TIME, .is_minor = true,
+		.help = "nothing ran on this GPU; also before, between and after steps"),
 	TABLE_COLUMN("computation_ns", "Computation", TABLE_TIME, .is_minor = true,
-		.help = "at least one computing kernel ran"),
+		.help = "at least one computing kernel ran on this GPU"),
 	TABLE_COLUMN("communication_kernels_alone_ns", "Communication alone", TABLE_TIME,
-		.is_minor = true, .help = "a communication kernel ran, and no computing one"),
+		.is_minor = true,
+		.help = "a communication kernel ran, and no computing one; copies may run"),
 	TABLE_COLUMN("memory_alone_ns", "Copies alone", TABLE_TIME, .is_minor = true,
 		.help = "copies or memsets ran, and no kernel"),
 	TABLE_COLUMN("idle_pct", "Idle %", TABLE_PERCENT),
@@ -99,7 +101,10 @@ VIEW(time_breakdown, 90) = {
 	.name = "time-breakdown",
 	.help = "share of GPU time: idle, computation, communication, copies",
 	.about = "Shares are of the span, from the first activity of the GPU to the last. "
-		 "A category \"alone\" excludes time in which one of the columns before it ran.",
+		 "A category \"alone\" excludes time in which one of the columns before it ran. "
+		 "This is the layout of HolisticTraceAnalysis: each GPU by itself, with warm-up, "
+		 "outliers and the time between steps. Of the steps that count, and of a process "
+		 "with all its GPUs, the view budget tells the same.",
 	.is_empty_hidden = true,
 	.title = "GPU time breakdown",
 	VIEW_COLUMNS(columns),
