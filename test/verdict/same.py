@@ -5,18 +5,24 @@
 To the nanosecond: the view `idle` has the idle parts of `budget`; no gap of `idle-gaps` counts for more than its part has;
 the times of the headline and of TensorBoard's breakdown are the parts of the steps that they cover, added up. The headline's
 steps, medians and means are those of `step-stats`, `diff` and `reduce`; its findings are those of `findings`, of its step; the
-places of a finding take at most what it costs; a GPU is in use as long as the process computes.
+places of a finding take at most what it costs; a GPU is in use as long as the process computes. The critical path is as long
+as the steps that count, and what-if replays no others. Of a recording without steps, `overview` and `time-breakdown` have the
+busy time of the budget; of steps they have no less than what counts. OpenMetrics and the page have the tables of `summary`,
+and `watch` has the steps of `steps`.
 """
 import collections
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 
 import verdict
 
-VIEWS = "budget,idle,idle-gaps,breakdown,gpu-summary,step-stats,findings,headline"
+VIEWS = "budget,idle,idle-gaps,breakdown,gpu-summary,step-stats,findings,headline,critical-path,what-if,time-breakdown,overview,steps"
+# Whose figures other formats print, too.
+SHOWN = ("headline", "findings", "budget", "idle", "breakdown", "gpu_summary", "step_stats", "time_breakdown", "overview")
 IDLE = "Idle: "
 # The parts of a budget by columns of the headline: on a GPU, and on the CPU alone.
 GPU = {
@@ -35,6 +41,10 @@ CPU = {
 }
 
 
+# Larger times are nonsense of a damaged recording, and no number of JSON is exact.
+MOST_EXACT = 1 << 53
+# watch takes ticks for ns: it does not wait for the end, when it is known how fast the clock was.
+CLOCK = 1e-4
 # As in TensorBoard, a GPU's utilization is a share of the pauses between steps, too: of so much at most, %.
 PAUSES = 1.0
 
@@ -107,7 +117,7 @@ def headline(have, steps):
     number = sum(steps.values()) or 1
     for column, of in (GPU if row["computing_ns"] is not None else CPU).items():
         mean, total = row[column + "_ns"], sum(parts[part] for part in of)
-        if mean is not None and not is_mean(mean, total, number):
+        if mean is not None and mean < MOST_EXACT and not is_mean(mean, total, number):
             yield f"the headline has {mean} of {column} in each of {number} steps, budget {total} in all"
 
 
@@ -148,7 +158,7 @@ def findings(have):
             yield f"{finding['cause']} reaches beyond the step: {finding['reach_ns']} of {finding['step_ns']}"
         if None not in (finding["saved_ns"], finding["reach_ns"]) and finding["saved_ns"] > finding["reach_ns"] + 1:
             yield f"{finding['cause']} saves more than it reaches: {finding['saved_ns']} of {finding['reach_ns']}"
-        if row["processes"] == 1 and step and abs(finding["step_ns"] - step) > len(GPU):
+        if row["processes"] == 1 and step and abs(finding["step_ns"] - step) > len(GPU) + 1e-12 * step:
             yield f"{finding['cause']} is of a step of {finding['step_ns']}, the headline's takes {step}"
     yield from verdict.places_are_in_reach(None, have["findings"], None)
 
@@ -174,6 +184,105 @@ def reduced(have, other):
             yield f"reduce has {theirs} of {column}, the headline {mine}"
 
 
+def busy(parts, pid, columns):
+    return sum(parts[pid, part] for column in columns for part in GPU[column])
+
+
+def path_of(have):
+    """From the begin of each step to the next one; of a recording all of it."""
+    length = sum(row["total_ns"] for row in have["critical_path"] if row["name"] == row["kind"])
+    steps = sum(row["total_ns"] for row in have["step_stats"] if row["part"] == "Step")
+    recordings = sum(sums(have["budget"], "pid", "total_ns").values())
+    want = steps if have["step_stats"] else recordings
+    if length and length != want:
+        yield f"the critical path takes {length}, what it is of {want}"
+
+
+def replay(have):
+    """Of one process: the steps that are replayed count, and last as long as in the budget."""
+    if len({row["pid"] for row in have["step_stats"]}) == 1 and have["what_if"]:
+        of, row = next(row for row in have["step_stats"] if row["part"] == "Step"), have["what_if"][0]
+        lengths = [row["total_ns"] for row in have["breakdown"] if row["step"] not in ("all", "average")]
+        mean = sum(row["total_ns"] for row in have["budget"] if row["pid"] == of["pid"]) / of["steps"]
+        if row["steps"] > of["steps"] or not min(lengths) - 1 <= row["step_ns"] <= max(lengths) + 1:
+            yield f"what-if replays {row['steps']} steps of {row['step_ns']}, of {of['steps']} that take {min(lengths)} to {max(lengths)}"
+        if row["steps"] == of["steps"] and abs(row["step_ns"] - mean) > 1:
+            yield f"what-if replays all {row['steps']} steps of {row['step_ns']}, which take {mean}"
+
+
+def layouts(have, steps):
+    """Of other tools: each GPU by itself, all whole steps and what lies between them."""
+    parts = sums(have["budget"], "part", "total_ns")
+    devices = collections.defaultdict(list)
+    for row in have["time_breakdown"]:
+        if row["span_ns"] < MOST_EXACT:
+            devices[row["pid"]].append(row)
+    for pid, rows in devices.items():
+        for key, columns in ("computation_ns", ["computing"]), (None, list(GPU)[:3]):
+            own = [row[key] if key else row["span_ns"] - row["idle_ns"] for row in rows]
+            want = busy(parts, pid, columns)
+            if sum(own) < want or (not steps[pid] and max(own) > want):
+                yield f"GPUs of process {pid} have {own} of {', '.join(columns)}, budget {want}"
+    rows = {row["name"]: row["total_ns"] for row in have["overview"] if row["side"] == "GPU" and row["name"] != "Kernel of one GPU"}
+    own = rows.get("Computation", rows.get("Kernel", 0))
+    want = sum(busy(parts, pid, ["computing"]) for pid in {row["pid"] for row in have["budget"]})
+    row = have["headline"][0] if have["headline"] else None
+    if row and not steps and own != want and row["helpers"] == 0 and own < MOST_EXACT:
+        yield f"overview has {own} of computing, budget {want}"
+    for of in have["overview"]:
+        if of["name"] == "ProfileStep" and row and row["processes"] == 1 and row["helpers"] == 0 and of["calls"] != row["steps"] + row["warm_up_steps"] + row["outlier_steps"]:
+            yield f"overview has {of['calls']} steps, the headline {row['steps']} and {row['warm_up_steps']} and {row['outlier_steps']}"
+
+
+def base_units(column, value):
+    """A figure of JSON as OpenMetrics names and prints it."""
+    for end, name, factor in ("_ns", "_seconds", 1e-9), ("_pct", "_ratio", 1e-2), ("bytes_per_s", "bytes_per_second", 1), ("_per_s", "_per_second", 1):
+        if column.endswith(end):
+            return column[:-len(end)] + name, value * factor
+    return column, value
+
+
+def openmetrics(have, lines):
+    """Each figure of the tables is printed as often as they have it."""
+    printed = collections.defaultdict(list)
+    for line in lines:
+        match = re.match(r"(gprof_\w+)(?:\{.*\})? (\S+)$", line)
+        if match:
+            printed[match[1]].append(float(match[2]))
+    for table in SHOWN:
+        want = collections.defaultdict(list)
+        for row in have[table]:
+            for column, value in row.items():
+                if isinstance(value, (int, float)) and column not in ("pid", "rank", "device", "step"):
+                    name, value = base_units(column, value)
+                    want[f"gprof_{table}_{name}"].append(value)
+        for name, values in want.items():
+            own = sorted(printed[name])
+            least = 1e-5 if name.endswith("_ratio") else 1e-9 if name.endswith("_seconds") else 1e-3  # as exact as JSON has it
+            if len(own) != len(values) or any(abs(a - b) > 1e-6 * abs(b) + least for a, b in zip(own, sorted(values))):
+                yield f"OpenMetrics has {own[:3]} of {name}, the table {sorted(values)[:3]}"
+
+
+def page_of(have, text):
+    """The rows that its cards and tables show."""
+    own = json.loads(re.search(r'<script[^>]*id="?data"?[^>]*>(.*?)</script', text, re.S)[1])
+    for table in SHOWN:
+        if table in own and own[table]["rows"] != have[table]:
+            yield f"the page has other rows of {table}"
+
+
+def watched(have, text):
+    """All steps but the first of a process, whose begin watch does not know."""
+    durations = collections.defaultdict(list)
+    for row in have["steps"]:
+        durations[row["pid"]].append(row["duration_ns"])
+    for name, pid, value in re.findall(r'^gprof_step_duration_seconds_(sum|count)\{.*pid="(\d+)".*\} (\S+)$', text, re.M):
+        known = [ns for ns in durations[int(pid)][1:] if ns is not None]
+        want = len(known) if name == "count" else sum(known) / 1e9
+        if abs(float(value) - want) > CLOCK * want + 1e-9:
+            yield f"watch has {value} as the {name} of steps, the view steps {want}"
+
+
 def steps_of(have):
     """How many steps of each process count, by the mean of its largest part; 0: it has none."""
     found = collections.Counter()
@@ -184,11 +293,31 @@ def steps_of(have):
     return found
 
 
+def read(file):
+    with open(file, encoding="utf-8") as opened:
+        return opened.read()
+
+
+def formats(program, path, have, folder):
+    views = ",".join(SHOWN).replace("_", "-")
+    done = subprocess.run([program, "--format", "openmetrics", "--top", "0", "--view", views, path], capture_output=True, check=False)
+    yield from openmetrics(have, done.stdout.decode("utf-8", "replace").splitlines())
+    html, metrics = os.path.join(folder, "page.html"), os.path.join(folder, "metrics.prom")
+    subprocess.run([program, "html", "--top", "0", "-o", html, path], capture_output=True, check=False)
+    yield from page_of(have, read(html))
+    if path.endswith(".gprof"):
+        os.symlink(os.path.abspath(path), os.path.join(folder, os.path.basename(path)))
+    if path.endswith(".gprof") or os.path.isdir(path):
+        subprocess.run([program, "watch", "--once", "--metrics", metrics, folder if path.endswith(".gprof") else path], capture_output=True, check=False)
+        yield from watched(have, read(metrics) if os.path.exists(metrics) else "")
+
+
 def screens(program, path, have):
     with tempfile.TemporaryDirectory() as folder:
         summary = os.path.join(folder, "one.sum")
         subprocess.run([program, "reduce", "-o", summary, path], capture_output=True, check=False)
         other = rows_of(program, "--format", "json", summary)
+        yield from formats(program, path, have, folder)
     if other:
         yield from reduced(have, other)
     yield from statistics(have, rows_of(program, "diff", "--format", "json", path, path) or {"answer": []})
@@ -206,8 +335,10 @@ def compare(program, path):
     # Steps that warm up are left out, unless they are asked for.
     while have:
         steps = steps_of(have)
-        for problems in (idle(have, steps), headline(have, steps), breakdown(have, steps), use(have)):
+        for problems in (idle(have, steps), headline(have, steps), breakdown(have, steps), use(have), path_of(have), replay(have)):
             yield from problems
+        if not options:  # else what the chosen steps launched
+            yield from layouts(have, steps)
         if options or not numbers:  # gaps are of all steps
             yield from gaps(have)
         if options or not numbers:

@@ -126,6 +126,38 @@ def sameness():
     test("a headline of other steps", wrong(head=36), [0, 0, 1])
 
 
+def screens():
+    def wrong(length=100, replayed=2, mean=50, computing=60, steps=3, printed="0.00000006", row=60, seconds="0.00000011"):
+        head = {"helpers": 0, "processes": 1, "steps": 2, "warm_up_steps": 1, "outlier_steps": 0}
+        have = {**{table: [] for table in same.SHOWN}, **{
+            "budget": [{"pid": 1, "part": "Computing", "total_ns": 60}, {"pid": 1, "part": "Idle: waits", "total_ns": 40}],
+            "step_stats": [{"pid": 1, "part": "Step", "steps": 2, "total_ns": 100, "avg_ns": 50, "min_ns": 40, "max_ns": 60}],
+            "critical_path": [{"kind": "kernel", "name": "kernel", "total_ns": length}, {"kind": "kernel", "name": "gemm", "total_ns": 9}],
+            "what_if": [{"steps": replayed, "step_ns": mean}], "headline": [head],
+            "time_breakdown": [{"pid": 1, "span_ns": 200, "idle_ns": 100, "computation_ns": computing}],
+            "breakdown": [{"step": "average", "total_ns": 50}, {"step": "1", "total_ns": 42}, {"step": "2", "total_ns": 58}],
+            "overview": [{"name": "ProfileStep", "side": "CPU", "calls": steps}], "steps": [{"pid": 1, "duration_ns": ns} for ns in (90, 50, 60)]}}
+        lines = [f"gprof_budget_total_seconds{{part=\"{part}\"}} {value}" for part, value in (("Computing", printed), ("Idle: waits", "0.00000004"))]
+        shown = json.dumps({"budget": {"rows": [{**have["budget"][0], "total_ns": row}, have["budget"][1]]}})
+        budget = {**{table: [] for table in same.SHOWN}, "budget": have["budget"]}
+        return [len(list(of)) for of in (
+            same.path_of(have), same.replay(have), same.layouts(have, {1: 2}), same.openmetrics(budget, lines),
+            same.page_of(have, f'<script id="data" type="application/json">{shown}</script>'),
+            same.watched(have, f'gprof_step_duration_seconds_sum{{pid="1",rank=""}} {seconds}'))]
+    none = [0] * 6
+    but = lambda which: [int(place == which) for place in range(6)]
+    test("screens of the same steps", wrong(), none)
+    test("a critical path of more steps", wrong(length=190), but(0))
+    test("a replay of steps that do not count", wrong(replayed=3), but(1))
+    test("and of other times", wrong(mean=56.5), but(1))
+    test("a GPU that computes less than its process", wrong(computing=59), but(2))
+    test("an overview of other steps", wrong(steps=2), but(2))
+    test("another figure in OpenMetrics", wrong(printed="0.00000007"), but(3))
+    test("and on the page", wrong(row=61), but(4))
+    test("watch with the first step", wrong(seconds="0.0000002"), but(5))
+
+
+
 WANT = {"file": "x", "kind": "inference", "first_ok": "launch,python_host", "forbidden": "loader,startup", "bound_step_ns": "40000000",
         "slack_step_ns": "60000000", "comm_exposed_ns": "5000000", "loader_step_ns": "0", "launch_cap_ns": "60000000", "note": "why"}
 FINDING = {"cause": "launch", "saved_ns": 55000000, "reach_ns": 58000000, "step_ns": 100000000,
@@ -177,6 +209,7 @@ def judgement():
 parts()
 comparison()
 sameness()
+screens()
 judgement()
 print(f"1..{number}")
 sys.exit(failed != 0)
