@@ -24,9 +24,9 @@ is "forked child" "$(query '[.notices.rows[].cause] | join(" ")')" "notices abou
 # The time of a child without steps is no part of its parent's steps.
 rm -rf "$GPROF_DIR"
 record "$B/integ/s_loop" 6 3 call fork work
-summary critical-path,steps
+summary critical-path,step-stats
 is "1 process without steps is excluded." "$(query .critical_path.note | grep -o '[^.]* is excluded\.' | sed 's/^ //')" "note"
-is "$(query '[.steps.rows[].duration_ns] | add')" "$(query '[.critical_path.rows[] | select(.name == .kind).total_ns] | add')" "the path is as long as the steps"
+is "$(query '[.step_stats.rows[] | select(.part == "Step").total_ns] | add')" "$(query '[.critical_path.rows[] | select(.name == .kind).total_ns] | add')" "the path is as long as the steps that count"
 
 # Python counts its threads in this file before it warns. Other programs still read the real file, which changes.
 # (A sanitizer's fopen stands between.)
