@@ -156,7 +156,7 @@ COMPAT_START_CODE void collector_init(
 
 /* ---- start ---- */
 
-static void attach(void);
+static void attach(bool is_late);
 
 /* The recorder is ready: the first event may come. */
 static void open_gate(void)
@@ -171,11 +171,7 @@ static void open_gate(void)
 	atomic_store(&state.is_started, true);
 	start_progress_signal();
 	if (atomic_exchange(&state.wants_attach, false)) {
-		notice_add("late start", 0,
-			"CUDA was ready before the recorder, on a busy machine or a slow disk; "
-			"calls that only CUPTI sees, such as those of a static runtime, were "
-			"neither recorded nor counted until then");
-		attach();
+		attach(true);
 	}
 }
 
@@ -334,7 +330,8 @@ bool collector_start(void)
 	return is_first;
 }
 
-static void attach(void)
+/* is_late: CUDA was ready before the recorder. */
+static void attach(bool is_late)
 {
 	bool is_wanted = step_wants_activity();
 
@@ -360,6 +357,12 @@ static void attach(void)
 			"CUPTI; " WITHOUT_CUPTI ". Run without it to record them",
 			state.holder);
 	} else if (!cupti_load()) {
+		if (is_late) {
+			notice_add("late start", 0,
+				"CUDA was ready before the recorder, on a busy machine or a slow "
+				"disk; calls that only CUPTI sees, such as those of a static "
+				"runtime, were neither recorded nor counted until then");
+		}
 		cupti_share_attach(startup_ring_bytes() / 2, is_wanted);
 	}
 	drain_attach(is_wanted);
@@ -375,7 +378,7 @@ void collector_attach(const char *holder)
 	/* If the start still hangs, the drain attaches after it. */
 	atomic_store(&state.wants_attach, true);
 	if (collector_is_running() && atomic_exchange(&state.wants_attach, false)) {
-		attach();
+		attach(false);
 	}
 	ring_leave_profiler(&ring_tls, &mark);
 }

@@ -500,7 +500,7 @@ uint32_t advice_facts_site(
 	return gap_places_find(&facts->gap_places, &key);
 }
 
-/* What came so far of a gap is all of it. */
+/* Keeps the gap at hand: no earlier piece of it follows. */
 static void keep_gap(struct advice_facts *facts)
 {
 	if (facts->gap.end > facts->gap.begin) {
@@ -508,7 +508,7 @@ static void keep_gap(struct advice_facts *facts)
 	}
 }
 
-/* A gap is one also where the budget cuts it. */
+/* Joins pieces of a gap that the budget cut between steps. */
 void advice_facts_take_gap(struct advice_facts *facts, const struct budget_gap *gap)
 {
 	uint32_t step = gap->step->place;
@@ -618,7 +618,7 @@ static const struct gap_place_key *key_of(const struct advice_facts *facts, uint
 	return &facts->gap_places.places[place]->key;
 }
 
-/* As nsys has them: between two activities. */
+/* nsys counts only gaps between two activities. */
 static void take_gaps(struct advice_facts *facts)
 {
 	keep_gap(facts);
@@ -642,7 +642,7 @@ static void take_gaps(struct advice_facts *facts)
 	}
 }
 
-/* Whatever a gap went to, what ended it shows where to look. */
+/* The rules show all gaps by the launch that ended them. */
 static void take_places(struct advice_facts *facts)
 {
 	for (size_t i = 0; i < facts->gap_places.nr_sums; i++) {

@@ -72,7 +72,7 @@ struct advice_sites {
 	struct advice_sum sums[NR_ADVICE_CAUSES][NR_ADVICE_WHENS];
 };
 
-/* Of how many times sums are shown as the mean, and in words what it is of. */
+/* Divides sums into means: by how many, and the words for it. */
 struct advice_mean {
 	double nr;
 	const char *per; /* as " per step", or "" */
@@ -146,12 +146,12 @@ struct advice_facts {
 	struct process *process;
 	struct advice_sites sites;
 	struct gap_places gap_places;
-	struct gaps gaps;	    /* of the budget: the longest */
-	struct gap gap;		    /* which may go on in the step before */
-	bool lacks_gaps;	    /* more of a step overlapped than budget.h holds */
-	uint64_t starved_ns;	    /* of `base`: gaps in which the host was in the data loader */
-	size_t nr_devices;	    /* that had work */
-	uint64_t work_begin_ns;	    /* of the first activity */
+	struct gaps gaps;	/* the longest gaps of the budget */
+	struct gap gap;		/* the last one; it may have begun in an earlier step */
+	bool lacks_gaps;	/* more of a step overlapped than budget.h holds */
+	uint64_t starved_ns;	/* the host was in the data loader and no GPU worked, in `base` */
+	size_t nr_devices;	/* that had work */
+	uint64_t work_begin_ns; /* the first activity begins then */
 	struct overlap_times times; /* of all devices, in `base` */
 	uint64_t device_ns;	    /* `base` of all devices together; 0 without device records */
 	uint64_t base_ns, first_ns; /* of the steps, or of the recording; of the first step */

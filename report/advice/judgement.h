@@ -13,7 +13,7 @@
 struct judgement {
 	const struct advice_rule *rule;
 	struct advice_result result;
-	const struct advice_facts *facts; /* of the process that the result is about */
+	const struct advice_facts *facts; /* the result is about their process */
 	size_t nr_processes;		  /* in which the rule applies */
 };
 
@@ -25,7 +25,7 @@ struct advice {
 	struct utilization usage;
 	struct straggler_steps stragglers;
 	size_t nr_scanned, nr_walked;
-	struct advice_facts *at; /* of the process that is being read */
+	struct advice_facts *at; /* facts of the process that the pass reads */
 	bool has_loops;		 /* some process has a loop or GPU activities */
 };
 

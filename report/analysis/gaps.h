@@ -14,7 +14,7 @@
 struct gap {
 	uint64_t begin, end; /* CLOCK_MONOTONIC ns */
 	uint32_t device;
-	uint32_t step, place; /* of a gap of the budget: see gap_places.h */
+	uint32_t step, place; /* set for gaps of the budget: see gap_places.h */
 };
 
 struct gaps_device {

@@ -98,7 +98,7 @@ struct headline {
 	struct gpu_peak peak;
 	uint32_t last_place;
 	size_t last_step;
-	/* Of each budget, as in budget.h; may be NULL */
+	/* Each budget gets these, see budget.h; they may be NULL. */
 	void (*on_gap)(void *context, const struct budget_gap *gap);
 	uint32_t (*site_of)(void *context, const struct op_call *call, const struct op *op);
 	void *gap_context;

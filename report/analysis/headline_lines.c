@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the figures of the headline say: its lines, and its row as a table has it. */
+/* Prints the figures of the headline: as lines of text, and as the row of a table. */
 #include "report/analysis/headline.h"
 
 #include <math.h>
@@ -55,7 +55,7 @@ const struct figure_share headline_phase_shares[HEADLINE_NR_PHASE_SHARES] = {
 	{"other", PHASE_OTHERS, PHASE_OTHERS},
 };
 
-/* Of causes of idle time: more of them, and smaller ones, are "other". */
+/* A line names at most so many causes of idle time; further and smaller ones are "other". */
 #define MOST_CAUSES  4u
 #define LEAST_TENTHS 10u
 

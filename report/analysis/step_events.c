@@ -465,7 +465,7 @@ static void drop_from(struct step_loader *load, uint64_t begin)
 	load->found = load->nr_not_before = 0;
 }
 
-/* Of the first step it is known only when all events have come, so it is till then. */
+/* Whether the first step counts is known only after the last event; till then it is wanted. */
 static bool is_wanted(const struct step_loader *load, size_t place)
 {
 	const struct model_step *step = &load->process->steps[place];

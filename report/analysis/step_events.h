@@ -113,10 +113,10 @@ struct step_loader {
 	struct step_marks *marks; /* of all processes, from the scan */
 	size_t nr_marks, mark_capacity;
 	struct step_marks *of_process;
-	/* Of it; while events come, of the first step it is not known. */
+	/* Steps of the process that count; while events come, the first one is undecided. */
 	struct counted_steps counted;
 	uint64_t first_tick; /* where that one begins, if it counts */
-	/* Of operators, ranges, calls and activities, but not of calls of the system; as in
+	/* Span of operators, ranges, calls and activities, without calls of the system, as in
 	 * budget.h */
 	uint64_t seen_begin, seen_end;
 	uint8_t *call_roles; /* 1 + what the name of a call says, by its id; 0: not asked yet */

@@ -42,7 +42,7 @@ uint32_t gap_places_find(struct gap_places *places, const struct gap_place_key *
 	return place->number;
 }
 
-/* Of the step at hand. */
+/* Returns the sum of a place in the step at hand. */
 static struct gap_place_sum *sum_of(
 	struct gap_places *places, struct gap_place *place, enum gap_cost cost, uint32_t step)
 {
@@ -86,7 +86,7 @@ static void add_state(struct gap_places *places, enum gap_cost cost, const struc
 	add(places, cost, gap, &gap->owners[state], gap->owners[state].end != 0, ns);
 }
 
-/* What a wait cost that opened the gap. */
+/* Returns the time that the wait cost which opened the gap. */
 static uint64_t drained(const struct budget_gap *gap)
 {
 	uint64_t ns = 0;

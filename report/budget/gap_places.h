@@ -50,7 +50,7 @@ struct gap_place_sum {
 	uint64_t ns;
 };
 
-/* Of one process. */
+/* All places of a process. */
 struct gap_places {
 	struct gap_place *table;
 	struct gap_place **places; /* by number */

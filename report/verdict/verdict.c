@@ -42,7 +42,7 @@ const char *const verdict_cause_names[NR_VERDICT_CAUSES] = {
 	[VERDICT_KERNELS] = "kernels_gpu_bound",
 };
 
-/* What the replay takes out, and where it comes from. */
+/* Names, for each cause, what the replay takes out and where its places come from. */
 static const struct {
 	enum replay_removal removal; /* NR_REPLAY_REMOVALS: nothing, or the time of its calls */
 	unsigned int gap_costs;	     /* bits; 0: not of gaps, or none */
