@@ -9,15 +9,15 @@
 #include "collector/step/cupti_warmup.h"
 #include "collector/step/schedule.h"
 #include "collector/step/step_auto.h"
+#include "collector/step/step_reports.h"
 #include "collector/step/window.h"
 #include "collector/stream/facts.h"
-#include "collector/util/claim.h"
 #include "collector/util/config.h"
 #include "collector/util/log.h"
 #include "collector/util/mode.h"
 #include "collector/util/notice.h"
 
-/* The work of one thread here takes microseconds; after this long a signal handler has left it. */
+/* The work of one thread takes microseconds; after this long a signal handler has left it. */
 #define MOST_NS 1000000000u
 /*
  * Bounds of a regular expression. So many states take some MB, and each level takes 700 bytes of
@@ -36,11 +36,12 @@ static struct step_state {
 	bool has_kernel;
 	uint32_t interval_ms;
 	bool needs_capture;
-	const char *why_told;	 /* of the verdict that step_add_facts has written last */
-	bool is_always;		 /* by the settings; see is_always() */
-	atomic_bool is_called;	 /* gprof_step() is what counts */
-	atomic_bool is_reported; /* the program or its framework says where they end */
-	struct claim ranges_claim;
+	const char *why_told;	     /* of the verdict that step_add_facts has written last */
+	uint64_t nr_lost_told;	     /* of reports, by the notice */
+	bool is_always;		     /* by the settings; see is_always() */
+	atomic_bool is_called;	     /* gprof_step() is what counts */
+	atomic_bool is_reported;     /* the program or its framework says where they end */
+	struct step_reports reports; /* what threads wait to tell `ranges` */
 	_Atomic uint64_t nr_gradients;
 	atomic_bool is_capturing;
 	atomic_bool is_stopped; /* nothing opens any more */
@@ -258,10 +259,11 @@ static bool is_always(void)
 	return state.is_always && !atomic_load_explicit(&state.command, memory_order_relaxed);
 }
 
-static void emit_step(struct gprof_row_step *row)
+/* thread: that ended the step; 0: the calling one. */
+static void emit_step(struct gprof_row_step *row, uint32_t thread)
 {
 	if (ring_enter(&ring_tls)) {
-		row->thread = ring_tls.id;
+		row->thread = thread ? thread : ring_tls.id;
 		ring_emit(row, GPROF_TABLE_step, NULL, 0);
 	}
 }
@@ -276,7 +278,7 @@ void step_start(void)
 	cupti_warmup_begin(&state.schedule, 0);
 	update_state();
 	if (state.rule || state.is_found) {
-		emit_step(&row);
+		emit_step(&row, 0);
 	}
 }
 
@@ -293,13 +295,13 @@ static uint64_t settle_end(uint64_t time)
 	return last < time ? time : last;
 }
 
-static void end_step(enum gprof_step_rule rule, uint64_t time)
+static void end_step(enum gprof_step_rule rule, uint64_t time, uint32_t thread)
 {
 	struct gprof_row_step row = {.how = (uint8_t)rule};
 
 	row.step = atomic_fetch_add(&state.step, 1) + 1;
 	row.time = settle_end(time);
-	emit_step(&row);
+	emit_step(&row, thread);
 	if (!is_always()) {
 		struct schedule schedule = schedule_now();
 
@@ -308,15 +310,45 @@ static void end_step(enum gprof_step_rule rule, uint64_t time)
 	update_state();
 }
 
-/* Two threads within some nanoseconds of each other: the later one is as if it had not been. */
+static void take_report(const struct step_report *report)
+{
+	struct step_auto_ends ends = {0};
+	uint32_t first;
+
+	step_auto_range(&state.ranges, &report->range, &ends);
+	if (ends.nr) {
+		atomic_store(&state.is_reported, true);
+	}
+	/* A schedule follows the current events: for it, steps begin with the first marked one. */
+	first = is_always() || !ends.nr ? 0 : ends.nr - 1;
+	for (uint32_t i = first; i < ends.nr; i++) {
+		end_step(state.ranges.rule, ends.times[i], report->thread);
+	}
+}
+
+static void take_reports(void)
+{
+	struct step_report report;
+
+	while (step_reports_take(&state.reports, &report)) {
+		take_report(&report);
+	}
+}
+
+/* Admits one thread at a time to `ranges`, which has then seen all reports. */
 static bool enter_ranges(void)
 {
-	return claim_try(&state.ranges_claim, MOST_NS);
+	if (!step_reports_enter(&state.reports)) {
+		return false;
+	}
+	take_reports();
+	return true;
 }
 
 static void leave_ranges(void)
 {
-	claim_drop(&state.ranges_claim);
+	while (step_reports_leave(&state.reports) && enter_ranges()) {
+	}
 }
 
 static bool does_call_count(void)
@@ -338,7 +370,7 @@ static void mark(enum gprof_step_rule rule, uint64_t time)
 		return;
 	}
 	if (rule == GPROF_STEP_CALL ? state.is_found && does_call_count() : rule == state.rule) {
-		end_step(rule, time);
+		end_step(rule, time, 0);
 	}
 }
 
@@ -359,24 +391,17 @@ void step_gradient(void)
 
 void step_range(const char *name, uint64_t begin, uint64_t end)
 {
-	struct step_auto_ends ends = {0};
-	uint32_t first;
+	struct step_auto_range range = {.begin = begin, .end = end};
 
-	if (!state.is_found || atomic_load(&state.is_called) || !step_auto_knows(name) ||
-		(atomic_load(&collector_mode) & COLLECTOR_COLD) || !enter_ranges()) {
+	if (!state.is_found || atomic_load(&state.is_called) || !step_auto_knows(name, &range) ||
+		(atomic_load(&collector_mode) & COLLECTOR_COLD)) {
 		return;
 	}
-	step_auto_range(&state.ranges, name,
-		atomic_load_explicit(&state.nr_gradients, memory_order_relaxed), begin, end, &ends);
-	if (ends.nr) {
-		atomic_store(&state.is_reported, true);
+	range.nr_gradients = atomic_load_explicit(&state.nr_gradients, memory_order_relaxed);
+	step_reports_add(&state.reports, &range, ring_enter(&ring_tls) ? ring_tls.id : 0);
+	if (enter_ranges()) {
+		leave_ranges();
 	}
-	/* A schedule follows the current events: for it, steps begin with the first marked one. */
-	first = is_always() || !ends.nr ? 0 : ends.nr - 1;
-	for (uint32_t i = first; i < ends.nr; i++) {
-		end_step(state.ranges.rule, ends.times[i]);
-	}
-	leave_ranges();
 }
 
 bool step_needs_period(void)
@@ -389,7 +414,7 @@ void step_found(uint64_t time, uint32_t confidence)
 {
 	if (enter_ranges()) {
 		if (step_auto_period(&state.ranges, confidence)) {
-			end_step(GPROF_STEP_PERIOD, time);
+			end_step(GPROF_STEP_PERIOD, time, 0);
 		}
 		leave_ranges();
 	}
@@ -484,6 +509,21 @@ uint64_t step_now(void)
 	return atomic_load(&state.step);
 }
 
+/* Says so the first time, and at the end how many there were. */
+static void tell_lost(bool is_last)
+{
+	uint64_t nr = atomic_load(&state.reports.nr_lost);
+
+	if (nr > state.nr_lost_told && (is_last || !state.nr_lost_told)) {
+		notice_add("steps lost", 0,
+			"%llu ranges that may end steps were not looked at: more than %u waited "
+			"for a thread that had no core. Steps may be missing, or longer than they "
+			"were",
+			(unsigned long long)nr, STEP_REPORTS_MOST);
+		state.nr_lost_told = nr;
+	}
+}
+
 void step_add_facts(bool is_last)
 {
 	static const char *const rules[] = {[0] = "none",
@@ -494,6 +534,7 @@ void step_add_facts(bool is_last)
 	struct step_auto_verdict verdict;
 	char confidence[16];
 
+	tell_lost(is_last);
 	if (!step_verdict(&verdict) || verdict.why == state.why_told ||
 		(!verdict.rule && !is_last)) {
 		return;

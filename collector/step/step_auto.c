@@ -33,9 +33,11 @@ void step_auto_init(struct step_auto *a, enum gprof_step_rule wanted)
 		.wanted = wanted, .nr_wanted = 1, .turns.nr_needed = STEP_AUTO_TURNS};
 }
 
-bool step_auto_knows(const char *name)
+bool step_auto_knows(const char *name, struct step_auto_range *range)
 {
-	return classify(name) != RANGE_OTHER;
+	range->kind = classify(name);
+	range->name = range->kind == RANGE_OTHER ? 0 : hash_text(name);
+	return range->kind != RANGE_OTHER;
 }
 
 bool step_auto_is_fetch(const char *name)
@@ -242,35 +244,34 @@ static bool has_loader(const struct step_auto *a)
 	return a->nr_fetches && !a->has_left_loader;
 }
 
-static void take_optimizer(struct step_auto *a, const char *name, uint64_t nr_gradients,
-	uint64_t begin, uint64_t end, struct step_auto_ends *ends)
+static void take_optimizer(
+	struct step_auto *a, const struct step_auto_range *range, struct step_auto_ends *ends)
 {
-	uint64_t hash = hash_text(name),
-		 key = (hash ^ (nr_gradients - a->nr_gradients)) | 1ull << 63;
+	uint64_t key = (range->name ^ (range->nr_gradients - a->nr_gradients)) | 1ull << 63;
 
 	if (a->rule != GPROF_STEP_OPTIMIZER) {
 		a->rule = GPROF_STEP_OPTIMIZER;
 		a->held.nr = 0;
 	}
 	if (has_loader(a)) {
-		count_by_fetch(a, end, ends);
+		count_by_fetch(a, range->end, ends);
 		if (a->has_left_loader) {
 			begin_group(a);
-			a->names[0] = hash;
+			a->names[0] = range->name;
 			a->nr_names = 1;
 		}
-	} else if (begin <= a->last_begin && hash == a->last_name) {
+	} else if (range->begin <= a->last_begin && range->name == a->last_name) {
 		/* One that contains the one before: the same step once more. */
-	} else if (is_only_name(a, hash)) {
-		count_by_turn(a, key, end, ends);
+	} else if (is_only_name(a, range->name)) {
+		count_by_turn(a, key, range->end, ends);
 	} else {
 		give_held(a, ends);
-		count_by_name(a, hash, end, ends);
+		count_by_name(a, range->name, range->end, ends);
 	}
-	a->nr_gradients = nr_gradients;
-	a->last_name = hash;
-	a->last_begin = begin;
-	a->last_end = end;
+	a->nr_gradients = range->nr_gradients;
+	a->last_name = range->name;
+	a->last_begin = range->begin;
+	a->last_end = range->end;
 }
 
 static void count_fetches(struct step_auto *a, uint64_t begin, struct step_auto_ends *ends)
@@ -310,19 +311,17 @@ static void take_fetch(struct step_auto *a, uint64_t begin, struct step_auto_end
 	}
 }
 
-void step_auto_range(struct step_auto *a, const char *name, uint64_t nr_gradients, uint64_t begin,
-	uint64_t end, struct step_auto_ends *ends)
+void step_auto_range(
+	struct step_auto *a, const struct step_auto_range *range, struct step_auto_ends *ends)
 {
-	enum range range = classify(name);
-
 	if (a->rule == GPROF_STEP_CALL) {
 		return;
 	}
-	if (range == RANGE_OPTIMIZER && a->wanted != GPROF_STEP_DATALOADER) {
-		take_optimizer(a, name, nr_gradients, begin, end, ends);
-	} else if (range == RANGE_FETCH) {
-		take_fetch(a, begin, ends);
-	} else if (range == RANGE_ZERO_GRAD) {
+	if (range->kind == RANGE_OPTIMIZER && a->wanted != GPROF_STEP_DATALOADER) {
+		take_optimizer(a, range, ends);
+	} else if (range->kind == RANGE_FETCH) {
+		take_fetch(a, range->begin, ends);
+	} else if (range->kind == RANGE_ZERO_GRAD) {
 		a->has_zero_grad = true;
 	}
 }

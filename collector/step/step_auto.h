@@ -75,6 +75,14 @@ struct step_auto {
 	struct step_auto_ends held; /* candidates for ends of steps */
 };
 
+/* A range that has ended. */
+struct step_auto_range {
+	uint64_t begin, end;
+	uint64_t name;	       /* hash */
+	uint64_t nr_gradients; /* that parameters have got so far; 0 always where this is unknown */
+	uint32_t kind;	       /* see step_auto.c */
+};
+
 /* How steps are found, for people. */
 struct step_auto_verdict {
 	enum gprof_step_rule rule; /* 0: no step was found */
@@ -85,18 +93,15 @@ struct step_auto_verdict {
 /* wanted: 0, GPROF_STEP_OPTIMIZER or GPROF_STEP_DATALOADER. */
 void step_auto_init(struct step_auto *a, enum gprof_step_rule wanted);
 
-/* Is a range of that name worth a call of step_auto_range? */
-bool step_auto_knows(const char *name);
+/* Fills in name and kind. Returns false if a range of that name says nothing of steps. */
+bool step_auto_knows(const char *name, struct step_auto_range *range);
 
 /* Is it a fetch from a data loader? */
 bool step_auto_is_fetch(const char *name);
 
-/*
- * A range has ended: adds to *ends, which the caller made empty, the steps that end with that.
- * nr_gradients: that parameters have got so far; 0 always where this is not known.
- */
-void step_auto_range(struct step_auto *a, const char *name, uint64_t nr_gradients, uint64_t begin,
-	uint64_t end, struct step_auto_ends *ends);
+/* A range has ended: adds to *ends, which the caller made empty, the steps that end with that. */
+void step_auto_range(
+	struct step_auto *a, const struct step_auto_range *range, struct step_auto_ends *ends);
 
 /*
  * The program itself marks the end of a step. From then on nothing else counts, unless another rule

@@ -2,6 +2,9 @@
 /*
  * Admits one thread at a time without waiting: a thread that is refused leaves the work to the one
  * inside. A signal handler may jump out of the work, so a claim older than any such work is void.
+ *
+ * In one order with other atomic accesses of the program: what a refused thread wrote before is
+ * there for the one inside to find after claim_drop().
  */
 #ifndef COLLECTOR_UTIL_CLAIM_H
 #define COLLECTOR_UTIL_CLAIM_H
@@ -18,7 +21,7 @@ struct claim {
 
 static inline bool claim_try(struct claim *claim, uint64_t most_ns)
 {
-	uint64_t since = atomic_load_explicit(&claim->since_ns, memory_order_relaxed);
+	uint64_t since = atomic_load(&claim->since_ns);
 	uint64_t now = clock_monotonic_ns();
 
 	/* Signed: the claim may be younger than this reading of the clock. */
@@ -28,7 +31,7 @@ static inline bool claim_try(struct claim *claim, uint64_t most_ns)
 
 static inline void claim_drop(struct claim *claim)
 {
-	atomic_store_explicit(&claim->since_ns, 0, memory_order_release);
+	atomic_store(&claim->since_ns, 0);
 }
 
 #endif

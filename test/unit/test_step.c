@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/step/step.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,8 @@
 #include "collector/util/config.h"
 #include "collector/util/notice.h"
 #include "collector/ring/correlation_ids.h"
+#include "collector/step/step_reports.h"
+#include "collector/stream/batch.h"
 #include "collector/step/window.h"
 #include "collector/util/loss.h"
 #include "collector/util/memory.h"
@@ -502,6 +505,63 @@ START_TEST(command_stands_that_comes_while_a_step_closes_the_window)
 }
 END_TEST
 
+/* Threads that report the end of a step while another one is at work on one. */
+static int nr_late;
+
+static void *report_late(void *ignored)
+{
+	uint64_t now = clock_raw();
+
+	(void)ignored;
+	for (int i = 0; i < nr_late; i++) {
+		step_range("Optimizer.step#SGD.step", now + 1 + 2 * (uint64_t)i,
+			now + 2 + 2 * (uint64_t)i);
+	}
+	return NULL;
+}
+
+/* That thread waits for none of them, and lets them wait as long as it has no core. */
+static void have_no_core(void)
+{
+	pthread_t thread;
+
+	ck_assert_int_eq(pthread_create(&thread, NULL, report_late, NULL), 0);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+}
+
+START_TEST(no_end_of_a_step_is_missed_while_another_thread_reports_one)
+{
+	start("auto", "skip_first=1,record=1000", "none");
+	written();
+	nr_late = 3;
+	meanwhile = have_no_core;
+	step_range("Optimizer.step#SGD.step", 1, 2);
+	ck_assert_ptr_null(meanwhile);
+	ck_assert_str_eq(written(), "s1 w1:R s2 s3 s4 ");
+}
+END_TEST
+
+START_TEST(ends_of_steps_that_have_no_room_are_counted)
+{
+	struct notice notice;
+
+	start("auto", "skip_first=1,record=1000", "none");
+	while (notice_take(&notice)) {
+	}
+	ck_assert_int_eq(batch_init(), 0);
+	nr_late = STEP_REPORTS_MOST + 2;
+	meanwhile = have_no_core;
+	step_range("Optimizer.step#SGD.step", 1, 2);
+	step_add_facts(true);
+	ck_assert_uint_eq(step_now(), 1 + STEP_REPORTS_MOST);
+	ck_assert(notice_take(&notice));
+	ck_assert_str_eq(notice.cause, "steps lost");
+	ck_assert_ptr_nonnull(strstr(notice.text, "2 ranges that may end steps"));
+	step_add_facts(true);
+	ck_assert(!notice_take(&notice));
+}
+END_TEST
+
 UNIT_SUITE("step", schedule_opens_and_closes_windows_as_steps_go_by,
 	only_the_rule_in_force_ends_steps, names_of_ranges_are_compared_to_their_end,
 	no_step_ends_before_it_begins, without_steps_there_is_one_window_and_no_step_row,
@@ -518,4 +578,6 @@ UNIT_SUITE("step", schedule_opens_and_closes_windows_as_steps_go_by,
 	late_records_are_told_apart_once_there_was_a_command,
 	activity_is_wanted_before_the_window_of_a_command_opens,
 	command_stands_that_comes_while_a_step_opens_the_window,
+	no_end_of_a_step_is_missed_while_another_thread_reports_one,
+	ends_of_steps_that_have_no_room_are_counted,
 	command_stands_that_comes_while_a_step_closes_the_window)

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/step/step_reports.h"
+
+/* The work of one thread here takes microseconds; after this long a signal handler has left it. */
+#define MOST_NS 1000000000u
+
+/* Of a slot. One that a signal handler left half written stays so, and is a slot less. */
+enum { FREE, BEING_WRITTEN, READY, BEING_READ };
+
+static bool change(_Atomic uint8_t *state, uint8_t from, uint8_t to)
+{
+	return atomic_compare_exchange_strong(state, &from, to);
+}
+
+void step_reports_add(
+	struct step_reports *reports, const struct step_auto_range *range, uint32_t thread)
+{
+	uint64_t order = atomic_fetch_add(&reports->nr_added, 1);
+	uint32_t at = 0;
+
+	while (at < STEP_REPORTS_MOST && !change(&reports->states[at], FREE, BEING_WRITTEN)) {
+		at++;
+	}
+	if (at == STEP_REPORTS_MOST) {
+		atomic_fetch_add(&reports->nr_lost, 1);
+		return;
+	}
+	reports->slots[at] =
+		(struct step_report){.range = *range, .thread = thread, .order = order};
+	atomic_store(&reports->states[at], READY);
+}
+
+bool step_reports_enter(struct step_reports *reports)
+{
+	return claim_try(&reports->claim, MOST_NS);
+}
+
+/* The slot of the oldest report; STEP_REPORTS_MOST if none waits. */
+static uint32_t find_oldest(const struct step_reports *reports)
+{
+	uint32_t oldest = STEP_REPORTS_MOST;
+
+	for (uint32_t i = 0; i < STEP_REPORTS_MOST; i++) {
+		if (atomic_load(&reports->states[i]) == READY &&
+			(oldest == STEP_REPORTS_MOST ||
+				reports->slots[i].order < reports->slots[oldest].order)) {
+			oldest = i;
+		}
+	}
+	return oldest;
+}
+
+bool step_reports_take(struct step_reports *reports, struct step_report *report)
+{
+	uint32_t at = find_oldest(reports);
+
+	if (at == STEP_REPORTS_MOST || !change(&reports->states[at], READY, BEING_READ)) {
+		return false;
+	}
+	*report = reports->slots[at];
+	atomic_store(&reports->states[at], FREE);
+	return true;
+}
+
+bool step_reports_leave(struct step_reports *reports)
+{
+	claim_drop(&reports->claim);
+	return find_oldest(reports) < STEP_REPORTS_MOST;
+}
