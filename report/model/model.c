@@ -533,6 +533,38 @@ static void drop_lost_ends(struct process *p)
 	}
 }
 
+static int compare_steps(const void *a, const void *b)
+{
+	const struct model_step *one = a, *two = b;
+	int order = (one->step > two->step) - (one->step < two->step);
+
+	return order ? order : (one->tick > two->tick) - (one->tick < two->tick);
+}
+
+static int compare_windows(const void *a, const void *b)
+{
+	const struct model_window *one = a, *two = b;
+
+	return (one->tick > two->tick) - (one->tick < two->tick);
+}
+
+/*
+ * The rows of one thread are in order; those of several, which may end steps and open windows by
+ * turns, are as they came. Numbers of a trace say less than its order: it may have several loops.
+ */
+static void order_marks(struct process *p)
+{
+	if (p->stream->is_trace) {
+		return;
+	}
+	if (p->nr_steps) {
+		qsort(p->steps, p->nr_steps, sizeof(*p->steps), compare_steps);
+	}
+	if (p->nr_windows) {
+		qsort(p->windows, p->nr_windows, sizeof(*p->windows), compare_windows);
+	}
+}
+
 static void add_op_name(struct process *p, const struct batch *b, uint32_t i)
 {
 	uint32_t *name = idmap_put(&p->op_names, (uint32_t)b->col[COL_op_name_id][i]);
@@ -640,6 +672,7 @@ static void read_tables(struct process *process)
 			}
 		}
 	}
+	order_marks(process);
 	drop_lost_ends(process);
 	/*
 	 * A single row only marks where recording began: loader workers and launchers have no

@@ -230,6 +230,24 @@ START_TEST(steps_that_overlap)
 }
 END_TEST
 
+/* Rows come thread by thread. */
+START_TEST(steps_that_two_threads_end_by_turns)
+{
+	struct gen *gen = begin("turns.gprof", NULL, NULL, "a");
+
+	for (uint64_t i = 0; i < 8; i++) {
+		uint64_t number = i < 4 ? 2 * i : 2 * (i - 4) + 1;
+		struct gprof_row_step *step = gen_row(gen, GPROF_TABLE_step);
+
+		step->time = 100 * number;
+		step->step = number;
+		step->thread = 1 + i / 4;
+	}
+	end(gen, "turns.gprof");
+	ck_assert_str_eq(odd(false, false), "");
+}
+END_TEST
+
 static void add_trace(const char *name, const char *text)
 {
 	streams_write(streams_path(name), text, strlen(text));
@@ -347,6 +365,6 @@ END_TEST
 
 UNIT_SUITE("odd", what_is_usual_is_not_told, hosts, jobs, ranks_that_are_missing,
 	ranks_that_are_there_twice, time_that_goes_back, steps_that_overlap,
-	work_before_its_launch_is_told_and_kept, step_ends_without_a_time_are_told,
-	names_that_are_no_utf8_are_told, names_of_threads_are_cut_between_characters,
-	what_views_found_is_told_once)
+	steps_that_two_threads_end_by_turns, work_before_its_launch_is_told_and_kept,
+	step_ends_without_a_time_are_told, names_that_are_no_utf8_are_told,
+	names_of_threads_are_cut_between_characters, what_views_found_is_told_once)
