@@ -269,8 +269,7 @@ uint64_t kineto_pairs_nr_open(const struct kineto_pairs *pairs)
 
 /* ---- rows of all kinds ---- */
 
-#define STEP_PREFIX "ProfilerStep#"
-#define IS_ASYNC    0x80u /* a flag beside the table of a call */
+#define IS_ASYNC 0x80u /* a flag beside the table of a call */
 
 void kineto_convert_init(struct kineto_convert *convert, struct import_out *out)
 {
@@ -288,7 +287,7 @@ void kineto_convert_fini(struct kineto_convert *convert)
 	kineto_python_fini(&convert->python);
 	kineto_pairs_fini(&convert->pairs);
 	kineto_nccl_fini(&convert->nccl);
-	import_steps_fini(&convert->steps);
+	import_step_names_fini(&convert->steps);
 	free(convert->call_tables);
 }
 
@@ -520,25 +519,19 @@ static void add_overhead(struct kineto_convert *convert, const struct kineto_eve
 
 /* ---- events of the host ---- */
 
+/* Kineto has had steps as operators, too; operators of other names are none. */
 static void add_step(
 	struct kineto_convert *convert, const struct kineto_event *event, uint32_t thread)
 {
-	const size_t nr_prefix = sizeof(STEP_PREFIX) - 1;
-	const jsmntok_t *name = &convert->json.tokens[event->name];
-	const char *digit = convert->json.bytes + name->start + nr_prefix;
-	uint64_t number = 0;
+	static const char prefix[] = "ProfilerStep";
+	size_t nr_bytes;
+	const char *name = kineto_json_text(&convert->json, event->name, &nr_bytes);
 
-	if (kineto_json_length(&convert->json, event->name) <= nr_prefix ||
-		memcmp(convert->json.bytes + name->start, STEP_PREFIX, nr_prefix)) {
-		return;
+	if (event->category == KINETO_RANGE ||
+		(nr_bytes >= sizeof(prefix) - 1 && !memcmp(name, prefix, sizeof(prefix) - 1))) {
+		import_step_names_add(&convert->steps, thread, name, nr_bytes, event->begin,
+			event->begin + event->dur);
 	}
-	for (; digit < convert->json.bytes + name->end; digit++) {
-		if (*digit < '0' || *digit > '9' || number > UINT64_MAX / 10 - 1) {
-			return;
-		}
-		number = number * 10 + (uint64_t)(*digit - '0');
-	}
-	import_steps_add(&convert->steps, event->begin, event->begin + event->dur, number, thread);
 }
 
 /*

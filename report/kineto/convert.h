@@ -7,7 +7,7 @@
 
 #include "report/kineto/event.h"
 #include "report/import/out.h"
-#include "report/import/steps.h"
+#include "report/import/step_names.h"
 #include "report/kineto/rows.h"
 #include "report/util/idmap.h"
 
@@ -125,9 +125,9 @@ struct kineto_convert {
 	struct kineto_python python;
 	struct kineto_pairs pairs;
 	struct kineto_nccl nccl;
-	uint64_t pair_order;	   /* of the begin of the current pair, 0: none */
-	struct import_steps steps; /* ProfilerStep#N */
-	uint8_t *call_tables;	   /* by string id; 0: not known yet */
+	uint64_t pair_order;		/* of the begin of the current pair, 0: none */
+	struct import_step_names steps; /* ranges that may be some */
+	uint8_t *call_tables;		/* by string id; 0: not known yet */
 	size_t nr_call_tables;
 	uint64_t first_ns, last_ns;		    /* of what was kept; first > last: nothing */
 	uint64_t nr_flows, nr_gpu_ranges, nr_other; /* nothing is lost without them */

@@ -11,7 +11,7 @@
  *     python_function     py_call, py_code; op for modules; py_stack for what was called within
  *     [memory]            alloc
  *     kernels with a "Collective name"   nccl, nccl_comm
- *     ProfilerStep#N      step, with its own end (MODEL_STEP_END)
+ *     ProfilerStep#N      step, with its own end (MODEL_STEP_END); else ranges named as steps are
  *     outer object        device, attribute, info; times count from baseTimeNanoseconds
  *
  * Left out and counted: ranges of the GPU, flows (correlation IDs say the same), counters. External
@@ -315,7 +315,7 @@ static int finish(struct kineto *kineto)
 	const char *command;
 
 	kineto->is_spoilt = !kineto_rows_write(&convert->rows, &convert->python, kineto->out);
-	import_steps_write(&convert->steps, kineto->out);
+	import_step_names_write(&convert->steps, kineto->out);
 	end.nr_early = convert->rows.nr_early;
 	end.pid = kineto_threads_write(&convert->threads, kineto->out, &command);
 	kineto_nccl_write(
@@ -346,7 +346,7 @@ static void add_damages(struct stream *stream, const struct kineto *kineto, cons
 	if (kineto->is_spoilt) {
 		stream_add_damage(stream, 0, 0, IMPORT_OUT_NO_ROOM);
 	}
-	import_steps_add_damages(&kineto->convert.steps, stream);
+	import_step_names_add_damages(&kineto->convert.steps, stream);
 }
 
 int kineto_import(struct stream *stream)

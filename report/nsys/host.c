@@ -358,7 +358,8 @@ static void take_range(struct nsys_trace *trace, const struct nsys_query *query,
 	range.is_push = type == TYPE_PUSH || type == TYPE_TEXT_PUSH;
 	write_range(trace, query, &range);
 	if (text && range.has_end) {
-		nsys_steps_add(trace, range.thread->id, text, nr_bytes, tick, range.end);
+		import_step_names_add(
+			&trace->steps, range.thread->id, text, nr_bytes, tick, range.end);
 	}
 	if (text && range.has_end && range.is_push && is_nccl(trace, range.domain)) {
 		const struct nsys_nccl_columns columns = {

@@ -127,7 +127,7 @@ static void trace_fini(struct nsys_trace *trace)
 	nsys_nccl_fini(trace);
 	nsys_events_fini(trace);
 	nsys_host_fini(trace);
-	nsys_steps_fini(trace);
+	import_step_names_fini(&trace->steps);
 	nsys_strings_fini(trace);
 	free(trace->devices);
 	idmap_fini(&trace->threads);
@@ -165,9 +165,7 @@ static void add_damages(struct stream *stream, const struct nsys_trace *trace)
 	if (trace->problem) {
 		stream_add_damage(stream, 0, 0, trace->problem);
 	}
-	for (size_t i = 0; i < NSYS_STEP_NAMES; i++) {
-		import_steps_add_damages(&trace->steps[i], stream);
-	}
+	import_step_names_add_damages(&trace->steps, stream);
 }
 
 static int import_part(struct stream *stream, struct nsys_database *database)

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "report/import/out.h"
-#include "report/import/steps.h"
+#include "report/import/step_names.h"
 #include "report/nsys/database.h"
 #include "report/util/idmap.h"
 #include "report/util/idset.h"
@@ -19,7 +19,6 @@
  */
 #define NSYS_TICKS_BEFORE (1ull << 40)
 
-#define NSYS_STEP_NAMES 20u
 /* An enumeration of an export has fewer values. */
 #define NSYS_KINDS 16u
 
@@ -85,8 +84,8 @@ struct nsys_trace {
 	struct nsys_open *open;	     /* a heap: the first one ends first */
 	size_t nr_open, open_capacity;
 	uint64_t nr_orders;
-	uint64_t nr_ranges;			    /* of START and END */
-	struct import_steps steps[NSYS_STEP_NAMES]; /* by how their ranges are named */
+	uint64_t nr_ranges;					  /* of START and END */
+	struct import_step_names steps;				  /* ranges that may be some */
 	uint8_t memory_kinds[NSYS_KINDS], sync_types[NSYS_KINDS]; /* CUPTI's, by the export's */
 	uint64_t nr_rows;
 	uint64_t nr_incomplete;		/* without a begin, an end or a name */
@@ -223,13 +222,8 @@ void nsys_nccl_fini(struct nsys_trace *trace);
 
 /* ---- steps.c ---- */
 
-/* Is the range a step by its name? */
-void nsys_steps_add(struct nsys_trace *trace, uint32_t thread, const char *name, size_t nr_bytes,
-	uint64_t begin, uint64_t end);
-
 /* Writes the steps: those of gprof's own export if it is one, else those of ranges. */
 void nsys_steps_write(struct nsys_trace *trace);
-void nsys_steps_fini(struct nsys_trace *trace);
 
 /* ---- facts.c ---- */
 

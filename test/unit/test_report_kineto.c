@@ -210,6 +210,43 @@ END_TEST
 	"{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"" name "\",\"pid\":7,\"tid\":9," \
 	"\"ts\":" ts ",\"dur\":" dur ",\"args\":{" args "}}"
 
+static size_t nr_steps_of(const char *text)
+{
+	struct process *process = traces_read(text);
+	size_t nr = 0;
+
+	for (size_t i = 0; i < process->nr_steps; i++) {
+		nr += !model_step_is_gap(&process->steps[i]);
+	}
+	process_destroy(process);
+	return nr;
+}
+
+#define RANGE(name, ts)	   SPAN("user_annotation", name, ts, "10", "")
+#define OPERATOR(name, ts) SPAN("cpu_op", name, ts, "10", "")
+
+START_TEST(ranges_named_as_steps_are_steps_where_the_profiler_marks_none)
+{
+	ck_assert_uint_eq(nr_steps_of("[" RANGE("iteration 0", "100") "," RANGE(
+				  "iteration 1", "110") "," RANGE("iteration 2", "120") "]"),
+		3);
+	ck_assert_uint_eq(nr_steps_of("[" RANGE("train_step", "100") "," RANGE(
+				  "train_step", "110") "," RANGE("batch 7", "120") "]"),
+		2);
+	ck_assert_uint_eq(nr_steps_of("[" RANGE("[pl][profile]run_training_batch", "100") "," RANGE(
+				  "[pl][profile]run_training_batch", "110") "]"),
+		2);
+	ck_assert_uint_eq(nr_steps_of("[" TRACES_STEP("4", "100", "50") "," RANGE(
+				  "iteration 0", "100") "," RANGE("iteration 1", "110") "]"),
+		1);
+	ck_assert_uint_eq(nr_steps_of("[" RANGE("iteration 0", "100") "]"), 0);
+	ck_assert_uint_eq(
+		nr_steps_of("[" OPERATOR("batch 1", "100") "," OPERATOR("batch 2", "110") "]"), 0);
+	ck_assert_uint_eq(
+		nr_steps_of("[" RANGE("stepwise", "100") "," RANGE("steps 2", "110") "]"), 0);
+}
+END_TEST
+
 static const char *stack_text(struct process *process, uint64_t stack)
 {
 	return string_pool_text(py_stack_text(process, (uint32_t)stack), NULL);
@@ -450,6 +487,7 @@ UNIT_SUITE("report_kineto", an_object_and_an_array_are_traces, times_keep_their_
 	a_kernel_keeps_its_launch, old_traces_have_other_names,
 	the_object_tells_rank_clock_and_devices, a_device_without_properties_has_the_name_of_all,
 	each_step_has_its_own_end_the_last_one_too,
+	ranges_named_as_steps_are_steps_where_the_profiler_marks_none,
 	operators_lie_in_modules_and_were_called_from_python,
 	nodes_of_autograd_tell_the_thread_of_their_forward,
 	copies_and_sets_keep_names_that_cupti_does_not_have,
