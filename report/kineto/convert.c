@@ -823,6 +823,7 @@ bool kineto_convert_event(struct kineto_convert *convert)
 	if (!kineto_event_read(&convert->json, &event)) {
 		return false;
 	}
+	kineto_foreign_see_event(&convert->foreign, &convert->json, &event);
 	switch (event.phase) {
 	case 'X':
 		add_span(convert, &event);

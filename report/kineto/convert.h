@@ -8,6 +8,7 @@
 #include "report/kineto/event.h"
 #include "report/import/out.h"
 #include "report/import/step_names.h"
+#include "report/kineto/foreign.h"
 #include "report/kineto/rows.h"
 #include "report/util/idmap.h"
 
@@ -125,6 +126,7 @@ struct kineto_convert {
 	struct kineto_python python;
 	struct kineto_pairs pairs;
 	struct kineto_nccl nccl;
+	struct kineto_foreign foreign;
 	uint64_t pair_order;		/* of the begin of the current pair, 0: none */
 	struct import_step_names steps; /* ranges that may be some */
 	uint8_t *call_tables;		/* by string id; 0: not known yet */

@@ -260,6 +260,7 @@ static void read_parts(struct kineto *kineto)
 		if (part.kind == KINETO_EVENT) {
 			add_event(kineto, &part);
 		} else if (kineto_json_parse(&kineto->convert.json, part.bytes, part.nr_bytes)) {
+			kineto_foreign_see_member(&kineto->convert.foreign, part.key, part.nr_key);
 			read_top(&kineto->top, part.key, part.nr_key, &kineto->convert.json,
 				kineto->out);
 		} else {
@@ -374,9 +375,11 @@ int kineto_import(struct stream *stream)
 	if (fd >= 0) {
 		add_damages(stream, &kineto, problem);
 	}
-	if (fd >= 0 && !kineto.convert.rows.nr_all) {
+	if (fd >= 0 && (kineto.convert.foreign.sentence || !kineto.convert.rows.nr_all)) {
 		close(fd);
-		fd = err_set(-ENODATA, "it contains no trace events");
+		fd = err_set(-ENODATA, "%s",
+			kineto.convert.foreign.sentence ? kineto.convert.foreign.sentence
+							: "it contains no trace events");
 	}
 	kineto_convert_fini(&kineto.convert);
 	kineto_input_destroy(in);

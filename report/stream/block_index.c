@@ -10,6 +10,7 @@
 #include "report/util/buf.h"
 #include "report/util/err.h"
 #include "report/stream/file.h"
+#include "report/stream/foreign_file.h"
 #include "report/util/files.h"
 
 #define HEAD_BYTES \
@@ -272,8 +273,10 @@ static int read_header(struct stream *stream, uint64_t *first)
 		return err_set(-ENODATA, "truncated within the header");
 	}
 	if (stream->size <= sizeof(bytes) || read_block_header(stream, sizeof(bytes), &block)) {
-		return status == DECODE_BAD_MAGIC ? err_set(-EINVAL, "not a gprof stream")
-						  : err_set(-EINVAL, "the header is damaged");
+		return err_set(-EINVAL, "%s",
+			status == DECODE_BAD_MAGIC
+				? foreign_file_text(stream->path, bytes, nr_bytes)
+				: "the header is damaged");
 	}
 	stream->is_header_damaged = true;
 	memset(&stream->header, 0, sizeof(stream->header));

@@ -262,7 +262,62 @@ START_TEST(damaged_gzip_is_told)
 }
 END_TEST
 
-UNIT_SUITE("report_kineto_damage", a_bad_event_is_left_out_alone,
+#define EVENT(cat, pid, args) \
+	"{\"ph\":\"X\"," cat "\"name\":\"f\",\"pid\":" pid ",\"tid\":1,\"ts\":1,\"dur\":1" args "}"
+#define PROCESS(name) \
+	"{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"args\":{\"name\":\"" name "\"}}"
+
+/* Also where some events look like Kineto's. */
+START_TEST(traces_of_other_programs_are_refused_by_their_names)
+{
+	static const struct {
+		const char *text, *name;
+	} traces[] = {
+		{"{\"traceEvents\":[" EVENT(
+			 "\"cat\":\"FEE\",", "5", "") "],\"viztracer_metadata\":{}}",
+			"VizTracer"},
+		{"[" PROCESS("/job:localhost/replica:0/task:0/device:GPU:0 Compute") "," EVENT(
+			 "\"cat\":\"Op\",", "1", "") "]",
+			"TensorFlow 1"},
+		{"[" EVENT("", "\"CPU functions\"", "") "," EVENT("", "\"CUDA functions\"", "") "]",
+			"without Kineto"},
+		{"[" PROCESS("gpu/0") "," EVENT("\"cat\":\"operator\",", "1", "") "]", "MXNet"},
+		{"[" PROCESS("Ascend Hardware") "," EVENT("\"cat\":\"cpu_op\",", "1", "") "]",
+			"Ascend"},
+	};
+
+	for (size_t i = 0; i < sizeof(traces) / sizeof(traces[0]); i++) {
+		struct stream *stream;
+
+		ck_assert_int_lt(stream_open(&stream, traces_write("a.json", traces[i].text)), 0);
+		ck_assert_ptr_nonnull(strstr(err_text(), traces[i].name));
+	}
+}
+END_TEST
+
+START_TEST(other_files_are_refused_with_what_to_do)
+{
+	static const struct {
+		const char *name, *text, *expected;
+	} files[] = {
+		{"a.json", "\xff\xfe{", "iconv -f UTF-16"},
+		{"a.nsys-rep", "QNSY", "nsys export -t sqlite"},
+		{"train.py", "import torch", "gprof-record python"},
+		{"a.bin", "something", "not a gprof stream"},
+	};
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		struct stream *stream;
+
+		ck_assert_int_lt(
+			stream_open(&stream, traces_write(files[i].name, files[i].text)), 0);
+		ck_assert_ptr_nonnull(strstr(err_text(), files[i].expected));
+	}
+}
+END_TEST
+
+UNIT_SUITE("report_kineto_damage", traces_of_other_programs_are_refused_by_their_names,
+	other_files_are_refused_with_what_to_do, a_bad_event_is_left_out_alone,
 	odd_numbers_and_bytes_in_arguments_do_no_harm, a_cut_trace_is_read_as_far_as_it_goes,
 	a_file_without_events_is_refused, begins_and_ends_without_each_other_are_told,
 	steps_that_overlap_are_told, kinds_that_are_not_read_are_counted_by_name,

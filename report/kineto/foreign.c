@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/kineto/foreign.h"
+
+#include <string.h>
+
+#include "report/util/text.h"
+
+static const char viztracer[] =
+	"it is a trace of VizTracer, which gprof-report does not read; gprof records Python "
+	"itself: gprof-record --python functions";
+static const char tensorflow[] =
+	"it is a timeline of TensorFlow 1, which gprof-report does not read; it reads .xplane.pb "
+	"of TensorFlow 2's profiler";
+static const char old_torch[] =
+	"it is a trace of PyTorch's profiler without Kineto (before 1.8.1), whose GPU times belong "
+	"to operators and not to kernels; gprof-report reads those of torch.profiler.profile";
+static const char mxnet[] = "it is a trace of MXNet's profiler, which gprof-report does not read";
+static const char ascend[] =
+	"it is a trace_view.json of Ascend's profiler, which gprof-report does not read; it reads "
+	"traces of CUDA and ROCm";
+
+void kineto_foreign_see_member(struct kineto_foreign *foreign, const char *key, size_t nr_key)
+{
+	if (text_is(key, nr_key, "viztracer_metadata")) {
+		foreign->sentence = viztracer;
+	}
+}
+
+/* "gpu/0" or "cpu/0" */
+static bool is_mxnet(const char *text, size_t nr_bytes)
+{
+	return nr_bytes >= 5 && (!memcmp(text, "gpu/", 4) || !memcmp(text, "cpu/", 4)) &&
+	       text[4] >= '0' && text[4] <= '9';
+}
+
+/* "/job:localhost/replica:0/task:0/device:GPU:0 Compute" */
+static bool is_tensorflow(const char *text, size_t nr_bytes)
+{
+	static const char prefix[] = "/job:";
+
+	return nr_bytes >= sizeof(prefix) - 1 && !memcmp(text, prefix, sizeof(prefix) - 1);
+}
+
+void kineto_foreign_see_event(
+	struct kineto_foreign *foreign, struct kineto_json *json, const struct kineto_event *event)
+{
+	const char *text;
+	size_t nr_bytes;
+
+	if (event->phase != 'M') {
+		if (event->category == KINETO_NONE && event->pid &&
+			(kineto_json_is(json, event->pid, "CPU functions", 13) ||
+				kineto_json_is(json, event->pid, "CUDA functions", 14))) {
+			foreign->sentence = old_torch;
+		}
+		return;
+	}
+	if (!event->name || !event->label ||
+		!kineto_json_is(json, event->name, "process_name", 12)) {
+		return;
+	}
+	text = kineto_json_text(json, event->label, &nr_bytes);
+	if (is_tensorflow(text, nr_bytes)) {
+		foreign->sentence = tensorflow;
+	} else if (is_mxnet(text, nr_bytes)) {
+		foreign->sentence = mxnet;
+	} else if (text_is(text, nr_bytes, "Ascend Hardware")) {
+		foreign->sentence = ascend;
+	}
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Other programs that write Chrome's format, too. Their events have other kinds and meanings, so
+ * such a trace is refused by the name of the program and not read in part.
+ */
+#ifndef REPORT_KINETO_FOREIGN_H
+#define REPORT_KINETO_FOREIGN_H
+
+#include <stddef.h>
+
+#include "report/kineto/event.h"
+
+/* Zero-initialized. */
+struct kineto_foreign {
+	const char *sentence; /* what the trace is, and what to do; NULL: Kineto's, or unknown */
+};
+
+/* A member of the outer object. */
+void kineto_foreign_see_member(struct kineto_foreign *foreign, const char *key, size_t nr_key);
+
+/* Any event. */
+void kineto_foreign_see_event(
+	struct kineto_foreign *foreign, struct kineto_json *json, const struct kineto_event *event);
+
+#endif
