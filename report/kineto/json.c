@@ -4,14 +4,8 @@
 
 #include "report/kineto/json.h"
 
-#include <string.h>
-
-#define JSMN_PARENT_LINKS
-#include <jsmn.h>
-
-#include "report/kineto/json.h"
-
 #include <stdlib.h>
+#include <string.h>
 
 #define FIRST_TOKENS 256u
 /* A value of the size limit has no more. */
@@ -21,28 +15,8 @@ void kineto_json_fini(struct kineto_json *json)
 {
 	free(json->tokens);
 	buf_fini(&json->text);
+	buf_fini(&json->mended);
 	*json = (struct kineto_json){0};
-}
-
-bool kineto_json_parse(struct kineto_json *json, const char *bytes, size_t nr_bytes)
-{
-	jsmn_parser parser;
-	int rc;
-
-	json->bytes = bytes;
-	if (!json->tokens) {
-		json->capacity = FIRST_TOKENS;
-		json->tokens = mem_resize(NULL, json->capacity, sizeof(*json->tokens));
-	}
-	jsmn_init(&parser);
-	while ((rc = jsmn_parse(&parser, bytes, nr_bytes, json->tokens, json->capacity)) ==
-			JSMN_ERROR_NOMEM &&
-		json->capacity < MOST_TOKENS) {
-		json->capacity *= 2; /* jsmn resumes where it stopped */
-		json->tokens = mem_resize(json->tokens, json->capacity, sizeof(*json->tokens));
-	}
-	json->nr_tokens = rc < 0 ? 0 : rc;
-	return rc > 0 && kineto_json_next(json, 0) == rc;
 }
 
 /* ---- texts ---- */
@@ -142,6 +116,75 @@ const char *kineto_json_text(struct kineto_json *json, int i, size_t *nr_bytes)
 	unescape(&json->text, bytes, bytes + *nr_bytes);
 	*nr_bytes = json->text.nr_bytes;
 	return json->text.bytes;
+}
+
+/* ---- parsing ---- */
+
+static int parse(struct kineto_json *json, const char *bytes, size_t nr_bytes)
+{
+	jsmn_parser parser;
+	int rc;
+
+	json->bytes = bytes;
+	if (!json->tokens) {
+		json->capacity = FIRST_TOKENS;
+		json->tokens = mem_resize(NULL, json->capacity, sizeof(*json->tokens));
+	}
+	jsmn_init(&parser);
+	while ((rc = jsmn_parse(&parser, bytes, nr_bytes, json->tokens, json->capacity)) ==
+			JSMN_ERROR_NOMEM &&
+		json->capacity < MOST_TOKENS) {
+		json->capacity *= 2; /* jsmn resumes where it stopped */
+		json->tokens = mem_resize(json->tokens, json->capacity, sizeof(*json->tokens));
+	}
+	json->nr_tokens = rc < 0 ? 0 : rc;
+	return rc;
+}
+
+/* Is what follows a backslash no escape of JSON? */
+static bool is_lone(const char *p, const char *end)
+{
+	uint32_t code;
+
+	return p < end && (*p == 'u' ? !read_hex(p + 1, end, &code) : !strchr("\"\\/bfnrt", *p));
+}
+
+/*
+ * Kineto on Windows wrote paths as they are: "torch\cuda\__init__.py". A backslash that begins no
+ * escape stands for itself. Returns false if there is none.
+ */
+static bool mend_backslashes(struct buf *mended, const char *bytes, size_t nr_bytes)
+{
+	const char *p = bytes, *end = bytes + nr_bytes;
+	bool has_lone = false;
+
+	mended->nr_bytes = 0;
+	while (p < end) {
+		char c = *p++;
+
+		buf_char(mended, c);
+		if (c != '\\') {
+			continue;
+		}
+		if (is_lone(p, end)) {
+			has_lone = true;
+			buf_char(mended, c);
+		} else if (p < end) {
+			buf_char(mended, *p++);
+		}
+	}
+	return has_lone;
+}
+
+bool kineto_json_parse(struct kineto_json *json, const char *bytes, size_t nr_bytes)
+{
+	int rc = parse(json, bytes, nr_bytes);
+
+	if (rc == JSMN_ERROR_INVAL && memchr(bytes, '\\', nr_bytes) &&
+		mend_backslashes(&json->mended, bytes, nr_bytes)) {
+		rc = parse(json, json->mended.bytes, json->mended.nr_bytes);
+	}
+	return rc > 0 && kineto_json_next(json, 0) == rc;
 }
 
 /* ---- numbers ---- */

@@ -24,13 +24,17 @@ struct kineto_json {
 	jsmntok_t *tokens;
 	int nr_tokens;
 	unsigned int capacity;
-	struct buf text; /* for kineto_json_text */
+	struct buf text;   /* for kineto_json_text */
+	struct buf mended; /* what was parsed, where backslashes were not escaped */
 };
 
 /* Zero-initialized. */
 void kineto_json_fini(struct kineto_json *json);
 
-/* Parses nr_bytes at `bytes`, which the caller keeps. False: not exactly one value. */
+/*
+ * Parses nr_bytes at `bytes`, which the caller keeps, or a copy in which lone backslashes are
+ * escaped. False: not exactly one value.
+ */
 bool kineto_json_parse(struct kineto_json *json, const char *bytes, size_t nr_bytes);
 
 /* The token after a value and all that it contains. */

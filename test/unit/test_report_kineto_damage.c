@@ -50,6 +50,26 @@ START_TEST(odd_numbers_and_bytes_in_arguments_do_no_harm)
 }
 END_TEST
 
+/* As Kineto on Windows wrote paths. What could be an escape is one. */
+START_TEST(a_lone_backslash_stands_for_itself)
+{
+	static const char text[] = "{\"a\":\"torch\\cuda\\_x\\u12 \\\\ \\\"q\\\" \\u0041\"}";
+	struct kineto_json json = {0};
+	size_t nr_bytes;
+	const char *value;
+
+	ck_assert_uint_eq(missing("[{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"torch\\cuda\\_x\","
+				  "\"ts\":1,\"dur\":1}," TRACES_OP "]",
+				  2),
+		0);
+	ck_assert(kineto_json_parse(&json, text, sizeof(text) - 1));
+	value = kineto_json_text(&json, 2, &nr_bytes);
+	ck_assert_uint_eq(nr_bytes, strlen("torch\\cuda\\_x\\u12 \\ \"q\" A"));
+	ck_assert_mem_eq(value, "torch\\cuda\\_x\\u12 \\ \"q\" A", nr_bytes);
+	kineto_json_fini(&json);
+}
+END_TEST
+
 START_TEST(a_cut_trace_is_read_as_far_as_it_goes)
 {
 	static const char text[] = TRACES_HEAD "\n  " TRACES_OP ",\n  " TRACES_KERNEL
@@ -318,8 +338,9 @@ END_TEST
 
 UNIT_SUITE("report_kineto_damage", traces_of_other_programs_are_refused_by_their_names,
 	other_files_are_refused_with_what_to_do, a_bad_event_is_left_out_alone,
-	odd_numbers_and_bytes_in_arguments_do_no_harm, a_cut_trace_is_read_as_far_as_it_goes,
-	a_file_without_events_is_refused, begins_and_ends_without_each_other_are_told,
-	steps_that_overlap_are_told, kinds_that_are_not_read_are_counted_by_name,
-	very_many_kinds_are_counted_together, names_that_are_cut_are_counted,
-	what_is_larger_than_memory_should_hold_is_left_out, damaged_gzip_is_told)
+	odd_numbers_and_bytes_in_arguments_do_no_harm, a_lone_backslash_stands_for_itself,
+	a_cut_trace_is_read_as_far_as_it_goes, a_file_without_events_is_refused,
+	begins_and_ends_without_each_other_are_told, steps_that_overlap_are_told,
+	kinds_that_are_not_read_are_counted_by_name, very_many_kinds_are_counted_together,
+	names_that_are_cut_are_counted, what_is_larger_than_memory_should_hold_is_left_out,
+	damaged_gzip_is_told)
