@@ -185,6 +185,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 	at->nr_launches = budget->nr_launches;
 	at->nr_graph_launches = budget->nr_graph_launches;
 	at->nr_lost = budget->nr_lost;
+	at->nr_timeless = budget->nr_timeless;
 	at->slow_name = budget->slow.name;
 	at->wait_name = budget->waits.name;
 	at->has_hip = budget->has_hip;
@@ -332,6 +333,7 @@ static void add_process(const struct headline_process *at, struct headline_figur
 	figures->nr_launches += at->nr_launches;
 	figures->nr_graph_launches += at->nr_graph_launches;
 	figures->nr_lost += at->nr_lost;
+	figures->nr_timeless += at->nr_timeless;
 	figures->slow_name = figures->slow_name ? figures->slow_name : at->slow_name;
 	figures->wait_name = figures->wait_name ? figures->wait_name : at->wait_name;
 	figures->has_torch |= at->has_torch;

@@ -46,8 +46,8 @@ struct headline_process {
 	size_t nr_steps;
 	uint32_t *devices; /* that had work */
 	size_t nr_devices, device_capacity;
-	uint64_t nr_launches, nr_graph_launches, nr_lost; /* as in budget.h */
-	uint32_t slow_name, wait_name;			  /* of the budget's tops; 0: none */
+	uint64_t nr_launches, nr_graph_launches, nr_lost, nr_timeless; /* as in budget.h */
+	uint32_t slow_name, wait_name; /* of the budget's tops; 0: none */
 	bool has_torch, has_hip;
 	bool has_calls; /* of CUDA or of another library of GPUs */
 	bool has_steps, has_gpu, has_ops;
@@ -81,7 +81,7 @@ struct headline_figures {
 	double trend_pct;
 	uint64_t parts_ns, parts[NR_BUDGET_PARTS]; /* of the first: all of them together */
 	uint64_t drained[NR_HOST_STATES + 1];	   /* of these, in gaps that a wait opened */
-	uint64_t nr_launches, nr_graph_launches, nr_lost;
+	uint64_t nr_launches, nr_graph_launches, nr_lost, nr_timeless;
 	uint32_t slow_name, wait_name; /* as in headline_process, of the first that has one */
 	bool has_torch, has_hip;       /* any of them has */
 	uint64_t phases_ns, phases[NR_PHASES];

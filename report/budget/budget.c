@@ -660,7 +660,8 @@ static void add_last_call(struct budget *budget)
 		(!budget->is_capturing || budget->call.is_launching)) {
 		budget->nr_launches++;
 		budget->nr_graph_launches += budget->call.is_graph;
-		budget->nr_lost += !budget->call.is_launching;
+		budget->nr_lost += !budget->call.is_launching || budget->call.is_untimed;
+		budget->nr_timeless += budget->call.is_untimed;
 	}
 	if (state == HOST_LAUNCH && budget->call.table == GPROF_TABLE_api_launch &&
 		budget->call.end - budget->call.begin >= BUDGET_LOADING_NS) {
@@ -749,6 +750,7 @@ void budget_call(struct budget *budget, const struct op_call *call, const struct
 	budget->call.is_there = true;
 	budget->call.is_graph = info->is_graph;
 	budget->call.is_launching = false;
+	budget->call.is_untimed = false;
 	budget->call.is_chosen =
 		!budget->process->select || select_has_tick(budget->process, call->begin);
 	budget->call.begin = begin;
@@ -808,6 +810,7 @@ void budget_record(struct budget *budget, const struct op_record *record,
 
 	if (!record->is_timed || record->begin_ns > end) {
 		budget->call.is_launching |= call != NULL;
+		budget->call.is_untimed |= call != NULL;
 		budget->nr_untimed++;
 		return;
 	}

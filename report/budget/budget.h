@@ -156,7 +156,7 @@ struct budget {
 		uint64_t begin, end, correlation;
 		uint32_t thread, name, site;
 		uint8_t state, table;
-		bool is_there, is_launching, is_graph, is_chosen, has_site;
+		bool is_there, is_launching, is_untimed, is_graph, is_chosen, has_site;
 	} call;
 	struct device_work work;
 	size_t most; /* BUDGET_MOST; tests have it small */
@@ -170,9 +170,11 @@ struct budget {
 	uint64_t seen_begin, seen_end;
 	bool is_trimmed; /* nothing else counts: not calls of the system, nor the profiler's own
 			    work */
-	/* Launches that the user chose and no graph captures: all; of graphs; of which nothing ran,
-	 * as far as is recorded */
-	uint64_t nr_launches, nr_graph_launches, nr_lost;
+	/*
+	 * Launches that the user chose and no graph captures: all; of graphs; of which nothing ran,
+	 * as far as is recorded, or nobody knows when; the latter alone.
+	 */
+	uint64_t nr_launches, nr_graph_launches, nr_lost, nr_timeless;
 	bool is_capturing; /* going back in time */
 	bool has_hip;	   /* calls of HIP: the GPU is AMD's */
 	/* Gets each gap of a step that is closed, from the last to the first; may be NULL. */
@@ -190,6 +192,12 @@ struct budget {
 static inline bool budget_has_lost(uint64_t nr_launches, uint64_t nr_lost)
 {
 	return 50 * nr_lost > nr_launches;
+}
+
+/* What the lost launches have none of. */
+static inline const char *budget_lost_what(uint64_t nr_timeless)
+{
+	return nr_timeless ? "GPU times" : "GPU activity";
 }
 
 /* In the order of struct op_view's callbacks. has_devices: the devices of steps are wanted, too. */

@@ -300,14 +300,21 @@ static uint32_t string_of(struct kineto_convert *convert, int token)
 	return import_out_string(convert->out, text, token ? nr_bytes : 0);
 }
 
-/* A row from the event's begin to its end, which it must have. */
-static struct kineto_row *add_row(
-	struct kineto_convert *convert, const struct kineto_event *event, uint8_t table)
+static struct kineto_row *new_row(struct kineto_convert *convert, uint8_t table)
 {
 	struct kineto_row *row = kineto_rows_add(&convert->rows);
 
 	row->table = table;
 	row->order = convert->pair_order ? convert->pair_order : row->order;
+	return row;
+}
+
+/* A row from the event's begin to its end, which it must have. */
+static struct kineto_row *add_row(
+	struct kineto_convert *convert, const struct kineto_event *event, uint8_t table)
+{
+	struct kineto_row *row = new_row(convert, table);
+
 	row->begin = event->begin;
 	row->end = event->begin + event->dur;
 	convert->first_ns = row->begin < convert->first_ns ? row->begin : convert->first_ns;
@@ -361,12 +368,24 @@ static uint32_t place_of(struct kineto_convert *convert, const struct kineto_eve
 		convert->out, device, narrow(event, KINETO_context), stream_of(convert, event));
 }
 
+/* CUPTI had no room for its times: it ran, and nobody knows when. */
+static bool is_untimed(const struct kineto_event *event)
+{
+	return !event->begin && !event->dur;
+}
+
 static struct kineto_row *add_activity(
 	struct kineto_convert *convert, const struct kineto_event *event, uint8_t table)
 {
 	uint32_t place = place_of(convert, event);
-	struct kineto_row *row = add_row(convert, event, table);
+	struct kineto_row *row;
 
+	if (is_untimed(event)) {
+		row = new_row(convert, table);
+		row->begin = row->end = KINETO_UNTIMED;
+	} else {
+		row = add_row(convert, event, table);
+	}
 	row->activity.place = place;
 	row->activity.correlation = narrow(event, KINETO_correlation);
 	row->activity.graph = narrow(event, KINETO_graph);
@@ -381,7 +400,7 @@ static void add_nccl(struct kineto_convert *convert, const struct kineto_event *
 	uint8_t kind = kineto_nccl_kind(&convert->json, event);
 	struct kineto_row *row;
 
-	if (kind) {
+	if (kind && !is_untimed(event)) {
 		row = add_row(convert, event, GPROF_TABLE_nccl);
 		row->kind = kind;
 		row->nccl.correlation = narrow(event, KINETO_correlation);

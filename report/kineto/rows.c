@@ -232,9 +232,29 @@ static void write_nccl(struct import_out *out, const struct kineto_row *from)
 	row->redop = UINT8_MAX;
 }
 
+static void write_untimed(struct import_out *out, const struct kineto_row *from)
+{
+	struct gprof_row_untimed *row = import_out_row(out, GPROF_TABLE_untimed);
+
+	row->place = from->activity.place;
+	row->correlation = from->activity.correlation;
+	row->graph = from->activity.graph;
+	row->graph_node = from->activity.graph_node;
+	row->shape = from->table == GPROF_TABLE_kernel ? from->activity.shape : 0;
+	row->bytes = from->activity.bytes;
+	row->table = from->table;
+	row->copy_kind = from->table == GPROF_TABLE_memcpy ? from->kind : 0;
+}
+
 /* is_async: the call of a copy or set is asynchronous by its name. */
 static void write_table_row(struct import_out *out, const struct kineto_row *row, bool is_async)
 {
+	if (row->begin == KINETO_UNTIMED) {
+		if (row->table != GPROF_TABLE_sync) {
+			write_untimed(out, row);
+		}
+		return;
+	}
 	switch (row->table) {
 	case GPROF_TABLE_op:
 		write_op(out, row);
@@ -789,10 +809,12 @@ static void write_row(void *context, const struct kineto_row *row)
 		write_collective(order, row);
 		return;
 	}
-	find_early(&order->early, row);
+	if (row->begin != KINETO_UNTIMED) {
+		find_early(&order->early, row);
+	}
 	write_table_row(
 		order->out, row, is_copy && idset_has(order->async, row->activity.correlation));
-	if (++order->nr_written % GROUP_ROWS == 0) {
+	if (++order->nr_written % GROUP_ROWS == 0 && row->end != KINETO_UNTIMED) {
 		import_out_close_group(order->out, row->end);
 	}
 }

@@ -76,6 +76,9 @@ uint64_t kineto_early_find(const struct kineto_early *early, uint32_t id);
 
 /* ---- sorting ---- */
 
+/* The begin and end of a GPU activity without times. */
+#define KINETO_UNTIMED UINT64_MAX
+
 struct kineto_row {
 	uint64_t begin, end; /* ns of the trace */
 	uint64_t order;	     /* position in the trace; set by kineto_rows_add */

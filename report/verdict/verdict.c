@@ -504,9 +504,8 @@ static void add_call(uint32_t name, const char *word, struct buf *out)
 
 static void add_lost(const struct headline_figures *figures, struct buf *out)
 {
-	buf_printf(out,
-		"%" PRIu64 " of %" PRIu64 " launches have no GPU activity, so idle time is unknown",
-		figures->nr_lost, figures->nr_launches);
+	buf_printf(out, "%" PRIu64 " of %" PRIu64 " launches have no %s, so idle time is unknown",
+		figures->nr_lost, figures->nr_launches, budget_lost_what(figures->nr_timeless));
 }
 
 /*

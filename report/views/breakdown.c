@@ -22,7 +22,7 @@ struct use {
 struct result {
 	const struct process *process;
 	uint64_t nr_cut;
-	uint64_t nr_launches, nr_lost; /* as in budget.h */
+	uint64_t nr_launches, nr_lost, nr_timeless; /* as in budget.h */
 	bool has_steps, is_too_much;
 	struct budget_step *steps; /* whole ones */
 	bool *counts;		   /* by the same index: all sums and means are of those */
@@ -125,6 +125,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 		.nr_cut = budget->nr_cut,
 		.nr_launches = budget->nr_launches,
 		.nr_lost = budget->nr_lost,
+		.nr_timeless = budget->nr_timeless,
 		.has_steps = budget->has_steps,
 		.is_too_much = budget->is_too_much};
 	result->steps = mem_zeroed(budget->nr_steps + 1, sizeof(*result->steps));
@@ -479,8 +480,9 @@ static void note_lost(const struct result *result, struct table *table)
 	if (budget_has_lost(result->nr_launches, result->nr_lost)) {
 		table_note(table,
 			"%" PRIu64 " of %" PRIu64
-			" launches of process %lld have no GPU activity, so idle time is unknown.",
-			result->nr_lost, result->nr_launches, (long long)result->process->pid);
+			" launches of process %lld have no %s, so idle time is unknown.",
+			result->nr_lost, result->nr_launches, (long long)result->process->pid,
+			budget_lost_what(result->nr_timeless));
 	}
 }
 

@@ -67,6 +67,10 @@ START_TEST(times_keep_their_nanoseconds)
 }
 END_TEST
 
+#define SPAN_OF(cat, name, pid, ts, dur)                                       \
+	"{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"" name "\",\"pid\":" pid \
+	",\"tid\":9,\"ts\":" ts ",\"dur\":" dur ",\"args\":{\"correlation\":3}}"
+
 START_TEST(a_kernel_keeps_its_launch)
 {
 	struct process *process = traces_read(TRACES_HEAD TRACES_KERNEL TRACES_TAIL);
@@ -90,6 +94,22 @@ START_TEST(a_kernel_keeps_its_launch)
 	ck_assert_uint_eq(place.device, 0);
 	ck_assert_uint_eq(place.context, 1);
 	ck_assert_uint_eq(place.stream, 7);
+	process_destroy(process);
+}
+END_TEST
+
+/* Its times are 0; the recording does not begin there. */
+START_TEST(an_activity_without_times_has_a_launch_and_no_time)
+{
+	struct process *process = traces_read("[" SPAN_OF("cuda_runtime", "cudaLaunchKernel", "7",
+		"100", "5") "," SPAN_OF("kernel", "k", "0", "0", "0") "]");
+	struct batch batch;
+
+	ck_assert_uint_eq(traces_rows(process, GPROF_TABLE_kernel), 0);
+	traces_load(process, GPROF_TABLE_untimed, &batch);
+	ck_assert_uint_eq(batch.nr_rows, 1);
+	ck_assert_uint_eq(batch.col[COL_untimed_correlation][0], 3);
+	ck_assert_uint_eq(batch.col[COL_untimed_table][0], GPROF_TABLE_kernel);
 	process_destroy(process);
 }
 END_TEST
@@ -484,9 +504,9 @@ START_TEST(a_timeline_is_a_trace_with_the_same_kernels_and_calls)
 END_TEST
 
 UNIT_SUITE("report_kineto", an_object_and_an_array_are_traces, times_keep_their_nanoseconds,
-	a_kernel_keeps_its_launch, old_traces_have_other_names,
-	the_object_tells_rank_clock_and_devices, a_device_without_properties_has_the_name_of_all,
-	each_step_has_its_own_end_the_last_one_too,
+	a_kernel_keeps_its_launch, an_activity_without_times_has_a_launch_and_no_time,
+	old_traces_have_other_names, the_object_tells_rank_clock_and_devices,
+	a_device_without_properties_has_the_name_of_all, each_step_has_its_own_end_the_last_one_too,
 	ranges_named_as_steps_are_steps_where_the_profiler_marks_none,
 	operators_lie_in_modules_and_were_called_from_python,
 	nodes_of_autograd_tell_the_thread_of_their_forward,

@@ -110,6 +110,8 @@ def read_kineto(path):
         begin, length = ns(event["ts"]), ns(event.get("dur", 0))
         end, thread = begin + length, (event.get("pid"), event.get("tid"))
         correlation = args.get("correlation")
+        if cat in DEVICE and not begin and not length:
+            continue  # nobody knows when it ran
         if cat in DEVICE:
             activities.append(Activity(begin, end, DEVICE[cat], name, correlation))
         elif cat in ("cuda_runtime", "cuda_driver"):
