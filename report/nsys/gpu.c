@@ -377,6 +377,7 @@ const struct nsys_source nsys_gpu_sources[] = {
 	{.table = "PROFILER_OVERHEAD",
 		NSYS_COLUMNS(overhead_columns),
 		.nr_needed = 2,
+		.is_of_system = true,
 		.key = "globalTid",
 		.take = take_overhead},
 	{0},

@@ -148,8 +148,8 @@ struct nsys_source {
 	/* Rows come by the end, the second column, and inner ones first; or by the begin, outer
 	 * ones first, for what is open for a while. */
 	bool is_by_begin;
-	/* What the system traced of every process: it makes a stream only where there is nothing
-	 * else. */
+	/* Of every process, as calls of the system and nsys's own work: such rows make a stream
+	 * only where there is nothing else. */
 	bool is_of_system;
 	void (*take)(struct nsys_trace *trace, const struct nsys_query *query, uint64_t tick);
 };

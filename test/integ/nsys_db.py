@@ -137,6 +137,9 @@ def new(path, ranks=2):
             "correlationId INTEGER, nameId INTEGER, returnValue INTEGER", *calls)
     x.table("OSRT_API", "start INTEGER, end INTEGER, eventClass INTEGER, globalTid INTEGER, nameId INTEGER, returnValue INTEGER",
             *system)
+    # nsys disturbs processes of which it records nothing else, too.
+    x.table("PROFILER_OVERHEAD", "start INTEGER, end INTEGER, globalTid INTEGER, nameId INTEGER, returnValue INTEGER",
+            (7, 8, pid_of(77) | 77, x.string("NVTX initialization"), 0))
     x.table("NVTX_EVENTS", "start INTEGER, end INTEGER, eventType INTEGER, globalTid INTEGER, domainId INTEGER, text TEXT, "
             "textId INTEGER, binaryData BLOB, jsonText TEXT", *ranges)
     x.table("NVTX_PAYLOAD_SCHEMA_ENTRIES", "domainId INTEGER, schemaId INTEGER, idx INTEGER, type INTEGER, name TEXT, offset INTEGER",
