@@ -671,6 +671,8 @@ static void add_call(struct kineto_convert *convert, const struct kineto_event *
 	uint8_t table = call_table(convert, name, event->name);
 	struct kineto_row *row = add_row(convert, event, table & (uint8_t)~IS_ASYNC);
 
+	kineto_foreign_see_call(&convert->foreign, convert->threads.last->key.pid);
+
 	row->thread = thread;
 	row->call.is_async = (table & IS_ASYNC) != 0;
 	row->call.call = (uint16_t)call;

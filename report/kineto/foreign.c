@@ -19,6 +19,11 @@ static const char ascend[] =
 	"it is a trace_view.json of Ascend's profiler, which gprof-report does not read; it reads "
 	"traces of CUDA and ROCm";
 
+static const char merged[] =
+	"it holds the traces of several processes, whose correlation IDs are the same numbers; "
+	"pass "
+	"the trace of each rank as a file of its own, or the folder that has them";
+
 void kineto_foreign_see_member(struct kineto_foreign *foreign, const char *key, size_t nr_key)
 {
 	if (text_is(key, nr_key, "viztracer_metadata")) {
@@ -67,4 +72,13 @@ void kineto_foreign_see_event(
 	} else if (text_is(text, nr_bytes, "Ascend Hardware")) {
 		foreign->sentence = ascend;
 	}
+}
+
+void kineto_foreign_see_call(struct kineto_foreign *foreign, uint64_t pid)
+{
+	if (foreign->has_pid && foreign->pid != pid) {
+		foreign->sentence = merged;
+	}
+	foreign->pid = pid;
+	foreign->has_pid = true;
 }

@@ -304,6 +304,9 @@ START_TEST(traces_of_other_programs_are_refused_by_their_names)
 		{"[" PROCESS("gpu/0") "," EVENT("\"cat\":\"operator\",", "1", "") "]", "MXNet"},
 		{"[" PROCESS("Ascend Hardware") "," EVENT("\"cat\":\"cpu_op\",", "1", "") "]",
 			"Ascend"},
+		{"[" EVENT("\"cat\":\"cuda_runtime\",", "\"[TP00] 1\"", "") "," EVENT(
+			 "\"cat\":\"cuda_runtime\",", "\"[TP01] 2\"", "") "]",
+			"several processes"},
 	};
 
 	for (size_t i = 0; i < sizeof(traces) / sizeof(traces[0]); i++) {
