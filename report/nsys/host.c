@@ -252,9 +252,8 @@ static bool is_nccl(struct nsys_trace *trace, uint64_t number)
 	return domain && domain->is_nccl;
 }
 
-/* Does it lie within the innermost one that is open? Then it is the innermost. */
-static bool push(
-	struct nsys_trace *trace, uint32_t thread, uint64_t domain, uint64_t begin, uint64_t end)
+bool nsys_host_push(struct nsys_trace *trace, uint32_t thread, uint64_t domain, uint64_t begin,
+	uint64_t end, size_t *depth)
 {
 	struct nsys_stack key, *stack;
 
@@ -269,6 +268,7 @@ static bool push(
 		return false;
 	}
 	stack->ends = array_grow(stack->ends, stack->nr, &stack->capacity, sizeof(*stack->ends));
+	*depth = stack->nr;
 	stack->ends[stack->nr++] = end;
 	return true;
 }
@@ -318,9 +318,11 @@ static void write_range(
 	struct nsys_trace *trace, const struct nsys_query *query, const struct named_range *range)
 {
 	uint32_t domain = range->domain <= UINT32_MAX ? (uint32_t)range->domain : 0;
+	size_t depth;
 	/* One that never ended, or ends within another, would take that one's pop. */
 	bool is_push = range->is_push && range->has_end &&
-		       push(trace, range->thread->tid, range->domain, range->begin, range->end);
+		       nsys_host_push(trace, range->thread->tid, range->domain, range->begin,
+			       range->end, &depth);
 	uint64_t number = is_push ? 0 : ++trace->nr_ranges;
 	struct gprof_row_nvtx *row = add_row(trace, is_push ? GPROF_NVTX_PUSH : GPROF_NVTX_START,
 		range->begin, range->thread->id, domain);
@@ -348,14 +350,18 @@ static void take_range(struct nsys_trace *trace, const struct nsys_query *query,
 	const char *text = nsys_table_text(trace, query, RANGE_TEXT, RANGE_TEXT_ID, &nr_bytes);
 
 	range.thread = nsys_thread_of(trace, nsys_query_u64(query, RANGE_THREAD, 0), tick);
+	range.has_end = nsys_tick(query, END, &range.end) && range.end >= tick;
+	range.is_push = type == TYPE_PUSH || type == TYPE_TEXT_PUSH;
+	if (text && range.is_push && range.has_end && !range.domain &&
+		nsys_ops_add(trace, range.thread->tid, text, nr_bytes, tick, range.end)) {
+		return;
+	}
 	range.string = text ? import_out_string(trace->out, text, nr_bytes) : 0;
 	if (type == TYPE_MARK) {
 		add_row(trace, GPROF_NVTX_MARK, tick, range.thread->id, (uint32_t)range.domain)
 			->name = range.string;
 		return;
 	}
-	range.has_end = nsys_tick(query, END, &range.end) && range.end >= tick;
-	range.is_push = type == TYPE_PUSH || type == TYPE_TEXT_PUSH;
 	write_range(trace, query, &range);
 	if (text && range.has_end) {
 		import_step_names_add(
@@ -387,6 +393,9 @@ void nsys_host_close(struct nsys_trace *trace, const struct nsys_open *open)
 		break;
 	case GPROF_TABLE_nccl:
 		nsys_nccl_close(trace, open);
+		break;
+	case GPROF_TABLE_op:
+		nsys_ops_close(trace, open);
 		break;
 	default:
 		close_call(trace, open);

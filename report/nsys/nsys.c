@@ -9,7 +9,7 @@
  *     CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, _CUDA_EVENT             sync, event
  *     CUPTI_ACTIVITY_KIND_RUNTIME, _DRIVER                         call, api_*, api_nested
  *     OSRT_API                                                     api, of the system
- *     NVTX_EVENTS                                                  nvtx; nccl and nccl_comm, step
+ *     NVTX_EVENTS                                                  nvtx, op, step, nccl, nccl_comm
  *     CUDA_GPU_MEMORY_USAGE_EVENTS                                 memory
  *     GPU_METRICS                                                  sample
  *     PROFILER_OVERHEAD, CUPTI_ACTIVITY_KIND_OVERHEAD              overhead

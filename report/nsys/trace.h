@@ -55,6 +55,12 @@ struct nsys_open {
 			uint64_t range; /* 0: a pop */
 			uint32_t domain;
 		} range;
+		struct {
+			uint64_t sequence;
+			uint32_t name;
+			uint16_t depth;
+			uint8_t scope;
+		} op;
 		struct nsys_nccl_call *nccl;
 	};
 	uint8_t table; /* GPROF_TABLE_... */
@@ -189,6 +195,13 @@ void nsys_host_read_metrics(struct nsys_trace *trace);
  */
 void nsys_host_read_async(struct nsys_trace *trace);
 
+/*
+ * Opens a range of a thread in a domain. Returns false if it does not lie within the innermost one
+ * that is open there; else it is the innermost, and *depth how many are around it.
+ */
+bool nsys_host_push(struct nsys_trace *trace, uint32_t thread, uint64_t domain, uint64_t begin,
+	uint64_t end, size_t *depth);
+
 /* Writes an event of the host that has ended. */
 void nsys_host_close(struct nsys_trace *trace, const struct nsys_open *open);
 void nsys_host_fini(struct nsys_trace *trace);
@@ -219,6 +232,16 @@ void nsys_nccl_close(struct nsys_trace *trace, const struct nsys_open *open);
 /* Writes the communicators. */
 void nsys_nccl_write(struct nsys_trace *trace);
 void nsys_nccl_fini(struct nsys_trace *trace);
+
+/* ---- ops.c ---- */
+
+/*
+ * A pushed range of the default domain. Returns true if it is an operator that PyTorch's emit_nvtx
+ * marked, and then has it written when it ends.
+ */
+bool nsys_ops_add(struct nsys_trace *trace, uint32_t tid, const char *text, size_t nr_bytes,
+	uint64_t begin, uint64_t end);
+void nsys_ops_close(struct nsys_trace *trace, const struct nsys_open *open);
 
 /* ---- steps.c ---- */
 

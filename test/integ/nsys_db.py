@@ -156,6 +156,32 @@ def new(path, ranks=2):
     x.done()
 
 
+def emit(path):
+    """Ranges of PyTorch's emit_nvtx: operators in ranges of the user, with their backward on a thread of its own."""
+    x = Export(path)
+    main, engine = pid_of(PID) | TID, pid_of(PID) | TID + 1
+    ranges, calls, kernels = [], [], []
+    for i in range(3):
+        t = 10000 * i
+        ranges += [(t, t + 9000, f"train_step, op_id = {90 + 10 * i}", main),
+                   (t + 100, t + 900, f"my block, op_id = {91 + 10 * i}", main),
+                   (t + 200, t + 800, f"aten::linear, op_id = {92 + 10 * i}, sizes = [[8, 4], [2, 4], [2]]", main),
+                   (t + 300, t + 700, f"aten::addmm, seq = {i}, op_id = {93 + 10 * i}, sizes = [[2], [8, 4]]", main),
+                   (t + 2000, t + 3000, "autograd::engine::evaluate_function: AddmmBackward0, op_id = 7", engine),
+                   (t + 2100, t + 2900, f"AddmmBackward0, seq = {i}, op_id = {94 + 10 * i}", engine),
+                   (t + 4000, t + 4100, "plain, with a comma", main)]
+        for at, thread, correlation in (t + 400, main, 10 * i + 1), (t + 2200, engine, 10 * i + 2):
+            calls.append((at, at + 20, thread, correlation, x.string("cudaLaunchKernel_v7000"), 0))
+            kernels.append((at + 100, at + 200, 0, 1, 7, correlation, pid_of(PID), x.string("gemm"), x.string("gemm")))
+    x.table("NVTX_EVENTS", "start INT, end INT, eventType INT, text TEXT, globalTid INT, domainId INT",
+            *[(begin, end, 59, text, thread, 0) for begin, end, text, thread in ranges])
+    x.table("CUPTI_ACTIVITY_KIND_RUNTIME", "start INT, end INT, globalTid INT, correlationId INT, nameId INT, returnValue INT",
+            *calls)
+    x.table("CUPTI_ACTIVITY_KIND_KERNEL", "start INT, end INT, deviceId INT, contextId INT, streamId INT, correlationId INT, "
+            "globalPid INT, demangledName INT, shortName INT", *kernels)
+    x.done()
+
+
 def bad(path):
     """Values of every wrong kind, views that never end or name each other, tables that run code."""
     x = Export(path)
@@ -200,4 +226,4 @@ def other(path):
     x.done()
 
 
-{"old": old, "new": new, "bad": bad, "names": names, "other": other}[sys.argv[1]](sys.argv[2])
+{"old": old, "new": new, "emit": emit, "bad": bad, "names": names, "other": other}[sys.argv[1]](sys.argv[2])

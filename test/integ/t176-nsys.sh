@@ -70,7 +70,7 @@ done
 
 # ---- made exports ----
 
-for kind in old new bad names other; do
+for kind in old new emit bad names other; do
 	ok python3 test/integ/nsys_db.py "$kind" "$T/$kind.sqlite"
 done
 
@@ -108,6 +108,15 @@ done
 ok grep -q 'began *2023-11-14 ' <<<"$("$REPORT" info "$T/new.sqlite" 2>/dev/null)"
 ok grep -q 'began *not recorded' <<<"$("$REPORT" info "$T/old.sqlite" 2>/dev/null)"
 is "1 3" "$("$REPORT" --rank 1 --view steps --format json "$T/new.sqlite" 2>/dev/null | jq -r '[.steps.rows[].rank] | "\(unique[0]) \(length)"')" "one rank of a file"
+
+# PyTorch's emit_nvtx: its ranges are the operators, by their names alone; ranges of the user are none, and may be steps.
+GPROF_DIR=$T/emit.sqlite
+summary operator,user-ranges,steps
+is "AddmmBackward0 3 300,aten::addmm 3 300,aten::linear 3 0,autograd::engine::evaluate_function: AddmmBackward0 3 0" \
+	"$(query '[.operator.rows[] | "\(.name) \(.calls) \(.gpu_self_ns)"] | sort | join(",")')" "operators of emit_nvtx"
+is "0 1 2" "$(query '[.steps.rows[].step] | join(" ")')" "steps of emit_nvtx"
+is "my block 3,plain, with a comma 3,train_step 3" "$(query '[.user_ranges.rows[] | "\(.name) \(.calls)"] | sort | join(",")')" \
+	"ranges of the user beside them"
 
 # Every command takes it, and one file against another.
 for output in timeline.json html export reduce flame.svg; do
