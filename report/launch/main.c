@@ -25,8 +25,8 @@ struct launch {
 	char *library;
 	char *preload; /* of LD_PRELOAD */
 	enum form form;
-	bool has_report;
-	bool is_over; /* the options asked for help or the version */
+	bool has_report; /* at the end */
+	bool is_over;	 /* the options asked for help or the version */
 };
 
 /* ---- help ---- */
@@ -156,7 +156,8 @@ static int take_option(struct launch *launch, int option)
 		}
 		return 0;
 	case OPTION_REPORT:
-		launch->has_report = true;
+	case OPTION_NO_REPORT:
+		launch->has_report = option == OPTION_REPORT;
 		return 0;
 	case OPTION_HELP:
 		print_help();
@@ -283,7 +284,7 @@ static int run(struct launch *launch, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct launch launch = {.form = FORM_NONE};
+	struct launch launch = {.form = FORM_NONE, .has_report = isatty(STDERR_FILENO)};
 	int status = take_options(&launch, argc, argv);
 
 	if (status || launch.is_over) {

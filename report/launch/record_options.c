@@ -17,8 +17,10 @@ static const struct {
 		no_argument, OPTION_SHAPES},
 	{"report", NULL,
 		"at the end, print on stderr the first lines of the report: what ran, the step "
-		"time, where it goes, what would save most",
+		"time, where it goes, what would save most; the default where stderr is a terminal",
 		no_argument, OPTION_REPORT},
+	{"no-report", NULL, "become the program, and print nothing at the end", no_argument,
+		OPTION_NO_REPORT},
 	{"print-env", "sh|docker|kubernetes",
 		"do not run anything; print the variables for a launcher: as shell commands "
 		"(default), as an --env-file of Docker, or as the env of a Kubernetes container",

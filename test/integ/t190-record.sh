@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # gprof-record: sets what the recorder needs and runs the program, or says why it cannot.
 . "$(dirname "$0")/lib.sh"
-need SIM REPORT PLAIN JQ
+need SIM REPORT PLAIN JQ PYTHON
 RECORD=$ROOT/$B/gprof-record
 S_LOOP=$ROOT/$B/integ/s_loop
 export -n GPROF_DIR
@@ -82,6 +82,19 @@ is 0 "$(grep -c 'several jobs' err)" "the report is of this run alone"
 run --report -o none sh -c 'exit 3'
 is 3 "$rc" "status with a report"
 ok grep -q "no new stream in '$T/none'" err
+# Who looks on sees it without asking; scripts and launchers do not.
+on_terminal()
+{
+	LD_LIBRARY_PATH=$SIM python3 -c 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' \
+		"$RECORD" "$@" </dev/null >terminal 2>&1
+}
+on_terminal -o seen sh -c "$S_LOOP 4 3; exit 3"
+is 3 $? "status on a terminal"
+ok grep -q '^Step ' terminal
+on_terminal --no-report -o seen "$S_LOOP" 4 3
+is 0 "$(grep -c '^Step ' terminal)" "reports with --no-report"
+run -o seen "$S_LOOP" 4 3
+is 0 "$(grep -c '^Step ' err)" "reports where there is no terminal"
 run --report sh -c 'kill -TERM $$'
 is 143 "$rc" "a signal that kills the program, with a report"
 # A signal to gprof-record reaches the program, and its end is what gprof-record ends with.
