@@ -68,6 +68,8 @@ function list(arguments, heading, line, is_below, name, mark, nr)
 	while (report != "" && (run(arguments) | getline line) > 0) {
 		if (line ~ /^[^ ]/) {
 			is_below = heading != "" && index(line, heading) == 1
+		} else if (is_below && line ~ /^ [^ ]/) {
+			print ".SS " shown(substr(line, 2))
 		} else if (is_below && line ~ /^  [^ ]/) {
 			name = line
 			sub(/^  /, "", name)

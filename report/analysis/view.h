@@ -117,8 +117,21 @@ struct view_part {
 	size_t offset;		      /* of the member, which is their context */
 };
 
+/* What a view is about, for lists of views, in their order there. */
+enum view_subject {
+	VIEW_ABOUT_VERDICT = 1,
+	VIEW_ABOUT_STEPS,
+	VIEW_ABOUT_GPU,
+	VIEW_ABOUT_HOST,
+	VIEW_ABOUT_MEMORY,
+	VIEW_ABOUT_DISTRIBUTED,
+	VIEW_ABOUT_RECORDING,
+	VIEW_NR_SUBJECTS,
+};
+
 struct view_class {
-	const char *name;     /* in JSON with underscores for dashes */
+	const char *name; /* in JSON with underscores for dashes */
+	enum view_subject subject;
 	const char *help;     /* one line */
 	const char *about;    /* for `help VIEW`, if columns do not say it all: what the table
 			       * counts, what shares are shares of; sentences, or NULL */

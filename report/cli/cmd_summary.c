@@ -316,15 +316,37 @@ static int take_options(struct summary *summary, int argc, char **argv)
 	return 0;
 }
 
+static void print_views(struct buf *out)
+{
+	static const char *const names[VIEW_NR_SUBJECTS] = {
+		[VIEW_ABOUT_VERDICT] = "What to do",
+		[VIEW_ABOUT_STEPS] = "Steps",
+		[VIEW_ABOUT_GPU] = "GPU",
+		[VIEW_ABOUT_HOST] = "Operators, calls and Python",
+		[VIEW_ABOUT_MEMORY] = "Memory",
+		[VIEW_ABOUT_DISTRIBUTED] = "Several ranks",
+		[VIEW_ABOUT_RECORDING] = "The recording",
+	};
+
+	buf_text(out, "\nViews (* shown without --view):\n");
+	for (unsigned int subject = 1; subject < VIEW_NR_SUBJECTS; subject++) {
+		buf_printf(out, " %s\n", names[subject]);
+		for (size_t i = 0; view_classes[i]; i++) {
+			const struct view_class *view = view_classes[i];
+
+			if (view->subject == subject) {
+				buf_printf(out, "  %-19s %c %s\n", view->name,
+					view->is_default ? '*' : ' ', view->help);
+			}
+		}
+	}
+}
+
 static void print_lists(struct buf *out)
 {
 	struct buf reports = {0};
 
-	buf_printf(out, "\nViews (* shown without --view):\n");
-	for (size_t i = 0; view_classes[i]; i++) {
-		buf_printf(out, "  %-19s %c %s\n", view_classes[i]->name,
-			view_classes[i]->is_default ? '*' : ' ', view_classes[i]->help);
-	}
+	print_views(out);
 	nsys_list(&reports);
 	buf_text(out, "\nReports:\n");
 	buf_add(out, reports.bytes, reports.nr_bytes);

@@ -302,6 +302,7 @@ static void fill_table(void *state, struct table *table)
 
 VIEW(advice, 410) = {
 	.name = "advice",
+	.subject = VIEW_ABOUT_VERDICT,
 	.help = "what costs time, the evidence, and what to try",
 	.about = "Lists the findings of the view findings in the same order. Under each finding "
 		 "stand the rules that support it, from gprof and other tools. Only findings have "

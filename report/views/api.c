@@ -194,6 +194,7 @@ static void fini(void *state)
 
 VIEW(api, 310) = {
 	.name = "api",
+	.subject = VIEW_ABOUT_HOST,
 	.help = "CUDA API calls by name",
 	.title = "API calls",
 	VIEW_COLUMNS(columns),
@@ -274,6 +275,7 @@ static void fill_sync(void *state, struct table *table)
 
 VIEW(sync, 320) = {
 	.name = "sync",
+	.subject = VIEW_ABOUT_HOST,
 	.help = "synchronization calls and CUPTI synchronization records",
 	.about = "Host calls and CUPTI records describe the same waits; do not add them up.",
 	.is_empty_hidden = true,

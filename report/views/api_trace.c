@@ -105,6 +105,7 @@ static void fill_table(void *state, struct table *table)
 
 VIEW(api_trace, 520) = {
 	.name = "api-trace",
+	.subject = VIEW_ABOUT_HOST,
 	.help = "every CUDA API call in order of start time",
 	.is_asked_only = true,
 	.title = "API call trace",

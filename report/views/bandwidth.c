@@ -384,6 +384,7 @@ static void fini(void *state)
 
 VIEW(bandwidth, 220) = {
 	.name = "bandwidth",
+	.subject = VIEW_ABOUT_GPU,
 	.help = "achieved bandwidth of copies, memsets and operators against the peak",
 	.about =
 		"The rate is the size divided by the time in which at least one operation of the "

@@ -278,6 +278,7 @@ static void fini(void *state)
 
 VIEW(benchmark, 400) = {
 	.name = "benchmark",
+	.subject = VIEW_ABOUT_STEPS,
 	.help = "reader_cost, batch_cost and samples per second",
 	.about =
 		"The figures of Paddle's benchmark timer, over all steps but those of the warm-up.",

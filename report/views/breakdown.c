@@ -605,6 +605,7 @@ static void fill_uses(void *state, struct table *table)
 
 VIEW(breakdown, 260) = {
 	.name = "breakdown",
+	.subject = VIEW_ABOUT_STEPS,
 	.help = "time of each step by category; the categories add up to the step",
 	.about = "Time that several categories cover counts for the first of them, in the order "
 		 "of the columns, so the categories add up to the step. A step ends with the last "
@@ -621,6 +622,7 @@ VIEW(breakdown, 260) = {
 
 VIEW(budget, 255) = {
 	.name = "budget",
+	.subject = VIEW_ABOUT_STEPS,
 	.help = "what the time of the steps went to: each nanosecond belongs to one part",
 	.about = "The parts of a process add up to its steps. While a GPU of the process computes, "
 		 "the time counts for that, whatever else runs; else for copies, else for "
@@ -639,6 +641,7 @@ VIEW(budget, 255) = {
 
 VIEW(idle, 180) = {
 	.name = "idle",
+	.subject = VIEW_ABOUT_GPU,
 	.help = "why the GPUs were idle: the idle parts of the time budget",
 	.about =
 		"A process is idle while no GPU of it runs a kernel, copy or memset. The parts and "
@@ -655,6 +658,7 @@ VIEW(idle, 180) = {
 
 VIEW(gpu_summary, 270) = {
 	.name = "gpu-summary",
+	.subject = VIEW_ABOUT_GPU,
 	.help = "GPUs within the steps: utilization, SM efficiency, occupancy, tensor cores",
 	.about = "Covers the steps that count, as on the first screen, or the whole recording "
 		 "where there are none. SM efficiency and "

@@ -171,6 +171,7 @@ static void fini(void *state)
 
 VIEW(collectives, 140) = {
 	.name = "collectives",
+	.subject = VIEW_ABOUT_DISTRIBUTED,
 	.help = "communication kernels by name, and how much computation overlaps them",
 	.about = "Times are sums over kernels. A kernel is overlapped while some computation runs "
 		 "on its GPU.",

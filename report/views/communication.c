@@ -520,6 +520,7 @@ static const struct scan_want wants[] = {
 
 VIEW(communication, 150) = {
 	.name = "communication",
+	.subject = VIEW_ABOUT_DISTRIBUTED,
 	.help = "NCCL, gloo, MPI and UCC operations by communicator: sizes, bandwidths, waiting "
 		"and late ranks",
 	.about = "Times are sums over the kernels of all ranks, joined to their calls by "
@@ -762,6 +763,7 @@ static void fill_arrivals_table(void *state, struct table *table)
 
 VIEW(arrivals, 149) = {
 	.name = "arrivals",
+	.subject = VIEW_ABOUT_DISTRIBUTED,
 	.help = "collectives one by one: when their ranks arrive, and how long they transfer",
 	.about = "The calls of all ranks belong together by communicator and number, never by "
 		 "time. A rank arrives when its kernel starts. Ranks wait until the last one "

@@ -352,6 +352,7 @@ static void fini(void *state)
 
 VIEW(memcpy, 280) = {
 	.name = "memcpy",
+	.subject = VIEW_ABOUT_GPU,
 	.help = "memory copies by direction and kind of memory, with sizes and bandwidths",
 	.is_default = true,
 	.is_empty_hidden = true,
@@ -367,6 +368,7 @@ VIEW(memcpy, 280) = {
 
 VIEW(memset, 290) = {
 	.name = "memset",
+	.subject = VIEW_ABOUT_GPU,
 	.help = "memsets by kind of memory",
 	.is_empty_hidden = true,
 	.title = "Memsets",

@@ -326,6 +326,7 @@ static const struct scan_want wants[] = {STEP_LOADER_WANTS};
 
 VIEW(critical_path, 230) = {
 	.name = "critical-path",
+	.subject = VIEW_ABOUT_VERDICT,
 	.help = "what the length of the steps depends on: operators, launches, GPU activities, "
 		"waits",
 	.about = "The critical path goes backwards from the end of each step to its start. Its "

@@ -224,6 +224,7 @@ static void fini(void *state)
 
 VIEW(data_loading, 420) = {
 	.name = "data-loading",
+	.subject = VIEW_ABOUT_STEPS,
 	.help = "time spent waiting for data, and the data loader's workers",
 	.about = "Waiting is time in __next__ of the loader; without workers it includes the "
 		 "loading itself. Operator time adds up over all threads, without waits, so it can "

@@ -343,6 +343,7 @@ static void fini(void *state)
 
 VIEW(data_loading_steps, 430) = {
 	.name = "data-loading-steps",
+	.subject = VIEW_ABOUT_STEPS,
 	.help = "steps that the data loader delayed, and where",
 	.about = "A step counts as delayed if the loop waits for data for more than 5 % of it. "
 		 "Where GPU times are known, the GPUs must be idle for as long. The CPU time of "

@@ -338,6 +338,7 @@ static void fini(void *state)
 
 VIEW(device, 80) = {
 	.name = "device",
+	.subject = VIEW_ABOUT_GPU,
 	.help = "busy and idle time of each GPU",
 	.about = "Busy time is the union of kernels, copies and memsets; idle time is the rest of "
 		 "the span.",

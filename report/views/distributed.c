@@ -271,6 +271,7 @@ static void fini(void *state)
 
 VIEW(distributed, 100) = {
 	.name = "distributed",
+	.subject = VIEW_ABOUT_DISTRIBUTED,
 	.help = "computation, communication and their overlap; by step with --detail",
 	.about = "Times are unions of intervals, from the first activity of the GPU to the last. "
 		 "With --detail, each row is a step that has an end, with what ran during it. "

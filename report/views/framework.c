@@ -528,6 +528,7 @@ static void fini(void *state)
 
 VIEW(framework, 60) = {
 	.name = "framework",
+	.subject = VIEW_ABOUT_HOST,
 	.help = "computation and overhead of the framework, copies, and operators inside operators",
 	.about = "Total is CPU time plus GPU time, which can overlap. Ratio is a share of the "
 		 "outermost events (with --per-thread, of those of the thread). Computation is the "

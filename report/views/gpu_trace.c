@@ -187,6 +187,7 @@ static void fill_table(void *state, struct table *table)
 
 VIEW(gpu_trace, 510) = {
 	.name = "gpu-trace",
+	.subject = VIEW_ABOUT_GPU,
 	.help = "every kernel, copy and memset in order of start time, with its launch",
 	.is_asked_only = true,
 	.title = "GPU activity trace",

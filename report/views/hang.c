@@ -381,6 +381,7 @@ static const struct scan_want wants[] = {
 
 VIEW(hang, 160) = {
 	.name = "hang",
+	.subject = VIEW_ABOUT_DISTRIBUTED,
 	.help = "where hung processes were blocked (needs GPROF_HANG_TIMEOUT_S)",
 	.about = "Each hang lists where every thread was when the watchdog looked; Python "
 		 "functions are innermost first. It also has the last launch and the last finished "

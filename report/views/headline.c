@@ -208,6 +208,7 @@ static void fill(void *state, struct table *table)
 
 VIEW(headline, 5) = {
 	.name = "headline",
+	.subject = VIEW_ABOUT_VERDICT,
 	.help = "the run in a few lines: step time, where it goes, and what would save most",
 	.about =
 		"One row for the whole run. Times are means per step, and shares are of the step; "
@@ -284,6 +285,7 @@ static void fill_table(void *state, struct table *table)
 
 VIEW(findings, 6) = {
 	.name = "findings",
+	.subject = VIEW_ABOUT_VERDICT,
 	.help = "what would make the run faster: each cause once, what saves most first",
 	.about = "A cause is a group of parts of the time budget (view budget) that one change "
 		 "removes. Times are means per step of the processes that count, as on the first "

@@ -500,6 +500,7 @@ static void fini(void *state)
 
 VIEW(idle_gaps, 190) = {
 	.name = "idle-gaps",
+	.subject = VIEW_ABOUT_GPU,
 	.help = "the longest idle gaps of the GPUs, and what the host did meanwhile",
 	.about =
 		"The gaps are those of the time budget: they lie in whole steps, or anywhere where "

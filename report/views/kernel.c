@@ -354,6 +354,7 @@ static void fini(void *state)
 
 VIEW(kernel, 240) = {
 	.name = "kernel",
+	.subject = VIEW_ABOUT_GPU,
 	.help = "kernels by name",
 	.about = "The achieved occupancy is an estimate, not a measurement: the warps of a launch "
 		 "that a multiprocessor holds at once on average, as a share of its maximum. It "

@@ -268,6 +268,7 @@ static void fini(void *state)
 
 VIEW(kernel_operator, 250) = {
 	.name = "kernel-operator",
+	.subject = VIEW_ABOUT_GPU,
 	.help = "kernels by operator and launch configuration; with --detail also by place in the "
 		"model",
 	.about =

@@ -184,6 +184,7 @@ static void fini(void *state)
 
 VIEW(launch_latency, 200) = {
 	.name = "launch-latency",
+	.subject = VIEW_ABOUT_GPU,
 	.help = "delays from launch calls to GPU activities; short activities, long calls, late "
 		"starts",
 	.about = "Times are delays from the end of the launching call to the start of the GPU "

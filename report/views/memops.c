@@ -175,6 +175,7 @@ static void fini(void *state)
 
 VIEW(memops, 300) = {
 	.name = "memops",
+	.subject = VIEW_ABOUT_GPU,
 	.help = "copies and memsets with their calls, synchronous and asynchronous",
 	.about = "CPU times are those of the calls, GPU times those of the copies and memsets that "
 		 "they launched.",

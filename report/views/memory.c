@@ -212,6 +212,7 @@ static void fini(void *state)
 
 VIEW(memory, 370) = {
 	.name = "memory",
+	.subject = VIEW_ABOUT_MEMORY,
 	.help = "allocations by operator, peak use, and what is still allocated at exit",
 	.about = "The notes have the peak of each memory. What is in use at the peak counts by the "
 		 "operator that allocated it.",
@@ -360,6 +361,7 @@ static void events_fini(void *state)
 
 VIEW(memory_events, 390) = {
 	.name = "memory-events",
+	.subject = VIEW_ABOUT_MEMORY,
 	.help = "the largest allocations: by which operator, when, and for how long",
 	.about = "Times count from the start of the recording. A time is n/a if it lies "
 		 "outside the recording or the selected steps.",

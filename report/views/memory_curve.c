@@ -168,6 +168,7 @@ static void fill_table(void *state, struct table *table)
 
 VIEW(memory_curve, 380) = {
 	.name = "memory-curve",
+	.subject = VIEW_ABOUT_MEMORY,
 	.help = "memory in use and reserved over time, by category",
 	.about =
 		"The time of each process is divided into up to 256 parts: 64 equal ones to the "
@@ -327,6 +328,7 @@ static void fill_categories(void *state, struct table *table)
 
 VIEW(memory_categories, 371) = {
 	.name = "memory-categories",
+	.subject = VIEW_ABOUT_MEMORY,
 	.help = "what memory is used for: parameters, gradients, activations ...",
 	.about = "Categories follow from who allocated a block and how long it lived. Temporary: "
 		 "freed before the end of the outermost operator, of Backward, or of the "
@@ -410,6 +412,7 @@ static void fill_peak(void *state, struct table *table)
 
 VIEW(memory_peak, 372) = {
 	.name = "memory-peak",
+	.subject = VIEW_ABOUT_MEMORY,
 	.help = "what was in use at the peak, by category, module and operator",
 	.about = "The peak is when most memory was in use, in the selected steps. "
 		 "memory-categories explains the categories.",
@@ -571,6 +574,7 @@ static void fill_blocks(void *state, struct table *table)
 
 VIEW(memory_blocks, 373) = {
 	.name = "memory-blocks",
+	.subject = VIEW_ABOUT_MEMORY,
 	.help = "the largest blocks in use at any time",
 	.about = "Has the blocks that are among the 20 largest in use at one of the times of "
 		 "memory-curve; with --at, up to 1,000 in use at that time. memory-categories "

@@ -276,6 +276,7 @@ static void fill_table(void *state, struct table *table)
 
 VIEW(missing_collectives, 170) = {
 	.name = "missing-collectives",
+	.subject = VIEW_ABOUT_DISTRIBUTED,
 	.help = "collectives that some ranks never called or finished, of a job that hangs or was "
 		"killed",
 	.about = "Covers processes that still run or did not end well, as of their last events. "

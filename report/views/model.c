@@ -271,6 +271,7 @@ static void fill_table(void *state, struct table *table)
 
 VIEW(model, 10) = {
 	.name = "model",
+	.subject = VIEW_ABOUT_STEPS,
 	.help = "phases of steps: Dataloader, Forward, Backward ...",
 	.about = "Covers the steps whose start and end are known; without steps, the time from the "
 		 "first operator to the last. GPU time is the sum of the GPU activities that the "

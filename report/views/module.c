@@ -481,6 +481,7 @@ static void fini(void *state)
 
 VIEW(module, 360) = {
 	.name = "module",
+	.subject = VIEW_ABOUT_HOST,
 	.help = "calls of PyTorch modules as a tree, with their times, FLOPs and memory",
 	.about = "Rows are forward calls of modules, nested as they call each other. Self time "
 		 "excludes the modules inside. GPU time is that of the GPU activities launched "

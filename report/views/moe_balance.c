@@ -413,6 +413,7 @@ static void fini(void *state)
 
 VIEW(moe_balance, 130) = {
 	.name = "moe-balance",
+	.subject = VIEW_ABOUT_DISTRIBUTED,
 	.help = "balance of experts: what ranks receive, compute and wait between all-to-alls; by "
 		"step with --detail",
 	.about = "Compares what ranks compute from the end of an all-to-all to the start of the "

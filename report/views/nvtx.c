@@ -111,6 +111,7 @@ static void fini(void *state)
 
 VIEW(nvtx, 330) = {
 	.name = "nvtx",
+	.subject = VIEW_ABOUT_HOST,
 	.help = "NVTX ranges and marks",
 	.is_default = true,
 	.is_empty_hidden = true,

@@ -288,6 +288,7 @@ static void fini(void *state)
 
 VIEW(operator, 50) = {
 	.name = "operator",
+	.subject = VIEW_ABOUT_HOST,
 	.help = "operators of the framework, and what they launched",
 	.about = "Self time excludes the operators inside. GPU time is that of the GPU activities "
 		 "that the operator launched, whenever they ran. User ranges are in the view "

@@ -115,6 +115,7 @@ static void fini(void *state)
 
 VIEW(operator_stacks, 352) = {
 	.name = "operator-stacks",
+	.subject = VIEW_ABOUT_HOST,
 	.help = "operators by name and by the Python stack that called them",
 	.about = "Self time excludes the operators inside. GPU time is that of the GPU activities "
 		 "that the operator launched, whenever they ran.",

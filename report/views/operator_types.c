@@ -361,6 +361,7 @@ static void fini(void *state)
 
 VIEW(operator_types, 70) = {
 	.name = "operator-types",
+	.subject = VIEW_ABOUT_HOST,
 	.help = "operators by type; with --detail as single-operators",
 	.about = ABOUT,
 	.is_empty_hidden = true,
@@ -374,6 +375,7 @@ VIEW(operator_types, 70) = {
 
 VIEW(single_operators, 71) = {
 	.name = "single-operators",
+	.subject = VIEW_ABOUT_HOST,
 	.help = "each operator by its inputs and its place in the model, on device or host",
 	.about = ABOUT,
 	.is_empty_hidden = true,

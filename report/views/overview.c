@@ -524,6 +524,7 @@ static void fini(void *state)
 
 VIEW(overview, 20) = {
 	.name = "overview",
+	.subject = VIEW_ABOUT_STEPS,
 	.help = "time of each kind of event, as a share of the steps",
 	.about = "Covers the steps whose start and end are known. Events of one kind that overlap "
 		 "count once; different kinds can overlap. This is the layout of Paddle: steps "

@@ -335,6 +335,7 @@ static void fini(void *state)
 
 VIEW(pipeline, 120) = {
 	.name = "pipeline",
+	.subject = VIEW_ABOUT_DISTRIBUTED,
 	.help = "ranks that pass activations to each other: stages and bubbles; by step with "
 		"--detail",
 	.about = "Covers the steps that have an end. A bubble is time in which a rank computes "

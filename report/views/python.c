@@ -142,6 +142,7 @@ static void fini(void *state)
 
 VIEW(python, 350) = {
 	.name = "python",
+	.subject = VIEW_ABOUT_HOST,
 	.help = "operators and launches by the Python stack that called them",
 	.about = "Self time excludes the operators inside.",
 	.is_default = true,

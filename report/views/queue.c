@@ -183,6 +183,7 @@ static void fini(void *state)
 
 VIEW(queue, 210) = {
 	.name = "queue",
+	.subject = VIEW_ABOUT_GPU,
 	.help = "launches that wait in each stream, and when the queue was full",
 	.about = "An activity is in the queue from the start of its launching call until it starts "
 		 "to run. A CUDA graph counts once. A queue counts as full at 1,000 launches; "

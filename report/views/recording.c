@@ -124,6 +124,7 @@ static void fill_notices(void *state, struct table *table)
 
 VIEW(losses, 490) = {
 	.name = "losses",
+	.subject = VIEW_ABOUT_RECORDING,
 	.help = "missing and damaged data, by cause",
 	.is_default = true,
 	.is_empty_hidden = true,
@@ -135,6 +136,7 @@ VIEW(losses, 490) = {
 
 VIEW(notices, 500) = {
 	.name = "notices",
+	.subject = VIEW_ABOUT_RECORDING,
 	.help = "what was switched off or refused while recording",
 	.is_default = true,
 	.is_empty_hidden = true,
@@ -225,6 +227,7 @@ static void fill_overhead(void *state, struct table *table)
 
 VIEW(overhead, 480) = {
 	.name = "overhead",
+	.subject = VIEW_ABOUT_RECORDING,
 	.help = "what profiling cost: CUPTI, the driver and gprof",
 	.about = "Rows of gprof are CPU time of its own threads, which run beside those of the "
 		 "program.",

@@ -355,6 +355,7 @@ static void fini(void *state)
 
 VIEW(roofline, 225) = {
 	.name = "roofline",
+	.subject = VIEW_ABOUT_GPU,
 	.help = "operators and kernels beside the limits of the GPU's memory and arithmetic units",
 	.about =
 		"Operations and sizes follow from the shapes of inputs (GPROF_TORCH=shapes). The "

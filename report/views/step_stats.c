@@ -191,6 +191,7 @@ static void fini(void *state)
 
 VIEW(step_stats, 40) = {
 	.name = "step-stats",
+	.subject = VIEW_ABOUT_STEPS,
 	.help = "statistics of steps: interval, Forward and Backward, tail; mean, median, p99",
 	.about = "Covers the steps whose start and end are known, without those that warm up and "
 		 "outliers. "

@@ -270,6 +270,7 @@ static void fill_windows(void *state, struct table *table)
 
 VIEW(steps, 30) = {
 	.name = "steps",
+	.subject = VIEW_ABOUT_STEPS,
 	.help = "steps, how long they took, and their phases",
 	.about = "The first step starts with its first phase, if that is known; what ran before it "
 		 "is in no step. "
@@ -284,6 +285,7 @@ VIEW(steps, 30) = {
 
 VIEW(windows, 460) = {
 	.name = "windows",
+	.subject = VIEW_ABOUT_RECORDING,
 	.help = "when the schedule recorded and when not",
 	.title = "Recording windows",
 	VIEW_COLUMNS(windows_columns),

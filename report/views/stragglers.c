@@ -424,6 +424,7 @@ static const struct scan_want wants[] = {UTILIZATION_WANTS, {GPROF_TABLE_nccl, N
 
 VIEW(stragglers, 110) = {
 	.name = "stragglers",
+	.subject = VIEW_ABOUT_DISTRIBUTED,
 	.help = "ranks that the others wait for, and slow links: since when, how long, and why",
 	.about = "The delay of a rank in a step is the time that the median of the other ranks "
 		 "communicates longer, without computing. A rank is late if its delay is more than "

@@ -147,6 +147,7 @@ static void fini(void *state)
 
 VIEW(threads, 470) = {
 	.name = "threads",
+	.subject = VIEW_ABOUT_HOST,
 	.help = "threads: their API calls, launches and waits",
 	.title = "Threads",
 	VIEW_COLUMNS(columns),

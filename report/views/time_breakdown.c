@@ -99,6 +99,7 @@ static void fini(void *state)
 
 VIEW(time_breakdown, 90) = {
 	.name = "time-breakdown",
+	.subject = VIEW_ABOUT_GPU,
 	.help = "share of GPU time: idle, computation, communication, copies",
 	.about = "Shares are of the span, from the first activity of the GPU to the last. "
 		 "A category \"alone\" excludes time in which one of the columns before it ran. "

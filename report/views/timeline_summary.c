@@ -119,6 +119,7 @@ static void fini(void *state)
 
 VIEW(timeline_summary, 455) = {
 	.name = "timeline-summary",
+	.subject = VIEW_ABOUT_RECORDING,
 	.help = "what the timeline has: operators, calls, streams and their times",
 	.about = "Times are sums: operators of several threads and activities of several streams "
 		 "add up, so they can exceed the span.",

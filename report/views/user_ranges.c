@@ -269,6 +269,7 @@ static void init(void *state)
 
 VIEW(user_ranges, 340) = {
 	.name = "user-ranges",
+	.subject = VIEW_ABOUT_HOST,
 	.help = "user ranges: record_function, RecordEvent and NVTX",
 	.about = "GPU time is that of the GPU activities that operators and calls inside the range "
 		 "launched. It is unknown for NVTX ranges that may end on another thread.",

@@ -306,6 +306,7 @@ static void fill_time(void *state, struct table *table)
 
 VIEW(utilization, 440) = {
 	.name = "utilization",
+	.subject = VIEW_ABOUT_RECORDING,
 	.help = "utilization of CPU, memory and GPUs",
 	.about = "CPU(Process) is a share of one core, CPU(System) of all cores; user and system "
 		 "are "
@@ -324,6 +325,7 @@ VIEW(utilization, 440) = {
 
 VIEW(utilization_time, 450) = {
 	.name = "utilization-time",
+	.subject = VIEW_ABOUT_RECORDING,
 	.help = "utilization of CPU, memory and GPUs over time, by buckets",
 	.about = "A bucket is a power of ten of microseconds long; the last one ends with the "
 		 "process. CPU(Process) is a share of one core, CPU(System) of all cores. A value "

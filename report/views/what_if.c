@@ -288,6 +288,7 @@ static void fini(void *state)
 
 VIEW(what_if, 25) = {
 	.name = "what-if",
+	.subject = VIEW_ABOUT_VERDICT,
 	.help = "what a step would take without data loading, waits, copies, launches ...",
 	.about = "Each row is a prediction: the recorded steps are run again as a graph of what "
 		 "waited for what, with one thing changed. The command whatif changes what you "

@@ -35,7 +35,7 @@ try()
 # Names of a list in the help: of views, styles, reports.
 listed()
 {
-	"$REPORT" help summary | awk -v list="$1" '$0 ~ "^" list { on = 1; next } !NF { on = 0 } on { print $1 }'
+	"$REPORT" help summary | awk -v list="$1" '$0 ~ "^" list { on = 1; next } !NF { on = 0 } on && /^  [^ ]/ { print $1 }'
 }
 
 views=$(listed Views | paste -sd,)

@@ -13,7 +13,7 @@ def run(*arguments):
     return subprocess.run([report, *arguments], capture_output=True, check=False)
 
 help = run("help", "summary").stdout.decode()
-views = [line.split()[0] for line in help.split("\nViews")[1].split("\n\n")[0].splitlines()[1:]]
+views = [line.split()[0] for line in help.split("\nViews")[1].split("\n\n")[0].splitlines()[1:] if line.startswith("  ")]
 assert len(views) > 50, views
 nr_rows = 0
 for path in paths:

@@ -130,6 +130,8 @@ START_TEST(bash_completes_commands_options_and_values)
 	for (size_t i = 0; view_classes[i]; i++) {
 		ck_assert_msg(has_word(all, view_classes[i]->name, strlen(view_classes[i]->name)),
 			"%s", view_classes[i]->name);
+		/* Without one it would be in no list. */
+		ck_assert_uint_gt(view_classes[i]->subject, 0);
 	}
 	ck_assert_str_eq(complete("gprof-report timel", 2), "timeline");
 	ck_assert_str_eq(complete("gprof-report summary --man", 3), "--mangled");
