@@ -273,6 +273,15 @@ void view_note_devices(struct table *table, const struct view_input *input, cons
 	view_note_without_devices(table, input, nr_without, why, instead);
 }
 
+void view_note_stepless(struct table *table, size_t nr_processes)
+{
+	if (nr_processes) {
+		table_note(table, "%zu process%s without steps or phases %s excluded.",
+			nr_processes, nr_processes == 1 ? "" : "es",
+			nr_processes == 1 ? "is" : "are");
+	}
+}
+
 void view_note_steps(struct table *table, const struct process *process)
 {
 	const char *rule = process_fact(process, "step.rule", "");

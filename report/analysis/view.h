@@ -262,6 +262,9 @@ void view_note_ranks(struct table *table, struct process *const *processes, size
  */
 void view_note_steps(struct table *table, const struct process *process);
 
+/* Says that so many processes are not in the table, since they have no steps. */
+void view_note_stepless(struct table *table, size_t nr_processes);
+
 extern const struct view_class view_framework, view_headline, view_findings, view_memops,
 	view_overview, view_what_if, view_operator_detail /* for --detail=op|all */;
 

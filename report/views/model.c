@@ -263,9 +263,8 @@ static void fill_table(void *state, struct table *table)
 	if (model->without_steps) {
 		view_note_steps(table, model->without_steps);
 	}
-	if (model == &view->loops && view->others.nr_processes) {
-		table_note(table, "%zu processes without steps or phases are excluded.",
-			view->others.nr_processes);
+	if (model == &view->loops) {
+		view_note_stepless(table, view->others.nr_processes);
 	}
 }
 

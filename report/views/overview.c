@@ -471,9 +471,8 @@ static void add_note(
 	if (all->nr_processes > 1) {
 		table_note(table, "Times are sums over %zu processes.", all->nr_processes);
 	}
-	if (all == &result->loops && result->others.nr_processes) {
-		table_note(table, "%zu processes without steps or phases are excluded.",
-			result->others.nr_processes);
+	if (all == &result->loops) {
+		view_note_stepless(table, result->others.nr_processes);
 	}
 }
 
