@@ -127,7 +127,9 @@ const struct command cmd_serve = {
 	.arguments = "[OPTION]... [PATH]...",
 	.help = "show the HTML report in a browser of this machine, with all events of the "
 		"timeline",
-	.options = "  --port N               port on 127.0.0.1 (default: a free one)\n"
+	.options = "  --port N               port on 127.0.0.1 (default: a free one); to look from "
+		   "another\n"
+		   "                         machine, there: ssh -L N:localhost:N THIS-MACHINE\n"
 		   "  --top N                rows per table (default: 200, tables over time 2000; "
 		   "0: all)\n"
 		   "  --timeline-size SIZE   what the timeline may take before the browser asks "
