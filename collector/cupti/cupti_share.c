@@ -100,6 +100,13 @@ static bool is_client_active(void)
 	return client_kinds_any() || atomic_load(&state.nr_own);
 }
 
+/* To a client; the caller has the turn. */
+static void give_turn(const char *name, const void *caller)
+{
+	cupti_gap_begin(name, caller);
+	activity_yield();
+}
+
 void cupti_share_attach(uint64_t pool_bytes, bool is_wanted)
 {
 	state.pool_bytes = pool_bytes;
@@ -112,8 +119,7 @@ void cupti_share_attach(uint64_t pool_bytes, bool is_wanted)
 	unlock_turn(TURN_BUSY);
 	if (is_client_active()) {
 		state.is_lost = true;
-		cupti_gap_begin(NULL, NULL);
-		activity_yield();
+		give_turn(NULL, NULL);
 		unlock_turn(TURN_THEIRS);
 		return;
 	}
@@ -161,6 +167,12 @@ static void reclaim_cupti(void)
 	unlock_turn(TURN_OURS);
 }
 
+/* A client that waited in vain for the turn records already, beside us. */
+static bool was_passed(void)
+{
+	return atomic_load(&state.is_stuck) && is_client_active();
+}
+
 void cupti_share_set_enabled(bool is_wanted)
 {
 	if (!cupti_is_live()) {
@@ -169,6 +181,11 @@ void cupti_share_set_enabled(bool is_wanted)
 	if (try_lock_turn(TURN_OURS)) {
 		state.is_wanted = is_wanted;
 		callback_set_enabled(is_wanted);
+		if (was_passed()) {
+			give_turn(NULL, NULL);
+			unlock_turn(TURN_THEIRS);
+			return;
+		}
 		activity_set_enabled(is_wanted);
 		unlock_turn(TURN_OURS);
 	} else if (try_lock_turn(TURN_THEIRS)) {
@@ -183,17 +200,24 @@ void cupti_share_set_enabled(bool is_wanted)
 	}
 }
 
-/* False: another thread has the turn just now. */
+/* False: another thread has had the turn just now. */
 static bool try_flush(bool is_last)
 {
-	if (try_lock_turn(TURN_OURS)) {
-		activity_flush(is_last);
-		unlock_turn(TURN_OURS);
-	} else if (is_last && try_lock_turn(TURN_THEIRS)) {
-		end_gap(buffer_take_nr_records(), true);
-		unlock_turn(TURN_THEIRS);
+	enum turn turn = (enum turn)atomic_load(&state.turn);
+
+	if (turn == TURN_NONE || (turn == TURN_THEIRS && !is_last)) {
+		return true;
 	}
-	return atomic_load(&state.turn) != TURN_BUSY;
+	if (turn == TURN_BUSY || !try_lock_turn(turn)) {
+		return false;
+	}
+	if (turn == TURN_OURS) {
+		activity_flush(is_last);
+	} else {
+		end_gap(buffer_take_nr_records(), true);
+	}
+	unlock_turn(turn);
+	return true;
 }
 
 void cupti_share_flush(bool is_last)
@@ -256,8 +280,7 @@ static void yield_cupti(const char *name, const void *caller, bool for_all)
 	ring_enter_profiler(&ring_tls, &mark);
 	turn = lock_turn();
 	if (turn == TURN_OURS) {
-		cupti_gap_begin(name, caller);
-		activity_yield();
+		give_turn(name, caller);
 	}
 	if (turn == TURN_OURS || turn == TURN_THEIRS) {
 		if (for_all) {
@@ -471,11 +494,16 @@ void cupti_share_leave_alone(void)
 	}
 }
 
+/* Waits: our own thread may have the turn just now, and would go on with the client's. */
 static void put_settings_back(void)
 {
-	if (try_lock_turn(TURN_OURS)) {
+	enum turn turn = lock_turn();
+
+	if (turn == TURN_OURS) {
 		activity_set_ours();
-		unlock_turn(TURN_OURS);
+	}
+	if (turn == TURN_OURS || turn == TURN_THEIRS) {
+		unlock_turn(turn);
 	}
 }
 

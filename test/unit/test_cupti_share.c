@@ -2,12 +2,140 @@
 #include "collector/cupti/cupti_share.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 #include "collector/collector.h"
 #include "collector/cupti/client_kinds.h"
+#include "collector/util/clock.h"
 #include "collector/util/notice.h"
 #include "test/unit/unit.h"
+
+/* In place of CUPTI's side, which is there and accepts everything; what it was asked for. */
+static bool is_live;
+static atomic_uint nr_flushes, nr_settings, nr_yields;
+
+bool __real_cupti_is_live(void);
+bool __wrap_cupti_is_live(void)
+{
+	return is_live || __real_cupti_is_live();
+}
+
+bool __wrap_callback_start(void)
+{
+	return true;
+}
+
+void __wrap_callback_set_enabled(bool is_wanted)
+{
+	(void)is_wanted;
+}
+
+bool __wrap_cupti_probe_again(void)
+{
+	return true;
+}
+
+void __wrap_activity_start(uint64_t pool_bytes)
+{
+	(void)pool_bytes;
+}
+
+void __wrap_activity_set_enabled(bool is_wanted)
+{
+	(void)is_wanted;
+}
+
+void __wrap_activity_flush(bool is_last)
+{
+	(void)is_last;
+	atomic_fetch_add(&nr_flushes, 1);
+}
+
+void __wrap_activity_set_ours(void)
+{
+	atomic_fetch_add(&nr_settings, 1);
+}
+
+void __wrap_activity_yield(void)
+{
+	atomic_fetch_add(&nr_yields, 1);
+}
+
+static void attach(void)
+{
+	clock_init(NULL);
+	is_live = true;
+	cupti_share_attach(1 << 20, true);
+}
+
+static void *set_types(void *stop)
+{
+	while (!atomic_load((atomic_bool *)stop)) {
+		cupti_share_end_thread_id_type(0);
+	}
+	return NULL;
+}
+
+/* Whoever leaves CUPTI in the moment in which we look has not flushed for us. */
+START_TEST(each_last_flush_comes_or_is_counted)
+{
+	const unsigned int nr = 200000;
+	static atomic_bool stop;
+	pthread_t thread;
+
+	attach();
+	ck_assert_int_eq(pthread_create(&thread, NULL, set_types, &stop), 0);
+	while (!nr_settings) {
+		usleep(1000);
+	}
+	for (unsigned int i = 0; i < nr; i++) {
+		cupti_share_flush(true);
+	}
+	atomic_store(&stop, true);
+	pthread_join(thread, NULL);
+	ck_assert_uint_eq(nr_flushes + loss_take(LOSS_SHARED), nr);
+}
+END_TEST
+
+static void *set_type(void *is_over)
+{
+	cupti_share_end_thread_id_type(0);
+	atomic_store((atomic_bool *)is_over, true);
+	return NULL;
+}
+
+START_TEST(our_settings_are_put_back_though_our_thread_is_in_cupti)
+{
+	static atomic_bool is_over;
+	pthread_t thread;
+
+	attach();
+	ck_assert(cupti_share_begin_call());
+	ck_assert_int_eq(pthread_create(&thread, NULL, set_type, &is_over), 0);
+	for (int i = 0; i < 100 && !atomic_load(&is_over); i++) {
+		usleep(1000);
+	}
+	cupti_share_end_call();
+	pthread_join(thread, NULL);
+	ck_assert_uint_eq(nr_settings, 1);
+}
+END_TEST
+
+START_TEST(client_that_waited_in_vain_gets_the_turn_later)
+{
+	attach();
+	ck_assert(cupti_share_begin_call()); /* for longer than any client waits */
+	cupti_share_begin_enable(3, false, NULL);
+	ck_assert_uint_eq(nr_yields, 0);
+	cupti_share_end_call();
+	cupti_share_set_enabled(true);
+	ck_assert_uint_eq(nr_yields, 1);
+	cupti_share_set_enabled(true);
+	ck_assert_uint_eq(nr_yields, 1);
+	ck_assert(!cupti_share_begin_call());
+}
+END_TEST
 
 START_TEST(the_last_flush_that_cannot_be_is_counted)
 {
@@ -111,7 +239,9 @@ START_TEST(profiler_that_was_finalised_is_forgotten)
 }
 END_TEST
 
-UNIT_SUITE("cupti_share", the_last_flush_that_cannot_be_is_counted,
+UNIT_SUITE("cupti_share", each_last_flush_comes_or_is_counted,
+	our_settings_are_put_back_though_our_thread_is_in_cupti,
+	client_that_waited_in_vain_gets_the_turn_later, the_last_flush_that_cannot_be_is_counted,
 	the_last_flush_waits_for_who_is_in_cupti,
 	client_is_there_while_a_kind_is_on_whatever_its_number,
 	client_is_there_until_the_last_of_its_profilers_has_ended,
