@@ -16,9 +16,11 @@
 #include "collector/util/log.h"
 #include "collector/util/mode.h"
 #include "collector/util/notice.h"
+#include "collector/util/target.h"
 
 /* The work of one thread takes microseconds; after this long a signal handler has left it. */
-#define MOST_NS 1000000000u
+#define MOST_NS	  1000000000u
+#define MOMENT_NS 50000u
 /*
  * Bounds of a regular expression. So many states take some MB, and each level takes 700 bytes of
  * the drain's stack.
@@ -310,7 +312,7 @@ static void end_step(enum gprof_step_rule rule, uint64_t time, uint32_t thread)
 	update_state();
 }
 
-static void take_report(const struct step_report *report)
+static void take_range(const struct step_report *report)
 {
 	struct step_auto_ends ends = {0};
 	uint32_t first;
@@ -323,6 +325,34 @@ static void take_report(const struct step_report *report)
 	first = is_always() || !ends.nr ? 0 : ends.nr - 1;
 	for (uint32_t i = first; i < ends.nr; i++) {
 		end_step(state.ranges.rule, ends.times[i], report->thread);
+	}
+}
+
+static void take_call(const struct step_report *report)
+{
+	bool does_count = step_auto_call(&state.ranges);
+
+	atomic_store(&state.is_called, !state.ranges.wanted);
+	atomic_store(&state.is_reported, true);
+	if (does_count) {
+		end_step(GPROF_STEP_CALL, report->range.end, report->thread);
+	}
+}
+
+static void take_report(const struct step_report *report)
+{
+	switch (report->kind) {
+	case STEP_REPORT_RANGE:
+		take_range(report);
+		break;
+	case STEP_REPORT_CALL:
+		take_call(report);
+		break;
+	case STEP_REPORT_PERIOD:
+		if (step_auto_period(&state.ranges, report->confidence)) {
+			end_step(GPROF_STEP_PERIOD, report->range.end, report->thread);
+		}
+		break;
 	}
 }
 
@@ -351,17 +381,14 @@ static void leave_ranges(void)
 	}
 }
 
-static bool does_call_count(void)
+/* This thread takes the report, or the one that is inside. */
+static void report(struct step_report what)
 {
-	bool does_count = !state.ranges.wanted;
-
-	if (!atomic_load(&state.is_called) && enter_ranges()) {
-		does_count = step_auto_call(&state.ranges);
-		atomic_store(&state.is_called, !state.ranges.wanted);
-		atomic_store(&state.is_reported, true);
+	what.thread = ring_enter(&ring_tls) ? ring_tls.id : 0;
+	step_reports_add(&state.reports, &what);
+	if (enter_ranges()) {
 		leave_ranges();
 	}
-	return does_count;
 }
 
 static void mark(enum gprof_step_rule rule, uint64_t time)
@@ -369,7 +396,9 @@ static void mark(enum gprof_step_rule rule, uint64_t time)
 	if (atomic_load(&collector_mode) & COLLECTOR_COLD) {
 		return;
 	}
-	if (rule == GPROF_STEP_CALL ? state.is_found && does_call_count() : rule == state.rule) {
+	if (rule == GPROF_STEP_CALL && state.is_found && !atomic_load(&state.is_called)) {
+		report((struct step_report){.kind = STEP_REPORT_CALL, .range.end = time});
+	} else if (rule == (state.is_found ? GPROF_STEP_CALL : state.rule)) {
 		end_step(rule, time, 0);
 	}
 }
@@ -398,10 +427,7 @@ void step_range(const char *name, uint64_t begin, uint64_t end)
 		return;
 	}
 	range.nr_gradients = atomic_load_explicit(&state.nr_gradients, memory_order_relaxed);
-	step_reports_add(&state.reports, &range, ring_enter(&ring_tls) ? ring_tls.id : 0);
-	if (enter_ranges()) {
-		leave_ranges();
-	}
+	report((struct step_report){.kind = STEP_REPORT_RANGE, .range = range});
 }
 
 bool step_needs_period(void)
@@ -412,12 +438,8 @@ bool step_needs_period(void)
 
 void step_found(uint64_t time, uint32_t confidence)
 {
-	if (enter_ranges()) {
-		if (step_auto_period(&state.ranges, confidence)) {
-			end_step(GPROF_STEP_PERIOD, time, 0);
-		}
-		leave_ranges();
-	}
+	report((struct step_report){
+		.kind = STEP_REPORT_PERIOD, .confidence = confidence, .range.end = time});
 }
 
 bool step_verdict(struct step_auto_verdict *verdict)
@@ -516,12 +538,25 @@ static void tell_lost(bool is_last)
 
 	if (nr > state.nr_lost_told && (is_last || !state.nr_lost_told)) {
 		notice_add("steps lost", 0,
-			"%llu ranges that may end steps were not looked at: more than %u waited "
+			"%llu ranges or calls that may end steps were not looked at: more than %u "
+			"waited "
 			"for a thread that had no core. Steps may be missing, or longer than they "
 			"were",
 			(unsigned long long)nr, STEP_REPORTS_MOST);
 		state.nr_lost_told = nr;
 	}
+}
+
+/* At the end it waits for a thread inside, no longer than a claim holds. */
+static bool find_verdict(struct step_auto_verdict *verdict, bool is_last)
+{
+	bool is_found = step_verdict(verdict);
+
+	while (!is_found && is_last && state.is_found) {
+		target_pause(MOMENT_NS);
+		is_found = step_verdict(verdict);
+	}
+	return is_found;
 }
 
 void step_add_facts(bool is_last)
@@ -535,7 +570,7 @@ void step_add_facts(bool is_last)
 	char confidence[16];
 
 	tell_lost(is_last);
-	if (!step_verdict(&verdict) || verdict.why == state.why_told ||
+	if (!find_verdict(&verdict, is_last) || verdict.why == state.why_told ||
 		(!verdict.rule && !is_last)) {
 		return;
 	}

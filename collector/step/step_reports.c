@@ -12,8 +12,7 @@ static bool change(_Atomic uint8_t *state, uint8_t from, uint8_t to)
 	return atomic_compare_exchange_strong(state, &from, to);
 }
 
-void step_reports_add(
-	struct step_reports *reports, const struct step_auto_range *range, uint32_t thread)
+void step_reports_add(struct step_reports *reports, const struct step_report *report)
 {
 	uint64_t order = atomic_fetch_add(&reports->nr_added, 1);
 	uint32_t at = 0;
@@ -25,8 +24,8 @@ void step_reports_add(
 		atomic_fetch_add(&reports->nr_lost, 1);
 		return;
 	}
-	reports->slots[at] =
-		(struct step_report){.range = *range, .thread = thread, .order = order};
+	reports->slots[at] = *report;
+	reports->slots[at].order = order;
 	atomic_store(&reports->states[at], READY);
 }
 

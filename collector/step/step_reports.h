@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ranges that threads have reported and that nobody has searched for ends of steps yet. One thread
- * at a time searches; the others leave their reports here and do not wait, however long the one
+ * What threads have reported and nobody has searched for ends of steps yet. One thread at a time
+ * searches; the others leave their reports here and do not wait, however long the one
  * inside does not run. It takes them, the oldest first, before it goes.
  *
- *	step_reports_add(&reports, &range, thread);
+ *	step_reports_add(&reports, &report);
  *	while (step_reports_enter(&reports)) {
- *		while (step_reports_take(&reports, &range, &thread)) { ... }
+ *		while (step_reports_take(&reports, &report)) { ... }
  *		step_reports_leave(&reports);
  *	}
  *
@@ -25,10 +25,18 @@
 /* That can wait; so many do only if the thread inside lost its core for a hundred steps. */
 #define STEP_REPORTS_MOST 256u
 
+enum step_report_kind {
+	STEP_REPORT_RANGE,
+	STEP_REPORT_CALL,   /* of gprof_step(), when the range ends */
+	STEP_REPORT_PERIOD, /* a step began by the period of launches, when the range ends */
+};
+
 struct step_report {
+	enum step_report_kind kind;
+	uint32_t thread;     /* that reports, as in the stream; 0: unknown */
+	uint32_t confidence; /* of a period, percent */
 	struct step_auto_range range;
-	uint32_t thread; /* that reports, as in the stream; 0: unknown */
-	uint64_t order;
+	uint64_t order; /* by step_reports_add */
 };
 
 /* Zero-initialised: empty. */
@@ -41,8 +49,7 @@ struct step_reports {
 };
 
 /* Without room, the report is counted in nr_lost. */
-void step_reports_add(
-	struct step_reports *reports, const struct step_auto_range *range, uint32_t thread);
+void step_reports_add(struct step_reports *reports, const struct step_report *report);
 
 /* Returns false if another thread is inside. */
 bool step_reports_enter(struct step_reports *reports);

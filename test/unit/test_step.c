@@ -541,6 +541,50 @@ START_TEST(no_end_of_a_step_is_missed_while_another_thread_reports_one)
 }
 END_TEST
 
+static void *call_once(void *ignored)
+{
+	step_mark(GPROF_STEP_CALL);
+	return ignored;
+}
+
+static void have_call(void)
+{
+	pthread_t thread;
+
+	ck_assert_int_eq(pthread_create(&thread, NULL, call_once, NULL), 0);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+}
+
+/* The range has ended the step of the first call; no range ends one after it. */
+START_TEST(call_of_the_program_counts_once_beside_a_range_of_another_thread)
+{
+	start("auto", "skip_first=1,record=1000", "none");
+	written();
+	meanwhile = have_call;
+	step_range("Optimizer.step#SGD.step", 1, 2);
+	step_range("Optimizer.step#SGD.step", 3, 4);
+	ck_assert_str_eq(written(), "s1 w1:R ");
+	step_mark(GPROF_STEP_CALL);
+	ck_assert_str_eq(written(), "s2 ");
+}
+END_TEST
+
+static void have_period(void)
+{
+	step_found(5, 80);
+}
+
+START_TEST(step_by_the_period_is_not_missed_while_another_thread_is_at_work)
+{
+	start("auto", "skip_first=1,record=1000", "none");
+	written();
+	meanwhile = have_period;
+	step_found(4, 80);
+	ck_assert_ptr_null(meanwhile);
+	ck_assert_str_eq(written(), "s1 w1:R s2 ");
+}
+END_TEST
+
 START_TEST(ends_of_steps_that_have_no_room_are_counted)
 {
 	struct notice notice;
@@ -556,7 +600,7 @@ START_TEST(ends_of_steps_that_have_no_room_are_counted)
 	ck_assert_uint_eq(step_now(), 1 + STEP_REPORTS_MOST);
 	ck_assert(notice_take(&notice));
 	ck_assert_str_eq(notice.cause, "steps lost");
-	ck_assert_ptr_nonnull(strstr(notice.text, "2 ranges that may end steps"));
+	ck_assert_ptr_nonnull(strstr(notice.text, "2 ranges or calls that may end steps"));
 	step_add_facts(true);
 	ck_assert(!notice_take(&notice));
 }
@@ -580,4 +624,6 @@ UNIT_SUITE("step", schedule_opens_and_closes_windows_as_steps_go_by,
 	command_stands_that_comes_while_a_step_opens_the_window,
 	no_end_of_a_step_is_missed_while_another_thread_reports_one,
 	ends_of_steps_that_have_no_room_are_counted,
+	call_of_the_program_counts_once_beside_a_range_of_another_thread,
+	step_by_the_period_is_not_missed_while_another_thread_is_at_work,
 	command_stands_that_comes_while_a_step_closes_the_window)
