@@ -17,6 +17,7 @@
 
 struct claim {
 	_Atomic uint64_t since_ns; /* CLOCK_MONOTONIC; 0: free */
+	atomic_bool is_asked;	   /* see claim_ask */
 };
 
 static inline bool claim_try(struct claim *claim, uint64_t most_ns)
@@ -32,6 +33,40 @@ static inline bool claim_try(struct claim *claim, uint64_t most_ns)
 static inline void claim_drop(struct claim *claim)
 {
 	atomic_store(&claim->since_ns, 0);
+}
+
+static inline bool claim_is_held(const struct claim *claim, uint64_t most_ns)
+{
+	uint64_t since = atomic_load(&claim->since_ns);
+
+	return since && (int64_t)(clock_monotonic_ns() - since) <= (int64_t)most_ns;
+}
+
+/*
+ * For work that must be done after the newest request of any thread:
+ *
+ *	while (claim_ask(&claim, most_ns)) {
+ *		... work ...
+ *		if (!claim_leave(&claim)) {
+ *			break;
+ *		}
+ *	}
+ */
+static inline bool claim_ask(struct claim *claim, uint64_t most_ns)
+{
+	atomic_store(&claim->is_asked, true);
+	if (!claim_try(claim, most_ns)) {
+		return false;
+	}
+	atomic_store(&claim->is_asked, false);
+	return true;
+}
+
+/* Returns true if another thread was refused meanwhile. */
+static inline bool claim_leave(struct claim *claim)
+{
+	claim_drop(claim);
+	return atomic_load(&claim->is_asked);
 }
 
 #endif

@@ -5,7 +5,6 @@
  */
 #include "preload/torch/torch.h"
 
-#include <errno.h>
 #include <link.h>
 #include <string.h>
 
@@ -13,6 +12,7 @@
 #include "collector/util/config.h"
 #include "collector/util/loaded_objects.h"
 #include "collector/util/log.h"
+#include "collector/util/target.h"
 #include "preload/hook/hook.h"
 #include "preload/nvtx/nvtx_record.h"
 #include "preload/python/op_stack.h"
@@ -259,30 +259,33 @@ static void look(struct mapped *mapped)
 
 static bool begin_look(struct ring_mark *mark)
 {
-	if (!claim_try(&state.look, MOST_NS)) {
+	if (!claim_ask(&state.look, MOST_NS)) {
 		return false;
 	}
 	ring_enter_profiler(&ring_tls, mark);
 	return true;
 }
 
-static void end_look(const struct ring_mark *mark)
+/* Returns true if another thread, which has mapped more, has found this one at work. */
+static bool end_look(const struct ring_mark *mark)
 {
 	ring_leave_profiler(&ring_tls, mark);
-	claim_drop(&state.look);
+	return claim_leave(&state.look);
 }
 
 static void look_once(void)
 {
-	struct mapped mapped = {0};
 	struct ring_mark mark;
-	int error = errno;
+	TARGET_KEEP_ERRNO;
 
-	if (begin_look(&mark)) {
+	while (begin_look(&mark)) {
+		struct mapped mapped = {0};
+
 		look(&mapped);
-		end_look(&mark);
+		if (!end_look(&mark)) {
+			break;
+		}
 	}
-	errno = error;
 }
 
 void torch_look(void)
@@ -322,7 +325,7 @@ COMPAT_START_CODE void torch_look_first(void)
 void torch_look_late(void)
 {
 	struct ring_mark mark;
-	int error = errno;
+	TARGET_KEEP_ERRNO;
 
 	if (!atomic_load_explicit(&state.is_due, memory_order_relaxed) || !begin_look(&mark)) {
 		return;
@@ -332,5 +335,4 @@ void torch_look_late(void)
 	}
 	atomic_store(&state.is_due, !atomic_load(&state.is_done));
 	end_look(&mark);
-	errno = error;
 }

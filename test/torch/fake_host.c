@@ -2,20 +2,67 @@
 /*
  * Opens libraries as Python does, and calls what they have of fake_ops and fake_allocate.
  * usage: fake_host NR_OPS LIBRARY...
+ *        fake_host beside LIBRARY SECOND    another thread opens SECOND while callbacks are
+ * switched
  */
 #include <dlfcn.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void *must_open(const char *path)
+{
+	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+
+	if (!library) {
+		fprintf(stderr, "%s\n", dlerror());
+		exit(1);
+	}
+	return library;
+}
+
+struct second {
+	const char *path;
+	bool (*is_locked)(void);
+};
+
+static void *open_second(void *data)
+{
+	const struct second *second = data;
+
+	for (int i = 0; i < 100000 && !second->is_locked(); i++) {
+		usleep(10);
+	}
+	must_open(second->path);
+	dlopen("libnone.so.0", RTLD_NOW);
+	return NULL;
+}
+
+static int run_beside(char **paths)
+{
+	struct second second = {.path = paths[1]};
+	pthread_t thread;
+
+	*(void **)&second.is_locked = dlsym(must_open(paths[0]), "fake_is_locked");
+	if (!second.is_locked || pthread_create(&thread, NULL, open_second, &second)) {
+		return 1;
+	}
+	dlopen("libnone.so.0", RTLD_NOW);
+	pthread_join(thread, NULL);
+	puts("done");
+	return 0;
+}
 
 int main(int argc, char **argv)
 {
+	if (argc == 4 && !strcmp(argv[1], "beside")) {
+		return run_beside(argv + 2);
+	}
 	for (int i = 2; i < argc; i++) {
-		void *library = dlopen(argv[i], RTLD_NOW | RTLD_LOCAL);
-
-		if (!library) {
-			fprintf(stderr, "%s\n", dlerror());
-			return 1;
-		}
+		must_open(argv[i]);
 	}
 	dlopen("libnone.so.0", RTLD_NOW);
 	for (int i = 2; i < argc; i++) {

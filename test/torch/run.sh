@@ -471,6 +471,15 @@ two_of_them()
 		grep '"several PyTorch".*only the operators of .*GOOD' "$T/played.ops"
 }
 
+# The look of one thread may be over, or at work, when another has opened the second one.
+second_beside()
+{
+	rm -rf "$T/played.dump"
+	GPROF_QUIET=1 GPROF_DIR=$T/played.dump GPROF_SCHEDULE=closed=9,ready=0,record=1 LD_PRELOAD=$lib \
+		"$B/torch/fake_host" beside "$PWD/$B/torch/SLOW/libtorch_cpu.so" "$PWD/$B/torch/OTHER/libtorch_cpu.so" &&
+		"$B/torch/ops" "$T/played.dump"/*.gprof >"$T/played.ops" && grep '"several PyTorch".*only the operators of .*SLOW' "$T/played.ops"
+}
+
 allocator()
 {
 	played libc10_cuda.so && python3 test/torch/check.py allocations "$T/played.ops"
@@ -508,6 +517,7 @@ played_torch()
 	tap refused NEWER "it is newer than 2.15" "refused: a later version"
 	tap refused SMALL "the handle was not found" "refused: no handle"
 	tap two_of_them "two of them in one process"
+	tap second_beside "two of them, the second opened by another thread meanwhile"
 	tap linked_with GOOD ops "linked with it: operators"
 	tap linked_with LATE thread "linked with it, ready later: operators"
 	tap million_names "a million names: all told, in bounded memory"

@@ -26,7 +26,7 @@ $(B)/torch/libc10_cuda.so: test/torch/fake_c10_cuda.c $(B)/torch/libc10.so
 $(B)/torch/fake_host: $(B)/test/torch/fake_host.o
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $< -ldl
+	$(Q)$(CC) $(LDFLAGS) -o $@ $< -ldl -pthread
 
 $(B)/torch/fake_linked: $(B)/test/torch/fake_linked.o $(B)/torch/GOOD/libtorch_cpu.so
 	$(call say,LD,$@)
