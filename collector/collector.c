@@ -256,13 +256,11 @@ static void wait_for_start(void)
 	atomic_compare_exchange_strong(&state.gate, &gate, GATE_TARGET_TIMED_OUT);
 }
 
-static void set_enabled(bool is_wanted)
+static bool set_enabled(bool is_wanted)
 {
 	const struct collector_source *source = atomic_load(&state.source);
 
-	if (source) {
-		source->set_enabled(is_wanted);
-	}
+	return source && source->set_enabled(is_wanted);
 }
 
 static void on_interval(void)

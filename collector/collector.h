@@ -49,7 +49,7 @@ void collector_attach(const char *holder);
  */
 struct collector_source {
 	clock_function (*find_clock)(void);
-	void (*set_enabled)(bool is_wanted);
+	bool (*set_enabled)(bool is_wanted); /* returns true if there was something off */
 	void (*before_fork)(void);
 	void (*after_fork)(bool is_child);
 	void (*forget)(void);

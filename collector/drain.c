@@ -73,7 +73,8 @@ static struct drain_state {
 	atomic_bool is_attached;
 	bool has_cuda_facts;
 	bool was_wanted; /* is CUPTI, at the last look */
-	bool is_late;	 /* forked after CUDA was in use; the notice is still missing */
+	uint64_t nr_windows;
+	bool is_late; /* forked after CUDA was in use; the notice is still missing */
 	atomic_bool is_leaving;
 	atomic_uint nr_asked, nr_answered; /* by drain_catch_up */
 	atomic_bool is_stopping;
@@ -272,22 +273,26 @@ static void add_cuda_facts(void)
 	device_add(cupti_is_live());
 }
 
-static void look_for_late_window(bool is_wanted)
+/* was_off: what records the events of a window was switched on only now, or is still off. */
+static void look_for_late_window(bool was_off)
 {
-	if (is_wanted && !drain.was_wanted && cupti_is_live() && step_is_open()) {
+	static atomic_uint told_in;
+	uint64_t nr_windows = window_newest();
+
+	if (was_off && nr_windows != drain.nr_windows && notice_is_first(&told_in)) {
 		notice_add("late window", 0,
-			"a record window opened before CUPTI was ready (busy machine, or steps of "
-			"microseconds); its first kernels and copies may be missing. Add ready "
-			"steps to GPROF_SCHEDULE");
+			"a record window opened before CUPTI, or gprof's observer of PyTorch, was "
+			"switched on (busy machine, or steps of microseconds); its first kernels, "
+			"copies and operators may be missing. Add ready steps to GPROF_SCHEDULE");
 	}
-	drain.was_wanted = is_wanted;
+	drain.nr_windows = nr_windows;
 }
 
 static void update_windows(void)
 {
 	bool is_wanted = step_wants_activity();
+	bool was_off = drain.owner.set_enabled(is_wanted);
 
-	drain.owner.set_enabled(is_wanted);
 	if (atomic_load(&drain.is_attached)) {
 		if (is_wanted && !drain.was_wanted) {
 			correlation_ids_missed();
@@ -298,8 +303,10 @@ static void update_windows(void)
 			cupti_share_end_call();
 		}
 		cupti_share_set_enabled(is_wanted);
-		look_for_late_window(is_wanted);
+		was_off |= !drain.was_wanted && cupti_is_live();
+		drain.was_wanted = is_wanted;
 	}
+	look_for_late_window(was_off);
 }
 
 /* The control file may have a new command; CUPTI is up before a window opens by it. */

@@ -24,8 +24,8 @@ struct drain_owner {
 	 * recorder, so that nobody has let the first event in.
 	 */
 	void (*take_over)(void);
-	/* Before windows open, and after they close. */
-	void (*set_enabled)(bool is_wanted);
+	/* Before windows open, and after they close. Returns true if there was something off. */
+	bool (*set_enabled)(bool is_wanted);
 	/* The interval of GPROF_STEP=interval:MS is over. */
 	void (*on_interval)(void);
 };

@@ -23,6 +23,8 @@ endif
 $(B)/test/unit/test_nccl_comm: $(addprefix $(B)/preload/,nccl/nccl_comm.o base/modules.o base/elf.o)
 $(B)/test/unit/test_op_stack: $(B)/preload/python/op_stack.o
 $(B)/test/unit/test_live_blocks: $(B)/preload/torch/live_blocks.o
+$(B)/test/unit/test_torch_change: $(B)/preload/torch/torch_change.o
+$(B)/test/unit/test_torch_change: LDFLAGS += -Wl,--wrap=target_pause
 $(B)/test/unit/test_torch_shape: $(B)/preload/torch/torch_shape.o $(B)/preload/base/elf.o
 $(B)/test/unit/test_torch_shape: LDFLAGS += -rdynamic
 $(B)/test/unit/test_step: LDFLAGS += -Wl,--wrap=window_open,--wrap=window_close

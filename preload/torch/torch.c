@@ -122,17 +122,19 @@ static bool is_ready(const struct mapped *mapped)
 }
 
 /* Where nothing is recorded operators should cost nothing. */
-void torch_set_enabled(bool is_wanted)
+bool torch_set_enabled(bool is_wanted)
 {
-	if (!atomic_load(&state.is_attached) || !state.handle ||
-		atomic_load(&state.is_off) == !is_wanted) {
-		return;
+	bool was_off = atomic_load(&state.is_attached) && atomic_load(&state.is_off);
+
+	if (!atomic_load(&state.is_attached) || !state.handle || was_off == !is_wanted ||
+		!torch_change_try()) {
+		return was_off;
 	}
-	torch_change_begin();
 	if (atomic_exchange(&state.is_off, !is_wanted) == is_wanted) {
 		(is_wanted ? state.enable : state.disable)(state.handle);
 	}
 	torch_change_end();
+	return was_off;
 }
 
 /*
@@ -150,15 +152,17 @@ static void begin_closed(void)
 	}
 }
 
-/* NULL if it is registered, or another observer would see our tries: next time. Else why not. */
+/*
+ * NULL if it is registered; or next time, since another observer would see our tries, or other
+ * threads fork all the time. Else why not.
+ */
 static const char *observe(const struct elf *libtorch, struct torch_functions *f)
 {
 	const char *why = torch_resolve(libtorch, f);
 
-	if (why || torch_has_observer(f)) {
+	if (why || torch_has_observer(f) || !torch_change_begin()) {
 		return why;
 	}
-	torch_change_begin();
 	why = torch_try_out(f);
 	if (!why) {
 		add_both(f, try_shapes(libtorch, f));

@@ -56,14 +56,21 @@ void torch_look_first(void);
 /* If that one was not initialised then. Takes no lock of the loader. */
 void torch_look_late(void);
 
-/* Around a change of PyTorch's list of observers, and in the fork handlers. */
-void torch_change_begin(void);
+/*
+ * Around a change of PyTorch's list of observers, and in the fork handlers. False: another thread
+ * forks or changes it now; torch_change_begin waits for that up to a second.
+ */
+bool torch_change_try(void);
+bool torch_change_begin(void);
 void torch_change_end(void);
 void torch_change_before_fork(void);
 void torch_change_after_fork(bool is_child);
 
-/* Switches the operators' callbacks off while no window is open. The drain thread. */
-void torch_set_enabled(bool is_wanted);
+/*
+ * Switches the operators' callbacks off while no window is open, unless another thread forks: then
+ * the next call does. Returns true if they were off. The drain thread.
+ */
+bool torch_set_enabled(bool is_wanted);
 
 /* In the parent and the child after a fork. */
 void torch_after_fork(bool is_child);

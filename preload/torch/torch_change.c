@@ -3,69 +3,77 @@
  * PyTorch holds a mutex while its list of observers changes. A child forked then would wait for it
  * for ever, so forks and changes wait for each other.
  */
-#include <errno.h>
-#include <stdatomic.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
-
+#include "collector/util/claim.h"
+#include "collector/util/target.h"
 #include "preload/torch/torch.h"
 
-/* They wait no longer than this. */
-#define WAIT_NS 100000000u
+/* A fork, and the registration of the observer, wait no longer than this. */
+#define FORK_WAIT_NS   100000000u
+#define CHANGE_WAIT_NS 1000000000u
+/* After that long, a jump has left a change, or a fork. */
+#define CHANGE_MOST_NS 1000000000u
+#define FORK_MOST_NS   60000000000u
+#define MOMENT_NS      50000u
 
 static struct torch_change_state {
-	atomic_bool is_changing;
+	struct claim change;
 	atomic_int nr_forks; /* going on */
+	_Atomic uint64_t forked_ns;
 } state;
 
-static void sleep_a_moment(void)
+static bool is_forking(void)
 {
-	const struct timespec moment = {.tv_nsec = 50000};
-
-	syscall(SYS_nanosleep, &moment, NULL); /* no point of cancellation, as nanosleep is */
+	return atomic_load(&state.nr_forks) &&
+	       clock_monotonic_ns() - atomic_load(&state.forked_ns) < FORK_MOST_NS;
 }
 
-void torch_change_begin(void)
+bool torch_change_try(void)
 {
-	uint64_t begun = clock_monotonic_ns();
-
-	for (;;) {
-		bool is_late = clock_monotonic_ns() - begun > WAIT_NS;
-
-		if (!atomic_exchange(&state.is_changing, true) || is_late) {
-			if (!atomic_load(&state.nr_forks) || is_late) {
-				return;
-			}
-			atomic_store(&state.is_changing, false);
-		}
-		sleep_a_moment();
+	if (!claim_try(&state.change, CHANGE_MOST_NS)) {
+		return false;
 	}
+	if (is_forking()) {
+		claim_drop(&state.change);
+		return false;
+	}
+	return true;
+}
+
+bool torch_change_begin(void)
+{
+	uint64_t until = clock_monotonic_ns() + CHANGE_WAIT_NS;
+
+	while (!torch_change_try()) {
+		if (clock_monotonic_ns() >= until) {
+			return false;
+		}
+		target_pause(MOMENT_NS);
+	}
+	return true;
 }
 
 void torch_change_end(void)
 {
-	atomic_store(&state.is_changing, false);
+	claim_drop(&state.change);
 }
 
 void torch_change_before_fork(void)
 {
-	uint64_t begun = clock_monotonic_ns();
-	int error = errno;
+	uint64_t until = clock_monotonic_ns() + FORK_WAIT_NS;
 
+	atomic_store(&state.forked_ns, clock_monotonic_ns());
 	atomic_fetch_add(&state.nr_forks, 1);
-	while (atomic_load(&state.is_changing) && clock_monotonic_ns() - begun < WAIT_NS) {
-		sleep_a_moment();
+	while (claim_is_held(&state.change, CHANGE_MOST_NS) && clock_monotonic_ns() < until) {
+		target_pause(MOMENT_NS);
 	}
-	errno = error;
 }
 
 void torch_change_after_fork(bool is_child)
 {
-	if (!is_child) {
+	if (is_child) {
+		atomic_store(&state.nr_forks, 0);
+		claim_drop(&state.change);
+	} else {
 		atomic_fetch_sub(&state.nr_forks, 1);
-		return;
 	}
-	atomic_store(&state.nr_forks, 0);
-	atomic_store(&state.is_changing, false);
 }

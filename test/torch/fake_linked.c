@@ -5,8 +5,10 @@
  *     fake_linked ops      runs three operators
  *     fake_linked thread   finishes its making, starts a thread, runs three operators
  *     fake_linked names    runs a million operators of different names; says if it got large
+ *     fake_linked late     runs an operator in each of 4,000 steps of microseconds
  *     fake_linked forks    forks a hundred times; says how many children have its mutex locked
  */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -62,13 +64,30 @@ static void run_names(void)
 	puts(usage.ru_maxrss < 200 << 10 ? "small" : "large");
 }
 
+static void run_steps(void)
+{
+	void (*step)(void) = NULL;
+
+	*(void **)&step = dlsym(RTLD_DEFAULT, "gprof_step");
+	for (int i = 0; i < 4000; i++) {
+		fake_ops(1);
+		if (step) {
+			step();
+		}
+	}
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 1 && !strcmp(argv[1], "thread")) {
 		start_thread();
 	}
 	usleep(200000); /* the recorder may be slow to start on a busy machine */
-	fake_ops(3);
+	if (argc > 1 && !strcmp(argv[1], "late")) {
+		run_steps();
+	} else {
+		fake_ops(3);
+	}
 	if (argc > 1 && !strcmp(argv[1], "names")) {
 		run_names();
 	}

@@ -456,6 +456,16 @@ forks_meanwhile()
 	return "$rc"
 }
 
+# A window of one step opens, and closes, before the observer is switched on; or its operator is recorded.
+late_window()
+{
+	export GPROF_SCHEDULE=closed=3000,ready=0,record=1
+	linked SLOW late
+	local rc=$?
+	unset GPROF_SCHEDULE
+	[ "$rc" = 0 ] && { grep '"late window".*operators may be missing' "$T/played.ops" || counted played fake::op=1; }
+}
+
 # Every name is recorded, or counted as lost.
 million_names()
 {
@@ -520,6 +530,7 @@ played_torch()
 	tap second_beside "two of them, the second opened by another thread meanwhile"
 	tap linked_with GOOD ops "linked with it: operators"
 	tap linked_with LATE thread "linked with it, ready later: operators"
+	tap late_window "a window that opens too early: its operator is recorded, or a notice says so"
 	tap million_names "a million names: all told, in bounded memory"
 	tap forks_meanwhile "forked while the observer is switched: the child inherits no lock"
 	tap allocator "allocator: reports go on and are recorded"

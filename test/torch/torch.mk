@@ -30,7 +30,7 @@ $(B)/torch/fake_host: $(B)/test/torch/fake_host.o
 
 $(B)/torch/fake_linked: $(B)/test/torch/fake_linked.o $(B)/torch/GOOD/libtorch_cpu.so
 	$(call say,LD,$@)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $< -L$(B)/torch/GOOD -l:libtorch_cpu.so -pthread
+	$(Q)$(CC) $(LDFLAGS) -o $@ $< -L$(B)/torch/GOOD -l:libtorch_cpu.so -ldl -pthread
 
 torch-programs: $(B)/torch/ops $(B)/torch/fake_host $(B)/torch/fake_linked $(FAKES)
 
