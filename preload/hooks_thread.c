@@ -29,36 +29,20 @@ struct starting {
 static struct thread_state {
 	struct starting all[MAX_STARTING];
 	_Atomic uint32_t links[MAX_STARTING];
-	struct stack free;
-	atomic_int is_ready; /* 0 no, 1 being made, 2 yes */
+	_Atomic uint32_t nr_used; /* at any time */
 	/* Threads that exist because of us, CUPTI's too, in the process of that number. */
 	atomic_uint nr_ours;
 	_Atomic pid_t pid;
 } state;
 
-static bool prepare(void)
-{
-	int none = 0;
-
-	if (atomic_load(&state.is_ready) == 2) {
-		return true;
-	}
-	if (!atomic_compare_exchange_strong(&state.is_ready, &none, 1)) {
-		return false;
-	}
-	stack_init(&state.free);
-	for (uint32_t i = 0; i < MAX_STARTING; i++) {
-		stack_push(&state.free, state.links, i);
-	}
-	atomic_store(&state.is_ready, 2);
-	return true;
-}
+/* Apart from the rest, which is zero at first and so takes no room in the library's file. */
+static struct stack free_ones = {STACK_NONE};
 
 static void *run(void *data)
 {
 	struct starting starting = *(struct starting *)data;
 
-	stack_push(&state.free, state.links, (uint32_t)((struct starting *)data - state.all));
+	stack_push(&free_ones, state.links, (uint32_t)((struct starting *)data - state.all));
 	collector_thread_began(starting.parent);
 	return starting.start(starting.arg);
 }
@@ -73,7 +57,7 @@ static void *run_ours(void *data)
 	struct starting starting = *(struct starting *)data;
 	void *result;
 
-	stack_push(&state.free, state.links, (uint32_t)((struct starting *)data - state.all));
+	stack_push(&free_ones, state.links, (uint32_t)((struct starting *)data - state.all));
 	result = starting.start(starting.arg);
 	atomic_fetch_sub(&state.nr_ours, 1);
 	return result;
@@ -90,13 +74,9 @@ static void count_ours(void)
 static int create(const __typeof__(&pthread_create) real, pthread_t *thread,
 	const pthread_attr_t *attr, struct starting starting, bool is_ours)
 {
-	uint32_t index;
+	uint32_t index = stack_take(&free_ones, state.links, &state.nr_used, MAX_STARTING);
 	int rc;
 
-	if (!prepare()) {
-		return real(thread, attr, starting.start, starting.arg);
-	}
-	index = stack_pop(&state.free, state.links);
 	if (index == STACK_NONE) {
 		loss_add(LOSS_THREAD, !is_ours);
 		return real(thread, attr, starting.start, starting.arg);
@@ -107,7 +87,7 @@ static int create(const __typeof__(&pthread_create) real, pthread_t *thread,
 	}
 	rc = real(thread, attr, is_ours ? run_ours : run, &state.all[index]);
 	if (rc) {
-		stack_push(&state.free, state.links, index);
+		stack_push(&free_ones, state.links, index);
 		atomic_fetch_sub(&state.nr_ours, is_ours);
 	}
 	return rc;

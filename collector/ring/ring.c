@@ -43,24 +43,6 @@ static uint32_t chunk_index(const struct gprof_chunk_header *chunk)
 
 /* ---- the pool ---- */
 
-/* Takes a used one if there is any, else the next unused one below `limit`. */
-static uint32_t take(
-	struct stack *used, _Atomic uint32_t *links, _Atomic uint32_t *fresh, uint32_t limit)
-{
-	uint32_t index = stack_pop(used, links);
-
-	if (index != STACK_NONE) {
-		return index;
-	}
-	index = atomic_load(fresh);
-	while (index < limit) {
-		if (atomic_compare_exchange_weak(fresh, &index, index + 1)) {
-			return index;
-		}
-	}
-	return STACK_NONE;
-}
-
 /* Unlike a store it fails where the memory is not to be had. */
 static bool populate(char *from, const char *until)
 {
@@ -389,8 +371,8 @@ static bool adopt_thread(struct ring_tls *self)
 	uint32_t index = STACK_NONE;
 
 	if (!self->ended) {
-		index = take(&ring_pool.free_threads, ring_pool.thread_links, &ring_pool.nr_threads,
-			RING_MAX_THREADS);
+		index = stack_take(&ring_pool.free_threads, ring_pool.thread_links,
+			&ring_pool.nr_threads, RING_MAX_THREADS);
 	}
 	if (index == STACK_NONE) {
 		atomic_fetch_add(&ring_pool.lost, 1);
@@ -434,7 +416,7 @@ static uint32_t take_chunk(void)
 	uint32_t index;
 
 	do {
-		index = take(&ring_pool.free_chunks, ring_pool.next, &ring_pool.fresh,
+		index = stack_take(&ring_pool.free_chunks, ring_pool.next, &ring_pool.fresh,
 			atomic_load(&ring_pool.nr_ready));
 	} while (index == STACK_NONE && ring_pool_grow(1));
 	return index;

@@ -46,4 +46,18 @@ static inline uint32_t stack_pop(struct stack *stack, _Atomic uint32_t *links)
 	return (uint32_t)head;
 }
 
+/* A used index if there is any, else the next unused one below `limit`, else STACK_NONE. */
+static inline uint32_t stack_take(
+	struct stack *used, _Atomic uint32_t *links, _Atomic uint32_t *nr_fresh, uint32_t limit)
+{
+	uint32_t index = stack_pop(used, links), fresh = atomic_load(nr_fresh);
+
+	while (index == STACK_NONE && fresh < limit) {
+		if (atomic_compare_exchange_weak(nr_fresh, &fresh, fresh + 1)) {
+			index = fresh;
+		}
+	}
+	return index;
+}
+
 #endif
