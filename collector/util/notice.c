@@ -16,7 +16,7 @@ static struct notice_state {
 		atomic_bool is_ready;
 	} slots[MAX_NOTICES];
 	_Atomic uint32_t nr_added;
-	uint32_t nr_taken;
+	uint32_t nr_taken; /* of the first, all */
 } state;
 
 static atomic_uint recording =
@@ -60,13 +60,17 @@ void notice_no_memory(atomic_uint *told_in, const char *what)
 	}
 }
 
+/* A signal handler may have jumped out of one that is never ready; those after it are taken. */
 bool notice_take(struct notice *notice)
 {
-	if (state.nr_taken >= MAX_NOTICES || !atomic_load(&state.slots[state.nr_taken].is_ready)) {
-		return false;
+	for (uint32_t i = state.nr_taken; i < MAX_NOTICES; i++) {
+		if (atomic_exchange(&state.slots[i].is_ready, false)) {
+			*notice = state.slots[i].notice;
+			state.nr_taken += i == state.nr_taken;
+			return true;
+		}
 	}
-	*notice = state.slots[state.nr_taken++].notice;
-	return true;
+	return false;
 }
 
 void notice_forget(void)

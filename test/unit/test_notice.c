@@ -2,6 +2,8 @@
 #include "collector/util/notice.h"
 
 #include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <string.h>
 
 #include "collector/util/loss.h"
@@ -20,6 +22,32 @@ START_TEST(notice_keeps_cause_code_and_text_in_order)
 	ck_assert_str_eq(notice.text, "no driver");
 	ck_assert(notice_take(&notice));
 	ck_assert_str_eq(notice.cause, "second");
+	ck_assert(!notice_take(&notice));
+}
+END_TEST
+
+static sigjmp_buf before;
+
+static void jump(int number)
+{
+	siglongjmp(before, number);
+}
+
+START_TEST(notice_that_is_never_finished_keeps_no_other_back)
+{
+	struct notice notice;
+
+	signal(SIGSEGV, jump);
+	notice_add("first", 0, "text");
+	if (!sigsetjmp(before, 1)) {
+		notice_add("left", 0, "%s", (const char *)1);
+	}
+	signal(SIGSEGV, SIG_DFL);
+	notice_add("third", 0, "text");
+	ck_assert(notice_take(&notice));
+	ck_assert_str_eq(notice.cause, "first");
+	ck_assert(notice_take(&notice));
+	ck_assert_str_eq(notice.cause, "third");
 	ck_assert(!notice_take(&notice));
 }
 END_TEST
@@ -96,6 +124,7 @@ START_TEST(child_forgets_what_was_the_parents)
 }
 END_TEST
 
-UNIT_SUITE("notice", notice_keeps_cause_code_and_text_in_order, the_65th_notice_is_refused,
+UNIT_SUITE("notice", notice_keeps_cause_code_and_text_in_order,
+	notice_that_is_never_finished_keeps_no_other_back, the_65th_notice_is_refused,
 	long_texts_are_cut, losses_of_many_threads_add_up_and_are_told_once,
 	child_forgets_what_was_the_parents)
