@@ -27,8 +27,14 @@ struct intern {
 	uint32_t nr_used;
 	uint32_t last_id;
 	uint32_t nr_doublings; /* that are left */
-	uint32_t nr_forgotten; /* times that it was full for good */
+	uint32_t nr_forgotten; /* times that it was full: for good, or there was no memory */
 };
+
+/* Then it was memory that was short, if it was full. */
+static inline bool intern_may_grow(const struct intern *intern)
+{
+	return intern->nr_doublings != 0;
+}
 
 /*
  * Room for nr_things (a power of two) of arena_bytes altogether, in zeroed *intern, which may

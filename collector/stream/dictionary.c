@@ -99,18 +99,32 @@ void dictionary_forget(void)
 
 void dictionary_look(void)
 {
-	const char *what = state.texts.nr_forgotten	  ? "262,144 texts"
-			   : state.shapes.nr_forgotten	  ? "1,048,576 launch shapes"
-			   : state.functions.nr_forgotten ? "65,536 kernel functions"
-			   : state.places.nr_forgotten	  ? "65,536 streams"
-							  : NULL;
+	const struct {
+		const struct intern *intern;
+		const char *most, *what;
+	} all[] = {{&state.texts, "262,144", "texts"},
+		{&state.shapes, "1,048,576", "launch shapes"},
+		{&state.functions, "65,536", "kernel functions"},
+		{&state.places, "65,536", "streams"}};
 
-	if (what && !state.has_complained) {
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]) && !state.has_complained; i++) {
+		if (!all[i].intern->nr_forgotten) {
+			continue;
+		}
 		state.has_complained = true;
-		notice_add("many names", 0,
-			"the program uses over %s, more than gprof remembers; nothing is lost, but "
-			"they are defined again and again, and the file grows faster",
-			what);
+		if (intern_may_grow(all[i].intern)) {
+			notice_add("no memory", 0,
+				"there is no memory to remember more %s; nothing is lost, but they "
+				"are defined again and again, and the file grows faster (raise "
+				"RLIMIT_AS or vm.max_map_count)",
+				all[i].what);
+		} else {
+			notice_add("many names", 0,
+				"the program uses over %s %s, more than gprof remembers; nothing "
+				"is lost, but they are defined again and again, and the file grows "
+				"faster",
+				all[i].most, all[i].what);
+		}
 	}
 }
 

@@ -42,15 +42,15 @@
 	L(NVTX_WIDE, "NVTX name of wide characters cut to some 250 bytes (the event is kept)")     \
 	L(OP, "operator inside more than 510 others, or without a recorded start (rare; nothing "  \
 	      "to do)")                                                                            \
-	L(SHAPE, "operator without its shape: one of over 32,768 different ones, or of 4 MB (the " \
-		 "event is kept)")                                                                 \
+	L(SHAPE, "operator without its shape: one of over 32,768 different ones, or of 4 MB, or "  \
+		 "memory is short (the event is kept)")                                            \
 	L(BLOCK, "CPU memory of PyTorch in over 65,000 blocks at a time (rare; nothing to do)")    \
 	L(PYTHON, "Python stack that was unreadable, or beyond 130,000 different ones (the event " \
 		  "is kept)")                                                                      \
 	L(PYTHON_CALL, "call of a Python function beyond 200,000 per second and thread (name "     \
 		       "fewer in GPROF_PYTHON_FILTER)")                                            \
 	L(PYTHON_CODE, "call of a Python function beyond the 32,768 different ones that gprof "    \
-		       "distinguishes")                                                            \
+		       "distinguishes, or memory is short")                                        \
 	L(PYTHON_FILE, "Python function in a file beyond the 4,096 that gprof distinguishes (the " \
 		       "event is kept, without the file)")                                         \
 	L(PYTHON_TEXT, "name of a Python file or function of over 512 bytes, shortened in the "    \

@@ -53,7 +53,8 @@ uint32_t paddle_name(const char *text)
 	}
 	if (notice_is_first(&reported_in)) {
 		notice_add("many names", 0,
-			"Paddle uses too many event names; later ones share the first id");
+			"Paddle uses too many event names, or memory is short; later ones share "
+			"the first id");
 	}
 	return 1;
 }

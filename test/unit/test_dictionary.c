@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "collector/stream/batch.h"
 #include "collector/collector.h"
@@ -255,9 +256,39 @@ START_TEST(child_drops_what_waits)
 }
 END_TEST
 
-UNIT_SUITE("dictionary", texts_are_defined_once_and_before_they_are_used,
-	what_was_forgotten_is_defined_again, names_are_found_by_address_and_checked_by_text,
-	text_beyond_the_limit_is_cut_and_counted,
+/* Texts until the first are forgotten. */
+static void name_many(void)
+{
+	char name[32];
+
+	for (int i = 0; i < 40000; i++) {
+		dictionary_text(name, (uint64_t)snprintf(name, sizeof(name), "name %d", i));
+	}
+	dictionary_look();
+}
+
+START_TEST(notice_says_that_memory_is_short_and_not_that_there_are_many_names)
+{
+	struct rlimit before, none = {0, RLIM_INFINITY};
+	struct notice notice;
+
+	written_begin();
+	ck_assert_int_eq(getrlimit(RLIMIT_AS, &before), 0);
+	none.rlim_max = before.rlim_max;
+	ck_assert_int_eq(setrlimit(RLIMIT_AS, &none), 0);
+	name_many();
+	ck_assert_int_eq(setrlimit(RLIMIT_AS, &before), 0);
+	if (notice_take(&notice)) { /* qemu knows no such limit */
+		ck_assert_str_eq(notice.cause, "no memory");
+		ck_assert_ptr_nonnull(strstr(notice.text, "to remember more texts"));
+	}
+	finish();
+}
+END_TEST
+
+UNIT_SUITE("dictionary", notice_says_that_memory_is_short_and_not_that_there_are_many_names,
+	texts_are_defined_once_and_before_they_are_used, what_was_forgotten_is_defined_again,
+	names_are_found_by_address_and_checked_by_text, text_beyond_the_limit_is_cut_and_counted,
 	more_texts_than_the_table_holds_keep_their_ids_apart,
 	no_block_names_an_id_that_a_later_one_defines, shapes_and_places_are_defined_once,
 	shapes_that_come_in_turns_are_defined_once,
