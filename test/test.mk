@@ -30,6 +30,7 @@ $(B)/test/unit/test_torch_shape: LDFLAGS += -rdynamic
 $(B)/test/unit/test_step: LDFLAGS += -Wl,--wrap=window_open,--wrap=window_close
 $(B)/test/unit/test_cupti_share: LDFLAGS += $(addprefix -Wl$(comma)--wrap=,cupti_is_live cupti_probe_again callback_start \
 	callback_set_enabled activity_start activity_set_enabled activity_set_ours activity_flush activity_yield)
+$(B)/test/unit/test_private_fd: LDFLAGS += -Wl,--wrap=open,--wrap=pread,--wrap=write
 $(B)/test/unit/test_nccl_range: $(addprefix $(B)/preload/,$(addprefix nccl/nccl,.o _comm.o _range.o) base/modules.o base/elf.o)
 
 # The programs of the integration tests: CUDA is the simulator's, and s_plain has none.

@@ -17,6 +17,7 @@
 #include "collector/util/loss.h"
 #include "collector/util/memory.h"
 #include "collector/util/mode.h"
+#include "collector/util/private_fd.h"
 #include "collector/util/target.h"
 
 /* Chunks that get their memory at first, in a file that grows. */
@@ -110,22 +111,24 @@ static int map_reserved(int fd, size_t bytes, char **map, bool grows)
 /* *grows: the mapping has memory for FIRST_BYTES; false: for all. */
 static int map_file(const char *path, size_t bytes, char **map, bool *grows)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	int rc = EINVAL;
+	const int flags = O_RDWR | O_CREAT | O_EXCL;
+	struct private_fd file;
+	int rc = private_fd_open(&file, path, flags, PRIVATE_FD_ANYWHERE);
 
-	if (fd < 0) {
-		return -errno;
+	if (rc) {
+		return rc;
 	}
+	rc = EINVAL;
 	*grows = bytes > FIRST_BYTES && dir_is_memory(path);
 	if (*grows) {
-		rc = map_reserved(fd, bytes, map, true);
+		rc = map_reserved(file.fd, bytes, map, true);
 	}
 	/* Before Linux 5.14 memory cannot be requested without the danger of SIGBUS. */
 	if (rc == EINVAL) {
 		*grows = false;
-		rc = map_reserved(fd, bytes, map, false);
+		rc = map_reserved(file.fd, bytes, map, false);
 	}
-	close(fd);
+	private_fd_close(&file);
 	if (rc) {
 		unlink(path);
 	}

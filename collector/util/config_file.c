@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "collector/util/log.h"
+#include "collector/util/private_fd.h"
 
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
 #define REMEDY		"none of its settings are used; name a text file of lines NAME=value"
@@ -55,37 +56,39 @@ static int check(struct config_file *file, const struct stat *status)
 }
 
 /* A device is not even opened, which may do something to it. */
-static int open_file(struct config_file *file, const char *path)
+static int open_file(struct config_file *file, const char *path, struct private_fd *held)
 {
+	const int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY;
 	struct stat status;
-	int rc = look_at(AT_FDCWD, path, &status), fd;
+	int rc = look_at(AT_FDCWD, path, &status);
 
 	rc = rc ? refuse_error(file, rc) : check(file, &status);
 	if (rc) {
 		return rc;
 	}
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0) {
-		return refuse_error(file, -errno);
+	rc = private_fd_open(held, path, flags, PRIVATE_FD_LINKED);
+	if (rc) {
+		return refuse_error(file, rc);
 	}
 	/* It may be another one by now. */
-	rc = look_at(fd, "", &status);
+	rc = look_at(held->fd, "", &status);
 	rc = rc ? refuse_error(file, rc) : check(file, &status);
 	if (rc) {
-		close(fd);
-		return rc;
+		private_fd_close(held);
 	}
-	return fd;
+	return rc;
 }
 
 /* One byte more than fits, if there is one; or -errno. */
-static ssize_t read_bytes(int fd, char *bytes)
+static ssize_t read_bytes(struct private_fd *held, char *bytes)
 {
 	size_t used = 0;
 	ssize_t n;
 
 	do {
-		n = read(fd, bytes + used, CONFIG_FILE_BYTES + 1 - used);
+		n = private_fd_check(held) ? -1
+					   : pread(held->fd, bytes + used,
+						     CONFIG_FILE_BYTES + 1 - used, (off_t)used);
 		used += n > 0 ? (size_t)n : 0;
 	} while ((n > 0 && used <= CONFIG_FILE_BYTES) || (n < 0 && errno == EINTR));
 	return n < 0 ? -errno : (ssize_t)used;
@@ -116,15 +119,16 @@ static int cut(struct config_file *file, size_t nr_bytes)
 
 int config_file_read(struct config_file *file, const char *path)
 {
-	int fd = open_file(file, path);
+	struct private_fd held;
+	int rc = open_file(file, path, &held);
 	const char *zero;
 	ssize_t nr_bytes;
 
-	if (fd < 0) {
-		return fd;
+	if (rc) {
+		return rc;
 	}
-	nr_bytes = read_bytes(fd, file->bytes);
-	close(fd);
+	nr_bytes = read_bytes(&held, file->bytes);
+	private_fd_close(&held);
 	if (nr_bytes < 0) {
 		return refuse_error(file, (int)nr_bytes);
 	}

@@ -11,28 +11,30 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "collector/util/private_fd.h"
+
 /* Longer lines are cut here; no caller needs more than a path. */
 #define LINE_BYTES (PATH_MAX + 256)
 
 /* pread moves no position, in case the target has put its own file at this number. */
-static size_t read_some(int fd, char *out, size_t out_bytes, off_t from)
+static size_t read_some(struct private_fd *file, char *out, size_t out_bytes, off_t from)
 {
 	ssize_t n;
 
 	do {
-		n = pread(fd, out, out_bytes, from);
+		n = private_fd_check(file) ? 0 : pread(file->fd, out, out_bytes, from);
 	} while (n < 0 && errno == EINTR);
 	return n > 0 ? (size_t)n : 0;
 }
 
 size_t file_text_read(const char *path, char *out, size_t out_bytes)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct private_fd file;
 	size_t n = 0;
 
-	if (fd >= 0) {
-		n = read_some(fd, out, out_bytes - 1, 0);
-		close(fd);
+	if (!private_fd_open(&file, path, O_RDONLY, PRIVATE_FD_LINKED)) {
+		n = read_some(&file, out, out_bytes - 1, 0);
+		private_fd_close(&file);
 	}
 	out[n] = 0;
 	return n;
@@ -41,16 +43,16 @@ size_t file_text_read(const char *path, char *out, size_t out_bytes)
 bool file_text_find(const char *path, bool (*look)(const char *line, void *data), void *data)
 {
 	char text[LINE_BYTES + 1], *end;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct private_fd file;
 	bool is_found = false, is_rest = false;
 	size_t nr_bytes = 0, nr_more;
 	off_t from = 0;
 
-	if (fd < 0) {
+	if (private_fd_open(&file, path, O_RDONLY, PRIVATE_FD_LINKED)) {
 		return false;
 	}
 	while (!is_found &&
-		(nr_more = read_some(fd, text + nr_bytes, LINE_BYTES - nr_bytes, from))) {
+		(nr_more = read_some(&file, text + nr_bytes, LINE_BYTES - nr_bytes, from))) {
 		char *line = text;
 
 		from += (off_t)nr_more;
@@ -70,7 +72,7 @@ bool file_text_find(const char *path, bool (*look)(const char *line, void *data)
 			nr_bytes = 0;
 		}
 	}
-	close(fd);
+	private_fd_close(&file);
 	return is_found || (nr_bytes && !is_rest && look(text, data));
 }
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "collector/util/printable.h"
+#include "collector/util/private_fd.h"
 #include "collector/util/target.h"
 
 /* The exit line contains two paths, of the stream and of its directory. */
@@ -265,12 +266,12 @@ static void put_out(const char *message, size_t nr_bytes, bool on_stderr)
 
 	if (log_state.path[0]) {
 		/* Where it is a FIFO without a reader, it fails instead of waiting for one. */
-		int fd = open(log_state.path,
-			O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
+		const int flags = O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_NONBLOCK;
+		struct private_fd file;
 
-		if (fd >= 0) {
-			write_unharmed(fd, message, nr_bytes);
-			close(fd);
+		if (!private_fd_open(&file, log_state.path, flags, PRIVATE_FD_LINKED)) {
+			write_unharmed(file.fd, message, nr_bytes);
+			private_fd_close(&file);
 		}
 	}
 	if (on_stderr && is_stderr_the_same()) {

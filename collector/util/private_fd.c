@@ -36,26 +36,42 @@ static int high_number(enum private_fd_where where)
 	return is_known && limit.rlim_cur <= LOWEST_FD ? (int)(limit.rlim_cur * 3 / 4) : LOWEST_FD;
 }
 
+static bool is_at(const struct private_fd *held, int fd)
+{
+	struct stat now;
+
+	return fd >= 0 && !look_at(fd, &now) && is_it(held, &now);
+}
+
+/* Which file has that name now? 0 or -errno. */
+static int identify(struct private_fd *held, const char *path, enum private_fd_where where)
+{
+	int flags = where == PRIVATE_FD_LINKED ? 0 : AT_SYMLINK_NOFOLLOW;
+	struct stat named = {0};
+	int rc = syscall(SYS_newfstatat, AT_FDCWD, path, &named, flags) ? -errno : 0;
+
+	held->device = named.st_dev;
+	held->inode = named.st_ino;
+	return rc;
+}
+
 /*
  * Chooses one of two numbers: the high one, a copy unknown to others, if there is one. In between
  * the target may have replaced the file at the low number by dup2, and the copy be of that: the
- * name identifies our file, and checking it needs no other descriptor.
+ * name identifies our file, and checking it needs no other descriptor. The file that had it before
+ * may be gone by now, as those of a process in /proc are.
  */
 static int choose(
 	struct private_fd *held, const char *path, int low, int high, enum private_fd_where where)
 {
-	struct stat named = {0}, now;
-	int rc = syscall(SYS_newfstatat, AT_FDCWD, path, &named, AT_SYMLINK_NOFOLLOW) ? -errno : 0;
-	bool is_low;
+	int rc = is_at(held, low) ? 0 : identify(held, path, where);
+	bool is_low = !rc && is_at(held, low);
 
-	held->device = named.st_dev;
-	held->inode = named.st_ino;
-	is_low = !rc && !look_at(low, &now) && is_it(held, &now);
-	if (high >= 0 && !rc && !look_at(high, &now) && is_it(held, &now)) {
+	if (!rc && is_at(held, high)) {
 		held->fd = high;
 	} else if (high >= 0) {
 		close(high);
-	} else if (is_low && where == PRIVATE_FD_ANYWHERE) {
+	} else if (is_low && where != PRIVATE_FD_HIGH) {
 		held->fd = low;
 	}
 	if (is_low && held->fd != low) {
@@ -73,7 +89,11 @@ int private_fd_open(
 	if (lowest < 0) {
 		return -EMFILE;
 	}
-	fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
+	identify(held, path, where);
+	flags |= O_CLOEXEC | (where == PRIVATE_FD_LINKED ? 0 : O_NOFOLLOW);
+	do {
+		fd = open(path, flags, 0600);
+	} while (fd < 0 && errno == EINTR);
 	if (fd < 0) {
 		return -errno;
 	}

@@ -18,12 +18,13 @@ struct private_fd {
 
 enum private_fd_where {
 	PRIVATE_FD_ANYWHERE, /* as high as the limit allows, rather than fail */
+	PRIVATE_FD_LINKED,   /* the same for a path of the user's, who may have put a link there */
 	PRIVATE_FD_HIGH,     /* fails if the target may use all numbers */
 };
 
 /*
- * Opens or makes (0600) the file, no link, with open's flags. Briefly occupies a low number too.
- * Returns 0 or -errno; fd is -1 then.
+ * Opens or makes (0600) the file, with open's flags; no link, where none is expected. Briefly
+ * occupies a low number too. Returns 0 or -errno; fd is -1 then.
  */
 int private_fd_open(
 	struct private_fd *held, const char *path, int flags, enum private_fd_where where);

@@ -11,7 +11,60 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "collector/util/config_file.h"
+#include "collector/util/file_text.h"
+#include "collector/util/log.h"
 #include "test/unit/unit.h"
+
+/*
+ * What the host does while we have a file open, by the linker's --wrap: before we read or write it,
+ * it puts a file of its own at that number.
+ */
+static int taken = -1, host_file = -1;
+static unsigned int nr_interrupts;
+static bool is_name_going; /* right after it was opened */
+
+ssize_t __real_pread(int fd, void *out, size_t nr_bytes, off_t from);
+ssize_t __wrap_pread(int fd, void *out, size_t nr_bytes, off_t from);
+ssize_t __real_write(int fd, const void *bytes, size_t nr_bytes);
+ssize_t __wrap_write(int fd, const void *bytes, size_t nr_bytes);
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, int mode);
+
+static void take_number(int fd)
+{
+	if (host_file >= 0) {
+		taken = dup2(host_file, fd);
+	}
+}
+
+ssize_t __wrap_pread(int fd, void *out, size_t nr_bytes, off_t from)
+{
+	take_number(fd);
+	return __real_pread(fd, out, nr_bytes, from);
+}
+
+ssize_t __wrap_write(int fd, const void *bytes, size_t nr_bytes)
+{
+	take_number(fd);
+	return __real_write(fd, bytes, nr_bytes);
+}
+
+int __wrap_open(const char *path, int flags, int mode)
+{
+	int fd;
+
+	if (nr_interrupts) {
+		nr_interrupts--;
+		errno = EINTR;
+		return -1;
+	}
+	fd = __real_open(path, flags, mode);
+	if (is_name_going) {
+		unlink(path);
+	}
+	return fd;
+}
 
 START_TEST(a_held_file_has_a_high_number_and_is_read_again)
 {
@@ -144,7 +197,87 @@ START_TEST(a_closed_number_is_told)
 }
 END_TEST
 
-UNIT_SUITE("private_fd", a_held_file_has_a_high_number_and_is_read_again,
+static bool is_nothing(const char *line, void *unused)
+{
+	(void)unused;
+	return !line;
+}
+
+static void ck_left_alone(void)
+{
+	ck_assert_int_ge(taken, 500); /* where few hosts have files at all */
+	ck_assert_int_ge(fcntl(taken, F_GETFD), 0);
+	taken = -1;
+}
+
+START_TEST(no_file_of_the_host_is_closed_whoever_reads_or_writes)
+{
+	static struct config_file file;
+	char name[] = "/tmp/gprof-held-XXXXXX", text[64];
+	int fd = mkstemp(name);
+
+	ck_assert_int_eq(write(fd, "A=b\n", 4), 4);
+	close(fd);
+	host_file = open("/dev/null", O_RDWR);
+	file_text_read("/proc/self/statm", text, sizeof(text));
+	ck_left_alone();
+	file_text_find("/proc/self/status", is_nothing, NULL);
+	ck_left_alone();
+	config_file_read(&file, name);
+	ck_left_alone();
+	log_init(LOG_INFO, name, 0);
+	log_message(LOG_INFO, "text");
+	ck_left_alone();
+	unlink(name);
+}
+END_TEST
+
+START_TEST(a_link_of_the_users_is_followed)
+{
+	static struct config_file file;
+	char name[] = "/tmp/gprof-held-XXXXXX", link[64];
+
+	close(mkstemp(name));
+	snprintf(link, sizeof(link), "%s.link", name);
+	ck_assert_int_eq(symlink(name, link), 0);
+	log_init(LOG_INFO, link, 0);
+	log_message(LOG_INFO, "text");
+	ck_assert_int_eq(config_file_read(&file, link), 0);
+	ck_assert_ptr_nonnull(strstr(file.bytes, ": text"));
+	unlink(link);
+	unlink(name);
+}
+END_TEST
+
+START_TEST(an_interrupted_open_is_tried_again)
+{
+	char text[64];
+
+	nr_interrupts = 2;
+	ck_assert_uint_gt(file_text_read("/proc/self/statm", text, sizeof(text)), 5);
+	ck_assert_uint_eq(nr_interrupts, 0);
+}
+END_TEST
+
+/* As files of a thread in /proc go. */
+START_TEST(a_file_whose_name_goes_is_closed)
+{
+	char name[] = "/tmp/gprof-held-XXXXXX";
+	struct private_fd held;
+	int before;
+
+	close(mkstemp(name));
+	before = next_number();
+	is_name_going = true;
+	private_fd_open(&held, name, O_RDONLY, PRIVATE_FD_ANYWHERE);
+	private_fd_close(&held);
+	ck_assert_int_eq(next_number(), before);
+}
+END_TEST
+
+UNIT_SUITE("private_fd", no_file_of_the_host_is_closed_whoever_reads_or_writes,
+	a_link_of_the_users_is_followed, an_interrupted_open_is_tried_again,
+	a_file_whose_name_goes_is_closed, a_held_file_has_a_high_number_and_is_read_again,
 	a_number_that_the_host_took_is_left_alone, few_descriptors_are_the_hosts,
 	a_file_that_is_not_there_is_not_held, a_file_that_must_be_held_takes_what_number_there_is,
 	a_link_is_not_followed, a_closed_number_is_told)
