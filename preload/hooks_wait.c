@@ -21,10 +21,10 @@
 #define END(ret, name, params) HOOK_EXPORT ret name params;
 #include "preload/hook/hooks.def"
 
-static void saw(pid_t pid, int number)
+static void saw(pid_t pid, int number, bool is_reaped)
 {
 	if (config_flag(CONFIG_ENABLE)) {
-		ending_mark_child(pid, number);
+		ending_mark_child(pid, number, is_reaped);
 	}
 }
 
@@ -40,7 +40,7 @@ static void saw(pid_t pid, int number)
 		status = status ? status : &own;                              \
 		ended = next ? next args : (pid_t)syscall missing;            \
 		if (__builtin_expect(ended > 0 && WIFSIGNALED(*status), 0)) { \
-			saw(ended, WTERMSIG(*status));                        \
+			saw(ended, WTERMSIG(*status), true);                  \
 		}                                                             \
 		return ended;                                                 \
 	}
@@ -65,7 +65,7 @@ int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 	/* Without a child that has ended, there is no pid. */
 	if (!rc && info->si_pid > 0 &&
 		(info->si_code == CLD_KILLED || info->si_code == CLD_DUMPED)) {
-		saw(info->si_pid, info->si_status);
+		saw(info->si_pid, info->si_status, !(options & WNOWAIT));
 	}
 	return rc;
 }

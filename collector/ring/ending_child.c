@@ -5,6 +5,7 @@
  */
 #include "collector/ring/ending_child.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stddef.h>
@@ -86,13 +87,20 @@ static void mark(const char *path, int number)
 	private_fd_close(&file);
 }
 
-void ending_mark_child(pid_t pid, int number)
+/* Has another process that number by now? */
+static bool is_used_again(pid_t pid)
+{
+	return !syscall(SYS_kill, (long)pid, 0L) || errno != ESRCH;
+}
+
+void ending_mark_child(pid_t pid, int number, bool is_reaped)
 {
 	TARGET_LEAVE_ALONE;
 	struct search search = {.pid = (uint64_t)pid};
 
 	dir_each(SHARED, look_at, &search);
-	if (*search.path) {
+	/* After the search: what it has found may be the other one's. */
+	if (*search.path && !(is_reaped && is_used_again(pid))) {
 		mark(search.path, number);
 	}
 }
