@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "collector/ring/safe_read.h"
 #include "collector/util/file_text.h"
 #include "collector/util/log.h"
 #include "collector/util/target.h"
@@ -32,9 +33,13 @@
 /* From linux/memfd.h, which older systems lack. */
 #define CLOSE_ON_EXEC 1u
 
+/* An address where nothing is may be passed, too: then the real function answers. */
 static bool is_stat(const char *path)
 {
-	return path && !strcmp(path, SELF_STAT);
+	char name[sizeof(SELF_STAT)];
+
+	return safe_read(name, (uintptr_t)path, sizeof(name)) &&
+	       !memcmp(name, SELF_STAT, sizeof(name));
 }
 
 /* Where the number of threads begins; NULL if it is not found. The name may contain anything. */
@@ -87,14 +92,13 @@ static bool is_python(uintptr_t caller)
 	return modules_find((const void *)caller, "PyOS_AfterFork_Child") != NULL;
 }
 
-static FILE *open_stat(const char *mode, uintptr_t caller)
+static FILE *open_stat(const char *mode, uintptr_t caller, unsigned int nr_ours)
 {
 	char text[STAT_BYTES], without[STAT_BYTES];
-	unsigned int nr_ours = hooks_thread_count_ours();
 	TARGET_LEAVE_ALONE;
 	FILE *file = NULL;
 
-	if (nr_ours && mode && *mode == 'r' && !strchr(mode, '+') && is_python(caller) &&
+	if (mode && *mode == 'r' && !strchr(mode, '+') && is_python(caller) &&
 		file_text_read(SELF_STAT, text, sizeof(text)) &&
 		count_without_us(without, text, nr_ours)) {
 		file = open_text(without, mode);
@@ -105,7 +109,8 @@ static FILE *open_stat(const char *mode, uintptr_t caller)
 FILE *fopen64(const char *path, const char *mode)
 {
 	const __typeof__(&fopen64) real = HOOK_NEXT(fopen64);
-	FILE *file = __builtin_expect(is_stat(path), 0) ? open_stat(mode, HOOK_CALLER) : NULL;
+	unsigned int nr_ours = hooks_thread_count_ours();
+	FILE *file = nr_ours && is_stat(path) ? open_stat(mode, HOOK_CALLER, nr_ours) : NULL;
 
 	if (!file && !real) {
 		errno = ENOSYS;

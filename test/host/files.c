@@ -39,6 +39,22 @@ int probe_self(int argc, char **argv)
 	return 0;
 }
 
+/* Names that are nowhere: the kernel refuses them. */
+int probe_bad_names(int argc, char **argv)
+{
+	static const uintptr_t names[] = {0, 1, 1ul << 63};
+
+	(void)argc;
+	(void)argv;
+	touch(1);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		bool is_open = fopen64((const char *)names[i], "r");
+
+		printf("opened: %d, error %d\n", is_open, errno);
+	}
+	return 0;
+}
+
 /*
  * The numbers that the host gets are those it would get without us, also while we start and write:
  * a daemon that closes 0 and opens a file relies on it.

@@ -15,6 +15,7 @@
 	P(close_all)      \
 	P(close_range)    \
 	P(low_numbers)    \
+	P(bad_names)      \
 	P(nofile)         \
 	P(fsize)          \
 	P(fsize_over)     \

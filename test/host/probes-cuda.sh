@@ -22,6 +22,7 @@ as_root()
 probe close_all
 probe close_range
 probe low_numbers
+probe bad_names
 # Recording takes one descriptor, and none of the low numbers.
 EDIT='s/opened [34],/opened 3 or 4,/' probe nofile 8
 EDIT='s/opened (5[789]|60),/opened 57 to 60,/' probe nofile 64
