@@ -2,6 +2,7 @@
 /* A program with ranges and no CUDA, whose main thread leaves first: the last thread ends it. */
 #include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +12,24 @@
 #include "test/demo/ranges.h"
 
 static int is_limited;
+static const char
+	*end; /* how the last thread ends: by a signal from outside, or its own; NULL: it returns */
 
 static void *work(void *unused)
 {
 	range_push("late");
 	usleep(100000);
 	range_pop();
+	if (end && !strcmp(end, "term")) {
+		kill(getpid(), SIGTERM);
+	}
+	if (end) {
+		puts("ready");
+		fflush(stdout);
+	}
+	while (end) {
+		pause();
+	}
 	/* More than 64 KB of the stream. */
 	for (int i = 0; is_limited && i < 100000; i++) {
 		range_push("more");
@@ -51,7 +64,8 @@ int main(int argc, char **argv)
 	ranges_init();
 	range_push("early");
 	range_pop();
-	is_limited = argc > 1;
+	end = argc > 1 && (!strcmp(argv[1], "wait") || !strcmp(argv[1], "term")) ? argv[1] : NULL;
+	is_limited = argc > 1 && !end;
 	if (is_limited && limit(argv[1])) {
 		return 9;
 	}

@@ -14,6 +14,23 @@ is 2 "$(query '[.nvtx.rows[].calls] | add')" "ranges"
 "$REPORT" info "$GPROF_DIR" >"$T/info"
 is 1 "$(grep -cE '^  end +exited with status 0$' "$T/info")" "the end"
 
+# A signal ends the process after main has left: from outside, which its parent notes, or its own.
+for how in wait term; do
+	rm -rf "$GPROF_DIR"
+	# shellcheck disable=SC2016
+	T=$T LD_PRELOAD=$(preload) bash -c '"$@" & job=$!
+		while [ "$2" = wait ] && ! grep -q ready "$T/out"; do
+			kill -0 $job && sleep 0.1 || break
+		done 2>/dev/null
+		[ "$2" = term ] || kill -TERM $job
+		wait $job' - "$B/integ/s_last" $how >"$T/out" 2>"$T/err"
+	is 143 $? "status after SIGTERM ($how)"
+	summary nvtx
+	is 2 "$(query '[.nvtx.rows[].calls] | add')" "ranges before SIGTERM ($how)"
+	"$REPORT" info "$GPROF_DIR" >"$T/info" 2>/dev/null
+	is 1 "$(grep -cE '^  end +was stopped by SIGTERM$' "$T/info")" "the end by SIGTERM ($how)"
+done
+
 # The last event meets a limit of file sizes, whose signal is the program's affair with its own files.
 rm -rf "$GPROF_DIR"
 LD_PRELOAD=$(preload) timeout -s KILL 120 "$B/integ/s_last" size >"$T/out" 2>"$T/err"
