@@ -487,17 +487,21 @@ static void leave(enum last_thread alone)
 	atomic_store(&collector_mode, 0);
 }
 
-static bool is_stopping(void)
-{
-	return atomic_load(&drain.is_stopping);
-}
-
 /* How full the rings or CUPTI's buffers are, whichever is fuller. */
 static unsigned int fill(void)
 {
 	unsigned int rings = ring_fill(), buffers = buffer_fill();
 
 	return rings > buffers ? rings : buffers;
+}
+
+/* While it moves what others have left, which may take minutes. */
+static bool keep_up(void)
+{
+	ring_wait(0);
+	catch_up();
+	work();
+	return atomic_load(&drain.is_stopping);
 }
 
 static void *drain_main(void *unused)
@@ -512,7 +516,7 @@ static void *drain_main(void *unused)
 	ring_wait(START_MS);
 	drain.owner.take_over();
 	pace_begin(fill);
-	leftover_move(is_stopping);
+	leftover_move(keep_up);
 	while (!atomic_load(&drain.is_stopping) && alone == LAST_THREAD_NO) {
 		ring_wait(next_timeout_ms());
 		pace_next();

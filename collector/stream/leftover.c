@@ -44,8 +44,7 @@ static bool read_at(struct move *move, uint64_t at, size_t nr_bytes)
 static bool copy_at(struct move *move, uint64_t at, size_t nr_bytes)
 {
 	pace_look();
-	return (move->is_own || !move->is_over()) && read_at(move, at, nr_bytes) &&
-	       !private_fd_check(&move->to) &&
+	return read_at(move, at, nr_bytes) && !private_fd_check(&move->to) &&
 	       pwrite(move->to.fd, move->bytes, nr_bytes, (off_t)at) == (ssize_t)nr_bytes;
 }
 
@@ -73,7 +72,9 @@ static bool copy_used(struct move *move)
 		return false;
 	}
 	for (uint32_t i = 0; i < header.nr_chunks; i++, at += RING_CHUNK_BYTES) {
-		if (!read_at(move, at, sizeof(chunk))) {
+		bool is_over = move->is_over();
+
+		if ((is_over && !move->is_own) || !read_at(move, at, sizeof(chunk))) {
 			return false;
 		}
 		memcpy(&chunk, move->bytes, sizeof(chunk));

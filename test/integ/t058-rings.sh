@@ -111,6 +111,18 @@ ok test -e "$left"
 is "${sound##*/}" "$(find "$GPROF_DIR" -name '*.rings*' -printf '%f\n')" "what was moved"
 rm -f "$left"
 
+# However large a file is, what the program does comes first: nothing finds its small rings full while gprof reads that.
+GPROF_DIR=$T/large
+GPROF_FLUSH_MS=60000 record "$B/integ/s_loop" 3 5 kill
+left=$(rings)
+printf '\x00\x00\x20' | dd of="$left" bs=1 seek=28 conv=notrunc status=none # 32 GiB in chunks, holes but for the first
+if truncate -s $((4096 + (2 << 20) * 16384)) "$left" 2>/dev/null; then
+	GPROF_BUFFER_MB=8 GPROF_CUPTI=0 record "$B/integ/s_loop" 40 5000 sleep=20
+	is 0 $rc "exit status beside a large file"
+	is "" "$(grep -o '([0-9]* lost' "$T/err")" "events that found no room meanwhile"
+fi
+rm -f "$left"
+
 # A program that another one replaces in the same process leaves its rings; the next one moves them, however
 # short it is.
 GPROF_DIR=$T/stages
