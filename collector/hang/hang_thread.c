@@ -11,11 +11,14 @@
 #include "collector/ring/ring.h"
 #include "collector/ring/safe_read.h"
 #include "collector/stream/batch.h"
+#include "collector/stream/calls.h"
 #include "collector/stream/dictionary.h"
+#include "collector/util/clock.h"
 #include "collector/util/dir.h"
 #include "collector/util/file_text.h"
 #include "collector/util/log.h"
 #include "collector/util/private_fd.h"
+#include "collector/util/target.h"
 
 /* Rows of threads that are in no call, in the order of the kernel's list; others are counted. */
 #define MAX_IDLE 256u
@@ -27,6 +30,7 @@ struct look {
 	struct hang_call longest;
 	uint32_t nr_idle;
 	uint32_t own_tid;
+	uint64_t counted_raw;
 };
 
 /* ---- as the kernel sees it ---- */
@@ -161,6 +165,48 @@ static const struct ring_thread *find_thread(uint32_t tid)
 	return thread;
 }
 
+/* ---- calls that are only counted ---- */
+
+/* A thread that asks all the time goes in and out; one that hangs stays for longer than this. */
+#define STAY_NS 100000000u
+
+static bool is_counting(const struct ring_thread *thread, uint8_t *counting, uint64_t *nr)
+{
+	*counting = atomic_load(&thread->counting);
+	*nr = *counting ? __atomic_load_n(&thread->counts[*counting - 1], __ATOMIC_RELAXED) : 0;
+	return *counting != 0;
+}
+
+/* Notes who is in such a call, and gives them time to leave it. */
+static void look_at_counting(struct look *look)
+{
+	struct ring_thread *thread = NULL;
+	bool is_any = false;
+
+	look->counted_raw = clock_raw();
+	while ((thread = ring_next_thread(thread))) {
+		is_any |= is_counting(thread, &thread->looked, &thread->nr_looked);
+	}
+	if (is_any) {
+		target_pause(STAY_NS);
+	}
+}
+
+/* The one that the thread has stayed in. */
+static bool find_counted(
+	const struct look *look, const struct ring_thread *thread, struct ring_call *call)
+{
+	uint8_t counting;
+	uint64_t nr;
+
+	if (!is_counting(thread, &counting, &nr) || counting != thread->looked ||
+		nr != thread->nr_looked) {
+		return false;
+	}
+	ring_call_begin(call, calls_name(calls_counted(counting - 1u)), look->counted_raw);
+	return true;
+}
+
 /* ---- its frames ---- */
 
 static uint32_t describe_rest(const struct python_frames *frames)
@@ -234,7 +280,8 @@ static void look_at(struct look *look, uint32_t tid)
 	const struct ring_thread *thread = find_thread(tid);
 	struct ring_tls self;
 	bool is_known = read_calls(&self, thread);
-	bool is_idle = !is_known || (!is_open(&self.nccl) && !is_open(&self.cuda));
+	bool is_idle = !is_known || (!is_open(&self.nccl) && !is_open(&self.cuda) &&
+					    !find_counted(look, thread, &self.cuda));
 	const struct ring_call *last = &self.cuda;
 	uint32_t text;
 
@@ -319,6 +366,7 @@ struct hang_call hang_thread_add_rows(const struct gprof_row_hang *head)
 		    &tasks, "/proc/self/task", O_RDONLY | O_DIRECTORY, PRIVATE_FD_ANYWHERE)) {
 		return look.longest;
 	}
+	look_at_counting(&look);
 	do {
 		n = private_fd_check(&tasks)
 			    ? 0

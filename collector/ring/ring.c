@@ -395,6 +395,7 @@ static bool adopt_thread(struct ring_tls *self)
 	atomic_store(&thread->ended, 0);
 	atomic_store(&thread->is_watched, 0);
 	memset(thread->counts, 0, sizeof(thread->counts));
+	atomic_store(&thread->counting, 0);
 	memset((void *)thread->counts_taken, 0, sizeof(thread->counts_taken));
 	self->id = thread->id;
 	atomic_signal_fence(memory_order_seq_cst);

@@ -176,6 +176,9 @@ struct ring_thread {
 	 * thread; from its first call on, which has a row. Only the thread writes.
 	 */
 	uint64_t counts[RING_NR_COUNTS];
+	/* The call that is only counted, and that the thread is in: 1 + its place there; 0: none.
+	 */
+	_Atomic uint8_t counting;
 	void *source_data; /* memory of a source for the thread in this slot; the next thread reuses
 			      it */
 	uint32_t pending;  /* a chunk that it has taken and does not write to yet; or UINT32_MAX */
@@ -185,6 +188,8 @@ struct ring_thread {
 	uint32_t offset;  /* bytes of rows of `current` that are read */
 	uint64_t lost_counted;
 	uint64_t lost_settled; /* of these, no longer counted in chunks */
+	uint64_t nr_looked;    /* of `counts`, and `counting`, at the last look of hang_thread.c */
+	uint8_t looked;
 	/* How much of `counts` has rows: api_count rows, and the row of the first call. */
 	_Atomic uint64_t counts_taken[RING_NR_COUNTS];
 };
@@ -328,7 +333,7 @@ void ring_positions(void (*thread)(void *context, struct ring_thread *thread, ui
 	void *context);
 
 /* The first thread after `before` (NULL: of all) that has written a row and not ended, or NULL. */
-const struct ring_thread *ring_next_thread(const struct ring_thread *before);
+struct ring_thread *ring_next_thread(const struct ring_thread *before);
 
 /*
  * Calls count(context, thread, counted, nr) for what threads have counted since the last call. Any

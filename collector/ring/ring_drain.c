@@ -170,12 +170,12 @@ void ring_positions(void (*position)(void *context, struct ring_thread *thread, 
 	}
 }
 
-const struct ring_thread *ring_next_thread(const struct ring_thread *before)
+struct ring_thread *ring_next_thread(const struct ring_thread *before)
 {
 	uint32_t i = before ? (uint32_t)(before - ring_pool.threads) + 1 : 0;
 
 	for (; i < count_threads(); i++) {
-		const struct ring_thread *thread = live_thread(i);
+		struct ring_thread *thread = live_thread(i);
 
 		if (thread && !atomic_load(&thread->ended)) {
 			return thread;

@@ -377,16 +377,15 @@ static __attribute__((noinline)) void record_failure(enum hook_id id, int32_t re
 	PLAIN;
 }
 
-/* Where calls of the thread are counted; NULL if this one must be recorded, or belongs to another.
- */
-static inline uint64_t *find_count(enum hook_counted counted)
+/* The thread, if the call is only counted; NULL if it must be recorded, or belongs to another. */
+static inline struct ring_thread *find_counting(enum hook_counted counted)
 {
 	/* Read once: a signal handler that forks leaves its child no thread. */
 	struct ring_thread *thread = __atomic_load_n(&ring_tls.thread, __ATOMIC_RELAXED);
 
 	return hook_mode() == COLLECTOR_RECORD && thread && !ring_tls.frame &&
 			       thread->counts[counted]
-		       ? &thread->counts[counted]
+		       ? thread
 		       : NULL;
 }
 
@@ -403,43 +402,54 @@ static inline void add_one(uint64_t *count)
 #endif
 }
 
-static inline int32_t count_call(uint64_t *count, enum hook_id id, int32_t result)
+/* For a report of a hang. */
+static inline void begin_counted(struct ring_thread *thread, enum hook_counted counted)
 {
+	atomic_store_explicit(&thread->counting, (uint8_t)(counted + 1), memory_order_relaxed);
+}
+
+static inline int32_t end_counted(
+	struct ring_thread *thread, enum hook_counted counted, enum hook_id id, int32_t result)
+{
+	atomic_store_explicit(&thread->counting, 0, memory_order_relaxed);
 	if (__builtin_expect(result != 0, 0)) {
 		record_failure(id, result);
 	} else {
-		add_one(count);
+		add_one(&thread->counts[counted]);
 	}
 	return result;
 }
 
+#define COUNTED(ret, name, args)                          \
+	(begin_counted(this_thread, HOOK_COUNTED_##name), \
+		(ret)end_counted(                         \
+			this_thread, HOOK_COUNTED_##name, HOOK_##name, (int32_t)this_real args))
+
 /* The count comes first: the route of a module that was not the first to call is found slowly. */
-#define HOOK_COUNTED(api, need, ret, name, params, args)                                          \
-	RECORD(ret, name, params, args, PLAIN; ring_count_first(&ring_tls, HOOK_COUNTED_##name))  \
-	static __attribute__((noinline)) ret hook_seek_##name params                              \
-	{                                                                                         \
-		const __typeof__(&name) this_real =                                               \
-			(__typeof__(&name))hook_real(HOOK_##name, RECORDED_CALLER);               \
-		uint64_t *this_count = find_count(HOOK_COUNTED_##name);                           \
-                                                                                                  \
-		if (this_count) {                                                                 \
-			return (ret)count_call(this_count, HOOK_##name, (int32_t)this_real args); \
-		}                                                                                 \
-		TAIL_CALL return hook_record_##name args;                                         \
-	}                                                                                         \
-	ret name params                                                                           \
-	{                                                                                         \
-		const struct hook_route *this_route = hook_route(HOOK_##name, HOOK_CALLER);       \
-		uint64_t *this_count = find_count(HOOK_COUNTED_##name);                           \
-                                                                                                  \
-		if (__builtin_expect(this_route && (this_count || !hook_mode()), 1)) {            \
-			const __typeof__(&name) this_real =                                       \
-				(__typeof__(&name))this_route->function;                          \
-                                                                                                  \
-			return this_count ? (ret)count_call(this_count, HOOK_##name,              \
-						    (int32_t)this_real args)                      \
-					  : this_real args;                                       \
-		}                                                                                 \
-		TAIL_CALL return hook_seek_##name args;                                           \
+#define HOOK_COUNTED(api, need, ret, name, params, args)                                         \
+	RECORD(ret, name, params, args, PLAIN; ring_count_first(&ring_tls, HOOK_COUNTED_##name)) \
+	static __attribute__((noinline)) ret hook_seek_##name params                             \
+	{                                                                                        \
+		const __typeof__(&name) this_real =                                              \
+			(__typeof__(&name))hook_real(HOOK_##name, RECORDED_CALLER);              \
+		struct ring_thread *this_thread = find_counting(HOOK_COUNTED_##name);            \
+                                                                                                 \
+		if (this_thread) {                                                               \
+			return COUNTED(ret, name, args);                                         \
+		}                                                                                \
+		TAIL_CALL return hook_record_##name args;                                        \
+	}                                                                                        \
+	ret name params                                                                          \
+	{                                                                                        \
+		const struct hook_route *this_route = hook_route(HOOK_##name, HOOK_CALLER);      \
+		struct ring_thread *this_thread = find_counting(HOOK_COUNTED_##name);            \
+                                                                                                 \
+		if (__builtin_expect(this_route && (this_thread || !hook_mode()), 1)) {          \
+			const __typeof__(&name) this_real =                                      \
+				(__typeof__(&name))this_route->function;                         \
+                                                                                                 \
+			return this_thread ? COUNTED(ret, name, args) : this_real args;          \
+		}                                                                                \
+		TAIL_CALL return hook_seek_##name args;                                          \
 	}
 #include "preload/hook/hooks.def"

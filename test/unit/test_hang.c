@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "collector/stream/batch.h"
+#include "collector/stream/calls.h"
 #include "collector/collector.h"
 #include "collector/util/config.h"
 #include "collector/ring/python_frames.h"
@@ -218,6 +219,48 @@ START_TEST(each_call_that_is_open_is_told_and_the_last_one_of_other_threads)
 	ck_assert_uint_eq(nr, 2);
 	sem_post(&may_go);
 	pthread_join(thread, NULL);
+}
+END_TEST
+
+static void *wait_in_counted(void *goes_on)
+{
+	struct ring_thread *thread;
+
+	ck_assert(ring_enter(&ring_tls));
+	thread = ring_tls.thread;
+	thread->counts[0] = 5;
+	atomic_store(&thread->counting, 1);
+	sem_post(&is_in);
+	while (sem_trywait(&may_go)) {
+		__atomic_fetch_add(&thread->counts[0], goes_on != NULL, __ATOMIC_RELAXED);
+	}
+	atomic_store(&thread->counting, 0);
+	return NULL;
+}
+
+/* The one that hangs in it, and not one that polls. */
+START_TEST(call_that_is_only_counted_is_told_if_the_thread_stays_in_it)
+{
+	static const char name[] = "cudaGetDevice";
+	static const struct calls_hook hook = {.name_at = 0, .counted = 1};
+	const struct gprof_row_hang head = {.tick = clock_raw(), .hang = 7};
+	struct hang_call longest;
+	pthread_t thread;
+
+	calls_init(name, &hook, 1);
+	start("1", "auto");
+	sem_init(&is_in, 0, 0);
+	sem_init(&may_go, 0, 0);
+	for (int goes_on = 0; goes_on < 2; goes_on++) {
+		pthread_create(&thread, NULL, wait_in_counted, goes_on ? &may_go : NULL);
+		sem_wait(&is_in);
+		do { /* one that has no core stays, too */
+			longest = hang_thread_add_rows(&head);
+		} while (goes_on && longest.name);
+		ck_assert_ptr_eq(longest.name, goes_on ? NULL : name);
+		sem_post(&may_go);
+		pthread_join(thread, NULL);
+	}
 }
 END_TEST
 
@@ -610,7 +653,8 @@ Suite *unit_suite(void)
 		of_many_threads_those_in_calls_are_told_and_the_rest_are_counted,
 		frames_are_told_of_a_thread_that_sleeps_and_not_if_it_ran_meanwhile,
 		frames_are_not_told_of_a_thread_that_runs,
-		frames_are_told_of_a_thread_that_spins_in_a_call};
+		frames_are_told_of_a_thread_that_spins_in_a_call,
+		call_that_is_only_counted_is_told_if_the_thread_stays_in_it};
 	Suite *suite = unit_make("hang", tests, sizeof(tests) / sizeof(tests[0]));
 
 	for (size_t i = 0; i < sizeof(peeking) / sizeof(peeking[0]); i++) {
