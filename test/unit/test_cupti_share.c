@@ -137,6 +137,26 @@ START_TEST(client_that_waited_in_vain_gets_the_turn_later)
 }
 END_TEST
 
+/*
+ * While it sets its clock, nothing reads the clocks. That leaves no record of ours without one: the
+ * turn stays with the client, and what is missing is counted.
+ */
+START_TEST(client_that_never_returns_from_setting_its_clock_keeps_the_turn)
+{
+	attach();
+	collector_mode = COLLECTOR_RECORD;
+	cupti_share_hold(NULL);
+	ck_assert_uint_eq(nr_yields, 1);
+	for (int i = 0; i < 10; i++) {
+		cupti_share_set_enabled(true);
+		ck_assert(!cupti_share_begin_call());
+	}
+	cupti_share_flush(true);
+	ck_assert_uint_eq(nr_flushes, 0);
+	ck_assert_uint_eq(loss_take(LOSS_SHARED), 1);
+}
+END_TEST
+
 START_TEST(the_last_flush_that_cannot_be_is_counted)
 {
 	ck_assert(cupti_share_begin_call()); /* by a thread that does not come back */
@@ -241,8 +261,9 @@ END_TEST
 
 UNIT_SUITE("cupti_share", each_last_flush_comes_or_is_counted,
 	our_settings_are_put_back_though_our_thread_is_in_cupti,
-	client_that_waited_in_vain_gets_the_turn_later, the_last_flush_that_cannot_be_is_counted,
-	the_last_flush_waits_for_who_is_in_cupti,
+	client_that_waited_in_vain_gets_the_turn_later,
+	client_that_never_returns_from_setting_its_clock_keeps_the_turn,
+	the_last_flush_that_cannot_be_is_counted, the_last_flush_waits_for_who_is_in_cupti,
 	client_is_there_while_a_kind_is_on_whatever_its_number,
 	client_is_there_until_the_last_of_its_profilers_has_ended,
 	profiler_that_was_finalised_is_forgotten)
