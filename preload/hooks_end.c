@@ -28,9 +28,6 @@
 /* musl has none. */
 extern const char *gnu_get_libc_version(void) __attribute__((weak));
 
-/* Nothing of the list but its ends. */
-#define HOOK(api, need, ret, name, params, args, facts)
-#define HOOK_MANUAL(api, need, ret, name, params, args)
 #define END(ret, name, params) HOOK_EXPORT ret name params;
 #include "preload/hook/hooks.def"
 

@@ -21,8 +21,6 @@
 #include "preload/hook/hook.h"
 #include "preload/hooks.h"
 
-#define HOOK(api, need, ret, name, params, args, facts)
-#define HOOK_MANUAL(api, need, ret, name, params, args)
 #define READS(ret, name, params) HOOK_EXPORT ret name params;
 #include "preload/hook/hooks.def"
 

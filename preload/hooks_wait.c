@@ -16,8 +16,6 @@
 #include "collector/util/config.h"
 #include "preload/hook/hook.h"
 
-#define HOOK(api, need, ret, name, params, args, facts)
-#define HOOK_MANUAL(api, need, ret, name, params, args)
 #define END(ret, name, params) HOOK_EXPORT ret name params;
 #include "preload/hook/hooks.def"
 

@@ -6,6 +6,7 @@
 
 #include "collector/util/target.h"
 
+#include <stdatomic.h>
 #include <stdint.h>
 #include <sys/mman.h>
 
@@ -44,6 +45,17 @@ void *memory_map(size_t nr_bytes)
 	void *map = map_small(nr_bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 
 	return map;
+}
+
+void *memory_map_once(void *_Atomic *at, size_t nr_bytes)
+{
+	void *now = atomic_load(at), *fresh = now ? NULL : memory_map(nr_bytes);
+
+	if (fresh && !atomic_compare_exchange_strong(at, &now, fresh)) {
+		munmap(fresh, nr_bytes);
+		return now;
+	}
+	return fresh ? fresh : now;
 }
 
 void *memory_map_file(int fd, size_t nr_bytes)

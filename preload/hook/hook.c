@@ -47,8 +47,6 @@ const struct calls_hook hook_calls[HOOK_NR - 1] = {
 #define HOOK_COUNTED(api, need, ret, name, params, args) \
 	{offsetof(struct names, name), API_##api, HOOK_COUNTED_##name + 1},
 #include "preload/hook/hooks.def"
-#define HOOK(api, need, ret, name, params, args, facts)
-#define HOOK_MANUAL(api, need, ret, name, params, args)
 #define CUPTI_HOOK(name, params)	     CALL(name, HOOK_API_CUPTI)
 #define NCCL_HOOK(name, params, args, facts) CALL(name, GPROF_API_NCCL)
 #define CXX(symbol)			     CALL(symbol, HOOK_API_CXX)
@@ -361,7 +359,6 @@ static inline uintptr_t outer_caller(const uintptr_t *frame)
 		}                                                                           \
 		TAIL_CALL return hook_record_##name args;                                   \
 	}
-#define HOOK_MANUAL(api, need, ret, name, params, args)
 
 /*
  * Two readings of the clock and a row would take longer than such a call. Where it fails, it has a

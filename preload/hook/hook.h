@@ -30,8 +30,6 @@ enum hook_id {
 #include "preload/hook/hooks.def"
 	HOOK_NR_CALLS, /* the recorder knows the ids before; later ones leave no rows */
 	HOOK_BEFORE_CUPTI = HOOK_NR_CALLS - 1,
-#define HOOK(api, need, ret, name, params, args, facts)
-#define HOOK_MANUAL(api, need, ret, name, params, args)
 #define CUPTI_HOOK(name, params)	     HOOK_##name,
 #define NCCL_HOOK(name, params, args, facts) HOOK_##name,
 #define CXX(symbol)			     HOOK_##symbol,
@@ -41,8 +39,6 @@ enum hook_id {
 
 /* The places of counted functions in ring_thread.counts; hooks.def says which. */
 enum hook_counted {
-#define HOOK(api, need, ret, name, params, args, facts)
-#define HOOK_MANUAL(api, need, ret, name, params, args)
 #define HOOK_COUNTED(api, need, ret, name, params, args) HOOK_COUNTED_##name,
 #include "preload/hook/hooks.def"
 	HOOK_NR_COUNTED,
@@ -55,7 +51,6 @@ _Static_assert((int)HOOK_NR_COUNTED <= (int)RING_NR_COUNTS, "more counted functi
 
 /* Functions of the C library, of which every caller reaches the same; see next.c. */
 enum hook_next_id {
-#define HOOK(api, need, ret, name, params, args, facts)
 #define NEXT_RT(name)
 #define NEXT_DRV(name)
 #define NEXT_THR(name)					HOOK_NEXT_##name,

@@ -4,7 +4,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "collector/format/format.h"
@@ -46,8 +45,8 @@ struct tables {
 };
 
 static struct kernels_state {
-	struct tables *_Atomic tables;
-	uint32_t nr_indexed; /* for the drain thread */
+	void *_Atomic tables; /* struct tables */
+	uint32_t nr_indexed;  /* for the drain thread */
 	_Atomic uint32_t nr_added;
 	atomic_bool has_no_room; /* a handle, the tables or a name found no room */
 	struct pieces names;	 /* copies of names whose modules are gone */
@@ -57,20 +56,11 @@ static struct kernels_state {
 /* Returns the tables, which it maps if needed; NULL if there is no memory. */
 static struct tables *tables_made(void)
 {
-	struct tables *tables = atomic_load(&kernels.tables), *mine;
+	struct tables *tables = memory_map_once(&kernels.tables, sizeof(*tables));
 
-	if (tables) {
-		return tables;
-	}
-	mine = memory_map(sizeof(*mine));
-	if (!mine) {
+	if (!tables) {
 		atomic_store(&kernels.has_no_room, true);
-		return NULL;
 	}
-	if (atomic_compare_exchange_strong(&kernels.tables, &tables, mine)) {
-		return mine;
-	}
-	munmap(mine, sizeof(*mine));
 	return tables;
 }
 

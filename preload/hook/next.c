@@ -14,7 +14,6 @@ void *_Atomic hook_nexts[HOOK_NEXT_NR] COMPAT_AT_START;
 uint32_t hook_nr_at_start COMPAT_AT_START;
 
 /* In the order of enum hook_next_id, one behind the other: pointers would be relocated. */
-#define HOOK(api, need, ret, name, params, args, facts)
 #define NAME_RT(name)
 #define NAME_DRV(name)
 #define NAME_THR(name)					#name "\0"

@@ -50,8 +50,6 @@ static void into(const struct nccl_call *call, enum gprof_nccl kind, struct nccl
 		return r;                    \
 	}
 #define NCCL_HOOK_MANUAL(name, params)
-#define HOOK(api, need, ret, name, params, args, facts)
-#define HOOK_MANUAL(api, need, ret, name, params, args)
 #include "preload/hook/hooks.def"
 
 /* One call for all ranks of this process; the row is about the first. */

@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "collector/util/memory.h"
 #include "preload/hook/hook.h"
@@ -25,23 +24,15 @@ char nvtx_next_path[PATH_MAX + 1];
 static struct next_state {
 	atomic_uint reported_in; /* that it does not work */
 	void (*_Atomic functions[3][NR_SLOTS])(void);
-	struct map *_Atomic maps; /* one per kind of handle; NULL until there is another tool */
+	void *_Atomic
+		maps; /* struct map, one per kind of handle; NULL until there is another tool */
 } state;
 
 static __thread bool is_loading __attribute__((tls_model("initial-exec")));
 
 static bool has_maps(void)
 {
-	struct map *maps = atomic_load(&state.maps), *mine;
-
-	if (maps) {
-		return true;
-	}
-	mine = memory_map(NVTX_NR_HANDLES * sizeof(*mine));
-	if (mine && !atomic_compare_exchange_strong(&state.maps, &maps, mine)) {
-		munmap(mine, NVTX_NR_HANDLES * sizeof(*mine));
-	}
-	return mine;
+	return memory_map_once(&state.maps, NVTX_NR_HANDLES * sizeof(struct map)) != NULL;
 }
 
 static void *load(void)

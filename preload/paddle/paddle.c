@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/paddle/paddle.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "collector/util/config.h"
+#include "collector/util/target.h"
 #include "preload/torch/worker.h"
 
 /* phi::AllocationType, and c10::DeviceType, which the stream counts in. */
@@ -80,18 +80,16 @@ static bool keeps(uint8_t type)
 void paddle_begin_slow(const void *event, const char *name, uint32_t type)
 {
 	struct ring_tls *self = &ring_tls;
-	int error = errno;
+	TARGET_KEEP_ERRNO;
 	struct op_stack *stack;
 	struct op_frame *frame;
 	uint32_t id;
 
 	if (!is_wanted(hook_mode()) || !(stack = op_stack_of(self))) {
-		errno = error;
 		return;
 	}
 	if (__builtin_expect(type >= PADDLE_NR_TYPES, 0)) {
 		refuse(name, type);
-		errno = error;
 		return;
 	}
 	if (__builtin_expect(config_number(CONFIG_PADDLE) == PADDLE_RANGES, 0)) {
@@ -109,7 +107,6 @@ void paddle_begin_slow(const void *event, const char *name, uint32_t type)
 			frame->shape = 0;
 		}
 	}
-	errno = error;
 }
 
 void paddle_emit(struct ring_tls *self, const struct op_ended *ended)
@@ -158,10 +155,9 @@ void paddle_end_slow(const void *event)
 	uint64_t end = clock_raw();
 	struct op_ended ended;
 	struct op_stack *stack;
-	int error = errno;
+	TARGET_KEEP_ERRNO;
 
 	if (!is_wanted(0) || !(stack = op_stack_of(self))) {
-		errno = error;
 		return;
 	}
 	paddle_step_before_end(stack, event);
@@ -176,7 +172,6 @@ void paddle_end_slow(const void *event)
 			paddle_step_end(stack, &ended);
 		}
 	}
-	errno = error;
 }
 
 void paddle_stop(void)
@@ -194,14 +189,13 @@ uint64_t paddle_fetch_begin(void)
 {
 	struct op_stack *stack;
 	const struct op_frame *top = NULL;
-	int error = errno;
+	TARGET_KEEP_ERRNO;
 
 	stack = is_wanted(hook_mode()) ? op_stack_of(&ring_tls) : NULL;
 	if (stack) {
 		paddle_step_before_end(stack, NULL);
 		top = op_stack_top(stack);
 	}
-	errno = error;
 	/* One that is marked by itself is seen there. */
 	return !stack || (top && top->scope == PADDLE_DATALOADER) ? 0 : clock_raw();
 }
@@ -213,7 +207,7 @@ void paddle_fetch_end(uint64_t begin)
 		.end = clock_raw(),
 		.thread = ring_tls.id,
 		.scope = PADDLE_DATALOADER};
-	int error = errno;
+	TARGET_KEEP_ERRNO;
 
 	if (!begin || !stack) {
 		return;
@@ -224,7 +218,6 @@ void paddle_fetch_end(uint64_t begin)
 		paddle_emit(&ring_tls, &ended);
 	}
 	paddle_step_end(stack, &ended);
-	errno = error;
 }
 
 /* ---- memory ---- */
@@ -291,22 +284,19 @@ void paddle_memory(
 	bool is_reserved = type >= PADDLE_RESERVED_ALLOCATE;
 	bool is_free = type == PADDLE_FREE || type == PADDLE_RESERVED_FREE;
 	int64_t change = is_free ? -(int64_t)nr_bytes : (int64_t)nr_bytes;
-	int error = errno;
+	TARGET_KEEP_ERRNO;
 	const struct totals *sum;
 
 	if (!is_wanted(hook_mode()) || atomic_load_explicit(&is_memory_off, memory_order_relaxed)) {
-		errno = error;
 		return;
 	}
 	if (type >= PADDLE_NR_MEMORY_TYPES || place->kind <= 0 || place->kind >= NR_KINDS ||
 		place->device < 0) {
 		refuse_memory(place, type);
-		errno = error;
 		return;
 	}
 	sum = add_up(place, change, is_reserved);
 	if (!is_reserved && paddle_is_recording()) {
 		emit_memory(address, place, change, sum);
 	}
-	errno = error;
 }

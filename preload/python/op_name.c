@@ -8,7 +8,6 @@
 
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "collector/util/hash.h"
 #include "collector/util/memory.h"
@@ -34,25 +33,14 @@ struct table {
 	char arena[TEXT_BYTES] __attribute__((aligned(8)));
 };
 
-static _Atomic(struct table *) tables[OP_NAME_NR_TABLES];
+static void *_Atomic tables[OP_NAME_NR_TABLES];
 
 static struct table *table(enum op_name_table number)
 {
 	struct table *now = atomic_load_explicit(&tables[number], memory_order_acquire);
-	void *fresh;
 
-	if (__builtin_expect(now != NULL, 1)) {
-		return now;
-	}
-	fresh = memory_map(sizeof(*now));
-	if (!fresh) {
-		return NULL;
-	}
-	if (!atomic_compare_exchange_strong(&tables[number], &now, fresh)) {
-		munmap(fresh, sizeof(*now));
-		return now;
-	}
-	return fresh;
+	return __builtin_expect(now != NULL, 1) ? now
+						: memory_map_once(&tables[number], sizeof(*now));
 }
 
 /* Rows of table op_shape have the same form. */

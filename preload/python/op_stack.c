@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/python/op_stack.h"
 
-#include <errno.h>
-
 #include "collector/util/memory.h"
+#include "collector/util/target.h"
 
 static struct op_stack *_Atomic all_stacks;
 
@@ -24,7 +23,7 @@ static struct op_stack *map_stack(void)
 
 struct op_stack *op_stack_make(struct ring_tls *self)
 {
-	int error = errno;
+	TARGET_KEEP_ERRNO;
 	struct op_stack *stack;
 
 	if (!ring_enter(self)) {
@@ -41,7 +40,6 @@ struct op_stack *op_stack_make(struct ring_tls *self)
 		stack->nr_calls = 0;
 		atomic_store(&stack->id, self->id);
 	}
-	errno = error;
 	return stack;
 }
 

@@ -2,10 +2,10 @@
 #include "preload/python/python_call.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <stdint.h>
 #include <string.h>
 
+#include "collector/util/target.h"
 #include "preload/hook/hook.h"
 #include "preload/python/op_stack.h"
 #include "preload/python/python.h"
@@ -197,10 +197,9 @@ static void begin_call(struct call *call, void *frame)
 {
 	struct ring_tls *self = &ring_tls;
 	struct ring_mark mark;
-	int error = errno;
+	TARGET_KEEP_ERRNO;
 
 	if (!(hook_mode() & COLLECTOR_RECORD) || ring_in_profiler(self) || !ring_enter(self)) {
-		errno = error;
 		return;
 	}
 	call->generation = atomic_load(&state.generation);
@@ -211,7 +210,6 @@ static void begin_call(struct call *call, void *frame)
 		note_call(self, call, (uintptr_t)frame);
 	}
 	call->begin = clock_raw();
-	errno = error;
 }
 
 static void end_call(const struct call *call)
@@ -219,7 +217,7 @@ static void end_call(const struct call *call)
 	struct ring_tls *self = &ring_tls;
 	uint64_t end = clock_raw();
 	uint32_t nr_outer;
-	int error = errno;
+	TARGET_KEEP_ERRNO;
 
 	/* Ids of a parent's stream mean nothing in that of its forked child. */
 	if (call->generation != atomic_load(&state.generation)) {
@@ -235,7 +233,6 @@ static void end_call(const struct call *call)
 	if (call->module) {
 		emit_module(self, call, end, nr_outer);
 	}
-	errno = error;
 }
 
 /* ---- taking the place ---- */

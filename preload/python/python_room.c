@@ -13,6 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "collector/util/target.h"
+
 #define PAGE_BITS	12u
 #define PAGE_BYTES	(1u << PAGE_BITS)
 #define MOST_BYTES	(512u << 10) /* below which we do not look */
@@ -60,7 +62,7 @@ static bool is_readable(uintptr_t at)
 static uint64_t look(uintptr_t here)
 {
 	uintptr_t floor = here & ~(uintptr_t)(PAGE_BYTES - 1);
-	int error = errno;
+	TARGET_KEEP_ERRNO;
 
 	if (syscall(SYS_gettid) == getpid() && is_in(main_stack, here)) {
 		return main_stack;
@@ -68,7 +70,6 @@ static uint64_t look(uintptr_t here)
 	while (here - floor < MOST_BYTES && is_readable(floor - PAGE_BYTES)) {
 		floor -= PAGE_BYTES;
 	}
-	errno = error;
 	return pack(floor, here);
 }
 

@@ -8,7 +8,6 @@
 #include "preload/python/python.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 #include "collector/util/config.h"
 #include "collector/util/memory.h"
@@ -38,7 +37,7 @@ struct tables {
 _Atomic uint32_t python_parts;
 void *(*python_thread_state)(void);
 
-static _Atomic(struct tables *) tables;
+static void *_Atomic tables;
 
 /* When the thread may have its next stack, in the raw clock. */
 static __thread uint64_t next_raw __attribute__((tls_model("initial-exec")));
@@ -48,21 +47,14 @@ static struct tables *get_tables(void)
 {
 	static atomic_uint reported_in;
 	struct tables *now = atomic_load_explicit(&tables, memory_order_acquire);
-	void *fresh;
 
-	if (__builtin_expect(now != NULL, 1)) {
-		return now;
+	if (__builtin_expect(!now, 0)) {
+		now = memory_map_once(&tables, sizeof(*now));
 	}
-	fresh = memory_map(sizeof(*now));
-	if (!fresh) {
+	if (__builtin_expect(!now, 0)) {
 		notice_no_memory(&reported_in, "Python stacks");
-		return NULL;
 	}
-	if (!atomic_compare_exchange_strong(&tables, &now, fresh)) {
-		munmap(fresh, sizeof(*now));
-		return now;
-	}
-	return fresh;
+	return now;
 }
 
 void python_stack_forget(void)

@@ -8,10 +8,10 @@
 #include "preload/python/python_start.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <string.h>
 
 #include "collector/util/config.h"
+#include "collector/util/target.h"
 #include "preload/hook/hook.h"
 #include "preload/python/python.h"
 #include "preload/python/python_call.h"
@@ -268,7 +268,7 @@ static void report_replaced(void)
 static int on_event(const char *event, struct object *args, void *unused)
 {
 	struct ring_mark mark;
-	int error = errno;
+	TARGET_KEEP_ERRNO;
 
 	(void)args;
 	(void)unused;
@@ -288,7 +288,6 @@ static int on_event(const char *event, struct object *args, void *unused)
 	if (!state.why) {
 		start();
 	}
-	errno = error;
 	return 0;
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/torch/worker.h"
 
-#include <errno.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "collector/collector.h"
+#include "collector/util/target.h"
 #include "preload/base/modules.h"
 
 /*
@@ -67,12 +67,11 @@ static bool find_symbols(void)
 
 void worker_expect(void)
 {
-	int error = errno;
+	TARGET_KEEP_ERRNO;
 
 	if (!atomic_exchange(&state.is_expected, true)) {
 		atomic_store(&state.is_ready, find_symbols());
 	}
-	errno = error;
 }
 
 /* ---- with the GIL ---- */
@@ -180,7 +179,7 @@ void worker_look(void)
 {
 	struct object *type, *value, *trace;
 	struct ring_mark mark;
-	int error = errno;
+	TARGET_KEEP_ERRNO;
 
 	if (!atomic_load_explicit(&state.is_ready, memory_order_acquire) || !has_gil() ||
 		ring_in_profiler(&ring_tls)) {
@@ -191,7 +190,6 @@ void worker_look(void)
 	look();
 	state.PyErr_Restore(type, value, trace); /* drops an error that gprof caused */
 	ring_leave_profiler(&ring_tls, &mark);
-	errno = error;
 }
 
 void worker_forget(void)
