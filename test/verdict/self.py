@@ -161,6 +161,7 @@ def screens():
 WANT = {"file": "x", "kind": "inference", "first_ok": "launch,python_host", "forbidden": "loader,startup", "bound_step_ns": "40000000",
         "slack_step_ns": "60000000", "comm_exposed_ns": "5000000", "loader_step_ns": "0", "launch_cap_ns": "60000000", "note": "why"}
 FINDING = {"cause": "launch", "saved_ns": 55000000, "reach_ns": 58000000, "step_ns": 100000000,
+           "places": "40 ms in vllm/worker.py:30; 10 ms in aten::mm",
            "sentence": "Launching holds the GPU up: CUDA graphs would take 55.0 ms (55 %) from the recording, in vllm/worker.py:30"}
 SCREEN = """python, NVIDIA B200, 100 ms
 Time    40 % computing, 60 % idle
@@ -181,7 +182,9 @@ def judgement():
     test("another first finding", wrong(first_ok="kernels_gpu_bound,nothing"), ["first finding"])
     test("a forbidden claim", wrong(forbidden="launch", first_ok="launch"), ["no false claim"])
     test("a saving beyond its reach", wrong({"reach_ns": 54000000}), ["savings in reach"])
-    test("a saving without a reach", wrong({"reach_ns": None}), ["savings in reach"])
+    test("a saving without a reach", wrong({"reach_ns": None}), ["savings in reach", "places in reach"])
+    test("places of more than the cause", wrong({"places": "40 ms in vllm/worker.py:30; 20 ms in aten::mm"}), ["places in reach"])
+    test("and no place", wrong({"places": ""}), ["places in reach"])
     test("a step that the GPU cannot do", wrong(bound_step_ns="46000000"), ["no less than the GPU needs"])
     test("a saving of more than its cause", wrong(launch_cap_ns="54000000"), ["savings below their causes"])
     test("training in inference", wrong(screen=SCREEN.replace("python,", "Forward python,")), ["words of its kind"])

@@ -123,7 +123,7 @@ def places_are_in_reach(_want, rows, _screen):
     """The places of a finding take at most what its cause costs; start-up, which is of no step, what its sentence says."""
     for row in rows:
         times = [float(value.replace(",", "")) * UNITS[unit] for value, unit in PLACE.findall(row["places"] or "")]
-        reach = row["reach_ns"]
+        reach = row["reach_ns"] or 0
         if row["cause"] == "startup":
             value, unit = TIME.search(row["sentence"]).groups()
             reach = float(value.replace(",", "")) * UNITS[unit]
