@@ -137,6 +137,7 @@ void budget_begin(struct budget *budget, struct process *process, bool has_devic
 	*budget = (struct budget){.process = process,
 		.closed_ns = UINT64_MAX,
 		.most = BUDGET_MOST,
+		.last_slot = HOST_OTHERS,
 		.has_devices = has_devices};
 	find_steps(budget);
 	budget->nr_open = budget->nr_steps;
@@ -241,17 +242,6 @@ static void pass_works(struct budget *budget, uint64_t time)
 
 /* ---- gaps ---- */
 
-/* The slot of the thread that launches work which nothing recorded ends a gap with. */
-static unsigned int last_slot(const struct budget *budget)
-{
-	for (unsigned int slot = 0; slot < budget->host.nr; slot++) {
-		if (budget->host.slots[slot].is_launching) {
-			return slot;
-		}
-	}
-	return HOST_OTHERS;
-}
-
 /* What the GPU waited for though it was launched. */
 static void add_late(struct sweep *sweep, struct budget_gap *gap, enum budget_part part,
 	unsigned int slot, uint64_t begin)
@@ -260,13 +250,26 @@ static void add_late(struct sweep *sweep, struct budget_gap *gap, enum budget_pa
 	host_sweep_add(&sweep->host, slot, begin, gap->end, sweep->step->late_ns);
 }
 
+/* host_sweep_add has added what its launching thread did. */
+static bool is_drained(struct sweep *sweep, const struct budget_gap *gap, unsigned int slot)
+{
+	struct host_sweep *host = &sweep->host;
+
+	if (gap->begin <= sweep->begin) {
+		return false;
+	}
+	return host_sweep_is_in(host, slot, HOST_WAIT, gap->begin) ||
+	       (sweep->budget->next.begin &&
+		       host_sweep_is_handed_over(host, slot, gap->begin, sweep->step->begin_ns));
+}
+
 /* From its end to its begin. */
 static void divide_gap(struct sweep *sweep, struct budget_gap *gap)
 {
 	const struct budget_work *work = &sweep->budget->next;
 	uint64_t begin = gap->begin, end = gap->end, launched, late_ns;
 	bool is_last = !work->begin;
-	unsigned int slot = is_last ? last_slot(sweep->budget) : work->slot;
+	unsigned int slot = is_last ? sweep->budget->last_slot : work->slot;
 
 	gap->launch = (struct budget_site){.site = BUDGET_SITE_NOTHING};
 	gap->is_cut = is_last || work->begin > end;
@@ -284,8 +287,7 @@ static void divide_gap(struct sweep *sweep, struct budget_gap *gap)
 	}
 	add_late(sweep, gap, BUDGET_LATENCY, slot, launched);
 	host_sweep_add(&sweep->host, slot, begin, launched, gap->ns);
-	gap->is_drained =
-		begin > sweep->begin && host_sweep_is_in(&sweep->host, slot, HOST_WAIT, begin);
+	gap->is_drained = is_drained(sweep, gap, slot);
 }
 
 static void add_gap(struct sweep *sweep, uint64_t begin, uint64_t end)
@@ -796,6 +798,10 @@ static void add_work(struct budget *budget, const struct op_record *record,
 		work.launch_end = ns_of(budget, call->end);
 		work.slot = (uint8_t)host_states_launching(&budget->host, call->thread);
 		budget->call.is_launching = true;
+		if (!budget->has_last) {
+			budget->has_last = true;
+			budget->last_slot = work.slot;
+		}
 	}
 	if (is_wanted(budget)) {
 		push_work(budget, &work);

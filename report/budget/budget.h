@@ -18,7 +18,9 @@
  *                     After the last work of a process its thread that launched last counts.
  *
  * A gap that began while the launching thread waited for the GPU was opened by that wait: `drained`
- * has the time of such gaps.
+ * has the time of such gaps. So was one that began while another thread waited, if the launching
+ * thread took over from it in the same step (host_sweep_is_handed_over): a program waits in one
+ * thread and launches the next work in another one, as PyTorch does that of backward.
  *
  * A step ends with the last work that was launched in it, if that is later than its mark, and the
  * next one begins there; work of one step that outlasts the next is cut where that one begins. A
@@ -158,6 +160,8 @@ struct budget {
 		uint8_t state, table;
 		bool is_there, is_launching, is_untimed, is_graph, is_chosen, has_site;
 	} call;
+	uint8_t last_slot; /* of the thread that launched last; HOST_OTHERS: unknown */
+	bool has_last;
 	struct device_work work;
 	size_t most; /* BUDGET_MOST; tests have it small */
 	bool has_steps, has_devices;

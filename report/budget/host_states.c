@@ -73,13 +73,20 @@ bool host_states_are_many(const struct host_states *states, size_t most)
 void host_sweep_begin(struct host_sweep *sweep, struct host_states *states)
 {
 	sweep->states = states;
+	sweep->launching = 0;
 	for (unsigned int slot = 0; slot < HOST_THREADS; slot++) {
 		sweep->has[slot] = states->slots[slot].used;
+		if (slot != HOST_OTHERS && states->slots[slot].is_launching) {
+			sweep->launching |= (uint16_t)(1u << slot);
+		}
 		for (unsigned int state = 0; state < NR_HOST_STATES; state++) {
 			sweep->at[slot][state] = (struct interval){UINT64_MAX, UINT64_MAX};
 		}
 	}
 }
+
+/* Not calls of the operating system, in which threads wait for each other, nor ranges. */
+#define WORK ((1u << HOST_OS) - 1)
 
 static inline bool has(const struct host_sweep *sweep, unsigned int slot, unsigned int state)
 {
@@ -132,11 +139,26 @@ static unsigned int state_in(struct host_sweep *sweep, unsigned int slot, unsign
 	return HOST_USER;
 }
 
-/* The state just before `now`, back to *until. */
-static unsigned int find_state(
-	struct host_sweep *sweep, unsigned int of, uint64_t now, uint64_t *until)
+/* Bits of the slots in `among` whose threads work just before `now`, and do so back to *until. */
+static uint16_t working(struct host_sweep *sweep, unsigned int among, uint64_t now, uint64_t *until)
 {
-	unsigned int state = state_in(sweep, of, sweep->has[of], now, until);
+	uint16_t found = 0;
+
+	for (; among; among &= among - 1) {
+		unsigned int slot = (unsigned int)__builtin_ctz(among);
+
+		if (state_in(sweep, slot, sweep->has[slot] & WORK, now, until) != HOST_USER) {
+			found |= (uint16_t)(1u << slot);
+		}
+	}
+	return found;
+}
+
+/* The state just before `now`, back to *until; `own` is that of the slot. */
+static unsigned int find_state(
+	struct host_sweep *sweep, unsigned int of, unsigned int own, uint64_t now, uint64_t *until)
+{
+	unsigned int state = own;
 
 	for (unsigned int slot = 0; slot < HOST_THREADS && state == HOST_USER; slot++) {
 		if (slot != of && sweep->has[slot]) {
@@ -149,13 +171,23 @@ static unsigned int find_state(
 void host_sweep_add(
 	struct host_sweep *sweep, unsigned int slot, uint64_t begin, uint64_t end, uint64_t *ns)
 {
+	const unsigned int others = sweep->launching & ~(1u << slot);
 	uint64_t now = end;
+	uint16_t beside = 0;
 
+	sweep->work_begin = end;
+	sweep->beside = 0;
 	while (now > begin) {
 		uint64_t until = begin;
-		unsigned int state = find_state(sweep, slot, now, &until);
+		unsigned int own = state_in(sweep, slot, sweep->has[slot], now, &until);
+		unsigned int state = find_state(sweep, slot, own, now, &until);
 
+		beside |= working(sweep, others, now, &until);
 		ns[state] += now - until;
+		if (WORK >> own & 1) {
+			sweep->work_begin = until;
+			sweep->beside = beside;
+		}
 		now = until;
 	}
 }
@@ -165,6 +197,41 @@ bool host_sweep_is_in(
 {
 	go_before(sweep, slot, state, time);
 	return has(sweep, slot, state) && sweep->at[slot][state].end >= time;
+}
+
+/* Where the work of the thread of `slot` ends that began last before `time`; it may be later. */
+static uint64_t work_end(struct host_sweep *sweep, unsigned int slot, uint64_t time)
+{
+	uint64_t end = 0;
+
+	for (unsigned int state = 0; WORK >> state & 1; state++) {
+		go_before(sweep, slot, state, time);
+		if (has(sweep, slot, state) && sweep->at[slot][state].end > end) {
+			end = sweep->at[slot][state].end;
+		}
+	}
+	return end;
+}
+
+bool host_sweep_is_handed_over(
+	struct host_sweep *sweep, unsigned int slot, uint64_t time, uint64_t since)
+{
+	unsigned int others = sweep->launching & ~(1u << slot) & ~(unsigned int)sweep->beside;
+	uint64_t end = slot == HOST_OTHERS || !others ? UINT64_MAX : work_end(sweep, slot, time);
+
+	since = since > end ? since : end;
+	for (; others && end <= time; others &= others - 1) {
+		unsigned int other = (unsigned int)__builtin_ctz(others);
+
+		go_before(sweep, other, HOST_LAUNCH, time);
+		if (host_sweep_is_in(sweep, other, HOST_WAIT, time) &&
+			sweep->at[other][HOST_WAIT].end < sweep->work_begin &&
+			has(sweep, other, HOST_LAUNCH) &&
+			sweep->at[other][HOST_LAUNCH].begin >= since) {
+			return true;
+		}
+	}
+	return false;
 }
 
 void host_sweep_end(struct host_sweep *sweep, uint64_t begin)

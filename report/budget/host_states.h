@@ -67,6 +67,11 @@ struct host_sweep {
 	struct host_states *states;
 	struct interval at[HOST_THREADS][NR_HOST_STATES];
 	uint16_t has[HOST_THREADS]; /* bits of enum host_state: there is an interval */
+	uint16_t launching;	    /* bits of slots whose thread launches; not of HOST_OTHERS */
+	/* Of what host_sweep_add added last: where its thread began to work (its end: nowhere), and
+	 * which other slots worked since then */
+	uint64_t work_begin;
+	uint16_t beside;
 };
 
 void host_sweep_begin(struct host_sweep *sweep, struct host_states *states);
@@ -83,6 +88,20 @@ void host_sweep_add(
 /* Was the thread of `slot` in that state just before a time, and until then at least? */
 bool host_sweep_is_in(
 	struct host_sweep *sweep, unsigned int slot, enum host_state state, uint64_t time);
+
+/*
+ * host_sweep_add has added a time that begins at `time`. Did the thread of `slot` take over in it
+ * from another one, which waited for the GPU? The two take turns:
+ *
+ * - Since the thread of `slot` last worked, and since `since`, the other one has launched.
+ * - The other one waits at `time`, and no longer than until the thread of `slot` works again.
+ * - From then on it does nothing beside that thread.
+ *
+ * Work is a call of CUDA or HIP, an operator or a data loader. A thread that works on meanwhile did
+ * not wait for the other one.
+ */
+bool host_sweep_is_handed_over(
+	struct host_sweep *sweep, unsigned int slot, uint64_t time, uint64_t since);
 
 /* Keeps what lies before `begin` for a later sweep. */
 void host_sweep_end(struct host_sweep *sweep, uint64_t begin);

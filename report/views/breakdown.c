@@ -431,7 +431,7 @@ static const struct table_column idle_columns[] = {
 		TABLE_COLUMN("total_ns", "Total", TABLE_TIME, .help = "as in the view budget"),
 	[IDLE_MEAN] = TABLE_COLUMN("mean_ns", "Per step", TABLE_MEAN_TIME),
 	[IDLE_DRAINED] = TABLE_COLUMN("drained_ns", "After a wait", TABLE_TIME,
-		.help = "of the total, in gaps that began while the thread waited for the GPU"),
+		.help = "of the total, in gaps that a wait for the GPU opened"),
 	[IDLE_PART] = TABLE_COLUMN("part", "Part", TABLE_TEXT, .help = "of the time budget"),
 	[IDLE_HELP] = TABLE_COLUMN("when", "When", TABLE_TEXT, .is_wide_only = true),
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The views of idle time are the time budget, and all gaps together, too. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,27 +146,28 @@ START_TEST(the_longest_gaps_say_what_ended_them)
 }
 END_TEST
 
-static void put_op(struct gen *gen, const char *name, uint64_t begin, uint64_t end, uint16_t depth)
+static void put_op(struct gen *gen, uint32_t thread, const char *name, uint64_t begin, uint64_t end,
+	uint16_t depth)
 {
 	uint32_t id = gen_op_name(gen, name);
 	struct gprof_row_op *row = gen_row(gen, GPROF_TABLE_op);
 
 	row->begin = SCENE_BASE_NS + begin;
 	row->dur = SCENE_BASE_NS + end;
-	row->thread = 1;
+	row->thread = thread;
 	row->op_name = id;
 	row->depth = depth;
 	row->framework = 1;
 }
 
-static void put_call(struct gen *gen, unsigned int table, uint16_t call, uint64_t begin,
-	uint64_t end, uint32_t correlation)
+static void put_call(struct gen *gen, unsigned int table, uint32_t thread, uint16_t call,
+	uint64_t begin, uint64_t end, uint32_t correlation)
 {
 	struct gprof_row_api *row = gen_row(gen, table);
 
 	row->begin = SCENE_BASE_NS + begin;
 	row->dur = SCENE_BASE_NS + end;
-	row->thread = 1;
+	row->thread = thread;
 	row->call = call;
 	row->correlation = correlation;
 }
@@ -207,13 +209,13 @@ START_TEST(what_the_host_did_is_the_operator_itself_and_the_call_that_took_most)
 	struct table *table;
 
 	gen_anchor(gen, SCENE_BASE_NS, SCENE_BASE_NS, SCENE_BASE_NS);
-	put_call(gen, GPROF_TABLE_api_launch, launch, 10, 20, 1);
-	put_call(gen, GPROF_TABLE_api_sync, wait, 50, 320, 2);
-	put_op(gen, "long", 50, 400, 0);
-	put_op(gen, "inner", 550, 800, 1);
-	put_op(gen, "outer", 500, 860, 0);
-	put_call(gen, GPROF_TABLE_api_launch, launch, 1100, 1110, 3);
-	put_op(gen, "launching", 1090, 1200, 0);
+	put_call(gen, GPROF_TABLE_api_launch, 1, launch, 10, 20, 1);
+	put_call(gen, GPROF_TABLE_api_sync, 1, wait, 50, 320, 2);
+	put_op(gen, 1, "long", 50, 400, 0);
+	put_op(gen, 1, "inner", 550, 800, 1);
+	put_op(gen, 1, "outer", 500, 860, 0);
+	put_call(gen, GPROF_TABLE_api_launch, 1, launch, 1100, 1110, 3);
+	put_op(gen, 1, "launching", 1090, 1200, 0);
 	put_kernel(gen, place, 30, 100, 1);
 	put_kernel(gen, place, 1120, 1200, 3);
 	gen_close(gen, "exit");
@@ -233,6 +235,111 @@ START_TEST(what_the_host_did_is_the_operator_itself_and_the_call_that_took_most)
 }
 END_TEST
 
+/* ---- waits of another thread ---- */
+
+enum { NOTHING, LAUNCH, WAIT, WORK, MOST_EVENTS = 6 };
+
+/*
+ * Thread 1 launches a kernel, which ends at 100, and waits for it; thread 2 launches the next one,
+ * which begins at 220, from 200 to 210. Up to 210 the gap counts for what the host did.
+ */
+static const struct turn {
+	const char *name;
+	struct {
+		unsigned int kind, thread;
+		uint64_t begin, end;
+	} events[MOST_EVENTS]; /* by their ends */
+	uint64_t drained_ns;
+} turns[] = {
+	{"the other one takes over",
+		{{LAUNCH, 1, 10, 20}, {WAIT, 1, 50, 120}, {LAUNCH, 2, 200, 210}}, 110},
+	{"having worked before",
+		{{WORK, 2, 2, 8}, {LAUNCH, 1, 10, 20}, {WAIT, 1, 50, 120}, {LAUNCH, 2, 200, 210}},
+		110},
+	{"after more work of the first",
+		{{LAUNCH, 1, 10, 20}, {WAIT, 1, 50, 120}, {WORK, 1, 130, 150}, {WORK, 2, 160, 190},
+			{LAUNCH, 2, 200, 210}},
+		110},
+	{"the wait ended before the gap",
+		{{LAUNCH, 1, 10, 20}, {WAIT, 1, 50, 90}, {LAUNCH, 2, 200, 210}}, 0},
+	{"the wait goes on", {{LAUNCH, 1, 10, 20}, {WAIT, 1, 50, 205}, {LAUNCH, 2, 200, 210}}, 0},
+	{"the other one works meanwhile",
+		{{LAUNCH, 1, 10, 20}, {WORK, 2, 105, 110}, {WAIT, 1, 50, 120},
+			{LAUNCH, 2, 200, 210}},
+		0},
+	{"and when the gap begins",
+		{{LAUNCH, 1, 10, 20}, {WORK, 2, 90, 115}, {WAIT, 1, 50, 120},
+			{LAUNCH, 2, 200, 210}},
+		0},
+	{"and since the first one launched",
+		{{LAUNCH, 1, 10, 20}, {WORK, 2, 30, 35}, {WAIT, 1, 50, 120}, {LAUNCH, 2, 200, 210}},
+		0},
+	{"the first one goes on beside it",
+		{{LAUNCH, 1, 10, 20}, {WAIT, 1, 50, 120}, {WORK, 2, 150, 160}, {WORK, 1, 165, 170},
+			{LAUNCH, 2, 200, 210}},
+		0},
+	{"the first one does nothing but wait",
+		{{LAUNCH, 2, 10, 20}, {WAIT, 1, 50, 120}, {LAUNCH, 2, 200, 210}}, 0},
+	{"behind all kernels the thread counts that launched last",
+		{{LAUNCH, 2, 10, 20}, {LAUNCH, 1, 200, 210}, {WAIT, 1, 250, 320},
+			{WORK, 2, 330, 400}},
+		100},
+};
+
+static const char *write_turn(const struct turn *turn)
+{
+	const char *path = streams_path("turn");
+	struct gen *gen = gen_open(path);
+	uint16_t launch = gen_call(gen, "cudaLaunchKernel", GPROF_API_RUNTIME);
+	uint16_t wait = gen_call(gen, "cudaDeviceSynchronize", GPROF_API_RUNTIME);
+	uint32_t place = gen_place(gen, 0, 1, 7), correlation = 0;
+
+	gen_anchor(gen, SCENE_BASE_NS, SCENE_BASE_NS, SCENE_BASE_NS);
+	for (unsigned int i = 0; i < MOST_EVENTS && turn->events[i].kind; i++) {
+		uint32_t thread = turn->events[i].thread;
+		uint64_t begin = turn->events[i].begin, end = turn->events[i].end;
+
+		if (turn->events[i].kind == LAUNCH) {
+			put_call(gen, GPROF_TABLE_api_launch, thread, launch, begin, end,
+				++correlation);
+		} else if (turn->events[i].kind == WAIT) {
+			put_call(gen, GPROF_TABLE_api_sync, thread, wait, begin, end,
+				100 + correlation);
+		} else {
+			put_op(gen, thread, "work", begin, end, 0);
+		}
+	}
+	put_kernel(gen, place, 30, 100, 1);
+	put_kernel(gen, place, 220, 300, 2);
+	gen_close(gen, "exit");
+	return path;
+}
+
+/* Latency is of no host. */
+static uint64_t drained_ns(const char *path)
+{
+	struct table *table = tables_of(&view_idle, path, false);
+	uint64_t sum = 0;
+
+	for (size_t row = 0; row < table->nr_rows; row++) {
+		sum += tables_cell(table, row, "drained_ns")->is_known
+			       ? tables_number(table, row, "drained_ns")
+			       : 0;
+	}
+	table_destroy(table);
+	return sum;
+}
+
+START_TEST(a_wait_opens_the_gap_of_a_thread_that_takes_over)
+{
+	for (size_t i = 0; i < sizeof(turns) / sizeof(turns[0]); i++) {
+		uint64_t ns = drained_ns(write_turn(&turns[i]));
+
+		ck_assert_msg(ns == turns[i].drained_ns, "%s: %" PRIu64, turns[i].name, ns);
+	}
+}
+END_TEST
+
 START_TEST(nonsense_is_no_harm)
 {
 	tables_of_nonsense(&view_idle, false);
@@ -242,4 +349,5 @@ END_TEST
 
 UNIT_SUITE("report/idle", idle_parts_and_all_gaps_are_those_of_the_budget,
 	the_longest_gaps_say_what_ended_them,
-	what_the_host_did_is_the_operator_itself_and_the_call_that_took_most, nonsense_is_no_harm)
+	what_the_host_did_is_the_operator_itself_and_the_call_that_took_most,
+	a_wait_opens_the_gap_of_a_thread_that_takes_over, nonsense_is_no_harm)

@@ -16,10 +16,13 @@ L is the call that launched A. If L ended before the gap began, or if A came lat
 more than half of the gap, the whole gap is `dependency` (longer than 100 us) or `latency`. Else the time up to L's end is
 divided by the state of L's thread (STATES, first that applies), and the rest is `latency`. Annotations but
 those of optimizers, and Python functions, are no state. Where the thread has none, the states of other threads that launch count, else it is `user`.
+
+A gap is drained if a wait opened it: L's thread waited when the gap began, or another thread from which L's thread takes over (take_turns).
 """
 import bisect
 import collections
 import decimal
+import functools
 import gzip
 import json
 import os
@@ -47,6 +50,7 @@ DEVICE = {"kernel": "kernel", "gpu_memcpy": "copy", "gpu_memset": "copy"}
 Span = collections.namedtuple("Span", "begin end")
 Call = collections.namedtuple("Call", "begin end name thread correlation")
 Activity = collections.namedtuple("Activity", "begin end kind name correlation")
+Gap = collections.namedtuple("Gap", "begin end launch thread")
 Trace = collections.namedtuple("Trace", "calls operators loaders activities steps window pid")
 
 
@@ -62,7 +66,9 @@ class Thread:
         active, self.pieces, last = collections.Counter(), [], None
         for at in sorted(edges):
             state = next((s for s in STATES if active[s]), None)
-            if state and at > last:
+            if state and self.pieces and self.pieces[-1][1:] == (last, state):
+                self.pieces[-1] = (self.pieces[-1][0], at, state)
+            elif state and at > last:
                 self.pieces.append((last, at, state))
             for changed, by in edges[at]:
                 active[changed] += by
@@ -84,6 +90,24 @@ class Thread:
                 at = piece_begin
             yield at, min(end, piece_end), state
             at = min(end, piece_end)
+
+    def last_before(self, time, since=0, state=None):
+        """The last piece (of that state) that begins before a time, and not before `since`."""
+        i = bisect.bisect_left(self.begins, time) - 1
+        while i >= 0 and self.pieces[i][0] >= since:
+            if state in (None, self.pieces[i][2]):
+                return self.pieces[i]
+            i -= 1
+        return None
+
+    def waits_until(self, time):
+        """When a wait ends that it is in just before a time; 0: it does not wait."""
+        piece = self.last_before(time)
+        return piece[1] if piece and piece[2] == "wait" and piece[1] >= time else 0
+
+    def works(self, begin, end):
+        """When it does anything in [begin, end)."""
+        return [(a, b) for a, b, state in self.between(begin, end) if state]
 
 
 def ns(us):
@@ -247,43 +271,67 @@ def by_thread(begin, end, thread, of):
             yield c, d, other or "user"
 
 
-def gap_pieces(begin, end, activity, launched, of):
-    launch = launched.get(activity.correlation)
-    whole = "dependency" if end - begin > DEPENDENCY_NS else "latency"
-    if launch is None:
-        yield begin, end, whole
-        return
-    late = end - launch.end
-    if launch.end <= begin or (late > LATENCY_NS and 2 * late > end - begin):
-        yield begin, end, whole
+def gap_pieces(gap, of):
+    begin, end, launch, thread = gap
+    late = end - launch.end if launch else end
+    if launch is None or launch.end <= begin or (late > LATENCY_NS and 2 * late > end - begin):
+        yield begin, end, "dependency" if end - begin > DEPENDENCY_NS else "latency"
         return
     until = min(end, launch.end)
-    yield from by_thread(begin, until, launch.thread, of)
+    yield from by_thread(begin, until, thread, of)
     if until < end:
         yield until, end, "latency"
 
 
-def all_pieces(trace):
-    """The recording from end to end: (begin, end, part), in order and without holes."""
-    launched = launches(trace)
-    of = threads(trace, launched)
-    pieces, busy = busy_pieces(trace.activities)
+def take_turns(begin, end, thread, of, since):
+    """Does the thread's work in [begin, end) follow that of another one, which waited when [begin, end) began?"""
+    work, before = of[thread].works(begin, end), of[thread].last_before(begin)
+    again, ended = work[0][0] if work else end, before[1] if before else 0
+    others = [other for name, other in of.items() if name not in (None, thread)]
+    return ended <= begin and any(
+        0 < other.waits_until(begin) < again and not other.works(again, end) and
+        other.last_before(begin, max(since, ended), "launch") for other in others)
+
+
+def is_opened(gap, window, of):
+    """Did a wait open what of the gap lies in the window?"""
+    if gap.begin <= window.begin or gap.thread is None:
+        return False
+    return of[gap.thread].waits_until(gap.begin) > 0 or (
+        gap.launch is not None and take_turns(gap.begin, min(gap.end, gap.launch.end, window.end), gap.thread, of, window.begin))
+
+
+def gaps_of(trace, launched, busy):
     first = {}
     for a in trace.activities:
         key = (a.correlation is None, a.correlation or 0)
         if a.begin not in first or key < first[a.begin][0]:
-            first[a.begin] = (key, a)
+            first[a.begin] = (key, launched.get(a.correlation))
     at = trace.window.begin
     for begin, end in busy:
         if begin > at:
-            pieces += gap_pieces(at, begin, first[begin][1], launched, of)
+            launch = first[begin][1]
+            yield Gap(at, begin, launch, launch and launch.thread)
         at = max(at, end)
-    if at < trace.window.end:
-        known = {a.correlation for a in trace.activities}
-        that_launch = [call for key, call in launched.items() if key in known] or trace.calls
-        last = max(that_launch, key=lambda call: call.begin, default=None)
-        pieces += by_thread(at, trace.window.end, last.thread if last else None, of)
-    return sorted(pieces)
+
+
+def last_gap(trace, launched, busy):
+    """Nothing ends it; it is of the thread that launched last."""
+    known = {a.correlation for a in trace.activities}
+    that_launch = [call for key, call in launched.items() if key in known] or trace.calls
+    last = max(that_launch, key=lambda call: call.begin, default=None)
+    return Gap(busy[-1][1] if busy else trace.window.begin, trace.window.end, None, last and last.thread)
+
+
+def all_pieces(trace, launched, of):
+    """The recording from end to end: (begin, end, part, gap that it lies in), in order and without holes."""
+    running, busy = busy_pieces(trace.activities)
+    pieces = [(*piece, None) for piece in running]
+    for gap in gaps_of(trace, launched, busy):
+        pieces += [(*piece, gap) for piece in gap_pieces(gap, of)]
+    gap = last_gap(trace, launched, busy)
+    pieces += [(*piece, gap) for piece in by_thread(gap.begin, gap.end, gap.thread, of)]
+    return sorted(pieces, key=lambda piece: piece[:2])
 
 
 def step_windows(trace):
@@ -299,13 +347,16 @@ def step_windows(trace):
         free = max(free, last)
 
 
-def parts(pieces, begins, window):
+def parts(pieces, begins, window, opened):
     result = dict.fromkeys((f"{part}_ns" for part in PARTS), 0)
-    result = {"window_ns": window.end - window.begin, **result}
+    result = {"window_ns": window.end - window.begin, **result, "drained_ns": 0}
     i = max(0, bisect.bisect_right(begins, window.begin) - 1)
     while i < len(pieces) and pieces[i][0] < window.end:
-        begin, end, part = pieces[i]
-        result[f"{part}_ns"] += max(0, min(end, window.end) - max(begin, window.begin))
+        begin, end, part, gap = pieces[i]
+        ns_inside = max(0, min(end, window.end) - max(begin, window.begin))
+        result[f"{part}_ns"] += ns_inside
+        if ns_inside and gap and part in (*STATES, "user") and opened(gap, window):
+            result["drained_ns"] += ns_inside
         i += 1
     left = result["window_ns"] - sum(result[f"{part}_ns"] for part in PARTS)
     assert left == 0, f"{left} ns of {window} are in no part"
@@ -322,12 +373,15 @@ def lost(trace):
 def budget(trace):
     if not trace.window or not (trace.activities or trace.calls):
         return {"pid": trace.pid, "steps": [], "window_ns": 0}
-    pieces = all_pieces(trace)
+    launched = launches(trace)
+    of = threads(trace, launched)
+    opened = functools.lru_cache(1)(lambda gap, window: is_opened(gap, window, of))
+    pieces = all_pieces(trace, launched, of)
     begins = [piece[0] for piece in pieces]
-    steps = [{"step": number, "begin_ns": w.begin, "end_ns": w.end, **parts(pieces, begins, w)}
+    steps = [{"step": number, "begin_ns": w.begin, "end_ns": w.end, **parts(pieces, begins, w, opened)}
              for number, w in step_windows(trace) if w.end > w.begin]
     if not steps:
-        total = parts(pieces, begins, trace.window)
+        total = parts(pieces, begins, trace.window, opened)
     else:
         total = {key: sum(step[key] for step in steps) for key in steps[0] if key not in ("step", "begin_ns", "end_ns")}
     return {"pid": trace.pid, **total, "lost": lost(trace), "steps": steps}

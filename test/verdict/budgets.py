@@ -26,6 +26,8 @@ TITLES = {
 }
 CALLS = ("alloc", "launch", "calls")
 PARTS = ["computing", "communication", "copies", "wait", "calls", "loader", "operators", "user", "latency", "dependency", "unknown"]
+# Of the idle parts, in gaps that a wait opened: no part of its own.
+DRAINED = "drained"
 # Where more launches than this have no activity, what the idle time was is not known.
 MOST_LOST = 0.02
 
@@ -45,15 +47,17 @@ def rows_of(program, path):
     """A row of parts for each process."""
     # Of chosen steps none is left out: the reference has all of them.
     try:
-        document = json.loads(run(program, "--view", "budget", "--format", "json", "--steps", "0-", path))
+        document = json.loads(run(program, "--view", "budget,idle", "--format", "json", "--steps", "0-", path))
     except (NoView, ValueError):
-        document = json.loads(run(program, "--view", "budget", "--format", "json", path))
+        document = json.loads(run(program, "--view", "budget,idle", "--format", "json", path))
     if "budget" not in document:
         raise NoView("--view budget: no member 'budget'")
     found = {}
     for row in document["budget"]["rows"]:
-        parts = found.setdefault(row["pid"], {"pid": row["pid"], **dict.fromkeys(PARTS, 0)})
+        parts = found.setdefault(row["pid"], {"pid": row["pid"], **dict.fromkeys((*PARTS, DRAINED), 0)})
         parts[TITLES.get(row["part"], "unknown")] += row["total_ns"]
+    for row in document["idle"]["rows"]:
+        found[row["pid"]][DRAINED] += row["drained_ns"] or 0
     return list(found.values())
 
 
@@ -93,7 +97,7 @@ def differences(row, reference):
     if abs(window - wanted) > TOLERANCE * wanted:
         return
     is_known = reference["lost"] <= MOST_LOST
-    for part in PARTS if is_known else PARTS[:3]:
+    for part in (*PARTS, DRAINED) if is_known else PARTS[:3]:
         have, want = row[part], value(reference, part)
         if abs(have - want) > TOLERANCE * wanted:
             yield f"{part} is {have} ({100 * have / wanted:.1f} %), not {want} ({100 * want / wanted:.1f} %) of {wanted}"

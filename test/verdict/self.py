@@ -65,7 +65,7 @@ def parts():
         call("cudaLaunchKernel", 0, 5, 1), kernel(60, 70, 1)]), {"window": 70, "computing": 10, "latency": 60})
     test("a copy to the host that ends before its call is waited for", parts_of([
         call("cudaMemcpyAsync", 0, 50, 1), event("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 10, 40, GPU, 1)]),
-        {"window": 50, "copies": 30, "wait": 20})
+        {"window": 50, "copies": 30, "wait": 20, "drained": 10})
     test("one that ends later is launched", parts_of([
         call("cudaMemcpyAsync", 0, 10, 1), event("gpu_memcpy", "Memcpy DtoH (Device -> Pinned)", 12, 40, GPU, 1)]),
         {"window": 40, "copies": 28, "launch": 10, "latency": 2})
@@ -90,9 +90,24 @@ def parts():
         {"window": 100, "computing": 65, "user": 15, "launch": 20})
 
 
+def turns():
+    def drained(*more, wait_end=120, waiting=CPU, launching=CPU):
+        found = parts_of([call("cudaLaunchKernel", 0, 10, 1, launching), kernel(20, 100, 1), call("cudaDeviceSynchronize", 50, wait_end, None, waiting),
+                          call("cudaLaunchKernel", 200, 210, 2, OTHER), kernel(220, 300, 2), *more])
+        return found.get("drained", 0)
+    test("a wait opened the gap of a thread that takes over", drained(), 110)
+    test("after more work of the one that waited", drained(operator(130, 150), operator(160, 190, thread=OTHER)), 110)
+    test("a wait of the thread itself opened it", drained(waiting=OTHER), 110)
+    test("no wait that ended before, and none that goes on", [drained(wait_end=90), drained(wait_end=205)], [0, 0])
+    test("no wait of a thread that launches nothing", drained(launching=OTHER), 0)
+    test("nor one beside which the other thread worked", [drained(operator(a, b, thread=OTHER)) for a, b in ((20, 30), (90, 110), (105, 110))], [0, 0, 0])
+    test("nor one of a thread that then works beside it", drained(operator(150, 160, thread=OTHER), operator(165, 170)), 0)
+    test("nor one of another step", drained(event("user_annotation", "ProfilerStep#1", 0, 40), event("user_annotation", "ProfilerStep#2", 40, 300)), 0)
+
+
 REFERENCE = {"window_ns": 1000, **{f"{part}_ns": 0 for part in budget.PARTS}, "computing_ns": 595, "operators_ns": 305, "alloc_ns": 60,
-             "launch_ns": 40, "lost": 0, "steps": [], "is_exact": True}
-ROW = {**dict.fromkeys(budgets.PARTS, 0), "computing": 600, "operators": 300, "calls": 100}
+             "launch_ns": 40, "drained_ns": 50, "lost": 0, "steps": [], "is_exact": True}
+ROW = {**dict.fromkeys(budgets.PARTS, 0), "computing": 600, "operators": 300, "calls": 100, "drained": 50}
 
 
 def comparison():
@@ -102,6 +117,7 @@ def comparison():
     test("parts that do not sum to the window", wrong(computing=599), 1)
     test("parts that differ", wrong(computing=580, operators=320), 2)
     test("another window", wrong(operators=330), 1)
+    test("gaps that no wait opened", wrong(drained=61), 1)
     test("of idle time nothing is known where launches are lost", wrong(lost=0.5, operators=200, user=100), 0)
     beyond = lambda cause, reach_ns: len(list(budgets.beyond_reach([{"cause": cause, "reach_ns": reach_ns, "step_ns": 100, "sentence": ""}], REFERENCE)))
     test("a reach of what the budget has", beyond("launch", 41), 0)
@@ -210,6 +226,7 @@ def judgement():
 
 
 parts()
+turns()
 comparison()
 sameness()
 screens()
