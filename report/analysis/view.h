@@ -110,7 +110,7 @@ struct view_merge {
 };
 
 /* What a member of a view's state gathers by itself, after the view and the members before it. */
-#define VIEW_MOST_PARTS 3u
+#define VIEW_MOST_PARTS 4u
 struct view_part {
 	const struct scan_view *scan; /* NULL: nothing */
 	const struct op_view *ops;    /* NULL: there is no such member */

@@ -24,6 +24,12 @@
 #define COMPUTING_PCT 50.0
 #define LITTLE_PCT    5.0
 
+/* Without a GPU, operators do if they take as much: not all that is outside of them is a cause. */
+#define OPERATORS_PCT 90.0
+
+/* An operator counts in the step in which it begins, so own times of one thread may exceed it. */
+#define OVERLAP_SHARE 1e-3
+
 /* Of longer steps nothing is predicted, so that the first screen takes little memory: 100 MB. */
 #define MOST_STEP_EVENTS 500000u
 
@@ -40,6 +46,7 @@ const char *const verdict_cause_names[NR_VERDICT_CAUSES] = {
 	[VERDICT_COMMUNICATION] = "comm_exposed",
 	[VERDICT_GAPS] = "gaps",
 	[VERDICT_KERNELS] = "kernels_gpu_bound",
+	[VERDICT_OPERATORS] = "operators_cpu_bound",
 };
 
 /* Names, for each cause, what the replay takes out and where its places come from. */
@@ -60,6 +67,7 @@ static const struct {
 	[VERDICT_COMMUNICATION] = {REPLAY_NO_COMM, 0, ADVICE_COMMUNICATION},
 	[VERDICT_GAPS] = {REPLAY_NO_GAPS, 1u << GAP_COST_LATENCY, NR_ADVICE_CAUSES},
 	[VERDICT_KERNELS] = {NR_REPLAY_REMOVALS, 0, NR_ADVICE_CAUSES},
+	[VERDICT_OPERATORS] = {NR_REPLAY_REMOVALS, 0, NR_ADVICE_CAUSES},
 };
 
 /* ---- its parts ---- */
@@ -127,6 +135,8 @@ void verdict_fini(void *state)
 {
 	struct verdict *verdict = state;
 
+	operator_times_fini(&verdict->operator_times);
+	advice_sites_fini(&verdict->operators);
 	prediction_fini(&verdict->prediction);
 	headline_fini(&verdict->headline);
 	advice_fini(&verdict->advice);
@@ -387,14 +397,68 @@ static void put_first(struct verdict *verdict, enum verdict_cause cause, double 
 		.cause = cause, .reach_ns = reach_ns, .saved_ns = -1, .step_ns = step_ns(verdict)};
 }
 
+/* Does nothing that was found save much? */
+static bool saves_little(const struct verdict *verdict)
+{
+	return !verdict->nr || verdict_share_pct(&verdict->findings[0]) < LITTLE_PCT;
+}
+
 /* That only faster kernels would save much is a verdict as well. */
 static void add_kernels(struct verdict *verdict)
 {
 	double ns = part(verdict, BUDGET_COMPUTING);
 
 	if (verdict->figures.has_gpu && 100 * ns >= COMPUTING_PCT * step_ns(verdict) &&
-		(!verdict->nr || verdict_share_pct(&verdict->findings[0]) < LITTLE_PCT)) {
+		saves_little(verdict)) {
 		put_first(verdict, VERDICT_KERNELS, ns);
+	}
+}
+
+/* Which steps of a process count, as the budget numbers their places; the caller frees them. */
+static bool *counted_places(const struct headline_process *of)
+{
+	bool *counts = mem_zeroed(of->process->nr_steps + 1, sizeof(*counts));
+
+	for (size_t i = 0; i < of->nr_steps; i++) {
+		counts[of->steps[i].place] = of->steps[i].counts;
+	}
+	return counts;
+}
+
+/* Of the steps that count. */
+static void take_operators(struct verdict *verdict)
+{
+	const struct operator_times *times = &verdict->operator_times;
+	const struct headline_process *processes = verdict->headline.processes, *of = NULL;
+	bool *counts = NULL;
+
+	for (size_t i = 0; i < times->nr; i++) {
+		const struct operator_time *time = &times->times[i];
+		const struct gap_place_key place = {.what = time->name};
+
+		if (of != &processes[time->process]) {
+			of = &processes[time->process];
+			free(counts);
+			counts = counted_places(of);
+		}
+		if (of->is_main && counts[of->has_steps ? time->step : 0]) {
+			advice_sites_add_sum(&verdict->operators, ADVICE_GAP, ADVICE_LATER,
+				&(struct advice_sum){time->nr, time->ns}, &place);
+		}
+	}
+	free(counts);
+}
+
+/* Where a GPU may have worked, operators may have waited for it. */
+static void add_operators(struct verdict *verdict)
+{
+	const struct headline_figures *figures = &verdict->figures;
+	double ns = state(verdict, HOST_OPERATOR);
+
+	if (!figures->has_gpu && !figures->has_calls && !figures->nr_listed &&
+		100 * ns >= OPERATORS_PCT * step_ns(verdict) && saves_little(verdict)) {
+		put_first(verdict, VERDICT_OPERATORS, ns);
+		take_operators(verdict);
 	}
 }
 
@@ -445,6 +509,7 @@ void verdict_find(struct verdict *verdict)
 		put_first(verdict, VERDICT_LOST, 0);
 	} else {
 		add_kernels(verdict);
+		add_operators(verdict);
 	}
 }
 
@@ -528,6 +593,44 @@ static void add_startup_sentence(
 	buf_text(out, figures->has_steps ? "; it happens once" : "");
 }
 
+/* Operators of several threads can take more together than the time in which any of them runs. */
+static bool operators_overlap(const struct verdict *verdict, const struct verdict_finding *finding)
+{
+	double ns =
+		(double)advice_sites_sum(&verdict->operators, ADVICE_GAP, 1u << ADVICE_LATER).ns;
+
+	return per_step(verdict, ns) > finding->reach_ns * (1 + OVERLAP_SHARE);
+}
+
+static const struct advice_site *longest(const struct advice_sites *sites)
+{
+	const struct advice_site *top = NULL;
+
+	for (const struct advice_site *site = sites->sites; site; site = site->hh.next) {
+		if (!top || site->sums[ADVICE_LATER].ns > top->sums[ADVICE_LATER].ns) {
+			top = site;
+		}
+	}
+	return top;
+}
+
+static void add_operators_sentence(
+	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
+{
+	const struct advice_site *top = longest(&verdict->operators);
+
+	buf_text(out, "No change outside of operators saves much; they take ");
+	add_amount(verdict, finding, out);
+	if (top) {
+		add_call(top->key.place.what, "; longest: ", out);
+	}
+	if (top && !operators_overlap(verdict, finding)) {
+		buf_text(out, " (");
+		advice_add_time(out, per_step(verdict, (double)top->sums[ADVICE_LATER].ns));
+		buf_char(out, ')');
+	}
+}
+
 void verdict_add_sentence(
 	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
 {
@@ -579,6 +682,9 @@ void verdict_add_sentence(
 		buf_text(out, "Kernels follow each other with gaps");
 		add_change(verdict, finding, "fewer and larger kernels", out);
 		return;
+	case VERDICT_OPERATORS:
+		add_operators_sentence(verdict, finding, out);
+		return;
 	default:
 		if (is_unexplained(verdict)) {
 			buf_text(out, "What the GPU waits for was not recorded; it computes ");
@@ -591,17 +697,6 @@ void verdict_add_sentence(
 }
 
 /* ---- places ---- */
-
-/* Which steps of a process count, as the budget numbers their places; the caller frees them. */
-static bool *counted_places(const struct headline_process *of)
-{
-	bool *counts = mem_zeroed(of->process->nr_steps + 1, sizeof(*counts));
-
-	for (size_t i = 0; i < of->nr_steps; i++) {
-		counts[of->steps[i].place] = of->steps[i].counts;
-	}
-	return counts;
-}
 
 /* The same names in different processes are one place. */
 static void add_process(struct advice_sites *sites, const struct gap_places *places,
@@ -622,13 +717,21 @@ static void add_process(struct advice_sites *sites, const struct gap_places *pla
 	free(counts);
 }
 
-/* Means as the finding has them; start-up is not of each step. */
+/* As findings have them. */
+static struct advice_mean mean_of(const struct verdict *verdict)
+{
+	const struct headline_figures *figures = &verdict->figures;
+
+	return (struct advice_mean){
+		(double)figures->nr_step_rows, figures->has_steps ? " per step" : ""};
+}
+
+/* Start-up is not of each step. */
 static void add_gap_places(const struct verdict *verdict, const struct verdict_finding *finding,
 	unsigned int costs, struct buf *out)
 {
 	const struct headline_figures *figures = &verdict->figures;
-	struct advice_mean mean = {
-		(double)figures->nr_step_rows, figures->has_steps ? " per step" : ""};
+	struct advice_mean mean = mean_of(verdict);
 	struct advice_sites sites = {0};
 
 	if (finding->cause == VERDICT_STARTUP) {
@@ -652,7 +755,15 @@ void verdict_add_places(
 	const struct advice_facts *facts = verdict->facts;
 	enum advice_cause cause = causes[finding->cause].sites;
 
-	if (causes[finding->cause].gap_costs) {
+	if (finding->cause == VERDICT_OPERATORS && operators_overlap(verdict, finding)) {
+		advice_sites_add_names(
+			&verdict->operators, ADVICE_GAP, 1u << ADVICE_LATER, NULL, out);
+	} else if (finding->cause == VERDICT_OPERATORS) {
+		const struct advice_mean mean = mean_of(verdict);
+
+		advice_sites_add_text(
+			&verdict->operators, ADVICE_GAP, 1u << ADVICE_LATER, NULL, &mean, out);
+	} else if (causes[finding->cause].gap_costs) {
 		add_gap_places(verdict, finding, causes[finding->cause].gap_costs, out);
 	} else if (facts && cause < NR_ADVICE_CAUSES) {
 		advice_sites_add_names(&facts->sites, cause, facts->base_mask, facts->process, out);

@@ -16,6 +16,7 @@
  *     communication   what no computation hides
  *     gaps         launch latency
  *     kernels      the GPU computes, and no other cause costs much: that is a verdict, too
+ *     operators    the same without GPUs
  */
 #ifndef REPORT_VERDICT_VERDICT_H
 #define REPORT_VERDICT_VERDICT_H
@@ -23,6 +24,7 @@
 #include "report/advice/judgement.h"
 #include "report/analysis/headline.h"
 #include "report/analysis/prediction.h"
+#include "report/verdict/operator_times.h"
 
 extern const char *const verdict_cause_names[NR_VERDICT_CAUSES];
 
@@ -36,9 +38,10 @@ struct verdict_finding {
 
 /* The state of view_advice: who wants the verdict beside other views runs that view with them. */
 struct verdict {
-	struct advice advice; /* gathered in one pass, like the next two */
+	struct advice advice; /* gathered in one pass, like the next three */
 	struct headline headline;
 	struct prediction prediction;
+	struct operator_times operator_times;
 	/* what verdict_find finds */
 	bool is_found;
 	struct headline_figures figures;
@@ -47,6 +50,7 @@ struct verdict {
 	const struct advice_facts *facts; /* of the first process that counts; NULL: none */
 	int64_t late_rank;		  /* that the others wait for; -1: unknown */
 	const struct straggler *late;	  /* the same, where its steps were compared */
+	struct advice_sites operators;	  /* of the steps that count, with VERDICT_OPERATORS */
 };
 
 /* Of a view; it starts with zeros but for advice.input. */

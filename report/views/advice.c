@@ -314,7 +314,8 @@ VIEW(advice, 410) = {
 	/* The headline has the budget, whose gaps advice counts at the end. */
 	.parts = {{NULL, &headline_ops, offsetof(struct verdict, headline)},
 		{&advice_scan, &advice_ops, offsetof(struct verdict, advice)},
-		{&prediction_scan, &prediction_ops, offsetof(struct verdict, prediction)}},
+		{&prediction_scan, &prediction_ops, offsetof(struct verdict, prediction)},
+		{NULL, &operator_times_ops, offsetof(struct verdict, operator_times)}},
 	.init = verdict_init,
 	.fill = fill_table,
 	.fini = verdict_fini,

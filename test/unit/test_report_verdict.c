@@ -348,8 +348,71 @@ START_TEST(on_the_cpu_code_outside_of_operators_is_a_cause)
 }
 END_TEST
 
+/*
+ * Steps of 1 ms and an outlier of 20 ms without any GPU: aten::linear takes so much of them, and
+ * a quarter of it lies in the aten::addmm that it contains. A thread `side` runs aten::mm
+ * meanwhile.
+ */
+static const char *without_gpus(const char *name, uint64_t linear_ns, uint32_t side)
+{
+	const uint64_t us = 1000;
+	struct made made = {.path = streams_path(name)};
+	uint64_t at = 1000 * us;
+
+	made.gen = gen_open(made.path);
+	gen_anchor(made.gen, 0, 0, 0);
+	gen_anchor(made.gen, 1000000000, 1000000000, 1000000000);
+	for (uint64_t step = 0; step < 12; step++) {
+		uint64_t length = step == 8 ? 20000 * us : 1000 * us;
+
+		made_step(&made, at, step);
+		if (side) {
+			gen_op(made.gen, "aten::mm", at, at + linear_ns)->thread = side;
+		}
+		made_op(&made, "aten::addmm", at, at + linear_ns / 4, 1);
+		made_op(&made, "aten::linear", at, at + linear_ns, 0);
+		if (step == 8) {
+			made_op(&made, "aten::save", at + 1000 * us, at + length, 0);
+		}
+		at += length;
+	}
+	made_step(&made, at, 12);
+	gen_close(made.gen, "exit");
+	return made.path;
+}
+
+/* Own times are means of the steps that count; those of two threads at once are no parts. */
+START_TEST(operators_that_take_nearly_all_without_gpus_are_a_verdict)
+{
+	struct table *table =
+		tables_of(&view_findings, without_gpus("cpu.gprof", 960000, 0), false);
+
+	ck_assert_uint_eq(tables_find(table, "cause", "operators_cpu_bound", 0), 0);
+	ck_assert_uint_eq(tables_find(table, "cause", "python_host", 0), 1);
+	ck_assert_str_eq(tables_cell(table, 0, "sentence")->text,
+		"No change outside of operators saves much; they take 960.0 us per step (96.0 %); "
+		"longest: aten::linear (720.0 us)");
+	ck_assert_double_eq(tables_cell(table, 0, "reach_ns")->number, 960000);
+	ck_assert(!tables_cell(table, 0, "saved_ns")->is_known);
+	check_places(table, "operators_cpu_bound",
+		"720.0 us per step, 1 x aten::linear; 240.0 us per step, 1 x aten::addmm");
+	table_destroy(table);
+	table = tables_of(&view_findings, without_gpus("less.gprof", 890000, 0), false);
+	ck_assert_uint_eq(table->nr_rows, 1);
+	ck_assert_uint_eq(tables_find(table, "cause", "python_host", 0), 0);
+	table_destroy(table);
+	table = tables_of(&view_findings, without_gpus("threads.gprof", 960000, 2), false);
+	ck_assert_str_eq(tables_cell(table, 0, "sentence")->text,
+		"No change outside of operators saves much; they take 960.0 us per step (96.0 %); "
+		"longest: aten::mm");
+	check_places(table, "operators_cpu_bound", "aten::mm; aten::linear; aten::addmm");
+	table_destroy(table);
+}
+END_TEST
+
 UNIT_SUITE("report/verdict", idle_time_belongs_to_what_the_launching_thread_did,
 	a_cause_costs_its_parts_and_saves_no_more, places_of_a_finding_are_what_it_costs,
 	all_places_have_all_of_the_parts, what_keeps_the_host_is_the_place,
 	of_lost_activities_nothing_is_said_but_that, what_comes_once_is_start_up,
-	a_remedy_fits_the_device, on_the_cpu_code_outside_of_operators_is_a_cause)
+	a_remedy_fits_the_device, on_the_cpu_code_outside_of_operators_is_a_cause,
+	operators_that_take_nearly_all_without_gpus_are_a_verdict)

@@ -107,7 +107,7 @@ def differences(row, reference):
 IDLE = ("wait", "calls", "loader", "operators", "user", "latency")
 REACH = {
     "loader": ("loader",), "python_host": ("user",), "launch": ("calls", "operators", "user", "latency"), "comm_exposed": ("communication",),
-    "copies_h2d": ("copies", "calls"), "alloc_free": ("calls",), "sync_readback": IDLE, "startup": IDLE, "kernels_gpu_bound": ("computing",),
+    "copies_h2d": ("copies", "calls"), "alloc_free": ("calls",), "sync_readback": IDLE, "startup": IDLE, "kernels_gpu_bound": ("computing",), "operators_cpu_bound": ("operators",),
 }
 # Findings leave out steps of the begin and outliers, which the parts have.
 OF_OTHER_STEPS = 0.04
