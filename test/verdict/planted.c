@@ -5,6 +5,7 @@
  *	planted CAUSE
  *
  *	sync      waits for the device after each kernel
+ *	handover  the same in two threads that take turns, outside of every operator
  *	readback  reads four bytes back after every few kernels
  *	alloc     allocates and frees around every few kernels; planted_slow.c makes that take long
  *	small     launches many kernels, each after a little work in its operator
@@ -18,6 +19,8 @@
 #include "test/integ/training.h"
 #include "test/prog/prog.h"
 
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -38,6 +41,8 @@ __attribute__((constructor(200))) static void register_kernel(void)
 
 struct loop {
 	const char *cause;
+	pthread_t other;
+	sem_t go, done; /* its turn; ours */
 	cudaStream_t stream;
 	float *data;
 	char *from, *to;
@@ -77,6 +82,50 @@ static void sync_each(void *context)
 		launch(loop, 1, 200);
 		CHECK(cudaDeviceSynchronize());
 	}
+}
+
+static void take_turn(struct loop *loop)
+{
+	launch(loop, 1, 200);
+	CHECK(cudaDeviceSynchronize());
+}
+
+static void *take_turns(void *context)
+{
+	struct loop *loop = context;
+
+	while (sem_wait(&loop->go) == 0) {
+		take_turn(loop);
+		sem_post(&loop->done);
+	}
+	return NULL;
+}
+
+static void hand_over(void *context)
+{
+	struct loop *loop = context;
+
+	if (!loop->other) {
+		sem_init(&loop->go, 0, 0);
+		sem_init(&loop->done, 0, 0);
+		pthread_create(&loop->other, NULL, take_turns, loop);
+	}
+	for (int i = 0; i < 10; i++) {
+		take_turn(loop);
+		sem_post(&loop->go);
+		sem_wait(&loop->done);
+	}
+}
+
+static void compute(void *context)
+{
+	(void)context;
+	spin_us(30000);
+}
+
+static void do_nothing(void *context)
+{
+	(void)context;
 }
 
 static void read_back(void *context)
@@ -123,19 +172,20 @@ static void launch_some(void *context)
 
 static const struct {
 	const char *cause;
+	void (*outside)(void *loop); /* of every operator */
 	void (*forward)(void *loop);
-	uint64_t code_us;
 } troubles[] = {
-	{"sync", sync_each, 0},
-	{"readback", read_back, 0},
-	{"alloc", allocate, 0},
-	{"small", launch_small, 0},
-	{"upload", upload, 0},
-	{"code", launch_some, 30000},
-	{"none", launch_some, 0},
+	{"sync", do_nothing, sync_each},
+	{"handover", hand_over, do_nothing},
+	{"readback", do_nothing, read_back},
+	{"alloc", do_nothing, allocate},
+	{"small", do_nothing, launch_small},
+	{"upload", do_nothing, upload},
+	{"code", compute, launch_some},
+	{"none", do_nothing, launch_some},
 };
 
-static void run(struct loop *loop, void (*forward)(void *loop), uint64_t code_us)
+static void run(struct loop *loop, void (*outside)(void *loop), void (*forward)(void *loop))
 {
 	cudaEvent_t ends[STEPS];
 
@@ -144,7 +194,7 @@ static void run(struct loop *loop, void (*forward)(void *loop), uint64_t code_us
 	}
 	for (int i = 0; i < STEPS; i++) {
 		(void)cudaStreamQuery(loop->stream);
-		spin_us(code_us);
+		outside(loop);
 		training_run(TRAINING_FORWARD, forward, loop);
 		CHECK(cudaEventRecord(ends[i], loop->stream));
 		/* The host is at most two steps ahead. */
@@ -157,8 +207,9 @@ static void run(struct loop *loop, void (*forward)(void *loop), uint64_t code_us
 
 int main(int argc, char **argv)
 {
-	struct loop loop = {.cause = argc > 1 ? argv[1] : "none"};
+	static struct loop loop; /* a thread of it may outlive main */
 
+	loop.cause = argc > 1 ? argv[1] : "none";
 	training_open("forward");
 	CHECK(cudaStreamCreateWithFlags(&loop.stream, cudaStreamNonBlocking));
 	CHECK(cudaMalloc((void **)&loop.data, N * sizeof(float)));
@@ -168,7 +219,7 @@ int main(int argc, char **argv)
 	}
 	for (size_t i = 0; i < sizeof(troubles) / sizeof(troubles[0]); i++) {
 		if (strcmp(loop.cause, troubles[i].cause) == 0) {
-			run(&loop, troubles[i].forward, troubles[i].code_us);
+			run(&loop, troubles[i].outside, troubles[i].forward);
 			return 0;
 		}
 	}

@@ -21,6 +21,7 @@ plant()
 	case $1 in
 	loader) SIM_KERNEL_NS=$((1000 * us)) record "$whatif" "loader_ms=40 kernels=20" ;;
 	sync) SIM_KERNEL_NS=$((300 * us)) record "$planted" sync ;;
+	handover) SIM_KERNEL_NS=$((300 * us)) record "$planted" handover ;;
 	readback) SIM_KERNEL_NS=$((300 * us)) record "$planted" readback ;;
 	alloc) SIM_KERNEL_NS=$((300 * us)) SLOW_MEMORY_US=3000 with_slow "$planted" alloc ;;
 	startup) SIM_KERNEL_NS=$((100 * us)) SLOW_FIRST_US=300000 GPROF_STEP=none with_slow "$planted" none ;;
