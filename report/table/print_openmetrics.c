@@ -23,6 +23,7 @@ struct unit {
 
 static const struct unit units[] = {
 	{"_ns", "_seconds", "seconds", 1e-9},
+	{"ratio_pct", "ratio", "ratio", 1e-2}, /* not twice in the name */
 	{"_pct", "_ratio", "ratio", 1e-2},
 	{"_bytes", "_bytes", "bytes", 1},
 	{"bytes_per_s", "bytes_per_second", "bytes_per_second", 1},

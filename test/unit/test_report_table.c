@@ -116,6 +116,31 @@ START_TEST(names_come_first_and_children_are_indented)
 }
 END_TEST
 
+/* Also where the key ends with the unit. */
+START_TEST(openmetrics_have_their_unit_once_in_the_name)
+{
+	static const struct table_column shares[] = {TABLE_COLUMN("share_pct", "A", TABLE_PERCENT),
+		TABLE_COLUMN("ratio_pct", "B", TABLE_PERCENT),
+		TABLE_COLUMN("gpu_ratio_pct", "C", TABLE_PERCENT)};
+	static const char *const lines[] = {"\ngprof_t_share_ratio 0.01\n",
+		"\ngprof_t_ratio 0.02\n", "\ngprof_t_gpu_ratio 0.03\n"};
+	struct table *table = table_create("t", "T", shares, 3);
+	struct table_cell *cells = table_add_row(table);
+	struct buf out = {0};
+
+	for (unsigned int i = 0; i < 3; i++) {
+		table_set_number(&cells[i], 1 + i);
+	}
+	table_print_openmetrics(table, &out);
+	buf_char(&out, '\0');
+	for (unsigned int i = 0; i < 3; i++) {
+		ck_assert_ptr_nonnull(strstr(out.bytes, lines[i]));
+	}
+	buf_fini(&out);
+	table_destroy(table);
+}
+END_TEST
+
 /* Levels that nothing leads to are those of what is there. */
 START_TEST(levels_without_a_row_to_lie_in)
 {
@@ -219,5 +244,6 @@ END_TEST
 
 UNIT_SUITE("report/table", rows_stay_in_the_one_that_they_lie_in, unknown_numbers_are_last,
 	the_top_rows_are_those_that_lie_in_none, names_come_first_and_children_are_indented,
-	levels_without_a_row_to_lie_in, random_trees, less_than_nothing_stays_less_in_json,
-	a_share_of_nothing_is_unknown, a_text_of_nothing_is_known)
+	openmetrics_have_their_unit_once_in_the_name, levels_without_a_row_to_lie_in, random_trees,
+	less_than_nothing_stays_less_in_json, a_share_of_nothing_is_unknown,
+	a_text_of_nothing_is_known)

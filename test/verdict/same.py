@@ -236,7 +236,7 @@ def layouts(have, steps):
 
 def base_units(column, value):
     """A figure of JSON as OpenMetrics names and prints it."""
-    for end, name, factor in ("_ns", "_seconds", 1e-9), ("_pct", "_ratio", 1e-2), ("bytes_per_s", "bytes_per_second", 1), ("_per_s", "_per_second", 1):
+    for end, name, factor in ("_ns", "_seconds", 1e-9), ("ratio_pct", "ratio", 1e-2), ("_pct", "_ratio", 1e-2), ("bytes_per_s", "bytes_per_second", 1), ("_per_s", "_per_second", 1):
         if column.endswith(end):
             return column[:-len(end)] + name, value * factor
     return column, value
