@@ -41,28 +41,16 @@ void figure_lines_add(struct figure_lines *lines, const char *item)
 	lines->column += length - is_first;
 }
 
-void figure_lines_add_sentence(
-	struct figure_lines *lines, size_t indent, const char *bytes, size_t nr_bytes)
+void figure_lines_add_sentence(struct figure_lines *lines, const char *label, const char *sentence)
 {
-	size_t column = 0;
+	size_t start = lines->text.nr_bytes, width = strlen(label);
+	struct buf indent = {0};
 
-	for (size_t at = 0; at < nr_bytes;) {
-		size_t blanks = strspn(bytes + at, " "), end = at + blanks;
-
-		while (end < nr_bytes && bytes[end] != ' ') {
-			end++;
-		}
-		if (column && lines->width != SIZE_MAX && column + end - at > lines->width) {
-			figure_lines_end(lines);
-			buf_printf(&lines->text, "%*s", (int)indent, "");
-			column = indent;
-			at += blanks;
-		}
-		buf_add(&lines->text, bytes + at, end - at);
-		column += end - at;
-		at = end;
-	}
-	figure_lines_end(lines);
+	buf_pad(&indent, ' ', width);
+	buf_char(&indent, '\0');
+	text_wrap(&lines->text, sentence, indent.bytes, lines->width);
+	memcpy(lines->text.bytes + start, label, width);
+	buf_fini(&indent);
 }
 
 /* The lines for the page, which wraps them itself. */

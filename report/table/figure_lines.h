@@ -29,11 +29,8 @@ struct figure_share {
 
 #define FIGURE_MOST_SHARES 16u
 
-/* Lines of their own for a printable text, which is broken at blanks; all but the first are
- * indented.
- */
-void figure_lines_add_sentence(
-	struct figure_lines *lines, size_t indent, const char *bytes, size_t nr_bytes);
+/* Lines of their own for a printable text, which text_wrap breaks: behind a label, below it. */
+void figure_lines_add_sentence(struct figure_lines *lines, const char *label, const char *sentence);
 
 /* Tenths of a percent that add up to 1,000: what is left goes to the largest remainders. */
 void figure_shares_tenths(const struct figure_share *shares, size_t nr, const uint64_t *ns,

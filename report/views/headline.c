@@ -16,7 +16,6 @@
 #include "report/util/text.h"
 #include "report/verdict/verdict.h"
 
-#define FINDING_WIDTH 3u
 #define LEAST_PROGRAM 12u
 
 struct headline_view {
@@ -124,10 +123,12 @@ static void add_findings(const struct verdict *verdict, struct figure_lines *lin
 {
 	for (size_t i = 0; i < verdict->nr && i < HEADLINE_NR_FINDINGS; i++) {
 		struct buf sentence = {0};
+		char label[24];
 
-		buf_printf(&sentence, "%zu. ", i + 1);
+		snprintf(label, sizeof(label), "%zu. ", i + 1);
 		verdict_add_sentence(verdict, &verdict->findings[i], &sentence);
-		figure_lines_add_sentence(lines, FINDING_WIDTH, sentence.bytes, sentence.nr_bytes);
+		buf_char(&sentence, '\0');
+		figure_lines_add_sentence(lines, label, sentence.bytes);
 		lines->nr++;
 		buf_fini(&sentence);
 	}

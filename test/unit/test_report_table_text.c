@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/util/string_pool.h"
+#include "report/table/figure_lines.h"
 #include "report/table/print.h"
 #include "report/util/text.h"
 #include "test/unit/unit.h"
@@ -430,6 +431,22 @@ START_TEST(sentences_wrap_in_the_last_column)
 }
 END_TEST
 
+/* As the findings of the first screen. */
+START_TEST(a_sentence_wraps_below_its_label_and_not_before_a_unit)
+{
+	struct figure_lines lines = {.width = 30};
+
+	figure_lines_add_sentence(
+		&lines, "12. ", "it takes 123.45 ms a step (99.5 %); that is all");
+	ck_assert_str_eq(
+		taken(&lines.text), "12. it takes 123.45 ms a step\n    (99.5 %); that is all\n");
+	lines.width = 29;
+	figure_lines_add_sentence(&lines, "1. ", "it takes a little more: 12.3 ms of them");
+	ck_assert_str_eq(taken(&lines.text), "1. it takes a little more:\n   12.3 ms of them\n");
+	buf_fini(&lines.text);
+}
+END_TEST
+
 START_TEST(other_formats_have_all_columns)
 {
 	static const enum table_format formats[] = {TABLE_CSV, TABLE_JSON, TABLE_MARKDOWN};
@@ -537,5 +554,6 @@ UNIT_SUITE("report/table_text", what_is_cut_in_the_middle_keeps_both_ends,
 	a_table_has_one_unit_unless_its_numbers_are_too_far_apart,
 	kernel_names_are_as_short_as_they_differ,
 	names_that_differ_anywhere_are_cut_to_texts_that_differ, sentences_wrap_in_the_last_column,
-	other_formats_have_all_columns, bars_are_as_long_as_their_shares_and_columns_stay_aligned,
+	a_sentence_wraps_below_its_label_and_not_before_a_unit, other_formats_have_all_columns,
+	bars_are_as_long_as_their_shares_and_columns_stay_aligned,
 	colours_change_nothing_but_colours, files_and_pipes_get_neither_unless_asked)
