@@ -27,6 +27,9 @@
 /* Between two columns. */
 #define SPACE 2u
 
+/* Before lines below a row. */
+#define BELOW "    "
+
 #define BOLD  "\033[1m"
 #define DIM   "\033[2m"
 #define CYAN  "\033[36m"
@@ -39,6 +42,7 @@ struct column_layout {
 	bool is_shown;
 	bool wraps;			       /* its long texts take several lines */
 	bool is_left_out;		       /* for lack of space */
+	bool is_below;			       /* in lines below the row */
 	bool is_same;			       /* all rows have the same value */
 	char *value;			       /* of the first row, as printed */
 	char *title;			       /* with its unit */
@@ -452,9 +456,27 @@ static void hide_empty(struct layout *layout)
 	}
 }
 
-/* Makes lines fit into the width of the style: titles wrap, texts are cut, columns left out. */
+/* Takes the texts that have lines of their own from the line of the row. */
+static void put_below(struct layout *layout)
+{
+	for (unsigned int c = 0; c < layout->table->nr_columns; c++) {
+		struct column_layout *place = &layout->columns[c];
+
+		place->is_below = place->is_shown && layout->table->columns[c].is_below;
+		place->is_shown &= !place->is_below;
+	}
+}
+
+/*
+ * Makes lines fit into the width of the style: texts go below their rows, titles wrap, texts are
+ * cut, columns left out.
+ */
 static void fit(struct layout *layout)
 {
+	if (set_widths(layout, 1, SIZE_MAX, SIZE_MAX)) {
+		return;
+	}
+	put_below(layout);
 	if (set_widths(layout, 1, SIZE_MAX, SIZE_MAX)) {
 		return;
 	}
@@ -582,6 +604,21 @@ static void add_aligned(struct buf *out, const struct layout *layout, unsigned i
 	buf_text(out, is_row ? " |" : "");
 }
 
+/* Ends with a NUL. */
+static void add_cut_words(struct buf *text, const char *bytes, size_t nr_bytes, size_t width)
+{
+	for (size_t at = 0; at < nr_bytes;) {
+		size_t length = nr_bytes - at;
+		const char *blank = memchr(bytes + at, ' ', length);
+
+		length = blank ? (size_t)(blank - bytes) - at : length;
+		text_add_cut(text, bytes + at, length, width);
+		buf_char(text, ' ');
+		at += length + 1;
+	}
+	buf_char(text, '\0');
+}
+
 /* Adds a text of the last column in lines below each other; long words are cut. */
 static void add_wrapped(struct buf *out, const struct layout *layout, size_t width,
 	const char *bytes, size_t nr_bytes)
@@ -589,16 +626,7 @@ static void add_wrapped(struct buf *out, const struct layout *layout, size_t wid
 	size_t start = line_width(layout) - width;
 	struct buf text = {0}, indent = {0}, lines = {0};
 
-	for (size_t at = 0; at < nr_bytes;) {
-		size_t length = nr_bytes - at;
-		const char *blank = memchr(bytes + at, ' ', length);
-
-		length = blank ? (size_t)(blank - bytes) - at : length;
-		text_add_cut(&text, bytes + at, length, width);
-		buf_char(&text, ' ');
-		at += length + 1;
-	}
-	buf_char(&text, '\0');
+	add_cut_words(&text, bytes, nr_bytes, width);
 	buf_pad(&indent, ' ', start);
 	buf_char(&indent, '\0');
 	text_wrap(&lines, text.bytes, indent.bytes, start + width);
@@ -617,6 +645,31 @@ static void end_line(struct buf *out)
 		out->nr_bytes--;
 	}
 	buf_char(out, '\n');
+}
+
+/* The texts below a row, behind their titles, but for sentences, which say what they are. */
+static void print_below(const struct layout *layout, size_t row, struct buf *out)
+{
+	const struct table_cell *cells = table_row(layout->table, row);
+	size_t width = table_line_width(layout->style);
+	struct buf text = {0};
+
+	for (unsigned int c = 0; c < layout->table->nr_columns; c++) {
+		const struct table_column *column = &layout->table->columns[c];
+		size_t nr_bytes;
+		const char *bytes = table_cell_text(column, &cells[c], &nr_bytes);
+
+		if (!layout->columns[c].is_below || !nr_bytes) {
+			continue;
+		}
+		text.nr_bytes = 0;
+		if (!column->is_sentence) {
+			buf_printf(&text, "%s: ", layout->columns[c].title);
+		}
+		add_cut_words(&text, bytes, nr_bytes, width - strlen(BELOW));
+		text_wrap(out, text.bytes, BELOW, width);
+	}
+	buf_fini(&text);
 }
 
 static void print_row(struct layout *layout, size_t row, struct buf *out)
@@ -643,6 +696,7 @@ static void print_row(struct layout *layout, size_t row, struct buf *out)
 		}
 	}
 	end_line(out);
+	print_below(layout, row, out);
 }
 
 /* The titles' lines stand at the bottom of the header. */

@@ -33,6 +33,7 @@ struct table_column {
 	bool is_p;	   /* a NUMBER that is a probability: text has "< 0.01", not 0.00 */
 	bool is_kernel;	   /* names of kernels, which text shortens */
 	bool is_sentence;  /* as the last column of the text it wraps; it is not cut */
+	bool is_below;	   /* where lines of the text are too long, it has lines below its row */
 	const char *help;  /* what it means, for `help VIEW`; NULL: the title says it */
 	/* The member of a row that has the value, see table_add; size 0: whoever adds rows sets it.
 	 */

@@ -241,7 +241,8 @@ enum finding_column {
 
 static const struct table_column finding_columns[] = {
 	[FINDING_CAUSE] = TABLE_COLUMN("cause", "Cause", TABLE_TEXT),
-	[FINDING_SENTENCE] = TABLE_COLUMN("sentence", "Finding", TABLE_TEXT),
+	[FINDING_SENTENCE] = TABLE_COLUMN(
+		"sentence", "Finding", TABLE_TEXT, .is_sentence = true, .is_below = true),
 	[FINDING_SAVED] = TABLE_COLUMN("saved_ns", "Saved", TABLE_MEAN_TIME,
 		.help = "predicted by the replay, and at most what the cause costs; unknown where "
 			"the replay cannot say"),
@@ -252,7 +253,7 @@ static const struct table_column finding_columns[] = {
 			"can save"),
 	[FINDING_STEP] = TABLE_COLUMN(
 		"step_ns", "Step", TABLE_MEAN_TIME, .help = "mean; without steps, the recording"),
-	[FINDING_PLACES] = TABLE_COLUMN("places", "Where", TABLE_TEXT,
+	[FINDING_PLACES] = TABLE_COLUMN("places", "Where", TABLE_TEXT, .is_below = true,
 		.help = "places with most of what the cause costs, per step as well"),
 };
 

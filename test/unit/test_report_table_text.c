@@ -431,6 +431,46 @@ START_TEST(sentences_wrap_in_the_last_column)
 }
 END_TEST
 
+START_TEST(texts_stand_whole_below_a_row_that_is_too_long)
+{
+	static const struct table_column columns[] = {
+		TABLE_COLUMN("cause", "Cause", TABLE_TEXT),
+		TABLE_COLUMN(
+			"sentence", "Finding", TABLE_TEXT, .is_sentence = true, .is_below = true),
+		TABLE_COLUMN("saved_ns", "Saved", TABLE_TIME),
+		TABLE_COLUMN("places", "Where", TABLE_TEXT, .is_below = true),
+	};
+	static const char long_word[] = "a_word_that_is_longer_than_any_line_that_it_can_have";
+	struct table_style style = {.format = TABLE_MARKDOWN, .width = 40};
+	struct table *table = table_create("t", "Title", columns, 4);
+	struct buf out = {0};
+
+	for (unsigned int i = 0; i < 2; i++) {
+		struct table_cell *cells = table_add_row(table);
+
+		table_set_string(&cells[0], i ? "none" : "launch");
+		table_set_string(
+			&cells[1], i ? "short" : "The GPU waits for the host to launch work");
+		table_set_integer(&cells[2], 12 - i);
+		table_set_string(&cells[3], i ? "" : long_word);
+	}
+	ck_assert_str_eq(printed(table, 40, &out), "Title\n"
+						   "  Cause   Saved (ns)\n"
+						   "  launch          12\n"
+						   "    The GPU waits for the host to launch\n"
+						   "    work\n"
+						   "    Where:\n"
+						   "    a_word_that_is_lo...that_it_can_have\n"
+						   "  none            11\n"
+						   "    short\n\n");
+	ck_assert_ptr_nonnull(strstr(printed(table, 160, &out), "launch work          12  a_word"));
+	table_print(table, &style, &out);
+	ck_assert_ptr_nonnull(strstr(taken(&out), "| launch | The GPU waits"));
+	buf_fini(&out);
+	table_destroy(table);
+}
+END_TEST
+
 /* As the findings of the first screen. */
 START_TEST(a_sentence_wraps_below_its_label_and_not_before_a_unit)
 {
@@ -554,6 +594,7 @@ UNIT_SUITE("report/table_text", what_is_cut_in_the_middle_keeps_both_ends,
 	a_table_has_one_unit_unless_its_numbers_are_too_far_apart,
 	kernel_names_are_as_short_as_they_differ,
 	names_that_differ_anywhere_are_cut_to_texts_that_differ, sentences_wrap_in_the_last_column,
+	texts_stand_whole_below_a_row_that_is_too_long,
 	a_sentence_wraps_below_its_label_and_not_before_a_unit, other_formats_have_all_columns,
 	bars_are_as_long_as_their_shares_and_columns_stay_aligned,
 	colours_change_nothing_but_colours, files_and_pipes_get_neither_unless_asked)
