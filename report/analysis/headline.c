@@ -177,7 +177,6 @@ static void end(void *context, struct process *process, const struct phases *pha
 	struct budget *budget = &headline->budget;
 	struct counted_steps counted;
 
-	(void)process;
 	budget_end(budget, phases);
 	at->has_gpu = process_has_device_records(at->process, NULL);
 	at->has_parts = !budget->is_too_much;
@@ -191,7 +190,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 	at->has_hip = budget->has_hip;
 	at->is_selected = at->process->select;
 	at->steps = mem_zeroed(budget->nr_steps + 1, sizeof(*at->steps));
-	counted_steps_init(&counted, phases);
+	counted_steps_init(&counted, process);
 	for (size_t i = 0; i < budget->nr_steps; i++) {
 		const struct budget_step *step = &budget->steps[i];
 

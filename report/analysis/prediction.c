@@ -388,7 +388,8 @@ static void on_record(void *context, const struct op_record *record, const struc
 static void end(void *context, struct process *process, const struct phases *phases)
 {
 	(void)process;
-	step_loader_end(&((struct prediction *)context)->load, phases);
+	(void)phases;
+	step_loader_end(&((struct prediction *)context)->load);
 }
 
 static const struct scan_want wants[] = {

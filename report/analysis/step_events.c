@@ -7,7 +7,6 @@
 #include "report/comm/host_collectives.h"
 #include "report/model/api.h"
 #include "report/util/buf.h"
-#include "report/model/select.h"
 #include "report/analysis/gpu_activities.h"
 #include "report/ops/loop.h"
 
@@ -465,14 +464,19 @@ static void drop_from(struct step_loader *load, uint64_t begin)
 	load->found = load->nr_not_before = 0;
 }
 
-/* Whether the first step counts is known only after the last event; till then it is wanted. */
 static bool is_wanted(const struct step_loader *load, size_t place)
 {
-	const struct model_step *step = &load->process->steps[place];
-	bool counts = place ? load->counted.counts[place + 1]
-			    : !model_step_is_gap(step) && select_has_step(load->process, place);
+	return load->counted.counts[place + 1] &&
+	       (!load->wants || load->wants(load->context, load->process->steps[place].step));
+}
 
-	return counts && (!load->wants || load->wants(load->context, step->step));
+/* The first step begins with the loop. */
+static uint64_t begin_tick(const struct step_loader *load, size_t place)
+{
+	uint64_t begin = load->process->steps[place].tick;
+	uint64_t loop = place ? UINT64_MAX : loop_begin(load->process);
+
+	return loop != UINT64_MAX && loop > begin ? loop : begin;
 }
 
 /*
@@ -484,7 +488,7 @@ static void take_next(struct step_loader *load)
 	const struct process *process = load->process;
 	size_t place = --load->next;
 	const struct model_step *at = &process->steps[place];
-	uint64_t begin = place ? at->tick : load->first_tick;
+	uint64_t begin = begin_tick(load, place);
 	struct step_events step = {.begin = time_of(load, begin),
 		.number = at->step,
 		.thread = loop_step_thread(load->process, place)};
@@ -493,7 +497,7 @@ static void take_next(struct step_loader *load)
 	if (place + 1 < process->nr_steps && at[1].tick > begin) {
 		step.end += clock_map_duration(&process->host_clock, at[1].tick - begin);
 	}
-	if (step.end > step.begin && load->counted.counts[place + 1]) {
+	if (step.end > step.begin) {
 		add_ready(load, &step);
 	}
 }
@@ -587,25 +591,11 @@ static void check_room(struct step_loader *load, uint64_t end)
 
 /* ---- the pass ---- */
 
-static void find_counted(struct step_loader *load, const struct phases *phases)
-{
-	const struct model_step *steps = load->process->steps;
-
-	counted_steps_fini(&load->counted);
-	counted_steps_init(&load->counted, phases);
-	if (phases_has_steps(phases)) {
-		load->first_tick = steps[1].tick - phases_step_ticks(phases, 1);
-	}
-}
-
 void step_loader_begin(struct step_loader *load, struct process *process)
 {
-	struct phases marks;
-
 	load->process = process;
-	phases_init(&marks, process);
-	find_counted(load, &marks);
-	phases_fini(&marks);
+	counted_steps_fini(&load->counted);
+	counted_steps_init(&load->counted, process);
 	load->nr_items = load->found = 0;
 	load->nr_records = load->nr_not_before = load->nr_kept_lone = 0;
 	load->next = process->nr_steps > 1 ? process->nr_steps - 1 : 0;
@@ -779,9 +769,8 @@ static void take_all(struct step_loader *load)
 	}
 }
 
-void step_loader_end(struct step_loader *load, const struct phases *phases)
+void step_loader_end(struct step_loader *load)
 {
-	find_counted(load, phases);
 	load->position = 0;
 	while (load->next) {
 		take_next(load);

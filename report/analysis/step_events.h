@@ -113,9 +113,7 @@ struct step_loader {
 	struct step_marks *marks; /* of all processes, from the scan */
 	size_t nr_marks, mark_capacity;
 	struct step_marks *of_process;
-	/* Steps of the process that count; while events come, the first one is undecided. */
-	struct counted_steps counted;
-	uint64_t first_tick; /* where that one begins, if it counts */
+	struct counted_steps counted; /* of the process */
 	/* Span of operators, ranges, calls and activities, without calls of the system, as in
 	 * budget.h */
 	uint64_t seen_begin, seen_end;
@@ -209,7 +207,7 @@ static inline void step_loader_record(
 }
 
 void step_loader_range(struct step_loader *load, const struct op_range *range);
-void step_loader_end(struct step_loader *load, const struct phases *phases);
+void step_loader_end(struct step_loader *load);
 
 void step_loader_fini(struct step_loader *load);
 

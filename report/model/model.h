@@ -162,6 +162,8 @@ struct process {
 	size_t nr_segment_phases;
 	uint32_t loop_thread; /* see loop.h, which sets it when it is asked first */
 	bool has_loop_thread;
+	uint64_t loop_begin; /* tick; set likewise */
+	bool has_loop_begin;
 	struct idmap nccl_comms; /* struct model_nccl_comm */
 	/* 1 + the index in the arrays below, by id, key and cause */
 	struct idmap device_of, fact_of, loss_of;

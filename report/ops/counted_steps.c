@@ -17,14 +17,13 @@ bool counted_steps_is_one(const struct phases *phases, uint32_t step)
 	return phases_is_whole(phases, step) && (!step || phases_step_ticks(phases, step));
 }
 
-void counted_steps_init(struct counted_steps *counted, const struct phases *phases)
+static void find_counted(struct counted_steps *counted, const struct phases *phases)
 {
 	uint64_t *ns = mem_zeroed(phases->nr_steps + 1, sizeof(*ns));
 	struct step_series series = STEP_SERIES_ALL;
 	size_t nr = 0;
 
-	*counted = (struct counted_steps){
-		.counts = mem_zeroed(phases->nr_steps + 1, sizeof(*counted->counts))};
+	counted->counts = mem_zeroed(phases->nr_steps + 1, sizeof(*counted->counts));
 	counted->counts[0] = !phases_has_steps(phases);
 	for (uint32_t step = 1; step < phases->nr_steps; step++) {
 		if (counted_steps_is_one(phases, step)) {
@@ -46,6 +45,16 @@ void counted_steps_init(struct counted_steps *counted, const struct phases *phas
 	counted->nr_warm_up = series.nr_warm_up;
 	counted->nr_outliers = series.nr_outliers;
 	free(ns);
+}
+
+void counted_steps_init(struct counted_steps *counted, struct process *process)
+{
+	struct phases marks;
+
+	*counted = (struct counted_steps){0};
+	phases_init(&marks, process);
+	find_counted(counted, &marks);
+	phases_fini(&marks);
 }
 
 void counted_steps_fini(struct counted_steps *counted)

@@ -17,9 +17,8 @@ struct counted_steps {
 	uint32_t first; /* the first whole step that does not warm up */
 };
 
-/* After phases_finish; before it, what is known by then: all but whether the first step is whole.
- */
-void counted_steps_init(struct counted_steps *counted, const struct phases *phases);
+/* It is known before any pass over events, as phases_init has it. */
+void counted_steps_init(struct counted_steps *counted, struct process *process);
 void counted_steps_fini(struct counted_steps *counted);
 
 /* Is it left out because it takes long, and not because it warms up? */

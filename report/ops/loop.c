@@ -184,11 +184,16 @@ static void add_begins(struct first *first, struct recent_class *recent, struct 
 {
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		uint64_t begin = b->col[COL_op_begin][i], *to = &first->other;
+		uint64_t thread_of = b->col[COL_op_thread][i],
+			 end_thread = b->col[COL_op_end_thread][i];
 		enum op_class class = class_of(recent, process, b, i);
 
+		if (end_thread && end_thread != thread_of) {
+			continue;
+		}
 		if (op_class_is_backward(class)) {
 			to = &first->backward;
-		} else if (b->col[COL_op_thread][i] != thread || class == OP_RANGE) {
+		} else if (thread_of != thread || class == OP_RANGE) {
 			continue;
 		} else if (class != OP_OTHER) {
 			to = class == OP_CLEARING ? &first->clearing : &first->batch_or_step;
@@ -200,8 +205,9 @@ static void add_begins(struct first *first, struct recent_class *recent, struct 
 static struct first find_first(struct process *process)
 {
 	static const uint32_t mask = COL_BIT(COL_op_begin) | COL_BIT(COL_op_thread) |
-				     COL_BIT(COL_op_op_name) | COL_BIT(COL_op_name) |
-				     COL_BIT(COL_op_framework) | COL_BIT(COL_op_scope);
+				     COL_BIT(COL_op_end_thread) | COL_BIT(COL_op_op_name) |
+				     COL_BIT(COL_op_name) | COL_BIT(COL_op_framework) |
+				     COL_BIT(COL_op_scope);
 	struct first first = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
 	struct recent_class recent[NR_RECENT] = {0};
 	struct stream *stream = process->stream;
@@ -234,17 +240,29 @@ static uint64_t find_begin(struct process *process)
 	return first.batch_or_step < first.backward ? first.batch_or_step : UINT64_MAX;
 }
 
+uint64_t loop_begin(struct process *process)
+{
+	const struct model_step *steps = process->steps;
+
+	if (!process->has_loop_begin) {
+		process->has_loop_begin = true;
+		process->loop_begin = UINT64_MAX;
+		if (process->nr_steps > 1 && steps[0].how != MODEL_STEP_TRACE &&
+			op_has_any(process)) {
+			uint64_t begin = find_begin(process);
+
+			process->loop_begin = begin < steps[1].tick ? begin : UINT64_MAX;
+		}
+	}
+	return process->loop_begin;
+}
+
 void loop_begin_steps(struct process *process)
 {
-	struct model_step *steps = process->steps;
-	uint64_t begin;
+	uint64_t begin = loop_begin(process);
 
-	if (process->nr_steps < 2 || steps[0].how == MODEL_STEP_TRACE || !op_has_any(process)) {
-		return;
-	}
-	begin = find_begin(process);
-	if (begin > steps[0].tick && begin < steps[1].tick) {
-		process->first_row_tick = steps[0].tick;
-		steps[0].tick = begin;
+	if (begin != UINT64_MAX && begin > process->steps[0].tick) {
+		process->first_row_tick = process->steps[0].tick;
+		process->steps[0].tick = begin;
 	}
 }

@@ -19,10 +19,15 @@ uint32_t loop_thread(struct process *process);
 uint32_t loop_step_thread(struct process *process, size_t place);
 
 /*
- * Lets the first step begin with its first batch, optimizer step or clearing of gradients. Its row
- * has the time at which the recording began: what ran before the loop, such as building a model, is
- * in no step. The time stays if the first phase is a run of operators, which may be either.
+ * The tick at which the loop begins: with the first batch, optimizer step or clearing of gradients
+ * in the first step. The row of that step has the time at which the recording began: what ran
+ * before the loop, such as building a model, is in no step. UINT64_MAX: it is unknown, since the
+ * first phase is a run of operators, which may be either, or since the row itself is exact. The
+ * operators of the first step are read once a process.
  */
+uint64_t loop_begin(struct process *process);
+
+/* Lets the first step begin there, if that is known. */
 void loop_begin_steps(struct process *process);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "report/ops/loop.h"
 #include "report/util/buf.h"
 #include "report/model/select.h"
 
@@ -151,9 +152,11 @@ static void find_recorded(struct phases *phases, const struct process *process)
 	}
 }
 
-void phases_init(struct phases *phases, const struct process *process)
+void phases_init(struct phases *phases, struct process *process)
 {
-	*phases = (struct phases){.process = process, .first = UINT64_MAX};
+	*phases = (struct phases){
+		.process = process, .first = UINT64_MAX, .loop_tick = loop_begin(process)};
+	phases->is_loop_known = phases->loop_tick != UINT64_MAX;
 	phases->nr_steps = process->nr_steps > 1 ? process->nr_steps + 1 : 1;
 	phases->steps = mem_zeroed(phases->nr_steps, sizeof(*phases->steps));
 	find_recorded(phases, process);
@@ -337,16 +340,17 @@ static void keep_phases(struct phases *phases, size_t nr_all)
 
 /*
  * Time before the loop belongs to no step: models are built, files opened. Only a loader or an
- * optimizer marks where it ends; a run of operators does not.
+ * optimizer marks where it ends (loop.h); a run of operators may do so, but does not make a step.
  */
 static void find_loop(struct phases *phases)
 {
+	if (phases->is_loop_known) {
+		return;
+	}
 	phases->loop_tick = phases->first;
 	for (size_t i = 0; i < phases->nr_segments; i++) {
 		if (phases->segments[i].phase != PHASE_OTHERS) {
 			phases->loop_tick = phases->segments[i].begin;
-			phases->is_loop_known = phases->segments[i].class != OP_OTHER &&
-						phases->segments[i].class != OP_BACKWARD;
 			return;
 		}
 	}
@@ -398,22 +402,13 @@ static bool is_first_exact(const struct phases *phases)
 	return phases->process->steps[0].how == MODEL_STEP_TRACE;
 }
 
-/* Is it known where the loop begins, and is that within the first step? */
-static bool begins_in_first(const struct phases *phases)
-{
-	const struct process *process = phases->process;
-
-	return phases->is_loop_known &&
-	       (process->nr_steps < 2 || phases->loop_tick < process->steps[1].tick);
-}
-
 bool phases_is_whole(const struct phases *phases, uint32_t step)
 {
 	if (!phases_has_steps(phases) || !phases->steps[step].is_chosen) {
 		return phases->steps[step].is_chosen;
 	}
 	return step && step + 1 < phases->nr_steps && phases->steps[step].is_recorded &&
-	       (step > 1 || begins_in_first(phases) || is_first_exact(phases));
+	       (step > 1 || phases->is_loop_known || is_first_exact(phases));
 }
 
 uint64_t phases_step_ticks(const struct phases *phases, uint32_t step)

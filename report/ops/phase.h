@@ -65,8 +65,8 @@ struct phases {
 	struct phase_step *steps;  /* of process.steps, the time before the first at 0 */
 	size_t nr_steps;	   /* one more than there are rows; 1 without steps */
 	uint64_t first, last;	   /* of all segments, ticks; first > last: none */
-	uint64_t loop_tick;	   /* where the first step begins */
-	bool is_loop_known;	   /* it is known; else the first step does not count */
+	uint64_t loop_tick;	   /* where the first step begins, see loop.h */
+	bool is_loop_known;	   /* else the first step does not count */
 	bool is_rest_seen;	   /* more of `rest` was seen before the last segment */
 	bool has_loader, has_optimizer, has_backward, has_forward;
 	bool has_phases;   /* after phases_finish: not only Dataloader is known */
@@ -76,7 +76,11 @@ struct phases {
 	uint64_t nr_unknown; /* runs between two Backwards without an optimizer */
 };
 
-void phases_init(struct phases *phases, const struct process *process);
+/*
+ * Which steps are whole, and how long these are, is known from here on: rows of table step and the
+ * operators of the first step say it.
+ */
+void phases_init(struct phases *phases, struct process *process);
 void phases_fini(struct phases *phases);
 
 /* The index of the step that contains a tick, as in phase_segment. */

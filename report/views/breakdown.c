@@ -130,7 +130,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 		.is_too_much = budget->is_too_much};
 	result->steps = mem_zeroed(budget->nr_steps + 1, sizeof(*result->steps));
 	result->counts = mem_zeroed(budget->nr_steps + 1, sizeof(*result->counts));
-	counted_steps_init(&counted, phases);
+	counted_steps_init(&counted, process);
 	for (size_t i = 0; i < budget->nr_steps && !budget->is_too_much; i++) {
 		const struct budget_step *step = &budget->steps[i];
 

@@ -151,7 +151,8 @@ static void end(void *context, struct process *process, const struct phases *pha
 	struct critical_view *view = context;
 
 	(void)process;
-	step_loader_end(&view->load, phases);
+	(void)phases;
+	step_loader_end(&view->load);
 	view->nr_warm_up += view->load.counted.nr_warm_up;
 	view->nr_outliers += view->load.counted.nr_outliers;
 }

@@ -239,6 +239,62 @@ START_TEST(pieces_add_up_to_the_steps)
 }
 END_TEST
 
+#define MANY_LAUNCHES 2100u /* more than the path of the next step looks back at */
+
+/*
+ * Steps of 9,000 ns from the loader on, 9,000, 5,000, 1,000 and 1,000 ns. So many launches in the
+ * third that those behind it are taken before the first one comes.
+ */
+static const char *write_warm_up(void)
+{
+	static const uint32_t marks[] = {0, 10000, 19000, 24000, 25000, 26000};
+	const char *path = streams_path("warm");
+	struct gen *gen = gen_open(path);
+	uint32_t place = gen_place(gen, 0, 1, 7);
+	uint32_t loader = gen_op_name(gen, "enumerate(DataLoader)#x.__next__");
+	uint32_t correlation = 0;
+	struct gprof_row_op *row;
+
+	gen_anchor(gen, SCENE_BASE_NS, SCENE_BASE_NS, SCENE_BASE_NS);
+	for (unsigned int i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+		struct gprof_row_step *step = gen_row(gen, GPROF_TABLE_step);
+
+		step->time = SCENE_BASE_NS + marks[i];
+		step->step = i;
+		step->thread = 1;
+		put_call(gen, GPROF_TABLE_api, "cudaFuncGetAttributes", marks[i] + 200,
+			marks[i] + 210, ++correlation);
+	}
+	row = gen_row(gen, GPROF_TABLE_op);
+	row->begin = SCENE_BASE_NS + 1000;
+	row->dur = SCENE_BASE_NS + 1100;
+	row->thread = 1;
+	row->op_name = loader;
+	for (uint32_t begin = 19300; begin < 19300 + 2 * MANY_LAUNCHES; begin += 2) {
+		put_call(gen, GPROF_TABLE_api_launch, "cudaLaunchKernel", begin, begin + 1,
+			++correlation);
+		put_kernel(gen, place, "k", begin + 1, begin + 2, correlation);
+	}
+	gen_close(gen, "exit");
+	return path;
+}
+
+/* With the first step there are five: the second half has the third, and that warms up no more. */
+START_TEST(the_path_is_of_the_steps_that_count_from_the_last_one_on)
+{
+	struct table *table = tables_of(&view_critical_path, write_warm_up(), false);
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < table->nr_rows; i++) {
+		sum += table_level(table, i) ? 0 : tables_number(table, i, "total_ns");
+	}
+	ck_assert_uint_eq(sum, 5000 + 1000 + 1000);
+	ck_assert_ptr_nonnull(strstr(table->note, "The path covers 3 steps"));
+	ck_assert_ptr_nonnull(strstr(table->note, "2 steps that warm up are excluded"));
+	table_destroy(table);
+}
+END_TEST
+
 START_TEST(nonsense_is_no_harm)
 {
 	tables_of_nonsense(&view_critical_path, true);
@@ -248,4 +304,4 @@ END_TEST
 UNIT_SUITE("report/critical_view", the_path_goes_through_waits_streams_and_events,
 	what_was_launched_in_the_step_before_is_seen,
 	a_recording_without_steps_ends_with_its_last_activity, pieces_add_up_to_the_steps,
-	nonsense_is_no_harm)
+	the_path_is_of_the_steps_that_count_from_the_last_one_on, nonsense_is_no_harm)

@@ -233,6 +233,13 @@ static const struct phase_case {
 			LINE(LOOP, 130, 140, 0, MM),
 		},
 		"t 10-20; D 90-95; F 100-110; D 120-125; F 130-140", ""},
+	{"what ends on another thread is no phase",
+		{
+			LINE(LOOP, 10, 20, 0, ZERO, .end_thread = OTHER),
+			LINE(LOOP, 90, 95, 0, LOADER),
+			LINE(LOOP, 100, 110, 0, MM),
+		},
+		"D 90-95; F 100-110", ""},
 	{"without steps and marks a run may be anything",
 		{
 			LINE(LOOP, 100, 110, 0, MM),
@@ -259,23 +266,38 @@ START_TEST(operators_make_phases)
 }
 END_TEST
 
+/* Where the first phase begins, if it shows by its class that it is in the loop; else `row`. */
+static uint64_t begin_by_phases(uint64_t row)
+{
+	for (size_t i = 0; i < seen.nr_segments; i++) {
+		const struct phase_segment *s = &seen.segments[i];
+
+		if (s->phase != PHASE_OTHERS) {
+			return s->class == OP_OTHER || s->class == OP_BACKWARD ? row : s->begin;
+		}
+	}
+	return row;
+}
+
 /* By the few operators before it as by all phases. */
 START_TEST(first_step_begins_where_its_phases_show)
 {
 	static const uint64_t steps[] = {2, 5000, 0};
 	const struct phase_case *c = &cases[_i];
 	struct process *process;
-	uint64_t begin = 2;
 	size_t nr_lines = 0;
 	const char *path;
+	uint64_t begin;
 
 	while (c->lines[nr_lines].name) {
 		nr_lines++;
 	}
 	path = lines_write(c->lines, nr_lines, steps);
 	walk(path);
-	if (phases_is_whole(&seen, 1)) {
-		begin = 5000 - phases_step_ticks(&seen, 1);
+	begin = begin_by_phases(2);
+	ck_assert_int_eq(phases_is_whole(&seen, 1), begin != 2);
+	if (begin != 2) {
+		ck_assert_uint_eq(phases_step_ticks(&seen, 1), 5000 - begin);
 	}
 	process = streams_process(path);
 	loop_begin_steps(process);
