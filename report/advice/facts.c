@@ -103,6 +103,7 @@ void advice_facts_fini(struct advice_facts *facts)
 	idmap_fini(&facts->places);
 	idmap_fini(&facts->allocators);
 	free(facts->is_recorded);
+	counted_steps_fini(&facts->counted);
 	gap_places_fini(&facts->gap_places);
 	gaps_fini(&facts->gaps);
 	advice_sites_fini(&facts->sites);
@@ -139,6 +140,7 @@ void advice_facts_begin(struct advice_facts *facts)
 		facts->is_recorded[i] = phases.steps[i].is_recorded;
 	}
 	phases_fini(&phases);
+	counted_steps_init(&facts->counted, facts->process);
 	facts->has_ops = op_has_any(facts->process);
 }
 
@@ -516,7 +518,9 @@ void advice_facts_take_gap(struct advice_facts *facts, const struct budget_gap *
 	if (step && !select_has_step(facts->process, step - 1)) {
 		return;
 	}
-	gap_places_take(&facts->gap_places, gap);
+	gap_places_take(&facts->gap_places, gap,
+		(struct gap_group){
+			(uint8_t)when_of_step(facts, step), facts->counted.counts[step]});
 	if (gap->end == facts->gap.begin) {
 		facts->gap.begin = gap->begin;
 		return;
@@ -647,7 +651,7 @@ static void take_places(struct advice_facts *facts)
 {
 	for (size_t i = 0; i < facts->gap_places.nr_sums; i++) {
 		const struct gap_place_sum *sum = &facts->gap_places.sums[i];
-		enum advice_when when = when_of_step(facts, sum->step);
+		enum advice_when when = (enum advice_when)sum->group.when;
 
 		if (sum->cost == GAP_COST_ALL) {
 			advice_sites_add_sum(&facts->sites, ADVICE_GAP, when,

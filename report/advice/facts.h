@@ -15,6 +15,7 @@
 #include "report/analysis/utilization.h"
 #include "report/budget/gap_places.h"
 #include "report/model/model.h"
+#include "report/ops/counted_steps.h"
 #include "report/ops/op_walk.h"
 #include "report/util/buf.h"
 #include "report/util/hash.h"
@@ -190,7 +191,8 @@ struct advice_facts {
 	bool has_launched;		 /* some call that comes later launched something */
 	struct advice_launched launched; /* the last launch: more of it may come */
 	bool *is_recorded;		 /* steps, as phases_step counts */
-	struct idmap allocators;	 /* bool by the name of each allocating call seen so far */
+	struct counted_steps counted;
+	struct idmap allocators; /* bool by the name of each allocating call seen so far */
 };
 
 void advice_facts_init(struct advice_facts *facts, struct process *process);

@@ -42,22 +42,35 @@ uint32_t gap_places_find(struct gap_places *places, const struct gap_place_key *
 	return place->number;
 }
 
-/* Returns the sum of a place in the step at hand. */
-static struct gap_place_sum *sum_of(
-	struct gap_places *places, struct gap_place *place, enum gap_cost cost, uint32_t step)
+/* The sum of a place in a group. There are few groups, and most gaps are of the same one. */
+static struct gap_place_sum *sum_of(struct gap_places *places, struct gap_place *place,
+	enum gap_cost cost, struct gap_group group)
 {
-	if (place->costs[cost].at <= places->nr_before) {
-		places->sums = array_grow(places->sums, places->nr_sums, &places->sums_capacity,
-			sizeof(*places->sums));
-		places->sums[places->nr_sums] =
-			(struct gap_place_sum){.step = step, .place = place->number, .cost = cost};
-		place->costs[cost].at = ++places->nr_sums;
+	for (uint32_t at = place->sums[cost]; at; at = places->sums[at - 1].before) {
+		struct gap_place_sum *sum = &places->sums[at - 1];
+
+		if (sum->group.when == group.when && sum->group.counts == group.counts) {
+			return sum;
+		}
 	}
-	return &places->sums[place->costs[cost].at - 1];
+	places->sums = array_grow(
+		places->sums, places->nr_sums, &places->sums_capacity, sizeof(*places->sums));
+	places->sums[places->nr_sums] = (struct gap_place_sum){.place = place->number,
+		.before = place->sums[cost],
+		.group = group,
+		.cost = (uint8_t)cost};
+	place->sums[cost] = (uint32_t)++places->nr_sums;
+	return &places->sums[places->nr_sums - 1];
 }
 
+/* A gap, and the group of its step. */
+struct taken {
+	const struct budget_gap *gap;
+	struct gap_group group;
+};
+
 /* counts: does the call of the site belong to this gap, and not to a later piece of it? */
-static void add(struct gap_places *places, enum gap_cost cost, const struct budget_gap *gap,
+static void add(struct gap_places *places, enum gap_cost cost, const struct taken *taken,
 	const struct budget_site *site, bool counts, uint64_t ns)
 {
 	struct gap_place *place = places->places[site->site];
@@ -66,24 +79,26 @@ static void add(struct gap_places *places, enum gap_cost cost, const struct budg
 	if (!ns) {
 		return;
 	}
-	sum = sum_of(places, place, cost, gap->step->place);
+	sum = sum_of(places, place, cost, taken->group);
 	sum->ns += ns;
-	if (counts && (!site->end || site->end != place->costs[cost].end)) {
-		place->costs[cost].end = site->end;
+	if (counts && (!site->end || site->end != place->ends[cost])) {
+		place->ends[cost] = site->end;
 		sum->nr++;
 	}
 }
 
 static void add_launch(
-	struct gap_places *places, enum gap_cost cost, const struct budget_gap *gap, uint64_t ns)
+	struct gap_places *places, enum gap_cost cost, const struct taken *taken, uint64_t ns)
 {
-	add(places, cost, gap, &gap->launch, !gap->is_cut, ns);
+	add(places, cost, taken, &taken->gap->launch, !taken->gap->is_cut, ns);
 }
 
-static void add_state(struct gap_places *places, enum gap_cost cost, const struct budget_gap *gap,
+static void add_state(struct gap_places *places, enum gap_cost cost, const struct taken *taken,
 	enum host_state state, uint64_t ns)
 {
-	add(places, cost, gap, &gap->owners[state], gap->owners[state].end != 0, ns);
+	const struct budget_site *owner = &taken->gap->owners[state];
+
+	add(places, cost, taken, owner, owner->end != 0, ns);
 }
 
 /* Returns the time that the wait cost which opened the gap. */
@@ -97,23 +112,22 @@ static uint64_t drained(const struct budget_gap *gap)
 	return ns;
 }
 
-void gap_places_take(struct gap_places *places, const struct budget_gap *gap)
+void gap_places_take(
+	struct gap_places *places, const struct budget_gap *gap, struct gap_group group)
 {
+	const struct taken taken = {gap, group};
 	const uint64_t *ns = gap->ns;
 	uint64_t user = ns[HOST_RANGE] + ns[HOST_USER];
 
-	if (places->nr_sums && places->sums[places->nr_sums - 1].step != gap->step->place) {
-		places->nr_before = places->nr_sums;
-	}
-	add_launch(places, GAP_COST_ALL, gap, gap->end - gap->begin);
-	add_launch(places, GAP_COST_LATENCY, gap, ns[BUDGET_LATENCY - BUDGET_HOST]);
+	add_launch(places, GAP_COST_ALL, &taken, gap->end - gap->begin);
+	add_launch(places, GAP_COST_LATENCY, &taken, ns[BUDGET_LATENCY - BUDGET_HOST]);
 	if (!gap->is_drained) {
-		add_launch(places, GAP_COST_HOST, gap,
+		add_launch(places, GAP_COST_HOST, &taken,
 			ns[HOST_LAUNCH] + ns[HOST_CALL] + ns[HOST_OPERATOR] + user);
-		add_launch(places, GAP_COST_USER, gap, user);
+		add_launch(places, GAP_COST_USER, &taken, user);
 	}
-	add_state(places, GAP_COST_WAIT, gap, HOST_WAIT, ns[HOST_WAIT] + drained(gap));
-	add_state(places, GAP_COST_LOADER, gap, HOST_LOADER, ns[HOST_LOADER]);
-	add_state(places, GAP_COST_ALLOCATION, gap, HOST_ALLOCATION, ns[HOST_ALLOCATION]);
-	add_state(places, GAP_COST_STARTUP, gap, HOST_STARTUP, ns[HOST_STARTUP]);
+	add_state(places, GAP_COST_WAIT, &taken, HOST_WAIT, ns[HOST_WAIT] + drained(gap));
+	add_state(places, GAP_COST_LOADER, &taken, HOST_LOADER, ns[HOST_LOADER]);
+	add_state(places, GAP_COST_ALLOCATION, &taken, HOST_ALLOCATION, ns[HOST_ALLOCATION]);
+	add_state(places, GAP_COST_STARTUP, &taken, HOST_STARTUP, ns[HOST_STARTUP]);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where gaps of the time budget come from, and what they cost in each step. A place is a call with
- * the operator and the Python stack around it, or such an operator: what the host was in, or what
- * launched the work that ends the gap. Costs are parts of the budget, so over all places they sum
- * to what the budget has.
+ * Where gaps of the time budget come from, and what they cost in the steps of each group. A place
+ * is a call with the operator and the Python stack around it, or such an operator: what the host
+ * was in, or what launched the work that ends the gap. Costs are parts of the budget, so over all
+ * places they sum to what the budget has.
  *
- * Memory: 250 bytes for each place, and 24 for each cost of a place in a step.
+ * Memory: 170 bytes for each place, and 32 for each cost of a place in a group of steps, however
+ * many steps there are.
  */
 #ifndef REPORT_BUDGET_GAP_PLACES_H
 #define REPORT_BUDGET_GAP_PLACES_H
@@ -34,19 +35,24 @@ struct gap_place_key {
 
 struct gap_place {
 	struct gap_place_key key;
-	uint32_t number; /* as in struct budget_site */
-	struct {
-		size_t at;    /* 1 + its last sum */
-		uint64_t end; /* of the call that it counted last */
-	} costs[NR_GAP_COSTS];
+	uint32_t number;	     /* as in struct budget_site */
+	uint32_t sums[NR_GAP_COSTS]; /* 1 + the last one that came, by enum gap_cost; 0: none */
+	uint64_t ends[NR_GAP_COSTS]; /* of the call that it counted last */
 	UT_hash_handle hh;
 };
 
+/* Steps whose costs are added up. */
+struct gap_group {
+	uint8_t when; /* enum advice_when */
+	bool counts;  /* as counted_steps.h has it */
+};
+
 struct gap_place_sum {
-	uint32_t step; /* place of the budget's step */
 	uint32_t place;
-	uint32_t cost; /* enum gap_cost */
-	uint32_t nr;   /* of calls; one counts once, however many gaps in a row are its */
+	uint32_t before; /* 1 + the sum of another group that came before it; 0: none */
+	struct gap_group group;
+	uint8_t cost; /* enum gap_cost */
+	uint64_t nr;  /* of calls; one counts once, however many gaps in a row are its */
 	uint64_t ns;
 };
 
@@ -55,9 +61,8 @@ struct gap_places {
 	struct gap_place *table;
 	struct gap_place **places; /* by number */
 	size_t nr, capacity;
-	struct gap_place_sum *sums; /* from the last step to the first */
+	struct gap_place_sum *sums; /* as they came */
 	size_t nr_sums, sums_capacity;
-	size_t nr_before; /* sums of later steps */
 };
 
 void gap_places_init(struct gap_places *places);
@@ -66,7 +71,8 @@ void gap_places_fini(struct gap_places *places);
 /* The number of a place, as budget.site_of returns it. */
 uint32_t gap_places_find(struct gap_places *places, const struct gap_place_key *key);
 
-/* From the last gap to the first, as budget.on_gap gets them. */
-void gap_places_take(struct gap_places *places, const struct budget_gap *gap);
+/* From the last gap to the first, as budget.on_gap gets them. The group is that of its step. */
+void gap_places_take(
+	struct gap_places *places, const struct budget_gap *gap, struct gap_group group);
 
 #endif

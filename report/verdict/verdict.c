@@ -699,22 +699,22 @@ void verdict_add_sentence(
 /* ---- places ---- */
 
 /* The same names in different processes are one place. */
-static void add_process(struct advice_sites *sites, const struct gap_places *places,
-	const struct headline_process *of, unsigned int costs)
+static void add_process(
+	struct advice_sites *sites, const struct advice_facts *facts, unsigned int costs)
 {
-	bool *counts = counted_places(of);
+	const struct gap_places *places = &facts->gap_places;
 
 	for (size_t i = 0; i < places->nr_sums; i++) {
 		const struct gap_place_sum *sum = &places->sums[i];
 		struct gap_place_key key = places->places[sum->place]->key;
 
-		if (counts[sum->step] && costs & 1u << sum->cost) {
-			key.py_stack = key.py_stack ? py_stack_text(of->process, key.py_stack) : 0;
+		if (sum->group.counts && costs & 1u << sum->cost) {
+			key.py_stack =
+				key.py_stack ? py_stack_text(facts->process, key.py_stack) : 0;
 			advice_sites_add_sum(sites, ADVICE_GAP, ADVICE_LATER,
 				&(struct advice_sum){sum->nr, sum->ns}, &key);
 		}
 	}
-	free(counts);
 }
 
 /* As findings have them. */
@@ -739,10 +739,8 @@ static void add_gap_places(const struct verdict *verdict, const struct verdict_f
 		mean = (struct advice_mean){(double)figures->nr_processes, ""};
 	}
 	for (size_t i = 0; i < verdict->headline.nr_processes; i++) {
-		const struct headline_process *of = &verdict->headline.processes[i];
-
-		if (of->is_main) {
-			add_process(&sites, &verdict->advice.facts[i].gap_places, of, costs);
+		if (verdict->headline.processes[i].is_main) {
+			add_process(&sites, &verdict->advice.facts[i], costs);
 		}
 	}
 	advice_sites_add_text(&sites, ADVICE_GAP, 1u << ADVICE_LATER, NULL, &mean, out);

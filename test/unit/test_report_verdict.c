@@ -132,16 +132,38 @@ static struct costs costs_of(const struct headline_step *step)
 	return costs;
 }
 
-static struct costs costs_at(const struct gap_places *places, uint32_t step)
+/* Of steps behind the first one. */
+static struct costs costs_in(const struct gap_places *places, bool counts)
 {
 	struct costs costs = {{0}};
 
 	for (size_t i = 0; i < places->nr_sums; i++) {
-		if (places->sums[i].step == step) {
-			costs.ns[places->sums[i].cost] += places->sums[i].ns;
+		const struct gap_place_sum *sum = &places->sums[i];
+
+		if (sum->group.when == ADVICE_LATER && sum->group.counts == counts) {
+			costs.ns[sum->cost] += sum->ns;
 		}
 	}
 	return costs;
+}
+
+static struct costs costs_of_all(const struct headline_process *of, bool counts, uint64_t *nr)
+{
+	struct costs sum = {{0}};
+
+	for (size_t i = 0; i < of->nr_steps; i++) {
+		const struct headline_step *step = &of->steps[i];
+
+		if (step->place != 1 && step->counts == counts) {
+			const struct costs costs = costs_of(step);
+
+			for (unsigned int k = 0; k < NR_GAP_COSTS; k++) {
+				sum.ns[k] += costs.ns[k];
+			}
+			++*nr;
+		}
+	}
+	return sum;
 }
 
 /* The view's state, with the process that it is of. */
@@ -156,9 +178,21 @@ static struct verdict *verdict_of(const char *path, struct process **process)
 	return state;
 }
 
+/* nr: adds so many steps that do not count, and that do. */
+static void check_costs(const struct verdict *verdict, uint64_t nr[2])
+{
+	for (int counts = 0; counts < 2; counts++) {
+		struct costs want =
+			costs_of_all(&verdict->headline.processes[0], counts, &nr[counts]);
+		struct costs have = costs_in(&verdict->advice.facts[0].gap_places, counts);
+
+		ck_assert_mem_eq(&have, &want, sizeof(have));
+	}
+}
+
 START_TEST(all_places_have_all_of_the_parts)
 {
-	uint64_t seed = 77, nr_steps = 0;
+	uint64_t seed = 77, nr[2] = {0};
 
 	for (int round = 0; round < 40; round++) {
 		struct scene scene;
@@ -167,19 +201,50 @@ START_TEST(all_places_have_all_of_the_parts)
 
 		scene_make(&scene, &seed, round % 2);
 		verdict = verdict_of(scene_write(&scene, "places", &seed), &process);
-		for (size_t i = 0; i < verdict->headline.processes[0].nr_steps; i++) {
-			const struct headline_step *step = &verdict->headline.processes[0].steps[i];
-			struct costs want = costs_of(step);
-			struct costs have =
-				costs_at(&verdict->advice.facts[0].gap_places, step->place);
-
-			ck_assert_mem_eq(&have, &want, sizeof(have));
-			nr_steps++;
-		}
+		check_costs(verdict, nr);
 		view_destroy(&view_advice, verdict);
 		process_destroy(process);
 	}
-	ck_assert_uint_gt(nr_steps, 100);
+	ck_assert_uint_gt(nr[true], 100);
+}
+END_TEST
+
+/* Steps of 1,000 ns with two launches in an operator; the second one and the eighth take longer. */
+static size_t nr_sums_of(unsigned int nr_steps)
+{
+	struct made made = made_open("steps.gprof");
+	uint32_t shape = made_shape(&made, "k", 1, 32, 16, 0);
+	uint64_t begin = 1000;
+	struct process *process;
+	struct verdict *verdict;
+	uint64_t nr[2] = {0};
+	size_t nr_sums;
+
+	for (unsigned int i = 0; i < nr_steps; i++) {
+		made_step(&made, begin, i);
+		made_launch(&made, shape, begin + 100, 30, begin + 200, begin + 300);
+		made_launch(&made, shape, begin + 400, 20, begin + 430, begin + 500);
+		made_op(&made, "aten::mm", begin + 50, begin + 600, 0);
+		begin += i == 1 || i == 7 ? 5000 : 1000;
+	}
+	made_step(&made, begin, nr_steps);
+	gen_close(made.gen, "exit");
+	verdict = verdict_of(made.path, &process);
+	check_costs(verdict, nr);
+	ck_assert_uint_eq(nr[true], nr_steps - 1 - 2);
+	ck_assert_uint_eq(nr[false], 2);
+	nr_sums = verdict->advice.facts[0].gap_places.nr_sums;
+	view_destroy(&view_advice, verdict);
+	process_destroy(process);
+	return nr_sums;
+}
+
+START_TEST(more_steps_take_no_more_memory_for_places)
+{
+	size_t nr_sums = nr_sums_of(20);
+
+	ck_assert_uint_gt(nr_sums, 0);
+	ck_assert_uint_eq(nr_sums_of(2000), nr_sums);
 }
 END_TEST
 
@@ -412,7 +477,8 @@ END_TEST
 
 UNIT_SUITE("report/verdict", idle_time_belongs_to_what_the_launching_thread_did,
 	a_cause_costs_its_parts_and_saves_no_more, places_of_a_finding_are_what_it_costs,
-	all_places_have_all_of_the_parts, what_keeps_the_host_is_the_place,
-	of_lost_activities_nothing_is_said_but_that, what_comes_once_is_start_up,
-	a_remedy_fits_the_device, on_the_cpu_code_outside_of_operators_is_a_cause,
+	all_places_have_all_of_the_parts, more_steps_take_no_more_memory_for_places,
+	what_keeps_the_host_is_the_place, of_lost_activities_nothing_is_said_but_that,
+	what_comes_once_is_start_up, a_remedy_fits_the_device,
+	on_the_cpu_code_outside_of_operators_is_a_cause,
 	operators_that_take_nearly_all_without_gpus_are_a_verdict)
