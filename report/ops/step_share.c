@@ -1,18 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/ops/step_share.h"
 
-#include <stdlib.h>
-
-#include "report/util/buf.h"
-
 struct sum {
 	uint64_t cpu_ns, gpu_ns;
-};
-
-struct step_share_event {
-	uint64_t tick;
-	struct sum sum;
-	uint32_t row;
 };
 
 void step_share_init(struct step_share *share)
@@ -25,26 +15,16 @@ void step_share_fini(struct step_share *share)
 {
 	step_span_fini(&share->span);
 	idmap_fini(&share->sums);
-	free(share->first);
 }
 
 void step_share_begin(struct step_share *share, struct process *process)
 {
 	share->process = process;
-	share->nr_first = 0;
 	step_span_fini(&share->span);
 	share->span = (struct step_span){0};
 	if (process->nr_steps > 1) {
 		step_span_init(&share->span, process, false);
 	}
-}
-
-static void add_sum(struct step_share *share, uint32_t row, const struct sum *sum)
-{
-	struct sum *all = idmap_put(&share->sums, row);
-
-	all->cpu_ns += sum->cpu_ns == UINT64_MAX ? 0 : sum->cpu_ns;
-	all->gpu_ns += sum->gpu_ns == UINT64_MAX ? 0 : sum->gpu_ns;
 }
 
 static bool is_in(const struct intervals *set, uint64_t tick)
@@ -66,21 +46,17 @@ static bool is_in(const struct intervals *set, uint64_t tick)
 void step_share_add(
 	struct step_share *share, uint32_t row, uint64_t tick, uint64_t cpu_ns, uint64_t gpu_ns)
 {
-	const struct sum sum = {cpu_ns, gpu_ns};
+	if (is_in(&share->span.whole, tick)) {
+		struct sum *all = idmap_put(&share->sums, row);
 
-	if (tick >= share->span.first_begin && tick < share->span.first_end) {
-		share->first = array_grow(
-			share->first, share->nr_first, &share->capacity, sizeof(*share->first));
-		share->first[share->nr_first++] =
-			(struct step_share_event){.tick = tick, .sum = sum, .row = row};
-	} else if (is_in(&share->span.whole, tick)) {
-		add_sum(share, row, &sum);
+		all->cpu_ns += cpu_ns == UINT64_MAX ? 0 : cpu_ns;
+		all->gpu_ns += gpu_ns == UINT64_MAX ? 0 : gpu_ns;
 	}
 }
 
 void step_share_end(struct step_share *share, const struct phases *phases)
 {
-	uint64_t ticks, loop = UINT64_MAX;
+	uint64_t ticks;
 
 	if (!step_span_count(phases, &ticks)) {
 		return;
@@ -89,14 +65,6 @@ void step_share_end(struct step_share *share, const struct phases *phases)
 	for (uint32_t step = 1; step < phases->nr_steps; step++) {
 		share->steps_gpu_ns +=
 			phases_is_whole(phases, step) ? phases_step_gpu_ns(phases, step) : 0;
-	}
-	if (phases_is_whole(phases, 1)) {
-		loop = share->span.first_end - phases_step_ticks(phases, 1);
-	}
-	for (size_t i = 0; i < share->nr_first; i++) {
-		if (share->first[i].tick >= loop) {
-			add_sum(share, share->first[i].row, &share->first[i].sum);
-		}
 	}
 }
 

@@ -3,9 +3,6 @@
  * Which share of the steps the events of a row take: the times of those that begin in whole steps,
  * of the time of these steps, and likewise of the GPU time that was launched in them. Events before
  * and after the training loop thus add nothing, as in Paddle's tables, which are of steps alone.
- *
- * The begin of the first step is known only after all events, so its events are kept, 32 bytes
- * each.
  */
 #ifndef REPORT_OPS_STEP_SHARE_H
 #define REPORT_OPS_STEP_SHARE_H
@@ -14,13 +11,9 @@
 #include "report/table/table.h"
 #include "report/util/idmap.h"
 
-struct step_share_event;
-
 struct step_share {
-	struct process *process; /* the one at hand */
-	struct step_span span;	 /* its steps, in ticks */
-	struct step_share_event *first;
-	size_t nr_first, capacity;
+	struct process *process;	 /* the one at hand */
+	struct step_span span;		 /* its steps, in ticks */
 	struct idmap sums;		 /* by row */
 	uint64_t steps_ns, steps_gpu_ns; /* of all processes */
 };

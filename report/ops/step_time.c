@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/ops/step_time.h"
 
-#include <stdlib.h>
-
 #include "report/util/buf.h"
 
 /* How many intervals may wait before the first merge. */
@@ -10,10 +8,8 @@
 
 /* ---- the steps ---- */
 
-static uint64_t time_of(struct process *process, uint32_t row, bool is_ns)
+static uint64_t time_of(struct process *process, uint64_t tick, bool is_ns)
 {
-	uint64_t tick = process->steps[row].tick;
-
 	return is_ns ? clock_map_time(&process->host_clock, tick) : tick;
 }
 
@@ -27,14 +23,12 @@ void step_span_init(struct step_span *span, struct process *process, bool is_ns)
 		intervals_add(&span->whole, 0, UINT64_MAX);
 	}
 	for (uint32_t step = 1; step + 1 < phases.nr_steps; step++) {
-		uint64_t begin = time_of(process, step - 1, is_ns);
-		uint64_t end = time_of(process, step, is_ns);
+		uint64_t end = process->steps[step].tick;
 
-		if (step == 1 && phases.steps[1].is_recorded && phases.steps[1].is_chosen) {
-			span->first_begin = begin;
-			span->first_end = end > begin ? end : begin;
-		} else if (phases_is_whole(&phases, step)) {
-			intervals_add(&span->whole, begin, end);
+		if (phases_is_whole(&phases, step)) {
+			intervals_add(&span->whole,
+				time_of(process, end - phases_step_ticks(&phases, step), is_ns),
+				time_of(process, end, is_ns));
 		}
 	}
 	intervals_merge(&span->whole);
@@ -72,22 +66,7 @@ void step_time_fini(struct step_time *time)
 {
 	busy_fini(&time->busy);
 	intervals_fini(&time->backward);
-	intervals_fini(&time->first);
-	free(time->first_begins);
 	*time = (struct step_time){0};
-}
-
-static void keep_first(
-	struct step_time *time, const struct step_span *span, uint64_t begin, uint64_t end)
-{
-	if (begin >= span->first_begin && begin < span->first_end) {
-		time->first_begins = array_grow(time->first_begins, time->nr_first_begins,
-			&time->capacity, sizeof(*time->first_begins));
-		time->first_begins[time->nr_first_begins++] = begin;
-	}
-	begin = begin > span->first_begin ? begin : span->first_begin;
-	end = end < span->first_end ? end : span->first_end;
-	intervals_add(&time->first, begin, end);
 }
 
 static size_t search_whole(const struct step_span *span, uint64_t begin)
@@ -126,9 +105,6 @@ static inline void add(struct step_time *time, const struct step_span *span, uin
 {
 	size_t i = find_whole(time, span, begin);
 
-	if (begin < span->first_end) {
-		keep_first(time, span, begin, end);
-	}
 	time->nr += i < span->whole.nr && span->whole.items[i].begin <= begin;
 	for (; i < span->whole.nr && span->whole.items[i].begin < end; i++) {
 		const struct interval *whole = &span->whole.items[i];
@@ -184,9 +160,6 @@ void step_time_add_by_end(
 {
 	size_t first = find_whole(time, span, begin), last = first;
 
-	if (begin < span->first_end) {
-		keep_first(time, span, begin, end);
-	}
 	time->nr += first < span->whole.nr && span->whole.items[first].begin <= begin;
 	while (last < span->whole.nr && span->whole.items[last].begin < end) {
 		last++;
@@ -204,16 +177,11 @@ void step_time_advance(struct step_time *time, uint64_t until)
 	busy_advance(&time->busy, until);
 }
 
-void step_time_finish(struct step_time *time, uint64_t loop)
+void step_time_finish(struct step_time *time)
 {
 	busy_finish(&time->busy);
 	intervals_merge(&time->backward);
-	intervals_merge(&time->first);
-	time->time = time->busy.sum.busy_ns + intervals_length(&time->backward) +
-		     intervals_length_in(&time->first, loop, UINT64_MAX);
-	for (size_t i = 0; i < time->nr_first_begins; i++) {
-		time->nr += time->first_begins[i] >= loop;
-	}
+	time->time = time->busy.sum.busy_ns + intervals_length(&time->backward);
 }
 
 static uint64_t clip(uint64_t tick, const struct step_trace *trace)

@@ -6,9 +6,8 @@
  * Overlapping times count once, and times outside whole steps do not count, so a share never
  * exceeds 100 %.
  *
- * The begin of the first step is known only after all events (phases_step_ticks), so its events are
- * kept, 24 bytes each. Of the others, forward events are kept until step_time_advance allows
- * counting; backward ones take 16 bytes for each separate interval, and those by falling ends none.
+ * Forward events are kept until step_time_advance allows counting; backward ones take 16 bytes for
+ * each separate interval, and those by falling ends none.
  */
 #ifndef REPORT_OPS_STEP_TIME_H
 #define REPORT_OPS_STEP_TIME_H
@@ -19,8 +18,7 @@
 
 /* The steps of a process, on some clock. */
 struct step_span {
-	struct intervals whole; /* from the second step on; all times if there are no steps */
-	uint64_t first_begin, first_end; /* of the first one; equal: there is none */
+	struct intervals whole; /* all times if there are no steps */
 };
 
 /* In ticks of the host, or in ns of CLOCK_MONOTONIC. */
@@ -37,11 +35,8 @@ struct step_time {
 	struct busy busy;	   /* for forward events */
 	struct intervals backward; /* mirrored, so that events from the last on are in order */
 	size_t next_merge;	   /* when the set has this many */
-	struct intervals first;	   /* within the first step */
 	size_t last_whole;	   /* the interval of steps of the last event */
-	uint64_t *first_begins;
-	size_t nr_first_begins, capacity;
-	uint64_t time, nr; /* time: after step_time_finish */
+	uint64_t time, nr;	   /* time: after step_time_finish */
 };
 
 /* Starts with all zeros. */
@@ -62,8 +57,8 @@ void step_time_add_by_end(
 /* The caller adds no event that begins before `until` any more. */
 void step_time_advance(struct step_time *time, uint64_t until);
 
-/* Computes the sums, with the first step from `loop` on (UINT64_MAX: without it). */
-void step_time_finish(struct step_time *time, uint64_t loop);
+/* Computes the sums. */
+void step_time_finish(struct step_time *time);
 
 /*
  * The three parts of a step in MindInsight's step trace:

@@ -188,17 +188,6 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-uint64_t intervals_length_in(const struct intervals *set, uint64_t begin, uint64_t end)
-{
-	uint64_t length = 0;
-
-	for (size_t i = first_after(set, begin);
-		begin < end && i < set->nr && set->items[i].begin < end; i++) {
-		length += earlier(set->items[i].end, end) - later(set->items[i].begin, begin);
-	}
-	return length;
-}
-
 void intervals_clip(
 	const struct intervals *set, uint64_t begin, uint64_t end, struct intervals *out)
 {

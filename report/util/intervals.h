@@ -63,9 +63,6 @@ void intervals_merge(struct intervals *set);
 /* All functions below expect merged sets. */
 uint64_t intervals_length(const struct intervals *set);
 
-/* The length of the part that lies in [begin, end). */
-uint64_t intervals_length_in(const struct intervals *set, uint64_t begin, uint64_t end);
-
 /*
  * Replace `out`, which is neither input, by the part in both, in a but not in b, in any of them, or
  * in [begin, end).

@@ -272,18 +272,17 @@ static void on_range(void *context, const struct op_range *range)
 		range->begin, range->end);
 }
 
-static void add_sum(struct overview_sum *sum, struct step_time *time, uint64_t loop,
-	const struct clock_map *clock)
+static void add_sum(struct overview_sum *sum, struct step_time *time, const struct clock_map *clock)
 {
-	step_time_finish(time, loop);
+	step_time_finish(time);
 	sum->nr += time->nr;
 	sum->ns += clock ? clock_map_duration(clock, time->time) : time->time;
 	step_time_fini(time);
 }
 
 /* Counted as in the view model; what two of a kind share of the time counts once. */
-static void add_phases(struct overview *all, const struct phases *phases,
-	const struct step_span *span, uint64_t loop)
+static void add_phases(
+	struct overview *all, const struct phases *phases, const struct step_span *span)
 {
 	for (unsigned int k = 0; k < PHASE_OTHERS; k++) {
 		struct step_time time = {0};
@@ -297,7 +296,7 @@ static void add_phases(struct overview *all, const struct phases *phases,
 				nr += !segment->is_rest; /* of one that counts already */
 			}
 		}
-		step_time_finish(&time, loop);
+		step_time_finish(&time);
 		all->host[k].nr += nr;
 		all->host[k].ns += clock_map_duration(&phases->process->host_clock, time.time);
 		step_time_fini(&time);
@@ -309,8 +308,7 @@ static struct overview *overview_of(struct overview_view *view, const struct pha
 	return phases_has_loop(phases) ? &view->result.loops : &view->result.others;
 }
 
-static void add_devices(
-	struct overview_view *view, const struct overview *all, uint64_t steps_ns, uint64_t loop)
+static void add_devices(struct overview_view *view, const struct overview *all, uint64_t steps_ns)
 {
 	struct part *part = &view->parts[view->part];
 
@@ -324,7 +322,7 @@ static void add_devices(
 			.process = view->input.processes[view->part],
 			.device = part->devices[i],
 			.steps_ns = steps_ns};
-		add_sum(&row->kernels, &part->kernels[i], loop, NULL);
+		add_sum(&row->kernels, &part->kernels[i], NULL);
 	}
 }
 
@@ -346,7 +344,7 @@ static void end_walk(void *context, struct process *process, const struct phases
 	struct part *part = part_of(view, process);
 	struct overview *all = overview_of(view, phases);
 	const struct clock_map *clock = &process->host_clock;
-	uint64_t loop = UINT64_MAX, loop_ns = UINT64_MAX, nr;
+	uint64_t nr;
 	uint64_t steps_ns = steps_of(process, phases, &nr);
 
 	all->nr_processes++;
@@ -354,19 +352,15 @@ static void end_walk(void *context, struct process *process, const struct phases
 	all->has_work |= process_has_device_records(process, NULL);
 	all->steps.nr += nr;
 	all->steps.ns += steps_ns;
-	if (phases_has_steps(phases) && phases_is_whole(phases, 1)) {
-		loop = part->ticks.first_end - phases_step_ticks(phases, 1);
-		loop_ns = clock_map_time(&process->host_clock, loop);
-	}
-	add_phases(all, phases, &part->ticks, loop);
-	add_sum(&all->host[OVERVIEW_CALLS], &part->calls, loop, clock);
+	add_phases(all, phases, &part->ticks);
+	add_sum(&all->host[OVERVIEW_CALLS], &part->calls, clock);
 	for (unsigned int k = 0; k < NR_EVENT_TYPES; k++) {
-		add_sum(&all->host[OVERVIEW_EVENTS + k], &view->events[k], loop, clock);
+		add_sum(&all->host[OVERVIEW_EVENTS + k], &view->events[k], clock);
 	}
 	for (unsigned int k = 0; k < NR_OVERVIEW_WORKS; k++) {
-		add_sum(&all->work[k], &part->work[k], loop_ns, NULL);
+		add_sum(&all->work[k], &part->work[k], NULL);
 	}
-	add_devices(view, all, steps_ns, loop_ns);
+	add_devices(view, all, steps_ns);
 	step_span_fini(&part->ticks);
 	step_span_fini(&part->ns);
 }
