@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/comm/host_collectives.h"
-#include "report/comm/nccl_match.h"
 #include "report/model/select.h"
 
 /* More steps are evenly thinned out to about so many; of jobs, whose graphs are all in memory. */
@@ -37,72 +35,44 @@ static uint32_t scales_of(void *context, uint32_t name, enum replay_item item)
 	return prediction->scales_of ? prediction->scales_of(prediction->context, name, item) : 0;
 }
 
+/* All ranks' operations of a collective lie behind each other: its number is the first of them. */
 static uint32_t of_collective(void *context, uint64_t correlation)
 {
 	const struct prediction *prediction = context;
-	const uint32_t *found = idmap_get(&prediction->collectives, correlation);
+	const struct nccl_op *ops = prediction->waits.ops.ops;
+	const struct nccl_op *op = rank_waits_kernel(&prediction->waits, correlation);
 
-	return found ? *found : 0;
+	if (!prediction->is_joined || !op || !nccl_op_is_numbered(op)) {
+		return 0;
+	}
+	while (op > ops && op[-1].key == op->key && op[-1].sequence == op->sequence) {
+		op--;
+	}
+	return (uint32_t)(op - ops) + 1;
 }
 
+/* They are numbered behind those of NCCL. */
 static uint32_t of_host_collective(void *context, uint64_t begin)
 {
 	const struct prediction *prediction = context;
-	const uint32_t *found = idmap_get(&prediction->host_collectives, begin);
+	const struct nccl_op *op = rank_waits_call(&prediction->waits, begin);
 
-	return found ? *found : 0;
+	return prediction->is_joined && op ? (uint32_t)(prediction->waits.ops.nr_ops + op->key) : 0;
 }
 
 static uint32_t ranks_of(void *context, uint32_t collective)
 {
-	const struct prediction *prediction = context;
+	const struct rank_waits *waits = &((struct prediction *)context)->waits;
+	size_t nr_ops = waits->ops.nr_ops;
 
-	return collective <= prediction->ops.nr_ops
-		       ? prediction->ops.ops[collective - 1].nr_ranks
-		       : prediction->host_ops.ops[collective - 1 - prediction->ops.nr_ops].nr_ranks;
+	return collective <= nr_ops ? waits->ops.ops[collective - 1].nr_ranks
+				    : waits->host_ops.ops[collective - 1 - nr_ops].nr_ranks;
 }
 
 static struct replay_names names_of(struct prediction *prediction)
 {
 	return (struct replay_names){scales_of, of_collective, ranks_of, prediction,
 		prediction->has_no_limits, of_host_collective};
-}
-
-/* All ranks' operations of a collective lie behind each other: its number is the first of them. */
-static void find_collectives(struct prediction *prediction, size_t process)
-{
-	const struct nccl_op *first = prediction->ops.ops;
-
-	idmap_fini(&prediction->collectives);
-	idmap_init(&prediction->collectives, sizeof(uint32_t));
-	for (size_t i = 0; i < prediction->ops.nr_ops; i++) {
-		const struct nccl_op *op = &prediction->ops.ops[i];
-
-		if (op->key != first->key || op->sequence != first->sequence) {
-			first = op;
-		}
-		if (op->process == process && op->is_matched && op->correlation &&
-			nccl_op_is_numbered(op)) {
-			*(uint32_t *)idmap_put(&prediction->collectives, op->correlation) =
-				(uint32_t)(first - prediction->ops.ops) + 1;
-		}
-	}
-}
-
-static void find_host_collectives(struct prediction *prediction, size_t process)
-{
-	const struct nccl_ops *ops = &prediction->host_ops;
-
-	idmap_fini(&prediction->host_collectives);
-	idmap_init(&prediction->host_collectives, sizeof(uint32_t));
-	for (size_t i = 0; i < ops->nr_ops; i++) {
-		const struct nccl_op *op = &ops->ops[i];
-
-		if (op->process == process && op->is_matched) {
-			*(uint32_t *)idmap_put(&prediction->host_collectives, op->begin_ns) =
-				(uint32_t)(prediction->ops.nr_ops + op->key);
-		}
-	}
 }
 
 /* ---- steps ---- */
@@ -274,8 +244,7 @@ void prediction_init(struct prediction *prediction, const struct view_input *inp
 	prediction->load.wants = wants_step;
 	prediction->load.take = on_step;
 	prediction->load.context = prediction;
-	idmap_init(&prediction->collectives, sizeof(uint32_t));
-	idmap_init(&prediction->host_collectives, sizeof(uint32_t));
+	rank_waits_init(&prediction->waits, input->nr_processes);
 	prediction->sums = mem_zeroed(input->nr_processes + 1, sizeof(*prediction->sums));
 	prediction->of = mem_zeroed(input->nr_processes + 1, sizeof(*prediction->of));
 }
@@ -284,10 +253,8 @@ static void on_batch(void *context, struct process *process, const struct batch 
 {
 	struct prediction *prediction = context;
 
-	if (batch->table == GPROF_TABLE_nccl) {
-		nccl_ops_add_batch(&prediction->ops, batch);
-	} else if (batch->table == GPROF_TABLE_op) {
-		host_collective_add_batch(&prediction->host_ops, process, batch);
+	if (batch->table == GPROF_TABLE_nccl || batch->table == GPROF_TABLE_op) {
+		rank_waits_add_batch(&prediction->waits, process, batch);
 	} else {
 		step_loader_mark(&prediction->load, process, batch);
 	}
@@ -295,10 +262,7 @@ static void on_batch(void *context, struct process *process, const struct batch 
 
 static void end_scan(void *context, struct process *process)
 {
-	struct prediction *prediction = context;
-
-	nccl_ops_end(&prediction->ops, process);
-	prediction->host_ops.nr_processes++;
+	rank_waits_end(&((struct prediction *)context)->waits, process);
 }
 
 static bool has_steps(const struct process *process)
@@ -320,18 +284,6 @@ static size_t most_job_steps(const struct prediction *prediction)
 	return nr_nodes < MOST_JOB_STEPS ? (size_t)nr_nodes : MOST_JOB_STEPS;
 }
 
-static void begin_all(struct prediction *prediction)
-{
-	struct nccl_match match;
-
-	if (prediction->input->nr_processes > 1) {
-		nccl_match(&prediction->ops, &match);
-		prediction->nr_matched =
-			match.nr_matched + host_collective_match(&prediction->host_ops);
-	}
-	prediction->is_joined = prediction->nr_matched && most_job_steps(prediction);
-}
-
 static size_t nr_selected(const struct process *process)
 {
 	size_t nr = 0;
@@ -347,18 +299,15 @@ static void begin(void *context, struct process *process)
 	struct prediction *prediction = context;
 	size_t most;
 
+	rank_waits_begin(&prediction->waits);
 	if (!prediction->nr_begun) {
-		begin_all(prediction);
+		prediction->is_joined = prediction->waits.nr_matched && most_job_steps(prediction);
 	}
 	most = prediction->is_joined ? most_job_steps(prediction) : MOST_STEPS;
 	prediction->process = prediction->nr_begun++;
 	prediction->nr_seen = 0;
 	prediction->stride = (nr_selected(process) + most - 1) / most;
 	prediction->stride = prediction->stride ? prediction->stride : 1;
-	if (prediction->is_joined) {
-		find_collectives(prediction, prediction->process);
-		find_host_collectives(prediction, prediction->process);
-	}
 	step_loader_begin(&prediction->load, process);
 }
 
@@ -394,16 +343,13 @@ static void end(void *context, struct process *process, const struct phases *pha
 
 static const struct scan_want wants[] = {
 	STEP_LOADER_WANTS,
-	{GPROF_TABLE_nccl, NCCL_OPS_MASK, 0},
-	{GPROF_TABLE_op, HOST_COLLECTIVE_MASK, 0},
+	RANK_WAITS_WANTS,
 };
 
-/* Operators are read twice only for what several processes do together on their hosts. */
 static bool needs(void *context, struct process *process, unsigned int table)
 {
-	return table != GPROF_TABLE_op ||
-	       (((struct prediction *)context)->input->nr_processes > 1 &&
-		       host_collective_is_in(process));
+	return (table != GPROF_TABLE_op && table != GPROF_TABLE_nccl) ||
+	       rank_waits_needs(&((struct prediction *)context)->waits, process, table);
 }
 
 const struct scan_view prediction_scan = {
@@ -541,10 +487,7 @@ void prediction_fini(struct prediction *prediction)
 	}
 	free(prediction->steps);
 	step_loader_fini(&prediction->load);
-	idmap_fini(&prediction->collectives);
-	idmap_fini(&prediction->host_collectives);
-	nccl_ops_fini(&prediction->ops);
-	nccl_ops_fini(&prediction->host_ops);
+	rank_waits_fini(&prediction->waits);
 	free(prediction->sums);
 	free(prediction->of);
 }

@@ -17,7 +17,7 @@
 #include "report/analysis/replay.h"
 #include "report/analysis/step_events.h"
 #include "report/analysis/view.h"
-#include "report/comm/nccl_ops.h"
+#include "report/comm/rank_waits.h"
 
 #define PREDICTION_CHANGES 16u
 
@@ -56,11 +56,7 @@ struct prediction {
 	size_t process;		      /* the one at hand */
 	size_t nr_begun, nr_seen, stride;
 	/* of jobs whose collectives match */
-	struct nccl_ops ops;
-	struct nccl_ops host_ops; /* those of the host */
-	uint64_t nr_matched;
-	struct idmap collectives; /* uint32_t of the process at hand: by correlation ID 1 + op */
-	struct idmap host_collectives; /* by their begin, ns: 1 + op, behind those of `ops` */
+	struct rank_waits waits;
 	struct prediction_step *steps;
 	size_t nr_steps, step_capacity;
 	bool has_ended;

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/comm/nccl_match.h"
 #include "report/comm/nccl_names.h"
 #include "report/ops/op.h"
+#include "report/ops/phase.h"
 #include "report/util/buf.h"
 #include "report/model/select.h"
 #include "report/util/text.h"
@@ -232,6 +234,8 @@ static void on_call(void *context, const struct host_collective *comm)
 {
 	struct adder *adder = context;
 	struct nccl_ops *ops = adder->ops;
+	const struct phases steps = {
+		.process = adder->process, .nr_steps = adder->process->nr_steps + 1};
 	struct clock_map *clock = &adder->process->host_clock;
 	const char *name = host_collective_names[comm->library];
 
@@ -247,6 +251,7 @@ static void on_call(void *context, const struct host_collective *comm)
 		.boot = process_clock(adder->process),
 		.process = ops->nr_processes,
 		.id = (uint32_t)ops->nr_ops,
+		.step = phases_step(&steps, comm->begin),
 		.name = string_pool_intern(name, strlen(name)),
 		.kind = comm->kind,
 		.library = comm->library,
@@ -365,8 +370,8 @@ uint64_t host_collective_match(struct nccl_ops *ops)
 		}
 		if (is_one(first, nr, nr_processes)) {
 			nr_matched++;
+			nccl_match_set_times(first, nr);
 			for (size_t i = 0; i < nr; i++) {
-				first[i].is_matched = true;
 				first[i].key = at + 1;
 				first[i].nr_ranks = (uint32_t)nr;
 			}

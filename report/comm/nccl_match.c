@@ -504,7 +504,7 @@ static bool has_one_clock(const struct nccl_clocks *clocks, const struct nccl_op
 	return true;
 }
 
-static void set_times(struct nccl_op *ops, size_t nr)
+void nccl_match_set_times(struct nccl_op *ops, size_t nr)
 {
 	struct nccl_op *last = &ops[0];
 	uint64_t end_ns = 0;
@@ -609,7 +609,7 @@ static void match_collectives(struct nccl_ops *ops, const struct nccl_clocks *cl
 			match->nr_clocks++;
 		} else {
 			match->nr_matched++;
-			set_times(&ops->ops[at], lengths[at]);
+			nccl_match_set_times(&ops->ops[at], lengths[at]);
 		}
 	}
 }

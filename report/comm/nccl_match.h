@@ -128,6 +128,9 @@ struct nccl_match {
  */
 void nccl_match(struct nccl_ops *ops, struct nccl_match *match);
 
+/* Sets these results of all ranks of one collective, which have times on one clock. */
+void nccl_match_set_times(struct nccl_op *ops, size_t nr);
+
 /* Only sorts them and fits their clocks; times stay. */
 void nccl_match_clocks(struct nccl_ops *ops, struct nccl_clocks *clocks);
 

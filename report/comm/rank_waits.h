@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How long the kernels and calls of a process that communicate wait for a rank that comes later:
+ * those of collectives whose ranks are all recorded, and of sends and receives with their other
+ * sides. The time budget and the replay ask here; the waits are those of nccl_match.h and
+ * host_collectives.h, as the views of communication have them.
+ *
+ * A scan of all processes gathers their operations, and a walk over each process then asks for its
+ * own.
+ *
+ * Memory: that of nccl_ops.h for both kinds, 4 bytes for each matched operation, and 20 for each of
+ * the process at hand. Nothing is read of one process alone: nobody knows whom it waits for.
+ */
+#ifndef REPORT_COMM_RANK_WAITS_H
+#define REPORT_COMM_RANK_WAITS_H
+
+#include "report/comm/host_collectives.h"
+#include "report/comm/nccl_ops.h"
+#include "report/util/idmap.h"
+
+struct rank_waits {
+	size_t nr_processes;
+	struct nccl_ops ops;	  /* of NCCL */
+	struct nccl_ops host_ops; /* of hosts */
+	uint64_t nr_matched;	  /* collectives; set when the first process begins */
+	size_t nr_begun;
+	/* Of the process at hand, 1 + the place of an operation: by correlation ID in `ops`, by
+	 * begin in `host_ops` */
+	struct idmap kernels, calls;
+	uint32_t *places, *host_places; /* of matched operations, process by process */
+	size_t at, host_at;		/* where those of the next process begin */
+	size_t nr_places, nr_host_places;
+};
+
+void rank_waits_init(struct rank_waits *waits, size_t nr_processes);
+void rank_waits_fini(struct rank_waits *waits);
+
+/* For a scan_view that gets all batches, also those that are not selected. */
+#define RANK_WAITS_WANTS                                \
+	{GPROF_TABLE_nccl, NCCL_OPS_MASK, 0},           \
+	{                                               \
+		GPROF_TABLE_op, HOST_COLLECTIVE_MASK, 0 \
+	}
+bool rank_waits_needs(const struct rank_waits *waits, struct process *process, unsigned int table);
+/* Takes a batch of one of these tables, with the columns that it wants. */
+void rank_waits_add_batch(
+	struct rank_waits *waits, struct process *process, const struct batch *batch);
+void rank_waits_end(struct rank_waits *waits, struct process *process);
+
+/* After the scan, for each process in the same order. */
+void rank_waits_begin(struct rank_waits *waits);
+
+/*
+ * The operation of a kernel, and the one of the host that begins then, ns; its wait_ns is how long
+ * it waits from its begin on. NULL: not all of its ranks are known, or it has several kernels.
+ */
+const struct nccl_op *rank_waits_kernel(const struct rank_waits *waits, uint64_t correlation);
+const struct nccl_op *rank_waits_call(const struct rank_waits *waits, uint64_t begin_ns);
+
+#endif
