@@ -41,6 +41,7 @@ static void begin(void *context, struct process *process)
 	headline->budget.on_gap = headline->on_gap;
 	headline->budget.site_of = headline->site_of;
 	headline->budget.gap_context = headline->gap_context;
+	headline->budget.rank_waits = headline->rank_waits;
 }
 
 static void take_enter(void *context, const struct op *op)

@@ -102,6 +102,7 @@ struct headline {
 	void (*on_gap)(void *context, const struct budget_gap *gap);
 	uint32_t (*site_of)(void *context, const struct op_call *call, const struct op *op);
 	void *gap_context;
+	const struct rank_waits *rank_waits;
 };
 
 /* What a view hands on, see struct view_part; context: the headline, which starts with all zeros.
@@ -139,6 +140,7 @@ bool headline_has_lost(const struct headline_figures *figures);
 #define HEADLINE_NR_GPU_SHARES	 14u
 #define HEADLINE_NR_CPU_SHARES	 5u
 #define HEADLINE_NR_PHASE_SHARES 5u
+#define HEADLINE_NR_WAIT_SHARES	 2u /* of the communication, where they are known */
 extern const struct figure_share headline_gpu_shares[HEADLINE_NR_GPU_SHARES];
 extern const struct figure_share headline_cpu_shares[HEADLINE_NR_CPU_SHARES];
 extern const struct figure_share headline_phase_shares[HEADLINE_NR_PHASE_SHARES];
@@ -176,7 +178,8 @@ enum headline_column {
 	HEADLINE_GPU_SHARES,
 	HEADLINE_CPU_SHARES = HEADLINE_GPU_SHARES + 2 * HEADLINE_NR_GPU_SHARES,
 	HEADLINE_PHASE_SHARES = HEADLINE_CPU_SHARES + 2 * HEADLINE_NR_CPU_SHARES,
-	HEADLINE_FLOPS = HEADLINE_PHASE_SHARES + 2 * HEADLINE_NR_PHASE_SHARES,
+	HEADLINE_WAIT_SHARES = HEADLINE_PHASE_SHARES + 2 * HEADLINE_NR_PHASE_SHARES,
+	HEADLINE_FLOPS = HEADLINE_WAIT_SHARES + 2 * HEADLINE_NR_WAIT_SHARES,
 	HEADLINE_MFU,
 	HEADLINE_FINDINGS,
 	HEADLINE_INCOMPLETE =

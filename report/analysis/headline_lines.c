@@ -20,11 +20,21 @@ void headline_add_no_gpu(struct buf *out, const struct headline_figures *figures
 	}
 }
 
+/* The exposed communication, of which it may be unknown when its ranks came. */
+#define NR_WAIT_SHARES (HEADLINE_NR_WAIT_SHARES + 1)
+static const struct figure_share wait_shares[NR_WAIT_SHARES] = {
+	{"transfer", BUDGET_TRANSFER, BUDGET_TRANSFER},
+	{"waiting for a rank", BUDGET_RANK_WAIT, BUDGET_RANK_WAIT},
+	{"unknown", BUDGET_COMMUNICATION, BUDGET_COMMUNICATION},
+};
+
 /* The first of them, and why the GPU is idle: what the host does meanwhile. */
-#define NR_BUSY 3u
+#define NR_BUSY		  3u
+#define COMMUNICATION	  1u
+#define CPU_COMMUNICATION 2u
 const struct figure_share headline_gpu_shares[HEADLINE_NR_GPU_SHARES] = {
 	{"computing", BUDGET_COMPUTING, BUDGET_COMPUTING},
-	{"exposed communication", BUDGET_COMMUNICATION, BUDGET_COMMUNICATION},
+	[COMMUNICATION] = {"exposed communication", BUDGET_TRANSFER, BUDGET_RANK_WAIT},
 	{"exposed copies", BUDGET_UPLOAD, BUDGET_SET},
 	{"start-up", BUDGET_HOST + HOST_STARTUP, BUDGET_HOST + HOST_STARTUP},
 	{"allocation", BUDGET_HOST + HOST_ALLOCATION, BUDGET_HOST + HOST_ALLOCATION},
@@ -42,7 +52,7 @@ const struct figure_share headline_gpu_shares[HEADLINE_NR_GPU_SHARES] = {
 const struct figure_share headline_cpu_shares[HEADLINE_NR_CPU_SHARES] = {
 	{"in operators", BUDGET_HOST + HOST_OPERATOR, BUDGET_HOST + HOST_OPERATOR},
 	{"in the data loader", BUDGET_HOST + HOST_LOADER, BUDGET_HOST + HOST_LOADER},
-	{"in communication", BUDGET_COMMUNICATION, BUDGET_COMMUNICATION},
+	[CPU_COMMUNICATION] = {"in communication", BUDGET_TRANSFER, BUDGET_RANK_WAIT},
 	{"in CUDA calls", BUDGET_HOST + HOST_STARTUP, BUDGET_HOST + HOST_CALL},
 	{"elsewhere", BUDGET_HOST + HOST_OS, BUDGET_DEPENDENCY},
 };
@@ -102,6 +112,41 @@ static void add_idle(struct figure_lines *lines, unsigned int *tenths, bool is_l
 	}
 }
 
+static bool is_divided(const struct headline_figures *figures)
+{
+	return figures->parts[BUDGET_TRANSFER] || figures->parts[BUDGET_RANK_WAIT];
+}
+
+/* What it was for stands behind its sum. */
+static void add_communication(struct figure_lines *lines, const struct headline_figures *figures,
+	unsigned int tenths, const char *text)
+{
+	double all_ns = (double)budget_communication(figures->parts), ns = 0;
+	unsigned int until = 0;
+
+	if (!is_divided(figures)) {
+		figure_lines_add_share(lines, tenths, text);
+		return;
+	}
+	for (unsigned int i = 0; i < NR_WAIT_SHARES; i++) {
+		unsigned int before = until;
+		char item[96], begin[64] = "";
+
+		ns += (double)figures->parts[wait_shares[i].first];
+		until = (unsigned int)lround(tenths * ns / all_ns);
+		if (until == before) {
+			continue;
+		}
+		if (!before) {
+			snprintf(begin, sizeof(begin), "%u.%u %% %s (", tenths / 10, tenths % 10,
+				text);
+		}
+		snprintf(item, sizeof(item), "%s%s %u.%u%s", begin, wait_shares[i].text,
+			(until - before) / 10, (until - before) % 10, until == tenths ? ")" : "");
+		figure_lines_add(lines, item);
+	}
+}
+
 void headline_add_gpu_shares(struct figure_lines *lines, const struct headline_figures *figures)
 {
 	unsigned int tenths[FIGURE_MOST_SHARES];
@@ -109,21 +154,33 @@ void headline_add_gpu_shares(struct figure_lines *lines, const struct headline_f
 	figure_shares_tenths(headline_gpu_shares, HEADLINE_NR_GPU_SHARES, figures->parts,
 		figures->parts_ns, tenths);
 	figure_lines_begin(lines, "Time");
-	for (size_t i = 0; i < NR_BUSY; i++) {
-		figure_lines_add_share(lines, tenths[i], headline_gpu_shares[i].text);
-	}
+	figure_lines_add_share(lines, tenths[0], headline_gpu_shares[0].text);
+	add_communication(
+		lines, figures, tenths[COMMUNICATION], headline_gpu_shares[COMMUNICATION].text);
+	figure_lines_add_share(lines, tenths[2], headline_gpu_shares[2].text);
 	add_idle(lines, tenths, headline_has_lost(figures));
 	figure_lines_end(lines);
 }
 
 void headline_add_cpu_shares(struct figure_lines *lines, const struct headline_figures *figures)
 {
+	unsigned int tenths[FIGURE_MOST_SHARES];
+
 	if (figures->has_phases && figures->phases_ns) {
 		figure_lines_add_shares(lines, "Time", headline_phase_shares,
 			HEADLINE_NR_PHASE_SHARES, figures->phases, figures->phases_ns);
 	}
-	figure_lines_add_shares(lines, "CPU", headline_cpu_shares, HEADLINE_NR_CPU_SHARES,
-		figures->parts, figures->parts_ns);
+	figure_shares_tenths(headline_cpu_shares, HEADLINE_NR_CPU_SHARES, figures->parts,
+		figures->parts_ns, tenths);
+	figure_lines_begin(lines, "CPU");
+	for (size_t i = 0; i < HEADLINE_NR_CPU_SHARES; i++) {
+		if (i == CPU_COMMUNICATION) {
+			add_communication(lines, figures, tenths[i], headline_cpu_shares[i].text);
+		} else {
+			figure_lines_add_share(lines, tenths[i], headline_cpu_shares[i].text);
+		}
+	}
+	figure_lines_end(lines);
 }
 
 /* A last item that the line need not have. */
@@ -289,6 +346,10 @@ const struct table_column headline_columns[HEADLINE_NR_COLUMNS] = {
 	SHARE("optimization", "Optimization", "phase of the host"),
 	SHARE("dataloader", "Dataloader", "phase of the host"),
 	SHARE("others", "Others", "in no phase"),
+	SHARE("transfer", "Transfer", "exposed communication once all ranks have come"),
+	SHARE("rank_wait", "Waiting for a rank",
+		"exposed communication until then; both are unknown where not all ranks are "
+		"recorded"),
 	TABLE_COLUMN("flops_per_s", "FLOP/s", TABLE_NUMBER,
 		.help = "of operators with recorded shapes, per GPU"),
 	TABLE_COLUMN("mfu_pct", "MFU %", TABLE_PERCENT,
@@ -312,6 +373,10 @@ static void fill_times(const struct headline_figures *figures, struct table_cell
 	} else if (figures->has_parts) {
 		figure_shares_fill(headline_cpu_shares, HEADLINE_NR_CPU_SHARES, figures->parts,
 			figures->parts_ns, nr, &cells[HEADLINE_CPU_SHARES]);
+	}
+	if (figures->has_parts && is_divided(figures)) {
+		figure_shares_fill(wait_shares, HEADLINE_NR_WAIT_SHARES, figures->parts,
+			figures->parts_ns, nr, &cells[HEADLINE_WAIT_SHARES]);
 	}
 	if (figures->has_phases) {
 		figure_shares_fill(headline_phase_shares, HEADLINE_NR_PHASE_SHARES, figures->phases,

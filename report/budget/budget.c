@@ -21,7 +21,11 @@ const struct budget_part_text budget_part_texts[NR_BUDGET_PARTS] = {
 	[BUDGET_DOWNLOAD] = {"download", "Copies from the GPU", "and no kernel computes"},
 	[BUDGET_COPY] = {"copy", "Other copies", "and no kernel computes"},
 	[BUDGET_SET] = {"set", "Memsets", "and no kernel computes"},
+	[BUDGET_TRANSFER] = {"transfer", "Communication: transfer",
+		"all ranks have come, and nothing else runs"},
 	[BUDGET_COMMUNICATION] = {"communication", "Communication", "and nothing else runs"},
+	[BUDGET_RANK_WAIT] = {"rank_wait", "Communication: waiting for a rank",
+		"a rank comes later, and nothing else runs"},
 	[BUDGET_HOST + HOST_STARTUP] = {"startup", "Idle: start-up",
 		"the host is in a long call that does not recur"},
 	[BUDGET_HOST + HOST_ALLOCATION] = {"allocation", "Idle: allocation",
@@ -549,6 +553,17 @@ static inline void add_busy(
 	}
 }
 
+/* op: what is known of it. */
+static void add_communication(
+	struct budget *budget, const struct nccl_op *op, uint64_t begin, uint64_t end)
+{
+	uint64_t wait_ns = op ? op->wait_ns : 0;
+
+	wait_ns = wait_ns < end - begin ? wait_ns : end - begin;
+	add_busy(budget, op ? BUDGET_TRANSFER : BUDGET_COMMUNICATION, begin + wait_ns, end);
+	add_busy(budget, BUDGET_RANK_WAIT, begin, begin + wait_ns);
+}
+
 static inline void add_state(struct budget *budget, unsigned int slot, enum host_state state,
 	uint64_t begin, uint64_t end)
 {
@@ -714,7 +729,9 @@ void budget_enter(struct budget *budget, const struct op *op)
 	see(budget, begin, end);
 	come_to(budget, op->end);
 	if (host_collective_library_of(op->name)) {
-		add_busy(budget, BUDGET_COMMUNICATION, begin, end);
+		add_communication(budget,
+			budget->rank_waits ? rank_waits_call(budget->rank_waits, begin) : NULL,
+			begin, end);
 	} else if (op_class(op->name, op->framework, op->scope) == OP_DATALOADER) {
 		add_owner(budget, HOST_LOADER, begin, end, site_of(budget, NULL, op));
 		add_state(budget, slot, HOST_LOADER, begin, end);
@@ -832,7 +849,15 @@ void budget_record(struct budget *budget, const struct op_record *record,
 		device_work_add(
 			&budget->work, record, end < budget->closed_ns ? end : budget->closed_ns);
 	}
-	add_busy(budget, part, record->begin_ns, end);
+	if (part == BUDGET_COMMUNICATION) {
+		add_communication(budget,
+			budget->rank_waits
+				? rank_waits_kernel(budget->rank_waits, record->correlation)
+				: NULL,
+			record->begin_ns, end);
+	} else {
+		add_busy(budget, part, record->begin_ns, end);
+	}
 }
 
 /* The first step begins with the program, unless its first phase shows where the loop does. */
@@ -929,7 +954,7 @@ void budget_plugin_parts(const struct budget_step *step, uint64_t ns[NR_BUDGET_P
 	ns[BUDGET_PLUGIN_MEMCPY] =
 		step->ns[BUDGET_UPLOAD] + step->ns[BUDGET_DOWNLOAD] + step->ns[BUDGET_COPY];
 	ns[BUDGET_PLUGIN_MEMSET] = step->ns[BUDGET_SET];
-	ns[BUDGET_PLUGIN_COMMUNICATION] = step->ns[BUDGET_COMMUNICATION];
+	ns[BUDGET_PLUGIN_COMMUNICATION] = budget_communication(step->ns);
 	for (unsigned int i = 0; i <= NR_HOST_STATES; i++) {
 		ns[plugin_part_of(i)] += step->ns[BUDGET_HOST + i] + step->late_ns[i];
 	}

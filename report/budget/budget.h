@@ -6,7 +6,11 @@
  *
  *     computing       a kernel that computes runs on a GPU of the process
  *     copies, sets    a copy or memset runs; copies by their direction
- *     communication   a kernel of a collective runs; without GPUs, or on the host: a collective
+ *     communication   a kernel of a collective runs; without GPUs, or on the host: a collective.
+ *                     Where it is known when its ranks came (rank_waits.h) it is in turn
+ *                     - transfer, from when the last of them came;
+ *                     - communication, as long as one runs of which that is unknown;
+ *                     - waiting for a rank, until then.
  *     idle            else, by what the work that ends the gap was waiting for. Its launch is the
  *                     call with its correlation ID (of several that begin together, the first):
  *                     - The gap up to the end of that launch counts by what the launching thread
@@ -42,6 +46,7 @@
 #include "report/budget/device_utilization.h"
 #include "report/budget/gap_owners.h"
 #include "report/budget/host_states.h"
+#include "report/comm/rank_waits.h"
 #include "report/ops/op_launch.h"
 #include "report/ops/op_walk.h"
 #include "report/table/table.h"
@@ -54,7 +59,9 @@ enum budget_part {
 	BUDGET_DOWNLOAD, /* copies from a GPU */
 	BUDGET_COPY,	 /* other copies */
 	BUDGET_SET,
+	BUDGET_TRANSFER, /* communication, as the next two */
 	BUDGET_COMMUNICATION,
+	BUDGET_RANK_WAIT,
 	BUDGET_HOST, /* from here on by enum host_state; the GPU is idle */
 	BUDGET_USER = BUDGET_HOST + HOST_USER,
 	BUDGET_LATENCY,
@@ -181,6 +188,8 @@ struct budget {
 	uint64_t nr_launches, nr_graph_launches, nr_lost, nr_timeless;
 	bool is_capturing; /* going back in time */
 	bool has_hip;	   /* calls of HIP: the GPU is AMD's */
+	/* Of the process at hand. NULL: when ranks came is unknown. */
+	const struct rank_waits *rank_waits;
 	/* Gets each gap of a step that is closed, from the last to the first; may be NULL. */
 	void (*on_gap)(void *context, const struct budget_gap *gap);
 	/*
@@ -256,6 +265,22 @@ enum budget_plugin_part {
 void budget_plugin_parts(const struct budget_step *step, uint64_t ns[NR_BUDGET_PLUGIN_PARTS]);
 
 /* ---- sums ---- */
+
+/* All communication of `parts`. */
+static inline uint64_t budget_communication(const uint64_t parts[NR_BUDGET_PARTS])
+{
+	return parts[BUDGET_TRANSFER] + parts[BUDGET_COMMUNICATION] + parts[BUDGET_RANK_WAIT];
+}
+
+/* Of a process alone nobody knows whom it waited for: it has the other parts, so numbered. */
+#define NR_BUDGET_LONE_PARTS (NR_BUDGET_PARTS - 2u)
+
+static inline unsigned int budget_lone_part(unsigned int number)
+{
+	return number < BUDGET_TRANSFER	   ? number
+	       : number == BUDGET_TRANSFER ? (unsigned int)BUDGET_COMMUNICATION
+					   : number + 2;
+}
 
 /* What the whole steps of a process add up to. */
 enum budget_sum {

@@ -93,12 +93,12 @@ struct reduced_step {
 enum reduced_fact {
 	REDUCED_BUDGET,					  /* enum budget_sum */
 	REDUCED_MEMORY = REDUCED_BUDGET + NR_BUDGET_SUMS, /* enum memory_peak */
-	REDUCED_PARTS = REDUCED_MEMORY + NR_MEMORY_PEAKS, /* enum budget_part; from version 3 on */
-	NR_REDUCED_FACTS = REDUCED_PARTS + NR_BUDGET_PARTS,
+	REDUCED_PARTS = REDUCED_MEMORY + NR_MEMORY_PEAKS, /* budget_lone_part; from version 3 on */
+	NR_REDUCED_FACTS = REDUCED_PARTS + NR_BUDGET_LONE_PARTS,
 };
 
 _Static_assert(REDUCED_PARTS == 14 && VIEW_MERGE_SUMS == 4, "as many as in files of version 2");
-_Static_assert(NR_BUDGET_PARTS == 19, "as many as in files of version 3");
+_Static_assert(NR_BUDGET_LONE_PARTS == 19, "as many as in files of version 3");
 _Static_assert(NR_REDUCED_FACTS <= 63, "a file has a bit for each");
 
 enum reduced_state {

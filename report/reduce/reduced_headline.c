@@ -109,8 +109,8 @@ static void add_parts(const struct reduced_process *process, struct headline_fig
 		add_plugin_parts(sums, figures->parts);
 		return;
 	}
-	for (unsigned int i = 0; i < NR_BUDGET_PARTS; i++) {
-		figures->parts[i] += parts[i];
+	for (unsigned int i = 0; i < NR_BUDGET_LONE_PARTS; i++) {
+		figures->parts[budget_lone_part(i)] += parts[i];
 	}
 }
 

@@ -9,6 +9,7 @@
 #include "report/model/py_stack.h"
 #include "report/util/string_pool.h"
 #include "report/util/text.h"
+#include "report/verdict/waited_rank.h"
 
 /* A cause that reaches less, or whose change saves less, is not shown. Percent of the step. */
 #define LEAST_REACH_PCT 3.0
@@ -127,6 +128,7 @@ void verdict_init(void *state)
 	verdict->headline.on_gap = on_gap;
 	verdict->headline.site_of = site_of;
 	verdict->headline.gap_context = verdict;
+	verdict->headline.rank_waits = &verdict->prediction.waits;
 	choose_changes(verdict);
 	prediction_init(&verdict->prediction, &verdict->advice.input);
 }
@@ -466,10 +468,20 @@ static void add_operators(struct verdict *verdict)
 static void add_late(struct verdict *verdict)
 {
 	double nr = (double)verdict->figures.nr_ranks;
+	double others = nr > 1 ? nr / (nr - 1) : 1;
+	double waits_ns = part(verdict, BUDGET_RANK_WAIT);
+	double most_ns = waits_ns + part(verdict, BUDGET_COMMUNICATION);
 	double delay_ns = find_late(verdict);
-	double exposed_ns = nr > 1 ? part(verdict, BUDGET_COMMUNICATION) * nr / (nr - 1) : 0;
 
-	add(verdict, VERDICT_STRAGGLER, delay_ns < exposed_ns ? delay_ns : exposed_ns);
+	delay_ns = delay_ns < most_ns * others ? delay_ns : most_ns * others;
+	/* Steps of a late rank show less than half of that: they may wait for several. */
+	if (waits_ns > 0 && 2 * delay_ns <= waits_ns * others) {
+		verdict->late = NULL;
+		verdict->late_rank = waited_rank(&verdict->headline, &verdict->prediction.waits);
+		verdict->is_late_mostly = true;
+		delay_ns = verdict->late_rank < 0 ? waits_ns : waits_ns * others;
+	}
+	add(verdict, VERDICT_STRAGGLER, delay_ns);
 }
 
 static const struct advice_facts *facts_of(const struct verdict *verdict)
@@ -502,7 +514,8 @@ void verdict_find(struct verdict *verdict)
 		add_idle(verdict);
 	}
 	add(verdict, VERDICT_COPIES, part(verdict, BUDGET_UPLOAD) + state(verdict, HOST_STAGING));
-	add(verdict, VERDICT_COMMUNICATION, part(verdict, BUDGET_COMMUNICATION));
+	add(verdict, VERDICT_COMMUNICATION,
+		part(verdict, BUDGET_TRANSFER) + part(verdict, BUDGET_COMMUNICATION));
 	add_late(verdict);
 	qsort(verdict->findings, verdict->nr, sizeof(*verdict->findings), by_saving);
 	if (headline_has_lost(figures)) {
@@ -522,6 +535,22 @@ static void add_amount(
 	buf_printf(out, "%s (%.1f %%)",
 		verdict->figures.has_steps ? " per step" : " of the recording",
 		verdict_share_pct(finding));
+}
+
+static void add_late_sentence(
+	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
+{
+	bool has_rank = !verdict->is_late_mostly || verdict->late_rank >= 0;
+
+	buf_text(out, has_rank ? "The other ranks wait " : "The ranks wait ");
+	add_amount(verdict, finding, out);
+	if (has_rank) {
+		buf_printf(out, "%s for rank %" PRId64 "%s",
+			verdict->is_late_mostly ? ", mostly" : "", verdict->late_rank,
+			verdict->late ? advice_straggler_because(verdict->late->cause) : "");
+	} else {
+		buf_text(out, " for each other");
+	}
 }
 
 /* As "; batches that are ready in time save 57.0 ms per step (32.6 %)". */
@@ -642,10 +671,7 @@ void verdict_add_sentence(
 		add_startup_sentence(verdict, finding, out);
 		return;
 	case VERDICT_STRAGGLER:
-		buf_text(out, "The other ranks wait ");
-		add_amount(verdict, finding, out);
-		buf_printf(out, " for rank %" PRId64 "%s", verdict->late_rank,
-			verdict->late ? advice_straggler_because(verdict->late->cause) : "");
+		add_late_sentence(verdict, finding, out);
 		return;
 	case VERDICT_LOADER:
 		buf_printf(out, "The %s waits for the data loader",

@@ -8,12 +8,12 @@
  *
  *     lost data    launches without GPU activity: nothing else is said of idle time
  *     start-up     long calls that do not recur; without steps also allocation and loading
- *     straggler    what the other ranks wait for one
+ *     straggler    what the other ranks wait for one, or all for each other, and nothing else runs
  *     launch, user code, allocation, loader   parts of idle time of these names; without GPUs only
  *                  the last, and user code of steps that have operators
  *     read-back    waits for the GPU, copies from it, and gaps that a wait opened
  *     copies       copies to the GPU, and calls that wait for them
- *     communication   what no computation hides
+ *     communication   what no computation hides, but for those waits where they are known
  *     gaps         launch latency
  *     kernels      the GPU computes, and no other cause costs much: that is a verdict, too
  *     operators    the same without GPUs
@@ -48,7 +48,8 @@ struct verdict {
 	struct verdict_finding findings[NR_VERDICT_CAUSES]; /* in their order */
 	size_t nr;
 	const struct advice_facts *facts; /* of the first process that counts; NULL: none */
-	int64_t late_rank;		  /* that the others wait for; -1: unknown */
+	int64_t late_rank;		  /* that the others wait for; -1: unknown, or several */
+	bool is_late_mostly;		  /* they wait for others as well */
 	const struct straggler *late;	  /* the same, where its steps were compared */
 	struct advice_sites operators;	  /* of the steps that count, with VERDICT_OPERATORS */
 };

@@ -34,6 +34,7 @@ struct result {
 struct breakdown_view {
 	struct view_input input;
 	struct view_used shared;
+	struct rank_waits waits;
 	struct budget budget; /* of the process at hand */
 	struct result *results;
 	size_t nr_results, capacity;
@@ -41,9 +42,33 @@ struct breakdown_view {
 	size_t nr_warm_up, nr_outliers;
 };
 
+static void init(void *state)
+{
+	struct breakdown_view *view = state;
+
+	rank_waits_init(&view->waits, view->input.nr_processes);
+}
+
+static bool needs_waits(void *context, struct process *process, unsigned int table)
+{
+	return rank_waits_needs(&((struct breakdown_view *)context)->waits, process, table);
+}
+
+static void take_waits(void *context, struct process *process, const struct batch *batch)
+{
+	rank_waits_add_batch(&((struct breakdown_view *)context)->waits, process, batch);
+}
+
+static void end_waits(void *context, struct process *process)
+{
+	rank_waits_end(&((struct breakdown_view *)context)->waits, process);
+}
+
 static void begin(struct breakdown_view *view, struct process *process, bool has_devices)
 {
+	rank_waits_begin(&view->waits);
 	budget_begin(&view->budget, process, has_devices);
+	view->budget.rank_waits = &view->waits;
 }
 
 static void begin_steps(void *context, struct process *process)
@@ -202,13 +227,17 @@ static void add_steps(const struct result *result, uint64_t *parts)
 	}
 }
 
-static void get_parts(const void *state, uint64_t *parts)
+/* Of a process alone. */
+static void get_parts(const void *state, uint64_t *facts)
 {
 	const struct breakdown_view *view = gathered(state);
+	uint64_t parts[NR_BUDGET_PARTS] = {0};
 
 	if (view->nr_results && view->results->nr_counted) {
-		memset(parts, 0, NR_BUDGET_PARTS * sizeof(*parts));
 		add_steps(view->results, parts);
+		for (unsigned int i = 0; i < NR_BUDGET_LONE_PARTS; i++) {
+			facts[i] = parts[budget_lone_part(i)];
+		}
 	}
 }
 
@@ -222,6 +251,7 @@ static void fini(void *state)
 		free(view->results[i].uses);
 	}
 	free(view->results);
+	rank_waits_fini(&view->waits);
 }
 
 /* ---- the tables ---- */
@@ -395,6 +425,19 @@ static void fill_parts(const struct result *result, struct table *table)
 	}
 }
 
+static void note_waits(const struct breakdown_view *view, struct table *table)
+{
+	uint64_t parts[NR_BUDGET_PARTS] = {0};
+
+	for (size_t i = 0; i < view->nr_results; i++) {
+		add_steps(&view->results[i], parts);
+	}
+	if (parts[BUDGET_COMMUNICATION]) {
+		table_note(table, "Where not all ranks of a communication are recorded with "
+				  "times, its waiting is unknown.");
+	}
+}
+
 static void fill_budget(void *state, struct table *table)
 {
 	struct breakdown_view *view = gathered(state);
@@ -407,6 +450,7 @@ static void fill_budget(void *state, struct table *table)
 			fill_parts(&view->results[i], table);
 		}
 	}
+	note_waits(view, table);
 	note_left_out(table, nr_left_out);
 	add_notes(view, table);
 }
@@ -603,6 +647,16 @@ static void fill_uses(void *state, struct table *table)
 		.record = record, .end = end                                          \
 	}
 
+static const struct scan_want wants[] = {RANK_WAITS_WANTS};
+
+/* When other ranks came, for what the communication of a step was. */
+#define TAKES_WAITS                                                             \
+	{                                                                       \
+		.wants = wants, .nr_wants = sizeof(wants) / sizeof(wants[0]),   \
+		.needs = needs_waits, .on_batch = take_waits, .end = end_waits, \
+		.ignores_selection = true                                       \
+	}
+
 VIEW(breakdown, 260) = {
 	.name = "breakdown",
 	.subject = VIEW_ABOUT_STEPS,
@@ -615,6 +669,8 @@ VIEW(breakdown, 260) = {
 	VIEW_SHARED_STATE(struct breakdown_view, shared),
 	.shares = &view_gpu_summary,
 	.merge = {.get_facts = get_sums, .nr_facts = NR_BUDGET_SUMS},
+	.init = init,
+	.scan = TAKES_WAITS,
 	.ops = TAKES(begin_steps),
 	.fill = fill_steps,
 	.fini = fini,
@@ -626,14 +682,18 @@ VIEW(budget, 255) = {
 	.help = "what the time of the steps went to: each nanosecond belongs to one part",
 	.about = "The parts of a process add up to its steps. While a GPU of the process computes, "
 		 "the time counts for that, whatever else runs; else for copies, else for "
-		 "communication. While the GPU is idle, it counts for what the thread did that "
+		 "communication. A rank waits until the last rank of a collective has come; then "
+		 "it transfers. "
+		 "While the GPU is idle, it counts for what the thread did that "
 		 "launched the next work, up to the end of that launch. A step ends with the last "
 		 "GPU activity that it launched.",
 	.title = "Time budget",
 	VIEW_COLUMNS(budget_columns),
 	VIEW_SHARED_STATE(struct breakdown_view, shared),
 	.shares = &view_breakdown,
-	.merge = {.get_facts = get_parts, .nr_facts = NR_BUDGET_PARTS},
+	.merge = {.get_facts = get_parts, .nr_facts = NR_BUDGET_LONE_PARTS},
+	.init = init,
+	.scan = TAKES_WAITS,
 	.ops = TAKES(begin_steps),
 	.fill = fill_budget,
 	.fini = fini,
@@ -651,6 +711,7 @@ VIEW(idle, 180) = {
 	VIEW_COLUMNS(idle_columns),
 	VIEW_SHARED_STATE(struct breakdown_view, shared),
 	.shares = &view_budget,
+	.init = init,
 	.ops = TAKES(begin_steps),
 	.fill = fill_idle,
 	.fini = fini,
@@ -667,6 +728,8 @@ VIEW(gpu_summary, 270) = {
 	.title = "GPU summary",
 	VIEW_COLUMNS(uses_columns),
 	VIEW_STATE(struct breakdown_view),
+	.init = init,
+	.scan = TAKES_WAITS,
 	.ops = TAKES(begin_uses),
 	.fill = fill_uses,
 	.fini = fini,

@@ -8,7 +8,9 @@ TRACE is a trace of PyTorch's profiler (.json, .json.gz), or a folder of them, o
 Every nanosecond of the window (the steps, or all of the recording) is one part. At an instant, the first that applies:
 
     computing       a kernel runs that does not communicate
-    communication   a kernel runs that does
+    transfer        a kernel runs that does, and the last rank has come
+    communication   the same, of which it is not known when the other ranks came
+    waiting         the same, and a rank comes later
     copies          a copy or memset runs
     idle            nothing of these; divided by what the thread did that launched the activity A which ends the gap
 
@@ -31,7 +33,7 @@ import sqlite3
 import sys
 
 STATES = ["wait", "alloc", "launch", "calls", "loader", "operators"]
-PARTS = ["computing", "communication", "copies", *STATES, "user", "latency", "dependency", "unknown"]
+PARTS = ["computing", "transfer", "communication", "waiting", "copies", *STATES, "user", "latency", "dependency", "unknown"]
 SLOW_LAUNCH_NS = 1_000_000
 LATENCY_NS = 10_000
 DEPENDENCY_NS = 100_000
@@ -49,9 +51,11 @@ DEVICE = {"kernel": "kernel", "gpu_memcpy": "copy", "gpu_memset": "copy"}
 
 Span = collections.namedtuple("Span", "begin end")
 Call = collections.namedtuple("Call", "begin end name thread correlation")
-Activity = collections.namedtuple("Activity", "begin end kind name correlation")
+Activity = collections.namedtuple("Activity", "begin end kind name correlation collective", defaults=[None])
+Trace = collections.namedtuple("Trace", "calls operators loaders activities steps window pid collectives", defaults=[()])
 Gap = collections.namedtuple("Gap", "begin end launch thread")
-Trace = collections.namedtuple("Trace", "calls operators loaders activities steps window pid")
+# A collective of all ranks: what it has in common on each, and how many there are.
+Collective = collections.namedtuple("Collective", "key ranks")
 
 
 class Thread:
@@ -120,6 +124,15 @@ def category(event):
             "memset": "gpu_memset", "python function": "python_function"}.get(cat, cat)
 
 
+def collective_of(args):
+    """Of a kernel of PyTorch's profiler, or of a call of NCCL in a timeline; None: it has no number, or is between two ranks."""
+    if "Process Group Ranks" in args and "Seq" in args and not re.search("send|recv", str(args.get("Collective name", "send")), re.I):
+        group = (args.get("Process Group Name"), args["Process Group Ranks"])
+        return Collective((group, int(args["Group size"]), int(args["Seq"])), int(args["Group size"]))
+    member = re.match(r"(\w+), rank \d+ of (\d+)$", str(args.get("communicator", "")))
+    return Collective((member[1], args["sequence number"]), int(member[2])) if member and "sequence number" in args else None
+
+
 def read_kineto(path):
     decimal.getcontext().prec = 40
     with (gzip.open if path.endswith(".gz") else open)(path) as file:
@@ -127,6 +140,7 @@ def read_kineto(path):
     document = json.loads(text, parse_float=decimal.Decimal, strict=False)
     events = document["traceEvents"] if isinstance(document, dict) else document
     calls, operators, loaders, activities, marks, ends, pids = [], [], [], [], {}, [], collections.Counter()
+    of_calls = []
     for event in events:
         if event.get("ph") != "X" or "ts" not in event:
             continue
@@ -137,7 +151,7 @@ def read_kineto(path):
         if cat in DEVICE and not begin and not length:
             continue  # nobody knows when it ran
         if cat in DEVICE:
-            activities.append(Activity(begin, end, DEVICE[cat], name, correlation))
+            activities.append(Activity(begin, end, DEVICE[cat], name, correlation, collective_of(args)))
         elif cat in ("cuda_runtime", "cuda_driver"):
             calls.append(Call(begin, end, name, thread, correlation))
         elif cat in ("cpu_op", "user_annotation", "python_function"):
@@ -148,13 +162,15 @@ def read_kineto(path):
             elif cat == "cpu_op" or (cat == "user_annotation" and FRAMEWORK.match(name)):
                 operators.append((begin, end, thread))
         else:
+            if cat == "nccl" and not re.search("Send|Recv", name) and collective_of(args):
+                of_calls.append((begin, end, thread, collective_of(args)))
             continue
         if cat not in DEVICE:
             pids[event.get("pid")] += 1
         ends += [begin, end]
     steps = [(number, marks[number]) for number in sorted(marks)]
     pid = pids.most_common(1)[0][0] if pids else None
-    return Trace(calls, operators, loaders, activities, steps, Span(min(ends), max(ends)) if ends else None, pid)
+    return Trace(calls, operators, loaders, activities, steps, Span(min(ends), max(ends)) if ends else None, pid, of_calls)
 
 
 NSYS_COPIES = {1: "HtoD", 2: "DtoH", 8: "DtoD", 10: "PtoP"}
@@ -235,10 +251,58 @@ def union(spans):
     return merged
 
 
-def busy_pieces(activities):
+LEAST_COMMON = 8
+
+
+def with_collectives(trace):
+    """(number, collective) of the activities whose collective is known by themselves, or by the call around their launch."""
+    launched = launches(trace)
+    around = collections.defaultdict(list)
+    for begin, end, thread, collective in trace.collectives:
+        around[thread].append((begin, end, collective))
+    for number, a in enumerate(trace.activities):
+        launch = launched.get(a.correlation)
+        if a.collective:
+            yield number, a.collective
+        elif launch and COMMUNICATES.search(a.name):
+            for begin, end, collective in around[launch.thread]:
+                if begin <= launch.begin <= end:
+                    yield number, collective
+
+
+def offsets(common, number, shares_clock):
+    """How far the clock of each trace is ahead of the first one's; None: not known. A collective ends on all ranks at once."""
+    for i in range(number):
+        ahead = sorted(ends[i] - ends[0] for ends in common if i in ends and 0 in ends)
+        yield 0 if shares_clock or i == 0 else ahead[len(ahead) // 2] if len(ahead) >= LEAST_COMMON else None
+
+
+def rank_waits(ranks, shares_clock):
+    """Of each trace, by the number of an activity: until when it waits for the last rank of its collective."""
+    members = collections.defaultdict(list)
+    for i, trace in enumerate(ranks):
+        for number, collective in with_collectives(trace):
+            members[collective].append((i, number))
+    whole = [of for collective, of in members.items() if len(of) == len(dict(of)) == collective.ranks > 1]
+    ahead = list(offsets([{i: ranks[i].activities[number].end for i, number in of} for of in whole], len(ranks), shares_clock))
+    found = [{} for _ in ranks]
+    for of in whole:
+        if all(ahead[i] is not None for i, _ in of):
+            last = max(ranks[i].activities[number].begin - ahead[i] for i, number in of)
+            for i, number in of:
+                found[i][number] = last + ahead[i]
+    return found
+
+
+def busy_pieces(activities, waits):
     """(begin, end, part) of what runs on the GPU, and the times when anything does."""
-    kinds = {"computing": [], "communication": [], "copies": []}
-    for a in activities:
+    kinds = {"computing": [], "transfer": [], "communication": [], "waiting": [], "copies": []}
+    for number, a in enumerate(activities):
+        if a.kind != "copy" and COMMUNICATES.search(a.name) and number in waits:
+            until = min(a.end, max(a.begin, waits[number]))
+            kinds["waiting"].append((a.begin, until))
+            kinds["transfer"].append((until, a.end))
+            continue
         part = "copies" if a.kind == "copy" else "communication" if COMMUNICATES.search(a.name) else "computing"
         kinds[part].append((a.begin, a.end))
     pieces, taken = [], []
@@ -323,9 +387,9 @@ def last_gap(trace, launched, busy):
     return Gap(busy[-1][1] if busy else trace.window.begin, trace.window.end, None, last and last.thread)
 
 
-def all_pieces(trace, launched, of):
+def all_pieces(trace, launched, of, waits):
     """The recording from end to end: (begin, end, part, gap that it lies in), in order and without holes."""
-    running, busy = busy_pieces(trace.activities)
+    running, busy = busy_pieces(trace.activities, waits)
     pieces = [(*piece, None) for piece in running]
     for gap in gaps_of(trace, launched, busy):
         pieces += [(*piece, gap) for piece in gap_pieces(gap, of)]
@@ -370,13 +434,14 @@ def lost(trace):
     return sum(call.correlation not in known for call in kernels) / len(kernels) if kernels else 0
 
 
-def budget(trace):
+def budget(trace, waits=()):
+    """waits: one of rank_waits."""
     if not trace.window or not (trace.activities or trace.calls):
         return {"pid": trace.pid, "steps": [], "window_ns": 0}
     launched = launches(trace)
     of = threads(trace, launched)
     opened = functools.lru_cache(1)(lambda gap, window: is_opened(gap, window, of))
-    pieces = all_pieces(trace, launched, of)
+    pieces = all_pieces(trace, launched, of, waits)
     begins = [piece[0] for piece in pieces]
     steps = [{"step": number, "begin_ns": w.begin, "end_ns": w.end, **parts(pieces, begins, w, opened)}
              for number, w in step_windows(trace) if w.end > w.begin]
@@ -399,4 +464,5 @@ def traces(path):
 
 
 if __name__ == "__main__":
-    print(json.dumps([budget(trace) for trace in traces(sys.argv[1])], indent=1))
+    FOUND = list(traces(sys.argv[1]))
+    print(json.dumps([budget(*of) for of in zip(FOUND, rank_waits(FOUND, False))], indent=1))

@@ -17,7 +17,8 @@ TOLERANCE = 0.01
 # The reference's parts by the titles of the view. Of calls, start-up is what does not recur; which these are is the
 # reporter's to say.
 TITLES = {
-    "Computing": "computing", "Communication": "communication", "Copies to the GPU": "copies", "Copies from the GPU": "copies",
+    "Computing": "computing", "Communication": "communication", "Communication: transfer": "transfer",
+    "Communication: waiting for a rank": "waiting", "Copies to the GPU": "copies", "Copies from the GPU": "copies",
     "Other copies": "copies", "Memsets": "copies", "Idle: waits": "wait", "Idle: start-up": "calls", "Idle: allocation": "calls",
     "Idle: copy calls": "calls", "Idle: launches": "calls", "Idle: other calls": "calls", "Idle: data loader": "loader",
     "Idle: operators": "operators", "Idle: user code": "user", "Idle: user code in ranges": "user", "Idle: OS calls": "user",
@@ -25,7 +26,8 @@ TITLES = {
     "Idle: dependencies": "dependency",
 }
 CALLS = ("alloc", "launch", "calls")
-PARTS = ["computing", "communication", "copies", "wait", "calls", "loader", "operators", "user", "latency", "dependency", "unknown"]
+BUSY = ["computing", "transfer", "communication", "waiting", "copies"]
+PARTS = [*BUSY, "wait", "calls", "loader", "operators", "user", "latency", "dependency", "unknown"]
 # Of the idle parts, in gaps that a wait opened: no part of its own.
 DRAINED = "drained"
 # Where more launches than this have no activity, what the idle time was is not known.
@@ -63,15 +65,20 @@ def rows_of(program, path):
 
 def references(program, path):
     """Of each process that used a GPU."""
-    found = [{**budget.budget(trace), "is_exact": True} for trace in budget.traces(path)]
-    if found:
-        return found
+    traces = list(budget.traces(path))
+    if traces:
+        waits = budget.rank_waits(traces, False)
+        return [{**budget.budget(*of), "is_exact": not any(waits)} for of in zip(traces, waits)]
+    found, pids = [], []
     document = json.loads(run(program, "--view", "headline", "--format", "json", path))
     with tempfile.TemporaryDirectory() as place:
         timeline = os.path.join(place, "timeline.json")
         for process in document["processes"]["rows"]:
             run(program, "timeline", "--split-size", "0", "--pid", str(process["pid"]), "-o", timeline, path)
-            found += [{**whole_steps(program, path, budget.budget(trace)), "pid": process["pid"], "is_exact": False} for trace in budget.traces(timeline)]
+            traces += budget.traces(timeline)
+            pids += [process["pid"]] * (len(traces) - len(pids))
+    for pid, *of in zip(pids, traces, budget.rank_waits(traces, True)):
+        found.append({**whole_steps(program, path, budget.budget(*of)), "pid": pid, "is_exact": False})
     return [one for one in found if one["window_ns"]]
 
 
@@ -91,13 +98,13 @@ def value(reference, part):
 
 def differences(row, reference):
     window, wanted = sum(row[part] for part in PARTS), reference["window_ns"]
-    # A timeline has begins and ends in whole ns.
+    # A timeline has begins and ends in whole ns, and clocks that are aligned to others are rounded.
     if abs(window - wanted) > (0 if reference["is_exact"] else 1 + len(reference["steps"])):
         yield f"the parts sum to {window}, the window is {wanted}"
     if abs(window - wanted) > TOLERANCE * wanted:
         return
     is_known = reference["lost"] <= MOST_LOST
-    for part in (*PARTS, DRAINED) if is_known else PARTS[:3]:
+    for part in (*PARTS, DRAINED) if is_known else BUSY:
         have, want = row[part], value(reference, part)
         if abs(have - want) > TOLERANCE * wanted:
             yield f"{part} is {have} ({100 * have / wanted:.1f} %), not {want} ({100 * want / wanted:.1f} %) of {wanted}"
@@ -106,7 +113,7 @@ def differences(row, reference):
 # What a cause can cost at most.
 IDLE = ("wait", "calls", "loader", "operators", "user", "latency")
 REACH = {
-    "loader": ("loader",), "python_host": ("user",), "launch": ("calls", "operators", "user", "latency"), "comm_exposed": ("communication",),
+    "loader": ("loader",), "python_host": ("user",), "launch": ("calls", "operators", "user", "latency"), "comm_exposed": ("transfer", "communication"),
     "copies_h2d": ("copies", "calls"), "alloc_free": ("calls",), "sync_readback": IDLE, "startup": IDLE, "kernels_gpu_bound": ("computing",), "operators_cpu_bound": ("operators",),
 }
 # Findings leave out steps of the begin and outliers, which the parts have.

@@ -65,6 +65,9 @@ try()
 	python3 test/verdict/self.py || echo "not ok 1 - self: all is well" # it may have ended early
 	python3 test/verdict/turns.py "$REPORT" || echo "not ok 1 - turns: all is well"
 	python3 test/verdict/same.py "$REPORT" test/golden/v*/*.gprof
+	python3 test/verdict/planted_ranks.py "$T/ranks"
+	python3 test/verdict/budgets.py "$REPORT" "$T/ranks"
+	python3 test/verdict/same.py "$REPORT" "$T/ranks"
 	for name in $(tail -n +2 test/verdict/planted.tsv | cut -f 1); do
 		[ $# != 0 ] && [[ " $* " != *" $name "* ]] || try "$name"
 	done

@@ -26,7 +26,7 @@ SHOWN = ("headline", "findings", "budget", "idle", "breakdown", "gpu_summary", "
 IDLE = "Idle: "
 # The parts of a budget by columns of the headline: on a GPU, and on the CPU alone.
 GPU = {
-    "computing": ["Computing"], "exposed_communication": ["Communication"],
+    "computing": ["Computing"], "exposed_communication": ["Communication", "Communication: transfer", "Communication: waiting for a rank"],
     "exposed_copies": ["Copies to the GPU", "Copies from the GPU", "Other copies", "Memsets"],
     "idle_startup": ["Idle: start-up"], "idle_allocation": ["Idle: allocation"], "idle_wait": ["Idle: waits"],
     "idle_staging": ["Idle: copy calls"], "idle_launch": ["Idle: launches", "Idle: other calls"],
@@ -35,10 +35,12 @@ GPU = {
     "idle_dependency": ["Idle: dependencies"],
 }
 CPU = {
-    "cpu_operators": ["Idle: operators"], "cpu_dataloader": ["Idle: data loader"], "cpu_communication": ["Communication"],
+    "cpu_operators": ["Idle: operators"], "cpu_dataloader": ["Idle: data loader"], "cpu_communication": GPU["exposed_communication"],
     "cpu_calls": ["Idle: start-up", "Idle: allocation", "Idle: waits", "Idle: copy calls", "Idle: launches", "Idle: other calls"],
     "cpu_other": ["Idle: OS calls", "Idle: user code in ranges", "Idle: user code", "Idle: latency", "Idle: dependencies"],
 }
+# What the communication was for, where any of it is known.
+WAITS = {"transfer": ["Communication: transfer"], "rank_wait": ["Communication: waiting for a rank"]}
 
 
 # Larger times are nonsense of a damaged recording, and no number of JSON is exact.
@@ -115,7 +117,11 @@ def headline(have, steps):
     for (_, part), ns in sums(have["budget"], "part", "total_ns").items():
         parts[part] += ns
     number = sum(steps.values()) or 1
-    for column, of in (GPU if row["computing_ns"] is not None else CPU).items():
+    is_divided = any(parts[part] for of in WAITS.values() for part in of)
+    if (row.get("rank_wait_ns") is not None) != is_divided:
+        yield f"the headline has {row.get('rank_wait_ns')} of waiting for ranks, budget {parts}"
+    wanted = {**(GPU if row["computing_ns"] is not None else CPU), **(WAITS if is_divided else {})}
+    for column, of in wanted.items():
         mean, total = row[column + "_ns"], sum(parts[part] for part in of)
         if mean is not None and mean < MOST_EXACT and not is_mean(mean, total, number):
             yield f"the headline has {mean} of {column} in each of {number} steps, budget {total} in all"

@@ -40,14 +40,25 @@ def operator(begin_us, end_us, name="aten::mm", thread=CPU):
     return event("cpu_op", name, begin_us, end_us, thread)
 
 
-def parts_of(events):
-    """The parts that are not zero, in us."""
+def parts_of_ranks(*ranks, shares_clock=True):
+    """Of each rank the parts that are not zero, in us."""
     with tempfile.TemporaryDirectory() as place:
-        path = os.path.join(place, "trace.json")
-        with open(path, "w", encoding="ascii") as file:
-            json.dump({"traceEvents": events}, file)
-        found = budget.budget(next(budget.traces(path)))
-    return {key[:-3]: ns // 1000 for key, ns in found.items() if key.endswith("_ns") and ns}
+        for number, events in enumerate(ranks):
+            with open(os.path.join(place, f"{number}.json"), "w", encoding="ascii") as file:
+                json.dump({"traceEvents": events}, file)
+        traces = list(budget.traces(place))
+    found = [budget.budget(*of) for of in zip(traces, budget.rank_waits(traces, shares_clock))]
+    return [{key[:-3]: ns // 1000 for key, ns in of.items() if key.endswith("_ns") and ns} for of in found]
+
+
+def parts_of(events):
+    return parts_of_ranks(events)[0]
+
+
+def collective(begin_us, end_us, number, ranks=2):
+    of = kernel(begin_us, end_us, number, "ncclDevKernel_AllReduce")
+    of["args"] |= {"Process Group Name": "0", "Process Group Ranks": "[0, 1]", "Group size": ranks, "Seq": number, "Collective name": "allreduce"}
+    return [call("cudaLaunchKernel", begin_us - 5, begin_us, number), of]
 
 
 def parts():
@@ -90,6 +101,27 @@ def parts():
         {"window": 100, "computing": 65, "user": 15, "launch": 20})
 
 
+def waits():
+    first, second = collective(10, 50, 1), collective(30, 50, 1)
+    alone = {"window": 45, "communication": 40, "launch": 5}
+    test("waiting for the last rank, then transfer", parts_of_ranks(first, second),
+         [{"window": 45, "transfer": 20, "waiting": 20, "launch": 5}, {"window": 25, "transfer": 20, "launch": 5}])
+    test("of a rank alone nobody knows", parts_of_ranks(first), [alone])
+    test("nor where another is missing", parts_of_ranks(collective(10, 50, 1, 3), collective(30, 50, 1, 3))[0], alone)
+    test("nor of another collective", parts_of_ranks(first, collective(30, 50, 2))[0], alone)
+    test("transfer of one collective counts before the waiting in another", parts_of_ranks(
+        collective(10, 50, 1) + collective(15, 25, 2), collective(30, 50, 1) + collective(15, 25, 2))[0],
+        {"window": 45, "transfer": 30, "waiting": 10, "launch": 5})
+    test("and computing before both", parts_of_ranks(first + [kernel(20, 40, 9)], second)[0],
+         {"window": 45, "computing": 20, "transfer": 10, "waiting": 10, "launch": 5})
+    ranks = [sum((collective(ahead + 100 * i + 10 + 20 * rank, ahead + 100 * i + 50, i) for i in range(1, 9)), [])
+             for rank, ahead in ((0, 0), (1, 777))]
+    test("clocks that differ are compared by the ends of eight collectives", [
+        {key: us for key, us in of.items() if key in ("transfer", "waiting")} for of in parts_of_ranks(*ranks, shares_clock=False)],
+        [{"transfer": 160, "waiting": 160}, {"transfer": 160}])
+    test("and of seven nobody knows", "waiting" in parts_of_ranks(*(rank[:14] for rank in ranks), shares_clock=False)[0], False)
+
+
 def turns():
     def drained(*more, wait_end=120, waiting=CPU, launching=CPU):
         found = parts_of([call("cudaLaunchKernel", 0, 10, 1, launching), kernel(20, 100, 1), call("cudaDeviceSynchronize", 50, wait_end, None, waiting),
@@ -121,6 +153,7 @@ def comparison():
     test("of idle time nothing is known where launches are lost", wrong(lost=0.5, operators=200, user=100), 0)
     beyond = lambda cause, reach_ns: len(list(budgets.beyond_reach([{"cause": cause, "reach_ns": reach_ns, "step_ns": 100, "sentence": ""}], REFERENCE)))
     test("a reach of what the budget has", beyond("launch", 41), 0)
+    test("what waits for a rank is not to be hidden", beyond("comm_exposed", 30), 1)
     test("and of more", [beyond("launch", 50), beyond("python_host", 5), beyond("loader", 5)], [1, 1, 1])
 
 
@@ -140,6 +173,13 @@ def sameness():
     test("more after waits than in all", wrong(drained=71), [1, 0, 0])
     test("gaps of more than the idle time", wrong(gap=71), [0, 2, 0])
     test("a headline of other steps", wrong(head=36), [0, 0, 1])
+    divided = lambda rank_wait_ns, part: len(list(same.headline({
+        "budget": [{"pid": 1, "part": "Computing", "total_ns": 30}, {"pid": 1, "part": part, "total_ns": 70}],
+        "headline": [{"helpers": 0, "processes": 1, "computing_ns": 15, **{column + "_ns": None for column in list(same.GPU)[1:]},
+                      "transfer_ns": rank_wait_ns and 0, "rank_wait_ns": rank_wait_ns}]}, {1: 2})))
+    waits = "Communication: waiting for a rank"
+    test("a headline of the waiting for ranks", [divided(35, waits), divided(36, waits), divided(None, waits)], [0, 1, 1])
+    test("and where it is unknown", [divided(None, "Communication"), divided(0, "Communication")], [0, 1])
 
 
 def screens():
@@ -226,6 +266,7 @@ def judgement():
 
 
 parts()
+waits()
 turns()
 comparison()
 sameness()
