@@ -61,8 +61,14 @@ bool step_reports_take(struct step_reports *reports, struct step_report *report)
 	return true;
 }
 
+/* Only states are looked at: another thread may be inside, and slots be written anew. */
 bool step_reports_leave(struct step_reports *reports)
 {
+	uint32_t at = 0;
+
 	claim_drop(&reports->claim);
-	return find_oldest(reports) < STEP_REPORTS_MOST;
+	while (at < STEP_REPORTS_MOST && atomic_load(&reports->states[at]) != READY) {
+		at++;
+	}
+	return at < STEP_REPORTS_MOST;
 }
