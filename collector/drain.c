@@ -146,31 +146,31 @@ static uint16_t call_of_count(unsigned int counted)
 	return call;
 }
 
-static void add_count(
-	void *context, const struct ring_thread *thread, unsigned int counted, uint64_t nr)
+static struct gprof_row_api_count count_row(
+	const uint64_t *now, const struct ring_thread *thread, unsigned int counted, uint64_t nr)
 {
-	struct gprof_row_api_count *row;
-
-	if (!stream_takes_counts()) { /* no room: the end of the stream would cut this row off */
-		loss_add(LOSS_LIMIT, nr);
-		return;
-	}
-	row = batch_add(GPROF_TABLE_api_count);
-	row->begin = drain.counted;
-	row->dur = *(const uint64_t *)context;
-	row->thread = thread->id;
-	row->call = call_of_count(counted);
-	row->nr = nr;
-}
-
-static void emit_count(
-	void *context, const struct ring_thread *thread, unsigned int counted, uint64_t nr)
-{
-	struct gprof_row_api_count row = {.begin = drain.counted,
-		.dur = *(const uint64_t *)context,
+	return (struct gprof_row_api_count){.begin = drain.counted,
+		.dur = *now,
 		.thread = thread->id,
 		.call = call_of_count(counted),
 		.nr = nr};
+}
+
+static void add_count(
+	void *now, const struct ring_thread *thread, unsigned int counted, uint64_t nr)
+{
+	if (stream_takes_counts()) {
+		*(struct gprof_row_api_count *)batch_add(GPROF_TABLE_api_count) =
+			count_row(now, thread, counted, nr);
+	} else { /* no room: the end of the stream would cut this row off */
+		loss_add(LOSS_LIMIT, nr);
+	}
+}
+
+static void emit_count(
+	void *now, const struct ring_thread *thread, unsigned int counted, uint64_t nr)
+{
+	struct gprof_row_api_count row = count_row(now, thread, counted, nr);
 
 	ring_emit(&row, GPROF_TABLE_api_count, NULL, 0);
 }

@@ -130,29 +130,28 @@ static void read_chain(struct ring_thread *thread, row_function row, void *conte
 	}
 }
 
-/* The threads that have a chain; that is set after `first`, and fresh memory says 0. */
-static struct ring_thread *live_thread(uint32_t index)
-{
-	struct ring_thread *thread = &ring_pool.threads[index];
-
-	return atomic_load(&thread->has_chain) ? thread : NULL;
-}
-
-static uint32_t count_threads(void)
+/*
+ * The next after `before` (NULL: the first) of the threads that have a chain; that is set after
+ * `first`, and fresh memory says 0.
+ */
+static struct ring_thread *next_live(const struct ring_thread *before)
 {
 	uint32_t n = ring_pool.chunks ? atomic_load(&ring_pool.nr_threads) : 0;
+	uint32_t i = before ? (uint32_t)(before - ring_pool.threads) + 1 : 0;
 
-	return n < RING_MAX_THREADS ? n : RING_MAX_THREADS;
+	n = n < RING_MAX_THREADS ? n : RING_MAX_THREADS;
+	while (i < n && !atomic_load(&ring_pool.threads[i].has_chain)) {
+		i++;
+	}
+	return i < n ? &ring_pool.threads[i] : NULL;
 }
 
 void ring_read(row_function row, void *context)
 {
-	for (uint32_t i = 0; i < count_threads(); i++) {
-		struct ring_thread *thread = live_thread(i);
+	struct ring_thread *thread = NULL;
 
-		if (thread) {
-			read_chain(thread, row, context);
-		}
+	while ((thread = next_live(thread))) {
+		read_chain(thread, row, context);
 	}
 }
 
@@ -160,10 +159,10 @@ void ring_positions(void (*position)(void *context, struct ring_thread *thread, 
 			    uint32_t offset),
 	void *context)
 {
-	for (uint32_t i = 0; i < count_threads(); i++) {
-		struct ring_thread *thread = live_thread(i);
+	struct ring_thread *thread = NULL;
 
-		if (thread && thread->current != STACK_NONE) {
+	while ((thread = next_live(thread))) {
+		if (thread->current != STACK_NONE) {
 			position(context, thread, ring_chunk_at(thread->current)->chunk_seq,
 				thread->offset);
 		}
@@ -172,16 +171,12 @@ void ring_positions(void (*position)(void *context, struct ring_thread *thread, 
 
 struct ring_thread *ring_next_thread(const struct ring_thread *before)
 {
-	uint32_t i = before ? (uint32_t)(before - ring_pool.threads) + 1 : 0;
+	struct ring_thread *thread = next_live(before);
 
-	for (; i < count_threads(); i++) {
-		struct ring_thread *thread = live_thread(i);
-
-		if (thread && !atomic_load(&thread->ended)) {
-			return thread;
-		}
+	while (thread && atomic_load(&thread->ended)) {
+		thread = next_live(thread);
 	}
-	return NULL;
+	return thread;
 }
 
 static void free_chunk(uint32_t index)
@@ -226,10 +221,10 @@ void ring_take_counts(void (*count)(void *context, const struct ring_thread *thr
 			      unsigned int counted, uint64_t nr),
 	void *context)
 {
-	for (uint32_t i = 0; i < count_threads(); i++) {
-		struct ring_thread *thread = live_thread(i);
+	struct ring_thread *thread = NULL;
 
-		for (unsigned int counted = 0; thread && counted < RING_NR_COUNTS; counted++) {
+	while ((thread = next_live(thread))) {
+		for (unsigned int counted = 0; counted < RING_NR_COUNTS; counted++) {
 			uint64_t taken = atomic_load(&thread->counts_taken[counted]);
 			uint64_t nr = count_of(thread, counted);
 
@@ -252,7 +247,7 @@ static bool has_new_counts(const struct ring_thread *thread)
 	return false;
 }
 
-static void release_thread(struct ring_thread *thread, uint32_t index)
+static void release_thread(struct ring_thread *thread)
 {
 	/* In this order: once it has ended, it counts no more. */
 	bool has_ended = has_ended_now(thread) && !has_new_counts(thread);
@@ -272,17 +267,18 @@ static void release_thread(struct ring_thread *thread, uint32_t index)
 		ring_pool.lost_ended += atomic_load(&thread->lost) - thread->lost_counted;
 		atomic_store(&thread->has_chain, 0);
 		free_chunk(thread->current);
-		stack_push(&ring_pool.free_threads, ring_pool.thread_links, index);
+		stack_push(&ring_pool.free_threads, ring_pool.thread_links,
+			(uint32_t)(thread - ring_pool.threads));
 	}
 }
 
 void ring_release(void)
 {
-	for (uint32_t i = 0; i < count_threads(); i++) {
-		struct ring_thread *thread = live_thread(i);
+	struct ring_thread *thread = NULL;
 
-		if (thread && thread->current != STACK_NONE) {
-			release_thread(thread, i);
+	while ((thread = next_live(thread))) {
+		if (thread->current != STACK_NONE) {
+			release_thread(thread);
 		}
 	}
 }
@@ -290,17 +286,14 @@ void ring_release(void)
 uint64_t ring_take_lost(void)
 {
 	uint64_t sum = atomic_exchange(&ring_pool.lost, 0) + ring_pool.lost_ended;
+	struct ring_thread *thread = NULL;
 
 	ring_pool.lost_ended = 0;
-	for (uint32_t i = 0; i < count_threads(); i++) {
-		struct ring_thread *thread = live_thread(i);
+	while ((thread = next_live(thread))) {
+		uint64_t lost = atomic_load(&thread->lost);
 
-		if (thread) {
-			uint64_t lost = atomic_load(&thread->lost);
-
-			sum += lost - thread->lost_counted;
-			thread->lost_counted = lost;
-		}
+		sum += lost - thread->lost_counted;
+		thread->lost_counted = lost;
 	}
 	return sum;
 }
