@@ -411,6 +411,20 @@ bool phases_is_whole(const struct phases *phases, uint32_t step)
 	       (step > 1 || phases->is_loop_known || is_first_exact(phases));
 }
 
+bool *phases_whole_rows(struct process *process)
+{
+	bool *is_whole = mem_zeroed(process->nr_steps + 1, sizeof(*is_whole));
+	struct phases phases;
+
+	phases_init(&phases, process);
+	for (uint32_t step = 1; step < phases.nr_steps; step++) {
+		is_whole[step - 1] = phases_is_whole(&phases, step) &&
+				     process->steps[step].tick > process->steps[step - 1].tick;
+	}
+	phases_fini(&phases);
+	return is_whole;
+}
+
 uint64_t phases_step_ticks(const struct phases *phases, uint32_t step)
 {
 	uint64_t begin = phases->first, end = phases->last;

@@ -123,6 +123,9 @@ bool phases_has_steps(const struct phases *phases);
 /* Are begin and end of the step known, was it recorded completely, and is it selected? */
 bool phases_is_whole(const struct phases *phases, uint32_t step);
 
+/* The same of a row of table step, before any events are read. The caller frees the answers. */
+bool *phases_whole_rows(struct process *process);
+
 /*
  * The length of a whole step in ticks, and the GPU time launched in it. The first one starts with
  * the program, so its length counts from its first phase.

@@ -550,7 +550,7 @@ static void walk_host(struct chrome *chrome, bool is_placing)
 		.sink = &sink,
 		.is_times_only = is_placing,
 		.is_outer_first = true,
-		.min_step_ns = MIN_STEP_NS};
+		.is_whole_only = true};
 
 	chrome->is_placing = is_placing;
 	if (timeline_shows(&chrome->timeline, TIMELINE_STEPS)) {

@@ -140,9 +140,9 @@ struct slice_lengths {
 struct slice_walk {
 	struct timeline *timeline;
 	const struct slice_sink *sink;
-	bool is_times_only;   /* slices have what stands first in struct slice; no allocations */
-	bool is_outer_first;  /* of operators that have the same time the outer one comes first */
-	uint64_t min_step_ns; /* what a step without a length gets */
+	bool is_times_only;  /* slices have what stands first in struct slice; no allocations */
+	bool is_outer_first; /* of operators that have the same time the outer one comes first */
+	bool is_whole_only;  /* steps: not those whose begin or end is unknown, or that have gaps */
 	/* Rows of SLICES_HOST and SLICES_GPU by their length; blocks: those to read, NULL: all. */
 	enum slice_length length;
 	struct slice_lengths lengths;

@@ -14,6 +14,7 @@
 #include "report/model/ranges.h"
 #include "report/model/select.h"
 #include "report/ops/op.h"
+#include "report/ops/phase.h"
 #include "report/timeline/slice_flows.h"
 #include "report/util/hash.h"
 #include "report/util/progress.h"
@@ -407,6 +408,7 @@ void slice_walk_steps(const struct slice_walk *walk)
 {
 	struct timeline *timeline = walk->timeline;
 	struct process *process = timeline->process;
+	bool *is_whole = phases_whole_rows(process);
 
 	for (size_t i = 0; i < process->nr_steps; i++) {
 		const struct model_step *step = &process->steps[i];
@@ -416,8 +418,9 @@ void slice_walk_steps(const struct slice_walk *walk)
 					  : timeline_last_ns(timeline);
 		char text[64];
 
-		end_ns = end_ns > begin_ns ? end_ns : begin_ns + walk->min_step_ns;
+		end_ns = end_ns > begin_ns ? end_ns : begin_ns;
 		if (model_step_is_gap(step) || !select_has_step(process, i) ||
+			(walk->is_whole_only && !is_whole[i]) ||
 			!timeline_has(timeline, begin_ns, end_ns)) {
 			continue;
 		}
@@ -432,6 +435,7 @@ void slice_walk_steps(const struct slice_walk *walk)
 				   .end_ns = end_ns,
 				   .value = step->step});
 	}
+	free(is_whole);
 }
 
 void slice_walk_windows(const struct slice_walk *walk)

@@ -38,8 +38,9 @@ print("first", first)
 END
 python3 "$T/steps.py" "$T/timeline.json" "$utc" | sort >"$T/timeline"
 is "first 0" "$(grep first "$T/timeline")" "what comes before time 0"
-is 10 "$(join <(awk '{print $1 "." $2, $3}' "$T/steps") <(awk '!/first/ {print $1 "." $2, $3}' "$T/timeline") |
-	awk '{n += $3 - $2 >= 0 && $3 - $2 <= 1} END {print n}')" "steps that begin at the same time on the timeline"
+# Of five rows of each process the first begins with the recording, and the last has no end.
+is 6 "$(join <(awk '{print $1 "." $2, $3}' "$T/steps") <(awk '!/first/ {print $1 "." $2, $3}' "$T/timeline") |
+	awk '{n += $3 - $2 >= 0 && $3 - $2 <= 1} END {print n}')" "whole steps that begin at the same time on the timeline"
 
 # No activity begins before its call, and a kernel lasts as long on the timeline as in all tables.
 is 0 "$("$REPORT" sql --format csv 'SELECT count(*) FROM kernel k JOIN api_launch l USING (process, correlation) WHERE k.start_ns < l.start_ns' \

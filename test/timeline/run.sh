@@ -63,8 +63,14 @@ older() {
 }
 
 # shellcheck disable=SC2317
+# headline PATH: what the report says before its tables.
+headline() {
+	"$report" "$1" 2>/dev/null | sed '/^$/q'
+}
+
+# shellcheck disable=SC2317
 same() {
-	report timeline -o "$T/x.json" "$1" &&
+	report timeline -o "$T/x.json" "$1" && diff <(headline "$1") <(headline "$T/x.json") &&
 		report summary --view "$views" --format json --top 0 "$1" >"$T/stream" &&
 		report summary --view "$views" --format json --top 0 "$T/x.json" >"$T/timeline" &&
 		python3 test/timeline/same.py "$T/stream" "$T/timeline" "$views"

@@ -16,18 +16,29 @@ NOT_THERE = {
 }
 
 
+def whole_steps(stream, timeline):
+    """The timeline has no step whose begin or end is unknown: the last of a stream, often its first."""
+    steps = [row for row in stream if row.get("duration_ns") is not None]
+    return steps[1:] if steps and timeline and steps[0]["step"] < timeline[0]["step"] else steps
+
+
+def from_first(steps):
+    """A timeline does not say when the recording began, where that is before its first event."""
+    return [{**row, "start_ns": row["start_ns"] - steps[0]["start_ns"]} for row in steps]
+
+
 def main():
     stream, timeline = (json.load(open(path)) for path in sys.argv[1:3])
     for view in sys.argv[3].split(","):
         if (view in stream) != (view in timeline):
             complain(f"{view} is in one of both")
             continue
-        # The last step has no end, in the timeline it has that of the run.
-        end = -1 if view == "steps" else None
         rows = [summary.get(view, {}).get("rows", []) for summary in (stream, timeline)]
+        if view == "steps":
+            rows = [from_first(steps) for steps in (whole_steps(*rows), rows[1])]
         if len(rows[0]) != len(rows[1]):
             complain(f"{view}: {len(rows[0])} and {len(rows[1])} rows")
-        for number, (a, b) in enumerate(zip(rows[0][:end], rows[1][:end])):
+        for number, (a, b) in enumerate(zip(*rows)):
             for key in sorted(set(a) | set(b)):
                 if a.get(key) != b.get(key) and key not in NOT_THERE.get(view, ()):
                     complain(f"{view}, row {number}: {key} is {a.get(key)!r} and {b.get(key)!r}")
