@@ -17,8 +17,8 @@
 /* The row of the Python functions of a thread has the thread's tid and this. */
 #define PYTHON_ROWS 0x40000000u
 
-/* Readers drop steps without a length. */
-#define MIN_STEP_NS 1000u
+/* HolisticTraceAnalysis rounds to us. */
+#define DROPPED_STEP_NS 1000u
 
 /* An activity that waits for its place in the order of begins. */
 struct waiting_key {
@@ -55,6 +55,8 @@ struct chrome {
 	struct track_rows counter_rows; /* the groups of counters */
 	struct idmap counter_tracks;	/* struct chrome_counter, by track */
 	struct idset *overhead_tids;	/* whose rows are named */
+	struct slice last_step;		/* that was written; then how many were */
+	size_t nr_steps;
 };
 
 /* ---- the head and tail of the file ---- */
@@ -491,6 +493,10 @@ static void on_host_slice(void *context, struct slice *slice)
 {
 	struct chrome *chrome = context;
 
+	if (slice->kind == SLICE_STEP && !chrome->is_placing) {
+		chrome->last_step = *slice;
+		chrome->nr_steps++;
+	}
 	if (slice->is_trace_range || !place_host_slice(chrome, slice)) {
 		return;
 	}
@@ -518,23 +524,20 @@ static void on_alloc(void *context, const struct slice_alloc *alloc)
 }
 
 /*
- * HolisticTraceAnalysis drops the last step as unfinished. The last step of a stream is unfinished.
- * Steps of an imported trace are ranges, all of them whole: one more is put behind them.
+ * HolisticTraceAnalysis drops the last of several steps as unfinished; ours are all whole, so one
+ * more is put behind them. Of a file with a single step it drops nothing, not even activities
+ * without a call.
  */
 static void add_step_to_drop(struct chrome *chrome)
 {
-	const struct process *process = chrome->timeline.process;
 	uint64_t begin_ns = timeline_last_ns(&chrome->timeline);
-	struct slice step = {.begin_ns = begin_ns, .end_ns = begin_ns + MIN_STEP_NS};
-	const struct model_step *last = NULL;
+	struct slice step = {.begin_ns = begin_ns,
+		.end_ns = begin_ns + DROPPED_STEP_NS,
+		.value = chrome->last_step.value + 1};
 
-	for (size_t i = 0; i < process->nr_steps; i++) {
-		last = process->steps[i].how == MODEL_STEP_TRACE ? &process->steps[i] : last;
-	}
-	if (last && timeline_has(&chrome->timeline, step.begin_ns, step.end_ns)) {
-		step.value = last->step + 1;
-		chrome_add_step(
-			&chrome->events, &step, timeline_tid(&chrome->timeline, last->thread));
+	if (chrome->nr_steps > 1 && timeline_has(&chrome->timeline, step.begin_ns, step.end_ns)) {
+		chrome_add_step_to_drop(&chrome->events, &step,
+			timeline_tid(&chrome->timeline, chrome->last_step.thread));
 	}
 }
 
@@ -553,6 +556,7 @@ static void walk_host(struct chrome *chrome, bool is_placing)
 		.is_whole_only = true};
 
 	chrome->is_placing = is_placing;
+	chrome->nr_steps = 0;
 	if (timeline_shows(&chrome->timeline, TIMELINE_STEPS)) {
 		slice_walk_steps(&walk);
 		if (!is_placing && timeline_is_for_hta(&chrome->timeline)) {

@@ -490,16 +490,14 @@ static void add_wait_args(struct buf *out, const struct slice *slice)
 		slice->place.context);
 }
 
-static void add_activity_args(struct chrome_events *events, const struct slice *slice, uint32_t tid)
+static void add_activity_args(struct chrome_events *events, const struct slice *slice)
 {
-	bool is_for_hta = timeline_is_for_hta(events->timeline);
 	struct buf *out = events->out;
 
 	add_member(out, "\"External id\": ", slice->external_id);
 	add_member(out, ", \"device\": ", slice->place.device);
 	add_member(out, ", \"context\": ", slice->place.context);
-	/* HTA computes a negative idle time where activities of a stream overlap: split it. */
-	add_member(out, ", \"stream\": ", is_for_hta ? tid : slice->place.stream);
+	add_member(out, ", \"stream\": ", slice->place.stream);
 	add_member(out, ", \"correlation\": ", slice->correlation);
 	if (slice->kind == SLICE_KERNEL) {
 		buf_text(out, ", \"queued\": 0");
@@ -550,7 +548,7 @@ static const char *category_of(const struct timeline *timeline, const struct sli
 }
 
 /* Members of "args", and the ends of flows that begin or end at the slice. */
-static void add_args(struct chrome_events *events, const struct slice *slice, uint32_t tid)
+static void add_args(struct chrome_events *events, const struct slice *slice)
 {
 	const struct timeline *timeline = events->timeline;
 	struct buf *out = events->out;
@@ -572,7 +570,7 @@ static void add_args(struct chrome_events *events, const struct slice *slice, ui
 	case SLICE_COPY:
 	case SLICE_SET:
 	case SLICE_GRAPH:
-		add_activity_args(events, slice, tid);
+		add_activity_args(events, slice);
 		break;
 	default:
 		break;
@@ -639,19 +637,30 @@ void chrome_add_slice(
 	begin_event(events, 'X', category_of(events->timeline, slice), chrome_text(slice->name));
 	place_event(events, pid, tid, slice->begin_ns, &slice->end_ns);
 	buf_text(events->out, ", \"args\": {");
-	add_args(events, slice, tid);
+	add_args(events, slice);
 	buf_text(events->out, "}}");
 	add_launch_flow(events, slice, pid, tid);
 }
 
-void chrome_add_step(struct chrome_events *events, const struct slice *step, uint32_t tid)
+static void add_step(
+	struct chrome_events *events, const char *category, const struct slice *step, uint32_t tid)
 {
 	char name[64];
 
 	snprintf(name, sizeof(name), "\"ProfilerStep#%" PRIu64 "\"", step->value);
-	begin_event(events, 'X', "user_annotation", name);
+	begin_event(events, 'X', category, name);
 	place_event(events, events->timeline->pid, tid, step->begin_ns, &step->end_ns);
 	buf_text(events->out, ", \"args\": {}}");
+}
+
+void chrome_add_step(struct chrome_events *events, const struct slice *step, uint32_t tid)
+{
+	add_step(events, "user_annotation", step, tid);
+}
+
+void chrome_add_step_to_drop(struct chrome_events *events, const struct slice *step, uint32_t tid)
+{
+	add_step(events, "gpu_user_annotation", step, tid);
 }
 
 void chrome_add_gpu_range(

@@ -26,6 +26,9 @@ void chrome_add_slice(
 /* A step as Kineto names it. */
 void chrome_add_step(struct chrome_events *events, const struct slice *step, uint32_t tid);
 
+/* The same by its name alone: HolisticTraceAnalysis goes by names, gprof-report does not. */
+void chrome_add_step_to_drop(struct chrome_events *events, const struct slice *step, uint32_t tid);
+
 /* The span of what a range launched on a stream. */
 void chrome_add_gpu_range(
 	struct chrome_events *events, const struct slice *span, uint32_t pid, uint32_t tid);

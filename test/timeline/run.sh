@@ -91,6 +91,29 @@ calls() {
 	report timeline -o "$T/x.json" "$@" "$T/ranks" && [ "$(grep -c '"cat": "nccl"' "$T/x.json")" = "$number" ]
 }
 
+# shellcheck disable=SC2317
+# hta PATH: HolisticTraceAnalysis keeps what the trace has, and so does gprof-report.
+hta() {
+	report timeline --compat hta -o "$T/x.json" "$1" && python3 test/timeline/hta.py "$1" "$T/x.json" &&
+		diff <(headline "$1") <(headline "$T/x.json")
+}
+
+# trace NAME EVENT...: a trace of one process and GPU.
+trace() {
+	printf '%s\n' "${@:2}" | jq -s '{traceEvents: ., deviceProperties: [{id: 0, name: "X"}]}' >"$T/$1.json"
+}
+
+# step NUMBER BEGIN-US, launch CORRELATION BEGIN-US, kernel CORRELATION BEGIN-US: events of a trace, 1 ms, 10 and 100 us.
+step() {
+	echo "{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"ProfilerStep#$1\", \"pid\": 1, \"tid\": 1, \"ts\": $2, \"dur\": 1000, \"args\": {}}"
+}
+launch() {
+	echo "{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", \"pid\": 1, \"tid\": 1, \"ts\": $2, \"dur\": 10, \"args\": {\"correlation\": $1}}"
+}
+kernel() {
+	echo "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k(int)\", \"pid\": 0, \"tid\": 7, \"ts\": $2, \"dur\": 100, \"args\": {\"correlation\": $1, \"stream\": 7, \"device\": 0, \"context\": 1, \"grid\": [1, 1, 1], \"block\": [32, 1, 1]}}"
+}
+
 "$B/gen_stream" "$T/small.gprof"
 "$B/gen_stream" "$T/training.gprof" 20000
 mkdir "$T/harm"
@@ -116,6 +139,7 @@ tap rules --time 1ms-3ms "$T/model.gprof" "rules, --time"
 tap rules --min-us 5 "$T/model.gprof" "rules, --min-us"
 tap rules --tracks ops,gpu "$T/model.gprof" "rules, --tracks"
 tap rules --compat hta "$T/hostile.gprof" "rules, --compat hta"
+tap rules --compat hta "$T/model.gprof" "rules, --compat hta, several steps"
 for name in small training ops model; do
 	tap same "$T/$name.gprof" "the same tables, $name"
 done
@@ -127,6 +151,14 @@ for name in outer middle inner; do
 	echo "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"$name\", \"pid\": 1, \"tid\": 1, \"ts\": 5, \"dur\": 9}"
 done | jq -s '{traceEvents: .}' >"$T/ties.json"
 tap same "$T/ties.json" "the same tables, operators of the same time"
+# A kernel whose call is from before; kernels that overlap, as programmatic launches do.
+trace one "$(step 5 1000)" "$(kernel 5 1010)" "$(launch 6 1200)" "$(kernel 6 1300)"
+trace steps "$(step 5 1000)" "$(kernel 5 1010)" "$(launch 6 1200)" "$(kernel 6 1300)" "$(step 6 2000)" \
+	"$(launch 7 2200)" "$(kernel 7 2300)"
+trace pdl "$(launch 1 1000)" "$(launch 2 1020)" "$(kernel 1 1050)" "$(kernel 2 1140)" "$(launch 3 2000)" "$(kernel 3 2050)"
+for name in one steps pdl; do
+	tap hta "$T/$name.json" "what HolisticTraceAnalysis keeps, $name"
+done
 tap parts 1 "$T/model.gprof" "parts of 1 MB, model"
 tap parts 1 "$T/training.gprof" "parts of 1 MB, training"
 tap older "$T/model.gprof" "parts of a run before"
