@@ -11,6 +11,7 @@
 #include "report/kineto/event.h"
 #include "report/model/api.h"
 #include "report/model/py_stack.h"
+#include "report/ops/op.h"
 #include "report/util/text.h"
 
 /* Of larger times, doubles do not have all ns. */
@@ -516,7 +517,7 @@ static void add_activity_args(struct chrome_events *events, const struct slice *
 
 /* ---- slices ---- */
 
-/* TensorBoard's plugin knows the calls of older versions of Kineto alone. */
+/* TensorBoard's plugin knows calls and loaders as older versions of Kineto wrote them. */
 static const char *category_of(const struct timeline *timeline, const struct slice *slice)
 {
 	bool is_old = timeline_is_for_tensorboard(timeline);
@@ -527,7 +528,9 @@ static const char *category_of(const struct timeline *timeline, const struct sli
 	case CATEGORY_DRIVER:
 		return is_old ? "Runtime" : "cuda_driver";
 	case CATEGORY_ANNOTATION:
-		return "user_annotation";
+		return is_old && op_class(slice->name, GPROF_FRAMEWORK_TORCH, 0) == OP_DATALOADER
+			       ? "cpu_op"
+			       : "user_annotation";
 	case CATEGORY_PYTHON:
 		return "python_function";
 	case CATEGORY_NCCL_API:

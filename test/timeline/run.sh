@@ -98,6 +98,21 @@ hta() {
 		diff <(headline "$1") <(headline "$T/x.json")
 }
 
+# shellcheck disable=SC2317
+# breakdown PATH: the parts of steps.
+breakdown() {
+	"$report" --view steps,breakdown --format json "$1" | jq '[.steps.rows, .breakdown.rows | .[] | del(.pid)]'
+}
+
+# shellcheck disable=SC2317
+# loader PATH: TensorBoard's plugin takes the time of loaders from operators, and gprof-report reads both alike.
+loader() {
+	report timeline --compat tensorboard -o "$T/x.json" "$1" &&
+		[ "$(jq -r '[.traceEvents[] | select(.cat == "cpu_op" and (.name | startswith("enumerate(DataLoader)"))).dur] | add' \
+			"$T/x.json")" = 600 ] &&
+		diff <(headline "$1") <(headline "$T/x.json") && diff <(breakdown "$1") <(breakdown "$T/x.json")
+}
+
 # trace NAME EVENT...: a trace of one process and GPU.
 trace() {
 	printf '%s\n' "${@:2}" | jq -s '{traceEvents: ., deviceProperties: [{id: 0, name: "X"}]}' >"$T/$1.json"
@@ -159,6 +174,9 @@ trace pdl "$(launch 1 1000)" "$(launch 2 1020)" "$(kernel 1 1050)" "$(kernel 2 1
 for name in one steps pdl; do
 	tap hta "$T/$name.json" "what HolisticTraceAnalysis keeps, $name"
 done
+trace loader "$(step 0 0)" "$(launch 1 700)" "$(kernel 1 800)" \
+	'{"ph": "X", "cat": "user_annotation", "name": "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", "pid": 1, "tid": 1, "ts": 10, "dur": 600, "args": {}}'
+tap loader "$T/loader.json" "loaders, --compat tensorboard"
 tap parts 1 "$T/model.gprof" "parts of 1 MB, model"
 tap parts 1 "$T/training.gprof" "parts of 1 MB, training"
 tap older "$T/model.gprof" "parts of a run before"
