@@ -519,7 +519,8 @@ static void on_alloc(void *context, const struct slice_alloc *alloc)
 {
 	struct chrome *chrome = context;
 
-	chrome_add_alloc(&chrome->events, alloc);
+	chrome_add_alloc(
+		&chrome->events, alloc, track_counters_has_totals(&chrome->counters, alloc));
 	track_counters_alloc(&chrome->counters, alloc);
 }
 

@@ -692,7 +692,8 @@ void chrome_add_count(struct chrome_events *events, const char *name, const char
 	buf_text(out, "}}");
 }
 
-void chrome_add_alloc(struct chrome_events *events, const struct slice_alloc *alloc)
+void chrome_add_alloc(
+	struct chrome_events *events, const struct slice_alloc *alloc, bool has_totals)
 {
 	const struct timeline *timeline = events->timeline;
 	struct buf *out = events->out;
@@ -700,9 +701,13 @@ void chrome_add_alloc(struct chrome_events *events, const struct slice_alloc *al
 	begin_event(events, 'i', "cpu_instant_event", "\"[memory]\"");
 	buf_text(out, ", \"s\": \"t\"");
 	place_event(events, timeline->pid, timeline_tid(timeline, alloc->thread), alloc->ns, NULL);
-	add_member(out, ", \"args\": {\"Total Reserved\": ", alloc->reserved_bytes);
-	add_member(out, ", \"Total Allocated\": ", alloc->allocated_bytes);
-	buf_printf(out, ", \"Bytes\": %" PRId64, alloc->bytes);
+	buf_text(out, ", \"args\": {");
+	if (has_totals) {
+		add_member(out, "\"Total Reserved\": ", alloc->reserved_bytes);
+		add_member(out, ", \"Total Allocated\": ", alloc->allocated_bytes);
+		buf_text(out, ", ");
+	}
+	buf_printf(out, "\"Bytes\": %" PRId64, alloc->bytes);
 	add_member(out, ", \"Addr\": ", alloc->address);
 	add_member(out, ", \"Device Id\": ", alloc->device);
 	add_member(out, ", \"Device Type\": ", alloc->device_type);

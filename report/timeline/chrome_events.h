@@ -37,7 +37,8 @@ void chrome_add_gpu_range(
 void chrome_add_count(struct chrome_events *events, const char *name, const char *unit,
 	uint32_t pid, uint64_t ns, double value);
 
-void chrome_add_alloc(struct chrome_events *events, const struct slice_alloc *alloc);
+void chrome_add_alloc(
+	struct chrome_events *events, const struct slice_alloc *alloc, bool has_totals);
 
 /* CUPTI's overhead has rows beside those of processes, which are named when they are new. */
 void chrome_add_overhead(struct chrome_events *events, const struct slice *slice, bool is_new);

@@ -170,11 +170,13 @@ void track_counters_init(struct track_counters *counters, struct track_rows *row
 {
 	*counters = (struct track_counters){.rows = rows};
 	launch_queues_init(&counters->queues);
+	counters->with_totals = idset_create();
 }
 
 void track_counters_fini(struct track_counters *counters)
 {
 	launch_queues_fini(&counters->queues);
+	idset_destroy(counters->with_totals);
 	free(counters->counters);
 	free(counters->copies);
 }
@@ -315,13 +317,26 @@ void track_counters_sample(struct track_counters *counters, const struct slice_s
 
 /* ---- memory ---- */
 
+static uint32_t memory_key(const struct slice_alloc *alloc)
+{
+	return alloc->device | alloc->device_type << 8;
+}
+
+bool track_counters_has_totals(struct track_counters *counters, const struct slice_alloc *alloc)
+{
+	if (alloc->allocated_bytes || alloc->reserved_bytes) {
+		idset_add(counters->with_totals, memory_key(alloc));
+	}
+	return idset_has(counters->with_totals, memory_key(alloc));
+}
+
 void track_counters_alloc(struct track_counters *counters, const struct slice_alloc *alloc)
 {
 	bool is_host = !alloc->device_type;
 	uint64_t parent;
-	uint32_t key = alloc->device | alloc->device_type << 8;
+	uint32_t key = memory_key(alloc);
 
-	if (!is_counting(counters)) {
+	if (!is_counting(counters) || !track_counters_has_totals(counters, alloc)) {
 		return;
 	}
 	parent = is_host ? process_group(counters) : device_group(counters, alloc->device);

@@ -69,6 +69,7 @@ struct track_counters {
 	struct running_copy *copies;
 	size_t nr_copies, copy_capacity;
 	struct launch_queues queues;
+	struct idset *with_totals; /* keys of the memory whose totals are known */
 	struct track_sample samples[USAGE_MOST_METRICS]; /* the last ones of metrics that only rise,
 							    by metric */
 };
@@ -78,6 +79,12 @@ void track_counters_fini(struct track_counters *counters);
 
 void track_counters_sample(struct track_counters *counters, const struct slice_sample *sample);
 void track_counters_alloc(struct track_counters *counters, const struct slice_alloc *alloc);
+
+/*
+ * Does the recording say how much of that memory is in use? All totals are 0 where it does not, and
+ * after an allocation none is.
+ */
+bool track_counters_has_totals(struct track_counters *counters, const struct slice_alloc *alloc);
 
 /* In the order of begins: launches, their activities, and copies. */
 void track_counters_launch(struct track_counters *counters, uint64_t correlation, uint64_t ns);

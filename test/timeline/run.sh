@@ -113,6 +113,14 @@ loader() {
 		diff <(headline "$1") <(headline "$T/x.json") && diff <(breakdown "$1") <(breakdown "$T/x.json")
 }
 
+# shellcheck disable=SC2317
+# totals FILTER-OF-JQ PATH: allocations of a trace without totals are in the timeline, no counters of them.
+totals() {
+	report timeline -o "$T/x.json" "$2" && jq -e "$1" "$T/x.json" >"$T/out" &&
+		diff <("$report" --view memory,memory-curve "$2") <("$report" --view memory,memory-curve "$T/x.json") || return 1
+	report timeline -o "$T/x.pftrace" "$2" && [ "$(grep -c "allocated by the framework" "$T/x.pftrace")" = 0 ]
+}
+
 # trace NAME EVENT...: a trace of one process and GPU.
 trace() {
 	printf '%s\n' "${@:2}" | jq -s '{traceEvents: ., deviceProperties: [{id: 0, name: "X"}]}' >"$T/$1.json"
@@ -177,6 +185,10 @@ done
 trace loader "$(step 0 0)" "$(launch 1 700)" "$(kernel 1 800)" \
 	'{"ph": "X", "cat": "user_annotation", "name": "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", "pid": 1, "tid": 1, "ts": 10, "dur": 600, "args": {}}'
 tap loader "$T/loader.json" "loaders, --compat tensorboard"
+trace memory '{"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1000, "tid": 1000, "ts": 105, "args": {"Device Type": 0, "Device Id": -1, "Bytes": 4096}}' \
+	'{"ph": "X", "cat": "cpu_op", "name": "aten::empty", "pid": 1000, "tid": 1000, "ts": 100, "dur": 10, "args": {}}'
+tap totals '[.traceEvents[] | select(.name == "[memory]" and .args.Bytes == 4096 and (.args | has("Total Allocated") | not)),
+	select(.ph == "C") | .ph] == ["i"]' "$T/memory.json" "memory without totals"
 tap parts 1 "$T/model.gprof" "parts of 1 MB, model"
 tap parts 1 "$T/training.gprof" "parts of 1 MB, training"
 tap older "$T/model.gprof" "parts of a run before"
