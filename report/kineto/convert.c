@@ -662,12 +662,24 @@ static uint8_t call_table(struct kineto_convert *convert, uint32_t name, int tok
 	return convert->call_tables[name];
 }
 
+static uint8_t api_of(const struct kineto_convert *convert, const struct kineto_event *event)
+{
+	const struct kineto_json *json = &convert->json;
+
+	if (event->category != KINETO_LIBRARY) {
+		return event->category == KINETO_DRIVER ? GPROF_API_DRIVER : GPROF_API_RUNTIME;
+	}
+	return kineto_json_length(json, event->name) > 4 &&
+			       !memcmp(json->bytes + json->tokens[event->name].start, "nccl", 4)
+		       ? GPROF_API_NCCL
+		       : GPROF_API_THREAD;
+}
+
 static void add_call(struct kineto_convert *convert, const struct kineto_event *event)
 {
 	uint32_t thread = kineto_threads_id(&convert->threads, &convert->json, event);
 	uint32_t name = string_of(convert, event->name);
-	uint32_t call = import_out_call(convert->out, name,
-		event->category == KINETO_DRIVER ? GPROF_API_DRIVER : GPROF_API_RUNTIME);
+	uint32_t call = import_out_call(convert->out, name, api_of(convert, event));
 	uint8_t table = call_table(convert, name, event->name);
 	struct kineto_row *row = add_row(convert, event, table & (uint8_t)~IS_ASYNC);
 
@@ -750,6 +762,7 @@ static void add_span(struct kineto_convert *convert, struct kineto_event *event)
 		break;
 	case KINETO_RUNTIME:
 	case KINETO_DRIVER:
+	case KINETO_LIBRARY:
 		add_call(convert, event);
 		break;
 	case KINETO_KERNEL:

@@ -159,6 +159,8 @@ static uint8_t category_of(const char *text, size_t nr_bytes)
 		{"memcpy", KINETO_MEMCPY},
 		{"memset", KINETO_MEMSET},
 		{"trace", KINETO_TRACE},
+		{"library", KINETO_LIBRARY},
+		{"nccl", KINETO_NCCL},
 		/* Other devices; those of ROCm have CUDA's. */
 		{"xpu_runtime", KINETO_RUNTIME},
 		{"xpu_driver", KINETO_DRIVER},

@@ -18,6 +18,7 @@ enum kineto_category {
 	KINETO_RANGE,
 	KINETO_RUNTIME,
 	KINETO_DRIVER,
+	KINETO_LIBRARY, /* calls of other libraries, in our own timelines */
 	KINETO_KERNEL,
 	KINETO_MEMCPY,
 	KINETO_MEMSET,
@@ -27,6 +28,7 @@ enum kineto_category {
 	KINETO_PYTHON,
 	KINETO_INSTANT,
 	KINETO_TRACE, /* how long the profiler was on */
+	KINETO_NCCL,  /* calls of NCCL in our own timelines, beside their kernels */
 	KINETO_FLOW,
 };
 

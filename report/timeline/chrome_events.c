@@ -538,7 +538,9 @@ static const char *category_of(const struct timeline *timeline, const struct sli
 	case CATEGORY_KERNEL:
 		return "kernel";
 	case CATEGORY_NCCL:
-		return slice->kind == SLICE_CALL ? "cpu_op" : "kernel";
+		return slice->kind == SLICE_CALL ? "library" : "kernel";
+	case CATEGORY_LIBRARY:
+		return "library"; /* ours; calls are no operators */
 	case CATEGORY_COPY:
 		return "gpu_memcpy";
 	case CATEGORY_SET:

@@ -85,6 +85,17 @@ is "0 400,1 400,2 400" "$(query '[.steps.rows[] | "\(.step) \(.duration_ns)"] | 
 is "crosses 810 start,here null mark,inner 30 push" "$(query '[.nvtx.rows[] | select(.name | startswith("iter") | not) | "\(.name) \(.total_ns) \(.style | ascii_downcase | sub("end"; "") | sub("pop"; ""))"] | sort | join(",")')" "its ranges"
 is 1 "$(query '[.notices.rows[] | select(.text | contains("OSRT_API"))] | length')" "what it lacks"
 
+# Calls of the system and of libraries are calls in a timeline, too, and no operators.
+calls_of()
+{
+	"$REPORT" --view api,operator --rank 0 --top 0 --format json "$1" 2>"$T/err" |
+		jq -c '([.api.rows[] | [.name, .calls, .total_ns, .api]] | sort), .operator.rows'
+}
+"$REPORT" timeline --rank 0 -o "$T/again.json" "$T/new.sqlite" 2>"$T/err"
+is "pthread_cond_wait thread" "$(calls_of "$T/again.json" | head -1 | jq -r '.[] | select(.[3] == "thread") | "\(.[0]) \(.[3])"')" \
+	"calls of the system in a timeline"
+is "$(calls_of "$T/new.sqlite")" "$(calls_of "$T/again.json")" "calls and operators of a timeline"
+
 GPROF_DIR=$T/new.sqlite
 summary kernel,api,memcpy,communication,steps,sync,utilization,gpu-trace,threads
 is "4242 0 2 node7,4243 1 2 node7" "$(query '[.processes.rows[] | "\(.pid) \(.rank) \(.world_size) \(.host)"] | join(",")')" "processes and ranks of a new export"

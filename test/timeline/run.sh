@@ -121,6 +121,12 @@ totals() {
 	report timeline -o "$T/x.pftrace" "$2" && [ "$(grep -c "allocated by the framework" "$T/x.pftrace")" = 0 ]
 }
 
+# shellcheck disable=SC2317
+# complete PATH: gprof-report knows all kinds of events in its timeline.
+complete() {
+	report timeline -o "$T/x.json" "$1" && ! "$report" "$T/x.json" | grep INCOMPLETE
+}
+
 # trace NAME EVENT...: a trace of one process and GPU.
 trace() {
 	printf '%s\n' "${@:2}" | jq -s '{traceEvents: ., deviceProperties: [{id: 0, name: "X"}]}' >"$T/$1.json"
@@ -157,6 +163,7 @@ tap rules "$T/ranks" "rules, two ranks in one file"
 tap rules --rank 1 "$T/ranks" "rules, one of two ranks"
 tap calls 14 "calls of NCCL"
 tap calls 0 --compat hta "calls of NCCL, --compat hta"
+tap complete "$T/ranks/0.gprof" "calls of NCCL are not missing"
 tap rules --steps 2-3 "$T/model.gprof" "rules, --steps"
 tap rules --time 1ms-3ms "$T/model.gprof" "rules, --time"
 tap rules --min-us 5 "$T/model.gprof" "rules, --min-us"
