@@ -384,24 +384,6 @@ static void end_counters(struct chrome *chrome)
 	idmap_fini(&chrome->counter_tracks);
 }
 
-/* In the order of begins. What seems to begin before its call was never queued. */
-static void count_activity(
-	struct chrome *chrome, const struct slice *slice, const struct chrome_launch *launch)
-{
-	if (slice->kind == SLICE_COPY) {
-		track_counters_copy(&chrome->counters, slice->place.device, slice->begin_ns,
-			slice->end_ns, slice->value);
-	}
-	if (launch) {
-		if (launch->begin_ns <= slice->begin_ns) {
-			track_counters_launch(
-				&chrome->counters, slice->correlation, launch->begin_ns);
-		}
-		track_counters_begin(
-			&chrome->counters, slice->correlation, &slice->place, slice->begin_ns);
-	}
-}
-
 static void on_sample(void *context, const struct slice_sample *sample)
 {
 	struct chrome *chrome = context;
@@ -583,7 +565,6 @@ static void write_activity(struct chrome *chrome, struct slice *slice)
 		chrome_launches_extend(
 			&chrome->launches, launch, &slice->place, slice->begin_ns, slice->end_ns);
 	}
-	count_activity(chrome, slice, launch);
 	chrome_add_slice(&chrome->events, slice, device_pid(chrome, slice->place.device), tid);
 }
 
@@ -737,7 +718,7 @@ static void write_process(struct chrome *chrome)
 	chrome_lanes_destroy(chrome->lanes);
 	chrome->overhead_tids = idset_create();
 	walk_devices(chrome);
-	track_counters_end(&chrome->counters);
+	track_counters_walk(&chrome->counters);
 	name_devices(chrome);
 	end_counters(chrome);
 	chrome_launches_fini(&chrome->launches);

@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "report/util/external_sort.h"
 #include "report/util/hash.h"
+#include "report/util/idmap.h"
 
 /* Kinds of counters; those of samples are their metrics. */
 enum {
@@ -166,9 +168,19 @@ void launch_queues_end(struct launch_queues *queues, const struct track_sink *si
 
 /* ---- the counters of a process ---- */
 
+static void count_shown(void *context, uint64_t track, uint64_t ns, double value)
+{
+	const struct track_rows *rows = ((const struct track_counters *)context)->rows;
+
+	if (timeline_has(rows->timeline, ns, ns)) {
+		rows->sink->count(rows->sink->context, track, ns, value);
+	}
+}
+
 void track_counters_init(struct track_counters *counters, struct track_rows *rows)
 {
-	*counters = (struct track_counters){.rows = rows};
+	*counters = (struct track_counters){
+		.rows = rows, .shown = {.count = count_shown, .context = counters}};
 	launch_queues_init(&counters->queues);
 	counters->with_totals = idset_create();
 }
@@ -190,7 +202,7 @@ static bool is_counting(const struct track_counters *counters)
 static void add_count(
 	const struct track_counters *counters, uint64_t track, uint64_t ns, double value)
 {
-	counters->rows->sink->count(counters->rows->sink->context, track, ns, value);
+	counters->shown.count(counters->shown.context, track, ns, value);
 }
 
 /* Of a device, or of the process. */
@@ -380,22 +392,16 @@ static struct launch_queue *queue_depth_of(
 	return queue;
 }
 
-void track_counters_launch(struct track_counters *counters, uint64_t correlation, uint64_t ns)
+/* What seems to begin before its call was never queued. */
+static void count_launch(struct track_counters *counters, uint64_t correlation, uint64_t launch_ns,
+	const struct model_place *place, uint64_t begin_ns)
 {
-	if (is_counting(counters)) {
-		launch_queues_launch(&counters->queues, correlation, ns);
+	if (launch_ns <= begin_ns) {
+		launch_queues_launch(&counters->queues, correlation, launch_ns);
 	}
-}
-
-void track_counters_begin(struct track_counters *counters, uint64_t correlation,
-	const struct model_place *place, uint64_t ns)
-{
-	uint64_t launch_ns;
-
-	if (is_counting(counters) &&
-		launch_queues_begin(&counters->queues, correlation, &launch_ns)) {
+	if (launch_queues_begin(&counters->queues, correlation, &launch_ns)) {
 		launch_queue_add(
-			queue_depth_of(counters, place), counters->rows->sink, launch_ns, ns);
+			queue_depth_of(counters, place), &counters->shown, launch_ns, begin_ns);
 	}
 }
 
@@ -436,12 +442,12 @@ static void end_copies(struct track_counters *counters, uint64_t ns)
 	}
 }
 
-void track_counters_copy(struct track_counters *counters, uint32_t device, uint64_t begin_ns,
+static void count_copy(struct track_counters *counters, uint32_t device, uint64_t begin_ns,
 	uint64_t end_ns, uint64_t bytes)
 {
 	struct running_copy copy = {.end_ns = end_ns, .device = device};
 
-	if (!is_counting(counters) || end_ns <= begin_ns || counters->nr_copies == COPIES_MOST) {
+	if (end_ns <= begin_ns || counters->nr_copies == COPIES_MOST) {
 		return;
 	}
 	end_copies(counters, begin_ns);
@@ -452,8 +458,132 @@ void track_counters_copy(struct track_counters *counters, uint32_t device, uint6
 	count_rate(counters, device, begin_ns, copy.rate);
 }
 
-void track_counters_end(struct track_counters *counters)
+/* ---- launches and copies of all of the recording ---- */
+
+/* What is sorted in memory at a time: records are small. */
+#define SORTED_BYTES (4u << 20)
+
+struct counted_activity {
+	struct external_sort_head head; /* by begin */
+	uint64_t correlation, dur_ns, bytes;
+	uint32_t place;
+	bool is_copy;
+};
+
+/* The call that launched something. */
+struct counted_call {
+	uint64_t begin_ns;
+};
+
+struct counted {
+	struct timeline timeline; /* the process at hand, without a filter */
+	struct external_sort *activities;
+	struct idmap calls; /* struct counted_call, by correlation ID */
+};
+
+static void add_activities(struct counted *counted, const struct batch *b)
 {
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		struct counted_activity *activity = external_sort_add(counted->activities);
+		uint64_t correlation = b->col[COL_kernel_correlation][i];
+
+		activity->head.key =
+			timeline_device_ns(&counted->timeline, b->col[COL_kernel_begin][i]);
+		activity->dur_ns = b->col[COL_kernel_dur][i];
+		activity->place = (uint32_t)b->col[COL_kernel_place][i];
+		activity->correlation = correlation;
+		activity->is_copy = b->table == GPROF_TABLE_memcpy;
+		activity->bytes = activity->is_copy ? b->col[COL_memcpy_bytes][i] : 0;
+		if (correlation) {
+			((struct counted_call *)idmap_put(&counted->calls, correlation))->begin_ns =
+				UINT64_MAX;
+		}
+	}
+}
+
+static void add_calls(struct counted *counted, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		struct counted_call *call =
+			idmap_get(&counted->calls, b->col[COL_api_correlation][i]);
+		uint64_t begin_ns;
+
+		if (call) {
+			begin_ns = timeline_host_ns(&counted->timeline, b->col[COL_api_begin][i]);
+			call->begin_ns = begin_ns < call->begin_ns ? begin_ns : call->begin_ns;
+		}
+	}
+}
+
+static bool is_activity(unsigned int table)
+{
+	return table == GPROF_TABLE_kernel || table == GPROF_TABLE_memcpy ||
+	       table == GPROF_TABLE_memset || table == GPROF_TABLE_graph;
+}
+
+static bool is_call(unsigned int table)
+{
+	return table == GPROF_TABLE_api || table == GPROF_TABLE_api_launch ||
+	       table == GPROF_TABLE_api_copy || table == GPROF_TABLE_api_set ||
+	       table == GPROF_TABLE_api_alloc || table == GPROF_TABLE_api_sync;
+}
+
+static void read_blocks(struct counted *counted, bool (*is_wanted)(unsigned int table),
+	uint32_t mask, void (*add)(struct counted *counted, const struct batch *b))
+{
+	const struct stream *stream = counted->timeline.process->stream;
+
+	for (size_t i = 0; i < stream->nr_blocks; i++) {
+		unsigned int table = stream_block_table(stream, i);
+		uint32_t bytes = table == GPROF_TABLE_memcpy ? COL_BIT(COL_memcpy_bytes) : 0;
+		struct batch batch;
+
+		if (is_wanted(table) &&
+			timeline_load(&counted->timeline, i, mask | bytes, &batch)) {
+			add(counted, &batch);
+		}
+	}
+}
+
+static void count_activity(struct track_counters *counters, const struct counted *counted,
+	const struct counted_activity *activity)
+{
+	struct model_place place = process_place(counted->timeline.process, activity->place);
+	const struct counted_call *call = idmap_get(&counted->calls, activity->correlation);
+	uint64_t begin_ns = activity->head.key;
+
+	if (activity->is_copy) {
+		count_copy(counters, place.device, begin_ns, begin_ns + activity->dur_ns,
+			activity->bytes);
+	}
+	if (call && call->begin_ns != UINT64_MAX) {
+		count_launch(counters, activity->correlation, call->begin_ns, &place, begin_ns);
+	}
+}
+
+void track_counters_walk(struct track_counters *counters)
+{
+	struct counted counted = {.timeline = *counters->rows->timeline};
+
+	if (!is_counting(counters)) {
+		return;
+	}
+	counted.timeline.filter = NULL;
+	counted.timeline.part = NULL;
+	counted.activities = external_sort_create(sizeof(struct counted_activity), 0, SORTED_BYTES);
+	idmap_init(&counted.calls, sizeof(struct counted_call));
+	read_blocks(&counted, is_activity,
+		COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_place) |
+			COL_BIT(COL_kernel_correlation),
+		add_activities);
+	external_sort_finish(counted.activities);
+	read_blocks(&counted, is_call, COL_BIT(COL_api_begin) | COL_BIT(COL_api_correlation),
+		add_calls);
+	for (size_t i = 0; i < external_sort_nr(counted.activities); i++) {
+		count_activity(counters, &counted, external_sort_at(counted.activities, i));
+	}
 	end_copies(counters, UINT64_MAX);
-	launch_queues_end(&counters->queues, counters->rows->sink);
+	launch_queues_end(&counters->queues, &counters->shown);
+	external_sort_destroy(counted.activities);
+	idmap_fini(&counted.calls);
 }

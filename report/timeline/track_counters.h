@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Counters of a process: samples, memory of the framework, depth of launch queues, copy bandwidth.
- * Nothing is counted for a sink without counters, or where the filter leaves them out.
+ * Nothing is counted for a sink without counters, or where the filter leaves them out. What is
+ * queued and copied is counted from all of the recording: events that the filter leaves out took
+ * place, too.
  */
 #ifndef REPORT_TIMELINE_TRACK_COUNTERS_H
 #define REPORT_TIMELINE_TRACK_COUNTERS_H
@@ -64,6 +66,7 @@ struct track_sample {
 
 struct track_counters {
 	struct track_rows *rows;
+	struct track_sink shown; /* takes the counts that the filter shows */
 	struct track_counter *counters;
 	size_t nr, capacity;
 	struct running_copy *copies;
@@ -86,14 +89,10 @@ void track_counters_alloc(struct track_counters *counters, const struct slice_al
  */
 bool track_counters_has_totals(struct track_counters *counters, const struct slice_alloc *alloc);
 
-/* In the order of begins: launches, their activities, and copies. */
-void track_counters_launch(struct track_counters *counters, uint64_t correlation, uint64_t ns);
-void track_counters_begin(struct track_counters *counters, uint64_t correlation,
-	const struct model_place *place, uint64_t ns);
-void track_counters_copy(struct track_counters *counters, uint32_t device, uint64_t begin_ns,
-	uint64_t end_ns, uint64_t bytes);
-
-/* After the last slice. */
-void track_counters_end(struct track_counters *counters);
+/*
+ * Counts launches and copies of the process at hand. Memory: an external sort of its activities,
+ * and 12 bytes for each call that launched some.
+ */
+void track_counters_walk(struct track_counters *counters);
 
 #endif

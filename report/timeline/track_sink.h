@@ -96,7 +96,7 @@ struct track {
  * `take_bare` may be NULL.
  */
 struct track_sink {
-	bool has_launch_flows; /* flows join calls with what they launched; `count` needs them */
+	bool has_launch_flows; /* flows join calls with what they launched */
 	void (*track)(void *context, const struct track *track);
 	void (*slice)(void *context, const struct track_slice *slice, bool is_instant);
 	/*

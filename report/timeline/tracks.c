@@ -244,7 +244,6 @@ static void add_call(
 	add_stack(tracks, event, slice->place);
 	if (slice->correlation && idset_has(tracks->timeline.launched, slice->correlation)) {
 		add_flow(event, timeline_flow(&tracks->timeline, slice->correlation));
-		track_counters_launch(&tracks->counters, slice->correlation, event->ns);
 	}
 }
 
@@ -299,13 +298,8 @@ static void add_activity(
 	} else if (slice->kind != SLICE_GRAPH) {
 		add_bytes(event, slice);
 	}
-	if (slice->kind == SLICE_COPY) {
-		track_counters_copy(&tracks->counters, place.device, event->ns,
-			event->ns + event->dur_ns, slice->value);
-	}
 	if (slice->correlation && idset_has(tracks->timeline.called, slice->correlation)) {
 		add_flow(event, timeline_flow(&tracks->timeline, slice->correlation));
-		track_counters_begin(&tracks->counters, slice->correlation, &place, event->ns);
 	}
 }
 
@@ -672,7 +666,7 @@ static void read_process(struct tracks *tracks, uint32_t k)
 	read_ahead(tracks, k);
 	slice_walk_blocks(&walk, SLICES_HOST | SLICES_GPU | SLICES_SAMPLES);
 	external_sort_finish(tracks->slices);
-	track_counters_end(&tracks->counters);
+	track_counters_walk(&tracks->counters);
 	track_rows_close(&tracks->rows);
 	slice_order_fini(&tracks->order);
 }

@@ -127,6 +127,18 @@ complete() {
 	report timeline -o "$T/x.json" "$1" && ! "$report" "$T/x.json" | grep INCOMPLETE
 }
 
+# shellcheck disable=SC2317
+# counts PATH OPTION...: the counters of a part of a recording are those of all of it at the same time. Reserved memory
+# is written where it changes, and so once more where the part begins.
+counts() {
+	local counts='[.traceEvents[] | select(.ph == "C" and .name != "reserved by the framework")]' span
+	report timeline --split-size 0 -o "$T/whole.json" "$1" && report timeline --split-size 0 -o "$T/x.json" "${@:2}" "$1" || return 1
+	span=$(jq -r "$counts | length as \$nr | map(.ts) | \"\(\$nr > 1000) \(min) \(max)\"" "$T/x.json")
+	read -r enough first last <<<"$span"
+	[ "$enough" = true ] && cmp <(jq -c "$counts | sort[]" "$T/x.json") \
+		<(jq -c "$counts | map(select(.ts >= $first and .ts <= $last)) | sort[]" "$T/whole.json")
+}
+
 # trace NAME EVENT...: a trace of one process and GPU.
 trace() {
 	printf '%s\n' "${@:2}" | jq -s '{traceEvents: ., deviceProperties: [{id: 0, name: "X"}]}' >"$T/$1.json"
@@ -168,6 +180,10 @@ tap rules --steps 2-3 "$T/model.gprof" "rules, --steps"
 tap rules --time 1ms-3ms "$T/model.gprof" "rules, --time"
 tap rules --min-us 5 "$T/model.gprof" "rules, --min-us"
 tap rules --tracks ops,gpu "$T/model.gprof" "rules, --tracks"
+for option in "--min-us 5" "--tracks counters" "--time 10ms-40ms"; do
+	# shellcheck disable=SC2086 # an option and its value
+	tap counts "$T/model.gprof" $option "counters, $option"
+done
 tap rules --compat hta "$T/hostile.gprof" "rules, --compat hta"
 tap rules --compat hta "$T/model.gprof" "rules, --compat hta, several steps"
 for name in small training ops model; do
