@@ -29,43 +29,48 @@ static void add_us(struct buf *out, uint64_t ns)
 	buf_add(out, decimals, sizeof(decimals));
 }
 
-/* A number of units of 10^-nr_decimals. */
-static void add_decimals(struct buf *out, uint64_t units, unsigned int nr_decimals)
-{
-	char text[32];
-	uint64_t scale = 1;
+/* Below, doubles of times in us have more digits than add_double counts exactly. */
+#define LEAST_EXACT_NS 16000u
 
-	for (unsigned int i = 0; i < nr_decimals; i++) {
-		text[nr_decimals - 1 - i] = (char)('0' + units / scale % 10);
-		scale *= 10;
-	}
-	buf_uint(out, units / scale);
+/*
+ * A difference of times, with as many decimals as tell it from its neighbours. To multiply its
+ * fraction by 10 and to take digits off is exact. printf takes ten times as long.
+ */
+static void add_double(struct buf *out, double number)
+{
+	uint64_t whole = (uint64_t)number;
+	double fraction = number - (double)whole;
+	int exponent, nr_decimals;
+
+	frexp(number, &exponent);
+	nr_decimals = (int)((54 - exponent) * 0.30103) + 1;
+	buf_uint(out, whole);
 	buf_char(out, '.');
-	buf_add(out, text, nr_decimals);
+	for (int i = 0; i < 3 || (i < nr_decimals && fraction > 0); i++) {
+		fraction *= 10;
+		buf_char(out, (char)('0' + (int)fraction));
+		fraction -= (int)fraction;
+	}
 }
 
 /*
- * Readers add ts and dur as doubles. A slice must end there exactly where the next one begins, or
- * the one around it ends: readers drop slices that overlap by a rounding error. Where the sum of
- * the decimals would be another double, the duration gets more of them; to the ns it is the same.
+ * Readers add ts and dur as doubles, some of them after they subtracted the first ts of the row. A
+ * slice must end there exactly where the next one begins, or the one around it ends: readers drop
+ * slices that overlap by a rounding error, or never close them. So the duration is the difference
+ * of the doubles: such sums are exact, with any ts subtracted. To the ns it is the same.
  */
 static void add_duration(struct buf *out, uint64_t begin_ns, uint64_t end_ns)
 {
 	uint64_t ns = end_ns > begin_ns ? end_ns - begin_ns : 0;
-	double begin = (double)begin_ns / 1e3, end = (double)end_ns / 1e3, scale = 1e5;
+	double exact = (double)end_ns / 1e3 - (double)begin_ns / 1e3;
 
-	if (ns && end_ns < MOST_EXACT_NS && begin + (double)ns / 1e3 != end) {
-		for (unsigned int nr_decimals = 5; nr_decimals <= 9; nr_decimals++) {
-			double units = rint((end - begin) * scale);
-
-			if (begin + units / scale == end) {
-				add_decimals(out, (uint64_t)units, nr_decimals);
-				return;
-			}
-			scale *= 10;
-		}
+	if (!ns || end_ns >= MOST_EXACT_NS || (double)ns / 1e3 == exact) {
+		add_us(out, ns);
+	} else if (begin_ns < LEAST_EXACT_NS) {
+		buf_printf(out, "%.17g", exact);
+	} else {
+		add_double(out, exact);
 	}
-	add_us(out, ns);
 }
 
 static void add_size(struct timeline_sizes *sizes, uint64_t ns, uint64_t nr_bytes)

@@ -71,7 +71,7 @@ for format in json pftrace; do
 	is 3 $? "timeline as $format"
 done
 is 1 "$(jq '[.traceEvents[] | select(.name == "jit_step/add.1" and .ph == "X")] | length' "$T/out.json")" "timeline"
-is 1 "$(jq '[.traceEvents[] | select(.name == "add_fusion" and .cat == "kernel" and .dur == 1.001)] | length' "$T/out.json")" "kernels of the timeline"
+is 1 "$(jq '[.traceEvents[] | select(.name == "add_fusion" and .cat == "kernel" and (.dur * 1000 | round) == 1001)] | length' "$T/out.json")" "kernels of the timeline"
 "$REPORT" summary --view kernel --format json "$T/out.json" 2>"$T/err" | jq -c '[.kernel.rows[] | [.name, .total_ns]]' >"$T/again"
 is '[["add_fusion",1001],["mul_fusion",1000],["CUDA graph 5",700]]' "$(sed 's/(CUDA graph 5 as a whole)/CUDA graph 5/' "$T/again")" "read again as Chrome JSON"
 "$REPORT" html -o "$T/out.html" "$gpu" 2>"$T/err"

@@ -30,7 +30,7 @@ def is_integer(value):
 
 def ns(text):
     """Times are read as text: three decimals are whole nanoseconds. Durations may have more, see check_doubles."""
-    return int(decimal.Decimal(text).scaleb(3).to_integral_value()) if re.fullmatch(r"\d+\.\d{3,9}", text) else None
+    return int(decimal.Decimal(text).scaleb(3).to_integral_value()) if re.fullmatch(r"\d+\.\d{3,20}", text) else None
 
 
 def check_events(path, events):
@@ -71,22 +71,25 @@ def check_nesting(path, events):
 
 
 def check_doubles(path, events):
-    """As check_nesting, as a reader does it: sums of doubles. An end is the double of its nanosecond."""
+    """As check_nesting, as readers do it: sums of doubles. An end is the double of its nanosecond. Speedscope first
+    subtracts the first ts of its rows."""
     rows = collections.defaultdict(list)
     for event in events:
         if event["ph"] == "X":
             begin, dur = float(event["ts"]), float(event["dur"])
-            rows[(event["pid"], event["tid"])].append((begin, -(begin + dur), event["name"]))
+            rows[(event["pid"], event["tid"])].append((begin, dur, event["name"]))
             if begin + dur != (ns(event["ts"]) + ns(event["dur"])) / 1000:
                 complain(path, f"as doubles, {event} ends at {begin + dur:.9f}")
     for row, slices in rows.items():
-        ends = []
-        for begin, minus_end, name in sorted(slices):
-            while ends and ends[-1] <= begin:
-                ends.pop()
-            if ends and -minus_end > ends[-1]:
-                complain(path, f"as doubles, {name!r} on {row} overlaps the end {ends[-1]:.9f}")
-            ends.append(-minus_end)
+        for first in {0, min(slices)[0], min(min(other)[0] for other in rows.values())}:
+            ends = []
+            for begin, minus_end, name in sorted((begin - first, -(begin - first + dur), name)
+                                                 for begin, dur, name in slices):
+                while ends and ends[-1] <= begin:
+                    ends.pop()
+                if ends and -minus_end > ends[-1]:
+                    complain(path, f"as doubles from {first} on, {name!r} on {row} overlaps the end {ends[-1]:.9f}")
+                ends.append(-minus_end)
 
 
 def check_flows(path, events):
