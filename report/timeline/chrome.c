@@ -17,6 +17,9 @@
 /* The row of the Python functions of a thread has the thread's tid and this. */
 #define PYTHON_ROWS 0x40000000u
 
+/* Where an unknown stream is sorted; viewers take indices as signed numbers of 32 bits. */
+#define LAST_STREAM 0xffffffu
+
 /* HolisticTraceAnalysis rounds to us. */
 #define DROPPED_STEP_NS 1000u
 
@@ -294,6 +297,7 @@ static void name_stream_row(struct chrome *chrome, const struct chrome_stream_ro
 		[CHROME_STREAM_WORK] = "",
 		[CHROME_STREAM_WAITS] = " (sync)"};
 	uint32_t pid = device_pid(chrome, row->device);
+	uint32_t number = row->stream < LAST_STREAM ? row->stream : LAST_STREAM;
 	struct buf name = {0};
 
 	buf_printf(&name, chrome_stream_is_unknown(row->stream) ? "stream (unknown)" : "stream %u",
@@ -304,7 +308,7 @@ static void name_stream_row(struct chrome *chrome, const struct chrome_stream_ro
 	buf_text(&name, suffixes[row->kind]);
 	add_meta_text(chrome, "\"thread_name\"", pid, row->tid, "name", &name);
 	add_sort_index(chrome, "\"thread_sort_index\"", pid, row->tid,
-		row->stream * 8u + (uint32_t)row->kind * 3 + (row->lane < 2 ? row->lane : 2));
+		number * 8u + (uint32_t)row->kind * 3 + (row->lane < 2 ? row->lane : 2));
 	buf_fini(&name);
 }
 

@@ -192,6 +192,9 @@ def check_names(path, events):
     order = {event["pid"]: event["args"]["sort_index"] for event in events if event["name"] == "process_sort_index"}
     if len(set(order.values())) != len(order):
         complain(path, f"processes without an order: {order}")
+    for event in events:
+        if "sort_index" in event.get("args", {}) and not 0 <= event["args"]["sort_index"] < 1 << 31:
+            complain(path, f"viewers sort by a signed number of 32 bits: {event}")
     labels = {event["pid"]: event["args"]["labels"] for event in events if event["name"] == "process_labels"}
     kinds = [labels[pid][:3] for pid in sorted(order, key=order.get)]
     if kinds[:1] == ["GPU"] or len(set(order) - set(labels)):
