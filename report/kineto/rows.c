@@ -37,7 +37,8 @@ static struct kineto_early_id *find(struct kineto_early *early, uint32_t id)
 
 static void count(struct kineto_early *early, struct kineto_early_id *found)
 {
-	if (!found->is_counted && found->call != UINT64_MAX && found->activity < found->call) {
+	if (!found->is_counted && found->call != UINT64_MAX && found->activity < found->call &&
+		found->call - found->activity > KINETO_EARLY_NS) {
 		found->is_counted = true;
 		early->nr++;
 	}

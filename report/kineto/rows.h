@@ -53,6 +53,9 @@ uint32_t kineto_python_text(
 
 #define KINETO_EARLY_IDS (1u << 18)
 
+/* The clocks of host and device are known to about that; traces may have whole us. */
+#define KINETO_EARLY_NS 1000u
+
 struct kineto_early_id {
 	uint32_t id; /* 0: none */
 	bool is_counted;

@@ -590,11 +590,9 @@ static void add_args(struct chrome_events *events, const struct slice *slice)
 static void add_launch_flow(
 	struct chrome_events *events, const struct slice *slice, uint32_t pid, uint32_t tid)
 {
-	const struct timeline *timeline = events->timeline;
 	bool is_call = slice->kind == SLICE_CALL;
 
-	if (slice->correlation && slice->kind != SLICE_WAIT &&
-		idset_has(is_call ? timeline->launched : timeline->called, slice->correlation)) {
+	if (slice->kind != SLICE_WAIT && timeline_has_flow(events->timeline, slice->correlation)) {
 		add_flow(
 			events, is_call ? 's' : 'f', slice->correlation, pid, tid, slice->begin_ns);
 	}

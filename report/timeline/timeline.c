@@ -145,7 +145,7 @@ uint32_t timeline_tid(const struct timeline *timeline, uint64_t thread)
 	return found && found->tid ? found->tid : (uint32_t)thread;
 }
 
-/* ---- the process at hand ---- */
+/* ---- pids ---- */
 
 /* Another process of the file or a device may have the pid: in containers pids are small. */
 static bool is_pid_taken(struct process *const *processes, size_t nr_processes, size_t k)
@@ -167,41 +167,88 @@ uint32_t timeline_pid(struct process *const *processes, size_t nr_processes, siz
 	       (is_pid_taken(processes, nr_processes, k) ? PIDS_APART * ((uint32_t)k + 1) : 0);
 }
 
-void timeline_read_launches(struct timeline *timeline)
+/* ---- launches ---- */
+
+bool timeline_is_activity(unsigned int table)
 {
-	struct stream *stream = timeline->process->stream;
+	return table == GPROF_TABLE_kernel || table == GPROF_TABLE_memcpy ||
+	       table == GPROF_TABLE_memset || table == GPROF_TABLE_graph;
+}
 
-	for (size_t i = 0; i < stream->nr_blocks; i++) {
-		struct idset *set = NULL;
-		unsigned int column = COL_api_correlation;
-		struct batch batch;
+bool timeline_is_call(unsigned int table)
+{
+	return table == GPROF_TABLE_api || table == GPROF_TABLE_api_launch ||
+	       table == GPROF_TABLE_api_copy || table == GPROF_TABLE_api_set ||
+	       table == GPROF_TABLE_api_alloc || table == GPROF_TABLE_api_sync;
+}
 
-		switch (stream_block_table(stream, i)) {
-		case GPROF_TABLE_api:
-		case GPROF_TABLE_api_launch:
-		case GPROF_TABLE_api_copy:
-		case GPROF_TABLE_api_set:
-		case GPROF_TABLE_api_alloc:
-		case GPROF_TABLE_api_sync:
-			set = timeline->called;
-			break;
-		case GPROF_TABLE_kernel:
-		case GPROF_TABLE_memcpy:
-		case GPROF_TABLE_memset:
-		case GPROF_TABLE_graph:
-			set = timeline->launched;
-			column = COL_kernel_correlation;
-			break;
-		default:
-			continue;
+/* begins_ns: uint64_t, the first begin of what was launched, by correlation ID. */
+static void add_activities(
+	struct timeline *timeline, const struct batch *b, struct idmap *begins_ns)
+{
+	for (uint32_t row = 0; row < b->nr_rows; row++) {
+		uint64_t correlation = b->col[COL_kernel_correlation][row];
+		uint64_t begin_ns = timeline_device_ns(timeline, b->col[COL_kernel_begin][row]);
+		uint64_t *first_ns = idmap_put(begins_ns, correlation);
+
+		if (!idset_has(timeline->launched, correlation) || begin_ns < *first_ns) {
+			*first_ns = begin_ns;
 		}
-		if (timeline_load(timeline, i, COL_BIT(column), &batch)) {
-			for (uint32_t row = 0; row < batch.nr_rows; row++) {
-				idset_add(set, batch.col[column][row]);
-			}
+		idset_add(timeline->launched, correlation);
+	}
+}
+
+static void add_calls(
+	struct timeline *timeline, const struct batch *b, const struct idmap *begins_ns)
+{
+	for (uint32_t row = 0; row < b->nr_rows; row++) {
+		uint64_t correlation = b->col[COL_api_correlation][row];
+		const uint64_t *first_ns = idmap_get(begins_ns, correlation);
+
+		idset_add(timeline->called, correlation);
+		if (first_ns &&
+			*first_ns < timeline_host_ns(timeline, b->col[COL_api_begin][row])) {
+			idset_add(timeline->early, correlation);
 		}
 	}
 }
+
+void timeline_read_launches(struct timeline *timeline)
+{
+	const struct stream *stream = timeline->process->stream;
+	struct idmap begins_ns;
+
+	idmap_init(&begins_ns, sizeof(uint64_t));
+	for (int are_calls = 0; are_calls < 2; are_calls++) {
+		uint32_t mask =
+			are_calls ? COL_BIT(COL_api_begin) | COL_BIT(COL_api_correlation)
+				  : COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_correlation);
+
+		for (size_t i = 0; i < stream->nr_blocks; i++) {
+			unsigned int table = stream_block_table(stream, i);
+			struct batch batch;
+
+			if (!(are_calls ? timeline_is_call(table) : timeline_is_activity(table)) ||
+				!timeline_load(timeline, i, mask, &batch)) {
+				continue;
+			}
+			if (are_calls) {
+				add_calls(timeline, &batch, &begins_ns);
+			} else {
+				add_activities(timeline, &batch, &begins_ns);
+			}
+		}
+	}
+	idmap_fini(&begins_ns);
+}
+
+bool timeline_has_flow(const struct timeline *timeline, uint64_t correlation)
+{
+	return correlation && idset_has(timeline->launched, correlation) &&
+	       idset_has(timeline->called, correlation) && !idset_has(timeline->early, correlation);
+}
+
+/* ---- the process at hand ---- */
 
 static void set_process(struct timeline *timeline, struct process *process)
 {
@@ -225,6 +272,7 @@ void timeline_enter(
 	}
 	timeline->called = idset_create();
 	timeline->launched = idset_create();
+	timeline->early = idset_create();
 	timeline->device_id = UINT32_MAX;
 }
 
@@ -232,6 +280,7 @@ void timeline_leave(struct timeline *timeline)
 {
 	idset_destroy(timeline->called);
 	idset_destroy(timeline->launched);
+	idset_destroy(timeline->early);
 }
 
 bool timeline_occupancy(struct timeline *timeline, const struct model_shape *shape, uint32_t device,

@@ -8,6 +8,7 @@
 
 #include "report/model/model.h"
 #include "report/model/occupancy.h"
+#include "report/util/idmap.h"
 #include "report/util/idset.h"
 
 /* ---- filter ---- */
@@ -79,6 +80,7 @@ struct timeline {
 	uint64_t first_ns; /* its first event, on the axis */
 	/* Correlation IDs of calls and of GPU activities; empty without timeline_read_launches. */
 	struct idset *called, *launched;
+	struct idset *early; /* of those of calls that begin after what they launched */
 	struct occupancy_device device;
 	uint32_t device_id; /* of `device`; UINT32_MAX: none yet */
 };
@@ -95,8 +97,18 @@ void timeline_enter(
 	struct timeline *timeline, struct process *const *processes, size_t nr_processes, size_t k);
 void timeline_leave(struct timeline *timeline);
 
-/* Fills `called` and `launched` for the process at hand. */
+/* Tables of work on devices, and of the calls that may have launched it. */
+bool timeline_is_activity(unsigned int table);
+bool timeline_is_call(unsigned int table);
+
+/* Fills `called`, `launched` and `early` for the process at hand. */
 void timeline_read_launches(struct timeline *timeline);
+
+/*
+ * Is there an arrow from a call to what it launched? Both have to be shown. No arrow goes back in
+ * time: clocks of host and device may be a little apart, and viewers drop it.
+ */
+bool timeline_has_flow(const struct timeline *timeline, uint64_t correlation);
 
 /* The pid in the file of processes[k]. */
 uint32_t timeline_pid(struct process *const *processes, size_t nr_processes, size_t k);

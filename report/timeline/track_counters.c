@@ -515,19 +515,6 @@ static void add_calls(struct counted *counted, const struct batch *b)
 	}
 }
 
-static bool is_activity(unsigned int table)
-{
-	return table == GPROF_TABLE_kernel || table == GPROF_TABLE_memcpy ||
-	       table == GPROF_TABLE_memset || table == GPROF_TABLE_graph;
-}
-
-static bool is_call(unsigned int table)
-{
-	return table == GPROF_TABLE_api || table == GPROF_TABLE_api_launch ||
-	       table == GPROF_TABLE_api_copy || table == GPROF_TABLE_api_set ||
-	       table == GPROF_TABLE_api_alloc || table == GPROF_TABLE_api_sync;
-}
-
 static void read_blocks(struct counted *counted, bool (*is_wanted)(unsigned int table),
 	uint32_t mask, void (*add)(struct counted *counted, const struct batch *b))
 {
@@ -572,13 +559,13 @@ void track_counters_walk(struct track_counters *counters)
 	counted.timeline.part = NULL;
 	counted.activities = external_sort_create(sizeof(struct counted_activity), 0, SORTED_BYTES);
 	idmap_init(&counted.calls, sizeof(struct counted_call));
-	read_blocks(&counted, is_activity,
+	read_blocks(&counted, timeline_is_activity,
 		COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_place) |
 			COL_BIT(COL_kernel_correlation),
 		add_activities);
 	external_sort_finish(counted.activities);
-	read_blocks(&counted, is_call, COL_BIT(COL_api_begin) | COL_BIT(COL_api_correlation),
-		add_calls);
+	read_blocks(&counted, timeline_is_call,
+		COL_BIT(COL_api_begin) | COL_BIT(COL_api_correlation), add_calls);
 	for (size_t i = 0; i < external_sort_nr(counted.activities); i++) {
 		count_activity(counters, &counted, external_sort_at(counted.activities, i));
 	}

@@ -242,7 +242,7 @@ static void add_call(
 		add_int(event, KEY_RESULT, (int32_t)slice->shape);
 	}
 	add_stack(tracks, event, slice->place);
-	if (slice->correlation && idset_has(tracks->timeline.launched, slice->correlation)) {
+	if (timeline_has_flow(&tracks->timeline, slice->correlation)) {
 		add_flow(event, timeline_flow(&tracks->timeline, slice->correlation));
 	}
 }
@@ -298,7 +298,7 @@ static void add_activity(
 	} else if (slice->kind != SLICE_GRAPH) {
 		add_bytes(event, slice);
 	}
-	if (slice->correlation && idset_has(tracks->timeline.called, slice->correlation)) {
+	if (timeline_has_flow(&tracks->timeline, slice->correlation)) {
 		add_flow(event, timeline_flow(&tracks->timeline, slice->correlation));
 	}
 }

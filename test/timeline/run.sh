@@ -139,6 +139,13 @@ counts() {
 		<(jq -c "$counts | map(select(.ts >= $first and .ts <= $last)) | sort[]" "$T/whole.json")
 }
 
+# shellcheck disable=SC2317
+# early PATH: an activity that begins before its call, by less than clocks are apart, has no arrow, and is no fault.
+early() {
+	report timeline -o "$T/x.json" "$1" && "$report" "$T/x.json" >"$T/out" &&
+		[ "$(jq -c '[.traceEvents[] | select(.ph == "s" or .ph == "f") | [.ph, .id]] | sort' "$T/x.json")" = '[["f",2],["s",2]]' ]
+}
+
 # trace NAME EVENT...: a trace of one process and GPU.
 trace() {
 	printf '%s\n' "${@:2}" | jq -s '{traceEvents: ., deviceProperties: [{id: 0, name: "X"}]}' >"$T/$1.json"
@@ -208,6 +215,8 @@ done
 trace loader "$(step 0 0)" "$(launch 1 700)" "$(kernel 1 800)" \
 	'{"ph": "X", "cat": "user_annotation", "name": "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", "pid": 1, "tid": 1, "ts": 10, "dur": 600, "args": {}}'
 tap loader "$T/loader.json" "loaders, --compat tensorboard"
+trace early "$(launch 1 1000.5)" "$(kernel 1 1000)" "$(launch 2 2000)" "$(kernel 2 2020)"
+tap early "$T/early.json" "activities before their call"
 trace memory '{"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1000, "tid": 1000, "ts": 105, "args": {"Device Type": 0, "Device Id": -1, "Bytes": 4096}}' \
 	'{"ph": "X", "cat": "cpu_op", "name": "aten::empty", "pid": 1000, "tid": 1000, "ts": 100, "dur": 10, "args": {}}'
 tap totals '[.traceEvents[] | select(.name == "[memory]" and .args.Bytes == 4096 and (.args | has("Total Allocated") | not)),
