@@ -581,10 +581,24 @@ static bool is_convolution(const struct kineto_convert *convert, const struct ki
 	       !memcmp(json->bytes + json->tokens[event->name].start, prefix, sizeof(prefix) - 1);
 }
 
+/* 0: the event has none. */
+static uint32_t stack_of(struct kineto_convert *convert, const struct kineto_event *event)
+{
+	size_t nr_bytes;
+	const char *text;
+
+	if (!event->stack) {
+		return 0;
+	}
+	text = kineto_json_text(&convert->json, event->stack, &nr_bytes);
+	return kineto_python_text(&convert->python, convert->out, text, nr_bytes);
+}
+
 static void add_op(struct kineto_convert *convert, const struct kineto_event *event)
 {
 	uint32_t thread = kineto_threads_id(&convert->threads, &convert->json, event);
-	uint32_t name = string_of(convert, event->name), shape = 0, py_stack = 0;
+	uint32_t name = string_of(convert, event->name), shape = 0;
+	uint32_t py_stack = stack_of(convert, event);
 	struct kineto_row *row;
 
 	if (event->dims) {
@@ -593,12 +607,6 @@ static void add_op(struct kineto_convert *convert, const struct kineto_event *ev
 			.lists = is_convolution(convert, event) ? event->concrete : 0};
 
 		shape = kineto_shapes_id(&convert->shapes, &convert->json, &inputs, convert->out);
-	}
-	if (event->stack) {
-		size_t nr_bytes;
-		const char *text = kineto_json_text(&convert->json, event->stack, &nr_bytes);
-
-		py_stack = kineto_python_text(&convert->python, convert->out, text, nr_bytes);
 	}
 	row = add_row(convert, event, GPROF_TABLE_op);
 	row->thread = thread;
@@ -681,6 +689,7 @@ static void add_call(struct kineto_convert *convert, const struct kineto_event *
 	uint32_t name = string_of(convert, event->name);
 	uint32_t call = import_out_call(convert->out, name, api_of(convert, event));
 	uint8_t table = call_table(convert, name, event->name);
+	uint32_t py_stack = stack_of(convert, event);
 	struct kineto_row *row = add_row(convert, event, table & (uint8_t)~IS_ASYNC);
 
 	kineto_foreign_see_call(&convert->foreign, convert->threads.last->key.pid);
@@ -689,6 +698,7 @@ static void add_call(struct kineto_convert *convert, const struct kineto_event *
 	row->call.is_async = (table & IS_ASYNC) != 0;
 	row->call.call = (uint16_t)call;
 	row->call.correlation = narrow(event, KINETO_correlation);
+	row->call.py_stack = py_stack;
 }
 
 static void add_alloc(struct kineto_convert *convert, const struct kineto_event *event)

@@ -700,7 +700,7 @@ static uint32_t find_py_stack(struct stack *stack, const struct kineto_row *row)
 	return stack->nr_frames ? stack->frames[stack->nr_frames - 1].stack : 0;
 }
 
-/* If the trace has stacks of operators, a launch has that of its operator. */
+/* A launch has a stack of its own, or that of its operator. */
 static uint32_t find_launch_stack(struct stack *stack, const struct kineto_row *row)
 {
 	uint32_t found = find_py_stack(stack, row);
@@ -709,7 +709,7 @@ static uint32_t find_launch_stack(struct stack *stack, const struct kineto_row *
 	for (size_t i = stack->nr_ops; !found && i-- > 0;) {
 		found = stack->ops[i].py_stack;
 	}
-	return found;
+	return row->call.py_stack ? row->call.py_stack : found;
 }
 
 static void enter(const struct order *order, struct stack *stack, struct kineto_row *row)

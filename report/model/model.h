@@ -73,7 +73,7 @@ struct model_py_code {
 
 struct model_py_stack {
 	uint32_t parent, code, line;
-	uint32_t text; /* of string_pool.h, 0: not built yet; see py_stack.h */
+	uint32_t text, trace_text; /* of string_pool.h, 0: not built yet; see py_stack.h */
 };
 
 /* A communicator of NCCL; see format.h. */

@@ -70,24 +70,55 @@ uint32_t py_code_text(struct process *process, uint32_t id)
 	return code->text;
 }
 
+/* Adds the stack, innermost frame first. */
+static void add_stack(struct buf *text, const struct process *process,
+	const struct model_py_stack *stack, const char *separator,
+	void (*add)(struct buf *text, const struct model_py_code *code, uint32_t line))
+{
+	for (unsigned int i = 0; stack && i < MOST_FRAMES; i++) {
+		buf_text(text, i ? separator : "");
+		add(text, idmap_get(&process->py_codes, stack->code), stack->line);
+		stack = stack->parent ? idmap_get(&process->py_stacks, stack->parent) : NULL;
+	}
+}
+
 uint32_t py_stack_text(struct process *process, uint32_t id)
 {
-	struct model_py_stack *innermost = idmap_get(&process->py_stacks, id);
-	const struct model_py_stack *stack = innermost;
+	struct model_py_stack *stack = idmap_get(&process->py_stacks, id);
 	struct buf text = {0};
 
-	if (!innermost) {
+	if (!stack) {
 		return process_string(process, UINT32_MAX);
 	}
-	if (!innermost->text) {
-		for (unsigned int i = 0; stack && i < MOST_FRAMES; i++) {
-			buf_text(&text, i ? " <- " : "");
-			add_code(&text, idmap_get(&process->py_codes, stack->code), stack->line);
-			stack = stack->parent ? idmap_get(&process->py_stacks, stack->parent)
-					      : NULL;
-		}
-		innermost->text = string_pool_intern(text.bytes, text.nr_bytes);
+	if (!stack->text) {
+		add_stack(&text, process, stack, " <- ", add_code);
+		stack->text = string_pool_intern(text.bytes, text.nr_bytes);
 		buf_fini(&text);
 	}
-	return innermost->text;
+	return stack->text;
+}
+
+/* A frame of a file has a line, 0 if that is unknown; one of no file is its name alone. */
+static void add_trace_code(struct buf *text, const struct model_py_code *code, uint32_t line)
+{
+	if (code && code->file) {
+		buf_printf(text, "%s(%u): ", short_file(string_pool_text(code->file, NULL)), line);
+	}
+	buf_text(text, code ? string_pool_text(code->name, NULL) : "(unknown)");
+}
+
+uint32_t py_stack_trace_text(struct process *process, uint32_t id)
+{
+	struct model_py_stack *stack = idmap_get(&process->py_stacks, id);
+	struct buf text = {0};
+
+	if (!stack) {
+		return process_string(process, UINT32_MAX);
+	}
+	if (!stack->trace_text) {
+		add_stack(&text, process, stack, ";", add_trace_code);
+		stack->trace_text = string_pool_intern(text.bytes, text.nr_bytes);
+		buf_fini(&text);
+	}
+	return stack->trace_text;
 }

@@ -327,7 +327,7 @@ static void add_call_args(
 	}
 	if (slice->stack) {
 		buf_printf(out, ", \"Call stack\": %s",
-			chrome_text(py_stack_text(timeline->process, slice->stack)));
+			chrome_text(py_stack_trace_text(timeline->process, slice->stack)));
 	}
 }
 
@@ -375,7 +375,7 @@ static void add_op_args(struct buf *out, const struct timeline *timeline, const 
 	if (slice->stack) {
 		add_separator(out, &has_members);
 		buf_printf(out, "\"Call stack\": %s",
-			chrome_text(py_stack_text(timeline->process, slice->stack)));
+			chrome_text(py_stack_trace_text(timeline->process, slice->stack)));
 	}
 }
 

@@ -47,6 +47,9 @@ def check_events(path, events):
             complain(path, f"{event} has no name")
         if (event["ph"] == "X") != ("dur" in event):
             complain(path, f"a length, or none: {event}")
+        stack = event.get("args", {}).get("Call stack")
+        if stack is not None and not all(re.search(r"\(\d+\): .", frame) for frame in stack.split(";")):
+            complain(path, f"the frames of {event} are not those of PyTorch")
         if event["ph"] not in "XMsfiCbe":
             complain(path, f"what is {event}")
 

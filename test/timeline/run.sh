@@ -196,6 +196,11 @@ tap rules --compat hta "$T/model.gprof" "rules, --compat hta, several steps"
 for name in small training ops model; do
 	tap same "$T/$name.gprof" "the same tables, $name"
 done
+# shellcheck disable=SC2317
+stacks() {
+	views=python,operator-stacks same "$1"
+}
+tap stacks "$T/python.gprof" "the same Python stacks"
 for name in fast slow; do
 	tap durations "$T/$name.gprof" "durations of the device, $name"
 done
