@@ -84,6 +84,12 @@ durations() {
 }
 
 # shellcheck disable=SC2317
+# again PATH: all views of the timeline are those of what it was made of, but for what again.py says.
+again() {
+	report timeline --split-size 0 -o "$T/x.json" "$1" && python3 test/timeline/again.py "$report" "$1" "$T/x.json"
+}
+
+# shellcheck disable=SC2317
 # calls NUMBER OPTION...: so many calls of NCCL are in the timeline of two ranks.
 calls() {
 	local number=$1
@@ -195,6 +201,7 @@ tap rules --compat hta "$T/hostile.gprof" "rules, --compat hta"
 tap rules --compat hta "$T/model.gprof" "rules, --compat hta, several steps"
 for name in small training ops model; do
 	tap same "$T/$name.gprof" "the same tables, $name"
+	tap again "$T/$name.gprof" "read again, $name"
 done
 # shellcheck disable=SC2317
 stacks() {
@@ -215,6 +222,7 @@ trace steps "$(step 5 1000)" "$(kernel 5 1010)" "$(launch 6 1200)" "$(kernel 6 1
 	"$(launch 7 2200)" "$(kernel 7 2300)"
 trace pdl "$(launch 1 1000)" "$(launch 2 1020)" "$(kernel 1 1050)" "$(kernel 2 1140)" "$(launch 3 2000)" "$(kernel 3 2050)"
 for name in one steps pdl; do
+	tap again "$T/$name.json" "read again, $name"
 	tap hta "$T/$name.json" "what HolisticTraceAnalysis keeps, $name"
 done
 trace loader "$(step 0 0)" "$(launch 1 700)" "$(kernel 1 800)" \
@@ -253,5 +261,6 @@ for trace in $(real_traces); do
 	[ -f "$trace" ] || continue
 	tap rules "$trace" "rules, $(basename "$trace")"
 	tap same "$trace" "the same tables, $(basename "$trace")"
+	tap again "$trace" "read again, $(basename "$trace")"
 done
 exit $bad
