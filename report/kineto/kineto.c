@@ -42,7 +42,8 @@
 struct kineto_top {
 	uint64_t base_ns; /* since the epoch; times count from it */
 	uint64_t rank;
-	bool has_rank;
+	uint64_t nr_missing; /* of the recording that a timeline was made of */
+	bool has_rank, is_incomplete;
 };
 
 /* ---- devices ---- */
@@ -181,6 +182,15 @@ static void read_distributed(
 	top->has_rank = find_number(json, 0, "rank", &top->rank);
 }
 
+/* What gprof's own timelines say of the recording that they were made of. */
+static void read_gprof(struct kineto_top *top, struct kineto_json *json)
+{
+	int complete = find(json, 0, "complete");
+
+	find_number(json, 0, "missing_events", &top->nr_missing);
+	top->is_incomplete = complete && kineto_json_is(json, complete, "false", strlen("false"));
+}
+
 /* Reads a member of the outer object: its key, and its value in `json`. */
 static void read_top(struct kineto_top *top, const char *key, size_t nr_key,
 	struct kineto_json *json, struct import_out *out)
@@ -206,6 +216,8 @@ static void read_top(struct kineto_top *top, const char *key, size_t nr_key,
 		kineto_json_number(json, 0, &top->base_ns);
 	} else if (text_is(key, nr_key, "distributedInfo")) {
 		read_distributed(top, json, out);
+	} else if (text_is(key, nr_key, "gprof")) {
+		read_gprof(top, json);
 	} else if (text_is(key, nr_key, "deviceProperties") && json->tokens[0].type == JSMN_ARRAY) {
 		for (int i = 1; i < json->nr_tokens; i = kineto_json_next(json, i)) {
 			if (json->tokens[i].type == JSMN_OBJECT) {
@@ -277,6 +289,8 @@ static void read_parts(struct kineto *kineto)
 
 static void write_losses(struct kineto *kineto)
 {
+	import_out_loss(kineto->out, kineto->convert.last_ns, kineto->top.nr_missing,
+		"they are missing in the recording, too");
 	import_out_loss(kineto->out, kineto->convert.last_ns, kineto->split.nr_bad,
 		"they are not valid trace events");
 	import_out_loss(kineto->out, kineto->convert.last_ns,
@@ -343,6 +357,9 @@ static void add_damages(struct stream *stream, const struct kineto *kineto, cons
 	} else if (kineto->split.is_cut) {
 		stream_add_damage(
 			stream, kineto->split.cut_offset, 0, "the trace is truncated here");
+	}
+	if (kineto->top.is_incomplete && !kineto->top.nr_missing) {
+		stream_add_damage(stream, 0, 0, "the recording that it was made of is incomplete");
 	}
 	if (kineto->is_spoilt) {
 		stream_add_damage(stream, 0, 0, IMPORT_OUT_NO_ROOM);

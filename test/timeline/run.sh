@@ -152,6 +152,13 @@ early() {
 		[ "$(jq -c '[.traceEvents[] | select(.ph == "s" or .ph == "f") | [.ph, .id]] | sort' "$T/x.json")" = '[["f",2],["s",2]]' ]
 }
 
+# shellcheck disable=SC2317
+# incomplete PATH: a timeline of a recording that lacks something is not taken for a whole one.
+incomplete() {
+	report timeline -o "$T/x.json" "$1" && "$report" "$T/x.json" >"$T/out" 2>"$T/err"
+	[ $? = 3 ] && grep "^INCOMPLETE: .*" "$T/out"
+}
+
 # trace NAME EVENT...: a trace of one process and GPU.
 trace() {
 	printf '%s\n' "${@:2}" | jq -s '{traceEvents: ., deviceProperties: [{id: 0, name: "X"}]}' >"$T/$1.json"
@@ -227,6 +234,10 @@ for name in one steps pdl; do
 done
 trace loader "$(step 0 0)" "$(launch 1 700)" "$(kernel 1 800)" \
 	'{"ph": "X", "cat": "user_annotation", "name": "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", "pid": 1, "tid": 1, "ts": 10, "dur": 600, "args": {}}'
+for name in truncated flipped missing; do
+	tap incomplete "test/golden/v1/bad_$name.gprof" "of an incomplete recording, $name"
+done
+tap incomplete "$T/hostile.gprof" "of an incomplete recording, hostile"
 tap loader "$T/loader.json" "loaders, --compat tensorboard"
 trace early "$(launch 1 1000.5)" "$(kernel 1 1000)" "$(launch 2 2000)" "$(kernel 2 2020)"
 tap early "$T/early.json" "activities before their call"
