@@ -20,8 +20,7 @@ static const char ascend[] =
 	"traces of CUDA and ROCm";
 
 static const char merged[] =
-	"it holds the traces of several processes, whose correlation IDs are the same numbers; "
-	"pass "
+	"it holds the traces of several processes, whose correlation IDs are not told apart; pass "
 	"the trace of each rank as a file of its own, or the folder that has them";
 
 void kineto_foreign_see_member(struct kineto_foreign *foreign, const char *key, size_t nr_key)
