@@ -96,6 +96,12 @@ struct advice_sum advice_sites_sum(
 const char *advice_sites_top(
 	const struct advice_sites *sites, enum advice_cause cause, unsigned int mask);
 
+#define ADVICE_NR_TOP_SITES 3u
+
+/* Puts the sites with most time there, those with most first; NULL behind them. */
+void advice_sites_find_top(const struct advice_sites *sites, enum advice_cause cause,
+	unsigned int mask, const struct advice_site **top);
+
 /*
  * Appends the three sites with most time, as "12.3 ms, 40 x cudaMemcpy in aten::item, train.py(12):
  * step; ...": means, or sums if `mean` is NULL. Nothing if there are none. Names are made fit to be

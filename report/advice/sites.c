@@ -8,7 +8,6 @@
 #include "report/model/py_stack.h"
 #include "report/util/text.h"
 
-#define NR_TOP	    3u
 #define NAME_WIDTH  60u
 #define STACK_WIDTH 100u
 
@@ -65,7 +64,7 @@ static void rank(const struct advice_site **top, const struct advice_site *site,
 {
 	uint64_t ns = sum_of(site->sums, mask).ns;
 
-	for (unsigned int i = 0; i < NR_TOP && site; i++) {
+	for (unsigned int i = 0; i < ADVICE_NR_TOP_SITES && site; i++) {
 		if (!top[i] || sum_of(top[i]->sums, mask).ns < ns) {
 			const struct advice_site *next = top[i];
 
@@ -76,8 +75,8 @@ static void rank(const struct advice_site **top, const struct advice_site *site,
 	}
 }
 
-static void find_top(const struct advice_sites *sites, enum advice_cause cause, unsigned int mask,
-	const struct advice_site **top)
+void advice_sites_find_top(const struct advice_sites *sites, enum advice_cause cause,
+	unsigned int mask, const struct advice_site **top)
 {
 	for (const struct advice_site *site = sites->sites; site; site = site->hh.next) {
 		if (site->key.cause == cause &&
@@ -90,9 +89,9 @@ static void find_top(const struct advice_sites *sites, enum advice_cause cause, 
 const char *advice_sites_top(
 	const struct advice_sites *sites, enum advice_cause cause, unsigned int mask)
 {
-	const struct advice_site *top[NR_TOP] = {NULL};
+	const struct advice_site *top[ADVICE_NR_TOP_SITES] = {NULL};
 
-	find_top(sites, cause, mask, top);
+	advice_sites_find_top(sites, cause, mask, top);
 	return top[0] ? string_pool_text(top[0]->key.place.what, NULL) : "";
 }
 
@@ -135,10 +134,10 @@ static void add_amount(
 void advice_sites_add_text(const struct advice_sites *sites, enum advice_cause cause,
 	unsigned int mask, struct process *process, const struct advice_mean *mean, struct buf *out)
 {
-	const struct advice_site *top[NR_TOP] = {NULL};
+	const struct advice_site *top[ADVICE_NR_TOP_SITES] = {NULL};
 
-	find_top(sites, cause, mask, top);
-	for (unsigned int i = 0; i < NR_TOP && top[i]; i++) {
+	advice_sites_find_top(sites, cause, mask, top);
+	for (unsigned int i = 0; i < ADVICE_NR_TOP_SITES && top[i]; i++) {
 		struct advice_sum sum = sum_of(top[i]->sums, mask);
 
 		buf_text(out, i ? "; " : "");
@@ -150,10 +149,10 @@ void advice_sites_add_text(const struct advice_sites *sites, enum advice_cause c
 void advice_sites_add_names(const struct advice_sites *sites, enum advice_cause cause,
 	unsigned int mask, struct process *process, struct buf *out)
 {
-	const struct advice_site *top[NR_TOP] = {NULL};
+	const struct advice_site *top[ADVICE_NR_TOP_SITES] = {NULL};
 
-	find_top(sites, cause, mask, top);
-	for (unsigned int i = 0; i < NR_TOP && top[i]; i++) {
+	advice_sites_find_top(sites, cause, mask, top);
+	for (unsigned int i = 0; i < ADVICE_NR_TOP_SITES && top[i]; i++) {
 		buf_text(out, i ? "; " : "");
 		add_place(&top[i]->key.place, process, out);
 	}

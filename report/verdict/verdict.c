@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "report/model/py_stack.h"
+#include "report/table/short_names.h"
 #include "report/util/string_pool.h"
 #include "report/util/text.h"
 #include "report/verdict/waited_rank.h"
@@ -29,7 +30,15 @@
 #define OPERATORS_PCT 90.0
 
 /* An operator counts in the step in which it begins, so own times of one thread may exceed it. */
-#define OVERLAP_SHARE 1e-3
+#define OPERATORS_OVERLAP_SHARE 1e-3
+
+/* Kernels that follow each other may overlap a little; those of several GPUs do for long. */
+#define KERNELS_OVERLAP_SHARE 0.1
+
+/* A sentence of two names of kernels fits into two lines of a terminal, with its label. */
+#define NAME_WIDTH	  32u
+#define KERNEL_NAME_WIDTH 22u
+#define LINE_WIDTH	  76u
 
 /* Of longer steps nothing is predicted, so that the first screen takes little memory: 100 MB. */
 #define MOST_STEP_EVENTS 500000u
@@ -137,8 +146,8 @@ void verdict_fini(void *state)
 {
 	struct verdict *verdict = state;
 
-	operator_times_fini(&verdict->operator_times);
-	advice_sites_fini(&verdict->operators);
+	work_times_fini(&verdict->work_times);
+	advice_sites_fini(&verdict->work);
 	prediction_fini(&verdict->prediction);
 	headline_fini(&verdict->headline);
 	advice_fini(&verdict->advice);
@@ -405,6 +414,50 @@ static bool saves_little(const struct verdict *verdict)
 	return !verdict->nr || verdict_share_pct(&verdict->findings[0]) < LITTLE_PCT;
 }
 
+/* Takes the places with most time, with names as a table of them has; and the sum of all. */
+static void take_top(struct verdict *verdict, const struct advice_sites *all)
+{
+	const struct advice_site *top[ADVICE_NR_TOP_SITES] = {NULL};
+	bool are_kernels = verdict->figures.has_gpu;
+	struct short_names *names = short_names_create(are_kernels);
+
+	advice_sites_find_top(all, ADVICE_GAP, 1u << ADVICE_LATER, top);
+	for (size_t i = 0; i < ADVICE_NR_TOP_SITES && top[i]; i++) {
+		short_names_add(names, top[i]->key.place.what);
+	}
+	short_names_choose(names);
+	short_names_cut(names, are_kernels ? KERNEL_NAME_WIDTH : NAME_WIDTH);
+	for (size_t i = 0; i < ADVICE_NR_TOP_SITES && top[i]; i++) {
+		size_t nr_bytes;
+		const char *name = short_names_text(names, top[i]->key.place.what, &nr_bytes);
+		const struct gap_place_key place = {.what = string_pool_intern(name, nr_bytes)};
+
+		advice_sites_add_sum(&verdict->work, ADVICE_GAP, ADVICE_LATER,
+			&top[i]->sums[ADVICE_LATER], &place);
+	}
+	verdict->work.sums[ADVICE_GAP][ADVICE_LATER] = all->sums[ADVICE_GAP][ADVICE_LATER];
+	short_names_destroy(names);
+}
+
+/* Of the processes that count: the same name in several is one place. */
+static void take_work(struct verdict *verdict)
+{
+	const struct work_times *times = &verdict->work_times;
+	struct advice_sites all = {0};
+
+	for (size_t i = 0; i < times->nr; i++) {
+		const struct work_time *time = &times->times[i];
+		const struct gap_place_key place = {.what = time->name};
+
+		if (verdict->headline.processes[time->process].is_main) {
+			advice_sites_add_sum(&all, ADVICE_GAP, ADVICE_LATER,
+				&(struct advice_sum){time->nr, time->ns}, &place);
+		}
+	}
+	take_top(verdict, &all);
+	advice_sites_fini(&all);
+}
+
 /* That only faster kernels would save much is a verdict as well. */
 static void add_kernels(struct verdict *verdict)
 {
@@ -413,42 +466,8 @@ static void add_kernels(struct verdict *verdict)
 	if (verdict->figures.has_gpu && 100 * ns >= COMPUTING_PCT * step_ns(verdict) &&
 		saves_little(verdict)) {
 		put_first(verdict, VERDICT_KERNELS, ns);
+		take_work(verdict);
 	}
-}
-
-/* Which steps of a process count, as the budget numbers their places; the caller frees them. */
-static bool *counted_places(const struct headline_process *of)
-{
-	bool *counts = mem_zeroed(of->process->nr_steps + 1, sizeof(*counts));
-
-	for (size_t i = 0; i < of->nr_steps; i++) {
-		counts[of->steps[i].place] = of->steps[i].counts;
-	}
-	return counts;
-}
-
-/* Of the steps that count. */
-static void take_operators(struct verdict *verdict)
-{
-	const struct operator_times *times = &verdict->operator_times;
-	const struct headline_process *processes = verdict->headline.processes, *of = NULL;
-	bool *counts = NULL;
-
-	for (size_t i = 0; i < times->nr; i++) {
-		const struct operator_time *time = &times->times[i];
-		const struct gap_place_key place = {.what = time->name};
-
-		if (of != &processes[time->process]) {
-			of = &processes[time->process];
-			free(counts);
-			counts = counted_places(of);
-		}
-		if (of->is_main && counts[of->has_steps ? time->step : 0]) {
-			advice_sites_add_sum(&verdict->operators, ADVICE_GAP, ADVICE_LATER,
-				&(struct advice_sum){time->nr, time->ns}, &place);
-		}
-	}
-	free(counts);
 }
 
 /* Where a GPU may have worked, operators may have waited for it. */
@@ -460,7 +479,7 @@ static void add_operators(struct verdict *verdict)
 	if (!figures->has_gpu && !figures->has_calls && !figures->nr_listed &&
 		100 * ns >= OPERATORS_PCT * step_ns(verdict) && saves_little(verdict)) {
 		put_first(verdict, VERDICT_OPERATORS, ns);
-		take_operators(verdict);
+		take_work(verdict);
 	}
 }
 
@@ -585,14 +604,19 @@ static const char *copy_change(const struct verdict *verdict)
 	return has_pageable ? "copying ahead from pinned memory" : "copying ahead";
 }
 
-/* A call, behind a word. */
-static void add_call(uint32_t name, const char *word, struct buf *out)
+static void add_name(uint32_t name, struct buf *out)
 {
 	const char *text = string_pool_text(name, NULL);
 
+	text_add_shown(out, text, strlen(text), NAME_WIDTH);
+}
+
+/* A call, behind a word. */
+static void add_call(uint32_t name, const char *word, struct buf *out)
+{
 	if (name) {
 		buf_text(out, word);
-		text_add_shown(out, text, strlen(text), 32);
+		add_name(name, out);
 	}
 }
 
@@ -622,42 +646,66 @@ static void add_startup_sentence(
 	buf_text(out, figures->has_steps ? "; it happens once" : "");
 }
 
-/* Operators of several threads can take more together than the time in which any of them runs. */
-static bool operators_overlap(const struct verdict *verdict, const struct verdict_finding *finding)
+/* Work at the same time can take more together than the time in which any of it runs. */
+static bool work_overlaps(const struct verdict *verdict, const struct verdict_finding *finding)
 {
-	double ns =
-		(double)advice_sites_sum(&verdict->operators, ADVICE_GAP, 1u << ADVICE_LATER).ns;
+	double share =
+		finding->cause == VERDICT_KERNELS ? KERNELS_OVERLAP_SHARE : OPERATORS_OVERLAP_SHARE;
+	double ns = (double)advice_sites_sum(&verdict->work, ADVICE_GAP, 1u << ADVICE_LATER).ns;
 
-	return per_step(verdict, ns) > finding->reach_ns * (1 + OVERLAP_SHARE);
+	return per_step(verdict, ns) > finding->reach_ns * (1 + share);
 }
 
-static const struct advice_site *longest(const struct advice_sites *sites)
+static bool fits_two_lines(const struct buf *sentence)
 {
-	const struct advice_site *top = NULL;
+	struct buf text = {0}, lines = {0};
+	size_t nr = 0;
 
-	for (const struct advice_site *site = sites->sites; site; site = site->hh.next) {
-		if (!top || site->sums[ADVICE_LATER].ns > top->sums[ADVICE_LATER].ns) {
-			top = site;
+	buf_add(&text, sentence->bytes, sentence->nr_bytes);
+	buf_char(&text, '\0');
+	text_wrap(&lines, text.bytes, "", LINE_WIDTH);
+	for (size_t i = 0; i < lines.nr_bytes; i++) {
+		nr += lines.bytes[i] == '\n';
+	}
+	buf_fini(&text);
+	buf_fini(&lines);
+	return nr <= 2;
+}
+
+/* Appends the amount of the finding, and up to so many names with most of it. */
+static void add_longest(const struct verdict *verdict, const struct verdict_finding *finding,
+	const char *what, size_t nr_names, struct buf *out)
+{
+	const struct advice_site *top[ADVICE_NR_TOP_SITES] = {NULL};
+
+	add_amount(verdict, finding, out);
+	advice_sites_find_top(&verdict->work, ADVICE_GAP, 1u << ADVICE_LATER, top);
+	for (size_t i = 0; i < nr_names && top[i]; i++) {
+		size_t before = out->nr_bytes;
+
+		buf_text(out, i ? ", " : what);
+		add_name(top[i]->key.place.what, out);
+		if (!work_overlaps(verdict, finding)) {
+			buf_text(out, " (");
+			advice_add_time(
+				out, per_step(verdict, (double)top[i]->sums[ADVICE_LATER].ns));
+			buf_char(out, ')');
+		}
+		if (i && !fits_two_lines(out)) {
+			out->nr_bytes = before;
 		}
 	}
-	return top;
 }
 
-static void add_operators_sentence(
+static void add_kernels_sentence(
 	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
 {
-	const struct advice_site *top = longest(&verdict->operators);
-
-	buf_text(out, "No change outside of operators saves much; they take ");
-	add_amount(verdict, finding, out);
-	if (top) {
-		add_call(top->key.place.what, "; longest: ", out);
+	if (is_unexplained(verdict)) {
+		buf_text(out, "What the GPU waits for was not recorded; it computes ");
+	} else {
+		buf_text(out, "Only faster kernels save much; the GPU computes ");
 	}
-	if (top && !operators_overlap(verdict, finding)) {
-		buf_text(out, " (");
-		advice_add_time(out, per_step(verdict, (double)top->sums[ADVICE_LATER].ns));
-		buf_char(out, ')');
-	}
+	add_longest(verdict, finding, "; largest: ", 2, out);
 }
 
 void verdict_add_sentence(
@@ -709,15 +757,11 @@ void verdict_add_sentence(
 		add_change(verdict, finding, "fewer and larger kernels", out);
 		return;
 	case VERDICT_OPERATORS:
-		add_operators_sentence(verdict, finding, out);
+		buf_text(out, "No change outside of operators saves much; they take ");
+		add_longest(verdict, finding, "; longest: ", 1, out);
 		return;
 	default:
-		if (is_unexplained(verdict)) {
-			buf_text(out, "What the GPU waits for was not recorded; it computes ");
-		} else {
-			buf_text(out, "No change outside of kernels saves much; the GPU computes ");
-		}
-		add_amount(verdict, finding, out);
+		add_kernels_sentence(verdict, finding, out);
 		return;
 	}
 }
@@ -773,20 +817,27 @@ static void add_gap_places(const struct verdict *verdict, const struct verdict_f
 	advice_sites_fini(&sites);
 }
 
+static void add_work_places(
+	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
+{
+	const struct advice_mean mean = mean_of(verdict);
+	const unsigned int mask = 1u << ADVICE_LATER;
+
+	if (work_overlaps(verdict, finding)) {
+		advice_sites_add_names(&verdict->work, ADVICE_GAP, mask, NULL, out);
+	} else {
+		advice_sites_add_text(&verdict->work, ADVICE_GAP, mask, NULL, &mean, out);
+	}
+}
+
 void verdict_add_places(
 	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
 {
 	const struct advice_facts *facts = verdict->facts;
 	enum advice_cause cause = causes[finding->cause].sites;
 
-	if (finding->cause == VERDICT_OPERATORS && operators_overlap(verdict, finding)) {
-		advice_sites_add_names(
-			&verdict->operators, ADVICE_GAP, 1u << ADVICE_LATER, NULL, out);
-	} else if (finding->cause == VERDICT_OPERATORS) {
-		const struct advice_mean mean = mean_of(verdict);
-
-		advice_sites_add_text(
-			&verdict->operators, ADVICE_GAP, 1u << ADVICE_LATER, NULL, &mean, out);
+	if (finding->cause == VERDICT_KERNELS || finding->cause == VERDICT_OPERATORS) {
+		add_work_places(verdict, finding, out);
 	} else if (causes[finding->cause].gap_costs) {
 		add_gap_places(verdict, finding, causes[finding->cause].gap_costs, out);
 	} else if (facts && cause < NR_ADVICE_CAUSES) {

@@ -24,7 +24,7 @@
 #include "report/advice/judgement.h"
 #include "report/analysis/headline.h"
 #include "report/analysis/prediction.h"
-#include "report/verdict/operator_times.h"
+#include "report/verdict/work_times.h"
 
 extern const char *const verdict_cause_names[NR_VERDICT_CAUSES];
 
@@ -41,7 +41,7 @@ struct verdict {
 	struct advice advice; /* gathered in one pass, like the next three */
 	struct headline headline;
 	struct prediction prediction;
-	struct operator_times operator_times;
+	struct work_times work_times;
 	/* what verdict_find finds */
 	bool is_found;
 	struct headline_figures figures;
@@ -51,7 +51,8 @@ struct verdict {
 	int64_t late_rank;		  /* that the others wait for; -1: unknown, or several */
 	bool is_late_mostly;		  /* they wait for others as well */
 	const struct straggler *late;	  /* the same, where its steps were compared */
-	struct advice_sites operators;	  /* of the steps that count, with VERDICT_OPERATORS */
+	struct advice_sites work; /* with VERDICT_KERNELS or _OPERATORS: most of it, and the sum of
+				     all of it, of the steps that count */
 };
 
 /* Of a view; it starts with zeros but for advice.input. */

@@ -315,7 +315,7 @@ VIEW(advice, 410) = {
 	.parts = {{NULL, &headline_ops, offsetof(struct verdict, headline)},
 		{&advice_scan, &advice_ops, offsetof(struct verdict, advice)},
 		{&prediction_scan, &prediction_ops, offsetof(struct verdict, prediction)},
-		{NULL, &operator_times_ops, offsetof(struct verdict, operator_times)}},
+		{NULL, &work_times_ops, offsetof(struct verdict, work_times)}},
 	.init = verdict_init,
 	.fill = fill_table,
 	.fini = verdict_fini,

@@ -33,6 +33,9 @@ def problems(program, path, name):
             yield f"{len(screen)} lines at {columns} columns"
         if max(map(len, screen)) > columns:
             yield f"a line of {max(map(len, screen))} at {columns} columns"
+        findings = re.findall(r"^\d\. .*(?:\n   .*)*", "\n".join(screen), re.M)
+        if any(finding.count("\n") > 1 for finding in findings):
+            yield f"a finding of more than two lines at {columns} columns"
         time = re.search(r"^Time +(.*?)(?=^\S)", "\n".join(screen + ["."]), re.M | re.S).group(1)
         busy, _, idle = time.partition(" idle (")
         shares = [round(10 * float(share)) for share in re.findall(r"([\d.]+) %", busy)]

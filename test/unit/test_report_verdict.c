@@ -475,10 +475,114 @@ START_TEST(operators_that_take_nearly_all_without_gpus_are_a_verdict)
 }
 END_TEST
 
+/*
+ * Steps of 1 ms and an outlier of 20 ms in which a GPU computes. Communication is hidden, and one
+ * kernel has no launch. A second stream runs the first kernel, too, for so long.
+ */
+static const char *on_the_gpu(const char *name, unsigned int nr_steps, uint64_t second_ns)
+{
+	const uint64_t us = 1000;
+	struct made made = made_open(name);
+	uint32_t gemm = made_shape(&made, "volta_sgemm_128x64_nn", 9, 128, 16, 0);
+	uint32_t add = made_shape(&made,
+		"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add"
+		"<float>, std::array<char*, 3ul> >(int, float, std::array<char*, 3ul>)",
+		9, 128, 16, 0);
+	uint32_t reduce = made_shape(&made, "ncclDevKernel_AllReduce", 9, 128, 16, 0);
+	uint32_t long_one = made_shape(&made, "save_all", 9, 128, 16, 0);
+	uint32_t second = gen_place(made.gen, 0, 1, 8);
+	uint64_t at = 1000 * us;
+
+	for (unsigned int step = 0; step < nr_steps; step++) {
+		uint64_t length = step == 8 ? 20000 * us : 1000 * us;
+
+		made_step(&made, at, step);
+		made_launch(&made, gemm, at + 5 * us, us, at + 10 * us, at + 610 * us);
+		made_launch(&made, reduce, at + 7 * us, us, at + 100 * us, at + 900 * us);
+		made_launch(&made, add, at + 9 * us, us, at + 610 * us, at + 910 * us);
+		if (second_ns) {
+			made_kernel(&made, gemm, 0, at + 300 * us, at + 300 * us + second_ns)
+				->place = second;
+		}
+		made_kernel(&made, gemm, 0, at + 910 * us, at + 960 * us);
+		if (step == 8) {
+			made_kernel(&made, long_one, 0, at + 970 * us, at + length);
+		}
+		at += length;
+	}
+	made_step(&made, at, nr_steps);
+	gen_close(made.gen, "exit");
+	return made.path;
+}
+
+/* Times are means of the steps that count; those of two streams at once are no parts. */
+START_TEST(kernels_that_take_nearly_all_are_named)
+{
+	struct table *table = tables_of(&view_findings, on_the_gpu("gpu.gprof", 12, 0), false);
+
+	ck_assert_uint_eq(tables_find(table, "cause", "kernels_gpu_bound", 0), 0);
+	ck_assert_str_eq(tables_cell(table, 0, "sentence")->text,
+		"Only faster kernels save much; the GPU computes 950.0 us per step (95.0 %); "
+		"largest: gemm f32 128x64 (650.0 us), elementwise<add> (300.0 us)");
+	ck_assert_double_eq(tables_cell(table, 0, "reach_ns")->number, 950000);
+	check_places(table, "kernels_gpu_bound",
+		"650.0 us per step, 2 x gemm f32 128x64; 300.0 us per step, 1 x elementwise<add>");
+	table_destroy(table);
+	table = tables_of(&view_findings, on_the_gpu("streams.gprof", 12, 200000), false);
+	ck_assert_str_eq(tables_cell(table, 0, "sentence")->text,
+		"Only faster kernels save much; the GPU computes 950.0 us per step (95.0 %); "
+		"largest: gemm f32 128x64, elementwise<add>");
+	check_places(table, "kernels_gpu_bound", "gemm f32 128x64; elementwise<add>");
+	table_destroy(table);
+}
+END_TEST
+
+/* As many are named as two lines of a terminal hold. */
+START_TEST(names_of_kernels_fit_two_lines)
+{
+	struct made made = made_open("names.gprof");
+	uint32_t first =
+		made_shape(&made, "Cijk_Ailk_Bljk_SB_MT128x128x16_SN_WG32_8_1", 9, 9, 9, 0);
+	uint32_t second =
+		made_shape(&made, "Cijk_Ailk_Bljk_SB_MT64x64x16_SN_WG16_16_1", 9, 9, 9, 0);
+	struct table *table;
+
+	made_launch(&made, first, 1000, 10, 1020, 601020);
+	made_launch(&made, second, 1010, 10, 601020, 1001020);
+	gen_close(made.gen, "exit");
+	table = tables_of(&view_findings, made.path, false);
+	ck_assert_str_eq(tables_cell(table, 0, "sentence")->text,
+		"Only faster kernels save much; the GPU computes 1.000 ms of the recording (100.0 "
+		"%); largest: Cijk_Ailk_..._WG32_8_1 (600.0 us)");
+	table_destroy(table);
+}
+END_TEST
+
+static size_t nr_times_of(const char *path)
+{
+	struct process *process;
+	struct verdict *verdict = verdict_of(path, &process);
+	size_t nr = verdict->work_times.nr;
+
+	view_destroy(&view_advice, verdict);
+	process_destroy(process);
+	return nr;
+}
+
+START_TEST(more_steps_take_no_more_memory_for_times)
+{
+	ck_assert_uint_eq(nr_times_of(on_the_gpu("few.gprof", 12, 0)), 2);
+	ck_assert_uint_eq(nr_times_of(on_the_gpu("many.gprof", 120, 0)), 2);
+	ck_assert_uint_eq(nr_times_of(without_gpus("cpu.gprof", 960000, 0)), 2);
+}
+END_TEST
+
 UNIT_SUITE("report/verdict", idle_time_belongs_to_what_the_launching_thread_did,
 	a_cause_costs_its_parts_and_saves_no_more, places_of_a_finding_are_what_it_costs,
 	all_places_have_all_of_the_parts, more_steps_take_no_more_memory_for_places,
 	what_keeps_the_host_is_the_place, of_lost_activities_nothing_is_said_but_that,
 	what_comes_once_is_start_up, a_remedy_fits_the_device,
 	on_the_cpu_code_outside_of_operators_is_a_cause,
-	operators_that_take_nearly_all_without_gpus_are_a_verdict)
+	operators_that_take_nearly_all_without_gpus_are_a_verdict,
+	kernels_that_take_nearly_all_are_named, names_of_kernels_fit_two_lines,
+	more_steps_take_no_more_memory_for_times)

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Adds up times of kernels, or operators' own times, by name. */
+#include "report/verdict/work_times.h"
+
+#include <stdlib.h>
+
+#include "report/comm/host_collectives.h"
+#include "report/model/device_records.h"
+#include "report/util/buf.h"
+
+static void begin(void *context, struct process *process)
+{
+	struct work_times *times = context;
+
+	times->process = process;
+	times->nr_processes++;
+	times->has_gpu = process_has_device_records(process, NULL);
+	times->step_begin = times->step_end = 0;
+	idmap_init(&times->at, sizeof(struct work_time));
+	counted_steps_init(&times->counted, process);
+}
+
+static void add(struct work_times *times, uint32_t name, uint64_t ns)
+{
+	struct work_time *time = idmap_put(&times->at, name);
+
+	time->name = name;
+	time->ns += ns;
+	time->nr++;
+}
+
+/* ---- steps ---- */
+
+/* Where a step begins, counted as process_steps_begun does, in time or ticks. */
+static uint64_t edge(const struct work_times *times, size_t step)
+{
+	struct process *process = times->process;
+	uint64_t tick;
+
+	if (!step || step > process->nr_steps) {
+		return step ? UINT64_MAX : 0;
+	}
+	tick = process->steps[step - 1].tick;
+	return times->has_gpu ? clock_map_time(&process->host_clock, tick) : tick;
+}
+
+/* Is it in a step that counts? */
+static bool counts_at(struct work_times *times, uint64_t at)
+{
+	size_t step = 0, behind = times->process->nr_steps + 1;
+
+	if (at >= times->step_begin && at < times->step_end) {
+		return times->counts;
+	}
+	while (step + 1 < behind) {
+		size_t middle = step + (behind - step) / 2;
+
+		if (edge(times, middle) <= at) {
+			step = middle;
+		} else {
+			behind = middle;
+		}
+	}
+	times->step_begin = edge(times, step);
+	times->step_end = edge(times, step + 1);
+	times->counts = times->counted.counts[0] || times->counted.counts[step];
+	return times->counts;
+}
+
+/* ---- kernels ---- */
+
+/* They belong to the step that launched them, as in the budget. */
+static void on_record(void *context, const struct op_record *record, const struct op_call *call,
+	const struct op *op)
+{
+	struct work_times *times = context;
+	const struct counted_steps *counted = &times->counted;
+
+	(void)op;
+	if (record->table != GPROF_TABLE_kernel || !record->is_timed || record->is_communication ||
+		record->end_ns < record->begin_ns) {
+		return;
+	}
+	if (call ? counted->counts[0] || counted->counts[call->step]
+		 : counts_at(times, record->begin_ns)) {
+		add(times, process_shape_name(times->process, record->shape),
+			record->end_ns - record->begin_ns);
+	}
+}
+
+/* ---- operators ---- */
+
+/* The budget counts loaders and collectives by themselves, with all that is in them. */
+static bool computes(const struct op *op)
+{
+	for (; op; op = op->parent) {
+		if (op_class(op->name, op->framework, op->scope) == OP_DATALOADER ||
+			host_collective_library_of(op->name)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void on_op(void *context, const struct op *op)
+{
+	struct work_times *times = context;
+	uint64_t ticks = op->end - op->begin;
+
+	if (!times->has_gpu && ticks > op->child_ticks && counts_at(times, op->begin) &&
+		computes(op)) {
+		add(times, op->name,
+			clock_map_duration(&times->process->host_clock, ticks - op->child_ticks));
+	}
+}
+
+/* ---- the pass ---- */
+
+static void end(void *context, struct process *process, const struct phases *phases)
+{
+	struct work_times *times = context;
+
+	(void)process;
+	(void)phases;
+	for (size_t i = 0; i < times->at.nr; i++) {
+		times->times = array_grow(
+			times->times, times->nr, &times->capacity, sizeof(*times->times));
+		times->times[times->nr] = *(struct work_time *)idmap_at(&times->at, i);
+		times->times[times->nr++].process = times->nr_processes - 1;
+	}
+	idmap_fini(&times->at);
+	counted_steps_fini(&times->counted);
+}
+
+const struct op_view work_times_ops = {
+	.op_is = OP_IS_OPERATOR,
+	.begin = begin,
+	.op = on_op,
+	.record = on_record,
+	.end = end,
+};
+
+void work_times_fini(struct work_times *times)
+{
+	free(times->times);
+	*times = (struct work_times){0};
+}
