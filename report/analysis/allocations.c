@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/analysis/allocations.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/analysis/memory.h"
 #include "report/util/hash.h"
 #include "report/model/time_axis.h"
 
@@ -113,6 +115,10 @@ void allocations_take(
 		.device = device};
 	struct allocations_freed *freed, key = {.key = {alloc->address, device}};
 
+	if (memory_is_nameless_free(alloc)) {
+		blocks->nr_nameless++;
+		return;
+	}
 	HASH_FIND(hh, blocks->freed, &key.key, sizeof(key.key), freed);
 	if (alloc->bytes > 0) {
 		if (freed) {
@@ -146,6 +152,15 @@ void allocations_end(struct allocations *blocks)
 		add_unasked(blocks, freed);
 	}
 	hash_free(blocks->freed);
+}
+
+void allocations_note(const struct allocations *blocks, struct table *table)
+{
+	if (blocks->nr_nameless == 1) {
+		table_note(table, "1 free has no address, so it is unknown what it frees.");
+	} else if (blocks->nr_nameless) {
+		table_note(table, "%" PRIu64 " " MEMORY_NAMELESS ".", blocks->nr_nameless);
+	}
 }
 
 void allocations_fini(struct allocations *blocks)

@@ -28,6 +28,7 @@ struct allocations {
 	struct allocation *heap; /* the smallest first */
 	size_t nr;
 	uint64_t nr_all;		 /* how many there were */
+	uint64_t nr_nameless;		 /* frees that match none, see memory_is_nameless_free */
 	struct allocations_freed *freed; /* of the process at hand, later than the event at hand */
 	struct process *process;
 };
@@ -48,6 +49,9 @@ uint64_t allocations_time_ns(struct process *process, uint64_t tick);
 
 /* Those that were kept, the largest first. The blocks keep them. */
 const struct allocation *allocations_sorted(struct allocations *blocks, size_t *nr);
+
+/* Adds the note that says how many frees match none. */
+void allocations_note(const struct allocations *blocks, struct table *table);
 
 void allocations_fini(struct allocations *blocks);
 

@@ -181,13 +181,17 @@ struct memory_row *memory_row(struct memory *memory, uint32_t place, uint32_t na
 	return row;
 }
 
-uint64_t memory_freed(
-	struct memory *memory, uint32_t place, uint64_t address, uint64_t tick, bool is_free)
+uint64_t memory_freed(struct memory *memory, uint32_t place, const struct op_alloc *alloc)
 {
 	struct memory_block *freed, key;
+	bool is_free = alloc->bytes <= 0;
 
+	if (!alloc->address) {
+		memory->places[place].has_nameless_free |= memory_is_nameless_free(alloc);
+		return is_free ? 0 : MEMORY_LEFT;
+	}
 	memset(&key, 0, sizeof(key));
-	key.key.address = address;
+	key.key.address = alloc->address;
 	key.key.place = place;
 	HASH_FIND(hh, memory->blocks, &key.key, sizeof(key.key), freed);
 	if (!is_free) {
@@ -204,7 +208,7 @@ uint64_t memory_freed(
 		freed->key = key.key;
 		HASH_ADD(hh, memory->blocks, key, sizeof(freed->key), freed);
 	}
-	freed->freed = tick;
+	freed->freed = alloc->tick;
 	return 0;
 }
 
@@ -221,7 +225,7 @@ const char *memory_live_unknown(const struct memory_place *place)
 	bool is_gpu = place->device_type && place->device_type < MEMORY_DRIVER;
 
 	if (place->has_nameless_free) {
-		return "frees have no address, so it is unknown what they free";
+		return MEMORY_NAMELESS;
 	}
 	if (is_gpu &&
 		process_attribute(place->process, place->device, "memory_bytes", &device_bytes) &&

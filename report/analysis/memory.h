@@ -7,6 +7,7 @@
 #define REPORT_ANALYSIS_MEMORY_H
 
 #include "report/model/model.h"
+#include "report/ops/op_walk.h"
 #include "report/stats/min_max_sum.h"
 #include "report/util/buf.h"
 #include "report/util/hash.h"
@@ -86,7 +87,7 @@ struct memory_place {
 	uint8_t device_type, device; /* types from MEMORY_DRIVER on: enum gprof_space + that */
 	struct memory_timeline pool;
 	uint64_t live_bytes;	/* of all rows, see memory_add_live */
-	bool has_nameless_free; /* a free has no address, so nothing tells what it frees */
+	bool has_nameless_free; /* see memory_is_nameless_free */
 };
 
 /* Where a place stands in memory.places. */
@@ -159,13 +160,20 @@ void memory_take(
 #define MEMORY_NAME_BYTES 64u
 void memory_place_name(const struct memory_place *place, char *text);
 
+/* A free without an address: nothing tells which allocation it frees. */
+static inline bool memory_is_nameless_free(const struct op_alloc *alloc)
+{
+	return alloc->bytes < 0 && !alloc->address;
+}
+#define MEMORY_NAMELESS "frees have no address, so it is unknown what they free"
+
 /*
  * For events from the last to the first: a free comes before its allocation. When an allocation is
- * freed; MEMORY_LEFT for what no free came for, which is left at the end. Of a free 0.
+ * freed; MEMORY_LEFT for what no free came for, which is left at the end unless the place has
+ * nameless frees. Of a free 0.
  */
 #define MEMORY_LEFT UINT64_MAX
-uint64_t memory_freed(
-	struct memory *memory, uint32_t place, uint64_t address, uint64_t tick, bool is_free);
+uint64_t memory_freed(struct memory *memory, uint32_t place, const struct op_alloc *alloc);
 
 /* Adds up what the rows of each place have in use at the end. */
 void memory_add_live(struct memory *memory);

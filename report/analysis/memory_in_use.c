@@ -308,14 +308,12 @@ void memory_in_use_begin(void *context, struct process *process)
 void memory_in_use_alloc(void *context, const struct op_alloc *alloc, const struct op *op)
 {
 	struct memory_in_use *all = context;
-	bool is_free = alloc->bytes <= 0;
 	uint32_t number = memory_place(
 		&all->scan.memory, all->process, alloc->device_type % MEMORY_DRIVER, alloc->device);
-	uint64_t freed =
-		memory_freed(&all->scan.memory, number, alloc->address, alloc->tick, is_free);
+	uint64_t freed = memory_freed(&all->scan.memory, number, alloc);
 
 	(void)place_of(all, number);
-	if (!is_free && !all->input.is_merged) {
+	if (alloc->bytes > 0 && !all->input.is_merged) {
 		alloc_categories_take(&all->categories, alloc, op, number, freed);
 	}
 }
@@ -327,6 +325,9 @@ void memory_in_use_end(void *context, struct process *process, const struct phas
 	(void)process;
 	(void)phases;
 	alloc_categories_end(&all->categories);
+	for (size_t i = 0; i < all->nr_places; i++) {
+		all->places[i].has_blocks &= !all->scan.memory.places[i].has_nameless_free;
+	}
 	memory_forget(&all->scan.memory);
 }
 

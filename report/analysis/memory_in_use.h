@@ -55,7 +55,7 @@ struct memory_in_use_place {
 	struct memory_sample *samples; /* by time */
 	size_t nr_samples, peak;
 	uint64_t nr_blocks[NR_ALLOC_CATEGORIES];
-	bool has_blocks;
+	bool has_blocks; /* and it is known when each was freed */
 };
 
 struct memory_in_use {

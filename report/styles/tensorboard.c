@@ -286,6 +286,7 @@ static void print_blocks(struct tensorboard *pages)
 			table_set_integer(&cells[5], blocks[i].free_ns - blocks[i].alloc_ns);
 		}
 	}
+	allocations_note(all, table);
 	if (all->nr_all > nr) {
 		table_note(table, "The table has the %zu largest of %" PRIu64 " blocks.", nr,
 			all->nr_all);

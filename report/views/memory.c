@@ -36,16 +36,13 @@ static void begin_ops(void *context, struct process *process)
 static void on_alloc(void *context, const struct op_alloc *alloc, const struct op *op)
 {
 	struct memory_view *view = context;
-	bool is_free = alloc->bytes <= 0;
 	uint32_t pool = memory_place(&view->scan.memory, view->process,
 		alloc->device_type % MEMORY_DRIVER, alloc->device);
-	uint64_t freed =
-		memory_freed(&view->scan.memory, pool, alloc->address, alloc->tick, is_free);
+	uint64_t freed = memory_freed(&view->scan.memory, pool, alloc);
 	uint64_t peak = view->scan.memory.places[pool].pool.peak_tick;
 	struct memory_row *row;
 
-	if (is_free) {
-		view->scan.memory.places[pool].has_nameless_free |= !alloc->address;
+	if (alloc->bytes <= 0) {
 		return;
 	}
 	row = memory_row(&view->scan.memory, pool, op ? op_row_name(op->name) : 0);
@@ -68,7 +65,7 @@ static void add_row(
 	table_set_integer(&cells[0], place->process->pid);
 	table_set_string(&cells[1], text);
 	table_set_number(&cells[4], min_max_sum_mean(&row->allocs));
-	if (memory_timeline_has_totals(&place->pool)) {
+	if (memory_timeline_has_totals(&place->pool) && !place->has_nameless_free) {
 		table_set_integer(&cells[6], row->at_peak_bytes);
 	}
 	if (!memory_live_unknown(place)) {
@@ -344,6 +341,7 @@ static void fill_events(void *state, struct table *table)
 		table_note(table, MEMORY_SCAN_NONE);
 		return;
 	}
+	allocations_note(&view->blocks, table);
 	if (view->blocks.nr_all > nr) {
 		table_note(table, "The table has the %zu largest of %" PRIu64 " allocations.", nr,
 			view->blocks.nr_all);
@@ -364,7 +362,7 @@ VIEW(memory_events, 390) = {
 	.subject = VIEW_ABOUT_MEMORY,
 	.help = "the largest allocations: by which operator, when, and for how long",
 	.about = "Times count from the start of the recording. A time is n/a if it lies "
-		 "outside the recording or the selected steps.",
+		 "outside the recording or the selected steps, or if frees have no address.",
 	.is_empty_hidden = true,
 	.title = "Largest allocations",
 	VIEW_COLUMNS(event_columns),

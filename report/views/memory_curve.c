@@ -63,6 +63,56 @@ static bool has_samples(const struct memory_in_use *all, uint32_t number)
 	       memory_timeline_has_totals(&all->scan.memory.places[number].pool);
 }
 
+/* And of its blocks? */
+static bool has_blocks(const struct memory_in_use *all, uint32_t number)
+{
+	return has_samples(all, number) && all->places[number].has_blocks;
+}
+
+/* Says of which places blocks are unknown; false if of none. */
+static bool note_nameless(struct table *table, const struct memory_in_use *all)
+{
+	bool is_any = false;
+
+	for (size_t i = 0; i < all->scan.memory.nr_places; i++) {
+		const struct memory_place *place = &all->scan.memory.places[i];
+		char name[MEMORY_NAME_BYTES];
+
+		if (place->has_nameless_free) {
+			is_any = true;
+			memory_place_name(place, name);
+			table_note(table,
+				"Blocks in use are n/a for %s of %u: " MEMORY_NAMELESS ".", name,
+				place->process->pid);
+		}
+	}
+	return is_any;
+}
+
+static bool note_without_totals(struct table *table, const struct memory_in_use *all)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < all->scan.memory.nr_places; i++) {
+		nr += !memory_timeline_has_totals(&all->scan.memory.places[i].pool);
+	}
+	if (nr) {
+		table_note(table, "%zu kind%s of memory without reported totals %s excluded.", nr,
+			nr == 1 ? "" : "s", nr == 1 ? "is" : "are");
+	}
+	return nr != 0;
+}
+
+/* Why a table of blocks lacks some, or is empty. */
+static void note_blocks(struct table *table, const struct memory_in_use *all)
+{
+	bool is_nameless = note_nameless(table, all);
+
+	if (!note_without_totals(table, all) && !table->nr_rows && !is_nameless) {
+		table_note(table, "No events of a framework's allocator are recorded or selected.");
+	}
+}
+
 static void take_peak(uint64_t *peak, uint64_t bytes)
 {
 	if (*peak == UINT64_MAX || bytes > *peak) {
@@ -143,11 +193,9 @@ _Static_assert(sizeof(columns) / sizeof(columns[0]) == CATEGORIES + NR_ROWS,
 static void fill_table(void *state, struct table *table)
 {
 	const struct memory_in_use *all = state;
-	size_t nr_without_total = 0;
 
 	for (uint32_t i = 0; i < all->scan.memory.nr_places; i++) {
 		if (!memory_timeline_has_totals(&all->scan.memory.places[i].pool)) {
-			nr_without_total++;
 			continue;
 		}
 		for (size_t k = 0; i < all->nr_places && k < all->places[i].nr_samples; k++) {
@@ -156,13 +204,11 @@ static void fill_table(void *state, struct table *table)
 			}
 		}
 	}
-	if (!table->nr_rows && !nr_without_total) {
+	if (!note_without_totals(table, all) && !table->nr_rows) {
 		table_note(table, MEMORY_SCAN_NONE);
 	}
-	if (nr_without_total) {
-		table_note(table, "%zu kind%s of memory without reported totals %s excluded.",
-			nr_without_total, nr_without_total == 1 ? "" : "s",
-			nr_without_total == 1 ? "is" : "are");
+	if (table->nr_rows) {
+		note_nameless(table, all);
 	}
 }
 
@@ -303,7 +349,7 @@ static void fill_categories(void *state, struct table *table)
 	bool has_unknown = false;
 
 	for (uint32_t i = 0; i < all->scan.memory.nr_places; i++) {
-		if (!has_samples(all, i) || !all->places[i].has_blocks) {
+		if (!has_blocks(all, i)) {
 			continue;
 		}
 		for (unsigned int k = 0; k < NR_ROWS; k++) {
@@ -316,9 +362,7 @@ static void fill_categories(void *state, struct table *table)
 		table_note(table, "Unknown memory was allocated before the recording, or its "
 				  "allocation is not recorded.");
 	}
-	if (!table->nr_rows) {
-		table_note(table, "No events of a framework's allocator are recorded or selected.");
-	}
+	note_blocks(table, all);
 }
 
 #define OF_MEMORY_CURVE                                                                  \
@@ -391,8 +435,12 @@ static void fill_peak(void *state, struct table *table)
 
 	for (const struct memory_peak_row *row = all->peak_rows; row; row = row->hh.next) {
 		const struct memory_in_use_place *place = &all->places[row->key.place];
-		struct table_cell *cells = table_add(table, row);
+		struct table_cell *cells;
 
+		if (!has_blocks(all, row->key.place)) {
+			continue;
+		}
+		cells = table_add(table, row);
 		fill_place(all, row->key.place, cells, P_PLACE);
 		table_set_share(&cells[P_SHARE], (double)row->bytes,
 			(double)place->samples[place->peak].total.in_use);
@@ -405,9 +453,7 @@ static void fill_peak(void *state, struct table *table)
 	}
 	table->columns[P_MODULE].is_wide_only = !has_modules;
 	table_sort(table, "bytes");
-	if (!table->nr_rows) {
-		table_note(table, "No events of a framework's allocator are recorded or selected.");
-	}
+	note_blocks(table, all);
 }
 
 VIEW(memory_peak, 372) = {
@@ -550,7 +596,7 @@ static void fill_blocks(void *state, struct table *table)
 		struct alloc_block *blocks;
 		size_t nr;
 
-		if (!has_samples(all, i)) {
+		if (!has_blocks(all, i)) {
 			continue;
 		}
 		blocks = largest_blocks(&all->places[i], all->input.at.is_set, &nr);
@@ -567,8 +613,8 @@ static void fill_blocks(void *state, struct table *table)
 			all->input.at.value);
 	} else if (!table->nr_rows && all->input.at.is_set) {
 		table_note(table, "No block with a recorded allocation is in use then.");
-	} else if (!table->nr_rows) {
-		table_note(table, "No events of a framework's allocator are recorded or selected.");
+	} else {
+		note_blocks(table, all);
 	}
 }
 

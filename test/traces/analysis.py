@@ -74,12 +74,16 @@ def check_hta(program, path):
 
 
 def check_left(program, folder):
-    """Frees of PyTorch 1.8 have no address: what is left of 34 GB that a GPU of 32 GB gave in all is unknown."""
+    """Frees of PyTorch 1.8 have no address: what is left of 34 GB that a GPU of 32 GB gave in all is unknown, and when each was freed."""
     for name in "resnet50_nw0_v100.json.gz", "resnet50_nw4_v100.json.gz":
         out = subprocess.run([program, "--format", "json", "--top", "0", "--view", "memory", os.path.join(folder, name)], capture_output=True, check=False)
         table = json.loads(out.stdout)["memory"]
         check(name + ": live at exit", {(row["live"], row["live_bytes"]) for row in table["rows"]}, {(None, None)})
         check(name + ": allocations that a free matches", "Live at exit is n/a for GPU 0" in json.dumps(table), True)
+        out = subprocess.run([program, "--format", "json", "--top", "0", "--view", "memory-events,memory-peak", os.path.join(folder, name)], capture_output=True, check=False)
+        tables = json.loads(out.stdout)
+        check(name + ": times of frees", {row["release_ns"] for row in tables["memory_events"]["rows"]}, {None})
+        check(name + ": in use at the peak", tables["memory_peak"]["rows"], [])
 
 
 def main():

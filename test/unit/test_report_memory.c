@@ -302,6 +302,90 @@ START_TEST(what_is_left_is_known_where_frees_match)
 }
 END_TEST
 
+/*
+ * Two blocks of which one is freed: that another one has the same address, 0, says nothing of when.
+ * A third one and its free have an address; it is on a device of its own.
+ */
+static const char *nameless(const char *name)
+{
+	static const struct {
+		uint64_t address;
+		int64_t bytes;
+		uint8_t device;
+	} events[] = {{0, 300, 0}, {0, 200, 0}, {0x1000, 100, 1}, {0, -300, 0}, {0x1000, -100, 1}};
+	const char *path = streams_path(name);
+	struct gen *gen = gen_open(path);
+	uint64_t in_use[2] = {0};
+
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		struct gprof_row_alloc *row =
+			add_alloc(gen, 1000 * i, events[i].address, events[i].bytes);
+
+		in_use[events[i].device] += (uint64_t)events[i].bytes;
+		row->allocated_bytes = in_use[events[i].device];
+		row->device_type = 1;
+		row->device = events[i].device;
+	}
+	gen_close(gen, "exit");
+	return path;
+}
+
+static bool is_known(const struct table *table, size_t row, const char *key)
+{
+	return tables_cell(table, row, key)->is_known;
+}
+
+START_TEST(frees_without_an_address_match_no_allocation)
+{
+	const char *path = nameless("nameless.gprof");
+	struct table *table = tables_of(&view_memory_events, path, false);
+
+	ck_assert_uint_eq(table->nr_rows, 3);
+	for (size_t i = 0; i < 3; i++) {
+		ck_assert_uint_eq(tables_number(table, i, "bytes"), 300 - 100 * i);
+		ck_assert_uint_eq(tables_number(table, i, "allocation_ns"), 1000 * i);
+		ck_assert(is_known(table, i, "release_ns") == (i == 2));
+		ck_assert(is_known(table, i, "duration_ns") == (i == 2));
+	}
+	ck_assert_str_eq(table->note, "1 free has no address, so it is unknown what it frees.");
+	table_destroy(table);
+	table = tables_of(&view_memory, path, false);
+	for (size_t i = 0; i < table->nr_rows; i++) {
+		bool is_other = !strcmp(tables_cell(table, i, "place")->text, "GPU 1");
+
+		ck_assert(is_known(table, i, "at_peak_bytes") == is_other);
+		ck_assert(is_known(table, i, "live_bytes") == is_other);
+	}
+	table_destroy(table);
+}
+END_TEST
+
+START_TEST(blocks_in_use_are_unknown_with_frees_without_an_address)
+{
+	static const struct view_class *const views[] = {
+		&view_memory_peak, &view_memory_blocks, &view_memory_categories};
+	const char *path = nameless("nameless.gprof");
+	struct table *table;
+
+	for (size_t i = 0; i < 3; i++) {
+		table = tables_of(views[i], path, false);
+		ck_assert_uint_eq(table->nr_rows, 1);
+		ck_assert_str_eq(tables_cell(table, 0, "place")->text, "GPU 1");
+		ck_assert_ptr_nonnull(strstr(table->note,
+			"Blocks in use are n/a for GPU 0 of 4242: frees have no address"));
+		table_destroy(table);
+	}
+	table = tables_of(&view_memory_curve, path, false);
+	for (size_t i = 0; i < table->nr_rows; i++) {
+		bool is_other = !strcmp(tables_cell(table, i, "device")->text, "GPU 1");
+
+		ck_assert(is_known(table, i, "allocated_bytes"));
+		ck_assert(is_known(table, i, "unknown_bytes") == is_other);
+	}
+	table_destroy(table);
+}
+END_TEST
+
 /* ---- over time ---- */
 
 #define CURVE_EVENTS 20000u
@@ -461,6 +545,8 @@ UNIT_SUITE("report/memory", memory_is_told_by_who_asked_and_what_is_left,
 	calls_of_cudaMalloc_give_the_same, memory_goes_from_hand_to_hand,
 	calls_have_what_was_in_use_at_the_peak, what_is_reserved_at_the_peak_is_told_of_the_peak,
 	an_allocator_without_totals_has_no_peak_of_zero, what_is_left_is_known_where_frees_match,
-	tables_without_a_row_say_why, the_curve_has_the_peak_and_the_end_of_each_part,
+	frees_without_an_address_match_no_allocation,
+	blocks_in_use_are_unknown_with_frees_without_an_address, tables_without_a_row_say_why,
+	the_curve_has_the_peak_and_the_end_of_each_part,
 	the_curve_of_calls_adds_up_before_what_is_chosen, what_is_only_given_back_is_a_block_each,
 	of_many_blocks_the_largest_are_there_and_the_others_told)
