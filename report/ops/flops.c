@@ -81,18 +81,31 @@ static bool transposed(const struct input_shapes *in, double *f)
 	return true;
 }
 
-static bool attention(const struct input_shapes *in, double *f)
+/* Queries, keys and values from `first` on, and so many products that run over E and over F. */
+static bool attend(const struct input_shapes *in, unsigned int first, double nr_of_e,
+	double nr_of_f, double *f)
 {
-	const struct input_dims *q = &in->tensors[0], *k = &in->tensors[1], *v = &in->tensors[2];
+	const struct input_dims *q = &in->tensors[first], *k = q + 1, *v = q + 2;
 	unsigned int n = q->nr;
 
-	if (in->nr_tensors < 3 || n < 3 || k->nr != n || v->nr != n ||
+	if (in->nr_tensors < first + 3 || n < 3 || k->nr != n || v->nr != n ||
 		q->sizes[n - 1] != k->sizes[n - 1]) {
 		return false;
 	}
 	*f = 2 * input_dims_product(q, 0, n - 1) * k->sizes[n - 2] *
-	     (q->sizes[n - 1] + v->sizes[n - 1]);
+	     (nr_of_e * q->sizes[n - 1] + nr_of_f * v->sizes[n - 1]);
 	return true;
+}
+
+static bool attention(const struct input_shapes *in, double *f)
+{
+	return attend(in, 0, 1, 1, f);
+}
+
+/* The scores once more, and gradients of queries and keys; gradients of scores and values. */
+static bool attention_backward(const struct input_shapes *in, double *f)
+{
+	return attend(in, 1, 3, 2, f);
 }
 
 static bool elementwise(const struct input_shapes *in, double *f)
@@ -159,6 +172,10 @@ static const struct formula {
 	{"_scaled_dot_product_flash_attention_for_cpu", attention, KIND_WHOLE},
 	{"_scaled_dot_product_efficient_attention", attention, KIND_WHOLE},
 	{"_scaled_dot_product_cudnn_attention", attention, KIND_WHOLE},
+	{"_scaled_dot_product_flash_attention_backward", attention_backward, KIND_WHOLE},
+	{"_scaled_dot_product_flash_attention_for_cpu_backward", attention_backward, KIND_WHOLE},
+	{"_scaled_dot_product_efficient_attention_backward", attention_backward, KIND_WHOLE},
+	{"_scaled_dot_product_cudnn_attention_backward", attention_backward, KIND_WHOLE},
 	{"add", elementwise, KIND_WHOLE},
 	{"add_", elementwise, KIND_WHOLE},
 	{"sub", elementwise, KIND_WHOLE},

@@ -16,6 +16,8 @@
  *                           none is computed
  *     attention (_scaled_dot_product_...)  q [...,L,E], k [...,S,E], v [...,S,F]
  *                           2 b L S E + 2 b L S F    (without softmax and mask)
+ *     its backward call     of the gradient of the result, q, k and v
+ *                           3 * 2 b L S E + 2 * 2 b L S F: the scores are computed once more
  *     add, sub, mul, div, relu ... elementwise
  *                           1 for each element of the broadcast inputs
  */

@@ -241,6 +241,19 @@ START_TEST(operations_are_counted_from_shapes)
 	ck_assert_double_eq(flops("aten::_scaled_dot_product_flash_attention",
 				    "float16[2,4,8,16], float16[2,4,6,16], float16[2,4,6,32]"),
 		2.0 * 2 * 4 * 8 * 6 * (16 + 32));
+	ck_assert_double_eq(flops("aten::_scaled_dot_product_flash_attention_backward",
+				    "float16[2,4,8,32], float16[2,4,8,16], float16[2,4,6,16], "
+				    "float16[2,4,6,32], float16[2,4,8,32], float32[2,4,8], ?, ?"),
+		2.0 * 2 * 4 * 8 * 6 * (3 * 16 + 2 * 32));
+	ck_assert_double_eq(flops("aten::_scaled_dot_product_efficient_attention_backward",
+				    "float16[2,4,8,16], float16[2,4,8,16], float16[2,4,6,16], "
+				    "float16[2,4,6,16], ?, float16[2,4,8,16], float32[2,4,8], "
+				    "int64[], int64[], scalar, (true,true,true,false), scalar, ?"),
+		2.5 * flops("aten::_scaled_dot_product_efficient_attention",
+			      "float16[2,4,8,16], float16[2,4,6,16], float16[2,4,6,16]"));
+	ck_assert_double_eq(flops("aten::_scaled_dot_product_cudnn_attention_backward",
+				    "float16[2,4,8,16], float16[2,4,8,16], float16[2,4,6,16]"),
+		-1);
 	ck_assert_double_eq(flops("aten::add", "float32[4,1,8], float32[3,1], scalar"), 96);
 	ck_assert_double_eq(flops("aten::add", "float32[0,1], float32[1,5]"), 0);
 	ck_assert_double_eq(flops("aten::relu", "float32[]"), 1);
