@@ -36,11 +36,16 @@ static int high_number(enum private_fd_where where)
 	return is_known && limit.rlim_cur <= LOWEST_FD ? (int)(limit.rlim_cur * 3 / 4) : LOWEST_FD;
 }
 
+/* Where nobody may look (seccomp), a number is taken for ours: a file left open each time is worse.
+ */
 static bool is_at(const struct private_fd *held, int fd)
 {
 	struct stat now;
 
-	return fd >= 0 && !look_at(fd, &now) && is_it(held, &now);
+	if (fd < 0) {
+		return false;
+	}
+	return look_at(fd, &now) ? errno != EBADF : is_it(held, &now);
 }
 
 /* Which file has that name now? 0 or -errno. */
