@@ -176,8 +176,7 @@ struct ring_thread {
 	 * thread; from its first call on, which has a row. Only the thread writes.
 	 */
 	uint64_t counts[RING_NR_COUNTS];
-	/* The call that is only counted, and that the thread is in: 1 + its place there; 0: none.
-	 */
+	/* 1 + the place in `counts` of the counted call that the thread is in; 0: it is in none. */
 	_Atomic uint8_t counting;
 	void *source_data; /* memory of a source for the thread in this slot; the next thread reuses
 			      it */
@@ -188,8 +187,8 @@ struct ring_thread {
 	uint32_t offset;  /* bytes of rows of `current` that are read */
 	uint64_t lost_counted;
 	uint64_t lost_settled; /* of these, no longer counted in chunks */
-	uint64_t nr_looked;    /* of `counts`, and `counting`, at the last look of hang_thread.c */
-	uint8_t looked;
+	uint64_t nr_looked;    /* calls counted there when hang_thread.c looked last */
+	uint8_t looked;	       /* `counting` at that moment */
 	/* How much of `counts` has rows: api_count rows, and the row of the first call. */
 	_Atomic uint64_t counts_taken[RING_NR_COUNTS];
 };

@@ -18,8 +18,7 @@
 #include "collector/util/notice.h"
 #include "collector/util/target.h"
 
-/* The work of one thread takes microseconds; after this long a signal handler has left it. */
-#define MOST_NS	  1000000000u
+/* How long the drain sleeps between two looks for a thread that is inside. */
 #define MOMENT_NS 50000u
 /*
  * Bounds of a regular expression. So many states take some MB, and each level takes 700 bytes of
@@ -38,12 +37,12 @@ static struct step_state {
 	bool has_kernel;
 	uint32_t interval_ms;
 	bool needs_capture;
-	const char *why_told;	     /* of the verdict that step_add_facts has written last */
-	uint64_t nr_lost_told;	     /* of reports, by the notice */
+	const char *why_told;	     /* the verdict that step_add_facts wrote last */
+	uint64_t nr_lost_told;	     /* lost reports that the notice has told */
 	bool is_always;		     /* by the settings; see is_always() */
 	atomic_bool is_called;	     /* gprof_step() is what counts */
 	atomic_bool is_reported;     /* the program or its framework says where they end */
-	struct step_reports reports; /* what threads wait to tell `ranges` */
+	struct step_reports reports; /* reports that `ranges` has not seen yet */
 	_Atomic uint64_t nr_gradients;
 	atomic_bool is_capturing;
 	atomic_bool is_stopped; /* nothing opens any more */
@@ -244,7 +243,7 @@ static void update_state(void)
 
 	/* Signed: who is in may have looked at the clock later than this thread. */
 	if (atomic_fetch_add(&state.nr_askers, 1) &&
-		(int64_t)(now - atomic_load(&state.asked_ns)) < (int64_t)MOST_NS) {
+		(int64_t)(now - atomic_load(&state.asked_ns)) < (int64_t)CLAIM_MOST_NS) {
 		return;
 	}
 	atomic_store(&state.asked_ns, now);
@@ -261,7 +260,7 @@ static bool is_always(void)
 	return state.is_always && !atomic_load_explicit(&state.command, memory_order_relaxed);
 }
 
-/* thread: that ended the step; 0: the calling one. */
+/* thread: the one that ended the step; 0: the calling one. */
 static void emit_step(struct gprof_row_step *row, uint32_t thread)
 {
 	if (ring_enter(&ring_tls)) {

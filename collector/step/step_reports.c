@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Slots that any thread fills and the thread inside empties: see step_reports.h. */
 #include "collector/step/step_reports.h"
 
-/* The work of one thread here takes microseconds; after this long a signal handler has left it. */
-#define MOST_NS 1000000000u
-
-/* Of a slot. One that a signal handler left half written stays so, and is a slot less. */
+/* States of a slot. A slot that a signal handler left half written is never used again. */
 enum { FREE, BEING_WRITTEN, READY, BEING_READ };
 
 static bool change(_Atomic uint8_t *state, uint8_t from, uint8_t to)
@@ -31,7 +29,7 @@ void step_reports_add(struct step_reports *reports, const struct step_report *re
 
 bool step_reports_enter(struct step_reports *reports)
 {
-	return claim_try(&reports->claim, MOST_NS);
+	return claim_try(&reports->claim, CLAIM_MOST_NS);
 }
 
 /* The slot of the oldest report; STEP_REPORTS_MOST if none waits. */

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What threads have reported and nobody has searched for ends of steps yet. One thread at a time
- * searches; the others leave their reports here and do not wait, however long the one
- * inside does not run. It takes them, the oldest first, before it goes.
+ * searches; the others leave their reports here and do not wait, however long the thread inside
+ * gets no core. It takes them, the oldest first, before it leaves.
  *
  *	step_reports_add(&reports, &report);
  *	while (step_reports_enter(&reports)) {
  *		while (step_reports_take(&reports, &report)) { ... }
- *		step_reports_leave(&reports);
+ *		if (!step_reports_leave(&reports)) {
+ *			break;
+ *		}
  *	}
  *
  * Any thread and any signal handler; no lock, no allocation.
@@ -22,29 +24,29 @@
 #include "collector/step/step_auto.h"
 #include "collector/util/claim.h"
 
-/* That can wait; so many do only if the thread inside lost its core for a hundred steps. */
+/* So many reports can wait; more do only if the thread inside lost its core for a hundred steps. */
 #define STEP_REPORTS_MOST 256u
 
 enum step_report_kind {
 	STEP_REPORT_RANGE,
-	STEP_REPORT_CALL,   /* of gprof_step(), when the range ends */
-	STEP_REPORT_PERIOD, /* a step began by the period of launches, when the range ends */
+	STEP_REPORT_CALL,   /* the program called gprof_step() at range.end */
+	STEP_REPORT_PERIOD, /* by the period of launches, a step began at range.end */
 };
 
 struct step_report {
 	enum step_report_kind kind;
-	uint32_t thread;     /* that reports, as in the stream; 0: unknown */
-	uint32_t confidence; /* of a period, percent */
+	uint32_t thread;     /* the reporting thread's id in the stream; 0: unknown */
+	uint32_t confidence; /* percent; for a period */
 	struct step_auto_range range;
-	uint64_t order; /* by step_reports_add */
+	uint64_t order; /* set by step_reports_add */
 };
 
 /* Zero-initialised: empty. */
 struct step_reports {
-	struct claim claim; /* of who is inside */
+	struct claim claim; /* held by the thread inside */
 	_Atomic uint64_t nr_added;
 	_Atomic uint64_t nr_lost;
-	_Atomic uint8_t states[STEP_REPORTS_MOST]; /* of the slots: enum in step_reports.c */
+	_Atomic uint8_t states[STEP_REPORTS_MOST]; /* one for each slot; see step_reports.c */
 	struct step_report slots[STEP_REPORTS_MOST];
 };
 
@@ -57,7 +59,7 @@ bool step_reports_enter(struct step_reports *reports);
 /* Who is inside removes the oldest report. Returns false if none waits. */
 bool step_reports_take(struct step_reports *reports, struct step_report *report);
 
-/* Returns true if a report came in the last moment: enter again. */
+/* Returns true if a report has come meanwhile: the caller should enter again. */
 bool step_reports_leave(struct step_reports *reports);
 
 #endif

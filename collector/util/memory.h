@@ -9,7 +9,10 @@
 /* Returns NULL if there is none; munmap releases it. Any thread; keeps errno. */
 void *memory_map(size_t nr_bytes);
 
-/* What *at points to; it is mapped by the first thread that asks. NULL if there is no memory. */
+/*
+ * Returns what *at points to; the first thread that asks maps it. NULL if there is no memory. Any
+ * thread; keeps errno.
+ */
 void *memory_map_once(void *_Atomic *at, size_t nr_bytes);
 
 /* The same for a file, which all processes that map it share. Returns NULL with errno set. */

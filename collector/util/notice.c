@@ -16,7 +16,7 @@ static struct notice_state {
 		atomic_bool is_ready;
 	} slots[MAX_NOTICES];
 	_Atomic uint32_t nr_added;
-	uint32_t nr_taken; /* of the first, all */
+	uint32_t nr_taken; /* the slots before it are all taken */
 } state;
 
 static atomic_uint recording =

@@ -36,7 +36,9 @@ static int high_number(enum private_fd_where where)
 	return is_known && limit.rlim_cur <= LOWEST_FD ? (int)(limit.rlim_cur * 3 / 4) : LOWEST_FD;
 }
 
-/* Where nobody may look (seccomp), a number is taken for ours: a file left open each time is worse.
+/*
+ * Where a look is refused (seccomp), the number is taken for ours: else each file that we open
+ * would stay open.
  */
 static bool is_at(const struct private_fd *held, int fd)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Matches the operations of all ranks and keeps, for each, how long it waits: see rank_waits.h. */
 #include "report/comm/rank_waits.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Recognizes traces that Kineto did not write, and says what they are: see foreign.h. */
 #include "report/kineto/foreign.h"
 
 #include <string.h>

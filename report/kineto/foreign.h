@@ -2,8 +2,8 @@
 /*
  * Other programs that write Chrome's format, too. Their events have other kinds and meanings, so
  * such a trace is refused by the name of the program and not read in part. So are the traces of
- * several processes in one file: their correlation IDs are the same numbers, and their GPUs cannot
- * be told apart.
+ * several processes in one file: each counts its correlation IDs from the same number, and nothing
+ * tells whose GPU is whose.
  */
 #ifndef REPORT_KINETO_FOREIGN_H
 #define REPORT_KINETO_FOREIGN_H

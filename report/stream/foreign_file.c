@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Recognizes files of other programs by name and first bytes: see foreign_file.h. */
 #include "report/stream/foreign_file.h"
 
 #include <string.h>
 #include <strings.h>
 
+static const char of_nsys[] = "it is a report of Nsight Systems, which only nsys reads; export it: "
+			      "nsys export -t sqlite FILE";
+static const char of_perfetto[] = "it is a trace of Perfetto, which ui.perfetto.dev shows; "
+				  "gprof-report reads traces in Chrome's format (JSON)";
+
 static const struct {
 	const char *suffix, *text;
 } known[] = {
-	{".nsys-rep", "it is a report of Nsight Systems, which only nsys reads; export it: nsys "
-		      "export -t "
-		      "sqlite FILE"},
-	{".qdrep", "it is a report of Nsight Systems, which only nsys reads; export it: nsys "
-		   "export -t "
-		   "sqlite FILE"},
+	{".nsys-rep", of_nsys},
+	{".qdrep", of_nsys},
 	{".ncu-rep", "it is a report of Nsight Compute, which only ncu reads"},
-	{".pftrace",
-		"it is a trace of Perfetto, which ui.perfetto.dev shows; gprof-report reads traces "
-		"in Chrome's format (JSON)"},
-	{".perfetto-trace",
-		"it is a trace of Perfetto, which ui.perfetto.dev shows; gprof-report reads "
-		"traces in Chrome's format (JSON)"},
+	{".pftrace", of_perfetto},
+	{".perfetto-trace", of_perfetto},
 	{".py", "it is a Python program; record it: gprof-record python FILE"},
 	{".ipynb", "it is a notebook; record its kernel: gprof-record jupyter execute FILE"},
 	{".pt", "it is a file of torch.save; gprof-report reads recordings and traces"},

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Adds up by rank what the others waited for it in the steps that count: see waited_rank.h. */
 #include "report/verdict/waited_rank.h"
 
 #include <stdlib.h>
 
-/* By process. */
+/* What is added up for each process. */
 struct waited {
 	bool *counts; /* by place of the step, as in budget_step; NULL: what it does is left out */
 	bool has_steps;
