@@ -48,26 +48,30 @@ for way in return exit _exit quick_exit thread_exit; do
 	done
 done
 
-# Calls that only CUPTI sees cannot be counted until it is attached, but for the one that has brought us in: so
-# something is lost, and a notice says what is not counted.
-for ms in 400 4000; do
+# hookless MS [VARIABLE=VALUE]...: prints how many calls without hooks are lost, and how many notices say that more
+# may be.
+hookless()
+{
+	local have
 	rm -rf "$GPROF_DIR"
-	FAULT=prctl:2 FAULT_LATE_MS=$ms LD_LIBRARY_PATH=$SIM LD_PRELOAD=$ROOT/$B/fault/libgprof.so \
+	env "${@:2}" FAULT=prctl:2 FAULT_LATE_MS="$1" LD_LIBRARY_PATH="$SIM" LD_PRELOAD="$ROOT/$B/fault/libgprof.so" \
 		"$B/integ/s_driver" >"$T/out" 2>"$T/err"
 	summary losses,notices
 	have="$(query '[.losses.rows[]?.count] | add') $(query '[.notices.rows[]? | select(.cause == "late start")] | length')"
 	[ -s "$T/json" ] || have=$(sed -n 's/^gprof.*not recorded: the process ended .*; \([0-9]*\) event lost$/\1 by the line/p' "$T/err")
+	echo "$have"
+}
+
+# Calls that only CUPTI sees cannot be counted until it is attached, but for the one that has brought us in: so
+# something is lost, and a notice says what is not counted.
+for ms in 400 4000; do
+	have=$(hookless $ms)
 	tap "$([ "$have" = "1 1" ] || [ "$have" = "1 by the line" ]; echo $?)" "a recorder that comes $ms ms late to calls without hooks" \
 		"lost calls and notices: $have; $(head -1 "$T/err")"
 done
 
 # Without CUPTI nothing would have seen them, so no notice speaks of it.
-rm -rf "$GPROF_DIR"
-GPROF_CUPTI=0 FAULT=prctl:2 FAULT_LATE_MS=400 LD_LIBRARY_PATH=$SIM LD_PRELOAD=$ROOT/$B/fault/libgprof.so \
-	"$B/integ/s_driver" >"$T/out" 2>"$T/err"
-summary losses,notices
-have="$(query '[.losses.rows[]?.count] | add') $(query '[.notices.rows[]? | select(.cause == "late start")] | length')"
-[ -s "$T/json" ] || have=$(sed -n 's/^gprof.*not recorded: the process ended .*; \([0-9]*\) event lost$/\1 by the line/p' "$T/err")
+have=$(hookless 400 GPROF_CUPTI=0)
 tap "$([ "$have" = "1 0" ] || [ "$have" = "1 by the line" ]; echo $?)" "a recorder that comes late, without CUPTI" \
 	"lost calls and notices: $have; $(head -1 "$T/err")"
 
