@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The graph of replay.h: built in replay_build.c, made smaller in replay_merge.c, joined and run in
- * replay.c. */
+/*
+ * The graph of replay.h: replay_build.c builds it, replay_delays.c adds the delays of activities,
+ * replay_merge.c makes it smaller, and replay.c joins and runs it.
+ */
 #ifndef REPORT_ANALYSIS_REPLAY_GRAPH_H
 #define REPORT_ANALYSIS_REPLAY_GRAPH_H
 
@@ -88,6 +90,9 @@ static inline bool replay_is_on_device(const struct node *node)
 {
 	return node->kind >= REPLAY_KERNEL && !(node->flags & IS_ON_HOST);
 }
+
+/* Sets the delays of all activities, and what of the recorded ones is unexplained. */
+void replay_set_delays(struct replay_graph *graph);
 
 /* Puts what is waited for before what waits. */
 void replay_order(struct replay_graph *graph);

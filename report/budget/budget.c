@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/budget/budget_sweep.h"
 #include "report/budget/call_state.h"
 #include "report/comm/host_collectives.h"
 #include "report/comm/sanity.h"
@@ -157,214 +158,6 @@ void budget_begin(struct budget *budget, struct process *process, bool has_devic
 
 /* ---- closing a step: what its time went to ---- */
 
-/* The latest interval of each part that begins before the time that the sweep has reached. */
-struct sweep {
-	struct budget *budget;
-	struct budget_step *step;
-	uint64_t begin;
-	struct interval at[NR_BUDGET_BUSY];
-	bool has[NR_BUDGET_BUSY];
-	struct host_sweep host;
-};
-
-static inline void go_before(struct sweep *sweep, unsigned int part, uint64_t now)
-{
-	while (sweep->has[part] && sweep->at[part].begin >= now) {
-		sweep->has[part] = interval_queue_pop(&sweep->budget->busy[part], &sweep->at[part]);
-	}
-}
-
-/*
- * The part that the time just before `now` counts for; it does so back to *until. Parts behind that
- * one wait: what it covers of them is skipped at once. NR_BUDGET_BUSY: GPUs were idle.
- */
-static unsigned int find_part(struct sweep *sweep, uint64_t now, uint64_t *until)
-{
-	for (unsigned int i = 0; i < NR_BUDGET_BUSY; i++) {
-		const struct interval *at = &sweep->at[i];
-
-		go_before(sweep, i, now);
-		if (!sweep->has[i]) {
-			continue;
-		}
-		if (at->end >= now) {
-			*until = at->begin > *until ? at->begin : *until;
-			return i;
-		}
-		*until = at->end > *until ? at->end : *until;
-	}
-	return NR_BUDGET_BUSY;
-}
-
-/* ---- the work that may end gaps: a heap, what begins last on top ---- */
-
-static void push_work(struct budget *budget, const struct budget_work *work)
-{
-	size_t at = budget->nr_works;
-
-	budget->works = array_grow(
-		budget->works, budget->nr_works, &budget->works_capacity, sizeof(*budget->works));
-	budget->nr_works++;
-	while (at && budget->works[(at - 1) / 2].begin < work->begin) {
-		budget->works[at] = budget->works[(at - 1) / 2];
-		at = (at - 1) / 2;
-	}
-	budget->works[at] = *work;
-}
-
-static void drop_work(struct budget *budget)
-{
-	const struct budget_work last = budget->works[--budget->nr_works];
-	size_t at = 0, child;
-
-	while ((child = 2 * at + 1) < budget->nr_works) {
-		child += child + 1 < budget->nr_works &&
-			 budget->works[child + 1].begin > budget->works[child].begin;
-		if (budget->works[child].begin <= last.begin) {
-			break;
-		}
-		budget->works[at] = budget->works[child];
-		at = child;
-	}
-	budget->works[at] = last;
-}
-
-/* What begins at or after a time is behind the sweep; the first of it, by its launch, is `next`. */
-static void pass_works(struct budget *budget, uint64_t time)
-{
-	while (budget->nr_works && budget->works[0].begin >= time) {
-		const struct budget_work *work = &budget->works[0];
-
-		if (!budget->next.begin || work->begin < budget->next.begin ||
-			(work->begin == budget->next.begin &&
-				work->launch_end < budget->next.launch_end)) {
-			budget->next = *work;
-		}
-		drop_work(budget);
-	}
-}
-
-/* ---- gaps ---- */
-
-/* What the GPU waited for though it was launched. */
-static void add_late(struct sweep *sweep, struct budget_gap *gap, enum budget_part part,
-	unsigned int slot, uint64_t begin)
-{
-	gap->ns[part - BUDGET_HOST] = gap->end - begin;
-	host_sweep_add(&sweep->host, slot, begin, gap->end, sweep->step->late_ns);
-}
-
-/* host_sweep_add has added what its launching thread did. */
-static bool is_drained(struct sweep *sweep, const struct budget_gap *gap, unsigned int slot)
-{
-	struct host_sweep *host = &sweep->host;
-
-	if (gap->begin <= sweep->begin) {
-		return false;
-	}
-	return host_sweep_is_in(host, slot, HOST_WAIT, gap->begin) ||
-	       (sweep->budget->next.begin &&
-		       host_sweep_is_handed_over(host, slot, gap->begin, sweep->step->begin_ns));
-}
-
-/* From its end to its begin. */
-static void divide_gap(struct sweep *sweep, struct budget_gap *gap)
-{
-	const struct budget_work *work = &sweep->budget->next;
-	uint64_t begin = gap->begin, end = gap->end, launched, late_ns;
-	bool is_last = !work->begin;
-	unsigned int slot = is_last ? sweep->budget->last_slot : work->slot;
-
-	gap->launch = (struct budget_site){.site = BUDGET_SITE_NOTHING};
-	gap->is_cut = is_last || work->begin > end;
-	if (!is_last) {
-		gap->launch = (struct budget_site){work->launch_end, work->site};
-	}
-	launched = is_last || work->launch_end > end ? end : work->launch_end;
-	launched = launched > begin ? launched : begin;
-	late_ns = end - launched;
-	if (launched == begin || (late_ns > BUDGET_LATENCY_NS && late_ns > (end - begin) / 2)) {
-		add_late(sweep, gap,
-			end - begin > BUDGET_QUEUE_NS ? BUDGET_DEPENDENCY : BUDGET_LATENCY, slot,
-			begin);
-		return;
-	}
-	add_late(sweep, gap, BUDGET_LATENCY, slot, launched);
-	host_sweep_add(&sweep->host, slot, begin, launched, gap->ns);
-	gap->is_drained = is_drained(sweep, gap, slot);
-}
-
-static void add_gap(struct sweep *sweep, uint64_t begin, uint64_t end)
-{
-	const struct budget *budget = sweep->budget;
-	struct budget_step *step = sweep->step;
-	struct budget_gap gap = {.step = step, .begin = begin, .end = end};
-
-	pass_works(sweep->budget, end);
-	divide_gap(sweep, &gap);
-	for (unsigned int i = 0; i < NR_BUDGET_IDLE; i++) {
-		step->ns[BUDGET_HOST + i] += gap.ns[i];
-	}
-	for (unsigned int i = 0; i <= NR_HOST_STATES && gap.is_drained; i++) {
-		step->drained_ns[i] += gap.ns[i];
-	}
-	if (budget->site_of) {
-		gap_owners_find(&sweep->budget->owners, begin, end, gap.owners);
-	}
-	if (budget->on_gap) {
-		budget->on_gap(budget->gap_context, &gap);
-	}
-}
-
-static void begin_sweep(struct sweep *sweep)
-{
-	struct budget *budget = sweep->budget;
-
-	for (unsigned int i = 0; i < NR_BUDGET_BUSY; i++) {
-		sweep->at[i].begin = UINT64_MAX;
-		sweep->has[i] = true;
-	}
-	host_sweep_begin(&sweep->host, &budget->host);
-}
-
-/* Forgets what begins later than the sweep's begin, and keeps the rest for an earlier step. */
-static void end_sweep(struct sweep *sweep)
-{
-	struct budget *budget = sweep->budget;
-	uint64_t begin = sweep->begin;
-
-	for (unsigned int i = 0; i < NR_BUDGET_BUSY; i++) {
-		go_before(sweep, i, begin);
-		if (sweep->has[i]) {
-			interval_queue_push(&budget->busy[i], sweep->at[i].begin,
-				sweep->at[i].end < begin ? sweep->at[i].end : begin);
-		}
-	}
-	host_sweep_end(&sweep->host, begin);
-	pass_works(budget, begin);
-}
-
-/* From the end to the begin. */
-static void add_parts(struct budget *budget, struct budget_step *step, uint64_t begin, uint64_t end)
-{
-	struct sweep sweep = {.budget = budget, .step = step, .begin = begin};
-	uint64_t now = end;
-
-	begin_sweep(&sweep);
-	while (now > begin) {
-		uint64_t until = begin;
-		unsigned int part = find_part(&sweep, now, &until);
-
-		if (part < NR_BUDGET_BUSY) {
-			step->ns[part] += now - until;
-		} else {
-			add_gap(&sweep, until, now);
-		}
-		now = until;
-	}
-	end_sweep(&sweep);
-}
-
 static void add_use(struct budget_step *step, const struct device_utilization *use)
 {
 	for (size_t i = 0; i < step->nr_devices; i++) {
@@ -395,7 +188,7 @@ static void close_from(struct budget *budget, struct budget_step *step, uint64_t
 	uint64_t end = step->end_ns < budget->closed_ns ? step->end_ns : budget->closed_ns;
 	uint64_t next = step->next_ns < budget->closed_ns ? step->next_ns : budget->closed_ns;
 
-	add_parts(budget, step, begin, end);
+	budget_sweep(budget, step, begin, end);
 	gap_owners_pass(&budget->owners, begin);
 	if (budget->has_devices) {
 		add_devices(budget, step, begin, next);
@@ -821,7 +614,7 @@ static void add_work(struct budget *budget, const struct op_record *record,
 		}
 	}
 	if (is_wanted(budget)) {
-		push_work(budget, &work);
+		budget_sweep_add_work(budget, &work);
 	}
 }
 

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Divides a stretch of a step among the parts of the time budget. */
+#ifndef REPORT_BUDGET_BUDGET_SWEEP_H
+#define REPORT_BUDGET_BUDGET_SWEEP_H
+
+#include "report/budget/budget.h"
+
+/* Keeps an activity of the GPU: if it is the first one behind a gap, its launch ends that. */
+void budget_sweep_add_work(struct budget *budget, const struct budget_work *work);
+
+/*
+ * Adds the time from begin to end, in ns, to the parts of the step, and hands each gap to on_gap.
+ * All events that reach into it have been seen. Stretches come from the last one to the first;
+ * events behind `begin` are forgotten.
+ */
+void budget_sweep(struct budget *budget, struct budget_step *step, uint64_t begin, uint64_t end);
+
+#endif
