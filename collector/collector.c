@@ -328,20 +328,42 @@ bool collector_start(void)
 	return is_first;
 }
 
+static bool wants_cupti(void)
+{
+	return config_flag(CONFIG_CUPTI) && !config_flag(CONFIG_TIMER_ONLY);
+}
+
+static void report_late_start(void)
+{
+	notice_add("late start", 0,
+		"CUDA was ready before the recorder, on a busy machine or a slow disk; calls that "
+		"only CUPTI sees, such as those of a static runtime, were neither recorded nor "
+		"counted until then");
+}
+
 /* is_late: CUDA was ready before the recorder. */
 static void attach(bool is_late)
 {
 	bool is_wanted = step_wants_activity();
 
-	if (!collector_is_running() || !state.may_attach ||
-		atomic_exchange(&state.is_attached, true)) {
+	if (!state.may_attach) {
+		return;
+	}
+	if (!collector_is_running()) {
+		/* The program has ended since the recorder was ready; the drain still writes. */
+		if (is_late && wants_cupti() && !clock_is_forbidden && !state.holder) {
+			report_late_start();
+		}
+		return;
+	}
+	if (atomic_exchange(&state.is_attached, true)) {
 		return;
 	}
 	device_find();
 	if (config_number(CONFIG_SAMPLE_MS) && !config_flag(CONFIG_TIMER_ONLY)) {
 		nvml_find();
 	}
-	if (!config_flag(CONFIG_CUPTI) || config_flag(CONFIG_TIMER_ONLY)) {
+	if (!wants_cupti()) {
 		notice_add("no CUPTI", 0,
 			"GPROF_CUPTI=0 or GPROF_TIMER_ONLY=1 disables CUPTI; kernels and copies "
 			"have no device times");
@@ -356,10 +378,7 @@ static void attach(bool is_late)
 			state.holder);
 	} else if (!cupti_load()) {
 		if (is_late) {
-			notice_add("late start", 0,
-				"CUDA was ready before the recorder, on a busy machine or a slow "
-				"disk; calls that only CUPTI sees, such as those of a static "
-				"runtime, were neither recorded nor counted until then");
+			report_late_start();
 		}
 		cupti_share_attach(startup_ring_bytes() / 2, is_wanted);
 	}
