@@ -18,6 +18,7 @@
 #include "collector/sample/sample.h"
 #include "collector/startup.h"
 #include "collector/step/step.h"
+#include "collector/step/window.h"
 #include "collector/stream/batch.h"
 #include "collector/stream/calls.h"
 #include "collector/stream/facts.h"
@@ -459,6 +460,30 @@ void collector_catch_up(bool is_exit)
 	if (collector_is_running() && (!is_exit || atomic_load(&state.is_attached))) {
 		drain_catch_up(is_exit);
 	}
+}
+
+int collector_switch(bool is_on)
+{
+	TARGET_LEAVE_ALONE;
+	struct ring_mark mark;
+	int rc = -EIO;
+
+	ring_enter_profiler(&ring_tls, &mark);
+	if (collector_is_running()) {
+		rc = step_is_open() == is_on ? 0 : drain_switch(is_on) ? 1 : -EIO;
+	}
+	ring_leave_profiler(&ring_tls, &mark);
+	return rc;
+}
+
+const char *collector_stream(void)
+{
+	return collector_is_running() ? stream_path() : NULL;
+}
+
+uint64_t collector_window(void)
+{
+	return window_newest();
 }
 
 COMPAT_START_CODE void collector_set_source(const struct collector_source *source)

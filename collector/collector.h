@@ -109,6 +109,19 @@ bool collector_is_step_range(const char *name, uint64_t nr_bytes);
  */
 void collector_loader_worker(uint32_t number, uint32_t nr_workers);
 
+/*
+ * The program itself switches recording on or off. Returns 1, or 0 if it was so already; -EIO if
+ * nothing is recorded in this process any more, or the drain makes no progress. After off, the
+ * stream has all that was recorded and whose GPU work is done.
+ */
+int collector_switch(bool is_on);
+
+/* The path of the stream, which lasts as long as the process; NULL if nothing is recorded. */
+const char *collector_stream(void);
+
+/* The number of the newest record window, from 1; 0 before the first. */
+uint64_t collector_window(void);
+
 /* cudaProfilerStart (true) and cudaProfilerStop (false). */
 void collector_capture(bool is_on);
 

@@ -62,6 +62,8 @@
 /* Interval of checks whether the target's last thread has ended, once its main thread has. */
 #define LONELY_MS 10u
 
+enum { SWITCH_NONE, SWITCH_ON, SWITCH_OFF };
+
 static struct drain_state {
 	struct block_ticks ticks;
 	uint32_t flush_ms;
@@ -77,6 +79,7 @@ static struct drain_state {
 	bool is_late; /* forked after CUDA was in use; the notice is still missing */
 	atomic_bool is_leaving;
 	atomic_uint nr_asked, nr_answered; /* by drain_catch_up */
+	atomic_uint switch_to;		   /* by drain_switch, 0: nothing new */
 	atomic_bool is_stopping;
 	atomic_bool is_done;
 	struct drain_owner owner;
@@ -309,15 +312,36 @@ static void update_windows(void)
 	look_for_late_window(was_off);
 }
 
-/* The control file may have a new command; CUPTI is up before a window opens by it. */
+/* CUPTI is up before a window opens. */
+static void obey(struct control_command command)
+{
+	step_prepare(command.first, command.end);
+	update_windows();
+	step_command(command.first, command.end);
+}
+
+/* The control file may have a new one. */
 static void look_for_command(void)
 {
 	struct control_command command;
 
 	if (control_look(&command)) {
-		step_prepare(command.first, command.end);
-		update_windows();
-		step_command(command.first, command.end);
+		obey(command);
+	}
+}
+
+/* What the program has asked for by drain_switch. */
+static void look_for_switch(void)
+{
+	switch (atomic_exchange(&drain.switch_to, SWITCH_NONE)) {
+	case SWITCH_ON:
+		obey(CONTROL_START);
+		break;
+	case SWITCH_OFF:
+		obey(CONTROL_STOP);
+		break;
+	default:
+		break;
 	}
 }
 
@@ -394,6 +418,7 @@ static void catch_up(void)
 		return;
 	}
 	look_for_teardown();
+	look_for_switch();
 	if (atomic_load(&drain.is_leaving)) {
 		leave_activity();
 	} else {
@@ -618,6 +643,12 @@ bool drain_catch_up(bool is_leaving)
 		atomic_store(&drain.is_leaving, true);
 	}
 	return wait_until(is_caught_up, atomic_fetch_add(&drain.nr_asked, 1) + 1);
+}
+
+bool drain_switch(bool is_on)
+{
+	atomic_store(&drain.switch_to, is_on ? SWITCH_ON : SWITCH_OFF);
+	return drain_catch_up(false);
 }
 
 static bool has_stopped(unsigned int unused)

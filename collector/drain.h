@@ -57,6 +57,12 @@ bool drain_stop(const char *how, struct drain_result *result);
 bool drain_catch_up(bool is_leaving);
 
 /*
+ * Opens a record window as the control file does, or closes it; then as drain_catch_up. It wins
+ * over GPROF_SCHEDULE and GPROF_CAPTURE from then on.
+ */
+bool drain_switch(bool is_on);
+
+/*
  * What was only counted so far becomes rows of the calling thread's ring, which outlives the
  * program: another one takes its place. Any thread.
  */

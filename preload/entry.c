@@ -4,6 +4,8 @@
  * and the one function that a program may call itself. The constructor makes no file, no thread and
  * no output; that waits until the process touches CUDA or NVTX.
  */
+#include "preload/entry.h"
+
 #include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
@@ -258,8 +260,36 @@ COMPAT_START_CODE static void ask_for_injection(void)
 {
 	bool is_taken = config_flag(CONFIG_ENABLE);
 
+	dl_iterate_phdr(look_for_path, NULL);
+	if (!entry.path) {
+		return;
+	}
 	take_variable(CUDA_INJECTION, NEXT_CUDA, next_cuda, is_taken);
 	take_variable(NVTX_INJECTION, NEXT_NVTX, nvtx_next_path, is_taken);
+}
+
+/* Stops at what the loader mapped first: this library, or the C library. */
+COMPAT_START_CODE static int look_for_first(struct dl_phdr_info *info, size_t size, void *is_late)
+{
+	(void)size;
+	*(bool *)is_late =
+		loaded_objects_begins(info->dlpi_name ? info->dlpi_name : "", "libc.so.");
+	return *(bool *)is_late ||
+	       loaded_objects_contains(info, (uintptr_t)&recorder_ensure_started);
+}
+
+COMPAT_START_CODE bool entry_is_late(void)
+{
+	bool is_late = false;
+
+	dl_iterate_phdr(look_for_first, &is_late);
+	return is_late;
+}
+
+/* Has the program loaded us itself, and not a loader's variable? Then it says when to record. */
+COMPAT_START_CODE static bool is_for_program(void)
+{
+	return entry_is_late() && !getenv(CUDA_INJECTION) && !getenv(NVTX_INJECTION);
 }
 
 __attribute__((constructor)) static void begin(void)
@@ -274,11 +304,11 @@ __attribute__((constructor)) static void begin(void)
 		hooks_end_init();
 		python_start_init();
 	}
+	if (is_for_program()) {
+		return;
+	}
 	if (config_flag(CONFIG_ENABLE) || getenv(NEXT_CUDA) || getenv(NEXT_NVTX)) {
-		dl_iterate_phdr(look_for_path, NULL);
-		if (entry.path) {
-			ask_for_injection();
-		}
+		ask_for_injection();
 	}
 	if (config_flag(CONFIG_ENABLE)) {
 		torch_look_first();
@@ -316,6 +346,31 @@ static const char *find_holder(void)
 	return modules_find(NULL, "nvInjectionVersion") ? "Nsight Compute" : NULL;
 }
 
+/* The driver works: CUPTI may be asked. */
+static void attach(void)
+{
+	/*
+	 * Registered later than the driver's own handler, it runs earlier: CUPTI still works. Also
+	 * in a forked child, where the driver just took the C library's lock for its own.
+	 */
+	ask_for_exit(&entry.has_late_handler);
+	collector_attach(find_holder());
+	torch_look();
+}
+
+/* Has somebody initialised the driver, so that it makes no injection call any more? */
+static bool is_driver_ready(void)
+{
+	enum { SUCCESS = 0, INVALID_CONTEXT = 201 };
+	void *context = NULL;
+	int (*get)(void **context) = NULL;
+	int rc;
+
+	*(void **)&get = modules_find(NULL, "cuCtxGetCurrent");
+	rc = get ? get(&context) : -1;
+	return rc == SUCCESS || rc == INVALID_CONTEXT;
+}
+
 HOOK_EXPORT int InitializeInjection(void);
 
 /* The driver calls this at the end of cuInit, on the thread that called it. */
@@ -332,23 +387,21 @@ int InitializeInjection(void)
 	if (collector_start() && hook_mode() & COLLECTOR_COLD) {
 		loss_add(LOSS_START, 1);
 	}
-	/*
-	 * Registered later than the driver's own handler, it runs earlier: CUPTI still works. Also
-	 * in a forked child, where the driver just took the C library's lock for its own.
-	 */
-	ask_for_exit(&entry.has_late_handler);
-	collector_attach(find_holder());
-	torch_look();
+	attach();
 	return 1;
 }
 
-HOOK_EXPORT void gprof_step(void);
-
-/* For programs that look it up by dlsym: ends a step if GPROF_STEP is auto. */
-void gprof_step(void)
+bool entry_is_usable(void)
 {
-	if (hook_mode() & COLLECTOR_COLD) {
-		recorder_ensure_started();
+	return dlsym && is_alone() && config_flag(CONFIG_ENABLE);
+}
+
+void entry_begin_inside(void)
+{
+	ask_for_injection();
+	recorder_ensure_started();
+	if (is_driver_ready() && !atomic_exchange(&entry.is_injected, true)) {
+		attach();
 	}
-	collector_step(GPROF_STEP_CALL);
+	torch_look();
 }

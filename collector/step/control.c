@@ -71,11 +71,11 @@ static bool parse(struct control_command *command, const char *line)
 	uint64_t first, end;
 
 	if (!strcmp(line, "start")) {
-		*command = (struct control_command){0, STEP_NO_END};
+		*command = CONTROL_START;
 		return true;
 	}
 	if (!strcmp(line, "stop")) {
-		*command = (struct control_command){1, 1};
+		*command = CONTROL_STOP;
 		return true;
 	}
 	if (strncmp(line, "steps ", 6) || schedule_parse_span(&first, &end, line + 6) ||

@@ -9,10 +9,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "collector/step/step.h"
+
 /* The arguments of step_command. */
 struct control_command {
 	uint32_t first, end;
 };
+
+#define CONTROL_START ((struct control_command){0, STEP_NO_END})
+#define CONTROL_STOP  ((struct control_command){1, 1})
 
 /* After stream_start. Ignores a file that exists already. */
 void control_init(void);

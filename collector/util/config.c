@@ -12,9 +12,10 @@
 #include "collector/util/log.h"
 #include "collector/util/redact.h"
 
-#define PREFIX	   "GPROF_"
-#define TEXT_BYTES 1024
-#define MAX_WRONG  8
+#define PREFIX	     "GPROF_"
+#define TEXT_BYTES   1024
+#define MAX_WRONG    8
+#define PRESET_BYTES 4096
 
 enum type { TYPE_BOOL, TYPE_NUMBER, TYPE_TEXT, TYPE_CHOICE, TYPE_LIST };
 
@@ -49,6 +50,24 @@ static struct config_state {
 	char wrong[MAX_WRONG][256];
 	unsigned int nr_wrong, nr_more_wrong;
 } config;
+
+/* Lines of config_preset, each with its NUL: NAME=value. */
+static char presets[PRESET_BYTES];
+static size_t nr_preset_bytes COMPAT_AT_START;
+
+/* The value before that of the file and the default; NULL: there is none. */
+COMPAT_START_CODE static const char *given_text(enum config_name name)
+{
+	size_t nr_bytes = strlen(variables[name].name);
+
+	for (const char *line = presets; line < presets + nr_preset_bytes;
+		line += strlen(line) + 1) {
+		if (!strncmp(line, variables[name].name, nr_bytes) && line[nr_bytes] == '=') {
+			return line + nr_bytes + 1;
+		}
+	}
+	return getenv(variables[name].name);
+}
 
 /* Returns room for one more sentence. Without room, counts the setting and returns NULL. */
 static char *add_wrong(void)
@@ -288,21 +307,47 @@ int config_set(const char *name, const char *value)
 	return rc;
 }
 
+int config_preset(const char *lines)
+{
+	char text[PRESET_BYTES], *line, *rest, *value;
+	size_t nr_bytes = strlen(lines);
+
+	if (nr_bytes >= sizeof(text)) {
+		return -E2BIG;
+	}
+	memcpy(text, lines, nr_bytes + 1);
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		size_t nr_name = strcspn(line, "=");
+		enum config_name variable = find_variable(line, nr_name);
+
+		value = line + nr_name;
+		if (!*value || variable == CONFIG_NR || set(variable, value + 1)) {
+			return -EINVAL;
+		}
+	}
+	memcpy(presets, lines, nr_bytes + 1);
+	for (char *end = presets; (end = strchr(end, '\n')); end++) {
+		*end = 0;
+	}
+	nr_preset_bytes = nr_bytes;
+	return 0;
+}
+
 COMPAT_START_CODE void config_init_enable(void)
 {
-	const char *text = getenv(variables[CONFIG_ENABLE].name);
+	const char *text = given_text(CONFIG_ENABLE);
 
 	numbers[CONFIG_ENABLE] = !text || strcmp(text, "0");
 }
 
 COMPAT_START_CODE bool config_is_asked(enum config_name name)
 {
-	return getenv(variables[name].name) != NULL;
+	return given_text(name) != NULL;
 }
 
 uint64_t config_early(enum config_name name)
 {
-	const char *text = getenv(variables[name].name);
+	const char *text = given_text(name);
 
 	if (!text || set(name, text)) {
 		set(name, variables[name].value);
@@ -319,7 +364,7 @@ void config_init(void)
 	home = home ? home : getenv("CUDA_PATH");
 	strncpy(config.cuda_home, home ? home : "", sizeof(config.cuda_home) - 1);
 	for (int i = 0; i < CONFIG_NR; i++) {
-		const char *text = getenv(variables[i].name);
+		const char *text = given_text((enum config_name)i);
 
 		set((enum config_name)i, variables[i].value);
 		if (text) {

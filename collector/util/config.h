@@ -25,6 +25,13 @@ enum { PYTHON_OFF, PYTHON_STACKS, PYTHON_MODULES, PYTHON_FUNCTIONS }; /* bits of
 enum { TORCH_OFF, TORCH_STEPS, TORCH_OPS, TORCH_SHAPES };
 enum { PADDLE_OFF, PADDLE_STEPS, PADDLE_OPS, PADDLE_RANGES };
 
+/*
+ * Settings that override the environment, before anything of it is read: lines NAME=value. Returns
+ * 0; -EINVAL for a variable that does not exist or a value that is not allowed, -E2BIG for more
+ * than 4 KB, and then none of them counts.
+ */
+int config_preset(const char *lines);
+
 /* Reads only whether GPROF_ENABLE is 0, all that a process without CUDA needs. */
 void config_init_enable(void);
 

@@ -63,6 +63,7 @@ static struct python_state {
 	atomic_bool is_replaced;
 	atomic_bool is_traced; /* by itself: its calls are not recorded any more */
 	atomic_bool is_traced_reported;
+	bool is_hooked; /* on_event is called */
 	bool has_hangs; /* which want the stacks of all threads */
 	const char *why_no_calls, *why_no_threads;
 	const char *why;   /* it does not work; NULL if it does, or there is no Python */
@@ -264,10 +265,26 @@ static void report_replaced(void)
 	}
 }
 
+/* With the GIL: is this interpreter as we know it? If so, parts begin. */
+static void get_in(void)
+{
+	struct ring_mark mark;
+
+	if (atomic_exchange(&state.is_done, true)) {
+		return;
+	}
+	ring_enter_profiler(&ring_tls, &mark);
+	strncpy(state.version, state.Py_GetVersion(), sizeof(state.version) - 1);
+	state.why = try_out();
+	ring_leave_profiler(&ring_tls, &mark);
+	if (!state.why) {
+		start();
+	}
+}
+
 /* The program is about to run: this thread has the GIL, and will end the interpreter. */
 static int on_event(const char *event, struct object *args, void *unused)
 {
-	struct ring_mark mark;
 	TARGET_KEEP_ERRNO;
 
 	(void)args;
@@ -278,15 +295,8 @@ static int on_event(const char *event, struct object *args, void *unused)
 		report_replaced();
 		return 0;
 	}
-	if (strncmp(event, "cpython.run_", 12) || atomic_exchange(&state.is_done, true)) {
-		return 0;
-	}
-	ring_enter_profiler(&ring_tls, &mark);
-	strncpy(state.version, state.Py_GetVersion(), sizeof(state.version) - 1);
-	state.why = try_out();
-	ring_leave_profiler(&ring_tls, &mark);
-	if (!state.why) {
-		start();
+	if (!strncmp(event, "cpython.run_", 12)) {
+		get_in();
 	}
 	return 0;
 }
@@ -327,6 +337,26 @@ COMPAT_START_CODE void python_start_init(void)
 		state.why = "it lacks functions that 3.8 and later have";
 	} else if (state.PySys_AddAuditHook(on_event, NULL)) {
 		state.why = "it accepts no audit hook";
+	} else {
+		state.is_hooked = true;
+	}
+}
+
+void python_start_inside(void)
+{
+	int (*has_gil)(void) = NULL;
+
+	if (!state.is_hooked) {
+		python_start_init();
+	}
+	if (!state.is_hooked || atomic_load(&state.is_done)) {
+		return;
+	}
+	*(void **)&has_gil = dlsym(RTLD_DEFAULT, "PyGILState_Check");
+	if (has_gil && has_gil()) {
+		get_in();
+	} else {
+		state.why = "gprof_start() was called without the GIL";
 	}
 }
 

@@ -9,6 +9,12 @@
 /* From the constructor: installs an audit hook, if the environment enables Python. */
 void python_start_init(void);
 
+/*
+ * The program starts gprof while it runs: gets in now, if the settings enable Python. With the GIL,
+ * else Python stays off, and the notice says why.
+ */
+void python_start_inside(void);
+
 /* The recorder has started: says in the stream what does not work, and why. */
 void python_start_report(void);
 

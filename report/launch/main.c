@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "report/launch/jupyter.h"
 #include "report/launch/library.h"
 #include "report/launch/program.h"
 #include "report/launch/record_options.h"
@@ -25,6 +26,7 @@ struct launch {
 	char *library;
 	char *preload; /* of LD_PRELOAD */
 	enum form form;
+	bool is_kernel;	 /* only to be installed */
 	bool has_report; /* at the end */
 	bool is_over;	 /* the options asked for help or the version */
 };
@@ -159,6 +161,9 @@ static int take_option(struct launch *launch, int option)
 	case OPTION_NO_REPORT:
 		launch->has_report = option == OPTION_REPORT;
 		return 0;
+	case OPTION_JUPYTER:
+		launch->is_kernel = true;
+		return 0;
 	case OPTION_HELP:
 		print_help();
 		launch->is_over = true;
@@ -282,6 +287,18 @@ static int run(struct launch *launch, char **argv)
 	return status;
 }
 
+static int install_kernel(const struct launch *launch, const char *python)
+{
+	int status = program_check(python, launch->library);
+	char *path = status ? NULL : program_find(python);
+
+	if (!status && (!path || jupyter_install(path, launch->preload, launch->values))) {
+		status = LAUNCH_FAILED;
+	}
+	free(path);
+	return status ? fail(status, err_text()) : 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct launch launch = {.form = FORM_NONE, .has_report = isatty(STDERR_FILENO)};
@@ -290,7 +307,7 @@ int main(int argc, char **argv)
 	if (status || launch.is_over) {
 		return status;
 	}
-	if (optind == argc && launch.form == FORM_NONE) {
+	if (optind == argc && launch.form == FORM_NONE && !launch.is_kernel) {
 		return fail(LAUNCH_FAILED, "which program? usage: gprof-record [OPTION]... [--] "
 					   "PROGRAM [ARGUMENT]...");
 	}
@@ -298,6 +315,8 @@ int main(int argc, char **argv)
 	launch.preload = launch.library ? library_preload(launch.library) : NULL;
 	if (!launch.preload) {
 		status = fail(LAUNCH_FAILED, err_text());
+	} else if (launch.is_kernel) {
+		status = install_kernel(&launch, optind < argc ? argv[optind] : "python3");
 	} else if (launch.form != FORM_NONE) {
 		print_env(&launch);
 	} else {

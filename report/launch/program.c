@@ -30,8 +30,7 @@ static bool is_runnable(const char *path)
 	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
 }
 
-/* Where execvp finds the name. Returns memory of the caller, NULL if it is nowhere. */
-static char *find_in_path(const char *name)
+char *program_find(const char *name)
 {
 	const char *folders = getenv("PATH"), *at;
 
@@ -240,7 +239,7 @@ static char *interpreter(const struct head *head)
 		}
 		if (is_program) {
 			free(word);
-			word = find_in_path(next);
+			word = program_find(next);
 			free(next);
 			return word;
 		}
@@ -277,7 +276,7 @@ static int check_file(const char *path, const char *library, int nr_scripts)
 
 int program_check(const char *name, const char *library)
 {
-	char *path = find_in_path(name);
+	char *path = program_find(name);
 	int status;
 
 	if (!path || access(path, F_OK) != 0) {

@@ -10,6 +10,9 @@ enum {
 	LAUNCH_NOT_FOUND = 127,
 };
 
+/* Where execvp finds the name. Returns memory of the caller, NULL if it is nowhere. */
+char *program_find(const char *name);
+
 /*
  * Checks that `library` can be preloaded into `name`, which is looked up as execvp does. Follows
  * scripts to their interpreters, also behind env. Refuses, with the reason in err_text: programs

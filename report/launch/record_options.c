@@ -28,6 +28,10 @@ static const struct {
 	{"library", "FILE",
 		"the libgprof.so to preload (default: the one installed with gprof-record)",
 		required_argument, OPTION_LIBRARY},
+	{"jupyter-kernel", NULL,
+		"do not run anything; install a kernel for Jupyter, of the given python (default: "
+		"python3), that runs under gprof and records the cells that begin with %%gprof",
+		no_argument, OPTION_JUPYTER},
 	{"help", NULL, "print this", no_argument, OPTION_HELP},
 	{"version", NULL, "print the version", no_argument, OPTION_VERSION},
 };

@@ -18,7 +18,8 @@ enum {
 	OPTION_PRINT,
 	OPTION_REPORT,
 	OPTION_NO_REPORT,
-	OPTION_SHAPES
+	OPTION_SHAPES,
+	OPTION_JUPYTER
 };
 
 /* All options, ending with zeros. Valid until the program ends. */

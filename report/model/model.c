@@ -882,8 +882,13 @@ uint64_t process_missing(const struct process *process)
 	return sum(missing, recorded > unwritten ? recorded : unwritten);
 }
 
+bool process_lacks_end(const struct process *process)
+{
+	return !process->is_ended && !process->is_closed_selected;
+}
+
 bool process_is_complete(const struct process *process)
 {
-	return process->is_ended && !process_missing(process) &&
+	return !process_lacks_end(process) && !process_missing(process) &&
 	       !stream_is_damaged(process->stream);
 }

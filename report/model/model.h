@@ -199,6 +199,7 @@ struct process {
 	uint64_t clock_error_ns; /* ... with this error */
 	int64_t rank, world;	 /* -1: unknown */
 	bool is_ended;		 /* its stream says how it ended */
+	bool is_closed_selected; /* only record windows that are closed are selected */
 	bool is_foreign;	 /* no other process has its communicators, see foreign_rank.c */
 	struct select *select;	 /* the selected part, see select.h; NULL: everything */
 };
@@ -274,7 +275,13 @@ uint32_t process_clock(const struct process *process);
 /* How many events are missing, for whatever reason. */
 uint64_t process_missing(const struct process *process);
 
-/* True if nothing is missing or damaged, and the process ended its stream. */
+/*
+ * Did the process not end its stream, although what is selected needs the end? Record windows that
+ * are closed do not.
+ */
+bool process_lacks_end(const struct process *process);
+
+/* True if nothing is missing or damaged, and the end is there. */
 bool process_is_complete(const struct process *process);
 
 /* Is it a table of events (calls, activities, ranges), not of definitions or facts? */

@@ -386,6 +386,30 @@ static void read_launches(struct select *select, struct stream *stream)
 
 /* ---- a process ---- */
 
+/* Before the first selected window and after the last one no time passes. */
+static void cut_time(struct process *process)
+{
+	struct select *select = process->select;
+	const struct intervals *spans = &select->spans;
+	uint64_t begin_ns, end_ns = process->last_ns;
+
+	if (!spans->nr || process->first_ns > process->last_ns) {
+		return;
+	}
+	begin_ns = clock_map_time(&process->host_clock, spans->items[0].begin);
+	if (spans->items[spans->nr - 1].end != UINT64_MAX) {
+		end_ns = clock_map_time(&process->host_clock, spans->items[spans->nr - 1].end);
+	}
+	if (begin_ns > process->first_ns && begin_ns <= process->last_ns) {
+		select->cut_begin_ns = begin_ns - process->first_ns;
+	}
+	if (end_ns < process->last_ns && end_ns >= process->first_ns + select->cut_begin_ns) {
+		select->cut_end_ns = process->last_ns - end_ns;
+	}
+	process->first_ns += select->cut_begin_ns;
+	process->last_ns -= select->cut_end_ns;
+}
+
 void select_make(struct process *process, const struct select_options *options)
 {
 	struct select *select = mem_zeroed(1, sizeof(*select));
@@ -393,7 +417,12 @@ void select_make(struct process *process, const struct select_options *options)
 	select->process = process;
 	select->has_step = mem_zeroed(process->nr_steps + 1, sizeof(*select->has_step));
 	find_spans(select, options);
+	process->is_closed_selected = !numbers_is_empty(&options->windows) && select->spans.nr &&
+				      select->spans.items[select->spans.nr - 1].end != UINT64_MAX;
 	process->select = select;
+	if (!numbers_is_empty(&options->windows)) {
+		cut_time(process);
+	}
 	read_launches(select, process->stream);
 	select->kept = select_nvtx_read(process);
 	if (!nr_users++) {
@@ -419,6 +448,8 @@ void select_drop(struct process *process)
 	if (!select) {
 		return;
 	}
+	process->first_ns -= select->cut_begin_ns;
+	process->last_ns += select->cut_end_ns;
 	if (!--nr_users) {
 		drop_scratch();
 	}
@@ -428,6 +459,7 @@ void select_drop(struct process *process)
 	free(select->has_step);
 	free(select);
 	process->select = NULL;
+	process->is_closed_selected = false;
 }
 
 bool select_has_tick(const struct process *process, uint64_t tick)

@@ -41,6 +41,7 @@ struct select {
 	size_t nr_empty;		    /* of these, without a length */
 	uint64_t nr_activities, nr_no_call; /* activities: all, and those without a call */
 	struct idset *launched;		    /* correlation IDs of the selected calls */
+	uint64_t cut_begin_ns, cut_end_ns;  /* by which the process's time is shorter */
 	uint64_t **kept; /* NVTX rows by block, a bit each; NULL: none of the block */
 };
 
@@ -59,7 +60,8 @@ bool select_is_set(const struct select_options *options);
 
 /*
  * Applies the options to a process and reads what calls launched. The process keeps its selection
- * until select_drop. Memory: a bit for each call and NVTX row, and one batch for all processes.
+ * until select_drop. With windows, its time is that from the first of them to the last. Memory: a
+ * bit for each call and NVTX row, and one batch for all processes.
  */
 void select_make(struct process *process, const struct select_options *options);
 void select_drop(struct process *process);

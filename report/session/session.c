@@ -534,7 +534,7 @@ static void warn_process(const struct cmd_input *input, const struct process *pr
 		cmd_error("%s: %llu damaged places in the ring file", from,
 			(unsigned long long)stream->ring_rows_damaged);
 	}
-	if (!process->is_ended) {
+	if (process_lacks_end(process)) {
 		warn_end(input, process);
 	}
 	if (missing) {

@@ -362,6 +362,40 @@ START_TEST(endless_text_is_refused)
 }
 END_TEST
 
+START_TEST(preset_wins_over_the_environment)
+{
+	setenv("GPROF_BUFFER_MB", "8", 1);
+	setenv("GPROF_MAX_MB", "3", 1);
+	ck_assert_int_eq(config_preset("GPROF_BUFFER_MB=16\nGPROF_PYTHON=stacks,modules"), 0);
+	ck_assert(config_is_asked(CONFIG_PYTHON));
+	ck_assert_uint_eq(config_early(CONFIG_PYTHON), 1u << PYTHON_STACKS | 1u << PYTHON_MODULES);
+	config_init();
+	ck_assert_uint_eq(config_number(CONFIG_BUFFER_MB), 16);
+	ck_assert_uint_eq(config_number(CONFIG_MAX_MB), 3);
+	ck_assert_int_eq(config_preset(""), 0);
+	config_init();
+	ck_assert_uint_eq(config_number(CONFIG_BUFFER_MB), 8);
+}
+END_TEST
+
+START_TEST(wrong_preset_changes_nothing)
+{
+	static char text[5000] = "GPROF_DIR=";
+	static const char *const wrong[] = {"GPROF_BUFFER_MB=16\nGPROF_GRAPH=none",
+		"GPROF_BUFFER_MB=16\nGPROF_COLOUR=red", "GPROF_BUFFER_MB", "BUFFER_MB=16",
+		"GPROF_BUFFER_MB=-1"};
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		ck_assert_int_eq(config_preset(wrong[i]), -EINVAL);
+	}
+	memset(text + strlen(text), 'd', sizeof(text) - 1 - strlen(text));
+	ck_assert_int_eq(config_preset(text), -E2BIG);
+	config_init();
+	ck_assert_uint_eq(config_number(CONFIG_BUFFER_MB), 64);
+	ck_assert_str_eq(config_text(CONFIG_DIR), "gprof-dump");
+}
+END_TEST
+
 Suite *unit_suite(void)
 {
 	const TTest *const tests[] = {defaults_hold_without_an_environment,
@@ -377,7 +411,8 @@ Suite *unit_suite(void)
 		byte_order_mark_does_not_hide_the_first_line,
 		oversized_file_is_used_up_to_its_last_whole_line,
 		file_that_just_fits_is_used_wholly, line_without_a_value_is_told,
-		endless_text_is_refused};
+		endless_text_is_refused, preset_wins_over_the_environment,
+		wrong_preset_changes_nothing};
 	Suite *suite = unit_make("config", tests, sizeof(tests) / sizeof(tests[0]));
 
 	unit_loop(suite, what_is_no_regular_file_is_not_opened_and_told, 4);

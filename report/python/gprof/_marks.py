@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Marks for the recorder in this process: functions that libgprof.so exports."""
+"""The functions that libgprof.so exports: marks, and recording that the program begins and ends."""
 
 from __future__ import annotations
 
@@ -7,31 +7,37 @@ import contextlib
 import ctypes
 from collections.abc import Iterator
 
-
-def _find(name: str, *arguments: type) -> "ctypes._NamedFuncPointer | None":
-    """The function of the preloaded library; None if the process runs without it."""
-    try:
-        function = getattr(ctypes.CDLL(None), name)
-    except (AttributeError, OSError):
-        return None
-    function.argtypes = arguments
-    return function
+#: The library in this process: preloaded, or loaded by start(); None: there is none.
+library: "ctypes.CDLL | None" = None
 
 
-_step = _find("gprof_step")
-_push = _find("gprof_range_push", ctypes.c_char_p)
-_pop = _find("gprof_range_pop")
+def use(loaded: ctypes.CDLL) -> None:
+    """From now on marks go to that library."""
+    global library
+    loaded.gprof_range_push.argtypes = (ctypes.c_char_p,)
+    loaded.gprof_start.argtypes = (ctypes.c_char_p,)
+    loaded.gprof_stream.restype = ctypes.c_char_p
+    library = loaded
+
+
+def _find() -> None:
+    # PyDLL: the calls are short, and start() looks at the interpreter, for which it needs the GIL.
+    with contextlib.suppress(AttributeError, OSError):
+        use(ctypes.PyDLL(None))
+
+
+_find()
 
 
 def is_recorded() -> bool:
-    """Is libgprof.so preloaded into this process?"""
-    return _step is not None
+    """Is libgprof.so in this process, preloaded or by start()?"""
+    return library is not None
 
 
 def step() -> None:
     """Ends a step, if GPROF_STEP is auto or unset."""
-    if _step:
-        _step()
+    if library:
+        library.gprof_step()
 
 
 @contextlib.contextmanager
@@ -40,10 +46,28 @@ def range(name: str) -> Iterator[None]:
 
     Also a decorator: @gprof.range("load").
     """
-    if _push and _pop:
-        _push(name.encode(errors="replace"))
+    to = library
+    if to:
+        to.gprof_range_push(name.encode(errors="replace"))
     try:
         yield
     finally:
-        if _push and _pop:
-            _pop()
+        if to:
+            to.gprof_range_pop()
+
+
+def start(settings: "bytes | None") -> int:
+    """The window that it opens, 0 or -errno: see preload/inside.c."""
+    assert library
+    return int(library.gprof_start(settings))
+
+
+def stop() -> int:
+    """0 or -errno. Without the GIL: it waits for the stream."""
+    return ctypes.CDLL(library._name).gprof_stop() if library else -1
+
+
+def stream() -> str:
+    """The path of this process's stream."""
+    assert library
+    return (library.gprof_stream() or b"").decode(errors="surrogateescape")

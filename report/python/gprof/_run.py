@@ -29,7 +29,7 @@ class IncompleteWarning(UserWarning):
     """The figures are right for what was recorded, but data are missing; the text says which."""
 
 
-def _find_report(given: str | os.PathLike[str] | None) -> str:
+def find_report(given: str | os.PathLike[str] | None) -> str:
     """The command: the given one, that of this Python's environment, else that of PATH."""
     own = Path(sysconfig.get_path("scripts")) / "gprof-report"
     found = os.fspath(given) if given else str(own) if own.exists() else shutil.which("gprof-report")
@@ -67,11 +67,12 @@ class Run:
 
     def __init__(self, *paths: str | os.PathLike[str], report: str | os.PathLike[str] | None = None) -> None:
         self.paths = [os.fspath(path) for path in paths]
-        self._report = _find_report(report)
+        self._report = find_report(report)
+        self._defaults: dict[str, Any] = {}  # options of each call
 
-    def _run(self, *arguments: str) -> str:
+    def _run(self, command: str, *arguments: str) -> str:
         done = subprocess.run(
-            [self._report, *arguments], capture_output=True, encoding="utf-8", errors="replace", check=False
+            [self._report, command, *_options(self._defaults), *arguments], capture_output=True, encoding="utf-8", errors="replace", check=False
         )
         said = done.stderr.strip()
         if done.returncode not in (0, _INCOMPLETE):
@@ -132,6 +133,10 @@ class Run:
             header = self._run("sql", "--format=csv", *arguments).splitlines()[:1]
             frame = frame.reindex(columns=next(csv.reader(header), []))
         return frame
+
+    def page(self, path: str | os.PathLike[str], **options: Any) -> None:
+        """Writes the page, one HTML file with all tables, charts and the timeline."""
+        self._run("html", "-o", os.fspath(path), *_options(options), "--", *self.paths)
 
     def text(self, **options: Any) -> str:
         """The first lines of the report, as on a terminal."""
