@@ -382,6 +382,11 @@ struct gprof_row_head {
 	C(t, uint32_t, channel, UINT)
 
 /* copy_kind, src_kind, dst_kind: CUPTI's numbers; devices and contexts differ only for peer copies */
+/* Bits of `flags` of copies and memsets; CUPTI has the first two. */
+#define GPROF_COPY_ASYNC 1u   /* by the call */
+#define GPROF_COPY_PEER	 2u   /* a peer record */
+#define GPROF_COPY_NO_CALL 4u /* a trace has no call of it, so nobody knows whether it is asynchronous */
+
 #define GPROF_COLUMNS_memcpy(C, t)                                                                 \
 	GPROF_COLUMNS_WORK_COMMON(C, t)                                                            \
 	C(t, uint64_t, bytes, BYTES)                                                               \
@@ -393,7 +398,7 @@ struct gprof_row_head {
 	C(t, uint8_t, copy_kind, UINT)                                                             \
 	C(t, uint8_t, src_kind, UINT)                                                              \
 	C(t, uint8_t, dst_kind, UINT)                                                              \
-	C(t, uint8_t, flags, UINT) /* bit 0 asynchronous, bit 1 a peer record */
+	C(t, uint8_t, flags, UINT) /* GPROF_COPY_... */
 
 #define GPROF_COLUMNS_memset(C, t)                                                                 \
 	GPROF_COLUMNS_WORK_COMMON(C, t)                                                            \

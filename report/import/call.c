@@ -28,3 +28,11 @@ uint8_t import_call_table(const char *name, size_t nr_bytes)
 	}
 	return GPROF_TABLE_api;
 }
+
+uint32_t import_copy_flags(
+	const struct idset *called, const struct idset *async, uint32_t correlation)
+{
+	return idset_has(async, correlation)	? GPROF_COPY_ASYNC
+	       : idset_has(called, correlation) ? 0
+						: GPROF_COPY_NO_CALL;
+}

@@ -6,10 +6,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "report/util/idset.h"
+
 /*
  * The table of a call by name. Allocations go into the plain one, since a trace has neither size
  * nor address.
  */
 uint8_t import_call_table(const char *name, size_t nr_bytes);
+
+/*
+ * The flags of a copy or memset by the name of its call: the correlation IDs of all calls, and of
+ * those that are asynchronous.
+ */
+uint32_t import_copy_flags(
+	const struct idset *called, const struct idset *async, uint32_t correlation);
 
 #endif

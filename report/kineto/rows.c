@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "report/import/call.h"
 #include "report/util/buf.h"
 #include "report/util/idmap.h"
 #include "report/util/idset.h"
@@ -161,7 +162,7 @@ static void write_kernel(struct import_out *out, const struct kineto_row *from)
 	row->shape = from->activity.shape;
 }
 
-static void write_copy(struct import_out *out, const struct kineto_row *from, bool is_async)
+static void write_copy(struct import_out *out, const struct kineto_row *from, uint32_t flags)
 {
 	struct gprof_row_memcpy *row = import_out_row(out, GPROF_TABLE_memcpy);
 
@@ -170,17 +171,17 @@ static void write_copy(struct import_out *out, const struct kineto_row *from, bo
 	row->copy_kind = from->kind;
 	row->src_kind = from->source;
 	row->dst_kind = from->target;
-	row->flags = is_async;
+	row->flags = (uint8_t)flags;
 }
 
-static void write_set(struct import_out *out, const struct kineto_row *from, bool is_async)
+static void write_set(struct import_out *out, const struct kineto_row *from, uint32_t flags)
 {
 	struct gprof_row_memset *row = import_out_row(out, GPROF_TABLE_memset);
 
 	WRITE_ACTIVITY(row, from);
 	row->bytes = from->activity.bytes;
 	row->memory_kind = from->target;
-	row->flags = is_async;
+	row->flags = (uint8_t)flags;
 }
 
 static void write_graph(struct import_out *out, const struct kineto_row *from)
@@ -247,8 +248,8 @@ static void write_untimed(struct import_out *out, const struct kineto_row *from)
 	row->copy_kind = from->table == GPROF_TABLE_memcpy ? from->kind : 0;
 }
 
-/* is_async: the call of a copy or set is asynchronous by its name. */
-static void write_table_row(struct import_out *out, const struct kineto_row *row, bool is_async)
+/* flags: of a copy or set. */
+static void write_table_row(struct import_out *out, const struct kineto_row *row, uint32_t flags)
 {
 	if (row->begin == KINETO_UNTIMED) {
 		if (row->table != GPROF_TABLE_sync) {
@@ -273,10 +274,10 @@ static void write_table_row(struct import_out *out, const struct kineto_row *row
 		write_kernel(out, row);
 		break;
 	case GPROF_TABLE_memcpy:
-		write_copy(out, row, is_async);
+		write_copy(out, row, flags);
 		break;
 	case GPROF_TABLE_memset:
-		write_set(out, row, is_async);
+		write_set(out, row, flags);
 		break;
 	case GPROF_TABLE_graph:
 		write_graph(out, row);
@@ -515,8 +516,8 @@ struct stack {
 
 /* What is collected before the first row is written. */
 struct order {
-	struct idmap stacks; /* struct stack by thread */
-	struct idset *async; /* correlation IDs of asynchronous calls */
+	struct idmap stacks;	      /* struct stack by thread */
+	struct idset *called, *async; /* correlation IDs of calls, and of asynchronous ones */
 	struct kineto_python *python;
 	struct import_out *out;
 	struct kineto_early early;
@@ -732,6 +733,10 @@ static void find_row(void *context, struct kineto_row *row)
 	struct idmap *stacks = &order->stacks;
 	struct stack *stack;
 
+	if (row->table >= GPROF_TABLE_api && row->table <= GPROF_TABLE_api_sync &&
+		row->call.correlation) {
+		idset_add(order->called, row->call.correlation);
+	}
 	switch (row->table) {
 	case GPROF_TABLE_op:
 		stack = idmap_put(stacks, row->thread);
@@ -764,6 +769,7 @@ static void order_fini(struct order *order)
 		free(stack->frames);
 	}
 	idmap_fini(&order->stacks);
+	idset_destroy(order->called);
 	idset_destroy(order->async);
 	kineto_early_fini(&order->early);
 }
@@ -798,7 +804,7 @@ static void write_collective(struct order *order, const struct kineto_row *row)
 	if (begin != UINT64_MAX) {
 		called.begin = called.end = begin;
 	}
-	write_table_row(order->out, &called, false);
+	write_table_row(order->out, &called, 0);
 }
 
 static void write_row(void *context, const struct kineto_row *row)
@@ -813,8 +819,9 @@ static void write_row(void *context, const struct kineto_row *row)
 	if (row->begin != KINETO_UNTIMED) {
 		find_early(&order->early, row);
 	}
-	write_table_row(
-		order->out, row, is_copy && idset_has(order->async, row->activity.correlation));
+	write_table_row(order->out, row,
+		is_copy ? import_copy_flags(order->called, order->async, row->activity.correlation)
+			: 0);
 	if (++order->nr_written % GROUP_ROWS == 0 && row->end != KINETO_UNTIMED) {
 		import_out_close_group(order->out, row->end);
 	}
@@ -841,6 +848,7 @@ bool kineto_rows_write(
 	bool is_good = true;
 
 	idmap_init(&order.stacks, sizeof(struct stack));
+	order.called = idset_create();
 	order.async = idset_create();
 	kineto_early_init(&order.early);
 	if (rows->runs) {

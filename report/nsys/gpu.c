@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "report/import/call.h"
 #include "report/model/api.h"
 
 #define UNKNOWN UINT32_MAX
@@ -187,7 +188,7 @@ static void take_copy(struct nsys_trace *trace, const struct nsys_query *query, 
 	row->src_context = nsys_query_u32(query, SRC_CONTEXT, 0);
 	row->dst_device = nsys_query_u32(query, DST_DEVICE, 0);
 	row->dst_context = nsys_query_u32(query, DST_CONTEXT, 0);
-	row->flags = idset_has(trace->async, activity.correlation) ? 1 : 0;
+	row->flags = (uint8_t)import_copy_flags(trace->called, trace->async, activity.correlation);
 }
 
 enum {
@@ -213,7 +214,7 @@ static void take_set(struct nsys_trace *trace, const struct nsys_query *query, u
 	row->bytes = bytes;
 	row->value = nsys_query_u32(query, SET_VALUE, 0);
 	row->memory_kind = convert_kind(trace->memory_kinds, nsys_query_u32(query, SET_KIND, 15));
-	row->flags = idset_has(trace->async, activity.correlation) ? 1 : 0;
+	row->flags = (uint8_t)import_copy_flags(trace->called, trace->async, activity.correlation);
 }
 
 /* ---- graphs ---- */

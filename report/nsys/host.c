@@ -109,6 +109,9 @@ static void take_async(struct nsys_trace *trace, const struct nsys_query *query,
 	struct nsys_call name = nsys_call_of(trace, query, CALL_NAME, false);
 
 	(void)context;
+	if (correlation) {
+		idset_add(trace->called, correlation);
+	}
 	if (correlation && (name.is_async || name.table == GPROF_TABLE_api_launch)) {
 		idset_add(trace->async, correlation);
 	}

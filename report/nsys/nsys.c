@@ -119,6 +119,7 @@ static void trace_init(
 		.is_first = stream->part == 0,
 		.first_tick = UINT64_MAX};
 	idmap_init(&trace->threads, sizeof(struct nsys_thread));
+	trace->called = idset_create();
 	trace->async = idset_create();
 }
 
@@ -131,6 +132,7 @@ static void trace_fini(struct nsys_trace *trace)
 	nsys_strings_fini(trace);
 	free(trace->devices);
 	idmap_fini(&trace->threads);
+	idset_destroy(trace->called);
 	idset_destroy(trace->async);
 }
 

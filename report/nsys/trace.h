@@ -79,10 +79,10 @@ struct nsys_trace {
 	bool is_only;	  /* process of the file */
 	bool is_first;	  /* it has the notices about the file */
 	struct nsys_string *strings;
-	struct idmap threads;	     /* struct nsys_thread by tid */
-	struct idset *async;	     /* correlation IDs of asynchronous calls */
-	struct nsys_domain *domains; /* of NVTX, by number */
-	struct nsys_stack *stacks;   /* of pushed ranges, by thread and domain */
+	struct idmap threads;	      /* struct nsys_thread by tid */
+	struct idset *called, *async; /* correlation IDs of calls, and of asynchronous ones */
+	struct nsys_domain *domains;  /* of NVTX, by number */
+	struct nsys_stack *stacks;    /* of pushed ranges, by thread and domain */
 	struct nsys_nccl *nccl;
 	struct nsys_device *devices; /* none: they have the numbers of the GPUs */
 	size_t nr_devices;
@@ -191,7 +191,8 @@ void nsys_gpu_read_events(struct nsys_trace *trace);
 /* Reads the names of NVTX's domains and threads, and of metrics. Before the others. */
 void nsys_host_read_domains(struct nsys_trace *trace);
 void nsys_host_read_metrics(struct nsys_trace *trace);
-/* Fills `async`. Before the others: by their clocks, activities may end before their call begins.
+/* Fills `called` and `async`. Before the others: by their clocks, activities may end before their
+ * call begins.
  */
 void nsys_host_read_async(struct nsys_trace *trace);
 

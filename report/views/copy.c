@@ -124,10 +124,10 @@ static void add(struct copy_view *view, uint32_t kind, uint64_t ns, uint64_t byt
 
 static uint32_t async_of(const struct process *process, uint64_t flags)
 {
-	if (process->stream->is_bare) {
+	if (process->stream->is_bare || flags & GPROF_COPY_NO_CALL) {
 		return COPY_IS_OF_TRACE;
 	}
-	return flags & 1 ? COPY_IS_ASYNC : 0;
+	return flags & GPROF_COPY_ASYNC ? COPY_IS_ASYNC : 0;
 }
 
 static void take_copies(

@@ -47,7 +47,8 @@ def old(path):
                256, 1, 1, 1024, 0) for i in range(4)])
     x.table("CUPTI_ACTIVITY_KIND_MEMCPY", "start INT, end INT, deviceId INT, contextId INT, streamId INT, correlationId INT, "
             "bytes INT, copyKind INT, srcKind INT, dstKind INT", (500, 700, 0, 1, 7, 9, 4096, 1, 1, 2),
-            (310, 350, 0, 1, 7, 8, 4096, 1, 1, 2))  # by the clocks, before its call
+            (310, 350, 0, 1, 7, 8, 4096, 1, 1, 2),  # by the clocks, before its call
+            (720, 730, 0, 1, 7, 77, 4096, 1, 1, 2))  # without a call
     x.table("CUPTI_ACTIVITY_KIND_RUNTIME", "start INT, end INT, globalTid INT, correlationId INT, nameId INT, returnValue INT",
             *[(900 + 100 * i, 910 + 100 * i, pid_of(PID) | TID, 10 + i, x.string("cudaLaunchKernel_v7000"), 0) for i in range(4)],
             (400, 720, pid_of(PID) | TID, 9, x.string("cudaMemcpyAsync_v3020"), 0),

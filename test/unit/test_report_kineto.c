@@ -140,6 +140,7 @@ START_TEST(old_traces_have_other_names)
 	ck_assert_uint_eq(batch.col[COL_memcpy_flags][0], 1); /* its call says Async */
 	ck_assert_uint_eq(process_place(process, batch.col[COL_memcpy_place][0]).stream, 7);
 	traces_load(process, GPROF_TABLE_memset, &batch);
+	ck_assert_uint_eq(batch.col[COL_memset_flags][0], GPROF_COPY_NO_CALL);
 	ck_assert_uint_eq(batch.col[COL_memset_memory_kind][0], 3);
 	traces_load(process, GPROF_TABLE_api_copy, &batch);
 	ck_assert_uint_eq(batch.col[COL_api_copy_correlation][0], 5);
