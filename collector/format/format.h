@@ -16,7 +16,7 @@
 
 /* Readers refuse a newer major and skip what they do not know of a newer minor. */
 #define GPROF_FORMAT_MAJOR	  2
-#define GPROF_FORMAT_MINOR	  3
+#define GPROF_FORMAT_MINOR	  4
 #define GPROF_FORMAT_OLDEST_MAJOR 1
 
 #define GPROF_FILE_MAGIC  "GPROFSTR"

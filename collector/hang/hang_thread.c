@@ -80,8 +80,9 @@ static uint64_t count_switches(uint32_t tid)
 	char path[64];
 
 	log_format(path, sizeof(path), "/proc/self/task/%u/status", tid);
-	return file_text_find(path, look_at_status, &switches) && !switches.is_running ? switches.nr
-										       : 0;
+	return file_text_find(path, '\n', look_at_status, &switches) && !switches.is_running
+		       ? switches.nr
+		       : 0;
 }
 
 /* As "python3: S in futex_wait_queue, system call 202". */

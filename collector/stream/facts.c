@@ -51,7 +51,10 @@ static const struct source sources[] = {
 				    "MV2_COMM_WORLD_LOCAL_SIZE", "HOROVOD_LOCAL_SIZE"}},
 	{"rank.node", {"GROUP_RANK", "OMPI_COMM_WORLD_NODE_RANK", "SLURM_NODEID"}},
 	{"job.id", {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "TORCHELASTIC_RUN_ID", "JOB_ID"}},
+	{"job.step", {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_ess_jobid",
+			     "SLURM_STEP_ID"}},
 	{"job.master", {"MASTER_ADDR"}},
+	{"job.port", {"MASTER_PORT"}},
 	{"job.restarts", {"TORCHELASTIC_RESTART_COUNT"}},
 	{"cuda.visible_devices", {"CUDA_VISIBLE_DEVICES"}},
 };
@@ -175,23 +178,55 @@ static bool read_stat(uint64_t pid, uint64_t *parent, uint64_t *start)
 	return at != NULL;
 }
 
-/* The start time makes a pid unique; the ancestors give its place in the process tree. */
+/* An assignment of the environment. */
+static bool look_for_preload(const char *line, void *data)
+{
+	static const char name[] = "LD_PRELOAD=";
+
+	(void)data;
+	return !strncmp(line, name, sizeof(name) - 1) && strstr(line, "libgprof");
+}
+
+/* Did that process start under the preload? Its own changes of its environment do not show. */
+static bool is_preloaded(uint64_t pid)
+{
+	char path[48];
+
+	log_format(path, sizeof(path), "/proc/%llu/environ", (unsigned long long)pid);
+	return file_text_find(path, 0, look_for_preload, NULL);
+}
+
+/*
+ * The start time makes a pid unique; the ancestors give its place in the process tree. What was
+ * launched together has the same outermost process under the preload: of a shell that exports
+ * LD_PRELOAD each program is one, and all programs of a script that is started with it are its.
+ */
 static void add_kinship(void)
 {
-	char text[MOST_BYTES + 1] = "";
-	uint64_t parent = (uint64_t)getppid();
+	char text[MOST_BYTES + 1] = "", first[48] = "";
+	uint64_t pid = (uint64_t)getpid(), parent = (uint64_t)getppid();
 	uint64_t start = 0, next = 0;
+	bool is_launched = true;
 	size_t n = 0;
 
-	if (read_stat((uint64_t)getpid(), &next, &start)) {
+	if (read_stat(pid, &next, &start)) {
 		facts_add_number("process.start_ticks", start);
+		log_format(first, sizeof(first), "%llu:%llu", (unsigned long long)pid,
+			(unsigned long long)start);
 	}
 	while (n < MOST_BYTES && parent && read_stat(parent, &next, &start)) {
+		size_t from = n + (n > 0);
+
 		n += log_format(text + n, sizeof(text) - n, "%s%llu:%llu", n ? " " : "",
 			(unsigned long long)parent, (unsigned long long)start);
+		is_launched = is_launched && is_preloaded(parent);
+		if (is_launched) {
+			log_format(first, sizeof(first), "%s", text + from);
+		}
 		parent = next;
 	}
 	facts_add("process.ancestors", text);
+	facts_add("process.first_launched", first);
 }
 
 static void add_path(const char *key, const char *link)

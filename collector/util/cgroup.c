@@ -140,7 +140,7 @@ struct cgroup_memory cgroup_find_memory(const char *root)
 	char path[PATH_MAX];
 
 	log_format(path, sizeof(path), "%s/proc/self/cgroup", root);
-	file_text_find(path, look_at_line, &places);
+	file_text_find(path, '\n', look_at_line, &places);
 	for (unsigned int i = 0; i < 4; i++) {
 		const struct cgroup_version *version = &versions[i / 2];
 

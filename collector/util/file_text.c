@@ -40,7 +40,8 @@ size_t file_text_read(const char *path, char *out, size_t out_bytes)
 	return n;
 }
 
-bool file_text_find(const char *path, bool (*look)(const char *line, void *data), void *data)
+bool file_text_find(
+	const char *path, char line_end, bool (*look)(const char *line, void *data), void *data)
 {
 	char text[LINE_BYTES + 1], *end;
 	struct private_fd file;
@@ -57,7 +58,7 @@ bool file_text_find(const char *path, bool (*look)(const char *line, void *data)
 
 		from += (off_t)nr_more;
 		nr_bytes += nr_more;
-		while (!is_found && (end = memchr(line, '\n', nr_bytes))) {
+		while (!is_found && (end = memchr(line, line_end, nr_bytes))) {
 			*end++ = 0;
 			is_found = !is_rest && look(line, data);
 			is_rest = false;
@@ -96,7 +97,7 @@ static bool look_for_number(const char *line, void *data)
 bool file_text_number(const char *path, const char *name, uint64_t *number)
 {
 	struct number wanted = {name, 0};
-	bool is_found = file_text_find(path, look_for_number, &wanted);
+	bool is_found = file_text_find(path, '\n', look_for_number, &wanted);
 
 	*number = wanted.value;
 	return is_found;

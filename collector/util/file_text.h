@@ -14,10 +14,11 @@
 size_t file_text_read(const char *path, char *out, size_t out_bytes);
 
 /*
- * Calls `look` with each line of a file, without the newline, until it returns true. Returns false
- * if it never does. The file may have any length; a line longer than a path is cut.
+ * Calls `look` with each line of a file, without the byte that ends it, until it returns true.
+ * Returns false if it never does. The file may have any length; a line longer than a path is cut.
  */
-bool file_text_find(const char *path, bool (*look)(const char *line, void *data), void *data);
+bool file_text_find(
+	const char *path, char line_end, bool (*look)(const char *line, void *data), void *data);
 
 /* Finds the line that begins with `name`, and reads the number after it; false if none does. */
 bool file_text_number(const char *path, const char *name, uint64_t *number);

@@ -5,7 +5,8 @@
  * FILE worker: one of a data loader's; FILE hang: a rank that hangs and is killed; FILE python:
  * with Python stacks; FILE counted: with calls that are only counted; FILE wrapped: with
  * correlation IDs of more than 32 bits; FILE nested: with driver calls within others; FILE nccl
- * RANK: one of two ranks; FILE model EVENTS [RANK WORLD]: a long run of a framework, or of one of
+ * RANK: one of two ranks; FILE launched RANK: the same of a launcher's job, each on a host of its
+ * own; FILE model EVENTS [RANK WORLD]: a long run of a framework, or of one of
  * its ranks; FILE drift PPM EVENTS: such a run whose GPU has a clock that is that much faster.
  */
 #include <stdio.h>
@@ -55,6 +56,18 @@ int main(int argc, char **argv)
 		gen_hang(gen);
 		gen_close(gen, NULL);
 		return 0;
+	} else if (argc > 3 && !strcmp(argv[2], "launched")) {
+		gen_info(gen, "process.command", "python train.py");
+		gen_info(gen, "rank.world", argv[3]);
+		gen_info(gen, "rank.world_size", "2");
+		gen_info(gen, "host.boot_id", argv[3]); /* each on a host of its own */
+		gen_info(gen, "process.ancestors", "50:7 1:1");
+		gen_info(gen, "process.first_launched", "50:7");
+		gen_info(gen, "job.id", "4711");
+		gen_info(gen, "job.step", "0");
+		gen_info(gen, "job.master", "node0");
+		gen_info(gen, "job.port", "29500");
+		gen_op(gen, "aten::mm", 1000, 2000);
 	} else if (argc > 3 && !strcmp(argv[2], "nccl")) {
 		gen_nccl(gen, (uint32_t)strtoul(argv[3], NULL, 10));
 	} else if (argc > 2) {

@@ -102,5 +102,16 @@ START_TEST(ancestors_are_known_however_many)
 }
 END_TEST
 
+/* Nobody started this program under the preload. */
+START_TEST(a_launch_begins_with_the_first_under_the_preload)
+{
+	char self[64];
+
+	write_facts();
+	snprintf(self, sizeof(self), "%d:%s", (int)getpid(), fact("process.start_ticks"));
+	ck_assert_str_eq(fact("process.first_launched"), self);
+}
+END_TEST
+
 UNIT_SUITE("facts", values_of_launchers_are_whole, values_that_are_cut_are_counted,
-	ancestors_are_known_however_many)
+	ancestors_are_known_however_many, a_launch_begins_with_the_first_under_the_preload)

@@ -221,7 +221,7 @@ START_TEST(no_file_of_the_host_is_closed_whoever_reads_or_writes)
 	host_file = open("/dev/null", O_RDWR);
 	file_text_read("/proc/self/statm", text, sizeof(text));
 	ck_left_alone();
-	file_text_find("/proc/self/status", is_nothing, NULL);
+	file_text_find("/proc/self/status", '\n', is_nothing, NULL);
 	ck_left_alone();
 	config_file_read(&file, name);
 	ck_left_alone();
