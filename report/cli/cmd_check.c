@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "report/session/common_options.h"
 #include "report/session/options.h"
-#include "report/session/session.h"
 #include "report/util/progress.h"
 #include "report/util/text.h"
 
@@ -196,18 +196,21 @@ static bool check_process(struct process *process, struct buf *out)
 	return is_whole;
 }
 
-static int run(int argc, char **argv)
+static const struct option options[] = {
+	COMMON_OPTIONS_RUN_OPTION,
+	{"help", no_argument, NULL, 'h'},
+	{0},
+};
+
+static enum cmd_exit check_all(const struct common_options *asked, char *const *paths, int nr_paths)
 {
 	struct cmd_input input;
 	struct buf out = {0};
 	uint64_t nr_rows = 0;
 	enum cmd_exit status, written;
 
-	if (argc > 1 && argv[1][0] == '-' && argv[1][1]) {
-		return strcmp(argv[1], "--help") == 0 ? cmd_print_usage(&cmd_check)
-						      : options_unknown(&cmd_check, argv[1]);
-	}
-	if (cmd_open(&input, argv + 1, argc - 1, NULL)) {
+	/* Unless the user names one, those of all runs: nobody asks for a part of a folder. */
+	if (cmd_open(&input, paths, nr_paths, asked->filter.run ? &asked->filter : NULL)) {
 		cmd_close(&input);
 		return CMD_FAILED;
 	}
@@ -230,10 +233,25 @@ static int run(int argc, char **argv)
 	return written ? written : status;
 }
 
+static int run(int argc, char **argv)
+{
+	struct common_options asked = {.command = &cmd_check};
+	int option, status = 0;
+
+	while (!status && (option = options_get(&cmd_check, argc, argv, "h", options)) >= 0) {
+		status = common_options_take(&asked, option);
+	}
+	status = status ? status : (int)check_all(&asked, argv + optind, argc - optind);
+	common_options_fini(&asked);
+	return status == COMMON_OPTIONS_HELP ? CMD_GOOD : status;
+}
+
 const struct command cmd_check = {
 	.name = "check",
-	.arguments = "[PATH]...",
+	.arguments = "[OPTION]... [PATH]...",
 	.help = "check whether streams are whole: damage and losses",
-	.options = "",
+	.options = "  --run N                check these runs of a folder: 2, 1-3, -2 for the last "
+		   "two,\n"
+		   "                         an ID, or all (default: all)\n",
 	.run = run,
 };

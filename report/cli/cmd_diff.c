@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "report/session/options.h"
-#include "report/session/common_options.h"
+#include "report/session/sides.h"
 #include "report/diff/diff.h"
 #include "report/util/err.h"
 #include "report/util/text.h"
@@ -15,7 +15,7 @@
 
 struct diff_ask {
 	struct common_options asked; /* of both sides */
-	struct cmd_input inputs[2];  /* A, B */
+	struct sides sides;
 	struct diff run;
 	struct diff_check checks[MOST_CHECKS];
 	size_t nr_checks;
@@ -69,8 +69,9 @@ static int take_options(struct diff_ask *diff, int argc, char **argv)
 			return status;
 		}
 	}
-	if (argc - optind != 2) {
-		return cmd_usage(&cmd_diff, "name two paths: the run before, and the run after");
+	if (!sides_are_named(&diff->asked, argc - optind)) {
+		return cmd_usage(&cmd_diff, "name two paths, the run before and the run after, or "
+					    "two runs of one folder: --run 1 --run 2 DIR");
 	}
 	diff->asked.top = common_options_top(&diff->asked);
 	terminal_set(&diff->asked.table, diff->asked.output, diff->asked.color);
@@ -179,9 +180,9 @@ static enum diff_verdict print(const struct diff_ask *diff, struct buf *out)
 
 /* ---- the command ---- */
 
-static int compare_and_print(struct diff_ask *diff, char *const *paths)
+static int compare_and_print(struct diff_ask *diff)
 {
-	const struct cmd_input *const inputs[] = {&diff->inputs[0], &diff->inputs[1]};
+	const struct cmd_input *const inputs[] = {&diff->sides.inputs[0], &diff->sides.inputs[1]};
 	struct buf out = {0};
 	enum diff_verdict verdict;
 	int status, losses = CMD_GOOD;
@@ -190,12 +191,12 @@ static int compare_and_print(struct diff_ask *diff, char *const *paths)
 	for (size_t i = 0; i < diff->nr_checks; i++) {
 		sampled |= 1u << diff->checks[i].section;
 	}
-	diff_run(&diff->run, inputs, paths, sampled);
+	diff_run(&diff->run, inputs, diff->sides.names, sampled);
 	verdict = diff->is_github ? print_github(diff, &out) : print(diff, &out);
 	status = cmd_write(diff->asked.output, &out);
 	for (size_t i = 0; i < 2; i++) {
 		int of_side = (int)cmd_warn_inconsistent(
-			&diff->inputs[i], &diff->asked.filter, cmd_warn_losses(&diff->inputs[i]));
+			inputs[i], &diff->asked.filter, cmd_warn_losses(inputs[i]));
 
 		losses = of_side ? of_side : losses;
 	}
@@ -221,20 +222,18 @@ static int run(int argc, char **argv)
 
 	diff->asked.command = &cmd_diff;
 	diff->asked.top = COMMON_OPTIONS_NO_TOP;
+	diff->asked.takes_two_runs = true;
 	status = take_options(diff, argc, argv);
-	for (int i = 0; !status && i < 2; i++) {
-		status = (int)common_options_open(
-			&diff->asked, &diff->inputs[i], argv + optind + i, 1);
+	if (!status) {
+		status = (int)sides_open(&diff->sides, &diff->asked, argv + optind, argc - optind);
 	}
 	if (!status) {
-		status = compare_and_print(diff, argv + optind);
+		status = compare_and_print(diff);
 	}
 	for (size_t i = 0; i < diff->nr_checks; i++) {
 		diff_check_fini(&diff->checks[i]);
 	}
-	for (size_t i = 0; i < 2; i++) {
-		common_options_close(&diff->inputs[i]);
-	}
+	sides_close(&diff->sides);
 	common_options_fini(&diff->asked);
 	free(diff);
 	return status == COMMON_OPTIONS_HELP ? CMD_GOOD : status;
@@ -263,7 +262,7 @@ static void print_more(struct buf *out)
 
 const struct command cmd_diff = {
 	.name = "diff",
-	.arguments = "[OPTION]... A B",
+	.arguments = "[OPTION]... A B | --run N --run M [DIR]",
 	.help = "compare two runs: what changed per step, and whether the change is significant",
 	.options =
 		"  --fail-on CONDITION    exit with status 4 if a value grew: step_time>5%,\n"

@@ -13,6 +13,7 @@ const struct command *const commands[] = {
 	&cmd_timeline,
 	&cmd_html,
 	&cmd_serve,
+	&cmd_runs,
 	&cmd_diff,
 	&cmd_whatif,
 	&cmd_flame,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/session/common_options.h"
+#include "report/session/sides.h"
 #include "report/diff/diff.h"
 #include "report/html/html.h"
 #include "report/html/svg.h"
@@ -21,8 +21,8 @@ static const struct option options[] = {
 struct request {
 	struct common_options asked;
 	struct html_options html;
-	struct cmd_input inputs[2]; /* of the page of two: A and B */
-	bool is_svg;		    /* a picture of this view in place of the page */
+	struct sides sides; /* a page of one has A alone */
+	bool is_svg;	    /* a picture of this view in place of the page */
 	int svg_view;
 };
 
@@ -64,8 +64,8 @@ static int parse_options(struct request *request, int argc, char **argv)
 	if (!status && !asked->output) {
 		asked->output = request->is_svg ? usual_picture : usual_page;
 	}
-	if (!status && request->is_svg && argc - optind > 1) {
-		status = cmd_usage(&cmd_html, "--svg takes one path");
+	if (!status && request->is_svg && sides_are_named(asked, argc - optind)) {
+		status = cmd_usage(&cmd_html, "--svg takes one path and one run");
 	}
 	if (!status && argc - optind > 2) {
 		status = cmd_usage(&cmd_html,
@@ -91,9 +91,10 @@ static int write_page(struct request *request, size_t nr_inputs)
 
 	cmd_output_init(&output, &out, asked->output);
 	if (!request->is_svg) {
-		html_write(&request->html, &request->inputs[0], &out);
+		html_write(&request->html, &request->sides.inputs[0], &out);
 	} else {
-		why = html_svg_write((unsigned int)request->svg_view, &request->inputs[0], &out);
+		why = html_svg_write(
+			(unsigned int)request->svg_view, &request->sides.inputs[0], &out);
 	}
 	if (why) {
 		cmd_error("cannot draw %s: %s", html_svg_views[request->svg_view], why);
@@ -104,7 +105,7 @@ static int write_page(struct request *request, size_t nr_inputs)
 	buf_fini(&out);
 	/* Printed even if the page could not be written. */
 	for (size_t i = 0; i < nr_inputs; i++) {
-		const struct cmd_input *input = &request->inputs[i];
+		const struct cmd_input *input = &request->sides.inputs[i];
 		int of_input =
 			(int)cmd_warn_inconsistent(input, &asked->filter, cmd_warn_losses(input));
 
@@ -113,13 +114,14 @@ static int write_page(struct request *request, size_t nr_inputs)
 	return status ? status : losses;
 }
 
-static int write_diff(struct request *request, char *const *paths)
+static int write_diff(struct request *request)
 {
-	const struct cmd_input *const inputs[] = {&request->inputs[0], &request->inputs[1]};
+	const struct cmd_input *const inputs[] = {
+		&request->sides.inputs[0], &request->sides.inputs[1]};
 	struct diff diff = {0};
 	int status;
 
-	diff_run(&diff, inputs, paths, 0);
+	diff_run(&diff, inputs, request->sides.names, 0);
 	request->html.diff = &diff;
 	request->html.other = inputs[1];
 	status = write_page(request, 2);
@@ -173,19 +175,18 @@ static int run_reduced(struct request *request, char *const *paths, int nr_paths
 
 static int run_streams(struct request *request, char **paths, int nr_paths)
 {
-	struct cmd_input *inputs = request->inputs;
-	int status = 0;
+	struct sides *sides = &request->sides;
+	int status;
 
-	if (nr_paths < 2) {
-		status = (int)common_options_open(&request->asked, &inputs[0], paths, nr_paths);
+	if (sides_are_named(&request->asked, nr_paths)) {
+		status = (int)sides_open(sides, &request->asked, paths, nr_paths);
+		status = status ? status : write_diff(request);
+	} else {
+		status = (int)common_options_open(
+			&request->asked, &sides->inputs[0], paths, nr_paths);
 		status = status ? status : write_page(request, 1);
 	}
-	for (int i = 0; !status && nr_paths == 2 && i < 2; i++) {
-		status = (int)common_options_open(&request->asked, &inputs[i], paths + i, 1);
-		status = status || i == 0 ? status : write_diff(request, paths);
-	}
-	common_options_close(&inputs[0]);
-	common_options_close(&inputs[1]);
+	sides_close(sides);
 	return status;
 }
 
@@ -202,7 +203,9 @@ static void print_usual(const struct request *request, int status)
 
 static int run(int argc, char **argv)
 {
-	struct request request = {.asked = {.command = &cmd_html, .top = COMMON_OPTIONS_NO_TOP},
+	struct request request = {.asked = {.command = &cmd_html,
+					  .top = COMMON_OPTIONS_NO_TOP,
+					  .takes_two_runs = true},
 		.html = {.timeline_bytes = HTML_TIMELINE_BYTES}};
 	int status = parse_options(&request, argc, argv), nr_paths = argc - optind;
 	char **paths = argv + optind;

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "report/session/common_options.h"
 #include "report/session/options.h"
-#include "report/session/session.h"
 #include "report/model/process_exit.h"
 #include "report/model/process_tree.h"
 #include "report/comm/job_clock.h"
@@ -283,18 +283,19 @@ static void add_processes(struct buf *out, const struct cmd_input *input)
 	free(members);
 }
 
-static int run(int argc, char **argv)
+static const struct option options[] = {
+	COMMON_OPTIONS_RUN_OPTION,
+	{"help", no_argument, NULL, 'h'},
+	{0},
+};
+
+static int print(const struct common_options *asked, char *const *paths, int nr_paths)
 {
-	const struct cmd_filter all = {0};
 	struct cmd_input input;
 	struct buf out = {0};
 	enum cmd_exit status, written;
 
-	if (argc > 1 && argv[1][0] == '-' && argv[1][1]) {
-		return strcmp(argv[1], "--help") == 0 ? cmd_print_usage(&cmd_info)
-						      : options_unknown(&cmd_info, argv[1]);
-	}
-	status = cmd_open(&input, argv + 1, argc - 1, NULL);
+	status = cmd_open(&input, paths, nr_paths, &asked->filter);
 	if (status) {
 		cmd_close(&input);
 		return status;
@@ -302,16 +303,29 @@ static int run(int argc, char **argv)
 	job_clock_align(input.processes, input.nr_processes);
 	add_processes(&out, &input);
 	written = cmd_write(NULL, &out);
-	status = cmd_warn_inconsistent(&input, &all, cmd_warn_losses(&input));
+	status = cmd_warn_inconsistent(&input, &asked->filter, cmd_warn_losses(&input));
 	cmd_close(&input);
 	buf_fini(&out);
 	return written ? written : status;
 }
 
+static int run(int argc, char **argv)
+{
+	struct common_options asked = {.command = &cmd_info};
+	int option, status = 0;
+
+	while (!status && (option = options_get(&cmd_info, argc, argv, "h", options)) >= 0) {
+		status = common_options_take(&asked, option);
+	}
+	status = status ? status : print(&asked, argv + optind, argc - optind);
+	common_options_fini(&asked);
+	return status == COMMON_OPTIONS_HELP ? CMD_GOOD : status;
+}
+
 const struct command cmd_info = {
 	.name = "info",
-	.arguments = "[PATH]...",
+	.arguments = "[OPTION]... [PATH]...",
 	.help = "show what a stream contains: process, host, GPUs, versions, sizes, losses",
-	.options = "",
+	.options = COMMON_OPTIONS_RUN_USAGE,
 	.run = run,
 };

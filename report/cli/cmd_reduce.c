@@ -14,6 +14,7 @@
 #include "report/model/device_clock.h"
 #include "report/ops/loop.h"
 #include "report/session/options.h"
+#include "report/session/run_choice.h"
 #include "report/session/common_options.h"
 #include "report/util/err.h"
 #include "report/reduce/reduced.h"
@@ -185,6 +186,7 @@ static enum cmd_exit run_jobs(struct reduced *into, const struct dumpdir *paths,
 /* ---- the command ---- */
 
 static const struct option options[] = {
+	COMMON_OPTIONS_RUN_OPTION,
 	{"output", required_argument, NULL, 'o'},
 	{"jobs", required_argument, NULL, 'j'},
 	{"share", required_argument, NULL, 'S'},
@@ -210,6 +212,11 @@ static bool take_share(struct cmd_reduce *asked, const char *text)
 static int take_option(struct cmd_reduce *asked, int option)
 {
 	switch (option) {
+	case 'N':
+		asked->run = optarg;
+		return run_choice_is_valid(optarg)
+			       ? 0
+			       : cmd_usage(&cmd_reduce, "invalid run '%s' for --run", optarg);
 	case 'o':
 		asked->output = optarg;
 		return 0;
@@ -230,6 +237,90 @@ static int take_option(struct cmd_reduce *asked, int option)
 	default:
 		return CMD_USAGE; /* options_get has said why */
 	}
+}
+
+/* ---- the runs of folders ---- */
+
+/* The streams of a folder, for the choice; other files are of no run. */
+static void add_to_choice(struct run_choice *choice, const char *path, size_t folder)
+{
+	struct stream *stream;
+	struct process *process;
+
+	if (strstr(path, ".gprof") && !dumpdir_is_summary(path) && !stream_open(&stream, path)) {
+		process = process_create(stream);
+		run_choice_add(choice, process, NULL, folder);
+		process_destroy(process);
+	} else {
+		run_choice_add(choice, NULL, NULL, 0); /* whoever reduces it says what is wrong */
+	}
+}
+
+/*
+ * Of the folders among the arguments only the paths of the chosen runs stay. first: for each
+ * argument the place of its first path, and then the number of all.
+ */
+static int keep_runs(
+	struct cmd_reduce *asked, char *const *arguments, size_t nr_arguments, const size_t *first)
+{
+	struct dumpdir *paths = &asked->paths;
+	struct run_choice choice = {0};
+	struct buf line = {0};
+	size_t nr = 0;
+
+	for (size_t i = 0; i < nr_arguments; i++) {
+		bool is_folder = first[i + 1] - first[i] > 1;
+
+		for (size_t k = first[i]; k < first[i + 1]; k++) {
+			add_to_choice(&choice, paths->paths[k], is_folder ? i + 1 : 0);
+		}
+	}
+	run_choice_make(&choice, asked->run);
+	for (size_t i = 0; i < paths->nr_paths; i++) {
+		if (choice.processes[i].is_chosen) {
+			paths->paths[nr++] = paths->paths[i];
+		} else {
+			free(paths->paths[i]);
+		}
+	}
+	paths->nr_paths = nr;
+	if (!nr) {
+		run_choice_add_known(&line, &choice);
+		cmd_error("no run matches --run %s; %.*s", asked->run, (int)line.nr_bytes,
+			line.bytes);
+	} else if (!asked->run) {
+		run_choice_add_others(&line, &choice, arguments, nr_arguments);
+	}
+	if (nr && line.nr_bytes) {
+		cmd_error("%.*s", (int)line.nr_bytes, line.bytes);
+	}
+	buf_fini(&line);
+	run_choice_fini(&choice);
+	return nr ? 0 : CMD_FAILED;
+}
+
+/* Opening each stream once more takes a while, so only where there may be several runs. */
+static int find_paths(struct cmd_reduce *asked, char *const *arguments, int nr_arguments)
+{
+	size_t *first = mem_zeroed((size_t)nr_arguments + 1, sizeof(*first));
+	bool has_folder = false;
+	int status = 0;
+
+	for (int i = 0; i < nr_arguments; i++) {
+		if (dumpdir_add(&asked->paths, arguments[i])) {
+			cmd_error("cannot read '%s': %s", arguments[i], err_text());
+			asked->status = CMD_INCOMPLETE;
+		}
+		first[i + 1] = asked->paths.nr_paths;
+		has_folder |= first[i + 1] - first[i] > 1;
+	}
+	if (!asked->paths.nr_paths) {
+		status = CMD_FAILED;
+	} else if (asked->run ? strcmp(asked->run, RUN_CHOICE_ALL) != 0 : has_folder) {
+		status = keep_runs(asked, arguments, (size_t)nr_arguments, first);
+	}
+	free(first);
+	return status;
 }
 
 /* Those of the share stay. */
@@ -264,17 +355,11 @@ int cmd_reduce_take(struct cmd_reduce *asked, int argc, char **argv)
 			asked->output ? "name streams, summaries or their directories"
 				      : "name the output: -o FILE");
 	}
-	for (int i = optind; i < argc; i++) {
-		if (dumpdir_add(&asked->paths, argv[i])) {
-			cmd_error("cannot read '%s': %s", argv[i], err_text());
-			asked->status = CMD_INCOMPLETE;
-		}
+	status = find_paths(asked, argv + optind, argc - optind);
+	if (!status) {
+		keep_share(asked);
 	}
-	if (!asked->paths.nr_paths) {
-		return CMD_FAILED;
-	}
-	keep_share(asked);
-	return 0;
+	return status;
 }
 
 enum cmd_exit cmd_reduce_write(
@@ -322,7 +407,8 @@ const struct command cmd_reduce = {
 	.arguments = "-o FILE [OPTION]... PATH...",
 	.help = "make a small summary of streams, or merge summaries",
 	.options = "  -o, --output FILE      the summary; gprof-report summary FILE prints it\n"
-		   "  -j, --jobs N           processes that work at once (default: one per core)\n"
+		   "  -j, --jobs N           processes that work at once (default: one per "
+		   "core)\n" COMMON_OPTIONS_RUN_USAGE
 		   "  --share I/N            take share I, from 0, of N shares of the paths: for "
 		   "tasks of\n"
 		   "                         a batch system\n",

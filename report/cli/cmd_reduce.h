@@ -8,7 +8,7 @@
 #include "report/reduce/reduced.h"
 
 struct cmd_reduce {
-	const char *output;
+	const char *output, *run;  /* as run_choice_make takes it */
 	uint64_t nr_jobs;	   /* 0: one for each core */
 	uint64_t share, nr_shares; /* of the paths; 0 shares: all */
 	struct dumpdir paths;

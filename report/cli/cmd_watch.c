@@ -121,12 +121,13 @@ static enum cmd_exit write_metrics(const struct watch *watch, const char *path)
 /* The same tables as later, by the same command. */
 static enum cmd_exit run_summary(const char *dir, char *option, char *value)
 {
-	char command[] = "summary", *path = mem_text(dir);
-	char *arguments[] = {command, option, value, path, NULL};
+	/* The newest run, and no word about others. */
+	char command[] = "summary", run[] = "--run=-1", *path = mem_text(dir);
+	char *arguments[] = {command, option, value, run, path, NULL};
 	enum cmd_exit rc;
 
 	optind = 0; /* getopt starts anew */
-	rc = (enum cmd_exit)cmd_summary.run(4, arguments);
+	rc = (enum cmd_exit)cmd_summary.run(5, arguments);
 	free(path);
 	return rc;
 }

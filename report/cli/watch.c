@@ -32,14 +32,20 @@ static size_t name_length(const char *path)
 	return length > part && !strcmp(path + length - part, PART) ? length - part : length;
 }
 
+static bool are_same(const char *a, const char *b)
+{
+	return name_length(a) == name_length(b) && !memcmp(a, b, name_length(a));
+}
+
 static bool is_known(const struct watch *watch, const char *path)
 {
-	size_t length = name_length(path);
-
 	for (size_t i = 0; i < watch->nr_processes; i++) {
-		const char *other = watch->processes[i]->path;
-
-		if (name_length(other) == length && !memcmp(other, path, length)) {
+		if (are_same(watch->processes[i]->path, path)) {
+			return true;
+		}
+	}
+	for (size_t i = 0; i < watch->nr_older; i++) {
+		if (are_same(string_pool_text(watch->older[i].path, NULL), path)) {
 			return true;
 		}
 	}
@@ -153,6 +159,45 @@ static uint64_t all_steps(const struct watch *watch)
 	return steps;
 }
 
+/* Of one that runs the end is not known, as when it began. */
+static void describe(struct runs_process *into, const struct watch_process *p)
+{
+	*into = runs_describe(p->process);
+	into->end_ns = p->ending == PROCESS_EXIT_RUNS ? UINT64_MAX : into->end_ns;
+}
+
+/* Behind the first nr_before there are new processes. Those of the newest run stay. */
+static void keep_newest_run(struct watch *watch, size_t nr_before)
+{
+	size_t nr = watch->nr_older + watch->nr_processes, nr_kept = 0, newest;
+	bool has_old = false; /* some that were there before stay */
+	struct runs_process *all = mem_zeroed(nr, sizeof(*all));
+
+	for (size_t i = 0; i < watch->nr_older; i++) {
+		all[i] = watch->older[i];
+	}
+	for (size_t i = 0; i < watch->nr_processes; i++) {
+		describe(&all[watch->nr_older + i], watch->processes[i]);
+	}
+	newest = runs_group(all, nr);
+	for (size_t i = 0, at = watch->nr_older; i < watch->nr_processes; i++, at++) {
+		if (all[at].run == newest) {
+			has_old |= i < nr_before;
+			watch->processes[nr_kept++] = watch->processes[i];
+			continue;
+		}
+		watch->older = array_grow(watch->older, watch->nr_older, &watch->older_capacity,
+			sizeof(*watch->older));
+		watch->older[watch->nr_older++] = all[at];
+		destroy(watch->processes[i]);
+	}
+	if (!has_old) {
+		watch->reported = 0; /* the run has just begun */
+	}
+	watch->nr_processes = nr_kept;
+	free(all);
+}
+
 /* The newest window that is closed anywhere. */
 static uint32_t newest_closed(const struct watch *watch)
 {
@@ -173,6 +218,7 @@ int watch_look(struct watch *watch)
 	struct dumpdir dumpdir = {0};
 	uint64_t before = all_steps(watch);
 	bool is_first = !watch->nr_processes;
+	size_t nr_before = watch->nr_processes;
 	int rc = dumpdir_add(&dumpdir, watch->dir);
 
 	for (size_t i = 0; i < watch->nr_processes; i++) {
@@ -189,6 +235,9 @@ int watch_look(struct watch *watch)
 		}
 	}
 	dumpdir_fini(&dumpdir);
+	if (watch->nr_processes > nr_before) {
+		keep_newest_run(watch, nr_before);
+	}
 	/* Of a job that begins under watch, all windows are reported. */
 	if (!watch->has_looked) {
 		watch->has_looked = true;
@@ -223,6 +272,7 @@ void watch_fini(struct watch *watch)
 		destroy(watch->processes[i]);
 	}
 	free(watch->processes);
+	free(watch->older);
 	*watch = (struct watch){0};
 }
 

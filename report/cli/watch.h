@@ -7,6 +7,7 @@
 #ifndef REPORT_CLI_WATCH_H
 #define REPORT_CLI_WATCH_H
 
+#include "report/session/runs.h"
 #include "report/util/buf.h"
 #include "report/model/process_exit.h"
 
@@ -57,8 +58,10 @@ struct watch_process {
 
 struct watch {
 	const char *dir;
-	struct watch_process **processes; /* as they were found */
+	struct watch_process **processes; /* those of the newest run, as they were found */
 	size_t nr_processes, capacity;
+	struct runs_process *older; /* those of other runs */
+	size_t nr_older, older_capacity;
 	uint32_t reported; /* record windows up to this one are reported, or closed before the watch
 			    */
 	bool has_looked;

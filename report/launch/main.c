@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gprof-record: runs a program with libgprof.so preloaded and the recorder's variables set. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "report/launch/jupyter.h"
@@ -265,6 +267,20 @@ static char *absolute_dir(const struct launch *launch)
 	return path;
 }
 
+/* All that the program starts gets it; a launch within a launch is a part of that. */
+static void set_run(const struct launch *launch)
+{
+	const char *outer = getenv("GPROF_RUN");
+	uint64_t number;
+	char text[32];
+
+	if (!value_of(launch, "run") && !(outer && *outer) &&
+		getrandom(&number, sizeof(number), 0) == (ssize_t)sizeof(number)) {
+		snprintf(text, sizeof(text), "%016" PRIx64, number);
+		setenv("GPROF_RUN", text, 1);
+	}
+}
+
 static int run(struct launch *launch, char **argv)
 {
 	const struct variable *variables = variables_all();
@@ -281,6 +297,7 @@ static int run(struct launch *launch, char **argv)
 		}
 	}
 	setenv("GPROF_DIR", dir, 1);
+	set_run(launch);
 	status = launch->has_report ? run_and_report(argv, dir, launch->preload)
 				    : run_only(argv, launch->preload);
 	free(dir);

@@ -70,6 +70,9 @@ const char *variable_value_name(const struct variable *variable)
 	if (strcmp(variable->allowed, "a directory") == 0) {
 		return "DIR";
 	}
+	if (strcmp(variable->allowed, "an ID") == 0) {
+		return "ID";
+	}
 	/* Words that stand for themselves; anything else is too long for a usage. */
 	return variable->type == VARIABLE_TEXT ? "WHAT" : variable->allowed;
 }

@@ -6,6 +6,7 @@
 #include "report/comm/job_clock.h"
 #include "report/ops/loop.h"
 #include "report/session/options.h"
+#include "report/session/run_choice.h"
 #include "report/model/device_clock.h"
 #include "report/model/time_axis.h"
 
@@ -23,6 +24,8 @@ void common_options_values(
 		options_add_words(units, add, context);
 	} else if (!strcmp(option, "--color")) {
 		options_add_words(terminal_colors, add, context);
+	} else if (!strcmp(option, "--run")) {
+		add(context, RUN_CHOICE_ALL);
 	}
 }
 
@@ -42,6 +45,23 @@ static int take_word(
 	return options_choose(optarg, words, choice)
 		       ? 0
 		       : options_unknown_word(asked->command, option, optarg, words);
+}
+
+static int take_run(struct common_options *asked)
+{
+	if (!run_choice_is_valid(optarg)) {
+		return cmd_usage(asked->command,
+			"invalid run '%s' for --run; examples: 2, 1-3, -2, all", optarg);
+	}
+	if (!asked->filter.run) {
+		asked->filter.run = optarg;
+	} else if (asked->takes_two_runs && !asked->other_run) {
+		asked->other_run = optarg;
+	} else {
+		return cmd_usage(asked->command,
+			"--run is there once, twice in diff and html; runs together: --run 1,2");
+	}
+	return 0;
 }
 
 static int take_top(struct common_options *asked)
@@ -64,6 +84,8 @@ int common_options_take(struct common_options *asked, int option)
 		return take_numbers(asked, "--pid", &asked->filter.pids, false);
 	case 'r':
 		return take_numbers(asked, "--rank", &asked->filter.ranks, false);
+	case 'N':
+		return take_run(asked);
 	case 'S':
 		return take_numbers(asked, "--steps", &asked->select.steps, true);
 	case 'W':

@@ -19,6 +19,8 @@
 struct common_options {
 	const struct command *command; /* who speaks where something is wrong */
 	struct cmd_filter filter;
+	bool takes_two_runs;
+	const char *other_run; /* the second --run; NULL: there is none */
 	struct select_options select;
 	struct table_style table;
 	enum terminal_color color;
@@ -32,7 +34,10 @@ struct common_options {
 
 /* What is read and where output goes. */
 /* clang-format off */
+#define COMMON_OPTIONS_RUN_OPTION {"run", required_argument, NULL, 'N'}
+
 #define COMMON_OPTIONS_SELECTION_OPTIONS                     \
+	COMMON_OPTIONS_RUN_OPTION,                           \
 	{"pid", required_argument, NULL, 'p'},      \
 	{"rank", required_argument, NULL, 'r'},     \
 	{"steps", required_argument, NULL, 'S'},    \
@@ -52,7 +57,12 @@ struct common_options {
 /* clang-format on */
 
 /* Their lines in a usage. */
+#define COMMON_OPTIONS_RUN_USAGE                                                               \
+	"  --run N                read these runs of a folder: 2, 1-3, -2 for the last two,\n" \
+	"                         an ID, or all (default: the newest)\n"
+
 #define COMMON_OPTIONS_SELECTION_USAGE                                                      \
+	COMMON_OPTIONS_RUN_USAGE                                                            \
 	"  --pid N, --rank N      read only these processes or ranks: 0,3-5,8-\n"           \
 	"  --steps N              read only these steps: 3-7, 9-, or -2 for the last two\n" \
 	"  --window N             read only these record windows of the schedule\n"         \

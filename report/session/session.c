@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "report/stream/dumpdir.h"
@@ -16,6 +17,7 @@
 #include "report/comm/sanity.h"
 #include "report/stream/rings.h"
 #include "report/comm/job_clock.h"
+#include "report/session/run_choice.h"
 #include "report/table/print.h"
 #include "report/util/text.h"
 #include "report/model/model.h"
@@ -224,37 +226,36 @@ static void raise_file_limit(void)
 	}
 }
 
-/* The ranks that the input has, before any choice. */
+/* The ranks that the runs have, before any other choice. */
 struct rank_range {
 	int64_t first, last; /* -1: none */
 };
 
-/* Keeps the process of a stream if it is wanted. */
-static void add_stream(struct cmd_input *input, struct stream *stream,
-	const struct cmd_filter *filter, struct rank_range *ranks)
+/* What is on its way to be an input. */
+struct opening {
+	struct cmd_input *input;
+	const struct cmd_filter *filter;
+	struct run_choice choice;
+	char **folders; /* those of what was named, whose runs are chosen from */
+	size_t nr_folders, folder_capacity;
+};
+
+/* Keeps the process of a stream if it is wanted. folder: as run_choice.h has it. */
+static void add_stream(struct opening *opening, struct stream *stream, size_t folder)
 {
 	struct process *process = process_create(stream);
+	bool is_kept = is_wanted(process, opening->filter);
 
-	if (process->rank >= 0) {
-		bool is_first = ranks->first < 0 || process->rank < ranks->first;
-
-		ranks->first = is_first ? process->rank : ranks->first;
-		ranks->last = process->rank > ranks->last ? process->rank : ranks->last;
-	}
 	if (process_exit_is_gone(process)) {
 		rings_keep(stream);
 	}
-	if (is_wanted(process, filter)) {
-		input->processes = array_grow(input->processes, input->nr_processes,
-			&input->capacity, sizeof(*input->processes));
-		input->processes[input->nr_processes++] = process;
-	} else {
+	run_choice_add(&opening->choice, process, is_kept ? process : NULL, folder);
+	if (!is_kept) {
 		process_destroy(process);
 	}
 }
 
-static void open_path(struct cmd_input *input, const char *path, const struct cmd_filter *filter,
-	struct rank_range *ranks)
+static void open_path(struct opening *opening, const char *path, size_t folder)
 {
 	struct stream *first, *stream;
 
@@ -264,30 +265,71 @@ static void open_path(struct cmd_input *input, const char *path, const struct cm
 				? "it is a summary written by reduce; only summary, "
 				  "html and reduce read it, and not together with streams"
 				: err_text());
-		input->status = CMD_INCOMPLETE;
+		opening->input->status = CMD_INCOMPLETE;
 		return;
 	}
 	for (size_t part = 1; part < first->nr_parts; part++) {
 		if (stream_open_part(&stream, first, part)) {
 			cmd_error("cannot read '%s': %s", path, err_text());
-			input->status = CMD_INCOMPLETE;
+			opening->input->status = CMD_INCOMPLETE;
 			continue;
 		}
-		add_stream(input, stream, filter, ranks);
+		add_stream(opening, stream, folder);
 	}
-	add_stream(input, first, filter, ranks);
+	add_stream(opening, first, folder);
 }
 
-static void open_streams(struct cmd_input *input, const struct dumpdir *dumpdir,
-	const struct cmd_filter *filter, struct rank_range *ranks)
+/* Those of the chosen runs stay. */
+static void keep_chosen(struct opening *opening, struct rank_range *ranks)
 {
-	raise_file_limit();
-	for (size_t i = 0; i < dumpdir->nr_paths; i++) {
-		open_path(input, dumpdir->paths[i], filter, ranks);
+	struct cmd_input *input = opening->input;
+
+	for (size_t i = 0; i < opening->choice.nr; i++) {
+		const struct run_choice_process *found = &opening->choice.processes[i];
+		int64_t rank = opening->choice.runs[i].rank;
+
+		if (found->process && !found->is_chosen) {
+			process_destroy(found->process);
+		}
+		if (found->is_chosen && rank >= 0) {
+			ranks->first =
+				ranks->first < 0 || rank < ranks->first ? rank : ranks->first;
+			ranks->last = rank > ranks->last ? rank : ranks->last;
+		}
+		if (found->process && found->is_chosen) {
+			input->processes = array_grow(input->processes, input->nr_processes,
+				&input->capacity, sizeof(*input->processes));
+			input->processes[input->nr_processes++] = found->process;
+		}
 	}
 	if (input->nr_processes) {
 		qsort(input->processes, input->nr_processes, sizeof(struct process *), compare);
 	}
+}
+
+/* Says which runs are left out, or that there is no such run; false then. */
+static bool tell_choice(const struct opening *opening)
+{
+	const char *run = opening->filter ? opening->filter->run : NULL;
+	struct buf line = {0};
+	bool is_found = false;
+
+	for (size_t i = 0; i < opening->choice.nr; i++) {
+		is_found |= opening->choice.processes[i].is_chosen;
+	}
+	is_found |= !opening->choice.nr; /* then other words say why */
+	if (!is_found) {
+		run_choice_add_known(&line, &opening->choice);
+		cmd_error("no run matches --run %s; %.*s", run, (int)line.nr_bytes, line.bytes);
+	} else if (!run) {
+		run_choice_add_others(
+			&line, &opening->choice, opening->folders, opening->nr_folders);
+		if (line.nr_bytes) {
+			cmd_error("%.*s", (int)line.nr_bytes, line.bytes);
+		}
+	}
+	buf_fini(&line);
+	return is_found;
 }
 
 static void add_ranks(struct buf *out, const struct rank_range *ranks)
@@ -392,35 +434,61 @@ static void warn_unreadable(const char *path, int error, const char *usual)
 	}
 }
 
+/* Opens all recordings that a path names. */
+static void open_named(struct opening *opening, char *path, const char *usual)
+{
+	struct dumpdir dumpdir = {0};
+	int error = dumpdir_add(&dumpdir, path);
+	struct stat status;
+	size_t folder = 0;
+
+	if (error) {
+		warn_unreadable(path, error, usual);
+		opening->input->status = CMD_INCOMPLETE;
+	} else if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
+		opening->folders = array_grow(opening->folders, opening->nr_folders,
+			&opening->folder_capacity, sizeof(*opening->folders));
+		opening->folders[opening->nr_folders++] = path;
+		folder = opening->nr_folders;
+	}
+	for (size_t i = 0; i < dumpdir.nr_paths; i++) {
+		open_path(opening, dumpdir.paths[i], folder);
+	}
+	dumpdir_fini(&dumpdir);
+}
+
+static void warn_unmatched(const struct rank_range *ranks)
+{
+	struct buf list = {0};
+
+	add_ranks(&list, ranks);
+	cmd_error("no process matches --pid and --rank%.*s", (int)list.nr_bytes,
+		list.bytes ? list.bytes : "");
+	buf_fini(&list);
+}
+
 enum cmd_exit cmd_open(
 	struct cmd_input *input, char *const *paths, int nr_paths, const struct cmd_filter *filter)
 {
-	struct dumpdir dumpdir = {0};
+	struct opening opening = {.input = input, .filter = filter};
 	struct rank_range ranks = {-1, -1};
 	const char *set = getenv("GPROF_DIR");
 	char *usual = mem_text(set && *set ? set : "gprof-dump");
+	bool is_found;
 
 	*input = (struct cmd_input){.status = CMD_GOOD};
-	if (!nr_paths) {
-		paths = &usual;
-		nr_paths = 1;
-	}
+	raise_file_limit();
 	for (int i = 0; i < nr_paths; i++) {
-		int error = dumpdir_add(&dumpdir, paths[i]);
-
-		if (error) {
-			warn_unreadable(paths[i], error, usual);
-			input->status = CMD_INCOMPLETE;
-		}
+		open_named(&opening, paths[i], usual);
 	}
-	open_streams(input, &dumpdir, filter, &ranks);
-	if (!input->nr_processes && input->status == CMD_GOOD) {
-		struct buf list = {0};
-
-		add_ranks(&list, &ranks);
-		cmd_error("no process matches --pid and --rank%.*s", (int)list.nr_bytes,
-			list.bytes ? list.bytes : "");
-		buf_fini(&list);
+	if (!nr_paths) {
+		open_named(&opening, usual, usual);
+	}
+	run_choice_make(&opening.choice, filter ? filter->run : RUN_CHOICE_ALL);
+	is_found = tell_choice(&opening);
+	keep_chosen(&opening, &ranks);
+	if (is_found && !input->nr_processes && input->status == CMD_GOOD) {
+		warn_unmatched(&ranks);
 	}
 	if (filter && input->nr_processes) {
 		warn_absent(input, &filter->ranks, "--rank", &ranks);
@@ -430,7 +498,8 @@ enum cmd_exit cmd_open(
 		input->status = CMD_INCOMPLETE;
 	}
 	foreign_rank_mark(input->processes, input->nr_processes);
-	dumpdir_fini(&dumpdir);
+	run_choice_fini(&opening.choice);
+	free(opening.folders);
 	free(usual);
 	if (!input->nr_processes) {
 		free(input->processes); /* after a failure nobody closes it */

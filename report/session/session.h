@@ -39,7 +39,7 @@ struct command {
 
 extern const struct command cmd_summary, cmd_timeline, cmd_html, cmd_info, cmd_check, cmd_env,
 	cmd_help, cmd_diff, cmd_export, cmd_reduce, cmd_completion, cmd_control, cmd_watch, cmd_sql,
-	cmd_whatif, cmd_flame, cmd_serve;
+	cmd_whatif, cmd_flame, cmd_serve, cmd_runs;
 
 /* All commands, the default first; ends with NULL. */
 extern const struct command *const commands[];
@@ -72,13 +72,15 @@ struct cmd_input {
 /* Which processes are wanted; an empty list means any. Starts with all zeros. */
 struct cmd_filter {
 	struct numbers pids, ranks;
+	const char *run; /* as run_choice_make takes it; NULL: the newest of each folder */
 };
 
 void cmd_filter_fini(struct cmd_filter *filter);
 
 /*
  * Opens what the arguments name; without any, the directory of GPROF_DIR or gprof-dump. Says on
- * stderr what cannot be read. Returns GOOD, or FAILED if there is nothing to work on, nor to close.
+ * stderr what cannot be read, and which runs are left out. filter NULL: all processes of all runs.
+ * Returns GOOD, or FAILED if there is nothing to work on, nor to close.
  */
 enum cmd_exit cmd_open(
 	struct cmd_input *input, char *const *paths, int nr_paths, const struct cmd_filter *filter);

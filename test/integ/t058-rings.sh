@@ -4,6 +4,8 @@
 # is, once somebody has read it.
 . "$(dirname "$0")/lib.sh"
 need SIM REPORT JQ PLAIN
+# Its launches are read together.
+export GPROF_RUN=one
 [ "$(stat -fc %T /dev/shm)" = tmpfs ] || skip "/dev/shm is not a tmpfs"
 mounted=
 trap '[ -z "$mounted" ] || { fsfreeze -u "$mounted" 2>/dev/null; umount -l "$mounted"; }; clean_up' EXIT

@@ -4,6 +4,8 @@
 # outliving its parent, with a pid that had been somebody else's; and hundreds of them.
 . "$(dirname "$0")/lib.sh"
 need SIM REPORT JQ
+# Its launches are read together.
+export GPROF_RUN=one
 [[ $B != *san-thread ]] || skip "ThreadSanitizer does not support threads after a fork with threads"
 
 # tree PATTERN WHAT: one line of the tree, with the lines joined by nothing else

@@ -50,10 +50,10 @@ have=$("$REPORT" summary --style nsys --report cuda_gpu_kern_sum --format csv --
 is 4 "$have" "kernels of step 1 as nsys has them"
 
 # Ranks and pids.
-"$REPORT" summary --rank 5 "$T/dump" >"$T/out" 2>"$T/err"
+"$REPORT" summary --rank 5 --run all "$T/dump" >"$T/out" 2>"$T/err"
 is 1 $? "status without any process"
 is "gprof-report: no process matches --pid and --rank; there is rank 0" "$(cat "$T/err")" "no process"
-"$REPORT" summary --view kernel --rank 0,7-9 "$T/dump" >"$T/out" 2>"$T/err"
+"$REPORT" summary --view kernel --rank 0,7-9 --run all "$T/dump" >"$T/out" 2>"$T/err"
 is 3 $? "status with a rank that is not there"
 is "gprof-report: no process matches --rank 7-9; there is rank 0" "$(cat "$T/err")" "a rank that is not there"
 ok grep -q "rank 0 of 2" "$T/out"
@@ -63,7 +63,7 @@ mkdir "$T/many"
 for i in $(seq 40); do
 	"$B/gen_stream" "$T/many/$i.gprof" 20 "$i"
 done
-"$REPORT" summary --view kernel "$T/many" >"$T/out" 2>/dev/null
+"$REPORT" summary --view kernel --run all "$T/many" >"$T/out" 2>/dev/null
 is "train.py, 40 processes, rank 0 of 2" "$(head -1 "$T/out")" "the head"
-is 40 "$("$REPORT" info "$T/many" 2>/dev/null | grep -cE "^  process +4242 ")" "all of them"
+is 40 "$("$REPORT" info --run all "$T/many" 2>/dev/null | grep -cE "^  process +4242 ")" "all of them"
 finish

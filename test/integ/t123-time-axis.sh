@@ -4,6 +4,8 @@
 # time everywhere, and nothing comes before time 0, also where samples are older than the first event.
 . "$(dirname "$0")/lib.sh"
 need SIM REPORT JQ PYTHON
+# Both ranks are of one launch.
+export GPROF_RUN=one
 
 for rank in 0 1; do
 	RANK=$rank WORLD_SIZE=2 GPROF_SAMPLE_MS=5 record "$B/integ/s_loop" 4 1 call sleep=20

@@ -4,6 +4,8 @@
 # ranks say so too, and the status is 3.
 . "$(dirname "$0")/lib.sh"
 need SIM REPORT JQ PYTHON
+# What is mixed here is taken for one launch.
+export GPROF_RUN=one
 
 export GPROF_STEP=api:cudaStreamSynchronize
 VIEWS=communication,distributed,stragglers,pipeline,moe-balance

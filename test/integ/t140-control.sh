@@ -4,6 +4,8 @@
 # changes nothing.
 . "$(dirname "$0")/lib.sh"
 need SIM REPORT JQ
+# Processes that are controlled together are read together.
+export GPROF_RUN=one
 export HOLD=$T/held
 
 # until_true COMMAND...: waits for it as long as the program runs.

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The runs that a folder has, one a line. */
+#include "report/cli/cmd_runs.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "report/analysis/headline.h"
+#include "report/comm/job_clock.h"
+#include "report/model/device_clock.h"
+#include "report/model/process_exit.h"
+#include "report/model/run_state.h"
+#include "report/model/time_axis.h"
+#include "report/ops/loop.h"
+#include "report/ops/op_walk.h"
+#include "report/session/common_options.h"
+#include "report/session/options.h"
+#include "report/session/run_choice.h"
+#include "report/table/print.h"
+#include "report/util/text.h"
+
+struct request {
+	struct common_options asked;
+	const char *deleted; /* which ones, NULL: none */
+};
+
+/* ---- the runs ---- */
+
+static void add_process(struct cmd_run *run, struct process *process)
+{
+	run->processes = array_grow(
+		run->processes, run->nr_processes, &run->capacity, sizeof(*run->processes));
+	run->processes[run->nr_processes++] = process;
+}
+
+static void find_runs(
+	struct cmd_runs *runs, const struct cmd_input *input, char *const *paths, int nr_paths)
+{
+	struct runs_process *all = mem_zeroed(input->nr_processes, sizeof(*all));
+	struct buf folders = {0};
+
+	for (size_t i = 0; i < input->nr_processes; i++) {
+		all[i] = runs_describe(input->processes[i]);
+	}
+	runs->nr = runs_group(all, input->nr_processes);
+	runs->runs = mem_zeroed(runs->nr, sizeof(*runs->runs));
+	for (size_t i = 0; i < runs->nr; i++) {
+		runs->runs[i].number = i + 1;
+	}
+	for (size_t i = 0; i < input->nr_processes; i++) {
+		if (all[i].run) {
+			add_process(&runs->runs[all[i].run - 1], input->processes[i]);
+		}
+	}
+	for (int i = 0; i < nr_paths; i++) {
+		buf_char(&folders, ' ');
+		text_add_shell_word(&folders, paths[i]);
+	}
+	buf_char(&folders, '\0');
+	runs->folders = folders.bytes;
+	free(all);
+}
+
+static void free_runs(struct cmd_runs *runs)
+{
+	for (size_t i = 0; i < runs->nr; i++) {
+		free(runs->runs[i].processes);
+	}
+	free(runs->runs);
+	free(runs->folders);
+}
+
+/* ---- how they ended ---- */
+
+static bool does_run(const struct cmd_run *run)
+{
+	for (size_t i = 0; i < run->nr_processes; i++) {
+		if (process_exit_state(run->processes[i]) == PROCESS_EXIT_RUNS) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The status of a process that ended by itself, 0 if it was well or is not known. */
+static int64_t status_of(const struct process *process)
+{
+	int64_t code = process_number(process, "end.code");
+
+	return code > 0 && strcmp(process_fact(process, "end.how", ""), "abort") != 0 ? code : 0;
+}
+
+void cmd_runs_add_state(struct buf *out, const struct cmd_run *run)
+{
+	bool is_complete = true;
+
+	if (does_run(run)) {
+		buf_text(out, "running");
+		return;
+	}
+	for (size_t i = 0; i < run->nr_processes; i++) {
+		if (process_exit_add_state(out, run->processes[i])) {
+			return;
+		}
+		is_complete &= process_is_complete(run->processes[i]);
+	}
+	for (size_t i = 0; i < run->nr_processes; i++) {
+		const struct process *process = run->processes[i];
+
+		if (status_of(process)) {
+			buf_printf(out, "exit status %" PRId64, status_of(process));
+			return;
+		}
+	}
+	buf_text(out, is_complete ? "complete" : "incomplete");
+}
+
+/* ---- the table ---- */
+
+static const struct table_column columns[] = {
+	TABLE_COLUMN("run", "Run", TABLE_ID, .help = "its number for --run"),
+	TABLE_COLUMN("began", "Began", TABLE_TEXT, .help = "in local time"),
+	TABLE_COLUMN("processes", "Processes", TABLE_COUNT),
+	TABLE_COLUMN("ranks", "Ranks", TABLE_COUNT),
+	TABLE_COLUMN("steps", "Steps", TABLE_COUNT),
+	TABLE_COLUMN("median_ns", "Median step", TABLE_MEAN_TIME),
+	TABLE_COLUMN("state", "State", TABLE_TEXT),
+	TABLE_COLUMN("command", "Command", TABLE_TEXT),
+	TABLE_COLUMN("id", "ID", TABLE_TEXT, .is_wide_only = true, .help = "GPROF_RUN"),
+};
+#define NR_COLUMNS (sizeof(columns) / sizeof(columns[0]))
+
+static void set_text(struct table_cell *cell, struct buf *text)
+{
+	table_set_text(cell, text->bytes, text->nr_bytes);
+	buf_fini(text);
+}
+
+static void set_begin(struct table_cell *cell, const struct cmd_run *run)
+{
+	uint64_t begin_ns = UINT64_MAX;
+	char text[64] = "";
+	struct tm local;
+	time_t begin;
+
+	for (size_t i = 0; i < run->nr_processes; i++) {
+		uint64_t ns = run->processes[i]->stream->header.start_realtime_ns;
+
+		begin_ns = ns < begin_ns ? ns : begin_ns;
+	}
+	begin = (time_t)(begin_ns / 1000000000u);
+	if (begin && localtime_r(&begin, &local)) {
+		strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &local);
+	}
+	table_set_text(cell, text, strlen(text));
+}
+
+static const char *id_of(const struct cmd_run *run)
+{
+	for (size_t i = 0; i < run->nr_processes; i++) {
+		const char *id = process_fact(run->processes[i], "config.GPROF_RUN", "");
+
+		if (*id) {
+			return id;
+		}
+	}
+	return NULL;
+}
+
+/* The figures are those of the first screen, of which calls and activities change none here. */
+static void set_figures(struct table_cell *cells, const struct cmd_run *run)
+{
+	const struct op_view view = {.begin = headline_ops.begin,
+		.enter = headline_ops.enter,
+		.enter_wants = headline_ops.enter_wants,
+		.end = headline_ops.end};
+	struct headline headline = {0};
+	const struct op_walk walk = {&view, &headline};
+	struct headline_figures figures;
+	struct buf command = {0};
+
+	job_clock_align(run->processes, run->nr_processes);
+	for (size_t i = 0; i < run->nr_processes; i++) {
+		device_clock_keep_durations(run->processes[i]);
+		loop_begin_steps(run->processes[i]);
+	}
+	time_axis_set(run->processes, run->nr_processes);
+	op_walk_run(run->processes, run->nr_processes, &walk, 1);
+	headline_figures(&headline, &figures);
+	if (figures.nr_ranks) {
+		table_set_integer(&cells[3], figures.nr_ranks);
+	}
+	if (figures.has_steps) {
+		table_set_integer(&cells[4], headline_nr_steps(&figures));
+		table_set_number(&cells[5], figures.median_ns);
+	}
+	run_state_add_program(&command, figures.first, 0);
+	set_text(&cells[7], &command);
+	headline_fini(&headline);
+}
+
+static void add_run(struct table *table, const struct cmd_run *run)
+{
+	struct table_cell *cells = table_add_row(table);
+	struct buf state = {0};
+
+	table_set_integer(&cells[0], run->number);
+	set_begin(&cells[1], run);
+	table_set_integer(&cells[2], run->nr_processes);
+	set_figures(cells, run);
+	cmd_runs_add_state(&state, run);
+	set_text(&cells[6], &state);
+	if (id_of(run)) {
+		table_set_string(&cells[8], id_of(run));
+	}
+}
+
+static void print(const struct request *request, const struct cmd_runs *runs, struct buf *out)
+{
+	struct table *table = table_create("runs", "Runs", columns, NR_COLUMNS);
+	bool is_json = request->asked.table.format == TABLE_JSON;
+	bool is_text = request->asked.table.format == TABLE_TEXT_FORMAT;
+	struct table_style style = request->asked.table;
+	size_t top = request->asked.top == COMMON_OPTIONS_NO_TOP ? 0 : request->asked.top;
+
+	style.is_plain = style.format == TABLE_CSV;
+	for (size_t i = 0; i < runs->nr; i++) {
+		if (!top || runs->nr - i <= top) {
+			add_run(table, &runs->runs[i]);
+		}
+	}
+	if (is_json) {
+		buf_printf(out, "{\n  \"gprof_report\": \"%s\",\n", GPROF_VERSION);
+	}
+	table_print(table, &style, out);
+	buf_text(out, is_json ? "\n}\n" : "");
+	if (is_text && runs->nr > 1) {
+		buf_printf(
+			out, "Read one: gprof-report --run %zu%s\n", runs->nr - 1, runs->folders);
+		buf_printf(out, "Compare:  gprof-report diff --run %zu --run %zu%s\n", runs->nr - 1,
+			runs->nr, runs->folders);
+	}
+	table_destroy(table);
+}
+
+/* ---- the command ---- */
+
+static const struct option options[] = {
+	{"delete", required_argument, NULL, 'D'},
+	COMMON_OPTIONS_TABLE_OPTIONS,
+	{"output", required_argument, NULL, 'o'},
+	{"help", no_argument, NULL, 'h'},
+	{0},
+};
+
+static int take_option(struct request *request, int option)
+{
+	if (option != 'D') {
+		return common_options_take(&request->asked, option);
+	}
+	request->deleted = optarg;
+	if (strcmp(optarg, RUN_CHOICE_ALL) == 0) {
+		return cmd_usage(&cmd_runs, "--delete takes numbers; to delete all runs, delete "
+					    "the folder");
+	}
+	return run_choice_is_valid(optarg)
+		       ? 0
+		       : cmd_usage(&cmd_runs, "invalid run '%s' for --delete", optarg);
+}
+
+static int run_input(struct request *request, char *const *paths, int nr_paths)
+{
+	/* The choice of a run says which ones there are not. */
+	const struct cmd_filter filter = {
+		.run = request->deleted ? request->deleted : RUN_CHOICE_ALL};
+	struct cmd_runs runs = {0};
+	struct cmd_input input;
+	struct cmd_output output;
+	struct buf out;
+	int status = (int)cmd_open(&input, paths, nr_paths, &filter);
+
+	if (status) {
+		return status;
+	}
+	find_runs(&runs, &input, paths, nr_paths);
+	if (request->deleted) {
+		status = (int)cmd_runs_delete(&runs, request->deleted);
+	} else {
+		cmd_output_init(&output, &out, request->asked.output);
+		print(request, &runs, &out);
+		status = (int)cmd_output_end(&output, &out);
+		buf_fini(&out);
+		status = status ? status : (int)input.status;
+	}
+	free_runs(&runs);
+	cmd_close(&input);
+	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	struct request request = {.asked = {.command = &cmd_runs, .top = COMMON_OPTIONS_NO_TOP}};
+	int option, status = 0;
+
+	while (!status && (option = options_get(&cmd_runs, argc, argv,
+				   COMMON_OPTIONS_TABLE_LETTERS "o:h", options)) >= 0) {
+		status = take_option(&request, option);
+	}
+	if (!status) {
+		terminal_set(&request.asked.table, request.asked.output, request.asked.color);
+		status = run_input(&request, argv + optind, argc - optind);
+	}
+	common_options_fini(&request.asked);
+	return status == COMMON_OPTIONS_HELP ? CMD_GOOD : status;
+}
+
+const struct command cmd_runs = {
+	.name = "runs",
+	.arguments = "[OPTION]... [DIR]...",
+	.help = "list the runs of a folder: when, what, steps, median step, how it ended",
+	.options = "  --delete N             delete the files of run N (or 1-3, an ID), and no "
+		   "others\n" COMMON_OPTIONS_TABLE_USAGE
+		   "  -o, --output FILE      write to FILE instead of stdout\n",
+	.run = run,
+};
