@@ -207,6 +207,26 @@ static void print_headline(char **paths, int nr_paths)
 	free(argv);
 }
 
+/* The reason, as far as its parent can know. */
+static void say_nothing_recorded(const char *dir, int status)
+{
+	static const char *const used = "CUDA, NVTX, NCCL, PyTorch or Paddle";
+	const char *enable = getenv("GPROF_ENABLE");
+
+	fprintf(stderr, "gprof-record: nothing was recorded in '%s': ", dir);
+	if (enable && strcmp(enable, "0") == 0) {
+		fprintf(stderr, "GPROF_ENABLE is 0\n");
+	} else if (WIFSIGNALED(status)) {
+		fprintf(stderr, "signal %d ended the program before it used %s\n", WTERMSIG(status),
+			used);
+	} else if (WEXITSTATUS(status)) {
+		fprintf(stderr, "the program ended with status %d before it used %s\n",
+			WEXITSTATUS(status), used);
+	} else {
+		fprintf(stderr, "the program used no %s\n", used);
+	}
+}
+
 static void report_new(const char *dir, const struct streams *before, pid_t pid, int status)
 {
 	struct streams now = list_streams(dir);
@@ -225,11 +245,7 @@ static void report_new(const char *dir, const struct streams *before, pid_t pid,
 	if (nr) {
 		print_headline(paths, nr);
 	} else {
-		fprintf(stderr,
-			"gprof-record: no new stream in '%s': the program used no CUDA, NVTX, "
-			"NCCL, "
-			"PyTorch or Paddle\n",
-			dir);
+		say_nothing_recorded(dir, status);
 	}
 	while (nr) {
 		free(paths[--nr]);

@@ -81,7 +81,7 @@ is 2 "$(find dump -name '*.gprof' | wc -l)" "streams of both runs"
 is 0 "$(grep -c 'several jobs' err)" "the report is of this run alone"
 run --report -o none sh -c 'exit 3'
 is 3 "$rc" "status with a report"
-ok grep -q "no new stream in '$T/none'" err
+ok grep -q "nothing was recorded in '$T/none': the program ended with status 3 before it used CUDA" err
 # Who looks on sees it without asking; scripts and launchers do not.
 on_terminal()
 {
