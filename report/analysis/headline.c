@@ -343,7 +343,8 @@ static void add_process(const struct headline_process *at, struct headline_figur
 	figures->span_ns = span_ns > figures->span_ns ? span_ns : figures->span_ns;
 	figures->has_steps |= at->has_steps;
 	figures->has_gpu |= at->has_gpu;
-	figures->has_calls |= at->has_calls;
+	/* A call that finds no GPU shows none. */
+	figures->has_calls |= at->has_calls && !process_lacks_gpu(process);
 	if (process->nr_devices > figures->nr_listed) {
 		figures->nr_listed = process->nr_devices;
 	}

@@ -235,7 +235,13 @@ size_t view_without_devices(const struct view_input *input, const char **why)
 void view_note_without_devices(struct table *table, const struct view_input *input,
 	size_t nr_without, const char *why, const char *instead)
 {
-	if (nr_without && nr_without == input->nr_processes) {
+	const char *lacking = nr_without && nr_without == input->nr_processes
+				      ? process_lacks_gpu(input->processes[0])
+				      : NULL;
+
+	if (lacking) {
+		table_note(table, "No GPU: %s.", lacking);
+	} else if (nr_without && nr_without == input->nr_processes) {
 		table_note(table, "No GPU activities were recorded: %s.", why);
 	} else if (nr_without) {
 		table_note(table, "%zu process%s no GPU activities: %s.", nr_without,

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/model/device_records.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#include "report/model/api.h"
+#include "report/stream/reader.h"
 
 static bool has_rows(const struct process *process, const uint8_t *tables, size_t nr_tables)
 {
@@ -21,13 +25,20 @@ bool process_has_device_records(const struct process *process, const char **why)
 		GPROF_TABLE_graph, GPROF_TABLE_untimed};
 	static const uint8_t calls[] = {GPROF_TABLE_api, GPROF_TABLE_api_launch,
 		GPROF_TABLE_api_copy, GPROF_TABLE_api_set, GPROF_TABLE_api_alloc,
-		GPROF_TABLE_api_sync};
-	const char *unused;
+		GPROF_TABLE_api_sync, GPROF_TABLE_api_count};
+	const char *lacking;
 
 	if (has_rows(process, works, sizeof(works))) {
 		return true;
 	}
-	why = why ? why : &unused;
+	if (!why) {
+		return false;
+	}
+	lacking = process_lacks_gpu(process);
+	if (lacking) {
+		*why = lacking;
+		return false;
+	}
 	*why = "no CUDA calls were recorded";
 	if (has_rows(process, calls, sizeof(calls))) {
 		*why = *process_fact(process, "cupti.version", "") ? "only CUDA calls were recorded"
@@ -44,4 +55,84 @@ bool process_has_device_records(const struct process *process, const char **why)
 		}
 	}
 	return false;
+}
+
+/* What asks whether there is a GPU. */
+static bool asks_for_gpu(const char *name)
+{
+	static const char *const names[] = {"cudaGetDeviceCount", "cuInit", "cuDeviceGetCount"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(name, names[i]) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Errors with the same numbers in the runtime and the driver. */
+static const char *device_error(uint64_t result)
+{
+	static const struct {
+		uint64_t result;
+		const char *text;
+	} errors[] = {{35, "the driver is older than this CUDA"}, {100, "no CUDA-capable device"},
+		{802, "the GPU's fabric is not ready"},
+		{803, "the driver's parts are of different versions"}};
+
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+		if (errors[i].result == result) {
+			return errors[i].text;
+		}
+	}
+	return NULL;
+}
+
+/* Writes the reason if one of the calls is such a failure. */
+static bool find_failure(
+	const struct process *process, const struct batch *batch, char *why, size_t why_bytes)
+{
+	for (uint32_t i = 0; i < batch->nr_rows; i++) {
+		uint64_t result = batch->col[COL_api_result][i];
+		uint8_t api;
+		uint32_t call = process_call_name(process, batch->col[COL_api_call][i], &api);
+		const char *name = string_pool_text(call, NULL);
+
+		if (api_is_failure(result) && asks_for_gpu(name)) {
+			const char *error = device_error(result);
+
+			if (error) {
+				snprintf(why, why_bytes, "%s failed (%s)", name, error);
+			} else {
+				snprintf(why, why_bytes, "%s failed (error %llu)", name,
+					(unsigned long long)result);
+			}
+			return true;
+		}
+	}
+	return false;
+}
+
+const char *process_lacks_gpu(const struct process *process)
+{
+	const uint32_t mask = COL_BIT(COL_api_call) | COL_BIT(COL_api_result);
+	char why[128];
+	struct reader *reader;
+	bool is_found = false;
+
+	if (process->nr_devices || process->stream->is_trace ||
+		process_has_device_records(process, NULL)) {
+		return NULL;
+	}
+	reader = reader_create();
+	for (size_t i = 0; !is_found && i < process->stream->nr_blocks; i++) {
+		struct batch batch;
+
+		if (stream_block_table(process->stream, i) == GPROF_TABLE_api &&
+			!(reader_load(reader, process->stream, i, mask, 0, &batch) & mask)) {
+			is_found = find_failure(process, &batch, why, sizeof(why));
+		}
+	}
+	reader_destroy(reader);
+	return is_found ? string_pool_text(string_pool_intern(why, strlen(why)), NULL) : NULL;
 }

@@ -11,4 +11,10 @@
  */
 bool process_has_device_records(const struct process *process, const char **why);
 
+/*
+ * The call by which the process learnt that it has no GPU, with the reason: "cudaGetDeviceCount
+ * failed (no CUDA-capable device)". NULL: it has one, or did not ask.
+ */
+const char *process_lacks_gpu(const struct process *process);
+
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Samples a second and the reader's share of steps, and steps where there is little else. */
+#include <stdio.h>
 #include <string.h>
 
 #include "test/unit/report_streams.h"
@@ -145,6 +146,40 @@ START_TEST(steps_are_shown_where_there_is_nothing_else)
 }
 END_TEST
 
+/* A step on the CPU of a program that asked for GPUs, with that result. */
+static const char *without_gpu(int32_t result)
+{
+	static char note[128];
+	const char *path = streams_path("cpu.gprof");
+	struct gen *gen = gen_open(path);
+	uint16_t call_id = gen_call(gen, "cudaGetDeviceCount", GPROF_API_RUNTIME);
+	struct gprof_row_api *call = gen_row(gen, GPROF_TABLE_api);
+	struct table *kernels;
+
+	call->begin = 10;
+	call->dur = 5;
+	call->thread = 1;
+	call->call = call_id;
+	call->result = result;
+	add_step(gen, 1000, 0);
+	add_step(gen, 2000, 1);
+	gen_close(gen, "exit");
+	kernels = tables_of(&view_kernel, path, false);
+	snprintf(note, sizeof(note), "%.*s", (int)table_note_length(kernels->note), kernels->note);
+	table_destroy(kernels);
+	return note;
+}
+
+START_TEST(a_program_that_found_no_gpu_has_none)
+{
+	ck_assert_str_eq(
+		without_gpu(100), "No GPU: cudaGetDeviceCount failed (no CUDA-capable device).");
+	ck_assert_str_eq(without_gpu(46), "No GPU: cudaGetDeviceCount failed (error 46).");
+	ck_assert_str_eq(
+		without_gpu(0), "No GPU activities were recorded: the reason is not recorded.");
+}
+END_TEST
+
 START_TEST(a_first_step_alone_is_no_benchmark)
 {
 	struct table *table = tables_of(&view_benchmark, loop("one.gprof", 2, false), false);
@@ -211,5 +246,6 @@ END_TEST
 UNIT_SUITE("report/benchmark", benchmark_counts_samples, the_batch_is_seen_in_shapes,
 	the_reader_has_its_share_of_the_steps_that_were_recorded,
 	steps_before_the_first_event_have_their_own_start,
-	steps_are_shown_where_there_is_nothing_else, a_first_step_alone_is_no_benchmark,
-	what_one_process_does_not_know_is_not_zero, without_a_whole_step_there_is_no_share_of_steps)
+	steps_are_shown_where_there_is_nothing_else, a_program_that_found_no_gpu_has_none,
+	a_first_step_alone_is_no_benchmark, what_one_process_does_not_know_is_not_zero,
+	without_a_whole_step_there_is_no_share_of_steps)
