@@ -132,6 +132,8 @@ golden v2/wrapped.traces "$report" --wide --view gpu-trace,api-trace,launch-late
 golden v2/wrapped.steps "$report" --view kernel --steps 2-3 $wrapped
 golden v2/wrapped.timeline "$report" timeline -o - $wrapped
 golden v2/wrapped.sql "$report" sql --format csv "SELECT k.correlation, k.step, k.start_ns - c.start_ns FROM kernel k JOIN api_launch c USING (process, correlation) ORDER BY 1" $wrapped
+# What launchers say makes one run of ranks on two hosts.
+golden v2/launched.runs env TZ=UTC0 "$report" runs --wide v2/launched0.gprof v2/launched1.gprof
 golden python.detail "$report" --view python --detail --format csv $python
 golden python.singles "$report" --view single-operators,timeline-summary --format json $python
 golden python.timeline "$report" timeline -o - $python
@@ -167,7 +169,7 @@ golden bad.view.close "$report" --view kernel,memcopy $small
 golden bad.style "$report" --style nvproff $small
 golden bad.sort "$report" --sort nothing $small
 golden bad.path "$report" v1/not-there.gprof
-golden dir "$report" --view losses,notices v1
+golden dir "$report" --view losses,notices --run all v1
 
 for file in small.json small.timeline ops.json ops.timeline python.timeline worker.timeline; do
 	sed '/^status\|^stderr/d' "v1/$file.out" >"$work/$file"
