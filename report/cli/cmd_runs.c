@@ -24,6 +24,7 @@
 struct request {
 	struct common_options asked;
 	const char *deleted; /* which ones, NULL: none */
+	bool is_trend;
 };
 
 /* ---- the runs ---- */
@@ -138,7 +139,7 @@ static void set_text(struct table_cell *cell, struct buf *text)
 	buf_fini(text);
 }
 
-static void set_begin(struct table_cell *cell, const struct cmd_run *run)
+void cmd_runs_set_begin(struct table_cell *cell, const struct cmd_run *run)
 {
 	uint64_t begin_ns = UINT64_MAX;
 	char text[64] = "";
@@ -169,6 +170,16 @@ static const char *id_of(const struct cmd_run *run)
 	return NULL;
 }
 
+void cmd_runs_prepare(const struct cmd_run *run)
+{
+	job_clock_align(run->processes, run->nr_processes);
+	for (size_t i = 0; i < run->nr_processes; i++) {
+		device_clock_keep_durations(run->processes[i]);
+		loop_begin_steps(run->processes[i]);
+	}
+	time_axis_set(run->processes, run->nr_processes);
+}
+
 /* The figures are those of the first screen, of which calls and activities change none here. */
 static void set_figures(struct table_cell *cells, const struct cmd_run *run)
 {
@@ -181,12 +192,7 @@ static void set_figures(struct table_cell *cells, const struct cmd_run *run)
 	struct headline_figures figures;
 	struct buf command = {0};
 
-	job_clock_align(run->processes, run->nr_processes);
-	for (size_t i = 0; i < run->nr_processes; i++) {
-		device_clock_keep_durations(run->processes[i]);
-		loop_begin_steps(run->processes[i]);
-	}
-	time_axis_set(run->processes, run->nr_processes);
+	cmd_runs_prepare(run);
 	op_walk_run(run->processes, run->nr_processes, &walk, 1);
 	headline_figures(&headline, &figures);
 	if (figures.nr_ranks) {
@@ -207,7 +213,7 @@ static void add_run(struct table *table, const struct cmd_run *run)
 	struct buf state = {0};
 
 	table_set_integer(&cells[0], run->number);
-	set_begin(&cells[1], run);
+	cmd_runs_set_begin(&cells[1], run);
 	table_set_integer(&cells[2], run->nr_processes);
 	set_figures(cells, run);
 	cmd_runs_add_state(&state, run);
@@ -217,20 +223,29 @@ static void add_run(struct table *table, const struct cmd_run *run)
 	}
 }
 
-static void print(const struct request *request, const struct cmd_runs *runs, struct buf *out)
+/* The newest `top` of them, 0: all. */
+static struct table *list_runs(const struct cmd_runs *runs, size_t top)
 {
 	struct table *table = table_create("runs", "Runs", columns, NR_COLUMNS);
+
+	for (size_t i = 0; i < runs->nr; i++) {
+		if (!top || runs->nr - i <= top) {
+			add_run(table, &runs->runs[i]);
+		}
+	}
+	return table;
+}
+
+static void print(const struct request *request, const struct cmd_runs *runs, struct buf *out)
+{
+	struct table *table;
 	bool is_json = request->asked.table.format == TABLE_JSON;
 	bool is_text = request->asked.table.format == TABLE_TEXT_FORMAT;
 	struct table_style style = request->asked.table;
 	size_t top = request->asked.top == COMMON_OPTIONS_NO_TOP ? 0 : request->asked.top;
 
 	style.is_plain = style.format == TABLE_CSV;
-	for (size_t i = 0; i < runs->nr; i++) {
-		if (!top || runs->nr - i <= top) {
-			add_run(table, &runs->runs[i]);
-		}
-	}
+	table = request->is_trend ? cmd_runs_trend(runs, top) : list_runs(runs, top);
 	if (is_json) {
 		buf_printf(out, "{\n  \"gprof_report\": \"%s\",\n", GPROF_VERSION);
 	}
@@ -249,6 +264,7 @@ static void print(const struct request *request, const struct cmd_runs *runs, st
 
 static const struct option options[] = {
 	{"delete", required_argument, NULL, 'D'},
+	{"trend", no_argument, NULL, 'T'},
 	COMMON_OPTIONS_TABLE_OPTIONS,
 	{"output", required_argument, NULL, 'o'},
 	{"help", no_argument, NULL, 'h'},
@@ -257,6 +273,10 @@ static const struct option options[] = {
 
 static int take_option(struct request *request, int option)
 {
+	if (option == 'T') {
+		request->is_trend = true;
+		return 0;
+	}
 	if (option != 'D') {
 		return common_options_take(&request->asked, option);
 	}
@@ -320,7 +340,11 @@ const struct command cmd_runs = {
 	.name = "runs",
 	.arguments = "[OPTION]... [DIR]...",
 	.help = "list the runs of a folder: when, what, steps, median step, how it ended",
-	.options = "  --delete N             delete the files of run N (or 1-3, an ID), and no "
+	.options = "  --trend                the runs with the command of the newest one: steps, "
+		   "MFU,\n"
+		   "                         communication, memory, and which changes are "
+		   "significant\n"
+		   "  --delete N             delete the files of run N (or 1-3, an ID), and no "
 		   "others\n" COMMON_OPTIONS_TABLE_USAGE
 		   "  -o, --output FILE      write to FILE instead of stdout\n",
 	.run = run,

@@ -4,6 +4,7 @@
 #define REPORT_CLI_CMD_RUNS_H
 
 #include "report/session/session.h"
+#include "report/table/table.h"
 
 struct cmd_run {
 	size_t number;		    /* as --run has it */
@@ -16,6 +17,18 @@ struct cmd_runs {
 	size_t nr;
 	char *folders; /* what the user named, as words for a shell */
 };
+
+/* Sets the clocks of its processes and where their loops begin, before they are read. */
+void cmd_runs_prepare(const struct cmd_run *run);
+
+/* When its first process began. */
+void cmd_runs_set_begin(struct table_cell *cell, const struct cmd_run *run);
+
+/*
+ * The newest run and those before it with the same command, at most `top` (0: all), with what
+ * changed from each to the next. The caller destroys it.
+ */
+struct table *cmd_runs_trend(const struct cmd_runs *runs, size_t top);
 
 /* How the run ended, or that it has not, in a few words. */
 void cmd_runs_add_state(struct buf *out, const struct cmd_run *run);

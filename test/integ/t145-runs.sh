@@ -103,6 +103,21 @@ kill -TERM $child
 wait $child
 is "stopped by SIGTERM" "$(rows '.[-1].state')" "a run that was stopped"
 
+# ---- the history of a command ----
+to=history
+for ns in 1000000 1000000 20000000; do
+	SIM_KERNEL_NS=$ns GPROF_STEP=api:cudaDeviceSynchronize recorded "$S_LOOP" 24 2
+	recorded "$S_LOOP" 4 3
+done
+SIM_KERNEL_NS=1000000 GPROF_STEP=api:cudaDeviceSynchronize recorded "$S_LOOP" 24 2
+"$REPORT" runs --trend --format json history >json 2>err
+is "1 3 5 7" "$(jq -r '.history.rows | map(.run) | join(" ")' json)" "runs of the newest one's command"
+is "slower faster" "$(jq -r '.history.rows | map(.significance) | .[2:] | join(" ")' json)" "what changed"
+is true "$(jq '.history.rows | .[2].change_pct > 100 and .[3].change_pct < -50 and .[0].change_pct == null' json)" "by how much"
+is true "$(jq '.history.rows | all(.peak_memory_bytes > 0 and .exposed_communication_pct == 0)' json)" "memory and communication"
+is "5 7" "$("$REPORT" runs --trend --top 2 --format json history | jq -r '.history.rows | map(.run) | join(" ")')" "the last two"
+is "$(jq -r '.history.rows[2].median_ns' json)" "$("$REPORT" --view headline --format json --run 5 history 2>/dev/null | jq -r '.headline.rows[0].median_ns')" "the median of the first screen"
+
 # ---- all commands ----
 "$REPORT" diff --run 1 --run 2 two >out 2>err
 is 0 $? "status of diff of two runs"
