@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "report/util/hash.h"
+#include "report/util/stack_text.h"
 #include "report/util/string_pool.h"
 #include "report/model/py_stack.h"
 #include "report/util/text.h"
@@ -106,6 +107,15 @@ static void add_name(struct buf *out, const char *before, uint32_t name, size_t 
 	}
 }
 
+static void add_stack(struct buf *out, const char *before, uint32_t stack)
+{
+	size_t nr_bytes;
+	const char *text = string_pool_shown(stack, &nr_bytes);
+
+	buf_text(out, before);
+	stack_text_add_cut(out, text, nr_bytes, STACK_WIDTH);
+}
+
 static void add_place(const struct gap_place_key *place, struct process *process, struct buf *out)
 {
 	uint32_t stack = place->py_stack;
@@ -113,7 +123,7 @@ static void add_place(const struct gap_place_key *place, struct process *process
 	add_name(out, "", place->what, NAME_WIDTH);
 	add_name(out, place->what ? " in " : "", place->op, NAME_WIDTH);
 	if (stack) {
-		add_name(out, ", ", process ? py_stack_text(process, stack) : stack, STACK_WIDTH);
+		add_stack(out, ", ", process ? py_stack_text(process, stack) : stack);
 	}
 }
 

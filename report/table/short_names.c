@@ -7,6 +7,7 @@
 
 #include "report/table/kernel_name.h"
 #include "report/util/idmap.h"
+#include "report/util/stack_text.h"
 #include "report/util/string_pool.h"
 #include "report/util/text.h"
 
@@ -20,6 +21,7 @@ struct form {
 	uint32_t name;
 	enum kernel_name_form kind;
 	bool is_alike;	 /* as another one, when last compared */
+	bool is_stack;	 /* see stack_text.h */
 	struct buf text; /* uncut */
 	struct buf cut;
 	size_t nr_common; /* with the most similar of those that were cut to the same text */
@@ -164,6 +166,9 @@ static void cut_around(struct form *form, size_t limit)
 {
 	size_t head = limit / 4, start = form->nr_common;
 
+	if (form->is_stack) {
+		return; /* its frames matter more */
+	}
 	start -= start < LETTERS_BEFORE ? start : LETTERS_BEFORE;
 	/* No more is left out than is needed for the end to fit. */
 	if (form->text.nr_bytes - start < limit - head - 3) {
@@ -220,8 +225,8 @@ static void number_alike(struct form **order, size_t limit)
 		length = order[i]->is_alike ? snprintf(number, sizeof(number), "#%zu", nr++) : 0;
 		if (length && (size_t)length + 3 < limit) {
 			order[i]->cut.nr_bytes = 0;
-			text_add_cut(&order[i]->cut, order[i]->text.bytes, order[i]->text.nr_bytes,
-				limit - (size_t)length);
+			stack_text_add_cut(&order[i]->cut, order[i]->text.bytes,
+				order[i]->text.nr_bytes, limit - (size_t)length);
 			buf_text(&order[i]->cut, number);
 		}
 	}
@@ -235,7 +240,8 @@ void short_names_cut(struct short_names *names, size_t limit)
 		struct form *form = form_at(names, i);
 
 		form->cut.nr_bytes = 0;
-		text_add_cut(&form->cut, form->text.bytes, form->text.nr_bytes, limit);
+		stack_text_add_cut(&form->cut, form->text.bytes, form->text.nr_bytes, limit);
+		form->is_stack = memmem(form->text.bytes, form->text.nr_bytes, " <- ", 4) != NULL;
 	}
 	names->is_cut = true;
 	order = sorted(names, compare_cuts);
