@@ -210,11 +210,13 @@ static int run(int argc, char **argv)
 	int status = parse_options(&request, argc, argv), nr_paths = argc - optind;
 	char **paths = argv + optind;
 
+	request.html.paths = paths;
+	request.html.nr_paths = nr_paths;
 	if (!status) {
 		status = nr_paths && dumpdir_is_summary(paths[0])
 				 ? run_reduced(&request, paths, nr_paths)
 				 : run_streams(&request, paths, nr_paths);
-		print_usual(&request, status);
+		say_usual(&request, status);
 	}
 	common_options_fini(&request.asked);
 	return status == COMMON_OPTIONS_HELP ? CMD_GOOD : status;

@@ -68,6 +68,8 @@ static int run_server(struct request *request, struct server *server, const stru
 
 	server->input = input;
 	request->html.served_nonce = server->nonce;
+	request->html.paths = paths;
+	request->html.nr_paths = nr_paths;
 	html_write(&request->html, input, &server->page);
 	cmd_warn_inconsistent(input, &request->asked.filter, cmd_warn_losses(input));
 	add_served(&served, input, paths, nr_paths);

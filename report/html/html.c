@@ -222,6 +222,44 @@ static void add_clock(struct buf *json, const struct cmd_input *input)
 	buf_fini(&text);
 }
 
+/* Clocks of traces may begin with the machine: this one was in 2001. */
+#define LEAST_REALTIME_NS 1000000000000000000u
+
+/* When the process that began first did so; "" if no stream says it. */
+static void add_started(struct buf *json, const struct cmd_input *input)
+{
+	uint64_t first_ns = UINT64_MAX;
+	char text[40] = "";
+	struct tm tm;
+	time_t start;
+
+	for (size_t i = 0; i < input->nr_processes; i++) {
+		uint64_t ns = input->processes[i]->stream->header.start_realtime_ns;
+
+		first_ns = ns >= LEAST_REALTIME_NS && ns < first_ns ? ns : first_ns;
+	}
+	start = (time_t)(first_ns / 1000000000u);
+	if (first_ns != UINT64_MAX && localtime_r(&start, &tm)) {
+		strftime(text, sizeof(text), "%Y-%m-%d %H:%M", &tm);
+	}
+	buf_printf(json, ", \"started\": \"%s\"", text);
+}
+
+/* The paths, as words of a command line. */
+static void add_paths(struct buf *json, const struct html_options *options)
+{
+	buf_text(json, ", \"paths\": [");
+	for (int i = 0; i < options->nr_paths; i++) {
+		struct buf word = {0};
+
+		text_add_shell_word(&word, options->paths[i]);
+		buf_text(json, i ? ", " : "");
+		text_add_json(json, word.bytes, word.nr_bytes);
+		buf_fini(&word);
+	}
+	buf_text(json, "]");
+}
+
 static void add_page(
 	struct buf *json, const struct html_options *options, const struct cmd_input *input)
 {
@@ -235,6 +273,8 @@ static void add_page(
 	buf_printf(json, ",\n\"page\": {\"written\": \"%s\", \"top\": %zu", written, options->top);
 	buf_text(json, ", \"licence\": ");
 	text_add_json(json, licence.bytes, (size_t)(licence.end - licence.bytes));
+	add_started(json, input);
+	add_paths(json, options);
 	buf_printf(json, ", \"is_diff\": %s, \"is_reduced\": %s", options->diff ? "true" : "false",
 		options->reduced ? "true" : "false");
 	if (options->reduced) {

@@ -16,8 +16,10 @@ struct reduced;
 struct html_options {
 	const struct diff *diff;       /* the page of two inputs; NULL: of one */
 	const struct cmd_input *other; /* of diff: B */
-	struct reduced *reduced;       /* the page of a summary of `reduce`; NULL: of streams */
-	size_t timeline_bytes;	       /* the most that the timeline may take; 0: no timeline */
+	char *const *paths;	       /* as the user names them; of diff: those of A and B */
+	int nr_paths;
+	struct reduced *reduced; /* the page of a summary of `reduce`; NULL: of streams */
+	size_t timeline_bytes;	 /* the most that the timeline may take; 0: no timeline */
 	size_t top; /* rows of a table; 0: all. Tables over time have up to HTML_MOST_TIME more */
 	/* Of a page that a server gives out: its nonce, HTML_NONCE_CHARS long. NULL: of a file. */
 	const char *served_nonce;

@@ -140,7 +140,7 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("max", "Max", TABLE_NUMBER, TABLE_MEMBER(utilization_series, max)),
 	TABLE_COLUMN("min", "Min", TABLE_NUMBER, TABLE_MEMBER(utilization_series, min)),
 	TABLE_COLUMN("unit", "Unit", TABLE_TEXT),
-	TABLE_COLUMN("curve", "Over time", TABLE_TEXT,
+	TABLE_COLUMN("curve", "Over time", TABLE_TEXT, .is_wide_only = true,
 		.help = "the metric over the run, from 0 to its maximum"),
 };
 

@@ -32,15 +32,14 @@ def check_overview(page):
     check_verdict(page)
     significant = [row for key in sections for row in expected[key]["rows"] if row["significance"] == "significant"]
     shown = page.locator("#changes li")
-    parts = [sorted((abs(row["change_ns"]) for row in significant if sign * row["change_ns"] > 0), reverse=True)[:10] for sign in ((-1, 1) if (expected["answer"]["rows"][0]["change_pct"] or 0) < 0 else (1, -1))]
-    must(shown.count() == sum(map(len, parts)), "%d changes, not the significant ones" % shown.count())
-    at = 0
-    for part in parts:
-        if part:
-            must(shown.nth(at).locator("a").first.get_attribute("title") in
-                 [row["name"] for row in significant if abs(row["change_ns"]) == part[0]], "the largest change is not the first")
-        at += len(part)
-    if at:
+    sizes = sorted((abs(row["change_ns"]) for row in significant), reverse=True)[:15]
+    must(shown.count() == len(sizes), "%d changes, not the significant ones" % shown.count())
+    for i, size in enumerate(sizes):
+        must(shown.nth(i).locator("a").first.get_attribute("title") in [row["name"] for row in significant if abs(row["change_ns"]) == size], "change %d is not the next by size" % i)
+    who = page.locator("#who").inner_text()
+    paths = [row["path"].split("/") for row in expected["sides"]["rows"]]
+    must(all(path[-1] in who for path in paths) and not who.startswith("A: /" + paths[0][1] + "/") or paths[0][1] != paths[1][1], "the runs are " + who)
+    if sizes:
         check_views(page, shown)
         shown.first.locator("a").first.click()
         until(page, "() => document.querySelector('main h2').textContent !== 'Overview'")

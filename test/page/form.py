@@ -81,7 +81,7 @@ def check_in_sight(page, name):
     """Header, navigation and the titles of a table that scrolls."""
     page.evaluate("scrollTo(0, 1e6)")
     frame(page)
-    tops = page.evaluate("['header', '#summary', '#nav a[aria-current]'].map((each) => document.querySelector(each).getBoundingClientRect().top)")
+    tops = page.evaluate("['header', '#who', '#nav a[aria-current]'].map((each) => document.querySelector(each).getBoundingClientRect().top)")
     height = page.evaluate("innerHeight")
     must(all(0 <= top < height for top in tops), "out of sight on %s: %s" % (name, tops))
     scrolled = page.evaluate("""() => [...document.querySelectorAll('.scroll')].filter((each) => each.querySelector('thead') && each.checkVisibility()).map((each) => {

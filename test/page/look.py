@@ -172,6 +172,18 @@ def check_step(page):
     must("No such step" in page.locator("main").inner_text(), "a step that is not there")
 
 
+def check_header(page):
+    """The program and its recording stay in sight; red is what is wrong alone."""
+    rows, paths = expected["headline"]["rows"], json.loads(page.evaluate("document.getElementById('data').textContent"))["page"]["paths"]
+    who, run = page.locator("#who").inner_text(), page.locator("#run").inner_text()
+    program = " ".join(rows[0]["program"].split())
+    must(program == "?" or " ".join(who.split()).startswith(program), "the program %s: %s" % (program, who))
+    must(len(paths) != 1 or paths[0].strip("'").split("/")[-1] in run, "the recording %s: %s" % (paths, run))
+    must("median" not in who + run, "the headline is there twice: %s %s" % (who, run))
+    bad = page.locator(".headline dt.bad").all_inner_texts()
+    must(all(each in ("INCOMPLETE", "HUNG") for each in bad), "lines that are no error: %s" % bad)
+
+
 def check_first(page):
     text = page.locator("main").inner_text()
     bad = [row for row in expected["processes"]["rows"] if row["state"] != "complete" or row["missing"]]
@@ -433,6 +445,21 @@ def check_paper(page, name):
     must(not printed or not printed & shown, "charts of %s stay as they were printed" % name)
 
 
+def check_main_numbers(page, name):
+    """Beside the name of a row stands its main number; a table that goes on to the right fades there."""
+    for key, title, has_number, is_seen, is_clipped, fades in page.evaluate("""() => [...document.querySelectorAll('main [id^=table-] .scroll')].map((scroll) => {
+        const cells = scroll.querySelector('tbody tr').cells, first = scroll.querySelector('th'), second = cells[1], types = [...cells].map((cell) => /^-?[0-9,.]+$/.test(cell.textContent));
+        const edge = second ? second.getBoundingClientRect().right : 0;
+        return [scroll.parentElement.id, first.textContent, first.classList.contains('text') && types.slice(1).some(Boolean) && types[1], edge <= scroll.getBoundingClientRect().right,
+            scroll.scrollWidth > scroll.clientWidth + 1, getComputedStyle(scroll).maskImage !== 'none'];
+    })"""):
+        must(not has_number or is_seen, "the main number of %s on %s is out of sight" % (key, name))
+        must(is_clipped == fades, "%s on %s %s, and it %s" % (key, name, "is clipped" if is_clipped else "is whole", "fades" if fades else "does not fade"))
+    order = page.evaluate("""() => ['operator', 'kernel'].map((key) => document.querySelector('#table-' + key + ' thead tr')).filter(Boolean).map(
+        (head) => [...head.cells].slice(0, 3).map((cell) => cell.textContent))""")
+    must(all(each[2] == "Go to" or "Go to" not in each for each in order), "links stand between names and numbers on %s: %s" % (name, order))
+
+
 def check_narrow(browser):
     """On a telephone nothing is wider than the window, labels of a chart differ, and the timeline has more than half of it."""
     page = new_context(browser, viewport={"width": 420, "height": 900}).new_page()
@@ -443,6 +470,7 @@ def check_narrow(browser):
         drawn(page, name, link.get_attribute("href"))
         over = page.evaluate("document.documentElement.scrollWidth - innerWidth")
         must(over <= 0, "%s is %d pixels wider than a narrow window" % (name, over))
+        check_main_numbers(page, name)
         if name == "Copies":
             labels = page.evaluate("""() => [...document.querySelectorAll('canvas')].map((canvas) => Chart.getChart(canvas)).map(
                 (chart) => chart.scales.y.ticks.map((tick, i) => [[].concat(tick.label).join(), chart.data.labels[i]]))""")
@@ -467,6 +495,7 @@ def look(browser, scheme):
     drawn(page)
     if scheme == "light":
         check_data(page)
+        check_header(page)
         check_first(page)
     scripts = page.locator("script").count()
     links = page.locator("#nav a")
@@ -476,6 +505,10 @@ def look(browser, scheme):
         links.nth(i).focus()
         page.keyboard.press("Enter")
         drawn(page, name, links.nth(i).get_attribute("href"))
+        if name == "Distributed":
+            alone = sum(row["communication_ns"] or 0 for row in expected["distributed"]["rows"]) == 0 and len({row["rank"] for row in expected["processes"]["rows"]} - {None}) < 2
+            empty = not any(expected[key]["rows"] for key in ("arrivals", "stragglers", "pipeline", "moe_balance", "collectives", "communication", "missing_collectives", "hang"))
+            must(("none" in (links.nth(i).get_attribute("class") or "")) == (alone and empty), "the page Distributed is offered")
         check_charts(page, name)
         check_steps(page, name)
         check_heights(page, name)

@@ -31,6 +31,19 @@ def inside(at):
     return [i for i in range(at + 1, end) if depths[i] == depths[at] + 1], range(at + 1, end)
 
 
+def check_largest(page):
+    """At first a row is open only if each larger one is, or has too many rows inside for what room is left."""
+    at = {row["name"]: i for i, row in enumerate(rows)}
+    size = lambda i: rows[i]["gpu_total_ns"] or rows[i]["total_ns"] or 0
+    folded = [at[name] for name, is_open in shown(page) if is_open is False]
+    opened = [at[name] for name, is_open in shown(page) if is_open]
+    room = 25 - len(shown(page))
+    must(all(len(inside(i)[0]) > room for i in folded), "rows that have room are folded: %s" % [rows[i]["name"] for i in folded])
+    for i in folded:
+        smaller = [k for k in opened if size(k) < size(i) and len(inside(k)[0]) >= len(inside(i)[0])]
+        must(not smaller, "%s is folded, %s are not" % (rows[i]["name"], [rows[k]["name"] for k in smaller]))
+
+
 def check_fold(page):
     """A press of a button shows what lies in a row, another one hides it; all at once, too."""
     section = page.locator("#table-module")
@@ -70,7 +83,8 @@ def check_numbers(page):
         const titles = [...document.querySelectorAll('#table-module th')].map((cell) => cell.innerText.split('\\n').join(' '));
         return Object.fromEntries(titles.map((title, i) => [title, row.cells[i].innerText.trim()]));
     })""")
-    must(list(cells[0])[:3] == ["Module", "Go to", "Class"], "columns: %s" % list(cells[0]))
+    order = ["Module", "% of outermost", "Go to", "Class"] if page.viewport_size["width"] < 800 else ["Module", "Go to", "Class", "% of outermost"]
+    must(list(cells[0])[:4] == order, "columns: %s" % list(cells[0]))
     for cell in cells:
         row = next(row for row in rows if row["name"] == cell["Module"])
         must(cell["Class"] == row["class"], "class of %s" % cell["Module"])
@@ -85,6 +99,7 @@ def work(browser, scheme, width):
     drawn(page, "Modules")
     must(len(shown(page)) <= 25, "at first as many rows as are read at once")
     must(any(is_open for _, is_open in shown(page)), "the outermost ones are open")
+    check_largest(page)
     check_numbers(page)
     if pictures:
         page.screenshot(path="%s/modules-%s-%d.png" % (pictures, scheme, width), full_page=True)

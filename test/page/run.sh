@@ -180,6 +180,19 @@ form() {
 }
 
 # modules: the tree of modules of a training.
+# opening: a trace of a program that prepares for a second, then has ten steps of 10 ms.
+opening() {
+	awk 'BEGIN {
+		printf "{\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"import\", \"pid\": 5, \"tid\": 5, \"ts\": 100, \"dur\": 900000}"
+		for (; step < 10; step++) {
+			printf ",\n{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"ProfilerStep#%d\", \"pid\": 5, \"tid\": 5, \"ts\": %d, \"dur\": 10000},", step, 1000000 + 10000 * step
+			printf "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::mm\", \"pid\": 5, \"tid\": 5, \"ts\": %d, \"dur\": 8000}", 1000100 + 10000 * step
+		}
+		printf "]}\n"
+	}' >"$T/opening.trace.json"
+	write opening "$T/opening.trace.json" && in_browser timeline "$T/opening.html" "$T/opening.json" "${pictures:-}"
+}
+
 modules() {
 	mkdir "$T/traces" && python3 test/page/training.py "$T/traces/training.json" && page training "$T/traces/training.json" || return 1
 	in_browser modules "$T/training.html" "$T/training.json" "${pictures:-}"
@@ -321,6 +334,7 @@ timelines() {
 	tap timeline markup "timeline of names that are markup"
 	tap sums "timeline of 100000 events in 200 KB"
 	tap flame markup test/page/hostile.json "flame graphs of names that are markup"
+	tap opening "a timeline opens on the steps"
 	tap modules "modules, phases and steps of a training"
 	tap flame training "$T/traces/training.json" "flame graphs of a training"
 	tap memory ops "memory by category and roofline"

@@ -114,6 +114,33 @@ def rows_box(page):
     return box["x"] + names, box["y"], box["width"] - names, box["height"]
 
 
+def check_opening(page):
+    """At first the steps are in view, and what leads to them is not; then all is. The command names the recording."""
+    first = shown(page)
+    page.keyboard.press("0")
+    whole = shown(page)
+    steps = [(row["start_ns"], row["start_ns"] + row["duration_ns"]) for row in expected["steps"]["rows"] if row["duration_ns"] is not None]
+    if steps and name == "opening":
+        begin, end = min(each[0] for each in steps), max(each[1] for each in steps)
+        must(abs(first[0] - begin) < .05 * (end - begin) and abs(first[1] - end) < .05 * (end - begin), "%s at first, not the steps: %d-%d" % (first, begin, end))
+        must(whole[0] < begin - (end - begin), "0 does not show what is before the steps: %s" % (whole,))
+    must(first[0] >= whole[0] and first[1] <= whole[1], "%s at first of %s" % (first, whole))
+    paths = json.loads(page.evaluate("document.getElementById('data').textContent"))["page"]["paths"]
+    must(paths and page.locator(".tools code").inner_text().endswith(" -o selection.pftrace " + " ".join(paths)), "the command does not name %s" % paths)
+
+
+def check_windows(page):
+    """A single record window is shown only where it is looked for."""
+    if not expected["windows"]["rows"]:
+        return
+    names = [each[0] for each in lines(page)]
+    page.get_by_label("Filter rows").fill("record windows")
+    kept = [each[0] for each in lines(page) if not each[1]]
+    page.get_by_label("Filter rows").fill("")
+    most = max(sum(row["pid"] == each["pid"] for each in expected["windows"]["rows"]) for row in expected["windows"]["rows"])
+    must(("record windows" in names) == (most > 1) and set(kept) <= {"record windows"}, "windows: %s in %s, %s by their name" % (most, names, kept))
+
+
 def check_zoom(page):
     """Gestures and keys, without a click on the timeline first."""
     whole = span(page)
@@ -596,6 +623,8 @@ def work(browser, scheme):
     open_page(page, "#timeline")
     must(pixels(page) > 8, "%d colours in %s" % (pixels(page), scheme))
     picture(page, scheme)
+    check_opening(page)
+    check_windows(page)
     must(("events are drawn one by one." in page.locator("main").inner_text() and "are merged" not in page.locator("main").inner_text()) == is_whole, "the page does not say whether all slices are there")
     check_rows(page)
     if name == "hostile":

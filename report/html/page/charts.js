@@ -54,7 +54,7 @@ function twoLines(text, most = 18) {
 
 /* Without Chart.js: a bar for each label, in pieces of its series. */
 function drawPlain(section, spec) {
-	if (spec.kind === "line" && (spec.isStepped || spec.series.length > 1)) {
+	if (spec.kind === "line" && (spec.isTimed || spec.series.length > 1)) {
 		make("p", section, "This chart needs Chart.js, which gprof-report was built without. The table has the numbers.", "note");
 		return;
 	}
@@ -106,20 +106,20 @@ function options(spec) {
 			const name = shownName(this.getLabelForValue(at));
 			return this.chart.width < 480 ? twoLines(short(name, 36)) : short(name, 34);
 		}}};
-	if (spec.isStepped) {
+	if (spec.isTimed) {
 		Object.assign(label, {type: "linear", ticks: {color: dim}});
 	}
 	return {
 		animation: false, responsive: true, maintainAspectRatio: false, indexAxis: isAcross ? "y" : "x",
 		...leading((index) => (spec.hashes ? spec.hashes[index] : null)),
-		interaction: {mode: spec.kind === "pie" || spec.isStepped ? "nearest" : "index", axis: isAcross ? "y" : "x", intersect: spec.kind === "pie"},
+		interaction: {mode: spec.kind === "pie" || spec.isTimed ? "nearest" : "index", axis: isAcross ? "y" : "x", intersect: spec.kind === "pie"},
 		scales: spec.kind === "pie" ? {} : isBar && isAcross ? {x: value, y: label} : {x: label, y: value},
 		plugins: {
 			legend: {display: spec.kind === "pie" || spec.series.length > 1, position: spec.kind === "pie" ? "right" : "bottom",
 				labels: {color: ink, boxWidth: 12}},
 			tooltip: {callbacks: {
-				title: (items) => !items.length ? "" : spec.isStepped ? items[0].parsed.x + " " + spec.axis : short(spec.labels[items[0].dataIndex], 90),
-				label: (item) => (spec.series.length > 1 ? item.dataset.label + ": " : "") + text(spec.isStepped ? item.parsed.y : item.raw),
+				title: (items) => !items.length ? "" : spec.isTimed ? Number(items[0].parsed.x.toPrecision(6)) + " " + spec.axis : short(spec.labels[items[0].dataIndex], 90),
+				label: (item) => (spec.series.length > 1 ? item.dataset.label + ": " : "") + text(spec.isTimed ? item.parsed.y : item.raw),
 			}},
 		},
 	};
@@ -136,7 +136,7 @@ function addNote(section, note) {
  * what it cuts off. {} if it need not.
  */
 function cutOff(spec) {
-	const isUpright = (spec.kind === "stack" && !spec.isAcross) || (spec.kind === "line" && !spec.isStepped);
+	const isUpright = (spec.kind === "stack" && !spec.isAcross) || (spec.kind === "line" && !spec.isTimed);
 	if (!isUpright || spec.most || spec.labels.length < MANY_LABELS) {
 		return {};
 	}
@@ -159,14 +159,14 @@ function roundUp(value) {
 }
 
 /* spec: kind "stack", "bars", "line" or "pie"; labels, and where a click on each leads (hashes); series of {name, values, category of the palette or none};
- * type and values in base units. */
+ * type and values in base units. isTimed: labels are times, and series have points [time, value]; isStepped: their values stay until the next one. */
 function chart(parent, title, spec) {
 	const known = spec.series.map((series, k) => ({...series, color: series.category ? colorOf(series.category) : colors[k % colors.length], isDashed: !series.category && k >= colors.length}))
 		.filter((series) => series.values.some((value) => value));
 	if (!spec.labels.length || !known.length) {
 		return null;
 	}
-	const {most, cut} = cutOff(spec), scale = spec.isStepped ? unitOf("time", spec.labels, 1) : null;
+	const {most, cut} = cutOff(spec), scale = spec.isTimed ? unitOf("time", spec.labels, 1) : null;
 	const unit = unitOf(spec.type, known.flatMap((series) => series.values.filter((value) => !most || value <= most)), 1);
 	const drawn = {...spec, most: most ? roundUp(most / (unit ? unit[1] : 1)) : spec.most, unit: unit ? unit[0] : spec.type === "percent" ? "%" : spec.unit || "", axis: scale ? scale[0] + " " + spec.axis : spec.axis,
 		series: known.map((series) => ({...series, values: series.values.map((value) => value === null || value === undefined ? null : unit ? value / unit[1] : value)}))};
@@ -195,8 +195,8 @@ function chart(parent, title, spec) {
 		data: {
 			labels: scale ? undefined : spec.kind === "pie" ? spec.labels.map((label) => short(shownName(label), 26)) : spec.labels,
 			datasets: drawn.series.map((series) => ({
-				label: series.name, data: scale ? series.points.map(([x, y]) => ({x: x / scale[1], y: y / unit[1]})) : series.values,
-				stepped: !!scale, borderWidth: spec.kind === "line" ? 2 : spec.kind === "pie" ? 1 : 0,
+				label: series.name, data: scale ? series.points.map(([x, y]) => ({x: x / scale[1], y: y === null || !unit ? y : y / unit[1]})) : series.values,
+				stepped: !!spec.isStepped, borderWidth: spec.kind === "line" ? 2 : spec.kind === "pie" ? 1 : 0,
 				borderColor: spec.kind === "pie" ? back : series.color,
 				backgroundColor: spec.kind === "pie" ? colors : series.color, maxBarThickness: 34,
 				borderDash: spec.kind === "line" && series.isDashed ? [5, 3] : [], spanGaps: false,

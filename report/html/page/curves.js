@@ -5,36 +5,29 @@
 "use strict";
 
 const pageCurve = (() => {
-const {unitOf} = pageText, {rowsOf, isMany, rowsByProcess, who} = pageData, {chart} = pageChart, {hasCategories} = pageMemory;
-
-/* Labels of ascending numbers, with one digit more than distinguishes neighbours. */
-function labelsOf(numbers) {
-	const gap = numbers.reduce((least, number, i) => (i ? Math.min(least, number - numbers[i - 1]) : least), Infinity);
-	const digits = Number.isFinite(gap) ? Math.min(Math.max(1 - Math.floor(Math.log10(gap)), 0), 9) : 3;
-	return numbers.map((number) => String(Number(number.toFixed(digits))));
-}
+const {rowsOf, isMany, rowsByProcess, who} = pageData, {chart} = pageChart, {hasCategories} = pageMemory;
 
 function curves(parent) {
 	for (const own of [...rowsByProcess(rowsOf("utilization_time")).values()].slice(0, 8)) {
 		const starts = [...new Set(own.map((row) => row.start_ns))].sort((a, b) => a - b);
-		const unit = unitOf("time", starts, 1), of = isMany ? ", " + who(own[0]) : "";
-		const labels = labelsOf(starts.map((start) => start / unit[1])), axis = unit[0] + " since the start";
+		const of = isMany ? ", " + who(own[0]) : "", how = {kind: "line", isTimed: true, labels: starts, axis: "since the start"};
 		const curve = (name, test, id) => {
 			const values = new Map(own.filter((row) => test(row) && row[id] !== null).map((row) => [row.start_ns, row[id]]));
-			return {name, values: starts.map((start) => values.get(start) ?? null)};
+			const points = starts.map((start) => [start, values.get(start) ?? null]);
+			return {name, points, values: points.map((point) => point[1])};
 		};
 		const devices = [...new Set(own.map((row) => row.device))].filter((device) => device !== null);
-		chart(parent, "Utilization over time" + of, {kind: "line", type: "percent", labels, axis, series: [
+		chart(parent, "Utilization over time" + of, {...how, type: "percent", series: [
 			...devices.map((device) => curve("GPU " + device + " busy", (row) => row.device === device, "gpu_pct")),
 			...devices.map((device) => curve("GPU " + device + " busy, sampled", (row) => row.device === device, "gpu_sampled_pct")),
 			curve("Process CPU (% of one core)", () => true, "cpu_process_pct"), curve("System CPU", () => true, "cpu_system_pct")]});
 		if (own.some((row) => row.cpu_user_pct !== null)) {
-			chart(parent, "CPU of the host over time" + of, {kind: "line", type: "percent", labels, axis, series: [["User", "cpu_user_pct"],
+			chart(parent, "CPU of the host over time" + of, {...how, type: "percent", series: [["User", "cpu_user_pct"],
 				["System", "cpu_kernel_pct"], ["iowait", "cpu_iowait_pct"], ["Busy", "cpu_system_pct"]].map(([name, id]) => curve(name, () => true, id))});
 		}
-		chart(parent, "Power over time" + of, {kind: "line", type: "number", unit: "W", labels, axis, series:
+		chart(parent, "Power over time" + of, {...how, type: "number", unit: "W", series:
 			devices.map((device) => curve("GPU " + device, (row) => row.device === device, "gpu_power_w"))});
-		chart(parent, "Memory over time" + of, {kind: "line", type: "size", labels, axis, series: [
+		chart(parent, "Memory over time" + of, {...how, type: "size", series: [
 			curve("Process, resident", () => true, "resident_bytes"),
 			...devices.map((device) => curve("GPU " + device, (row) => row.device === device, "gpu_memory_bytes"))]});
 	}
@@ -49,7 +42,7 @@ function memoryCurves(parent) {
 			const points = own.filter((row) => row.device === place && row[id] !== null).map((row) => [row.time_ns, row[id]]);
 			return {name: place + ", " + name, points: points.length ? [...points, [last, points[points.length - 1][1]]] : points};
 		};
-		chart(parent, "Allocator memory over time" + (isMany ? ", " + who(own[0]) : ""), {kind: "line", type: "size", isStepped: true,
+		chart(parent, "Allocator memory over time" + (isMany ? ", " + who(own[0]) : ""), {kind: "line", type: "size", isTimed: true, isStepped: true,
 			labels: own.map((row) => row.time_ns), axis: "since the start of the recording", note: "Source: the framework's allocator. Peaks are kept.",
 			series: places.flatMap((place) => [curve(place, "in use", "allocated_bytes"), curve(place, "reserved", "reserved_bytes")])
 				.map((series) => ({...series, values: series.points.map((point) => point[1])}))});

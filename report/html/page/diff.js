@@ -5,10 +5,10 @@
  */
 "use strict";
 
-const diffOf = ({make, one, rowsOf, chart, charts, card, addLink, hashOf, short, shownName, aboutPage, pair}) => {
+const diffOf = ({make, one, rowsOf, chart, charts, card, addLink, hashOf, short, shownName, aboutPage, pair, pathsApart}) => {
 const sections = [["step", "Steps"], ["phase", "Phases"], ["operator", "Operators"], ["kernel", "Kernels"], ["copy", "Copies"]];
 const words = {step_time: "Step time", run_time: "Run time", kernel_time: "Sum of kernel times", copy_time: "Sum of memcpy and memset times"};
-const MOST_CHANGES = 10; /* of each direction */
+const MOST_CHANGES = 15;
 const sides = rowsOf("sides"), isOfSteps = sides.every((row) => row.steps !== null);
 
 function signed(value) {
@@ -36,7 +36,7 @@ function stepCards(parent) {
 	}
 }
 
-const [answer] = rowsOf("answer"), isFaster = answer.change_pct < 0;
+const [answer] = rowsOf("answer");
 
 /* The first lines of the page are those of `diff`. */
 function verdict(parent) {
@@ -59,7 +59,7 @@ function addViews(item, row) {
 	addLink(links, "flame graph", hashOf("flame", row.key === "operator" ? ".cpu" : ".gpu", "", row.name));
 }
 
-/* The significant changes of all sections, by their size: first those that go the way of the whole step. */
+/* The significant changes of all sections, by their size. */
 function changes(parent) {
 	const rows = sections.slice(1).flatMap(([key, title]) => rowsOf(key).filter((row) => row.significance === "significant").map((row) => ({...row, key, title})));
 	const section = make("section", parent, null, "wide");
@@ -69,22 +69,18 @@ function changes(parent) {
 		make("p", section, rowsOf("step").some((row) => row.significance !== "unknown") ? "None" : "n/a: significance needs two steps on each side", "note");
 		return;
 	}
-	const directions = [["Slower in B", 1], ["Faster in B", -1]];
-	for (const [title, sign] of isFaster ? directions.reverse() : directions) {
-		const own = rows.filter((row) => sign * row.change_ns > 0).sort((a, b) => sign * (b.change_ns - a.change_ns));
-		if (!own.length) {
-			continue;
-		}
-		make("h4", section, title + (own.length > MOST_CHANGES ? ": the " + MOST_CHANGES + " largest of " + own.length : ""));
-		const list = make("ol", section, null, "advice");
-		for (const row of own.slice(0, MOST_CHANGES)) {
-			const item = make("li", list), what = make("strong", item, signed(row.change_ns) + percent(row), mood(row));
-			what.title = significance(row);
-			item.append(" — ");
-			addLink(item, short(shownName(row.name), 80), hashOf(row.key, row.key, '"' + row.name + '"')).title = row.name;
-			make("span", item, ", " + row.title.toLowerCase() + (row.match === "new" ? ", only in B" : row.match === "gone" ? ", only in A" : ""));
-			addViews(item, row);
-		}
+	rows.sort((a, b) => Math.abs(b.change_ns) - Math.abs(a.change_ns));
+	if (rows.length > MOST_CHANGES) {
+		make("h4", section, "The " + MOST_CHANGES + " largest of " + rows.length);
+	}
+	const list = make("ol", section, null, "advice");
+	for (const row of rows.slice(0, MOST_CHANGES)) {
+		const item = make("li", list), what = make("strong", item, signed(row.change_ns) + percent(row), mood(row));
+		what.title = significance(row);
+		item.append(" — ");
+		addLink(item, short(shownName(row.name), 80), hashOf(row.key, row.key, '"' + row.name + '"')).title = row.name;
+		make("span", item, ", " + row.title.toLowerCase() + (row.match === "new" ? ", only in B" : row.match === "gone" ? ", only in A" : ""));
+		addViews(item, row);
 	}
 	make("p", section, "Changes do not add up: phases contain operators.", "note");
 }
@@ -107,7 +103,7 @@ function overview(parent) {
 }
 
 return {
-	who: sides.map((row) => row.side + ": " + row.path).join(", "),
+	who: pathsApart(sides.map((row) => row.path)).map((path, i) => sides[i].side + ": " + path).join(", "),
 	pages: [
 		["overview", "Overview", overview, ["answer", "sides", "step"]],
 		["timelines", "Timelines", (parent) => pair.drawRuns(make("div", parent)), []],

@@ -28,7 +28,7 @@ function headline(parent) {
 	const list = make("dl", section);
 	for (const line of lines.slice(1).filter((each) => !isFinding(each))) {
 		const [, name, text] = line.match(/^(\w+):?\s+(.*)$/) || ["", "", "", line];
-		make("dt", list, name, /^[A-Z]+$/.test(name) ? "bad" : "");
+		make("dt", list, name, /^(INCOMPLETE|HUNG)$/.test(name) ? "bad" : "");
 		make("dd", list, text);
 	}
 	const findings = make("ol", section);

@@ -5,13 +5,13 @@
 "use strict";
 
 (() => {
-const {make, one, short} = pageText, {data, shapes, rowsOf, keyOf, stepLabel, who, shownName, searchedText} = pageData;
+const {make, one, short, shortPath, pathsApart} = pageText, {data, shapes, rowsOf, keyOf, stepLabel, who, shownName, searchedText} = pageData;
 const {hashOf, partsOfHash, rowsHash, stepHash, linkRows, addLink} = pageLink, {readAddress, drawTable} = pageTable, {addExport, linesOf} = pageExport;
 const {hasCharts, shown, css, printing, chart, charts, topBars, topPie, countBars, stack, ranking, operatorTypes} = pageChart;
 const {breakdownParts, stepTimes, stepPage} = pageStep, {card, headline, stepCard, findingList, overviewPage} = pageOverview, {curves, memoryCurves} = pageCurve, {memoryCategories} = pageMemory, {heat, hasField} = pageHeat;
 const main = document.getElementById("main");
 
-const timelineTools = {make, one, short, shownName, searchedText, css, rowsOf, keyOf, rowsHash, stepHash, hashOf, partsOfHash, shown, addExport, linesOf, phases: shapes.model && shapes.model.figure, facts: data.page.facts, windowEvents: data.page.window_events || 0};
+const timelineTools = {make, one, short, shownName, searchedText, css, rowsOf, keyOf, rowsHash, stepHash, hashOf, partsOfHash, shown, addExport, linesOf, phases: shapes.model && shapes.model.figure, facts: data.page.facts, paths: data.page.paths, windowEvents: data.page.window_events || 0};
 const timeline = timelineOf(timelineTools), pair = timelinePairOf({...timelineTools, clock: data.page.clock, timeline, timelineB: timelineOf(timelineTools, "timeline-b")});
 
 /* Tables whose names are events of the timeline. */
@@ -64,7 +64,7 @@ const hasOwnAddress = new Set(["timeline", "timelines", "ranks", "flame"]);
 const isTableFirst = new Set(["operators", "kernels", "copies", "api", "nvtx", "modules", "data_loading", "idle"]);
 
 /* Pages for two runs, and for a summary of `reduce`; null for streams. */
-const diff = data.page.is_diff ? diffOf({make, one, rowsOf, chart, charts, card, addLink, hashOf, short, shownName, aboutPage, pair}) : null;
+const diff = data.page.is_diff ? diffOf({make, one, rowsOf, chart, charts, card, addLink, hashOf, short, shownName, aboutPage, pair, pathsApart}) : null;
 const other = data.page.is_reduced ? reducedOf({make, one, data, rowsOf, who, charts, chart, stack, topBars, card, headline, stepCard, heat, breakdownParts, aboutPage}) : diff;
 
 const pages = other ? other.pages : [
@@ -198,8 +198,10 @@ function open() {
 function fillNavigation() {
 	const nav = document.getElementById("nav");
 	const isEmpty = ([id, , , tables]) => {
+		/* Each process has a row of what it computes and communicates. */
+		const isAlone = id === "distributed" && !hasRanks && rowsOf("distributed").every((row) => !row.communication_ns);
 		const hasOther = id === "about" || (id === "distributed" && hasField);
-		return ["timeline", "timelines", "ranks"].includes(id) ? timeline.isEmpty : id === "flame" ? pageFlame.isEmpty : !hasOther && tables.length > 0 && tables.every((key) => !rowsOf(key).length);
+		return ["timeline", "timelines", "ranks"].includes(id) ? timeline.isEmpty : id === "flame" ? pageFlame.isEmpty : !hasOther && tables.length > 0 && tables.every((key) => (isAlone && key === "distributed") || !rowsOf(key).length);
 	};
 	const empty = pages.filter(isEmpty);
 	for (const [id, title] of pages.filter((page) => !empty.includes(page))) {
@@ -239,24 +241,23 @@ function listenToKeys() {
 	});
 }
 
-/* The step as the first screen has it, which stays in sight. */
-function fillSummary() {
-	const lines = (shapes.headline && shapes.headline.figure) || [], text = lines.filter((line) => /^(Step|Time)\b/.test(line)).map((line) => line.replace(/\s+/g, " ")).join("; ");
-	document.getElementById("summary").textContent = document.getElementById("summary").title = text;
+/* The program, and which run of it this is: the recording, its host, when it began. They stay in sight. */
+function fillHeader() {
+	const [first] = rowsOf("processes"), [headline] = rowsOf("headline"), hosts = new Set(rowsOf("processes").map((row) => row.host).filter((host) => host && host !== "?"));
+	const set = (id, text, title = text) => Object.assign(document.getElementById(id), {textContent: text, title});
+	if (other) {
+		set("who", other.who);
+	} else if (first) {
+		const {program, ranks, processes} = headline || {program: first.command, ranks: 0, processes: 1}, nr = ranks > 1 ? ranks : processes;
+		set("who", (program === "?" ? first.file : program) + (nr > 1 ? ", " + nr + (ranks > 1 ? " ranks" : " processes") : "") + (data.selection ? " (selection)" : ""), first.command === "?" ? first.file : first.command);
+		set("run", [data.page.paths.length > 1 ? data.page.paths.length + " paths" : data.page.paths[0] && shortPath(data.page.paths[0]), hosts.size > 1 ? hosts.size + " hosts" : [...hosts][0],
+			data.page.started].filter(Boolean).join(" · "), data.page.paths.join(" "));
+	}
 }
 
 function begin() {
-	const first = rowsOf("processes")[0];
 	fillNavigation();
-	if (other) {
-		document.getElementById("who").textContent = document.getElementById("who").title = other.who;
-	} else if (first) {
-		const others = rowsOf("processes").length - 1 + (data.processes.rows_left_out || 0);
-		const text = (first.command === "?" ? first.file : first.command) + (first.host === "?" ? "" : " on " + first.host) + (others ? " and " + others + " more " + (others === 1 ? "process" : "processes") : "") + (data.selection ? " (selection)" : "");
-		document.getElementById("who").textContent = text;
-		document.getElementById("who").title = text;
-	}
-	fillSummary();
+	fillHeader();
 	listenToKeys();
 	addEventListener("hashchange", () => {
 		open();

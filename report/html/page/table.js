@@ -5,9 +5,10 @@
 "use strict";
 
 const pageTable = (() => {
-const {make, unitOf, show, sentence} = pageText, {data, shapes, rowsOf, columnsOf, shownName, searchedText} = pageData;
+const {make, unitOf, show, sentence, shortStack} = pageText, {data, shapes, rowsOf, columnsOf, shownName, searchedText} = pageData;
 const {hashOf, partsOfHash, valueLinks, rowLinks, addLink} = pageLink, {addExport} = pageExport;
 const ROWS = 25;
+const LEVELS = " .:-=+*#%@"; /* of the view utilization */
 
 /* ---- state in the address ---- */
 
@@ -88,18 +89,19 @@ function treeOf(rows, levels) {
 	return top;
 }
 
-/* At first whole levels are open, as long as no more than ROWS rows are shown. */
-function openLevels(top) {
-	for (let level = top, nr = top.length; level.length;) {
-		const next = level.flatMap((node) => node.inner);
-		nr += next.length;
-		if (nr > ROWS) {
-			return;
-		}
-		level.forEach((node) => {
+/* What makes a row a large one: of several times, that of GPUs. */
+const sizes = ["gpu_total_ns", "total_ns", "duration_ns", "at_peak_bytes"];
+
+/* At first the largest rows are open, as long as no more than ROWS rows are shown. */
+function openLargest(top) {
+	const size = (node) => sizes.reduce((most, id) => most || node.row[id] || 0, 0), queue = [...top];
+	for (let nr = top.length; queue.length;) {
+		const [node] = queue.splice(queue.reduce((best, each, i) => (size(each) > size(queue[best]) ? i : best), 0), 1);
+		if (nr + node.inner.length <= ROWS) {
 			node.isOpen = true;
-		});
-		level = next;
+			nr += node.inner.length;
+			queue.push(...node.inner);
+		}
 	}
 }
 
@@ -108,8 +110,8 @@ function isFolded(state, node) {
 }
 
 /* All columns have room for whole names. */
-function named(state, value) {
-	return state.isAll ? value : shownName(value);
+function named(state, value, id) {
+	return state.isAll ? value : id === "stack" && value ? shortStack(value) : shownName(value);
 }
 
 function compare(a, b, rises) {
@@ -146,6 +148,7 @@ const front = {
 	single_operators: ["full_name", "type", "side", "share_pct", "time_avg_ns", "total_ns", "calls"],
 	memcpy: ["name", "share_pct", "total_ns", "calls", "total_bytes", "bytes_per_s"],
 	module: ["name", "class", "share_pct", "gpu_total_ns", "gpu_self_ns", "total_ns", "self_ns", "flops", "allocated_bytes", "kept_bytes", "calls"],
+	utilization: ["metric", "device", "avg", "max", "min", "unit", "curve", "samples"],
 	"idle_gaps": ["cause", "duration_ns", "activity", "host_op", "host_call"],
 };
 
@@ -156,7 +159,33 @@ function chooseColumns(key, rows, isAll) {
 	const find = (id) => columns.find((column) => column.id === id);
 	const name = ["name", "stack", "cause", "part", "role", "metric", "rule", "command"].map(find).find(Boolean);
 	const first = front[key] ? front[key].map(find).filter(Boolean) : name ? [name] : [];
-	return [...first, ...columns.filter((column) => !first.includes(column))];
+	const all = [...first, ...columns.filter((column) => !first.includes(column))], main = all.findIndex((column) => isMeasure(column));
+	if (isNarrow.matches && all[0].type === "text" && main > 1) {
+		all.splice(1, 0, ...all.splice(main, 1));
+	}
+	return all;
+}
+
+/* In a narrow window the main number stands beside the name. */
+const isNarrow = matchMedia("(max-width: 50rem)"), isMeasure = (column) => !["text", "id"].includes(column.type);
+
+/* Tables whose columns do not all fit say that they scroll. */
+const watcher = new ResizeObserver((entries) => entries.forEach(({target}) => showClipped(target.closest(".scroll"))));
+
+function showClipped(scroll) {
+	scroll.classList.toggle("clipped", scroll.scrollLeft + scroll.clientWidth < scroll.scrollWidth - 1);
+}
+
+/* The curve of values that a text shows as characters, the lowest first. */
+function fillCurve(cell, text) {
+	const space = "http://www.w3.org/2000/svg", curve = document.createElementNS(space, "svg"), line = document.createElementNS(space, "path"), most = LEVELS.length - 1;
+	const points = [...text].map((each, i) => (i ? "L" : "M") + i + " " + (most - LEVELS.indexOf(each))).join("");
+	curve.setAttribute("class", "curve");
+	curve.setAttribute("viewBox", "0 0 " + Math.max(1, text.length - 1) + " " + most);
+	curve.setAttribute("preserveAspectRatio", "none");
+	line.setAttribute("d", points + (text.length === 1 ? "H1" : ""));
+	curve.append(line);
+	cell.replaceChildren(curve);
 }
 
 function fillLinks(cell, key, row) {
@@ -170,13 +199,18 @@ function fillLinks(cell, key, row) {
 }
 
 function fillCell(cell, column, node, isFirst, key, state) {
-	const value = node.row[column.id], text = show(named(state, value), column.type, column.unit), link = valueLinks[key + " " + column.id] || valueLinks[column.id];
+	const value = node.row[column.id], text = show(named(state, value, column.id), column.type, column.unit), link = valueLinks[key + " " + column.id] || valueLinks[column.id];
 	const address = link ? link(node.row) : null;
 	cell.textContent = address ? "" : text;
 	if (address) {
 		addLink(cell, text, address);
 	}
-	if (column.type === "text") {
+	if (column.id === "stack") {
+		cell.dataset.whole = value;
+	}
+	if (column.id === "curve" && value) {
+		fillCurve(cell, value);
+	} else if (column.type === "text") {
 		cell.className = "text";
 		cell.title = String(value);
 		if (isFirst && node.level) {
@@ -244,7 +278,7 @@ function drawTable(parent, key, keep = null) {
 	const section = make("section", parent), state = stateOf(key), tree = treeOf(table.rows, keep ? null : shapes[key].levels);
 	const canFold = tree.length < table.rows.length;
 	let fits = finder(state.query), columns = [], found = [];
-	openLevels(tree);
+	openLargest(tree);
 	section.id = "table-" + key;
 	make("h3", section, table.title);
 	if (shapes[key].help && sentence(shapes[key].help) !== table.title) {
@@ -263,6 +297,9 @@ function drawTable(parent, key, keep = null) {
 	count.setAttribute("role", "status");
 	const scroll = make("div", section, null, "scroll"), element = make("table", scroll);
 	const more = make("button", section, "More rows");
+	scroll.addEventListener("scroll", () => showClipped(scroll));
+	watcher.observe(scroll);
+	watcher.observe(element);
 	if (table.note) {
 		make("p", section, sentence(table.note), "note");
 	}
@@ -293,6 +330,7 @@ function drawTable(parent, key, keep = null) {
 		const isSearched = state.query.trim() !== "";
 		found = flatten(tree, state, (row) => fits(row, columns), (node) => isSearched || !isFolded(state, node));
 		const hasLinks = rowLinks[key] && table.rows.some((row) => rowLinks[key].some(([, hash]) => hash(row)));
+		const linksAt = isNarrow.matches && columns.length > 1 && isMeasure(columns[1]) ? 2 : 1;
 		element.replaceChildren();
 		const head = make("tr", make("thead", element)), body = make("tbody", element);
 		fillHead(head);
@@ -300,7 +338,7 @@ function drawTable(parent, key, keep = null) {
 			const row = make("tr", body);
 			columns.forEach((column, i) => fillCell(make("td", row), column, node, i === 0, key, state));
 			if (hasLinks) {
-				fillLinks(row.insertCell(1), key, node.row);
+				fillLinks(row.insertCell(linksAt), key, node.row);
 			}
 			if (canFold && columns[0].type === "text") {
 				row.dataset.row = node.i;
@@ -310,7 +348,7 @@ function drawTable(parent, key, keep = null) {
 		if (hasLinks) {
 			const cell = make("th", null, "Go to", "links");
 			cell.scope = "col";
-			head.cells[0].after(cell);
+			head.cells[linksAt - 1].after(cell);
 		}
 		all.setAttribute("aria-pressed", String(state.isAll));
 		all.textContent = state.isAll ? "Fewer columns" : "All columns";
@@ -333,6 +371,9 @@ function drawTable(parent, key, keep = null) {
 		const cell = event.target.closest("a, button") ? null : event.target.closest("td.text");
 		if (cell && !String(getSelection())) {
 			cell.classList.toggle("open");
+			if (cell.dataset.whole && !cell.querySelector("*")) {
+				cell.textContent = cell.classList.contains("open") ? cell.dataset.whole : shortStack(cell.dataset.whole);
+			}
 		}
 	});
 	search.addEventListener("input", () => {

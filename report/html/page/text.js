@@ -50,7 +50,7 @@ function show(value, type, unit) {
 		return "< 0.01";
 	}
 	if (type === "percent" || type === "number" || type === "p") {
-		return Number(value).toFixed(2);
+		return Number(value).toFixed(2).replace(/^-(0\.00)$/, "$1");
 	}
 	if (unit && unit[1] > 1) {
 		return (value / unit[1]).toLocaleString("en-US", {minimumFractionDigits: 3, maximumFractionDigits: 3});
@@ -83,10 +83,44 @@ function short(text, most = 44) {
 	return letters.length <= most ? name : letters.slice(0, most - 1 - last).join("") + "…" + letters.slice(-last).join("");
 }
 
+/* Its file and folder say more than what leads to them. */
+function shortPath(text, most = 48) {
+	const parts = text.split("/");
+	while (parts.length > 2 && parts.join("/").length > most) {
+		parts.splice(parts[0] === "…" ? 1 : 0, parts[0] === "…" ? 1 : 2, ...(parts[0] === "…" ? [] : ["…"]));
+	}
+	return parts.join("/");
+}
+
+/* Without the folders that all of them lie in. */
+function pathsApart(paths) {
+	const all = paths.map((path) => path.split("/"));
+	while (all.every((parts) => parts.length > 1 && parts[0] === all[0][0])) {
+		all.forEach((parts) => parts.shift());
+	}
+	return all.map((parts) => parts.join("/"));
+}
+
+/* Is a frame of a Python stack the user's own code? As report/util/stack_text.c has it. */
+function isOwnFrame(frame) {
+	return /\.py\(/.test(frame) && !/^<|-packages\/|\/lib\/python|^[^/]+\//.test(frame) && !/^(contextlib|functools|queue|runpy|selectors|threading)\.py\(/.test(frame);
+}
+
+/* A stack of Python in little room: what ran, and the innermost frame of the user's code. */
+function shortStack(text, most = 60) {
+	const frames = text.split(" <- "), own = frames.findIndex(isOwnFrame), at = own < 0 ? frames.length - 1 : own;
+	if (text.length <= most || frames.length < 2) {
+		return text;
+	}
+	const base = (frame) => frame.replace(/^[^(]*\//, ""), last = base(frames[at]);
+	const inner = at ? frames[0].replace(/^.*?\): /, "") + (at > 1 ? " <- … <- " : " <- ") : "";
+	return inner + last + (at < frames.length - 1 && !at ? " <- …" : "");
+}
+
 /* A description as views have it, with a capital; names of code keep their letters. */
 function sentence(text) {
 	return /^[a-z]+[ ,:;]/.test(text) ? text[0].toUpperCase() + text.slice(1) : text;
 }
 
-return {make, unitOf, show, one, short, sentence};
+return {make, unitOf, show, one, short, shortPath, pathsApart, shortStack, sentence};
 })();

@@ -123,7 +123,7 @@ function layoutOf(data, describe, countersOf, foldedTo = Infinity) {
 	const list = [];
 	function add(title, parent, what) {
 		const line = {id: list.length, title, path: parent ? [...parent.path, parent] : [], level: parent ? parent.level + 1 : 0,
-			track: null, counter: null, isGroup: false, depths: 0, isOpen: true, isPinned: false, ...what};
+			track: null, counter: null, isGroup: false, depths: 0, isOpen: true, isPinned: false, isQuiet: false, ...what};
 		if (what && what.depths > foldedTo) {
 			Object.assign(line, {isOpen: false, folded: foldedTo});
 		}
@@ -134,7 +134,9 @@ function layoutOf(data, describe, countersOf, foldedTo = Infinity) {
 	function addTrack(track, title, group, level = group.level + 1) {
 		const nr = track.rows.length;
 		if (nr) {
-			add(title, group, {track, level, depths: nr, isOpen: nr <= DEPTHS});
+			/* A single record window says nothing: it is shown where it is looked for. */
+			const isQuiet = track.name === "record windows" && track.rows.every((row) => row.nr < 2);
+			add(title, group, {track, level, depths: nr, isOpen: nr <= DEPTHS, isQuiet});
 		}
 		[...track.inner].sort((a, b) => a.rank - b.rank || a.i - b.i)
 			.forEach((inner) => addTrack(inner, nr ? inner.name : title + ": " + inner.name, group, level + (nr ? 1 : 0)));
@@ -189,7 +191,7 @@ const heightOf = (line) => (line.isGroup ? ROW + 4 : line.counter ? COUNTER + GA
 function place(layout, filter = "") {
 	const words = filter.trim().toLowerCase();
 	const holds = (line) => line.title.toLowerCase().includes(words);
-	const own = new Set(layout.filter((line) => !line.isGroup && (!words || [line, ...line.path].some(holds))));
+	const own = new Set(layout.filter((line) => !line.isGroup && (words ? [line, ...line.path].some(holds) : !line.isQuiet)));
 	const groups = new Set([...own].flatMap((line) => line.path));
 	/* A filter also shows rows of folded groups, but no counters. */
 	const isShown = (line) => (line.isGroup ? groups.has(line) : own.has(line) && !line.isPinned) &&

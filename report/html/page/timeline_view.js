@@ -87,7 +87,7 @@ class View {
 		this.legend = this.buildLegend(section, [this.data]);
 		const command = make("span", section, null, "tools");
 		this.command = make("code", command);
-		this.command.title = "Writes all events of this time; DUMP is the recording that this page was made of";
+		this.command.title = "Writes all events of this time";
 		this.noteLine = make("p", section, null, "note");
 		this.showNote();
 	}
@@ -273,6 +273,22 @@ class View {
 		return [this.data.first, this.data.last];
 	}
 
+	/* The steps, in their whole: programs load and prepare for long before the first one. */
+	get opening() {
+		const {data, whole} = this;
+		let from = Infinity, to = -Infinity;
+		for (const row of data.rows) {
+			for (let i = 0; i < row.nr; i++) {
+				if (/^step \d/.test(data.strings[row.name[i]]) && timelineData.categoryOf(data, row, i) === "step") {
+					from = Math.min(from, row.begin[i]);
+					to = Math.max(to, row.end[i]);
+				}
+			}
+		}
+		const span = to - from;
+		return span > 0 && span < .95 * (whole[1] - whole[0]) ? [Math.max(whole[0], from - .02 * span), Math.min(whole[1], to + .02 * span)] : whole;
+	}
+
 	/* Do the keys of the page go to this view? */
 	get isActive() {
 		return true;
@@ -317,6 +333,7 @@ class View {
 
 	/* Shows the row at that depth of a line, however it is folded or filtered. */
 	uncover(line, depth) {
+		line.isQuiet = false;
 		if (!line.isShown || (!line.isOpen && (depth + 1) * ROW + GAP > line.height)) {
 			this.filter.value = line.isShown ? this.filter.value : "";
 			for (const each of [...line.path, line]) {
@@ -413,7 +430,7 @@ class View {
 
 	writeCommand() {
 		const [from, to] = this.chosenTime;
-		this.command.textContent = "gprof-report timeline --time " + from + "ns-" + Math.max(to, from + 1) + "ns -o selection.pftrace DUMP";
+		this.command.textContent = "gprof-report timeline --time " + from + "ns-" + Math.max(to, from + 1) + "ns -o selection.pftrace" + tools.paths.map((path) => " " + path).join("");
 	}
 
 	save() {
@@ -484,6 +501,8 @@ function follow(view) {
 		view.search.value = '"' + parts[0] + '"';
 		view.selection.find(view.search.value);
 		view.selection.hit(1);
+	} else {
+		view.show(...view.opening);
 	}
 	view.address.begin();
 }
