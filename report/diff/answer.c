@@ -15,7 +15,8 @@
 #include "report/util/string_pool.h"
 #include "report/util/text.h"
 
-#define MOST_ITEMS     3u    /* of each direction */
+#define MOST_ITEMS     6u
+#define MOST_SAID      2u    /* of them in the sentence */
 #define LEAST_OF_STEP  0.001 /* smaller changes are no item */
 #define MOST_OF_A_NAME 32u
 
@@ -63,6 +64,104 @@ static struct answer answer_of(const struct diff *diff)
 		free(b.values);
 	}
 	return answer;
+}
+
+/* ---- what changed most ---- */
+
+static const struct {
+	const char *kind;
+	bool is_said; /* in the sentence: of what contains the others */
+} sections[NR_DIFF_SECTIONS] = {[DIFF_PHASE] = {"phase", true},
+	[DIFF_OPERATOR] = {"operator", false},
+	[DIFF_KERNEL] = {"kernel", false},
+	[DIFF_COPY] = {"copy", false}};
+
+/* "Dataloader -68.46 ms" */
+static void add_change_of(struct buf *out, const struct diff_row *row, enum diff_section section)
+{
+	double change_ns = diff_row_change_ns(row);
+	uint32_t name = row->calls_b ? row->name_b : row->name_a;
+	char time[TEXT_TIME_BYTES];
+	struct buf shown = {0};
+	size_t nr_bytes;
+	const char *text = string_pool_shown(name, &nr_bytes);
+
+	if (section == DIFF_KERNEL) {
+		kernel_name_add(&shown, text, nr_bytes, KERNEL_NAME_SHORT);
+	} else {
+		buf_add(&shown, text, nr_bytes);
+	}
+	text_add_cut(out, shown.bytes ? shown.bytes : "", shown.nr_bytes, MOST_OF_A_NAME);
+	buf_printf(out, " %c%s", change_ns < 0 ? '-' : '+', text_time(time, fabs(change_ns)));
+	buf_fini(&shown);
+}
+
+static void add_item(
+	struct figure_lines *lines, const struct diff_row *row, enum diff_section section)
+{
+	struct buf item = {0};
+
+	add_change_of(&item, row, section);
+	buf_printf(&item, " (%s%s)", sections[section].kind,
+		row->match != DIFF_ALONE ? ""
+		: row->calls_a		 ? ", gone"
+					 : ", new");
+	buf_char(&item, '\0');
+	figure_lines_add(lines, item.bytes);
+	buf_fini(&item);
+}
+
+/* Is it a change of some size, and not by chance? */
+static bool is_item(const struct diff_row *row, double least_ns)
+{
+	return fabs(diff_row_change_ns(row)) >= least_ns && diff_row_change_ns(row) != 0 &&
+	       (!row->has_p || row->p < DIFF_SIGNIFICANT_P);
+}
+
+/* The next one of all sections, or of those of the sentence; their rows have the largest changes
+ * first. */
+static const struct diff_row *next_item(
+	const struct answer *answer, size_t *at, bool is_said, enum diff_section *section)
+{
+	double least_ns = LEAST_OF_STEP * answer->row->a.mean;
+	const struct diff_row *largest = NULL;
+
+	for (unsigned int s = DIFF_PHASE; s < NR_DIFF_SECTIONS; s++) {
+		const struct diff_rows *rows = &answer->diff->sections[s];
+
+		while (at[s] < rows->nr_rows && !is_item(&rows->rows[at[s]], least_ns)) {
+			at[s]++;
+		}
+		if (at[s] < rows->nr_rows && (!is_said || sections[s].is_said) &&
+			(!largest || fabs(diff_row_change_ns(&rows->rows[at[s]])) >
+					     fabs(diff_row_change_ns(largest)))) {
+			largest = &rows->rows[at[s]];
+			*section = (enum diff_section)s;
+		}
+	}
+	if (largest) {
+		at[*section]++;
+	}
+	return largest;
+}
+
+/* Faster and slower ones in one list, by size. */
+static void add_items(struct figure_lines *lines, const struct answer *answer)
+{
+	size_t at[NR_DIFF_SECTIONS] = {0};
+	const struct diff_row *row;
+	enum diff_section section;
+	unsigned int nr = 0;
+
+	while (nr < MOST_ITEMS && (row = next_item(answer, at, false, &section))) {
+		if (!nr++) {
+			figure_lines_begin(lines, "Changes");
+		}
+		add_item(lines, row, section);
+	}
+	if (nr) {
+		figure_lines_end(lines);
+	}
 }
 
 /* ---- the sentence ---- */
@@ -117,7 +216,25 @@ static void add_times(struct buf *out, const struct answer *answer)
 	if (strcmp(strchr(a, ' '), strchr(b, ' ')) == 0) {
 		*strchr(a, ' ') = '\0';
 	}
-	buf_printf(out, "%s %s -> %s", answer->row->has_medians ? "median" : "mean", a, b);
+	buf_printf(out, "%s %s -> %s%s", answer->row->has_medians ? "median" : "mean", a, b,
+		answer->row->has_medians ? " a step" : "");
+	if (answer->diff->sides[0].nr_excluded + answer->diff->sides[1].nr_excluded) {
+		buf_text(out, ", warm-up excluded");
+	}
+}
+
+/* "; Dataloader -68.46 ms, Forward +14.73 ms" */
+static void add_said(struct buf *out, const struct answer *answer)
+{
+	size_t at[NR_DIFF_SECTIONS] = {0};
+	const struct diff_row *row;
+	enum diff_section section;
+
+	for (unsigned int i = 0; i < MOST_SAID && (row = next_item(answer, at, true, &section));
+		i++) {
+		buf_text(out, i ? ", " : "; ");
+		add_change_of(out, row, section);
+	}
 }
 
 static void add_sentence(struct buf *out, const struct answer *answer)
@@ -130,7 +247,7 @@ static void add_sentence(struct buf *out, const struct answer *answer)
 		return;
 	}
 	if (row->has_p && row->p >= DIFF_SIGNIFICANT_P) {
-		buf_text(out, "No significant change per step: ");
+		buf_text(out, "No significant change: ");
 		add_times(out, answer);
 		if (answer->a_ns != answer->b_ns) {
 			buf_text(out, ", ");
@@ -139,101 +256,13 @@ static void add_sentence(struct buf *out, const struct answer *answer)
 	} else {
 		buf_text(out, "B is ");
 		add_change(out, answer);
-		buf_text(out, row->has_medians ? " per step: " : ": ");
+		buf_text(out, ": ");
 		add_times(out, answer);
 	}
 	buf_text(out, " (");
 	add_proof(out, answer);
 	buf_char(out, ')');
-}
-
-/* ---- what changed most ---- */
-
-static void add_item(
-	struct figure_lines *lines, const struct diff_row *row, enum diff_section section)
-{
-	static const char *const kinds[NR_DIFF_SECTIONS] = {[DIFF_PHASE] = "phase",
-		[DIFF_OPERATOR] = "operator",
-		[DIFF_KERNEL] = "kernel",
-		[DIFF_COPY] = "copy"};
-	double change_ns = diff_row_change_ns(row);
-	uint32_t name = row->calls_b ? row->name_b : row->name_a;
-	struct buf shown = {0}, item = {0};
-	char time[TEXT_TIME_BYTES];
-	size_t nr_bytes;
-	const char *text = string_pool_shown(name, &nr_bytes);
-
-	if (section == DIFF_KERNEL) {
-		kernel_name_add(&shown, text, nr_bytes, KERNEL_NAME_SHORT);
-	} else {
-		buf_add(&shown, text, nr_bytes);
-	}
-	text_add_cut(&item, shown.bytes ? shown.bytes : "", shown.nr_bytes, MOST_OF_A_NAME);
-	buf_printf(&item, " %c%s (%s%s)", change_ns < 0 ? '-' : '+',
-		text_time(time, fabs(change_ns)), kinds[section],
-		row->match != DIFF_ALONE ? ""
-		: row->calls_a		 ? ", gone"
-					 : ", new");
-	buf_char(&item, '\0');
-	figure_lines_add(lines, item.bytes);
-	buf_fini(&shown);
-	buf_fini(&item);
-}
-
-/* Is it a change in that direction, of some size, and not by chance? */
-static bool is_item(const struct diff_row *row, double sign, double least_ns)
-{
-	return sign * diff_row_change_ns(row) >= least_ns && diff_row_change_ns(row) != 0 &&
-	       (!row->has_p || row->p < DIFF_SIGNIFICANT_P);
-}
-
-/* The next one of all sections, whose rows have the largest changes first. */
-static const struct diff_row *next_item(const struct diff *diff, size_t *at, double sign,
-	double least_ns, enum diff_section *section)
-{
-	const struct diff_row *largest = NULL;
-
-	for (unsigned int s = DIFF_PHASE; s < NR_DIFF_SECTIONS; s++) {
-		const struct diff_rows *rows = &diff->sections[s];
-
-		while (at[s] < rows->nr_rows && !is_item(&rows->rows[at[s]], sign, least_ns)) {
-			at[s]++;
-		}
-		if (at[s] < rows->nr_rows &&
-			(!largest || sign * diff_row_change_ns(&rows->rows[at[s]]) >
-					     sign * diff_row_change_ns(largest))) {
-			largest = &rows->rows[at[s]];
-			*section = (enum diff_section)s;
-		}
-	}
-	if (largest) {
-		at[*section]++;
-	}
-	return largest;
-}
-
-static void add_items(struct figure_lines *lines, const struct answer *answer, double sign)
-{
-	double least_ns = LEAST_OF_STEP * answer->row->a.mean;
-	size_t at[NR_DIFF_SECTIONS] = {0};
-	bool is_any = false;
-
-	for (unsigned int i = 0; i < MOST_ITEMS; i++) {
-		enum diff_section section;
-		const struct diff_row *row = next_item(answer->diff, at, sign, least_ns, &section);
-
-		if (!row) {
-			break;
-		}
-		if (!i) {
-			figure_lines_begin(lines, sign < 0 ? "Faster" : "Slower");
-		}
-		add_item(lines, row, section);
-		is_any = true;
-	}
-	if (is_any) {
-		figure_lines_end(lines);
-	}
+	add_said(out, answer);
 }
 
 static char *make_lines(const struct answer *answer, size_t width)
@@ -246,10 +275,7 @@ static char *make_lines(const struct answer *answer, size_t width)
 	text_wrap(&lines.text, sentence.bytes, "", lines.width);
 	buf_fini(&sentence);
 	if (answer->row) {
-		double first = answer->b_ns < answer->a_ns ? -1 : 1;
-
-		add_items(&lines, answer, first);
-		add_items(&lines, answer, -first);
+		add_items(&lines, answer);
 	}
 	buf_char(&lines.text, '\0');
 	return lines.text.bytes;

@@ -47,7 +47,7 @@ struct table *diff_sides_table(const struct diff *diff)
 {
 	static const struct table_column columns[] = {
 		TABLE_COLUMN("side", "", TABLE_TEXT),
-		TABLE_COLUMN("path", "Path", TABLE_TEXT),
+		TABLE_COLUMN("path", "Path", TABLE_NAME),
 		TABLE_COLUMN("processes", "Processes", TABLE_COUNT),
 		TABLE_COLUMN("steps", "Complete steps", TABLE_COUNT),
 		TABLE_COLUMN("excluded", "Excluded steps", TABLE_COUNT,
@@ -64,7 +64,8 @@ struct table *diff_sides_table(const struct diff *diff)
 		struct table_cell *cells = table_add_row(table);
 
 		table_set_text(&cells[0], i ? "B" : "A", 1);
-		table_set_text(&cells[1], diff->paths[i], strlen(diff->paths[i]));
+		table_set_integer(
+			&cells[1], string_pool_intern(diff->paths[i], strlen(diff->paths[i])));
 		table_set_integer(&cells[2], side->nr_processes);
 		table_set_integer(&cells[7], side->nr_untimed);
 		if (side->has_steps) {

@@ -28,6 +28,10 @@ def warm_median(path, nr_warm_up):
     return len(marks), statistics.median(end - begin for _, begin, end in marks[nr_warm_up:])
 
 
+def ns_of(number, unit):
+    return float(number) * {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1}[unit]
+
+
 def compare(a, b):
     text, result = printed("diff", a, b), json.loads(printed("diff", "--format", "json", a, b))
     [answer], sides = result["answer"]["rows"], result["sides"]["rows"]
@@ -40,9 +44,14 @@ def compare(a, b):
         check(name + "steps of the first screen of " + side, (answer[side + "_steps"], row["excluded"], answer[side + "_median_ns"]), (nr, warm_up, median))
         check(name + "median of the marks of " + side, (nr + warm_up, answer[side + "_median_ns"]), warm_median(path, warm_up))
     percent = 100 * abs(answer["b_median_ns"] / answer["a_median_ns"] - 1)
-    said = re.match(r"B is ([0-9]+) % (faster|slower) per step: .*\(p < 0\.01; ", lines[0])
+    said = re.match(r"B is ([0-9]+) % (faster|slower): .* ms a step, warm-up excluded \(p < 0\.01; ", answer["answer"])
     check(name + "the answer", said and said.groups(), ("%.0f" % percent, "faster" if is_faster else "slower"))
-    check(name + "what comes first", [line.split()[0] for line in lines[1:] if line[0] != " "], ["Faster", "Slower"] if is_faster else ["Slower", "Faster"])
+    starts = [i for i, line in enumerate(lines) if line.startswith("Changes ")]
+    check(name + "the first lines", " ".join(lines[:starts[0]]) if starts else lines, answer["answer"])
+    items = [ns_of(*each) for each in re.findall(r" [-+]([0-9.]+) (s|ms|us|ns) \(", " ".join(lines[starts[0]:]))]
+    check(name + "changes by size", items, sorted(items, reverse=True))
+    phases = [row for row in result["phase"]["rows"] if row["significance"] == "significant"]
+    check(name + "what the sentence names", re.findall(r"(\w+) [-+][0-9.]+ m?u?s", answer["answer"].split("; ")[-1]), [row["name"] for row in phases][:2])
     check(name + "the row of the step", (step["a_ns"], step["b_ns"], step["p"], step["significance"]),
           (answer["a_median_ns"], answer["b_median_ns"], answer["p"], answer["significance"]))
     test(name + "what nobody asked", re.findall("passed|FAILED|inconclusive|Conditions", text) + ["a table of conditions"] * ("checks" in result))
