@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "report/session/common_options.h"
@@ -28,6 +30,20 @@ static int take_option(struct common_options *asked, enum export_format *format,
 	return 0;
 }
 
+static void say_written(const char *path, const struct cmd_input *input)
+{
+	uint64_t nr_events = 0;
+	char text[96];
+
+	for (size_t i = 0; i < input->nr_processes; i++) {
+		nr_events += input->processes[i]->nr_events;
+	}
+	snprintf(text, sizeof(text), "%" PRIu64 " event%s of %zu process%s", nr_events,
+		nr_events == 1 ? "" : "s", input->nr_processes,
+		input->nr_processes == 1 ? "" : "es");
+	cmd_wrote(path, text);
+}
+
 static int write_all(const struct common_options *asked, enum export_format format,
 	const struct cmd_input *input)
 {
@@ -43,6 +59,7 @@ static int write_all(const struct common_options *asked, enum export_format form
 		cmd_error("cannot write '%s': %s", path, why);
 		return CMD_FAILED;
 	}
+	say_written(path, input);
 	return status;
 }
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "report/html/svg_flame.h"
 #include "report/session/common_options.h"
 #include "report/session/options.h"
+#include "report/util/text.h"
 #include "report/util/gzip_out.h"
 
 #define USUAL_FILE "flame.svg"
@@ -201,8 +204,28 @@ static void note_left_out(const struct request *request, const struct flame *fla
 			100 * (double)total / ((double)total + (double)unsampled));
 	}
 	if (request->weight == FLAME_GPU && flame->nr_untimed) {
-		cmd_error("the graph leaves out %llu GPU activities without times",
-			(unsigned long long)flame->nr_untimed);
+		cmd_error("the graph leaves out %llu GPU %s without times",
+			(unsigned long long)flame->nr_untimed,
+			text_many(flame->nr_untimed, "activity", "activities"));
+	}
+}
+
+static void say_written(const struct request *request, const struct flame *flame, int status)
+{
+	static const char *const of[] = {
+		[FLAME_GPU] = "GPU time", [FLAME_CPU] = "CPU time", [FLAME_LAUNCHES] = "launches"};
+	uint64_t total = flame->frames[0].total[request->weight];
+	char text[64], time[TEXT_TIME_BYTES];
+
+	if (request->weight == FLAME_LAUNCHES) {
+		snprintf(text, sizeof(text), "%" PRIu64 " %s", total,
+			text_many(total, "launch", "launches"));
+	} else {
+		snprintf(text, sizeof(text), "%s of %s", text_time(time, (double)total),
+			of[request->weight]);
+	}
+	if (status == CMD_GOOD) {
+		cmd_wrote(request->asked.output, text);
 	}
 }
 
@@ -220,6 +243,7 @@ static int draw(struct request *request, const struct cmd_input *input)
 	}
 	if (flame.frames[0].total[request->weight]) {
 		status = write_file(request, &flame);
+		say_written(request, &flame, status);
 		note_left_out(request, &flame);
 	} else {
 		status = refuse_empty(request, &flame);

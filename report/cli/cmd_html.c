@@ -191,13 +191,13 @@ static int run_streams(struct request *request, char **paths, int nr_paths)
 }
 
 /* Names the file that the user did not. */
-static void print_usual(const struct request *request, int status)
+static void say_usual(const struct request *request, int status)
 {
 	const char *path = request->asked.output;
 
 	if ((path == usual_page || path == usual_picture) &&
 		(status == CMD_GOOD || status == CMD_INCOMPLETE)) {
-		printf("wrote %s\n", path);
+		cmd_wrote(path, NULL);
 	}
 }
 

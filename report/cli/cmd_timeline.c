@@ -118,6 +118,8 @@ static int write_file(const struct request *request, const struct cmd_input *inp
 	}
 	if (file.nr_parts) {
 		warn_split(&file);
+	} else {
+		cmd_wrote(file.path, "open it at https://ui.perfetto.dev");
 	}
 	if (file.nr_older) {
 		warn_older(&file);

@@ -729,3 +729,17 @@ enum cmd_exit cmd_write(const char *path, const struct buf *out)
 	flush_output(&output, out->bytes, out->nr_bytes);
 	return cmd_output_end(&output, &buf);
 }
+
+void cmd_wrote(const char *path, const char *what)
+{
+	struct buf line = {0};
+
+	if (!path || strcmp(path, "-") == 0) {
+		return;
+	}
+	buf_text(&line, "wrote ");
+	text_add_shown(&line, path, strlen(path), 0);
+	buf_printf(&line, "%s%s\n", what ? ": " : "", what ? what : "");
+	fwrite(line.bytes, 1, line.nr_bytes, stdout);
+	buf_fini(&line);
+}

@@ -115,6 +115,9 @@ enum cmd_exit cmd_warn_inconsistent(
 /* Writes the buffer to a file, or to stdout if path is NULL or "-". Returns GOOD or FAILED. */
 enum cmd_exit cmd_write(const char *path, const struct buf *out);
 
+/* Says on stdout that the file is there and, unless NULL, what it has; nothing of stdout itself. */
+void cmd_wrote(const char *path, const char *what);
+
 /* A number option: true if `text` is a whole number within 0 to most. */
 bool cmd_number(const char *text, uint64_t most, uint64_t *value);
 

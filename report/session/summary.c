@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/model/device_records.h"
 #include "report/model/process_tree.h"
 #include "report/model/run_state.h"
 #include "report/session/options.h"
@@ -280,16 +281,84 @@ void summary_add_sort_keys(const struct view_class *const *views,
 	summary_free_sort_keys(keys);
 }
 
-/* Names the views to look at next. They are not printed by default because they take longer. */
-static void print_next(struct buf *out)
-{
-	static const struct view_class *const next[] = {
-		&view_advice, &view_steps, &view_breakdown, &view_idle, &view_api};
+#define NR_NEXT 5u
 
+static bool has_rows(const struct cmd_input *input, unsigned int table)
+{
+	for (size_t i = 0; i < input->nr_processes; i++) {
+		const struct stream_table *rows = stream_table(input->processes[i]->stream, table);
+
+		if (rows && rows->nr_rows + rows->nr_ring_rows) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool has_gpu(const struct cmd_input *input)
+{
+	for (size_t i = 0; i < input->nr_processes; i++) {
+		if (process_has_device_records(input->processes[i], NULL)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool has_calls(const struct cmd_input *input)
+{
+	static const uint8_t tables[] = {GPROF_TABLE_api, GPROF_TABLE_api_launch,
+		GPROF_TABLE_api_copy, GPROF_TABLE_api_set, GPROF_TABLE_api_alloc,
+		GPROF_TABLE_api_sync};
+
+	for (size_t i = 0; i < sizeof(tables); i++) {
+		if (has_rows(input, tables[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Those that the recording has something for. */
+static size_t find_next(const struct cmd_input *input, const struct view_class **next)
+{
+	bool has_devices = has_gpu(input), has_ops = has_rows(input, GPROF_TABLE_op);
+	const struct {
+		const struct view_class *view;
+		bool fits;
+	} all[] = {
+		{&view_advice, true},
+		{&view_steps, true},
+		{&view_breakdown, true},
+		{&view_idle, has_devices},
+		{&view_data_loading, !has_devices && has_ops},
+		{&view_operator_types, !has_devices && has_ops},
+		{&view_memory, !has_devices && has_rows(input, GPROF_TABLE_alloc)},
+		{&view_api, has_calls(input)},
+	};
+	size_t nr = 0;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]) && nr < NR_NEXT; i++) {
+		if (all[i].fits) {
+			next[nr++] = all[i].view;
+		}
+	}
+	return nr;
+}
+
+/* Names the views to look at next. They are not printed by default because they take longer. */
+static void print_next(const struct cmd_input *input, struct buf *out)
+{
+	const struct view_class *next[NR_NEXT];
+	size_t nr = find_next(input, next), width = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		width = strlen(next[i]->name) > width ? strlen(next[i]->name) : width;
+	}
 	buf_text(out,
 		"More with --view NAME, or --all; gprof-report help summary lists the views:\n");
-	for (size_t i = 0; i < sizeof(next) / sizeof(next[0]); i++) {
-		buf_printf(out, "  %-9s  %s\n", next[i]->name, next[i]->help);
+	for (size_t i = 0; i < nr; i++) {
+		buf_printf(out, "  %-*s  %s\n", (int)width, next[i]->name, next[i]->help);
 	}
 }
 
@@ -383,7 +452,7 @@ static const char *print(
 	buf_text(out, is_sorted && summary->asked.table.format == TABLE_JSON ? "\n}\n" : "");
 	if (is_sorted && summary->is_default && !summary->is_all &&
 		summary->asked.table.format == TABLE_TEXT_FORMAT) {
-		print_next(out);
+		print_next(input, out);
 	}
 	table_destroy(processes);
 	return is_sorted ? NULL : "no view has such a column for --sort";

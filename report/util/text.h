@@ -56,6 +56,12 @@ void text_wrap(struct buf *out, const char *text, const char *indent, size_t wid
  */
 size_t text_add_cut(struct buf *out, const char *bytes, size_t nr_bytes, size_t max_width);
 
+/* The word for one of them, or for several. */
+static inline const char *text_many(uint64_t nr, const char *one, const char *many)
+{
+	return nr == 1 ? one : many;
+}
+
 /* Appends the text as one word of a POSIX shell's command line, in quotes if it needs them. */
 void text_add_shell_word(struct buf *out, const char *text);
 

@@ -84,4 +84,14 @@ is "total" "$(complete_words --sort total | tr ' ' '\n' | grep -x total)" "colum
 is "saved" "$(complete_words whatif --sort saved | tr ' ' '\n' | grep -x saved)" "columns of whatif"
 is "kernel kernel-operator" "$(complete_words help kernel)" "views of help"
 ok grep -q "'2:word:(start stop steps)'" <("$REPORT" completion zsh)
-GPROF_DIR=$T/none finish
+GPROF_DIR=$T/none # What was written, and the views that fit a run on the CPU.
+printf '{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 10, "dur": 5}]}' >cpu.json
+next()
+{
+	"$REPORT" "$1" 2>/dev/null | sed '1,/^More with/d' | awk '{print $1}' | paste -sd' '
+}
+is "advice steps breakdown data-loading operator-types" "$(next cpu.json)" "views for a run on the CPU"
+is "advice steps breakdown idle api" "$(next misspelt)" "views for a run on a GPU"
+is "wrote x.json: open it at https://ui.perfetto.dev" "$("$REPORT" timeline -o x.json cpu.json 2>/dev/null)" "what timeline writes"
+is "wrote x: 1 event of 1 process" "$("$REPORT" export --format csv -o x cpu.json 2>/dev/null)" "what export writes"
+finish

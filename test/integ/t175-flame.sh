@@ -67,8 +67,8 @@ is 0 "$(python3 -c 'import sys, xml.dom.minidom as dom; dom.parse(sys.argv[1])' 
 is 0 "$(grep -c -P '\x1b|\xff' "$T/h.folded" "$T/h.svg" "$T/h.speedscope.json" | grep -vc ':0$')" "hostile names: no bytes of theirs"
 
 # Selections, and the default file.
-(cd "$T/files" && "$REPORT" flame --steps 1 "$T/ops.gprof")
-is 0 $? "flame.svg is the default"
+is "wrote flame.svg: 180.0 us of GPU time" "$(cd "$T/files" && "$REPORT" flame --steps 1 "$T/ops.gprof")" "flame.svg is the default"
+is "" "$("$REPORT" flame -o - --steps 1 "$T/ops.gprof" | grep '^wrote')" "what goes to stdout is no file"
 is "180.000 us" "$(sed -nE 's/.*flame, (.*)<\/text>/\1/p' "$T/files/flame.svg")" "one of three steps"
 
 # refused STATUS TEXT OPTIONS...

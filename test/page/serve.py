@@ -81,7 +81,7 @@ def check_counts(page, before):
 def expected(begin, end, counts):
     """The same of `timeline`."""
     path = folder + "/expected.json"
-    subprocess.run([report, "timeline", "--time", "%dns-%dns" % (begin, end), "--tracks", TRACKS, "-o", path, stream], stderr=subprocess.DEVNULL)
+    subprocess.run([report, "timeline", "--time", "%dns-%dns" % (begin, end), "--tracks", TRACKS, "-o", path, stream], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     trace, found, begun = json.load(open(path)), [], {}
     shift = int(trace["baseTimeNanoseconds"]) - int(counts["base"]) - counts["first"]
     for event in trace["traceEvents"]:
@@ -222,7 +222,7 @@ def check_forget(page, before):
 def check_file(page, span):
     """The page from disk has fewer events, and asks for nothing."""
     path, requests = folder + "/alone.html", []
-    subprocess.run([report, "html", "--timeline-size", "20k", "-o", path, stream], stderr=subprocess.DEVNULL)
+    subprocess.run([report, "html", "--timeline-size", "20k", "-o", path, stream], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     page.on("request", lambda request: requests.append(request.url))
     opened(page, "file://%s#timeline/view/%d~%d" % (os.path.abspath(path), *span))
     must(not [url for url in requests if not url.startswith(("file:", "data:"))], "a page from disk asks for %s" % requests)
