@@ -224,9 +224,14 @@ static void add_count(struct buf *out, uint64_t value, bool separate)
 static void add_decimal(struct buf *out, double value, unsigned int decimals, bool separate)
 {
 	char digits[344]; /* of any double */
-	size_t sign = signbit(value) != 0;
+	size_t sign;
 
 	snprintf(digits, sizeof(digits), "%.*f", (int)decimals, value);
+	/* What rounds to 0 is neither above nor below it. */
+	if (*digits == '-' && !digits[1 + strspn(digits + 1, "0.")]) {
+		memmove(digits, digits + 1, strlen(digits));
+	}
+	sign = *digits == '-';
 	if (!separate) {
 		buf_text(out, digits);
 		return;
@@ -251,7 +256,7 @@ void table_add_number(struct buf *out, const struct table_column *column,
 	} else if (column->is_p && !separate) {
 		buf_printf(out, "%.3g", cell->number);
 	} else if (column->type == TABLE_PERCENT || column->type == TABLE_NUMBER) {
-		buf_printf(out, "%.2f", cell->number);
+		add_decimal(out, cell->number, 2, false);
 	} else if (scale->unit->factor > 1) {
 		add_decimal(out, cell->number / scale->unit->factor, scale->decimals, separate);
 	} else if (column->type == TABLE_MEAN_TIME || column->type == TABLE_MEAN_SIZE) {
@@ -342,6 +347,16 @@ static void add_json_value(
 	}
 }
 
+static void print_json_columns(const struct table *table, struct buf *out)
+{
+	buf_text(out, ",\n    \"columns\": [");
+	for (unsigned int c = 0; c < table->nr_columns; c++) {
+		buf_text(out, c ? ", " : "");
+		text_add_json(out, table->columns[c].key, strlen(table->columns[c].key));
+	}
+	buf_text(out, "]");
+}
+
 static void print_json(const struct table *table, struct buf *out)
 {
 	buf_printf(out, "  \"%s\": {\n    \"title\": ", table->key);
@@ -356,6 +371,9 @@ static void print_json(const struct table *table, struct buf *out)
 	}
 	if (table->nr_cut) {
 		buf_printf(out, ",\n    \"rows_left_out\": %zu", table->nr_cut);
+	}
+	if (!table->nr_rows) {
+		print_json_columns(table, out); /* rows would name them */
 	}
 	buf_text(out, ",\n    \"rows\": [");
 	for (size_t row = 0; row < table->nr_rows; row++) {

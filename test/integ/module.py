@@ -32,7 +32,8 @@ for name in ("kernel", "api", "steps", "idle-gaps", "launch-latency"):
     if not rows:
         sys.exit(f"the dump has no {name}")
     same(len(rows), len(frame), f"rows of {name}")
-    same(list(rows[0]), list(frame.columns), f"columns of {name}")
+    names = [key for key in ("name", "cause") if key in rows[0]][:1]
+    same(names + [key for key in rows[0] if key not in names], list(frame.columns), f"columns of {name}, its names first")
     for key in rows[0]:
         got = [None if pandas.isna(value) else value for value in frame[key]]
         same([row[key] for row in rows], got, f"{name}.{key}")
@@ -40,6 +41,9 @@ for name in ("kernel", "api", "steps", "idle-gaps", "launch-latency"):
         if key.endswith("_ns") and frame[key].notna().any():
             same(True, pandas.api.types.is_integer_dtype(frame[key]), f"whole numbers in {name}.{key}")
 same("Kernels", run.view("kernel").attrs["title"], "title")
+none = run.view("operator")
+same((0, ["name", "share_pct", "self_ns", "total_ns"]), (len(none), list(none.columns)[:4]), "columns of a view without rows")
+same([f"gprof.load({dump!r})", *run.text().strip().splitlines()], repr(run).splitlines(), "what a run shows of itself")
 same(3, int(run.view("kernel", steps="2")["calls"].sum()), "options by name")
 same(list(run.view("steps").columns), list(run.steps.columns), "steps")
 same(printed("--view", "headline")["headline"]["rows"][0], run.headline(), "headline")

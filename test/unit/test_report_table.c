@@ -242,7 +242,55 @@ START_TEST(a_text_of_nothing_is_known)
 }
 END_TEST
 
-UNIT_SUITE("report/table", rows_stay_in_the_one_that_they_lie_in, unknown_numbers_are_last,
+START_TEST(what_rounds_to_nothing_has_no_sign)
+{
+	static const struct table_column parts[] = {TABLE_COLUMN("of_pct", "Of", TABLE_PERCENT),
+		TABLE_COLUMN("change_ns", "Change", TABLE_MEAN_TIME)};
+	static const struct table_style style = {.format = TABLE_TEXT_FORMAT, .is_wide = true};
+	struct table *table = table_create("t", "T", parts, 2);
+	struct table_cell *cells = table_add_row(table);
+	struct buf out = {0};
+
+	table_set_number(&cells[0], -0.004);
+	table_set_number(&cells[1], -0.01);
+	cells = table_add_row(table);
+	table_set_number(&cells[0], -0.006);
+	table_set_number(&cells[1], -0.06);
+	table_print(table, &style, &out);
+	buf_char(&out, '\0');
+	ck_assert_ptr_nonnull(strstr(out.bytes, " 0.00 "));
+	ck_assert_ptr_nonnull(strstr(out.bytes, " 0.0\n"));
+	ck_assert_ptr_nonnull(strstr(out.bytes, "-0.01 "));
+	ck_assert_ptr_nonnull(strstr(out.bytes, "-0.1\n"));
+	ck_assert_ptr_null(strstr(out.bytes, "-0.0\n"));
+	ck_assert_ptr_null(strstr(out.bytes, "-0.00"));
+	buf_fini(&out);
+	table_destroy(table);
+}
+END_TEST
+
+/* Rows name their columns themselves. */
+START_TEST(json_of_no_rows_names_columns)
+{
+	static const struct table_style style = {.format = TABLE_JSON};
+	struct table *table = table_create("t", "T", columns, 2);
+	struct buf out = {0};
+
+	table_print(table, &style, &out);
+	buf_char(&out, '\0');
+	ck_assert_ptr_nonnull(strstr(out.bytes, "\"columns\": [\"total_ns\", \"name\"],"));
+	add(table, 0, 1, "a");
+	out.nr_bytes = 0;
+	table_print(table, &style, &out);
+	buf_char(&out, '\0');
+	ck_assert_ptr_null(strstr(out.bytes, "columns"));
+	buf_fini(&out);
+	table_destroy(table);
+}
+END_TEST
+
+UNIT_SUITE("report/table", what_rounds_to_nothing_has_no_sign, json_of_no_rows_names_columns,
+	rows_stay_in_the_one_that_they_lie_in, unknown_numbers_are_last,
 	the_top_rows_are_those_that_lie_in_none, names_come_first_and_children_are_indented,
 	openmetrics_have_their_unit_once_in_the_name, levels_without_a_row_to_lie_in, random_trees,
 	less_than_nothing_stays_less_in_json, a_share_of_nothing_is_unknown,

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import csv
 import html
 import json
 import os
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas
 
+_NAMES = ("name", "stack", "cause", "metric")  # columns that name a row
 _INCOMPLETE = 3  # gprof-report's exit status: done, but data are missing
 
 
@@ -91,12 +91,15 @@ class Run:
     def view(self, name: str, **options: Any) -> "pandas.DataFrame":
         """The table of a view with all its rows and columns; `gprof-report help summary` lists the views.
 
-        Columns have their units in their names: total_ns, share_pct. The title and the note, which
-        says what the numbers exclude, are in `attrs`.
+        The name of a row comes first. Columns have their units in their names: total_ns, share_pct. The title
+        and the note, which says what the numbers exclude, are in `attrs`.
         """
         table, rows = self._rows(name, options)
         frame = _frame(rows)
-        frame.attrs.update({key: value for key, value in table.items() if key != "rows"})
+        columns = list(frame.columns) or table.get("columns", [])
+        first = [column for column in _NAMES if column in columns][:1]
+        frame = frame.reindex(columns=first + [column for column in columns if column not in first])
+        frame.attrs.update({key: value for key, value in table.items() if key not in ("rows", "columns")})
         return frame
 
     @property
@@ -122,17 +125,15 @@ class Run:
         )
         table = printed.get("what_if", {})
         frame = _frame(table.get("rows", []))
-        frame.attrs.update({key: value for key, value in table.items() if key != "rows"})
+        frame.attrs.update({key: value for key, value in table.items() if key not in ("rows", "columns")})
         return frame
 
     def sql(self, query: str, **options: Any) -> "pandas.DataFrame":
         """The rows of a query, of the first of several; `gprof-report sql --schema` lists tables and columns."""
         arguments = [*_options(options), "--", query, *self.paths]
-        frame = _frame(json.loads(self._run("sql", "--format=json", *arguments))["result"]["rows"])
-        if frame.empty:  # JSON names columns in rows alone
-            header = self._run("sql", "--format=csv", *arguments).splitlines()[:1]
-            frame = frame.reindex(columns=next(csv.reader(header), []))
-        return frame
+        result = json.loads(self._run("sql", "--format=json", *arguments))["result"]
+        frame = _frame(result["rows"])
+        return frame.reindex(columns=result["columns"]) if frame.empty else frame
 
     def page(self, path: str | os.PathLike[str], **options: Any) -> None:
         """Writes the page, one HTML file with all tables, charts and the timeline."""
@@ -143,7 +144,13 @@ class Run:
         return self._run("summary", "--view=headline", "--color=never", *_options(options), "--", *self.paths)
 
     def __repr__(self) -> str:
-        return f"gprof.load({', '.join(map(repr, self.paths))})"
+        call = f"gprof.load({', '.join(map(repr, self.paths))})"
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return f"{call}\n{self.text().strip()}"
+        except GprofError:
+            return call
 
     def _repr_html_(self) -> str:
         with warnings.catch_warnings(record=True) as caught:
