@@ -119,12 +119,14 @@ static void list_places(const struct process *process, struct buf *out)
 			damage->what);
 	}
 	if (stream->blocks_missing) {
-		buf_printf(out, "  %" PRIu64 " blocks are missing\n", stream->blocks_missing);
+		buf_printf(out, "  %" PRIu64 " %s missing\n", stream->blocks_missing,
+			text_many(stream->blocks_missing, "block is", "blocks are"));
 	}
 	if (stream->blocks_repeated) {
-		buf_printf(out,
-			"  %" PRIu64 " blocks are repeated or out of order and were skipped\n",
-			stream->blocks_repeated);
+		buf_printf(out, "  %" PRIu64 " %s skipped\n", stream->blocks_repeated,
+			text_many(stream->blocks_repeated,
+				"block is repeated or out of order and was",
+				"blocks are repeated or out of order and were"));
 	}
 	if (stream->is_schema_assumed) {
 		buf_printf(out,

@@ -195,7 +195,8 @@ static void add_tables(struct buf *out, const struct process *process)
 			nr_events += stored;
 		}
 	}
-	buf_printf(out, "\n  %" PRIu64 " events", process->nr_events);
+	buf_printf(out, "\n  %" PRIu64 " %s", process->nr_events,
+		text_many(process->nr_events, "event", "events"));
 	if (stream->ring_rows) {
 		buf_printf(out, " (%" PRIu64 " rows from the ring file instead of %zu blocks)",
 			stream->ring_rows, stream->nr_ignored);
@@ -229,7 +230,8 @@ static void add_sum(struct buf *out, const struct process *process)
 	if (process_is_complete(process)) {
 		buf_text(&line, "everything; nothing was lost or damaged");
 	} else if (missing) {
-		buf_printf(&line, "%" PRIu64 " events are missing", missing);
+		buf_printf(&line, "%" PRIu64 " %s missing", missing,
+			text_many(missing, "event is", "events are"));
 	} else {
 		buf_printf(&line, "all calls that had returned%s",
 			process->is_ended ? ""

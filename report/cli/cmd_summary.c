@@ -12,6 +12,7 @@
 #include "report/sql/database.h"
 #include "report/sql/nsys_query.h"
 #include "report/timeline/timeline.h"
+#include "report/util/text.h"
 
 /* Of each table of the first screen, where people read it. */
 #define FIRST_ROWS 10u
@@ -369,8 +370,9 @@ static void warn_unlaunched(const struct summary *summary, const struct cmd_inpu
 		nr_lone += input->processes[i]->select->nr_no_call;
 	}
 	if (nr_lone) {
-		cmd_error("%llu GPU activities without a recorded launch are in no step",
-			(unsigned long long)nr_lone);
+		cmd_error("%llu GPU %s in no step", (unsigned long long)nr_lone,
+			text_many(nr_lone, "activity without a recorded launch is",
+				"activities without a recorded launch are"));
 	}
 }
 

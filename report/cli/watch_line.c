@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a job does just now, in one line. */
 #include "report/cli/watch.h"
+#include "report/util/text.h"
 
 #include <inttypes.h>
 
@@ -95,7 +96,8 @@ void watch_add_line(struct buf *out, const struct watch *watch)
 			100 * (double)sums.slice.cpu_ns / (double)sums.slice.cpu_time_ns);
 	}
 	if (sums.nr_lost) {
-		buf_printf(out, ", %" PRIu64 " events lost", sums.nr_lost);
+		buf_printf(out, ", %" PRIu64 " %s lost", sums.nr_lost,
+			text_many(sums.nr_lost, "event", "events"));
 	} else {
 		buf_text(out, ", none lost");
 	}

@@ -8,6 +8,7 @@
 #include "report/budget/budget.h"
 #include "report/ops/counted_steps.h"
 #include "report/analysis/view.h"
+#include "report/util/text.h"
 
 /* Of a device in all steps of a process. */
 struct use {
@@ -260,12 +261,14 @@ static void add_notes(const struct breakdown_view *view, struct table *table)
 {
 	counted_steps_note(view->nr_warm_up, view->nr_outliers, table);
 	if (view->nr_late) {
-		table_note(table, "%" PRIu64 " events outlasted their step and are cut off.",
-			view->nr_late);
+		table_note(table, "%" PRIu64 " %s cut off.", view->nr_late,
+			text_many(view->nr_late, "event outlasted its step and is",
+				"events outlasted their step and are"));
 	}
 	if (view->nr_untimed) {
-		table_note(table, "%" PRIu64 " GPU activities without times are excluded.",
-			view->nr_untimed);
+		table_note(table, "%" PRIu64 " GPU %s excluded.", view->nr_untimed,
+			text_many(view->nr_untimed, "activity without times is",
+				"activities without times are"));
 	}
 	view_note_devices(table, &view->input, "");
 	for (size_t i = 0; i < view->nr_results; i++) {

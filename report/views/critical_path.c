@@ -8,6 +8,7 @@
 #include "report/analysis/step_events.h"
 #include "report/stats/keyed_stats.h"
 #include "report/analysis/view.h"
+#include "report/util/text.h"
 
 #define NR_NAMES    10u /* of each kind, without --detail */
 #define NR_TOGETHER 256u
@@ -260,12 +261,15 @@ static void add_note(const struct critical_view *view, struct table *table)
 	}
 	if (load->nr_too_long) {
 		table_note(table,
-			"%llu steps with more than %u calls, operators or activities are excluded.",
-			(unsigned long long)load->nr_too_long, STEP_EVENTS_MOST);
+			"%llu %s with more than %u calls, operators or activities %s excluded.",
+			(unsigned long long)load->nr_too_long,
+			text_many(load->nr_too_long, "step", "steps"), STEP_EVENTS_MOST,
+			text_many(load->nr_too_long, "is", "are"));
 	}
 	if (load->nr_lone) {
-		table_note(table, "%llu GPU activities have no recorded launch.",
-			(unsigned long long)load->nr_lone);
+		table_note(table, "%llu GPU %s no recorded launch.",
+			(unsigned long long)load->nr_lone,
+			text_many(load->nr_lone, "activity has", "activities have"));
 	}
 }
 

@@ -11,6 +11,7 @@
 #include "report/model/api.h"
 #include "report/model/copy_kind.h"
 #include "report/analysis/trace.h"
+#include "report/util/text.h"
 
 enum {
 	START,
@@ -176,12 +177,14 @@ static void fill_table(void *state, struct table *table)
 	trace_fill(trace, table, fill);
 	view_note_devices(table, &view->input, "");
 	if (nr_untimed) {
-		table_note(table, "%llu GPU activities have no times and stand last.",
-			(unsigned long long)nr_untimed);
+		table_note(table, "%llu GPU %s last.", (unsigned long long)nr_untimed,
+			text_many(nr_untimed, "activity has no times and stands",
+				"activities have no times and stand"));
 	}
 	if (nr_without_call) {
-		table_note(table, "The calls of %llu GPU activities are not recorded.",
-			(unsigned long long)nr_without_call);
+		table_note(table, "%llu GPU %s no recorded call.",
+			(unsigned long long)nr_without_call,
+			text_many(nr_without_call, "activity has", "activities have"));
 	}
 }
 

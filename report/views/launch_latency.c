@@ -10,6 +10,7 @@
 
 #include "report/analysis/gpu_activities.h"
 #include "report/analysis/view.h"
+#include "report/util/text.h"
 
 #define LONG_CALL_NS  50000u
 #define LONG_DELAY_NS 100000u
@@ -168,8 +169,9 @@ static void fill_table(void *state, struct table *table)
 	}
 	table_sort(table, "total");
 	if (view->nr_without_call) {
-		table_note(table, "%llu GPU activities have no recorded launch.",
-			(unsigned long long)view->nr_without_call);
+		table_note(table, "%llu GPU %s no recorded launch.",
+			(unsigned long long)view->nr_without_call,
+			text_many(view->nr_without_call, "activity has", "activities have"));
 	}
 	view_note_devices(table, &view->input, "");
 	keyed_stats_note(&view->tally, table);

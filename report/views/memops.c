@@ -12,6 +12,7 @@
 #include "report/ops/op.h"
 #include "report/ops/step_share.h"
 #include "report/analysis/view.h"
+#include "report/util/text.h"
 
 struct manipulation_view {
 	struct view_input input;
@@ -157,8 +158,9 @@ static void fill_table(void *state, struct table *table)
 	}
 	view_note_devices(table, &view->input, "The view memcpy has the copies by their calls.");
 	if (view->nr_without_call) {
-		table_note(table, "%llu GPU activities have no recorded call, so no CPU time.",
-			(unsigned long long)view->nr_without_call);
+		table_note(table, "%llu GPU %s no recorded call, so no CPU time.",
+			(unsigned long long)view->nr_without_call,
+			text_many(view->nr_without_call, "activity has", "activities have"));
 	}
 	table_sort(table, "gpu_total");
 	table_sort(table, "total");

@@ -16,6 +16,7 @@
 #include "report/ops/op.h"
 #include "report/analysis/view.h"
 #include "report/ops/step_time.h"
+#include "report/util/text.h"
 
 enum overview_work {
 	OVERVIEW_KERNEL,
@@ -459,8 +460,9 @@ static void add_note(
 	}
 	view_note_devices(table, &view->input, "");
 	if (result->nr_untimed) {
-		table_note(table, "%llu GPU activities without times are excluded.",
-			(unsigned long long)result->nr_untimed);
+		table_note(table, "%llu GPU %s excluded.", (unsigned long long)result->nr_untimed,
+			text_many(result->nr_untimed, "activity without times is",
+				"activities without times are"));
 	}
 	if (all->nr_processes > 1) {
 		table_note(table, "Times are sums over %zu processes.", all->nr_processes);

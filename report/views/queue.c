@@ -5,6 +5,7 @@
 #include "report/ops/queue_depth.h"
 #include "report/analysis/gpu_activities.h"
 #include "report/analysis/view.h"
+#include "report/util/text.h"
 
 /* The work of one call on a stream, of which a graph has much: it leaves the queue with the first.
  */
@@ -165,8 +166,9 @@ static void fill_table(void *state, struct table *table)
 	}
 	table_sort(table, "launches");
 	if (view->nr_without_call) {
-		table_note(table, "%llu GPU activities have no recorded launch.",
-			(unsigned long long)view->nr_without_call);
+		table_note(table, "%llu GPU %s no recorded launch.",
+			(unsigned long long)view->nr_without_call,
+			text_many(view->nr_without_call, "activity has", "activities have"));
 	}
 	view_note_devices(table, &view->input, "");
 }

@@ -8,6 +8,7 @@
 #include "report/model/api.h"
 #include "report/model/process_exit.h"
 #include "report/analysis/view.h"
+#include "report/util/text.h"
 
 struct losses_view {
 	struct view_input input;
@@ -42,7 +43,8 @@ static void add_damages(
 	if (stream->blocks_missing) {
 		char count[48];
 
-		snprintf(count, sizeof(count), "%" PRIu64 " blocks", stream->blocks_missing);
+		snprintf(count, sizeof(count), "%" PRIu64 " %s", stream->blocks_missing,
+			text_many(stream->blocks_missing, "block", "blocks"));
 		add_row(table, process, 0, "blocks are missing", count);
 	}
 	for (size_t i = 0; i < stream->nr_damages; i++) {

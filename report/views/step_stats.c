@@ -12,6 +12,7 @@
 #include "report/ops/step_time.h"
 #include "report/ops/counted_steps.h"
 #include "report/analysis/view.h"
+#include "report/util/text.h"
 
 enum part {
 	STEP,
@@ -172,8 +173,9 @@ static void fill_table(void *state, struct table *table)
 	}
 	counted_steps_note(view->nr_warm_up, view->nr_outliers, table);
 	if (view->nr_not_whole) {
-		table_note(table, "%zu steps without a known start or end are excluded.",
-			view->nr_not_whole);
+		table_note(table, "%zu %s excluded.", view->nr_not_whole,
+			text_many(view->nr_not_whole, "step without a known start or end is",
+				"steps without a known start or end are"));
 	}
 }
 
