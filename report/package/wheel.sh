@@ -45,6 +45,7 @@ Name: gprof-profiler
 Version: $VERSION
 Summary: Profiler for GPU deep-learning training
 License: Apache-2.0
+Keywords: profiler,GPU,CUDA,NCCL,PyTorch,JAX,tracing
 Classifier: Operating System :: POSIX :: Linux
 Classifier: Programming Language :: Python :: 3
 Requires-Python: >=3.8
@@ -52,7 +53,7 @@ Provides-Extra: pandas
 Requires-Dist: pandas>=1.5; extra == "pandas"
 Description-Content-Type: text/markdown
 
-$(sed -n '3,4p' README.md)
+$(awk '/^gprof /, /^$/' README.md)
 
     gprof-record python train.py
     gprof-report
