@@ -212,7 +212,7 @@ START_TEST(a_step_without_an_end_is_shown_and_not_counted)
 	ck_assert_uint_eq(tables_number(stats, 0, "steps"), 1);
 	ck_assert_uint_eq(tables_number(stats, 0, "total_ns"), 700);
 	ck_assert(!tables_cell(stats, 0, "stddev_ns")->is_known);
-	ck_assert_ptr_nonnull(strstr(stats->note, "1 steps without a known start or end"));
+	ck_assert_ptr_nonnull(strstr(stats->note, "1 step without a known start or end"));
 	ck_assert_uint_eq(rows->nr_rows, 2);
 	ck_assert(!tables_cell(rows, 1, "duration_ns")->is_known);
 	ck_assert(!tables_cell(rows, 1, "tail_ns")->is_known);
