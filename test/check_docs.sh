@@ -3,12 +3,12 @@
 # What the guides show comes from the program: README.md and docs/*.md must be as --write would make them.
 # usage: test/check_docs.sh [--write]
 #
-#     <!-- columns VIEW -->      up to <!-- end -->: the view's columns, from `help VIEW`
+#     <!-- view VIEW -->         up to <!-- end -->: what `help VIEW` says of the view, without its columns
 #     <!-- variables -->         up to <!-- end -->: the table of `env --markdown`
 #     ```console dump=NAME,...   the output of each `$ ` line, with streams of test/golden/v1 in gprof-dump, without its
 #                                first paragraph, which names the processes
 #
-# Every view has such a list of columns. Links between the documents lead somewhere. A translation, NAME.zh-CN.md, has the
+# Every view has such a paragraph. Links between the documents lead somewhere. A translation, NAME.zh-CN.md, has the
 # headings, commands, tables, names in `code` and links of the original, in their order; a link may lead to a translation.
 # README and the guides for users of these profilers have one.
 TRANSLATED="README docs/from-nsys docs/from-paddle docs/from-old-paddle docs/from-mindinsight docs/from-torch docs/from-nvprof"
@@ -22,44 +22,17 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 bad=0
 
-# What `help VIEW` says about the view, then its columns as that lists them: "+ KEY  UNIT  TITLE: MEANING", where + is for
-# --wide.
-columns()
+# What `help VIEW` says about the view; its columns stand there alone.
+about()
 {
-	"$report" help "$1" 2>"$work/err" | LC_ALL=C awk '
-		/^Columns of the table/ {
-			is_list = 1
-		}
-		!is_list && NR > 2 && NF {
-			about = about (about ? " " : "") $0
-		}
-		is_list && /^[ +] [a-z]/ {
-			line = substr($0, 3)
-			key = line
-			sub(/ .*/, "", key)
-			width = length(key) > 24 ? length(key) : 24
-			unit = substr(line, width + 2, 8)
-			gsub(/ /, "", unit)
-			title = substr(line, width + 11)
-			gsub(/\|/, "\\|", title)
-			meaning = ""
-			if ((at = index(title, ": "))) {
-				meaning = substr(title, at + 2)
-				title = substr(title, 1, at - 1)
-			}
-			if (!nr++) {
-				print "<details><summary>Columns</summary>\n"
-				if (about) {
-					print about "\n"
-				}
-				print "| Column | JSON key | Unit | Meaning |\n|---|---|---|---|"
-			}
-			printf "| %s%s | `%s` | %s | %s |\n", title, (/^\+/ ? " (`--wide`)" : ""), key, unit, meaning
-		}
+	"$report" help "$1" 2>"$work/err" | LC_ALL=C awk -v view="$1" '
+		/^Columns of the table/ { exit }
+		NR > 2 && NF { about = about (about ? " " : "") $0 }
 		END {
-			if (nr) {
-				print "\n</details>"
+			if (about) {
+				print about "\n"
 			}
+			print "Columns: `gprof-report help " view "`."
 		}'
 }
 
@@ -94,9 +67,9 @@ made()
 		fi
 		[ $is_made = 1 ] || [ -n "$dump" ] || printf '%s\n' "$line"
 		case $line in
-		'<!-- columns '*)
-			line=${line#<!-- columns }
-			columns "${line% -->}"
+		'<!-- view '*)
+			line=${line#<!-- view }
+			about "${line% -->}"
 			is_made=1 ;;
 		'<!-- variables -->')
 			"$report" env --markdown | sed -E '1,2d; s/ +\|/ |/g; s/-+ \|/--- |/g'
@@ -169,8 +142,7 @@ while IFS= read -r file; do
 done < <(find README.zh-CN.md docs -maxdepth 1 -name '*.zh-CN.md')
 
 for view in $("$report" help summary | sed -n '/^Views/,/^$/s/^  \([a-z-]*\) .*/\1/p'); do
-	grep -qx "<!-- columns $view -->" docs/*.md ||
-		{ echo "no guide has the columns of the view $view"; bad=1; }
-	[ -n "$(columns "$view")" ] || { echo "help $view lists no columns"; bad=1; }
+	grep -qx "<!-- view $view -->" docs/*.md || { echo "no guide has the view $view"; bad=1; }
+	"$report" help "$view" | grep -q '^Columns of the table' || { echo "help $view lists no columns"; bad=1; }
 done
 exit $bad
