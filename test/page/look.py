@@ -218,6 +218,14 @@ def check_first(page):
         must(row["sentence"] in text, "finding " + row["cause"])
 
 
+def check_breakdown(page):
+    """A breakdown that is longer than its step says why."""
+    times = {(row["pid"], str(row["step"])): row["duration_ns"] for row in expected["steps"]["rows"] if row["duration_ns"]}
+    longer = [row["step"] for row in expected["breakdown"]["rows"] if row["total_ns"] > 1.001 * times.get((row["pid"], row["step"]), 1e30)]
+    chart = page.locator("section", has=page.get_by_role("heading", name="Step time breakdown", exact=True))
+    must(not chart.count() or len(expected["processes"]["rows"]) > 1 or ("ends here with the last GPU activity" in chart.first.inner_text()) == bool(longer), "no word on why breakdowns are longer than steps %s" % longer[:3])
+
+
 def check_advice(page):
     """The findings, each with the rules that are its evidence, and no other rule."""
     rows = [row for row in expected["advice"]["rows"] if row["verdict"] == "finding"]
@@ -524,6 +532,7 @@ def look(browser, scheme):
             check_advice(page)
         elif name == "Overview":
             check_timeline_card(page)
+            check_breakdown(page)
         elif name == "Distributed":
             check_heat(page)
             check_arrivals(page)

@@ -6,7 +6,7 @@
 
 const pageOverview = (() => {
 const {make, one} = pageText, {data, shapes, rowsOf, mean, isManyLoops, who, stepLabel} = pageData;
-const {charts, stack, topBars, operatorTypes} = pageChart, {breakdownParts, stepTimes} = pageStep;
+const {charts, stack, topBars, operatorTypes} = pageChart, {breakdownParts, breakdownNote, stepTimes} = pageStep;
 
 function card(parent, title, value, lines, mood) {
 	const element = make("div", parent, null, "card");
@@ -155,7 +155,7 @@ function overviewPage(parent) {
 	const isMean = (row) => row.step === "average", rows = rowsOf("breakdown");
 	const grid = charts(parent);
 	stack(grid, isManyLoops ? "Step time breakdown, mean per process" : "Step time breakdown", "breakdown", stepLabel, breakdownParts,
-		{rows: isManyLoops ? rows.filter(isMean) : rows.slice(0, 61), axis: isManyLoops ? "" : "step", note: data.breakdown.note});
+		{rows: isManyLoops ? rows.filter(isMean) : rows.slice(0, 61), axis: isManyLoops ? "" : "step", note: breakdownNote()});
 	const section = make("section", grid);
 	make("h3", section, "Top findings");
 	if (findingList(section, rowsOf("findings").slice(0, 3))) {

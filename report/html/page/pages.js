@@ -8,7 +8,7 @@
 const {make, one, short, shortPath, pathsApart} = pageText, {data, shapes, rowsOf, keyOf, stepLabel, who, shownName, searchedText} = pageData;
 const {hashOf, partsOfHash, rowsHash, stepHash, linkRows, addLink} = pageLink, {readAddress, drawTable} = pageTable, {addExport, linesOf} = pageExport;
 const {hasCharts, shown, css, printing, chart, charts, topBars, topPie, countBars, stack, ranking, operatorTypes} = pageChart;
-const {breakdownParts, stepTimes, stepPage} = pageStep, {card, headline, stepCard, findingList, overviewPage} = pageOverview, {curves, memoryCurves} = pageCurve, {memoryCategories} = pageMemory, {heat, hasField} = pageHeat;
+const {breakdownParts, breakdownNote, stepTimes, stepPage} = pageStep, {card, headline, stepCard, findingList, overviewPage} = pageOverview, {curves, memoryCurves} = pageCurve, {memoryCategories} = pageMemory, {heat, hasField} = pageHeat;
 const main = document.getElementById("main");
 
 const timelineTools = {make, one, short, shownName, searchedText, css, rowsOf, keyOf, rowsHash, stepHash, hashOf, partsOfHash, shown, addExport, linesOf, phases: shapes.model && shapes.model.figure, facts: data.page.facts, paths: data.page.paths, windowEvents: data.page.window_events || 0};
@@ -75,7 +75,7 @@ const pages = other ? other.pages : [
 		const phases = [["dataloader_ns", "Data loader", "loader"], ["forward_ns", "Forward", "forward"], ["backward_ns", "Backward", "backward"], ["optimization_ns", "Optimizer", "optimizer"], ["others_ns", "Other", "other"]];
 		/* Inference has no backward and no optimizer. */
 		stack(parent, "Step phases", "steps", stepLabel, phases.filter(([id]) => id === "others_ns" || rowsOf("steps").some((row) => row[id])), {axis: "step"});
-		stack(parent, "Step time breakdown", "breakdown", stepLabel, breakdownParts, {axis: "step"});
+		stack(parent, "Step time breakdown", "breakdown", stepLabel, breakdownParts, {axis: "step", note: breakdownNote()});
 		topBars(parent, "Critical path", "critical_path", "name", "total_ns");
 	}, ["step_stats", "steps", "breakdown", "model", "overview", "critical_path", "benchmark", "headline"]],
 	["timeline", "Timeline", (parent) => timeline.draw(make("div", parent)), ["timeline_summary"]],

@@ -27,6 +27,13 @@ function stepTimes(parent) {
 	})});
 }
 
+/* Where the breakdown of a step is longer than the step, it says why. */
+function breakdownNote() {
+	const times = new Map(rowsOf("steps").map((row) => [keyOf(row) + " " + row.step, row.duration_ns]));
+	const isLonger = rowsOf("breakdown").some((row) => row.total_ns > 1.001 * (times.get(keyOf(row) + " " + row.step) || Infinity));
+	return [isLonger ? "A step ends here with the last GPU activity that it launched." : "", data.breakdown && data.breakdown.note].filter(Boolean).join(" ");
+}
+
 /* The page of one step: its breakdown beside the mean, and the rows of tables about it. Returns its title. */
 function stepPage(parent, timeline, key, step) {
 	const isOfProcess = (row) => keyOf(row) === key, isOf = (row) => isOfProcess(row) && String(row.step) === step;
@@ -45,7 +52,7 @@ function stepPage(parent, timeline, key, step) {
 	if (row) {
 		const both = [row, average].filter(Boolean);
 		stack(charts(parent), "Step time breakdown", "breakdown", (each) => (each === row ? "This step" : "Mean step"), breakdownParts,
-			{rows: both, isAcross: true, note: data.breakdown.note});
+			{rows: both, isAcross: true, note: breakdownNote()});
 		partsTable(parent, row, average);
 	} else if (at >= 0) {
 		make("p", parent, "No breakdown: the recording does not contain both ends of this step.", "note");
@@ -84,5 +91,5 @@ function partsTable(parent, row, average) {
 	}
 }
 
-return {breakdownParts, stepTimes, stepPage};
+return {breakdownParts, breakdownNote, stepTimes, stepPage};
 })();
