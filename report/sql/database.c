@@ -592,12 +592,39 @@ static char *explain(struct database *database, const char *sql, size_t begin)
 
 /* ---- statements ---- */
 
+static void add_text(struct result *result, uint32_t id)
+{
+	struct buf shown = {0};
+	const char *text;
+	size_t nr_bytes;
+
+	text = string_pool_text(id, &nr_bytes);
+	text_add_shown(&shown, text, nr_bytes, 0);
+	result_text(result, shown.nr_bytes ? shown.bytes : "", shown.nr_bytes);
+	buf_fini(&shown);
+}
+
+/* Is it a column of a table as it stands there, whose numbers are ids of texts? */
+static bool is_text_id(sqlite3_stmt *statement, int c)
+{
+	const char *type = sqlite3_column_decltype(statement, c);
+
+	return type && strcmp(type, VIRTUAL_TABLE_TEXT_ID) == 0;
+}
+
 static void add_cell(struct result *result, sqlite3_stmt *statement, int c)
 {
 	switch (sqlite3_column_type(statement, c)) {
-	case SQLITE_INTEGER:
-		result_integer(result, sqlite3_column_int64(statement, c));
+	case SQLITE_INTEGER: {
+		int64_t value = sqlite3_column_int64(statement, c);
+
+		if (is_text_id(statement, c) && value >= 0 && value < string_pool_nr()) {
+			add_text(result, (uint32_t)value);
+		} else {
+			result_integer(result, value);
+		}
 		break;
+	}
 	case SQLITE_FLOAT:
 		result_number(result, sqlite3_column_double(statement, c));
 		break;

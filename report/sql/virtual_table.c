@@ -45,8 +45,11 @@ static int connect(sqlite3 *sqlite, void *aux, int argc, const char *const *argv
 	if (from->table) {
 		buf_text(&sql, "CREATE TABLE x(");
 		for (unsigned int c = 0; event_table_all(from->table) >> c; c++) {
-			buf_printf(&sql, "%s\"%s\" INTEGER%s", c ? ", " : "",
+			buf_printf(&sql, "%s\"%s\" %s%s", c ? ", " : "",
 				from->table->columns[c].name,
+				from->table->columns[c].type == EVENT_COLUMN_TEXT
+					? VIRTUAL_TABLE_TEXT_ID
+					: "INTEGER",
 				c < from->table->nr_columns ? "" : " HIDDEN");
 		}
 		buf_text(&sql, ")");

@@ -22,6 +22,12 @@ struct virtual_tables {
 /* Adds them all to a connection. Returns an SQLite code. */
 int virtual_tables_add(sqlite3 *sqlite, struct virtual_tables *tables);
 
+/*
+ * The declared type of a column of ids of texts. Queries compute with the numbers; where a column
+ * of a result is one, it shows the texts.
+ */
+#define VIRTUAL_TABLE_TEXT_ID "STRING"
+
 /* A text of string_pool.h as queries see it. */
 void virtual_table_set_text(sqlite3_context *context, uint32_t name);
 

@@ -54,6 +54,7 @@ same([row["predicted_ns"] for row in changes], list(frame["predicted_ns"]), "wha
 
 total = run.view("kernel")["total_ns"].sum()
 same(total, run.sql("SELECT sum(dur_ns) AS total FROM kernel")["total"][0], "sql against the view")
+same([True], list(run.sql("SELECT kernel_name FROM kernel LIMIT 1")["kernel_name"].map(lambda name: isinstance(name, str))), "texts of sql")
 same(["pid", "calls"], list(run.sql("SELECT pid, count(*) AS calls FROM kernel WHERE dur_ns < 0 GROUP BY pid").columns), "no rows")
 
 # What cannot be done has the command's own sentence.

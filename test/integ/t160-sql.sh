@@ -70,6 +70,11 @@ END
 is '"gemm",20000,2,5000' \
 	"$(rows 'SELECT string(k.kernel_name), k.dur_ns, k.grid_y, k.start_ns - c.end_ns FROM kernel k JOIN api_launch c ON c.correlation = k.correlation' "$T/trace.json")" "a trace"
 
+# A column of text shows its texts where it stands in the result, also behind a name of its own or a group; computed with, it is a number.
+is '"gemm","gemm",1' "$(rows 'SELECT kernel_name, string(name), name > 0 FROM (SELECT kernel_name, kernel_name AS name FROM kernel)' "$T/trace.json")" "texts of a result"
+is '"gemm",1' "$(rows 'SELECT short_name AS k, count(*) FROM kernel GROUP BY short_name ORDER BY 2' "$T/trace.json")" "texts of groups"
+is 1 "$(rows "SELECT count(*) FROM kernel WHERE string(kernel_name) = 'gemm'" "$T/trace.json")" "a condition on a text"
+
 # ---- functions, formats, files ----
 
 is "2.5,1.29099444873581,4.0,1.0" "$(rows "SELECT median(x), stddev(x), percentile(x, 99), percentile(x, 0) FROM (VALUES (1), (2), (3), (4)) v, (SELECT 1) w, (SELECT column1 AS x FROM (VALUES (1), (2), (3), (4))) GROUP BY v.column1 LIMIT 1")" "functions"
