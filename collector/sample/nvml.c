@@ -162,7 +162,7 @@ static void report_shared(int device, nvml_device gpu, bool is_part)
 	}
 }
 
-/* As fast as GPU and board can; what it is set to now is slower while nothing moves. */
+/* Records the maximum speed of the link of GPU and board; the current speed drops when idle. */
 static void add_link(int device, nvml_device gpu)
 {
 	unsigned int generation = 0, lanes = 0;

@@ -71,7 +71,7 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The distance that this share of the points does not exceed. */
+/* Returns the quantile of the distances. */
 static double quantile(const struct nccl_clock *clock, double share)
 {
 	double *all = mem_zeroed(clock->nr_points, sizeof(*all));

@@ -132,7 +132,7 @@ struct kineto_convert {
 	uint8_t *call_tables;		/* by string id; 0: not known yet */
 	size_t nr_call_tables;
 	uint64_t first_ns, last_ns;		    /* of what was kept; first > last: nothing */
-	uint64_t nr_flows, nr_gpu_ranges, nr_other; /* nothing is lost without them */
+	uint64_t nr_flows, nr_gpu_ranges, nr_other; /* no view uses them */
 	struct kineto_unread kinds[KINETO_KINDS_MOST];
 	size_t nr_kinds;
 	uint64_t nr_pairs;	/* unpaired begins and ends of kinds that are kept */

@@ -332,7 +332,7 @@ static int unpack_body(struct reduced *reduced, struct unpack *from, unsigned in
 	}
 	if (from->is_bad || from->at != from->end) {
 		reduced_fini(reduced);
-		return err_set(-EINVAL, "the summary makes no sense: reduce its streams again");
+		return err_set(-EINVAL, "the summary is corrupt: reduce its streams again");
 	}
 	return 0;
 }
@@ -355,7 +355,8 @@ int reduced_read_bytes(struct reduced *reduced, const char *bytes, size_t nr_byt
 			(unsigned long long)version, REDUCED_VERSION);
 	}
 	if (get_fixed(bytes + MAGIC_BYTES + 4, 8) != nr_bytes - HEAD_BYTES - TAIL_BYTES) {
-		return err_set(-EINVAL, "the summary is cut, or goes on: reduce its streams again");
+		return err_set(-EINVAL,
+			"the summary is truncated or has trailing bytes: reduce its streams again");
 	}
 	from.end = (const unsigned char *)bytes + nr_bytes - TAIL_BYTES;
 	if (checksum(0, bytes, nr_bytes - TAIL_BYTES) !=

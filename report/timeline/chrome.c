@@ -421,7 +421,7 @@ static uint32_t whole_name(const struct slice *slice)
 	return name;
 }
 
-/* What a slice is to its row, and in the first walk to launches. */
+/* Relates a slice to its row; the first pass also relates it to its launch. */
 static struct chrome_lane_slice lane_slice(const struct slice *slice, bool is_placing)
 {
 	struct chrome_lane_slice lane = {

@@ -244,7 +244,7 @@ static const char *stage_of(const struct loop *loop, const struct loader_step *s
 	}
 	return is_above(step->worker_cpu_ns, step->duration_ns * loop->nr_workers, BUSY_PERCENT)
 		       ? "workers: all are busy"
-		       : "hand-over: workers wait too (storage, queue, pinning)";
+		       : "transfer: workers are not busy (storage, queue, pinning)";
 }
 
 static void fill(const struct process *process, const struct loop *loop, size_t place,

@@ -28,7 +28,7 @@ struct xplane_convert {
 	struct idmap hlo;	       /* string id of the HLO operation, by correlation ID */
 	uint64_t pid, profile_ns;      /* 0: unknown; when the profile began, since the epoch */
 	uint64_t first_ns, last_ns;    /* of what was kept; first > last: nothing */
-	uint64_t nr_derived, nr_marks; /* nothing is lost without them */
+	uint64_t nr_derived, nr_marks; /* no view uses them */
 	struct xplane_unread unread[XPLANE_UNREAD_MOST];
 	size_t nr_unread;
 	uint64_t nr_incomplete; /* without a name or a time */

@@ -135,7 +135,7 @@ mv "$T/cut.sum" "$T/kept-cut.sum"
 head -c 500 "$T/all.sum" >"$T/cut.sum"
 reduce 1 "$T/none.sum" "$T/cut.sum"
 reduce 3 "$T/one.sum" "$T/cut.sum" "$T/job/1.gprof"
-is 1 "$(grep -c "cut.sum': the summary is cut" "$T/err")" "sentence about a summary that was cut"
+is 1 "$(grep -c "cut.sum': the summary is truncated" "$T/err")" "sentence about a summary that was cut"
 reduce 3 "$T/one.sum" "$T/gone" "$T/job/1.gprof"
 
 # Nothing counts twice.

@@ -252,7 +252,7 @@ START_TEST(the_stage_is_told_by_the_time_of_workers)
 	static const struct {
 		uint64_t cpu_ms;
 		const char *stage;
-	} cases[] = {{95, "workers"}, {80, "hand-over"}};
+	} cases[] = {{95, "workers"}, {80, "transfer: "}};
 
 	for (size_t i = 0; i < 2; i++) {
 		struct process *two[2] = {

@@ -29,7 +29,7 @@ function stepTimes(parent) {
 
 /* Where the breakdown of a step is longer than the step, it says why. */
 function breakdownNote() {
-	const times = new Map(rowsOf("steps").map((row) => [keyOf(row) + " " + row.step, row.duration_ns]));
+	const times = new Map(rowsOf("steps").filter((row) => row.duration_ns).map((row) => [keyOf(row) + " " + row.step, row.duration_ns]));
 	const isLonger = rowsOf("breakdown").some((row) => row.total_ns > 1.001 * (times.get(keyOf(row) + " " + row.step) || Infinity));
 	return [isLonger ? "A step ends here with the last GPU activity that it launched." : "", data.breakdown && data.breakdown.note].filter(Boolean).join(" ");
 }
