@@ -14,7 +14,7 @@ const WIDE = 1.5; /* slices of at least that many pixels are drawn one by one */
 const other = [null, "Other", colorOf("other")];
 /* [category, title, colour] */
 const kinds = [
-	["step", "Step, record window", "step"], ["cpu_op", "Operator", "operator"], ["python_function", "Python function", "python"],
+	["step", "Step", "step"], ["cpu_op", "Operator", "operator"], ["python_function", "Python function", "python"],
 	["user_annotation", "Range", "range"], ["cuda_runtime", "API call", "api"], ["cuda_driver", "API call", "api"],
 	["library", "API call", "api"], ["kernel", "Kernel", "kernel"], ["kernel,nccl", "Communication", "communication"], ["collective", "Communication", "communication"],
 	["gpu_memcpy", "Memcpy", "memcpy"], ["gpu_memset", "Memset", "memset"], ["cuda_sync", "Synchronization", "other"],
