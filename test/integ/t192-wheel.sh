@@ -44,7 +44,7 @@ done
 # What PyPI shows is the first paragraph of the README, and the manual has no marks of its source.
 is "gprof profiles GPU" "$(sed '1,/^$/d' "$info/METADATA" | head -1 | cut -d' ' -f1-3)" "description of the wheel"
 ok grep -q '^Keywords: profiler,' "$info/METADATA"
-is "" "$(grep -lE '(^| )\*[A-Za-z]+\*( |$)' "$T/venv/share/man/man1/"*.1)" "pages of the manual with asterisks of Markdown"
+is "" "$(grep -lE '(^| )\*[A-Za-z][A-Za-z ]*\*( |$)' "$T/venv/share/man/man1/"*.1)" "pages of the manual with asterisks of Markdown"
 ok test -s "$info/licenses/LICENSE"
 ok test -s "$info/licenses/LGPL-2.1.txt"
 # The linker says which archives it took: each is of a package in the bill.
