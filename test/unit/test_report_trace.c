@@ -146,7 +146,7 @@ START_TEST(work_comes_by_its_begin_with_the_queue_time_of_its_own_call)
 				ck_assert(!cell_of(table, i, "queue_ns")->is_known);
 			}
 		}
-		ck_assert_ptr_nonnull(strstr(table->note, "are not recorded."));
+		ck_assert_ptr_nonnull(strstr(table->note, "no recorded call."));
 		table_destroy(table);
 		process_destroy(process);
 	}
