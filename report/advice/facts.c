@@ -140,7 +140,7 @@ void advice_facts_begin(struct advice_facts *facts)
 		facts->is_recorded[i] = phases.steps[i].is_recorded;
 	}
 	phases_fini(&phases);
-	counted_steps_init(&facts->counted, facts->process);
+	counted_steps_init(&facts->counted, facts->process, false);
 	facts->has_ops = op_has_any(facts->process);
 }
 

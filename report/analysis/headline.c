@@ -191,7 +191,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 	at->has_hip = budget->has_hip;
 	at->is_selected = at->process->select;
 	at->steps = mem_zeroed(budget->nr_steps + 1, sizeof(*at->steps));
-	counted_steps_init(&counted, process);
+	counted_steps_init(&counted, process, false);
 	for (size_t i = 0; i < budget->nr_steps; i++) {
 		const struct budget_step *step = &budget->steps[i];
 

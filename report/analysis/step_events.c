@@ -595,7 +595,7 @@ void step_loader_begin(struct step_loader *load, struct process *process)
 {
 	load->process = process;
 	counted_steps_fini(&load->counted);
-	counted_steps_init(&load->counted, process);
+	counted_steps_init(&load->counted, process, false);
 	load->nr_items = load->found = 0;
 	load->nr_records = load->nr_not_before = load->nr_kept_lone = 0;
 	load->next = process->nr_steps > 1 ? process->nr_steps - 1 : 0;

@@ -52,6 +52,7 @@ struct view_input {
 	size_t nr_rows; /* that the user wants of tables in their own order; 0: all, or not known */
 	const struct nccl_job *job; /* with more processes than these; NULL: there are no others */
 	struct what_if *what_if; /* what the view what-if changes; NULL: each removal by itself */
+	bool has_all_steps; /* also those that warm up and outliers, as tables of other tools */
 	bool is_merged; /* `reduce` reads the states: they also gather what only `merge` needs */
 	bool is_whole_percent; /* occupancy in whole percents, as the TensorBoard plugin has it */
 	size_t line_width;     /* of text, in columns; 0: no limit */

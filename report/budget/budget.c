@@ -186,12 +186,11 @@ static void add_devices(
 static void close_from(struct budget *budget, struct budget_step *step, uint64_t begin)
 {
 	uint64_t end = step->end_ns < budget->closed_ns ? step->end_ns : budget->closed_ns;
-	uint64_t next = step->next_ns < budget->closed_ns ? step->next_ns : budget->closed_ns;
 
 	budget_sweep(budget, step, begin, end);
 	gap_owners_pass(&budget->owners, begin);
 	if (budget->has_devices) {
-		add_devices(budget, step, begin, next);
+		add_devices(budget, step, begin, end);
 	}
 	budget->closed_ns = begin;
 }
@@ -199,8 +198,6 @@ static void close_from(struct budget *budget, struct budget_step *step, uint64_t
 /* Its end is known, and so is the begin of the next one. */
 static void begin_step(struct budget *budget, struct budget_step *step)
 {
-	bool is_last = step + 1 == budget->steps + budget->nr_steps;
-
 	if (step->is_begun) {
 		return;
 	}
@@ -213,7 +210,6 @@ static void begin_step(struct budget *budget, struct budget_step *step)
 	if (step->end_ns > budget->closed_ns) {
 		step->end_ns = budget->closed_ns;
 	}
-	step->next_ns = is_last ? step->end_ns : step[1].begin_ns;
 }
 
 /* Where the last step that is open begins, as far as is known of the one before it. */

@@ -94,7 +94,6 @@ struct budget_step {
 	uint32_t place;		   /* as in phase_segment; 0: there are no steps */
 	uint64_t begin_ns, end_ns; /* of the marks; then of the step as above */
 	uint64_t device_end_ns;	   /* of what was launched in it */
-	uint64_t next_ns;	   /* where the next one begins */
 	uint64_t ns[NR_BUDGET_PARTS];
 	/* By what the host did: parts of latency and dependencies, and of gaps that a wait opened
 	 */

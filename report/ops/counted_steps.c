@@ -17,7 +17,7 @@ bool counted_steps_is_one(const struct phases *phases, uint32_t step)
 	return phases_is_whole(phases, step) && (!step || phases_step_ticks(phases, step));
 }
 
-static void find_counted(struct counted_steps *counted, const struct phases *phases)
+static void find_counted(struct counted_steps *counted, const struct phases *phases, bool is_all)
 {
 	uint64_t *ns = mem_zeroed(phases->nr_steps + 1, sizeof(*ns));
 	struct step_series series = STEP_SERIES_ALL;
@@ -30,7 +30,7 @@ static void find_counted(struct counted_steps *counted, const struct phases *pha
 			ns[nr++] = counted_steps_ns(phases, step);
 		}
 	}
-	if (!phases->process->select) {
+	if (!phases->process->select && !is_all) {
 		series = step_series_of(ns, nr);
 	}
 	nr = 0;
@@ -47,14 +47,29 @@ static void find_counted(struct counted_steps *counted, const struct phases *pha
 	free(ns);
 }
 
-void counted_steps_init(struct counted_steps *counted, struct process *process)
+void counted_steps_init(struct counted_steps *counted, struct process *process, bool is_all)
 {
 	struct phases marks;
 
 	*counted = (struct counted_steps){0};
 	phases_init(&marks, process);
-	find_counted(counted, &marks);
+	find_counted(counted, &marks, is_all);
 	phases_fini(&marks);
+}
+
+uint64_t counted_steps_sum(
+	const struct counted_steps *counted, const struct phases *phases, uint64_t *ns)
+{
+	uint64_t nr = 0;
+
+	*ns = 0;
+	for (uint32_t step = 1; phases_has_steps(phases) && step < phases->nr_steps; step++) {
+		if (counted->counts[step]) {
+			*ns += counted_steps_ns(phases, step);
+			nr++;
+		}
+	}
+	return nr;
 }
 
 void counted_steps_fini(struct counted_steps *counted)

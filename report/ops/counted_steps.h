@@ -17,9 +17,16 @@ struct counted_steps {
 	uint32_t first; /* the first whole step that does not warm up */
 };
 
-/* It is known before any pass over events, as phases_init has it. */
-void counted_steps_init(struct counted_steps *counted, struct process *process);
+/*
+ * It is known before any pass over events, as phases_init has it. is_all: all whole steps count, as
+ * in tables of other tools.
+ */
+void counted_steps_init(struct counted_steps *counted, struct process *process, bool is_all);
 void counted_steps_fini(struct counted_steps *counted);
+
+/* How many count, and how long they take together; both 0 without steps. */
+uint64_t counted_steps_sum(
+	const struct counted_steps *counted, const struct phases *phases, uint64_t *ns);
 
 /* Is it left out because it takes long, and not because it warms up? */
 static inline bool counted_steps_is_outlier(const struct counted_steps *counted, uint32_t step)

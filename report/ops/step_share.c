@@ -14,16 +14,19 @@ void step_share_init(struct step_share *share)
 void step_share_fini(struct step_share *share)
 {
 	step_span_fini(&share->span);
+	counted_steps_fini(&share->counted);
 	idmap_fini(&share->sums);
 }
 
-void step_share_begin(struct step_share *share, struct process *process)
+void step_share_begin(struct step_share *share, struct process *process, bool is_all)
 {
 	share->process = process;
 	step_span_fini(&share->span);
 	share->span = (struct step_span){0};
+	counted_steps_fini(&share->counted);
+	counted_steps_init(&share->counted, process, is_all);
 	if (process->nr_steps > 1) {
-		step_span_init(&share->span, process, false);
+		step_span_init(&share->span, process, &share->counted, false);
 	}
 }
 
@@ -56,15 +59,15 @@ void step_share_add(
 
 void step_share_end(struct step_share *share, const struct phases *phases)
 {
-	uint64_t ticks;
+	uint64_t ns;
 
-	if (!step_span_count(phases, &ticks)) {
+	if (!counted_steps_sum(&share->counted, phases, &ns)) {
 		return;
 	}
-	share->steps_ns += clock_map_duration(&share->process->host_clock, ticks);
+	share->steps_ns += ns;
 	for (uint32_t step = 1; step < phases->nr_steps; step++) {
 		share->steps_gpu_ns +=
-			phases_is_whole(phases, step) ? phases_step_gpu_ns(phases, step) : 0;
+			share->counted.counts[step] ? phases_step_gpu_ns(phases, step) : 0;
 	}
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which share of the steps the events of a row take: the times of those that begin in whole steps,
- * of the time of these steps, and likewise of the GPU time that was launched in them. Events before
- * and after the training loop thus add nothing, as in Paddle's tables, which are of steps alone.
+ * Which share of the steps the events of a row take: the times of those that begin in steps that
+ * count, of the time of these steps, and likewise of the GPU time that was launched in them. Events
+ * before and after the training loop thus add nothing, as in Paddle's tables, which are of steps
+ * alone.
  */
 #ifndef REPORT_OPS_STEP_SHARE_H
 #define REPORT_OPS_STEP_SHARE_H
@@ -13,7 +14,8 @@
 
 struct step_share {
 	struct process *process;	 /* the one at hand */
-	struct step_span span;		 /* its steps, in ticks */
+	struct counted_steps counted;	 /* of it */
+	struct step_span span;		 /* these, in ticks */
 	struct idmap sums;		 /* by row */
 	uint64_t steps_ns, steps_gpu_ns; /* of all processes */
 };
@@ -21,8 +23,8 @@ struct step_share {
 void step_share_init(struct step_share *share);
 void step_share_fini(struct step_share *share);
 
-/* Around the walk over a process. */
-void step_share_begin(struct step_share *share, struct process *process);
+/* Around the walk over a process. is_all: all whole steps count. */
+void step_share_begin(struct step_share *share, struct process *process, bool is_all);
 void step_share_end(struct step_share *share, const struct phases *phases);
 
 /* An event of that row, by the view's own number; UINT64_MAX: that time is unknown. */

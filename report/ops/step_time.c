@@ -13,7 +13,8 @@ static uint64_t time_of(struct process *process, uint64_t tick, bool is_ns)
 	return is_ns ? clock_map_time(&process->host_clock, tick) : tick;
 }
 
-void step_span_init(struct step_span *span, struct process *process, bool is_ns)
+void step_span_init(struct step_span *span, struct process *process,
+	const struct counted_steps *counted, bool is_ns)
 {
 	struct phases phases;
 
@@ -25,7 +26,7 @@ void step_span_init(struct step_span *span, struct process *process, bool is_ns)
 	for (uint32_t step = 1; step + 1 < phases.nr_steps; step++) {
 		uint64_t end = process->steps[step].tick;
 
-		if (phases_is_whole(&phases, step)) {
+		if (counted->counts[step]) {
 			intervals_add(&span->whole,
 				time_of(process, end - phases_step_ticks(&phases, step), is_ns),
 				time_of(process, end, is_ns));
@@ -44,20 +45,6 @@ void step_span_init_all(struct step_span *span)
 void step_span_fini(struct step_span *span)
 {
 	intervals_fini(&span->whole);
-}
-
-uint64_t step_span_count(const struct phases *phases, uint64_t *ticks)
-{
-	uint64_t nr = 0;
-
-	*ticks = 0;
-	for (uint32_t step = 1; phases_has_steps(phases) && step < phases->nr_steps; step++) {
-		if (phases_is_whole(phases, step)) {
-			*ticks += phases_step_ticks(phases, step);
-			nr++;
-		}
-	}
-	return nr;
 }
 
 /* ---- contents of steps ---- */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For how long at least one event of a kind was running within the steps of a process, and how many
- * began there: the base and rows of Paddle's Overview Summary.
+ * For how long at least one event of a kind was running within the steps of a process that count,
+ * and how many began there: the base and rows of Paddle's Overview Summary.
  *
- * Overlapping times count once, and times outside whole steps do not count, so a share never
+ * Overlapping times count once, and times outside these steps do not count, so a share never
  * exceeds 100 %.
  *
  * Forward events are kept until step_time_advance allows counting; backward ones take 16 bytes for
@@ -14,22 +14,20 @@
 
 #include "report/util/busy.h"
 #include "report/util/intervals.h"
-#include "report/ops/phase.h"
+#include "report/ops/counted_steps.h"
 
-/* The steps of a process, on some clock. */
+/* The steps of a process that count, on some clock. */
 struct step_span {
 	struct intervals whole; /* all times if there are no steps */
 };
 
 /* In ticks of the host, or in ns of CLOCK_MONOTONIC. */
-void step_span_init(struct step_span *span, struct process *process, bool is_ns);
+void step_span_init(struct step_span *span, struct process *process,
+	const struct counted_steps *counted, bool is_ns);
 
 /* Contains all times, for events selected by their launch. */
 void step_span_init_all(struct step_span *span);
 void step_span_fini(struct step_span *span);
-
-/* How many whole steps there are, and their total length in ticks; both 0 without steps. */
-uint64_t step_span_count(const struct phases *phases, uint64_t *ticks);
 
 struct step_time {
 	struct busy busy;	   /* for forward events */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/stats/step_series.h"
 #include "report/util/err.h"
 #include "report/util/string_pool.h"
 
@@ -229,4 +230,44 @@ int reduced_merge(struct reduced *into, struct reduced *from)
 	}
 	reduced_fini(from);
 	return 0;
+}
+
+/* ---- its steps ---- */
+
+static bool has_phases(const struct reduced_process *process)
+{
+	for (size_t i = 0; i < process->nr_steps; i++) {
+		if (process->steps[i].ns[REDUCED_OTHERS] != UINT64_MAX) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool *reduced_counted_steps(const struct reduced_process *process, bool is_all)
+{
+	enum reduced_time known = has_phases(process) ? REDUCED_OTHERS : REDUCED_DURATION;
+	bool *counts = mem_zeroed(process->nr_steps + 1, sizeof(*counts));
+	uint64_t *ns = mem_zeroed(process->nr_steps + 1, sizeof(*ns));
+	struct step_series series = STEP_SERIES_ALL;
+	size_t nr = 0;
+
+	for (size_t i = known == REDUCED_DURATION; i < process->nr_steps; i++) {
+		counts[i] = process->steps[i].ns[known] != UINT64_MAX &&
+			    process->steps[i].ns[REDUCED_DURATION] != UINT64_MAX;
+		if (counts[i]) {
+			ns[nr++] = process->steps[i].ns[REDUCED_DURATION];
+		}
+	}
+	if (!is_all) {
+		series = step_series_of(ns, nr);
+	}
+	for (size_t i = nr = 0; i < process->nr_steps; i++) {
+		if (counts[i]) {
+			counts[i] = step_series_counts(&series, nr, ns[nr]);
+			nr++;
+		}
+	}
+	free(ns);
+	return counts;
 }

@@ -181,6 +181,13 @@ void reduced_pack_process(const struct reduced_process *process, struct buf *out
 bool reduced_unpack_process(
 	struct reduced_process *process, struct unpack *from, unsigned int version);
 
+/*
+ * Which of its steps count, by place, as counted_steps.h has it: the whole ones, but for those that
+ * warm up and outliers; is_all: these, too. Only whole steps have phases; where none has, the first
+ * one began before the recording. To be freed.
+ */
+bool *reduced_counted_steps(const struct reduced_process *process, bool is_all);
+
 /* By rank, host, pid, start and stream id. */
 int reduced_compare(const struct reduced_process *a, const struct reduced_process *b);
 

@@ -114,32 +114,26 @@ static void add_parts(const struct reduced_process *process, struct headline_fig
 	}
 }
 
-static bool has_phases(const struct reduced_process *process)
-{
-	for (size_t i = 0; i < process->nr_steps; i++) {
-		if (process->steps[i].ns[REDUCED_OTHERS] != UINT64_MAX) {
-			return true;
-		}
-	}
-	return false;
-}
-
-/* Only whole steps have phases. Where none has, the first one began before the recording. */
+/* All whole steps are of the job, which says itself which of its own count. */
 static void add_steps(struct job *job, const struct reduced_process *process)
 {
-	enum reduced_time known = has_phases(process) ? REDUCED_OTHERS : REDUCED_DURATION;
+	bool *is_whole = reduced_counted_steps(process, true);
+	bool *counts = reduced_counted_steps(process, false);
 	struct samples steps = {0}, exposed = {0};
 
-	for (size_t i = known == REDUCED_DURATION; i < process->nr_steps; i++) {
+	for (size_t i = 0; i < process->nr_steps; i++) {
 		const uint64_t *ns = process->steps[i].ns;
 
-		if (ns[known] == UINT64_MAX) {
+		if (!is_whole[i]) {
 			continue;
 		}
 		job->steps = array_grow(
 			job->steps, job->nr_steps, &job->step_capacity, sizeof(*job->steps));
 		job->steps[job->nr_steps++] =
 			(struct step){process->steps[i].step, ns[REDUCED_DURATION]};
+		if (!counts[i]) {
+			continue;
+		}
 		samples_add(&steps, ns[REDUCED_DURATION]);
 		if (ns[REDUCED_COMMUNICATION] != UINT64_MAX && ns[REDUCED_OVERLAP] != UINT64_MAX) {
 			samples_add(&exposed, ns[REDUCED_COMMUNICATION] - ns[REDUCED_OVERLAP]);
@@ -150,6 +144,8 @@ static void add_steps(struct job *job, const struct reduced_process *process)
 		.exposed_ns = exposed.nr ? samples_median(&exposed) : -1};
 	samples_fini(&steps);
 	samples_fini(&exposed);
+	free(is_whole);
+	free(counts);
 }
 
 static void add_process(struct job *job, const struct reduced_process *process)

@@ -206,12 +206,13 @@ struct sum {
 	size_t nr;
 };
 
-static struct sum sum_of(const struct reduced_process *process, unsigned int time)
+static struct sum sum_of(
+	const struct reduced_process *process, const bool *counts, unsigned int time)
 {
 	struct sum sum = {0};
 
 	for (size_t i = 0; i < process->nr_steps; i++) {
-		if (process->steps[i].ns[time] != UINT64_MAX) {
+		if (counts[i] && process->steps[i].ns[time] != UINT64_MAX) {
 			sum.ns += process->steps[i].ns[time];
 			sum.nr++;
 		}
@@ -231,22 +232,25 @@ struct table *reduced_distributed_table(struct reduced *reduced, unsigned int ar
 		REDUCED_WHO_COLUMNS + 1 + NR_REDUCED_TIMES);
 	for (size_t i = 0; i < reduced->nr_processes; i++) {
 		struct reduced_process process = reduced_process(reduced, i);
+		bool *counts = reduced_counted_steps(&process, false);
 		struct table_cell *cells = table_add_row(table);
 
 		reduced_who_fill(&process, cells);
 		cells += REDUCED_WHO_COLUMNS;
-		table_set_integer(cells++, sum_of(&process, REDUCED_DURATION).nr);
+		table_set_integer(cells++, sum_of(&process, counts, REDUCED_DURATION).nr);
 		for (unsigned int k = 0; k < NR_REDUCED_TIMES; k++) {
-			struct sum sum = sum_of(&process, k);
+			struct sum sum = sum_of(&process, counts, k);
 
 			if (sum.nr) {
 				table_set_integer(&cells[k], sum.ns);
 			}
 		}
+		free(counts);
 		reduced_process_fini(&process);
 	}
 	table_note(table,
-		"Covers the steps that have an end; times add up over the GPUs of a process.");
+		"Covers the steps that count on the first screen; times add up over the GPUs of a "
+		"process.");
 	return table;
 }
 
@@ -261,20 +265,23 @@ struct table *reduced_distributed_each(struct reduced *reduced, unsigned int arg
 		REDUCED_WHO_COLUMNS + NR_REDUCED_TIMES);
 	for (size_t i = 0; i < reduced->nr_processes; i++) {
 		struct reduced_process process = reduced_process(reduced, i);
+		bool *counts = reduced_counted_steps(&process, false);
 		struct table_cell *cells = table_add_row(table);
 
 		reduced_who_fill(&process, cells);
 		for (unsigned int k = 0; k < NR_REDUCED_TIMES; k++) {
-			struct sum sum = sum_of(&process, k);
+			struct sum sum = sum_of(&process, counts, k);
 
 			if (sum.nr) {
 				table_set_number(&cells[REDUCED_WHO_COLUMNS + k],
 					(double)sum.ns / (double)sum.nr);
 			}
 		}
+		free(counts);
 		reduced_process_fini(&process);
 	}
-	table_note(table, "Means of the steps that have an end; times add up over the GPUs of a "
-			  "process.");
+	table_note(table,
+		"Means of the steps that count on the first screen; times add up over the GPUs "
+		"of a process.");
 	return table;
 }

@@ -83,6 +83,7 @@ static void make_tables(struct paddle_report *report, struct process *process, u
 	const struct summary *summary = report->summary;
 	struct view_input input = {.processes = &process,
 		.nr_processes = 1,
+		.has_all_steps = true,
 		.is_per_thread = summary->is_per_thread,
 		.detail = summary->detail,
 		.times = report->times};

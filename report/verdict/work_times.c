@@ -17,7 +17,7 @@ static void begin(void *context, struct process *process)
 	times->has_gpu = process_has_device_records(process, NULL);
 	times->step_begin = times->step_end = 0;
 	idmap_init(&times->at, sizeof(struct work_time));
-	counted_steps_init(&times->counted, process);
+	counted_steps_init(&times->counted, process, false);
 }
 
 static void add(struct work_times *times, uint32_t name, uint64_t ns)

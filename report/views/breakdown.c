@@ -156,7 +156,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 		.is_too_much = budget->is_too_much};
 	result->steps = mem_zeroed(budget->nr_steps + 1, sizeof(*result->steps));
 	result->counts = mem_zeroed(budget->nr_steps + 1, sizeof(*result->counts));
-	counted_steps_init(&counted, process);
+	counted_steps_init(&counted, process, false);
 	for (size_t i = 0; i < budget->nr_steps && !budget->is_too_much; i++) {
 		const struct budget_step *step = &budget->steps[i];
 
@@ -164,7 +164,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 				: step->end_ns > step->begin_ns) {
 			if (counted.counts[step->place]) {
 				add_devices(result, process, step);
-				all_ns += step->next_ns - step->begin_ns;
+				all_ns += step->end_ns - step->begin_ns;
 				result->counts[result->nr_steps] = true;
 				result->nr_counted++;
 			}
@@ -614,8 +614,7 @@ static const struct table_column uses_columns[] = {
 		TABLE_COLUMN("memory_bytes", "Memory", TABLE_SIZE, .help = "memory of the GPU"),
 	[USE_CAPABILITY] = TABLE_COLUMN("capability", "Compute capability", TABLE_TEXT),
 	[USE_UTILIZATION] = TABLE_COLUMN("utilization_pct", "Kernels % of steps", TABLE_PERCENT,
-		.help = "time in which a kernel ran, as a share of the steps and the pauses "
-			"between them"),
+		.help = "time in which a kernel ran, as a share of the steps"),
 	[USE_SM] = TABLE_COLUMN("sm_efficiency_pct", "Est. SM efficiency %", TABLE_PERCENT,
 		.help = "estimated share of multiprocessors that had blocks, at most"),
 	[USE_OCCUPANCY] = TABLE_COLUMN("occupancy_pct", "Est. achieved occupancy %", TABLE_PERCENT,

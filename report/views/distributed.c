@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Communication, computation and what they overlap, of each device over all that was recorded and,
- * with --detail, of each step. All are unions: of the kernels that kernel_class.h takes for
+ * Communication, computation and what they overlap, of each device over the steps that count
+ * (counted_steps.h), or all that was recorded where there are none, and, with --detail, of each
+ * step. All are unions: of the kernels that kernel_class.h takes for
  * communication and the calls of host_collectives.h, of all other kernels (of operators where a
  * process has no work of devices), and of what both have in common. As in Paddle's distributed
  * summary (ProfileStep, Communication, Computation, Overlap) and TensorBoard's distributed view
@@ -16,12 +17,23 @@
 #include "report/comm/host_collectives.h"
 #include "report/comm/nccl_job.h"
 #include "report/model/select.h"
+#include "report/ops/counted_steps.h"
 #include "report/util/hash.h"
 #include "report/analysis/overlap.h"
 #include "report/analysis/view.h"
 
+/* Of a process. */
+struct counted {
+	const struct process *process;
+	struct counted_steps steps;
+	uint64_t ns;	 /* of these */
+	bool is_by_step; /* else all that was recorded, or chosen, counts */
+};
+
 struct distributed_view {
 	struct overlap overlap;
+	struct counted *counted;
+	size_t nr_counted, capacity;
 	struct operations *operations;
 	bool has_operations;
 	struct view_input input;
@@ -34,11 +46,41 @@ static void init(void *state)
 	view->overlap.is_chosen_alone = !view->input.is_detailed;
 }
 
+static void find_counted(struct distributed_view *view, struct process *process)
+{
+	struct counted *counted;
+	struct phases phases;
+
+	view->counted = array_grow(
+		view->counted, view->nr_counted, &view->capacity, sizeof(*view->counted));
+	counted = &view->counted[view->nr_counted++];
+	*counted = (struct counted){.process = process};
+	counted_steps_init(&counted->steps, process, false);
+	phases_init(&phases, process);
+	counted_steps_sum(&counted->steps, &phases, &counted->ns);
+	counted->is_by_step =
+		!view->input.is_detailed && phases_has_steps(&phases) && !process->select;
+	phases_fini(&phases);
+}
+
+/* NULL: the job has it, and the view does not. */
+static const struct counted *counted_of(
+	const struct distributed_view *view, const struct process *process)
+{
+	for (size_t i = 0; i < view->nr_counted; i++) {
+		if (view->counted[i].process == process) {
+			return &view->counted[i];
+		}
+	}
+	return NULL;
+}
+
 static void begin(void *context, struct process *process)
 {
 	struct distributed_view *view = context;
 
 	overlap_begin_host(&view->overlap, process);
+	find_counted(view, process);
 }
 
 static void on_activity(void *context, const struct gpu_activity *activity)
@@ -126,8 +168,11 @@ static void find_all_operations(struct distributed_view *view)
 	}
 	for (size_t i = 0; i < job->ops.nr_ops; i++) {
 		const struct nccl_op *op = &job->ops.ops[i];
+		const struct counted *counted = counted_of(view, job->processes[op->process]);
 
-		add_operation(view, job->processes[op->process], op);
+		if (counted && (!counted->is_by_step || counted->steps.counts[op->step])) {
+			add_operation(view, counted->process, op);
+		}
 	}
 	nccl_job_fini(&own);
 }
@@ -173,6 +218,28 @@ static void fill(const struct overlap_device *device, const struct overlap_times
 	table_set_share(&cells[OVERLAP_SHARE], overlap, communication);
 }
 
+/* A device may have done nothing any more in the last steps. */
+static void add_counted(
+	struct distributed_view *view, struct table *table, const struct overlap_device *device)
+{
+	const struct counted *counted = counted_of(view, device->process);
+	struct overlap_times sum = device->all;
+	uint64_t ns = overlap_all(&sum, 0);
+	struct table_cell *cells = table_add_row(table);
+
+	if (counted->is_by_step) {
+		ns = counted->ns;
+		sum = (struct overlap_times){{0}};
+	}
+	for (size_t i = 1; counted->is_by_step && i < device->nr_steps; i++) {
+		for (unsigned int k = 0; counted->steps.counts[i] && k < OVERLAP_SETS; k++) {
+			sum.ns[k] += device->steps[i].ns[k];
+		}
+	}
+	fill(device, &sum, ns, cells);
+	fill_operations(view, device, ALL_STEPS, cells);
+}
+
 /* Steps that have an end. A device may have done nothing any more in the last of them. */
 static void add_steps(struct distributed_view *view, struct table *table,
 	const struct overlap_device *device, struct process *process)
@@ -211,11 +278,26 @@ static void note_devices(const struct distributed_view *view, struct table *tabl
 	view_note_without_devices(table, &view->input, nr_without, why, "");
 }
 
+static void note_counted(const struct distributed_view *view, struct table *table)
+{
+	size_t nr_warm_up = 0, nr_outliers = 0;
+
+	for (size_t i = 0; i < view->nr_counted; i++) {
+		if (view->counted[i].is_by_step) {
+			nr_warm_up += view->counted[i].steps.nr_warm_up;
+			nr_outliers += view->counted[i].steps.nr_outliers;
+		}
+	}
+	counted_steps_note(nr_warm_up, nr_outliers, table);
+}
+
 static const struct table_column columns[] = {
 	VIEW_DEVICE_COLUMNS,
 	TABLE_COLUMN("step", "Step", TABLE_ID),
 	TABLE_COLUMN("time_ns", "Time", TABLE_TIME,
-		.help = "from the first GPU activity to the last, or the duration of the step"),
+		.help = "of the steps that count, or of the step; without steps, from the first "
+			"GPU "
+			"activity to the last"),
 	TABLE_COLUMN("computation_ns", "Computation", TABLE_TIME,
 		.help = "union of the computing kernels"),
 	TABLE_COLUMN("communication_ns", "Communication", TABLE_TIME,
@@ -225,7 +307,7 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("computation_alone_ns", "Computation - overlap", TABLE_TIME,
 		.help = "computation without communication"),
 	TABLE_COLUMN("communication_alone_ns", "Communication - overlap", TABLE_TIME,
-		.help = "exposed communication"),
+		.help = "communication without computation"),
 	TABLE_COLUMN(
 		"other_ns", "Other", TABLE_TIME, .help = "neither computation nor communication"),
 	TABLE_COLUMN("communication_pct", "Communication % of time", TABLE_PERCENT),
@@ -250,12 +332,10 @@ static void fill_table(void *state, struct table *table)
 		if (view->input.is_detailed) {
 			add_steps(view, table, device, device->process);
 		} else {
-			struct table_cell *cells = table_add_row(table);
-
-			fill(device, &device->all, overlap_all(&device->all, 0), cells);
-			fill_operations(view, device, ALL_STEPS, cells);
+			add_counted(view, table, device);
 		}
 	}
+	note_counted(view, table);
 	note_devices(view, table);
 	view_note_ranks(table, view->input.processes, view->input.nr_processes);
 	view_note_clock(table, view->input.processes, view->input.nr_processes);
@@ -267,13 +347,18 @@ static void fini(void *state)
 
 	overlap_fini(&view->overlap);
 	hash_free(view->operations);
+	for (size_t i = 0; i < view->nr_counted; i++) {
+		counted_steps_fini(&view->counted[i].steps);
+	}
+	free(view->counted);
 }
 
 VIEW(distributed, 100) = {
 	.name = "distributed",
 	.subject = VIEW_ABOUT_DISTRIBUTED,
 	.help = "computation, communication and their overlap; by step with --detail",
-	.about = "Times are unions of intervals, from the first activity of the GPU to the last. "
+	.about = "Times are unions of intervals, of what ran during the steps that count on the "
+		 "first screen; without steps, from the first activity of the GPU to the last. "
 		 "With --detail, each row is a step that has an end, with what ran during it. "
 		 "Operations of gloo, MPI and UCC count as communication of all GPUs of their "
 		 "process. A process without GPU activities has a row for its host; there, "

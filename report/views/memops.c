@@ -38,7 +38,7 @@ static void begin(void *context, struct process *process)
 
 	view->process = process;
 	view->is_gpu = process_has_device_records(process, NULL);
-	step_share_begin(&view->share, process);
+	step_share_begin(&view->share, process, view->input.has_all_steps);
 }
 
 static void end(void *context, struct process *process, const struct phases *phases)
@@ -120,7 +120,7 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("max_ns", "CPU max", TABLE_TIME, .is_minor = true),
 	TABLE_COLUMN("min_ns", "CPU min", TABLE_TIME, .is_minor = true),
 	[RATIO] = TABLE_COLUMN("ratio_pct", "% of steps", TABLE_PERCENT, .is_wide_only = true,
-		.help = "CPU time in whole steps, as a share of them"),
+		.help = "CPU time in the steps that count, as a share of them"),
 	[GPU] = TABLE_COLUMN(
 		"gpu_total_ns", "GPU total", TABLE_TIME, .help = "sum of the copies and memsets"),
 	TABLE_COLUMN("gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME),
@@ -128,7 +128,7 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("gpu_min_ns", "GPU min", TABLE_TIME, .is_minor = true),
 	[GPU_RATIO] = TABLE_COLUMN("gpu_ratio_pct", "% of GPU in steps", TABLE_PERCENT,
 		.is_wide_only = true,
-		.help = "GPU time launched in whole steps, as a share of all that"),
+		.help = "GPU time launched in these steps, as a share of all that"),
 	[BYTES] = TABLE_COLUMN("total_bytes", "Size", TABLE_SIZE),
 	[NAME] = TABLE_COLUMN("name", "Operation", TABLE_NAME, TABLE_MEMBER(event_row, key.name)),
 };

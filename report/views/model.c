@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "report/model/time_axis.h"
-#include "report/ops/step_time.h"
+#include "report/ops/counted_steps.h"
 #include "report/stats/min_max_sum.h"
 #include "report/analysis/view.h"
 #include "report/util/text.h"
@@ -13,12 +13,12 @@
 #define MOST_SEGMENTS 20000u /* for the timeline of the page */
 
 struct model {
-	struct min_max_sum steps, gpu_steps;		      /* ns, of whole steps */
+	struct min_max_sum steps, gpu_steps;		      /* ns, of steps that count */
 	struct min_max_sum phases[NR_PHASES], gpu[NR_PHASES]; /* ns, of each time it came */
 	bool has_gpu, has_steps, has_operators, has_phases, is_training;
 	const char *remark;
-	const struct process *without_steps; /* the last one */
-	size_t nr_processes;
+	const struct process *without_steps;	      /* the last one */
+	size_t nr_processes, nr_warm_up, nr_outliers; /* of steps */
 };
 
 /* Where a process has a loop, those without one are its helpers and would spoil the sums. */
@@ -31,12 +31,12 @@ struct model_view {
 
 /* gpu: of a process with device records; of others nothing is known, which is not 0. */
 static void add_segments(struct model *model, struct process *process, const struct phases *phases,
-	struct min_max_sum *gpu)
+	const bool *counts, struct min_max_sum *gpu)
 {
 	for (size_t i = 0; i < phases->nr_segments; i++) {
 		const struct phase_segment *segment = &phases->segments[i];
 
-		if (!phases_is_whole(phases, segment->step) || segment->phase == PHASE_OTHERS) {
+		if (!counts[segment->step] || segment->phase == PHASE_OTHERS) {
 			continue;
 		}
 		if (segment->is_rest) { /* of a time that counts already */
@@ -56,12 +56,11 @@ static void add_segments(struct model *model, struct process *process, const str
 }
 
 static void add_steps(
-	struct model *model, struct process *process, const struct phases *phases, bool has_gpu)
+	struct model *model, const struct phases *phases, const bool *counts, bool has_gpu)
 {
 	for (uint32_t step = 0; step < phases->nr_steps; step++) {
-		if (phases_is_whole(phases, step)) {
-			min_max_sum_add(&model->steps, clock_map_duration(&process->host_clock,
-							       phases_step_ticks(phases, step)));
+		if (counts[step]) {
+			min_max_sum_add(&model->steps, counted_steps_ns(phases, step));
 			if (has_gpu) {
 				min_max_sum_add(
 					&model->gpu_steps, phases_step_gpu_ns(phases, step));
@@ -113,10 +112,13 @@ static void end(void *context, struct process *process, const struct phases *pha
 {
 	struct model_view *view = context;
 	struct model *model = phases_has_loop(phases) ? &view->loops : &view->others;
-	uint64_t ticks;
+	struct counted_steps counted;
+	uint64_t ns;
 	bool has_gpu;
 
-	if (!phases->nr_segments && !step_span_count(phases, &ticks)) {
+	counted_steps_init(&counted, process, view->input.has_all_steps);
+	if (!phases->nr_segments && !counted_steps_sum(&counted, phases, &ns)) {
+		counted_steps_fini(&counted);
 		return;
 	}
 	has_gpu = process_has_device_records(process, NULL);
@@ -131,8 +133,11 @@ static void end(void *context, struct process *process, const struct phases *pha
 	if (phases->has_phases) {
 		draw_segments(view, process, phases);
 	}
-	add_segments(model, process, phases, has_gpu ? model->gpu : NULL);
-	add_steps(model, process, phases, has_gpu);
+	add_segments(model, process, phases, counted.counts, has_gpu ? model->gpu : NULL);
+	add_steps(model, phases, counted.counts, has_gpu);
+	model->nr_warm_up += counted.nr_warm_up;
+	model->nr_outliers += counted.nr_outliers;
+	counted_steps_fini(&counted);
 }
 
 enum column {
@@ -257,6 +262,7 @@ static void fill_table(void *state, struct table *table)
 	if (!model->has_steps) {
 		table_note(table, "There are no steps: shares are of the time of all operators.");
 	}
+	counted_steps_note(model->nr_warm_up, model->nr_outliers, table);
 	if (model->remark) {
 		table_note(table, "%s", model->remark);
 	}
@@ -272,8 +278,10 @@ VIEW(model, 10) = {
 	.name = "model",
 	.subject = VIEW_ABOUT_STEPS,
 	.help = "phases of steps: Dataloader, Forward, Backward ...",
-	.about = "Covers the steps whose start and end are known; without steps, the time from the "
-		 "first operator to the last. GPU time is the sum of the GPU activities that the "
+	.about = "Covers the steps that count, see `help headline`, and in Paddle's layout all "
+		 "whose start and end are known; without steps, the time from the first operator "
+		 "to the last. GPU time "
+		 "is the sum of the GPU activities that the "
 		 "phase launched; overlaps count twice.",
 	.is_default = true,
 	.is_empty_hidden = true,

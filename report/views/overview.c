@@ -3,7 +3,8 @@
  * How long each kind of event was going on, in the layout of Paddle's Overview Summary: on the
  * host steps, phases, operators, users' ranges and calls of CUDA, on devices kernels, copies, sets
  * and communication. Times of a kind that overlap count once, over all threads, streams and
- * devices of a process; only what lies in whole steps counts, so a share is at most 100 % of them.
+ * devices of a process; only what lies in steps that count (counted_steps.h) does, so a share is
+ * at most 100 % of them; in Paddle's own tables all whole steps count.
  * Where steps are chosen, work of devices is what they launched, whenever it ran.
  * Without steps the whole recording is the base.
  *
@@ -42,7 +43,7 @@ struct overview_sum {
 struct overview {
 	struct overview_sum steps, host[NR_OVERVIEW_HOST], work[NR_OVERVIEW_WORKS];
 	bool has_work, has_steps;
-	size_t nr_processes;
+	size_t nr_processes, nr_warm_up, nr_outliers; /* of steps */
 };
 
 /* The kernels of a device of a process. */
@@ -65,6 +66,7 @@ struct overview_result {
 
 /* What the scan finds of a process, until the walk finds its steps. */
 struct part {
+	struct counted_steps counted;
 	struct step_span ticks, ns;
 	struct step_time calls;			  /* ticks */
 	struct step_time work[NR_OVERVIEW_WORKS]; /* ns */
@@ -150,12 +152,13 @@ static void begin(void *context, struct process *process)
 	struct overview_view *view = context;
 	struct part *part = part_of(view, process);
 
-	step_span_init(&part->ticks, process, false);
+	counted_steps_init(&part->counted, process, view->input.has_all_steps);
+	step_span_init(&part->ticks, process, &part->counted, false);
 	if (process->select) {
 		view->result.is_selected = true;
 		step_span_init_all(&part->ns); /* it is what the chosen steps launched */
 	} else {
-		step_span_init(&part->ns, process, true);
+		step_span_init(&part->ns, process, &part->counted, true);
 	}
 	view->later_calls = find_later(process->stream, view->later_calls, is_call);
 	view->later_work = find_later(process->stream, view->later_work, is_work);
@@ -282,8 +285,7 @@ static void add_sum(struct overview_sum *sum, struct step_time *time, const stru
 }
 
 /* Counted as in the view model; what two of a kind share of the time counts once. */
-static void add_phases(
-	struct overview *all, const struct phases *phases, const struct step_span *span)
+static void add_phases(struct overview *all, const struct phases *phases, const struct part *part)
 {
 	for (unsigned int k = 0; k < PHASE_OTHERS; k++) {
 		struct step_time time = {0};
@@ -292,8 +294,8 @@ static void add_phases(
 		for (size_t i = 0; i < phases->nr_segments; i++) {
 			const struct phase_segment *segment = &phases->segments[i];
 
-			if (segment->phase == k && phases_is_whole(phases, segment->step)) {
-				step_time_add(&time, span, segment->begin, segment->end);
+			if (segment->phase == k && part->counted.counts[segment->step]) {
+				step_time_add(&time, &part->ticks, segment->begin, segment->end);
 				nr += !segment->is_rest; /* of one that counts already */
 			}
 		}
@@ -327,14 +329,16 @@ static void add_devices(struct overview_view *view, const struct overview *all, 
 	}
 }
 
-/* Of whole steps; of the whole recording where there are none. */
-static uint64_t steps_of(const struct process *process, const struct phases *phases, uint64_t *nr)
+/* Of the steps; of the whole recording where there are none. */
+static uint64_t steps_of(
+	const struct counted_steps *counted, const struct phases *phases, uint64_t *nr)
 {
-	uint64_t ticks;
+	const struct process *process = phases->process;
+	uint64_t ns;
 
-	*nr = step_span_count(phases, &ticks);
+	*nr = counted_steps_sum(counted, phases, &ns);
 	if (phases_has_steps(phases)) {
-		return clock_map_duration(&process->host_clock, ticks);
+		return ns;
 	}
 	return process->last_ns > process->first_ns ? process->last_ns - process->first_ns : 0;
 }
@@ -346,14 +350,16 @@ static void end_walk(void *context, struct process *process, const struct phases
 	struct overview *all = overview_of(view, phases);
 	const struct clock_map *clock = &process->host_clock;
 	uint64_t nr;
-	uint64_t steps_ns = steps_of(process, phases, &nr);
+	uint64_t steps_ns = steps_of(&part->counted, phases, &nr);
 
 	all->nr_processes++;
 	all->has_steps |= phases_has_steps(phases);
 	all->has_work |= process_has_device_records(process, NULL);
 	all->steps.nr += nr;
 	all->steps.ns += steps_ns;
-	add_phases(all, phases, &part->ticks);
+	all->nr_warm_up += part->counted.nr_warm_up;
+	all->nr_outliers += part->counted.nr_outliers;
+	add_phases(all, phases, part);
 	add_sum(&all->host[OVERVIEW_CALLS], &part->calls, clock);
 	for (unsigned int k = 0; k < NR_EVENT_TYPES; k++) {
 		add_sum(&all->host[OVERVIEW_EVENTS + k], &view->events[k], clock);
@@ -362,6 +368,7 @@ static void end_walk(void *context, struct process *process, const struct phases
 		add_sum(&all->work[k], &part->work[k], NULL);
 	}
 	add_devices(view, all, steps_ns);
+	counted_steps_fini(&part->counted);
 	step_span_fini(&part->ticks);
 	step_span_fini(&part->ns);
 }
@@ -454,6 +461,7 @@ static void add_note(
 	if (!all->has_steps) {
 		table_note(table, "There are no steps: shares are of the whole recording.");
 	}
+	counted_steps_note(all->nr_warm_up, all->nr_outliers, table);
 	if (result->is_selected) {
 		table_note(table,
 			"GPU rows are of what the selected steps launched, whenever it ran.");
@@ -480,8 +488,8 @@ static const struct table_column columns[] = {
 	[CALLS] = TABLE_COLUMN("calls", "Calls", TABLE_COUNT),
 	[TOTAL] = TABLE_COLUMN(
 		"total_ns", "Time", TABLE_TIME, .help = "union of the events of this kind"),
-	[RATIO] = TABLE_COLUMN("ratio_pct", "% of steps", TABLE_PERCENT,
-		.help = "of all steps whose start and end are known"),
+	[RATIO] = TABLE_COLUMN(
+		"ratio_pct", "% of steps", TABLE_PERCENT, .help = "of the steps that count"),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -521,10 +529,10 @@ VIEW(overview, 20) = {
 	.name = "overview",
 	.subject = VIEW_ABOUT_STEPS,
 	.help = "time of each kind of event, as a share of the steps",
-	.about = "Covers the steps whose start and end are known. Events of one kind that overlap "
-		 "count once; different kinds can overlap. This is the layout of Paddle: steps "
-		 "that warm up and outliers count, too, and what overlaps is in several rows. Of "
-		 "the steps that count on the first screen, the view budget has each time once.",
+	.about = "Covers the steps that count, see `help headline`, and in Paddle's layout all "
+		 "whose start and end are known. Events of one kind that overlap count once; "
+		 "different kinds can "
+		 "overlap, so their times do not add up; in the view budget each time is once.",
 	.title = "Overview",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct overview_view),

@@ -84,7 +84,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 	loop = &view->loops[view->nr_loops++];
 	*loop = (struct loop){.process = process};
 	traces = step_trace_create(phases);
-	counted_steps_init(&counted, process);
+	counted_steps_init(&counted, process, false);
 	view->nr_warm_up += counted.nr_warm_up;
 	view->nr_outliers += counted.nr_outliers;
 	for (uint32_t step = 1; step < phases->nr_steps; step++) {

@@ -138,7 +138,7 @@ static void begin_walk(void *context, struct process *process)
 
 	view->process = process;
 	view->is_gpu = process_has_device_records(process, NULL);
-	step_share_begin(&view->share, process);
+	step_share_begin(&view->share, process, view->input.has_all_steps);
 }
 
 static void end_walk(void *context, struct process *process, const struct phases *phases)
@@ -197,14 +197,14 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("max_ns", "CPU max", TABLE_TIME, .is_minor = true),
 	TABLE_COLUMN("min_ns", "CPU min", TABLE_TIME, .is_minor = true),
 	TABLE_COLUMN("ratio_pct", "% of steps", TABLE_PERCENT, .is_wide_only = true,
-		.help = "CPU time of ranges that begin in whole steps, as a share of these"),
+		.help = "CPU time of ranges that begin in steps that count, as a share of these"),
 	TABLE_COLUMN("gpu_total_ns", "GPU total", TABLE_TIME,
 		.help = "sum of the GPU activities launched inside the range"),
 	TABLE_COLUMN("gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME),
 	TABLE_COLUMN("gpu_max_ns", "GPU max", TABLE_TIME, .is_wide_only = true),
 	TABLE_COLUMN("gpu_min_ns", "GPU min", TABLE_TIME, .is_wide_only = true),
 	TABLE_COLUMN("gpu_ratio_pct", "% of GPU in steps", TABLE_PERCENT, .is_wide_only = true,
-		.help = "GPU time launched by these, as a share of all that whole steps launched"),
+		.help = "GPU time launched by these, as a share of all that these steps launched"),
 	TABLE_COLUMN("pid", "PID", TABLE_ID),
 	TABLE_COLUMN("tid", "TID", TABLE_ID),
 	TABLE_COLUMN("source", "Source", TABLE_TEXT, .help = "interface that marks the range"),

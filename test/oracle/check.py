@@ -98,10 +98,21 @@ def check_idle(name, rows, trace):
     test(name + ": idle", {part: have[part] for part in parts}, {part: budgets.value(want, part) for part in parts})
 
 
+def check_distributed(name, trace, path):
+    """Of each step, and of those that count: not the first ones that warm up, nor the longest ones that are outliers."""
+    rows = {row["step"]: row for row in ask(path, "distributed", "--detail")["distributed"]["rows"]}
+    headline, steps = ask(path, "headline")["headline"]["rows"][0], plain.steps(trace)
+    wants = {number: plain.distributed(trace, begin, end) for number, begin, end in steps}
+    test(name + ": distributed by step", {number: {key: rows[number][key] for key in want} for number, want in wants.items()}, wants)
+    steps = sorted(steps[headline["warm_up_steps"]:], key=lambda step: step[2] - step[1])
+    counted = [wants[number] for number, _, _ in steps[:len(steps) - headline["outlier_steps"]]]
+    want = {key: sum(row[key] for row in counted) for key in counted[0]}
+    test(name + ": distributed", {key: ask(path, "distributed")["distributed"]["rows"][0][key] for key in want}, want)
+
+
 def check_joins(name, trace, path):
-    have = ask(path, "distributed,kernel-operator,launch-latency")
-    want = plain.distributed(trace)
-    test(name + ": distributed", {key: have["distributed"]["rows"][0][key] for key in want}, want)
+    have = ask(path, "kernel-operator,launch-latency")
+    check_distributed(name, trace, path)
     # Of chosen steps none is left out because it warms up.
     check_idle(name, ask(path, "idle", "--steps", "0-")["idle"]["rows"], next(budget.traces(path)))
     rows = {}

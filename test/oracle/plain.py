@@ -113,12 +113,17 @@ def breakdown(trace, begin, end):
     return result
 
 
-def distributed(trace):
-    row = gpu(trace)
-    computation, communication, overlap = row["computation_ns"], row["communication_kernels_ns"], row["kernels_overlap_ns"]
-    return {"time_ns": row["span_ns"], "computation_ns": computation, "communication_ns": communication, "overlap_ns": overlap,
+def distributed(trace, begin, end):
+    """What ran from `begin` to `end`."""
+    kernels = of(trace, "kernel")
+    cuts = sorted(set(cuts_of(kernels)) | {begin, end})
+    computes = Times(cuts, [k for k in kernels if not is_collective(k)])
+    communicates = Times(cuts, [k for k in kernels if is_collective(k)])
+    computation, communication, overlap = (times.length(*others, begin=begin, end=end) for times, others in (
+        (computes, ()), (communicates, ()), (computes, (communicates,))))
+    return {"time_ns": end - begin, "computation_ns": computation, "communication_ns": communication, "overlap_ns": overlap,
             "computation_alone_ns": computation - overlap, "communication_alone_ns": communication - overlap,
-            "other_ns": row["span_ns"] - computation - communication + overlap}
+            "other_ns": end - begin - computation - communication + overlap}
 
 
 def innermost(trace, call):

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "report/analysis/view.h"
+#include "report/reduce/reduced_view.h"
 #include "test/unit/report_lines.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"
@@ -186,6 +187,7 @@ END_TEST
 
 START_TEST(steps_that_warm_up_are_excluded)
 {
+	struct reduced reduced;
 	struct table *table;
 
 	make(5000, 1000, 0);
@@ -203,6 +205,24 @@ START_TEST(steps_that_warm_up_are_excluded)
 	ck_assert_double_eq_tol(number(table, "avg_ns"), 1000, 1e-9);
 	ck_assert_ptr_nonnull(strstr(table->note, "warm"));
 	table_destroy(table);
+	/* So do phases, kinds of events, and what ranks compute and communicate. */
+	for (size_t i = 0; i < 2; i++) {
+		table = tables_of(
+			i ? &view_overview : &view_model, streams_path("lines.gprof"), false);
+		ck_assert_uint_eq(tables_number(table, 0, "calls"), NR_STEPS - 1);
+		ck_assert_uint_eq(tables_number(table, 0, "total_ns"), (NR_STEPS - 1) * 1000);
+		ck_assert_uint_eq(
+			tables_number(table, tables_find(table, "name", "Backward", 0), "total_ns"),
+			(NR_STEPS - 1) * 400);
+		ck_assert_ptr_nonnull(strstr(table->note, "warm"));
+		table_destroy(table);
+	}
+	reduced = streams_reduced(streams_path("lines.gprof"));
+	table = reduced_distributed_table(&reduced, 0);
+	ck_assert_uint_eq(tables_number(table, 0, "steps"), NR_STEPS - 1);
+	ck_assert_uint_eq(tables_number(table, 0, "duration_ns"), (NR_STEPS - 1) * 1000);
+	table_destroy(table);
+	reduced_fini(&reduced);
 }
 END_TEST
 

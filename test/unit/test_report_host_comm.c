@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/comm/nccl_ops.h"
+#include "report/ops/counted_steps.h"
 #include "test/unit/report_made.h"
 
 #define ALL_NS	20000u
@@ -45,7 +46,7 @@ static void check_row(const struct table *table, size_t row, uint64_t begin, uin
 }
 
 /* Operators, what is none, and calls, as they end on three threads; blocks are of a few rows. */
-static struct made make(const char *name, uint64_t *seed, bool has_kernels, uint64_t *first)
+static struct made make(const char *name, uint64_t *seed, bool has_kernels)
 {
 	static const struct {
 		const char *name;
@@ -60,7 +61,6 @@ static struct made make(const char *name, uint64_t *seed, bool has_kernels, uint
 	uint32_t shape = made_shape(&made, "k", 1, 32, 16, 0);
 
 	memset(running, 0, sizeof(running));
-	*first = has_kernels ? 5000 : ALL_NS;
 	if (has_kernels) {
 		made_launch(&made, shape, 4000, 100, 5000, 9000);
 		paint(5000, 9000, COMPUTES);
@@ -78,7 +78,6 @@ static struct made make(const char *name, uint64_t *seed, bool has_kernels, uint
 		row->scope = ops[which].scope;
 		row->thread = i % 3 + 1;
 		paint(begin, end, counts ? ops[which].what : 0);
-		*first = !has_kernels && counts && begin < *first ? begin : *first;
 		if (unit_random(seed) % 4 == 0) {
 			gen_flush(made.gen);
 		}
@@ -86,14 +85,30 @@ static struct made make(const char *name, uint64_t *seed, bool has_kernels, uint
 	return made;
 }
 
-static uint64_t last_of(uint64_t first)
+/* The row is the sum of those of the steps that count. The first begins with the loop. */
+static void check_counted(const struct table *whole, const struct table *steps, const char *path)
 {
-	uint64_t last = first;
+	static const char *const keys[] = {"computation_ns", "communication_ns", "overlap_ns"};
+	struct process *process = streams_process(path);
+	struct counted_steps counted;
+	struct phases phases;
+	uint64_t ns;
 
-	for (uint64_t t = first; t < ALL_NS; t++) {
-		last = running[t] ? t + 1 : last;
+	counted_steps_init(&counted, process, false);
+	phases_init(&phases, process);
+	ck_assert_uint_gt(counted_steps_sum(&counted, &phases, &ns), 0);
+	ck_assert_uint_eq(tables_number(whole, 0, "time_ns"), ns);
+	phases_fini(&phases);
+	for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++) {
+		uint64_t sum = 0;
+
+		for (size_t i = 0; i < steps->nr_rows; i++) {
+			sum += counted.counts[i + 1] ? tables_number(steps, i, keys[k]) : 0;
+		}
+		ck_assert_uint_eq(tables_number(whole, 0, keys[k]), sum);
 	}
-	return last;
+	counted_steps_fini(&counted);
+	process_destroy(process);
 }
 
 START_TEST(times_are_those_of_a_flag_for_each_moment)
@@ -101,8 +116,7 @@ START_TEST(times_are_those_of_a_flag_for_each_moment)
 	uint64_t seed = 11, nr_checked = 0;
 
 	for (int round = 0; round < 40; round++) {
-		uint64_t first;
-		struct made made = make("painted.gprof", &seed, round % 2, &first);
+		struct made made = make("painted.gprof", &seed, round % 2);
 		struct table *whole, *steps;
 
 		gen_close(made.gen, "exit");
@@ -110,7 +124,7 @@ START_TEST(times_are_those_of_a_flag_for_each_moment)
 		steps = tables_of(&view_distributed, made.path, true);
 		ck_assert_uint_eq(whole->nr_rows, 1);
 		ck_assert(tables_cell(whole, 0, "device")->is_known == (round % 2 == 1));
-		check_row(whole, 0, first, last_of(first));
+		check_counted(whole, steps, made.path);
 		ck_assert_uint_eq(steps->nr_rows, ALL_NS / STEP_NS - 1);
 		for (size_t i = round % 2 ? 2 : 0; i < steps->nr_rows; i++) {
 			check_row(steps, i, i * STEP_NS, (i + 1) * STEP_NS);

@@ -6,9 +6,10 @@ To the nanosecond: the view `idle` has the idle parts of `budget`; no gap of `id
 the times of the headline and of TensorBoard's breakdown are the parts of the steps that they cover, added up. The headline's
 steps, medians and means are those of `step-stats`, `diff` and `reduce`; its findings are those of `findings`, of its step; the
 places of a finding take at most what it costs; a GPU is in use as long as the process computes. The critical path is as long
-as the steps that count, and what-if replays no others. Of a recording without steps, `overview` and `time-breakdown` have the
-busy time of the budget; of steps they have no less than what counts. OpenMetrics and the page have the tables of `summary`,
-and `watch` has the steps of `steps`.
+as the steps that count, and what-if replays no others. `model` has the phases of the headline; `model`, `overview`, `distributed`
+and the summary's `distributed` have the steps that count, which last as long as in `step-stats`. Of a recording without steps,
+`overview` and `time-breakdown` have the busy time of the budget; of steps `time-breakdown` has no less than what counts.
+OpenMetrics and the page have the tables of `summary`, and `watch` has the steps of `steps`.
 """
 import collections
 import json
@@ -20,7 +21,7 @@ import tempfile
 
 import verdict
 
-VIEWS = "budget,idle,idle-gaps,breakdown,gpu-summary,step-stats,findings,headline,critical-path,what-if,time-breakdown,overview,steps"
+VIEWS = "budget,idle,idle-gaps,breakdown,gpu-summary,step-stats,findings,headline,critical-path,what-if,time-breakdown,overview,steps,model,distributed"
 # Whose figures other formats print, too.
 SHOWN = ("headline", "findings", "budget", "idle", "breakdown", "gpu_summary", "step_stats", "time_breakdown", "overview")
 IDLE = "Idle: "
@@ -47,8 +48,6 @@ WAITS = {"transfer": ["Communication: transfer"], "rank_wait": ["Communication: 
 MOST_EXACT = 1 << 53
 # watch takes ticks for ns: it does not wait for the end, when it is known how fast the clock was.
 CLOCK = 1e-4
-# As in TensorBoard, a GPU's utilization is a share of the pauses between steps, too: of so much at most, %.
-PAUSES = 1.0
 
 
 def rows_of(program, *options):
@@ -150,7 +149,7 @@ def use(have):
             continue
         least = 100.0 * parts[pid, "Computing"] / window
         most = 100.0 * sum(parts[pid, part] for name in list(GPU)[:3] for part in GPU[name]) / window
-        if not least - PAUSES <= rows[0]["utilization_pct"] <= most + 0.01:
+        if not least - 0.01 <= rows[0]["utilization_pct"] <= most + 0.01:
             yield f"process {pid} computes {least:.2f} % of its steps, and its GPU is in use {rows[0]['utilization_pct']} %"
 
 
@@ -192,6 +191,33 @@ def reduced(have, other):
 
 def busy(parts, pid, columns):
     return sum(parts[pid, part] for column in columns for part in GPU[column])
+
+
+def counted(have, steps, other):
+    """How many steps the tables have, and how long they take together: by process, and those that sum processes up."""
+    lengths = {row["pid"]: row["total_ns"] for row in have["step_stats"] if row["part"] == "Step"}
+    total, number = sum(lengths.values()), sum(row["steps"] for row in have["step_stats"] if row["part"] == "Step")
+    if not lengths:
+        return
+    for name in "model", "overview":
+        for row in have[name]:
+            if row["name"] == "ProfileStep" and (row["calls"], row["total_ns"]) != (number, total):
+                yield f"{name} has {row['calls']} steps of {row['total_ns']}, step-stats {number} of {total}"
+    for row in have["distributed"]:
+        if row["pid"] in lengths and row["time_ns"] != lengths[row["pid"]]:
+            yield f"distributed has {row['time_ns']} of steps of process {row['pid']}, step-stats {lengths[row['pid']]}"
+    for row in other["distributed"] if other else []:
+        if row["pid"] in lengths and row["steps"] and (row["steps"], row["duration_ns"]) != (steps[row["pid"]], lengths[row["pid"]]):
+            yield f"the summary's distributed has {row['steps']} steps of {row['duration_ns']}, step-stats {steps[row['pid']]} of {lengths[row['pid']]}"
+
+
+def phases(have):
+    """Of one process: those of the headline, as means of its steps."""
+    row = have["headline"][0]
+    for of in have["model"]:
+        mean = row.get(f"{of['name'].lower()}_ns")
+        if mean is not None and row["processes"] == 1 and row["helpers"] == 0 and row["steps"] and not is_mean(mean, of["total_ns"], row["steps"]):
+            yield f"the headline has {mean} of {of['name']} in each of {row['steps']} steps, model {of['total_ns']} in all"
 
 
 def path_of(have):
@@ -236,8 +262,8 @@ def layouts(have, steps):
     if row and not steps and own != want and row["helpers"] == 0 and own < MOST_EXACT:
         yield f"overview has {own} of computing, budget {want}"
     for of in have["overview"]:
-        if of["name"] == "ProfileStep" and row and row["processes"] == 1 and row["helpers"] == 0 and of["calls"] != row["steps"] + row["warm_up_steps"] + row["outlier_steps"]:
-            yield f"overview has {of['calls']} steps, the headline {row['steps']} and {row['warm_up_steps']} and {row['outlier_steps']}"
+        if of["name"] == "ProfileStep" and row and row["processes"] == 1 and row["helpers"] == 0 and of["calls"] != row["steps"]:
+            yield f"overview has {of['calls']} steps, the headline {row['steps']}"
 
 
 def base_units(column, value):
@@ -326,6 +352,8 @@ def screens(program, path, have):
         yield from formats(program, path, have, folder)
     if other:
         yield from reduced(have, other)
+    yield from counted(have, steps_of(have), other)
+    yield from phases(have)
     yield from statistics(have, rows_of(program, "diff", "--format", "json", path, path) or {"answer": []})
 
 

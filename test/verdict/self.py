@@ -182,8 +182,20 @@ def sameness():
     test("and where it is unknown", [divided(None, "Communication"), divided(0, "Communication")], [0, 1])
 
 
+def counts():
+    def wrong(model=100, overview=2, overlap=100, summary=100, forward=30):
+        have = {"step_stats": [{"pid": 1, "part": "Step", "steps": 2, "total_ns": 100}],
+                "model": [{"name": "ProfileStep", "calls": 2, "total_ns": model}, {"name": "Forward", "calls": 2, "total_ns": 60}],
+                "overview": [{"name": "ProfileStep", "calls": overview, "total_ns": 100}], "distributed": [{"pid": 1, "time_ns": overlap}],
+                "headline": [{"processes": 1, "helpers": 0, "steps": 2, "forward_ns": forward}]}
+        other = {"distributed": [{"pid": 1, "steps": 2, "duration_ns": summary}]}
+        return len(list(same.counted(have, {1: 2}, other))) + len(list(same.phases(have)))
+    test("tables of the steps that count, of others each", [
+        wrong(), wrong(model=150), wrong(overview=3), wrong(overlap=150), wrong(summary=150), wrong(forward=31)], [0, 1, 1, 1, 1, 1])
+
+
 def screens():
-    def wrong(length=100, replayed=2, mean=50, computing=60, steps=3, printed="0.00000006", row=60, seconds="0.00000011"):
+    def wrong(length=100, replayed=2, mean=50, computing=60, steps=2, printed="0.00000006", row=60, seconds="0.00000011"):
         head = {"helpers": 0, "processes": 1, "steps": 2, "warm_up_steps": 1, "outlier_steps": 0}
         have = {**{table: [] for table in same.SHOWN}, **{
             "budget": [{"pid": 1, "part": "Computing", "total_ns": 60}, {"pid": 1, "part": "Idle: waits", "total_ns": 40}],
@@ -207,7 +219,7 @@ def screens():
     test("a replay of steps that do not count", wrong(replayed=3), but(1))
     test("and of other times", wrong(mean=56.5), but(1))
     test("a GPU that computes less than its process", wrong(computing=59), but(2))
-    test("an overview of other steps", wrong(steps=2), but(2))
+    test("an overview of other steps", wrong(steps=3), but(2))
     test("another figure in OpenMetrics", wrong(printed="0.00000007"), but(3))
     test("and on the page", wrong(row=61), but(4))
     test("watch with the first step", wrong(seconds="0.0000002"), but(5))
@@ -270,6 +282,7 @@ waits()
 turns()
 comparison()
 sameness()
+counts()
 screens()
 judgement()
 print(f"1..{number}")
