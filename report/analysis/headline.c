@@ -13,7 +13,6 @@
 #include "report/stats/samples.h"
 #include "report/stats/step_series.h"
 #include "report/util/idset.h"
-#include "report/util/rounding.h"
 
 /* Of all operations: counters and masks are integers. */
 #define MOST_WITHOUT_PEAK 0.01
@@ -372,16 +371,8 @@ static void add_processes(const struct headline *headline, struct headline_figur
 
 /* ---- steps ---- */
 
-static int by_number(const void *a, const void *b)
-{
-	const struct headline_step *x = *(const struct headline_step *const *)a;
-	const struct headline_step *y = *(const struct headline_step *const *)b;
-
-	return x->number < y->number ? -1 : x->number > y->number;
-}
-
-/* The steps of all processes that count, by their numbers. */
-static const struct headline_step **sort_steps(const struct headline *headline, size_t *nr)
+/* The steps of all processes that count. */
+static const struct headline_step **list_steps(const struct headline *headline, size_t *nr)
 {
 	const struct headline_step **steps;
 	size_t nr_all = 0;
@@ -398,40 +389,77 @@ static const struct headline_step **sort_steps(const struct headline *headline, 
 			steps[(*nr)++] = &at->steps[k];
 		}
 	}
-	qsort(steps, *nr, sizeof(const struct headline_step *), by_number);
 	return steps;
 }
 
-/* How long each step of the job took; ends[i]: where those of the i-th end. */
-static size_t join_ranks(
-	const struct headline_step *const *steps, size_t nr, uint64_t *ns, size_t *ends)
+/* Of one number that of the slowest rank is the first. */
+static int by_number(const void *a, const void *b)
+{
+	const struct headline_job_step *x = a, *y = b;
+	int order = (x->number > y->number) - (x->number < y->number);
+
+	order = order ? order : (x->rank_ns < y->rank_ns) - (x->rank_ns > y->rank_ns);
+	return order ? order : (x->ns < y->ns) - (x->ns > y->ns);
+}
+
+size_t headline_join_steps(struct headline_job_step *steps, size_t nr)
 {
 	size_t nr_joined = 0;
 
-	for (size_t begin = 0, end; begin < nr; begin = end) {
-		struct samples ranks = {0};
-
-		for (end = begin; end < nr && steps[end]->number == steps[begin]->number; end++) {
-			samples_add(&ranks, steps[end]->ns);
+	if (nr) {
+		qsort(steps, nr, sizeof(*steps), by_number);
+	}
+	for (size_t i = 0; i < nr; i++) {
+		if (!i || steps[i].number != steps[nr_joined - 1].number) {
+			steps[nr_joined++] = steps[i];
 		}
-		ends[nr_joined] = end;
-		ns[nr_joined++] = whole_part(samples_median(&ranks));
-		samples_fini(&ranks);
 	}
 	return nr_joined;
 }
 
+static double rank_ns(const struct headline_process *at)
+{
+	double sum = 0, nr = 0;
+
+	for (size_t i = 0; i < at->nr_steps; i++) {
+		sum += at->steps[i].counts ? (double)at->steps[i].ns : 0;
+		nr += at->steps[i].counts;
+	}
+	return nr > 0 ? sum / nr : 0;
+}
+
+/* All steps of the job. */
+static struct headline_job_step *join_ranks(const struct headline *headline, size_t *nr)
+{
+	struct headline_job_step *job = NULL;
+	size_t capacity = 0;
+
+	*nr = 0;
+	for (size_t i = 0; i < headline->nr_processes; i++) {
+		const struct headline_process *at = &headline->processes[i];
+		double mean_ns = rank_ns(at);
+
+		for (size_t k = 0; at->is_main && k < at->nr_steps; k++) {
+			job = array_grow(job, *nr, &capacity, sizeof(*job));
+			job[(*nr)++] = (struct headline_job_step){
+				at->steps[k].number, at->steps[k].ns, mean_ns};
+		}
+	}
+	*nr = headline_join_steps(job, *nr);
+	return job;
+}
+
 /* Of the steps that count; the others are moved out of the way. */
-static void set_statistics(const uint64_t *ns, size_t nr, const struct step_series *series,
-	struct headline_figures *figures)
+static void set_statistics(const struct headline_job_step *steps, size_t nr,
+	const struct step_series *series, struct headline_figures *figures)
 {
 	uint64_t *counted = mem_zeroed(nr + 1, sizeof(*counted));
 	struct samples samples = {0};
 
 	for (size_t i = 0; i < nr; i++) {
-		if (step_series_counts(series, i, ns[i])) {
-			counted[samples.nr] = ns[i];
-			samples_add(&samples, ns[i]);
+		if (step_series_counts(series, i, steps[i].ns)) {
+			counted[samples.nr] = steps[i].ns;
+			samples_add(&samples, steps[i].ns);
 		}
 	}
 	figures->nr_steps = samples.nr;
@@ -444,10 +472,17 @@ static void set_statistics(const uint64_t *ns, size_t nr, const struct step_seri
 	free(counted);
 }
 
-void headline_set_steps(struct headline_figures *figures, const uint64_t *ns, size_t nr)
+void headline_set_steps(
+	struct headline_figures *figures, const struct headline_job_step *steps, size_t nr)
 {
+	uint64_t *ns = mem_zeroed(nr + 1, sizeof(*ns));
+
+	for (size_t i = 0; i < nr; i++) {
+		ns[i] = steps[i].ns;
+	}
 	figures->series = figures->is_selected ? STEP_SERIES_ALL : step_series_of(ns, nr);
-	set_statistics(ns, nr, &figures->series, figures);
+	set_statistics(steps, nr, &figures->series, figures);
+	free(ns);
 }
 
 static void add_outlier(const struct headline_step *step, struct headline_figures *figures)
@@ -514,8 +549,7 @@ static void set_sums(
 void headline_figures(struct headline *headline, struct headline_figures *figures)
 {
 	const struct headline_step **steps;
-	size_t nr, nr_joined, *ends;
-	uint64_t *ns;
+	size_t nr, nr_joined;
 
 	*figures = (struct headline_figures){.has_parts = true, .flops_per_s = -1, .mfu_pct = -1};
 	choose_processes(headline);
@@ -523,40 +557,31 @@ void headline_figures(struct headline *headline, struct headline_figures *figure
 	for (size_t i = 0; i < headline->nr_processes; i++) {
 		figures->is_selected |= headline->processes[i].is_selected;
 	}
-	steps = sort_steps(headline, &nr);
-	ns = mem_zeroed(nr + 1, sizeof(*ns));
-	ends = mem_zeroed(nr + 1, sizeof(*ends));
-	nr_joined = join_ranks(steps, nr, ns, ends);
+	steps = list_steps(headline, &nr);
 	if (figures->has_steps) {
-		headline_set_steps(figures, ns, nr_joined);
+		struct headline_job_step *job = join_ranks(headline, &nr_joined);
+
+		headline_set_steps(figures, job, nr_joined);
 		nr = leave_counted(figures, steps, nr);
+		free(job);
 	}
 	set_sums(steps, nr, figures);
 	free(steps);
-	free(ns);
-	free(ends);
 }
 
 struct headline_job_step *headline_job_steps(
 	const struct headline *headline, const struct headline_figures *figures, size_t *nr)
 {
-	size_t nr_all, nr_joined;
-	const struct headline_step **steps = sort_steps(headline, &nr_all);
-	struct headline_job_step *job = mem_zeroed(nr_all + 1, sizeof(*job));
-	uint64_t *ns = mem_zeroed(nr_all + 1, sizeof(*ns));
-	size_t *ends = mem_zeroed(nr_all + 1, sizeof(*ends));
+	size_t nr_joined = 0;
+	struct headline_job_step *job =
+		figures->has_steps ? join_ranks(headline, &nr_joined) : NULL;
 
-	nr_joined = figures->has_steps ? join_ranks(steps, nr_all, ns, ends) : 0;
 	*nr = 0;
 	for (size_t i = 0; i < nr_joined; i++) {
-		if (step_series_counts(&figures->series, i, ns[i])) {
-			job[(*nr)++] =
-				(struct headline_job_step){steps[ends[i] - 1]->number, ns[i]};
+		if (step_series_counts(&figures->series, i, job[i].ns)) {
+			job[(*nr)++] = job[i];
 		}
 	}
-	free(steps);
-	free(ns);
-	free(ends);
 	return job;
 }
 

@@ -5,8 +5,11 @@
  *
  *     processes  Those with the training loop count: with steps, on GPUs, with ranks, each as far
  *                as any process has such. The others are helpers.
- *     steps      A step of a job takes the median of its ranks. Steps that warm up and outliers do
- *                not count (step_series.h), unless the user chose the steps.
+ *     steps      A step of a job takes as long as in its slowest rank: of those that have it the
+ *                one whose steps that count take longest on average. Ranks that wait for each
+ *                other take as long as that one; of others the job lasts until it has ended. The
+ *                longest of each step would be longer than either. Steps that warm up and outliers
+ *                do not count (step_series.h), unless the user chose the steps.
  *     shares     Each nanosecond of a step counts once (budget.h), of the steps of each process
  *                that count by its own (counted_steps.h). Without steps all of the recording
  *                counts.
@@ -110,10 +113,14 @@ struct headline {
 extern const struct op_view headline_ops;
 void headline_fini(struct headline *headline);
 
-/* A step of the job: its number, and the median of its ranks. */
+/* A step of the job, as its slowest rank has it; in headline_join_steps of any rank. */
 struct headline_job_step {
 	uint64_t number, ns;
+	double rank_ns; /* mean of the steps of that rank that count */
 };
+
+/* Sorts the steps of all ranks, and leaves that of the slowest one of each number. */
+size_t headline_join_steps(struct headline_job_step *steps, size_t nr);
 
 /*
  * The steps that count, by rising numbers, after headline_figures: those of which its median is.
@@ -125,8 +132,9 @@ struct headline_job_step *headline_job_steps(
 /* After all processes. */
 void headline_figures(struct headline *headline, struct headline_figures *figures);
 
-/* Of steps in their order: which count, unless the user chose them, and what these take. */
-void headline_set_steps(struct headline_figures *figures, const uint64_t *ns, size_t nr);
+/* Of joined steps: which count, unless the user chose them, and what these take. */
+void headline_set_steps(
+	struct headline_figures *figures, const struct headline_job_step *steps, size_t nr);
 
 /* All of them, also those that do not count. */
 size_t headline_nr_steps(const struct headline_figures *figures);

@@ -313,7 +313,7 @@ const struct table_column headline_columns[HEADLINE_NR_COLUMNS] = {
 		.help = "later steps of more than twice the median, such as with a validation"),
 	TABLE_COLUMN("outliers_ns", "Outliers total", TABLE_TIME, .help = "sum of these steps"),
 	TABLE_COLUMN("median_ns", "Median", TABLE_MEAN_TIME,
-		.help = "of steps; a step of a job takes the median of its ranks"),
+		.help = "of steps; a step of a job takes as long as in its slowest rank"),
 	TABLE_COLUMN("mean_ns", "Mean", TABLE_MEAN_TIME),
 	TABLE_COLUMN("p99_ns", "p99", TABLE_TIME, .help = "99th percentile, nearest rank"),
 	TABLE_COLUMN("trend_pct", "Trend %", TABLE_PERCENT,

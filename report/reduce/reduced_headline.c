@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The headline of a job: what ran, how long a step takes, where its time goes, and which rank the
- * others wait for. Memory: 16 bytes a step, and 48 a process.
+ * others wait for. Memory: 24 bytes a step, and 48 a process.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,15 +14,10 @@
 #include "report/stats/samples.h"
 #include "report/table/figure_lines.h"
 #include "report/util/idset.h"
-#include "report/util/rounding.h"
 #include "report/util/text.h"
 
 /* A rank is slow from that many percent of the step on. */
 #define SLOW_PERCENT 5
-
-struct step {
-	uint64_t number, ns;
-};
 
 /* Medians of the steps of a process, ns; below 0: unknown. */
 struct pace {
@@ -33,7 +28,7 @@ struct pace {
 struct job {
 	struct headline_figures figures;
 	const char *command; /* "": unknown */
-	struct step *steps;
+	struct headline_job_step *steps;
 	size_t nr_steps, step_capacity;
 	struct pace *paces;
 	size_t nr_paces, nr_incomplete;
@@ -120,6 +115,7 @@ static void add_steps(struct job *job, const struct reduced_process *process)
 	bool *is_whole = reduced_counted_steps(process, true);
 	bool *counts = reduced_counted_steps(process, false);
 	struct samples steps = {0}, exposed = {0};
+	size_t first = job->nr_steps;
 
 	for (size_t i = 0; i < process->nr_steps; i++) {
 		const uint64_t *ns = process->steps[i].ns;
@@ -130,7 +126,7 @@ static void add_steps(struct job *job, const struct reduced_process *process)
 		job->steps = array_grow(
 			job->steps, job->nr_steps, &job->step_capacity, sizeof(*job->steps));
 		job->steps[job->nr_steps++] =
-			(struct step){process->steps[i].step, ns[REDUCED_DURATION]};
+			(struct headline_job_step){process->steps[i].step, ns[REDUCED_DURATION], 0};
 		if (!counts[i]) {
 			continue;
 		}
@@ -138,6 +134,9 @@ static void add_steps(struct job *job, const struct reduced_process *process)
 		if (ns[REDUCED_COMMUNICATION] != UINT64_MAX && ns[REDUCED_OVERLAP] != UINT64_MAX) {
 			samples_add(&exposed, ns[REDUCED_COMMUNICATION] - ns[REDUCED_OVERLAP]);
 		}
+	}
+	for (size_t i = first; i < job->nr_steps && steps.nr; i++) {
+		job->steps[i].rank_ns = samples_mean(&steps);
 	}
 	job->paces[job->nr_paces++] = (struct pace){.who = reduced_who_of(process),
 		.step_ns = steps.nr ? samples_median(&steps) : -1,
@@ -198,36 +197,13 @@ static void add_processes(struct job *job, const struct reduced *reduced)
 
 /* ---- steps ---- */
 
-static int by_number(const void *a, const void *b)
-{
-	const struct step *x = a, *y = b;
-
-	return (x->number > y->number) - (x->number < y->number);
-}
-
-/* A step of the job takes the median of its ranks. */
+/* As on the first screen. */
 static void join_steps(struct job *job)
 {
-	uint64_t *ns = mem_zeroed(job->nr_steps + 1, sizeof(*ns));
-	size_t nr = 0, end;
+	size_t nr = headline_join_steps(job->steps, job->nr_steps);
 
-	if (job->nr_steps) {
-		qsort(job->steps, job->nr_steps, sizeof(*job->steps), by_number);
-	}
-	for (size_t begin = 0; begin < job->nr_steps; begin = end) {
-		struct samples ranks = {0};
-
-		for (end = begin;
-			end < job->nr_steps && job->steps[end].number == job->steps[begin].number;
-			end++) {
-			samples_add(&ranks, job->steps[end].ns);
-		}
-		ns[nr++] = whole_part(samples_median(&ranks));
-		samples_fini(&ranks);
-	}
 	job->figures.has_steps |= nr > 0;
-	headline_set_steps(&job->figures, ns, nr);
-	free(ns);
+	headline_set_steps(&job->figures, job->steps, nr);
 }
 
 /* ---- the rank that the others wait for ---- */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The first lines of a report, of streams whose steps are known. */
+#include <stdio.h>
 #include <string.h>
 
 #include "report/analysis/view.h"
@@ -278,7 +279,10 @@ static struct process *rank_of(const char *name, uint64_t ns, size_t slow, uint6
 {
 	struct gen *gen = gen_open(streams_path(name));
 	uint64_t now = 1000;
+	char rank[24];
 
+	snprintf(rank, sizeof(rank), "%llu", (unsigned long long)ns); /* another one each */
+	gen_info(gen, "rank.world", rank);
 	for (size_t i = 0; i <= NR_STEPS; i++) {
 		struct gprof_row_step *row = gen_row(gen, GPROF_TABLE_step);
 
@@ -311,6 +315,38 @@ START_TEST(each_rank_leaves_out_its_own_steps)
 	table_destroy(stats);
 	process_destroy(ranks[0]);
 	process_destroy(ranks[1]);
+}
+END_TEST
+
+/*
+ * Its steps are those of the job, in summaries, too: not the longest one of each, which may be of
+ * another rank, and the slow one itself takes no longer than the others in a step of two.
+ */
+START_TEST(a_job_is_as_slow_as_its_slowest_rank)
+{
+	static const char *const names[] = {"quick.gprof", "slow.gprof", "middle.gprof"};
+	struct process *ranks[] = {rank_of(names[0], 1000, 6, 900), rank_of(names[1], 1500, 0, 0),
+		rank_of(names[2], 1200, 0, 0)};
+	struct table *table = tables_make(&view_headline, ranks, 3, false);
+	struct reduced all = {0};
+
+	ck_assert_double_eq(number(table, "median_ns"), 1500);
+	ck_assert_double_eq(number(table, "mean_ns"), 1500);
+	ck_assert_uint_eq(tables_number(table, 0, "p99_ns"), 1500);
+	table_destroy(table);
+	for (size_t i = 0; i < 3; i++) {
+		struct reduced one = streams_reduced(streams_path(names[i]));
+
+		process_destroy(ranks[i]);
+		ck_assert_int_eq(reduced_merge(&all, &one), 0);
+	}
+	reduced_sort(&all);
+	table = reduced_headline_table(&all, 0);
+	ck_assert_uint_eq(tables_number(table, 0, "steps"), NR_STEPS - 1);
+	ck_assert_double_eq(number(table, "median_ns"), 1500);
+	ck_assert_double_eq(number(table, "mean_ns"), 1500);
+	table_destroy(table);
+	reduced_fini(&all);
 }
 END_TEST
 
@@ -388,5 +424,5 @@ END_TEST
 UNIT_SUITE("report/headline", inference_is_no_training, without_gpus_there_are_phases,
 	no_gpu_is_said_where_nothing_shows_one, steps_that_warm_up_are_excluded,
 	outliers_are_excluded_and_named, each_rank_leaves_out_its_own_steps,
-	steps_that_get_longer_have_a_trend, what_is_missing_comes_first,
-	the_program_has_no_interpreter, nonsense_is_no_harm)
+	a_job_is_as_slow_as_its_slowest_rank, steps_that_get_longer_have_a_trend,
+	what_is_missing_comes_first, the_program_has_no_interpreter, nonsense_is_no_harm)
