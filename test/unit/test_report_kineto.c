@@ -98,6 +98,36 @@ START_TEST(a_kernel_keeps_its_launch)
 }
 END_TEST
 
+/* The host goes on at once: the time budget has the GPU's idle time by them as that of other calls.
+ */
+START_TEST(who_asks_whether_the_gpu_has_ended_does_not_wait)
+{
+	static const char *const asks[] = {"cudaEventQuery", "cudaStreamQuery", "hipEventQuery",
+		"cuStreamQuery", "cudaStreamWaitEvent"};
+
+	for (size_t i = 0; i <= sizeof(asks) / sizeof(asks[0]); i++) {
+		bool is_wait = i == sizeof(asks) / sizeof(asks[0]);
+		struct process *process;
+		struct table *idle;
+		char text[1024];
+
+		snprintf(text, sizeof(text),
+			"[" SPAN_OF("cuda_runtime", "%s", "7", "80", "10") "," SPAN_OF(
+				"cuda_runtime", "cudaLaunchKernel", "7", "95",
+				"5") "," SPAN_OF("kernel", "k", "0", "100", "20") "]",
+			is_wait ? "cudaStreamSynchronize" : asks[i]);
+		process = traces_read(text);
+		ck_assert_uint_eq(traces_rows(process, GPROF_TABLE_api_sync), is_wait);
+		idle = tables_make(&view_idle, &process, 1, false);
+		ck_assert_uint_eq(tables_number(idle, 0, "total_ns"), 10000);
+		ck_assert_str_eq(tables_cell(idle, 0, "part")->text,
+			is_wait ? "Idle: waits" : "Idle: other calls");
+		table_destroy(idle);
+		process_destroy(process);
+	}
+}
+END_TEST
+
 /* Its times are 0; the recording does not begin there. */
 START_TEST(an_activity_without_times_has_a_launch_and_no_time)
 {
@@ -505,9 +535,10 @@ START_TEST(a_timeline_is_a_trace_with_the_same_kernels_and_calls)
 END_TEST
 
 UNIT_SUITE("report_kineto", an_object_and_an_array_are_traces, times_keep_their_nanoseconds,
-	a_kernel_keeps_its_launch, an_activity_without_times_has_a_launch_and_no_time,
-	old_traces_have_other_names, the_object_tells_rank_clock_and_devices,
-	a_device_without_properties_has_the_name_of_all, each_step_has_its_own_end_the_last_one_too,
+	a_kernel_keeps_its_launch, who_asks_whether_the_gpu_has_ended_does_not_wait,
+	an_activity_without_times_has_a_launch_and_no_time, old_traces_have_other_names,
+	the_object_tells_rank_clock_and_devices, a_device_without_properties_has_the_name_of_all,
+	each_step_has_its_own_end_the_last_one_too,
 	ranges_named_as_steps_are_steps_where_the_profiler_marks_none,
 	operators_lie_in_modules_and_were_called_from_python,
 	nodes_of_autograd_tell_the_thread_of_their_forward,
