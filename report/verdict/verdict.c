@@ -39,6 +39,7 @@
 #define NAME_WIDTH	  32u
 #define KERNEL_NAME_WIDTH 22u
 #define LINE_WIDTH	  76u
+#define NO_KERNEL_NAME	  "a kernel without a name"
 
 /* Of longer steps nothing is predicted, so that the first screen takes little memory: 100 MB. */
 #define MOST_STEP_EVENTS 500000u
@@ -414,6 +415,12 @@ static bool saves_little(const struct verdict *verdict)
 	return !verdict->nr || verdict_share_pct(&verdict->findings[0]) < LITTLE_PCT;
 }
 
+/* Of a kernel whose name was not recorded; the table of kernels tells them apart by numbers. */
+static bool lacks_name(const char *text)
+{
+	return strncmp(text, "(unknown kernel", strlen("(unknown kernel")) == 0;
+}
+
 /* Takes the places with most time, with names as a table of them has; and the sum of all. */
 static void take_top(struct verdict *verdict, const struct advice_sites *all)
 {
@@ -430,7 +437,13 @@ static void take_top(struct verdict *verdict, const struct advice_sites *all)
 	for (size_t i = 0; i < ADVICE_NR_TOP_SITES && top[i]; i++) {
 		size_t nr_bytes;
 		const char *name = short_names_text(names, top[i]->key.place.what, &nr_bytes);
-		const struct gap_place_key place = {.what = string_pool_intern(name, nr_bytes)};
+		struct gap_place_key place;
+
+		if (lacks_name(string_pool_text(top[i]->key.place.what, NULL))) {
+			name = NO_KERNEL_NAME;
+			nr_bytes = strlen(NO_KERNEL_NAME);
+		}
+		place = (struct gap_place_key){.what = string_pool_intern(name, nr_bytes)};
 
 		advice_sites_add_sum(&verdict->work, ADVICE_GAP, ADVICE_LATER,
 			&top[i]->sums[ADVICE_LATER], &place);

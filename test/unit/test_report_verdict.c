@@ -558,6 +558,26 @@ START_TEST(names_of_kernels_fit_two_lines)
 }
 END_TEST
 
+/* Of which the recording has none: the number in the table of kernels tells nobody anything. */
+START_TEST(kernels_without_names_are_said_to_be_that)
+{
+	struct made made = made_open("nameless.gprof");
+	uint32_t named = made_shape(&made, "gemm", 9, 9, 9, 0);
+	struct table *table;
+
+	made_launch(&made, 0, 1000, 10, 1020, 601020);
+	made_launch(&made, named, 1010, 10, 601020, 1001020);
+	gen_close(made.gen, "exit");
+	table = tables_of(&view_findings, made.path, false);
+	ck_assert_str_eq(tables_cell(table, 0, "sentence")->text,
+		"Only faster kernels save much; the GPU computes 1.000 ms of the recording (100.0 "
+		"%); largest: a kernel without a name (600.0 us), gemm (400.0 us)");
+	check_places(table, "kernels_gpu_bound",
+		"600.0 us, 1 x a kernel without a name; 400.0 us, 1 x gemm");
+	table_destroy(table);
+}
+END_TEST
+
 static size_t nr_times_of(const char *path)
 {
 	struct process *process;
@@ -584,5 +604,5 @@ UNIT_SUITE("report/verdict", idle_time_belongs_to_what_the_launching_thread_did,
 	what_comes_once_is_start_up, a_remedy_fits_the_device,
 	on_the_cpu_code_outside_of_operators_is_a_cause,
 	operators_that_take_nearly_all_without_gpus_are_a_verdict,
-	kernels_that_take_nearly_all_are_named, names_of_kernels_fit_two_lines,
-	more_steps_take_no_more_memory_for_times)
+	kernels_that_take_nearly_all_are_named, kernels_without_names_are_said_to_be_that,
+	names_of_kernels_fit_two_lines, more_steps_take_no_more_memory_for_times)
