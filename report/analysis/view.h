@@ -51,6 +51,8 @@ struct view_input {
 	struct view_at at;
 	size_t nr_rows; /* that the user wants of tables in their own order; 0: all, or not known */
 	const struct nccl_job *job; /* with more processes than these; NULL: there are no others */
+	/* The same of the only process, which has begun there; NULL: there are no others. */
+	const struct rank_waits *waits;
 	struct what_if *what_if; /* what the view what-if changes; NULL: each removal by itself */
 	bool has_all_steps; /* also those that warm up and outliers, as tables of other tools */
 	bool is_merged; /* `reduce` reads the states: they also gather what only `merge` needs */

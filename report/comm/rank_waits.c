@@ -48,6 +48,17 @@ void rank_waits_end(struct rank_waits *waits, struct process *process)
 	waits->host_ops.nr_processes++;
 }
 
+void rank_waits_read(
+	struct rank_waits *waits, struct process *const *processes, size_t nr_processes)
+{
+	rank_waits_init(waits, nr_processes);
+	for (size_t i = 0; i < nr_processes && nr_processes > 1; i++) {
+		host_collective_read(&waits->host_ops, processes[i]);
+		nccl_ops_read(&waits->ops, processes[i]);
+		waits->host_ops.nr_processes++;
+	}
+}
+
 /* ---- operations by process ---- */
 
 /* Can a process be asked for it? */
@@ -103,7 +114,7 @@ void rank_waits_begin(struct rank_waits *waits)
 	if (waits->nr_processes < 2) {
 		return;
 	}
-	if (!process) {
+	if (!waits->places) {
 		match(waits);
 	}
 	idmap_fini(&waits->kernels);
@@ -121,6 +132,11 @@ void rank_waits_begin(struct rank_waits *waits)
 		put(&waits->calls, host_ops[waits->host_places[waits->host_at]].begin_ns,
 			waits->host_places[waits->host_at]);
 	}
+}
+
+void rank_waits_begin_again(struct rank_waits *waits)
+{
+	waits->nr_begun = waits->at = waits->host_at = 0;
 }
 
 const struct nccl_op *rank_waits_kernel(const struct rank_waits *waits, uint64_t correlation)

@@ -47,8 +47,14 @@ void rank_waits_add_batch(
 	struct rank_waits *waits, struct process *process, const struct batch *batch);
 void rank_waits_end(struct rank_waits *waits, struct process *process);
 
+/* Does all of it for processes that no scan reads. Of chosen steps it reads these alone. */
+void rank_waits_read(
+	struct rank_waits *waits, struct process *const *processes, size_t nr_processes);
+
 /* After the scan, for each process in the same order. */
 void rank_waits_begin(struct rank_waits *waits);
+/* The same from the first process on again. */
+void rank_waits_begin_again(struct rank_waits *waits);
 
 /*
  * The operation of a kernel, and the one of the host that begins then, ns; its wait_ns is how long

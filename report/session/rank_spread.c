@@ -336,21 +336,25 @@ static void finish(struct over *over)
 }
 
 struct table *rank_spread_table(const struct view_class *class, const struct view_input *input,
-	const char *column, const char **wrong)
+	struct rank_waits *waits, const char *column, const char **wrong)
 {
 	struct over over = {0};
+	struct view_input one_input = *input;
 	struct table *table = NULL;
 	size_t nr_left_out = 0;
 
 	*wrong = NULL;
+	one_input.waits = waits;
+	rank_waits_begin_again(waits);
 	for (size_t i = 0; i < input->nr_processes && !*wrong; i++) {
 		struct table *one;
 
+		rank_waits_begin(waits);
 		if (input->processes[i]->rank < 0) {
 			nr_left_out++;
 			continue;
 		}
-		one = make_one(class, input, input->processes[i]);
+		one = make_one(class, &one_input, input->processes[i]);
 		over.tables = array_grow(
 			over.tables, over.nr_tables, &over.tables_capacity, sizeof(*over.tables));
 		over.tables[over.nr_tables++] = one;

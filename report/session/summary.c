@@ -378,14 +378,17 @@ static const char *print_across_ranks(const struct summary *summary, const struc
 {
 	struct table *tables[SUMMARY_VIEWS];
 	struct table *processes;
+	struct rank_waits waits;
 	const char *wrong = NULL;
 	size_t nr = 0;
 
+	rank_waits_read(&waits, view_input->processes, view_input->nr_processes);
 	while (nr < summary->nr_views && !wrong) {
-		tables[nr] =
-			rank_spread_table(summary->views[nr], view_input, summary->sort, &wrong);
+		tables[nr] = rank_spread_table(
+			summary->views[nr], view_input, &waits, summary->sort, &wrong);
 		nr += !wrong;
 	}
+	rank_waits_fini(&waits);
 	if (!wrong) {
 		processes = summary_processes(input);
 		print_head(summary, input, processes, out);

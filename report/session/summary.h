@@ -4,6 +4,7 @@
 #define REPORT_SESSION_SUMMARY_H
 
 #include "report/analysis/view.h"
+#include "report/comm/rank_waits.h"
 #include "report/session/common_options.h"
 
 #define SUMMARY_VIEWS 128u
@@ -114,10 +115,11 @@ void summary_add_sort_keys(const struct view_class *const *views,
  */
 
 /*
- * column: its key; NULL: the first that is a time, or else the first number. Returns NULL with the
- * reason in *wrong if that cannot be made; else the table, which the caller destroys.
+ * waits: of all the processes, as rank_waits_read has them. column: its key; NULL: the first that
+ * is a time, or else the first number. Returns NULL with the reason in *wrong if that cannot be
+ * made; else the table, which the caller destroys.
  */
 struct table *rank_spread_table(const struct view_class *class, const struct view_input *input,
-	const char *column, const char **wrong);
+	struct rank_waits *waits, const char *column, const char **wrong);
 
 #endif

@@ -138,7 +138,8 @@ void verdict_init(void *state)
 	verdict->headline.on_gap = on_gap;
 	verdict->headline.site_of = site_of;
 	verdict->headline.gap_context = verdict;
-	verdict->headline.rank_waits = &verdict->prediction.waits;
+	verdict->headline.rank_waits = verdict->advice.input.waits ? verdict->advice.input.waits
+								   : &verdict->prediction.waits;
 	choose_changes(verdict);
 	prediction_init(&verdict->prediction, &verdict->advice.input);
 }

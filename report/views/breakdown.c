@@ -69,7 +69,7 @@ static void begin(struct breakdown_view *view, struct process *process, bool has
 {
 	rank_waits_begin(&view->waits);
 	budget_begin(&view->budget, process, has_devices);
-	view->budget.rank_waits = &view->waits;
+	view->budget.rank_waits = view->input.waits ? view->input.waits : &view->waits;
 }
 
 static void begin_steps(void *context, struct process *process)

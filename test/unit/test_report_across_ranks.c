@@ -47,7 +47,13 @@ static struct table *over(const struct view_class *class, const char *column, co
 {
 	struct view_input input = {.processes = processes, .nr_processes = nr_processes};
 
-	return rank_spread_table(class, &input, column, wrong);
+	struct rank_waits waits;
+	struct table *table;
+
+	rank_waits_read(&waits, processes, nr_processes);
+	table = rank_spread_table(class, &input, &waits, column, wrong);
+	rank_waits_fini(&waits);
+	return table;
 }
 
 static void add_all(void)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/budget/budget.h"
+#include "report/session/summary.h"
 #include "test/unit/report_ranks.h"
 
 /* ---- the parts ---- */
@@ -74,6 +75,9 @@ START_TEST(communication_is_transfer_once_all_ranks_have_come)
 {
 	struct process *processes[] = {rank_of(0), rank_of(1)};
 	struct table *table = budget_of(processes, 2);
+	struct rank_waits waits;
+	const char *wrong;
+	size_t row;
 
 	check_parts(table, 0, 150 + 100, 30 + 50, 150 - 50 - 30);
 	check_parts(table, 1, 150 + 100, 0, 50);
@@ -85,6 +89,19 @@ START_TEST(communication_is_transfer_once_all_ranks_have_come)
 		tables_cell(table, tables_find(table, "step", "7", 0), "communication_ns")->number,
 		150 + 100 + 30 + 50 + 150 - 50 - 30);
 	table_destroy(table);
+	/* Also where ranks are compared, which reads each by itself, however often. */
+	rank_waits_read(&waits, processes, 2);
+	for (size_t i = 0; i < 2; i++) {
+		table = rank_spread_table(&view_budget,
+			&(struct view_input){.processes = processes, .nr_processes = 2}, &waits,
+			"total", &wrong);
+		row = tables_find(table, "part", budget_part_texts[BUDGET_RANK_WAIT].title, 0);
+		ck_assert_uint_eq(tables_number(table, row, "nr_ranks"), 2);
+		ck_assert_uint_eq(tables_number(table, row, "max_ns"), 150 - 50 - 30);
+		ck_assert_uint_eq(tables_number(table, row, "min_ns"), 50);
+		table_destroy(table);
+	}
+	rank_waits_fini(&waits);
 	/* Of a process alone nobody knows. */
 	table = budget_of(processes, 1);
 	check_parts(table, 0, 0, 300 - 50 + 100 + 50, 0);
