@@ -491,11 +491,13 @@ void advice_facts_take_record(struct advice_facts *facts, const struct op_record
 /* ---- gaps ---- */
 
 uint32_t advice_facts_site(
-	struct advice_facts *facts, const struct op_call *call, const struct op *op)
+	struct advice_facts *facts, uint32_t name, const struct op_call *call, const struct op *op)
 {
 	const struct op_call own = {.py_stack = call ? call->py_stack : op->py_stack};
 	const struct op *around = call ? op : op->parent;
-	const struct gap_place_key key = {.what = call ? info_of(facts, call)->name : op->name,
+	const struct gap_place_key key = {.what = name	 ? name
+						  : call ? info_of(facts, call)->name
+							 : op->name,
 		.op = op_name_of(facts, around),
 		.py_stack = stack_of(facts, &own, around)};
 
@@ -510,6 +512,20 @@ static void keep_gap(struct advice_facts *facts)
 	}
 }
 
+static struct gap_group group_of(const struct advice_facts *facts, uint32_t step)
+{
+	return (struct gap_group){(uint8_t)when_of_step(facts, step), facts->counted.counts[step]};
+}
+
+void advice_facts_take_owned(struct advice_facts *facts, enum gap_cost cost,
+	const struct budget_step *step, const struct budget_site *site, uint64_t ns)
+{
+	if (!step->place || select_has_step(facts->process, step->place - 1)) {
+		gap_places_take_owned(
+			&facts->gap_places, cost, site, ns, group_of(facts, step->place));
+	}
+}
+
 /* Joins pieces of a gap that the budget cut between steps. */
 void advice_facts_take_gap(struct advice_facts *facts, const struct budget_gap *gap)
 {
@@ -518,9 +534,7 @@ void advice_facts_take_gap(struct advice_facts *facts, const struct budget_gap *
 	if (step && !select_has_step(facts->process, step - 1)) {
 		return;
 	}
-	gap_places_take(&facts->gap_places, gap,
-		(struct gap_group){
-			(uint8_t)when_of_step(facts, step), facts->counted.counts[step]});
+	gap_places_take(&facts->gap_places, gap, group_of(facts, step));
 	if (gap->end == facts->gap.begin) {
 		facts->gap.begin = gap->begin;
 		return;

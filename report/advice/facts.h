@@ -216,10 +216,12 @@ void advice_facts_take_call(
 	struct advice_facts *facts, const struct op_call *call, const struct op *op);
 void advice_facts_take_record(struct advice_facts *facts, const struct op_record *record,
 	const struct op_call *call, const struct op *op);
-/* As site_of and on_gap of budget.h. */
+/* As site_of, on_gap and on_owned of budget.h. */
 uint32_t advice_facts_site(
-	struct advice_facts *facts, const struct op_call *call, const struct op *op);
+	struct advice_facts *facts, uint32_t name, const struct op_call *call, const struct op *op);
 void advice_facts_take_gap(struct advice_facts *facts, const struct budget_gap *gap);
+void advice_facts_take_owned(struct advice_facts *facts, enum gap_cost cost,
+	const struct budget_step *step, const struct budget_site *site, uint64_t ns);
 /* After the last gap. The last part of the facts: what can be said once all of the process was
  * seen. */
 void advice_total(struct advice_facts *facts, const struct phases *phases,

@@ -38,6 +38,7 @@ static void begin(void *context, struct process *process)
 	headline->last_step = 0;
 	budget_begin(&headline->budget, process, false);
 	headline->budget.on_gap = headline->on_gap;
+	headline->budget.on_owned = headline->on_owned;
 	headline->budget.site_of = headline->site_of;
 	headline->budget.gap_context = headline->gap_context;
 	headline->budget.rank_waits = headline->rank_waits;

@@ -363,9 +363,10 @@ static inline void add_state(struct budget *budget, unsigned int slot, enum host
 
 /* ---- calls ---- */
 
-static uint32_t site_of(struct budget *budget, const struct op_call *call, const struct op *op)
+static uint32_t site_of(
+	struct budget *budget, uint32_t name, const struct op_call *call, const struct op *op)
 {
-	return budget->site_of ? budget->site_of(budget->gap_context, call, op)
+	return budget->site_of ? budget->site_of(budget->gap_context, name, call, op)
 			       : BUDGET_SITE_UNKNOWN;
 }
 
@@ -376,6 +377,38 @@ static inline void add_owner(
 		gap_owners_push(
 			&budget->owners, &(struct gap_owner){begin, end, site, (uint8_t)state});
 	}
+}
+
+static inline void add_owned(struct budget *budget, enum budget_owned owned, uint64_t begin,
+	uint64_t end, const struct budget_site *site)
+{
+	if (is_wanted(budget)) {
+		busy_owners_push(&budget->owned[owned], &(struct busy_owner){begin, end, *site});
+	}
+}
+
+/* add_work has set the site of the call. */
+static void add_owned_work(struct budget *budget, enum budget_part part,
+	const struct op_record *record, const struct op_call *call, const struct op *op)
+{
+	struct budget_site site = {record->end_ns, BUDGET_SITE_UNKNOWN};
+
+	if (!budget->site_of || (part != BUDGET_UPLOAD && part != BUDGET_DOWNLOAD &&
+					part != BUDGET_COMMUNICATION)) {
+		return;
+	}
+	if (call) {
+		site = (struct budget_site){budget->call.end, budget->call.site};
+	}
+	if (call && part == BUDGET_COMMUNICATION) {
+		site.site = site_of(
+			budget, process_shape_name(budget->process, record->shape), call, op);
+	}
+	add_owned(budget,
+		part == BUDGET_UPLOAD	  ? BUDGET_OWNED_UPLOADS
+		: part == BUDGET_DOWNLOAD ? BUDGET_OWNED_DOWNLOADS
+					  : BUDGET_OWNED_COMMUNICATION,
+		record->begin_ns, record->end_ns, &site);
 }
 
 static const struct call_info *info_of(struct budget *budget, uint32_t call)
@@ -521,8 +554,12 @@ void budget_enter(struct budget *budget, const struct op *op)
 		add_communication(budget,
 			budget->rank_waits ? rank_waits_call(budget->rank_waits, begin) : NULL,
 			begin, end);
+		if (budget->site_of) {
+			add_owned(budget, BUDGET_OWNED_COMMUNICATION, begin, end,
+				&(struct budget_site){end, site_of(budget, 0, NULL, op)});
+		}
 	} else if (op_class(op->name, op->framework, op->scope) == OP_DATALOADER) {
-		add_owner(budget, HOST_LOADER, begin, end, site_of(budget, NULL, op));
+		add_owner(budget, HOST_LOADER, begin, end, site_of(budget, 0, NULL, op));
 		add_state(budget, slot, HOST_LOADER, begin, end);
 	} else if (!(op->is & (OP_IS_AROUND | OP_IS_COVERED))) {
 		add_state(budget, slot, HOST_OPERATOR, begin, end);
@@ -554,7 +591,7 @@ void budget_call(struct budget *budget, const struct op_call *call, const struct
 		(budget->is_capturing || info->ends_capture) && !info->begins_capture;
 	budget->call.name = info->name;
 	budget->call.has_site = gap_owners_has(state);
-	budget->call.site = budget->call.has_site ? site_of(budget, call, op) : 0;
+	budget->call.site = budget->call.has_site ? site_of(budget, 0, call, op) : 0;
 	budget->call.is_there = true;
 	budget->call.is_graph = info->is_graph;
 	budget->call.is_launching = false;
@@ -598,7 +635,7 @@ static void add_work(struct budget *budget, const struct op_record *record,
 	if (call) {
 		if (!budget->call.has_site) {
 			budget->call.has_site = true;
-			budget->call.site = site_of(budget, call, op);
+			budget->call.site = site_of(budget, 0, call, op);
 		}
 		work.site = budget->call.site;
 		work.launch_end = ns_of(budget, call->end);
@@ -632,6 +669,7 @@ void budget_record(struct budget *budget, const struct op_record *record,
 		see_copy(budget, part, end);
 	}
 	add_work(budget, record, call, op);
+	add_owned_work(budget, part, record, call, op);
 	if (budget->has_devices &&
 		(record->table == GPROF_TABLE_kernel || record->table == GPROF_TABLE_graph) &&
 		record->begin_ns < budget->closed_ns && is_wanted(budget)) {
@@ -690,6 +728,9 @@ void budget_fini(struct budget *budget)
 	}
 	host_states_fini(&budget->host);
 	gap_owners_fini(&budget->owners);
+	for (unsigned int i = 0; i < NR_BUDGET_OWNED; i++) {
+		busy_owners_fini(&budget->owned[i]);
+	}
 	idmap_fini(&budget->calls);
 	idmap_fini(&budget->long_calls);
 	idmap_fini(&budget->slow.ns);

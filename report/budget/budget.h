@@ -38,11 +38,13 @@
  *
  * Memory: the intervals of two steps, and of the host as far as it is ahead of devices, up to 8 MB
  * of each part and state (interval_queue.h); BUDGET_MOST activities, 32 MB, and with devices as
- * many kernels, 150 MB; 500 bytes for each step; with site_of that of gap_owners.h.
+ * many kernels, 150 MB; 500 bytes for each step; with site_of that of gap_owners.h and of
+ * busy_owners.h.
  */
 #ifndef REPORT_BUDGET_BUDGET_H
 #define REPORT_BUDGET_BUDGET_H
 
+#include "report/budget/busy_owners.h"
 #include "report/budget/device_utilization.h"
 #include "report/budget/gap_owners.h"
 #include "report/budget/host_states.h"
@@ -119,6 +121,14 @@ struct budget_gap {
 	struct budget_site launch, owners[GAP_OWNER_STATES];
 };
 
+/* Work that has owners while nothing else runs: parts of enum budget_part that it may be of. */
+enum budget_owned {
+	BUDGET_OWNED_UPLOADS,
+	BUDGET_OWNED_DOWNLOADS,
+	BUDGET_OWNED_COMMUNICATION, /* without waiting for a rank */
+	NR_BUDGET_OWNED,
+};
+
 /* Sites that budget.site_of does not return. */
 enum budget_unknown_site {
 	BUDGET_SITE_UNKNOWN,
@@ -191,13 +201,20 @@ struct budget {
 	const struct rank_waits *rank_waits;
 	/* Gets each gap of a step that is closed, from the last to the first; may be NULL. */
 	void (*on_gap)(void *context, const struct budget_gap *gap);
+	/* Gets the times of these parts, with site_of: where they come from; they sum to them. */
+	void (*on_owned)(void *context, const struct budget_step *step, enum budget_owned owned,
+		const struct budget_site *site, uint64_t ns);
 	/*
 	 * Says where a call comes from, with the innermost operator around it; call NULL: where
-	 * that operator does. Gaps have these numbers. NULL: nobody asks.
+	 * that operator does. name: of the kernel that it launched; 0: its own. Gaps have these
+	 * numbers. NULL: nobody asks.
 	 */
-	uint32_t (*site_of)(void *context, const struct op_call *call, const struct op *op);
+	uint32_t (*site_of)(
+		void *context, uint32_t name, const struct op_call *call, const struct op *op);
 	void *gap_context;
-	struct gap_owners owners; /* with site_of */
+	/* with site_of: */
+	struct gap_owners owners;
+	struct busy_owners owned[NR_BUDGET_OWNED];
 };
 
 /* Do so many launches lack their activity, more than 2 %, that idle time means nothing? */

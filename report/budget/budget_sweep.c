@@ -197,6 +197,30 @@ static void end_sweep(struct sweep *sweep)
 	pass_works(budget, begin);
 }
 
+static const bool has_owner[NR_BUDGET_BUSY] = {[BUDGET_UPLOAD] = true,
+	[BUDGET_DOWNLOAD] = true,
+	[BUDGET_TRANSFER] = true,
+	[BUDGET_COMMUNICATION] = true};
+
+/* Where that time of a busy part comes from. */
+static void add_owned(struct sweep *sweep, enum budget_part part, uint64_t begin, uint64_t end)
+{
+	static const struct budget_site unknown = {.site = BUDGET_SITE_UNKNOWN};
+	struct budget *budget = sweep->budget;
+	enum budget_owned owned = part == BUDGET_UPLOAD	    ? BUDGET_OWNED_UPLOADS
+				  : part == BUDGET_DOWNLOAD ? BUDGET_OWNED_DOWNLOADS
+							    : BUDGET_OWNED_COMMUNICATION;
+
+	while (end > begin) {
+		uint64_t until = begin;
+		const struct budget_site *site = busy_owners_at(&budget->owned[owned], end, &until);
+
+		budget->on_owned(budget->gap_context, sweep->step, owned, site ? site : &unknown,
+			end - until);
+		end = until;
+	}
+}
+
 void budget_sweep(struct budget *budget, struct budget_step *step, uint64_t begin, uint64_t end)
 {
 	struct sweep sweep = {.budget = budget, .step = step, .begin = begin};
@@ -209,6 +233,9 @@ void budget_sweep(struct budget *budget, struct budget_step *step, uint64_t begi
 
 		if (part < NR_BUDGET_BUSY) {
 			step->ns[part] += now - until;
+			if (budget->on_owned && has_owner[part]) {
+				add_owned(&sweep, (enum budget_part)part, until, now);
+			}
 		} else {
 			add_gap(&sweep, until, now);
 		}

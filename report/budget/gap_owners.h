@@ -32,10 +32,10 @@ struct gap_owners {
 
 void gap_owners_fini(struct gap_owners *owners);
 
-/* Has a state owners: start-up, allocation, waits, loaders? */
+/* Has a state owners: start-up, allocation, waits, copies that wait, loaders? */
 static inline bool gap_owners_has(enum host_state state)
 {
-	return state <= HOST_WAIT || state == HOST_LOADER;
+	return state <= HOST_STAGING || state == HOST_LOADER;
 }
 
 void gap_owners_push(struct gap_owners *owners, const struct gap_owner *owner);

@@ -70,7 +70,7 @@ struct taken {
 };
 
 /* counts: does the call of the site belong to this gap, and not to a later piece of it? */
-static void add(struct gap_places *places, enum gap_cost cost, const struct taken *taken,
+static void add(struct gap_places *places, enum gap_cost cost, struct gap_group group,
 	const struct budget_site *site, bool counts, uint64_t ns)
 {
 	struct gap_place *place = places->places[site->site];
@@ -79,7 +79,7 @@ static void add(struct gap_places *places, enum gap_cost cost, const struct take
 	if (!ns) {
 		return;
 	}
-	sum = sum_of(places, place, cost, taken->group);
+	sum = sum_of(places, place, cost, group);
 	sum->ns += ns;
 	if (counts && (!site->end || site->end != place->ends[cost])) {
 		place->ends[cost] = site->end;
@@ -90,7 +90,7 @@ static void add(struct gap_places *places, enum gap_cost cost, const struct take
 static void add_launch(
 	struct gap_places *places, enum gap_cost cost, const struct taken *taken, uint64_t ns)
 {
-	add(places, cost, taken, &taken->gap->launch, !taken->gap->is_cut, ns);
+	add(places, cost, taken->group, &taken->gap->launch, !taken->gap->is_cut, ns);
 }
 
 static void add_state(struct gap_places *places, enum gap_cost cost, const struct taken *taken,
@@ -98,7 +98,7 @@ static void add_state(struct gap_places *places, enum gap_cost cost, const struc
 {
 	const struct budget_site *owner = &taken->gap->owners[state];
 
-	add(places, cost, taken, owner, owner->end != 0, ns);
+	add(places, cost, taken->group, owner, owner->end != 0, ns);
 }
 
 /* Returns the time that the wait cost which opened the gap. */
@@ -127,7 +127,14 @@ void gap_places_take(
 		add_launch(places, GAP_COST_USER, &taken, user);
 	}
 	add_state(places, GAP_COST_WAIT, &taken, HOST_WAIT, ns[HOST_WAIT] + drained(gap));
+	add_state(places, GAP_COST_UPLOAD, &taken, HOST_STAGING, ns[HOST_STAGING]);
 	add_state(places, GAP_COST_LOADER, &taken, HOST_LOADER, ns[HOST_LOADER]);
 	add_state(places, GAP_COST_ALLOCATION, &taken, HOST_ALLOCATION, ns[HOST_ALLOCATION]);
 	add_state(places, GAP_COST_STARTUP, &taken, HOST_STARTUP, ns[HOST_STARTUP]);
+}
+
+void gap_places_take_owned(struct gap_places *places, enum gap_cost cost,
+	const struct budget_site *site, uint64_t ns, struct gap_group group)
+{
+	add(places, cost, group, site, site->end != 0, ns);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where gaps of the time budget come from, and what they cost in the steps of each group. A place
+ * Where gaps of the time budget come from, and copies and communication that nothing hides, and
+ * what they cost in the steps of each group. A place
  * is a call with the operator and the Python stack around it, or such an operator: what the host
  * was in, or what launched the work that ends the gap. Costs are parts of the budget, so over all
  * places they sum to what the budget has.
  *
- * Memory: 170 bytes for each place, and 32 for each cost of a place in a group of steps, however
+ * Memory: 200 bytes for each place, and 32 for each cost of a place in a group of steps, however
  * many steps there are.
  */
 #ifndef REPORT_BUDGET_GAP_PLACES_H
@@ -21,10 +22,15 @@ enum gap_cost {
 	GAP_COST_USER,	  /* in these, too: ranges of the user, and code that nothing explains */
 	GAP_COST_LATENCY, /* the part of that name */
 	/* by what the host was in */
-	GAP_COST_WAIT, /* waits, and all else in gaps that a wait opened but start-up and loader */
+	/* waits, and all else in gaps that a wait opened but start-up and loader; and copies from
+	 * the GPU */
+	GAP_COST_WAIT,
+	GAP_COST_UPLOAD, /* calls that wait for copies to the GPU, and these */
 	GAP_COST_LOADER,
 	GAP_COST_ALLOCATION,
 	GAP_COST_STARTUP,
+	/* by what communicates */
+	GAP_COST_COMMUNICATION, /* but waiting for a rank */
 	NR_GAP_COSTS,
 };
 
@@ -74,5 +80,8 @@ uint32_t gap_places_find(struct gap_places *places, const struct gap_place_key *
 /* From the last gap to the first, as budget.on_gap gets them. The group is that of its step. */
 void gap_places_take(
 	struct gap_places *places, const struct budget_gap *gap, struct gap_group group);
+/* The same of time in which copies or communication run, as budget.on_owned gets it. */
+void gap_places_take_owned(struct gap_places *places, enum gap_cost cost,
+	const struct budget_site *site, uint64_t ns, struct gap_group group);
 
 #endif

@@ -60,25 +60,24 @@ const char *const verdict_cause_names[NR_VERDICT_CAUSES] = {
 	[VERDICT_OPERATORS] = "operators_cpu_bound",
 };
 
-/* Names, for each cause, what the replay takes out and where its places come from. */
+/* For each cause, what the replay takes out and which costs of places are its own. */
 static const struct {
 	enum replay_removal removal; /* NR_REPLAY_REMOVALS: nothing, or the time of its calls */
-	unsigned int gap_costs;	     /* bits; 0: not of gaps, or none */
-	enum advice_cause sites; /* if so: of which only names are known; NR_ADVICE_CAUSES: none */
+	unsigned int costs;	     /* bits of enum gap_cost */
 } causes[NR_VERDICT_CAUSES] = {
-	[VERDICT_LOST] = {NR_REPLAY_REMOVALS, 0, NR_ADVICE_CAUSES},
-	[VERDICT_STARTUP] = {NR_REPLAY_REMOVALS, 1u << GAP_COST_STARTUP, NR_ADVICE_CAUSES},
-	[VERDICT_STRAGGLER] = {REPLAY_NO_STRAGGLERS, 0, NR_ADVICE_CAUSES},
-	[VERDICT_LOADER] = {REPLAY_NO_LOADER, 1u << GAP_COST_LOADER, NR_ADVICE_CAUSES},
-	[VERDICT_READBACK] = {REPLAY_NO_SYNC, 1u << GAP_COST_WAIT, NR_ADVICE_CAUSES},
-	[VERDICT_ALLOCATION] = {NR_REPLAY_REMOVALS, 1u << GAP_COST_ALLOCATION, NR_ADVICE_CAUSES},
-	[VERDICT_LAUNCH] = {REPLAY_NO_LAUNCHES, 1u << GAP_COST_HOST, NR_ADVICE_CAUSES},
-	[VERDICT_USER] = {NR_REPLAY_REMOVALS, 1u << GAP_COST_USER, NR_ADVICE_CAUSES},
-	[VERDICT_COPIES] = {REPLAY_NO_COPIES, 0, ADVICE_PAGEABLE},
-	[VERDICT_COMMUNICATION] = {REPLAY_NO_COMM, 0, ADVICE_COMMUNICATION},
-	[VERDICT_GAPS] = {REPLAY_NO_GAPS, 1u << GAP_COST_LATENCY, NR_ADVICE_CAUSES},
-	[VERDICT_KERNELS] = {NR_REPLAY_REMOVALS, 0, NR_ADVICE_CAUSES},
-	[VERDICT_OPERATORS] = {NR_REPLAY_REMOVALS, 0, NR_ADVICE_CAUSES},
+	[VERDICT_LOST] = {NR_REPLAY_REMOVALS, 0},
+	[VERDICT_STARTUP] = {NR_REPLAY_REMOVALS, 1u << GAP_COST_STARTUP},
+	[VERDICT_STRAGGLER] = {REPLAY_NO_STRAGGLERS, 0},
+	[VERDICT_LOADER] = {REPLAY_NO_LOADER, 1u << GAP_COST_LOADER},
+	[VERDICT_READBACK] = {REPLAY_NO_SYNC, 1u << GAP_COST_WAIT},
+	[VERDICT_ALLOCATION] = {NR_REPLAY_REMOVALS, 1u << GAP_COST_ALLOCATION},
+	[VERDICT_LAUNCH] = {REPLAY_NO_LAUNCHES, 1u << GAP_COST_HOST},
+	[VERDICT_USER] = {NR_REPLAY_REMOVALS, 1u << GAP_COST_USER},
+	[VERDICT_COPIES] = {REPLAY_NO_COPIES, 1u << GAP_COST_UPLOAD},
+	[VERDICT_COMMUNICATION] = {REPLAY_NO_COMM, 1u << GAP_COST_COMMUNICATION},
+	[VERDICT_GAPS] = {REPLAY_NO_GAPS, 1u << GAP_COST_LATENCY},
+	[VERDICT_KERNELS] = {NR_REPLAY_REMOVALS, 0},
+	[VERDICT_OPERATORS] = {NR_REPLAY_REMOVALS, 0},
 };
 
 /* ---- its parts ---- */
@@ -116,9 +115,10 @@ static void choose_changes(struct verdict *verdict)
 	prediction->context = verdict;
 }
 
-static uint32_t site_of(void *context, const struct op_call *call, const struct op *op)
+static uint32_t site_of(
+	void *context, uint32_t name, const struct op_call *call, const struct op *op)
 {
-	return advice_facts_site(((struct verdict *)context)->advice.at, call, op);
+	return advice_facts_site(((struct verdict *)context)->advice.at, name, call, op);
 }
 
 static void on_gap(void *context, const struct budget_gap *gap)
@@ -130,12 +130,25 @@ static void on_gap(void *context, const struct budget_gap *gap)
 	advice_facts_take_gap(facts, gap);
 }
 
+static void on_owned(void *context, const struct budget_step *step, enum budget_owned owned,
+	const struct budget_site *site, uint64_t ns)
+{
+	static const enum gap_cost costs[NR_BUDGET_OWNED] = {
+		[BUDGET_OWNED_UPLOADS] = GAP_COST_UPLOAD,
+		[BUDGET_OWNED_DOWNLOADS] = GAP_COST_WAIT,
+		[BUDGET_OWNED_COMMUNICATION] = GAP_COST_COMMUNICATION};
+
+	advice_facts_take_owned(
+		((struct verdict *)context)->advice.at, costs[owned], step, site, ns);
+}
+
 void verdict_init(void *state)
 {
 	struct verdict *verdict = state;
 
 	advice_init(&verdict->advice);
 	verdict->headline.on_gap = on_gap;
+	verdict->headline.on_owned = on_owned;
 	verdict->headline.site_of = site_of;
 	verdict->headline.gap_context = verdict;
 	verdict->headline.rank_waits = verdict->advice.input.waits ? verdict->advice.input.waits
@@ -847,14 +860,9 @@ static void add_work_places(
 void verdict_add_places(
 	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
 {
-	const struct advice_facts *facts = verdict->facts;
-	enum advice_cause cause = causes[finding->cause].sites;
-
 	if (finding->cause == VERDICT_KERNELS || finding->cause == VERDICT_OPERATORS) {
 		add_work_places(verdict, finding, out);
-	} else if (causes[finding->cause].gap_costs) {
-		add_gap_places(verdict, finding, causes[finding->cause].gap_costs, out);
-	} else if (facts && cause < NR_ADVICE_CAUSES) {
-		advice_sites_add_names(&facts->sites, cause, facts->base_mask, facts->process, out);
+	} else if (causes[finding->cause].costs) {
+		add_gap_places(verdict, finding, causes[finding->cause].costs, out);
 	}
 }

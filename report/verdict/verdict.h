@@ -71,7 +71,7 @@ void verdict_add_sentence(
 
 /*
  * Appends the places with most of the time that the cause costs, "" if none is known: means as its
- * own, of the same steps and processes. Of copies and communication only names are known.
+ * own, of the same steps and processes.
  */
 void verdict_add_places(
 	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out);

@@ -112,11 +112,15 @@ struct costs {
 static struct costs costs_of(const struct headline_step *step)
 {
 	const uint64_t *ns = &step->parts[BUDGET_HOST], *drained = step->drained;
-	struct costs costs = {.ns = {[GAP_COST_LATENCY] = step->parts[BUDGET_LATENCY],
-				      [GAP_COST_WAIT] = ns[HOST_WAIT],
-				      [GAP_COST_LOADER] = ns[HOST_LOADER],
-				      [GAP_COST_ALLOCATION] = ns[HOST_ALLOCATION],
-				      [GAP_COST_STARTUP] = ns[HOST_STARTUP]}};
+	struct costs costs = {
+		.ns = {[GAP_COST_LATENCY] = step->parts[BUDGET_LATENCY],
+			[GAP_COST_WAIT] = ns[HOST_WAIT] + step->parts[BUDGET_DOWNLOAD],
+			[GAP_COST_UPLOAD] = ns[HOST_STAGING] + step->parts[BUDGET_UPLOAD],
+			[GAP_COST_COMMUNICATION] =
+				step->parts[BUDGET_TRANSFER] + step->parts[BUDGET_COMMUNICATION],
+			[GAP_COST_LOADER] = ns[HOST_LOADER],
+			[GAP_COST_ALLOCATION] = ns[HOST_ALLOCATION],
+			[GAP_COST_STARTUP] = ns[HOST_STARTUP]}};
 
 	costs.ns[GAP_COST_USER] =
 		ns[HOST_RANGE] + ns[HOST_USER] - drained[HOST_RANGE] - drained[HOST_USER];

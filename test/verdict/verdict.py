@@ -129,7 +129,7 @@ def places_are_in_reach(_want, rows, _screen):
             reach = float(value.replace(",", "")) * UNITS[unit]
         if sum(times) > reach * (1 + DIGITS) + len(times):
             yield f"{row['cause']} costs {reach}, but: {row['places']}"
-        if row["cause"] in ("launch", "python_host") and not times:
+        if row["cause"] in ("launch", "python_host", "copies_h2d", "comm_exposed") and not times:
             yield f"{row['cause']} has no place: {row['sentence']}"
 
 
