@@ -657,6 +657,8 @@ void step_loader_add_op(struct step_loader *load, const struct op *op)
 	item->is_loader = class == OP_DATALOADER;
 	item->is_collective =
 		class == OP_RANGE && host_collective_library_of(op->name) != HOST_COLLECTIVE_NONE;
+	/* It is complete: the walk has come to its begin, also where nothing calls CUDA. */
+	reach(load, begin);
 }
 
 void step_loader_add_call(struct step_loader *load, const struct op_call *call)

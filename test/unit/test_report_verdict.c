@@ -450,6 +450,37 @@ static const char *without_gpus(const char *name, uint64_t linear_ns, uint32_t s
 	return made.path;
 }
 
+/* More operators than are held at once, in steps of fewer: these are replayed all the same. */
+START_TEST(long_runs_on_the_cpu_are_predicted)
+{
+	struct made made = made_open("long.gprof");
+	struct verdict *verdict;
+	struct process *process;
+	uint64_t at = 1000;
+
+	for (uint64_t step = 0; step < 60; step++, at += 100000) {
+		made_step(&made, at, step);
+		made_op(&made, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", at,
+			at + 40000, 0);
+		for (uint64_t i = 0; i < 9000; i++) {
+			made_op(&made, i < 4500 ? "aten::mm" : "MmBackward0", at + 40000 + 5 * i,
+				at + 40004 + 5 * i, 0);
+		}
+		made_op(&made, "Optimizer.step#SGD.step", at + 90000, at + 99000, 0);
+	}
+	made_step(&made, at, 60);
+	gen_close(made.gen, "exit");
+	verdict = verdict_of(made.path, &process);
+	verdict_find(verdict);
+	ck_assert_uint_eq(verdict->findings[0].cause, VERDICT_LOADER);
+	ck_assert_double_eq_tol(verdict->findings[0].saved_ns, 40000, 500);
+	/* Evenly thinned out. */
+	ck_assert_uint_ge(prediction_of(&verdict->prediction, 0)->nr_steps, 29);
+	view_destroy(&view_advice, verdict);
+	process_destroy(process);
+}
+END_TEST
+
 /* Own times are means of the steps that count; those of two threads at once are no parts. */
 START_TEST(operators_that_take_nearly_all_without_gpus_are_a_verdict)
 {
@@ -608,5 +639,6 @@ UNIT_SUITE("report/verdict", idle_time_belongs_to_what_the_launching_thread_did,
 	what_comes_once_is_start_up, a_remedy_fits_the_device,
 	on_the_cpu_code_outside_of_operators_is_a_cause,
 	operators_that_take_nearly_all_without_gpus_are_a_verdict,
-	kernels_that_take_nearly_all_are_named, kernels_without_names_are_said_to_be_that,
-	names_of_kernels_fit_two_lines, more_steps_take_no_more_memory_for_times)
+	kernels_that_take_nearly_all_are_named, long_runs_on_the_cpu_are_predicted,
+	kernels_without_names_are_said_to_be_that, names_of_kernels_fit_two_lines,
+	more_steps_take_no_more_memory_for_times)
