@@ -70,7 +70,7 @@ is "AllReduce gloo 12 48000 4800000" \
 is "10000000 null null null" \
 	"$(query '.communication.rows[] | "\(.algbw_bytes_per_s) \(.busbw_bytes_per_s) \(.waiting_ns) \(.ranks)"')" "rates, without waits"
 ok grep -q '12 calls have no number or no common communicator' "$T/json"
-is "0 null 5800000 2400000 3000000 600000 1000000 1 null 5800000 3600000 1800000 600000 1000000" \
+is "0 null 6000000 2400000 3000000 600000 1200000 1 null 6000000 3600000 1800000 600000 1200000" \
 	"$(query '[.distributed.rows[] | .rank, .device, .time_ns, .computation_ns, .communication_ns, .overlap_ns, .other_ns] | join(" ") | gsub("  "; " null ")')" \
 	"distributed"
 summary distributed --detail
