@@ -56,8 +56,9 @@ struct view_input {
 	struct what_if *what_if; /* what the view what-if changes; NULL: each removal by itself */
 	bool has_all_steps; /* also those that warm up and outliers, as tables of other tools */
 	bool is_merged; /* `reduce` reads the states: they also gather what only `merge` needs */
-	bool is_whole_percent; /* occupancy in whole percents, as the TensorBoard plugin has it */
-	size_t line_width;     /* of text, in columns; 0: no limit */
+	/* As the TensorBoard plugin has it: occupancy in whole percents, GPUs between steps, too */
+	bool is_of_plugin;
+	size_t line_width; /* of text, in columns; 0: no limit */
 };
 
 /* The state of another view, of the same pass. */

@@ -190,7 +190,9 @@ static void close_from(struct budget *budget, struct budget_step *step, uint64_t
 	budget_sweep(budget, step, begin, end);
 	gap_owners_pass(&budget->owners, begin);
 	if (budget->has_devices) {
-		add_devices(budget, step, begin, end);
+		add_devices(budget, step, begin,
+			step->devices_end_ns < budget->closed_ns ? step->devices_end_ns
+								 : budget->closed_ns);
 	}
 	budget->closed_ns = begin;
 }
@@ -210,6 +212,9 @@ static void begin_step(struct budget *budget, struct budget_step *step)
 	if (step->end_ns > budget->closed_ns) {
 		step->end_ns = budget->closed_ns;
 	}
+	step->devices_end_ns = budget->has_pauses && step + 1 < budget->steps + budget->nr_steps
+				       ? step[1].begin_ns
+				       : step->end_ns;
 }
 
 /* Where the last step that is open begins, as far as is known of the one before it. */

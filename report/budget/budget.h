@@ -96,6 +96,7 @@ struct budget_step {
 	uint32_t place;		   /* as in phase_segment; 0: there are no steps */
 	uint64_t begin_ns, end_ns; /* of the marks; then of the step as above */
 	uint64_t device_end_ns;	   /* of what was launched in it */
+	uint64_t devices_end_ns;   /* `devices` are up to there */
 	uint64_t ns[NR_BUDGET_PARTS];
 	/* By what the host did: parts of latency and dependencies, and of gaps that a wait opened
 	 */
@@ -181,6 +182,7 @@ struct budget {
 	struct device_work work;
 	size_t most; /* BUDGET_MOST; tests have it small */
 	bool has_steps, has_devices;
+	bool has_pauses;  /* devices count until the next step begins, as in TensorBoard */
 	bool is_done;	  /* what is still to come is before the first step */
 	bool is_too_much; /* more than that at once: nothing more is kept, nothing known */
 	uint64_t nr_late; /* events that belong to steps already closed, cut off there */

@@ -584,7 +584,7 @@ static void print_process(struct tensorboard *pages, struct process *process)
 	struct view_input input = {.processes = &process,
 		.nr_processes = 1,
 		.detail = VIEW_DETAIL_ALL,
-		.is_whole_percent = true};
+		.is_of_plugin = true};
 	const struct view_class *classes[NR_TENSORBOARD_SOURCES];
 	void *views[NR_TENSORBOARD_SOURCES];
 	size_t nr = 0;

@@ -69,6 +69,7 @@ static void begin(struct breakdown_view *view, struct process *process, bool has
 {
 	rank_waits_begin(&view->waits);
 	budget_begin(&view->budget, process, has_devices);
+	view->budget.has_pauses = view->input.is_of_plugin;
 	view->budget.rank_waits = view->input.waits ? view->input.waits : &view->waits;
 }
 
@@ -164,7 +165,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 				: step->end_ns > step->begin_ns) {
 			if (counted.counts[step->place]) {
 				add_devices(result, process, step);
-				all_ns += step->end_ns - step->begin_ns;
+				all_ns += step->devices_end_ns - step->begin_ns;
 				result->counts[result->nr_steps] = true;
 				result->nr_counted++;
 			}

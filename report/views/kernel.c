@@ -258,7 +258,7 @@ static void fill_use(const struct kernel_view *view, size_t row, struct table_ce
 	if (occupancy_mean_blocks(mean, &value)) {
 		table_set_number(&cells[BLOCKS], value);
 	}
-	if (occupancy_mean_percent(mean, view->input.is_whole_percent, &value)) {
+	if (occupancy_mean_percent(mean, view->input.is_of_plugin, &value)) {
 		table_set_number(&cells[OCCUPANCY], value);
 	}
 	if (limits) {

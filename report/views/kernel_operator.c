@@ -201,7 +201,7 @@ static void fill(
 	if (occupancy_mean_blocks(&row->mean, &value)) {
 		table_set_number(&cells[BLOCKS], value);
 	}
-	if (occupancy_mean_percent(&row->mean, view->input.is_whole_percent, &value)) {
+	if (occupancy_mean_percent(&row->mean, view->input.is_of_plugin, &value)) {
 		table_set_number(&cells[OCCUPANCY], value);
 	}
 	if (limits) {

@@ -21,10 +21,14 @@ load()
 {
 	local steps="--steps 0-"
 	"$report" $steps --view steps --format csv "$GPROF_TRACES/$1.json.gz" 2>/dev/null | grep -q "^[0-9]" || steps=
+	# In TensorBoard a GPU's use is also of the pauses between steps.
+	# shellcheck disable=SC2086
+	"$report" --style tensorboard --format csv --view overview $steps "$GPROF_TRACES/$1.json.gz" 2>/dev/null |
+		awk -F, '/^[0-9]+,/ { print "utilization_pct", $5; print "sm_efficiency_pct", $6; exit }' >"$rows"
 	# shellcheck disable=SC2086
 	"$report" --format json --view breakdown,gpu-summary $steps --top 0 "$GPROF_TRACES/$1.json.gz" 2>/dev/null |
 		sed -n -e '/"step": "\(average\|all\)"/p' -e '/"utilization_pct"/p' |
-		grep -oE '"[a-z_]+": [0-9.]+' | tr -d '":' >"$rows"
+		grep -oE '"[a-z_]+": [0-9.]+' | tr -d '":' >>"$rows"
 }
 
 # is NAME WANTED TOLERANCE KEY[+KEY]...: times are compared in us
