@@ -232,16 +232,10 @@ static double median_of(const struct job *job, size_t without, bool is_by_waitin
 	return median;
 }
 
-/* Of the mean step of all ranks, as of findings; of its own where that is not known. */
-static double delay_pct(const struct job *job, const struct pace *pace)
+/* Of the job's mean step, as findings. */
+static double delay_pct(const struct job *job)
 {
-	const struct headline_figures *figures = &job->figures;
-	double step_ns = pace->step_ns;
-
-	if (figures->has_parts && figures->parts_ns && figures->nr_step_rows) {
-		step_ns = (double)figures->parts_ns / (double)figures->nr_step_rows;
-	}
-	return step_ns > 0 ? 100 * job->delay_ns / step_ns : 0;
+	return job->figures.mean_ns > 0 ? 100 * job->delay_ns / job->figures.mean_ns : 0;
 }
 
 /*
@@ -274,7 +268,7 @@ static void find_straggler(struct job *job)
 	median_ns = median_of(job, slowest, job->is_by_waiting);
 	job->delay_ns = job->is_by_waiting ? median_ns - job->paces[slowest].exposed_ns
 					   : job->paces[slowest].step_ns - median_ns;
-	if (delay_pct(job, &job->paces[slowest]) > SLOW_PERCENT) {
+	if (delay_pct(job) > SLOW_PERCENT) {
 		job->straggler = &job->paces[slowest];
 	}
 }
@@ -337,11 +331,11 @@ static void add_straggler(const struct job *job, struct figure_lines *lines)
 	text_time(time, job->delay_ns);
 	if (job->is_by_waiting) {
 		snprintf(item, sizeof(item), "the others wait %s a step for %s (%.1f %%)", time,
-			rank, delay_pct(job, job->straggler));
+			rank, delay_pct(job));
 	} else {
 		snprintf(item, sizeof(item),
 			"a step of %s takes %s longer than those of the others (%.1f %%)", rank,
-			time, delay_pct(job, job->straggler));
+			time, delay_pct(job));
 	}
 	figure_lines_begin(lines, "Ranks");
 	figure_lines_add(lines, item);
@@ -382,12 +376,12 @@ static void make_columns(struct table_column *columns)
 		TABLE_COLUMN("straggler", "Straggler", TABLE_TEXT,
 			.help = "the rank that the others wait for, or whose steps are longest; "
 				"unknown "
-				"below 5 % of the mean step"),
+				"below 5 % of the job's mean step"),
 		TABLE_COLUMN("delay_ns", "Delay", TABLE_MEAN_TIME,
 			.help = "what the others wait for it in a step, or how much longer its "
 				"steps take; of medians"),
-		TABLE_COLUMN("delay_pct", "Delay %", TABLE_PERCENT,
-			.help = "of the mean step of all ranks"),
+		TABLE_COLUMN(
+			"delay_pct", "Delay %", TABLE_PERCENT, .help = "of the job's mean step"),
 	};
 
 	memcpy(columns, headline_columns, sizeof(headline_columns));
@@ -406,7 +400,7 @@ static void fill(const struct job *job, struct table_cell *cells)
 	if (job->straggler) {
 		reduced_who_cell(&cells[STRAGGLER], &job->straggler->who);
 		table_set_number(&cells[DELAY], job->delay_ns);
-		table_set_number(&cells[DELAY_SHARE], delay_pct(job, job->straggler));
+		table_set_number(&cells[DELAY_SHARE], delay_pct(job));
 	}
 }
 

@@ -32,7 +32,7 @@ struct verdict_finding {
 	enum verdict_cause cause;
 	double reach_ns;
 	double saved_ns; /* at most reach_ns; below 0: unknown */
-	double step_ns;	 /* what it is a share of: the step, or the recording */
+	double step_ns;	 /* what it is a share of: the step of the job, or the recording */
 	bool is_capped;	 /* the replay predicts more than the reach */
 };
 

@@ -163,6 +163,10 @@ def findings(have):
             yield f"{finding['cause']} reaches beyond the step: {finding['reach_ns']} of {finding['step_ns']}"
         if None not in (finding["saved_ns"], finding["reach_ns"]) and finding["saved_ns"] > finding["reach_ns"] + 1:
             yield f"{finding['cause']} saves more than it reaches: {finding['saved_ns']} of {finding['reach_ns']}"
+        want = max(step, row["mean_ns"] or 0)
+        is_share = finding["cause"] not in ("kernels_gpu_bound", "operators_cpu_bound", "lost_data")
+        if row["processes"] > 1 and row["steps"] and is_share and abs(finding["step_ns"] - want) > len(GPU) + 1e-12 * want:
+            yield f"{finding['cause']} is of a step of {finding['step_ns']}, the job's takes {want}"
         if row["processes"] == 1 and step and abs(finding["step_ns"] - step) > len(GPU) + 1e-12 * step:
             yield f"{finding['cause']} is of a step of {finding['step_ns']}, the headline's takes {step}"
     yield from verdict.places_are_in_reach(None, have["findings"], None)
