@@ -8,9 +8,8 @@ CC       := gcc
 endif
 B        ?= build
 PREFIX   ?= /usr/local
-# Sanitized, lines are all that a report names, and most of -O2 is lost to the checks: these build in half the
-# time; with AddressSanitizer -Og takes a fifth less than -O1, with ThreadSanitizer more.
-OPT      ?= $(if $(findstring address,$(SAN)),-Og -g1,$(if $(SAN),-O1 -g1,-O2 -g))
+# Sanitized, lines are all that a report names, and most of -O2 is lost to the checks: -Og builds in half the time.
+OPT      ?= $(if $(SAN),-Og -g1,-O2 -g)
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 WERROR   ?= -Werror
 comma    := ,

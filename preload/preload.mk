@@ -14,6 +14,8 @@ $(B)/preload/hooks_dl.o: CPPFLAGS += -DCOMPAT_OWN_LOADER
 # Vectors made of neighbouring fields are loaded across the stores of two arguments, which stalls. A hook jumps
 # to its slow half at -O1, too.
 $(B)/preload/hook/hook.o: CFLAGS += -fno-tree-slp-vectorize -foptimize-sibling-calls
+# Where the variables of some thousand functions are would take a quarter of this file's time.
+$(B)/preload/hook/hook.o: CFLAGS += -g1
 # Where a hook cannot jump to its slow half, its frame shows the caller.
 ifeq ($(filter x86_64%,$(shell $(CC) -dumpmachine)),)
 $(B)/preload/hook/hook.o: CFLAGS += -fno-omit-frame-pointer

@@ -9,6 +9,9 @@ UNIT_OBJ := $(addprefix $(B)/test/unit/,unit.o decode.o written.o cupti_real.o) 
 CHECK_LIBS ?= -lcheck -lsubunit -lm -lrt
 INTEG_BIN := $(patsubst test/integ/%.c,$(B)/integ/%,$(wildcard test/integ/s_*.c))
 
+# A test runs once, and mostly waits for what it tests: compiling it takes longer. -Og knows what may be used
+# uninitialized, which sanitized builds do not ask.
+$(B)/test/unit/%.o $(B)/test/gen/%.o: OPT := $(if $(SAN),-O0 -g1,-Og -g1)
 # Check's macros make functions that nothing declares; its varargs need an empty argument.
 $(B)/test/unit/%.o: CFLAGS += -Wno-missing-prototypes
 $(UNIT_BIN): %: %.o $(UNIT_OBJ)
