@@ -59,8 +59,7 @@ esac
 # Each call is in a stream, or counted as lost, or the stream says that it is unfinished, or the
 # host knows that there is none.
 summary api,losses
-kept=$(query '[.api.rows[]?.calls] | add // 0')
-lost=$(query '[.losses.rows[]?.count // 0] | add // 0')
+read -r kept lost <<<"$(query '"\([.api.rows[]?.calls] | add // 0) \([.losses.rows[]?.count // 0] | add // 0)"')"
 [[ $kept =~ ^[0-9]+$ ]] || kept=0
 [[ $lost =~ ^[0-9]+$ ]] || lost=0
 if [ $((kept + lost)) -lt "$CALLS" ]; then
