@@ -51,62 +51,6 @@ enum cupti_kind {
 	CUPTI_KIND_END = 56,	     /* one past the last kind of CUDA 13.0 */
 };
 
-/*
- * Enumerations that appear in records, with the names that Kineto prints for them:
- *   X(suffix, value, printed name)
- */
-#define CUPTI_COPY_LIST(X)       \
-	X(UNKNOWN, 0, "Unknown") \
-	X(HTOD, 1, "HtoD")       \
-	X(DTOH, 2, "DtoH")       \
-	X(HTOA, 3, "HtoA")       \
-	X(ATOH, 4, "AtoH")       \
-	X(ATOA, 5, "AtoA")       \
-	X(ATOD, 6, "AtoD")       \
-	X(DTOA, 7, "DtoA")       \
-	X(DTOD, 8, "DtoD")       \
-	X(HTOH, 9, "HtoH")       \
-	X(PTOP, 10, "PtoP")
-
-#define CUPTI_MEMORY_LIST(X)                 \
-	X(UNKNOWN, 0, "Unknown")             \
-	X(PAGEABLE, 1, "Pageable")           \
-	X(PINNED, 2, "Pinned")               \
-	X(DEVICE, 3, "Device")               \
-	X(ARRAY, 4, "Array")                 \
-	X(MANAGED, 5, "Managed")             \
-	X(DEVICE_STATIC, 6, "Device Static") \
-	X(MANAGED_STATIC, 7, "Managed Static")
-
-#define CUPTI_OVERHEAD_LIST(X)                                                           \
-	X(UNKNOWN, 0, "Unknown")                                                         \
-	X(DRIVER_COMPILER, 1, "Driver Compiler")                                         \
-	X(CUPTI_BUFFER_FLUSH, 0x10000, "Buffer Flush")                                   \
-	X(CUPTI_INSTRUMENTATION, 0x20000, "Instrumentation")                             \
-	X(CUPTI_RESOURCE, 0x30000, "Resource")                                           \
-	X(RUNTIME_TRIGGERED_MODULE_LOADING, 0x40000, "Runtime Triggered Module Loading") \
-	X(LAZY_FUNCTION_LOADING, 0x50000, "Lazy Function Loading")                       \
-	X(COMMAND_BUFFER_FULL, 0x60000, "Command Buffer Full")                           \
-	X(ACTIVITY_BUFFER_REQUEST, 0x70000, "Activity Buffer Request")                   \
-	X(UVM_ACTIVITY_INIT, 0x80000, "UVM Activity Init")
-
-#define CUPTI_SYNC_LIST(X)                           \
-	X(UNKNOWN, 0, "Unknown")                     \
-	X(EVENT_SYNCHRONIZE, 1, "Event Sync")        \
-	X(STREAM_WAIT_EVENT, 2, "Stream Wait Event") \
-	X(STREAM_SYNCHRONIZE, 3, "Stream Sync")      \
-	X(CONTEXT_SYNCHRONIZE, 4, "Context Sync")
-
-#define CUPTI_ENUM_COPY(suffix, value, name)	 CUPTI_COPY_##suffix = (value),
-#define CUPTI_ENUM_MEMORY(suffix, value, name)	 CUPTI_MEMORY_##suffix = (value),
-#define CUPTI_ENUM_OVERHEAD(suffix, value, name) CUPTI_OVERHEAD_##suffix = (value),
-#define CUPTI_ENUM_SYNC(suffix, value, name)	 CUPTI_SYNC_##suffix = (value),
-
-enum cupti_copy_kind { CUPTI_COPY_LIST(CUPTI_ENUM_COPY) };
-enum cupti_memory_kind { CUPTI_MEMORY_LIST(CUPTI_ENUM_MEMORY) };
-enum cupti_overhead_kind { CUPTI_OVERHEAD_LIST(CUPTI_ENUM_OVERHEAD) };
-enum cupti_sync_type { CUPTI_SYNC_LIST(CUPTI_ENUM_SYNC) };
-
 enum cupti_object_kind {
 	CUPTI_OBJECT_THREAD = 2,
 };
@@ -253,8 +197,8 @@ struct cupti_kernel {
 
 struct cupti_memcpy {
 	uint32_t kind;
-	uint8_t copy_kind; /* enum cupti_copy_kind */
-	uint8_t src_kind;  /* enum cupti_memory_kind */
+	uint8_t copy_kind; /* CUpti_ActivityMemcpyKind */
+	uint8_t src_kind;  /* CUpti_ActivityMemoryKind */
 	uint8_t dst_kind;
 	uint8_t flags; /* enum cupti_flag */
 	uint64_t bytes;
@@ -329,18 +273,6 @@ struct cupti_memset {
 	uint8_t pad2[3];
 };
 
-/* CUPTI_KIND_DRIVER, CUPTI_KIND_RUNTIME, CUPTI_KIND_INTERNAL_LAUNCH_API. */
-struct cupti_api {
-	uint32_t kind;
-	uint32_t cbid;
-	uint64_t start_ns;
-	uint64_t end_ns;
-	uint32_t process_id;
-	uint32_t thread_id;
-	uint32_t correlation_id;
-	uint32_t return_value;
-};
-
 struct cupti_sync {
 	uint32_t kind;
 	uint32_t type; /* enum cupti_sync_type */
@@ -358,7 +290,7 @@ struct cupti_sync {
 
 struct cupti_overhead {
 	uint32_t kind;
-	uint32_t overhead_kind; /* enum cupti_overhead_kind */
+	uint32_t overhead_kind; /* CUpti_ActivityOverheadKind */
 	uint32_t object_kind;	/* enum cupti_object_kind */
 	union cupti_object_id object_id;
 	uint64_t start_ns;
@@ -374,7 +306,7 @@ struct cupti_overhead {
 struct cupti_memory {
 	uint32_t kind;
 	uint32_t operation;   /* enum cupti_memory_operation */
-	uint32_t memory_kind; /* enum cupti_memory_kind */
+	uint32_t memory_kind; /* CUpti_ActivityMemoryKind */
 	uint32_t correlation_id;
 	uint64_t address;
 	uint64_t bytes;
@@ -494,22 +426,6 @@ struct cupti_event {
 	uint64_t event_sync_id;
 };
 
-struct cupti_name {
-	uint32_t kind;
-	uint32_t object_kind;
-	union cupti_object_id object_id;
-	uint32_t pad;
-	const char *name;
-};
-
-struct cupti_external {
-	uint32_t kind;
-	uint32_t external_kind; /* enum cupti_external_kind */
-	uint64_t external_id;
-	uint32_t correlation_id;
-	uint32_t reserved;
-};
-
 /* The layouts, as the real libraries have them; a mistake here would be silent garbage. */
 #define CUPTI_AT(type, field, offset) \
 	_Static_assert(offsetof(struct type, field) == (offset), #type "." #field)
@@ -550,8 +466,6 @@ CUPTI_AT(cupti_memset, memory_kind, 50);
 CUPTI_AT(cupti_memset, graph_node_id, 64);
 CUPTI_AT(cupti_memset, is_device_launched, 84);
 CUPTI_SIZE(cupti_memset, 88);
-CUPTI_AT(cupti_api, correlation_id, 32);
-CUPTI_SIZE(cupti_api, 40);
 CUPTI_AT(cupti_sync, correlation_id, 24);
 CUPTI_AT(cupti_sync, event_sync_id, 40);
 CUPTI_SIZE(cupti_sync, 56);
@@ -580,10 +494,6 @@ CUPTI_SIZE(cupti_stream, 24);
 CUPTI_AT(cupti_event, event_id, 16);
 CUPTI_AT(cupti_event, device_time_ns, 40);
 CUPTI_SIZE(cupti_event, 56);
-CUPTI_AT(cupti_name, name, 24);
-CUPTI_SIZE(cupti_name, 32);
-CUPTI_AT(cupti_external, correlation_id, 16);
-CUPTI_SIZE(cupti_external, 24);
 
 #undef CUPTI_AT
 #undef CUPTI_SIZE

@@ -78,4 +78,96 @@ struct cupti_subscriber_params_13_2 {
 	uint8_t allows_others; /* several subscribers, if all of them allow it */
 };
 
+/*
+ * Enumerations that appear in records, with the names that Kineto prints for them:
+ *   X(suffix, value, printed name)
+ */
+#define CUPTI_COPY_LIST(X)       \
+	X(UNKNOWN, 0, "Unknown") \
+	X(HTOD, 1, "HtoD")       \
+	X(DTOH, 2, "DtoH")       \
+	X(HTOA, 3, "HtoA")       \
+	X(ATOH, 4, "AtoH")       \
+	X(ATOA, 5, "AtoA")       \
+	X(ATOD, 6, "AtoD")       \
+	X(DTOA, 7, "DtoA")       \
+	X(DTOD, 8, "DtoD")       \
+	X(HTOH, 9, "HtoH")       \
+	X(PTOP, 10, "PtoP")
+
+#define CUPTI_MEMORY_LIST(X)                 \
+	X(UNKNOWN, 0, "Unknown")             \
+	X(PAGEABLE, 1, "Pageable")           \
+	X(PINNED, 2, "Pinned")               \
+	X(DEVICE, 3, "Device")               \
+	X(ARRAY, 4, "Array")                 \
+	X(MANAGED, 5, "Managed")             \
+	X(DEVICE_STATIC, 6, "Device Static") \
+	X(MANAGED_STATIC, 7, "Managed Static")
+
+#define CUPTI_OVERHEAD_LIST(X)                                                           \
+	X(UNKNOWN, 0, "Unknown")                                                         \
+	X(DRIVER_COMPILER, 1, "Driver Compiler")                                         \
+	X(CUPTI_BUFFER_FLUSH, 0x10000, "Buffer Flush")                                   \
+	X(CUPTI_INSTRUMENTATION, 0x20000, "Instrumentation")                             \
+	X(CUPTI_RESOURCE, 0x30000, "Resource")                                           \
+	X(RUNTIME_TRIGGERED_MODULE_LOADING, 0x40000, "Runtime Triggered Module Loading") \
+	X(LAZY_FUNCTION_LOADING, 0x50000, "Lazy Function Loading")                       \
+	X(COMMAND_BUFFER_FULL, 0x60000, "Command Buffer Full")                           \
+	X(ACTIVITY_BUFFER_REQUEST, 0x70000, "Activity Buffer Request")                   \
+	X(UVM_ACTIVITY_INIT, 0x80000, "UVM Activity Init")
+
+#define CUPTI_SYNC_LIST(X)                           \
+	X(UNKNOWN, 0, "Unknown")                     \
+	X(EVENT_SYNCHRONIZE, 1, "Event Sync")        \
+	X(STREAM_WAIT_EVENT, 2, "Stream Wait Event") \
+	X(STREAM_SYNCHRONIZE, 3, "Stream Sync")      \
+	X(CONTEXT_SYNCHRONIZE, 4, "Context Sync")
+
+#define CUPTI_ENUM_COPY(suffix, value, name)	 CUPTI_COPY_##suffix = (value),
+#define CUPTI_ENUM_MEMORY(suffix, value, name)	 CUPTI_MEMORY_##suffix = (value),
+#define CUPTI_ENUM_OVERHEAD(suffix, value, name) CUPTI_OVERHEAD_##suffix = (value),
+#define CUPTI_ENUM_SYNC(suffix, value, name)	 CUPTI_SYNC_##suffix = (value),
+
+enum cupti_copy_kind { CUPTI_COPY_LIST(CUPTI_ENUM_COPY) };
+enum cupti_memory_kind { CUPTI_MEMORY_LIST(CUPTI_ENUM_MEMORY) };
+enum cupti_overhead_kind { CUPTI_OVERHEAD_LIST(CUPTI_ENUM_OVERHEAD) };
+enum cupti_sync_type { CUPTI_SYNC_LIST(CUPTI_ENUM_SYNC) };
+
+/* CUPTI_KIND_DRIVER, CUPTI_KIND_RUNTIME, CUPTI_KIND_INTERNAL_LAUNCH_API. */
+struct cupti_api {
+	uint32_t kind;
+	uint32_t cbid;
+	uint64_t start_ns;
+	uint64_t end_ns;
+	uint32_t process_id;
+	uint32_t thread_id;
+	uint32_t correlation_id;
+	uint32_t return_value;
+};
+
+struct cupti_name {
+	uint32_t kind;
+	uint32_t object_kind;
+	union cupti_object_id object_id;
+	uint32_t pad;
+	const char *name;
+};
+
+struct cupti_external {
+	uint32_t kind;
+	uint32_t external_kind; /* enum cupti_external_kind */
+	uint64_t external_id;
+	uint32_t correlation_id;
+	uint32_t reserved;
+};
+
+_Static_assert(offsetof(struct cupti_api, correlation_id) == 32, "cupti_api.correlation_id");
+_Static_assert(sizeof(struct cupti_api) == 40, "cupti_api");
+_Static_assert(offsetof(struct cupti_name, name) == 24, "cupti_name.name");
+_Static_assert(sizeof(struct cupti_name) == 32, "cupti_name");
+_Static_assert(
+	offsetof(struct cupti_external, correlation_id) == 16, "cupti_external.correlation_id");
+_Static_assert(sizeof(struct cupti_external) == 24, "cupti_external");
+
 #endif
