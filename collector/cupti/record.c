@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "collector/cupti/cupti.h"
-#include "collector/cupti/record_read.h"
+#include "collector/cupti/device.h"
 #include "collector/cupti/share_clock.h"
 #include "collector/format/format.h"
 #include "collector/hang/hang.h"
@@ -17,6 +17,26 @@
 
 #define NO_DEVICE	 UINT32_MAX
 #define NR_KNOWN_KERNELS 4096u
+
+/*
+ * Returns a record as our struct: in place if the library's layout is at least as long, else a copy
+ * whose missing tail fields are 0.
+ */
+#define READ(type, record)          \
+	struct type copy_of_record; \
+	const struct type *const r = read_record(&copy_of_record, sizeof(copy_of_record), record)
+
+static inline const void *read_record(void *copy, size_t bytes, const struct cupti_record *record)
+{
+	size_t has_bytes = cupti_record_bytes(record->kind);
+
+	if (has_bytes >= bytes) {
+		return record;
+	}
+	memcpy(copy, record, has_bytes);
+	memset((char *)copy + has_bytes, 0, bytes - has_bytes);
+	return copy;
+}
 
 /* The fields that all GPU activities have. */
 struct work {
@@ -367,6 +387,74 @@ static void take_event(const struct cupti_record *record)
 	row->event = r->event_id;
 }
 
+/* ---- devices, contexts and streams ---- */
+
+static void take_device(const struct cupti_record *record)
+{
+	READ(cupti_device, record);
+	const struct {
+		const char *name;
+		uint64_t value;
+	} attributes[] = {
+		{"memory_bandwidth_kb_per_s", r->memory_bandwidth},
+		{"memory_bytes", r->memory_bytes},
+		{"constant_bytes", r->constant_bytes},
+		{"l2_bytes", r->l2_bytes},
+		{"warp_threads", r->threads_per_warp},
+		{"core_clock_khz", r->core_clock_khz},
+		{"copy_engines", r->nr_copy_engines},
+		{"multiprocessors", r->nr_multiprocessors},
+		{"max_warps_per_multiprocessor", r->max_warps_per_multiprocessor},
+		{"max_blocks_per_multiprocessor", r->max_blocks_per_multiprocessor},
+		{"shared_bytes_per_multiprocessor", r->max_shared_bytes_per_multiprocessor},
+		{"registers_per_multiprocessor", r->max_registers_per_multiprocessor},
+		{"registers_per_block", r->max_registers_per_block},
+		{"shared_bytes_per_block", r->max_shared_bytes_per_block},
+		{"max_threads_per_block", r->max_threads_per_block},
+		{"capability_major", r->capability_major},
+		{"capability_minor", r->capability_minor},
+		{"mig_enabled", r->is_mig_enabled},
+	};
+	struct gprof_row_device *row;
+	uint32_t name = dictionary_name(r->name);
+	struct gprof_text uuid = batch_text((const char *)r->uuid, sizeof(r->uuid));
+
+	/* Texts come first: making room for one may write the rows that wait. */
+	row = batch_add(GPROF_TABLE_device);
+	row->id = r->id;
+	row->name = name;
+	row->uuid = uuid;
+	for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++) {
+		device_add_attribute((int)r->id, attributes[i].name, attributes[i].value);
+	}
+}
+
+static void take_context(const struct cupti_record *record)
+{
+	READ(cupti_context, record);
+	struct gprof_row_context *row = batch_add(GPROF_TABLE_context);
+
+	row->id = r->context_id;
+	row->device = r->device_id;
+	row->parent = r->parent_context_id;
+	row->null_stream = r->null_stream_id;
+	row->is_green = r->is_green_context;
+	device_saw(r->device_id);
+}
+
+static void take_stream(const struct cupti_record *record)
+{
+	READ(cupti_stream, record);
+	struct gprof_row_stream *row = batch_add(GPROF_TABLE_stream);
+
+	row->context = r->context_id;
+	row->stream = r->stream_id;
+	row->priority = r->priority;
+	row->flags = r->flag;
+}
+
+/* ---- */
+
 void record_take(const struct cupti_record *record)
 {
 	static void (*const take[CUPTI_KIND_END])(const struct cupti_record *record) = {
@@ -380,9 +468,9 @@ void record_take(const struct cupti_record *record)
 		[CUPTI_KIND_MEMORY2] = take_memory,
 		[CUPTI_KIND_OVERHEAD] = take_overhead,
 		[CUPTI_KIND_CUDA_EVENT] = take_event,
-		[CUPTI_KIND_DEVICE] = record_take_device,
-		[CUPTI_KIND_CONTEXT] = record_take_context,
-		[CUPTI_KIND_STREAM] = record_take_stream,
+		[CUPTI_KIND_DEVICE] = take_device,
+		[CUPTI_KIND_CONTEXT] = take_context,
+		[CUPTI_KIND_STREAM] = take_stream,
 	};
 
 	if (record->kind < CUPTI_KIND_END && take[record->kind]) {
