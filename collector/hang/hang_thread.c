@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where the threads of the process are: by the calls that they have marked, and by the kernel. */
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -17,7 +16,6 @@
 #include "collector/util/dir.h"
 #include "collector/util/file_text.h"
 #include "collector/util/log.h"
-#include "collector/util/private_fd.h"
 #include "collector/util/target.h"
 
 /* Rows of threads that are in no call, in the order of the kernel's list; others are counted. */
@@ -38,15 +36,10 @@ struct look {
 /* Reads the first line of a thread's file in /proc; "" if it cannot be read. */
 static void read_line(char *out, size_t out_bytes, uint32_t tid, const char *name)
 {
-	struct private_fd file;
 	char path[64];
 
-	out[0] = 0;
 	log_format(path, sizeof(path), "/proc/self/task/%u/%s", tid, name);
-	if (!private_fd_open(&file, path, O_RDONLY, PRIVATE_FD_ANYWHERE)) {
-		private_fd_read(&file, out, out_bytes);
-		private_fd_close(&file);
-	}
+	file_text_read(path, out, out_bytes);
 	out[strcspn(out, "\n")] = 0;
 }
 
@@ -341,40 +334,22 @@ bool hang_thread_is_in_call(uint64_t raw)
 	return false;
 }
 
-static void look_at_entries(struct look *look, const char *bytes, long nr_bytes)
+static void look_at_entry(void *context, const char *name)
 {
-	const struct dir_entry *entry;
+	struct look *look = context;
+	uint32_t tid = (uint32_t)strtoull(name, NULL, 10);
 
-	for (long at = 0; at < nr_bytes; at += entry->bytes) {
-		uint32_t tid;
-
-		entry = (const struct dir_entry *)(bytes + at);
-		tid = (uint32_t)strtoull(entry->name, NULL, 10);
-		if (tid && tid != look->own_tid) {
-			look_at(look, tid);
-		}
+	if (tid && tid != look->own_tid) {
+		look_at(look, tid);
 	}
 }
 
 struct hang_call hang_thread_add_rows(const struct gprof_row_hang *head)
 {
 	struct look look = {.head = head, .own_tid = (uint32_t)syscall(SYS_gettid)};
-	char bytes[4096] __attribute__((aligned(8)));
-	struct private_fd tasks;
-	long n;
 
-	if (private_fd_open(
-		    &tasks, "/proc/self/task", O_RDONLY | O_DIRECTORY, PRIVATE_FD_ANYWHERE)) {
-		return look.longest;
-	}
 	look_at_counting(&look);
-	do {
-		n = private_fd_check(&tasks)
-			    ? 0
-			    : syscall(SYS_getdents64, tasks.fd, bytes, sizeof(bytes));
-		look_at_entries(&look, bytes, n);
-	} while (n > 0);
-	private_fd_close(&tasks);
+	dir_each("/proc/self/task", look_at_entry, &look);
 	add_rest(&look);
 	return look.longest;
 }

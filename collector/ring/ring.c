@@ -64,7 +64,8 @@ bool ring_pool_grow(uint32_t nr_chunks)
 	 * Programs often create shared memory without reserving it, so that the last one to touch
 	 * it gets SIGBUS.
 	 */
-	if ((ring_pool.path && dir_is_short(ring_pool.path, ring_pool.mapped_bytes * LEFT_SHARE)) ||
+	if ((ring_pool.path &&
+		    !dir_has_room(ring_pool.path, ring_pool.mapped_bytes * LEFT_SHARE, true)) ||
 		!populate((char *)ring_chunk_at(from), (char *)ring_chunk_at(until))) {
 		atomic_compare_exchange_strong(&ring_pool.nr_most, &most, from);
 		return false;

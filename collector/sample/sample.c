@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,6 +14,7 @@
 #include "collector/stream/batch.h"
 #include "collector/util/clock.h"
 #include "collector/util/config.h"
+#include "collector/util/dir.h"
 #include "collector/util/mode.h"
 #include "collector/util/private_fd.h"
 
@@ -132,8 +131,7 @@ static void take_slow(void)
 	struct sample_cpus cpus;
 
 	/* A directory has two links of its own, and one for each directory in it. */
-	if (!syscall(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &tasks, 0) &&
-		tasks.st_nlink > 2) {
+	if (!dir_look("/proc/self/task", &tasks) && tasks.st_nlink > 2) {
 		add_here(GPROF_METRIC_PROCESS_THREADS, tasks.st_nlink - 2);
 	}
 	if (private_fd_read(&state.cpus, text, sizeof(text)) && sample_read_cpus(text, &cpus)) {

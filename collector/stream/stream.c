@@ -470,10 +470,10 @@ uint64_t stream_rows(void)
 static bool is_place(const char *dir, uint64_t bytes, enum stream_place place)
 {
 	if (place == STREAM_PLACE_DISK) {
-		return dir_can_reserve(dir) && dir_has_room(dir, bytes);
+		return dir_can_reserve(dir) && dir_has_room(dir, bytes, false);
 	}
 	/* Memory is the program's first: of what is left a small part. */
-	return dir_is_memory(dir) && dir_has_room(dir, bytes * STREAM_MEMORY_SHARE);
+	return dir_is_memory(dir) && dir_has_room(dir, bytes * STREAM_MEMORY_SHARE, false);
 }
 
 const char *stream_rings_path(uint64_t bytes, enum stream_place place)

@@ -14,6 +14,15 @@
 #include "collector/util/private_fd.h"
 #include "collector/util/start_progress.h"
 
+/* As the system call getdents64 returns it. */
+struct entry {
+	uint64_t inode;
+	int64_t offset;
+	uint16_t bytes;
+	uint8_t type;
+	char name[];
+};
+
 /* glibc has these as symbols only since 2.33; the kernel's struct is the same on our machines. */
 static int look_at(const char *path, int flags, struct stat *status)
 {
@@ -122,18 +131,11 @@ bool dir_is_memory(const char *path)
 	return !statfs(path, &fs) && (uint32_t)fs.f_type == 0x01021994;
 }
 
-bool dir_is_short(const char *path, uint64_t bytes)
+bool dir_has_room(const char *path, uint64_t bytes, bool otherwise)
 {
 	struct statvfs fs;
 
-	return !statvfs(path, &fs) && (uint64_t)fs.f_bavail * fs.f_frsize < bytes;
-}
-
-bool dir_has_room(const char *dir, uint64_t bytes)
-{
-	struct statvfs fs;
-
-	return !statvfs(dir, &fs) && (uint64_t)fs.f_bavail * fs.f_frsize > bytes;
+	return statvfs(path, &fs) ? otherwise : (uint64_t)fs.f_bavail * fs.f_frsize > bytes;
 }
 
 void dir_each(const char *dir, void (*look)(void *context, const char *name), void *context)
@@ -146,13 +148,13 @@ void dir_each(const char *dir, void (*look)(void *context, const char *name), vo
 		return;
 	}
 	do {
-		const struct dir_entry *entry;
+		const struct entry *entry;
 
 		n = private_fd_check(&file)
 			    ? 0
 			    : syscall(SYS_getdents64, file.fd, bytes, sizeof(bytes));
 		for (long at = 0; at < n; at += entry->bytes) {
-			entry = (const struct dir_entry *)(bytes + at);
+			entry = (const struct entry *)(bytes + at);
 			look(context, entry->name);
 		}
 	} while (n > 0);

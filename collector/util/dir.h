@@ -8,15 +8,6 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-/* As the system call getdents64 returns it. */
-struct dir_entry {
-	uint64_t inode;
-	int64_t offset;
-	uint16_t bytes;
-	uint8_t type;
-	char name[];
-};
-
 /*
  * Makes every missing part of `dir`, 0700, and writes its absolute path. Returns 0 or -errno;
  * -EPERM: a part is another user's link, or another user's directory in a public folder like /tmp.
@@ -42,10 +33,7 @@ bool dir_can_reserve(const char *dir);
 /* Is it in memory (tmpfs)? Then a store into a mapped file never waits for a disk. */
 bool dir_is_memory(const char *path);
 
-/* Are `bytes` free there? */
-bool dir_has_room(const char *dir, uint64_t bytes);
-
-/* Does its file system have less room than that? False also if unknown. */
-bool dir_is_short(const char *path, uint64_t bytes);
+/* Are more than `bytes` free on the file system of that path? `otherwise` if that is unknown. */
+bool dir_has_room(const char *path, uint64_t bytes, bool otherwise);
 
 #endif
