@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "collector/ring/ending_child.h"
+#include "collector/ring/ending.h"
 #include "collector/util/config.h"
 #include "preload/hook/hook.h"
 

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Records how the process ends: its own last calls leave a mark in the header of the ring file,
- * which outlives the process, and the facts of a closed stream repeat it. Callable from any thread
- * and from signal handlers; no lock, no allocation, no system call but getpid; keeps errno.
+ * which outlives the process, and the facts of a closed stream repeat it. For a child that a signal
+ * has ended, its parent leaves the mark (ending_child.c). Callable from any thread and from signal
+ * handlers; no lock, no allocation, but for a child no system call but getpid; keeps errno.
  */
 #ifndef COLLECTOR_RING_ENDING_H
 #define COLLECTOR_RING_ENDING_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "collector/format/format.h"
 
@@ -44,6 +46,13 @@ enum gprof_end_kind ending_kind(int *code);
 
 /* The word that `end.how` holds. */
 const char *ending_word(enum gprof_end_kind kind);
+
+/*
+ * The child with that pid, which the caller has just waited for, was ended by that signal. If it
+ * left rings in /dev/shm without a mark, marks them. is_reaped: another process may have the number
+ * by now; if one has, there is no mark. Any thread, and signal handlers; keeps errno.
+ */
+void ending_mark_child(pid_t pid, int number, bool is_reaped);
 
 /* How long the target may be delayed until its last events are written, in ns. */
 uint64_t ending_patience_ns(void);

@@ -3,7 +3,7 @@
  * Finds the newest ring file of a child by its name, and writes the signal that ended the child
  * into the header, as the child would have done. The next reader of the file reports it.
  */
-#include "collector/ring/ending_child.h"
+#include "collector/ring/ending.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/ring/ending_child.h"
+#include "collector/ring/ending.h"
 
 #include <fcntl.h>
 #include <signal.h>
