@@ -18,7 +18,6 @@
 #include "collector/cupti/device.h"
 #include "collector/cupti/share_clock.h"
 #include "collector/hang/hang.h"
-#include "collector/last_thread.h"
 #include "collector/ring/correlation_ids.h"
 #include "collector/ring/ending.h"
 #include "collector/ring/ring.h"
@@ -36,6 +35,7 @@
 #include "collector/stream/leftover.h"
 #include "collector/stream/loss_rows.h"
 #include "collector/stream/stream.h"
+#include "collector/thread.h"
 #include "collector/util/clock.h"
 #include "collector/util/config.h"
 #include "collector/util/cpus.h"
@@ -51,7 +51,6 @@
 #define FLUSH_FILL 48u
 /* At the end the target waits while there is progress, and at most this long without any. */
 #define STALL_NS    1000000000u
-#define STOP_NS	    10000000000u
 #define MS_NS	    1000000u
 #define MOMENT_NS   200000u
 #define STACK_BYTES (256u << 10)
@@ -353,7 +352,7 @@ static uint32_t next_timeout_ms(void)
 	uint64_t step = drain.stepped_ns + (uint64_t)step_interval_ms() * MS_NS;
 	uint64_t sample = sample_due_ns();
 
-	if (last_thread_has_main_left()) {
+	if (thread_has_main_left()) {
 		return LONELY_MS;
 	}
 	due = step_interval_ms() && step < due ? step : due;
@@ -497,10 +496,10 @@ static void make_last_thread(void)
 }
 
 /* The process ends with this thread, or might: main has left. */
-static void leave(enum last_thread alone)
+static void leave(enum thread_last alone)
 {
 	pace_hurry();
-	if (alone == LAST_THREAD_YES) {
+	if (alone == THREAD_LAST_YES) {
 		ending_mark(GPROF_END_EXIT, 0);
 	} else {
 		notice_add("recording ended", 0,
@@ -531,7 +530,7 @@ static bool keep_up(void)
 
 static void *drain_main(void *unused)
 {
-	enum last_thread alone = LAST_THREAD_NO;
+	enum thread_last alone = THREAD_LAST_NO;
 
 	(void)unused;
 	if (prepare()) {
@@ -542,21 +541,21 @@ static void *drain_main(void *unused)
 	drain.owner.take_over();
 	pace_begin(fill);
 	leftover_move(keep_up);
-	while (!atomic_load(&drain.is_stopping) && alone == LAST_THREAD_NO) {
+	while (!atomic_load(&drain.is_stopping) && alone == THREAD_LAST_NO) {
 		ring_wait(next_timeout_ms());
 		pace_next();
 		catch_up();
 		work();
 		/* The C library ends the process with its last thread, and that is this one then.
 		 */
-		alone = last_thread_look();
+		alone = thread_look_for_last();
 	}
-	if (alone != LAST_THREAD_NO) {
+	if (alone != THREAD_LAST_NO) {
 		leave(alone);
 	}
 	finish();
 	atomic_store(&drain.is_done, true);
-	if (alone != LAST_THREAD_NO) {
+	if (alone != THREAD_LAST_NO) {
 		make_last_thread();
 	}
 	return NULL;

@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/thread.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-#include "collector/last_thread.h"
 #include "collector/ring/ring.h"
 #include "collector/util/clock.h"
+#include "collector/util/dir.h"
 
 /*
  * glibc keeps the values of this many keys in a thread's own memory; for later keys it allocates
  * them at the first use, with the program's malloc.
  */
 #define NR_FREE_KEYS 32u
+
+/* The links of /proc/PID/task: two of any directory's, and one for each thread. */
+#define LINKS_OF_TWO 4u
 
 static struct thread_state {
 	bool has_key;
@@ -82,7 +89,7 @@ static void on_end(void *rounds)
 		thread_emit(GPROF_THREAD_ENDED, 0, name);
 	}
 	ring_end_thread(&ring_tls);
-	if (last_thread_has_main_left()) {
+	if (thread_has_main_left()) {
 		ring_wake(); /* this may be the last */
 	}
 }
@@ -98,4 +105,30 @@ COMPAT_START_CODE void thread_reserve_key(void)
 void thread_init(void)
 {
 	ring_on_thread = on_first_row;
+}
+
+/* ---- the last one ---- */
+
+/* The C library gives each thread a list of robust mutexes; the kernel drops it as a thread ends.
+ */
+bool thread_has_main_left(void)
+{
+	void *list = &list;
+	size_t bytes;
+
+	return !syscall(SYS_get_robust_list, (int)syscall(SYS_getpid), &list, &bytes) && !list;
+}
+
+enum thread_last thread_look_for_last(void)
+{
+	struct stat tasks;
+
+	if (!thread_has_main_left()) {
+		return THREAD_LAST_NO;
+	}
+	if (dir_look("/proc/self/task", &tasks)) {
+		return errno == ENOMEM ? THREAD_LAST_NO : THREAD_LAST_UNKNOWN;
+	}
+	/* The main thread is still counted, as the others' leader. */
+	return tasks.st_nlink == LINKS_OF_TWO ? THREAD_LAST_YES : THREAD_LAST_NO;
 }

@@ -6,6 +6,7 @@
 #ifndef COLLECTOR_THREAD_H
 #define COLLECTOR_THREAD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "collector/format/format.h"
@@ -30,5 +31,20 @@ void thread_began(uint32_t parent);
 
 /* Writes a row about the calling thread. */
 void thread_emit(enum gprof_thread_what what, uint32_t parent, const char *name);
+
+/*
+ * A process whose main thread called pthread_exit ends when its last thread ends; the C library
+ * counts our thread too. So that thread must know when it is the last one. Both use no descriptor,
+ * since the target may rely on their numbers. Any thread.
+ */
+
+/* Has the main thread ended while others continue? */
+bool thread_has_main_left(void);
+
+/*
+ * Is the calling thread the last one? UNKNOWN: the main thread has ended, and /proc is unavailable.
+ */
+enum thread_last { THREAD_LAST_NO, THREAD_LAST_YES, THREAD_LAST_UNKNOWN };
+enum thread_last thread_look_for_last(void);
 
 #endif
