@@ -16,7 +16,7 @@
 #define SHARED(name)                                    \
 	const __typeof__(&name) real = HOOK_REAL(name); \
 	const bool is_shared = begin();                 \
-	const void *caller = (const void *)HOOK_CALLER;
+	const void *const caller __attribute__((unused)) = (void *)HOOK_CALLER;
 
 static bool begin(void)
 {
@@ -48,7 +48,6 @@ uint32_t cuptiSubscribe(cupti_subscriber *subscriber, cupti_callback_fn callback
 	SHARED(cuptiSubscribe);
 	const struct subscriber_real functions = {.subscribe = real};
 
-	(void)caller;
 	if (!is_shared || !subscriber || !callback) {
 		return real(subscriber, callback, userdata);
 	}
@@ -80,7 +79,6 @@ uint32_t cuptiUnsubscribe(cupti_subscriber subscriber)
 	SHARED(cuptiUnsubscribe);
 	uint32_t rc;
 
-	(void)caller;
 	if (is_shared && subscriber_is_clients(subscriber)) {
 		return subscriber_client_unsubscribe(real);
 	}
@@ -96,7 +94,6 @@ uint32_t cuptiEnableCallback(
 {
 	SHARED(cuptiEnableCallback);
 
-	(void)caller;
 	look_away(is_shared, enable, domain);
 	if (is_shared && subscriber_is_clients(subscriber)) {
 		return subscriber_client_enable(real, enable != 0, domain, cbid);
@@ -110,7 +107,6 @@ uint32_t cuptiEnableDomain(uint32_t enable, cupti_subscriber subscriber, uint32_
 	const bool is_client = is_shared && subscriber_is_clients(subscriber);
 	uint32_t rc;
 
-	(void)caller;
 	look_away(is_shared, enable, domain);
 	rc = real(enable, subscriber, domain);
 	if (is_client && !rc) {
@@ -126,7 +122,6 @@ uint32_t cuptiEnableAllDomains(uint32_t enable, cupti_subscriber subscriber)
 	const bool is_client = is_shared && subscriber_is_clients(subscriber);
 	uint32_t rc;
 
-	(void)caller;
 	look_away(is_shared, enable, CUPTI_DOMAIN_RUNTIME);
 	rc = real(enable, subscriber);
 	for (uint32_t domain = 1; domain < SUBSCRIBER_NR_DOMAINS && is_client && !rc; domain++) {
@@ -142,7 +137,6 @@ uint32_t cuptiGetCallbackState(
 	SHARED(cuptiGetCallbackState);
 	uint32_t rc = real(enable, subscriber, domain, cbid);
 
-	(void)caller;
 	if (is_shared && !rc && subscriber_is_clients(subscriber)) {
 		*enable = *enable && subscriber_client_wants(domain, cbid);
 	}
@@ -156,7 +150,6 @@ uint32_t cuptiActivityRegisterCallbacks(
 {
 	SHARED(cuptiActivityRegisterCallbacks);
 
-	(void)caller;
 	if (is_shared && requested && completed && cupti_share_register(requested, completed)) {
 		return CUPTI_OK;
 	}
@@ -185,7 +178,6 @@ uint32_t cuptiActivityRegisterCallbacks(
 		SHARED(name);                                      \
 		uint32_t rc;                                       \
                                                                    \
-		(void)caller;                                      \
 		if (is_shared && !cupti_share_may_disable(kind)) { \
 			return CUPTI_OK;                           \
 		}                                                  \
@@ -202,29 +194,23 @@ ENABLE(cuptiActivityEnableContext, (void *context, uint32_t kind), (context, kin
 DISABLE(cuptiActivityDisable, (uint32_t kind), (kind), kind, false)
 DISABLE(cuptiActivityDisableContext, (void *context, uint32_t kind), (context, kind), kind, true)
 
-uint32_t cuptiActivityFlush(void *context, uint32_t stream_id, uint32_t flags)
-{
-	SHARED(cuptiActivityFlush);
-	uint32_t rc = real(context, stream_id, is_shared ? cupti_share_begin_flush(flags) : flags);
-
-	(void)caller;
-	if (is_shared) {
-		cupti_share_end_flush();
+#define FLUSH(name, params, args)                                           \
+	uint32_t name params                                                \
+	{                                                                   \
+		SHARED(name);                                               \
+		uint32_t rc;                                                \
+                                                                            \
+		flags = is_shared ? cupti_share_begin_flush(flags) : flags; \
+		rc = real args;                                             \
+		if (is_shared) {                                            \
+			cupti_share_end_flush();                            \
+		}                                                           \
+		return rc;                                                  \
 	}
-	return rc;
-}
 
-uint32_t cuptiActivityFlushAll(uint32_t flags)
-{
-	SHARED(cuptiActivityFlushAll);
-	uint32_t rc = real(is_shared ? cupti_share_begin_flush(flags) : flags);
-
-	(void)caller;
-	if (is_shared) {
-		cupti_share_end_flush();
-	}
-	return rc;
-}
+FLUSH(cuptiActivityFlush, (void *context, uint32_t stream_id, uint32_t flags),
+	(context, stream_id, flags))
+FLUSH(cuptiActivityFlushAll, (uint32_t flags), (flags))
 
 /* ---- for the whole process ---- */
 
@@ -248,7 +234,6 @@ uint32_t cuptiActivityEnableAllSyncRecords(uint8_t enable)
 	SHARED(cuptiActivityEnableAllSyncRecords);
 	uint32_t rc = real(enable);
 
-	(void)caller;
 	if (is_shared && !rc) {
 		cupti_share_end_all_syncs(enable);
 	}
@@ -260,7 +245,6 @@ uint32_t cuptiSetThreadIdType(uint32_t type)
 	SHARED(cuptiSetThreadIdType);
 	uint32_t rc = real(type);
 
-	(void)caller;
 	if (is_shared && !rc) {
 		cupti_share_end_thread_id_type(type);
 	}
