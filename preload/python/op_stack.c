@@ -48,28 +48,30 @@ struct python_place op_stack_find_python(const struct op_stack *stack, uint32_t 
 	return python_stack_take(depth ? &stack->frames[depth - 1].python : NULL);
 }
 
-/* Removes the frame of `object`, if it is there. */
-static struct op_ended take(struct op_stack *stack, const void *object)
+/* 1 + the place of the innermost frame of `object`; 0 if there is none. */
+static uint32_t depth_of(const struct op_stack *stack, const void *object)
 {
 	uint32_t depth = op_stack_load(&stack->depth);
 
-	for (depth = depth < OP_STACK_DEPTH ? depth : OP_STACK_DEPTH; depth; depth--) {
-		struct op_frame *frame = &stack->frames[depth - 1];
-		struct op_ended ended = {.thread = op_stack_load(&stack->id),
-			.framework_thread = stack->framework_thread,
-			.depth = depth - 1};
-
-		if (atomic_load_explicit(&frame->object, memory_order_acquire) == object) {
-			ended.begin = frame->begin;
-			ended.shape = frame->shape;
-			ended.name = frame->name;
-			ended.py_stack = frame->python.stack;
-			ended.scope = frame->scope;
-			atomic_store_explicit(&frame->object, NULL, memory_order_relaxed);
-			return ended;
-		}
+	depth = depth < OP_STACK_DEPTH ? depth : OP_STACK_DEPTH;
+	while (depth && atomic_load_explicit(
+				&stack->frames[depth - 1].object, memory_order_acquire) != object) {
+		depth--;
 	}
-	return (struct op_ended){0};
+	return depth;
+}
+
+/* Removes the frame of `object`, if it is there. */
+static struct op_ended take(struct op_stack *stack, const void *object)
+{
+	uint32_t depth = depth_of(stack, object);
+	struct op_ended ended = {0};
+
+	if (depth) {
+		ended = op_stack_ended(stack, &stack->frames[depth - 1], depth - 1);
+		atomic_store_explicit(&stack->frames[depth - 1].object, NULL, memory_order_relaxed);
+	}
+	return ended;
 }
 
 /* Asynchronous, out of order, too deep, or not seen. */
@@ -111,14 +113,7 @@ uint32_t op_stack_drop_left(
 
 bool op_stack_has(const struct op_stack *stack, const void *object)
 {
-	uint32_t depth = op_stack_load(&stack->depth);
-
-	for (depth = depth < OP_STACK_DEPTH ? depth : OP_STACK_DEPTH; depth; depth--) {
-		if (stack->frames[depth - 1].object == object) {
-			return true;
-		}
-	}
-	return false;
+	return depth_of(stack, object) != 0;
 }
 
 void op_stack_forget(void)
