@@ -13,13 +13,12 @@
 #include "collector/util/loss.h"
 #include "collector/util/notice.h"
 
-#define NR_TEXTS	32768u
-#define TEXT_ARENA	(4u << 20)
-#define NR_SHAPES	32768u
-#define NR_FUNCTIONS	8192u
-#define NR_PLACES	1024u
-#define NR_KNOWN_SHAPES 4096u
-#define NR_LATER	256u
+#define NR_TEXTS     32768u
+#define TEXT_ARENA   (4u << 20)
+#define NR_SHAPES    32768u
+#define NR_FUNCTIONS 8192u
+#define NR_PLACES    1024u
+#define NR_LATER     256u
 /* Doublings of them, up to 262,144 texts in 32 MB, 1,048,576 shapes, 65,536 others. */
 #define MORE_TEXTS     3u
 #define MORE_SHAPES    5u
@@ -30,12 +29,6 @@
 struct name_copy {
 	uint64_t at; /* in the arena of texts */
 	uint32_t nr_bytes;
-};
-
-/* Shapes come back in the order of the training loop: most are found here, without hashing. */
-struct known_shape {
-	struct gprof_row_shape key;
-	uint32_t id;
 };
 
 /* A kernel whose host address has meant another one before. */
@@ -55,7 +48,6 @@ static struct dictionary_state {
 	struct intern functions; /* addresses of those that were launched */
 	struct intern places;
 	struct name_copy copies[DICTIONARY_NR_KNOWN_NAMES];
-	struct known_shape known_shapes[NR_KNOWN_SHAPES];
 	struct later_kernel later[NR_LATER]; /* met last */
 	bool has_complained;
 } state;
@@ -64,7 +56,6 @@ static void forget_known(void)
 {
 	memset(&dictionary_names, 0, sizeof(dictionary_names));
 	dictionary_names.era = 1;
-	memset(state.known_shapes, 0, sizeof(state.known_shapes));
 	memset(state.later, 0, sizeof(state.later));
 	memset(dictionary_known_places, 0, sizeof(dictionary_known_places));
 }
@@ -188,33 +179,18 @@ void dictionary_names_may_change(void)
 	}
 }
 
-static struct known_shape *known_shape(const struct gprof_row_shape *s)
-{
-	uint64_t hash = (s->function + s->name) * 0x9e3779b97f4a7c15u +
-			(s->grid_x | (uint64_t)s->block_x << 32) * 0xc2b2ae3d27d4eb4fu +
-			(s->grid_y | (uint64_t)s->dynamic_shared_bytes << 32) * 0x165667b19e3779f9u;
-
-	return &state.known_shapes[hash >> 52];
-}
-
 uint32_t dictionary_shape(const struct gprof_row_shape *shape)
 {
-	struct known_shape *known = known_shape(shape);
-	const struct intern_entry *entry;
 	bool is_new;
+	const struct intern_entry *entry =
+		intern_find(&state.shapes, shape, sizeof(*shape), &is_new);
 
-	if (known->id && !memcmp(&known->key, shape, sizeof(*shape))) {
-		return known->id;
-	}
-	entry = intern_find(&state.shapes, shape, sizeof(*shape), &is_new);
 	if (is_new) {
 		struct gprof_row_shape *row = batch_add(GPROF_TABLE_shape);
 
 		*row = *shape;
 		row->id = entry->id;
 	}
-	known->key = *shape;
-	known->id = entry->id;
 	return entry->id;
 }
 
