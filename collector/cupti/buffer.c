@@ -243,22 +243,14 @@ bool buffer_is_ready(void)
 	return state.pool != NULL;
 }
 
-/*
- * By an atomic access that changes nothing: CUPTI may write there meanwhile. ThreadSanitizer sees
- * it beside plain ones.
- */
-__attribute__((no_sanitize_thread)) void buffer_touch(void)
+void buffer_touch(void)
 {
 	uint32_t until = atomic_load(&state.nr_asked) + TOUCH_AHEAD;
 	uint32_t nr = atomic_load(&state.nr_buffers);
 
 	until = until < nr ? until : nr;
 	for (uint32_t i = atomic_load(&state.nr_touched); state.pool && i < until; i++) {
-		volatile char *buffer = state.pool + (size_t)i * BUFFER_BYTES;
-
-		for (size_t at = 0; at < BUFFER_BYTES; at += 4096) {
-			__atomic_fetch_or((volatile uint32_t *)(buffer + at), 0, __ATOMIC_RELAXED);
-		}
+		memory_touch(state.pool + (size_t)i * BUFFER_BYTES, BUFFER_BYTES);
 		atomic_store(&state.nr_touched, i + 1);
 		pace_look();
 	}

@@ -7,6 +7,7 @@
 
 #include "collector/ring/ring_pool.h"
 #include "collector/util/loss.h"
+#include "collector/util/memory.h"
 #include "collector/util/pace.h"
 
 #define GROW_CHUNKS    16u /* at a time */
@@ -14,26 +15,16 @@
 /* No row of a ring is smaller. */
 #define LEAST_ROW_BYTES 24u
 
-/*
- * ThreadSanitizer sees an atomic access beside a plain one to the same bytes; but this one changes
- * nothing, and the hardware does it as a whole.
- */
-__attribute__((no_sanitize_thread)) void ring_pool_touch(void)
+void ring_pool_touch(void)
 {
 	uint32_t until = atomic_load(&ring_pool.fresh) + RING_TOUCH_AHEAD;
 
 	until = until < ring_pool.nr_chunks ? until : ring_pool.nr_chunks;
 	for (uint32_t i = atomic_load(&ring_pool.touched); i < until; i++) {
-		volatile char *chunk = (volatile char *)ring_chunk_at(i);
-
 		if (i >= atomic_load(&ring_pool.nr_ready) && !ring_pool_grow(GROW_CHUNKS)) {
 			return;
 		}
-		/* Writing would race with a thread that takes the chunk; a fault by atomic or does
-		 * not. */
-		for (uint32_t at = 0; at < RING_CHUNK_BYTES; at += 4096) {
-			__atomic_fetch_or((volatile uint32_t *)(chunk + at), 0, __ATOMIC_RELAXED);
-		}
+		memory_touch(ring_chunk_at(i), RING_CHUNK_BYTES);
 		atomic_store(&ring_pool.touched, i + 1);
 		pace_look();
 	}

@@ -19,6 +19,12 @@ void *memory_map_once(void *_Atomic *at, size_t nr_bytes);
 void *memory_map_file(int fd, size_t nr_bytes);
 
 /*
+ * Takes the page faults of that memory, by atomic accesses that change nothing: other threads may
+ * write there meanwhile.
+ */
+void memory_touch(void *memory, size_t nr_bytes);
+
+/*
  * Huge pages would make 2 MB of each piece of the library's variables that is touched, where the
  * system uses them for everything. Once, before the target's main.
  */
