@@ -160,24 +160,26 @@ static bool is_chosen(const struct kind *kind)
 
 #define NR_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
+static const struct kind *find_kind(uint32_t kind)
+{
+	size_t i = 0;
+
+	while (i < NR_KINDS && kinds[i].kind != kind) {
+		i++;
+	}
+	return i < NR_KINDS ? &kinds[i] : NULL;
+}
+
 bool activity_has(uint32_t kind)
 {
-	for (size_t i = 0; i < NR_KINDS; i++) {
-		if (kinds[i].kind == kind) {
-			return true;
-		}
-	}
-	return false;
+	return find_kind(kind) != NULL;
 }
 
 static bool is_record_wanted(const struct cupti_record *record)
 {
-	for (size_t i = 0; i < NR_KINDS; i++) {
-		if (kinds[i].kind == record->kind) {
-			return is_chosen(&kinds[i]) && record_is_event(record);
-		}
-	}
-	return false;
+	const struct kind *kind = find_kind(record->kind);
+
+	return kind && is_chosen(kind) && record_is_event(record);
 }
 
 static void enable(const struct kind *kind)

@@ -79,6 +79,14 @@ static enum turn lock_turn(void)
 	return TURN_BUSY;
 }
 
+/* After lock_turn, where the turn stays as it was. */
+static void put_back(enum turn turn)
+{
+	if (turn == TURN_OURS || turn == TURN_THEIRS) {
+		unlock_turn(turn);
+	}
+}
+
 /* ---- our side ---- */
 
 /*
@@ -306,9 +314,7 @@ bool cupti_share_may_disable(uint32_t kind)
 {
 	enum turn turn = lock_turn();
 
-	if (turn == TURN_OURS || turn == TURN_THEIRS) {
-		unlock_turn(turn);
-	}
+	put_back(turn);
 	return turn != TURN_OURS || !activity_has(kind);
 }
 
@@ -368,9 +374,7 @@ bool cupti_share_register(cupti_buffer_requested_fn requested, cupti_buffer_comp
 		buffer_register();
 		ring_leave_profiler(&ring_tls, &mark);
 	}
-	if (turn == TURN_OURS || turn == TURN_THEIRS) {
-		unlock_turn(turn);
-	}
+	put_back(turn);
 	return turn != TURN_NONE && cupti_is_live();
 }
 
@@ -482,15 +486,9 @@ void cupti_share_drop_own(cupti_subscriber subscriber)
 
 void cupti_share_leave_alone(void)
 {
-	enum turn turn;
-
-	if (ring_in_profiler(&ring_tls)) {
-		return;
-	}
-	atomic_store(&state.is_alone, true);
-	turn = lock_turn();
-	if (turn == TURN_OURS || turn == TURN_THEIRS) {
-		unlock_turn(turn);
+	if (!ring_in_profiler(&ring_tls)) {
+		atomic_store(&state.is_alone, true);
+		put_back(lock_turn());
 	}
 }
 
@@ -502,9 +500,7 @@ static void put_settings_back(void)
 	if (turn == TURN_OURS) {
 		activity_set_ours();
 	}
-	if (turn == TURN_OURS || turn == TURN_THEIRS) {
-		unlock_turn(turn);
-	}
+	put_back(turn);
 }
 
 void cupti_share_end_thread_id_type(uint32_t type)
