@@ -29,6 +29,10 @@ static const uint8_t definitions[] = {GPROF_TABLE_schema, GPROF_TABLE_string, GP
 	GPROF_TABLE_info};
 #define NR_DEFINITIONS (sizeof(definitions) / sizeof(definitions[0]))
 
+/* No events either; a checkpoint must not come before the rows that it speaks of. */
+static const uint8_t facts[] = {GPROF_TABLE_checkpoint, GPROF_TABLE_thread, GPROF_TABLE_step,
+	GPROF_TABLE_window, GPROF_TABLE_sample, GPROF_TABLE_hang, GPROF_TABLE_api_count};
+
 struct batch batches[GPROF_NR_TABLES];
 
 static struct batch_state {
@@ -94,14 +98,9 @@ int batch_init(void)
 	for (size_t i = 0; i < NR_DEFINITIONS; i++) {
 		batches[definitions[i]].is_definition = true;
 	}
-	/* No events either; a checkpoint must not come before the rows that it speaks of. */
-	batches[GPROF_TABLE_checkpoint].is_definition = true;
-	batches[GPROF_TABLE_thread].is_definition = true;
-	batches[GPROF_TABLE_step].is_definition = true;
-	batches[GPROF_TABLE_window].is_definition = true;
-	batches[GPROF_TABLE_sample].is_definition = true;
-	batches[GPROF_TABLE_hang].is_definition = true;
-	batches[GPROF_TABLE_api_count].is_definition = true;
+	for (size_t i = 0; i < sizeof(facts); i++) {
+		batches[facts[i]].is_definition = true;
+	}
 	state.is_ready = true;
 	return 0;
 }
