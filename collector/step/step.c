@@ -49,8 +49,7 @@ static struct step_state {
 	_Atomic uint64_t step;
 	_Atomic uint64_t ended_raw; /* when the last step ended, or recording began */
 	_Atomic uint32_t state;	    /* enum gprof_window_state in force */
-	_Atomic uint32_t nr_askers; /* of update_state */
-	_Atomic uint64_t asked_ns;  /* when the one that acts has begun to */
+	struct claim change;	    /* of `state` */
 	_Atomic uint64_t command;   /* first << 32 | end, of the control file; 0 for none */
 	uint32_t base_mode;
 } state;
@@ -238,20 +237,14 @@ static void set_state(enum gprof_window_state wanted, uint64_t step)
  */
 static void update_state(void)
 {
-	uint64_t now = clock_monotonic_ns();
-	uint32_t nr_askers = 1;
-
-	/* Signed: who is in may have looked at the clock later than this thread. */
-	if (atomic_fetch_add(&state.nr_askers, 1) &&
-		(int64_t)(now - atomic_load(&state.asked_ns)) < (int64_t)CLAIM_MOST_NS) {
-		return;
-	}
-	atomic_store(&state.asked_ns, now);
-	do {
+	while (claim_ask(&state.change, CLAIM_MOST_NS)) {
 		uint64_t step = atomic_load(&state.step);
 
 		set_state(wanted_state(step), step);
-	} while (!atomic_compare_exchange_strong(&state.nr_askers, &nr_askers, 0));
+		if (!claim_leave(&state.change)) {
+			break;
+		}
+	}
 }
 
 /* One window from the first call to the last. */
