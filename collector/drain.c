@@ -25,7 +25,7 @@
 #include "collector/sample/sample.h"
 #include "collector/startup.h"
 #include "collector/step/control.h"
-#include "collector/step/launch_period.h"
+#include "collector/step/period.h"
 #include "collector/step/step.h"
 #include "collector/step/window.h"
 #include "collector/stream/batch.h"
@@ -246,7 +246,7 @@ static void flush(bool is_last)
 	drain_activity();
 	ring_read(ring_to_rows_add, NULL);
 	take_counts(now);
-	launch_period_look();
+	period_end_steps();
 	report_late_fork();
 	dictionary_look();
 	if (stream_is_full()) {

@@ -8,7 +8,6 @@
 
 #include "collector/hang/hang.h"
 #include "collector/ring/kernel_names.h"
-#include "collector/step/launch_period.h"
 #include "collector/step/period.h"
 #include "collector/stream/batch.h"
 #include "collector/stream/dictionary.h"
@@ -109,7 +108,9 @@ static void take_launch(const struct gprof_row_head *head)
 	row->shape = shape;
 	row->stream = r->stream;
 	row->py_stack = r->py_stack;
-	launch_period_saw(r->thread, shape, r->begin);
+	if (period_is_wanted) {
+		period_launched(r->thread, shape, r->begin);
+	}
 	if (hang_is_on) {
 		hang_work_launched(row);
 	}
@@ -123,8 +124,8 @@ static void take_copy(const struct gprof_row_head *head)
 {
 	const struct gprof_row_api_copy *r = (const struct gprof_row_api_copy *)head;
 
-	if (r->copy_kind == COPY_TO_DEVICE || r->copy_kind == COPY_TO_HOST) {
-		launch_period_saw(r->thread, PERIOD_COPY | r->copy_kind, r->begin);
+	if (period_is_wanted && (r->copy_kind == COPY_TO_DEVICE || r->copy_kind == COPY_TO_HOST)) {
+		period_launched(r->thread, PERIOD_COPY | r->copy_kind, r->begin);
 	}
 	batch_point(head->table, head);
 }
@@ -229,5 +230,5 @@ void ring_to_rows_add(void *context, struct ring_thread *thread, const struct gp
 void ring_to_rows_init(void)
 {
 	memset(&state, 0, sizeof(state));
-	launch_period_init();
+	period_begin();
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "collector/step/step.h"
 #include "collector/util/memory.h"
 
 #define FIRST_LOOK  256u
@@ -270,5 +271,52 @@ void period_look(struct period *p)
 	while (!p->length && p->nr >= p->look_at) {
 		/* What it should have seen may be gone, if nobody has come here for long. */
 		look(p, p->nr - p->look_at < PERIOD_SYMBOLS / 2 ? p->look_at : p->nr);
+	}
+}
+
+/* ---- of this process ---- */
+
+static struct period_state {
+	struct period period;
+	uint32_t thread; /* 0: none yet */
+	uint64_t nr_others;
+} state;
+
+bool period_is_wanted;
+
+static void follow_thread(uint32_t thread)
+{
+	period_init(&state.period);
+	state.thread = thread;
+	state.nr_others = 0;
+}
+
+void period_begin(void)
+{
+	follow_thread(0);
+	period_is_wanted = step_needs_period();
+}
+
+void period_launched(uint32_t thread, uint32_t symbol, uint64_t time)
+{
+	if (thread != state.thread) {
+		if (++state.nr_others <= 2 * state.period.nr) {
+			return;
+		}
+		follow_thread(thread);
+	}
+	period_add(&state.period, symbol, time);
+}
+
+void period_end_steps(void)
+{
+	uint64_t time;
+
+	period_is_wanted = step_needs_period();
+	if (period_is_wanted) {
+		period_look(&state.period);
+		while (period_take(&state.period, &time)) {
+			step_found(time, state.period.confidence);
+		}
 	}
 }

@@ -49,4 +49,22 @@ void period_look(struct period *p);
 /* Takes the next begin of a step, the oldest first; false if there is none. */
 bool period_take(struct period *p, uint64_t *time);
 
+/*
+ * ---- of this process, for the drain thread ----
+ *
+ * Launches and copies on their way to the stream: of the thread that makes most of them, and only
+ * while neither the program nor its framework marks steps.
+ */
+
+/* Are steps to be found here, as of the last period_end_steps? */
+extern bool period_is_wanted __attribute__((visibility("hidden")));
+
+void period_begin(void);
+
+/* In the thread's order; `time` by clock_raw. */
+void period_launched(uint32_t thread, uint32_t symbol, uint64_t time);
+
+/* Ends the steps that were found by now. Not while rings are being read: it writes rows. */
+void period_end_steps(void);
+
 #endif
