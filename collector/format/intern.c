@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "collector/util/hash.h"
 #include "collector/util/memory.h"
 
 void intern_forget(struct intern *intern)
@@ -84,12 +85,6 @@ static bool grow(struct intern *intern)
 	return true;
 }
 
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-	hash = (hash ^ word) * 0xd6e8feb86659fd93u;
-	return hash ^ hash >> 32;
-}
-
 static uint64_t load_word(const unsigned char *bytes, size_t nr_bytes)
 {
 	uint64_t word = 0;
@@ -104,16 +99,16 @@ static uint64_t hash_bytes(const unsigned char *bytes, size_t nr_bytes)
 	uint64_t a = 0x9e3779b97f4a7c15u ^ nr_bytes, b = 1, c = 2, d = 3;
 
 	for (; nr_bytes >= 32; nr_bytes -= 32, bytes += 32) {
-		a = mix(a, load_word(bytes, 8));
-		b = mix(b, load_word(bytes + 8, 8));
-		c = mix(c, load_word(bytes + 16, 8));
-		d = mix(d, load_word(bytes + 24, 8));
+		a = hash_mix(a, load_word(bytes, 8));
+		b = hash_mix(b, load_word(bytes + 8, 8));
+		c = hash_mix(c, load_word(bytes + 16, 8));
+		d = hash_mix(d, load_word(bytes + 24, 8));
 	}
 	for (; nr_bytes >= 8; nr_bytes -= 8, bytes += 8) {
-		a = mix(a, load_word(bytes, 8));
+		a = hash_mix(a, load_word(bytes, 8));
 	}
-	a = mix(a, load_word(bytes, nr_bytes));
-	return mix(mix(a, b), mix(c, d));
+	a = hash_mix(a, load_word(bytes, nr_bytes));
+	return hash_mix(hash_mix(a, b), hash_mix(c, d));
 }
 
 /* The entry of these bytes, or the free one that they would take. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* FNV-1a. Communicators have such hashes as keys, which must be equal on all ranks of a job. */
+/*
+ * FNV-1a. Communicators have such hashes as keys, which must be equal on all ranks of a job. For
+ * tables of a process there is a quicker one, of words.
+ */
 #ifndef COLLECTOR_UTIL_HASH_H
 #define COLLECTOR_UTIL_HASH_H
 
@@ -23,6 +26,12 @@ static inline uint64_t hash_add(uint64_t hash, const void *bytes, size_t nr_byte
 static inline uint64_t hash_text(const char *text)
 {
 	return hash_add(HASH_BEGIN, text, strlen(text));
+}
+
+static inline uint64_t hash_mix(uint64_t hash, uint64_t word)
+{
+	hash = (hash ^ word) * 0xd6e8feb86659fd93u;
+	return hash ^ hash >> 32;
 }
 
 #endif

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "collector/util/config.h"
+#include "collector/util/hash.h"
 #include "collector/util/memory.h"
 #include "preload/hook/hook.h"
 #include "preload/python/python_frame.h"
@@ -91,25 +92,19 @@ static uint32_t find(_Atomic uint64_t *keys, uint32_t bits, _Atomic uint32_t *nr
 	}
 }
 
-static uint64_t mix(uint64_t hash, uint64_t value)
+static uint64_t hash_name(const struct python_text *text)
 {
-	hash = (hash ^ value) * 0xd6e8feb86659fd93u;
-	return hash ^ hash >> 32;
-}
-
-static uint64_t hash_text(const struct python_text *text)
-{
-	uint64_t hash = mix(text->unit_bytes, text->nr_bytes + text->nr_omitted);
+	uint64_t hash = hash_mix(text->unit_bytes, text->nr_bytes + text->nr_omitted);
 	uint32_t at = 0;
 	uint64_t value;
 
 	for (; at + sizeof(value) <= text->nr_bytes; at += sizeof(value)) {
 		memcpy(&value, text->bytes + at, sizeof(value));
-		hash = mix(hash, value);
+		hash = hash_mix(hash, value);
 	}
 	value = 0;
 	memcpy(&value, text->bytes + at, text->nr_bytes - at);
-	return mix(hash, value) | 1; /* never 0 */
+	return hash_mix(hash, value) | 1; /* never 0 */
 }
 
 /* ---- what stands in them ---- */
@@ -147,8 +142,8 @@ static void write_code(struct tables *t, uint32_t id, uint32_t line, const struc
 static uint32_t code_of(struct tables *t, const struct python_text *file,
 	const struct python_text *name, uint32_t line)
 {
-	uint64_t file_hash = hash_text(file);
-	uint64_t hash = mix(mix(file_hash, hash_text(name)), line) | 1;
+	uint64_t file_hash = hash_name(file);
+	uint64_t hash = hash_mix(hash_mix(file_hash, hash_name(name)), line) | 1;
 	bool is_new;
 	uint32_t id = find(t->codes, CODE_BITS, &t->nr_codes, hash, &is_new);
 
