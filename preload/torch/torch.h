@@ -108,8 +108,7 @@ void torch_op_end(const void *fn, void *context);
 /* The functions of a libtorch, while it is tried out: callbacks of our own, with inputs. */
 struct torch_functions;
 torch_begin_fn torch_try_begin, torch_shape_begin;
-uint64_t torch_add_try(const struct torch_functions *f, torch_begin_fn *begin,
-	void (*end)(const void *fn, void *context));
+uint64_t torch_add_try(const struct torch_functions *f, torch_begin_fn *begin);
 void torch_remove(const struct torch_functions *f, uint64_t handle);
 
 /* Finds out how inputs are read; NULL, or why they cannot be. Then, while an operator begins: */

@@ -130,12 +130,6 @@ TORCH_BEGIN(torch_shape_begin)
 	return context;
 }
 
-static void try_end(const void *fn, void *context)
-{
-	(void)fn;
-	(void)context;
-}
-
 #define NR_TRIES 4u
 static const int32_t try_types[NR_TRIES] = {6, 4, 11, 5};
 static const int64_t try_dims[NR_TRIES] = {1, 3, INLINE_DIMS, INLINE_DIMS + 1};
@@ -228,7 +222,7 @@ static const char *try_operator(const struct functions *f, const struct torch_fu
 	}
 	try_tensor = *tensor;
 	try_name = torch_layout.name;
-	handle = torch_add_try(torch, torch_shape_begin, try_end);
+	handle = torch_add_try(torch, torch_shape_begin);
 	if (!f->clone(tensor, &copy)) {
 		f->drop(copy);
 	}

@@ -188,11 +188,10 @@ uint64_t torch_add(const struct torch_functions *f, struct torch_callback callba
 	return function(callback);
 }
 
-uint64_t torch_add_try(const struct torch_functions *f, torch_begin_fn *begin,
-	void (*end)(const void *fn, void *context))
+uint64_t torch_add_try(const struct torch_functions *f, torch_begin_fn *begin)
 {
 	struct torch_callback callback = {
-		.begin = begin, .end = end, .needs_inputs = true, .needs_ids = true};
+		.begin = begin, .end = try_end, .needs_inputs = true, .needs_ids = true};
 
 	memset(callback.scopes, 1, sizeof(callback.scopes));
 	return torch_add(f, callback);
@@ -286,7 +285,7 @@ const char *torch_try_out(const struct torch_functions *f)
 	*(void **)&torch_layout.current_thread = f->current_thread;
 	tried.name = torch_layout.name;
 	tried.nr_seen = 0;
-	handle = torch_add_try(f, torch_try_begin, try_end);
+	handle = torch_add_try(f, torch_try_begin);
 	for (unsigned int k = 0; k < NR_TRIES; k++) {
 		run_one(f, k);
 	}

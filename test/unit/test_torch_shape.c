@@ -65,11 +65,9 @@ uint32_t op_name_intern(enum op_name_table table, const char *text)
 	return next_id;
 }
 
-uint64_t torch_add_try(const struct torch_functions *f, torch_begin_fn *begin,
-	void (*end)(const void *fn, void *context))
+uint64_t torch_add_try(const struct torch_functions *f, torch_begin_fn *begin)
 {
 	(void)f;
-	(void)end;
 	memcpy(&observer, &begin, sizeof(observer));
 	return 0;
 }
