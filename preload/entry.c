@@ -19,7 +19,6 @@
 #include "collector/util/memory.h"
 #include "collector/util/target.h"
 #include "preload/base/modules.h"
-#include "preload/base/vdso.h"
 #include "preload/hook/hook.h"
 #include "preload/hook/kernels.h"
 #include "preload/hooks.h"
@@ -71,7 +70,7 @@ static void forget(void)
 	paddle_forget();
 }
 
-static const struct collector_source source = {.find_clock = vdso_clock,
+static const struct collector_source source = {.find_clock = elf_kernel_clock,
 	.set_enabled = torch_set_enabled,
 	.before_fork = torch_change_before_fork,
 	.after_fork = torch_after_fork,

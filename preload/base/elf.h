@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "collector/util/clock.h"
+
 struct elf {
 	uintptr_t base;
 	const ElfW(Dyn) * dynamic;
@@ -55,5 +57,12 @@ const char *elf_next_bound(const struct elf *elf, uintptr_t low, uintptr_t span,
 
 /* The next library that the object names as needed after `before` (NULL: the first), or NULL. */
 const char *elf_next_needed(const struct elf *elf, const ElfW(Dyn) * *before);
+
+/*
+ * The kernel's own clock_gettime, in the object that it maps into every process; NULL if it has
+ * mapped none (valgrind hides it). That of the C library may be another library's: one that shows
+ * the target another time.
+ */
+clock_function elf_kernel_clock(void);
 
 #endif
