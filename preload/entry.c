@@ -57,9 +57,6 @@ static struct entry_state {
  */
 static char next_cuda[PATH_MAX + 1];
 
-/* musl has none; the destructor is there too. */
-extern int on_exit(void (*function)(int status, void *unused), void *unused) __attribute__((weak));
-
 /* The frameworks' callbacks stay registered in a forked child; names and ids begin anew. */
 static void forget(void)
 {

@@ -5,6 +5,9 @@
 
 #include "collector/format/format.h"
 
+/* musl has none; the destructor is there too. */
+extern int on_exit(void (*function)(int status, void *unused), void *unused) __attribute__((weak));
+
 /*
  * This process ends in that way: marks it, writes the last events, closes the stream, in bounded
  * time. Any thread, any number of times; nothing happens in a child that only shares our memory.

@@ -73,8 +73,7 @@ void hooks_end_soon(enum gprof_end_kind kind, int code)
 	}
 }
 
-/* musl has neither. */
-extern int on_exit(void (*function)(int status, void *unused), void *unused) __attribute__((weak));
+/* musl has none. */
 extern int __cxa_at_quick_exit(void (*function)(void *unused), void *dso) __attribute__((weak));
 
 static struct end_state {
@@ -162,12 +161,6 @@ LEAVE(quick_exit, leave_quickly, GPROF_END_QUICK_EXIT,
 
 /* ---- by a signal ---- */
 
-/* The action for a signal, which also says that there is such a signal. */
-static bool find_action(int number, struct sigaction *action)
-{
-	return !sigaction(number, NULL, action);
-}
-
 static bool has_handler(const struct sigaction *action)
 {
 	return action->sa_flags & SA_SIGINFO ||
@@ -205,7 +198,7 @@ static bool ends_us(int number)
 {
 	struct sigaction action;
 
-	return is_deadly(number) && find_action(number, &action) && !has_handler(&action) &&
+	return is_deadly(number) && !sigaction(number, NULL, &action) && !has_handler(&action) &&
 	       action.sa_handler == SIG_DFL && getpid() != 1 && ending_is_ours();
 }
 
@@ -310,7 +303,8 @@ static void before_abort(void)
 	if (!ending_is_ours()) {
 		return;
 	}
-	if (!find_action(SIGABRT, &action) || !has_handler(&action) || run_abort_handler(&action)) {
+	if (sigaction(SIGABRT, NULL, &action) || !has_handler(&action) ||
+		run_abort_handler(&action)) {
 		hooks_end_process(GPROF_END_ABORT, SIGABRT);
 	}
 }
