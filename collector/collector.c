@@ -264,14 +264,9 @@ static bool set_enabled(bool is_wanted)
 	return source && source->set_enabled(is_wanted);
 }
 
-static void on_interval(void)
-{
-	collector_step(GPROF_STEP_INTERVAL);
-}
-
 static int begin_start(const sigset_t *signal_mask)
 {
-	const struct drain_owner owner = {on_ready, take_over, set_enabled, on_interval};
+	const struct drain_owner owner = {on_ready, take_over, set_enabled};
 	const struct collector_source *source = atomic_load(&state.source);
 
 	/* Here and not on the drain thread: the target may change its environment later. */

@@ -381,7 +381,7 @@ static void work(void)
 	update_windows();
 	if (interval && now - drain.stepped_ns >= (uint64_t)interval * MS_NS) {
 		drain.stepped_ns = now;
-		drain.owner.on_interval();
+		step_mark(GPROF_STEP_INTERVAL);
 	}
 	drain_activity();
 	sample_take(now, atomic_load(&drain.is_attached));

@@ -26,8 +26,6 @@ struct drain_owner {
 	void (*take_over)(void);
 	/* Before windows open, and after they close. Returns true if there was something off. */
 	bool (*set_enabled)(bool is_wanted);
-	/* The interval of GPROF_STEP=interval:MS is over. */
-	void (*on_interval)(void);
 };
 
 /*
