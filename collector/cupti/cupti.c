@@ -48,21 +48,14 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *unused)
  */
 static int look_at_code(struct dl_phdr_info *info, size_t size, void *data)
 {
-	uintptr_t function = (uintptr_t)data;
+	const ElfW(Phdr) *segment = loaded_objects_segment(info, (uintptr_t)data);
 
 	(void)size;
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-		uintptr_t low = info->dlpi_addr + segment->p_vaddr;
-
-		if (segment->p_type == PT_LOAD && function >= low &&
-			function < low + segment->p_memsz) {
-			atomic_store(&state.low, low);
-			atomic_store(&state.high, low + segment->p_memsz);
-			return 1;
-		}
+	if (segment) {
+		atomic_store(&state.low, info->dlpi_addr + segment->p_vaddr);
+		atomic_store(&state.high, info->dlpi_addr + segment->p_vaddr + segment->p_memsz);
 	}
-	return 0;
+	return segment != NULL;
 }
 
 /* Never dlclosed: libcupti 13.0 and 13.1 crash then. */

@@ -67,17 +67,18 @@ int loaded_objects_visit(
 	return rc;
 }
 
-COMPAT_START_CODE bool loaded_objects_contains(const struct dl_phdr_info *info, uintptr_t address)
+COMPAT_START_CODE const ElfW(Phdr) *
+	loaded_objects_segment(const struct dl_phdr_info *info, uintptr_t address)
 {
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
 
 		if (segment->p_type == PT_LOAD &&
 			address - info->dlpi_addr - segment->p_vaddr < segment->p_memsz) {
-			return true;
+			return segment;
 		}
 	}
-	return false;
+	return NULL;
 }
 
 struct code {

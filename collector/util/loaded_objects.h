@@ -27,8 +27,13 @@ int loaded_objects_visit(
  */
 void loaded_objects_name_code(uintptr_t address, char *name, size_t nr_bytes);
 
-/* Does the address lie in the object? */
-bool loaded_objects_contains(const struct dl_phdr_info *info, uintptr_t address);
+/* The segment of the object that contains the address; NULL if none does. */
+const ElfW(Phdr) * loaded_objects_segment(const struct dl_phdr_info *info, uintptr_t address);
+
+static inline bool loaded_objects_contains(const struct dl_phdr_info *info, uintptr_t address)
+{
+	return loaded_objects_segment(info, address) != NULL;
+}
 
 /* Does the file's name, without folders, begin with `begin`? */
 bool loaded_objects_begins(const char *path, const char *begin);
