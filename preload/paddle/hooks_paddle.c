@@ -16,53 +16,34 @@ struct cxx_string {
 #define SYMBOL(symbol)	   __asm__(#symbol)
 #define FIND(real, symbol) (*(void **)&(real) = hook_real(HOOK_##symbol, HOOK_CALLER))
 
+/* A constructor: Paddle's own comes first. */
+#define MADE(name, symbol, params, args, facts)      \
+	HOOK_EXPORT void name params SYMBOL(symbol); \
+	void name params                             \
+	{                                            \
+		__typeof__(&name) real;              \
+                                                     \
+		FIND(real, symbol);                  \
+		if (real) {                          \
+			real args;                   \
+		}                                    \
+		facts;                               \
+	}
+
 /* ---- events ---- */
 
-HOOK_EXPORT void event_text(void *event, const char *name, uint32_t type, uint32_t level, int role)
-	SYMBOL(_ZN3phi11RecordEventC1EPKcNS_15TracerEventTypeEjNS_9EventRoleE);
-void event_text(void *event, const char *name, uint32_t type, uint32_t level, int role)
-{
-	void (*real)(void *, const char *, uint32_t, uint32_t, int);
-
-	FIND(real, _ZN3phi11RecordEventC1EPKcNS_15TracerEventTypeEjNS_9EventRoleE);
-	if (real) {
-		real(event, name, type, level, role);
-	}
-	paddle_begin(event, name, type, level);
-}
-
-HOOK_EXPORT void
-event_string(void *event, const struct cxx_string *name, uint32_t type, uint32_t level, int role) SYMBOL(
-	_ZN3phi11RecordEventC1ERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEENS_15TracerEventTypeEjNS_9EventRoleE);
-void event_string(
-	void *event, const struct cxx_string *name, uint32_t type, uint32_t level, int role)
-{
-	void (*real)(void *, const struct cxx_string *, uint32_t, uint32_t, int);
-
-	FIND(real,
-		_ZN3phi11RecordEventC1ERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEENS_15TracerEventTypeEjNS_9EventRoleE);
-	if (real) {
-		real(event, name, type, level, role);
-	}
-	paddle_begin(event, name->text, type, level);
-}
-
-HOOK_EXPORT void event_strings(void *event, const struct cxx_string *name,
-	const struct cxx_string *attributes, uint32_t type, uint32_t level, int role)
-	SYMBOL(_ZN3phi11RecordEventC1ERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEES8_NS_15TracerEventTypeEjNS_9EventRoleE);
-void event_strings(void *event, const struct cxx_string *name, const struct cxx_string *attributes,
-	uint32_t type, uint32_t level, int role)
-{
-	void (*real)(void *, const struct cxx_string *, const struct cxx_string *, uint32_t,
-		uint32_t, int);
-
-	FIND(real,
-		_ZN3phi11RecordEventC1ERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEES8_NS_15TracerEventTypeEjNS_9EventRoleE);
-	if (real) {
-		real(event, name, attributes, type, level, role);
-	}
-	paddle_begin(event, name->text, type, level);
-}
+MADE(event_text, _ZN3phi11RecordEventC1EPKcNS_15TracerEventTypeEjNS_9EventRoleE,
+	(void *event, const char *name, uint32_t type, uint32_t level, int role),
+	(event, name, type, level, role), paddle_begin(event, name, type, level))
+MADE(event_string,
+	_ZN3phi11RecordEventC1ERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEENS_15TracerEventTypeEjNS_9EventRoleE,
+	(void *event, const struct cxx_string *name, uint32_t type, uint32_t level, int role),
+	(event, name, type, level, role), paddle_begin(event, name->text, type, level))
+MADE(event_strings,
+	_ZN3phi11RecordEventC1ERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEES8_NS_15TracerEventTypeEjNS_9EventRoleE,
+	(void *event, const struct cxx_string *name, const struct cxx_string *attributes,
+		uint32_t type, uint32_t level, int role),
+	(event, name, attributes, type, level, role), paddle_begin(event, name->text, type, level))
 
 HOOK_EXPORT void event_end(void *event) SYMBOL(_ZN3phi11RecordEvent3EndEv);
 void event_end(void *event)
@@ -87,21 +68,11 @@ bool event_is_enabled(void)
 
 /* ---- memory ---- */
 
-HOOK_EXPORT void memory_event(void *event, const void *address, const struct paddle_place *place,
-	size_t nr_bytes, uint32_t type)
-	SYMBOL(_ZN6paddle8platform14RecordMemEventC1EPKvRKN3phi5PlaceEmNS4_18TracerMemEventTypeE);
-void memory_event(void *event, const void *address, const struct paddle_place *place,
-	size_t nr_bytes, uint32_t type)
-{
-	void (*real)(void *, const void *, const struct paddle_place *, size_t, uint32_t);
-
-	FIND(real,
-		_ZN6paddle8platform14RecordMemEventC1EPKvRKN3phi5PlaceEmNS4_18TracerMemEventTypeE);
-	if (real) {
-		real(event, address, place, nr_bytes, type);
-	}
-	paddle_memory(address, place, nr_bytes, type);
-}
+MADE(memory_event,
+	_ZN6paddle8platform14RecordMemEventC1EPKvRKN3phi5PlaceEmNS4_18TracerMemEventTypeE,
+	(void *event, const void *address, const struct paddle_place *place, size_t nr_bytes,
+		uint32_t type),
+	(event, address, place, nr_bytes, type), paddle_memory(address, place, nr_bytes, type))
 
 /*
  * ---- data loaders: MultiDeviceFeedReader<of a kind of queue>::ReadNextList() ----
