@@ -102,21 +102,16 @@ static void emit_function(struct ring_tls *self, const struct call *call, uint64
 static void emit_module(
 	struct ring_tls *self, const struct call *call, uint64_t end, uint32_t nr_outer)
 {
-	struct gprof_row_op *row = (struct gprof_row_op *)ring_reserve(self, sizeof(*row));
+	struct gprof_row_op row = {.begin = call->begin,
+		.dur = end,
+		.thread = self->id,
+		.op_name = call->module,
+		.end_thread = self->id,
+		.depth = (uint16_t)nr_outer,
+		.framework = GPROF_FRAMEWORK_PYTHON,
+		.scope = GPROF_PYTHON_MODULE};
 
-	if (row) {
-		*row = (struct gprof_row_op){
-			.head = {.bytes = sizeof(*row), .table = GPROF_TABLE_op},
-			.begin = call->begin,
-			.dur = end,
-			.thread = self->id,
-			.op_name = call->module,
-			.end_thread = self->id,
-			.depth = (uint16_t)nr_outer,
-			.framework = GPROF_FRAMEWORK_PYTHON,
-			.scope = GPROF_PYTHON_MODULE};
-		ring_commit(self, row, sizeof(*row));
-	}
+	ring_emit(&row, GPROF_TABLE_op, NULL, 0);
 }
 
 /* ---- calls that have not returned ---- */
