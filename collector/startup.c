@@ -18,12 +18,11 @@
 #include "collector/stream/facts.h"
 #include "collector/stream/stream.h"
 #include "collector/thread.h"
-#include "collector/util/cgroup.h"
 #include "collector/util/clock.h"
 #include "collector/util/config.h"
 #include "collector/util/log.h"
+#include "collector/util/memory_limits.h"
 #include "collector/util/notice.h"
-#include "collector/util/overcommit.h"
 #include "collector/util/start_progress.h"
 
 /* If the target's memory is limited, rings take at most this part of the limit. */
@@ -37,7 +36,7 @@
 static const char *rings_path;
 static atomic_int waits_for = CONFIG_NR;
 static uint64_t ring_bytes;
-static struct cgroup_memory cgroup;
+static struct memory_limits cgroup;
 
 static void add_schema(void)
 {
@@ -183,7 +182,7 @@ static int look_for_room(void)
 	if (cgroup.left / 2 < startup_ring_bytes() * 3 / 2 + OWN_BYTES) {
 		return -ENOMEM;
 	}
-	if (overcommit_left("") < bytes) {
+	if (memory_limits_commit("") < bytes) {
 		return -ENOMEM;
 	}
 	if (target_rlimit() == UINT64_MAX) {
@@ -216,7 +215,7 @@ static int start(struct block_ticks *ticks)
 	log_init((enum log_level)config_number(CONFIG_LOG), config_text(CONFIG_LOG_FILE),
 		config_flag(CONFIG_QUIET));
 	config_complain(report_wrong);
-	cgroup = cgroup_find_memory("");
+	cgroup = memory_limits_cgroup("");
 	ring_bytes = find_ring_bytes();
 	rc = look_for_room();
 	if (rc) {

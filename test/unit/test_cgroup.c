@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/util/cgroup.h"
+#include "collector/util/memory_limits.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 static void is_memory(uint64_t limit, uint64_t left)
 {
-	struct cgroup_memory memory = cgroup_find_memory(unit_root());
+	struct memory_limits memory = memory_limits_cgroup(unit_root());
 
 	ck_assert_uint_eq(memory.limit, limit);
 	ck_assert_uint_eq(memory.left, left);

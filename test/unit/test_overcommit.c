@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/util/overcommit.h"
+#include "collector/util/memory_limits.h"
 
 #include <stdio.h>
 
@@ -9,12 +9,12 @@
 
 START_TEST(only_a_kernel_that_promises_no_more_than_it_has_counts)
 {
-	ck_assert_uint_eq(overcommit_left(unit_root()), UINT64_MAX);
+	ck_assert_uint_eq(memory_limits_commit(unit_root()), UINT64_MAX);
 	unit_put("/proc/meminfo", MEMINFO);
 	unit_put("/proc/sys/vm/overcommit_memory", "0\n");
-	ck_assert_uint_eq(overcommit_left(unit_root()), UINT64_MAX);
+	ck_assert_uint_eq(memory_limits_commit(unit_root()), UINT64_MAX);
 	unit_put("/proc/sys/vm/overcommit_memory", "2\n");
-	ck_assert_uint_eq(overcommit_left(unit_root()), 2000 * 1024);
+	ck_assert_uint_eq(memory_limits_commit(unit_root()), 2000 * 1024);
 }
 END_TEST
 
@@ -23,9 +23,9 @@ START_TEST(less_than_nothing_is_nothing)
 	unit_put("/proc/sys/vm/overcommit_memory", "2\n");
 	unit_put(
 		"/proc/meminfo", "MemTotal: 100 kB\nCommitLimit: 1000 kB\nCommitted_AS: 3000 kB\n");
-	ck_assert_uint_eq(overcommit_left(unit_root()), 0);
+	ck_assert_uint_eq(memory_limits_commit(unit_root()), 0);
 	unit_put("/proc/meminfo", "MemTotal: 100 kB\n");
-	ck_assert_uint_eq(overcommit_left(unit_root()), UINT64_MAX);
+	ck_assert_uint_eq(memory_limits_commit(unit_root()), UINT64_MAX);
 }
 END_TEST
 
@@ -40,7 +40,7 @@ START_TEST(lines_may_come_late)
 	snprintf(text + n, sizeof(text) - n, MEMINFO);
 	unit_put("/proc/sys/vm/overcommit_memory", "2\n");
 	unit_put("/proc/meminfo", text);
-	ck_assert_uint_eq(overcommit_left(unit_root()), 2000 * 1024);
+	ck_assert_uint_eq(memory_limits_commit(unit_root()), 2000 * 1024);
 }
 END_TEST
 

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Reads /proc/self/cgroup, then the limits of each version from the process's cgroup up to the
- * root. The lowest limit counts.
- */
-#include "collector/util/cgroup.h"
+#include "collector/util/memory_limits.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -12,6 +8,13 @@
 
 #include "collector/util/file_text.h"
 #include "collector/util/log.h"
+
+/*
+ * ---- cgroups ----
+ *
+ * Reads /proc/self/cgroup, then the limits of each version from the process's cgroup up to the
+ * root. The lowest limit counts.
+ */
 
 /* Version 1 says "unlimited" by a number of this size. */
 #define NO_LIMIT ((uint64_t)1 << 60)
@@ -59,7 +62,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 static void look_at(
-	const char *dir, const struct cgroup_version *version, struct cgroup_memory *memory)
+	const char *dir, const struct cgroup_version *version, struct memory_limits *memory)
 {
 	uint64_t limit = read_number(dir, version->max, NO_LIMIT), used, files;
 
@@ -80,7 +83,7 @@ static void look_at(
  * itself, at the top: what is not there is skipped.
  */
 static void look_upwards(const char *root, const char *place, const char *path,
-	const struct cgroup_version *version, struct cgroup_memory *memory)
+	const struct cgroup_version *version, struct memory_limits *memory)
 {
 	char dir[PATH_MAX];
 	size_t top = log_format(dir, sizeof(dir), "%s%s", root, place);
@@ -133,9 +136,9 @@ static bool look_at_line(const char *line, void *data)
 	return false; /* the other version's line may follow */
 }
 
-struct cgroup_memory cgroup_find_memory(const char *root)
+struct memory_limits memory_limits_cgroup(const char *root)
 {
-	struct cgroup_memory memory = {UINT64_MAX, UINT64_MAX};
+	struct memory_limits memory = {UINT64_MAX, UINT64_MAX};
 	struct places places = {.is_there = {false, false}};
 	char path[PATH_MAX];
 
@@ -150,4 +153,37 @@ struct cgroup_memory cgroup_find_memory(const char *root)
 		}
 	}
 	return memory;
+}
+
+/*
+ * ---- promises ----
+ *
+ * Compares CommitLimit with Committed_AS of /proc/meminfo, if /proc/sys/vm/overcommit_memory says
+ * that the kernel enforces the limit.
+ */
+
+/* Reads a line of /proc/meminfo, which counts in KiB. */
+static bool find_bytes(const char *root, const char *name, uint64_t *nr_bytes)
+{
+	char path[PATH_MAX];
+	bool is_there;
+
+	log_format(path, sizeof(path), "%s/proc/meminfo", root);
+	is_there = file_text_number(path, name, nr_bytes);
+	*nr_bytes <<= 10;
+	return is_there;
+}
+
+uint64_t memory_limits_commit(const char *root)
+{
+	char path[PATH_MAX], how[8];
+	uint64_t most, mapped;
+
+	log_format(path, sizeof(path), "%s/proc/sys/vm/overcommit_memory", root);
+	file_text_read(path, how, sizeof(how));
+	if (strcmp(how, "2\n") != 0 || !find_bytes(root, "CommitLimit:", &most) ||
+		!find_bytes(root, "Committed_AS:", &mapped)) {
+		return UINT64_MAX;
+	}
+	return most > mapped ? most - mapped : 0;
 }
