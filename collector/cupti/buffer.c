@@ -257,22 +257,10 @@ void buffer_touch(void)
 }
 
 /* Steps that kernels end are in the order of their records. */
-static uint32_t pop_oldest(void)
-{
-	uint32_t index = stack_pop(&state.ordered, state.links);
-
-	if (index != STACK_NONE) {
-		return index;
-	}
-	while ((index = stack_pop(&state.full, state.links)) != STACK_NONE) {
-		stack_push(&state.ordered, state.links, index);
-	}
-	return stack_pop(&state.ordered, state.links);
-}
-
 bool buffer_take(struct buffer *buffer)
 {
-	uint32_t index = state.pool ? pop_oldest() : STACK_NONE;
+	uint32_t index = state.pool ? stack_pop_oldest(&state.ordered, &state.full, state.links)
+				    : STACK_NONE;
 
 	if (index == STACK_NONE) {
 		return false;

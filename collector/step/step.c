@@ -162,6 +162,7 @@ void step_init(uint32_t (*find_call)(const char *name))
 {
 	memset((void *)&state, 0, sizeof(state));
 	window_init();
+	step_reports_init(&state.reports);
 	if (!parse_rule(config_text(CONFIG_STEP), find_call)) {
 		report_wrong(CONFIG_STEP,
 			"auto, none, optimizer, dataloader, nvtx:NAME, api:FUNCTION, kernel:REGEX, "

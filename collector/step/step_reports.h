@@ -23,6 +23,7 @@
 
 #include "collector/step/step_auto.h"
 #include "collector/util/claim.h"
+#include "collector/util/stack.h"
 
 /* So many reports can wait; more do only if the thread inside lost its core for a hundred steps. */
 #define STEP_REPORTS_MOST 256u
@@ -38,17 +39,20 @@ struct step_report {
 	uint32_t thread;     /* the reporting thread's id in the stream; 0: unknown */
 	uint32_t confidence; /* percent; for a period */
 	struct step_auto_range range;
-	uint64_t order; /* set by step_reports_add */
 };
 
-/* Zero-initialised: empty. */
 struct step_reports {
 	struct claim claim; /* held by the thread inside */
-	_Atomic uint64_t nr_added;
 	_Atomic uint64_t nr_lost;
-	_Atomic uint8_t states[STEP_REPORTS_MOST]; /* one for each slot; see step_reports.c */
+	struct stack free, ready;
+	struct stack ordered;	  /* ready ones, the oldest on top; for the thread inside */
+	_Atomic uint32_t nr_used; /* slots, ever */
+	_Atomic uint32_t links[STEP_REPORTS_MOST];
 	struct step_report slots[STEP_REPORTS_MOST];
 };
+
+/* All zero before: makes it empty. */
+void step_reports_init(struct step_reports *reports);
 
 /* Without room, the report is counted in nr_lost. */
 void step_reports_add(struct step_reports *reports, const struct step_report *report);

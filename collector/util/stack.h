@@ -7,6 +7,7 @@
 #define COLLECTOR_UTIL_STACK_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define STACK_NONE UINT32_MAX
@@ -44,6 +45,29 @@ static inline uint32_t stack_pop(struct stack *stack, _Atomic uint32_t *links)
 		}
 	}
 	return (uint32_t)head;
+}
+
+static inline bool stack_is_empty(const struct stack *stack)
+{
+	return (uint32_t)atomic_load(&stack->head) == STACK_NONE;
+}
+
+/*
+ * Pops the index that was pushed first. `ordered` holds those that were taken from the stack so far
+ * and not popped; only one thread uses it.
+ */
+static inline uint32_t stack_pop_oldest(
+	struct stack *ordered, struct stack *stack, _Atomic uint32_t *links)
+{
+	uint32_t index = stack_pop(ordered, links);
+
+	if (index != STACK_NONE) {
+		return index;
+	}
+	while ((index = stack_pop(stack, links)) != STACK_NONE) {
+		stack_push(ordered, links, index);
+	}
+	return stack_pop(ordered, links);
 }
 
 /* A used index if there is any, else the next unused one below `limit`, else STACK_NONE. */

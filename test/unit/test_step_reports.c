@@ -48,6 +48,7 @@ START_TEST(each_report_of_many_threads_is_taken_once_or_counted)
 	pthread_t threads[NR_THREADS];
 	uint64_t nr_all = NR_THREADS * NR_EACH, sum = nr_all * (nr_all + 1) / 2, nr_lost;
 
+	step_reports_init(&reports);
 	for (uintptr_t i = 0; i < NR_THREADS; i++) {
 		ck_assert_int_eq(
 			pthread_create(&threads[i], NULL, report_each, (void *)(1 + i * NR_EACH)),
@@ -70,6 +71,7 @@ START_TEST(the_oldest_report_comes_first_and_slots_are_used_again)
 	struct step_report report;
 	uint64_t next = 0;
 
+	step_reports_init(&reports);
 	ck_assert(step_reports_enter(&reports));
 	for (uint64_t i = 0; i < STEP_REPORTS_MOST; i++) {
 		add(i);
@@ -91,6 +93,7 @@ START_TEST(who_leaves_is_told_of_what_came_in_the_last_moment)
 {
 	struct step_report report;
 
+	step_reports_init(&reports);
 	ck_assert(step_reports_enter(&reports));
 	ck_assert(!step_reports_take(&reports, &report));
 	add(1);
