@@ -210,13 +210,6 @@ int stream_start(const char *dir, uint64_t max_bytes, const struct block_ticks *
 	return rc;
 }
 
-static void count_lost(uint64_t *counter, uint32_t nr_rows, bool is_event)
-{
-	if (is_event) {
-		*counter += nr_rows;
-	}
-}
-
 static bool make_deferred_room(size_t nr_bytes)
 {
 	size_t room = stream.deferred_room;
@@ -288,7 +281,7 @@ static int write_block(struct block_input *input, bool is_event)
 	int rc;
 
 	if (is_event && stream_is_full()) {
-		count_lost(&stream.lost.limit, nr_rows, is_event);
+		stream.lost.limit += nr_rows;
 		return -EFBIG;
 	}
 	input->ticks = &stream.ticks;
@@ -299,7 +292,7 @@ static int write_block(struct block_input *input, bool is_event)
 	bytes = block_encode(stream.encoder, input, stream.out, stream.out_bytes);
 	loss_add(LOSS_REVERSED, block_encoder_take_reversed(stream.encoder));
 	if (bytes && !has_room(bytes, is_event)) {
-		count_lost(&stream.lost.limit, nr_rows, is_event);
+		stream.lost.limit += is_event ? nr_rows : 0;
 		return -EFBIG;
 	}
 	rc = bytes ? verify_file() : -EINVAL;
@@ -308,11 +301,11 @@ static int write_block(struct block_input *input, bool is_event)
 	/* Lost rows count in the numbering, so that the reader sees the hole. */
 	stream.rows_before[input->table] += nr_rows;
 	if (rc) {
-		count_lost(&stream.lost.disk, nr_rows, is_event);
+		stream.lost.disk += is_event ? nr_rows : 0;
 		if (!is_event && bytes && defer_block(bytes)) {
 			stream.sequence++;
 		} else {
-			count_lost(&stream.lost.facts, nr_rows, !is_event);
+			stream.lost.facts += is_event ? 0 : nr_rows;
 		}
 		return rc;
 	}
