@@ -123,11 +123,6 @@ bool hook_enter_again(
 
 /* ---- rows ---- */
 
-static inline void *reserve_row(const struct call *call, uint32_t bytes)
-{
-	return ring_reserve(call->self, bytes);
-}
-
 /* The seven columns that every api table begins with. */
 #define FILL_COMMON(row, call, table_id)                                                     \
 	do {                                                                                 \
@@ -145,11 +140,11 @@ static inline void *reserve_row(const struct call *call, uint32_t bytes)
 	} while (0)
 
 /* A row of a table in the ring, with its common columns; the statement after it fills the rest. */
-#define ADD_ROW(row, call, table_id)                                        \
-	struct gprof_row_##table_id *row = reserve_row(call, sizeof(*row)); \
-	if (!row) {                                                         \
-		return;                                                     \
-	}                                                                   \
+#define ADD_ROW(row, call, table_id)                                                         \
+	struct gprof_row_##table_id *row = (void *)ring_reserve((call)->self, sizeof(*row)); \
+	if (!row) {                                                                          \
+		return;                                                                      \
+	}                                                                                    \
 	FILL_COMMON(row, call, table_id)
 
 static inline __attribute__((always_inline)) void emit_event(
