@@ -112,18 +112,6 @@ static uint64_t extended_schema(void *d, const struct nvtx_schema *schema)
 
 /* ---- names ---- */
 
-static struct nvtx_text *narrow(struct nvtx_text *text, const char *name)
-{
-	nvtx_text_of_narrow(text, name);
-	return text;
-}
-
-static struct nvtx_text *wide(struct nvtx_text *text, const wchar_t *name)
-{
-	nvtx_text_of_wide(text, name);
-	return text;
-}
-
 /* Functions that define something return the other tool's handle for it, else gprof's. */
 #define DEFINE(name, id, what, params, args, ours)                          \
 	static void *name params                                            \
@@ -151,8 +139,8 @@ static struct nvtx_text *wide(struct nvtx_text *text, const wchar_t *name)
 	DEFINE(core2_domain_##n, DOMAIN_CREATE_##N, NVTX_DOMAIN, (const ctype *name), (name),    \
 		nvtx_create_domain(text_of(&text, name)))
 
-NAMES(a, A, char, narrow)
-NAMES(w, W, wchar_t, wide)
+NAMES(a, A, char, nvtx_text_of_narrow)
+NAMES(w, W, wchar_t, nvtx_text_of_wide)
 
 #define SLOT(module, id, function)                                                   \
 	{                                                                            \

@@ -45,15 +45,16 @@ static bool is_recording(void)
 	return (mode & COLLECTOR_RECORD) && !ring_in_profiler(&ring_tls);
 }
 
-void nvtx_text_of_narrow(struct nvtx_text *text, const char *name)
+struct nvtx_text *nvtx_text_of_narrow(struct nvtx_text *text, const char *name)
 {
 	text->bytes = name ? name : "";
 	text->nr_bytes = strlen(text->bytes);
 	text->is_cut = false;
+	return text;
 }
 
 /* UTF-8, cut where the buffer ends. */
-void nvtx_text_of_wide(struct nvtx_text *text, const wchar_t *name)
+struct nvtx_text *nvtx_text_of_wide(struct nvtx_text *text, const wchar_t *name)
 {
 	char *out = text->buffer;
 	const char *end = text->buffer + sizeof(text->buffer) - 4;
@@ -65,6 +66,7 @@ void nvtx_text_of_wide(struct nvtx_text *text, const wchar_t *name)
 	text->bytes = text->buffer;
 	text->nr_bytes = (size_t)(out - text->buffer);
 	text->is_cut = name && *name;
+	return text;
 }
 
 static void write_row(struct gprof_row_nvtx *row, uint8_t op, const char *text, size_t nr_bytes)

@@ -20,8 +20,9 @@ struct nvtx_text {
 	char buffer[256]; /* for names that come as wide characters */
 };
 
-void nvtx_text_of_narrow(struct nvtx_text *text, const char *name);
-void nvtx_text_of_wide(struct nvtx_text *text, const wchar_t *name);
+/* Return `text`. */
+struct nvtx_text *nvtx_text_of_narrow(struct nvtx_text *text, const char *name);
+struct nvtx_text *nvtx_text_of_wide(struct nvtx_text *text, const wchar_t *name);
 
 void nvtx_mark(uint32_t domain, const struct nvtx_attributes *attributes);
 
