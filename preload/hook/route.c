@@ -7,11 +7,9 @@
 
 #include <stdatomic.h>
 
-#include "collector/util/memory.h"
+#include "collector/util/pieces.h"
 
-#define FIRST_BYTES (64u << 10)
-#define MORE_BYTES  (256u << 10)
-#define NR_KNOWN    4096u /* a power of two */
+#define NR_KNOWN 4096u /* a power of two */
 
 static struct route_state {
 	/*
@@ -25,33 +23,14 @@ static struct route_state {
 	const struct hook_route *_Atomic known[NR_KNOWN];
 	atomic_bool is_hidden; /* all but the lasting ones */
 	atomic_bool is_any;
-	char first[FIRST_BYTES] __attribute__((aligned(16)));
-	char *memory; /* the free rest of memory that is never freed */
-	size_t nr_left;
+	struct pieces memory;
 } state;
 
 struct hook_range *_Atomic hook_targets;
 
 void *route_memory(size_t nr_bytes)
 {
-	void *taken;
-
-	if (!state.memory) {
-		state.memory = state.first;
-		state.nr_left = FIRST_BYTES;
-	} else if (state.nr_left < nr_bytes) {
-		char *more = memory_map(MORE_BYTES);
-
-		state.memory = more ? more : state.memory;
-		state.nr_left = more ? MORE_BYTES : state.nr_left;
-	}
-	if (state.nr_left < nr_bytes) {
-		return NULL;
-	}
-	taken = state.memory;
-	state.memory += nr_bytes;
-	state.nr_left -= nr_bytes;
-	return taken;
+	return pieces_take(&state.memory, (uint32_t)nr_bytes, UINT32_MAX);
 }
 
 static const struct hook_route *find(struct hook_route *_Atomic *first, uintptr_t caller)
