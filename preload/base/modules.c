@@ -64,7 +64,7 @@ static void fill_module(struct module *module, const struct dl_phdr_info *info)
 	module->has_symbols = elf_open(&module->elf, info);
 }
 
-static bool is_ours(const struct module *module)
+bool module_is_ours(const struct module *module)
 {
 	return module_contains(module, (uintptr_t)&modules_look);
 }
@@ -82,7 +82,7 @@ static int take_module(struct dl_phdr_info *info, size_t size, void *unused)
 	if (place < state.room.nr) {
 		module = &state.room.all[place];
 		fill_module(module, info);
-		list->ours = is_ours(module) ? module : list->ours;
+		list->ours = module_is_ours(module) ? module : list->ours;
 	}
 	return 0;
 }
@@ -177,7 +177,7 @@ bool modules_look(void (*function)(const struct modules *modules, void *context)
 }
 
 struct each {
-	bool (*visit)(const struct module *module, bool is_ours, void *context);
+	bool (*visit)(const struct module *module, void *context);
 	void *context;
 };
 
@@ -188,11 +188,10 @@ static int visit_one(struct dl_phdr_info *info, size_t size, void *data)
 
 	(void)size;
 	fill_module(&module, info);
-	return each->visit(&module, is_ours(&module), each->context);
+	return each->visit(&module, each->context);
 }
 
-bool modules_each(
-	bool (*visit)(const struct module *module, bool is_ours, void *context), void *context)
+bool modules_each(bool (*visit)(const struct module *module, void *context), void *context)
 {
 	struct each each = {visit, context};
 
@@ -246,11 +245,10 @@ struct wanted {
 	void *found;
 };
 
-static bool look_for_function(const struct module *module, bool is_ours, void *context)
+static bool look_for_function(const struct module *module, void *context)
 {
 	struct wanted *wanted = context;
 
-	(void)is_ours;
 	if (!wanted->function || module_contains(module, (uintptr_t)wanted->function)) {
 		wanted->found = module_find(module, wanted->name, wanted->version);
 	}
@@ -268,12 +266,11 @@ void *modules_find_version(const void *function, const char *name, const char *v
 	return wanted.found;
 }
 
-static bool look_for_version(const struct module *module, bool is_ours, void *context)
+static bool look_for_version(const struct module *module, void *context)
 {
 	struct wanted *wanted = context;
 	bool is_caller = module_contains(module, (uintptr_t)wanted->function);
 
-	(void)is_ours;
 	if (is_caller && module->has_symbols) {
 		elf_refers(&module->elf, wanted->name, &wanted->version);
 	}

@@ -53,8 +53,7 @@ void modules_hold(void (*hold)(const struct modules_count *count, void *context)
  * Calls `visit` with one object after the other, until it returns true: all that can be said
  * without memory for a list.
  */
-bool modules_each(
-	bool (*visit)(const struct module *module, bool is_ours, void *context), void *context);
+bool modules_each(bool (*visit)(const struct module *module, void *context), void *context);
 
 /*
  * Of the first `most` objects, those that came with the program and stay for the whole process: the
@@ -78,6 +77,9 @@ static inline void *module_find(const struct module *module, const char *name, c
 {
 	return module->has_symbols ? elf_find_version(&module->elf, name, version) : NULL;
 }
+
+/* Is it this library? */
+bool module_is_ours(const struct module *module);
 
 /* Is it this library, or another copy of it? */
 static inline bool module_is_gprof(const struct module *module)

@@ -168,9 +168,8 @@ static void *find_exact(void *handle, const struct choice *choice)
 	return choice->version && dlvsym ? dlvsym(handle, choice->name, choice->version) : NULL;
 }
 
-static bool look_for_copy(const struct module *module, bool is_ours, void *function)
+static bool look_for_copy(const struct module *module, void *function)
 {
-	(void)is_ours;
 	return module_contains(module, (uintptr_t)function) && module_is_gprof(module);
 }
 
@@ -211,11 +210,12 @@ void choice_ask_loader(struct choice *choice)
 	}
 }
 
-static bool look_for_indirect(const struct module *module, bool is_ours, void *context)
+static bool look_for_indirect(const struct module *module, void *context)
 {
 	const struct choice *choice = context;
 
-	return !is_ours && module->has_symbols && elf_has_indirect(&module->elf, choice->name);
+	return !module_is_ours(module) && module->has_symbols &&
+	       elf_has_indirect(&module->elf, choice->name);
 }
 
 bool choice_ask_indirect(struct choice *choice)

@@ -88,12 +88,12 @@ struct late_search {
 	bool is_behind_us;
 };
 
-static bool look_late(const struct module *module, bool is_our_own, void *context)
+static bool look_late(const struct module *module, void *context)
 {
 	struct late_search *search = context;
 	void **function = search->is_behind_us ? &search->behind : &search->before;
 
-	if (is_our_own) {
+	if (module_is_ours(module)) {
 		search->is_behind_us = true;
 	} else if (!*function) {
 		*function = module_find(module, search->name, NULL);
