@@ -119,7 +119,8 @@ static __attribute__((noinline)) uint32_t intern_slow(enum op_name_table number,
 	return name->id;
 }
 
-uint32_t op_name_intern(enum op_name_table number, const char *text)
+/* From the begin of a cache line, wherever the linker puts it: an operator begins here. */
+__attribute__((aligned(64))) uint32_t op_name_intern(enum op_name_table number, const char *text)
 {
 	struct table *t = atomic_load_explicit(&tables[number], memory_order_acquire);
 	struct name *name = NULL;
