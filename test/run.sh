@@ -92,7 +92,7 @@ run()
 	local name=$1 log rc times TIMEFORMAT='%R %U %S'
 	shift
 	log=$LOG/${name//\//_}.log
-	times=$({ time nice -n "$(niceness "$name")" timeout -k 5 "${TEST_TIMEOUT:-7200}" "$@" >"$log" 2>&1 </dev/null; } 2>&1)
+	times=$({ time nice -n "$(niceness "$name")" timeout -k 5 "${TEST_TIMEOUT:-3000}" "$@" >"$log" 2>&1 </dev/null; } 2>&1)
 	rc=$?
 	# In one piece, whatever runs beside it.
 	printf '%s\n' "$(

@@ -255,8 +255,6 @@ struct ends {
 		}                                                                                  \
 	} while (0)
 
-#define FLAG_PEER 2 /* of memcpy.flags */
-
 static void take_memcpy(const struct cupti_record *record)
 {
 	READ(cupti_memcpy, record);
@@ -271,7 +269,7 @@ static void take_memcpy_peer(const struct cupti_record *record)
 	const struct ends ends = {
 		r->src_device_id, r->src_context_id, r->dst_device_id, r->dst_context_id};
 
-	ADD_COPY(r, &ends, FLAG_PEER);
+	ADD_COPY(r, &ends, GPROF_COPY_PEER);
 }
 
 static void take_memset(const struct cupti_record *record)

@@ -663,7 +663,7 @@ static const struct scan_want wants[] = {RANK_WAITS_WANTS};
 VIEW(breakdown, 260) = {
 	.name = "breakdown",
 	.subject = VIEW_ABOUT_STEPS,
-	.help = "time of each step by category; the categories add up to the step",
+	.help = "each step's time by categories, which add up to it",
 	.about = "Time that several categories cover counts for the first of them, in the order "
 		 "of the columns, so the categories add up to the step. A step ends with the last "
 		 "GPU activity that it launched.",
