@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "report/cli/cmd_runs.h"
 #include "report/session/sides.h"
 #include "report/diff/diff.h"
 #include "report/html/html.h"
@@ -7,6 +8,9 @@
 #include "report/session/options.h"
 #include "report/stream/dumpdir.h"
 #include "report/reduce/reduced_job.h"
+
+/* As many as people compare at a look. */
+#define HISTORY_RUNS 20u
 
 static const char usual_page[] = "report.html", usual_picture[] = "report.svg";
 
@@ -182,8 +186,14 @@ static int run_streams(struct request *request, char **paths, int nr_paths)
 		status = (int)sides_open(sides, &request->asked, paths, nr_paths);
 		status = status ? status : write_diff(request);
 	} else {
+		if (!request->is_svg) {
+			request->html.history = cmd_runs_history(paths, nr_paths, HISTORY_RUNS);
+		}
 		status = (int)common_options_open(
 			&request->asked, &sides->inputs[0], paths, nr_paths);
+		if (status && request->html.history) {
+			table_destroy(request->html.history);
+		}
 		status = status ? status : write_page(request, 1);
 	}
 	sides_close(sides);

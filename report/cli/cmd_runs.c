@@ -260,6 +260,29 @@ static void print(const struct request *request, const struct cmd_runs *runs, st
 	table_destroy(table);
 }
 
+struct table *cmd_runs_history(char *const *paths, int nr_paths, size_t top)
+{
+	const struct cmd_filter filter = {.run = RUN_CHOICE_ALL};
+	struct cmd_runs runs = {0};
+	struct table *table = NULL;
+	struct cmd_input input;
+
+	if (cmd_open(&input, paths, nr_paths, &filter)) {
+		return NULL; /* the page says why there is nothing */
+	}
+	find_runs(&runs, &input, paths, nr_paths);
+	if (runs.nr > 1) {
+		table = cmd_runs_trend(&runs, top);
+	}
+	if (table && table->nr_rows < 2) {
+		table_destroy(table);
+		table = NULL;
+	}
+	free_runs(&runs);
+	cmd_close(&input);
+	return table;
+}
+
 /* ---- the command ---- */
 
 static const struct option options[] = {

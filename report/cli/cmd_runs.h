@@ -30,6 +30,13 @@ void cmd_runs_set_begin(struct table_cell *cell, const struct cmd_run *run);
  */
 struct table *cmd_runs_trend(const struct cmd_runs *runs, size_t top);
 
+/*
+ * The same of some folders, for the page of one run; NULL where the command has only one run. Opens
+ * the recordings and closes them again, so it comes before the input of the page. The caller
+ * destroys the table.
+ */
+struct table *cmd_runs_history(char *const *paths, int nr_paths, size_t top);
+
 /* How the run ended, or that it has not, in a few words. */
 void cmd_runs_add_state(struct buf *out, const struct cmd_run *run);
 

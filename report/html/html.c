@@ -635,6 +635,9 @@ static void add_views(struct work *work, struct buf *json, struct buf *shapes)
 	if (selection) {
 		add_table(json, shapes, selection, "the selection of steps", options);
 	}
+	if (options->history) {
+		add_table(json, shapes, options->history, "the runs of this command", options);
+	}
 	for (size_t i = 0; view_classes[i] && i < SUMMARY_VIEWS; i++) {
 		struct view_group *group = &work->groups[work->group_of[i]];
 

@@ -18,6 +18,7 @@ struct html_options {
 	const struct cmd_input *other; /* of diff: B */
 	char *const *paths;	       /* as the user names them; of diff: those of A and B */
 	int nr_paths;
+	struct table *history; /* of the runs of the command, which html_write destroys; or NULL */
 	struct reduced *reduced; /* the page of a summary of `reduce`; NULL: of streams */
 	size_t timeline_bytes;	 /* the most that the timeline may take; 0: no timeline */
 	size_t top; /* rows of a table; 0: all. Tables over time have up to HTML_MOST_TIME more */

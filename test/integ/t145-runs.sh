@@ -118,6 +118,18 @@ is true "$(jq '.history.rows | all(.peak_memory_bytes > 0 and .exposed_communica
 is "5 7" "$("$REPORT" runs --trend --top 2 --format json history | jq -r '.history.rows | map(.run) | join(" ")')" "the last two"
 is "$(jq -r '.history.rows[2].median_ns' json)" "$("$REPORT" --view headline --format json --run 5 history 2>/dev/null | jq -r '.headline.rows[0].median_ns')" "the median of the first screen"
 
+# The page of the newest run has them, too, and that of a folder with one run of its command none.
+page_history()
+{
+	"$REPORT" html -o page.html "$1" >/dev/null 2>err
+	sed -n '/<script type="application\/json" id="data">/,/^<\/script>/p' page.html |
+		sed 's/^<script type="application\/json" id="data">//; /^<\/script>$/d' | jq -c '.history.rows'
+}
+is "$(jq -c '.history.rows' json)" "$(page_history history)" "the history on the page"
+mkdir single
+cp history/"$(ls -t history | head -1)" single
+is "null" "$(page_history single)" "the history of one run"
+
 # ---- all commands ----
 "$REPORT" diff --run 1 --run 2 two >out 2>err
 is 0 $? "status of diff of two runs"

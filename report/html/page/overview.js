@@ -100,6 +100,15 @@ function loadingCard(parent) {
 	}
 }
 
+/* The newest run beside the one before. */
+function historyCard(parent) {
+	const rows = rowsOf("history"), last = rows[rows.length - 1];
+	if (last) {
+		const change = last.change_pct === null ? "no steps to compare" : (last.change_pct < 0 ? "" : "+") + one(last.change_pct, "percent") + " a step since run " + rows[rows.length - 2].run;
+		card(parent, "History", rows.length + " runs", [change, last.significance || "", "see History"], last.significance === "slower" ? "bad" : last.significance === "faster" ? "good" : "");
+	}
+}
+
 function timelineCard(parent) {
 	const rows = rowsOf("timeline_summary"), sum = (id) => rows.reduce((all, row) => all + row[id], 0);
 	const count = (id, one, many = one + "s") => (sum(id) ? sum(id).toLocaleString("en-US") + " " + (sum(id) === 1 ? one : many) : "");
@@ -151,6 +160,7 @@ function overviewPage(parent) {
 	wholeCard(cards);
 	timelineCard(cards);
 	loadingCard(cards);
+	historyCard(cards);
 	hangCard(cards);
 	const isMean = (row) => row.step === "average", rows = rowsOf("breakdown");
 	const grid = charts(parent);

@@ -78,6 +78,9 @@ const pages = other ? other.pages : [
 		stack(parent, "Step time breakdown", "breakdown", stepLabel, breakdownParts, {axis: "step", note: breakdownNote()});
 		topBars(parent, "Critical path", "critical_path", "name", "total_ns");
 	}, ["step_stats", "steps", "breakdown", "model", "overview", "critical_path", "benchmark", "headline"]],
+	...(rowsOf("history").length ? [["history", "History", (parent) => {
+		stack(parent, "Median step of each run", "history", (row) => "run " + row.run, [["median_ns", "Median step"]], {kind: "line"});
+	}, ["history"]]] : []),
 	["timeline", "Timeline", (parent) => timeline.draw(make("div", parent)), ["timeline_summary"]],
 	...(hasRanks ? [["ranks", "Ranks side by side", (parent) => pair.drawRanks(make("div", parent)), []]] : []),
 	["flame", "Flame graph", pageFlame.drawPage, []],
