@@ -58,7 +58,7 @@ played()
 	if [ -n "$2" ]; then
 		grep -F "$2" "$T/notices.json" >/dev/null || { cat "$T/notices.json"; return 1; }
 	else
-		! grep -F '"cause"' "$T/notices.json"
+		! grep -F '"cause": ' "$T/notices.json"
 	fi
 }
 
@@ -104,7 +104,7 @@ lost_alone()
 {
 	view losses 2>/dev/null && view notices 2>/dev/null
 	jq -e "[.losses.rows[] | .count] == [$1] and (.losses.rows[0].cause | contains(\"$2\"))" "$T/losses.json" >/dev/null &&
-		! grep '"cause"' "$T/notices.json" || { cat "$T/losses.json" && return 1; }
+		! grep '"cause": ' "$T/notices.json" || { cat "$T/losses.json" && return 1; }
 }
 
 # More files and functions than gprof keeps: it counts functions without a file and calls without a stack.
@@ -139,7 +139,7 @@ many_stacks()
 
 nothing_said()
 {
-	view losses && view notices && ! grep -h '"cause"' "$T/losses.json" "$T/notices.json"
+	view losses && view notices && ! grep -h '"cause": ' "$T/losses.json" "$T/notices.json"
 }
 
 # tracers PARTS
