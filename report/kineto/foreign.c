@@ -15,6 +15,9 @@ static const char tensorflow[] =
 static const char old_torch[] =
 	"it is a trace of PyTorch's profiler without Kineto (before 1.8.1), whose GPU times belong "
 	"to operators and not to kernels; gprof-report reads those of torch.profiler.profile";
+static const char rocprof[] =
+	"it is a result of rocprofv3 in its own JSON format, which gprof-report does not read; "
+	"pass the trace of torch.profiler of the same run";
 static const char mxnet[] = "it is a trace of MXNet's profiler, which gprof-report does not read";
 static const char ascend[] =
 	"it is a trace_view.json of Ascend's profiler, which gprof-report does not read; it reads "
@@ -28,6 +31,8 @@ void kineto_foreign_see_member(struct kineto_foreign *foreign, const char *key, 
 {
 	if (text_is(key, nr_key, "viztracer_metadata")) {
 		foreign->sentence = viztracer;
+	} else if (text_is(key, nr_key, "rocprofiler-sdk-tool")) {
+		foreign->sentence = rocprof;
 	}
 }
 

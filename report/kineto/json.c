@@ -647,10 +647,14 @@ static bool read_member(struct kineto_tokenizer *split, struct kineto_part *part
 	if (!find_end(split, &key, &scan)) {
 		if (split->is_input_ended) {
 			note_cut(split);
-		} else {
-			skip_value(split, &scan);
+			return false;
 		}
-		return false;
+		nr_key = nr_key - 2 < sizeof(split->key) ? nr_key - 2 : sizeof(split->key);
+		memcpy(split->key, key + 1, nr_key);
+		*part = (struct kineto_part){
+			.kind = KINETO_MEMBER, .key = split->key, .nr_key = nr_key};
+		skip_value(split, &scan);
+		return true;
 	}
 	*part = (struct kineto_part){.kind = KINETO_MEMBER,
 		.key = key + 1,

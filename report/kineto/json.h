@@ -113,11 +113,15 @@ struct kineto_tokenizer {
 	uint64_t nr_large;   /* of those: larger than KINETO_INPUT_ROOM */
 	uint64_t cut_offset; /* where the text ends too early; 0: it does not */
 	bool is_cut;
+	char key[64]; /* of a member that is too large, or its begin */
 };
 
 void kineto_tokenizer_init(struct kineto_tokenizer *split, struct kineto_input *in);
 
-/* Gets the next part; KINETO_END at the end, also if the text ends too early (is_cut). */
+/*
+ * Gets the next part; KINETO_END at the end, also if the text ends too early (is_cut). A member that
+ * is too large has no bytes.
+ */
 void kineto_tokenizer_next(struct kineto_tokenizer *split, struct kineto_part *part);
 
 /*

@@ -262,6 +262,15 @@ static void add_event(struct kineto *kineto, struct kineto_part *part)
 	} while (kineto_tokenizer_retry(&kineto->split, part));
 }
 
+static void read_member(struct kineto *kineto, const struct kineto_part *part)
+{
+	if (kineto_json_parse(&kineto->convert.json, part->bytes, part->nr_bytes)) {
+		read_top(&kineto->top, part->key, part->nr_key, &kineto->convert.json, kineto->out);
+	} else {
+		kineto->split.nr_bad++;
+	}
+}
+
 static void read_parts(struct kineto *kineto)
 {
 	struct kineto_part part;
@@ -271,12 +280,11 @@ static void read_parts(struct kineto *kineto)
 		kineto_tokenizer_next(&kineto->split, &part)) {
 		if (part.kind == KINETO_EVENT) {
 			add_event(kineto, &part);
-		} else if (kineto_json_parse(&kineto->convert.json, part.bytes, part.nr_bytes)) {
-			kineto_foreign_see_member(&kineto->convert.foreign, part.key, part.nr_key);
-			read_top(&kineto->top, part.key, part.nr_key, &kineto->convert.json,
-				kineto->out);
 		} else {
-			kineto->split.nr_bad++;
+			kineto_foreign_see_member(&kineto->convert.foreign, part.key, part.nr_key);
+			if (part.bytes) {
+				read_member(kineto, &part);
+			}
 		}
 		if (kineto->split.offset != reported) {
 			progress_add(kineto->split.offset - reported);

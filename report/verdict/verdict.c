@@ -408,9 +408,7 @@ static void add_outside(struct verdict *verdict)
 /* Idle time, which lost activities only seem to leave. */
 static void add_idle(struct verdict *verdict)
 {
-	if (verdict->figures.has_phases) { /* of a training */
-		add(verdict, VERDICT_LOADER, state(verdict, HOST_LOADER));
-	}
+	add(verdict, VERDICT_LOADER, state(verdict, HOST_LOADER));
 	if (verdict->figures.has_gpu) {
 		add_gpu_idle(verdict);
 	} else {
@@ -503,8 +501,9 @@ static void take_work(struct verdict *verdict)
 static void add_kernels(struct verdict *verdict)
 {
 	double ns = part(verdict, BUDGET_COMPUTING);
+	bool is_much = 100 * ns >= COMPUTING_PCT * step_ns(verdict);
 
-	if (verdict->figures.has_gpu && 100 * ns >= COMPUTING_PCT * step_ns(verdict) &&
+	if (verdict->figures.has_gpu && (is_much || (is_unexplained(verdict) && ns > 0)) &&
 		saves_little(verdict)) {
 		put_first(verdict, VERDICT_KERNELS, ns);
 		take_work(verdict);
@@ -749,6 +748,20 @@ static void add_kernels_sentence(
 	add_longest(verdict, finding, "; largest: ", 2, out);
 }
 
+/* Without operators nobody knows whether a framework or the program itself was at work. */
+static void add_user(const struct verdict *verdict, struct buf *out)
+{
+	const struct advice_facts *facts = facts_of(verdict);
+
+	if (verdict->figures.has_gpu && facts && !facts->has_ops) {
+		buf_printf(out, "The GPU waits for what the host does between its calls of %s",
+			verdict->figures.has_hip ? "HIP" : "CUDA");
+	} else {
+		buf_printf(out, "The %s code outside of operators, such as Python",
+			verdict->figures.has_gpu ? "GPU waits for" : "loop runs");
+	}
+}
+
 void verdict_add_sentence(
 	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
 {
@@ -781,8 +794,7 @@ void verdict_add_sentence(
 		add_change(verdict, finding, launch_change(verdict), out);
 		return;
 	case VERDICT_USER:
-		buf_printf(out, "The %s code outside of operators, such as Python",
-			verdict->figures.has_gpu ? "GPU waits for" : "loop runs");
+		add_user(verdict, out);
 		add_change(verdict, finding, "doing less there", out);
 		return;
 	case VERDICT_COPIES:

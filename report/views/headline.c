@@ -82,6 +82,8 @@ static void add_run(struct figure_lines *lines, const struct headline_figures *f
 
 /* ---- what it computes ---- */
 
+#define LEAST_GPU_FLOPS 1e9
+
 static void add_flops(struct figure_lines *lines, const struct headline_figures *figures)
 {
 	static const char *const prefixes[] = {"", "K", "M", "G", "T", "P", "E"};
@@ -94,7 +96,8 @@ static void add_flops(struct figure_lines *lines, const struct headline_figures 
 		figure_lines_add(lines, "n/a (strides of convolutions are not recorded)");
 		figure_lines_end(lines);
 	}
-	if (value <= 0) {
+	/* So little of a GPU is the rest: what computed had no shapes, as kernels of a graph. */
+	if (value <= 0 || (figures->has_gpu && value < LEAST_GPU_FLOPS)) {
 		return;
 	}
 	while (value >= 1000 && i + 1 < sizeof(prefixes) / sizeof(prefixes[0])) {

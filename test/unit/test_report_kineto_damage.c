@@ -296,6 +296,7 @@ START_TEST(traces_of_other_programs_are_refused_by_their_names)
 		{"{\"traceEvents\":[" EVENT(
 			 "\"cat\":\"FEE\",", "5", "") "],\"viztracer_metadata\":{}}",
 			"VizTracer"},
+		{"{\"rocprofiler-sdk-tool\":[{\"metadata\":{}}]}", "rocprofv3"},
 		{"[" PROCESS("/job:localhost/replica:0/task:0/device:GPU:0 Compute") "," EVENT(
 			 "\"cat\":\"Op\",", "1", "") "]",
 			"TensorFlow 1"},
