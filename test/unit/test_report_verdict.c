@@ -613,6 +613,30 @@ START_TEST(kernels_without_names_are_said_to_be_that)
 }
 END_TEST
 
+/* A loop over a loader with a kernel in each step, and neither backward nor optimizer. */
+START_TEST(a_loader_is_a_cause_also_where_nothing_is_trained)
+{
+	const uint64_t us = 1000;
+	struct made made = made_open("inference.gprof");
+	struct table *table;
+
+	for (uint64_t step = 0; step < 12; step++) {
+		uint64_t at = (1000 + 1000 * step) * us;
+
+		made_step(&made, at, step);
+		made_op(&made, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
+			at + 10 * us, at + 600 * us, 0);
+		made_launch(&made, 0, at + 610 * us, 10 * us, at + 630 * us, at + 1000 * us);
+	}
+	made_step(&made, 13000 * us, 12);
+	gen_close(made.gen, "exit");
+	table = tables_of(&view_findings, made.path, false);
+	ck_assert_uint_eq(tables_find(table, "cause", "loader", 0), 0);
+	ck_assert_double_eq_tol(tables_cell(table, 0, "reach_ns")->number, 590000, 20000);
+	table_destroy(table);
+}
+END_TEST
+
 static size_t nr_times_of(const char *path)
 {
 	struct process *process;
@@ -640,5 +664,6 @@ UNIT_SUITE("report/verdict", idle_time_belongs_to_what_the_launching_thread_did,
 	on_the_cpu_code_outside_of_operators_is_a_cause,
 	operators_that_take_nearly_all_without_gpus_are_a_verdict,
 	kernels_that_take_nearly_all_are_named, long_runs_on_the_cpu_are_predicted,
-	kernels_without_names_are_said_to_be_that, names_of_kernels_fit_two_lines,
+	kernels_without_names_are_said_to_be_that,
+	a_loader_is_a_cause_also_where_nothing_is_trained, names_of_kernels_fit_two_lines,
 	more_steps_take_no_more_memory_for_times)
