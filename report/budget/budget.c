@@ -448,8 +448,6 @@ static enum host_state state_of(const struct op_call *call, const struct call_in
 		return HOST_ALLOCATION;
 	default:
 		switch (call->table) {
-		case GPROF_TABLE_api_sync:
-			return HOST_WAIT;
 		case GPROF_TABLE_api_launch:
 		case GPROF_TABLE_api_copy:
 		case GPROF_TABLE_api_set:

@@ -22,8 +22,11 @@ uint8_t import_call_table(const char *name, size_t nr_bytes)
 	if (contains(name, nr_bytes, "Memset")) {
 		return GPROF_TABLE_api_set;
 	}
-	/* Queries only ask, and a wait for an event is one of a stream: the host goes on. */
-	return contains(name, nr_bytes, "Synchronize") ? GPROF_TABLE_api_sync : GPROF_TABLE_api;
+	if (contains(name, nr_bytes, "Synchronize") || contains(name, nr_bytes, "WaitEvent") ||
+		contains(name, nr_bytes, "EventQuery") || contains(name, nr_bytes, "StreamQuery")) {
+		return GPROF_TABLE_api_sync;
+	}
+	return GPROF_TABLE_api;
 }
 
 uint32_t import_copy_flags(

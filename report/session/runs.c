@@ -13,6 +13,8 @@
 #define MOST_GENERATIONS 3u
 /* Clocks of hosts are taken to differ by no more. */
 #define MOST_CLOCKS_NS 10000000000u
+/* Between the starts of ranks that one process starts. */
+#define MOST_STARTS_NS 10000000000u
 
 /* ---- what a process says ---- */
 
@@ -294,13 +296,18 @@ static uint64_t gap_between(const struct family *a, const struct family *b)
 					 : 0;
 }
 
-/* May both be ranks of one run, where clocks of hosts may differ so much? */
+/* Of two ranks that do not overlap: how far apart they may be, with the same boot and with two. */
+struct apart {
+	uint64_t here_ns, hosts_ns;
+};
+
+/* May both be ranks of one run? */
 static bool may_be_one(const struct groups *groups, const struct family *a, const struct family *b,
-	uint64_t clocks_ns)
+	struct apart apart)
 {
 	const struct runs_process *x = a->rank, *y = b->rank;
 
-	if (gap_between(a, b) > (x && y && x->boot != y->boot ? clocks_ns : 0)) {
+	if (gap_between(a, b) > (x && y && x->boot != y->boot ? apart.hosts_ns : apart.here_ns)) {
 		return false;
 	}
 	if (!x || !y) {
@@ -364,12 +371,12 @@ static int compare_families(const void *a, const void *b)
 
 /* Those of one key: each joins the first of the others before it with which it may be one. */
 static void unite_families(
-	struct groups *groups, struct family *families, size_t nr, uint64_t clocks_ns)
+	struct groups *groups, struct family *families, size_t nr, struct apart apart)
 {
 	for (size_t i = 1; i < nr; i++) {
 		for (size_t k = 0; k < i; k++) {
 			if (families[k].nr_places &&
-				may_be_one(groups, &families[k], &families[i], clocks_ns)) {
+				may_be_one(groups, &families[k], &families[i], apart)) {
 				for (size_t p = 0; p < families[i].nr_places; p++) {
 					add_place(&families[k], groups, families[i].places[p]);
 				}
@@ -383,7 +390,7 @@ static void unite_families(
 
 enum { STAGE_JOB = MOST_GENERATIONS, STAGE_MASTER, NR_STAGES };
 
-static void unite_ranks(struct groups *groups, unsigned int stage, uint64_t clocks_ns)
+static void unite_ranks(struct groups *groups, unsigned int stage, struct apart apart)
 {
 	size_t nr, end;
 	struct family *families = families_of(groups, &nr);
@@ -403,7 +410,7 @@ static void unite_ranks(struct groups *groups, unsigned int stage, uint64_t cloc
 			end++;
 		}
 		if (families[i].key) {
-			unite_families(groups, families + i, end - i, clocks_ns);
+			unite_families(groups, families + i, end - i, apart);
 		}
 	}
 	free_families(families, nr);
@@ -466,11 +473,13 @@ size_t runs_group(struct runs_process *processes, size_t nr_processes)
 		}
 	}
 	for (unsigned int stage = 0; stage < NR_STAGES; stage++) {
-		unite_ranks(&groups, stage, 0);
+		unite_ranks(&groups, stage, (struct apart){0, 0});
 	}
 	for (unsigned int stage = STAGE_JOB; stage < NR_STAGES; stage++) {
-		unite_ranks(&groups, stage, MOST_CLOCKS_NS);
+		unite_ranks(&groups, stage, (struct apart){0, MOST_CLOCKS_NS});
 	}
+	/* Programs of a moment may come one after the other, on a machine that is busy. */
+	unite_ranks(&groups, 0, (struct apart){MOST_STARTS_NS, 0});
 	nr_runs = number_runs(&groups);
 	idmap_fini(&groups.firsts);
 	free(groups.order);

@@ -7,11 +7,11 @@
  *     launch    with the same outermost process under the preload
  *     kin       a process and those that it forked, started, or became by exec
  *     restarts  workers of torchrun with the same parent, at any time
- *     ranks     different ranks of worlds of one size, at the same time: first those with the same
- *               parent, its parent and so on, then those of the same job of a scheduler, last those
- *               with the same address and port of their master. Where these are not recorded, as
- *               in older streams, the ranks and the time are enough; the clocks of hosts may be
- *               some seconds apart. A run has each rank once.
+ *     ranks     different ranks of worlds of one size, at the same time, or with the same parent
+ *               within ten seconds: first those with the same parent, its parent and so on, then
+ * those of the same job of a scheduler, last those with the same address and port of their master.
+ * Where these are not recorded, as in older streams, the ranks and the time are enough; the clocks
+ * of hosts may be some seconds apart. A run has each rank once.
  *
  * Recordings without a parent, as other programs make them, are of one run if they overlap in time.
  * What is imported is of no run.

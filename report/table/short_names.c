@@ -241,7 +241,8 @@ void short_names_cut(struct short_names *names, size_t limit)
 
 		form->cut.nr_bytes = 0;
 		stack_text_add_cut(&form->cut, form->text.bytes, form->text.nr_bytes, limit);
-		form->is_stack = memmem(form->text.bytes, form->text.nr_bytes, " <- ", 4) != NULL;
+		form->is_stack = form->text.nr_bytes &&
+				 memmem(form->text.bytes, form->text.nr_bytes, " <- ", 4) != NULL;
 	}
 	names->is_cut = true;
 	order = sorted(names, compare_cuts);

@@ -47,9 +47,12 @@ is 6 "$(join <(awk '{print $1 "." $2, $3}' "$T/steps") <(awk '!/first/ {print $1
 # No activity begins before its call, and a kernel lasts as long on the timeline as in all tables.
 is 0 "$("$REPORT" sql --format csv 'SELECT count(*) FROM kernel k JOIN api_launch l USING (process, correlation) WHERE k.start_ns < l.start_ns' \
 	"$GPROF_DIR" 2>/dev/null | grep '^[0-9]')" "kernels that begin before their calls"
-summary kernel,device,distributed,time-breakdown
+summary kernel,device,time-breakdown
 kernels=$(query '[.kernel.rows[].total_ns] | add')
-is "$kernels $kernels $kernels" "$(query '[.device, .distributed, .time_breakdown | [.rows[].computation_ns] | add] | join(" ")')" "time of kernels that do not overlap"
+is "$kernels $kernels" "$(query '[.device, .time_breakdown | [.rows[].computation_ns] | add] | join(" ")')" "time of kernels that do not overlap"
+# Step by step it has all, in sum only the steps that count.
+summary distributed --detail
+is "$kernels" "$(query '[.distributed.rows[].computation_ns] | add')" "time of kernels by step"
 is "$kernels" "$(jq '[.traceEvents[] | select(.cat == "kernel").dur * 1000] | add | round' "$T/timeline.json")" \
 	"time of kernels on the timeline"
 

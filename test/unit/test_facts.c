@@ -105,10 +105,14 @@ END_TEST
 /* Nobody started this program under the preload. */
 START_TEST(a_launch_begins_with_the_first_under_the_preload)
 {
-	char self[64];
+	char self[64] = "", ticks[32];
 
 	write_facts();
-	snprintf(self, sizeof(self), "%d:%s", (int)getpid(), fact("process.start_ticks"));
+	/* Under qemu nobody knows when a process began. */
+	snprintf(ticks, sizeof(ticks), "%s", fact("process.start_ticks"));
+	if (*ticks) {
+		snprintf(self, sizeof(self), "%d:%s", (int)getpid(), ticks);
+	}
 	ck_assert_str_eq(fact("process.first_launched"), self);
 }
 END_TEST

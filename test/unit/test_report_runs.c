@@ -137,6 +137,11 @@ START_TEST(ranks_of_one_parent_are_one_run_at_a_time)
 	add_rank(2, 5, 1, 2)->ancestors = text("60:1 99:5");
 	add_rank(2, 5, 1, 2)->ancestors = text("50:1 99:5");
 	ck_assert_str_eq(runs(), "1 2 2 1");
+	/* Of a moment, on a busy machine; and long after it. */
+	add_rank(1, 5, 0, 2);
+	add_rank(6, 9, 1, 2);
+	add_rank(30, 31, 0, 2);
+	ck_assert_str_eq(runs(), "1 1 2");
 	/* A rank that is alone in its world has no others. */
 	add_rank(1, 5, 0, 1);
 	add_rank(1, 5, 1, 2);
