@@ -119,8 +119,8 @@ struct kineto_tokenizer {
 void kineto_tokenizer_init(struct kineto_tokenizer *split, struct kineto_input *in);
 
 /*
- * Gets the next part; KINETO_END at the end, also if the text ends too early (is_cut). A member that
- * is too large has no bytes.
+ * Gets the next part; KINETO_END at the end, also if the text ends too early (is_cut). A member
+ * that is too large has no bytes.
  */
 void kineto_tokenizer_next(struct kineto_tokenizer *split, struct kineto_part *part);
 
