@@ -49,6 +49,7 @@ static void take_enter(void *context, const struct op *op)
 	struct headline *headline = context;
 
 	at_hand(headline)->has_ops = true;
+	at_hand(headline)->has_operators |= (op->is & OP_IS_OPERATOR) != 0;
 	at_hand(headline)->has_torch |= op->framework == GPROF_FRAMEWORK_TORCH;
 	budget_enter(&headline->budget, op);
 }
@@ -337,6 +338,7 @@ static void add_process(const struct headline_process *at, struct headline_figur
 	figures->slow_name = figures->slow_name ? figures->slow_name : at->slow_name;
 	figures->wait_name = figures->wait_name ? figures->wait_name : at->wait_name;
 	figures->has_torch |= at->has_torch;
+	figures->has_operators |= at->has_operators;
 	figures->has_hip |= at->has_hip;
 	figures->nr_processes++;
 	figures->nr_ranks += process->rank >= 0;

@@ -50,9 +50,9 @@ struct headline_process {
 	uint32_t *devices; /* that had work */
 	size_t nr_devices, device_capacity;
 	uint64_t nr_launches, nr_graph_launches, nr_lost, nr_timeless; /* as in budget.h */
-	uint32_t slow_name, wait_name; /* of the budget's tops; 0: none */
-	bool has_torch, has_hip;
-	bool has_calls; /* of CUDA or of another library of GPUs */
+	uint32_t slow_name, wait_name;		/* of the budget's tops; 0: none */
+	bool has_torch, has_hip, has_operators; /* ranges and steps are none */
+	bool has_calls;				/* of CUDA or of another library of GPUs */
 	bool has_steps, has_gpu, has_ops;
 	bool has_phases;  /* of a training: Forward and the others are known */
 	bool has_parts;	  /* not more overlapped than budget.h holds */
@@ -86,7 +86,7 @@ struct headline_figures {
 	uint64_t drained[NR_HOST_STATES + 1];	   /* of these, in gaps that a wait opened */
 	uint64_t nr_launches, nr_graph_launches, nr_lost, nr_timeless;
 	uint32_t slow_name, wait_name; /* as in headline_process, of the first that has one */
-	bool has_torch, has_hip;       /* any of them has */
+	bool has_torch, has_hip, has_operators; /* any of them has */
 	uint64_t phases_ns, phases[NR_PHASES];
 	uint64_t nr_outlier_rows, outlier_phases[NR_PHASES]; /* of the outliers of each process */
 	double flops_per_s, mfu_pct;			     /* below 0: unknown */

@@ -751,9 +751,7 @@ static void add_kernels_sentence(
 /* Without operators nobody knows whether a framework or the program itself was at work. */
 static void add_user(const struct verdict *verdict, struct buf *out)
 {
-	const struct advice_facts *facts = facts_of(verdict);
-
-	if (verdict->figures.has_gpu && facts && !facts->has_ops) {
+	if (verdict->figures.has_gpu && !verdict->figures.has_operators) {
 		buf_printf(out, "The GPU waits for what the host does between its calls of %s",
 			verdict->figures.has_hip ? "HIP" : "CUDA");
 	} else {
