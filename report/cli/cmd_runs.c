@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "report/analysis/headline.h"
@@ -260,15 +261,35 @@ static void print(const struct request *request, const struct cmd_runs *runs, st
 	table_destroy(table);
 }
 
+/* Files have no other runs, and a FIFO is read once. */
+static bool are_folders(char *const *paths, int nr_paths)
+{
+	struct stat status;
+
+	for (int i = 0; i < nr_paths; i++) {
+		if (stat(paths[i], &status) || !S_ISDIR(status.st_mode)) {
+			return false;
+		}
+	}
+	return true;
+}
+
 struct table *cmd_runs_history(char *const *paths, int nr_paths, size_t top)
 {
 	const struct cmd_filter filter = {.run = RUN_CHOICE_ALL};
 	struct cmd_runs runs = {0};
 	struct table *table = NULL;
 	struct cmd_input input;
+	bool is_open;
 
-	if (cmd_open(&input, paths, nr_paths, &filter)) {
-		return NULL; /* the page says why there is nothing */
+	if (!are_folders(paths, nr_paths)) {
+		return NULL;
+	}
+	cmd_mute(true); /* the page's own input says it */
+	is_open = !cmd_open(&input, paths, nr_paths, &filter);
+	cmd_mute(false);
+	if (!is_open) {
+		return NULL;
 	}
 	find_runs(&runs, &input, paths, nr_paths);
 	if (runs.nr > 1) {

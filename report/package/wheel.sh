@@ -53,7 +53,7 @@ Provides-Extra: pandas
 Requires-Dist: pandas>=1.5; extra == "pandas"
 Description-Content-Type: text/markdown
 
-$(awk '/^gprof /, /^$/' README.md)
+$(awk '/^# / || /^\[/ {next} NF {is_in = 1; print} is_in && !NF {exit}' README.md)
 
     gprof-record python train.py
     gprof-report

@@ -30,12 +30,23 @@
 /* The last column of help begins before this one. */
 #define MOST_INDENT 46u
 
+/* What is opened a second time has been spoken of, or will be. */
+static bool is_muted;
+
+void cmd_mute(bool is_on)
+{
+	is_muted = is_on;
+}
+
 void cmd_error(const char *format, ...)
 {
 	struct buf shown = {0};
 	va_list arguments;
 	char *text = NULL;
 
+	if (is_muted) {
+		return;
+	}
 	va_start(arguments, format);
 	if (vasprintf(&text, format, arguments) < 0) {
 		text = NULL;

@@ -86,6 +86,9 @@ enum cmd_exit cmd_open(
 	struct cmd_input *input, char *const *paths, int nr_paths, const struct cmd_filter *filter);
 void cmd_close(struct cmd_input *input);
 
+/* Errors are not printed any more, or again: for input that is opened once more. */
+void cmd_mute(bool is_on);
+
 /*
  * Warns of what is missing or damaged in each process. Returns the exit status: that of the
  * input, or INCOMPLETE. Call it after the work, since damage in columns is found by reading.
