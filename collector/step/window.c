@@ -11,12 +11,14 @@
 #include "collector/util/loss.h"
 #include "collector/util/memory.h"
 
-/* So many between two flushes. Pages are touched as they are used. */
-#define NR_WINDOWS 131072u
+/* A block is a few pages. All blocks together hold the windows between two flushes. */
+#define BLOCK_WINDOWS 1024u
+#define NR_BLOCKS     256u
 
 struct window {
 	_Atomic int64_t first;
-	_Atomic int64_t last; /* INT64_MAX: it is open */
+	_Atomic int64_t last;
+	atomic_bool is_open;
 };
 
 /* Those from nr_retired to nr_windows are there, and in the order of their ids. */
@@ -25,21 +27,33 @@ static struct window_state {
 	_Atomic uint64_t nr_windows;
 	_Atomic uint64_t nr_retired;
 	_Atomic uint64_t nr_closed;
-	uint64_t nr_closed_before;	/* the last flush */
-	struct window *_Atomic windows; /* number n is at n % NR_WINDOWS; NULL: none was needed */
+	uint64_t nr_closed_before; /* the last flush */
+	struct window *_Atomic blocks[NR_BLOCKS];
 } state;
+
+static struct window *_Atomic *block_of(uint64_t index)
+{
+	return &state.blocks[index / BLOCK_WINDOWS % NR_BLOCKS];
+}
 
 static struct window *window_at(uint64_t index)
 {
-	return &atomic_load(&state.windows)[index % NR_WINDOWS];
+	return &atomic_load(block_of(index))[index % BLOCK_WINDOWS];
+}
+
+static void free_block(struct window *_Atomic *block)
+{
+	struct window *windows = atomic_exchange(block, NULL);
+
+	if (windows) {
+		munmap(windows, BLOCK_WINDOWS * sizeof(*windows));
+	}
 }
 
 void window_init(void)
 {
-	struct window *windows = atomic_load(&state.windows);
-
-	if (windows) {
-		munmap(windows, NR_WINDOWS * sizeof(*windows));
+	for (uint32_t i = 0; i < NR_BLOCKS; i++) {
+		free_block(&state.blocks[i]);
 	}
 	memset((void *)&state, 0, sizeof(state));
 	correlation_ids_init();
@@ -48,12 +62,15 @@ void window_init(void)
 /* The place of a new window, NULL if there is none. */
 static struct window *next_window(uint64_t index)
 {
-	if (!atomic_load(&state.windows)) {
-		atomic_store(&state.windows, memory_map(NR_WINDOWS * sizeof(struct window)));
+	struct window *_Atomic *block = block_of(index);
+
+	if (index - atomic_load(&state.nr_retired) >= (NR_BLOCKS - 1) * BLOCK_WINDOWS) {
+		return NULL;
 	}
-	return atomic_load(&state.windows) && index - atomic_load(&state.nr_retired) < NR_WINDOWS
-		       ? window_at(index)
-		       : NULL;
+	if (!atomic_load(block)) {
+		atomic_store(block, memory_map(BLOCK_WINDOWS * sizeof(struct window)));
+	}
+	return atomic_load(block) ? window_at(index) : NULL;
 }
 
 static int64_t newest_id(void)
@@ -69,11 +86,11 @@ void window_open(void)
 	atomic_fetch_add(&state.nr_opened, 1);
 	if (window) {
 		atomic_store(&window->first, newest_id() + 1);
-		atomic_store(&window->last, INT64_MAX);
+		atomic_store(&window->is_open, true);
 		atomic_store(&state.nr_windows, index + 1);
 	} else if (index) {
 		/* No memory: rather records of what was between two windows than none of this. */
-		atomic_store(&window_at(index - 1)->last, INT64_MAX);
+		atomic_store(&window_at(index - 1)->is_open, true);
 	}
 }
 
@@ -82,7 +99,10 @@ void window_close(void)
 	uint64_t n = atomic_load(&state.nr_windows);
 
 	if (n) {
-		atomic_store(&window_at(n - 1)->last, newest_id());
+		struct window *window = window_at(n - 1);
+
+		atomic_store(&window->last, newest_id());
+		atomic_store(&window->is_open, false);
 		atomic_store(&state.nr_closed, n);
 	}
 }
@@ -114,6 +134,7 @@ bool window_has(uint32_t correlation)
 	int64_t id = correlation_nearest(correlation_ids_newest(), correlation);
 	uint64_t begin = atomic_load(&state.nr_retired), end = atomic_load(&state.nr_windows);
 	uint64_t index = find(id, begin, end);
+	const struct window *window;
 
 	if (!end) {
 		/* There was no memory for any window: keep all records rather than none. */
@@ -123,16 +144,22 @@ bool window_has(uint32_t correlation)
 		loss_add(LOSS_LATE, begin > 0);
 		return false;
 	}
-	return id <= atomic_load(&window_at(index)->last);
+	window = window_at(index);
+	return atomic_load(&window->is_open) || id <= atomic_load(&window->last);
 }
 
 void window_flush_begins(void)
 {
 	uint64_t n = atomic_load(&state.nr_windows), until = state.nr_closed_before;
+	uint64_t retired = atomic_load(&state.nr_retired);
 
 	until = until + WINDOW_NR_KEPT < n ? until : n > WINDOW_NR_KEPT ? n - WINDOW_NR_KEPT : 0;
-	if (until > atomic_load(&state.nr_retired)) {
-		atomic_store(&state.nr_retired, until);
+	for (; retired < until; retired++) {
+		/* Before the block goes, of which a new window may be the next user. */
+		if (retired % BLOCK_WINDOWS == BLOCK_WINDOWS - 1) {
+			free_block(block_of(retired));
+		}
+		atomic_store(&state.nr_retired, retired + 1);
 	}
 	state.nr_closed_before = atomic_load(&state.nr_closed);
 }
