@@ -329,7 +329,7 @@ static void look_for_command(void)
 	}
 }
 
-/* What the program has asked for by drain_switch. */
+/* Opens or closes a window if the program called drain_switch. */
 static void look_for_switch(void)
 {
 	switch (atomic_exchange(&drain.switch_to, SWITCH_NONE)) {

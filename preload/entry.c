@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the process lets us in and out: constructor and destructor, the driver's injection call,
- * and the one function that a program may call itself. The constructor makes no file, no thread and
- * no output; that waits until the process touches CUDA or NVTX.
+ * Where the process lets us in and out: constructor and destructor, and the driver's injection
+ * call. The constructor makes no file, no thread and no output; that waits until the process
+ * touches CUDA or NVTX, or calls a function of inside.c.
  */
 #include "preload/entry.h"
 
@@ -342,7 +342,7 @@ static const char *find_holder(void)
 	return modules_find(NULL, "nvInjectionVersion") ? "Nsight Compute" : NULL;
 }
 
-/* The driver works: CUPTI may be asked. */
+/* The driver is initialised, so CUPTI can be used. */
 static void attach(void)
 {
 	/*
@@ -360,10 +360,13 @@ static bool is_driver_ready(void)
 	enum { SUCCESS = 0, INVALID_CONTEXT = 201 };
 	void *context = NULL;
 	int (*get)(void **context) = NULL;
+	struct ring_mark mark;
 	int rc;
 
+	ring_enter_profiler(&ring_tls, &mark); /* the call is not the program's */
 	*(void **)&get = modules_find(NULL, "cuCtxGetCurrent");
 	rc = get ? get(&context) : -1;
+	ring_leave_profiler(&ring_tls, &mark);
 	return rc == SUCCESS || rc == INVALID_CONTEXT;
 }
 
@@ -396,7 +399,8 @@ void entry_begin_inside(void)
 {
 	ask_for_injection();
 	recorder_ensure_started();
-	if (is_driver_ready() && !atomic_exchange(&entry.is_injected, true)) {
+	if (!atomic_load(&entry.is_injected) && is_driver_ready() &&
+		!atomic_exchange(&entry.is_injected, true)) {
 		attach();
 	}
 	torch_look();

@@ -381,12 +381,12 @@ struct gprof_row_head {
 	C(t, uint32_t, shape, UINT)                                                                \
 	C(t, uint32_t, channel, UINT)
 
-/* copy_kind, src_kind, dst_kind: CUPTI's numbers; devices and contexts differ only for peer copies */
-/* Bits of `flags` of copies and memsets; CUPTI has the first two. */
-#define GPROF_COPY_ASYNC 1u   /* by the call */
-#define GPROF_COPY_PEER	 2u   /* a peer record */
-#define GPROF_COPY_NO_CALL 4u /* a trace has no call of it, so nobody knows whether it is asynchronous */
+/* Bits of `flags` of copies and memsets. */
+#define GPROF_COPY_ASYNC   1u /* the call is asynchronous */
+#define GPROF_COPY_PEER	   2u /* from CUPTI's record of a peer copy */
+#define GPROF_COPY_NO_CALL 4u /* an imported trace lacks the call: ASYNC is unknown */
 
+/* copy_kind, src_kind, dst_kind: CUPTI's numbers; devices and contexts differ only for peer copies */
 #define GPROF_COLUMNS_memcpy(C, t)                                                                 \
 	GPROF_COLUMNS_WORK_COMMON(C, t)                                                            \
 	C(t, uint64_t, bytes, BYTES)                                                               \

@@ -38,7 +38,7 @@ static struct step_state {
 	uint32_t interval_ms;
 	bool needs_capture;
 	const char *why_told;	     /* the verdict that step_add_facts wrote last */
-	uint64_t nr_lost_told;	     /* lost reports that the notice has told */
+	uint64_t nr_lost_told;	     /* lost reports that a notice has already mentioned */
 	bool is_always;		     /* by the settings; see is_always() */
 	atomic_bool is_called;	     /* gprof_step() is what counts */
 	atomic_bool is_reported;     /* the program or its framework says where they end */
@@ -49,7 +49,7 @@ static struct step_state {
 	_Atomic uint64_t step;
 	_Atomic uint64_t ended_raw; /* when the last step ended, or recording began */
 	_Atomic uint32_t state;	    /* enum gprof_window_state in force */
-	struct claim change;	    /* of `state` */
+	struct claim change;	    /* held by the thread that changes `state` */
 	_Atomic uint64_t command;   /* first << 32 | end, of the control file; 0 for none */
 	uint32_t base_mode;
 } state;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the limits from /proc and from the file systems of cgroups. */
 #include "collector/util/memory_limits.h"
 
 #include <limits.h>

@@ -321,16 +321,19 @@ static bool has_python(void)
 	return dlsym && dlsym(RTLD_DEFAULT, "Py_GetVersion");
 }
 
-COMPAT_START_CODE void python_start_init(void)
+/* Takes what the settings want of Python; false: nothing, or this is no Python. */
+COMPAT_START_CODE static bool is_wanted(void)
 {
 	if (!config_is_asked(CONFIG_PYTHON) && !config_is_asked(CONFIG_HANG_TIMEOUT_S)) {
-		return;
+		return false;
 	}
 	state.wanted = (uint32_t)config_early(CONFIG_PYTHON) & ~(1u << PYTHON_OFF);
 	state.has_hangs = config_early(CONFIG_HANG_TIMEOUT_S) != 0;
-	if ((!state.wanted && !state.has_hangs) || !has_python()) {
-		return; /* most processes are not Python's */
-	}
+	return (state.wanted || state.has_hangs) && has_python();
+}
+
+static void install_hook(void)
+{
 	strcpy(state.version, "3");
 	state.why = "its program has not begun, or it is embedded in another one";
 	if (!find_symbols()) {
@@ -342,21 +345,30 @@ COMPAT_START_CODE void python_start_init(void)
 	}
 }
 
+COMPAT_START_CODE void python_start_init(void)
+{
+	if (is_wanted()) { /* most processes are not Python's */
+		install_hook();
+	}
+}
+
 void python_start_inside(void)
 {
 	int (*has_gil)(void) = NULL;
 
-	if (!state.is_hooked) {
-		python_start_init();
-	}
-	if (!state.is_hooked || atomic_load(&state.is_done)) {
+	if (!is_wanted() || atomic_load(&state.is_done)) {
 		return;
 	}
 	*(void **)&has_gil = dlsym(RTLD_DEFAULT, "PyGILState_Check");
-	if (has_gil && has_gil()) {
-		get_in();
-	} else {
+	if (!has_gil || !has_gil()) {
 		state.why = "gprof_start() was called without the GIL";
+		return;
+	}
+	if (!state.is_hooked) {
+		install_hook();
+	}
+	if (state.is_hooked) {
+		get_in();
 	}
 }
 

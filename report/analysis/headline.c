@@ -395,7 +395,7 @@ static const struct headline_step **list_steps(const struct headline *headline, 
 	return steps;
 }
 
-/* Of one number that of the slowest rank is the first. */
+/* By step number; of the same number, the slowest rank comes first. */
 static int by_number(const void *a, const void *b)
 {
 	const struct headline_job_step *x = a, *y = b;
@@ -596,4 +596,17 @@ size_t headline_nr_steps(const struct headline_figures *figures)
 bool headline_has_lost(const struct headline_figures *figures)
 {
 	return figures->has_gpu && budget_has_lost(figures->nr_launches, figures->nr_lost);
+}
+
+void headline_read_steps(struct headline *headline, struct headline_figures *figures,
+	struct process *const *processes, size_t nr_processes)
+{
+	const struct op_view view = {.begin = headline_ops.begin,
+		.enter = headline_ops.enter,
+		.enter_wants = headline_ops.enter_wants,
+		.end = headline_ops.end};
+	const struct op_walk walk = {&view, headline};
+
+	op_walk_run(processes, nr_processes, &walk, 1);
+	headline_figures(headline, figures);
 }

@@ -50,9 +50,10 @@ struct headline_process {
 	uint32_t *devices; /* that had work */
 	size_t nr_devices, device_capacity;
 	uint64_t nr_launches, nr_graph_launches, nr_lost, nr_timeless; /* as in budget.h */
-	uint32_t slow_name, wait_name;		/* of the budget's tops; 0: none */
-	bool has_torch, has_hip, has_operators; /* ranges and steps are none */
-	bool has_calls;				/* of CUDA or of another library of GPUs */
+	uint32_t slow_name, wait_name; /* calls with most time in the budget; 0: none */
+	bool has_torch, has_hip;
+	bool has_operators; /* beside user ranges and steps */
+	bool has_calls;	    /* it called CUDA, HIP or another GPU library */
 	bool has_steps, has_gpu, has_ops;
 	bool has_phases;  /* of a training: Forward and the others are known */
 	bool has_parts;	  /* not more overlapped than budget.h holds */
@@ -135,7 +136,17 @@ struct headline_job_step *headline_job_steps(
 /* After all processes. */
 void headline_figures(struct headline *headline, struct headline_figures *figures);
 
-/* Of joined steps: which count, unless the user chose them, and what these take. */
+/*
+ * Reads steps alone, without calls and activities: the figures have the program, the ranks and the
+ * times of steps of the first screen, and no parts. The caller calls headline_fini.
+ */
+void headline_read_steps(struct headline *headline, struct headline_figures *figures,
+	struct process *const *processes, size_t nr_processes);
+
+/*
+ * Decides which of the joined steps count, unless the user chose them, and sets the statistics of
+ * their times.
+ */
 void headline_set_steps(
 	struct headline_figures *figures, const struct headline_job_step *steps, size_t nr);
 

@@ -58,7 +58,7 @@ struct view_input {
 	bool is_merged; /* `reduce` reads the states: they also gather what only `merge` needs */
 	/* As the TensorBoard plugin has it: occupancy in whole percents, GPUs between steps, too */
 	bool is_of_plugin;
-	size_t line_width; /* of text, in columns; 0: no limit */
+	size_t line_width; /* columns of a line of text; 0: no limit */
 };
 
 /* The state of another view, of the same pass. */

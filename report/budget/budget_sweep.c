@@ -7,6 +7,7 @@
 #include "report/budget/budget_sweep.h"
 
 #include "report/util/buf.h"
+#include "report/util/heap.h"
 
 /* ---- busy parts ---- */
 
@@ -53,33 +54,18 @@ static unsigned int find_part(struct sweep *sweep, uint64_t now, uint64_t *until
 
 void budget_sweep_add_work(struct budget *budget, const struct budget_work *work)
 {
-	size_t at = budget->nr_works;
-
 	budget->works = array_grow(
 		budget->works, budget->nr_works, &budget->works_capacity, sizeof(*budget->works));
-	budget->nr_works++;
-	while (at && budget->works[(at - 1) / 2].begin < work->begin) {
-		budget->works[at] = budget->works[(at - 1) / 2];
-		at = (at - 1) / 2;
-	}
-	budget->works[at] = *work;
+	heap_push(budget->works, budget->nr_works++, sizeof(*work),
+		offsetof(struct budget_work, begin), work);
 }
 
 static void drop_work(struct budget *budget)
 {
 	const struct budget_work last = budget->works[--budget->nr_works];
-	size_t at = 0, child;
 
-	while ((child = 2 * at + 1) < budget->nr_works) {
-		child += child + 1 < budget->nr_works &&
-			 budget->works[child + 1].begin > budget->works[child].begin;
-		if (budget->works[child].begin <= last.begin) {
-			break;
-		}
-		budget->works[at] = budget->works[child];
-		at = child;
-	}
-	budget->works[at] = last;
+	heap_drop(budget->works, budget->nr_works, sizeof(last),
+		offsetof(struct budget_work, begin), &last);
 }
 
 /* What begins at or after a time is behind the sweep; the first of it, by its launch, is `next`. */

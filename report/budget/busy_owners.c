@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Copies and communication with the call that launched each, as a heap of intervals: the sweep asks
+ * which one ran at a time.
+ */
 #include "report/budget/busy_owners.h"
 
 #include <stdlib.h>
 
 #include "report/util/buf.h"
+#include "report/util/heap.h"
 
 void busy_owners_fini(struct busy_owners *owners)
 {
@@ -13,35 +18,20 @@ void busy_owners_fini(struct busy_owners *owners)
 
 void busy_owners_push(struct busy_owners *owners, const struct busy_owner *owner)
 {
-	size_t at = owners->nr;
-
 	if (owner->begin >= owner->end) {
 		return;
 	}
 	owners->items =
 		array_grow(owners->items, owners->nr, &owners->capacity, sizeof(*owners->items));
-	owners->nr++;
-	for (; at && owners->items[(at - 1) / 2].end < owner->end; at = (at - 1) / 2) {
-		owners->items[at] = owners->items[(at - 1) / 2];
-	}
-	owners->items[at] = *owner;
+	heap_push(owners->items, owners->nr++, sizeof(*owner), offsetof(struct busy_owner, end),
+		owner);
 }
 
 static void drop_top(struct busy_owners *owners)
 {
 	const struct busy_owner last = owners->items[--owners->nr];
-	size_t at = 0, child;
 
-	while ((child = 2 * at + 1) < owners->nr) {
-		child += child + 1 < owners->nr &&
-			 owners->items[child + 1].end > owners->items[child].end;
-		if (owners->items[child].end <= last.end) {
-			break;
-		}
-		owners->items[at] = owners->items[child];
-		at = child;
-	}
-	owners->items[at] = last;
+	heap_drop(owners->items, owners->nr, sizeof(last), offsetof(struct busy_owner, end), &last);
 }
 
 const struct budget_site *busy_owners_at(struct busy_owners *owners, uint64_t time, uint64_t *until)

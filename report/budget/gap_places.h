@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where gaps of the time budget come from, and copies and communication that nothing hides, and
- * what they cost in the steps of each group. A place
- * is a call with the operator and the Python stack around it, or such an operator: what the host
- * was in, or what launched the work that ends the gap. Costs are parts of the budget, so over all
- * places they sum to what the budget has.
+ * Finds where gaps of the time budget, exposed copies and exposed communication come from, and what
+ * they cost in the steps of each group. A place is a call with the operator and the Python stack
+ * around it, or such an operator: what the host was in, or what launched the work that ends the
+ * gap. Costs are parts of the budget, so over all places they sum to what the budget has.
  *
  * Memory: 200 bytes for each place, and 32 for each cost of a place in a group of steps, however
  * many steps there are.

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "report/analysis/headline.h"
 #include "report/comm/job_clock.h"
@@ -142,21 +141,10 @@ static void set_text(struct table_cell *cell, struct buf *text)
 
 void cmd_runs_set_begin(struct table_cell *cell, const struct cmd_run *run)
 {
-	uint64_t begin_ns = UINT64_MAX;
-	char text[64] = "";
-	struct tm local;
-	time_t begin;
+	struct buf text = {0};
 
-	for (size_t i = 0; i < run->nr_processes; i++) {
-		uint64_t ns = run->processes[i]->stream->header.start_realtime_ns;
-
-		begin_ns = ns < begin_ns ? ns : begin_ns;
-	}
-	begin = (time_t)(begin_ns / 1000000000u);
-	if (begin && localtime_r(&begin, &local)) {
-		strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &local);
-	}
-	table_set_text(cell, text, strlen(text));
+	run_state_add_begin(&text, run->processes, run->nr_processes, "%Y-%m-%d %H:%M:%S");
+	set_text(cell, &text);
 }
 
 static const char *id_of(const struct cmd_run *run)
@@ -181,21 +169,14 @@ void cmd_runs_prepare(const struct cmd_run *run)
 	time_axis_set(run->processes, run->nr_processes);
 }
 
-/* The figures are those of the first screen, of which calls and activities change none here. */
 static void set_figures(struct table_cell *cells, const struct cmd_run *run)
 {
-	const struct op_view view = {.begin = headline_ops.begin,
-		.enter = headline_ops.enter,
-		.enter_wants = headline_ops.enter_wants,
-		.end = headline_ops.end};
 	struct headline headline = {0};
-	const struct op_walk walk = {&view, &headline};
 	struct headline_figures figures;
 	struct buf command = {0};
 
 	cmd_runs_prepare(run);
-	op_walk_run(run->processes, run->nr_processes, &walk, 1);
-	headline_figures(&headline, &figures);
+	headline_read_steps(&headline, &figures, run->processes, run->nr_processes);
 	if (figures.nr_ranks) {
 		table_set_integer(&cells[3], figures.nr_ranks);
 	}

@@ -21,7 +21,7 @@ struct cmd_runs {
 /* Sets the clocks of its processes and where their loops begin, before they are read. */
 void cmd_runs_prepare(const struct cmd_run *run);
 
-/* When its first process began. */
+/* Sets the local time at which its first process began. */
 void cmd_runs_set_begin(struct table_cell *cell, const struct cmd_run *run);
 
 /*

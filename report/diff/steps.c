@@ -25,16 +25,10 @@ static size_t keep_main(
 
 size_t diff_steps_find(struct diff_steps *steps, struct process **processes, size_t nr_processes)
 {
-	const struct op_view view = {.begin = headline_ops.begin,
-		.enter = headline_ops.enter,
-		.enter_wants = headline_ops.enter_wants,
-		.end = headline_ops.end};
 	struct headline headline = {0};
-	const struct op_walk walk = {&view, &headline};
 	struct headline_figures figures;
 
-	op_walk_run(processes, nr_processes, &walk, 1);
-	headline_figures(&headline, &figures);
+	headline_read_steps(&headline, &figures, processes, nr_processes);
 	steps->steps = headline_job_steps(&headline, &figures, &steps->nr);
 	steps->numbers = idset_create();
 	for (size_t i = 0; i < steps->nr; i++) {

@@ -15,6 +15,7 @@
 #include "report/html/timeline_data.h"
 #include "report/reduce/reduced_job.h"
 #include "report/reduce/reduced_view.h"
+#include "report/model/run_state.h"
 #include "report/session/summary.h"
 #include "report/stream/prefetch.h"
 #include "report/stream/stream.h"
@@ -222,27 +223,12 @@ static void add_clock(struct buf *json, const struct cmd_input *input)
 	buf_fini(&text);
 }
 
-/* Clocks of traces may begin with the machine: this one was in 2001. */
-#define LEAST_REALTIME_NS 1000000000000000000u
-
 /* When the process that began first did so; "" if no stream says it. */
 static void add_started(struct buf *json, const struct cmd_input *input)
 {
-	uint64_t first_ns = UINT64_MAX;
-	char text[40] = "";
-	struct tm tm;
-	time_t start;
-
-	for (size_t i = 0; i < input->nr_processes; i++) {
-		uint64_t ns = input->processes[i]->stream->header.start_realtime_ns;
-
-		first_ns = ns >= LEAST_REALTIME_NS && ns < first_ns ? ns : first_ns;
-	}
-	start = (time_t)(first_ns / 1000000000u);
-	if (first_ns != UINT64_MAX && localtime_r(&start, &tm)) {
-		strftime(text, sizeof(text), "%Y-%m-%d %H:%M", &tm);
-	}
-	buf_printf(json, ", \"started\": \"%s\"", text);
+	buf_text(json, ", \"started\": \"");
+	run_state_add_begin(json, input->processes, input->nr_processes, "%Y-%m-%d %H:%M");
+	buf_char(json, '"');
 }
 
 /* The paths, as words of a command line. */

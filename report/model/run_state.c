@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "report/model/process_exit.h"
 #include "report/util/text.h"
@@ -207,4 +208,27 @@ size_t run_state_add_losses(
 {
 	return add_incomplete(out, processes, nr_processes, width) +
 	       add_hangs(out, processes, nr_processes, width);
+}
+
+/* In 2001. */
+#define LEAST_REALTIME_NS 1000000000000000000u
+
+void run_state_add_begin(
+	struct buf *out, struct process *const *processes, size_t nr_processes, const char *format)
+{
+	uint64_t first_ns = UINT64_MAX;
+	char text[64];
+	struct tm local;
+	time_t begin;
+
+	for (size_t i = 0; i < nr_processes; i++) {
+		uint64_t ns = processes[i]->stream->header.start_realtime_ns;
+
+		first_ns = ns >= LEAST_REALTIME_NS && ns < first_ns ? ns : first_ns;
+	}
+	begin = (time_t)(first_ns / 1000000000u);
+	if (first_ns != UINT64_MAX && localtime_r(&begin, &local) &&
+		strftime(text, sizeof(text), format, &local)) {
+		buf_text(out, text);
+	}
 }

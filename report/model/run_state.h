@@ -16,6 +16,13 @@ void run_state_add_program(struct buf *out, const struct process *process, size_
 void run_state_add_command(struct buf *out, const char *command, size_t width);
 
 /*
+ * Appends the local time at which the first of the processes began, by strftime's format; nothing
+ * where that is unknown: clocks of traces may begin with the machine.
+ */
+void run_state_add_begin(
+	struct buf *out, struct process *const *processes, size_t nr_processes, const char *format);
+
+/*
  * Appends a line "INCOMPLETE ..." if anything of the processes is missing, and one about hangs that
  * were recorded, without their ends in at most `width` columns. Call it after the scan, since
  * damage in columns is found by reading. Returns the number of lines.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Chooses runs by their numbers or IDs, and says in a line which others there are. */
 #include "report/session/run_choice.h"
 
 #include <stdlib.h>

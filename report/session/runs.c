@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Groups processes into runs: a union-find whose rules are those of runs.h, in that order. */
 #include "report/session/runs.h"
 
 #include <stdio.h>

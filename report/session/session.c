@@ -30,7 +30,7 @@
 /* The last column of help begins before this one. */
 #define MOST_INDENT 46u
 
-/* What is opened a second time has been spoken of, or will be. */
+/* Input that is opened a second time reports its errors only once. */
 static bool is_muted;
 
 void cmd_mute(bool is_on)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Opens the two inputs of a comparison: two paths, or the same paths with two runs. */
 #include "report/session/sides.h"
 
 #include <stdlib.h>

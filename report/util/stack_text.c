@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Shortens a Python stack: frames of the program's own code are those outside of site-packages and
+ * the standard library; the innermost of them stays, then the frames that it called.
+ */
 #include "report/util/stack_text.h"
 
 #include <stdbool.h>
