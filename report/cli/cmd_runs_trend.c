@@ -15,23 +15,23 @@
 
 static const struct table_column columns[] = {
 	TABLE_COLUMN("run", "Run", TABLE_ID, .help = "its number for --run"),
-	TABLE_COLUMN("began", "Began", TABLE_TEXT, .help = "in local time"),
-	TABLE_COLUMN("steps", "Steps", TABLE_COUNT),
 	TABLE_COLUMN("median_ns", "Median step", TABLE_MEAN_TIME),
 	TABLE_COLUMN("change_pct", "Change %", TABLE_PERCENT,
 		.help = "of the median, from the run before"),
 	TABLE_COLUMN("significance", "Significance", TABLE_TEXT,
 		.help = "faster or slower where p < 0.01, else not significant"),
+	TABLE_COLUMN("steps", "Steps", TABLE_COUNT),
 	TABLE_COLUMN("mfu_pct", "MFU %", TABLE_PERCENT),
 	TABLE_COLUMN("exposed_communication_pct", "Exposed communication %", TABLE_PERCENT,
 		.help = "of the steps"),
 	TABLE_COLUMN("peak_memory_bytes", "Peak GPU memory", TABLE_SIZE,
 		.help = "of the GPU that has the most: of the framework's allocator, else of "
 			"cudaMalloc"),
+	TABLE_COLUMN("began", "Began", TABLE_TEXT, .help = "in local time"),
 };
 #define NR_COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
-enum { RUN, BEGAN, STEPS, MEDIAN, CHANGE, SIGNIFICANCE, MFU, COMMUNICATION, PEAK };
+enum { RUN, MEDIAN, CHANGE, SIGNIFICANCE, STEPS, MFU, COMMUNICATION, PEAK, BEGAN };
 
 /* ---- a run ---- */
 
