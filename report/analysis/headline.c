@@ -49,7 +49,9 @@ static void take_enter(void *context, const struct op *op)
 	struct headline *headline = context;
 
 	at_hand(headline)->has_ops = true;
-	at_hand(headline)->has_operators |= (op->is & OP_IS_OPERATOR) != 0;
+	at_hand(headline)->has_operators |=
+		op->is & OP_IS_OPERATOR &&
+		op_kind(op->name, op->framework, op->scope)->class != OP_DATALOADER;
 	at_hand(headline)->has_torch |= op->framework == GPROF_FRAMEWORK_TORCH;
 	budget_enter(&headline->budget, op);
 }

@@ -52,7 +52,7 @@ struct headline_process {
 	uint64_t nr_launches, nr_graph_launches, nr_lost, nr_timeless; /* as in budget.h */
 	uint32_t slow_name, wait_name; /* calls with most time in the budget; 0: none */
 	bool has_torch, has_hip;
-	bool has_operators; /* beside user ranges and steps */
+	bool has_operators; /* beside user ranges, steps and loaders */
 	bool has_calls;	    /* it called CUDA, HIP or another GPU library */
 	bool has_steps, has_gpu, has_ops;
 	bool has_phases;  /* of a training: Forward and the others are known */

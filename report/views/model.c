@@ -15,6 +15,7 @@
 struct model {
 	struct min_max_sum steps, gpu_steps;		      /* ns, of steps that count */
 	struct min_max_sum phases[NR_PHASES], gpu[NR_PHASES]; /* ns, of each time it came */
+	uint64_t phases_ns[NR_PHASES];			      /* exact sums, see add_phases */
 	bool has_gpu, has_steps, has_operators, has_phases, is_training;
 	const char *remark;
 	const struct process *without_steps;	      /* the last one */
@@ -35,24 +36,44 @@ static void add_segments(struct model *model, struct process *process, const str
 {
 	for (size_t i = 0; i < phases->nr_segments; i++) {
 		const struct phase_segment *segment = &phases->segments[i];
+		struct min_max_sum *row = &model->phases[segment->phase];
 
 		if (!counts[segment->step] || segment->phase == PHASE_OTHERS) {
 			continue;
 		}
-		if (segment->is_rest) { /* of a time that counts already */
-			model->phases[segment->phase].sum += clock_map_duration(
-				&process->host_clock, segment->end - segment->begin);
-			if (gpu) {
-				gpu[segment->phase].sum += segment->gpu_ns;
-			}
-			continue;
+		if (!segment->is_rest) { /* its time counts already */
+			min_max_sum_add(row, clock_map_duration(&process->host_clock,
+						     segment->end - segment->begin));
 		}
-		min_max_sum_add(&model->phases[segment->phase],
-			clock_map_duration(&process->host_clock, segment->end - segment->begin));
-		if (gpu) {
+		if (gpu && segment->is_rest) {
+			gpu[segment->phase].sum += segment->gpu_ns;
+		} else if (gpu) {
 			min_max_sum_add(&gpu[segment->phase], segment->gpu_ns);
 		}
 	}
+}
+
+/*
+ * Sums ticks up by step before they become nanoseconds, as the headline does: a nanosecond lost for
+ * each segment would make the sums differ.
+ */
+static void add_phases(struct model *model, const struct process *process,
+	const struct phases *phases, const bool *counts)
+{
+	uint64_t(*ticks)[NR_PHASES] = mem_zeroed(phases->nr_steps, sizeof(*ticks));
+
+	for (size_t i = 0; i < phases->nr_segments; i++) {
+		const struct phase_segment *segment = &phases->segments[i];
+
+		ticks[segment->step][segment->phase] += segment->end - segment->begin;
+	}
+	for (uint32_t step = 0; step < phases->nr_steps; step++) {
+		for (unsigned int k = 0; k < PHASE_OTHERS && counts[step]; k++) {
+			model->phases_ns[k] +=
+				clock_map_duration(&process->host_clock, ticks[step][k]);
+		}
+	}
+	free(ticks);
 }
 
 static void add_steps(
@@ -134,6 +155,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 		draw_segments(view, process, phases);
 	}
 	add_segments(model, process, phases, counted.counts, has_gpu ? model->gpu : NULL);
+	add_phases(model, process, phases, counted.counts);
 	add_steps(model, phases, counted.counts, has_gpu);
 	model->nr_warm_up += counted.nr_warm_up;
 	model->nr_outliers += counted.nr_outliers;
@@ -177,7 +199,7 @@ static void add_others(struct table *table, const struct model *model)
 	struct table_cell *cells;
 
 	for (unsigned int k = 0; k < PHASE_OTHERS; k++) {
-		uint64_t used = model->phases[k].sum;
+		uint64_t used = model->phases_ns[k];
 
 		cpu.sum -= used < cpu.sum ? used : cpu.sum;
 		gpu.sum -= model->gpu[k].sum < gpu.sum ? model->gpu[k].sum : gpu.sum;
@@ -244,8 +266,11 @@ static void fill_table(void *state, struct table *table)
 	add_row(table, model, model->has_steps ? "ProfileStep" : "(no steps)", &model->steps,
 		&model->gpu_steps);
 	for (unsigned int k = 0; k < PHASE_OTHERS; k++) {
-		if (model->is_training || model->phases[k].nr) {
-			add_row(table, model, phase_names[k], &model->phases[k], &model->gpu[k]);
+		struct min_max_sum cpu = model->phases[k];
+
+		if (model->is_training || cpu.nr) {
+			cpu.sum = model->phases_ns[k];
+			add_row(table, model, phase_names[k], &cpu, &model->gpu[k]);
 		}
 	}
 	add_others(table, model);
