@@ -7,8 +7,11 @@
 #include "report/cli/export.h"
 #include "report/session/options.h"
 
-static const char *const formats[] = {
-	[EXPORT_SQLITE] = "sqlite", [EXPORT_CSV] = "csv", [EXPORT_JSONL] = "jsonl", NULL};
+static const char *const formats[] = {[EXPORT_SQLITE] = "sqlite",
+	[EXPORT_CSV] = "csv",
+	[EXPORT_JSONL] = "jsonl",
+	[EXPORT_MEMORY_VIZ] = "memory-viz",
+	NULL};
 
 static const struct option options[] = {
 	{"format", required_argument, NULL, 'f'},
@@ -47,20 +50,26 @@ static void say_written(const char *path, const struct cmd_input *input)
 static int write_all(const struct common_options *asked, enum export_format format,
 	const struct cmd_input *input)
 {
-	const char *path = asked->output;
-	const char *why =
-		format == EXPORT_SQLITE
-			? export_sqlite(path, input->processes, input->nr_processes)
-			: export_files(path, format, input->processes, input->nr_processes);
-	/* Said even if the output could not be written. */
-	int status = (int)cmd_warn_inconsistent(input, &asked->filter, cmd_warn_losses(input));
+	const char *path = asked->output, *why = NULL;
+	enum cmd_exit written = CMD_GOOD;
+	int status;
 
+	if (format == EXPORT_MEMORY_VIZ) {
+		written = export_memory_viz(path, input);
+	} else if (format == EXPORT_SQLITE) {
+		why = export_sqlite(path, input->processes, input->nr_processes);
+	} else {
+		why = export_files(path, format, input->processes, input->nr_processes);
+	}
+	/* Said even if the output could not be written. */
+	status = (int)cmd_warn_inconsistent(input, &asked->filter, cmd_warn_losses(input));
 	if (why) {
 		cmd_error("cannot write '%s': %s", path, why);
-		return CMD_FAILED;
+		written = CMD_FAILED;
+	} else if (format != EXPORT_MEMORY_VIZ) {
+		say_written(path, input);
 	}
-	say_written(path, input);
-	return status;
+	return written == CMD_GOOD ? status : (int)written;
 }
 
 static int run(int argc, char **argv)
@@ -105,11 +114,15 @@ const struct command cmd_export = {
 	.arguments = "-o PATH [OPTION]... [PATH]...",
 	.help = "write every event as rows, for databases and data frames",
 	.options =
-		"  -o, --output PATH      the database, such as x.sqlite, or a folder for files\n"
+		"  -o, --output PATH      the database, such as x.sqlite, or a folder for files;\n"
+		"                         of memory-viz a file, such as memory.pickle\n"
 		"  --format FORMAT        sqlite (default): a database, with nsys's tables as "
 		"views;\n"
 		"                         csv, jsonl: files "
-		"TABLE/rank=R/step=S/...\n" COMMON_OPTIONS_SELECTION_USAGE,
+		"TABLE/rank=R/step=S/...\n"
+		"                         memory-viz: GPU memory of one process, for PyTorch's\n"
+		"                         viewer, "
+		"https://pytorch.org/memory_viz\n" COMMON_OPTIONS_SELECTION_USAGE,
 	.run = run,
 	.values = values,
 };

@@ -7,6 +7,7 @@
 #ifndef REPORT_CLI_EXPORT_H
 #define REPORT_CLI_EXPORT_H
 
+#include "report/session/session.h"
 #include "report/sql/event.h"
 
 struct export_cell {
@@ -32,6 +33,7 @@ enum export_format {
 	EXPORT_SQLITE,
 	EXPORT_CSV,
 	EXPORT_JSONL,
+	EXPORT_MEMORY_VIZ,
 };
 
 /*
@@ -41,5 +43,11 @@ enum export_format {
  */
 const char *export_files(const char *path, enum export_format format, struct process **processes,
 	size_t nr_processes);
+
+/*
+ * export_memory_viz.c: a snapshot of the memory of the one process that uses GPUs, for PyTorch's
+ * memory viewer. Says what it wrote, or why it could not.
+ */
+enum cmd_exit export_memory_viz(const char *path, const struct cmd_input *input);
 
 #endif

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # What `gprof-report export` writes, asked by real engines: SQLite (python3's) and DuckDB (PyPI), against
-# the tables of `summary`; the OpenMetrics of `summary`, read by prometheus_client (PyPI). Prints TAP. Without DuckDB or
+# the tables of `summary`; the OpenMetrics of `summary`, read by prometheus_client (PyPI);
+# snapshots of memory, by the rules of PyTorch's viewer. Prints TAP. Without DuckDB or
 # prometheus_client their parts are skipped.
 cd "$(dirname "$0")/../.." || exit 1
 B=${B:-build}
@@ -126,10 +127,36 @@ for input in ops training hostile; do
 	fi
 done
 
+# shellcheck disable=SC2317
+# memory INPUT [TRACE]: PyTorch's memory viewer reads it, and it has what the trace has.
+memory()
+{
+	"$report" export --format memory-viz -o "$T/memory.pickle" "$1" >"$T/out" 2>"$T/err"
+	good $? || { cat "$T/err"; return 1; }
+	python3 test/export/memory_viz.py "$T/memory.pickle" "${@:2}"
+}
+# shellcheck disable=SC2317
+# without TRACE: nothing is written of memory whose allocations have no addresses.
+without()
+{
+	! "$report" export --format memory-viz -o "$T/x.pickle" "$1" >"$T/out" 2>&1 && grep "have no address" "$T/out" && [ ! -e "$T/x.pickle" ]
+}
+"$B/gen_stream" "$T/model.gprof" model 20000
+tap memory "$T/model.gprof" "memory snapshot"
+tap memory "$T/ops.gprof" damaged "memory snapshot of blocks that overlap"
+tap memory "$T/hostile.gprof" damaged "memory snapshot of a damaged stream"
+for trace in $(real_traces); do
+	case $trace in
+	*qwen*) tap memory "$trace" "$trace" "memory snapshot of $(basename "$trace")" ;;
+	*resnet50*) tap without "$trace" "memory without addresses" ;;
+	esac
+done
+
 mkdir "$T/full" && touch "$T/full/file"
 tap refused "the folder is not empty" --format csv -o "$T/full" "a folder that has files"
 tap refused "No such file or directory" --format jsonl -o "$T/no/where" "a folder that cannot be made"
 tap refused "unable to open" -o "$T/no/where.sqlite" "a database that cannot be made"
 tap refused "unknown format" --format xml -o "$T/x" "an unknown format"
 tap refused "name the output" "no output"
+tap refused "No such file or directory" --format memory-viz -o "$T/no/where" "a snapshot that cannot be made"
 exit $bad
