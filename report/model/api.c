@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Turns numbers of CUDA and CUPTI into the words that tables show. The copy views, the event tree,
+ * the SQL tables and the importers call it. The words of CUPTI's numbers are fixed. Traces of other
+ * devices bring words of their own, which importers add before anyone reads them: these get the
+ * numbers from API_OTHER up, for all processes together, and live until the program ends.
+ */
 #include "report/model/api.h"
 
 #include <stddef.h>
@@ -49,6 +55,7 @@ const char *api_copy_long_name(uint32_t copy_kind)
 	return PICK(names, copy_kind, "copy");
 }
 
+/* A kind has eight bits in a packed copy kind (copy_kind.h): API_OTHER and 127 more fit. */
 #define MOST_OTHERS 127u
 
 static struct {
@@ -57,6 +64,7 @@ static struct {
 	uint32_t nr;
 } others;
 
+/* Searches linearly, as traces use few kinds. */
 uint32_t api_add_name(const char *text, size_t nr_bytes, bool is_whole)
 {
 	for (uint32_t i = 0; i < others.nr; i++) {

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds the memory kind of an address for processes that have calls but no device records, so that
+ * no activity says which kind of memory a copy read or wrote. Callers create one replay of table
+ * api_alloc for a process, then look up addresses of its copies. The replay is a list of lives,
+ * sorted by address and then by birth: an allocation lives from the call that made it to the call
+ * that freed it.
+ */
 #include "report/model/copy_kind.h"
 
 #include <stdlib.h>
@@ -6,7 +13,10 @@
 #include "report/model/api.h"
 #include "report/util/buf.h"
 
-/* How many allocations below an address to search, as addresses are reused. */
+/*
+ * Addresses are reused, so many dead lives may stand below an address: the search gives up after
+ * this many.
+ */
 #define MOST_STEPS 256u
 
 struct life {
@@ -21,6 +31,7 @@ struct address_kinds {
 	size_t nr_lives, capacity;
 };
 
+/* At the same address and tick, the allocation comes before the free that ends it. */
 static int by_address_then_time(const void *a, const void *b)
 {
 	const struct life *x = a, *y = b;
@@ -42,6 +53,10 @@ uint64_t address_kinds_tick(const struct batch *batch, uint32_t row)
 	return batch->col[COL_api_alloc_op][row] || end < begin ? begin : end;
 }
 
+/*
+ * Calls that failed allocate and free nothing. A free is a row of the list too, until pair_up() has
+ * used it.
+ */
 static void add_batch(struct address_kinds *pointers, const struct batch *batch)
 {
 	for (uint32_t i = 0; i < batch->nr_rows; i++) {
@@ -125,6 +140,10 @@ static uint32_t memory_kind(uint8_t space)
 	}
 }
 
+/*
+ * Starts at the last life that begins at the address or below, and walks down. The nearest one that
+ * contains the address may be dead at that tick, so the walk goes on behind it.
+ */
 uint32_t address_kinds_find(const struct address_kinds *pointers, uint64_t address, uint64_t tick)
 {
 	size_t low = 0, high = pointers->nr_lives;

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Drops recordings that the user named twice, right after a session has opened its inputs and
+ * before anything adds them up. The processes arrive sorted, so copies of a recording are
+ * neighbours: each process is compared only with the kept ones that have the same rank, host, pid
+ * and start.
+ */
 #include "report/model/model.h"
 
 #include <string.h>
@@ -75,6 +81,11 @@ static size_t find_duplicate(struct process *const *processes, size_t first, siz
 	return first;
 }
 
+/*
+ * Compacts the array in place: processes[0 .. nr_kept) are kept, and `first` is where the current
+ * run of equal keys starts. A copy with more events takes over the slot of the shorter one, which
+ * keeps the order.
+ */
 bool dedup_drop(
 	struct process **processes, size_t *nr_processes, void (*warn)(const char *sentence))
 {

@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rewrites a process's device_clock so that durations on the GPU survive the conversion to host
+ * time. Sessions call it once, after the clocks of the job are aligned and before the axis of time
+ * is set. The idea: merge the activities into busy periods. Within a period the map has slope 1;
+ * the difference of the clocks is made up for while the GPU is idle.
+ *
+ *   host     |=====|..........|========|...|====|      = busy: slope 1, exact durations
+ *            |     |  idle:   |        |               . idle: stretched or compressed, so
+ *   device   |=====|........|========|...|====|          that the next period meets the readings
+ */
 #include "report/model/device_clock.h"
 
 #include <stdlib.h>
@@ -8,7 +18,10 @@
 
 #define ONE (1ull << 32)
 
-/* How much later than by the readings an activity may become. The readings are no better. */
+/*
+ * A period may stand later than the readings say by this much. The readings are no more exact, and
+ * the map needs fewer points.
+ */
 #define LATE_NS 100
 
 /*
@@ -20,7 +33,7 @@ struct exact_clock {
 	struct clock_map map;
 	struct interval period; /* on the device */
 	bool has_period;
-	uint64_t offset; /* of the piece at hand */
+	uint64_t offset; /* of the map's last piece */
 	uint64_t end_ns; /* on the device, of the last period in the map */
 };
 
@@ -64,7 +77,11 @@ static void add_idle(struct exact_clock *clock, uint64_t begin, uint64_t offset)
 		(uint64_t)(((unsigned __int128)(begin + offset - to) << 32) / (begin - from)));
 }
 
-/* No part of the period may be earlier than by the readings, or than the end of the one before. */
+/*
+ * No part of the period may be earlier than by the readings, or than the end of the period before.
+ * Both ends of the period are read, and the larger offset counts for all of it. If the offset of
+ * the last piece still fits, the period needs no point of its own.
+ */
 static void add_period(struct exact_clock *clock)
 {
 	uint64_t begin = clock->period.begin, end = clock->period.end;
@@ -92,6 +109,7 @@ static void add_period(struct exact_clock *clock)
 	clock->end_ns = end;
 }
 
+/* Activities come by their begins, so one that begins behind the open period closes it. */
 static void take_activity(void *context, const struct interval *activity)
 {
 	struct exact_clock *clock = context;
@@ -118,6 +136,7 @@ static bool is_activity(const struct stream *stream, size_t block)
 	       table == GPROF_TABLE_memset || table == GPROF_TABLE_graph;
 }
 
+/* Kernels, copies, memsets and graphs have begin and duration in the same columns. */
 static void add_batch(struct busy *activities, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
@@ -127,6 +146,11 @@ static void add_batch(struct busy *activities, const struct batch *b)
 	}
 }
 
+/*
+ * Blocks are not in order of time, but each knows its earliest begin. What begins before the
+ * earliest begin of all later blocks (later_min) can no longer be overtaken, so busy hands it out;
+ * the rest waits.
+ */
 static void read_activities(struct exact_clock *clock, struct stream *stream)
 {
 	const uint32_t mask = COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_dur);

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Decides whether a process has records of its GPU, and gives the reason if it has none. Views, the
+ * budget and the summary ask it before they say that a GPU was idle. The reasons are tried from the
+ * surest to the vaguest: a failed call of the program itself, then a notice of the recorder about
+ * CUPTI, then which tables have rows.
+ */
 #include "report/model/device_records.h"
 
 #include <stdio.h>
@@ -19,6 +25,10 @@ static bool has_rows(const struct process *process, const uint8_t *tables, size_
 	return false;
 }
 
+/*
+ * A notice about CUPTI replaces the general sentence, since it names the cause. A GPU that is not
+ * there comes before both: then a notice is only a consequence.
+ */
 bool process_has_device_records(const struct process *process, const char **why)
 {
 	static const uint8_t works[] = {GPROF_TABLE_kernel, GPROF_TABLE_memcpy, GPROF_TABLE_memset,
@@ -57,7 +67,7 @@ bool process_has_device_records(const struct process *process, const char **why)
 	return false;
 }
 
-/* What asks whether there is a GPU. */
+/* Calls by which programs ask whether there is a GPU. */
 static bool asks_for_gpu(const char *name)
 {
 	static const char *const names[] = {"cudaGetDeviceCount", "cuInit", "cuDeviceGetCount"};
@@ -113,6 +123,7 @@ static bool find_failure(
 	return false;
 }
 
+/* Reads with a reader of its own and stops at the first failure. */
 const char *process_lacks_gpu(const struct process *process)
 {
 	const uint32_t mask = COL_BIT(COL_api_call) | COL_BIT(COL_api_result);

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds the peaks of a GPU for rooflines, MFU and bandwidths. Each number has its own order of
+ * sources: the bandwidth is the recorded one, else the data sheet's; operations are the data
+ * sheet's, else clock times multiprocessors times operations a clock. A wrong peak makes every
+ * share of it wrong, so a peak that no source has is 0: unknown.
+ */
 #include "report/model/gpu_peak.h"
 
 #include <string.h>
@@ -25,9 +31,9 @@ const char *const gpu_float_names[NR_GPU_FLOATS] = {
 #define B200  "NVIDIA DGX B200 data sheet, an eighth"
 
 /*
- * Of names that begin alike, the more exact one comes first. The clock, the highest one, is for
- * types that the data sheet lacks. TFLOP/s of float64, float32, float16 and bfloat16; 0: not in the
- * data sheet.
+ * Data sheets of known GPUs. The first entry that matches the start of a name wins, so the more
+ * exact name comes first. clock_hz is the highest clock; it serves for types that the data sheet
+ * lacks. TFLOP/s of float64, float32, float16 and bfloat16; 0: not in the data sheet.
  */
 static const struct known_gpu {
 	const char *name;
@@ -124,6 +130,10 @@ static void compute_flops(
 	}
 }
 
+/*
+ * A part of a GPU (MIG) has the name of the whole, so the data sheet does not apply to it. Its
+ * multiprocessors are recorded, so the estimate by clock does.
+ */
 struct gpu_peak gpu_peak_of(const struct process *process, uint32_t device)
 {
 	double clock_hz = attribute(process, device, "core_clock_khz") * 1e3;

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Classifies a kernel by its name alone: no record says that a kernel communicates or uses tensor
+ * cores. Views ask once for each kernel row, so the answer is cached in one byte a name. Function
+ * names decide about communication, since template arguments name other functions; for tensor cores
+ * the whole text comes first, since there the arguments have the instruction. The word lists come
+ * from kernels of real libraries; a new library means a new word here, and all views follow.
+ */
 #include "report/model/kernel_class.h"
 
 #include <string.h>
@@ -25,6 +32,13 @@ static struct {
 /*
  * Copies the function's own name with its namespaces, without return type, parameters and template
  * arguments, which name other functions.
+ *
+ *   void at::native::vectorized_kernel<4, Add<float>, char*>(int, Add)
+ *        `--------- kept ------------'`---- angle > 0 -----'`- stop
+ *   `dropped at the blank
+ *
+ * Parentheses inside of angle brackets may contain < and > as operators, so these do not count
+ * there.
  */
 static void copy_function(const char *text, char *function)
 {
@@ -150,6 +164,10 @@ static bool multiplies_nothing(const char *function)
 	return text_has_any(function, words);
 }
 
+/*
+ * The order matters: words that exclude tensor cores come first, since such names often contain
+ * words of the second list as well ("flash_bwd_convert" and "flash_bwd").
+ */
 static enum tensor_use find_tensor_use(const char *text, const char *function)
 {
 	/* PyTorch and Inductor multiply with libraries and templates. */
@@ -179,6 +197,7 @@ static enum tensor_use find_tensor_use(const char *text, const char *function)
 	return multiplies_nothing(function) ? TENSOR_NO : TENSOR_UNKNOWN;
 }
 
+/* Names of PyTorch and Paddle. `whole` must match the whole name: "mm" is part of many others. */
 bool tensor_is_eligible(uint32_t operator)
 {
 	static const char *const whole[] = {"mm", "addmm", "bmm", "baddbmm", "addbmm", "matmul",
@@ -220,6 +239,7 @@ static uint8_t find_flags(uint32_t name)
 	return flags | (uint8_t)(use << TENSOR_SHIFT);
 }
 
+/* Grows by half more than needed: names are numbered as they come, so the cache grows often. */
 static uint8_t remember_flags(uint32_t name)
 {
 	if (!*string_pool_text(name, NULL)) {

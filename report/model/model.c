@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Loads one process from its stream: the first step after a stream is opened, before any event is
+ * read. read_tables() goes over the tables of definitions in a fixed order, texts first, since all
+ * other rows refer to them by number. Everything that later passes look up is in memory then:
+ * names, shapes, threads, clocks, steps, losses. Its numbers of texts are those of string_pool.h,
+ * which all processes share, so that views compare names of different processes as numbers.
+ */
 #include "report/model/model.h"
 
 #include <errno.h>
@@ -108,7 +115,10 @@ uint32_t process_context_device(const struct process *process, uint32_t context)
 	return device ? *device : 0;
 }
 
-/* Rows of contexts come first; other contexts get the device of a place in them. */
+/*
+ * Rows of contexts come first; other contexts get the device of an activity's place (device,
+ * context, stream) in them.
+ */
 static void find_context_devices(struct process *process)
 {
 	for (size_t i = process->nr_contexts; i-- > 0;) { /* the first one wins */
@@ -286,7 +296,7 @@ static void add_string(struct process *p, const struct batch *b, uint32_t i)
 	*name = intern(&b->text[COL_string_text][i]);
 }
 
-/* 1.x streams call hangs stalls. */
+/* Streams of version 1.x name the facts of hangs "stall.", which become "hang.". */
 static uint32_t intern_key(const struct decode_text *key)
 {
 	static const char old[] = "stall.";
@@ -343,7 +353,7 @@ static void add_loss(struct process *p, const struct batch *b, uint32_t i)
 	p->losses[*place - 1].count += b->col[COL_loss_count][i];
 }
 
-/* Of a notice from before its stream's clock began, 0.1.0 wrote a time that wraps around. */
+/* 0.1.0 wrote times that wrap around into notices from before its stream's clock began. */
 #define WRAPPED_NS 1000000000000000000u
 
 static void add_notice(struct process *p, const struct batch *b, uint32_t i)
@@ -356,6 +366,7 @@ static void add_notice(struct process *p, const struct batch *b, uint32_t i)
 		.text = process_string(p, b->col[COL_notice_text][i])};
 }
 
+/* A thread has several rows: one when it was seen, created, named and ended, in any order. */
 static void add_thread(struct process *p, const struct batch *b, uint32_t i)
 {
 	uint32_t id = (uint32_t)b->col[COL_thread_thread][i];
@@ -693,6 +704,10 @@ static bool is_on_axis(unsigned int table)
 	       table == GPROF_TABLE_loss;
 }
 
+/*
+ * Uses only the times in the index of blocks, so it reads no column. The process's first and last
+ * time cover events alone; time 0 of the axis also covers steps, windows, samples and notices.
+ */
 static void count_events(struct process *process)
 {
 	const struct stream *stream = process->stream;
@@ -780,6 +795,10 @@ static void load(struct process *process, struct stream *stream)
 	read_tables(process);
 }
 
+/*
+ * The order matters: clocks must be finished before any time is converted, and count_events()
+ * converts; names of shapes need the sorted functions.
+ */
 struct process *process_create(struct stream *stream)
 {
 	struct process *process = mem_zeroed(1, sizeof(*process));
@@ -861,6 +880,10 @@ size_t process_steps_begun(const struct process *process, uint64_t tick)
 	return low;
 }
 
+/*
+ * Adds up rows lost in rings, rows in damaged or missing blocks, and the losses that the recorder
+ * counted.
+ */
 uint64_t process_missing(const struct process *process)
 {
 	const struct stream *stream = process->stream;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One process: what its stream says besides events: names, calls, launch shapes, places, threads,
- * devices, clocks, losses.
+ * One process: all that its stream says besides events: names, calls, launch shapes, places
+ * (device, context and stream of an activity), threads, devices, clocks, losses.
  *
- * One pass over the small tables reads it. Memory is bounded by how many different things the
- * process used, not by how often.
+ * One pass over the small tables reads it. Memory is bounded by how many different names, shapes
+ * and threads the process used, not by how often.
  */
 #ifndef REPORT_MODEL_MODEL_H
 #define REPORT_MODEL_MODEL_H
@@ -105,7 +105,9 @@ struct model_loss {
 	bool is_harmless; /* something was truncated, but no event is missing */
 };
 
-/* What a loss's count counts, for a sentence: "events lost" or "times", each also in the singular.
+/*
+ * The unit of a loss's count, for a sentence: "events lost" or "times", each also in the
+ * singular.
  */
 static inline const char *model_loss_unit(const struct model_loss *loss)
 {
@@ -160,7 +162,7 @@ struct process {
 	struct idmap py_stacks;	 /* struct model_py_stack */
 	uint8_t *segment_phases; /* enum phase, see phases_of_segment */
 	size_t nr_segment_phases;
-	uint32_t loop_thread; /* see loop.h, which sets it when it is asked first */
+	uint32_t loop_thread; /* see loop.h, which sets it at the first question */
 	bool has_loop_thread;
 	uint64_t loop_begin; /* tick; set likewise */
 	bool has_loop_begin;
@@ -266,7 +268,10 @@ uint32_t process_context_device(const struct process *process, uint32_t context)
 bool process_attribute(
 	const struct process *process, uint32_t device, const char *name, uint64_t *value);
 
-/* How many of its steps have begun at a tick: 1 + the place of the step at that time, or 0. */
+/*
+ * Returns how many of its steps have begun at a tick: 1 + the index of the step at that time, or
+ * 0.
+ */
 size_t process_steps_begun(const struct process *process, uint64_t tick);
 
 /* The clock of a process: those with the same number, if it is not 0, share one. */

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Estimates occupancy as CUDA's calculator does, from the shape of a launch and the attributes of
+ * its device. The kernel views and the advice call it for each shape, then weight the results by
+ * kernel time. Each resource of a multiprocessor allows a number of blocks; the smallest number is
+ * how many are resident. Traces of other profilers have an estimate of their own and no device,
+ * which is then passed on as it is.
+ */
 #include "report/model/occupancy.h"
 
 #include <string.h>
@@ -36,6 +43,7 @@ static uint32_t usual_blocks(uint32_t major, uint32_t minor)
 	}
 }
 
+/* Attributes that older recorders or drivers lack have fallbacks; 0 stays where there is none. */
 struct occupancy_device occupancy_device(const struct process *process, uint32_t device)
 {
 	struct occupancy_device result = {
@@ -89,7 +97,10 @@ static uint64_t round_up(uint64_t value, uint64_t unit)
 	return (value + unit - 1) / unit * unit;
 }
 
-/* How many blocks of so many warps fit; sets *limits to what stops more. */
+/*
+ * Returns how many blocks of so many warps fit on a multiprocessor, and sets *limits to the
+ * resources that stop more.
+ */
 static uint64_t fitting_blocks(const struct occupancy_device *device,
 	const struct model_shape *shape, uint64_t warps, uint8_t *limits)
 {
@@ -123,6 +134,10 @@ static uint64_t fitting_blocks(const struct occupancy_device *device,
 	return blocks;
 }
 
+/*
+ * Blocks of a cluster are resident together, so a rest that is smaller than a cluster stays empty.
+ * With fewer blocks than fit, the grid is the limit and not a resource.
+ */
 static void estimate(const struct occupancy_device *device, const struct model_shape *shape,
 	uint64_t warps, struct occupancy *occupancy)
 {
@@ -147,7 +162,7 @@ static void estimate(const struct occupancy_device *device, const struct model_s
 	occupancy->percent = (uint32_t)(occupancy->share_pct + 0.5);
 }
 
-/* Of a device that the trace does not describe. */
+/* Takes the estimate of the trace, which does not describe the device. */
 static bool take_estimate(
 	const struct model_shape *shape, uint64_t warps, struct occupancy *occupancy)
 {
@@ -159,6 +174,10 @@ static bool take_estimate(
 	return shape->has_estimate;
 }
 
+/*
+ * Products of a hostile shape may be huge, so blocks and threads are doubles until they are
+ * checked.
+ */
 bool occupancy_compute(const struct occupancy_device *device, const struct model_shape *shape,
 	struct occupancy *occupancy)
 {

@@ -13,7 +13,7 @@
 
 #include "report/model/model.h"
 
-/* What keeps more blocks out; several if they set the same limit. */
+/* The resource that keeps more blocks out; several if they set the same limit. */
 enum occupancy_limit {
 	OCCUPANCY_WARPS = 1,
 	OCCUPANCY_REGS = 2,

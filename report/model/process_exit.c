@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Says how a process ended. `info`, the summary's first line, the tree of processes and the history
+ * of runs print these words. The sources come in order of trust: the end that the stream records,
+ * another stream of the same process (exec), the end that was found in the remaining rings, and at
+ * last /proc on this machine. A pid alone proves nothing, since pids are reused: start time, boot
+ * and pid namespace must match as well.
+ */
 #include "report/model/process_exit.h"
 
 #include <dirent.h>
@@ -11,6 +18,7 @@
 
 #define START_FIELD 22
 
+/* A process may call exec several times; its next stream is the earliest of the later ones. */
 const struct process *process_exit_successor(
 	const struct process *process, struct process *const *all, size_t nr_all)
 {
@@ -196,6 +204,7 @@ static void add_signal(struct buf *out, const char *was, int64_t number)
 	}
 }
 
+/* Only the first kinds have a status: they come from a call with one. */
 static void add_kind(struct buf *out, unsigned int kind, int64_t code)
 {
 	static const char *const calls[] = {
@@ -245,7 +254,7 @@ static void add_recorded(struct buf *out, const struct process *process)
 	buf_printf(out, "ended by itself: %s", how);
 }
 
-/* It has closed its stream itself, then. */
+/* True for a stream that was closed in order, as its name shows, and yet says of no end. */
 static bool lacks_end(const struct stream *stream)
 {
 	return !stream->is_part && !stream->is_trace && !stream->end_kind;
@@ -264,6 +273,7 @@ static void add_killed(struct buf *out, const struct stream *stream, enum proces
 	}
 }
 
+/* The branches stand in order of trust, see the head of this file. */
 void process_exit_add_text(
 	struct buf *out, const struct process *process, struct process *const *all, size_t nr_all)
 {

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds the parent of each process of a dump, and prints the tree for `info` and the summary. It
+ * works after all inputs are loaded, since a parent is found by what its child recorded of it. Exec
+ * is tried first, since it is the surest: both streams are of one process. Then come fork, where
+ * the child names its parent's file, and spawn, where it names its ancestors.
+ */
 #include "report/model/process_tree.h"
 
 #include <inttypes.h>
@@ -89,6 +95,7 @@ static bool find_ancestor(struct process *const *all, size_t nr_all, size_t chil
 	return false;
 }
 
+/* A process of the same identity that began earlier can only be the same process before exec. */
 void process_tree_find(
 	struct process *const *all, size_t nr_all, struct process_tree_member *members)
 {
@@ -153,6 +160,7 @@ struct tree {
 	bool *is_shown;
 };
 
+/* Text from streams is untrusted: text_add_shown() makes it printable and cuts it to a width. */
 static void add_line(struct tree *tree, size_t index, size_t depth)
 {
 	const struct process *process = tree->all[index];
@@ -201,6 +209,7 @@ static void add_branch(struct tree *tree, size_t root)
 	}
 }
 
+/* Goes through the members backwards so that each list of children is in the order of `all`. */
 void process_tree_add_tree(struct buf *out, struct process *const *all, size_t nr_all,
 	const struct process_tree_member *members)
 {

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Makes texts of Python stacks for the Python views, the timeline and the verdict. The stream
+ * stores each stack as its innermost frame and the number of its parent, so that stacks share their
+ * outer frames. A text is built at the first question and kept with the stack: the same few stacks
+ * stand beside many events.
+ */
 #include "report/model/py_stack.h"
 
 #include <string.h>

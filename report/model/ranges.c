@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pairs NVTX rows into ranges, for the range views, the timeline and the operator walk. Two ways of
+ * going through the rows need two mechanisms. The first half reads forwards: a stack of pushes for
+ * each thread and domain, and a table of started ranges by ID. The second half reads from the last
+ * row to the first, as op_walk does: there a pop comes first and waits for its push.
+ *
+ *   rows        push A   push B   pop    pop
+ *   forwards    [A       [A B     B]     A]      a stack of pushes
+ *   backwards   A]       [A B     [B     [A      a stack of pops
+ */
 #include "report/model/ranges.h"
 
 #include <stdlib.h>
@@ -68,6 +78,7 @@ static uint32_t look_up(const struct idmap *map, uint64_t id)
 	return name ? *name : 0;
 }
 
+/* Fills all members as for a mark; the row that ends a range later sets its end. */
 static struct range make_range(const struct ranges *ranges, const struct process *process,
 	const struct batch *b, uint32_t i)
 {
@@ -240,6 +251,10 @@ uint32_t range_full_name(const struct range *range)
 	return name;
 }
 
+/*
+ * Ends without a begin are counted once, whether their begin comes later (find_early_end() takes
+ * them back) or never.
+ */
 void ranges_add_batch(struct ranges *ranges, const struct process *process, const struct batch *b,
 	void (*report)(void *context, const struct range *range), void *context)
 {
@@ -298,7 +313,7 @@ uint64_t ranges_nr_unmatched(const struct ranges *ranges)
 
 /* ---- from the last event to the first ---- */
 
-/* Of a thread in a domain, the innermost last. */
+/* The open pops of a thread in a domain, the innermost last. */
 struct range_pops {
 	uint64_t key; /* thread << 32 | domain */
 	struct range_mark *marks;

@@ -64,7 +64,7 @@ uint64_t ranges_nr_unmatched(const struct ranges *ranges);
  * and domain, independent of other domains and operators.
  */
 
-/* What the thread launched from this event to the last one. */
+/* The sum of what the thread launched from this event to the last one. */
 struct range_mark {
 	uint64_t tick;
 	uint64_t gpu_ns, nr_activities;

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes the first lines of every output: the program, when it ran, and whether anything is
+ * missing. The summary, the page, the history of runs and the headline view call it; its sentences
+ * stand once here so that all outputs warn alike. Processes in the same state share one phrase ("3
+ * killed by a signal"), since a job has many ranks that end alike.
+ */
 #include "report/model/run_state.h"
 
 #include <inttypes.h>
@@ -20,7 +26,10 @@ static const char *base_name(const char *text)
 	return text[length] && text[length] != ' ' ? text + length : text;
 }
 
-/* Without the interpreter and its options: the script or the module. */
+/*
+ * "python3 -u train.py --lr 1" becomes "train.py --lr 1", and "python -m pkg.main" "pkg.main".
+ * Options end at -m and -c, whose next words are the program.
+ */
 static const char *program_of(const char *command)
 {
 	const char *text = base_name(command);
@@ -128,6 +137,7 @@ static size_t end_line(struct buf *out, struct buf *line, size_t width)
 	return nr;
 }
 
+/* The separator is a colon before the first reason and a comma before all further ones. */
 static size_t add_incomplete(
 	struct buf *out, struct process *const *processes, size_t nr_processes, size_t width)
 {
@@ -210,7 +220,7 @@ size_t run_state_add_losses(
 	       add_hangs(out, processes, nr_processes, width);
 }
 
-/* In 2001. */
+/* Realtime clocks that show a time before 2001 count from the start of the machine. */
 #define LEAST_REALTIME_NS 1000000000000000000u
 
 void run_state_add_begin(

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What ran and whether all of it is there, in a line each: what any output says first. */
+/* Says what ran and whether all of it was recorded, in a line each, as the start of any output. */
 #ifndef REPORT_MODEL_RUN_STATE_H
 #define REPORT_MODEL_RUN_STATE_H
 

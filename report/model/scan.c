@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The one pass over the events of a process. analysis/view.c gives it all views of a command at
+ * once; export and the SQL tables use it for one. It adds up the columns that the views want,
+ * announces the blocks to the reader's threads, then loads each block once and hands it to every
+ * view that wants its table.
+ *
+ *   block --stream_load--> whole --select_cut--> chosen
+ *                            |                     |
+ *              ignores_selection views       all other views
+ */
 #include "report/model/scan.h"
 
 #include <stdlib.h>
@@ -7,7 +17,7 @@
 #include "report/util/progress.h"
 #include "report/model/select.h"
 
-/* What all views together want of a table. */
+/* The columns that all views together want of a table. */
 struct need {
 	uint32_t mask;
 	uint32_t wide_mask; /* columns that some view wants as 64-bit values */
@@ -28,6 +38,7 @@ static const struct scan_want *find_want(const struct scan_view *view, unsigned 
 	return NULL;
 }
 
+/* A column is read as 32-bit values only if no view wants it wide. */
 static table_set add_needs(struct need *needs, const struct scan *scan, struct process *process)
 {
 	table_set tables = 0;
@@ -68,6 +79,7 @@ static void expect_blocks(const struct process *process, const struct need *need
 	free(requests);
 }
 
+/* A damaged column takes the block only from the views that want that column. */
 static void scan_block(struct process *process, size_t block, const struct need *needs,
 	const struct scan *scans, const table_set *tables, size_t nr_scans)
 {

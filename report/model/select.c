@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Applies --steps and --window. A session calls select_all() after the clocks are aligned; from
+ * then on scan.c and op_walk.c cut what they hand out, so no view knows of it. Everything that
+ * decides is computed once in advance and fits in bits: the spans of ticks, the correlation IDs of
+ * the calls in them, and which NVTX rows go with a selected begin. Choosing the rows of a block is
+ * then a lookup a row.
+ *
+ *   steps    |--7--|--8--|--9--|          --steps 8
+ *   calls       c1    c2    c3            launched = {c2}
+ *   GPU             k1           k2       k2 stays though it runs in step 9
+ */
 #include "report/model/select.h"
 
 #include <stdlib.h>
@@ -10,7 +21,7 @@
 /* ---- NVTX rows ---- */
 
 /*
- * Which NVTX rows are selected: the end of a range follows its begin; rows that only name something
+ * Finds the selected NVTX rows: the end of a range follows its begin; rows that only name something
  * always stay.
  */
 
@@ -72,6 +83,7 @@ static void add_start(struct read *read, uint64_t range, bool is_chosen)
 	}
 }
 
+/* A pop or an end waits: its begin, which comes later in this direction, decides for both. */
 static void add_row(struct read *read, const struct batch *b, uint32_t i)
 {
 	uint32_t thread = (uint32_t)b->col[COL_nvtx_thread][i];
@@ -231,6 +243,10 @@ static size_t window_end(const struct process *process, size_t row)
 	return end;
 }
 
+/*
+ * A window is a run of rows with the same number. Its span of ticks selects events; its steps are
+ * chosen by the numbers that the rows of windows have.
+ */
 static void choose_windows(struct select *select, const struct numbers *windows, bool *in_window)
 {
 	const struct process *process = select->process;
@@ -282,6 +298,10 @@ static void add_steps(struct select *select, struct intervals *spans)
 	intervals_merge(spans);
 }
 
+/*
+ * With windows alone, the spans are those of the windows, also between steps; with steps, they are
+ * the steps, cut to the windows if there are any.
+ */
 static void find_spans(struct select *select, const struct select_options *options)
 {
 	struct intervals steps = {0}, both = {0};
@@ -357,7 +377,7 @@ static bool is_activity(unsigned int table)
 	       table == GPROF_TABLE_untimed;
 }
 
-/* Reads calls first: activities may be written before their call. */
+/* Reads all calls before the activities: the recorder may write an activity before its call. */
 static void read_launches(struct select *select, struct stream *stream)
 {
 	static const uint32_t mask = COL_BIT(COL_api_begin) | COL_BIT(COL_api_correlation);
@@ -410,6 +430,7 @@ static void cut_time(struct process *process)
 	process->last_ns -= select->cut_end_ns;
 }
 
+/* With windows, the process's own first and last time shrink, too; select_drop() restores them. */
 void select_make(struct process *process, const struct select_options *options)
 {
 	struct select *select = mem_zeroed(1, sizeof(*select));
@@ -500,6 +521,7 @@ uint32_t select_mask(const struct process *process, unsigned int table)
 	return rule == SELECT_ALL || rule == SELECT_NVTX ? 0 : COL_BIT(column);
 }
 
+/* Writes each index and advances only past chosen ones, so the loop has no branch to mispredict. */
 static uint32_t choose_rows(const struct select *select, const struct batch *b,
 	enum select_rule rule, unsigned int column)
 {
@@ -529,6 +551,10 @@ static void *room(void *array, size_t bytes)
 	return array ? array : mem_zeroed(GPROF_BLOCK_ROWS, bytes);
 }
 
+/*
+ * Rows move to the scratch arrays, never within the block: views that ignore the selection get the
+ * same block whole.
+ */
 static void gather(unsigned int c, struct batch *b, uint32_t nr)
 {
 	if (b->col[c]) {
@@ -610,6 +636,7 @@ static bool is_found(const struct numbers *numbers, const struct known *known)
 	return known->nr || numbers_is_empty(numbers);
 }
 
+/* The sentence lists what exists, so that the user can correct the option. */
 static bool check(struct process *const *processes, size_t nr_processes,
 	const struct select_options *options, struct buf *why)
 {

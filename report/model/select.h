@@ -45,7 +45,7 @@ struct select {
 	uint64_t **kept; /* NVTX rows by block, a bit each; NULL: none of the block */
 };
 
-/* How the rows of a table are selected. */
+/* The rule by which rows of a table are selected. */
 enum select_rule {
 	SELECT_ALL,
 	SELECT_TICK,   /* the column is the time or begin, in ticks */

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Puts all processes on one axis of time: the last of the steps that align clocks, after
+ * job_clock.c and device_clock.c. Each process counts on its own CLOCK_MONOTONIC. An offset to
+ * CLOCK_REALTIME makes them comparable; the earliest event of all becomes time 0.
+ */
 #include "report/model/time_axis.h"
 
 #include <stdlib.h>
@@ -21,6 +26,7 @@ static uint64_t offset_of(struct process *const *processes, size_t nr_processes,
 	return (uint64_t)processes[k]->realtime_offset_ns;
 }
 
+/* Offsets and times of a damaged stream may be anything, so all sums wrap. */
 uint64_t time_axis_set(struct process *const *processes, size_t nr_processes)
 {
 	uint64_t *offsets = mem_zeroed(nr_processes + 1, sizeof(*offsets));
