@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Judges blocks of a framework's allocator by the rules in the header. analysis/memory_in_use.c
+ * feeds it with the allocations of op_walk's backward pass. Most blocks are judged at once: the
+ * phase, the operators around the allocation and the time of the free suffice. Only a block that
+ * may be a parameter waits: it differs from other lasting blocks by having a gradient of its size,
+ * and the number of these is complete only when the pass has reached the start of the process.
+ */
 #include "report/ops/alloc_category.h"
 
 #include <stdlib.h>
@@ -7,7 +14,7 @@
 #include "report/util/buf.h"
 #include "report/util/hash.h"
 
-/* What allocators of GPUs may leave unused in a large block. */
+/* Allocators of GPUs may leave less than this unused in a large block. */
 #define LARGE_BYTES (1u << 20)
 
 const char *const alloc_category_names[NR_ALLOC_CATEGORIES] = {
@@ -119,7 +126,10 @@ static bool lives_on(const struct phases *phases, uint64_t tick, uint64_t freed)
 	return phases_step(phases, tick) <= 1 && freed > phases->last;
 }
 
-/* Of what is neither of a phase of its own nor temporary nor kept. */
+/*
+ * Judges a block that no phase explains: an input or an activation, or other without an
+ * operator.
+ */
 static enum alloc_category passing(
 	const struct phases *phases, const struct alloc_block *block, const struct op *outer)
 {
@@ -136,7 +146,7 @@ static enum alloc_category passing(
 	return ALLOC_ACTIVATIONS;
 }
 
-/* What the class of a phase says of a block allocated in it; NR_ALLOC_CATEGORIES: nothing. */
+/* The category that follows from the class of a phase alone; NR_ALLOC_CATEGORIES: none. */
 static enum alloc_category by_phase(enum op_class class, bool outlives_phase)
 {
 	switch (class) {
@@ -153,6 +163,10 @@ static enum alloc_category by_phase(enum op_class class, bool outlives_phase)
 	}
 }
 
+/*
+ * Gradients of a size are counted in each run of Backward apart, since each run allocates them
+ * anew. The run with most of them shows how many parameters of that size there are.
+ */
 static void add_gradient(
 	struct alloc_categories *categories, const struct alloc_block *block, uint64_t run)
 {
@@ -182,6 +196,11 @@ void alloc_categories_begin(struct alloc_categories *categories, bool is_loader)
 	categories->has_backward = false;
 }
 
+/*
+ * The order of the tests is the order of the rules: temporary beats the phase, the phase beats the
+ * rest. Blocks come from the last allocation to the first, so the last assignment of first_backward
+ * is the earliest Backward.
+ */
 void alloc_categories_take(struct alloc_categories *categories, const struct op_alloc *alloc,
 	const struct op *op, uint32_t place, uint64_t freed)
 {
@@ -243,7 +262,7 @@ static struct alloc_gradients *gradients_of(
 	return size && size->nr ? size : NULL;
 }
 
-/* Of the sizes that differ by what an allocator may leave unused, the next one. */
+/* Returns the nearest of the sizes that differ by less than an allocator may leave unused. */
 static struct alloc_gradients *about_as_large(
 	const struct alloc_categories *categories, const struct alloc_block *block)
 {
@@ -268,7 +287,11 @@ static bool is_early(const struct alloc_categories *categories, const struct all
 	return block->tick < categories->first_backward && block->category != ALLOC_PARAMETERS;
 }
 
-/* From the first to the last, since what is made of parameters comes after them. */
+/*
+ * Goes from the first block to the last, since buffers that are made of parameters come after them.
+ * Each parameter uses up one gradient of its size. Exact sizes have the first choice; large blocks
+ * of GPUs then take gradients of about their size.
+ */
 static void find_parameters(struct alloc_categories *categories, bool is_exact)
 {
 	for (size_t i = categories->nr_undecided; i-- > 0;) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a block of a framework's allocator is for, by who allocated it and how long it lived. The
- * recording has no contents and no addresses of tensors, so these are rules:
+ * Says what a block of a framework's allocator is for, by who allocated it and how long it lived.
+ * The recording has no contents and no addresses of tensors, so these are rules:
  *
  *     temporary        freed before the end of the outermost operator that allocated it, of the run
  *                      of Backward, or of the optimizer's call
@@ -55,7 +55,7 @@ struct alloc_block {
 	uint8_t category; /* enum alloc_category */
 };
 
-struct alloc_gradients; /* of one size at a place */
+struct alloc_gradients; /* of one size on a device */
 
 /* Starts with all zeros but for its callback. */
 struct alloc_categories {

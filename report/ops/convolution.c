@@ -19,7 +19,7 @@ bool convolution_is(const struct input_shapes *inputs)
 	       (input->nr == weights->nr || input->nr + 1 == weights->nr);
 }
 
-/* Of a tensor that is as an input with those weights: images and sizes, without channels. */
+/* The images and sizes of a tensor, without its channels, for weights of that many dimensions. */
 static double positions_of(const struct input_dims *tensor, const struct input_dims *weights)
 {
 	return (tensor->nr == weights->nr ? tensor->sizes[0] : 1) *
@@ -54,7 +54,7 @@ double convolution_positions(const struct input_shapes *inputs)
 
 /* ---- backward calls ---- */
 
-/* How their inputs are ordered; older versions of PyTorch have an operator for each library. */
+/* The order of their inputs; older versions of PyTorch have an operator for each library. */
 static const struct {
 	const char *name;
 	unsigned int output, input;
@@ -199,8 +199,9 @@ static bool is_output(const struct input_dims *tensor, const struct input_dims *
 }
 
 /*
- * What reads the output next, before the next convolution: what that reads may have gone through
- * kernels that are no operators, such as those of a compiled graph.
+ * Looks at the operators that the thread runs later, up to the next convolution, for an input that
+ * may be this output. It need not be the output itself: kernels that are no operators, such as
+ * those of a compiled graph, may stand in between.
  */
 static double read_later(const struct convolution_later *later, const struct input_shapes *inputs)
 {
@@ -230,6 +231,10 @@ static bool is_convolution(const struct op *op)
 	return op_kind(op->name, op->framework, op->scope)->is_convolution;
 }
 
+/*
+ * The call that does the work for another convolution has the same output as that one. In a
+ * backward pass the gradients come first, so learn() has seen them when their forward call comes.
+ */
 static double infer(struct convolution_outputs *outputs, const struct convolution_later *later,
 	const struct op *op)
 {

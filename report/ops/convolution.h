@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How large the output of a convolution is. Every position of it, in each image, takes as many
+ * Finds the size of a convolution's output. Every position of it, in each image, takes as many
  * multiplications and additions as the weights have elements.
  *
  * The sizes follow from strides, padding and dilation. Many traces lack these. Then the backward
- * call with the same input and weights has them, in the gradient of the output. Without one, what
- * reads the output next has them: an operator of the same thread, before its next convolution, with
- * an input of as many images and channels as the output has, in sizes that a stride gives.
+ * call with the same input and weights has them, in the gradient of the output. Without one, the
+ * operator that reads the output next has them: one of the same thread, before its next
+ * convolution, with an input of as many images and channels as the output has, in sizes that a
+ * stride gives.
  *
  * Memory: that of the convolutions that differ in the sizes of input or weights.
  */
@@ -25,7 +26,7 @@ bool convolution_is(const struct input_shapes *inputs);
  */
 double convolution_positions(const struct input_shapes *inputs);
 
-/* What is given to a backward call. */
+/* The tensors that a backward call gets. */
 struct convolution_backward {
 	const struct input_dims *output; /* its gradient */
 	const struct input_dims *input, *weights;
@@ -35,14 +36,14 @@ struct convolution_backward {
 bool convolution_backward_of(
 	uint32_t name, const struct input_shapes *inputs, struct convolution_backward *backward);
 
-/* Of the gradient of the output. */
+/* The positions of the gradient of the output. */
 double convolution_backward_positions(const struct convolution_backward *backward);
 
 /* ---- where strides are not recorded ---- */
 
 #define CONVOLUTION_LATER 16u
 
-/* What a thread does after the operator at hand; starts with all zeros. */
+/* The operators that a thread runs after the current one; starts with all zeros. */
 struct convolution_later {
 	struct convolution_later_op {
 		uint32_t shape;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which steps of a process count: see counted_steps.h. */
+/*
+ * Decides which steps of a process count: see counted_steps.h. Views ask before their pass over
+ * events, so it uses rows of table step alone, by way of phases_init().
+ */
 #include "report/ops/counted_steps.h"
 
 #include <stdlib.h>
@@ -17,6 +20,7 @@ bool counted_steps_is_one(const struct phases *phases, uint32_t step)
 	return phases_is_whole(phases, step) && (!step || phases_step_ticks(phases, step));
 }
 
+/* step_series sees only whole steps, without gaps, so `nr` numbers them apart from `step`. */
 static void find_counted(struct counted_steps *counted, const struct phases *phases, bool is_all)
 {
 	uint64_t *ns = mem_zeroed(phases->nr_steps + 1, sizeof(*ns));

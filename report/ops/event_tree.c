@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Keeps the rows of operator tables in Paddle's manner: a tree of names instead of a tree of calls.
+ * analysis/event_rows.c and views/memops.c fill it during op_walk's pass. The second half counts
+ * positions in a step: the pass goes backwards, so how many of a name came earlier is known only
+ * when the step of the thread is over. Until then additions wait, with the number of those that
+ * come later.
+ */
 #include "report/ops/event_tree.h"
 
 #include <stdio.h>
@@ -65,6 +72,10 @@ void event_tree_add(struct event_tree *tree, uint32_t number, uint64_t cpu_ns, u
 	}
 }
 
+/*
+ * Copies the chain of rows from `number` up to `top`, below a row of that position: the recursion
+ * is as deep as operators nest.
+ */
 uint32_t event_tree_placed(struct event_tree *tree, uint32_t number, uint32_t top, uint32_t place)
 {
 	struct event_key key = event_tree_row(tree, number)->key;
@@ -110,6 +121,7 @@ uint32_t event_activity_name(const struct process *process, const struct op_reco
 	}
 }
 
+/* Memory as Paddle names it. */
 static const char *place_name(uint32_t memory_kind)
 {
 	switch (memory_kind) {
@@ -144,6 +156,7 @@ static const char *how_of(
 		       : "Sync";
 }
 
+/* Paddle names the call, with the two ends of the copy; a copy within one GPU has a mark. */
 uint32_t event_copy_name(
 	const struct process *process, const struct op_record *record, const struct op_call *call)
 {
@@ -164,9 +177,9 @@ uint32_t event_copy_name(
 	return string_pool_intern(text, (size_t)length);
 }
 
-/* ---- places in a step ---- */
+/* ---- positions in a step ---- */
 
-/* Operators of a name in the step of a thread so far, counted from its end. */
+/* The operators of a name in the current step of a thread so far, counted from the step's end. */
 struct count {
 	uint32_t name, nr;
 	uint64_t begin, end; /* of the last one seen */
@@ -189,6 +202,10 @@ void op_places_begin(struct op_places *places, struct process *process)
 	places->has_begun = true;
 }
 
+/*
+ * `nr` of them came in all and `after` of them later, so the difference is the position from the
+ * start of the step.
+ */
 static void finish_step(struct op_places *places, struct place_thread *thread)
 {
 	for (size_t i = 0; i < thread->nr_items; i++) {
@@ -227,6 +244,10 @@ static uint32_t count_of(struct place_thread *thread, uint32_t name)
 	return *number - 1;
 }
 
+/*
+ * An operator with the same times as the last one of its name is the same call: its content and
+ * itself come one by one.
+ */
 void op_places_add(struct op_places *places, const struct op *outer, struct op_place_item item)
 {
 	struct place_thread *thread = idmap_put(&places->threads, outer->thread);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A tree of operators, what they contain, and the GPU activities that they launched, with times of
- * all calls.
+ * A tree of operators, of those inside them, and of the GPU activities that they launched, with
+ * times of all calls.
  *
  * A row is found by its parent, kind and name. Memory is bounded by the number of different rows.
- * Rows by place in the step also keep the events of a thread in one step.
+ * Rows by position in the step also keep the events of a thread in one step.
  */
 #ifndef REPORT_OPS_EVENT_TREE_H
 #define REPORT_OPS_EVENT_TREE_H
@@ -15,7 +15,7 @@
 
 enum event_kind {
 	EVENT_KIND_OP,
-	EVENT_KIND_PLACED,   /* operators of a name by their place in the step, see below */
+	EVENT_KIND_PLACED,   /* operators of a name by their position in the step, see below */
 	EVENT_KIND_COPY,     /* copies and sets by direction, with their calls */
 	EVENT_KIND_ACTIVITY, /* kernels and others by name; they have no host calls */
 };
@@ -61,8 +61,8 @@ uint32_t event_tree_find(struct event_tree *tree, const struct event_key *key);
 void event_tree_add(struct event_tree *tree, uint32_t number, uint64_t cpu_ns, uint64_t gpu_ns);
 
 /*
- * The row for operators at one place in the step that corresponds to row `number` for all of them.
- * `number` is row `top` of the outermost operator, or lies in it.
+ * Returns the row for operators at one position in the step that corresponds to row `number` for
+ * all of them. `number` is row `top` of the outermost operator, or lies in it.
  */
 uint32_t event_tree_placed(struct event_tree *tree, uint32_t number, uint32_t top, uint32_t place);
 
@@ -79,18 +79,18 @@ uint32_t event_activity_name(const struct process *process, const struct op_reco
 uint32_t event_copy_name(
 	const struct process *process, const struct op_record *record, const struct op_call *call);
 
-/* ---- places in a step ---- */
+/* ---- positions in a step ---- */
 
 /*
- * The place of an outermost operator: how many-th of its name its thread ran in the step. The pass
- * goes backwards, so additions wait until the thread's step is complete: 40 bytes for each event of
- * a thread in one step.
+ * The position of an outermost operator: how many-th of its name its thread ran in the step. The
+ * pass goes backwards, so additions wait until the thread's step is complete: 40 bytes for each
+ * event of a thread in one step.
  */
 
-/* Later places are not distinguished. */
+/* Later positions are not distinguished. */
 #define OP_PLACE_MOST 10000u
 
-/* An addition to a row, once its place (1 for the first) is known. */
+/* An addition to a row, once its position (1 for the first) is known. */
 struct op_place_item {
 	uint32_t top, number; /* rows, see event_tree_placed */
 	uint32_t after;	      /* how many of its name come later in the step */

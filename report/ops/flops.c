@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Counts floating-point operations of a call from the shapes of its inputs: the formulas of the
+ * header as a table of names. The operator views, roofline, MFU and PyTorch's styles ask for each
+ * call. The trap is counting twice: conv2d calls convolution with the same inputs. `kind` says
+ * which of them has the FLOPs, and flops_of_op() looks at the operators around a call where that
+ * decides.
+ */
 #include "report/ops/flops.h"
 
 #include <string.h>
@@ -108,6 +115,7 @@ static bool attention_backward(const struct input_shapes *in, double *f)
 	return attend(in, 1, 3, 2, f);
 }
 
+/* Sizes are aligned at the last dimension, so they stand at the end of `all`. */
 static bool elementwise(const struct input_shapes *in, double *f)
 {
 	struct input_dims all = {.nr = 0};
@@ -132,7 +140,7 @@ static bool elementwise(const struct input_shapes *in, double *f)
 enum kind {
 	KIND_WHOLE,
 	KIND_INNER,    /* others with a formula, conv2d and relu, call it to do their work */
-	KIND_BACKWARD, /* of a convolution: counts the gradients that are asked for */
+	KIND_BACKWARD, /* of a convolution: counts the gradients that its mask requests */
 	KIND_BY_PARTS, /* the same: calls operators for them */
 	KIND_PART,     /* one of these */
 };
@@ -220,8 +228,9 @@ bool flops_may_count(uint32_t name, uint8_t framework, uint8_t scope)
 }
 
 /*
- * Which gradients a backward call computes; unknown where the mask is not recorded. Then those of
- * weights count, and those of inputs: images, with at most four channels, need none.
+ * Returns how many gradients a backward call computes. Without a recorded mask, the gradient of the
+ * weights counts, and that of the input unless it is an image: with at most four channels, an input
+ * needs none.
  */
 static unsigned int nr_gradients(uint32_t name, const struct input_shapes *in)
 {
@@ -269,6 +278,7 @@ static void count(struct recent *found, const struct formula *formula)
 	}
 }
 
+/* Slots go by name and shape alone: a collision, or other positions, only cost time. */
 static const struct recent *find(uint32_t name, uint32_t shape, double positions)
 {
 	struct recent *found = &recent[(name * 31 + shape) % NR_RECENT];
@@ -299,7 +309,7 @@ bool flops_of(uint32_t name, uint32_t shape, double positions, double *flops)
 	return true;
 }
 
-/* What the call around it computes twice, if it does. */
+/* The call around it that has the FLOPs of one gradient, and computes both by parts; else NULL. */
 static const struct recent *find_whole(const struct op *op)
 {
 	const struct op *whole = op->parent;
@@ -320,6 +330,10 @@ static bool is_counted_outside(const struct op *op)
 	return false;
 }
 
+/*
+ * A part has the FLOPs of the call around it, which itself has none: each of its parts counts
+ * once.
+ */
 bool flops_of_op(const struct op *op, double *flops)
 {
 	const struct recent *found;

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The join of activities and calls by correlation ID, in a table made for how IDs come: rising, and
+ * in neighbourhoods that soon are all removed. op_launch.c puts the times of activities in; the
+ * call that op_load.c then reads takes its own out. A hash finds pages of 16 IDs, not single IDs,
+ * so neighbours share one probe. The last page is remembered: most look-ups go there.
+ */
 #include "report/ops/gpu_times.h"
 
 #include <stdlib.h>
@@ -115,6 +121,7 @@ static struct gpu_times_page *find_page(const struct gpu_times *times, uint64_t 
 	return place ? &times->pages[place - 1] : NULL;
 }
 
+/* close_hole() may move slots, but pages stay where they are, so only `last` must be forgotten. */
 static void drop_page(struct gpu_times *times, uint64_t number)
 {
 	size_t at = find_slot(times, number);
@@ -160,6 +167,7 @@ struct gpu_times_entry *gpu_times_add(struct gpu_times *times, uint64_t correlat
 	return entry;
 }
 
+/* The page is emptied entry by entry, so a page that is used again starts with zeros. */
 bool gpu_times_remove(
 	struct gpu_times *times, uint64_t correlation, struct gpu_times_entry *removed)
 {

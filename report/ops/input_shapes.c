@@ -44,6 +44,7 @@ static bool read_mask(const char **at, struct input_shapes *inputs)
 	return true;
 }
 
+/* Skips the types and words between brackets: only sizes count here. op_bytes.c reads the types. */
 bool input_shapes_read(uint32_t shape, struct input_shapes *inputs)
 {
 	const char *text = string_pool_text(shape, NULL);

@@ -31,7 +31,7 @@ struct input_shapes {
  */
 bool input_shapes_read(uint32_t shape, struct input_shapes *inputs);
 
-/* Of the sizes from `first` on, before `end`. */
+/* The product of the sizes from `first` on, before `end`. */
 double input_dims_product(const struct input_dims *dims, unsigned int first, unsigned int end);
 
 #endif

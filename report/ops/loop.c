@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds the training loop by its marks: the names of operators. common_options.c moves the first
+ * step to the loop's start before any view runs; op_walk.c and step_events.c ask for the thread.
+ * Only the first blocks are scored, as a loop shows itself early. The answers are kept in the
+ * process, since many ask.
+ *
+ *   recording      |..............|-- step 1 --|-- step 2 --|
+ *   rows of steps  ^ row 0                     ^ row 1      ^ row 2
+ *   program        builds a model ^ first batch: the first step begins here
+ */
 #include "report/ops/loop.h"
 
 #include <stdlib.h>
@@ -7,7 +17,7 @@
 
 /* ---- its thread ---- */
 
-/* How many blocks are examined. */
+/* The number of blocks that are examined. */
 #define MOST_BLOCKS 256u
 
 struct score {
@@ -40,6 +50,10 @@ static enum op_class class_of(struct recent_class *recent, const struct process 
 	return recent->class;
 }
 
+/*
+ * Marks are ranges of loaders, optimizers, clearing, and Paddle's Forward; Backward is none, since
+ * autograd has threads of its own.
+ */
 static void add_ops(struct idmap *scores, struct recent_class *recent, struct process *process,
 	const struct batch *b)
 {
@@ -122,6 +136,7 @@ static void add_blocks(
 	}
 }
 
+/* Launches count only in processes without operators. */
 static uint32_t find_thread(struct process *process)
 {
 	static const uint32_t op_mask = COL_BIT(COL_op_thread) | COL_BIT(COL_op_op_name) |
@@ -179,6 +194,10 @@ struct first {
 	uint64_t clearing, backward, other;
 };
 
+/*
+ * An operator that ended on another thread shows no order, and a user's range has no class: both
+ * are passed over. Backward counts on any thread.
+ */
 static void add_begins(struct first *first, struct recent_class *recent, struct process *process,
 	const struct batch *b, uint32_t thread)
 {

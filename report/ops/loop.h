@@ -13,7 +13,7 @@
 uint32_t loop_thread(struct process *process);
 
 /*
- * The thread in which the step at a place began. Where the recorder found the end of the step
+ * The thread in which the step with that index began. Where the recorder found the end of the step
  * itself, the row has the thread of the recorder, and this is the loop's.
  */
 uint32_t loop_step_thread(struct process *process, size_t place);

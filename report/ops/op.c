@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads meanings out of names: which phase an operator belongs to, whether it is a module, a step
+ * or a user's range, and which of Paddle's event types it has. op_walk.c and loop.c ask for every
+ * row, so op_kind() in the header caches by name, and only a miss comes here. Names are those that
+ * the frameworks write; a new version of a framework that renames a range needs a line in
+ * `prefixes`.
+ */
 #include "report/ops/op.h"
 
 #include <string.h>
@@ -94,6 +101,10 @@ bool op_class_is_backward(enum op_class class)
 	return class == OP_BACKWARD || class == OP_REDUCTION;
 }
 
+/*
+ * A phase inside a phase: a Backward inside of a user's range or of the forward pass counts apart,
+ * recomputation inside Backward does not.
+ */
 bool op_class_breaks_out(enum op_class outer, enum op_class class)
 {
 	switch (outer) {
@@ -120,6 +131,7 @@ uint32_t op_row_name(uint32_t name)
 		       : name;
 }
 
+/* Paddle marks the backward pass with a range of the type that users' ranges have. */
 static bool find_is_user(uint32_t name, uint8_t framework, uint8_t scope, enum op_class class)
 {
 	if (framework == GPROF_FRAMEWORK_PADDLE) {
@@ -199,6 +211,7 @@ const char *op_module_name(uint32_t name, size_t *nr_bytes)
 	return text;
 }
 
+/* Collects from the inside out and writes from the outside in. */
 uint32_t op_full_name(const struct op *op)
 {
 	uint32_t modules[MOST_MODULES], nr = 0, name;

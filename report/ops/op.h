@@ -74,7 +74,10 @@ struct op {
 	uint8_t phase;		/* enum op_class; OP_RANGE: none */
 	uint32_t segment;	/* of phases; UINT32_MAX: none */
 	uint32_t inner_segment; /* of a module: of the last operator in it so far */
-	/* Of a convolution without strides: of its output, as in convolution.h. 0: unknown. */
+	/*
+	 * For a convolution without strides: the positions of its output, as in convolution.h. 0:
+	 * unknown.
+	 */
 	double positions;
 };
 
@@ -84,7 +87,7 @@ struct op {
  */
 uint32_t op_row_name(uint32_t name);
 
-/* What the name of an operator means. */
+/* The meaning of an operator's name. */
 struct op_kind {
 	uint64_t key;
 	uint8_t class;	     /* enum op_class */
@@ -154,7 +157,7 @@ bool op_has_modules(const struct process *process);
 
 /*
  * The class and number of a module, "Linear_1" of "nn.Module: Linear_1 layers.1.fc", which are
- * nr_bytes. A blank and its place in the outermost module may follow.
+ * nr_bytes. A blank and its path in the outermost module may follow.
  */
 const char *op_module_name(uint32_t name, size_t *nr_bytes);
 

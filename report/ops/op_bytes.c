@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Estimates the bytes that an operator must move, for roofline, bandwidth and the operator views.
+ * The sizes of the inputs are in the recorded shapes. The size of the result is not: it follows
+ * from the kind of operator, and for convolutions and attention from the FLOPs that flops.c counts,
+ * whose checks of the inputs serve here as well.
+ */
 #include "report/ops/op_bytes.h"
 
 #include <stdlib.h>
@@ -105,7 +111,10 @@ static double elements(const struct tensor *tensor)
 	return product;
 }
 
-/* Of the first inputs, at most two; a dimension of 1 broadcasts, also to 0. */
+/*
+ * The elements of the first inputs broadcast together, at most two; a dimension of 1 broadcasts,
+ * also to 0.
+ */
 static double broadcast(const struct inputs *in, unsigned int nr_inputs)
 {
 	const struct tensor *a = &in->tensors[0];
@@ -121,7 +130,10 @@ static double broadcast(const struct inputs *in, unsigned int nr_inputs)
 	return product;
 }
 
-/* Of the result of [..., m, k] and [..., k, n], the last two inputs; 0 if they are none such. */
+/*
+ * The elements of the result of [..., m, k] and [..., k, n], the last two inputs; 0 if they are
+ * none such.
+ */
 static double product(const struct inputs *in, unsigned int nr_inputs)
 {
 	const struct tensor *a = &in->tensors[nr_inputs - 2], *b = a + 1;
@@ -150,7 +162,7 @@ static double convolved(const struct inputs *in, double flops)
 	return weights > 0 ? flops / 2 / weights * weight->dims[0] : 0;
 }
 
-/* Of q [...,L,E], k [...,S,E], v [...,S,F]: [...,L,F] */
+/* The result of q [...,L,E], k [...,S,E], v [...,S,F] is [...,L,F]. */
 static double attended(const struct inputs *in)
 {
 	const struct tensor *q = &in->tensors[0], *v = &in->tensors[2];
@@ -161,7 +173,7 @@ static double attended(const struct inputs *in)
 
 static const struct operator
 {
-	const char *name; /* without "aten::" and the _ of those that work in place */
+	const char *name; /* without "aten::" and the _ of those that overwrite an input */
 	unsigned int
 		nr_inputs; /* that are read; further ones are scalars, or room for the result */
 	enum result result;
@@ -251,6 +263,10 @@ static double result_of(
 	}
 }
 
+/*
+ * The result has the type of the first tensor. An input of an unknown type makes the sum unknown,
+ * rather than too low.
+ */
 static bool count(const struct recent *call, double *bytes)
 {
 	const char *text = string_pool_text(call->name, NULL);

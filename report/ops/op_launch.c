@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads GPU activities for the operator walk and keeps them until their calls come. op_load.c loads
+ * the activities of a group of blocks first, then the calls of the group, each of which removes
+ * what it launched. Without records wanted, an entry is only a sum. With records, each activity is
+ * kept as a row of its own in a list that starts in the entry of its call.
+ *
+ *   kernel rows --> gpu_times[correlation] = {ns, nr, list} --> op_launch_remove() by the call
+ *                                    list -> record -> record
+ *   no such call -> no_call -> record -> record
+ */
 #include "report/ops/op_launch.h"
 
 #include <stdlib.h>
@@ -40,7 +50,7 @@ struct op_record *op_records_add(struct op_records *records, uint32_t *list)
 	(WORK_MASK | COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_place) | \
 		COL_BIT(COL_kernel_graph) | COL_BIT(COL_kernel_graph_node))
 
-/* Copies and sets have their common columns in the same places (format.h). */
+/* Copies and sets have their common columns at the same numbers (format.h). */
 _Static_assert((int)COL_memcpy_bytes == (int)COL_memset_bytes, "bytes");
 
 static bool is_call(unsigned int table)
@@ -155,6 +165,7 @@ static uint32_t copy_of(const struct batch *b, uint32_t row)
 	       (b->col[COL_memset_flags][row] & 1 ? COPY_IS_ASYNC : 0);
 }
 
+/* Columns that all activities have stand at the same numbers, so kernel's names serve for all. */
 static void set_record(
 	struct op_record *record, struct process *process, const struct batch *b, uint32_t row)
 {
@@ -224,6 +235,7 @@ static bool is_communication(const struct op_launch *launch, const struct batch 
 	return place >= 0 && launch->is_communication[place];
 }
 
+/* An activity without a call would wait for ever, so it goes to the list no_call at once. */
 static void add_batch(struct op_launch *launch, const struct batch *b)
 {
 	for (uint32_t row = 0; row < b->nr_rows; row++) {
@@ -289,6 +301,7 @@ bool op_launch_remove(struct op_launch *launch, uint64_t correlation, struct gpu
 	return gpu_times_remove(&launch->times, correlation, work);
 }
 
+/* Calls that were announced but could not be read (a damaged block) leave their records behind. */
 void op_launch_end(struct op_launch *launch)
 {
 	struct gpu_times *times = &launch->times;

@@ -1,4 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Brings the rows of a process into the order that op_walk.c needs: one sequence over all threads,
+ * from the last end to the first. Rows of one thread and table are in order, but the recorder
+ * writes threads by turns. A checkpoint closes a group of blocks that holds a prefix of what every
+ * thread did since the group before. So groups are sorted one by one, and memory holds a group and
+ * the rest of the one after it.
+ *
+ *   file        | group 0          c| group 1          c| group 2   |       c: checkpoint
+ *   loading                <------------------------------- from the last group to the first
+ *   chunk of 2                           rest |<== handed out ======|
+ *   chunk of 1            rest |<== handed out (with the rest of 2) |
+ *                              ^ group 0's last_tick: what ended before it may still be
+ *                                overtaken by rows of group 0, so it waits
+ *
+ * Before the host rows of a group come the activities that its calls may have launched. With
+ * several CPUs a second thread makes the next chunk while the walk gets this one.
+ */
 #include "report/ops/op_load.h"
 
 #include <pthread.h>
@@ -65,6 +82,7 @@ static void add_group(struct find *find, size_t first, uint64_t last_tick, bool 
 	find->nr_rows = 0;
 }
 
+/* Only rows that stay in memory count for the limit; other tables pass. */
 static void add_block(struct find *find, size_t i)
 {
 	const struct stream_block *block = &find->process->stream->blocks[i];
@@ -130,6 +148,11 @@ static size_t first_ahead(const struct find *find, size_t group)
 	return first;
 }
 
+/*
+ * Without splits, the last two checkpoints bound how far ahead activities may be. Among split
+ * groups the rising correlation IDs decide: a group whose highest ID is below the first of the
+ * calls has none of their activities.
+ */
 static void find_activities(struct find *find)
 {
 	struct op_groups *groups = find->groups;
@@ -260,7 +283,10 @@ static void op_rows_fini(struct op_rows *rows)
 
 /* ---- rows ---- */
 
-/* Makes room for so many more; the caller then raises `nr`. */
+/*
+ * Makes room for so many more; the caller then raises `nr`. Grows by a quarter, as the array is
+ * large.
+ */
 static struct op_event *make_room(struct op_events *events, size_t nr_more)
 {
 	if (events->capacity < events->nr + nr_more) {
@@ -383,6 +409,7 @@ static uint16_t call_of(uint64_t id)
 	return id <= UINT16_MAX ? (uint16_t)id : 0;
 }
 
+/* This is where activities and calls meet: the call removes what it launched from op_launch. */
 static void add_calls(struct op_rows *rows, const struct batch *b, struct op_events *events)
 {
 	const uint64_t *stacks =
@@ -444,6 +471,7 @@ static void add_ranges(struct op_rows *rows, const struct batch *b, struct op_ev
 
 /* ---- blocks ---- */
 
+/* A view that wants neither calls nor records does not pay for their columns. */
 static uint32_t mask_of(const struct op_rows *rows, unsigned int table)
 {
 	static const uint32_t alloc_mask = COL_BIT(COL_alloc_time) | COL_BIT(COL_alloc_address) |
@@ -553,7 +581,10 @@ struct load {
 
 /* ---- order ---- */
 
-/* Each group has two parts. */
+/*
+ * Each group has two parts: its activities, which come before the calls of any group that may have
+ * launched them, and its host rows.
+ */
 static void plan(struct load *load)
 {
 	size_t nr = 0,
@@ -613,6 +644,10 @@ static void move_rest(const struct chunk *from, struct chunk *to)
 	free(rest);
 }
 
+/*
+ * With one slot, the rest is moved within its own chunk, which is why it is copied first. Sorting
+ * block by block finds the rows still in the cache.
+ */
 static void make_chunk(struct load *load, size_t group_idx, size_t nr_places)
 {
 	const struct op_group *group = &load->groups.items[group_idx];
@@ -657,6 +692,10 @@ static void hand_out_no_call(struct load *load)
 	}
 }
 
+/*
+ * Records without a call are handed out after each group of activities, so that they do not pile
+ * up.
+ */
 static void run_alone(struct load *load)
 {
 	for (size_t i = 0; i < load->nr_parts; i++) {
@@ -712,6 +751,7 @@ static void *make_all(void *context)
 	return NULL;
 }
 
+/* The only reader of chunks; make_all() is the only writer, and never more than NR_CHUNKS ahead. */
 static void hand_out_all(struct load *load)
 {
 	for (size_t k = 0; k < load->groups.nr; k++) {

@@ -97,7 +97,7 @@ void op_sort_begin(struct op_sort *sort);
 void op_sort_add(struct op_sort *sort, const struct op_event *events, size_t nr_events);
 void op_sort_end(struct op_sort *sort, const struct op_event *events);
 
-/* How many of the keys end at or before that time. */
+/* Returns how many of the keys end at or before that time. */
 size_t op_sort_up_to(const struct op_sort *sort, uint64_t end);
 
 /* ---- groups of blocks ---- */

@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A natural merge sort of events by their ends, for op_load.c. Rows come as long rising runs, one
+ * for each thread and table, so it finds runs and merges them, rather than sorting anew. It moves
+ * keys of 16 bytes, not events; the order of equal ends is looked up in the events, since ties are
+ * rare.
+ *
+ *   runs waiting   [ 80 keys            ][ 20      ][ 6 ]      each at least twice the next
+ *   new run of 8                                     [ 8 ]     6 < 2 * 8: merged to 14,
+ *                                                              20 < 2 * 14: merged to 34
+ */
 #include "report/ops/op_load.h"
 
 #include <stdlib.h>
@@ -20,7 +30,7 @@ static unsigned int rank_of(const struct op_event *event)
 	return event->kind == OP_EVENT_POP ? OP_EVENT_PUSH : event->kind;
 }
 
-/* Of events with the same end: does y come before x? */
+/* Does y come before x, which ends at the same time? */
 static bool is_tie_before(const struct op_event *y, const struct op_event *x)
 {
 	unsigned int y_rank = rank_of(y), x_rank = rank_of(x);
@@ -39,7 +49,7 @@ static inline bool is_before(
 
 /* ---- merging ---- */
 
-/* How many of a rising run come before x or are equal; x was written later. */
+/* Counts the keys of a rising run that come before x or are equal; x was written later. */
 static size_t count_before(const struct op_event *events, const struct op_sort_key *run, size_t nr,
 	const struct op_sort_key *x)
 {
@@ -57,7 +67,7 @@ static size_t count_before(const struct op_event *events, const struct op_sort_k
 	return low;
 }
 
-/* How many of a rising run come before x, which was written earlier. */
+/* Counts the keys of a rising run that come before x, which was written earlier. */
 static size_t count_below(const struct op_event *events, const struct op_sort_key *run, size_t nr,
 	const struct op_sort_key *x)
 {
@@ -103,7 +113,10 @@ static void merge_down(const struct op_event *events, struct op_sort_key *first,
 	memcpy(first, aside, (size_t)(b - aside) * sizeof(*b));
 }
 
-/* Merges the last two runs where they overlap. */
+/*
+ * Merges the last two runs where they overlap: the front of the first and the back of the second
+ * mostly stay where they are. Only the shorter of the two parts is copied aside.
+ */
 static void merge_last(struct op_sort *sort, const struct op_event *events, size_t end)
 {
 	struct op_sort_key *a = sort->keys + sort->runs[sort->nr_runs - 2];

@@ -1,4 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The walk over operators: the pass beside scan.c, for all views that need nesting. op_load.c hands
+ * it events from the last end to the first, and it keeps a stack of open operators for each thread.
+ *
+ *   time      --->   A begins   B begins  call  B ends   C begins  C ends   A ends
+ *   rows written                                call, B,           C,       A
+ *   events read                                 A, C, B, call
+ *
+ *   event     stack      what happens
+ *   A         A          enter(A)
+ *   C         A C        enter(C): it ends before A ends and begins after A begins
+ *   B         A B        C began after B began, so C does not contain it: op(C), then enter(B)
+ *   call      A B        its GPU time is B's, the innermost operator that contains it
+ *   (last)    -          op(B), op(A): an operator that is popped adds its sums to its parent
+ *
+ * Backwards, an operator is known before its content, so each event finds its parents at once, and
+ * nothing needs to be kept but the stack. Phases are found on the way, by names (phase.c).
+ */
 #include "report/ops/op_walk.h"
 
 #include <stdlib.h>
@@ -120,7 +138,11 @@ static void add_to_module(const struct op_stack *stack, const struct op *op)
 	}
 }
 
-/* Closes the innermost one, whose content is complete. It stays valid until the next push. */
+/*
+ * Closes the innermost one, whose content is complete, and adds its sums to its parent. A module
+ * adds only the time of the operators in it, since it is none itself. It stays valid until the next
+ * push.
+ */
 static const struct op *op_stack_pop(struct op_stack *stack)
 {
 	struct op *op = stack->ops[--stack->nr_ops];
@@ -155,7 +177,7 @@ struct view_list {
 	uint8_t filters; /* of the others */
 };
 
-/* What views want of operators by their names. op_kinds has the answers. */
+/* The filters of views by names of operators. op_kinds has the answers. */
 #define MOST_FILTERS 8u
 struct filters {
 	bool (*wants[MOST_FILTERS])(uint32_t name, uint8_t framework, uint8_t scope);
@@ -183,6 +205,10 @@ struct walk {
 	struct op_records records; /* that no call has removed yet */
 };
 
+/*
+ * Views without a filter stand first, so that an operator that no filter wants ends the list
+ * early.
+ */
 static void add_filtered(struct view_list *view_list, const struct op_walk *view, uint8_t filter)
 {
 	view_list->views = array_grow(
@@ -234,6 +260,7 @@ static void forget_answers(void)
 	}
 }
 
+/* Answers of an earlier walk are of other filters. */
 static void find_views(struct walk *walk)
 {
 	forget_answers();
@@ -289,7 +316,7 @@ static inline bool is_chosen_tick(const struct walk *walk, uint64_t tick)
 	return !walk->process->select || select_has_tick(walk->process, tick);
 }
 
-/* How many of a list, from the first, may want the operator. */
+/* Counts the views of a list, from the first, that may want the operator. */
 static inline size_t nr_wanting(const struct view_list *list, const struct op *op)
 {
 	return op->wanted & list->filters ? list->nr : list->nr_whole;
@@ -361,7 +388,7 @@ static uint8_t ask_filters(const struct filters *filters, const struct op *op)
 	return (uint8_t)wanted;
 }
 
-/* What lies in no other operator is entered whatever its name is. */
+/* An operator that lies in no other one is entered whatever its name is. */
 static inline uint8_t find_wanted(const struct walk *walk, struct op_kind *kind, struct op *op)
 {
 	if (__builtin_expect(!kind->is_asked, 0)) {
@@ -371,6 +398,7 @@ static inline uint8_t find_wanted(const struct walk *walk, struct op_kind *kind,
 	return op->is & OP_IS_COVERED ? kind->wanted : kind->wanted | walk->enter.filters;
 }
 
+/* An operator is covered unless only modules, steps and users' ranges lie around it. */
 static inline const struct op_kind *find_kind(const struct walk *walk, struct op *op)
 {
 	struct op_kind *kind = op_kind(op->name, op->framework, op->scope);
@@ -405,6 +433,10 @@ static void set_inner_segment(struct op_stack *stack, uint32_t segment)
 	}
 }
 
+/*
+ * An operator inherits the phase of its parent unless its own class breaks out of it. Autograd has
+ * threads of its own; all other phases are those of the loop's thread.
+ */
 static void find_phase(struct walk *walk, struct op_stack *stack, struct op *op)
 {
 	const struct op_kind *kind = find_kind(walk, op);
@@ -427,6 +459,10 @@ static void find_phase(struct walk *walk, struct op_stack *stack, struct op *op)
 
 /* ---- events ---- */
 
+/*
+ * The stack of the thread is first cut to what contains the event; then the operator is its new
+ * top.
+ */
 static void on_op(struct walk *walk, struct op_stack *stack, const struct op_event *event)
 {
 	const struct op *parent;
@@ -526,6 +562,7 @@ static uint32_t add_activities(struct walk *walk, const struct op_event *event, 
 	return segment;
 }
 
+/* The sums of the stack are running totals, of which ranges take differences. */
 static void on_call(struct walk *walk, struct op_stack *stack, const struct op_event *event)
 {
 	bool is_chosen = is_chosen_tick(walk, event->begin);
@@ -569,6 +606,10 @@ static void on_pop(struct walk *walk, struct op_stack *stack, const struct op_ev
 	range_walk_pop(&walk->ranges, event->thread, (uint32_t)event->value, &pop);
 }
 
+/*
+ * Both marks have the running totals of the thread; their difference is what it launched in
+ * between.
+ */
 static void on_push(struct walk *walk, struct op_stack *stack, const struct op_event *event)
 {
 	struct op_range range;
@@ -650,7 +691,7 @@ bool op_view_is_set(const struct op_view *view)
 	       view->call || view->record || view->end;
 }
 
-/* What the views want of the load. */
+/* The columns and events that the views want of the load. */
 static struct op_load_want find_want(const struct process *process, const struct op_walk *views,
 	size_t nr_views, struct op_records *records)
 {
@@ -667,6 +708,10 @@ static struct op_load_want find_want(const struct process *process, const struct
 	return want;
 }
 
+/*
+ * The process keeps the phases of segments after the walk, as other parts of a report ask for them
+ * by the number of the segment. A view gets `end` when phases have their names.
+ */
 static void walk_process(struct process *process, const struct op_walk *views, size_t nr_views)
 {
 	struct walk walk = {.process = process, .views = views, .nr_views = nr_views};

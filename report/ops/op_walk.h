@@ -61,8 +61,8 @@ struct op_view {
 	/* `op` is called for operators of any of these kinds of enum op_is only; 0: for all. */
 	uint8_t op_is;
 	/*
-	 * Is `op` to be called for operators of that name? Asked once a name. NULL: for all.
-	 * enter_wants is the same of `enter`, which gets those that no other one covers as well.
+	 * Is `op` to be called for operators of that name? The walk asks once a name. NULL: for
+	 * all. enter_wants is the same for `enter`, which also gets those that no other one covers.
 	 */
 	bool (*op_wants)(uint32_t name, uint8_t framework, uint8_t scope);
 	bool (*enter_wants)(uint32_t name, uint8_t framework, uint8_t scope);

@@ -1,4 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names the phases of steps. op_walk.c adds segments while it goes backwards; phases_finish() turns
+ * them around and names each by its class and its neighbours, since nothing marks a forward pass:
+ * it is what comes before a Backward.
+ *
+ *   loop's thread   [loader] op op op op          [Optimizer.step]
+ *   autograd                             b b b b b
+ *   segments        LOADER   OTHER       BACKWARD OPTIMIZATION        classes, by names
+ *   phases          Dataload Forward     Backward Optimization        by neighbours, name_run()
+ *
+ * An outer segment that is interrupted by an inner one of another class is cut in two. Backwards,
+ * the outer one comes first:
+ *
+ *   phases_add(OTHER)      |OOOOOOOOOOOOOOO|
+ *   phases_add(LOADER)             |LL|OOOO|      interrupt(): the front of O becomes `rest`
+ *   phases_add(next)       |OOOOOOO|LL|OOOO|      resume() pushes `rest` before it
+ */
 #include "report/ops/phase.h"
 
 #include <stdlib.h>
@@ -9,11 +26,12 @@
 
 /* ---- runs ---- */
 
-/* Names the phase of each segment by its neighbours. The segments are in the order of time. */
+/* Names the phase of each segment by its neighbours. The segments are in order of time here. */
 
 /*
  * Joins the wait of the reducer after the last autograd node, and its copy of the gradients, to
- * that Backward.
+ * that Backward. Compacts the array in place: [0 .. nr) is done, and `at` looks back over
+ * operators.
  */
 static void phase_runs_join(struct phases *phases)
 {
@@ -87,12 +105,15 @@ static enum phase name_run(struct phases *phases, enum op_class before, size_t e
 	if (before == OP_DATALOADER && (after == OP_DATALOADER || after == OP_RANGE)) {
 		return PHASE_FORWARD;
 	}
-	/* Of a recording without steps this may be anything, such as setting up. */
+	/* Without steps this may be anything, such as setting up. */
 	return before == OP_RANGE && after == OP_RANGE && phases_has_steps(phases) ? PHASE_FORWARD
 										   : PHASE_OTHERS;
 }
 
-/* Sets `phase` of all segments. */
+/*
+ * Sets `phase` of all segments: a run of operators by name_run(), all others by their class.
+ * Clearing gradients stands before or after the forward pass, so it does not count as a neighbour.
+ */
 static void phase_runs_name(struct phases *phases)
 {
 	enum op_class before = OP_RANGE;
@@ -128,7 +149,10 @@ static void phase_runs_name(struct phases *phases)
 const char *const phase_names[NR_PHASES] = {
 	"Dataloader", "Forward", "Backward", "Optimization", "Others"};
 
-/* The recording state at a step's number, unless it also changed within the step. */
+/*
+ * A step is recorded if the state at its number was to record, and did not change within the step.
+ * Rows of windows have the numbers of steps, in order, so both are walked together.
+ */
 static void find_recorded(struct phases *phases, const struct process *process)
 {
 	uint8_t state = GPROF_WINDOW_RECORD;
@@ -264,6 +288,10 @@ static uint32_t find_step(struct phases *phases, uint64_t tick)
 	return phases_step(phases, tick);
 }
 
+/*
+ * The number of a segment is its index while segments are added; keep_phases() keeps the answers by
+ * these numbers, since phases_finish() moves the segments.
+ */
 uint32_t phases_add(struct phases *phases, enum op_class class, uint64_t begin, uint64_t end)
 {
 	uint32_t step = find_step(phases, begin);
@@ -323,7 +351,11 @@ static void reverse(struct phases *phases)
 	}
 }
 
-/* A segment has taken over those that come before the next one, and that was the last one first. */
+/*
+ * Notes the phase of each segment by its number. A segment that took over others in
+ * phase_runs_join() stands for all up to the next one. Numbers count from the last segment to the
+ * first.
+ */
 static void keep_phases(struct phases *phases, size_t nr_all)
 {
 	phases->phase_of = mem_zeroed(nr_all + 1, sizeof(*phases->phase_of));
@@ -369,6 +401,7 @@ static void leave_chosen(struct phases *phases)
 	phases->nr_segments = phases->process->select ? nr : phases->nr_segments;
 }
 
+/* The selection comes last: names follow from neighbours, which may not be selected. */
 void phases_finish(struct phases *phases)
 {
 	size_t nr_all;

@@ -77,8 +77,8 @@ struct phases {
 };
 
 /*
- * Which steps are whole, and how long these are, is known from here on: rows of table step and the
- * operators of the first step say it.
+ * From here on, phases know which steps are whole and how long these are: rows of table step and
+ * the operators of the first step say it.
  */
 void phases_init(struct phases *phases, struct process *process);
 void phases_fini(struct phases *phases);
@@ -95,7 +95,7 @@ uint32_t phases_add(struct phases *phases, enum op_class class, uint64_t begin, 
 /* Something of that class came before the last segment, in what encloses it. */
 void phases_go_on(struct phases *phases, enum op_class class);
 
-/* What a call launched. */
+/* The sums of what a call launched. */
 struct phase_gpu {
 	uint64_t ns, nr_activities;
 	bool is_communication; /* it launched nothing else */

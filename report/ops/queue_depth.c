@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Computes the depth of a stream's queue backwards, for the queue view and the dependencies of
+ * activities. At the end of the recording the queue is empty. Going back, each begin of an activity
+ * puts one in, and each launching call takes one out.
+ *
+ *   launches    c1 c2     c3                      depth  0 1 2 1 2 1 0
+ *   activities         b1    b2 b3                       c c b c b b
+ *
+ * Begins of one stream may arrive slightly out of order, so 64 of them wait and are sorted.
+ */
 #include "report/ops/queue_depth.h"
 
 #include <stdlib.h>
@@ -17,6 +27,7 @@ static void go_back(struct queue_depth *queue, uint64_t to)
 	queue->now -= ns;
 }
 
+/* A call that finds the queue full waits in the driver, so its whole time counts as blocked. */
 static void undo_call(struct queue_depth *queue, const struct queue_depth_call *call)
 {
 	go_back(queue, call->begin);
@@ -48,7 +59,10 @@ static void undo_begin(struct queue_depth *queue, uint64_t begin)
 	queue->max = queue->length > queue->max ? queue->length : queue->max;
 }
 
-/* Inserts it behind later ones; few are out of order. */
+/*
+ * Inserts it behind later ones; few are out of order. Space before first_call is used again only
+ * when the array is full, and more than half of it is free.
+ */
 static void add_call(struct queue_depth *queue, struct queue_depth_call call)
 {
 	size_t at;

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The share columns of Paddle's operator tables: numerators by row, denominators over all
+ * processes. The view calls begin and end around the walk of each process, add for each event, and
+ * fill once, when all processes are done. Rows are the view's own numbers, so one idmap serves all.
+ */
 #include "report/ops/step_share.h"
 
 struct sum {
@@ -30,6 +35,7 @@ void step_share_begin(struct step_share *share, struct process *process, bool is
 	}
 }
 
+/* The intervals are in order and do not overlap, so the first that ends later decides. */
 static bool is_in(const struct intervals *set, uint64_t tick)
 {
 	size_t low = 0, high = set->nr;

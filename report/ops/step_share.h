@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which share of the steps the events of a row take: the times of those that begin in steps that
- * count, of the time of these steps, and likewise of the GPU time that was launched in them. Events
- * before and after the training loop thus add nothing, as in Paddle's tables, which are of steps
- * alone.
+ * Computes the share of the steps that the events of a row take: the times of those that begin in
+ * steps that count, of the time of these steps, and likewise of the GPU time that was launched in
+ * them. Events before and after the training loop thus add nothing, as in Paddle's tables, which
+ * are of steps alone.
  */
 #ifndef REPORT_OPS_STEP_SHARE_H
 #define REPORT_OPS_STEP_SHARE_H
@@ -13,7 +13,7 @@
 #include "report/util/idmap.h"
 
 struct step_share {
-	struct process *process;	 /* the one at hand */
+	struct process *process;	 /* the current one */
 	struct counted_steps counted;	 /* of it */
 	struct step_span span;		 /* these, in ticks */
 	struct idmap sums;		 /* by row */

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Measures how long at least one event of a kind ran within the steps that count. Overview fills it
+ * in both of its passes, hence three ways to add: forwards by begins, with a queue (busy.c);
+ * backwards, with mirrored times (UINT64_MAX - t), so that the same code sees rising begins; and by
+ * falling ends, where the union needs no memory at all, since its front only moves down.
+ */
 #include "report/ops/step_time.h"
 
 #include "report/util/buf.h"
 
-/* How many intervals may wait before the first merge. */
+/* So many intervals may wait before the first merge. */
 #define FIRST_MERGE 65536u
 
 /* ---- the steps ---- */
@@ -13,6 +19,10 @@ static uint64_t time_of(struct process *process, uint64_t tick, bool is_ns)
 	return is_ns ? clock_map_time(&process->host_clock, tick) : tick;
 }
 
+/*
+ * The first step is shorter than its row says where the loop begins later, so its begin is computed
+ * back from its end.
+ */
 void step_span_init(struct step_span *span, struct process *process,
 	const struct counted_steps *counted, bool is_ns)
 {
@@ -86,7 +96,10 @@ static inline size_t find_whole(
 	return time->last_whole;
 }
 
-/* Calls `keep` with the parts that lie in whole steps. */
+/*
+ * Calls `keep` with the parts that lie in whole steps. An event counts in the step in which it
+ * begins; its time counts wherever it lies in whole steps.
+ */
 static inline void add(struct step_time *time, const struct step_span *span, uint64_t begin,
 	uint64_t end, void (*keep)(struct step_time *time, uint64_t begin, uint64_t end))
 {
@@ -115,6 +128,7 @@ void step_time_add(
 	add(time, span, begin, end, keep_forward);
 }
 
+/* Merging at twice the size that the last merge left keeps the cost of sorting in proportion. */
 static void keep_backward(struct step_time *time, uint64_t begin, uint64_t end)
 {
 	intervals_add(&time->backward, UINT64_MAX - end, UINT64_MAX - begin);
@@ -142,6 +156,7 @@ static void count_by_end(struct busy_sum *sum, uint64_t begin, uint64_t end)
 	}
 }
 
+/* The parts are counted from the last one down, as ends must fall. */
 void step_time_add_by_end(
 	struct step_time *time, const struct step_span *span, uint64_t begin, uint64_t end)
 {
@@ -190,6 +205,10 @@ static void add_segment(struct step_trace *trace, const struct phase_segment *se
 	trace->is_known = true;
 }
 
+/*
+ * Segments are in order of time, but phases of autograd's threads may reach over a step's edge:
+ * they are clipped to the step in which they began.
+ */
 struct step_trace *step_trace_create(const struct phases *phases)
 {
 	struct step_trace *traces = mem_zeroed(phases->nr_steps, sizeof(*traces));
