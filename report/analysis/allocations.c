@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Keeps the largest single blocks, for the memory view and TensorBoard's memory page. In the walk's
+ * backward pass a free comes first and waits in a hash by address and device; the allocation that
+ * made the block then finds it. What waits at the end was allocated before the recording. The heap
+ * has the smallest block on top, so one comparison turns most blocks away.
+ */
 #include "report/analysis/allocations.h"
 
 #include <inttypes.h>
@@ -92,7 +98,7 @@ uint64_t allocations_time_ns(struct process *process, uint64_t tick)
 	return time_axis_time(process, clock_map_time(&process->host_clock, tick));
 }
 
-/* Given back, but never asked for as far as is known: before the recording. */
+/* A free without an allocation: the block was allocated before the recording. */
 static void add_unasked(struct allocations *blocks, const struct allocations_freed *freed)
 {
 	const struct allocation block = {.bytes = freed->bytes,
@@ -104,6 +110,10 @@ static void add_unasked(struct allocations *blocks, const struct allocations_fre
 	allocations_add(blocks, &block);
 }
 
+/*
+ * Two frees of an address in a row mean that the allocation between them is missing: the later free
+ * then has no allocation, and the earlier one takes over the address.
+ */
 void allocations_take(
 	struct allocations *blocks, const struct op_alloc *alloc, uint32_t device, uint32_t name)
 {
@@ -130,7 +140,7 @@ void allocations_take(
 		return;
 	}
 	if (freed) {
-		add_unasked(blocks, freed); /* its place was asked for again unseen */
+		add_unasked(blocks, freed); /* the address was allocated again, unseen */
 	} else {
 		freed = mem_zeroed(1, sizeof(*freed));
 		freed->key = key.key;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Single blocks of memory: who asked for each, when, and when it was given back. Of many the
- * ALLOCATIONS_MOST largest. Memory: those, and what is given back at a time.
+ * Single blocks of memory: who allocated each, when, and when it was freed. Of many, the
+ * ALLOCATIONS_MOST largest. Memory: those, and the frees that wait for their allocation.
  */
 #ifndef REPORT_ANALYSIS_ALLOCATIONS_H
 #define REPORT_ANALYSIS_ALLOCATIONS_H
@@ -17,7 +17,7 @@ struct allocation {
 	uint64_t bytes;
 	uint64_t alloc_ns, free_ns; /* on the axis of time, or BLOCK_UNSEEN */
 	struct process *process;
-	uint32_t name;	 /* of string_pool.h, of who asked; 0: nobody, or not seen */
+	uint32_t name;	 /* of string_pool.h, of who allocated it; 0: nobody, or not seen */
 	uint32_t device; /* type << 8 | number, as table alloc has them */
 };
 
@@ -29,7 +29,7 @@ struct allocations {
 	size_t nr;
 	uint64_t nr_all;		 /* how many there were */
 	uint64_t nr_nameless;		 /* frees that match none, see memory_is_nameless_free */
-	struct allocations_freed *freed; /* of the process at hand, later than the event at hand */
+	struct allocations_freed *freed; /* of the process, later than the current event */
 	struct process *process;
 };
 
@@ -37,7 +37,7 @@ struct allocations {
 void allocations_begin(struct allocations *blocks, struct process *process);
 void allocations_end(struct allocations *blocks);
 
-/* The next event, from the last to the first: what is given back comes before it was asked for. */
+/* The next event, from the last to the first: a free comes before its allocation. */
 void allocations_take(
 	struct allocations *blocks, const struct op_alloc *alloc, uint32_t device, uint32_t name);
 

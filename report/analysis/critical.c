@@ -1,4 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Follows the critical path of a step from its end to its begin, for the view critical_path. It is
+ * at one of two kinds of points: on a thread, or on an activity of a device. From each,
+ * dependencies.c says what it waited for, and the path moves there. Every move goes back in time
+ * and hands out the piece in between, so pieces never overlap and leave no hole.
+ *
+ *   thread   ..[op ][launch]......[sync            ]..| end of the step
+ *                         \                     /
+ *   stream                 `--------[ kernel   ]
+ *
+ *   pieces    op, launch, launch delay, kernel, return of the wait, host; from right to left
+ */
 #include "report/analysis/critical.h"
 
 #include "report/analysis/dependencies.h"
@@ -25,7 +37,7 @@ struct path {
 	void *context;
 };
 
-/* The piece from `begin` until now, which moves there. */
+/* Hands out the piece from `begin` until now, and moves now there. */
 static void go_back(struct path *path, enum critical_kind kind, uint32_t name, uint64_t begin)
 {
 	begin = begin > path->step->begin ? begin : path->step->begin;
@@ -42,7 +54,10 @@ static bool is_in(const struct host_stretch *stretch, uint64_t now)
 	return stretch && stretch->end >= now;
 }
 
-/* No thread is in anything since `last`: the range of the loop's thread, if it is in one. */
+/*
+ * No thread was in anything since `last`. The piece has the name of the range that the loop's
+ * thread is in, if there is one.
+ */
 static void go_back_in_range(struct path *path, uint64_t last)
 {
 	const struct host_stretch *range =
@@ -58,7 +73,10 @@ static void go_back_in_range(struct path *path, uint64_t last)
 	go_back(path, CRITICAL_HOST, name, last);
 }
 
-/* The thread is in nothing: another one that is in something, or back to the last that was. */
+/*
+ * The thread is in nothing. Moves to another thread that is in something; if there is none, goes
+ * back to the time when a thread last was.
+ */
 static void leave_thread(struct path *path)
 {
 	struct host_timeline *host = &path->dependencies.host;
@@ -81,6 +99,10 @@ static void leave_thread(struct path *path)
 	go_back_in_range(path, last);
 }
 
+/*
+ * A call that waited is cut in two: its return, from the end of what it waited for, and the rest,
+ * which the path leaves for that work.
+ */
 static void go_on_host(struct path *path)
 {
 	const struct host_stretch *stretch =
@@ -105,7 +127,7 @@ static void go_on_host(struct path *path)
 
 /* ---- on a device ---- */
 
-/* What let a record begin: NULL is its launch. */
+/* The cause that let a record begin: NULL is its launch. */
 struct cause {
 	const struct step_activity *record;
 	uint64_t end; /* not behind its begin */
@@ -120,6 +142,10 @@ static void consider(struct cause *cause, const struct step_activity *record, ui
 	}
 }
 
+/*
+ * The last cause to end is the one that counts; at equal ends the launch, which is compared
+ * first.
+ */
 static void go_on_device(struct path *path)
 {
 	const struct step_activity *record = path->record;

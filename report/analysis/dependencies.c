@@ -1,4 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Puts the operators, calls and activities of some steps in order, and answers what waited for
+ * what. critical.c and replay_build.c make one for each step (or several steps together) that
+ * step_events.c hands out, ask, and free it. There are two orders: items become stretches, so that
+ * a thread is in exactly one of them at a time; records are sorted by stream and launch.
+ *
+ *   items       |------- op A -------|            nested, as recorded
+ *                  |-call-|   |-B-|
+ *   stretches   |A |call  |A  |B  |A |            the innermost at each time
+ *
+ * Questions go back in time, so each search starts where the last one ended and doubles its steps.
+ */
 #include "report/analysis/dependencies.h"
 
 #include <stdlib.h>
@@ -8,7 +20,7 @@
 #include "report/util/buf.h"
 #include "report/util/natural_sort.h"
 
-/* An event that was recorded before so many others is not looked for. */
+/* The search for an event gives up after so many others that were recorded later. */
 #define EVENTS_BACK 4096u
 
 /* ---- items and records in order ---- */
@@ -67,16 +79,16 @@ static inline int compare_records(const void *a, const void *b)
  */
 #define MOST_CHAINS 64u
 
-/* What one thread did, or what ran on one stream. */
+/* The items of one thread, or the records of one stream. */
 struct chain {
 	uint64_t key;
-	uint32_t last; /* 1 + its place */
+	uint32_t last; /* 1 + its index */
 };
 
 struct chains {
 	struct chain chains[MOST_CHAINS];
 	size_t nr, found;
-	uint32_t *before; /* of each: 1 + the place of the one before it in its chain, 0 none */
+	uint32_t *before; /* by index: 1 + that of the one before it in its chain, 0 none */
 };
 
 /* A new one has no last; NULL if there are too many. */
@@ -246,7 +258,7 @@ struct maker {
 	size_t first; /* of the thread */
 };
 
-/* What is open goes on until `time`. */
+/* The innermost open item goes on until `time`: it makes a stretch. */
 static inline void go_on(struct maker *maker, uint64_t time)
 {
 	struct host_timeline *host = maker->host;
@@ -272,7 +284,11 @@ static inline void close_until(struct maker *maker, uint64_t time)
 	go_on(maker, time);
 }
 
-/* Nothing is made of what ends by `from` and lies in nothing that goes on. */
+/*
+ * Opens an item, after all that end before it begins. Skips it if it ends by `from` and lies in
+ * nothing that goes on. Its end is cut to that of the item around it, as clocks may differ by a
+ * little.
+ */
 static inline void take_item(struct maker *maker, const struct step_item *item, uint64_t from)
 {
 	uint64_t end = item->end;
@@ -309,7 +325,7 @@ static void end_thread(struct maker *maker, uint32_t thread)
 		(struct host_thread){thread, maker->first, host->nr_stretches, host->nr_stretches};
 }
 
-/* Of the users' ranges, and of all else, but for what ends by `from`. */
+/* Makes the timeline of users' ranges, and that of all else, without what ends by `from`. */
 static void make_timelines(struct dependencies *dependencies, uint64_t from)
 {
 	const struct step_item **items = dependencies->items;
@@ -339,6 +355,7 @@ static void host_timeline_fini(struct host_timeline *host)
 	*host = (struct host_timeline){0};
 }
 
+/* Doubles its steps from the last find on, then halves what is left. */
 const struct host_stretch *host_timeline_search(
 	const struct host_timeline *host, struct host_thread *thread, uint64_t time)
 {
@@ -462,7 +479,7 @@ static const struct step_activity *last_with_lower_id(
 	return low > first ? &records[low - 1] : NULL;
 }
 
-/* How many events of the process have a lower correlation ID. */
+/* Counts the events of the process with a lower correlation ID. */
 static size_t events_before(const struct step_events *step, uint64_t correlation)
 {
 	size_t low = 0, high = step->nr_events;
@@ -479,7 +496,7 @@ static size_t events_before(const struct step_events *step, uint64_t correlation
 	return low;
 }
 
-/* What an event stands for in a call: it was recorded last after that activity. */
+/* Returns the activity that an event stands for in a call: the event was last recorded after it. */
 static const struct step_activity *behind_event(
 	struct dependencies *dependencies, uint64_t event, uint64_t correlation)
 {
@@ -503,7 +520,7 @@ static bool ended_in(const struct step_activity *record, const struct step_item 
 	return record && record->end > call->begin && record->end <= call->end;
 }
 
-/* Of several streams, what ended last in the call. */
+/* Returns what ended last in the call, of the last activities of all streams that it waits for. */
 static const struct step_activity *last_of_streams(
 	struct dependencies *dependencies, const struct step_item *call)
 {
@@ -544,7 +561,10 @@ static const struct step_activity *own_of(
 	return NULL;
 }
 
-/* Room in the queue: what began last in the call, of what the queue held. */
+/*
+ * A launch waits for room in its queue if the activity that was QUEUE_DEPTH_FULL launches ahead had
+ * not begun. It waits until an activity begins: the last one that began during the call.
+ */
 static struct awaited room_for(struct dependencies *dependencies, const struct step_item *call)
 {
 	const struct step_activity *records = dependencies->records;
@@ -573,6 +593,7 @@ static struct awaited room_for(struct dependencies *dependencies, const struct s
 		       : (struct awaited){0};
 }
 
+/* A copy that does not wait for itself may still wait for room, as launches do. */
 struct awaited dependencies_awaited(struct dependencies *dependencies, const struct step_item *call)
 {
 	const struct step_activity *record = NULL;
@@ -614,6 +635,10 @@ static void add_cause(struct dependencies *dependencies, const struct step_activ
 	}
 }
 
+/*
+ * Events that the stream waited for count from the activity before it on: earlier ones were that
+ * activity's causes.
+ */
 void dependencies_find_causes(struct dependencies *dependencies, const struct step_activity *record)
 {
 	const struct step_events *step = dependencies->step;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What waited for what in a step: which operator or call each thread was in, which GPU activity a
- * call waited for, and which activities had to end before another one could begin. The critical
- * path (critical.h) and the replay (replay.h) follow these.
+ * Finds what waited for what in a step: which operator or call each thread was in, which GPU
+ * activity a call waited for, and which activities had to end before another one could begin. The
+ * critical path (critical.h) and the replay (replay.h) follow these.
  *
  *     a call waits    (for a stream, an event, all work of a context, its own copy) if what it
  *                     waits for ended in it. What a call waits for was launched before it. A
@@ -40,7 +40,7 @@ struct host_timeline {
 	size_t found; /* the thread of the last search */
 };
 
-/* Used by the inline function: any other place than those that it looks at. */
+/* Used by the inline function where neither of the stretches that it looks at is the one. */
 const struct host_stretch *host_timeline_search(
 	const struct host_timeline *host, struct host_thread *thread, uint64_t time);
 
@@ -84,7 +84,7 @@ struct dependencies {
 
 /*
  * The step, its items and its records must stay until dependencies_fini; they may be those of later
- * steps, too. What the host did until `from` is not asked for: items has only the others.
+ * steps, too. The caller never looks at what the host did until `from`: items has only the rest.
  */
 void dependencies_init(
 	struct dependencies *dependencies, const struct step_events *step, uint64_t from);
@@ -95,7 +95,7 @@ struct awaited {
 	uint64_t time;			    /* of its end, or of its begin */
 };
 
-/* What a call waited for. */
+/* Returns what a call waited for. */
 struct awaited dependencies_awaited(
 	struct dependencies *dependencies, const struct step_item *call);
 

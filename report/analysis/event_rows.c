@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Joins event_tree.c with the options of a view: --per-thread puts the thread into the key of a
+ * row, and --detail=all adds each call once more at its position in the step. Positions are known
+ * only at the end of a thread's step, when add_placed() is called back.
+ */
 #include "report/analysis/event_rows.h"
 
-/* Its place is known by now. */
+/* Called back when the position of the operator in its step is known. */
 static void add_placed(void *context, const struct op_place_item *item, uint32_t place)
 {
 	struct event_tree *tree = context;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rows of operators that lie in each other, as a view makes them: of all threads or of each,
- * and with --detail=all once more by their place in the step. It is what the views framework and
- * operator (--detail) are made of; memory is bounded as event_tree.h says.
+ * The rows of nested operators as a view makes them: of all threads together or of each, and with
+ * --detail=all once more by their position in the step. The views framework and operator (--detail)
+ * use them; memory is bounded as event_tree.h says.
  */
 #ifndef REPORT_ANALYSIS_EVENT_ROWS_H
 #define REPORT_ANALYSIS_EVENT_ROWS_H
@@ -14,7 +14,7 @@ struct event_rows {
 	struct view_input input;
 	struct event_tree tree;
 	struct op_places places;
-	struct process *process; /* the one at hand */
+	struct process *process; /* the current one */
 	uint32_t process_number; /* counts from 1 */
 };
 
@@ -31,8 +31,9 @@ uint32_t event_rows_find(struct event_rows *rows, uint32_t outer, enum event_kin
 	uint32_t name, uint32_t thread);
 
 /*
- * One more call in the row `number`; UINT64_MAX: that time is unknown. With --detail=all also at
- * the place in the step of `outermost`, whose row is `top`; NULL: it lies in none that has a place.
+ * Counts one more call in the row `number`; UINT64_MAX: that time is unknown. With --detail=all
+ * also at the position in the step of `outermost`, whose row is `top`; NULL: it lies in none that
+ * has a position.
  */
 void event_rows_add(struct event_rows *rows, const struct op *outermost, uint32_t top,
 	uint32_t number, uint64_t cpu_ns, uint64_t gpu_ns);

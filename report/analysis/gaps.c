@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds the times in which a device did nothing, from activities in the order of their begins, and
+ * keeps the longest. The data loading view asks how idle devices were during a wait; advice keeps
+ * the budget's gaps in the same heap. Until gaps_end() the array is a heap with the shortest gap on
+ * top; from then on it is sorted by device and begin.
+ */
 #include "report/analysis/gaps.h"
 
 #include <stdlib.h>
@@ -73,6 +79,7 @@ static struct gaps_device *find_device(struct gaps *gaps, const struct gpu_activ
 	return &gaps->devices[gaps->nr_devices++];
 }
 
+/* A gap is between the end of all earlier activities of a device and the begin of the next one. */
 void gaps_take(struct gaps *gaps, const struct gpu_activity *work)
 {
 	struct gaps_device *device = find_device(gaps, work);
@@ -115,7 +122,10 @@ static bool ends_before(const struct gap *gap, uint32_t device, uint64_t ns)
 	return gap->device < device || (gap->device == device && gap->end < ns);
 }
 
-/* The first gap of a device, or of one behind it, that does not end before. */
+/*
+ * Returns the first gap of a device, or of a later one, that does not end before. Callers go in the
+ * order of time, either way, so it searches from the last find on, with doubling steps.
+ */
 static size_t find_from(struct gaps *gaps, uint32_t device, uint64_t ns)
 {
 	size_t low = 0, high = gaps->nr;

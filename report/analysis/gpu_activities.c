@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Hands out activities in one order of time, to all views of a pass at once. view.c puts the scans
+ * of this file before those of the views. A scan turns a batch of rows into activities with names,
+ * times of the host's clock and kinds, gives them to gpu_activity_runs.c, and hands out what no
+ * later block can precede: each block's header has its earliest time.
+ *
+ *   blocks      |b0: 10..50|b1: 20..60|b2: 45..90|
+ *   later_min    20         45         never        bound of what is handed out after each
+ */
 #include "report/analysis/gpu_activities.h"
 
 #include <stdio.h>
@@ -24,6 +33,7 @@ bool gpu_activity_is_table(unsigned int table)
 	       table == GPROF_TABLE_memset || table == GPROF_TABLE_graph;
 }
 
+/* The earliest begin in later blocks, from the last block to the first. */
 static void find_later(struct gpu_activities *works)
 {
 	struct process *process = works->process;
@@ -67,7 +77,7 @@ bool gpu_activities_has_operators(const struct process *process)
 	return host_collective_is_in(process) && !process_has_device_records(process, NULL);
 }
 
-/* With `before` at the end of time, all. */
+/* Hands out what begins before that time; UINT64_MAX: all, also what begins then. */
 static void hand_out(struct gpu_activities *works, uint64_t before)
 {
 	const struct gpu_activity *work;
@@ -131,7 +141,7 @@ static void describe(
 	}
 }
 
-/* Of a batch of the host, as they come. */
+/* The activities of a batch of the host, as they come. */
 struct host_works {
 	struct process *process;
 	struct gpu_activity *items;
@@ -209,7 +219,7 @@ void gpu_activities_end(struct gpu_activities *works)
 static bool is_reader(const struct gpu_activities_order *order, const struct scan_view *view,
 	const struct process *process)
 {
-	/* What is not selected differs only of a choice. */
+	/* Without a selection, views that ignore it can share the order of the others. */
 	bool ignores_selection = view->ignores_selection || !process->select;
 
 	return view->on_activity && ignores_selection == order->ignores_selection;
@@ -264,6 +274,10 @@ static void find_readers(struct gpu_activities_order *order, const struct proces
 	}
 }
 
+/*
+ * The order has the host's activities if any of its readers wants them; order_take() keeps them
+ * from the others.
+ */
 static void order_begin(void *context, struct process *process)
 {
 	struct gpu_activities_order *order = context;

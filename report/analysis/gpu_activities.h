@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What ran on the devices of a process, in the order of its begins: for views that ask what ran at
- * the same time. Records come out of the stream a run for each stream of the device, buffer by
- * buffer; each is held until no earlier one can come, by the times in the headers of the blocks.
- * What waits is in bounded memory (struct gpu_activity_runs).
+ * Activities of the devices of a process, in the order of their begins, for views that ask what ran
+ * at the same time. The stream has them as one run for each stream of the device, buffer by buffer.
+ * Each is held until no earlier one can come, by the times in the headers of the blocks. Bounded
+ * memory holds those that wait (struct gpu_activity_runs).
  */
 #ifndef REPORT_ANALYSIS_GPU_ACTIVITIES_H
 #define REPORT_ANALYSIS_GPU_ACTIVITIES_H
@@ -17,13 +17,13 @@
 #include "report/table/table.h"
 
 /*
- * What waits until no earlier work can come, in the order of its begins. It comes in
+ * Activities that wait until no earlier one can come, in the order of their begins. They come in
  * runs, one for each batch, which are merged as they are taken out.
  *
- * Memory: GPU_ACTIVITIES_RUNS_MOST works and once more while they are put together, 32 MB. What is
- * more (a stream of the device that was written long before another one) lies sorted in a file
- * without a name, in $TMPDIR or /tmp, but for GPU_ACTIVITIES_RUNS_READ works, 64 KB, of each such
- * part; where there is no room for that file all stay in memory.
+ * Memory: GPU_ACTIVITIES_RUNS_MOST activities, and as many again while they are put together, 32
+ * MB. Further ones (a stream of the device that was written long before another one) lie sorted in
+ * a file without a name, in $TMPDIR or /tmp, but for GPU_ACTIVITIES_RUNS_READ of each such part, 64
+ * KB. Where there is no room for that file all stay in memory.
  */
 
 #define GPU_ACTIVITIES_RUNS_MOST (1u << 18)
@@ -35,15 +35,15 @@ struct gpu_activity;
 struct gpu_activity_run {
 	struct gpu_activity *items;
 	size_t at, nr;
-	uint64_t file_at, file_end; /* by works, not bytes; both 0: it never was in the file */
+	uint64_t file_at, file_end; /* in activities, not bytes; both 0: never in the file */
 };
 
 /* Starts with all zeros. */
 struct gpu_activity_runs {
 	struct gpu_activity_run *runs; /* a heap, by the begin of their next */
 	size_t nr_runs, capacity;
-	size_t most;	     /* works that wait in memory, 0 for GPU_ACTIVITIES_RUNS_MOST; tests */
-	size_t nr_kept;	     /* memory, in works, of runs that never were in the file */
+	size_t most;	     /* that wait in memory, 0 for GPU_ACTIVITIES_RUNS_MOST; tests */
+	size_t nr_kept;	     /* in activities: memory of runs that never were in the file */
 	uint64_t nr_written; /* to the file */
 	size_t nr_filed;     /* runs that were written to it */
 	int file;	     /* 1 + its descriptor, 0 none */
@@ -52,7 +52,7 @@ struct gpu_activity_runs {
 
 void gpu_activity_runs_fini(struct gpu_activity_runs *runs);
 
-/* Takes over a batch's works, in memory of their own and in any order. */
+/* Takes over the activities of a batch, in memory of their own and in any order. */
 void gpu_activity_runs_add(struct gpu_activity_runs *runs, struct gpu_activity *items, size_t nr);
 
 /* The one that begins first, those with the same begin by their correlation IDs; NULL: none. */
@@ -84,7 +84,7 @@ struct gpu_activities {
 	void *context;
 };
 
-/* What a scan must want to take the activities itself. */
+/* The columns that a scan must want to take the activities itself. */
 #define GPU_ACTIVITIES_COLUMNS                                                             \
 	(COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_place) | \
 		COL_BIT(COL_kernel_correlation))
@@ -114,9 +114,10 @@ void gpu_activities_begin(struct gpu_activities *works, struct process *process,
 	void (*take)(void *context, const struct gpu_activity *work), void *context);
 
 /*
- * Instead, where batches of table op come, too (HOST_COLLECTIVE_MASK): calls that the host carries
- * out are works of device UINT32_MAX and place 0 among the others; of a process that has such calls
- * and no work of devices also the operators that compute.
+ * Instead of gpu_activities_begin, where batches of table op come, too (HOST_COLLECTIVE_MASK).
+ * Calls that the host carries out then come among the activities, with device UINT32_MAX and place
+ * 0. For a process that has such calls and no device records, the operators that compute come as
+ * well.
  */
 void gpu_activities_begin_host(struct gpu_activities *works, struct process *process,
 	void (*take)(void *context, const struct gpu_activity *work), void *context);
@@ -139,7 +140,7 @@ struct gpu_activities_order {
 	const struct scan *scans; /* of the pass */
 	size_t nr_scans;
 	bool ignores_selection;	     /* of whom it is the order */
-	const struct scan **readers; /* those that want the order of the process at hand */
+	const struct scan **readers; /* those that want the order of the current process */
 	size_t nr_readers;
 	struct gpu_activities works;
 };

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Merges runs of activities for gpu_activities.c: a heap of runs, each sorted, by the begin of
+ * their next activity. When too many wait, those in memory become one run, of which all but the
+ * first part goes to a temporary file. A run that comes to the end of its part in memory reads on.
+ */
 #include "report/analysis/gpu_activities.h"
 
 #include <stdlib.h>
@@ -84,7 +89,7 @@ static bool was_filed(const struct gpu_activity_run *run)
 	return run->file_end != 0;
 }
 
-/* Those that never were in the file become one; the heap has the others alone. */
+/* Joins the runs that never were in the file to one. The heap keeps the others alone. */
 static struct gpu_activity_run gather(struct gpu_activity_runs *runs)
 {
 	struct gpu_activity_run one = {.items = mem_zeroed(runs->nr_kept, sizeof(*one.items))};
@@ -107,7 +112,7 @@ static struct gpu_activity_run gather(struct gpu_activity_runs *runs)
 	return one;
 }
 
-/* Puts all of a run but its first works into the file. False if it has no room. */
+/* Puts all of a run but its first part into the file. False if it has no room. */
 static bool write_run(struct gpu_activity_runs *runs, struct gpu_activity_run *run)
 {
 	size_t nr_bytes = sizeof(*run->items), nr = run->nr - GPU_ACTIVITIES_RUNS_READ;
@@ -127,6 +132,7 @@ static bool write_run(struct gpu_activity_runs *runs, struct gpu_activity_run *r
 	return true;
 }
 
+/* A run that is too short to be worth writing goes back to the heap. */
 static void make_room(struct gpu_activity_runs *runs)
 {
 	struct gpu_activity_run run;
@@ -144,7 +150,10 @@ static void make_room(struct gpu_activity_runs *runs)
 	push(runs, &run);
 }
 
-/* The next works of a run that has come to the end of those in memory; false: there are none. */
+/*
+ * Reads the next part of a run that has come to the end of the one in memory; false: there is
+ * none.
+ */
 static bool read_on(struct gpu_activity_runs *runs, struct gpu_activity_run *run)
 {
 	uint64_t nr = run->file_end - run->file_at;
@@ -206,7 +215,10 @@ static void sort_digit(const struct key *keys, size_t nr, unsigned int shift, st
 	}
 }
 
-/* From the last digit of the times to the first: works of several streams come in no order. */
+/*
+ * Sorts from the last digit of the times to the first (radix sort): activities of several streams
+ * come in no order. Times count from the first of the batch, so they have few digits.
+ */
 static struct key *sort_keys(struct key *keys, size_t nr, struct key *spare)
 {
 	uint64_t last = 0;
@@ -258,6 +270,10 @@ static bool is_sorted(const struct gpu_activity *items, size_t nr)
 
 /* ---- in and out ---- */
 
+/*
+ * A batch that is sorted costs one look. The radix sort compares times alone, so equal begins with
+ * falling IDs still need the last one.
+ */
 void gpu_activity_runs_add(struct gpu_activity_runs *runs, struct gpu_activity *items, size_t nr)
 {
 	if (!nr) {

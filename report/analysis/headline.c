@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gathers what the headline needs of each process, and makes its figures of those that count. */
+/*
+ * Gathers the figures of the first screen. The view headline, `runs` and `reduce` use it. During
+ * op_walk's pass it feeds a budget (report/budget) for each process and adds FLOPs by step.
+ * Afterwards headline_figures() chooses the processes that count, joins the steps of ranks to steps
+ * of the job, and adds up. The order of narrow() calls decides which processes are helpers.
+ */
 #include "report/analysis/headline.h"
 
 #include <stdlib.h>
@@ -14,7 +19,7 @@
 #include "report/stats/step_series.h"
 #include "report/util/idset.h"
 
-/* Of all operations: counters and masks are integers. */
+/* The share of all operations whose type may have no peak: counters and masks are integers. */
 #define MOST_WITHOUT_PEAK 0.01
 
 /* ---- one process ---- */
@@ -174,6 +179,10 @@ static void add_step(struct headline *headline, const struct budget_step *step,
 	at->nr_steps++;
 }
 
+/*
+ * A step that counts must be whole by the rows of table step. Without steps, the budget has one
+ * with all of the recording.
+ */
 static void end(void *context, struct process *process, const struct phases *phases)
 {
 	struct headline *headline = context;
@@ -433,7 +442,7 @@ static double rank_ns(const struct headline_process *at)
 	return nr > 0 ? sum / nr : 0;
 }
 
-/* All steps of the job. */
+/* All steps of the job: for each number, that of the rank whose steps take longest on average. */
 static struct headline_job_step *join_ranks(const struct headline *headline, size_t *nr)
 {
 	struct headline_job_step *job = NULL;
@@ -454,7 +463,7 @@ static struct headline_job_step *join_ranks(const struct headline *headline, siz
 	return job;
 }
 
-/* Of the steps that count; the others are moved out of the way. */
+/* Sets the statistics of the steps that count. */
 static void set_statistics(const struct headline_job_step *steps, size_t nr,
 	const struct step_series *series, struct headline_figures *figures)
 {
@@ -514,6 +523,7 @@ static size_t leave_counted(
 	return nr_left;
 }
 
+/* FLOP/s are per GPU: the sum of the steps of all processes, times the GPUs that a process has. */
 static void set_sums(
 	const struct headline_step *const *steps, size_t nr, struct headline_figures *figures)
 {
@@ -551,6 +561,10 @@ static void set_sums(
 	}
 }
 
+/*
+ * Steps of the job, for the median, are those of the slowest rank; shares are sums over the steps
+ * of all processes that count.
+ */
 void headline_figures(struct headline *headline, struct headline_figures *figures)
 {
 	const struct headline_step **steps;

@@ -97,7 +97,7 @@ struct headline_figures {
 struct headline {
 	struct headline_process *processes;
 	size_t nr_processes;
-	struct budget budget;	      /* of the process at hand, the last one */
+	struct budget budget;	      /* of the current process, the last one */
 	struct headline_flops *flops; /* of it, by step as phases_step counts */
 	struct gpu_peak peak;
 	uint32_t last_place;
@@ -112,7 +112,9 @@ struct headline {
 	const struct rank_waits *rank_waits;
 };
 
-/* What a view hands on, see struct view_part; context: the headline, which starts with all zeros.
+/*
+ * The callbacks that a view hands on, see struct view_part; context: the headline, which starts
+ * with all zeros.
  */
 extern const struct op_view headline_ops;
 void headline_fini(struct headline *headline);
@@ -172,7 +174,10 @@ void headline_add_outliers(struct figure_lines *lines, const struct headline_fig
 void headline_add_gpu_shares(struct figure_lines *lines, const struct headline_figures *figures);
 void headline_add_cpu_shares(struct figure_lines *lines, const struct headline_figures *figures);
 
-/* What is said where no GPU has activities: that there is none, or that none were recorded. */
+/*
+ * Adds the words for a run where no GPU has activities: that there is none, or that none were
+ * recorded.
+ */
 void headline_add_no_gpu(struct buf *out, const struct headline_figures *figures);
 
 /* ---- its row ---- */

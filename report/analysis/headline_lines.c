@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints the figures of the headline: as lines of text, and as the row of a table. */
+/*
+ * Prints the figures of the headline, as lines of text for the first screen and as the row of a
+ * table for all other formats. Shares are rounded to tenths of a percent together (figure_lines),
+ * so that the printed parts add up to 100 %.
+ */
 #include "report/analysis/headline.h"
 
 #include <math.h>
@@ -117,7 +121,10 @@ static bool is_divided(const struct headline_figures *figures)
 	return figures->parts[BUDGET_TRANSFER] || figures->parts[BUDGET_RANK_WAIT];
 }
 
-/* What it was for stands behind its sum. */
+/*
+ * The parts of the communication stand in parentheses behind its sum. They are rounded as running
+ * sums, so that they add up to it.
+ */
 static void add_communication(struct figure_lines *lines, const struct headline_figures *figures,
 	unsigned int tenths, const char *text)
 {

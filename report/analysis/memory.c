@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The sums behind all memory views: places, rows of operators, and the curve of each place. Two
+ * sources fill it. A framework's allocator reports totals with each event, so its peak and curve
+ * need no matching; its events come backwards, and memory_freed() matches them. Calls of cudaMalloc
+ * have no totals: memory_replay() adds them up forwards, with the blocks in use in a hash.
+ */
 #include "report/analysis/memory.h"
 
 #include <stdio.h>
@@ -25,6 +31,10 @@ unsigned int memory_timeline_part(
 	return place < nr_parts ? (unsigned int)place : nr_parts - 1;
 }
 
+/*
+ * Events may come in any order, so the last one is found by its tick. A total below the event's own
+ * bytes is no total (memory_timeline_is_known).
+ */
 void memory_timeline_take(struct memory_timeline *pool, uint64_t tick, int64_t bytes,
 	uint64_t in_use, uint64_t reserved)
 {
@@ -80,6 +90,10 @@ void memory_timeline_add_bytes(struct buf *out, uint64_t bytes)
 		(double)bytes / (double)unit->bytes, unit->name);
 }
 
+/*
+ * Parts without an event are as high as the one before them. A height of 0 shows only if nothing is
+ * in use: a little memory draws one line.
+ */
 void memory_timeline_draw(const struct memory_timeline *pool, const char *title, struct buf *out)
 {
 	const struct unit *unit = unit_of(pool->peak_bytes);
@@ -113,7 +127,7 @@ void memory_timeline_draw(const struct memory_timeline *pool, const char *title,
 	buf_char(out, '\n');
 }
 
-/* From the heads of its blocks. */
+/* Finds the first and the last tick of the process's events, from the heads of its blocks. */
 static void find_ticks(struct memory *memory, const struct process *process)
 {
 	const struct stream *stream = process->stream;
@@ -181,6 +195,10 @@ struct memory_row *memory_row(struct memory *memory, uint32_t place, uint32_t na
 	return row;
 }
 
+/*
+ * Frees wait in the hash until their allocation, which comes later in this direction, removes
+ * them.
+ */
 uint64_t memory_freed(struct memory *memory, uint32_t place, const struct op_alloc *alloc)
 {
 	struct memory_block *freed, key;
@@ -271,7 +289,7 @@ void memory_place_name(const struct memory_place *place, char *text)
 	}
 }
 
-/* A call adds so much to a place, or takes it away. */
+/* Adds to the sum of a place, or takes away from it: calls have no totals of their own. */
 static void replay(
 	struct memory *memory, uint32_t place, uint64_t tick, uint64_t bytes, bool is_free)
 {
@@ -283,8 +301,8 @@ static void replay(
 }
 
 /*
- * Before a row changes: if its place has been at a new peak since the row changed last, what the
- * row has in use now was in use then.
+ * Called before a row changes. If its place has had a new peak since the row changed last, the row
+ * has the same memory in use now as it had at that peak. So no peak needs a copy of all rows.
  */
 static void see_peak(const struct memory *memory, struct memory_row *row)
 {
@@ -309,7 +327,10 @@ void memory_replay_end(struct memory *memory)
 	}
 }
 
-/* Addresses are of one space, whatever was allocated; so a free is found without its kind. */
+/*
+ * The next call in the order of time. Addresses are of one space, whatever was allocated, so a free
+ * is found without its kind.
+ */
 void memory_replay(struct memory *memory, struct process *process, const struct memory_call *call)
 {
 	struct memory_block *used, key;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who asked for how much memory, on which device of which process, and what of it is in use at the
- * end: from events of a framework's allocator, backwards, or from calls of cudaMalloc and its kin.
+ * Says who allocated how much memory, on which device of which process, and how much of it is in
+ * use at the end: from events of a framework's allocator, backwards, or from calls of cudaMalloc
+ * and its kin. A *place* here is a device of a process, or a kind of memory of the driver.
  */
 #ifndef REPORT_ANALYSIS_MEMORY_H
 #define REPORT_ANALYSIS_MEMORY_H
@@ -69,7 +70,7 @@ enum memory_peak {
 	NR_MEMORY_PEAKS,
 };
 
-/* What an operator asked for on a device. */
+/* The memory that an operator allocated on a device. */
 struct memory_row {
 	struct {
 		uint32_t place; /* in memory.places */
@@ -90,7 +91,7 @@ struct memory_place {
 	bool has_nameless_free; /* see memory_is_nameless_free */
 };
 
-/* Where a place stands in memory.places. */
+/* The index of a place in memory.places. */
 struct memory_number {
 	struct {
 		const struct process *process;
@@ -107,7 +108,7 @@ struct memory_block {
 		uint64_t place;
 	} key;
 	uint64_t bytes;
-	uint64_t tick, freed; /* when it was asked for, when it was given back */
+	uint64_t tick, freed; /* when it was allocated, when it was freed */
 	struct memory_row *row;
 	UT_hash_handle hh;
 };
@@ -127,7 +128,7 @@ struct memory_call {
 
 struct memory {
 	struct memory_row *rows;
-	struct memory_block *blocks; /* of the process at hand */
+	struct memory_block *blocks; /* of the current process */
 	struct memory_place *places;
 	size_t nr_places, place_capacity;
 	struct memory_number *numbers;
@@ -156,11 +157,11 @@ struct memory_row *memory_row(struct memory *memory, uint32_t place, uint32_t na
 void memory_take(
 	struct memory *memory, uint32_t place, int64_t bytes, const struct memory_total *after);
 
-/* What a place is called: "CPU", "GPU 0", "pinned host memory". */
+/* Sets the name of a place: "CPU", "GPU 0", "pinned host memory". */
 #define MEMORY_NAME_BYTES 64u
 void memory_place_name(const struct memory_place *place, char *text);
 
-/* A free without an address: nothing tells which allocation it frees. */
+/* A free without an address: it is unknown which allocation it frees. */
 static inline bool memory_is_nameless_free(const struct op_alloc *alloc)
 {
 	return alloc->bytes < 0 && !alloc->address;
@@ -168,9 +169,9 @@ static inline bool memory_is_nameless_free(const struct op_alloc *alloc)
 #define MEMORY_NAMELESS "frees have no address, so it is unknown what they free"
 
 /*
- * For events from the last to the first: a free comes before its allocation. When an allocation is
- * freed; MEMORY_LEFT for what no free came for, which is left at the end unless the place has
- * nameless frees. Of a free 0.
+ * For events from the last to the first: a free comes before its allocation. Returns when an
+ * allocation is freed; MEMORY_LEFT if no free came for it: it is left at the end unless the place
+ * has nameless frees. Returns 0 for a free.
  */
 #define MEMORY_LEFT UINT64_MAX
 uint64_t memory_freed(struct memory *memory, uint32_t place, const struct op_alloc *alloc);
@@ -179,8 +180,9 @@ uint64_t memory_freed(struct memory *memory, uint32_t place, const struct op_all
 void memory_add_live(struct memory *memory);
 
 /*
- * Why what is in use at the end of a place is unknown, as a sentence, or NULL: frees without an
- * address match no allocation; and more than the device has means that frees are missing.
+ * Returns a sentence why the memory in use at the end of a place is unknown, or NULL if it is
+ * known. Frees without an address match no allocation; and more than the device has means that
+ * frees are missing.
  */
 const char *memory_live_unknown(const struct memory_place *place);
 

@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The state of the view memory_curve. It needs two passes. The scan finds when most is in use, from
+ * totals, and thereby the times to sample. The walk then brings each block with its free, its
+ * operator and its category; it is added to all samples at which it was alive.
+ *
+ *   samples     s0   s1   s2   s3       peaks and ends of parts, ends of steps
+ *   block          |---------|          alive at s1 and s2: from first_sample(allocation)
+ *                                       up to first_sample(free), which is s3
+ */
 #include "report/analysis/memory_in_use.h"
 
 #include <stdlib.h>
@@ -16,7 +25,7 @@ struct memory_part {
 
 /* ---- the scan: totals ---- */
 
-/* Events come nearly in order. */
+/* Inserts from the back: events come nearly in order. */
 static struct memory_part *find_part(struct memory_in_use_place *in_use, unsigned int number)
 {
 	size_t at = in_use->nr_parts;
@@ -89,6 +98,10 @@ static bool is_before_at(const struct view_at *at, struct process *process, uint
 	return false;
 }
 
+/*
+ * An event in step n may be the last before the end of step n, so it is kept under the next
+ * boundary, step n+1's start. With more than MEMORY_STEPS steps, boundaries are a stride apart.
+ */
 static void on_change(void *context, uint32_t number, const struct memory_total *total)
 {
 	struct memory_in_use *all = context;
@@ -97,7 +110,7 @@ static void on_change(void *context, uint32_t number, const struct memory_total 
 	struct memory_part *part;
 	size_t step;
 
-	/* What is in use at the end of a step may be of earlier ones. */
+	/* The total at the end of a step may come from an event of an earlier step. */
 	step = process_steps_begun(of->process, total->tick);
 	step = (step + place->stride - 1) / place->stride;
 	if (step < place->nr_step_ends && total->tick >= place->step_ends[step].tick) {
@@ -174,6 +187,7 @@ static unsigned int most_largest(const struct memory_sample *sample)
 	return sample->is_at ? MEMORY_LARGEST_AT : MEMORY_LARGEST;
 }
 
+/* The time that the user chose is no candidate for the peak: it is shown by itself. */
 static void make_samples(struct memory_in_use *all, uint32_t number)
 {
 	struct memory_in_use_place *place = place_of(all, number);
@@ -223,7 +237,7 @@ static size_t first_sample(const struct memory_in_use_place *place, uint64_t tic
 	return low;
 }
 
-/* Moves the block at `at` down to its place in the heap. */
+/* Moves the block at `at` down in the heap until its order holds. */
 static void sink(struct alloc_block *heap, unsigned int nr, unsigned int at)
 {
 	const struct alloc_block block = heap[at];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is in use on each device at chosen times, by category (alloc_category.h), and the largest
- * blocks then: in each of up to MEMORY_PARTS parts of the process's time when most is in use and
- * after its last event, and at the ends of up to MEMORY_STEPS steps. One of the former is the peak.
- * The parts are of equal length, but for the time to the end of the first step, which has
+ * Finds what is in use on each device at chosen times, by category (alloc_category.h), and the
+ * largest blocks then: in each of up to MEMORY_PARTS parts of the process's time when most is in
+ * use and after its last event, and at the ends of up to MEMORY_STEPS steps. One of the former is
+ * the peak. The parts are of equal length, but for the time to the end of the first step, which has
  * MEMORY_FIRST_PARTS of its own. The time of view_input.at is one more.
  *
  * The totals are the allocator's; categories are of the blocks whose allocation is recorded.
@@ -34,7 +34,7 @@ struct memory_sample {
 };
 #define MEMORY_NO_STEP UINT64_MAX
 
-/* What is in use at the peak. */
+/* A row of what is in use at the peak. */
 struct memory_peak_row {
 	struct {
 		uint32_t place, category, name, module;
@@ -45,7 +45,7 @@ struct memory_peak_row {
 
 struct memory_part;
 
-/* Of a place of memory.h. */
+/* What this has for each place of memory.h. */
 struct memory_in_use_place {
 	struct memory_part *parts; /* by number, those in which something happened */
 	size_t nr_parts, part_capacity;
@@ -64,7 +64,7 @@ struct memory_in_use {
 	struct memory_in_use_place *places; /* by the place's number */
 	size_t nr_places, capacity;
 	struct alloc_categories categories;
-	struct process *process; /* at hand, of the second pass */
+	struct process *process; /* the current one of the second pass */
 	struct memory_peak_row *peak_rows;
 };
 

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The scan that fills memory.c, for the memory views. Allocator events go straight in. Calls of
+ * cudaMalloc must be replayed in the order of time, while blocks hold each thread's calls by turns:
+ * they wait, sorted, until the earliest begin of all later blocks (later_min) has passed.
+ */
 #include "report/analysis/memory_scan.h"
 
 #include <stdlib.h>
@@ -69,7 +74,7 @@ static void take_allocs(struct memory_scan *scan, struct process *process, const
 
 /* ---- cudaMalloc and its kin ---- */
 
-/* Nothing behind a block comes before that. */
+/* later_min[i]: no call in a block behind i begins before that. */
 static void find_later(struct memory_scan *scan, const struct stream *stream)
 {
 	uint64_t min = UINT64_MAX;

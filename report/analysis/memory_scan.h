@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is in use at each place (memory.h), for the scans of views: as a framework's allocator
- * reports it; of a process without one for GPUs, as the calls of cudaMalloc and its kin add up.
+ * Follows the memory in use at each place (memory.h), for the scans of views: as a framework's
+ * allocator reports it; for a process without one for GPUs, as the calls of cudaMalloc and its kin
+ * add up.
  *
  * Memory: 32 bytes for each call that an earlier one may still follow, which are those of a flush
  * or two; what is in use; 8 bytes for each block of the stream.
@@ -18,7 +19,7 @@
 /* Starts with all zeros but for `on_change`, `block` and `context` of its memory. */
 struct memory_scan {
 	struct memory memory;
-	/* Of the process at hand: calls that wait until no earlier one can come. */
+	/* Calls of the current process that wait until no earlier one can come. */
 	struct memory_call *calls;
 	size_t nr_calls, call_capacity;
 	uint64_t first_tick; /* of these */

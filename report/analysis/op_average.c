@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Gathers the rows of PyTorch's tables in op_walk's backward pass. An operator's calls, activities
+ * and allocations come before the operator itself is left, so they are added to a record of the
+ * open operator (struct open, by its address in the walk's stack). When the operator is left, the
+ * record becomes part of its row, and its totals go to the open record of its parent.
+ */
 #include "report/analysis/op_average.h"
 
 #include <stdlib.h>
@@ -10,7 +16,7 @@
 #include "report/model/py_stack.h"
 #include "report/analysis/gpu_activities.h"
 
-/* What is known so far of an operator that the pass has not left. */
+/* The sums so far of an operator that the pass has not left. */
 struct open {
 	const struct op *op; /* memory is used again: */
 	uint64_t begin, end;
@@ -91,7 +97,10 @@ static struct open *find_open(struct average_view *view, const struct op *op)
 		HASH_ADD_PTR(view->open, op, open);
 	}
 	if (open->begin != op->begin || open->end != op->end) {
-		/* An operator at that place was left without a word: it was not chosen. */
+		/*
+		 * The walk uses the memory of operators again. One that is not selected was left
+		 * without a call of take_op(), so its sums are still here.
+		 */
 		open->call_ticks = open->device_self_ns = open->device_total_ns = 0;
 		open->tensor_self_ns = open->tensor_total_ns = 0;
 		open->inner_row = NULL;
@@ -104,6 +113,10 @@ static struct open *find_open(struct average_view *view, const struct op *op)
 
 /* ---- what comes ---- */
 
+/*
+ * A runtime call contains a driver call, which comes after it in this direction. Only the outer one
+ * counts as time that the operator does not have itself.
+ */
 static void take_call(void *context, const struct op_call *call, const struct op *op)
 {
 	struct average_view *view = context;
@@ -306,6 +319,7 @@ static struct open *leave_open(struct average_view *view, const struct op *op)
 	return open && open->begin == op->begin && open->end == op->end ? open : NULL;
 }
 
+/* An operator without an open record launched, called and allocated nothing. */
 static void take_op(void *context, const struct op *op)
 {
 	struct average_view *view = context;

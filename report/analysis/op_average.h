@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What PyTorch's key_averages and the TensorBoard plugin's page of operators are made of: rows by
- * name of operators and users' ranges, of calls of CUDA, and of what ran on devices. The own time
- * of an operator on the CPU is without those in it and without its calls; its time on devices is
- * that of what it launched, whenever that ran; its memory is what its thread asked for and gave
- * back in it. Modules are no rows: what is launched or asked for in them is of the operator around.
+ * The rows of PyTorch's key_averages and of the TensorBoard plugin's page of operators: by name of
+ * operators and users' ranges, of calls of CUDA, and of what ran on devices. The own time of an
+ * operator on the CPU is without those in it and without its calls; its time on devices is that of
+ * what it launched, whenever that ran; its memory is what its thread allocated less what it freed
+ * in it. Modules are no rows: what is launched or allocated in them belongs to the operator around
+ * them.
  */
 #ifndef REPORT_ANALYSIS_OP_AVERAGE_H
 #define REPORT_ANALYSIS_OP_AVERAGE_H

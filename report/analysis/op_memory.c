@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The memory page of TensorBoard, in the manner of op_average.c: sums of open operators become rows
+ * when the walk leaves the operator. Here an operator has one part for each device, and calls count
+ * also where nothing was allocated, so they have a table of their own.
+ */
 #include "report/analysis/op_memory.h"
 
 #include <stdio.h>
@@ -7,10 +12,10 @@
 
 #include "report/util/hash.h"
 
-/* Of an operator that the pass has not left, on one device. */
+/* The sums of an operator that the pass has not left, on one device. */
 struct part {
 	uint64_t device;
-	uint64_t begin, end; /* of the operator: its place is used again */
+	uint64_t begin, end; /* of the operator, whose memory is used again */
 	struct op_memory_sums self, total;
 	struct part *next; /* on another device */
 };
@@ -87,7 +92,10 @@ static struct part *find_part(struct op_memory_view *view, const struct op *op, 
 		open->parts = part;
 	}
 	if (part->begin != op->begin || part->end != op->end) {
-		/* An operator at that place was left without a word: it was not chosen. */
+		/*
+		 * An operator that is not selected was left without a call of take_op(); see
+		 * op_average.c.
+		 */
 		part->self = part->total = (struct op_memory_sums){0};
 		part->begin = op->begin;
 		part->end = op->end;
@@ -147,6 +155,7 @@ static void add_row(struct op_memory_view *view, const struct op *op, const stru
 	}
 }
 
+/* Only outermost calls of a name count, as totals of nested ones would count twice. */
 static void take_op(void *context, const struct op *op)
 {
 	struct op_memory_view *view = context;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What operators asked their framework's allocator for, as the memory page of PyTorch's TensorBoard
- * plugin adds it up: by device and operator, with what was given back in it (self) and with all
- * that lie in it; and single blocks. Memory: rows, and allocations.h.
+ * The memory that operators allocated from their framework, as the memory page of PyTorch's
+ * TensorBoard plugin adds it up: by device and operator, less what was freed in it (self), and with
+ * all that lie in it; and single blocks. Memory: rows, and allocations.h.
  */
 #ifndef REPORT_ANALYSIS_OP_MEMORY_H
 #define REPORT_ANALYSIS_OP_MEMORY_H
@@ -11,8 +11,8 @@
 #include "report/util/hash.h"
 
 struct op_memory_sums {
-	int64_t increase;      /* bytes: asked for less given back */
-	uint64_t count, bytes; /* asked for */
+	int64_t increase;      /* bytes: allocated less freed */
+	uint64_t count, bytes; /* of allocations */
 };
 
 struct op_memory {
@@ -20,7 +20,7 @@ struct op_memory {
 		uint32_t name;	 /* of string_pool.h */
 		uint32_t device; /* type << 8 | number, as table alloc has them */
 	} key;
-	uint64_t calls; /* of the operator, also of those that asked for nothing */
+	uint64_t calls; /* of the operator, also those that allocated nothing */
 	struct op_memory_sums self, total;
 	UT_hash_handle hh;
 };

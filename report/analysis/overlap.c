@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Adds up which kinds of work overlapped. The views of overlap, distributed jobs, stragglers and
+ * pipelines feed it activities in the order of their begins. For each device it keeps only until
+ * when each of three kinds runs; between two begins nothing else can change.
+ *
+ *   computation    |=====|      |====|
+ *   communication     |=====|
+ *   sets of bits   |1 |3 |2 |0  |1   |       each piece is added to step->ns[bits]
+ */
 #include "report/analysis/overlap.h"
 
 #include <stdlib.h>
@@ -28,7 +37,10 @@ uint64_t overlap_all(const struct overlap_times *times, unsigned int bits)
 
 /* ---- one device ---- */
 
-/* The times of the step that `now` lies in; *end is moved to where that step ends. */
+/*
+ * Returns the times of the step that `now` lies in; *end is moved to where that step ends. Steps
+ * rise with `now`, so it looks from the last one on.
+ */
 static struct overlap_times *times_now(
 	const struct overlap *overlap, struct overlap_device *device, uint64_t *end)
 {
@@ -49,6 +61,7 @@ static struct overlap_times *times_now(
 	return &device->steps[at];
 }
 
+/* Goes to the next time at which a kind ends or a step does, until `to`. */
 static void advance(const struct overlap *overlap, struct overlap_device *device, uint64_t to)
 {
 	while (device->now < to) {
@@ -120,6 +133,10 @@ static void add_work(const struct overlap *overlap, struct overlap_device *devic
 	device->nr_activities++;
 }
 
+/*
+ * The communication of the host counts on all devices of the process, also on those that come later
+ * (host_until).
+ */
 void overlap_take(struct overlap *overlap, const struct gpu_activity *work)
 {
 	if (!is_chosen(overlap, work)) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long which kinds of work ran on a device at the same time, by step: one walk along the time,
- * which keeps no record. Every ns of a device counts once, so unions, what they have in common
- * and what is left add up to the whole, however much overlaps.
+ * Measures how long which kinds of work ran on a device at the same time, by step: one walk along
+ * the time, which keeps no record. Every ns of a device counts once, so unions, what they have in
+ * common and what is left add up to the whole, however much overlaps.
  */
 #ifndef REPORT_ANALYSIS_OVERLAP_H
 #define REPORT_ANALYSIS_OVERLAP_H
@@ -45,8 +45,8 @@ struct overlap_device {
 struct overlap {
 	struct overlap_device *devices;
 	size_t nr_devices, capacity;
-	size_t first;		 /* of the process at hand */
-	struct process *process; /* at hand */
+	size_t first;		 /* of the current process */
+	struct process *process; /* the current one */
 	bool has_operators;	 /* of a process without work of devices: they are its work */
 	uint64_t host_until;	 /* so long goes on what the host communicates */
 	uint64_t *bounds;	 /* of its steps, CLOCK_MONOTONIC ns, rising */

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Runs the replay for the view what-if and for the verdict. During the scan it gathers the matching
+ * of collectives (rank_waits) and the marks of step_events; during the walk step_events hands it
+ * the steps, of which it makes graphs. A process by itself is replayed at once, so only one graph
+ * is in memory. Ranks of a job must meet at their collectives, so their graphs wait until
+ * prediction_end() joins those of each step.
+ */
 #include "report/analysis/prediction.h"
 
 #include <math.h>
@@ -88,6 +95,10 @@ static bool only_shortens(const struct replay_change *change)
 	return true;
 }
 
+/*
+ * A change that only shortens things may still make a replayed step longer, as the order of waits
+ * shifts. Then the unchanged result counts: nothing faster is predicted to take longer.
+ */
 static void add_results(struct prediction *prediction, struct replay_graph *graph, const size_t *of,
 	size_t nr, const uint64_t *step_ns)
 {
@@ -184,7 +195,7 @@ static void on_step(void *context, struct step_events *step, size_t nr_steps)
 	struct replay_graph *graph;
 
 	(void)nr_steps;
-	/* What a step begins with is not known of the first one; it also warms up. */
+	/* The work that the first step starts with is unknown; it also warms up. */
 	if (step->complete_from == step->begin && prediction->nr_seen) {
 		return;
 	}
@@ -270,7 +281,7 @@ static bool has_steps(const struct process *process)
 	return process->nr_steps > 1;
 }
 
-/* How many steps of the job fit in memory, of two steps' events each. */
+/* Returns how many steps of the job fit in memory: each has the events of about two. */
 static size_t most_job_steps(const struct prediction *prediction)
 {
 	uint64_t nr_nodes = 0;
@@ -294,6 +305,10 @@ static size_t nr_selected(const struct process *process)
 	return nr;
 }
 
+/*
+ * The stride is the same for all ranks that count alike; the first process decides whether graphs
+ * are joined, as the scan has then matched the collectives of all.
+ */
 static void begin(void *context, struct process *process)
 {
 	struct prediction *prediction = context;
@@ -420,6 +435,7 @@ static double median_of(const struct prediction *prediction, size_t offset, bool
 	return median;
 }
 
+/* Medians, since one rank with a long step of its own says nothing about the job. */
 static void set_job(struct prediction *prediction)
 {
 	struct predicted *job = &prediction->job;

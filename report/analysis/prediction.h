@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What steps would take if something were faster: the replay (replay.h) of the steps of a run, of
- * each process or, where collectives match, of the job. It gathers its steps in the pass of the
- * view that it is a part of.
+ * Predicts how long steps would take if something were faster: the replay (replay.h) of the steps
+ * of a run, of each process or, where collectives match, of the job. It gathers its steps in the
+ * pass of the view that it is a part of.
  *
  * Of the steps that count (counted_steps.h), those of long runs are evenly thinned out. The first
  * step is left out: what ran before it is not known. A process without steps counts as one step.
@@ -38,8 +38,10 @@ struct predicted {
 };
 
 struct prediction {
-	/* What the view sets in its init. scales_of: the bits of struct replay_change that apply to
-	 * an operator, a call, or an activity of that name; NULL: none. */
+	/*
+	 * Set by the view in its init. scales_of: the bits of struct replay_change that apply to an
+	 * operator, a call, or an activity of that name; NULL: none.
+	 */
 	struct replay_change changes[PREDICTION_CHANGES];
 	size_t nr_changes;
 	uint32_t (*scales_of)(void *context, uint32_t name, enum replay_item item);
@@ -53,7 +55,7 @@ struct prediction {
 	const struct view_input *input;
 	struct step_loader load;
 	struct prediction_sums *sums; /* of each process */
-	size_t process;		      /* the one at hand */
+	size_t process;		      /* the current one */
 	size_t nr_begun, nr_seen, stride;
 	/* of jobs whose collectives match */
 	struct rank_waits waits;
@@ -66,7 +68,7 @@ struct prediction {
 void prediction_init(struct prediction *prediction, const struct view_input *input);
 void prediction_fini(struct prediction *prediction);
 
-/* What a view hands on, see struct view_part; context: the prediction. */
+/* The callbacks that a view hands on, see struct view_part; context: the prediction. */
 extern const struct scan_view prediction_scan;
 extern const struct op_view prediction_ops;
 
@@ -82,15 +84,15 @@ static inline double prediction_replayed_ns(const struct predicted *predicted)
 	return predicted->step_ns + predicted->span_replayed_ns - predicted->span_ns;
 }
 
-/* How far that is from the measured step. */
+/* The difference from the measured step, as a share of it. */
 double prediction_error_pct(const struct predicted *predicted);
 
 /* Was something replayed, and is the error small enough? */
 bool prediction_is_known(const struct predicted *predicted);
 
 /*
- * What a change saves per step, ns: so much that what is left of the step is at least what a device
- * needs. Less than 0 only where a factor makes something longer.
+ * Returns what a change saves per step, ns, at most so much that a device still has the time that
+ * it needs. Less than 0 only where a factor makes something longer.
  */
 double prediction_saved_ns(const struct predicted *predicted, size_t change);
 

@@ -1,4 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Runs graphs again. replay_build.c has made them, one for each process and step; prediction.c
+ * calls replay_run() for each change. Nodes stand in an order in which each comes after all that it
+ * waits for (replay_order), so a run is one loop over them:
+ *
+ *   begin = the latest of  end(after) + after_delay      the node before it on its thread or stream
+ *                          end(cause) + cause_delay      its launch, or what a call waits for
+ *                          end(event) + event_delay      each event that its stream waits for
+ *   end   = begin + recorded duration * factors          0 if the change takes it out
+ *
+ *   thread   [op   ][launch]....[op   ][sync|return]          | own part, then the wait's return
+ *                      `cause            cause-'
+ *   stream             `--delay--[kernel 1][kernel 2]         kernel 2 is `after` kernel 1
+ *
+ * replay_join() puts the graphs of several ranks together. A collective becomes an arrival on each
+ * rank, one meeting, and a transfer on each rank:
+ *
+ *   rank 0   ...[arrival]--.          .--[transfer]...
+ *                           >-meeting-<                      as late as the last arrival
+ *   rank 1   ......[arrival]'          `-[transfer]...
+ */
 #include "report/analysis/replay.h"
 
 #include <stdlib.h>
@@ -25,7 +46,7 @@ const char *const replay_kind_names[NR_REPLAY_KINDS] = {
 
 /* ---- order ---- */
 
-/* The places of what each node waits for, by what is waited for. */
+/* The nodes that wait for each node, by index. */
 struct followers {
 	size_t *first; /* of each node, and behind the last */
 	uint32_t *places;
@@ -49,6 +70,10 @@ static uint32_t event_of(const struct replay_graph *graph, size_t place, uint32_
 	return graph->events[graph->nodes[place].first_event + i];
 }
 
+/*
+ * Numbers of nodes count from 1. first[number] counts the followers of a node; the sums make it
+ * where they end, and place_followers() counts down to where they start.
+ */
 static void count_followers(const struct replay_graph *graph, struct followers *followers)
 {
 	uint32_t causes[3];
@@ -97,8 +122,9 @@ static void place_followers(const struct replay_graph *graph, struct followers *
 }
 
 /*
- * An order in which what is waited for comes first: order[i] is the place of the i-th. Clocks may
- * contradict each other; then some nodes wait in a circle and come last, in their own order.
+ * Finds an order in which each node comes after all that it waits for: order[i] is the index of the
+ * i-th. Clocks may contradict each other; then some nodes wait in a circle and come last, in their
+ * own order.
  */
 static void find_order(const struct replay_graph *graph, uint32_t *order)
 {
@@ -208,7 +234,7 @@ void replay_destroy(struct replay_graph *graph)
 
 /* ---- several processes ---- */
 
-/* A collective that the processes at hand do together. */
+/* A collective that the joined processes carry out together. */
 struct meeting {
 	uint32_t nr_members, nr_wanted;
 	uint32_t first; /* of its nodes in struct joining */
@@ -217,8 +243,8 @@ struct meeting {
 struct joining {
 	struct replay_graph *graph;
 	struct idmap meetings; /* struct meeting, by collective */
-	uint32_t *members;     /* the nodes of each meeting: places */
-	uint32_t *ends;	       /* by place: 1 + the node that what waits for it waits for now */
+	uint32_t *members;     /* the nodes of each meeting, by index */
+	uint32_t *ends;	       /* by node: 1 + the node that its followers wait for now */
 };
 
 static uint32_t shifted(uint32_t place, size_t by)
@@ -253,6 +279,10 @@ static void append(struct replay_graph *graph, const struct replay_graph *from)
 	graph->nr_parts++;
 }
 
+/*
+ * Two rounds: the first counts the members of each collective, the second puts them beside each
+ * other.
+ */
 static void find_members(struct joining *joining, const struct replay_names *names)
 {
 	struct replay_graph *graph = joining->graph;
@@ -291,7 +321,10 @@ static uint32_t add_joined(struct replay_graph *graph, struct node node)
 	return (uint32_t)graph->nr_nodes;
 }
 
-/* The members arrive, meet, and each transfers until it ended. */
+/*
+ * Turns the nodes of a collective into arrivals and adds the meeting and the transfers. An arrival
+ * has no duration: the wait for later ranks is what lies between it and the meeting.
+ */
 static void meet(struct joining *joining, const struct meeting *meeting)
 {
 	struct replay_graph *graph = joining->graph;
@@ -332,7 +365,7 @@ static uint32_t new_end(const struct joining *joining, uint32_t place, size_t nr
 	return place && place <= nr && joining->ends[place - 1] ? joining->ends[place - 1] : place;
 }
 
-/* What waited for a member waits for the end of its transfer. */
+/* Nodes that waited for a member wait for the end of its transfer from now on. */
 static void move_waits(struct joining *joining, size_t nr_nodes, size_t nr_events)
 {
 	struct replay_graph *graph = joining->graph;
@@ -450,7 +483,7 @@ static void find_work(struct replay_graph *graph)
 	natural_sort(graph->work, graph->nr_work, sizeof(*graph->work), by_begin);
 }
 
-/* How much of an activity's time a change leaves, 0 to 1. */
+/* The share of an activity's time that a change leaves, 0 to 1. */
 static double share_left(const struct replay_graph *graph, const struct work *work,
 	const struct replay_change *change)
 {
@@ -460,7 +493,8 @@ static double share_left(const struct replay_graph *graph, const struct work *wo
 }
 
 /*
- * How long any activity runs of which at least `share` is left; *less: the next smaller share.
+ * Returns how long any activity runs of which at least `share` is left; *less: the next smaller
+ * share.
  */
 static uint64_t busy_ns(const struct replay_graph *graph, size_t first, size_t end,
 	const struct replay_change *change, double share, double *less)
@@ -482,7 +516,11 @@ static uint64_t busy_ns(const struct replay_graph *graph, size_t first, size_t e
 	return busy;
 }
 
-/* At each moment, what is left most of whatever runs is left of the time. */
+/*
+ * The least time that a device needs. At each moment, as much of the time is left as of the
+ * activity of which most is left. So it adds up, from the largest share to the smallest, the time
+ * in which activities with at least that share ran.
+ */
 static uint64_t device_least_ns(const struct replay_graph *graph, size_t first, size_t end,
 	const struct replay_change *change)
 {
@@ -496,8 +534,8 @@ static uint64_t device_least_ns(const struct replay_graph *graph, size_t first, 
 }
 
 /*
- * What the devices of each part need with the activities that the change leaves, ns: the time in
- * which any of them ran, so that streams overlap no more than they did.
+ * Sets the time that the devices of each part need with the activities that the change leaves, ns:
+ * the time in which any of them ran, so that streams overlap no more than they did.
  */
 static void set_least_ns(
 	struct replay_graph *graph, const struct replay_change *change, uint64_t *least_ns)
@@ -551,7 +589,7 @@ static void set_removals(struct node *node)
 	}
 }
 
-/* What a change can concern. */
+/* Notes on each node, and in sum, which changes can concern it. */
 static void find_removals(struct replay_graph *graph)
 {
 	for (size_t i = 0; i < graph->nr_nodes; i++) {
@@ -645,6 +683,10 @@ static uint64_t after_gap(const struct replay_graph *graph, const struct node *n
 	return delay < 0 && (uint64_t)-delay > end ? 0 : end + (uint64_t)delay;
 }
 
+/*
+ * `latest` starts at the recorded begin, which stays only for nodes that wait for nothing in the
+ * graph.
+ */
 static void run_node(struct replay_graph *graph, const struct replay_change *change, size_t place)
 {
 	const struct node *node = &graph->nodes[place];
@@ -681,7 +723,10 @@ static void run_node(struct replay_graph *graph, const struct replay_change *cha
 	graph->binding[place] = latest.binding;
 }
 
-/* When the loop's thread comes to what it was in at `time`. */
+/*
+ * Returns when the replayed loop's thread comes to the point at which it was at `time`: in the
+ * middle of a node in proportion to its length.
+ */
 static uint64_t host_at(const struct replay_graph *graph, uint32_t at, uint64_t time)
 {
 	const struct node *node;
@@ -700,7 +745,10 @@ static uint64_t host_at(const struct replay_graph *graph, uint32_t at, uint64_t 
 				  (double)(node->end - node->begin));
 }
 
-/* Along what came last, back to the end of the step before. */
+/*
+ * Adds up the kinds of nodes along the critical path: from the last node, along what came last of
+ * what each waited for, back to the end of the step before.
+ */
 static void find_limits(
 	const struct replay_graph *graph, const struct span *span, struct replay_result *result)
 {
@@ -722,6 +770,7 @@ static void find_limits(
 	}
 }
 
+/* A step never takes less than its devices need: see set_least_ns. */
 void replay_run(struct replay_graph *graph, const struct replay_change *change,
 	struct replay_result *results)
 {

@@ -3,24 +3,27 @@
  * Predicts the time of a step if something in it took less time. The recorded step becomes a graph
  * (dependencies.h), whose nodes run again with other durations.
  *
- *     host        The operators and calls of a thread, and the time between them, run in program
- *                 order. In two kinds of gaps a thread waits for another thread instead:
- *                 - in the loop's thread, a gap that the operators and calls of another thread fill
- *                   by half or more (autograd runs backward on its own thread) lasts until the last
- *                   of these ends;
- *                 - in any other thread, a gap in which the loop's thread ends an operator or call
- *                   lasts until the end of the last one of these.
- *     waits       A call that waited returns its measured delay after the end of what it waited
- * for. activities  An activity begins when all that it waits for has ended: the work before it on
- * the stream, the work that the stream waits for by an event, and its launch. Each of these has a
- * delay: what ended last has the measured one, the others have the median of the process, but at
- * most the time that there was. unexplained A delay of more than REPLAY_DELAY_MOST_NS is no launch
- * overhead: the activity waited for something that is not recorded. The replay counts the median
- * instead, so the unchanged replay is shorter than the step by that time. This is its error.
- *     collectives A collective of several processes (replay_join) begins when its last rank comes.
- *                 Its transfer takes as long as recorded. One that runs on the host (gloo, MPI)
- *                 begins as long after what the loop's thread was in as recorded. A thread waits
- *                 for it in a gap that such collectives fill by half or more.
+ *     host         The operators and calls of a thread, and the time between them, run in program
+ *                  order. In two kinds of gaps a thread waits for another thread instead:
+ *                  - in the loop's thread, a gap that the operators and calls of another thread
+ *                    fill by half or more (autograd runs backward on its own thread) lasts until
+ *                    the last of these ends;
+ *                  - in any other thread, a gap in which the loop's thread ends an operator or call
+ *                    lasts until the end of the last one of these.
+ *     waits        A call that waited returns its measured delay after the end of what it waited
+ *                  for.
+ *     activities   An activity begins when all that it waits for has ended: the work before it on
+ *                  the stream, the work that the stream waits for by an event, and its launch. Each
+ *                  of these has a delay: what ended last has the measured one, the others have the
+ *                  median of the process, but at most the time that there was.
+ *     unexplained  A delay of more than REPLAY_DELAY_MOST_NS is no launch overhead: the activity
+ *                  waited for something that is not recorded. The replay counts the median
+ *                  instead, so the unchanged replay is shorter than the step by that time. This is
+ *                  its error.
+ *     collectives  A collective of several processes (replay_join) begins when its last rank comes.
+ *                  Its transfer takes as long as recorded. One that runs on the host (gloo, MPI)
+ *                  begins as long after what the loop's thread was in as recorded. A thread waits
+ *                  for it in a gap that such collectives fill by half or more.
  *
  * Work that shares the device keeps its recorded duration, even if its neighbour ends earlier.
  * Streams overlap no more than they did: a step takes at least the time in which a device had any
@@ -45,7 +48,7 @@
 
 #define REPLAY_DELAY_MOST_NS 100000u
 
-/* What a step can be limited by. */
+/* The kinds of nodes that can limit a step. */
 enum replay_kind {
 	REPLAY_HOST, /* in no operator and no call */
 	REPLAY_OPERATOR,
@@ -62,7 +65,7 @@ enum replay_kind {
 
 extern const char *const replay_kind_names[NR_REPLAY_KINDS];
 
-/* What can be taken out, as bits 1 << enum replay_removal. */
+/* The parts that a change can take out, as bits 1 << enum replay_removal. */
 enum replay_removal {
 	REPLAY_NO_LOADER,   /* batches are there when the loop asks for them */
 	REPLAY_NO_SYNC,	    /* calls that synchronise do not wait */
@@ -89,11 +92,11 @@ enum replay_item {
 	REPLAY_ITEM_ACTIVITY,
 };
 
-/* What else is known of what a graph is made of. */
+/* Questions that the maker of a graph answers by the names of its nodes. */
 struct replay_names {
 	/*
-	 * Which scales apply to an item of that name, as bits. Those of an operator apply to what
-	 * lies in it, those of a call to what it launched.
+	 * Returns the scales that apply to an item of that name, as bits. Those of an operator
+	 * apply to what lies in it, those of a call to what it launched.
 	 */
 	uint32_t (*scales_of)(void *context, uint32_t name, enum replay_item item);
 	/* The collective that a launch is a part of, by its correlation ID: 1 + its number, 0: none

@@ -1,5 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Builds the graph of a step for the replay: a node for each stretch, activity and collective. */
+/*
+ * Builds the graph of a step for the replay, from what step_events.c gathered and dependencies.c
+ * ordered. prediction.c calls replay_create() for each step. A stretch of a thread becomes a node,
+ * a call that waits two, the gaps of a thread between stretches become nodes unless it waits there
+ * for another thread, and each activity becomes one.
+ *
+ *   thread 1   |--op--|....|-launch-|....|--- sync ---|      .... gap: a node of host work
+ *   nodes      operator host call    host  call | wait       own 3 us, then the return
+ *   stream 1                    |====k1====|==k2==|
+ *   nodes                        kernel     kernel           cause of k1: launch; of wait: k2
+ *
+ * Numbers of nodes count from 1; 0 is none. Times stay as recorded here; replay.c changes them.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +20,7 @@
 #include "report/model/kernel_class.h"
 #include "report/util/buf.h"
 
-/* What a call costs before it waits. The rest of its time until that ends is waiting. */
+/* The time that a call costs before it waits. The rest of its time until that ends is waiting. */
 #define OWN_NS 3000u
 
 #define OVERLAP_NS 5000u
@@ -19,12 +31,15 @@
  */
 #define OVERRUN_PART 8u
 
-/* How far back on a stream the activity is looked for that ended before another one began. */
+/*
+ * So many activities back on a stream the search goes for one that ended before another one
+ * began.
+ */
 #define NR_BACK 64u
 
 /* ---- the host ---- */
 
-/* What is known of an item with what it lies in. */
+/* The facts of an item, together with those of the items around it. */
 struct item_facts {
 	uint32_t outer; /* 1 + item */
 	uint32_t scales;
@@ -50,7 +65,7 @@ struct build {
 	size_t waited_capacity;
 	struct host_collective_span *collectives; /* of the host, by their ends */
 	size_t nr_collectives, collective_capacity;
-	/* nodes of the thread at hand since its last launch */
+	/* nodes of the current thread since its last launch */
 	uint32_t *since;
 	size_t nr_since, since_capacity;
 	bool has_launched;
@@ -156,8 +171,8 @@ static void add_stretch(struct build *build, size_t place)
 }
 
 /*
- * When the loop's thread has done its part. A recording without steps may end with an activity, for
- * which nobody waits.
+ * Returns when the loop's thread has done its part. A recording without steps may end with an
+ * activity, for which nobody waits.
  */
 static uint64_t end_of_host(const struct step_events *step)
 {
@@ -218,7 +233,10 @@ static uint32_t work_in_gap(
 	return last;
 }
 
-/* What a gap of the loop's thread waits for; 0: it is work. */
+/*
+ * Returns the last node of another thread that fills at least half of a gap of the loop's thread,
+ * which waits for it; 0: the gap is work.
+ */
 static uint32_t joined(const struct build *build, size_t thread, uint64_t begin, uint64_t end)
 {
 	const struct host_timeline *host = &build->dependencies.host;
@@ -236,7 +254,10 @@ static uint32_t joined(const struct build *build, size_t thread, uint64_t begin,
 	return found;
 }
 
-/* What the loop's thread did last in a gap of another thread; 0: nothing. */
+/*
+ * Returns what the loop's thread did last in a gap of another thread, which it thereby woke; 0:
+ * nothing.
+ */
 static uint32_t handed_over(struct build *build, uint64_t begin, uint64_t end)
 {
 	struct host_timeline *host = &build->dependencies.host;
@@ -386,6 +407,7 @@ static int by_end(const void *a, const void *b)
 	return x->end < y->end ? -1 : x->end > y->end;
 }
 
+/* Items come by thread, so `before` is the collective before it on the same thread. */
 static void add_collectives(struct build *build)
 {
 	const struct dependencies *dependencies = &build->dependencies;
@@ -423,7 +445,7 @@ static void add_collectives(struct build *build)
 	}
 }
 
-/* How many end by then. */
+/* Counts the collectives that end by then. */
 static size_t collectives_until(const struct build *build, uint64_t end)
 {
 	size_t low = 0, high = build->nr_collectives;
@@ -464,7 +486,10 @@ static uint32_t collective_in_gap(const struct build *build, uint64_t begin, uin
 
 /* ---- a thread ---- */
 
-/* What the gap of a thread before one of its stretches waits for; 0: it is work. */
+/*
+ * Returns what the gap of a thread before one of its stretches waits for; 0: it is work. The loop's
+ * thread looks for a collective first, any other thread for what woke it.
+ */
 static uint32_t cause_of_gap(struct build *build, size_t thread, uint64_t begin, uint64_t end)
 {
 	bool is_loop = build->dependencies.host.threads[thread].thread == build->step->thread;
@@ -477,6 +502,13 @@ static uint32_t cause_of_gap(struct build *build, size_t thread, uint64_t begin,
 	return is_loop ? joined(build, thread, begin, end) : collective_in_gap(build, begin, end);
 }
 
+/*
+ * Puts the nodes of a thread behind each other, from the first stretch that is complete to the
+ * last. Between two stretches lies either a wait for another thread (cause) or work (add_gap).
+ * `before` is the last node of the thread so far, 0 at its start: what another thread than the
+ * loop's did before its first stretch is unknown, so it has no gap there. A run of launches ends
+ * where the step begins.
+ */
 static void link_thread(struct build *build, size_t thread)
 {
 	struct host_timeline *host = &build->dependencies.host;
@@ -542,6 +574,10 @@ static uint32_t call_node(struct build *build, const struct step_activity *activ
 	return (is_end ? build->last_of : build->first_of)[stretch - host->stretches];
 }
 
+/*
+ * Leaves out what had ended before the window, and what later steps launched. An activity that
+ * began before its launching call returned waits for the call's begin, else for its end.
+ */
 static void add_activities(struct build *build)
 {
 	const struct step_events *step = build->step;
@@ -612,7 +648,10 @@ static uint64_t overlap_of(const struct step_activity *activity)
 	return share > OVERLAP_NS ? share : OVERLAP_NS;
 }
 
-/* What lies before it on its stream; of the nodes of a graph, which may overlap, what had ended. */
+/*
+ * Returns what lies before it on its stream. Nodes of a graph may overlap: of these, the last that
+ * had ended.
+ */
 static uint32_t before_on_stream(const struct build *build, size_t place)
 {
 	const struct step_activity *activity = &build->dependencies.records[place];

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Says how long each activity of the graph waits after what it waited for: as recorded where that
- * is short, else the median of its kind.
+ * Sets how long each activity of the graph waits after what it waited for: as recorded where that
+ * is short, else the median of its kind. replay_create() calls it while the nodes still have their
+ * recorded times. Only the cause that ended last shows its true delay: the others had ended before,
+ * so their delay is unknown, and the median serves, but never more than there was time.
+ *
+ *   launch   [call]......................
+ *   stream   [kernel 1      ]..[kernel 2]     after: 2 us is the delay; cause: median, not 22 us
  */
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +51,10 @@ struct delays {
 #define LOW_BITS 8u
 #define NR_HIGH	 ((REPLAY_DELAY_MOST_NS >> LOW_BITS) + 1)
 
-/* The first place at which so many and one more have been counted; *rank: of these there. */
+/*
+ * Returns the first index at which so many and one more have been counted; *rank: the rest
+ * there.
+ */
 static size_t find_rank(const uint32_t *counts, size_t *rank)
 {
 	size_t i = 0;
@@ -80,7 +88,7 @@ static uint64_t take_median(struct delays *delays)
 	return found << LOW_BITS | find_rank(low, &rank);
 }
 
-/* Which of what an activity waits for came last. */
+/* Names what came last of all that an activity waits for. */
 enum { BY_AFTER, BY_END_OF_CALL, BY_BEGIN_OF_CALL, BY_EVENT, NR_BY };
 
 static unsigned int last_of(const struct slack *slack, const struct node *node, uint64_t *ns)
@@ -132,6 +140,10 @@ static uint32_t at_most(uint64_t slack, uint64_t most)
 	return (uint32_t)(slack < most ? slack : most);
 }
 
+/*
+ * A delay that is too long is counted as unexplained, less the median that the replay uses
+ * instead.
+ */
 void replay_set_delays(struct replay_graph *graph)
 {
 	uint64_t medians[NR_BY];

@@ -34,7 +34,10 @@ struct node {
 	uint32_t collective; /* 1 + its number; 0: none, or not joined */
 	uint16_t flags;
 	uint8_t kind;
-	/* Which removals, as bits, take out its duration, and which its waiting for its cause. */
+	/*
+	 * The removals, as bits, that take out its duration, and those that take out its waiting
+	 * for its cause.
+	 */
 	uint8_t no_duration, no_cause;
 	uint16_t device; /* of an activity: the low bits of its number */
 };
@@ -73,13 +76,13 @@ struct replay_graph {
 	uint32_t *binding;  /* 1 + what came last of what the node waited for */
 };
 
-/* What a span of time is from and to: the ends of the step before and of the step. */
+/* A span of time from the end of the step before to the end of the step. */
 struct span {
 	uint64_t begin, end;
 	uint32_t last; /* 1 + the node that ended last */
 };
 
-/* How long after `time` something began; 0 if it did not. */
+/* Returns how long after `time` something began; 0 if it did not. */
 static inline uint64_t replay_since(uint64_t time, uint64_t begin)
 {
 	return begin > time ? begin - time : 0;

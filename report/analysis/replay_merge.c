@@ -8,7 +8,7 @@
 #include "report/analysis/replay_graph.h"
 #include "report/util/buf.h"
 
-/* What depends on a node. */
+/* The ways in which other nodes depend on a node. */
 enum {
 	HAS_NEXT = 1,	  /* a node that follows it on its thread */
 	HAS_OTHERS = 2,	  /* more than that */
@@ -20,7 +20,7 @@ struct merging {
 	struct replay_graph *graph;
 	uint8_t *uses;
 	uint32_t *next;	 /* 1 + the node in which it goes on */
-	uint32_t *place; /* 1 + its new place, of the last node of several by their first */
+	uint32_t *place; /* 1 + its new index; several nodes: at the last, that of the first */
 	bool is_any_kind;
 };
 
@@ -28,7 +28,7 @@ static void find_uses(struct merging *merging)
 {
 	const struct replay_graph *graph = merging->graph;
 	const struct part *part = graph->parts;
-	uint8_t *uses = merging->uses - 1; /* places count from 1 */
+	uint8_t *uses = merging->uses - 1; /* numbers count from 1 */
 
 	for (size_t i = 0; i < graph->nr_nodes; i++) {
 		const struct node *node = &graph->nodes[i];
@@ -52,7 +52,11 @@ static void find_uses(struct merging *merging)
 	}
 }
 
-/* Is the node but more of the one before it, whatever changes? */
+/*
+ * Is the node only more of the one before it, whatever changes? Then both run as one: neither has
+ * scales, their flags are the same, the second has no cause, nothing else waits for the end of the
+ * first, and nothing asks when the second begins.
+ */
 static bool goes_on(const struct merging *merging, size_t place)
 {
 	const struct node *node = &merging->graph->nodes[place];

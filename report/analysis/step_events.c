@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Gathers steps for the critical path and the replay. A view's scan calls step_loader_mark() for
+ * records of waits and events; its walk then brings operators, calls and activities from the last
+ * end to the first. A step is handed out when enough of the time before it is in memory, since its
+ * activities may have been launched earlier.
+ *
+ *   time      ...| far ........ | near | step that comes next | steps that are done, dropped
+ *                       ^ position: the walk has come to here
+ *   handed out when position < near, and STEP_EVENTS_BEFORE launches lie before the step;
+ *   or when position < far
+ *
+ * Streams of calls are known by CUPTI's records, else by the handles of calls (resolve_handles).
+ */
 #include "report/analysis/step_events.h"
 
 #include <stdlib.h>
@@ -15,7 +28,7 @@
 #define PER_THREAD_HANDLE 2u
 #define THREAD_KEY	  (1ull << 63)
 
-/* What a call was about. */
+/* The stream or event that a call was about. */
 struct mark {
 	uint64_t stream;
 	uint64_t event;
@@ -119,6 +132,10 @@ static void mark_calls(struct step_marks *marks, struct process *process, const 
 	}
 }
 
+/*
+ * CUPTI's synchronisation records include waits of streams for events, which are no waits of the
+ * host.
+ */
 static void mark_records(struct step_marks *marks, struct process *process, const struct batch *b)
 {
 	bool is_event = b->table == GPROF_TABLE_event;
@@ -209,7 +226,10 @@ static uint8_t role_of_call(struct step_loader *load, uint32_t call)
 	return load->call_roles[call] - 1;
 }
 
-/* Where CUPTI has no record of it: by the call's name, and its handle if that was recorded. */
+/*
+ * Sets the role where CUPTI has no record of it: by the call's name, and its handle if that was
+ * recorded.
+ */
 static void set_role_by_call(
 	struct step_loader *load, struct step_item *item, const struct op_call *call)
 {
@@ -321,7 +341,7 @@ static size_t events_from(const struct step_marks *marks, uint64_t correlation)
 	return low;
 }
 
-/* Of what waits or is waited for near the records that are in memory. */
+/* Finds the streams of handles, for the calls in memory and for the events near their records. */
 static void resolve_handles(struct step_loader *load)
 {
 	struct step_marks *marks = load->of_process;
@@ -361,14 +381,17 @@ static uint64_t time_of(struct step_loader *load, uint64_t tick)
 	return clock_map_time(&load->process->host_clock, tick);
 }
 
-/* Begin of the step at a place; 0 of what is before the first. */
+/* The begin of the step with that index, ns; 0 behind the last row. */
 static uint64_t begin_of(struct step_loader *load, size_t place)
 {
 	return place < load->process->nr_steps ? time_of(load, load->process->steps[place].tick)
 					       : 0;
 }
 
-/* What a step has comes after what later steps have: looks from what the last one had, first. */
+/*
+ * Does anything lie in the step? Items come by falling ends, so it looks from where the last step
+ * had its own.
+ */
 static bool has_any(struct step_loader *load, const struct step_events *step)
 {
 	for (size_t k = 0, i = load->found; k < load->nr_items; k++, i++) {
@@ -436,7 +459,7 @@ static void take_ready(struct step_loader *load)
 	}
 }
 
-/* What began in the steps that are done, or later, is not needed any more. */
+/* Drops all that began in the steps that are done, or later: nobody needs it any more. */
 static void drop_from(struct step_loader *load, uint64_t begin)
 {
 	size_t nr = 0;
@@ -524,7 +547,7 @@ static bool is_enough(const struct step_loader *load)
 	       load->nr_records >= STEP_EVENTS_TOGETHER;
 }
 
-/* The begin of the step before a place; what lies between two steps is none. */
+/* The begin of the step before that index; the time between two steps is none. */
 static uint64_t begin_before(struct step_loader *load, size_t place)
 {
 	while (place > 0 && model_step_is_gap(&load->process->steps[place - 1])) {
@@ -544,7 +567,7 @@ static void count_before(struct step_loader *load)
 	}
 }
 
-/* What the next step needs. */
+/* Sets how far back the walk must be before the next step can be handed out. */
 static void aim(struct step_loader *load)
 {
 	size_t place = load->next - 1;
@@ -559,7 +582,7 @@ static void aim(struct step_loader *load)
 	count_before(load);
 }
 
-/* All that ends later than `end` has come. */
+/* The walk has come to `end`: hands out all steps that have enough before them. */
 static void reach(struct step_loader *load, uint64_t end)
 {
 	load->position = end;
@@ -574,6 +597,10 @@ static void reach(struct step_loader *load, uint64_t end)
 	}
 }
 
+/*
+ * If a step alone needs too much, all that is in memory is dropped, and steps that end after this
+ * point have no path; earlier ones still do.
+ */
 static void check_room(struct step_loader *load, uint64_t end)
 {
 	size_t most = load->most_events ? load->most_events : STEP_EVENTS_MOST;
@@ -688,6 +715,10 @@ static bool has_stream_handle(const struct process *process, const struct op_cal
 		       call->table == GPROF_TABLE_api_set);
 }
 
+/*
+ * The record comes right behind its call, which is the last item: a plain call that launched is now
+ * known to launch, and on which stream.
+ */
 void step_loader_add_record(
 	struct step_loader *load, const struct op_record *record, const struct op_call *call)
 {
@@ -740,7 +771,11 @@ void step_loader_add_lone(struct step_loader *load, const struct op_record *reco
 			record->table == GPROF_TABLE_memcpy || record->table == GPROF_TABLE_memset};
 }
 
-/* The one step of a process that has none: all of the recording, as in the headline. */
+/*
+ * The one step of a process that has none: all of the recording, as in the headline. Exports of
+ * Nsight Systems count from what was seen, since their first and last events may be calls of the
+ * system.
+ */
 static void take_all(struct step_loader *load)
 {
 	struct step_events step = {.begin = load->process->first_ns, .is_recording = true};

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the host and the devices did in a step and before it, for critical.h and replay.h, collected
+ * Collects what the host and the devices did in a step and before it, for critical.h and replay.h,
  * from the last step to the first in a pass over operators (op_walk.h). Devices may be a whole
  * queue behind, so what came before is as much as holds STEP_EVENTS_BEFORE activities, at least one
  * step and at most STEP_EVENTS_STEPS: so many are in memory at a time. Steps that do not count
  * (counted_steps.h) are left out. A process without steps counts as one, from its first call or
  * operator to the end of its last or of what it launched.
  *
- * Which stream or event a call was about is what CUPTI's records of synchronisations and events
- * say, by correlation ID (table sync, table event; 40 bytes each in memory). Where a process has no
- * such records, the handles say it that were passed to its calls: a handle means the stream on
- * which the activities ran that were launched with it last (or next). A call that synchronises and
- * of which neither is known waits for all work. Operators that go on over more than one step are
- * not seen.
+ * CUPTI's records of synchronisations and events say which stream or event a call was about, by
+ * correlation ID (table sync, table event; 40 bytes each in memory). Where a process has no such
+ * records, the handles say it that were passed to its calls: a handle means the stream on which the
+ * activities ran that were launched with it last (or next). A call that synchronises and of which
+ * neither is known waits for all work. Operators that go on over more than one step are not seen.
  */
 #ifndef REPORT_ANALYSIS_STEP_EVENTS_H
 #define REPORT_ANALYSIS_STEP_EVENTS_H
@@ -117,7 +116,7 @@ struct step_loader {
 	/* Span of operators, ranges, calls and activities, without calls of the system, as in
 	 * budget.h */
 	uint64_t seen_begin, seen_end;
-	uint8_t *call_roles; /* 1 + what the name of a call says, by its id; 0: not asked yet */
+	uint8_t *call_roles; /* 1 + enum call_role by a call's name, by its id; 0: not found yet */
 	struct step_handle *handles;
 	size_t nr_handles, handle_capacity;
 	struct step_item *items;
@@ -127,7 +126,7 @@ struct step_loader {
 	size_t nr_records, record_capacity;
 	struct step_activity *lone;
 	size_t nr_kept_lone, lone_capacity;
-	size_t next;	      /* 1 + the place of the step that comes next; 0 none is left */
+	size_t next;	      /* 1 + the index of the step that comes next; 0: none is left */
 	uint64_t until;	      /* of it, ticks: what began then or later is not needed */
 	uint64_t begin;	      /* of it, ns */
 	uint64_t near, far;   /* begin of the step before it, and of STEP_EVENTS_STEPS before it */

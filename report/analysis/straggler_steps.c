@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Brings the steps of all devices of a job together for straggler.c. The view stragglers calls it
+ * at the end of each process, when overlap.c has the device's times and utilization.c its clock,
+ * and again with the phases of the walk; the comparison comes when all processes are done. Times
+ * become signed and are clipped, since differences between ranks may be negative.
+ */
 #include "report/analysis/straggler_steps.h"
 
 #include <stdlib.h>
@@ -69,7 +75,7 @@ void straggler_steps_add(struct straggler_steps *steps, const struct overlap *ov
 	}
 }
 
-/* place: as in process.steps. */
+/* place: the index in process.steps. */
 static void add_phases(struct straggler_step *step, const struct process *process,
 	const struct phases *phases, size_t place)
 {
@@ -99,6 +105,10 @@ static bool add_launched(struct straggler_step *step, const struct phase_step *p
 	return is_any;
 }
 
+/*
+ * The steps of a straggler are a part of the process's, in the same order, so both are walked
+ * together.
+ */
 void straggler_steps_add_phases(struct straggler_steps *steps, const struct overlap *overlap,
 	const struct process *process, const struct phases *phases)
 {

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tables with a row for each event: gpu_trace, api_trace and nvprof's trace. The walk's callbacks
+ * put events into an external sort, whose key is what the table is ordered by, and the table reads
+ * its rows from there: neither events nor cells of all rows are ever in memory together. Sorting by
+ * another column makes a new sort with other keys.
+ */
 #include "report/analysis/trace.h"
 
 #include <stdio.h>
@@ -60,6 +66,10 @@ static void add_call(struct trace *trace, struct trace_event *event, const struc
 	event->result = call->result;
 }
 
+/*
+ * The key of what has no such time is UINT64_MAX, so it comes last. By length, keys are mirrored,
+ * so that the longest come first.
+ */
 void trace_record(struct trace *trace, const struct op_record *record, const struct op_call *call,
 	const struct op *op)
 {
@@ -206,7 +216,10 @@ static void fill_row(void *context, size_t row, struct table_cell *cells)
 	rows->fill(rows->trace, external_sort_at(rows->trace->spool, row), cells);
 }
 
-/* What a row is sorted by: numbers fall; names are numbers of string_pool.h here, and rise. */
+/*
+ * The key of a row for a column: numbers fall, so they are mirrored; names are numbers of
+ * string_pool.h here.
+ */
 static uint64_t sort_value(const struct table_column *column, const struct table_cell *cell)
 {
 	switch (column->type) {
@@ -230,7 +243,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(x, y);
 }
 
-/* Places of names in the order of their texts. */
+/* Replaces each name by its rank in the order of texts. */
 static void rank_names(struct idmap *ranks)
 {
 	uint32_t *names = mem_zeroed(ranks->nr, sizeof(*names));
@@ -245,7 +258,10 @@ static void rank_names(struct idmap *ranks)
 	free(names);
 }
 
-/* Copies the events into a spool with the keys of a column, or of the places in `ranks`. */
+/*
+ * Copies the events into a new sort with the keys of a column. names: only collects the names, and
+ * keeps the order; ranks: the keys are the ranks of names.
+ */
 static struct external_sort *copy_events(const struct rows *rows, unsigned int column,
 	struct idmap *names, const struct idmap *ranks)
 {
@@ -283,6 +299,7 @@ static void replace(struct trace *trace, struct external_sort *spool)
 	trace->spool = spool;
 }
 
+/* Texts need two rounds, as their ranks are known only when all have been seen. */
 static void sort_rows(void *context, unsigned int column)
 {
 	struct rows *rows = context;

@@ -15,7 +15,7 @@ struct trace_event {
 	uint64_t begin_ns, dur_ns;	   /* of the record */
 	uint64_t api_begin_ns, api_dur_ns; /* of its call */
 	uint64_t bytes;
-	uint32_t process; /* place in the input */
+	uint32_t process; /* index in the input */
 	uint32_t thread;  /* of the call, an id of the stream */
 	uint32_t call;	  /* of string_pool.h */
 	uint32_t op;	  /* innermost operator around the call, of string_pool.h; 0 none */
@@ -41,7 +41,7 @@ struct trace {
 	struct process **processes; /* the caller's */
 	size_t nr_processes;
 	enum trace_order order;
-	struct process *process; /* at hand */
+	struct process *process; /* the current one */
 	uint32_t place;		 /* of it */
 	struct external_sort *spool;
 	uint64_t nr_untimed, nr_without_call;
@@ -64,10 +64,12 @@ void trace_call(struct trace *trace, const struct op_call *call, const struct op
 	}
 void trace_nested_calls(struct trace *trace, const struct batch *batch);
 
-/* A time of the process at hand, CLOCK_MONOTONIC, on the axis. */
+/* A time of the current process, CLOCK_MONOTONIC, on the axis. */
 uint64_t trace_time(const struct trace *trace, uint64_t ns);
 
-/* What an event is: a kernel's name, "Memcpy HtoD (Pinned -> Device)", a graph; of string_pool.h.
+/*
+ * The name of an event: a kernel's name, "Memcpy HtoD (Pinned -> Device)", a graph; of
+ * string_pool.h.
  */
 uint32_t trace_name(const struct trace *trace, const struct trace_event *event);
 

@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Turns samples and activities into series of buckets, for the views utilization and stragglers and
+ * for SQL. usage_metrics says what each metric of the recorder means: some values count as they
+ * are, others rise, and only their slope between two samples counts. A slope holds from one sample
+ * to the next, so it is spread over all buckets in between, in proportion.
+ *
+ *   samples      x          x     x        CPU time, ns
+ *   slope        |---40 %---|-90 %|
+ *   buckets    |    |    |    |    |       each gets the weighted mean of the slopes in it
+ */
 #include "report/analysis/utilization.h"
 
 #include <stdlib.h>
@@ -49,7 +59,7 @@ _Static_assert(sizeof(usage_metrics) / sizeof(usage_metrics[0]) <= USAGE_MOST_ME
 
 /* ---- buckets ---- */
 
-/* Of what is chosen: from the first to the last of it, whatever lies between. */
+/* Cuts the time to what is selected: from its first to its last tick, whatever lies between. */
 static void clip_to_choice(struct utilization *usage)
 {
 	struct process *process = usage->process;
@@ -193,7 +203,7 @@ const struct utilization_series *utilization_find(const struct utilization *usag
 	return NULL;
 }
 
-/* Those of the process at hand are the last. */
+/* The series of the current process are the last ones. */
 static struct utilization_series *find_series(
 	struct utilization *usage, uint8_t metric, uint32_t device)
 {
@@ -225,7 +235,10 @@ static struct utilization_series *find_series(
 
 /* ---- samples ---- */
 
-/* What rises: by how much since the last sample. */
+/*
+ * Adds the slope of a rising value since its last sample. A share of all CPUs must wait for that
+ * metric, which comes next.
+ */
 static void add_rise(struct utilization_series *series, const struct utilization_series *before)
 {
 	double passed = (double)(series->ns - before->ns);
@@ -279,6 +292,7 @@ static void add_parts(struct utilization *usage, const struct utilization_series
 	}
 }
 
+/* A value that fell began anew, such as after a restart of a counter: it has no slope. */
 static void take_sample(
 	struct utilization *usage, uint8_t metric, uint32_t device, uint64_t ns, uint64_t value)
 {
@@ -349,7 +363,10 @@ void utilization_take(struct utilization *usage, const struct gpu_activity *work
 	}
 }
 
-/* In % of each bucket, of which the last ends with the process; and of all the time. */
+/*
+ * Sets the weights of buckets to their lengths: busy time is a share of all time, also where no
+ * activity ran. The last bucket ends with the process.
+ */
 static void finish_union(struct utilization_series *series)
 {
 	for (size_t i = 0; i < series->nr_buckets; i++) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How much of CPU, memory and GPUs was in use over time: what the samplers saw, and of each device
- * the union of its kernels, copies and sets. The time of a process is cut into buckets as the
- * TensorBoard plugin does it: at most 100, each a power of ten of microseconds long. Bounded by
- * the number of devices.
+ * Measures how much of CPU, memory and GPUs was in use over time: what the samplers saw, and of
+ * each device the union of its kernels, copies and sets. The time of a process is cut into buckets
+ * as the TensorBoard plugin does it: at most 100, each a power of ten of microseconds long. Bounded
+ * by the number of devices.
  *
  * CPU(Process) is the CPU time of the process in the time that passed, so 100 % is one core;
  * CPU(System) is busy in busy and idle time of all CPUs; user, system and iowait are parts of the
@@ -16,7 +16,7 @@
 
 #define USAGE_BUCKETS 100u
 
-/* How samples become what is shown. */
+/* The way in which samples become a shown value. */
 enum utilization_meaning {
 	USAGE_UNKNOWN, /* of a newer recorder */
 	USAGE_UNION,   /* none: records of work, % of the time */
@@ -46,7 +46,7 @@ extern const struct utilization_metric usage_metrics[];
 #define USAGE_SLOW_REASONS 0xfcu
 extern const size_t usage_nr_metrics;
 
-/* What one look takes at most. */
+/* The longest time that the samplers take for all values of one look. */
 #define USAGE_LOOK_NS 10000000u
 
 /* One metric of a device of a process. */
@@ -71,10 +71,10 @@ struct utilization_series {
 struct utilization {
 	struct utilization_series *series; /* those of a process together */
 	size_t nr_series, capacity;
-	struct process *process; /* at hand */
+	struct process *process; /* the current one */
 	uint64_t begin, end, width;
 	size_t nr_buckets;
-	size_t last_union; /* where the series of the last record's device stands */
+	size_t last_union; /* index of the series of the last record's device */
 };
 
 /* The table of samples, for what a view's scan wants. */

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Runs views. A command hands over the views that it wants; this makes their states, collects the
+ * callbacks of all into two lists, and makes two passes over the events: scan.c, block by block,
+ * then op_walk.c, for nesting. All views of a command share both passes. The rest of the file is
+ * what views have in common: device columns and notes.
+ */
 #include "report/analysis/view.h"
 
 #include <ctype.h>
@@ -34,7 +40,10 @@ static struct view_used *used_of(const struct view_class *class, void *state)
 	return (void *)((char *)state + class->state.used);
 }
 
-/* Runs the views that others use, if nobody asked for them: behind the nr_classes of `all`. */
+/*
+ * Adds the views that others use and that the command did not name, behind the nr_classes of
+ * `all`.
+ */
 static size_t add_used(const struct view_input *input, const struct view_class **all,
 	size_t nr_classes, void **states)
 {
@@ -73,7 +82,7 @@ static bool find_shared(const struct view_class *const *all, void *const *states
 	return false;
 }
 
-/* Of what is selected, and of everything. */
+/* One order of what is selected, and one of everything. */
 #define NR_ORDERS 2u
 
 /* The first scans make the orders of GPU activities for the others. */
@@ -87,6 +96,11 @@ static void add_orders(struct gpu_activities_order *orders, struct scan *scans, 
 	}
 }
 
+/*
+ * Arrays have room for a used view with all its parts beside each view. The scans of the orders
+ * come first, so that views have all activities when their own `end` is called. Members of a state
+ * (parts) gather after their view.
+ */
 void view_run_with(const struct view_input *input, const struct view_class *const *classes,
 	size_t nr_classes, void **states, const struct op_walk *others, size_t nr_others)
 {
@@ -154,6 +168,7 @@ struct table *view_table(const struct view_class *class, void *state)
 	return table;
 }
 
+/* A view that only this one uses goes with it. */
 void view_destroy(const struct view_class *class, void *state)
 {
 	if (class->destroy) {
@@ -331,6 +346,7 @@ void view_note_fit(struct table *table, struct process *const *processes, size_t
 	note_sentence(table, &text);
 }
 
+/* Processes are sorted by rank, so a rank that was not seen before is larger than the last one. */
 void view_note_ranks(struct table *table, struct process *const *processes, size_t nr_processes)
 {
 	int64_t last = -1, world = -1;

@@ -15,14 +15,17 @@
 #include "report/model/scan.h"
 #include "report/stats/keyed_stats.h"
 
-/* How far operators are taken apart, as Paddle's old profiler did: --detail=default|op|all. */
+/*
+ * The depth to which operators are taken apart, as Paddle's old profiler did:
+ * --detail=default|op|all.
+ */
 enum view_detail {
 	VIEW_DETAIL_DEFAULT,
 	VIEW_DETAIL_OP,	 /* by what lies in them */
-	VIEW_DETAIL_ALL, /* and by their place in the step */
+	VIEW_DETAIL_ALL, /* and by their position in the step */
 };
 
-/* Which times the view framework counts: --state=all|cpu|gpu. */
+/* The times that the view framework counts: --state=all|cpu|gpu. */
 enum view_times {
 	VIEW_TIMES_ALL,
 	VIEW_TIMES_CPU,
@@ -39,7 +42,7 @@ struct view_at {
 struct nccl_job;
 struct what_if;
 
-/* What views may show besides events. */
+/* Options of the user and facts of the run that views may need besides events. */
 struct view_input {
 	struct process **processes;
 	size_t nr_processes;
@@ -67,7 +70,7 @@ struct view_used {
 	bool is_own; /* nobody else wants that view */
 };
 
-/* Where a view keeps what it gathers. */
+/* The layout of a view's state: where generic code finds the members that it needs. */
 struct view_state {
 	size_t size;
 	size_t input; /* offset of its struct view_input */
@@ -86,9 +89,9 @@ struct view_merged {
 };
 
 /*
- * What `reduce` keeps of the state of a view. Of its keyed rows: counts, times, their distribution
- * and some sums; rows of several processes add up where their kinds and names are the same. Of each
- * process: some facts.
+ * Says what `reduce` keeps of the state of a view. Of its keyed rows: counts, times, their
+ * distribution and some sums; rows of several processes add up where their kinds and names are the
+ * same. Of each process: some facts.
  */
 #define VIEW_MERGE_KEYS 3u
 struct view_merge {
@@ -113,7 +116,7 @@ struct view_merge {
 	unsigned int nr_facts;
 };
 
-/* What a member of a view's state gathers by itself, after the view and the members before it. */
+/* A member of a view's state that gathers by itself, after the view and the members before it. */
 #define VIEW_MOST_PARTS 4u
 struct view_part {
 	const struct scan_view *scan; /* NULL: nothing */
@@ -121,7 +124,7 @@ struct view_part {
 	size_t offset;		      /* of the member, which is their context */
 };
 
-/* What a view is about, for lists of views, in their order there. */
+/* The subject of a view, for lists of views, in their order there. */
 enum view_subject {
 	VIEW_ABOUT_VERDICT = 1,
 	VIEW_ABOUT_STEPS,
@@ -232,10 +235,10 @@ const struct view_class *view_find(const char *name, size_t nr_bytes);
 /* Sets the process ID and the rank, in this order. */
 void view_fill_process(const struct process *process, struct table_cell *cells);
 
-/* What the stream does not have (rank -1, device UINT32_MAX) stays unknown. */
+/* A rank or device that the stream does not have (-1, UINT32_MAX) stays unknown. */
 void view_fill_device(const struct process *process, uint32_t device, struct table_cell *cells);
 
-/* How many of the processes have no device records; why the last of them has none. */
+/* Counts the processes without device records; why: the reason of the last of them. */
 size_t view_without_devices(const struct view_input *input, const char **why);
 
 /*

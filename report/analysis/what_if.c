@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads the options of `gprof-report whatif` into a change for the replay, and answers which
+ * factors apply to which names while graphs are built. A regular expression runs once for each
+ * name: the answer is kept, since the same names come in each step.
+ */
 #include "report/analysis/what_if.h"
 
 #include <math.h>
@@ -54,6 +59,7 @@ static const char *compile(struct what_if_scale *scale, const char *pattern, siz
 	return error ? message : NULL;
 }
 
+/* The last = separates the factor, as the expression may contain others. */
 const char *what_if_add_scale(struct what_if *what_if, const char *text)
 {
 	const char *equals = strrchr(text, '=');

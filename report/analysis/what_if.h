@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `whatif` is asked to change: the standard removals, or those and the factors of the user. */
+/* The changes that `whatif` tries: the standard removals, or those and the factors of the user. */
 #ifndef REPORT_ANALYSIS_WHAT_IF_H
 #define REPORT_ANALYSIS_WHAT_IF_H
 
@@ -7,7 +7,7 @@
 
 /* The names of removals, in the order of enum replay_removal; ends with NULL. */
 extern const char *const what_if_removals[NR_REPLAY_REMOVALS + 1];
-/* What is then as if, for people. */
+/* The assumption of each removal, for people. */
 extern const char *const what_if_assumptions[NR_REPLAY_REMOVALS];
 
 /* Starts with all zeros: then each removal is tried by itself. Else all is changed at once. */
@@ -27,7 +27,7 @@ const char *what_if_add_scale(struct what_if *what_if, const char *text);
 /* False if there is no such removal. */
 bool what_if_add_removal(struct what_if *what_if, const char *name);
 
-/* Which scales apply to an item of that name; none to calls. One thread only. */
+/* Returns the scales that apply to an item of that name; none to calls. One thread only. */
 uint32_t what_if_scales_of(struct what_if *what_if, uint32_t name, enum replay_item item);
 
 /* The text of scale i if it applied to no name so far, else NULL. */
