@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds ranks that belong to another job, right after a session has dropped duplicates. sanity.c
+ * then warns, and views note it. A rank is foreign if it must share a communicator with somebody
+ * here, and shares none. "Must" follows by counting: a communicator of n of the job's ranks leaves
+ * out world - n; if more other ranks than that are here, at least one of them must have it.
+ */
 #include "report/comm/job_clock.h"
 
 #include <stdlib.h>
@@ -112,7 +118,10 @@ static void meet(struct job *job)
 	}
 }
 
-/* How many other ranks there are beside that of a candidate. */
+/*
+ * Counts the other ranks beside that of a candidate. Several processes may have its rank, and one
+ * of those that count is enough to take the rank out.
+ */
 static size_t count_others(const struct job *job, size_t at)
 {
 	int64_t rank = job->candidates[at].process->rank;

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads collectives of gloo, MPI and UCC out of table op: ranges with the names of these libraries,
+ * which PyTorch's process groups write. The communication views, rank_waits.c and gpu_activities.c
+ * use them beside NCCL's. The names say the kind, the shapes of the inputs the bytes; nothing says
+ * the group, so they match by order, kind and size alone (host_collective_match).
+ */
 #include "report/comm/host_collectives.h"
 
 #include <stdlib.h>
@@ -198,6 +204,7 @@ static bool is_computing(const char *name, uint8_t framework, uint8_t scope)
 	return true;
 }
 
+/* The names of all operators come by here, so find_call() looks at the first byte first. */
 void host_collective_scan(const struct process *process, const struct batch *b, bool has_operators,
 	void (*on_call)(void *context, const struct host_collective *comm), void *context)
 {
@@ -230,6 +237,7 @@ struct adder {
 	struct process *process;
 };
 
+/* phases_step() reads only the rows of table step, so a struct without phases serves. */
 static void on_call(void *context, const struct host_collective *comm)
 {
 	struct adder *adder = context;
@@ -318,7 +326,10 @@ static int by_number(const void *a, const void *b)
 	return order ? order : compare(x->process, y->process);
 }
 
-/* Sorts by time, and returns how many processes there are. */
+/*
+ * Numbers the operations of each process by library, kind and size, in the order of time. Returns
+ * how many processes there are.
+ */
 static size_t number(struct nccl_ops *ops)
 {
 	size_t nr_processes = 0;
@@ -338,6 +349,10 @@ static size_t number(struct nccl_ops *ops)
 	return nr_processes;
 }
 
+/*
+ * Are these operations one collective? Each process must have one, on one clock, and all must have
+ * begun before any ends.
+ */
 static bool is_one(const struct nccl_op *ops, size_t nr, size_t nr_processes)
 {
 	uint64_t begin_ns = 0, end_ns = UINT64_MAX;
@@ -352,6 +367,7 @@ static bool is_one(const struct nccl_op *ops, size_t nr, size_t nr_processes)
 	return nr > 1 && nr == nr_processes && nccl_op_is_collective(ops) && begin_ns <= end_ns;
 }
 
+/* nccl_match_set_times() then finds the last rank and the waits, as for NCCL. */
 uint64_t host_collective_match(struct nccl_ops *ops)
 {
 	size_t nr_processes = number(ops);

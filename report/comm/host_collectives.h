@@ -76,7 +76,7 @@ void host_collective_read(struct nccl_ops *ops, struct process *process);
  * Matches the collectives among operations that are all of the host: the n-th of a library, kind
  * and size is the same one on each process that has any. Since the process group is unknown, that
  * counts only where the processes share a clock and none ends before all have begun. Sorts them,
- * and sets sequence, nr_ranks, the results of nccl_match, and as `key` 1 + the place of the first
+ * and sets sequence, nr_ranks, the results of nccl_match, and as `key` 1 + the index of the first
  * of a collective. Returns how many collectives match.
  */
 uint64_t host_collective_match(struct nccl_ops *ops);

@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Puts all processes on the clock of one host, the first step of a session that touches times.
+ * nccl_match.c fits a line for each clock through the ends of collectives that hosts share; this
+ * bends the clock maps of the processes by that line, so that everybody who converts a tick later
+ * gets the job's time without knowing of it.
+ *
+ *   clock map of a process   tick -> ns of its host
+ *   line of its clock        ns of its host -> ns of the reference
+ *   bent map                 tick -> ns of the reference      points moved, slopes times 1 + drift
+ */
 #include "report/comm/job_clock.h"
 
 #include <inttypes.h>
@@ -45,6 +55,7 @@ static void bend(
 	map->now_length = 0;
 }
 
+/* All times that the process has already must move as well; durations do not. */
 static void convert(
 	struct process *process, const struct nccl_clock *clock, const struct process *reference)
 {
@@ -60,7 +71,7 @@ static void convert(
 
 /* ---- clocks ---- */
 
-/* 1 + the index of each process's clock, 0 if unknown. */
+/* Returns 1 + the index of each process's clock, 0 if unknown. */
 static uint32_t *find_clocks(
 	const struct nccl_ops *ops, struct process *const *processes, size_t nr_processes)
 {
@@ -181,7 +192,7 @@ void job_clock_print_one(const struct process *process, const char *before, stru
 	}
 }
 
-/* How many processes have neither the job's clock nor that of the first process. */
+/* Counts the processes that have neither the job's clock nor that of the first process. */
 static size_t count_apart(struct process *const *processes, size_t nr_processes)
 {
 	const struct process *first = processes[0];

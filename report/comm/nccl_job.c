@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The communication of a whole job in one call, for the views communication and distributed and for
+ * TensorBoard's page. Operations of hosts are read first, as nccl_ops_read() ends the process and
+ * thereby counts it; all are then matched together.
+ */
 #include "report/comm/nccl_job.h"
 
 #include "report/comm/host_collectives.h"
 
+/*
+ * A collective is transferred once, whatever the number of ranks, so its last rank alone counts it.
+ * A send or receive is its own transfer, after its wait.
+ */
 void nccl_sums_add(struct nccl_sums *sums, const struct nccl_op *op)
 {
 	uint64_t ns = nccl_op_has_time(op) ? op->end_ns - op->begin_ns : 0;

@@ -5,7 +5,7 @@
 
 #include "report/comm/nccl_match.h"
 
-/* Of some operations. Zero-initialized. */
+/* The sums of some operations. Zero-initialized. */
 struct nccl_sums {
 	uint64_t nr_calls, bytes;
 	bool is_unsized;		/* the sizes of some calls are unknown */

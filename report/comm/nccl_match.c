@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Matches operations across ranks, in three parts: the fit of clocks, pairs of sends and receives,
+ * and collectives. find() goes through all of them in this order: sort by communicator and number,
+ * find the groups that are one collective, pair sends with receives, then fit the clocks by the
+ * ends of both. Only then are times on one clock, and waits can be computed.
+ *
+ *   rank 0   begin |=====wait=====|==transfer==| end
+ *   rank 1            begin |=wait|==transfer==| end
+ *   rank 2                 begin  |==transfer==| end      the last one: is_last, no wait
+ */
 #include "report/comm/nccl_match.h"
 
 #include <inttypes.h>
@@ -28,7 +38,10 @@ static double distance(const struct nccl_clock *clock, const struct nccl_clock_p
 	return ahead - (clock->offset_ns + clock->drift * since);
 }
 
-/* Least squares over the points within `most_off` of the current line. */
+/*
+ * Least squares over the points within `most_off` of the current line. Adds the correction to the
+ * line, as differences are small and lose no digits. A drift that no quartz has is refused.
+ */
 static void improve(struct nccl_clock *clock, double most_off)
 {
 	double n = 0, x_sum = 0, y_sum = 0, xx = 0, xy = 0;
@@ -86,6 +99,10 @@ static double quantile(const struct nccl_clock *clock, double share)
 	return found;
 }
 
+/*
+ * The first line is through all points; each further round leaves out those far from the line
+ * before, by the median distance. The error counts all points again.
+ */
 void nccl_clock_fit(struct nccl_clock *clock)
 {
 	clock->first_ns = clock->points[0].from_ns;
@@ -279,6 +296,10 @@ static uint32_t find_first(const struct nccl_clocks *clocks, const struct nccl_o
 	return first;
 }
 
+/*
+ * Each round makes further clocks known, which then help others. Pairs come in only when
+ * collectives give no more.
+ */
 void nccl_clocks_fit(struct nccl_clocks *clocks, struct nccl_ops *ops, const uint32_t *lengths,
 	const struct nccl_pair *pairs, size_t nr_pairs)
 {
@@ -301,7 +322,7 @@ void nccl_clocks_fini(struct nccl_clocks *clocks)
 
 /* ---- sends and receives ---- */
 
-/* What is known of the other sides of an operation. */
+/* The sums over the other sides of an operation. */
 struct others {
 	uint64_t begin_ns; /* of the last one */
 	uint32_t rank;	   /* 1 + its rank; 0: none began later */
@@ -348,6 +369,10 @@ static void add(struct nccl_pairs *pairs, const struct nccl_side *send, const ui
 		(struct nccl_pair){places[send->op], places[receive->op], send->bytes};
 }
 
+/*
+ * Sides name their operation by ID, as the operations have been sorted since: places[] leads from
+ * the ID to the index.
+ */
 void nccl_pairs_find(struct nccl_pairs *pairs, struct nccl_ops *ops)
 {
 	uint32_t *places = mem_zeroed(ops->nr_ops + 1, sizeof(*places));
@@ -400,6 +425,7 @@ static void set_time(struct nccl_op *op, const struct others *others)
 	}
 }
 
+/* An operation counts only if all of its calls have found their other side. */
 uint64_t nccl_pairs_set_times(
 	const struct nccl_pairs *pairs, const struct nccl_clocks *clocks, struct nccl_ops *ops)
 {
@@ -504,6 +530,10 @@ static bool has_one_clock(const struct nccl_clocks *clocks, const struct nccl_op
 	return true;
 }
 
+/*
+ * A rank waits from its begin to the begin of the last one; if it ends before, its whole time is
+ * waiting.
+ */
 void nccl_match_set_times(struct nccl_op *ops, size_t nr)
 {
 	struct nccl_op *last = &ops[0];
@@ -524,7 +554,7 @@ void nccl_match_set_times(struct nccl_op *ops, size_t nr)
 	last->transfer_ns = end_ns - last->begin_ns;
 }
 
-/* How many operations from `at` on have the number of the first. */
+/* Counts the operations from `at` on that have the number of the first. */
 static size_t length_at(const struct nccl_ops *ops, size_t at)
 {
 	const struct nccl_op *first = &ops->ops[at];
@@ -597,6 +627,7 @@ static void convert(
 	match->nr_fitted -= match->nr_fitted != 0; /* one of them is the reference */
 }
 
+/* A conversion may have left a kernel without a valid time, so times are checked once more. */
 static void match_collectives(struct nccl_ops *ops, const struct nccl_clocks *clocks,
 	const uint32_t *lengths, struct nccl_match *match)
 {

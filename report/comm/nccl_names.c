@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The names of NCCL's operations, calls and communicators for tables and the timeline, and the way
+ * back: from a framework's name of an operation to its kind. A communicator's name is built at the
+ * first question and kept in the process.
+ */
 #include "report/comm/nccl_names.h"
 
 #include <inttypes.h>
@@ -45,6 +50,7 @@ static void clean(const char *name, size_t nr_bytes, char *out)
 	out[nr] = '\0';
 }
 
+/* The order of the prefixes matters: "reducescatter" comes before "reduce". */
 uint8_t nccl_names_kind(const char *name, size_t nr_bytes)
 {
 	/* Compared by prefix: "base", "oop", "coalesced" and others may follow. */

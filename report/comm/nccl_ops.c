@@ -1,4 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Makes operations out of table nccl: calls in groups, and the kernels that they launched. Kernels
+ * name no communicator and calls no kernel. The link is the correlation ID: the recorder notes the
+ * IDs before and at the end of a call, and what the same thread launched in between belongs to it.
+ *
+ *   thread     ncclGroupStart  AllReduce  AllReduce  ncclGroupEnd
+ *   IDs        100                                   after = 100, last = 103
+ *   launches                                         101 (another thread's), 102, 103
+ *
+ * At the end of a process all spans are known; then the launches of the spans are read, and then
+ * the kernels of the launches.
+ */
 #include "report/comm/nccl_ops.h"
 
 #include <stdlib.h>
@@ -75,6 +87,7 @@ static size_t find_end(struct nccl_launches *launches, uint32_t thread, uint64_t
 	return low;
 }
 
+/* One subtraction tests both bounds: `after` < id <= `last`; IDs may wrap. */
 static size_t find_op(struct nccl_launches *launches, uint32_t thread, uint64_t correlation)
 {
 	size_t at = find_end(launches, thread, correlation);
@@ -117,6 +130,7 @@ static void add_launches(struct nccl_launches *launches, const struct batch *bat
 	}
 }
 
+/* A span without a thread has exactly one launch, whose ID is known. */
 void nccl_launches_read(struct nccl_launches *launches, struct stream *stream)
 {
 	if (!launches->nr_spans) {
@@ -225,6 +239,10 @@ static bool is_move(uint64_t kind)
 	return kind >= GPROF_NCCL_ALL_REDUCE && kind <= GPROF_NCCL_RECV;
 }
 
+/*
+ * Table nccl has a row for each call and one for the end of a group, which carries the group's
+ * launches.
+ */
 void nccl_ops_add_batch(struct nccl_ops *ops, const struct batch *b)
 {
 	struct nccl_calls *calls = ops->calls;
@@ -277,6 +295,7 @@ static int by_group(const void *a, const void *b)
 
 /* ---- operations ---- */
 
+/* Equal kinds stay; sends with receives are a kind of their own; all else is "of several kinds". */
 static uint8_t join_kinds(uint8_t a, uint8_t b)
 {
 	bool is_p2p = (a == GPROF_NCCL_SEND || a == GPROF_NCCL_RECV || a == NCCL_OPS_SEND_RECV) &&
@@ -319,6 +338,10 @@ static void add_call(struct nccl_op *op, const struct nccl_call *call)
 	op->nr_calls++;
 }
 
+/*
+ * Both sides of a transfer have the same numbers: who sends, who receives, and which one it is
+ * between the two.
+ */
 static void add_side(struct nccl_ops *ops, const struct nccl_op *op, const struct nccl_call *call)
 {
 	bool is_receive = call->kind == GPROF_NCCL_RECV;
@@ -373,6 +396,10 @@ static size_t add_group(struct nccl_ops *ops, struct process *process, size_t at
 
 /* ---- kernels ---- */
 
+/*
+ * Several kernels of one operation count from the first begin to the last end. Then it has no
+ * correlation ID: none of them stands for all.
+ */
 static void add_kernels(struct nccl_ops *ops, struct process *process, const struct batch *batch)
 {
 	for (uint32_t row = 0; row < batch->nr_rows; row++) {

@@ -30,7 +30,8 @@
 #define NCCL_LAUNCH_NONE SIZE_MAX
 
 /*
- * What one thread launched in one call. thread 0: the thread is unknown, but there is one launch.
+ * The launches of one thread in one call. thread 0: the thread is unknown, but there is one
+ * launch.
  */
 struct nccl_span {
 	uint32_t thread;
@@ -111,7 +112,7 @@ struct nccl_side {
 	bool is_receive;
 };
 
-/* Of the current process. */
+/* The calls of the current process. */
 struct nccl_calls;
 
 struct nccl_ops {

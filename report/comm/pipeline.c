@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds pipeline stages for the pipeline view, after nccl_match() has sorted the operations. It is
+ * a graph problem: processes are nodes, matched sends and receives edges. A node with more than two
+ * neighbours is a mesh, and so is all that hangs on it. What is left are rows and rings; a row has
+ * ends, and the end that sends before it receives is stage 0.
+ *
+ *   0 --> 1 --> 2 --> 3      a row: stages 0 to 3
+ *   0 --> 1 --> 2 --> 0      a ring: no stage is the first
+ */
 #include "report/comm/pipeline.h"
 
 #include <stdlib.h>
@@ -119,7 +128,10 @@ static uint32_t next_of(const struct pipeline *pipeline, uint32_t at, uint32_t b
 	return at;
 }
 
-/* Numbers a row from one of its ends, unless the other end was first. */
+/*
+ * Numbers a row from one of its ends; from the other end if that one is stage 0; -1 if the two ends
+ * do not agree on it.
+ */
 static void number_row(struct pipeline *pipeline, uint32_t end, const int8_t *firsts)
 {
 	uint32_t nr = 1, at = end, before = end, last;

@@ -16,7 +16,7 @@ struct pipeline_rank {
 	uint32_t nr_neighbours;		    /* PIPELINE_MOST + 1: more; 0: it is in no pipeline */
 	uint32_t nr_stages;		    /* of its row; 0: a ring */
 	int32_t stage;			    /* from 0; -1: unknown */
-	/* What it received, by step (as in nccl_op.step) and neighbour. */
+	/* The number of its receives, by step (as in nccl_op.step) and neighbour. */
 	uint32_t (*nr_received)[PIPELINE_MOST];
 	uint32_t nr_steps;
 };

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Matches the operations of all ranks and keeps, for each, how long it waits: see rank_waits.h. */
+/*
+ * Matches the operations of all ranks and keeps, for each, how long it waits: see rank_waits.h.
+ * Matching sorts operations by communicator. The walk comes process by process, so by_process()
+ * lists them that way, and rank_waits_begin() puts those of the current process into its maps.
+ */
 #include "report/comm/rank_waits.h"
 
 #include <stdlib.h>
@@ -61,13 +65,16 @@ void rank_waits_read(
 
 /* ---- operations by process ---- */
 
-/* Can a process be asked for it? */
+/* Can a process look it up: is it matched, and has it a key? */
 static bool is_known(const struct nccl_op *op)
 {
 	return op->is_matched && (op->library || op->correlation);
 }
 
-/* The places of those that are known, process by process; to be freed. */
+/*
+ * The indices of those that are known, process by process (a counting sort). The caller frees
+ * them.
+ */
 static uint32_t *by_process(const struct nccl_ops *ops, size_t *nr)
 {
 	size_t *starts = mem_zeroed((size_t)ops->nr_processes + 1, sizeof(*starts));
@@ -106,6 +113,7 @@ static void put(struct idmap *map, uint64_t id, uint32_t place)
 	*(uint32_t *)idmap_put(map, id) = place + 1;
 }
 
+/* The first process of the walk has all operations matched, since the scan is over by then. */
 void rank_waits_begin(struct rank_waits *waits)
 {
 	const struct nccl_op *ops = waits->ops.ops, *host_ops = waits->host_ops.ops;

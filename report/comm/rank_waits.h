@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long the kernels and calls of a process that communicate wait for a rank that comes later:
- * those of collectives whose ranks are all recorded, and of sends and receives with their other
- * sides. The time budget and the replay ask here; the waits are those of nccl_match.h and
+ * Finds how long the kernels and calls of a process that communicate wait for a rank that comes
+ * later: those of collectives whose ranks are all recorded, and of sends and receives with their
+ * other sides. The time budget and the replay use it; the waits are those of nccl_match.h and
  * host_collectives.h, as the views of communication have them.
  *
- * A scan of all processes gathers their operations, and a walk over each process then asks for its
- * own.
+ * A scan of all processes gathers their operations; a walk over each process then looks up its own.
  *
  * Memory: that of nccl_ops.h for both kinds, 4 bytes for each matched operation, and 20 for each of
- * the process at hand. Nothing is read of one process alone: nobody knows whom it waits for.
+ * the current process. Nothing is read of one process alone: nobody knows whom it waits for.
  */
 #ifndef REPORT_COMM_RANK_WAITS_H
 #define REPORT_COMM_RANK_WAITS_H
@@ -24,8 +23,10 @@ struct rank_waits {
 	struct nccl_ops host_ops; /* of hosts */
 	uint64_t nr_matched;	  /* collectives; set when the first process begins */
 	size_t nr_begun;
-	/* Of the process at hand, 1 + the place of an operation: by correlation ID in `ops`, by
-	 * begin in `host_ops` */
+	/*
+	 * For the current process, 1 + the index of an operation: by correlation ID in `ops`, by
+	 * begin in `host_ops`
+	 */
 	struct idmap kernels, calls;
 	uint32_t *places, *host_places; /* of matched operations, process by process */
 	size_t at, host_at;		/* where those of the next process begin */

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Warns of data that cannot be right, once a session has read all processes. Sentences go to the
+ * caller's `warn`; is_wrong says whether data are missing or wrong. Checks of one process print at
+ * most five sentences each and then a sum, as a job has many ranks. Views add sentences of their
+ * own (sanity_add) while they run.
+ */
 #include "report/comm/sanity.h"
 
 #include <inttypes.h>
@@ -234,8 +240,8 @@ static int compare_texts(const void *a, const void *b)
 }
 
 /*
- * How many different values of a fact the processes have. If more than one, starts a line with "N
- * of_what (A, B".
+ * Counts the different values of a fact. If there are several, starts a line with "the processes
+ * belong to N of_what (A, B)".
  */
 static size_t add_values(
 	struct sanity *check, const char *key, bool of_workers, const char *of_what)
@@ -348,7 +354,11 @@ static void add_gap(struct sanity *check, size_t *nr, int64_t first, int64_t end
 	++*nr;
 }
 
-/* With a single rank here, the user may not want the others. */
+/*
+ * With a single rank here, the user may not want the others. Processes are sorted by rank, so a
+ * rank above `next` leaves a gap. The gaps are collected in the line first, then put into a
+ * sentence.
+ */
 static void check_missing_ranks(struct sanity *check)
 {
 	int64_t next = 0, world = -1;

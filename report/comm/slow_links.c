@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds slow links for the view stragglers, which hands it the transfers of matched operations.
+ * Equal transfers of a path in a step become a cell with their mean. A cell is compared twice: with
+ * the other paths of the same step, and with its own path in other steps. Each comparison needs its
+ * own order, so the cells are sorted anew between them:
+ *
+ *   by path, kind, step   make_cells(), compare_own(): the steps of a path lie together
+ *   by kind, step         compare_others(): the paths of a step lie together
+ *   by path, step         add_path(): a path's steps are summed up
+ */
 #include "report/comm/slow_links.h"
 
 #include <stdlib.h>
@@ -88,7 +98,7 @@ static int by_path(const void *a, const void *b)
 		&((const struct transfer *)a)->path, &((const struct transfer *)b)->path);
 }
 
-/* How many from the first on are equal to it. */
+/* Counts the cells from the first on that are equal to it in that order. */
 static size_t run_of(
 	const struct cell *cells, size_t nr, int (*order)(const void *a, const void *b))
 {
@@ -188,7 +198,10 @@ static void compare_all(struct cell *cells, size_t nr)
 
 /* ---- sums ---- */
 
-/* Sums up a step of a path. */
+/*
+ * Sums up a step of a path. No path delays a step by more than what was not hidden behind
+ * computation.
+ */
 static struct straggler_step sum_step(
 	const struct cell *cells, size_t nr, enum slow_links_basis basis)
 {
@@ -221,6 +234,7 @@ static struct straggler sum_path(const struct cell *cells, size_t nr, enum slow_
 	return sum;
 }
 
+/* The basis with the longer delay counts; a single late step among several is no pattern. */
 static void add_path(struct slow_links *network, const struct cell *cells, size_t nr)
 {
 	struct straggler sums[NR_NETWORK_BASES];

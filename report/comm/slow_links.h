@@ -14,7 +14,7 @@
 
 #include "report/comm/straggler.h"
 
-/* What a path is compared with. */
+/* The basis that a path is compared with. */
 enum slow_links_basis {
 	SLOW_LINKS_OTHERS, /* the median of the other paths in the same step */
 	SLOW_LINKS_OWN,	   /* the lower quartile of its own steps */

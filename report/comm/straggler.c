@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Judges stragglers from the figures of steps that analysis/straggler_steps.c brings. First each
+ * figure becomes its difference to the median of the other devices in the same step. A device is
+ * late in a step if it waits less than the others. Then the late steps of a device decide since
+ * when it is a straggler, and the figure that is larger by most of the delay is the cause.
+ */
 #include "report/comm/straggler.h"
 
 #include <stdlib.h>
@@ -43,6 +49,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Takes the index of `own` out of the sorted values, rather than copying the rest. */
 int64_t straggler_median_of_others(const int64_t *sorted, size_t nr, int64_t own)
 {
 	const int64_t *place = bsearch(&own, sorted, nr, sizeof(*sorted), by_value);
@@ -74,6 +81,10 @@ static void compare(struct member *members, size_t nr)
 	free(values);
 }
 
+/*
+ * Steps are the same if their numbers are: all devices' steps are sorted by number, and each run of
+ * equal numbers is compared.
+ */
 static void compare_all(struct straggler *stragglers, size_t nr)
 {
 	struct member *members;
@@ -243,6 +254,10 @@ static void find_phase(struct straggler *straggler)
 	}
 }
 
+/*
+ * The order matters: a long loader also shows as idle time of the device, and a late begin counts
+ * only if nothing that the device did explains the delay.
+ */
 static void find_cause(struct straggler *straggler, const struct straggler *all, size_t nr)
 {
 	const double *mean = straggler->mean_ns;
