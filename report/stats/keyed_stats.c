@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rows of most views: a key, a name, and the statistics of times and sizes in two histograms,
+ * where row k is group k. Views look up the row of each event, so the header has a small cache by
+ * hash in front of the hash table here. Cells are filled in the order of KEYED_STATS_COLUMNS; the
+ * columns of nsys lack p99, hence the two pointers of fill().
+ */
 #include "report/stats/keyed_stats.h"
 
 #include <stdlib.h>
@@ -81,7 +87,10 @@ double keyed_stats_total_ns(const struct keyed_stats *stats)
 	return total_ns;
 }
 
-/* cells: share, total, calls, mean, median. spread: minimum, maximum, deviation. */
+/*
+ * cells: share, total, calls, mean, median. rest: minimum, maximum, deviation, which stand behind
+ * p99 or in its stead.
+ */
 static void fill(const struct histogram_group *times, uint64_t calls, double total_ns,
 	struct table_cell *cells, struct table_cell *rest)
 {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Statistics of a few values that are kept whole, such as the steps of a run: exact in all of them.
+ * It sorts at the first question for a median or quantile, and again only if values came since.
+ */
 #include "report/stats/samples.h"
 
 #include <math.h>
@@ -41,6 +45,7 @@ double samples_mean(const struct samples *samples)
 			   : 0;
 }
 
+/* Two passes, around the mean: sums of squares would lose the digits of values close together. */
 double samples_deviation(const struct samples *samples)
 {
 	long double mean, squares = 0;

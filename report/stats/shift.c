@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The shift between two samples, for diff. The n_a n_b differences are never listed: as both
+ * samples are sorted, counting those up to a bound takes one walk over both, and halving the bound
+ * finds the one of any rank.
+ */
 #include "report/stats/shift.h"
 
 #include <math.h>
@@ -61,6 +66,10 @@ static double sum_ties(const uint64_t *a, size_t nr_a, const uint64_t *b, size_t
 	return sum;
 }
 
+/*
+ * U counts pairs with b above a, ties half. It comes from two counts: differences up to 0, and up
+ * to -1.
+ */
 double shift_p(const uint64_t *a, size_t nr_a, const uint64_t *b, size_t nr_b)
 {
 	double pairs = (double)nr_a * (double)nr_b, nr = (double)nr_a + (double)nr_b;
@@ -91,6 +100,7 @@ bool shift_has_interval(size_t nr_a, size_t nr_b)
 	return interval_rank(nr_a, nr_b) >= 1;
 }
 
+/* An even number of differences has two in the middle; ranks of the interval are symmetric. */
 void shift_find(const uint64_t *a, size_t nr_a, const uint64_t *b, size_t nr_b, struct shift *shift)
 {
 	uint64_t pairs = (uint64_t)nr_a * nr_b;

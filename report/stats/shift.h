@@ -38,7 +38,7 @@ void shift_find(
 /* The p of these alone, in O(n_a + n_b). */
 double shift_p(const uint64_t *a, size_t nr_a, const uint64_t *b, size_t nr_b);
 
-/* Of sorted values. */
+/* Counts the outliers among sorted values. */
 size_t shift_count_outliers(const uint64_t *values, size_t nr);
 
 #endif

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The histogram of a summary file, for `reduce`: sums and a sorted list of bins that have values.
+ * reduce makes one for each row of a view from its histogram, writes it, reads those of all
+ * processes and merges them. Two lists merge like sorted runs, so the result does not depend on the
+ * order.
+ */
 #include "report/stats/sketch.h"
 
 #include <stdlib.h>
@@ -27,6 +33,7 @@ static void add_group(struct histogram_group *into, const struct histogram_group
 	into->max = from->max > into->max ? from->max : into->max;
 }
 
+/* Merges two rising lists; bins with the same number become one. */
 static void add_bins(struct sketch *into, const struct sketch_bin *bins, size_t nr_bins)
 {
 	struct sketch_bin *sum = mem_zeroed(into->nr_bins + nr_bins, sizeof(*sum));
@@ -84,6 +91,7 @@ static void add_counts(
 	add_bins(sketch, bins, nr_bins);
 }
 
+/* An exact histogram has no bins yet: its values, which lie by group, are counted first. */
 void sketch_add_stat(struct sketch *const *sketches, const struct histogram *stat)
 {
 	uint64_t *all = stat->is_exact ? histogram_values(stat) : NULL;
@@ -160,6 +168,7 @@ void sketch_pack(const struct sketch *sketch, struct buf *out)
 	}
 }
 
+/* A file may be damaged or hostile: bins must rise and lie in the range, or the sketch is empty. */
 void sketch_unpack(struct sketch *sketch, struct unpack *from)
 {
 	struct histogram_group *group = &sketch->group;

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Decides which steps count, and whether steps get longer. The headline, counted_steps.c and
+ * `reduce` call it, so all screens leave out the same steps. Medians and distances from them judge,
+ * not means: a few long steps must not hide themselves. Warm-up is found first, by the second half
+ * of the steps, which is taken as normal; outliers are searched in what is left.
+ */
 #include "report/stats/step_series.h"
 
 #include <math.h>
@@ -52,6 +58,7 @@ static uint64_t limit_of(const uint64_t *ns, size_t nr)
 									    : UINT64_MAX;
 }
 
+/* Stops at the first step that is like the second half, so warm-up is always a run at the begin. */
 static size_t count_warm_up(const uint64_t *ns, size_t nr)
 {
 	size_t half = nr / 2, nr_warm = 0;
@@ -87,7 +94,7 @@ struct step_series step_series_of(const uint64_t *ns, size_t nr)
 	return series;
 }
 
-/* How many pairs rise, less those that fall, in standard deviations of chance. */
+/* The number of pairs that rise, less those that fall, in standard deviations of chance. */
 static double kendall_z(const uint64_t *ns, size_t nr)
 {
 	size_t stride = (nr + MOST_COMPARED - 1) / MOST_COMPARED, nr_compared = 0;

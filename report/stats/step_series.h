@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the times of successive steps show: which of them are not like the others, and whether they
- * get longer. All that print a median or shares of steps leave out the same steps.
+ * Judges the times of successive steps: which of them are not like the others, and whether they get
+ * longer. All that print a median or shares of steps leave out the same steps.
  */
 #ifndef REPORT_STATS_STEP_SERIES_H
 #define REPORT_STATS_STEP_SERIES_H

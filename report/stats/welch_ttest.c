@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Welch's t-test by the formulas of the header, for diff. The only hard part
+ * is the incomplete beta function: its continued fraction converges fast on one side of the mean,
+ * and the symmetry I(x; a, b) = 1 - I(1 - x; b, a) gives the other side. The interval has no closed
+ * form: it halves t until p is 0.01.
+ */
 #include "report/stats/welch_ttest.h"
 
 #include <math.h>
