@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Turns the bytes of a column into values, for reader.c: the inverse of the recorder's encoder. A
+ * column of numbers is stored as byte planes, all lowest bytes first, since equal bytes beside each
+ * other compress well. The width in the directory says how many planes there are. Joining is
+ * written out for each width, so that the compiler makes vector code of each loop.
+ *
+ *   values   0x0102 0x0103 0x0205        planes   02 03 05 | 01 01 02
+ *   codecs   PLAIN base + value, DELTA sum of differences, GAP difference to the end before, CONST
+ */
 #include "report/stream/block_decode.h"
 
 #include <stdlib.h>
@@ -84,6 +93,10 @@ static enum decode_status check_directory(
 	return stored_bytes == header->payload_bytes ? DECODE_OK : DECODE_BAD_HEADER;
 }
 
+/*
+ * The checksum covers the header with its own field set to 0, and the directory. Values are looked
+ * at only once it is right.
+ */
 enum decode_status decode_block_header(const void *bytes, size_t nr_bytes,
 	struct gprof_block_header *header, struct gprof_column_entry *entries)
 {
@@ -223,6 +236,7 @@ static enum decode_status unpack_planes(struct decoder *decoder,
 		(size_t)nr_rows * entry->width);
 }
 
+/* DELTA and GAP add their base while they sum up, so their planes are joined with 0. */
 enum decode_status decode_numbers(struct decoder *decoder, const struct gprof_column_entry *entry,
 	const void *frame, uint32_t nr_rows, const uint64_t *span, uint64_t *values)
 {
@@ -252,6 +266,10 @@ enum decode_status decode_numbers(struct decoder *decoder, const struct gprof_co
 	return DECODE_OK;
 }
 
+/*
+ * Base and the largest possible value must fit in 32 bits together; else the caller decodes
+ * wide.
+ */
 enum decode_status decode_small(struct decoder *decoder, const struct gprof_column_entry *entry,
 	const void *frame, uint32_t nr_rows, uint32_t *values)
 {
@@ -277,6 +295,10 @@ enum decode_status decode_small(struct decoder *decoder, const struct gprof_colu
 	return status;
 }
 
+/*
+ * The frame has all lengths first, then all bytes. Lengths are of a file, so each is checked
+ * against what is left.
+ */
 enum decode_status decode_texts(struct decoder *decoder, const struct gprof_column_entry *entry,
 	const void *frame, uint32_t nr_rows, char **content, size_t *capacity,
 	struct decode_text *texts)

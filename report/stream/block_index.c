@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds the blocks of a file when a stream is opened: it reads headers only and jumps from block to
+ * block. After damage it searches for the next header by its magic and checksum, at aligned
+ * offsets. Numbers in the headers tell what is missing between two blocks: the sequence counts
+ * blocks of the stream, rows_before counts rows of a table.
+ *
+ *   | header | block 0 | block 1 | ???????? | block 4 |     sequence 0, 1, 4: two are missing
+ *                                ^ damage   ^ find_block()
+ */
 #include "report/stream/block_index.h"
 
 #include <errno.h>
@@ -64,7 +73,10 @@ struct stream_block *stream_add_block(struct stream *stream)
 	return &stream->blocks[stream->nr_blocks++];
 }
 
-/* Derives what is missing before this block from the numbers of blocks and rows. */
+/*
+ * Derives what is missing before this block from the numbers of blocks and rows. Rows that are
+ * missing although no block is were numbered by the recorder, but never written.
+ */
 static void note_missing(
 	struct stream *stream, struct stream_table *table, const struct gprof_block_header *header)
 {
@@ -153,6 +165,10 @@ static uint64_t head_end(uint64_t offset, const struct gprof_block_header *heade
 	return offset + sizeof(*header) + header->nr_columns * sizeof(struct gprof_column_entry);
 }
 
+/*
+ * A truncated block stays in the index, as its first columns may be readable; the search goes on
+ * right behind its directory, not behind the end that it claims.
+ */
 static void index_blocks(struct stream *stream, uint64_t offset)
 {
 	uint64_t resume = offset; /* after damage: the block before may claim more than it has */
@@ -209,6 +225,10 @@ void stream_index_follow(struct stream *stream)
 	}
 }
 
+/*
+ * The last block may be half written, so bytes without a whole block are damage only when more
+ * follow than any block has.
+ */
 void stream_index_grow(struct stream *stream, uint64_t size)
 {
 	stream->size = size;
@@ -284,6 +304,10 @@ static int read_header(struct stream *stream, uint64_t *first)
 	return 0;
 }
 
+/*
+ * Importers come first: each looks at the first bytes, and replaces the file by a stream in memory
+ * if it is of its format.
+ */
 int stream_index_open(struct stream *stream)
 {
 	uint64_t first;

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Turns what the user named into paths of streams, before a session opens any. A directory may hold
+ * streams and, beside them, files that were made of them. So only the first kind of file counts of
+ * which it has any: streams, then XLA's traces, then JSON, then databases.
+ */
 #include "report/stream/dumpdir.h"
 
 #include <dirent.h>

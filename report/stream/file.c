@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Keeps the number of open files below the limit, for jobs with hundreds of streams. reader.c and
+ * block_index.c read through it. Open files form a list by their last read; beyond the limit the
+ * oldest one without a reader is closed. It is opened again by name, and must then have the same
+ * device and inode: a file that took the name has other data.
+ *
+ *   newest <-> ... <-> oldest       closed files are in no list; fd is -1
+ */
 #include "report/stream/file.h"
 
 #include <errno.h>
@@ -139,7 +147,10 @@ void stream_file_close(struct stream *stream)
 	stream->file = NULL;
 }
 
-/* Returns its descriptor, which stays open until release, or -errno. */
+/*
+ * Returns its descriptor, which stays open until release, or -errno. Every read moves the file to
+ * the front of the list.
+ */
 static int acquire(struct stream_file *file, const char *path)
 {
 	int rc = 0;

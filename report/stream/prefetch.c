@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Decodes ahead on threads. stream.c owns one for all streams; scan.c and op_load.c announce what
+ * they will load. Requests are numbered, and request k uses slot k modulo the number of slots, so
+ * that batches come out in order without a queue. The caller waits only for its next slot, and
+ * decodes later ones itself meanwhile.
+ *
+ *   slots      FREE -> WORKING (a thread decodes) -> READY -> IN_USE (the caller's batch) -> FREE
+ *   requests   next_load: the caller's next      next_start: the next that anybody decodes
+ *
+ * A load that was not announced, or comes out of turn, is decoded at once by a reader of its own.
+ */
 #include "report/stream/prefetch.h"
 
 #include <pthread.h>
@@ -148,6 +159,7 @@ static void forget(struct prefetch *prefetch)
 	}
 }
 
+/* Without threads there is nothing to announce to, so requests are not even copied. */
 void prefetch_expect(
 	struct prefetch *prefetch, const struct stream_request *requests, size_t nr_requests)
 {
@@ -242,6 +254,7 @@ static void let_go(struct prefetch *prefetch)
 	}
 }
 
+/* A batch stays valid until the next call, which frees its slot. */
 uint32_t prefetch_load(
 	struct prefetch *prefetch, const struct stream_request *request, struct batch *batch)
 {

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Loads wanted columns of one block: reads the directory, fetches the frames of these columns, and
+ * decodes each once. prefetch.c has one for each slot. Columns of a stream are found by name
+ * (schema), so entries of a block and our columns have different numbers: `place` here is the index
+ * of an entry in the block's directory.
+ *
+ *   our column c --column_of--> the stream's column --find_entry--> place in the directory
+ */
 #include "report/stream/reader.h"
 
 #include <errno.h>
@@ -57,7 +65,7 @@ void reader_destroy(struct reader *reader)
 	free(reader);
 }
 
-/* Of a failed read: the file may have become shorter. */
+/* The status of a failed read: the file may have become shorter. */
 static enum decode_status status_of(int rc)
 {
 	return rc == -ENODATA ? DECODE_SHORT : DECODE_UNREADABLE;
@@ -144,7 +152,7 @@ static enum decode_status fetch(struct reader *reader, int place, const char **f
 	return status;
 }
 
-/* Reads columns at once if most bytes between the first and the last are wanted. */
+/* Reads columns at once if at least half of the bytes between the first and the last are wanted. */
 static void fetch_together(struct reader *reader, const struct stream_table *table, uint32_t mask)
 {
 	uint64_t from = UINT64_MAX, to = 0, nr_wanted = 0;
@@ -205,6 +213,7 @@ static const uint64_t *zeros(struct reader *reader)
 	return reader->zeros;
 }
 
+/* A column of zeros, of which many tables have some, costs nothing: all share one array. */
 static enum decode_status decode_entry_now(struct reader *reader, int place, bool small)
 {
 	const struct gprof_column_entry *entry = &reader->entries[place];
@@ -285,6 +294,10 @@ static bool load_column(struct reader *reader, const struct stream_table *table,
 	return true;
 }
 
+/*
+ * Rows of rings are in memory already. A block whose header cannot be read is bad in all
+ * columns.
+ */
 uint32_t reader_load(struct reader *reader, const struct stream *stream, size_t block,
 	uint32_t mask, uint32_t small_mask, struct batch *batch)
 {

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Turns rows of rings into batches, as if the recorder had written them: rings.c hands it each row
+ * that a killed process left. It does what the recorder's drain does: raw clock to ticks, end to
+ * duration, 32-bit IDs to 64 bits, inline texts to rows of table string. Batches live in memory of
+ * their own and are appended to the stream as blocks without an offset in the file.
+ */
 #include "report/stream/ring_rows.h"
 
 #include <stdlib.h>
@@ -180,7 +186,10 @@ static uint64_t to_correlation(struct ring_rows *rows, uint64_t value)
 	return id;
 }
 
-/* Converts a row into numbers by our columns. */
+/*
+ * Converts a row into numbers by our columns. The stream's schema says where each column lies in a
+ * row; a version of the recorder with further columns needs no other code.
+ */
 static void read_values(struct ring_rows *rows, const struct stream_table *table, const char *row,
 	uint32_t text_bytes, uint64_t *values)
 {
@@ -286,6 +295,7 @@ static void add_launch(struct ring_rows *rows, const uint64_t *launch)
 	add_row(rows, GPROF_TABLE_api_launch, values);
 }
 
+/* A row is checked before any of it is used: its size, its table, and that its text lies in it. */
 uint32_t ring_rows_add(struct ring_rows *rows, const char *bytes, uint32_t left_bytes)
 {
 	uint64_t values[SCHEMA_COLUMNS] = {0};

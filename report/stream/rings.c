@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Recovers what a killed process had recorded but not written. model.c calls it for streams that
+ * are still named .part. A ring file consists of chunks, each owned by a thread. A checkpoint in
+ * the stream says up to which chunk and offset each thread's rows are in blocks, so rows behind it
+ * come from the rings. Blocks after the last checkpoint repeat such rows, and are left out.
+ *
+ *   blocks    | ... | checkpoint | block | block |      dropped if the rings have their rows
+ *   ring      thread 1: [chunk 7: written|rows ][chunk 8: rows ]
+ *                                        ^ position in the checkpoint
+ */
 #include "report/stream/rings.h"
 
 #include <errno.h>
@@ -17,7 +27,7 @@
 /* No GPROF_BUFFER_MB makes a larger file, so it is not read into memory. */
 #define MOST_CHUNK_BYTES (64u * 1024u * 1024u)
 
-/* Where rings lie that are not beside their stream. */
+/* The folder of rings that are not beside their stream. */
 #define SHARED "/dev/shm/"
 
 /* A chunk owned by a thread; read in order. */
@@ -28,7 +38,7 @@ struct chunk_place {
 	uint32_t committed;
 };
 
-/* How far the stream holds the rows of a thread. */
+/* The position up to which the stream holds the rows of a thread. */
 struct position {
 	uint32_t thread;
 	uint32_t chunk_seq;
@@ -56,6 +66,10 @@ static int read_at(int fd, uint64_t offset, void *bytes, size_t nr_bytes)
 	return n == (ssize_t)nr_bytes ? 0 : -EIO;
 }
 
+/*
+ * The ID in both headers says that the rings belong to this stream: names alone may be used
+ * again.
+ */
 static int open_file(struct ring_file *file, const struct stream *stream, const char *path)
 {
 	struct gprof_rings_header *header = &file->header;
@@ -91,6 +105,10 @@ static int compare_chunks(const void *a, const void *b)
 	return (x->chunk_seq > y->chunk_seq) - (x->chunk_seq < y->chunk_seq);
 }
 
+/*
+ * Chunks that no thread owns are free. `committed` is of a process that was killed, so it is
+ * capped.
+ */
 static void find_chunks(struct ring_file *file, struct stream *stream)
 {
 	const uint32_t chunk_bytes = file->header.chunk_bytes;
@@ -137,7 +155,10 @@ static void read_positions(struct ring_file *file, const struct batch *batch)
 	}
 }
 
-/* Finds the last good checkpoint. Returns how many blocks end with it, 0 if there is none. */
+/*
+ * Finds the last good checkpoint. Returns the number of blocks up to it, itself included, 0 if
+ * there is none.
+ */
 static size_t read_checkpoint(struct ring_file *file, struct stream *stream)
 {
 	for (size_t i = stream->nr_blocks; i-- > 0;) {
@@ -216,6 +237,7 @@ static void read_chunk(struct ring_file *file, const struct chunk_place *chunk, 
 	}
 }
 
+/* Without a position the stream has nothing of that thread yet. */
 static void read_chunks(struct ring_file *file, struct stream *stream)
 {
 	struct ring_rows *rows = ring_rows_create(stream, file->newest_correlation);
@@ -242,6 +264,10 @@ static void read_chunks(struct ring_file *file, struct stream *stream)
 	ring_rows_finish(rows);
 }
 
+/*
+ * The order matters: the checkpoint is searched before the rows of rings become blocks of the
+ * stream.
+ */
 int rings_attach(struct stream *stream, const char *path)
 {
 	struct ring_file file = {.fd = -1};
@@ -351,7 +377,7 @@ static int copy_to(struct ring_file *file, const char *path)
 	return rc;
 }
 
-/* What a recorder that was killed while it copied the same rings has left. */
+/* Removes what a recorder has left that was killed while it copied the same rings. */
 static void remove_half(const char *path)
 {
 	struct buf half = {0};

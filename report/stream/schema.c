@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The tables and columns that this reader knows, as data: expanded from the lists of format.h, so
+ * that no name stands twice. stream.c maps the tables of a stream to these by name when it opens
+ * it, which lets older and newer streams have other numbers, and names of version 1.x have a new
+ * one here.
+ */
 #include "report/stream/types.h"
 #include "report/util/text.h"
 

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Opens streams: the index of blocks, the shared file, the schema. read_schema() maps the tables
+ * and columns that the stream describes to those that this reader knows; whatever it does not know
+ * keeps its name and is skipped. A stream without a schema, as after damage, gets the one of
+ * version 1.0. All streams share one prefetcher.
+ */
 #include "report/stream/stream.h"
 
 #include <stdio.h>
@@ -111,6 +117,10 @@ static void set_known(struct stream_table *table, unsigned int known)
 	}
 }
 
+/*
+ * Columns of a table come in their order, so one that is not the next is a repetition. Names that
+ * we know are not copied: stream_close() frees only those with known < 0.
+ */
 static void add_column(struct stream *stream, const struct batch *batch, uint32_t i)
 {
 	const struct decode_text *table_name = &batch->text[COL_schema_table_name][i];
@@ -271,6 +281,7 @@ int stream_open_part(struct stream **stream, const struct stream *first, size_t 
 	return open_part(stream, first->path, first, part);
 }
 
+/* Threads may still decode blocks of it, so its requests are dropped first. */
 void stream_close(struct stream *stream)
 {
 	if (!stream) {
