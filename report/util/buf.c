@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory and output buffers of the reporter. All of report/ allocates through these functions, so
+ * no caller handles a lack of memory: there is nothing useful to do then but say so and exit. A
+ * buffer either grows or, with `flush`, empties itself when it is full; a piece larger than the
+ * buffer makes it grow as well.
+ */
 #include "report/util/buf.h"
 
 #include <stdarg.h>
@@ -81,6 +87,7 @@ void buf_flush_if_large(struct buf *buf)
 	}
 }
 
+/* Flushing may be enough; if not, the buffer grows to the larger of twice its size and the need. */
 void buf_reserve(struct buf *buf, size_t nr_bytes)
 {
 	size_t capacity = buf->capacity ? buf->capacity * 2 : 4096;

@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Counts how long at least one of many intervals ran, while they arrive. Views of devices and steps
+ * feed it from blocks; each block's header says what can no longer come. Waiting intervals are
+ * sorted only when some can be counted: new ones as runs, merged into those that are sorted
+ * already. The union is then one walk: each interval adds what lies behind `until`.
+ *
+ *   intervals   [------]       [----]
+ *                   [-----]      [--]
+ *   counted     |======|==|    |====|         until ----> grows
+ */
 #include "report/util/busy.h"
 
 #include <stdlib.h>
@@ -50,7 +60,7 @@ void busy_add(struct busy *busy, uint64_t begin, uint64_t end)
 	busy->last = end > busy->last ? end : busy->last;
 }
 
-/* How many intervals of a sorted run begin at or before `begin`. */
+/* Counts the intervals of a sorted run that begin at or before `begin`. */
 static size_t count_up_to(const struct interval *a, size_t nr, uint64_t begin)
 {
 	size_t low = 0, high = nr;
@@ -67,7 +77,10 @@ static size_t count_up_to(const struct interval *a, size_t nr, uint64_t begin)
 	return low;
 }
 
-/* Merges two neighbouring sorted runs in place. It costs nothing if they are in order already. */
+/*
+ * Merges two neighbouring sorted runs in place. It costs nothing if they are in order already, and
+ * copies only the end of the first run that overlaps the second.
+ */
 static void merge(struct busy *busy, struct interval *a, size_t nr_a, size_t nr_b)
 {
 	struct interval *b = a + nr_a, *scratch;
@@ -186,6 +199,10 @@ static void count_run(
 	drop_first(busy, i);
 }
 
+/*
+ * The parts are merged by begin as they are counted, so that each sum sees all of its intervals in
+ * order: sums[k] has the parts 0 to k.
+ */
 void busy_advance_all(struct busy *parts, size_t nr_parts, uint64_t time, struct busy_sum *sums)
 {
 	uint64_t others;

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Converts times between clocks by readings of both. model.c adds the anchors of a stream; all
+ * times of the report pass through clock_map_time(). Between two points it is a line. A reading has
+ * an error of some hundred ns, so points that are close together must not make a slope: a wrong
+ * slope would change durations.
+ */
 #include "report/util/clock_map.h"
 
 #include <stdbool.h>
@@ -53,6 +59,7 @@ static bool is_too_near(const struct clock_point *a, const struct clock_point *b
 	       slope_of(a, b) == ONE;
 }
 
+/* A map must rise: a clock that went back is counted, and the point is left out. */
 static void drop_unordered(struct clock_map *map)
 {
 	size_t nr_kept = 0;
@@ -71,6 +78,10 @@ static void drop_unordered(struct clock_map *map)
 	map->nr_points = nr_kept;
 }
 
+/*
+ * Times before the first point and behind the last one go on by a slope over a longer time, if
+ * there are points for it.
+ */
 void clock_map_finish(struct clock_map *map)
 {
 	struct clock_point *points = map->points;

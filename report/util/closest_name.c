@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds the name that the user probably meant, for messages about unknown commands, options, views
+ * and columns: the one with the smallest edit distance, if that is small enough.
+ */
 #include "report/util/closest_name.h"
 
 #include <ctype.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Holds the text of the last error. Functions return a code and leave the words here, so that
+ * whoever prints them can put the file in front.
+ */
 #include "report/util/err.h"
 
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The text of the current error. The function that fails sets it; its callers put the place in
- * front. Only main.c and cmd_*.c print it. There is one error at a time, and it belongs to one
- * thread.
+ * The text of the current error. The function that fails sets it; its callers put the path or the
+ * position in front. Only main.c and cmd_*.c print it. There is one error at a time, and it belongs
+ * to one thread.
  */
 #ifndef REPORT_UTIL_ERR_H
 #define REPORT_UTIL_ERR_H

@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sorts more records than memory should hold: tables with a row per event, Chrome timelines and
+ * tracks. Records fill a run; a full run is sorted and written to a file; at the end a heap merges
+ * all runs, each through a window of its own. There are two ways to get records out:
+ *
+ *   external_sort_at()         all are added, then read by index: merges from the heap
+ *   external_sort_hand_out()   records leave while others are added, once no earlier one can come;
+ *                              what is due is sorted in memory and merged with the runs of the file
+ *
+ * So a caller whose records come nearly in order never needs the file.
+ */
 #include "report/util/external_sort.h"
 
 #include <stdbool.h>
@@ -209,7 +220,7 @@ static void sift_down(struct external_sort *sorter, size_t at)
 	}
 }
 
-/* A run from the file begins to take part. */
+/* Adds a run of the file to the heap. */
 static void add_to_heap(struct external_sort *sorter, size_t run)
 {
 	size_t at = sorter->nr_heap++, up;
@@ -384,7 +395,7 @@ static void take_from_runs(struct external_sort *sorter, const char *before, boo
 	}
 }
 
-/* How far ahead records are fetched: they lie far apart. */
+/* So many records ahead are fetched into the cache: they lie far apart. */
 #define AHEAD 8u
 
 static void take_due(struct external_sort *sorter, const struct due *sorted, size_t nr, bool is_all)
@@ -401,7 +412,7 @@ static void take_due(struct external_sort *sorter, const struct due *sorted, siz
 	take_from_runs(sorter, NULL, is_all);
 }
 
-/* What is not due yet moves to the front. */
+/* Moves the records that are not due yet to the front. */
 static void keep_others(struct external_sort *sorter, const struct due *others, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -411,6 +422,10 @@ static void keep_others(struct external_sort *sorter, const struct due *others, 
 	sorter->nr = nr;
 }
 
+/*
+ * Splits the records into those that are due and the others, without moving any; only the others
+ * move, and only once.
+ */
 static void hand_out(struct external_sort *sorter, bool is_all)
 {
 	struct due *due = mem_resize(NULL, 3 * sorter->nr + 1, sizeof(*due));
@@ -473,6 +488,7 @@ void *external_sort_add(struct external_sort *sorter)
 
 /* ---- the end ---- */
 
+/* With hand_out nothing is left to read: all that remains goes out now. */
 void external_sort_finish(struct external_sort *sorter)
 {
 	if (sorter->take) {

@@ -51,13 +51,13 @@ void *external_sort_add(struct external_sort *sorter);
 /* Sorts the records. Add none afterwards. */
 void external_sort_finish(struct external_sort *sorter);
 
-/* How many records were added, and how many of them are kept. */
+/* The number of records that were added, and of those that are kept. */
 size_t external_sort_nr_added(const struct external_sort *sorter);
 size_t external_sort_nr(const struct external_sort *sorter);
 
 /*
- * The record at a place below external_sort_nr, after external_sort_finish. Valid until the next
- * call. Rising places are cheap; a lower place starts again at the first record.
+ * The record at an index below external_sort_nr, after external_sort_finish. Valid until the next
+ * call. Rising indices are cheap; a lower one starts again at the first record.
  */
 const void *external_sort_at(struct external_sort *sorter, size_t place);
 

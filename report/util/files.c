@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Opens, writes and replaces files for the rest of report/. Reading and writing go on after signals
+ * and short counts. Temporary files lose their name at once, so nothing remains if the reporter is
+ * killed.
+ */
 #include "report/util/files.h"
 
 #include <errno.h>
@@ -112,6 +117,7 @@ static int fill(int fd, const char *bytes, size_t nr_bytes)
 	return fchmod(fd, 0644) ? -errno : 0;
 }
 
+/* Writes beside the target and renames: both are on one file system, and rename() is atomic. */
 int replace_file(const char *path, const char *bytes, size_t nr_bytes)
 {
 	char *made = NULL;

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes one gzip member with several threads, for timelines and flame graphs. The caller fills
+ * pieces; threads pack each by itself, with the last 32 KB of the piece before as dictionary, so
+ * that compression hardly suffers. Each piece ends at a whole byte (sync flush), so packed pieces
+ * follow each other in the file. Checksums of the pieces combine to that of the file.
+ *
+ *   pieces   FREE (being filled) -> FULL -> WORKING -> PACKED -> written in order -> FREE
+ */
 #include "report/util/gzip_out.h"
 
 #include <errno.h>
@@ -85,7 +93,10 @@ static int write_bytes(struct gzip_out *out, const void *bytes, size_t nr_bytes)
 	return fwrite(bytes, 1, nr_bytes, out->file) == nr_bytes ? 0 : errno ? -errno : -EIO;
 }
 
-/* Writes the packed pieces in order. The caller holds the lock, which is released during writes. */
+/*
+ * Writes the packed pieces in order. The caller holds the lock, which is released during writes.
+ * is_writing keeps others from writing the next piece meanwhile.
+ */
 static void write_packed(struct gzip_out *out)
 {
 	struct piece *piece = &out->pieces[out->next_write % out->nr_pieces];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Binary heaps in arrays, the largest key on top. Items have any size and a key of 64 bits at any
- * place; both are constants of the caller's, so that the compiler makes plain copies of them.
+ * offset; both are constants of the caller's, so that the compiler makes plain copies of them.
  */
 #ifndef REPORT_UTIL_HEAP_H
 #define REPORT_UTIL_HEAP_H
@@ -31,7 +31,7 @@ static inline void heap_push(void *heap, size_t nr, size_t bytes, size_t key, co
 	memcpy(items + at * bytes, item, bytes);
 }
 
-/* Removes the top of a heap, of which so many items are left; `last` was at that place. */
+/* Removes the top of a heap, of which so many items are left; `last` was the one behind these. */
 static inline void heap_drop(void *heap, size_t nr_left, size_t bytes, size_t key, const void *last)
 {
 	char *items = heap;

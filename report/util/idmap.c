@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Maps IDs of a stream to elements, for all dictionaries of model.c and for many views. IDs count
+ * from 1 in most streams, so an array by ID answers with one load. A damaged stream may have any
+ * ID: the array may be only so much longer than the number of elements, and IDs beyond go into a
+ * hash.
+ *
+ *   id -> near[id] = index + 1 -> elements[index]         elements in the order of arrival
+ *   id -> far (hash)      index -> elements[index]
+ */
 #include "report/util/idmap.h"
 
 #include <stdlib.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A set of correlation IDs, for selections and joins: millions of calls take a bit each. The common
+ * case, a page that exists, is inline in the header; this adds pages and grows the table.
+ */
 #include "report/util/idset.h"
 
 #include <stdlib.h>

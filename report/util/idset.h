@@ -57,7 +57,7 @@ static inline int idset_has(const struct idset *set, uint64_t id)
 	return page && (page[id % IDSET_PAGE_BITS / 64] >> (id % 64) & 1u);
 }
 
-/* How many ids of `set` are not in `other`. */
+/* Returns how many IDs of `set` are not in `other`. */
 uint64_t idset_count_missing(const struct idset *set, const struct idset *other);
 
 #endif

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A queue of intervals by falling ends, for the budget's backward sweep. Intervals in order pass
+ * through arrays: they are added to `back`, go through a file if there are too many, and are taken
+ * from `front`. Those out of order wait in a heap, and taking compares the two tops.
+ *
+ *   push --> back --> file --> front --> pop
+ *   push --> strays (heap, out of order) --> pop
+ */
 #include "report/util/interval_queue.h"
 
 #include <stdlib.h>
@@ -113,6 +121,10 @@ static void make_room(struct interval_queue *queue)
 	}
 }
 
+/*
+ * An interval that ends later than the last one is out of order, unless nothing in order waits:
+ * then it may start a new order.
+ */
 void interval_queue_push_any(struct interval_queue *queue, uint64_t begin, uint64_t end)
 {
 	struct interval *last = queue->back_nr ? &queue->back[queue->back_nr - 1] : NULL;
@@ -151,7 +163,10 @@ static void read_front(struct interval_queue *queue)
 	}
 }
 
-/* The first interval in order; NULL if there is none. */
+/*
+ * The first interval in order; NULL if there is none. With nothing in the file, `back` becomes
+ * `front`, and the emptied array is filled next.
+ */
 static const struct interval *find_front(struct interval_queue *queue)
 {
 	struct interval *emptied = queue->front;

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sets of intervals, for the selection of steps, phases and pipelines. Operations expect merged
+ * sets: sorted, without overlap. Adding keeps a set merged if intervals come in order, which is the
+ * common case; else intervals_merge() sorts, with a merge sort of runs that rise or fall already.
+ */
 #include "report/util/intervals.h"
 
 #include <stdlib.h>
@@ -76,6 +81,10 @@ static void halve(struct interval_sort *sort, const struct interval *from, struc
 	sort->nr_runs = nr;
 }
 
+/*
+ * Each round merges pairs of runs from one array to the other; runs[] has their begins and, as
+ * last, the end.
+ */
 void interval_sort_run(struct interval_sort *sort, struct interval *items, size_t nr_items)
 {
 	struct interval *from = items, *to;
@@ -198,6 +207,7 @@ void intervals_clip(
 	}
 }
 
+/* Both sets are walked together; whichever interval ends first can meet nothing further. */
 void intervals_intersect(
 	const struct intervals *a, const struct intervals *b, struct intervals *out)
 {

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A sort for arrays that are nearly in order, forwards or backwards, such as events of the walk. It
+ * merges pointers instead of items, and moves each item once at the end. With one run, as when the
+ * array is sorted already, it only compares neighbours.
+ */
 #include "report/util/natural_sort.h"
 
 #include <stdbool.h>
@@ -10,7 +15,7 @@
 struct sort {
 	size_t size;
 	int (*compare)(const void *, const void *);
-	size_t *ends; /* of each run: places */
+	size_t *ends; /* of each run: indices */
 	size_t nr_runs, capacity;
 };
 
@@ -32,7 +37,7 @@ static void reverse(char *items, size_t nr, size_t size)
 	}
 }
 
-/* Where the run ends that begins at `first`; one that falls is turned round. */
+/* Returns the end of the run that begins at `first`; turns one that falls round. */
 static size_t end_of_run(const struct sort *sort, char *items, size_t first, size_t nr)
 {
 	const size_t size = sort->size;
@@ -133,7 +138,7 @@ void natural_sort(void *items, size_t nr, size_t size, int (*compare)(const void
 	struct sort sort = {.size = size, .compare = compare};
 
 	find_runs(&sort, items, nr);
-	/* What follows a long run is sorted first, so that merging moves that run only once. */
+	/* Sorts what follows a long run first, so that merging moves that run only once. */
 	if (sort.nr_runs > 2 && sort.ends[0] >= nr / 2) {
 		natural_sort((char *)items + sort.ends[0] * size, nr - sort.ends[0], size, compare);
 		sort.ends[1] = nr;

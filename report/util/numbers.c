@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Lists of numbers in options, such as --steps 3,5-7 and --rank 0-3, and the way back for
+ * messages: numbers that exist become a short list of spans.
+ */
 #include "report/util/numbers.h"
 
 #include <errno.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The bytes of summary files and of the page's data: numbers in as few bytes as they need. Reading
+ * may meet a damaged or hostile file, so a failure marks the input bad and makes it empty: the
+ * caller goes on with zeros and asks once at the end.
+ */
 #include "report/util/pack.h"
 
 void pack_uint(struct buf *out, uint64_t value)
@@ -37,6 +42,7 @@ static uint64_t fail(struct unpack *from)
 	return 0;
 }
 
+/* Refuses bits beyond the 64th, so that each number has one meaning. */
 uint64_t unpack_uint(struct unpack *from)
 {
 	uint64_t value = 0;

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Shows on a terminal how far a pass is. scan.c, op_load.c and the importers count rows; the clock
+ * is read at each count, but the line is written at most five times a second. With workers, each
+ * process counts in memory that all share, and the first one shows the sum.
+ */
 #include "report/util/progress.h"
 
 #include <stdatomic.h>
@@ -19,7 +24,7 @@ static struct progress_state {
 	bool is_shown;
 } progress;
 
-/* How much of a pass is done, in parts of it. */
+/* The whole of a pass, in the unit in which processes count what they have done of it. */
 #define PASS 65536u
 
 /* One line for several processes. */

@@ -14,7 +14,7 @@
 #define ARROW_CHARS 4u
 #define MANY	    " <- ... <- "
 #define MANY_CHARS  11u
-/* What called the own code's callee has at least so much room. */
+/* The function at the inner end has at least so much room. */
 #define LEAST_INNER 8u
 
 struct frame {
@@ -22,7 +22,7 @@ struct frame {
 	size_t nr;
 };
 
-/* The frame at that place, up to the next arrow; false behind the last one. */
+/* The frame at that position, up to the next arrow; false behind the last one. */
 static bool next_frame(const char **at, const char *end, struct frame *frame)
 {
 	const char *arrow;

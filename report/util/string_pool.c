@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Interns texts for the whole report: equal texts of all streams are one number, so views group and
+ * compare by number. Names are demangled when they are first shown, since many never are; the
+ * result stays with the name. A hostile name may grow without bound when it is demangled, so the
+ * output is cut off by longjmp() and the raw name shown.
+ */
 #include "report/util/string_pool.h"
 
 #include <libiberty/demangle.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes texts of the target safely to terminals, CSV, JSON and Markdown. Printers and messages go
+ * through it. Each format has its own danger: escape sequences, formulas, quotes, marks. All share
+ * text_next(), which decodes one character and finds broken bytes, so that no format decides by
+ * itself what UTF-8 is.
+ */
 #include "report/util/text.h"
 
 #include <ctype.h>
@@ -17,6 +23,10 @@ static bool is_tail(const char *at, const char *end)
 	return at < end && ((unsigned char)*at & 0xc0) == 0x80;
 }
 
+/*
+ * Refuses overlong forms, surrogates and code points beyond Unicode: a filter might not know
+ * them.
+ */
 int32_t text_next(const char **at, const char *end)
 {
 	const unsigned char first = (unsigned char)**at;
@@ -80,7 +90,7 @@ unsigned int text_width(int32_t c)
 	return 1;
 }
 
-/* How many columns the escaped character takes. */
+/* The columns that the escaped character takes. */
 static size_t shown_width(int32_t code)
 {
 	if (code < 0 || (text_is_hostile(code) && code < 0x100)) {
@@ -105,6 +115,10 @@ static void add_character(struct buf *out, const char *at, size_t nr_bytes, int3
 	}
 }
 
+/*
+ * `cut` is the last position from which "..." still fits. It counts only if the whole does not
+ * fit.
+ */
 size_t text_add_shown(struct buf *out, const char *bytes, size_t nr_bytes, size_t max_width)
 {
 	const char *end = end_of(bytes, nr_bytes);
@@ -209,6 +223,10 @@ void text_wrap(struct buf *out, const char *text, const char *indent, size_t wid
 	buf_text(out, used ? "\n" : "");
 }
 
+/*
+ * The head gets the odd column. The tail starts where the rest is narrow enough, which is found by
+ * taking characters away from its front.
+ */
 size_t text_add_cut(struct buf *out, const char *bytes, size_t nr_bytes, size_t max_width)
 {
 	size_t width = text_shown_width(bytes, nr_bytes), used = 0;
@@ -300,6 +318,10 @@ static bool begins_formula(int32_t code)
 	       code == 0xff20;
 }
 
+/*
+ * Spreadsheets run a cell that begins like a formula, also in quotes: an apostrophe makes it
+ * text.
+ */
 void text_add_csv(struct buf *out, const char *bytes, size_t nr_bytes)
 {
 	const char *end = end_of(bytes, nr_bytes), *first = bytes;

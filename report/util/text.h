@@ -31,7 +31,7 @@ bool text_is_utf8(const char *bytes, size_t nr_bytes);
  */
 bool text_is_hostile(int32_t code_point);
 
-/* How many terminal columns the character takes: 0, 1 or 2. */
+/* The terminal columns that the character takes: 0, 1 or 2. */
 unsigned int text_width(int32_t code_point);
 
 /*
@@ -41,7 +41,7 @@ unsigned int text_width(int32_t code_point);
  */
 size_t text_add_shown(struct buf *out, const char *bytes, size_t nr_bytes, size_t max_width);
 
-/* How many columns text_add_shown would use for all of it. */
+/* The columns that text_add_shown would use for all of it. */
 size_t text_shown_width(const char *bytes, size_t nr_bytes);
 
 /*

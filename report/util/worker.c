@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Runs a part of the work in a forked process, for the page's parts: the code of views is for one
+ * thread, and a fork has all data that is loaded. The result comes back by a temporary file, not a
+ * pipe, so that the worker never waits for its reader.
+ */
 #include "report/util/worker.h"
 
 #include <errno.h>
@@ -42,6 +47,7 @@ static void work(int fd, bool (*run)(void *context, struct buf *out), void *cont
 	_exit(is_good ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
+/* Output that is still in buffers of stdio would be written twice, hence the fflush(). */
 bool worker_start(struct worker *worker, bool (*run)(void *context, struct buf *out), void *context)
 {
 	unsigned int number = progress_add_worker();
