@@ -20,7 +20,7 @@
 #define CAPTURE	      "GPROF_CAPTURE"
 #define CAPTURE_VALUE "cudaprofiler"
 
-/* Memory of the caller; NULL: there is no home. */
+/* Returns memory of the caller, or NULL if no variable names a folder. */
 static char *kernel_folder(void)
 {
 	static const struct {
@@ -41,7 +41,7 @@ static char *kernel_folder(void)
 	return NULL;
 }
 
-/* With those above it. Returns 0 or -errno. */
+/* Makes the folder and those above it. Returns 0 or -errno. */
 static int make_folders(char *path)
 {
 	for (char *at = path + 1; *at; at++) {

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where libgprof.so is, and the value of LD_PRELOAD that loads it. main.c asks for both before it
+ * runs, installs or prints anything; run.c asks for the folder of this program in order to find
+ * gprof-report in it.
+ *
+ * A package may be unpacked anywhere, so that no path is compiled in: the library is looked for
+ * around /proc/self/exe.
+ */
 #include "report/launch/library.h"
 
 #include <errno.h>
@@ -27,7 +35,10 @@ char *library_program_folder(void)
 
 char *library_find(void)
 {
-	/* In the order of trust: a build folder, then as `make install` and packages have it. */
+	/*
+	 * The most trusted comes first: a build folder, then the folders of `make install` and of
+	 * packages.
+	 */
 	static const char *const places[] = {
 		"/" LIBRARY, "/../lib/" LIBRARY, "/../lib/*/" LIBRARY, "/../lib64/" LIBRARY, NULL};
 	char *folder = library_program_folder(), *found = NULL;
@@ -79,6 +90,12 @@ static char *find_entry(const char *list)
 	return NULL;
 }
 
+/*
+ * Two copies of the library in a process would record everything twice. An entry without a slash is
+ * left as it is: the loader searches for it, so that the file that it means is unknown here. The
+ * program's own libraries stay before this one, because the order of LD_PRELOAD is the order in
+ * which their functions win.
+ */
 char *library_preload(const char *library)
 {
 	const char *present = getenv("LD_PRELOAD");

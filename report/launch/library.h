@@ -9,14 +9,16 @@
  */
 char *library_find(void);
 
-/* The folder of this program, without a slash at its end. Returns memory of the caller, NULL if
- * /proc does not tell. */
+/*
+ * The folder of this program, without a slash at its end. Returns memory of the caller, or NULL if
+ * /proc does not know the path of the program.
+ */
 char *library_program_folder(void);
 
 /*
- * What LD_PRELOAD must be: its present value with the library at its end, or the value alone if it
- * has the library. Returns memory of the caller, or NULL with err_text if the loader could not read
- * it.
+ * Makes the value of LD_PRELOAD: the present one with the library at its end, or the present one
+ * alone if it has the library. Returns memory of the caller, or NULL with err_text if the loader
+ * could not read it.
  */
 char *library_preload(const char *library);
 

@@ -24,13 +24,14 @@ enum form { FORM_SHELL, FORM_DOCKER, FORM_KUBERNETES, FORM_NONE };
 static const char *const forms[] = {"sh", "docker", "kubernetes", NULL};
 
 struct launch {
-	const char *values[MOST_VARIABLES]; /* of variables_all(), NULL where no option set it */
+	const char *values[MOST_VARIABLES]; /* by index in variables_all(), NULL where no option set
+					       it */
 	char *library;
 	char *preload; /* of LD_PRELOAD */
 	enum form form;
 	bool is_kernel;	 /* only to be installed */
 	bool has_report; /* at the end */
-	bool is_over;	 /* the options asked for help or the version */
+	bool is_over;	 /* --help or --version was given and answered */
 };
 
 /* ---- help ---- */
@@ -118,7 +119,7 @@ static int set_variable(struct launch *launch, int place, const char *value)
 	return 0;
 }
 
-/* The place of a variable by its option. */
+/* Finds the index of a variable by its option, which must be one. */
 static int find_variable(const char *option)
 {
 	const struct variable *variables = variables_all();
@@ -179,7 +180,11 @@ static int take_option(struct launch *launch, int option)
 	}
 }
 
-/* Returns 0 or an exit status; optind is the program's place. */
+/*
+ * Returns 0 or an exit status; optind is then the index of the program. "+" makes getopt_long stop
+ * there: the program's own options are not ours. `first` is the word that is read, for a message
+ * about it.
+ */
 static int take_options(struct launch *launch, int argc, char **argv)
 {
 	int option, first = 1, status = 0;
@@ -204,7 +209,7 @@ static const char *value_of(const struct launch *launch, const char *option)
 	return launch->values[find_variable(option)];
 }
 
-/* In single quotes: 'it'\''s'. */
+/* Adds it in single quotes: 'it'\''s'. */
 static void add_shell_quoted(struct buf *out, const char *value)
 {
 	buf_char(out, '\'');
@@ -248,7 +253,10 @@ static void print_env(const struct launch *launch)
 	buf_fini(&out);
 }
 
-/* The dump directory from the root on: processes that work elsewhere write there, too. */
+/*
+ * Makes the path of the dump directory absolute: processes that change their folder write there,
+ * too.
+ */
 static char *absolute_dir(const struct launch *launch)
 {
 	const char *dir = value_of(launch, "dir");
@@ -267,7 +275,10 @@ static char *absolute_dir(const struct launch *launch)
 	return path;
 }
 
-/* All that the program starts gets it; a launch within a launch is a part of that. */
+/*
+ * Marks everything that the program starts as one run; a launch within a launch is a part of the
+ * outer one.
+ */
 static void set_run(const struct launch *launch)
 {
 	const char *outer = getenv("GPROF_RUN");

@@ -1,4 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Looks at the program before it runs: a library that cannot be preloaded would leave the user with
+ * an empty recording and no reason. main.c calls this before run.c starts the program.
+ *
+ * Only what surely fails is refused. A file that may not be read, or whose headers are damaged, is
+ * left to the kernel, which has the last word. A script runs as its interpreter, thus that one is
+ * checked:
+ *
+ *   train.sh  "#!/usr/bin/env python3"
+ *      \--> /opt/bin/python3  "#!/bin/sh"
+ *              \--> /bin/sh  an ELF file: its machine, loader and rights count
+ */
 #include "report/launch/program.h"
 
 #include <elf.h>
@@ -15,8 +27,8 @@
 #include "report/util/err.h"
 #include "report/util/files.h"
 
-#define MOST_SCRIPTS  5	   /* the kernel follows as many */
-#define HEAD_BYTES    512u /* of a file: the ELF header, or a line of a script */
+#define MOST_SCRIPTS  5	   /* the kernel follows no more */
+#define HEAD_BYTES    512u /* read of a file: an ELF header, or the line of a script */
 #define MOST_SEGMENTS 1024u
 #define LOADER_BYTES  256u
 #define MOST_PATH     4096u
@@ -129,7 +141,7 @@ static const Elf64_Ehdr *elf(const struct head *head)
 
 static const char *machine_name(const struct head *head)
 {
-	switch (elf(head)->e_machine) { /* in the same place of 32 bits */
+	switch (elf(head)->e_machine) { /* files of 32 bits have it at the same offset */
 	case EM_X86_64:
 		return "x86-64";
 	case EM_AARCH64:
@@ -160,7 +172,10 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* The loader of the C library, run as a program, preloads like any. */
+/*
+ * The loader of the C library asks for no loader of its own. Run as a program, it preloads all the
+ * same.
+ */
 static bool is_loader(const char *path)
 {
 	return strncmp(base_name(path), "ld-", 3) == 0 || strncmp(base_name(path), "ld.so", 5) == 0;
@@ -179,6 +194,10 @@ static bool has_more_rights(const char *path)
 		       getxattr(path, "security.capability", NULL, 0) > 0);
 }
 
+/*
+ * A static program has no loader that could preload. The loader of musl would fail to load a
+ * library that needs glibc, and end the program at its start.
+ */
 static int check_elf(const char *path, const struct head *head, const char *library)
 {
 	struct head own = {0};
@@ -247,6 +266,10 @@ static char *interpreter(const struct head *head)
 	}
 }
 
+/*
+ * Checks a file, and behind a script its interpreter. A file that no rule knows passes: the kernel
+ * decides.
+ */
 static int check_file(const char *path, const char *library, int nr_scripts)
 {
 	struct head head = {0};

@@ -10,7 +10,7 @@ enum {
 	LAUNCH_NOT_FOUND = 127,
 };
 
-/* Where execvp finds the name. Returns memory of the caller, NULL if it is nowhere. */
+/* Finds the name as execvp does. Returns memory of the caller, or NULL if it is nowhere. */
 char *program_find(const char *name);
 
 /*

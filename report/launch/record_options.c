@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Joins the variables of config.def with the options that gprof-record itself has, as the array of
+ * getopt_long, as help text and as words for the shell's completion (cmd_completion.c). main.c
+ * takes the options.
+ *
+ * `val` of an option tells both kinds apart: below OPTION_HELP it is the index of a variable, from
+ * there on it is one of the enum.
+ */
 #include "report/launch/record_options.h"
 
 #include <stdlib.h>
@@ -59,6 +67,10 @@ static int add_names(struct option *options, const struct variable *variable, in
 	return nr;
 }
 
+/*
+ * The array has room for two names of each variable; own options take the room of those that have
+ * one name.
+ */
 const struct option *record_options(void)
 {
 	static struct option options[2 * MOST_VARIABLES];
@@ -77,7 +89,7 @@ const struct option *record_options(void)
 
 /* ---- help ---- */
 
-/* Words that | separates, with blanks for a line to break at. */
+/* Adds words that | separates, with blanks around it for a line to break at. */
 static void add_spaced(struct buf *out, const char *words)
 {
 	for (; *words; words++) {
@@ -92,7 +104,10 @@ static void add_variable_help(struct buf *out, const struct variable *variable, 
 	const char *value = variable_value_name(variable);
 	struct buf help = {0};
 
-	/* Of a switch the help begins with the value that it gives. */
+	/*
+	 * The help of a switch begins with the value that it gives, "0 ...", which its option
+	 * leaves out.
+	 */
 	buf_text(&help, value ? variable->help : variable->help + strlen("0 "));
 	if (variable->type == VARIABLE_NUMBER) {
 		buf_printf(&help, " (%s)", variable->allowed);
@@ -136,7 +151,7 @@ void record_options_add_help(struct buf *out, size_t nr_columns)
 
 /* ---- values ---- */
 
-/* Those of the words between | that stand for themselves, unlike FIRST-END. */
+/* Passes on the words between | that stand for themselves, unlike FIRST-END. */
 static void add_words(
 	const char *words, void (*add)(void *context, const char *word), void *context)
 {

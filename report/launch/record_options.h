@@ -9,8 +9,10 @@
 
 #define MOST_VARIABLES 64
 
-/* What getopt_long returns for an option of its own; that of a variable is its place in
- * variables_all(). */
+/*
+ * The values that getopt_long returns for options of gprof-record's own; for an option of a
+ * variable it returns the index in variables_all().
+ */
 enum {
 	OPTION_HELP = 256,
 	OPTION_VERSION,

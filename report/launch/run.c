@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Runs the program, the last step of main.c: in place of this process, or as a child, so that a
+ * report can follow. In both cases the user must not notice the difference: signals reach the
+ * program, its exit status or signal is that of this process, and the report goes to stderr.
+ *
+ * The child's streams are those that appear in the folder while it runs. They may belong to its own
+ * children, too.
+ */
 #include "report/launch/run.h"
 
 #include <dirent.h>
@@ -34,7 +42,10 @@ int run_only(char **argv, const char *preload)
 
 /* ---- the child ---- */
 
-/* Waits for signals one at a time, so that no handler is needed. Returns the status of waitpid. */
+/*
+ * Takes signals one at a time, which are blocked, so that no handler is needed and none is lost
+ * between two waits. Returns the status of waitpid.
+ */
 static int wait_for(pid_t child, const sigset_t *signals)
 {
 	siginfo_t signal;
@@ -55,7 +66,12 @@ static int wait_for(pid_t child, const sigset_t *signals)
 	}
 }
 
-/* Returns the status of waitpid, -1 if there could be no child. */
+/*
+ * Returns the status of waitpid, -1 if there could be no child. Blocks the signals before it forks:
+ * one that comes before the child exists would otherwise end this process and leave the child
+ * alone. The child runs the program with the mask and the action that this process was started
+ * with.
+ */
 static int run_child(char **argv, const char *preload, pid_t *pid)
 {
 	static const int passed[] = {SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
@@ -125,7 +141,11 @@ static void free_streams(struct streams *streams)
 	free(streams->entries);
 }
 
-/* Where a stream's process was ended by a signal, its rings have room to say so. */
+/*
+ * A process that a signal ends at once cannot write why. Its parent knows, and the header of the
+ * rings has room for it: the report then names the signal. An end that the process wrote itself
+ * stays.
+ */
 static void mark_rings(const char *path, int number)
 {
 	const uint32_t end[] = {GPROF_END_SIGNAL, (uint32_t)number};
@@ -143,7 +163,10 @@ static void mark_rings(const char *path, int number)
 	}
 }
 
-/* name: HOST-PID-START.gprof.part */
+/*
+ * The stream's name is HOST-PID-START.gprof.part; only the process that was waited for is known to
+ * have died of the signal. Its rings are in /dev/shm, or beside the stream.
+ */
 static void mark_stream(const char *dir, const char *name, pid_t pid, int number)
 {
 	static const char *const shared = "/dev/shm";
@@ -169,7 +192,10 @@ static void mark_stream(const char *dir, const char *name, pid_t pid, int number
 
 /* ---- the report ---- */
 
-/* The command beside this one, else that of PATH. Memory of the caller. */
+/*
+ * Prefers the command beside this one, which reads the format of this version, to that of PATH.
+ * Returns memory of the caller.
+ */
 static char *find_report(void)
 {
 	char *folder = library_program_folder(), *path = NULL;
@@ -182,7 +208,7 @@ static char *find_report(void)
 	return path ? path : mem_text("gprof-report");
 }
 
-/* On stderr: stdout is the program's. */
+/* The report goes to stderr: stdout is the program's. */
 static void print_headline(char **paths, int nr_paths)
 {
 	static char view[] = "--view", headline[] = "headline";
@@ -207,7 +233,7 @@ static void print_headline(char **paths, int nr_paths)
 	free(argv);
 }
 
-/* The reason, as far as its parent can know. */
+/* Says the reason, as far as a parent can know it. */
 static void say_nothing_recorded(const char *dir, int status)
 {
 	static const char *const used = "CUDA, NVTX, NCCL, PyTorch or Paddle";
@@ -227,6 +253,7 @@ static void say_nothing_recorded(const char *dir, int status)
 	}
 }
 
+/* Only streams that were not there before count: a folder may hold those of earlier runs. */
 static void report_new(const char *dir, const struct streams *before, pid_t pid, int status)
 {
 	struct streams now = list_streams(dir);
@@ -254,7 +281,10 @@ static void report_new(const char *dir, const struct streams *before, pid_t pid,
 	free_streams(&now);
 }
 
-/* Ends as the program did; a core file of this process would tell nothing. */
+/*
+ * Ends as the program did. A core file of this process would say nothing about the program, and
+ * would overwrite that of the program.
+ */
 static int end_like(int status)
 {
 	struct rlimit no_core = {0};

@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Makes the list of the recorder's variables from config.def, which the recorder itself includes,
+ * so that a new variable is an option of gprof-record without a line here. record_options.c makes
+ * the options and the help of the list; main.c and jupyter.c keep the values that were given by
+ * their index in it.
+ *
+ * A value is checked here, before the program runs: the recorder could only note that it uses the
+ * default instead.
+ */
 #include "report/launch/variables.h"
 
 #include <ctype.h>
@@ -7,7 +16,7 @@
 
 #include "collector/step/schedule.h"
 
-/* The recorder keeps no longer ones. */
+/* The recorder keeps no longer texts. */
 #define MOST_TEXT 1023u
 
 static struct variable variables[] = {
@@ -43,6 +52,7 @@ static void name_option(struct variable *variable)
 	buf_fini(&name);
 }
 
+/* Names the options at the first call. */
 const struct variable *variables_all(void)
 {
 	for (struct variable *each = variables; each->name && !*each->option; each++) {

@@ -35,7 +35,7 @@ const struct variable *variables_all(void);
  */
 const char *variable_switched(const struct variable *variable);
 
-/* What the usage calls the value: "N", "FILE", "off|steps|ops|shapes"; NULL for a switch. */
+/* The word for the value in the usage: "N", "FILE", "off|steps|ops|shapes"; NULL for a switch. */
 const char *variable_value_name(const struct variable *variable);
 
 /*
