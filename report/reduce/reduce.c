@@ -48,7 +48,10 @@ static void add_steps(struct reduced_process *process, const struct table *table
 	}
 }
 
-/* Finds a step by its number, starting at *place; NULL if there is none. */
+/*
+ * Finds a step by its number; NULL if there is none. Rows come in the order of steps, so that the
+ * search begins at *place, behind the last step that was found, and mostly ends at once.
+ */
 static struct reduced_step *find_step(
 	const struct reduced_process *process, uint64_t number, size_t *place)
 {
@@ -120,6 +123,11 @@ static struct reduced_process describe(const struct process *process)
 		.has_no_devices = !process_has_device_records(process, NULL)};
 }
 
+/*
+ * All views read the stream in one pass. What belongs to the process alone goes into `described`.
+ * Rows go into the summary at once: reduced_add_process then takes all rows so far as rows of this
+ * process.
+ */
 void reduce_process(struct reduced *reduced, struct process *process)
 {
 	const struct view_input input = {.processes = &process,

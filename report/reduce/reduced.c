@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Holds a summary in memory and adds summaries up. `reduce` makes one of each stream (reduce.c) and
+ * writes it; `reduce`, `summary` and `html` merge files of any number of them.
+ *
+ * All that a merge does is independent of order: sums and sketches add up, extremes prefer the
+ * smaller rank where times are equal, and the lists are sorted before they are written. Hence one
+ * file for one set of streams, however it was divided:
+ *
+ *   stream 0 --\
+ *               >-- merge --\
+ *   stream 1 --/             >-- merge -- the same bytes as of 0 + (1 + 2)
+ *   stream 2 ---------------/
+ */
 #include "report/reduce/reduced.h"
 
 #include <errno.h>
@@ -98,6 +111,10 @@ struct reduced_who reduced_who_of(const struct reduced_process *process)
 	return (struct reduced_who){process->rank, string_pool_intern(text, (size_t)length)};
 }
 
+/*
+ * The rows are those of one process, thus its sum is the least and the most of each row. The steps
+ * are kept packed as in a file: 40 bytes or so instead of 96.
+ */
 void reduced_add_process(struct reduced *reduced, const struct reduced_process *process)
 {
 	struct reduced_packed packed = {.who = *process};
@@ -154,7 +171,10 @@ static void take_extreme(
 	}
 }
 
-/* The times of processes. */
+/*
+ * Merges the times of processes. Where one side comes from a file that has no sketches of them, the
+ * result has none: half a distribution would pass for a whole one.
+ */
 static void merge_processes(struct reduced_row *into, const struct reduced_row *from)
 {
 	bool is_first = !into->times.group.count;
@@ -173,7 +193,7 @@ static void merge_processes(struct reduced_row *into, const struct reduced_row *
 
 static void merge_row(struct reduced_row *into, const struct reduced_row *from)
 {
-	merge_processes(into, from); /* by what there was */
+	merge_processes(into, from); /* first: it looks at the count of `times` before the merge */
 	sketch_merge(&into->times, &from->times);
 	into->failed += from->failed;
 	into->untimed += from->untimed;
@@ -183,7 +203,7 @@ static void merge_row(struct reduced_row *into, const struct reduced_row *from)
 	into->nr_processes += from->nr_processes;
 }
 
-/* Both are sorted. */
+/* Walks both lists, which are sorted, side by side. */
 static int refuse_duplicates(const struct reduced *into, const struct reduced *from)
 {
 	size_t i = 0, k = 0;
@@ -244,6 +264,10 @@ static bool has_phases(const struct reduced_process *process)
 	return false;
 }
 
+/*
+ * Two passes: the first finds the times of the steps that may count, the second asks the series of
+ * these times which ones warm up or lie far out.
+ */
 bool *reduced_counted_steps(const struct reduced_process *process, bool is_all)
 {
 	enum reduced_time known = has_phases(process) ? REDUCED_OTHERS : REDUCED_DURATION;

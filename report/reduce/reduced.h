@@ -39,7 +39,7 @@ struct reduced_key {
 	uint32_t name;	     /* of string_pool.h */
 };
 
-/* Which process. The order is that of ranks, then of names. */
+/* Identifies a process. The order is that of ranks, then of names. */
 struct reduced_who {
 	int64_t rank;  /* -1: unknown */
 	uint32_t name; /* "host:pid", of string_pool.h */
@@ -56,7 +56,7 @@ struct reduced_row {
 	uint64_t failed, untimed;
 	uint64_t sums[VIEW_MERGE_SUMS];
 	uint64_t nr_processes; /* with or without times */
-	/* Of the processes with times: */
+	/* These are of the processes with times: */
 	struct reduced_extreme least, most;
 	struct sketch of_processes; /* ns of each; empty if any is of a file of version 1 */
 	UT_hash_handle hh;
@@ -182,9 +182,9 @@ bool reduced_unpack_process(
 	struct reduced_process *process, struct unpack *from, unsigned int version);
 
 /*
- * Which of its steps count, by place, as counted_steps.h has it: the whole ones, but for those that
- * warm up and outliers; is_all: these, too. Only whole steps have phases; where none has, the first
- * one began before the recording. To be freed.
+ * Says by index which of the process's steps count, as counted_steps.h has it: the whole ones, but
+ * for those that warm up and outliers; is_all: these, too. Only whole steps have phases; where none
+ * has, the first one began before the recording. The caller frees the array.
  */
 bool *reduced_counted_steps(const struct reduced_process *process, bool is_all);
 

@@ -179,6 +179,10 @@ static void pack_row(struct buf *out, const struct reduced_row *row)
 	sketch_pack(&row->of_processes, out);
 }
 
+/*
+ * A hash table has rows in the order in which they came. Sorted by name, they are the same in every
+ * file of the same streams; numbers of names would depend on the order of reading, too.
+ */
 static void pack_rows(struct reduced *reduced, struct buf *out)
 {
 	size_t nr = HASH_COUNT(reduced->rows), i = 0;
@@ -219,6 +223,10 @@ static uint32_t move(struct buf *out, struct buf *part, uint32_t crc)
 	return crc;
 }
 
+/*
+ * The head has the length of the body. Thus the lengths are added up first; then the processes,
+ * most of a large file, go out one by one and are never there twice.
+ */
 void reduced_write(struct reduced *reduced, struct buf *out)
 {
 	struct buf rows = {0}, part = {0};
@@ -316,6 +324,10 @@ static void unpack_packed(struct reduced *reduced, struct unpack *from, unsigned
 		packed > reduced->processes && reduced_compare(&packed[-1].who, &packed->who) >= 0;
 }
 
+/*
+ * A row that comes twice leaves fewer rows than the file says, and processes must rise: both show a
+ * file that would count something twice.
+ */
 static int unpack_body(struct reduced *reduced, struct unpack *from, unsigned int version)
 {
 	size_t nr = unpack_count(from);

@@ -167,6 +167,10 @@ static void add_process(struct job *job, const struct reduced_process *process)
 	add_steps(job, process);
 }
 
+/*
+ * Chooses the processes that train: each condition counts among those that the ones before it left.
+ * All others are helpers.
+ */
 static void add_processes(struct job *job, const struct reduced *reduced)
 {
 	bool *is_main = mem_zeroed(reduced->nr_processes, sizeof(*is_main));
@@ -197,7 +201,7 @@ static void add_processes(struct job *job, const struct reduced *reduced)
 
 /* ---- steps ---- */
 
-/* As on the first screen. */
+/* Joins the steps of the ranks into those of the job, as the first screen does. */
 static void join_steps(struct job *job)
 {
 	size_t nr = headline_join_steps(job->steps, job->nr_steps);
@@ -232,15 +236,16 @@ static double median_of(const struct job *job, size_t without, bool is_by_waitin
 	return median;
 }
 
-/* Of the job's mean step, as findings. */
+/* The share is that of the job's mean step, as the shares of findings are. */
 static double delay_pct(const struct job *job)
 {
 	return job->figures.mean_ns > 0 ? 100 * job->delay_ns / job->figures.mean_ns : 0;
 }
 
 /*
- * Where ranks communicate they end their steps together, and the one that the others wait for
- * communicates for the shortest time. Else it has the longest steps.
+ * Finds the rank that the others wait for. Where ranks communicate they end their steps together,
+ * and the one that the others wait for communicates for the shortest time. Where they do not, it
+ * has the longest steps.
  */
 static void find_straggler(struct job *job)
 {
@@ -369,7 +374,7 @@ enum {
 	NR_COLUMNS,
 };
 
-/* Those of the view, and what only a summary compares. */
+/* Copies the columns of the view, and adds those that only a summary can fill. */
 static void make_columns(struct table_column *columns)
 {
 	static const struct table_column own[] = {

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads the summaries of a job into one, the first step of `summary` and `html` with files of
+ * `reduce`, and warns of what they lack: ranks that no file has, ranks that are there twice, and
+ * processes whose data are incomplete.
+ *
+ * The warnings need the processes in order of ranks, which reduced_job_read leaves them in.
+ */
 #include "report/reduce/reduced_job.h"
 
 #include <stdlib.h>

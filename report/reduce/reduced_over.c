@@ -42,7 +42,7 @@ static int by_value(const void *a, const void *b)
 	return order ? order : (x->process > y->process) - (x->process < y->process);
 }
 
-/* The values of one column, sorted. */
+/* Fills a row with the values of one column, which are sorted. */
 static void fill_values(const struct reduced *reduced, const struct value *values, size_t nr,
 	struct table_cell *cells)
 {

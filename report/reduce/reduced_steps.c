@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of steps. */
+/*
+ * Tables of the steps of a summary: each step over all processes, each step of each process, and
+ * the sums and means of each process. They unpack one process at a time; the others stay as small
+ * as they are in a file.
+ */
 #include <stdlib.h>
 
 #include "report/stats/samples.h"
@@ -8,7 +12,7 @@
 #include "report/reduce/reduced_view.h"
 #include "report/table/step_heatmap.h"
 
-/* A column for each time of a step from the first one on. */
+/* Adds a column for each time of a step, from `first` on. */
 static void add_times(struct table_column *columns, enum reduced_time first, enum table_type type)
 {
 	for (unsigned int i = first; i < NR_REDUCED_TIMES; i++, columns++) {

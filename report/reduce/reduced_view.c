@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The lists that tie summaries to views: which views `reduce` runs, where each time of a step comes
+ * from, and by which function `summary` shows each view of a summary.
+ *
+ * The order of reduced_classes and reduced_times is that of files (enum reduced_view, enum
+ * reduced_time): append, never move. The order of reduced_views is that of the screen, and is free.
+ */
 #include "report/reduce/reduced_view.h"
 
 const struct view_class *const reduced_classes[NR_REDUCED_CLASSES] = {

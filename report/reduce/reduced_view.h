@@ -87,7 +87,7 @@ void reduced_who_cell(struct table_cell *cell, const struct reduced_who *who);
 #define REDUCED_WHO_COLUMNS 3u
 void reduced_who_fill(const struct reduced_process *process, struct table_cell *cells);
 
-/* What the rows of a view are: "Kernels". */
+/* The title of the names in a view's rows: "Kernels". */
 const char *reduced_name_title(enum reduced_view view);
 
 /* The columns that say what a row is: as many as returned, at most VIEW_MERGE_KEYS. */
