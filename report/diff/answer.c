@@ -16,7 +16,7 @@
 #include "report/util/text.h"
 
 #define MOST_ITEMS     6u
-#define MOST_SAID      2u    /* of them in the sentence */
+#define MOST_SAID      2u    /* as many of them are in the sentence */
 #define LEAST_OF_STEP  0.001 /* smaller changes are no item */
 #define MOST_OF_A_NAME 32u
 
@@ -70,7 +70,7 @@ static struct answer answer_of(const struct diff *diff)
 
 static const struct {
 	const char *kind;
-	bool is_said; /* in the sentence: of what contains the others */
+	bool is_said; /* in the sentence: phases, which contain the others */
 } sections[NR_DIFF_SECTIONS] = {[DIFF_PHASE] = {"phase", true},
 	[DIFF_OPERATOR] = {"operator", false},
 	[DIFF_KERNEL] = {"kernel", false},
@@ -118,8 +118,10 @@ static bool is_item(const struct diff_row *row, double least_ns)
 	       (!row->has_p || row->p < DIFF_SIGNIFICANT_P);
 }
 
-/* The next one of all sections, or of those of the sentence; their rows have the largest changes
- * first. */
+/*
+ * Finds the next largest change of all sections, or of those of the sentence. The rows of a section
+ * have the largest changes first, so that `at` of each section is all that a merge needs.
+ */
 static const struct diff_row *next_item(
 	const struct answer *answer, size_t *at, bool is_said, enum diff_section *section)
 {
@@ -145,7 +147,7 @@ static const struct diff_row *next_item(
 	return largest;
 }
 
-/* Faster and slower ones in one list, by size. */
+/* Lists what became faster and what became slower together, by size. */
 static void add_items(struct figure_lines *lines, const struct answer *answer)
 {
 	size_t at[NR_DIFF_SECTIONS] = {0};

@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The conditions of `diff --fail-on`: reads them, judges the rows of a comparison by them, and
+ * shows the judgements. cmd_diff.c parses them first, so that their sections are sampled, and
+ * judges them last.
+ *
+ * A limit is compared with an interval, not with the change alone, so that noise does not fail a
+ * build:
+ *
+ *   change of 99 %     limit
+ *      |--x--|           |              passed: the estimate x is not above it
+ *                    |---|-x---|        inconclusive
+ *                        |    |--x--|   failed: the whole interval is above it
+ */
 #include "report/diff/diff.h"
 
 #include <fnmatch.h>
@@ -86,7 +99,7 @@ static bool find_limit(struct diff_check *check, const char *text)
 
 bool diff_check_parse(struct diff_check *check, const char *text)
 {
-	const char *sign = strrchr(text, '>'); /* names of kernels have some, too */
+	const char *sign = strrchr(text, '>'); /* the last one: names of kernels have some, too */
 
 	*check = (struct diff_check){.text = text};
 	if (!sign || sign == text) {
@@ -119,7 +132,7 @@ static bool fits(const struct diff_check *check, uint32_t name)
 
 /* ---- one row ---- */
 
-/* The change of the means, where medians say nothing. */
+/* Compares the means, where medians say nothing. */
 static void compare_means(struct diff_judgement *judgement)
 {
 	const struct diff_row *row = judgement->row;
@@ -160,7 +173,7 @@ static void compare_row(struct diff_judgement *judgement, const struct diff_side
 static enum diff_verdict verdict_of(
 	const struct diff_check *check, const struct diff_judgement *judgement)
 {
-	/* Of what A has nothing of, anything is more than any share. */
+	/* If A has none of it, a limit in percent is 0: any growth is above it. */
 	double limit_ns =
 		check->is_percent ? check->limit / 100 * judgement->base_ns : check->limit;
 

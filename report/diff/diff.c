@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The comparison as a whole, for cmd_diff.c and the page of both runs (cmd_html.c): reads one side
+ * after the other (side.c), pairs the names of each section and tests their changes (table.c,
+ * match.c), and makes the table that says what was compared.
+ *
+ * Both sides are read in the same way: one without steps turns the other into whole processes, too.
+ */
 #include "report/diff/diff.h"
 
 #include <stdlib.h>

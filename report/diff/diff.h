@@ -34,13 +34,13 @@ void diff_steps_fini(struct diff_steps *steps);
 /* ---- one side ---- */
 
 /*
- * One side of a comparison: what each thing took in each step, as sums over the steps. The steps
- * are those of the first screen; where either side has no steps, what is compared are whole
- * processes instead. A record of device work belongs to the step whose call launched it; one
- * without a call in the stream to none, and is counted. The time of a step is the median of its
- * ranks; all else counts in each rank's step.
+ * One side of a comparison: for each name (an operator, a kernel ...) what it took in each step, as
+ * sums over the steps. The steps are those of the first screen; where either side has no steps,
+ * whole processes are compared instead. A record of device work belongs to the step whose call
+ * launched it; one without a call in the stream belongs to none, and is counted. The time of a step
+ * is the median of its ranks; all else counts in each rank's step.
  *
- * Memory: 8 bytes for each thing in each of DIFF_MOST_VALUES steps, drawn by their numbers if there
+ * Memory: 8 bytes for each name in each of DIFF_MOST_VALUES steps, drawn by their numbers if there
  * are more; in sampled sections in each of all steps.
  */
 
@@ -61,7 +61,7 @@ enum diff_section {
 		NR_DIFF_SECTIONS,
 };
 
-/* Steps of a thing that may still grow: threads are read a little apart. */
+/* Steps of a name that may still grow: the walk reads threads a little apart. */
 #define DIFF_OPEN 8u
 
 struct diff_open {
@@ -88,7 +88,7 @@ struct diff_side {
 	uint64_t drawn;		/* of 2^32 steps, how many are drawn */
 	uint64_t nr_drawn;	/* those of the steps */
 	uint64_t nr_excluded;	/* steps of each process that do not count */
-	size_t nr_processes;	/* of which they are */
+	size_t nr_processes;	/* which these steps are of */
 	uint64_t nr_unlaunched; /* records without a call */
 	uint64_t nr_outside;	/* events outside whole steps */
 	uint64_t nr_untimed;	/* records without times */
@@ -103,17 +103,23 @@ void diff_side_read(
 	struct diff_side *side, const struct cmd_input *input, bool has_steps, uint32_t sampled);
 void diff_side_fini(struct diff_side *side);
 
-/* The thing's time per step; steps without it count as 0. thing: NULL is all zeros. */
+/*
+ * Returns the time per step, in which steps without the name count as 0. thing: NULL is all
+ * zeros.
+ */
 struct welch_sample diff_side_sample(const struct diff_side *side, const struct diff_thing *thing);
 
-/* What a thing took in each step that was drawn, 0 included. */
+/* The time of a name in each step that was drawn, 0 included. */
 struct diff_values {
 	uint64_t *values; /* sorted */
 	size_t nr;
 	bool is_rare; /* less than half of them are above 0 */
 };
 
-/* The caller frees the values. thing: NULL is all zeros. */
+/*
+ * Returns the times of a name in the steps that were drawn, or in all if its section is sampled.
+ * The caller frees the values. thing: NULL is all zeros.
+ */
 struct diff_values diff_side_values(
 	const struct diff_side *side, enum diff_section section, struct diff_thing *thing);
 double diff_values_median(const struct diff_values *values);
@@ -121,14 +127,14 @@ double diff_values_median(const struct diff_values *values);
 /* ---- names of both sides ---- */
 
 /*
- * Which thing of one side is which of the other, where names differ a little: other tile sizes or
- * template arguments, another number at the end, another name space. In this order:
+ * Pairs names of both sides that differ a little: other tile sizes or template arguments, another
+ * number at the end, another name space. In this order:
  *
  *     equal    the same name
  *     shape    equal once template arguments, call arguments and numbers are left out; of several,
  *              those that took most are paired first
  *     similar  most words in common: 2 |A and B| / (|A| + |B|) of their words is 0.6 or more, the
- *              most similar pair first (of the DIFF_SIMILAR things that took most on each side)
+ *              most similar pair first (of the DIFF_SIMILAR names that took most on each side)
  */
 
 #define DIFF_SIMILAR 256u
@@ -146,7 +152,7 @@ struct diff_name {
 };
 
 struct diff_pair {
-	size_t a, b; /* places in the arrays, SIZE_MAX: none */
+	size_t a, b; /* indices in the arrays, SIZE_MAX: none */
 	enum diff_match match;
 };
 
@@ -190,12 +196,12 @@ struct diff_rows {
 struct diff_rows diff_rows_make(
 	const struct diff_side *a, const struct diff_side *b, enum diff_section section);
 
-/* What its things took in each step that was drawn. The caller frees the values. */
+/* Returns the times of both its names in the steps that were drawn. The caller frees the values. */
 void diff_row_values(const struct diff_row *row, const struct diff_side *a,
 	const struct diff_side *b, enum diff_section section, struct diff_values *of_a,
 	struct diff_values *of_b);
 
-/* Of the means. */
+/* The change of the means, B less A. */
 double diff_row_change_ns(const struct diff_row *row);
 
 /* "significant", "not significant" or "unknown". */
@@ -230,7 +236,7 @@ const struct diff_row *diff_time_row(const struct diff *diff);
  */
 struct table *diff_answer_table(const struct diff *diff, size_t width);
 
-/* What is compared, and a section of it. The caller destroys them. */
+/* Tables of what is compared, and of a section of it. The caller destroys them. */
 struct table *diff_sides_table(const struct diff *diff);
 struct table *diff_section_table(const struct diff *diff, enum diff_section section);
 
@@ -266,7 +272,7 @@ struct diff_check {
 enum diff_verdict {
 	DIFF_PASSED,
 	DIFF_INCONCLUSIVE,
-	DIFF_NOT_JUDGED, /* nothing of that name on either side */
+	DIFF_NOT_JUDGED, /* neither side has anything of that name */
 	DIFF_FAILED,
 };
 

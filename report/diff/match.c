@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pairs the names of both sides, for a section (table.c) whose sums are complete: another version
+ * of a library names its kernels a little differently, and without pairs each of them would be one
+ * that is gone and one that is new.
+ *
+ * Three rounds, from sure to likely; each takes only names that the ones before it left. Names that
+ * took most are paired first, because they are what a reader looks at.
+ */
 #include "report/diff/diff.h"
 
 #include <ctype.h>
@@ -10,9 +18,9 @@
 #define LEAST_ALIKE 0.6
 #define MOST_WORDS  48u
 
-/* A thing that has no partner yet. */
+/* A name that has no partner after the first round. */
 struct lone {
-	size_t place; /* in the array of its side */
+	size_t place; /* index in the array of its side */
 	double weight;
 	uint32_t shape; /* of string_pool.h: the name without what often changes */
 	uint32_t words[MOST_WORDS];
@@ -77,7 +85,7 @@ static int compare_words(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Words of the name, sorted, each once; numbers are none. */
+/* Finds the words of the name, sorted, each once; numbers are none. */
 static void find_words(struct lone *lone, const char *name, size_t nr_bytes)
 {
 	size_t nr = 0;
@@ -152,7 +160,10 @@ static struct lone *make_lone(
 
 /* ---- matching ---- */
 
-/* Names that differ within a side: a table by name of what the other side has. */
+/*
+ * First round. Names differ within a side, so a table by the name's number finds the partner: it
+ * has the index in b, plus 1.
+ */
 static void match_equal(struct matching *matching, const struct diff_name *a, size_t nr_a,
 	const struct diff_name *b, size_t nr_b, bool *a_paired, bool *b_paired)
 {
@@ -185,6 +196,7 @@ static void take(struct matching *matching, struct lone *a, struct lone *b, enum
 	add_pair(matching, a->place, b->place, match);
 }
 
+/* Second round. Both lists are sorted by what names took. */
 static void match_shapes(struct matching *matching)
 {
 	for (size_t i = 0; i < matching->nr_a; i++) {
@@ -203,7 +215,7 @@ static size_t at_most(size_t nr)
 	return nr < DIFF_SIMILAR ? nr : DIFF_SIMILAR;
 }
 
-/* Two that might be the same. */
+/* Two names that might mean the same. */
 struct likely {
 	double alike;
 	size_t a, b; /* in of_a and of_b */
@@ -222,6 +234,10 @@ static int compare_likely(const void *a, const void *b)
 	return (x->b > y->b) - (x->b < y->b);
 }
 
+/*
+ * Third round. All likely pairs are found first: in the order of names, one could take the partner
+ * of a name that is more alike. This compares each name with each, hence the bound.
+ */
 static void match_words(struct matching *matching)
 {
 	size_t nr_a = at_most(matching->nr_a), nr_b = at_most(matching->nr_b), nr = 0;

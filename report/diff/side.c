@@ -1,4 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads one side: a walk over the operators of its processes adds up what each name took in each
+ * step, after steps.c has said which steps count.
+ *
+ * A sum for each name in each step would take too much memory. The walk goes from the end of a
+ * process to its begin, its threads a little apart, so that a step of a name is soon complete. A
+ * name keeps at most DIFF_OPEN steps open; the latest one is folded into sums and values when an
+ * earlier step needs its slot:
+ *
+ *   time      step 4     step 5     step 6
+ *             <------------------------------  the walk
+ *   slots     [4 open]   [5 open]   folded: ns, squares, one value
+ *
+ * A record for a step that is folded already is counted in nr_late, and in no sum.
+ */
 #include "report/diff/diff.h"
 
 #include <stdlib.h>
@@ -44,8 +59,10 @@ static bool is_counted(const struct diff_side *side, const struct phases *phases
 	return is_whole(phases, step) && idset_has(side->steps.numbers, number_of(phases, step));
 }
 
-/* The same steps for all things, at no regular distance: what comes every other step is no less
- * likely among them. */
+/*
+ * Draws the same steps for all names, by a hash of the step's number: at a regular distance, all
+ * drawn steps could be those that do something every other time.
+ */
 static bool is_drawn(const struct diff_side *side, uint64_t number)
 {
 	return (uint32_t)hash_mix(number + 1) < side->drawn;
@@ -62,7 +79,7 @@ static void add_sum(struct diff_thing *thing, uint64_t ns, bool is_kept)
 	}
 }
 
-/* A sum of a step that counts, or of a process: number 0. */
+/* Adds the sum of a step that counts, or of a process: number 0. */
 static void add_to(struct diff_side *side, struct diff_thing *thing, enum diff_section section,
 	uint64_t number, uint64_t ns)
 {
@@ -70,7 +87,10 @@ static void add_to(struct diff_side *side, struct diff_thing *thing, enum diff_s
 		side->sampled >> section & 1 || (side->has_steps && is_drawn(side, number)));
 }
 
-/* The sum of one step is complete. */
+/*
+ * Closes the slot of a step whose sum is complete. A step that does not count is dropped; what lies
+ * outside all whole steps is counted.
+ */
 static void fold(struct diff_side *side, struct diff_thing *thing, enum diff_section section,
 	struct diff_open *open, const struct phases *phases)
 {
@@ -84,7 +104,10 @@ static void fold(struct diff_side *side, struct diff_thing *thing, enum diff_sec
 	*open = (struct diff_open){0};
 }
 
-/* The place for a step of the thing: what is read last is earliest, so the latest gives way. */
+/*
+ * Finds the slot of a step, or makes room: the walk comes from the end, so the latest step is
+ * complete first and gives way. NULL: the step is later than all open ones, thus folded already.
+ */
 static struct diff_open *open_step(
 	struct reading *reading, struct diff_thing *thing, enum diff_section section, uint32_t step)
 {
@@ -217,7 +240,10 @@ static void add_steps(struct diff_side *side, const struct phases *phases)
 	}
 }
 
-/* The time of each step of the job, or of a process. */
+/*
+ * Adds the time of a step of the job, or of a process. Such a name has a sample for each step of
+ * the job, not of each rank.
+ */
 static void add_time(struct diff_side *side, const char *name, uint64_t ns)
 {
 	struct diff_thing *thing = thing_of(side, DIFF_STEP, name_of(name));
@@ -273,7 +299,10 @@ bool diff_has_steps(const struct cmd_input *input)
 	return false;
 }
 
-/* Finds the steps that count, and takes their times. Returns how many processes stay. */
+/*
+ * Finds the steps that count, and takes their times. Where there are too many values, `drawn` is
+ * set so that about DIFF_MOST_VALUES steps are drawn. Returns how many processes stay.
+ */
 static size_t find_steps(struct diff_side *side, struct process **chosen, size_t nr_chosen)
 {
 	uint64_t nr_steps;
@@ -330,6 +359,7 @@ static uint64_t samples_of(const struct diff_side *side, const struct diff_thing
 	return thing && thing->nr_samples ? thing->nr_samples : side->nr_samples;
 }
 
+/* Only steps that have the name were kept: those without it are 0, and come first once sorted. */
 struct diff_values diff_side_values(
 	const struct diff_side *side, enum diff_section section, struct diff_thing *thing)
 {

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which steps of a side are compared: those of which the first screen gives the median, found by
- * the code of the first screen (headline.h), so that both always mean the same steps. Calls and
- * activities, which take most of its time, only divide steps and do not change how long they are.
+ * Finds the steps of a side that are compared (side.c): those of which the first screen gives the
+ * median, by the code of the first screen (headline.h), so that both always mean the same steps.
+ * Calls and activities, which take most of its time, only divide steps and do not change how long
+ * they are: they are not read here.
  */
 #include <stdlib.h>
 
 #include "report/diff/diff.h"
 #include "report/ops/op_walk.h"
 
-/* Keeps the processes that the first screen counts; it walked them in this order. */
+/*
+ * Keeps the processes that the first screen counts, whose order in the headline is that of the
+ * array.
+ */
 static size_t keep_main(
 	const struct headline *headline, struct process **processes, size_t nr_processes)
 {

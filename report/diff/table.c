@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Makes the rows of a section from both sides, the largest change first, and the table of them.
+ * diff.c calls it once both sides are read.
+ *
+ * A row has one test. Welch's test of the means is always there; where the ranks of the steps can
+ * show a change, the Mann-Whitney test takes its place, because a few slow steps move a mean but
+ * not the ranks.
+ */
 #include "report/diff/diff.h"
 
 #include <math.h>
