@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The judges of advice.def: a function for each way of judging, which several rules may share.
+ * judgement.c calls advice_judge for each rule and each process once facts.c has all facts; the
+ * view `advice` shows the results.
+ *
+ * A judge reads facts and the rule's threshold, and sets verdict, share, cost and evidence. What a
+ * stream does not have is never taken for zero: the rule is then not judged, and the evidence says
+ * what is missing.
+ */
 #include "report/advice/advice.h"
 
 #include <inttypes.h>
@@ -18,7 +27,7 @@
 #include "report/advice/advice.def"
 #undef ADVICE
 
-/* Of all times there are. */
+/* Bits of all values of enum advice_when. */
 #define ADVICE_ALL_WHENS ((1u << NR_ADVICE_WHENS) - 1)
 
 const char *const advice_verdict_names[] = {[ADVICE_FINDING] = "finding",
@@ -35,7 +44,7 @@ const size_t advice_nr_rules = sizeof(advice_rules) / sizeof(advice_rules[0]);
 
 static const char too_much[] = "too many events of one step overlap";
 
-/* Not judged, and why. */
+/* Leaves the rule not judged, and says why. */
 static void skip(struct advice_result *result, const char *why)
 {
 	result->verdict = ADVICE_NOT_JUDGED;
@@ -89,7 +98,10 @@ static double set_share(
 	return result->share;
 }
 
-/* Of time on all devices: of one of them on average, as steps are. */
+/*
+ * Divides time on all devices into that of one of them on average, which compares with the time of
+ * a step.
+ */
 static uint64_t per_device(const struct advice_facts *facts, uint64_t ns)
 {
 	return facts->nr_devices ? ns / facts->nr_devices : 0;
@@ -110,7 +122,7 @@ static void judge_part(const struct advice_rule *rule, struct advice_result *res
 	result->cost_ns = part_ns;
 }
 
-/* True, and not judged, if nothing is known of devices. */
+/* Returns true, and leaves the rule not judged, if nothing is known of devices. */
 static bool lacks_devices(const struct advice_facts *facts, struct advice_result *result)
 {
 	if (facts->has_gpu && facts->nr_devices) {
@@ -123,7 +135,7 @@ static bool lacks_devices(const struct advice_facts *facts, struct advice_result
 	return true;
 }
 
-/* The same for time on all devices together, in steps if there are any. */
+/* Judges time on all devices together in the same way, in steps if there are any. */
 static void judge_device_part(const struct advice_rule *rule, const struct advice_facts *facts,
 	struct advice_result *result, uint64_t part_ns)
 {
@@ -132,7 +144,10 @@ static void judge_device_part(const struct advice_rule *rule, const struct advic
 
 /* ---- judges of time: by its cause, of loaders and of devices ---- */
 
-/* Where calls and what they copy take different time, the other one of them. */
+/*
+ * A call and the copy that it makes take different times. The sum of the cause has one of them;
+ * this adds the other one.
+ */
 static void add_other_time(const struct advice_rule *rule, const struct advice_facts *facts,
 	unsigned int mask, struct buf *evidence)
 {
@@ -192,7 +207,7 @@ ADVICE_JUDGE(later_share)
 	result->mask = facts->later_mask;
 }
 
-/* What nsys lists at all; of all the recording, as nsys does. */
+/* Judges what nsys lists wherever it comes, in the whole recording, as nsys does. */
 ADVICE_JUDGE(any_time)
 {
 	const struct advice_facts *facts = &all[at];
@@ -213,7 +228,7 @@ ADVICE_JUDGE(any_time)
 
 /* ---- loader ---- */
 
-/* As the plugin has it: what runs on devices meanwhile is not the loader's. */
+/* Judges as the plugin does: what runs on devices meanwhile is not the loader's. */
 ADVICE_JUDGE(loader)
 {
 	const struct advice_facts *facts = &all[at];
@@ -239,7 +254,7 @@ ADVICE_JUDGE(loader)
 
 /* ---- devices ---- */
 
-/* By the kind of collective that takes most time: each hides behind something else. */
+/* Chooses by the kind of collective that takes most time: each hides behind something else. */
 static const char *communication_remedy(
 	const struct advice_rule *rule, const struct advice_facts *facts)
 {
@@ -321,6 +336,10 @@ ADVICE_JUDGE(copy_overlap)
 	}
 }
 
+/*
+ * A kernel that runs beside another one is in the sum of both, but once in the union: the
+ * difference is the time of kernels beside others.
+ */
 ADVICE_JUDGE(concurrency)
 {
 	const struct advice_facts *facts = &all[at];
@@ -424,6 +443,10 @@ static const char *tensor_core_remedy(const struct advice_facts *facts)
 		       : "use torch.autocast (AMP) with float16; use sizes that are multiples of 8";
 }
 
+/*
+ * Fires only where it is sure that no kernel used tensor cores: if more than a tenth of the time is
+ * of kernels whose names do not show it, the rule is not judged.
+ */
 ADVICE_JUDGE(tensor_cores)
 {
 	const struct advice_facts *facts = &all[at];
@@ -503,6 +526,10 @@ ADVICE_JUDGE(occupancy)
 
 /* ---- memory and processes ---- */
 
+/*
+ * Judges the device that is fullest, by what its allocator reserved or by what samples showed,
+ * whichever is more.
+ */
 ADVICE_JUDGE(memory)
 {
 	const struct advice_facts *facts = &all[at];
@@ -574,7 +601,7 @@ ADVICE_JUDGE(ddp_nccl)
 
 /* ---- stragglers ---- */
 
-/* What a cause means: of whom, what it takes longer for, and what may help. */
+/* The words for each cause: whose it is, what takes longer there, and what may help. */
 static const struct {
 	const char *whose, *longer, *later;
 	enum straggler_figure figure;
@@ -644,7 +671,7 @@ static const char *straggler_problem(
 	return string_pool_text(string_pool_intern(text, (size_t)length), NULL);
 }
 
-/* By steps, as in the view stragglers. */
+/* Judges by steps, as the view stragglers does. */
 static void judge_steps(const struct advice_rule *rule, const struct advice_facts *facts,
 	struct advice_result *result)
 {
@@ -668,7 +695,10 @@ static void judge_steps(const struct advice_rule *rule, const struct advice_fact
 	}
 }
 
-/* Communication ends together, so who comes last waits least. Of ranks with work on devices. */
+/*
+ * Communication ends together, so the rank that comes last waits least. Only ranks with work on
+ * devices are compared.
+ */
 ADVICE_JUDGE(stragglers)
 {
 	uint64_t own_ns = 0, most_ns = 0;

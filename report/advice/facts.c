@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Gathers the facts of one process. judgement.c calls it in the order of the two passes: the scan,
+ * which has allocations, then the walk over operators, from the last event to the first; verdict.c
+ * adds the gaps of the time budget; advice_total ends it. Then the judges read (advice.c).
+ *
+ * Nothing is kept for each event. Each is added up by cause, call site and time as it comes, and
+ * what a name means to the rules is found once for each name. In the walk a call comes just before
+ * what it launched, so that one launch at a time is open (end_launch).
+ */
 #include "report/advice/facts.h"
 
 #include <stdbool.h>
@@ -39,7 +48,7 @@ static bool advice_call_is_async(uint32_t name)
 	return strstr(text, "Async") || strstr(text, "Launch");
 }
 
-/* Bits of the above. */
+/* Returns bits of the enum above. */
 static uint32_t advice_op_of(uint32_t name)
 {
 	const char *text = string_pool_text(name, NULL);
@@ -169,7 +178,10 @@ static uint32_t bits_of(struct advice_facts *facts, uint32_t name)
 	return *bits;
 }
 
-/* Of the operator that it is in; a step is none. */
+/*
+ * Returns the name of the innermost operator around an event, without the range of a step, which
+ * says nothing of where.
+ */
 static uint32_t op_name_of(struct advice_facts *facts, const struct op *op)
 {
 	while (op && bits_of(facts, op->name) & ADVICE_OP_STEP) {
@@ -330,7 +342,10 @@ static const struct shape_info *shape_of(struct advice_facts *facts, const struc
 	return info;
 }
 
-/* Without operators the name of the kernel must do. */
+/*
+ * Can an operator around the kernel use tensor cores? Without operators the name of the kernel must
+ * do.
+ */
 static bool is_eligible(struct advice_facts *facts, const struct op *op)
 {
 	for (const struct op *at = op; at; at = at->parent) {
@@ -341,7 +356,10 @@ static bool is_eligible(struct advice_facts *facts, const struct op *op)
 	return !op;
 }
 
-/* Else the host is ahead, and its launches cost the device nothing, however long they take. */
+/*
+ * Did the device wait for the launch? If not, the host is ahead, and its launches cost the device
+ * nothing, however long they take.
+ */
 static bool is_waited_for(const struct advice_facts *facts, const struct op_record *record,
 	const struct op_call *call)
 {
@@ -349,7 +367,9 @@ static bool is_waited_for(const struct advice_facts *facts, const struct op_reco
 	       clock_map_time(&facts->process->host_clock, call->end) + ADVICE_BEHIND_NS;
 }
 
-/* The site of a launch is the kernel; that of a graph launch, which has many kernels, is the call.
+/*
+ * The site of a launch is the kernel; that of a graph launch, which has many kernels, is the call.
+ * The walk goes back in time, so that what stays in `kernels` is the first launch of each.
  */
 static void take_launch(struct advice_facts *facts, const struct shape_info *info,
 	const struct op_record *record, const struct op_call *call, const struct op *op)
@@ -375,12 +395,16 @@ static void take_launch(struct advice_facts *facts, const struct shape_info *inf
 	}
 }
 
-/* Names of generated kernels mean nothing. */
+/* A kernel with a generated name may multiply, whatever its name says. */
 static bool may_multiply(const struct shape_info *info)
 {
 	return info->is_multiply || info->tensor != TENSOR_NO;
 }
 
+/*
+ * Kernels of communication are only counted as such. Kernels of tensor cores do well with few
+ * warps, so their occupancy is no fault.
+ */
 static void take_kernel(struct advice_facts *facts, const struct op_record *record,
 	const struct op_call *call, const struct op *op)
 {
@@ -446,6 +470,10 @@ static void note_call(struct advice_facts *facts, enum advice_cause cause,
 	facts->other_ns[cause][when_of(facts, call)] += record->end_ns - record->begin_ns;
 }
 
+/*
+ * A copy may have several faults, so the causes overlap: from pageable memory, asynchronous in name
+ * only, small.
+ */
 static void take_copy(struct advice_facts *facts, const struct op_record *record,
 	const struct op_call *call, const struct op *op)
 {
@@ -504,7 +532,7 @@ uint32_t advice_facts_site(
 	return gap_places_find(&facts->gap_places, &key);
 }
 
-/* Keeps the gap at hand: no earlier piece of it follows. */
+/* Keeps the last gap: no earlier piece of it can follow. */
 static void keep_gap(struct advice_facts *facts)
 {
 	if (facts->gap.end > facts->gap.begin) {
@@ -526,7 +554,10 @@ void advice_facts_take_owned(struct advice_facts *facts, enum gap_cost cost,
 	}
 }
 
-/* Joins pieces of a gap that the budget cut between steps. */
+/*
+ * Joins pieces of a gap that the budget cut between steps. They come from the last to the first:
+ * one that ends where the last one began is a part of the same gap.
+ */
 void advice_facts_take_gap(struct advice_facts *facts, const struct budget_gap *gap)
 {
 	uint32_t step = gap->step->place;
@@ -550,7 +581,7 @@ void advice_facts_take_gap(struct advice_facts *facts, const struct budget_gap *
 #define GAP_LIMIT_NS	  500000000u
 #define GAP_LIMIT_PERCENT 10u
 
-/* Of a bucket, for nsys' rule. */
+/* By nsys' rule a device has too little work if it is busy for less of a bucket. */
 #define LOW_PERCENT 50.0
 
 static void take_steps(struct advice_facts *facts, const struct phases *phases)
@@ -579,7 +610,7 @@ static void take_steps(struct advice_facts *facts, const struct phases *phases)
 	samples_fini(&steps);
 }
 
-/* No whole step: all that was recorded. */
+/* Without a whole step, all that was recorded counts. */
 static void take_recording(struct advice_facts *facts, const struct phases *phases)
 {
 	const struct process *process = facts->process;
@@ -602,6 +633,10 @@ static void add_times(struct overlap_times *sum, const struct overlap_times *tim
 	}
 }
 
+/*
+ * Adds up over the devices. `times` are of whole steps, like base_ns; kernel_union_ns is of all
+ * that was recorded, like kernel_ns, with which it is compared.
+ */
 static void take_devices(
 	struct advice_facts *facts, const struct phases *phases, const struct overlap *overlap)
 {
@@ -701,7 +736,7 @@ static void take_memory(struct advice_facts *facts, const struct utilization *us
 	}
 }
 
-/* Of a bucket what lies in the recording: samples may lie around it. */
+/* Returns how much of a bucket lies in the recording: samples may lie around it. */
 static uint64_t recorded_ns(
 	const struct process *process, const struct utilization_series *series, size_t bucket)
 {
@@ -713,6 +748,7 @@ static uint64_t recorded_ns(
 	return end > begin ? end - begin : 0;
 }
 
+/* Nothing is known of buckets where steps are selected: most would lie outside of them. */
 static void take_buckets(struct advice_facts *facts, const struct utilization *usage)
 {
 	for (size_t i = 0; !facts->process->select && i < usage->nr_series; i++) {
@@ -735,6 +771,10 @@ static void take_buckets(struct advice_facts *facts, const struct utilization *u
 	}
 }
 
+/*
+ * Takes the least one of the devices: what helps there helps on all. One device whose capability is
+ * unknown makes it unknown.
+ */
 static void take_capability(struct advice_facts *facts, const struct overlap *overlap)
 {
 	for (size_t i = 0; i < overlap->nr_devices; i++) {

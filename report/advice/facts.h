@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the rules of `advice` judge, of one process: times of whole steps and what fills them,
- * kernels and copies by what is wrong with them, with the places that they come from.
+ * The facts of one process that the rules of `advice` judge: times of whole steps and what fills
+ * them, kernels and copies by what is wrong with them, with the call sites that they come from.
  *
  * Times are of whole steps, or of all that was recorded where there are none (`base`). Kernels are
  * all that there are. Bounded by steps, different kernels and call sites, and the gaps that are
@@ -22,9 +22,9 @@
 #include "report/util/idmap.h"
 
 /*
- * What costs time, by its cause, and where it comes from: sums, and for each cause the call sites
- * (operator, Python stack, and what was called or ran). Bounded by how many different sites there
- * are, not by how often they come.
+ * Sums of time by what is wrong with it, its cause, and for each cause by call sites (operator,
+ * Python stack, and what was called or ran). Bounded by how many different sites there are, not by
+ * how often they come.
  */
 
 enum advice_cause {
@@ -88,11 +88,11 @@ void advice_sites_add(struct advice_sites *sites, enum advice_cause cause, enum 
 void advice_sites_add_sum(struct advice_sites *sites, enum advice_cause cause,
 	enum advice_when when, const struct advice_sum *sum, const struct gap_place_key *place);
 
-/* Of the times in the mask (1 << enum advice_when). */
+/* Returns the sum over the times in the mask (1 << enum advice_when). */
 struct advice_sum advice_sites_sum(
 	const struct advice_sites *sites, enum advice_cause cause, unsigned int mask);
 
-/* What was called or ran at the site with most time, "" if there is none. */
+/* Returns the name of what was called or ran at the site with most time, "" if there is none. */
 const char *advice_sites_top(
 	const struct advice_sites *sites, enum advice_cause cause, unsigned int mask);
 
@@ -111,7 +111,7 @@ void advice_sites_add_text(const struct advice_sites *sites, enum advice_cause c
 	unsigned int mask, struct process *process, const struct advice_mean *mean,
 	struct buf *out);
 
-/* The same without times and numbers. */
+/* Appends the same without times and numbers. */
 void advice_sites_add_names(const struct advice_sites *sites, enum advice_cause cause,
 	unsigned int mask, struct process *process, struct buf *out);
 
@@ -174,7 +174,10 @@ struct advice_facts {
 	uint64_t kernel_union_ns;   /* of each device's kernels */
 	uint64_t unjudged_ns;	    /* of which no occupancy is known */
 	struct advice_sites limits; /* of occupancy: what it is limited by, ADVICE_OCCUPANCY */
-	/* Of causes of copies what they do not count: of the calls, or of the copies. */
+	/*
+	 * For causes of copies the time that their sums leave out: that of the calls, or of the
+	 * copies.
+	 */
 	uint64_t other_ns[NR_ADVICE_CAUSES][NR_ADVICE_WHENS];
 	uint64_t copied_bytes; /* large copies between host and devices; ADVICE_HOST_COPY has times
 				*/
@@ -216,14 +219,13 @@ void advice_facts_take_call(
 	struct advice_facts *facts, const struct op_call *call, const struct op *op);
 void advice_facts_take_record(struct advice_facts *facts, const struct op_record *record,
 	const struct op_call *call, const struct op *op);
-/* As site_of, on_gap and on_owned of budget.h. */
+/* Do what site_of, on_gap and on_owned of budget.h ask for. */
 uint32_t advice_facts_site(
 	struct advice_facts *facts, uint32_t name, const struct op_call *call, const struct op *op);
 void advice_facts_take_gap(struct advice_facts *facts, const struct budget_gap *gap);
 void advice_facts_take_owned(struct advice_facts *facts, enum gap_cost cost,
 	const struct budget_step *step, const struct budget_site *site, uint64_t ns);
-/* After the last gap. The last part of the facts: what can be said once all of the process was
- * seen. */
+/* Call it after the last gap: it adds what can be said once all of the process was seen. */
 void advice_total(struct advice_facts *facts, const struct phases *phases,
 	const struct overlap *overlap, const struct utilization *usage);
 

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Adds up time by cause and call site, and shows the sites with most of it. facts.c adds as events
+ * come, verdict.c adds the sites of several processes; advice.c and verdict.c show them.
+ *
+ * A site has a sum for each of the times first step, later steps and outside, so that a rule
+ * chooses by a mask in the end. Sums of a cause stand beside those of its sites: shares need no
+ * pass over them.
+ */
 #include "report/advice/facts.h"
 
 #include <inttypes.h>
@@ -60,7 +68,10 @@ struct advice_sum advice_sites_sum(
 	return sum_of(sites->sums[cause], mask);
 }
 
-/* Puts it among the first, which fall; of equal ones the first to come stays before. */
+/*
+ * Puts a site among the first ones, which have falling times; of equal ones the first to come stays
+ * before.
+ */
 static void rank(const struct advice_site **top, const struct advice_site *site, unsigned int mask)
 {
 	uint64_t ns = sum_of(site->sums, mask).ns;
