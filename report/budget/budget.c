@@ -1,5 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Divides the time of each step into its parts, from the last event of a process to the first. */
+/*
+ * Divides the time of each step into its parts, from the last event of a process to the first.
+ * Views hand the events of op_walk.c on to it; the views of the budget, the headline and the
+ * verdict read the steps afterwards.
+ *
+ * Events only fill queues: busy intervals by part, states by thread, work that may end a gap. A
+ * step is divided (budget_sweep.c) once the walk has reached a time from which on nothing can lie
+ * in it:
+ *
+ *   time   |--- step 3 ---|--- step 4 ---|--- step 5 ---|
+ *                          <----------------------------- the walk
+ *           open           open           closed: its parts are summed,
+ *                          (work of step 3        its intervals forgotten
+ *                          may reach into it)
+ *
+ * Step 4 is closed when the walk passes the mark where step 3 begins: only then is it known how far
+ * the work of step 3 reaches.
+ */
 #include "report/budget/budget.h"
 
 #include <inttypes.h>
@@ -62,7 +79,7 @@ struct call_info {
 	bool is_os, is_hip, is_graph, begins_capture, ends_capture;
 };
 
-/* Where the calls of a name that took long came last, going back in time. */
+/* The step in which long calls of a name came last, going back in time. */
 struct long_call {
 	uint32_t step; /* 1 + as in struct op_call; 0: nowhere */
 	bool recurs;   /* in another step */
@@ -98,7 +115,7 @@ static uint64_t ns_of(struct budget *budget, uint64_t tick)
 	return clock_map_time(&budget->process->host_clock, tick);
 }
 
-/* Those whose end is marked; from the last mark on nothing is known to end. */
+/* Finds the steps whose end is marked; from the last mark on nothing is known to end. */
 static void find_steps(struct budget *budget)
 {
 	const struct process *process = budget->process;
@@ -127,7 +144,7 @@ static void find_steps(struct budget *budget)
 	}
 }
 
-/* How far events must come until the last step that is open can be closed. */
+/* Sets how far events must come until the last step that is open can be closed. */
 static void set_closing(struct budget *budget)
 {
 	if (budget->nr_open > 1) {
@@ -182,7 +199,7 @@ static void add_devices(
 	free(uses);
 }
 
-/* What is left of the last step that is open, back to `begin`. */
+/* Closes what is left of the last step that is open, back to `begin`. */
 static void close_from(struct budget *budget, struct budget_step *step, uint64_t begin)
 {
 	uint64_t end = step->end_ns < budget->closed_ns ? step->end_ns : budget->closed_ns;
@@ -197,7 +214,7 @@ static void close_from(struct budget *budget, struct budget_step *step, uint64_t
 	budget->closed_ns = begin;
 }
 
-/* Its end is known, and so is the begin of the next one. */
+/* Fixes the end of a step: it is known now, and so is the begin of the next one. */
 static void begin_step(struct budget *budget, struct budget_step *step)
 {
 	if (step->is_begun) {
@@ -217,7 +234,7 @@ static void begin_step(struct budget *budget, struct budget_step *step)
 				       : step->end_ns;
 }
 
-/* Where the last step that is open begins, as far as is known of the one before it. */
+/* Finds where the last step that is open begins, as far as is known of the one before it. */
 static uint64_t begin_of_last(const struct budget *budget)
 {
 	const struct budget_step *step = &budget->steps[budget->nr_open - 1];
@@ -230,7 +247,7 @@ static uint64_t begin_of_last(const struct budget *budget)
 	return step->begin_ns > before ? step->begin_ns : before;
 }
 
-/* The last step that is open: all launches of it and of the one before it are known. */
+/* Closes the last step that is open: all launches of it and of the one before it are known. */
 static void close_step(struct budget *budget)
 {
 	struct budget_step *step = &budget->steps[budget->nr_open - 1];
@@ -254,7 +271,7 @@ static int by_time(const void *a, const void *b)
 
 #define NR_SAMPLES 255u
 
-/* About half of the activities end later. */
+/* Estimates from samples a time that about half of the activities end after. */
 static uint64_t middle_of(const struct budget *budget)
 {
 	uint64_t ends[NR_SAMPLES];
@@ -277,7 +294,7 @@ static bool is_full(const struct budget *budget, size_t most)
 	return is_much;
 }
 
-/* Too many activities: the later half is closed, as if no more of its events were to come. */
+/* Closes the later half of too many activities, as if no more of its events were to come. */
 static void make_room(struct budget *budget)
 {
 	uint64_t middle = middle_of(budget), begin = begin_of_last(budget);
@@ -293,11 +310,11 @@ static void make_room(struct budget *budget)
 	middle = middle < budget->closed_ns ? middle : budget->closed_ns;
 	close_from(budget, step, middle);
 	budget->is_done = budget->nr_open == 1 && middle <= begin;
-	/* Else there would be no end of making room. */
+	/* If that did not help, the budget gives up: it would make room at every event. */
 	budget->is_too_much = !budget->is_done && is_full(budget, budget->most / 4 * 3);
 }
 
-/* All that comes from here on ended by `tick`. */
+/* Closes the steps that are complete: all that comes from here on ended by `tick`. */
 static inline void come_to(struct budget *budget, uint64_t tick)
 {
 	while (budget->nr_open > 1 && tick <= budget->closing_tick) {
@@ -312,7 +329,10 @@ static bool is_wanted(const struct budget *budget)
 	return !budget->is_too_much && !budget->is_done;
 }
 
-/* What is behind the time that is closed is cut off there. */
+/*
+ * Returns the time from which on everything is closed, where an event that reaches into it is cut;
+ * counts the event.
+ */
 static uint64_t cut(struct budget *budget, uint64_t begin, uint64_t end)
 {
 	bool is_cut = budget->nr_open && budget->steps[budget->nr_open - 1].is_begun;
@@ -347,7 +367,10 @@ static inline void add_busy(
 	}
 }
 
-/* op: what is known of it. */
+/*
+ * Adds communication: its waiting for a rank first, then the transfer. op: when its ranks came;
+ * NULL: unknown.
+ */
 static void add_communication(
 	struct budget *budget, const struct nccl_op *op, uint64_t begin, uint64_t end)
 {
@@ -392,7 +415,10 @@ static inline void add_owned(struct budget *budget, enum budget_owned owned, uin
 	}
 }
 
-/* add_work has set the site of the call. */
+/*
+ * Keeps the site of a copy or of communication, for the time in which nothing else runs. Call
+ * add_work before: it sets the site of the call.
+ */
 static void add_owned_work(struct budget *budget, enum budget_part part,
 	const struct op_record *record, const struct op_call *call, const struct op *op)
 {
@@ -458,7 +484,10 @@ static enum host_state state_of(const struct op_call *call, const struct call_in
 	}
 }
 
-/* Does a long call of that name come in no later step? */
+/*
+ * Does a long call of that name come in no later step? The walk goes back in time: later steps have
+ * been seen.
+ */
 static bool is_once(struct budget *budget, uint32_t name, uint32_t step)
 {
 	struct long_call *last = idmap_put(&budget->long_calls, name);
@@ -487,6 +516,10 @@ static struct call_top *top_of(struct budget *budget, enum host_state state)
 	return state == HOST_WAIT ? &budget->waits : NULL;
 }
 
+/*
+ * Adds the call before this event. It had to wait until now, because the records behind it show
+ * what it did: whether it launched work, and whether it waited for a copy.
+ */
 static void add_last_call(struct budget *budget)
 {
 	enum host_state state = (enum host_state)budget->call.state;
@@ -519,7 +552,7 @@ static void add_last_call(struct budget *budget)
 	add_state(budget, slot, state, budget->call.begin, budget->call.end);
 }
 
-/* A copy that the host waited for shows by ending before its call. */
+/* Changes the state of a call that copied: it waited for its copy if that ended before the call. */
 static void see_copy(struct budget *budget, enum budget_part part, uint64_t end_ns)
 {
 	if (budget->call.state == HOST_LAUNCH && end_ns <= budget->call.end) {
@@ -531,7 +564,10 @@ static void see_copy(struct budget *budget, enum budget_part part, uint64_t end_
 
 /* ---- events of the walk ---- */
 
-/* Without steps the time from the first of these to the last counts, where the trace has others. */
+/*
+ * Without steps only the time from the first of these to the last counts, where the trace has other
+ * events.
+ */
 static inline void see(struct budget *budget, uint64_t begin, uint64_t end)
 {
 	budget->seen_begin =
@@ -545,6 +581,10 @@ bool budget_wants_covered(uint32_t name, uint8_t framework, uint8_t scope)
 	       op_class(name, framework, scope) == OP_DATALOADER;
 }
 
+/*
+ * A collective on the host is a busy part, as a kernel of one is; all else is a state of its
+ * thread.
+ */
 void budget_enter(struct budget *budget, const struct op *op)
 {
 	uint64_t begin = ns_of(budget, op->begin), end = ns_of(budget, op->end);
@@ -572,6 +612,7 @@ void budget_enter(struct budget *budget, const struct op *op)
 	}
 }
 
+/* Keeps the call until what it launched has been seen: add_last_call. */
 void budget_call(struct budget *budget, const struct op_call *call, const struct op *op)
 {
 	const struct call_info *info;
@@ -609,6 +650,10 @@ void budget_call(struct budget *budget, const struct op_call *call, const struct
 	budget->call.table = call->table;
 }
 
+/*
+ * A step ends with the last work that was launched in it. What was launched before the first step
+ * moves its begin.
+ */
 static void add_device_end(
 	struct budget *budget, const struct op_record *record, const struct op_call *call)
 {
@@ -654,6 +699,7 @@ static void add_work(struct budget *budget, const struct op_record *record,
 	}
 }
 
+/* A record without times still shows that its launch ran something. */
 void budget_record(struct budget *budget, const struct op_record *record,
 	const struct op_call *call, const struct op *op)
 {
@@ -690,7 +736,10 @@ void budget_record(struct budget *budget, const struct op_record *record,
 	}
 }
 
-/* The first step begins with the program, unless its first phase shows where the loop does. */
+/*
+ * Moves the begin of the first step: it begins with the program, unless its first phase shows where
+ * the loop does.
+ */
 static void begin_first(struct budget *budget, const struct phases *phases)
 {
 	struct budget_step *first = &budget->steps[0];
@@ -763,7 +812,7 @@ void budget_warn(const struct process *process, bool is_too_much, uint64_t nr_cu
 
 /* ---- as the plugin of TensorBoard divides it ---- */
 
-/* The plugin takes ranges for operators. */
+/* Returns the plugin's part for a state of the host. The plugin takes ranges for operators. */
 static enum budget_plugin_part plugin_part_of(unsigned int state)
 {
 	switch (state) {

@@ -108,17 +108,19 @@ struct budget_step {
 };
 
 /*
- * A time in which no GPU of the process works, within a step: one that lies in two steps is two.
- * What it went to sums to it.
+ * A stretch within a step in which no GPU of the process works: one that lies in two steps is two.
+ * The times of `ns` sum to it.
  */
 struct budget_gap {
 	const struct budget_step *step;
 	uint64_t begin, end;
 	uint64_t ns[NR_BUDGET_IDLE]; /* by part, from BUDGET_HOST on */
 	bool is_drained;	     /* opened by a wait */
-	bool is_cut;		     /* no work ends it, or work in a later piece of it does */
-	/* Where it comes from, with budget.site_of: what launched the work that ends it, and by
-	 * state the call or operator with most of it */
+	bool is_cut;		     /* no work ends it, or work behind a later piece of it does */
+	/*
+	 * With budget.site_of: the sites of what launched the work that ends it, and by state of
+	 * the call or operator with most of it
+	 */
 	struct budget_site launch, owners[GAP_OWNER_STATES];
 };
 
@@ -155,7 +157,7 @@ struct budget {
 	struct process *process;
 	struct budget_step *steps; /* by time */
 	size_t nr_steps;
-	uint32_t *step_of;     /* 1 + index in steps, by place; 0: none */
+	uint32_t *step_of;     /* 1 + index in steps, by budget_step.place; 0: none */
 	size_t nr_open;	       /* steps still to be summed: the first ones */
 	uint64_t closed_ns;    /* what is later belongs to steps that are */
 	uint64_t closing_tick; /* the last open step can be closed from here on; if several are */
@@ -167,7 +169,7 @@ struct budget {
 	struct budget_work next; /* the first work behind what is closed; begin 0: none */
 	struct idmap calls;	 /* by their ids in the stream, see budget.c */
 	struct idmap long_calls; /* by their names: where the last one was */
-	/* Of calls that the user chose (select.h) */
+	/* The longest among calls that the user chose (select.h) */
 	struct call_top slow;  /* that start up; without steps, or allocate or load */
 	struct call_top waits; /* that wait, or read back */
 	/* The call that came last: what it launched shows what it did. */
@@ -188,7 +190,10 @@ struct budget {
 	uint64_t nr_late; /* events that belong to steps already closed, cut off there */
 	uint64_t nr_cut;  /* events cut off, since that stretch of their own step was closed */
 	uint64_t nr_untimed;
-	/* Of operators, ranges, calls of CUDA and activities; 0: none */
+	/*
+	 * The first and the last time of operators, ranges, calls of CUDA and activities; 0: there
+	 * are none
+	 */
 	uint64_t seen_begin, seen_end;
 	bool is_trimmed; /* nothing else counts: not calls of the system, nor the profiler's own
 			    work */
@@ -199,7 +204,7 @@ struct budget {
 	uint64_t nr_launches, nr_graph_launches, nr_lost, nr_timeless;
 	bool is_capturing; /* going back in time */
 	bool has_hip;	   /* calls of HIP: the GPU is AMD's */
-	/* Of the process at hand. NULL: when ranks came is unknown. */
+	/* When ranks came to the operations of this process; NULL: unknown. */
 	const struct rank_waits *rank_waits;
 	/* Gets each gap of a step that is closed, from the last to the first; may be NULL. */
 	void (*on_gap)(void *context, const struct budget_gap *gap);
@@ -225,7 +230,7 @@ static inline bool budget_has_lost(uint64_t nr_launches, uint64_t nr_lost)
 	return 50 * nr_lost > nr_launches;
 }
 
-/* What the lost launches have none of. */
+/* The word for what lost launches lack. */
 static inline const char *budget_lost_what(uint64_t nr_timeless)
 {
 	return nr_timeless ? "GPU times" : "GPU activity";
@@ -243,7 +248,7 @@ void budget_record(struct budget *budget, const struct op_record *record,
 void budget_end(struct budget *budget, const struct phases *phases);
 void budget_fini(struct budget *budget);
 
-/* Tells what a budget that has ended lacks of a process, if anything: sanity_add. */
+/* Warns of what a budget that has ended lacks of a process, if anything: sanity_add. */
 void budget_warn(const struct process *process, bool is_too_much, uint64_t nr_cut);
 
 /* ---- the same time as PyTorch's TensorBoard plugin divides it ---- */
@@ -290,7 +295,7 @@ static inline uint64_t budget_communication(const uint64_t parts[NR_BUDGET_PARTS
 	return parts[BUDGET_TRANSFER] + parts[BUDGET_COMMUNICATION] + parts[BUDGET_RANK_WAIT];
 }
 
-/* Of a process alone nobody knows whom it waited for: it has the other parts, so numbered. */
+/* A process alone does not show whom it waited for: it has the other parts, so numbered. */
 #define NR_BUDGET_LONE_PARTS (NR_BUDGET_PARTS - 2u)
 
 static inline unsigned int budget_lone_part(unsigned int number)
@@ -300,7 +305,7 @@ static inline unsigned int budget_lone_part(unsigned int number)
 					   : number + 2;
 }
 
-/* What the whole steps of a process add up to. */
+/* The sums over the whole steps of a process. */
 enum budget_sum {
 	BUDGET_SUM_STEPS, /* 0: all that was recorded is one */
 	BUDGET_SUM_NS,

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Divides a stretch of a step among the parts of the budget, from its end to its begin: a part that
- * is busy counts first, and between busy ones are the gaps of the GPU, which are divided by what
- * the launching thread did.
+ * Divides a stretch of a step among the parts of the budget, from its end to its begin, when
+ * budget.c closes it. At each time the first part that is busy counts, and between busy ones are
+ * the gaps of the GPU, which are divided by what the launching thread did:
+ *
+ *   computing             ====          ====
+ *   communication      ======                    hidden where a kernel computes
+ *   launching thread   [op]   [wait][l]          it launches the work behind the gap
+ *   time               ccc====  gap     ====     ccc: communication, what is left of it
+ *                      <-------------------- the sweep
  */
 #include "report/budget/budget_sweep.h"
 
@@ -29,8 +35,8 @@ static inline void go_before(struct sweep *sweep, unsigned int part, uint64_t no
 }
 
 /*
- * The part that the time just before `now` counts for; it does so back to *until. Parts behind that
- * one wait: what it covers of them is skipped at once. NR_BUDGET_BUSY: GPUs were idle.
+ * Returns the part that the time just before `now` counts for; it does so back to *until. Parts
+ * behind that one wait: what it covers of them is skipped at once. NR_BUDGET_BUSY: GPUs were idle.
  */
 static unsigned int find_part(struct sweep *sweep, uint64_t now, uint64_t *until)
 {
@@ -68,7 +74,10 @@ static void drop_work(struct budget *budget)
 		offsetof(struct budget_work, begin), &last);
 }
 
-/* What begins at or after a time is behind the sweep; the first of it, by its launch, is `next`. */
+/*
+ * Drops the work that begins at or after a time, behind the sweep. The first of it, by its launch,
+ * becomes `next`.
+ */
 static void pass_works(struct budget *budget, uint64_t time)
 {
 	while (budget->nr_works && budget->works[0].begin >= time) {
@@ -85,7 +94,7 @@ static void pass_works(struct budget *budget, uint64_t time)
 
 /* ---- gaps ---- */
 
-/* What the GPU waited for though it was launched. */
+/* Adds time in which the GPU waited although its work was launched. */
 static void add_late(struct sweep *sweep, struct budget_gap *gap, enum budget_part part,
 	unsigned int slot, uint64_t begin)
 {
@@ -93,7 +102,7 @@ static void add_late(struct sweep *sweep, struct budget_gap *gap, enum budget_pa
 	host_sweep_add(&sweep->host, slot, begin, gap->end, sweep->step->late_ns);
 }
 
-/* host_sweep_add has added what its launching thread did. */
+/* Was the gap opened by a wait? host_sweep_add has added what its launching thread did. */
 static bool is_drained(struct sweep *sweep, const struct budget_gap *gap, unsigned int slot)
 {
 	struct host_sweep *host = &sweep->host;
@@ -106,7 +115,14 @@ static bool is_drained(struct sweep *sweep, const struct budget_gap *gap, unsign
 		       host_sweep_is_handed_over(host, slot, gap->begin, sweep->step->begin_ns));
 }
 
-/* From its end to its begin. */
+/*
+ * Divides a gap, from its end to its begin:
+ *
+ *   gap       |------------------------|[work]
+ *   launch         [launch call]
+ *             |-----------------|         what the launching thread did: gap->ns by state
+ *                               |------|  latency: launched, and not yet begun
+ */
 static void divide_gap(struct sweep *sweep, struct budget_gap *gap)
 {
 	const struct budget_work *work = &sweep->budget->next;
@@ -188,7 +204,7 @@ static const bool has_owner[NR_BUDGET_BUSY] = {[BUDGET_UPLOAD] = true,
 	[BUDGET_TRANSFER] = true,
 	[BUDGET_COMMUNICATION] = true};
 
-/* Where that time of a busy part comes from. */
+/* Hands on where that time of a busy part comes from. */
 static void add_owned(struct sweep *sweep, enum budget_part part, uint64_t begin, uint64_t end)
 {
 	static const struct budget_site unknown = {.site = BUDGET_SITE_UNKNOWN};

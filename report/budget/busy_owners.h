@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the work comes from that keeps a process's GPUs busy without computing, of one kind: what
- * runs at each time of a sweep from a late time to an early one. Filled in any order.
+ * The sites of work that keeps a process's GPUs busy without computing, of one kind: what runs at
+ * each time of a sweep from a late time to an early one. Filled in any order.
  *
  * Memory: 32 bytes for each of them in a step that is not closed.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a thread does while it is in a call of CUDA or HIP, by the name of the call. */
+/* Says what a thread does while it is in a call of CUDA or HIP, by the name of the call. */
 #ifndef REPORT_BUDGET_CALL_STATE_H
 #define REPORT_BUDGET_CALL_STATE_H
 

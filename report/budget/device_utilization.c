@@ -107,10 +107,10 @@ static int by_device_and_time(const void *a, const void *b)
 	return compare_edges(a, b);
 }
 
-/* Edges in order, from the last place of an array downwards. */
+/* Edges in order; the array fills from its end downwards. */
 struct edges {
 	struct edge *first, *last;
-	size_t nr_moves;      /* that the order took */
+	size_t nr_moves;      /* which the order took */
 	bool is_sorted_later; /* these were too many */
 };
 
@@ -146,7 +146,7 @@ static struct device_utilization *use_of(
 	return &(*uses)[(*nr)++];
 }
 
-/* How many ran at each time, and with how many blocks. */
+/* Goes through the edges, with the number of kernels that run and the sum of their blocks. */
 static void sweep(
 	const struct edge *edges, size_t nr_edges, struct device_utilization **uses, size_t *nr)
 {
@@ -163,7 +163,7 @@ static void sweep(
 			use->sm_ns += (blocks < 1 ? blocks : 1) * (double)ns;
 		}
 		running += edges[i].kernels;
-		/* Sums of fractions leave a rest, which nothing running has not. */
+		/* Sums of fractions leave a rest. Where no kernel runs, there is none. */
 		blocks = running > 0 ? blocks + (double)edges[i].blocks : 0;
 	}
 }
@@ -201,7 +201,10 @@ struct device_utilization *device_work_take(
 	struct device_utilization *uses = NULL;
 
 	*nr = 0;
-	/* They come from the last launch to the first: backwards they are nearly in order. */
+	/*
+	 * Kernels come from the last launch to the first: filled from its end, the array is nearly
+	 * in order.
+	 */
 	for (size_t i = 0; i < work->nr_kernels; i++) {
 		const struct device_kernel *kernel = &work->kernels[i];
 		uint64_t from = kernel->begin > begin ? kernel->begin : begin;

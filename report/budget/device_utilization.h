@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What kernels made of the devices of a process in stretches of time. */
+/* The use that kernels made of the devices of a process in stretches of time. */
 #ifndef REPORT_BUDGET_DEVICE_UTILIZATION_H
 #define REPORT_BUDGET_DEVICE_UTILIZATION_H
 
@@ -8,10 +8,10 @@
 #include "report/ops/op_launch.h"
 
 /*
- * What kernels made of a device in a stretch of time: how long any ran, how much of the
+ * The use of a device in a stretch of time: how long any kernel ran, how much of the
  * multiprocessors had blocks (the sum of blocks per multiprocessor of what ran at one time, at most
- * 1: an upper bound), how many of their warps by the estimated occupancy, and how long kernels
- * ran that use tensor cores. What reaches beyond the stretch is cut.
+ * 1: an upper bound), how many of their warps by the estimated occupancy, and how long kernels ran
+ * that use tensor cores. What reaches beyond the stretch is cut.
  */
 
 struct device_utilization {

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keeps what may own a gap from the time that it is seen to that of the gap. */
+/*
+ * Keeps calls and operators that may own a gap from the time that budget.c sees them to that of the
+ * gap, which budget_sweep.c divides later.
+ *
+ * The items from `head` on have falling ends. A search moves those that it keeps up to the ones
+ * that it has not looked at, and `head` behind those that it drops: no hole is left.
+ */
 #include "report/budget/gap_owners.h"
 
 #include <stdlib.h>
@@ -32,7 +38,7 @@ void gap_owners_push(struct gap_owners *owners, const struct gap_owner *owner)
 	owners->items[owners->nr++] = *owner;
 }
 
-/* Drops what begins behind the time on the way. */
+/* On the way it drops what begins at or after `end`: no earlier gap can lie in it. */
 void gap_owners_find(struct gap_owners *owners, uint64_t begin, uint64_t end,
 	struct budget_site sites[GAP_OWNER_STATES])
 {

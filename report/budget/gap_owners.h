@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The calls and operators that keep a GPU idle by themselves, with their sites, until the gaps are
- * known that they lie in. Filled by falling ends, asked by falling times.
+ * known that they lie in. They come by falling ends, and are searched by falling times.
  *
  * Memory: 32 bytes for each of them that lies in a step that is not closed.
  */
@@ -10,7 +10,7 @@
 
 #include "report/budget/host_states.h"
 
-/* Where something comes from: a number of whoever feeds the budget. */
+/* The site of a call or operator: a number that whoever feeds the budget gives it. */
 struct budget_site {
 	uint64_t end; /* of the call or operator, which it is known by; 0: unknown */
 	uint32_t site;
@@ -32,7 +32,10 @@ struct gap_owners {
 
 void gap_owners_fini(struct gap_owners *owners);
 
-/* Has a state owners: start-up, allocation, waits, copies that wait, loaders? */
+/*
+ * Do times of a state have owners? Those of start-up, allocation, waits, copies that wait and
+ * loaders do.
+ */
 static inline bool gap_owners_has(enum host_state state)
 {
 	return state <= HOST_STAGING || state == HOST_LOADER;

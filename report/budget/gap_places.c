@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Adds up gaps by their places. */
+/*
+ * Adds up gaps, copies and communication by the places that they come from. facts.c hands on each
+ * gap as budget_sweep.c finds it, and gives the sums to its rules; verdict.c reads them for its
+ * causes.
+ *
+ * A gap counts more than once: all of it for the launch that ended it, and by state for the call or
+ * operator that the host was in. Each kind of cost sums to parts of the budget; the sum over kinds
+ * means nothing.
+ */
 #include "report/budget/gap_places.h"
 
 #include "report/util/buf.h"
@@ -42,7 +50,7 @@ uint32_t gap_places_find(struct gap_places *places, const struct gap_place_key *
 	return place->number;
 }
 
-/* The sum of a place in a group. There are few groups, and most gaps are of the same one. */
+/* Finds the sum of a place in a group. There are few groups, and most gaps are of the same one. */
 static struct gap_place_sum *sum_of(struct gap_places *places, struct gap_place *place,
 	enum gap_cost cost, struct gap_group group)
 {
@@ -112,6 +120,10 @@ static uint64_t drained(const struct budget_gap *gap)
 	return ns;
 }
 
+/*
+ * In a gap that a wait opened, the time that the host took afterwards is a cost of the wait, not of
+ * the launch that ended the gap.
+ */
 void gap_places_take(
 	struct gap_places *places, const struct budget_gap *gap, struct gap_group group)
 {

@@ -61,7 +61,7 @@ struct gap_place_sum {
 	uint64_t ns;
 };
 
-/* All places of a process. */
+/* All places of a process, with the sums of their costs. */
 struct gap_places {
 	struct gap_place *table;
 	struct gap_place **places; /* by number */
@@ -73,7 +73,7 @@ struct gap_places {
 void gap_places_init(struct gap_places *places);
 void gap_places_fini(struct gap_places *places);
 
-/* The number of a place, as budget.site_of returns it. */
+/* Returns the number of a place, as budget.site_of returns it. */
 uint32_t gap_places_find(struct gap_places *places, const struct gap_place_key *key);
 
 /* From the last gap to the first, as budget.on_gap gets them. The group is that of its step. */

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keeps the intervals of what threads do, by thread, and sweeps them back in time. */
+/*
+ * Keeps the intervals of what threads do, by thread, and sweeps them back in time. budget.c fills
+ * it as events come, budget_sweep.c sweeps each gap.
+ *
+ * Each state of each thread has a queue of its own, in which ends mostly fall. At each time the
+ * first state of enum host_state that a thread is in counts: a call hides the operator around it.
+ */
 #include "report/budget/host_states.h"
 
 void host_states_fini(struct host_states *states)
@@ -85,7 +91,10 @@ void host_sweep_begin(struct host_sweep *sweep, struct host_states *states)
 	}
 }
 
-/* Not calls of the operating system, in which threads wait for each other, nor ranges. */
+/*
+ * States that are work: not calls of the operating system, in which threads wait for each other,
+ * nor ranges.
+ */
 #define WORK ((1u << HOST_OS) - 1)
 
 static inline bool has(const struct host_sweep *sweep, unsigned int slot, unsigned int state)
@@ -106,7 +115,7 @@ static inline void go_before(
 	}
 }
 
-/* The states of another slot that count for a gap that the thread of slot `of` ended. */
+/* Returns the states of another slot that count for a gap that the thread of slot `of` ended. */
 static inline unsigned int counting(
 	const struct host_sweep *sweep, unsigned int slot, unsigned int of)
 {
@@ -118,7 +127,10 @@ static inline unsigned int counting(
 	return sweep->has[slot] & code;
 }
 
-/* The state of a slot just before `now`; what it does not do then shortens the time to *until. */
+/*
+ * Returns the state of a slot just before `now`. *until is where that begins or, of all that the
+ * slot does not do then, the latest end.
+ */
 static unsigned int state_in(struct host_sweep *sweep, unsigned int slot, unsigned int mask,
 	uint64_t now, uint64_t *until)
 {
@@ -139,7 +151,10 @@ static unsigned int state_in(struct host_sweep *sweep, unsigned int slot, unsign
 	return HOST_USER;
 }
 
-/* Bits of the slots in `among` whose threads work just before `now`, and do so back to *until. */
+/*
+ * Returns bits of the slots in `among` whose threads work just before `now`, and do so back to
+ * *until.
+ */
 static uint16_t working(struct host_sweep *sweep, unsigned int among, uint64_t now, uint64_t *until)
 {
 	uint16_t found = 0;
@@ -154,7 +169,7 @@ static uint16_t working(struct host_sweep *sweep, unsigned int among, uint64_t n
 	return found;
 }
 
-/* The state just before `now`, back to *until; `own` is that of the slot. */
+/* Returns the state just before `now`, back to *until; `own` is that of the slot. */
 static unsigned int find_state(
 	struct host_sweep *sweep, unsigned int of, unsigned int own, uint64_t now, uint64_t *until)
 {
@@ -168,6 +183,10 @@ static unsigned int find_state(
 	return state;
 }
 
+/*
+ * The thread's own state comes first; what others do counts only where it does nothing. Each
+ * look-up shortens the stretch to the time in which its answer holds.
+ */
 void host_sweep_add(
 	struct host_sweep *sweep, unsigned int slot, uint64_t begin, uint64_t end, uint64_t *ns)
 {
@@ -199,7 +218,10 @@ bool host_sweep_is_in(
 	return has(sweep, slot, state) && sweep->at[slot][state].end >= time;
 }
 
-/* Where the work of the thread of `slot` ends that began last before `time`; it may be later. */
+/*
+ * Returns the end of the work of the thread of `slot` that began last before `time`; it may be
+ * later.
+ */
 static uint64_t work_end(struct host_sweep *sweep, unsigned int slot, uint64_t time)
 {
 	uint64_t end = 0;

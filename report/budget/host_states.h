@@ -68,8 +68,10 @@ struct host_sweep {
 	struct interval at[HOST_THREADS][NR_HOST_STATES];
 	uint16_t has[HOST_THREADS]; /* bits of enum host_state: there is an interval */
 	uint16_t launching;	    /* bits of slots whose thread launches; not of HOST_OTHERS */
-	/* Of what host_sweep_add added last: where its thread began to work (its end: nowhere), and
-	 * which other slots worked since then */
+	/*
+	 * For the time that host_sweep_add added last: where its thread began to work (its end:
+	 * nowhere), and which other slots worked since then
+	 */
 	uint64_t work_begin;
 	uint16_t beside;
 };
