@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds what would make a run faster, from its time budget and the replay, and says so. */
+/*
+ * Finds what would make a run faster, and says so. One pass gathers what it needs: facts (advice),
+ * the time budget (headline), the replay's predictions, and times of kernels. The first screen and
+ * the view `advice` call verdict_find after it, and then let it write sentences.
+ *
+ *   parts of the budget  -->  reach of each cause  --\
+ *                                                     >--  min  -->  sorted by share  -->  sentence
+ *   replay without it    -->  what a change saves  --/
+ *
+ * Where the replay has no prediction, the reach stands alone, as "at most". Kernels and operators
+ * stand first only if nothing that could be changed around them saves much.
+ */
 #include "report/verdict/verdict.h"
 
 #include <inttypes.h>
@@ -19,14 +30,20 @@
 /* Above this share, start-up leaves too little of a recording without steps to judge. */
 #define MUCH_STARTUP_PCT 50.0
 
-/* Where GPUs wait longer for what is not recorded, the replay does not know what a change saves. */
+/*
+ * If GPUs wait longer than that for what is not recorded, the replay does not know what a change
+ * saves.
+ */
 #define UNEXPLAINED_PCT 5.0
 
 /* Kernels stand first if they take at least the one, and every change saves less than the other. */
 #define COMPUTING_PCT 50.0
 #define LITTLE_PCT    5.0
 
-/* Without a GPU, operators do if they take as much: not all that is outside of them is a cause. */
+/*
+ * Without a GPU, operators stand first if they take as much: not all that is outside of them is a
+ * cause.
+ */
 #define OPERATORS_PCT 90.0
 
 /* An operator counts in the step in which it begins, so own times of one thread may exceed it. */
@@ -41,7 +58,7 @@
 #define LINE_WIDTH	  76u
 #define NO_KERNEL_NAME	  "a kernel without a name"
 
-/* Of longer steps nothing is predicted, so that the first screen takes little memory: 100 MB. */
+/* Nothing is predicted of longer steps, so that the first screen takes little memory: 100 MB. */
 #define MOST_STEP_EVENTS 500000u
 
 const char *const verdict_cause_names[NR_VERDICT_CAUSES] = {
@@ -60,7 +77,7 @@ const char *const verdict_cause_names[NR_VERDICT_CAUSES] = {
 	[VERDICT_OPERATORS] = "operators_cpu_bound",
 };
 
-/* For each cause, what the replay takes out and which costs of places are its own. */
+/* The removal of the replay for each cause, and the costs of places that are its own. */
 static const struct {
 	enum replay_removal removal; /* NR_REPLAY_REMOVALS: nothing, or the time of its calls */
 	unsigned int costs;	     /* bits of enum gap_cost */
@@ -95,6 +112,10 @@ static uint32_t scales_of(void *context, uint32_t name, enum replay_item item)
 	return item != REPLAY_ITEM_OPERATOR && idmap_get(&verdict->advice.at->allocators, name);
 }
 
+/*
+ * The replay has a change for each cause that has one, in the order of causes; predicted_ns counts
+ * them in the same way.
+ */
 static void choose_changes(struct verdict *verdict)
 {
 	struct prediction *prediction = &verdict->prediction;
@@ -187,13 +208,17 @@ static double state(const struct verdict *verdict, enum host_state which)
 	return part(verdict, BUDGET_HOST + which);
 }
 
-/* What a state costs in gaps that no wait opened. */
+/* Returns what a state costs in gaps that no wait opened. */
 static double undrained(const struct verdict *verdict, unsigned int which)
 {
 	return per_step(verdict, (double)(verdict->figures.parts[BUDGET_HOST + which] -
 					  verdict->figures.drained[which]));
 }
 
+/*
+ * The cost of gaps that a wait opened. Start-up and loaders in them have causes of their own; waits
+ * count wherever they are.
+ */
 static double drained(const struct verdict *verdict)
 {
 	double ns = 0;
@@ -212,8 +237,8 @@ static double step_ns(const struct verdict *verdict)
 }
 
 /*
- * What a saving is a share of: of a job its own step, as the first screen has it. That ends with
- * its mark, and may be shorter.
+ * Returns what a saving is a share of: in a job its own step, as the first screen has it. That ends
+ * with its mark, and may be shorter.
  */
 static double share_step_ns(const struct verdict *verdict)
 {
@@ -272,7 +297,10 @@ static double find_latest(struct verdict *verdict)
 	return delay_ns;
 }
 
-/* By steps where they were compared, as in the view stragglers. */
+/*
+ * Finds the late rank by steps where they were compared, as the view stragglers does. Returns how
+ * long the others wait for it.
+ */
 static double find_late(struct verdict *verdict)
 {
 	const struct advice *advice = &verdict->advice;
@@ -301,7 +329,7 @@ static bool is_unexplained(const struct verdict *verdict)
 	return 100 * part(verdict, BUDGET_DEPENDENCY) > UNEXPLAINED_PCT * step_ns(verdict);
 }
 
-/* Mean of the processes that count, as far as it is predicted; below 0: of none. */
+/* Returns the mean of the processes that count, as far as it is predicted; below 0: of none. */
 static double predicted_ns(const struct verdict *verdict, enum verdict_cause cause)
 {
 	const struct prediction *prediction = &verdict->prediction;
@@ -335,6 +363,7 @@ double verdict_share_pct(const struct verdict_finding *finding)
 	return finding->step_ns > 0 ? 100 * ns / finding->step_ns : 0;
 }
 
+/* Adds a finding, unless it is too small to be shown. */
 static void add(struct verdict *verdict, enum verdict_cause cause, double reach_ns)
 {
 	struct verdict_finding finding = {.cause = cause, .reach_ns = reach_ns};
@@ -356,7 +385,9 @@ static void add(struct verdict *verdict, enum verdict_cause cause, double reach_
 
 /* ---- causes ---- */
 
-/* What the host does between launches, in gaps that no wait opened: one cause, named by the most.
+/*
+ * Adds what the host does between launches, in gaps that no wait opened: one cause, named by the
+ * most of it.
  */
 static void add_host(struct verdict *verdict)
 {
@@ -383,6 +414,10 @@ static double add_startup(struct verdict *verdict)
 	return 100 * ns / step_ns(verdict);
 }
 
+/*
+ * A recording without steps that is mostly start-up says nothing of the loop: no further idle time
+ * is a cause then.
+ */
 static void add_gpu_idle(struct verdict *verdict)
 {
 	if (add_startup(verdict) > MUCH_STARTUP_PCT && !verdict->figures.has_steps) {
@@ -405,7 +440,7 @@ static void add_outside(struct verdict *verdict)
 	}
 }
 
-/* Idle time, which lost activities only seem to leave. */
+/* Adds idle time, which lost activities only seem to leave. */
 static void add_idle(struct verdict *verdict)
 {
 	add(verdict, VERDICT_LOADER, state(verdict, HOST_LOADER));
@@ -441,13 +476,16 @@ static bool saves_little(const struct verdict *verdict)
 	return !verdict->nr || verdict_share_pct(&verdict->findings[0]) < LITTLE_PCT;
 }
 
-/* Of a kernel whose name was not recorded; the table of kernels tells them apart by numbers. */
+/* Does a kernel have no name? The table of kernels tells such ones apart by numbers. */
 static bool lacks_name(const char *text)
 {
 	return strncmp(text, "(unknown kernel", strlen("(unknown kernel")) == 0;
 }
 
-/* Takes the places with most time, with names as a table of them has; and the sum of all. */
+/*
+ * Takes the kernels or operators with most time, with names as a table of them has, and the sum of
+ * all.
+ */
 static void take_top(struct verdict *verdict, const struct advice_sites *all)
 {
 	const struct advice_site *top[ADVICE_NR_TOP_SITES] = {NULL};
@@ -478,7 +516,7 @@ static void take_top(struct verdict *verdict, const struct advice_sites *all)
 	short_names_destroy(names);
 }
 
-/* Of the processes that count: the same name in several is one place. */
+/* Adds up the processes that count: the same name in several is one row. */
 static void take_work(struct verdict *verdict)
 {
 	const struct work_times *times = &verdict->work_times;
@@ -497,7 +535,7 @@ static void take_work(struct verdict *verdict)
 	advice_sites_fini(&all);
 }
 
-/* That only faster kernels would save much is a verdict as well. */
+/* Adds kernels: that only faster ones would save much is a verdict as well. */
 static void add_kernels(struct verdict *verdict)
 {
 	double ns = part(verdict, BUDGET_COMPUTING);
@@ -510,7 +548,7 @@ static void add_kernels(struct verdict *verdict)
 	}
 }
 
-/* Where a GPU may have worked, operators may have waited for it. */
+/* Adds operators, but not where a GPU may have worked: they may have waited for it. */
 static void add_operators(struct verdict *verdict)
 {
 	const struct headline_figures *figures = &verdict->figures;
@@ -523,7 +561,7 @@ static void add_operators(struct verdict *verdict)
 	}
 }
 
-/* The ranks but the late one wait in what communication they do not hide. */
+/* Adds the straggler. The ranks but the late one wait in what communication they do not hide. */
 static void add_late(struct verdict *verdict)
 {
 	double nr = (double)verdict->figures.nr_ranks;
@@ -553,6 +591,10 @@ static const struct advice_facts *facts_of(const struct verdict *verdict)
 	return NULL;
 }
 
+/*
+ * Idle time comes first, and not where launches are lost; copies and communication are busy time,
+ * which is known all the same. What stands first by rule comes after the sort.
+ */
 void verdict_find(struct verdict *verdict)
 {
 	const struct headline_figures *figures = &verdict->figures;
@@ -651,7 +693,7 @@ static void add_name(uint32_t name, struct buf *out)
 	text_add_shown(out, text, strlen(text), NAME_WIDTH);
 }
 
-/* A call, behind a word. */
+/* Adds the name of a call behind a word. */
 static void add_call(uint32_t name, const char *word, struct buf *out)
 {
 	if (name) {
@@ -667,8 +709,8 @@ static void add_lost(const struct headline_figures *figures, struct buf *out)
 }
 
 /*
- * Not per step: of all of a process. Without steps nothing shows whether it would come again, and
- * allocations count as well.
+ * Says start-up in times of a whole process, not of a step. Without steps nothing shows whether it
+ * would come again, and allocations count as well.
  */
 static void add_startup_sentence(
 	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
@@ -819,7 +861,7 @@ void verdict_add_sentence(
 
 /* ---- places ---- */
 
-/* The same names in different processes are one place. */
+/* Adds the places of a process; the same names in different processes are one place. */
 static void add_process(
 	struct advice_sites *sites, const struct advice_facts *facts, unsigned int costs)
 {
@@ -838,7 +880,7 @@ static void add_process(
 	}
 }
 
-/* As findings have them. */
+/* Returns the mean that findings have. */
 static struct advice_mean mean_of(const struct verdict *verdict)
 {
 	const struct headline_figures *figures = &verdict->figures;
@@ -847,7 +889,10 @@ static struct advice_mean mean_of(const struct verdict *verdict)
 		(double)figures->nr_step_rows, figures->has_steps ? " per step" : ""};
 }
 
-/* Start-up is not of each step. */
+/*
+ * Adds the places of a cause. Start-up comes once for a process, so its times are means of
+ * processes.
+ */
 static void add_gap_places(const struct verdict *verdict, const struct verdict_finding *finding,
 	unsigned int costs, struct buf *out)
 {

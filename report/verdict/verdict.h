@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What would make a run faster, what saves most first. A cause is a group of parts of the time
- * budget that one change removes. Its reach is the time of these parts, and the most that the
- * change can save. The replay predicts what it does save; a prediction beyond the reach is the
- * reach. Times are means per step of all processes that count, as on the first screen; without
- * steps they are of the recording.
+ * The causes that make a run slow, the one whose change saves most first. A cause is a group of
+ * parts of the time budget that one change removes. Its reach is the time of these parts, and the
+ * most that the change can save. The replay predicts what it does save; a prediction beyond the
+ * reach is the reach. Times are means per step of all processes that count, as on the first screen;
+ * without steps they are of the recording.
  *
  *     lost data    launches without GPU activity: nothing else is said of idle time
  *     start-up     long calls that do not recur; without steps also allocation and loading
@@ -55,14 +55,14 @@ struct verdict {
 				     all of it, of the steps that count */
 };
 
-/* Of a view; it starts with zeros but for advice.input. */
+/* For a view: the state starts with zeros but for advice.input. */
 void verdict_init(void *verdict);
 void verdict_fini(void *verdict);
 
-/* After the scan; the first time, it finds. */
+/* Call it after the scan. The first call finds, further ones do nothing. */
 void verdict_find(struct verdict *verdict);
 
-/* What it costs or saves at most, of step_ns in percent. */
+/* Returns what the finding saves, or costs where that is unknown, of step_ns in percent. */
 double verdict_share_pct(const struct verdict_finding *finding);
 
 /* Appends cause, remedy and saving as one sentence, without a full stop. */

@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 
-/* What is added up for each process. */
+/* The sums of each process. */
 struct waited {
-	bool *counts; /* by place of the step, as in budget_step; NULL: what it does is left out */
+	bool *counts; /* by budget_step.place; NULL: the process does not count */
 	bool has_steps;
 	double for_it_ns; /* what the others waited for it */
 };

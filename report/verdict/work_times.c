@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Adds up times of kernels, or operators' own times, by name. */
+/*
+ * Adds up times of kernels, or operators' own times, by name. A part of the pass that verdict.c
+ * runs; verdict.c joins the processes that count and names what takes most.
+ *
+ * Kernels count in the step that launched them. Operators, and kernels without a call, count by
+ * their begin; because the walk goes back in time, the step that was found last mostly serves
+ * again.
+ */
 #include "report/verdict/work_times.h"
 
 #include <stdlib.h>
@@ -31,7 +38,7 @@ static void add(struct work_times *times, uint32_t name, uint64_t ns)
 
 /* ---- steps ---- */
 
-/* Where a step begins, counted as process_steps_begun does, in time or ticks. */
+/* Returns the begin of a step, counted as process_steps_begun does, in time or ticks. */
 static uint64_t edge(const struct work_times *times, size_t step)
 {
 	struct process *process = times->process;
@@ -69,7 +76,7 @@ static bool counts_at(struct work_times *times, uint64_t at)
 
 /* ---- kernels ---- */
 
-/* They belong to the step that launched them, as in the budget. */
+/* Kernels belong to the step that launched them, as in the budget. */
 static void on_record(void *context, const struct op_record *record, const struct op_call *call,
 	const struct op *op)
 {

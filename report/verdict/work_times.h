@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which kernels or operators take the time of the steps that count (counted_steps.h): kernels that
- * compute, and in processes without GPU activities operators. Times of operators are their own,
- * without operators in them.
+ * The kernels or operators that take the time of the steps that count (counted_steps.h): kernels
+ * that compute, and in processes without GPU activities operators. Times of operators are their
+ * own, without operators in them.
  *
- * Memory: 32 bytes for each name in each process, and a byte for each step of the one at hand.
+ * Memory: 32 bytes for each name in each process, and a byte for each step of the one that is read.
  */
 #ifndef REPORT_VERDICT_WORK_TIMES_H
 #define REPORT_VERDICT_WORK_TIMES_H
@@ -24,7 +24,7 @@ struct work_time {
 struct work_times {
 	struct work_time *times; /* in the order in which names came */
 	size_t nr, capacity;
-	/* while they are gathered: of the process at hand */
+	/* while they are gathered: of the process that is read */
 	struct process *process;
 	uint32_t nr_processes;
 	bool has_gpu;
@@ -35,7 +35,7 @@ struct work_times {
 	bool counts;
 };
 
-/* What a view hands on, see struct view_part. */
+/* The callbacks that a view hands on, see struct view_part. */
 extern const struct op_view work_times_ops;
 
 void work_times_fini(struct work_times *times);
