@@ -575,6 +575,10 @@ ADVICE_JUDGE(data_parallel)
 					    : "DataParallel.forward was not seen");
 }
 
+/*
+ * NCCL was used if its collectives or its kernels were seen: the former need operators, the latter
+ * a GPU.
+ */
 ADVICE_JUDGE(ddp_nccl)
 {
 	const struct advice_facts *facts = &all[at];

@@ -74,6 +74,10 @@ static size_t step_of(struct headline *headline, uint64_t tick)
 	return headline->last_step;
 }
 
+/*
+ * FLOPs count in the step in which the operator begins. peak_ns is how long the GPU would take for
+ * them at its peak for their type.
+ */
 static void take_op(void *context, const struct op *op)
 {
 	struct headline *headline = context;

@@ -259,6 +259,10 @@ static void join_inner(struct op_average *one, const struct open *open)
 	}
 }
 
+/*
+ * Takes the sums of an operator when the walk leaves it: its own ones go to its row, and its totals
+ * to the operator around it as well.
+ */
 static void add_open(struct average_view *view, struct op_average *one, struct open *open)
 {
 	const struct op *parent = operator_of(open->op->parent);

@@ -166,6 +166,10 @@ static uint32_t moved(const uint32_t *new_place, uint32_t place, size_t self)
 	return place && new_place[place - 1] < self ? new_place[place - 1] + 1 : 0;
 }
 
+/*
+ * Puts nodes into their order and renumbers all links. A link to a node that comes later in the
+ * order is dropped: the nodes wait for each other in a loop.
+ */
 void replay_order(struct replay_graph *graph)
 {
 	size_t nr = graph->nr_nodes;
@@ -383,6 +387,10 @@ static void move_waits(struct joining *joining, size_t nr_nodes, size_t nr_event
 	}
 }
 
+/*
+ * A collective of which a rank is missing is not joined: on each rank it stays as it was
+ * measured.
+ */
 struct replay_graph *replay_join(
 	struct replay_graph *const *graphs, size_t nr_graphs, const struct replay_names *names)
 {
@@ -564,6 +572,10 @@ static void set_least_ns(
 
 /* ---- a run ---- */
 
+/*
+ * A wait that is taken out neither takes time nor waits for its cause: one of both alone would
+ * still keep what comes behind it.
+ */
 static void set_removals(struct node *node)
 {
 	if (node->flags & IS_IN_LOADER) {

@@ -758,6 +758,10 @@ static void build_nodes(struct build *build)
 	add_lone(build);
 }
 
+/*
+ * Delays come before merging, because they are of single events. The order comes last, and is of
+ * the nodes that are left.
+ */
 struct replay_graph *replay_create(struct step_events *step, const struct replay_names *names)
 {
 	struct replay_graph *graph = mem_zeroed(1, sizeof(*graph));

@@ -69,6 +69,11 @@ static bool goes_on(const struct merging *merging, size_t place)
 	       !(merging->uses[node->after - 1] & HAS_OTHERS);
 }
 
+/*
+ * Finds chains of nodes that go on. The first node of a chain stands for it and ends with the last
+ * one, and what came after the last one comes after it: other links to nodes within a chain do not
+ * exist.
+ */
 static void merge(struct merging *merging)
 {
 	struct replay_graph *graph = merging->graph;

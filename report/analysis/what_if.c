@@ -107,6 +107,10 @@ bool what_if_add_removal(struct what_if *what_if, const char *name)
 	return false;
 }
 
+/*
+ * Runs each expression once for a name and keeps the answer: 1 is no, 2 is yes, 0 is not known
+ * yet.
+ */
 uint32_t what_if_scales_of(struct what_if *what_if, uint32_t name, enum replay_item item)
 {
 	uint32_t found = 0;

@@ -157,6 +157,10 @@ static void number_row(struct pipeline *pipeline, uint32_t end, const int8_t *fi
 	}
 }
 
+/*
+ * A pipeline is a row of ranks that send to each other. Its ends are the ranks with one neighbour,
+ * from one of which it is numbered.
+ */
 void pipeline_find(struct pipeline *pipeline, struct nccl_ops *ops)
 {
 	int8_t *firsts = find_firsts(ops, ops->nr_processes);

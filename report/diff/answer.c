@@ -41,6 +41,10 @@ const struct diff_row *diff_time_row(const struct diff *diff)
 	return NULL;
 }
 
+/*
+ * The times are medians of steps, as on all screens, or means where whole processes are
+ * compared.
+ */
 static struct answer answer_of(const struct diff *diff)
 {
 	struct answer answer = {.diff = diff, .row = diff_time_row(diff)};

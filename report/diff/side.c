@@ -317,6 +317,7 @@ static size_t find_steps(struct diff_side *side, struct process **chosen, size_t
 	return nr_chosen;
 }
 
+/* Processes without steps are left out where steps are compared. */
 void diff_side_read(
 	struct diff_side *side, const struct cmd_input *input, bool has_steps, uint32_t sampled)
 {

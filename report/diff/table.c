@@ -213,6 +213,7 @@ static void set_times(struct table_cell *cells, double a_ns, double b_ns, double
 	table_set_share(&cells[COLUMN_SHARE], b_ns - a_ns, base_ns);
 }
 
+/* Shows the name in B, unless only A has it: B is what runs now. */
 static void add_row(struct table *table, const struct diff_row *row, double base_ns)
 {
 	struct table_cell *cells = table_add_row(table);

@@ -327,6 +327,7 @@ static int install_kernel(const struct launch *launch, const char *python)
 	return status ? fail(status, err_text()) : 0;
 }
 
+/* All ways need the library, because LD_PRELOAD is a part of what they print or install, too. */
 int main(int argc, char **argv)
 {
 	struct launch launch = {.form = FORM_NONE, .has_report = isatty(STDERR_FILENO)};

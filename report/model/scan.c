@@ -108,6 +108,7 @@ static void scan_block(struct process *process, size_t block, const struct need 
 	}
 }
 
+/* All views share one reading of each block: `needs` has the columns that any of them wants. */
 static void scan_process(struct process *process, const struct scan *scans, size_t nr_scans)
 {
 	struct need needs[GPROF_NR_TABLES] = {0};

@@ -162,6 +162,10 @@ struct select_scratch {
 static struct select_scratch *scratch;
 static size_t nr_users;
 
+/*
+ * The tables of GPU activities begin with the same columns (format.h), so that one number of a
+ * column serves them all.
+ */
 enum select_rule select_rule_of(unsigned int table, unsigned int *column)
 {
 	*column = 0;

@@ -349,6 +349,10 @@ static int unpack_body(struct reduced *reduced, struct unpack *from, unsigned in
 	return 0;
 }
 
+/*
+ * The checks go from cheap to dear, and each has a message that says what to do. Behind the
+ * checksum a file is as it was written, but not by whom: the body is checked all the same.
+ */
 int reduced_read_bytes(struct reduced *reduced, const char *bytes, size_t nr_bytes)
 {
 	struct unpack from = {(const unsigned char *)bytes + HEAD_BYTES, NULL, false};

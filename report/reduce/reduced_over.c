@@ -84,6 +84,10 @@ static size_t take_values(const struct table *each, unsigned int column, struct 
 	return nr;
 }
 
+/*
+ * Columns of the type of the last one are compared; ranks, PIDs and numbers of steps have other
+ * types.
+ */
 static struct table *over_processes(
 	struct reduced *reduced, const struct reduced_view_class *class, const char *key)
 {

@@ -86,6 +86,10 @@ bool welch_p(const struct welch_sample *a, const struct welch_sample *b, double 
 	return true;
 }
 
+/*
+ * The quantile of t has no closed form: halving finds the t whose p is 0.01. The upper bound is
+ * taken, so that the interval is not too narrow.
+ */
 bool welch_interval(const struct welch_sample *a, const struct welch_sample *b, double *half)
 {
 	double low = 0, high = MOST_T, variance, df;

@@ -186,6 +186,7 @@ void prefetch_expect(
 	pthread_mutex_unlock(&prefetch->lock);
 }
 
+/* The slots go only after the threads, which read into them, have ended. */
 void prefetch_destroy(struct prefetch *prefetch)
 {
 	if (!prefetch) {

@@ -333,6 +333,7 @@ uint32_t reader_load(struct reader *reader, const struct stream *stream, size_t 
 	return bad;
 }
 
+/* Goes on behind a damaged column, so that `bad` gets all of them. */
 unsigned int reader_verify(struct reader *reader, const struct stream *stream, size_t block,
 	void (*bad)(void *context, const char *column, uint64_t offset, enum decode_status status),
 	void *context)

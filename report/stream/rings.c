@@ -388,6 +388,7 @@ static void remove_half(const char *path)
 	buf_fini(&half);
 }
 
+/* The rings in shared memory go only once their copy is complete. */
 void rings_keep(struct stream *stream)
 {
 	struct stream seen = {.header = stream->header};

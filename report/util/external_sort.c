@@ -160,6 +160,10 @@ static void read_window(struct external_sort *sorter, struct run *run)
 
 /* ---- runs ---- */
 
+/*
+ * Without room for a file, a run stays in memory. fd -2: no file could be opened, and none is tried
+ * again.
+ */
 static void end_run(struct external_sort *sorter)
 {
 	struct run *run;
