@@ -39,8 +39,8 @@ void gaps_end(struct gaps *gaps);
 void gaps_fini(struct gaps *gaps);
 
 /*
- * How long the devices, each by itself, were idle between two times, as far as the gaps that
- * are kept show; a device is also idle before its first record and after its last.
+ * Returns how long the devices, each by itself, were idle between two times, as far as the gaps
+ * that are kept show; a device is also idle before its first record and after its last.
  */
 uint64_t gaps_idle_in(struct gaps *gaps, uint64_t begin_ns, uint64_t end_ns);
 

@@ -63,7 +63,7 @@ struct headline_process {
 
 #define HEADLINE_UNKNOWN_GPUS SIZE_MAX
 
-/* Of all processes that count. */
+/* The figures of all processes that count. */
 struct headline_figures {
 	const struct process *first;
 	size_t nr_processes, nr_helpers, nr_ranks, nr_hosts;
@@ -160,7 +160,7 @@ bool headline_has_lost(const struct headline_figures *figures);
 
 /* ---- its lines ---- */
 
-/* Of parts of the budget; of phases. */
+/* The numbers of shares of parts of the budget, and of phases. */
 #define HEADLINE_NR_GPU_SHARES	 14u
 #define HEADLINE_NR_CPU_SHARES	 5u
 #define HEADLINE_NR_PHASE_SHARES 5u

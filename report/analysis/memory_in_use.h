@@ -45,7 +45,7 @@ struct memory_peak_row {
 
 struct memory_part;
 
-/* What this has for each place of memory.h. */
+/* The memory in use at a place of memory.h. */
 struct memory_in_use_place {
 	struct memory_part *parts; /* by number, those in which something happened */
 	size_t nr_parts, part_capacity;

@@ -286,7 +286,7 @@ struct live_block {
 	UT_hash_handle hh;
 };
 
-/* Where a block lies that is in no segment. */
+/* The addresses of blocks that lie in no segment. */
 struct stray {
 	uint64_t begin, end; /* addresses, whole units */
 	uint8_t device;
@@ -303,7 +303,7 @@ struct sweep {
 	size_t nr_strays, stray_capacity;
 };
 
-/* Where the first segment at or above the address stands. */
+/* Returns the index of the first segment at or above the address. */
 static size_t first_segment(const struct sweep *sweep, uint64_t address)
 {
 	size_t low = 0, high = sweep->nr_segments;
@@ -485,7 +485,7 @@ static void keep_blocks(struct sweep *sweep)
 	qsort(snapshot->blocks, snapshot->nr_blocks, sizeof(*snapshot->blocks), by_address);
 }
 
-/* What is after the last event that is selected changes nothing of it. */
+/* Marks the selected events and drops those after the last one: they change nothing of it. */
 static void choose(struct memory_snapshot *snapshot)
 {
 	size_t nr = 0;

@@ -39,7 +39,10 @@ struct memory_event {
 	uint32_t frames;
 	uint32_t segment;    /* of a segment's events, in `segments`; MEMORY_NO_SEGMENT: unknown */
 	uint64_t free_bytes; /* of a refused one: of the device less all segments; 0: unknown */
-	/* Of a block where another one was in use: whose free was not recorded. 0: none was. */
+	/*
+	 * For a block where another one was in use, whose free was not recorded: the bytes of that
+	 * one; 0: there was none.
+	 */
 	uint64_t replaced_bytes;
 	uint8_t kind; /* enum memory_event_kind */
 	uint8_t category;

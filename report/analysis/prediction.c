@@ -96,7 +96,7 @@ static bool only_shortens(const struct replay_change *change)
 }
 
 /*
- * A change that only shortens things may still make a replayed step longer, as the order of waits
+ * A change that only shortens nodes may still make a replayed step longer, as the order of waits
  * shifts. Then the unchanged result counts: nothing faster is predicted to take longer.
  */
 static void add_results(struct prediction *prediction, struct replay_graph *graph, const size_t *of,

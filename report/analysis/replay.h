@@ -102,7 +102,7 @@ struct replay_names {
 	/* The collective that a launch is a part of, by its correlation ID: 1 + its number, 0: none
 	 */
 	uint32_t (*of_collective)(void *context, uint64_t correlation);
-	/* How many activities belong to such a collective, one on each rank. */
+	/* Returns how many activities belong to such a collective, one on each rank. */
 	uint32_t (*ranks_of)(void *context, uint32_t collective);
 	void *context;
 	bool has_no_limits; /* nobody reads the limits: the graph may have fewer nodes */

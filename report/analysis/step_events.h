@@ -92,8 +92,10 @@ struct step_events {
 	 * here. */
 	struct step_activity *lone;
 	size_t nr_lone;
-	/* Of the process, by rising correlation ID; streams of those with handles are known where
-	 * the records are. */
+	/*
+	 * The events of the process, by rising correlation ID; streams of those with handles are
+	 * known where the records are.
+	 */
 	const struct step_event *events;
 	size_t nr_events;
 };

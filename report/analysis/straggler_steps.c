@@ -75,7 +75,7 @@ void straggler_steps_add(struct straggler_steps *steps, const struct overlap *ov
 	}
 }
 
-/* place: the index in process.steps. */
+/* place: the step's index in process.steps. */
 static void add_phases(struct straggler_step *step, const struct process *process,
 	const struct phases *phases, size_t place)
 {

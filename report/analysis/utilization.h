@@ -93,7 +93,7 @@ void utilization_fini(struct utilization *usage);
 /* The mean in a bucket; false if it has no sample. */
 bool utilization_bucket(const struct utilization_series *series, size_t bucket, double *value);
 
-/* Of that process; NULL if there is none. */
+/* Finds a series of that process; NULL if there is none. */
 const struct utilization_series *utilization_find(const struct utilization *usage,
 	const struct process *process, uint8_t metric, uint32_t device);
 

@@ -17,7 +17,7 @@
 
 /* ---- the steps ---- */
 
-/* Those of the job that count: whole ones without warm-up, as on the first screen. */
+/* The steps of the job that count: whole ones without warm-up, as on the first screen. */
 struct diff_steps {
 	struct headline_job_step *steps; /* by rising numbers */
 	size_t nr;

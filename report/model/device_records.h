@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether a process has records of its devices, and else why not. */
+/* Finds out whether a process has records of its devices, and else why not. */
 #ifndef REPORT_MODEL_DEVICE_RECORDS_H
 #define REPORT_MODEL_DEVICE_RECORDS_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a GPU can do at most: the bandwidth of its memory, and floating-point operations. Of GPUs
- * whose name is known, operations are those of the vendor's data sheet, which model FLOPs
- * utilization (MFU) refers to by convention; of others, and of a part of a GPU (MIG), they follow
- * from clock, multiprocessors and compute capability, or are unknown. The bandwidth is the one that
- * the recording has, else the data sheet's.
+ * The most that a GPU can do: the bandwidth of its memory, and floating-point operations. Where its
+ * name is known, operations are those of the vendor's data sheet, which model FLOPs utilization
+ * (MFU) refers to by convention; for others, and for a part of a GPU (MIG), they follow from clock,
+ * multiprocessors and compute capability, or are unknown. The bandwidth is the one that the
+ * recording has, else the data sheet's.
  */
 #ifndef REPORT_MODEL_GPU_PEAK_H
 #define REPORT_MODEL_GPU_PEAK_H
@@ -36,7 +36,7 @@ extern const char *const gpu_float_names[NR_GPU_FLOATS];
 
 struct gpu_peak gpu_peak_of(const struct process *process, uint32_t device);
 
-/* That of all its GPUs, as far as they are alike. */
+/* Returns the peak of all GPUs of a process, as far as they are alike. */
 struct gpu_peak gpu_peak_common(const struct process *process);
 
 #endif

@@ -277,7 +277,7 @@ size_t process_steps_begun(const struct process *process, uint64_t tick);
 /* The clock of a process: those with the same number, if it is not 0, share one. */
 uint32_t process_clock(const struct process *process);
 
-/* How many events are missing, for whatever reason. */
+/* Returns how many events are missing, for whatever reason. */
 uint64_t process_missing(const struct process *process);
 
 /*

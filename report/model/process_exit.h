@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a process ended, in words, from its own record or from what remains of it. */
+/* Says how a process ended, from its own record or from what remains of it. */
 #ifndef REPORT_MODEL_PROCESS_EXIT_H
 #define REPORT_MODEL_PROCESS_EXIT_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which steps of a process count for medians, means and shares: the whole ones, but for those that
- * warm up and for outliers (step_series.h), unless the user chose the steps. Each process decides
- * by its own steps: what one rank does besides, such as a checkpoint, is an outlier of that rank.
- * All screens that print parts of steps ask here.
+ * Says which steps of a process count for medians, means and shares: the whole ones, but for those
+ * that warm up and for outliers (step_series.h), unless the user chose the steps. Each process
+ * decides by its own steps: what one rank does besides, such as a checkpoint, is an outlier of that
+ * rank. All screens that print parts of steps use this.
  */
 #ifndef REPORT_OPS_COUNTED_STEPS_H
 #define REPORT_OPS_COUNTED_STEPS_H
@@ -24,7 +24,7 @@ struct counted_steps {
 void counted_steps_init(struct counted_steps *counted, struct process *process, bool is_all);
 void counted_steps_fini(struct counted_steps *counted);
 
-/* How many count, and how long they take together; both 0 without steps. */
+/* Returns how many steps count, and sets how long they take together; both are 0 without steps. */
 uint64_t counted_steps_sum(
 	const struct counted_steps *counted, const struct phases *phases, uint64_t *ns);
 

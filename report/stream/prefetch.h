@@ -30,12 +30,12 @@ uint32_t prefetch_load(
 struct reader *prefetch_reader(struct prefetch *prefetch);
 
 /*
- * How many threads decode, the caller included; 0 chooses by the machine. For tests and benchmarks,
- * before anything is announced.
+ * Sets how many threads decode, the caller included; 0 chooses by the machine. For tests and
+ * benchmarks, before anything is announced.
  */
 void prefetch_set_threads(unsigned int nr_threads);
 
-/* How many threads would decode. */
+/* Returns how many threads would decode. */
 unsigned int prefetch_nr_threads(void);
 
 #endif
