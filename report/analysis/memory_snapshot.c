@@ -87,16 +87,14 @@ static void take_call(struct reader *reader, const struct batch *b, uint32_t i)
 {
 	struct memory_snapshot *snapshot = reader->snapshot;
 	struct process *process = snapshot->process;
-	bool is_free = b->col[COL_api_alloc_op][i] != 0,
-	     is_bad = b->col[COL_api_alloc_result][i] != 0;
+	int32_t result = (int32_t)b->col[COL_api_alloc_result][i];
+	bool is_free = b->col[COL_api_alloc_op][i] != 0, is_bad = result == MEMORY_OUT_OF_MEMORY;
 	struct call_event *call, key;
 	struct memory_event *event;
 	uint8_t api;
 
-	uint64_t space = b->col[COL_api_alloc_space][i];
-
-	if ((space != GPROF_SPACE_DEVICE && space != GPROF_SPACE_POOL) || (is_bad && is_free) ||
-		(!is_bad && !b->col[COL_api_alloc_address][i])) {
+	if (!memory_snapshot_is_of_gpu(b->col[COL_api_alloc_space][i]) || (is_bad && is_free) ||
+		(!is_bad && (result || !b->col[COL_api_alloc_address][i]))) {
 		return;
 	}
 	event = add_event(snapshot);
@@ -461,7 +459,8 @@ static void add_strays(struct sweep *sweep)
 				.bytes = end - first->begin,
 				.end = MEMORY_LEFT,
 				.device = first->device,
-				.has_blocks = true};
+				.has_blocks = true,
+				.is_assumed = true};
 	}
 }
 
@@ -486,7 +485,7 @@ static void keep_blocks(struct sweep *sweep)
 }
 
 /* Marks the selected events and drops those after the last one: they change nothing of it. */
-static void choose(struct memory_snapshot *snapshot)
+static void choose(struct memory_snapshot *snapshot, bool is_failed)
 {
 	size_t nr = 0;
 
@@ -494,12 +493,14 @@ static void choose(struct memory_snapshot *snapshot)
 		struct memory_event *event = &snapshot->events[i];
 
 		event->is_selected = select_has_tick(snapshot->process, event->tick);
-		nr = event->is_selected ? i + 1 : nr;
+		if (event->is_selected && (!is_failed || event->kind == MEMORY_EVENT_REFUSED)) {
+			nr = i + 1;
+		}
 	}
 	snapshot->nr_events = nr;
 }
 
-static void sweep_all(struct reader *reader)
+static void sweep_all(struct reader *reader, bool is_failed)
 {
 	struct memory_snapshot *snapshot = reader->snapshot;
 	struct sweep sweep = {.snapshot = snapshot};
@@ -507,7 +508,7 @@ static void sweep_all(struct reader *reader)
 	process_attribute(snapshot->process, 0, "memory_bytes", &sweep.device_bytes);
 	qsort(snapshot->events, snapshot->nr_events, sizeof(*snapshot->events), by_time);
 	set_categories(reader);
-	choose(snapshot);
+	choose(snapshot, is_failed);
 	for (size_t i = 0; i < snapshot->nr_events; i++) {
 		take_event(&sweep, &snapshot->events[i]);
 	}
@@ -518,17 +519,27 @@ static void sweep_all(struct reader *reader)
 	free(sweep.strays);
 }
 
-void memory_snapshot_read(struct memory_snapshot *snapshot, struct process *process)
+static void read_all(struct memory_snapshot *snapshot, struct process *process, bool is_failed)
 {
 	struct reader reader = {.snapshot = snapshot};
 
 	*snapshot = (struct memory_snapshot){.process = process};
 	read_calls(&reader, process);
 	read_allocs(&reader, process);
-	sweep_all(&reader);
+	sweep_all(&reader, is_failed);
 	hash_free(reader.calls);
 	free(reader.found);
 	memory_fini(&reader.frees);
+}
+
+void memory_snapshot_read(struct memory_snapshot *snapshot, struct process *process)
+{
+	read_all(snapshot, process, false);
+}
+
+void memory_snapshot_read_failed(struct memory_snapshot *snapshot, struct process *process)
+{
+	read_all(snapshot, process, true);
 }
 
 void memory_snapshot_fini(struct memory_snapshot *snapshot)

@@ -26,6 +26,9 @@ enum memory_event_kind {
 	MEMORY_EVENT_REFUSED, /* a cudaMalloc that failed */
 };
 
+/* CUDA_ERROR_OUT_OF_MEMORY and cudaErrorMemoryAllocation. */
+#define MEMORY_OUT_OF_MEMORY 2
+
 /* Beside those of enum alloc_category: nothing that the allocator gave. */
 #define MEMORY_EVENT_NO_CATEGORY NR_ALLOC_CATEGORIES
 
@@ -56,6 +59,7 @@ struct memory_segment {
 	uint32_t frames;
 	uint8_t device; /* 0 where no block tells it */
 	bool has_blocks;
+	bool is_assumed; /* nobody saw it begin: it is where its blocks are */
 };
 
 struct memory_snapshot {
@@ -70,8 +74,20 @@ struct memory_snapshot {
 	uint64_t nr_nameless; /* events of the allocator without an address */
 };
 
+/* Is a space of enum gprof_space memory of a GPU alone? */
+static inline bool memory_snapshot_is_of_gpu(uint64_t space)
+{
+	return space == GPROF_SPACE_DEVICE || space == GPROF_SPACE_POOL;
+}
+
 /* Reads all of it; memory_snapshot_fini frees it. */
 void memory_snapshot_read(struct memory_snapshot *snapshot, struct process *process);
+
+/*
+ * The same up to the last selected call that failed, which is the last event then: what was in use
+ * when it did. Without such a call there are no events.
+ */
+void memory_snapshot_read_failed(struct memory_snapshot *snapshot, struct process *process);
 void memory_snapshot_fini(struct memory_snapshot *snapshot);
 
 /* Numbers of `frames`: the Python stack, the call of CUDA, and operators and modules, innermost

@@ -289,7 +289,8 @@ extern const struct view_class view_kernel_operator, view_breakdown, view_budget
  */
 uint32_t view_operator_of(const struct op_call *call, const struct op *op);
 
-extern const struct view_class view_memory_categories, view_memory_peak, view_memory_blocks;
+extern const struct view_class view_memory_categories, view_memory_peak, view_memory_blocks,
+	view_memory_failed;
 extern const struct view_class view_operator, view_model, view_user_ranges, view_benchmark,
 	view_memory, view_memory_curve, view_memory_events, view_data_loading, view_utilization,
 	view_python, view_module;

@@ -7,6 +7,7 @@
 #include "report/model/select.h"
 #include "report/util/string_pool.h"
 #include "test/unit/report_streams.h"
+#include "test/unit/report_tables.h"
 #include "test/unit/unit.h"
 
 #define MIB ((uint64_t)1 << 20)
@@ -199,7 +200,47 @@ START_TEST(a_refused_allocation_and_what_has_no_address_are_counted)
 }
 END_TEST
 
+START_TEST(what_was_in_use_when_an_allocation_failed_is_told)
+{
+	struct table *table;
+	size_t row;
+
+	begin("failed.gprof");
+	call(10, USED, 4 * MIB, 0, 0);
+	call(12, BESIDE, MIB, 0, 0);
+	block(14, USED, 1024, 0);
+	block(15, USED + 1024, 3 * (int64_t)MIB, 0);
+	gen_op(gen, "aten::mm", 13, 16);
+	block(17, USED, -1024, 0);
+	call(21, 0, 9 * MIB, 0, 2);
+	call(24, 0, 8 * MIB, 0, 2);
+	call(26, 0, 8 * MIB, 0,
+		900); /* a capture does not allow it: memory has nothing to do with that */
+	gen_op(gen, "aten::empty", 20, 30);
+	/* PyTorch gives back and goes on. */
+	block(40, USED + 1024, -3 * (int64_t)MIB, 0);
+	gen_close(gen, "exit");
+	table = tables_of(&view_memory_failed, streams_path("failed.gprof"), false);
+
+	ck_assert_uint_eq(table->nr_rows, 4);
+	row = tables_find(table, "category", "refused", 0);
+	ck_assert_uint_eq(tables_number(table, row, "bytes"), 8 * MIB);
+	ck_assert_str_eq(tables_name(table, row), "aten::empty");
+	ck_assert(!tables_cell(table, row, "share_pct")->is_known);
+	row = tables_find(table, "category", "other libraries", 0);
+	ck_assert_uint_eq(tables_number(table, row, "bytes"), MIB);
+	row = tables_find(table, "category", "cached", 0);
+	ck_assert_uint_eq(tables_number(table, row, "bytes"), MIB);
+	row = tables_find(table, "name", "aten::mm", 0);
+	ck_assert_uint_eq(tables_number(table, row, "bytes"), 3 * MIB);
+	ck_assert_uint_eq(tables_number(table, row, "blocks"), 1);
+	table_destroy(table);
+	tables_of_nonsense(&view_memory_failed, false);
+}
+END_TEST
+
 UNIT_SUITE("report/memory_snapshot", segments_have_the_blocks_that_lie_in_them,
 	a_block_from_before_the_recording_has_a_segment_all_the_time,
 	an_address_that_is_used_again_is_another_segment,
-	a_refused_allocation_and_what_has_no_address_are_counted)
+	a_refused_allocation_and_what_has_no_address_are_counted,
+	what_was_in_use_when_an_allocation_failed_is_told)

@@ -107,7 +107,7 @@ const pages = other ? other.pages : [
 		topBars(parent, "Allocations by operator", "memory", "name", "total_bytes", 15);
 		topBars(parent, "In use at the peak, by operator", "memory", "name", "at_peak_bytes", 15);
 		topBars(parent, "Still allocated at exit, by operator", "memory", "name", "live_bytes", 15);
-	}, ["memory_categories", "memory_peak", "memory", "memory_events", "memory_blocks", "memory_curve"]],
+	}, ["memory_failed", "memory_categories", "memory_peak", "memory", "memory_events", "memory_blocks", "memory_curve"]],
 	["api", "API", (parent) => {
 		topBars(parent, "Top API calls by total time", "api", "name", "total_ns");
 		topBars(parent, "Synchronization by total time", "sync", "name", "total_ns");
