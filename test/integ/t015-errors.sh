@@ -10,6 +10,8 @@ is "$(cat "$T/plain.out")" "$(cat "$T/out")" "output"
 summary api
 is 1 "$(query '.api.rows[] | select(.name == "cudaLaunchKernel").failed')" "failed launches"
 is 1 "$(query '.api.rows[] | select(.name == "cudaMalloc").failed')" "failed allocations"
+summary memory-failed
+is "cudaMalloc refused $((1 << 60))" "$(query '.memory_failed.rows[] | "\(.name) \(.category) \(.bytes)"')" "what was asked for"
 
 rm -rf "$GPROF_DIR"
 export SIM_FAIL=cuLaunchKernel:2:700
