@@ -11,7 +11,8 @@ summary api
 is 1 "$(query '.api.rows[] | select(.name == "cudaLaunchKernel").failed')" "failed launches"
 is 1 "$(query '.api.rows[] | select(.name == "cudaMalloc").failed')" "failed allocations"
 summary memory-failed
-is "cudaMalloc refused $((1 << 60))" "$(query '.memory_failed.rows[] | "\(.name) \(.category) \(.bytes)"')" "what was asked for"
+# jq's numbers have 53 bits.
+is "cudaMalloc refused 1048576 TiB" "$(query '.memory_failed.rows[] | "\(.name) \(.category) \(.bytes / 1099511627776) TiB"')" "what was asked for"
 
 rm -rf "$GPROF_DIR"
 export SIM_FAIL=cuLaunchKernel:2:700
