@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The life of the recorder in one process. The first event starts the drain thread and waits for
+ * it, but only while the start makes progress; `gate`, which one exchange decides, then says
+ * whether that thread still waits or the drain lets the first event in. Handlers of fork make a
+ * child cold again.
+ *
+ *   COLD --first event--> STARTING --open_gate()--> RUNNING --collector_stop()--> STOPPED
+ *    ^                       |                                                       ^
+ *    |                       +---- refused, or the process ends before it is ready --+
+ *    +---- begin_child(), in a forked child
+ */
 #include "collector/collector.h"
 
 #include <errno.h>
@@ -43,7 +54,10 @@
 #define END_WAIT_NS 1000000000u
 
 enum phase { PHASE_COLD, PHASE_STARTING, PHASE_RUNNING, PHASE_STOPPED };
-/* Who lets the first event in: the thread that starts, or the drain if that one has gone on. */
+/*
+ * Decides who lets the first event in: the starting thread, or the drain if that thread has gone
+ * on.
+ */
 enum gate { GATE_UNDECIDED, GATE_DRAIN_READY, GATE_TARGET_TIMED_OUT };
 
 static struct collector_state {
@@ -106,7 +120,7 @@ static void on_fork_parent(void)
 	nvml_release();
 }
 
-/* Starts a new, cold recorder that never touches CUPTI. */
+/* Makes the recorder cold again. It never touches CUPTI if the parent's did. */
 static void begin_child(void);
 
 static void on_fork_child(void)
@@ -127,6 +141,10 @@ COMPAT_START_CODE static void stay_off(void)
 	atomic_store(&collector_mode, 0);
 }
 
+/*
+ * Runs in every process that loads the library, recorded or not: it reads one variable, and leaves
+ * the rest to the start.
+ */
 COMPAT_START_CODE void collector_init(
 	const char *names, const struct calls_hook *calls, uint32_t nr_calls)
 {
@@ -200,7 +218,7 @@ static void take_over(void)
 	}
 }
 
-/* What the start has come to: each move, and the CPU that its thread has used. */
+/* Has the start progressed? Each signal of it counts, and CPU time of its thread. */
 static bool has_come_on(uint32_t *nr_moves, uint64_t *cpu_ns)
 {
 	uint32_t moves = start_progress_count();
@@ -486,6 +504,10 @@ COMPAT_START_CODE void collector_set_source(const struct collector_source *sourc
 	atomic_store(&state.source, source);
 }
 
+/*
+ * First everything forgets what the parent had. The phase comes last: from then on a call of the
+ * child may start its own recorder.
+ */
 static void begin_child(void)
 {
 	const struct collector_source *source = atomic_load(&state.source);

@@ -70,10 +70,7 @@ void collector_stop(const char *how);
  */
 void collector_catch_up(bool is_exit);
 
-/*
- * Another program takes the place of this one now: what was only counted goes into the rings, which
- * stay.
- */
+/* Another program replaces this one now: what was only counted goes into the rings, which stay. */
 void collector_leave_counts(void);
 
 /*

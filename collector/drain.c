@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One loop: it sleeps until a flush, a sample or a command is due or a thread wakes it, takes what
+ * the rings and CUPTI have, and every GPROF_FLUSH_MS writes a group of blocks. Only this thread
+ * writes the stream, so batches, dictionary and encoder need no lock. Threads of the target that
+ * need it (the end of the process, a switch) leave a request in an atomic variable and wait for a
+ * bounded time.
+ *
+ *   rings ------------ ring_read() ------> ring_to_rows.c --+
+ *                                                           +--> batch --> block --> stream file
+ *   CUPTI's buffers -- activity_drain() -> record.c --------+
+ */
 #include "collector/drain.h"
 
 #include <errno.h>
@@ -56,7 +67,7 @@
 #define STACK_BYTES (256u << 10)
 /* Once the stream is full, it says so often how much is lost, if the rings do not fill earlier. */
 #define FULL_NS 5000000000u
-/* How long the thread that starts the recorder may take to let the first event in. */
+/* The thread that starts the recorder has this long to let the first event in. */
 #define START_MS 20u
 /* Interval of checks whether the target's last thread has ended, once its main thread has. */
 #define LONELY_MS 10u
@@ -73,7 +84,7 @@ static struct drain_state {
 	uint64_t nr_lost;
 	atomic_bool is_attached;
 	bool has_cuda_facts;
-	bool was_wanted; /* is CUPTI, at the last look */
+	bool was_wanted; /* whether CUPTI was, at the last look */
 	uint64_t nr_windows;
 	bool is_late; /* forked after CUDA was in use; the notice is still missing */
 	atomic_bool is_leaving;
@@ -190,7 +201,7 @@ static void take_counts(uint64_t now)
 	drain.counted = now;
 }
 
-/* Of no interest in the many children that never ask for work of a GPU: loader workers, shells. */
+/* Stays silent in the many children that never use a GPU, such as loader workers and shells. */
 static void report_late_fork(void)
 {
 	if (drain.is_late && batch_nr_rows(GPROF_TABLE_api_launch) +
@@ -205,8 +216,8 @@ static void report_late_fork(void)
 }
 
 /*
- * In a full stream, groups say nothing but how much is lost. Each takes the place of the last one,
- * or else they would fill a disk in some weeks.
+ * In a full stream, a group says only how much is lost. Each overwrites the one before it, or else
+ * they would fill a disk in some weeks.
  */
 static void begin_tail(void)
 {
@@ -239,6 +250,10 @@ static void write_group(uint64_t now)
 	ring_release();
 }
 
+/*
+ * One round: all that has arrived becomes rows, and these a group. In a full stream only the number
+ * of lost events is news, which is written now and then, and at the end.
+ */
 static void flush(bool is_last)
 {
 	uint64_t now = clock_raw(), now_ns = clock_monotonic_ns();
@@ -319,7 +334,7 @@ static void obey(struct control_command command)
 	step_command(command.first, command.end);
 }
 
-/* The control file may have a new one. */
+/* Obeys a new command in the control file. */
 static void look_for_command(void)
 {
 	struct control_command command;
@@ -344,7 +359,7 @@ static void look_for_switch(void)
 	}
 }
 
-/* Until the first of what is due. */
+/* Returns the time until a flush, an interval step or a sample is due. */
 static uint32_t next_timeout_ms(void)
 {
 	uint64_t now = clock_monotonic_ns();
@@ -368,6 +383,7 @@ static void look_for_teardown(void)
 	}
 }
 
+/* One pass of the loop. Only what is due costs time; rings that fill early are written early. */
 static void work(void)
 {
 	uint64_t now = clock_monotonic_ns();
@@ -408,7 +424,7 @@ static void leave_activity(void)
 	atomic_store(&drain.is_attached, false);
 }
 
-/* For threads in drain_catch_up. */
+/* Answers threads that wait in drain_catch_up(). */
 static void catch_up(void)
 {
 	unsigned int nr_asked = atomic_load(&drain.nr_asked);
@@ -427,6 +443,10 @@ static void catch_up(void)
 	atomic_store(&drain.nr_answered, nr_asked);
 }
 
+/*
+ * Two flushes. The first writes the last events. Then the facts about the end may use the room that
+ * a limited stream keeps for them.
+ */
 static void finish(void)
 {
 	struct stream_lost rest;
@@ -472,7 +492,7 @@ static int prepare(void)
 	return rc;
 }
 
-/* Until the drain thread is no more. */
+/* Waits until the drain thread has ended: then this thread is the last one. */
 static void *last_main(void *drain_tid)
 {
 	while (!syscall(SYS_tgkill, syscall(SYS_getpid), (long)(intptr_t)drain_tid, 0L)) {
@@ -484,8 +504,7 @@ static void *last_main(void *drain_tid)
 
 /*
  * The program's exit handlers run in its last thread. The drain has a small stack, and signals may
- * be pending on it, such as a file size limit; so a thread with the program's defaults takes its
- * place.
+ * be pending on it, such as a file size limit; so a thread with the program's defaults outlives it.
  */
 static void make_last_thread(void)
 {
@@ -511,7 +530,7 @@ static void leave(enum thread_last alone)
 	atomic_store(&collector_mode, 0);
 }
 
-/* How full the rings or CUPTI's buffers are, whichever is fuller. */
+/* Returns how full the rings or CUPTI's buffers are, whichever is fuller, in 1/256. */
 static unsigned int fill(void)
 {
 	unsigned int rings = ring_fill(), buffers = buffer_fill();
@@ -519,7 +538,7 @@ static unsigned int fill(void)
 	return rings > buffers ? rings : buffers;
 }
 
-/* While it moves what others have left, which may take minutes. */
+/* Continues to record during leftover_move(), which may take minutes. */
 static bool keep_up(void)
 {
 	ring_wait(0);
@@ -528,6 +547,10 @@ static bool keep_up(void)
 	return atomic_load(&drain.is_stopping);
 }
 
+/*
+ * The schema and the facts are in the stream before any event can be. Rings that killed processes
+ * have left are moved while the new ones are already read (keep_up).
+ */
 static void *drain_main(void *unused)
 {
 	enum thread_last alone = THREAD_LAST_NO;

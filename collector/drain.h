@@ -62,7 +62,7 @@ bool drain_switch(bool is_on);
 
 /*
  * What was only counted so far becomes rows of the calling thread's ring, which outlives the
- * program: another one takes its place. Any thread.
+ * program: another one replaces it. Any thread.
  */
 void drain_leave_counts(void);
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Turns the numbers of the drain into one sentence, and an error code into what the user can do.
+ * collector.c calls it when the process ends; log.c decides whether the line reaches stderr.
+ */
 #include "collector/exit_message.h"
 
 #include <errno.h>
@@ -8,7 +12,7 @@
 #include "collector/util/config.h"
 #include "collector/util/log.h"
 
-/* What to run next, with what quoted_dir returns, twice. */
+/* The commands to run next. Both arguments are quoted_dir(). */
 #define NEXT "view with: gprof-report %s, or gprof-report html %s"
 
 /*

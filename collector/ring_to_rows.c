@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ring_read() passes each committed row to ring_to_rows_add(). Most rows stay in their chunk, and
+ * the batch only points at them; a row is copied if a name or a launch shape must become an id
+ * first. Launches are most of the rows: a cache by function, grid and block finds the shape of most
+ * of them without the dictionary.
+ */
 #include "collector/ring_to_rows.h"
 
 #include <stdatomic.h>
@@ -47,7 +53,9 @@ struct known_launch {
 	uint32_t era;	/* of the names of kernels */
 } __attribute__((aligned(64)));
 
-/* Each has two places; the one that came last to either stays. */
+/*
+ * A launch may be in either of two neighbouring entries; a new launch replaces one of them in turn.
+ */
 static struct take_state {
 	struct known_launch launches[NR_KNOWN_LAUNCHES];
 	uint32_t turn;
@@ -174,6 +182,10 @@ static bool is_refused(const struct gprof_row_head *head)
 	return head->text_bytes && head->table != GPROF_TABLE_thread && !stream_takes_texts();
 }
 
+/*
+ * A row whose name follows it in the ring is copied and gets the id of that name. All other tables
+ * come as they are.
+ */
 void ring_to_rows_add(void *context, struct ring_thread *thread, const struct gprof_row_head *head)
 {
 	(void)context;

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Runs once on the drain thread, while the target's first call waits (collector.c): settings,
+ * memory, stream, schema, rings, in this order. Each part that may take long signals its progress.
+ * `waits_for` names the setting whose file system is in use, so that a process that ends meanwhile
+ * can say which one is slow.
+ */
 #include "collector/startup.h"
 
 #include <errno.h>
@@ -38,6 +44,10 @@ static atomic_int waits_for = CONFIG_NR;
 static uint64_t ring_bytes;
 static struct memory_limits cgroup;
 
+/*
+ * Texts come before the row: making room for a text may write the rows that wait, and this one must
+ * not be written half filled.
+ */
 static void add_schema(void)
 {
 	for (unsigned int t = 1; t < GPROF_NR_TABLES; t++) {
@@ -68,8 +78,8 @@ static void report_wrong(const char *sentence)
 }
 
 /*
- * Places the rings in memory that outlives the process, else beside the stream, else in memory that
- * dies with the process.
+ * Puts the rings into memory that outlives the process, else beside the stream, else into memory
+ * that dies with the process.
  */
 static int start_rings(uint64_t pool_bytes)
 {
@@ -173,7 +183,9 @@ static int look_for_room(void)
 {
 	size_t bytes = 2 * (size_t)(startup_ring_bytes() + (config_number(CONFIG_BUFFER_MB) << 20));
 	struct rlimit data;
-	/* What cannot be written to is no data; but what can be is at once there if it is locked.
+	/*
+	 * RLIMIT_DATA counts writable mappings only. Without that limit the probe is not writable,
+	 * since a writable one gets all its pages at once where memory is locked.
 	 */
 	bool is_data = !getrlimit(RLIMIT_DATA, &data) && data.rlim_cur != RLIM_INFINITY;
 	void *room;
@@ -202,6 +214,10 @@ enum config_name startup_waits_for(void)
 	return (enum config_name)atomic_load(&waits_for);
 }
 
+/*
+ * A process is recorded with the memory that it needs, or not at all; nothing is in the stream's
+ * directory before that is known.
+ */
 static int start(struct block_ticks *ticks)
 {
 	int rc;

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The hook of pthread_create gives a thread its parent (thread_began), its first row says who it is
+ * (on_first_row, which ring.c calls), and the destructor of a key says that it has ended. Where a
+ * key would make the C library allocate, the drain watches the thread instead. The last part finds
+ * out whether the drain is the only thread left, after a main thread that called pthread_exit.
+ */
 #include "collector/thread.h"
 
 #include <errno.h>

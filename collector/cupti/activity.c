@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The drain takes full buffers, the oldest first, turns their records into rows (record.c), and
+ * gives them back zeroed. Kinds are enabled while a record window wants them. activity_yield() and
+ * activity_reclaim() hand CUPTI over to another client and back (cupti_share.c).
+ */
 #include "collector/cupti/activity.h"
 
 #include <stdatomic.h>
@@ -22,15 +27,15 @@
 static struct activity_state {
 	bool is_on;
 	uint64_t gpu_buffer_bytes, gpu_buffers; /* as CUPTI reports them, 0 if unknown */
-	/* What another client set for the whole process, or CUPTI's defaults. */
+	/* Settings of another client for the whole process, or CUPTI's defaults. */
 	_Atomic uint32_t thread_id_type;
 	_Atomic uint32_t all_syncs;
 	uint8_t is_zeroed; /* CUPTI_ATTR_ZEROED_OUT_BUFFER */
 } state = {.all_syncs = 1};
 
 /*
- * Who gives CUPTI its buffers has zeroed them, or else CUPTI does it on the target's thread. Older
- * libraries do not know it, and always do.
+ * Declares whether the provider of buffers has zeroed them; if not, CUPTI does it on the target's
+ * thread. Older libraries lack this setting and always do it.
  */
 static void set_zeroed(uint8_t is_zeroed, uint8_t *before)
 {
@@ -124,7 +129,7 @@ struct kind {
 	bool is_static;	  /* a fact: enabled once, with a dump of what exists */
 };
 
-/* One after the other; the graph level takes the place of the nodes of a graph. */
+/* Enabled in this order; a record of a whole graph replaces those of its nodes. */
 static const struct kind kinds[] = {
 	{CUPTI_KIND_DEVICE, false, true},
 	{CUPTI_KIND_CONTEXT, false, true},
@@ -249,6 +254,10 @@ void activity_client_set_all_syncs(uint32_t is_on)
 	atomic_store(&state.all_syncs, is_on);
 }
 
+/*
+ * Lets work that runs finish for a moment, then forces the rest out: all records of our turn must
+ * be in our buffers before CUPTI gets the client's.
+ */
 void activity_yield(void)
 {
 	unsigned int tries;

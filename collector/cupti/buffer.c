@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * CUPTI requests and completes buffers on threads of the target, so that side only moves indexes
+ * between stacks without locks: free, in CUPTI, full, at the drain, free. A completed buffer is
+ * recognised by its address: ours, a scratch that stood in for one while the pool was empty, or the
+ * client's.
+ */
 #include "collector/cupti/buffer.h"
 
 #include <stdatomic.h>
@@ -26,14 +32,14 @@ struct client {
 	cupti_buffer_completed_fn completed;
 };
 
-/* Of the other clients, which a forked child still has. */
+/* The state of other clients, which a forked child keeps. */
 static struct lent_state {
 	struct client clients[NR_CLIENTS];
 	_Atomic uint32_t nr_clients;
 	const struct client
 		*_Atomic client; /* the last one that registered, unless CUPTI was ended */
 	const struct client *_Atomic giver; /* the same, whose buffers may still return */
-	atomic_bool is_lent;		    /* buffers are asked from it */
+	atomic_bool is_lent;		    /* its function is called for buffers */
 	_Atomic uint32_t nr_theirs;	    /* buffers of its that CUPTI has */
 	_Atomic uint64_t nr_records;	    /* in them that we would have taken */
 	bool (*is_wanted)(const struct cupti_record *record);
@@ -67,7 +73,7 @@ static bool is_in(const char *area, size_t area_bytes, const uint8_t *buffer, si
 	return area && *offset < area_bytes;
 }
 
-/* Somewhere to write to; its records are counted as lost and thrown away. */
+/* Returns room for records that will be counted as lost and thrown away. */
 static uint8_t *take_scratch(void)
 {
 	uint32_t index =
@@ -206,6 +212,7 @@ static bool make_scratches(void)
 	return state.scratch != NULL;
 }
 
+/* Sets state.pool last, since other threads look at it to see whether there are buffers. */
 bool buffer_init(uint64_t pool_bytes)
 {
 	uint32_t n = (uint32_t)(pool_bytes / BUFFER_BYTES);

@@ -44,7 +44,7 @@ void buffer_touch(void);
 /* Share of our buffers that are full, in 1/256. */
 unsigned int buffer_fill(void);
 
-/* How many of gprof's buffers CUPTI holds. */
+/* Returns how many of gprof's buffers CUPTI holds. */
 uint32_t buffer_nr_ours(void);
 
 /* ---- with another client ---- */
@@ -59,7 +59,9 @@ void buffer_client_register(
  */
 void buffer_lend(bool is_lent, bool (*is_wanted)(const struct cupti_record *record));
 
-/* How many of the client's CUPTI has; and how many records that we would have taken were in them.
+/*
+ * Return how many of the client's buffers CUPTI holds, and how many records that gprof would have
+ * taken were in them.
  */
 uint32_t buffer_nr_theirs(void);
 uint64_t buffer_take_nr_records(void);

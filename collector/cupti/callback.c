@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A callback at the begin of a call finds either a hook's frame on this thread, which gets the
+ * correlation ID, or none: then the call is recorded here, in `open_calls` until its end. The
+ * driver's callback inside a runtime call repeats that call's ID. Most callbacks return in
+ * is_done().
+ */
 #include "collector/cupti/callback.h"
 
 #include <stdatomic.h>
@@ -110,7 +116,10 @@ static void record_call(const struct cupti_callback_data *data, uint16_t call,
 	ring_commit(self, row, bytes);
 }
 
-/* Those that were begun before the callbacks were switched, or were left, have no end. */
+/*
+ * Drops calls without an end: those from before the callbacks were switched, and those that were
+ * left.
+ */
 static void drop_ended(uint32_t epoch, uintptr_t stack)
 {
 	while (open_calls.nr) {
@@ -124,6 +133,7 @@ static void drop_ended(uint32_t epoch, uintptr_t stack)
 	}
 }
 
+/* Where NR_OPEN calls are open, the outermost one counts as left. */
 static void open_call(
 	uint32_t what, uint32_t correlation, uint16_t call, uintptr_t stack, bool is_nested)
 {
@@ -141,7 +151,10 @@ static void open_call(
 	atomic_signal_fence(memory_order_seq_cst);
 	open_calls.nr++;
 	atomic_signal_fence(memory_order_seq_cst);
-	/* Again: a signal handler's call may have come to the same place before it was taken. */
+	/*
+	 * Stored again: a signal handler's call may have used the same entry before `nr` reserved
+	 * it.
+	 */
 	open_calls.calls[open_calls.nr - 1] = open;
 	open_calls.newest = correlation;
 	if (call && !is_nested) {

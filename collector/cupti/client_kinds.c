@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A kind is on for the whole process (a flag) or for contexts (a count); `nr` sums both up, so that
+ * client_kinds_any() is one load. `work` notes which kinds of work have been on for the whole
+ * process: only with all of them does the number of the client's records equal what gprof has
+ * missed.
+ */
 #include "collector/cupti/client_kinds.h"
 
 #include <stdatomic.h>

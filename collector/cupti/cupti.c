@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Looks for the library that fits the CUDA runtime of the process, first near that runtime. Record
+ * layouts changed under one soname, so walk() measures the sizes: CUPTI steps over a buffer of
+ * made-up records. All calls of CUPTI go through the pointers in `cupti`.
+ */
 #include "collector/cupti/cupti.h"
 
 #include <dlfcn.h>

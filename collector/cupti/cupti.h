@@ -14,7 +14,7 @@
 #include "collector/cupti/cupti_abi.h"
 
 /*
- * What notices say where CUPTI is not ours. A runtime that is linked statically has no hooks:
+ * Notices contain this where CUPTI is not ours. A runtime that is linked statically has no hooks:
  * CUPTI's callbacks record its calls.
  */
 #define WITHOUT_CUPTI \
@@ -32,7 +32,7 @@ extern struct cupti cupti;
 
 /*
  * Opens the library that fits the mapped CUDA runtime (GPROF_CUPTI_PATH, else one already mapped,
- * else beside the runtime, pip's and conda's places, CUDA_HOME, the loader's path) and probes its
+ * else beside the runtime, pip's and conda's folders, CUDA_HOME, the loader's path) and probes its
  * record sizes. Returns 0, or -errno with a notice. One thread, once.
  */
 int cupti_load(void);

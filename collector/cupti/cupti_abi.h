@@ -89,7 +89,7 @@ enum cupti_state {
 	CUPTI_STATE_FATAL_ERROR = 1,
 };
 
-/* What a callback of the driver or runtime domain is given. Valid only inside the callback. */
+/* The argument of a callback of the driver or runtime domain. Valid only inside the callback. */
 struct cupti_callback_data {
 	uint32_t site; /* enum cupti_site */
 	const char *function_name;
@@ -102,7 +102,7 @@ struct cupti_callback_data {
 	uint32_t correlation_id;
 };
 
-/* What a callback of the state domain is given. */
+/* The argument of a callback of the state domain. */
 struct cupti_state_data {
 	uint32_t result;
 	const char *message;

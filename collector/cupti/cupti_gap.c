@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A gap begins when CUPTI goes to another client and ends when it returns. is_missed: a record
+ * window was open at some time in it; otherwise nothing is missing and nothing is reported. Where
+ * the client's records cannot be counted, at least one event counts as lost.
+ */
 #include "collector/cupti/cupti_gap.h"
 
 #include <string.h>

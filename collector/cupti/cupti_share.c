@@ -1,4 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The turns. Each arrow passes through BUSY, which the switching thread holds. The drain thread
+ * also holds BUSY while it flushes or calls the driver.
+ *
+ *          attach                  the client enables a kind: yield_cupti()
+ *   NONE ----------> OURS -----------------------------------------------------> THEIRS
+ *    ^                 ^                                                            |
+ *    |                 +---- is_over(), at a look of the drain: reclaim_cupti() ----+
+ *    |                                                                              |
+ *    +---- no new session; or the client finalises CUPTI before 12.6 ---------------+
+ *
+ * A forked child goes to NONE from any turn. A client that is active at the attach has the first
+ * turn.
+ */
 #include "collector/cupti/cupti_share.h"
 
 #include <errno.h>
@@ -152,7 +166,10 @@ static bool is_over(void)
 	       idle_ns >= 2000000u * config_number(CONFIG_FLUSH_MS);
 }
 
-/* What went to the client, or may have gone. */
+/*
+ * Ends the gap. That no records went to the client proves something only if it had all kinds of
+ * work on and has its buffers back.
+ */
 static void end_gap(uint64_t nr_records, bool is_last)
 {
 	bool has_all_kinds = client_kinds_take_complete();
@@ -181,6 +198,10 @@ static bool was_passed(void)
 	return atomic_load(&state.is_stuck) && is_client_active();
 }
 
+/*
+ * The drain calls this at every look, so here the turn returns from a client that is done, or goes
+ * to one that could not wait for it.
+ */
 void cupti_share_set_enabled(bool is_wanted)
 {
 	if (!cupti_is_live()) {
@@ -392,6 +413,7 @@ void cupti_share_end_hold(void)
 	atomic_fetch_sub(&state.nr_own, 1);
 }
 
+/* The finalising client has ended all sessions, its own and ours, whoever had the turn. */
 void cupti_share_end_finalize(void)
 {
 	enum turn turn = lock_turn();

@@ -63,7 +63,7 @@ bool cupti_share_is_open(void);
 /* Then before the client can see CUDA calls: from now on gprof makes none. */
 void cupti_share_leave_alone(void);
 
-/* Before and after something that switches a kind on: for everything, or for one context. */
+/* Before and after a call that switches a kind on: for everything, or for one context. */
 void cupti_share_begin_enable(uint32_t kind, bool is_context, const void *caller);
 void cupti_share_end_enable(uint32_t kind, bool is_context, uint32_t result);
 

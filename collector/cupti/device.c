@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Calls the mapped driver through pointers from device_find(), since gprof is not linked with it.
+ * device_is_gone() finds its teardown, after which the drain calls CUPTI no more.
+ */
 #include "collector/cupti/device.h"
 
 #include <dlfcn.h>
@@ -180,6 +184,7 @@ static void add_device(int device)
 	row->uuid = uuid_text;
 }
 
+/* Names and UUIDs come from CUPTI's device records; without CUPTI, from here. */
 void device_add(bool has_cupti)
 {
 	int count = 0;

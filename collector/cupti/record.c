@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One function for each kind of record. The library's record may be shorter than our struct (READ).
+ * Kernels are most of the records: a cache by their raw fields finds the shape of most of them
+ * without the dictionary.
+ */
 #include "collector/cupti/record.h"
 
 #include <stdbool.h>
@@ -123,7 +128,7 @@ struct known_kernel {
 	uint8_t launch_type;
 } __attribute__((aligned(64)));
 
-/* Each has two places; the one that came last to either stays. */
+/* A kernel may be in either of two neighbouring entries; a new one replaces one of them in turn. */
 static struct record_state {
 	struct known_kernel kernels[NR_KNOWN_KERNELS];
 	uint32_t turn;
@@ -183,7 +188,7 @@ _Static_assert(offsetof(struct cupti_kernel, dynamic_shared_bytes) + sizeof(int3
 		       sizeof(((struct known_kernel *)0)->launch),
 	"compared as one piece");
 
-/* When a kernel ended, on the clock of steps: its record comes later. */
+/* Returns when a kernel ended, on the clock of steps: its record comes later. */
 static uint64_t raw_of_end(uint64_t end_ns)
 {
 	struct clock_pair now;
@@ -226,7 +231,7 @@ struct ends {
 	uint32_t dst_device, dst_context;
 };
 
-/* Both kinds of copy record have these fields, at different places. */
+/* Both kinds of copy record have these fields, at different offsets. */
 #define ADD_COPY(r, ends, more_flags)                                                              \
 	do {                                                                                       \
 		const struct work w = {.table = GPROF_TABLE_memcpy,                                \
@@ -482,6 +487,7 @@ void record_take(const struct cupti_record *record)
 		return step_is_recorded(r->correlation_id); \
 	}
 
+/* Says which records of another client gprof would have taken. Facts and overhead are no events. */
 bool record_is_event(const struct cupti_record *record)
 {
 	switch (record->kind) {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Threads of the target set the clock, and bracket each change by nr_begun and nr_ended; the drain
+ * keeps pairs of both clocks and converts. It throws a pair away during which a change began.
+ */
 #include "collector/cupti/share_clock.h"
 
 #include <stdatomic.h>
@@ -77,6 +81,10 @@ static void thin_out(void)
 	state.nr_pairs = n;
 }
 
+/*
+ * The last pair moves until it is MIN_SPAN_NS away from the one before it; then another one begins.
+ * If there is no room for it, every second pair goes.
+ */
 void share_clock_look(void)
 {
 	uint32_t number = atomic_load(&current);
@@ -115,6 +123,10 @@ static bool is_same_rate(const struct clock_pair *a, const struct clock_pair *b)
 	return distance(b->ours - a->ours, b->theirs - a->theirs) <= a->apart + b->apart;
 }
 
+/*
+ * A time that is nearer to the last pair's reading of our clock is ours already: CUPTI took it
+ * before the change.
+ */
 uint64_t share_clock_convert(uint64_t time)
 {
 	const struct clock_pair *last = &state.pairs[state.nr_pairs - 1];

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * CUPTI delivers the union of what both sides want. No lock protects that: apply() sets an id again
+ * until both sides' wishes have stood still. `forwarded` holds the calls of a thread whose begin
+ * the client has seen, so that it never gets an end alone.
+ */
 #include "collector/cupti/subscriber.h"
 
 #include <stdatomic.h>
@@ -71,7 +76,7 @@ bool subscriber_is_ours(void)
 
 /*
  * Calls of this thread whose start the client has seen. The client sees the end of these calls
- * only. If more calls are nested than there are places, the outermost ones are only counted.
+ * only. If more calls are nested than `calls` has room for, the outermost ones are only counted.
  */
 static __thread struct forwarded {
 	struct {
@@ -158,7 +163,7 @@ static uint32_t subscribe(cupti_subscriber *out, char *holder, size_t holder_byt
 	if (cupti.cuptiSubscribe_v2) {
 		rc = cupti.cuptiSubscribe_v2(out, callback_on_cupti, NULL, &params);
 	}
-	/* Only a library that does not like the newer form is asked again in the older. */
+	/* Tries the older form only if the library does not accept the newer one. */
 	if (rc == CUPTI_NOT_SUPPORTED || rc == CUPTI_INVALID_PARAMETER) {
 		rc = cupti.cuptiSubscribe(out, callback_on_cupti, NULL);
 	}
@@ -278,6 +283,7 @@ static const struct client *add_client(cupti_callback_fn callback, void *userdat
 	return client;
 }
 
+/* Shares the subscription that gprof has, or makes one with gprof's function. */
 uint32_t subscriber_client_subscribe(const struct subscriber_real *real, cupti_subscriber *out,
 	cupti_callback_fn callback, void *userdata, struct cupti_subscriber_params *params)
 {
@@ -313,6 +319,10 @@ bool subscriber_is_clients(cupti_subscriber subscriber)
 	       subscriber == atomic_load(&state.subscriber);
 }
 
+/*
+ * CUPTI is unsubscribed only if gprof does not want it. Otherwise the ids that only the client
+ * wanted are disabled.
+ */
 uint32_t subscriber_client_unsubscribe(uint32_t (*unsubscribe)(cupti_subscriber subscriber))
 {
 	uint32_t rc = CUPTI_OK;

@@ -40,7 +40,7 @@ static inline bool subscriber_has(
 	return atomic_load(&wants->bits[domain][cbid / 32]) >> cbid % 32 & 1;
 }
 
-/* What CUPTI calls, on the target's threads inside their calls. callback.c defines it. */
+/* CUPTI calls this, on the target's threads inside their calls. callback.c defines it. */
 void callback_on_cupti(void *userdata, uint32_t domain, uint32_t cbid, const void *data);
 
 /*

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rows become columns (rows_to_columns.c), columns become differences and byte planes (column.h),
+ * and each plane passes through zstd. Values below 2^31 take the narrow path, which moves half the
+ * memory. All of it is inlined into encode(), which is compiled twice: for any CPU, and for AVX2.
+ */
 #include "collector/format/block.h"
 
 #if defined(__x86_64__)
@@ -26,7 +31,7 @@ struct block_encoder {
 	unsigned char planes[sizeof(uint64_t) * BLOCK_ENCODE_ROWS];
 };
 
-/* What one call of block_encode works on. */
+/* The state of one call of block_encode(). */
 struct job {
 	struct block_encoder *encoder;
 	const struct block_table *table;
@@ -169,8 +174,8 @@ static HOT void normalise_times(struct job *job)
 }
 
 /*
- * As differences from the first, which are small and may be signed: vectors compare only those.
- * `spans` may be NULL.
+ * Compares differences from the first time, which are small and signed: vector instructions compare
+ * only signed numbers. `spans` may be NULL.
  */
 static HOT void find_range(struct job *job, const uint64_t *begins, const uint64_t *spans)
 {
@@ -188,7 +193,7 @@ static HOT void find_range(struct job *job, const uint64_t *begins, const uint64
 	job->time_max = first + (uint64_t)max;
 }
 
-/* By the first time column of the table. */
+/* Takes the range from the first time column of the table. */
 static HOT void find_times(struct job *job)
 {
 	for (unsigned int c = 0; c < job->table->nr_columns; c++) {
@@ -260,7 +265,7 @@ static HOT bool counts_up(const struct block_column *column)
 	return column->kind == GPROF_KIND_ID || column->kind == GPROF_KIND_CORRELATION;
 }
 
-/* The planes of a column whose values are not all the same; any: bits that any value has. */
+/* Makes the planes of a column whose values are not all the same; any: bits that any value has. */
 static HOT void encode_wide(
 	struct job *job, unsigned int c, uint64_t any, struct gprof_column_entry *entry)
 {
@@ -283,7 +288,7 @@ static HOT void encode_wide(
 	wide_split(values, job->nr_rows, entry->width, job->encoder->planes);
 }
 
-/* The same for values below 2^31, which no time is. */
+/* Does the same for values below 2^31, which no time is. */
 static HOT void encode_narrow(
 	struct job *job, unsigned int c, uint32_t any, struct gprof_column_entry *entry)
 {
@@ -300,7 +305,7 @@ static HOT void encode_narrow(
 	narrow_split(values, job->nr_rows, entry->width, job->encoder->planes);
 }
 
-/* In place, from the last: a wide value overlaps two narrow ones. */
+/* Converts in place, from the last: a wide value overlaps two narrow ones. */
 static void widen(union column_values *values, uint32_t n, bool is_signed)
 {
 	while (n--) {
@@ -310,7 +315,7 @@ static void widen(union column_values *values, uint32_t n, bool is_signed)
 	}
 }
 
-/* In place, from the last, as in widen(). */
+/* Converts in place, from the last, as widen() does. */
 static void unwrap(union column_values *values, uint32_t n, uint64_t newest)
 {
 	while (n--) {
@@ -397,6 +402,10 @@ static bool encode_text(struct job *job, unsigned int c, struct gprof_column_ent
 	return entry->stored_bytes > 0;
 }
 
+/*
+ * The payload comes behind the room for the header and the entries, which are complete only at the
+ * end. Returns 0 if the block has no room or zstd fails; the caller counts its rows as lost.
+ */
 static HOT size_t encode(
 	struct block_encoder *encoder, const struct block_input *input, void *out, size_t capacity)
 {

@@ -62,7 +62,7 @@ uint64_t block_encoder_take_reversed(struct block_encoder *encoder);
 size_t block_bound(unsigned int table, uint32_t nr_rows, size_t text_bytes);
 
 /*
- * What a block is made of: rows, each a struct gprof_row_*, or, for a table without texts, columns
+ * The content of a block: rows, each a struct gprof_row_*, or, for a table without texts, columns
  * made from them before. TICK and SPAN columns of CPU time hold raw clock values.
  */
 struct block_input {

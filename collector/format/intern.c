@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A hash table that is at most half full, beside an arena with the bytes themselves. Growing keeps
+ * the ids; only forgetting assigns new ones. Both parts are mappings of their own, so a table that
+ * is never used costs no memory.
+ */
 #include "collector/format/intern.h"
 
 #include <errno.h>
@@ -36,7 +41,7 @@ int intern_init(
 		intern->nr_doublings = nr_doublings;
 		return 0;
 	}
-	/* A parent's may have grown, or it may have got only one of them. */
+	/* A parent's table may have grown, or got only one of its two mappings. */
 	unmap(intern);
 	intern->nr_entries = nr_things * 2; /* at most half full */
 	intern->arena_bytes = arena_bytes;
@@ -131,6 +136,10 @@ static bool is_full(const struct intern *intern, size_t nr_bytes)
 	       intern->arena_used + nr_bytes > intern->arena_bytes;
 }
 
+/*
+ * *is_new: the caller must define the id in the stream. A value that does not fit even after
+ * growing makes the table forget all others first.
+ */
 const struct intern_entry *intern_find(
 	struct intern *intern, const void *bytes, size_t nr_bytes, bool *is_new)
 {

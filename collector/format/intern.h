@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Maps texts, launch shapes and places to ids. A full table grows, to a bound; then it forgets
- * everything and continues with new ids. So no id is reused, and a thing may have several; the
+ * everything and continues with new ids. So no id is reused, and a value may have several; the
  * stream defines each id when it is assigned. For the drain thread.
  */
 #ifndef COLLECTOR_FORMAT_INTERN_H

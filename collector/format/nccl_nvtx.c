@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The names as NCCL spells them, of which two stand for a number of bytes. The target looks a name
+ * up once, when NCCL registers it, so a search through a list is fast enough.
+ */
 #include "collector/format/nccl_nvtx.h"
 
 #include <stdbool.h>

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a range is that has no row, beside enum gprof_nccl. */
+/* Ranges that have no row, beside those of enum gprof_nccl. */
 enum {
 	NCCL_NVTX_GROUP_START = 100,
 	NCCL_NVTX_GROUP_SIMULATE_END = 101, /* ends the group; nothing of it runs */
@@ -44,7 +44,9 @@ struct nccl_nvtx_field {
 extern const struct nccl_nvtx_function nccl_nvtx_functions[];
 extern const struct nccl_nvtx_field nccl_nvtx_fields[];
 
-/* The function's place in nccl_nvtx_functions, and a field's fact; -1 if gprof has no use for it.
+/*
+ * Return the function's index in nccl_nvtx_functions, and a field's fact; -1 if gprof does not use
+ * it.
  */
 int nccl_nvtx_find_function(const char *name, size_t nr_bytes);
 int nccl_nvtx_find_fact(const char *name, size_t nr_bytes);

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * At each flush, compares the number of the step, or without marked steps the number of rows, with
+ * the last look. After GPROF_HANG_TIMEOUT_S without a change it writes where the threads are
+ * (hang_thread.c) and what was done last (hang_work.c); when the process moves again, how long it
+ * stood.
+ */
 #include "collector/hang/hang.h"
 
 #include <string.h>
@@ -33,7 +39,6 @@ static struct hang_state {
 	char words[200]; /* of the last reported hang */
 } state;
 
-/* As kernels before Linux 4.8 did in containers, and as emulators do. */
 void hang_init(void)
 {
 	memset(&state, 0, sizeof(state));
@@ -41,6 +46,7 @@ void hang_init(void)
 	state.moved_ns = clock_monotonic_ns();
 	state.moved_raw = clock_raw();
 	hang_is_on = state.limit_ns != 0;
+	/* Kernels before Linux 4.8 refuse this in containers, and so do emulators. */
 	if (hang_is_on && !safe_read_works()) {
 		notice_add("hangs", 0,
 			"the current calls of threads are unknown: the kernel does not let the "
@@ -118,6 +124,7 @@ static void add_facts(const char *state_words)
 	facts_add("hang.last", text);
 }
 
+/* state.words stays for report_end(), which gives the same sentence another end. */
 static void report_begin(uint64_t now)
 {
 	static const char *const missing[] = {

@@ -66,7 +66,10 @@ static bool look_at_status(const char *line, void *data)
 	return switches->nr_kinds == 2;
 }
 
-/* How often the thread has gone off its CPU, if it is on none now and waits for none; else 0. */
+/*
+ * Returns how often the thread has gone off its CPU, if it is on none now and waits for none; else
+ * 0.
+ */
 static uint64_t count_switches(uint32_t tid)
 {
 	struct switches switches = {0};
@@ -161,7 +164,7 @@ static const struct ring_thread *find_thread(uint32_t tid)
 
 /* ---- calls that are only counted ---- */
 
-/* A thread that asks all the time goes in and out; one that hangs stays for longer than this. */
+/* A thread that polls goes in and out; one that hangs stays for longer than this. */
 #define STAY_NS 100000000u
 
 static bool is_counting(const struct ring_thread *thread, uint8_t *counting, uint64_t *nr)

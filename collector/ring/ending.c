@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The mark is one word of 64 bits, kind and code. Until there are rings it is a variable here, then
+ * a word in the header of their file. A call may fail (exec) and a handler may survive its own
+ * signal, so marks can be taken back: ending_unmark(), ending_look().
+ */
 #include "collector/ring/ending.h"
 
 #include <signal.h>

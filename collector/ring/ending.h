@@ -54,7 +54,7 @@ const char *ending_word(enum gprof_end_kind kind);
  */
 void ending_mark_child(pid_t pid, int number, bool is_reaped);
 
-/* How long the target may be delayed until its last events are written, in ns. */
+/* Returns how long the target may be delayed until its last events are written, in ns. */
 uint64_t ending_patience_ns(void);
 
 #endif

@@ -1,4 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The side of the target's threads. Any function here may be interrupted by a signal handler that
+ * calls CUDA itself, or left by a jump or an exception. So `writing` and `frame` hold stack
+ * addresses: a handler runs below them, and code that has been left leaves them below the stack
+ * pointer.
+ *
+ *   ring_tls.at, .end: where the thread writes its next row ------------------+
+ *                                                                             v
+ *   ring_thread.first --> [chunk] --next--> [chunk] --next--> ... --next--> [chunk]
+ *                         read: free at     ^                               committed: rows up
+ *                         ring_release()    current, offset: the drain      to here are readable
+ *                                           reads from here
+ *
+ * `next` is an array beside the chunks, which also links the free ones.
+ */
 #include "collector/ring/ring.h"
 
 #include <errno.h>
@@ -51,6 +66,7 @@ static bool populate(char *from, const char *until)
 	return !madvise(from, (size_t)(until - from), MADV_POPULATE_WRITE);
 }
 
+/* Only a pool in shared memory grows. Once memory is refused, nr_most is the final size. */
 bool ring_pool_grow(uint32_t nr_chunks)
 {
 	uint32_t from = atomic_load(&ring_pool.nr_ready);
@@ -160,6 +176,10 @@ static void write_header(char *map, uint64_t stream_id, uint32_t nr_chunks)
 	memcpy(map + RING_HEADER_BYTES - sizeof(space), &space, sizeof(space));
 }
 
+/*
+ * Only the header and the chunks are in the file; the tables of threads and links are private
+ * memory. A caller whose first path failed may call it again with another one.
+ */
 int ring_start(const char *path, uint64_t stream_id, uint64_t pool_bytes)
 {
 	uint32_t nr_chunks = (uint32_t)(pool_bytes / RING_CHUNK_BYTES);
@@ -168,7 +188,7 @@ int ring_start(const char *path, uint64_t stream_id, uint64_t pool_bytes)
 	bool grows = false;
 	int rc = 0;
 
-	if (!ring_pool.threads) { /* not tried before, in another place */
+	if (!ring_pool.threads) { /* no earlier try with another path has made them */
 		ring_pool.threads = memory_map(RING_MAX_THREADS * sizeof(*ring_pool.threads));
 		ring_pool.thread_links =
 			memory_map(RING_MAX_THREADS * sizeof(*ring_pool.thread_links));
@@ -263,7 +283,7 @@ static void link_chunk(struct ring_tls *self, uint32_t index)
 }
 
 /*
- * The thread continues in its pending chunk. A jump may leave this function at any place; it then
+ * The thread continues in its pending chunk. A jump may leave this function at any point; it then
  * runs again, even if the drain has seen the chunk in between.
  */
 static void use_chunk(struct ring_tls *self, uint32_t index)
@@ -369,6 +389,7 @@ static bool may_write(struct ring_tls *self, uintptr_t stack)
 
 /* ---- a thread's side ---- */
 
+/* Sets self->thread last: a thread that leaves this function by a jump is adopted again. */
 static bool adopt_thread(struct ring_tls *self)
 {
 	struct ring_thread *thread;
@@ -485,6 +506,10 @@ bool ring_enter(struct ring_tls *self)
 	return ok;
 }
 
+/*
+ * Gets here without a chunk, at the end of one, or inside a row. The last is certain only after a
+ * look at the stack: the row may have been left.
+ */
 char *ring_reserve_slow(struct ring_tls *self, uint32_t bytes, uintptr_t stack)
 {
 	TARGET_KEEP_ERRNO;

@@ -23,7 +23,7 @@
 #define RING_CHUNK_BYTES 16384u
 #define RING_MAX_THREADS 16384u
 #define RING_NR_COUNTS	 32u
-/* Of the file. Its last 8 bytes are the ring_namespace() of its creator. */
+/* Size of the file's header, whose last 8 bytes are the ring_namespace() of its creator. */
 #define RING_HEADER_BYTES 4096u
 
 /*
@@ -82,7 +82,7 @@ extern __thread struct ring_tls ring_tls
  */
 struct ring_mark {
 	uintptr_t before; /* ring_tls.frame */
-	/* Of the call that a call of a signal handler has interrupted: */
+	/* State of the call that a signal handler's call has interrupted: */
 	struct ring_call cuda;
 	uint32_t correlation;
 };
@@ -176,7 +176,7 @@ struct ring_thread {
 	 * thread; from its first call on, which has a row. Only the thread writes.
 	 */
 	uint64_t counts[RING_NR_COUNTS];
-	/* 1 + the place in `counts` of the counted call that the thread is in; 0: it is in none. */
+	/* 1 + the index in `counts` of the counted call that the thread is in; 0: it is in none. */
 	_Atomic uint8_t counting;
 	void *source_data; /* memory of a source for the thread in this slot; the next thread reuses
 			      it */
@@ -189,7 +189,7 @@ struct ring_thread {
 	uint64_t lost_settled; /* of these, no longer counted in chunks */
 	uint64_t nr_looked;    /* calls counted there when hang_thread.c looked last */
 	uint8_t looked;	       /* value of `counting` at that look */
-	/* How much of `counts` has rows: api_count rows, and the row of the first call. */
+	/* The part of `counts` that has rows: api_count rows, and the row of the first call. */
 	_Atomic uint64_t counts_taken[RING_NR_COUNTS];
 };
 
@@ -203,7 +203,7 @@ int ring_start(const char *path, uint64_t stream_id, uint64_t pool_bytes);
 /*
  * Drops the mapping of a parent without touching it, in a forked child. Returns false if a signal
  * handler forked while its thread wrote a row: the writing continues when the handler returns. It
- * finds private memory in the same place; the child must not start rings of its own.
+ * finds private memory at the same address; the child must not start rings of its own.
  */
 bool ring_forget(void);
 

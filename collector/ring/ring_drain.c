@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The drain's side of the rings (ring.c has a picture). At each flush it reads the rows of all
+ * threads, writes them, notes its positions in the stream, and only then gives chunks back. So
+ * whenever the process dies, each row is in the stream or in the file of the rings.
+ */
 #include <errno.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -74,6 +79,10 @@ static bool is_row(const struct gprof_row_head *head, uint32_t room)
 	       head->text_bytes <= head->bytes - sizeof(*head);
 }
 
+/*
+ * Reads what was committed when it began. A damaged head ends the chunk, since only its length
+ * leads to the next row.
+ */
 static void read_chunk(struct ring_thread *thread, uint32_t index, row_function row, void *context)
 {
 	struct gprof_chunk_header *chunk = ring_chunk_at(index);
@@ -108,7 +117,9 @@ static void read_chain(struct ring_thread *thread, row_function row, void *conte
 		thread->offset = 0;
 	}
 	for (;;) {
-		/* Asked before reading: a chunk that has a successor by now is complete. */
+		/*
+		 * Loaded before the rows are read: a chunk that has a successor by now is complete.
+		 */
 		uint32_t next = atomic_load(&ring_pool.next[thread->current]);
 
 		read_chunk(thread, thread->current, row, context);
@@ -194,7 +205,7 @@ static void settle_lost(struct ring_thread *thread)
 	thread->lost_settled = thread->lost_counted;
 }
 
-/* Asked before its rows are looked at: then they are all there. */
+/* Must come before the look at `committed`: a thread that has ended commits no more rows. */
 static bool has_ended_now(const struct ring_thread *thread)
 {
 	return atomic_load(&thread->ended) ||
@@ -238,6 +249,10 @@ static bool has_new_counts(const struct ring_thread *thread)
 	return false;
 }
 
+/*
+ * Gives back the chunks before the current one; of a thread that has ended and whose rows are all
+ * read, that one and the thread's entry, too.
+ */
 static void release_thread(struct ring_thread *thread)
 {
 	/* In this order: once it has ended, it counts no more. */

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * NVML is opened before the first sample and stays open. GPUs are found by their UUID, since NVML
+ * counts those of the machine and CUDA those that the process sees. A fork and a call of NVML
+ * exclude each other for HOLD_NS: a child that was forked inside NVML would inherit its locks.
+ */
 #include "collector/sample/nvml.h"
 
 #include <dlfcn.h>
@@ -184,6 +189,7 @@ static void read_first(const struct gpu *gpu)
 	}
 }
 
+/* NVML spells the UUID of a MIG instance with another prefix, which the second try has. */
 static void find_gpu(int device)
 {
 	struct gpu *gpu = &state.gpus[device];

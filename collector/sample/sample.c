@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Each of three groups has its own due time: the process, values that are slow to read, GPUs.
+ * Readers form differences of two samples, so take_last() adds one when recording stops.
+ */
 #include "collector/sample/sample.h"
 
 #include <fcntl.h>
@@ -33,7 +37,7 @@ enum { GROUP_PROCESS, GROUP_SLOW, GROUP_GPU, NR_GROUPS };
 static struct sample_state {
 	uint64_t interval_ns; /* 0: off */
 	uint64_t due_ns[NR_GROUPS];
-	uint64_t look_raw; /* when the group at hand began: what one look sees has one time */
+	uint64_t look_raw; /* when the current group began: all its values have one time */
 	struct private_fd memory, cpus;
 	uint64_t page_bytes, tick_ns;
 	bool has_gpus;
@@ -154,8 +158,7 @@ static void take_gpus(void)
 static const struct group {
 	void (*take)(void);
 	uint64_t least_ns; /* between two */
-	/* What the first ones need; its cost is not that of a sample, and keeps no later one off.
-	 */
+	/* Prepares the first samples. Its cost is not that of a sample, and delays no later one. */
 	void (*prepare)(void);
 } groups[NR_GROUPS] = {[GROUP_PROCESS] = {take_process},
 	[GROUP_SLOW] = {take_slow, SLOW_NS},
@@ -173,7 +176,7 @@ static bool is_due(unsigned int group, uint64_t now_ns)
 	return now_ns >= state.due_ns[group] && (group != GROUP_GPU || state.has_gpus);
 }
 
-/* How long it must wait for the next one, for what it cost. */
+/* Takes a group's samples. Returns how long the next ones must wait, by what these cost. */
 static uint64_t take(unsigned int group, uint64_t now_ns)
 {
 	uint64_t before_ns;

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * At each flush, compares the file's inode, size and time of change with the last look, and reads
+ * it only if they differ. control_init() looks first: a command from before the start is not
+ * obeyed.
+ */
 #include "collector/step/control.h"
 
 #include <fcntl.h>
@@ -86,7 +91,7 @@ static bool parse(struct control_command *command, const char *line)
 	return true;
 }
 
-/* The first line; false if there is none yet, since somebody is writing it. */
+/* Reads the first line. Returns false if there is none yet, since somebody is writing it. */
 static bool read_line(char *line, size_t nr_bytes)
 {
 	struct private_fd file;
@@ -133,6 +138,10 @@ static bool is_possible(const struct control_command *command, const char *line)
 	return true;
 }
 
+/*
+ * A file counts as seen once it could be read: an empty one, which somebody is still writing, is
+ * read again.
+ */
 bool control_look(struct control_command *command)
 {
 	struct version version;

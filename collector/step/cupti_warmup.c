@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One flag, which step_wants_activity() reads: do as many steps separate this one from the next
+ * window as fit into WARM_NS, or fewer?
+ */
 #include "collector/step/cupti_warmup.h"
 
 #include <stdatomic.h>
@@ -6,7 +10,10 @@
 #include "collector/ring/ring.h"
 #include "collector/util/clock.h"
 
-/* How long before a window CUPTI starts, and the assumed length of a step until it is known. */
+/*
+ * CUPTI starts this long before a window. Until the length of a step is known, it counts as
+ * SHORT_STEP_NS.
+ */
 #define WARM_NS	      20000000u
 #define SHORT_STEP_NS 20000u
 
@@ -17,8 +24,8 @@ static struct warmup_state {
 } state;
 
 /*
- * The shortest of the last steps, each of which may make it an eighth longer: a mean would be of
- * the first step, which compiles, or of one in which the machine was busy with something else.
+ * The shortest of the last steps, each of which may make it an eighth longer: a mean would be
+ * dominated by the first step, which compiles, or by one in which the machine was busy.
  */
 static uint64_t update_length(void)
 {

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Votes (as Boyer and Moore count a majority) give each symbol the distance at which most of its
+ * occurrences follow each other. These distances are the candidates, shortest first; fit() tests
+ * each in one pass. Searches run at doubling lengths. The last part follows one thread of this
+ * process, until other threads have launched twice as much.
+ */
 #include "collector/step/period.h"
 
 #include <string.h>
@@ -175,7 +181,7 @@ static bool has_copy(const struct period *p, uint64_t end, uint32_t length)
 	return false;
 }
 
-/* The length to take, 0 for none; its fit in *best. */
+/* Returns the length to use, 0 for none; its fit in *best. */
 static uint32_t choose(const struct period *p, uint64_t first, uint64_t end, uint32_t *best)
 {
 	find_lengths(end - first);
@@ -188,7 +194,7 @@ static uint32_t choose(const struct period *p, uint64_t first, uint64_t end, uin
 	return 0;
 }
 
-/* Once in each period, except the last one and a few outliers. */
+/* Does it come once in each period, except the last one and a few outliers? */
 static bool comes_once(const struct class *c, uint32_t length, uint64_t nr)
 {
 	uint64_t wanted = (uint64_t)c->count * length;
@@ -198,8 +204,8 @@ static bool comes_once(const struct class *c, uint32_t length, uint64_t nr)
 }
 
 /*
- * Of the symbols that come once in each period, the one that the program comes to last: it waits
- * before it, for data or for the device.
+ * Chooses, among the symbols that come once in each period, the one with the longest mean time
+ * before it: there the program waits, for data or for the device.
  */
 static bool find_anchor(struct period *p, uint32_t length, uint64_t nr)
 {
@@ -219,7 +225,7 @@ static bool find_anchor(struct period *p, uint32_t length, uint64_t nr)
 	return best != NULL;
 }
 
-/* Those up to now, from the last one that came at another distance on. */
+/* Adds the ends up to now, from the last one on that came at another distance. */
 static void add_past(struct period *p, uint64_t first)
 {
 	uint64_t last = 0;
@@ -236,12 +242,12 @@ static void add_past(struct period *p, uint64_t first)
 	}
 }
 
-/* With the symbols before `end`. */
+/* Searches the symbols before `end`. */
 static void look(struct period *p, uint64_t end)
 {
 	uint64_t oldest = p->nr < PERIOD_SYMBOLS ? 0 : p->nr - PERIOD_SYMBOLS;
 	uint64_t begin = p->since > oldest ? p->since : oldest;
-	/* What comes first is often the preparation of the rest. */
+	/* Skips the first quarter, which often prepares the rest. */
 	uint64_t first = begin + (end - begin) / 4;
 	uint32_t before = p->guess, best = 0;
 
@@ -265,11 +271,14 @@ static void look(struct period *p, uint64_t end)
 	munmap(search.classes, search.nr * sizeof(*search.classes));
 }
 
-/* At twice as many each time, so that all searches cost no more than two of the last one. */
+/*
+ * Searches at twice as many symbols each time, so that all searches cost no more than two of the
+ * last one.
+ */
 void period_look(struct period *p)
 {
 	while (!p->length && p->nr >= p->look_at) {
-		/* What it should have seen may be gone, if nobody has come here for long. */
+		/* The symbols before look_at may be gone, if nobody has looked for long. */
 		look(p, p->nr - p->look_at < PERIOD_SYMBOLS / 2 ? p->look_at : p->nr);
 	}
 }

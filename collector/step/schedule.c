@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A schedule skips steps, then repeats a cycle: closed, ready, record. A span FIRST-END is one such
+ * cycle with one step to get ready. `repeat` 0 means for ever.
+ */
 #include "collector/step/schedule.h"
 
 #include <errno.h>
@@ -50,6 +54,7 @@ struct schedule schedule_span(uint64_t first, uint64_t end)
 		.repeat = 1};
 }
 
+/* wait, warmup and active are the names in torch.profiler's schedule. */
 static int parse_pairs(struct schedule *schedule, const char *text)
 {
 	const struct {

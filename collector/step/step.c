@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Three layers. Reports of ranges, calls and periods pass through one thread at a time to
+ * step_auto.c, which decides where a step ended. end_step() counts the step and writes its row.
+ * update_state() compares the schedule, or the control file's command, with the open window;
+ * set_state() is the one function here that changes the mode which hooks read.
+ */
 #include "collector/step/step.h"
 
 #include <regex.h>
@@ -18,7 +24,7 @@
 #include "collector/util/notice.h"
 #include "collector/util/target.h"
 
-/* How long the drain sleeps between two looks for a thread that is inside. */
+/* The drain sleeps this long between two looks for a thread that is inside. */
 #define MOMENT_NS 50000u
 /*
  * Bounds of a regular expression. So many states take some MB, and each level takes 700 bytes of
@@ -187,7 +193,7 @@ static struct schedule span_of(uint32_t first, uint32_t end)
 	return schedule_span(first, end == STEP_NO_END ? SCHEDULE_NO_END : end);
 }
 
-/* The state by GPROF_SCHEDULE, until the control file overrides it. */
+/* Returns the schedule of GPROF_SCHEDULE, until the control file overrides it. */
 static struct schedule schedule_now(void)
 {
 	uint64_t command = atomic_load(&state.command);
@@ -208,6 +214,10 @@ static enum gprof_window_state wanted_state(uint64_t step)
 	return wanted;
 }
 
+/*
+ * Runs in one thread at a time (update_state). A window is open before hooks see the mode that
+ * records.
+ */
 static void set_state(enum gprof_window_state wanted, uint64_t step)
 {
 	struct gprof_row_window row = {.time = clock_raw(), .step = step, .state = (uint8_t)wanted};
@@ -248,7 +258,7 @@ static void update_state(void)
 	}
 }
 
-/* One window from the first call to the last. */
+/* Is there one window, from the first call to the last? */
 static bool is_always(void)
 {
 	return state.is_always && !atomic_load_explicit(&state.command, memory_order_relaxed);
@@ -524,7 +534,7 @@ uint64_t step_now(void)
 	return atomic_load(&state.step);
 }
 
-/* Says so the first time, and at the end how many there were. */
+/* Adds a notice the first time, and at the end one with their number. */
 static void tell_lost(bool is_last)
 {
 	uint64_t nr = atomic_load(&state.reports.nr_lost);
@@ -552,6 +562,10 @@ static bool find_verdict(struct step_auto_verdict *verdict, bool is_last)
 	return is_found;
 }
 
+/*
+ * Writes the verdict when it changes. verdict.why is one of some fixed texts, so its address is
+ * enough to compare.
+ */
 void step_add_facts(bool is_last)
 {
 	static const char *const rules[] = {[0] = "none",

@@ -39,8 +39,8 @@ bool step_needs_period(void);
 void step_found(uint64_t time, uint32_t confidence);
 
 /*
- * How steps are detected so far; false if GPROF_STEP names the rule, or another thread is busy
- * here.
+ * Returns how steps are detected so far; false if GPROF_STEP names the rule, or another thread is
+ * busy here.
  */
 bool step_verdict(struct step_auto_verdict *verdict);
 
@@ -80,7 +80,7 @@ bool step_has_recorded(void);
 /* Does anything mark steps, even while nothing is recorded? */
 bool step_has_source(void);
 
-/* How many have ended. */
+/* Returns how many steps have ended. */
 uint64_t step_now(void);
 
 #define STEP_NO_END UINT32_MAX

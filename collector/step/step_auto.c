@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Counts optimizers in one of three ways: by the fetches between them, by their names, or by the
+ * turns of two with one name. `held` keeps ends that may turn out to be inside a step; later events
+ * give them out or drop them.
+ */
 #include "collector/step/step_auto.h"
 
 #include <string.h>
@@ -131,6 +136,10 @@ static void shrink_group(struct step_auto *a)
 	a->nr_short = 0;
 }
 
+/*
+ * A name that comes again before its group is complete ends the step where the last optimizer
+ * ended. After STEP_AUTO_PATIENCE such steps the missing optimizers leave the group.
+ */
 static void count_by_name(
 	struct step_auto *a, uint64_t name, uint64_t end, struct step_auto_ends *ends)
 {
@@ -244,6 +253,10 @@ static bool has_loader(const struct step_auto *a)
 	return a->nr_fetches && !a->has_left_loader;
 }
 
+/*
+ * key: the name, and how many parameters got a gradient since the last optimizer. Bit 63 keeps it
+ * from being 0, which means none.
+ */
 static void take_optimizer(
 	struct step_auto *a, const struct step_auto_range *range, struct step_auto_ends *ends)
 {

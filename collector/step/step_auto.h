@@ -83,7 +83,7 @@ struct step_auto_range {
 	uint32_t kind;	       /* see step_auto.c */
 };
 
-/* How steps are found, for people. */
+/* Says how steps are found, for people. */
 struct step_auto_verdict {
 	enum gprof_step_rule rule; /* 0: no step was found */
 	uint32_t confidence;	   /* percent */

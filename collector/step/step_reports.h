@@ -60,7 +60,7 @@ void step_reports_add(struct step_reports *reports, const struct step_report *re
 /* Returns false if another thread is inside. */
 bool step_reports_enter(struct step_reports *reports);
 
-/* Who is inside removes the oldest report. Returns false if none waits. */
+/* The thread inside removes the oldest report. Returns false if none waits. */
 bool step_reports_take(struct step_reports *reports, struct step_report *report);
 
 /* Returns true if a report has come meanwhile: the caller should enter again. */

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Each window holds the first and the last correlation ID of its calls. IDs grow, so a binary
+ * search finds the window of a record. A window is retired at the second flush that begins after it
+ * was closed, by which time its records have come, but not while it is among the last
+ * WINDOW_NR_KEPT.
+ */
 #include "collector/step/window.h"
 
 #include <stdatomic.h>
@@ -59,7 +65,7 @@ void window_init(void)
 	correlation_ids_init();
 }
 
-/* The place of a new window, NULL if there is none. */
+/* Returns the entry for a new window, NULL if there is none. */
 static struct window *next_window(uint64_t index)
 {
 	struct window *_Atomic *block = block_of(index);
@@ -155,7 +161,10 @@ void window_flush_begins(void)
 
 	until = until + WINDOW_NR_KEPT < n ? until : n > WINDOW_NR_KEPT ? n - WINDOW_NR_KEPT : 0;
 	for (; retired < until; retired++) {
-		/* Before the block goes, of which a new window may be the next user. */
+		/*
+		 * Freed before nr_retired moves on, since from then on a new window may use the
+		 * block.
+		 */
 		if (retired % BLOCK_WINDOWS == BLOCK_WINDOWS - 1) {
 			free_block(block_of(retired));
 		}

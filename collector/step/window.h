@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* So many windows are kept at least, for works that run much longer than a window. */
+/* So many windows are kept at least, for GPU activities that run much longer than a window. */
 #define WINDOW_NR_KEPT 1024u
 
 /* Forgets all windows and all correlation IDs. */

@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rows of a table without texts take two steps, so that each step's data fit a cache:
+ *
+ *   batch_point(), batch_add()      gather()                 write_batch()
+ *   rows[]: 256 pointers      ----> values[]: columns  ----> stream_write_columns(): a block
+ *   rows[]: 1,024, with texts -----------------------------> stream_write():         a block
+ *
+ * Writing any batch writes the definitions first.
+ */
 #include "collector/stream/batch.h"
 
 #include <errno.h>

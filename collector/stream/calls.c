@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The hooks' names are one piece of text in preload/, found by offsets. CUPTI's other functions are
+ * added while callback.c initialises. The table `call` then lists all of them, once, before the
+ * first event.
+ */
 #include "collector/stream/calls.h"
 
 #include <string.h>

@@ -12,7 +12,7 @@
 struct calls_hook {
 	uint16_t name_at; /* in one piece of memory with all names */
 	uint8_t api;	  /* enum gprof_api */
-	uint8_t counted;  /* 1 + its place in ring_thread.counts; 0: it is not counted */
+	uint8_t counted;  /* 1 + its index in ring_thread.counts; 0: it is not counted */
 };
 
 /* The hooks, see collector_init; nothing is copied. */
@@ -20,7 +20,7 @@ void calls_init(const char *names, const struct calls_hook *calls, uint32_t nr_c
 
 /* The id of a hook, 0 if there is none of that name. */
 uint32_t calls_find_hook(const char *name);
-/* The id of the hook whose calls are counted at that place, 0 if there is none. */
+/* The id of the hook whose calls are counted at that index, 0 if there is none. */
 uint32_t calls_counted(unsigned int counted);
 /* The name of that id, which stays. */
 const char *calls_name(uint32_t id);

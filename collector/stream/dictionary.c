@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Four tables of ids (texts, shapes, functions, places), and small caches before them. A new value
+ * adds the row that defines it to a batch that is written before any event. CUPTI gives names by
+ * address: a cache trusts an address until the next buffer (dictionary_names_may_change), after
+ * which the text at it is compared once.
+ */
 #include "collector/stream/dictionary.h"
 
 #include <stdatomic.h>

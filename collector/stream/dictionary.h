@@ -14,8 +14,8 @@
 int dictionary_init(void);
 
 /*
- * What was defined may be missing in the stream: all is defined again, by new ids, when it is used
- * the next time.
+ * Definitions may be missing in the stream: all is defined again, by new ids, when it is used the
+ * next time.
  */
 void dictionary_forget(void);
 

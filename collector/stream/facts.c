@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * facts_look() keeps variables of the environment while the target's thread waits, since the target
+ * may change them later. The drain writes them with the rest when the stream begins. Values from
+ * outside pass redact.c.
+ */
 #include "collector/stream/facts.h"
 
 #include <limits.h>
@@ -29,7 +34,7 @@
 
 #define MAX_NAMES 9
 
-/* Launchers' names for the same thing; the first that is set counts. */
+/* The names that launchers have for one fact; the first that is set counts. */
 struct source {
 	const char *key;
 	const char *names[MAX_NAMES];
@@ -167,7 +172,7 @@ static bool read_stat(uint64_t pid, uint64_t *parent, uint64_t *start)
 
 	log_format(path, sizeof(path), "/proc/%llu/stat", (unsigned long long)pid);
 	file_text_read(path, text, sizeof(text));
-	at = strrchr(text, ')'); /* the name before it may hold anything */
+	at = strrchr(text, ')'); /* the name before it may contain parentheses */
 	for (int field = 2; at && field < STAT_START; field++) {
 		at = strchr(at + 1, ' ');
 		if (at && field + 1 == STAT_PARENT) {
@@ -178,7 +183,7 @@ static bool read_stat(uint64_t pid, uint64_t *parent, uint64_t *start)
 	return at != NULL;
 }
 
-/* An assignment of the environment. */
+/* Does this assignment of the environment preload gprof? */
 static bool look_for_preload(const char *line, void *data)
 {
 	static const char name[] = "LD_PRELOAD=";
@@ -197,9 +202,10 @@ static bool is_preloaded(uint64_t pid)
 }
 
 /*
- * The start time makes a pid unique; the ancestors give its place in the process tree. What was
- * launched together has the same outermost process under the preload: of a shell that exports
- * LD_PRELOAD each program is one, and all programs of a script that is started with it are its.
+ * The start time makes a pid unique; the ancestors locate it in the process tree. Processes that
+ * were launched together have the same outermost ancestor under the preload: each program of a
+ * shell that exports LD_PRELOAD is a launch of its own, and a script that is started with
+ * LD_PRELOAD is one launch with all its programs.
  */
 static void add_kinship(void)
 {
@@ -239,7 +245,7 @@ static void add_path(const char *key, const char *link)
 	}
 }
 
-/* The first line of a file. */
+/* Adds the first line of a file. */
 static void add_line(const char *key, const char *path)
 {
 	char text[256];

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Looks for files of rings in /dev/shm whose process is gone and whose stream is in our directory.
+ * Copies the used chunks under another name, renames the copy, and removes the original. Other
+ * recorders may try at the same time: who creates the copy's file, with O_EXCL, moves it.
+ */
 #include "collector/stream/leftover.h"
 
 #include <errno.h>
@@ -55,7 +60,7 @@ static bool is_sound(const struct gprof_rings_header *header)
 	       header->chunk_bytes == RING_CHUNK_BYTES && header->nr_chunks <= MOST_CHUNKS;
 }
 
-/* The header, and of the chunks those that threads own: of the others there are holes. */
+/* Copies the header and the chunks that threads own; the others stay holes in the file. */
 static bool copy_used(struct move *move)
 {
 	struct gprof_rings_header header;
@@ -135,8 +140,8 @@ static bool is_own_file(const char *path)
 }
 
 /*
- * NAME-PID-START of a process of this machine that is no more, or of the program that another one
- * has replaced in this process; its length, 0 for all others.
+ * Returns the length of NAME-PID-START, if that process of this machine is gone, or is this one
+ * before it replaced its program; 0 for all other names.
  */
 static size_t gone_length(struct move *move, const char *name)
 {

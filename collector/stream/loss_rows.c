@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Collects what others have counted (rings, stream, loss.c) into one row for each cause, with each
+ * group. In a full stream the rows of the last group are a tail, which the next group cuts off:
+ * loss_take_back_tail() counts them again, to be written anew.
+ */
 #include "collector/stream/loss_rows.h"
 
 #include <string.h>
@@ -20,7 +25,7 @@ static const char *const texts[] = {
 
 static uint64_t in_tail[LOSS_NR_CAUSES];
 
-/* How many events are missing. */
+/* Returns how many events are missing: none if the cause keeps the event. */
 static uint64_t missing(enum loss_cause cause, uint64_t count)
 {
 	return strstr(texts[cause], GPROF_LOSS_KEPT) ? 0 : count;
@@ -93,6 +98,9 @@ uint64_t loss_add_rows(void)
 	return nr_lost;
 }
 
+/*
+ * Defines the texts of the causes now: inside the tail their definitions would be cut off with it.
+ */
 void loss_begin_tail(void)
 {
 	add_notices();

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Appends whole blocks at `at`. A block that fails leaves `at` where it was, so the next one
+ * overwrites its fragment. With GPROF_MAX_MB, events may use seven eighths of the limit,
+ * definitions and facts almost all of the rest, and the last blocks what is left. Definitions that
+ * the file system refuses wait in `deferred`.
+ */
 #include "collector/stream/stream.h"
 
 #include <errno.h>
@@ -27,7 +33,7 @@
 #define RINGS	      ".rings"
 #define ZSTD_LEVEL    1
 #define NAME_MAX_NODE 64
-/* Of the limit: for what is no event, and of that, for the last blocks. */
+/* The shares of the limit that events leave to all other rows, and these to the last blocks. */
 #define REST_SHARE 8u
 #define END_SHARE  32u
 /*
@@ -181,6 +187,10 @@ static int begin_file(uint64_t start_ns)
 	return rc ? rc : write_header(start_ns);
 }
 
+/*
+ * The name ends in .part until stream_finish() renames the file: readers see whether the recording
+ * ended.
+ */
 int stream_start(const char *dir, uint64_t max_bytes, const struct block_ticks *ticks)
 {
 	uint64_t start_ns = clock_realtime_ns();
@@ -274,6 +284,10 @@ static bool has_room(size_t nr_bytes, bool is_event)
 	return has;
 }
 
+/*
+ * is_event: the rows count as lost if they are refused, and a limit may refuse them first. Deferred
+ * definitions are written before the block.
+ */
 static int write_block(struct block_input *input, bool is_event)
 {
 	uint32_t nr_rows = input->nr_rows;
@@ -381,6 +395,10 @@ bool stream_cut_tail(void)
 	return true;
 }
 
+/*
+ * Cuts the file behind its last whole block, and takes .part off its name. Its number of links says
+ * whether somebody removed it meanwhile.
+ */
 int stream_finish(void)
 {
 	char done[sizeof(stream.path)];

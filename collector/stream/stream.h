@@ -43,12 +43,12 @@ int stream_flush_deferred(void);
 
 struct stream_lost stream_take_lost(void);
 
-/* What is written from now on are the last blocks. */
+/* From now on, blocks are the last ones. */
 void stream_begin_end(void);
 
 /*
- * What is written from now on is a tail, which stream_cut_tail removes again: what a full stream
- * says again and again takes the same place.
+ * From now on, blocks are a tail, which stream_cut_tail removes again: a full stream that repeats
+ * its losses does not grow.
  */
 void stream_begin_tail(void);
 

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Chooses the counter or the kernel's clock once, in clock_init(). Two clocks are compared by
+ * reading one, the other, and the first again; of several tries the one with the least time between
+ * counts. The drain writes such anchors with each group, so the factor of clock_calibrate() need
+ * only be near.
+ */
 #include "collector/util/clock.h"
 
 #include <stdatomic.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Precedence: lines that the program gave to gprof_start(), the environment, the file that
+ * GPROF_CONFIG names, the default. Each value is parsed once into a number, which is all that flags
+ * and choices need, and stays as text for the facts of the stream. Wrong settings become sentences,
+ * which config_complain() reports once there is a log; the default applies, and recording goes on.
+ */
 #include "collector/util/config.h"
 
 #include <errno.h>
@@ -55,7 +61,7 @@ static struct config_state {
 static char presets[PRESET_BYTES];
 static size_t nr_preset_bytes COMPAT_AT_START;
 
-/* The value before that of the file and the default; NULL: there is none. */
+/* Returns the value that overrides those of the file and the default; NULL if there is none. */
 COMPAT_START_CODE static const char *given_text(enum config_name name)
 {
 	size_t nr_bytes = strlen(variables[name].name);
@@ -91,7 +97,7 @@ static void add_wrong_value(const char *name, const char *value, const char *all
 	}
 }
 
-/* Of the file of settings: what, and what is wrong with it. */
+/* Adds a sentence about the file of settings: what, and what is wrong with it. */
 static void add_wrong_line(const char *where, const char *what, const char *problem)
 {
 	char redacted[96], *sentence = add_wrong();
@@ -120,7 +126,7 @@ static bool parse_number(const char *text, uint64_t *number)
 	return true;
 }
 
-/* The position of a text among words separated by |, -1 if it is none of them. */
+/* Returns the position of a text among words separated by |, -1 if it is none of them. */
 static int find_choice(const char *words, const char *text, size_t length)
 {
 	int index = 0;
@@ -139,7 +145,9 @@ static int find_choice(const char *words, const char *text, size_t length)
 	}
 }
 
-/* The bits of the positions of words separated by commas; false if one is not allowed. */
+/*
+ * Sets the bits of the positions of words separated by commas. Returns false if one is not allowed.
+ */
 static bool parse_list(const char *allowed, const char *text, uint64_t *bits)
 {
 	*bits = 0;
@@ -158,6 +166,7 @@ static bool parse_list(const char *allowed, const char *text, uint64_t *bits)
 	}
 }
 
+/* A text that is not allowed leaves the value as it was. */
 static int set(enum config_name name, const char *text)
 {
 	const struct variable *v = &variables[name];
@@ -225,7 +234,9 @@ static unsigned int distance(const char *from, const char *to)
 	return costs[nr_to];
 }
 
-/* The variable whose name differs in at most a third of the letters, NULL if there is none. */
+/*
+ * Returns the variable whose name differs in at most a third of the letters, NULL if there is none.
+ */
 static const char *closest_variable(const char *name)
 {
 	const char *letters = name + strlen(PREFIX), *closest = NULL;
@@ -307,6 +318,10 @@ int config_set(const char *name, const char *value)
 	return rc;
 }
 
+/*
+ * Checks all lines in a copy before it keeps them. config_init() and config_early() then read them
+ * as they read the environment.
+ */
 int config_preset(const char *lines)
 {
 	char text[PRESET_BYTES], *line, *rest, *value;
@@ -375,7 +390,7 @@ void config_init(void)
 	find_misspelt();
 }
 
-/* One line of a file: NAME=value, also with `export`, quotes, comments and blanks around. */
+/* Reads one line of a file: NAME=value, also with `export`, quotes, comments and blanks around. */
 static void parse_line(char *line)
 {
 	char *name = line + strspn(line, " \t");

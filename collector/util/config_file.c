@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A file is checked before it is opened, and again afterwards, since another one may have its name
+ * by then. Each refusal becomes one sentence in file->problem, which config.c reports.
+ */
 #include "collector/util/config_file.h"
 
 #include <errno.h>
@@ -20,7 +24,7 @@ static int look_at(int fd, const char *path, struct stat *status)
 	return syscall(SYS_newfstatat, fd, path, status, *path ? 0 : AT_EMPTY_PATH) ? -errno : 0;
 }
 
-/* Nothing of the file is used, for this reason. */
+/* Refuses all of the file, for this reason. */
 static int refuse(struct config_file *file, const char *why, int rc)
 {
 	file->bytes[0] = 0;
@@ -40,8 +44,8 @@ static int refuse_error(struct config_file *file, int rc)
 }
 
 /*
- * 0 if reading it cannot block. Files of the kernel have no size, and some of them (/proc/kmsg)
- * wait for something to happen, or give each byte only once.
+ * Returns 0 if reading it cannot block. Files of the kernel have no size; some of them (/proc/kmsg)
+ * block, or return each byte only once.
  */
 static int check(struct config_file *file, const struct stat *status)
 {
@@ -55,7 +59,7 @@ static int check(struct config_file *file, const struct stat *status)
 	return status->st_size ? 0 : refuse(file, "is empty (its size is 0)", -ENODATA);
 }
 
-/* A device is not even opened, which may do something to it. */
+/* Does not even open a device, since that may change its state. */
 static int open_file(struct config_file *file, const char *path, struct private_fd *held)
 {
 	const int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY;
@@ -70,7 +74,7 @@ static int open_file(struct config_file *file, const char *path, struct private_
 	if (rc) {
 		return refuse_error(file, rc);
 	}
-	/* It may be another one by now. */
+	/* Another file may have the name by now. */
 	rc = look_at(held->fd, "", &status);
 	rc = rc ? refuse_error(file, rc) : check(file, &status);
 	if (rc) {
@@ -79,7 +83,7 @@ static int open_file(struct config_file *file, const char *path, struct private_
 	return rc;
 }
 
-/* One byte more than fits, if there is one; or -errno. */
+/* Returns the number of bytes, which is one more than fit if the file is longer; or -errno. */
 static ssize_t read_bytes(struct private_fd *held, char *bytes)
 {
 	size_t used = 0;
@@ -104,7 +108,7 @@ static unsigned int count_lines(const char *bytes, size_t nr_bytes)
 	return nr;
 }
 
-/* Whole lines of what was read, which may end in the middle of one. */
+/* Keeps the whole lines of what was read, which may end in the middle of one. */
 static int cut(struct config_file *file, size_t nr_bytes)
 {
 	while (nr_bytes && file->bytes[nr_bytes - 1] != '\n') {
@@ -117,6 +121,9 @@ static int cut(struct config_file *file, size_t nr_bytes)
 	return -EFBIG;
 }
 
+/*
+ * A file that is too long is used up to its last whole line. Every other problem refuses all of it.
+ */
 int config_file_read(struct config_file *file, const char *path)
 {
 	struct private_fd held;

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Makes the directory part by part as mkdir -p does, and refuses parts that another user may have
+ * prepared. The rest describes its file system: whether space can be reserved in it, whether it is
+ * memory, how much is free. dir_each() reads names by the system call, since opendir() allocates.
+ */
 #include "collector/util/dir.h"
 
 #include <errno.h>
@@ -34,7 +39,7 @@ int dir_look(const char *path, struct stat *status)
 	return look_at(path, AT_SYMLINK_NOFOLLOW, status);
 }
 
-/* A folder like /tmp, where anybody may put something, but not take away what others put. */
+/* Is it a folder like /tmp, where anybody may add files, but remove only their own? */
 static bool is_public(const char *path)
 {
 	struct stat status;
@@ -72,6 +77,10 @@ static int make_part(const char *path, bool *is_in_public)
 	return 0;
 }
 
+/*
+ * Checks each part on its own: a link or a foreign folder anywhere in the path would lead the files
+ * elsewhere.
+ */
 int dir_make(const char *dir, char absolute[PATH_MAX])
 {
 	char path[PATH_MAX];

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Two counts form a handshake: visits that go on, and forks that go on. Each side raises its own
+ * count before it looks at the other's, so at least one of them sees the other and waits. Signals
+ * are blocked during a visit, except those of faults: a handler could fork, or jump out and leave
+ * the count raised.
+ */
 #include "collector/util/loaded_objects.h"
 
 #include <errno.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Has a formatter of its own, since the C library's may allocate and depends on the locale. A
+ * thread formats a message in the one long static buffer, or in a short one on its stack while
+ * another thread has that.
+ */
 #include "collector/util/log.h"
 
 #include <errno.h>
@@ -87,7 +92,7 @@ void log_init(enum log_level level, const char *path, int quiet)
 
 struct out {
 	char *at;
-	char *end;     /* the place of the final 0 */
+	char *end;     /* where the final 0 goes */
 	bool is_shown; /* the text of %s is foreign, and goes to a terminal */
 };
 
@@ -121,6 +126,10 @@ static uint64_t take_unsigned(va_list *args, int longs)
 	return longs ? va_arg(*args, unsigned long long) : va_arg(*args, unsigned int);
 }
 
+/*
+ * Knows %s with a precision, %d, %u, %x and %c, with l and z before the letter; no width and no
+ * flags.
+ */
 static void put_conversion(struct out *out, const char **format, va_list *args)
 {
 	const char *f = *format;
@@ -289,7 +298,10 @@ static void write_formatted(
 	put_out(message, n, on_stderr);
 }
 
-/* In the one long buffer; while another thread has that, in a short one, which may cut it. */
+/*
+ * Formats in the one long buffer; while another thread has that, in a short one, which may cut the
+ * message.
+ */
 static void write_message(bool on_stderr, const char *format, va_list args)
 {
 	char message[MESSAGE_BYTES];

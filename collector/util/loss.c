@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One counter for each cause. The drain takes a counter by an exchange and writes its value as a
+ * row (stream/loss_rows.c), so nothing is counted twice.
+ */
 #include "collector/util/loss.h"
 
 #include <stdatomic.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A thread reserves a slot by an atomic addition and publishes it by `is_ready`, so signal handlers
+ * may add notices as well. Slots are not used again; notices beyond the last slot are counted.
+ * `recording` makes flags such as told_in lapse in a forked child, whose stream needs its own
+ * notices.
+ */
 #include "collector/util/notice.h"
 
 #include <stdarg.h>

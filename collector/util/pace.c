@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The drain calls pace_look() between pieces of its work: a chunk, a column, some records. After
+ * PORTION_NS it sleeps for REST_NS. Fuller rings lengthen the portion, then abolish the rest; so
+ * does the end of the process (pace_hurry).
+ */
 #include "collector/util/pace.h"
 
 #include <stdatomic.h>

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes control characters, invisible ones, those that turn the line around, and bytes that are no
+ * UTF-8 as \xNN. A name that a program chose could otherwise move the cursor, or forge a line of
+ * the log.
+ */
 #include "collector/util/printable.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-/* A character of UTF-8; how many bytes it has, 0 if it is none. */
+/* Decodes a character of UTF-8. Returns the number of its bytes, 0 if it is none. */
 static size_t take(uint32_t *code, const unsigned char *at, size_t nr_bytes)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -34,6 +39,7 @@ static bool is_hostile(uint32_t c)
 	       (c >= 0x2060 && c <= 0x206f);
 }
 
+/* A character is written whole or not at all: the end of the room cuts none. */
 size_t printable_copy(char *out, size_t out_bytes, const char *bytes, size_t nr_bytes)
 {
 	static const char digits[] = "0123456789abcdef";

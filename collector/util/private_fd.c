@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A file is known by its device and inode, never by its number. Opening one gets two numbers, that
+ * of open() and a high copy of it; choose() keeps one of them, after it has checked that the file
+ * there is ours.
+ */
 #include "collector/util/private_fd.h"
 
 #include <errno.h>
@@ -87,6 +92,10 @@ static int choose(
 	return held->fd >= 0 ? 0 : rc ? rc : is_low ? -EMFILE : -EBADF;
 }
 
+/*
+ * Identifies the name before it opens the file: afterwards the target may already have another file
+ * at that number.
+ */
 int private_fd_open(
 	struct private_fd *held, const char *path, int flags, enum private_fd_where where)
 {

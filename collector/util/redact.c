@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Compares the letters of a name, without case and separators, with words that mark secrets and
+ * with harmless words that contain these. Facts about the environment, the settings and the command
+ * line pass through here. A name too long to decide counts as a secret.
+ */
 #include "collector/util/redact.h"
 
 #include <stdint.h>
@@ -53,6 +58,7 @@ static bool is_match(const char *name, const char *at, const char *word)
 	return true;
 }
 
+/* `end` is for the word "pass" alone, which counts only if no letter stands before it. */
 bool redact_is_secret(const char *name, size_t nr_bytes)
 {
 	char plain[128];
@@ -231,6 +237,10 @@ static bool takes_secret(const char *argument, size_t length, const char *next, 
 	       redact_is_secret(argument, length) && next_length && *next != '-';
 }
 
+/*
+ * The arguments end in 0 each. A flag carries from an option such as --token to its value, the next
+ * argument.
+ */
 size_t redact_command(char *out_bytes_at, size_t out_bytes, const char *command, size_t nr_bytes)
 {
 	struct out out = {out_bytes_at, out_bytes_at + out_bytes};

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One counter that is also the futex. A waiter passes the count that it has seen, so a signal
+ * between its look and its wait is not missed.
+ */
 #include "collector/util/start_progress.h"
 
 #include <limits.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Uses system calls where the C library's functions are cancellation points, and weak references
+ * where a C library may lack the function.
+ */
 #include "collector/util/target.h"
 
 #include <link.h>
@@ -69,7 +73,7 @@ void target_wipe_page_in_children(void)
 	}
 	atomic_store(&page->mode, COLLECTOR_COLD);
 	madvise(page, sizeof(*page), MADV_WIPEONFORK);
-	/* Put in place as a whole: other threads' hooks look at it all the time. */
+	/* Moved into position in one step: hooks of other threads read it all the time. */
 	if (mremap(page, sizeof(*page), sizeof(*page), MREMAP_MAYMOVE | MREMAP_FIXED,
 		    &collector_page) == MAP_FAILED) {
 		munmap(page, sizeof(*page));
