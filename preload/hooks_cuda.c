@@ -7,8 +7,8 @@
 #include "preload/hook/route.h"
 
 /*
- * Run by each module with device code, from its constructor: what was remembered of a module that
- * lay in its place must not lead it to another runtime.
+ * Run by each module with device code, from its constructor: what was remembered of a module at the
+ * same address must not lead it to another runtime.
  */
 void **__cudaRegisterFatBinary(void *fat_cubin)
 {

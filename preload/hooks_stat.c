@@ -40,7 +40,10 @@ static bool is_stat(const char *path)
 	       !memcmp(name, SELF_STAT, sizeof(name));
 }
 
-/* Where the number of threads begins; NULL if it is not found. The name may contain anything. */
+/*
+ * Returns where the number of threads begins; NULL if it is not found. The name before it may
+ * contain blanks and parentheses.
+ */
 static char *find_number(char *text)
 {
 	char *at = strrchr(text, ')');

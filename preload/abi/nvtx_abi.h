@@ -96,7 +96,7 @@ struct nvtx_callbacks {
 	int (*get_table)(uint32_t module, nvtx_slot **table, uint32_t *nr_slots);
 };
 
-/* What the loader hands over; id 1 gives struct nvtx_callbacks. */
+/* The function that the loader hands over; for id 1 it returns struct nvtx_callbacks. */
 typedef const void *(*nvtx_get_export)(uint32_t id);
 #define NVTX_EXPORT_CALLBACKS 1u
 

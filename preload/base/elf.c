@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds a symbol as the loader does: by the GNU hash table or the old one, in the version that the
+ * reference names. At the end, the clock of the kernel's own object (vDSO) is found in the same
+ * way.
+ */
 #include "preload/base/elf.h"
 
 #include <stdatomic.h>
@@ -126,7 +131,7 @@ const char *elf_next_needed(const struct elf *elf, const ElfW(Dyn) * *before)
 
 /* ---- versions ---- */
 
-/* The name of a version that the object defines, "" for none. */
+/* Returns the name of a version that the object defines, "" for none. */
 COMPAT_START_CODE static const char *defined_version(const struct elf *elf, uint16_t number)
 {
 	const ElfW(Verdef) *definition = elf->defined;
@@ -144,7 +149,7 @@ COMPAT_START_CODE static const char *defined_version(const struct elf *elf, uint
 	       ((const ElfW(Verdaux) *)((const char *)definition + definition->vd_aux))->vda_name;
 }
 
-/* The name of a version that the object asks others for, NULL for none. */
+/* Returns the name of a version that the object needs from others, NULL for none. */
 static const char *needed_version(const struct elf *elf, uint16_t number)
 {
 	for (const ElfW(Verneed) *file = elf->needed; file;) {
@@ -292,8 +297,9 @@ COMPAT_START_CODE void *elf_find(const struct elf *elf, const char *name)
 }
 
 /*
- * How many symbols may be undefined ones. In a GNU table those that are hashed come last; one that
- * hashes nothing does not say where they begin, but linkers put the strings behind the symbols.
+ * Returns how many symbols may be undefined ones. In a GNU table those that are hashed come last;
+ * one that hashes nothing does not say where they begin, but linkers put the strings behind the
+ * symbols.
  */
 static uint32_t count_undefined(const struct elf *elf)
 {
@@ -335,7 +341,8 @@ bool elf_refers(const struct elf *elf, const char *name, const char **version)
 #define CLOCK_GETTIME "__vdso_clock_gettime"
 #endif
 
-/* The loader knows where it is by the address of its header; its base is another where prelinked.
+/*
+ * Derives the base from the address of the header: the two differ in an object that is prelinked.
  */
 static struct dl_phdr_info describe(const ElfW(Ehdr) * header)
 {

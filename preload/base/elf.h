@@ -50,8 +50,8 @@ bool elf_has_indirect(const struct elf *elf, const char *name);
 bool elf_refers(const struct elf *elf, const char *name, const char **version);
 
 /*
- * A symbol that the loader has bound to an address in [low, low + span): its name, NULL if there is
- * none. *place is where to begin, at first 0, and afterwards where to go on.
+ * Returns the name of a symbol that the loader has bound to an address in [low, low + span), NULL
+ * if there is none. *place is where to begin, at first 0, and afterwards where to continue.
  */
 const char *elf_next_bound(const struct elf *elf, uintptr_t low, uintptr_t span, uint64_t *place);
 

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * modules_look() fills the one list inside dl_iterate_phdr, whose lock protects it until the
+ * caller's function returns. Where the list has no room, it maps more without the lock, and tries
+ * again. The rest follows needed libraries by their names, as the loader does.
+ */
 #include "preload/base/modules.h"
 
 #include <string.h>
@@ -22,7 +27,7 @@ struct room {
 
 /*
  * One list serves all looks: they fill it anew under the lock of the loader's list. So a look needs
- * memory only where the process has more objects than ever before, and asks for it early.
+ * memory only where the process has more objects than ever before, and maps it early.
  */
 static struct modules_state {
 	struct modules list;
@@ -69,7 +74,7 @@ bool module_is_ours(const struct module *module)
 	return module_contains(module, (uintptr_t)&modules_look);
 }
 
-/* What has no room is counted. */
+/* Adds one object to the list; without room it is only counted. */
 static int take_module(struct dl_phdr_info *info, size_t size, void *unused)
 {
 	struct modules *list = &state.list;
@@ -308,9 +313,9 @@ static bool is_beside(const struct module *a, const struct module *b)
 }
 
 /*
- * The library with that name that `module` needs. The loader takes the first one with that soname;
- * a file with that name alone need not be the one that the loader finds on its path, which usually
- * is beside the module that needs it.
+ * Returns the library with that name that `module` needs. The loader takes the first one with that
+ * soname; a file with that name alone need not be the one that the loader finds on its path, which
+ * usually is beside the module that needs it.
  */
 static const struct module *find_needed(
 	const struct modules *modules, const struct module *module, const char *name)
@@ -347,6 +352,10 @@ bool modules_needs(
 	return false;
 }
 
+/*
+ * Visits the root and what it needs breadth first, as the loader searches them. Needs no memory:
+ * the queue is part of the list.
+ */
 const struct module *modules_visit(const struct modules *modules, const struct module *root,
 	bool (*visit)(const struct module *module, void *context), void *context)
 {

@@ -24,7 +24,7 @@ struct module {
 	bool has_symbols;
 };
 
-/* How many the loader has ever added, and removed. */
+/* The numbers of objects that the loader has ever added and removed. */
 struct modules_count {
 	uint64_t nr_added, nr_removed;
 };
@@ -56,8 +56,9 @@ void modules_hold(void (*hold)(const struct modules_count *count, void *context)
 bool modules_each(bool (*visit)(const struct module *module, void *context), void *context);
 
 /*
- * Of the first `most` objects, those that came with the program and stay for the whole process: the
- * program, preloaded libraries, and what these need. Their constructors may have opened others.
+ * Counts, among the first `most` objects, those that came with the program and stay for the whole
+ * process: the program, preloaded libraries, and what these need. Their constructors may have
+ * opened others.
  */
 uint32_t modules_count_first(const struct modules *modules, uint32_t most);
 

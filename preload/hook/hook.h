@@ -37,7 +37,7 @@ enum hook_id {
 	HOOK_NR,
 };
 
-/* The places of counted functions in ring_thread.counts; hooks.def says which. */
+/* The indexes of counted functions in ring_thread.counts; hooks.def says which. */
 enum hook_counted {
 #define HOOK_COUNTED(api, need, ret, name, params, args) HOOK_COUNTED_##name,
 #include "preload/hook/hooks.def"
@@ -153,7 +153,7 @@ void hook_after_fork(void);
 /* For the constructor: finds the functions of the C library. */
 void hook_find_nexts(void);
 
-/* How many modules were there then, which stay as long as the process. */
+/* The number of modules that there were then, which stay as long as the process. */
 extern uint32_t hook_nr_at_start __attribute__((visibility("hidden")));
 
 extern void *_Atomic hook_nexts[HOOK_NEXT_NR] __attribute__((visibility("hidden")));

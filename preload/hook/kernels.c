@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Modules register kernels on any thread: kernels_add() appends to `all`. Only the drain thread
+ * searches, when it meets a new launch shape: it indexes the list by address as far as it has
+ * grown. The texts are the modules' own, so kernels_forget_module() copies those of a module that
+ * leaves.
+ */
 #include "preload/hook/kernels.h"
 
 #include <stdatomic.h>
@@ -30,7 +36,7 @@ struct function {
 	uint32_t older; /* drain thread: the last one before it at that address, plus 1; 0: none */
 };
 
-/* A program may ask for a kernel's handle, and launch by that. */
+/* A program may get a kernel's handle, and launch by that. */
 struct handle {
 	const void *_Atomic handle; /* NULL: free */
 	const void *_Atomic function;
@@ -40,7 +46,7 @@ struct handle {
 struct tables {
 	struct function all[MAX_FUNCTIONS];
 	struct handle handles[NR_HANDLES];
-	/* Of the drain thread: by a hash of the address the newest function, plus 1; 0: none. */
+	/* For the drain thread: by a hash of the address the newest function, plus 1; 0: none. */
 	uint32_t index[NR_INDEX];
 };
 
@@ -132,7 +138,7 @@ static struct handle *handle_slot(struct tables *tables, const void *handle, uin
 	return &tables->handles[(hash_address(handle) + nr_tries) % NR_HANDLES];
 }
 
-/* What a launch is given is a host address or a handle. */
+/* A launch passes a host address or a handle. Returns the host address. */
 static const void *launching_function(struct tables *tables, const void *address)
 {
 	for (uint32_t i = 0; i < HANDLE_TRIES; i++) {
@@ -145,7 +151,7 @@ static const void *launching_function(struct tables *tables, const void *address
 	return address;
 }
 
-/* Where the index has that address, or will have it: it is never full. */
+/* Returns where the index has that address, or will have it: it is never full. */
 static uint32_t *index_slot(struct tables *tables, const void *address)
 {
 	uint32_t slot = hash_address(address) % NR_INDEX;
@@ -166,8 +172,8 @@ static void index_function(struct tables *tables, uint32_t place)
 }
 
 /*
- * Of those of that address the one that was there at that time: an earlier module in its place is
- * gone. NULL: none.
+ * Returns the function that was at that address at that time, since the module of an earlier one
+ * may be gone. NULL: none.
  */
 static struct function *find_function(
 	struct tables *tables, const void *address, uint64_t raw, enum kernel_turn *turn)
@@ -193,6 +199,7 @@ static struct function *find_function(
 	return function;
 }
 
+/* Without `text` it finds only the number and the turn, which copies nothing. */
 struct kernel_name kernels_name(uint64_t address, uint64_t raw, char *text, size_t nr_bytes)
 {
 	struct kernel_name name = {.number = MAX_FUNCTIONS, .turn = KERNEL_ALONE};

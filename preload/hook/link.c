@@ -14,7 +14,7 @@
 #include "preload/hook/hook.h"
 #include "preload/hook/route.h"
 
-/* Distinguishes a module from another one that is opened in its place. */
+/* Distinguishes a module from another one that is opened at its address. */
 struct identity {
 	uintptr_t low, span;
 	uint64_t path_hash;

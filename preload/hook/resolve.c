@@ -13,7 +13,10 @@
 #include "preload/hook/link.h"
 #include "preload/hook/route.h"
 
-/* What code of no module reaches from those addresses, as long as the list is that one. */
+/*
+ * The function that code outside of all modules reaches from those addresses, as long as the list
+ * is the same.
+ */
 struct outside {
 	struct modules_count count;
 	uintptr_t low, high;

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * nccl_begin() decides whether a call is the program's or a part of another call of NCCL, and
+ * nccl_return() takes its end. The functions after these write its row, by what the call did: move
+ * data, make a communicator, begin or end a group. Calls of a group share its number, and the end
+ * of the group has a row of its own.
+ */
 #include "preload/nccl/nccl.h"
 
 #include "preload/hook/hook.h"
 
-/* The calling thread's. */
+/* State of the calling thread. */
 static __thread struct {
 	uintptr_t frame;      /* where the outermost call of NCCL is on the stack, 0: in none */
 	bool is_recorded;     /* that call */
@@ -36,6 +42,7 @@ static bool is_part(uintptr_t stack, uintptr_t caller)
 	return is_nccl || !caller;
 }
 
+/* A range (caller 0) has no struct on the stack that could mark where it began: stack - 1 does. */
 bool nccl_begin(struct nccl_call *call, const void *function, const char *name, uintptr_t stack,
 	uintptr_t caller)
 {
@@ -50,13 +57,15 @@ bool nccl_begin(struct nccl_call *call, const void *function, const char *name, 
 	call->before = self.frame;
 	call->was_recorded = self.is_recorded;
 	call->interrupted = ring_tls.nccl;
-	/* Ranges are all begun from NCCL's functions in the same way: one at that place is another.
+	/*
+	 * NCCL's functions all begin their ranges in the same way: one at the same stack address is
+	 * another one.
 	 */
 	self.frame = caller ? (uintptr_t)call : stack - 1;
 	call->function = function;
 	call->correlation_before = ring_tls.last;
 	call->begin = mode & COLLECTOR_RECORD ? clock_raw() : 0;
-	/* The drain finds the call by the thread's place in the rings. */
+	/* The drain finds the call by the thread's slot in the rings. */
 	if (call->begin && !ring_enter(&ring_tls)) {
 		call->begin = 0;
 	}

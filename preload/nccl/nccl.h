@@ -23,7 +23,8 @@
 /* On the wrapper's stack. */
 struct nccl_call {
 	/*
-	 * Of the call that a signal handler's call has interrupted; before is 0 if there is none.
+	 * State of the call that a signal handler's call has interrupted; before is 0 if there is
+	 * none.
 	 */
 	uintptr_t before;
 	bool was_recorded;

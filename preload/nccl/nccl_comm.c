@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An open hash table, by the handle of a communicator or by the hash that ranges have. A removed
+ * entry becomes FREE, not 0, so that searches continue behind it; a new one is BUSY until it is
+ * complete. A communicator's row is written at its first use, and again once more is known of it.
+ */
 #include "preload/nccl/nccl_comm.h"
 
 #include <stddef.h>
@@ -14,7 +19,7 @@
 #define COLOR_SHIFT	1    /* since -1 and 0 are colors as well */
 #define IS_RESERVED(at) ((at) <= NCCL_COMM_BUSY)
 
-/* Values of a handle that none is. */
+/* Values that no handle has. */
 enum { NCCL_COMM_FREE = 1, NCCL_COMM_BUSY = 2 };
 
 static struct nccl_comm_state {
@@ -77,7 +82,7 @@ static struct nccl_comm_entry *look_for(uintptr_t handle)
 	return NULL;
 }
 
-/* A place for a handle that is not there; NULL if there is none. */
+/* Returns an entry for a handle that is not there; NULL if all are in use. */
 static struct nccl_comm_entry *claim(uintptr_t handle)
 {
 	uint32_t place = place_of(handle);
@@ -210,7 +215,7 @@ void nccl_comm_drop_hash(uint64_t hash)
 	nccl_comm_drop((const nccl_comm *)(uintptr_t)hash);
 }
 
-/* Which of the ranks here? */
+/* Does the process have several ranks, so that the hash names no single one? */
 static bool is_ambiguous(const struct nccl_comm_entry *comm)
 {
 	return comm->is_hash && atomic_load(&state.has_several_devices);

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * First come definitions: NCCL registers its domain, the names of its functions and the layouts of
+ * its payloads, whose ids are kept. Then a push that names a function begins a call (nccl_begin),
+ * and its pop ends it, with what the payloads say.
+ */
 #include "preload/nccl/nccl_range.h"
 
 #include <stdatomic.h>
@@ -27,7 +32,7 @@ static struct nccl_range_state {
 	_Atomic uint32_t domains[MAX_COPIES], nr_domains;
 	struct {
 		_Atomic uint32_t id; /* 0: not written yet */
-		uint8_t function;    /* its place in nccl_nvtx_functions */
+		uint8_t function;    /* its index in nccl_nvtx_functions */
 	} strings[MAX_STRINGS];
 	_Atomic uint32_t nr_strings;
 	struct layout layouts[MAX_SCHEMAS];
@@ -35,13 +40,13 @@ static struct nccl_range_state {
 	atomic_bool is_reported, is_unnamed_reported;
 } state;
 
-/* The calling thread's. */
+/* State of the calling thread. */
 static __thread struct {
 	uint32_t depth;	 /* of ranges of NCCL */
 	uintptr_t stack; /* where the outermost was begun */
 	uint8_t kind;
 	bool is_call;	 /* the outermost is one that nobody else records */
-	bool is_doubted; /* a call that had not ended when another began at its place */
+	bool is_doubted; /* a call that had not ended when another began at its stack address */
 	uint16_t has;	 /* bits by enum nccl_nvtx_fact */
 	int64_t facts[NCCL_NVTX_NR_FACTS];
 	struct nccl_call call;
@@ -68,7 +73,7 @@ static bool is_nccl(uint32_t domain)
 	return false;
 }
 
-/* The place of one more; false if there is none. */
+/* Reserves the index of one more; returns false if there is no room. */
 static bool take_place(_Atomic uint32_t *nr, uint32_t max, uint32_t *place)
 {
 	if (atomic_load(nr) < max && (*place = atomic_fetch_add(nr, 1)) < max) {
@@ -101,7 +106,7 @@ void nccl_range_string(uint32_t domain, uint32_t string, const char *text)
 	}
 }
 
-/* Its place in nccl_nvtx_functions, -1 if it is none. */
+/* Returns its index in nccl_nvtx_functions, -1 if it has none. */
 static int function_of(uint32_t string)
 {
 	uint32_t n = string ? at_most(&state.nr_strings, MAX_STRINGS) : 0;
@@ -246,6 +251,7 @@ static struct nccl_comm_entry *know(struct nccl_comm_entry *comm)
 	return comm;
 }
 
+/* Only now are all facts there: NCCL may pass a payload with the end of the range. */
 static void end_call(void)
 {
 	uint64_t hash = (uint64_t)fact_or(NCCL_NVTX_COMM, 0);
@@ -293,9 +299,9 @@ static void settle_doubt(void)
 }
 
 /*
- * A range begins at or above the place of one that has not ended. Above it, that one was left,
- * which nccl_begin counts. At its place that, too, is likely; but a function that the compiler has
- * put into another has its range at the same place, and then another end will come.
+ * A range begins at or above the stack address of one that has not ended. Above it, that one was
+ * left, which nccl_begin counts. At the same address that is likely as well; but a function that
+ * the compiler has inlined has its range there, too, and then another end will come.
  */
 static void come_back(uintptr_t stack)
 {

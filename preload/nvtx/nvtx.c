@@ -25,7 +25,7 @@
 		}                                  \
 	}
 
-/* What returns a depth. */
+/* Functions that return a depth. */
 #define DEPTH(name, module, id, params, args, ours) \
 	static int name params                      \
 	{                                           \
@@ -35,7 +35,7 @@
 		return next ? next args : depth;    \
 	}
 
-/* What returns the id of a range, which the row must have: the other tool goes first. */
+/* Functions that return the id of a range. The row needs that id, so the other tool goes first. */
 #define START(name, module, id, params, args, domain, attributes)                   \
 	static uint64_t name params                                                 \
 	{                                                                           \

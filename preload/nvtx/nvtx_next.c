@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * load() opens the other tool, and fill() notes which slots of NVTX's tables it has changed: those
+ * are the functions that ours call. `maps` turns its handles into our ids by open addressing; no
+ * entry is ever removed, so a search needs no lock.
+ */
 #include "preload/nvtx/nvtx_next.h"
 
 #include <dlfcn.h>
@@ -65,7 +70,7 @@ bool nvtx_next_is_loading(void)
 	return is_loading;
 }
 
-/* Where in state.functions. */
+/* Returns the entry in state.functions. */
 static void (*_Atomic *place(uint32_t module, uint32_t id))(void)
 {
 	return &state.functions[module == NVTX_MODULE_CORE2	 ? 1
@@ -132,7 +137,7 @@ intptr_t *nvtx_next_extended_slot(
 		       : NULL;
 }
 
-/* Who refuses leaves nothing behind, though the extension may be wanted by us. */
+/* Empties the slots of a tool that has refused, since gprof may still want the extension. */
 static void clear_extension(const struct nvtx_extension *extension)
 {
 	for (size_t i = 0; i < extension->nr_segments; i++) {
@@ -198,6 +203,7 @@ static bool is_theirs(enum nvtx_handle what, const void *handle)
 	return key && atomic_load(key) == handle;
 }
 
+/* Two threads may get the same handle at once: both find the entry that one of them has made. */
 void *nvtx_next_keep(enum nvtx_handle what, void *theirs, uint32_t id)
 {
 	struct map *map = atomic_load(&state.maps);

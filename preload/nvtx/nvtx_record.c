@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Each event writes one row; the rest is about names and steps. Names that were defined before
+ * there was a stream, or in the parent of a forked child, are kept, and written before the next
+ * row. A range with the name of GPROF_STEP=nvtx:NAME ends a step when it closes: a pushed one is
+ * known by its depth, a started one by its id.
+ */
 #include "preload/nvtx/nvtx_record.h"
 
 #include <stdatomic.h>
@@ -53,7 +59,7 @@ struct nvtx_text *nvtx_text_of_narrow(struct nvtx_text *text, const char *name)
 	return text;
 }
 
-/* UTF-8, cut where the buffer ends. */
+/* Converts to UTF-8, cut where the buffer ends. */
 struct nvtx_text *nvtx_text_of_wide(struct nvtx_text *text, const wchar_t *name)
 {
 	char *out = text->buffer;
@@ -133,7 +139,7 @@ static void keep_name(uint32_t domain, uint32_t registered, const struct nvtx_te
 
 /* ---- */
 
-/* Which name ends steps is known from when the recorder has started. */
+/* The name that ends steps is known once the recorder has started. */
 static void keep_step_string(uint32_t id, const char *bytes, size_t nr_bytes)
 {
 	if (collector_is_step_range(bytes, nr_bytes) && !is_step_string(id)) {
@@ -192,8 +198,8 @@ void nvtx_forget(void)
 }
 
 /*
- * A number, or nothing: extended payloads (NCCL's, XLA's) are the address of something that holds
- * during the call, and of a number of 32 bits the other half may be anything.
+ * Keeps a number, or nothing: an extended payload (NCCL's, XLA's) is an address that is valid only
+ * during the call, and of a number of 32 bits the other half is undefined.
  */
 static void take_payload(struct gprof_row_nvtx *row, const struct nvtx_attributes *a)
 {

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hooks_paddle.c calls these functions around Paddle's own. A row is written when its event ends,
+ * from the frame on the thread's stack of operators, where ranges of other frameworks nest as well.
+ * An event or a place that no known Paddle has switches its part off, with a notice.
+ */
 #include "preload/paddle/paddle.h"
 
 #include <string.h>
@@ -12,7 +17,7 @@ enum { KIND_CPU = 1, KIND_GPU = 2, KIND_PINNED = 3, NR_KINDS = 32 };
 enum { DEVICE_CPU = 0, DEVICE_CUDA = 1, DEVICE_OTHER = 20 };
 #define NR_DEVICES 128u /* paddle_place.device has 7 bits */
 
-/* What the allocators have given and not taken back, and what they hold. */
+/* Bytes that the allocators have given out and not got back, and bytes that they hold. */
 struct totals {
 	_Atomic int64_t nr_allocated_bytes, nr_reserved_bytes;
 };
@@ -77,6 +82,10 @@ static bool keeps(uint8_t type)
 	       (type == PADDLE_DATALOADER && collector_times_fetch(PADDLE_FETCH));
 }
 
+/*
+ * Some events have a frame even while nothing is recorded, since steps are detected from them:
+ * fetches, optimizers, and runs of a static program.
+ */
 void paddle_begin_slow(const void *event, const char *name, uint32_t type)
 {
 	struct ring_tls *self = &ring_tls;
@@ -149,6 +158,7 @@ static void drop_stages(struct op_stack *stack, const void *event)
 	}
 }
 
+/* An event that began on another thread has a row here, but no part in the detection of steps. */
 void paddle_end_slow(const void *event)
 {
 	struct ring_tls *self = &ring_tls;
@@ -196,7 +206,7 @@ uint64_t paddle_fetch_begin(void)
 		paddle_step_before_end(stack, NULL);
 		top = op_stack_top(stack);
 	}
-	/* One that is marked by itself is seen there. */
+	/* A fetch that Paddle marks by an event of its own is recorded by that event. */
 	return !stack || (top && top->scope == PADDLE_DATALOADER) ? 0 : clock_raw();
 }
 

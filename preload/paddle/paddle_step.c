@@ -50,7 +50,7 @@ static const struct {
 };
 
 #define NR_OPTIMIZERS ((uint32_t)(sizeof(optimizers) / sizeof(optimizers[0])))
-/* Beside 1 + the place of an optimizer. */
+/* Marks other than 1 + the index of an optimizer. */
 #define MARK_EXECUTOR 253u
 #define MARK_NONE     254u
 #define MARK_GRADIENT 255u
@@ -207,7 +207,7 @@ void paddle_step_begin(struct op_stack *stack, const char *text, uint32_t name, 
 	} else if (mark < MARK_EXECUTOR) {
 		take_update(stack, mark);
 	} else if (!run->nr_marked) {
-		/* What such an operator does itself is none of its end. */
+		/* The ranges that such an operator opens itself do not end it. */
 		if (run->optimizer && (!run->has_frame || is_on_top(stack))) {
 			paddle_step_finish(stack);
 		}

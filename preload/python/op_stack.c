@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A thread's stack is made with its first range and stays in the thread's slot of the rings, where
+ * the next thread reuses it. All stacks are in one list: a range that ends on another thread than
+ * it began on is sought in each of them.
+ */
 #include "preload/python/op_stack.h"
 
 #include "collector/util/memory.h"
@@ -48,7 +53,7 @@ struct python_place op_stack_find_python(const struct op_stack *stack, uint32_t 
 	return python_stack_take(depth ? &stack->frames[depth - 1].python : NULL);
 }
 
-/* 1 + the place of the innermost frame of `object`; 0 if there is none. */
+/* Returns 1 + the index of the innermost frame of `object`; 0 if there is none. */
 static uint32_t depth_of(const struct op_stack *stack, const void *object)
 {
 	uint32_t depth = op_stack_load(&stack->depth);
@@ -74,7 +79,7 @@ static struct op_ended take(struct op_stack *stack, const void *object)
 	return ended;
 }
 
-/* Asynchronous, out of order, too deep, or not seen. */
+/* Ends a range that is asynchronous, out of order or too deep, or whose begin was not seen. */
 struct op_ended op_stack_pop_slow(struct op_stack *stack, const void *object)
 {
 	uint32_t depth = op_stack_load(&stack->depth);

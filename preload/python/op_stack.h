@@ -26,10 +26,10 @@ struct op_frame {
 	uint8_t scope;		/* as is this */
 } __attribute__((aligned(64))); /* a cache line */
 
-/* Of paddle_step.c: consecutive operators of an optimizer. */
+/* Consecutive operators of an optimizer, for paddle_step.c. */
 struct op_run {
 	uint64_t begin, end; /* so far; set while `optimizer` is */
-	uint32_t optimizer;  /* 1 + its place in the list there, 0: none is at work */
+	uint32_t optimizer;  /* 1 + its index in the list there, 0: none is running */
 	uint32_t written;    /* the last one written */
 	uint32_t nr_marked;  /* ranges of optimizers that Paddle has marked itself, and are open */
 	uint32_t marked;     /* the optimizer whose operators ran in them, 0: none so far */
@@ -37,7 +37,7 @@ struct op_run {
 	bool has_gradient;   /* there were gradients since the last one was written */
 };
 
-/* Of python_call.c: a recorded call of a Python function or module that has not returned. */
+/* A recorded call of a Python function or module that has not returned, for python_call.c. */
 #define OP_STACK_CALLS 512u
 struct op_python_call {
 	uintptr_t at;	     /* on the stack */
@@ -46,7 +46,7 @@ struct op_python_call {
 	bool is_module;
 };
 
-/* Of one thread, in ring_thread.source_data. */
+/* The stack of one thread, in ring_thread.source_data. */
 struct op_stack {
 	struct op_stack *next;	   /* all of the process; none is ever given back */
 	_Atomic uint32_t id;	   /* owner: as ring_tls.id */
@@ -205,7 +205,7 @@ static inline struct op_frame *op_stack_top(struct op_stack *stack)
 	return depth && depth <= OP_STACK_DEPTH ? &stack->frames[depth - 1] : NULL;
 }
 
-/* What ends where that frame, the top one, is. */
+/* Returns what ends with that frame, the top one. */
 static inline __attribute__((always_inline)) struct op_ended op_stack_ended(
 	const struct op_stack *stack, const struct op_frame *frame, uint32_t depth)
 {

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * on_frame() stands in for the interpreter's evaluator and calls it. Three problems shape the file:
+ * calls that are left without a return (drop_left), C stacks that have no room for one more C
+ * function in each call (step_aside), and calls that are missed meanwhile (python_call_look).
+ */
 #include "preload/python/python_call.h"
 
 #include <dlfcn.h>
@@ -28,7 +33,7 @@
 #define MODULE_FRAMES 32u
 #define LOOK_SHARE    32u /* at most this part of the thread's time */
 
-/* Of 3.8's interpreter, which has no function to set its evaluator. */
+/* Bytes of 3.8's interpreter that are searched for its evaluator, which no function sets. */
 #define INTERPRETER_BYTES 4096u
 
 /* 3.8 has no first argument. */
@@ -50,7 +55,7 @@ static struct {
 	_Atomic uint32_t nr_asides; /* odd while it does */
 } state;
 
-/* Of the calling thread. */
+/* State of the calling thread. */
 static __thread struct {
 	uint64_t second_begin;
 	uint32_t nr_written;	 /* since then */
@@ -155,7 +160,7 @@ static void note_call(struct ring_tls *self, struct call *call, uintptr_t frame)
 		.is_module = call->module != 0};
 }
 
-/* Number of modules around it. */
+/* Removes a call that returns. Returns the number of modules around it. */
 static uint32_t forget_call(const struct ring_tls *self, const struct call *call)
 {
 	struct op_stack *stack = op_stack_have(self);
@@ -230,7 +235,7 @@ static void end_call(const struct call *call)
 	}
 }
 
-/* ---- taking the place ---- */
+/* ---- the interpreter's evaluator ---- */
 
 static bool is_evaluator(const void *function)
 {

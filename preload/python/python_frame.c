@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `layouts` has the offsets of each version. All reads pass through python_peek(): a thread that
+ * holds the GIL copies directly (python_frame_trust), every other one through the kernel. Texts are
+ * copied in the interpreter's form; python_text_utf8() converts them later.
+ */
 #include "preload/python/python_frame.h"
 
 #include <dlfcn.h>
@@ -41,9 +46,12 @@ static const struct layout layouts[] = {
 /* The head of bytes (and of every object with a size), and of str up to its state. */
 enum { SIZE_AT = 16, BYTES_AT = 32, STR_STATE_AT = 32, STR_HEAD_BYTES = 40 };
 
-/* Of objects, of types, of cells; of code up to 3.10. */
+/* Offsets in objects, in types and in cells; further down, in code objects up to 3.10. */
 enum { TYPE_AT = 8, TYPE_NAME_AT = 24, CELL_AT = 16 };
-/* Of types: flags, and where their objects have their dict; MANAGED_DICT is before the object. */
+/*
+ * Offsets in types: of their flags, and of the offset of the dict in their objects. MANAGED_DICT_AT
+ * counts back from the object.
+ */
 enum { TYPE_FLAGS_AT = 168, TYPE_DICT_OFFSET_AT = 288, MANAGED_DICT_AT = 24 };
 #define MANAGED_DICT (1u << 4) /* a flag from 3.11 on */
 enum { CODE_NR_LOCALS = 28, CODE_CELL_NAMES = 88, CODE_CELL_ARGUMENTS = 96 };
@@ -53,7 +61,7 @@ static uintptr_t cell_type;
 
 static __thread bool is_trusted __attribute__((tls_model("initial-exec")));
 
-/* N of 3.N; 0 if it is something else. */
+/* Returns N of 3.N; 0 for any other version. */
 static unsigned int minor_of(const char *version)
 {
 	unsigned int minor = 0;
@@ -141,7 +149,7 @@ uintptr_t python_frame_top(const void *thread_state)
 	return at;
 }
 
-/* The byte of its code that a frame is at; before the first instruction that is none. */
+/* Returns the byte of its code that a frame is at; 0 before the first instruction. */
 static uint32_t offset_of(const unsigned char *bytes, uintptr_t code)
 {
 	if (layout->at_unit) {
@@ -154,6 +162,7 @@ static uint32_t offset_of(const unsigned char *bytes, uintptr_t code)
 		       : (uint32_t)(word(bytes, layout->frame_at) - code - layout->code_bytecode);
 }
 
+/* A frame of C code, which there is from 3.12 on, has no code object: frame->code stays 0. */
 bool python_frame_read(struct python_frame *frame, uintptr_t at)
 {
 	unsigned char bytes[FRAME_BYTES], code[CODE_BYTES];
@@ -192,6 +201,7 @@ static bool read_ends(struct python_text *text, uintptr_t at, uint64_t nr_bytes)
 	       python_peek(text->bytes + end, at + text->nr_omitted + end, PYTHON_TEXT_BYTES - end);
 }
 
+/* Refuses a string that is not compact. A text that is too long keeps its two ends. */
 bool python_text_read(struct python_text *text, uintptr_t str)
 {
 	unsigned char head[STR_HEAD_BYTES];

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table has had three forms: up to 3.9, in 3.10, and from 3.11 on. Each find_ function walks it
+ * from the start and sums up lines until it reaches the instruction.
+ */
 #include "preload/python/python_line.h"
 
 #include <stdbool.h>
@@ -73,8 +77,9 @@ static uint32_t find_pairs(struct table *table, uint32_t line, uint32_t offset)
 }
 
 /*
- * Six bits a byte, least significant first; bit 6 says that more follow. The lowest
- * bit of the value is its sign. *byte holds the first byte, and afterwards the one after the last.
+ * Reads a number of six bits a byte, least significant first; bit 6 says that more follow. The
+ * lowest bit of the value is its sign. *byte holds the first byte, and afterwards the one after the
+ * last.
  */
 static uint32_t signed_varint(struct table *table, int *byte)
 {
@@ -89,7 +94,7 @@ static uint32_t signed_varint(struct table *table, int *byte)
 	return value & 1 ? 0 - (value >> 1) : value >> 1;
 }
 
-/* Kinds of entries of the table of places. */
+/* Kinds of entries of the third form. */
 enum { PLACE_SAME_LINE_1 = 11, PLACE_SAME_LINE_2, PLACE_NO_COLUMNS, PLACE_LONG, PLACE_NONE };
 
 /* Entries: a byte 1kkkknnn, for n + 1 units of 2 bytes of code, and what its kind k wants. */

@@ -116,7 +116,7 @@ static uint64_t hash_of(const char *text)
 	return (hash ^ hash >> 29) | 1;
 }
 
-/* The place of a module, free or its own; NULL if there are too many. */
+/* Returns the slot of a module, free or its own; NULL if there are too many. */
 static struct instance *find_instance(
 	struct modules *m, uintptr_t module, uint64_t class, uintptr_t caller)
 {
@@ -429,7 +429,7 @@ static uint32_t name_of(
 	return instance->name;
 }
 
-/* What is known of the calls of a module by that caller; NULL: there are too many. */
+/* Returns what is known of the calls of a module by that caller; NULL: there are too many. */
 static struct instance *get_instance(
 	struct modules *m, uintptr_t module, uint64_t class, uintptr_t caller, uint32_t number)
 {

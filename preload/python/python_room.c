@@ -20,7 +20,9 @@
 #define MOST_BYTES	(512u << 10) /* below which we do not look */
 #define MOST_MAIN_BYTES (64u << 20)
 
-/* What is known of a stack, in one word, since signals may come in between: its pages. */
+/*
+ * The pages of a stack, as far as they are known, in one word, since signals may come in between.
+ */
 #define NR_BITS 24u
 _Static_assert(MOST_MAIN_BYTES / PAGE_BYTES < 1u << NR_BITS, "fits");
 

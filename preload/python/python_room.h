@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How much of the C stack is left: threads may have small ones, and coroutines their own. Python
- * allows threads with 32 KiB.
+ * Finds out how much of the C stack is left: threads may have small ones, and coroutines their own.
+ * Python allows threads with 32 KiB.
  */
 #ifndef PRELOAD_PYTHON_PYTHON_ROOM_H
 #define PRELOAD_PYTHON_PYTHON_ROOM_H
 
 #include <stdint.h>
 
-/* What the functions of this room may take of the stack by themselves, with some to spare. */
+/* The functions of this folder may use this much of the stack, with some to spare. */
 #define PYTHON_ROOM_BYTES 12288u
 
 /* On the main thread, before python_room. */

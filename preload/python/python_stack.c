@@ -20,7 +20,7 @@
 #define FILE_BITS  13u
 #define CODE_BITS  16u
 #define NODE_BITS  18u
-/* Of a node's key: its parent, an id from 0 on, and the instruction. */
+/* The parts of a node's key: its parent, an id from 0 on, and the instruction. */
 #define PARENT_BITS (NODE_BITS + 1u)
 #define OFFSET_BITS (63u - CODE_BITS - PARENT_BITS)
 

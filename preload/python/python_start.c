@@ -253,7 +253,7 @@ static void start(void)
 	}
 }
 
-/* torch.compile may take our place, and does not give it back in every version. */
+/* torch.compile may replace our evaluator, and does not restore it in every version. */
 static void report_replaced(void)
 {
 	if ((atomic_load_explicit(&python_parts, memory_order_relaxed) & CALLS) &&

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The drain calls read_frames() for a thread that hangs. It walks the interpreter's list of thread
+ * states, in both directions, from one that python_thread_start() has noted, to the state of that
+ * thread, and then its frames.
+ */
 #include "preload/python/python_thread.h"
 
 #include <dlfcn.h>
@@ -139,6 +144,10 @@ static void know(const void *thread_state)
 	threads.known_tid = (uint32_t)syscall(SYS_gettid);
 }
 
+/*
+ * The offset of a thread's id in its state differs between versions: it is where the state of this
+ * thread has this thread's id.
+ */
 const char *python_thread_start(const void *thread_state)
 {
 	uintptr_t words[STATE_WORDS];

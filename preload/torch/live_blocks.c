@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A hash table by address in which a block may have any of NR_PROBES slots. A freed block empties
+ * its slot, so a search looks at all of them. Where they are taken, the block is counted as lost,
+ * and its free has no size.
+ */
 #include "preload/torch/live_blocks.h"
 
 #include <stdatomic.h>

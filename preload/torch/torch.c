@@ -25,7 +25,7 @@
  */
 #define MOST_NS 10000000000u
 
-/* What is mapped of PyTorch. */
+/* The parts of PyTorch that are mapped. */
 struct mapped {
 	struct elf libtorch, python;
 	bool has_libtorch, has_python;

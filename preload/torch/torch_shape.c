@@ -65,7 +65,7 @@ static const struct ivalue *inputs_of(const void *fn, uint64_t *nr)
 	return inputs;
 }
 
-/* What squeeze_ is tried with. */
+/* The argument that squeeze_ is tried with. */
 #define TRY_LIST 3u
 static const int64_t try_list[TRY_LIST] = {1, 3, 4};
 
@@ -144,7 +144,7 @@ static void **make(const struct functions *f, unsigned int number)
 											: tensor;
 }
 
-/* Sizes of all tries stand at the same place, after their number; the last's apart. */
+/* Sizes of all tries stand at the same offset, after their number; the last's apart. */
 static bool has_sizes(const struct functions *f, void **tensor, unsigned int number)
 {
 	const char *object = *tensor;

@@ -106,7 +106,10 @@ static void run_one(const struct torch_functions *f, unsigned int number)
 	destroy_object(f);
 }
 
-/* The one place where the tries have these numbers; UINT32_MAX if there is none, or several. */
+/*
+ * Returns the one offset at which the tries have these numbers; UINT32_MAX if there is none, or
+ * several.
+ */
 static uint32_t find_numbers(const uint64_t *numbers, uint32_t nr_bytes, uint32_t step)
 {
 	uint32_t found = UINT32_MAX;

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Most calls of worker_look() return at once: no worker is expected, or this thread does not hold
+ * the GIL. With the GIL it reads attributes in ways that run no code of the program: no
+ * descriptors, no conversions. An error that the thread has at that time is put aside and back.
+ */
 #include "preload/torch/worker.h"
 
 #include <stdatomic.h>
@@ -101,7 +106,7 @@ static struct object *get_item(struct object *dict, const char *key)
 	return value;
 }
 
-/* The `_worker_info` of a module; what is no module, or has none, is passed over. */
+/* Returns the `_worker_info` of a module; NULL if there is no such module, or it has none. */
 static struct object *get_info(const char *name)
 {
 	struct object *module = get_item(state.PySys_GetObject("modules"), name);
@@ -138,7 +143,9 @@ static struct object *get_kept(struct object *object, const char *key)
 	return value;
 }
 
-/* -1 if it is no int, or none of a loader's: converting ints of other types would run their code.
+/*
+ * Returns -1 if it is no int, or none of a loader's: converting ints of other types would run their
+ * code.
  */
 static long long get_number(struct object *info, const char *key)
 {
