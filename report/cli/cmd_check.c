@@ -151,7 +151,7 @@ static void list_places(const struct process *process, struct buf *out)
 		buf_printf(out, "  %" PRIu64 " damaged places in the ring file\n",
 			stream->ring_rows_damaged);
 	}
-	/* What an imported file has not, or what is not read of it. */
+	/* Lists what an imported file lacks, and what of it is not read. */
 	for (size_t i = 0; stream->is_trace && i < process->nr_notices; i++) {
 		const char *text = string_pool_text(process->notices[i].text, NULL);
 
@@ -211,7 +211,7 @@ static enum cmd_exit check_all(const struct common_options *asked, char *const *
 	uint64_t nr_rows = 0;
 	enum cmd_exit status, written;
 
-	/* Unless the user names one, those of all runs: nobody asks for a part of a folder. */
+	/* Checks all runs unless the user names some: a folder is checked as a whole. */
 	if (cmd_open(&input, paths, nr_paths, asked->filter.run ? &asked->filter : NULL)) {
 		cmd_close(&input);
 		return CMD_FAILED;

@@ -26,7 +26,7 @@ static void add_word(void *context, const char *word)
 	buf_text(words, word);
 }
 
-/* The words of a value with blanks between, empty if it may be anything. */
+/* Adds the words of a value with blanks between; none if it may be anything. */
 static void add_values(
 	struct buf *words, const struct command *command, const struct option_name *option)
 {
@@ -50,7 +50,7 @@ static void add_commands(struct buf *words)
 	}
 }
 
-/* What may be the value of an option. */
+/* Kinds of values that options take. */
 enum kind { KIND_ANYTHING, KIND_WORDS, KIND_LIST, KIND_FILE, KIND_FOLDER };
 
 /* `words` are those of add_values. A list has commas between its words. */
@@ -70,9 +70,9 @@ static enum kind value_kind(const struct option_name *option, const struct buf *
 }
 
 /*
- * The next argument of a command's usage that is one of some words, "start|stop|steps": the words
- * with blanks between, and its place from 1 on. *at begins as command->arguments. False behind the
- * last.
+ * Finds the next argument of a command's usage that is one of some words, "start|stop|steps": the
+ * words with blanks between, and its position from 1 on. *at begins as command->arguments. False
+ * behind the last.
  */
 static bool next_words(const char **at, unsigned int *place, struct buf *words)
 {

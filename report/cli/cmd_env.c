@@ -46,7 +46,7 @@ static void warn_unknown(void)
 		if (strncmp(name, PREFIX, strlen(PREFIX)) == 0 &&
 			strncmp(letters, "NEXT_", 5) != 0 && strncmp(letters, "WATCH_", 6) != 0 &&
 			!options_choose(letters, names, &place)) {
-			/* Anything is close to three letters. */
+			/* Every name is close to three letters. */
 			closest = strlen(letters) > 3 ? closest_name(letters, names) : NULL;
 			cmd_error("%s is no variable of gprof and is ignored%s%s%s", name,
 				closest ? "; did you mean " PREFIX : "", closest ? closest : "",

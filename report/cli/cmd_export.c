@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The command `export`: refuses wrong options before it opens any stream, and hands the processes
+ * to export_sqlite.c or export_files.c. Both get their rows from export.c.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

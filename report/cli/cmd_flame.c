@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The command `flame`: reads all processes into one tree (timeline/flame.c), and writes it in the
+ * form that the ending of the output's name says. Without --by its widths are GPU time, or CPU time
+ * if there is none, which only the tree tells.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table of commands, in the order of the help, and the command `help`, which prints the list,
+ * the usage of one, or the columns of a view. main() and the completions of shells read the same
+ * table.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The command `html`: the page of one run, the page that compares two, the page of a summary of
+ * `reduce`, or one picture. Here is the choice between them; report/html writes all of them.
+ */
 #include "report/cli/cmd_runs.h"
 #include "report/session/sides.h"
 #include "report/diff/diff.h"
@@ -26,7 +30,7 @@ struct request {
 	struct common_options asked;
 	struct html_options html;
 	struct sides sides; /* a page of one has A alone */
-	bool is_svg;	    /* a picture of this view in place of the page */
+	bool is_svg;	    /* a picture of this view instead of the page */
 	int svg_view;
 };
 

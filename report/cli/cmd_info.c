@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is in a stream: who, how it began and ended, what is missing and why, and then the rest. */
+/*
+ * Prints what is in a stream: the process, how it began and ended, what is missing and why, and
+ * then the rest.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,8 +95,8 @@ static void add_end(struct buf *out, const struct cmd_input *input, size_t index
 }
 
 /*
- * The CPU time of the recorder's thread, which a process has written if it ended its stream. Its
- * start takes some milliseconds: only of a longer recording a share says something.
+ * Adds the CPU time of the recorder's thread, which a process has written if it ended its stream.
+ * The start takes some milliseconds: only in a longer recording does the share say something.
  */
 static void add_cost(struct buf *out, const struct process *process)
 {

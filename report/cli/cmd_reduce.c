@@ -257,8 +257,8 @@ static void add_to_choice(struct run_choice *choice, const char *path, size_t fo
 }
 
 /*
- * Of the folders among the arguments only the paths of the chosen runs stay. first: for each
- * argument the place of its first path, and then the number of all.
+ * Keeps only the paths of the chosen runs, where an argument is a folder. first: for each argument
+ * the index of its first path, and then the number of all.
  */
 static int keep_runs(
 	struct cmd_reduce *asked, char *const *arguments, size_t nr_arguments, const size_t *first)

@@ -17,8 +17,8 @@ struct cmd_reduce {
 
 /*
  * Takes the options, and the streams and summaries that the arguments name. Returns 0, CMD_USAGE or
- * CMD_FAILED after saying why, or COMMON_OPTIONS_HELP. A share may have no paths. In any case
- * dumpdir_fini(&asked->paths) ends it.
+ * CMD_FAILED after saying why, or COMMON_OPTIONS_HELP. A share may have no paths. In any case the
+ * caller ends with dumpdir_fini(&asked->paths).
  */
 int cmd_reduce_take(struct cmd_reduce *asked, int argc, char **argv);
 

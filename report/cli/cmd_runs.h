@@ -37,7 +37,7 @@ struct table *cmd_runs_trend(const struct cmd_runs *runs, size_t top);
  */
 struct table *cmd_runs_history(char *const *paths, int nr_paths, size_t top);
 
-/* How the run ended, or that it has not, in a few words. */
+/* Adds how the run ended, or that it has not, in a few words. */
 void cmd_runs_add_state(struct buf *out, const struct cmd_run *run);
 
 /*

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The command `serve`: opens its port, so that a port in use is reported before a long read, reads
+ * the streams, writes the page into memory once, and answers requests (report/serve) until it is
+ * stopped.
+ */
 #include <stdlib.h>
 
 #include "report/html/html.h"

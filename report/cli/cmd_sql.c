@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The command `sql`: runs the statements of a query one after the other in a database over the open
+ * processes (sql/database.c), and prints a table for each result. --schema needs no streams.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +62,7 @@ static bool take_schema_line(struct request *request, const char *text)
 	return true;
 }
 
-/* The text of a file, "-" for stdin; NULL after saying why. To be freed. */
+/* Reads the text of a file, "-" for stdin. Returns it, to be freed, or NULL after saying why. */
 static char *read_file(const char *path)
 {
 	FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
@@ -145,7 +149,7 @@ static char *print_schema(const struct request *request, struct database *databa
 	return why;
 }
 
-/* Prints what was asked of open processes, which may be none. */
+/* Prints the results of statements on open processes, or the schema, for which there are none. */
 static int print(const struct request *request, struct process **processes, size_t nr_processes,
 	const char *sql)
 {

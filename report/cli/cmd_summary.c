@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The command `summary`, which is the default: turns options into a struct summary (views, style,
+ * order), opens the streams and lets the style print. Other commands that print views call
+ * summary_run() with a request of their own.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +19,7 @@
 #include "report/timeline/timeline.h"
 #include "report/util/text.h"
 
-/* Of each table of the first screen, where people read it. */
+/* Rows of each table of the first screen. */
 #define FIRST_ROWS 10u
 
 static const char openmetrics[] = "openmetrics";
@@ -358,7 +363,7 @@ static void print_lists(struct buf *out)
 	}
 }
 
-/* Layouts of other tools have no place for such a note. */
+/* Layouts of other tools have no room for such a note. */
 static void warn_unlaunched(const struct summary *summary, const struct cmd_input *input)
 {
 	uint64_t nr_lone = 0;
@@ -376,7 +381,7 @@ static void warn_unlaunched(const struct summary *summary, const struct cmd_inpu
 	}
 }
 
-/* Says what is wrong, with the column that --sort probably meant. */
+/* Prints what is wrong, with the column that --sort probably meant. */
 static int wrong_sort(const struct summary *summary, const char *wrong)
 {
 	char **keys = summary_sort_keys(summary->views, summary->nr_views);

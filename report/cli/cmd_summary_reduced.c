@@ -40,7 +40,7 @@ static const char *sort_of(const struct summary *summary)
 	return summary->is_across_ranks ? NULL : summary->sort;
 }
 
-/* Prints a table unless it has nothing that was asked for. False if it cannot be sorted so. */
+/* Prints a table unless it has none of the wanted rows. False if it cannot be sorted so. */
 static bool print_table(const struct summary *summary, struct table *table, struct buf *out)
 {
 	bool is_json = summary->asked.table.format == TABLE_JSON;
@@ -54,7 +54,7 @@ static bool print_table(const struct summary *summary, struct table *table, stru
 	return is_sorted;
 }
 
-/* What a job of many needs at first: each process beside the others. */
+/* Prints what a job of many processes needs first: each process beside the others. */
 static bool print_over(const struct summary *summary, struct reduced *reduced, struct buf *out)
 {
 	bool is_sorted = false;
@@ -111,7 +111,7 @@ static bool print_all(const struct summary *summary, struct reduced *reduced, st
 	return is_sorted;
 }
 
-/* ---- what was asked ---- */
+/* ---- the request ---- */
 
 static int refuse(const struct summary *summary)
 {

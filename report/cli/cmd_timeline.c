@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The command `timeline`: takes the filter and the name of the output, whose ending chooses the
+ * form. timeline/file.c writes it, and splits JSON that is too large for viewers.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The command `whatif`: `summary` with one view and a list of changes, which the view applies to a
+ * replay of the recording.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One process after the other passes through a scan of all tables. sql/event_table.c converts each
+ * batch into columns; this file passes them to a sink row by row, until the sink refuses one.
+ */
 #include "report/cli/export.h"
 
 #include "report/model/scan.h"
@@ -7,7 +11,7 @@ struct exporter {
 	const struct export_sink *sink;
 	struct event_reader *reader;
 	struct process **processes;
-	size_t place; /* of the process at hand */
+	size_t place; /* index of the current process */
 	struct ranges *ranges;
 	struct event_cells rows;
 	bool is_full; /* the sink takes no more */

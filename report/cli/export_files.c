@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The sink for CSV and JSON lines: folders TABLE/rank=R/step=S, as engines for data frames
+ * partition, with a file for each process. One file of a table is open at a time; rows of a step
+ * that comes again are appended to its file.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -9,7 +14,7 @@
 #include "report/cli/export.h"
 #include "report/util/text.h"
 
-/* What engines take for an unknown value of a partition. */
+/* Engines read this as an unknown value of a partition. */
 #define NOWHERE "__HIVE_DEFAULT_PARTITION__"
 
 /* The file of a table that rows go to; rows come mostly by their steps, so there is one at a time.
@@ -98,7 +103,7 @@ static void open_part(struct folder *folder, const struct event_table *table, st
 	buf_fini(&path);
 }
 
-/* The file of a row, open. */
+/* Returns the file of a row, open; NULL on an error. */
 static FILE *find_part(
 	struct folder *folder, const struct event_table *table, const struct export_cell *cells)
 {

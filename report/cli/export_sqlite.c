@@ -195,7 +195,7 @@ static void add_processes(
 	sqlite3_finalize(insert);
 	insert = prepare(database, "INSERT INTO session VALUES(?)");
 	if (nr_processes && processes[0]->has_anchors && !database->is_bad) {
-		/* Anchors of a damaged stream may say anything: unsigned, they wrap around. */
+		/* Anchors of a damaged stream may have any value: unsigned, they wrap around. */
 		sqlite3_bind_int64(insert, 1,
 			(int64_t)(processes[0]->origin_ns +
 				  (uint64_t)processes[0]->realtime_offset_ns));

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Each look reads on in the streams that it knows, then opens new ones. A process that has ended
+ * without closing its stream is opened once more, now with its rings. Only the newest run stays
+ * open; processes of older runs become entries of `older`, so that they are recognised.
+ */
 #include "report/cli/watch.h"
 
 #include <stdlib.h>
@@ -24,7 +29,7 @@ uint64_t watch_now_ns(void)
 
 /* ---- processes ---- */
 
-/* A stream by its name without .part, which it loses when it is closed. */
+/* Returns the length of a stream's name without .part, which it loses when it is closed. */
 static size_t name_length(const char *path)
 {
 	size_t length = strlen(path), part = strlen(PART);
@@ -52,7 +57,7 @@ static bool is_known(const struct watch *watch, const char *path)
 	return false;
 }
 
-/* What comes before the first checkpoint says who the process is. */
+/* Has the process written its first checkpoint? The rows before that say who it is. */
 static bool has_begun(const struct stream *stream)
 {
 	const struct stream_table *table = stream_table(stream, GPROF_TABLE_checkpoint);
@@ -70,8 +75,8 @@ static void destroy(struct watch_process *p)
 }
 
 /*
- * NULL if it has just begun: it is tried again at the next look. Of one that has ended without
- * closing its stream, what it had not written yet is in its rings.
+ * Returns NULL if the process has just begun: the next look tries again. If it has ended without
+ * closing its stream, the rest of its rows is in its rings.
  */
 static struct watch_process *make(const char *path)
 {
@@ -105,7 +110,7 @@ static struct watch_process *make(const char *path)
 	return p;
 }
 
-/* It has ended, and its stream is as it was called before. */
+/* Opens the stream of a process once more that has ended without closing it. */
 static void read_rest(struct watch_process **process)
 {
 	struct watch_process *whole = make((*process)->path);
@@ -159,14 +164,14 @@ static uint64_t all_steps(const struct watch *watch)
 	return steps;
 }
 
-/* Of one that runs the end is not known, as when it began. */
+/* Describes a process for runs_group(). One that runs has no end yet. */
 static void describe(struct runs_process *into, const struct watch_process *p)
 {
 	*into = runs_describe(p->process);
 	into->end_ns = p->ending == PROCESS_EXIT_RUNS ? UINT64_MAX : into->end_ns;
 }
 
-/* Behind the first nr_before there are new processes. Those of the newest run stay. */
+/* Keeps the processes of the newest run. Those behind the first nr_before are new. */
 static void keep_newest_run(struct watch *watch, size_t nr_before)
 {
 	size_t nr = watch->nr_older + watch->nr_processes, nr_kept = 0, newest;
@@ -198,7 +203,7 @@ static void keep_newest_run(struct watch *watch, size_t nr_before)
 	free(all);
 }
 
-/* The newest window that is closed anywhere. */
+/* Returns the newest window that any process has closed. */
 static uint32_t newest_closed(const struct watch *watch)
 {
 	uint32_t newest = 0;
@@ -238,7 +243,7 @@ int watch_look(struct watch *watch)
 	if (watch->nr_processes > nr_before) {
 		keep_newest_run(watch, nr_before);
 	}
-	/* Of a job that begins under watch, all windows are reported. */
+	/* Windows that were closed before the first look are not reported. */
 	if (!watch->has_looked) {
 		watch->has_looked = true;
 		watch->reported = newest_closed(watch);

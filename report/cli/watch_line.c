@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a job does just now, in one line. */
+/* Says in one line what a job does just now. */
 #include "report/cli/watch.h"
 #include "report/util/text.h"
 

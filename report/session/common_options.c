@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Takes the options that commands share into a struct common_options. common_options_open() is the
+ * way from paths to processes: it opens them, aligns the clocks of a job, and selects steps and
+ * windows.
+ */
 #include "report/session/common_options.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the commands that read streams are asked alike: which processes, steps and windows, what
- * tables look like, where output goes. A command lists these options beside its own and hands
- * what it does not know itself to common_options_take().
+ * The options that all commands have that read streams: which processes, steps and windows, what
+ * tables look like, where output goes. A command lists these options beside its own and hands what
+ * it does not know itself to common_options_take().
  */
 #ifndef REPORT_SESSION_COMMON_OPTIONS_H
 #define REPORT_SESSION_COMMON_OPTIONS_H
@@ -17,7 +17,7 @@
 #define COMMON_OPTIONS_HELP   (-1)
 
 struct common_options {
-	const struct command *command; /* who speaks where something is wrong */
+	const struct command *command; /* the command that error messages name */
 	struct cmd_filter filter;
 	bool takes_two_runs;
 	const char *other_run; /* the second --run; NULL: there is none */
@@ -32,7 +32,7 @@ struct common_options {
 #define COMMON_OPTIONS_SELECTION_LETTERS "p:r:mo:h"
 #define COMMON_OPTIONS_TABLE_LETTERS	 "f:t:u:w"
 
-/* What is read and where output goes. */
+/* Options for what is read, and for where output goes. */
 /* clang-format off */
 #define COMMON_OPTIONS_RUN_OPTION {"run", required_argument, NULL, 'N'}
 
@@ -87,7 +87,7 @@ void common_options_values(
  */
 int common_options_take(struct common_options *asked, int option);
 
-/* How many rows tables have: as was said, or 15 where people read them, or all. */
+/* Returns how many rows tables have: those of --top, or 15 where people read them, or all. */
 size_t common_options_top(const struct common_options *asked);
 
 /*

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * options_next() reads the lines of a usage text one by one, for the completions of shells and for
+ * hints. getopt parses the command line; an error of it becomes a sentence here, with the closest
+ * name, or the name of the same option in another tool.
+ */
 #include "report/session/options.h"
 
 #include <stdlib.h>
@@ -41,6 +46,10 @@ static void find_help(const char *at, struct option_name *option)
 	option->nr_help = (size_t)(end - option->help);
 }
 
+/*
+ * Several names on one line (-o, --output) are options of their own with the same value. *at is
+ * behind the name that was returned last.
+ */
 bool options_next(const char **at, struct option_name *option)
 {
 	const char *name = *at, *value;
@@ -103,13 +112,13 @@ void options_add_closest(struct buf *out, const char *text, const char *const *w
 {
 	const char *closest = closest_name(text, words);
 
-	if (closest && strlen(text) > 2) { /* anything is close to a letter */
+	if (closest && strlen(text) > 2) { /* every name is close to a letter */
 		buf_printf(out, " (did you mean %s?)", closest);
 	}
 	buf_char(out, '\0');
 }
 
-/* The command's options as words, ending with NULL, and the one of them that `name` is. */
+/* Returns the command's options as words, ending with NULL, and the one of them that `name` is. */
 static char **option_words(
 	const struct command *command, const char *name, struct option_name *found)
 {

@@ -46,7 +46,7 @@ void options_add_closest(struct buf *out, const char *text, const char *const *w
 void options_add_words(
 	const char *const *words, void (*add)(void *context, const char *word), void *context);
 
-/* The place of a word in a list that ends with NULL; false if it is not there. */
+/* Finds the index of a word in a list that ends with NULL; false if it is not there. */
 bool options_choose(const char *text, const char *const *words, int *choice);
 
 #endif

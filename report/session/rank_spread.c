@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table of --across-ranks. Each rank's view becomes a table (make_one); a row is known by the
+ * texts in it, together with those of the rows around it. Entries of one such key are then compared
+ * by one column. The ranks' tables live until the end, since entries point into their cells.
+ */
 #include "report/session/summary.h"
 
 #include <inttypes.h>
@@ -9,7 +14,7 @@
 /* Deeper rows count as those of the last of these. */
 #define MOST_LEVELS 16u
 
-/* Those of damaged streams may be as large as integers can be, and more once they are doubles. */
+/* Integers of damaged streams may be as large as they can be, and larger once they are doubles. */
 #define MOST_INTEGER 0x1.fffffffffffffp63
 
 /* Behind the names of the view's rows. */
@@ -39,7 +44,7 @@ struct over {
 	size_t nr, capacity;
 };
 
-/* Does it name the row? What ranks have of their own does not. */
+/* Does it name the row? A value that each rank has for itself does not. */
 static bool is_name(const struct table_column *column)
 {
 	static const char *const own[] = {"pid", "rank", "tid", "thread", "file", "host", "curve",
@@ -75,7 +80,10 @@ static bool is_integer(enum table_type type)
 	return type == TABLE_COUNT || type == TABLE_ID || type == TABLE_TIME || type == TABLE_SIZE;
 }
 
-/* How well it compares ranks by itself: durations, then what is no count, points in time last. */
+/*
+ * Returns how well a column compares ranks: durations best, then values that are no counts, then
+ * counts, points in time last.
+ */
 static unsigned int worth(const struct table_column *column)
 {
 	static const char *const points[] = {"start_ns", "end_ns", "allocation_ns", "release_ns"};
@@ -123,7 +131,8 @@ static void add_name(
 }
 
 /*
- * The rows of a rank. keys: what the last row of each level is called, with those that it lies in.
+ * Adds the rows of a rank. keys: the key of the last row of each level, which begins with those of
+ * the rows around it.
  */
 static void add_rows(struct over *over, const struct table *table, uint64_t rank)
 {
@@ -162,7 +171,7 @@ static void add_rows(struct over *over, const struct table *table, uint64_t rank
 	}
 }
 
-/* The table of one process alone. */
+/* Makes the table of one process alone. */
 static struct table *make_one(
 	const struct view_class *class, const struct view_input *input, struct process *process)
 {
@@ -221,7 +230,7 @@ static void set_value(struct table_cell *cell, enum table_type type, double valu
 	}
 }
 
-/* Entries of one key, by value. */
+/* Fills a row from the entries of one key, which are sorted by value. */
 static void fill(
 	const struct over *over, const struct entry *entries, size_t nr, struct table_cell *cells)
 {

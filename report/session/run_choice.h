@@ -11,7 +11,8 @@
 /* A recording that was found. */
 struct run_choice_process {
 	struct process *process; /* NULL: it is not wanted for another reason */
-	size_t folder; /* 1 + the place of the folder in what was named; 0: it was itself */
+	size_t folder; /* 1 + the index of the folder among the named ones; 0: the stream itself was
+			  named */
 	bool is_chosen;
 };
 

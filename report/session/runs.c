@@ -94,9 +94,9 @@ struct runs_process runs_describe(const struct process *process)
 struct groups {
 	struct runs_process *all;
 	size_t nr;
-	size_t *order;	     /* their places by begin, then by path */
-	size_t *parent;	     /* of each place; of the first of a group itself */
-	struct idmap firsts; /* size_t: 1 + the place of the first process with a key */
+	size_t *order;	     /* their indexes by begin, then by path */
+	size_t *parent;	     /* of each index; the first of a group is its own */
+	struct idmap firsts; /* size_t: 1 + the index of the first process with a key */
 };
 
 static size_t group_of(const struct groups *groups, size_t place)
@@ -241,7 +241,7 @@ static void add_place(struct family *family, const struct groups *groups, size_t
 static struct family *families_of(const struct groups *groups, size_t *nr)
 {
 	struct family *families = mem_zeroed(groups->nr, sizeof(*families));
-	size_t *family_of = mem_zeroed(groups->nr, sizeof(*family_of)); /* 1 + its place */
+	size_t *family_of = mem_zeroed(groups->nr, sizeof(*family_of)); /* 1 + its index */
 
 	*nr = 0;
 	for (size_t i = 0; i < groups->nr; i++) {
@@ -297,7 +297,7 @@ static uint64_t gap_between(const struct family *a, const struct family *b)
 					 : 0;
 }
 
-/* Of two ranks that do not overlap: how far apart they may be, with the same boot and with two. */
+/* How far apart two ranks may be that do not overlap, with the same boot and with two. */
 struct apart {
 	uint64_t here_ns, hosts_ns;
 };
@@ -321,8 +321,8 @@ static bool may_be_one(const struct groups *groups, const struct family *a, cons
 }
 
 /*
- * In the order in which they are tried: what ranks of one run have in common. 0: the family is not
- * asked.
+ * Returns what ranks of one run have in common; the generations are tried in order. 0: this one
+ * says nothing of the family.
  */
 static uint64_t generation_key(const struct family *family, unsigned int generation)
 {

@@ -21,7 +21,10 @@
 
 #include "report/model/model.h"
 
-/* Of a process, what tells to which run it belongs; texts are numbers of string_pool.h, 0: none. */
+/*
+ * The facts of a process that tell to which run it belongs; texts are numbers of string_pool.h, 0:
+ * none.
+ */
 struct runs_process {
 	uint32_t path, name; /* of the stream; the name without .part */
 	uint32_t id, first, ancestors, forker;

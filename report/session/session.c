@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_open() opens all processes that the paths name, groups them into runs, and keeps those of the
+ * wanted run that pass the filter. The warnings after a command say what of them is damaged, lost
+ * or unfinished. An output file is made only once there is something to write.
+ */
 #include "report/session/session.h"
 
 #include <errno.h>
@@ -79,7 +84,7 @@ int cmd_usage(const struct command *command, const char *format, ...)
 	return CMD_USAGE;
 }
 
-/* Where the last column of a line of help begins: behind its last two blanks. */
+/* Returns where the last column of a line of help begins: behind its last two blanks. */
 static size_t help_column(const char *line, size_t length)
 {
 	size_t column = strspn(line, " ");
@@ -242,12 +247,12 @@ struct rank_range {
 	int64_t first, last; /* -1: none */
 };
 
-/* What is on its way to be an input. */
+/* An input that is being opened. */
 struct opening {
 	struct cmd_input *input;
 	const struct cmd_filter *filter;
 	struct run_choice choice;
-	char **folders; /* those of what was named, whose runs are chosen from */
+	char **folders; /* those among the named paths, from whose runs some are chosen */
 	size_t nr_folders, folder_capacity;
 };
 
@@ -290,7 +295,7 @@ static void open_path(struct opening *opening, const char *path, size_t folder)
 	add_stream(opening, first, folder);
 }
 
-/* Those of the chosen runs stay. */
+/* Keeps the processes of the chosen runs. */
 static void keep_chosen(struct opening *opening, struct rank_range *ranks)
 {
 	struct cmd_input *input = opening->input;
@@ -383,7 +388,9 @@ static void warn_absent(struct cmd_input *input, const struct numbers *asked, co
 	}
 }
 
-/* The library beside this program, as in the build; else as installed. */
+/*
+ * Adds the path of the library beside this program, as in the build; else its name, as installed.
+ */
 static void add_library(struct buf *out)
 {
 	static const char library[] = "libgprof.so";
@@ -399,7 +406,7 @@ static void add_library(struct buf *out)
 	text_add_shell_word(out, slash && access(path, R_OK) == 0 ? path : library);
 }
 
-/* Nothing is there: says who writes it, and how. */
+/* Nothing is there: prints how to record it. */
 static void warn_nothing(const char *path, const char *usual)
 {
 	bool is_named = strcmp(path, "gprof-dump") != 0;
@@ -478,6 +485,9 @@ static void warn_unmatched(const struct rank_range *ranks)
 	buf_fini(&list);
 }
 
+/*
+ * A path that cannot be read makes the result incomplete; only without any process is it a failure.
+ */
 enum cmd_exit cmd_open(
 	struct cmd_input *input, char *const *paths, int nr_paths, const struct cmd_filter *filter)
 {

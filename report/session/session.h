@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The commands of gprof-report, one in each cmd_NAME.c, in one table (cmd_help.c), and what they
- * share: opening the streams that the user names, warnings on stderr about them, and the
- * place where output goes.
+ * share: opening the streams that the user names, warnings on stderr about them, and where output
+ * goes.
  */
 #ifndef REPORT_SESSION_SESSION_H
 #define REPORT_SESSION_SESSION_H
@@ -66,7 +66,7 @@ int cmd_print_usage(const struct command *command);
 struct cmd_input {
 	struct process **processes; /* by rank, then host, then pid */
 	size_t nr_processes, capacity;
-	enum cmd_exit status; /* GOOD, or INCOMPLETE if something could not be read at all */
+	enum cmd_exit status; /* GOOD, or INCOMPLETE if a path could not be read at all */
 };
 
 /* Which processes are wanted; an empty list means any. Starts with all zeros. */
@@ -95,7 +95,7 @@ void cmd_mute(bool is_on);
  */
 enum cmd_exit cmd_warn_losses(const struct cmd_input *input);
 
-/* Where a buffer goes while it fills: a file, made when there is something to write, or stdout. */
+/* The destination of a buffer while it fills: a file, made with the first bytes, or stdout. */
 struct cmd_output {
 	const char *path; /* NULL or "-": stdout */
 	FILE *file;

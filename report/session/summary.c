@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The style `gprof`: the tables of views, with the processes before them and hints behind. Nothing
+ * is printed before it is known that --sort fits a table. The second part lists the words that
+ * --sort takes.
+ */
 #include "report/session/summary.h"
 
 #include <inttypes.h>
@@ -64,7 +69,7 @@ static bool is_left_out(
 	       (table->is_aside || (class->is_empty_hidden && !table->nr_rows));
 }
 
-/* The lowest and the highest rank, where there are any. */
+/* Adds the lowest and the highest rank, if there are any. */
 static void add_ranks(struct buf *line, const struct cmd_input *input)
 {
 	const struct process *first = NULL, *last = NULL;
@@ -85,7 +90,7 @@ static void add_ranks(struct buf *line, const struct cmd_input *input)
 	}
 }
 
-/* What ran, in one line, and what of it is missing. */
+/* Prints what ran, in one line, and what of it is missing. */
 static void print_run(const struct cmd_input *input, size_t width, struct buf *out)
 {
 	const struct process *first = input->nr_processes ? input->processes[0] : NULL;
@@ -139,7 +144,7 @@ void summary_print_table(const struct summary *summary, const struct table *tabl
 	}
 }
 
-/* Text and Markdown for people then begin with the headline. */
+/* Does the output begin with the headline? Text and Markdown do, if it is the first view. */
 static bool has_headline(const struct summary *summary)
 {
 	enum table_format format = summary->asked.table.format;
@@ -184,6 +189,7 @@ static void print_selection(
 	}
 }
 
+/* Paddle's keys (CPUTotal ...) stand for columns of gprof. */
 bool summary_sort(struct table *table, const char *key)
 {
 	static const struct {
@@ -212,7 +218,7 @@ bool summary_sort(struct table *table, const char *key)
 
 /* ---- keys for --sort ---- */
 
-/* A key of JSON without its unit. */
+/* Returns a key of JSON without its unit. */
 static char *sort_key(const char *key)
 {
 	static const char *const units[] = {"_ns", "_bytes", "_pct"};
@@ -319,7 +325,7 @@ static bool has_calls(const struct cmd_input *input)
 	return false;
 }
 
-/* Those that the recording has something for. */
+/* Finds views for which the recording has data. */
 static size_t find_next(const struct cmd_input *input, const struct view_class **next)
 {
 	bool has_devices = has_gpu(input), has_ops = has_rows(input, GPROF_TABLE_op);
@@ -406,6 +412,10 @@ static const char *print_across_ranks(const struct summary *summary, const struc
 	return wrong;
 }
 
+/*
+ * One scan serves all views. Their tables are printed in the order of the request, and freed one by
+ * one.
+ */
 static const char *print(
 	const struct summary *summary, const struct cmd_input *input, struct buf *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the user asked of `summary`, and the printers of its styles. */
+/* The request of the command `summary`, and the printers of its styles. */
 #ifndef REPORT_SESSION_SUMMARY_H
 #define REPORT_SESSION_SUMMARY_H
 
@@ -12,8 +12,8 @@
 struct summary;
 
 /*
- * Whose layout the tables have. To add one, write styles/NAME.c with a `const struct summary_style
- * style_NAME` and list it in style.c.
+ * The tool whose layout the tables have. To add one, write styles/NAME.c with a `const struct
+ * summary_style style_NAME` and list it in style.c.
  */
 struct summary_style {
 	const char *name;
@@ -32,7 +32,7 @@ extern const struct summary_style *const summary_styles[];
 extern const struct summary_style style_gprof, style_nvprof, style_nsys, style_torch,
 	style_tensorboard;
 
-/* A report of nsys's that was asked for by --report, see nsys_reports.h. */
+/* A report of nsys's that --report names, see nsys_reports.h. */
 enum nsys_names {
 	NSYS_SHOWN,
 	NSYS_BASE,
@@ -69,18 +69,18 @@ struct summary {
 };
 
 /*
- * `summary` of files of `reduce`, all of which must be such: prints what they have of what was
- * asked, and says on stderr what they lack. Returns an exit status.
+ * `summary` of files of `reduce`, all of which must be such: prints those of the wanted tables that
+ * they have, and says on stderr what they lack. Returns an exit status.
  */
 int summary_of_reduced(struct summary *summary, char *const *paths, int nr_paths);
 
 /*
- * Reads what the paths name, prints what was asked of it and warns of losses; finishes `summary`.
+ * Reads what the paths name, prints the wanted tables and warns of losses; finishes `summary`.
  * Returns an exit status.
  */
 int summary_run(struct summary *summary, char *const *paths, int nr_paths);
 
-/* Who was profiled; after the scan, since damage in columns is found by reading. */
+/* The table of the processes; made after the scan, since damage in columns is found by reading. */
 /* Is one view printed as CSV? Then nothing else is, so that other programs read it as it is. */
 bool summary_is_plain(const struct summary *summary);
 
@@ -96,8 +96,8 @@ struct table *summary_processes(const struct cmd_input *input);
 bool summary_sort(struct table *table, const char *key);
 
 /*
- * What --sort takes for these views: the keys of their columns without units, in order, each once;
- * NULL behind the last.
+ * The words that --sort takes for these views: the keys of their columns without units, in order,
+ * each once; NULL behind the last.
  */
 char **summary_sort_keys(const struct view_class *const *views, size_t nr_views);
 void summary_free_sort_keys(char **keys);

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fills items into lines of a given width: the first line has the label, the others blanks. Shares
+ * become tenths of a percent so that the printed ones add up to 100 %.
+ */
 #include "report/table/figure_lines.h"
 
 #include <stdio.h>
@@ -53,7 +57,7 @@ void figure_lines_add_sentence(struct figure_lines *lines, const char *label, co
 	buf_fini(&indent);
 }
 
-/* The lines for the page, which wraps them itself. */
+/* Returns the lines as JSON for the page, which wraps them itself. */
 char *figure_lines_json(const char *text)
 {
 	struct buf json = {0};

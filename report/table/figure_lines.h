@@ -43,7 +43,7 @@ void figure_lines_add_share(struct figure_lines *lines, unsigned int tenths, con
 void figure_lines_add_shares(struct figure_lines *lines, const char *label,
 	const struct figure_share *shares, size_t nr, const uint64_t *ns, uint64_t all_ns);
 
-/* Of each share two cells: its time in one of nr_steps, and what share it is of. */
+/* Fills two cells for each share: its time in one of nr_steps, and its percentage. */
 void figure_shares_fill(const struct figure_share *shares, size_t nr, const uint64_t *ns,
 	uint64_t all_ns, double nr_steps, struct table_cell *cells);
 

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A C++ name is split into the function and the arguments of its template (parse_function). Names
+ * of library kernels for matrix products and convolutions have no such parts; words inside them say
+ * what they compute (add_gemm). Longer forms add types, layout and style, for names that
+ * short_names.c would otherwise show alike.
+ */
 #include "report/table/kernel_name.h"
 
 #include <ctype.h>
@@ -127,7 +133,7 @@ static bool is_around_lambda(const char *at, const char *end)
 	return false;
 }
 
-/* Wraps another operation, which follows. */
+/* Does the word only wrap another operation, which follows? */
 static bool is_wrapper(struct span word)
 {
 	static const char *const names[] = {"BinaryFunctor", "AUnaryFunctor", "BUnaryFunctor",
@@ -161,7 +167,7 @@ static bool trim_operation(struct span *word)
 	return is_operation;
 }
 
-/* The operation of std::plus and its like, NULL for other words. */
+/* Returns the operation of std::plus and its like, NULL for other words. */
 static const char *standard_operation(struct span word)
 {
 	static const char *const names[][2] = {{"plus", "add"}, {"minus", "sub"},
@@ -175,7 +181,7 @@ static const char *standard_operation(struct span word)
 	return NULL;
 }
 
-/* GeluBackward as gelu_backward. */
+/* Writes GeluBackward as gelu_backward. */
 static void write_operation(struct span word, char operation[2 * WORD_BYTES])
 {
 	for (const char *c = word.begin; c < word.end; c++) {
@@ -226,7 +232,7 @@ static void find_operation(struct span arguments, char operation[2 * WORD_BYTES]
 	}
 }
 
-/* The type that it computes with, "" if the arguments of the template do not say it. */
+/* Returns the type that it computes with, "" if the arguments of the template do not say it. */
 static const char *computed_type(struct span arguments)
 {
 	/* Floating point before integers before bool: masks and indexes come with values. */
@@ -257,7 +263,7 @@ static const char *computed_type(struct span arguments)
 	return type;
 }
 
-/* Which operands of an operation on elements are numbers instead of tensors; "" if none is. */
+/* Says which operands of an operation on elements are numbers instead of tensors; "" if none is. */
 static const char *scalar_operand(struct span arguments)
 {
 	static const char *const words[][2] = {{"AUnaryFunctor", " scalar first"},
@@ -294,7 +300,7 @@ static void add_leading_numbers(struct buf *out, struct span arguments)
 	}
 }
 
-/* How a kernel for elements goes through them. */
+/* Adds how a kernel for elements goes through them. */
 static void add_element_style(struct buf *out, const struct function *function)
 {
 	struct span arguments = function->arguments;
@@ -328,7 +334,7 @@ static bool has_any(struct span text, const char *const *words)
 	return false;
 }
 
-/* NULL if the name does not say it. */
+/* Returns the type of the elements, NULL if the name does not say it. */
 static const char *element_type(struct span name)
 {
 	static const char *const types[][2] = {{"bf16", "bf16"}, {"bfloat16_t", "bf16"},
@@ -350,7 +356,7 @@ static const char *element_type(struct span name)
 	return NULL;
 }
 
-/* The first NxM of a name: the tile that a thread block computes. */
+/* Returns the first NxM of a name: the tile that a thread block computes. */
 static struct span find_tile(struct span name)
 {
 	for (const char *at = name.begin; at < name.end; at++) {
@@ -373,7 +379,7 @@ static struct span find_tile(struct span name)
 	return (struct span){0};
 }
 
-/* Which operands are transposed, "_tn": a word of n and t; empty if there is none. */
+/* Finds which operands are transposed, "_tn": a word of n and t; empty if there is none. */
 static struct span find_layout(struct span name)
 {
 	for (const char *at = name.begin; at < name.end; at++) {
@@ -395,7 +401,7 @@ static struct span find_layout(struct span name)
 	return (struct span){name.end, name.end};
 }
 
-/* Which of the three products of a convolution it is. NULL: the name does not say it. */
+/* Returns which of the three products of a convolution it is. NULL: the name does not say it. */
 static const char *direction(struct span name)
 {
 	static const char *const words[][2] = {{"fprop", "fprop"}, {"Fprop", "fprop"},
@@ -409,7 +415,7 @@ static const char *direction(struct span name)
 	return NULL;
 }
 
-/* " align4": how many elements are loaded at once, at most. */
+/* Adds " align4": how many elements are loaded at once, at most. */
 static void add_alignment(struct buf *out, struct span name)
 {
 	static const char word[] = "_align";
@@ -427,7 +433,7 @@ static void add_alignment(struct buf *out, struct span name)
 }
 
 /*
- * What else the names of libraries differ in: the tile's depth, more shapes, how the sum is
+ * Adds what else the names of libraries differ in: the tile's depth, more shapes, how the sum is
  * divided, alignment.
  */
 static void add_style(struct buf *out, struct span name, struct span tile)
@@ -561,7 +567,7 @@ static void add_arguments(struct buf *out, struct span arguments)
 	}
 }
 
-/* The only argument of templates that are a frame around the real kernel. */
+/* Finds the only argument of a template that is a frame around the real kernel. */
 static bool find_framed(const struct function *function, struct span *kernel)
 {
 	static const char *const frames[] = {"Kernel", "Kernel2", "device_kernel"};
@@ -579,6 +585,10 @@ static bool find_framed(const struct function *function, struct span *kernel)
 	return false;
 }
 
+/*
+ * A kernel for elements is named for what it computes. Any other keeps its base name, with the
+ * operation behind it.
+ */
 static void add_short_function(
 	struct buf *out, const struct function *function, enum kernel_name_form form)
 {
@@ -613,6 +623,7 @@ static void add_short_function(
 	}
 }
 
+/* The special forms come first. A name that no part recognises stays as it is. */
 void kernel_name_add(struct buf *out, const char *name, size_t nr_bytes, enum kernel_name_form form)
 {
 	struct span whole = {name, name + nr_bytes}, kernel;

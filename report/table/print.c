@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Columns of a table share a unit for times, one for sizes and one for rates, chosen by most of
+ * them (common_unit). A column whose numbers would be unreadable in it has its own (share_unit).
+ * CSV has the smallest unit, unless --unit names one, and JSON the exact numbers.
+ */
 #include "report/table/print.h"
 
 #include <math.h>
@@ -49,7 +54,7 @@ static const struct table_unit *units_of(enum table_type type)
 	}
 }
 
-/* The numbers of a column that are not 0. */
+/* Statistics of the numbers of a column that are not 0. */
 struct magnitudes {
 	double most;
 	size_t nr, decades[NR_DECADES]; /* how many have as many digits */
@@ -71,7 +76,7 @@ static void add_magnitude(struct magnitudes *magnitudes, double number)
 	magnitudes->nr++;
 }
 
-/* The power of ten below the median. */
+/* Returns the power of ten below the median. */
 static double typical(const struct magnitudes *magnitudes)
 {
 	size_t below = 0;
@@ -86,7 +91,7 @@ static double typical(const struct magnitudes *magnitudes)
 	return power;
 }
 
-/* The largest unit of which most numbers of the column have at least one. */
+/* Returns the largest unit of which most numbers of the column have at least one. */
 static unsigned int fine_unit(const struct magnitudes *magnitudes, const struct table_unit *units)
 {
 	unsigned int k = 0;
@@ -97,7 +102,7 @@ static unsigned int fine_unit(const struct magnitudes *magnitudes, const struct 
 	return k;
 }
 
-/* A unit for one column alone, by its largest number. */
+/* Returns a unit for one column alone, by its largest number. */
 static unsigned int own_unit(const struct magnitudes *magnitudes, const struct table_unit *units)
 {
 	unsigned int k = 0;
@@ -108,7 +113,7 @@ static unsigned int own_unit(const struct magnitudes *magnitudes, const struct t
 	return k;
 }
 
-/* The unit that fits most of the columns that are shown; of two the smaller one. */
+/* Returns the unit that fits most of the columns that are shown; of two the smaller one. */
 static unsigned int common_unit(const struct table *table, const struct table_style *style,
 	const struct magnitudes *magnitudes, const struct table_unit *units)
 {
@@ -227,7 +232,7 @@ static void add_decimal(struct buf *out, double value, unsigned int decimals, bo
 	size_t sign;
 
 	snprintf(digits, sizeof(digits), "%.*f", (int)decimals, value);
-	/* What rounds to 0 is neither above nor below it. */
+	/* A number that rounds to 0 loses its sign. */
 	if (*digits == '-' && !digits[1 + strspn(digits + 1, "0.")]) {
 		memmove(digits, digits + 1, strlen(digits));
 	}

@@ -18,7 +18,7 @@ struct table_style {
 	const char *unit; /* of times: "s", "ms", "us", "ns"; NULL: by size */
 	bool is_wide;	  /* all columns, uncut, however long lines become */
 	bool is_plain;	  /* of CSV: a header and rows, without title, notes and blank line */
-	/* Of text, see terminal_set. */
+	/* For text; see terminal_set. */
 	unsigned int width; /* of lines, in columns of the terminal; 0: 80 */
 	bool has_color, has_bars, is_utf8;
 };
@@ -32,7 +32,7 @@ struct table_unit {
 /* The time unit with that name, ns for NULL. */
 const struct table_unit *table_time_unit(const char *name);
 
-/* How the numbers of a column are printed. */
+/* The unit and the decimals of a column of numbers. */
 struct table_scale {
 	const struct table_unit *unit; /* NULL: it has none */
 	unsigned int decimals;

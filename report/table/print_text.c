@@ -13,7 +13,7 @@
 
 /* A number that nobody knows: a blank would read as zero. */
 #define UNKNOWN "n/a"
-/* Of lines, where the terminal's is unknown. */
+/* The width of lines where the terminal's is unknown. */
 #define UNKNOWN_WIDTH 80u
 /* Texts are cut in the middle, rows' names and others, to no less while columns can be left out ...
  */

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Works in two parts. short_names_choose() finds for each name the shortest form of kernel_name.h
+ * that no other name has. short_names_cut() then cuts the texts to a width, around the part in
+ * which the most similar ones differ, and numbers those that are alike even then.
+ */
 #include "report/table/short_names.h"
 
 #include <stdio.h>
@@ -11,7 +16,7 @@
 #include "report/util/string_pool.h"
 #include "report/util/text.h"
 
-/* What stays before the part where two names differ. */
+/* Letters that stay before the part where two names differ. */
 #define LETTERS_BEFORE 6u
 /* Narrower columns have no room for such a part. */
 #define LEAST_AROUND 16u
@@ -97,7 +102,7 @@ static int compare_texts(const void *a, const void *b)
 	return order ? order : (x->name > y->name) - (x->name < y->name);
 }
 
-/* Those that were cut to the same text, in the order of their whole texts. */
+/* Sorts those that were cut to the same text by their whole texts. */
 static int compare_cuts(const void *a, const void *b)
 {
 	const struct form *x = *(struct form *const *)a, *y = *(struct form *const *)b;
@@ -120,7 +125,7 @@ static struct form **sorted(
 
 /* ---- forms ---- */
 
-/* Makes those longer that are the same as another one. False if none became longer. */
+/* Makes forms longer that are the same as another one. False if none became longer. */
 static bool lengthen(struct short_names *names)
 {
 	struct form **order = sorted(names, compare_texts);
@@ -161,7 +166,7 @@ static size_t common_bytes(const struct buf *a, const struct buf *b)
 	return nr;
 }
 
-/* Cuts around the place where the text differs from the most similar one. */
+/* Cuts around the position where the text differs from the most similar one. */
 static void cut_around(struct form *form, size_t limit)
 {
 	size_t head = limit / 4, start = form->nr_common;
@@ -246,7 +251,7 @@ void short_names_cut(struct short_names *names, size_t limit)
 	}
 	names->is_cut = true;
 	order = sorted(names, compare_cuts);
-	/* What differs from one name may be the same as another one. */
+	/* A new cut differs from one name, but may be the same as a third one's. */
 	for (int pass = 0; pass < MOST_PASSES && limit >= LEAST_AROUND && find_alike(order);
 		pass++) {
 		for (size_t i = 0; order[i]; i++) {

@@ -10,7 +10,7 @@
 
 struct short_names;
 
-/* Of kernels: see kernel_name.h; other names are only cut. */
+/* Names of kernels get the forms of kernel_name.h; other names are only cut. */
 struct short_names *short_names_create(bool are_kernels);
 void short_names_destroy(struct short_names *names);
 
@@ -23,7 +23,7 @@ void short_names_choose(struct short_names *names);
 /* Then, perhaps: cuts the forms to as many columns of the terminal, so that they still differ. */
 void short_names_cut(struct short_names *names, size_t limit);
 
-/* What to show for a name that was added. It holds until the next change. */
+/* Returns the text for a name that was added, which is valid until the next change. */
 const char *short_names_text(const struct short_names *names, uint32_t name, size_t *nr_bytes);
 
 #endif

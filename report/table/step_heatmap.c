@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * find_heat() serves both forms, the text and the page's JSON: it sorts the steps by rank, divides
+ * them into cells, and keeps the ranks with the longest total times. The page also gets quantiles
+ * of all ranks, since it does not show them all either.
+ */
 #include "report/table/step_heatmap.h"
 
 #include <inttypes.h>
@@ -118,7 +123,10 @@ static bool find_heat(struct heat *heat, struct step_heatmap *steps, size_t nr_s
 	return true;
 }
 
-/* The longest step of each cell of a rank, NULL if none is known. Returns the number of cells. */
+/*
+ * Finds the longest step of each cell of a rank, NULL if none is known. Returns the number of
+ * cells.
+ */
 static size_t find_longest(const struct heat *heat, const struct heat_rank *rank,
 	const struct step_heatmap *longest[MOST_CELLS])
 {
@@ -246,7 +254,7 @@ static int by_cell(const void *a, const void *b)
 	return order ? order : (x->ns > y->ns) - (x->ns < y->ns);
 }
 
-/* The cells of all ranks, sorted; the caller frees them. */
+/* Returns the cells of all ranks, sorted; the caller frees them. */
 static struct cell_time *list_cells(const struct heat *heat, size_t *nr)
 {
 	const struct step_heatmap *longest[MOST_CELLS];
@@ -268,7 +276,7 @@ static struct cell_time *list_cells(const struct heat *heat, size_t *nr)
 	return times;
 }
 
-/* For each cell the quantiles of all ranks, by the nearest lower one; [] if none is known. */
+/* Adds for each cell the quantiles of all ranks, by the nearest lower one; [] if none is known. */
 static void add_quantiles(const struct heat *heat, struct buf *json)
 {
 	size_t nr_cells = (size_t)((heat->last - heat->first) / heat->per_cell) + 1, nr, first = 0;

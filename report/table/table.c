@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The cells of all rows are one array. A table as long as the recording has a source instead, which
+ * makes each row when it is printed. Rows may have levels: a sort keeps rows behind their parents,
+ * since two rows compare as those of their ancestors do that are siblings.
+ */
 #include "report/table/table.h"
 
 #include <math.h>
@@ -174,6 +179,7 @@ static uint64_t integer_at(const char *member, size_t size)
 	}
 }
 
+/* The largest value of an integer, NaN and NULL mean unknown: the cell stays empty. */
 static void set_member(
 	const struct table_column *column, const char *member, struct table_cell *cell)
 {
@@ -394,8 +400,8 @@ int table_find_column(const struct table *table, const char *key)
 }
 
 /*
- * The parent of each row by index, SIZE_MAX for none; NULL without levels. It also makes each level
- * one more than the parent's.
+ * Returns the parent of each row by index, SIZE_MAX for none; NULL without levels. It also makes
+ * each level one more than the parent's.
  */
 static size_t *find_outer(const struct table *table)
 {

@@ -95,7 +95,7 @@ void table_destroy(struct table *table);
 
 void table_set_title(struct table *table, const char *title);
 
-/* Of a table without rows. */
+/* For a table without rows. */
 void table_set_columns(
 	struct table *table, const struct table_column *columns, unsigned int nr_columns);
 

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the output can show, found once before the tables are printed (print.h). A terminal gets
+ * colors and bars, a file or a pipe only with --color=always. Follows COLUMNS, TERM, NO_COLOR and
+ * the variables of the locale.
+ */
 #include "report/table/print.h"
 
 #include <stdlib.h>
