@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Each process is read in four parts: a walk over the host's slices that finds their rows
+ * (is_placing), the same walk again to write them, the GPU activities, and the counters. The sink
+ * of slice_walk.c for activities lets them wait (struct waiting) until no later block can have an
+ * earlier one.
+ */
 #include "report/timeline/chrome.h"
 
 #include <inttypes.h>
@@ -23,7 +29,7 @@
 /* HolisticTraceAnalysis rounds to us. */
 #define DROPPED_STEP_NS 1000u
 
-/* An activity that waits for its place in the order of begins. */
+/* An activity that waits until all that begin before it are written. */
 struct waiting_key {
 	uint64_t begin, end; /* CUPTI's ns */
 	uint32_t slot;	     /* in slices */
@@ -49,7 +55,7 @@ struct chrome {
 	struct timeline timeline;
 	struct chrome_events events;
 	struct waiting waiting;
-	/* of the process at hand */
+	/* of the current process */
 	struct chrome_lanes *lanes;
 	bool is_placing; /* in the first walk, which finds the rows of threads */
 	struct chrome_launches launches;
@@ -138,6 +144,7 @@ static void add_head(struct chrome *chrome, struct process *const *processes, si
 		chrome->timeline.base_ns);
 }
 
+/* What is missing stands behind the events: damage in columns is found by reading them. */
 static void add_tail(struct chrome *chrome, struct process *const *processes, size_t nr_processes,
 	const char *name)
 {
@@ -450,13 +457,16 @@ static struct chrome_lane_slice lane_slice(const struct slice *slice, bool is_pl
 	return lane;
 }
 
-/* The id in the file of the operator that made a launch. */
+/* Returns the id in the file of the operator that made a launch. */
 static uint64_t launcher_id(const struct chrome *chrome, const struct chrome_launch *launch)
 {
 	return launch && launch->op ? chrome->timeline.first_id + launch->op : 0;
 }
 
-/* Instants, and ranges that overlap freely, have no place in a row. */
+/*
+ * Puts a slice into its row. Returns whether to write it now. Instants, and ranges that overlap
+ * freely, need no room in a row.
+ */
 static bool place_host_slice(struct chrome *chrome, struct slice *slice)
 {
 	const struct chrome_lane_slice lane = lane_slice(slice, chrome->is_placing);
@@ -592,7 +602,7 @@ static void add_waiting(struct waiting *waiting, const struct slice *slice)
 
 static bool is_before(const struct waiting_key *a, const struct waiting_key *b)
 {
-	/* Of two that begin together the longer one comes first: the other may be nested in it. */
+	/* If two begin together, the longer one comes first: the other may be nested in it. */
 	return a->begin != b->begin ? a->begin < b->begin : a->end > b->end;
 }
 
@@ -668,7 +678,7 @@ static void on_gpu_slice(void *context, struct slice *slice)
 	}
 }
 
-/* What ranges launched, in rows beside the streams. */
+/* Writes what ranges launched, in rows beside the streams. */
 static void write_spans(struct chrome *chrome)
 {
 	struct chrome_launches *launches = &chrome->launches;

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A chrome_add_ function writes an event member by member: begin_event() and place_event() those
+ * that all have, and account the bytes to the span of time; the rest depends on the kind of slice.
+ * Names become JSON texts once (chrome_text), and so do inputs and launch shapes.
+ */
 #include "report/timeline/chrome_events.h"
 
 #include <inttypes.h>
@@ -14,12 +19,12 @@
 #include "report/ops/op.h"
 #include "report/util/text.h"
 
-/* Of larger times, doubles do not have all ns. */
+/* Doubles do not have all ns of larger times. */
 #define MOST_EXACT_NS (1ull << 53)
 
 /* ---- pieces of events ---- */
 
-/* Microseconds with three decimals. */
+/* Adds microseconds with three decimals. */
 static void add_us(struct buf *out, uint64_t ns)
 {
 	char decimals[4] = {'.', (char)('0' + ns / 100 % 10), (char)('0' + ns / 10 % 10),
@@ -33,7 +38,7 @@ static void add_us(struct buf *out, uint64_t ns)
 #define LEAST_EXACT_NS 16000u
 
 /*
- * A difference of times, with as many decimals as tell it from its neighbours. To multiply its
+ * Adds a difference of times, with as many decimals as tell it from its neighbours. To multiply its
  * fraction by 10 and to take digits off is exact. printf takes ten times as long.
  */
 static void add_double(struct buf *out, double number)
@@ -120,7 +125,7 @@ static void place_event(struct chrome_events *events, uint32_t pid, uint32_t tid
 	}
 }
 
-/* An end of the flow from a call to its GPU activity. */
+/* Adds an end of the flow from a call to its GPU activity. */
 static void add_flow(struct chrome_events *events, char ph, uint64_t correlation, uint32_t pid,
 	uint32_t tid, uint64_t ns)
 {
@@ -133,7 +138,7 @@ static void add_flow(struct chrome_events *events, char ph, uint64_t correlation
 	buf_text(out, ph == 'f' ? ", \"bp\": \"e\"}" : "}");
 }
 
-/* `key` with what stands around it: ", \"device\": ". */
+/* Adds `key` with the text around it: ", \"device\": ". */
 static void add_member(struct buf *out, const char *key, uint64_t value)
 {
 	buf_text(out, key);
@@ -177,7 +182,7 @@ static bool skip_word(const char **at, const char *end, const char *word)
 	return true;
 }
 
-/* What Kineto writes of the inputs of an operator: members of JSON arrays. */
+/* The inputs of an operator as Kineto writes them: members of JSON arrays. */
 struct chrome_inputs {
 	struct buf dims, types, lists;
 	bool has_lists;
@@ -719,7 +724,7 @@ void chrome_add_alloc(
 	buf_text(out, "}}");
 }
 
-/* Their pid is -1. */
+/* Writes CUPTI's overhead, whose pid is -1. */
 void chrome_add_overhead(struct chrome_events *events, const struct slice *slice, bool is_new)
 {
 	uint32_t tid = (uint32_t)slice->thread;

@@ -10,9 +10,10 @@ struct chrome_events {
 	struct timeline *timeline;
 	struct buf *out;
 	struct timeline_sizes *sizes; /* NULL: not wanted */
-	uint64_t event_at, event_ns;  /* of the event that is being written: place and time */
+	uint64_t event_at, event_ns;  /* of the event that is being written: its position in the
+					 file, its time */
 	uint64_t nr_events;
-	struct idmap shape_args; /* char *, by shape of the process at hand */
+	struct idmap shape_args; /* char *, by shape of the current process */
 };
 
 /* Around the events of a process. */

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Each thread has a stack of open operators and ranges, of which a call notes the innermost of both
+ * kinds. An activity then extends the span of the range that its call noted, of all ranges around
+ * that, and of the step.
+ */
 #include "report/timeline/chrome_launches.h"
 
 #include <stdlib.h>
@@ -10,7 +15,7 @@ struct open {
 	uint64_t begin_ns, end_ns;
 	uint32_t number; /* of an operator; 0: a range */
 	uint32_t name;	 /* of a range */
-	uint32_t range;	 /* its place + 1; 0: it has launched nothing yet */
+	uint32_t range;	 /* its index + 1; 0: it has launched nothing yet */
 };
 
 /* Those that the last slice lies in, the innermost last; below it some may be over. */
@@ -92,7 +97,9 @@ void chrome_launches_add_step(
 	launches->steps[launches->nr_steps++] = add_range(launches, name, begin_ns, end_ns, 0);
 }
 
-/* The innermost range. Ranges of several domains need not nest, so outer ones may be over. */
+/*
+ * Returns the innermost range. Ranges of several domains need not nest, so outer ones may be over.
+ */
 static uint32_t innermost_range(
 	struct chrome_launches *launches, struct open_thread *thread, uint64_t ns)
 {
@@ -180,7 +187,7 @@ static void extend(struct chrome_launches *launches, uint32_t range,
 	span->end_ns = end_ns > span->end_ns ? end_ns : span->end_ns;
 }
 
-/* The last step that begins until then, or the first one. */
+/* Returns the last step that begins until then, or the first one. */
 static size_t step_at(const struct chrome_launches *launches, uint64_t ns)
 {
 	size_t low = 0, high = launches->nr_steps;

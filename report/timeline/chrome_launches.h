@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What Chrome JSON says of a GPU activity's launch: the operator that launched it, and on each
- * stream the span of what a range launched. Slices of the host come first, in the order of their
- * begins; then activities find their call by correlation ID.
- *
- * Memory: 20 bytes for each call, 32 for each range that launched something, 32 for each of its
- * streams.
+ * Finds what Chrome JSON says of a GPU activity's launch: the operator that launched it, and on
+ * each stream the span of what a range launched. Slices of the host come first, in the order of
+ * their begins; then activities find their call by correlation ID. Memory: 20 bytes for each call,
+ * 32 for each range that launched something, 32 for each of its streams.
  */
 #ifndef REPORT_TIMELINE_CHROME_LAUNCHES_H
 #define REPORT_TIMELINE_CHROME_LAUNCHES_H
@@ -17,13 +15,13 @@
 struct chrome_launch {
 	uint64_t begin_ns; /* of the call */
 	uint32_t op;	   /* the number of the innermost operator around it; 0: none */
-	uint32_t range;	   /* place of the innermost range + 1; 0: none, or it launched nothing */
+	uint32_t range;	   /* index of the innermost range + 1; 0: none, or it launched nothing */
 };
 
 /* From the first to the last activity on a stream that was launched within a range. */
 struct chrome_span {
 	uint32_t device, stream;
-	uint32_t range, next; /* places; next + 1, 0: the last one of the range */
+	uint32_t range, next; /* indexes; next + 1, 0: the last one of the range */
 	uint64_t begin_ns, end_ns;
 };
 
@@ -31,7 +29,7 @@ struct chrome_range {
 	uint64_t begin_ns, end_ns; /* of the host */
 	uint32_t name;
 	uint32_t outer; /* as chrome_launch.range: what may be open around it */
-	uint32_t spans; /* the first one's place + 1 */
+	uint32_t spans; /* the first one's index + 1 */
 };
 
 struct chrome_launches {
@@ -40,7 +38,7 @@ struct chrome_launches {
 	struct idmap calls;	      /* struct chrome_launch, by correlation ID */
 	struct chrome_range *ranges;
 	size_t nr_ranges, range_capacity;
-	uint32_t *steps; /* places in ranges */
+	uint32_t *steps; /* indexes in ranges */
 	size_t nr_steps, step_capacity;
 	struct chrome_span *spans;
 	size_t nr_spans, span_capacity;

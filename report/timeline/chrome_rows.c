@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Threads: the first walk sorts all slices by their begins (chrome_lanes_find) and notes those that
+ * leave the thread's own row. The second walk looks them up by their number, so both must meet the
+ * same slices in the same order. Streams: activities come in the order of their begins, so the
+ * first lane that is free takes each.
+ */
 #include "report/timeline/chrome_rows.h"
 
 #include <stdlib.h>
@@ -12,7 +18,7 @@
 #define THREAD_LANE_TIDS 0x00800000u
 /* Slices that overlap more often share the last lane. */
 #define THREAD_LANES 64u
-/* What is sorted in memory at a time: records are small. */
+/* Bytes that are sorted in memory at a time: records are small. */
 #define SORTED_BYTES (8u << 20)
 
 /* Lane k of stream n has the tid n + k * this; of its waits and ranges, so many lanes further on.
@@ -294,7 +300,7 @@ struct chrome_stream {
 	struct {
 		uint32_t device, stream, kind;
 	} key;
-	size_t *rows; /* by lane: places in chrome_streams.rows */
+	size_t *rows; /* by lane: indexes in chrome_streams.rows */
 	size_t nr_rows, capacity;
 	UT_hash_handle hh;
 };

@@ -48,7 +48,7 @@ void chrome_lanes_find(struct chrome_lanes *lanes, struct chrome_launches *launc
 uint32_t chrome_lanes_place(
 	struct chrome_lanes *lanes, const struct chrome_lane_slice *slice, uint32_t *tid);
 
-/* Rows that have slices, by place; the number of lanes of a row, and the tid of a lane. */
+/* Rows that have slices, by index; the number of lanes of a row, and the tid of a lane. */
 size_t chrome_lanes_nr_rows(const struct chrome_lanes *lanes);
 uint32_t chrome_lanes_row(const struct chrome_lanes *lanes, size_t place);
 size_t chrome_lanes_nr(const struct chrome_lanes *lanes, uint32_t tid);

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Chrome JSON is written to one file first. If that passes the limit, the rest is only counted;
+ * then the bytes of each span of time are known (struct timeline_sizes), and each part is written
+ * by a pass of its own.
+ */
 #include "report/timeline/file.h"
 
 #include <errno.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One pass over the operators (flame_walk) adds to each frame what it has of its own; flame_end()
+ * sums up and sorts. A frame is found by its parent and name, mostly in one of two caches. The time
+ * of an inner frame is taken from the outer one as it comes, so the outer one's may be below 0 for
+ * a while.
+ */
 #include "report/timeline/flame.h"
 
 #include <stdio.h>
@@ -55,11 +61,11 @@ struct flame_reading {
 	uint32_t root;	      /* frame of the process */
 	uint32_t unsampled;   /* frame of the events without a Python stack */
 	struct recent recent[NR_RECENT];
-	uint32_t last_step;  /* 1 + its place in process.steps; 0: before the first */
+	uint32_t last_step;  /* 1 + its index in process.steps; 0: before the first */
 	uint16_t last_range; /* of last_step, as in flame_part */
 };
 
-/* Of an operator, call or activity. */
+/* The time, steps and phase of an operator, call or activity. */
 struct place {
 	uint64_t tick;
 	uint16_t steps; /* as in flame_part */
@@ -122,7 +128,8 @@ static uint32_t find_text(
 }
 
 /*
- * What a frame has of its own at a place. CPU time is below 0, modulo 2^64, until all is added.
+ * Returns what a frame has of its own in a phase of some steps. CPU time is below 0, modulo 2^64,
+ * until all is added.
  */
 static uint64_t *find_self(
 	struct flame_reading *reading, uint32_t number, const struct place *place)
@@ -172,7 +179,10 @@ static uint16_t range_of(const struct flame_reading *reading, uint32_t step)
 				      ranges->length);
 }
 
-/* The range of the step that a tick lies in, as in flame_part. Most are in the same as the last. */
+/*
+ * Returns the range of the step that a tick lies in, as in flame_part. Most are in the same as the
+ * last.
+ */
 static uint16_t find_range(struct flame_reading *reading, uint64_t tick)
 {
 	const struct process *process = reading->process;
@@ -234,7 +244,7 @@ void flame_ranges_add(
 	}
 }
 
-/* How many steps lie in each range. */
+/* Counts the steps in each range. */
 static void count_steps(struct flame_ranges *ranges, struct process *const *processes, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -271,7 +281,7 @@ static uint32_t stack_frame(struct flame_reading *reading, uint32_t stack)
 	return frame;
 }
 
-/* What the outermost operator or call lies in. */
+/* Returns the frame that the outermost operator or call lies in. */
 static uint32_t base_frame(struct flame_reading *reading, uint32_t stack)
 {
 	if (!reading->has_stacks) {
@@ -280,7 +290,10 @@ static uint32_t base_frame(struct flame_reading *reading, uint32_t stack)
 	return stack ? stack_frame(reading, stack) : reading->unsampled;
 }
 
-/* "layers.1.fc (Linear)", or "Linear_1" where the place in the outermost module is not known. */
+/*
+ * Returns "layers.1.fc (Linear)", or "Linear_1" where the path in the outermost module is not
+ * known.
+ */
 static uint32_t module_name(const struct op *op)
 {
 	size_t nr_bytes;
@@ -325,7 +338,10 @@ static uint32_t op_frame(struct flame_reading *reading, const struct op *op)
 	return recent->frame;
 }
 
-/* op: what something lies in, or NULL; stack: its own one. Nesting is as deep as in the stream. */
+/*
+ * Returns the frame around an operator, call or activity. op: the operator that it lies in, or
+ * NULL; stack: its own one. Nesting is as deep as in the stream.
+ */
 static uint32_t frame_around(struct flame_reading *reading, const struct op *op, uint32_t stack)
 {
 	while (op && is_left_out(reading, op)) {
@@ -409,6 +425,7 @@ static void on_call(void *context, const struct op_call *call, const struct op *
 		duration_ns(reading, call->begin, call->end));
 }
 
+/* Activities of one call, such as the nodes of a graph, are one launch. */
 static void on_record(void *context, const struct op_record *record, const struct op_call *call,
 	const struct op *op)
 {
@@ -436,7 +453,10 @@ static void on_record(void *context, const struct op_record *record, const struc
 	reading->last_launch = call ? call->correlation : 0;
 }
 
-/* What parts lack comes from the others: rounding, and modules whose phase was found late. */
+/*
+ * Takes what a part lacks from the others: by rounding, and if the phase of a module was found
+ * late.
+ */
 static void level_cpu(struct flame *flame, const struct flame_frame *frame)
 {
 	uint64_t lacking = 0;
@@ -525,7 +545,7 @@ struct sibling {
 	uint32_t parent, frame;
 };
 
-/* By parent, what began last first. */
+/* Sorts by parent, and those that began last first. */
 static int by_parent(const void *a, const void *b)
 {
 	const struct sibling *x = a, *y = b;
@@ -539,7 +559,7 @@ static int by_parent(const void *a, const void *b)
 	return x->frame > y->frame ? -1 : x->frame < y->frame;
 }
 
-/* Each frame, then those in it in the order in which they began first. */
+/* Puts those in a frame behind it, in the order in which they began first. */
 static void sort_frames(struct flame *flame)
 {
 	size_t nr = flame->nr_frames, nr_waiting = 1, nr_sorted = 0;

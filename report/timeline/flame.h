@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Flame graphs: sums over a tree of frames. A path is the process if there are several, the Python
- * stack if asked for, modules and operators from the outermost one on, and at its end a GPU
- * activity or a call of CUDA.
- *
- * The GPU time of an activity belongs to the operator that launched it, whenever it ran. CPU time
- * is wall-clock time of operators and calls on all threads, waiting included. Activities without
- * an operator lie in a frame that says so.
- *
- * What a frame has may be parted by phase and by steps. All that an operator takes is in the phase
- * and step in which it begins, and an activity in those of the call that launched it.
+ * stack if wanted, modules and operators from the outermost one on, and at its end a GPU activity
+ * or a call of CUDA. The GPU time of an activity belongs to the operator that launched it, whenever
+ * it ran. CPU time is wall-clock time of operators and calls on all threads, waiting included.
+ * Activities without an operator lie in a frame that says so. What a frame has may be parted by
+ * phase and by steps. All that an operator takes is in the phase and step in which it begins, and
+ * an activity in those of the call that launched it.
  */
 #ifndef REPORT_TIMELINE_FLAME_H
 #define REPORT_TIMELINE_FLAME_H
@@ -22,7 +19,7 @@
 #include "report/ops/op_walk.h"
 #include "report/util/buf.h"
 
-/* What the width of a frame means. */
+/* The meaning of a frame's width. */
 enum flame_weight {
 	FLAME_GPU,	/* ns of GPU activities; those that overlap all count */
 	FLAME_CPU,	/* ns */
@@ -45,7 +42,7 @@ enum flame_kind {
 	NR_FLAME_KINDS,
 };
 
-/* What lies deeper belongs to its parent at that depth. */
+/* Deeper frames belong to their parent at that depth. */
 #define FLAME_MOST_DEPTH 1000u
 
 struct flame_frame {
@@ -56,12 +53,12 @@ struct flame_frame {
 	uint64_t self[NR_FLAME_WEIGHTS];
 	uint64_t total[NR_FLAME_WEIGHTS]; /* with the frames inside */
 	uint64_t first_tick;		  /* where it began first */
-	uint32_t first_part, last_part;	  /* 1 + their places in `parts`, 0: none */
+	uint32_t first_part, last_part;	  /* 1 + their indexes in `parts`, 0: none */
 };
 
-/* What a frame has of its own in a phase of some steps. */
+/* The part of a frame's own values in a phase of some steps. */
 struct flame_part {
-	uint32_t next;	/* of the frame: 1 + its place, 0: none */
+	uint32_t next;	/* of the frame: 1 + its index, 0: none */
 	uint16_t steps; /* 1 + the range, 0: in no step */
 	uint8_t phase;	/* enum phase */
 	uint64_t self[NR_FLAME_WEIGHTS];
@@ -87,13 +84,14 @@ struct flame {
 	size_t nr_parts;
 	struct flame_ranges ranges;
 	uint64_t nr_untimed; /* activities without times: they have no GPU time */
-	/* Left out, since it has no Python stack where these were asked for. */
+	/* Left out, since it has no Python stack where these are wanted. */
 	uint64_t unsampled[NR_FLAME_WEIGHTS];
 };
 
 enum flame_form {
-	/* Python stacks come first, in place of modules; they are samples: what has none is left
-	 * out */
+	/*
+	 * Python stacks come first, instead of modules; they are samples: what has none is left out
+	 */
 	FLAME_STACKS = 1,
 	FLAME_MERGED = 2, /* no frames of processes */
 	FLAME_PARTED = 4, /* by phase and by ranges of steps */

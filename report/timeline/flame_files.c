@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A flame graph for other tools: lines for flamegraph.pl, JSON for speedscope, protobuf messages
+ * for pprof. Each form lists the frames that have a value of their own, with the path to them; the
+ * totals are the tool's.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -27,7 +32,7 @@ static void add_name(struct buf *out, uint32_t name)
 	text_add_shown(out, bytes, nr_bytes, 0);
 }
 
-/* The frames of a path, outermost first, without the root. path: room for depth frames. */
+/* Finds the frames of a path, outermost first, without the root. path: room for depth frames. */
 static size_t find_path(const struct flame *flame, size_t frame, uint32_t *path)
 {
 	size_t depth = flame->frames[frame].depth;

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The sink of tracks.c that writes Perfetto traces. Each callback packs one message with protobuf-c
+ * and puts its length before it. Texts are packets of their own, to which events refer by number;
+ * arguments that many slices share, such as a launch shape, are packed once and copied as bytes.
+ */
 #include "report/timeline/perfetto.h"
 
 #include <stdlib.h>
@@ -42,7 +47,7 @@ typedef Gprof__Perfetto__InternedString interned_text_t;
 
 /* ---- packets ---- */
 
-/* Readers take times as signed numbers; in damaged streams they may be anything. */
+/* Readers take times as signed numbers; in damaged streams they may be too large. */
 static uint64_t shown_ns(uint64_t ns)
 {
 	return ns < INT64_MAX ? ns : INT64_MAX;
@@ -130,7 +135,7 @@ static void write_clocks(struct perfetto *perfetto, uint64_t ns, uint64_t realti
 
 /* ---- texts ---- */
 
-/* A text of string_pool.h as UTF-8 without control characters, with its NUL. */
+/* Adds a text of string_pool.h as UTF-8 without control characters, with its NUL. */
 static void show(uint32_t name, struct buf *text)
 {
 	size_t nr_bytes;
@@ -329,6 +334,7 @@ static void pack_shared(void *context, struct shared_args *shared)
 		gprof__perfetto__track_event__pack(&event, (uint8_t *)shared->packed.bytes);
 }
 
+/* An upper bound of the bytes saves a pass over all members that would compute them. */
 static void write_event(struct perfetto *perfetto, const struct track_slice *slice,
 	Gprof__Perfetto__TrackEvent__Type type)
 {

@@ -9,7 +9,7 @@
 
 #include "report/timeline/tracks.h"
 
-/* What was written so far. */
+/* Counts of what was written so far. */
 struct perfetto_written {
 	uint64_t nr_slices, nr_instants, nr_counts;
 };

@@ -58,7 +58,7 @@ enum slice_category {
 /* NVTX's types of payloads, widened to 64 bits. */
 enum slice_payload { PAYLOAD_NONE, PAYLOAD_UINT, PAYLOAD_INT, PAYLOAD_DOUBLE, PAYLOAD_OTHER };
 
-/* What a slice does not have is 0. Names and texts are ids of string_pool.h. */
+/* Members that a slice does not have are 0. Names and texts are ids of string_pool.h. */
 struct slice {
 	uint64_t begin_ns, end_ns; /* on the time axis; equal for an instant */
 	uint64_t thread;	   /* of the host: the recorder's number; overhead: the tid */
@@ -78,8 +78,10 @@ struct slice {
 	uint32_t comm;	      /* of an NCCL call */
 	int32_t result;	      /* of a call */
 	int64_t number;	      /* lost events; the code of a notice */
-	/* bytes; payload of NVTX; an operator's sequence number + 1; number of a step; place of a
-	 * collective in its list */
+	/*
+	 * bytes; payload of NVTX; an operator's sequence number + 1; number of a step; index of a
+	 * collective in its list
+	 */
 	uint64_t value;
 	uint64_t sequence;	 /* of an NCCL call */
 	uint64_t forward_thread; /* of an autograd node: the framework's number */
@@ -149,7 +151,7 @@ struct slice_walk {
 	const bool *blocks;
 };
 
-/* Slices of the process at hand. A walk reads blocks in order, and those of `sources` alone. */
+/* Slices of the current process. A walk reads blocks in order, and those of `sources` alone. */
 void slice_walk_blocks(const struct slice_walk *walk, unsigned int sources);
 /* Flows alone: the sink gets the operators they may end at, with thread and times, and the flows.
  */
@@ -160,7 +162,7 @@ void slice_walk_notices(const struct slice_walk *walk);
 
 /*
  * Collectives of all processes, in the order of their communicators and numbers; the walk has those
- * of one process. slice.value is the place in ops, slice.comm numbers the communicators of the
+ * of one process. slice.value is the index in ops, slice.comm numbers the communicators of the
  * process from 1.
  */
 void slice_collectives_read(struct nccl_ops *ops, const struct timeline *timeline,

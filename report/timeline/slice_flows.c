@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * slice_flows_create() reads which nodes there are, so that operators without one need no memory.
+ * slice_flows_add() then joins operators and nodes by their number and thread, in the order in
+ * which the stream has them.
+ */
 #include "report/timeline/slice_flows.h"
 
 #include <stdlib.h>
@@ -7,8 +12,8 @@
 #include "report/util/hash.h"
 
 /*
- * What an autograd node shares with the operator that made it. Autograd numbers nodes by the
- * thread that computes the forward pass.
+ * The key that an autograd node shares with the operator that made it. Autograd numbers nodes by
+ * the thread that computes the forward pass.
  */
 struct node_key {
 	uint64_t sequence;

@@ -12,13 +12,13 @@
 struct slice_flows;
 
 /*
- * Of the process at hand, whose blocks of operators it reads once to learn which nodes there are.
+ * For the current process, whose blocks of operators it reads once to learn which nodes there are.
  * The sink gets each flow as soon as both of its ends are known, by slice_flows_destroy at the
  * latest. The timeline and the sink stay the caller's.
  */
 struct slice_flows *slice_flows_create(struct timeline *timeline, const struct slice_sink *sink);
 
-/* Whether an operator can have a flow at all. */
+/* Can an operator have a flow at all? */
 bool slice_flows_has_nodes(const struct slice_flows *flows);
 
 /*

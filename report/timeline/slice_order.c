@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds for each block the earliest begin of a short row in it and in all later blocks. The header
+ * of a block says enough if the block is short itself; else its begins and lengths are read, which
+ * also shows whether it has long rows.
+ */
 #include "report/timeline/slice_order.h"
 
 #include <stdlib.h>
 
 #include "report/util/buf.h"
 
-/* A slice is long if so many events take place in it, on average. */
+/* A slice is long if so many events happen during it, on average. */
 #define LONG_EVENTS 100000u
 
 /* Rounding may put a time before another one by that much. */
@@ -52,7 +57,7 @@ static uint64_t first_short(
 	return first;
 }
 
-/* On the axis; UINT64_MAX: the block has no short ones. */
+/* Returns a time on the axis; UINT64_MAX: the block has no short ones. */
 static uint64_t first_short_ns(struct slice_order *order, struct timeline *timeline, size_t block)
 {
 	unsigned int table = stream_block_table(timeline->process->stream, block);

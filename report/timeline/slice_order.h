@@ -15,7 +15,7 @@ struct slice_order {
 	uint64_t *begins_ns; /* by block: short ones of it and of later blocks begin no earlier */
 };
 
-/* Of the process at hand. Reads begins and lengths of long runs. */
+/* For the current process. Reads begins and lengths of long runs. */
 void slice_order_find(struct slice_order *order, struct timeline *timeline);
 void slice_order_fini(struct slice_order *order);
 

@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The walk that all timelines share: the rows of one process become slices, in the order of the
+ * blocks. A sink gets what it has functions for. chrome.c writes the slices as they come; tracks.c
+ * sorts them for Perfetto, the page and SVG.
+ *
+ *   block --timeline_load()--> batch --walk_batch()--> walk_calls(), walk_ops(), walk_gpu(), ...
+ *     |                                                   |
+ *     +--> sink->block(), before each block               +--> sink->slice(), for each row
+ *     +--> sink->no_earlier(), behind a block             +--> sink->flow(), ->alloc(), ->sample()
+ *          of activities
+ *
+ * Steps, windows, notices and collectives are in no blocks of slices; each has a walk of its own.
+ */
 #include "report/timeline/slice.h"
 
 #include <inttypes.h>
@@ -518,7 +531,7 @@ void slice_walk_notices(const struct slice_walk *walk)
 
 /* ---- blocks ---- */
 
-/* What a walk over times alone reads, see struct slice. */
+/* Returns the columns that a walk over times alone reads, see struct slice. */
 static uint32_t times_mask(unsigned int table)
 {
 	switch (table) {
@@ -622,7 +635,7 @@ static bool is_activity(unsigned int table)
 	return timeline_source_of(table) == SLICES_GPU && table != GPROF_TABLE_overhead;
 }
 
-/* When GPU activities begin, at the earliest, in the blocks behind each one. */
+/* Returns for each block when the activities of later blocks begin, at the earliest. */
 static uint64_t *find_later_begins(const struct stream *stream)
 {
 	uint64_t *later = mem_zeroed(stream->nr_blocks, sizeof(*later)), min = UINT64_MAX;
@@ -638,6 +651,7 @@ static uint64_t *find_later_begins(const struct stream *stream)
 	return later;
 }
 
+/* Rows count as progress once: not in a walk over times alone, nor in that of long rows. */
 void slice_walk_blocks(const struct slice_walk *walk, unsigned int sources)
 {
 	struct timeline *timeline = walk->timeline;
@@ -697,6 +711,7 @@ static void walk_flow_op(
 		&(struct slice_flow_end){slice.begin_ns, slice.row});
 }
 
+/* For sinks that sort: the ends of flows go into the sort before their slices do. */
 void slice_walk_flows(const struct slice_walk *walk)
 {
 	static const uint32_t mask =

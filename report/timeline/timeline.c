@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * All formats read blocks through timeline_load(), which leaves out what the filter, the selection
+ * or the part of the file does not want: whole blocks by the times in their headers, then rows.
+ * Host ticks and CUPTI's times become ns behind base_ns, on one axis for all processes.
+ */
 #include "report/timeline/timeline.h"
 
 #include <math.h>
@@ -213,6 +218,10 @@ static void add_calls(
 	}
 }
 
+/*
+ * Activities are read before calls: a call whose activity seems to begin before it is noted as
+ * early, since an arrow between the two would point back.
+ */
 void timeline_read_launches(struct timeline *timeline)
 {
 	const struct stream *stream = timeline->process->stream;
@@ -248,7 +257,7 @@ bool timeline_has_flow(const struct timeline *timeline, uint64_t correlation)
 	       idset_has(timeline->called, correlation) && !idset_has(timeline->early, correlation);
 }
 
-/* ---- the process at hand ---- */
+/* ---- the current process ---- */
 
 static void set_process(struct timeline *timeline, struct process *process)
 {
@@ -516,6 +525,7 @@ uint64_t timeline_least_events(struct process *const *processes, size_t nr_proce
 	return nr;
 }
 
+/* Cutting needs begins and lengths: columns 0 and 1 of all tables that have times. */
 bool timeline_load(struct timeline *timeline, uint64_t block, uint32_t mask, struct batch *batch)
 {
 	struct process *process = timeline->process;

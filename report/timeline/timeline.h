@@ -53,13 +53,13 @@ struct timeline_part {
 
 #define TIMELINE_SPANS 65536u
 
-/* How many bytes of a file the events of each span of time take. Starts with all zeros. */
+/* The bytes of a file that the events of each span of time take. Starts with all zeros. */
 struct timeline_sizes {
 	uint64_t begin_ns, span_ns;
 	uint64_t bytes[TIMELINE_SPANS];
 };
 
-/* ---- the time axis and the process at hand ---- */
+/* ---- the time axis and the current process ---- */
 
 /* Every process gets this many device numbers; the last one stands for an unknown device. */
 #define TIMELINE_DEVICES 64u
@@ -92,7 +92,7 @@ struct timeline {
 void timeline_find_base(struct timeline *timeline, struct process *const *processes,
 	size_t nr_processes, uint64_t before_ns);
 
-/* Makes processes[k] the process at hand, until timeline_leave. */
+/* Makes processes[k] the current process, until timeline_leave. */
 void timeline_enter(
 	struct timeline *timeline, struct process *const *processes, size_t nr_processes, size_t k);
 void timeline_leave(struct timeline *timeline);
@@ -101,7 +101,7 @@ void timeline_leave(struct timeline *timeline);
 bool timeline_is_activity(unsigned int table);
 bool timeline_is_call(unsigned int table);
 
-/* Fills `called`, `launched` and `early` for the process at hand. */
+/* Fills `called`, `launched` and `early` for the current process. */
 void timeline_read_launches(struct timeline *timeline);
 
 /*
@@ -113,7 +113,7 @@ bool timeline_has_flow(const struct timeline *timeline, uint64_t correlation);
 /* The pid in the file of processes[k]. */
 uint32_t timeline_pid(struct process *const *processes, size_t nr_processes, size_t k);
 
-/* Times of the process at hand on the axis: of its host clock, and of CUPTI's. */
+/* Times of the current process on the axis: of its host clock, and of CUPTI's. */
 uint64_t timeline_host_ns(struct timeline *timeline, uint64_t tick);
 uint64_t timeline_device_ns(struct timeline *timeline, uint64_t device_ns);
 
@@ -129,7 +129,7 @@ static inline uint64_t timeline_flow(const struct timeline *timeline, uint64_t c
 	return timeline->first_id + (correlation & ((1ull << TIMELINE_ID_BITS) - 1));
 }
 
-/* The last event of the process at hand, which has events. */
+/* The last event of the current process, which has events. */
 uint64_t timeline_last_ns(const struct timeline *timeline);
 
 /* The thread's id in the system, if that is known. */
@@ -151,7 +151,7 @@ bool timeline_shows(const struct timeline *timeline, enum timeline_track track);
 bool timeline_has(const struct timeline *timeline, uint64_t begin_ns, uint64_t end_ns);
 
 /*
- * As stream_load for the process at hand, with the rows that are shown. Rows of NVTX are filtered
+ * As stream_load for the current process, with the rows that are shown. Rows of NVTX are filtered
  * by steps and windows alone: they are no whole ranges yet. False: no rows, or a damaged block.
  */
 bool timeline_load(struct timeline *timeline, uint64_t block, uint32_t mask, struct batch *batch);
@@ -169,8 +169,8 @@ enum timeline_source {
 unsigned int timeline_source_of(unsigned int table);
 
 /*
- * How many slices of processes[k] the time of the filter has at least, by the headers of blocks
- * alone. 0 if steps or windows are selected.
+ * Returns how many slices of processes[k] the time of the filter has at least, by the headers of
+ * blocks alone. 0 if steps or windows are selected.
  */
 uint64_t timeline_least_events(struct process *const *processes, size_t nr_processes, size_t k,
 	const struct timeline_filter *filter);

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Samples and allocations are counted as a walk meets them. Launches and copies need the order of
+ * begins: track_counters_walk() sorts all activities, finds their calls, and counts queues up and
+ * down.
+ */
 #include "report/timeline/track_counters.h"
 
 #include <inttypes.h>
@@ -205,7 +210,7 @@ static void add_count(
 	counters->shown.count(counters->shown.context, track, ns, value);
 }
 
-/* Of a device, or of the process. */
+/* Finds a counter of a device or of the process, or makes it. */
 static struct track_counter *counter_of(struct track_counters *counters, uint32_t kind,
 	uint32_t device, uint64_t parent, const char *name, const char *unit)
 {
@@ -242,7 +247,10 @@ static uint64_t process_group(struct track_counters *counters)
 
 /* ---- samples ---- */
 
-/* The value of a sample as the view `utilization` has it; false: the first of a rising metric. */
+/*
+ * Finds the value of a sample as the view `utilization` has it; false: the first of a rising
+ * metric.
+ */
 static bool value_of(struct track_counters *counters, const struct utilization_metric *what,
 	uint8_t metric, uint64_t ns, uint64_t raw, double *value)
 {
@@ -392,7 +400,7 @@ static struct launch_queue *queue_depth_of(
 	return queue;
 }
 
-/* What seems to begin before its call was never queued. */
+/* An activity that seems to begin before its call was never queued. */
 static void count_launch(struct track_counters *counters, uint64_t correlation, uint64_t launch_ns,
 	const struct model_place *place, uint64_t begin_ns)
 {
@@ -460,7 +468,7 @@ static void count_copy(struct track_counters *counters, uint32_t device, uint64_
 
 /* ---- launches and copies of all of the recording ---- */
 
-/* What is sorted in memory at a time: records are small. */
+/* Bytes that are sorted in memory at a time: records are small. */
 #define SORTED_BYTES (4u << 20)
 
 struct counted_activity {
@@ -470,13 +478,13 @@ struct counted_activity {
 	bool is_copy;
 };
 
-/* The call that launched something. */
+/* The call that launched an activity. */
 struct counted_call {
 	uint64_t begin_ns;
 };
 
 struct counted {
-	struct timeline timeline; /* the process at hand, without a filter */
+	struct timeline timeline; /* the current process, without a filter */
 	struct external_sort *activities;
 	struct idmap calls; /* struct counted_call, by correlation ID */
 };

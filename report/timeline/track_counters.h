@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Counters of a process: samples, memory of the framework, depth of launch queues, copy bandwidth.
- * Nothing is counted for a sink without counters, or where the filter leaves them out. What is
- * queued and copied is counted from all of the recording: events that the filter leaves out took
- * place, too.
+ * Nothing is counted for a sink without counters, or where the filter leaves them out. Queues and
+ * copies are counted from all of the recording: events that the filter leaves out happened, too.
  */
 #ifndef REPORT_TIMELINE_TRACK_COUNTERS_H
 #define REPORT_TIMELINE_TRACK_COUNTERS_H
@@ -90,7 +89,7 @@ void track_counters_alloc(struct track_counters *counters, const struct slice_al
 bool track_counters_has_totals(struct track_counters *counters, const struct slice_alloc *alloc);
 
 /*
- * Counts launches and copies of the process at hand. Memory: an external sort of its activities,
+ * Counts launches and copies of the current process. Memory: an external sort of its activities,
  * and 12 bytes for each call that launched some.
  */
 void track_counters_walk(struct track_counters *counters);

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A row is found by its kind and two numbers, mostly in a small table of those found last. Its
+ * first lane is the row's own track. A slice goes to the first lane with room, among the last
+ * LANES_TRIED, or to a new one.
+ */
 #include "report/timeline/track_rows.h"
 
 #include <stdio.h>

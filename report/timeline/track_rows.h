@@ -9,7 +9,7 @@
 
 #include "report/timeline/track_sink.h"
 
-/* What slices of a row are, and the numbers that find it. */
+/* The kinds of rows, with the numbers that find one. */
 enum track_row_kind {
 	TRACK_ROW_THREAD,
 	TRACK_ROW_NVTX,	  /* thread, domain */
@@ -45,7 +45,7 @@ struct track_row {
 	size_t nr_lanes, capacity;
 };
 
-/* Of a group of counters: is it the process's? Else it is that of device `a`. */
+/* For a group of counters: is it the process's? Else it is that of device `a`. */
 static inline bool track_row_is_of_process(const struct track_row *row)
 {
 	return row->b;
@@ -56,7 +56,7 @@ static inline bool track_row_is_of_process(const struct track_row *row)
 struct track_rows {
 	const struct track_sink *sink;
 	uint64_t next_track; /* numbers are unique in the file */
-	/* of the process at hand */
+	/* of the current process */
 	const struct timeline *timeline;
 	uint64_t process_track;
 	struct track_row *rows;
@@ -65,10 +65,10 @@ struct track_rows {
 	const struct track_row_key *found[TRACK_ROWS_FOUND]; /* found last, by kind and numbers */
 };
 
-/* Forgets the rows of the process at hand. */
+/* Forgets the rows of the current process. */
 void track_rows_clear(struct track_rows *rows);
 
-/* The place of a row, which is made when it is first asked for. */
+/* Returns the index of a row, which is made when it is first wanted. */
 size_t track_rows_thread(struct track_rows *rows, uint64_t thread);
 size_t track_rows_nvtx(struct track_rows *rows, uint64_t thread, uint32_t domain);
 size_t track_rows_python(struct track_rows *rows, uint64_t thread);

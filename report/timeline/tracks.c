@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Two walks of a process feed the sort. The first brings what may begin long before its block; the
+ * second brings the rest, and says with each block how early a slice can still begin.
+ *
+ *   read_ahead(): long rows, NVTX, steps, flows --+
+ *                                                 +--> sort --> write_slice() --> row, lane -->
+ * sink slice_walk_blocks(): short rows --------------+ on_block(): no earlier than
+ * -----------------------> hands out
+ */
 #include "report/timeline/tracks.h"
 
 #include <stdio.h>
@@ -20,7 +29,7 @@
 /* Flows of collectives have this bit and a hash of what identifies the collective. */
 #define COLLECTIVE_FLOW (1ull << 62)
 
-/* In place of a slice: the next slice of the row that begins at that time has the flow `value`. */
+/* Stands for no slice: the next slice of the row that begins at that time has the flow `value`. */
 #define KIND_FLOW 255u
 
 /* A slice on its way through the sort. The meaning of the last members depends on its kind. */
@@ -28,7 +37,7 @@ struct sorted_slice {
 	struct external_sort_head
 		head;	/* by begin; order: UINT64_MAX - duration, so that the longest is first */
 	uint64_t tie;	/* see tie_of */
-	uint64_t value; /* bytes; node of a graph; payload; sequence number; place; flow */
+	uint64_t value; /* bytes; node of a graph; payload; sequence number; index; flow */
 	uint32_t row;
 	uint32_t name;
 	uint64_t correlation;
@@ -43,7 +52,7 @@ struct tracks {
 	const struct track_sink *sink;
 	struct nccl_ops collectives; /* of all processes */
 	struct track_rows rows;
-	/* of the process at hand */
+	/* of the current process */
 	struct track_counters counters;
 	struct external_sort *slices;
 	struct slice_order order;
@@ -257,9 +266,7 @@ static void add_op(
 		add_text(event, KEY_INPUTS, slice->shape);
 	}
 	add_stack(tracks, event, slice->place);
-	/* Of an operator and its first child that begin in the same ns, the longer operator is
-	 * first.
-	 */
+	/* If an operator and its first child begin in the same ns, the longer one is first. */
 	for (size_t i = 0; i < tracks->nr_flows; i++) {
 		if (tracks->flows[i].row == slice->row && tracks->flows[i].value) {
 			add_flow(event, tracks->flows[i].value);
@@ -517,7 +524,7 @@ static void write_instant(struct tracks *tracks, const struct slice *slice)
 }
 
 /*
- * Of slices with the same time the outer one comes first. Operators contain calls, and calls of
+ * Among slices with the same time the outer one comes first. Operators contain calls, and calls of
  * NCCL contain those of CUDA. Of one kind, a stream has the inner slice first, which ends first.
  */
 static uint64_t tie_of(const struct slice *slice, uint64_t nr)
@@ -527,6 +534,7 @@ static uint64_t tie_of(const struct slice *slice, uint64_t nr)
 	return slice->kind <= SLICE_FREE_RANGE ? (depth << 60) - nr : nr;
 }
 
+/* The last members depend on the kind of slice, see struct sorted_slice. */
 static void on_slice(void *context, struct slice *slice)
 {
 	struct tracks *tracks = context;
@@ -593,7 +601,7 @@ static void on_flow(void *context, uint64_t nr, const struct slice_flow_end *fro
 	}
 }
 
-/* Of an operator that a flow may end at: its row is that of its thread. */
+/* Finds the row of an operator that a flow may end at: that of its thread. */
 static void on_flow_op(void *context, struct slice *slice)
 {
 	slice->row = (uint32_t)row_of(context, slice);
@@ -620,7 +628,7 @@ static void on_sample(void *context, const struct slice_sample *sample)
 	track_counters_sample(&tracks->counters, sample);
 }
 
-/* What may begin long before the blocks that it is in, or is in none. */
+/* Reads what may begin long before its block, or is in no block. */
 static void read_ahead(struct tracks *tracks, uint32_t k)
 {
 	const struct slice_sink sink = {.slice = on_slice, .context = tracks};
