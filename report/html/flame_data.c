@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Frames that are too small to see are left out before anything is written (keep_frames): with all
+ * that they contain they become one rest of their parent, and their parts join its parts. Names are
+ * numbered once for all trees, in the order in which the trees use them.
+ */
 #include "report/html/flame_data.h"
 
 #include <inttypes.h>
@@ -13,7 +18,7 @@
 /* The names of all trees. */
 struct names {
 	struct buf json;
-	struct idmap numbers; /* uint32_t: 1 + place, by name */
+	struct idmap numbers; /* uint32_t: 1 + index, by name */
 	uint32_t nr;
 };
 
@@ -35,7 +40,7 @@ static uint32_t name_number(struct names *names, uint32_t name)
 	return *number - 1;
 }
 
-/* What the page gets of a tree. */
+/* The frames of a tree that the page gets. */
 struct kept {
 	struct flame_frame *frames;
 	size_t nr, capacity;
@@ -62,13 +67,14 @@ static uint32_t add_kept(struct kept *kept, const struct flame_frame *frame, uin
 }
 
 /*
- * Parents come before their children, so what a small frame has in it comes later. Returns the
- * place of each frame, or of the one that it is a part of.
+ * Keeps the frames that are large enough. Parents come before their children, so what a small frame
+ * contains comes later. Returns the index of each frame on the page, or of the one that it is a
+ * part of.
  */
 static uint32_t *keep_frames(const struct flame *flame, struct kept *kept)
 {
 	uint32_t *place = mem_zeroed(flame->nr_frames, sizeof(*place));
-	uint32_t *place_of = mem_zeroed(flame->nr_frames, sizeof(*place_of)); /* 1 + place */
+	uint32_t *place_of = mem_zeroed(flame->nr_frames, sizeof(*place_of)); /* 1 + index */
 	uint32_t *rest_of = mem_zeroed(flame->nr_frames, sizeof(*rest_of));
 	uint32_t *nr_rest = mem_zeroed(flame->nr_frames, sizeof(*nr_rest));
 
@@ -116,7 +122,7 @@ static uint32_t *keep_frames(const struct flame *flame, struct kept *kept)
 /* ---- parts ---- */
 
 struct part {
-	uint32_t frame; /* its place on the page */
+	uint32_t frame; /* its index on the page */
 	uint16_t steps;
 	uint8_t phase;
 	uint64_t self[NR_FLAME_WEIGHTS];
@@ -135,7 +141,7 @@ static int by_place(const void *a, const void *b)
 	return x->steps < y->steps ? -1 : x->steps > y->steps;
 }
 
-/* Those at the same place are one. Returns how many there are. */
+/* Joins the parts of one frame, phase and range of steps. Returns how many are left. */
 static size_t join_parts(struct part *parts, size_t nr)
 {
 	size_t nr_joined = 0;
@@ -187,7 +193,7 @@ static bool has_several(const struct part *parts, size_t nr)
 	return false;
 }
 
-/* How many steps a range has says what to divide by. */
+/* Writes the ranges, and how many steps each has, by which the page divides. */
 static void write_ranges(const struct flame_ranges *ranges, struct buf *out)
 {
 	buf_printf(out, ", \"ranges\": [%" PRIu64 ", %" PRIu64 ", %" PRIu64 "], \"range_steps\": [",
@@ -198,7 +204,10 @@ static void write_ranges(const struct flame_ranges *ranges, struct buf *out)
 	buf_text(out, "]");
 }
 
-/* Of two runs, one that lies in a single range is parted like the other. */
+/*
+ * Writes the parts, if they differ. Of two runs, one that lies in a single range is parted like the
+ * other.
+ */
 static void write_parts(
 	const struct flame *flame, const uint32_t *place, bool is_of_two, struct buf *out)
 {

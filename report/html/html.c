@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Copies page/page.html and replaces its placeholders in their order (add_part). Views are shared
+ * out to groups, each a scan and a walk over operators of its own; in large dumps, workers run some
+ * of the groups meanwhile, and the timeline. A worker's result is not used if it found damage: this
+ * process must find that itself, to warn of it.
+ */
 #include "report/html/html.h"
 
 #include <inttypes.h>
@@ -110,7 +116,7 @@ static const char *type_name(const struct table_column *column)
 	return column->is_p ? "p" : names[column->type];
 }
 
-/* How the page shows the kernels of these rows, as text does; 0: by the whole name. */
+/* Adds how the page shows the kernels of these rows, as text does; 0: by the whole name. */
 static void add_short_names(struct buf *json, const struct table *table, unsigned int column)
 {
 	struct short_names *names = short_names_create(true);
@@ -137,7 +143,7 @@ static void add_short_names(struct buf *json, const struct table *table, unsigne
 	short_names_destroy(names);
 }
 
-/* What the page needs beside the JSON of a table: titles, types of numbers, levels of rows. */
+/* Adds what the page needs beside the JSON of a table: titles, types of numbers, levels of rows. */
 static void add_shape(struct buf *json, const struct table *table, const char *help)
 {
 	add_text(json, table->key);
@@ -176,8 +182,8 @@ static void add_shape(struct buf *json, const struct table *table, const char *h
 }
 
 /*
- * Facts about the process from the stream: versions, settings, devices; the step that the recording
- * does not end. side: "A", "B" or "".
+ * Adds facts about the process from the stream: versions, settings, devices; the step that the
+ * recording does not end. side: "A", "B" or "".
  */
 static void add_facts(struct buf *json, const struct process *process, const char *side)
 {
@@ -203,7 +209,7 @@ static void add_facts(struct buf *json, const struct process *process, const cha
 	buf_text(json, "]}");
 }
 
-/* Sums over all processes, also over those without a row on the page. */
+/* Adds sums over all processes, also over those without a row on the page. */
 static void add_missing(struct buf *json, const struct reduced *reduced)
 {
 	struct reduced_missing missing = reduced_job_missing(reduced);
@@ -212,7 +218,7 @@ static void add_missing(struct buf *json, const struct reduced *reduced)
 		reduced->nr_processes, missing.nr_processes, missing.nr_events);
 }
 
-/* How times of several processes compare. */
+/* Adds how times of several processes compare. */
 static void add_clock(struct buf *json, const struct cmd_input *input)
 {
 	struct buf text = {0};
@@ -223,7 +229,7 @@ static void add_clock(struct buf *json, const struct cmd_input *input)
 	buf_fini(&text);
 }
 
-/* When the process that began first did so; "" if no stream says it. */
+/* Adds when the first process began; "" if no stream says it. */
 static void add_started(struct buf *json, const struct cmd_input *input)
 {
 	buf_text(json, ", \"started\": \"");
@@ -231,7 +237,7 @@ static void add_started(struct buf *json, const struct cmd_input *input)
 	buf_char(json, '"');
 }
 
-/* The paths, as words of a command line. */
+/* Adds the paths, as words of a command line. */
 static void add_paths(struct buf *json, const struct html_options *options)
 {
 	buf_text(json, ", \"paths\": [");
@@ -318,7 +324,7 @@ static void add_table(struct buf *json, struct buf *shapes, struct table *table,
 	join_table(json, shapes, &text);
 }
 
-/* The tables of `diff --format json`. */
+/* Adds the tables of `diff --format json`. */
 static void add_diff(const struct html_options *options, struct buf *json, struct buf *shapes)
 {
 	add_table(json, shapes, diff_answer_table(options->diff, 0), "", options);
@@ -329,7 +335,7 @@ static void add_diff(const struct html_options *options, struct buf *json, struc
 	}
 }
 
-/* The tables of `summary --format json` for a summary of `reduce`. */
+/* Adds the tables of `summary --format json` for a summary of `reduce`. */
 static void add_reduced(const struct html_options *options, struct buf *json, struct buf *shapes)
 {
 	add_table(json, shapes, reduced_processes_table(options->reduced), "profiled processes",
@@ -349,7 +355,7 @@ static void add_reduced(const struct html_options *options, struct buf *json, st
 
 /* ---- views, shared out to processes ---- */
 
-/* Of fewer events the page is there before the processes would be. */
+/* With fewer events the page is written before workers would have started. */
 #define LEAST_SHARED_EVENTS 250000u
 #define MOST_WORKERS	    3u
 
@@ -369,7 +375,7 @@ struct view_group {
 	struct worker worker; /* from GROUP_WORKERS on */
 };
 
-/* What is made at once. */
+/* All that is made at the same time. */
 struct work {
 	const struct html_options *options;
 	const struct cmd_input *input;
@@ -477,7 +483,7 @@ static bool has_scan(const struct view_class *class)
 	return has;
 }
 
-/* Of what gets the activities of each call; the constants above include the others. */
+/* Weighs a walk that gets the activities of each call; the constants above include the others. */
 static size_t weight_of_ops(const struct op_view *ops)
 {
 	return ops && ops->record
@@ -513,13 +519,16 @@ static size_t find_group(const struct work *work, const struct view_class *class
 	return number;
 }
 
-/* The view that must be in the same group, or the view itself. */
+/* Returns the view that must be in the same group, or the view itself. */
 static const struct view_class *leader_of(const struct view_class *class)
 {
 	return class->uses ? class->uses : class->shares ? class->shares : class;
 }
 
-/* The leaders' groups: of those that may be in several, once all others are known. */
+/*
+ * Chooses the leaders' groups. is_free: of those that may be in several, which comes after all
+ * others.
+ */
 static void place_leaders(struct work *work, bool is_free)
 {
 	for (size_t i = 0; view_classes[i] && i < SUMMARY_VIEWS; i++) {
@@ -585,7 +594,7 @@ static void run_flame_group(struct work *work)
 	write_flame(&run, NULL, &work->flame);
 }
 
-/* Of two runs. */
+/* Writes the flame graphs of two runs. */
 static void write_both_flames(const struct work *work, struct buf *out)
 {
 	const struct cmd_input *inputs[] = {work->input, work->options->other};
@@ -603,7 +612,7 @@ static void write_both_flames(const struct work *work, struct buf *out)
 	write_flame(&runs[0], &runs[1], out);
 }
 
-/* The tables of `summary --format json`. */
+/* Adds the tables of `summary --format json`. */
 static void add_views(struct work *work, struct buf *json, struct buf *shapes)
 {
 	const struct html_options *options = work->options;
@@ -711,7 +720,9 @@ static unsigned int nr_passes(const struct work *work)
 	       nr_runs * (1 + has_timeline(work->options));
 }
 
-/* Of large dumps, what each core can make by itself. */
+/*
+ * Starts workers for large dumps, one for each further core, up to MOST_WORKERS and the timeline.
+ */
 static void start_workers(struct work *work)
 {
 	size_t nr_cores = prefetch_nr_threads();
@@ -793,6 +804,7 @@ static size_t add_part(
 	return 0;
 }
 
+/* An @ that begins no placeholder stays. */
 void html_write(const struct html_options *options, const struct cmd_input *input, struct buf *out)
 {
 	const char *at = page.bytes;

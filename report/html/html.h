@@ -22,13 +22,16 @@ struct html_options {
 	struct reduced *reduced; /* the page of a summary of `reduce`; NULL: of streams */
 	size_t timeline_bytes;	 /* the most that the timeline may take; 0: no timeline */
 	size_t top; /* rows of a table; 0: all. Tables over time have up to HTML_MOST_TIME more */
-	/* Of a page that a server gives out: its nonce, HTML_NONCE_CHARS long. NULL: of a file. */
+	/* The nonce of a page that a server gives out, HTML_NONCE_CHARS long. NULL: of a file. */
 	const char *served_nonce;
 };
 
 #define HTML_NONCE_CHARS 32u
 
-/* The page's policy. A served page may also ask its server, which sends the policy as a header. */
+/*
+ * The page's policy. A served page may also connect to its server, which sends the policy as a
+ * header.
+ */
 void html_add_policy(struct buf *out, const char *nonce, bool is_served);
 
 /* Rows of a table, unless the user says how many. */
@@ -37,7 +40,7 @@ void html_add_policy(struct buf *out, const char *nonce, bool is_served);
 /* A part of the rows of a curve is of no use. */
 #define HTML_MOST_TIME 2000u
 
-/* How many rows of the table with that key the page has. */
+/* Returns how many rows of the table with that key the page has. */
 size_t html_rows(const struct html_options *options, const char *key);
 
 /* input: A where two are compared; without processes for a summary of `reduce`. */

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The bars are rows of the view's table, and their parts its columns, found by their keys, so a
+ * picture has the numbers that `summary` prints. All measures have fixed decimals.
+ */
 #include "report/html/svg.h"
 
 #include <inttypes.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A text first loses what a terminal must not show either (text_add_shown), then gets XML's
+ * entities.
+ */
 #include "report/html/svg_draw.h"
 
 #include <string.h>

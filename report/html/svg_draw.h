@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What pictures have in common: their head, text, and the ticks and unit of an axis of time. */
+/*
+ * The parts that pictures have in common: their head, text, and the ticks and unit of an axis of
+ * time.
+ */
 #ifndef REPORT_HTML_SVG_DRAW_H
 #define REPORT_HTML_SVG_DRAW_H
 

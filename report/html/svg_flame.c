@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Draws the root on top and each frame below its parent. A frame narrower than half a pixel is left
+ * out, with all that lies in it, and counted.
+ */
 #include "report/html/svg_flame.h"
 
 #include <inttypes.h>

@@ -7,7 +7,7 @@
 #include "report/util/buf.h"
 
 /*
- * Of the frames of a parent the widest comes first, or the one that began first. command: the
+ * Among the frames of a parent the widest comes first, or the one that began first. command: the
  * subtitle begins with it. The root must have some of the weight.
  */
 void svg_flame_write(const struct flame *flame, enum flame_weight weight, bool is_by_time,

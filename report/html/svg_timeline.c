@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A sink of tracks.c collects the slices, and a walk over operators adds the phases. Then the
+ * slices are cut to the selection, sorted by track and depth, and drawn. Tracks form a tree, drawn
+ * in the order of enum track_group.
+ */
 #include "report/html/svg_timeline.h"
 
 #include <inttypes.h>
@@ -24,7 +29,7 @@
 #define GAP	   5
 #define CHARACTER  6.3 /* about the width of a character */
 
-/* The id of a track of phases is this and the place of its process. */
+/* The id of a track of phases is this plus the index of its process. */
 #define PHASE_ID 0x80000000u
 
 /* Kinds of slices: enum slice_category, then phases. */
@@ -46,7 +51,7 @@ enum track_group { GROUP_STEPS, GROUP_PHASES, GROUP_THREADS, GROUP_OTHERS };
 
 struct svg_slice {
 	uint64_t begin, end;
-	uint32_t track; /* place in tracks */
+	uint32_t track; /* index in tracks */
 	uint32_t name;
 	uint32_t nr; /* order of arrival, for slices that are the same */
 	uint8_t depth, kind;

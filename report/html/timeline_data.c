@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A sink of tracks.c that keeps each slice or sums it up as it comes (timeline_lod.c). Arguments
+ * become sets that many slices share, interned as bytes. At the end all of it is packed, and again
+ * with fewer slices or wider buckets until it fits the room (write_packed).
+ */
 #include "report/html/timeline_data.h"
 
 #include <inttypes.h>
@@ -33,12 +38,12 @@ struct html_track {
 	int32_t rank;
 	uint8_t kind; /* enum track_kind */
 	uint32_t name, label;
-	uint32_t *rows; /* by depth: places in html_timeline.rows */
+	uint32_t *rows; /* by depth: indexes in html_timeline.rows */
 	size_t nr_rows, row_capacity;
 };
 
 struct html_row {
-	uint32_t track, depth; /* place in html_timeline.tracks */
+	uint32_t track, depth; /* index in html_timeline.tracks */
 };
 
 struct html_timeline {
@@ -248,7 +253,7 @@ struct packing {
 	struct buf bytes;		/* all of it, compressed */
 };
 
-/* The place of an id; new ids get the next one. */
+/* Returns the index of an id; new ids get the next one. */
 static uint32_t place_of(struct idmap *places, uint32_t id, bool *is_new)
 {
 	int64_t found = idmap_find(places, id);

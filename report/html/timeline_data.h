@@ -20,7 +20,7 @@
 #include "report/comm/nccl_ops.h"
 #include "report/session/session.h"
 
-/* How much of the page it takes, unless the user sets it. */
+/* The bytes of the page that it takes, unless the user sets them. */
 #define HTML_TIMELINE_BYTES 2000000u
 
 /* Writes the base64, at most `bytes` of it; nothing if there is no slice. */
@@ -28,7 +28,7 @@ void html_timeline_write(const struct cmd_input *input, size_t bytes, struct buf
 
 /* A part of a process, from begin_ns to before end_ns since time 0. */
 struct html_window {
-	size_t process; /* its place in the input */
+	size_t process; /* its index in the input */
 	uint64_t begin_ns, end_ns;
 };
 

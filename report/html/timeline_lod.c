@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A slice is kept while its weight reaches `least`. Whenever the room is full, `least` rises so far
+ * that half of the slices go into the grids. A row has a grid once something of it was dropped; all
+ * grids become coarser together.
+ */
 #include "report/html/timeline_lod.h"
 
 #include <stdlib.h>
@@ -140,7 +145,7 @@ static void drop(struct html_lod *lod, const struct html_slice *slice)
 
 /* ---- slices ---- */
 
-/* The least weight with which no more than nr are left. */
+/* Returns the least weight with which no more than nr are left. */
 static uint32_t find_least(const struct html_lod *lod, size_t nr)
 {
 	uint32_t least = NR_WEIGHTS;

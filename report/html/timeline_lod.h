@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Level of detail of the page's timeline: the longest slices one by one, as many as were asked for.
- * The others become sums in buckets of time, a grid for each row: their time is kept, their place
- * in the bucket is not. Memory is bounded by the room for slices and by HTML_LOD_GRID_BYTES.
+ * Level of detail of the page's timeline: the longest slices one by one, as many as there is room
+ * for. The others become sums in buckets of time, a grid for each row: their time is kept, their
+ * position in the bucket is not. Memory is bounded by the room for slices and by
+ * HTML_LOD_GRID_BYTES.
  */
 #ifndef REPORT_HTML_TIMELINE_LOD_H
 #define REPORT_HTML_TIMELINE_LOD_H

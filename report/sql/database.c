@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * database_open() fills the tables and then locks the connection: authorize() lets only queries
+ * pass, and set_limits() bounds what they may take. An error names its line and column, and the
+ * closest table or column.
+ */
 #include "report/sql/database.h"
 
 #include <math.h>
@@ -108,7 +113,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sorts what was added; NULL where that is nothing. */
+/* Sorts what was added. Returns NULL if there is nothing. */
 static struct values *sorted_values(sqlite3_context *context)
 {
 	struct values *values = sqlite3_aggregate_context(context, 0);
@@ -158,7 +163,10 @@ static void percentile(sqlite3_context *context)
 
 /* ---- deviation ---- */
 
-/* In integers as long as all are: values close together and far from zero cancel. */
+/*
+ * Integers are summed up as integers: with doubles, values close together and far from zero would
+ * cancel.
+ */
 struct sums {
 	uint64_t nr;
 	bool is_real, is_beyond; /* the integers' sums do not hold */
@@ -247,7 +255,7 @@ struct database {
 	const char *refused; /* what a statement wanted */
 };
 
-/* Of our own, and of nsys, beside the tables of events. */
+/* Tables of our own, and views by nsys's names, beside the tables of events. */
 static const struct {
 	const char *name, *what;
 } other_tables[] = {
@@ -398,7 +406,7 @@ static int add_processes(sqlite3 *sqlite, struct process **processes, size_t nr_
 static int add_session(struct database *database, const struct process *process)
 {
 	char sql[64];
-	/* Anchors of a damaged stream may say anything: unsigned, they wrap around. */
+	/* Anchors of a damaged stream may have any value: unsigned, they wrap around. */
 	uint64_t origin_ns = process->origin_ns + (uint64_t)process->realtime_offset_ns;
 
 	snprintf(sql, sizeof(sql), "INSERT INTO session VALUES(%lld)", (long long)origin_ns);
@@ -492,7 +500,7 @@ static const char **table_names(void)
 	return names;
 }
 
-/* All of them, some more than once. */
+/* Returns the names of all columns, some more than once. */
 static const char **column_names(void)
 {
 	size_t nr = 0, capacity = 0;
@@ -509,7 +517,10 @@ static const char **column_names(void)
 	return names;
 }
 
-/* What a message names behind its colon, without what precedes a point; NULL: nothing. */
+/*
+ * Returns the name behind the colon of a message, without what precedes a point; NULL: there is
+ * none.
+ */
 static const char *wrong_name(const char *message)
 {
 	const char *colon = strstr(message, ": ");
@@ -539,7 +550,7 @@ static void add_suggestion(struct buf *text, const char *message)
 	free(names);
 }
 
-/* Where the statement has what a message names, as a word; -1: nowhere. */
+/* Returns where the statement has that name, as a word; -1: nowhere. */
 static int find_name(const char *sql, const char *name)
 {
 	static const char word[] =
@@ -555,7 +566,7 @@ static int find_name(const char *sql, const char *name)
 	return -1;
 }
 
-/* A sentence with the place, counted in lines and columns of the whole text. */
+/* Returns a sentence with the position, in lines and columns of the whole text. */
 static char *explain(struct database *database, const char *sql, size_t begin)
 {
 	const char *message = sqlite3_errmsg(database->sqlite);
@@ -679,6 +690,7 @@ static struct result *read_rows(struct database *database, sqlite3_stmt *stateme
 	return NULL;
 }
 
+/* Passes over statements without text, such as a comment. */
 struct result *database_run(struct database *database, const char *sql, size_t *at, char **why)
 {
 	sqlite3_stmt *statement = NULL;

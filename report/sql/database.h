@@ -64,7 +64,7 @@ struct sqlite3 *database_sqlite(struct database *database);
 
 /*
  * Runs the first statement of `sql` and moves *at behind it. Returns its rows; NULL with *why set
- * where it fails, or NULL without where there is none. why is a sentence with the place in the
+ * where it fails, or NULL without where there is none. why is a sentence with the position in the
  * text, to be freed.
  */
 struct result *database_run(struct database *database, const char *sql, size_t *at, char **why);

@@ -51,8 +51,10 @@ struct event_table {
 	unsigned int source;	  /* the table of the stream that its rows are made of */
 	unsigned int time_column; /* when a row happened or began; 0 where it has no time */
 	unsigned int nr_columns;
-	/* Behind these, for queries that ask for them by name: the place of the process in the
-	 * input, and end_ns of what has a begin and a duration. */
+	/*
+	 * Behind these, for queries that name them: the index of the process in the input, and
+	 * end_ns of what has a begin and a duration.
+	 */
 	unsigned int nr_hidden;
 	struct event_column columns[EVENT_COLUMNS];
 };
@@ -63,16 +65,19 @@ static inline uint64_t event_table_all(const struct event_table *table)
 	return (1ull << (table->nr_columns + table->nr_hidden)) - 1;
 }
 
-/* The tables, by place; NULL behind the last. They live as long as the program. */
+/* The tables, by index; NULL behind the last. They live as long as the program. */
 const struct event_table *event_table_at(unsigned int place);
 
 /* The columns of the stream that some columns of a table (a bit each) are made of. */
 uint32_t event_table_mask(const struct event_table *table, uint64_t columns);
 
-/* What a column of a table, or of a view by nsys's names, means; "" if that is not written down. */
+/*
+ * Returns what a column of a table, or of a view by nsys's names, means; "" if that is not written
+ * down.
+ */
 const char *event_column_meaning(const char *table, const char *column);
 
-/* Rows of a table by column; columns that were not asked for are NULL. Starts with all zeros. */
+/* Rows of a table by column; columns that are not wanted are NULL. Starts with all zeros. */
 struct event_cells {
 	size_t nr;
 	int64_t *values[EVENT_COLUMNS];
@@ -85,7 +90,7 @@ void event_cells_fini(struct event_cells *rows);
 /* Makes room for so many rows of some columns. */
 void event_cells_reserve(struct event_cells *rows, uint64_t columns, size_t nr_rows);
 
-/* What the conversion of several processes shares; the processes must stay. */
+/* State that the conversion of several processes shares; the processes must stay. */
 struct event_reader;
 
 struct event_reader *event_reader_create(struct process *const *processes, size_t nr_processes);
@@ -116,11 +121,11 @@ void event_reader_convert(struct event_reader *reader, size_t process,
 void event_reader_intern_all(struct event_reader *reader);
 
 /*
- * The rows of one table, block by block, with just the columns that are asked for. Streams and
- * blocks that cannot have a row that is wanted are not read. Several scans may be open at once.
+ * The rows of one table, block by block, with just the wanted columns. Streams and blocks that
+ * cannot have a row that is wanted are not read. Several scans may be open at once.
  */
 
-/* What rows must be; a scan may hand out others besides. */
+/* Conditions on rows; a scan may hand out others besides. */
 struct event_bounds {
 	bool has_pid, has_rank;
 	int64_t pid, rank;
@@ -142,7 +147,7 @@ struct event_scan {
 	uint32_t mask; /* of the stream's columns */
 	size_t process, block;
 	struct ranges *ranges;
-	struct event_cells cells; /* the rows of the block at hand */
+	struct event_cells cells; /* the rows of the current block */
 	int64_t first_rowid;	  /* of these: a number that is a row's own, whatever the scan */
 	bool has_progress;
 };
@@ -202,7 +207,9 @@ const struct event_index *event_index_find(struct event_indexes *indexes, struct
 
 void event_indexes_fini(struct event_indexes *indexes);
 
-/* The places in `order` of the rows with these keys within that time (any, without has_time). */
+/*
+ * Finds the range in `order` of the rows with these keys within that time (any, without has_time).
+ */
 void event_index_look_up(const struct event_index *index, const int64_t *values,
 	const struct event_bounds *bounds, size_t *begin, size_t *end);
 
@@ -219,8 +226,8 @@ struct event_steps;
 struct event_steps *event_steps_create(struct process *process);
 
 /*
- * Before steps of rows of a table are asked for: reads what launched, once, if the table goes by
- * that and the process has steps. 8 bytes for each call that launches.
+ * Must come before the steps of a table's rows are looked up: reads what launched, once, if the
+ * table goes by that and the process has steps. 8 bytes for each call that launches.
  */
 void event_steps_prepare(struct event_steps *steps, unsigned int table);
 void event_steps_destroy(struct event_steps *steps);

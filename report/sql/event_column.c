@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the columns of queries mean, one line each; the words of FORMAT.md where it has them. */
+/*
+ * The meaning of the columns of queries, one line each; the words of FORMAT.md where it has them.
+ */
 #include <string.h>
 
 #include "report/sql/event.h"

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The columns of a whole table in memory, and the numbers of its rows sorted by the keys; a look-up
+ * is two binary searches. A row has the rowid that a scan would give it, by the part (a block) that
+ * it came in.
+ */
 #include "report/sql/event.h"
 
 #include <stdlib.h>
@@ -84,6 +89,10 @@ static void destroy(struct event_index *index)
 	free(index);
 }
 
+/*
+ * A query that needs other columns gets an index of its own. NULL: there are more rows than an
+ * index can number.
+ */
 const struct event_index *event_index_find(struct event_indexes *indexes, struct event_input *input,
 	const struct event_table *table, uint64_t columns, const unsigned int *keys,
 	unsigned int nr_keys, bool has_time)
@@ -131,7 +140,7 @@ void event_indexes_fini(struct event_indexes *indexes)
 	indexes->first = NULL;
 }
 
-/* How a row compares with these keys and that time. */
+/* Compares a row with these keys and that time. */
 static int compare_row(
 	const struct event_index *index, size_t row, const int64_t *values, int64_t time_ns)
 {
@@ -147,7 +156,10 @@ static int compare_row(
 	return order;
 }
 
-/* The first place of a row that is not before these; is_behind: that is behind them. */
+/*
+ * Returns the first position in `order` of a row that is not before these; is_behind: of one behind
+ * them.
+ */
 static size_t find_place(
 	const struct event_index *index, const int64_t *values, int64_t time_ns, bool is_behind)
 {

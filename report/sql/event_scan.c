@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Walks over the processes and blocks that may have wanted rows, and converts one block at a time
+ * (event_table.c). A rowid has the process, the block and the row in its bits, so it is the same in
+ * every scan.
+ */
 #include "report/sql/event.h"
 
 #include <stdlib.h>
@@ -28,7 +33,7 @@ static bool is_wanted_process(const struct event_scan *scan, size_t place)
 	       (!bounds->has_rank || bounds->rank == process->rank);
 }
 
-/* Blocks say from when to when they are; in a damaged stream that may be anything. */
+/* A block's header has its first and last time; in a damaged stream these may be wrong. */
 static bool is_wanted_block(const struct event_scan *scan, size_t block)
 {
 	const struct event_input *input = scan->input;

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A row belongs to the step in which it, or the call that launched it, begins: select.h has the
+ * rule of each table. For launched rows the calls are read once, and their steps kept by
+ * correlation ID.
+ */
 #include "report/sql/event.h"
 
 #include <stdlib.h>
@@ -10,8 +15,8 @@
 struct event_steps {
 	struct process *process;
 	bool has_calls;	     /* `places` is filled */
-	size_t last;	     /* the place where the last look-up ended */
-	struct idmap places; /* 1 + the place of a step, by the correlation ID of a call */
+	size_t last;	     /* the index where the last look-up ended */
+	struct idmap places; /* 1 + the index of a step, by the correlation ID of a call */
 };
 
 static bool holds(const struct process *process, size_t place, uint64_t tick)
@@ -20,7 +25,10 @@ static bool holds(const struct process *process, size_t place, uint64_t tick)
 	       tick < process->steps[place + 1].tick;
 }
 
-/* 1 + the place, 0 for none. Rows come mostly by their times, so the next step is close. */
+/*
+ * Returns 1 + the index of the step, 0 for none. Rows come mostly by their times, so the next step
+ * is close.
+ */
 static size_t find_place(struct event_steps *steps, uint64_t tick)
 {
 	const struct process *process = steps->process;

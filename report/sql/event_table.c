@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The tables follow from the format's schema: each column of the stream has a role, by its name or
+ * its kind, and becomes one or more columns of the table. event_reader_convert() turns a batch into
+ * cells: integers, which for texts are ids of string_pool.h.
+ */
 #include "report/sql/event.h"
 
 #include <stdlib.h>
@@ -11,7 +16,7 @@
 #include "report/model/time_axis.h"
 #include "report/styles/nsys_reports.h"
 
-/* What becomes of a column of the stream. */
+/* The roles say what becomes of a column of the stream. */
 enum role {
 	ROLE_VALUE,
 	ROLE_ID, /* 0: unknown */
@@ -94,7 +99,7 @@ static enum role role_of_kind(uint8_t kind, uint8_t kind_of_time)
 	}
 }
 
-/* Names behind each other, texts with a $. */
+/* Adds a column for each of the names, which have blanks between; texts end in $. */
 static void add_columns(
 	struct event_table *table, const char *names, enum role role, unsigned int source)
 {
@@ -200,7 +205,7 @@ const struct event_table *event_table_at(unsigned int place)
 	return place < nr_tables ? &tables[place] : NULL;
 }
 
-/* The column by which the step of a row is found, -1 where it has none. */
+/* Returns the column by which the step of a row is found, -1 where it has none. */
 static int step_source(const struct event_table *table)
 {
 	unsigned int column;
@@ -258,7 +263,7 @@ void event_cells_reserve(struct event_cells *rows, uint64_t columns, size_t nr_r
 	}
 }
 
-/* What a kernel's name becomes. */
+/* The texts that a kernel's name becomes. */
 struct kernel_names {
 	uint32_t demangled, base;
 	bool is_made;
@@ -267,7 +272,7 @@ struct kernel_names {
 struct event_reader {
 	struct process *const *processes;
 	size_t nr_processes;
-	struct event_steps **steps; /* of each process, made when they are asked for */
+	struct event_steps **steps; /* of each process, made when they are needed */
 	struct idmap kernels;	    /* struct kernel_names, by the mangled name */
 };
 
@@ -343,6 +348,7 @@ static const struct kernel_names *kernel_names(struct event_reader *reader, uint
 	return names;
 }
 
+/* part: the position of the column among the names of ROLE_SHAPE in `roles`. */
 static struct cell shape_cell(
 	struct event_reader *reader, size_t place, uint64_t id, unsigned int part, bool is_kernel)
 {
@@ -447,6 +453,7 @@ static bool is_unknown_of_trace(
 	}
 }
 
+/* A cell that is not known is NULL in a query, which differs from 0. */
 static struct cell convert_cell(struct event_reader *reader, size_t place,
 	const struct event_column *column, const struct batch *b, uint32_t i)
 {
@@ -570,6 +577,7 @@ static void set_range(struct range_rows *context, unsigned int c, struct cell ce
 	}
 }
 
+/* The numbers of columns are the positions in RANGES_NAMES, with process and end_ns behind. */
 static void take_range(void *argument, const struct range *range)
 {
 	static const char *const kinds[] = {[GPROF_NVTX_PUSH] = "push",

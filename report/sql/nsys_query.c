@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Runs the SQL of a report in a database of its own, with functions that only these reports have.
+ * To sort, another query goes around the report's, since its table may be as long as the recording.
+ */
 #include "report/sql/nsys_query.h"
 
 #include <stdio.h>
@@ -58,7 +62,7 @@ struct input {
 	size_t nr_processes;
 };
 
-/* As a blob, so that it comes through as it is, whatever it holds. */
+/* Returns a text as a blob, so that it comes through as it is, with any bytes. */
 static void set_raw(sqlite3_context *context, uint32_t name)
 {
 	size_t nr_bytes;
@@ -91,7 +95,7 @@ static void memory_kind(sqlite3_context *context, int argc, sqlite3_value **valu
 		SQLITE_TRANSIENT);
 }
 
-/* The number of a thread that the system gave it; the recorder's own are not shown. */
+/* Returns the system's number of a thread; NULL for a number that is the recorder's own. */
 static void known_tid(sqlite3_context *context, int argc, sqlite3_value **values)
 {
 	const struct input *input = sqlite3_user_data(context);
@@ -196,7 +200,7 @@ static struct result *run(
 	return result;
 }
 
-/* The place of the column with that key, or key without its unit; -1: there is none. */
+/* Returns the index of the column with that key, or key without its unit; -1: there is none. */
 static int find_column(const struct table_column *columns, unsigned int nr_columns, const char *key)
 {
 	struct table *keys = table_create("", "", columns, nr_columns);
@@ -245,7 +249,7 @@ static struct result *run_sorted(struct database *database, const struct nsys_re
 	return result;
 }
 
-/* No rows, but what they are called. */
+/* Returns no rows, but the names of their columns. */
 static struct result *run_head(
 	struct database *database, const struct nsys_report *report, const char *sql)
 {

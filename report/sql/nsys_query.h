@@ -4,8 +4,9 @@
  * The query names each of its columns "key|T|Title", T being the type: T a time, M a time that is
  * no whole number, S bytes, P a percentage, I an integer that names something, C a count, X text.
  * Beside the functions of database.h it has raw(id), a text as it was recorded, kernel_text(id), a
- * kernel's name as the report was asked to show it, memory_kind(n), the name of a kind of memory,
- * and known_tid(process, tid), NULL where the system's number of the thread is not known.
+ * kernel's name in the form that the report's arguments choose, memory_kind(n), the name of a kind
+ * of memory, and known_tid(process, tid), NULL where the system's number of the thread is not
+ * known.
  */
 #ifndef REPORT_SQL_NSYS_QUERY_H
 #define REPORT_SQL_NSYS_QUERY_H

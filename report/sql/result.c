@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Cells are written one after the other, a head and the bytes of a text, into a buffer that moves
+ * to a temporary file when it is full. The table reads rows back in order, through a window on that
+ * file; for an earlier row it begins again at the first.
+ */
 #include "report/sql/database.h"
 
 #include <inttypes.h>
@@ -18,7 +23,7 @@ enum tag {
 	TAG_TEXT,
 };
 
-/* What precedes a cell; the bytes of a text follow. */
+/* Precedes each cell; the bytes of a text follow. */
 struct head {
 	uint8_t tag;
 	uint32_t nr_bytes;
@@ -154,7 +159,7 @@ const char *result_name(const struct result *result, unsigned int column)
 
 /* ---- reading them ---- */
 
-/* The next bytes, good until the next call. */
+/* Returns the next bytes, which are valid until the next call. */
 static const char *read_bytes(struct result *result, size_t nr_bytes)
 {
 	uint64_t at = result->at;

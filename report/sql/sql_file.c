@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Each file becomes a constant that ends in 0. */
 #include "report/sql/sql_file.h"
 
 /* The assembler includes them; report.mk names the folder. */

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * best_index() plans a scan, whose bounds let streams and blocks be passed over, or look-ups in an
+ * index by equal values. The plan reaches the cursor as a text (idxStr). SQLite checks every
+ * condition again, so a bound may be too wide, but never too narrow.
+ */
 #ifdef REPORT_HAS_SQLITE
 
 #include "report/sql/virtual_table.h"
@@ -27,7 +32,10 @@ enum plan {
 	PLAN_INDEX,
 };
 
-/* What a plan says in idxStr: the columns, then a letter and a column for each argument. */
+/*
+ * Bounds of a plan in idxStr: the columns, then a letter for each argument, with the column if it
+ * is a key.
+ */
 #define PLAN_TEXT_BYTES 256u
 #define MOST_ARGUMENTS	16
 
@@ -121,7 +129,7 @@ static void find_keys(struct planning *planning)
 	}
 }
 
-/* The letter of a constraint that lets streams or blocks be passed over, 0 for others. */
+/* Returns the letter of a constraint that lets streams or blocks be passed over, 0 for others. */
 static char bound_of(
 	const struct event_table *table, const struct sqlite3_index_constraint *constraint)
 {
@@ -145,7 +153,7 @@ static char bound_of(
 	return is_time && is_equal ? '=' : 0;
 }
 
-/* The same of a constraint on the table's time alone. */
+/* Does the same for a constraint on the table's time alone. */
 static char time_bound_of(const struct planning *planning, int i)
 {
 	const struct sqlite3_index_constraint *constraint = &planning->info->aConstraint[i];
@@ -165,7 +173,7 @@ static bool has_moving_bound(const struct planning *planning)
 	return false;
 }
 
-/* How many rows have one value of a column, of so many: a guess by what the column is. */
+/* Guesses how many of nr_rows have one value of a column, by what the column is. */
 static double guess_rows(const struct planning *planning, unsigned int column, double nr_rows)
 {
 	const char *name = planning->table->table->columns[column].name;
@@ -263,7 +271,7 @@ struct cursor {
 	const struct event_index *index; /* NULL: a scan */
 	int64_t keys[EVENT_INDEX_KEYS];
 	size_t place, end; /* in the order of the index */
-	size_t row;	   /* of the block at hand */
+	size_t row;	   /* of the current block */
 	bool is_end;
 };
 
@@ -370,6 +378,7 @@ static int filter_scan(struct cursor *cursor, const struct virtual_table *table,
 	return SQLITE_OK;
 }
 
+/* The index also needs the columns that it is sorted by: the keys and the time. */
 static int filter_index(struct cursor *cursor, const struct virtual_table *table, uint64_t columns,
 	const char *plan, sqlite3_value **values)
 {

@@ -11,7 +11,7 @@
 
 #include "report/sql/event.h"
 
-/* What all virtual tables of a connection share; it must outlive that. */
+/* State that all virtual tables of a connection share; it must outlive the connection. */
 struct virtual_tables {
 	struct event_input input;
 	struct event_indexes indexes; /* of the statement that runs */

@@ -71,7 +71,7 @@ struct timeline {
 	uint64_t origin_ns;		      /* CLOCK_REALTIME of time 0, see time_axis.h */
 	uint64_t all_first_ns, all_last_ns;   /* time 0 and the last event, on the axis */
 	uint64_t nr_all;		      /* events of all processes */
-	/* of the process at hand */
+	/* of the current process */
 	struct process *process;
 	int64_t offset_ns; /* from CLOCK_MONOTONIC of its machine to CLOCK_REALTIME */
 	uint64_t first_id; /* of its flows: ids are unique in the file */
