@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A trace names its calls and has none of their arguments. So the name decides: the first match
+ * below is the table, and copies get their flags from the names of the calls with their correlation
+ * ID.
+ */
 #include "report/import/call.h"
 
 #include <stdbool.h>

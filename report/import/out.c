@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An importer adds rows; they wait by table and become blocks, as the recorder writes them, in a
+ * file in memory (memfd) that the reader then opens like any stream. Definitions are written before
+ * every other block, since other rows name their ids. The header is written last: until then the
+ * file has none.
+ */
 #include "report/import/out.h"
 
 #include <errno.h>
@@ -54,7 +60,7 @@ struct import_out {
 /* Ticks are the trace's nanoseconds. */
 static const struct block_ticks ticks = {.base = 0, .mult = 1ull << 32};
 
-/* Written first, since other tables refer to them. */
+/* Written first, since other tables refer to them. All tables with texts are among them. */
 static const uint8_t definitions[] = {GPROF_TABLE_schema, GPROF_TABLE_string, GPROF_TABLE_call,
 	GPROF_TABLE_op_shape, GPROF_TABLE_shape, GPROF_TABLE_estimate, GPROF_TABLE_place,
 	GPROF_TABLE_device, GPROF_TABLE_attribute, GPROF_TABLE_anchor, GPROF_TABLE_thread,
@@ -116,6 +122,7 @@ static void write_table(struct import_out *out, unsigned int table)
 	waiting->nr_rows = 0;
 }
 
+/* Afterwards no waiting row has a text, so the memory of texts is free again. */
 static void write_definitions(struct import_out *out)
 {
 	for (size_t i = 0; i < NR_DEFINITIONS; i++) {
@@ -132,6 +139,7 @@ static void write_all(struct import_out *out)
 	}
 }
 
+/* All definitions go first, as a row of the full table may need any of them. */
 static void make_room(struct import_out *out, unsigned int table)
 {
 	if (out->tables[table].nr_rows == BLOCK_ENCODE_ROWS) {
@@ -179,6 +187,7 @@ struct gprof_text import_out_keep_bytes(struct import_out *out, const char *byte
 
 /* ---- ids ---- */
 
+/* Texts are cut here and in import_out_keep(), which also counts the cut. */
 uint32_t import_out_string(struct import_out *out, const char *bytes, size_t nr_bytes)
 {
 	const struct intern_entry *entry;
@@ -256,7 +265,7 @@ uint32_t import_out_shape(struct import_out *out, const struct gprof_row_shape *
 	return entry->id;
 }
 
-/* Ids of shapes rise. */
+/* Ids of shapes rise, so a shape above the last one is new. */
 void import_out_estimate(
 	struct import_out *out, uint32_t shape, uint32_t blocks_per_sm_milli, uint32_t percent)
 {
@@ -433,6 +442,7 @@ static void write_end(struct import_out *out, const struct import_out_end *end)
 	import_out_fact(out, "end.how", "trace", 5);
 }
 
+/* On success the descriptor leaves `out` before destroy() would close it. */
 int import_out_finish(struct import_out *out, const struct import_out_end *end)
 {
 	struct gprof_file_header header = {.major = GPROF_FORMAT_MAJOR,

@@ -44,7 +44,7 @@ uint32_t import_out_call(struct import_out *out, uint32_t name, uint8_t api); /*
 uint32_t import_out_place(
 	struct import_out *out, uint32_t device, uint32_t context, uint32_t stream);
 uint32_t import_out_shape(struct import_out *out, const struct gprof_row_shape *shape);
-/* What the trace estimates of a shape, for the first launch of it. */
+/* Adds the trace's estimates for a shape, at the first launch of it. */
 void import_out_estimate(
 	struct import_out *out, uint32_t shape, uint32_t blocks_per_sm_milli, uint32_t percent);
 
@@ -65,7 +65,7 @@ void import_out_notice(struct import_out *out, uint64_t tick, const char *cause,
 /* Ends a group: everything so far belongs together (FORMAT.md, "Checkpoints"). */
 void import_out_close_group(struct import_out *out, uint64_t tick);
 
-/* What an importer says of the whole trace. Ticks are the trace's ns, of its single clock. */
+/* Facts of the whole trace from its importer. Ticks are the trace's ns, of its single clock. */
 struct import_out_end {
 	const char *format; /* fact trace.format; lives as long as the program */
 	uint64_t first_tick, last_tick;
@@ -81,7 +81,7 @@ struct import_out_end {
  */
 int import_out_finish(struct import_out *out, const struct import_out_end *end);
 
-/* Makes `fd`, which it then owns, the file of a stream in place of the trace that it was. */
+/* Makes `fd`, which it then owns, the file of a stream instead of the trace that it was. */
 void import_out_replace(struct stream *stream, int fd);
 
 #endif

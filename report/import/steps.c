@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An importer adds each range that names a step; at the end they are sorted by begin and become
+ * step rows. A step lasts until the next one begins, so only a gap between two needs a row for the
+ * end, and overlaps are cut and reported. Only the thread whose step begins first counts; steps of
+ * others are left out and reported.
+ */
 #include "report/import/steps.h"
 
 #include <stdlib.h>

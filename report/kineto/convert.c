@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kineto.c parses each event of a trace and calls kineto_convert_event(). A complete event becomes
+ * a struct kineto_row at once; a begin waits as text, and its end reads the text again and makes
+ * the row. Every event that gives no row is counted in one of the nr_ fields or as a kind, so that
+ * the notices of an import can name all that was left out.
+ */
 #include "report/kineto/convert.h"
 
 #include <ctype.h>
@@ -37,7 +43,7 @@ void kineto_threads_fini(struct kineto_threads *threads)
 	*threads = (struct kineto_threads){0};
 }
 
-/* The number, or for a text one that no process and no thread has. */
+/* Returns the number, or for a text one that no process and no thread has. */
 static uint64_t key_of(const struct kineto_json *json, const struct kineto_event *event,
 	enum kineto_number number, int token)
 {
@@ -91,7 +97,7 @@ static void copy_name(char name[NAME_BYTES], const char *text, size_t nr_bytes)
 	name[nr_bytes] = '\0';
 }
 
-/* A space and digits. */
+/* Is it a space and digits? */
 static bool is_number(const char *text, size_t nr_bytes)
 {
 	size_t i = 1;
@@ -185,7 +191,7 @@ uint32_t kineto_threads_write(
 
 /* ---- begins and ends ---- */
 
-/* Of a thread, the innermost last. */
+/* The open begins of a thread, the innermost last. */
 struct begins {
 	struct kineto_begin *items;
 	size_t nr, capacity;
@@ -211,6 +217,10 @@ void kineto_pairs_fini(struct kineto_pairs *pairs)
 	idmap_fini(&pairs->threads);
 }
 
+/*
+ * Once a begin of a thread is refused, so are all within it: ends then take the refused ones first,
+ * and each of the others still finds its own begin.
+ */
 bool kineto_pairs_begin(struct kineto_pairs *pairs, uint32_t thread, const char *text,
 	size_t nr_bytes, uint64_t order)
 {
@@ -291,7 +301,7 @@ void kineto_convert_fini(struct kineto_convert *convert)
 	free(convert->call_tables);
 }
 
-/* The id of the text of a token, 0 for none. */
+/* Returns the id of the text of a token, 0 for none. */
 static uint32_t string_of(struct kineto_convert *convert, int token)
 {
 	size_t nr_bytes;
@@ -322,7 +332,7 @@ static struct kineto_row *add_row(
 	return row;
 }
 
-/* A number of the event if it fits into 32 bits, else 0. */
+/* Returns a number of the event if it fits into 32 bits, else 0. */
 static uint32_t narrow(const struct kineto_event *event, enum kineto_number number)
 {
 	uint64_t value = event->numbers[number];
@@ -334,7 +344,7 @@ static uint32_t narrow(const struct kineto_event *event, enum kineto_number numb
 
 #define UNKNOWN UINT32_MAX
 
-/* "stream 7" in older traces, if args have no stream. */
+/* Returns the stream. Older traces without one in args call the thread "stream 7". */
 static uint32_t stream_of(const struct kineto_convert *convert, const struct kineto_event *event)
 {
 	const struct kineto_json *json = &convert->json;
@@ -368,7 +378,7 @@ static uint32_t place_of(struct kineto_convert *convert, const struct kineto_eve
 		convert->out, device, narrow(event, KINETO_context), stream_of(convert, event));
 }
 
-/* CUPTI had no room for its times: it ran, and nobody knows when. */
+/* CUPTI had no room for its times: the activity ran, and nobody knows when. */
 static bool is_untimed(const struct kineto_event *event)
 {
 	return !event->begin && !event->dur;
@@ -435,7 +445,7 @@ static void add_kernel(struct kineto_convert *convert, const struct kineto_event
 	}
 }
 
-/* The number of a name in one of the lists of api.h, by trying all. */
+/* Returns the number of a name in one of the lists of api.h, by trying all. */
 static uint8_t kind_named(const char *text, size_t nr_bytes, const char *(*name_of)(uint32_t),
 	uint8_t first, uint8_t most)
 {
@@ -581,7 +591,7 @@ static bool is_convolution(const struct kineto_convert *convert, const struct ki
 	       !memcmp(json->bytes + json->tokens[event->name].start, prefix, sizeof(prefix) - 1);
 }
 
-/* 0: the event has none. */
+/* Returns 0 if the event has none. */
 static uint32_t stack_of(struct kineto_convert *convert, const struct kineto_event *event)
 {
 	size_t nr_bytes;
@@ -648,6 +658,7 @@ static void add_python(struct kineto_convert *convert, const struct kineto_event
 	row->thread = thread;
 }
 
+/* The table of a call depends on its name alone, so each name is looked at once. */
 static uint8_t call_table(struct kineto_convert *convert, uint32_t name, int token)
 {
 	if (name >= convert->nr_call_tables) {
@@ -752,6 +763,7 @@ static void count_kind(struct kineto_convert *convert, const struct kineto_event
 	convert->kinds[i].nr_events++;
 }
 
+/* GPU ranges repeat ranges of the host, which are operators here, and are only counted. */
 static void add_span(struct kineto_convert *convert, struct kineto_event *event)
 {
 	uint64_t end;
@@ -822,6 +834,7 @@ static void add_instant(struct kineto_convert *convert, struct kineto_event *eve
 
 /* ---- begin and end events ---- */
 
+/* A begin of an unknown kind waits without a text, so that its end pairs with nothing else. */
 static void add_begin(struct kineto_convert *convert, const struct kineto_event *event)
 {
 	uint32_t thread = kineto_threads_id(&convert->threads, &convert->json, event);

@@ -104,7 +104,7 @@ bool kineto_pairs_begin(struct kineto_pairs *pairs, uint32_t thread, const char 
 /* Removes what ends on the thread; the caller frees its text. False: nothing has begun. */
 bool kineto_pairs_end(struct kineto_pairs *pairs, uint32_t thread, struct kineto_begin *begin);
 
-/* How many with a text still wait. */
+/* Returns how many begins with a text still wait. */
 uint64_t kineto_pairs_nr_open(const struct kineto_pairs *pairs);
 
 /* ---- all events ---- */

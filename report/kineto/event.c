@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fills struct kineto_event from the tokens of one parsed event, and makes texts of the shapes of
+ * operators. Most keys of a trace are not needed: find_key() tells them apart by their length
+ * first. Values stay tokens where the converter may not need them.
+ */
 #include "report/kineto/event.h"
 #include "report/util/text.h"
 
@@ -36,7 +41,7 @@ enum {
 		name, sizeof(name) - 1, number \
 	}
 
-/* By length, so that few are compared; `first` has the first of each length. */
+/* Sorted by length, so that few are compared; `first` has the index of the first of each length. */
 static const struct key keys[] = {
 	KEY("Seq", KINETO_collective_number),
 	KEY("Addr", KINETO_address),
@@ -87,6 +92,7 @@ static const struct key keys[] = {
 };
 #define NR_KEYS (sizeof(keys) / sizeof(keys[0]))
 
+/* The numbers in `first` are indexes into keys[]; a new key moves all that follow. */
 static unsigned int find_key(const char *name, size_t nr_bytes)
 {
 	static const uint8_t first[] = {[3] = 0,
@@ -135,6 +141,7 @@ bool kineto_event_is_flow(const char *bytes, size_t nr_bytes)
 	       bytes[i + 2] == '"';
 }
 
+/* Older versions of PyTorch write the same categories with capitals. */
 static uint8_t category_of(const char *text, size_t nr_bytes)
 {
 	static const struct {
@@ -264,7 +271,7 @@ static void read_argument(
 	}
 }
 
-/* Returns the token after them. */
+/* Returns the token after the arguments. */
 static int read_arguments(const struct kineto_json *json, struct kineto_event *event, int object)
 {
 	const jsmntok_t *tokens = json->tokens;
@@ -289,7 +296,7 @@ static int read_arguments(const struct kineto_json *json, struct kineto_event *e
 	return i;
 }
 
-/* A member of the event other than its arguments. */
+/* Reads a member of the event other than its arguments. */
 static void read_member(
 	const struct kineto_json *json, struct kineto_event *event, int key, int value)
 {
@@ -492,6 +499,7 @@ static int next_element(const struct kineto_json *json, struct elements *element
 	return token;
 }
 
+/* Inputs after the last tensor or list are left out, as the recorder does. */
 static void make_text(
 	struct buf *text, const struct kineto_json *json, const struct kineto_inputs *inputs)
 {
@@ -515,6 +523,10 @@ static void make_text(
 	text->nr_bytes = whole;
 }
 
+/*
+ * The key is the JSON text of the three arguments, so that inputs that were seen before are found
+ * without making their text.
+ */
 uint32_t kineto_shapes_id(struct kineto_shapes *shapes, const struct kineto_json *json,
 	const struct kineto_inputs *inputs, struct import_out *out)
 {

@@ -112,7 +112,7 @@ struct kineto_inputs {
 };
 
 struct kineto_shapes {
-	struct intern known; /* by the two texts of the trace */
+	struct intern known; /* by the three texts of the trace */
 	uint32_t *ids;	     /* of op_shape, by the number in `known` */
 	size_t capacity;
 	uint32_t nr_ids;
@@ -126,7 +126,7 @@ void kineto_shapes_fini(struct kineto_shapes *shapes);
 uint32_t kineto_shapes_id(struct kineto_shapes *shapes, const struct kineto_json *json,
 	const struct kineto_inputs *inputs, struct import_out *out);
 
-/* The recorder's name for an element type of Kineto; NULL if it has none. */
+/* Returns Kineto's name for an element type of the recorder; NULL if it has none. */
 const char *kineto_shape_type(const char *name, size_t nr_bytes);
 
 #endif

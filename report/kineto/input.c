@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A thread reads and unpacks the next pieces of a trace while kineto.c's tokenizer parses the
+ * current one. The pieces are a ring; each has KINETO_INPUT_ROOM bytes before it, where the
+ * tokenizer puts the begin of an event that continues in it. A gzip file may have several members,
+ * and zeros after the last. Without a thread, kineto_input_next() reads by itself.
+ */
 #include "report/kineto/json.h"
 
 #include <errno.h>
@@ -13,7 +19,7 @@
 #define NR_PIECES   5u
 #define PIECE_BYTES (256u * 1024u)
 #define READ_BYTES  (64u * 1024u)
-/* How much may follow the JSON text; gzip's checksum is at its end. */
+/* This much may follow the JSON text and is still read: gzip's checksum is at its end. */
 #define MOST_BEHIND (64u << 20)
 
 struct piece {
@@ -28,7 +34,9 @@ struct kineto_input {
 	z_stream zlib;
 	unsigned char *packed;
 	const char *problem;
-	/* A ring of pieces between the threads. `lock` protects the four below. */
+	/*
+	 * A ring of pieces between the threads. `lock` protects the four numbers and flags below.
+	 */
 	struct piece pieces[NR_PIECES];
 	size_t nr_filled, nr_done; /* since the start; taken: handed out or done */
 	bool is_ended, is_cancelled;

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Cuts a trace into members and events, of which jsmn then parses each by itself. An event's end is
+ * found by counting brackets (scan_value), or faster by the indentation of its lines (guess_end):
+ * if a guessed event does not parse, kineto_tokenizer_retry() repeats it with the counted end.
+ * After an event that does not parse at all, reading resumes at the next `} , { "` (find_boundary).
+ */
 #define JSMN_PARENT_LINKS
 #include <jsmn.h>
 
@@ -120,6 +126,7 @@ const char *kineto_json_text(struct kineto_json *json, int i, size_t *nr_bytes)
 
 /* ---- parsing ---- */
 
+/* Keeps the tokens' memory from event to event; it grows to the largest. */
 static int parse(struct kineto_json *json, const char *bytes, size_t nr_bytes)
 {
 	jsmn_parser parser;
@@ -294,7 +301,7 @@ enum state {
 	AT_END,
 };
 
-/* The position within a value. */
+/* The state of scan_value() within a value that continues in the next piece. */
 struct scan {
 	unsigned int depth;
 	bool in_text, is_escaped;
@@ -337,7 +344,7 @@ static bool is_space(char c)
 	return c == ' ' || c == '\n';
 }
 
-/* The next byte that is no blank, comma or byte order mark; 0 at the end. */
+/* Returns the next byte that is no blank, comma or byte order mark; 0 at the end. */
 static char skip_blanks(struct kineto_tokenizer *split)
 {
 	for (;;) {
@@ -358,7 +365,10 @@ static char skip_blanks(struct kineto_tokenizer *split)
 
 /* ---- the end of a value ---- */
 
-/* Bit 0: has a meaning outside of texts; bit 1: within texts. */
+/*
+ * Bit 0: has a meaning outside of texts; bit 1: within texts; bit 2: ends a number outside of
+ * brackets.
+ */
 static const unsigned char meaning[256] = {['"'] = 3,
 	['\\'] = 2,
 	['{'] = 1,
@@ -388,7 +398,7 @@ static const char *scan_text(struct scan *scan, const char *p, const char *end)
 	return p;
 }
 
-/* The end of the value that `scan` is in, NULL if it goes on beyond the bytes. */
+/* Returns the end of the value that `scan` is in, NULL if it goes on beyond the bytes. */
 static const char *scan_value(struct scan *scan, const char *p, const char *end)
 {
 	while (p < end) {
@@ -451,7 +461,7 @@ static const char *guess_end(const struct kineto_tokenizer *split, const char *b
 
 /* ---- unusable input ---- */
 
-/* Where the next event may begin: `} , {` and a text, in any context. */
+/* Returns where the next event may begin: `} , {` and a text, in any context. */
 static char *find_boundary(char *p, const char *end)
 {
 	while ((p = memchr(p, '}', (size_t)(end - p)))) {
@@ -551,6 +561,10 @@ static bool find_end(struct kineto_tokenizer *split, char **begin, struct scan *
 	}
 }
 
+/*
+ * An event without an end is where the trace was cut if the input ends and nothing in the rest
+ * looks like an event; else it is damaged or too large, and is skipped.
+ */
 static bool read_event(struct kineto_tokenizer *split, struct kineto_part *part)
 {
 	struct scan scan;

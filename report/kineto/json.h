@@ -59,8 +59,8 @@ static inline bool kineto_json_is(const struct kineto_json *json, int i, const c
 }
 
 /*
- * The unescaped text: in place, or in json->text until the next call. Unpaired surrogates become
- * U+FFFD.
+ * Returns the unescaped text: in json->bytes itself, or in json->text until the next call. Unpaired
+ * surrogates become U+FFFD.
  */
 const char *kineto_json_text(struct kineto_json *json, int i, size_t *nr_bytes);
 

@@ -37,7 +37,7 @@
 
 /* ---- the outer object ---- */
 
-/* What the outer object says: devices, rank, clock. */
+/* The members of the outer object that are read: devices, rank, clock. */
 
 struct kineto_top {
 	uint64_t base_ns; /* since the epoch; times count from it */
@@ -182,7 +182,7 @@ static void read_distributed(
 	top->has_rank = find_number(json, 0, "rank", &top->rank);
 }
 
-/* What gprof's own timelines say of the recording that they were made of. */
+/* Reads what gprof's own timelines say of the recording that they were made of. */
 static void read_gprof(struct kineto_top *top, struct kineto_json *json)
 {
 	int complete = find(json, 0, "complete");

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A part of convert.c: turns the arguments of NCCL kernels into rows of collectives, and process
+ * groups into communicators, which are numbered here in the order of their first collective. A
+ * group's key is a hash of its name and ranks, so that it is the same in the traces of all its
+ * ranks; the key of a group without ranks is written as 0.
+ */
 #include "report/kineto/convert.h"
 
 #include <inttypes.h>
@@ -48,7 +54,7 @@ uint8_t kineto_nccl_kind(struct kineto_json *json, const struct kineto_event *ev
 	return nccl_names_kind(text, nr_bytes);
 }
 
-/* PyTorch's types with NCCL's number and the bytes of an element. */
+/* Reads PyTorch's name of a type: NCCL's number of it, and the bytes of an element. */
 static uint32_t read_type(struct kineto_json *json, int token, uint8_t *datatype)
 {
 	static const struct {
@@ -81,7 +87,7 @@ static uint32_t read_type(struct kineto_json *json, int token, uint8_t *datatype
 	return 0;
 }
 
-/* What one rank contributes or receives, in the sense of NCCL's count. */
+/* Returns how many elements one rank contributes or receives, in the sense of NCCL's count. */
 static uint64_t count_of(const struct kineto_event *event, uint8_t kind)
 {
 	uint64_t in = event->numbers[KINETO_elements_in], out = event->numbers[KINETO_elements_out];
@@ -138,7 +144,7 @@ static char *copy_token(struct kineto_json *json, int token)
 	return copy;
 }
 
-/* PyTorch's name of a group, a number, with the description that the program gave, if any. */
+/* Returns PyTorch's name of a group, a number, with the program's description, if any. */
 static char *name_of(struct kineto_json *json, const struct kineto_event *event)
 {
 	const int tokens[] = {event->group_name, event->group_words};
@@ -157,7 +163,10 @@ static char *name_of(struct kineto_json *json, const struct kineto_event *event)
 	return name.bytes;
 }
 
-/* Name and ranks identify a group; all without either share one that no other rank has. */
+/*
+ * Finds or adds a group, which its name, ranks and size identify. All without name and ranks share
+ * one for each size, which no other rank has.
+ */
 static uint32_t find_group(
 	struct kineto_nccl *nccl, struct kineto_json *json, const struct kineto_event *event)
 {
@@ -180,7 +189,7 @@ static uint32_t find_group(
 	return group->id;
 }
 
-/* The index of a rank in such a list; -1 if it is absent, or a long list was cut. */
+/* Returns the index of a rank in such a list; -1 if it is absent, or a long list was cut. */
 static int32_t place_of(const char *ranks, uint64_t rank)
 {
 	int32_t place = 0;

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * convert.c and rows.c name frames by text; here these become rows py_file, py_code and py_stack,
+ * each written when its intern table does not know it yet. A "Call stack" is one text for many
+ * operators, so its stack is also kept by the whole text.
+ */
 #include "report/kineto/rows.h"
 
 #include <stdbool.h>
@@ -49,7 +54,7 @@ static bool init(struct kineto_python *python)
 		       !intern_init(&python->texts, NR_THINGS, TEXT_BYTES, 0));
 }
 
-/* Parses "file(line): name"; anything else is a name. */
+/* Parses "file(line): name"; any other text is a name without a file. */
 static struct frame parse(const char *text, size_t nr_bytes)
 {
 	struct frame frame = {.name = text, .nr_name = nr_bytes};
@@ -141,6 +146,10 @@ uint32_t kineto_python_stack(struct kineto_python *python, struct import_out *ou
 	return entry->id;
 }
 
+/*
+ * The text begins with the innermost frame, but a stack's row names its caller's row: so the frames
+ * are read first and then added from the outermost.
+ */
 static uint32_t make_stack(
 	struct kineto_python *python, struct import_out *out, const char *text, size_t nr_bytes)
 {
@@ -165,6 +174,7 @@ static uint32_t make_stack(
 	return stack;
 }
 
+/* The texts' ids rise even when the table forgets its texts, so text_stacks stays valid. */
 uint32_t kineto_python_text(
 	struct kineto_python *python, struct import_out *out, const char *text, size_t nr_bytes)
 {

@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Collects the rows of a trace in memory and writes them as our tables at its end. Beyond
+ * KINETO_ROWS they go to a temporary file as sorted runs. Two passes follow: from the last row to
+ * the first, which sets depths and Python stacks (find_row: by descending end, an outer event comes
+ * before what it contains, so a stack per thread is enough), then from the first to the last, which
+ * writes (write_row).
+ *
+ *   rows in order of trace --sort--> runs, each from its last row to its first
+ *       --merge, find_row--> merged file, last to first --read backwards--> write_row
+ */
 #include "report/kineto/rows.h"
 
 #include <stdlib.h>
@@ -349,7 +359,7 @@ static void runs_destroy(struct kineto_runs *runs)
 	free(runs);
 }
 
-/* NULL if there is no room for files. */
+/* Returns NULL if there is no room for files. */
 static struct kineto_runs *runs_create(void)
 {
 	struct kineto_runs *runs = mem_zeroed(1, sizeof(*runs));
@@ -392,7 +402,7 @@ static bool runs_add(struct kineto_runs *runs, size_t nr_rows,
 	return is_good;
 }
 
-/* The next row of a run, NULL at its end. */
+/* Returns the next row of a run, NULL at its end. */
 static const struct kineto_row *head(struct kineto_runs *runs, struct run *run, bool *is_good)
 {
 	if (run->at == run->nr_buffered) {
@@ -413,7 +423,7 @@ static const struct kineto_row *head(struct kineto_runs *runs, struct run *run, 
 	return run->at < run->nr_buffered ? &run->buffer[run->at] : NULL;
 }
 
-/* The run whose next row is the last of all; NULL at the end. */
+/* Returns the run whose next row is the last of all; NULL at the end. */
 static struct run *find_last(struct kineto_runs *runs, bool *is_good)
 {
 	const struct kineto_row *last = NULL;
@@ -430,6 +440,7 @@ static struct run *find_last(struct kineto_runs *runs, bool *is_good)
 	return found;
 }
 
+/* Calls `change` for all rows from the last to the first, and writes them in that order. */
 static bool merge(struct kineto_runs *runs, void (*change)(void *context, struct kineto_row *row),
 	void *context)
 {
@@ -503,8 +514,8 @@ struct outer {
 };
 
 /*
- * What encloses the current row on a thread in the pass from the last row to the first, outermost
- * first.
+ * The rows of a thread that enclose the current one in the pass from the last row to the first,
+ * outermost first.
  */
 struct stack {
 	struct outer *ops;
@@ -514,7 +525,7 @@ struct stack {
 	uint16_t nr_modules;
 };
 
-/* What is collected before the first row is written. */
+/* The state of both passes; `called` and `async` are complete before the first row is written. */
 struct order {
 	struct idmap stacks;	      /* struct stack by thread */
 	struct idset *called, *async; /* correlation IDs of calls, and of asynchronous ones */
@@ -586,7 +597,7 @@ static void sort_equal(const struct kineto_rows *rows, struct key *keys, size_t 
 	}
 }
 
-/* The rows in memory, sorted; the caller frees them. */
+/* Sorts the rows in memory. Returns their keys, which the caller frees. */
 static struct key *sort(const struct kineto_rows *rows)
 {
 	struct key *keys = mem_zeroed(rows->nr_rows + 1, sizeof(*keys));
@@ -616,6 +627,10 @@ static const struct kineto_row *row_from_last(const void *context, size_t n)
 	return &sorted->rows->rows[sorted->keys[sorted->rows->nr_rows - 1 - n].row];
 }
 
+/*
+ * Moves the rows in memory to a run. If the files have no room, rows stay in memory from then on,
+ * and kineto_rows_write() tries once more.
+ */
 static void spill(struct kineto_rows *rows)
 {
 	struct key *keys;
@@ -692,7 +707,7 @@ static void find_depth(struct stack *stack, struct kineto_row *row)
 	stack->nr_modules += is_module(row);
 }
 
-/* The stack that a row of the thread was called from, 0 for none. */
+/* Returns the stack that a row of the thread was called from, 0 for none. */
 static uint32_t find_py_stack(struct stack *stack, const struct kineto_row *row)
 {
 	while (stack->nr_frames && stack->frames[stack->nr_frames - 1].begin > row->begin) {
@@ -701,7 +716,9 @@ static uint32_t find_py_stack(struct stack *stack, const struct kineto_row *row)
 	return stack->nr_frames ? stack->frames[stack->nr_frames - 1].stack : 0;
 }
 
-/* A launch has a stack of its own, or that of its operator. */
+/*
+ * A launch has a stack of its own, or that of the Python calls around it, or that of its operator.
+ */
 static uint32_t find_launch_stack(struct stack *stack, const struct kineto_row *row)
 {
 	uint32_t found = find_py_stack(stack, row);
@@ -727,6 +744,10 @@ static void enter(const struct order *order, struct stack *stack, struct kineto_
 			order->python, order->out, caller, row->py_call.code, 0)};
 }
 
+/*
+ * Ops, Python calls and launches see the stack of their thread; of all calls the correlation ID is
+ * kept, for the flags of copies.
+ */
 static void find_row(void *context, struct kineto_row *row)
 {
 	struct order *order = context;
