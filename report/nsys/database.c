@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Opens an export through a VFS of its own: SQLite reads from the descriptor alone, finds no file
+ * beside it and takes no lock. A hostile schema stays harmless: an authorizer allows reads only,
+ * secure() sets limits, virtual tables are not queried, and all queries together have a budget of
+ * steps. Queries are put together here from names of tables and columns, so that a column that a
+ * version lacks reads as NULL. Without SQLite the functions above #else do nothing.
+ */
 #include "report/nsys/database.h"
 
 #include <errno.h>
@@ -184,7 +191,10 @@ static int read_file(sqlite3_file *base, void *bytes, int nr_bytes, sqlite3_int6
 		nr += (int)n;
 	}
 	database->nr_read += (uint64_t)nr;
-	/* Bytes 18 and 19 ask for a write-ahead log, which a file that is only read has not. */
+	/*
+	 * Bytes 18 and 19 are 2 where writers use a write-ahead log, which SQLite would open; there
+	 * is none here.
+	 */
 	for (int i = 18; i < 20; i++) {
 		if (offset <= i && offset + nr > i && to[i - offset] == 2) {
 			to[i - offset] = 1;
@@ -286,7 +296,7 @@ static int open_file(
 	return SQLITE_OK;
 }
 
-/* Beside the database is nothing: no journal, no log. */
+/* Says that no other file exists: no journal, no log. */
 static int has_file(sqlite3_vfs *vfs, const char *name, int flags, int *result)
 {
 	(void)vfs;
@@ -331,7 +341,7 @@ static int count_steps(void *context)
 	return is_over;
 }
 
-/* Reads may happen, and nothing else: no ATTACH, no PRAGMA, no function that acts. */
+/* Allows SELECT, reads and functions, and refuses all else, such as ATTACH and PRAGMA. */
 static int allow(void *context, int action, const char *first, const char *second,
 	const char *database, const char *view)
 {
@@ -350,6 +360,7 @@ static int allow(void *context, int action, const char *first, const char *secon
 	}
 }
 
+/* The PRAGMAs come before the authorizer, which refuses them from then on. */
 static void secure(struct nsys_database *database)
 {
 	static const struct {
@@ -512,6 +523,10 @@ static void add_select(
 	buf_printf(sql, " FROM \"%s\" WHERE %s", want->table, want->where ? want->where : "1");
 }
 
+/*
+ * A table with the key of processes gives the rows of one process; one without it gives all its
+ * rows, if the caller allows that.
+ */
 struct nsys_query *nsys_query_open(
 	struct nsys_database *database, const struct nsys_query_want *want)
 {

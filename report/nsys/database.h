@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A SQLite database that nobody trusts: it is opened read-only through its descriptor, its schema
- * may call no functions with side effects, and each query has a limit of work.
+ * may call no functions with side effects, and all queries together have a limit of work.
  */
 #ifndef REPORT_NSYS_DATABASE_H
 #define REPORT_NSYS_DATABASE_H

@@ -20,7 +20,7 @@
 struct cursor {
 	const struct nsys_source *source;
 	struct nsys_query *query;
-	uint64_t begin; /* of the row at hand */
+	uint64_t begin; /* of the current row */
 	uint64_t key;	/* when it is due */
 };
 
@@ -49,9 +49,9 @@ struct nsys_thread *nsys_thread_of(struct nsys_trace *trace, uint64_t global_tid
 	return thread;
 }
 
-/* ---- what is open ---- */
+/* ---- open events ---- */
 
-/* Of equal ends the later begin comes first: the inner one. */
+/* If two end together, the one that begins later comes first: it is the inner one. */
 static bool ends_before(const struct nsys_open *a, const struct nsys_open *b)
 {
 	if (a->end != b->end) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an export says beside events: devices, names, the host, versions; and what it lacks. */
+/* Reads the facts of an export: devices, names, the host, versions; and notices of what it lacks.
+ */
 #include "report/nsys/trace.h"
 
 #include <stdlib.h>
@@ -191,7 +192,7 @@ static void read_devices(struct nsys_trace *trace)
 
 /* ---- the host, the rank ---- */
 
-/* The launchers' names of the same thing, the most particular first. */
+/* The variables in which launchers give each fact, the most particular first. */
 static const struct {
 	const char *key;
 	const char *names[8];

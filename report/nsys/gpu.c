@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What ran on GPUs: kernels, copies, sets, graphs, synchronizations, and the profiler's overhead.
+/*
+ * Reads the activities of GPUs: kernels, copies, sets, graphs, synchronizations, and the profiler's
+ * overhead.
  */
 #include "report/nsys/trace.h"
 
@@ -11,7 +13,7 @@
 #define UNKNOWN UINT32_MAX
 #define UNNAMED "(unknown kernel)"
 
-/* What the tables of activities have in common. */
+/* The columns that the tables of activities have in common. */
 enum {
 	BEGIN,
 	END,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What threads did: calls of CUDA and of the system, ranges of NVTX; and samples of GPUs. */
+/*
+ * Reads the events of threads: calls of CUDA and of the system, ranges of NVTX; and samples of
+ * GPUs.
+ */
 #include "report/nsys/trace.h"
 
 #include <stdlib.h>
@@ -24,9 +27,9 @@ static const char *const call_columns[] = {
 	"start", "end", "globalTid", "correlationId", "nameId", "returnValue"};
 
 /*
- * What a call within another one of its thread is. One of the driver has its row elsewhere, since
- * its time is part of that. A call with a call chain has two rows with one correlation ID, the
- * outer one with the time that taking the chain needed: it is left out when it ends.
+ * Decides what a call within another one of its thread is. One of the driver has its row in another
+ * table, since its time is part of that. A call with a call chain has two rows with one correlation
+ * ID, the outer one with the time that taking the chain needed: it is left out when it ends.
  */
 static void enter(struct nsys_thread *thread, struct nsys_open *call, const struct nsys_call *name)
 {
@@ -102,7 +105,7 @@ static void close_call(struct nsys_trace *trace, const struct nsys_open *open)
 	}
 }
 
-/* What a graph copies or sets, nobody waits for either. */
+/* Nobody waits for the copies and sets of a graph, so a launch counts as asynchronous, too. */
 static void take_async(struct nsys_trace *trace, const struct nsys_query *query, void *context)
 {
 	uint32_t correlation = nsys_query_u32(query, CALL_CORRELATION, 0);

@@ -38,7 +38,7 @@ struct comm {
 	UT_hash_handle hh;
 };
 
-/* Of a communicator: its collectives, or the sends to a peer, or the receives from it. */
+/* Counts the collectives of a communicator, or the sends to a peer, or the receives from it. */
 struct counter {
 	struct {
 		uint32_t comm;

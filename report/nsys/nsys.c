@@ -29,7 +29,7 @@
 #include "report/util/err.h"
 #include "report/util/progress.h"
 
-/* What a file of one process that does not say which it is has as its number. */
+/* The number of the process of a file that has one and does not say which it is. */
 #define NO_PROCESS 0u
 /* One machine does not run more. */
 #define MOST_PARTS 4096u

@@ -29,7 +29,10 @@ static const char *find_key(
 	return found;
 }
 
-/* How long the name is without what follows; nr_bytes if nothing does. sequence: counts from 1. */
+/*
+ * Returns the length of the name without its numbers; nr_bytes if there are none. sequence: counts
+ * from 1.
+ */
 static size_t cut_name(const char *text, size_t nr_bytes, uint64_t *sequence)
 {
 	static const char seq[] = ", seq = ", op_id[] = ", op_id = ";

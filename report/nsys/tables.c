@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tables of an export as the other files read them: with the rows of the current process alone, and
+ * the first problem of a query kept for the stream's damages. events.c walks over all sources by
+ * nsys_source_at(), those of GPUs first.
+ */
 #include "report/nsys/trace.h"
 
+/* Where the file has several processes, a table that does not tell them apart is of no use. */
 struct nsys_query *nsys_table_open(struct nsys_trace *trace, const struct nsys_query_want *want)
 {
 	struct nsys_query_want of_process = *want;
@@ -29,6 +35,7 @@ void nsys_table_read(struct nsys_trace *trace, const struct nsys_query_want *wan
 	nsys_table_close(trace, query);
 }
 
+/* A name is a text in one column, or in another one the id of a row of StringIds. */
 const char *nsys_table_text(struct nsys_trace *trace, const struct nsys_query *query,
 	unsigned int text, unsigned int id, size_t *nr_bytes)
 {

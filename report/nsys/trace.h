@@ -22,7 +22,7 @@
 /* An enumeration of an export has fewer values. */
 #define NSYS_KINDS 16u
 
-/* What a row of StringIds becomes. */
+/* A row of StringIds and the texts of the stream that are made of it. */
 struct nsys_string;
 
 /* A thread by its tid. */
@@ -144,7 +144,7 @@ struct nsys_open *nsys_open_add(
 void nsys_events_read(struct nsys_trace *trace);
 void nsys_events_fini(struct nsys_trace *trace);
 
-/* What a row of an event's table becomes. `tick` is that of its first column. */
+/* A table of events, and the function that takes each row; `tick` is that of its first column. */
 struct nsys_source {
 	const char *table;
 	const char *const *columns;
@@ -154,8 +154,10 @@ struct nsys_source {
 	/* Rows come by the end, the second column, and inner ones first; or by the begin, outer
 	 * ones first, for what is open for a while. */
 	bool is_by_begin;
-	/* Of every process, as calls of the system and nsys's own work: such rows make a stream
-	 * only where there is nothing else. */
+	/*
+	 * Its rows are of every process, such as calls of the system and nsys's own work: they make
+	 * a stream only where there are no other rows.
+	 */
 	bool is_of_system;
 	void (*take)(struct nsys_trace *trace, const struct nsys_query *query, uint64_t tick);
 };

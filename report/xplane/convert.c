@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * xplane.c hands over one plane after the other, those of devices first. Lines of a GPU are
+ * streams, lines of /host: planes are threads; every event that is kept becomes a row of
+ * kineto/rows.h, which sorts them. XLA writes arguments as words of a text ("size:65536 async:1"),
+ * so most numbers are searched in texts. The HLO operation of an activity is kept by its
+ * correlation ID until the host's plane has the call, and becomes an operator around that
+ * (keep_hlo, add_call).
+ */
 #include "report/xplane/convert.h"
 
 #include <ctype.h>
@@ -80,7 +88,7 @@ static struct kineto_row *add_row(
 	return row;
 }
 
-/* A stat that fits into 32 bits, else 0. */
+/* Returns a stat that fits into 32 bits, else 0. */
 static uint32_t narrow(const struct xplane_event *event, enum xplane_stat stat)
 {
 	uint64_t value = xplane_number(&event->stats, stat);
@@ -88,7 +96,7 @@ static uint32_t narrow(const struct xplane_event *event, enum xplane_stat stat)
 	return value <= UINT32_MAX ? (uint32_t)value : 0;
 }
 
-/* "num_bytes:65536" within the details of an event; 0 if there is none. */
+/* Returns 65536 of "num_bytes:65536" in the details of an event; 0 if there is none. */
 static uint64_t detail(const struct wire *details, const char *key)
 {
 	uint64_t value = 0;
@@ -105,7 +113,7 @@ struct device_line {
 	uint32_t stream;
 };
 
-/* "$$1" */
+/* Returns 1 of "$$1". */
 static uint32_t context_of(const struct xplane_event *event)
 {
 	struct wire text = xplane_text(&event->stats, XPLANE_context_id);
@@ -127,7 +135,7 @@ static struct kineto_row *add_activity(struct xplane_convert *convert,
 	return row;
 }
 
-/* The three numbers after a key such as "grid:". */
+/* Reads the three numbers after a key such as "grid:". */
 static void read_three(const struct wire *details, const char *key, uint32_t three[3])
 {
 	struct wire rest = *details;
@@ -164,7 +172,7 @@ static uint32_t shape_of(struct xplane_convert *convert, const struct xplane_eve
 	return import_out_shape(convert->out, &shape);
 }
 
-/* The word after a key of the details, as XLA names memory: "kind_src:pinned". */
+/* Returns the kind of memory after a key of the details, as XLA names it: "kind_src:pinned". */
 static uint8_t memory_after(const struct wire *details, const char *key)
 {
 	static const char *const names[] = {"pageable", "pinned", "device", "array", "managed",
@@ -201,7 +209,7 @@ static uint8_t copy_kind_of(const struct wire *name)
 	return 0;
 }
 
-/* The HLO operation that launched an activity, "jit_step/loop_add_fusion", for its launch. */
+/* Keeps the HLO operation of an activity, "jit_step/loop_add_fusion", for its launch. */
 static void keep_hlo(struct xplane_convert *convert, const struct xplane_event *event)
 {
 	struct wire module = xplane_text(&event->stats, XPLANE_hlo_module);
@@ -222,6 +230,7 @@ static void keep_hlo(struct xplane_convert *convert, const struct xplane_event *
 	buf_fini(&text);
 }
 
+/* The stats of an event tell what it is; all that remain are kernels. */
 static void add_device_event(struct xplane_convert *convert, const struct xplane_event *event,
 	const struct device_line *line)
 {
@@ -282,7 +291,7 @@ static void add_overhead(struct xplane_convert *convert, const struct xplane_eve
 	}
 }
 
-/* Activities of a stream of a GPU. */
+/* Reads the activities of a stream of a GPU. */
 static void read_stream(struct xplane_convert *convert, struct xplane_plane *plane,
 	struct xplane_line *line, uint32_t device)
 {
@@ -304,8 +313,8 @@ static void read_stream(struct xplane_convert *convert, struct xplane_plane *pla
 }
 
 /*
- * The operations of a device other than a GPU, in order of their begins. One that contains others,
- * such as a loop, is left out, so that no time counts twice.
+ * Reads the operations of a device other than a GPU, which come in order of their begins. One that
+ * contains others, such as a loop, is left out, so that no time counts twice.
  */
 static void read_ops(struct xplane_convert *convert, struct xplane_plane *plane,
 	struct xplane_line *line, uint32_t device)
@@ -338,7 +347,7 @@ static void read_ops(struct xplane_convert *convert, struct xplane_plane *plane,
 	}
 }
 
-/* Steps that XLA's tools have put on a device, where the host has none. */
+/* Reads steps that XLA's tools have put on a device; they count where the host has none. */
 static void read_device_steps(
 	struct xplane_convert *convert, struct xplane_plane *plane, struct xplane_line *line)
 {
@@ -352,7 +361,7 @@ static void read_device_steps(
 	}
 }
 
-/* The number of a device if the text is the prefix and digits, else -1. */
+/* Returns the number of a device if the text is the prefix and digits, else -1. */
 static int64_t device_number(const struct wire *text, const char *prefix)
 {
 	uint64_t number;
@@ -455,7 +464,7 @@ static void read_device(struct xplane_convert *convert, struct xplane_plane *pla
 
 /* ---- the host ---- */
 
-/* "py_xla_execute/-2502482716076989672" without XLA's number. */
+/* Copies "py_xla_execute/-2502482716076989672" without XLA's number. */
 static void copy_name(char name[NAME_BYTES], const struct wire *text)
 {
 	const unsigned char *slash = memrchr(text->at, '/', wire_length(text));
@@ -472,7 +481,7 @@ static void copy_name(char name[NAME_BYTES], const struct wire *text)
 	name[nr_bytes] = '\0';
 }
 
-/* The thread of a line: lines of several planes with one id are one thread. */
+/* Returns the thread of a line: lines of several planes with one id are one thread. */
 static struct xplane_thread *thread_of(
 	struct xplane_convert *convert, const struct xplane_line *line)
 {
@@ -568,7 +577,7 @@ static void add_call(
 	}
 }
 
-/* What an allocator of XLA or TensorFlow holds after an allocation or a release. */
+/* Adds what an allocator of XLA or TensorFlow holds after an allocation or a release. */
 static void add_alloc(
 	struct xplane_convert *convert, const struct xplane_event *event, uint32_t thread)
 {
@@ -670,7 +679,7 @@ bool xplane_is_device(const struct wire *name)
 	return xplane_begins(name, "/device:");
 }
 
-/* The versions that a plane states. */
+/* Writes the versions that a plane states. */
 static void write_facts(struct xplane_convert *convert, const struct xplane_plane *plane)
 {
 	static const struct {

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Walks over the fields of a plane with wire.c and picks those that convert.c needs; fields of
+ * other numbers are passed over, as later versions may add some. An event names its kind by an id,
+ * and each stat its name: both are looked up in hash tables that xplane_plane_init() fills before
+ * any event is read. A damaged message counts in nr_bad and gives the fields before the damage.
+ */
 #include "report/xplane/plane.h"
 
 #include <stdlib.h>
@@ -88,6 +94,7 @@ static uint64_t whole(uint64_t bits)
 	return value >= 0 && value < 9e18 ? (uint64_t)value : 0;
 }
 
+/* Numbers and texts are kept apart; a reference is to the text of a name. */
 static void read_stat(
 	struct xplane_plane *plane, const struct wire *bytes, struct xplane_stats *stats)
 {
@@ -122,7 +129,7 @@ static void read_stat(
 	}
 	plane->nr_bad += wire.is_bad;
 	name = find_name(plane, id);
-	/* What an event says itself comes before what its kind says. */
+	/* A stat of the event itself comes before one of its kind. */
 	if (name && name->stat != XPLANE_NR_STATS && !xplane_has(stats, name->stat)) {
 		stats->has |= 1ull << name->stat;
 		stats->values[name->stat] = value;
@@ -160,7 +167,7 @@ static enum xplane_stat stat_of(const struct wire *name)
 	return XPLANE_NR_STATS;
 }
 
-/* The id and the fields of an entry of a table. */
+/* Returns the id of an entry of a table, and its fields. */
 static uint64_t read_entry(
 	struct xplane_plane *plane, const struct wire *bytes, struct wire *metadata)
 {
@@ -317,8 +324,8 @@ void xplane_line_init(
 }
 
 /*
- * The nanosecond nearest to a time in picoseconds after `base`. Equal times round alike, so events
- * that touch still do.
+ * Finds the nanosecond nearest to a time in picoseconds after `base`. Equal times round alike, so
+ * events that touch still do.
  */
 static bool to_ns(int64_t base_ns, int64_t offset_ps, uint64_t *ns)
 {
@@ -342,6 +349,7 @@ static void set_time(struct xplane_event *event, const struct xplane_line *line,
 			  to_ns(line->timestamp_ns, end_ps, &event->end);
 }
 
+/* `event` is not zeroed, since its stats are large: `has` tells which of them are of this event. */
 static void read_event(struct xplane_plane *plane, const struct xplane_line *line,
 	const struct wire *bytes, struct xplane_event *event)
 {

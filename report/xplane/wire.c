@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads the wire format of protocol buffers field by field: each read shortens the span at its
+ * front, and none goes beyond its end. A field that does not fit ends the message with is_bad.
+ * Groups, an old kind of field, count as damage.
+ */
 #include "report/xplane/wire.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The wire format of protocol buffers, read in place and within bounds. */
+/* The wire format of protocol buffers, read without copies and within bounds. */
 #ifndef REPORT_XPLANE_WIRE_H
 #define REPORT_XPLANE_WIRE_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is left of a message. */
+/* The rest of a message that is not read yet. */
 struct wire {
 	const unsigned char *at, *end;
 	bool is_bad; /* it does not end with a whole field */
@@ -31,13 +31,13 @@ static inline size_t wire_length(const struct wire *wire)
 	return (size_t)(wire->end - wire->at);
 }
 
-/* Where the text first occurs in the bytes, NULL if nowhere. */
+/* Returns where the text first occurs in the bytes, NULL if nowhere. */
 const unsigned char *wire_find(const struct wire *wire, const char *text);
 
-/* A number of up to ten bytes, seven bits in each. */
+/* Reads a number of up to ten bytes, seven bits in each. */
 bool wire_varint(struct wire *wire, uint64_t *value);
 
-/* The next field; false at the end and where the bytes are damaged. */
+/* Reads the next field; false at the end and where the bytes are damaged. */
 bool wire_next(struct wire *wire, struct wire_field *field);
 
 #endif
