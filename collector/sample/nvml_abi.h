@@ -2,7 +2,8 @@
 /*
  * The functions of libnvidia-ml that gprof calls, in our own words; test/abi compares it with
  * nvml.h. Every function returns 0 or an error, and every one is optional: drivers differ.
- * NVML(name, parameters)
+ *
+ * 	NVML(name, parameters)
  */
 #ifndef COLLECTOR_SAMPLE_NVML_ABI_H
 #define COLLECTOR_SAMPLE_NVML_ABI_H

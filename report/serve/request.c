@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * server.c passes the texts of a request; what it may have is decided here from these texts alone,
+ * so that tests need no socket. A path must be the token and a name of a fixed list, byte for byte:
+ * nothing is decoded or joined.
+ */
 #include "report/serve/request.h"
 
 #include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Times as the page has them are exact: above 2^53, doubles are not. */
+/* Times in the page are doubles, which are exact up to 2^53. */
 #define MOST_NS (1ull << 53)
 
 bool request_draw_token(struct request_address *address)
@@ -35,7 +40,7 @@ bool request_has_own_host(const struct request_address *address, const char *hos
 	return false;
 }
 
-/* Does not end at the first difference: how long it takes says nothing about the token. */
+/* Compares all bytes: the time that this takes says nothing about the token. */
 static bool is_same(const char *a, const char *b, size_t nr_bytes)
 {
 	volatile unsigned char difference = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a request to `serve` may ask for. Its address is http://127.0.0.1:PORT/TOKEN/: whoever does
+ * Decides what a request to `serve` gets. Its address is http://127.0.0.1:PORT/TOKEN/: whoever does
  * not know the token gets nothing. Paths are words of a fixed list; none is ever a file.
  */
 #ifndef REPORT_SERVE_REQUEST_H

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `serve` calls server_open() first, as the page has its nonce, then makes the page and calls
+ * server_run(). One thread of libmicrohttpd answers all requests, so nothing here needs a lock: the
+ * page stays in memory and is sent as it is, and a window of the timeline is read from the streams
+ * when a browser asks for it. The main thread only waits for SIGINT or SIGTERM.
+ */
 #include "report/serve/server.h"
 
 #include <stdio.h>
@@ -84,7 +90,7 @@ static char *load_library(void)
 
 /* ---- the socket ---- */
 
-/* For this machine only. A port that was just left may be taken again. */
+/* Listens for this machine only. A port that was just left may be taken again. */
 static int listen_on(struct request_address *address)
 {
 	struct sockaddr_in own = {.sin_family = AF_INET,
@@ -200,6 +206,7 @@ static enum MHD_Result send_page(const struct server *server, struct MHD_Connect
 	return result;
 }
 
+/* The queries for a window run in the thread of the library, as everything that answers. */
 static enum MHD_Result send_window(struct server *server, struct MHD_Connection *connection)
 {
 	const struct cmd_input *input = server->input;
@@ -290,7 +297,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 	return *nr_upload ? MHD_NO : answer(context, connection, url);
 }
 
-/* Paths and numbers are plain: what is written in another way is not decoded, so it is unknown. */
+/* Paths and numbers are plain: an escaped one is not decoded, so it is unknown. */
 static size_t keep_escaped(void *context, struct MHD_Connection *connection, char *text)
 {
 	(void)context;

@@ -19,7 +19,7 @@ struct kernels_view {
 	struct nsys_kernel_row *rows;
 	size_t nr_rows, capacity;
 	struct key *keys;
-	struct idmap groups; /* row + 1 by the id of a shape, of the process at hand */
+	struct idmap groups; /* row + 1 by the id of a shape, of the current process */
 	bool is_finished;
 };
 

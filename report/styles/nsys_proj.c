@@ -54,7 +54,7 @@ const struct view_class view_nsys_proj = {
 
 /* ---- a row for each range ---- */
 
-/* What the table of a trace owns. */
+/* The data that the table of a trace owns. */
 struct range_rows {
 	struct external_sort *rows;
 	struct process **processes;
@@ -229,7 +229,7 @@ struct table *nsys_nvtx_gpu_proj_trace(const struct nsys_ask *ask, void *const *
 
 /* ---- sums of projections ---- */
 
-/* What a range's name adds up to beside its projections. */
+/* Sums of a range's name beside its projections. */
 struct proj_sum {
 	uint64_t range_ns, nr_activities, levels, children;
 };

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The list of nsys's reports, with the views that each needs and the function that makes its table;
+ * nsys.c runs the views of all reports that the user named together, and prints. A report with
+ * is_query has neither: sql/nsys_query.c runs its query. Below are the parsing of --report and
+ * cells that several reports have.
+ */
 #include "report/styles/nsys_reports.h"
 
 #include <stdio.h>
@@ -163,7 +169,7 @@ const struct nsys_report nsys_reports[] = {
 	{0},
 };
 
-/* ---- what was asked for ---- */
+/* ---- the reports that the user named ---- */
 
 static const struct nsys_report *find_report(const char *name, size_t nr_bytes)
 {
@@ -189,7 +195,7 @@ static bool take_argument(struct nsys_ask *ask, const char *text, size_t nr_byte
 	return true;
 }
 
-/* One report with its arguments. */
+/* Takes one report with its arguments. */
 static bool take_one(struct summary *summary, const char *text, size_t nr_bytes)
 {
 	size_t length = 0;
@@ -241,6 +247,10 @@ void nsys_list(struct buf *out)
 
 /* ---- names ---- */
 
+/*
+ * Keeps the begin of the last word outside of brackets, which ends at its first bracket; the list
+ * of arguments ends the search.
+ */
 void nsys_base_name(const char *name, size_t nr_bytes, size_t *begin, size_t *end)
 {
 	static const char anonymous[] = "(anonymous namespace)";

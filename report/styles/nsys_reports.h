@@ -2,8 +2,8 @@
 /*
  * The reports of `nsys stats` that a stream can fill: same names, columns, order and units. Column
  * strings are those that it prints; what each column is, and the base of each percentage, is as its
- * documentation says. To add one: a line in nsys.c and a function that makes its table, whose
- * columns have nsys's strings as titles.
+ * documentation says. To add one: an entry in nsys_reports.c and a function that makes its table,
+ * whose columns have nsys's strings as titles.
  */
 #ifndef REPORT_STYLES_NSYS_REPORTS_H
 #define REPORT_STYLES_NSYS_REPORTS_H
@@ -34,38 +34,41 @@ struct nsys_report {
 extern const struct nsys_report nsys_reports[];
 
 /*
- * Takes "NAME[:ARGUMENT]...[,NAME...]" behind the asks so far; false if there is no such report, or
- * it has no such argument.
+ * Takes "NAME[:ARGUMENT]...[,NAME...]" after the reports so far; false if there is no such report,
+ * or it has no such argument.
  */
 bool nsys_take(struct summary *summary, const char *list);
 
 /* All names with their titles, one a line. */
 void nsys_list(struct buf *out);
 
-/* A text as the report was asked to show names of kernels; of string_pool.h, to be shown raw. */
+/*
+ * Returns a text as the report shows names of kernels (:base, :mangled); of string_pool.h, to be
+ * shown raw.
+ */
 uint32_t nsys_kernel_name(const struct nsys_ask *ask, uint32_t name);
 
-/* A C++ name without result, namespaces, template arguments and arguments. */
+/* Finds a C++ name without result, namespaces, template arguments and arguments. */
 void nsys_base_name(const char *name, size_t nr_bytes, size_t *begin, size_t *end);
 
 /* Sets a cell to a text of string_pool.h, as it is. */
 void nsys_set_name(struct table_cell *cell, uint32_t name);
 
-/* "[CUDA memcpy Host-to-Device]", of string_pool.h. */
+/* Returns "[CUDA memcpy Host-to-Device]", of string_pool.h. */
 uint32_t nsys_operation(uint32_t copy);
 
-/* "name (0)", the device of a place. */
+/* Sets a cell to the device of a place, "name (0)". */
 void nsys_set_device(
 	struct table_cell *cell, const struct process *process, const struct model_place *place);
 
-/* PID and TID of a thread of the stream. */
+/* Sets two cells to PID and TID of a thread of the stream. */
 void nsys_set_thread(const struct process *process, uint32_t thread_id, struct table_cell *cells);
 
-/* A kernel's name as the report that the trace's hint is was asked to show it. */
+/* Sets a cell to a kernel's name as the report in the trace's hint shows it. */
 void nsys_set_kernel(
 	const struct trace *trace, const struct trace_event *event, struct table_cell *cell);
 
-/* Of views that are traces themselves, which their tables take over. */
+/* Callbacks of views that are traces themselves, which their tables take over. */
 void nsys_begin_trace(void *view, struct process *process);
 void nsys_keep_trace(void *view);
 

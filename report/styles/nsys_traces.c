@@ -55,7 +55,7 @@ static void fill_gpu_copy(const struct trace_event *event, struct table_cell *ce
 		table_set_number(
 			&cells[G_RATE], (double)event->bytes * 1e9 / (double)event->dur_ns);
 	}
-	/* Of a set the memory stands on the left, as nsys has it. */
+	/* nsys shows the memory of a set on the left. */
 	table_set_string(&cells[G_SOURCE], api_memory_name(is_set ? target : source));
 	if (!is_set) {
 		table_set_string(&cells[G_TARGET], api_memory_name(target));

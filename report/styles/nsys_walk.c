@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Two sorts are filled first: ranges as their ends are read, and records of work with their calls.
+ * nsys_walk_run() then merges both by the begins of ranges and calls. Each thread has a list of its
+ * open ranges; whatever ended is closed only when the thread's next range or call comes.
+ *
+ *     range a          [-------------------------]
+ *     range b              [--------]
+ *     calls                   1          2          3
+ *     open at the call       a, b        a         none    (2 closes b, 3 closes a)
+ */
 #include "report/styles/nsys_walk.h"
 
 #include <stdlib.h>
@@ -10,7 +20,7 @@ const struct scan_want nsys_walk_wants[1] = {
 	{GPROF_TABLE_nvtx, RANGES_MASK, 0},
 };
 
-/* The open ranges of a thread, by their start. */
+/* A thread and its open ranges, by their begins. */
 struct nsys_threads {
 	uint64_t key; /* process << 32 | thread */
 	struct nsys_range *open;
@@ -98,7 +108,10 @@ static void take_range(void *context, const struct range *range)
 		return;
 	}
 	row = external_sort_add(walk->ranges);
-	/* They come as they end: of those that begin together the last encloses the others. */
+	/*
+	 * Ranges come in the order of their ends: of those that begin together the last encloses
+	 * the others.
+	 */
 	row->head.order = UINT64_MAX - row->head.order;
 	row->head.key = trace_time(walk->records, begin);
 	row->end_ns = trace_time(walk->records, end > begin ? end : begin);
@@ -145,7 +158,7 @@ static struct nsys_threads *find_thread(struct nsys_walk *walk, uint32_t process
 	return found;
 }
 
-/* Takes out what ended at that time or before. */
+/* Removes the ranges that ended at that time or before. */
 static void close_until(const struct run *run, struct nsys_threads *thread, uint64_t ns)
 {
 	size_t kept = 0;
@@ -170,6 +183,7 @@ static struct nsys_range *find_parent(struct nsys_threads *thread, uint32_t doma
 	return NULL;
 }
 
+/* A stack holds the NSYS_STACK innermost ranges; `level` counts all. */
 static void put_on_stack(struct nsys_range *range, const struct nsys_range *parent)
 {
 	uint32_t nr = parent->level < NSYS_STACK ? parent->level : NSYS_STACK;
@@ -217,6 +231,7 @@ static void project(struct nsys_range *range, const struct trace_event *event)
 	range->nr_activities++;
 }
 
+/* A range counts all activities of its calls, also those of ranges within it. */
 static void take_launch(const struct run *run, const struct trace_event *event)
 {
 	uint64_t end_ns = event->api_begin_ns + event->api_dur_ns;
@@ -230,7 +245,7 @@ static void take_launch(const struct run *run, const struct trace_event *event)
 		return;
 	}
 	thread = find_thread(run->walk, event->process, event->thread);
-	/* A call is in a range or beside it: what ended before the call did is over. */
+	/* A call is in a range or beside it: a range that ended before the call did is over. */
 	close_until(run, thread, end_ns ? end_ns - 1 : 0);
 	for (nr = 0; nr < thread->nr_open; nr++) {
 		if (event->is_timed) {
@@ -242,6 +257,7 @@ static void take_launch(const struct run *run, const struct trace_event *event)
 	}
 }
 
+/* Of a range and a call that begin together the range comes first, so the call lies in it. */
 void nsys_walk_run(struct nsys_walk *walk,
 	void (*launch)(void *context, const struct trace_event *event,
 		const struct nsys_range *ranges, size_t nr_ranges),

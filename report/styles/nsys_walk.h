@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which pushed NVTX ranges a launch lies in: those of its thread that began before the call did and
- * ended after it, in all domains. Ranges and records are sorted in bounded memory
- * (external_sort.h), then walked together in the order of time; at a time those are held that are
- * open.
+ * Finds the pushed NVTX ranges that a launch lies in: those of its thread that began before the
+ * call did and ended after it, in all domains. Ranges and records are sorted in bounded memory
+ * (external_sort.h), then walked together in the order of time; only open ranges are held.
  */
 #ifndef REPORT_STYLES_NSYS_WALK_H
 #define REPORT_STYLES_NSYS_WALK_H
@@ -17,7 +16,7 @@
 struct nsys_range {
 	struct external_sort_head head; /* its begin on the axis of traces */
 	uint64_t end_ns;
-	uint32_t process;    /* place in the input */
+	uint32_t process;    /* index in the input */
 	uint32_t thread;     /* an id of the stream */
 	uint32_t domain;     /* of string_pool.h */
 	uint32_t name;	     /* "domain:range", of string_pool.h */
@@ -34,7 +33,7 @@ struct nsys_range {
 struct nsys_walk {
 	struct trace *records; /* TRACE_BY_CALL; begun and filled by the owner */
 	struct external_sort *ranges;
-	struct ranges *pairs; /* of the process at hand */
+	struct ranges *pairs; /* of the current process */
 	struct process *process;
 	uint32_t next_id;
 	struct nsys_threads *threads;

@@ -207,7 +207,7 @@ static double max_of(const struct line *line)
 	return (double)line->max_ns;
 }
 
-/* Nothing where a line has no times. */
+/* Adds nothing where a line has no times. */
 static void add_number(struct buf *out, const struct line *line, double value)
 {
 	if (!line->is_counted) {
@@ -322,7 +322,7 @@ static void print_process(const struct summary *summary, struct process *process
 	}
 }
 
-/* The traces that were asked for; false if there are none. */
+/* Prints the traces that the user named; false if there are none. */
 static bool print_traces(const struct summary *summary, struct process *process, struct buf *out)
 {
 	bool has_any = false;

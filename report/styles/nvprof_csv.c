@@ -106,7 +106,9 @@ static const struct unit *units_of(enum table_type type)
 	}
 }
 
-/* Of each column the largest in which its largest number is at least 1; NULL for most. */
+/*
+ * Finds for each column the largest unit in which its largest number is at least 1; NULL for most.
+ */
 static void find_units(const struct table *table, const struct unit **units)
 {
 	double most[MOST_COLUMNS] = {0};

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * nvprof.c calls nvprof_print_trace() for gpu-trace and api-trace. Text has a unit in each number,
+ * so there all cells are texts; CSV has a unit for each column and tables of its own in
+ * nvprof_csv.c. Both tables take over the trace of the view and fill a row from it whenever it is
+ * read.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,7 +119,7 @@ static void set_time(struct table_cell *cell, uint64_t ns)
 	buf_fini(&text);
 }
 
-/* Five digits and a unit, after that `per`. */
+/* Sets up to five digits and a unit, after that `per`. */
 static void set_size(struct table_cell *cell, double bytes, const char *per)
 {
 	static const char *const units[] = {"B", "KB", "MB", "GB"};
@@ -145,7 +151,7 @@ void nvprof_set_number(struct table_cell *cell, uint32_t number)
 	table_set_string(cell, text);
 }
 
-/* "name [7]": kernels carry their correlation ID. */
+/* Sets "name [7]": kernels carry their correlation ID. */
 static void set_name(
 	const struct trace *trace, const struct trace_event *event, struct table_cell *cell)
 {
@@ -161,6 +167,7 @@ static void set_name(
 	buf_fini(&text);
 }
 
+/* A value that an event does not have is a dash. */
 static void fill_text(
 	const struct trace *trace, const struct trace_event *event, struct table_cell *cells)
 {
@@ -212,7 +219,7 @@ static void fill_call_text(
 	table_set_text(&cells[2], bytes, nr_bytes);
 }
 
-/* To the right but for the last column. */
+/* Adjusts all columns to the right but the last. */
 static void print_row(const struct table *table, const struct table_cell *cells,
 	const size_t *widths, struct buf *out)
 {
@@ -235,6 +242,7 @@ static void print_row(const struct table *table, const struct table_cell *cells,
 	buf_flush_if_large(out);
 }
 
+/* Columns grow with their texts from 8 characters; the last one is as long as its text. */
 static void print_text(const struct table *table, struct buf *out)
 {
 	size_t widths[MOST_COLUMNS];
@@ -292,7 +300,7 @@ static struct table *make_gpu(void *view, bool is_csv)
 		      : trace_table(trace, "rows", "", texts, NR_T, fill_text);
 }
 
-/* Of CUDA alone; the view is its trace. */
+/* Makes the table of calls of CUDA alone; the view is its trace. */
 static struct table *make_calls(struct trace *trace, bool is_csv)
 {
 	static const struct table_column texts[] = {

@@ -2,9 +2,9 @@
 /*
  * The tables of paddle.profiler.Profiler.summary, column by column: Device, Overview, Model,
  * Distribution, Operator, Kernel, Memory Manipulation, UserDefined and Memory Summary, and the Perf
- * Summary of its benchmark; for each process that did something. What stands in them is what our
- * own views have, see these for formulas; a cell that is not known is a dash. The report of the
- * profiler before it is paddle_old.c.
+ * Summary of its benchmark; for each process that did something. Their numbers are those of our own
+ * views, see these for formulas; a cell that is not known is a dash. The report of the profiler
+ * before it is paddle_old.c.
  *
  * Operators, kernels and ranges count whenever they ran, their shares as there: of kernels of all
  * kernel time, of operators of those that lie in no other one (there an operator in another one
@@ -32,7 +32,7 @@ static void print_framework(struct paddle_report *report)
 
 /* ---- the report ---- */
 
-/* What is printed where no view is named, but for the last. In Paddle's order. */
+/* The sections in Paddle's order. All but the last are printed where no view is named. */
 static const struct section {
 	const char *view; /* of --view */
 	void (*print)(struct paddle_report *report);

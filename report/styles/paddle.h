@@ -90,7 +90,7 @@ extern const struct view_class view_paddle_memory;
 
 /* ---- cells ---- */
 
-/* That of a row with the key; one that is not known where there is no such column. */
+/* Returns the cell of a row with the key; one that is not known where there is no such column. */
 const struct table_cell *paddle_cell(const struct table *table, size_t row, const char *key);
 bool paddle_has(const struct table *table, size_t row, const char *key, const char *text);
 
@@ -100,13 +100,13 @@ char *paddle_time(const struct paddle_report *report, const struct table_cell *t
 char *paddle_percent(const struct table_cell *percent);
 char *paddle_count(const struct table_cell *count);
 
-/* A name cut to what is left of the column, further in by its level; that of a row. */
+/* Returns a name cut to the rest of the column, indented by its level; and that of a row. */
 char *paddle_name_text(const struct paddle_report *report, const char *bytes, size_t nr_bytes,
 	unsigned int level, size_t width);
 char *paddle_name(
 	const struct paddle_report *report, const struct table *table, size_t row, size_t width);
 
-/* What the view's table counts, and its notes: lines for a grid's note. */
+/* Returns what the view's table counts, and its notes: lines for a grid's note. */
 char *paddle_note(const struct view_class *class, const struct table *table);
 
 /* ---- tables: nothing is printed of those without rows ---- */

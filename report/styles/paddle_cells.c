@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The tables of paddle_*.c take their cells from tables of our own views, by key. A key that a
+ * table lacks gives a cell that is not known, and that becomes a dash; so a table of Paddle can be
+ * made of any recording. All texts here are allocated for a grid, which frees them.
+ */
 #include <inttypes.h>
 
 #include "report/styles/paddle.h"

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A table in Paddle's layout: the caller adds rows of allocated texts, and paddle_grid_print()
+ * finds the widths, prints and frees them. A title line within the table spans all columns and does
+ * not widen any.
+ */
 #include "report/styles/paddle.h"
 
 #include <stdarg.h>
@@ -110,7 +115,7 @@ static void print_row(const struct paddle_grid *grid, const struct paddle_row *r
 	}
 }
 
-/* Parts of it may come from a stream. */
+/* Parts of a note may come from a stream, so it is shown like names. */
 static void print_note(struct buf *out, const char *note)
 {
 	buf_text(out, "Note:\n");

@@ -2,7 +2,7 @@
 /*
  * Paddle's Memory Summary: what was allocated and freed, by place and innermost event. Allocations
  * in an event that lies directly in an operator also count in that operator; those of OperatorInner
- * count nowhere else. What frameworks reserve has a peak here, and no rows.
+ * count nowhere else. The memory that frameworks reserve has a peak here, and no rows.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -187,7 +187,7 @@ static void add_row(const struct paddle_report *report, struct paddle_grid *grid
 	row->cells[6] = paddle_text("%.0f", paddle_cell(table, i, "increase")->number);
 }
 
-/* A table for each place, as there. */
+/* Prints a table for each place, as Paddle does. */
 void paddle_print_memory(struct paddle_report *report)
 {
 	const struct table *table = report->tables[PADDLE_MEMORY];

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Prints the table of view framework (framework.c) in the layout of Paddle's older profiler, when
+ * paddle.c has it to print (--view framework). One table has all three parts: the column `section`
+ * says which, and the columns of texts are fixed but for the names of events.
+ */
 #include "report/styles/paddle.h"
 
 #include <inttypes.h>
@@ -24,7 +29,7 @@ static const struct table_cell *cell(const struct old_report *report, size_t row
 	return table_find_cell(report->table, row, key);
 }
 
-/* Left in so many columns, and at least one blank. */
+/* Adds a text on the left of so many columns, and at least one blank. */
 static void add(struct old_report *report, size_t width, const char *text)
 {
 	size_t length = strlen(text);
@@ -62,7 +67,7 @@ static void add_title(struct old_report *report, const char *title)
 	buf_text(report->out, "     -------------------------\n\n");
 }
 
-/* "  Computation time       Total: 38.1497     Ratio: 36.5271%" */
+/* Adds "  Computation time       Total: 38.1497     Ratio: 36.5271%" */
 static void add_overhead(struct old_report *report, size_t row)
 {
 	char name[64];
@@ -79,7 +84,7 @@ static void add_overhead(struct old_report *report, size_t row)
 	add_ratio(report, cell(report, row, "ratio_pct"));
 }
 
-/* "GpuMemcpy                Calls: 1200        Total: 32.5351     Ratio: 31.1512%" */
+/* Adds "GpuMemcpy                Calls: 1200        Total: 32.5351     Ratio: 31.1512%" */
 static void add_copies(struct old_report *report, size_t row)
 {
 	uint64_t calls = cell(report, row, "calls")->integer;
@@ -151,7 +156,7 @@ static bool is_in(const struct old_report *report, size_t row, const char *secti
 	return strcmp(cell(report, row, "section")->text, section) == 0;
 }
 
-/* The rows of a section in their own order, which --sort does not change. */
+/* Adds the rows of a section in the order of `names`, which --sort does not change. */
 static void add_section(struct old_report *report, const char *section, const char *const *names,
 	void (*add_row)(struct old_report *report, size_t row))
 {
@@ -165,6 +170,7 @@ static void add_section(struct old_report *report, const char *section, const ch
 	}
 }
 
+/* --top counts the rows of the first level; those below them come with them. */
 static void add_events(struct old_report *report, size_t top)
 {
 	static const char *const titles[] = {"Min.", "Max.", "Ave."};

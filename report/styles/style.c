@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The styles of `summary`; the first one is the default. A new style is one file with a struct
+ * summary_style and a line here.
+ */
 #include "report/session/summary.h"
 
 const struct summary_style *const summary_styles[] = {

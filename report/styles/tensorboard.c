@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The pages of PyTorch's TensorBoard plugin as tables, one set for each process that did something:
- * its columns in its order, times in us. What its formulas get wrong is right here: see
- * budget.h, occupancy.h and kernel_class.h; "Unknown" is a third answer about tensor cores.
+ * its columns in its order, times in us. Errors of its formulas are corrected here: see budget.h,
+ * occupancy.h and kernel_class.h; "Unknown" is a third answer about tensor cores.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -28,7 +28,7 @@ enum tensorboard_page {
 	NR_TENSORBOARD_PAGES,
 };
 
-/* What pages are made of. */
+/* The views that pages are made of. */
 enum tensorboard_source {
 	TENSORBOARD_STEPS,
 	TENSORBOARD_GPUS,
@@ -44,10 +44,10 @@ enum tensorboard_source {
 struct tensorboard {
 	const struct summary *summary;
 	bool is_wanted[NR_TENSORBOARD_PAGES];
-	void *views[NR_TENSORBOARD_SOURCES]; /* of the process at hand; NULL where no page wants
+	void *views[NR_TENSORBOARD_SOURCES]; /* of the current process; NULL where no page wants
 						them */
 	struct nccl_job job;		     /* of all processes; empty where no page wants it */
-	struct process *process;	     /* at hand */
+	struct process *process;	     /* the current one */
 	struct buf *out;
 	bool is_sorted; /* some table has the column that the user sorts by */
 };
@@ -199,7 +199,7 @@ static void print_operators_by(struct tensorboard *pages, enum group_by group)
 	}
 }
 
-/* What the page shows for its choice "Operator + Input Shape" needs --detail, its stacks do not. */
+/* The page's choice "Operator + Input Shape" needs --detail, its stacks do not. */
 static void print_operators(struct tensorboard *pages)
 {
 	print_operators_by(pages, BY_NAME);
@@ -294,7 +294,7 @@ static void print_blocks(struct tensorboard *pages)
 	print_table(pages, table);
 }
 
-/* A table of operators for each device that memory was asked of, and one of single blocks. */
+/* Prints a table of operators for each device with memory, and one of single blocks. */
 static void print_memory(struct tensorboard *pages)
 {
 	const struct op_memory **rows;

@@ -195,7 +195,7 @@ static void add_name(
 	}
 }
 
-/* Of the operators that have some there. */
+/* Returns the flops of the operators that have some in PyTorch, else 0. */
 static double flops_of_row(const struct op_average *row)
 {
 	return flops_in_torch(row->key.name) ? row->flops : 0;
@@ -365,7 +365,7 @@ static void widen(struct torch_table *table, enum column column, uint32_t name, 
 	table->widths[column] = width > table->widths[column] ? width : table->widths[column];
 }
 
-/* PyTorch has them only where they were asked for; here where shapes give them. */
+/* PyTorch has flops only where the program requests them; here they are where shapes give them. */
 static void find_flops(struct torch_table *table)
 {
 	double least = 0;

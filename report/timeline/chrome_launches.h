@@ -2,8 +2,10 @@
 /*
  * Finds what Chrome JSON says of a GPU activity's launch: the operator that launched it, and on
  * each stream the span of what a range launched. Slices of the host come first, in the order of
- * their begins; then activities find their call by correlation ID. Memory: 20 bytes for each call,
- * 32 for each range that launched something, 32 for each of its streams.
+ * their begins; then activities find their call by correlation ID.
+ *
+ * Memory: 20 bytes for each call, 32 for each range that launched something, 32 for each of its
+ * streams.
  */
 #ifndef REPORT_TIMELINE_CHROME_LAUNCHES_H
 #define REPORT_TIMELINE_CHROME_LAUNCHES_H

@@ -2,11 +2,14 @@
 /*
  * Flame graphs: sums over a tree of frames. A path is the process if there are several, the Python
  * stack if wanted, modules and operators from the outermost one on, and at its end a GPU activity
- * or a call of CUDA. The GPU time of an activity belongs to the operator that launched it, whenever
- * it ran. CPU time is wall-clock time of operators and calls on all threads, waiting included.
- * Activities without an operator lie in a frame that says so. What a frame has may be parted by
- * phase and by steps. All that an operator takes is in the phase and step in which it begins, and
- * an activity in those of the call that launched it.
+ * or a call of CUDA.
+ *
+ * The GPU time of an activity belongs to the operator that launched it, whenever it ran. CPU time
+ * is wall-clock time of operators and calls on all threads, waiting included. Activities without
+ * an operator lie in a frame that says so.
+ *
+ * The values of a frame may be parted by phase and by steps. All that an operator takes is in the
+ * phase and step in which it begins, and an activity in those of the call that launched it.
  */
 #ifndef REPORT_TIMELINE_FLAME_H
 #define REPORT_TIMELINE_FLAME_H
