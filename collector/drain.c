@@ -479,7 +479,10 @@ static int prepare(void)
 	cpus_step_aside();
 	ring_stay_in_profiler(&ring_tls);
 	prctl(PR_SET_NAME, "gprof");
-	/* Where the thread that started it may not read the CPU's counter: CUPTI and NVML do. */
+	/*
+	 * The thread that started this one may be forbidden to read the CPU's counter; CUPTI and
+	 * NVML read it.
+	 */
 	prctl(PR_SET_TSC, (unsigned long)PR_TSC_ENABLE);
 	rc = startup_run(&drain.ticks);
 	ring_to_rows_init(); /* which depends on how steps are found */

@@ -61,7 +61,7 @@ bool drain_catch_up(bool is_leaving);
 bool drain_switch(bool is_on);
 
 /*
- * What was only counted so far becomes rows of the calling thread's ring, which outlives the
+ * Writes what was only counted so far as rows of the calling thread's ring, which outlives the
  * program: another one replaces it. Any thread.
  */
 void drain_leave_counts(void);

@@ -10,7 +10,10 @@
 #include "collector/format/block.h"
 #include "collector/util/config.h"
 
-/* The drain thread, first thing. Fills `ticks`. Returns 0 or -errno: nothing can be recorded. */
+/*
+ * Only the drain thread calls it, before all else. Fills `ticks`. Returns 0 or -errno: nothing can
+ * be recorded.
+ */
 int startup_run(struct block_ticks *ticks);
 
 /*
@@ -22,7 +25,10 @@ enum config_name startup_waits_for(void);
 /* Size of the rings: half of GPROF_BUFFER_MB, less if the target's memory is limited. */
 uint64_t startup_ring_bytes(void);
 
-/* The stream is closed: removes the file of the rings. The drain thread, last thing. */
+/*
+ * Removes the file of the rings after the stream is closed. Only the drain thread calls it, after
+ * all else.
+ */
 void startup_undo(void);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the process lets us in and out: constructor and destructor, and the driver's injection
- * call. The constructor makes no file, no thread and no output; that waits until the process
- * touches CUDA or NVTX, or calls a function of inside.c.
+ * The functions by which the process lets us in and out: constructor and destructor, and the
+ * driver's injection call. The constructor makes no file, no thread and no output; that waits until
+ * the process touches CUDA or NVTX, or calls a function of inside.c.
  */
 #include "preload/entry.h"
 
@@ -35,7 +35,9 @@
 /* The tools that had them before us; our children find us in the variables themselves. */
 #define NEXT_CUDA "GPROF_NEXT_CUDA_INJECTION"
 #define NEXT_NVTX "GPROF_NEXT_NVTX_INJECTION"
-/* Of an environment that is kept without malloc, and of most that there are. */
+/*
+ * The most lines of an environment that is copied without malloc; most have fewer than MOST_LINES.
+ */
 #define MAX_LINES  1024u
 #define MOST_LINES 128u
 #define MOST_BYTES 512u

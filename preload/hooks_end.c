@@ -51,7 +51,7 @@ void hooks_end_process(enum gprof_end_kind kind, int code)
 	}
 }
 
-/* Where the C library has none of that name. */
+/* Stands for a function that the C library does not have. */
 static int missing(void)
 {
 	errno = ENOSYS;
@@ -97,8 +97,9 @@ static void at_quick_exit_last(void *unused)
 }
 
 /*
- * What is registered first runs last: this is before main, and also before the C library registers
- * the loader, which runs the destructors of all libraries. Forked children inherit both.
+ * The handler that is registered first runs last: this is before main, and also before the C
+ * library registers the loader, which runs the destructors of all libraries. Forked children
+ * inherit both.
  */
 COMPAT_START_CODE void hooks_end_init(void)
 {
@@ -322,7 +323,7 @@ void abort(void)
 	__builtin_trap();
 }
 
-/* ---- another program in place of this one ---- */
+/* ---- another program instead of this one ---- */
 
 static inline bool begin_exec(void)
 {

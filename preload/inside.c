@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a program calls itself: marks of steps, and recording that begins and ends where it says,
- * also in a process that was started without us and loads the library later (dlopen, or Python's
- * gprof.start()). The loader has bound the program's calls by then, so hooks see none of them.
- * CUPTI reports calls as it does for a static runtime; PyTorch's observer and Python's frames need
- * no hooks.
+ * The functions that a program calls itself: marks of steps, and recording that begins and ends
+ * where it says, also in a process that was started without us and loads the library later (dlopen,
+ * or Python's gprof.start()). The loader has bound the program's calls by then, so hooks see none
+ * of them. CUPTI reports calls as it does for a static runtime; PyTorch's observer and Python's
+ * frames need no hooks.
  */
 #include <errno.h>
 

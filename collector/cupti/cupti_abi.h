@@ -328,7 +328,7 @@ struct cupti_memory {
 		uint64_t utilized_bytes;
 	} pool;
 	/* since 128 bytes (12.6) */
-	const char *source; /* shared object that allocated; only if asked for */
+	const char *source; /* shared object that allocated; only on request */
 };
 
 struct cupti_graph {

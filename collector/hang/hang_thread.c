@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the threads of the process are: by the calls that they have marked, and by the kernel. */
+/*
+ * Finds where the threads of the process are: by the calls that they have marked, and by the
+ * kernel.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>

@@ -10,7 +10,7 @@
 #include "collector/stream/batch.h"
 #include "collector/stream/dictionary.h"
 
-/* Of each kind; if there are more, the most recently used. */
+/* The rows of each list; if there are more, the most recent ones stay. */
 #define MAX_KEPT 64u
 
 struct kept {
@@ -34,7 +34,7 @@ struct recent {
 	uint32_t shape;
 };
 
-/* Of a launch's shape that of its kernel. */
+/* Leads from the shape of a launch to that of its kernel, which has the name. */
 struct known {
 	uint32_t launched; /* 0: free */
 	uint32_t ended;

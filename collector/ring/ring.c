@@ -86,7 +86,7 @@ bool ring_pool_grow(uint32_t nr_chunks)
 		atomic_compare_exchange_strong(&ring_pool.nr_most, &most, from);
 		return false;
 	}
-	/* Where another thread has done the same meanwhile, it has. */
+	/* If another thread has done the same meanwhile, this fails, and that is enough. */
 	atomic_compare_exchange_strong(&ring_pool.nr_ready, &from, until);
 	return true;
 }

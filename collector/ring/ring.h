@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where threads put their rows: each has a chain of chunks out of one pool that all threads share,
- * in a file-backed mapping, so that committed rows outlive the process. Writing is a bump of a
- * thread-local pointer; a full chunk is exchanged for a free one without lock or system call. The
- * drain thread reads the chains and gives chunks back once their rows are in the stream.
+ * The memory in which threads put their rows: each has a chain of chunks out of one pool that all
+ * threads share, in a file-backed mapping, so that committed rows outlive the process. Writing is a
+ * bump of a thread-local pointer; a full chunk is exchanged for a free one without lock or system
+ * call. The drain thread reads the chains and gives chunks back once their rows are in the stream.
  *
  *     row = ring_reserve(&ring_tls, bytes);     NULL: no room, already counted
  *     fill *row
@@ -56,8 +56,9 @@ struct ring_tls {
 	struct gprof_chunk_header *chunk;
 	struct ring_thread *thread;
 	/*
-	 * Where on the stack the outermost hook, or a part of gprof itself, has its ring_mark; 0 if
-	 * the thread is in neither. One word, so that a signal handler sees one or the other.
+	 * The position on the stack where the outermost hook, or a part of gprof itself, has its
+	 * ring_mark; 0 if the thread is in neither. One word, so that a signal handler sees one or
+	 * the other.
 	 */
 	uintptr_t frame;
 	uintptr_t writing;    /* the stack between reserve and commit: nobody else may write then */

@@ -230,7 +230,7 @@ void ring_take_counts(void (*count)(void *context, const struct ring_thread *thr
 			uint64_t taken = atomic_load(&thread->counts_taken[counted]);
 			uint64_t nr = count_of(thread, counted);
 
-			/* Where another thread takes it at once, that one has it. */
+			/* If another thread takes it at the same time, that one counts it. */
 			if (nr > taken && atomic_compare_exchange_strong(
 						  &thread->counts_taken[counted], &taken, nr)) {
 				count(context, thread, counted, nr - taken);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which steps are recorded. Pure: a text in, a state for each step number out. */
+/* Decides which steps are recorded. Pure: a text in, a state for each step number out. */
 #ifndef COLLECTOR_STEP_SCHEDULE_H
 #define COLLECTOR_STEP_SCHEDULE_H
 

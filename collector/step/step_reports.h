@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What threads have reported and nobody has searched for ends of steps yet. One thread at a time
+ * Keeps reports of threads that nobody has searched for ends of steps yet. One thread at a time
  * searches; the others leave their reports here and do not wait, however long the thread inside
  * gets no core. It takes them, the oldest first, before it leaves.
  *

@@ -78,7 +78,7 @@ uint64_t stream_rows(void); /* event rows written */
  */
 #define STREAM_MEMORY_SHARE 16u
 
-/* Where the ring file may be, best first. */
+/* The folders in which the ring file may be, best first. */
 enum stream_place {
 	STREAM_PLACE_MEMORY, /* beside the stream, which is in memory */
 	STREAM_PLACE_SHARED, /* in /dev/shm */

@@ -274,7 +274,7 @@ static void put_out(const char *message, size_t nr_bytes, bool on_stderr)
 	TARGET_KEEP_ERRNO;
 
 	if (log_state.path[0]) {
-		/* Where it is a FIFO without a reader, it fails instead of waiting for one. */
+		/* A FIFO without a reader fails, instead of waiting for one. */
 		const int flags = O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_NONBLOCK;
 		struct private_fd file;
 

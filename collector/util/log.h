@@ -12,8 +12,8 @@
 enum log_level { LOG_OFF, LOG_WARN, LOG_INFO, LOG_DEBUG };
 
 /*
- * Which file stderr is, when the library is loaded. If its number later stands for another file or
- * none, or was closed before, nothing is written there.
+ * Remembers which file stderr is, when the library is loaded. If its number later stands for
+ * another file or none, or was closed before, nothing is written there.
  */
 void log_remember_stderr(void);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Limits of memory beside those of setrlimit. `root`: "", or a folder in place of /, for tests. */
+/* Limits of memory beside those of setrlimit. `root`: "", or a folder instead of /, for tests. */
 #ifndef COLLECTOR_UTIL_MEMORY_LIMITS_H
 #define COLLECTOR_UTIL_MEMORY_LIMITS_H
 

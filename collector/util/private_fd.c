@@ -42,8 +42,8 @@ static int high_number(enum private_fd_where where)
 }
 
 /*
- * Where a look is refused (seccomp), the number is taken for ours: else each file that we open
- * would stay open.
+ * If a look is refused (seccomp), the number is taken for ours: else each file that we open would
+ * stay open.
  */
 static bool is_at(const struct private_fd *held, int fd)
 {
@@ -55,7 +55,7 @@ static bool is_at(const struct private_fd *held, int fd)
 	return look_at(fd, &now) ? errno != EBADF : is_it(held, &now);
 }
 
-/* Which file has that name now? 0 or -errno. */
+/* Finds which file has that name now. Returns 0 or -errno. */
 static int identify(struct private_fd *held, const char *path, enum private_fd_where where)
 {
 	int flags = where == PRIVATE_FD_LINKED ? 0 : AT_SYMLINK_NOFOLLOW;

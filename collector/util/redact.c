@@ -160,7 +160,9 @@ static bool is_before_secret(const char *text, const char *at, const char *end)
 	return !is_blank(*at) || (*name == '-' && at + 1 < end && at[1] != '-' && at[1] != '=');
 }
 
-/* Where the value that begins at `at` ends: at its quote, with the line of a header, or the word.
+/*
+ * Returns where the value that begins at `at` ends: at its quote, with the line of a header, or the
+ * word.
  */
 static const char *find_value_end(const char *at, const char *end, char quote, bool is_header)
 {

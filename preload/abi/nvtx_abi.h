@@ -117,7 +117,7 @@ struct nvtx_extension {
 
 #define NVTX_EXTENSION_PAYLOAD 2u
 
-/* Its slots: the description of payloads, and calls with a payload in place of attributes. */
+/* Its slots: the description of payloads, and calls with a payload instead of attributes. */
 enum nvtx_extended {
 	NVTX_EXTENDED_SCHEMA_REGISTER = 0,
 	NVTX_EXTENDED_MARK = 2,

@@ -70,9 +70,9 @@ enum hook_next_id {
 #include "preload/hook/hooks.def"
 
 /*
- * Where calls from the module at [low, low + span) go. Once it is visible, `span` never changes,
- * `next` leads to the routes of other modules, and the others change only when the module is gone,
- * the function first.
+ * Says where calls from the module at [low, low + span) go. Once it is visible, `span` never
+ * changes, `next` leads to the routes of other modules, and the others change only when the module
+ * is gone, the function first.
  */
 struct hook_route {
 	_Atomic uintptr_t low;

@@ -81,7 +81,7 @@ COMPAT_START_CODE void hook_find_nexts(void)
 
 /* ---- called before the constructor, or of a library that came later ---- */
 
-/* Where we were opened rather than preloaded, the C library stands before us. */
+/* If we were opened rather than preloaded, the C library stands before us. */
 struct late_search {
 	const char *name;
 	void *before, *behind; /* the first function before us and behind us */

@@ -35,7 +35,7 @@ static struct resolve_state {
 	atomic_uint told_full_in; /* for the notice that there is no memory to remember more */
 } state;
 
-/* ---- what is there in place of a function that is nowhere ---- */
+/* ---- functions that answer for missing ones ---- */
 
 static int missing_cuda(void)
 {
@@ -292,7 +292,7 @@ static bool find_in_module(
 	return false;
 }
 
-/* What was there the last time is bound since then, if it is all still there. */
+/* Modules of the last visit are bound since then, if all of them are still there. */
 static void find_binding(const struct modules *modules, void *context)
 {
 	struct binding *binding = context;
@@ -328,7 +328,7 @@ void hook_before_global(void)
 
 /* ---- dlclose ---- */
 
-/* Where another thread has removed something since, the next look puts right what is shown. */
+/* If another thread has removed a module since, the next look puts right what is shown. */
 static void end_close(const struct modules_count *count, void *unused)
 {
 	(void)unused;

@@ -18,7 +18,7 @@
 #define MAX_STRINGS (MAX_COPIES * 32u)
 #define MAX_SCHEMAS (MAX_COPIES * 32u)
 
-/* Where the facts are in payloads of one schema. */
+/* The positions of the facts in payloads of one schema. */
 struct layout {
 	_Atomic uint32_t domain; /* 0: not written yet */
 	uint64_t schema;

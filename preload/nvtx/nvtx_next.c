@@ -182,7 +182,7 @@ static uint32_t hash(const void *handle)
 	return (uint32_t)((uint64_t)(uintptr_t)handle * 0x9e3779b97f4a7c15u >> 48) % NR_KEYS;
 }
 
-/* Where a handle is, or could be; NULL if there is no room. */
+/* Finds where a handle is, or could be; NULL if there is no room. */
 static void *_Atomic *find(struct map *map, const void *handle)
 {
 	for (uint32_t i = 0, at = hash(handle); i < NR_TRIES; i++, at = (at + 1) % NR_KEYS) {

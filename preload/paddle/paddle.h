@@ -52,7 +52,7 @@ struct paddle_place {
 /* Events of a higher level are details that Paddle's own profiler hides too. */
 #define PADDLE_LEVEL 1u
 
-/* What steps are detected from; PyTorch marks its fetches so. */
+/* Steps are detected from this range; PyTorch marks its fetches in the same way. */
 #define PADDLE_FETCH "enumerate(DataLoader)#paddle.__next__"
 
 /* Around a whole run of a static program; a PADDLE_USER. */

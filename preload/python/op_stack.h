@@ -71,7 +71,7 @@ struct op_stack *op_stack_make(struct ring_tls *self);
 /* op_stack_pop of one that is not the last of this thread. */
 struct op_ended op_stack_pop_slow(struct op_stack *stack, const void *object);
 
-/* Where Python is as the range begins that will be the frame of that depth. */
+/* Returns where Python is as the range begins that will be the frame of that depth. */
 struct python_place op_stack_find_python(const struct op_stack *stack, uint32_t depth);
 
 /* Has this one begun on that stack, and not ended? */

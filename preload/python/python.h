@@ -41,7 +41,7 @@ static inline bool python_has_any(void)
  */
 extern void *(*python_thread_state)(void)__attribute__((visibility("hidden")));
 
-/* Where the calling thread's Python is; zeros for nowhere. */
+/* The position of the calling thread's Python; zeros for none. */
 struct python_place {
 	uintptr_t frame; /* the innermost */
 	uint32_t stack;	 /* as in the stream */

@@ -19,7 +19,7 @@
 
 #define PYTHON_TEXT_BYTES 512u
 
-/* Which instruction a frame is at, and what is needed to find its line. */
+/* The instruction that a frame is at, and what is needed to find its line. */
 struct python_point {
 	uintptr_t lines; /* bytes */
 	uint32_t first_line;

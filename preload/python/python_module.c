@@ -29,7 +29,7 @@
 #define NR_DEPTHS	  8u	     /* of modules that are not called, as ModuleList */
 #define PATHS_BYTES	  (1u << 21)
 
-/* Which entry of each dict leads from a module to another one. */
+/* The entries of dicts that lead from a module to another one. */
 struct way {
 	uint32_t nr; /* 0: there is none */
 	uint32_t entries[NR_DEPTHS + 1];
@@ -160,7 +160,7 @@ static uint32_t make_name(
 	return op_name_intern(OP_NAME_NAMES, text);
 }
 
-/* Where a path is in `paths`; 0: there are too many, or it is empty. */
+/* Returns where a path is in `paths`; 0: there are too many, or it is empty. */
 static uint32_t find_path(struct modules *m, const char *path, uint32_t nr_bytes)
 {
 	uint64_t i = hash_of(path) >> 20;
@@ -305,7 +305,10 @@ static uintptr_t follow(
 
 /* ---- what calls a module ---- */
 
-/* Where the search for the caller of a frame begins: it may not be linked to its caller yet. */
+/*
+ * Returns where the search for the caller of a frame begins: it may not be linked to its caller
+ * yet.
+ */
 static uintptr_t frame_before(const struct python_frame *frame)
 {
 	const void *thread_state = python_thread_state();

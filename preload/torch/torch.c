@@ -121,7 +121,7 @@ static bool is_ready(const struct mapped *mapped)
 	return word && *word;
 }
 
-/* Where nothing is recorded operators should cost nothing. */
+/* While nothing is recorded, operators should cost nothing. */
 bool torch_set_enabled(bool is_wanted)
 {
 	bool was_off = atomic_load(&state.is_attached) && atomic_load(&state.is_off);

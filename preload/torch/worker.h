@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which worker of a data loader the process is. PyTorch and Paddle keep it in their Python, as the
- * `_worker_info` of one of their modules; it is read there when the process makes a thread, as each
- * worker does to send its first batch: then the interpreter is in no state of its own.
+ * Tells which worker of a data loader the process is. PyTorch and Paddle keep it in their Python,
+ * as the `_worker_info` of one of their modules; it is read there when the process makes a thread,
+ * as each worker does to send its first batch: then the interpreter is in no state of its own.
  */
 #ifndef PRELOAD_TORCH_WORKER_H
 #define PRELOAD_TORCH_WORKER_H

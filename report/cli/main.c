@@ -24,8 +24,7 @@ static bool is_unknown_name(const char *word)
 }
 
 /*
- * Where the first word is almost a command or a view, says which one was probably meant. 0: it is
- * not.
+ * If the first word is almost a command or a view, says which one was probably meant. 0: it is not.
  */
 static int suggest(const char *word)
 {

@@ -73,7 +73,7 @@ static enum cmd_exit receive_reduced(struct reduced *into, enum cmd_exit status,
 	return result;
 }
 
-/* Of the first process: what all have; other processes have nothing of their own. */
+/* Adds all up in the first process; the others have nothing of their own afterwards. */
 static enum cmd_exit add_up(struct reduced *reduced, enum cmd_exit status, int me, int nr)
 {
 	for (int step = 1; step < nr; step *= 2) {

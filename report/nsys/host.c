@@ -420,7 +420,7 @@ enum {
 
 static const char *const metric_columns[] = {"timestamp", "typeId", "metricId", "value"};
 
-/* Which metrics of the export are also gprof's. */
+/* The metrics of the export that are also gprof's. */
 static const struct {
 	const char *name;
 	uint8_t metric;

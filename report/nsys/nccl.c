@@ -18,7 +18,7 @@
 /* Types of fields in payloads: NVTX's numbers. Enumerations have numbers of their own. */
 enum { ENTRY_INT = 5, ENTRY_UINT64 = 18, ENTRY_SIZE = 22, ENTRY_OWN = 1 << 24 };
 
-/* Where the facts are in payloads of one schema of a domain. */
+/* The positions of the facts in payloads of one schema of a domain. */
 struct layout {
 	struct {
 		uint64_t domain, schema;

@@ -214,7 +214,7 @@ void nsys_host_fini(struct nsys_trace *trace);
 /* Reads where the facts are in payloads. */
 void nsys_nccl_read(struct nsys_trace *trace);
 
-/* Which columns have a payload, and the number of the domain. */
+/* The columns that have a payload, and the number of the domain. */
 struct nsys_nccl_columns {
 	unsigned int json, json_id, binary;
 	uint64_t domain;

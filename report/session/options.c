@@ -29,7 +29,7 @@ static const char *next_line(const char *line)
 	return end ? end + 1 : line + strlen(line);
 }
 
-/* Where the help begins: behind two blanks, or on the next line. */
+/* Finds where the help begins: behind two blanks, or on the next line. */
 static void find_help(const char *at, struct option_name *option)
 {
 	const char *end = at + strcspn(at, "\n");

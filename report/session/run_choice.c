@@ -124,7 +124,7 @@ void run_choice_make(struct run_choice *choice, const char *text)
 
 /* ---- words ---- */
 
-/* Which runs are left out; true for each that is. */
+/* Returns which runs are left out; true for each that is. */
 static bool *left_out(const struct run_choice *choice, size_t *nr)
 {
 	bool *is_out = mem_zeroed(choice->nr_runs + 1, sizeof(*is_out));

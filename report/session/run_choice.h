@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which of the runs in some folders a command reads, see runs.h. */
+/* Decides which of the runs in some folders a command reads, see runs.h. */
 #ifndef REPORT_SESSION_RUN_CHOICE_H
 #define REPORT_SESSION_RUN_CHOICE_H
 

@@ -69,7 +69,7 @@ struct cmd_input {
 	enum cmd_exit status; /* GOOD, or INCOMPLETE if a path could not be read at all */
 };
 
-/* Which processes are wanted; an empty list means any. Starts with all zeros. */
+/* The processes that are wanted; an empty list means any. Starts with all zeros. */
 struct cmd_filter {
 	struct numbers pids, ranks;
 	const char *run; /* as run_choice_make takes it; NULL: the newest of each folder */

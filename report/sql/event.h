@@ -7,9 +7,9 @@
  *     pid, rank, step   come first; step is the one that the row belongs to by the rules of
  *                       select.h, unknown outside of steps
  *     start_ns, time_ns on one axis for all processes (time_axis.h), dur_ns as measured
- *     tid               in place of the stream's number of a thread
- *     device, context, stream   in place of a place; grid_x ... in place of a launch's shape
- *     name, api         in place of the number of a call; texts in place of numbers of texts
+ *     tid               instead of the stream's number of a thread
+ *     device, context, stream   instead of a place; grid_x ... instead of a launch's shape
+ *     name, api         instead of the number of a call; texts instead of numbers of texts
  *
  * Tables that only define ids have no table here. Columns are converted one by one, so a reader
  * pays only for those that it selects.

@@ -257,7 +257,7 @@ static void take_launch(const struct run *run, const struct trace_event *event)
 	}
 }
 
-/* Of a range and a call that begin together the range comes first, so the call lies in it. */
+/* If a range and a call begin together, the range comes first, so the call lies in it. */
 void nsys_walk_run(struct nsys_walk *walk,
 	void (*launch)(void *context, const struct trace_event *event,
 		const struct nsys_range *ranges, size_t nr_ranges),

@@ -187,7 +187,7 @@ void paddle_print_kernel(struct paddle_report *report)
 		.nr_columns = 3};
 	const struct table *table = report->tables[PADDLE_KERNEL];
 
-	/* Where no device records are the view has times of launches, which are none of these. */
+	/* Without device records the view has times of launches, which are none of these. */
 	if (!table->nr_rows || !table_find_cell(table, 0, "untimed")) {
 		return;
 	}

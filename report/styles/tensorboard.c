@@ -379,7 +379,7 @@ static void add_operations(struct tensorboard *pages, struct table *table)
 	}
 }
 
-/* Where no operations were recorded. */
+/* Adds rows for kernels of communication, which are all there is if no operations were recorded. */
 static void add_kernels(struct tensorboard *pages, struct table *table)
 {
 	const struct op_average **rows;

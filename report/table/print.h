@@ -69,7 +69,7 @@ void table_print_openmetrics(const struct table *table, struct buf *out);
 /* Appends a time with five digits and a unit that fits, as nvprof prints it: "12.345us". */
 void table_add_auto_time(struct buf *out, double ns);
 
-/* What the output can show: width, colors, bars. */
+/* The abilities of the output: width, colors, bars. */
 
 enum terminal_color {
 	TERMINAL_AUTO, /* on a terminal, unless NO_COLOR is set or TERM is dumb */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the output can show, found once before the tables are printed (print.h). A terminal gets
+ * Finds what the output can show, once before the tables are printed (print.h). A terminal gets
  * colors and bars, a file or a pipe only with --color=always. Follows COLUMNS, TERM, NO_COLOR and
  * the variables of the locale.
  */

@@ -23,7 +23,10 @@
 /* The row of the Python functions of a thread has the thread's tid and this. */
 #define PYTHON_ROWS 0x40000000u
 
-/* Where an unknown stream is sorted; viewers take indices as signed numbers of 32 bits. */
+/*
+ * The index by which an unknown stream is sorted; viewers take indices as signed numbers of 32
+ * bits.
+ */
 #define LAST_STREAM 0xffffffu
 
 /* HolisticTraceAnalysis rounds to us. */
@@ -144,7 +147,7 @@ static void add_head(struct chrome *chrome, struct process *const *processes, si
 		chrome->timeline.base_ns);
 }
 
-/* What is missing stands behind the events: damage in columns is found by reading them. */
+/* Losses are written behind the events: damage in columns is found by reading them. */
 static void add_tail(struct chrome *chrome, struct process *const *processes, size_t nr_processes,
 	const char *name)
 {

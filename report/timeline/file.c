@@ -15,7 +15,7 @@
 #include "report/timeline/perfetto.h"
 #include "report/util/gzip_out.h"
 
-/* Where bytes go: packed or plain. */
+/* The file that bytes go to: packed or plain. */
 struct target {
 	struct gzip_out *packed;
 	FILE *plain;

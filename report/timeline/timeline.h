@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What every timeline has in common, whatever its format: the filter that the user set, the time
+ * The state that every timeline has, whatever its format: the filter that the user set, the time
  * axis of all processes, and the process that is being read. slice.h turns its rows into slices.
  */
 #ifndef REPORT_TIMELINE_TIMELINE_H

@@ -24,7 +24,7 @@
 extern const char *const category_words[NR_CATEGORIES];
 extern const char *const key_words[NR_KEYS];
 
-/* What the filter leaves of some processes; NULL: everything. */
+/* Walks over what the filter leaves of some processes; NULL: everything. */
 void tracks_walk(struct process *const *processes, size_t nr_processes,
 	const struct timeline_filter *filter, const struct track_sink *sink);
 
