@@ -470,6 +470,7 @@ static void finish(void)
 	startup_undo();
 }
 
+/* All that the recorder needs is ready before on_ready(), which lets the program go on. */
 static int prepare(void)
 {
 	int rc;

@@ -128,6 +128,10 @@ static void *try_rows(const char *folder, int row)
 	return NULL;
 }
 
+/*
+ * Tries the folders beside the program's CUDA runtime first, since a CUPTI there fits it; then the
+ * loader's own search, the user's CUDA folder, and the usual one.
+ */
 static void *open_near(void)
 {
 	const char *slash = strrchr(mapped.cudart, '/');

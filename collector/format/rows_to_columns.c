@@ -10,6 +10,7 @@
 /* Rows of rings were written last by another core: their way here is long. */
 #define AHEAD 64u
 
+/* nr_bytes is constant where this is inlined, so only one case is left there. */
 static inline __attribute__((always_inline)) void store(
 	union column_values *values, uint32_t at, const void *field, size_t nr_bytes)
 {

@@ -275,6 +275,10 @@ static void add_frames(const struct gprof_row_hang *head, const struct ring_thre
 
 /* ---- a thread ---- */
 
+/*
+ * Adds a row for each open call of a thread; for an idle one the last call that it made. Of idle
+ * threads only the first MAX_IDLE have rows.
+ */
 static void look_at(struct look *look, uint32_t tid)
 {
 	const struct ring_thread *thread = find_thread(tid);

@@ -115,6 +115,9 @@ static bool is_small_expression(const char *text)
 	return true;
 }
 
+/*
+ * Returns false if the rule is unknown or cannot be followed; "none" is a good one without steps.
+ */
 static bool parse_rule(const char *text, uint32_t (*find_call)(const char *name))
 {
 	state.rule = 0;

@@ -363,6 +363,7 @@ bool step_auto_period(struct step_auto *a, uint32_t confidence)
 
 /* ---- what is said about it ---- */
 
+/* The first case that applies is the answer, so doubts come before good signs. */
 static struct step_auto_verdict optimizer_verdict(const struct step_auto *a)
 {
 	const char *why = "every step of the optimizer; two of that name in one iteration would "

@@ -94,6 +94,7 @@ void dictionary_forget(void)
 	atomic_fetch_add(&kernel_names_era, 1); /* shapes are known by their launches, too */
 }
 
+/* Complains once in the process, about the first dictionary that has forgotten ids. */
 void dictionary_look(void)
 {
 	const struct {

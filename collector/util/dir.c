@@ -147,6 +147,9 @@ bool dir_has_room(const char *path, uint64_t bytes, bool otherwise)
 	return statvfs(path, &fs) ? otherwise : (uint64_t)fs.f_bavail * fs.f_frsize > bytes;
 }
 
+/*
+ * Checks the number before each read: the program may have closed it, and opened a file of its own.
+ */
 void dir_each(const char *dir, void (*look)(void *context, const char *name), void *context)
 {
 	char bytes[1024] __attribute__((aligned(8)));

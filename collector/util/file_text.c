@@ -40,6 +40,7 @@ size_t file_text_read(const char *path, char *out, size_t out_bytes)
 	return n;
 }
 
+/* A line longer than LINE_BYTES is given once, cut; the rest of it is passed over (is_rest). */
 bool file_text_find(
 	const char *path, char line_end, bool (*look)(const char *line, void *data), void *data)
 {

@@ -32,6 +32,7 @@ static bool add_piece(struct pieces *pieces, struct piece *before, uint32_t max_
 	return piece != NULL;
 }
 
+/* Only the last piece has room: what is left in the others is not used any more. */
 void *pieces_take(struct pieces *pieces, uint32_t nr_bytes, uint32_t max_pieces)
 {
 	const uint32_t room = PIECES_BYTES - sizeof(struct piece);

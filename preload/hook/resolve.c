@@ -170,6 +170,10 @@ static void look(const struct modules *modules, void *context)
 	}
 }
 
+/*
+ * `look` must not call the loader, so a choice that needs its answer is left, the loader is asked,
+ * and the modules are looked at again.
+ */
 static void search_modules(struct search *search)
 {
 	struct choice *choice = &search->choice;

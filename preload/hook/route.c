@@ -91,6 +91,10 @@ bool route_is_hidden(void)
 	return atomic_load(&state.is_hidden);
 }
 
+/*
+ * Hooks walk over the ranges without a lock, so none is freed: one whose module is gone (low is 0)
+ * is used again, and `low` is written last.
+ */
 static void add_target(const struct module *target, bool is_nccl)
 {
 	struct hook_range *free_one = NULL, *range = atomic_load(&hook_targets);
@@ -180,6 +184,9 @@ static struct hook_route *make_route(
 	return route;
 }
 
+/*
+ * Lasting routes are the end of a chain: while routes are hidden, hooks begin at the first of them.
+ */
 bool route_add(const struct modules *modules, enum hook_id id, const struct module *caller,
 	const struct module *target, void *function, bool is_lasting)
 {

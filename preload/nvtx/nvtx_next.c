@@ -83,6 +83,10 @@ void (*nvtx_next_function(uint32_t module, uint32_t id))(void)
 	return atomic_load_explicit(place(module, id), memory_order_acquire);
 }
 
+/*
+ * Lets another tool put its functions into NVTX's slots, and keeps them as the next ones after
+ * ours.
+ */
 static bool fill(int (*inject)(nvtx_get_export), nvtx_get_export get_export,
 	const struct nvtx_callbacks *callbacks, const struct nvtx_slot_function *slots,
 	size_t nr_slots)

@@ -64,6 +64,7 @@ static bool is_called_by_python(const char *name)
 	return nr_bytes > strlen(CALLED) && !strcmp(name + nr_bytes - strlen(CALLED), CALLED);
 }
 
+/* Runs once, at the first range that comes from Python while this thread holds the interpreter. */
 void paddle_python_try(const char *name)
 {
 	static atomic_bool is_done;

@@ -69,6 +69,7 @@ static bool begins_with(const char *text, const char *prefix)
 	return !strncmp(text, prefix, strlen(prefix));
 }
 
+/* An optimizer's operator that changes its input has an underscore behind its name. */
 static uint8_t find_mark(const char *text)
 {
 	uint32_t nr_bytes;

@@ -75,6 +75,10 @@ static struct name *make(struct table *t, const char *text, uint32_t nr_bytes)
 	return name;
 }
 
+/*
+ * Slots are filled once and never emptied: a thread that loses the exchange compares with the
+ * winner's name, and its own copy stays unused.
+ */
 static struct name *find(enum op_name_table number, struct table *t, const char *text)
 {
 	uint32_t nr_bytes = (uint32_t)strnlen(text, GPROF_TEXT_BYTES);

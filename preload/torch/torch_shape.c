@@ -104,6 +104,10 @@ static void find_list(const void *fn)
 	}
 }
 
+/*
+ * Runs as an observer of the operators that torch_shape_try() calls: of aten::clone it finds where
+ * the range has its inputs, an array of two on the stack that begins with our tensor.
+ */
 TORCH_BEGIN(torch_shape_begin)
 {
 	const char *bytes = fn;
@@ -187,6 +191,7 @@ static uint32_t find_type(char objects[NR_TRIES][TENSOR_BYTES])
 	return found == UINT32_MAX ? 0 : found;
 }
 
+/* Tensors of different types are kept as bytes: the type is where each has its own (find_type). */
 static const char *try_tensors(const struct functions *f)
 {
 	char objects[NR_TRIES][TENSOR_BYTES];

@@ -152,6 +152,7 @@ static uint32_t find_handle(void)
 	return UINT32_MAX;
 }
 
+/* The forward thread has no value to search for: it stands before the handle. */
 static const char *find_layout(struct torch_layout *layout)
 {
 	uint64_t sequences[NR_TRIES], scopes[NR_TRIES];
