@@ -69,6 +69,10 @@ static int compare_children(const void *a, const void *b)
 	return x->frame < y->frame ? -1 : x->frame > y->frame;
 }
 
+/*
+ * Sorts all frames by their parents: the children of a frame are those from first[frame] to
+ * first[frame + 1].
+ */
 static void sort_children(struct drawing *drawing)
 {
 	size_t nr = drawing->flame->nr_frames;

@@ -113,6 +113,7 @@ static bool is_own_number(const struct arg *arg)
 		       arg->key == KEY_GRAPH_NODE);
 }
 
+/* One number of a slice is kept beside its set, so that copies of different sizes share a set. */
 static void add_args(struct set *set, struct html_slice *slice, const struct arg *args, size_t nr,
 	bool *has_number)
 {
@@ -355,6 +356,10 @@ static void add_id(struct packing *packing, int column, uint64_t id, uint64_t *b
 	*before = id;
 }
 
+/*
+ * Times and ids are written as differences from the slice before on the row: small numbers pack
+ * well.
+ */
 static void add_slices(struct packing *packing)
 {
 	const struct html_lod *lod = &packing->timeline->lod;

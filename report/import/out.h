@@ -29,8 +29,9 @@ struct stream;
 struct import_out *import_out_create(void);
 
 /*
- * A zeroed row of a table, to be filled in before the next call for that table. Columns of kind
- * SPAN take the end. Texts must live until import_out_finish, or come from import_out_keep.
+ * Adds a zeroed row of a table, to be filled in before the next call: one that adds a text or a row
+ * may write rows that wait. Columns of kind SPAN take the end. Texts must live until
+ * import_out_finish, or come from import_out_keep.
  */
 void *import_out_row(struct import_out *out, unsigned int table);
 struct gprof_text import_out_keep(struct import_out *out, const char *bytes, size_t nr_bytes);

@@ -42,6 +42,7 @@ static void take_kind(struct nsys_trace *trace, const struct nsys_query *query, 
 	}
 }
 
+/* CUPTI's own numbers count where the export does not say by name what its numbers are. */
 static void read_enumerations(struct nsys_trace *trace)
 {
 	static const char *const columns[] = {"id", "name"};

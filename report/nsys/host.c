@@ -82,6 +82,7 @@ static void take_system_call(
 	add_call(trace, query, tick, true);
 }
 
+/* Leaves out the outer row of a call that has two, see enter(). */
 static void close_call(struct nsys_trace *trace, const struct nsys_open *open)
 {
 	struct nsys_thread *thread = nsys_thread_of(trace, open->thread, open->begin);
@@ -289,6 +290,7 @@ enum {
 	PAYLOAD_FLOAT,
 };
 
+/* A payload has a value in the column of its type alone. */
 static void read_payload(const struct nsys_query *query, struct gprof_row_nvtx *row)
 {
 	for (uint8_t type = PAYLOAD_UINT64; type <= PAYLOAD_FLOAT; type++) {
@@ -347,6 +349,7 @@ static void write_range(
 	}
 }
 
+/* An operator of PyTorch that ops.c takes by its name has no row of NVTX. */
 static void take_range(struct nsys_trace *trace, const struct nsys_query *query, uint64_t tick)
 {
 	uint64_t type = nsys_query_u64(query, RANGE_TYPE, 0);

@@ -344,6 +344,7 @@ static void finish(struct over *over)
 	free(over->tables);
 }
 
+/* Makes the table of each rank by itself, since a view sums over all processes that it gets. */
 struct table *rank_spread_table(const struct view_class *class, const struct view_input *input,
 	struct rank_waits *waits, const char *column, const char **wrong)
 {

@@ -333,6 +333,7 @@ static void take_time_bound(struct event_bounds *bounds, char letter, sqlite3_va
 	}
 }
 
+/* The plan has two characters for each value: a blank and the letter of the bound. */
 static bool take_bounds(const char *plan, sqlite3_value **values, struct event_bounds *bounds)
 {
 	for (; *plan; plan += 2, values++) {
@@ -543,6 +544,7 @@ static int strings_close(sqlite3_vtab_cursor *base)
 	return SQLITE_OK;
 }
 
+/* A scan shows all texts, so the first one makes them all; a look-up by id needs no other. */
 static int strings_filter(sqlite3_vtab_cursor *base, int number, const char *plan, int nr_values,
 	sqlite3_value **values)
 {

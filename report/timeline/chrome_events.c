@@ -145,6 +145,7 @@ static void add_member(struct buf *out, const char *key, uint64_t value)
 	buf_uint(out, value);
 }
 
+/* Escapes each text once, as most are written for many events. */
 const char *chrome_text(uint32_t text)
 {
 	static char **made;

@@ -556,6 +556,10 @@ static void count_activity(struct track_counters *counters, const struct counted
 	}
 }
 
+/*
+ * A count depends on all that happened before, so the filter does not apply to what is read, only
+ * to what is shown.
+ */
 void track_counters_walk(struct track_counters *counters)
 {
 	struct counted counted = {.timeline = *counters->rows->timeline};
