@@ -65,6 +65,7 @@ static const struct {
 	{GPROF_TABLE_nvtx, COL_nvtx_name, offsetof(struct process, strings), "string"},
 };
 
+/* Id 0 refers to nothing, so it is never undefined. */
 static void check_reference(struct check *check, size_t k)
 {
 	struct stream *stream = check->process->stream;

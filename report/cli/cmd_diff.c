@@ -180,6 +180,7 @@ static enum diff_verdict print(const struct diff_ask *diff, struct buf *out)
 
 /* ---- the command ---- */
 
+/* An output that could not be written comes before the verdict, which nobody can read then. */
 static int compare_and_print(struct diff_ask *diff)
 {
 	const struct cmd_input *const inputs[] = {&diff->sides.inputs[0], &diff->sides.inputs[1]};

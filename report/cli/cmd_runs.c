@@ -93,6 +93,10 @@ static int64_t status_of(const struct process *process)
 	return code > 0 && strcmp(process_fact(process, "end.how", ""), "abort") != 0 ? code : 0;
 }
 
+/*
+ * The first sign is the state: a running process, an end that process_exit_add_state() knows, an
+ * exit status; else whether all streams are complete.
+ */
 void cmd_runs_add_state(struct buf *out, const struct cmd_run *run)
 {
 	bool is_complete = true;

@@ -56,6 +56,10 @@ static bool may_delete(const struct cmd_run *run)
 	return true;
 }
 
+/*
+ * Deletes files and links alone, never a folder or a device. A file that is missing is an error
+ * only if it is needed.
+ */
 static void delete_file(struct deletion *deletion, const char *path, bool is_needed)
 {
 	struct buf shown = {0};

@@ -159,6 +159,7 @@ static const char *command_of(const struct cmd_run *run)
 	return process_fact(first, "process.command", "");
 }
 
+/* Only runs of the newest run's command are rows; each change is to the row before. */
 struct table *cmd_runs_trend(const struct cmd_runs *runs, size_t top)
 {
 	struct table *table = table_create("history", "History", columns, NR_COLUMNS);

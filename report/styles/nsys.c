@@ -34,6 +34,10 @@ static void nsys_cell_title(
 	buf_printf(out, "(%s)%s", unit->name, bracket + strlen("(ns)"));
 }
 
+/*
+ * Whole numbers have no decimals, sizes are in MB of 10^6 bytes with three, all others have one. A
+ * time in a larger unit has all decimals down to ns.
+ */
 static void print_digits(char *digits, size_t nr_bytes, const struct table_column *column,
 	const struct table_cell *cell, const struct table_unit *unit)
 {
@@ -367,6 +371,10 @@ static struct table *make_table(const struct summary *summary, const struct cmd_
 	return table;
 }
 
+/*
+ * Reports share the views of a group (find_views). All tables of a group are made before one is
+ * printed, since queries may find damage, of which the user reads first.
+ */
 static void print_asks(const struct summary *summary, const struct cmd_input *input,
 	const struct nsys_ask *asks, size_t nr_asks, struct buf *out)
 {

@@ -240,6 +240,7 @@ struct proj_sums {
 	size_t nr_sums, capacity;
 };
 
+/* A range without launches that have times has no projection, and no part in the sums. */
 static void add_projection(void *context, const struct nsys_range *range)
 {
 	struct proj_sums *sums = context;

@@ -215,6 +215,7 @@ static void add_number(struct buf *out, const struct line *line, double value)
 	}
 }
 
+/* Both sections share one unit for each column of times. */
 static void print_csv(const struct section *sections, struct buf *out)
 {
 	static double (*const values[])(const struct line *line) = {total_of, mean, min_of, max_of};

@@ -78,6 +78,7 @@ static const struct view_class *const classes[NR_PADDLE_VIEWS] = {
 	[PADDLE_BENCHMARK] = &view_benchmark,
 	[PADDLE_FRAMEWORK] = &view_framework};
 
+/* Runs the views of all sections together, so that the process is read once. */
 static void make_tables(struct paddle_report *report, struct process *process, unsigned int needs)
 {
 	const struct summary *summary = report->summary;

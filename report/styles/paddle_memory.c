@@ -114,6 +114,9 @@ static const struct table_column columns[] = {
 	[RESERVED] = TABLE_COLUMN("reserved_bytes", "Peak Reserved Memory", TABLE_SIZE),
 };
 
+/*
+ * The second sort keeps the order of equal rows: within a place, the largest increase comes first.
+ */
 static void fill_table(void *state, struct table *table)
 {
 	struct paddle_memory_view *view = state;

@@ -84,6 +84,7 @@ void paddle_print_overview(struct paddle_report *report)
 	free(note);
 }
 
+/* The overlap of two unions is their sum less the union of all kernels. */
 void paddle_print_distribution(struct paddle_report *report)
 {
 	static const char *const names[] = {

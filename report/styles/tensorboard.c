@@ -162,6 +162,10 @@ static void fill_operator(struct table_cell *cells, const struct op_average *row
 		TABLE_COLUMN("tensor_total_pct", "Tensor Cores Total (%)", TABLE_PERCENT,       \
 			.is_minor = minor)
 
+/*
+ * Operators come sorted by the key of the group, so those of one row are neighbours. The second
+ * sort keeps the order of equal rows.
+ */
 static void print_operators_by(struct tensorboard *pages, enum group_by group)
 {
 	static const struct table_column by_name[] = {OPERATOR_COLUMNS(false)};
@@ -575,6 +579,7 @@ static bool is_wanted(const struct tensorboard *pages, enum tensorboard_source s
 	       (source == TENSORBOARD_AVERAGES && pages->is_wanted[TENSORBOARD_PAGE_DISTRIBUTED]);
 }
 
+/* The view of overlaps runs by itself, since only it gets the collectives of the whole job. */
 static void print_process(struct tensorboard *pages, struct process *process)
 {
 	static void (*const print_pages[NR_TENSORBOARD_PAGES])(struct tensorboard *) = {

@@ -352,6 +352,10 @@ static bool go_out(const struct sort_row *a, size_t *place_a, size_t *place_b)
 	return true;
 }
 
+/*
+ * Rows of inner levels stay below their outer one: two rows compare by their ancestors that are
+ * siblings (go_out).
+ */
 static int compare_rows(const void *x, const void *y)
 {
 	const struct sort_row *a = x, *b = y;
@@ -435,6 +439,7 @@ static void reorder_levels(struct table *table, const struct sort_row *order)
 	table->levels = levels;
 }
 
+/* A table whose rows come from a source has no cells in memory, and lets the source sort. */
 static bool sort(struct table *table, const char *key, bool is_rising)
 {
 	int column = table_find_column(table, key);

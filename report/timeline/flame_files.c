@@ -255,6 +255,7 @@ static void write_function(size_t number, struct buf *out)
 	write_part(&part, out);
 }
 
+/* Locations lead from the frame to the outermost one, as pprof wants them. */
 static void write_sample(
 	const struct flame *flame, const struct names *names, size_t frame, struct buf *out)
 {
