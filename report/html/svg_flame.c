@@ -152,6 +152,7 @@ static void draw(struct drawing *drawing, size_t number, double x)
 	}
 }
 
+/* Frames are drawn first, since the head needs the depth of the deepest one. */
 void svg_flame_write(const struct flame *flame, enum flame_weight weight, bool is_by_time,
 	const char *command, struct buf *out)
 {

@@ -378,6 +378,7 @@ static size_t draw_column(struct svg_timeline *svg, const struct svg_slice *slic
 	return i;
 }
 
+/* Slices narrower than a pixel are drawn together as one column (draw_column). */
 static void draw_track(struct svg_timeline *svg, const struct svg_track *track)
 {
 	const struct svg_slice *slices = &svg->slices.all[track->first];
@@ -542,6 +543,7 @@ static void write_title(const struct cmd_input *input, struct buf *title)
 	table_destroy(table);
 }
 
+/* The body is drawn first, since the head has its height. */
 static void draw(struct svg_timeline *svg, struct buf *out)
 {
 	const struct cmd_input *input = svg->slices.input;

@@ -636,6 +636,7 @@ void html_timeline_write(const struct cmd_input *input, size_t bytes, struct buf
 	timeline_fini(&timeline);
 }
 
+/* Refuses a time whose blocks have too many events before it reads them. */
 bool html_timeline_write_window(const struct cmd_input *input, const struct html_window *window,
 	const struct nccl_ops *collectives, struct buf *out)
 {

@@ -96,6 +96,7 @@ static const char *const kernel_columns[] = {COMMON, "mangledName", "demangledNa
 	"localMemoryPerThread", "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ", "clusterX",
 	"clusterY", "clusterZ"};
 
+/* The mangled name is best, since the report demangles names itself; the others stand in for it. */
 static void take_kernel(struct nsys_trace *trace, const struct nsys_query *query, uint64_t tick)
 {
 	struct gprof_row_shape shape;

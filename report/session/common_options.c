@@ -137,6 +137,10 @@ size_t common_options_top(const struct common_options *asked)
 	return is_read_by_people ? USUAL_TOP : 0;
 }
 
+/*
+ * Clocks are aligned first, then steps are found, then the common axis: a selection needs all of
+ * them.
+ */
 enum cmd_exit common_options_open(const struct common_options *asked, struct cmd_input *input,
 	char *const *paths, int nr_paths)
 {

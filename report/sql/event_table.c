@@ -216,6 +216,7 @@ static int step_source(const struct event_table *table)
 	return select_rule_of(table->source, &column) == SELECT_ALL ? -1 : (int)column;
 }
 
+/* An end is the sum of begin and duration, so it needs the column of the duration, too. */
 uint32_t event_table_mask(const struct event_table *table, uint64_t columns)
 {
 	uint32_t mask = 0;

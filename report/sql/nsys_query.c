@@ -263,6 +263,10 @@ static struct result *run_head(
 	return result;
 }
 
+/*
+ * Runs the query for its columns first, then for its rows: SQLite sorts them if the user sorts by
+ * one of the columns.
+ */
 struct table *nsys_query_table(const struct nsys_ask *ask, const char *sort,
 	struct process **processes, size_t nr_processes)
 {

@@ -716,6 +716,10 @@ static void walk_devices(struct chrome *chrome)
 
 /* ---- the file ---- */
 
+/*
+ * The host is walked twice: once for lanes and launches (chrome_rows.c, chrome_launches.c), then to
+ * write. Activities come after, since they name the operators that launched them.
+ */
 static void write_process(struct chrome *chrome)
 {
 	const struct track_sink counter_sink = {.track = on_track,
