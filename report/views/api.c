@@ -211,6 +211,8 @@ VIEW(api, 310) = {
 struct sync_view {
 	struct view_input input;
 	struct keyed_stats tally;
+	bool has_records; /* of CUPTI */
+	bool is_off;	  /* a recording was made without them */
 };
 
 #define SEEN_BY_CUPTI (1ull << 40)
@@ -220,10 +222,19 @@ static const struct scan_want sync_wants[] = {
 	{GPROF_TABLE_api_sync, COL_BIT(COL_api_sync_dur) | COL_BIT(COL_api_sync_call), 0},
 };
 
+/* CUPTI's records of waits make every call of CUDA longer, so they are off by default. */
+static bool is_without_records(const struct process *process)
+{
+	return !process->stream->is_trace && process_number(process, "config.GPROF_CUPTI") == 1 &&
+	       !strcmp(process_fact(process, "config.GPROF_CALLS", ""), "work");
+}
+
 static void on_sync_batch(void *context, struct process *process, const struct batch *b)
 {
 	struct sync_view *view = context;
 
+	view->has_records |= b->table == GPROF_TABLE_sync;
+	view->is_off |= is_without_records(process);
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		uint32_t row;
 
@@ -270,6 +281,10 @@ static void fill_sync(void *state, struct table *table)
 		table_set_string(&cells[KEYED_STATS_NR_COLUMNS], seen_by);
 	}
 	keyed_stats_note(&view->tally, table);
+	if (view->is_off && !view->has_records) {
+		table_note(table, "CUPTI's records of these waits are off by default, since they "
+				  "make every call of CUDA longer. GPROF_CALLS=all records them.");
+	}
 	table_sort(table, "total");
 }
 

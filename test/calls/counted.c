@@ -2,8 +2,8 @@
 /*
  * counted NR_CALLS [killed]: two threads ask NR_CALLS times each which device is current, and as
  * often for the last error; then a library (MODULE) asks NR_CALLS times for the device. The main
- * thread also allocates and orders a stream behind an event. Prints how many questions failed, and
- * the handles.
+ * thread also allocates, orders a stream behind an event and waits for it. Prints how many
+ * questions failed, and the handles.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -31,6 +31,7 @@ int cudaFree(void *p);
 int cudaEventCreate(void **event);
 int cudaEventRecord(void *event, void *stream);
 int cudaStreamCreate(void **stream);
+int cudaStreamSynchronize(void *stream);
 int cudaStreamWaitEvent(void *stream, void *event, unsigned int flags);
 
 static int nr_calls;
@@ -63,6 +64,7 @@ int main(int argc, char **argv)
 	cudaStreamCreate(&stream);
 	cudaEventRecord(event, NULL);
 	cudaStreamWaitEvent(stream, event, 0);
+	cudaStreamSynchronize(stream);
 	cudaFree(p);
 	printf("%d failed, event %p, stream %p\n", nr_failed, event, stream);
 	if (argc > 2) {
