@@ -5,6 +5,7 @@
 #
 #     <!-- view VIEW -->         up to <!-- end -->: what `help VIEW` says of the view, without its columns
 #     <!-- variables -->         up to <!-- end -->: the table of `env --markdown`
+#     <!-- budgets -->           up to <!-- end -->: the table of test/bench/cold/budgets
 #     ```console dump=NAME,...   the output of each `$ ` line, with streams of test/golden/v1 in gprof-dump, without its
 #                                first paragraph, which names the processes
 #
@@ -73,6 +74,10 @@ made()
 			is_made=1 ;;
 		'<!-- variables -->')
 			"$report" env --markdown | sed -E '1,2d; s/ +\|/ |/g; s/-+ \|/--- |/g'
+			is_made=1 ;;
+		'<!-- budgets -->')
+			printf '| gprof adds | at most |\n|---|---|\n'
+			awk -F'\t+' '!/^#/ { split($0, words, " "); print "| " $3 " | " words[2] " |" }' test/bench/cold/budgets
 			is_made=1 ;;
 		'```console dump='*) dump=${line#*dump=} ;;
 		esac

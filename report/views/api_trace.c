@@ -78,6 +78,11 @@ static void fill(
 
 /* ---- the view ---- */
 
+struct api_trace_view {
+	struct trace_view trace;
+	bool has_counted; /* calls that have no row each */
+};
+
 static void init(void *state)
 {
 	struct trace_view *view = state;
@@ -90,17 +95,31 @@ static void on_call(void *context, const struct op_call *call, const struct op *
 	trace_call(((struct trace_view *)context)->trace, call, op);
 }
 
-static const struct scan_want wants[] = {TRACE_NESTED_CALLS};
+static const struct scan_want wants[] = {
+	TRACE_NESTED_CALLS, {GPROF_TABLE_api_count, COL_BIT(COL_api_count_nr), 0}};
 
 static void on_batch(void *context, struct process *process, const struct batch *batch)
 {
+	struct api_trace_view *view = context;
+
 	(void)process;
-	trace_nested_calls(((struct trace_view *)context)->trace, batch);
+	if (batch->table == GPROF_TABLE_api_count) {
+		view->has_counted = true;
+	} else {
+		trace_nested_calls(view->trace.trace, batch);
+	}
 }
 
 static void fill_table(void *state, struct table *table)
 {
+	const struct api_trace_view *view = state;
+
 	trace_fill(trace_view_take(state), table, fill);
+	if (view->has_counted) {
+		table_note(table, "Calls that are only counted (cudaGetDevice and the like) have "
+				  "no row but each thread's first, and failed ones. "
+				  "GPROF_CALLS=all times every call.");
+	}
 }
 
 VIEW(api_trace, 520) = {
@@ -110,8 +129,9 @@ VIEW(api_trace, 520) = {
 	.is_asked_only = true,
 	.title = "API call trace",
 	VIEW_COLUMNS(columns),
-	VIEW_STATE(struct trace_view),
-	.scan = {wants, 1, NULL, trace_view_begin, on_batch, NULL},
+	.state = {.size = sizeof(struct api_trace_view),
+		.input = offsetof(struct api_trace_view, trace.input)},
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, trace_view_begin, on_batch, NULL},
 	.ops = {.begin = trace_view_begin, .call = on_call},
 	.init = init,
 	.fill = fill_table,

@@ -38,6 +38,7 @@ names_variable()
 	"$REPORT" summary --view "$1" "$GPROF_DIR" 2>>"$T/err" | grep -c GPROF_CALLS=all
 }
 is 1 "$(names_variable api)" "the table of calls names the variable that times them"
+is 1 "$(names_variable api-trace)" "the table of each call names it"
 is 1 "$(names_variable sync)" "the table of waits names the variable that brings CUPTI's records of them"
 
 # Each that fails has a row: when, and with which code.
@@ -59,7 +60,7 @@ GPROF_CALLS=all record "$T/counted" 5000
 summary api
 is 15000 "$(calls cudaGetDevice calls)" "calls with GPROF_CALLS=all"
 ok test "$(calls cudaGetDevice total_ns)" -gt 0
-is 00 "$(names_variable api)$(names_variable sync)" "notes about it with GPROF_CALLS=all"
+is 000 "$(names_variable api)$(names_variable api-trace)$(names_variable sync)" "notes about it with GPROF_CALLS=all"
 is 3 "$("$REPORT" sql --format csv "select (select count(*) from event) + (select count(*) from sync)" "$GPROF_DIR" | tail -n 1)" "CUPTI's records of events and waits"
 
 # In a full stream counted calls are lost like all others, and counted as lost.
