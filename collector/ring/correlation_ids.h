@@ -10,11 +10,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The newest ID that a callback has seen. Each launch changes it. */
+/*
+ * The newest ID that a callback has seen. Each launch of any thread changes it, so nothing else is
+ * in its cache line: threads would lose that, too.
+ */
 struct correlation_ids {
 	_Atomic uint64_t newest;
 	atomic_bool is_behind; /* calls without a callback have used up IDs */
-};
+} __attribute__((aligned(64)));
 extern struct correlation_ids correlation_ids __attribute__((visibility("hidden")));
 
 /* An ID further ahead than this is an older one, of another thread. */
