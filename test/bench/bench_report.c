@@ -62,16 +62,15 @@ static uint64_t decode_all(struct process *process)
 static uint64_t run_view(struct process *process, const struct view_class *class)
 {
 	struct view_input input = {.processes = &process, .nr_processes = 1};
-	void *view = class->create(&input);
-	struct scan scan = {&class->scan, view};
 	struct table *table;
 	uint64_t nr_rows;
+	void *view;
 
-	scan_run(&process, 1, &scan, 1);
-	table = class->table(view);
+	view_run(&input, &class, 1, &view);
+	table = view_table(class, view);
 	nr_rows = table->nr_rows;
 	table_destroy(table);
-	class->destroy(view);
+	view_destroy(class, view);
 	return nr_rows;
 }
 
