@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a training step costs under each of several environments: cost.py --seconds N [--cases NAME,NAME] < LIST, where a
-line of LIST is "name|VARIABLE=VALUE ...". Each environment has a process that imports PyTorch once; a measurement is a
-child of it, forked before CUDA is initialised, and all of them take turns until the seconds are over, in another order
-each round. PROFILE=1 in an environment has torch.profiler run. Prints, for each network and environment, the minimum and
-the median over rounds of the median step, and the paired difference from the first line."""
+"""What a training step costs under each of several environments: cost.py --seconds N [--cases NAME,NAME] [--rounds N]
+< LIST, where a line of LIST is "name|VARIABLE=VALUE ...". Each environment has a process that imports PyTorch once. For
+each network it forks a child, before CUDA is initialised, which makes the network, warms it up, and measures some steps
+whenever it is asked. The children of a network take turns, in another order each round. After the last network new
+children begin again, as long as there is time: one process as a whole is slower than another. PROFILE=1 in an environment has torch.profiler run.
+Prints, for each network and environment, the minimum and the median of the median steps of all rounds, and how they
+differ from the first line's in the same round: median and quartiles. SIGTERM ends it with what was measured by then."""
 import argparse
 import json
 import os
 import random
+import signal
 import statistics
 import subprocess
 import sys
@@ -42,7 +45,7 @@ def small_graph():
     return graph.replay
 
 
-def gpt():
+def gpt(is_compiled=False):
     """A GPT of 12 layers in bf16 whose kernels are short, so that the host is what a step waits for."""
     import torch
     from torch.nn import functional
@@ -66,11 +69,12 @@ def gpt():
                               torch.nn.Linear(width, vocabulary)).cuda()
     optimizer = torch.optim.AdamW(net.parameters(), lr=1e-4, fused=True)
     ids = torch.randint(vocabulary, (4, 256), device="cuda")
+    forward = torch.compile(net) if is_compiled else net
 
     def step():
         optimizer.zero_grad()
         with torch.autocast("cuda", torch.bfloat16):
-            loss = functional.cross_entropy(net(ids).flatten(0, 1), ids.flatten())
+            loss = functional.cross_entropy(forward(ids).flatten(0, 1), ids.flatten())
         loss.backward()
         optimizer.step()
     return step
@@ -93,11 +97,12 @@ def resnet50():
     return step
 
 
-# The network, and how many steps are measured.
-CASES = {"small": (small, 400), "small-graph": (small_graph, 400), "gpt": (gpt, 25), "resnet50": (resnet50, 20)}
+# The network, and how many steps a measurement has.
+CASES = {"small": (small, 400), "small-graph": (small_graph, 400), "gpt": (gpt, 25), "resnet50": (resnet50, 20),
+         "gpt-compiled": (lambda: gpt(True), 25)}
 
 
-def times_us(step, nr):
+def median_us(step, nr):
     import torch
     result = []
     for _ in range(nr):
@@ -105,97 +110,162 @@ def times_us(step, nr):
         step()
         torch.cuda.synchronize()
         result.append((time.perf_counter_ns() - begin) / 1e3)
-    return result
+    return statistics.median(result)
+
+
+def answer(value):
+    print("result", json.dumps(value), flush=True)
 
 
 def measure(case):
+    """In a child: the network, and then a measurement for each line but the last."""
     import torch
     make, nr = CASES[case]
     step = make()
-    times_us(step, 5 + nr // 10)
+    median_us(step, 5 + nr // 10)
     if os.environ.get("PROFILE"):
         kinds = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
-        with torch.profiler.profile(activities=kinds) as profiler:
-            profiler.stop = profiler.profiler.stop_trace = lambda *_: None  # what it does afterwards is no step
-            return statistics.median(times_us(step, nr))
-    return statistics.median(times_us(step, nr))
+        profiler = torch.profiler.profile(activities=kinds)
+        profiler.start()  # and never stops: what it does then is no step
+    answer(True)
+    while sys.stdin.readline() == "measure\n":
+        answer(median_us(step, nr))
 
 
 def serve():
     import torch  # noqa: F401
-    print("ready", flush=True)
-    for line in sys.stdin:
+    answer(True)
+    while case := sys.stdin.readline().strip():
         child = os.fork()
         if not child:
             try:
-                result = measure(line.strip())
+                measure(case)
             except Exception as error:  # no torchvision, say
-                result = str(error)[:100]
-            print("result", json.dumps(result), flush=True)
+                answer(str(error)[:100])
+            answer(None)
             os._exit(0) if os.environ.get("PROFILE") else sys.exit(0)
         os.waitpid(child, 0)
 
 
-def start(environment):
-    process = subprocess.Popen([sys.executable, __file__, "--serve"], env={**os.environ, **environment},
-                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    return process
+class Environment:
+    """Its process, which is asked and answers in turns."""
+
+    def __init__(self, name, variables):
+        self.name = name
+        self.process = subprocess.Popen([sys.executable, __file__, "--serve"], env={**os.environ, **variables},
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def ask(self, text):
+        self.process.stdin.write(text + "\n")
+        self.process.stdin.flush()
+
+    def get(self):
+        for line in self.process.stdout:
+            if line.startswith("result "):
+                return json.loads(line.split(" ", 1)[1])
+        raise EOFError(f"the process of {self.name!r} has ended")
 
 
-def ask(server, case):
-    server.stdin.write(case + "\n")
-    server.stdin.flush()
-    for line in server.stdout:
-        if line.startswith("result "):
-            return json.loads(line.split(" ", 1)[1])
-    return "it has ended"
+def begin_case(case, environments, problems):
+    """Returns the environments whose children are ready. All begin at once: none is measured yet."""
+    for environment in environments:
+        environment.ask(case)
+    ready = []
+    for environment in environments:
+        value = environment.get()
+        if value is True:
+            ready.append(environment)
+        else:
+            problems.add(f"{environment.name}, {case}: {value}")
+            environment.get()
+    return ready
 
 
-def report(case, results):
-    base = results[0][1]
-    for name, values in results:
-        if not values:
+def end_case(environments):
+    for environment in environments:
+        environment.ask("end")
+        environment.get()
+
+
+def run_case(case, environments, results, problems, nr_rounds):
+    ready = begin_case(case, environments, problems)
+    for _ in range(nr_rounds):
+        values = {}
+        for environment in random.sample(ready, len(ready)):
+            environment.ask("measure")
+            value = environment.get()
+            if isinstance(value, float):
+                values[environment.name] = value
+            else:
+                problems.add(f"{environment.name}, {case}: {value}")
+                environment.get()
+                ready.remove(environment)
+        results[case].append(values)
+    end_case(ready)
+
+
+def run(options, environments, results, problems):
+    end = time.monotonic() + options.seconds
+    lasted, is_first = {}, True
+    while True:
+        for case in results:
+            begin = time.monotonic()
+            if begin + lasted.get(case, 0) > end:
+                return
+            if is_first and case == "gpt-compiled":
+                end_case(begin_case(case, environments[:1], problems))  # the others find it in the compiler's cache
+                begin = time.monotonic()
+            run_case(case, environments, results, problems, options.rounds)
+            lasted[case] = time.monotonic() - begin
+        is_first = False
+
+
+def report(case, rounds, names):
+    for name in names:
+        values = [values[name] for values in rounds if name in values]
+        pairs = [100 * (values[name] / values[names[0]] - 1) for values in rounds if name in values and names[0] in values]
+        if len(values) < 2 or len(pairs) < 2:
             continue
-        pairs = sorted(b / a - 1 for a, b in zip(base, values))
-        print(f"        {case:12s} {name:28s} minimum {min(values):9.1f} us {100 * (min(values) / min(base) - 1):+6.1f} %   "
-              f"median {statistics.median(values):9.1f} us, of pairs {100 * pairs[len(pairs) // 2]:+6.1f} %   n={len(values)}")
+        quartiles = statistics.quantiles(pairs, n=4, method="inclusive")
+        print(f"        {case:12s} {name:38s} minimum {min(values):9.1f} us   median {statistics.median(values):9.1f} us, "
+              f"of pairs {quartiles[1]:+6.1f} % ({quartiles[0]:+.1f} to {quartiles[2]:+.1f})   n={len(values)}")
+
+
+def stop(*_):
+    raise SystemExit("cost.py: SIGTERM")
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--serve", action="store_true")
     parser.add_argument("--seconds", type=float, default=100)
-    parser.add_argument("--cases", default="small,small-graph,gpt,resnet50")
+    parser.add_argument("--cases", default=",".join(CASES))
+    parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     if options.serve:
         serve()
         return
+    signal.signal(signal.SIGTERM, stop)
     lines = [line.rstrip("\n").split("|", 1) for line in sys.stdin if "|" in line]
-    servers = [start(dict(word.split("=", 1) for word in environment.split())) for _, environment in lines]
-    for server in servers:
-        server.stdout.readline()
-    end = time.monotonic() + options.seconds
-    cases = options.cases.split(",")
-    results = {case: [(name, []) for name, _ in lines] for case in cases}
-    order, generator, errors = list(range(len(lines))), random.Random(1), set()
-    last = 0.0
-    while time.monotonic() + last < end:
-        begin = time.monotonic()
-        for case in cases:
-            generator.shuffle(order)
-            for i in order:
-                value = ask(servers[i], case)
-                if isinstance(value, float):
-                    results[case][i][1].append(value)
-                elif (lines[i][0], case) not in errors:
-                    errors.add((lines[i][0], case))
-                    print(f"        {lines[i][0]}, {case}: {value!r}")
-        last = time.monotonic() - begin
-    for case in cases:
-        report(case, results[case])
-    for server in servers:
-        server.stdin.close()
-        server.wait()
+    environments = [Environment(name, dict(word.split("=", 1) for word in variables.split())) for name, variables in lines]
+    results, problems = {case: [] for case in options.cases.split(",")}, set()
+    try:
+        for environment in environments:
+            environment.get()
+        run(options, environments, results, problems)
+    finally:
+        for case, rounds in results.items():
+            report(case, rounds, [name for name, _ in lines])
+        for problem in sorted(problems):
+            print("        " + problem)
+        sys.stdout.flush()
+        for environment in environments:
+            environment.process.stdin.close()
+        for environment in environments:
+            try:
+                environment.process.wait(30)
+            except subprocess.TimeoutExpired:
+                environment.process.kill()
 
 
 main()
