@@ -32,6 +32,13 @@ is "${handles%,*} (nil)
 ${handles%,*} ${handles#*,}" "$("$REPORT" sql --format csv "select printf('0x%x', event), iif(stream, printf('0x%x', stream), '(nil)') from api where event != 0 order by correlation" "$GPROF_DIR" |
 	tail -n +2 | tr , ' ' | tr -d '"')" "handles of what records an event, and of what waits for it"
 
+# cupti_records: how many of events and of waits
+cupti_records()
+{
+	"$REPORT" sql --format csv "select (select count(*) from event) + (select count(*) from sync)" "$GPROF_DIR" | tail -n 1
+}
+is 0 "$(cupti_records)" "CUPTI's records of events and waits"
+
 # names_variable VIEW: how often its table names the variable
 names_variable()
 {
@@ -61,7 +68,7 @@ summary api
 is 15000 "$(calls cudaGetDevice calls)" "calls with GPROF_CALLS=all"
 ok test "$(calls cudaGetDevice total_ns)" -gt 0
 is 000 "$(names_variable api)$(names_variable api-trace)$(names_variable sync)" "notes about it with GPROF_CALLS=all"
-is 3 "$("$REPORT" sql --format csv "select (select count(*) from event) + (select count(*) from sync)" "$GPROF_DIR" | tail -n 1)" "CUPTI's records of events and waits"
+is 3 "$(cupti_records)" "CUPTI's records of events and waits with GPROF_CALLS=all"
 
 # In a full stream counted calls are lost like all others, and counted as lost.
 rm -rf "$GPROF_DIR"
