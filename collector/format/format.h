@@ -720,6 +720,10 @@ enum gprof_metric {
 	GPROF_METRIC_HOST_CPU_IOWAIT_NS = 10,	 /* idle while I/O is outstanding */
 	GPROF_METRIC_PROCESS_USER_NS = 11,	 /* since its start, all threads */
 	GPROF_METRIC_PROCESS_SYSTEM_NS = 12,	 /* since its start, all threads */
+	GPROF_METRIC_PROCESS_MAJOR_FAULTS = 13,	 /* pages read from disk, since its start */
+	GPROF_METRIC_PROCESS_ALLOWED_CPUS = 14,	 /* that its first thread may run on */
+	GPROF_METRIC_CGROUP_THROTTLED_NS = 15,	 /* its threads held back by its CPU limit */
+	GPROF_METRIC_CGROUP_LIMIT_MILLI_CPUS = 24, /* that limit, in thousandths of a CPU */
 	GPROF_METRIC_GPU_BUSY_PERCENT = 16,	 /* NVML's: share of the last period with a kernel */
 	GPROF_METRIC_GPU_MEMORY_PERCENT = 17,	 /* NVML's: share with memory traffic */
 	GPROF_METRIC_GPU_MEMORY_BYTES = 18,	 /* in use, by everybody */

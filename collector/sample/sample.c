@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "collector/format/format.h"
+#include "collector/sample/cpu_limit.h"
 #include "collector/sample/nvml.h"
 #include "collector/stream/batch.h"
 #include "collector/util/clock.h"
@@ -23,7 +24,9 @@
 #include "collector/util/private_fd.h"
 
 #define NO_DEVICE 255u
-#define LEAST_MS  10u
+/* /proc/self/status, with the masks of 8,192 CPUs. What is longer has no allowed CPUs. */
+#define STATUS_BYTES 8192u
+#define LEAST_MS     10u
 /* Values that the kernel counts in hundredths of a second, or computes slowly. */
 #define SLOW_NS 1000000000u
 /* Samples take at most this part of the time between them. */
@@ -38,14 +41,14 @@ static struct sample_state {
 	uint64_t interval_ns; /* 0: off */
 	uint64_t due_ns[NR_GROUPS];
 	uint64_t look_raw; /* when the current group began: all its values have one time */
-	struct private_fd memory, cpus;
+	struct private_fd memory, cpus, status;
 	uint64_t page_bytes, tick_ns;
 	bool has_gpus;
 	struct {
 		unsigned int nr; /* of samples since recording began */
 		uint64_t last_ns;
 	} taken[NR_GROUPS];
-} state = {.memory = {.fd = -1}, .cpus = {.fd = -1}};
+} state = {.memory = {.fd = -1}, .cpus = {.fd = -1}, .status = {.fd = -1}};
 
 static void add(uint8_t metric, uint8_t device, uint64_t value)
 {
@@ -97,6 +100,7 @@ static void take_process(void)
 		add_here(GPROF_METRIC_PROCESS_SYSTEM_NS, ns_of(usage.ru_stime));
 		add_here(GPROF_METRIC_PROCESS_SWITCHES, (uint64_t)usage.ru_nvcsw);
 		add_here(GPROF_METRIC_PROCESS_PREEMPTIONS, (uint64_t)usage.ru_nivcsw);
+		add_here(GPROF_METRIC_PROCESS_MAJOR_FAULTS, (uint64_t)usage.ru_majflt);
 	}
 }
 
@@ -128,6 +132,36 @@ bool sample_read_cpus(const char *text, struct sample_cpus *cpus)
 	return true;
 }
 
+bool sample_read_allowed(const char *text, uint64_t *nr)
+{
+	static const char name[] = "\nCpus_allowed:";
+	const char *at = strstr(text, name);
+
+	*nr = 0;
+	/* Digits of base 16 in groups, "ff,ffffffff". */
+	for (at = at ? at + sizeof(name) - 1 : ""; *at && *at != '\n'; at++) {
+		const char digit[2] = {*at};
+
+		*nr += (uint64_t)__builtin_popcountl(strtoul(digit, NULL, 16));
+	}
+	return *at == '\n' && *nr;
+}
+
+/* Of the first thread: gprof's own may have stepped aside. */
+static void take_allowed_cpus(void)
+{
+	uint64_t milli_cpus, throttled_ns, nr;
+	char text[STATUS_BYTES];
+
+	if (private_fd_read(&state.status, text, sizeof(text)) && sample_read_allowed(text, &nr)) {
+		add_here(GPROF_METRIC_PROCESS_ALLOWED_CPUS, nr);
+	}
+	if (cpu_limit_read(&milli_cpus, &throttled_ns)) {
+		add_here(GPROF_METRIC_CGROUP_LIMIT_MILLI_CPUS, milli_cpus);
+		add_here(GPROF_METRIC_CGROUP_THROTTLED_NS, throttled_ns);
+	}
+}
+
 static void take_slow(void)
 {
 	struct stat tasks;
@@ -138,6 +172,7 @@ static void take_slow(void)
 	if (!dir_look("/proc/self/task", &tasks) && tasks.st_nlink > 2) {
 		add_here(GPROF_METRIC_PROCESS_THREADS, tasks.st_nlink - 2);
 	}
+	take_allowed_cpus();
 	if (private_fd_read(&state.cpus, text, sizeof(text)) && sample_read_cpus(text, &cpus)) {
 		/* All of them last: readers need the parts first. */
 		add_here(GPROF_METRIC_HOST_CPU_USER_NS, cpus.user * state.tick_ns);
@@ -234,7 +269,7 @@ void sample_init(void)
 	long page_bytes = sysconf(_SC_PAGESIZE), ticks = sysconf(_SC_CLK_TCK);
 
 	memset(&state, 0, sizeof(state));
-	state.memory.fd = state.cpus.fd = -1;
+	state.memory.fd = state.cpus.fd = state.status.fd = -1;
 	if (!ms || config_flag(CONFIG_TIMER_ONLY)) {
 		return;
 	}
@@ -244,6 +279,8 @@ void sample_init(void)
 		state.tick_ns = 1000000000u / (uint64_t)ticks;
 		private_fd_open(&state.memory, "/proc/self/statm", O_RDONLY, PRIVATE_FD_HIGH);
 		private_fd_open(&state.cpus, "/proc/stat", O_RDONLY, PRIVATE_FD_HIGH);
+		private_fd_open(&state.status, "/proc/self/status", O_RDONLY, PRIVATE_FD_HIGH);
+		cpu_limit_init("");
 	}
 }
 
@@ -274,4 +311,6 @@ void sample_forget(void)
 {
 	private_fd_close(&state.memory);
 	private_fd_close(&state.cpus);
+	private_fd_close(&state.status);
+	cpu_limit_close();
 }

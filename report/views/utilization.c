@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* CPU, memory and GPU use: the whole run with a curve, and by buckets of time. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,6 +111,29 @@ static void fill(const struct utilization_series *series, struct table_cell *cel
 	table_set_string(&cells[8], curve);
 }
 
+/* Below that, a burst of threads at the start is enough. */
+#define MIN_THROTTLED_PCT 5.0
+
+/* The CPU limit of a container, where it slows the process down. */
+static void note_limit(const struct utilization *usage, struct table *table)
+{
+	for (size_t i = 0; i < usage->nr_series; i++) {
+		const struct utilization_series *held = &usage->series[i], *limit;
+
+		if (held->metric != GPROF_METRIC_CGROUP_THROTTLED_NS || held->weight <= 0 ||
+			held->sum / held->weight < MIN_THROTTLED_PCT) {
+			continue;
+		}
+		limit = utilization_find(usage, held->process, GPROF_METRIC_CGROUP_LIMIT_MILLI_CPUS,
+			USAGE_NO_DEVICE);
+		table_note(table,
+			"The CPU limit of its cgroup, %.1f CPUs, held threads of process %u back "
+			"that were ready to run, %.0f %% of a CPU on average: raise the limit, or "
+			"use fewer threads (OMP_NUM_THREADS, num_workers).",
+			limit ? limit->max : NAN, held->process->pid, held->sum / held->weight);
+	}
+}
+
 static void add_note(const struct utilization *usage, struct table *table)
 {
 	bool has_samples = false;
@@ -120,6 +144,7 @@ static void add_note(const struct utilization *usage, struct table *table)
 	if (!has_samples) {
 		table_note(table, "No samples were recorded (GPROF_SAMPLE_MS).");
 	}
+	note_limit(usage, table);
 	for (size_t i = 0; i < usage->nr_series; i++) {
 		for (size_t k = 0; k < sizeof(reasons) / sizeof(reasons[0]); k++) {
 			if (usage->series[i].bits & reasons[k].bit) {
@@ -314,7 +339,9 @@ VIEW(utilization, 440) = {
 		 "union\" "
 		 "is the union of the kernels, copies and memsets of the process, from its first "
 		 "event or sample to the last. Its maximum and minimum are of the buckets in the "
-		 "view utilization-time; those of other metrics are of single samples.",
+		 "view utilization-time; those of other metrics are of single samples. \"held back "
+		 "by limit\" is how long the CPU limit of the container kept threads that were "
+		 "ready from running, in percent of one core.",
 	.title = "Utilization",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct utilization_view),

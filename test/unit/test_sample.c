@@ -36,6 +36,21 @@ START_TEST(odd_texts_give_nothing)
 }
 END_TEST
 
+START_TEST(allowed_cpus_are_the_bits_of_the_mask)
+{
+	uint64_t nr = 0;
+
+	ck_assert(sample_read_allowed(
+		"Name:\tx\nCpus_allowed:\tff,0000000f\nCpus_allowed_list:\t0-3\n", &nr));
+	ck_assert_uint_eq(nr, 12);
+	/* A name may be anything, and the text may be cut. */
+	ck_assert(!sample_read_allowed("Name:\tCpus_allowed:\t3\n", &nr));
+	ck_assert(!sample_read_allowed("Name:\tx\nCpus_allowed:\tff", &nr));
+	ck_assert(!sample_read_allowed("Name:\tx\nCpus_allowed:\t0\n", &nr));
+	ck_assert(!sample_read_allowed("", &nr));
+}
+END_TEST
+
 START_TEST(resident_is_the_second_number)
 {
 	uint64_t pages = 0;
@@ -59,4 +74,4 @@ START_TEST(kinds_of_samples_meet)
 END_TEST
 
 UNIT_SUITE("sample", cpu_ticks_are_the_first_eight_without_guests, odd_texts_give_nothing,
-	resident_is_the_second_number, kinds_of_samples_meet)
+	allowed_cpus_are_the_bits_of_the_mask, resident_is_the_second_number, kinds_of_samples_meet)
