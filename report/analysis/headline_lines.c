@@ -132,7 +132,11 @@ static void add_communication(struct figure_lines *lines, const struct headline_
 	unsigned int until = 0;
 
 	if (!is_divided(figures)) {
-		figure_lines_add_share(lines, tenths, text);
+		char item[64];
+
+		snprintf(item, sizeof(item), "%s%s", text,
+			figures->has_lone_parts ? " (waiting unknown)" : "");
+		figure_lines_add_share(lines, tenths, item);
 		return;
 	}
 	for (unsigned int i = 0; i < NR_WAIT_SHARES; i++) {

@@ -413,55 +413,65 @@ static int by_number(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/*
- * The median, over the processes that were replayed, of a member at `offset` of the struct; of an
- * even number the mean of the middle two, or the lower.
- */
-static double median_of(const struct prediction *prediction, size_t offset, bool is_lower)
+static double changed_ns(const struct predicted *of, size_t change)
+{
+	return of->step_ns - prediction_saved_ns(of, change);
+}
+
+static double least_ns(const struct predicted *of, size_t change)
+{
+	return of->least_ns[change];
+}
+
+/* Of the processes that were replayed the largest, or the lower median. */
+static double over_ranks(const struct prediction *prediction,
+	double (*get)(const struct predicted *of, size_t change), size_t change, bool is_half)
 {
 	size_t nr_processes = prediction->input->nr_processes, nr = 0;
-	double *values = mem_zeroed(nr_processes + 1, sizeof(*values));
-	double median;
+	double *values = mem_zeroed(nr_processes + 1, sizeof(*values)), value;
 
 	for (size_t i = 0; i < nr_processes; i++) {
 		if (prediction->of[i].nr_steps) {
-			memcpy(&values[nr++], (const char *)&prediction->of[i] + offset,
-				sizeof(*values));
+			values[nr++] = get(&prediction->of[i], change);
 		}
 	}
 	qsort(values, nr, sizeof(*values), by_number);
-	median = nr ? (values[(nr - 1) / 2] + values[is_lower ? (nr - 1) / 2 : nr / 2]) / 2 : 0;
+	value = !nr ? 0 : values[is_half ? (nr - 1) / 2 : nr - 1];
 	free(values);
-	return median;
+	return value;
 }
 
-/* Medians, since one rank with a long step of its own says nothing about the job. */
+static const struct predicted *slowest_of(const struct prediction *prediction)
+{
+	const struct predicted *slowest = prediction->of;
+
+	for (size_t i = 0; i < prediction->input->nr_processes; i++) {
+		const struct predicted *of = &prediction->of[i];
+
+		slowest = of->step_ns > slowest->step_ns ? of : slowest;
+	}
+	return slowest;
+}
+
+/* A change may make another rank the slowest one. */
 static void set_job(struct prediction *prediction)
 {
 	struct predicted *job = &prediction->job;
 
-	job->step_ns = median_of(prediction, offsetof(struct predicted, step_ns), false);
-	job->span_ns = median_of(prediction, offsetof(struct predicted, span_ns), false);
-	job->span_replayed_ns =
-		median_of(prediction, offsetof(struct predicted, span_replayed_ns), false);
-	job->unexplained_ns =
-		median_of(prediction, offsetof(struct predicted, unexplained_ns), false);
-	for (size_t i = 0; i < PREDICTION_CHANGES; i++) {
-		/* Half of the ranks do not wait for the rest, whose own steps stay as long. */
+	*job = *slowest_of(prediction);
+	memset(job->limits, 0, sizeof(job->limits));
+	for (size_t i = 0; i < prediction->nr_changes; i++) {
+		/* Half of the ranks do not wait for the rest, which are to be as fast. */
 		bool is_half = prediction->changes[i].removals & 1u << REPLAY_NO_STRAGGLERS;
+		double saved_ns = job->step_ns - over_ranks(prediction, changed_ns, i, is_half);
 
-		job->span_changed_ns[i] = median_of(prediction,
-			offsetof(struct predicted, span_changed_ns) + i * sizeof(double), is_half);
-		job->least_ns[i] = median_of(prediction,
-			offsetof(struct predicted, least_ns) + i * sizeof(double), is_half);
+		job->span_changed_ns[i] = job->span_replayed_ns - saved_ns;
+		job->least_ns[i] = over_ranks(prediction, least_ns, i, is_half);
 	}
 	for (size_t k = 0; k < prediction->input->nr_processes; k++) {
-		const struct predicted *of = &prediction->of[k];
-
-		job->nr_steps = job->nr_steps ? job->nr_steps : of->nr_steps;
 		for (size_t i = 0; i < PREDICTION_CHANGES; i++) {
 			for (unsigned int kind = 0; kind < NR_REPLAY_KINDS; kind++) {
-				job->limits[i][kind] += of->limits[i][kind];
+				job->limits[i][kind] += prediction->of[k].limits[i][kind];
 			}
 		}
 	}

@@ -6,6 +6,10 @@
  *
  * Of the steps that count (counted_steps.h), those of long runs are evenly thinned out. The first
  * step is left out: what ran before it is not known. A process without steps counts as one step.
+ *
+ * A step of a job takes as long as in its slowest process, the one whose steps are longest on
+ * average, as in headline.h; a changed one as in what is then the slowest. Without stragglers it
+ * takes as long as in the slower of the faster half.
  */
 #ifndef REPORT_ANALYSIS_PREDICTION_H
 #define REPORT_ANALYSIS_PREDICTION_H
@@ -49,7 +53,7 @@ struct prediction {
 	bool has_no_limits; /* the view does not read `limits` */
 	/* Results, after prediction_end. */
 	struct predicted *of; /* of each process */
-	struct predicted job; /* medians over the processes, if is_joined */
+	struct predicted job; /* if is_joined: as its slowest process has it, see below */
 	bool is_joined;	      /* processes are replayed together */
 	/* while it gathers */
 	const struct view_input *input;

@@ -265,19 +265,19 @@ static bool has_phases(const struct reduced_process *process)
 }
 
 /*
- * Two passes: the first finds the times of the steps that may count, the second asks the series of
- * these times which ones warm up or lie far out.
+ * As far as `known` says which steps are whole, from `first` on. Two passes: the first finds the
+ * times of the steps that may count, the second asks the series of these times which ones warm up
+ * or lie far out. Returns how many count.
  */
-bool *reduced_counted_steps(const struct reduced_process *process, bool is_all)
+static size_t find_counted(const struct reduced_process *process, enum reduced_time known,
+	size_t first, bool is_all, bool *counts)
 {
-	enum reduced_time known = has_phases(process) ? REDUCED_OTHERS : REDUCED_DURATION;
-	bool *counts = mem_zeroed(process->nr_steps + 1, sizeof(*counts));
 	uint64_t *ns = mem_zeroed(process->nr_steps + 1, sizeof(*ns));
 	struct step_series series = STEP_SERIES_ALL;
-	size_t nr = 0;
+	size_t nr = 0, nr_counted = 0;
 
-	for (size_t i = known == REDUCED_DURATION; i < process->nr_steps; i++) {
-		counts[i] = process->steps[i].ns[known] != UINT64_MAX &&
+	for (size_t i = 0; i < process->nr_steps; i++) {
+		counts[i] = i >= first && process->steps[i].ns[known] != UINT64_MAX &&
 			    process->steps[i].ns[REDUCED_DURATION] != UINT64_MAX;
 		if (counts[i]) {
 			ns[nr++] = process->steps[i].ns[REDUCED_DURATION];
@@ -289,9 +289,25 @@ bool *reduced_counted_steps(const struct reduced_process *process, bool is_all)
 	for (size_t i = nr = 0; i < process->nr_steps; i++) {
 		if (counts[i]) {
 			counts[i] = step_series_counts(&series, nr, ns[nr]);
+			nr_counted += counts[i];
 			nr++;
 		}
 	}
 	free(ns);
+	return nr_counted;
+}
+
+bool *reduced_counted_steps(const struct reduced_process *process, bool is_all)
+{
+	uint64_t nr = process->facts[REDUCED_BUDGET + BUDGET_SUM_STEPS];
+	bool *counts = mem_zeroed(process->nr_steps + 1, sizeof(*counts));
+	bool is_first_whole;
+
+	if (has_phases(process)) {
+		find_counted(process, REDUCED_OTHERS, 0, is_all, counts);
+		return counts;
+	}
+	is_first_whole = find_counted(process, REDUCED_DURATION, 0, false, counts) == nr;
+	find_counted(process, REDUCED_DURATION, is_first_whole ? 0 : 1, is_all, counts);
 	return counts;
 }

@@ -184,7 +184,8 @@ bool reduced_unpack_process(
 /*
  * Says by index which of the process's steps count, as counted_steps.h has it: the whole ones, but
  * for those that warm up and outliers; is_all: these, too. Only whole steps have phases; where none
- * has, the first one began before the recording. The caller frees the array.
+ * has, the first one began before the recording, unless the budget counts it. The caller frees the
+ * array.
  */
 bool *reduced_counted_steps(const struct reduced_process *process, bool is_all);
 

@@ -195,6 +195,7 @@ static void add_processes(struct job *job, const struct reduced *reduced)
 		reduced_process_fini(&process);
 	}
 	job->figures.nr_helpers = reduced->nr_processes - job->figures.nr_processes;
+	job->figures.has_lone_parts = job->figures.nr_processes > 1;
 	idset_destroy(hosts);
 	free(is_main);
 }

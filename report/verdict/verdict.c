@@ -252,12 +252,18 @@ static double share_step_ns(const struct verdict *verdict)
 
 /* ---- ranks ---- */
 
-static double communication_of(const struct advice_facts *facts)
+/* What a rank does not hide, per step. */
+static double communication_of(const struct headline_process *at)
 {
-	double nr = facts->nr_steps ? (double)facts->nr_steps : 1;
-	double nr_devices = facts->nr_devices ? (double)facts->nr_devices : 1;
+	double ns = 0, nr = 0;
 
-	return (double)overlap_any(&facts->times, OVERLAP_COMMUNICATION) / nr / nr_devices;
+	for (size_t i = 0; at->is_main && i < at->nr_steps; i++) {
+		if (at->steps[i].counts) {
+			ns += (double)budget_communication(at->steps[i].parts);
+			nr++;
+		}
+	}
+	return nr > 0 ? ns / nr : 0;
 }
 
 static int by_number(const void *a, const void *b)
@@ -269,29 +275,30 @@ static int by_number(const void *a, const void *b)
 
 /*
  * Communication ends together, so the rank that comes last waits least. Returns by how much the
- * median of all ranks waits longer.
+ * median of the others waits longer.
  */
 static double find_latest(struct verdict *verdict)
 {
-	const struct advice *advice = &verdict->advice;
-	double *others = mem_zeroed(advice->input.nr_processes + 1, sizeof(*others));
+	const struct headline *headline = &verdict->headline;
+	double *others = mem_zeroed(headline->nr_processes + 1, sizeof(*others));
 	double least = 0, delay_ns = 0;
 	size_t nr = 0;
 
-	for (size_t i = 0; i < advice->input.nr_processes; i++) {
-		double ns = communication_of(&advice->facts[i]);
+	for (size_t i = 0; i < headline->nr_processes; i++) {
+		const struct headline_process *at = &headline->processes[i];
+		double ns = communication_of(at);
 
-		if (advice->facts[i].process->rank >= 0 && ns > 0) {
+		if (at->process->rank >= 0 && ns > 0) {
 			others[nr++] = ns;
 			if (nr == 1 || ns < least) {
 				least = ns;
-				verdict->late_rank = advice->facts[i].process->rank;
+				verdict->late_rank = at->process->rank;
 			}
 		}
 	}
 	qsort(others, nr, sizeof(*others), by_number);
-	if (nr > 1) {
-		delay_ns = others[nr / 2] - least;
+	if (nr > 1) { /* the first is the least */
+		delay_ns = (others[1 + (nr - 2) / 2] + others[1 + (nr - 1) / 2]) / 2 - least;
 	}
 	free(others);
 	return delay_ns;

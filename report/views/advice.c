@@ -307,7 +307,9 @@ VIEW(advice, 410) = {
 	.about = "Lists the findings of the view findings in the same order. Under each finding "
 		 "stand the rules that support it, from gprof and other tools. Only findings have "
 		 "savings. --all adds the other rules and their verdicts. \"No time to gain\" "
-		 "means that a rule applies, but the time budget has no finding of its cause.",
+		 "means that a rule applies, but the time budget has no finding of its cause. "
+		 "Findings are of the steps that count, see `help headline`; rules are of all "
+		 "whole steps, as in the tools that they come from.",
 	.title = "Advice",
 	VIEW_COLUMNS(columns),
 	.state = {.size = sizeof(struct verdict), .input = offsetof(struct verdict, advice.input)},

@@ -2,18 +2,21 @@
 /*
  * How fast batches go by, in the layout of Paddle's Perf Summary: reader_cost is the time of a step
  * in the data loader, batch_cost that of the step, ips the samples a second (steps a second where
- * the batch is not known), the reader's ratio the share of all batch_cost in all reader_cost.
+ * the batch is not known), the reader's ratio the share of all batch_cost in all reader_cost. The
+ * steps are those that count (counted_steps.h). Paddle's own table leaves out a fixed number of
+ * first ones, and has the length of steps that were not recorded.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/model/select.h"
+#include "report/ops/counted_steps.h"
 #include "report/stats/min_max_sum.h"
 #include "report/analysis/view.h"
 
-/* The first steps are slow for reasons of their own; as many are left out, or the first alone. */
-#define WARM_UP 10u
+/* Paddle leaves out so many first steps; of a program of few steps, the first alone. */
+#define PADDLE_WARM_UP 10u
 
 /* First dimensions of what layers got, and how often. */
 #define MOST_SIZES 16u
@@ -30,6 +33,7 @@ struct benchmark_view {
 	struct view_input input;
 	struct row *rows;
 	size_t nr_rows, capacity;
+	size_t nr_warm_up, nr_outliers;
 	/* of the process at hand */
 	struct {
 		uint64_t size, nr;
@@ -106,24 +110,42 @@ static void add_reader(struct row *row, const struct phases *phases, uint32_t st
 	row->has_reader |= reader != 0;
 }
 
-static void add_steps(struct row *row, const struct phases *phases)
+static void add_batch(struct row *row, const struct phases *phases, uint32_t step)
 {
-	const struct clock_map *clock = &row->process->host_clock;
+	min_max_sum_add(&row->batch,
+		clock_map_duration(&row->process->host_clock, phases_step_ticks(phases, step)));
+	if (phases->steps[step].is_recorded) {
+		add_reader(row, phases, step);
+	}
+}
+
+static void add_counted(struct benchmark_view *view, struct row *row, const struct phases *phases)
+{
+	struct counted_steps counted;
+
+	counted_steps_init(&counted, row->process, false);
+	for (uint32_t step = 1; step < phases->nr_steps; step++) {
+		if (counted.counts[step]) {
+			add_batch(row, phases, step);
+		}
+	}
+	view->nr_warm_up += counted.nr_warm_up;
+	view->nr_outliers += counted.nr_outliers;
+	counted_steps_fini(&counted);
+}
+
+static void add_steps_of_paddle(struct row *row, const struct phases *phases)
+{
 	uint32_t nr_whole = (uint32_t)phases->nr_steps - 2;
-	uint32_t nr_left_out = nr_whole > 2 * WARM_UP ? WARM_UP : 1;
+	uint32_t nr_left_out = nr_whole > 2 * PADDLE_WARM_UP ? PADDLE_WARM_UP : 1;
 	bool is_closed;
 
 	/* Who chooses steps chooses all of them. */
 	nr_left_out = row->process->select ? 0 : nr_left_out;
 	for (uint32_t step = 1 + nr_left_out; step <= nr_whole; step++) {
-		if (!phases->steps[step].is_chosen ||
-			model_step_is_gap(&row->process->steps[step - 1])) {
-			continue;
-		}
-		min_max_sum_add(
-			&row->batch, clock_map_duration(clock, phases_step_ticks(phases, step)));
-		if (phases->steps[step].is_recorded) {
-			add_reader(row, phases, step);
+		if (phases->steps[step].is_chosen &&
+			!model_step_is_gap(&row->process->steps[step - 1])) {
+			add_batch(row, phases, step);
 		}
 	}
 	is_closed = !row->reader.nr;
@@ -151,7 +173,11 @@ static void end(void *context, struct process *process, const struct phases *pha
 		row->batch_size = seen_size(view);
 		row->is_seen = row->batch_size > 0;
 	}
-	add_steps(row, phases);
+	if (view->input.has_all_steps) {
+		add_steps_of_paddle(row, phases);
+	} else {
+		add_counted(view, row, phases);
+	}
 }
 
 enum column {
@@ -214,9 +240,14 @@ static void add_note(const struct benchmark_view *view, struct table *table)
 		table_note(table, "No steps were recorded.");
 		return;
 	}
-	table_note(table,
-		"The first %u steps are excluded as warm-up; of up to %u steps, only the first.",
-		WARM_UP, 2 * WARM_UP);
+	counted_steps_note(view->nr_warm_up, view->nr_outliers, table);
+	if (view->input.has_all_steps) {
+		table_note(table,
+			"As in Paddle, the first %u steps are excluded; of up to %u steps, only "
+			"the "
+			"first.",
+			PADDLE_WARM_UP, 2 * PADDLE_WARM_UP);
+	}
 	if (nr_known < view->nr_rows) {
 		table_note(table,
 			"ips is in %ssteps per second; set GPROF_BATCH_SIZE to get samples per "
@@ -281,7 +312,9 @@ VIEW(benchmark, 400) = {
 	.subject = VIEW_ABOUT_STEPS,
 	.help = "reader_cost, batch_cost and samples per second",
 	.about =
-		"The figures of Paddle's benchmark timer, over all steps but those of the warm-up.",
+		"The figures of Paddle's benchmark timer, of the steps that count, see `help "
+		"headline`. In Paddle's own layout the first 10 steps are left out instead, or, of "
+		"up to 20 steps, the first.",
 	.title = "Benchmark",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct benchmark_view),

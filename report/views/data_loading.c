@@ -7,12 +7,13 @@
 #include <string.h>
 
 #include "report/model/process_tree.h"
+#include "report/ops/counted_steps.h"
 #include "report/stats/min_max_sum.h"
 #include "report/analysis/view.h"
 
 struct row {
 	struct min_max_sum waits; /* ns */
-	uint64_t wait_ticks;	  /* in whole steps */
+	uint64_t wait_ticks;	  /* in steps that count */
 	uint64_t step_ticks;
 	uint64_t op_ns;	 /* of operators outside of others and of the loader's __next__ */
 	uint64_t cpu_ns; /* by samples */
@@ -25,6 +26,7 @@ struct data_loading_view {
 	struct row *row;  /* of the one at hand */
 	struct process *process;
 	size_t nr_begun, nr_begun_ops;
+	bool has_uncounted; /* steps of a loop that warm up, or outliers */
 };
 
 static const struct scan_want wants[] = {
@@ -92,6 +94,22 @@ static void on_op(void *context, const struct op *op)
 	}
 }
 
+static void add_counted(struct data_loading_view *view, const struct phases *phases)
+{
+	struct row *row = view->row;
+	struct counted_steps counted;
+
+	counted_steps_init(&counted, view->process, false);
+	for (uint32_t step = 0; step < phases->nr_steps; step++) {
+		if (counted.counts[step]) {
+			row->wait_ticks += phases->steps[step].ticks[PHASE_DATALOADER];
+			row->step_ticks += phases_step_ticks(phases, step);
+		}
+	}
+	view->has_uncounted |= row->has_loop && counted.nr_warm_up + counted.nr_outliers;
+	counted_steps_fini(&counted);
+}
+
 static void end_ops(void *context, struct process *process, const struct phases *phases)
 {
 	struct data_loading_view *view = context;
@@ -106,12 +124,7 @@ static void end_ops(void *context, struct process *process, const struct phases 
 							     segment->end - segment->begin));
 		}
 	}
-	for (uint32_t step = 0; step < phases->nr_steps; step++) {
-		if (phases_is_whole(phases, step)) {
-			row->wait_ticks += phases->steps[step].ticks[PHASE_DATALOADER];
-			row->step_ticks += phases_step_ticks(phases, step);
-		}
-	}
+	add_counted(view, phases);
 }
 
 /* ---- the table ---- */
@@ -205,7 +218,7 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("wait_min_ns", "Min wait", TABLE_TIME, .is_minor = true,
 		.help = "shortest wait for a batch"),
 	TABLE_COLUMN("wait_pct", "% of steps", TABLE_PERCENT,
-		.help = "waiting, as a share of the steps"),
+		.help = "waiting in the steps that count, as a share of these"),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -213,6 +226,10 @@ static void fill_table(void *state, struct table *table)
 	struct data_loading_view *view = state;
 
 	add_rows(view, table);
+	if (view->has_uncounted) {
+		table_note(table, "Waiting and batches are of all steps, the share of those that "
+				  "count; see `help headline`.");
+	}
 }
 
 static void fini(void *state)

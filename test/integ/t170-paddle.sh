@@ -98,31 +98,33 @@ tap cycles "schedule: tables of each cycle"
 
 # ---- Benchmark ----
 
-# benchmark FOLDER: the rows as in Paddle, each number that of the view.
+# benchmark FOLDER: the rows as in Paddle, of the steps that its timer counts.
 benchmark()
 {
 	printed "$1" --view benchmark >"$T/table"
-	"$REPORT" summary --view benchmark --format json "$T/$1" |
-		jq -r '.benchmark.rows[0] | def five: . * 100000 | round | . / 100000;
-			"ratio \(.reader_ratio_pct)",
-			(["reader_cost", "batch_cost"][] as $k | "\($k) " +
-				([.[$k + "_avg_ns"], .[$k + "_max_ns"], .[$k + "_min_ns"]] | map(. / 1e9 | five | tostring) | join(" "))),
-			"ips \(.ips_avg | five) \(.ips_max | five) \(.ips_min | five)",
-			"product \(.ips_avg * .batch_cost_avg_ns / 1e9)"' >"$T/view"
+	"$REPORT" summary --view steps --format json "$T/$1" >"$T/steps"
 	has "$T/table" '^=+Perf Summary=+$' '^Reader Ratio: [0-9]+\.[0-9]{3}%$' '^Time Unit: s, IPS Unit: steps/s$' \
 		'^\|                 \|       avg       \|       max       \|       min       \|$' &&
-		python3 - "$T/table" "$T/view" <<-'END'
-			import re, sys
-			table = {row[0]: row[1:] for row in (re.findall(r"[\w.]+", line) for line in open(sys.argv[1])
-			                                    if line.startswith("|"))}
-			view = {line.split()[0]: [float(v) for v in line.split()[1:]] for line in open(sys.argv[2])}
-			good = abs(view["product"][0] - 1) < 0.001
-			for name in "reader_cost", "batch_cost", "ips":
-			    for have, want in zip(table[name], view[name]):
-			        good = good and abs(float(have) - want) <= (0.001 if name == "ips" else 0.0000101)
-			avg, most, least = view["batch_cost"]
-			print(table, view)
-			sys.exit(not (good and least <= avg <= most and 0 < view["reader_cost"][0] and 0 < view["ratio"][0] < 100))
+		python3 - "$T/table" "$T/steps" <<-'END'
+			import json, re, sys
+			lines = open(sys.argv[1]).readlines()
+			table = {row[0]: list(map(float, row[1:])) for row in (re.findall(r"[\w.]+", line) for line in lines if line.startswith("|")) if len(row) == 4 and row[0] != "avg"}
+			ratio = next(float(line.split()[2][:-1]) for line in lines if line.startswith("Reader Ratio"))
+			rows = json.load(open(sys.argv[2]))["steps"]["rows"]
+			steps = [(after["start_ns"] - row["start_ns"], row["dataloader_ns"]) for row, after in zip(rows, rows[1:])]
+			first = 10 if len(steps) > 20 else 1
+			counted = [ns for ns, _ in steps[first:]]
+			read = [of for of in steps[first:] if of[1] is not None] or [of for of in steps[1:first] if of[1] is not None]
+			mean = lambda of: sum(of) / len(of)
+			readers = [ns for _, ns in read]
+			want = {"reader_cost": [mean(readers) / 1e9, max(readers) / 1e9, min(readers) / 1e9],
+			        "batch_cost": [mean(counted) / 1e9, max(counted) / 1e9, min(counted) / 1e9],
+			        "ips": [1e9 / mean(counted), 1e9 / min(counted), 1e9 / max(counted)]}
+			print(table, want, ratio)
+			good = abs(ratio - 100 * sum(readers) / sum(ns for ns, _ in read)) < 0.01
+			for name, least in ("reader_cost", 0.0000101), ("batch_cost", 0.0000101), ("ips", 0.001):
+			    good = good and all(abs(have - of) <= least + 1e-5 * of for have, of in zip(table[name], want[name], strict=True))
+			sys.exit(not good)
 		END
 }
 

@@ -12,10 +12,11 @@ START_TEST(benchmark_counts_samples)
 	struct table *table = tables_of(&view_benchmark, streams_ops("ops.gprof"), false);
 
 	ck_assert_uint_eq(table->nr_rows, 1);
-	ck_assert_uint_eq(tables_number(table, 0, "steps"), 2);
+	ck_assert_uint_eq(tables_number(table, 0, "steps"), 3);
 	ck_assert_uint_eq(tables_number(table, 0, "reader_cost_min_ns"), 100000);
-	ck_assert_double_eq_tol(tables_cell(table, 0, "reader_ratio_pct")->number, 10, 1e-9);
-	ck_assert_double_eq_tol(tables_cell(table, 0, "ips_avg")->number, 4000, 1e-6);
+	ck_assert_double_eq_tol(
+		tables_cell(table, 0, "reader_ratio_pct")->number, 100 * 300.0 / 2710, 1e-9);
+	ck_assert_double_eq_tol(tables_cell(table, 0, "ips_avg")->number, 12e6 / 2710, 1e-6);
 	table_destroy(table);
 }
 END_TEST
@@ -104,13 +105,37 @@ static const char *loop(const char *name, uint32_t nr_steps, bool is_part)
 	return path;
 }
 
-START_TEST(the_reader_has_its_share_of_the_steps_that_were_recorded)
+START_TEST(steps_that_were_not_recorded_do_not_count)
 {
 	struct table *table = tables_of(&view_benchmark, loop("part.gprof", 31, true), false);
+
+	ck_assert_uint_eq(tables_number(table, 0, "steps"), 5);
+	ck_assert_uint_eq(tables_number(table, 0, "batch_cost_max_ns"), 1000);
+	ck_assert_double_eq_tol(tables_cell(table, 0, "reader_ratio_pct")->number, 10, 1e-9);
+	ck_assert_ptr_null(strstr(table->note, "excluded"));
+	table_destroy(table);
+}
+END_TEST
+
+static struct table *as_paddle(const char *path)
+{
+	struct process *process = streams_process(path);
+	const struct view_input input = {
+		.processes = &process, .nr_processes = 1, .has_all_steps = true};
+	struct table *table = tables_with(&view_benchmark, &input);
+
+	process_destroy(process);
+	return table;
+}
+
+START_TEST(paddle_has_the_length_of_all_steps_but_the_first_ones)
+{
+	struct table *table = as_paddle(loop("part.gprof", 31, true));
 
 	ck_assert_uint_eq(tables_number(table, 0, "steps"), 20);
 	ck_assert_double_eq_tol(tables_cell(table, 0, "reader_ratio_pct")->number, 10, 1e-9);
 	ck_assert_ptr_nonnull(strstr(table->note, "only the recorded steps"));
+	ck_assert_ptr_nonnull(strstr(table->note, "As in Paddle, the first 10 steps are excluded"));
 	table_destroy(table);
 }
 END_TEST
@@ -180,9 +205,9 @@ START_TEST(a_program_that_found_no_gpu_has_none)
 }
 END_TEST
 
-START_TEST(a_first_step_alone_is_no_benchmark)
+START_TEST(a_first_step_alone_is_no_benchmark_of_paddle)
 {
-	struct table *table = tables_of(&view_benchmark, loop("one.gprof", 2, false), false);
+	struct table *table = as_paddle(loop("one.gprof", 2, false));
 
 	ck_assert_uint_eq(tables_number(table, 0, "steps"), 0);
 	ck_assert(!tables_cell(table, 0, "batch_cost_avg_ns")->is_known);
@@ -244,8 +269,9 @@ START_TEST(without_a_whole_step_there_is_no_share_of_steps)
 END_TEST
 
 UNIT_SUITE("report/benchmark", benchmark_counts_samples, the_batch_is_seen_in_shapes,
-	the_reader_has_its_share_of_the_steps_that_were_recorded,
+	steps_that_were_not_recorded_do_not_count,
+	paddle_has_the_length_of_all_steps_but_the_first_ones,
 	steps_before_the_first_event_have_their_own_start,
 	steps_are_shown_where_there_is_nothing_else, a_program_that_found_no_gpu_has_none,
-	a_first_step_alone_is_no_benchmark, what_one_process_does_not_know_is_not_zero,
+	a_first_step_alone_is_no_benchmark_of_paddle, what_one_process_does_not_know_is_not_zero,
 	without_a_whole_step_there_is_no_share_of_steps)

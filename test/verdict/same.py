@@ -21,7 +21,7 @@ import tempfile
 
 import verdict
 
-VIEWS = "budget,idle,idle-gaps,breakdown,gpu-summary,step-stats,findings,headline,critical-path,what-if,time-breakdown,overview,steps,model,distributed"
+VIEWS = "budget,idle,idle-gaps,breakdown,gpu-summary,step-stats,findings,headline,critical-path,what-if,time-breakdown,overview,steps,model,distributed,benchmark,data-loading"
 # Whose figures other formats print, too.
 SHOWN = ("headline", "findings", "budget", "idle", "breakdown", "gpu_summary", "step_stats", "time_breakdown", "overview")
 IDLE = "Idle: "
@@ -51,11 +51,12 @@ CLOCK = 1e-4
 
 
 def rows_of(program, *options):
-    """Rows by table; None if the recording cannot be read."""
+    """Rows by table, and its notes; None if the recording cannot be read."""
     done = subprocess.run([program, *options], capture_output=True, check=False)
     if done.returncode not in (0, 3):
         return None
-    return {name: table["rows"] for name, table in json.loads(done.stdout).items() if isinstance(table, dict) and "rows" in table}
+    found = {name: table for name, table in json.loads(done.stdout).items() if isinstance(table, dict) and "rows" in table}
+    return {name: table["rows"] for name, table in found.items()} | {"notes": {name: table.get("note") or "" for name, table in found.items()}}
 
 
 def tables(program, path, *options):
@@ -185,8 +186,12 @@ def statistics(have, compared):
             yield f"diff has {of['a_steps']} steps of {of['a_median_ns']}, the headline {row['steps']} of {row['median_ns']}"
 
 
-def reduced(have, other):
-    """The headline of a summary is that of the recording."""
+def reduced(have, other, text):
+    """The headline of a summary is that of the recording; of ranks that were read one by one it says that their waiting is unknown."""
+    row = have["headline"][0]
+    is_shown = any((row[name + "_pct"] or 0) > 0.05 for name in ("exposed_communication", "cpu_communication"))
+    if is_shown and (row["processes"] > 1) != ("communication (waiting unknown)" in text):
+        yield f"reduce says of the communication of {row['processes']} processes: {text}"
     for column in ["steps", "median_ns", "mean_ns", "p99_ns"] + [name + "_ns" for name in GPU]:
         mine, theirs = have["headline"][0][column], other["headline"][0][column]
         if (mine is None) != (theirs is None) or (mine is not None and abs(mine - theirs) > 1):
@@ -210,6 +215,9 @@ def counted(have, steps, other):
     for row in have["distributed"]:
         if row["pid"] in lengths and row["time_ns"] != lengths[row["pid"]]:
             yield f"distributed has {row['time_ns']} of steps of process {row['pid']}, step-stats {lengths[row['pid']]}"
+    for row in have["benchmark"]:
+        if row["pid"] in lengths and (row["steps"] != steps[row["pid"]] or not is_mean(row["batch_cost_avg_ns"], lengths[row["pid"]], row["steps"])):
+            yield f"benchmark has {row['steps']} steps of {row['batch_cost_avg_ns']}, step-stats {steps[row['pid']]} of {lengths[row['pid']]}"
     for row in other["distributed"] if other else []:
         if row["pid"] in lengths and row["steps"] and (row["steps"], row["duration_ns"]) != (steps[row["pid"]], lengths[row["pid"]]):
             yield f"the summary's distributed has {row['steps']} steps of {row['duration_ns']}, step-stats {steps[row['pid']]} of {lengths[row['pid']]}"
@@ -222,6 +230,10 @@ def phases(have):
         mean = row.get(f"{of['name'].lower()}_ns")
         if mean is not None and row["processes"] == 1 and row["helpers"] == 0 and row["steps"] and not is_mean(mean, of["total_ns"], row["steps"]):
             yield f"the headline has {mean} of {of['name']} in each of {row['steps']} steps, model {of['total_ns']} in all"
+    for of in have["data_loading"]:
+        want = row["dataloader_pct"]
+        if None not in (of["wait_pct"], want) and row["processes"] == 1 and row["helpers"] == 0 and row["steps"] and abs(of["wait_pct"] - want) > 0.01:
+            yield f"the loader takes {want} % of the headline's steps, by data-loading {of['wait_pct']} %"
 
 
 def path_of(have):
@@ -246,6 +258,47 @@ def replay(have):
             yield f"what-if replays all {row['steps']} steps of {row['step_ns']}, which take {mean}"
 
 
+def replayed_job(have):
+    """Of ranks that are replayed together: the longest step of any, as long as in the budget if all of its steps are replayed."""
+    rows, totals = have["what_if"], sums(have["budget"], "pid", "total_ns")
+    means, lengths = {}, collections.defaultdict(list)
+    for row in have["step_stats"]:
+        if row["part"] == "Step":
+            means[row["pid"]] = sum(ns for (pid, _), ns in totals.items() if pid == row["pid"]) / row["steps"], row["steps"]
+    for row in have["breakdown"]:
+        if row["step"] not in ("all", "average"):
+            lengths[row["pid"]].append(row["total_ns"])
+    if len(means) < 2 or not rows or rows[0]["pid"] is not None:
+        return
+    slowest, number = max(means.values())
+    if all(row["steps"] == nr for row in rows for _, nr in means.values()):
+        if abs(rows[0]["step_ns"] - slowest) > 1:
+            yield f"what-if replays all {number} steps of the job of {rows[0]['step_ns']}, those of the slowest rank take {slowest}"
+    elif rows[0]["step_ns"] > max(map(max, lengths.values())) + 1 or rows[0]["step_ns"] < max(map(min, lengths.values())) - 1:
+        yield f"what-if replays steps of the job of {rows[0]['step_ns']}, those of its ranks take {dict(lengths)}"
+
+
+def unions(have, most, has_steps):
+    """`overview`, `distributed` and `time-breakdown` compute as the budget does, here of all steps or of a recording without any."""
+    if any("cut off" in note for note in have["notes"].values()):
+        return
+    parts, every, all_pids = sums(have["budget"], "part", "total_ns"), 0, {row["pid"] for row in have["budget"]}
+    for pid in all_pids:
+        want = parts[pid, "Computing"]
+        limit = sum(row["computation_ns"] for row in most["time_breakdown"] if row["pid"] == pid)
+        every += want
+        if want > limit:
+            yield f"process {pid} computes for {want} in its steps, by time-breakdown {limit} in all of the recording"
+        for table in "distributed", "time_breakdown":
+            own = [row["computation_ns"] for row in have[table] if row["pid"] == pid and row["device"] is not None]
+            if own and max(own) < MOST_EXACT and (max(own) > want or (not has_steps and sum(own) < want)):
+                yield f"{table} has {own} of computation of process {pid}, budget {want}"
+    rows = {row["name"]: row["total_ns"] for row in have["overview"] if row["side"] == "GPU" and row["name"] != "Kernel of one GPU"}
+    own = rows.get("Computation", rows.get("Kernel", 0))
+    if own < MOST_EXACT and (own > every or (not has_steps and not have["headline"][0]["helpers"] and own != every)):
+        yield f"overview has {own} of computation, budget {every}"
+
+
 def layouts(have, steps):
     """Of other tools: each GPU by itself, all whole steps and what lies between them."""
     parts = sums(have["budget"], "part", "total_ns")
@@ -259,12 +312,7 @@ def layouts(have, steps):
             want = busy(parts, pid, columns)
             if sum(own) < want or (not steps[pid] and max(own) > want):
                 yield f"GPUs of process {pid} have {own} of {', '.join(columns)}, budget {want}"
-    rows = {row["name"]: row["total_ns"] for row in have["overview"] if row["side"] == "GPU" and row["name"] != "Kernel of one GPU"}
-    own = rows.get("Computation", rows.get("Kernel", 0))
-    want = sum(busy(parts, pid, ["computing"]) for pid in {row["pid"] for row in have["budget"]})
     row = have["headline"][0] if have["headline"] else None
-    if row and not steps and own != want and row["helpers"] == 0 and own < MOST_EXACT:
-        yield f"overview has {own} of computing, budget {want}"
     for of in have["overview"]:
         if of["name"] == "ProfileStep" and row and row["processes"] == 1 and row["helpers"] == 0 and of["calls"] != row["steps"]:
             yield f"overview has {of['calls']} steps, the headline {row['steps']}"
@@ -353,9 +401,10 @@ def screens(program, path, have):
         summary = os.path.join(folder, "one.sum")
         subprocess.run([program, "reduce", "-o", summary, path], capture_output=True, check=False)
         other = rows_of(program, "--format", "json", summary)
+        text = subprocess.run([program, "--view", "headline", summary], capture_output=True, check=False).stdout.decode("utf-8", "replace")
         yield from formats(program, path, have, folder)
     if other:
-        yield from reduced(have, other)
+        yield from reduced(have, other, text)
     yield from counted(have, steps_of(have), other)
     yield from phases(have)
     yield from statistics(have, rows_of(program, "diff", "--format", "json", path, path) or {"answer": []})
@@ -365,7 +414,7 @@ def compare(program, path):
     have = tables(program, path)
     if have is None:
         return
-    options = []
+    options, most = [], have
     numbers = [int(row["step"]) for row in have["breakdown"] if row["step"] not in ("all", "average")]
     if have["headline"]:
         yield from findings(have)
@@ -373,12 +422,14 @@ def compare(program, path):
     # Steps that warm up are left out, unless they are asked for.
     while have:
         steps = steps_of(have)
-        for problems in (idle(have, steps), headline(have, steps), breakdown(have, steps), use(have), path_of(have), replay(have)):
+        for problems in (idle(have, steps), headline(have, steps), breakdown(have, steps), use(have), path_of(have), replay(have), replayed_job(have)):
             yield from problems
         if not options:  # else what the chosen steps launched
             yield from layouts(have, steps)
         if options or not numbers:  # gaps are of all steps
             yield from gaps(have)
+            if have["headline"]:
+                yield from unions(have, most, bool(numbers))
         if options or not numbers:
             return
         options = ["--steps", f"{min(numbers)}-{max(numbers)}"]

@@ -183,15 +183,43 @@ def sameness():
 
 
 def counts():
-    def wrong(model=100, overview=2, overlap=100, summary=100, forward=30):
+    def wrong(model=100, overview=2, overlap=100, summary=100, forward=30, batches=2, batch=50, loader=10):
         have = {"step_stats": [{"pid": 1, "part": "Step", "steps": 2, "total_ns": 100}],
                 "model": [{"name": "ProfileStep", "calls": 2, "total_ns": model}, {"name": "Forward", "calls": 2, "total_ns": 60}],
                 "overview": [{"name": "ProfileStep", "calls": overview, "total_ns": 100}], "distributed": [{"pid": 1, "time_ns": overlap}],
-                "headline": [{"processes": 1, "helpers": 0, "steps": 2, "forward_ns": forward}]}
+                "benchmark": [{"pid": 1, "steps": batches, "batch_cost_avg_ns": batch}], "data_loading": [{"wait_pct": loader}, {"wait_pct": None}],
+                "headline": [{"processes": 1, "helpers": 0, "steps": 2, "forward_ns": forward, "dataloader_pct": 10}]}
         other = {"distributed": [{"pid": 1, "steps": 2, "duration_ns": summary}]}
         return len(list(same.counted(have, {1: 2}, other))) + len(list(same.phases(have)))
     test("tables of the steps that count, of others each", [
         wrong(), wrong(model=150), wrong(overview=3), wrong(overlap=150), wrong(summary=150), wrong(forward=31)], [0, 1, 1, 1, 1, 1])
+    test("other batches, and another share of the loader", [wrong(batches=3), wrong(batch=51), wrong(loader=10.1)], [1, 1, 1])
+
+
+def ranks():
+    def summary(processes=2, share=20, text="20.0 % exposed communication (waiting unknown)"):
+        row = {"processes": processes, "exposed_communication_pct": share, "cpu_communication_pct": None,
+               **{name: 1 for name in ["steps", "median_ns", "mean_ns", "p99_ns"] + [column + "_ns" for column in same.GPU]}}
+        return len(list(same.reduced({"headline": [row]}, {"headline": [row]}, text)))
+    test("communication of ranks one by one", [summary(), summary(1), summary(text="20.0 % exposed communication"), summary(1, text=""), summary(share=0.01, text="")], [0, 1, 1, 0, 0])
+    def job(step=70, replayed=2, rank=None):
+        return len(list(same.replayed_job({
+            "budget": [{"pid": 1, "total_ns": 100}, {"pid": 2, "total_ns": 140}], "what_if": [{"pid": rank, "steps": replayed, "step_ns": step}],
+            "step_stats": [{"pid": pid, "part": "Step", "steps": 2} for pid in (1, 2)],
+            "breakdown": [{"pid": pid, "step": str(of), "total_ns": ns} for pid, lengths in ((1, (45, 55)), (2, (60, 80))) for of, ns in enumerate(lengths)]})))
+    test("a job's step as its slowest rank has it", [job(), job(60), job(60, replayed=1), job(58, replayed=1), job(82, replayed=1)], [0, 1, 0, 1, 1])
+    test("ranks that are replayed by themselves", job(60, rank=1), 0)
+
+
+def devices():
+    def wrong(has_steps=False, own=(60,), every=60, overview=60, note=""):
+        rows = [{"pid": 1, "device": place, "computation_ns": ns} for place, ns in enumerate(own)]
+        have = {"budget": [{"pid": 1, "part": "Computing", "total_ns": 60}], "distributed": rows, "time_breakdown": rows, "headline": [{"helpers": 0}],
+                "overview": [{"name": "Kernel", "side": "GPU", "total_ns": overview}], "notes": {"breakdown": note}}
+        return len(list(same.unions(have, {"time_breakdown": [{"pid": 1, "computation_ns": every}]}, has_steps)))
+    test("unions of a recording", [wrong(), wrong(own=(40, 30)), wrong(own=(59,)), wrong(own=(61,)), wrong(overview=59)], [0, 0, 2, 2, 1])
+    test("of what chosen steps launched", [wrong(True, own=(50,)), wrong(True, own=(61,)), wrong(True, overview=61), wrong(True, every=59)], [0, 2, 1, 1])
+    test("of work that was cut off", wrong(own=(61,), note="1 event outlasted its step and is cut off."), 0)
 
 
 def screens():
@@ -283,6 +311,8 @@ turns()
 comparison()
 sameness()
 counts()
+ranks()
+devices()
 screens()
 judgement()
 print(f"1..{number}")
