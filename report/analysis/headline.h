@@ -105,7 +105,7 @@ struct headline {
 	size_t last_step;
 	/* Each budget gets these, see budget.h; they may be NULL. */
 	void (*on_gap)(void *context, const struct budget_gap *gap);
-	void (*on_owned)(void *context, const struct budget_step *step, enum budget_owned owned,
+	void (*on_owned)(void *context, const struct budget_step *step, enum budget_part part,
 		const struct budget_site *site, uint64_t ns);
 	uint32_t (*site_of)(
 		void *context, uint32_t name, const struct op_call *call, const struct op *op);

@@ -208,8 +208,8 @@ struct budget {
 	const struct rank_waits *rank_waits;
 	/* Gets each gap of a step that is closed, from the last to the first; may be NULL. */
 	void (*on_gap)(void *context, const struct budget_gap *gap);
-	/* Gets the times of these parts, with site_of: where they come from; they sum to them. */
-	void (*on_owned)(void *context, const struct budget_step *step, enum budget_owned owned,
+	/* Gets the times of parts that have owners, with site_of: where they come from. */
+	void (*on_owned)(void *context, const struct budget_step *step, enum budget_part part,
 		const struct budget_site *site, uint64_t ns);
 	/*
 	 * Says where a call comes from, with the innermost operator around it; call NULL: where

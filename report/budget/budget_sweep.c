@@ -217,7 +217,7 @@ static void add_owned(struct sweep *sweep, enum budget_part part, uint64_t begin
 		uint64_t until = begin;
 		const struct budget_site *site = busy_owners_at(&budget->owned[owned], end, &until);
 
-		budget->on_owned(budget->gap_context, sweep->step, owned, site ? site : &unknown,
+		budget->on_owned(budget->gap_context, sweep->step, part, site ? site : &unknown,
 			end - until);
 		end = until;
 	}

@@ -151,16 +151,14 @@ static void on_gap(void *context, const struct budget_gap *gap)
 	advice_facts_take_gap(facts, gap);
 }
 
-static void on_owned(void *context, const struct budget_step *step, enum budget_owned owned,
+static void on_owned(void *context, const struct budget_step *step, enum budget_part part,
 	const struct budget_site *site, uint64_t ns)
 {
-	static const enum gap_cost costs[NR_BUDGET_OWNED] = {
-		[BUDGET_OWNED_UPLOADS] = GAP_COST_UPLOAD,
-		[BUDGET_OWNED_DOWNLOADS] = GAP_COST_WAIT,
-		[BUDGET_OWNED_COMMUNICATION] = GAP_COST_COMMUNICATION};
+	enum gap_cost cost = part == BUDGET_UPLOAD     ? GAP_COST_UPLOAD
+			     : part == BUDGET_DOWNLOAD ? GAP_COST_WAIT
+						       : GAP_COST_COMMUNICATION;
 
-	advice_facts_take_owned(
-		((struct verdict *)context)->advice.at, costs[owned], step, site, ns);
+	advice_facts_take_owned(((struct verdict *)context)->advice.at, cost, step, site, ns);
 }
 
 void verdict_init(void *state)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/budget/budget.h"
+#include "report/budget/part_owners.h"
 #include "report/ops/counted_steps.h"
 #include "report/analysis/view.h"
 #include "report/util/text.h"
@@ -30,6 +31,7 @@ struct result {
 	size_t nr_steps, nr_counted;
 	struct use *uses;
 	size_t nr_uses;
+	struct part_owner longest[NR_BUDGET_PARTS];
 };
 
 struct breakdown_view {
@@ -37,6 +39,7 @@ struct breakdown_view {
 	struct view_used shared;
 	struct rank_waits waits;
 	struct budget budget; /* of the process at hand */
+	struct part_owners owners;
 	struct result *results;
 	size_t nr_results, capacity;
 	uint64_t nr_late, nr_untimed;
@@ -65,12 +68,21 @@ static void end_waits(void *context, struct process *process)
 	rank_waits_end(&((struct breakdown_view *)context)->waits, process);
 }
 
+/* No summary and no page of the plugin shows them. */
+static bool has_owners(const struct breakdown_view *view)
+{
+	return !view->input.is_merged && !view->input.is_of_plugin;
+}
+
 static void begin(struct breakdown_view *view, struct process *process, bool has_devices)
 {
 	rank_waits_begin(&view->waits);
 	budget_begin(&view->budget, process, has_devices);
 	view->budget.has_pauses = view->input.is_of_plugin;
 	view->budget.rank_waits = view->input.waits ? view->input.waits : &view->waits;
+	if (has_owners(view)) {
+		part_owners_begin(&view->owners, &view->budget);
+	}
 }
 
 static void begin_steps(void *context, struct process *process)
@@ -177,6 +189,9 @@ static void end(void *context, struct process *process, const struct phases *pha
 	counted_steps_fini(&counted);
 	for (size_t i = 0; i < result->nr_uses; i++) {
 		result->uses[i].steps_ns = all_ns;
+	}
+	if (has_owners(view)) {
+		part_owners_end(&view->owners, result->longest);
 	}
 	view->nr_late += budget->nr_late;
 	view->nr_untimed += budget->nr_untimed;
@@ -387,6 +402,8 @@ enum budget_column {
 	BUDGET_PART_TOTAL,
 	BUDGET_PART_MEAN,
 	BUDGET_PART_SHARE,
+	BUDGET_PART_LONGEST,
+	BUDGET_PART_OWNER,
 	BUDGET_PART_HELP,
 };
 
@@ -400,8 +417,25 @@ static const struct table_column budget_columns[] = {
 	[BUDGET_PART_MEAN] = TABLE_COLUMN("mean_ns", "Per step", TABLE_MEAN_TIME),
 	[BUDGET_PART_SHARE] = TABLE_COLUMN("share_pct", "% of step", TABLE_PERCENT,
 		.help = "of the time of the steps, to which the parts of a process add up"),
-	[BUDGET_PART_HELP] = TABLE_COLUMN("when", "When", TABLE_TEXT),
+	[BUDGET_PART_LONGEST] = TABLE_COLUMN("longest_pct", "Most %", TABLE_PERCENT,
+		.help = "of the part, what the place with most of it takes"),
+	[BUDGET_PART_OWNER] = TABLE_COLUMN("longest", "Most in", TABLE_TEXT,
+		.help = "the call or kernel with most of the part, its operator and Python line; "
+			"of idle time the call that the host was in, or that launched the next "
+			"work"),
+	[BUDGET_PART_HELP] = TABLE_COLUMN("when", "When", TABLE_TEXT, .is_wide_only = true),
 };
+
+static void fill_longest(const struct part_owner *longest, uint64_t ns, struct table_cell *cells)
+{
+	if (longest->text) {
+		size_t nr_bytes;
+		const char *text = string_pool_text(longest->text, &nr_bytes);
+
+		table_set_text(&cells[BUDGET_PART_OWNER], text, nr_bytes);
+		table_set_share(&cells[BUDGET_PART_LONGEST], (double)longest->ns, (double)ns);
+	}
+}
 
 static void fill_parts(const struct result *result, struct table *table)
 {
@@ -425,6 +459,7 @@ static void fill_parts(const struct result *result, struct table *table)
 		table_set_number(
 			&cells[BUDGET_PART_MEAN], (double)parts[i] / (double)result->nr_counted);
 		table_set_share(&cells[BUDGET_PART_SHARE], (double)parts[i], (double)sum);
+		fill_longest(&result->longest[i], parts[i], cells);
 		table_set_string(&cells[BUDGET_PART_HELP], text->help);
 	}
 }

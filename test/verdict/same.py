@@ -173,6 +173,19 @@ def findings(have):
     yield from verdict.places_are_in_reach(None, have["findings"], None)
 
 
+def owners(have):
+    """Of one process: what has most of a part in the budget is the first place of the finding that the part alone costs."""
+    parts = {row["part"]: row for row in have["budget"]}
+    for finding in have["findings"]:
+        row = parts.get({"loader": "Idle: data loader", "gaps": "Idle: latency"}.get(finding["cause"]))
+        places = verdict.PLACE.findall(finding["places"] or "")
+        if have["headline"][0]["processes"] == 1 and have["headline"][0]["helpers"] == 0 and row and places:
+            ns = float(places[0][0].replace(",", "")) * verdict.UNITS[places[0][1]]
+            most = (row["longest_pct"] or 0) / 100 * row["total_ns"] / (have["headline"][0]["steps"] or 1)
+            if abs(ns - most) > verdict.DIGITS * ns + 1:
+                yield f"the budget has most of {row['part']} in {row['longest']}, {most}, the finding {finding['places']}"
+
+
 def statistics(have, compared):
     """Of one process: `have` with step-stats, and `diff` of the recording and itself."""
     row = have["headline"][0]
@@ -418,6 +431,7 @@ def compare(program, path):
     numbers = [int(row["step"]) for row in have["breakdown"] if row["step"] not in ("all", "average")]
     if have["headline"]:
         yield from findings(have)
+        yield from owners(have)
         yield from screens(program, path, have)
     # Steps that warm up are left out, unless they are asked for.
     while have:

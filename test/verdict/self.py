@@ -196,6 +196,15 @@ def counts():
     test("other batches, and another share of the loader", [wrong(batches=3), wrong(batch=51), wrong(loader=10.1)], [1, 1, 1])
 
 
+def owners():
+    def wrong(share=75, processes=1):
+        return len(list(same.owners({
+            "budget": [{"part": "Idle: data loader", "total_ns": 80000000, "longest_pct": share, "longest": "__next__"}],
+            "headline": [{"processes": processes, "helpers": 0, "steps": 2}],
+            "findings": [{"cause": "loader", "places": "30.00 ms per step, 1 x __next__; 10.00 ms per step, 1 x __init__"}]})))
+    test("what has most of a part", [wrong(), wrong(70), wrong(70, processes=2)], [0, 1, 0])
+
+
 def ranks():
     def summary(processes=2, share=20, text="20.0 % exposed communication (waiting unknown)"):
         row = {"processes": processes, "exposed_communication_pct": share, "cpu_communication_pct": None,
@@ -311,6 +320,7 @@ turns()
 comparison()
 sameness()
 counts()
+owners()
 ranks()
 devices()
 screens()
