@@ -596,4 +596,7 @@ void step_add_facts(bool is_last)
 	facts_add("step.rule", rules[verdict.rule]);
 	facts_add("step.why", verdict.why);
 	facts_add("step.confidence", confidence);
+	if (verdict.inner_end && is_always()) { /* a schedule has counted it */
+		facts_add_number("step.inner_end", verdict.inner_end);
+	}
 }

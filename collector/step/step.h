@@ -47,7 +47,8 @@ bool step_verdict(struct step_auto_verdict *verdict);
 /*
  * Adds rows of table info that say how the recorder finds steps, unless GPROF_STEP names the rule:
  * step.rule, step.why and step.confidence (0.00 to 1.00), again after each change; the last ones
- * count. At the end (is_last) also that it has found none. The drain thread's.
+ * count. At the end (is_last) also that it has found none. step.inner_end: an end that was none.
+ * The drain thread's.
  */
 void step_add_facts(bool is_last);
 

@@ -228,6 +228,7 @@ static void count_by_turn(
 		take_turn(a, key, end, ends);
 		return;
 	}
+	turns->first_end = turns->last ? turns->first_end : end;
 	turns->nr = is_turn ? turns->nr + 1 : 0;
 	if (!is_turn && (turns->before || key == turns->last) &&
 		turns->nr_needed < STEP_AUTO_LATER_TURNS) {
@@ -368,6 +369,7 @@ static struct step_auto_verdict optimizer_verdict(const struct step_auto *a)
 {
 	const char *why = "every step of the optimizer; two of that name in one iteration would "
 			  "look like two steps";
+	uint64_t inner_end = 0;
 	uint32_t confidence = 90;
 
 	if (a->has_left_loader) {
@@ -394,8 +396,9 @@ static struct step_auto_verdict optimizer_verdict(const struct step_auto *a)
 		why = "every second step of the optimizer: two of the same name take turns, by the "
 		      "number of parameters with gradients";
 		confidence = 80;
+		inner_end = a->turns.nr_needed == STEP_AUTO_TURNS ? a->turns.first_end : 0;
 	}
-	return (struct step_auto_verdict){GPROF_STEP_OPTIMIZER, confidence, why};
+	return (struct step_auto_verdict){GPROF_STEP_OPTIMIZER, confidence, why, inner_end};
 }
 
 struct step_auto_verdict step_auto_verdict(const struct step_auto *a)
@@ -406,16 +409,19 @@ struct step_auto_verdict step_auto_verdict(const struct step_auto *a)
 	if (a->rule == GPROF_STEP_DATALOADER) {
 		return (struct step_auto_verdict){a->rule, 90,
 			"every fetch from the data loader, also the one that finds its end; no "
-			"optimizer steps"};
+			"optimizer steps",
+			0};
 	}
 	if (a->rule == GPROF_STEP_CALL) {
-		return (struct step_auto_verdict){a->rule, 100, "the program calls gprof_step()"};
+		return (struct step_auto_verdict){
+			a->rule, 100, "the program calls gprof_step()", 0};
 	}
 	if (a->rule == GPROF_STEP_PERIOD) {
 		return (struct step_auto_verdict){a->rule, a->period_confidence,
-			"the period of the launches; the program marks nothing"};
+			"the period of the launches; the program marks nothing", 0};
 	}
 	return (struct step_auto_verdict){0, 0,
 		"neither gprof_step(), nor an optimizer, nor a data loader was seen, nor a clear "
-		"period of the launches; name a range: GPROF_STEP=nvtx:NAME"};
+		"period of the launches; name a range: GPROF_STEP=nvtx:NAME",
+		0};
 }

@@ -41,6 +41,7 @@ struct step_auto_turns {
 	uint64_t last, before;	/* keys of the last two steps of the optimizer; 0: none */
 	uint64_t first, second; /* keys of the pair, if are_known */
 	uint32_t nr, nr_needed; /* in a row */
+	uint64_t first_end;	/* of the first step of an optimizer */
 	uint32_t doubt;		/* grows with each step out of turn */
 	bool are_known, is_second_next;
 };
@@ -88,6 +89,7 @@ struct step_auto_verdict {
 	enum gprof_step_rule rule; /* 0: no step was found */
 	uint32_t confidence;	   /* percent */
 	const char *why;	   /* never NULL */
+	uint64_t inner_end;	   /* an end of a step that was none, as it is now known; 0: none */
 };
 
 /* wanted: 0, GPROF_STEP_OPTIMIZER or GPROF_STEP_DATALOADER. */

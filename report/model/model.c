@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/model/model_marks.h"
 #include "report/util/buf.h"
 #include "report/stream/rings.h"
 
@@ -524,58 +525,6 @@ static void add_window(struct process *p, const struct batch *b, uint32_t i)
 		.state = (uint8_t)b->col[COL_window_state][i]};
 }
 
-/* No process runs this long. */
-#define MOST_STEP_TICKS (10 * 365 * 86400 * (uint64_t)1000000000u)
-
-/*
- * Old recorders under Paddle's own profiler wrote step ends without a time. The steps before and
- * after such an end are dropped.
- */
-static void drop_lost_ends(struct process *p)
-{
-	for (size_t i = 1; i < p->nr_steps && !p->stream->is_trace; i++) {
-		struct model_step *step = &p->steps[i];
-
-		if (step->tick > step[-1].tick && step->tick - step[-1].tick > MOST_STEP_TICKS) {
-			step->tick = step[-1].tick;
-			step->how = step[-1].how = MODEL_STEP_END;
-			p->nr_lost_ends++;
-		}
-	}
-}
-
-static int compare_steps(const void *a, const void *b)
-{
-	const struct model_step *one = a, *two = b;
-	int order = (one->step > two->step) - (one->step < two->step);
-
-	return order ? order : (one->tick > two->tick) - (one->tick < two->tick);
-}
-
-static int compare_windows(const void *a, const void *b)
-{
-	const struct model_window *one = a, *two = b;
-
-	return (one->tick > two->tick) - (one->tick < two->tick);
-}
-
-/*
- * The rows of one thread are in order; those of several, which may end steps and open windows by
- * turns, are as they came. Numbers of a trace say less than its order: it may have several loops.
- */
-static void order_marks(struct process *p)
-{
-	if (p->stream->is_trace) {
-		return;
-	}
-	if (p->nr_steps) {
-		qsort(p->steps, p->nr_steps, sizeof(*p->steps), compare_steps);
-	}
-	if (p->nr_windows) {
-		qsort(p->windows, p->nr_windows, sizeof(*p->windows), compare_windows);
-	}
-}
-
 static void add_op_name(struct process *p, const struct batch *b, uint32_t i)
 {
 	uint32_t *name = idmap_put(&p->op_names, (uint32_t)b->col[COL_op_name_id][i]);
@@ -683,15 +632,7 @@ static void read_tables(struct process *process)
 			}
 		}
 	}
-	order_marks(process);
-	drop_lost_ends(process);
-	/*
-	 * A single row only marks where recording began: loader workers and launchers have no
-	 * steps.
-	 */
-	if (process->nr_steps == 1) {
-		process->nr_steps = 0;
-	}
+	model_marks_order(process);
 }
 
 /* ---- a process ---- */

@@ -13,6 +13,7 @@
 #include "collector/format/correlation.h"
 #include "report/util/buf.h"
 #include "report/stream/block_index.h"
+#include "report/stream/ticks.h"
 
 #define FIRST_ROWS 64u
 
@@ -170,13 +171,6 @@ static uint64_t field(const char *row, const struct stream_column *column)
 	return value;
 }
 
-static uint64_t to_tick(const struct ring_rows *rows, uint64_t raw)
-{
-	const struct gprof_file_header *header = &rows->stream->header;
-
-	return (uint64_t)(((unsigned __int128)(raw - header->tick_base) * header->tick_mult) >> 32);
-}
-
 /* Unwraps an ID as the recorder would have done. */
 static uint64_t to_correlation(struct ring_rows *rows, uint64_t value)
 {
@@ -215,7 +209,7 @@ static void read_values(struct ring_rows *rows, const struct stream_table *table
 		}
 		if (column->kind == GPROF_KIND_TICK || (column->kind == GPROF_KIND_SPAN && before &&
 							       before->kind == GPROF_KIND_TICK)) {
-			value = to_tick(rows, value);
+			value = ticks_of_raw(&rows->stream->header, value);
 		}
 		if (column->kind == GPROF_KIND_SPAN && before && before->known >= 0) {
 			/* As the recorder writes it; see block.c. */

@@ -30,8 +30,8 @@ loop two_epochs 10 20 optimizer 1.00
 loop accumulate 20 5 optimizer 1.00
 loop two_optimizers 20 20 optimizer 0.95
 loop two_names 20 20 optimizer 0.90
-# Until the turns are known, in the second iteration, each of the two is a step.
-loop gan 20 21 optimizer 0.80
+# Until the turns are known, in the second iteration, each of the two is a step; the reader leaves the first end out.
+loop gan 20 20 optimizer 0.80
 loop infer 40 40 dataloader 0.90
 loop plain 20 0 none 0.00
 

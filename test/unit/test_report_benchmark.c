@@ -151,6 +151,27 @@ START_TEST(steps_before_the_first_event_have_their_own_start)
 }
 END_TEST
 
+START_TEST(an_end_that_was_none_ends_no_step)
+{
+	const char *path = streams_path("turns.gprof");
+	struct gen *gen = gen_open(path);
+	struct table *table;
+
+	gen_info(gen, "step.inner_end", "1000");
+	for (uint32_t i = 0; i < 5; i++) {
+		add_step(gen, 1000 * i, i);
+	}
+	gen_close(gen, "exit");
+	table = tables_of(&view_steps, path, false);
+	ck_assert_uint_eq(table->nr_rows, 4); /* the last one has no end */
+	ck_assert_uint_eq(tables_number(table, 0, "step"), 0);
+	ck_assert_uint_eq(tables_number(table, 1, "step"), 1);
+	ck_assert_uint_eq(tables_number(table, 1, "start_ns"), 2000);
+	ck_assert_uint_eq(tables_number(table, 1, "duration_ns"), 1000);
+	table_destroy(table);
+}
+END_TEST
+
 START_TEST(steps_are_shown_where_there_is_nothing_else)
 {
 	const char *path = streams_path("timer.gprof");
@@ -271,7 +292,7 @@ END_TEST
 UNIT_SUITE("report/benchmark", benchmark_counts_samples, the_batch_is_seen_in_shapes,
 	steps_that_were_not_recorded_do_not_count,
 	paddle_has_the_length_of_all_steps_but_the_first_ones,
-	steps_before_the_first_event_have_their_own_start,
+	steps_before_the_first_event_have_their_own_start, an_end_that_was_none_ends_no_step,
 	steps_are_shown_where_there_is_nothing_else, a_program_that_found_no_gpu_has_none,
 	a_first_step_alone_is_no_benchmark_of_paddle, what_one_process_does_not_know_is_not_zero,
 	without_a_whole_step_there_is_no_share_of_steps)

@@ -183,6 +183,7 @@ START_TEST(two_optimizers_of_the_same_name_take_turns)
 {
 	FOUND("Z2AZ4A Z2AZ4A Z2AZ4A Z2AZ4A ", "Z2A|Z4A| Z2AZ4A| Z2AZ4A| Z2AZ4A| ");
 	check_verdict(GPROF_STEP_OPTIMIZER, 80, "take turns");
+	ck_assert_uint_eq(step_auto_verdict(&finder).inner_end, 35); /* of the first A */
 	/* one backward for both */
 	FOUND("6AA 6AA 6AA 6AA ", "6A|A| 6AA| 6AA| 6AA| ");
 	/* one of them may skip an iteration, as with infinite gradients */
@@ -198,6 +199,7 @@ START_TEST(one_optimizer_takes_no_turns)
 {
 	FOUND("2A 2A 2A 2A 2A 2A ", "2A| 2A| 2A| 2A| 2A| 2A| ");
 	check_verdict(GPROF_STEP_OPTIMIZER, 90, "would look like two");
+	ck_assert_uint_eq(step_auto_verdict(&finder).inner_end, 0);
 	FOUND("2A 3A 4A 2A 5A 2A ", "2A| 3A| 4A| 2A| 5A| 2A| ");
 	/* what is held for one step comes with the next */
 	FOUND("2A 3A 2A 5A 5A ", "2A| 3A| 2A| 5A| 5A| ");
@@ -212,6 +214,7 @@ START_TEST(turns_begin_and_end)
 {
 	FOUND("3A 3A 2A4A 2A4A 2A4A 2A4A 2A4A 2A4A",
 		"3A| 3A| 2A|4A| 2A|4A| 2A|4A| 2A4A| 2A4A| 2A4A|");
+	ck_assert_uint_eq(step_auto_verdict(&finder).inner_end, 0); /* several were none */
 	/* the second one goes on alone */
 	FOUND("2A4A 2A4A 4A 4A 4A 4A 4A 4A 4A 4A 4A 4A 4A",
 		"2A|4A| 2A4A| 4A| 4A| 4A| 4A| 4A| 4A| 4A| 4A| 4A| 4A| 4A|");
