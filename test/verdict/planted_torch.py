@@ -4,6 +4,7 @@ A training on the CPU by PyTorch with one trouble: planted_torch.py CAUSE [INIT-
 
     loader10, loader60   the loader has no workers, and takes about so many percent of the step for a batch
     code                 Python works and waits between operators, in a range named "tokenize"
+    gc                   Python collects garbage between operators, among half a million objects
     straggler, even      one of two ranks (RANK) that communicate by gloo at INIT-METHOD; rank 1 sleeps in its loop, or none does
     none                 none of these
     bound                an operator computes all the time
@@ -11,6 +12,7 @@ A training on the CPU by PyTorch with one trouble: planted_torch.py CAUSE [INIT-
 In all but the last that operator sleeps instead, so that a busy machine changes little. Prints medians over steps 4 to 10, ns:
 of a step, and of what the trouble takes in it.
 """
+import gc
 import os
 import statistics
 import sys
@@ -26,13 +28,14 @@ STEPS, BATCH = 12, 4
 MEASURED = slice(4, 11)
 WORK_S, CODE_S, LATE_S = 0.2, 0.1, 0.2
 LOADER_S = {"loader10": 0.0224, "loader60": 0.3}
-WORDS, PRODUCTS = 10_000, 32
+WORDS, PRODUCTS, OBJECTS = 10_000, 32, 500_000
 
 cause = sys.argv[1]
 rank = int(os.environ["RANK"]) if len(sys.argv) > 2 else None
 torch.manual_seed(1)
 torch.set_num_threads(1)
 matrix = torch.ones(128, 128)
+objects = [[] for _ in range(OBJECTS)] if cause == "gc" else []
 
 
 class Batches(Dataset):
@@ -60,6 +63,8 @@ def between():
         with record_function("tokenize"):
             sum(len(str(i)) for i in range(WORDS))
             time.sleep(CODE_S)
+    elif cause == "gc":
+        gc.collect()
     elif cause == "straggler" and rank == 1:
         time.sleep(LATE_S)
 

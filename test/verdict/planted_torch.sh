@@ -109,7 +109,7 @@ beside()
 }
 
 {
-	beside none loader10 loader60 code
+	beside none loader10 loader60 code gc
 	beside even straggler
 	beside bound
 } | awk '/^1\.\./ { next } /^(not )?ok [0-9]+ - / { sub(/[0-9]+/, ++number) } { print } /^not ok/ { failed = 1 } END { exit failed }'
