@@ -386,6 +386,48 @@ START_TEST(a_remedy_fits_the_device)
 }
 END_TEST
 
+START_TEST(no_graphs_where_graphs_run)
+{
+	struct table *table = launching("graphs.gprof", "cudaGraphLaunch");
+
+	ck_assert_ptr_nonnull(
+		strstr(table->figure, "to launch work; less work on the host between graphs"));
+	ck_assert_ptr_null(strstr(table->figure, "CUDA graphs"));
+	table_destroy(table);
+}
+END_TEST
+
+/* No graph saves what HIP takes to free memory. */
+START_TEST(freeing_is_allocation)
+{
+	const uint64_t ms = 1000000;
+	struct made made = made_open("free.gprof");
+	uint32_t shape = made_shape(&made, "k", 1, 32, 16, 0);
+	uint16_t call = gen_call(made.gen, "hipFree", GPROF_API_RUNTIME);
+	struct table *table;
+
+	made.launch = gen_call(made.gen, "hipLaunchKernel", GPROF_API_RUNTIME);
+	for (uint64_t step = 0; step < 4; step++) {
+		uint64_t at = 20 * (step + 1) * ms;
+		struct gprof_row_api *row = gen_row(made.gen, GPROF_TABLE_api);
+
+		made_step(&made, at, step);
+		*row = (struct gprof_row_api){
+			.begin = at + ms, .dur = at + 16 * ms, .thread = 1, .call = call};
+		made_launch(&made, shape, at + 17 * ms, 1000, at + 18 * ms, at + 19 * ms);
+	}
+	made_step(&made, 100 * ms, 4);
+	gen_close(made.gen, "exit");
+	table = tables_of(&view_findings, made.path, false);
+	ck_assert_uint_eq(tables_find(table, "cause", "alloc_free", 0), 0);
+	ck_assert_double_eq(tables_cell(table, 0, "reach_ns")->number, 15e6);
+	for (size_t i = 0; i < table->nr_rows; i++) {
+		ck_assert_ptr_null(strstr(tables_cell(table, i, "sentence")->text, "graphs"));
+	}
+	table_destroy(table);
+}
+END_TEST
+
 /* Steps of 1,000 ns, of which an operator takes so many. */
 static struct table *on_the_cpu(const char *name, uint64_t operator_ns)
 {
@@ -660,8 +702,8 @@ UNIT_SUITE("report/verdict", idle_time_belongs_to_what_the_launching_thread_did,
 	a_cause_costs_its_parts_and_saves_no_more, places_of_a_finding_are_what_it_costs,
 	all_places_have_all_of_the_parts, more_steps_take_no_more_memory_for_places,
 	what_keeps_the_host_is_the_place, of_lost_activities_nothing_is_said_but_that,
-	what_comes_once_is_start_up, a_remedy_fits_the_device,
-	on_the_cpu_code_outside_of_operators_is_a_cause,
+	what_comes_once_is_start_up, a_remedy_fits_the_device, no_graphs_where_graphs_run,
+	freeing_is_allocation, on_the_cpu_code_outside_of_operators_is_a_cause,
 	operators_that_take_nearly_all_without_gpus_are_a_verdict,
 	kernels_that_take_nearly_all_are_named, long_runs_on_the_cpu_are_predicted,
 	kernels_without_names_are_said_to_be_that,
