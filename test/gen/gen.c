@@ -26,8 +26,10 @@ struct gen {
 	uint32_t nr_strings, nr_places, nr_op_names, nr_op_shapes;
 	uint16_t nr_calls;
 	int64_t device_ppm;
-	uint64_t device_base_ns; /* where both clocks show the same: the first anchor */
-	char **texts;		 /* of TEXT fields until they are written */
+	bool is_of_ticks; /* all clocks count so, ticks do not */
+	uint64_t host_base_ns,
+		device_base_ns; /* where all clocks show the same: the first anchor */
+	char **texts;		/* of TEXT fields until they are written */
 	size_t nr_texts;
 };
 
@@ -61,11 +63,16 @@ static uint32_t most_rows(const struct block_table *table)
 
 /* ---- the clock of the device ---- */
 
-static uint64_t device_time(const struct gen *gen, uint64_t ns)
+static uint64_t at_rate(const struct gen *gen, uint64_t ns, uint64_t base_ns)
 {
-	int64_t since = (int64_t)(ns - gen->device_base_ns);
+	int64_t since = (int64_t)(ns - base_ns);
 
 	return gen->device_ppm ? ns + (uint64_t)(since * gen->device_ppm / 1000000) : ns;
+}
+
+static uint64_t device_time(const struct gen *gen, uint64_t ns)
+{
+	return at_rate(gen, ns, gen->device_base_ns);
 }
 
 static void convert(const struct gen *gen, char *row, const struct block_column *column)
@@ -91,6 +98,12 @@ static void convert_row(const struct gen *gen, const struct block_table *table, 
 void gen_device_rate(struct gen *gen, int64_t ppm)
 {
 	gen->device_ppm = ppm;
+}
+
+void gen_tick_rate(struct gen *gen, int64_t ppm)
+{
+	gen->device_ppm = ppm;
+	gen->is_of_ticks = true;
 }
 
 /* ---- tables ---- */
@@ -311,10 +324,12 @@ void gen_anchor(struct gen *gen, uint64_t tick, uint64_t monotonic_ns, uint64_t 
 {
 	struct gprof_row_anchor *row = gen_row(gen, GPROF_TABLE_anchor);
 
-	row->tick = tick;
-	row->monotonic_ns = monotonic_ns;
-	row->realtime_ns = monotonic_ns + GEN_REALTIME_OFFSET_NS;
+	gen->host_base_ns = gen->host_base_ns ? gen->host_base_ns : monotonic_ns;
 	gen->device_base_ns = gen->device_base_ns ? gen->device_base_ns : cupti_ns;
+	row->tick = tick;
+	row->monotonic_ns =
+		gen->is_of_ticks ? at_rate(gen, monotonic_ns, gen->host_base_ns) : monotonic_ns;
+	row->realtime_ns = row->monotonic_ns + GEN_REALTIME_OFFSET_NS;
 	row->cupti_ns = device_time(gen, cupti_ns);
 	row->error_ns = 40;
 }

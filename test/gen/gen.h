@@ -48,6 +48,9 @@ void gen_anchor(struct gen *gen, uint64_t tick, uint64_t monotonic_ns, uint64_t 
  */
 void gen_device_rate(struct gen *gen, int64_t ppm);
 
+/* All clocks count that much faster than ticks. Call it before any row, too. */
+void gen_tick_rate(struct gen *gen, int64_t ppm);
+
 /* Writes the waiting rows. The correlation IDs of later rows are nearest to `id`. */
 void gen_newest_correlation(struct gen *gen, uint64_t id);
 

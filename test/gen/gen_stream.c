@@ -7,7 +7,8 @@
  * correlation IDs of more than 32 bits; FILE nested: with driver calls within others; FILE nccl
  * RANK: one of two ranks; FILE launched RANK: the same of a launcher's job, each on a host of its
  * own; FILE model EVENTS [RANK WORLD]: a long run of a framework, or of one of
- * its ranks; FILE drift PPM EVENTS: such a run whose GPU has a clock that is that much faster.
+ * its ranks; FILE drift PPM EVENTS: such a run whose GPU has a clock that is that much faster; FILE
+ * ticks PPM EVENTS: one where all clocks are that much faster than ticks.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +37,9 @@ int main(int argc, char **argv)
 		gen_model(gen, strtoull(argv[3], NULL, 10), 1 + rank);
 	} else if (argc > 4 && !strcmp(argv[2], "drift")) {
 		gen_device_rate(gen, strtoll(argv[3], NULL, 10));
+		gen_model(gen, strtoull(argv[4], NULL, 10), 1);
+	} else if (argc > 4 && !strcmp(argv[2], "ticks")) {
+		gen_tick_rate(gen, strtoll(argv[3], NULL, 10));
 		gen_model(gen, strtoull(argv[4], NULL, 10), 1);
 	} else if (argc > 2 && !strcmp(argv[2], "ops")) {
 		gen_ops(gen);

@@ -73,7 +73,7 @@ same() {
 	report timeline -o "$T/x.json" "$1" && diff <(headline "$1") <(headline "$T/x.json") &&
 		report summary --view "$views" --format json --top 0 "$1" >"$T/stream" &&
 		report summary --view "$views" --format json --top 0 "$T/x.json" >"$T/timeline" &&
-		python3 test/timeline/same.py "$T/stream" "$T/timeline" "$views"
+		python3 test/timeline/same.py "$T/stream" "$T/timeline" "$views" "${@:2}"
 }
 
 # shellcheck disable=SC2317
@@ -185,7 +185,10 @@ mkdir "$T/harm"
 # The clock of the GPU is 500 ppm faster, or slower.
 "$B/gen_stream" "$T/fast.gprof" drift 500 60000
 "$B/gen_stream" "$T/slow.gprof" drift -500 60000
-for name in small training hostile ops python model fast slow; do
+# Clocks that count less than 1 ns a tick: a little less, or half of one.
+"$B/gen_stream" "$T/near.gprof" ticks -20 60000
+"$B/gen_stream" "$T/half.gprof" ticks -523711 60000
+for name in small training hostile ops python model fast slow near half; do
 	tap rules "$T/$name.gprof" "rules, $name"
 done
 mkdir "$T/ranks"
@@ -209,6 +212,9 @@ tap rules --compat hta "$T/model.gprof" "rules, --compat hta, several steps"
 for name in small training ops model; do
 	tap same "$T/$name.gprof" "the same tables, $name"
 	tap again "$T/$name.gprof" "read again, $name"
+done
+for name in near half; do
+	tap same "$T/$name.gprof" rounded "the same tables to a nanosecond, $name"
 done
 # shellcheck disable=SC2317
 stacks() {
