@@ -477,6 +477,9 @@ static bool place_host_slice(struct chrome *chrome, struct slice *slice)
 
 	slice->row = timeline_tid(&chrome->timeline, slice->thread);
 	slice->row += slice->kind == SLICE_PYTHON ? PYTHON_ROWS : 0;
+	if (chrome->is_placing && slice->begin_ns == slice->end_ns) {
+		chrome_note_instant(&chrome->events, slice->row, slice->begin_ns);
+	}
 	if (slice->kind == SLICE_MARK || slice->kind == SLICE_FREE_RANGE) {
 		return !chrome->is_placing;
 	}

@@ -17,10 +17,14 @@
 #include "report/model/api.h"
 #include "report/model/py_stack.h"
 #include "report/ops/op.h"
+#include "report/util/hash.h"
 #include "report/util/text.h"
 
 /* Doubles do not have all ns of larger times. */
 #define MOST_EXACT_NS (1ull << 53)
+
+/* 128 KiB. */
+#define INSTANT_BITS (1u << 20)
 
 /* ---- pieces of events ---- */
 
@@ -593,15 +597,36 @@ static void add_args(struct chrome_events *events, const struct slice *slice)
 	}
 }
 
+/* Two slices may share a bit: then an arrow begins 1 ns later for no reason. */
+static uint64_t *instant_bits(
+	struct chrome_events *events, uint32_t tid, uint64_t ns, uint64_t *bit)
+{
+	uint64_t hash = hash_mix(ns ^ (uint64_t)tid << 40) % INSTANT_BITS;
+
+	*bit = 1ull << (hash % 64);
+	return &events->instants[hash / 64];
+}
+
+void chrome_note_instant(struct chrome_events *events, uint32_t tid, uint64_t ns)
+{
+	uint64_t bit, *bits = instant_bits(events, tid, ns, &bit);
+
+	*bits |= bit;
+}
+
 static void add_launch_flow(
 	struct chrome_events *events, const struct slice *slice, uint32_t pid, uint32_t tid)
 {
 	bool is_call = slice->kind == SLICE_CALL;
+	uint64_t bit, ns = slice->begin_ns;
 
-	if (slice->kind != SLICE_WAIT && timeline_has_flow(events->timeline, slice->correlation)) {
-		add_flow(
-			events, is_call ? 's' : 'f', slice->correlation, pid, tid, slice->begin_ns);
+	if (slice->kind == SLICE_WAIT || !timeline_has_flow(events->timeline, slice->correlation)) {
+		return;
 	}
+	if (is_call && slice->end_ns > ns + 1 && *instant_bits(events, tid, ns, &bit) & bit) {
+		ns++;
+	}
+	add_flow(events, is_call ? 's' : 'f', slice->correlation, pid, tid, ns);
 }
 
 /* Ranges that overlap freely become asynchronous events, which may. */
@@ -786,6 +811,7 @@ void chrome_begin_global_instant(
 void chrome_events_enter(struct chrome_events *events)
 {
 	idmap_init(&events->shape_args, sizeof(char *));
+	events->instants = mem_zeroed(INSTANT_BITS / 64, sizeof(*events->instants));
 }
 
 void chrome_events_leave(struct chrome_events *events)
@@ -794,4 +820,5 @@ void chrome_events_leave(struct chrome_events *events)
 		free(*(char **)idmap_at(&events->shape_args, i));
 	}
 	idmap_fini(&events->shape_args);
+	free(events->instants);
 }

@@ -14,11 +14,18 @@ struct chrome_events {
 					 file, its time */
 	uint64_t nr_events;
 	struct idmap shape_args; /* char *, by shape of the current process */
+	uint64_t *instants;	 /* hashed rows and times of slices without a length, as bits */
 };
 
 /* Around the events of a process. */
 void chrome_events_enter(struct chrome_events *events);
 void chrome_events_leave(struct chrome_events *events);
+
+/*
+ * A slice without a length is going to be in that row. Viewers bind an arrow to the last slice at
+ * its time that stands in the file: from a call that begins then, it has to begin 1 ns later.
+ */
+void chrome_note_instant(struct chrome_events *events, uint32_t tid, uint64_t ns);
 
 /* A slice of a thread or stream in its row, then the end of the flow of its launch. */
 void chrome_add_slice(
