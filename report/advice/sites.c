@@ -146,7 +146,14 @@ static void add_amount(
 
 	buf_text(out, text_time(time, mean ? (double)sum->ns / mean->nr : (double)sum->ns));
 	buf_text(out, mean ? mean->per : "");
-	if (sum->nr) {
+	if (sum->nr && mean && *mean->per && times < 1) {
+		if (sum->nr == 1) {
+			buf_text(out, ", once");
+		} else {
+			buf_printf(out, ", %" PRIu64 " times", sum->nr);
+		}
+		buf_printf(out, " in %.0f steps:", mean->nr);
+	} else if (sum->nr) {
 		buf_printf(out, mean && times < 10 ? ", %.2g x" : ", %.0f x", times);
 	}
 	buf_char(out, ' ');

@@ -17,7 +17,7 @@
 #include "report/model/select.h"
 
 const struct utilization_metric usage_metrics[] = {
-	[USAGE_GPU_UNION] = {NULL, "busy, union", "%", USAGE_UNION, 1},
+	[USAGE_GPU_UNION] = {NULL, "busy", "%", USAGE_UNION, 1},
 	[GPROF_METRIC_PROCESS_CPU_NS] = {"process_cpu_ns", "CPU(Process)", "%", USAGE_PER_CPU, 1},
 	[GPROF_METRIC_PROCESS_RSS_BYTES] = {"process_rss_bytes", "memory, resident", "MB",
 		USAGE_SHOWN, 1e-6},
@@ -46,7 +46,8 @@ const struct utilization_metric usage_metrics[] = {
 		USAGE_PER_ALL, 1},
 	[GPROF_METRIC_HOST_CPU_IOWAIT_NS] = {"host_cpu_iowait_ns", "CPU(System), iowait", "%",
 		USAGE_PER_ALL, 1},
-	[GPROF_METRIC_GPU_BUSY_PERCENT] = {"gpu_busy_percent", "busy", "%", USAGE_SHOWN, 1},
+	[GPROF_METRIC_GPU_BUSY_PERCENT] = {"gpu_busy_percent", "busy, sampled", "%", USAGE_SHOWN,
+		1},
 	[GPROF_METRIC_GPU_MEMORY_PERCENT] = {"gpu_memory_percent", "memory busy", "%", USAGE_SHOWN,
 		1},
 	[GPROF_METRIC_GPU_MEMORY_BYTES] = {"gpu_memory_bytes", "memory in use", "MB", USAGE_SHOWN,

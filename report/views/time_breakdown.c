@@ -74,10 +74,10 @@ static const struct table_column columns[] = {
 		.help = "a communication kernel ran, and no computing one; copies may run"),
 	TABLE_COLUMN("memory_alone_ns", "Copies alone", TABLE_TIME, .is_minor = true,
 		.help = "copies or memsets ran, and no kernel"),
-	TABLE_COLUMN("idle_pct", "Idle %", TABLE_PERCENT),
-	TABLE_COLUMN("computation_pct", "Comp. %", TABLE_PERCENT),
-	TABLE_COLUMN("communication_kernels_alone_pct", "Comm. %", TABLE_PERCENT),
-	TABLE_COLUMN("memory_alone_pct", "Copies %", TABLE_PERCENT),
+	TABLE_COLUMN("idle_pct", "Idle % of span", TABLE_PERCENT),
+	TABLE_COLUMN("computation_pct", "Comp. % of span", TABLE_PERCENT),
+	TABLE_COLUMN("communication_kernels_alone_pct", "Comm. % of span", TABLE_PERCENT),
+	TABLE_COLUMN("memory_alone_pct", "Copies % of span", TABLE_PERCENT),
 };
 
 static void fill_table(void *state, struct table *table)

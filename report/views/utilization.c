@@ -161,7 +161,7 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("metric", "Metric", TABLE_TEXT),
 	TABLE_COLUMN("samples", "Samples", TABLE_COUNT, .help = "samples, or GPU activities",
 		TABLE_MEMBER(utilization_series, nr)),
-	TABLE_COLUMN("avg", "Avg", TABLE_NUMBER),
+	TABLE_COLUMN("avg", "Avg", TABLE_NUMBER, .help = "over the recording"),
 	TABLE_COLUMN("max", "Max", TABLE_NUMBER, TABLE_MEMBER(utilization_series, max)),
 	TABLE_COLUMN("min", "Min", TABLE_NUMBER, TABLE_MEMBER(utilization_series, min)),
 	TABLE_COLUMN("unit", "Unit", TABLE_TEXT),
@@ -332,16 +332,18 @@ static void fill_time(void *state, struct table *table)
 VIEW(utilization, 440) = {
 	.name = "utilization",
 	.subject = VIEW_ABOUT_RECORDING,
-	.help = "utilization of CPU, memory and GPUs",
-	.about = "CPU(Process) is a share of one core, CPU(System) of all cores; user and system "
-		 "are "
-		 "their parts, and iowait is idle time of cores with I/O outstanding. \"busy, "
-		 "union\" "
-		 "is the union of the kernels, copies and memsets of the process, from its first "
-		 "event or sample to the last. Its maximum and minimum are of the buckets in the "
-		 "view utilization-time; those of other metrics are of single samples. \"held back "
-		 "by limit\" is how long the CPU limit of the container kept threads that were "
-		 "ready from running, in percent of one core.",
+	.help = "utilization of CPU, memory and GPUs, over the whole recording",
+	.about =
+		"CPU(Process) is a share of one core, CPU(System) of all cores; user and system "
+		"are their parts, and iowait is idle time of cores with I/O outstanding. \"busy\" "
+		"is the union of the kernels, copies and memsets of the process, as a share of the "
+		"recording: from its first event or sample to the last. \"busy, sampled\" is what "
+		"the driver reports, of all processes. The maximum and minimum of \"busy\" are of "
+		"the buckets in the view utilization-time, those of other metrics of single "
+		"samples. The view device has busy time as a share of the span of GPU activities, "
+		"the headline that of the steps that count. \"held back by limit\" is how long the "
+		"CPU limit of the container kept threads that were ready from running, in percent "
+		"of one core.",
 	.title = "Utilization",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct utilization_view),

@@ -57,7 +57,7 @@ done
 is true "$(query '[.utilization.rows[] | select(.device == "GPU 0")] | map({(.metric): .max}) | add |
 	(.power - 75 - 5 * .busy | fabs) < 5.1 and (.temperature - 35 - (.busy / 3 | floor) | fabs) < 1.1')" "the wave"
 # What NVML costs at first keeps no readings off: there would be one in seconds, else.
-ok test "$(query '.utilization.rows[] | select(.device == "GPU 0" and .metric == "busy").samples')" -gt 3
+ok test "$(query '.utilization.rows[] | select(.device == "GPU 0" and .metric == "busy, sampled").samples')" -gt 3
 # Of both processes: memory, threads, waits, CPU.
 for what in "memory, resident" threads waits preemptions "CPU(Process)"; do
 	is 2 "$(query "[.utilization.rows[] | select(.metric == \"$what\" and .samples > 0)] | map(.pid) | unique | length")" "$what"

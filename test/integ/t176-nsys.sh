@@ -109,7 +109,7 @@ is "Stream Sync" "$(query '.sync.rows[] | select(.recorded_by == "CUPTI").name')
 is "AllReduce 6 2 4096" "$(query '.communication.rows[] | "\(.name) \(.calls) \(.ranks) \(.avg_bytes)"')" "collectives by NCCL's payloads"
 is 6 "$("$REPORT" sql --format csv 'SELECT count(DISTINCT pid || "group") AS groups FROM nccl WHERE bytes > 0' "$T/new.sqlite" 2>/dev/null | tail -1)" "groups of collectives after a simulated one"
 is "0 1 2 0 1 2" "$(query '[.steps.rows[].step] | join(" ")')" "its steps"
-is 60 "$(query '[.utilization.rows[] | select(.metric == "busy")][0].avg')" "samples of a GPU"
+is 60 "$(query '[.utilization.rows[] | select(.metric == "busy, sampled")][0].avg')" "samples of a GPU"
 is "0 0,1 0" "$(query '[.gpu_trace.rows[] | select(.rank != null) | "\(.rank) \(.device)"] | unique | join(",")')" "devices as the process numbers them"
 ok grep -q 'SCHED_EVENTS' <<<"$("$REPORT" check "$T/new.sqlite")"
 for process in 4242 4243; do

@@ -118,7 +118,7 @@ START_TEST(samples_become_shares_of_time)
 	struct table *table = tables_of(&view_utilization, streams_ops("ops.gprof"), false);
 	size_t cpu = tables_find(table, "metric", "CPU(Process)", 0);
 	size_t host = tables_find(table, "metric", "CPU(System)", 0);
-	size_t gpu = tables_find(table, "metric", "busy", 0);
+	size_t gpu = tables_find(table, "metric", "busy, sampled", 0);
 
 	ck_assert_double_eq_tol(tables_cell(table, cpu, "avg")->number, 150, 1e-9);
 	ck_assert_double_eq_tol(tables_cell(table, host, "avg")->number, 50, 1e-9);
