@@ -46,6 +46,7 @@ static void find_runs(
 		all[i] = runs_describe(input->processes[i]);
 	}
 	runs->nr = runs_group(all, input->nr_processes);
+	runs->nr_all = input->nr_runs;
 	runs->runs = mem_zeroed(runs->nr, sizeof(*runs->runs));
 	for (size_t i = 0; i < runs->nr; i++) {
 		runs->runs[i].number = i + 1;

@@ -15,6 +15,7 @@ struct cmd_run {
 struct cmd_runs {
 	struct cmd_run *runs; /* the oldest first */
 	size_t nr;
+	size_t nr_all; /* with those that were not chosen */
 	char *folders; /* what the user named, as words for a shell */
 };
 

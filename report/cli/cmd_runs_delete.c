@@ -103,6 +103,16 @@ static void delete_stream(struct deletion *deletion, const struct stream *stream
 	buf_fini(&rings);
 }
 
+/* Runs are counted anew, the oldest first: those behind a deleted one have other numbers now. */
+static void say_left(size_t nr)
+{
+	if (nr == 1) {
+		printf("1 run is left, which is run 1 now\n");
+	} else if (nr) {
+		printf("%zu runs are left, which are runs 1 to %zu now\n", nr, nr);
+	}
+}
+
 enum cmd_exit cmd_runs_delete(const struct cmd_runs *runs, const char *numbers)
 {
 	struct deletion deletion = {0};
@@ -120,5 +130,6 @@ enum cmd_exit cmd_runs_delete(const struct cmd_runs *runs, const char *numbers)
 	printf("deleted run%s %s: %zu file%s, %llu bytes\n", runs->nr == 1 ? "" : "s", numbers,
 		deletion.nr_files, deletion.nr_files == 1 ? "" : "s",
 		(unsigned long long)deletion.nr_bytes);
+	say_left(runs->nr_all - runs->nr);
 	return deletion.has_failed ? CMD_FAILED : CMD_GOOD;
 }

@@ -21,6 +21,7 @@
  * files), about 4 bytes an event afterwards, and the bounds in json.h and out.h.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -315,6 +316,21 @@ static void write_losses(struct kineto *kineto)
 	}
 }
 
+static void write_notices(struct kineto *kineto)
+{
+	uint64_t nr = kineto->convert.rows.nr_overrun;
+	char text[160];
+	int nr_bytes = snprintf(text, sizeof(text),
+		"%" PRIu64 " %s in the trace beyond whole later kernels of the same stream; %s "
+		"where the next one begins",
+		nr, nr == 1 ? "kernel lasts" : "kernels last", nr == 1 ? "it ends" : "they end");
+
+	if (nr) {
+		import_out_notice(kineto->out, kineto->convert.last_ns, "kernels that overlap",
+			text, (size_t)nr_bytes);
+	}
+}
+
 static void write_facts(struct kineto *kineto, const char *command)
 {
 	const struct kineto_convert *convert = &kineto->convert;
@@ -344,6 +360,7 @@ static int finish(struct kineto *kineto)
 	kineto_nccl_write(
 		&convert->nccl, kineto->top.has_rank ? &kineto->top.rank : NULL, kineto->out);
 	write_losses(kineto);
+	write_notices(kineto);
 	write_facts(kineto, command);
 	return import_out_finish(kineto->out, &end);
 }

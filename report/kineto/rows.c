@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "report/import/call.h"
+#include "report/kineto/rows_overrun.h"
 #include "report/util/buf.h"
 #include "report/util/idmap.h"
 #include "report/util/idset.h"
@@ -532,6 +533,7 @@ struct order {
 	struct kineto_python *python;
 	struct import_out *out;
 	struct kineto_early early;
+	struct kineto_overrun overrun;
 	uint64_t nr_written;
 };
 
@@ -793,6 +795,7 @@ static void order_fini(struct order *order)
 	idset_destroy(order->called);
 	idset_destroy(order->async);
 	kineto_early_fini(&order->early);
+	kineto_overrun_fini(&order->overrun);
 }
 
 /* ---- writing ---- */
@@ -832,6 +835,7 @@ static void write_row(void *context, const struct kineto_row *row)
 {
 	struct order *order = context;
 	bool is_copy = row->table == GPROF_TABLE_memcpy || row->table == GPROF_TABLE_memset;
+	struct kineto_row bounded = *row;
 
 	if (row->table == GPROF_TABLE_nccl) {
 		write_collective(order, row);
@@ -840,7 +844,10 @@ static void write_row(void *context, const struct kineto_row *row)
 	if (row->begin != KINETO_UNTIMED) {
 		find_early(&order->early, row);
 	}
-	write_table_row(order->out, row,
+	if (row->table == GPROF_TABLE_kernel && row->begin != KINETO_UNTIMED) {
+		bounded.end = kineto_overrun_end(&order->overrun, row);
+	}
+	write_table_row(order->out, &bounded,
 		is_copy ? import_copy_flags(order->called, order->async, row->activity.correlation)
 			: 0);
 	if (++order->nr_written % GROUP_ROWS == 0 && row->end != KINETO_UNTIMED) {
@@ -872,6 +879,7 @@ bool kineto_rows_write(
 	order.called = idset_create();
 	order.async = idset_create();
 	kineto_early_init(&order.early);
+	kineto_overrun_init(&order.overrun);
 	if (rows->runs) {
 		spill(rows);
 		is_good = !rows->nr_rows && runs_merge(rows->runs, find_row, write_row, &order);
@@ -880,6 +888,7 @@ bool kineto_rows_write(
 	}
 	import_out_close_group(out, 0);
 	rows->nr_early = order.early.nr;
+	rows->nr_overrun = order.overrun.nr;
 	order_fini(&order);
 	return is_good;
 }

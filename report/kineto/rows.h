@@ -137,7 +137,8 @@ struct kineto_rows {
 	size_t most;	 /* 0: KINETO_ROWS; tests use a small number */
 	uint64_t nr_all; /* with those in files */
 	uint64_t last_order;
-	uint64_t nr_early; /* launches with an early activity; counted while rows are written */
+	uint64_t nr_early;   /* launches with an early activity; counted while rows are written */
+	uint64_t nr_overrun; /* kernels that end earlier than in the trace; likewise */
 	struct kineto_runs *runs; /* NULL: none yet */
 	bool has_no_files;	  /* no room for files: all stay in memory */
 };

@@ -519,6 +519,7 @@ enum cmd_exit cmd_open(
 		input->status = CMD_INCOMPLETE;
 	}
 	foreign_rank_mark(input->processes, input->nr_processes);
+	input->nr_runs = opening.choice.nr_runs;
 	run_choice_fini(&opening.choice);
 	free(opening.folders);
 	free(usual);

@@ -66,6 +66,7 @@ int cmd_print_usage(const struct command *command);
 struct cmd_input {
 	struct process **processes; /* by rank, then host, then pid */
 	size_t nr_processes, capacity;
+	size_t nr_runs;	      /* in what was named, also those that were not chosen */
 	enum cmd_exit status; /* GOOD, or INCOMPLETE if a path could not be read at all */
 };
 

@@ -91,6 +91,7 @@ recorded "$S_LOOP" 4 3
 ok grep -q ' 0/1 running' out
 "$REPORT" runs --delete 1 ranks >out 2>err
 is 0 $? "status of --delete"
+is "1 run is left, which is run 1 now" "$(tail -1 out)" "its new number"
 is "1 s_loop 4 3" "$(rows 'map("\(.run) \(.command)") | join(",")')" "what is left"
 is 1 "$(find ranks -type f | wc -l)" "files that are left"
 is 0 "$(find /dev/shm -name "$(basename "$(sed -n 's/^deleted \(.*\)\.gprof.*/\1/p' out | head -1)")*" 2>/dev/null | wc -l)" "rings in memory"

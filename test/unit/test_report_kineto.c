@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/util/buf.h"
+#include "report/kineto/rows_overrun.h"
 #include "report/ops/op.h"
 #include "report/model/py_stack.h"
 #include "report/timeline/chrome.h"
@@ -141,6 +142,55 @@ START_TEST(an_activity_without_times_has_a_launch_and_no_time)
 	ck_assert_uint_eq(batch.col[COL_untimed_correlation][0], 3);
 	ck_assert_uint_eq(batch.col[COL_untimed_table][0], GPROF_TABLE_kernel);
 	process_destroy(process);
+}
+END_TEST
+
+#define KERNEL_OF(correlation, begin, dur, more)                                               \
+	"{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":" begin    \
+	",\"dur\":" dur                                                                        \
+	",\"args\":{\"device\":0,\"stream\":7,\"context\":1,\"correlation\":" correlation more \
+	"}}"
+
+static void check_kernels(const char *text, uint64_t all_ns, size_t nr_notices)
+{
+	struct process *process = traces_read(text);
+	struct batch batch;
+	uint64_t sum = 0;
+
+	traces_load(process, GPROF_TABLE_kernel, &batch);
+	for (uint32_t i = 0; i < batch.nr_rows; i++) {
+		sum += batch.col[COL_kernel_dur][i];
+	}
+	ck_assert_uint_eq(sum, all_ns);
+	ck_assert_uint_eq(traces_rows(process, GPROF_TABLE_notice), nr_notices);
+	process_destroy(process);
+}
+
+/* The last one lasts over more starts than are kept: it ends at the first of these. */
+START_TEST(a_kernel_ends_where_two_later_ones_of_its_stream_have_run)
+{
+	struct buf many = {0};
+
+	check_kernels("[" KERNEL_OF("1", "10", "100", "") "," KERNEL_OF(
+			      "2", "30", "5", "") "," KERNEL_OF("3", "40", "5", "") "]",
+		30000, 1);
+	/* the next one alone; kernels of one launch, and of a graph */
+	check_kernels("[" KERNEL_OF("1", "10", "100", "") "," KERNEL_OF("2", "30", "5", "") "]",
+		105000, 0);
+	check_kernels("[" KERNEL_OF("1", "10", "100", "") "," KERNEL_OF(
+			      "1", "30", "5", "") "," KERNEL_OF("1", "40", "5", "") "]",
+		110000, 0);
+	check_kernels("[" KERNEL_OF("1", "10", "100", ",\"graph id\":5") "," KERNEL_OF(
+			      "2", "30", "5", "") "," KERNEL_OF("3", "40", "5", "") "]",
+		110000, 0);
+	buf_text(&many, "[" KERNEL_OF("1", "5", "9000", ""));
+	for (unsigned int i = 0; i < KINETO_OVERRUN_STARTS + 44; i++) {
+		buf_printf(&many, ", " KERNEL_OF("%u", "%u", "1", ""), 10 * (i + 1), i + 2);
+	}
+	buf_text(&many, "]");
+	buf_char(&many, '\0');
+	check_kernels(many.bytes, 445000 + 300000, 1);
+	buf_fini(&many);
 }
 END_TEST
 
@@ -536,7 +586,8 @@ END_TEST
 
 UNIT_SUITE("report_kineto", an_object_and_an_array_are_traces, times_keep_their_nanoseconds,
 	a_kernel_keeps_its_launch, who_asks_whether_the_gpu_has_ended_does_not_wait,
-	an_activity_without_times_has_a_launch_and_no_time, old_traces_have_other_names,
+	an_activity_without_times_has_a_launch_and_no_time,
+	a_kernel_ends_where_two_later_ones_of_its_stream_have_run, old_traces_have_other_names,
 	the_object_tells_rank_clock_and_devices, a_device_without_properties_has_the_name_of_all,
 	each_step_has_its_own_end_the_last_one_too,
 	ranges_named_as_steps_are_steps_where_the_profiler_marks_none,
