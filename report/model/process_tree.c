@@ -238,6 +238,13 @@ void process_tree_add_tree(struct buf *out, struct process *const *all, size_t n
 	free(tree.is_shown);
 }
 
+/* What started the first process of a run, such as a shell, never has a stream. */
+static bool is_first(const struct process *process)
+{
+	return strtoull(process_fact(process, "process.first_launched", "0"), NULL, 10) ==
+	       process->pid;
+}
+
 bool process_tree_add_begin(struct buf *out, struct process *const *all, size_t index,
 	const struct process_tree_member *members)
 {
@@ -257,7 +264,7 @@ bool process_tree_add_begin(struct buf *out, struct process *const *all, size_t 
 	} else if (*named) {
 		buf_printf(
 			out, "forked from the process of %s, which is not among the inputs", named);
-	} else if (parent_pid >= 0) {
+	} else if (parent_pid >= 0 && !is_first(process)) {
 		buf_printf(out, "started by process %lld, which has no stream here",
 			(long long)parent_pid);
 	} else {

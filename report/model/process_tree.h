@@ -39,7 +39,10 @@ void process_tree_find(
 void process_tree_add_tree(struct buf *out, struct process *const *all, size_t nr_all,
 	const struct process_tree_member *members);
 
-/* Appends how this process began, as the rest of a sentence. False: it is not recorded. */
+/*
+ * Appends how this process began, as the rest of a sentence. False: it is not recorded, or it was
+ * the first one of its run.
+ */
 bool process_tree_add_begin(struct buf *out, struct process *const *all, size_t index,
 	const struct process_tree_member *members);
 
