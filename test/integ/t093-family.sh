@@ -37,7 +37,8 @@ tree '^      [0-9]+ +fork  .*ended by _exit with status 5$' "its child"
 is 2 "$(grep -cE '^  began .* forked from process [0-9]+ \([^/]*\.gprof\)$' "$T/info")" "begins of forked children"
 
 # The parent's stream is gone: said so.
-parent=$(grep -B9 -E '^  began .* started by' "$T/info" | grep '^/' | head -1)
+parent=$(awk '/^\// { path = $0 } /^  began / && !/ from | by / { print path }' "$T/info")
+is 1 "$(wc -l <<<"$parent")" "the first process, of which nothing is missing"
 mv "$parent" "$T/elsewhere"
 "$REPORT" info "$GPROF_DIR" >"$T/info" 2>/dev/null
 tree '^  began .* forked from the process of [^/]*\.gprof, which is not among the inputs$' "begin without the parent"
