@@ -42,7 +42,7 @@ const [answer] = rowsOf("answer");
 function verdict(parent) {
 	const section = make("section", parent, null, "headline"), list = make("dl", section);
 	section.id = "verdict";
-	section.prepend(make("h3", null, answer.answer));
+	section.prepend(make("h3", null, answer.answer.replaceAll(" -> ", " → ")));
 	if (answer.low_ns !== null) {
 		make("dt", list, "99 % interval");
 		make("dd", list, signed(answer.low_ns) + " to " + signed(answer.high_ns) + " per step");
