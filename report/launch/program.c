@@ -31,7 +31,6 @@
 #define HEAD_BYTES    512u /* read of a file: an ELF header, or the line of a script */
 #define MOST_SEGMENTS 1024u
 #define LOADER_BYTES  256u
-#define MOST_PATH     4096u
 
 /* ---- where it is ---- */
 
@@ -268,7 +267,8 @@ static char *interpreter(const struct head *head)
 
 /*
  * Checks a file, and behind a script its interpreter. A file that no rule knows passes: the kernel
- * decides.
+ * decides. The kernel gives a script no more rights, whatever its mode says. A file that may be
+ * executed but not read is no script, as its interpreter would have to read it.
  */
 static int check_file(const char *path, const char *library, int nr_scripts)
 {
@@ -276,12 +276,9 @@ static int check_file(const char *path, const char *library, int nr_scripts)
 	char *next;
 	int rc = read_head(path, &head), status = 0;
 
-	if (rc == -EACCES) {
-		return 0; /* may be executed, but not read */
-	}
-	if (rc) {
+	if (rc && rc != -EACCES) {
 		status = LAUNCH_NOT_EXECUTABLE;
-	} else if (has_more_rights(path)) {
+	} else if ((rc || is_elf(&head)) && has_more_rights(path)) {
 		err_set(-EPERM,
 			"'%s' runs with more rights than its caller, so that nothing can be "
 			"preloaded into it; put gprof-record behind it",

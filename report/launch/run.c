@@ -253,6 +253,16 @@ static void say_nothing_recorded(const char *dir, int status)
 	}
 }
 
+/*
+ * These two statuses may be of a program that could not run, which run_only() has said, or a shell
+ * has. A shell ends with them, too, when only its last command failed so.
+ */
+static bool may_not_have_run(int status)
+{
+	return WIFEXITED(status) && (WEXITSTATUS(status) == LAUNCH_NOT_EXECUTABLE ||
+					    WEXITSTATUS(status) == LAUNCH_NOT_FOUND);
+}
+
 /* Only streams that were not there before count: a folder may hold those of earlier runs. */
 static void report_new(const char *dir, const struct streams *before, pid_t pid, int status)
 {
@@ -271,7 +281,7 @@ static void report_new(const char *dir, const struct streams *before, pid_t pid,
 	}
 	if (nr) {
 		print_headline(paths, nr);
-	} else {
+	} else if (!may_not_have_run(status)) {
 		say_nothing_recorded(dir, status);
 	}
 	while (nr) {
@@ -304,7 +314,7 @@ int run_and_report(char **argv, const char *dir, const char *preload)
 	pid_t pid = 0;
 	int status = run_child(argv, preload, &pid);
 
-	if (status >= 0 && !(WIFEXITED(status) && WEXITSTATUS(status) >= LAUNCH_NOT_EXECUTABLE)) {
+	if (status >= 0) {
 		report_new(dir, &before, pid, status);
 	}
 	free_streams(&before);

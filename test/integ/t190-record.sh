@@ -82,6 +82,17 @@ is 0 "$(grep -c 'several jobs' err)" "the report is of this run alone"
 run --report -o none sh -c 'exit 3'
 is 3 "$rc" "status with a report"
 ok grep -q "nothing was recorded in '$T/none': the program ended with status 3 before it used CUDA" err
+# The statuses of a shell whose command a signal ended, of sys.exit(-1), and of a last command that is not there.
+for status in 126 127 137 255; do
+	run --report -o "ended-$status" sh -c "$S_LOOP 4 3; exit $status"
+	is $status "$rc" "status with a report"
+	ok grep -q '^Step ' err
+done
+run --report -o none sh -c 'exit 137'
+ok grep -q "the program ended with status 137 before it used CUDA" err
+# What could not run says so itself.
+run --report -o none sh -c 'exec ./no-such-program'
+is "127 0" "$rc $(grep -c 'nothing was recorded' err)" "status, and words on a recording, of what did not run"
 # Who looks on sees it without asking; scripts and launchers do not.
 on_terminal()
 {
@@ -169,6 +180,15 @@ if command -v setpriv >/dev/null && [ "$(id -u)" = 0 ]; then
 	chmod 711 program && chmod 755 .
 	setpriv --reuid 65534 --clear-groups "$RECORD" -o /dev/null/none ./program 2>err
 	is 0 $? "a program that may not be read: $(cat err)"
+	# Set-user-ID, of root: it counts for a program, readable or not, and not for a script.
+	printf '#!/bin/sh\nexit 5\n' >rights-script && chmod 4755 rights-script
+	setpriv --reuid 65534 --clear-groups "$RECORD" -o /dev/null/none ./rights-script 2>err
+	is 5 $? "a script with the bit of set-user-ID: $(cat err)"
+	for mode in 4755 4711; do
+		chmod $mode program
+		setpriv --reuid 65534 --clear-groups "$RECORD" -o /dev/null/none ./program 2>err
+		is "125 1" "$? $(grep -c 'runs with more rights than its caller' err)" "a program of mode $mode: $(cat err)"
+	done
 fi
 run ./script
 is "0 yes" "$rc $([ -e ran ] && echo yes)" "a script"
