@@ -272,20 +272,19 @@ static void select_kth(uint64_t *values, size_t nr_values, size_t k)
 	}
 }
 
-/* Doubled, so that the mean of two integers stays an integer. */
-static uint64_t exact_twice_median(uint64_t *values, size_t nr_values)
+static double exact_median(uint64_t *values, size_t nr_values)
 {
 	size_t middle = nr_values / 2;
 	uint64_t below = 0;
 
 	select_kth(values, nr_values, middle);
 	if (nr_values % 2) {
-		return 2 * values[middle];
+		return (double)values[middle];
 	}
 	for (size_t i = 0; i < middle; i++) {
 		below = values[i] > below ? values[i] : below;
 	}
-	return below + values[middle];
+	return histogram_mean_of_two(below, values[middle]);
 }
 
 uint64_t histogram_p99_rank(uint64_t count)
@@ -332,7 +331,7 @@ static void exact_ranks(struct histogram *stat)
 		struct histogram_group *group = &stat->groups[i];
 
 		if (group->count) {
-			group->twice_median = exact_twice_median(values, group->count);
+			group->median = exact_median(values, group->count);
 			stat->p99s[i] = exact_p99(values, group->count);
 		}
 		values += group->count;
@@ -373,7 +372,7 @@ void histogram_finish(struct histogram *stat)
 			continue;
 		}
 		median = histogram_value(group, histogram, group->count / 2 + 1);
-		group->twice_median = median > UINT64_MAX / 2 ? UINT64_MAX : 2 * median;
+		group->median = (double)median;
 		stat->p99s[i] = histogram_value(group, histogram, histogram_p99_rank(group->count));
 	}
 }
@@ -417,7 +416,7 @@ double histogram_deviation(const struct histogram_group *group)
 
 double histogram_median(const struct histogram_group *group)
 {
-	return (double)group->twice_median / 2;
+	return group->median;
 }
 
 uint64_t histogram_p99(const struct histogram *stat, size_t group)

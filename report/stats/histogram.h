@@ -20,7 +20,7 @@
 struct histogram_group {
 	uint64_t count;
 	uint64_t min, max;
-	uint64_t twice_median; /* set by histogram_finish; doubled, as it may be the mean of two */
+	double median; /* set by histogram_finish */
 	unsigned __int128 sum;
 	unsigned __int128 sum_squares;
 };
@@ -69,12 +69,18 @@ uint64_t histogram_p99_rank(uint64_t count);
 /* Computes medians and p99. Add no values afterwards. */
 void histogram_finish(struct histogram *stat);
 
-/* Statistics of a group, all 0 if it is empty. Sums and doubles saturate. */
+/* Statistics of a group, all 0 if it is empty. Sums saturate. */
 uint64_t histogram_sum(const struct histogram_group *group);
 double histogram_mean(const struct histogram_group *group);
 double histogram_deviation(
 	const struct histogram_group *group); /* of the sample; 0 for a single value */
 double histogram_median(const struct histogram_group *group);
+
+/* The median of two values, whose sum may exceed 64 bits. */
+static inline double histogram_mean_of_two(uint64_t a, uint64_t b)
+{
+	return (double)((unsigned __int128)a + b) / 2;
+}
 
 /* The p99 of a group by nearest rank: the smallest value that at least 99 % do not exceed. */
 uint64_t histogram_p99(const struct histogram *stat, size_t group);

@@ -141,7 +141,7 @@ uint64_t sketch_finish(struct sketch *sketch)
 	/* An even number has two values in the middle. */
 	below = value_at(sketch, group->count - group->count / 2);
 	above = value_at(sketch, group->count / 2 + 1);
-	group->twice_median = below > UINT64_MAX - above ? UINT64_MAX : below + above;
+	group->median = histogram_mean_of_two(below, above);
 	return value_at(sketch, histogram_p99_rank(group->count));
 }
 
