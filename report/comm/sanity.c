@@ -89,16 +89,16 @@ static bool check_times(const struct process *process, struct buf *line)
 	uint64_t nr_back = process->host_clock.nr_back + process->device_clock.nr_back;
 	struct sanity_steps falls = find_falls(process), repeats = find_repeats(process);
 	bool overlaps = !falls.nr && !repeats.nr && has_loops(process);
+	const char *between = "";
 
 	if (!falls.nr && !repeats.nr && !nr_back && !overlaps) {
 		return false;
 	}
 	buf_printf(line, "%s: ", process->stream->label);
 	if (overlaps) {
-		buf_printf(line,
-			"several threads count steps, so steps overlap; each step ends where the "
-			"next one starts%s",
-			nr_back ? "; " : "");
+		buf_text(line, "several threads count steps, so steps overlap; each step ends "
+			       "where the next one starts");
+		between = "; ";
 	}
 	if (repeats.nr) {
 		buf_printf(line,
@@ -106,19 +106,21 @@ static bool check_times(const struct process *process, struct buf *line)
 			"cases): the clock jumped, or the trace has several loops; steps are in "
 			"order of their starts",
 			process->steps[repeats.first].step, repeats.nr);
+		between = "; ";
 	}
 	if (falls.nr) {
 		buf_printf(line,
-			"step %" PRIu64 " starts before its predecessor, step %" PRIu64
+			"%sstep %" PRIu64 " starts before its predecessor, step %" PRIu64
 			" (%zu cases): the clock went back, or several loops count steps; such "
 			"steps have no length",
-			process->steps[falls.first].step, process->steps[falls.first - 1].step,
-			falls.nr);
+			between, process->steps[falls.first].step,
+			process->steps[falls.first - 1].step, falls.nr);
+		between = "; ";
 	}
 	if (nr_back) {
 		buf_printf(line,
 			"%s%" PRIu64 " clock readings went back; times near them are wrong",
-			falls.nr ? "; " : "", nr_back);
+			between, nr_back);
 	}
 	return true;
 }

@@ -198,6 +198,28 @@ START_TEST(time_that_goes_back)
 }
 END_TEST
 
+START_TEST(all_that_is_odd_of_times_is_told_in_one_line)
+{
+	struct gen *gen = begin("odd.gprof", NULL, NULL, "a");
+	char expected[4400];
+
+	add_step(gen, 100, 7);
+	add_step(gen, 200, 8);
+	add_step(gen, 150, 9);
+	gen_anchor(gen, 1000, 5000, 0);
+	gen_anchor(gen, 2000, 6000, 0);
+	gen_anchor(gen, 3000, 5500, 0);
+	gen_anchor(gen, 4000, 8000, 0);
+	end(gen, "odd.gprof");
+	snprintf(expected, sizeof(expected),
+		"'%s': step 9 starts before its predecessor, step 8 (1 cases): the clock went "
+		"back, or several loops count steps; such steps have no length; "
+		"1 clock readings went back; times near them are wrong\n",
+		streams_path("odd.gprof"));
+	ck_assert_str_eq(odd(false, true), expected);
+}
+END_TEST
+
 START_TEST(steps_that_overlap)
 {
 	struct gen *gen = begin("two.gprof", NULL, NULL, "a");
@@ -367,7 +389,8 @@ START_TEST(what_views_found_is_told_once)
 END_TEST
 
 UNIT_SUITE("odd", what_is_usual_is_not_told, hosts, jobs, ranks_that_are_missing,
-	ranks_that_are_there_twice, time_that_goes_back, steps_that_overlap,
+	ranks_that_are_there_twice, time_that_goes_back,
+	all_that_is_odd_of_times_is_told_in_one_line, steps_that_overlap,
 	steps_that_two_threads_end_by_turns, work_before_its_launch_is_told_and_kept,
 	step_ends_without_a_time_are_told, names_that_are_no_utf8_are_told,
 	names_of_threads_are_cut_between_characters, what_views_found_is_told_once)
