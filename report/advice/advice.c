@@ -376,7 +376,7 @@ ADVICE_JUDGE(copy_rate)
 	}
 	buf_printf(&result->evidence, "%.2f GB/s over %" PRIu64 " copies, ", rate, sum.nr);
 	advice_add_time(&result->evidence, (double)sum.ns);
-	result->verdict = rate < 6 ? ADVICE_FINDING : ADVICE_PASSED;
+	result->verdict = rate < rule->threshold ? ADVICE_FINDING : ADVICE_PASSED;
 	result->cost_ns = sum.ns;
 	result->mask = ADVICE_ALL_WHENS;
 }
@@ -433,11 +433,11 @@ ADVICE_JUDGE(buckets)
 /* GPUs before capability 8.0 multiply only float16 on tensor cores. */
 static const char *tensor_core_remedy(const struct advice_facts *facts)
 {
-	return facts->capability_major >= 8
+	return facts->capability >= 80
 		       ? "use torch.autocast (AMP) with bfloat16 or float16; for float32, TF32 "
 			 "(torch.backends.cuda.matmul.allow_tf32, "
 			 "torch.backends.cudnn.allow_tf32); use sizes that are multiples of 8"
-	       : facts->capability_major
+	       : facts->capability
 		       ? "use torch.autocast (AMP) with float16 and torch.amp.GradScaler; use "
 			 "sizes that are multiples of 8"
 		       : "use torch.autocast (AMP) with float16; use sizes that are multiples of 8";
@@ -456,11 +456,11 @@ ADVICE_JUDGE(tensor_cores)
 	if (lacks_devices(facts, result)) {
 		return;
 	}
-	if (!facts->capability_major) {
+	if (!facts->capability) {
 		skip(result, "the GPU's compute capability is not recorded");
 		return;
 	}
-	if (facts->capability_major < 7) {
+	if (facts->capability < 70) {
 		skip(result, "the GPU has no tensor cores");
 		return;
 	}
@@ -491,7 +491,7 @@ ADVICE_JUDGE(multiply)
 	if (lacks_devices(facts, result)) {
 		return;
 	}
-	if (facts->capability_major && facts->capability_major < 7) {
+	if (facts->capability && facts->capability < 70) {
 		skip(result, "the GPU has no tensor cores");
 		return;
 	}
@@ -592,7 +592,7 @@ ADVICE_JUDGE(ddp_nccl)
 		skip(result, "DistributedDataParallel is not used");
 	} else if (!facts->has_gpu) {
 		skip(result, facts->why_no_gpu);
-	} else if (facts->capability_major > 0 && facts->capability_major < 4) {
+	} else if (facts->capability && facts->capability < 35) {
 		skip(result, "the GPU is too old for NCCL");
 	} else {
 		result->verdict = has_nccl ? ADVICE_PASSED : ADVICE_FINDING;

@@ -31,7 +31,7 @@ struct advice_result {
 struct advice_rule {
 	const char *name;
 	const char *source;  /* the tool that has it, with its name there */
-	double threshold;    /* percent */
+	double threshold;    /* percent, or GB/s of a rule on the rate of copies */
 	const char *problem; /* in a few words: how a sentence begins */
 	const char *fires;   /* when, with the threshold */
 	const char *remedy;  /* what may help */

@@ -771,6 +771,8 @@ static void take_buckets(struct advice_facts *facts, const struct utilization *u
 	}
 }
 
+#define MOST_CAPABILITY 1000u /* more is damage */
+
 /*
  * Takes the least one of the devices: what helps there helps on all. One device whose capability is
  * unknown makes it unknown.
@@ -778,19 +780,22 @@ static void take_buckets(struct advice_facts *facts, const struct utilization *u
 static void take_capability(struct advice_facts *facts, const struct overlap *overlap)
 {
 	for (size_t i = 0; i < overlap->nr_devices; i++) {
-		uint64_t major = 0;
+		uint64_t major = 0, minor = 0, capability;
 
 		if (overlap->devices[i].process != facts->process) {
 			continue;
 		}
 		if (!process_attribute(facts->process, overlap->devices[i].device,
 			    "capability_major", &major) ||
-			major > UINT32_MAX) {
-			facts->capability_major = 0;
+			!process_attribute(facts->process, overlap->devices[i].device,
+				"capability_minor", &minor) ||
+			major > MOST_CAPABILITY || minor > 9) {
+			facts->capability = 0;
 			return;
 		}
-		if (!facts->capability_major || major < facts->capability_major) {
-			facts->capability_major = (uint32_t)major;
+		capability = 10 * major + minor;
+		if (!facts->capability || capability < facts->capability) {
+			facts->capability = (uint32_t)capability;
 		}
 	}
 }

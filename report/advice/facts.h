@@ -187,7 +187,7 @@ struct advice_facts {
 	uint64_t longest_gap_ns, gap_limit_ns; /* the longest of the times that count */
 	uint64_t nr_buckets, nr_low_buckets;   /* buckets of time, and those in which a device was
 						  busy too little */
-	uint32_t capability_major;	       /* the least of the devices, 0 unknown */
+	uint32_t capability;		       /* the least of the devices: 75 is 7.5; 0 unknown */
 	bool is_judged;			       /* it has a loop, or work on devices */
 	/* Its device that others wait for longest; NULL: steps of its ranks cannot be compared. */
 	const struct straggler *straggler;

@@ -144,7 +144,10 @@ static void add_device(struct gen *gen, const struct plan *plan)
 {
 	gen_device(gen, 0, "NVIDIA Test 1");
 	if (plan->capability != PLAN_NEVER) {
-		add_attribute(gen, "capability_major", plan->capability ? plan->capability : 8);
+		uint32_t capability = plan->capability ? plan->capability : 80;
+
+		add_attribute(gen, "capability_major", capability / 10);
+		add_attribute(gen, "capability_minor", capability % 10);
 	}
 	add_attribute(gen, "memory_bytes", 100);
 	add_attribute(gen, "multiprocessors", 108);

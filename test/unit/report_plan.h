@@ -41,7 +41,7 @@ struct plan {
 	uint32_t copy_call_us; /* how long the call of the copy takes; 1 if 0 */
 	uint32_t graph_us;     /* a call at 20,000 that launches a graph of 100 kernels of 1 us */
 	const char *ops[2];    /* seen, too */
-	uint32_t capability;   /* 8 if 0; PLAN_NEVER: unknown */
+	uint32_t capability;   /* 75 is 7.5; 80 if 0; PLAN_NEVER: unknown */
 	uint32_t peak_bytes;   /* of 100 */
 	uint32_t rank;	       /* counts from 1; 0: none */
 	bool has_no_devices, has_no_steps;

@@ -72,8 +72,8 @@ static const struct rule_case {
 		{.busy_to_us = 51000, .second = {PLAN_NCCL, 50999, 99000, 0, 0, false}}, NULL},
 	{"tb-tensor-cores", {.kernel = PLAN_SGEMM},
 		{.kernel = PLAN_SGEMM, .second = {PLAN_TENSOR, 99000, 99001, 0, 0, false}}, NULL},
-	{"tb-tensor-cores", {.kernel = PLAN_SGEMM, .capability = 7},
-		{.kernel = PLAN_SGEMM, .capability = 6}, "not judged"},
+	{"tb-tensor-cores", {.kernel = PLAN_SGEMM, .capability = 70},
+		{.kernel = PLAN_SGEMM, .capability = 69}, "not judged"},
 	{"tb-tensor-cores", {.kernel = PLAN_SGEMM},
 		{.kernel = PLAN_SGEMM, .capability = PLAN_NEVER}, "not judged"},
 	{"tb-tensor-cores", {.kernel = PLAN_SGEMM}, {.kernel = "triton_mm"}, "not judged"},
@@ -92,6 +92,10 @@ static const struct rule_case {
 	{"tb-ddp-nccl", {.ops = {"DistributedDataParallel.forward", "gloo:all_reduce"}},
 		{.ops = {"DistributedDataParallel.forward", "gloo:all_reduce"},
 			.has_no_devices = true},
+		"not judged"},
+	{"tb-ddp-nccl",
+		{.ops = {"DistributedDataParallel.forward", "gloo:all_reduce"}, .capability = 35},
+		{.ops = {"DistributedDataParallel.forward", "gloo:all_reduce"}, .capability = 34},
 		"not judged"},
 	{"cuda_memcpy_async",
 		{.copy = {"cudaMemcpyAsync", 2000, 2001, HTOD, PAGEABLE, DEVICE, ASYNC, 4, 0}},
@@ -430,8 +434,8 @@ static void check_remedy(
 
 START_TEST(remedies_fit_the_device_and_the_collective)
 {
-	const struct plan volta = {.kernel = PLAN_SGEMM, .capability = 7};
-	const struct plan ampere = {.kernel = PLAN_SGEMM, .capability = 8};
+	const struct plan volta = {.kernel = PLAN_SGEMM, .capability = 70};
+	const struct plan ampere = {.kernel = PLAN_SGEMM, .capability = 80};
 	const struct plan reduce = {
 		.busy_to_us = 80000, .second = {PLAN_NCCL, 80000, 95000, 0, 0, false}};
 	const struct plan exchange = {.busy_to_us = 80000,
