@@ -215,6 +215,9 @@ static void add_proof(struct buf *out, const struct answer *answer)
 /* "176.3 -> 126.3 ms": the unit once where it is the same. */
 static void add_times(struct buf *out, const struct answer *answer)
 {
+	const struct diff_side *sides = answer->diff->sides;
+	bool has_warm_up = sides[0].steps.nr_warm_up || sides[1].steps.nr_warm_up;
+	bool has_outliers = sides[0].steps.nr_outliers || sides[1].steps.nr_outliers;
 	char a[TEXT_TIME_BYTES], b[TEXT_TIME_BYTES];
 
 	text_time(a, answer->a_ns);
@@ -224,8 +227,9 @@ static void add_times(struct buf *out, const struct answer *answer)
 	}
 	buf_printf(out, "%s %s -> %s%s", answer->row->has_medians ? "median" : "mean", a, b,
 		answer->row->has_medians ? " a step" : "");
-	if (answer->diff->sides[0].nr_excluded + answer->diff->sides[1].nr_excluded) {
-		buf_text(out, ", warm-up excluded");
+	if (has_warm_up || has_outliers) {
+		buf_printf(out, ", %s%s%s excluded", has_warm_up ? "warm-up" : "",
+			has_warm_up && has_outliers ? " and " : "", has_outliers ? "outliers" : "");
 	}
 }
 

@@ -58,7 +58,7 @@ struct table *diff_sides_table(const struct diff *diff)
 		TABLE_COLUMN("processes", "Processes", TABLE_COUNT),
 		TABLE_COLUMN("steps", "Complete steps", TABLE_COUNT),
 		TABLE_COLUMN("excluded", "Excluded steps", TABLE_COUNT,
-			.help = "such as warm-up, as on the first screen"),
+			.help = "warm-up and outliers, as on the first screen"),
 		TABLE_COLUMN("outside", "Events outside steps", TABLE_COUNT),
 		TABLE_COLUMN("unlaunched", "Without a recorded launch", TABLE_COUNT),
 		TABLE_COLUMN("untimed", "Without times", TABLE_COUNT, .is_wide_only = true),

@@ -17,10 +17,11 @@
 
 /* ---- the steps ---- */
 
-/* The steps of the job that count: whole ones without warm-up, as on the first screen. */
+/* The steps of the job that count: those whose median the first screen gives. */
 struct diff_steps {
 	struct headline_job_step *steps; /* by rising numbers */
 	size_t nr;
+	size_t nr_warm_up, nr_outliers; /* whole ones that do not count */
 	struct idset *numbers;
 };
 

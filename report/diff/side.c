@@ -27,7 +27,6 @@ struct reading {
 	struct diff_side *side;
 	struct process *process;
 	struct phases steps; /* for phases_step alone */
-	struct process **processes;
 };
 
 static uint32_t name_of(const char *text)
@@ -74,7 +73,7 @@ static void add_sum(struct diff_thing *thing, uint64_t ns, bool is_kept)
 {
 	thing->ns += ns;
 	thing->squares += (unsigned __int128)ns * ns;
-	if (is_kept) {
+	if (is_kept && ns) {
 		samples_add(&thing->values, ns < MOST_NS ? ns : MOST_NS);
 	}
 }
@@ -360,7 +359,7 @@ static uint64_t samples_of(const struct diff_side *side, const struct diff_thing
 	return thing && thing->nr_samples ? thing->nr_samples : side->nr_samples;
 }
 
-/* Only steps that have the name were kept: those without it are 0, and come first once sorted. */
+/* Only times above 0 were kept: those of the other steps come first once sorted. */
 struct diff_values diff_side_values(
 	const struct diff_side *side, enum diff_section section, struct diff_thing *thing)
 {

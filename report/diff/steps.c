@@ -34,6 +34,8 @@ size_t diff_steps_find(struct diff_steps *steps, struct process **processes, siz
 
 	headline_read_steps(&headline, &figures, processes, nr_processes);
 	steps->steps = headline_job_steps(&headline, &figures, &steps->nr);
+	steps->nr_warm_up = figures.series.nr_warm_up;
+	steps->nr_outliers = figures.series.nr_outliers;
 	steps->numbers = idset_create();
 	for (size_t i = 0; i < steps->nr; i++) {
 		idset_add(steps->numbers, steps->steps[i].number);

@@ -8,6 +8,7 @@
 #include "report/diff/diff.h"
 #include "report/stats/welch_ttest.h"
 #include "test/unit/report_streams.h"
+#include "test/unit/report_tables.h"
 #include "test/unit/unit.h"
 
 /* ---- Welch's test ---- */
@@ -161,8 +162,9 @@ struct training {
 	uint64_t extra_ns; /* that each step, operator and kernel takes longer */
 	unsigned int nr_steps;
 	uint64_t seed;
-	unsigned int nr_slow;	 /* steps that take 1 ms longer */
-	unsigned int nr_warm_up; /* first whole steps, that take 5 ms longer */
+	unsigned int nr_slow;	  /* steps that take 1 ms longer */
+	unsigned int nr_warm_up;  /* first whole steps, that take 5 ms longer */
+	unsigned int nr_outliers; /* from the tenth step on, that take 9 ms longer */
 };
 
 static uint32_t add_shape(struct gen *gen, const char *kernel)
@@ -201,7 +203,8 @@ static const char *make_training(const char *file, const struct training *traini
 	for (uint32_t i = 0; i < training->nr_steps; i++) {
 		uint64_t more = unit_random(&seed) % 2000 + training->extra_ns +
 				(i > 2 && i <= 2 + training->nr_slow ? 1000000 : 0) +
-				(i && i <= training->nr_warm_up ? 5000000 : 0);
+				(i && i <= training->nr_warm_up ? 5000000 : 0) +
+				(i > 9 && i <= 9 + training->nr_outliers ? 9000000 : 0);
 		struct gprof_row_step *step = gen_row(gen, GPROF_TABLE_step);
 		struct gprof_row_api_launch *launch;
 		struct gprof_row_kernel *kernel;
@@ -225,6 +228,8 @@ static const char *make_training(const char *file, const struct training *traini
 		add_op(gen, name, begin + 1000, begin + 101000 + more);
 		if (i % 4 == 0) {
 			add_op(gen, rare, begin + 200000, begin + 210000 + 10 * training->extra_ns);
+		} else if (i % 4 < 3) {
+			add_op(gen, rare, begin + 200000, begin + 200000); /* takes no time */
 		}
 		begin += 1000000 + more;
 	}
@@ -289,8 +294,8 @@ static enum diff_verdict judge(const struct comparison *c, const char *condition
 
 START_TEST(what_takes_longer_per_step_is_found)
 {
-	const struct training before = {"gemm_128x64", 0, 30, 5, 0, 0},
-			      after = {"gemm_256x64", 20000, 20, 9, 0, 0};
+	const struct training before = {"gemm_128x64", 0, 30, 5, 0, 0, 0},
+			      after = {"gemm_256x64", 20000, 20, 9, 0, 0, 0};
 	const struct diff_row *step, *kernel, *op;
 	struct comparison c;
 
@@ -321,7 +326,8 @@ END_TEST
 
 START_TEST(noise_is_no_change)
 {
-	const struct training before = {"gemm", 0, 30, 5, 0, 0}, after = {"gemm", 0, 30, 11, 0, 0};
+	const struct training before = {"gemm", 0, 30, 5, 0, 0, 0},
+			      after = {"gemm", 0, 30, 11, 0, 0, 0};
 	const struct diff_row *kernel;
 	struct comparison c;
 
@@ -338,7 +344,8 @@ END_TEST
 /* Three of 28 steps take twice as long, so their mean grew by 11 %, and their median did not. */
 START_TEST(a_few_slow_steps_do_not_matter)
 {
-	const struct training before = {"gemm", 0, 30, 5, 0, 0}, after = {"gemm", 0, 30, 11, 3, 0};
+	const struct training before = {"gemm", 0, 30, 5, 0, 0, 0},
+			      after = {"gemm", 0, 30, 11, 3, 0, 0};
 	struct diff_check check;
 	struct diff_judgement judgement;
 	struct comparison c;
@@ -359,7 +366,8 @@ END_TEST
 /* Those of the first screen; what ran in the others is no event outside steps. */
 START_TEST(steps_that_warm_up_do_not_count)
 {
-	const struct training training = {"gemm", 0, 30, 5, 0, 2}, plain = {"gemm", 0, 30, 5, 0, 0};
+	const struct training training = {"gemm", 0, 30, 5, 0, 2, 0},
+			      plain = {"gemm", 0, 30, 5, 0, 0, 0};
 	struct diff_side side, other;
 	const struct diff_thing *kernel;
 
@@ -377,12 +385,50 @@ START_TEST(steps_that_warm_up_do_not_count)
 }
 END_TEST
 
+START_TEST(the_answer_names_the_steps_that_do_not_count)
+{
+	static const struct {
+		struct training b;
+		const char *says;
+	} cases[] = {
+		{{"gemm", 0, 30, 11, 0, 0, 0}, NULL},
+		{{"gemm", 0, 30, 11, 0, 2, 0}, " ms a step, warm-up excluded"},
+		{{"gemm", 0, 30, 11, 0, 0, 2}, " ms a step, outliers excluded"},
+		{{"gemm", 0, 30, 11, 0, 2, 2}, " ms a step, warm-up and outliers excluded"},
+	};
+	const struct training a = {"gemm", 0, 30, 5, 0, 0, 0};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct process *processes[2] = {streams_process(make_training("a.gprof", &a)),
+			streams_process(make_training("b.gprof", &cases[i].b))};
+		const struct cmd_input inputs[2] = {{.processes = &processes[0], .nr_processes = 1},
+			{.processes = &processes[1], .nr_processes = 1}};
+		char *paths[2] = {(char[]){"a"}, (char[]){"b"}};
+		struct diff diff = {0};
+		struct table *table;
+		const char *answer;
+
+		diff_run(&diff, (const struct cmd_input *const[2]){&inputs[0], &inputs[1]}, paths,
+			0);
+		table = diff_answer_table(&diff, 0);
+		answer = tables_cell(table, 0, "answer")->text;
+		ck_assert_msg(cases[i].says ? strstr(answer, cases[i].says) != NULL
+					    : !strstr(answer, "excluded"),
+			"%s", answer);
+		table_destroy(table);
+		diff_fini(&diff);
+		process_destroy(processes[0]);
+		process_destroy(processes[1]);
+	}
+}
+END_TEST
+
 /* What a row says of its significance and what a condition says of it is by one test. */
 START_TEST(each_row_has_one_test)
 {
-	const struct training before = {"gemm", 0, 30, 5, 0, 0},
-			      after = {"gemm", 500, 30, 11, 3, 0},
-			      few = {"gemm", 100000, 6, 11, 0, 0};
+	const struct training before = {"gemm", 0, 30, 5, 0, 0, 0},
+			      after = {"gemm", 500, 30, 11, 3, 0, 0},
+			      few = {"gemm", 100000, 6, 11, 0, 0, 0};
 	struct diff_check check;
 	struct comparison c;
 
@@ -406,8 +452,8 @@ END_TEST
  */
 START_TEST(slow_steps_do_not_hide_a_change)
 {
-	const struct training before = {"gemm", 0, 30, 5, 0, 0},
-			      after = {"gemm", 5000, 30, 11, 3, 0};
+	const struct training before = {"gemm", 0, 30, 5, 0, 0, 0},
+			      after = {"gemm", 5000, 30, 11, 3, 0, 0};
 	const struct diff_row *kernel, *step;
 	struct comparison c;
 
@@ -425,7 +471,7 @@ END_TEST
 /* Values are kept of a bounded number of steps, the same of all things; sums are of all steps. */
 START_TEST(many_steps_do_not_take_more_memory)
 {
-	const struct training training = {"gemm", 0, 3 * DIFF_MOST_VALUES, 5, 0, 0};
+	const struct training training = {"gemm", 0, 3 * DIFF_MOST_VALUES, 5, 0, 0, 0};
 	const struct diff_thing *op, *step;
 	struct process *process = streams_process(make_training("a.gprof", &training));
 	const struct cmd_input input = {.processes = &process, .nr_processes = 1};
@@ -454,9 +500,9 @@ END_TEST
 /* Slower than the limit, but by too few steps, or with a limit within the interval. */
 START_TEST(what_the_steps_do_not_show_is_inconclusive)
 {
-	const struct training before = {"gemm", 0, 30, 5, 0, 0},
-			      few = {"gemm", 100000, 6, 11, 0, 0},
-			      after = {"gemm", 20000, 30, 11, 0, 0};
+	const struct training before = {"gemm", 0, 30, 5, 0, 0, 0},
+			      few = {"gemm", 100000, 6, 11, 0, 0, 0},
+			      after = {"gemm", 20000, 30, 11, 0, 0, 0};
 	struct comparison c;
 
 	compare(&c, &before, &few);
@@ -473,17 +519,23 @@ START_TEST(what_the_steps_do_not_show_is_inconclusive)
 }
 END_TEST
 
-/* In every fourth step: medians are 0, so means are compared. */
+/* Above 0 in every fourth step: medians are 0, so means are compared. */
 START_TEST(what_is_rare_is_compared_by_its_mean)
 {
-	const struct training before = {"gemm", 0, 40, 5, 0, 0},
-			      after = {"gemm", 2000, 40, 11, 0, 0};
+	const struct training before = {"gemm", 0, 40, 5, 0, 0, 0},
+			      after = {"gemm", 2000, 40, 11, 0, 0, 0};
 	struct diff_check check;
 	struct diff_judgement judgement;
+	struct diff_values values;
 	struct comparison c;
 
 	compare(&c, &before, &after);
 	ck_assert(diff_check_parse(&check, "operator:aten::rare>5%"));
+	values = diff_side_values(&c.a, DIFF_OPERATOR,
+		idmap_get(&c.a.things[DIFF_OPERATOR], string_pool_intern("aten::rare", 10)));
+	ck_assert(values.is_rare);
+	ck_assert_uint_eq(values.nr, 38);
+	free(values.values);
 	judgement = diff_check_judge(&check, &c.a, &c.b, c.sections);
 	ck_assert(judgement.is_mean && judgement.change.has_interval);
 	ck_assert_double_eq_tol(judgement.change.estimate, 5000, 500);
@@ -496,7 +548,7 @@ END_TEST
 /* By adding up all that the generator wrote, in doubles. */
 START_TEST(samples_are_those_of_a_plain_sum)
 {
-	const struct training training = {"gemm", 0, 30, 5, 0, 0};
+	const struct training training = {"gemm", 0, 30, 5, 0, 0, 0};
 	struct diff_side side;
 	struct welch_sample sample;
 	uint64_t seed = 5;
@@ -522,7 +574,7 @@ END_TEST
 
 START_TEST(without_steps_whole_processes_are_compared)
 {
-	const struct training training = {"gemm", 0, 30, 5, 0, 0};
+	const struct training training = {"gemm", 0, 30, 5, 0, 0, 0};
 	const struct diff_thing *kernel;
 	struct diff_side side;
 
@@ -555,6 +607,7 @@ UNIT_SUITE("report_diff", welch_is_the_tail_of_students_t, welch_without_scatter
 	names_that_changed_a_little_are_the_same, every_name_is_in_one_pair,
 	what_takes_longer_per_step_is_found, noise_is_no_change, a_few_slow_steps_do_not_matter,
 	what_the_steps_do_not_show_is_inconclusive, what_is_rare_is_compared_by_its_mean,
-	steps_that_warm_up_do_not_count, each_row_has_one_test, slow_steps_do_not_hide_a_change,
-	many_steps_do_not_take_more_memory, samples_are_those_of_a_plain_sum,
-	without_steps_whole_processes_are_compared, conditions_that_are_none)
+	steps_that_warm_up_do_not_count, the_answer_names_the_steps_that_do_not_count,
+	each_row_has_one_test, slow_steps_do_not_hide_a_change, many_steps_do_not_take_more_memory,
+	samples_are_those_of_a_plain_sum, without_steps_whole_processes_are_compared,
+	conditions_that_are_none)
