@@ -47,11 +47,13 @@ static void work(int fd, bool (*run)(void *context, struct buf *out), void *cont
 	_exit(is_good ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
-/* Output that is still in buffers of stdio would be written twice, hence the fflush(). */
+/*
+ * Output that is still in buffers of stdio would be written twice, hence the fflush(). Both
+ * processes count the worker after the fork, and so agree on its number: one that could not start
+ * takes none.
+ */
 bool worker_start(struct worker *worker, bool (*run)(void *context, struct buf *out), void *context)
 {
-	unsigned int number = progress_add_worker();
-
 	*worker = (struct worker){.fd = temp_file_open()};
 	if (worker->fd < 0) {
 		return false;
@@ -59,12 +61,14 @@ bool worker_start(struct worker *worker, bool (*run)(void *context, struct buf *
 	fflush(NULL);
 	worker->pid = fork();
 	if (!worker->pid) {
-		progress_be_worker(number); /* the line is the other process's */
+		progress_be_worker(progress_add_worker()); /* the line is the other process's */
 		work(worker->fd, run, context);
 	}
 	if (worker->pid < 0) {
 		close(worker->fd);
 		worker->pid = 0;
+	} else {
+		progress_add_worker();
 	}
 	return worker->pid != 0;
 }

@@ -81,6 +81,32 @@ START_TEST(one_line_has_what_a_worker_does_too)
 }
 END_TEST
 
+START_TEST(a_worker_that_cannot_start_takes_no_place_in_the_line)
+{
+	struct worker worker;
+	struct buf out = {0};
+	char line[100];
+
+	open_terminal();
+	progress_start_all("writing", 2);
+	setenv("TMPDIR", "/no such folder", 1);
+	for (unsigned int i = 0; i < PROGRESS_MOST_WORKERS; i++) {
+		ck_assert(!worker_start(&worker, do_half, NULL));
+	}
+	unsetenv("TMPDIR");
+	ck_assert_int_eq(pipe(to_worker), 0);
+	ck_assert(worker_start(&worker, do_half, NULL));
+	do {
+		read_line(line, sizeof(line));
+	} while (strstr(line, " 0 %")); /* until the worker says so */
+	ck_assert_ptr_nonnull(strstr(line, "\rgprof-report: writing, 25 %"));
+	close(to_worker[1]);
+	ck_assert(worker_end(&worker, &out));
+	progress_stop_all();
+	buf_fini(&out);
+}
+END_TEST
+
 START_TEST(without_a_terminal_nothing_appears)
 {
 	setenv("TERM", "dumb", 1);
@@ -93,5 +119,5 @@ START_TEST(without_a_terminal_nothing_appears)
 }
 END_TEST
 
-UNIT_SUITE(
-	"report/progress", one_line_has_what_a_worker_does_too, without_a_terminal_nothing_appears);
+UNIT_SUITE("report/progress", one_line_has_what_a_worker_does_too,
+	a_worker_that_cannot_start_takes_no_place_in_the_line, without_a_terminal_nothing_appears);
