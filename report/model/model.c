@@ -797,14 +797,6 @@ uint32_t process_clock(const struct process *process)
 	return string_pool_intern(host, strlen(host));
 }
 
-/* ---- losses ---- */
-
-/* Counts in a damaged or hostile stream may be anything, so the sum must not wrap. */
-static uint64_t sum(uint64_t a, uint64_t b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 size_t process_steps_begun(const struct process *process, uint64_t tick)
 {
 	size_t low = 0, high = process->nr_steps;
@@ -819,6 +811,14 @@ size_t process_steps_begun(const struct process *process, uint64_t tick)
 		}
 	}
 	return low;
+}
+
+/* ---- losses ---- */
+
+/* Counts in a damaged or hostile stream may be anything, so the sum must not wrap. */
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
 /*
