@@ -167,17 +167,6 @@ struct model_place trace_place(const struct trace *trace, const struct trace_eve
 	return process_place(trace->processes[event->process], event->place);
 }
 
-bool trace_tid(const struct trace *trace, const struct trace_event *event, uint32_t *tid)
-{
-	const struct model_thread *thread = NULL;
-
-	if (event->has_call) {
-		thread = idmap_get(&trace->processes[event->process]->threads, event->thread);
-	}
-	*tid = thread ? thread->tid : 0;
-	return thread != NULL;
-}
-
 bool trace_has_result(const struct trace *trace, const struct trace_event *event)
 {
 	return event->result >= 0 && !trace->processes[event->process]->stream->is_bare;

@@ -77,9 +77,6 @@ uint32_t trace_name(const struct trace *trace, const struct trace_event *event);
 struct model_shape trace_shape(const struct trace *trace, const struct trace_event *event);
 struct model_place trace_place(const struct trace *trace, const struct trace_event *event);
 
-/* The system's number of the thread of the call; false if the stream does not have it. */
-bool trace_tid(const struct trace *trace, const struct trace_event *event, uint32_t *tid);
-
 /* Is its result known? CUDA's results are not negative; other formats than ours do not have them.
  */
 bool trace_has_result(const struct trace *trace, const struct trace_event *event);

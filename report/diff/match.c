@@ -42,11 +42,6 @@ static void add_pair(struct matching *matching, size_t a, size_t b, enum diff_ma
 
 /* ---- names ---- */
 
-static bool is_word(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
-
 /* Opens or closes arguments; `<` of an operator is too rare in names to matter. */
 static int depth_change(char c)
 {
@@ -93,7 +88,7 @@ static void find_words(struct lone *lone, const char *name, size_t nr_bytes)
 	for (size_t i = 0; i < nr_bytes && lone->nr_words < MOST_WORDS;) {
 		size_t begin = i;
 
-		while (i < nr_bytes && is_word(name[i]) && name[i] != '_') {
+		while (i < nr_bytes && isalnum((unsigned char)name[i])) {
 			i++;
 		}
 		if (i > begin && !isdigit((unsigned char)name[begin])) {

@@ -157,16 +157,6 @@ struct gpu_times_entry *gpu_times_put(struct gpu_times *times, uint64_t correlat
 	return entry;
 }
 
-struct gpu_times_entry *gpu_times_add(struct gpu_times *times, uint64_t correlation, uint64_t ns)
-{
-	struct gpu_times_entry *entry = gpu_times_put(times, correlation);
-
-	if (entry) {
-		gpu_times_count(entry, ns);
-	}
-	return entry;
-}
-
 /* The page is emptied entry by entry, so a page that is used again starts with zeros. */
 bool gpu_times_remove(
 	struct gpu_times *times, uint64_t correlation, struct gpu_times_entry *removed)

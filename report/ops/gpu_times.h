@@ -62,9 +62,6 @@ static inline void gpu_times_count(struct gpu_times_entry *entry, uint64_t ns)
 	entry->ns += ns;
 }
 
-/* Adds one activity of that call. Returns as gpu_times_put. */
-struct gpu_times_entry *gpu_times_add(struct gpu_times *times, uint64_t correlation, uint64_t ns);
-
 /* Removes the entry of a call; false if there is none. */
 bool gpu_times_remove(struct gpu_times *times, uint64_t correlation, struct gpu_times_entry *entry);
 

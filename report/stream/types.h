@@ -150,8 +150,7 @@ struct stream {
 	uint64_t ring_rows_damaged;
 	uint64_t ring_rows_lost;
 	uint32_t end_kind, end_code; /* of the ring file's header; enum gprof_end_kind */
-	uint64_t text_cut;
-	bool is_user; /* uses the shared prefetcher */
+	bool is_user;		     /* uses the shared prefetcher */
 };
 
 /* A future stream_load; see stream_expect. */

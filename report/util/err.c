@@ -23,20 +23,6 @@ int err_set(int code, const char *format, ...)
 	return code;
 }
 
-void err_add(const char *format, ...)
-{
-	char before[ERR_BYTES];
-	char whole[2 * ERR_BYTES + 2];
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(before, sizeof(before), format, arguments);
-	va_end(arguments);
-	snprintf(whole, sizeof(whole), "%s: %s", before, err_message);
-	whole[ERR_BYTES - 1] = '\0';
-	memcpy(err_message, whole, ERR_BYTES);
-}
-
 const char *err_text(void)
 {
 	return err_message;

@@ -13,10 +13,7 @@
  */
 int err_set(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Puts "<formatted>: " in front of the text. */
-void err_add(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* The text, "" if there is none. It is valid until the next err_set or err_add. */
+/* The text, "" if there is none. It is valid until the next err_set. */
 const char *err_text(void);
 
 #endif

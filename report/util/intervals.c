@@ -122,7 +122,8 @@ void intervals_fini(struct intervals *set)
 	*set = (struct intervals){0};
 }
 
-void intervals_clear(struct intervals *set)
+/* Removes all intervals but keeps the memory. */
+static void clear(struct intervals *set)
 {
 	set->nr = 0;
 	set->is_unsorted = false;
@@ -154,7 +155,7 @@ void intervals_merge(struct intervals *set)
 	}
 	interval_sort_run(&sort, set->items, nr);
 	interval_sort_fini(&sort);
-	intervals_clear(set);
+	clear(set);
 	for (size_t i = 0; i < nr; i++) { /* never writes behind i */
 		intervals_add(set, set->items[i].begin, set->items[i].end);
 	}
@@ -200,7 +201,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 void intervals_clip(
 	const struct intervals *set, uint64_t begin, uint64_t end, struct intervals *out)
 {
-	intervals_clear(out);
+	clear(out);
 	for (size_t i = first_after(set, begin); i < set->nr && set->items[i].begin < end; i++) {
 		intervals_add(
 			out, later(set->items[i].begin, begin), earlier(set->items[i].end, end));
@@ -213,7 +214,7 @@ void intervals_intersect(
 {
 	size_t i = 0, j = 0;
 
-	intervals_clear(out);
+	clear(out);
 	while (i < a->nr && j < b->nr) {
 		intervals_add(out, later(a->items[i].begin, b->items[j].begin),
 			earlier(a->items[i].end, b->items[j].end));
@@ -222,38 +223,5 @@ void intervals_intersect(
 		} else {
 			j++;
 		}
-	}
-}
-
-void intervals_subtract(const struct intervals *a, const struct intervals *b, struct intervals *out)
-{
-	size_t j = 0;
-
-	intervals_clear(out);
-	for (size_t i = 0; i < a->nr; i++) {
-		uint64_t from = a->items[i].begin;
-
-		while (j < b->nr && b->items[j].end <= from) {
-			j++;
-		}
-		for (size_t k = j; k < b->nr && b->items[k].begin < a->items[i].end; k++) {
-			intervals_add(out, from, b->items[k].begin);
-			from = b->items[k].end;
-			j = k; /* it may overlap the next one of a, too */
-		}
-		intervals_add(out, from, a->items[i].end);
-	}
-}
-
-void intervals_unite(const struct intervals *a, const struct intervals *b, struct intervals *out)
-{
-	size_t i = 0, j = 0;
-
-	intervals_clear(out);
-	while (i < a->nr || j < b->nr) {
-		bool is_a = j == b->nr || (i < a->nr && a->items[i].begin <= b->items[j].begin);
-		const struct interval *next = is_a ? &a->items[i++] : &b->items[j++];
-
-		intervals_add(out, next->begin, next->end);
 	}
 }

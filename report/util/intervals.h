@@ -46,9 +46,6 @@ struct intervals {
 
 void intervals_fini(struct intervals *set);
 
-/* Removes all intervals but keeps the memory. */
-void intervals_clear(struct intervals *set);
-
 /*
  * Joins an interval that begins inside the last one, or where it ends, at once. Sets built in order
  * therefore stay merged.
@@ -63,15 +60,9 @@ void intervals_merge(struct intervals *set);
 /* All functions below expect merged sets. */
 uint64_t intervals_length(const struct intervals *set);
 
-/*
- * Replace `out`, which is neither input, by the part in both, in a but not in b, in any of them, or
- * in [begin, end).
- */
+/* Replace `out`, which is no input, by the part in both, or in [begin, end). */
 void intervals_intersect(
 	const struct intervals *a, const struct intervals *b, struct intervals *out);
-void intervals_subtract(
-	const struct intervals *a, const struct intervals *b, struct intervals *out);
-void intervals_unite(const struct intervals *a, const struct intervals *b, struct intervals *out);
 void intervals_clip(
 	const struct intervals *set, uint64_t begin, uint64_t end, struct intervals *out);
 
