@@ -119,18 +119,6 @@ static int set_variable(struct launch *launch, int place, const char *value)
 	return 0;
 }
 
-/* Finds the index of a variable by its option, which must be one. */
-static int find_variable(const char *option)
-{
-	const struct variable *variables = variables_all();
-	int place = 0;
-
-	while (strcmp(variables[place].option, option) != 0) {
-		place++;
-	}
-	return place;
-}
-
 static int set_form(struct launch *launch, const char *name)
 {
 	for (int i = 0; forms[i]; i++) {
@@ -147,9 +135,9 @@ static int take_option(struct launch *launch, int option)
 {
 	switch (option) {
 	case 'o':
-		return set_variable(launch, find_variable("dir"), optarg);
+		return set_variable(launch, VARIABLE_INDEX_DIR, optarg);
 	case OPTION_SHAPES:
-		return set_variable(launch, find_variable("torch"), "shapes");
+		return set_variable(launch, VARIABLE_INDEX_TORCH, "shapes");
 	case OPTION_PRINT:
 		return set_form(launch, optarg);
 	case OPTION_LIBRARY:
@@ -204,11 +192,6 @@ static int take_options(struct launch *launch, int argc, char **argv)
 
 /* ---- the environment ---- */
 
-static const char *value_of(const struct launch *launch, const char *option)
-{
-	return launch->values[find_variable(option)];
-}
-
 /* Adds it in single quotes: 'it'\''s'. */
 static void add_shell_quoted(struct buf *out, const char *value)
 {
@@ -259,11 +242,11 @@ static void print_env(const struct launch *launch)
  */
 static char *absolute_dir(const struct launch *launch)
 {
-	const char *dir = value_of(launch, "dir");
+	const char *dir = launch->values[VARIABLE_INDEX_DIR];
 	char *here, *path = NULL;
 
 	dir = dir ? dir : getenv("GPROF_DIR");
-	dir = dir && *dir ? dir : variables_all()[find_variable("dir")].otherwise;
+	dir = dir && *dir ? dir : variables_all()[VARIABLE_INDEX_DIR].otherwise;
 	if (*dir == '/') {
 		return mem_text(dir);
 	}
@@ -285,7 +268,7 @@ static void set_run(const struct launch *launch)
 	uint64_t number;
 	char text[32];
 
-	if (!value_of(launch, "run") && !(outer && *outer) &&
+	if (!launch->values[VARIABLE_INDEX_RUN] && !(outer && *outer) &&
 		getrandom(&number, sizeof(number), 0) == (ssize_t)sizeof(number)) {
 		snprintf(text, sizeof(text), "%016" PRIx64, number);
 		setenv("GPROF_RUN", text, 1);

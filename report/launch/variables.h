@@ -28,6 +28,13 @@ struct variable {
 	char option[32]; /* "sample-ms", without the dashes */
 };
 
+/* Where a variable is in variables_all(). */
+enum variable_index {
+#define CONFIG(n, t, v, lo, hi, a, h) VARIABLE_INDEX_##n,
+#include "collector/util/config.def"
+#undef CONFIG
+};
+
 /* All variables in the order of config.def; names[0] ends them. Valid until the program ends. */
 const struct variable *variables_all(void);
 
