@@ -27,7 +27,8 @@ bool gpu_activities_needs(void *context, struct process *process, unsigned int t
 	return process_has_device_records(process, NULL);
 }
 
-bool gpu_activity_is_table(unsigned int table)
+/* Is it one of these tables? */
+static bool gpu_activity_is_table(unsigned int table)
 {
 	return table == GPROF_TABLE_kernel || table == GPROF_TABLE_memcpy ||
 	       table == GPROF_TABLE_memset || table == GPROF_TABLE_graph;

@@ -103,9 +103,6 @@ struct gpu_activities {
 		GPROF_TABLE_graph, GPU_ACTIVITIES_COLUMNS | COL_BIT(COL_graph_graph), 0        \
 	}
 
-/* Is it one of these tables? */
-bool gpu_activity_is_table(unsigned int table);
-
 /* For scan_view.needs: nothing is read of a process that has no work. */
 bool gpu_activities_needs(void *context, struct process *process, unsigned int table);
 

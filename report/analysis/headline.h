@@ -166,9 +166,6 @@ bool headline_has_lost(const struct headline_figures *figures);
 #define HEADLINE_NR_CPU_SHARES	 5u
 #define HEADLINE_NR_PHASE_SHARES 5u
 #define HEADLINE_NR_WAIT_SHARES	 2u /* of the communication, where they are known */
-extern const struct figure_share headline_gpu_shares[HEADLINE_NR_GPU_SHARES];
-extern const struct figure_share headline_cpu_shares[HEADLINE_NR_CPU_SHARES];
-extern const struct figure_share headline_phase_shares[HEADLINE_NR_PHASE_SHARES];
 
 void headline_add_step(struct figure_lines *lines, const struct headline_figures *figures);
 void headline_add_outliers(struct figure_lines *lines, const struct headline_figures *figures);

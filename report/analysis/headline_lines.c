@@ -36,7 +36,7 @@ static const struct figure_share wait_shares[NR_WAIT_SHARES] = {
 #define NR_BUSY		  3u
 #define COMMUNICATION	  1u
 #define CPU_COMMUNICATION 2u
-const struct figure_share headline_gpu_shares[HEADLINE_NR_GPU_SHARES] = {
+static const struct figure_share headline_gpu_shares[HEADLINE_NR_GPU_SHARES] = {
 	{"computing", BUDGET_COMPUTING, BUDGET_COMPUTING},
 	[COMMUNICATION] = {"exposed communication", BUDGET_TRANSFER, BUDGET_RANK_WAIT},
 	{"exposed copies", BUDGET_UPLOAD, BUDGET_SET},
@@ -53,7 +53,7 @@ const struct figure_share headline_gpu_shares[HEADLINE_NR_GPU_SHARES] = {
 	{"dependencies", BUDGET_DEPENDENCY, BUDGET_DEPENDENCY},
 };
 
-const struct figure_share headline_cpu_shares[HEADLINE_NR_CPU_SHARES] = {
+static const struct figure_share headline_cpu_shares[HEADLINE_NR_CPU_SHARES] = {
 	{"in operators", BUDGET_HOST + HOST_OPERATOR, BUDGET_HOST + HOST_OPERATOR},
 	{"in the data loader", BUDGET_HOST + HOST_LOADER, BUDGET_HOST + HOST_LOADER},
 	[CPU_COMMUNICATION] = {"in communication", BUDGET_TRANSFER, BUDGET_RANK_WAIT},
@@ -61,7 +61,7 @@ const struct figure_share headline_cpu_shares[HEADLINE_NR_CPU_SHARES] = {
 	{"elsewhere", BUDGET_HOST + HOST_OS, BUDGET_DEPENDENCY},
 };
 
-const struct figure_share headline_phase_shares[HEADLINE_NR_PHASE_SHARES] = {
+static const struct figure_share headline_phase_shares[HEADLINE_NR_PHASE_SHARES] = {
 	{"forward", PHASE_FORWARD, PHASE_FORWARD},
 	{"backward", PHASE_BACKWARD, PHASE_BACKWARD},
 	{"optimizer", PHASE_OPTIMIZATION, PHASE_OPTIMIZATION},

@@ -32,10 +32,11 @@ unsigned int memory_timeline_part(
 }
 
 /*
- * Events may come in any order, so the last one is found by its tick. A total below the event's own
- * bytes is no total (memory_timeline_is_known).
+ * Takes an event, after which so much is in use and so much taken from the driver. Events may come
+ * in any order, so the last one is found by its tick. A total below the event's own bytes is no
+ * total (memory_timeline_is_known): some allocators say 0.
  */
-void memory_timeline_take(struct memory_timeline *pool, uint64_t tick, int64_t bytes,
+static void memory_timeline_take(struct memory_timeline *pool, uint64_t tick, int64_t bytes,
 	uint64_t in_use, uint64_t reserved)
 {
 	unsigned int point = memory_timeline_part(pool, tick, MEMORY_TIMELINE_POINTS);

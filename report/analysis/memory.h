@@ -34,13 +34,6 @@ struct memory_timeline {
 
 void memory_timeline_init(struct memory_timeline *pool, uint64_t first, uint64_t end);
 
-/*
- * An event, after which so much is in use and so much taken from the driver. Any order. A total
- * below what was just given is none: some allocators say 0.
- */
-void memory_timeline_take(struct memory_timeline *pool, uint64_t tick, int64_t bytes,
-	uint64_t in_use, uint64_t reserved);
-
 /* The index of the part, of nr_parts equal parts of its time, that contains a tick. */
 unsigned int memory_timeline_part(
 	const struct memory_timeline *pool, uint64_t tick, unsigned int nr_parts);

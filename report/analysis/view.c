@@ -17,7 +17,7 @@
 #include "report/comm/job_clock.h"
 #include "report/util/text.h"
 
-void *view_create(const struct view_class *class, const struct view_input *input)
+static void *view_create(const struct view_class *class, const struct view_input *input)
 {
 	char *state;
 

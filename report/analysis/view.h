@@ -199,7 +199,6 @@ struct view_class {
 		.is_keyed = true,                \
 	}
 
-void *view_create(const struct view_class *class, const struct view_input *input);
 /* Makes the states of views and hands them the events of all processes: one pass for all of them.
  */
 void view_run(const struct view_input *input, const struct view_class *const *classes,
@@ -277,17 +276,10 @@ extern const struct view_class view_framework, view_headline, view_findings, vie
 
 /* Rows that the styles share; tallies are finished by view_kernel.table and so on, or by these. */
 extern const struct view_class view_kernel, view_api, view_memcpy, view_memset, view_nvtx;
-const char *view_nvtx_style(uint32_t kind);
 
 extern const struct view_class view_sync, view_device, view_threads, view_overhead, view_losses,
 	view_notices, view_steps, view_windows;
 extern const struct view_class view_kernel_operator, view_breakdown, view_budget, view_gpu_summary;
-
-/*
- * The name of the innermost operator around a launch, beyond modules and users' ranges; in round
- * brackets that there is none, or that no launch was recorded.
- */
-uint32_t view_operator_of(const struct op_call *call, const struct op *op);
 
 extern const struct view_class view_memory_categories, view_memory_peak, view_memory_blocks,
 	view_memory_failed;

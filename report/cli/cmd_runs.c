@@ -98,7 +98,7 @@ static int64_t status_of(const struct process *process)
  * The first sign is the state: a running process, an end that process_exit_add_state() knows, an
  * exit status; else whether all streams are complete.
  */
-void cmd_runs_add_state(struct buf *out, const struct cmd_run *run)
+static void add_state(struct buf *out, const struct cmd_run *run)
 {
 	bool is_complete = true;
 
@@ -203,7 +203,7 @@ static void add_run(struct table *table, const struct cmd_run *run)
 	cmd_runs_set_begin(&cells[1], run);
 	table_set_integer(&cells[2], run->nr_processes);
 	set_figures(cells, run);
-	cmd_runs_add_state(&state, run);
+	add_state(&state, run);
 	set_text(&cells[6], &state);
 	if (id_of(run)) {
 		table_set_string(&cells[8], id_of(run));

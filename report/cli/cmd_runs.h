@@ -38,9 +38,6 @@ struct table *cmd_runs_trend(const struct cmd_runs *runs, size_t top);
  */
 struct table *cmd_runs_history(char *const *paths, int nr_paths, size_t top);
 
-/* Adds how the run ended, or that it has not, in a few words. */
-void cmd_runs_add_state(struct buf *out, const struct cmd_run *run);
-
 /*
  * Deletes the files of all of these runs, and prints their names; `numbers`: what the user calls
  * the runs. Refuses if a process of them still runs, or may run where nobody can tell. Returns

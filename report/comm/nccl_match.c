@@ -100,10 +100,11 @@ static double quantile(const struct nccl_clock *clock, double share)
 }
 
 /*
- * The first line is through all points; each further round leaves out those far from the line
- * before, by the median distance. The error counts all points again.
+ * Fits a clock to its points; it has at least one. The first line is through all points; each
+ * further round leaves out those far from the line before, by the median distance. The error counts
+ * all points again.
  */
-void nccl_clock_fit(struct nccl_clock *clock)
+static void nccl_clock_fit(struct nccl_clock *clock)
 {
 	clock->first_ns = clock->points[0].from_ns;
 	clock->base_ns = clock->points[0].ahead_ns;
@@ -258,7 +259,8 @@ static bool fit_by_pairs(struct nccl_clocks *clocks, const struct nccl_ops *ops,
 	return fit_all(clocks, true);
 }
 
-bool nccl_clocks_share(
+/* Can times of both operations be compared? */
+static bool nccl_clocks_share(
 	const struct nccl_clocks *clocks, const struct nccl_op *a, const struct nccl_op *b)
 {
 	return a->clock == b->clock ||
@@ -297,11 +299,13 @@ static uint32_t find_first(const struct nccl_clocks *clocks, const struct nccl_o
 }
 
 /*
- * Each round makes further clocks known, which then help others. Pairs come in only when
+ * Sets nccl_op.clock and fits the clocks. The operations are sorted as by nccl_match. lengths[i]:
+ * how many from i on are one collective, each of another rank, all with times; 0 if none begins at
+ * i. Each round makes further clocks known, which then help others. Pairs come in only when
  * collectives give no more.
  */
-void nccl_clocks_fit(struct nccl_clocks *clocks, struct nccl_ops *ops, const uint32_t *lengths,
-	const struct nccl_pair *pairs, size_t nr_pairs)
+static void nccl_clocks_fit(struct nccl_clocks *clocks, struct nccl_ops *ops,
+	const uint32_t *lengths, const struct nccl_pair *pairs, size_t nr_pairs)
 {
 	*clocks = (struct nccl_clocks){0};
 	find_clocks(clocks, ops);
@@ -425,8 +429,12 @@ static void set_time(struct nccl_op *op, const struct others *others)
 	}
 }
 
-/* An operation counts only if all of its calls have found their other side. */
-uint64_t nccl_pairs_set_times(
+/*
+ * Sets the results of operations whose other sides are all here with times on one clock, and
+ * returns how many there are. An operation counts only if all of its calls have found their other
+ * side.
+ */
+static uint64_t nccl_pairs_set_times(
 	const struct nccl_pairs *pairs, const struct nccl_clocks *clocks, struct nccl_ops *ops)
 {
 	struct others *others = mem_zeroed(ops->nr_ops + 1, sizeof(*others));

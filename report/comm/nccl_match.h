@@ -54,24 +54,10 @@ struct nccl_clocks {
 	uint32_t first; /* the reference: all others are fitted to it */
 };
 
-/*
- * Sets nccl_op.clock and fits the clocks. The operations are sorted as by nccl_match. lengths[i]:
- * how many from i on are one collective, each of another rank, all with times; 0 if none begins at
- * i.
- */
-void nccl_clocks_fit(struct nccl_clocks *clocks, struct nccl_ops *ops, const uint32_t *lengths,
-	const struct nccl_pair *pairs, size_t nr_pairs);
 void nccl_clocks_fini(struct nccl_clocks *clocks);
-
-/* Can times of both operations be compared? */
-bool nccl_clocks_share(
-	const struct nccl_clocks *clocks, const struct nccl_op *a, const struct nccl_op *b);
 
 /* A time on the reference clock. The clock must be known. */
 uint64_t nccl_clock_time(const struct nccl_clock *clock, uint64_t from_ns);
-
-/* Fits a clock to its points; it has at least one. */
-void nccl_clock_fit(struct nccl_clock *clock);
 
 /* ---- sends and receives ---- */
 
@@ -93,13 +79,6 @@ struct nccl_pairs {
 /* Sorts the sides. The operations must not move afterwards. */
 void nccl_pairs_find(struct nccl_pairs *pairs, struct nccl_ops *ops);
 void nccl_pairs_fini(struct nccl_pairs *pairs);
-
-/*
- * Sets the results of operations whose other sides are all here with times on one clock. Returns
- * how many there are.
- */
-uint64_t nccl_pairs_set_times(
-	const struct nccl_pairs *pairs, const struct nccl_clocks *clocks, struct nccl_ops *ops);
 
 /* ---- matching ---- */
 

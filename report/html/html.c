@@ -64,7 +64,8 @@ static const struct part parts[] = {
 static const char *const over_time[] = {"steps", "breakdown", "data_loading_steps",
 	"utilization_time", "memory_curve", "memory_blocks", NULL};
 
-size_t html_rows(const struct html_options *options, const char *key)
+/* How many rows of the table with that key the page has. */
+static size_t html_rows(const struct html_options *options, const char *key)
 {
 	for (size_t i = 0; over_time[i]; i++) {
 		if (strcmp(key, over_time[i]) == 0 && options->top &&

@@ -40,9 +40,6 @@ void html_add_policy(struct buf *out, const char *nonce, bool is_served);
 /* A part of the rows of a curve is of no use. */
 #define HTML_MOST_TIME 2000u
 
-/* Returns how many rows of the table with that key the page has. */
-size_t html_rows(const struct html_options *options, const char *key);
-
 /* input: A where two are compared; without processes for a summary of `reduce`. */
 void html_write(const struct html_options *options, const struct cmd_input *input, struct buf *out);
 

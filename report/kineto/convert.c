@@ -37,7 +37,7 @@ struct kineto_thread {
 	UT_hash_handle hh;
 };
 
-void kineto_threads_fini(struct kineto_threads *threads)
+static void kineto_threads_fini(struct kineto_threads *threads)
 {
 	hash_free(threads->by_key);
 	*threads = (struct kineto_threads){0};
@@ -70,7 +70,8 @@ static struct kineto_thread *find(struct kineto_threads *threads, const struct t
 	return thread;
 }
 
-uint32_t kineto_threads_id(struct kineto_threads *threads, const struct kineto_json *json,
+/* The id of the event's thread, created if it is new; counts from 1. */
+static uint32_t kineto_threads_id(struct kineto_threads *threads, const struct kineto_json *json,
 	const struct kineto_event *event)
 {
 	const struct thread_key key = {key_of(json, event, KINETO_pid, event->pid),
@@ -124,7 +125,8 @@ static void copy_thread_name(char name[NAME_BYTES], const char *text, size_t nr_
 	copy_name(name, text, nr_bytes);
 }
 
-void kineto_threads_name(
+/* Reads the name of a thread or process from a metadata event. */
+static void kineto_threads_name(
 	struct kineto_threads *threads, struct kineto_json *json, const struct kineto_event *event)
 {
 	struct thread_key key = {key_of(json, event, KINETO_pid, event->pid),

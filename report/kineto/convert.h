@@ -47,22 +47,11 @@ void kineto_nccl_write(struct kineto_nccl *nccl, const uint64_t *rank, struct im
 
 struct kineto_thread;
 
-struct kineto_threads {
+struct kineto_threads { /* starts with all zeros */
 	struct kineto_thread *by_key;
 	struct kineto_thread *last; /* most events have the thread of the one before */
 	uint32_t nr_ids;
 };
-
-/* Zero-initialized. */
-void kineto_threads_fini(struct kineto_threads *threads);
-
-/* The id of the event's thread, created if it is new; counts from 1. */
-uint32_t kineto_threads_id(struct kineto_threads *threads, const struct kineto_json *json,
-	const struct kineto_event *event);
-
-/* Reads the name of a thread or process from a metadata event. */
-void kineto_threads_name(
-	struct kineto_threads *threads, struct kineto_json *json, const struct kineto_event *event);
 
 /*
  * Writes rows of the threads that have an id. Returns the pid of the first one, 0 for none, and the

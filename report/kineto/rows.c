@@ -25,12 +25,12 @@
 
 /* ---- activities before their call ---- */
 
-void kineto_early_init(struct kineto_early *early)
+static void kineto_early_init(struct kineto_early *early)
 {
 	*early = (struct kineto_early){.ids = mem_zeroed(KINETO_EARLY_IDS, sizeof(*early->ids))};
 }
 
-void kineto_early_fini(struct kineto_early *early)
+static void kineto_early_fini(struct kineto_early *early)
 {
 	free(early->ids);
 }
@@ -56,7 +56,8 @@ static void count(struct kineto_early *early, struct kineto_early_id *found)
 	}
 }
 
-void kineto_early_call(struct kineto_early *early, uint32_t id, uint64_t begin)
+/* Calls and activities come in any order. The id 0 is ignored. */
+static void kineto_early_call(struct kineto_early *early, uint32_t id, uint64_t begin)
 {
 	struct kineto_early_id *found = id ? find(early, id) : NULL;
 
@@ -66,7 +67,7 @@ void kineto_early_call(struct kineto_early *early, uint32_t id, uint64_t begin)
 	}
 }
 
-void kineto_early_activity(struct kineto_early *early, uint32_t id, uint64_t begin)
+static void kineto_early_activity(struct kineto_early *early, uint32_t id, uint64_t begin)
 {
 	struct kineto_early_id *found = id ? find(early, id) : NULL;
 
@@ -76,7 +77,8 @@ void kineto_early_activity(struct kineto_early *early, uint32_t id, uint64_t beg
 	}
 }
 
-uint64_t kineto_early_find(const struct kineto_early *early, uint32_t id)
+/* When the call began, UINT64_MAX if unknown or forgotten. */
+static uint64_t kineto_early_find(const struct kineto_early *early, uint32_t id)
 {
 	const struct kineto_early_id *found = &early->ids[id % KINETO_EARLY_IDS];
 

@@ -67,16 +67,6 @@ struct kineto_early {
 	uint64_t nr; /* launches with an early activity */
 };
 
-void kineto_early_init(struct kineto_early *early);
-void kineto_early_fini(struct kineto_early *early);
-
-/* In any order. The id 0 is ignored. */
-void kineto_early_call(struct kineto_early *early, uint32_t id, uint64_t begin);
-void kineto_early_activity(struct kineto_early *early, uint32_t id, uint64_t begin);
-
-/* When the call began, UINT64_MAX if unknown or forgotten. */
-uint64_t kineto_early_find(const struct kineto_early *early, uint32_t id);
-
 /* ---- sorting ---- */
 
 /* The begin and end of a GPU activity without times. */

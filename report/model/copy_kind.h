@@ -44,9 +44,6 @@ static inline bool copy_is_bare(uint32_t kind)
 	return (kind & COPY_IS_HOST_CALL) && (kind & COPY_IS_OF_TRACE);
 }
 
-/* "yes", "no", or "n/a" where calls were recorded alone, and in traces that do not say it. */
-const char *copy_async(uint32_t kind);
-
 /* The name as Kineto writes it: "Memcpy HtoD (Pinned -> Device)", "Memset (Device)". */
 uint32_t copy_name(uint32_t kind);
 

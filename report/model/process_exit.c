@@ -18,8 +18,11 @@
 
 #define START_FIELD 22
 
-/* A process may call exec several times; its next stream is the earliest of the later ones. */
-const struct process *process_exit_successor(
+/*
+ * The process that replaced this one by exec, NULL if it is not in `all`. A process may call exec
+ * several times; its next stream is the earliest of the later ones.
+ */
+static const struct process *process_exit_successor(
 	const struct process *process, struct process *const *all, size_t nr_all)
 {
 	uint64_t start = process->stream->header.start_realtime_ns;

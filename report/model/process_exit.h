@@ -35,8 +35,4 @@ void process_exit_add_text(
  */
 bool process_exit_add_state(struct buf *out, const struct process *process);
 
-/* The process that replaced this one by exec, NULL if it is not in `all`. */
-const struct process *process_exit_successor(
-	const struct process *process, struct process *const *all, size_t nr_all);
-
 #endif

@@ -53,7 +53,7 @@ void reduced_name_fill(const struct reduced_key *key, struct table_cell *cells)
 	}
 }
 
-void reduced_spread_fill(const struct reduced_row *row, struct table_cell *cells)
+static void reduced_spread_fill(const struct reduced_row *row, struct table_cell *cells)
 {
 	table_set_integer(&cells[0], row->nr_processes);
 	if (row->times.group.count) {

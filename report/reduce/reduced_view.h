@@ -102,6 +102,5 @@ void reduced_name_fill(const struct reduced_key *key, struct table_cell *cells);
 		TABLE_COLUMN("most_ns", "Most", TABLE_TIME),                                   \
 		TABLE_COLUMN("most_rank", "Most by rank", TABLE_TEXT)
 #define REDUCED_SPREAD_COLUMNS 5u
-void reduced_spread_fill(const struct reduced_row *row, struct table_cell *cells);
 
 #endif

@@ -203,7 +203,7 @@ size_t track_rows_python(struct track_rows *rows, uint64_t thread)
 		mem_text("Python"));
 }
 
-size_t track_rows_device(struct track_rows *rows, uint32_t device)
+static size_t track_rows_device(struct track_rows *rows, uint32_t device)
 {
 	const struct process *process = rows->timeline->process;
 	int64_t found = find_row(rows, TRACK_ROW_DEVICE, device, 0);

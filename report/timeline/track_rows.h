@@ -72,7 +72,6 @@ void track_rows_clear(struct track_rows *rows);
 size_t track_rows_thread(struct track_rows *rows, uint64_t thread);
 size_t track_rows_nvtx(struct track_rows *rows, uint64_t thread, uint32_t domain);
 size_t track_rows_python(struct track_rows *rows, uint64_t thread);
-size_t track_rows_device(struct track_rows *rows, uint32_t device);
 size_t track_rows_stream(
 	struct track_rows *rows, const struct model_place *place, bool is_for_waits);
 /* The group that the counters of a device stand in, or those of the process itself. */

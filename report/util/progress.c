@@ -114,7 +114,8 @@ void progress_add(uint64_t done)
 	progress_show();
 }
 
-void progress_disable(void)
+/* Nothing appears from now on. */
+static void progress_disable(void)
 {
 	progress = (struct progress_state){0};
 	is_disabled = true;

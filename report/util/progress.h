@@ -16,9 +16,6 @@ void progress_add(uint64_t done);
 /* Clears the line. */
 void progress_stop(void);
 
-/* Nothing appears from now on. */
-void progress_disable(void);
-
 /* ---- one line for several processes ---- */
 
 #define PROGRESS_MOST_WORKERS 15u

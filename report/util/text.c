@@ -66,7 +66,11 @@ bool text_is_utf8(const char *bytes, size_t nr_bytes)
 	return true;
 }
 
-bool text_is_hostile(int32_t c)
+/*
+ * True for characters that must not reach a terminal: control characters, and marks that reorder
+ * text.
+ */
+static bool text_is_hostile(int32_t c)
 {
 	return c < 0x20 || (c >= 0x7f && c <= 0x9f) || c == 0x061c || c == 0xfeff ||
 	       (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||

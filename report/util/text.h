@@ -25,12 +25,6 @@ static inline bool text_is(const char *bytes, size_t nr_bytes, const char *text)
 /* Is all of it well-formed UTF-8? */
 bool text_is_utf8(const char *bytes, size_t nr_bytes);
 
-/*
- * True for characters that must not reach a terminal: control characters, and marks that reorder
- * text.
- */
-bool text_is_hostile(int32_t code_point);
-
 /* The terminal columns that the character takes: 0, 1 or 2. */
 unsigned int text_width(int32_t code_point);
 

@@ -248,7 +248,8 @@ static void on_batch(void *context, struct process *process, const struct batch 
 
 /* ---- the table ---- */
 
-const char *copy_async(uint32_t kind)
+/* "yes", "no", or "?" if unknown. */
+static const char *copy_async(uint32_t kind)
 {
 	return kind & (COPY_IS_HOST_CALL | COPY_IS_OF_TRACE) ? "n/a"
 	       : kind & COPY_IS_ASYNC			     ? "yes"

@@ -62,7 +62,11 @@ static const struct op *operator_around(const struct op *op)
 	return op;
 }
 
-uint32_t view_operator_of(const struct op_call *call, const struct op *op)
+/*
+ * The name of the innermost operator around a launch, beyond modules and users' ranges; in round
+ * brackets that there is none, or that no launch was recorded.
+ */
+static uint32_t view_operator_of(const struct op_call *call, const struct op *op)
 {
 	op = operator_around(op);
 	return op ? op_row_name(op->name) : intern(call ? "(no operator)" : "(no launch recorded)");

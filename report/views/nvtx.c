@@ -60,7 +60,7 @@ static void end(void *context, struct process *process)
 	view->ranges = NULL;
 }
 
-const char *view_nvtx_style(uint32_t op)
+static const char *view_nvtx_style(uint32_t op)
 {
 	return op == GPROF_NVTX_PUSH ? "PushPop" : op == GPROF_NVTX_START ? "StartEnd" : "Mark";
 }
