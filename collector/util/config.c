@@ -166,17 +166,16 @@ static bool parse_list(const char *allowed, const char *text, uint64_t *bits)
 	}
 }
 
-/* A text that is not allowed leaves the value as it was. */
-static int set(enum config_name name, const char *text)
+/* Reads the number of an allowed text (0 for a TEXT). Returns 0, or -EINVAL for another one. */
+static int parse_value(uint64_t *number, enum config_name name, const char *text)
 {
 	const struct variable *v = &variables[name];
-	uint64_t number = 0;
 	int choice;
 
 	switch (v->type) {
 	case TYPE_BOOL:
 	case TYPE_NUMBER:
-		if (!parse_number(text, &number) || number < v->min || number > v->max) {
+		if (!parse_number(text, number) || *number < v->min || *number > v->max) {
 			return -EINVAL;
 		}
 		break;
@@ -185,10 +184,10 @@ static int set(enum config_name name, const char *text)
 		if (choice < 0) {
 			return -EINVAL;
 		}
-		number = (uint64_t)choice;
+		*number = (uint64_t)choice;
 		break;
 	case TYPE_LIST:
-		if (!parse_list(v->allowed, text, &number)) {
+		if (!parse_list(v->allowed, text, number)) {
 			return -EINVAL;
 		}
 		break;
@@ -196,11 +195,23 @@ static int set(enum config_name name, const char *text)
 		if (strlen(text) >= TEXT_BYTES) {
 			return -EINVAL;
 		}
+		*number = 0;
 		break;
 	}
-	numbers[name] = number;
-	strncpy(config.values[name].text, text, TEXT_BYTES - 1);
 	return 0;
+}
+
+/* A text that is not allowed leaves the value as it was. */
+static int set(enum config_name name, const char *text)
+{
+	uint64_t number;
+	int rc = parse_value(&number, name, text);
+
+	if (!rc) {
+		numbers[name] = number;
+		strncpy(config.values[name].text, text, TEXT_BYTES - 1);
+	}
+	return rc;
 }
 
 /* ---- names that do not exist ---- */
@@ -326,6 +337,7 @@ int config_preset(const char *lines)
 {
 	char text[PRESET_BYTES], *line, *rest, *value;
 	size_t nr_bytes = strlen(lines);
+	uint64_t number;
 
 	if (nr_bytes >= sizeof(text)) {
 		return -E2BIG;
@@ -336,7 +348,7 @@ int config_preset(const char *lines)
 		enum config_name variable = find_variable(line, nr_name);
 
 		value = line + nr_name;
-		if (!*value || variable == CONFIG_NR || set(variable, value + 1)) {
+		if (!*value || variable == CONFIG_NR || parse_value(&number, variable, value + 1)) {
 			return -EINVAL;
 		}
 	}

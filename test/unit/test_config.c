@@ -385,8 +385,10 @@ START_TEST(wrong_preset_changes_nothing)
 		"GPROF_BUFFER_MB=16\nGPROF_COLOUR=red", "GPROF_BUFFER_MB", "BUFFER_MB=16",
 		"GPROF_BUFFER_MB=-1"};
 
+	config_init();
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		ck_assert_int_eq(config_preset(wrong[i]), -EINVAL);
+		ck_assert_uint_eq(config_number(CONFIG_BUFFER_MB), 64);
 	}
 	memset(text + strlen(text), 'd', sizeof(text) - 1 - strlen(text));
 	ck_assert_int_eq(config_preset(text), -E2BIG);
