@@ -57,7 +57,8 @@ static void collect(void)
 	loss_add(LOSS_LEFT, ring_take_left());
 	loss_add(LOSS_DISK, lost.disk);
 	loss_add(LOSS_FACTS, lost.facts);
-	if (lost.facts) {
+	loss_add(LOSS_LIMIT_FACTS, lost.limit_facts);
+	if (lost.facts || lost.limit_facts) {
 		dictionary_forget();
 	}
 	loss_add(LOSS_LIMIT, lost.limit);

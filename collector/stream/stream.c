@@ -306,7 +306,7 @@ static int write_block(struct block_input *input, bool is_event)
 	bytes = block_encode(stream.encoder, input, stream.out, stream.out_bytes);
 	loss_add(LOSS_REVERSED, block_encoder_take_reversed(stream.encoder));
 	if (bytes && !has_room(bytes, is_event)) {
-		stream.lost.limit += is_event ? nr_rows : 0;
+		*(is_event ? &stream.lost.limit : &stream.lost.limit_facts) += nr_rows;
 		return -EFBIG;
 	}
 	rc = bytes ? verify_file() : -EINVAL;

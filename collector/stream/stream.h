@@ -13,9 +13,10 @@
 
 /* Rows that could not be written, by reason; stream_take_lost. */
 struct stream_lost {
-	uint64_t disk;	/* events that the file system refused */
-	uint64_t facts; /* definitions and facts that it refused, more than could be kept */
-	uint64_t limit; /* GPROF_MAX_MB */
+	uint64_t disk;	      /* events that the file system refused */
+	uint64_t facts;	      /* definitions and facts that it refused, more than could be kept */
+	uint64_t limit;	      /* events beyond GPROF_MAX_MB */
+	uint64_t limit_facts; /* definitions and facts beyond their part of it */
 };
 
 /*

@@ -33,6 +33,8 @@
 	L(LIMIT, "GPROF_MAX_MB reached (raise it, or record fewer steps with GPROF_SCHEDULE)")     \
 	L(REVERSED, "duration of an event that ended before it began, by the clocks of two CPUs "  \
 		    "(the event is kept, with 0)")                                                 \
+	L(LIMIT_FACTS, "name, sample or other fact beyond the part of GPROF_MAX_MB that is left "  \
+		       "to them (raise it)")                                                       \
 	L(LIMIT_STEP, "step, thread, window or sample after GPROF_MAX_MB (raise it)")              \
 	L(TEXT, "text cut to 4096 bytes (the event is kept)")                                      \
 	L(NVTX_NAME, "NVTX domain or string registered before a fork or the first event, for "     \

@@ -167,6 +167,7 @@ END_TEST
 START_TEST(limit_holds_for_definitions_too_and_leaves_room_for_the_end)
 {
 	struct gprof_file_header header;
+	struct stream_lost lost;
 	size_t nr_blocks;
 	int rc = 0;
 
@@ -175,6 +176,9 @@ START_TEST(limit_holds_for_definitions_too_and_leaves_room_for_the_end)
 		rc = write_string(i, "a text like many others, and yet another one");
 	}
 	ck_assert_int_eq(rc, -EFBIG);
+	lost = stream_take_lost();
+	ck_assert_uint_eq(lost.limit_facts, 1);
+	ck_assert_uint_eq(lost.limit + lost.facts, 0);
 	ck_assert_uint_le(stream_bytes(), 200000 - 200000 / 32);
 	stream_begin_end();
 	ck_assert_int_eq(write_string(10000, "the end"), 0);
