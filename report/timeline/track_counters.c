@@ -22,13 +22,11 @@ enum {
 	COUNT_RESERVED,
 };
 
-/* Copies at a time that count; real devices have a handful of copy engines. */
-#define COPIES_MOST 4096u
-
 struct track_counter {
 	uint32_t kind, device;
 	uint64_t track;
 	double level;
+	uint64_t nr_running; /* copies of the device */
 };
 
 struct running_copy {
@@ -415,38 +413,60 @@ static void count_launch(struct track_counters *counters, uint64_t correlation, 
 
 /* ---- bandwidth of copies ---- */
 
-static void count_rate(struct track_counters *counters, uint32_t device, uint64_t ns, double step)
+static void count_rate(
+	struct track_counters *counters, uint32_t device, uint64_t ns, double step, bool is_begin)
 {
 	uint32_t key = device;
 	struct track_counter *counter = counter_of(counters, COUNT_COPIES, key,
 		device_group(counters, device), "copy bandwidth", "GB/s");
-	bool is_running = false;
 
-	for (size_t i = 0; i < counters->nr_copies; i++) {
-		is_running |= counters->copies[i].device == device;
-	}
+	counter->nr_running += is_begin ? 1 : -1ull;
 	/* Sums of fractions do not return to zero exactly. */
-	counter->level = is_running ? counter->level + step : 0;
+	counter->level = counter->nr_running ? counter->level + step : 0;
 	add_count(counters, counter->track, ns, counter->level);
+}
+
+/* The running copies are a heap: the one that ends first is at 0. */
+static void push_copy(struct track_counters *counters, struct running_copy copy)
+{
+	size_t at = counters->nr_copies;
+
+	counters->copies = array_grow(counters->copies, counters->nr_copies,
+		&counters->copy_capacity, sizeof(*counters->copies));
+	counters->nr_copies++;
+	for (size_t up = (at - 1) / 2; at && counters->copies[up].end_ns > copy.end_ns;
+		up = (at - 1) / 2) {
+		counters->copies[at] = counters->copies[up];
+		at = up;
+	}
+	counters->copies[at] = copy;
+}
+
+static struct running_copy pop_copy(struct track_counters *counters)
+{
+	struct running_copy *copies = counters->copies, first = copies[0];
+	struct running_copy last = copies[--counters->nr_copies];
+	size_t at = 0, down;
+
+	while ((down = 2 * at + 1) < counters->nr_copies) {
+		down += down + 1 < counters->nr_copies &&
+			copies[down + 1].end_ns < copies[down].end_ns;
+		if (copies[down].end_ns >= last.end_ns) {
+			break;
+		}
+		copies[at] = copies[down];
+		at = down;
+	}
+	copies[at] = last;
+	return first;
 }
 
 static void end_copies(struct track_counters *counters, uint64_t ns)
 {
-	while (counters->nr_copies) {
-		struct running_copy copy;
-		size_t first = 0;
+	while (counters->nr_copies && counters->copies[0].end_ns <= ns) {
+		struct running_copy copy = pop_copy(counters);
 
-		for (size_t i = 1; i < counters->nr_copies; i++) {
-			if (counters->copies[i].end_ns < counters->copies[first].end_ns) {
-				first = i;
-			}
-		}
-		copy = counters->copies[first];
-		if (copy.end_ns > ns) {
-			return;
-		}
-		counters->copies[first] = counters->copies[--counters->nr_copies];
-		count_rate(counters, copy.device, copy.end_ns, -copy.rate);
+		count_rate(counters, copy.device, copy.end_ns, -copy.rate, false);
 	}
 }
 
@@ -455,15 +475,13 @@ static void count_copy(struct track_counters *counters, uint32_t device, uint64_
 {
 	struct running_copy copy = {.end_ns = end_ns, .device = device};
 
-	if (end_ns <= begin_ns || counters->nr_copies == COPIES_MOST) {
+	if (end_ns <= begin_ns) {
 		return;
 	}
 	end_copies(counters, begin_ns);
 	copy.rate = (double)bytes / (double)(end_ns - begin_ns);
-	counters->copies = array_grow(counters->copies, counters->nr_copies,
-		&counters->copy_capacity, sizeof(*counters->copies));
-	counters->copies[counters->nr_copies++] = copy;
-	count_rate(counters, device, begin_ns, copy.rate);
+	push_copy(counters, copy);
+	count_rate(counters, device, begin_ns, copy.rate, true);
 }
 
 /* ---- launches and copies of all of the recording ---- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The order of slices in streams that are too large for the sort in memory. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/timeline/tracks.h"
 #include "report/util/buf.h"
@@ -156,5 +157,85 @@ START_TEST(all_but_the_ends_of_flows_are_taken_bare)
 }
 END_TEST
 
+enum {
+	COPIES = 5000, /* that run at one time */
+	COPY_BYTES = 1000,
+};
+
+static void add_copy(struct gen *gen, uint32_t place, uint64_t begin, uint64_t dur)
+{
+	struct gprof_row_memcpy *copy = gen_row(gen, GPROF_TABLE_memcpy);
+
+	copy->begin = begin;
+	copy->dur = begin + dur;
+	copy->place = place;
+	copy->bytes = COPY_BYTES;
+}
+
+struct counts {
+	uint64_t track;
+	size_t nr;
+	double most, last;
+};
+
+static void on_counter_track(void *context, const struct track *track, const char *unit)
+{
+	struct counts *counts = context;
+
+	(void)unit;
+	counts->track = strcmp(track->name, "copy bandwidth") ? counts->track : track->id;
+}
+
+static void on_count(void *context, uint64_t track, uint64_t ns, double value)
+{
+	struct counts *counts = context;
+
+	(void)ns;
+	if (track == counts->track) {
+		counts->nr++;
+		counts->most = value > counts->most ? value : counts->most;
+		counts->last = value;
+	}
+}
+
+static void drop_slice(void *context, const struct track_slice *slice, bool is_instant)
+{
+	(void)context;
+	(void)slice;
+	(void)is_instant;
+}
+
+/* Copies of another length for each, all running at once, and a quick one long after them. */
+START_TEST(every_copy_counts_however_many_run)
+{
+	const char *path = streams_path("copies.gprof");
+	struct gen *gen = gen_open(path);
+	struct counts counts = {0};
+	const struct track_sink sink = {.begin = begin,
+		.track = ignore,
+		.slice = drop_slice,
+		.counter_track = on_counter_track,
+		.count = on_count,
+		.context = &counts};
+	struct process *process;
+	uint32_t place;
+
+	gen_anchor(gen, BASE, BASE, BASE);
+	gen_anchor(gen, begin_of(2 * OPS), begin_of(2 * OPS), begin_of(2 * OPS));
+	place = gen_place(gen, 0, 1, 7);
+	for (uint64_t i = 0; i < COPIES; i++) {
+		add_copy(gen, place, begin_of(i), 10000000 + 7919 * i % 5000 * 1000 + 500);
+	}
+	add_copy(gen, place, begin_of(OPS), 10);
+	gen_close(gen, "exit");
+	process = streams_process(path);
+	tracks_walk(&process, 1, NULL, &sink);
+	ck_assert_uint_eq(counts.nr, 2 * (COPIES + 1));
+	ck_assert_double_eq_tol(counts.most, COPY_BYTES / 10., 0.001);
+	ck_assert_double_eq(counts.last, 0);
+	process_destroy(process);
+}
+END_TEST
+
 UNIT_SUITE("report/tracks", slices_of_a_large_stream_come_in_the_order_of_their_begins,
-	all_but_the_ends_of_flows_are_taken_bare);
+	all_but_the_ends_of_flows_are_taken_bare, every_copy_counts_however_many_run);
