@@ -273,6 +273,9 @@ static uint32_t stack_frame(struct flame_reading *reading, uint32_t stack)
 		codes[nr++] = at->code;
 		stack = at->parent;
 	}
+	if (stack && nr == MOST_STACK) {
+		frame = find_text(reading, frame, "(outer frames left out)", FLAME_PYTHON);
+	}
 	while (nr > 0) {
 		uint32_t name = py_code_text(reading->process, codes[--nr]);
 
