@@ -515,7 +515,6 @@ static void skip_value(struct kineto_tokenizer *split, struct scan *scan)
 	const char *end;
 
 	split->nr_bad++;
-	split->nr_large++;
 	do {
 		split->at = split->end;
 		if (!refill(split, &split->at)) {

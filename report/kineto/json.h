@@ -110,7 +110,6 @@ struct kineto_tokenizer {
 	bool is_guess; /* the end of the last event was guessed by its indentation */
 	bool is_input_ended;
 	uint64_t nr_bad;     /* parts that were left out */
-	uint64_t nr_large;   /* of those: larger than KINETO_INPUT_ROOM */
 	uint64_t cut_offset; /* where the text ends too early; 0: it does not */
 	bool is_cut;
 	char key[64]; /* of a member that is too large, or its begin */
