@@ -43,27 +43,27 @@ void cmd_mute(bool is_on)
 	is_muted = is_on;
 }
 
-void cmd_error(const char *format, ...)
+/* File names, options and texts of streams must not reach the terminal raw. */
+static void print_shown(const char *format, va_list arguments, const char *end)
 {
 	struct buf shown = {0};
-	va_list arguments;
-	char *text = NULL;
+	char *text;
 
-	if (is_muted) {
-		return;
-	}
-	va_start(arguments, format);
-	if (vasprintf(&text, format, arguments) < 0) {
-		text = NULL;
-	}
-	va_end(arguments);
-	if (text) {
-		/* File names and texts of streams must not reach the terminal raw. */
+	if (!is_muted && vasprintf(&text, format, arguments) >= 0) {
 		text_add_shown(&shown, text, strlen(text), 0);
-		fprintf(stderr, "gprof-report: %.*s\n", (int)shown.nr_bytes, shown.bytes);
+		fprintf(stderr, "gprof-report: %.*s%s\n", (int)shown.nr_bytes, shown.bytes, end);
+		free(text);
 	}
 	buf_fini(&shown);
-	free(text);
+}
+
+void cmd_error(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	print_shown(format, arguments, "");
+	va_end(arguments);
 }
 
 static void print_sentence(const char *sentence)
@@ -74,13 +74,13 @@ static void print_sentence(const char *sentence)
 int cmd_usage(const struct command *command, const char *format, ...)
 {
 	va_list arguments;
+	char end[64];
 
-	fputs("gprof-report: ", stderr);
-	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
-	va_end(arguments);
-	fprintf(stderr, "; try: gprof-report help%s%s\n", command ? " " : "",
+	snprintf(end, sizeof(end), "; try: gprof-report help%s%s", command ? " " : "",
 		command ? command->name : "");
+	va_start(arguments, format);
+	print_shown(format, arguments, end);
+	va_end(arguments);
 	return CMD_USAGE;
 }
 

@@ -22,6 +22,7 @@ says 2 "unknown command or view 'timelin' (did you mean timeline?)" help timelin
 says 2 "unknown view 'kernl' (did you mean kernel?)" --view kernl
 says 2 "unknown option '--sortt' (did you mean --sort?); try: gprof-report help summary" --sortt x
 says 2 "unknown option '-Z'; try" -Z
+says 2 "unknown option '--\x1b[31mred'" $'--\e[31mred'
 says 2 "unknown option '-Z'; try" -wZ
 says 2 "option --top needs a value: N" --top
 says 2 "option --wide takes no value" --wide=1
