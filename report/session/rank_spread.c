@@ -63,6 +63,32 @@ static bool is_time(const struct table_column *column)
 	return column->type == TABLE_TIME || column->type == TABLE_MEAN_TIME;
 }
 
+/* The types of columns that are numbers, and what their extremes are called. */
+static const struct kind {
+	enum table_type type, mean;
+	const char *min, *median, *max;
+} kinds[] = {
+	{TABLE_TIME, TABLE_MEAN_TIME, "min_ns", "median_ns", "max_ns"},
+	{TABLE_MEAN_TIME, TABLE_MEAN_TIME, "min_ns", "median_ns", "max_ns"},
+	{TABLE_SIZE, TABLE_MEAN_SIZE, "min_bytes", "median_bytes", "max_bytes"},
+	{TABLE_MEAN_SIZE, TABLE_MEAN_SIZE, "min_bytes", "median_bytes", "max_bytes"},
+	{TABLE_RATE, TABLE_RATE, "min_bytes_per_s", "median_bytes_per_s", "max_bytes_per_s"},
+	{TABLE_PERCENT, TABLE_PERCENT, "min_pct", "median_pct", "max_pct"},
+	{TABLE_COUNT, TABLE_NUMBER, "min", "median", "max"},
+	{TABLE_NUMBER, TABLE_NUMBER, "min", "median", "max"},
+};
+
+/* NULL for a type that is no number to compare: names, IDs, and digits, which are a text. */
+static const struct kind *find_kind(enum table_type type)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (kinds[i].type == type) {
+			return &kinds[i];
+		}
+	}
+	return NULL;
+}
+
 static bool is_number(const struct table_column *column)
 {
 	static const char *const own[] = {"device", "rank"};
@@ -72,7 +98,7 @@ static bool is_number(const struct table_column *column)
 			return false;
 		}
 	}
-	return column->type != TABLE_NAME && column->type != TABLE_TEXT && column->type != TABLE_ID;
+	return find_kind(column->type) != NULL;
 }
 
 static bool is_integer(enum table_type type)
@@ -263,28 +289,11 @@ static void fill(
 /* The view's names, and those of enum column; they live as long as the table. */
 static struct table_column *make_columns(const struct over *over, unsigned int *nr)
 {
-	static const struct {
-		enum table_type type, mean;
-		const char *min, *median, *max;
-	} kinds[] = {
-		{TABLE_TIME, TABLE_MEAN_TIME, "min_ns", "median_ns", "max_ns"},
-		{TABLE_MEAN_TIME, TABLE_MEAN_TIME, "min_ns", "median_ns", "max_ns"},
-		{TABLE_SIZE, TABLE_MEAN_SIZE, "min_bytes", "median_bytes", "max_bytes"},
-		{TABLE_MEAN_SIZE, TABLE_MEAN_SIZE, "min_bytes", "median_bytes", "max_bytes"},
-		{TABLE_RATE, TABLE_RATE, "min_bytes_per_s", "median_bytes_per_s",
-			"max_bytes_per_s"},
-		{TABLE_PERCENT, TABLE_PERCENT, "min_pct", "median_pct", "max_pct"},
-		{TABLE_COUNT, TABLE_NUMBER, "min", "median", "max"},
-		{TABLE_NUMBER, TABLE_NUMBER, "min", "median", "max"},
-	};
 	const struct table *table = over->tables[0];
 	enum table_type type = table->columns[over->column].type;
 	struct table_column *columns = mem_zeroed(table->nr_columns + NR_COLUMNS, sizeof(*columns));
-	size_t kind = 0;
+	const struct kind *kind = find_kind(type);
 
-	while (kinds[kind].type != type) {
-		kind++;
-	}
 	*nr = 0;
 	for (unsigned int i = 0; i < table->nr_columns; i++) {
 		if (is_name(&table->columns[i])) {
@@ -292,12 +301,12 @@ static struct table_column *make_columns(const struct over *over, unsigned int *
 		}
 	}
 	columns[*nr + RANKS] = (struct table_column)TABLE_COLUMN("nr_ranks", "Ranks", TABLE_COUNT);
-	columns[*nr + MIN] = (struct table_column)TABLE_COLUMN(kinds[kind].min, "Min", type);
+	columns[*nr + MIN] = (struct table_column)TABLE_COLUMN(kind->min, "Min", type);
 	columns[*nr + MIN_RANK] =
 		(struct table_column)TABLE_COLUMN("min_rank", "of rank", TABLE_ID);
 	columns[*nr + MEDIAN] =
-		(struct table_column)TABLE_COLUMN(kinds[kind].median, "Median", kinds[kind].mean);
-	columns[*nr + MAX] = (struct table_column)TABLE_COLUMN(kinds[kind].max, "Max", type);
+		(struct table_column)TABLE_COLUMN(kind->median, "Median", kind->mean);
+	columns[*nr + MAX] = (struct table_column)TABLE_COLUMN(kind->max, "Max", type);
 	columns[*nr + MAX_RANK] =
 		(struct table_column)TABLE_COLUMN("max_rank", "of rank", TABLE_ID);
 	*nr += NR_COLUMNS;

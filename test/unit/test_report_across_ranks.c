@@ -122,6 +122,37 @@ START_TEST(any_column_of_numbers_can_be_compared)
 }
 END_TEST
 
+/* A view's digits are a text: there is nothing to compare. */
+static void fill_digits(void *state, struct table *table)
+{
+	struct table_cell *cells = table_add_row(table);
+
+	(void)state;
+	table_set_integer(&cells[0], 1);
+	table_set_text(&cells[1], "0.50", 4);
+}
+
+START_TEST(digits_are_no_numbers_to_compare)
+{
+	static const struct table_column columns[] = {TABLE_COLUMN("calls", "Calls", TABLE_COUNT),
+		TABLE_COLUMN("digits", "Digits", TABLE_DIGITS)};
+	struct state {
+		struct view_input input;
+	};
+	static const struct view_class class = {.name = "made",
+		.title = "Made",
+		VIEW_COLUMNS(columns),
+		VIEW_STATE(struct state),
+		.fill = fill_digits};
+	const char *wrong;
+
+	add_all();
+	ck_assert_ptr_null(over(&class, "digits", &wrong));
+	ck_assert_ptr_nonnull(wrong);
+	drop_all();
+}
+END_TEST
+
 /* When a step began says little of ranks, and what a rank looked like is its own. */
 START_TEST(without_a_choice_ranks_are_compared_by_what_tells_most)
 {
@@ -203,6 +234,6 @@ START_TEST(what_cannot_be_compared_is_refused)
 END_TEST
 
 UNIT_SUITE("report/across_ranks", rows_have_extremes_and_whose_they_are,
-	any_column_of_numbers_can_be_compared,
+	any_column_of_numbers_can_be_compared, digits_are_no_numbers_to_compare,
 	without_a_choice_ranks_are_compared_by_what_tells_most,
 	rows_are_told_apart_by_what_they_lie_in, what_cannot_be_compared_is_refused)
