@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The list of all views, which the build makes of the lines `VIEW(NAME, ORDER)` in report/views. */
-#include "report/analysis/view.h"
+#include "report/session/summary.h"
 
 #undef VIEW
 #define VIEW(name) extern const struct view_class view_##name;
@@ -10,3 +10,6 @@
 const struct view_class *const view_classes[] = {
 #include VIEW_LIST
 	NULL};
+
+_Static_assert(sizeof(view_classes) / sizeof(view_classes[0]) - 1 <= SUMMARY_VIEWS,
+	"a summary has no room for all views");
