@@ -57,10 +57,13 @@ char *paddle_name_text(const struct paddle_report *report, const char *bytes, si
 	unsigned int level, size_t width)
 {
 	struct buf text = {0};
+	size_t indent = 2 * (size_t)level;
 
-	buf_pad(&text, ' ', 2 * (size_t)level);
-	text_add_shown(&text, bytes, nr_bytes,
-		report->summary->asked.table.is_wide ? 0 : width - 2 * (size_t)level);
+	/* A deep name keeps half of the column, as in our own tables. */
+	indent = indent > width / 2 ? width / 2 : indent;
+	buf_pad(&text, ' ', indent);
+	text_add_shown(
+		&text, bytes, nr_bytes, report->summary->asked.table.is_wide ? 0 : width - indent);
 	buf_char(&text, '\0');
 	return text.bytes;
 }

@@ -68,6 +68,21 @@ static void check_lines(const char *text, const char *const *lines)
 	}
 }
 
+START_TEST(deep_names_stay_in_their_column)
+{
+	static const char name[] = "aten::a_name_that_is_longer_than_the_column";
+	struct summary summary = {0};
+	struct paddle_report report = {.summary = &summary};
+
+	for (unsigned int level = 0; level < 40; level++) {
+		char *text = paddle_name_text(&report, name, strlen(name), level, 25);
+
+		ck_assert_uint_eq(strlen(text), 25);
+		free(text);
+	}
+}
+END_TEST
+
 START_TEST(every_table_of_a_loop)
 {
 	static const char *const lines[] = {
@@ -365,8 +380,9 @@ START_TEST(what_paddle_has_not_is_an_error)
 }
 END_TEST
 
-UNIT_SUITE("report/paddle", a_table_has_the_widths_of_paddle, every_table_of_a_loop,
-	views_units_and_levels_are_chosen, keys_sort_as_in_paddle, communication_and_threads,
-	the_report_of_the_profiler_before, operators_in_a_range_have_no_phase,
-	the_first_record_may_be_the_least, names_of_kernels_keep_arguments_of_templates,
-	ranges_around_copies_are_memory_manipulation, what_paddle_has_not_is_an_error)
+UNIT_SUITE("report/paddle", a_table_has_the_widths_of_paddle, deep_names_stay_in_their_column,
+	every_table_of_a_loop, views_units_and_levels_are_chosen, keys_sort_as_in_paddle,
+	communication_and_threads, the_report_of_the_profiler_before,
+	operators_in_a_range_have_no_phase, the_first_record_may_be_the_least,
+	names_of_kernels_keep_arguments_of_templates, ranges_around_copies_are_memory_manipulation,
+	what_paddle_has_not_is_an_error)
