@@ -14,8 +14,7 @@
 #include "report/util/progress.h"
 
 /* Rows of a group; op_load.h explains its cost for the reader. */
-#define GROUP_ROWS   65536u
-#define MOST_SOURCES 24u
+#define GROUP_ROWS 65536u
 
 struct cursor {
 	const struct nsys_source *source;
@@ -144,13 +143,14 @@ static bool advance(struct nsys_trace *trace, struct cursor *cursor)
 	return false;
 }
 
-/* Returns how many have a row. */
-static size_t open_sources(struct nsys_trace *trace, struct cursor cursors[MOST_SOURCES])
+/* Returns cursors of the sources that have a row, to be freed. */
+static struct cursor *open_sources(struct nsys_trace *trace, size_t *nr_open)
 {
 	const struct nsys_source *source;
-	size_t nr = 0;
+	struct cursor *cursors = NULL;
+	size_t nr = 0, capacity = 0;
 
-	for (size_t i = 0; nr < MOST_SOURCES && (source = nsys_source_at(i)); i++) {
+	for (size_t i = 0; (source = nsys_source_at(i)); i++) {
 		const struct nsys_query_want want = {.table = source->table,
 			.columns = source->columns,
 			.nr_columns = source->nr_columns,
@@ -159,13 +159,15 @@ static size_t open_sources(struct nsys_trace *trace, struct cursor cursors[MOST_
 			.where = source->where,
 			.order = source->is_by_begin ? "1, 2 DESC" : "2, 1 DESC"};
 
+		cursors = array_grow(cursors, nr, &capacity, sizeof(*cursors));
 		cursors[nr].source = source;
 		cursors[nr].query = nsys_table_open(trace, &want);
 		if (cursors[nr].query && advance(trace, &cursors[nr])) {
 			nr++;
 		}
 	}
-	return nr;
+	*nr_open = nr;
+	return cursors;
 }
 
 static struct cursor *find_next(struct cursor *cursors, size_t nr)
@@ -182,8 +184,8 @@ static struct cursor *find_next(struct cursor *cursors, size_t nr)
 
 void nsys_events_read(struct nsys_trace *trace)
 {
-	struct cursor cursors[MOST_SOURCES], *next;
-	size_t nr = open_sources(trace, cursors);
+	size_t nr;
+	struct cursor *cursors = open_sources(trace, &nr), *next;
 
 	while ((next = find_next(cursors, nr))) {
 		close_until(trace, next->key);
@@ -196,6 +198,7 @@ void nsys_events_read(struct nsys_trace *trace)
 		}
 		advance(trace, next);
 	}
+	free(cursors);
 	close_until(trace, UINT64_MAX);
 	import_out_close_group(trace->out, 0);
 }
