@@ -161,7 +161,7 @@ static void add_process(
 
 static void add_threads(struct database *database, const struct process *process)
 {
-	sqlite3_stmt *insert = prepare(database, "INSERT INTO thread VALUES(?, ?, ?)");
+	sqlite3_stmt *insert = prepare(database, "INSERT INTO thread VALUES(?, ?, ?, ?)");
 
 	for (size_t i = 0; i < process->threads.nr && !database->is_bad; i++) {
 		const struct model_thread *thread = idmap_at(&process->threads, i);
@@ -171,6 +171,9 @@ static void add_threads(struct database *database, const struct process *process
 			sqlite3_bind_int64(insert, 1, process->pid);
 			sqlite3_bind_int64(insert, 2, thread->tid);
 			sqlite3_bind_int64(insert, 3, thread->name);
+			if (process->rank >= 0) {
+				sqlite3_bind_int64(insert, 4, process->rank);
+			}
 			step(database, insert);
 		}
 	}
@@ -185,7 +188,7 @@ static void add_processes(
 	run(database, "CREATE TABLE process(pid INTEGER, rank INTEGER, host TEXT, command TEXT, "
 		      "events_missing INTEGER, ranks INTEGER)");
 	run(database, "CREATE TABLE thread(pid INTEGER, tid INTEGER, name INTEGER REFERENCES "
-		      "StringIds(id))");
+		      "StringIds(id), rank INTEGER)");
 	run(database, "CREATE TABLE session(utc_ns INTEGER)");
 	insert = prepare(database, "INSERT INTO process VALUES(?, ?, ?, ?, ?, ?)");
 	for (size_t i = 0; i < nr_processes && !database->is_bad; i++) {

@@ -380,10 +380,12 @@ static int add_threads(sqlite3 *sqlite, const struct process *process)
 
 	for (size_t i = 0; rc == SQLITE_OK && i < process->threads.nr; i++) {
 		const struct model_thread *thread = idmap_at(&process->threads, i);
-		char sql[96];
+		char sql[128];
 
-		snprintf(sql, sizeof(sql), "INSERT INTO thread VALUES(%lld, %lld, %lld)",
-			(long long)process->pid, (long long)thread->tid, (long long)thread->name);
+		snprintf(sql, sizeof(sql),
+			"INSERT INTO thread VALUES(%lld, %lld, %lld, nullif(%lld, -1))",
+			(long long)process->pid, (long long)thread->tid, (long long)thread->name,
+			(long long)(process->rank < 0 ? -1 : process->rank));
 		rc = thread->tid && thread->name ? sqlite3_exec(sqlite, sql, NULL, NULL, NULL) : rc;
 	}
 	return rc;

@@ -126,5 +126,48 @@ START_TEST(rows_keep_their_numbers)
 }
 END_TEST
 
+static struct process *make_rank(const char *name, const char *rank, const char *thread_name)
+{
+	const char *path = streams_path(name);
+	struct gen *gen = gen_open(path);
+	struct gprof_row_thread *thread;
+	uint32_t text;
+
+	gen_info(gen, "rank.world", rank);
+	text = gen_string(gen, thread_name);
+	thread = gen_row(gen, GPROF_TABLE_thread);
+	thread->thread = 1;
+	thread->tid = GEN_PID;
+	thread->name = text;
+	gen_close(gen, "exit");
+	return streams_process(path);
+}
+
+/* Processes of several hosts may have the same pid. */
+START_TEST(threads_of_equal_pids_differ_by_rank)
+{
+	struct process *processes[] = {
+		make_rank("host0.gprof", "0", "reader"), make_rank("host1.gprof", "1", "writer")};
+	static const char sql[] = "SELECT value AS name FROM thread JOIN StringIds ON "
+				  "thread.name = id WHERE pid = 4242 AND rank = 1";
+	struct database *database;
+	struct table *table;
+	size_t at = 0;
+	char *why;
+
+	if (database_is_available()) {
+		database = database_open(processes, 2, &why);
+		table = result_table(database_run(database, sql, &at, &why), "rows", "");
+		ck_assert_uint_eq(table->nr_rows, 1);
+		ck_assert_str_eq(table_row(table, 0)->text, "writer");
+		table_destroy(table);
+		database_close(database);
+	}
+	process_destroy(processes[0]);
+	process_destroy(processes[1]);
+}
+END_TEST
+
 UNIT_SUITE("report/sql", every_column_has_a_meaning, the_closest_name_is_found,
-	an_index_finds_what_a_scan_finds, rows_keep_their_numbers)
+	an_index_finds_what_a_scan_finds, rows_keep_their_numbers,
+	threads_of_equal_pids_differ_by_rank)
