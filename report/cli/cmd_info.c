@@ -63,7 +63,7 @@ static void add_identity(struct buf *out, const struct process *process)
 /* ---- its begin and its end ---- */
 
 static void add_begin(struct buf *out, const struct cmd_input *input, size_t index,
-	const struct process_tree_member *members)
+	const struct process_tree_member *member)
 {
 	const struct gprof_file_header *header = &input->processes[index]->stream->header;
 	time_t start = (time_t)(header->start_realtime_ns / 1000000000u);
@@ -75,7 +75,7 @@ static void add_begin(struct buf *out, const struct cmd_input *input, size_t ind
 		strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &utc);
 	}
 	buf_printf(&line, "%s, ", text);
-	if (!process_tree_add_begin(&line, input->processes, index, members)) {
+	if (!process_tree_add_begin(&line, input->processes, index, member)) {
 		buf_text(&line, "parent not recorded");
 	}
 	add_made(out, "began", &line);
@@ -277,7 +277,7 @@ static void add_processes(struct buf *out, const struct cmd_input *input)
 
 		buf_text(out, i ? "\n" : "");
 		add_identity(out, process);
-		add_begin(out, input, i, members);
+		add_begin(out, input, i, &members[i]);
 		add_end(out, input, i);
 		add_losses(out, process);
 		add_cost(out, process);

@@ -96,20 +96,26 @@ static bool find_ancestor(struct process *const *all, size_t nr_all, size_t chil
 }
 
 /* A process of the same identity that began earlier can only be the same process before exec. */
+struct process_tree_member process_tree_find_one(
+	struct process *const *all, size_t nr_all, size_t index)
+{
+	struct process_tree_member member = {.link = PROCESS_TREE_NONE};
+
+	if (find_identity(all, nr_all, all[index], index, &member.parent)) {
+		member.link = PROCESS_TREE_EXEC;
+	} else if (find_forker(all, nr_all, index, &member.parent)) {
+		member.link = PROCESS_TREE_FORK;
+	} else if (find_ancestor(all, nr_all, index, &member.parent)) {
+		member.link = PROCESS_TREE_SPAWN;
+	}
+	return member;
+}
+
 void process_tree_find(
 	struct process *const *all, size_t nr_all, struct process_tree_member *members)
 {
 	for (size_t i = 0; i < nr_all; i++) {
-		struct process_tree_member *member = &members[i];
-
-		*member = (struct process_tree_member){.link = PROCESS_TREE_NONE};
-		if (find_identity(all, nr_all, all[i], i, &member->parent)) {
-			member->link = PROCESS_TREE_EXEC;
-		} else if (find_forker(all, nr_all, i, &member->parent)) {
-			member->link = PROCESS_TREE_FORK;
-		} else if (find_ancestor(all, nr_all, i, &member->parent)) {
-			member->link = PROCESS_TREE_SPAWN;
-		}
+		members[i] = process_tree_find_one(all, nr_all, i);
 	}
 }
 
@@ -246,7 +252,7 @@ static bool is_first(const struct process *process)
 }
 
 bool process_tree_add_begin(struct buf *out, struct process *const *all, size_t index,
-	const struct process_tree_member *members)
+	const struct process_tree_member *member)
 {
 	static const char *const words[] = {
 		[PROCESS_TREE_FORK] = "forked from",
@@ -254,7 +260,6 @@ bool process_tree_add_begin(struct buf *out, struct process *const *all, size_t 
 		[PROCESS_TREE_EXEC] = "by exec in place of",
 	};
 	const struct process *process = all[index];
-	const struct process_tree_member *member = &members[index];
 	const char *named = process_fact(process, "process.parent_stream", "");
 	int64_t parent_pid = process_number(process, "process.parent_pid");
 

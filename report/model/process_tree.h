@@ -31,6 +31,10 @@ void process_tree_add_worker(struct buf *out, const struct process *process);
 /* Appends a short name of the process: "loader worker N", or its command, cut. */
 void process_tree_add_name(struct buf *out, const struct process *process);
 
+/* Looks at all other processes for that of `index`. */
+struct process_tree_member process_tree_find_one(
+	struct process *const *all, size_t nr_all, size_t index);
+
 /* Fills one member for each process. */
 void process_tree_find(
 	struct process *const *all, size_t nr_all, struct process_tree_member *members);
@@ -44,6 +48,6 @@ void process_tree_add_tree(struct buf *out, struct process *const *all, size_t n
  * the first one of its run.
  */
 bool process_tree_add_begin(struct buf *out, struct process *const *all, size_t index,
-	const struct process_tree_member *members);
+	const struct process_tree_member *member);
 
 #endif

@@ -685,11 +685,10 @@ static void add_process_track(
 	struct tracks *tracks, struct process *const *processes, size_t nr_processes, size_t k)
 {
 	const struct process *process = processes[k];
-	struct process_tree_member *members = mem_zeroed(nr_processes, sizeof(*members));
+	struct process_tree_member member = process_tree_find_one(processes, nr_processes, k);
 	const char *host = process_fact(process, "host.name", "");
 	struct buf called = {0}, name = {0}, label = {0}, begin = {0};
 
-	process_tree_find(processes, nr_processes, members);
 	process_tree_add_name(&called, process);
 	text_add_shown(&name, called.bytes, called.nr_bytes, 0);
 	if (process->rank >= 0) {
@@ -698,7 +697,7 @@ static void add_process_track(
 	if (*host) {
 		buf_printf(&label, "%s%s", label.nr_bytes ? ", " : "", host);
 	}
-	if (process_tree_add_begin(&begin, processes, k, members)) {
+	if (process_tree_add_begin(&begin, processes, k, &member)) {
 		buf_text(&label, label.nr_bytes ? ", " : "");
 		buf_add(&label, begin.bytes, begin.nr_bytes);
 	}
@@ -716,7 +715,6 @@ static void add_process_track(
 	buf_fini(&name);
 	buf_fini(&label);
 	buf_fini(&begin);
-	free(members);
 }
 
 static void walk_process(
