@@ -20,7 +20,7 @@ void intern_forget(struct intern *intern)
 	intern->nr_used = 0;
 }
 
-static void unmap(struct intern *intern)
+void intern_fini(struct intern *intern)
 {
 	if (intern->entries) {
 		munmap(intern->entries, intern->nr_entries * sizeof(*intern->entries));
@@ -42,7 +42,7 @@ int intern_init(
 		return 0;
 	}
 	/* A parent's table may have grown, or got only one of its two mappings. */
-	unmap(intern);
+	intern_fini(intern);
 	intern->nr_entries = nr_things * 2; /* at most half full */
 	intern->arena_bytes = arena_bytes;
 	intern->nr_doublings = nr_doublings;
@@ -81,11 +81,11 @@ static bool grow(struct intern *intern)
 	larger.entries = memory_map(larger.nr_entries * sizeof(*larger.entries));
 	larger.arena = memory_map(larger.arena_bytes);
 	if (!larger.entries || !larger.arena) {
-		unmap(&larger);
+		intern_fini(&larger);
 		return false;
 	}
 	put_all(&larger, intern);
-	unmap(intern);
+	intern_fini(intern);
 	*intern = larger;
 	return true;
 }

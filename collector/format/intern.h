@@ -44,6 +44,9 @@ static inline bool intern_may_grow(const struct intern *intern)
 int intern_init(
 	struct intern *intern, uint32_t nr_things, size_t arena_bytes, uint32_t nr_doublings);
 
+/* Frees its room; zeroed *intern has none. */
+void intern_fini(struct intern *intern);
+
 /* Forgets everything, and continues with new ids. */
 void intern_forget(struct intern *intern);
 

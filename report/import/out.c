@@ -375,13 +375,7 @@ static void destroy(struct import_out *out)
 	struct intern *interns[] = {&out->strings, &out->shapes, &out->places, &out->calls};
 
 	for (size_t i = 0; i < sizeof(interns) / sizeof(interns[0]); i++) {
-		if (interns[i]->entries) {
-			munmap(interns[i]->entries,
-				interns[i]->nr_entries * sizeof(*interns[i]->entries));
-		}
-		if (interns[i]->arena) {
-			munmap(interns[i]->arena, interns[i]->arena_bytes);
-		}
+		intern_fini(interns[i]);
 	}
 	for (unsigned int table = 0; table < GPROF_NR_TABLES; table++) {
 		free(out->tables[table].rows);

@@ -9,7 +9,6 @@
 
 #include <stdlib.h>
 #include <strings.h>
-#include <sys/mman.h>
 
 struct key {
 	const char *name;
@@ -369,13 +368,7 @@ void kineto_shapes_init(struct kineto_shapes *shapes)
 
 void kineto_shapes_fini(struct kineto_shapes *shapes)
 {
-	if (shapes->known.entries) {
-		munmap(shapes->known.entries,
-			shapes->known.nr_entries * sizeof(*shapes->known.entries));
-	}
-	if (shapes->known.arena) {
-		munmap(shapes->known.arena, shapes->known.arena_bytes);
-	}
+	intern_fini(&shapes->known);
 	buf_fini(&shapes->key);
 	buf_fini(&shapes->text);
 	free(shapes->ids);

@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "report/util/buf.h"
 
@@ -23,22 +22,12 @@ struct frame {
 	uint32_t line;
 };
 
-static void free_intern(struct intern *intern)
-{
-	if (intern->entries) {
-		munmap(intern->entries, intern->nr_entries * sizeof(*intern->entries));
-	}
-	if (intern->arena) {
-		munmap(intern->arena, intern->arena_bytes);
-	}
-}
-
 void kineto_python_fini(struct kineto_python *python)
 {
-	free_intern(&python->files);
-	free_intern(&python->codes);
-	free_intern(&python->stacks);
-	free_intern(&python->texts);
+	intern_fini(&python->files);
+	intern_fini(&python->codes);
+	intern_fini(&python->stacks);
+	intern_fini(&python->texts);
 	free(python->text_stacks);
 	*python = (struct kineto_python){0};
 }
