@@ -47,15 +47,12 @@ static void kineto_threads_fini(struct kineto_threads *threads)
 static uint64_t key_of(const struct kineto_json *json, const struct kineto_event *event,
 	enum kineto_number number, int token)
 {
-	uint64_t hash = 0xcbf29ce484222325u;
-
 	if (kineto_has(event, number) || !token) {
 		return event->numbers[number];
 	}
-	for (int i = json->tokens[token].start; i < json->tokens[token].end; i++) {
-		hash = (hash ^ (unsigned char)json->bytes[i]) * 0x100000001b3u;
-	}
-	return hash | 1ull << 63;
+	return hash_fnv_add(HASH_FNV_BEGIN, json->bytes + json->tokens[token].start,
+		       (size_t)(json->tokens[token].end - json->tokens[token].start)) |
+	       1ull << 63;
 }
 
 static struct kineto_thread *find(struct kineto_threads *threads, const struct thread_key *key)

@@ -16,8 +16,6 @@
 #include "report/util/hash.h"
 #include "report/comm/nccl_names.h"
 
-#define FNV_START 0xcbf29ce484222325u
-#define FNV_PRIME 0x100000001b3u
 #define UNDEFINED "undefined" /* PyTorch's text for no description */
 #define NONE	  255	      /* NCCL's type and reduction if there is none */
 
@@ -120,10 +118,9 @@ static int32_t peer_of(const struct kineto_event *event, uint8_t kind)
 
 static uint64_t hash(uint64_t key, const char *text, size_t nr_bytes)
 {
-	for (size_t i = 0; i < nr_bytes; i++) {
-		key = (key ^ (unsigned char)text[i]) * FNV_PRIME;
-	}
-	return (key ^ 0xff) * FNV_PRIME; /* separates texts */
+	static const char separator = (char)0xff; /* of texts */
+
+	return hash_fnv_add(hash_fnv_add(key, text, nr_bytes), &separator, 1);
 }
 
 static uint64_t hash_token(uint64_t key, struct kineto_json *json, int token)
@@ -171,7 +168,7 @@ static uint32_t find_group(
 	struct kineto_nccl *nccl, struct kineto_json *json, const struct kineto_event *event)
 {
 	uint64_t nr_ranks = event->numbers[KINETO_group_size];
-	uint64_t key = hash_token(FNV_START, json, event->group_name);
+	uint64_t key = hash_token(HASH_FNV_BEGIN, json, event->group_name);
 	struct kineto_group *group;
 
 	key = hash_token(key, json, event->group_ranks);

@@ -18,6 +18,20 @@ static inline uint64_t hash_mix(uint64_t word)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
+/* FNV-1a, for keys that must be equal in all traces of a job. `hash` covers the bytes before these.
+ */
+#define HASH_FNV_BEGIN 0xcbf29ce484222325u
+
+static inline uint64_t hash_fnv_add(uint64_t hash, const void *bytes, size_t nr_bytes)
+{
+	const unsigned char *at = bytes;
+
+	for (size_t i = 0; i < nr_bytes; i++) {
+		hash = (hash ^ at[i]) * 0x100000001b3u;
+	}
+	return hash;
+}
+
 /* Most keys are one or two words: uthash's own function takes several times as long for them. */
 static inline unsigned int hash_bytes(const void *key, size_t nr_bytes)
 {
