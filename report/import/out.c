@@ -163,15 +163,7 @@ void *import_out_row(struct import_out *out, unsigned int table)
 	return memset(row, 0, row_bytes);
 }
 
-struct gprof_text import_out_keep(struct import_out *out, const char *bytes, size_t nr_bytes)
-{
-	/* Checks all of it, as the cut may split a character. */
-	out->nr_broken += !text_is_utf8(bytes, nr_bytes);
-	out->nr_cut += nr_bytes > GPROF_TEXT_BYTES;
-	return import_out_keep_bytes(out, bytes, nr_bytes);
-}
-
-struct gprof_text import_out_keep_bytes(struct import_out *out, const char *bytes, size_t nr_bytes)
+static struct gprof_text keep_bytes(struct import_out *out, const char *bytes, size_t nr_bytes)
 {
 	struct gprof_text text = {
 		.nr_bytes = nr_bytes < GPROF_TEXT_BYTES ? nr_bytes : GPROF_TEXT_BYTES};
@@ -183,6 +175,14 @@ struct gprof_text import_out_keep_bytes(struct import_out *out, const char *byte
 	memcpy(out->texts + out->nr_texts, bytes, text.nr_bytes);
 	out->nr_texts += text.nr_bytes;
 	return text;
+}
+
+struct gprof_text import_out_keep(struct import_out *out, const char *bytes, size_t nr_bytes)
+{
+	/* Checks all of it, as the cut may split a character. */
+	out->nr_broken += !text_is_utf8(bytes, nr_bytes);
+	out->nr_cut += nr_bytes > GPROF_TEXT_BYTES;
+	return keep_bytes(out, bytes, nr_bytes);
 }
 
 /* ---- ids ---- */
@@ -298,6 +298,23 @@ void import_out_fact_number(struct import_out *out, const char *key, uint64_t va
 	int length = snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
 
 	import_out_fact(out, key, text, (size_t)length);
+}
+
+void import_out_device(struct import_out *out, uint32_t device, const char *name, size_t nr_name,
+	const unsigned char *uuid)
+{
+	uint32_t string = import_out_string(out, name, nr_name);
+	struct gprof_text text = {0};
+	struct gprof_row_device *row;
+
+	make_room(out, GPROF_TABLE_device);
+	if (uuid) {
+		text = keep_bytes(out, (const char *)uuid, 16);
+	}
+	row = import_out_row(out, GPROF_TABLE_device);
+	row->id = device;
+	row->name = string;
+	row->uuid = text;
 }
 
 void import_out_attribute(struct import_out *out, uint32_t device, const char *name, uint64_t value)

@@ -36,9 +36,6 @@ struct import_out *import_out_create(void);
 void *import_out_row(struct import_out *out, unsigned int table);
 struct gprof_text import_out_keep(struct import_out *out, const char *bytes, size_t nr_bytes);
 
-/* The same for bytes that are no text. */
-struct gprof_text import_out_keep_bytes(struct import_out *out, const char *bytes, size_t nr_bytes);
-
 /* Ids, 0 for nothing. Texts are cut at GPROF_TEXT_BYTES. */
 uint32_t import_out_string(struct import_out *out, const char *bytes, size_t nr_bytes);
 uint32_t import_out_call(struct import_out *out, uint32_t name, uint8_t api); /* at most 65535 */
@@ -56,7 +53,9 @@ void import_out_estimate(
 void import_out_fact(struct import_out *out, const char *key, const char *value, size_t nr_bytes);
 void import_out_fact_number(struct import_out *out, const char *key, uint64_t value);
 
-/* Rows of small tables. A loss of nothing has no row. */
+/* Rows of small tables. A loss of nothing has no row. uuid: 16 bytes, NULL if it is unknown. */
+void import_out_device(struct import_out *out, uint32_t device, const char *name, size_t nr_name,
+	const unsigned char *uuid);
 void import_out_attribute(
 	struct import_out *out, uint32_t device, const char *name, uint64_t value);
 void import_out_loss(struct import_out *out, uint64_t tick, uint64_t count, const char *cause);

@@ -122,22 +122,13 @@ static bool read_uuid(const char *text, size_t nr_bytes, unsigned char uuid[16])
 
 static void add_device(struct nsys_trace *trace, const struct nsys_query *query, uint32_t device)
 {
-	size_t nr_name, nr_uuid;
+	size_t nr_name = 0, nr_uuid;
 	const char *name = nsys_query_text(query, GPU_NAME, &nr_name);
 	const char *uuid = nsys_query_text(query, GPU_UUID, &nr_uuid);
-	uint32_t string = name ? import_out_string(trace->out, name, nr_name) : 0;
 	unsigned char bytes[16];
 	bool has_uuid = uuid && read_uuid(uuid, nr_uuid, bytes);
-	struct gprof_text text = {0};
-	struct gprof_row_device *row;
 
-	if (has_uuid) {
-		text = import_out_keep_bytes(trace->out, (const char *)bytes, sizeof(bytes));
-	}
-	row = import_out_row(trace->out, GPROF_TABLE_device);
-	row->id = device;
-	row->name = string;
-	row->uuid = text;
+	import_out_device(trace->out, device, name, name ? nr_name : 0, has_uuid ? bytes : NULL);
 	for (unsigned int i = 0; i < NR(attributes); i++) {
 		int64_t value;
 
