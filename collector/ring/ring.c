@@ -194,12 +194,15 @@ int ring_start(const char *path, uint64_t stream_id, uint64_t pool_bytes)
 			memory_map(RING_MAX_THREADS * sizeof(*ring_pool.thread_links));
 		ring_pool.next = memory_map((size_t)nr_chunks * sizeof(*ring_pool.next));
 	}
+	if (!ring_pool.threads || !ring_pool.thread_links || !ring_pool.next) {
+		return -ENOMEM; /* before there is a file, which nobody would remove */
+	}
 	if (path) {
 		rc = map_file(path, bytes, &map, &grows);
 	} else {
 		map = memory_map(bytes);
 	}
-	if (rc || !map || !ring_pool.threads || !ring_pool.thread_links || !ring_pool.next) {
+	if (rc || !map) {
 		return rc ? rc : -ENOMEM;
 	}
 	write_header(map, stream_id, nr_chunks);
