@@ -260,21 +260,21 @@ static int start(struct block_ticks *ticks)
 	 */
 	batch_write_all();
 	rc = stream_flush_deferred();
+	if (!rc) {
+		start_progress_signal();
+		/* Half for the rings, a quarter for CUPTI's buffers; the rest is the drain's. */
+		report_less_memory(startup_ring_bytes());
+		rc = start_rings(startup_ring_bytes());
+		atomic_store(&waits_for, CONFIG_NR);
+	}
 	if (rc) {
 		stream_discard();
 		return rc;
 	}
-	start_progress_signal();
-	/* Half for the rings, a quarter for CUPTI's buffers; the rest is the drain's. */
-	report_less_memory(startup_ring_bytes());
-	rc = start_rings(startup_ring_bytes());
-	atomic_store(&waits_for, CONFIG_NR);
-	if (!rc) {
-		thread_init();
-		step_init(calls_find_hook);
-		sample_init();
-	}
-	return rc;
+	thread_init();
+	step_init(calls_find_hook);
+	sample_init();
+	return 0;
 }
 
 int startup_run(struct block_ticks *ticks)

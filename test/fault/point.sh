@@ -46,6 +46,13 @@ cmp -s "$PLAIN.out" "$T/out" || bad "output: $(diff "$PLAIN.out" "$T/out" | grep
 grep -v '^gprof\[' "$T/err" | cmp -s "$PLAIN.err" - || bad "stderr: $(head -1 "$T/err")"
 [ -z "$(grep -o '^gprof\[[0-9]*\]' "$T/err" | sort | uniq -d)" ] || bad "more than a line of ours: $(cat "$T/err")"
 
+# A process that does not record leaves no stream, but where it cannot remove one.
+if [[ $point != unlink:* ]]; then
+	for pid in $(sed -n 's/^gprof\[\([0-9]*\)\]: not recording.*/\1/p' "$T/err"); do
+		[ -z "$(find "$T/dump" -name "*-$pid-*.gprof*" 2>/dev/null)" ] || bad "$pid does not record, but left a stream"
+	done
+fi
+
 # The reader: nothing there, or what is there is sound.
 "$REPORT" check "$T/dump" >"$T/check" 2>&1
 check_rc=$?
