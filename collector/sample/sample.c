@@ -142,7 +142,7 @@ bool sample_read_allowed(const char *text, uint64_t *nr)
 	for (at = at ? at + sizeof(name) - 1 : ""; *at && *at != '\n'; at++) {
 		const char digit[2] = {*at};
 
-		*nr += (uint64_t)__builtin_popcountl(strtoul(digit, NULL, 16));
+		*nr += (uint64_t)__builtin_popcountll(strtoull(digit, NULL, 16));
 	}
 	return *at == '\n' && *nr;
 }
