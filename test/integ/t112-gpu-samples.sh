@@ -50,12 +50,12 @@ for reading in "SM clock=1980" "memory clock=3201" "memory in use=1.049" "thrott
 		\"\(.min) \(.max)\"")" "$what"
 done
 # These move together: power from 75 W by 5 W, temperature from 35 C by a third.
-for what in busy "memory busy" power temperature; do
+for what in "busy, sampled" "memory busy" power temperature; do
 	is true "$(query "[.utilization.rows[] | select(.device == \"GPU 0\" and .metric == \"$what\")] |
 		length == 1 and .[0].samples > 0")" "$what"
 done
 is true "$(query '[.utilization.rows[] | select(.device == "GPU 0")] | map({(.metric): .max}) | add |
-	(.power - 75 - 5 * .busy | fabs) < 5.1 and (.temperature - 35 - (.busy / 3 | floor) | fabs) < 1.1')" "the wave"
+	(.power - 75 - 5 * ."busy, sampled" | fabs) < 5.1 and (.temperature - 35 - (."busy, sampled" / 3 | floor) | fabs) < 1.1')" "the wave"
 # What NVML costs at first keeps no readings off: there would be one in seconds, else.
 ok test "$(query '.utilization.rows[] | select(.device == "GPU 0" and .metric == "busy, sampled").samples')" -gt 3
 # Of both processes: memory, threads, waits, CPU.

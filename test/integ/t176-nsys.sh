@@ -78,7 +78,7 @@ GPROF_DIR=$T/old.sqlite
 summary kernel,api,memcpy,nvtx,steps,notices
 is 0 "$report_rc" "an old export"
 is "4 200" "$(query '.kernel.rows[] | "\(.calls) \(.total_ns)"')" "kernels of an old export"
-is "HtoD Pinned Device ? 1,HtoD Pinned Device yes 2" "$(query '[.memcpy.rows[] | "\(.direction) \(.source) \(.target) \(.async) \(.calls)"] | sort | join(",")')" "its copies, one of which begins before its call, and one has none"
+is "HtoD Pinned Device n/a 1,HtoD Pinned Device yes 2" "$(query '[.memcpy.rows[] | "\(.direction) \(.source) \(.target) \(.async) \(.calls)"] | sort | join(",")')" "its copies, one of which begins before its call, and one has none"
 is "cudaLaunchKernel 4,cudaMemcpyAsync 2,cudaStreamSynchronize 1" "$(query '[.api.rows[] | "\(.name) \(.calls)"] | sort | join(",")')" "its calls"
 is "0 1" "$(query '[.api.rows[].failed | tostring] | unique | join(" ")')" "its results"
 is "0 400,1 400,2 400" "$(query '[.steps.rows[] | "\(.step) \(.duration_ns)"] | join(",")')" "its steps"

@@ -183,7 +183,7 @@ START_TEST(metrics_of_a_newer_recorder_are_left_out)
 		struct gprof_row_sample *row = gen_row(gen, GPROF_TABLE_sample);
 
 		row->time = 1000 * (i / 2);
-		row->metric = i % 2 ? 13 : GPROF_METRIC_HOST_CPU_BUSY_NS;
+		row->metric = i % 2 ? 200 : GPROF_METRIC_HOST_CPU_BUSY_NS;
 		row->device = 255;
 		row->value = 100 * i;
 	}
