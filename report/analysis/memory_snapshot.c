@@ -221,6 +221,14 @@ static void read_allocs(struct reader *reader, struct process *process)
 
 /* ---- in the order of time ---- */
 
+/* The C library's does not take NULL, which stands for no rows. */
+static void sort(void *rows, size_t nr, size_t bytes, int (*by)(const void *, const void *))
+{
+	if (nr) {
+		qsort(rows, nr, bytes, by);
+	}
+}
+
 /* At one tick, memory is given back before it is taken, and a segment is there before its blocks.
  */
 static int order_of(const struct memory_event *event)
@@ -260,7 +268,7 @@ static void set_categories(struct reader *reader)
 	struct memory_snapshot *snapshot = reader->snapshot;
 	size_t at = 0;
 
-	qsort(reader->found, reader->nr_found, sizeof(*reader->found), by_tick_and_address);
+	sort(reader->found, reader->nr_found, sizeof(*reader->found), by_tick_and_address);
 	for (size_t i = 0; i < snapshot->nr_events; i++) {
 		struct memory_event *event = &snapshot->events[i];
 		const struct category_of key = {event->tick, event->address, 0};
@@ -442,7 +450,7 @@ static void add_strays(struct sweep *sweep)
 {
 	struct memory_snapshot *snapshot = sweep->snapshot;
 
-	qsort(sweep->strays, sweep->nr_strays, sizeof(*sweep->strays), by_begin);
+	sort(sweep->strays, sweep->nr_strays, sizeof(*sweep->strays), by_begin);
 	for (size_t i = 0, next; i < sweep->nr_strays; i = next) {
 		const struct stray *first = &sweep->strays[i];
 		uint64_t end = first->end;
@@ -481,7 +489,7 @@ static void keep_blocks(struct sweep *sweep)
 	for (const struct live_block *block = sweep->blocks; block; block = block->hh.next) {
 		snapshot->blocks[snapshot->nr_blocks++] = block->event;
 	}
-	qsort(snapshot->blocks, snapshot->nr_blocks, sizeof(*snapshot->blocks), by_address);
+	sort(snapshot->blocks, snapshot->nr_blocks, sizeof(*snapshot->blocks), by_address);
 }
 
 /* Marks the selected events and drops those after the last one: they change nothing of it. */
@@ -506,7 +514,7 @@ static void sweep_all(struct reader *reader, bool is_failed)
 	struct sweep sweep = {.snapshot = snapshot};
 
 	process_attribute(snapshot->process, 0, "memory_bytes", &sweep.device_bytes);
-	qsort(snapshot->events, snapshot->nr_events, sizeof(*snapshot->events), by_time);
+	sort(snapshot->events, snapshot->nr_events, sizeof(*snapshot->events), by_time);
 	set_categories(reader);
 	choose(snapshot, is_failed);
 	for (size_t i = 0; i < snapshot->nr_events; i++) {
