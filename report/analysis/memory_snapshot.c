@@ -508,12 +508,26 @@ static void choose(struct memory_snapshot *snapshot, bool is_failed)
 	snapshot->nr_events = nr;
 }
 
+bool memory_snapshot_device_bytes(const struct process *process, uint64_t *bytes)
+{
+	uint32_t device = process->nr_contexts ? process->contexts[0].device : 0;
+
+	for (size_t i = 1; i < process->nr_contexts; i++) {
+		if (process->contexts[i].device != device) {
+			return false;
+		}
+	}
+	return process_attribute(process, device, "memory_bytes", bytes);
+}
+
 static void sweep_all(struct reader *reader, bool is_failed)
 {
 	struct memory_snapshot *snapshot = reader->snapshot;
 	struct sweep sweep = {.snapshot = snapshot};
 
-	process_attribute(snapshot->process, 0, "memory_bytes", &sweep.device_bytes);
+	if (!memory_snapshot_device_bytes(snapshot->process, &sweep.device_bytes)) {
+		sweep.device_bytes = 0;
+	}
 	sort(snapshot->events, snapshot->nr_events, sizeof(*snapshot->events), by_time);
 	set_categories(reader);
 	choose(snapshot, is_failed);

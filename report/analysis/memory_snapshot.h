@@ -80,6 +80,12 @@ static inline bool memory_snapshot_is_of_gpu(uint64_t space)
 	return space == GPROF_SPACE_DEVICE || space == GPROF_SPACE_POOL;
 }
 
+/* What a program, NCCL or cuBLAS takes by cudaMalloc, not through a framework's allocator. */
+#define MEMORY_DIRECT_NAME "directly from the driver"
+
+/* The memory of the process's GPU; false if it uses several, or if the size is unknown. */
+bool memory_snapshot_device_bytes(const struct process *process, uint64_t *bytes);
+
 /* Reads all of it; memory_snapshot_fini frees it. */
 void memory_snapshot_read(struct memory_snapshot *snapshot, struct process *process);
 

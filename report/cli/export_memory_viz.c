@@ -127,7 +127,7 @@ static uint64_t time_us(const struct writer *writer, uint64_t tick)
 static const char *category_of(const struct memory_event *event)
 {
 	if (event->kind == MEMORY_EVENT_SEGMENT_ALLOC) {
-		return "outside of the framework's allocator";
+		return MEMORY_DIRECT_NAME;
 	}
 	return event->category < NR_ALLOC_CATEGORIES ? alloc_category_names[event->category]
 						     : "unknown";

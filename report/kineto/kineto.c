@@ -321,9 +321,10 @@ static void write_notices(struct kineto *kineto)
 	uint64_t nr = kineto->convert.rows.nr_overrun;
 	char text[160];
 	int nr_bytes = snprintf(text, sizeof(text),
-		"%" PRIu64 " %s in the trace beyond whole later kernels of the same stream; %s "
+		"in the trace, %" PRIu64
+		" %s at least two later kernels of the same stream; %s cut "
 		"where the next one begins",
-		nr, nr == 1 ? "kernel lasts" : "kernels last", nr == 1 ? "it ends" : "they end");
+		nr, nr == 1 ? "kernel overlaps" : "kernels overlap", nr == 1 ? "it is" : "each is");
 
 	if (nr) {
 		import_out_notice(kineto->out, kineto->convert.last_ns, "kernels that overlap",

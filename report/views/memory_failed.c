@@ -50,13 +50,15 @@ static const struct table_column columns[] = {
 	[BYTES] = TABLE_COLUMN(
 		"bytes", "Size", TABLE_SIZE, .is_major = true, TABLE_MEMBER(failed_row, bytes)),
 	[SHARE] = TABLE_COLUMN("share_pct", "% of process", TABLE_PERCENT,
-		.help = "as a share of all that the process had of the GPU"),
+		.help = "as a share of all GPU memory that the process had"),
 	[BLOCKS] =
 		TABLE_COLUMN("blocks", "Blocks", TABLE_COUNT, TABLE_MEMBER(failed_row, nr_blocks)),
 	[CATEGORY] = TABLE_COLUMN("category", "Category", TABLE_TEXT,
 		.help = "see memory-categories; `cached`: kept by the framework's allocator, not "
 			"in "
-			"use; `other libraries`: allocated beside it; `refused`: asked for"),
+			"use; `" MEMORY_DIRECT_NAME
+			"`: not through that allocator; `refused`: asked "
+			"for"),
 	[MODULE] = TABLE_COLUMN("module", "Module", TABLE_NAME,
 		.help = "innermost module whose forward call allocated, with GPROF_PYTHON=modules"),
 	[NAME] = TABLE_COLUMN("name", "Allocated by", TABLE_NAME, .is_name = true,
@@ -195,7 +197,7 @@ static const char *category_name(uint32_t category)
 	if (category == REFUSED) {
 		return "refused";
 	}
-	return category == BESIDE ? "other libraries" : "cached";
+	return category == BESIDE ? MEMORY_DIRECT_NAME : "cached";
 }
 
 static bool fill_row(struct table *table, const struct process *process,
@@ -215,7 +217,8 @@ static bool fill_row(struct table *table, const struct process *process,
 	if (row->key.module) {
 		table_set_integer(&cells[MODULE], row->key.module);
 	}
-	table_set_integer(&cells[NAME], row->key.name ? row->key.name : word("(nobody)"));
+	table_set_integer(
+		&cells[NAME], row->key.name ? row->key.name : word("(framework's allocator)"));
 	return row->key.module != 0;
 }
 
@@ -262,8 +265,8 @@ static void note(struct table *table, const struct failed_process *failed,
 	add_asker(&text, process, &frames);
 	buf_printf(&text, ", at %s. The process had ", text_time(time, (double)at_ns));
 	memory_timeline_add_bytes(&text, in_use);
-	if (process_attribute(process, 0, "memory_bytes", &device_bytes)) {
-		buf_text(&text, "; GPU 0 has ");
+	if (memory_snapshot_device_bytes(process, &device_bytes)) {
+		buf_text(&text, "; the GPU has ");
 		memory_timeline_add_bytes(&text, device_bytes);
 	}
 	buf_char(&text, '\0');

@@ -101,6 +101,9 @@ static void fill(const struct utilization_series *series, struct table_cell *cel
 		snprintf(device, sizeof(device), "GPU %u", series->device);
 	} else if (what->meaning == USAGE_PER_ALL) {
 		strcpy(device, "host");
+	} else if (series->metric == GPROF_METRIC_CGROUP_THROTTLED_NS ||
+		   series->metric == GPROF_METRIC_CGROUP_LIMIT_MILLI_CPUS) {
+		strcpy(device, "container");
 	}
 	draw(series, curve);
 	table_set_integer(&cells[0], series->process->pid);
@@ -127,10 +130,11 @@ static void note_limit(const struct utilization *usage, struct table *table)
 		limit = utilization_find(usage, held->process, GPROF_METRIC_CGROUP_LIMIT_MILLI_CPUS,
 			USAGE_NO_DEVICE);
 		table_note(table,
-			"The CPU limit of its cgroup, %.1f CPUs, held threads of process %u back "
-			"that were ready to run, %.0f %% of a CPU on average: raise the limit, or "
-			"use fewer threads (OMP_NUM_THREADS, num_workers).",
-			limit ? limit->max : NAN, held->process->pid, held->sum / held->weight);
+			"The container (cgroup) of process %u may use %.1f CPUs. That limit kept "
+			"threads of the container that were ready to run from running, for %.0f %% "
+			"of a CPU on average: raise the limit, or use fewer threads "
+			"(OMP_NUM_THREADS, num_workers).",
+			held->process->pid, limit ? limit->max : NAN, held->sum / held->weight);
 	}
 }
 
@@ -157,7 +161,8 @@ static void add_note(const struct utilization *usage, struct table *table)
 
 static const struct table_column columns[] = {
 	TABLE_COLUMN("pid", "PID", TABLE_ID),
-	TABLE_COLUMN("device", "Of", TABLE_TEXT, .help = "process, host or GPU"),
+	TABLE_COLUMN(
+		"device", "Of", TABLE_TEXT, .help = "process, its container (cgroup), host or GPU"),
 	TABLE_COLUMN("metric", "Metric", TABLE_TEXT),
 	TABLE_COLUMN("samples", "Samples", TABLE_COUNT, .help = "samples, or GPU activities",
 		TABLE_MEMBER(utilization_series, nr)),
