@@ -492,6 +492,41 @@ static void keep_blocks(struct sweep *sweep)
 	sort(snapshot->blocks, snapshot->nr_blocks, sizeof(*snapshot->blocks), by_address);
 }
 
+/* The first block in use at or above the address. */
+static size_t first_block(const struct memory_snapshot *snapshot, uint64_t address)
+{
+	size_t low = 0, high = snapshot->nr_blocks;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (snapshot->blocks[middle]->address < address) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low;
+}
+
+/* Blocks of a damaged stream may overlap, and reach beyond their segment. */
+static void count_blocks(struct memory_snapshot *snapshot)
+{
+	for (size_t i = 0; i < snapshot->nr_segments; i++) {
+		struct memory_segment *segment = &snapshot->segments[i];
+		size_t at = segment->first_block = first_block(snapshot, segment->address);
+		uint64_t bytes = 0;
+
+		while (at < snapshot->nr_blocks &&
+			snapshot->blocks[at]->address - segment->address < segment->bytes) {
+			bytes += snapshot->blocks[at++]->bytes;
+		}
+		segment->nr_blocks = at - segment->first_block;
+		segment->used_bytes =
+			!segment->has_blocks || bytes > segment->bytes ? segment->bytes : bytes;
+	}
+}
+
 /* Marks the selected events and drops those after the last one: they change nothing of it. */
 static void choose(struct memory_snapshot *snapshot, bool is_failed)
 {
@@ -536,6 +571,7 @@ static void sweep_all(struct reader *reader, bool is_failed)
 	}
 	add_strays(&sweep);
 	keep_blocks(&sweep);
+	count_blocks(snapshot);
 	hash_free(sweep.blocks);
 	free(sweep.segments);
 	free(sweep.strays);

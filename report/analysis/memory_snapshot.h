@@ -11,7 +11,7 @@
  * the program itself. A block in no segment (its cudaMalloc was before the recording, or memory
  * was mapped) gets one that is there from the begin to the end.
  *
- * Memory: 56 bytes an event, 40 a segment.
+ * Memory: 56 bytes an event, 64 a segment.
  */
 #ifndef REPORT_ANALYSIS_MEMORY_SNAPSHOT_H
 #define REPORT_ANALYSIS_MEMORY_SNAPSHOT_H
@@ -57,9 +57,12 @@ struct memory_segment {
 	uint64_t address, bytes;
 	uint64_t end; /* tick; MEMORY_LEFT: not freed */
 	uint32_t frames;
-	uint8_t device; /* 0 where no block tells it */
-	bool has_blocks;
-	bool is_assumed; /* nobody saw it begin: it is where its blocks are */
+	uint8_t device;	     /* 0 where no block tells it */
+	bool has_blocks;     /* ever */
+	size_t first_block;  /* in `blocks`, of those in use after the last event ... */
+	size_t nr_blocks;    /* ... how many there are ... */
+	uint64_t used_bytes; /* ... and what they take; all of a segment without blocks */
+	bool is_assumed;     /* nobody saw it begin: it is where its blocks are */
 };
 
 struct memory_snapshot {

@@ -277,55 +277,29 @@ static void add_block(
 	pickle_dict_end(pickle);
 }
 
-/* The first block at or above the address. */
-static size_t first_block(const struct memory_snapshot *snapshot, uint64_t address)
+/* All of the segment, in the order of addresses: blocks in use, and what lies between them. */
+static void add_blocks(struct writer *writer, const struct memory_segment *segment)
 {
-	size_t low = 0, high = snapshot->nr_blocks;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (snapshot->blocks[middle]->address < address) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
-}
-
-/* Blocks of the segment, or with `writer` NULL only what they sum up to. */
-static uint64_t add_blocks(struct writer *writer, const struct memory_snapshot *snapshot,
-	const struct memory_segment *segment)
-{
-	uint64_t at = segment->address, end = segment->address + segment->bytes, in_use = 0;
+	uint64_t at = segment->address, end = segment->address + segment->bytes;
 
 	if (!segment->has_blocks) {
-		if (writer) {
-			add_block(writer, at, segment->bytes, true, segment->frames);
-		}
-		return segment->bytes;
+		add_block(writer, at, segment->bytes, true, segment->frames);
+		return;
 	}
-	for (size_t i = first_block(snapshot, at);
-		i < snapshot->nr_blocks && snapshot->blocks[i]->address < end; i++) {
-		const struct memory_event *block = snapshot->blocks[i];
+	for (size_t i = 0; i < segment->nr_blocks; i++) {
+		const struct memory_event *block =
+			writer->snapshot->blocks[segment->first_block + i];
 		uint64_t bytes =
 			end - block->address < block->bytes ? end - block->address : block->bytes;
 
 		if (block->address < at) {
 			continue; /* of a damaged stream: within another one */
 		}
-		if (writer) {
-			add_block(writer, at, block->address - at, false, 0);
-			add_block(writer, block->address, bytes, true, block->frames);
-		}
+		add_block(writer, at, block->address - at, false, 0);
+		add_block(writer, block->address, bytes, true, block->frames);
 		at = block->address + bytes;
-		in_use += bytes;
 	}
-	if (writer) {
-		add_block(writer, at, end - at, false, 0);
-	}
-	return in_use;
+	add_block(writer, at, end - at, false, 0);
 }
 
 /* PyTorch's small pool takes 2 MiB at once, its large pool more. */
@@ -333,7 +307,7 @@ static uint64_t add_blocks(struct writer *writer, const struct memory_snapshot *
 
 static void add_segment(struct writer *writer, const struct memory_segment *segment)
 {
-	uint64_t in_use = add_blocks(NULL, writer->snapshot, segment);
+	uint64_t in_use = segment->used_bytes;
 	struct pickle *pickle = &writer->pickle;
 
 	pickle_item(pickle);
@@ -351,7 +325,7 @@ static void add_segment(struct writer *writer, const struct memory_segment *segm
 	add_frames(writer, segment->frames);
 	pickle_text(pickle, "blocks");
 	pickle_list_begin(pickle);
-	add_blocks(writer, writer->snapshot, segment);
+	add_blocks(writer, segment);
 	pickle_list_end(pickle);
 	pickle_dict_end(pickle);
 }

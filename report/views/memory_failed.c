@@ -134,20 +134,6 @@ static void add_blocks(const struct memory_snapshot *snapshot, struct failed_row
 	}
 }
 
-/* Bytes of blocks in a segment; both are in the order of addresses. */
-static uint64_t bytes_in(
-	const struct memory_snapshot *snapshot, const struct memory_segment *segment)
-{
-	uint64_t bytes = 0;
-
-	for (size_t i = 0; i < snapshot->nr_blocks; i++) {
-		if (snapshot->blocks[i]->address - segment->address < segment->bytes) {
-			bytes += snapshot->blocks[i]->bytes;
-		}
-	}
-	return bytes < segment->bytes ? bytes : segment->bytes;
-}
-
 /* Segments that blocks tell of alone are as large as the blocks. */
 static void add_segments(const struct memory_snapshot *snapshot, struct failed_row **rows)
 {
@@ -167,7 +153,7 @@ static void add_segments(const struct memory_snapshot *snapshot, struct failed_r
 			row->nr_blocks++;
 			continue;
 		}
-		kept = segment->bytes - bytes_in(snapshot, segment);
+		kept = segment->bytes - segment->used_bytes;
 		if (kept) {
 			row = row_of(rows, segment->device, KEPT, NULL);
 			row->bytes += kept;
