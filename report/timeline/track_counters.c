@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "report/util/heap.h"
 #include "report/util/external_sort.h"
 #include "report/util/hash.h"
 #include "report/util/idmap.h"
@@ -30,8 +31,8 @@ struct track_counter {
 };
 
 struct running_copy {
-	uint64_t end_ns;
-	double rate; /* GB/s */
+	uint64_t key; /* of heap.h: the complement of its end in ns */
+	double rate;  /* GB/s */
 	uint32_t device;
 };
 
@@ -426,54 +427,38 @@ static void count_rate(
 	add_count(counters, counter->track, ns, counter->level);
 }
 
-/* The running copies are a heap: the one that ends first is at 0. */
+/* The running copies are a heap: the one that ends first is on top. */
 static void push_copy(struct track_counters *counters, struct running_copy copy)
 {
-	size_t at = counters->nr_copies;
-
 	counters->copies = array_grow(counters->copies, counters->nr_copies,
 		&counters->copy_capacity, sizeof(*counters->copies));
-	counters->nr_copies++;
-	for (size_t up = (at - 1) / 2; at && counters->copies[up].end_ns > copy.end_ns;
-		up = (at - 1) / 2) {
-		counters->copies[at] = counters->copies[up];
-		at = up;
-	}
-	counters->copies[at] = copy;
+	heap_push(counters->copies, counters->nr_copies++, sizeof(copy),
+		offsetof(struct running_copy, key), &copy);
 }
 
 static struct running_copy pop_copy(struct track_counters *counters)
 {
-	struct running_copy *copies = counters->copies, first = copies[0];
-	struct running_copy last = copies[--counters->nr_copies];
-	size_t at = 0, down;
+	struct running_copy first = counters->copies[0];
+	struct running_copy last = counters->copies[--counters->nr_copies];
 
-	while ((down = 2 * at + 1) < counters->nr_copies) {
-		down += down + 1 < counters->nr_copies &&
-			copies[down + 1].end_ns < copies[down].end_ns;
-		if (copies[down].end_ns >= last.end_ns) {
-			break;
-		}
-		copies[at] = copies[down];
-		at = down;
-	}
-	copies[at] = last;
+	heap_drop(counters->copies, counters->nr_copies, sizeof(last),
+		offsetof(struct running_copy, key), &last);
 	return first;
 }
 
 static void end_copies(struct track_counters *counters, uint64_t ns)
 {
-	while (counters->nr_copies && counters->copies[0].end_ns <= ns) {
+	while (counters->nr_copies && ~counters->copies[0].key <= ns) {
 		struct running_copy copy = pop_copy(counters);
 
-		count_rate(counters, copy.device, copy.end_ns, -copy.rate, false);
+		count_rate(counters, copy.device, ~copy.key, -copy.rate, false);
 	}
 }
 
 static void count_copy(struct track_counters *counters, uint32_t device, uint64_t begin_ns,
 	uint64_t end_ns, uint64_t bytes)
 {
-	struct running_copy copy = {.end_ns = end_ns, .device = device};
+	struct running_copy copy = {.key = ~end_ns, .device = device};
 
 	if (end_ns <= begin_ns) {
 		return;

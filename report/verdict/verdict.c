@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds what would make a run faster, and says so. One pass gathers what it needs: facts (advice),
- * the time budget (headline), the replay's predictions, and times of kernels. The first screen and
- * the view `advice` call verdict_find after it, and then let it write sentences.
+ * Finds what would make a run faster; verdict_text.c says so. One pass gathers what it needs: facts
+ * (advice), the time budget (headline), the replay's predictions, and times of kernels. The first
+ * screen and the view `advice` call verdict_find after it, and then let it write sentences.
  *
  *   parts of the budget  -->  reach of each cause  --\
  *                                                     >--  min  -->  sorted by share  -->  sentence
@@ -13,14 +13,11 @@
  */
 #include "report/verdict/verdict.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/model/py_stack.h"
 #include "report/table/short_names.h"
 #include "report/util/string_pool.h"
-#include "report/util/text.h"
 #include "report/verdict/waited_rank.h"
 
 /* A cause that reaches less, or whose change saves less, is not shown. Percent of the step. */
@@ -46,16 +43,8 @@
  */
 #define OPERATORS_PCT 90.0
 
-/* An operator counts in the step in which it begins, so own times of one thread may exceed it. */
-#define OPERATORS_OVERLAP_SHARE 1e-3
-
-/* Kernels that follow each other may overlap a little; those of several GPUs do for long. */
-#define KERNELS_OVERLAP_SHARE 0.1
-
-/* A sentence of two names of kernels fits into two lines of a terminal, with its label. */
-#define NAME_WIDTH	  32u
+/* A sentence has two of them. */
 #define KERNEL_NAME_WIDTH 22u
-#define LINE_WIDTH	  76u
 #define NO_KERNEL_NAME	  "a kernel without a name"
 
 /* Nothing is predicted of longer steps, so that the first screen takes little memory: 100 MB. */
@@ -77,31 +66,29 @@ const char *const verdict_cause_names[NR_VERDICT_CAUSES] = {
 	[VERDICT_OPERATORS] = "operators_cpu_bound",
 };
 
-/* The removal of the replay for each cause, and the costs of places that are its own. */
-static const struct {
-	enum replay_removal removal; /* NR_REPLAY_REMOVALS: nothing, or the time of its calls */
-	unsigned int costs;	     /* bits of enum gap_cost */
-} causes[NR_VERDICT_CAUSES] = {
-	[VERDICT_LOST] = {NR_REPLAY_REMOVALS, 0},
-	[VERDICT_STARTUP] = {NR_REPLAY_REMOVALS, 1u << GAP_COST_STARTUP},
-	[VERDICT_STRAGGLER] = {REPLAY_NO_STRAGGLERS, 0},
-	[VERDICT_LOADER] = {REPLAY_NO_LOADER, 1u << GAP_COST_LOADER},
-	[VERDICT_READBACK] = {REPLAY_NO_SYNC, 1u << GAP_COST_WAIT},
-	[VERDICT_ALLOCATION] = {NR_REPLAY_REMOVALS, 1u << GAP_COST_ALLOCATION},
-	[VERDICT_LAUNCH] = {REPLAY_NO_LAUNCHES, 1u << GAP_COST_HOST},
-	[VERDICT_USER] = {NR_REPLAY_REMOVALS, 1u << GAP_COST_USER},
-	[VERDICT_COPIES] = {REPLAY_NO_COPIES, 1u << GAP_COST_UPLOAD},
-	[VERDICT_COMMUNICATION] = {REPLAY_NO_COMM, 1u << GAP_COST_COMMUNICATION},
-	[VERDICT_GAPS] = {REPLAY_NO_GAPS, 1u << GAP_COST_LATENCY},
-	[VERDICT_KERNELS] = {NR_REPLAY_REMOVALS, 0},
-	[VERDICT_OPERATORS] = {NR_REPLAY_REMOVALS, 0},
+/* The removal of the replay for each cause; NR_REPLAY_REMOVALS: nothing, or the time of its calls.
+ */
+static const enum replay_removal removals[NR_VERDICT_CAUSES] = {
+	[VERDICT_LOST] = NR_REPLAY_REMOVALS,
+	[VERDICT_STARTUP] = NR_REPLAY_REMOVALS,
+	[VERDICT_STRAGGLER] = REPLAY_NO_STRAGGLERS,
+	[VERDICT_LOADER] = REPLAY_NO_LOADER,
+	[VERDICT_READBACK] = REPLAY_NO_SYNC,
+	[VERDICT_ALLOCATION] = NR_REPLAY_REMOVALS,
+	[VERDICT_LAUNCH] = REPLAY_NO_LAUNCHES,
+	[VERDICT_USER] = NR_REPLAY_REMOVALS,
+	[VERDICT_COPIES] = REPLAY_NO_COPIES,
+	[VERDICT_COMMUNICATION] = REPLAY_NO_COMM,
+	[VERDICT_GAPS] = REPLAY_NO_GAPS,
+	[VERDICT_KERNELS] = NR_REPLAY_REMOVALS,
+	[VERDICT_OPERATORS] = NR_REPLAY_REMOVALS,
 };
 
 /* ---- its parts ---- */
 
 static bool has_change(enum verdict_cause cause)
 {
-	return cause == VERDICT_ALLOCATION || causes[cause].removal < NR_REPLAY_REMOVALS;
+	return cause == VERDICT_ALLOCATION || removals[cause] < NR_REPLAY_REMOVALS;
 }
 
 /* Calls that allocate have scale 0. */
@@ -126,7 +113,7 @@ static void choose_changes(struct verdict *verdict)
 		if (cause == VERDICT_ALLOCATION) {
 			change->scales = 1;
 		} else if (has_change(cause)) {
-			change->removals = 1u << causes[cause].removal;
+			change->removals = 1u << removals[cause];
 		}
 		prediction->nr_changes += has_change(cause);
 	}
@@ -189,7 +176,7 @@ void verdict_fini(void *state)
 
 /* ---- means per step ---- */
 
-static double per_step(const struct verdict *verdict, double ns)
+double verdict_per_step(const struct verdict *verdict, double ns)
 {
 	const struct headline_figures *figures = &verdict->figures;
 
@@ -198,7 +185,7 @@ static double per_step(const struct verdict *verdict, double ns)
 
 static double part(const struct verdict *verdict, unsigned int which)
 {
-	return per_step(verdict, (double)verdict->figures.parts[which]);
+	return verdict_per_step(verdict, (double)verdict->figures.parts[which]);
 }
 
 static double state(const struct verdict *verdict, enum host_state which)
@@ -209,8 +196,8 @@ static double state(const struct verdict *verdict, enum host_state which)
 /* Returns what a state costs in gaps that no wait opened. */
 static double undrained(const struct verdict *verdict, unsigned int which)
 {
-	return per_step(verdict, (double)(verdict->figures.parts[BUDGET_HOST + which] -
-					  verdict->figures.drained[which]));
+	return verdict_per_step(verdict, (double)(verdict->figures.parts[BUDGET_HOST + which] -
+						  verdict->figures.drained[which]));
 }
 
 /*
@@ -226,12 +213,12 @@ static double drained(const struct verdict *verdict)
 			ns += (double)verdict->figures.drained[i];
 		}
 	}
-	return per_step(verdict, ns);
+	return verdict_per_step(verdict, ns);
 }
 
 static double step_ns(const struct verdict *verdict)
 {
-	return per_step(verdict, (double)verdict->figures.parts_ns);
+	return verdict_per_step(verdict, (double)verdict->figures.parts_ns);
 }
 
 /*
@@ -329,11 +316,6 @@ static double find_late(struct verdict *verdict)
 
 /* ---- what a change saves ---- */
 
-static bool is_unexplained(const struct verdict *verdict)
-{
-	return 100 * part(verdict, BUDGET_DEPENDENCY) > UNEXPLAINED_PCT * step_ns(verdict);
-}
-
 /* Returns the mean of the processes that count, as far as it is predicted; below 0: of none. */
 static double predicted_ns(const struct verdict *verdict, enum verdict_cause cause)
 {
@@ -341,7 +323,7 @@ static double predicted_ns(const struct verdict *verdict, enum verdict_cause cau
 	size_t change = 0, nr = 0;
 	double sum = 0;
 
-	if (!has_change(cause) || is_unexplained(verdict) ||
+	if (!has_change(cause) || verdict->is_unexplained ||
 		(cause == VERDICT_STRAGGLER && !prediction->is_joined)) {
 		return -1;
 	}
@@ -502,7 +484,7 @@ static void take_top(struct verdict *verdict, const struct advice_sites *all)
 		short_names_add(names, top[i]->key.place.what);
 	}
 	short_names_choose(names);
-	short_names_cut(names, are_kernels ? KERNEL_NAME_WIDTH : NAME_WIDTH);
+	short_names_cut(names, are_kernels ? KERNEL_NAME_WIDTH : VERDICT_NAME_WIDTH);
 	for (size_t i = 0; i < ADVICE_NR_TOP_SITES && top[i]; i++) {
 		size_t nr_bytes;
 		const char *name = short_names_text(names, top[i]->key.place.what, &nr_bytes);
@@ -546,7 +528,7 @@ static void add_kernels(struct verdict *verdict)
 	double ns = part(verdict, BUDGET_COMPUTING);
 	bool is_much = 100 * ns >= COMPUTING_PCT * step_ns(verdict);
 
-	if (verdict->figures.has_gpu && (is_much || (is_unexplained(verdict) && ns > 0)) &&
+	if (verdict->figures.has_gpu && (is_much || (verdict->is_unexplained && ns > 0)) &&
 		saves_little(verdict)) {
 		put_first(verdict, VERDICT_KERNELS, ns);
 		take_work(verdict);
@@ -616,6 +598,8 @@ void verdict_find(struct verdict *verdict)
 		return;
 	}
 	verdict->facts = facts_of(verdict);
+	verdict->is_unexplained =
+		100 * part(verdict, BUDGET_DEPENDENCY) > UNEXPLAINED_PCT * step_ns(verdict);
 	if (!headline_has_lost(figures)) {
 		add_idle(verdict);
 	}
@@ -629,314 +613,5 @@ void verdict_find(struct verdict *verdict)
 	} else {
 		add_kernels(verdict);
 		add_operators(verdict);
-	}
-}
-
-/* ---- sentences ---- */
-
-static void add_amount(
-	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
-{
-	advice_add_time(out, finding->saved_ns < 0 ? finding->reach_ns : finding->saved_ns);
-	buf_printf(out, "%s (%.1f %%)",
-		verdict->figures.has_steps ? " per step" : " of the recording",
-		verdict_share_pct(finding));
-}
-
-static void add_late_sentence(
-	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
-{
-	bool has_rank = !verdict->is_late_mostly || verdict->late_rank >= 0;
-
-	buf_text(out, has_rank ? "The other ranks wait " : "The ranks wait ");
-	add_amount(verdict, finding, out);
-	if (has_rank) {
-		buf_printf(out, "%s for rank %" PRId64 "%s",
-			verdict->is_late_mostly ? ", mostly" : "", verdict->late_rank,
-			verdict->late ? advice_straggler_because(verdict->late->cause) : "");
-	} else {
-		buf_text(out, " for each other");
-	}
-}
-
-/* As "; batches that are ready in time save 57.0 ms per step (32.6 %)". */
-static void add_change(const struct verdict *verdict, const struct verdict_finding *finding,
-	const char *change, struct buf *out)
-{
-	buf_printf(out, "; %s %s ", change,
-		finding->saved_ns < 0 || finding->is_capped ? "can save at most" : "would save");
-	add_amount(verdict, finding, out);
-}
-
-static const char *launch_change(const struct verdict *verdict)
-{
-	const struct headline_figures *figures = &verdict->figures;
-
-	if (figures->nr_graph_launches) {
-		return "less work on the host between graphs";
-	}
-	if (figures->has_hip) {
-		return figures->has_torch ? "HIP graphs or torch.compile" : "HIP graphs";
-	}
-	return figures->has_torch ? "CUDA graphs or torch.compile" : "CUDA graphs";
-}
-
-/* Pinned memory is no remedy where all of it is pinned. */
-static const char *copy_change(const struct verdict *verdict)
-{
-	const struct advice_facts *facts = verdict->facts;
-	bool has_pageable =
-		facts && advice_sites_sum(&facts->sites, ADVICE_PAGEABLE, facts->base_mask).nr;
-
-	return has_pageable ? "copying ahead from pinned memory" : "copying ahead";
-}
-
-static void add_name(uint32_t name, struct buf *out)
-{
-	const char *text = string_pool_text(name, NULL);
-
-	text_add_shown(out, text, strlen(text), NAME_WIDTH);
-}
-
-/* Adds the name of a call behind a word. */
-static void add_call(uint32_t name, const char *word, struct buf *out)
-{
-	if (name) {
-		buf_text(out, word);
-		add_name(name, out);
-	}
-}
-
-static void add_lost(const struct headline_figures *figures, struct buf *out)
-{
-	buf_printf(out, "%" PRIu64 " of %" PRIu64 " launches have no %s, so idle time is unknown",
-		figures->nr_lost, figures->nr_launches, budget_lost_what(figures->nr_timeless));
-}
-
-/*
- * Says start-up in times of a whole process, not of a step. Without steps nothing shows whether it
- * would come again, and allocations count as well.
- */
-static void add_startup_sentence(
-	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
-{
-	const struct headline_figures *figures = &verdict->figures;
-	double nr_steps = figures->nr_step_rows
-				  ? (double)figures->nr_step_rows / (double)figures->nr_processes
-				  : 1;
-
-	buf_text(out, figures->has_steps ? "Start-up takes " : "Start-up and allocation take ");
-	advice_add_time(out, finding->reach_ns * nr_steps);
-	buf_printf(out, " (%.1f %% of the %s)", verdict_share_pct(finding),
-		figures->has_steps ? "steps" : "recording");
-	add_call(figures->slow_name, ", most in ", out);
-	buf_text(out, figures->has_steps ? "; it happens once" : "");
-}
-
-/* Work at the same time can take more together than the time in which any of it runs. */
-static bool work_overlaps(const struct verdict *verdict, const struct verdict_finding *finding)
-{
-	double share =
-		finding->cause == VERDICT_KERNELS ? KERNELS_OVERLAP_SHARE : OPERATORS_OVERLAP_SHARE;
-	double ns = (double)advice_sites_sum(&verdict->work, ADVICE_GAP, 1u << ADVICE_LATER).ns;
-
-	return per_step(verdict, ns) > finding->reach_ns * (1 + share);
-}
-
-static bool fits_two_lines(const struct buf *sentence)
-{
-	struct buf text = {0}, lines = {0};
-	size_t nr = 0;
-
-	buf_add(&text, sentence->bytes, sentence->nr_bytes);
-	buf_char(&text, '\0');
-	text_wrap(&lines, text.bytes, "", LINE_WIDTH);
-	for (size_t i = 0; i < lines.nr_bytes; i++) {
-		nr += lines.bytes[i] == '\n';
-	}
-	buf_fini(&text);
-	buf_fini(&lines);
-	return nr <= 2;
-}
-
-/* Appends the amount of the finding, and up to so many names with most of it. */
-static void add_longest(const struct verdict *verdict, const struct verdict_finding *finding,
-	const char *what, size_t nr_names, struct buf *out)
-{
-	const struct advice_site *top[ADVICE_NR_TOP_SITES] = {NULL};
-
-	add_amount(verdict, finding, out);
-	advice_sites_find_top(&verdict->work, ADVICE_GAP, 1u << ADVICE_LATER, top);
-	for (size_t i = 0; i < nr_names && top[i]; i++) {
-		size_t before = out->nr_bytes;
-
-		buf_text(out, i ? ", " : what);
-		add_name(top[i]->key.place.what, out);
-		if (!work_overlaps(verdict, finding)) {
-			buf_text(out, " (");
-			advice_add_time(
-				out, per_step(verdict, (double)top[i]->sums[ADVICE_LATER].ns));
-			buf_char(out, ')');
-		}
-		if (i && !fits_two_lines(out)) {
-			out->nr_bytes = before;
-		}
-	}
-}
-
-static void add_kernels_sentence(
-	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
-{
-	if (is_unexplained(verdict)) {
-		buf_text(out, "What the GPU waits for was not recorded; it computes ");
-	} else {
-		buf_text(out, "Only faster kernels save much; the GPU computes ");
-	}
-	add_longest(verdict, finding, "; largest: ", 2, out);
-}
-
-/* Without operators nobody knows whether a framework or the program itself was at work. */
-static void add_user(const struct verdict *verdict, struct buf *out)
-{
-	if (verdict->figures.has_gpu && !verdict->figures.has_operators) {
-		buf_printf(out, "The GPU waits for what the host does between its calls of %s",
-			verdict->figures.has_hip ? "HIP" : "CUDA");
-	} else {
-		buf_printf(out, "The %s code outside of operators, such as Python",
-			verdict->figures.has_gpu ? "GPU waits for" : "loop runs");
-	}
-}
-
-void verdict_add_sentence(
-	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
-{
-	switch (finding->cause) {
-	case VERDICT_LOST:
-		add_lost(&verdict->figures, out);
-		return;
-	case VERDICT_STARTUP:
-		add_startup_sentence(verdict, finding, out);
-		return;
-	case VERDICT_STRAGGLER:
-		add_late_sentence(verdict, finding, out);
-		return;
-	case VERDICT_LOADER:
-		buf_printf(out, "The %s waits for the data loader",
-			verdict->figures.has_gpu ? "GPU" : "loop");
-		add_change(verdict, finding, "batches that are ready in time", out);
-		return;
-	case VERDICT_READBACK:
-		buf_text(out, "The GPU is idle after the host waited for it");
-		add_call(verdict->figures.wait_name, " in ", out);
-		add_change(verdict, finding, "not waiting", out);
-		return;
-	case VERDICT_ALLOCATION:
-		buf_text(out, "The GPU waits for memory to be allocated or code to be loaded");
-		add_change(verdict, finding, "reusing both", out);
-		return;
-	case VERDICT_LAUNCH:
-		buf_text(out, "The GPU waits for the host to launch work");
-		add_change(verdict, finding, launch_change(verdict), out);
-		return;
-	case VERDICT_USER:
-		add_user(verdict, out);
-		add_change(verdict, finding, "doing less there", out);
-		return;
-	case VERDICT_COPIES:
-		buf_text(out, "The GPU waits for copies to it");
-		add_change(verdict, finding, copy_change(verdict), out);
-		return;
-	case VERDICT_COMMUNICATION:
-		buf_text(out, "Computation does not hide communication");
-		add_change(verdict, finding, "hiding it", out);
-		return;
-	case VERDICT_GAPS:
-		buf_text(out, "Kernels follow each other with gaps");
-		add_change(verdict, finding, "fewer and larger kernels", out);
-		return;
-	case VERDICT_OPERATORS:
-		buf_text(out, "No change outside of operators saves much; they take ");
-		add_longest(verdict, finding, "; longest: ", 1, out);
-		return;
-	default:
-		add_kernels_sentence(verdict, finding, out);
-		return;
-	}
-}
-
-/* ---- places ---- */
-
-/* Adds the places of a process; the same names in different processes are one place. */
-static void add_process(
-	struct advice_sites *sites, const struct advice_facts *facts, unsigned int costs)
-{
-	const struct gap_places *places = &facts->gap_places;
-
-	for (size_t i = 0; i < places->nr_sums; i++) {
-		const struct gap_place_sum *sum = &places->sums[i];
-		struct gap_place_key key = places->places[sum->place]->key;
-
-		if (sum->group.counts && costs & 1u << sum->cost) {
-			key.py_stack =
-				key.py_stack ? py_stack_text(facts->process, key.py_stack) : 0;
-			advice_sites_add_sum(sites, ADVICE_GAP, ADVICE_LATER,
-				&(struct advice_sum){sum->nr, sum->ns}, &key);
-		}
-	}
-}
-
-/* Returns the mean that findings have. */
-static struct advice_mean mean_of(const struct verdict *verdict)
-{
-	const struct headline_figures *figures = &verdict->figures;
-
-	return (struct advice_mean){
-		(double)figures->nr_step_rows, figures->has_steps ? " per step" : ""};
-}
-
-/*
- * Adds the places of a cause. Start-up comes once for a process, so its times are means of
- * processes.
- */
-static void add_gap_places(const struct verdict *verdict, const struct verdict_finding *finding,
-	unsigned int costs, struct buf *out)
-{
-	const struct headline_figures *figures = &verdict->figures;
-	struct advice_mean mean = mean_of(verdict);
-	struct advice_sites sites = {0};
-
-	if (finding->cause == VERDICT_STARTUP) {
-		costs |= figures->has_steps ? 0 : 1u << GAP_COST_ALLOCATION;
-		mean = (struct advice_mean){(double)figures->nr_processes, ""};
-	}
-	for (size_t i = 0; i < verdict->headline.nr_processes; i++) {
-		if (verdict->headline.processes[i].is_main) {
-			add_process(&sites, &verdict->advice.facts[i], costs);
-		}
-	}
-	advice_sites_add_text(&sites, ADVICE_GAP, 1u << ADVICE_LATER, NULL, &mean, out);
-	advice_sites_fini(&sites);
-}
-
-static void add_work_places(
-	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
-{
-	const struct advice_mean mean = mean_of(verdict);
-	const unsigned int mask = 1u << ADVICE_LATER;
-
-	if (work_overlaps(verdict, finding)) {
-		advice_sites_add_names(&verdict->work, ADVICE_GAP, mask, NULL, out);
-	} else {
-		advice_sites_add_text(&verdict->work, ADVICE_GAP, mask, NULL, &mean, out);
-	}
-}
-
-void verdict_add_places(
-	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
-{
-	if (finding->cause == VERDICT_KERNELS || finding->cause == VERDICT_OPERATORS) {
-		add_work_places(verdict, finding, out);
-	} else if (causes[finding->cause].costs) {
-		add_gap_places(verdict, finding, causes[finding->cause].costs, out);
 	}
 }

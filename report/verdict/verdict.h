@@ -26,6 +26,9 @@
 #include "report/analysis/prediction.h"
 #include "report/verdict/work_times.h"
 
+/* Of a name in a sentence, which fits two lines of a terminal with its label. */
+#define VERDICT_NAME_WIDTH 32u
+
 extern const char *const verdict_cause_names[NR_VERDICT_CAUSES];
 
 struct verdict_finding {
@@ -44,6 +47,7 @@ struct verdict {
 	struct work_times work_times;
 	/* what verdict_find finds */
 	bool is_found;
+	bool is_unexplained; /* GPUs wait long for what is not recorded, so changes are unknown */
 	struct headline_figures figures;
 	struct verdict_finding findings[NR_VERDICT_CAUSES]; /* in their order */
 	size_t nr;
@@ -61,6 +65,9 @@ void verdict_fini(void *verdict);
 
 /* Call it after the scan. The first call finds, further ones do nothing. */
 void verdict_find(struct verdict *verdict);
+
+/* Returns a mean of the steps that count, of a sum over them. */
+double verdict_per_step(const struct verdict *verdict, double ns);
 
 /* Returns what the finding saves, or costs where that is unknown, of step_ns in percent. */
 double verdict_share_pct(const struct verdict_finding *finding);
