@@ -255,8 +255,8 @@ void activity_client_set_all_syncs(uint32_t is_on)
 }
 
 /*
- * Lets work that runs finish for a moment, then forces the rest out: all records of our turn must
- * be in our buffers before CUPTI gets the client's.
+ * Waits briefly for running work to finish, then flushes by force: all records of our turn must be
+ * in our buffers before CUPTI gets the client's.
  */
 void activity_yield(void)
 {

@@ -19,10 +19,11 @@
 static struct {
 	struct private_fd limit, stat; /* -1: there is no limit */
 	enum cgroup_version version;
-	uint64_t period_us; /* of version 1 */
+	uint64_t period_us; /* version 1 only */
 } files = {.limit = {.fd = -1}, .stat = {.fd = -1}};
 
-/* The number behind `name` in a text of several lines; "": at the begin. */
+/* The number behind `name` in a text of several lines; with "" the number that the text begins
+ * with. */
 static bool find_number(const char *text, const char *name, uint64_t *value)
 {
 	const char *at = strstr(text, name);

@@ -147,7 +147,7 @@ bool sample_read_allowed(const char *text, uint64_t *nr)
 	return *at == '\n' && *nr;
 }
 
-/* Of the first thread: gprof's own may have stepped aside. */
+/* Reads the mask of the process's first thread: gprof's own thread may run on other CPUs. */
 static void take_allowed_cpus(void)
 {
 	uint64_t milli_cpus, throttled_ns, nr;

@@ -41,7 +41,7 @@ struct step_auto_turns {
 	uint64_t last, before;	/* keys of the last two steps of the optimizer; 0: none */
 	uint64_t first, second; /* keys of the pair, if are_known */
 	uint32_t nr, nr_needed; /* in a row */
-	uint64_t first_end;	/* of the first step of an optimizer */
+	uint64_t first_end;	/* when the first optimizer step ended, a time */
 	uint32_t doubt;		/* grows with each step out of turn */
 	bool are_known, is_second_next;
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Modules register kernels on any thread: kernels_add() appends to `all`. Only the drain thread
- * searches, when it meets a new launch shape: it indexes the list by address as far as it has
- * grown. The texts are the modules' own, so kernels_forget_module() copies those of a module that
- * leaves.
+ * searches the list, when it meets a new launch shape: it first indexes by address what was
+ * appended since. The texts belong to the modules, so kernels_forget_module() copies those of a
+ * module that is unloaded.
  */
 #include "preload/hook/kernels.h"
 

@@ -171,8 +171,8 @@ static void look(const struct modules *modules, void *context)
 }
 
 /*
- * `look` must not call the loader, so a choice that needs its answer is left, the loader is asked,
- * and the modules are looked at again.
+ * `look` must not call the loader. Where a choice needs the loader's answer, the search stops, asks
+ * the loader, and starts again with that answer.
  */
 static void search_modules(struct search *search)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tells which worker of a data loader the process is. PyTorch and Paddle keep it in their Python,
- * as the `_worker_info` of one of their modules; it is read there when the process makes a thread,
- * as each worker does to send its first batch: then the interpreter is in no state of its own.
+ * Finds out which data loader worker the process is. PyTorch and Paddle keep that in Python, as
+ * `_worker_info` of one of their modules. gprof reads it when the process creates a thread, which
+ * each worker does to send its first batch: at that moment the interpreter's state is consistent.
  */
 #ifndef PRELOAD_TORCH_WORKER_H
 #define PRELOAD_TORCH_WORKER_H

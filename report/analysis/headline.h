@@ -98,7 +98,7 @@ struct headline_figures {
 struct headline {
 	struct headline_process *processes;
 	size_t nr_processes;
-	struct budget budget;	      /* of the current process, the last one */
+	struct budget budget;	      /* of the process being read */
 	struct headline_flops *flops; /* of it, by step as phases_step counts */
 	struct gpu_peak peak;
 	uint32_t last_place;

@@ -116,8 +116,8 @@ static void fill_table(void *state, struct table *table)
 
 	trace_fill(trace_view_take(state), table, fill);
 	if (view->has_counted) {
-		table_note(table, "Calls that are only counted (cudaGetDevice and the like) have "
-				  "no row but each thread's first, and failed ones. "
+		table_note(table, "Of calls that are only counted, such as cudaGetDevice, only "
+				  "each thread's first one and those that failed have rows. "
 				  "GPROF_CALLS=all times every call.");
 	}
 }
