@@ -84,7 +84,7 @@ static inline bool memory_snapshot_is_of_gpu(uint64_t space)
 }
 
 /* What a program, NCCL or cuBLAS takes by cudaMalloc, not through a framework's allocator. */
-#define MEMORY_DIRECT_NAME "directly from the driver"
+#define MEMORY_DIRECT_NAME "from the driver"
 
 /* The memory of the process's GPU; false if it uses several, or if the size is unknown. */
 bool memory_snapshot_device_bytes(const struct process *process, uint64_t *bytes);

@@ -227,7 +227,7 @@ START_TEST(what_was_in_use_when_an_allocation_failed_is_told)
 	ck_assert_uint_eq(tables_number(table, row, "bytes"), 8 * MIB);
 	ck_assert_str_eq(tables_name(table, row), "aten::empty");
 	ck_assert(!tables_cell(table, row, "share_pct")->is_known);
-	row = tables_find(table, "category", "directly from the driver", 0);
+	row = tables_find(table, "category", "from the driver", 0);
 	ck_assert_uint_eq(tables_number(table, row, "bytes"), MIB);
 	row = tables_find(table, "category", "cached", 0);
 	ck_assert_uint_eq(tables_number(table, row, "bytes"), MIB);
