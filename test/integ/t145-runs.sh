@@ -75,6 +75,8 @@ for rank in 0 1; do
 	RANK=$rank WORLD_SIZE=2 READY=$T/ready$rank GPROF_DIR=$T/ranks LD_PRELOAD=$(preload) "$S_END" outside >/dev/null 2>&1 &
 done
 for ((i = 0; i < 6000; i++)); do [ -e ready0 ] && [ -e ready1 ] && break; sleep 0.05; done
+# A rank is known once the drain has written the facts of its process.
+for ((i = 0; i < 600; i++)); do [ "$(rows '.[0].ranks')" = 2 ] && break; sleep 0.05; done
 is "1 2 2 running" "$(rows 'map("\(.run) \(.processes) \(.ranks) \(.state)") | join(",")')" "a run of two ranks"
 "$REPORT" runs --delete 1 ranks >out 2>err
 is 1 $? "status where a run is to be deleted that runs"
