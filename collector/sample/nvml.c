@@ -14,8 +14,10 @@
 #include "collector/cupti/cupti_share.h"
 #include "collector/cupti/device.h"
 #include "collector/format/format.h"
+#include "collector/sample/gpm.h"
 #include "collector/sample/nvml_abi.h"
 #include "collector/util/clock.h"
+#include "collector/util/config.h"
 #include "collector/util/log.h"
 #include "collector/util/notice.h"
 #include "collector/util/target.h"
@@ -28,6 +30,7 @@ struct gpu {
 	nvml_device handle;
 	bool is_known;	  /* looked for */
 	uint32_t refused; /* a bit for each of `readings` */
+	struct gpm gpm;
 };
 
 static struct nvml_state {
@@ -39,11 +42,7 @@ static struct nvml_state {
 	struct gpu gpus[DEVICE_MAX];
 } state;
 
-static struct nvml {
-#define NVML(name, params) int(*name) params;
-	NVML_FUNCTIONS(NVML)
-#undef NVML
-} nvml;
+static struct nvml nvml;
 
 void nvml_find(void)
 {
@@ -61,8 +60,7 @@ void nvml_find(void)
 	state.is_there = nvml.nvmlInit_v2 && nvml.nvmlDeviceGetHandleByUUID;
 }
 
-/* Calls a function of NVML, which an older driver may lack. */
-#define ASK(function, ...) (nvml.function ? nvml.function(__VA_ARGS__) : NVML_CODE_NOT_SUPPORTED)
+#define CALL(function, ...) NVML_CALL(&nvml, function, __VA_ARGS__)
 
 /* ---- readings ---- */
 
@@ -70,7 +68,7 @@ void nvml_find(void)
 static int read_busy(nvml_device gpu, uint64_t values[2])
 {
 	struct nvml_utilization now = {0};
-	int code = ASK(nvmlDeviceGetUtilizationRates, gpu, &now);
+	int code = CALL(nvmlDeviceGetUtilizationRates, gpu, &now);
 
 	values[0] = now.gpu_percent;
 	values[1] = now.memory_percent;
@@ -80,7 +78,7 @@ static int read_busy(nvml_device gpu, uint64_t values[2])
 static int read_memory(nvml_device gpu, uint64_t values[2])
 {
 	struct nvml_memory now = {.version = NVML_MEMORY_VERSION};
-	int code = ASK(nvmlDeviceGetMemoryInfo_v2, gpu, &now);
+	int code = CALL(nvmlDeviceGetMemoryInfo_v2, gpu, &now);
 
 	values[0] = now.used_bytes;
 	return code;
@@ -89,7 +87,7 @@ static int read_memory(nvml_device gpu, uint64_t values[2])
 static int read_power(nvml_device gpu, uint64_t values[2])
 {
 	unsigned int now = 0;
-	int code = ASK(nvmlDeviceGetPowerUsage, gpu, &now);
+	int code = CALL(nvmlDeviceGetPowerUsage, gpu, &now);
 
 	values[0] = now;
 	return code;
@@ -98,7 +96,7 @@ static int read_power(nvml_device gpu, uint64_t values[2])
 static int read_clocks(nvml_device gpu, uint64_t values[2])
 {
 	unsigned int sm = 0, memory = 0;
-	int code = ASK(nvmlDeviceGetClockInfo, gpu, NVML_NUMBER_CLOCK_SM, &sm);
+	int code = CALL(nvmlDeviceGetClockInfo, gpu, NVML_NUMBER_CLOCK_SM, &sm);
 
 	code = code ? code : nvml.nvmlDeviceGetClockInfo(gpu, NVML_NUMBER_CLOCK_MEMORY, &memory);
 	values[0] = sm;
@@ -109,7 +107,7 @@ static int read_clocks(nvml_device gpu, uint64_t values[2])
 static int read_temperature(nvml_device gpu, uint64_t values[2])
 {
 	unsigned int now = 0;
-	int code = ASK(nvmlDeviceGetTemperature, gpu, NVML_NUMBER_SENSOR_GPU, &now);
+	int code = CALL(nvmlDeviceGetTemperature, gpu, NVML_NUMBER_SENSOR_GPU, &now);
 
 	values[0] = now;
 	return code;
@@ -121,7 +119,16 @@ static int read_throttle(nvml_device gpu, uint64_t values[2])
 	unsigned long long now = 0;
 	int code = nvml.nvmlDeviceGetCurrentClocksEventReasons
 			   ? nvml.nvmlDeviceGetCurrentClocksEventReasons(gpu, &now)
-			   : ASK(nvmlDeviceGetCurrentClocksThrottleReasons, gpu, &now);
+			   : CALL(nvmlDeviceGetCurrentClocksThrottleReasons, gpu, &now);
+
+	values[0] = now;
+	return code;
+}
+
+static int read_energy(nvml_device gpu, uint64_t values[2])
+{
+	unsigned long long now = 0;
+	int code = CALL(nvmlDeviceGetTotalEnergyConsumption, gpu, &now);
 
 	values[0] = now;
 	return code;
@@ -139,6 +146,7 @@ static const struct reading {
 	{"clocks", read_clocks, {GPROF_METRIC_GPU_SM_CLOCK_MHZ, GPROF_METRIC_GPU_MEMORY_CLOCK_MHZ}},
 	{"temperature", read_temperature, {GPROF_METRIC_GPU_TEMPERATURE_C}},
 	{"throttle reasons", read_throttle, {GPROF_METRIC_GPU_THROTTLE_REASONS}},
+	{"energy", read_energy, {GPROF_METRIC_GPU_ENERGY_MJ}},
 };
 #define NR_READINGS (sizeof(readings) / sizeof(readings[0]))
 
@@ -147,13 +155,13 @@ static const struct reading {
 static void report_shared(int device, nvml_device gpu, bool is_part)
 {
 	unsigned int is_mig = 0, later = 0, nr_clients = 0;
-	int code = ASK(nvmlDeviceGetMPSComputeRunningProcesses_v3, gpu, &nr_clients, NULL);
+	int code = CALL(nvmlDeviceGetMPSComputeRunningProcesses_v3, gpu, &nr_clients, NULL);
 
 	if (is_part) {
 		notice_add("MIG", 0,
 			"GPU %d is a MIG instance; NVML values cover this instance, or are missing",
 			device);
-	} else if (!ASK(nvmlDeviceGetMigMode, gpu, &is_mig, &later) && is_mig) {
+	} else if (!CALL(nvmlDeviceGetMigMode, gpu, &is_mig, &later) && is_mig) {
 		notice_add("MIG", 0,
 			"GPU %d is divided by MIG; NVML values cover the whole GPU, or are missing",
 			device);
@@ -172,8 +180,8 @@ static void add_link(int device, nvml_device gpu)
 {
 	unsigned int generation = 0, lanes = 0;
 
-	if (!ASK(nvmlDeviceGetMaxPcieLinkGeneration, gpu, &generation) &&
-		!ASK(nvmlDeviceGetMaxPcieLinkWidth, gpu, &lanes)) {
+	if (!CALL(nvmlDeviceGetMaxPcieLinkGeneration, gpu, &generation) &&
+		!CALL(nvmlDeviceGetMaxPcieLinkWidth, gpu, &lanes)) {
 		device_add_attribute(device, "pcie_generation", generation);
 		device_add_attribute(device, "pcie_lanes", lanes);
 	}
@@ -222,6 +230,9 @@ static void find_gpu(int device)
 	report_shared(device, gpu->handle, is_part);
 	add_link(device, gpu->handle);
 	read_first(gpu);
+	if (config_number(CONFIG_METRICS)) {
+		gpm_begin(&gpu->gpm, &nvml, device, gpu->handle, is_part);
+	}
 }
 
 static void look_for_gpus(void)
@@ -268,6 +279,7 @@ static void take_gpu(int device, void (*add)(uint8_t metric, uint8_t device, uin
 			add(readings[i].metrics[k], (uint8_t)device, values[k]);
 		}
 	}
+	gpm_take(&gpu->gpm, &nvml, device, add);
 }
 
 /* ---- in and out ---- */
@@ -325,6 +337,13 @@ void nvml_take(void (*add)(uint8_t metric, uint8_t device, uint64_t value))
 			}
 		}
 		leave();
+	}
+}
+
+void nvml_restart(void)
+{
+	for (int device = 0; device < DEVICE_MAX; device++) {
+		gpm_restart(&state.gpus[device].gpm);
 	}
 }
 

@@ -26,6 +26,12 @@ void nvml_look(void);
 void nvml_take(void (*add)(uint8_t metric, uint8_t device, uint64_t value));
 
 /*
+ * What follows is recorded after a pause: means over time begin anew. It calls nothing of NVML. The
+ * drain thread.
+ */
+void nvml_restart(void);
+
+/*
  * Around a fork, in the parent: NVML has locks, and a child must not inherit them locked. So no
  * gprof thread is inside NVML then, unless that takes longer than a fork may wait (0.1 s).
  */

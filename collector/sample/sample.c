@@ -256,6 +256,7 @@ static void take_last(uint64_t now_ns)
 		}
 		state.taken[i].nr = 0;
 	}
+	nvml_restart();
 }
 
 static bool is_on(void)

@@ -13,8 +13,9 @@
 
 #include <stdlib.h>
 
-#include "report/util/buf.h"
 #include "report/model/select.h"
+#include "report/ops/counted_steps.h"
+#include "report/util/buf.h"
 
 const struct utilization_metric usage_metrics[] = {
 	[USAGE_GPU_UNION] = {NULL, "busy", "%", USAGE_UNION, 1},
@@ -60,6 +61,35 @@ const struct utilization_metric usage_metrics[] = {
 		1},
 	[GPROF_METRIC_GPU_THROTTLE_REASONS] = {"gpu_throttle_reasons", "throttled", "%",
 		USAGE_REASONS, 100},
+	[GPROF_METRIC_GPU_ENERGY_MJ] = {"gpu_energy_mj", "power, by energy", "W", USAGE_PER_S,
+		1e-3},
+	[GPROF_METRIC_GPU_MEANS_NS] = {"gpu_means_ns", NULL, NULL, USAGE_LENGTH, 1},
+	[GPROF_METRIC_GPU_SM_ACTIVE_MILLI_PERCENT] = {"gpu_sm_active_milli_percent", "SM active",
+		"%", USAGE_MEAN, 1e-3},
+	[GPROF_METRIC_GPU_OCCUPANCY_MILLI_PERCENT] = {"gpu_occupancy_milli_percent", "SM occupancy",
+		"%", USAGE_MEAN, 1e-3},
+	[GPROF_METRIC_GPU_TENSOR_MILLI_PERCENT] = {"gpu_tensor_milli_percent",
+		"tensor cores active", "%", USAGE_MEAN, 1e-3},
+	[GPROF_METRIC_GPU_DRAM_MILLI_PERCENT] = {"gpu_dram_milli_percent", "memory bandwidth", "%",
+		USAGE_MEAN, 1e-3},
+	[GPROF_METRIC_GPU_DRAM_READ_MILLI_PERCENT] = {"gpu_dram_read_milli_percent",
+		"memory bandwidth, reads", "%", USAGE_MEAN, 1e-3},
+	[GPROF_METRIC_GPU_DRAM_WRITE_MILLI_PERCENT] = {"gpu_dram_write_milli_percent",
+		"memory bandwidth, writes", "%", USAGE_MEAN, 1e-3},
+	[GPROF_METRIC_GPU_FP64_MILLI_PERCENT] = {"gpu_fp64_milli_percent", "FP64 units active", "%",
+		USAGE_MEAN, 1e-3},
+	[GPROF_METRIC_GPU_FP32_MILLI_PERCENT] = {"gpu_fp32_milli_percent", "FP32 units active", "%",
+		USAGE_MEAN, 1e-3},
+	[GPROF_METRIC_GPU_FP16_MILLI_PERCENT] = {"gpu_fp16_milli_percent", "FP16 units active", "%",
+		USAGE_MEAN, 1e-3},
+	[GPROF_METRIC_GPU_PCIE_TX_BYTES_PER_S] = {"gpu_pcie_tx_bytes_per_s", "PCIe, sent", "GB/s",
+		USAGE_MEAN, 1e-9},
+	[GPROF_METRIC_GPU_PCIE_RX_BYTES_PER_S] = {"gpu_pcie_rx_bytes_per_s", "PCIe, received",
+		"GB/s", USAGE_MEAN, 1e-9},
+	[GPROF_METRIC_GPU_NVLINK_TX_BYTES_PER_S] = {"gpu_nvlink_tx_bytes_per_s", "NVLink, sent",
+		"GB/s", USAGE_MEAN, 1e-9},
+	[GPROF_METRIC_GPU_NVLINK_RX_BYTES_PER_S] = {"gpu_nvlink_rx_bytes_per_s", "NVLink, received",
+		"GB/s", USAGE_MEAN, 1e-9},
 };
 
 const size_t usage_nr_metrics = sizeof(usage_metrics) / sizeof(usage_metrics[0]);
@@ -172,18 +202,34 @@ static void add_value(struct utilization_series *series, double value, double we
 	series->weight += weight;
 }
 
-static void add_sample(struct utilization_series *series, uint64_t ns, double value)
+/* Adds the part of a sample that lies in steps. One of a moment weighs 1 there, too. */
+static void add_in_steps(struct utilization *usage, struct utilization_series *series,
+	uint64_t begin, uint64_t end, double value)
+{
+	double weight;
+
+	intervals_clip(&usage->steps, begin, end > begin ? end : begin + 1, &usage->part);
+	weight = (double)intervals_length(&usage->part);
+	series->step_sum += value * weight;
+	series->step_weight += weight;
+}
+
+static void add_sample(
+	struct utilization *usage, struct utilization_series *series, uint64_t ns, double value)
 {
 	size_t bucket = bucket_of(series, ns);
 
 	add_value(series, value, 1);
+	add_in_steps(usage, series, ns, ns, value);
 	series->points[bucket] += value;
 	series->weights[bucket] += 1;
 }
 
-static void add_span(struct utilization_series *series, uint64_t begin, uint64_t end, double value)
+static void add_span(struct utilization *usage, struct utilization_series *series, uint64_t begin,
+	uint64_t end, double value)
 {
 	add_value(series, value, (double)(end - begin));
+	add_in_steps(usage, series, begin, end, value);
 	spread(series, begin, end, value);
 }
 
@@ -238,6 +284,8 @@ static struct utilization_series *find_series(
 		.width = usage->width,
 		.nr_buckets = usage->nr_buckets,
 		.bucket_begin = usage->begin,
+		.steps_ns = usage->steps_ns,
+		.nr_steps = usage->nr_steps,
 		.rise_from_ns = UINT64_MAX};
 	return series;
 }
@@ -248,17 +296,19 @@ static struct utilization_series *find_series(
  * Adds the slope of a rising value since its last sample. A share of all CPUs must wait for that
  * metric, which comes next.
  */
-static void add_rise(struct utilization_series *series, const struct utilization_series *before)
+static void add_rise(struct utilization *usage, struct utilization_series *series,
+	const struct utilization_series *before)
 {
 	double passed = (double)(series->ns - before->ns);
 	double rise = (double)(series->value - before->value);
 
 	switch (usage_metrics[series->metric].meaning) {
 	case USAGE_PER_CPU:
-		add_span(series, before->ns, series->ns, 100 * rise / passed);
+		add_span(usage, series, before->ns, series->ns, 100 * rise / passed);
 		break;
 	case USAGE_PER_S:
-		add_span(series, before->ns, series->ns, 1e9 * rise / passed);
+		add_span(usage, series, before->ns, series->ns,
+			1e9 * rise / passed * usage_metrics[series->metric].factor);
 		break;
 	default:
 		series->rise = (uint64_t)rise;
@@ -295,9 +345,30 @@ static void add_parts(struct utilization *usage, const struct utilization_series
 			double share = 100 * (double)part->rise / (double)rise;
 
 			add_value(part, share, (double)rise);
+			add_in_steps(usage, part, before->ns, all->ns, share);
 			spread(part, before->ns, all->ns, share);
 		}
 		part->rise_from_ns = UINT64_MAX;
+	}
+}
+
+/* A mean holds from where it began; a sample whose length is unknown stands for its moment. */
+static void add_mean(struct utilization *usage, struct utilization_series *series)
+{
+	const struct utilization_series *length =
+		utilization_find(usage, usage->process, GPROF_METRIC_GPU_MEANS_NS, series->device);
+	uint64_t from_ns = series->ns;
+
+	if (length) {
+		from_ns -= length->value < from_ns - usage->begin ? length->value
+								  : from_ns - usage->begin;
+	}
+	if (from_ns < series->ns) {
+		add_span(usage, series, from_ns, series->ns,
+			(double)series->value * usage_metrics[series->metric].factor);
+	} else {
+		add_sample(usage, series, series->ns,
+			(double)series->value * usage_metrics[series->metric].factor);
 	}
 }
 
@@ -319,16 +390,18 @@ static void take_sample(
 		return;
 	}
 	if (what->meaning == USAGE_SHOWN) {
-		add_sample(series, ns, (double)value * what->factor);
+		add_sample(usage, series, ns, (double)value * what->factor);
+	} else if (what->meaning == USAGE_MEAN) {
+		add_mean(usage, series);
 	} else if (what->meaning == USAGE_REASONS) {
 		uint64_t bits = value & USAGE_SLOW_REASONS;
 
 		series->bits |= bits;
-		add_sample(series, ns, bits ? what->factor : 0);
+		add_sample(usage, series, ns, bits ? what->factor : 0);
 	} else if (rises && what->meaning == USAGE_ALL) {
 		add_parts(usage, &before, series);
-	} else if (rises) {
-		add_rise(series, &before);
+	} else if (rises && what->meaning != USAGE_LENGTH) {
+		add_rise(usage, series, &before);
 	}
 }
 
@@ -394,10 +467,39 @@ static void finish_union(struct utilization_series *series)
 
 /* ---- of each process ---- */
 
+/* Finds the steps that count, which rows of table step alone say. */
+static void find_steps(struct utilization *usage, struct process *process)
+{
+	struct counted_steps counted;
+	struct phases marks;
+
+	usage->steps.nr = 0;
+	usage->steps_ns = usage->nr_steps = 0;
+	counted_steps_init(&counted, process, false);
+	phases_init(&marks, process);
+	for (uint32_t step = 1; phases_has_steps(&marks) && step < marks.nr_steps; step++) {
+		uint64_t ns, end;
+
+		if (!counted.counts[step]) {
+			continue;
+		}
+		ns = counted_steps_ns(&marks, step);
+		end = clock_map_time(&process->host_clock, process->steps[step].tick);
+		/* From its end: the first one may begin later than its row says. */
+		intervals_add(&usage->steps, end - ns, end);
+		usage->steps_ns += ns;
+		usage->nr_steps++;
+	}
+	intervals_merge(&usage->steps);
+	phases_fini(&marks);
+	counted_steps_fini(&counted);
+}
+
 void utilization_begin(struct utilization *usage, struct process *process)
 {
 	usage->process = process;
 	find_buckets(usage);
+	find_steps(usage, process);
 }
 
 void utilization_end(struct utilization *usage)
@@ -417,5 +519,7 @@ void utilization_end(struct utilization *usage)
 void utilization_fini(struct utilization *usage)
 {
 	free(usage->series);
+	intervals_fini(&usage->steps);
+	intervals_fini(&usage->part);
 	*usage = (struct utilization){0};
 }

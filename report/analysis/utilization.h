@@ -5,6 +5,10 @@
  * as the TensorBoard plugin does it: at most 100, each a power of ten of microseconds long. Bounded
  * by the number of devices.
  *
+ * What samples say is also added up over the steps that count (counted_steps.h). A sample that
+ * covers a time, as a slope or a mean does, is taken as even in it: it counts for the steps in
+ * proportion to their part of it.
+ *
  * CPU(Process) is the CPU time of the process in the time that passed, so 100 % is one core;
  * CPU(System) is busy in busy and idle time of all CPUs; user, system and iowait are parts of the
  * same.
@@ -13,6 +17,7 @@
 #define REPORT_ANALYSIS_UTILIZATION_H
 
 #include "report/analysis/gpu_activities.h"
+#include "report/util/intervals.h"
 
 #define USAGE_BUCKETS 100u
 
@@ -22,10 +27,12 @@ enum utilization_meaning {
 	USAGE_UNION,   /* none: records of work, % of the time */
 	USAGE_SHOWN,   /* times factor */
 	USAGE_PER_CPU, /* rises in ns: its share of the time that passed, % */
-	USAGE_PER_S,   /* rises: so many a second */
+	USAGE_PER_S,   /* rises: so many a second, times factor */
 	USAGE_PER_ALL, /* rises: its share of the next metric that is USAGE_ALL, % */
 	USAGE_ALL,     /* time of all CPUs, busy or not; not shown itself */
 	USAGE_REASONS, /* bits: % of samples that have some */
+	USAGE_LENGTH,  /* of the means that follow, ns; not shown itself */
+	USAGE_MEAN,    /* times factor, over that length until the sample */
 };
 
 struct utilization_metric {
@@ -38,7 +45,7 @@ struct utilization_metric {
 /* By enum gprof_metric, and one that is none of them. */
 #define USAGE_GPU_UNION	   0u
 #define USAGE_NO_DEVICE	   255u
-#define USAGE_MOST_METRICS 32u
+#define USAGE_MOST_METRICS 48u
 extern const struct utilization_metric usage_metrics[];
 
 /* Bits of GPROF_METRIC_GPU_THROTTLE_REASONS that somebody minds: not idle, nor clocks that were
@@ -59,6 +66,9 @@ struct utilization_series {
 	uint64_t ns, value;	     /* of the last sample; of a union: it is counted up to here */
 	uint64_t rise, rise_from_ns; /* USAGE_PER_ALL: since the sample before */
 	double sum, min, max, weight;
+	/* The part of both that lies in steps. Samples of a moment weigh 1, others their ns. */
+	double step_sum, step_weight;
+	uint64_t steps_ns, nr_steps; /* of the process, those that count */
 	double points[USAGE_BUCKETS], weights[USAGE_BUCKETS];
 	uint64_t bits;
 	uint64_t begin, end; /* of the process, with its samples; CLOCK_MONOTONIC ns */
@@ -74,7 +84,10 @@ struct utilization {
 	struct process *process; /* the current one */
 	uint64_t begin, end, width;
 	size_t nr_buckets;
-	size_t last_union; /* index of the series of the last record's device */
+	size_t last_union;	/* index of the series of the last record's device */
+	struct intervals steps; /* of the current process, those that count, ns */
+	uint64_t steps_ns, nr_steps;
+	struct intervals part; /* of the steps, in the time of a sample */
 };
 
 /* The table of samples, for what a view's scan wants. */

@@ -470,7 +470,9 @@ static void write_notices(struct nsys_trace *trace)
 	}
 	text.nr_bytes = 0;
 	if (trace->nr_metrics) {
-		buf_printf(&text, "not read: %llu samples of GPU_METRICS other than GR Active",
+		buf_printf(&text,
+			"not read: %llu samples of GPU_METRICS, of metrics that gprof does not "
+			"have",
 			(unsigned long long)trace->nr_metrics);
 		import_out_notice(trace->out, trace->first_tick, CAUSE, text.bytes, text.nr_bytes);
 	}

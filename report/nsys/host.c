@@ -423,13 +423,20 @@ enum {
 
 static const char *const metric_columns[] = {"timestamp", "typeId", "metricId", "value"};
 
-/* The metrics of the export that are also gprof's. */
+/* The metrics of the export that are also gprof's, and what one of theirs is in gprof's unit. */
 static const struct {
 	const char *name;
 	uint8_t metric;
+	uint16_t factor;
 } metrics[] = {
-	{"GR Active [Throughput %]", GPROF_METRIC_GPU_BUSY_PERCENT},
-	{"GR Active", GPROF_METRIC_GPU_BUSY_PERCENT},
+	{"GR Active [Throughput %]", GPROF_METRIC_GPU_BUSY_PERCENT, 1},
+	{"GR Active", GPROF_METRIC_GPU_BUSY_PERCENT, 1},
+	{"SMs Active [Throughput %]", GPROF_METRIC_GPU_SM_ACTIVE_MILLI_PERCENT, 1000},
+	{"SM Active [Throughput %]", GPROF_METRIC_GPU_SM_ACTIVE_MILLI_PERCENT, 1000},
+	{"Tensor Active [Throughput %]", GPROF_METRIC_GPU_TENSOR_MILLI_PERCENT, 1000},
+	{"Compute Warps in Flight [Throughput %]", GPROF_METRIC_GPU_OCCUPANCY_MILLI_PERCENT, 1000},
+	{"DRAM Read Bandwidth [Throughput %]", GPROF_METRIC_GPU_DRAM_READ_MILLI_PERCENT, 1000},
+	{"DRAM Write Bandwidth [Throughput %]", GPROF_METRIC_GPU_DRAM_WRITE_MILLI_PERCENT, 1000},
 };
 
 /* A metric by its type, which names the GPU too, and its number. */
@@ -438,10 +445,11 @@ struct nsys_metric {
 		uint64_t type, id;
 	} key;
 	uint8_t metric;
+	uint16_t factor;
 	UT_hash_handle hh;
 };
 
-static void add_metric(struct nsys_trace *trace, uint64_t type, uint64_t id, uint8_t number)
+static void add_metric(struct nsys_trace *trace, uint64_t type, uint64_t id, size_t number)
 {
 	struct nsys_metric *metric, key;
 
@@ -449,7 +457,8 @@ static void add_metric(struct nsys_trace *trace, uint64_t type, uint64_t id, uin
 	key.key.type = type;
 	key.key.id = id;
 	hash_put(trace->metrics, key, &key.key, metric);
-	metric->metric = number;
+	metric->metric = metrics[number].metric;
+	metric->factor = metrics[number].factor;
 }
 
 static void take_metric_name(
@@ -461,8 +470,8 @@ static void take_metric_name(
 	(void)context;
 	for (size_t i = 0; name && i < sizeof(metrics) / sizeof(metrics[0]); i++) {
 		if (text_is(name, nr_bytes, metrics[i].name)) {
-			add_metric(trace, nsys_query_u64(query, 0, 0), nsys_query_u64(query, 1, 0),
-				metrics[i].metric);
+			add_metric(
+				trace, nsys_query_u64(query, 0, 0), nsys_query_u64(query, 1, 0), i);
 		}
 	}
 }
@@ -510,7 +519,7 @@ static void take_metric(struct nsys_trace *trace, const struct nsys_query *query
 	}
 	row = import_out_row(trace->out, GPROF_TABLE_sample);
 	row->time = tick;
-	row->value = nsys_query_u64(query, METRIC_VALUE, 0);
+	row->value = nsys_query_u64(query, METRIC_VALUE, 0) * metric->factor;
 	row->metric = metric->metric;
 	row->device = device;
 }

@@ -258,6 +258,7 @@ static bool value_of(struct track_counters *counters, const struct utilization_m
 
 	switch (what->meaning) {
 	case USAGE_SHOWN:
+	case USAGE_MEAN:
 		*value = (double)raw * what->factor;
 		return true;
 	case USAGE_REASONS:
@@ -268,6 +269,9 @@ static bool value_of(struct track_counters *counters, const struct utilization_m
 		*value = has_last ? (double)(raw - last) / (double)(ns - last_ns) : 0;
 		*value *= what->meaning == USAGE_PER_CPU ? 100 : 1e9;
 		break;
+	case USAGE_LENGTH:
+		counters->samples[metric].value = raw;
+		return false;
 	default:
 		return false;
 	}
@@ -315,12 +319,29 @@ static void add_shares(struct track_counters *counters, const struct slice_sampl
 	counters->samples[all->metric].value = all->value;
 }
 
+/* A mean is drawn from where it began, as a curve keeps its value until the next one. */
+static uint64_t begin_of(const struct track_counters *counters, const struct slice_sample *sample)
+{
+	uint64_t length = counters->samples[GPROF_METRIC_GPU_MEANS_NS].value;
+
+	return usage_metrics[sample->metric].meaning == USAGE_MEAN && length < sample->ns
+		       ? sample->ns - length
+		       : sample->ns;
+}
+
+/* The power of a GPU has a curve; it need not be drawn by its energy, too. */
+static bool is_drawn(const struct slice_sample *sample)
+{
+	return sample->metric && sample->metric < usage_nr_metrics &&
+	       sample->metric != GPROF_METRIC_GPU_ENERGY_MJ;
+}
+
 void track_counters_sample(struct track_counters *counters, const struct slice_sample *sample)
 {
 	uint8_t metric = sample->metric;
 	double value;
 
-	if (!is_counting(counters) || !metric || metric >= usage_nr_metrics) {
+	if (!is_counting(counters) || !is_drawn(sample)) {
 		return;
 	}
 	if (usage_metrics[metric].meaning == USAGE_PER_ALL) {
@@ -330,7 +351,7 @@ void track_counters_sample(struct track_counters *counters, const struct slice_s
 		add_shares(counters, sample);
 	} else if (value_of(counters, &usage_metrics[metric], metric, sample->ns, sample->value,
 			   &value)) {
-		add_sample(counters, metric, sample->device, sample->ns, value);
+		add_sample(counters, metric, sample->device, begin_of(counters, sample), value);
 	}
 }
 

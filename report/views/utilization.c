@@ -110,8 +110,11 @@ static void fill(const struct utilization_series *series, struct table_cell *cel
 	table_set_string(&cells[1], device);
 	table_set_string(&cells[2], what->name);
 	table_set_number(&cells[4], series->sum / series->weight);
-	table_set_string(&cells[7], what->unit);
-	table_set_string(&cells[8], curve);
+	if (series->step_weight > 0) {
+		table_set_number(&cells[5], series->step_sum / series->step_weight);
+	}
+	table_set_string(&cells[8], what->unit);
+	table_set_string(&cells[9], curve);
 }
 
 /* Below that, a burst of threads at the start is enough. */
@@ -138,6 +141,25 @@ static void note_limit(const struct utilization *usage, struct table *table)
 	}
 }
 
+/* By the counter of a GPU, which covers whole samples: see the head of utilization.h. */
+static void note_energy(const struct utilization *usage, struct table *table)
+{
+	for (size_t i = 0; i < usage->nr_series; i++) {
+		const struct utilization_series *power = &usage->series[i];
+
+		if (power->metric == GPROF_METRIC_GPU_ENERGY_MJ && power->step_weight > 0) {
+			double step_ns = (double)power->steps_ns / (double)power->nr_steps;
+			double watts = power->step_sum / power->step_weight;
+
+			table_note(table,
+				"GPU %u of process %u used %.3g J a step on average, by its energy "
+				"counter (%.0f %% of the time of the steps that count).",
+				power->device, power->process->pid, watts * step_ns * 1e-9,
+				100 * power->step_weight / (double)power->steps_ns);
+		}
+	}
+}
+
 static void add_note(const struct utilization *usage, struct table *table)
 {
 	bool has_samples = false;
@@ -149,6 +171,7 @@ static void add_note(const struct utilization *usage, struct table *table)
 		table_note(table, "No samples were recorded (GPROF_SAMPLE_MS).");
 	}
 	note_limit(usage, table);
+	note_energy(usage, table);
 	for (size_t i = 0; i < usage->nr_series; i++) {
 		for (size_t k = 0; k < sizeof(reasons) / sizeof(reasons[0]); k++) {
 			if (usage->series[i].bits & reasons[k].bit) {
@@ -167,6 +190,9 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("samples", "Samples", TABLE_COUNT, .help = "samples, or GPU activities",
 		TABLE_MEMBER(utilization_series, nr)),
 	TABLE_COLUMN("avg", "Avg", TABLE_NUMBER, .help = "over the recording"),
+	TABLE_COLUMN("avg_in_steps", "In steps", TABLE_NUMBER,
+		.help = "mean over the steps that count, by the samples that lie in them or "
+			"cover a part of them"),
 	TABLE_COLUMN("max", "Max", TABLE_NUMBER, TABLE_MEMBER(utilization_series, max)),
 	TABLE_COLUMN("min", "Min", TABLE_NUMBER, TABLE_MEMBER(utilization_series, min)),
 	TABLE_COLUMN("unit", "Unit", TABLE_TEXT),
@@ -204,12 +230,27 @@ enum column {
 	GPU_SAMPLED,
 	GPU_MEMORY,
 	GPU_POWER,
+	GPU_SM,
+	GPU_TENSOR,
+	GPU_BANDWIDTH,
+};
+
+struct metric_column {
+	uint8_t metric, column;
+};
+
+static const struct metric_column of_device[] = {
+	{USAGE_GPU_UNION, GPU_BUSY},
+	{GPROF_METRIC_GPU_BUSY_PERCENT, GPU_SAMPLED},
+	{GPROF_METRIC_GPU_MEMORY_BYTES, GPU_MEMORY},
+	{GPROF_METRIC_GPU_POWER_MW, GPU_POWER},
+	{GPROF_METRIC_GPU_SM_ACTIVE_MILLI_PERCENT, GPU_SM},
+	{GPROF_METRIC_GPU_TENSOR_MILLI_PERCENT, GPU_TENSOR},
+	{GPROF_METRIC_GPU_DRAM_MILLI_PERCENT, GPU_BANDWIDTH},
 };
 
 /* What is of the process or the host. */
-static const struct {
-	uint8_t metric, column;
-} of_no_device[] = {
+static const struct metric_column of_no_device[] = {
 	{GPROF_METRIC_PROCESS_CPU_NS, CPU},
 	{GPROF_METRIC_HOST_CPU_BUSY_NS, HOST},
 	{GPROF_METRIC_HOST_CPU_USER_NS, HOST_USER},
@@ -242,12 +283,10 @@ static void fill_gpu(const struct utilization *usage, const struct utilization_s
 	if (of->device != UINT32_MAX) {
 		table_set_integer(&cells[GPU], of->device);
 	}
-	set_bucket(usage, of, USAGE_GPU_UNION, of->device, bucket, &cells[GPU_BUSY]);
-	set_bucket(
-		usage, of, GPROF_METRIC_GPU_BUSY_PERCENT, of->device, bucket, &cells[GPU_SAMPLED]);
-	set_bucket(
-		usage, of, GPROF_METRIC_GPU_MEMORY_BYTES, of->device, bucket, &cells[GPU_MEMORY]);
-	set_bucket(usage, of, GPROF_METRIC_GPU_POWER_MW, of->device, bucket, &cells[GPU_POWER]);
+	for (size_t i = 0; i < sizeof(of_device) / sizeof(of_device[0]); i++) {
+		set_bucket(usage, of, of_device[i].metric, of->device, bucket,
+			&cells[of_device[i].column]);
+	}
 }
 
 static struct table_cell *add_bucket(
@@ -316,6 +355,12 @@ static const struct table_column time_columns[] = {
 		.help = "utilization that the driver reports"),
 	TABLE_COLUMN("gpu_memory_bytes", "GPU memory", TABLE_SIZE),
 	TABLE_COLUMN("gpu_power_w", "GPU power W", TABLE_NUMBER),
+	TABLE_COLUMN("gpu_sm_pct", "SM active %", TABLE_PERCENT, .is_minor = true,
+		.help = "SMs that had work, by the counters of the hardware"),
+	TABLE_COLUMN("gpu_tensor_pct", "Tensor cores %", TABLE_PERCENT, .is_minor = true,
+		.help = "time of the tensor cores at work, by the counters of the hardware"),
+	TABLE_COLUMN("gpu_bandwidth_pct", "Bandwidth %", TABLE_PERCENT, .is_minor = true,
+		.help = "bandwidth of the GPU memory in use, by the counters of the hardware"),
 };
 
 static void fill_time(void *state, struct table *table)
@@ -346,7 +391,13 @@ VIEW(utilization, 440) = {
 		"the driver reports, of all processes. The maximum and minimum of \"busy\" are of "
 		"the buckets in the view utilization-time, those of other metrics of single "
 		"samples. The view device has busy time as a share of the span of GPU activities, "
-		"the headline that of the steps that count. \"held back by limit\" is how long the "
+		"the headline that of the steps that count. \"SM active\" to \"NVLink\" are "
+		"counters of "
+		"the hardware, of all processes, measured by NVML on Hopper and later GPUs as "
+		"means from one sample to the next: the SMs that had work, the warps there of "
+		"those that fit on all SMs, the time of tensor cores and other units, the memory "
+		"bandwidth in use, and traffic. \"power, by energy\" is the slope of the energy "
+		"that the GPU has used. \"held back by limit\" is how long the "
 		"CPU limit of the container kept threads that were ready from running, in percent "
 		"of one core.",
 	.title = "Utilization",

@@ -62,6 +62,13 @@ else
 	echo "note test_abi: no cupti.h, CUPTI not compared"
 fi
 
+# A toolkit of parts may lack nvml.h, which PyPI has.
+nvml=build/nvml-dev-12.9.79
+if ! echo '#include <nvml.h>' | $CC $flags -E - >/dev/null 2>&1; then
+	[ -d $nvml ] || { mkdir -p build && python3 -m pip install -q --no-deps --target "$work/nvml" \
+		nvidia-nvml-dev-cu12==12.9.79 >/dev/null 2>&1 && mv "$work/nvml" $nvml; }
+	flags="$flags -isystem $nvml/nvidia/nvml_dev/include"
+fi
 if echo '#include <nvml.h>' | $CC $flags -E - >/dev/null 2>&1; then
 	$CC $flags -Wall -Wextra -Wcast-function-type -Werror -c test/abi/layout_nvml.c -o "$work/n.o" ||
 		fail "NVML's types and functions"

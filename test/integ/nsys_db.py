@@ -149,9 +149,9 @@ def new(path, ranks=2):
             (7, SCHEMAS + 1, 0, 18, "NCCL communicator ID", None), (7, SCHEMAS + 1, 1, 22, "Message size [bytes]", 8),
             (7, SCHEMAS + 1, 2, SCHEMAS + 50, "Reduction operation", 16))
     x.table("TARGET_INFO_GPU_METRICS", "typeId INTEGER, metricId INTEGER, metricName TEXT",
-            (0x500, 1, "GR Active [Throughput %]"), (0x500, 2, "SMs Active [Throughput %]"))
+            (0x500, 1, "GR Active [Throughput %]"), (0x500, 2, "SMs Active [Throughput %]"), (0x500, 3, "SM Issue [Throughput %]"))
     x.table("GPU_METRICS", "timestamp INTEGER, typeId INTEGER, metricId INTEGER, value INTEGER",
-            *[(1000 * i, 0x500, 1 + i % 2, 60) for i in range(20)])
+            *[(1000 * i, 0x500, 1 + i % 3, 60 + i % 3) for i in range(30)])
     x.table("SCHED_EVENTS", "start INTEGER, cpu INTEGER", (1, 2))
     x.table("CUPTI_ACTIVITY_KIND_MEMSET", common)
     x.done()

@@ -56,6 +56,18 @@ for what in "busy, sampled" "memory busy" power temperature; do
 done
 is true "$(query '[.utilization.rows[] | select(.device == "GPU 0")] | map({(.metric): .max}) | add |
 	(.power - 75 - 5 * ."busy, sampled" | fabs) < 5.1 and (.temperature - 35 - (."busy, sampled" / 3 | floor) | fabs) < 1.1')" "the wave"
+# Counters of the hardware: means over 0.15 s or more, whose rates are constant here.
+for reading in "SM active=62.5" "SM occupancy=31.25" "tensor cores active=12.5" "memory bandwidth=43.75" \
+	"FP64 units active=0" "FP32 units active=8" "FP16 units active=2" "PCIe, sent=0.105" "PCIe, received=2.097" \
+	"NVLink, sent=0.268" "NVLink, received=0.537"; do
+	what=${reading%=*} value=${reading#*=}
+	is true "$(query ".utilization.rows[] | select(.device == \"GPU 0\" and .metric == \"$what\") |
+		(.min - $value | fabs) < 0.001 and (.max - $value | fabs) < 0.001 and .samples > 0")" "$what"
+done
+is true "$(query '.utilization.rows[] | select(.metric == "power, by energy") | .avg > 200 and .avg < 450')" "power by the energy counter"
+means=$("$REPORT" sql "SELECT count(*), min(s.value) >= 150000000 FROM sample s JOIN StringIds n ON n.id = s.metric WHERE n.value = 'gpu_means_ns'" --format csv "$GPROF_DIR" 2>/dev/null | tail -1)
+is 1 "${means#*,}" "time between two looks at the counters"
+ok test "${means%,*}" -ge 2
 # What NVML costs at first keeps no readings off: there would be one in seconds, else.
 ok test "$(query '.utilization.rows[] | select(.device == "GPU 0" and .metric == "busy, sampled").samples')" -gt 3
 # Of both processes: memory, threads, waits, CPU.
@@ -99,12 +111,33 @@ SIM_NVML=mig,mps run 0 2
 is 2 "$(notices MIG)" "notices of divided GPUs"
 is 2 "$(notices MPS)" "notices of shared GPUs"
 
+# counters: the samples of the hardware's counters.
+counters()
+{
+	"$REPORT" sql "SELECT count(*) FROM sample s JOIN StringIds n ON n.id = s.metric WHERE n.value LIKE 'gpu_sm_active%'" --format csv "$GPROF_DIR" 2>/dev/null | tail -1
+}
+
 SIM_NVML=part run 0
+ok test "$(counters)" -ge 2
 is 1 "$(notices MIG)" "notices of a part of a GPU"
 case $(texts MIG) in
 *"GPU 0 is a MIG instance"*) ;;
 *) is "GPU 0 is a MIG instance" "$(texts MIG)" "what it is" ;;
 esac
+
+# Where there are no counters, or they are not wanted, nothing is said; where NVML refuses them, that is.
+SIM_NVML=old run 0
+is "0 0" "$(counters) $(notices "NVML refused")" "counters and notices of an older GPU"
+GPROF_METRICS=off run 0
+is "0 0" "$(counters) $(notices "NVML refused")" "counters and notices with GPROF_METRICS=off"
+SIM_NVML=nvmlGpmSampleGet:4 run 0
+is "0 1" "$(counters) $(notices "NVML refused")" "counters and notices without permission"
+case $(texts "NVML refused") in
+*"the counters of the hardware"*"NVreg_RestrictProfilingToAdminUsers"*) ;;
+*) is "the counters ..." "$(texts "NVML refused")" "why there are no counters" ;;
+esac
+SIM_NVML=nvmlGpmMetricsGet:999 run 0
+is "0 1" "$(counters) $(notices "NVML refused")" "counters and notices where NVML fails later"
 
 # More GPUs than can be sampled: all have facts, and a notice says which are not sampled.
 SIM_DEVICES=70 run 0

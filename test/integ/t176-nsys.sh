@@ -110,6 +110,8 @@ is "AllReduce 6 2 4096" "$(query '.communication.rows[] | "\(.name) \(.calls) \(
 is 6 "$("$REPORT" sql --format csv 'SELECT count(DISTINCT pid || "group") AS groups FROM nccl WHERE bytes > 0' "$T/new.sqlite" 2>/dev/null | tail -1)" "groups of collectives after a simulated one"
 is "0 1 2 0 1 2" "$(query '[.steps.rows[].step] | join(" ")')" "its steps"
 is 60 "$(query '[.utilization.rows[] | select(.metric == "busy, sampled")][0].avg')" "samples of a GPU"
+is "61 10" "$(query '.utilization.rows[] | select(.metric == "SM active") | "\(.avg) \(.samples)"' | head -1)" "a counter of the hardware"
+is 1 "$("$REPORT" --view notices --format json "$T/new.sqlite" 2>/dev/null | grep -c '10 samples of GPU_METRICS, of metrics')" "metrics that are not read"
 is "0 0,1 0" "$(query '[.gpu_trace.rows[] | select(.rank != null) | "\(.rank) \(.device)"] | unique | join(",")')" "devices as the process numbers them"
 ok grep -q 'SCHED_EVENTS' <<<"$("$REPORT" check "$T/new.sqlite")"
 for process in 4242 4243; do

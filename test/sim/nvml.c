@@ -4,7 +4,7 @@
  * driver has it, and readings that move slowly with time so that a sampler has something to see.
  * SIM_NVML=NAME:CODE,... makes functions return a code; `mig` and `mps` among them divide the GPUs,
  * or have them shared by two processes, `part` makes each a part of one, `slow` has a power cap,
- * and `sm:MHZ` a clock.
+ * and `sm:MHZ` a clock. `old` GPUs have no counters (GPM).
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -327,8 +327,12 @@ NVML_EXPORT(nvmlDeviceGetTotalEnergyConsumption, (void *device, unsigned long lo
 {
 	struct timespec t;
 
+	FAIL_IF_ASKED();
+
+	/* At half its power all the time. */
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	*millijoules = (unsigned long long)t.tv_sec * (POWER_IDLE_MW + POWER_SPAN_MW / 2);
+	*millijoules = (unsigned long long)(t.tv_sec * 1000 + t.tv_nsec / 1000000) *
+		       (POWER_IDLE_MW + POWER_SPAN_MW / 2) / 1000;
 	return check(device) ? NVML_OK : NVML_INVALID_ARGUMENT;
 }
 
@@ -374,6 +378,125 @@ NVML_EXPORT(nvmlDeviceGetMigMode, (void *device, unsigned int *now, unsigned int
 {
 	*now = *later = find_setting("mig") != NULL;
 	return check(device) && !find_setting("part") ? NVML_OK : NVML_INVALID_ARGUMENT;
+}
+
+NVML_EXPORT(nvmlDeviceGetGpuInstanceId, (void *device, unsigned int *id))
+{
+	FAIL_IF_ASKED();
+	*id = 7;
+	return check(device) && find_setting("part") ? NVML_OK : NVML_INVALID_ARGUMENT;
+}
+
+NVML_EXPORT(nvmlDeviceGetDeviceHandleFromMigDeviceHandle, (void *device, void **gpu))
+{
+	*gpu = device;
+	return check(device) && find_setting("part") ? NVML_OK : NVML_INVALID_ARGUMENT;
+}
+
+/* ---- GPM ---- */
+
+/*
+ * Counters that rise at constant rates, by their numbers: from two samples follow the rates again,
+ * whatever lies between them. NVML has no value where the samples are too near to each other.
+ */
+struct gpm_sample {
+	const struct nvml_device *device; /* NULL: never taken */
+	double ns;
+	double counters[64];
+};
+
+static const struct {
+	unsigned int id;
+	double rate;
+} gpm_rates[] = {{1, 90}, {2, 62.5}, {3, 31.25}, {4, 5}, {5, 12.5}, {7, 12.5}, {10, 43.75}, {11, 0},
+	{12, 8}, {13, 2}, {20, 100}, {21, 2000}, {60, 512}, {61, 256}};
+
+enum { GPM_LEAST_NS = 100000000, MIG_INSTANCE = 7 };
+
+struct gpm_support {
+	unsigned int version, is_supported;
+};
+
+struct gpm_metrics {
+	unsigned int version, nr;
+	struct gpm_sample *samples[2];
+	struct {
+		unsigned int id;
+		int code;
+		double value;
+		const char *names[3];
+	} metrics[];
+};
+
+NVML_EXPORT(nvmlGpmQueryDeviceSupport, (void *device, struct gpm_support *support))
+{
+	FAIL_IF_ASKED();
+	if (!check(device) || support->version != 1) {
+		return NVML_INVALID_ARGUMENT;
+	}
+	support->is_supported = !find_setting("old");
+	return NVML_OK;
+}
+
+NVML_EXPORT(nvmlGpmSampleAlloc, (struct gpm_sample * *sample))
+{
+	FAIL_IF_ASKED();
+	*sample = calloc(1, sizeof(**sample));
+	return *sample ? NVML_OK : NVML_INVALID_ARGUMENT;
+}
+
+static int take_gpm(const struct nvml_device *d, struct gpm_sample *sample)
+{
+	struct timespec t;
+
+	if (!d || !sample || find_setting("old")) {
+		return NVML_INVALID_ARGUMENT;
+	}
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	sample->device = d;
+	sample->ns = (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+	for (size_t i = 0; i < sizeof(gpm_rates) / sizeof(gpm_rates[0]); i++) {
+		sample->counters[gpm_rates[i].id] = gpm_rates[i].rate * sample->ns;
+	}
+	return NVML_OK;
+}
+
+NVML_EXPORT(nvmlGpmSampleGet, (void *device, struct gpm_sample *sample))
+{
+	FAIL_IF_ASKED();
+	return find_setting("part") ? NVML_NOT_SUPPORTED : take_gpm(check(device), sample);
+}
+
+NVML_EXPORT(nvmlGpmMigSampleGet, (void *device, unsigned int instance, struct gpm_sample *sample))
+{
+	FAIL_IF_ASKED();
+	return instance == MIG_INSTANCE ? take_gpm(check(device), sample) : NVML_INVALID_ARGUMENT;
+}
+
+NVML_EXPORT(nvmlGpmMetricsGet, (struct gpm_metrics * metrics))
+{
+	const struct gpm_sample *first = metrics->samples[0], *last = metrics->samples[1];
+	double ns;
+
+	FAIL_IF_ASKED();
+	if (metrics->version != 1 || !first || !last || !first->device ||
+		first->device != last->device) {
+		return NVML_INVALID_ARGUMENT;
+	}
+	ns = last->ns - first->ns;
+	for (unsigned int i = 0; i < metrics->nr; i++) {
+		unsigned int id = metrics->metrics[i].id;
+
+		metrics->metrics[i].code = NVML_INVALID_ARGUMENT;
+		for (size_t k = 0; k < sizeof(gpm_rates) / sizeof(gpm_rates[0]); k++) {
+			if (gpm_rates[k].id == id && ns >= GPM_LEAST_NS) {
+				metrics->metrics[i].code = NVML_OK;
+				metrics->metrics[i].value =
+					(last->counters[id] - first->counters[id]) / ns;
+			}
+		}
+	}
+	return NVML_OK;
 }
 
 /* Asked for their number, as *count is 0. */

@@ -25,6 +25,12 @@ function curves(parent) {
 			chart(parent, "CPU of the host over time" + of, {...how, type: "percent", series: [["User", "cpu_user_pct"],
 				["System", "cpu_kernel_pct"], ["iowait", "cpu_iowait_pct"], ["Busy", "cpu_system_pct"]].map(([name, id]) => curve(name, () => true, id))});
 		}
+		if (own.some((row) => row.gpu_sm_pct !== null)) {
+			chart(parent, "Hardware counters over time" + of, {...how, type: "percent",
+				note: "Measured by NVML, of all processes on the GPU.", series: devices.flatMap((device) =>
+					[["SM active", "gpu_sm_pct"], ["tensor cores active", "gpu_tensor_pct"], ["memory bandwidth", "gpu_bandwidth_pct"]].map(
+						([name, id]) => curve("GPU " + device + " " + name, (row) => row.device === device, id)))});
+		}
 		chart(parent, "Power over time" + of, {...how, type: "number", unit: "W", series:
 			devices.map((device) => curve("GPU " + device, (row) => row.device === device, "gpu_power_w"))});
 		chart(parent, "Memory over time" + of, {...how, type: "size", series: [

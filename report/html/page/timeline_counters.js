@@ -44,7 +44,7 @@ function queueOf(data, track) {
 	return {at, value};
 }
 
-const perDevice = [["gpu_pct", "busy", "percent"], ["gpu_sampled_pct", "busy, sampled", "percent"], ["gpu_power_w", "power", "W"], ["gpu_memory_bytes", "memory", "size"]];
+const perDevice = [["gpu_pct", "busy", "percent"], ["gpu_sampled_pct", "busy, sampled", "percent"], ["gpu_sm_pct", "SM active", "percent"], ["gpu_tensor_pct", "tensor cores active", "percent"], ["gpu_bandwidth_pct", "memory bandwidth", "percent"], ["gpu_power_w", "power", "W"], ["gpu_memory_bytes", "memory", "size"]];
 const perProcess = [["cpu_process_pct", "Process CPU (% of one core)", "percent"], ["cpu_system_pct", "System CPU", "percent"], ["resident_bytes", "Process memory, resident", "size"]];
 const ofAllocator = [["allocated_bytes", "allocated by the framework"], ["reserved_bytes", "reserved by the framework"]];
 

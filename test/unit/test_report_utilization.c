@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Samples that are means over a time, and their part in the steps. */
+#include <string.h>
+
+#include "report/table/table.h"
+#include "report/analysis/view.h"
+#include "test/unit/report_streams.h"
+#include "test/unit/report_tables.h"
+#include "test/unit/unit.h"
+
+#define MS  1000000ull
+#define GPU 3u
+
+static void add_sample(struct gen *gen, uint64_t ms, uint8_t metric, uint64_t value)
+{
+	struct gprof_row_sample *row = gen_row(gen, GPROF_TABLE_sample);
+
+	row->time = ms * MS;
+	row->metric = metric;
+	row->device = GPU;
+	row->value = value;
+}
+
+/* Rows of table step at these times, in ms, up to a 0. */
+static void add_steps(struct gen *gen, const uint64_t *ms)
+{
+	for (uint64_t i = 0; ms[i]; i++) {
+		struct gprof_row_step *row = gen_row(gen, GPROF_TABLE_step);
+
+		row->time = ms[i] * MS;
+		row->step = i;
+		row->how = GPROF_STEP_CALL;
+	}
+}
+
+static double value(const struct table *table, const char *metric, const char *column)
+{
+	return tables_cell(table, tables_find(table, "metric", metric, 0), column)->number;
+}
+
+START_TEST(a_mean_counts_by_the_time_that_it_covers)
+{
+	static const uint64_t steps[] = {1250, 1300, 1350, 1400, 1450, 1500, 0};
+	const char *path = streams_path("means.gprof");
+	struct gen *gen = gen_open(path);
+	struct table *table;
+
+	add_steps(gen, steps);
+	add_sample(gen, 1000, GPROF_METRIC_GPU_ENERGY_MJ, 5000);
+	/* The first step does not count. 60 % for 400 ms, of which 100 are steps, and 20 % for 200,
+	 * of which half are. */
+	add_sample(gen, 1400, GPROF_METRIC_GPU_MEANS_NS, 400 * MS);
+	add_sample(gen, 1400, GPROF_METRIC_GPU_TENSOR_MILLI_PERCENT, 60000);
+	add_sample(gen, 1400, GPROF_METRIC_GPU_ENERGY_MJ, 5000 + 40000);
+	add_sample(gen, 1600, GPROF_METRIC_GPU_MEANS_NS, 200 * MS);
+	add_sample(gen, 1600, GPROF_METRIC_GPU_TENSOR_MILLI_PERCENT, 20000);
+	add_sample(gen, 1600, GPROF_METRIC_GPU_ENERGY_MJ, 5000 + 40000 + 100000);
+	gen_close(gen, "exit");
+	table = tables_of(&view_utilization, path, false);
+	ck_assert_double_eq_tol(
+		value(table, "tensor cores active", "avg"), (60 * 400 + 20 * 200) / 600., 1e-9);
+	ck_assert_double_eq_tol(value(table, "tensor cores active", "avg_in_steps"), 40, 1e-9);
+	ck_assert_double_eq_tol(value(table, "tensor cores active", "max"), 60, 1e-9);
+	/* 100 W, then 500 W: 300 W in the steps of 50 ms each. */
+	ck_assert_double_eq_tol(value(table, "power, by energy", "avg_in_steps"), 300, 1e-9);
+	ck_assert_ptr_nonnull(strstr(table->note,
+		"GPU 3 of process 4242 used 15 J a step on average, by its energy counter (100 % "
+		"of the time of the steps that count)"));
+	table_destroy(table);
+}
+END_TEST
+
+START_TEST(without_a_length_a_counter_is_of_its_moment)
+{
+	static const uint64_t steps[] = {1250, 1300, 1350, 1400, 1450, 1500, 0};
+	const char *path = streams_path("moments.gprof");
+	struct gen *gen = gen_open(path);
+	struct table *table;
+
+	add_steps(gen, steps);
+	add_sample(gen, 1000, GPROF_METRIC_GPU_SM_ACTIVE_MILLI_PERCENT, 10000);
+	add_sample(gen, 1310, GPROF_METRIC_GPU_SM_ACTIVE_MILLI_PERCENT, 30000);
+	add_sample(gen, 1480, GPROF_METRIC_GPU_SM_ACTIVE_MILLI_PERCENT, 50000);
+	gen_close(gen, "exit");
+	table = tables_of(&view_utilization, path, false);
+	ck_assert_double_eq_tol(value(table, "SM active", "avg"), 30, 1e-9);
+	ck_assert_double_eq_tol(value(table, "SM active", "avg_in_steps"), 40, 1e-9);
+	table_destroy(table);
+}
+END_TEST
+
+START_TEST(a_counter_of_energy_that_began_anew_tells_nothing_of_that_time)
+{
+	const char *path = streams_path("anew.gprof");
+	struct gen *gen = gen_open(path);
+	struct table *table;
+
+	add_sample(gen, 1000, GPROF_METRIC_GPU_ENERGY_MJ, 5000);
+	add_sample(gen, 1100, GPROF_METRIC_GPU_ENERGY_MJ, 100);
+	add_sample(gen, 1300, GPROF_METRIC_GPU_ENERGY_MJ, 20100);
+	gen_close(gen, "exit");
+	table = tables_of(&view_utilization, path, false);
+	ck_assert_double_eq_tol(value(table, "power, by energy", "avg"), 100, 1e-9);
+	ck_assert(!tables_cell(table, 0, "avg_in_steps")->is_known);
+	ck_assert_ptr_null(strstr(table->note ? table->note : "", "a step"));
+	table_destroy(table);
+}
+END_TEST
+
+UNIT_SUITE("report/utilization", a_mean_counts_by_the_time_that_it_covers,
+	without_a_length_a_counter_is_of_its_moment,
+	a_counter_of_energy_that_began_anew_tells_nothing_of_that_time)
