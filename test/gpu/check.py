@@ -183,6 +183,19 @@ def samples(dump, period_ms):
     judge("the process's CPU, memory and threads too", all(seen.get(metric) for metric in range(1, 8)))
 
 
+def hardware(dump, kind):
+    """Products of matrices in bf16 keep the tensor cores busy, large vectors the memory; the other one is not."""
+    mean = {row["metric"]: row["avg"] for row in summary(dump, "utilization") if row["device"] == "GPU 0"}
+    shown = ", ".join("%s %.1f" % (name, mean[name]) for name in mean)
+    busy, idle = ("tensor cores active", "FP64 units active") if kind == "tensor" else ("memory bandwidth", "tensor cores active")
+    judge("%s: %s" % (kind, busy), mean.get(busy, 0) > 50, shown)
+    judge("%s: %s" % (kind, idle), mean.get(idle, 100) < 5, mean.get(idle))
+    judge("%s: SMs have work" % kind, mean.get("SM active", 0) > 80, mean.get("SM active"))
+    judge("%s: power by energy is NVML's power" % kind,
+          abs(mean.get("power, by energy", 0) / mean["power"] - 1) < 0.15,
+          "%.1f and %.1f W" % (mean.get("power, by energy", 0), mean["power"]))
+
+
 def link(dump, *unused):
     """Large copies of pinned memory reach most of what PCIe carries, and not more."""
     seen = [row for row in summary(dump, "bandwidth") if row["link_pct"] is not None]
@@ -221,7 +234,7 @@ def domains(dump, *unused):
     print("        NVTX: %d rows in %d domains; %s" % (sum(count.values()), len(count), ", ".join(names[:8])[:150]))
 
 
-CHECKS = {f.__name__: f for f in (launches, callbacks, copies, link, torch_kernels, torch_operators, gap, torch_memory, graphs, loader,
+CHECKS = {f.__name__: f for f in (launches, callbacks, copies, hardware, link, torch_kernels, torch_operators, gap, torch_memory, graphs, loader,
                                   killed, samples, same_number, no_device_work_in_children, domains)}
 
 if __name__ == "__main__":
