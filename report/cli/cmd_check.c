@@ -199,9 +199,10 @@ static bool check_process(struct process *process, struct buf *out)
 	return is_whole;
 }
 
-static const struct option options[] = {
-	COMMON_OPTIONS_RUN_OPTION,
-	{"help", no_argument, NULL, 'h'},
+static const struct option_line options[] = {
+	COMMON_OPTIONS_RUN("check these runs of a folder: 2, 1-3, -2 for the last two,\n"
+			   "an ID, or all (default: all)"),
+	COMMON_OPTIONS_HELP_OPTION,
 	{0},
 };
 
@@ -241,7 +242,7 @@ static int run(int argc, char **argv)
 	struct common_options asked = {.command = &cmd_check};
 	int option, status = 0;
 
-	while (!status && (option = options_get(&cmd_check, argc, argv, "h", options)) >= 0) {
+	while (!status && (option = options_get(&cmd_check, argc, argv)) >= 0) {
 		status = common_options_take(&asked, option);
 	}
 	status = status ? status : (int)check_all(&asked, argv + optind, argc - optind);
@@ -253,8 +254,6 @@ const struct command cmd_check = {
 	.name = "check",
 	.arguments = "[OPTION]... [PATH]...",
 	.help = "check whether streams are whole: damage and losses",
-	.options = "  --run N                check these runs of a folder: 2, 1-3, -2 for the last "
-		   "two,\n"
-		   "                         an ID, or all (default: all)\n",
+	.options = options,
 	.run = run,
 };

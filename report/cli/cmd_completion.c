@@ -9,14 +9,9 @@
 
 #include "report/launch/record_options.h"
 #include "report/session/common_options.h"
-#include "report/session/options.h"
-#include "report/util/text.h"
-
-/* Wide enough for each help to be one line. */
-#define NR_COLUMNS 4096u
 
 /* gprof-record as one more command, with its options while the script is printed. */
-static struct command record = {.name = "gprof-record", .values = record_options_values};
+static struct command record = {.name = "gprof-record"};
 
 static void add_word(void *context, const char *word)
 {
@@ -26,21 +21,23 @@ static void add_word(void *context, const char *word)
 	buf_text(words, word);
 }
 
-/* Adds the words of a value with blanks between; none if it may be anything. */
+/* Adds the words of an option's value with blanks between; none if it may be anything. */
 static void add_values(
-	struct buf *words, const struct command *command, const struct option_name *option)
+	struct buf *words, const struct command *command, const struct option_line *option)
 {
-	char name[32];
-
 	words->nr_bytes = 0;
-	if (option->nr_bytes >= sizeof(name)) {
-		return;
-	}
-	memcpy(name, option->name, option->nr_bytes);
-	name[option->nr_bytes] = '\0';
-	if ((!command->values || !command->values(name, add_word, words)) && command != &record) {
-		common_options_values(name, add_word, words);
-	}
+	option_lines_add_words(command->options, option->name, add_word, words);
+}
+
+static void add_views(struct buf *views)
+{
+	option_lines_add_words(cmd_summary.options, "view", add_word, views);
+}
+
+/* Of several lines the first. */
+static size_t help_length(const char *help)
+{
+	return strcspn(help, "\n");
 }
 
 static void add_commands(struct buf *words)
@@ -54,19 +51,15 @@ static void add_commands(struct buf *words)
 enum kind { KIND_ANYTHING, KIND_WORDS, KIND_LIST, KIND_FILE, KIND_FOLDER };
 
 /* `words` are those of add_values. A list has commas between its words. */
-static enum kind value_kind(const struct option_name *option, const struct buf *words)
+static enum kind value_kind(const struct option_line *option, const struct buf *words)
 {
 	if (words->nr_bytes) {
-		return text_is(option->name, option->nr_bytes, "--view") ||
-				       text_is(option->name, option->nr_bytes, "--python")
-			       ? KIND_LIST
-			       : KIND_WORDS;
+		return option->is_list ? KIND_LIST : KIND_WORDS;
 	}
-	if (text_is(option->value, option->nr_value, "FILE") ||
-		text_is(option->value, option->nr_value, "PATH")) {
+	if (strcmp(option->value, "FILE") == 0 || strcmp(option->value, "PATH") == 0) {
 		return KIND_FILE;
 	}
-	return text_is(option->value, option->nr_value, "DIR") ? KIND_FOLDER : KIND_ANYTHING;
+	return strcmp(option->value, "DIR") == 0 ? KIND_FOLDER : KIND_ANYTHING;
 }
 
 /*
@@ -94,20 +87,14 @@ static bool next_words(const char **at, unsigned int *place, struct buf *words)
 	return false;
 }
 
-static bool takes_next_word(const struct option_name *option)
-{
-	return option->has_value && !option->is_joined;
-}
-
 /* The options of gprof-record whose value is the next word, each behind `between`. */
 static void print_valued_options(const char *between)
 {
-	const char *at = record.options;
-	struct option_name option;
+	struct option_name option = {0};
 
-	while (options_next(&at, &option)) {
-		if (takes_next_word(&option)) {
-			printf("%s%.*s", between, (int)option.nr_bytes, option.name);
+	while (option_name_next(&option, record.options)) {
+		if (option.line->value && !option.line->is_joined) {
+			printf("%s%s", between, option.text);
 		}
 	}
 }
@@ -116,12 +103,12 @@ static void print_valued_options(const char *between)
 
 static void bash_options(const struct command *command)
 {
-	const char *at = command->options;
-	struct option_name option;
+	struct option_name option = {0};
 
 	printf("\t%s)\n\t\toptions='%s", command->name, command == &record ? "" : "--help");
-	while (options_next(&at, &option)) {
-		printf(" %.*s%s", (int)option.nr_bytes, option.name, option.is_joined ? "=" : "");
+	while (option_name_next(&option, command->options)) {
+		printf(" %s%s", option.text,
+			option.line->value && option.line->is_joined ? "=" : "");
 	}
 	printf("' ;;\n");
 }
@@ -142,27 +129,42 @@ static void bash_arguments(const struct command *command)
 
 static void bash_values(const struct command *command)
 {
-	const char *at = command->options;
-	struct option_name option;
+	struct option_name option = {0};
 	struct buf words = {0};
 
-	while (options_next(&at, &option)) {
-		add_values(&words, command, &option);
-		if (option.has_value) {
-			printf("\t%s:%.*s)\n\t\tvalues='%.*s' ;;\n", command->name,
-				(int)option.nr_bytes, option.name, (int)words.nr_bytes,
-				words.nr_bytes ? words.bytes : "");
+	while (option_name_next(&option, command->options)) {
+		add_values(&words, command, option.line);
+		if (option.line->value) {
+			printf("\t%s:%s)\n\t\tvalues='%.*s' ;;\n", command->name, option.text,
+				(int)words.nr_bytes, words.nr_bytes ? words.bytes : "");
 		}
 	}
 	buf_fini(&words);
 }
 
+/* The options of a program whose value is a list, as patterns; returns how many there are now. */
+static unsigned int bash_lists(const struct command *command, unsigned int nr)
+{
+	for (const struct option_line *line = command->options; line->name; line++) {
+		if (line->is_list) {
+			printf("%s--%s:*,*", nr++ ? " | " : "", line->name);
+		}
+	}
+	return nr;
+}
+
 /* Completes a value where $before is an option that takes one of $values, or a file if empty. */
 static void bash_complete_value(void)
 {
+	unsigned int nr = 0;
+
 	printf("\tif [ \"$values\" != '?' ]; then\n"
-	       "\t\tcase $before:$word in\n"
-	       "\t\t--view:*,* | --python:*,*) # the last one of a list\n"
+	       "\t\tcase $before:$word in\n\t\t");
+	for (size_t i = 0; commands[i]; i++) {
+		nr = bash_lists(commands[i], nr);
+	}
+	bash_lists(&record, nr);
+	printf(") # the last one of a list\n"
 	       "\t\t\tfirst=${word%%,*},\n\t\t\tword=${word##*,} ;;\n\t\tesac\n"
 	       "\t\t[ -n \"$values\" ] || return 0\n"
 	       "\t\tmapfile -t COMPREPLY < <(compgen -P \"$first\" -W \"$values\" -- \"$word\")\n"
@@ -174,7 +176,7 @@ static void bash_report(void)
 	struct buf words = {0}, views = {0};
 
 	add_commands(&words);
-	cmd_summary.values("--view", add_word, &views);
+	add_views(&views);
 	printf("_gprof_report()\n{\n"
 	       "\tlocal word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}\n"
 	       "\tlocal command=summary commands='%.*s' options='' values='?' first=''\n"
@@ -280,7 +282,7 @@ static void zsh_quoted(const char *text, size_t nr_bytes)
 	}
 }
 
-static void zsh_value(const struct command *command, const struct option_name *option)
+static void zsh_value(const struct command *command, const struct option_line *option)
 {
 	static const char *const actions[] = {
 		[KIND_ANYTHING] = " ", [KIND_FILE] = "_files", [KIND_FOLDER] = "_files -/"};
@@ -293,28 +295,27 @@ static void zsh_value(const struct command *command, const struct option_name *o
 		printf(kind == KIND_LIST ? ":value:_sequence compadd - %.*s" : ":value:(%.*s)",
 			(int)words.nr_bytes, words.bytes);
 	} else {
-		printf(":%.*s:%s", (int)option->nr_value, option->value, actions[kind]);
+		printf(":%s:%s", option->value, actions[kind]);
 	}
 	buf_fini(&words);
 }
 
 static void zsh_options(const struct command *command)
 {
-	const char *at = command->options;
-	struct option_name option;
+	struct option_name option = {0};
 
-	while (options_next(&at, &option)) {
-		bool is_long = option.name[1] == '-';
+	while (option_name_next(&option, command->options)) {
+		const char *help = option_line_help(option.line);
 
-		printf(" \\\n\t\t\t'*%.*s%s[", (int)option.nr_bytes, option.name,
-			option.is_joined	      ? "=-"
-			: option.has_value && is_long ? "="
-			: option.has_value	      ? "+"
-						      : "");
-		zsh_quoted(option.help, option.nr_help);
+		printf(" \\\n\t\t\t'*%s%s[", option.text,
+			!option.line->value	 ? ""
+			: option.line->is_joined ? "=-"
+			: option.is_letter	 ? "+"
+						 : "=");
+		zsh_quoted(help, help_length(help));
 		printf("]");
-		if (option.has_value) {
-			zsh_value(command, &option);
+		if (option.line->value) {
+			zsh_value(command, option.line);
 		}
 		printf("'");
 	}
@@ -340,7 +341,7 @@ static void zsh_report(void)
 {
 	struct buf views = {0};
 
-	cmd_summary.values("--view", add_word, &views);
+	add_views(&views);
 	printf("_gprof_report()\n{\n\tlocal command=summary\n\tlocal -a commands\n\tcommands=(\n");
 	for (size_t i = 0; commands[i]; i++) {
 		printf("\t\t'%s:", commands[i]->name);
@@ -388,7 +389,7 @@ static void fish_quoted(const char *text, size_t nr_bytes)
 	printf("'");
 }
 
-static void fish_value(const struct command *command, const struct option_name *option)
+static void fish_value(const struct command *command, const struct option_line *option)
 {
 	/* Without -r or -x, the value may be left out. */
 	const char *must = option->is_joined ? "" : " -x";
@@ -418,19 +419,18 @@ static void fish_value(const struct command *command, const struct option_name *
 /* `head`: the program, and when it has these options. */
 static void fish_options(const char *head, const struct command *command)
 {
-	const char *at = command->options;
-	struct option_name option;
+	struct option_name option = {0};
 
-	while (options_next(&at, &option)) {
-		size_t nr_dashes = option.name[1] == '-' ? 2 : 1;
+	while (option_name_next(&option, command->options)) {
+		const char *help = option_line_help(option.line);
 
-		printf("complete %s -%c %.*s", head, nr_dashes == 2 ? 'l' : 's',
-			(int)(option.nr_bytes - nr_dashes), option.name + nr_dashes);
-		if (option.has_value) {
-			fish_value(command, &option);
+		printf("complete %s -%s %s", head, option.is_letter ? "s" : "l",
+			option.text + (option.is_letter ? 1 : 2));
+		if (option.line->value) {
+			fish_value(command, option.line);
 		}
 		printf(" -d ");
-		fish_quoted(option.help, option.nr_help);
+		fish_quoted(help, help_length(help));
 		printf("\n");
 	}
 }
@@ -461,7 +461,7 @@ static void fish_report(void)
 	struct buf words = {0}, views = {0};
 
 	add_commands(&words);
-	cmd_summary.values("--view", add_word, &views);
+	add_views(&views);
 	printf("function __gprof_report_is_first\n"
 	       "\ttest (count (commandline -opc)) = 1\n"
 	       "end\n"
@@ -524,13 +524,8 @@ static int run(int argc, char **argv)
 {
 	for (size_t i = 0; argc == 2 && i < sizeof(shells) / sizeof(shells[0]); i++) {
 		if (strcmp(argv[1], shells[i].name) == 0) {
-			struct buf options = {0};
-
-			record_options_add_help(&options, NR_COLUMNS);
-			buf_char(&options, '\0');
-			record.options = options.bytes;
+			record.options = record_options();
 			shells[i].print();
-			buf_fini(&options);
 			return CMD_GOOD;
 		}
 	}
@@ -541,6 +536,6 @@ const struct command cmd_completion = {
 	.name = "completion",
 	.arguments = "bash|zsh|fish",
 	.help = "print the completions of bash, zsh or fish; make install installs them",
-	.options = "",
+	.options = option_line_none,
 	.run = run,
 };

@@ -125,9 +125,6 @@ static int run(int argc, char **argv)
 {
 	char line[64] = "";
 
-	if (argc == 2 && strcmp(argv[1], "--help") == 0) {
-		return cmd_print_usage(&cmd_control);
-	}
 	if (argc == 3 && (strcmp(argv[2], "start") == 0 || strcmp(argv[2], "stop") == 0)) {
 		snprintf(line, sizeof(line), "%s\n", argv[2]);
 	} else if (argc == 4 && strcmp(argv[2], "steps") == 0 && is_span(argv[3]) &&
@@ -146,6 +143,6 @@ const struct command cmd_control = {
 	.name = "control",
 	.arguments = "DIR start|stop|steps FIRST-END",
 	.help = "switch recording in the running processes of a dump directory",
-	.options = "",
+	.options = option_line_none,
 	.run = run,
 };

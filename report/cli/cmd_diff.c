@@ -24,11 +24,22 @@ struct diff_ask {
 
 /* ---- options ---- */
 
-static const struct option options[] = {
-	{"fail-on", required_argument, NULL, 'F'},
-	{"fail-on-inconclusive", no_argument, NULL, 'I'},
-	COMMON_OPTIONS_TABLE_OPTIONS,
-	COMMON_OPTIONS_SELECTION_OPTIONS,
+static const char *const github[] = {"github", NULL};
+
+static const struct option_line options[] = {
+	OPTION("fail-on", 'F', "CONDITION",
+		"exit with status 4 if a value grew: step_time>5%,\n"
+		"kernel_time>1ms, forward>3%, operator:aten::*>10%;\n"
+		"repeatable",
+		.add_words = diff_check_names),
+	OPTION("fail-on-inconclusive", 'I', NULL,
+		"exit with status 4, not 5, if the runs are too short\n"
+		"or too noisy for a condition"),
+	/* print_more tells of it. */
+	OPTION("format", 'f', "FORMAT", NULL, .words = github, .is_hidden = true),
+	COMMON_OPTIONS_TABLE,
+	COMMON_OPTIONS_SELECTION,
+	COMMON_OPTIONS_OUTPUT_OPTION,
 	{0},
 };
 
@@ -51,14 +62,12 @@ static int take_options(struct diff_ask *diff, int argc, char **argv)
 {
 	int option, status;
 
-	while ((option = options_get(&cmd_diff, argc, argv,
-			COMMON_OPTIONS_TABLE_LETTERS COMMON_OPTIONS_SELECTION_LETTERS, options)) >=
-		0) {
+	while ((option = options_get(&cmd_diff, argc, argv)) >= 0) {
 		if (option == 'I') {
 			diff->fails_on_inconclusive = true;
 			continue;
 		}
-		if (option == 'f' && strcmp(optarg, "github") == 0) {
+		if (option == 'f' && strcmp(optarg, github[0]) == 0) {
 			diff->is_github = true;
 			diff->asked.table.format = TABLE_MARKDOWN;
 			continue;
@@ -240,20 +249,6 @@ static int run(int argc, char **argv)
 	return status == COMMON_OPTIONS_HELP ? CMD_GOOD : status;
 }
 
-static bool values(const char *option, void (*add)(void *context, const char *word), void *context)
-{
-	if (strcmp(option, "--format") == 0) {
-		add(context, "github");
-		common_options_values(option, add, context);
-		return true;
-	}
-	if (strcmp(option, "--fail-on") != 0) {
-		return false;
-	}
-	diff_check_names(add, context);
-	return true;
-}
-
 static void print_more(struct buf *out)
 {
 	buf_text(out,
@@ -265,15 +260,7 @@ const struct command cmd_diff = {
 	.name = "diff",
 	.arguments = "[OPTION]... A B | --run N --run M [DIR]",
 	.help = "compare two runs: what changed per step, and whether the change is significant",
-	.options =
-		"  --fail-on CONDITION    exit with status 4 if a value grew: step_time>5%,\n"
-		"                         kernel_time>1ms, forward>3%, operator:aten::*>10%;\n"
-		"                         repeatable\n"
-		"  --fail-on-inconclusive  exit with status 4, not 5, if the runs are too short\n"
-		"                         or too noisy for a condition\n" COMMON_OPTIONS_TABLE_USAGE
-			COMMON_OPTIONS_SELECTION_USAGE
-		"  -o, --output FILE      write to FILE instead of stdout\n",
+	.options = options,
 	.print_more = print_more,
 	.run = run,
-	.values = values,
 };

@@ -93,6 +93,11 @@ static void print_text(struct buf *out)
 	buf_fini(&text);
 }
 
+static const struct option_line options[] = {
+	OPTION("markdown", 0, NULL, "print a Markdown table"),
+	{0},
+};
+
 static int run(int argc, char **argv)
 {
 	bool is_markdown = argc > 1 && strcmp(argv[1], "--markdown") == 0;
@@ -100,8 +105,7 @@ static int run(int argc, char **argv)
 	int status;
 
 	if (argc > 1 && !is_markdown) {
-		return strcmp(argv[1], "--help") == 0 ? cmd_print_usage(&cmd_env)
-						      : options_unknown(&cmd_env, argv[1]);
+		return options_unknown(&cmd_env, argv[1]);
 	}
 	if (is_markdown) {
 		print_markdown(&out);
@@ -121,6 +125,6 @@ const struct command cmd_env = {
 	.arguments = "[--markdown]",
 	.help = "list the variables that the recorder reads in the target, and check those of this "
 		"shell",
-	.options = "  --markdown             print a Markdown table\n",
+	.options = options,
 	.run = run,
 };

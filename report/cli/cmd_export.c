@@ -17,9 +17,18 @@ static const char *const formats[] = {[EXPORT_SQLITE] = "sqlite",
 	[EXPORT_MEMORY_VIZ] = "memory-viz",
 	NULL};
 
-static const struct option options[] = {
-	{"format", required_argument, NULL, 'f'},
-	COMMON_OPTIONS_SELECTION_OPTIONS,
+static const struct option_line options[] = {
+	OPTION("output", 'o', "PATH",
+		"the database, such as x.sqlite, or a folder for files;\n"
+		"of memory-viz a file, such as memory.pickle",
+		.letter = 'o'),
+	OPTION("format", 'f', "FORMAT",
+		"sqlite (default): a database, with nsys's tables as views;\n"
+		"csv, jsonl: files TABLE/rank=R/step=S/...\n"
+		"memory-viz: GPU memory of one process, for PyTorch's\n"
+		"viewer, https://pytorch.org/memory_viz",
+		.hidden_letter = 'f', .words = formats),
+	COMMON_OPTIONS_SELECTION,
 	{0},
 };
 
@@ -83,8 +92,7 @@ static int run(int argc, char **argv)
 	struct cmd_input input;
 	int option, status = 0;
 
-	while (!status && (option = options_get(&cmd_export, argc, argv,
-				   "f:" COMMON_OPTIONS_SELECTION_LETTERS, options)) >= 0) {
+	while (!status && (option = options_get(&cmd_export, argc, argv)) >= 0) {
 		status = take_option(&asked, &format, option);
 	}
 	if (!status && !asked.output) {
@@ -104,29 +112,10 @@ static int run(int argc, char **argv)
 	return status == COMMON_OPTIONS_HELP ? CMD_GOOD : status;
 }
 
-static bool values(const char *option, void (*add)(void *context, const char *word), void *context)
-{
-	if (strcmp(option, "--format") != 0) {
-		return false;
-	}
-	options_add_words(formats, add, context);
-	return true;
-}
-
 const struct command cmd_export = {
 	.name = "export",
 	.arguments = "-o PATH [OPTION]... [PATH]...",
 	.help = "write every event as rows, for databases and data frames",
-	.options =
-		"  -o, --output PATH      the database, such as x.sqlite, or a folder for files;\n"
-		"                         of memory-viz a file, such as memory.pickle\n"
-		"  --format FORMAT        sqlite (default): a database, with nsys's tables as "
-		"views;\n"
-		"                         csv, jsonl: files "
-		"TABLE/rank=R/step=S/...\n"
-		"                         memory-viz: GPU memory of one process, for PyTorch's\n"
-		"                         viewer, "
-		"https://pytorch.org/memory_viz\n" COMMON_OPTIONS_SELECTION_USAGE,
+	.options = options,
 	.run = run,
-	.values = values,
 };

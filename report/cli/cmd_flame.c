@@ -42,12 +42,24 @@ struct request {
 	enum form form;
 };
 
-static const struct option options[] = {
-	{"by", required_argument, NULL, 'b'},
-	{"stacks", no_argument, NULL, 's'},
-	{"phase", required_argument, NULL, 'P'},
-	{"order", required_argument, NULL, 'O'},
-	COMMON_OPTIONS_SELECTION_OPTIONS,
+static const struct option_line options[] = {
+	COMMON_OPTIONS_OUTPUT("x.svg (default: flame.svg), x.speedscope.json for speedscope,\n"
+			      "x.folded for flamegraph.pl, x.pb.gz for pprof; - writes\n"
+			      "folded lines to stdout"),
+	OPTION("by", 'b', "WEIGHT",
+		"what widths mean: gpu (default; cpu without a GPU), cpu,\n"
+		"launches",
+		.words = flame_weight_names),
+	OPTION("stacks", 's', NULL, "begin with Python stacks in place of modules"),
+	OPTION("phase", 'P', "PHASE",
+		"draw only what begins in dataloader, forward, backward,\n"
+		"optimization or others (default: all)",
+		.words = phases),
+	OPTION("order", 'O', "ORDER",
+		"frames beside each other in the picture: weight (default: the\n"
+		"widest first), time (as they began first)",
+		.words = orders),
+	COMMON_OPTIONS_SELECTION,
 	{0},
 };
 
@@ -267,8 +279,7 @@ static int run(int argc, char **argv)
 	struct cmd_input input;
 	int option, status = 0;
 
-	while (!status && (option = options_get(&cmd_flame, argc, argv,
-				   COMMON_OPTIONS_SELECTION_LETTERS, options)) >= 0) {
+	while (!status && (option = options_get(&cmd_flame, argc, argv)) >= 0) {
 		status = parse_option(&request, option);
 	}
 	if (!status) {
@@ -281,40 +292,10 @@ static int run(int argc, char **argv)
 	return status == COMMON_OPTIONS_HELP ? CMD_GOOD : status;
 }
 
-static bool values(const char *option, void (*add)(void *context, const char *word), void *context)
-{
-	const char *const *words = strcmp(option, "--by") == 0	    ? flame_weight_names
-				   : strcmp(option, "--phase") == 0 ? phases
-				   : strcmp(option, "--order") == 0 ? orders
-								    : NULL;
-
-	for (size_t i = 0; words && words[i]; i++) {
-		add(context, words[i]);
-	}
-	return words != NULL;
-}
-
 const struct command cmd_flame = {
 	.name = "flame",
 	.arguments = "[OPTION]... [PATH]...",
 	.help = "write a flame graph: modules, operators and kernels, or Python stacks first",
-	.options =
-		"  -o, --output FILE      x.svg (default: flame.svg), x.speedscope.json for "
-		"speedscope,\n"
-		"                         x.folded for flamegraph.pl, x.pb.gz for pprof; - writes\n"
-		"                         folded lines to stdout\n"
-		"  --by WEIGHT            what widths mean: gpu (default; cpu without a GPU), "
-		"cpu,\n"
-		"                         launches\n"
-		"  --stacks               begin with Python stacks in place of "
-		"modules\n"
-		"  --phase PHASE          draw only what begins in dataloader, forward, backward,\n"
-		"                         optimization or others (default: all)\n"
-		"  --order ORDER          frames beside each other in the picture: weight "
-		"(default: "
-		"the\n"
-		"                         widest first), time (as they began "
-		"first)\n" COMMON_OPTIONS_SELECTION_USAGE,
+	.options = options,
 	.run = run,
-	.values = values,
 };

@@ -152,6 +152,6 @@ const struct command cmd_help = {
 	.name = "help",
 	.arguments = "[COMMAND|VIEW]",
 	.help = "list the commands, the options of one, or the columns of a view",
-	.options = "",
+	.options = option_line_none,
 	.run = run,
 };

@@ -18,11 +18,15 @@
 
 static const char usual_page[] = "report.html", usual_picture[] = "report.svg";
 
-static const struct option options[] = {
-	COMMON_OPTIONS_TOP_OPTION,
-	{"timeline-size", required_argument, NULL, 'k'},
-	{"svg", required_argument, NULL, 'V'},
-	COMMON_OPTIONS_SELECTION_OPTIONS,
+static const struct option_line options[] = {
+	COMMON_OPTIONS_OUTPUT("the report (default: report.html, of --svg report.svg); - is\n"
+			      "stdout"),
+	COMMON_OPTIONS_TOP("rows per table (default: 200, tables over time 2000; 0: all)"),
+	OPTION("timeline-size", 'k', "SIZE",
+		"size limit of the timeline (default: 2M; 0: no timeline)"),
+	OPTION("svg", 'V', "VIEW", "draw one SVG picture instead: breakdown, steps or timeline",
+		.words = html_svg_views),
+	COMMON_OPTIONS_SELECTION,
 	{0},
 };
 
@@ -65,8 +69,7 @@ static int parse_options(struct request *request, int argc, char **argv)
 	struct common_options *asked = &request->asked;
 	int option, status = 0;
 
-	while (!status && (option = options_get(&cmd_html, argc, argv,
-				   "t:" COMMON_OPTIONS_SELECTION_LETTERS, options)) >= 0) {
+	while (!status && (option = options_get(&cmd_html, argc, argv)) >= 0) {
 		status = parse_option(request, option);
 	}
 	if (!status && !asked->output) {
@@ -240,15 +243,6 @@ const struct command cmd_html = {
 	.name = "html",
 	.arguments = "[OPTION]... [PATH [B]]",
 	.help = "write an HTML report with charts, all tables and a timeline, or compare two runs",
-	.options =
-		"  -o, --output FILE      the report (default: report.html, of --svg report.svg); "
-		"- is\n"
-		"                         stdout\n"
-		"  --top N                rows per table (default: 200, tables over time 2000; "
-		"0: all)\n"
-		"  --timeline-size SIZE   size limit of the timeline (default: 2M; 0: no "
-		"timeline)\n"
-		"  --svg VIEW             draw one SVG picture instead: breakdown, steps or "
-		"timeline\n" COMMON_OPTIONS_SELECTION_USAGE,
+	.options = options,
 	.run = run,
 };

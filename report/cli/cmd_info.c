@@ -288,9 +288,9 @@ static void add_processes(struct buf *out, const struct cmd_input *input)
 	free(members);
 }
 
-static const struct option options[] = {
+static const struct option_line options[] = {
 	COMMON_OPTIONS_RUN_OPTION,
-	{"help", no_argument, NULL, 'h'},
+	COMMON_OPTIONS_HELP_OPTION,
 	{0},
 };
 
@@ -319,7 +319,7 @@ static int run(int argc, char **argv)
 	struct common_options asked = {.command = &cmd_info};
 	int option, status = 0;
 
-	while (!status && (option = options_get(&cmd_info, argc, argv, "h", options)) >= 0) {
+	while (!status && (option = options_get(&cmd_info, argc, argv)) >= 0) {
 		status = common_options_take(&asked, option);
 	}
 	status = status ? status : print(&asked, argv + optind, argc - optind);
@@ -331,6 +331,6 @@ const struct command cmd_info = {
 	.name = "info",
 	.arguments = "[OPTION]... [PATH]...",
 	.help = "show what a stream contains: process, host, GPUs, versions, sizes, losses",
-	.options = COMMON_OPTIONS_RUN_USAGE,
+	.options = options,
 	.run = run,
 };

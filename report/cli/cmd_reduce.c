@@ -185,12 +185,15 @@ static enum cmd_exit run_jobs(struct reduced *into, const struct dumpdir *paths,
 
 /* ---- the command ---- */
 
-static const struct option options[] = {
+static const struct option_line options[] = {
+	COMMON_OPTIONS_OUTPUT("the summary; gprof-report summary FILE prints it"),
+	OPTION("jobs", 'j', "N", "processes that work at once (default: one per core)",
+		.letter = 'j'),
 	COMMON_OPTIONS_RUN_OPTION,
-	{"output", required_argument, NULL, 'o'},
-	{"jobs", required_argument, NULL, 'j'},
-	{"share", required_argument, NULL, 'S'},
-	{"help", no_argument, NULL, 'h'},
+	OPTION("share", 'S', "I/N",
+		"take share I, from 0, of N shares of the paths: for tasks of\n"
+		"a batch system"),
+	COMMON_OPTIONS_HELP_OPTION,
 	{0},
 };
 
@@ -344,7 +347,7 @@ int cmd_reduce_take(struct cmd_reduce *asked, int argc, char **argv)
 	int option, status = 0;
 
 	*asked = (struct cmd_reduce){.status = CMD_GOOD};
-	while (!status && (option = options_get(&cmd_reduce, argc, argv, "o:j:h", options)) >= 0) {
+	while (!status && (option = options_get(&cmd_reduce, argc, argv)) >= 0) {
 		status = take_option(asked, option);
 	}
 	if (status) {
@@ -406,11 +409,6 @@ const struct command cmd_reduce = {
 	.name = "reduce",
 	.arguments = "-o FILE [OPTION]... PATH...",
 	.help = "make a small summary of streams, or merge summaries",
-	.options = "  -o, --output FILE      the summary; gprof-report summary FILE prints it\n"
-		   "  -j, --jobs N           processes that work at once (default: one per "
-		   "core)\n" COMMON_OPTIONS_RUN_USAGE
-		   "  --share I/N            take share I, from 0, of N shares of the paths: for "
-		   "tasks of\n"
-		   "                         a batch system\n",
+	.options = options,
 	.run = run,
 };

@@ -292,12 +292,14 @@ struct table *cmd_runs_history(char *const *paths, int nr_paths, size_t top)
 
 /* ---- the command ---- */
 
-static const struct option options[] = {
-	{"delete", required_argument, NULL, 'D'},
-	{"trend", no_argument, NULL, 'T'},
-	COMMON_OPTIONS_TABLE_OPTIONS,
-	{"output", required_argument, NULL, 'o'},
-	{"help", no_argument, NULL, 'h'},
+static const struct option_line options[] = {
+	OPTION("trend", 'T', NULL,
+		"the runs with the command of the newest one: steps, MFU,\n"
+		"communication, memory, and which changes are significant"),
+	OPTION("delete", 'D', "N", "delete the files of run N (or 1-3, an ID), and no others"),
+	COMMON_OPTIONS_TABLE,
+	COMMON_OPTIONS_OUTPUT_OPTION,
+	COMMON_OPTIONS_HELP_OPTION,
 	{0},
 };
 
@@ -354,8 +356,7 @@ static int run(int argc, char **argv)
 	struct request request = {.asked = {.command = &cmd_runs, .top = COMMON_OPTIONS_NO_TOP}};
 	int option, status = 0;
 
-	while (!status && (option = options_get(&cmd_runs, argc, argv,
-				   COMMON_OPTIONS_TABLE_LETTERS "o:h", options)) >= 0) {
+	while (!status && (option = options_get(&cmd_runs, argc, argv)) >= 0) {
 		status = take_option(&request, option);
 	}
 	if (!status) {
@@ -370,12 +371,6 @@ const struct command cmd_runs = {
 	.name = "runs",
 	.arguments = "[OPTION]... [DIR]...",
 	.help = "list the runs of a folder: when, what, steps, median step, how it ended",
-	.options = "  --trend                the runs with the command of the newest one: steps, "
-		   "MFU,\n"
-		   "                         communication, memory, and which changes are "
-		   "significant\n"
-		   "  --delete N             delete the files of run N (or 1-3, an ID), and no "
-		   "others\n" COMMON_OPTIONS_TABLE_USAGE
-		   "  -o, --output FILE      write to FILE instead of stdout\n",
+	.options = options,
 	.run = run,
 };

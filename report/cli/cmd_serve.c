@@ -14,11 +14,17 @@
 #include "report/stream/dumpdir.h"
 #include "report/util/text.h"
 
-static const struct option options[] = {
-	{"port", required_argument, NULL, 'P'},
-	COMMON_OPTIONS_TOP_OPTION,
-	{"timeline-size", required_argument, NULL, 'k'},
-	COMMON_OPTIONS_SELECTION_OPTIONS,
+static const struct option_line options[] = {
+	OPTION("port", 'P', "N",
+		"port on 127.0.0.1 (default: a free one); to look from another\n"
+		"machine, there: ssh -L N:localhost:N THIS-MACHINE"),
+	COMMON_OPTIONS_TOP("rows per table (default: 200, tables over time 2000; 0: all)"),
+	OPTION("timeline-size", 'k', "SIZE",
+		"what the timeline may take before the browser asks for more\n"
+		"(default: 2M; 0: no timeline)"),
+	COMMON_OPTIONS_SELECTION,
+	/* It says which command writes a file. */
+	OPTION("output", 'o', "FILE", NULL, .hidden_letter = 'o', .is_hidden = true),
 	{0},
 };
 
@@ -112,8 +118,7 @@ static int run(int argc, char **argv)
 	struct common_options *asked = &request.asked;
 	int option, status = 0;
 
-	while (!status && (option = options_get(&cmd_serve, argc, argv,
-				   "t:" COMMON_OPTIONS_SELECTION_LETTERS, options)) >= 0) {
+	while (!status && (option = options_get(&cmd_serve, argc, argv)) >= 0) {
 		status = parse_option(&request, option);
 	}
 	if (!status && optind < argc && dumpdir_is_summary(argv[optind])) {
@@ -134,14 +139,6 @@ const struct command cmd_serve = {
 	.arguments = "[OPTION]... [PATH]...",
 	.help = "show the HTML report in a browser of this machine, with all events of the "
 		"timeline",
-	.options = "  --port N               port on 127.0.0.1 (default: a free one); to look from "
-		   "another\n"
-		   "                         machine, there: ssh -L N:localhost:N THIS-MACHINE\n"
-		   "  --top N                rows per table (default: 200, tables over time 2000; "
-		   "0: all)\n"
-		   "  --timeline-size SIZE   what the timeline may take before the browser asks "
-		   "for more\n"
-		   "                         (default: 2M; 0: no "
-		   "timeline)\n" COMMON_OPTIONS_SELECTION_USAGE,
+	.options = options,
 	.run = run,
 };

@@ -20,28 +20,33 @@ struct request {
 	const char *table; /* of --schema, NULL: all */
 };
 
-static const struct option options[] = {
-	{"file", required_argument, NULL, 'f'},
-	{"schema", optional_argument, NULL, 's'},
-	{"format", required_argument, NULL, 'F'},
-	{"wide", no_argument, NULL, 'w'},
-	{"color", required_argument, NULL, 'c'},
-	COMMON_OPTIONS_SELECTION_OPTIONS,
+static const struct option_line options[] = {
+	OPTION("file", 'q', "FILE",
+		"read the queries from FILE (-: stdin); all arguments are paths", .letter = 'f'),
+	OPTION("schema", 's', NULL,
+		"list the tables and columns with their meaning, or those of\n"
+		"one table: --schema=kernel",
+		.is_joined = true),
+	OPTION("format", 'f', "FORMAT", "text (default), csv, json, markdown",
+		.words = common_options_formats),
+	OPTION("wide", 'w', NULL, "print full texts", .hidden_letter = 'w'),
+	OPTION("color", 'c', "WHEN", "colours: auto (default: on a terminal), always, never",
+		.words = terminal_colors),
+	COMMON_OPTIONS_OUTPUT_OPTION,
+	COMMON_OPTIONS_SELECTION,
 	{0},
 };
 
 static int take_option(struct request *request, int option)
 {
 	switch (option) {
-	case 'f':
+	case 'q':
 		request->file = optarg;
 		return 0;
 	case 's':
 		request->is_schema = true;
 		request->table = optarg;
 		return 0;
-	case 'F':
-		return common_options_take(&request->asked, 'f');
 	default:
 		return common_options_take(&request->asked, option);
 	}
@@ -249,8 +254,7 @@ static int run(int argc, char **argv)
 	struct request request = {.asked = {.command = &cmd_sql, .top = COMMON_OPTIONS_NO_TOP}};
 	int option, status = 0;
 
-	while (!status && (option = options_get(&cmd_sql, argc, argv,
-				   "f:w" COMMON_OPTIONS_SELECTION_LETTERS, options)) >= 0) {
+	while (!status && (option = options_get(&cmd_sql, argc, argv)) >= 0) {
 		status = take_option(&request, option);
 	}
 	if (!status) {
@@ -264,16 +268,6 @@ const struct command cmd_sql = {
 	.name = "sql",
 	.arguments = "[OPTION]... QUERY [PATH]...",
 	.help = "query every event of dumps and traces with SQL",
-	.options =
-		"  -f, --file FILE        read the queries from FILE (-: stdin); all arguments are "
-		"paths\n"
-		"  --schema               list the tables and columns with their meaning, or those "
-		"of\n"
-		"                         one table: --schema=kernel\n"
-		"  --format FORMAT        text (default), csv, json, markdown\n"
-		"  --wide                 print full texts\n"
-		"  --color WHEN           colours: auto (default: on a terminal), always, never\n"
-		"  -o, --output FILE      write to FILE instead of "
-		"stdout\n" COMMON_OPTIONS_SELECTION_USAGE,
+	.options = options,
 	.run = run,
 };

@@ -23,6 +23,7 @@
 #define FIRST_ROWS 10u
 
 static const char openmetrics[] = "openmetrics";
+static const char *const own_formats[] = {openmetrics, NULL};
 static const char *const details[] = {"default", "op", "all", NULL};
 static const char *const states[] = {"all", "cpu", "gpu", NULL}; /* enum view_times */
 
@@ -53,44 +54,6 @@ static void take_default_views(struct summary *summary)
 	}
 }
 
-static int unknown_view(const char *name, size_t nr_bytes)
-{
-	char text[64];
-	const char **names;
-	size_t nr = 0;
-	int status;
-
-	while (view_classes[nr]) {
-		nr++;
-	}
-	names = mem_zeroed(nr + 1, sizeof(*names));
-	for (size_t i = 0; i < nr; i++) {
-		names[i] = view_classes[i]->name;
-	}
-	snprintf(text, sizeof(text), "%.*s", (int)nr_bytes, name);
-	status = options_unknown_word(&cmd_summary, "view", text, names);
-	free(names);
-	return status;
-}
-
-static int unknown_style(const char *name)
-{
-	const char **names;
-	size_t nr = 0;
-	int status;
-
-	while (summary_styles[nr]) {
-		nr++;
-	}
-	names = mem_zeroed(nr + 1, sizeof(*names));
-	for (size_t i = 0; i < nr; i++) {
-		names[i] = summary_styles[i]->name;
-	}
-	status = options_unknown_word(&cmd_summary, "style", name, names);
-	free(names);
-	return status;
-}
-
 static int take_views(struct summary *summary, const char *list)
 {
 	do {
@@ -98,7 +61,7 @@ static int take_views(struct summary *summary, const char *list)
 		const struct view_class *view = view_find(list, length);
 
 		if (!view) {
-			return unknown_view(list, length);
+			return options_unknown_value(&cmd_summary, "view", list, length);
 		}
 		if (summary->nr_views == SUMMARY_VIEWS) {
 			return cmd_usage(
@@ -121,19 +84,70 @@ static bool take_style(struct summary *summary, const char *name)
 	return false;
 }
 
-static const struct option options[] = {
-	{"view", required_argument, NULL, 'v'},
-	{"style", required_argument, NULL, 's'},
-	{"report", required_argument, NULL, 'R'},
-	{"sort", required_argument, NULL, 'k'},
-	{"per-thread", no_argument, NULL, 'T'},
-	{"all", no_argument, NULL, 'A'},
-	{"across-ranks", no_argument, NULL, 'O'},
-	{"detail", optional_argument, NULL, 'd'},
-	{"state", required_argument, NULL, 'P'},
-	{"at", required_argument, NULL, 'x'},
-	COMMON_OPTIONS_TABLE_OPTIONS,
-	COMMON_OPTIONS_SELECTION_OPTIONS,
+static void add_views(void (*add)(void *context, const char *word), void *context)
+{
+	for (size_t i = 0; view_classes[i]; i++) {
+		add(context, view_classes[i]->name);
+	}
+}
+
+static void add_styles(void (*add)(void *context, const char *word), void *context)
+{
+	for (size_t i = 0; summary_styles[i]; i++) {
+		add(context, summary_styles[i]->name);
+	}
+}
+
+static void add_reports(void (*add)(void *context, const char *word), void *context)
+{
+	for (size_t i = 0; nsys_reports[i].name; i++) {
+		add(context, nsys_reports[i].name);
+	}
+}
+
+static void add_sort_keys(void (*add)(void *context, const char *word), void *context)
+{
+	summary_add_sort_keys(view_classes, add, context);
+}
+
+static const struct option_line options[] = {
+	OPTION("view", 'v', "NAME[,NAME]...", "print these views, see below", .hidden_letter = 'v',
+		.add_words = add_views, .is_list = true),
+	OPTION("style", 's', "STYLE", "print the layout of another tool, see below",
+		.hidden_letter = 's', .add_words = add_styles),
+	OPTION("report", 'R', "NAME[,NAME]", "print reports of `nsys stats`, see below",
+		.add_words = add_reports),
+	OPTION("sort", 'k', "COLUMN",
+		"sort by a column's JSON key (total, calls, avg, name ...)\n"
+		"or by Paddle's keys (CPUTotal, GPUMax ...)",
+		.hidden_letter = 'k', .add_words = add_sort_keys),
+	OPTION("all", 'A', NULL,
+		"print all views but those as long as the recording; in advice\n"
+		"all rules, also those that no finding has"),
+	OPTION("per-thread", 'T', NULL, "list operators and ranges per thread"),
+	OPTION("across-ranks", 'O', NULL,
+		"compute each view of --view per rank; print minimum, median\n"
+		"and maximum of the --sort column, and the ranks that have them"),
+	OPTION("detail", 'd', NULL,
+		"split rows further: operators by input shapes, ranges by\n"
+		"operator",
+		.is_joined = true),
+	OPTION("detail", 'd', "LEVEL",
+		"default; op: nest operators; all: also number them by their\n"
+		"place in the step",
+		.is_joined = true, .words = details),
+	OPTION("state", 'P', "STATE", "times of the view framework: all, cpu or gpu",
+		.words = states),
+	OPTION("at", 'x', "TIME",
+		"the blocks in use at a time since the start (1.2s), or at the\n"
+		"end of a step (step=7); with --view memory-blocks"),
+	OPTION("format", 'f', openmetrics,
+		"print gauges for Prometheus; without --view those of headline,\n"
+		"step-stats and device",
+		.words = own_formats),
+	COMMON_OPTIONS_TABLE,
+	COMMON_OPTIONS_SELECTION,
+	COMMON_OPTIONS_OUTPUT_OPTION,
 	{0},
 };
 
@@ -230,7 +244,9 @@ static int take_option(struct summary *summary, int option)
 	case 'v':
 		return take_views(summary, optarg);
 	case 's':
-		return take_style(summary, optarg) ? 0 : unknown_style(optarg);
+		return take_style(summary, optarg) ? 0
+						   : options_unknown_value(&cmd_summary, "style",
+							     optarg, strlen(optarg));
 	case 'R':
 		return take_reports(summary);
 	case 'k':
@@ -292,9 +308,7 @@ static int take_options(struct summary *summary, int argc, char **argv)
 {
 	int option, status;
 
-	while ((option = options_get(&cmd_summary, argc, argv,
-			"v:s:k:" COMMON_OPTIONS_TABLE_LETTERS COMMON_OPTIONS_SELECTION_LETTERS,
-			options)) >= 0) {
+	while ((option = options_get(&cmd_summary, argc, argv)) >= 0) {
 		if (option == 'd') {
 			take_detail(argc, argv);
 		}
@@ -472,73 +486,11 @@ static int run(int argc, char **argv)
 	return summary_run(&summary, argv + optind, argc - optind);
 }
 
-static bool values(const char *option, void (*add)(void *context, const char *word), void *context)
-{
-	if (!strcmp(option, "--view")) {
-		for (size_t i = 0; view_classes[i]; i++) {
-			add(context, view_classes[i]->name);
-		}
-	} else if (!strcmp(option, "--style")) {
-		for (size_t i = 0; summary_styles[i]; i++) {
-			add(context, summary_styles[i]->name);
-		}
-	} else if (!strcmp(option, "--report")) {
-		for (size_t i = 0; nsys_reports[i].name; i++) {
-			add(context, nsys_reports[i].name);
-		}
-	} else if (!strcmp(option, "--sort")) {
-		summary_add_sort_keys(view_classes, add, context);
-	} else if (!strcmp(option, "--format")) {
-		add(context, openmetrics);
-		return false; /* and those of all commands */
-	} else if (!strcmp(option, "--detail")) {
-		options_add_words(details, add, context);
-	} else if (!strcmp(option, "--state")) {
-		options_add_words(states, add, context);
-	} else {
-		return false;
-	}
-	return true;
-}
-
 const struct command cmd_summary = {
 	.name = "summary",
 	.arguments = "[OPTION]... [PATH]...",
 	.help = "print tables of kernels, copies, API calls ... (the default command)",
-	.options =
-		"  --view NAME[,NAME]...  print these views, see below\n"
-		"  --style STYLE          print the layout of another tool, see below\n"
-		"  --report NAME[,NAME]   print reports of `nsys stats`, see below\n"
-		"  --sort COLUMN          sort by a column's JSON key (total, calls, avg, name "
-		"...)\n"
-		"                         or by Paddle's keys (CPUTotal, GPUMax ...)\n"
-		"  --all                  print all views but those as long as the recording; in "
-		"advice\n"
-		"                         all rules, also those that no finding has\n"
-		"  --per-thread           list operators and ranges per thread\n"
-		"  --across-ranks         compute each view of --view per rank; print minimum, "
-		"median\n"
-		"                         and maximum of the --sort column, and the ranks that "
-		"have them\n"
-		"  --detail               split rows further: operators by input shapes, ranges "
-		"by\n"
-		"                         operator\n"
-		"  --detail=LEVEL         default; op: nest operators; all: also number them by "
-		"their\n"
-		"                         place in the step\n"
-		"  --state STATE          times of the view framework: all, cpu or "
-		"gpu\n"
-		"  --at TIME              the blocks in use at a time since the start (1.2s), or "
-		"at "
-		"the\n"
-		"                         end of a step (step=7); with --view "
-		"memory-blocks\n"
-		"  --format openmetrics   print gauges for Prometheus; without --view those of "
-		"headline,\n"
-		"                         step-stats and device\n" COMMON_OPTIONS_TABLE_USAGE
-			COMMON_OPTIONS_SELECTION_USAGE
-		"  -o, --output FILE      write to FILE instead of stdout\n",
+	.options = options,
 	.print_more = print_lists,
 	.run = run,
-	.values = values,
 };

@@ -20,13 +20,21 @@ struct request {
 	uint64_t part_bytes;
 };
 
-static const struct option options[] = {
-	{"time", required_argument, NULL, 'T'},
-	{"min-us", required_argument, NULL, 'U'},
-	{"tracks", required_argument, NULL, 'K'},
-	{"compat", required_argument, NULL, 'F'},
-	{"split-size", required_argument, NULL, 'P'},
-	COMMON_OPTIONS_SELECTION_OPTIONS,
+static const struct option_line options[] = {
+	COMMON_OPTIONS_OUTPUT("x.pftrace for Perfetto (default: trace.pftrace), x.json for\n"
+			      "Chrome, either with .gz; - writes JSON to stdout"),
+	OPTION("time", 'T', "SPAN", "keep this span of time since the start: 1.2s-1.4s, 300ms-"),
+	OPTION("min-us", 'U', "N", "drop events shorter than N us"),
+	OPTION("tracks", 'K', "LIST",
+		"keep these tracks of "
+		"api,ops,nvtx,python,gpu,counters,steps,marks"),
+	OPTION("compat", 'F', "TOOL",
+		"hta: leave out what HolisticTraceAnalysis miscounts; tensorboard:\n"
+		"calls as its plugin knows them (JSON)"),
+	OPTION("split-size", 'P', "SIZE",
+		"split JSON into files x-1.json, x-2.json ... of this size (default:\n"
+		"400M; 0: one file)"),
+	COMMON_OPTIONS_SELECTION,
 	{0},
 };
 
@@ -138,8 +146,7 @@ static int run(int argc, char **argv)
 	struct cmd_input input;
 	int option, status = 0;
 
-	while (!status && (option = options_get(&cmd_timeline, argc, argv,
-				   COMMON_OPTIONS_SELECTION_LETTERS, options)) >= 0) {
+	while (!status && (option = options_get(&cmd_timeline, argc, argv)) >= 0) {
 		status = parse_option(&request, option);
 	}
 	if (!status) {
@@ -156,20 +163,6 @@ const struct command cmd_timeline = {
 	.name = "timeline",
 	.arguments = "[OPTION]... [PATH]...",
 	.help = "write a timeline for Perfetto, chrome://tracing or HolisticTraceAnalysis",
-	.options =
-		"  -o, --output FILE      x.pftrace for Perfetto (default: trace.pftrace), x.json "
-		"for\n"
-		"                         Chrome, either with .gz; - writes JSON to stdout\n"
-		"  --time SPAN            keep this span of time since the start: 1.2s-1.4s, "
-		"300ms-\n"
-		"  --min-us N             drop events shorter than N us\n"
-		"  --tracks LIST          keep these tracks of "
-		"api,ops,nvtx,python,gpu,counters,steps,marks\n"
-		"  --compat TOOL          hta: leave out what HolisticTraceAnalysis miscounts; "
-		"tensorboard:\n"
-		"                         calls as its plugin knows them (JSON)\n"
-		"  --split-size SIZE      split JSON into files x-1.json, x-2.json ... of this "
-		"size (default:\n"
-		"                         400M; 0: one file)\n" COMMON_OPTIONS_SELECTION_USAGE,
+	.options = options,
 	.run = run,
 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Follows a running job: a line now and then, the summary of each record window as it closes. */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,13 +27,17 @@ struct options {
 	bool is_once;
 };
 
-static const struct option names[] = {
-	{"metrics", required_argument, NULL, 'm'},
-	{"exec", required_argument, NULL, 'e'},
-	{"interval-ms", required_argument, NULL, 'i'},
-	{"hang-timeout-s", required_argument, NULL, 's'},
-	{"once", no_argument, NULL, '1'},
-	{"help", no_argument, NULL, 'h'},
+static const struct option_line lines[] = {
+	OPTION("metrics", 'm', "FILE", "write all numbers for Prometheus's node exporter"),
+	OPTION("exec", 'e', "CMD",
+		"run CMD in a shell after each window, with GPROF_WATCH_DIR\n"
+		"and GPROF_WATCH_WINDOW set"),
+	OPTION("hang-timeout-s", 's', "N",
+		"print the view missing-collectives when no step ends for\n"
+		"N seconds"),
+	OPTION("interval-ms", 'i', "N", "update interval, 10 to 3600000 (default: 2000)"),
+	OPTION("once", '1', NULL, "print one line, write the metrics, and exit"),
+	COMMON_OPTIONS_HELP_OPTION,
 	{0},
 };
 
@@ -43,7 +46,7 @@ static int take_options(struct options *options, int argc, char **argv)
 {
 	int option;
 
-	while ((option = options_get(&cmd_watch, argc, argv, "", names)) >= 0) {
+	while ((option = options_get(&cmd_watch, argc, argv)) >= 0) {
 		if (option == 'm') {
 			options->metrics = optarg;
 		} else if (option == 'e') {
@@ -329,14 +332,6 @@ const struct command cmd_watch = {
 	.arguments = "[OPTION]... [DIR]",
 	.help = "follow a running job: a status line, the tables of each record window, and the "
 		"headline at the end",
-	.options = "  --metrics FILE         write all numbers for Prometheus's node exporter\n"
-		   "  --exec CMD             run CMD in a shell after each window, with "
-		   "GPROF_WATCH_DIR\n"
-		   "                         and GPROF_WATCH_WINDOW set\n"
-		   "  --hang-timeout-s N     print the view missing-collectives when no step "
-		   "ends for\n"
-		   "                         N seconds\n"
-		   "  --interval-ms N        update interval, 10 to 3600000 (default: 2000)\n"
-		   "  --once                 print one line, write the metrics, and exit\n",
+	.options = lines,
 	.run = run,
 };

@@ -10,13 +10,27 @@
 #include "report/session/options.h"
 #include "report/session/summary.h"
 
-static const struct option options[] = {
-	{"scale", required_argument, NULL, 'x'},
-	{"remove", required_argument, NULL, 'X'},
-	{"sort", required_argument, NULL, 'k'},
-	{"per-rank", no_argument, NULL, 'R'},
-	COMMON_OPTIONS_TABLE_OPTIONS,
-	COMMON_OPTIONS_SELECTION_OPTIONS,
+static void add_sort_keys(void (*add)(void *context, const char *word), void *context)
+{
+	static const struct view_class *const views[] = {&view_what_if, NULL};
+
+	summary_add_sort_keys(views, add, context);
+}
+
+static const struct option_line options[] = {
+	OPTION("remove", 'X', "NAME", "take out one of the things listed below; repeatable",
+		.words = what_if_removals),
+	OPTION("scale", 'x', "KIND:REGEX=F",
+		"multiply times by F; repeatable. kernel: kernels and copies\n"
+		"whose names contain REGEX; op: operators and ranges whose\n"
+		"whole name is REGEX, with what they launch"),
+	OPTION("sort", 'k', "COLUMN",
+		"sort by a column's JSON key (default: what saves most first)",
+		.hidden_letter = 'k', .add_words = add_sort_keys),
+	OPTION("per-rank", 'R', NULL, "list the ranks of a job below each change"),
+	COMMON_OPTIONS_TABLE,
+	COMMON_OPTIONS_SELECTION,
+	COMMON_OPTIONS_OUTPUT_OPTION,
 	{0},
 };
 
@@ -38,10 +52,7 @@ static int take_options(struct summary *summary, int argc, char **argv)
 {
 	int option, status = 0;
 
-	while (!status &&
-		(option = options_get(&cmd_whatif, argc, argv,
-			 "k:" COMMON_OPTIONS_TABLE_LETTERS COMMON_OPTIONS_SELECTION_LETTERS,
-			 options)) >= 0) {
+	while (!status && (option = options_get(&cmd_whatif, argc, argv)) >= 0) {
 		switch (option) {
 		case 'x':
 			status = take_scale(summary->what_if, optarg);
@@ -92,36 +103,11 @@ static void print_more(struct buf *out)
 	}
 }
 
-static bool values(const char *option, void (*add)(void *context, const char *word), void *context)
-{
-	static const struct view_class *const views[] = {&view_what_if, NULL};
-
-	if (strcmp(option, "--sort") == 0) {
-		summary_add_sort_keys(views, add, context);
-	} else if (strcmp(option, "--remove") == 0) {
-		options_add_words(what_if_removals, add, context);
-	} else {
-		return false;
-	}
-	return true;
-}
-
 const struct command cmd_whatif = {
 	.name = "whatif",
 	.arguments = "[OPTION]... [PATH]...",
 	.help = "predict the step time if kernels, operators, copies ... were faster",
-	.options = "  --remove NAME          take out one of the things listed below; repeatable\n"
-		   "  --scale KIND:REGEX=F   multiply times by F; repeatable. kernel: kernels and "
-		   "copies\n"
-		   "                         whose names contain REGEX; op: operators and ranges "
-		   "whose\n"
-		   "                         whole name is REGEX, with what they launch\n"
-		   "  --sort COLUMN          sort by a column's JSON key (default: what saves most "
-		   "first)\n"
-		   "  --per-rank             list the ranks of a job below each "
-		   "change\n" COMMON_OPTIONS_TABLE_USAGE COMMON_OPTIONS_SELECTION_USAGE
-		   "  -o, --output FILE      write to FILE instead of stdout\n",
+	.options = options,
 	.print_more = print_more,
 	.run = run,
-	.values = values,
 };

@@ -41,6 +41,9 @@ int main(int argc, char **argv)
 {
 	const struct command *command = argc > 1 ? find_command(argv[1]) : NULL;
 
+	if (command && argc == 3 && strcmp(argv[2], "--help") == 0) {
+		return cmd_print_usage(command);
+	}
 	if (command) {
 		return command->run(argc - 1, argv + 1);
 	}

@@ -19,9 +19,8 @@
 
 #define USUAL_COLUMNS 80u
 
-/* Forms of --print-env, in the order of `forms`. */
+/* In the order of record_forms. */
 enum form { FORM_SHELL, FORM_DOCKER, FORM_KUBERNETES, FORM_NONE };
-static const char *const forms[] = {"sh", "docker", "kubernetes", NULL};
 
 struct launch {
 	const char *values[MOST_VARIABLES]; /* by index in variables_all(), NULL where no option set
@@ -81,16 +80,18 @@ static int fail(int status, const char *sentence)
 
 static int refuse_option(const char *word)
 {
-	const struct option *options = record_options();
-	const char *names[2 * MOST_VARIABLES], *closest;
-	size_t length = strcspn(word, "="), nr = 0;
+	const struct option_line *options = record_options();
+	size_t length = strcspn(word, "="), nr = 0, capacity = 0;
 	char *name = strndup(word, length);
+	const char **names = NULL, *closest;
 	bool is_known = false;
 
 	for (; options[nr].name; nr++) {
+		names = array_grow(names, nr, &capacity, sizeof(*names));
 		names[nr] = options[nr].name;
 		is_known |= strncmp(word, "--", 2) == 0 && strcmp(name + 2, names[nr]) == 0;
 	}
+	names = array_grow(names, nr, &capacity, sizeof(*names));
 	names[nr] = NULL;
 	closest = strlen(name) > 4 ? closest_name(name + 2, names) : NULL;
 	if (is_known) {
@@ -101,6 +102,7 @@ static int refuse_option(const char *word)
 			name, closest ? " (did you mean --" : "", closest ? closest : "",
 			closest ? "?)" : "");
 	}
+	free(names);
 	free(name);
 	return fail(LAUNCH_FAILED, err_text());
 }
@@ -121,8 +123,8 @@ static int set_variable(struct launch *launch, int place, const char *value)
 
 static int set_form(struct launch *launch, const char *name)
 {
-	for (int i = 0; forms[i]; i++) {
-		if (!name || strcmp(name, forms[i]) == 0) {
+	for (int i = 0; record_forms[i]; i++) {
+		if (!name || strcmp(name, record_forms[i]) == 0) {
 			launch->form = (enum form)i;
 			return 0;
 		}
@@ -134,8 +136,6 @@ static int set_form(struct launch *launch, const char *name)
 static int take_option(struct launch *launch, int option)
 {
 	switch (option) {
-	case 'o':
-		return set_variable(launch, VARIABLE_INDEX_DIR, optarg);
 	case OPTION_SHAPES:
 		return set_variable(launch, VARIABLE_INDEX_TORCH, "shapes");
 	case OPTION_PRINT:
@@ -169,22 +169,17 @@ static int take_option(struct launch *launch, int option)
 }
 
 /*
- * Returns 0 or an exit status; optind is then the index of the program. "+" makes getopt_long stop
- * there: the program's own options are not ours. `first` is the word that is read, for a message
- * about it.
+ * Returns 0 or an exit status; optind is then the index of the program. "+": the program's own
+ * options are not ours. `first` is the word that is read, for a message about it.
  */
 static int take_options(struct launch *launch, int argc, char **argv)
 {
 	int option, first = 1, status = 0;
 
-	opterr = 0;
 	while (!status && !launch->is_over &&
-		(option = getopt_long(argc, argv, "+:o:hV", record_options(), NULL)) >= 0) {
-		if (option == 'h' || option == 'V') {
-			option = option == 'h' ? OPTION_HELP : OPTION_VERSION;
-		}
-		status = option == '?' || option == ':' ? refuse_option(argv[first])
-							: take_option(launch, option);
+		(option = option_line_get(record_options(), "+", argc, argv)) >= 0) {
+		status = option == OPTION_LINE_WRONG ? refuse_option(argv[first])
+						     : take_option(launch, option);
 		first = optind;
 	}
 	return status;

@@ -17,22 +17,9 @@
 
 #define USUAL_TOP 15u
 
-static const char *const formats[] = {"text", "csv", "json", "markdown", NULL};
-static const char *const units[] = {"auto", "s", "ms", "us", "ns", NULL};
-
-void common_options_values(
-	const char *option, void (*add)(void *context, const char *word), void *context)
-{
-	if (!strcmp(option, "--format")) {
-		options_add_words(formats, add, context);
-	} else if (!strcmp(option, "--unit")) {
-		options_add_words(units, add, context);
-	} else if (!strcmp(option, "--color")) {
-		options_add_words(terminal_colors, add, context);
-	} else if (!strcmp(option, "--run")) {
-		add(context, RUN_CHOICE_ALL);
-	}
-}
+const char *const common_options_runs[] = {RUN_CHOICE_ALL, NULL};
+const char *const common_options_formats[] = {"text", "csv", "json", "markdown", NULL};
+const char *const common_options_units[] = {"auto", "s", "ms", "us", "ns", NULL};
 
 static int take_numbers(
 	struct common_options *asked, const char *option, struct numbers *numbers, bool has_last)
@@ -105,14 +92,14 @@ int common_options_take(struct common_options *asked, int option)
 		cmd_print_usage(asked->command);
 		return COMMON_OPTIONS_HELP;
 	case 'f':
-		status = take_word(asked, formats, "--format", &choice);
+		status = take_word(asked, common_options_formats, "--format", &choice);
 		asked->table.format = (enum table_format)choice;
 		return status;
 	case 't':
 		return take_top(asked);
 	case 'u':
-		status = take_word(asked, units, "--unit", &choice);
-		asked->table.unit = choice ? units[choice] : NULL;
+		status = take_word(asked, common_options_units, "--unit", &choice);
+		asked->table.unit = choice ? common_options_units[choice] : NULL;
 		return status;
 	case 'w':
 		asked->table.is_wide = true;

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The options that all commands have that read streams: which processes, steps and windows, what
- * tables look like, where output goes. A command lists these options beside its own and hands what
- * it does not know itself to common_options_take().
+ * tables look like, where output goes. A command lists these options beside its own (option_line.h)
+ * and hands what it does not know itself to common_options_take().
  */
 #ifndef REPORT_SESSION_COMMON_OPTIONS_H
 #define REPORT_SESSION_COMMON_OPTIONS_H
-
-#include <getopt.h>
 
 #include "report/session/session.h"
 #include "report/model/select.h"
@@ -28,58 +26,50 @@ struct common_options {
 	const char *output; /* NULL: nothing was said */
 };
 
-/* Their letters, for getopt_long(); a command's own options have others. */
-#define COMMON_OPTIONS_SELECTION_LETTERS "p:r:mo:h"
-#define COMMON_OPTIONS_TABLE_LETTERS	 "f:t:u:w"
+/* Values of options, each list ends with NULL. */
+extern const char *const common_options_runs[], *const common_options_formats[],
+							*const common_options_units[];
 
-/* Options for what is read, and for where output goes. */
-/* clang-format off */
-#define COMMON_OPTIONS_RUN_OPTION {"run", required_argument, NULL, 'N'}
+/* For a command without those of COMMON_OPTIONS_SELECTION. */
+#define COMMON_OPTIONS_HELP_OPTION \
+	OPTION("help", 'h', NULL, NULL, .hidden_letter = 'h', .is_hidden = true)
 
-#define COMMON_OPTIONS_SELECTION_OPTIONS                     \
-	COMMON_OPTIONS_RUN_OPTION,                           \
-	{"pid", required_argument, NULL, 'p'},      \
-	{"rank", required_argument, NULL, 'r'},     \
-	{"steps", required_argument, NULL, 'S'},    \
-	{"window", required_argument, NULL, 'W'},   \
-	{"mangled", no_argument, NULL, 'm'},        \
-	{"output", required_argument, NULL, 'o'},   \
-	{"help", no_argument, NULL, 'h'}
+#define COMMON_OPTIONS_RUN(...) OPTION("run", 'N', "N", __VA_ARGS__, .words = common_options_runs)
+#define COMMON_OPTIONS_RUN_OPTION                                                        \
+	COMMON_OPTIONS_RUN("read these runs of a folder: 2, 1-3, -2 for the last two,\n" \
+			   "an ID, or all (default: the newest)")
 
-#define COMMON_OPTIONS_TOP_OPTION {"top", required_argument, NULL, 't'}
+/* What is read. */
+#define COMMON_OPTIONS_SELECTION                                                              \
+	COMMON_OPTIONS_RUN_OPTION, OPTION("pid", 'p', "N", NULL, .hidden_letter = 'p'),       \
+		OPTION("rank", 'r', "N", "read only these processes or ranks: 0,3-5,8-",      \
+			.hidden_letter = 'r'),                                                \
+		OPTION("steps", 'S', "N",                                                     \
+			"read only these steps: 3-7, 9-, or -2 for the last two"),            \
+		OPTION("window", 'W', "N", "read only these record windows of the schedule"), \
+		OPTION("mangled", 'm', NULL, "print C++ names as in the binary",              \
+			.hidden_letter = 'm'),                                                \
+		COMMON_OPTIONS_HELP_OPTION
 
-#define COMMON_OPTIONS_TABLE_OPTIONS                         \
-	{"format", required_argument, NULL, 'f'},   \
-	COMMON_OPTIONS_TOP_OPTION,                           \
-	{"unit", required_argument, NULL, 'u'},     \
-	{"wide", no_argument, NULL, 'w'},           \
-	{"color", required_argument, NULL, 'c'}
-/* clang-format on */
+#define COMMON_OPTIONS_TOP(...) OPTION("top", 't', "N", __VA_ARGS__, .hidden_letter = 't')
 
-/* Their lines in a usage. */
-#define COMMON_OPTIONS_RUN_USAGE                                                               \
-	"  --run N                read these runs of a folder: 2, 1-3, -2 for the last two,\n" \
-	"                         an ID, or all (default: the newest)\n"
+/* What tables look like. */
+#define COMMON_OPTIONS_TABLE                                                                       \
+	OPTION("format", 'f', "FORMAT", "text (default), csv, json, markdown",                     \
+		.hidden_letter = 'f', .words = common_options_formats),                            \
+		COMMON_OPTIONS_TOP("rows per table (default: 15 in text and markdown, 10 on the\n" \
+				   "first screen, else all; 0: all)"),                             \
+		OPTION("unit", 'u', "UNIT", "unit of times: auto (default), s, ms, us, ns",        \
+			.hidden_letter = 'u', .words = common_options_units),                      \
+		OPTION("wide", 'w', NULL, "print all columns and full names",                      \
+			.hidden_letter = 'w'),                                                     \
+		OPTION("color", 'c', "WHEN",                                                       \
+			"colours and bars: auto (default: on a terminal), always,\nnever",         \
+			.words = terminal_colors)
 
-#define COMMON_OPTIONS_SELECTION_USAGE                                                      \
-	COMMON_OPTIONS_RUN_USAGE                                                            \
-	"  --pid N, --rank N      read only these processes or ranks: 0,3-5,8-\n"           \
-	"  --steps N              read only these steps: 3-7, 9-, or -2 for the last two\n" \
-	"  --window N             read only these record windows of the schedule\n"         \
-	"  --mangled              print C++ names as in the binary\n"
-
-#define COMMON_OPTIONS_TABLE_USAGE                                                               \
-	"  --format FORMAT        text (default), csv, json, markdown\n"                         \
-	"  --top N                rows per table (default: 15 in text and markdown, 10 on the\n" \
-	"                         first screen, else all; 0: all)\n"                             \
-	"  --unit UNIT            unit of times: auto (default), s, ms, us, ns\n"                \
-	"  --wide                 print all columns and full names\n"                            \
-	"  --color WHEN           colours and bars: auto (default: on a terminal), always,\n"    \
-	"                         never\n"
-
-/* As struct command's `values`, of the options above. */
-void common_options_values(
-	const char *option, void (*add)(void *context, const char *word), void *context);
+/* Where output goes. */
+#define COMMON_OPTIONS_OUTPUT(...)   OPTION("output", 'o', "FILE", __VA_ARGS__, .letter = 'o')
+#define COMMON_OPTIONS_OUTPUT_OPTION COMMON_OPTIONS_OUTPUT("write to FILE instead of stdout")
 
 /*
  * Takes an option with its optarg. Returns 0, CMD_USAGE after saying why (also where nobody knows

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * options_next() reads the lines of a usage text one by one, for the completions of shells and for
- * hints. getopt parses the command line; an error of it becomes a sentence here, with the closest
- * name, or the name of the same option in another tool.
+ * An error on the command line becomes a sentence here, with the closest name, or the name of the
+ * same option in another tool.
  */
 #include "report/session/options.h"
 
@@ -13,87 +12,6 @@
 
 /* Longer lists of words are in the help. */
 #define MOST_LISTED 8u
-
-#define END_OF_NAME " =,\n"
-
-/* A usage line is "  -o, --output FILE      help", what goes on below it has more blanks. */
-static bool is_option_line(const char *line)
-{
-	return strncmp(line, "  -", 3) == 0;
-}
-
-static const char *next_line(const char *line)
-{
-	const char *end = strchr(line, '\n');
-
-	return end ? end + 1 : line + strlen(line);
-}
-
-/* Finds where the help begins: behind two blanks, or on the next line. */
-static void find_help(const char *at, struct option_name *option)
-{
-	const char *end = at + strcspn(at, "\n");
-
-	while (at < end && strncmp(at, "  ", 2) != 0) {
-		at++;
-	}
-	if (at == end && strncmp(next_line(at), "   ", 3) == 0) {
-		at = next_line(at);
-		end = at + strcspn(at, "\n");
-	}
-	at += strspn(at, " ");
-	option->help = at < end ? at : end;
-	option->nr_help = (size_t)(end - option->help);
-}
-
-/*
- * Several names on one line (-o, --output) are options of their own with the same value. *at is
- * behind the name that was returned last.
- */
-bool options_next(const char **at, struct option_name *option)
-{
-	const char *name = *at, *value;
-	size_t nr_bytes;
-
-	if (strncmp(name, ", -", 3) == 0) {
-		name += 2; /* one more of the same line */
-	} else {
-		/* Behind the one before: the rest of its line. */
-		name = *name == ' ' && name[1] == ' ' && name[2] == '-' ? name : next_line(name);
-		while (*name && !is_option_line(name)) {
-			name = next_line(name);
-		}
-		if (!*name) {
-			return false;
-		}
-		name += 2;
-	}
-	nr_bytes = strcspn(name, END_OF_NAME);
-	value = name + nr_bytes;
-	while (strncmp(value, ", -", 3) == 0) {
-		value += 2 + strcspn(value + 2, END_OF_NAME);
-	}
-	*option = (struct option_name){.name = name,
-		.nr_bytes = nr_bytes,
-		.is_joined = *value == '=',
-		.has_value = *value == '=' || (*value == ' ' && !strchr(" \n", value[1]))};
-	find_help(name, option);
-	*at = name + nr_bytes;
-	if (option->has_value) {
-		option->value = value + 1;
-		option->nr_value = strcspn(option->value, " ,\n");
-		*at = value == *at ? option->value + option->nr_value : *at;
-	}
-	return true;
-}
-
-void options_add_words(
-	const char *const *words, void (*add)(void *context, const char *word), void *context)
-{
-	for (size_t i = 0; words[i]; i++) {
-		add(context, words[i]);
-	}
-}
 
 bool options_choose(const char *text, const char *const *words, int *choice)
 {
@@ -118,22 +36,24 @@ void options_add_closest(struct buf *out, const char *text, const char *const *w
 	buf_char(out, '\0');
 }
 
-/* Returns the command's options as words, ending with NULL, and the one of them that `name` is. */
+/*
+ * Returns the command's options as words, ending with NULL, and the line of the one that `name` is,
+ * NULL if it is none.
+ */
 static char **option_words(
-	const struct command *command, const char *name, struct option_name *found)
+	const struct command *command, const char *name, const struct option_line **found)
 {
-	const char *at = command->options;
-	struct option_name option;
+	struct option_name option = {0};
 	size_t nr = 0, capacity = 0;
 	char **words = NULL;
 
-	*found = (struct option_name){0};
+	*found = NULL;
 	for (bool is_last = false; !is_last;) {
-		is_last = !options_next(&at, &option);
+		is_last = !option_name_next(&option, command->options);
 		words = array_grow(words, nr, &capacity, sizeof(*words));
-		words[nr++] = is_last ? mem_text("--help") : strndup(option.name, option.nr_bytes);
-		if (!is_last && strcmp(words[nr - 1], name) == 0) {
-			*found = option;
+		words[nr++] = mem_text(is_last ? "--help" : option.text);
+		if (!is_last && strcmp(option.text, name) == 0) {
+			*found = option.line;
 		}
 	}
 	words = array_grow(words, nr, &capacity, sizeof(*words));
@@ -187,18 +107,17 @@ static void add_hint(struct buf *out, const char *name, const char *const *words
 int options_unknown(const struct command *command, const char *word)
 {
 	char *name = strndup(word, strcspn(word, "="));
-	struct option_name option;
-	char **words = option_words(command, name, &option);
+	const struct option_line *line;
+	char **words = option_words(command, name, &line);
 	struct buf hint = {0};
 
 	add_hint(&hint, name, (const char *const *)words);
-	if (!option.name && is_ambiguous(name, words)) {
+	if (!line && is_ambiguous(name, words)) {
 		cmd_usage(command, "option '%s' is ambiguous; write more of it", name);
-	} else if (!option.name) {
+	} else if (!line) {
 		cmd_usage(command, "unknown option '%s'%s", name, hint.bytes);
-	} else if (option.has_value) {
-		cmd_usage(command, "option %s needs a value: %.*s", name, (int)option.nr_value,
-			option.value);
+	} else if (line->value) {
+		cmd_usage(command, "option %s needs a value: %s", name, line->value);
 	} else {
 		cmd_usage(command, "option %s takes no value", name);
 	}
@@ -211,15 +130,11 @@ int options_unknown(const struct command *command, const char *word)
 	return CMD_USAGE;
 }
 
-int options_get(const struct command *command, int argc, char **argv, const char *letters,
-	const struct option *options)
+int options_get(const struct command *command, int argc, char **argv)
 {
-	int option, first;
+	int first = optind, option = option_line_get(command->options, "", argc, argv);
 
-	opterr = 0;
-	first = optind;
-	option = getopt_long(argc, argv, letters, options, NULL);
-	if (option == OPTIONS_WRONG) {
+	if (option == OPTION_LINE_WRONG) {
 		/* A letter may stand among others, which getopt has not passed yet. */
 		const char *word = argv[optind > first ? optind - 1 : optind];
 		char letter[] = {'-', (char)optopt, '\0'};
@@ -244,4 +159,32 @@ int options_unknown_word(
 	buf_fini(&hint);
 	buf_fini(&list);
 	return CMD_USAGE;
+}
+
+struct words {
+	const char **words;
+	size_t nr, capacity;
+};
+
+static void add_word(void *context, const char *word)
+{
+	struct words *list = context;
+
+	list->words = array_grow(list->words, list->nr, &list->capacity, sizeof(*list->words));
+	list->words[list->nr++] = word;
+}
+
+int options_unknown_value(
+	const struct command *command, const char *option, const char *text, size_t nr_bytes)
+{
+	char *word = strndup(text, nr_bytes);
+	struct words list = {0};
+	int status;
+
+	option_lines_add_words(command->options, option, add_word, &list);
+	add_word(&list, NULL);
+	status = options_unknown_word(command, option, word, list.words);
+	free(list.words);
+	free(word);
+	return status;
 }

@@ -149,8 +149,9 @@ int cmd_print_usage(const struct command *command)
 
 	buf_printf(&out, "usage: gprof-report %s %s\n\n%s\n", command->name, command->arguments,
 		command->help);
-	if (*command->options) {
-		buf_printf(&out, "\n%s", command->options);
+	if (command->options->name) {
+		buf_char(&out, '\n');
+		option_lines_add_help(&out, command->options);
 	}
 	if (command->print_more) {
 		command->print_more(&out);

@@ -12,6 +12,7 @@
 #include "report/util/buf.h"
 #include "report/model/model.h"
 #include "report/util/numbers.h"
+#include "report/util/option_line.h"
 
 enum cmd_exit {
 	CMD_GOOD = 0,
@@ -24,17 +25,11 @@ enum cmd_exit {
 
 struct command {
 	const char *name;
-	const char *arguments;		     /* "[OPTION]... [PATH]..." */
-	const char *help;		     /* one line */
-	const char *options;		     /* the options, one a line; "" for none */
+	const char *arguments; /* "[OPTION]... [PATH]..." */
+	const char *help;      /* one line */
+	const struct option_line *options;
 	void (*print_more)(struct buf *out); /* after the options; NULL: nothing */
 	int (*run)(int argc, char **argv);   /* argv[0] is the command; returns enum cmd_exit */
-	/*
-	 * Passes the words that are values of one of the command's own options to `add`, one a
-	 * call. Returns false if the option is not its own. NULL: the command has no such option.
-	 */
-	bool (*values)(
-		const char *option, void (*add)(void *context, const char *word), void *context);
 };
 
 extern const struct command cmd_summary, cmd_timeline, cmd_html, cmd_info, cmd_check, cmd_env,

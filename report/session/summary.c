@@ -283,7 +283,9 @@ void summary_add_sort_keys(const struct view_class *const *views,
 		nr++;
 	}
 	keys = summary_sort_keys(views, nr);
-	options_add_words((const char *const *)keys, add, context);
+	for (size_t i = 0; keys[i]; i++) {
+		add(context, keys[i]);
+	}
 	summary_free_sort_keys(keys);
 }
 

@@ -48,13 +48,15 @@ START_TEST(every_command_has_a_page_with_its_options)
 {
 	for (size_t i = 0; commands[i]; i++) {
 		char *page = read_page(commands[i]->name);
+		struct option_name option = {0};
 		char title[64];
 
 		snprintf(title, sizeof(title), "# gprof-report-%s(1) -- ", commands[i]->name);
 		ck_assert_msg(!strncmp(page, title, strlen(title)), "%s", title);
 		ck_assert_msg(!!strstr(page, "\n@SYNOPSIS@\n"), "%s", commands[i]->name);
 		ck_assert_msg(!!strstr(page, "\n@EXIT@\n"), "%s", commands[i]->name);
-		ck_assert_msg(!*commands[i]->options == !strstr(page, "\n@OPTIONS@\n"),
+		ck_assert_msg(option_name_next(&option, commands[i]->options) ==
+				      (strstr(page, "\n@OPTIONS@\n") != NULL),
 			"%s: options, but no @OPTIONS@ in its page, or the other way round",
 			commands[i]->name);
 		free(page);
@@ -62,37 +64,89 @@ START_TEST(every_command_has_a_page_with_its_options)
 }
 END_TEST
 
-START_TEST(options_are_read_from_the_usage)
+static const struct option_line declared[] = {
+	OPTION("format", 'f', "FORMAT", NULL, .is_hidden = true),
+	OPTION("view", 'v', "NAME", "these (a, b)", .hidden_letter = 'v'),
+	OPTION("output", 'o', "FILE", "there\nor -x there", .letter = 'o'),
+	OPTION("detail", 'd', NULL, "all", .is_joined = true),
+	OPTION("detail", 'd', "LEVEL", "so", .is_joined = true),
+	OPTION("pid", 300, "N", NULL),
+	OPTION("rank", 0, "N", "one"),
+	OPTION("which-has-a-long-name", 1, NULL, "moves\nits text"),
+	{0},
+};
+
+START_TEST(help_has_the_declared_options)
 {
-	static const struct command command = {.options = "  --view NAME[,NAME]...  these (a, b)\n"
-							  "  -o, --output FILE      there\n"
-							  "                         or -x there\n"
-							  "  --wide                 all\n"
-							  "  --detail=LEVEL         so\n"
-							  "  --pid N, --rank N      one\n"};
+	static const char expected[] = "  --view NAME            these (a, b)\n"
+				       "  -o, --output FILE      there\n"
+				       "                         or -x there\n"
+				       "  --detail               all\n"
+				       "  --detail=LEVEL         so\n"
+				       "  --pid N, --rank N      one\n"
+				       "  --which-has-a-long-name  moves\n"
+				       "                         its text\n";
+	struct buf help = {0};
+
+	option_lines_add_help(&help, option_line_none);
+	ck_assert_uint_eq(help.nr_bytes, 0);
+	option_lines_add_help(&help, declared);
+	buf_char(&help, '\0');
+	ck_assert_str_eq(help.bytes, expected);
+	buf_fini(&help);
+}
+END_TEST
+
+START_TEST(names_are_those_that_help_shows)
+{
 	static const struct {
-		const char *name;
-		bool has_value, is_joined;
-		const char *help;
-	} expected[] = {{"--view", true, false, "these (a, b)"}, {"-o", true, false, "there"},
-		{"--output", true, false, "there"}, {"--wide", false, false, "all"},
-		{"--detail", true, true, "so"}, {"--pid", true, false, "one"},
-		{"--rank", true, false, "one"}};
-	const char *at = command.options;
-	struct option_name option;
+		const char *name, *help;
+	} expected[] = {{"--view", "these (a, b)"}, {"-o", "there\nor -x there"},
+		{"--output", "there\nor -x there"}, {"--detail", "all"}, {"--detail", "so"},
+		{"--pid", "one"}, {"--rank", "one"},
+		{"--which-has-a-long-name", "moves\nits text"}};
+	struct option_name name = {0}, none = {0};
 
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
-		ck_assert(options_next(&at, &option));
-		ck_assert_uint_eq(option.nr_bytes, strlen(expected[i].name));
-		ck_assert(!memcmp(option.name, expected[i].name, option.nr_bytes));
-		ck_assert_int_eq(option.has_value, expected[i].has_value);
-		ck_assert_int_eq(option.is_joined, expected[i].is_joined);
-		ck_assert_uint_eq(option.nr_help, strlen(expected[i].help));
-		ck_assert(!memcmp(option.help, expected[i].help, option.nr_help));
+		ck_assert(option_name_next(&name, declared));
+		ck_assert_str_eq(name.text, expected[i].name);
+		ck_assert_str_eq(option_line_help(name.line), expected[i].help);
 	}
-	ck_assert(!options_next(&at, &option));
-	at = "";
-	ck_assert(!options_next(&at, &option));
+	ck_assert(!option_name_next(&name, declared));
+	ck_assert(!option_name_next(&none, option_line_none));
+}
+END_TEST
+
+START_TEST(the_command_line_takes_the_declared_options)
+{
+	char *argv[] = {"x", "-va", "--form", "b", "path", "-oc", "--deta", "--detail=d", "--pid=1",
+		"--rank", "2", "--whi", "-q", "--view", NULL};
+	static const struct {
+		int id;
+		const char *value;
+	} expected[] = {{'v', "a"}, {'f', "b"}, {'o', "c"}, {'d', NULL}, {'d', "d"}, {300, "1"},
+		{0, "2"}, {1, NULL}, {OPTION_LINE_WRONG, NULL}, {OPTION_LINE_WRONG, NULL}};
+	char *program[] = {"x", "path", "--wrong", NULL};
+	int argc = sizeof(argv) / sizeof(argv[0]) - 1;
+
+	optind = 0;
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		ck_assert_int_eq(option_line_get(declared, "", argc, argv), expected[i].id);
+		if (expected[i].id == OPTION_LINE_WRONG) {
+			continue;
+		}
+		ck_assert_int_eq(optarg == NULL, expected[i].value == NULL);
+		if (optarg) {
+			ck_assert_str_eq(optarg, expected[i].value);
+		}
+	}
+	ck_assert_int_eq(option_line_get(declared, "", argc, argv), -1);
+	ck_assert_int_eq(optind, argc - 1);
+	ck_assert_str_eq(argv[optind], "path");
+	optind = 0;
+	ck_assert_int_eq(option_line_get(declared, "+", 3, program), -1);
+	ck_assert_int_eq(optind, 1);
+	optind = 0;
 }
 END_TEST
 
@@ -146,4 +200,5 @@ START_TEST(bash_completes_commands_options_and_values)
 END_TEST
 
 UNIT_SUITE("report/manual", every_command_has_a_page_with_its_options,
-	options_are_read_from_the_usage, bash_completes_commands_options_and_values)
+	help_has_the_declared_options, names_are_those_that_help_shows,
+	the_command_line_takes_the_declared_options, bash_completes_commands_options_and_values)
