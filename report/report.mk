@@ -33,7 +33,7 @@ $(B)/report/kineto/input.o $(B)/report/stream/block_decode.o $(B)/report/stats/h
 # later counts.
 PAGE_STYLES := palette.css page.css timeline.css flame.css
 PAGE_SCRIPTS := palette.js \
-	timeline_data.js timeline_detail.js timeline_to_perfetto.js timeline_rows.js timeline_counters.js timeline_draw.js timeline_tip.js \
+	timeline_data.js timeline_detail.js timeline_to_json.js timeline_rows.js timeline_counters.js timeline_draw.js timeline_tip.js \
 	timeline_measure.js timeline_selection.js timeline_zoom.js timeline_address.js timeline_view.js timeline_pair.js \
 	text.js data.js links.js export.js table.js charts.js \
 	steps.js overview.js memory.js curves.js roofline.js step_heatmap.js arrivals.js flame.js diff.js summary.js \

@@ -162,11 +162,11 @@ timeline() {
 	in_browser timeline "$T/$1.html" "$T/$1.json" "$T" "${pictures:-}" >"$T/timeline" ||
 		{ cat "$T/timeline"; return 1; }
 	part=$(sed -n 's/^part //p' "$T/timeline")
-	[ -n "$part" ] && command -v protoc >/dev/null || return 0
+	[ -n "$part" ] || return 0
 	"$B/gprof-report" timeline --tracks "$tracks" -o "$T/all.json" "$file" &&
 		"$B/gprof-report" timeline --tracks "$tracks" --time "$part" -o "$T/part.json" "$file" &&
-		python3 test/pftrace/check.py "$T/$1.pftrace" "$T/all.json" protoc report/timeline/perfetto.proto page &&
-		python3 test/pftrace/check.py "$T/$1-part.pftrace" "$T/part.json" protoc report/timeline/perfetto.proto page
+		python3 test/page/saved.py "$T/$1.saved.json" "$T/all.json" &&
+		python3 test/page/saved.py "$T/$1-part.saved.json" "$T/part.json"
 }
 
 # flame NAME INPUT: the flame graphs of a page that is there, worked with.

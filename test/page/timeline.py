@@ -55,7 +55,7 @@ def details(page):
 def save(page, suffix):
     with page.expect_download() as download:
         page.get_by_role("button", name="Save the selected").click()
-    download.value.save_as("%s/%s%s.pftrace" % (saved, name, suffix))
+    download.value.save_as("%s/%s%s.saved.json" % (saved, name, suffix))
 
 
 def open_page(page, hash):

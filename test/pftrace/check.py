@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads a Perfetto trace as its viewer does, and compares it with the Chrome JSON of the same run.
 
-    check.py TRACE.pftrace TRACE.json [PROTOC PROTO [page]]
+    check.py TRACE.pftrace TRACE.json [PROTOC PROTO]
 
 With PROTOC and our PROTO the bytes are decoded by protoc, else by Perfetto's own schema (PyPI's package
-perfetto). The counters of a trace that the page saved are curves of its own.
+perfetto).
 Slices are closed as the viewer closes them: events by time, then by place in the file; an end is of the
 innermost open slice of its track. Prints what is wrong, and at last the counts.
 """
@@ -184,8 +184,9 @@ def compare_counters(reader, events, first):
         complain("a count that one of both has: %r, %d times" % (key, nr))
 
 
-def compare(reader, events, is_page):
-    """Every slice of the JSON is there with its name, begin (apart from the axis) and length, and no other."""
+def compare(reader, events):
+    """Every slice of the JSON is there with its name, begin (apart from the axis) and length, and no other; so is
+    every flow. Returns where the axis of the trace begins on that of the JSON."""
     cats = {"cuda_runtime", "cuda_driver", "cpu_op", "python_function", "kernel", "gpu_memcpy", "gpu_memset",
             "cuda_sync", "overhead", "user_annotation", "library", "nccl"}
     mine, theirs = collections.Counter(), collections.Counter()
@@ -220,8 +221,6 @@ def compare(reader, events, is_page):
         complain("not in the JSON: %r, %d times" % (key, nr))
     for key, nr in (plain_theirs - shifted).items():
         complain("not in the trace: %r, %d times" % (key, nr))
-    if not is_page:
-        compare_counters(reader, events, first)
     arrows = collections.Counter((e["cat"], e["id"]) for e in events if e["ph"] == "s")
     ends = {(e["cat"], e["id"]) for e in events if e["ph"] == "f"}
     wanted = len([1 for key in arrows if key in ends])
@@ -231,6 +230,7 @@ def compare(reader, events, is_page):
     for flow, found in reader.flows.items():
         if len(found) < 2:
             complain("flow %d joins nothing" % flow)
+    return first
 
 
 def check_queues(reader):
@@ -288,11 +288,10 @@ def main():
     with open(sys.argv[2]) as file:
         events = json.load(file)["traceEvents"]
     reader = Reader(packets)
-    is_page = sys.argv[5:] == ["page"]
-    compare(reader, events, is_page)
+    compare_counters(reader, events, compare(reader, events))
     check_tracks(reader)
     nr_queues = check_queues(reader)
-    if not is_page and not nr_queues and any("kernel" in s[5] for s in reader.slices) and any("ac2g" == e.get("cat") for e in events) \
+    if not nr_queues and any("kernel" in s[5] for s in reader.slices) and any("ac2g" == e.get("cat") for e in events) \
             and reader.counts:
         complain("no queue of any stream")
     print("%d slices, %d instants, %d counters, %d flows, %d tracks; %d wrong" % (

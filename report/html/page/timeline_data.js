@@ -8,7 +8,7 @@
 
 const timelineData = (() => {
 const KINDS = ["process", "thread", "other"];
-const UINT = 0, INT = 1, DOUBLE = 2, TEXT = 3, NUMBER = 4;
+const TEXT = 3, NUMBER = 4; /* kinds of values; the others are numbers, too */
 
 /* ---- bytes ---- */
 
@@ -361,5 +361,5 @@ function originOf(data, row, i) {
 	};
 }
 
-return {UINT, INT, DOUBLE, TEXT, NUMBER, load, addLevels, addBuckets, openIn, addPhases, longest, atLeast, firstFrom, lengthOf, categoryOf, isInstant, isOnGpu, argsOf, flowOf, selfTime, launchDelay, originOf};
+return {TEXT, load, addLevels, addBuckets, openIn, addPhases, longest, atLeast, firstFrom, lengthOf, categoryOf, isInstant, isOnGpu, argsOf, flowOf, selfTime, launchDelay, originOf};
 })();

@@ -149,7 +149,7 @@ class View {
 		button("◂", "Pan left (A)", () => this.zooming.pan(-.3));
 		button("▸", "Pan right (D)", () => this.zooming.pan(.3));
 		button("Fit", "Show the whole time (0)", () => this.show(...this.whole));
-		button("Save .pftrace", "Save the selected or visible time as a Perfetto trace", () => this.save());
+		button("Save .json", "Save the selected or visible time for Perfetto or Chrome", () => this.save());
 		this.filter = make("input", tools);
 		this.filter.type = "search";
 		this.filter.className = "filter";
@@ -440,10 +440,10 @@ class View {
 		const pids = tools.rowsOf("processes").map((row) => row.pid);
 		/* In containers processes have the same PID: as `gprof-report timeline` numbers them. */
 		const pidOf = (process) => (pids[process - 1] || 0) + (pids.indexOf(pids[process - 1]) < process - 1 || !pids[process - 1] ? PIDS_APART * process : 0);
-		const url = URL.createObjectURL(new Blob([timelineTraceOf(data, from, to, counters, pidOf)], {type: "application/octet-stream"}));
+		const url = URL.createObjectURL(new Blob([timelineJsonOf(data, from, to, counters, pidOf)], {type: "application/json"}));
 		const link = make("a");
 		link.href = url;
-		link.download = "selection.pftrace";
+		link.download = "selection.json";
 		link.click();
 		setTimeout(() => URL.revokeObjectURL(url), 60000);
 	}
