@@ -209,18 +209,6 @@ const struct table_column *view_column(const struct view_class *class, const cha
 	return NULL;
 }
 
-const struct view_class *view_find(const char *name, size_t nr_bytes)
-{
-	for (size_t i = 0; view_classes[i]; i++) {
-		const struct view_class *class = view_classes[i];
-
-		if (text_is(name, nr_bytes, class->name)) {
-			return class;
-		}
-	}
-	return NULL;
-}
-
 void view_fill_process(const struct process *process, struct table_cell *cells)
 {
 	table_set_integer(&cells[0], process->pid);

@@ -216,12 +216,6 @@ const struct keyed_stats *view_keyed(const struct view_class *class, void *state
 /* The column with that key, NULL if the view has none. */
 const struct table_column *view_column(const struct view_class *class, const char *key);
 
-/* All views, in the order they are shown; ends with NULL. */
-extern const struct view_class *const view_classes[];
-
-/* The view of that name, NULL if there is none. */
-const struct view_class *view_find(const char *name, size_t nr_bytes);
-
 /* The columns that tables by devices begin with: pid, rank, device. view_fill_device sets
  * them. */
 #define VIEW_DEVICE_COLUMNS                                                           \

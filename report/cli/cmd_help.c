@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/analysis/view.h"
 #include "report/session/session.h"
+#include "report/session/view_list.h"
 #include "report/util/closest_name.h"
 #include "report/util/text.h"
 

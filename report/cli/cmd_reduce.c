@@ -3,6 +3,7 @@
  * The streams are dealt to processes, one for each core, since texts and errors are of one thread.
  * What they hand over is the file that they would have written.
  */
+#include "report/session/importers.h"
 #include "report/cli/cmd_reduce.h"
 
 #include <stdlib.h>
@@ -250,7 +251,8 @@ static void add_to_choice(struct run_choice *choice, const char *path, size_t fo
 	struct stream *stream;
 	struct process *process;
 
-	if (strstr(path, ".gprof") && !dumpdir_is_summary(path) && !stream_open(&stream, path)) {
+	if (strstr(path, ".gprof") && !dumpdir_is_summary(path) &&
+		!stream_open(&stream, path, stream_importers)) {
 		process = process_create(stream);
 		run_choice_add(choice, process, NULL, folder);
 		process_destroy(process);

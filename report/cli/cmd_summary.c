@@ -14,6 +14,7 @@
 #include "report/stream/dumpdir.h"
 #include "report/reduce/reduced.h"
 #include "report/session/summary.h"
+#include "report/session/view_list.h"
 #include "report/sql/database.h"
 #include "report/sql/nsys_query.h"
 #include "report/timeline/timeline.h"

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "report/analysis/view.h"
 #include "report/session/session.h"
+#include "report/session/view_list.h"
 
 static const struct command *find_command(const char *name)
 {

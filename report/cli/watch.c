@@ -4,6 +4,7 @@
  * without closing its stream is opened once more, now with its rings. Only the newest run stays
  * open; processes of older runs become entries of `older`, so that they are recognised.
  */
+#include "report/session/importers.h"
 #include "report/cli/watch.h"
 
 #include <stdlib.h>
@@ -83,7 +84,7 @@ static struct watch_process *make(const char *path)
 	struct watch_process *p;
 	struct stream *stream;
 
-	if (stream_open(&stream, path)) {
+	if (stream_open(&stream, path, stream_importers)) {
 		return NULL;
 	}
 	if (!has_begun(stream)) {
@@ -100,7 +101,7 @@ static struct watch_process *make(const char *path)
 		p->hangs.seen = p->hangs.began;
 		return p;
 	}
-	if (stream_open(&p->stream, path)) { /* renamed just now */
+	if (stream_open(&p->stream, path, stream_importers)) { /* renamed just now */
 		destroy(p);
 		return NULL;
 	}

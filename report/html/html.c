@@ -23,6 +23,7 @@
 #include "report/reduce/reduced_view.h"
 #include "report/model/run_state.h"
 #include "report/session/summary.h"
+#include "report/session/view_list.h"
 #include "report/stream/prefetch.h"
 #include "report/stream/stream.h"
 #include "report/table/short_names.h"

@@ -11,6 +11,7 @@
 #include "report/html/svg_draw.h"
 #include "report/html/svg_timeline.h"
 #include "report/session/summary.h"
+#include "report/session/view_list.h"
 
 /* The colours of page/palette.css. */
 #include PALETTE

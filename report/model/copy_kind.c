@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds the memory kind of an address for processes that have calls but no device records, so that
- * no activity says which kind of memory a copy read or wrote. Callers create one replay of table
- * api_alloc for a process, then look up addresses of its copies. The replay is a list of lives,
- * sorted by address and then by birth: an allocation lives from the call that made it to the call
- * that freed it.
+ * Names copies and sets, and finds the memory kind of an address for processes that have calls but
+ * no device records, so that no activity says which kind of memory a copy read or wrote. Callers
+ * create one replay of table api_alloc for a process, then look up addresses of its copies. The
+ * replay is a list of lives, sorted by address and then by birth: an allocation lives from the call
+ * that made it to the call that freed it.
  */
 #include "report/model/copy_kind.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "report/model/api.h"
@@ -18,6 +19,31 @@
  * this many.
  */
 #define MOST_STEPS 256u
+
+uint32_t copy_name(uint32_t kind)
+{
+	char text[128];
+	const char *source = api_memory_name(copy_source_of(kind));
+	const char *target = api_memory_name(copy_target_of(kind));
+	const char *call = kind & COPY_IS_HOST_CALL ? ", host call" : "";
+	const char *whole =
+		api_whole_name(kind & COPY_IS_SET ? copy_target_of(kind) : copy_kind_of(kind));
+	int length;
+
+	if (whole) {
+		return string_pool_intern(whole, strlen(whole));
+	}
+	if (copy_is_bare(kind)) {
+		length = snprintf(
+			text, sizeof(text), "%s%s", kind & COPY_IS_SET ? "Memset" : "Memcpy", call);
+	} else if (kind & COPY_IS_SET) {
+		length = snprintf(text, sizeof(text), "Memset (%s)%s", target, call);
+	} else {
+		length = snprintf(text, sizeof(text), "Memcpy %s (%s -> %s)%s",
+			api_copy_name(copy_kind_of(kind)), source, target, call);
+	}
+	return string_pool_intern(text, (size_t)length);
+}
 
 struct life {
 	uint64_t address, end;

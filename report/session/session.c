@@ -23,6 +23,7 @@
 #include "report/stream/rings.h"
 #include "report/comm/job_clock.h"
 #include "report/session/run_choice.h"
+#include "report/session/importers.h"
 #include "report/table/print.h"
 #include "report/util/text.h"
 #include "report/model/model.h"
@@ -276,7 +277,7 @@ static void open_path(struct opening *opening, const char *path, size_t folder)
 {
 	struct stream *first, *stream;
 
-	if (stream_open(&first, path)) {
+	if (stream_open(&first, path, stream_importers)) {
 		cmd_error("cannot read '%s': %s", path,
 			dumpdir_is_summary(path)
 				? "it is a summary written by reduce; only summary, "

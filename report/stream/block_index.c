@@ -320,8 +320,8 @@ int stream_index_open(struct stream *stream)
 	if (!stream->size) {
 		return err_set(-ENODATA, "the file is empty");
 	}
-	for (size_t i = 0; stream_importers[i] && !stream->is_trace; i++) {
-		rc = stream_importers[i](stream);
+	for (size_t i = 0; stream->importers && stream->importers[i] && !stream->is_trace; i++) {
+		rc = stream->importers[i](stream);
 		if (rc) {
 			return rc;
 		}

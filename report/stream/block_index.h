@@ -28,17 +28,4 @@ struct stream_table *stream_table_numbered(struct stream *stream, unsigned int n
 /* Records damage at an offset of the file. `what` is a static text. */
 void stream_add_damage(struct stream *stream, uint64_t offset, uint64_t nr_bytes, const char *what);
 
-/*
- * Reads a file of another format: if the file of stream->fd is one, replaces fd and size by those
- * of a stream that holds the same data, and sets is_trace. If not, changes nothing. Returns 0, or
- * a negative code with err_set if the file is of that format and cannot be read.
- *
- * Where the file has several processes, it reads the one with the number stream->part, and sets
- * `parts` unless they are known.
- */
-typedef int stream_importer(struct stream *stream);
-
-/* The importers to try, in this order, NULL-terminated. Defined in session/importers.c. */
-extern stream_importer *const stream_importers[];
-
 #endif

@@ -240,8 +240,8 @@ static char *make_label(const struct stream *stream)
 }
 
 /* first: NULL, or where the list of parts is known. */
-static int open_part(
-	struct stream **stream, const char *path, const struct stream *first, size_t part)
+static int open_part(struct stream **stream, const char *path, stream_importer *const *importers,
+	const struct stream *first, size_t part)
 {
 	struct stream *s = mem_zeroed(1, sizeof(*s));
 	size_t length = strlen(path);
@@ -249,6 +249,7 @@ static int open_part(
 
 	s->fd = -1;
 	s->path = mem_text(path);
+	s->importers = importers;
 	if (first) {
 		s->parts = mem_resize(NULL, first->nr_parts, sizeof(*s->parts));
 		memcpy(s->parts, first->parts, first->nr_parts * sizeof(*s->parts));
@@ -271,14 +272,14 @@ static int open_part(
 	return 0;
 }
 
-int stream_open(struct stream **stream, const char *path)
+int stream_open(struct stream **stream, const char *path, stream_importer *const *importers)
 {
-	return open_part(stream, path, NULL, 0);
+	return open_part(stream, path, importers, NULL, 0);
 }
 
 int stream_open_part(struct stream **stream, const struct stream *first, size_t part)
 {
-	return open_part(stream, first->path, first, part);
+	return open_part(stream, first->path, first->importers, first, part);
 }
 
 /* Threads may still decode blocks of it, so its requests are dropped first. */

@@ -17,8 +17,9 @@
  * Opens a stream and finds its blocks. Returns 0, or a negative code with err_set if nothing can be
  * read (no stream, empty, newer major version, no permission). Damage is no error, see `damages`.
  * It does not read the rings.
+ * importers: those of other formats, to try in this order, ending with NULL; NULL: none.
  */
-int stream_open(struct stream **stream, const char *path);
+int stream_open(struct stream **stream, const char *path, stream_importer *const *importers);
 
 /* Opens another process of a trace of several; `first` is what stream_open has opened. */
 int stream_open_part(struct stream **stream, const struct stream *first, size_t part);

@@ -115,6 +115,18 @@ struct batch {
 	const struct decode_text *text[SCHEMA_COLUMNS];
 };
 
+struct stream;
+
+/*
+ * Reads a file of another format: if the file of stream->fd is one, replaces fd and size by those
+ * of a stream that holds the same data, and sets is_trace. If not, changes nothing. Returns 0, or
+ * a negative code with err_set if the file is of that format and cannot be read.
+ *
+ * Where the file has several processes, it reads the one with the number stream->part, and sets
+ * `parts` unless they are known.
+ */
+typedef int stream_importer(struct stream *stream);
+
 struct stream {
 	char *path;
 	char *label;		  /* for messages: the path in quotes, and which process of it */
@@ -128,6 +140,7 @@ struct stream {
 	 * copies are asynchronous. */
 	bool is_bare;
 	/* A trace of several processes becomes a stream for each; the importer numbers them. */
+	stream_importer *const *importers; /* ends with NULL; NULL: none */
 	uint64_t *parts; /* what the importer finds them by; NULL: there is only one */
 	size_t nr_parts, part;
 	bool is_header_damaged;

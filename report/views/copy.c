@@ -82,31 +82,6 @@ static void end(void *context, struct process *process)
 	view->pointers = NULL;
 }
 
-uint32_t copy_name(uint32_t kind)
-{
-	char text[128];
-	const char *source = api_memory_name(copy_source_of(kind));
-	const char *target = api_memory_name(copy_target_of(kind));
-	const char *call = kind & COPY_IS_HOST_CALL ? ", host call" : "";
-	const char *whole =
-		api_whole_name(kind & COPY_IS_SET ? copy_target_of(kind) : copy_kind_of(kind));
-	int length;
-
-	if (whole) {
-		return string_pool_intern(whole, strlen(whole));
-	}
-	if (copy_is_bare(kind)) {
-		length = snprintf(
-			text, sizeof(text), "%s%s", kind & COPY_IS_SET ? "Memset" : "Memcpy", call);
-	} else if (kind & COPY_IS_SET) {
-		length = snprintf(text, sizeof(text), "Memset (%s)%s", target, call);
-	} else {
-		length = snprintf(text, sizeof(text), "Memcpy %s (%s -> %s)%s",
-			api_copy_name(copy_kind_of(kind)), source, target, call);
-	}
-	return string_pool_intern(text, (size_t)length);
-}
-
 static uint32_t find_row(struct copy_view *view, uint32_t kind)
 {
 	kind |= view->is_set ? COPY_IS_SET : 0;

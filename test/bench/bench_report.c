@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "report/session/importers.h"
 #include "report/stream/prefetch.h"
 #include "report/util/err.h"
 #include "report/analysis/view.h"
@@ -78,7 +79,7 @@ static struct process *open_stream(const char *path)
 {
 	struct stream *stream;
 
-	if (stream_open(&stream, path)) {
+	if (stream_open(&stream, path, stream_importers)) {
 		fprintf(stderr, "bench_report: %s: %s\n", path, err_text());
 		exit(1);
 	}

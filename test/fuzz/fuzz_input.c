@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "report/session/view_list.h"
+#include "report/session/importers.h"
 #include "test/fuzz/fuzz_input.h"
 
 #include <stdio.h>
@@ -56,7 +58,7 @@ void fuzz_input_read(const uint8_t *bytes, size_t nr_bytes,
 		abort();
 	}
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (!stream_open(&stream, path)) {
+	if (!stream_open(&stream, path, stream_importers)) {
 		process = process_create(stream);
 		input.processes = &process;
 		for (size_t i = 0; i < stream->nr_blocks; i++) {

@@ -80,7 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nr_bytes)
 	}
 	write_file(stream_path, bytes + sizeof(length), length);
 	write_file(rings_path, bytes + sizeof(length) + length, nr_bytes - sizeof(length) - length);
-	if (!stream_open(&stream, stream_path)) {
+	if (!stream_open(&stream, stream_path, NULL)) {
 		struct process *process = process_create(stream);
 
 		read_all(process);

@@ -117,7 +117,7 @@ static int print_stream(const char *path, unsigned int table)
 	struct stream *stream;
 	struct process *process;
 
-	if (stream_open(&stream, path)) {
+	if (stream_open(&stream, path, NULL)) {
 		fprintf(stderr, "rows: %s\n", err_text());
 		return 1;
 	}

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/session/importers.h"
 #include "report/util/err.h"
 #include "report/stream/ring_rows.h"
 #include "report/stream/rings.h"
@@ -203,7 +204,7 @@ int main(int argc, char **argv)
 		struct stream *stream;
 
 		strings = ring_strings = names = shapes = (struct texts){0};
-		if (stream_open(&stream, argv[i])) {
+		if (stream_open(&stream, argv[i], stream_importers)) {
 			fprintf(stderr, "ops: %s\n", err_text());
 			return 1;
 		}

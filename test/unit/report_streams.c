@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "report/session/importers.h"
 #include "test/unit/report_streams.h"
 
 #include <stdio.h>
@@ -45,7 +46,7 @@ struct stream *streams_open(const char *path)
 {
 	struct stream *stream = NULL;
 
-	ck_assert_msg(!stream_open(&stream, path), "%s: %s", path, err_text());
+	ck_assert_msg(!stream_open(&stream, path, stream_importers), "%s: %s", path, err_text());
 	return stream;
 }
 

@@ -63,7 +63,7 @@ static struct process *write_and_read(const struct activity *activities, int64_t
 		}
 	}
 	gen_close(gen, "exit");
-	ck_assert_int_eq(stream_open(&stream, path), 0);
+	ck_assert_int_eq(stream_open(&stream, path, NULL), 0);
 	return process_create(stream);
 }
 

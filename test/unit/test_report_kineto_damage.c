@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/session/importers.h"
 #include "report/util/err.h"
 #include "report/kineto/json.h"
 #include "test/unit/report_streams.h"
@@ -84,7 +85,7 @@ START_TEST(a_cut_trace_is_read_as_far_as_it_goes)
 		memcpy(cut, text, n);
 		cut[n] = '\0';
 		path = traces_write("cut.json", cut);
-		if (stream_open(&stream, path)) {
+		if (stream_open(&stream, path, stream_importers)) {
 			ck_assert_ptr_nonnull(strstr(err_text(), "no trace events"));
 			ck_assert_uint_le(n, sizeof(TRACES_HEAD) + 4 + sizeof(TRACES_OP));
 			continue;
@@ -105,7 +106,9 @@ START_TEST(a_file_without_events_is_refused)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		struct stream *stream;
 
-		ck_assert_int_lt(stream_open(&stream, traces_write("no.json", texts[i])), 0);
+		ck_assert_int_lt(
+			stream_open(&stream, traces_write("no.json", texts[i]), stream_importers),
+			0);
 		ck_assert_str_eq(err_text(), "it contains no trace events");
 	}
 }
@@ -313,7 +316,9 @@ START_TEST(traces_of_other_programs_are_refused_by_their_names)
 	for (size_t i = 0; i < sizeof(traces) / sizeof(traces[0]); i++) {
 		struct stream *stream;
 
-		ck_assert_int_lt(stream_open(&stream, traces_write("a.json", traces[i].text)), 0);
+		ck_assert_int_lt(stream_open(&stream, traces_write("a.json", traces[i].text),
+					 stream_importers),
+			0);
 		ck_assert_ptr_nonnull(strstr(err_text(), traces[i].name));
 	}
 }
@@ -333,8 +338,9 @@ START_TEST(other_files_are_refused_with_what_to_do)
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		struct stream *stream;
 
-		ck_assert_int_lt(
-			stream_open(&stream, traces_write(files[i].name, files[i].text)), 0);
+		ck_assert_int_lt(stream_open(&stream, traces_write(files[i].name, files[i].text),
+					 stream_importers),
+			0);
 		ck_assert_ptr_nonnull(strstr(err_text(), files[i].expected));
 	}
 }

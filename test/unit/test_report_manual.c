@@ -8,6 +8,7 @@
 
 #include "report/session/options.h"
 #include "report/session/summary.h"
+#include "report/session/view_list.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/unit.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "report/session/importers.h"
 #include "report/stream/stream.h"
 
 #include <stdlib.h>
@@ -14,7 +15,7 @@ static int open_bytes(struct stream **stream, const void *bytes, size_t nr_bytes
 	const char *path = streams_path("made.gprof");
 
 	streams_write(path, bytes, nr_bytes);
-	return stream_open(stream, path);
+	return stream_open(stream, path, stream_importers);
 }
 
 START_TEST(a_whole_stream_has_no_damage_and_all_rows)
@@ -266,7 +267,7 @@ START_TEST(foreign_empty_and_newer_files_are_refused_with_a_reason)
 	memcpy(bytes, &header, sizeof(header));
 	ck_assert_int_eq(open_bytes(&stream, bytes, nr_bytes), 0);
 	stream_close(stream);
-	ck_assert_int_ne(stream_open(&stream, streams_path(".")), 0);
+	ck_assert_int_ne(stream_open(&stream, streams_path("."), stream_importers), 0);
 	ck_assert_str_eq(err_text(), "not a regular file");
 	free(bytes);
 }
