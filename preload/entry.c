@@ -21,6 +21,7 @@
 #include "preload/base/modules.h"
 #include "preload/hook/hook.h"
 #include "preload/hook/kernels.h"
+#include "preload/hook/start.h"
 #include "preload/hooks.h"
 #include "preload/nvtx/nvtx_next.h"
 #include "preload/nvtx/nvtx_record.h"
@@ -126,7 +127,7 @@ static void ask_for_exit(atomic_bool *is_asked)
 	}
 }
 
-void recorder_ensure_started(void)
+static void prepare(void)
 {
 	init(); /* a hook may run before the constructor */
 	/*
@@ -136,23 +137,9 @@ void recorder_ensure_started(void)
 	if (entry.pid == getpid()) {
 		ask_for_exit(&entry.has_handler);
 	}
-	collector_start();
-	python_start_report();
 }
 
-uint32_t recorder_ensure_started_counting_loss(uintptr_t caller)
-{
-	uint32_t mode;
-
-	recorder_ensure_started();
-	mode = hook_mode();
-	/* In the thread that starts the recorder a signal handler may call, too. */
-	if (mode & COLLECTOR_COLD &&
-		(!ring_in_profiler(&ring_tls) || (caller && !hook_is_cuda(caller)))) {
-		loss_add(LOSS_START, 1);
-	}
-	return mode;
-}
+START_PARTS = {prepare, python_start_report};
 
 COMPAT_START_CODE static int look_for_path(struct dl_phdr_info *info, size_t size, void *unused)
 {

@@ -27,7 +27,7 @@ endif
 $(B)/exports.map: preload/preload.mk
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)printf 'GPROF_NONE { };\nGLIBC_2.2.5 { };\nGLIBC_2.17 { };\nGLIBC_2.34 { local: hooks_dlopen; etext; };\n' >$@
+	$(Q)printf 'GPROF_NONE { };\nGLIBC_2.2.5 { };\nGLIBC_2.17 { };\nGLIBC_2.34 { local: hooks_dlopen; etext; __start_*; __stop_*; };\n' >$@
 
 # Without the compiler's own start files, which each start would look up four functions for, and take a page
 # fault at its end.

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Who may include whom. The tables of docs/internals.md are the rules: folders from the bottom to the top, what a
-# component may include of another. usage: check_layers.sh [ROOT]; without ROOT it checks this project, and then that
-# it refuses violations of each kind, planted in a copy.
+# component may include of another. What the linker joins keeps to the same order, by the objects in build/.
+# usage: check_layers.sh [ROOT]; without ROOT it checks this project, and then that it refuses violations of each
+# kind, planted in a copy.
 set -u
 cd "${1:-$(dirname "$0")/..}" || exit 1
+B=${B:-build}
 bad=0
 
 refuse()
@@ -77,6 +79,36 @@ done < <(awk '
 	END { for (v in edges) all[v] = 1; for (v in all) if (!(v in seen)) visit(v) }
 	' <<<"$includes")
 
+# Declarations alone do not show who calls whom: a function or variable that a file uses is defined in its own folder or
+# in one further up. The program's own functions that a hook stands for belong to nobody here.
+objects=$(sed -n "s#\(.*\)\.c\$#$B/\1.o#p" <<<"$files" | while read -r object; do [ ! -e "$object" ] || echo "$object"; done)
+if [ $# = 0 ] && { [ ! -e "$B/libgprof.so" ] || [ ! -e "$B/libgprof-report.a" ]; }; then
+	refuse "what the linker joins was not checked: nothing is built in $B/"
+fi
+hooks=$([ ! -e "$B/libgprof.so" ] || nm -D --defined-only "$B/libgprof.so" | sed 's/.* //; s/@.*//')
+while IFS= read -r line; do
+	refuse "$line"
+done < <(awk -v B="$B/" '
+	function folder(file) { sub("/[^/]*$", "", file); return file }
+	function component(file) { sub("/.*", "", file); return file }
+	FILENAME == ARGV[1] { place[$1] = NR; next }
+	FILENAME == ARGV[2] { hook[$1] = 1; next }
+	{
+		file = substr($1, length(B) + 1)
+		sub(/\.o:.*/, "", file)
+		if ($(NF - 1) ~ /^[TDBRCVW]$/ && component(file) != "report") recorder[$NF] = file
+		if ($(NF - 1) ~ /^[TDBRCVW]$/ && component(file) != "preload") reporter[$NF] = file
+		if ($(NF - 1) == "U" && !($NF in hook)) { user[++nr] = file; used[nr] = $NF }
+	}
+	END {
+		for (i = 1; i <= nr; i++) {
+			from = user[i]
+			to = component(from) == "report" ? reporter[used[i]] : recorder[used[i]]
+			if (to != "" && (component(from) == component(to) ? place[folder(to)] > place[folder(from)] : component(to) != "collector"))
+				print from ": uses " used[i] " of " to ", which is in a later folder"
+		}
+	}' <(echo "$folders") <(echo "$hooks") <([ -z "$objects" ] || xargs nm -A -g <<<"$objects" 2>/dev/null))
+
 # The header that both sides compile stands alone.
 if grep -E '^#include' collector/format/format.h | grep -vE '<std(int|def)\.h>'; then
 	refuse "collector/format/format.h may include <stdint.h> and <stddef.h> only"
@@ -101,6 +133,14 @@ planted "an include of another component" collector/util/log.c '#include "preloa
 planted "an include of a header that the reader may not see" report/util/buf.c '#include "collector/ring/ring.h"' 'report/util/buf.c: .* may not'
 planted "an include of a test" report/cli/main.c '#include "test/prog/prog.h"' 'report/cli/main.c: .* nobody'
 planted "a cycle between two concepts" report/util/buf.h '#include "report/util/text.h"' 'cycle .*report/util/buf'
+# Two objects whose sources declare what they need themselves.
+export B=$copy.build
+mkdir -p "$B/report/util" "$B/report/table"
+trap 'rm -rf "$copy" "$B"' EXIT
+echo 'void planted_above(void); void planted_below(void); void planted_below(void) { planted_above(); }' |
+	${CC:-gcc} -x c -c -o "$B/report/util/buf.o" -
+echo 'void planted_above(void); void planted_above(void) {}' | ${CC:-gcc} -x c -c -o "$B/report/table/table.o" -
+planted "a call against the order" report/util/buf.c '' 'report/util/buf: uses planted_above of report/table/table'
 planted "a folder that no table has" report/misc/misc.c '' 'report/misc/'
 planted "a file beside the folders" report/misc.c '' '^report/ '
 exit $bad
