@@ -26,8 +26,8 @@ static const struct option_line options[] = {
 	OPTION("time", 'T', "SPAN", "keep this span of time since the start: 1.2s-1.4s, 300ms-"),
 	OPTION("min-us", 'U', "N", "drop events shorter than N us"),
 	OPTION("tracks", 'K', "LIST",
-		"keep these tracks of "
-		"api,ops,nvtx,python,gpu,counters,steps,marks"),
+		"keep these tracks of api,ops,nvtx,python,gpu,counters,steps,marks",
+		.words = timeline_tracks, .is_list = true),
 	OPTION("compat", 'F', "TOOL",
 		"hta: leave out what HolisticTraceAnalysis miscounts; tensorboard:\n"
 		"calls as its plugin knows them (JSON)"),

@@ -129,22 +129,28 @@ static int compare_lone(const void *a, const void *b)
 	return (x->place > y->place) - (x->place < y->place);
 }
 
-static struct lone *make_lone(
-	const struct diff_name *names, size_t nr, const bool *is_paired, size_t *nr_lone)
+/* The names of one run, and which of them have a partner. */
+struct side {
+	const struct diff_name *names;
+	size_t nr;
+	bool *is_paired;
+};
+
+static struct lone *make_lone(const struct side *side, size_t *nr_lone)
 {
-	struct lone *lone = mem_zeroed(nr, sizeof(*lone));
+	struct lone *lone = mem_zeroed(side->nr, sizeof(*lone));
 
 	*nr_lone = 0;
-	for (size_t i = 0; i < nr; i++) {
+	for (size_t i = 0; i < side->nr; i++) {
 		size_t nr_bytes;
 		const char *text;
 
-		if (is_paired[i]) {
+		if (side->is_paired[i]) {
 			continue;
 		}
-		text = string_pool_demangled(names[i].name, &nr_bytes);
+		text = string_pool_demangled(side->names[i].name, &nr_bytes);
 		lone[*nr_lone].place = i;
-		lone[*nr_lone].weight = names[i].weight;
+		lone[*nr_lone].weight = side->names[i].weight;
 		lone[*nr_lone].shape = shape_of(text, nr_bytes);
 		find_words(&lone[*nr_lone], text, nr_bytes);
 		(*nr_lone)++;
@@ -159,26 +165,25 @@ static struct lone *make_lone(
  * First round. Names differ within a side, so a table by the name's number finds the partner: it
  * has the index in b, plus 1.
  */
-static void match_equal(struct matching *matching, const struct diff_name *a, size_t nr_a,
-	const struct diff_name *b, size_t nr_b, bool *a_paired, bool *b_paired)
+static void match_equal(struct matching *matching, struct side *a, struct side *b)
 {
 	uint32_t most = 0;
 	size_t *place;
 
-	for (size_t i = 0; i < nr_b; i++) {
-		most = b[i].name > most ? b[i].name : most;
+	for (size_t i = 0; i < b->nr; i++) {
+		most = b->names[i].name > most ? b->names[i].name : most;
 	}
 	place = mem_zeroed((size_t)most + 1, sizeof(*place));
-	for (size_t i = 0; i < nr_b; i++) {
-		place[b[i].name] = i + 1;
+	for (size_t i = 0; i < b->nr; i++) {
+		place[b->names[i].name] = i + 1;
 	}
-	for (size_t i = 0; i < nr_a; i++) {
-		if (a[i].name <= most && place[a[i].name]) {
-			size_t other = place[a[i].name] - 1;
+	for (size_t i = 0; i < a->nr; i++) {
+		if (a->names[i].name <= most && place[a->names[i].name]) {
+			size_t other = place[a->names[i].name] - 1;
 
 			add_pair(matching, i, other, DIFF_EQUAL);
-			a_paired[i] = true;
-			b_paired[other] = true;
+			a->is_paired[i] = true;
+			b->is_paired[other] = true;
 		}
 	}
 	free(place);
@@ -276,19 +281,19 @@ size_t diff_match_names(const struct diff_name *a, size_t nr_a, const struct dif
 	size_t nr_b, struct diff_pair **pairs)
 {
 	struct matching matching = {.pairs = mem_zeroed(nr_a + nr_b + 1, sizeof(**pairs))};
-	bool *a_paired = mem_zeroed(nr_a + 1, sizeof(*a_paired));
-	bool *b_paired = mem_zeroed(nr_b + 1, sizeof(*b_paired));
+	struct side of_a = {a, nr_a, mem_zeroed(nr_a + 1, sizeof(bool))};
+	struct side of_b = {b, nr_b, mem_zeroed(nr_b + 1, sizeof(bool))};
 
-	match_equal(&matching, a, nr_a, b, nr_b, a_paired, b_paired);
-	matching.of_a = make_lone(a, nr_a, a_paired, &matching.nr_a);
-	matching.of_b = make_lone(b, nr_b, b_paired, &matching.nr_b);
+	match_equal(&matching, &of_a, &of_b);
+	matching.of_a = make_lone(&of_a, &matching.nr_a);
+	matching.of_b = make_lone(&of_b, &matching.nr_b);
 	match_shapes(&matching);
 	match_words(&matching);
 	add_alone(&matching);
 	free(matching.of_a);
 	free(matching.of_b);
-	free(a_paired);
-	free(b_paired);
+	free(of_a.is_paired);
+	free(of_b.is_paired);
 	*pairs = matching.pairs;
 	return matching.nr_pairs;
 }

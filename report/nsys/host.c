@@ -379,9 +379,9 @@ static void take_range(struct nsys_trace *trace, const struct nsys_query *query,
 	if (text && range.has_end && range.is_push && is_nccl(trace, range.domain)) {
 		const struct nsys_nccl_columns columns = {
 			RANGE_JSON, RANGE_JSON_ID, RANGE_BINARY, range.domain};
+		const struct nsys_nccl_range call = {range.thread, text, nr_bytes, tick, range.end};
 
-		nsys_nccl_range(
-			trace, query, &columns, range.thread, text, nr_bytes, tick, range.end);
+		nsys_nccl_range(trace, query, &columns, &call);
 	}
 }
 

@@ -262,10 +262,10 @@ static uint64_t group_of(struct nsys_nccl *nccl, struct nsys_thread *thread, uin
 }
 
 void nsys_nccl_range(struct nsys_trace *trace, const struct nsys_query *query,
-	const struct nsys_nccl_columns *columns, struct nsys_thread *thread, const char *name,
-	size_t nr_bytes, uint64_t begin, uint64_t end)
+	const struct nsys_nccl_columns *columns, const struct nsys_nccl_range *range)
 {
-	int function = nccl_nvtx_find_function(name, nr_bytes);
+	int function = nccl_nvtx_find_function(range->name, range->nr_bytes);
+	struct nsys_thread *thread = range->thread;
 	struct payload payload = {0};
 	struct nsys_nccl_call *call;
 	const char *bytes;
@@ -273,11 +273,11 @@ void nsys_nccl_range(struct nsys_trace *trace, const struct nsys_query *query,
 	uint64_t group;
 	uint8_t kind;
 
-	if (function < 0 || begin < thread->nccl_end) {
+	if (function < 0 || range->begin < thread->nccl_end) {
 		return; /* NCCL's own calls are not the program's */
 	}
 	kind = nccl_nvtx_functions[function].kind;
-	thread->nccl_end = end;
+	thread->nccl_end = range->end;
 	group = group_of(trace->nccl, thread, kind);
 	/* Ends of inner groups start nothing, nor do those of simulated ones. */
 	if (kind == NCCL_NVTX_GROUP_START || kind == NCCL_NVTX_GROUP_SIMULATE_END ||
@@ -293,12 +293,12 @@ void nsys_nccl_range(struct nsys_trace *trace, const struct nsys_query *query,
 		read_json(bytes, nr, &payload);
 	}
 	call = mem_zeroed(1, sizeof(*call));
-	call->begin = begin;
+	call->begin = range->begin;
 	call->kind = kind;
 	call->group = group;
 	fill(trace->nccl, call, &payload);
 	thread->nccl = call;
-	nsys_open_add(trace, GPROF_TABLE_nccl, thread->tid, begin, end)->nccl = call;
+	nsys_open_add(trace, GPROF_TABLE_nccl, thread->tid, range->begin, range->end)->nccl = call;
 }
 
 void nsys_nccl_launch(struct nsys_thread *thread, uint64_t begin, uint32_t correlation)

@@ -220,13 +220,19 @@ struct nsys_nccl_columns {
 	uint64_t domain;
 };
 
+struct nsys_nccl_range {
+	struct nsys_thread *thread;
+	const char *name;
+	size_t nr_bytes;
+	uint64_t begin, end;
+};
+
 /*
  * A range of NVTX in NCCL's domain. NCCL's own nested calls are left out; without its payload the
  * communicator and the bytes are unknown.
  */
 void nsys_nccl_range(struct nsys_trace *trace, const struct nsys_query *query,
-	const struct nsys_nccl_columns *columns, struct nsys_thread *thread, const char *name,
-	size_t nr_bytes, uint64_t begin, uint64_t end);
+	const struct nsys_nccl_columns *columns, const struct nsys_nccl_range *range);
 
 /* A launch within a call of NCCL. */
 void nsys_nccl_launch(struct nsys_thread *thread, uint64_t begin, uint32_t correlation);

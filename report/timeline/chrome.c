@@ -751,13 +751,13 @@ static void write_process(struct chrome *chrome)
 	chrome_events_leave(&chrome->events);
 }
 
-void chrome_write_part(struct process *const *processes, size_t nr_processes,
-	const struct timeline_filter *filter, const char *name, const struct timeline_part *part,
-	struct timeline_sizes *sizes, struct buf *out)
+void chrome_write(struct process *const *processes, size_t nr_processes,
+	const struct chrome_file *file, struct buf *out)
 {
-	struct chrome chrome = {.timeline = {.filter = filter, .part = part},
-		.events = {.timeline = &chrome.timeline, .out = out, .sizes = sizes}};
+	struct chrome chrome = {.timeline = {.filter = file->filter, .part = file->part},
+		.events = {.timeline = &chrome.timeline, .out = out, .sizes = file->sizes}};
 	struct timeline *timeline = &chrome.timeline;
+	struct timeline_sizes *sizes = file->sizes;
 
 	timeline_find_base(timeline, processes, nr_processes, 0);
 	if (sizes) {
@@ -776,16 +776,10 @@ void chrome_write_part(struct process *const *processes, size_t nr_processes,
 		write_process(&chrome);
 		timeline_leave(timeline);
 	}
-	add_tail(&chrome, processes, nr_processes, name);
+	add_tail(&chrome, processes, nr_processes, file->name);
 	progress_stop();
 	free(chrome.waiting.slices);
 	free(chrome.waiting.free_slots);
 	free(chrome.waiting.keys);
 	free(chrome.waiting.scratch);
-}
-
-void chrome_write(struct process *const *processes, size_t nr_processes,
-	const struct timeline_filter *filter, const char *name, struct buf *out)
-{
-	chrome_write_part(processes, nr_processes, filter, name, NULL, NULL, out);
 }

@@ -11,13 +11,14 @@
 #include "report/timeline/timeline.h"
 #include "report/util/buf.h"
 
-/* A whole file called `name`. filter may be NULL. */
-void chrome_write(struct process *const *processes, size_t nr_processes,
-	const struct timeline_filter *filter, const char *name, struct buf *out);
+struct chrome_file {
+	const char *name;
+	const struct timeline_filter *filter; /* NULL: everything */
+	const struct timeline_part *part;     /* of the time; NULL: all */
+	struct timeline_sizes *sizes;	      /* to be filled; NULL: not wanted */
+};
 
-/* The same of a part of the time. sizes: NULL, or to be filled. */
-void chrome_write_part(struct process *const *processes, size_t nr_processes,
-	const struct timeline_filter *filter, const char *name, const struct timeline_part *part,
-	struct timeline_sizes *sizes, struct buf *out);
+void chrome_write(struct process *const *processes, size_t nr_processes,
+	const struct chrome_file *file, struct buf *out);
 
 #endif

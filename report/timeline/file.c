@@ -123,8 +123,14 @@ static int write_one(const struct job *job, const char *path, const struct timel
 	}
 	buf_init(&out, flush, &target);
 	if (part) {
-		chrome_write_part(job->processes, job->nr_processes, job->file->filter,
-			base_name(path), part, sizes, &out);
+		const struct chrome_file chrome = {
+			.name = base_name(path),
+			.filter = job->file->filter,
+			.part = part,
+			.sizes = sizes,
+		};
+
+		chrome_write(job->processes, job->nr_processes, &chrome, &out);
 	} else {
 		perfetto_write(job->processes, job->nr_processes, job->file->filter, &out);
 	}

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/session/view_list.h"
-#include "report/session/importers.h"
 #include "test/fuzz/fuzz_input.h"
 
 #include <stdio.h>
@@ -10,6 +8,8 @@
 #include <unistd.h>
 
 #include "report/reduce/reduced_view.h"
+#include "report/session/importers.h"
+#include "report/session/view_list.h"
 
 void fuzz_input_ignore_bad(
 	void *stream, const char *column, uint64_t offset, enum decode_status status)

@@ -28,7 +28,8 @@ static void write_timelines(struct cmd_input *input, uint32_t choice)
 	struct buf out;
 
 	buf_init(&out, fuzz_input_drop, NULL);
-	chrome_write(input->processes, input->nr_processes, NULL, "fuzz.json", &out);
+	chrome_write(input->processes, input->nr_processes,
+		&(struct chrome_file){.name = "fuzz.json"}, &out);
 	perfetto_write(input->processes, input->nr_processes, NULL, &out);
 	/* Room for all slices, or for so few that most are sums. */
 	html_timeline_write(input, choice % 2 ? HTML_TIMELINE_BYTES : 2000, &out);

@@ -215,7 +215,7 @@ START_TEST(commands_and_timelines_have_it)
 	ck_assert_int_eq(common_options_open(&asked, &input, paths, NR), CMD_GOOD);
 	ck_assert_uint_eq(input.nr_processes, NR);
 	check_process(input.processes[1], &off[1]);
-	chrome_write(input.processes, NR, NULL, "x", &out);
+	chrome_write(input.processes, NR, &(struct chrome_file){.name = "x"}, &out);
 	buf_char(&out, 0);
 	ck_assert_ptr_nonnull(strstr(out.bytes, "\"clocks\": \"clocks of 2 processes are aligned"));
 	buf_fini(&out);

@@ -571,7 +571,7 @@ START_TEST(a_timeline_is_a_trace_with_the_same_kernels_and_calls)
 	struct buf out;
 
 	buf_init(&out, NULL, NULL);
-	chrome_write(&process, 1, NULL, "timeline.json", &out);
+	chrome_write(&process, 1, &(struct chrome_file){.name = "timeline.json"}, &out);
 	streams_write(path, out.bytes, out.nr_bytes);
 	buf_fini(&out);
 	back = streams_process(path);

@@ -87,7 +87,7 @@ START_TEST(devices)
 	process = streams_process(path);
 	table = tables_make(&view_device, &process, 1, false);
 	ck_assert_uint_eq(table->nr_rows, MANY);
-	chrome_write(&process, 1, NULL, "x", &out);
+	chrome_write(&process, 1, &(struct chrome_file){.name = "x"}, &out);
 	ck_assert_uint_gt(out.nr_bytes, MANY);
 	buf_fini(&out);
 	table_destroy(table);
@@ -136,7 +136,7 @@ START_TEST(lanes)
 	}
 	gen_close(gen, "exit");
 	process = streams_process(path);
-	chrome_write(&process, 1, NULL, "x", &out);
+	chrome_write(&process, 1, &(struct chrome_file){.name = "x"}, &out);
 	buf_char(&out, '\0');
 	ck_assert_ptr_nonnull(strstr(out.bytes, "\"stream 7 (255)\""));
 	ck_assert_ptr_null(strstr(out.bytes, "\"stream 7 (256)\""));

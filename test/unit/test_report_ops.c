@@ -332,7 +332,7 @@ START_TEST(arrows_go_from_operators_to_their_nodes)
 	struct buf out = {0};
 	size_t nr_begins = 0, nr_ends = 0;
 
-	chrome_write(&process, 1, NULL, "x", &out);
+	chrome_write(&process, 1, &(struct chrome_file){.name = "x"}, &out);
 	buf_char(&out, '\0');
 	for (const char *at = out.bytes; (at = strstr(at, "\"cat\": \"fwdbwd\"")); at++) {
 		nr_begins += at[-4] == 's';
@@ -380,7 +380,7 @@ START_TEST(arrows_begin_in_any_number_of_threads)
 	}
 	gen_close(gen, "exit");
 	process = streams_process(path);
-	chrome_write(&process, 1, NULL, "x", &out);
+	chrome_write(&process, 1, &(struct chrome_file){.name = "x"}, &out);
 	buf_char(&out, '\0');
 	for (const char *at = out.bytes; (at = strstr(at, "\"ph\": \"f\", \"cat\": \"fwdbwd\""));
 		at++) {

@@ -599,7 +599,7 @@ START_TEST(in_json_the_outer_of_two_operators_comes_first_too)
 	struct buf json = {0};
 	const char *at;
 
-	chrome_write(&process, 1, NULL, "t.json", &json);
+	chrome_write(&process, 1, &(struct chrome_file){.name = "t.json"}, &json);
 	buf_char(&json, '\0');
 	at = json.bytes;
 	for (const char *const *name =
@@ -635,7 +635,8 @@ START_TEST(every_event_counts_in_the_span_of_time_it_begins_in)
 	}
 	gen_close(gen, "exit");
 	process = streams_process(path);
-	chrome_write_part(&process, 1, NULL, "t.json", &whole, &sizes, &json);
+	chrome_write(&process, 1,
+		&(struct chrome_file){.name = "t.json", .part = &whole, .sizes = &sizes}, &json);
 	for (size_t i = 0; i < TIMELINE_SPANS; i++) {
 		nr_spans += sizes.bytes[i] > 0;
 	}

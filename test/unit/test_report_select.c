@@ -209,7 +209,7 @@ START_TEST(timelines_have_the_window)
 	struct buf json = {0}, packets = {0};
 
 	ck_assert_str_eq(chosen_by(process, "", "1"), "");
-	chrome_write(&process, 1, NULL, "x", &json);
+	chrome_write(&process, 1, &(struct chrome_file){.name = "x"}, &json);
 	buf_char(&json, '\0');
 	ck_assert_uint_eq(count_of(json.bytes, "\"correlation\": "), 2);
 	ck_assert_uint_eq(count_of(json.bytes, "\"correlation\": 3}"), 1);

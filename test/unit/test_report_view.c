@@ -300,7 +300,7 @@ START_TEST(arrows_of_two_processes_are_not_mixed_up)
 	size_t nr_ids = 0;
 	struct buf out = {0};
 
-	chrome_write(processes, 2, NULL, "x", &out);
+	chrome_write(processes, 2, &(struct chrome_file){.name = "x"}, &out);
 	buf_char(&out, '\0');
 	for (const char *at = out.bytes; (at = strstr(at, mark)); at++) {
 		ck_assert_uint_lt(nr_ids, 64);
@@ -324,7 +324,7 @@ START_TEST(processes_and_devices_have_different_pids)
 	struct buf out = {0};
 
 	process->pid = 0;
-	chrome_write(&process, 1, NULL, "x", &out);
+	chrome_write(&process, 1, &(struct chrome_file){.name = "x"}, &out);
 	buf_char(&out, '\0');
 	ck_assert_ptr_nonnull(strstr(out.bytes,
 		"\"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", \"pid\": 10000000,"));
