@@ -13,6 +13,7 @@
 
 #include "report/analysis/memory.h"
 #include "report/util/hash.h"
+#include "report/util/heap.h"
 #include "report/model/time_axis.h"
 
 struct allocations_freed {
@@ -25,34 +26,15 @@ struct allocations_freed {
 
 /* ---- the largest ---- */
 
-static void swap(struct allocation *a, struct allocation *b)
+static bool is_smaller(const void *a, const void *b)
 {
-	struct allocation other = *a;
+	const struct allocation *x = a, *y = b;
 
-	*a = *b;
-	*b = other;
-}
-
-static void sink(struct allocation *heap, size_t nr, size_t at)
-{
-	for (;;) {
-		size_t least = at, left = 2 * at + 1;
-
-		for (size_t i = left; i < left + 2 && i < nr; i++) {
-			least = heap[i].bytes < heap[least].bytes ? i : least;
-		}
-		if (least == at) {
-			return;
-		}
-		swap(&heap[at], &heap[least]);
-		at = least;
-	}
+	return x->bytes < y->bytes;
 }
 
 void allocations_add(struct allocations *blocks, const struct allocation *block)
 {
-	size_t at;
-
 	if (!blocks->heap) {
 		blocks->heap = mem_zeroed(ALLOCATIONS_MOST, sizeof(*blocks->heap));
 	}
@@ -60,16 +42,12 @@ void allocations_add(struct allocations *blocks, const struct allocation *block)
 	if (blocks->nr == ALLOCATIONS_MOST) {
 		if (block->bytes > blocks->heap[0].bytes) {
 			blocks->heap[0] = *block;
-			sink(blocks->heap, blocks->nr, 0);
+			heap_sink(blocks->heap, blocks->nr, sizeof(*block), is_smaller);
 		}
 		return;
 	}
-	at = blocks->nr++;
-	blocks->heap[at] = *block;
-	while (at && blocks->heap[at].bytes < blocks->heap[(at - 1) / 2].bytes) {
-		swap(&blocks->heap[at], &blocks->heap[(at - 1) / 2]);
-		at = (at - 1) / 2;
-	}
+	blocks->heap[blocks->nr] = *block;
+	heap_rise(blocks->heap, blocks->nr++, sizeof(*block), is_smaller);
 }
 
 static int by_bytes(const void *a, const void *b)

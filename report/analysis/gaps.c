@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "report/util/buf.h"
+#include "report/util/heap.h"
 
 static uint64_t length_of(const struct gap *gap)
 {
@@ -18,34 +19,9 @@ static uint64_t length_of(const struct gap *gap)
 
 /* ---- the longest: a heap with the shortest on top ---- */
 
-static void swap(struct gap *a, struct gap *b)
+static bool is_shorter(const void *a, const void *b)
 {
-	struct gap gap = *a;
-
-	*a = *b;
-	*b = gap;
-}
-
-static void sift_up(struct gap *items, size_t at)
-{
-	while (at && length_of(&items[at]) < length_of(&items[(at - 1) / 2])) {
-		swap(&items[at], &items[(at - 1) / 2]);
-		at = (at - 1) / 2;
-	}
-}
-
-static void sift_down(struct gap *items, size_t nr)
-{
-	size_t at = 0, child;
-
-	while ((child = 2 * at + 1) < nr) {
-		child += child + 1 < nr && length_of(&items[child + 1]) < length_of(&items[child]);
-		if (length_of(&items[at]) <= length_of(&items[child])) {
-			return;
-		}
-		swap(&items[at], &items[child]);
-		at = child;
-	}
+	return length_of(a) < length_of(b);
 }
 
 void gaps_keep(struct gaps *gaps, const struct gap *gap)
@@ -56,10 +32,10 @@ void gaps_keep(struct gaps *gaps, const struct gap *gap)
 		gaps->items =
 			array_grow(gaps->items, gaps->nr, &gaps->capacity, sizeof(*gaps->items));
 		gaps->items[gaps->nr] = *gap;
-		sift_up(gaps->items, gaps->nr++);
+		heap_rise(gaps->items, gaps->nr++, sizeof(*gaps->items), is_shorter);
 	} else if (length_of(gap) > length_of(&gaps->items[0])) {
 		gaps->items[0] = *gap;
-		sift_down(gaps->items, gaps->nr);
+		heap_sink(gaps->items, gaps->nr, sizeof(*gaps->items), is_shorter);
 	}
 }
 

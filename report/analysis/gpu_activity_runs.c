@@ -12,6 +12,7 @@
 
 #include "report/util/buf.h"
 #include "report/util/files.h"
+#include "report/util/heap.h"
 
 static int by_begin(const void *a, const void *b)
 {
@@ -37,49 +38,18 @@ void gpu_activity_runs_fini(struct gpu_activity_runs *runs)
 
 /* ---- the heap ---- */
 
-static bool comes_before(const struct gpu_activity_runs *runs, size_t a, size_t b)
+static bool comes_before(const void *a, const void *b)
 {
-	const struct gpu_activity_run *x = &runs->runs[a], *y = &runs->runs[b];
+	const struct gpu_activity_run *x = a, *y = b;
 
 	return by_begin(&x->items[x->at], &y->items[y->at]) < 0;
 }
 
-static void swap(struct gpu_activity_runs *runs, size_t a, size_t b)
-{
-	struct gpu_activity_run run = runs->runs[a];
-
-	runs->runs[a] = runs->runs[b];
-	runs->runs[b] = run;
-}
-
-static void sink(struct gpu_activity_runs *runs)
-{
-	size_t at = 0, first;
-
-	for (;; at = first) {
-		first = at;
-		for (size_t child = 2 * at + 1; child <= 2 * at + 2; child++) {
-			if (child < runs->nr_runs && comes_before(runs, child, first)) {
-				first = child;
-			}
-		}
-		if (first == at) {
-			return;
-		}
-		swap(runs, at, first);
-	}
-}
-
 static void push(struct gpu_activity_runs *runs, const struct gpu_activity_run *run)
 {
-	size_t at = runs->nr_runs;
-
 	runs->runs = array_grow(runs->runs, runs->nr_runs, &runs->capacity, sizeof(*runs->runs));
-	runs->runs[runs->nr_runs++] = *run;
-	while (at && comes_before(runs, at, (at - 1) / 2)) {
-		swap(runs, at, (at - 1) / 2);
-		at = (at - 1) / 2;
-	}
+	runs->runs[runs->nr_runs] = *run;
+	heap_rise(runs->runs, runs->nr_runs++, sizeof(*runs->runs), comes_before);
 }
 
 /* ---- the file ---- */
@@ -304,5 +274,5 @@ void gpu_activity_runs_drop(struct gpu_activity_runs *runs)
 		forget(runs, run);
 		runs->runs[0] = runs->runs[--runs->nr_runs];
 	}
-	sink(runs);
+	heap_sink(runs->runs, runs->nr_runs, sizeof(*runs->runs), comes_before);
 }

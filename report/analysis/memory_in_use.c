@@ -17,6 +17,7 @@
 #include "report/model/select.h"
 #include "report/model/time_axis.h"
 #include "report/util/hash.h"
+#include "report/util/heap.h"
 
 struct memory_part {
 	unsigned int number;
@@ -237,37 +238,24 @@ static size_t first_sample(const struct memory_in_use_place *place, uint64_t tic
 	return low;
 }
 
-/* Moves the block at `at` down in the heap until its order holds. */
-static void sink(struct alloc_block *heap, unsigned int nr, unsigned int at)
+static bool is_smaller(const void *a, const void *b)
 {
-	const struct alloc_block block = heap[at];
+	const struct alloc_block *x = a, *y = b;
 
-	for (unsigned int child; (child = 2 * at + 1) < nr; at = child) {
-		child += child + 1 < nr && heap[child + 1].bytes < heap[child].bytes;
-		if (heap[child].bytes >= block.bytes) {
-			break;
-		}
-		heap[at] = heap[child];
-	}
-	heap[at] = block;
+	return x->bytes < y->bytes;
 }
 
 static void add_largest(struct memory_sample *sample, const struct alloc_block *block)
 {
-	unsigned int at = sample->nr_largest, most = most_largest(sample);
+	unsigned int most = most_largest(sample);
 
-	if (at == most) {
-		if (sample->largest[0].bytes < block->bytes) {
-			sample->largest[0] = *block;
-			sink(sample->largest, most, 0);
-		}
-		return;
+	if (sample->nr_largest < most) {
+		sample->largest[sample->nr_largest] = *block;
+		heap_rise(sample->largest, sample->nr_largest++, sizeof(*block), is_smaller);
+	} else if (sample->largest[0].bytes < block->bytes) {
+		sample->largest[0] = *block;
+		heap_sink(sample->largest, most, sizeof(*block), is_smaller);
 	}
-	for (sample->nr_largest++; at && sample->largest[(at - 1) / 2].bytes > block->bytes;
-		at = (at - 1) / 2) {
-		sample->largest[at] = sample->largest[(at - 1) / 2];
-	}
-	sample->largest[at] = *block;
 }
 
 static void add_peak(struct memory_in_use *all, const struct alloc_block *block)

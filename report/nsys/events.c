@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "report/util/buf.h"
+#include "report/util/heap.h"
 #include "report/util/progress.h"
 
 /* Rows of a group; op_load.h explains its cost for the reader. */
@@ -51,20 +52,14 @@ struct nsys_thread *nsys_thread_of(struct nsys_trace *trace, uint64_t global_tid
 /* ---- open events ---- */
 
 /* If two end together, the one that begins later comes first: it is the inner one. */
-static bool ends_before(const struct nsys_open *a, const struct nsys_open *b)
+static bool ends_before(const void *one, const void *other)
 {
+	const struct nsys_open *a = one, *b = other;
+
 	if (a->end != b->end) {
 		return a->end < b->end;
 	}
 	return a->begin != b->begin ? a->begin > b->begin : a->order > b->order;
-}
-
-static void swap(struct nsys_trace *trace, size_t a, size_t b)
-{
-	struct nsys_open kept = trace->open[a];
-
-	trace->open[a] = trace->open[b];
-	trace->open[b] = kept;
 }
 
 struct nsys_open *nsys_open_add(
@@ -78,32 +73,16 @@ struct nsys_open *nsys_open_add(
 		.order = trace->nr_orders++,
 		.thread = tid,
 		.table = table};
-	while (at && ends_before(&trace->open[at], &trace->open[(at - 1) / 2])) {
-		swap(trace, at, (at - 1) / 2);
-		at = (at - 1) / 2;
-	}
-	return &trace->open[at];
+	return &trace->open[heap_rise(trace->open, at, sizeof(*trace->open), ends_before)];
 }
 
 static struct nsys_open take_first(struct nsys_trace *trace)
 {
 	struct nsys_open first = trace->open[0];
-	size_t at = 0;
 
 	trace->open[0] = trace->open[--trace->nr_open];
-	for (;;) {
-		size_t next = 2 * at + 1;
-
-		if (next + 1 < trace->nr_open &&
-			ends_before(&trace->open[next + 1], &trace->open[next])) {
-			next++;
-		}
-		if (next >= trace->nr_open || !ends_before(&trace->open[next], &trace->open[at])) {
-			return first;
-		}
-		swap(trace, at, next);
-		at = next;
-	}
+	heap_sink(trace->open, trace->nr_open, sizeof(*trace->open), ends_before);
+	return first;
 }
 
 static void count_row(struct nsys_trace *trace, uint64_t tick)
