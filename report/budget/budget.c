@@ -79,12 +79,6 @@ struct call_info {
 	bool is_os, is_hip, is_graph, begins_capture, ends_capture;
 };
 
-/* The step in which long calls of a name came last, going back in time. */
-struct long_call {
-	uint32_t step; /* 1 + as in struct op_call; 0: nowhere */
-	bool recurs;   /* in another step */
-};
-
 /* ---- which part an event belongs to ---- */
 
 static enum budget_part part_of_record(const struct op_record *record)
@@ -144,6 +138,12 @@ static void find_steps(struct budget *budget)
 	}
 }
 
+/* Returns 1 + the index of the step with that place; 0: there is none. */
+static inline uint32_t step_at(const struct budget *budget, uint32_t place)
+{
+	return place <= budget->process->nr_steps ? budget->step_of[place] : 0;
+}
+
 /* Sets how far events must come until the last step that is open can be closed. */
 static void set_closing(struct budget *budget)
 {
@@ -168,7 +168,8 @@ void budget_begin(struct budget *budget, struct process *process, bool has_devic
 	budget->is_trimmed = strcmp(process_fact(process, "trace.format", ""), "nsys") == 0;
 	device_work_init(&budget->work, process);
 	idmap_init(&budget->calls, sizeof(struct call_info));
-	idmap_init(&budget->long_calls, sizeof(struct long_call));
+	long_calls_find(&budget->long_calls, process, budget->has_steps ? budget->step_of : NULL,
+		(uint32_t)budget->nr_steps);
 	idmap_init(&budget->slow.ns, sizeof(uint64_t));
 	idmap_init(&budget->waits.ns, sizeof(uint64_t));
 }
@@ -484,19 +485,6 @@ static enum host_state state_of(const struct op_call *call, const struct call_in
 	}
 }
 
-/*
- * Does a long call of that name come in no later step? The walk goes back in time: later steps have
- * been seen.
- */
-static bool is_once(struct budget *budget, uint32_t name, uint32_t step)
-{
-	struct long_call *last = idmap_put(&budget->long_calls, name);
-
-	last->recurs |= last->step && last->step != step + 1;
-	last->step = step + 1;
-	return !last->recurs;
-}
-
 static void add_to_top(struct call_top *top, uint32_t name, uint64_t ns)
 {
 	uint64_t *sum = idmap_put(&top->ns, name);
@@ -510,7 +498,8 @@ static void add_to_top(struct call_top *top, uint32_t name, uint64_t ns)
 
 static struct call_top *top_of(struct budget *budget, enum host_state state)
 {
-	if (state == HOST_STARTUP || (state == HOST_ALLOCATION && !budget->has_steps)) {
+	if ((state == HOST_STARTUP && budget->call.is_in_step) ||
+		(state == HOST_ALLOCATION && !budget->has_steps)) {
 		return &budget->slow;
 	}
 	return state == HOST_WAIT ? &budget->waits : NULL;
@@ -626,8 +615,8 @@ void budget_call(struct budget *budget, const struct op_call *call, const struct
 	if (!info->is_os) {
 		see(budget, begin, end);
 	}
-	if (state != HOST_WAIT && state != HOST_OS && call->table != GPROF_TABLE_api_copy &&
-		end - begin >= BUDGET_LONG_CALL_NS && is_once(budget, info->name, call->step)) {
+	if (end - begin >= LONG_CALLS_NS &&
+		long_calls_has_startup(&budget->long_calls, call->begin, info->name)) {
 		state = HOST_STARTUP;
 	}
 	budget->has_hip |= info->is_hip;
@@ -638,6 +627,7 @@ void budget_call(struct budget *budget, const struct op_call *call, const struct
 	budget->call.site = budget->call.has_site ? site_of(budget, 0, call, op) : 0;
 	budget->call.is_there = true;
 	budget->call.is_graph = info->is_graph;
+	budget->call.is_in_step = !budget->has_steps || step_at(budget, call->step);
 	budget->call.is_launching = false;
 	budget->call.is_untimed = false;
 	budget->call.is_chosen =
@@ -657,7 +647,7 @@ void budget_call(struct budget *budget, const struct op_call *call, const struct
 static void add_device_end(
 	struct budget *budget, const struct op_record *record, const struct op_call *call)
 {
-	uint32_t step = call->step <= budget->process->nr_steps ? budget->step_of[call->step] : 0;
+	uint32_t step = step_at(budget, call->step);
 
 	if (!budget->has_steps || (!step && !call->step)) {
 		if (record->end_ns > budget->before_ns) {
@@ -784,7 +774,7 @@ void budget_fini(struct budget *budget)
 		busy_owners_fini(&budget->owned[i]);
 	}
 	idmap_fini(&budget->calls);
-	idmap_fini(&budget->long_calls);
+	long_calls_fini(&budget->long_calls);
 	idmap_fini(&budget->slow.ns);
 	idmap_fini(&budget->waits.ns);
 	free(budget->works);

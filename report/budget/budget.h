@@ -48,6 +48,7 @@
 #include "report/budget/device_utilization.h"
 #include "report/budget/gap_owners.h"
 #include "report/budget/host_states.h"
+#include "report/budget/long_calls.h"
 #include "report/comm/rank_waits.h"
 #include "report/ops/op_launch.h"
 #include "report/ops/op_walk.h"
@@ -81,9 +82,6 @@ extern const struct budget_part_text {
 /* A shorter time behind a launch is latency. A longer gap behind a launch is a dependency. */
 #define BUDGET_LATENCY_NS 10000u
 #define BUDGET_QUEUE_NS	  100000u
-
-/* A call that is no wait, and as long as this, belongs to the start unless it comes again. */
-#define BUDGET_LONG_CALL_NS 20000000u
 
 /* A launch that takes as long as this while the GPU is idle loads code. */
 #define BUDGET_LOADING_NS 1000000u
@@ -168,16 +166,16 @@ struct budget {
 	size_t nr_works, works_capacity;
 	struct budget_work next; /* the first work behind what is closed; begin 0: none */
 	struct idmap calls;	 /* by their ids in the stream, see budget.c */
-	struct idmap long_calls; /* by their names: where the last one was */
+	struct long_calls long_calls;
 	/* The longest among calls that the user chose (select.h) */
-	struct call_top slow;  /* that start up; without steps, or allocate or load */
+	struct call_top slow;  /* that start up, in steps; without steps, or allocate or load */
 	struct call_top waits; /* that wait, or read back */
 	/* The call that came last: what it launched shows what it did. */
 	struct {
 		uint64_t begin, end, correlation;
 		uint32_t thread, name, site;
 		uint8_t state, table;
-		bool is_there, is_launching, is_untimed, is_graph, is_chosen, has_site;
+		bool is_there, is_launching, is_untimed, is_graph, is_chosen, is_in_step, has_site;
 	} call;
 	uint8_t last_slot; /* of the thread that launched last; HOST_OTHERS: unknown */
 	bool has_last;

@@ -333,6 +333,34 @@ uint32_t reader_load(struct reader *reader, const struct stream *stream, size_t 
 	return bad;
 }
 
+/* A plain column is its base and numbers of so many bytes; of others the directory says nothing. */
+static uint64_t most_of(const struct gprof_column_entry *entry)
+{
+	uint64_t most = entry->width < sizeof(most) ? (1ull << 8 * entry->width) - 1 : UINT64_MAX;
+
+	switch (entry->codec) {
+	case GPROF_CODEC_CONST:
+		return entry->base;
+	case GPROF_CODEC_PLAIN:
+		return entry->base > UINT64_MAX - most ? UINT64_MAX : entry->base + most;
+	default:
+		return UINT64_MAX;
+	}
+}
+
+uint64_t reader_most(
+	struct reader *reader, const struct stream *stream, size_t block, unsigned int column)
+{
+	const struct stream_block *b = &stream->blocks[block];
+	int place = stream->tables[b->table].column_of[column];
+
+	if (b->ring || open_block(reader, stream, b)) {
+		return UINT64_MAX;
+	}
+	place = place < 0 ? -1 : find_entry(reader, place);
+	return place < 0 ? 0 : most_of(&reader->entries[place]);
+}
+
 /* Goes on behind a damaged column, so that `bad` gets all of them. */
 unsigned int reader_verify(struct reader *reader, const struct stream *stream, size_t block,
 	void (*bad)(void *context, const char *column, uint64_t offset, enum decode_status status),

@@ -17,6 +17,10 @@ void reader_destroy(struct reader *reader);
 uint32_t reader_load(struct reader *reader, const struct stream *stream, size_t block,
 	uint32_t mask, uint32_t small_mask, struct batch *batch);
 
+/* Works like stream_most. */
+uint64_t reader_most(
+	struct reader *reader, const struct stream *stream, size_t block, unsigned int column);
+
 /* Works like stream_verify, but counts no damage. */
 unsigned int reader_verify(struct reader *reader, const struct stream *stream, size_t block,
 	void (*bad)(void *context, const char *column, uint64_t offset, enum decode_status status),

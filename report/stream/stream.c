@@ -80,6 +80,11 @@ uint32_t stream_load(struct stream *stream, size_t block, uint32_t mask, uint32_
 	return bad;
 }
 
+uint64_t stream_most(struct stream *stream, size_t block, unsigned int column)
+{
+	return reader_most(prefetch_reader(shared), stream, block, column);
+}
+
 unsigned int stream_verify(struct stream *stream, size_t block,
 	void (*bad)(void *context, const char *column, uint64_t offset, enum decode_status status),
 	void *context)

@@ -35,6 +35,13 @@ uint32_t stream_load(struct stream *stream, size_t block, uint32_t mask, uint32_
 	struct batch *batch);
 
 /*
+ * Returns a number that no value of a column of numbers exceeds, by the directory of the block
+ * alone; UINT64_MAX if it does not say. It may be far above the largest one. The last batch is not
+ * valid any more.
+ */
+uint64_t stream_most(struct stream *stream, size_t block, unsigned int column);
+
+/*
  * Announces the next loads in order, so that other threads decode ahead. The requests are copied
  * and replace earlier ones; closing a stream drops all. Other loads work as well, only slower.
  */

@@ -99,6 +99,32 @@ START_TEST(columns_that_are_read_together_are_those_of_each_alone)
 }
 END_TEST
 
+/* As many bytes as the largest number of a plain column needs over its base: a bound within 256. */
+START_TEST(the_directory_bounds_the_numbers_of_a_column)
+{
+	struct stream *stream = streams_open(streams_ops("ops.gprof"));
+	size_t nr_tight = 0;
+
+	for (size_t block = 0; block < stream->nr_blocks; block++) {
+		const struct schema_table *table = schema_table(stream_block_table(stream, block));
+
+		for (unsigned int c = 0; c < table->nr_columns; c++) {
+			uint64_t most = stream_most(stream, block, c), largest = 0;
+			struct batch batch;
+
+			ck_assert_uint_eq(stream_load(stream, block, COL_BIT(c), 0, &batch), 0);
+			for (uint32_t i = 0; batch.col[c] && i < batch.nr_rows; i++) {
+				largest = batch.col[c][i] > largest ? batch.col[c][i] : largest;
+			}
+			ck_assert_uint_le(largest, most);
+			nr_tight += most && most / 256 <= largest;
+		}
+	}
+	ck_assert_uint_gt(nr_tight, stream->nr_blocks);
+	stream_close(stream);
+}
+END_TEST
+
 START_TEST(every_cut_of_a_stream_is_read_up_to_the_cut)
 {
 	size_t nr_bytes;
@@ -276,7 +302,7 @@ END_TEST
 UNIT_SUITE("report/stream_in", a_whole_stream_has_no_damage_and_all_rows,
 	columns_come_back_as_they_were_written,
 	columns_that_are_read_together_are_those_of_each_alone,
-	every_cut_of_a_stream_is_read_up_to_the_cut,
+	the_directory_bounds_the_numbers_of_a_column, every_cut_of_a_stream_is_read_up_to_the_cut,
 	a_flipped_bit_in_a_header_costs_that_block_only,
 	a_damaged_column_is_lost_alone_and_its_rows_are_counted_once,
 	a_block_that_is_gone_shows_as_missing_rows_of_the_next,

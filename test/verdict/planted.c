@@ -2,7 +2,7 @@
 /*
  * A training loop with one trouble:
  *
- *	planted CAUSE
+ *	planted CAUSE [STEPS]
  *
  *	sync      waits for the device after each kernel
  *	handover  the same in two threads that take turns, outside of every operator
@@ -13,8 +13,9 @@
  *	code      computes something outside of every operator
  *	none      none of these: the queue is full all the time
  *
- * SIM_KERNEL_NS is what a kernel takes. Each step begins with cudaStreamQuery. Work of the host
- *spins for the time that is asked for, so a busy machine can only make it longer.
+ * SIM_KERNEL_NS is what a kernel takes. Each step begins with cudaStreamQuery, and so the last one
+ * ends. Work of the host spins for the time that is asked for, so a busy machine can only make it
+ * longer.
  */
 #include "test/integ/training.h"
 #include "test/prog/prog.h"
@@ -24,7 +25,7 @@
 #include <stdint.h>
 #include <time.h>
 
-enum { STEPS = 16, N = 1024, UPLOAD_BYTES = 64 << 20 };
+enum { STEPS = 16, MOST_STEPS = 64, N = 1024, UPLOAD_BYTES = 64 << 20 };
 
 /* Without a version for the CPU, so that its begin depends on no thread of the simulator. */
 static void work_kernel(void)
@@ -41,6 +42,7 @@ __attribute__((constructor(200))) static void register_kernel(void)
 
 struct loop {
 	const char *cause;
+	int nr_steps;
 	pthread_t other;
 	sem_t go, done; /* its turn; ours */
 	cudaStream_t stream;
@@ -187,12 +189,12 @@ static const struct {
 
 static void run(struct loop *loop, void (*outside)(void *loop), void (*forward)(void *loop))
 {
-	cudaEvent_t ends[STEPS];
+	cudaEvent_t ends[MOST_STEPS];
 
-	for (int i = 0; i < STEPS; i++) {
+	for (int i = 0; i < loop->nr_steps; i++) {
 		CHECK(cudaEventCreate(&ends[i]));
 	}
-	for (int i = 0; i < STEPS; i++) {
+	for (int i = 0; i < loop->nr_steps; i++) {
 		(void)cudaStreamQuery(loop->stream);
 		outside(loop);
 		training_run(TRAINING_FORWARD, forward, loop);
@@ -202,6 +204,7 @@ static void run(struct loop *loop, void (*outside)(void *loop), void (*forward)(
 			CHECK(cudaEventSynchronize(ends[i - 2]));
 		}
 	}
+	(void)cudaStreamQuery(loop->stream);
 	CHECK(cudaDeviceSynchronize());
 }
 
@@ -210,6 +213,11 @@ int main(int argc, char **argv)
 	static struct loop loop; /* a thread of it may outlive main */
 
 	loop.cause = argc > 1 ? argv[1] : "none";
+	loop.nr_steps = argc > 2 ? atoi(argv[2]) : STEPS;
+	if (loop.nr_steps < 1 || loop.nr_steps > MOST_STEPS) {
+		fprintf(stderr, "steps: 1 to %d\n", MOST_STEPS);
+		return 2;
+	}
 	training_open("forward");
 	CHECK(cudaStreamCreateWithFlags(&loop.stream, cudaStreamNonBlocking));
 	CHECK(cudaMalloc((void **)&loop.data, N * sizeof(float)));

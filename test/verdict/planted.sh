@@ -24,8 +24,10 @@ plant()
 	handover) SIM_KERNEL_NS=$((300 * us)) record "$planted" handover ;;
 	readback) SIM_KERNEL_NS=$((300 * us)) record "$planted" readback ;;
 	alloc) SIM_KERNEL_NS=$((300 * us)) SLOW_MEMORY_US=3000 with_slow "$planted" alloc ;;
+	alloc-[123]) SIM_KERNEL_NS=$((300 * us)) SLOW_MEMORY_US=22000 with_slow "$planted" alloc "${1#alloc-}" ;;
 	startup) SIM_KERNEL_NS=$((100 * us)) SLOW_FIRST_US=300000 GPROF_STEP=none with_slow "$planted" none ;;
 	startup-steps) SIM_KERNEL_NS=$((1000 * us)) SLOW_FIRST_US=300000 with_slow "$planted" none ;;
+	startup-[123]) SIM_KERNEL_NS=$((1000 * us)) SLOW_FIRST_US=300000 with_slow "$planted" none "${1#startup-}" ;;
 	small) SIM_KERNEL_NS=$((2 * us)) record "$planted" small ;;
 	small-no-steps) SIM_KERNEL_NS=$((2 * us)) GPROF_STEP=none record "$planted" small ;;
 	upload) SIM_KERNEL_NS=$((300 * us)) record "$planted" upload ;;

@@ -3,7 +3,7 @@
 # Is the first finding right, is no claim false, does no saving exceed its cause, is the time budget true, and do all views
 # that print its parts print the same? Prints TAP.
 #
-#     test/verdict/run.sh [traces|planted|torch]
+#     test/verdict/run.sh [traces|planted [NAME...]|torch]
 #
 # traces:  those in the table expected.tsv of the folder $GPROF_VERDICT, made by an analysis of its own, and those of
 #          cases.tsv, if they are in cases/traces beside that folder; views are also compared on those of $GPROF_TRACES.
@@ -36,7 +36,7 @@ judge()
 }
 
 command -v python3 >/dev/null || skip "no python3"
-[ "${1:-traces}" != planted ] || exec bash test/verdict/planted.sh
+[ "${1:-traces}" != planted ] || exec bash test/verdict/planted.sh "${@:2}"
 [ "${1:-traces}" != torch ] || exec bash test/verdict/planted_torch.sh
 [ -n "${GPROF_VERDICT:-}" ] || skip "GPROF_VERDICT names no folder of recordings"
 [ -f "$GPROF_VERDICT/expected.tsv" ] || skip "no expected.tsv in GPROF_VERDICT"
