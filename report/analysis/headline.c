@@ -613,6 +613,11 @@ size_t headline_nr_steps(const struct headline_figures *figures)
 	return figures->nr_steps + figures->series.nr_warm_up + figures->series.nr_outliers;
 }
 
+bool headline_process_has_lost(const struct headline_process *at)
+{
+	return at->is_main && at->has_gpu && budget_has_lost(at->nr_launches, at->nr_lost);
+}
+
 bool headline_has_lost(const struct headline_figures *figures)
 {
 	return figures->has_gpu && budget_has_lost(figures->nr_launches, figures->nr_lost);

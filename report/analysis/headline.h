@@ -158,6 +158,7 @@ size_t headline_nr_steps(const struct headline_figures *figures);
 
 /* Do so many launches lack their activity that idle time means nothing? */
 bool headline_has_lost(const struct headline_figures *figures);
+bool headline_process_has_lost(const struct headline_process *at);
 
 /* ---- its lines ---- */
 

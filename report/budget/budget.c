@@ -800,6 +800,17 @@ void budget_warn(const struct process *process, bool is_too_much, uint64_t nr_cu
 	}
 }
 
+void budget_warn_lost(
+	const struct process *process, uint64_t nr_launches, uint64_t nr_lost, uint64_t nr_timeless)
+{
+	if (budget_has_lost(nr_launches, nr_lost) && process_has_device_records(process, NULL)) {
+		sanity_add("%s: %" PRIu64 " of %" PRIu64
+			   " launches have no %s, so idle time is unknown",
+			process->stream->label, nr_lost, nr_launches,
+			budget_lost_what(nr_timeless));
+	}
+}
+
 /* ---- as the plugin of TensorBoard divides it ---- */
 
 /* Returns the plugin's part for a state of the host. The plugin takes ranges for operators. */

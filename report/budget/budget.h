@@ -249,6 +249,13 @@ void budget_fini(struct budget *budget);
 /* Warns of what a budget that has ended lacks of a process, if anything: sanity_add. */
 void budget_warn(const struct process *process, bool is_too_much, uint64_t nr_cut);
 
+/*
+ * The same of lost launches, so many that idle time is unknown. Nothing is lost where no GPU
+ * activity was recorded at all.
+ */
+void budget_warn_lost(const struct process *process, uint64_t nr_launches, uint64_t nr_lost,
+	uint64_t nr_timeless);
+
 /* ---- the same time as PyTorch's TensorBoard plugin divides it ---- */
 
 /*

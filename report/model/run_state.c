@@ -138,18 +138,18 @@ static size_t end_line(struct buf *out, struct buf *line, size_t width)
 }
 
 /* The separator is a colon before the first reason and a comma before all further ones. */
-static size_t add_incomplete(
-	struct buf *out, struct process *const *processes, size_t nr_processes, size_t width)
+static size_t add_incomplete(struct buf *out, struct process *const *processes, size_t nr_processes,
+	const char *lacking, size_t width)
 {
 	struct losses losses = losses_of(processes, nr_processes);
 	const char *separator = ":";
 	struct buf line = {0};
 
-	if (!losses.nr_incomplete) {
+	if (!losses.nr_incomplete && !*lacking) {
 		return 0;
 	}
 	buf_text(&line, "INCOMPLETE");
-	if (nr_processes > 1) {
+	if (losses.nr_incomplete && nr_processes > 1) {
 		buf_printf(&line, "%s %zu of %zu processes", separator, losses.nr_incomplete,
 			nr_processes);
 	}
@@ -178,6 +178,9 @@ static size_t add_incomplete(
 		buf_printf(&line, "%.*s", (int)state->nr_bytes, state->bytes);
 		buf_fini(&losses.states[i].state);
 		separator = ",";
+	}
+	if (*lacking) {
+		buf_printf(&line, "%s %s", separator, lacking);
 	}
 	return end_line(out, &line, width);
 }
@@ -213,10 +216,10 @@ static size_t add_hangs(
 	return end_line(out, &line, width);
 }
 
-size_t run_state_add_losses(
-	struct buf *out, struct process *const *processes, size_t nr_processes, size_t width)
+size_t run_state_add_losses(struct buf *out, struct process *const *processes, size_t nr_processes,
+	const char *lacking, size_t width)
 {
-	return add_incomplete(out, processes, nr_processes, width) +
+	return add_incomplete(out, processes, nr_processes, lacking, width) +
 	       add_hangs(out, processes, nr_processes, width);
 }
 

@@ -25,9 +25,10 @@ void run_state_add_begin(
 /*
  * Appends a line "INCOMPLETE ..." if anything of the processes is missing, and one about hangs that
  * were recorded, without their ends in at most `width` columns. Call it after the scan, since
- * damage in columns is found by reading. Returns the number of lines.
+ * damage in columns is found by reading. lacking: what else is missing, "" for nothing. Returns the
+ * number of lines.
  */
-size_t run_state_add_losses(
-	struct buf *out, struct process *const *processes, size_t nr_processes, size_t width);
+size_t run_state_add_losses(struct buf *out, struct process *const *processes, size_t nr_processes,
+	const char *lacking, size_t width);
 
 #endif

@@ -120,7 +120,7 @@ static void print_run(const struct cmd_input *input, size_t width, struct buf *o
 					   : 0);
 	buf_add(out, line.bytes, line.nr_bytes);
 	buf_char(out, '\n');
-	run_state_add_losses(out, input->processes, input->nr_processes, width);
+	run_state_add_losses(out, input->processes, input->nr_processes, "", width);
 	buf_char(out, '\n');
 	buf_fini(&line);
 }

@@ -578,6 +578,21 @@ static const struct advice_facts *facts_of(const struct verdict *verdict)
 	return NULL;
 }
 
+/* Says on stderr which of the processes that count lost launches, where idle time is unknown. */
+static void warn_lost(const struct verdict *verdict)
+{
+	const struct headline *headline = &verdict->headline;
+
+	for (size_t i = 0; i < headline->nr_processes; i++) {
+		const struct headline_process *at = &headline->processes[i];
+
+		if (at->is_main) {
+			budget_warn_lost(
+				at->process, at->nr_launches, at->nr_lost, at->nr_timeless);
+		}
+	}
+}
+
 /*
  * Idle time comes first, and not where launches are lost; copies and communication are busy time,
  * which is known all the same. What stands first by rule comes after the sort.
@@ -610,6 +625,7 @@ void verdict_find(struct verdict *verdict)
 	qsort(verdict->findings, verdict->nr, sizeof(*verdict->findings), by_saving);
 	if (headline_has_lost(figures)) {
 		put_first(verdict, VERDICT_LOST, 0);
+		warn_lost(verdict);
 	} else {
 		add_kernels(verdict);
 		add_operators(verdict);

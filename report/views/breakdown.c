@@ -291,6 +291,8 @@ static void add_notes(const struct breakdown_view *view, struct table *table)
 		const struct result *result = &view->results[i];
 
 		budget_warn(result->process, result->is_too_much, result->nr_cut);
+		budget_warn_lost(
+			result->process, result->nr_launches, result->nr_lost, result->nr_timeless);
 	}
 }
 
@@ -464,6 +466,18 @@ static void fill_parts(const struct result *result, struct table *table)
 	}
 }
 
+static void note_lost(const struct result *result, struct table *table)
+{
+	if (budget_has_lost(result->nr_launches, result->nr_lost) &&
+		process_has_device_records(result->process, NULL)) {
+		table_note(table,
+			"%" PRIu64 " of %" PRIu64
+			" launches of process %lld have no %s, so idle time is unknown.",
+			result->nr_lost, result->nr_launches, (long long)result->process->pid,
+			budget_lost_what(result->nr_timeless));
+	}
+}
+
 static void note_waits(const struct breakdown_view *view, struct table *table)
 {
 	uint64_t parts[NR_BUDGET_PARTS] = {0};
@@ -487,6 +501,7 @@ static void fill_budget(void *state, struct table *table)
 			nr_left_out++;
 		} else {
 			fill_parts(&view->results[i], table);
+			note_lost(&view->results[i], table);
 		}
 	}
 	note_waits(view, table);
@@ -555,17 +570,6 @@ static void fill_idle_parts(const struct result *result, struct table *table)
 			table_set_share(
 				&cells[IDLE_SHARE], (double)parts[BUDGET_HOST + i], (double)sum);
 		}
-	}
-}
-
-static void note_lost(const struct result *result, struct table *table)
-{
-	if (budget_has_lost(result->nr_launches, result->nr_lost)) {
-		table_note(table,
-			"%" PRIu64 " of %" PRIu64
-			" launches of process %lld have no %s, so idle time is unknown.",
-			result->nr_lost, result->nr_launches, (long long)result->process->pid,
-			budget_lost_what(result->nr_timeless));
 	}
 }
 

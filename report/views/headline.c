@@ -144,10 +144,16 @@ static char *make_lines(
 {
 	const struct headline_figures *figures = &verdict->figures;
 	struct figure_lines lines = {.width = width ? width : SIZE_MAX};
+	char lost[96] = "";
 
+	if (headline_has_lost(figures)) {
+		snprintf(lost, sizeof(lost), "%" PRIu64 " of %" PRIu64 " launches have no %s",
+			figures->nr_lost, figures->nr_launches,
+			budget_lost_what(figures->nr_timeless));
+	}
 	add_run(&lines, figures);
 	lines.nr += run_state_add_losses(
-		&lines.text, view->input.processes, view->input.nr_processes, width);
+		&lines.text, view->input.processes, view->input.nr_processes, lost, width);
 	headline_add_step(&lines, figures);
 	if (figures->has_parts && figures->parts_ns && figures->has_gpu) {
 		headline_add_gpu_shares(&lines, figures);
@@ -200,7 +206,8 @@ static void fill(void *state, struct table *table)
 	headline_fill(&verdict->figures, cells);
 	fill_findings(verdict, &cells[HEADLINE_FINDINGS]);
 	for (size_t i = 0; i < view->input.nr_processes; i++) {
-		nr_incomplete += !process_is_complete(view->input.processes[i]);
+		nr_incomplete += !process_is_complete(view->input.processes[i]) ||
+				 headline_process_has_lost(&verdict->headline.processes[i]);
 	}
 	table_set_integer(&cells[HEADLINE_INCOMPLETE], nr_incomplete);
 	table->is_figure_only = true;

@@ -368,6 +368,7 @@ static void end_walk(void *context, struct process *process, const struct phases
 	}
 	view->nr_pieces = 0;
 	budget_warn(process, budget->is_too_much, budget->nr_cut);
+	budget_warn_lost(process, budget->nr_launches, budget->nr_lost, budget->nr_timeless);
 	budget_fini(budget);
 }
 

@@ -47,6 +47,9 @@ write("overlap", [step(1, 0, 60), step(2, 50, 50)])
 write("back", [step(1, 0, 50), step(2, 1000, 50), step(3, 200, 50)])
 write("again", [step(1, 0, 50), step(2, 50, 50), step(2, 200, 50)])
 write("years", [event("aten::add", 3e14, 5, "cpu_op")])
+for case, lost in (("lost", range(0, 100, 2)), ("hardly-lost", (3, 4))):
+    write(case, STEPS + [event("cudaLaunchKernel", 0.5 * i, 0.1, "cuda_runtime", correlation=2 + i) for i in range(100)] +
+          [event("k", 0.5 * i + 0.2, 0.2, "kernel", 0, device=0, stream=7, correlation=2 + i) for i in range(100) if i not in lost])
 write("early", [event("cudaLaunchKernel", 30, 5, "cuda_runtime", correlation=1)])
 END
 
@@ -86,6 +89,18 @@ for case in back again; do
 done
 odd years 3 "a.json': the events span 3472 days: a clock jumped"
 odd early 3 "a.json': GPU activities of 1 launch start before their launch"
+
+# Without the activities of launches no view that divides idle time does so; tables of events are as good as ever.
+for view in headline budget idle idle-gaps breakdown advice; do
+	"$REPORT" --view $view "$T/lost" >"$T/out" 2>"$T/err"
+	is "3 1" "$? $(grep -c "a.json': 50 of 100 launches have no GPU activity, so idle time is unknown" "$T/err")" "status of $view without half of the activities"
+	"$REPORT" --view $view "$T/hardly-lost" >"$T/out" 2>"$T/err"
+	is 0 $? "status of $view without two in a hundred: $(cat "$T/err")"
+done
+"$REPORT" "$T/lost" 2>/dev/null >"$T/out"
+is "INCOMPLETE: 50 of 100 launches have no GPU activity" "$(sed -n 2p "$T/out")" "the first screen says so"
+"$REPORT" --view kernel "$T/lost" >"$T/out" 2>"$T/err"
+is 0 $? "status of a table of kernels: $(cat "$T/err")"
 
 # A side of a comparison is no better.
 "$REPORT" diff "$T/good" "$T/repeated" >"$T/out" 2>"$T/err"

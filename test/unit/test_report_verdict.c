@@ -317,7 +317,14 @@ START_TEST(of_lost_activities_nothing_is_said_but_that)
 	table_destroy(table);
 	table = tables_of(&view_headline, made.path, false);
 	ck_assert_ptr_nonnull(strstr(table->figure, "% idle or not recorded"));
-	ck_assert_ptr_nonnull(strstr(table->figure, "1 of 3 launches have no GPU activity"));
+	ck_assert_ptr_nonnull(
+		strstr(table->figure, "\nINCOMPLETE: 1 of 3 launches have no GPU activity\nStep"));
+	ck_assert_ptr_nonnull(
+		strstr(table->figure, "\n1. 1 of 3 launches have no GPU activity, so idle"));
+	ck_assert_double_eq(tables_cell(table, 0, "incomplete")->number, 1);
+	table_destroy(table);
+	table = tables_of(&view_budget, made.path, false);
+	ck_assert_ptr_nonnull(strstr(table->note, "have no GPU activity, so idle time is unknown"));
 	table_destroy(table);
 }
 END_TEST

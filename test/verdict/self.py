@@ -297,6 +297,11 @@ def judgement():
     test("a sentence that is cut", wrong({"sentence": "Launching holds up 55.0 ms of t..."}, "1. Launching holds up 55.0 ms of t..."), ["whole sentences"])
     test("a sentence of three lines", wrong(screen=SCREEN.replace("(55 %) from the\n", "(55 %)\n   from the\n")), ["whole sentences"])
     test("a saving that is another", wrong({"saved_ns": 54000000}), ["whole sentences"])
+    lost = {"cause": "lost_data", "saved_ns": None, "reach_ns": 0, "sentence": "6 of 12 launches have no GPU activity, so idle time is unknown"}
+    of_lost = "python\nINCOMPLETE: 6 of 12 launches have no GPU activity\n1. " + lost["sentence"]
+    test("lost launches", wrong(lost, of_lost, first_ok="lost_data", forbidden=""), ["places in reach"])
+    test("lost launches that are not said", wrong(lost, of_lost.replace("6 of 12 launches have no GPU activity\n", "x\n"), first_ok="lost_data", forbidden=""), ["places in reach", "lost launches"])
+    test("said, and idle time is judged", wrong(screen=SCREEN.replace("Time", "INCOMPLETE: 6 of 12 launches have no GPU times\nTime")), ["lost launches"])
     test("no line although there is a finding", wrong(screen="python\n"), ["whole sentences"])
     test("a share that is of something else", wrong({"step_ns": 200000000}), ["figures"])
     startup = {"cause": "startup", "saved_ns": None, "sentence": "Start-up takes 55.0 ms per step (55 %), most in hipMalloc; it happens once"}

@@ -191,6 +191,17 @@ def inference_is_no_training(want, _rows, screen):
                 yield line
 
 
+LOST = re.compile(r"(\d+ of \d+ launches have no GPU (?:activity|times))")
+
+
+def lost_is_incomplete(_want, rows, screen):
+    """Lost launches stand as the first finding, and in the line INCOMPLETE, or in neither."""
+    said = [LOST.findall(line) for line in screen.split("\n") if line.startswith("INCOMPLETE")]
+    want = [LOST.findall(row["sentence"]) for row in rows[:1] if row["cause"] == "lost_data"]
+    if [one for one in said if one] != want:
+        yield f"INCOMPLETE has {said}, the first finding {want}"
+
+
 def figures_fit(_want, rows, _screen):
     """A time and the share behind it are of the same step or recording; start-up happens once and not per step."""
     for row in rows:
@@ -237,6 +248,7 @@ CHECKS = {
     "places in reach": places_are_in_reach,
     "whole sentences": sentences_are_whole,
     "figures": figures_fit,
+    "lost launches": lost_is_incomplete,
     "words of its kind": inference_is_no_training,
 }
 
