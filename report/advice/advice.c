@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/model/device_records.h"
 #include "report/model/kernel_class.h"
 #include "report/util/text.h"
 
@@ -592,6 +593,8 @@ ADVICE_JUDGE(ddp_nccl)
 		skip(result, "DistributedDataParallel is not used");
 	} else if (!facts->has_gpu) {
 		skip(result, facts->why_no_gpu);
+	} else if (process_device_maker(facts->process) == DEVICE_MAKER_OTHER) {
+		skip(result, "NCCL is for GPUs of NVIDIA and AMD");
 	} else if (facts->capability && facts->capability < 35) {
 		skip(result, "the GPU is too old for NCCL");
 	} else {

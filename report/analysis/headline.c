@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "report/analysis/view.h"
+#include "report/model/device_records.h"
 #include "report/model/process_tree.h"
 #include "report/ops/counted_steps.h"
 #include "report/ops/flops.h"
@@ -204,7 +205,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 	at->nr_timeless = budget->nr_timeless;
 	at->slow_name = budget->slow.name;
 	at->wait_name = budget->waits.name;
-	at->has_hip = budget->has_hip;
+	at->maker = (uint8_t)process_device_maker(process);
 	at->is_selected = at->process->select;
 	at->steps = mem_zeroed(budget->nr_steps + 1, sizeof(*at->steps));
 	counted_steps_init(&counted, process, false);
@@ -354,7 +355,7 @@ static void add_process(const struct headline_process *at, struct headline_figur
 	figures->wait_name = figures->wait_name ? figures->wait_name : at->wait_name;
 	figures->has_torch |= at->has_torch;
 	figures->has_operators |= at->has_operators;
-	figures->has_hip |= at->has_hip;
+	figures->maker = figures->maker ? figures->maker : at->maker;
 	figures->nr_processes++;
 	figures->nr_ranks += process->rank >= 0;
 	figures->span_ns = span_ns > figures->span_ns ? span_ns : figures->span_ns;

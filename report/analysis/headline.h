@@ -51,7 +51,8 @@ struct headline_process {
 	size_t nr_devices, device_capacity;
 	uint64_t nr_launches, nr_graph_launches, nr_lost, nr_timeless; /* as in budget.h */
 	uint32_t slow_name, wait_name; /* calls with most time in the budget; 0: none */
-	bool has_torch, has_hip;
+	uint8_t maker;		       /* enum device_maker */
+	bool has_torch;
 	bool has_operators; /* beside user ranges, steps and loaders */
 	bool has_calls;	    /* it called CUDA, HIP or another GPU library */
 	bool has_steps, has_gpu, has_ops;
@@ -88,7 +89,8 @@ struct headline_figures {
 	uint64_t drained[NR_HOST_STATES + 1];	   /* of these, in gaps that a wait opened */
 	uint64_t nr_launches, nr_graph_launches, nr_lost, nr_timeless;
 	uint32_t slow_name, wait_name; /* as in headline_process, of the first that has one */
-	bool has_torch, has_hip, has_operators; /* any of them has */
+	uint8_t maker; /* of the first of them that it is known of: enum device_maker */
+	bool has_torch, has_operators; /* any of them has */
 	uint64_t phases_ns, phases[NR_PHASES];
 	uint64_t nr_outlier_rows, outlier_phases[NR_PHASES]; /* of the outliers of each process */
 	double flops_per_s, mfu_pct;			     /* below 0: unknown */

@@ -76,7 +76,7 @@ const struct budget_part_text budget_part_texts[NR_BUDGET_PARTS] = {
 struct call_info {
 	uint32_t name;
 	uint8_t kind; /* enum call_kind; 0: not looked at yet */
-	bool is_os, is_hip, is_graph, begins_capture, ends_capture;
+	bool is_os, is_graph, begins_capture, ends_capture;
 };
 
 /* ---- which part an event belongs to ---- */
@@ -454,7 +454,6 @@ static const struct call_info *info_of(struct budget *budget, uint32_t call)
 		info->is_os = api == GPROF_API_THREAD;
 		info->kind = (uint8_t)call_kind_of(info->name);
 		text = string_pool_text(info->name, NULL);
-		info->is_hip = strncmp(text, "hip", 3) == 0;
 		info->is_graph = strstr(text, "GraphLaunch") != NULL;
 		info->begins_capture = strstr(text, "BeginCapture") != NULL;
 		info->ends_capture = strstr(text, "EndCapture") != NULL;
@@ -619,7 +618,6 @@ void budget_call(struct budget *budget, const struct op_call *call, const struct
 		long_calls_has_startup(&budget->long_calls, call->begin, info->name)) {
 		state = HOST_STARTUP;
 	}
-	budget->has_hip |= info->is_hip;
 	budget->is_capturing =
 		(budget->is_capturing || info->ends_capture) && !info->begins_capture;
 	budget->call.name = info->name;

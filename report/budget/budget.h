@@ -201,7 +201,6 @@ struct budget {
 	 */
 	uint64_t nr_launches, nr_graph_launches, nr_lost, nr_timeless;
 	bool is_capturing; /* going back in time */
-	bool has_hip;	   /* calls of HIP: the GPU is AMD's */
 	/* When ranks came to the operations of this process; NULL: unknown. */
 	const struct rank_waits *rank_waits;
 	/* Gets each gap of a step that is closed, from the last to the first; may be NULL. */

@@ -147,3 +147,26 @@ const char *process_lacks_gpu(const struct process *process)
 	reader_destroy(reader);
 	return is_found ? string_pool_text(string_pool_intern(why, strlen(why)), NULL) : NULL;
 }
+
+/* HIP comes first: programs for AMD's GPUs may call functions with names of CUDA. */
+enum device_maker process_device_maker(const struct process *process)
+{
+	enum device_maker maker = DEVICE_MAKER_UNKNOWN;
+
+	for (size_t i = 0; i < process->calls.nr && maker != DEVICE_MAKER_AMD; i++) {
+		const struct model_call *call = idmap_at(&process->calls, i);
+		const char *name = string_pool_text(call->name, NULL);
+
+		if (call->api != GPROF_API_RUNTIME && call->api != GPROF_API_DRIVER) {
+			continue;
+		}
+		if (strncmp(name, "hip", 3) == 0) {
+			maker = DEVICE_MAKER_AMD;
+		} else if (strncmp(name, "cu", 2) == 0) {
+			maker = DEVICE_MAKER_NVIDIA;
+		} else if (maker == DEVICE_MAKER_UNKNOWN) {
+			maker = DEVICE_MAKER_OTHER;
+		}
+	}
+	return maker;
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds out whether a process has records of its devices, and else why not. */
+/* Finds out whether a process has records of its devices, and else why not; and whose they are. */
 #ifndef REPORT_MODEL_DEVICE_RECORDS_H
 #define REPORT_MODEL_DEVICE_RECORDS_H
 
@@ -16,5 +16,15 @@ bool process_has_device_records(const struct process *process, const char **why)
  * failed (no CUDA-capable device)". NULL: it has one, or did not ask.
  */
 const char *process_lacks_gpu(const struct process *process);
+
+/* Whose devices a process used, by the names of its calls. */
+enum device_maker {
+	DEVICE_MAKER_UNKNOWN, /* it made no calls, or none was recorded */
+	DEVICE_MAKER_NVIDIA,
+	DEVICE_MAKER_AMD,
+	DEVICE_MAKER_OTHER, /* such as XPU and MTIA: neither CUDA nor HIP */
+};
+
+enum device_maker process_device_maker(const struct process *process);
 
 #endif

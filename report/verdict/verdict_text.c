@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "report/model/device_records.h"
 #include "report/model/py_stack.h"
 #include "report/util/string_pool.h"
 #include "report/util/text.h"
@@ -77,10 +78,14 @@ static const char *launch_change(const struct verdict *verdict)
 	if (figures->nr_graph_launches) {
 		return "less work on the host between graphs";
 	}
-	if (figures->has_hip) {
+	switch (figures->maker) {
+	case DEVICE_MAKER_AMD:
 		return figures->has_torch ? "HIP graphs or torch.compile" : "HIP graphs";
+	case DEVICE_MAKER_OTHER:
+		return figures->has_torch ? "torch.compile" : "fewer and larger launches";
+	default:
+		return figures->has_torch ? "CUDA graphs or torch.compile" : "CUDA graphs";
 	}
-	return figures->has_torch ? "CUDA graphs or torch.compile" : "CUDA graphs";
 }
 
 /* Pinned memory is no remedy where all of it is pinned. */
@@ -202,7 +207,9 @@ static void add_user(const struct verdict *verdict, struct buf *out)
 {
 	if (verdict->figures.has_gpu && !verdict->figures.has_operators) {
 		buf_printf(out, "The GPU waits for what the host does between its calls of %s",
-			verdict->figures.has_hip ? "HIP" : "CUDA");
+			verdict->figures.maker == DEVICE_MAKER_AMD     ? "HIP"
+			: verdict->figures.maker == DEVICE_MAKER_OTHER ? "the device"
+								       : "CUDA");
 	} else {
 		buf_printf(out, "The %s code outside of operators, such as Python",
 			verdict->figures.has_gpu ? "GPU waits for" : "loop runs");

@@ -50,6 +50,22 @@ tap cells averages "" aten::addmm "8192;8192;4096;4096" "CPU Mem (bytes)" "Self 
 tap cells averages "" aten::linear "0;-8192;4096;0" "CPU Mem (bytes)" "Self CPU Mem (bytes)" "CUDA Mem (bytes)" \
 	"Self CUDA Mem (bytes)" "profile_memory: what it frees, and what those inside it allocate"
 
+# PyTorch has formulas for these names alone, with_flops: not for those in place, nor for div and sqrt.
+flops()
+{
+	python3 - >"$T/flops.json" <<-'END'
+		import json
+		names = "add add_ sub mul mul_ div div_ sqrt relu exp mm".split()
+		print(json.dumps({"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::" + name, "pid": 7, "tid": 7, "ts": 100 * i, "dur": 50,
+		                                   "args": {"Input Dims": [[1000, 1000], [1000, 1000]], "Input type": ["float", "float"]}}
+		                                  for i, name in enumerate(names)]}))
+	END
+	"$REPORT" summary --style torch --top 0 --format csv "$T/flops.json" >"$T/flops" 2>"$T/err" &&
+		same "add:1.000 mm:2000.000 mul:1.000" "$(grep -o 'aten::.*' "$T/flops" | sort | sed -n 's/aten::\([a-z_]*\)".*,\([0-9.]\{1,\}\)$/\1:\2/p' | paste -sd' ')" &&
+		same 11 "$(grep -c aten:: "$T/flops")"
+}
+tap flops "with_flops: the operators that PyTorch counts, and no others"
+
 # A program without any profiler, whose CPU allocator reports to libc10 alone.
 cpu_memory()
 {

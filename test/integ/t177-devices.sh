@@ -46,4 +46,35 @@ for name in rocm xpu mtia; do
 	is "1 $copies" "$(jq -r '[.traceEvents[] | select(.ph == "X")] | "\([.[] | select(.cat == "kernel" and .name == "gemm" and .dur == 30)] | length) \([.[] | select(.cat == "gpu_memcpy")] | length)"' \
 		"$T/out.json")" "$name: timeline"
 done
+# A data-parallel step that waits for its launches: each device gets the remedies that it has.
+data_parallel()
+{
+	local i
+	echo '{"distributedInfo": {"rank": 0, "world_size": 2, "backend": "gloo"}, "traceEvents": ['
+	for i in 0 1 2 3 4 5; do
+		event user_annotation "ProfilerStep#$i" 7 7 $((1000 * i)) 1000 ''
+		event cpu_op DistributedDataParallel.forward 7 7 $((1000 * i + 1)) 990 ''
+	done
+	for i in {1..240}; do
+		event cpu_op aten::mm 7 7 $((25 * i - 20)) 20 ''
+		event "$1" "$2" 7 7 $((25 * i - 10)) 5 "\"correlation\": $i"
+		event "$3" gemm 0 3 $((25 * i - 4)) 2 "\"device\": 0, \"stream\": 3, \"correlation\": $i"
+	done
+	echo '{"ph": "i", "cat": "Trace", "name": "end", "pid": 7, "tid": 7, "ts": 6000}]}'
+}
+
+data_parallel cuda_runtime cudaLaunchKernel kernel >"$T/ddp-cuda.json"
+data_parallel cuda_runtime hipLaunchKernel kernel >"$T/ddp-rocm.json"
+data_parallel xpu_runtime urEnqueueKernelLaunch kernel >"$T/ddp-xpu.json"
+data_parallel mtia_runtime mtiaLaunchKernel mtia_ccp_events >"$T/ddp-mtia.json"
+while read -r name nccl remedy; do
+	"$REPORT" --view findings,advice --all --format json "$T/ddp-$name.json" >"$T/json"
+	is "$nccl" "$(query '.advice.rows[] | select(.rule == "tb-ddp-nccl").verdict' | tr ' ' _)" "$name: advice on NCCL"
+	is 1 "$(query '.findings.rows[0].sentence' | grep -c "The GPU waits for the host to launch work; $remedy ")" "$name: $remedy: $(query '.findings.rows[0].sentence')"
+done <<-END
+	cuda no_time_to_gain CUDA graphs or torch.compile
+	rocm no_time_to_gain HIP graphs or torch.compile
+	xpu not_judged torch.compile
+	mtia not_judged torch.compile
+END
 exit $failed
