@@ -87,10 +87,13 @@ static void take_op(void *context, const struct op *op)
 	double flops;
 
 	at_hand(headline)->has_ops = true;
-	if (flops_lack_size(op)) {
-		headline->flops[step_of(headline, op->begin)].lacks_sizes = true;
+	if (!flops_of_op(op, &flops)) {
+		if (flops_lack_size(op)) {
+			headline->flops[step_of(headline, op->begin)].lacks_sizes = true;
+		}
+		return;
 	}
-	if (!flops_of_op(op, &flops) || flops <= 0) {
+	if (flops <= 0) {
 		return;
 	}
 	sum = &headline->flops[step_of(headline, op->begin)];

@@ -279,7 +279,7 @@ static uint64_t middle_of(const struct budget *budget)
 	size_t nr = budget->nr_works < NR_SAMPLES ? budget->nr_works : NR_SAMPLES;
 
 	for (size_t i = 0; i < nr; i++) {
-		ends[i] = budget->works[i * (budget->nr_works / nr)].end;
+		ends[i] = budget_sweep_work(budget, i * (budget->nr_works / nr))->end;
 	}
 	qsort(ends, nr, sizeof(ends[0]), by_time);
 	return nr ? ends[nr / 2] : 0;
@@ -775,7 +775,8 @@ void budget_fini(struct budget *budget)
 	long_calls_fini(&budget->long_calls);
 	idmap_fini(&budget->slow.ns);
 	idmap_fini(&budget->waits.ns);
-	free(budget->works);
+	free(budget->works.items);
+	free(budget->stray_works.items);
 	device_work_fini(&budget->work);
 	free(budget->steps);
 	free(budget->step_of);

@@ -144,6 +144,11 @@ struct budget_work {
 	uint8_t slot;	     /* of the thread that launched it */
 };
 
+struct budget_works {
+	struct budget_work *items;
+	size_t head, nr, capacity; /* from head on; of a heap it is 0 */
+};
+
 /* The call that took longest, all its calls together. */
 struct call_top {
 	struct idmap ns; /* uint64_t by name */
@@ -162,8 +167,10 @@ struct budget {
 	uint64_t before_ns;    /* end of the work that was launched before the first step */
 	struct interval_queue busy[NR_BUDGET_BUSY];
 	struct host_states host;
-	struct budget_work *works; /* of what is not closed: a heap, what begins last on top */
-	size_t nr_works, works_capacity;
+	/* Work of what is not closed: most of it comes by falling begins; the rest is a heap, what
+	 * begins last on top. */
+	struct budget_works works, stray_works;
+	size_t nr_works;	 /* of both */
 	struct budget_work next; /* the first work behind what is closed; begin 0: none */
 	struct idmap calls;	 /* by their ids in the stream, see budget.c */
 	struct long_calls long_calls;

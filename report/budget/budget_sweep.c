@@ -12,6 +12,8 @@
  */
 #include "report/budget/budget_sweep.h"
 
+#include <string.h>
+
 #include "report/util/buf.h"
 #include "report/util/heap.h"
 
@@ -23,14 +25,16 @@ struct sweep {
 	struct budget_step *step;
 	uint64_t begin;
 	struct interval at[NR_BUDGET_BUSY];
-	bool has[NR_BUDGET_BUSY];
+	unsigned int has; /* bits of the parts that have one */
 	struct host_sweep host;
 };
 
 static inline void go_before(struct sweep *sweep, unsigned int part, uint64_t now)
 {
-	while (sweep->has[part] && sweep->at[part].begin >= now) {
-		sweep->has[part] = interval_queue_pop(&sweep->budget->busy[part], &sweep->at[part]);
+	while (sweep->has >> part & 1 && sweep->at[part].begin >= now) {
+		if (!interval_queue_pop(&sweep->budget->busy[part], &sweep->at[part])) {
+			sweep->has &= ~(1u << part);
+		}
 	}
 }
 
@@ -40,11 +44,12 @@ static inline void go_before(struct sweep *sweep, unsigned int part, uint64_t no
  */
 static unsigned int find_part(struct sweep *sweep, uint64_t now, uint64_t *until)
 {
-	for (unsigned int i = 0; i < NR_BUDGET_BUSY; i++) {
+	for (unsigned int parts = sweep->has; parts; parts &= parts - 1) {
+		unsigned int i = (unsigned int)__builtin_ctz(parts);
 		const struct interval *at = &sweep->at[i];
 
 		go_before(sweep, i, now);
-		if (!sweep->has[i]) {
+		if (!(sweep->has >> i & 1)) {
 			continue;
 		}
 		if (at->end >= now) {
@@ -56,22 +61,58 @@ static unsigned int find_part(struct sweep *sweep, uint64_t now, uint64_t *until
 	return NR_BUDGET_BUSY;
 }
 
-/* ---- the work that may end gaps: a heap, what begins last on top ---- */
+/* ---- the work that may end gaps, that which begins last first ---- */
+
+static struct budget_work *add_to(struct budget_works *works)
+{
+	works->items = array_grow(works->items, works->nr, &works->capacity, sizeof(*works->items));
+	return &works->items[works->nr++];
+}
+
+/* Moves the items to the begin of their memory, where most of that is free. */
+static void make_room(struct budget_works *works)
+{
+	if (works->nr == works->capacity && works->head > works->nr / 2) {
+		works->nr -= works->head;
+		memmove(works->items, works->items + works->head,
+			works->nr * sizeof(*works->items));
+		works->head = 0;
+	}
+}
 
 void budget_sweep_add_work(struct budget *budget, const struct budget_work *work)
 {
-	budget->works = array_grow(
-		budget->works, budget->nr_works, &budget->works_capacity, sizeof(*budget->works));
-	heap_push(budget->works, budget->nr_works++, sizeof(*work),
-		offsetof(struct budget_work, begin), work);
+	struct budget_works *works = &budget->works;
+
+	budget->nr_works++;
+	if (works->head == works->nr || work->begin <= works->items[works->nr - 1].begin) {
+		make_room(works);
+		*add_to(works) = *work;
+		return;
+	}
+	works = &budget->stray_works;
+	add_to(works);
+	heap_push(works->items, works->nr - 1, sizeof(*work), offsetof(struct budget_work, begin),
+		work);
 }
 
-static void drop_work(struct budget *budget)
+/* Removes the work that begins last into *work, unless that is before a time. */
+static inline bool take_work(struct budget *budget, uint64_t time, struct budget_work *work)
 {
-	const struct budget_work last = budget->works[--budget->nr_works];
+	struct budget_works *works = &budget->works, *strays = &budget->stray_works;
 
-	heap_drop(budget->works, budget->nr_works, sizeof(last),
-		offsetof(struct budget_work, begin), &last);
+	if (strays->nr && strays->items[0].begin >= time) {
+		*work = strays->items[0];
+		strays->nr--;
+		heap_drop(strays->items, strays->nr, sizeof(*work),
+			offsetof(struct budget_work, begin), &strays->items[strays->nr]);
+	} else if (works->head < works->nr && works->items[works->head].begin >= time) {
+		*work = works->items[works->head++];
+	} else {
+		return false;
+	}
+	budget->nr_works--;
+	return true;
 }
 
 /*
@@ -80,15 +121,14 @@ static void drop_work(struct budget *budget)
  */
 static void pass_works(struct budget *budget, uint64_t time)
 {
-	while (budget->nr_works && budget->works[0].begin >= time) {
-		const struct budget_work *work = &budget->works[0];
+	struct budget_work work;
 
-		if (!budget->next.begin || work->begin < budget->next.begin ||
-			(work->begin == budget->next.begin &&
-				work->launch_end < budget->next.launch_end)) {
-			budget->next = *work;
+	while (take_work(budget, time, &work)) {
+		if (!budget->next.begin || work.begin < budget->next.begin ||
+			(work.begin == budget->next.begin &&
+				work.launch_end < budget->next.launch_end)) {
+			budget->next = work;
 		}
-		drop_work(budget);
 	}
 }
 
@@ -153,8 +193,15 @@ static void add_gap(struct sweep *sweep, uint64_t begin, uint64_t end)
 {
 	const struct budget *budget = sweep->budget;
 	struct budget_step *step = sweep->step;
-	struct budget_gap gap = {.step = step, .begin = begin, .end = end};
+	struct budget_gap gap;
 
+	/* In pieces: for all of it compilers write a loop that takes longer than the gap's sums. */
+	gap.step = step;
+	gap.begin = begin;
+	gap.end = end;
+	gap.is_drained = false;
+	memset(gap.ns, 0, sizeof(gap.ns));
+	memset(gap.owners, 0, sizeof(gap.owners));
 	pass_works(sweep->budget, end);
 	divide_gap(sweep, &gap);
 	for (unsigned int i = 0; i < NR_BUDGET_IDLE; i++) {
@@ -177,8 +224,8 @@ static void begin_sweep(struct sweep *sweep)
 
 	for (unsigned int i = 0; i < NR_BUDGET_BUSY; i++) {
 		sweep->at[i].begin = UINT64_MAX;
-		sweep->has[i] = true;
 	}
+	sweep->has = (1u << NR_BUDGET_BUSY) - 1;
 	host_sweep_begin(&sweep->host, &budget->host);
 }
 
@@ -190,7 +237,7 @@ static void end_sweep(struct sweep *sweep)
 
 	for (unsigned int i = 0; i < NR_BUDGET_BUSY; i++) {
 		go_before(sweep, i, begin);
-		if (sweep->has[i]) {
+		if (sweep->has >> i & 1) {
 			interval_queue_push(&budget->busy[i], sweep->at[i].begin,
 				sweep->at[i].end < begin ? sweep->at[i].end : begin);
 		}

@@ -15,4 +15,13 @@ void budget_sweep_add_work(struct budget *budget, const struct budget_work *work
  */
 void budget_sweep(struct budget *budget, struct budget_step *step, uint64_t begin, uint64_t end);
 
+/* The i-th of budget.nr_works, in no order. */
+static inline const struct budget_work *budget_sweep_work(const struct budget *budget, size_t i)
+{
+	size_t nr = budget->works.nr - budget->works.head;
+
+	return i < nr ? &budget->works.items[budget->works.head + i]
+		      : &budget->stray_works.items[i - nr];
+}
+
 #endif

@@ -78,20 +78,25 @@ struct taken {
 };
 
 /* counts: does the call of the site belong to this gap, and not to a later piece of it? */
-static void add(struct gap_places *places, enum gap_cost cost, struct gap_group group,
+static void add_time(struct gap_places *places, enum gap_cost cost, struct gap_group group,
 	const struct budget_site *site, bool counts, uint64_t ns)
 {
 	struct gap_place *place = places->places[site->site];
-	struct gap_place_sum *sum;
+	struct gap_place_sum *sum = sum_of(places, place, cost, group);
 
-	if (!ns) {
-		return;
-	}
-	sum = sum_of(places, place, cost, group);
 	sum->ns += ns;
 	if (counts && (!site->end || site->end != place->ends[cost])) {
 		place->ends[cost] = site->end;
 		sum->nr++;
+	}
+}
+
+/* A gap has time of few kinds. */
+static inline void add(struct gap_places *places, enum gap_cost cost, struct gap_group group,
+	const struct budget_site *site, bool counts, uint64_t ns)
+{
+	if (ns) {
+		add_time(places, cost, group, site, counts, ns);
 	}
 }
 

@@ -185,7 +185,8 @@ static unsigned int find_state(
 
 /*
  * The thread's own state comes first; what others do counts only where it does nothing. Each
- * look-up shortens the stretch to the time in which its answer holds.
+ * look-up shortens the stretch to the time in which its answer holds. Threads that are known to
+ * have worked beside it need no further one.
  */
 void host_sweep_add(
 	struct host_sweep *sweep, unsigned int slot, uint64_t begin, uint64_t end, uint64_t *ns)
@@ -201,7 +202,7 @@ void host_sweep_add(
 		unsigned int own = state_in(sweep, slot, sweep->has[slot], now, &until);
 		unsigned int state = find_state(sweep, slot, own, now, &until);
 
-		beside |= working(sweep, others, now, &until);
+		beside |= working(sweep, others & ~(unsigned int)beside, now, &until);
 		ns[state] += now - until;
 		if (WORK >> own & 1) {
 			sweep->work_begin = until;
