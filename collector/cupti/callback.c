@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "collector/cupti/cupti.h"
+#include "collector/cupti/graph_nodes.h"
 #include "collector/cupti/subscriber.h"
 #include "collector/format/format.h"
 #include "collector/ring/correlation_ids.h"
@@ -308,6 +309,8 @@ static __attribute__((noinline)) void on_cupti(
 	}
 	if (is_api) {
 		on_api(domain, cbid, data, stack);
+	} else if (domain == CUPTI_DOMAIN_RESOURCE) {
+		graph_nodes_take(cbid, data);
 	} else if (domain == CUPTI_DOMAIN_STATE && cbid == CUPTI_STATE_FATAL_ERROR &&
 		   subscriber_is_ours()) {
 		cupti_refuse("CUPTI stopped itself",
@@ -372,6 +375,7 @@ void callback_set_enabled(bool is_wanted)
 	for (size_t i = 0; i < state.nr_cbids; i++) {
 		subscriber_want(cbids[i].domain, cbids[i].id, is_wanted);
 	}
+	graph_nodes_set_enabled(is_wanted);
 	/* CUPTI's own end is worth knowing at any time. */
 	subscriber_want(CUPTI_DOMAIN_STATE, CUPTI_STATE_FATAL_ERROR, true);
 }

@@ -76,12 +76,20 @@ enum cupti_thread_id_type {
 enum cupti_domain {
 	CUPTI_DOMAIN_DRIVER = 1,
 	CUPTI_DOMAIN_RUNTIME = 2,
+	CUPTI_DOMAIN_RESOURCE = 3,
 	CUPTI_DOMAIN_STATE = 6, /* since 12.2 */
 };
 
 enum cupti_site {
 	CUPTI_SITE_ENTER = 0,
 	CUPTI_SITE_EXIT = 1,
+};
+
+/* Callback ids of CUPTI_DOMAIN_RESOURCE. */
+enum cupti_resource {
+	CUPTI_RESOURCE_GRAPHNODE_CREATED = 13,
+	CUPTI_RESOURCE_GRAPHNODE_CLONED = 20,
+	CUPTI_RESOURCE_GRAPHNODE_UPDATED = 22, /* since 13.0 */
 };
 
 /* Callback ids of CUPTI_DOMAIN_STATE. After FATAL_ERROR CUPTI has finalised itself. */
@@ -100,6 +108,24 @@ struct cupti_callback_data {
 	uint32_t context_uid;
 	uint64_t *correlation_data; /* one word, kept from enter to exit, for the subscriber */
 	uint32_t correlation_id;
+};
+
+/* The argument of a callback of the resource domain. */
+struct cupti_resource_data {
+	void *context;
+	void *stream;
+	void *descriptor; /* about graphs: struct cupti_graph_data */
+};
+
+/* Valid only inside the callback. Handles are the driver's; NULL where they do not apply. */
+struct cupti_graph_data {
+	void *graph;
+	void *original_graph; /* that `graph` was cloned from */
+	void *node;
+	void *original_node; /* that `node` was cloned from */
+	uint32_t node_type;  /* CUgraphNodeType */
+	void *dependency;
+	void *graph_exec;
 };
 
 /* The argument of a callback of the state domain. */
@@ -431,6 +457,12 @@ struct cupti_event {
 	_Static_assert(offsetof(struct type, field) == (offset), #type "." #field)
 #define CUPTI_SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type)
 
+CUPTI_AT(cupti_resource_data, descriptor, 16);
+CUPTI_SIZE(cupti_resource_data, 24);
+CUPTI_AT(cupti_graph_data, original_node, 24);
+CUPTI_AT(cupti_graph_data, node_type, 32);
+CUPTI_AT(cupti_graph_data, graph_exec, 48);
+CUPTI_SIZE(cupti_graph_data, 56);
 CUPTI_AT(cupti_kernel, registers_per_thread, 6);
 CUPTI_AT(cupti_kernel, start_ns, 16);
 CUPTI_AT(cupti_kernel, device_id, 40);

@@ -16,7 +16,7 @@
 
 /* Readers refuse a newer major and skip what they do not know of a newer minor. */
 #define GPROF_FORMAT_MAJOR	  2
-#define GPROF_FORMAT_MINOR	  4
+#define GPROF_FORMAT_MINOR	  5
 #define GPROF_FORMAT_OLDEST_MAJOR 1
 
 #define GPROF_FILE_MAGIC  "GPROFSTR"
@@ -174,7 +174,8 @@ struct gprof_row_head {
 	T(47, hang, "where a hung process is blocked, or that it resumed")                         \
 	T(48, api_nested, "a driver call within another API call")                                 \
 	T(49, estimate, "what another profiler estimated of the launches of a shape")              \
-	T(50, api_count, "API calls that are only counted, of a thread and a function")
+	T(50, api_count, "API calls that are only counted, of a thread and a function")            \
+	T(51, graph_node, "a node of a CUDA graph was created, or became a copy of another node")
 
 #define GPROF_COLUMNS_schema(C, t)                                                                 \
 	C(t, uint16_t, table, UINT)                                                                \
@@ -439,6 +440,21 @@ struct gprof_row_head {
 
 #define GPROF_COLUMNS_graph(C, t) GPROF_COLUMNS_WORK_COMMON(C, t)
 
+/*
+ * node, original: CUPTI's IDs of nodes, as `graph_node` of GPU activities has them. original: the
+ * node that it is a copy of, 0 for a node that the program created. An executable graph has copies
+ * of the nodes of the graph that it was made of; an update makes them copies of other nodes, so of
+ * several rows of a node the last one before a launch counts. graph: CUPTI's ID, 0 if unknown.
+ * kind: CUgraphNodeType.
+ */
+#define GPROF_COLUMNS_graph_node(C, t)                                                             \
+	C(t, uint64_t, time, TICK)                                                                 \
+	C(t, uint64_t, node, ID)                                                                   \
+	C(t, uint64_t, original, ID)                                                               \
+	C(t, uint32_t, graph, UINT)                                                                \
+	C(t, uint32_t, thread, UINT)                                                               \
+	C(t, uint8_t, kind, UINT)
+
 /* table: the table where the row would stand had it times; shape only for kernels */
 #define GPROF_COLUMNS_untimed(C, t)                                                                \
 	C(t, uint32_t, place, UINT)                                                                \
@@ -651,7 +667,7 @@ enum gprof_table {
 #define T(id, name, what) GPROF_TABLE_##name = id,
 	GPROF_TABLES(T)
 #undef T
-	GPROF_NR_TABLES = 51, /* one more than the last id */
+	GPROF_NR_TABLES = 52, /* one more than the last id */
 };
 
 /* The columns that every api_* table of calls begins with. */

@@ -109,6 +109,11 @@ RESOURCE(CONTEXT_DESTROY_STARTING);
 RESOURCE(STREAM_CREATED);
 RESOURCE(STREAM_DESTROY_STARTING);
 RESOURCE(MODULE_LOADED);
+RESOURCE(GRAPHNODE_CREATED);
+RESOURCE(GRAPHNODE_CLONED);
+#if CUPTI_API_VERSION >= 130000
+VALUE(CUPTI_RESOURCE_GRAPHNODE_UPDATED, CUPTI_CBID_RESOURCE_GRAPH_NODE_UPDATED);
+#endif
 VALUE(CUPTI_STATE_FATAL_ERROR, CUPTI_CBID_STATE_FATAL_ERROR);
 VALUE(CUPTI_RECORD_ALIGN, ACTIVITY_RECORD_ALIGNMENT);
 
@@ -125,6 +130,14 @@ AT(cupti_callback_data, correlation_id, CUpti_CallbackData, correlationId);
 SIZE(cupti_resource_data, CUpti_ResourceData);
 AT(cupti_resource_data, stream, CUpti_ResourceData, resourceHandle.stream);
 AT(cupti_resource_data, descriptor, CUpti_ResourceData, resourceDescriptor);
+SIZE(cupti_graph_data, CUpti_GraphData);
+AT(cupti_graph_data, graph, CUpti_GraphData, graph);
+AT(cupti_graph_data, original_graph, CUpti_GraphData, originalGraph);
+AT(cupti_graph_data, node, CUpti_GraphData, node);
+AT(cupti_graph_data, original_node, CUpti_GraphData, originalNode);
+AT(cupti_graph_data, node_type, CUpti_GraphData, nodeType);
+AT(cupti_graph_data, dependency, CUpti_GraphData, dependency);
+AT(cupti_graph_data, graph_exec, CUpti_GraphData, graphExec);
 AT(cupti_state_data, message, CUpti_StateData, notification.message);
 
 #define K CUpti_ActivityKernel10

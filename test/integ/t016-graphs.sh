@@ -11,6 +11,16 @@ summary api,kernel
 is 8 "$(query '.api.rows[] | select(.name == "cudaGraphLaunch").calls')" "launches of graphs"
 is 24 "$(query '[.kernel.rows[].calls] | add')" "kernels of nodes"
 
+# Each node has a row; those of executable graphs, which launches run, are copies of others.
+nodes()
+{
+	"$REPORT" sql --format csv "$1" "$GPROF_DIR" 2>"$T/err.sql" | tail -n +2
+}
+is 11 "$(nodes 'SELECT count(*) FROM graph_node WHERE original = 0')" "nodes that the program created"
+is 12 "$(nodes 'SELECT count(*) FROM graph_node WHERE original != 0')" "copies of nodes"
+is 0 "$(nodes 'SELECT count(*) FROM graph_node c WHERE original != 0 AND original NOT IN (SELECT node FROM graph_node)')" "copies of unknown nodes"
+is 0 "$(nodes 'SELECT count(*) FROM kernel WHERE graph_node != 0 AND graph_node NOT IN (SELECT node FROM graph_node WHERE original != 0)')" "kernels of unknown nodes"
+
 # The runtime adds nodes by calls of the driver.
 rm -rf "$GPROF_DIR"
 GPROF_DRIVER=1 record "$B/prog/graphs"
@@ -26,4 +36,14 @@ GPROF_GRAPH=graph record "$B/prog/graphs"
 is "$(cat "$T/plain.out")" "$(cat "$T/out")" "output at graph level"
 "$REPORT" info "$GPROF_DIR" >"$T/info" 2>&1
 is 8 "$(awk '$1 == "graph" {print $3}' "$T/info")" "rows of graphs"
+is "" "$(nodes 'SELECT node FROM graph_node')" "rows of nodes at graph level"
+
+# Without IDs of nodes only their rows are missing.
+rm -rf "$GPROF_DIR"
+SIM_CUPTI_NODES=999 record "$B/prog/graphs"
+is "$(cat "$T/plain.out")" "$(cat "$T/out")" "output without IDs"
+summary kernel,notices
+is 24 "$(query '[.kernel.rows[].calls] | add')" "kernels without IDs"
+is 1 "$(query '[.notices.rows[] | select(.text | test("IDs of the nodes"))] | length')" "notices about IDs"
+is "" "$(nodes 'SELECT node FROM graph_node')" "rows of nodes without IDs"
 finish

@@ -106,12 +106,13 @@ int sim_capture_status(void *stream, int *status, unsigned long long *id, void *
 	return SIM_OK;
 }
 
-int sim_capture_add_locked(struct sim_stream *s, struct sim_op *op)
+int sim_capture_add_locked(struct sim_stream *s, struct sim_op *op, struct sim_node **out)
 {
 	struct sim_capture *c = s->capture;
 	size_t i = member_of(c, s);
 	struct sim_op kept = *op;
-	void *node, *child = NULL;
+	struct sim_node *node;
+	void *child = NULL;
 
 	if (op->kind == SIM_OP_CHILD) {
 		child = op->host_data;
@@ -119,7 +120,7 @@ int sim_capture_add_locked(struct sim_stream *s, struct sim_op *op)
 	}
 	kept.correlation_id = 0;
 	kept.start_ns = kept.end_ns = 0;
-	int r = sim_graph_add(
+	int r = sim_node_add(
 		&node, c->graph, (void *const *)c->of[i].last, c->of[i].nr_last, &kept, child);
 
 	if (r != SIM_OK) {
@@ -128,6 +129,7 @@ int sim_capture_add_locked(struct sim_stream *s, struct sim_op *op)
 	}
 	c->of[i].last[0] = node;
 	c->of[i].nr_last = 1;
+	*out = node;
 	return SIM_OK;
 }
 

@@ -34,7 +34,6 @@ enum sim_cupti_number {
 	CUPTI_KIND_CONFIDENTIAL_COMPUTE_ROTATION = 55,
 	CUPTI_ATTR_HOST_PINNED = 8,	  /* u8 */
 	CUPTI_ATTR_PER_THREAD_BUFFER = 9, /* u8, since 12.3 */
-	CUPTI_DOMAIN_RESOURCE = 3,
 	CUPTI_DOMAIN_SYNCHRONIZE = 4,
 	CUPTI_DOMAIN_NVTX = 5,
 };
@@ -56,19 +55,12 @@ enum cupti_stream_flag {
 };
 
 /* Callback ids of CUPTI_DOMAIN_RESOURCE. */
-enum cupti_resource {
+enum sim_cupti_resource {
 	CUPTI_RESOURCE_CONTEXT_CREATED = 1,
 	CUPTI_RESOURCE_CONTEXT_DESTROY_STARTING = 2,
 	CUPTI_RESOURCE_STREAM_CREATED = 3,
 	CUPTI_RESOURCE_STREAM_DESTROY_STARTING = 4, /* FlushAll from here deadlocks */
 	CUPTI_RESOURCE_MODULE_LOADED = 6,
-};
-
-/* The data of a callback in the resource domain. */
-struct cupti_resource_data {
-	void *context;
-	void *stream;
-	void *descriptor;
 };
 
 /* Parameters of a subscription since 13.2. The last field is valid if `size` is larger than the

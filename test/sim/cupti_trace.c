@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "test/sim/graph.h"
+
 __thread struct cupti_sim_external cupti_sim_external;
 _Atomic bool cupti_sim_latency;
 _Atomic int cupti_sim_thread_id_type;
@@ -142,6 +144,21 @@ static void on_resource(uint32_t cbid, struct sim_context *context, struct sim_s
 	cupti_sim_call_subscribers(CUPTI_DOMAIN_RESOURCE, cbid, &data);
 }
 
+static void on_graph_node(uint32_t cbid, struct sim_node *node)
+{
+	struct cupti_graph_data graph = {.graph = node->graph, .node = node};
+	struct cupti_resource_data data = {.descriptor = &graph};
+	int type = 0;
+
+	if (node->original) {
+		graph.original_graph = node->original->graph;
+		graph.original_node = node->original;
+	}
+	cupti_sim_core()->graph_node_type(node, &type);
+	graph.node_type = (uint32_t)type;
+	cupti_sim_call_subscribers(CUPTI_DOMAIN_RESOURCE, cbid, &data);
+}
+
 static void call_back(struct sim_frame *f, enum cupti_site site)
 {
 	const struct sim_thread *t = f->thread;
@@ -208,5 +225,8 @@ static void on_leave(struct sim_frame *f)
 	}
 }
 
-struct sim_trace cupti_sim_trace = {
-	.enter = on_enter, .leave = on_leave, .op = on_op, .resource = on_resource};
+struct sim_trace cupti_sim_trace = {.enter = on_enter,
+	.leave = on_leave,
+	.op = on_op,
+	.resource = on_resource,
+	.graph_node = on_graph_node};

@@ -111,6 +111,29 @@ static void wait_for_launches(const struct sim_exec *e)
 	}
 }
 
+/* The nodes of an executable graph stay, and get the parameters of others. */
+static void keep_identity(struct sim_graph *copy, const struct sim_graph *old)
+{
+	for (size_t i = 0; i < copy->nr_nodes && i < old->nr_nodes; i++) {
+		struct sim_node *n = copy->nodes[i];
+
+		n->id = old->nodes[i]->id;
+		if (n->child && old->nodes[i]->child) {
+			keep_identity(n->child, old->nodes[i]->child);
+		}
+	}
+}
+
+static void announce_updates(const struct sim_graph *g)
+{
+	for (size_t i = 0; i < g->nr_nodes; i++) {
+		sim_node_announce(g->nodes[i], CUPTI_RESOURCE_GRAPHNODE_UPDATED);
+		if (g->nodes[i]->child) {
+			announce_updates(g->nodes[i]->child);
+		}
+	}
+}
+
 int sim_graph_update(void *exec, void *graph)
 {
 	struct sim_exec *e = exec_of(exec);
@@ -119,11 +142,12 @@ int sim_graph_update(void *exec, void *graph)
 	if (!e || !g || g->nr_nodes != e->graph->nr_nodes) {
 		return e && g ? 910 : SIM_INVALID_VALUE; /* the shape has changed */
 	}
-	int r = sim_graph_clone((void **)&copy, g);
+	int r = sim_graph_copy(&copy, g);
 
 	if (r != SIM_OK || !order_all(copy)) {
 		return r != SIM_OK ? r : SIM_INVALID_VALUE;
 	}
+	keep_identity(copy, e->graph);
 	wait_for_launches(e);
 	pthread_mutex_lock(&sim_lock);
 	struct sim_graph *old = e->graph;
@@ -132,6 +156,7 @@ int sim_graph_update(void *exec, void *graph)
 	e->needs_worker = graph_needs_worker(copy);
 	pthread_mutex_unlock(&sim_lock);
 	sim_graph_destroy(old);
+	announce_updates(copy);
 	return SIM_OK;
 }
 

@@ -76,7 +76,7 @@ static bool has_node(const struct sim_graph *g, const void *node)
 	return false;
 }
 
-int sim_graph_add(void **out, void *graph, void *const *deps, size_t nr_deps,
+int sim_node_add(struct sim_node **out, void *graph, void *const *deps, size_t nr_deps,
 	const struct sim_op *op, void *child)
 {
 	struct sim_graph *g = sim_graph_of(graph);
@@ -105,7 +105,7 @@ int sim_graph_add(void **out, void *graph, void *const *deps, size_t nr_deps,
 	int r = op->kind == SIM_OP_KERNEL ? sim_args_keep(&n->op) : SIM_OK;
 
 	if (r == SIM_OK && child) {
-		r = sim_graph_clone((void **)&n->child, child);
+		r = sim_graph_copy(&n->child, child);
 	}
 	for (size_t i = 0; r == SIM_OK && i < nr_deps; i++) {
 		r = has_node(g, deps[i]) ? node_depend(n, deps[i]) : SIM_INVALID_VALUE;
@@ -116,10 +116,38 @@ int sim_graph_add(void **out, void *graph, void *const *deps, size_t nr_deps,
 		return r;
 	}
 	g->nodes[g->nr_nodes++] = n;
-	if (out) {
+	*out = n;
+	return SIM_OK;
+}
+
+void sim_node_announce(struct sim_node *n, uint32_t cbid)
+{
+	struct sim_trace *trace = atomic_load(&sim_core.trace);
+
+	if (trace) {
+		trace->graph_node(cbid, n);
+	}
+}
+
+void sim_node_announce_new(struct sim_node *n)
+{
+	sim_node_announce(n, CUPTI_RESOURCE_GRAPHNODE_CREATED);
+	if (n->child) {
+		sim_graph_announce_copies(n->child);
+	}
+}
+
+int sim_graph_add(void **out, void *graph, void *const *deps, size_t nr_deps,
+	const struct sim_op *op, void *child)
+{
+	struct sim_node *n;
+	int r = sim_node_add(&n, graph, deps, nr_deps, op, child);
+
+	if (r == SIM_OK) {
+		sim_node_announce_new(n);
 		*out = n;
 	}
-	return SIM_OK;
+	return r;
 }
 
 static void node_forget(struct sim_node *n, const struct sim_node *dep)
@@ -182,7 +210,7 @@ static size_t index_of(const struct sim_graph *g, const struct sim_node *n)
 	return i;
 }
 
-int sim_graph_clone(void **out, void *graph)
+int sim_graph_copy(struct sim_graph **out, void *graph)
 {
 	struct sim_graph *g = sim_graph_of(graph), *copy;
 	int r = g ? sim_graph_create((void **)&copy) : SIM_INVALID_VALUE;
@@ -191,10 +219,11 @@ int sim_graph_clone(void **out, void *graph)
 		return r;
 	}
 	for (size_t i = 0; r == SIM_OK && i < g->nr_nodes; i++) {
-		r = sim_graph_add(NULL, copy, NULL, 0, &g->nodes[i]->op, g->nodes[i]->child);
+		struct sim_node *n;
+
+		r = sim_node_add(&n, copy, NULL, 0, &g->nodes[i]->op, g->nodes[i]->child);
 		if (r == SIM_OK) {
-			copy->nodes[i]->id = g->nodes[i]->id;
-			copy->nodes[i]->original = g->nodes[i];
+			n->original = g->nodes[i];
 		}
 	}
 	for (size_t i = 0; r == SIM_OK && i < g->nr_nodes; i++) {
@@ -210,6 +239,28 @@ int sim_graph_clone(void **out, void *graph)
 	}
 	*out = copy;
 	return SIM_OK;
+}
+
+void sim_graph_announce_copies(const struct sim_graph *g)
+{
+	for (size_t i = 0; i < g->nr_nodes; i++) {
+		sim_node_announce(g->nodes[i], CUPTI_RESOURCE_GRAPHNODE_CLONED);
+		if (g->nodes[i]->child) {
+			sim_graph_announce_copies(g->nodes[i]->child);
+		}
+	}
+}
+
+int sim_graph_clone(void **out, void *graph)
+{
+	struct sim_graph *copy;
+	int r = sim_graph_copy(&copy, graph);
+
+	if (r == SIM_OK) {
+		sim_graph_announce_copies(copy);
+		*out = copy;
+	}
+	return r;
 }
 
 /* Lists up to *nr nodes; with no list, counts. */

@@ -3,6 +3,7 @@
 #ifndef GPROF_SIM_GRAPH_H
 #define GPROF_SIM_GRAPH_H
 
+#include "test/sim/cupti_abi.h"
 #include "test/sim/model.h"
 
 struct sim_node {
@@ -48,6 +49,24 @@ struct sim_capture {
 	} of[32];
 	size_t nr_streams;
 };
+
+/* Adds a node to a graph without telling the trace; sim_graph_add does both. */
+int sim_node_add(struct sim_node **out, void *graph, void *const *deps, size_t nr_deps,
+	const struct sim_op *op, void *child);
+
+/*
+ * Tells the trace about a node: a callback ID of CUPTI's resource domain; of a new node, also about
+ * the nodes of the graph in it. No lock held.
+ */
+void sim_node_announce(struct sim_node *node, uint32_t cbid);
+void sim_node_announce_new(struct sim_node *node);
+
+/*
+ * Copies a graph with the graphs in its nodes, without telling the trace; the second tells it of
+ * all nodes of the copy. sim_graph_clone does both.
+ */
+int sim_graph_copy(struct sim_graph **out, void *graph);
+void sim_graph_announce_copies(const struct sim_graph *copy);
 
 /* The graph behind a handle, or NULL. */
 struct sim_graph *sim_graph_of(void *handle);

@@ -74,8 +74,11 @@ void sim_op_identify(struct sim_op *op);
 bool sim_exec_needs_worker(const void *exec);
 void sim_exec_run(void *exec, struct sim_op *launch);
 
-/* Capture: adds the operation as a node of the capture that op->stream is in. */
-int sim_capture_add_locked(struct sim_stream *stream, struct sim_op *op);
+/*
+ * Capture: adds the operation as a node of the capture that op->stream is in. The caller tells the
+ * trace about the node (sim_node_announce_new) when it holds no lock any more.
+ */
+int sim_capture_add_locked(struct sim_stream *stream, struct sim_op *op, struct sim_node **node);
 int sim_capture_record_locked(struct sim_stream *stream, struct sim_event *event);
 int sim_capture_wait_locked(struct sim_stream *stream, struct sim_event *event);
 

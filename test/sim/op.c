@@ -8,7 +8,7 @@
  * device allows. Host code (CPU kernels, host functions) goes to one worker thread, in issue order;
  * as long as that has work, everything else queues behind it.
  */
-#include "test/sim/model.h"
+#include "test/sim/graph.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -351,8 +351,13 @@ int sim_submit(struct sim_op *op)
 	sim_op_identify(op);
 	pthread_mutex_lock(&sim_lock);
 	if (s->capture) {
-		r = sim_capture_add_locked(s, op);
+		struct sim_node *node;
+
+		r = sim_capture_add_locked(s, op, &node);
 		pthread_mutex_unlock(&sim_lock);
+		if (r == SIM_OK) {
+			sim_node_announce_new(node);
+		}
 		return r;
 	}
 	if (queue.nr || sim_needs_worker(op)) {

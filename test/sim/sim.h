@@ -258,6 +258,7 @@ struct sim_trace {
 	void (*op)(const struct sim_op *op);
 	/* cbid of CUPTI's resource domain */
 	void (*resource)(uint32_t cbid, struct sim_context *context, struct sim_stream *stream);
+	void (*graph_node)(uint32_t cbid, struct sim_node *node);
 };
 
 /* The table: SIM_CORE_LIST in core.def gives every function of the model. */
