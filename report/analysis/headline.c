@@ -233,6 +233,7 @@ const struct op_view headline_ops = {
 	.enter = take_enter,
 	.enter_wants = budget_wants_covered,
 	.op = take_op,
+	.replay = take_op,
 	.op_wants = flops_may_count,
 	.range = take_range,
 	.call = take_call,

@@ -360,6 +360,36 @@ static void take_op(void *context, const struct op *op)
 	keep_inner(view, op, row, &one);
 }
 
+/* What a launch of a graph ran of an operator: no call, and no time on the host. */
+static void take_replay(void *context, const struct op *op)
+{
+	struct average_view *view = context;
+	struct op_average_key key = {.kind = OP_AVERAGE_OP};
+	struct op_average one = {0};
+	struct open *open;
+
+	if (operator_of(op) != op) {
+		return;
+	}
+	key.name = op_row_name(op->name);
+	key.shape = view->has_shapes ? op->shape : 0;
+	if (view->has_stacks && op->py_stack) {
+		key.stack = py_stack_text(view->process, op->py_stack);
+	}
+	if (!flops_of_op(op, &one.flops)) {
+		one.flops = 0;
+	}
+	open = leave_open(view, op);
+	if (open) {
+		bool is_outermost = is_outer(op);
+
+		add_open(view, &one, open);
+		one.outer_device_ns = is_outermost ? one.device_total_ns : 0;
+		one.outer_tensor_ns = is_outermost ? one.tensor_total_ns : 0;
+	}
+	op_average_add(find_row(view, &key), &one, 1);
+}
+
 /* ---- for styles ---- */
 
 const struct op_average **op_average_rows(void *context, size_t *nr)
@@ -391,6 +421,7 @@ const struct view_class view_op_average = {
 	VIEW_STATE(struct average_view),
 	.ops = {.begin = begin,
 		.op = take_op,
+		.replay = take_replay,
 		.alloc = take_alloc,
 		.call = take_call,
 		.record = take_record},

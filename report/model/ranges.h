@@ -68,6 +68,7 @@ uint64_t ranges_nr_unmatched(const struct ranges *ranges);
 struct range_mark {
 	uint64_t tick;
 	uint64_t gpu_ns, nr_activities;
+	uint64_t graph_ns, nr_in_graphs; /* of what was captured, not launched; see graph_nodes.h */
 };
 
 /* Zero-initialized. */

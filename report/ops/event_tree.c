@@ -72,6 +72,14 @@ void event_tree_add(struct event_tree *tree, uint32_t number, uint64_t cpu_ns, u
 	}
 }
 
+void event_tree_add_replay(struct event_tree *tree, uint32_t number, uint64_t gpu_ns)
+{
+	struct event_row *row = event_tree_row(tree, number);
+
+	row->both.sum += gpu_ns;
+	min_max_sum_add(&row->gpu, gpu_ns);
+}
+
 /*
  * Copies the chain of rows from `number` up to `top`, below a row of that position: the recursion
  * is as deep as operators nest.

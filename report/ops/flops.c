@@ -334,7 +334,7 @@ static bool is_counted_outside(const struct op *op)
  * A part has the FLOPs of the call around it, which itself has none: each of its parts counts
  * once.
  */
-bool flops_of_op(const struct op *op, double *flops)
+static bool flops_of_run(const struct op *op, double *flops)
 {
 	const struct recent *found;
 
@@ -352,6 +352,17 @@ bool flops_of_op(const struct op *op, double *flops)
 	}
 	*flops = found->flops;
 	return found->kind != KIND_INNER || !is_counted_outside(op);
+}
+
+/* An operator inside a capture computes nothing until a launch of the graph runs it. */
+bool flops_of_op(const struct op *op, double *flops)
+{
+	bool is_known = flops_of_run(op, flops);
+
+	if (is_known && (op->is & OP_IS_CAPTURED)) {
+		*flops = 0;
+	}
+	return is_known;
 }
 
 bool flops_lack_size(const struct op *op)

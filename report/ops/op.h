@@ -50,6 +50,7 @@ enum op_is {
 	OP_IS_ALL = 31,
 	OP_IS_AROUND = 32,  /* a module, a step or a user's range: no operator, but contains some */
 	OP_IS_COVERED = 64, /* an operator that is neither contains it */
+	OP_IS_CAPTURED = 128, /* it launched nothing, but nodes of a graph; see op_view.replay */
 };
 
 struct op {
@@ -68,18 +69,26 @@ struct op {
 	uint64_t nr_activities;	 /* GPU activities that it launched itself */
 	uint64_t gpu_self_ns;	 /* their times */
 	uint64_t gpu_total_ns;	 /* with those of everything in it */
+	uint64_t graph_self_ns;	 /* of gpu_self_ns: in CUDA graphs */
 	uint64_t module_ticks;	 /* of a module: of the modules directly in it */
 	uint64_t module_gpu_ns;	 /* and what those launched */
 	/* for op_walk.c */
 	uint8_t phase;		/* enum op_class; OP_RANGE: none */
 	uint32_t segment;	/* of phases; UINT32_MAX: none */
 	uint32_t inner_segment; /* of a module: of the last operator in it so far */
+	uint32_t copy;		/* for graph_nodes.c: a number, see op_is_replay */
 	/*
 	 * For a convolution without strides: the positions of its output, as in convolution.h. 0:
 	 * unknown.
 	 */
 	double positions;
 };
+
+/* Does a launch of a graph run it, as op_view.replay says? It has no call then, and no position. */
+static inline bool op_is_replay(const struct op *op)
+{
+	return op->copy != 0;
+}
 
 /*
  * The name of an operator's row in tables: steps of PyTorch's profiler, ProfilerStep#7, have one

@@ -36,8 +36,9 @@ struct op_record {
 	uint32_t copy; /* of a copy or set: copy_pack(), see copy_kind.h */
 	uint8_t table; /* GPROF_TABLE_kernel, _memcpy, _memset or _graph */
 	bool is_timed;
-	bool is_communication; /* of a kernel with times: kernel_class_of its name */
-	uint32_t next;	       /* the next record of its list, or of the free ones */
+	bool is_communication;	 /* of a kernel with times: kernel_class_of its name */
+	bool is_capture_unknown; /* of a graph: its node was captured while nothing was recorded */
+	uint32_t next;		 /* the next record of its list, or of the free ones */
 };
 
 /* Zero-initialized. */

@@ -225,6 +225,8 @@ static bool is_wanted(const struct op_rows *rows, unsigned int table)
 		return rows->ranges != NULL;
 	case GPROF_TABLE_alloc:
 		return rows->want->has_allocs;
+	case GPROF_TABLE_graph_node:
+		return rows->want->has_nodes;
 	case GPROF_TABLE_op:
 	case GPROF_TABLE_api:
 	case GPROF_TABLE_api_launch:
@@ -469,6 +471,24 @@ static void add_ranges(struct op_rows *rows, const struct batch *b, struct op_ev
 	events->nr += (size_t)(event - first);
 }
 
+static void add_nodes(struct op_rows *rows, const struct batch *b, struct op_events *events)
+{
+	struct op_event *event = make_room(events, b->nr_rows), *first = event;
+
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		if (b->col[COL_graph_node_original][i]) {
+			continue;
+		}
+		*event++ = (struct op_event){.order = ++rows->order,
+			.kind = OP_EVENT_NODE,
+			.begin = b->col[COL_graph_node_time][i],
+			.end = b->col[COL_graph_node_time][i],
+			.value = b->col[COL_graph_node_node][i],
+			.thread = (uint32_t)b->col[COL_graph_node_thread][i]};
+	}
+	events->nr += (size_t)(event - first);
+}
+
 /* ---- blocks ---- */
 
 /* A view that wants neither calls nor records does not pay for their columns. */
@@ -494,6 +514,9 @@ static uint32_t mask_of(const struct op_rows *rows, unsigned int table)
 		return alloc_mask;
 	case GPROF_TABLE_nvtx:
 		return RANGES_MASK;
+	case GPROF_TABLE_graph_node:
+		return COL_BIT(COL_graph_node_time) | COL_BIT(COL_graph_node_node) |
+		       COL_BIT(COL_graph_node_original) | COL_BIT(COL_graph_node_thread);
 	case GPROF_TABLE_api_launch:
 		return call_mask | COL_BIT(COL_api_launch_py_stack);
 	default:
@@ -533,6 +556,9 @@ static void op_rows_load(struct op_rows *rows, size_t block, struct op_events *e
 		break;
 	case GPROF_TABLE_nvtx:
 		add_ranges(rows, &batch, events);
+		break;
+	case GPROF_TABLE_graph_node:
+		add_nodes(rows, &batch, events);
 		break;
 	default:
 		add_calls(rows, &batch, events);

@@ -28,12 +28,13 @@ enum op_event_kind {
 	OP_EVENT_ALLOC,
 	OP_EVENT_PUSH, /* of an NVTX range */
 	OP_EVENT_POP,
+	OP_EVENT_NODE,	  /* a node of a graph was created; copies have no events */
 	OP_EVENT_NO_CALL, /* activities whose call is not in the stream, in no order */
 };
 
 struct op_event {
 	uint64_t begin, end; /* ticks */
-	/* GPU time of a call in ns, bytes of an allocation, or domain of a range. */
+	/* GPU time of a call in ns, bytes of an allocation, domain of a range, or ID of a node. */
 	uint64_t value;
 	uint64_t handle; /* of a call: op_call.handle, if records are wanted */
 	union {
@@ -142,6 +143,7 @@ void op_groups_fini(struct op_groups *groups);
 struct op_load_want {
 	bool has_ranges;
 	bool has_allocs;
+	bool has_nodes;
 	bool has_calls;		    /* all calls; else those with activities or a stack */
 	struct op_records *records; /* NULL, or the records of calls, which the caller removes */
 	uint64_t group_rows;	    /* in memory at a time, 0 for OP_GROUPS_ROWS; for tests */

@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "report/ops/convolution.h"
+#include "report/ops/graph_nodes.h"
 #include "report/ops/loop.h"
 #include "report/ops/op_load.h"
 #include "report/util/buf.h"
@@ -30,6 +31,14 @@
 #include "report/util/progress.h"
 #include "report/model/ranges.h"
 #include "report/model/select.h"
+
+const char *op_record_lacks_op(const struct op_record *record, const struct op_call *call)
+{
+	if (record->is_capture_unknown) {
+		return "(captured before the recording)";
+	}
+	return call ? "(no operator)" : "(no launch recorded)";
+}
 
 /* ---- stacks of threads ---- */
 
@@ -42,7 +51,11 @@
 struct op_stack {
 	struct op **ops; /* outermost first; each has its own memory, since views point to them */
 	size_t nr_ops, nr_made, capacity;
-	uint64_t gpu_ns, nr_activities; /* what the thread launched after the current event */
+	uint64_t gpu_ns, nr_activities;	 /* what the thread launched after the current event */
+	uint64_t graph_ns, nr_in_graphs; /* and what it captured after it, launched at any time */
+	uint64_t call_begin;		 /* of the call that was met last */
+	uint32_t call_stack;		 /* its Python stack */
+	uint64_t capture_end;		 /* of a capture whose begin is not met yet, 0: none */
 	struct convolution_later later;
 };
 
@@ -52,7 +65,7 @@ struct op_stack {
  */
 static inline void op_stack_read(struct op *restrict op, const struct op_event *restrict event)
 {
-	_Static_assert(sizeof(struct op) == 128, "a new field is to be set here, too");
+	_Static_assert(sizeof(struct op) == 136, "a new field is to be set here, too");
 
 	op->begin = event->begin;
 	op->end = event->end;
@@ -71,11 +84,13 @@ static inline void op_stack_read(struct op *restrict op, const struct op_event *
 	op->nr_activities = 0;
 	op->gpu_self_ns = 0;
 	op->gpu_total_ns = 0;
+	op->graph_self_ns = 0;
 	op->module_ticks = 0;
 	op->module_gpu_ns = 0;
 	op->phase = 0;
 	op->segment = 0;
 	op->inner_segment = UINT32_MAX;
+	op->copy = 0;
 	op->positions = 0;
 }
 
@@ -126,15 +141,24 @@ static bool is_module(const struct op *op)
 	return op->is & OP_IS_MODULE;
 }
 
-/* Operators may lie between two modules. */
-static void add_to_module(const struct op_stack *stack, const struct op *op)
+static struct op *inner_module(const struct op_stack *stack)
 {
 	for (size_t i = stack->nr_ops; i-- > 0;) {
 		if (is_module(stack->ops[i])) {
-			stack->ops[i]->module_ticks += op->end - op->begin;
-			stack->ops[i]->module_gpu_ns += op->gpu_total_ns;
-			return;
+			return stack->ops[i];
 		}
+	}
+	return NULL;
+}
+
+/* Operators may lie between two modules. */
+static void add_to_module(const struct op_stack *stack, const struct op *op)
+{
+	struct op *module = inner_module(stack);
+
+	if (module) {
+		module->module_ticks += op->end - op->begin;
+		module->module_gpu_ns += op->gpu_total_ns;
 	}
 }
 
@@ -189,7 +213,7 @@ struct walk {
 	const struct op_walk *views;
 	size_t nr_views;
 	struct view_list op[OP_IS_ALL + 1]; /* by kind of operator */
-	struct view_list enter, gpu_call, alloc, call, record, range;
+	struct view_list enter, replay, gpu_call, alloc, call, record, range;
 	struct filters filters;
 	struct idmap stacks; /* struct op_stack by thread */
 	uint32_t last_thread;
@@ -203,6 +227,8 @@ struct walk {
 	bool has_stacks; /* of Python */
 	struct op_load_want want;
 	struct op_records records; /* that no call has removed yet */
+	struct graph_nodes graphs;
+	bool is_first; /* of two: it finds what graph nodes belong to, and calls no view */
 };
 
 /*
@@ -274,6 +300,7 @@ static void find_views(struct walk *walk)
 			add_filtered(&walk->enter, &walk->views[i],
 				add_filter(&walk->filters, view->enter_wants));
 		}
+		add_view(&walk->replay, view->replay != NULL, &walk->views[i]);
 		add_view(&walk->gpu_call, view->gpu_call != NULL, &walk->views[i]);
 		add_view(&walk->alloc, view->alloc != NULL, &walk->views[i]);
 		add_view(&walk->call, view->call != NULL, &walk->views[i]);
@@ -288,6 +315,7 @@ static void free_views(struct walk *walk)
 		free(walk->op[is].views);
 	}
 	free(walk->enter.views);
+	free(walk->replay.views);
 	free(walk->gpu_call.views);
 	free(walk->alloc.views);
 	free(walk->call.views);
@@ -491,11 +519,44 @@ static void on_op(struct walk *walk, struct op_stack *stack, const struct op_eve
 }
 
 static void call_gpu_call(
-	struct walk *walk, const struct op_event *event, const struct op *op, bool is_chosen)
+	struct walk *walk, const struct op_gpu_call *call, const struct op *op, bool is_chosen)
 {
-	const struct op_gpu_call call = {event->value, event->nr_activities, event->py_stack};
+	NOTIFY(walk, is_chosen, gpu_call, call, op);
+}
 
-	NOTIFY(walk, is_chosen, gpu_call, &call, op);
+/* The node that an activity of a launch at `tick` ran; NULL: none, or it is unknown. */
+static struct graph_node *node_of(struct walk *walk, const struct op_record *record, uint64_t tick)
+{
+	return record->graph_node && walk->graphs.nr_links
+		       ? graph_nodes_find(&walk->graphs, record->graph_node, tick)
+		       : NULL;
+}
+
+/* The operators inside the capture lie in those around the launch. */
+static const struct op *place_in(struct graph_node *node, const struct op *around)
+{
+	if (!node->op) {
+		return around;
+	}
+	node->outermost->parent = around;
+	return node->op;
+}
+
+/* An activity of a graph as if the captured code had launched it. */
+static void call_graph_record(struct walk *walk, const struct op_record *removed,
+	const struct op_call *launch, const struct op *around, bool is_chosen)
+{
+	struct graph_node *node = node_of(walk, removed, launch->begin);
+	struct op_record record = *removed;
+	struct op_call call = *launch;
+
+	record.is_capture_unknown = !node;
+	if (node) {
+		call.py_stack = node->py_stack ? node->py_stack : call.py_stack;
+		call.segment = node->phase != PHASE_OTHERS ? node->segment : call.segment;
+		around = place_in(node, around);
+	}
+	NOTIFY(walk, is_chosen, record, &record, &call, around);
 }
 
 /* call: NULL for records without one. */
@@ -505,7 +566,11 @@ static void call_record(struct walk *walk, uint32_t list, const struct op_call *
 	const struct op_record *removed;
 
 	while ((removed = op_records_pop(&walk->records, &list))) {
-		NOTIFY(walk, is_chosen, record, removed, call, op);
+		if (call && removed->graph_node && walk->graphs.is_known) {
+			call_graph_record(walk, removed, call, op, is_chosen);
+		} else {
+			NOTIFY(walk, is_chosen, record, removed, call, op);
+		}
 	}
 }
 
@@ -541,47 +606,190 @@ static void call_call(struct walk *walk, const struct op_event *event, const str
 	call_record(walk, event->records, &call, op, is_chosen);
 }
 
+/* What a call launched: the sums of all, and of what belongs to operators inside a capture. */
+struct launched {
+	struct op_gpu_call all;
+	struct phase_gpu phased; /* in graphs, in phases that are known */
+	uint64_t captured_ns, nr_captured;
+	uint64_t module_ns; /* of captured_ns: in modules inside the capture */
+	uint64_t graph_ns;  /* of the rest: in graphs */
+};
+
+static void add_node_record(struct walk *walk, const struct op_event *event,
+	const struct op_record *record, struct graph_node *node, struct launched *launched)
+{
+	uint64_t ns = record->end_ns - record->begin_ns;
+	uint32_t nr = 1;
+
+	if (node->op) {
+		launched->captured_ns += ns;
+		launched->nr_captured += nr;
+		launched->module_ns += node->has_module ? ns : 0;
+	}
+	if (is_chosen_tick(walk, event->begin)) {
+		node->ns += ns;
+		node->nr_activities += nr;
+	}
+	if (node->phase != PHASE_OTHERS) {
+		const struct phase_gpu gpu = {ns, nr, record->is_communication};
+
+		phases_add_graph_gpu(&walk->phases, (enum phase)node->phase, event->begin, &gpu);
+		launched->phased.ns += ns;
+		launched->phased.nr_activities += nr;
+	}
+}
+
+/* A node is a launch of its own, as it was where its capture ran. */
+static void call_node_launch(struct walk *walk, const struct op_event *event,
+	const struct op_record *record, struct graph_node *node, const struct op *around)
+{
+	const struct op_gpu_call call = {record->end_ns - record->begin_ns, 1,
+		node->py_stack ? node->py_stack : event->py_stack};
+
+	call_gpu_call(walk, &call, place_in(node, around), is_chosen_tick(walk, event->begin));
+}
+
+/* Divides what a call launched among the nodes of a graph; the rest is the call's own. */
+static void divide(struct walk *walk, const struct op_event *event, const struct op *around,
+	struct launched *launched)
+{
+	for (uint32_t list = event->records; list;) {
+		const struct op_record *record = &walk->records.items[list - 1];
+		struct graph_node *node = node_of(walk, record, event->begin);
+
+		list = record->next;
+		if (!record->is_timed) {
+			continue;
+		}
+		if (node) {
+			add_node_record(walk, event, record, node, launched);
+			graph_nodes_add_run(&walk->graphs, node, around, event->begin,
+				record->end_ns - record->begin_ns);
+		}
+		if (node && (node->op || node->py_stack)) {
+			call_node_launch(walk, event, record, node, around);
+			launched->all.ns -= record->end_ns - record->begin_ns;
+			launched->all.nr_activities--;
+		}
+		if ((record->graph_node || record->graph) && !(node && node->op)) {
+			launched->graph_ns += record->end_ns - record->begin_ns;
+		}
+	}
+}
+
+/* Views with `op_is` get no others here, either. */
+static void call_replays(struct walk *walk, bool is_chosen)
+{
+	const struct op *op;
+
+	graph_nodes_end_run(&walk->graphs);
+	while ((op = graph_nodes_next_run(&walk->graphs))) {
+		for (size_t i = 0; i < walk->replay.nr; i++) {
+			const struct listed_view *to = &walk->replay.views[i];
+
+			if ((is_chosen || to->view->ignores_selection) &&
+				(!to->view->op_is || (to->view->op_is & op->is))) {
+				to->view->replay(to->context, op);
+			}
+		}
+	}
+}
+
 /*
  * Adds to the phase what an operator launched, or what was launched outside of all. Returns the
  * segment.
  */
-static uint32_t add_activities(struct walk *walk, const struct op_event *event, struct op *op)
+static uint32_t add_activities(struct walk *walk, const struct op_event *event,
+	const struct launched *launched, struct op_stack *stack)
 {
+	struct op *op = op_stack_top(stack), *module = inner_module(stack);
 	uint32_t segment = UINT32_MAX;
+	uint64_t nr_phased = launched->phased.nr_activities;
 
 	if (op) {
-		op->gpu_self_ns += event->value;
-		op->nr_activities += event->nr_activities;
+		op->gpu_self_ns += event->value - launched->captured_ns;
+		op->gpu_total_ns += launched->captured_ns;
+		op->graph_self_ns += launched->graph_ns;
+		op->nr_activities += event->nr_activities - launched->nr_captured;
 		segment = op->segment;
+	}
+	if (module) {
+		module->module_gpu_ns += launched->module_ns;
 	}
 	if (walk->has_ops && segment == UINT32_MAX && event->thread == walk->loop_thread) {
 		segment = phases_add(&walk->phases, OP_OTHER, event->begin, event->end);
 	}
 	phases_add_gpu(&walk->phases, segment, event->begin,
-		&(struct phase_gpu){event->value, event->nr_activities, event->is_communication});
+		&(struct phase_gpu){event->value - launched->phased.ns,
+			event->nr_activities - nr_phased, event->is_communication});
 	return segment;
+}
+
+/* What of a call is known only in the first of two walks. */
+static void note_call(struct walk *walk, struct op_stack *stack, const struct op_event *event)
+{
+	uint32_t name = process_call_name(walk->process, event->call, NULL);
+
+	if (graph_call_ends_capture(name)) {
+		stack->capture_end = event->begin;
+	} else if (graph_call_begins_capture(name) && stack->capture_end) {
+		graph_nodes_add_capture(&walk->graphs,
+			&(struct graph_capture){event->end, stack->capture_end, event->thread});
+		stack->capture_end = 0;
+	}
+	stack->call_begin = event->begin;
+	stack->call_stack = event->py_stack;
 }
 
 /* The sums of the stack are running totals, of which ranges take differences. */
 static void on_call(struct walk *walk, struct op_stack *stack, const struct op_event *event)
 {
 	bool is_chosen = is_chosen_tick(walk, event->begin);
+	struct launched launched = {.all = {event->value, event->nr_activities, event->py_stack}};
 	uint32_t segment;
 	struct op *op;
 
+	if (walk->is_first) {
+		note_call(walk, stack, event);
+	}
 	stack->gpu_ns += event->value;
 	stack->nr_activities += event->nr_activities;
 	leave_others(walk, stack, event);
 	op = op_stack_top(stack);
 	segment = op ? op->segment : UINT32_MAX;
-	if (event->nr_activities) {
-		segment = add_activities(walk, event, op);
+	if (event->records && walk->graphs.nr_links) {
+		divide(walk, event, op, &launched);
 	}
-	if (event->nr_activities || event->py_stack) {
-		call_gpu_call(walk, event, op, is_chosen);
+	if (event->nr_activities) {
+		segment = add_activities(walk, event, &launched, stack);
+	}
+	if (launched.all.nr_activities || event->py_stack) {
+		call_gpu_call(walk, &launched.all, op, is_chosen);
 	}
 	if (walk->want.has_calls || walk->want.records) {
 		call_call(walk, event, op, segment, is_chosen);
+	}
+	call_replays(walk, is_chosen);
+}
+
+/* The operators inside the capture launched nothing themselves: launches of the graph ran it. */
+static void on_node(struct walk *walk, struct op_stack *stack, const struct op_event *event)
+{
+	struct graph_node *node = graph_nodes_created(&walk->graphs, event->value, event->begin);
+
+	leave_others(walk, stack, event);
+	if (!node) {
+		return;
+	}
+	if (walk->is_first) {
+		node->py_stack = event->begin >= stack->call_begin ? stack->call_stack : 0;
+		graph_nodes_keep(&walk->graphs, node, stack->ops, stack->nr_ops);
+		return;
+	}
+	stack->graph_ns += node->ns;
+	stack->nr_in_graphs += node->nr_activities;
+	for (size_t i = stack->nr_ops; i-- > 0 && stack->ops[i]->begin >= node->capture_begin;) {
+		stack->ops[i]->is |= OP_IS_CAPTURED;
 	}
 }
 
@@ -601,14 +809,15 @@ static void on_alloc(struct walk *walk, struct op_stack *stack, const struct op_
 
 static void on_pop(struct walk *walk, struct op_stack *stack, const struct op_event *event)
 {
-	const struct range_mark pop = {event->end, stack->gpu_ns, stack->nr_activities};
+	const struct range_mark pop = {event->end, stack->gpu_ns, stack->nr_activities,
+		stack->graph_ns, stack->nr_in_graphs};
 
 	range_walk_pop(&walk->ranges, event->thread, (uint32_t)event->value, &pop);
 }
 
 /*
  * Both marks have the running totals of the thread; their difference is what it launched in
- * between.
+ * between. A range inside a capture has what launches of the graph ran of it, too.
  */
 static void on_push(struct walk *walk, struct op_stack *stack, const struct op_event *event)
 {
@@ -626,6 +835,10 @@ static void on_push(struct walk *walk, struct op_stack *stack, const struct op_e
 		.gpu_ns = stack->gpu_ns - pop.gpu_ns,
 		.nr_activities = stack->nr_activities - pop.nr_activities,
 		.op = op_stack_top(stack)};
+	if (graph_nodes_capture(&walk->graphs, event->begin, event->thread)) {
+		range.gpu_ns += stack->graph_ns - pop.graph_ns;
+		range.nr_activities += stack->nr_in_graphs - pop.nr_in_graphs;
+	}
 	NOTIFY(walk, select_has_tick(walk->process, event->begin), range, &range);
 }
 
@@ -664,6 +877,9 @@ static void on_event(void *context, const struct op_event *event)
 	case OP_EVENT_POP:
 		on_pop(walk, stack, event);
 		break;
+	case OP_EVENT_NODE:
+		on_node(walk, stack, event);
+		break;
 	default:
 		on_alloc(walk, stack, event);
 		break;
@@ -687,8 +903,8 @@ static void leave_all(struct walk *walk)
 
 bool op_view_is_set(const struct op_view *view)
 {
-	return view->enter || view->op || view->alloc || view->range || view->gpu_call ||
-	       view->call || view->record || view->end;
+	return view->enter || view->op || view->replay || view->alloc || view->range ||
+	       view->gpu_call || view->call || view->record || view->end;
 }
 
 /* The columns and events that the views want of the load. */
@@ -708,6 +924,47 @@ static struct op_load_want find_want(const struct process *process, const struct
 	return want;
 }
 
+/* The parts of a walk that are not the views'. */
+static void run(struct walk *walk)
+{
+	struct process *process = walk->process;
+
+	idmap_init(&walk->stacks, sizeof(struct op_stack));
+	phases_init(&walk->phases, process);
+	walk->has_ops = op_has_any(process);
+	walk->has_stacks = process->py_stacks.nr != 0;
+	walk->loop_thread = loop_thread(process);
+	op_load_run(process, &walk->want, on_event, walk);
+	leave_all(walk);
+	convolution_outputs_fini(&walk->outputs);
+	range_walk_fini(&walk->ranges);
+	op_records_fini(&walk->records);
+	phases_finish(&walk->phases);
+}
+
+/*
+ * Backwards, a graph's launches come before its capture. So where there are graphs, another walk
+ * comes first, which finds out what their nodes belong to.
+ */
+static void find_graphs(struct walk *walk)
+{
+	struct walk first = {.process = walk->process,
+		.want = {.has_calls = true, .has_nodes = true},
+		.is_first = true};
+
+	graph_nodes_read(&first.graphs, walk->process);
+	if (first.graphs.nr_nodes) {
+		run(&first);
+		graph_nodes_finish(&first.graphs, &first.phases);
+		phases_fini(&first.phases);
+	}
+	walk->graphs = first.graphs;
+	if (walk->graphs.nr_links) {
+		walk->want.has_nodes = true;
+		walk->want.records = &walk->records;
+	}
+}
+
 /*
  * The process keeps the phases of segments after the walk, as other parts of a report ask for them
  * by the number of the segment. A view gets `end` when phases have their names.
@@ -716,24 +973,15 @@ static void walk_process(struct process *process, const struct op_walk *views, s
 {
 	struct walk walk = {.process = process, .views = views, .nr_views = nr_views};
 
-	find_views(&walk);
 	walk.want = find_want(process, views, nr_views, &walk.records);
-	idmap_init(&walk.stacks, sizeof(struct op_stack));
-	phases_init(&walk.phases, process);
+	find_graphs(&walk);
+	find_views(&walk);
 	for (size_t i = 0; i < nr_views; i++) {
 		if (views[i].view->begin) {
 			views[i].view->begin(views[i].context, process);
 		}
 	}
-	walk.has_ops = op_has_any(process);
-	walk.has_stacks = process->py_stacks.nr != 0;
-	walk.loop_thread = loop_thread(process);
-	op_load_run(process, &walk.want, on_event, &walk);
-	leave_all(&walk);
-	convolution_outputs_fini(&walk.outputs);
-	range_walk_fini(&walk.ranges);
-	op_records_fini(&walk.records);
-	phases_finish(&walk.phases);
+	run(&walk);
 	free(process->segment_phases);
 	process->segment_phases = walk.phases.phase_of;
 	process->nr_segment_phases = walk.phases.nr_phase_of;
@@ -744,6 +992,7 @@ static void walk_process(struct process *process, const struct op_walk *views, s
 		}
 	}
 	phases_fini(&walk.phases);
+	graph_nodes_fini(&walk.graphs);
 	free_views(&walk);
 }
 

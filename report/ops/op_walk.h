@@ -55,6 +55,9 @@ struct op_call {
 	uint8_t table;	   /* GPROF_TABLE_api ... _api_sync */
 };
 
+/* Why no operator is around an activity, in round brackets. */
+const char *op_record_lacks_op(const struct op_record *record, const struct op_call *call);
+
 struct op_view {
 	/* The view also gets what is not selected (select.h), and uses select_has_step itself. */
 	bool ignores_selection;
@@ -76,6 +79,13 @@ struct op_view {
 	void (*enter)(void *context, const struct op *op);
 	/* Called when the operator is complete, after all that it contains. */
 	void (*op)(void *context, const struct op *op);
+	/*
+	 * Called for each operator of whose capture a launch of a CUDA graph ran something, as if
+	 * it ran again: its GPU times are those of this launch, and it begins and ends at the call,
+	 * taking no time. Inner ones come first; the outermost ones lie in what is around the call.
+	 * graph_nodes.h has more.
+	 */
+	void (*replay)(void *context, const struct op *op);
 	/* op: the innermost one, NULL if none. */
 	void (*alloc)(void *context, const struct op_alloc *alloc, const struct op *op);
 	void (*range)(void *context, const struct op_range *range);
@@ -84,7 +94,8 @@ struct op_view {
 	void (*call)(void *context, const struct op_call *call, const struct op *op);
 	/*
 	 * Called for every activity right after its call, from the last call to the first. Those of
-	 * one call (a graph's nodes) have no order. If the stream has no call with the correlation
+	 * one call (a graph's nodes) have no order; each has the operator and the Python stack of
+	 * its capture, as in `replay`. If the stream has no call with the correlation
 	 * id, call is NULL, and it may come at any time.
 	 */
 	void (*record)(void *context, const struct op_record *record, const struct op_call *call,

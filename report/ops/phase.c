@@ -318,6 +318,13 @@ uint32_t phases_add(struct phases *phases, enum op_class class, uint64_t begin, 
 	return (uint32_t)(phases->nr_segments - 1);
 }
 
+static void add_to_step(struct phase_step *step, enum phase phase, const struct phase_gpu *gpu)
+{
+	step->gpu_ns[phase] += gpu->ns;
+	step->communication_ns[phase] += gpu->is_communication ? gpu->ns : 0;
+	step->nr_activities += gpu->nr_activities;
+}
+
 void phases_add_gpu(
 	struct phases *phases, uint32_t segment, uint64_t tick, const struct phase_gpu *gpu)
 {
@@ -328,12 +335,17 @@ void phases_add_gpu(
 		phases->segments[segment].communication_ns += communication_ns;
 		phases->segments[segment].nr_activities += gpu->nr_activities;
 	} else {
-		struct phase_step *step = &phases->steps[phases_step(phases, tick)];
-
-		step->gpu_ns[PHASE_OTHERS] += gpu->ns;
-		step->communication_ns[PHASE_OTHERS] += communication_ns;
-		step->nr_activities += gpu->nr_activities;
+		add_to_step(&phases->steps[phases_step(phases, tick)], PHASE_OTHERS, gpu);
 	}
+}
+
+void phases_add_graph_gpu(
+	struct phases *phases, enum phase phase, uint64_t tick, const struct phase_gpu *gpu)
+{
+	struct phase_step *step = &phases->steps[phases_step(phases, tick)];
+
+	add_to_step(step, phase, gpu);
+	step->graph_ns[phase] += gpu->ns;
 }
 
 /* ---- in order ---- */

@@ -52,6 +52,9 @@ struct phase_step {
 	uint64_t ticks[NR_PHASES]; /* Others is not counted: it is the remainder */
 	uint64_t gpu_ns[NR_PHASES];
 	uint64_t communication_ns[NR_PHASES];
+	/* Of gpu_ns: of no segment, since graphs that the step launched were captured in the phase.
+	 */
+	uint64_t graph_ns[NR_PHASES];
 	uint64_t nr_activities;
 	bool is_recorded; /* record windows cover all of it */
 	bool is_chosen;	  /* see select.h; else tables must not show it */
@@ -104,6 +107,10 @@ struct phase_gpu {
 /* The call was at `tick` in that segment, UINT32_MAX for none. */
 void phases_add_gpu(
 	struct phases *phases, uint32_t segment, uint64_t tick, const struct phase_gpu *gpu);
+
+/* The same of a phase that is known: of nodes of a graph, which were captured in it. */
+void phases_add_graph_gpu(
+	struct phases *phases, enum phase phase, uint64_t tick, const struct phase_gpu *gpu);
 
 /* Names the phases, sums up the steps, and keeps the selected segments. */
 void phases_finish(struct phases *phases);

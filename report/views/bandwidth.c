@@ -404,6 +404,7 @@ VIEW(bandwidth, 220) = {
 	.ops = {.op_is = OP_IS_OPERATOR,
 		.begin = begin_operators,
 		.op = on_op,
+		.replay = on_op,
 		.end = end_operators},
 	.init = init,
 	.fill = fill_table,

@@ -184,6 +184,27 @@ static void on_op(void *context, const struct op *op)
 	}
 }
 
+/*
+ * What a launch of a graph ran of an operator, in the row of its call. It computes, as the rest of
+ * the operator ran at its capture.
+ */
+static void on_replay(void *context, const struct op *op)
+{
+	struct framework_view *view = context;
+	uint64_t gpu_ns = gpu_part(view, op->gpu_self_ns);
+	const struct op *outermost = NULL;
+	uint32_t top = 0;
+
+	if (gpu_ns == UINT64_MAX) {
+		return;
+	}
+	view->compute.ns += gpu_ns;
+	if (has_row(view, op)) {
+		event_tree_add_replay(
+			&view->rows.tree, row_of(view, op, &outermost, &top), op->gpu_total_ns);
+	}
+}
+
 /* ---- processes without operators ---- */
 
 static void add_plain(struct framework_view *view, enum event_kind kind, uint32_t name,
@@ -538,7 +559,12 @@ VIEW(framework, 60) = {
 	.title = "Framework overhead",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct framework_view),
-	.ops = {.begin = begin, .op = on_op, .call = on_call, .record = on_record, .end = end},
+	.ops = {.begin = begin,
+		.op = on_op,
+		.replay = on_replay,
+		.call = on_call,
+		.record = on_record,
+		.end = end},
 	.init = init,
 	.fill = fill_table,
 	.fini = fini,

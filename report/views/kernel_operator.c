@@ -25,7 +25,7 @@ struct row {
 	struct key key;
 	bool is_eligible;
 	struct min_max_sum times; /* ns */
-	uint64_t untimed;
+	uint64_t untimed, in_graphs;
 	struct occupancy_mean mean;
 	UT_hash_handle hh;
 };
@@ -37,6 +37,7 @@ struct kernel_operator_view {
 	struct occupancy_device device; /* of the number device_id */
 	uint32_t device_id;
 	double total_ns;
+	bool has_graphs;
 };
 
 static void begin(void *context, struct process *process)
@@ -64,12 +65,13 @@ static const struct op *operator_around(const struct op *op)
 
 /*
  * The name of the innermost operator around a launch, beyond modules and users' ranges; in round
- * brackets that there is none, or that no launch was recorded.
+ * brackets that there is none, or why none is known.
  */
-static uint32_t view_operator_of(const struct op_call *call, const struct op *op)
+static uint32_t view_operator_of(
+	const struct op_record *record, const struct op_call *call, const struct op *op)
 {
 	op = operator_around(op);
-	return op ? op_row_name(op->name) : intern(call ? "(no operator)" : "(no launch recorded)");
+	return op ? op_row_name(op->name) : intern(op_record_lacks_op(record, call));
 }
 
 static struct key make_key(const struct kernel_operator_view *view, const struct op_record *record,
@@ -124,7 +126,7 @@ static void on_record(void *context, const struct op_record *record, const struc
 		shape = idmap_get(&view->process->shapes, record->shape);
 	}
 	key = make_key(view, record, shape);
-	key.operator= view_operator_of(call, op);
+	key.operator= view_operator_of(record, call, op);
 	op = operator_around(op);
 	key.full_name = !view->input.is_detailed ? 0 : op ? op_full_name(op) : key.operator;
 	HASH_FIND(hh, view->rows, &key, sizeof(key), row);
@@ -134,6 +136,8 @@ static void on_record(void *context, const struct op_record *record, const struc
 		row->is_eligible = tensor_is_eligible(key.operator);
 		HASH_ADD(hh, view->rows, key, sizeof(key), row);
 	}
+	row->in_graphs += record->graph_node != 0;
+	view->has_graphs |= record->graph_node != 0;
 	if (!record->is_timed || record->end_ns < record->begin_ns) {
 		row->untimed++;
 		return;
@@ -155,6 +159,7 @@ enum column {
 	MAX,
 	MIN,
 	UNTIMED,
+	IN_GRAPHS,
 	GRID,
 	BLOCK,
 	REGISTERS,
@@ -225,6 +230,8 @@ static const struct table_column columns[] = {
 	[MIN] = TABLE_COLUMN("min_ns", "Min", TABLE_TIME, .is_wide_only = true),
 	[UNTIMED] = TABLE_COLUMN("untimed", "Untimed", TABLE_COUNT, .is_wide_only = true,
 		.help = "launches without a recorded time", TABLE_MEMBER(row, untimed)),
+	[IN_GRAPHS] = TABLE_COLUMN("in_graphs", "In graphs", TABLE_COUNT,
+		.help = "calls that launches of CUDA graphs ran", TABLE_MEMBER(row, in_graphs)),
 	[GRID] = TABLE_COLUMN("grid", "Grid", TABLE_TEXT, .is_major = true),
 	[BLOCK] = TABLE_COLUMN("block", "Block", TABLE_TEXT, .is_minor = true),
 	[REGISTERS] = TABLE_COLUMN(
@@ -254,6 +261,7 @@ static void fill_table(void *state, struct table *table)
 {
 	struct kernel_operator_view *view = state;
 
+	table->columns[IN_GRAPHS].is_wide_only = !view->has_graphs;
 	table->columns[OPERATOR].is_wide_only = view->input.is_detailed;
 	table->columns[FULL_NAME].is_wide_only = !view->input.is_detailed;
 	for (const struct row *row = view->rows; row; row = row->hh.next) {

@@ -111,6 +111,18 @@ static void on_op(void *context, const struct op *op)
 	}
 }
 
+static void on_replay(void *context, const struct op *op)
+{
+	struct manipulation_view *view = context;
+
+	if (view->is_gpu && is_manipulation(op)) {
+		uint32_t row = find_row(view, op->name);
+
+		event_tree_add_replay(&view->tree, row, op->gpu_total_ns);
+		step_share_add(&view->share, row, op->begin, 0, op->gpu_total_ns);
+	}
+}
+
 enum column { CALLS, CPU, RATIO = CPU + 4, GPU, GPU_RATIO = GPU + 4, BYTES, NAME };
 
 static const struct table_column columns[] = {
@@ -184,7 +196,7 @@ VIEW(memops, 300) = {
 	.title = "Memory operations",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct manipulation_view),
-	.ops = {.begin = begin, .op = on_op, .record = on_record, .end = end},
+	.ops = {.begin = begin, .op = on_op, .replay = on_replay, .record = on_record, .end = end},
 	.init = init,
 	.fill = fill_table,
 	.fini = fini,

@@ -76,6 +76,17 @@ static void add_phases(struct model *model, const struct process *process,
 	free(ticks);
 }
 
+/* What graphs ran of a phase has no segment in the step that launched it. */
+static void add_graphs(
+	const struct phases *phases, const bool *counts, struct min_max_sum gpu[NR_PHASES])
+{
+	for (uint32_t step = 0; step < phases->nr_steps; step++) {
+		for (unsigned int k = 0; k < PHASE_OTHERS && counts[step]; k++) {
+			gpu[k].sum += phases->steps[step].graph_ns[k];
+		}
+	}
+}
+
 static void add_steps(
 	struct model *model, const struct phases *phases, const bool *counts, bool has_gpu)
 {
@@ -155,6 +166,9 @@ static void end(void *context, struct process *process, const struct phases *pha
 		draw_segments(view, process, phases);
 	}
 	add_segments(model, process, phases, counted.counts, has_gpu ? model->gpu : NULL);
+	if (has_gpu) {
+		add_graphs(phases, counted.counts, model->gpu);
+	}
 	add_phases(model, process, phases, counted.counts);
 	add_steps(model, phases, counted.counts, has_gpu);
 	model->nr_warm_up += counted.nr_warm_up;

@@ -163,6 +163,21 @@ static void on_module(struct module_view *view, const struct op *op)
 	row->self.gpu_ns += op->gpu_total_ns - op->module_gpu_ns;
 }
 
+/* What a launch of a graph ran of a module or an operator; no call of either. */
+static void on_replay(void *context, const struct op *op)
+{
+	struct module_view *view = context;
+	struct row *row = row_of(view, op);
+	double flops;
+
+	if (is_module(op)) {
+		row->self.gpu_ns += op->gpu_total_ns - op->module_gpu_ns;
+	} else if (row && flops_of_op(op, &flops)) {
+		row->self.flops += flops;
+		view->has_flops = true;
+	}
+}
+
 static void on_op(void *context, const struct op *op)
 {
 	struct module_view *view = context;
@@ -494,6 +509,7 @@ VIEW(module, 360) = {
 	VIEW_STATE(struct module_view),
 	.ops = {.begin = begin,
 		.op = on_op,
+		.replay = on_replay,
 		.op_is = OP_IS_MODULE | OP_IS_IN_MODULE,
 		.alloc = on_alloc,
 		.has_allocs = op_has_modules},

@@ -17,7 +17,7 @@ struct key {
 struct row {
 	struct key key;
 	struct min_max_sum times; /* ns */
-	uint64_t self, /* ns */ gpu_total_ns, gpu_self_ns, nr_activities;
+	uint64_t self, /* ns */ gpu_total_ns, gpu_self_ns, graph_ns, nr_activities;
 	double flops;	 /* of the calls whose shapes give them */
 	double least_ns; /* their time at the peak of the GPU */
 	uint64_t nr_flops, nr_peaks;
@@ -35,7 +35,7 @@ struct operator_view {
 	struct process *process;
 	uint32_t process_number; /* counts from 1 */
 	bool is_gpu;		 /* the process at hand has device records */
-	bool has_gpu, has_shapes, lacks_gpu_times, lacks_sizes;
+	bool has_gpu, has_shapes, has_graphs, lacks_gpu_times, lacks_sizes;
 	uint64_t nr_ops;
 	struct gpu_peak peak;	   /* of the process at hand */
 	struct keyed_stats merged; /* rows by name alone, with the distribution of their times */
@@ -88,7 +88,9 @@ static struct row *find_row(struct operator_view *view, const struct op *op)
 	return row;
 }
 
-static void add_flops(struct operator_view *view, struct row *row, const struct op *op)
+/* The call of an operator; or a launch of a graph that ran it, which is no call. */
+static void add_flops(
+	struct operator_view *view, struct row *row, const struct op *op, unsigned int nr_calls)
 {
 	enum gpu_float type;
 	double flops;
@@ -99,11 +101,33 @@ static void add_flops(struct operator_view *view, struct row *row, const struct 
 		return;
 	}
 	row->flops += flops;
-	row->nr_flops++;
+	row->nr_flops += nr_calls;
 	type = op_float(op->shape);
 	if (type < NR_GPU_FLOATS && view->peak.flops[type] > 0) {
 		row->least_ns += flops / view->peak.flops[type] * 1e9;
-		row->nr_peaks++;
+		row->nr_peaks += nr_calls;
+	}
+}
+
+static void add_gpu(struct operator_view *view, struct row *row, const struct op *op)
+{
+	row->has_gpu |= view->is_gpu;
+	row->lacks_gpu_times |= !view->is_gpu;
+	row->gpu_total_ns += op->gpu_total_ns;
+	row->gpu_self_ns += op->gpu_self_ns;
+	row->graph_ns += op->graph_self_ns;
+	row->nr_activities += op->nr_activities;
+	view->has_graphs |= op->graph_self_ns != 0;
+}
+
+static void on_replay(void *context, const struct op *op)
+{
+	struct operator_view *view = context;
+	struct row *row = find_row(view, op);
+
+	add_gpu(view, row, op);
+	if (!view->input.is_merged) {
+		add_flops(view, row, op, 0);
 	}
 }
 
@@ -114,19 +138,15 @@ static void on_op(void *context, const struct op *op)
 	uint64_t ticks = op->end - op->begin, ns = clock_map_duration(clock, ticks);
 	struct row *row = find_row(view, op);
 
-	row->has_gpu |= view->is_gpu;
-	row->lacks_gpu_times |= !view->is_gpu;
 	min_max_sum_add(&row->times, ns);
 	row->self +=
 		clock_map_duration(clock, ticks > op->child_ticks ? ticks - op->child_ticks : 0);
-	row->gpu_total_ns += op->gpu_total_ns;
-	row->gpu_self_ns += op->gpu_self_ns;
-	row->nr_activities += op->nr_activities;
+	add_gpu(view, row, op);
 	view->nr_ops++;
 	if (view->input.is_merged) {
 		histogram_add(&view->merged.times, row->merged, ns);
 	} else {
-		add_flops(view, row, op);
+		add_flops(view, row, op, 1);
 	}
 }
 
@@ -157,6 +177,7 @@ enum column {
 	GPU_SHARE,
 	GPU_SELF,
 	GPU_TOTAL,
+	IN_GRAPHS,
 	WORKS,
 	FLOPS,
 	RATE,
@@ -186,6 +207,9 @@ static const struct table_column columns[] = {
 		"gpu_self_ns", "Self GPU", TABLE_TIME, .help = "launched by it directly"),
 	[GPU_TOTAL] = TABLE_COLUMN("gpu_total_ns", "GPU total", TABLE_TIME,
 		.help = "launched by it and by operators inside it"),
+	[IN_GRAPHS] = TABLE_COLUMN("graph_ns", "In graphs", TABLE_TIME,
+		.help = "self GPU time that launches of CUDA graphs ran, in which the operator was "
+			"captured"),
 	[WORKS] = TABLE_COLUMN("gpu_activities", "GPU activities", TABLE_COUNT, .is_minor = true,
 		.help = "GPU activities launched"),
 	[FLOPS] = TABLE_COLUMN("flops", "FLOPs", TABLE_COUNT,
@@ -208,6 +232,7 @@ static void choose_columns(const struct operator_view *view, struct table_column
 	for (unsigned int i = GPU_SHARE; i <= WORKS; i++) {
 		shown[i].is_wide_only = !view->has_gpu;
 	}
+	shown[IN_GRAPHS].is_wide_only = !view->has_graphs;
 	shown[FLOPS].is_wide_only = !view->has_shapes;
 	shown[OF_PEAK].is_wide_only = !view->has_shapes || !view->has_gpu;
 	shown[SHAPES].is_wide_only = !view->input.is_detailed;
@@ -234,14 +259,17 @@ static void fill(const struct operator_view *view, const struct row *row, double
 	double gpu_ns, struct table_cell *cells)
 {
 	table_set_share(&cells[SHARE], (double)row->self, self_ns);
-	table_set_number(&cells[AVG], min_max_sum_mean(&row->times));
+	if (row->times.nr) {
+		table_set_number(&cells[AVG], min_max_sum_mean(&row->times));
+	}
 	if (row->has_gpu) {
 		table_set_share(&cells[GPU_SHARE], (double)row->gpu_self_ns, gpu_ns);
 		table_set_integer(&cells[GPU_SELF], row->gpu_self_ns);
 		table_set_integer(&cells[GPU_TOTAL], row->gpu_total_ns);
+		table_set_integer(&cells[IN_GRAPHS], row->graph_ns);
 		table_set_integer(&cells[WORKS], row->nr_activities);
 	}
-	if (row->nr_flops) {
+	if (row->nr_flops || row->flops > 0) {
 		bool is_mixed = row->has_gpu && row->lacks_gpu_times;
 		double ns = (double)(row->gpu_total_ns ? row->gpu_total_ns : row->times.sum);
 
@@ -302,7 +330,7 @@ VIEW(operator, 50) = {
 		.sums = {"self_ns", "gpu_self_ns", "gpu_total_ns", "gpu_activities"},
 		.keys = {"name"},
 		.get_sums = get_sums},
-	.ops = {.begin = begin, .op = on_op, .op_is = OP_IS_OPERATOR},
+	.ops = {.begin = begin, .op = on_op, .replay = on_replay, .op_is = OP_IS_OPERATOR},
 	.fill = fill_table,
 	.fini = fini,
 };

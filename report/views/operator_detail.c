@@ -47,12 +47,16 @@ static void begin(void *context, struct process *process)
 	}
 }
 
-/* top: the row of `outer`, that number is or lies in; it has places if it lies in no other one. */
+/*
+ * top: the row of `outer`, that number is or lies in; it has places if it lies in no other one and
+ * was called, not run by a graph.
+ */
 static void add(struct detail_view *view, const struct op *outer, uint32_t top, uint32_t number,
 	uint64_t cpu_ns, uint64_t gpu_ns)
 {
-	event_rows_add(&view->rows, event_outer_operator(outer) ? NULL : outer, top, number, cpu_ns,
-		gpu_ns);
+	event_rows_add(&view->rows,
+		event_outer_operator(outer) || op_is_replay(outer) ? NULL : outer, top, number,
+		cpu_ns, gpu_ns);
 }
 
 static bool is_part(const struct op *op)
@@ -69,6 +73,32 @@ static const struct op *row_operator(const struct op *op)
 		return NULL;
 	}
 	return outer;
+}
+
+/* What a launch of a graph ran of an operator, in the rows of its call. */
+static void on_replay(void *context, const struct op *op)
+{
+	struct detail_view *view = context;
+	const struct op *outer = row_operator(op);
+	uint32_t top;
+
+	if (!view->is_gpu || (!is_part(op) && !event_is_operator(op))) {
+		return;
+	}
+	if (outer) {
+		top = event_rows_find(&view->rows, 0, EVENT_KIND_OP, outer->name, outer->thread);
+		event_tree_add_replay(&view->rows.tree,
+			event_rows_find(&view->rows, top, EVENT_KIND_OP, op->name, outer->thread),
+			op->gpu_total_ns);
+	}
+	if (is_part(op)) {
+		return;
+	}
+	if (!event_outer_operator(op)) {
+		view->outer_gpu_ns += op->gpu_total_ns;
+	}
+	top = event_rows_find(&view->rows, 0, EVENT_KIND_OP, op->name, op->thread);
+	event_tree_add_replay(&view->rows.tree, top, op->gpu_total_ns);
 }
 
 static void on_op(void *context, const struct op *op)
@@ -284,7 +314,7 @@ const struct view_class view_operator_detail = {
 	.title = "Operators",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct detail_view),
-	.ops = {.begin = begin, .op = on_op, .record = on_record, .end = end},
+	.ops = {.begin = begin, .op = on_op, .replay = on_replay, .record = on_record, .end = end},
 	.init = init,
 	.fill = fill_table,
 	.fini = fini,

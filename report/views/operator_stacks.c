@@ -65,6 +65,18 @@ static void on_op(void *context, const struct op *op)
 	row->gpu_total_ns += op->gpu_total_ns;
 }
 
+/* What a launch of a graph ran of it; no call. */
+static void on_replay(void *context, const struct op *op)
+{
+	struct row *row;
+
+	if (op->py_stack && !op_is_module(op->framework, op->scope)) {
+		row = find_row(context, op);
+		row->gpu_self_ns += op->gpu_self_ns;
+		row->gpu_total_ns += op->gpu_total_ns;
+	}
+}
+
 /* ---- the table ---- */
 
 enum column { CALLS, SELF, TOTAL, GPU_SELF, GPU_TOTAL, NAME, STACK };
@@ -123,7 +135,7 @@ VIEW(operator_stacks, 352) = {
 	.title = "Call stacks of operators",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct stacks_view),
-	.ops = {.begin = begin, .op = on_op, .op_is = OP_IS_STACKED},
+	.ops = {.begin = begin, .op = on_op, .replay = on_replay, .op_is = OP_IS_STACKED},
 	.fill = fill_table,
 	.fini = fini,
 };

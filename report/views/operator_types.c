@@ -192,6 +192,21 @@ static void add_part(struct operator_types_view *view, const struct op *part)
 	}
 }
 
+/* What a launch of a graph ran of it; no call. */
+static void on_replay(void *context, const struct op *op)
+{
+	struct operator_types_view *view = context;
+	struct row *row;
+
+	if (op_is_part(op->framework, op->scope)) {
+		add_part(view, op);
+	} else if (is_operator(op)) {
+		row = find_single(view, op);
+		add_gpu(row, op);
+		add_gpu(row->of, op);
+	}
+}
+
 static void on_op(void *context, const struct op *op)
 {
 	struct operator_types_view *view = context;
@@ -368,7 +383,7 @@ VIEW(operator_types, 70) = {
 	.title = "Operator types",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct operator_types_view),
-	.ops = {.begin = begin, .op = on_op},
+	.ops = {.begin = begin, .op = on_op, .replay = on_replay},
 	.fill = fill_types,
 	.fini = fini,
 };
@@ -383,7 +398,7 @@ VIEW(single_operators, 71) = {
 	VIEW_COLUMNS(columns),
 	VIEW_SHARED_STATE(struct operator_types_view, shared),
 	.shares = &view_operator_types,
-	.ops = {.begin = begin, .op = on_op},
+	.ops = {.begin = begin, .op = on_op, .replay = on_replay},
 	.fill = fill_singles,
 	.fini = fini,
 };

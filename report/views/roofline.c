@@ -368,7 +368,11 @@ VIEW(roofline, 225) = {
 	.title = "Roofline",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct roofline_view),
-	.ops = {.op_is = OP_IS_OPERATOR, .begin = begin, .op = on_op, .record = on_record},
+	.ops = {.op_is = OP_IS_OPERATOR,
+		.begin = begin,
+		.op = on_op,
+		.replay = on_op,
+		.record = on_record},
 	.fill = fill_table,
 	.fini = fini,
 };

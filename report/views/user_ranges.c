@@ -85,8 +85,7 @@ static void add_nested(
 {
 	uint64_t ns = add_time(view, row, begin, end);
 
-	gpu_ns = view->is_gpu ? gpu_ns : UINT64_MAX;
-	if (view->is_gpu) {
+	if (gpu_ns != UINT64_MAX) {
 		min_max_sum_add(&row->gpu, gpu_ns);
 	}
 	step_share_add(&view->share, row->number, begin, ns, gpu_ns);
@@ -167,7 +166,23 @@ static void on_op(void *context, const struct op *op)
 	struct row *row =
 		find_row(view, source_of(op), op_row_name(op->name), op->thread, op->parent);
 
-	add_nested(view, row, op->begin, op->end, op->gpu_total_ns);
+	bool has_gpu = view->is_gpu && !(op->is & OP_IS_CAPTURED);
+
+	add_nested(view, row, op->begin, op->end, has_gpu ? op->gpu_total_ns : UINT64_MAX);
+}
+
+/* What a launch of a graph ran of a range inside the capture. */
+static void on_replay(void *context, const struct op *op)
+{
+	struct user_view *view = context;
+	struct row *row =
+		find_row(view, source_of(op), op_row_name(op->name), op->thread, op->parent);
+
+	if (view->is_gpu) {
+		min_max_sum_add(&row->gpu, op->gpu_total_ns);
+		step_share_add(&view->share, row->number, op->begin, 0, op->gpu_total_ns);
+		row->has_share = true;
+	}
 }
 
 static void on_pushed(void *context, const struct op_range *range)
@@ -176,7 +191,8 @@ static void on_pushed(void *context, const struct op_range *range)
 	struct row *row = find_row(view, SOURCE_NVTX, range->name, range->thread, range->op);
 
 	if (range->end >= range->begin) {
-		add_nested(view, row, range->begin, range->end, range->gpu_ns);
+		add_nested(view, row, range->begin, range->end,
+			view->is_gpu ? range->gpu_ns : UINT64_MAX);
 	}
 }
 
@@ -279,6 +295,7 @@ VIEW(user_ranges, 340) = {
 	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin_nvtx, on_nvtx, end_nvtx},
 	.ops = {.begin = begin_walk,
 		.op = on_op,
+		.replay = on_replay,
 		.op_is = OP_IS_USER,
 		.range = on_pushed,
 		.end = end_walk},

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A row about a node becomes a link: what node it stands for from then on. Links are resolved once,
+ * down to the node that the program created, so that an activity needs one search. Operators are
+ * copied when the first node in them is met, and shared by all nodes in them.
+ */
+#include "report/ops/graph_nodes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/stream/stream.h"
+#include "report/util/buf.h"
+
+/* No graph is copied so often; a damaged stream may have a circle. */
+#define MOST_COPIES 64u
+
+#define NO_NODE UINT32_MAX
+
+/* From `tick` on, the ID `node` stands for `original`; 0: it was created then. */
+struct graph_link {
+	uint64_t node, tick, original;
+	uint32_t created; /* index in graph_nodes.nodes, NO_NODE: unknown */
+};
+
+/* ---- reading ---- */
+
+static void add_row(struct graph_nodes *graphs, const struct batch *b, uint32_t row)
+{
+	struct graph_link link = {.node = b->col[COL_graph_node_node][row],
+		.tick = b->col[COL_graph_node_time][row],
+		.original = b->col[COL_graph_node_original][row],
+		.created = NO_NODE};
+
+	if (!link.original && graphs->nr_nodes < NO_NODE) {
+		graphs->nodes = array_grow(graphs->nodes, graphs->nr_nodes, &graphs->node_capacity,
+			sizeof(*graphs->nodes));
+		link.created = (uint32_t)graphs->nr_nodes;
+		graphs->nodes[graphs->nr_nodes++] = (struct graph_node){.id = link.node,
+			.tick = link.tick,
+			.thread = (uint32_t)b->col[COL_graph_node_thread][row],
+			.segment = UINT32_MAX,
+			.phase = PHASE_OTHERS};
+	}
+	graphs->links = array_grow(
+		graphs->links, graphs->nr_links, &graphs->link_capacity, sizeof(*graphs->links));
+	graphs->links[graphs->nr_links++] = link;
+}
+
+static int by_node(const void *a, const void *b)
+{
+	const struct graph_link *x = a, *y = b;
+
+	if (x->node != y->node) {
+		return x->node < y->node ? -1 : 1;
+	}
+	return x->tick < y->tick ? -1 : x->tick > y->tick;
+}
+
+/* The last link of a node up to a tick, NULL if there is none. */
+static struct graph_link *find_link(const struct graph_nodes *graphs, uint64_t node, uint64_t tick)
+{
+	size_t low = 0, high = graphs->nr_links;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct graph_link *link = &graphs->links[middle];
+
+		if (link->node < node || (link->node == node && link->tick <= tick)) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low && graphs->links[low - 1].node == node ? &graphs->links[low - 1] : NULL;
+}
+
+/* A copy stands for what its original stood for when it was made. */
+static void resolve(struct graph_nodes *graphs, struct graph_link *link)
+{
+	const struct graph_link *at = link;
+
+	for (unsigned int i = 0; at && at->original && i < MOST_COPIES; i++) {
+		at = find_link(graphs, at->original, at->tick);
+	}
+	link->created = at && !at->original ? at->created : NO_NODE;
+}
+
+void graph_nodes_read(struct graph_nodes *graphs, struct process *process)
+{
+	struct stream *stream = process->stream;
+
+	graphs->is_known = !stream->is_trace && stream_table(stream, GPROF_TABLE_graph_node);
+	for (size_t i = 0; i < stream->nr_blocks; i++) {
+		struct batch batch;
+
+		if (stream_block_table(stream, i) != GPROF_TABLE_graph_node ||
+			stream_load(stream, i, COL_ALL(NR_COL_graph_node), 0, &batch)) {
+			continue;
+		}
+		for (uint32_t row = 0; row < batch.nr_rows; row++) {
+			add_row(graphs, &batch, row);
+		}
+	}
+	if (!graphs->nr_links) {
+		return;
+	}
+	qsort(graphs->links, graphs->nr_links, sizeof(*graphs->links), by_node);
+	for (size_t i = 0; i < graphs->nr_links; i++) {
+		resolve(graphs, &graphs->links[i]);
+	}
+}
+
+void graph_nodes_fini(struct graph_nodes *graphs)
+{
+	for (size_t i = 0; i < graphs->nr_ops; i++) {
+		free(graphs->ops[i]);
+	}
+	free(graphs->ops);
+	free(graphs->run);
+	free(graphs->is_run);
+	free(graphs->links);
+	free(graphs->nodes);
+	free(graphs->captures);
+	*graphs = (struct graph_nodes){0};
+}
+
+struct graph_node *graph_nodes_find(struct graph_nodes *graphs, uint64_t id, uint64_t tick)
+{
+	const struct graph_link *link = find_link(graphs, id, tick);
+
+	return link && link->created != NO_NODE ? &graphs->nodes[link->created] : NULL;
+}
+
+struct graph_node *graph_nodes_created(struct graph_nodes *graphs, uint64_t id, uint64_t tick)
+{
+	const struct graph_link *link = find_link(graphs, id, tick);
+
+	return link && !link->original && link->tick == tick && link->created != NO_NODE
+		       ? &graphs->nodes[link->created]
+		       : NULL;
+}
+
+/* ---- operators ---- */
+
+static struct op *copy_of(struct graph_nodes *graphs, struct op *op, struct op *parent)
+{
+	struct op *copy;
+
+	if (op->copy) {
+		return graphs->ops[op->copy - 1];
+	}
+	copy = mem_zeroed(1, sizeof(*copy));
+	*copy = *op;
+	copy->parent = parent;
+	graphs->ops =
+		array_grow(graphs->ops, graphs->nr_ops, &graphs->op_capacity, sizeof(*graphs->ops));
+	graphs->ops[graphs->nr_ops++] = copy;
+	op->copy = copy->copy = (uint32_t)graphs->nr_ops;
+	return copy;
+}
+
+void graph_nodes_keep(
+	struct graph_nodes *graphs, struct graph_node *node, struct op *const *open, size_t nr_open)
+{
+	struct op *parent = NULL;
+
+	for (size_t i = 0; i < nr_open; i++) {
+		parent = copy_of(graphs, open[i], parent);
+	}
+	node->op = parent;
+	node->segment = parent ? parent->segment : UINT32_MAX;
+}
+
+/* ---- launches ---- */
+
+/* A copy has its number; other operators have none in the walk that calls views. */
+static struct op *copy_around(struct graph_nodes *graphs, const struct op *op)
+{
+	return op->parent && op->parent->copy ? graphs->ops[op->parent->copy - 1] : NULL;
+}
+
+static void begin_run(struct graph_nodes *graphs, struct op *op, uint64_t tick)
+{
+	graphs->is_run[op->copy - 1] = true;
+	graphs->run = array_grow(
+		graphs->run, graphs->nr_run, &graphs->run_capacity, sizeof(*graphs->run));
+	graphs->run[graphs->nr_run++] = op->copy;
+	op->begin = op->end = tick;
+	op->child_ticks = op->part_ticks = op->module_ticks = 0;
+	op->nr_activities = op->gpu_self_ns = op->gpu_total_ns = 0;
+	op->graph_self_ns = op->module_gpu_ns = 0;
+}
+
+void graph_nodes_add_run(struct graph_nodes *graphs, struct graph_node *node,
+	const struct op *around, uint64_t tick, uint64_t ns)
+{
+	struct op *op = node->op;
+
+	if (!op) {
+		return;
+	}
+	if (!graphs->is_run) {
+		graphs->is_run = mem_zeroed(graphs->nr_ops, sizeof(*graphs->is_run));
+	}
+	node->outermost->parent = around;
+	for (; op && !graphs->is_run[op->copy - 1]; op = copy_around(graphs, op)) {
+		begin_run(graphs, op, tick);
+	}
+	node->op->nr_activities++;
+	node->op->gpu_self_ns += ns;
+	node->op->graph_self_ns += ns;
+}
+
+static void add_to_module(struct graph_nodes *graphs, const struct op *op)
+{
+	struct op *module = copy_around(graphs, op);
+
+	while (module && !(module->is & OP_IS_MODULE)) {
+		module = copy_around(graphs, module);
+	}
+	if (module) {
+		module->module_gpu_ns += op->gpu_total_ns;
+	}
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+void graph_nodes_end_run(struct graph_nodes *graphs)
+{
+	if (graphs->nr_run) {
+		qsort(graphs->run, graphs->nr_run, sizeof(*graphs->run), by_number);
+	}
+}
+
+const struct op *graph_nodes_next_run(struct graph_nodes *graphs)
+{
+	struct op *op, *outer;
+
+	if (!graphs->nr_run) {
+		return NULL;
+	}
+	op = graphs->ops[graphs->run[--graphs->nr_run] - 1];
+	graphs->is_run[op->copy - 1] = false;
+	outer = copy_around(graphs, op);
+	op->gpu_total_ns += op->gpu_self_ns;
+	if (outer) {
+		outer->gpu_total_ns += op->gpu_total_ns;
+	}
+	if (op->is & OP_IS_MODULE) {
+		add_to_module(graphs, op);
+	}
+	return op;
+}
+
+/* ---- captures ---- */
+
+static bool has_text(uint32_t name, const char *part)
+{
+	const char *text = string_pool_text(name, NULL);
+
+	return text && strstr(text, part) != NULL;
+}
+
+bool graph_call_begins_capture(uint32_t name)
+{
+	return has_text(name, "StreamBeginCapture");
+}
+
+bool graph_call_ends_capture(uint32_t name)
+{
+	return has_text(name, "StreamEndCapture");
+}
+
+void graph_nodes_add_capture(struct graph_nodes *graphs, const struct graph_capture *capture)
+{
+	graphs->captures = array_grow(graphs->captures, graphs->nr_captures,
+		&graphs->capture_capacity, sizeof(*graphs->captures));
+	graphs->captures[graphs->nr_captures++] = *capture;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct graph_capture *x = a, *y = b;
+
+	return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+/* A backward pass is captured from another thread than the one that began the capture. */
+const struct graph_capture *graph_nodes_capture(
+	const struct graph_nodes *graphs, uint64_t tick, uint32_t thread)
+{
+	const struct graph_capture *found = NULL;
+	size_t low = 0, high = graphs->nr_captures;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (graphs->captures[middle].begin <= tick) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	/* Few captures are open at the same time, and they began last. */
+	for (size_t i = low; i-- > 0 && low - i <= MOST_COPIES;) {
+		const struct graph_capture *capture = &graphs->captures[i];
+
+		if (tick > capture->end) {
+			continue;
+		}
+		if (capture->thread == thread) {
+			return capture;
+		}
+		found = found ? found : capture;
+	}
+	return found;
+}
+
+/* What began before the capture is left out: around a launch, other operators are open. */
+static void leave_out(struct graph_node *node, uint64_t begin)
+{
+	if (node->op && node->op->begin < begin) {
+		node->op = NULL;
+	}
+	for (struct op *op = node->op; op; op = (struct op *)op->parent) {
+		if (op->parent && op->parent->begin < begin) {
+			op->parent = NULL;
+		}
+		node->outermost = op;
+		node->has_module |= (op->is & OP_IS_MODULE) != 0;
+	}
+}
+
+void graph_nodes_finish(struct graph_nodes *graphs, const struct phases *phases)
+{
+	if (graphs->nr_captures) {
+		qsort(graphs->captures, graphs->nr_captures, sizeof(*graphs->captures), by_begin);
+	}
+	for (size_t i = 0; i < graphs->nr_nodes; i++) {
+		struct graph_node *node = &graphs->nodes[i];
+		const struct graph_capture *capture =
+			graph_nodes_capture(graphs, node->tick, node->thread);
+
+		node->capture_begin = capture ? capture->begin : 0;
+		leave_out(node, node->capture_begin);
+		if (node->segment < phases->nr_phase_of) {
+			node->phase = phases->phase_of[node->segment];
+		}
+	}
+}
