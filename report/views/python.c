@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operators and launches by the Python stack that called them. */
+/*
+ * Operators and launches by the Python stack that called them; and operators by name and stack, as
+ * torch.profiler groups them.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,4 +156,151 @@ VIEW(python, 350) = {
 	.ops = {.begin = begin, .op = on_op, .op_is = OP_IS_STACKED, .gpu_call = on_gpu_call},
 	.fill = fill_table,
 	.fini = fini,
+};
+
+/* ---- by operator and stack ---- */
+
+struct stacks_key {
+	uint32_t name, stack; /* of string_pool.h */
+};
+
+struct stacks_row {
+	struct stacks_key key;
+	uint64_t calls, self_ns, total_ns, gpu_self_ns, gpu_total_ns;
+	UT_hash_handle hh;
+};
+
+struct stacks_view {
+	struct view_input input;
+	struct stacks_row *rows;
+	struct process *process;
+	uint64_t nr_ops, nr_taken;
+	bool has_gpu;
+};
+
+static void begin_stacks(void *context, struct process *process)
+{
+	struct stacks_view *view = context;
+
+	view->process = process;
+	view->has_gpu |= process->py_stacks.nr && process_has_device_records(process, NULL);
+}
+
+static struct stacks_row *find_stacks_row(struct stacks_view *view, const struct op *op)
+{
+	struct stacks_key key = {op_row_name(op->name), py_stack_text(view->process, op->py_stack)};
+	struct stacks_row *row;
+
+	hash_put(view->rows, key, &key, row);
+	return row;
+}
+
+static void on_stacked_op(void *context, const struct op *op)
+{
+	struct stacks_view *view = context;
+	const struct clock_map *clock = &view->process->host_clock;
+	uint64_t ticks = op->end - op->begin;
+	struct stacks_row *row;
+
+	if (op_is_module(op->framework, op->scope)) {
+		return;
+	}
+	view->nr_ops += view->process->py_stacks.nr != 0;
+	if (!op->py_stack) {
+		return;
+	}
+	view->nr_taken++;
+	row = find_stacks_row(view, op);
+	row->calls++;
+	row->total_ns += clock_map_duration(clock, ticks);
+	row->self_ns +=
+		clock_map_duration(clock, ticks > op->child_ticks ? ticks - op->child_ticks : 0);
+	row->gpu_self_ns += op->gpu_self_ns;
+	row->gpu_total_ns += op->gpu_total_ns;
+}
+
+/* What a launch of a graph ran of it; no call. */
+static void on_stacked_replay(void *context, const struct op *op)
+{
+	struct stacks_row *row;
+
+	if (op->py_stack && !op_is_module(op->framework, op->scope)) {
+		row = find_stacks_row(context, op);
+		row->gpu_self_ns += op->gpu_self_ns;
+		row->gpu_total_ns += op->gpu_total_ns;
+	}
+}
+
+enum stacks_column {
+	STACKS_CALLS,
+	STACKS_SELF,
+	STACKS_TOTAL,
+	STACKS_GPU_SELF,
+	STACKS_GPU_TOTAL,
+	STACKS_NAME,
+	STACKS_STACK
+};
+
+static const struct table_column stacks_columns[] = {
+	[STACKS_CALLS] = TABLE_COLUMN("calls", "Calls", TABLE_COUNT,
+		.help = "calls with a sampled stack", TABLE_MEMBER(stacks_row, calls)),
+	[STACKS_SELF] = TABLE_COLUMN("self_ns", "Self CPU", TABLE_TIME,
+		.help = "without operators inside it", TABLE_MEMBER(stacks_row, self_ns)),
+	[STACKS_TOTAL] = TABLE_COLUMN("total_ns", "CPU total", TABLE_TIME,
+		.help = "with operators inside it", TABLE_MEMBER(stacks_row, total_ns)),
+	[STACKS_GPU_SELF] = TABLE_COLUMN(
+		"gpu_self_ns", "Self GPU", TABLE_TIME, .help = "launched by it directly"),
+	[STACKS_GPU_TOTAL] = TABLE_COLUMN("gpu_total_ns", "GPU total", TABLE_TIME,
+		.help = "launched by it and by operators inside it"),
+	[STACKS_NAME] =
+		TABLE_COLUMN("name", "Operator", TABLE_NAME, TABLE_MEMBER(stacks_row, key.name)),
+	[STACKS_STACK] = TABLE_COLUMN("stack", "Called from", TABLE_NAME, .is_major = true,
+		.help = "Python stack, innermost function first",
+		TABLE_MEMBER(stacks_row, key.stack)),
+};
+
+static void fill_stacks(void *state, struct table *table)
+{
+	struct stacks_view *view = state;
+
+	table->columns[STACKS_GPU_SELF].is_wide_only =
+		table->columns[STACKS_GPU_TOTAL].is_wide_only = !view->has_gpu;
+	for (struct stacks_row *row = view->rows; row; row = row->hh.next) {
+		struct table_cell *cells = table_add(table, row);
+
+		if (view->has_gpu) {
+			table_set_integer(&cells[STACKS_GPU_SELF], row->gpu_self_ns);
+			table_set_integer(&cells[STACKS_GPU_TOTAL], row->gpu_total_ns);
+		}
+	}
+	view_note_stacks(table, &view->input, view->nr_taken, view->nr_ops);
+	table_sort(table, "self");
+	if (view->has_gpu) {
+		table_sort(table, "gpu_self");
+	}
+}
+
+static void fini_stacks(void *state)
+{
+	struct stacks_view *view = state;
+
+	hash_free(view->rows);
+}
+
+VIEW(operator_stacks, 352) = {
+	.name = "operator-stacks",
+	.subject = VIEW_ABOUT_HOST,
+	.help = "operators by name and by the Python stack that called them",
+	.about = "Self time excludes the operators inside. GPU time is that of the GPU activities "
+		 "that the operator launched, whenever they ran.",
+	.is_empty_hidden = true,
+	.title = "Call stacks of operators",
+	VIEW_COLUMNS(stacks_columns),
+	VIEW_STATE(struct stacks_view),
+	.ops = {.begin = begin_stacks,
+		.op = on_stacked_op,
+		.replay = on_stacked_replay,
+		.op_is = OP_IS_STACKED},
+	.fill = fill_stacks,
+	.fini = fini_stacks,
 };

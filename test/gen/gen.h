@@ -90,6 +90,9 @@ void gen_nccl(struct gen *gen, uint32_t rank);
 /* Driver calls within calls of the runtime. */
 void gen_nested(struct gen *gen);
 
+/* A CUDA graph that operators captured: launched, updated, and one that was captured before. */
+void gen_graph(struct gen *gen);
+
 /* Calls that are only counted; two streams, an event and a wait, all named by handles alone. */
 void gen_counted(struct gen *gen);
 

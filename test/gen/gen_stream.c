@@ -3,7 +3,8 @@
  * gen_stream FILE [EVENTS [SEED]]: the reference stream; without EVENTS the small one, with EVENTS
  * 0 one of nonsense. gen_stream FILE hostile DIR: one that means harm; FILE ops: a framework's;
  * FILE worker: one of a data loader's; FILE hang: a rank that hangs and is killed; FILE python:
- * with Python stacks; FILE counted: with calls that are only counted; FILE wrapped: with
+ * with Python stacks; FILE counted: with calls that are only counted; FILE graph: with a
+ * CUDA graph; FILE wrapped: with
  * correlation IDs of more than 32 bits; FILE nested: with driver calls within others; FILE nccl
  * RANK: one of two ranks; FILE launched RANK: the same of a launcher's job, each on a host of its
  * own; FILE model EVENTS [RANK WORLD]: a long run of a framework, or of one of
@@ -52,6 +53,8 @@ int main(int argc, char **argv)
 		gen_python(gen);
 	} else if (argc > 2 && !strcmp(argv[2], "counted")) {
 		gen_counted(gen);
+	} else if (argc > 2 && !strcmp(argv[2], "graph")) {
+		gen_graph(gen);
 	} else if (argc > 2 && !strcmp(argv[2], "wrapped")) {
 		gen_wrapped(gen);
 	} else if (argc > 2 && !strcmp(argv[2], "nested")) {
