@@ -38,7 +38,7 @@ def summary(dump, view, *options):
     """The rows of a view of gprof-report."""
     out = subprocess.run([os.environ["REPORT"], "summary", "--view", view, "--format", "json", "--top", "0",
                           *options, dump], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
-    return json.loads(out)[view]["rows"]
+    return json.loads(out)[view.replace("-", "_")]["rows"]
 
 
 def kernels(dump):
@@ -137,12 +137,28 @@ def torch_memory(dump, file):
               "torch %d, gprof %d" % (want[name.replace("allocated_total", "allocated_bytes")], have))
 
 
+def origin(copies, node):
+    """The node that a node is a copy of, through copies of copies; None if it was not recorded."""
+    for _ in range(64):
+        original = copies.get(node)
+        if original in (None, "0"):
+            return None if original is None else node
+        node = original
+    return None
+
+
 def graphs(dump, nodes, replays, how):
     """Nodes of a replayed graph are kernels one by one, or launches as a whole."""
     in_graph = [row for row in rows("kernel", dump) if row["graph_node"] != "0"]
     whole = rows("graph", dump)
     if how == "node":
-        judge("graph: every node of every replay", len(in_graph) == int(nodes) * int(replays), "%d kernels" % len(in_graph))
+        wanted = int(nodes) * int(replays)
+        judge("graph: every node of every replay", len(in_graph) == wanted, "%d kernels" % len(in_graph))
+        copies = {row["node"]: row["original"] for row in rows("graph_node", dump)}
+        unknown = [row for row in in_graph if origin(copies, row["graph_node"]) is None]
+        judge("graph: the creation of every node", not unknown, "%d kernels without one" % len(unknown))
+        owned = sum(row["in_graphs"] for row in summary(dump, "kernel-operator") if row["operator"] == "aten::add_")
+        judge("graph: kernels belong to the operators of the capture", owned == wanted, "%d of aten::add_" % owned)
     else:
         judge("graph: every replay as a whole", len(whole) == int(replays), "%d graphs" % len(whole))
 
