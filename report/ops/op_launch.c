@@ -20,6 +20,14 @@
 
 /* ---- records ---- */
 
+const char *op_record_lacks_op(const struct op_record *record, bool has_call)
+{
+	if (record->is_capture_unknown) {
+		return "(captured before the recording)";
+	}
+	return has_call ? "(no operator)" : "(no launch recorded)";
+}
+
 void op_records_fini(struct op_records *records)
 {
 	free(records->items);
@@ -185,6 +193,7 @@ static void set_record(
 	record->copy = is_copy ? copy_of(b, row) : 0;
 	record->table = (uint8_t)b->table;
 	record->is_timed = true;
+	record->is_capture_unknown = false;
 }
 
 static void set_untimed(struct op_record *record, const struct batch *b, uint32_t row)

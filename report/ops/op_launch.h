@@ -41,6 +41,9 @@ struct op_record {
 	uint32_t next;		 /* the next record of its list, or of the free ones */
 };
 
+/* Why no operator is around an activity, in round brackets. */
+const char *op_record_lacks_op(const struct op_record *record, bool has_call);
+
 /* Zero-initialized. */
 struct op_records {
 	struct op_record *items; /* numbered from 1 */
@@ -68,6 +71,12 @@ static inline const struct op_record *op_records_pop(struct op_records *records,
 	records->free = number;
 	return item;
 }
+
+/* A call that launched activities, or has a Python stack. */
+struct op_gpu_call {
+	uint64_t ns; /* of the activities */
+	uint32_t nr_activities, py_stack;
+};
 
 struct op_launch {
 	struct process *process;

@@ -23,169 +23,15 @@
 #include <string.h>
 
 #include "report/ops/convolution.h"
-#include "report/ops/graph_nodes.h"
+#include "report/ops/graph_launch.h"
 #include "report/ops/loop.h"
 #include "report/ops/op_load.h"
+#include "report/ops/op_walk_stack.h"
 #include "report/util/buf.h"
 #include "report/model/model.h"
 #include "report/util/progress.h"
 #include "report/model/ranges.h"
 #include "report/model/select.h"
-
-const char *op_record_lacks_op(const struct op_record *record, const struct op_call *call)
-{
-	if (record->is_capture_unknown) {
-		return "(captured before the recording)";
-	}
-	return call ? "(no operator)" : "(no launch recorded)";
-}
-
-/* ---- stacks of threads ---- */
-
-/*
- * The operators of a thread that are open at the current event, and what they get from their
- * children.
- */
-
-/* Starts with all zeros. */
-struct op_stack {
-	struct op **ops; /* outermost first; each has its own memory, since views point to them */
-	size_t nr_ops, nr_made, capacity;
-	uint64_t gpu_ns, nr_activities;	 /* what the thread launched after the current event */
-	uint64_t graph_ns, nr_in_graphs; /* and what it captured after it, launched at any time */
-	uint64_t call_begin;		 /* of the call that was met last */
-	uint32_t call_stack;		 /* its Python stack */
-	uint64_t capture_end;		 /* of a capture whose begin is not met yet, 0: none */
-	struct convolution_later later;
-};
-
-/*
- * Fills in the operator of an event, field by field: a compound literal is cleared first, by an
- * instruction slower than all else here.
- */
-static inline void op_stack_read(struct op *restrict op, const struct op_event *restrict event)
-{
-	_Static_assert(sizeof(struct op) == 136, "a new field is to be set here, too");
-
-	op->begin = event->begin;
-	op->end = event->end;
-	op->thread = event->thread;
-	op->name = event->name;
-	op->shape = event->shape;
-	op->py_stack = event->py_stack;
-	op->depth = event->depth;
-	op->framework = event->framework;
-	op->scope = event->scope;
-	op->is = 0;
-	op->wanted = 0;
-	op->parent = NULL;
-	op->child_ticks = 0;
-	op->part_ticks = 0;
-	op->nr_activities = 0;
-	op->gpu_self_ns = 0;
-	op->gpu_total_ns = 0;
-	op->graph_self_ns = 0;
-	op->module_ticks = 0;
-	op->module_gpu_ns = 0;
-	op->phase = 0;
-	op->segment = 0;
-	op->inner_segment = UINT32_MAX;
-	op->copy = 0;
-	op->positions = 0;
-}
-
-/* The innermost one, NULL if none is open. */
-static inline struct op *op_stack_top(const struct op_stack *stack)
-{
-	return stack->nr_ops ? stack->ops[stack->nr_ops - 1] : NULL;
-}
-
-static struct op *op_stack_push_slow(struct op_stack *stack)
-{
-	stack->ops = array_grow(stack->ops, stack->nr_made, &stack->capacity, sizeof(*stack->ops));
-	stack->ops[stack->nr_made++] = mem_zeroed(1, sizeof(struct op));
-	return stack->ops[stack->nr_ops++];
-}
-
-/* Makes room for one within the others. */
-static inline struct op *op_stack_push(struct op_stack *stack)
-{
-	return stack->nr_ops < stack->nr_made ? stack->ops[stack->nr_ops++]
-					      : op_stack_push_slow(stack);
-}
-
-/* Did the innermost one begin after the event, so that it does not contain it? */
-static inline bool op_stack_ends_before(const struct op_stack *stack, const struct op_event *event)
-{
-	const struct op *top = op_stack_top(stack);
-
-	if (!top || top->begin > event->begin) {
-		return top != NULL;
-	}
-	/* Operators and modules count their depths separately. */
-	return event->kind == OP_EVENT_OP && top->depth >= event->depth &&
-	       op_is_module(top->framework, top->scope) ==
-		       op_is_module(event->framework, event->scope);
-}
-
-static void op_stack_fini(struct op_stack *stack)
-{
-	for (size_t i = 0; i < stack->nr_made; i++) {
-		free(stack->ops[i]);
-	}
-	free(stack->ops);
-}
-
-static bool is_module(const struct op *op)
-{
-	return op->is & OP_IS_MODULE;
-}
-
-static struct op *inner_module(const struct op_stack *stack)
-{
-	for (size_t i = stack->nr_ops; i-- > 0;) {
-		if (is_module(stack->ops[i])) {
-			return stack->ops[i];
-		}
-	}
-	return NULL;
-}
-
-/* Operators may lie between two modules. */
-static void add_to_module(const struct op_stack *stack, const struct op *op)
-{
-	struct op *module = inner_module(stack);
-
-	if (module) {
-		module->module_ticks += op->end - op->begin;
-		module->module_gpu_ns += op->gpu_total_ns;
-	}
-}
-
-/*
- * Closes the innermost one, whose content is complete, and adds its sums to its parent. A module
- * adds only the time of the operators in it, since it is none itself. It stays valid until the next
- * push.
- */
-static const struct op *op_stack_pop(struct op_stack *stack)
-{
-	struct op *op = stack->ops[--stack->nr_ops];
-	struct op *parent = op_stack_top(stack);
-
-	op->gpu_total_ns += op->gpu_self_ns;
-	if (parent) {
-		parent->child_ticks += is_module(op) ? op->child_ticks : op->end - op->begin;
-		parent->gpu_total_ns += op->gpu_total_ns;
-		if (op_is_part(op->framework, op->scope)) {
-			parent->part_ticks +=
-				op->end - op->begin - op->child_ticks + op->part_ticks;
-		}
-	}
-	if (is_module(op)) {
-		add_to_module(stack, op);
-	}
-	return op;
-}
 
 /* ---- the walk ---- */
 
@@ -221,7 +67,8 @@ struct walk {
 	struct range_walk ranges;
 	struct phases phases;
 	struct convolution_outputs outputs;
-	uint32_t call_step; /* of the last call */
+	uint32_t call_step;  /* of the last call */
+	bool is_call_chosen; /* that call is selected */
 	uint32_t loop_thread;
 	bool has_ops;	 /* else there are no phases */
 	bool has_stacks; /* of Python */
@@ -452,7 +299,7 @@ static void set_inner_segment(struct op_stack *stack, uint32_t segment)
 	for (size_t i = stack->nr_ops; i-- > 0;) {
 		struct op *op = stack->ops[i];
 
-		if (is_module(op)) {
+		if (op_stack_is_module(op)) {
 			if (op->inner_segment != UINT32_MAX) {
 				return;
 			}
@@ -518,35 +365,12 @@ static void on_op(struct walk *walk, struct op_stack *stack, const struct op_eve
 	call_enter(walk, op);
 }
 
-static void call_gpu_call(
-	struct walk *walk, const struct op_gpu_call *call, const struct op *op, bool is_chosen)
-{
-	NOTIFY(walk, is_chosen, gpu_call, call, op);
-}
-
-/* The node that an activity of a launch at `tick` ran; NULL: none, or it is unknown. */
-static struct graph_node *node_of(struct walk *walk, const struct op_record *record, uint64_t tick)
-{
-	return record->graph_node && walk->graphs.nr_links
-		       ? graph_nodes_find(&walk->graphs, record->graph_node, tick)
-		       : NULL;
-}
-
-/* The operators inside the capture lie in those around the launch. */
-static const struct op *place_in(struct graph_node *node, const struct op *around)
-{
-	if (!node->op) {
-		return around;
-	}
-	node->outermost->parent = around;
-	return node->op;
-}
-
 /* An activity of a graph as if the captured code had launched it. */
 static void call_graph_record(struct walk *walk, const struct op_record *removed,
 	const struct op_call *launch, const struct op *around, bool is_chosen)
 {
-	struct graph_node *node = node_of(walk, removed, launch->begin);
+	struct graph_node *node =
+		graph_nodes_find(&walk->graphs, removed->graph_node, launch->begin);
 	struct op_record record = *removed;
 	struct op_call call = *launch;
 
@@ -554,7 +378,7 @@ static void call_graph_record(struct walk *walk, const struct op_record *removed
 	if (node) {
 		call.py_stack = node->py_stack ? node->py_stack : call.py_stack;
 		call.segment = node->phase != PHASE_OTHERS ? node->segment : call.segment;
-		around = place_in(node, around);
+		around = graph_launch_op(node, around);
 	}
 	NOTIFY(walk, is_chosen, record, &record, &call, around);
 }
@@ -606,75 +430,12 @@ static void call_call(struct walk *walk, const struct op_event *event, const str
 	call_record(walk, event->records, &call, op, is_chosen);
 }
 
-/* What a call launched: the sums of all, and of what belongs to operators inside a capture. */
-struct launched {
-	struct op_gpu_call all;
-	struct phase_gpu phased; /* in graphs, in phases that are known */
-	uint64_t captured_ns, nr_captured;
-	uint64_t module_ns; /* of captured_ns: in modules inside the capture */
-	uint64_t graph_ns;  /* of the rest: in graphs */
-};
-
-static void add_node_record(struct walk *walk, const struct op_event *event,
-	const struct op_record *record, struct graph_node *node, struct launched *launched)
+/* For graph_launch.h; the views get what is not selected only if they ignore that. */
+static void call_gpu_call(void *context, const struct op_gpu_call *call, const struct op *op)
 {
-	uint64_t ns = record->end_ns - record->begin_ns;
-	uint32_t nr = 1;
+	struct walk *walk = context;
 
-	if (node->op) {
-		launched->captured_ns += ns;
-		launched->nr_captured += nr;
-		launched->module_ns += node->has_module ? ns : 0;
-	}
-	if (is_chosen_tick(walk, event->begin)) {
-		node->ns += ns;
-		node->nr_activities += nr;
-	}
-	if (node->phase != PHASE_OTHERS) {
-		const struct phase_gpu gpu = {ns, nr, record->is_communication};
-
-		phases_add_graph_gpu(&walk->phases, (enum phase)node->phase, event->begin, &gpu);
-		launched->phased.ns += ns;
-		launched->phased.nr_activities += nr;
-	}
-}
-
-/* A node is a launch of its own, as it was where its capture ran. */
-static void call_node_launch(struct walk *walk, const struct op_event *event,
-	const struct op_record *record, struct graph_node *node, const struct op *around)
-{
-	const struct op_gpu_call call = {record->end_ns - record->begin_ns, 1,
-		node->py_stack ? node->py_stack : event->py_stack};
-
-	call_gpu_call(walk, &call, place_in(node, around), is_chosen_tick(walk, event->begin));
-}
-
-/* Divides what a call launched among the nodes of a graph; the rest is the call's own. */
-static void divide(struct walk *walk, const struct op_event *event, const struct op *around,
-	struct launched *launched)
-{
-	for (uint32_t list = event->records; list;) {
-		const struct op_record *record = &walk->records.items[list - 1];
-		struct graph_node *node = node_of(walk, record, event->begin);
-
-		list = record->next;
-		if (!record->is_timed) {
-			continue;
-		}
-		if (node) {
-			add_node_record(walk, event, record, node, launched);
-			graph_nodes_add_run(&walk->graphs, node, around, event->begin,
-				record->end_ns - record->begin_ns);
-		}
-		if (node && (node->op || node->py_stack)) {
-			call_node_launch(walk, event, record, node, around);
-			launched->all.ns -= record->end_ns - record->begin_ns;
-			launched->all.nr_activities--;
-		}
-		if ((record->graph_node || record->graph) && !(node && node->op)) {
-			launched->graph_ns += record->end_ns - record->begin_ns;
-		}
-	}
+	NOTIFY(walk, walk->is_call_chosen, gpu_call, call, op);
 }
 
 /* Views with `op_is` get no others here, either. */
@@ -682,7 +443,6 @@ static void call_replays(struct walk *walk, bool is_chosen)
 {
 	const struct op *op;
 
-	graph_nodes_end_run(&walk->graphs);
 	while ((op = graph_nodes_next_run(&walk->graphs))) {
 		for (size_t i = 0; i < walk->replay.nr; i++) {
 			const struct listed_view *to = &walk->replay.views[i];
@@ -700,11 +460,10 @@ static void call_replays(struct walk *walk, bool is_chosen)
  * segment.
  */
 static uint32_t add_activities(struct walk *walk, const struct op_event *event,
-	const struct launched *launched, struct op_stack *stack)
+	const struct graph_launch *launched, struct op_stack *stack)
 {
-	struct op *op = op_stack_top(stack), *module = inner_module(stack);
+	struct op *op = op_stack_top(stack), *module = op_stack_module(stack);
 	uint32_t segment = UINT32_MAX;
-	uint64_t nr_phased = launched->phased.nr_activities;
 
 	if (op) {
 		op->gpu_self_ns += event->value - launched->captured_ns;
@@ -721,11 +480,12 @@ static uint32_t add_activities(struct walk *walk, const struct op_event *event,
 	}
 	phases_add_gpu(&walk->phases, segment, event->begin,
 		&(struct phase_gpu){event->value - launched->phased.ns,
-			event->nr_activities - nr_phased, event->is_communication});
+			event->nr_activities - launched->phased.nr_activities,
+			event->is_communication});
 	return segment;
 }
 
-/* What of a call is known only in the first of two walks. */
+/* The first of two walks notes captures, and the Python stack of the call around a node. */
 static void note_call(struct walk *walk, struct op_stack *stack, const struct op_event *event)
 {
 	uint32_t name = process_call_name(walk->process, event->call, NULL);
@@ -745,9 +505,14 @@ static void note_call(struct walk *walk, struct op_stack *stack, const struct op
 static void on_call(struct walk *walk, struct op_stack *stack, const struct op_event *event)
 {
 	bool is_chosen = is_chosen_tick(walk, event->begin);
-	struct launched launched = {.all = {event->value, event->nr_activities, event->py_stack}};
+	struct graph_launch launched = {.graphs = &walk->graphs,
+		.phases = &walk->phases,
+		.tick = event->begin,
+		.is_chosen = is_chosen,
+		.gpu_call = call_gpu_call,
+		.context = walk,
+		.own = {event->value, event->nr_activities, event->py_stack}};
 	uint32_t segment;
-	struct op *op;
 
 	if (walk->is_first) {
 		note_call(walk, stack, event);
@@ -755,19 +520,20 @@ static void on_call(struct walk *walk, struct op_stack *stack, const struct op_e
 	stack->gpu_ns += event->value;
 	stack->nr_activities += event->nr_activities;
 	leave_others(walk, stack, event);
-	op = op_stack_top(stack);
-	segment = op ? op->segment : UINT32_MAX;
+	launched.around = op_stack_top(stack);
+	segment = launched.around ? launched.around->segment : UINT32_MAX;
+	walk->is_call_chosen = is_chosen;
 	if (event->records && walk->graphs.nr_links) {
-		divide(walk, event, op, &launched);
+		graph_launch_divide(&launched, &walk->records, event->records);
 	}
 	if (event->nr_activities) {
 		segment = add_activities(walk, event, &launched, stack);
 	}
-	if (launched.all.nr_activities || event->py_stack) {
-		call_gpu_call(walk, &launched.all, op, is_chosen);
+	if (launched.own.nr_activities || event->py_stack) {
+		call_gpu_call(walk, &launched.own, launched.around);
 	}
 	if (walk->want.has_calls || walk->want.records) {
-		call_call(walk, event, op, segment, is_chosen);
+		call_call(walk, event, launched.around, segment, is_chosen);
 	}
 	call_replays(walk, is_chosen);
 }

@@ -34,12 +34,6 @@ struct op_range {
 	const struct op *op; /* the innermost one at its begin, NULL if none */
 };
 
-/* A call that launched activities, or has a Python stack. */
-struct op_gpu_call {
-	uint64_t ns; /* of the activities */
-	uint32_t nr_activities, py_stack;
-};
-
 /* A call of CUDA. */
 struct op_call {
 	uint64_t begin, end; /* ticks; the process's clock_map converts to ns */
@@ -54,9 +48,6 @@ struct op_call {
 	uint32_t segment;  /* of phases, as an operator has it */
 	uint8_t table;	   /* GPROF_TABLE_api ... _api_sync */
 };
-
-/* Why no operator is around an activity, in round brackets. */
-const char *op_record_lacks_op(const struct op_record *record, const struct op_call *call);
 
 struct op_view {
 	/* The view also gets what is not selected (select.h), and uses select_has_step itself. */

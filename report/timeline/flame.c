@@ -441,7 +441,8 @@ static void on_record(void *context, const struct op_record *record, const struc
 		place = place_of(reading, call->begin, call->segment);
 	}
 	if (!op) {
-		outer = find_text(reading, outer, op_record_lacks_op(record, call), FLAME_OPERATOR);
+		outer = find_text(
+			reading, outer, op_record_lacks_op(record, call != NULL), FLAME_OPERATOR);
 	}
 	frame = find_frame(
 		reading, outer, gpu_activity_name(reading->process, record), FLAME_ACTIVITY);

@@ -71,7 +71,7 @@ static uint32_t view_operator_of(
 	const struct op_record *record, const struct op_call *call, const struct op *op)
 {
 	op = operator_around(op);
-	return op ? op_row_name(op->name) : intern(op_record_lacks_op(record, call));
+	return op ? op_row_name(op->name) : intern(op_record_lacks_op(record, call != NULL));
 }
 
 static struct key make_key(const struct kernel_operator_view *view, const struct op_record *record,
