@@ -18,7 +18,7 @@
 /* ---- its thread ---- */
 
 /* The number of blocks that are examined. */
-#define MOST_BLOCKS 32u
+#define MOST_BLOCKS 256u
 
 struct score {
 	uint32_t thread;
