@@ -127,7 +127,7 @@ static void ask_for_exit(atomic_bool *is_asked)
 	}
 }
 
-static void prepare(void)
+void start_prepare(void)
 {
 	init(); /* a hook may run before the constructor */
 	/*
@@ -139,7 +139,10 @@ static void prepare(void)
 	}
 }
 
-START_PARTS = {prepare, python_start_report};
+void start_report(void)
+{
+	python_start_report();
+}
 
 COMPAT_START_CODE static int look_for_path(struct dl_phdr_info *info, size_t size, void *unused)
 {

@@ -4,14 +4,19 @@
 
 #include "preload/hook/hook.h"
 
-/* Where the linker puts them. */
-extern const struct start_parts __start_gprof_start_parts __attribute__((visibility("hidden")));
+__attribute__((weak)) void start_prepare(void)
+{
+}
+
+__attribute__((weak)) void start_report(void)
+{
+}
 
 void recorder_ensure_started(void)
 {
-	__start_gprof_start_parts.prepare();
+	start_prepare();
 	collector_start();
-	__start_gprof_start_parts.report();
+	start_report();
 }
 
 uint32_t recorder_ensure_started_counting_loss(uintptr_t caller)
