@@ -142,7 +142,7 @@ is 0 "$(grep -ciE '<(script|img|b)[ >]' "$T/hostile.svg")" "markup out of names"
 is 2 $? "status of a view without a picture"
 "$REPORT" html --svg steps -o "$T/x.svg" "$T/ops.gprof" "$T/ops.gprof" 2>"$T/err"
 is 2 $? "status of a picture of two"
-"$B/gen_stream" "$T/none.gprof" 0
+"$B/gen_stream" "$T/none.gprof" worker
 "$REPORT" html --svg steps -o "$T/none.svg" "$T/none.gprof" 2>"$T/err"
 is 1 $? "status where there is nothing to draw"
 ok test ! -e "$T/none.svg"
