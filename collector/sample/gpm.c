@@ -45,7 +45,7 @@ _Static_assert(NR_COUNTERS <= NVML_GPM_MAX, "struct nvml_gpm_metrics has room fo
 
 static void refuse(struct gpm *gpm, int number, int code)
 {
-	*gpm = (struct gpm){0};
+	gpm->is_refused = true;
 	notice_add("NVML refused", code,
 		"GPU %d: NVML does not report the counters of the hardware (SMs, tensor cores, "
 		"memory bandwidth)%s; not sampled",
@@ -120,7 +120,8 @@ void gpm_take(struct gpm *gpm, const struct nvml *nvml, int number,
 	nvml_gpm_sample older = gpm->samples[0];
 	int code;
 
-	if (!gpm->samples[1] || (gpm->since_ns && now_ns - gpm->since_ns < LEAST_NS)) {
+	if (!gpm->samples[1] || gpm->is_refused ||
+		(gpm->since_ns && now_ns - gpm->since_ns < LEAST_NS)) {
 		return;
 	}
 	code = take_sample(gpm, nvml, gpm->samples[1]);

@@ -22,6 +22,7 @@ struct gpm {
 	nvml_device gpu;	    /* of a MIG instance the GPU that it is a part of */
 	unsigned int instance;
 	bool is_instance;
+	bool is_refused; /* the samples stay, as NVML itself does */
 };
 
 /*

@@ -230,7 +230,10 @@ static void prepare(const char *how)
 
 	instantiate(capture(is_update ? other_work : work));
 	if (strcmp(how, "child") == 0) {
+		cudaGraphExec_t inner = program.exec;
+
 		instantiate(capture(run_graph));
+		CHECK(cudaGraphExecDestroy(inner));
 	} else if (is_update) {
 		cudaGraph_t graph = capture(work);
 		struct {

@@ -8,7 +8,8 @@ export LD_LIBRARY_PATH=$ROOT/$B/torch/GOOD GPROF_TORCH=ops GPROF_STEP=nvtx:step
 run()
 {
 	rm -rf "$GPROF_DIR"
-	record "$B/integ/s_graph" "$@" || fail "s_graph $* ended with $rc"
+	record "$B/integ/s_graph" "$@"
+	is 0 $rc "exit status of s_graph $*"
 }
 
 # kernels [OPTIONS]: the operators with their kernels, and how often each ran.
