@@ -2,7 +2,8 @@
 /*
  * Collects what others have counted (rings, stream, loss.c) into one row for each cause, with each
  * group. In a full stream the rows of the last group are a tail, which the next group cuts off:
- * loss_take_back_tail() counts them again, to be written anew.
+ * loss_take_back_tail() counts them again, to be written anew. So does collect() with rows that the
+ * stream refused, since facts may fill their part of its limit, too.
  */
 #include "collector/stream/loss_rows.h"
 
@@ -24,6 +25,8 @@ static const char *const texts[] = {
 };
 
 static uint64_t in_tail[LOSS_NR_CAUSES];
+static uint64_t unwritten[LOSS_NR_CAUSES]; /* in rows since collect() */
+static uint64_t nr_again;		   /* events that rows had, and will have again */
 
 /* Returns how many events are missing: none if the cause keeps the event. */
 static uint64_t missing(enum loss_cause cause, uint64_t count)
@@ -45,7 +48,18 @@ static uint64_t add_loss(enum loss_cause cause, uint64_t count)
 	row->count = count;
 	row->cause = id;
 	in_tail[cause] += count;
+	unwritten[cause] += count;
 	return missing(cause, count);
+}
+
+/* Counts the losses of rows again that the stream did not take. */
+static void put_back(void)
+{
+	for (unsigned int i = 0; i < LOSS_NR_CAUSES; i++) {
+		loss_add((enum loss_cause)i, unwritten[i]);
+		nr_again += missing((enum loss_cause)i, unwritten[i]);
+		in_tail[i] -= unwritten[i] < in_tail[i] ? unwritten[i] : in_tail[i];
+	}
 }
 
 /* Takes what others have counted. */
@@ -53,6 +67,10 @@ static void collect(void)
 {
 	struct stream_lost lost = stream_take_lost();
 
+	if (lost.has_losses) {
+		put_back();
+	}
+	memset(unwritten, 0, sizeof(unwritten));
 	loss_add(LOSS_RING, ring_take_lost());
 	loss_add(LOSS_LEFT, ring_take_left());
 	loss_add(LOSS_DISK, lost.disk);
@@ -72,6 +90,8 @@ static uint64_t add_losses(void)
 	for (unsigned int i = 0; i < LOSS_NR_CAUSES; i++) {
 		nr_lost += add_loss((enum loss_cause)i, loss_take(i));
 	}
+	nr_lost -= nr_again;
+	nr_again = 0;
 	return nr_lost;
 }
 
@@ -126,5 +146,6 @@ uint64_t loss_take_back_tail(void)
 		nr_lost += missing((enum loss_cause)i, in_tail[i]);
 		in_tail[i] = 0;
 	}
+	memset(unwritten, 0, sizeof(unwritten));
 	return nr_lost;
 }

@@ -284,6 +284,16 @@ static bool has_room(size_t nr_bytes, bool is_event)
 	return has;
 }
 
+/* Rows of losses that were refused are said to be, so that their counts can be written again. */
+static void count_refused(const struct block_input *input, uint64_t *count)
+{
+	if (input->table == GPROF_TABLE_loss) {
+		stream.lost.has_losses = true;
+	} else if (count) {
+		*count += input->nr_rows;
+	}
+}
+
 /*
  * is_event: the rows count as lost if they are refused, and a limit may refuse them first. Deferred
  * definitions are written before the block.
@@ -306,7 +316,7 @@ static int write_block(struct block_input *input, bool is_event)
 	bytes = block_encode(stream.encoder, input, stream.out, stream.out_bytes);
 	loss_add(LOSS_REVERSED, block_encoder_take_reversed(stream.encoder));
 	if (bytes && !has_room(bytes, is_event)) {
-		*(is_event ? &stream.lost.limit : &stream.lost.limit_facts) += nr_rows;
+		count_refused(input, is_event ? &stream.lost.limit : &stream.lost.limit_facts);
 		return -EFBIG;
 	}
 	rc = bytes ? verify_file() : -EINVAL;
@@ -319,7 +329,7 @@ static int write_block(struct block_input *input, bool is_event)
 		if (!is_event && bytes && defer_block(bytes)) {
 			stream.sequence++;
 		} else {
-			stream.lost.facts += is_event ? 0 : nr_rows;
+			count_refused(input, is_event ? NULL : &stream.lost.facts);
 		}
 		return rc;
 	}

@@ -17,6 +17,7 @@ struct stream_lost {
 	uint64_t facts;	      /* definitions and facts that it refused, more than could be kept */
 	uint64_t limit;	      /* events beyond GPROF_MAX_MB */
 	uint64_t limit_facts; /* definitions and facts beyond their part of it */
+	bool has_losses;      /* rows of table loss were refused by either; they count nowhere */
 };
 
 /*
