@@ -592,7 +592,7 @@ static void take_steps(struct advice_facts *facts, const struct phases *phases)
 
 	for (uint32_t i = 1; phases_has_steps(phases) && i < phases->nr_steps; i++) {
 		if (phases_is_whole(phases, i)) {
-			uint64_t ns = clock_map_duration(clock, phases_step_ticks(phases, i));
+			uint64_t ns = phases_step_ns(phases, i);
 
 			samples_add(&steps, ns);
 			facts->first_ns = i == 1 ? ns : facts->first_ns;

@@ -178,8 +178,7 @@ static void add_step(struct headline *headline, const struct budget_step *step,
 		.is_outlier = counted_steps_is_outlier(counted, step->place)};
 	to->ns = step->end_ns - step->begin_ns;
 	if (step->place) {
-		to->ns = clock_map_duration(
-			&at->process->host_clock, phases_step_ticks(phases, step->place));
+		to->ns = phases_step_ns(phases, step->place);
 		add_phases(to, phases, step->place);
 	}
 	memcpy(to->parts, step->ns, sizeof(to->parts));

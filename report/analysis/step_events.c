@@ -503,8 +503,9 @@ static uint64_t begin_tick(const struct step_loader *load, size_t place)
 }
 
 /*
- * Takes the next step, up to the start of the one after it. Its length is the one in the table of
- * steps, since durations and times between two anchors may differ by a few ns.
+ * Takes the next step, up to the start of the one after it. Both ends are times, as those of its
+ * events and of the budget are: a duration may differ from them by a few ns in a long step, since
+ * it goes by the mean rate of the clock.
  */
 static void take_next(struct step_loader *load)
 {
@@ -518,7 +519,7 @@ static void take_next(struct step_loader *load)
 
 	step.end = step.begin;
 	if (place + 1 < process->nr_steps && at[1].tick > begin) {
-		step.end += clock_map_duration(&process->host_clock, at[1].tick - begin);
+		step.end = time_of(load, at[1].tick);
 	}
 	if (step.end > step.begin) {
 		add_ready(load, &step);

@@ -483,7 +483,7 @@ static void find_steps(struct utilization *usage, struct process *process)
 		if (!counted.counts[step]) {
 			continue;
 		}
-		ns = counted_steps_ns(&marks, step);
+		ns = phases_step_ns(&marks, step);
 		end = clock_map_time(&process->host_clock, process->steps[step].tick);
 		/* From its end: the first one may begin later than its row says. */
 		intervals_add(&usage->steps, end - ns, end);

@@ -212,7 +212,7 @@ static void add_phase(struct diff_side *side, const char *name, uint64_t number,
 static void add_phases(struct diff_side *side, const struct phases *phases, uint32_t step)
 {
 	const struct clock_map *clock = &phases->process->host_clock;
-	uint64_t rest_ns = clock_map_duration(clock, phases_step_ticks(phases, step));
+	uint64_t rest_ns = phases_step_ns(phases, step);
 	uint64_t number = number_of(phases, step);
 
 	for (unsigned int i = 0; i < PHASE_OTHERS; i++) {

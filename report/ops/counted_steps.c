@@ -10,11 +10,6 @@
 #include "report/stats/step_series.h"
 #include "report/util/buf.h"
 
-uint64_t counted_steps_ns(const struct phases *phases, uint32_t step)
-{
-	return clock_map_duration(&phases->process->host_clock, phases_step_ticks(phases, step));
-}
-
 bool counted_steps_is_one(const struct phases *phases, uint32_t step)
 {
 	return phases_is_whole(phases, step) && (!step || phases_step_ticks(phases, step));
@@ -31,7 +26,7 @@ static void find_counted(struct counted_steps *counted, const struct phases *pha
 	counted->counts[0] = !phases_has_steps(phases);
 	for (uint32_t step = 1; step < phases->nr_steps; step++) {
 		if (counted_steps_is_one(phases, step)) {
-			ns[nr++] = counted_steps_ns(phases, step);
+			ns[nr++] = phases_step_ns(phases, step);
 		}
 	}
 	if (!phases->process->select && !is_all) {
@@ -69,7 +64,7 @@ uint64_t counted_steps_sum(
 	*ns = 0;
 	for (uint32_t step = 1; phases_has_steps(phases) && step < phases->nr_steps; step++) {
 		if (counted->counts[step]) {
-			*ns += counted_steps_ns(phases, step);
+			*ns += phases_step_ns(phases, step);
 			nr++;
 		}
 	}

@@ -40,9 +40,6 @@ static inline bool counted_steps_is_outlier(const struct counted_steps *counted,
  */
 bool counted_steps_is_one(const struct phases *phases, uint32_t step);
 
-/* The length of a whole step. */
-uint64_t counted_steps_ns(const struct phases *phases, uint32_t step);
-
 /* Adds the sentence that says which steps are left out, if any are. */
 void counted_steps_note(size_t nr_warm_up, size_t nr_outliers, struct table *table);
 

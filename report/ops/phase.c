@@ -470,19 +470,36 @@ bool *phases_whole_rows(struct process *process)
 	return is_whole;
 }
 
-uint64_t phases_step_ticks(const struct phases *phases, uint32_t step)
+/* The ends of a step in ticks. */
+static void find_ends(const struct phases *phases, uint32_t step, uint64_t *begin, uint64_t *end)
 {
-	uint64_t begin = phases->first, end = phases->last;
-
+	*begin = phases->first;
+	*end = phases->last;
 	if (phases_has_steps(phases)) {
-		begin = phases->process->steps[step - 1].tick;
-		end = phases->process->steps[step].tick;
-		if (step == 1 && !is_first_exact(phases) && phases->loop_tick > begin &&
-			phases->loop_tick < end) {
-			begin = phases->loop_tick;
+		*begin = phases->process->steps[step - 1].tick;
+		*end = phases->process->steps[step].tick;
+		if (step == 1 && !is_first_exact(phases) && phases->loop_tick > *begin &&
+			phases->loop_tick < *end) {
+			*begin = phases->loop_tick;
 		}
 	}
+}
+
+uint64_t phases_step_ticks(const struct phases *phases, uint32_t step)
+{
+	uint64_t begin, end;
+
+	find_ends(phases, step, &begin, &end);
 	return end > begin ? end - begin : 0;
+}
+
+uint64_t phases_step_ns(const struct phases *phases, uint32_t step)
+{
+	struct clock_map *clock = &phases->process->host_clock;
+	uint64_t begin, end;
+
+	find_ends(phases, step, &begin, &end);
+	return end > begin ? clock_map_time(clock, end) - clock_map_time(clock, begin) : 0;
 }
 
 uint64_t phases_step_gpu_ns(const struct phases *phases, uint32_t step)

@@ -61,7 +61,7 @@ struct phase_step {
 };
 
 struct phases {
-	const struct process *process;
+	struct process *process;
 	struct phase_segment *segments; /* by falling time until phases_finish */
 	size_t nr_segments, capacity;
 	struct phase_segment rest; /* continues before the last segment; class OP_RANGE: none */
@@ -134,10 +134,13 @@ bool phases_is_whole(const struct phases *phases, uint32_t step);
 bool *phases_whole_rows(struct process *process);
 
 /*
- * The length of a whole step in ticks, and the GPU time launched in it. The first one starts with
- * the program, so its length counts from its first phase.
+ * The length of a whole step, and the GPU time launched in it. The first one starts with the
+ * program, so its length counts from its first phase. The length in ns is the difference of the
+ * times of both ends, as the budget and the replay have it; a duration by clock_map_duration() may
+ * be a few ns off in a long step.
  */
 uint64_t phases_step_ticks(const struct phases *phases, uint32_t step);
+uint64_t phases_step_ns(const struct phases *phases, uint32_t step);
 uint64_t phases_step_gpu_ns(const struct phases *phases, uint32_t step);
 
 /*

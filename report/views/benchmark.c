@@ -106,14 +106,13 @@ static void add_reader(struct row *row, const struct phases *phases, uint32_t st
 	uint64_t reader = phases->steps[step].ticks[PHASE_DATALOADER];
 
 	min_max_sum_add(&row->reader, clock_map_duration(clock, reader));
-	row->read_batch_ns += clock_map_duration(clock, phases_step_ticks(phases, step));
+	row->read_batch_ns += phases_step_ns(phases, step);
 	row->has_reader |= reader != 0;
 }
 
 static void add_batch(struct row *row, const struct phases *phases, uint32_t step)
 {
-	min_max_sum_add(&row->batch,
-		clock_map_duration(&row->process->host_clock, phases_step_ticks(phases, step)));
+	min_max_sum_add(&row->batch, phases_step_ns(phases, step));
 	if (phases->steps[step].is_recorded) {
 		add_reader(row, phases, step);
 	}

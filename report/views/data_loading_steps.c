@@ -192,8 +192,7 @@ static void end_ops(void *context, struct process *process, const struct phases 
 	for (uint32_t i = 1; i < phases->nr_steps; i++) {
 		loop->steps[i].is_whole = phases_is_whole(phases, i);
 		if (loop->steps[i].is_whole) {
-			loop->steps[i].duration_ns = clock_map_duration(
-				&process->host_clock, phases_step_ticks(phases, i));
+			loop->steps[i].duration_ns = phases_step_ns(phases, i);
 		}
 	}
 }

@@ -92,7 +92,7 @@ static void add_steps(
 {
 	for (uint32_t step = 0; step < phases->nr_steps; step++) {
 		if (counts[step]) {
-			min_max_sum_add(&model->steps, counted_steps_ns(phases, step));
+			min_max_sum_add(&model->steps, phases_step_ns(phases, step));
 			if (has_gpu) {
 				min_max_sum_add(
 					&model->gpu_steps, phases_step_gpu_ns(phases, step));

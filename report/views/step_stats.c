@@ -41,7 +41,7 @@ static void add_step(struct loop *loop, const struct phases *phases, uint32_t st
 	const struct step_trace *trace, bool has_gpu)
 {
 	const struct clock_map *clock = &loop->process->host_clock;
-	uint64_t ns = counted_steps_ns(phases, step), others_ns = ns;
+	uint64_t ns = phases_step_ns(phases, step), others_ns = ns;
 
 	samples_add(&loop->parts[STEP], ns);
 	if (has_gpu) {

@@ -60,7 +60,7 @@ static void add_phases(struct step_row *row, const struct phases *phases)
 		return;
 	}
 	row->has_phases = true;
-	row->duration_ns = clock_map_duration(clock, phases_step_ticks(phases, place));
+	row->duration_ns = phases_step_ns(phases, place);
 	row->start = row->process->steps[row->place + 1].tick - phases_step_ticks(phases, place);
 	for (unsigned int i = 0; i < PHASE_OTHERS; i++) {
 		row->phase_ns[i] = clock_map_duration(clock, phases->steps[place].ticks[i]);
@@ -111,8 +111,8 @@ static void end(void *context, struct process *process, const struct phases *pha
 		row->is_whole = i + 1 < process->nr_steps && step[1].tick >= step->tick;
 		view->has_open |= !row->is_whole;
 		if (row->is_whole) {
-			row->duration_ns =
-				clock_map_duration(&process->host_clock, step[1].tick - step->tick);
+			row->duration_ns = clock_map_time(&process->host_clock, step[1].tick) -
+					   clock_map_time(&process->host_clock, step->tick);
 		}
 		if (has_phases) {
 			row->has_only_loader = !phases->has_phases;

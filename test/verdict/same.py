@@ -259,20 +259,15 @@ def path_of(have):
         yield f"the critical path takes {length}, what it is of {want}"
 
 
-# Clocks of a recording are mapped piece by piece: a duration differs from the times of its ends by so much of it.
-CLOCK_RATES = 1e-7
-
-
 def replay(have):
     """Of one process: the steps that are replayed count, and last as long as in the budget."""
     if len({row["pid"] for row in have["step_stats"]}) == 1 and have["what_if"]:
         of, row = next(row for row in have["step_stats"] if row["part"] == "Step"), have["what_if"][0]
         lengths = [row["total_ns"] for row in have["breakdown"] if row["step"] not in ("all", "average")]
         mean = sum(row["total_ns"] for row in have["budget"] if row["pid"] == of["pid"]) / of["steps"]
-        most = 1 + CLOCK_RATES * mean
-        if row["steps"] > of["steps"] or not min(lengths) - most <= row["step_ns"] <= max(lengths) + most:
+        if row["steps"] > of["steps"] or not min(lengths) - 1 <= row["step_ns"] <= max(lengths) + 1:
             yield f"what-if replays {row['steps']} steps of {row['step_ns']}, of {of['steps']} that take {min(lengths)} to {max(lengths)}"
-        if row["steps"] == of["steps"] and abs(row["step_ns"] - mean) > most:
+        if row["steps"] == of["steps"] and abs(row["step_ns"] - mean) > 1:
             yield f"what-if replays all {row['steps']} steps of {row['step_ns']}, which take {mean}"
 
 
