@@ -148,12 +148,9 @@ uint64_t clock_map_find_time(struct clock_map *map, uint64_t from)
 	found = find(map, from);
 	point = &map->points[found];
 	if (from < point->from) {
-		return point->to -
-		       (uint64_t)(((unsigned __int128)(point->from - from) * map->first_slope) >>
-				  32);
+		return point->to - clock_map_scale(point->from - from, map->first_slope);
 	}
 	map->now = *point;
 	map->now_length = (found + 1 < map->nr_points ? point[1].from : UINT64_MAX) - point->from;
-	return point->to +
-	       (uint64_t)(((unsigned __int128)(from - point->from) * point->slope) >> 32);
+	return point->to + clock_map_scale(from - point->from, point->slope);
 }

@@ -35,6 +35,15 @@ void clock_map_add(struct clock_map *map, uint64_t from, uint64_t to);
 void clock_map_finish(struct clock_map *map);
 void clock_map_fini(struct clock_map *map);
 
+/*
+ * Rounded to the nearest ns: cut off, all durations would be 1 ns short where the clock counts a
+ * little less than 1 ns a tick, which is 2 % of a call of 50 ns.
+ */
+static inline uint64_t clock_map_scale(uint64_t ticks, uint64_t slope)
+{
+	return (uint64_t)(((unsigned __int128)ticks * slope + (1u << 31)) >> 32);
+}
+
 /* Used by the inline function: a time that is not behind the point of the last look-up. */
 uint64_t clock_map_find_time(struct clock_map *map, uint64_t from);
 
@@ -45,16 +54,12 @@ static inline uint64_t clock_map_time(struct clock_map *map, uint64_t from)
 	if (__builtin_expect(after >= map->now_length, 0)) {
 		return clock_map_find_time(map, from);
 	}
-	return map->now.to + (uint64_t)(((unsigned __int128)after * map->now.slope) >> 32);
+	return map->now.to + clock_map_scale(after, map->now.slope);
 }
 
-/*
- * Rounded to the nearest ns: cut off, all durations would be 1 ns short where the clock counts a
- * little less than 1 ns a tick, which is 2 % of a call of 50 ns.
- */
 static inline uint64_t clock_map_duration(const struct clock_map *map, uint64_t duration)
 {
-	return (uint64_t)(((unsigned __int128)duration * map->mean_slope + (1u << 31)) >> 32);
+	return clock_map_scale(duration, map->mean_slope);
 }
 
 #endif
