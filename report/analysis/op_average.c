@@ -323,12 +323,22 @@ static struct open *leave_open(struct average_view *view, const struct op *op)
 	return open && open->begin == op->begin && open->end == op->end ? open : NULL;
 }
 
+static struct op_average_key key_of(const struct average_view *view, const struct op *op)
+{
+	return (struct op_average_key){.kind = OP_AVERAGE_OP,
+		.name = op_row_name(op->name),
+		.shape = view->has_shapes ? op->shape : 0,
+		.stack = view->has_stacks && op->py_stack
+				 ? py_stack_text(view->process, op->py_stack)
+				 : 0};
+}
+
 /* An operator without an open record launched, called and allocated nothing. */
 static void take_op(void *context, const struct op *op)
 {
 	struct average_view *view = context;
 	const struct clock_map *clock = &view->process->host_clock;
-	struct op_average_key key = {.kind = OP_AVERAGE_OP};
+	struct op_average_key key;
 	uint64_t ticks = op->end - op->begin, inner = op->child_ticks;
 	struct op_average one = {.calls = 1, .total_ns = clock_map_duration(clock, ticks)}, *row;
 	struct open *open;
@@ -336,11 +346,7 @@ static void take_op(void *context, const struct op *op)
 	if (operator_of(op) != op) {
 		return;
 	}
-	key.name = op_row_name(op->name);
-	key.shape = view->has_shapes ? op->shape : 0;
-	if (view->has_stacks && op->py_stack) {
-		key.stack = py_stack_text(view->process, op->py_stack);
-	}
+	key = key_of(view, op);
 	row = find_row(view, &key);
 	row->is_operator = is_operator(op);
 	open = leave_open(view, op);
@@ -364,18 +370,14 @@ static void take_op(void *context, const struct op *op)
 static void take_replay(void *context, const struct op *op)
 {
 	struct average_view *view = context;
-	struct op_average_key key = {.kind = OP_AVERAGE_OP};
+	struct op_average_key key;
 	struct op_average one = {0};
 	struct open *open;
 
 	if (operator_of(op) != op) {
 		return;
 	}
-	key.name = op_row_name(op->name);
-	key.shape = view->has_shapes ? op->shape : 0;
-	if (view->has_stacks && op->py_stack) {
-		key.stack = py_stack_text(view->process, op->py_stack);
-	}
+	key = key_of(view, op);
 	if (!flops_of_op(op, &one.flops)) {
 		one.flops = 0;
 	}
