@@ -31,7 +31,7 @@ struct graph_launch {
 void graph_launch_divide(
 	struct graph_launch *launch, const struct op_records *records, uint32_t list);
 
-/* The operator of a node inside the launch at hand: its own, or `around` if it has none. */
+/* The operator of a node in the current launch: its own, or `around` if it has none. */
 const struct op *graph_launch_op(struct graph_node *node, const struct op *around);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A row about a node becomes a link: what node it stands for from then on. Links are resolved once,
- * down to the node that the program created, so that an activity needs one search. Operators are
+ * A row about a node becomes a link: what node it stands for from then on. Each link is resolved
+ * once, to the node that the program created, so that an activity needs one search. Operators are
  * copied when the first node in them is met, and shared by all nodes in them.
  */
 #include "report/ops/graph_nodes.h"
@@ -12,14 +12,12 @@
 #include "report/stream/stream.h"
 #include "report/util/buf.h"
 
-/* No graph is copied so often; a damaged stream may have a circle. */
-#define MOST_COPIES 64u
-
 #define NO_NODE UINT32_MAX
 
 /* From `tick` on, the ID `node` stands for `original`; 0: it was created then. */
 struct graph_link {
 	uint64_t node, tick, original;
+	size_t row;	  /* its place in the stream, since ticks may be equal */
 	uint32_t created; /* index in graph_nodes.nodes, NO_NODE: unknown */
 };
 
@@ -30,6 +28,7 @@ static void add_row(struct graph_nodes *graphs, const struct batch *b, uint32_t 
 	struct graph_link link = {.node = b->col[COL_graph_node_node][row],
 		.tick = b->col[COL_graph_node_time][row],
 		.original = b->col[COL_graph_node_original][row],
+		.row = graphs->nr_links,
 		.created = NO_NODE};
 
 	if (!link.original && graphs->nr_nodes < NO_NODE) {
@@ -47,6 +46,14 @@ static void add_row(struct graph_nodes *graphs, const struct batch *b, uint32_t 
 	graphs->links[graphs->nr_links++] = link;
 }
 
+static int compare_times(const struct graph_link *x, const struct graph_link *y)
+{
+	if (x->tick != y->tick) {
+		return x->tick < y->tick ? -1 : 1;
+	}
+	return x->row < y->row ? -1 : x->row > y->row;
+}
+
 static int by_node(const void *a, const void *b)
 {
 	const struct graph_link *x = a, *y = b;
@@ -54,7 +61,12 @@ static int by_node(const void *a, const void *b)
 	if (x->node != y->node) {
 		return x->node < y->node ? -1 : 1;
 	}
-	return x->tick < y->tick ? -1 : x->tick > y->tick;
+	return compare_times(x, y);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	return compare_times(*(struct graph_link *const *)a, *(struct graph_link *const *)b);
 }
 
 /* The last link of a node up to a tick, NULL if there is none. */
@@ -75,15 +87,29 @@ static struct graph_link *find_link(const struct graph_nodes *graphs, uint64_t n
 	return low && graphs->links[low - 1].node == node ? &graphs->links[low - 1] : NULL;
 }
 
-/* A copy stands for what its original stood for when it was made. */
-static void resolve(struct graph_nodes *graphs, struct graph_link *link)
+/*
+ * A copy stands for what its original stood for when it was made. In the order of time the original
+ * is known by then, however long the chain is.
+ */
+static void resolve_links(struct graph_nodes *graphs)
 {
-	const struct graph_link *at = link;
+	struct graph_link **order = mem_resize(NULL, graphs->nr_links, sizeof(struct graph_link *));
 
-	for (unsigned int i = 0; at && at->original && i < MOST_COPIES; i++) {
-		at = find_link(graphs, at->original, at->tick);
+	for (size_t i = 0; i < graphs->nr_links; i++) {
+		order[i] = &graphs->links[i];
 	}
-	link->created = at && !at->original ? at->created : NO_NODE;
+	qsort(order, graphs->nr_links, sizeof(*order), by_time);
+	for (size_t i = 0; i < graphs->nr_links; i++) {
+		struct graph_link *link = order[i];
+
+		if (link->original) {
+			const struct graph_link *original =
+				find_link(graphs, link->original, link->tick);
+
+			link->created = original ? original->created : NO_NODE;
+		}
+	}
+	free(order);
 }
 
 void graph_nodes_read(struct graph_nodes *graphs, struct process *process)
@@ -106,9 +132,7 @@ void graph_nodes_read(struct graph_nodes *graphs, struct process *process)
 		return;
 	}
 	qsort(graphs->links, graphs->nr_links, sizeof(*graphs->links), by_node);
-	for (size_t i = 0; i < graphs->nr_links; i++) {
-		resolve(graphs, &graphs->links[i]);
-	}
+	resolve_links(graphs);
 }
 
 void graph_nodes_fini(struct graph_nodes *graphs)
@@ -307,8 +331,7 @@ const struct graph_capture *graph_nodes_capture(
 			high = middle;
 		}
 	}
-	/* Few captures are open at the same time, and they began last. */
-	for (size_t i = low; i-- > 0 && low - i <= MOST_COPIES;) {
+	for (size_t i = low; i-- > 0 && graphs->captures[i].last_end >= tick;) {
 		const struct graph_capture *capture = &graphs->captures[i];
 
 		if (tick > capture->end) {
@@ -341,6 +364,12 @@ void graph_nodes_finish(struct graph_nodes *graphs, const struct phases *phases)
 {
 	if (graphs->nr_captures) {
 		qsort(graphs->captures, graphs->nr_captures, sizeof(*graphs->captures), by_begin);
+	}
+	for (size_t i = 0; i < graphs->nr_captures; i++) {
+		uint64_t before = i ? graphs->captures[i - 1].last_end : 0;
+		uint64_t end = graphs->captures[i].end;
+
+		graphs->captures[i].last_end = before > end ? before : end;
 	}
 	for (size_t i = 0; i < graphs->nr_nodes; i++) {
 		struct graph_node *node = &graphs->nodes[i];

@@ -41,6 +41,7 @@ struct graph_node {
 /* A capture of a stream into a graph, from the end of its first call to the start of its last. */
 struct graph_capture {
 	uint64_t begin, end; /* ticks */
+	uint64_t last_end;   /* of this one and all that began earlier; after graph_nodes_finish */
 	uint32_t thread;
 };
 
@@ -56,7 +57,7 @@ struct graph_nodes {
 	size_t nr_captures, capture_capacity;
 	struct op **ops; /* copies of operators, numbered from 1, outer ones first */
 	size_t nr_ops, op_capacity;
-	uint32_t *run; /* numbers of those of which the launch at hand ran something */
+	uint32_t *run; /* numbers of those that the current launch ran something of */
 	size_t nr_run, run_capacity;
 	bool *is_run;
 	bool is_known; /* the recorder notes nodes: what has no node was captured before */

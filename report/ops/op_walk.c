@@ -493,8 +493,9 @@ static void note_call(struct walk *walk, struct op_stack *stack, const struct op
 	if (graph_call_ends_capture(name)) {
 		stack->capture_end = event->begin;
 	} else if (graph_call_begins_capture(name) && stack->capture_end) {
-		graph_nodes_add_capture(&walk->graphs,
-			&(struct graph_capture){event->end, stack->capture_end, event->thread});
+		graph_nodes_add_capture(&walk->graphs, &(struct graph_capture){.begin = event->end,
+							       .end = stack->capture_end,
+							       .thread = event->thread});
 		stack->capture_end = 0;
 	}
 	stack->call_begin = event->begin;

@@ -110,9 +110,47 @@ START_TEST(what_was_created_before_the_recording_is_unknown)
 }
 END_TEST
 
+START_TEST(a_chain_of_copies_may_be_long)
+{
+	const char *path = streams_path("chain.gprof");
+	struct gen *gen = gen_open(path);
+
+	add_node(gen, 1, 0, 100);
+	for (uint64_t id = 2; id <= 1000; id++) {
+		add_node(gen, id, id - 1, 100 + id / 2); /* two at the same tick */
+	}
+	gen_close(gen, "exit");
+	read_nodes(path);
+	ck_assert_uint_eq(created(1000, 1000), 1);
+	ck_assert_uint_eq(created(999, 1000), 1);
+	forget();
+}
+END_TEST
+
+START_TEST(a_capture_may_be_open_during_many_others)
+{
+	struct phases phases = {0};
+
+	memset(&graphs, 0, sizeof(graphs));
+	graph_nodes_add_capture(
+		&graphs, &(struct graph_capture){.begin = 1, .end = 5000, .thread = 1});
+	for (uint64_t i = 0; i < 1000; i++) {
+		graph_nodes_add_capture(
+			&graphs, &(struct graph_capture){
+					 .begin = 10 + 4 * i, .end = 12 + 4 * i, .thread = 2});
+	}
+	graph_nodes_finish(&graphs, &phases);
+	ck_assert_uint_eq(graph_nodes_capture(&graphs, 4500, 1)->begin, 1);
+	ck_assert_uint_eq(graph_nodes_capture(&graphs, 4005, 1)->begin, 1);
+	ck_assert_ptr_null(graph_nodes_capture(&graphs, 5001, 1));
+	graph_nodes_fini(&graphs);
+}
+END_TEST
+
 START_TEST(a_capture_of_the_own_thread_is_preferred)
 {
-	const struct graph_capture captures[] = {{100, 500, 1}, {200, 300, 2}, {600, 700, 1}};
+	const struct graph_capture captures[] = {{.begin = 100, .end = 500, .thread = 1},
+		{.begin = 200, .end = 300, .thread = 2}, {.begin = 600, .end = 700, .thread = 1}};
 	struct phases phases = {0};
 
 	memset(&graphs, 0, sizeof(graphs));
@@ -134,4 +172,5 @@ END_TEST
 
 UNIT_SUITE("report/graph_nodes", copies_of_copies_stand_for_the_node_that_was_created,
 	an_update_counts_from_its_time_on, what_was_created_before_the_recording_is_unknown,
+	a_chain_of_copies_may_be_long, a_capture_may_be_open_during_many_others,
 	a_capture_of_the_own_thread_is_preferred)
