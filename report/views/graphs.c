@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CUDA graphs by the graph that was launched: how often, what each launch ran, and how long that
- * took on the GPU against its nodes alone. A launch takes from the start of its first node to the
+ * CUDA graphs: how often each was launched, what a launch ran, and how long that took on the GPU,
+ * compared with the times of its nodes. A launch takes from the start of its first node to the
  * end of its last one. Nodes may run at the same time, so the gaps are what no node covers.
  */
 #include <stdlib.h>
@@ -13,8 +13,9 @@
 
 struct graph_row {
 	struct process *process;
-	uint32_t graph;			/* CUPTI's ID */
-	struct min_max_sum launches;	/* ns, of those with times */
+	uint32_t graph; /* CUPTI's ID */
+	uint64_t nr_launches;
+	struct min_max_sum times;	/* ns, of the launches whose nodes have times */
 	uint64_t nr_untimed;		/* nodes without times */
 	uint64_t nr_whole;		/* launches that were recorded without their nodes */
 	uint64_t nr_kernels, nr_copies; /* in all launches; copies and memsets */
@@ -31,14 +32,14 @@ struct graphs_view {
 	struct view_input input;
 	struct graph_row *rows;
 	size_t nr_rows, capacity;
-	struct idmap row_of; /* size_t, 1 + the index, by graph, of the process at hand */
+	struct idmap row_of; /* size_t, 1 + the index, by graph, of the current process */
 	struct process *process;
-	/* The launch at hand: */
+	/* The current launch: */
 	uint64_t correlation; /* 0: none */
 	size_t row;
 	struct span *nodes;
 	size_t nr_nodes, node_capacity;
-	bool has_nodes, has_whole;
+	bool has_whole;
 };
 
 static void begin(void *context, struct process *process)
@@ -91,7 +92,7 @@ static void end_launch(struct graphs_view *view)
 		row->busy_ns += nodes[i].end > from ? nodes[i].end - from : 0;
 		until = nodes[i].end > until ? nodes[i].end : until;
 	}
-	min_max_sum_add(&row->launches, until - nodes[0].begin);
+	min_max_sum_add(&row->times, until - nodes[0].begin);
 	view->nr_nodes = 0;
 }
 
@@ -101,6 +102,7 @@ static void begin_launch(
 	end_launch(view);
 	view->correlation = record->correlation;
 	view->row = find_row(view, record->graph);
+	view->rows[view->row].nr_launches++;
 	view->rows[view->row].calls_ns +=
 		clock_map_duration(&view->process->host_clock, call->end - call->begin);
 }
@@ -168,18 +170,18 @@ static const struct table_column columns[] = {
 	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID),
 	[GRAPH] = TABLE_COLUMN("graph", "Graph", TABLE_ID, TABLE_MEMBER(graph_row, graph)),
 	[LAUNCHES] = TABLE_COLUMN(
-		"launches", "Launches", TABLE_COUNT, TABLE_MEMBER(graph_row, launches.nr)),
+		"launches", "Launches", TABLE_COUNT, TABLE_MEMBER(graph_row, nr_launches)),
 	[KERNELS] = TABLE_COLUMN("kernels", "Kernels", TABLE_NUMBER, .help = "mean per launch"),
 	[COPIES] = TABLE_COLUMN(
 		"copies", "Copies", TABLE_NUMBER, .help = "mean of copies and memsets per launch"),
 	[TOTAL] = TABLE_COLUMN("total_ns", "Total", TABLE_TIME,
 		.help = "from the start of the first node of each launch to the end of its last",
-		TABLE_MEMBER(graph_row, launches.sum)),
+		TABLE_MEMBER(graph_row, times.sum)),
 	[AVG] = TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME),
-	[MAX] = TABLE_COLUMN("max_ns", "Max", TABLE_TIME, .is_minor = true,
-		TABLE_MEMBER(graph_row, launches.max)),
-	[MIN] = TABLE_COLUMN("min_ns", "Min", TABLE_TIME, .is_minor = true,
-		TABLE_MEMBER(graph_row, launches.min)),
+	[MAX] = TABLE_COLUMN(
+		"max_ns", "Max", TABLE_TIME, .is_minor = true, TABLE_MEMBER(graph_row, times.max)),
+	[MIN] = TABLE_COLUMN(
+		"min_ns", "Min", TABLE_TIME, .is_minor = true, TABLE_MEMBER(graph_row, times.min)),
 	[NODES_SUM] = TABLE_COLUMN("nodes_ns", "Sum of nodes", TABLE_TIME,
 		.help = "times of all nodes; more than Total where nodes ran at the same time"),
 	[GAPS] = TABLE_COLUMN("gaps_ns", "Gaps", TABLE_TIME, .is_major = true,
@@ -187,7 +189,7 @@ static const struct table_column columns[] = {
 	[GAP_SHARE] = TABLE_COLUMN(
 		"gap_pct", "% gaps", TABLE_PERCENT, .is_major = true, .help = "gaps, of Total"),
 	[CALL_AVG] = TABLE_COLUMN("call_avg_ns", "Call avg", TABLE_MEAN_TIME, .is_minor = true,
-		.help = "mean time of the launching call on the host"),
+		.help = "mean time of the call on the host that launched it"),
 	[UNTIMED] = TABLE_COLUMN("untimed", "Untimed", TABLE_COUNT, .is_wide_only = true,
 		.help = "nodes without recorded times", TABLE_MEMBER(graph_row, nr_untimed)),
 	[UNKNOWN] = TABLE_COLUMN("unknown", "Capture unknown", TABLE_COUNT, .is_wide_only = true,
@@ -197,25 +199,26 @@ static const struct table_column columns[] = {
 
 static void fill(struct graphs_view *view, const struct graph_row *row, struct table_cell *cells)
 {
-	double nr = (double)row->launches.nr;
-	uint64_t gaps_ns = row->launches.sum - row->busy_ns;
+	double nr = (double)row->nr_launches;
+	uint64_t gaps_ns = row->times.sum - row->busy_ns;
 
 	table_set_integer(&cells[PID], row->process->pid);
-	if (!row->launches.nr) {
-		return;
-	}
-	table_set_number(&cells[AVG], min_max_sum_mean(&row->launches));
 	table_set_number(&cells[CALL_AVG], (double)row->calls_ns / nr);
+	if (row->times.nr) {
+		table_set_number(&cells[AVG], min_max_sum_mean(&row->times));
+	}
 	if (row->nr_whole) {
 		view->has_whole = true;
 		return;
 	}
-	view->has_nodes = true;
 	table_set_number(&cells[KERNELS], (double)row->nr_kernels / nr);
 	table_set_number(&cells[COPIES], (double)row->nr_copies / nr);
+	if (!row->times.nr) {
+		return;
+	}
 	table_set_integer(&cells[NODES_SUM], row->nodes_ns);
 	table_set_integer(&cells[GAPS], gaps_ns);
-	table_set_share(&cells[GAP_SHARE], (double)gaps_ns, (double)row->launches.sum);
+	table_set_share(&cells[GAP_SHARE], (double)gaps_ns, (double)row->times.sum);
 }
 
 static void fill_table(void *state, struct table *table)
@@ -234,9 +237,8 @@ static void fill_table(void *state, struct table *table)
 	}
 	if (nr_unknown) {
 		table_note(table,
-			"The operators of %llu GPU %s are unknown: their nodes were captured "
-			"before "
-			"the recording.",
+			"The operators of %llu GPU %s are unknown: the recording does not have "
+			"the capture of their nodes.",
 			(unsigned long long)nr_unknown,
 			text_many(nr_unknown, "activity", "activities"));
 	}
