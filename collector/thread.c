@@ -58,11 +58,17 @@ void thread_began(uint32_t parent)
 	}
 }
 
-/* The thread's first row: who it is. */
+/*
+ * The thread's first row: who it is. gprof's own thread, which may write rows about windows and
+ * steps, is none of the program's and has no such row.
+ */
 static void on_first_row(struct ring_tls *self)
 {
 	char name[16] = "";
 
+	if (ring_stays_in_profiler(self)) {
+		return;
+	}
 	prctl(PR_GET_NAME, name);
 	thread_emit(GPROF_THREAD_SEEN, 0, name);
 	if (self->created) {

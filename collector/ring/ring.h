@@ -163,6 +163,11 @@ static inline void ring_stay_in_profiler(struct ring_tls *self)
 	self->frame = UINTPTR_MAX;
 }
 
+static inline bool ring_stays_in_profiler(const struct ring_tls *self)
+{
+	return self->frame == UINTPTR_MAX;
+}
+
 /* A thread as the drain sees it. */
 struct ring_thread {
 	uint32_t id;
