@@ -432,7 +432,6 @@ static const struct {
 	{"GR Active [Throughput %]", GPROF_METRIC_GPU_BUSY_PERCENT, 1},
 	{"GR Active", GPROF_METRIC_GPU_BUSY_PERCENT, 1},
 	{"SMs Active [Throughput %]", GPROF_METRIC_GPU_SM_ACTIVE_MILLI_PERCENT, 1000},
-	{"SM Active [Throughput %]", GPROF_METRIC_GPU_SM_ACTIVE_MILLI_PERCENT, 1000},
 	{"Tensor Active [Throughput %]", GPROF_METRIC_GPU_TENSOR_MILLI_PERCENT, 1000},
 	{"Compute Warps in Flight [Throughput %]", GPROF_METRIC_GPU_OCCUPANCY_MILLI_PERCENT, 1000},
 	{"DRAM Read Bandwidth [Throughput %]", GPROF_METRIC_GPU_DRAM_READ_MILLI_PERCENT, 1000},
