@@ -26,10 +26,8 @@ static void report_missing(uint32_t rc)
 {
 	if (notice_is_first(&is_missing_told)) {
 		notice_add("nodes of graphs", (int)rc,
-			"this CUPTI gives no IDs of the nodes of CUDA graphs; their kernels and "
-			"copies "
-			"are recorded, but not which operators they belong to. A newer CUPTI "
-			"helps");
+			"CUPTI gave no ID for a node of a CUDA graph; its kernel or copy is "
+			"recorded, but not which operator it belongs to. A newer CUPTI may help");
 	}
 }
 

@@ -748,24 +748,25 @@ enum gprof_metric {
 	GPROF_METRIC_GPU_MEMORY_CLOCK_MHZ = 21,
 	GPROF_METRIC_GPU_TEMPERATURE_C = 22,
 	GPROF_METRIC_GPU_THROTTLE_REASONS = 23,	 /* NVML's bits */
-	GPROF_METRIC_GPU_ENERGY_MJ = 25,	 /* millijoules, since the driver was loaded */
+	GPROF_METRIC_GPU_ENERGY_MJ = 25,	 /* used since the driver was loaded */
 	/*
-	 * Counters of the hardware: means over the time up to the sample, whose length the newest
-	 * MEANS_NS of the GPU at or before that has. Shares are in thousandths of a percent.
+	 * Hardware counters. A value is the mean of an interval that ends at the time of the row.
+	 * GPU_MEANS_NS is the length of the interval: the last row of the GPU before the counter.
+	 * Shares are in thousandths of a percent.
 	 */
 	GPROF_METRIC_GPU_MEANS_NS = 26,
-	GPROF_METRIC_GPU_SM_ACTIVE_MILLI_PERCENT = 27, /* of the SMs, those with a warp */
-	GPROF_METRIC_GPU_OCCUPANCY_MILLI_PERCENT = 28, /* of the warps that fit, those there */
-	GPROF_METRIC_GPU_TENSOR_MILLI_PERCENT = 29,    /* of the time of the tensor cores */
-	GPROF_METRIC_GPU_DRAM_MILLI_PERCENT = 30,      /* of the GPU memory's bandwidth */
+	GPROF_METRIC_GPU_SM_ACTIVE_MILLI_PERCENT = 27, /* SMs with at least one resident warp */
+	GPROF_METRIC_GPU_OCCUPANCY_MILLI_PERCENT = 28, /* resident warps, of the maximum */
+	GPROF_METRIC_GPU_TENSOR_MILLI_PERCENT = 29,    /* time in which tensor cores worked */
+	GPROF_METRIC_GPU_DRAM_MILLI_PERCENT = 30,      /* memory bandwidth in use, of the peak */
 	GPROF_METRIC_GPU_DRAM_READ_MILLI_PERCENT = 31,
 	GPROF_METRIC_GPU_DRAM_WRITE_MILLI_PERCENT = 32,
-	GPROF_METRIC_GPU_FP64_MILLI_PERCENT = 33, /* of the time of these units */
+	GPROF_METRIC_GPU_FP64_MILLI_PERCENT = 33, /* time in which these units worked */
 	GPROF_METRIC_GPU_FP32_MILLI_PERCENT = 34,
 	GPROF_METRIC_GPU_FP16_MILLI_PERCENT = 35,
 	GPROF_METRIC_GPU_PCIE_TX_BYTES_PER_S = 36, /* from the GPU */
 	GPROF_METRIC_GPU_PCIE_RX_BYTES_PER_S = 37,
-	GPROF_METRIC_GPU_NVLINK_TX_BYTES_PER_S = 38, /* all links */
+	GPROF_METRIC_GPU_NVLINK_TX_BYTES_PER_S = 38, /* sum of all links */
 	GPROF_METRIC_GPU_NVLINK_RX_BYTES_PER_S = 39,
 };
 

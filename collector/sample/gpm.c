@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A GPU has two samples, which take turns: what NVML counted until the last look, and until this
- * one. nvml.h has the numbers of the metrics and their units.
+ * Each GPU has two NVML samples, which take turns as the older and the newer one. nvml.h defines
+ * the metrics and their units.
  *
- *	look       1         2         3
+ *	call       1         2         3
  *	samples    a         b         a
  *	means      |---------|---------|
  */
@@ -15,12 +15,12 @@
 #include "collector/util/clock.h"
 #include "collector/util/notice.h"
 
-/* NVML refreshes what it counts every 0.1 s; two samples must be further apart. */
+/* NVML refreshes its counters every 0.1 s; two samples must be further apart. */
 #define LEAST_NS 150000000u
 /* A share of 100 % is 100,000. */
 #define MILLI 1e3
 #define MIB   1048576.0
-/* Larger values are nonsense. */
+/* A larger value is an error of NVML. */
 #define MAX_VALUE 1e15
 
 static const struct counter {
@@ -47,11 +47,11 @@ static void refuse(struct gpm *gpm, int number, int code)
 {
 	gpm->is_refused = true;
 	notice_add("NVML refused", code,
-		"GPU %d: NVML does not report the counters of the hardware (SMs, tensor cores, "
-		"memory bandwidth)%s; not sampled",
+		"GPU %d: NVML does not report hardware counters (SMs, tensor cores, memory "
+		"bandwidth)%s; not sampled",
 		number,
 		code == NVML_CODE_NO_PERMISSION
-			? ", which only root may read here: run as root, or load the driver with "
+			? " without permission; it may work as root, or with the driver's option "
 			  "NVreg_RestrictProfilingToAdminUsers=0"
 			: "");
 }
@@ -63,7 +63,7 @@ static int take_sample(const struct gpm *gpm, const struct nvml *nvml, nvml_gpm_
 		       : NVML_CALL(nvml, nvmlGpmSampleGet, gpm->gpu, sample);
 }
 
-/* A MIG instance is counted as a part of its GPU. */
+/* NVML samples a MIG instance through its GPU. */
 static int find_instance(struct gpm *gpm, const struct nvml *nvml, nvml_device instance)
 {
 	int code = NVML_CALL(nvml, nvmlDeviceGetGpuInstanceId, instance, &gpm->instance);
@@ -100,12 +100,12 @@ void gpm_begin(
 static void add_means(const struct nvml_gpm_metrics *metrics, uint8_t device, uint64_t length_ns,
 	void (*add)(uint8_t metric, uint8_t device, uint64_t value))
 {
-	/* Before them: readers need it first. */
+	/* Readers need the length before the values. */
 	add(GPROF_METRIC_GPU_MEANS_NS, device, length_ns);
 	for (unsigned int i = 0; i < NR_COUNTERS; i++) {
 		double value = metrics->metrics[i].value * counters[i].factor;
 
-		/* Not every GPU has all of them. */
+		/* Not every GPU has all counters. */
 		if (!metrics->metrics[i].code && value >= 0 && value <= MAX_VALUE) {
 			add(counters[i].metric, device, (uint64_t)(value + 0.5));
 		}

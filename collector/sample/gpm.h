@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads the counters of the hardware itself through NVML's GPM (GPU performance monitoring), which
- * Hopper and later GPUs have: how many SMs had work, how busy tensor cores and memory were, traffic
- * of PCIe and NVLink. It needs neither CUPTI nor CUDA. GPM keeps sums, so each value is a mean from
- * one sample to the next; GPROF_METRIC_GPU_MEANS_NS says how long that was.
+ * Reads hardware counters through NVML's GPM (GPU performance monitoring) on Hopper and later GPUs:
+ * active SMs, occupancy, tensor cores, memory bandwidth, PCIe and NVLink traffic. It needs neither
+ * CUPTI nor CUDA. A value is the mean between two samples; GPROF_METRIC_GPU_MEANS_NS is the time
+ * between them.
  *
- * For nvml.c alone, which sees to forks, and on the drain thread alone.
+ * Only nvml.c calls it, which handles forks, and only on the drain thread.
  */
 #ifndef COLLECTOR_SAMPLE_GPM_H
 #define COLLECTOR_SAMPLE_GPM_H
@@ -15,32 +15,33 @@
 
 #include "collector/sample/nvml_abi.h"
 
-/* Of one GPU. All zeros: it has no counters. */
+/* The state of one GPU; zeroed if the GPU has no counters. */
 struct gpm {
 	nvml_gpm_sample samples[2]; /* the older one first */
 	uint64_t since_ns;	    /* when the first was taken, CLOCK_MONOTONIC; 0: not taken */
-	nvml_device gpu;	    /* of a MIG instance the GPU that it is a part of */
+	nvml_device gpu;	    /* for a MIG instance, the GPU that it belongs to */
 	unsigned int instance;
 	bool is_instance;
-	bool is_refused; /* the samples stay, as NVML itself does */
+	bool is_refused;
 };
 
 /*
- * Starts to count on a GPU, which the process knows by `number`, if it can. One that is too old
- * cannot, which is no news; other reasons become a notice. is_instance: the handle is that of a MIG
+ * Allocates the samples of a GPU, which is number `number` in the process. GPUs before Hopper have
+ * no counters, which needs no notice; any other failure adds one. is_instance: `gpu` is a MIG
  * instance.
  */
 void gpm_begin(
 	struct gpm *gpm, const struct nvml *nvml, int number, nvml_device gpu, bool is_instance);
 
 /*
- * Passes the means since the last call to `add`, if that is long enough ago for NVML: 0.1 s and
- * more. If NVML refuses, a notice says so and the GPU has no counters from then on.
+ * Passes to `add` the means since the last sample, or takes the first one. Does nothing if the last
+ * sample is younger than NVML allows. If NVML fails, a notice says so and the GPU is not sampled
+ * again.
  */
 void gpm_take(struct gpm *gpm, const struct nvml *nvml, int number,
 	void (*add)(uint8_t metric, uint8_t device, uint64_t value));
 
-/* The next means begin anew, so that none covers a time that was not recorded. */
+/* Forgets the last sample, so that no mean covers time that was not recorded. */
 void gpm_restart(struct gpm *gpm);
 
 #endif

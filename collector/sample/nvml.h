@@ -26,8 +26,8 @@ void nvml_look(void);
 void nvml_take(void (*add)(uint8_t metric, uint8_t device, uint64_t value));
 
 /*
- * What follows is recorded after a pause: means over time begin anew. It calls nothing of NVML. The
- * drain thread.
+ * Call it when recording pauses: forgets the last samples of hardware counters, so that no mean
+ * covers the pause. It does not call NVML. The drain thread.
  */
 void nvml_restart(void);
 

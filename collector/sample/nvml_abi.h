@@ -40,7 +40,7 @@ struct nvml_memory {
 
 #define NVML_MEMORY_VERSION (sizeof(struct nvml_memory) | 2u << 24)
 
-/* ---- GPM: counters of the hardware ---- */
+/* ---- GPM: hardware counters ---- */
 
 typedef void *nvml_gpm_sample;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the start of the recorder takes of later folders, which this one does not know. These define
- * both functions. The empty ones of start.c are weak and give way: so no table must be filled
- * first, which a hook that runs before any constructor of ours would find empty.
+ * Functions that the start of the recorder calls and that later folders define. start.c has weak,
+ * empty ones, which the linker replaces. A table of pointers would not do: a hook may run before
+ * any constructor could fill it.
  */
 #ifndef PRELOAD_HOOK_START_H
 #define PRELOAD_HOOK_START_H

@@ -17,8 +17,7 @@ struct allocation {
 	uint64_t bytes;
 	uint64_t alloc_ns, free_ns; /* on the axis of time, or BLOCK_UNSEEN */
 	struct process *process;
-	uint32_t
-		name; /* of string_pool.h, of the operator that allocated it; 0: unknown, or none */
+	uint32_t name;	 /* string_pool.h: the operator that allocated it; 0: none, or unknown */
 	uint32_t device; /* type << 8 | number, as table alloc has them */
 };
 

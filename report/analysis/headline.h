@@ -89,7 +89,7 @@ struct headline_figures {
 	uint64_t drained[NR_HOST_STATES + 1];	   /* of these, in gaps that a wait opened */
 	uint64_t nr_launches, nr_graph_launches, nr_lost, nr_timeless;
 	uint32_t slow_name, wait_name; /* as in headline_process, of the first that has one */
-	uint8_t maker; /* of the first of them that it is known of: enum device_maker */
+	uint8_t maker; /* enum device_maker, of the first process in which it is known */
 	bool has_torch, has_operators; /* any of them has */
 	uint64_t phases_ns, phases[NR_PHASES];
 	uint64_t nr_outlier_rows, outlier_phases[NR_PHASES]; /* of the outliers of each process */

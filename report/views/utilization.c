@@ -141,7 +141,7 @@ static void note_limit(const struct utilization *usage, struct table *table)
 	}
 }
 
-/* By the counter of a GPU, which covers whole samples: see the head of utilization.h. */
+/* A sample covers the time since the one before it: see the head of utilization.h. */
 static void note_energy(const struct utilization *usage, struct table *table)
 {
 	for (size_t i = 0; i < usage->nr_series; i++) {
@@ -152,9 +152,11 @@ static void note_energy(const struct utilization *usage, struct table *table)
 			double watts = power->step_sum / power->step_weight;
 
 			table_note(table,
-				"GPU %u of process %u used %.3g J a step on average, by its energy "
-				"counter (%.0f %% of the time of the steps that count).",
-				power->device, power->process->pid, watts * step_ns * 1e-9,
+				"GPU %u used %.2f J a step of process %u on average, by its energy "
+				"counter, which has all that the GPU does. Samples cover %.0f %% "
+				"of "
+				"the time of the steps that count.",
+				power->device, watts * step_ns * 1e-9, power->process->pid,
 				100 * power->step_weight / (double)power->steps_ns);
 		}
 	}
@@ -356,11 +358,11 @@ static const struct table_column time_columns[] = {
 	TABLE_COLUMN("gpu_memory_bytes", "GPU memory", TABLE_SIZE),
 	TABLE_COLUMN("gpu_power_w", "GPU power W", TABLE_NUMBER),
 	TABLE_COLUMN("gpu_sm_pct", "SM active %", TABLE_PERCENT, .is_minor = true,
-		.help = "SMs that had work, by the counters of the hardware"),
+		.help = "SMs with work, by hardware counters"),
 	TABLE_COLUMN("gpu_tensor_pct", "Tensor cores %", TABLE_PERCENT, .is_minor = true,
-		.help = "time of the tensor cores at work, by the counters of the hardware"),
+		.help = "time in which tensor cores worked, by hardware counters"),
 	TABLE_COLUMN("gpu_bandwidth_pct", "Bandwidth %", TABLE_PERCENT, .is_minor = true,
-		.help = "bandwidth of the GPU memory in use, by the counters of the hardware"),
+		.help = "GPU memory bandwidth in use, of the peak, by hardware counters"),
 };
 
 static void fill_time(void *state, struct table *table)
@@ -392,14 +394,13 @@ VIEW(utilization, 440) = {
 		"the buckets in the view utilization-time, those of other metrics of single "
 		"samples. The view device has busy time as a share of the span of GPU activities, "
 		"the headline that of the steps that count. \"SM active\" to \"NVLink\" are "
-		"counters of "
-		"the hardware, of all processes, measured by NVML on Hopper and later GPUs as "
-		"means from one sample to the next: the SMs that had work, the warps there of "
-		"those that fit on all SMs, the time of tensor cores and other units, the memory "
-		"bandwidth in use, and traffic. \"power, by energy\" is the slope of the energy "
-		"that the GPU has used. \"held back by limit\" is how long the "
-		"CPU limit of the container kept threads that were ready from running, in percent "
-		"of one core.",
+		"hardware counters that NVML reads on Hopper and later GPUs, of all processes on "
+		"the GPU, each a mean between two samples: SMs with work, resident warps of the "
+		"maximum, time in which tensor cores and other units worked, memory bandwidth of "
+		"the peak, and traffic. \"power, by energy\" is the energy that the GPU used "
+		"between two samples, by that time. \"held back by limit\" is how long the CPU "
+		"limit of the container kept threads that were ready from running, in percent of "
+		"one core.",
 	.title = "Utilization",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct utilization_view),

@@ -44,6 +44,6 @@ SIM_CUPTI_NODES=999 record "$B/prog/graphs"
 is "$(cat "$T/plain.out")" "$(cat "$T/out")" "output without IDs"
 summary kernel,notices
 is 24 "$(query '[.kernel.rows[].calls] | add')" "kernels without IDs"
-is 1 "$(query '[.notices.rows[] | select(.text | test("IDs of the nodes"))] | length')" "notices about IDs"
+is 1 "$(query '[.notices.rows[] | select(.text | test("no ID for a node"))] | length')" "notices about IDs"
 is "" "$(nodes 'SELECT node FROM graph_node')" "rows of nodes without IDs"
 finish

@@ -56,7 +56,7 @@ for what in "busy, sampled" "memory busy" power temperature; do
 done
 is true "$(query '[.utilization.rows[] | select(.device == "GPU 0")] | map({(.metric): .max}) | add |
 	(.power - 75 - 5 * ."busy, sampled" | fabs) < 5.1 and (.temperature - 35 - (."busy, sampled" / 3 | floor) | fabs) < 1.1')" "the wave"
-# Counters of the hardware: means over 0.15 s or more, whose rates are constant here.
+# Hardware counters: means over 0.15 s or more, whose rates are constant here.
 for reading in "SM active=62.5" "SM occupancy=31.25" "tensor cores active=12.5" "memory bandwidth=43.75" \
 	"FP64 units active=0" "FP32 units active=8" "FP16 units active=2" "PCIe, sent=0.105" "PCIe, received=2.097" \
 	"NVLink, sent=0.268" "NVLink, received=0.537"; do
@@ -133,7 +133,7 @@ is "0 0" "$(counters) $(notices "NVML refused")" "counters and notices with GPRO
 SIM_NVML=nvmlGpmSampleGet:4 run 0
 is "0 1" "$(counters) $(notices "NVML refused")" "counters and notices without permission"
 case $(texts "NVML refused") in
-*"the counters of the hardware"*"NVreg_RestrictProfilingToAdminUsers"*) ;;
+*"hardware counters"*"NVreg_RestrictProfilingToAdminUsers"*) ;;
 *) is "the counters ..." "$(texts "NVML refused")" "why there are no counters" ;;
 esac
 SIM_NVML=nvmlGpmMetricsGet:999 run 0

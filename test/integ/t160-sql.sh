@@ -110,7 +110,10 @@ is 6 "$(rows 'SELECT count(*) FROM kernel' test/golden/v1/bad_flipped.gprof)" "r
 "$REPORT" sql --format csv 'SELECT count(*), sum(start_ns) FROM kernel' test/golden/v1/bad_flipped.gprof >"$T/out" 2>"$T/err"
 is 3 $? "status with damage"
 is "0," "$(sed -n 2p "$T/out")" "damaged columns are left out"
-is "$("$REPORT" test/golden/v1/bad_flipped.gprof 2>&1 >/dev/null | grep -v "launches have no GPU activity")" "$(cat "$T/err")" "losses as summary says them"
+# The first screen says one thing more: that nothing is known of idle time.
+"$REPORT" test/golden/v1/bad_flipped.gprof 2>&1 >/dev/null | grep -v 'launches have no GPU activity, so idle time is unknown' >"$T/summary"
+is 1 "$("$REPORT" test/golden/v1/bad_flipped.gprof 2>&1 >/dev/null | grep -c 'idle time is unknown')" "lines about idle time"
+is "$(cat "$T/summary")" "$(cat "$T/err")" "losses as summary says them"
 
 # ---- what is wrong ----
 

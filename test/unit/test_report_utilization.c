@@ -64,8 +64,9 @@ START_TEST(a_mean_counts_by_the_time_that_it_covers)
 	/* 100 W, then 500 W: 300 W in the steps of 50 ms each. */
 	ck_assert_double_eq_tol(value(table, "power, by energy", "avg_in_steps"), 300, 1e-9);
 	ck_assert_ptr_nonnull(strstr(table->note,
-		"GPU 3 of process 4242 used 15 J a step on average, by its energy counter (100 % "
-		"of the time of the steps that count)"));
+		"GPU 3 used 15.00 J a step of process 4242 on average, by its energy counter, "
+		"which has all that the GPU does. Samples cover 100 % of the time of the steps "
+		"that count."));
 	table_destroy(table);
 }
 END_TEST

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Counters of the hardware while tensor cores work, and while memory does.
+# Hardware counters while tensor cores are busy, and while memory is.
 . "$(dirname "$0")/../lib.sh"
 need GPU PYTHON TORCH
 program='
