@@ -531,11 +531,11 @@ static struct process *make_ties(const char *name)
 	const char *path = streams_path(name);
 	struct gen *gen = open_ticking(path);
 
-	add_row_call(gen, 6002, 9002);
-	gen_op(gen, "3", 6002, 9002);
-	gen_op(gen, "2", 6002, 9002);
-	gen_op(gen, "1", 6001, 9003); /* the same ns */
-	gen_op(gen, "0", 6001, 9010);
+	add_row_call(gen, 6001, 9002);
+	gen_op(gen, "3", 6001, 9002);
+	gen_op(gen, "2", 6001, 9002);
+	gen_op(gen, "1", 6000, 9003); /* the same ns */
+	gen_op(gen, "0", 6000, 9010);
 	gen_op(gen, "4", 12000, 15000);
 	gen_close(gen, "exit");
 	return streams_process(path);
