@@ -43,8 +43,6 @@ const struct advice_rule advice_rules[] = {
 #undef ADVICE
 const size_t advice_nr_rules = sizeof(advice_rules) / sizeof(advice_rules[0]);
 
-static const char too_much[] = "too many events of one step overlap";
-
 /* Leaves the rule not judged, and says why. */
 static void skip(struct advice_result *result, const char *why)
 {
@@ -134,6 +132,25 @@ static bool lacks_devices(const struct advice_facts *facts, struct advice_result
 		buf_printf(&result->evidence, ": %s", facts->why_no_gpu);
 	}
 	return true;
+}
+
+/* A device may have worked while nothing ran that is recorded. */
+static bool lacks_activities(const struct advice_facts *facts, struct advice_result *result)
+{
+	if (!budget_has_lost(&facts->launches)) {
+		return false;
+	}
+	skip(result, "");
+	budget_add_lost(&facts->launches, &result->evidence);
+	return true;
+}
+
+static bool lacks_gaps(const struct advice_facts *facts, struct advice_result *result)
+{
+	if (facts->lacks_gaps) {
+		skip(result, "too many events of one step overlap");
+	}
+	return facts->lacks_gaps || lacks_activities(facts, result);
 }
 
 /* Judges time on all devices together in the same way, in steps if there are any. */
@@ -244,8 +261,7 @@ ADVICE_JUDGE(loader)
 		judge_part(rule, result, facts->loader_ns, facts->base_ns, base(facts));
 		return;
 	}
-	if (facts->lacks_gaps) {
-		skip(result, too_much);
+	if (lacks_gaps(facts, result)) {
 		return;
 	}
 	judge_part(rule, result, facts->starved_ns, facts->base_ns, base(facts));
@@ -305,7 +321,7 @@ ADVICE_JUDGE(communication)
 static void judge_use(const struct advice_rule *rule, const struct advice_facts *facts,
 	struct advice_result *result, uint64_t used_ns)
 {
-	if (lacks_devices(facts, result)) {
+	if (lacks_devices(facts, result) || lacks_activities(facts, result)) {
 		return;
 	}
 	buf_text(&result->evidence, "busy for ");
@@ -391,8 +407,7 @@ ADVICE_JUDGE(gaps)
 	if (lacks_devices(facts, result)) {
 		return;
 	}
-	if (facts->lacks_gaps) {
-		skip(result, too_much);
+	if (lacks_gaps(facts, result)) {
 		return;
 	}
 	judge_part(rule, result, sum.ns, facts->base_ns, base(facts));
@@ -411,7 +426,7 @@ ADVICE_JUDGE(buckets)
 
 	(void)nr_all;
 	(void)rule;
-	if (lacks_devices(facts, result)) {
+	if (lacks_devices(facts, result) || lacks_activities(facts, result)) {
 		return;
 	}
 	if (!facts->nr_buckets) {

@@ -153,9 +153,10 @@ struct advice_facts {
 	struct process *process;
 	struct advice_sites sites;
 	struct gap_places gap_places;
-	struct gaps gaps;	/* the longest gaps of the budget */
-	struct gap gap;		/* the last one; it may have begun in an earlier step */
-	bool lacks_gaps;	/* more of a step overlapped than budget.h holds */
+	struct gaps gaps;		 /* the longest gaps of the budget */
+	struct gap gap;			 /* the last one; it may have begun in an earlier step */
+	bool lacks_gaps;		 /* more of a step overlapped than budget.h holds */
+	struct budget_launches launches; /* those lost may make idle time unknown */
 	uint64_t starved_ns;	/* the host was in the data loader and no GPU worked, in `base` */
 	size_t nr_devices;	/* that had work */
 	uint64_t work_begin_ns; /* the first activity begins then */

@@ -201,10 +201,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 	at->has_gpu = process_has_device_records(at->process, NULL);
 	at->has_parts = !budget->is_too_much;
 	at->has_phases = phases->has_phases && phases_is_training(phases);
-	at->nr_launches = budget->nr_launches;
-	at->nr_graph_launches = budget->nr_graph_launches;
-	at->nr_lost = budget->nr_lost;
-	at->nr_timeless = budget->nr_timeless;
+	at->launches = budget->launches;
 	at->slow_name = budget->slow.name;
 	at->wait_name = budget->waits.name;
 	at->maker = (uint8_t)process_device_maker(process);
@@ -350,10 +347,8 @@ static void add_process(const struct headline_process *at, struct headline_figur
 	if (!figures->first) {
 		figures->first = process;
 	}
-	figures->nr_launches += at->nr_launches;
-	figures->nr_graph_launches += at->nr_graph_launches;
-	figures->nr_lost += at->nr_lost;
-	figures->nr_timeless += at->nr_timeless;
+	budget_add_launches(&figures->launches, &at->launches);
+	figures->has_lost |= budget_has_lost(&at->launches);
 	figures->slow_name = figures->slow_name ? figures->slow_name : at->slow_name;
 	figures->wait_name = figures->wait_name ? figures->wait_name : at->wait_name;
 	figures->has_torch |= at->has_torch;
@@ -615,16 +610,6 @@ struct headline_job_step *headline_job_steps(
 size_t headline_nr_steps(const struct headline_figures *figures)
 {
 	return figures->nr_steps + figures->series.nr_warm_up + figures->series.nr_outliers;
-}
-
-bool headline_process_has_lost(const struct headline_process *at)
-{
-	return at->is_main && at->has_gpu && budget_has_lost(at->nr_launches, at->nr_lost);
-}
-
-bool headline_has_lost(const struct headline_figures *figures)
-{
-	return figures->has_gpu && budget_has_lost(figures->nr_launches, figures->nr_lost);
 }
 
 void headline_read_steps(struct headline *headline, struct headline_figures *figures,

@@ -49,7 +49,7 @@ struct headline_process {
 	size_t nr_steps;
 	uint32_t *devices; /* that had work */
 	size_t nr_devices, device_capacity;
-	uint64_t nr_launches, nr_graph_launches, nr_lost, nr_timeless; /* as in budget.h */
+	struct budget_launches launches;
 	uint32_t slow_name, wait_name; /* calls with most time in the budget; 0: none */
 	uint8_t maker;		       /* enum device_maker */
 	bool has_torch;
@@ -87,7 +87,8 @@ struct headline_figures {
 	double trend_pct;
 	uint64_t parts_ns, parts[NR_BUDGET_PARTS]; /* of the first: all of them together */
 	uint64_t drained[NR_HOST_STATES + 1];	   /* of these, in gaps that a wait opened */
-	uint64_t nr_launches, nr_graph_launches, nr_lost, nr_timeless;
+	struct budget_launches launches;
+	bool has_lost;		       /* of any of them idle time is unknown, see budget.h */
 	uint32_t slow_name, wait_name; /* as in headline_process, of the first that has one */
 	uint8_t maker; /* enum device_maker, of the first process in which it is known */
 	bool has_torch, has_operators; /* any of them has */
@@ -158,18 +159,17 @@ void headline_set_steps(
 /* All of them, also those that do not count. */
 size_t headline_nr_steps(const struct headline_figures *figures);
 
-/* Do so many launches lack their activity that idle time means nothing? */
-bool headline_has_lost(const struct headline_figures *figures);
-bool headline_process_has_lost(const struct headline_process *at);
-
 /* ---- its lines ---- */
 
 /* The numbers of shares of parts of the budget, and of phases. */
-#define HEADLINE_NR_GPU_SHARES	 14u
+#define HEADLINE_NR_GPU_SHARES	 15u
 #define HEADLINE_NR_CPU_SHARES	 5u
 #define HEADLINE_NR_PHASE_SHARES 5u
 #define HEADLINE_NR_WAIT_SHARES	 2u /* of the communication, where they are known */
 
+/* A line "INCOMPLETE ..." and others, as of run_state_add_losses, if anything is missing. */
+void headline_add_losses(struct figure_lines *lines, const struct headline_figures *figures,
+	struct process *const *processes, size_t nr_processes);
 void headline_add_step(struct figure_lines *lines, const struct headline_figures *figures);
 void headline_add_outliers(struct figure_lines *lines, const struct headline_figures *figures);
 void headline_add_gpu_shares(struct figure_lines *lines, const struct headline_figures *figures);

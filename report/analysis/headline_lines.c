@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/model/run_state.h"
 #include "report/util/text.h"
 
 /* ---- lines ---- */
@@ -35,6 +36,7 @@ static const struct figure_share wait_shares[NR_WAIT_SHARES] = {
 /* The first of them, and why the GPU is idle: what the host does meanwhile. */
 #define NR_BUSY		  3u
 #define COMMUNICATION	  1u
+#define UNKNOWN		  14u /* instead of all others, in each process by itself */
 #define CPU_COMMUNICATION 2u
 static const struct figure_share headline_gpu_shares[HEADLINE_NR_GPU_SHARES] = {
 	{"computing", BUDGET_COMPUTING, BUDGET_COMPUTING},
@@ -51,6 +53,7 @@ static const struct figure_share headline_gpu_shares[HEADLINE_NR_GPU_SHARES] = {
 	{"user code", BUDGET_HOST + HOST_RANGE, BUDGET_USER},
 	{"latency", BUDGET_LATENCY, BUDGET_LATENCY},
 	{"dependencies", BUDGET_DEPENDENCY, BUDGET_DEPENDENCY},
+	[UNKNOWN] = {"idle or not recorded", BUDGET_UNKNOWN, BUDGET_UNKNOWN},
 };
 
 static const struct figure_share headline_cpu_shares[HEADLINE_NR_CPU_SHARES] = {
@@ -78,25 +81,21 @@ static size_t largest_cause(const unsigned int *tenths)
 {
 	size_t most = NR_BUSY;
 
-	for (size_t i = NR_BUSY; i < HEADLINE_NR_GPU_SHARES; i++) {
+	for (size_t i = NR_BUSY; i < UNKNOWN; i++) {
 		most = tenths[i] > tenths[most] ? i : most;
 	}
 	return most;
 }
 
 /* The causes of idle time stand behind its sum, the largest first. */
-static void add_idle(struct figure_lines *lines, unsigned int *tenths, bool is_lost)
+static void add_idle(struct figure_lines *lines, unsigned int *tenths)
 {
 	unsigned int idle = 0, left;
 
-	for (size_t i = NR_BUSY; i < HEADLINE_NR_GPU_SHARES; i++) {
+	for (size_t i = NR_BUSY; i < UNKNOWN; i++) {
 		idle += tenths[i];
 	}
 	left = idle;
-	if (is_lost) {
-		figure_lines_add_share(lines, idle, "idle or not recorded");
-		return;
-	}
 	for (unsigned int nr = 0; left; nr++) {
 		size_t cause = largest_cause(tenths);
 		bool is_rest = nr && (nr == MOST_CAUSES || tenths[cause] < LEAST_TENTHS) &&
@@ -169,7 +168,8 @@ void headline_add_gpu_shares(struct figure_lines *lines, const struct headline_f
 	add_communication(
 		lines, figures, tenths[COMMUNICATION], headline_gpu_shares[COMMUNICATION].text);
 	figure_lines_add_share(lines, tenths[2], headline_gpu_shares[2].text);
-	add_idle(lines, tenths, headline_has_lost(figures));
+	add_idle(lines, tenths);
+	figure_lines_add_share(lines, tenths[UNKNOWN], headline_gpu_shares[UNKNOWN].text);
 	figure_lines_end(lines);
 }
 
@@ -200,6 +200,20 @@ static void add_optional(struct figure_lines *lines, const char *item)
 	if (lines->column + 2 + strlen(item) <= lines->width) {
 		figure_lines_add(lines, item);
 	}
+}
+
+void headline_add_losses(struct figure_lines *lines, const struct headline_figures *figures,
+	struct process *const *processes, size_t nr_processes)
+{
+	struct buf lost = {0};
+
+	if (figures->has_lost) {
+		budget_add_lost(&figures->launches, &lost);
+	}
+	buf_char(&lost, '\0');
+	lines->nr += run_state_add_losses(&lines->text, processes, nr_processes, lost.bytes,
+		lines->width == SIZE_MAX ? 0 : lines->width);
+	buf_fini(&lost);
 }
 
 static void add_step_times(struct figure_lines *lines, const struct headline_figures *figures)
@@ -347,6 +361,8 @@ const struct table_column headline_columns[HEADLINE_NR_COLUMNS] = {
 	SHARE("idle_latency", "Idle, latency", "the GPU is about to begin what was launched"),
 	SHARE("idle_dependency", "Idle, dependencies",
 		"what was launched waits for an event, another stream or another process"),
+	SHARE("idle_unknown", "Idle or not recorded",
+		"nothing runs that is recorded, and launches lack their activity"),
 	SHARE("cpu_operators", "CPU, operators", "without a GPU: in an operator"),
 	SHARE("cpu_dataloader", "CPU, data loader", "without a GPU: in the data loader"),
 	SHARE("cpu_communication", "CPU, communication", "without a GPU: in a collective"),

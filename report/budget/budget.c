@@ -69,6 +69,8 @@ const struct budget_part_text budget_part_texts[NR_BUDGET_PARTS] = {
 		"the GPU is about to begin what was launched"},
 	[BUDGET_DEPENDENCY] = {"dependency", "Idle: dependencies",
 		"what was launched waits for an event, another stream or another process"},
+	[BUDGET_UNKNOWN] = {"unknown", "Idle or not recorded",
+		"nothing runs that is recorded, and launches lack their activity"},
 };
 
 /* ---- what is known of calls ---- */
@@ -521,10 +523,10 @@ static void add_last_call(struct budget *budget)
 	slot = host_states_slot(&budget->host, budget->call.thread);
 	if (budget->call.is_chosen && budget->call.table == GPROF_TABLE_api_launch &&
 		(!budget->is_capturing || budget->call.is_launching)) {
-		budget->nr_launches++;
-		budget->nr_graph_launches += budget->call.is_graph;
-		budget->nr_lost += !budget->call.is_launching || budget->call.is_untimed;
-		budget->nr_timeless += budget->call.is_untimed;
+		budget->launches.all++;
+		budget->launches.graphs += budget->call.is_graph;
+		budget->launches.lost += !budget->call.is_launching || budget->call.is_untimed;
+		budget->launches.timeless += budget->call.is_untimed;
 	}
 	if (state == HOST_LAUNCH && budget->call.table == GPROF_TABLE_api_launch &&
 		budget->call.end - budget->call.begin >= BUDGET_LOADING_NS) {
@@ -740,6 +742,68 @@ static void begin_first(struct budget *budget, const struct phases *phases)
 	}
 }
 
+/* ---- lost launches ---- */
+
+void budget_add_launches(struct budget_launches *sum, const struct budget_launches *launches)
+{
+	sum->all += launches->all;
+	sum->graphs += launches->graphs;
+	sum->lost += launches->lost;
+	sum->timeless += launches->timeless;
+}
+
+void budget_add_lost(const struct budget_launches *launches, struct buf *out)
+{
+	buf_printf(out, "%" PRIu64 " of %" PRIu64 " launches have no GPU %s", launches->lost,
+		launches->all, launches->timeless ? "times" : "activity");
+}
+
+/* Counts idle time as unknown. */
+static void forget_idle(uint64_t idle[NR_BUDGET_IDLE])
+{
+	uint64_t ns = 0;
+
+	for (unsigned int i = 0; i < NR_BUDGET_IDLE; i++) {
+		ns += idle[i];
+		idle[i] = 0;
+	}
+	idle[BUDGET_UNKNOWN - BUDGET_HOST] = ns;
+}
+
+/*
+ * What the host did meanwhile is known all the same: `late_ns` has it, as that of other time in
+ * which the GPU may have work.
+ */
+static void forget_step(struct budget_step *step)
+{
+	for (unsigned int i = 0; i <= NR_HOST_STATES; i++) {
+		step->late_ns[i] += step->ns[BUDGET_HOST + i];
+	}
+	memset(step->drained_ns, 0, sizeof(step->drained_ns));
+	forget_idle(&step->ns[BUDGET_HOST]);
+}
+
+/* Only now it is known how many launches lack their activity. */
+static void settle_lost(struct budget *budget)
+{
+	if (!process_has_device_records(budget->process, NULL)) {
+		budget->launches.lost = budget->launches.timeless = 0;
+	}
+	for (size_t i = 0; budget_has_lost(&budget->launches) && i < budget->nr_steps; i++) {
+		forget_step(&budget->steps[i]);
+	}
+}
+
+void budget_settle_gap(const struct budget *budget, struct budget_gap *gap)
+{
+	if (budget_has_lost(&budget->launches)) {
+		forget_idle(gap->ns);
+		gap->is_drained = false;
+	}
+}
+
+/* ---- the end ---- */
+
 void budget_end(struct budget *budget, const struct phases *phases)
 {
 	add_last_call(budget);
@@ -751,6 +815,7 @@ void budget_end(struct budget *budget, const struct phases *phases)
 	while (budget->nr_open) {
 		close_step(budget);
 	}
+	settle_lost(budget);
 	for (size_t i = 0; i < budget->nr_steps; i++) {
 		struct budget_step *step = &budget->steps[i];
 
@@ -799,15 +864,16 @@ void budget_warn(const struct process *process, bool is_too_much, uint64_t nr_cu
 	}
 }
 
-void budget_warn_lost(
-	const struct process *process, uint64_t nr_launches, uint64_t nr_lost, uint64_t nr_timeless)
+void budget_warn_lost(const struct process *process, const struct budget_launches *launches)
 {
-	if (budget_has_lost(nr_launches, nr_lost) && process_has_device_records(process, NULL)) {
-		sanity_add("%s: %" PRIu64 " of %" PRIu64
-			   " launches have no %s, so idle time is unknown",
-			process->stream->label, nr_lost, nr_launches,
-			budget_lost_what(nr_timeless));
+	struct buf text = {0};
+
+	if (budget_has_lost(launches)) {
+		budget_add_lost(launches, &text);
+		sanity_add("%s: %.*s, so idle time is unknown", process->stream->label,
+			(int)text.nr_bytes, text.bytes);
 	}
+	buf_fini(&text);
 }
 
 /* ---- as the plugin of TensorBoard divides it ---- */

@@ -20,6 +20,8 @@
  *                       and more than BUDGET_LATENCY_NS lie behind it, all of it is latency; above
  *                       BUDGET_QUEUE_NS it is a dependency: on an event, another stream or process.
  *                     After the last work of a process its thread that launched last counts.
+ *     unknown         all idle time of a process that lost too many activities of its launches: a
+ *                     GPU may have worked then.
  *
  * A gap that began while the launching thread waited for the GPU was opened by that wait: `drained`
  * has the time of such gaps. So was one that began while another thread waited, if the launching
@@ -53,6 +55,7 @@
 #include "report/ops/op_launch.h"
 #include "report/ops/op_walk.h"
 #include "report/table/table.h"
+#include "report/util/buf.h"
 #include "report/util/interval_queue.h"
 #include "report/util/intervals.h"
 
@@ -69,6 +72,7 @@ enum budget_part {
 	BUDGET_USER = BUDGET_HOST + HOST_USER,
 	BUDGET_LATENCY,
 	BUDGET_DEPENDENCY,
+	BUDGET_UNKNOWN, /* instead of all other idle time: see budget_has_lost */
 	NR_BUDGET_PARTS,
 	NR_BUDGET_BUSY = BUDGET_HOST,
 	NR_BUDGET_IDLE = NR_BUDGET_PARTS - BUDGET_HOST,
@@ -96,7 +100,9 @@ struct budget_step {
 	uint64_t device_end_ns;	   /* of what was launched in it */
 	uint64_t devices_end_ns;   /* `devices` are up to there */
 	uint64_t ns[NR_BUDGET_PARTS];
-	/* By what the host did: parts of latency and dependencies, and of gaps that a wait opened
+	/*
+	 * By what the host did: parts of latency, dependencies and unknown time, and of gaps that
+	 * a wait opened
 	 */
 	uint64_t late_ns[NR_HOST_STATES + 1], drained_ns[NR_HOST_STATES + 1];
 	struct device_utilization *devices; /* nr_devices of the budget at that time */
@@ -156,6 +162,16 @@ struct call_top {
 	uint32_t name; /* of string_pool.h; 0: there was none */
 };
 
+/* Launches that the user chose and no graph captures. */
+struct budget_launches {
+	uint64_t all, graphs;
+	/*
+	 * Those of which nothing ran, as far as is recorded, or nobody knows when; the latter
+	 * alone. None is lost where no GPU activity was recorded at all.
+	 */
+	uint64_t lost, timeless;
+};
+
 struct budget {
 	struct process *process;
 	struct budget_step *steps; /* by time */
@@ -202,11 +218,7 @@ struct budget {
 	uint64_t seen_begin, seen_end;
 	bool is_trimmed; /* nothing else counts: not calls of the system, nor the profiler's own
 			    work */
-	/*
-	 * Launches that the user chose and no graph captures: all; of graphs; of which nothing ran,
-	 * as far as is recorded, or nobody knows when; the latter alone.
-	 */
-	uint64_t nr_launches, nr_graph_launches, nr_lost, nr_timeless;
+	struct budget_launches launches;
 	bool is_capturing; /* going back in time */
 	/* When ranks came to the operations of this process; NULL: unknown. */
 	const struct rank_waits *rank_waits;
@@ -228,18 +240,6 @@ struct budget {
 	struct busy_owners owned[NR_BUDGET_OWNED];
 };
 
-/* Do so many launches lack their activity, more than 2 %, that idle time means nothing? */
-static inline bool budget_has_lost(uint64_t nr_launches, uint64_t nr_lost)
-{
-	return 50 * nr_lost > nr_launches;
-}
-
-/* The word for what lost launches lack. */
-static inline const char *budget_lost_what(uint64_t nr_timeless)
-{
-	return nr_timeless ? "GPU times" : "GPU activity";
-}
-
 /* In the order of struct op_view's callbacks. has_devices: the devices of steps are wanted, too. */
 void budget_begin(struct budget *budget, struct process *process, bool has_devices);
 void budget_enter(struct budget *budget, const struct op *op);
@@ -255,12 +255,27 @@ void budget_fini(struct budget *budget);
 /* Warns of what a budget that has ended lacks of a process, if anything: sanity_add. */
 void budget_warn(const struct process *process, bool is_too_much, uint64_t nr_cut);
 
+/* ---- lost launches ---- */
+
+/* Do so many launches lack their activity, more than 2 %, that idle time is unknown? */
+static inline bool budget_has_lost(const struct budget_launches *launches)
+{
+	return 50 * launches->lost > launches->all;
+}
+
+void budget_add_launches(struct budget_launches *sum, const struct budget_launches *launches);
+
+/* Adds "60 of 120 launches have no GPU activity". */
+void budget_add_lost(const struct budget_launches *launches, struct buf *out);
+
+/* Warns of them, if idle time is unknown: sanity_add. */
+void budget_warn_lost(const struct process *process, const struct budget_launches *launches);
+
 /*
- * The same of lost launches, so many that idle time is unknown. Nothing is lost where no GPU
- * activity was recorded at all.
+ * After budget_end, for those who kept a gap of on_gap: its time is unknown if that of the steps
+ * is.
  */
-void budget_warn_lost(const struct process *process, uint64_t nr_launches, uint64_t nr_lost,
-	uint64_t nr_timeless);
+void budget_settle_gap(const struct budget *budget, struct budget_gap *gap);
 
 /* ---- the same time as PyTorch's TensorBoard plugin divides it ---- */
 
@@ -324,5 +339,22 @@ enum budget_sum {
 	BUDGET_SUM_CUT = BUDGET_SUM_PLUGIN + NR_BUDGET_PLUGIN_PARTS, /* events that lack a part */
 	NR_BUDGET_SUMS,
 };
+
+/* The numbers of struct budget_launches, as facts of a process. */
+#define NR_BUDGET_LAUNCHES 4u
+
+static inline void budget_get_launches(
+	const struct budget_launches *launches, uint64_t facts[NR_BUDGET_LAUNCHES])
+{
+	facts[0] = launches->all;
+	facts[1] = launches->graphs;
+	facts[2] = launches->lost;
+	facts[3] = launches->timeless;
+}
+
+static inline struct budget_launches budget_set_launches(const uint64_t facts[NR_BUDGET_LAUNCHES])
+{
+	return (struct budget_launches){facts[0], facts[1], facts[2], facts[3]};
+}
 
 #endif

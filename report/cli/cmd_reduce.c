@@ -18,7 +18,7 @@
 #include "report/session/run_choice.h"
 #include "report/session/common_options.h"
 #include "report/util/err.h"
-#include "report/reduce/reduced.h"
+#include "report/reduce/reduced_job.h"
 #include "report/util/files.h"
 
 #define MOST_JOBS 1024u
@@ -74,6 +74,9 @@ enum cmd_exit cmd_reduce_share(
 					       ? read_summary(&one, paths->paths[i])
 					       : read_stream(&one, paths->paths[i]);
 
+		if (reduced_job_warn_lost(&one)) {
+			result = result > CMD_INCOMPLETE ? result : CMD_INCOMPLETE;
+		}
 		status = cmd_reduce_merge(into, &one, status, result);
 		reduced_fini(&one);
 	}

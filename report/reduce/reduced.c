@@ -297,6 +297,13 @@ static size_t find_counted(const struct reduced_process *process, enum reduced_t
 	return nr_counted;
 }
 
+struct budget_launches reduced_launches(const struct reduced_process *process)
+{
+	const uint64_t *facts = &process->facts[REDUCED_LAUNCHES];
+
+	return facts[0] == UINT64_MAX ? (struct budget_launches){0} : budget_set_launches(facts);
+}
+
 bool *reduced_counted_steps(const struct reduced_process *process, bool is_all)
 {
 	uint64_t nr = process->facts[REDUCED_BUDGET + BUDGET_SUM_STEPS];

@@ -94,11 +94,15 @@ enum reduced_fact {
 	REDUCED_BUDGET,					  /* enum budget_sum */
 	REDUCED_MEMORY = REDUCED_BUDGET + NR_BUDGET_SUMS, /* enum memory_peak */
 	REDUCED_PARTS = REDUCED_MEMORY + NR_MEMORY_PEAKS, /* budget_lone_part; from version 3 on */
-	NR_REDUCED_FACTS = REDUCED_PARTS + NR_BUDGET_LONE_PARTS,
+	REDUCED_LAUNCHES = REDUCED_PARTS + NR_BUDGET_LONE_PARTS, /* from version 4 on */
+	NR_REDUCED_FACTS = REDUCED_LAUNCHES + NR_BUDGET_LAUNCHES,
+	/* In files of version 3, which do not know of unknown time */
+	NR_REDUCED_FACTS_3 = REDUCED_LAUNCHES - 1,
 };
 
 _Static_assert(REDUCED_PARTS == 14 && VIEW_MERGE_SUMS == 4, "as many as in files of version 2");
-_Static_assert(NR_BUDGET_LONE_PARTS == 19, "as many as in files of version 3");
+_Static_assert(NR_REDUCED_FACTS_3 - REDUCED_PARTS == 19, "as many as in files of version 3");
+_Static_assert(BUDGET_UNKNOWN == NR_BUDGET_PARTS - 1, "the last, which version 3 lacks");
 _Static_assert(NR_REDUCED_FACTS <= 63, "a file has a bit for each");
 
 enum reduced_state {
@@ -176,10 +180,13 @@ int reduced_read_bytes(struct reduced *reduced, const char *bytes, size_t nr_byt
 struct reduced_who reduced_who_of(const struct reduced_process *process);
 
 /* A process as in a file. Reading knows all versions and returns false for invalid bytes. */
-#define REDUCED_VERSION 3u
+#define REDUCED_VERSION 4u
 void reduced_pack_process(const struct reduced_process *process, struct buf *out);
 bool reduced_unpack_process(
 	struct reduced_process *process, struct unpack *from, unsigned int version);
+
+/* What is known of its launches: none in files before version 4. */
+struct budget_launches reduced_launches(const struct reduced_process *process);
 
 /*
  * Says by index which of the process's steps count, as counted_steps.h has it: the whole ones, but

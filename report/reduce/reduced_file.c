@@ -13,7 +13,8 @@
  * Rows and processes are unique.
  *
  * Version 1 has no sketches of processes, no rows of communication and no facts of processes; these
- * are unknown. Version 2 has no time budget of processes. The reader refuses versions after its
+ * are unknown. Version 2 has no time budget of processes. Version 3 has no launches, and divides
+ * idle time also where many of these lack their activity. The reader refuses versions after its
  * own.
  */
 #include "report/reduce/reduced.h"
@@ -109,6 +110,8 @@ static void unpack_known(struct unpack *from, uint64_t *values, unsigned int nr)
 bool reduced_unpack_process(
 	struct reduced_process *process, struct unpack *from, unsigned int version)
 {
+	static const unsigned int nr_facts[REDUCED_VERSION + 1] = {
+		[2] = REDUCED_PARTS, [3] = NR_REDUCED_FACTS_3, [4] = NR_REDUCED_FACTS};
 	uint64_t before = 0, pid, state;
 
 	*process = (struct reduced_process){.rank = unpack_int(from)};
@@ -127,7 +130,7 @@ bool reduced_unpack_process(
 	process->has_no_devices = unpack_uint(from) != 0;
 	memset(process->facts, 0xff, sizeof(process->facts)); /* unknown */
 	if (version > 1) {
-		unpack_known(from, process->facts, version > 2 ? NR_REDUCED_FACTS : REDUCED_PARTS);
+		unpack_known(from, process->facts, nr_facts[version]);
 	}
 	process->nr_steps = unpack_count(from);
 	process->steps = mem_zeroed(process->nr_steps, sizeof(*process->steps));

@@ -105,7 +105,7 @@ static void add_parts(const struct reduced_process *process, struct headline_fig
 		return;
 	}
 	for (unsigned int i = 0; i < NR_BUDGET_LONE_PARTS; i++) {
-		figures->parts[budget_lone_part(i)] += parts[i];
+		figures->parts[budget_lone_part(i)] += parts[i] == UINT64_MAX ? 0 : parts[i];
 	}
 }
 
@@ -150,6 +150,7 @@ static void add_steps(struct job *job, const struct reduced_process *process)
 static void add_process(struct job *job, const struct reduced_process *process)
 {
 	struct headline_figures *figures = &job->figures;
+	struct budget_launches launches = reduced_launches(process);
 
 	if (!figures->nr_processes) {
 		const char *command = string_pool_text(process->command, NULL);
@@ -163,6 +164,9 @@ static void add_process(struct job *job, const struct reduced_process *process)
 	if (process->duration_ns != UINT64_MAX && process->duration_ns > figures->span_ns) {
 		figures->span_ns = process->duration_ns;
 	}
+	budget_add_launches(&figures->launches, &launches);
+	figures->has_lost |= budget_has_lost(&launches);
+	job->nr_incomplete += process->state == REDUCED_COMPLETE && budget_has_lost(&launches);
 	add_parts(process, figures);
 	add_steps(job, process);
 }
@@ -354,6 +358,7 @@ static char *make_lines(const struct job *job, size_t width)
 	const struct headline_figures *figures = &job->figures;
 
 	add_run(job, &lines);
+	headline_add_losses(&lines, figures, NULL, 0);
 	headline_add_step(&lines, figures);
 	if (figures->has_parts && figures->parts_ns && figures->has_gpu) {
 		headline_add_gpu_shares(&lines, figures);

@@ -13,8 +13,10 @@
 #include "report/session/session.h"
 #include "report/util/err.h"
 #include "report/util/numbers.h"
+#include "report/util/string_pool.h"
 
-#define MOST_SPANS 20u
+#define MOST_SPANS  20u
+#define MOST_WARNED 5u
 
 /* ---- reading ---- */
 
@@ -156,11 +158,46 @@ static bool warn_incomplete(const struct reduced *reduced)
 	return missing.nr_processes > 0;
 }
 
+static void warn_lost(const struct reduced_process *process, const struct budget_launches *launches)
+{
+	struct buf line = {0};
+
+	if (process->rank >= 0) {
+		buf_printf(&line, "rank %lld", (long long)process->rank);
+	} else {
+		buf_text(&line, string_pool_text(reduced_who_of(process).name, NULL));
+	}
+	buf_text(&line, ": ");
+	budget_add_lost(launches, &line);
+	cmd_error("%.*s, so idle time is unknown", (int)line.nr_bytes, line.bytes);
+	buf_fini(&line);
+}
+
+bool reduced_job_warn_lost(const struct reduced *reduced)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < reduced->nr_processes; i++) {
+		const struct reduced_process *process = &reduced->processes[i].who;
+		struct budget_launches launches = reduced_launches(process);
+
+		if (budget_has_lost(&launches) && nr++ < MOST_WARNED) {
+			warn_lost(process, &launches);
+		}
+	}
+	if (nr > MOST_WARNED) {
+		cmd_error("and %zu more processes whose launches lack GPU activities",
+			nr - MOST_WARNED);
+	}
+	return nr > 0;
+}
+
 bool reduced_job_warn(const struct reduced *reduced)
 {
 	bool is_incomplete = warn_missing_ranks(reduced);
 
 	is_incomplete |= warn_repeated_ranks(reduced);
 	is_incomplete |= warn_incomplete(reduced);
+	is_incomplete |= reduced_job_warn_lost(reduced);
 	return is_incomplete;
 }

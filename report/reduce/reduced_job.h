@@ -20,7 +20,16 @@ struct reduced_missing {
 };
 struct reduced_missing reduced_job_missing(const struct reduced *reduced);
 
-/* Warns of ranks that are missing, repeated or incomplete. Returns true if there are any. */
+/*
+ * Warns of processes whose idle time is unknown, since their launches lack activities; of the first
+ * ones by their ranks. Returns true if there are any.
+ */
+bool reduced_job_warn_lost(const struct reduced *reduced);
+
+/*
+ * Warns of these, and of ranks that are missing, repeated or incomplete. Returns true if there are
+ * any.
+ */
 bool reduced_job_warn(const struct reduced *reduced);
 
 #endif

@@ -578,6 +578,14 @@ static const struct advice_facts *facts_of(const struct verdict *verdict)
 	return NULL;
 }
 
+/* The rules of other tools judge no idle time that is unknown. */
+static void set_launches(struct verdict *verdict)
+{
+	for (size_t i = 0; i < verdict->headline.nr_processes; i++) {
+		verdict->advice.facts[i].launches = verdict->headline.processes[i].launches;
+	}
+}
+
 /* Says on stderr which of the processes that count lost launches, where idle time is unknown. */
 static void warn_lost(const struct verdict *verdict)
 {
@@ -587,8 +595,7 @@ static void warn_lost(const struct verdict *verdict)
 		const struct headline_process *at = &headline->processes[i];
 
 		if (at->is_main) {
-			budget_warn_lost(
-				at->process, at->nr_launches, at->nr_lost, at->nr_timeless);
+			budget_warn_lost(at->process, &at->launches);
 		}
 	}
 }
@@ -608,6 +615,7 @@ void verdict_find(struct verdict *verdict)
 	verdict->late_rank = -1;
 	headline_figures(&verdict->headline, &verdict->figures);
 	prediction_end(&verdict->prediction);
+	set_launches(verdict);
 	advice_end(&verdict->advice);
 	if (!figures->has_parts || !figures->parts_ns) {
 		return;
@@ -615,7 +623,7 @@ void verdict_find(struct verdict *verdict)
 	verdict->facts = facts_of(verdict);
 	verdict->is_unexplained =
 		100 * part(verdict, BUDGET_DEPENDENCY) > UNEXPLAINED_PCT * step_ns(verdict);
-	if (!headline_has_lost(figures)) {
+	if (!figures->has_lost) {
 		add_idle(verdict);
 	}
 	add(verdict, VERDICT_COPIES, part(verdict, BUDGET_UPLOAD) + state(verdict, HOST_STAGING));
@@ -623,7 +631,7 @@ void verdict_find(struct verdict *verdict)
 		part(verdict, BUDGET_TRANSFER) + part(verdict, BUDGET_COMMUNICATION));
 	add_late(verdict);
 	qsort(verdict->findings, verdict->nr, sizeof(*verdict->findings), by_saving);
-	if (headline_has_lost(figures)) {
+	if (figures->has_lost) {
 		put_first(verdict, VERDICT_LOST, 0);
 		warn_lost(verdict);
 	} else {

@@ -75,7 +75,7 @@ static const char *launch_change(const struct verdict *verdict)
 {
 	const struct headline_figures *figures = &verdict->figures;
 
-	if (figures->nr_graph_launches) {
+	if (figures->launches.graphs) {
 		return "less work on the host between graphs";
 	}
 	switch (figures->maker) {
@@ -116,8 +116,8 @@ static void add_call(uint32_t name, const char *word, struct buf *out)
 
 static void add_lost(const struct headline_figures *figures, struct buf *out)
 {
-	buf_printf(out, "%" PRIu64 " of %" PRIu64 " launches have no %s, so idle time is unknown",
-		figures->nr_lost, figures->nr_launches, budget_lost_what(figures->nr_timeless));
+	budget_add_lost(&figures->launches, out);
+	buf_text(out, ", so idle time is unknown");
 }
 
 /*

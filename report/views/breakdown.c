@@ -24,7 +24,7 @@ struct use {
 struct result {
 	const struct process *process;
 	uint64_t nr_cut;
-	uint64_t nr_launches, nr_lost, nr_timeless; /* as in budget.h */
+	struct budget_launches launches;
 	bool has_steps, is_too_much;
 	struct budget_step *steps; /* whole ones */
 	bool *counts;		   /* by the same index: all sums and means are of those */
@@ -162,9 +162,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 	budget_end(budget, phases);
 	*result = (struct result){.process = process,
 		.nr_cut = budget->nr_cut,
-		.nr_launches = budget->nr_launches,
-		.nr_lost = budget->nr_lost,
-		.nr_timeless = budget->nr_timeless,
+		.launches = budget->launches,
 		.has_steps = budget->has_steps,
 		.is_too_much = budget->is_too_much};
 	result->steps = mem_zeroed(budget->nr_steps + 1, sizeof(*result->steps));
@@ -244,13 +242,17 @@ static void add_steps(const struct result *result, uint64_t *parts)
 	}
 }
 
-/* Of a process alone. */
+/* Of a process alone: its parts, then its launches. */
 static void get_parts(const void *state, uint64_t *facts)
 {
 	const struct breakdown_view *view = gathered(state);
 	uint64_t parts[NR_BUDGET_PARTS] = {0};
 
-	if (view->nr_results && view->results->nr_counted) {
+	if (!view->nr_results) {
+		return;
+	}
+	budget_get_launches(&view->results->launches, facts + NR_BUDGET_LONE_PARTS);
+	if (view->results->nr_counted) {
 		add_steps(view->results, parts);
 		for (unsigned int i = 0; i < NR_BUDGET_LONE_PARTS; i++) {
 			facts[i] = parts[budget_lone_part(i)];
@@ -291,8 +293,7 @@ static void add_notes(const struct breakdown_view *view, struct table *table)
 		const struct result *result = &view->results[i];
 
 		budget_warn(result->process, result->is_too_much, result->nr_cut);
-		budget_warn_lost(
-			result->process, result->nr_launches, result->nr_lost, result->nr_timeless);
+		budget_warn_lost(result->process, &result->launches);
 	}
 }
 
@@ -468,14 +469,14 @@ static void fill_parts(const struct result *result, struct table *table)
 
 static void note_lost(const struct result *result, struct table *table)
 {
-	if (budget_has_lost(result->nr_launches, result->nr_lost) &&
-		process_has_device_records(result->process, NULL)) {
-		table_note(table,
-			"%" PRIu64 " of %" PRIu64
-			" launches of process %lld have no %s, so idle time is unknown.",
-			result->nr_lost, result->nr_launches, (long long)result->process->pid,
-			budget_lost_what(result->nr_timeless));
+	struct buf text = {0};
+
+	if (budget_has_lost(&result->launches)) {
+		budget_add_lost(&result->launches, &text);
+		table_note(table, "Process %lld: %.*s, so idle time is unknown.",
+			(long long)result->process->pid, (int)text.nr_bytes, text.bytes);
 	}
+	buf_fini(&text);
 }
 
 static void note_waits(const struct breakdown_view *view, struct table *table)
@@ -733,7 +734,7 @@ VIEW(budget, 255) = {
 	VIEW_COLUMNS(budget_columns),
 	VIEW_SHARED_STATE(struct breakdown_view, shared),
 	.shares = &view_breakdown,
-	.merge = {.get_facts = get_parts, .nr_facts = NR_BUDGET_LONE_PARTS},
+	.merge = {.get_facts = get_parts, .nr_facts = NR_BUDGET_LONE_PARTS + NR_BUDGET_LAUNCHES},
 	.init = init,
 	.scan = TAKES_WAITS,
 	.ops = TAKES(begin_steps),

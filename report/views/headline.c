@@ -144,16 +144,9 @@ static char *make_lines(
 {
 	const struct headline_figures *figures = &verdict->figures;
 	struct figure_lines lines = {.width = width ? width : SIZE_MAX};
-	char lost[96] = "";
 
-	if (headline_has_lost(figures)) {
-		snprintf(lost, sizeof(lost), "%" PRIu64 " of %" PRIu64 " launches have no %s",
-			figures->nr_lost, figures->nr_launches,
-			budget_lost_what(figures->nr_timeless));
-	}
 	add_run(&lines, figures);
-	lines.nr += run_state_add_losses(
-		&lines.text, view->input.processes, view->input.nr_processes, lost, width);
+	headline_add_losses(&lines, figures, view->input.processes, view->input.nr_processes);
 	headline_add_step(&lines, figures);
 	if (figures->has_parts && figures->parts_ns && figures->has_gpu) {
 		headline_add_gpu_shares(&lines, figures);
@@ -206,8 +199,10 @@ static void fill(void *state, struct table *table)
 	headline_fill(&verdict->figures, cells);
 	fill_findings(verdict, &cells[HEADLINE_FINDINGS]);
 	for (size_t i = 0; i < view->input.nr_processes; i++) {
+		const struct headline_process *at = &verdict->headline.processes[i];
+
 		nr_incomplete += !process_is_complete(view->input.processes[i]) ||
-				 headline_process_has_lost(&verdict->headline.processes[i]);
+				 (at->is_main && budget_has_lost(&at->launches));
 	}
 	table_set_integer(&cells[HEADLINE_INCOMPLETE], nr_incomplete);
 	table->is_figure_only = true;

@@ -360,15 +360,16 @@ static void end_walk(void *context, struct process *process, const struct phases
 
 	budget_end(budget, phases);
 	for (size_t i = 0; i < view->nr_pieces && !budget->is_too_much; i++) {
-		const struct gap_piece *piece = &view->pieces[i];
+		struct gap_piece *piece = &view->pieces[i];
 
 		if (piece->gap.step->is_whole) {
+			budget_settle_gap(budget, &piece->gap);
 			add_piece(&view->rows[piece->row], &piece->gap);
 		}
 	}
 	view->nr_pieces = 0;
 	budget_warn(process, budget->is_too_much, budget->nr_cut);
-	budget_warn_lost(process, budget->nr_launches, budget->nr_lost, budget->nr_timeless);
+	budget_warn_lost(process, &budget->launches);
 	budget_fini(budget);
 }
 

@@ -99,6 +99,25 @@ for view in headline budget idle idle-gaps breakdown advice; do
 done
 "$REPORT" "$T/lost" 2>/dev/null >"$T/out"
 is "INCOMPLETE: 50 of 100 launches have no GPU activity" "$(sed -n 2p "$T/out")" "the first screen says so"
+"$REPORT" --view budget,idle --format json "$T/lost" 2>/dev/null >"$T/json"
+is "Computing,Idle or not recorded Idle or not recorded" "$(jq -r '[.budget, .idle] | map(.rows | map(.part) | join(",")) | join(" ")' "$T/json")" "parts"
+# A summary has no other idle time, and says the same when it is written and when it is read.
+for case in lost hardly-lost; do
+	[ $case = lost ] && expected="3 1" || expected="0 0"
+	sentence='50 of 100 launches have no GPU activity, so idle time is unknown'
+	"$REPORT" reduce -o "$T/$case.sum" "$T/$case" >/dev/null 2>"$T/err"
+	is "$expected" "$? $(grep -c "$sentence" "$T/err")" "status and sentence of reduce of $case"
+	"$REPORT" "$T/$case.sum" >"$T/$case.first" 2>"$T/err"
+	is "$expected" "$? $(grep -c "$sentence" "$T/err")" "status and sentence of the summary of $case"
+done
+"$REPORT" reduce -o "$T/again.sum" "$T/lost.sum" >/dev/null 2>"$T/err"
+is "3 1" "$? $(grep -c "$sentence" "$T/err")" "status and sentence of reduce of a summary"
+ok cmp "$T/lost.sum" "$T/again.sum"
+is "INCOMPLETE: 50 of 100 launches have no GPU activity" "$(sed -n 2p "$T/lost.first")" "the summary says so first"
+for case in lost hardly-lost; do
+	"$REPORT" "$T/$case" 2>/dev/null | grep -A2 '^Time' >"$T/time"
+	is "$(sed '/^1\./d' "$T/time")" "$(grep -A2 '^Time' "$T/$case.first" | sed '/^$/,$d')" "where time goes, of $case, in both"
+done
 "$REPORT" --view kernel "$T/lost" >"$T/out" 2>"$T/err"
 is 0 $? "status of a table of kernels: $(cat "$T/err")"
 

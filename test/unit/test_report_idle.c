@@ -6,6 +6,8 @@
 
 #include "report/analysis/view.h"
 #include "report/budget/budget.h"
+#include "report/reduce/reduced.h"
+#include "test/unit/report_made.h"
 #include "test/unit/report_scene.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"
@@ -340,6 +342,87 @@ START_TEST(a_wait_opens_the_gap_of_a_thread_that_takes_over)
 }
 END_TEST
 
+/* ---- lost launches ---- */
+
+/* Launches of which nothing ran lie beside the others; they share the thread's time. */
+static const char *write_launches(uint64_t seed, unsigned int nr_lost)
+{
+	struct made made = made_open(nr_lost ? "lost.gprof" : "whole.gprof");
+	uint32_t shape = made_shape(&made, "k", 1, 32, 16, 0);
+	uint64_t at = 1000000;
+
+	for (unsigned int i = 0; i < 100; i++) {
+		uint64_t call_ns = 1000 + unit_below(&seed, 20000);
+		uint64_t begin = at + call_ns + unit_below(&seed, 30000);
+
+		if (i % 20 == 0) {
+			made_step(&made, at, i / 20);
+		}
+		if (i < nr_lost) {
+			struct gprof_row_api_launch *row =
+				gen_row(made.gen, GPROF_TABLE_api_launch);
+
+			row->begin = at;
+			row->dur = at + 500;
+			row->thread = 1;
+			row->call = made.launch;
+			row->correlation = 1000 + i;
+		}
+		made_launch(
+			&made, shape, at + 1000, call_ns, begin, begin + unit_below(&seed, 40000));
+		at += 10000 + unit_below(&seed, 100000);
+	}
+	made_step(&made, at, 5);
+	gen_close(made.gen, "exit");
+	return made.path;
+}
+
+/* Of 102 launches 2 are below 2 %, of 103 3 are above it. */
+START_TEST(of_a_process_that_lost_launches_all_idle_time_is_unknown)
+{
+	const char *unknown = budget_part_texts[BUDGET_UNKNOWN].title;
+
+	for (uint64_t seed = 1; seed < 20; seed++) {
+		struct table *whole = tables_of(&view_budget, write_launches(seed, 0), false);
+		struct table *few = tables_of(&view_budget, write_launches(seed, 2), false);
+		const char *path = write_launches(seed, 3);
+		struct table *lost = tables_of(&view_budget, path, false);
+		struct table *idle = tables_of(&view_idle, path, false);
+		struct table *gaps = tables_of(&view_idle_gaps, path, false);
+		struct reduced reduced = streams_reduced(path);
+		const uint64_t *facts = reduced.processes[0].who.facts;
+		uint64_t busy_ns = sum_with(
+			whole, "part", budget_part_texts[BUDGET_COMPUTING].title, "total_ns");
+
+		ck_assert_uint_eq(sum_with(few, "part", unknown, "total_ns"), 0);
+		ck_assert_uint_gt(few->nr_rows, 2);
+		ck_assert_uint_eq(lost->nr_rows, 2);
+		ck_assert_uint_eq(sum_of(lost, "total_ns"), sum_of(whole, "total_ns"));
+		ck_assert_uint_eq(sum_with(lost, "part", unknown, "total_ns"),
+			sum_of(whole, "total_ns") - busy_ns);
+		ck_assert_uint_eq(idle->nr_rows, 1);
+		ck_assert_uint_eq(
+			sum_with(idle, "part", unknown, "total_ns"), sum_of(idle, "total_ns"));
+		ck_assert_uint_eq(
+			sum_with(gaps, "cause", unknown, "cause_ns"), sum_of(gaps, "duration_ns"));
+		ck_assert_uint_gt(gaps->nr_rows, 10);
+		for (unsigned int i = 0; i < NR_BUDGET_LONE_PARTS; i++) {
+			ck_assert_uint_eq(facts[REDUCED_PARTS + i],
+				sum_with(lost, "part", budget_part_texts[budget_lone_part(i)].title,
+					"total_ns"));
+		}
+		ck_assert_uint_eq(reduced_launches(&reduced.processes[0].who).all, 103);
+		ck_assert_uint_eq(reduced_launches(&reduced.processes[0].who).lost, 3);
+		reduced_fini(&reduced);
+		table_destroy(whole);
+		table_destroy(few);
+		table_destroy(lost);
+		table_destroy(idle);
+		table_destroy(gaps);
+	}
+}
+END_TEST
+
 START_TEST(nonsense_is_no_harm)
 {
 	tables_of_nonsense(&view_idle, false);
@@ -350,4 +433,5 @@ END_TEST
 UNIT_SUITE("report/idle", idle_parts_and_all_gaps_are_those_of_the_budget,
 	the_longest_gaps_say_what_ended_them,
 	what_the_host_did_is_the_operator_itself_and_the_call_that_took_most,
-	a_wait_opens_the_gap_of_a_thread_that_takes_over, nonsense_is_no_harm)
+	a_wait_opens_the_gap_of_a_thread_that_takes_over,
+	of_a_process_that_lost_launches_all_idle_time_is_unknown, nonsense_is_no_harm)

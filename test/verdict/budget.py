@@ -427,11 +427,25 @@ def parts(pieces, begins, window, opened):
     return result
 
 
+def captures(trace):
+    """When a graph was being captured, in the order of time. Launches of then run later, if at all."""
+    found, begins = [], []
+    for call in sorted(trace.calls, key=lambda call: call.begin):
+        if "BeginCapture" in call.name:
+            begins.append(call.begin)
+        elif "EndCapture" in call.name and begins:
+            found.append((begins[0], call.begin))
+            begins = []
+    return found
+
+
 def lost(trace):
-    """The share of launches of kernels and graphs that have no activity."""
+    """The share of launches of kernels and graphs that have no activity, where anything has one."""
     known = {a.correlation for a in trace.activities}
-    kernels = [call for call in trace.calls if LAUNCH.search(call.name)]
-    return sum(call.correlation not in known for call in kernels) / len(kernels) if kernels else 0
+    captured = captures(trace)
+    kernels = [call for call in trace.calls if LAUNCH.search(call.name) and
+               (call.correlation in known or not any(begin <= call.begin < end for begin, end in captured))]
+    return sum(call.correlation not in known for call in kernels) / len(kernels) if kernels and known else 0
 
 
 def budget(trace, waits=()):

@@ -23,14 +23,14 @@ TITLES = {
     "Idle: copy calls": "calls", "Idle: launches": "calls", "Idle: other calls": "calls", "Idle: data loader": "loader",
     "Idle: operators": "operators", "Idle: user code": "user", "Idle: user code in ranges": "user", "Idle: OS calls": "user",
     "Idle: latency": "latency",
-    "Idle: dependencies": "dependency",
+    "Idle: dependencies": "dependency", "Idle or not recorded": "unknown",
 }
 CALLS = ("alloc", "launch", "calls")
 BUSY = ["computing", "transfer", "communication", "waiting", "copies"]
 PARTS = [*BUSY, "wait", "calls", "loader", "operators", "user", "latency", "dependency", "unknown"]
 # Of the idle parts, in gaps that a wait opened: no part of its own.
 DRAINED = "drained"
-# Where more launches than this have no activity, what the idle time was is not known.
+# Where more launches than this have no activity, all idle time is unknown.
 MOST_LOST = 0.02
 
 
@@ -96,6 +96,14 @@ def value(reference, part):
     return sum(reference[f"{one}_ns"] for one in (CALLS if part == "calls" else [part]))
 
 
+def settled(reference):
+    """With all idle time unknown where launches are lost."""
+    if reference["lost"] <= MOST_LOST:
+        return reference
+    idle = {f"{part}_ns": 0 for part in budget.PARTS if part not in BUSY}
+    return {**reference, **idle, "drained_ns": 0, "unknown_ns": sum(reference[key] for key in idle)}
+
+
 def differences(row, reference):
     window, wanted = sum(row[part] for part in PARTS), reference["window_ns"]
     # A timeline has begins and ends in whole ns, and clocks that are aligned to others are rounded.
@@ -103,8 +111,8 @@ def differences(row, reference):
         yield f"the parts sum to {window}, the window is {wanted}"
     if abs(window - wanted) > TOLERANCE * wanted:
         return
-    is_known = reference["lost"] <= MOST_LOST
-    for part in (*PARTS, DRAINED) if is_known else BUSY:
+    reference = settled(reference)
+    for part in (*PARTS, DRAINED):
         have, want = row[part], value(reference, part)
         if abs(have - want) > TOLERANCE * wanted:
             yield f"{part} is {have} ({100 * have / wanted:.1f} %), not {want} ({100 * want / wanted:.1f} %) of {wanted}"

@@ -24,7 +24,7 @@ import verdict
 VIEWS = "budget,idle,idle-gaps,breakdown,gpu-summary,step-stats,findings,headline,critical-path,what-if,time-breakdown,overview,steps,model,distributed,benchmark,data-loading"
 # Whose figures other formats print, too.
 SHOWN = ("headline", "findings", "budget", "idle", "breakdown", "gpu_summary", "step_stats", "time_breakdown", "overview")
-IDLE = "Idle: "
+IDLE = ("Idle: ", "Idle or not recorded")
 # The parts of a budget by columns of the headline: on a GPU, and on the CPU alone.
 GPU = {
     "computing": ["Computing"], "exposed_communication": ["Communication", "Communication: transfer", "Communication: waiting for a rank"],
@@ -33,7 +33,7 @@ GPU = {
     "idle_staging": ["Idle: copy calls"], "idle_launch": ["Idle: launches", "Idle: other calls"],
     "idle_dataloader": ["Idle: data loader"], "idle_operators": ["Idle: operators"], "idle_os": ["Idle: OS calls"],
     "idle_user": ["Idle: user code in ranges", "Idle: user code"], "idle_latency": ["Idle: latency"],
-    "idle_dependency": ["Idle: dependencies"],
+    "idle_dependency": ["Idle: dependencies"], "idle_unknown": ["Idle or not recorded"],
 }
 CPU = {
     "cpu_operators": ["Idle: operators"], "cpu_dataloader": ["Idle: data loader"], "cpu_communication": GPU["exposed_communication"],

@@ -150,7 +150,10 @@ def comparison():
     test("parts that differ", wrong(computing=580, operators=320), 2)
     test("another window", wrong(operators=330), 1)
     test("gaps that no wait opened", wrong(drained=61), 1)
-    test("of idle time nothing is known where launches are lost", wrong(lost=0.5, operators=200, user=100), 0)
+    unknown = {"lost": 0.5, "operators": 0, "calls": 0, "drained": 0, "unknown": 400}
+    test("idle time is unknown where launches are lost", wrong(**unknown), 0)
+    test("none of it is divided", [wrong(lost=0.5), wrong(**{**unknown, "operators": 200, "unknown": 200}), wrong(**{**unknown, "drained": 50})], [4, 2, 1])
+    test("nor is it where they are not", wrong(**{**unknown, "lost": 0}), 4)
     beyond = lambda cause, reach_ns: len(list(budgets.beyond_reach([{"cause": cause, "reach_ns": reach_ns, "step_ns": 100, "sentence": ""}], REFERENCE)))
     test("a reach of what the budget has", beyond("launch", 41), 0)
     test("what waits for a rank is not to be hidden", beyond("comm_exposed", 30), 1)
