@@ -17,6 +17,7 @@
 #include "report/model/device_records.h"
 #include "report/model/kernel_class.h"
 #include "report/util/text.h"
+#include "report/util/rate.h"
 
 /* A judge of advice.def, which may serve several rules; which process is judged is all[at]. */
 #define ADVICE_JUDGE(name)                                                                       \
@@ -381,7 +382,7 @@ ADVICE_JUDGE(copy_rate)
 {
 	const struct advice_facts *facts = &all[at];
 	struct advice_sum sum = advice_sites_sum(&facts->sites, rule->cause, ADVICE_ALL_WHENS);
-	double rate = sum.ns ? (double)facts->copied_bytes / (double)sum.ns : 0;
+	double rate = rate_gb_of((double)facts->copied_bytes, sum.ns);
 
 	(void)nr_all;
 	if (lacks_devices(facts, result)) {

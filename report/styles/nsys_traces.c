@@ -5,6 +5,7 @@
 #include "report/model/api.h"
 #include "report/model/copy_kind.h"
 #include "report/styles/nsys_reports.h"
+#include "report/util/rate.h"
 
 /* ---- cuda_gpu_trace ---- */
 
@@ -52,8 +53,7 @@ static void fill_gpu_copy(const struct trace_event *event, struct table_cell *ce
 
 	table_set_integer(&cells[G_BYTES], event->bytes);
 	if (event->is_timed && event->dur_ns) {
-		table_set_number(
-			&cells[G_RATE], (double)event->bytes * 1e9 / (double)event->dur_ns);
+		table_set_number(&cells[G_RATE], rate_of((double)event->bytes, event->dur_ns));
 	}
 	/* nsys shows the memory of a set on the left. */
 	table_set_string(&cells[G_SOURCE], api_memory_name(is_set ? target : source));

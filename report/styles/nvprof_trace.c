@@ -17,6 +17,7 @@
 #include "report/table/print.h"
 #include "report/util/text.h"
 #include "report/analysis/trace.h"
+#include "report/util/rate.h"
 
 #define MOST_COLUMNS 20u
 
@@ -67,7 +68,7 @@ bool nvprof_has_rate(const struct trace_event *event)
 
 double nvprof_rate(const struct trace_event *event)
 {
-	return (double)event->bytes * 1e9 / (double)event->dur_ns;
+	return rate_of((double)event->bytes, event->dur_ns);
 }
 
 void nvprof_set_device(const struct trace *trace, const struct trace_event *event,

@@ -14,6 +14,7 @@
 #include "report/util/external_sort.h"
 #include "report/util/hash.h"
 #include "report/util/idmap.h"
+#include "report/util/rate.h"
 
 /* Kinds of counters; those of samples are their metrics. */
 enum {
@@ -485,7 +486,7 @@ static void count_copy(struct track_counters *counters, uint32_t device, uint64_
 		return;
 	}
 	end_copies(counters, begin_ns);
-	copy.rate = (double)bytes / (double)(end_ns - begin_ns);
+	copy.rate = rate_gb_of((double)bytes, end_ns - begin_ns);
 	push_copy(counters, copy);
 	count_rate(counters, device, begin_ns, copy.rate, true);
 }

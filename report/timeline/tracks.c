@@ -22,6 +22,7 @@
 #include "report/util/external_sort.h"
 #include "report/util/progress.h"
 #include "report/util/text.h"
+#include "report/util/rate.h"
 
 /* The axis begins that long before time 0, since Perfetto drops events at its begin. */
 #define BEFORE_NS (3600ull * 1000000000)
@@ -344,7 +345,7 @@ static void add_collective(
 		add_uint(event, KEY_BYTES, op->bytes);
 	}
 	if (event->dur_ns && nccl_op_is_sized(op)) {
-		add_double(event, KEY_ALGBW, (double)op->bytes / (double)event->dur_ns);
+		add_double(event, KEY_ALGBW, rate_gb_of((double)op->bytes, event->dur_ns));
 	}
 	if (op->sequence) {
 		add_uint(event, KEY_SEQUENCE, op->sequence);

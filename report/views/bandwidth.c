@@ -15,6 +15,8 @@
 #include "report/analysis/view.h"
 #include "report/analysis/gpu_activities.h"
 #include "report/model/time_axis.h"
+#include "report/util/rate.h"
+#include "report/util/rounding.h"
 
 #define NR_PARTS 32u
 #define NONE	 UINT32_MAX
@@ -118,13 +120,6 @@ static void add_parts(struct bandwidth_row *row, const struct gpu_activity *work
 	}
 }
 
-static uint64_t rate_of(uint64_t bytes, uint64_t ns)
-{
-	unsigned __int128 rate = (unsigned __int128)bytes * 1000000000u / ns;
-
-	return rate < UINT64_MAX ? (uint64_t)rate : UINT64_MAX;
-}
-
 static void on_activity(void *context, const struct gpu_activity *work)
 {
 	struct bandwidth_view *view = context;
@@ -148,8 +143,8 @@ static void on_activity(void *context, const struct gpu_activity *work)
 		add_parts(row, work);
 	}
 	if (work->end > work->begin) {
-		histogram_add(
-			&view->rates, (uint32_t)i, rate_of(work->bytes, work->end - work->begin));
+		histogram_add(&view->rates, (uint32_t)i,
+			whole_part(rate_of((double)work->bytes, work->end - work->begin)));
 	} else {
 		row->nr_without_time++;
 	}
@@ -198,7 +193,7 @@ static void on_op(void *context, const struct op *op)
 	row->bytes += (unsigned __int128)bytes;
 	row->busy_ns += op->gpu_self_ns;
 	histogram_add(
-		&view->rates, (uint32_t)(*number - 1), rate_of((uint64_t)bytes, op->gpu_self_ns));
+		&view->rates, (uint32_t)(*number - 1), whole_part(rate_of(bytes, op->gpu_self_ns)));
 }
 
 static void end_operators(void *context, struct process *process, const struct phases *phases)
@@ -253,7 +248,7 @@ static double link_rate(const struct process *process, uint32_t device)
 
 static void set_rate(const struct bandwidth_row *row, struct table_cell *cells)
 {
-	double rate = (double)row->bytes / (double)row->busy_ns * 1e9;
+	double rate = rate_of((double)row->bytes, row->busy_ns);
 	bool is_set = row->kind == ROW_COPY && (row->copy & COPY_IS_SET);
 	uint32_t kind = row->kind == ROW_COPY && !is_set ? copy_kind_of(row->copy) : 0;
 	struct gpu_peak peak = row->device == NONE ? gpu_peak_common(row->process)
@@ -353,8 +348,7 @@ static void fill_over_time(const struct bandwidth_view *view, struct table *tabl
 			table_set_integer(&cells[4], ns);
 			table_set_integer(&cells[5], row->parts[k]);
 			if (ns) {
-				table_set_number(
-					&cells[6], (double)row->parts[k] / (double)ns * 1e9);
+				table_set_number(&cells[6], rate_of((double)row->parts[k], ns));
 			}
 			table_set_integer(&cells[7], row->name);
 		}

@@ -16,6 +16,7 @@
 #include "report/comm/nccl_names.h"
 #include "report/analysis/view.h"
 #include "report/comm/sanity.h"
+#include "report/util/rate.h"
 
 struct communication_view {
 	struct nccl_ops ops;
@@ -164,7 +165,7 @@ static void fill_merged_times(
 {
 	uint64_t ns = histogram_sum(row->times);
 	uint32_t nr_ranks = NCCL_ROW_RANKS(row->kind);
-	double rate = ns ? (double)row->sums[MERGED_TIMED_BYTES] * 1e9 / (double)ns : 0;
+	double rate = rate_of((double)row->sums[MERGED_TIMED_BYTES], ns);
 
 	table_set_integer(&cells[MERGED_TIME], ns);
 	table_set_number(&cells[MERGED_AVG], histogram_mean(row->times));
@@ -402,7 +403,7 @@ static void fill_speed(
 {
 	uint64_t ns = sums->nr_matched ? sums->transfer_ns : sums->timed_ns;
 	uint64_t bytes = sums->nr_matched ? sums->transfer_bytes : sums->timed_bytes;
-	double rate = ns ? (double)bytes * 1e9 / (double)ns : 0;
+	double rate = rate_of((double)bytes, ns);
 
 	if (!ns || sums->lacks_speed) {
 		return;

@@ -10,6 +10,7 @@
 #include "report/model/api.h"
 #include "report/model/copy_kind.h"
 #include "report/analysis/view.h"
+#include "report/util/rate.h"
 
 struct copy_view {
 	struct view_input input;
@@ -271,7 +272,7 @@ static void fill(
 	}
 	table_set_integer(&cells[0], histogram_sum(sizes));
 	if (ns && !(kind & COPY_IS_HOST_CALL) && !view->tally.rows[row].untimed) {
-		table_set_number(&cells[1], (double)histogram_sum(sizes) * 1e9 / (double)ns);
+		table_set_number(&cells[1], rate_of((double)histogram_sum(sizes), ns));
 	}
 	table_set_number(&cells[2], histogram_mean(sizes));
 	table_set_integer(&cells[3], sizes->count ? sizes->min : 0);

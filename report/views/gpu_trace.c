@@ -12,6 +12,7 @@
 #include "report/model/copy_kind.h"
 #include "report/analysis/trace.h"
 #include "report/util/text.h"
+#include "report/util/rate.h"
 
 enum {
 	START,
@@ -95,7 +96,7 @@ static void fill_copy(const struct trace_event *event, struct table_cell *cells)
 {
 	table_set_integer(&cells[BYTES], event->bytes);
 	if (event->is_timed && event->dur_ns) {
-		table_set_number(&cells[RATE], (double)event->bytes * 1e9 / (double)event->dur_ns);
+		table_set_number(&cells[RATE], rate_of((double)event->bytes, event->dur_ns));
 	}
 	if (event->table == GPROF_TABLE_memcpy) {
 		table_set_string(&cells[SOURCE], api_memory_name(copy_source_of(event->copy)));
