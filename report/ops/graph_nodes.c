@@ -301,6 +301,18 @@ bool graph_call_ends_capture(uint32_t name)
 	return has_text(name, "StreamEndCapture");
 }
 
+bool graph_nodes_has_captures(const struct process *process)
+{
+	for (size_t i = 0; i < process->calls.nr; i++) {
+		const struct model_call *call = idmap_at(&process->calls, i);
+
+		if (call->name && graph_call_begins_capture(call->name)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 void graph_nodes_add_capture(struct graph_nodes *graphs, const struct graph_capture *capture)
 {
 	graphs->captures = array_grow(graphs->captures, graphs->nr_captures,

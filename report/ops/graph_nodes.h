@@ -78,6 +78,8 @@ struct graph_node *graph_nodes_find(struct graph_nodes *graphs, uint64_t id, uin
 void graph_nodes_keep(struct graph_nodes *graphs, struct graph_node *node, struct op *const *open,
 	size_t nr_open);
 
+/* Does the process call what begins a capture? */
+bool graph_nodes_has_captures(const struct process *process);
 void graph_nodes_add_capture(struct graph_nodes *graphs, const struct graph_capture *capture);
 
 /* Is it the name of a call that begins a capture, or ends one? */

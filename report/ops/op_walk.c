@@ -236,9 +236,27 @@ static inline void call_enter(struct walk *walk, const struct op *op)
 	}
 }
 
+/*
+ * Where nodes are not recorded, the calls around a capture show what lies in it. What launched
+ * nothing there was captured.
+ */
+static bool is_captured(const struct walk *walk, const struct op *op)
+{
+	const struct graph_capture *capture;
+
+	if (walk->graphs.nr_nodes || !walk->graphs.nr_captures || op->nr_activities) {
+		return false;
+	}
+	capture = graph_nodes_capture(&walk->graphs, op->begin, op->thread);
+	return capture && op->end <= capture->end;
+}
+
 static void leave(struct walk *walk, struct op_stack *stack)
 {
-	call_op(walk, op_stack_pop(stack));
+	struct op *op = op_stack_pop(stack);
+
+	op->is |= is_captured(walk, op) ? OP_IS_CAPTURED : 0;
+	call_op(walk, op);
 }
 
 /* Closes operators that began after the event and so do not contain it. */
@@ -711,7 +729,7 @@ static void run(struct walk *walk)
 
 /*
  * Backwards, a graph's launches come before its capture. So where there are graphs, another walk
- * comes first, which finds out what their nodes belong to.
+ * comes first, which finds out what their nodes belong to, or at least what was captured.
  */
 static void find_graphs(struct walk *walk)
 {
@@ -720,7 +738,7 @@ static void find_graphs(struct walk *walk)
 		.is_first = true};
 
 	graph_nodes_read(&first.graphs, walk->process);
-	if (first.graphs.nr_nodes) {
+	if (first.graphs.nr_nodes || graph_nodes_has_captures(walk->process)) {
 		run(&first);
 		graph_nodes_finish(&first.graphs, &first.phases);
 		phases_fini(&first.phases);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* FLOPs of convolutions, in traces that lack their strides. */
+/* FLOPs of traces: of convolutions, where strides are lacking, and of what is captured. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,8 +28,10 @@ static void add(
 		"%s{\"ph\":\"X\",\"cat\":\"%s\",\"name\":\"%s\",\"pid\":7,\"tid\":%u,"
 		"\"ts\":%u,\"dur\":%u,\"args\":{%s}}",
 		events.nr_bytes ? "," : "[",
-		strncmp(name, "ProfilerStep", 12) == 0 ? "user_annotation" : "cpu_op", name, tid,
-		us, dur, args);
+		strncmp(name, "ProfilerStep", 12) == 0 ? "user_annotation"
+		: strncmp(name, "cuda", 4) == 0	       ? "cuda_runtime"
+						       : "cpu_op",
+		name, tid, us, dur, args);
 }
 
 /* All inputs are float32. */
@@ -233,7 +235,36 @@ START_TEST(without_sizes_there_is_no_utilization)
 }
 END_TEST
 
+/* Traces show captures by their calls alone. Other threads may capture in between, too. */
+START_TEST(an_operator_that_is_captured_computes_nothing)
+{
+	const double one = 2.0 * 100 * 100 * 100;
+	struct table *table;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		add("ProfilerStep#1", 9, 0, 1000, "");
+		add_op("aten::mm", 10, 9, "[100,100],[100,100]");
+		add("cudaStreamBeginCapture", 9, 100, 2, "\"correlation\":1");
+		add_op("aten::mm", 110, 9, "[100,100],[100,100]");
+		add("aten::mm", 10, 130, 9,
+			"\"Input Dims\":[[100,100],[100,100]],\"Input "
+			"type\":[\"float\",\"float\"]");
+		add("cudaStreamEndCapture", 9, 200, 2, "\"correlation\":2");
+		add_op("aten::mm", 210, 9, "[100,100],[100,100]");
+		table = make(i ? &view_operator : &view_headline);
+		if (i) {
+			ck_assert_double_eq(flops(table, "aten::mm"), 2 * one);
+		} else {
+			ck_assert_double_eq_tol(
+				tables_cell(table, 0, "flops_per_s")->number, 2 * one / 1e-3, one);
+		}
+		table_destroy(table);
+	}
+}
+END_TEST
+
 UNIT_SUITE("report/convolution", what_reads_the_output_next_tells_its_size,
 	what_no_stride_gives_is_no_output, the_backward_call_tells_the_size,
-	each_gradient_counts_as_the_forward_call, transposed_ones_need_no_strides,
-	the_mask_tells_which_gradients_are_computed, without_sizes_there_is_no_utilization)
+	each_gradient_counts_as_the_forward_call, an_operator_that_is_captured_computes_nothing,
+	transposed_ones_need_no_strides, the_mask_tells_which_gradients_are_computed,
+	without_sizes_there_is_no_utilization)
