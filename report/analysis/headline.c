@@ -338,11 +338,21 @@ static void add_gpus(
 	}
 }
 
+/* Without steps the time that counts, which shares are of. */
+static uint64_t span_ns_of(const struct headline_process *at)
+{
+	const struct process *process = at->process;
+
+	if (!at->has_steps && at->nr_steps) {
+		return at->steps[0].ns;
+	}
+	return process->first_ns < process->last_ns ? process->last_ns - process->first_ns : 0;
+}
+
 static void add_process(const struct headline_process *at, struct headline_figures *figures)
 {
 	const struct process *process = at->process;
-	uint64_t span_ns =
-		process->first_ns < process->last_ns ? process->last_ns - process->first_ns : 0;
+	uint64_t span_ns = span_ns_of(at);
 
 	if (!figures->first) {
 		figures->first = process;

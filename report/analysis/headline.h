@@ -72,7 +72,7 @@ struct headline_figures {
 	uint32_t gpu_name; /* of string_pool.h; 0: they differ, or there are none */
 	size_t nr_listed;  /* GPUs that the recording describes, with activities or without */
 	bool has_calls;	   /* of CUDA or its like */
-	uint64_t span_ns;  /* of the process that was recorded longest */
+	uint64_t span_ns;  /* of the process that was recorded longest, as far as that counts */
 	bool has_steps, has_gpu, has_parts, has_phases;
 	bool is_selected;	   /* the user chose the steps */
 	size_t nr_steps;	   /* those that count */

@@ -116,6 +116,8 @@ def headline(have, steps):
     parts = collections.Counter()
     for (_, part), ns in sums(have["budget"], "part", "total_ns").items():
         parts[part] += ns
+    if not any(steps.values()) and row["processes"] == 1 and row["span_ns"] != sum(parts.values()):
+        yield f"the headline is of {row['span_ns']}, the budget of {sum(parts.values())}"
     number = sum(steps.values()) or 1
     is_divided = any(parts[part] for of in WAITS.values() for part in of)
     if (row.get("rank_wait_ns") is not None) != is_divided:
