@@ -6,6 +6,7 @@
 #include "report/analysis/view.h"
 #include "report/reduce/reduced_view.h"
 #include "test/unit/report_lines.h"
+#include "test/unit/report_made.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"
 #include "test/unit/unit.h"
@@ -180,6 +181,29 @@ START_TEST(no_gpu_is_said_where_nothing_shows_one)
 		gen_anchor(gen, 3000, 3000, 3000);
 		gen_close(gen, "exit");
 		table = tables_of(&view_headline, path, false);
+		ck_assert_msg(strstr(table->figure, cases[i].says), "%s", table->figure);
+		table_destroy(table);
+	}
+}
+END_TEST
+
+/* A trace may describe other GPUs than it numbers. */
+START_TEST(a_gpu_that_is_not_described_has_the_name_that_all_have)
+{
+	static const struct {
+		const char *second, *says;
+	} cases[] = {{"NVIDIA H100", ", NVIDIA H100, "}, {"NVIDIA A100", ", GPU 5, "}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct made made = made_open("other.gprof");
+		uint32_t shape = made_shape(&made, "k", 1, 32, 16, 0);
+		struct table *table;
+
+		gen_device(made.gen, 1, cases[i].second);
+		made.place = gen_place(made.gen, 5, 1, 7);
+		made_launch(&made, shape, 1000, 100, 1500, 2000);
+		gen_close(made.gen, "exit");
+		table = tables_of(&view_headline, made.path, false);
 		ck_assert_msg(strstr(table->figure, cases[i].says), "%s", table->figure);
 		table_destroy(table);
 	}
@@ -425,7 +449,8 @@ START_TEST(nonsense_is_no_harm)
 END_TEST
 
 UNIT_SUITE("report/headline", inference_is_no_training, without_gpus_there_are_phases,
-	no_gpu_is_said_where_nothing_shows_one, steps_that_warm_up_are_excluded,
+	no_gpu_is_said_where_nothing_shows_one,
+	a_gpu_that_is_not_described_has_the_name_that_all_have, steps_that_warm_up_are_excluded,
 	outliers_are_excluded_and_named, each_rank_leaves_out_its_own_steps,
 	a_job_is_as_slow_as_its_slowest_rank, steps_that_get_longer_have_a_trend,
 	what_is_missing_comes_first, the_program_has_no_interpreter, nonsense_is_no_harm)
