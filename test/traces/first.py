@@ -70,8 +70,27 @@ def without_device(program, folder):
             yield f"{key} is {row[key]}, not {want}"
 
 
+def document(program, folder):
+    """What the page of first screens shows of traces is what the program prints."""
+    root = os.path.join(os.path.dirname(__file__), "..", "..")
+    with open(os.path.join(root, "test", "first_screens.sh"), encoding="utf-8") as file:
+        titles = re.findall(r'screen "(.*)" "\$GPROF_TRACES/(.*)"', file.read())
+    with open(os.path.join(root, "docs", "first-screens.md"), encoding="utf-8") as file:
+        sections = dict(re.findall(r"^## (.*)\n((?:.*\n)*?)(?=## |\Z)", file.read(), re.M))
+    if len(titles) < 3:
+        yield f"the page has {len(titles)} traces"
+    for title, name in titles:
+        screens = [run(program, os.path.join(folder, name), "--view", "headline", columns=columns) for columns in (80, 120)]
+        wanted = [re.sub("\n+", "\n", screen) for screen in screens]
+        if re.findall(r"```\n(.*?)```", sections[title], re.S) != wanted:
+            yield f"docs/first-screens.md differs in '{title}'"
+
+
 def main(program, folder):
     wrong = 0
+    for problem in document(program, folder):
+        print(f"the page: {problem}")
+        wrong += 1
     for problem in without_device(program, folder):
         print(f"without deviceProperties: {problem}")
         wrong += 1
