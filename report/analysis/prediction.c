@@ -506,6 +506,17 @@ void prediction_end(struct prediction *prediction)
 	}
 }
 
+void prediction_set_launches(
+	struct prediction *prediction, size_t process, const struct budget_launches *launches)
+{
+	struct predicted *of = &prediction->of[process];
+
+	of->launches = *launches;
+	if (of->nr_steps && budget_has_lost(launches)) {
+		budget_add_launches(&prediction->job.launches, launches);
+	}
+}
+
 void prediction_fini(struct prediction *prediction)
 {
 	for (size_t i = 0; i < prediction->nr_steps; i++) {
@@ -543,5 +554,6 @@ double prediction_error_pct(const struct predicted *predicted)
 
 bool prediction_is_known(const struct predicted *predicted)
 {
-	return predicted->nr_steps && prediction_error_pct(predicted) <= PREDICTION_ERROR_PCT;
+	return predicted->nr_steps && prediction_error_pct(predicted) <= PREDICTION_ERROR_PCT &&
+	       !budget_has_lost(&predicted->launches);
 }

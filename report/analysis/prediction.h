@@ -21,6 +21,7 @@
 #include "report/analysis/replay.h"
 #include "report/analysis/step_events.h"
 #include "report/analysis/view.h"
+#include "report/budget/launch_counter.h"
 #include "report/comm/rank_waits.h"
 
 #define PREDICTION_CHANGES 16u
@@ -35,7 +36,8 @@ struct predicted {
 			 */
 	/* From the begin of a step to the end of all that it launched, which may be later. */
 	double span_ns, span_replayed_ns;
-	double unexplained_ns; /* see replay_unexplained_ns */
+	double unexplained_ns;		 /* see replay_unexplained_ns */
+	struct budget_launches launches; /* of prediction_set_launches */
 	double span_changed_ns[PREDICTION_CHANGES];
 	double least_ns[PREDICTION_CHANGES];		      /* what a device needs for it */
 	uint64_t limits[PREDICTION_CHANGES][NR_REPLAY_KINDS]; /* sums */
@@ -79,6 +81,13 @@ extern const struct op_view prediction_ops;
 /* After the pass; sets the results, once. */
 void prediction_end(struct prediction *prediction);
 
+/*
+ * After prediction_end: the launches of a process. Where too many lack their activity, nothing is
+ * predicted of it, or of the job.
+ */
+void prediction_set_launches(
+	struct prediction *prediction, size_t process, const struct budget_launches *launches);
+
 /* The results of a process: those of the job where it is replayed with others. */
 const struct predicted *prediction_of(const struct prediction *prediction, size_t process);
 
@@ -91,7 +100,7 @@ static inline double prediction_replayed_ns(const struct predicted *predicted)
 /* The difference from the measured step, as a share of it. */
 double prediction_error_pct(const struct predicted *predicted);
 
-/* Was something replayed, and is the error small enough? */
+/* Was something replayed, is the error small enough, and were its activities recorded? */
 bool prediction_is_known(const struct predicted *predicted);
 
 /*

@@ -78,7 +78,8 @@ const struct budget_part_text budget_part_texts[NR_BUDGET_PARTS] = {
 struct call_info {
 	uint32_t name;
 	uint8_t kind; /* enum call_kind; 0: not looked at yet */
-	bool is_os, is_graph, begins_capture, ends_capture;
+	bool is_os;
+	struct launch_name launch;
 };
 
 /* ---- which part an event belongs to ---- */
@@ -448,17 +449,13 @@ static void add_owned_work(struct budget *budget, enum budget_part part,
 static const struct call_info *info_of(struct budget *budget, uint32_t call)
 {
 	struct call_info *info = idmap_put(&budget->calls, call);
-	const char *text;
 	uint8_t api;
 
 	if (!info->kind) {
 		info->name = process_call_name(budget->process, call, &api);
 		info->is_os = api == GPROF_API_THREAD;
 		info->kind = (uint8_t)call_kind_of(info->name);
-		text = string_pool_text(info->name, NULL);
-		info->is_graph = strstr(text, "GraphLaunch") != NULL;
-		info->begins_capture = strstr(text, "BeginCapture") != NULL;
-		info->ends_capture = strstr(text, "EndCapture") != NULL;
+		info->launch = launch_name_of(info->name);
 	}
 	return info;
 }
@@ -521,13 +518,6 @@ static void add_last_call(struct budget *budget)
 	}
 	budget->call.is_there = false;
 	slot = host_states_slot(&budget->host, budget->call.thread);
-	if (budget->call.is_chosen && budget->call.table == GPROF_TABLE_api_launch &&
-		(!budget->is_capturing || budget->call.is_launching)) {
-		budget->launches.all++;
-		budget->launches.graphs += budget->call.is_graph;
-		budget->launches.lost += !budget->call.is_launching || budget->call.is_untimed;
-		budget->launches.timeless += budget->call.is_untimed;
-	}
 	if (state == HOST_LAUNCH && budget->call.table == GPROF_TABLE_api_launch &&
 		budget->call.end - budget->call.begin >= BUDGET_LOADING_NS) {
 		state = HOST_ALLOCATION;
@@ -620,16 +610,12 @@ void budget_call(struct budget *budget, const struct op_call *call, const struct
 		long_calls_has_startup(&budget->long_calls, call->begin, info->name)) {
 		state = HOST_STARTUP;
 	}
-	budget->is_capturing =
-		(budget->is_capturing || info->ends_capture) && !info->begins_capture;
+	launch_counter_call(&budget->counter, budget->process, call, &info->launch);
 	budget->call.name = info->name;
 	budget->call.has_site = gap_owners_has(state);
 	budget->call.site = budget->call.has_site ? site_of(budget, 0, call, op) : 0;
 	budget->call.is_there = true;
-	budget->call.is_graph = info->is_graph;
 	budget->call.is_in_step = !budget->has_steps || step_at(budget, call->step);
-	budget->call.is_launching = false;
-	budget->call.is_untimed = false;
 	budget->call.is_chosen =
 		!budget->process->select || select_has_tick(budget->process, call->begin);
 	budget->call.begin = begin;
@@ -678,7 +664,6 @@ static void add_work(struct budget *budget, const struct op_record *record,
 		work.site = budget->call.site;
 		work.launch_end = ns_of(budget, call->end);
 		work.slot = (uint8_t)host_states_launching(&budget->host, call->thread);
-		budget->call.is_launching = true;
 		if (!budget->has_last) {
 			budget->has_last = true;
 			budget->last_slot = work.slot;
@@ -689,16 +674,14 @@ static void add_work(struct budget *budget, const struct op_record *record,
 	}
 }
 
-/* A record without times still shows that its launch ran something. */
 void budget_record(struct budget *budget, const struct op_record *record,
 	const struct op_call *call, const struct op *op)
 {
 	enum budget_part part = part_of_record(record);
 	uint64_t end = record->end_ns;
 
+	launch_counter_record(&budget->counter, record, call);
 	if (!record->is_timed || record->begin_ns > end) {
-		budget->call.is_launching |= call != NULL;
-		budget->call.is_untimed |= call != NULL;
 		budget->nr_untimed++;
 		return;
 	}
@@ -744,20 +727,6 @@ static void begin_first(struct budget *budget, const struct phases *phases)
 
 /* ---- lost launches ---- */
 
-void budget_add_launches(struct budget_launches *sum, const struct budget_launches *launches)
-{
-	sum->all += launches->all;
-	sum->graphs += launches->graphs;
-	sum->lost += launches->lost;
-	sum->timeless += launches->timeless;
-}
-
-void budget_add_lost(const struct budget_launches *launches, struct buf *out)
-{
-	buf_printf(out, "%" PRIu64 " of %" PRIu64 " launches have no GPU %s", launches->lost,
-		launches->all, launches->timeless ? "times" : "activity");
-}
-
 /* Counts idle time as unknown. */
 static void forget_idle(uint64_t idle[NR_BUDGET_IDLE])
 {
@@ -786,9 +755,8 @@ static void forget_step(struct budget_step *step)
 /* Only now it is known how many launches lack their activity. */
 static void settle_lost(struct budget *budget)
 {
-	if (!process_has_device_records(budget->process, NULL)) {
-		budget->launches.lost = budget->launches.timeless = 0;
-	}
+	launch_counter_end(&budget->counter, budget->process);
+	budget->launches = budget->counter.sum;
 	for (size_t i = 0; budget_has_lost(&budget->launches) && i < budget->nr_steps; i++) {
 		forget_step(&budget->steps[i]);
 	}
@@ -862,18 +830,6 @@ void budget_warn(const struct process *process, bool is_too_much, uint64_t nr_cu
 			   "end steps more often (GPROF_STEP)",
 			label, nr_cut, BUDGET_MOST / 2);
 	}
-}
-
-void budget_warn_lost(const struct process *process, const struct budget_launches *launches)
-{
-	struct buf text = {0};
-
-	if (budget_has_lost(launches)) {
-		budget_add_lost(launches, &text);
-		sanity_add("%s: %.*s, so idle time is unknown", process->stream->label,
-			(int)text.nr_bytes, text.bytes);
-	}
-	buf_fini(&text);
 }
 
 /* ---- as the plugin of TensorBoard divides it ---- */

@@ -50,12 +50,12 @@
 #include "report/budget/device_utilization.h"
 #include "report/budget/gap_owners.h"
 #include "report/budget/host_states.h"
+#include "report/budget/launch_counter.h"
 #include "report/budget/long_calls.h"
 #include "report/comm/rank_waits.h"
 #include "report/ops/op_launch.h"
 #include "report/ops/op_walk.h"
 #include "report/table/table.h"
-#include "report/util/buf.h"
 #include "report/util/interval_queue.h"
 #include "report/util/intervals.h"
 
@@ -162,16 +162,6 @@ struct call_top {
 	uint32_t name; /* of string_pool.h; 0: there was none */
 };
 
-/* Launches that the user chose and no graph captures. */
-struct budget_launches {
-	uint64_t all, graphs;
-	/*
-	 * Those of which nothing ran, as far as is recorded, or nobody knows when; the latter
-	 * alone. None is lost where no GPU activity was recorded at all.
-	 */
-	uint64_t lost, timeless;
-};
-
 struct budget {
 	struct process *process;
 	struct budget_step *steps; /* by time */
@@ -198,7 +188,7 @@ struct budget {
 		uint64_t begin, end, correlation;
 		uint32_t thread, name, site;
 		uint8_t state, table;
-		bool is_there, is_launching, is_untimed, is_graph, is_chosen, is_in_step, has_site;
+		bool is_there, is_chosen, is_in_step, has_site;
 	} call;
 	uint8_t last_slot; /* of the thread that launched last; HOST_OTHERS: unknown */
 	bool has_last;
@@ -218,8 +208,8 @@ struct budget {
 	uint64_t seen_begin, seen_end;
 	bool is_trimmed; /* nothing else counts: not calls of the system, nor the profiler's own
 			    work */
-	struct budget_launches launches;
-	bool is_capturing; /* going back in time */
+	struct launch_counter counter;
+	struct budget_launches launches; /* after budget_end */
 	/* When ranks came to the operations of this process; NULL: unknown. */
 	const struct rank_waits *rank_waits;
 	/* Gets each gap of a step that is closed, from the last to the first; may be NULL. */
@@ -254,22 +244,6 @@ void budget_fini(struct budget *budget);
 
 /* Warns of what a budget that has ended lacks of a process, if anything: sanity_add. */
 void budget_warn(const struct process *process, bool is_too_much, uint64_t nr_cut);
-
-/* ---- lost launches ---- */
-
-/* Do so many launches lack their activity, more than 2 %, that idle time is unknown? */
-static inline bool budget_has_lost(const struct budget_launches *launches)
-{
-	return 50 * launches->lost > launches->all;
-}
-
-void budget_add_launches(struct budget_launches *sum, const struct budget_launches *launches);
-
-/* Adds "60 of 120 launches have no GPU activity". */
-void budget_add_lost(const struct budget_launches *launches, struct buf *out);
-
-/* Warns of them, if idle time is unknown: sanity_add. */
-void budget_warn_lost(const struct process *process, const struct budget_launches *launches);
 
 /*
  * After budget_end, for those who kept a gap of on_gap: its time is unknown if that of the steps

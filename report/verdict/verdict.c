@@ -578,11 +578,14 @@ static const struct advice_facts *facts_of(const struct verdict *verdict)
 	return NULL;
 }
 
-/* The rules of other tools judge no idle time that is unknown. */
+/* The rules of other tools judge no idle time that is unknown, and no replay predicts it. */
 static void set_launches(struct verdict *verdict)
 {
 	for (size_t i = 0; i < verdict->headline.nr_processes; i++) {
-		verdict->advice.facts[i].launches = verdict->headline.processes[i].launches;
+		const struct budget_launches *launches = &verdict->headline.processes[i].launches;
+
+		verdict->advice.facts[i].launches = *launches;
+		prediction_set_launches(&verdict->prediction, i, launches);
 	}
 }
 

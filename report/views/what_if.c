@@ -13,6 +13,7 @@
 struct what_if_view {
 	struct view_input input;
 	struct prediction prediction;
+	struct launch_counts launches;
 };
 
 /* All that was asked for at once, or each removal. */
@@ -167,9 +168,20 @@ static int by_saving(const void *a, const void *b)
 	return x->change < y->change ? -1 : x->change > y->change;
 }
 
+static void note_lost(const struct budget_launches *launches, struct table *table)
+{
+	struct buf text = {0};
+
+	budget_add_lost(launches, &text);
+	table_note(table, "The steps are not predictable: %.*s.", (int)text.nr_bytes, text.bytes);
+	buf_fini(&text);
+}
+
 static void note_error(const struct predicted *predicted, struct table *table)
 {
-	if (!prediction_is_known(predicted)) {
+	if (budget_has_lost(&predicted->launches)) {
+		note_lost(&predicted->launches, table);
+	} else if (!prediction_is_known(predicted)) {
 		table_note(table,
 			"The steps are not predictable: their unchanged replay takes %.3f ms, "
 			"measured were %.3f ms. GPU activities waited %.3f ms per step for "
@@ -184,15 +196,21 @@ static void note_errors(const struct what_if_view *view, size_t nr_replayed, str
 {
 	const struct predicted *of = view->prediction.of;
 	size_t nr_unknown = 0, most = 0;
+	struct budget_launches lost = {0};
 	const struct process *process;
 	char who[32];
 
 	for (size_t i = 0; i < view->input.nr_processes; i++) {
-		if (of[i].nr_steps && !prediction_is_known(&of[i])) {
+		if (of[i].nr_steps && budget_has_lost(&of[i].launches)) {
+			budget_add_launches(&lost, &of[i].launches);
+		} else if (of[i].nr_steps && !prediction_is_known(&of[i])) {
 			most = !nr_unknown || of[i].unexplained_ns > of[most].unexplained_ns ? i
 											     : most;
 			nr_unknown++;
 		}
+	}
+	if (lost.all) {
+		note_lost(&lost, table);
 	}
 	if (!nr_unknown) {
 		return;
@@ -253,6 +271,8 @@ static void fill_table(void *state, struct table *table)
 
 	prediction_end(&view->prediction);
 	for (size_t i = 0; i < nr_processes; i++) {
+		prediction_set_launches(&view->prediction, i, &view->launches.of[i]);
+		budget_warn_lost(view->input.processes[i], &view->launches.of[i]);
 		nr_replayed += prediction->of[i].nr_steps != 0;
 	}
 	if (nr_replayed > 1 && prediction->is_joined) {
@@ -283,7 +303,10 @@ static void fill_table(void *state, struct table *table)
 
 static void fini(void *state)
 {
-	prediction_fini(&((struct what_if_view *)state)->prediction);
+	struct what_if_view *view = state;
+
+	prediction_fini(&view->prediction);
+	launch_counts_fini(&view->launches);
 }
 
 VIEW(what_if, 25) = {
@@ -297,7 +320,8 @@ VIEW(what_if, 25) = {
 	.title = "What if",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct what_if_view),
-	.parts = {{&prediction_scan, &prediction_ops, offsetof(struct what_if_view, prediction)}},
+	.parts = {{&prediction_scan, &prediction_ops, offsetof(struct what_if_view, prediction)},
+		{NULL, &launch_counts_ops, offsetof(struct what_if_view, launches)}},
 	.init = init,
 	.fill = fill_table,
 	.fini = fini,

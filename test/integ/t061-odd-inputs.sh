@@ -91,7 +91,7 @@ odd years 3 "a.json': the events span 3472 days: a clock jumped"
 odd early 3 "a.json': GPU activities of 1 launch start before their launch"
 
 # Without the activities of launches no view that divides idle time does so; tables of events are as good as ever.
-for view in headline budget idle idle-gaps breakdown advice; do
+for view in headline budget idle idle-gaps breakdown advice what-if; do
 	"$REPORT" --view $view "$T/lost" >"$T/out" 2>"$T/err"
 	is "3 1" "$? $(grep -c "a.json': 50 of 100 launches have no GPU activity, so idle time is unknown" "$T/err")" "status of $view without half of the activities"
 	"$REPORT" --view $view "$T/hardly-lost" >"$T/out" 2>"$T/err"
@@ -101,6 +101,8 @@ done
 is "INCOMPLETE: 50 of 100 launches have no GPU activity" "$(sed -n 2p "$T/out")" "the first screen says so"
 "$REPORT" --view budget,idle --format json "$T/lost" 2>/dev/null >"$T/json"
 is "Computing,Idle or not recorded Idle or not recorded" "$(jq -r '[.budget, .idle] | map(.rows | map(.part) | join(",")) | join(" ")' "$T/json")" "parts"
+"$REPORT" --view what-if --format json "$T/lost" 2>/dev/null >"$T/json"
+is "7 0" "$(jq -r '.what_if.rows | "\(length) \(map(select(.saved_ns)) | length)"' "$T/json")" "predictions"
 # A summary has no other idle time, and says the same when it is written and when it is read.
 for case in lost hardly-lost; do
 	[ $case = lost ] && expected="3 1" || expected="0 0"

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Counts the launches of a process, and those that lack their activity: while these may have run,
+ * nobody knows when the GPU was idle. Fed by op_walk.c, from the last call to the first.
+ */
+#ifndef REPORT_BUDGET_LAUNCH_COUNTER_H
+#define REPORT_BUDGET_LAUNCH_COUNTER_H
+
+#include "report/ops/op_walk.h"
+#include "report/util/buf.h"
+
+/* Launches that the user chose and no graph captures. */
+struct budget_launches {
+	uint64_t all, graphs;
+	/*
+	 * Those of which nothing ran, as far as is recorded, or nobody knows when; the latter
+	 * alone. None is lost where no GPU activity was recorded at all.
+	 */
+	uint64_t lost, timeless;
+};
+
+/* The meaning of a call's name. */
+struct launch_name {
+	bool is_graph, begins_capture, ends_capture;
+};
+struct launch_name launch_name_of(uint32_t name);
+
+/* Starts with all zeros. */
+struct launch_counter {
+	struct budget_launches sum;
+	bool is_capturing; /* going back in time */
+	/* The launch that came last: what follows it shows what ran of it. */
+	bool is_open, is_graph, is_launching, is_untimed;
+};
+
+void launch_counter_call(struct launch_counter *counter, const struct process *process,
+	const struct op_call *call, const struct launch_name *name);
+void launch_counter_record(
+	struct launch_counter *counter, const struct op_record *record, const struct op_call *call);
+
+/* After the last one of the process. */
+void launch_counter_end(struct launch_counter *counter, const struct process *process);
+
+/* ---- the same of each process, as a part of a view that starts with all zeros ---- */
+
+struct launch_counts {
+	struct budget_launches *of; /* by process, in the order of the walk */
+	size_t nr;
+	struct launch_counter counter; /* of the current one */
+	struct idmap names;	       /* struct launch_name by call */
+	const struct process *process;
+};
+extern const struct op_view launch_counts_ops;
+void launch_counts_fini(struct launch_counts *counts);
+
+/* ---- what they mean ---- */
+
+/* Do so many launches lack their activity, more than 2 %, that idle time is unknown? */
+static inline bool budget_has_lost(const struct budget_launches *launches)
+{
+	return 50 * launches->lost > launches->all;
+}
+
+void budget_add_launches(struct budget_launches *sum, const struct budget_launches *launches);
+
+/* Adds "60 of 120 launches have no GPU activity". */
+void budget_add_lost(const struct budget_launches *launches, struct buf *out);
+
+/* Warns of them, if idle time is unknown: sanity_add. */
+void budget_warn_lost(const struct process *process, const struct budget_launches *launches);
+
+#endif
