@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "report/import/call.h"
+#include "report/kineto/rows_nest.h"
 #include "report/kineto/rows_overrun.h"
 #include "report/util/buf.h"
 #include "report/util/idmap.h"
@@ -601,13 +602,14 @@ static void sort_equal(const struct kineto_rows *rows, struct key *keys, size_t 
 	}
 }
 
-/* Sorts the rows in memory. Returns their keys, which the caller frees. */
-static struct key *sort(const struct kineto_rows *rows)
+/* Nests and sorts the rows in memory. Returns their keys, which the caller frees. */
+static struct key *sort(struct kineto_rows *rows)
 {
 	struct key *keys = mem_zeroed(rows->nr_rows + 1, sizeof(*keys));
 	struct key *spare = mem_zeroed(rows->nr_rows + 1, sizeof(*spare));
 	struct key *sorted;
 
+	rows->nr_nested += kineto_rows_nest(rows->rows, rows->nr_rows);
 	for (size_t i = 0; i < rows->nr_rows; i++) {
 		keys[i] = (struct key){.end = rows->rows[i].end, .row = (uint32_t)i};
 	}
