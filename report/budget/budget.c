@@ -168,7 +168,7 @@ void budget_begin(struct budget *budget, struct process *process, bool has_devic
 	budget->nr_open = budget->nr_steps;
 	budget->is_done = !budget->nr_steps;
 	set_closing(budget);
-	budget->is_trimmed = strcmp(process_fact(process, "trace.format", ""), "nsys") == 0;
+	budget->is_trimmed = strcmp(process_source(process), "nsys") == 0;
 	device_work_init(&budget->work, process);
 	idmap_init(&budget->calls, sizeof(struct call_info));
 	long_calls_find(&budget->long_calls, process, budget->has_steps ? budget->step_of : NULL,

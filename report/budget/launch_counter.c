@@ -25,10 +25,14 @@ struct launch_name launch_name_of(uint32_t name)
 
 /* ---- counting ---- */
 
-/* A launch in a capture launches nothing, unless something ran of it. */
+/*
+ * A launch in a capture launches nothing, unless something ran of it. Without a correlation ID
+ * nobody knows what a call launched.
+ */
 static void close_launch(struct launch_counter *counter)
 {
-	if (counter->is_open && (!counter->is_capturing || counter->is_launching)) {
+	if (counter->is_open &&
+		(counter->is_launching || (counter->has_id && !counter->is_capturing))) {
 		counter->sum.all++;
 		counter->sum.graphs += counter->is_graph;
 		counter->sum.lost += !counter->is_launching || counter->is_untimed;
@@ -45,6 +49,7 @@ void launch_counter_call(struct launch_counter *counter, const struct process *p
 		(counter->is_capturing || name->ends_capture) && !name->begins_capture;
 	counter->is_open = call->table == GPROF_TABLE_api_launch &&
 			   (!process->select || select_has_tick(process, call->begin));
+	counter->has_id = call->correlation != 0;
 	counter->is_graph = name->is_graph;
 	counter->is_launching = false;
 	counter->is_untimed = false;

@@ -30,7 +30,7 @@ struct launch_counter {
 	struct budget_launches sum;
 	bool is_capturing; /* going back in time */
 	/* The launch that came last: what follows it shows what ran of it. */
-	bool is_open, is_graph, is_launching, is_untimed;
+	bool is_open, has_id, is_graph, is_launching, is_untimed;
 };
 
 void launch_counter_call(struct launch_counter *counter, const struct process *process,

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "collector/format/format.h"
+#include "report/util/text.h"
 
 static bool contains(const char *text, size_t nr_bytes, const char *part)
 {
@@ -18,7 +19,7 @@ static bool contains(const char *text, size_t nr_bytes, const char *part)
 
 uint8_t import_call_table(const char *name, size_t nr_bytes)
 {
-	if (contains(name, nr_bytes, "Launch")) {
+	if (contains(name, nr_bytes, "Launch") || text_is(name, nr_bytes, IMPORT_CALL_LAUNCH)) {
 		return GPROF_TABLE_api_launch;
 	}
 	if (contains(name, nr_bytes, "Memcpy")) {
@@ -27,7 +28,7 @@ uint8_t import_call_table(const char *name, size_t nr_bytes)
 	if (contains(name, nr_bytes, "Memset")) {
 		return GPROF_TABLE_api_set;
 	}
-	if (contains(name, nr_bytes, "Synchronize") || contains(name, nr_bytes, "WaitEvent") ||
+	if (contains(name, nr_bytes, "ynchronize") || contains(name, nr_bytes, "WaitEvent") ||
 		contains(name, nr_bytes, "EventQuery") || contains(name, nr_bytes, "StreamQuery")) {
 		return GPROF_TABLE_api_sync;
 	}

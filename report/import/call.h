@@ -8,6 +8,9 @@
 
 #include "report/util/idset.h"
 
+/* What XLA's launches of kernels are called: the trace has the name of the kernel instead. */
+#define IMPORT_CALL_LAUNCH "kernel launch"
+
 /*
  * The table of a call by name. Allocations go into the plain one, since a trace has neither size
  * nor address.

@@ -329,12 +329,31 @@ static void add_nccl(struct kineto_convert *convert, const struct kineto_event *
 	}
 }
 
+/*
+ * gprof's own timelines have a graph that was recorded as a whole as a kernel without a node. Its
+ * name is "CUDA graph 5".
+ */
+static bool is_whole_graph(const struct kineto_convert *convert, const struct kineto_event *event)
+{
+	static const char prefix[] = "CUDA graph ";
+	size_t nr_bytes = kineto_json_length(&convert->json, event->name);
+
+	return event->numbers[KINETO_graph] && !event->numbers[KINETO_graph_node] &&
+	       nr_bytes >= sizeof(prefix) &&
+	       !memcmp(convert->json.bytes + convert->json.tokens[event->name].start, prefix,
+		       sizeof(prefix) - 1);
+}
+
 /* The trace has the sum of static and dynamic shared memory. */
 static void add_kernel(struct kineto_convert *convert, const struct kineto_event *event)
 {
 	struct gprof_row_shape shape;
 	uint32_t id;
 
+	if (is_whole_graph(convert, event)) {
+		add_activity(convert, event, GPROF_TABLE_graph);
+		return;
+	}
 	memset(&shape, 0, sizeof(shape)); /* its padding is part of the key */
 	shape.name = string_of(convert, event->name);
 	shape.grid_x = event->grid[0];
@@ -605,6 +624,13 @@ static uint8_t api_of(const struct kineto_convert *convert, const struct kineto_
 		       : GPROF_API_THREAD;
 }
 
+/* MTIA repeats a synchronization on a row of the device. */
+static bool is_of_device(const struct kineto_event *event)
+{
+	return kineto_has(event, KINETO_device) && kineto_has(event, KINETO_pid) &&
+	       event->numbers[KINETO_device] == event->numbers[KINETO_pid];
+}
+
 static void add_call(struct kineto_convert *convert, const struct kineto_event *event)
 {
 	uint32_t thread = kineto_threads_id(&convert->threads, &convert->json, event);
@@ -615,7 +641,6 @@ static void add_call(struct kineto_convert *convert, const struct kineto_event *
 	struct kineto_row *row = add_row(convert, event, table & (uint8_t)~IS_ASYNC);
 
 	kineto_foreign_see_call(&convert->foreign, convert->threads.last->key.pid);
-
 	row->thread = thread;
 	row->call.is_async = (table & IS_ASYNC) != 0;
 	row->call.call = (uint16_t)call;
@@ -696,10 +721,18 @@ static void add_span(struct kineto_convert *convert, struct kineto_event *event)
 	case KINETO_RUNTIME:
 	case KINETO_DRIVER:
 	case KINETO_LIBRARY:
-		add_call(convert, event);
+		if (is_of_device(event)) {
+			convert->nr_other++;
+		} else {
+			add_call(convert, event);
+		}
 		break;
 	case KINETO_KERNEL:
-		add_kernel(convert, event);
+		if (kineto_json_is(&convert->json, event->name, "event_wait", 10)) {
+			convert->nr_other++; /* MTIA: a stream waits, and computes nothing */
+		} else {
+			add_kernel(convert, event);
+		}
 		break;
 	case KINETO_MEMCPY:
 		add_memcpy(convert, event);

@@ -45,6 +45,7 @@ struct kineto_top {
 	uint64_t rank;
 	uint64_t nr_missing; /* of the recording that a timeline was made of */
 	bool has_rank, is_incomplete;
+	bool is_own, is_of_xla; /* a timeline that gprof wrote, and of what */
 };
 
 /* ---- devices ---- */
@@ -184,11 +185,16 @@ static void read_distributed(
 }
 
 /* Reads what gprof's own timelines say of the recording that they were made of. */
-static void read_gprof(struct kineto_top *top, struct kineto_json *json)
+static void read_gprof(struct kineto_top *top, struct kineto_json *json, struct import_out *out)
 {
-	int complete = find(json, 0, "complete");
+	int complete = find(json, 0, "complete"), source = find(json, 0, "source");
 
 	find_number(json, 0, "missing_events", &top->nr_missing);
+	if (source) {
+		add_fact(json, source, "trace.source", out);
+	}
+	top->is_own = true;
+	top->is_of_xla = source && kineto_json_is(json, source, "xplane", strlen("xplane"));
 	top->is_incomplete = complete && kineto_json_is(json, complete, "false", strlen("false"));
 }
 
@@ -218,7 +224,7 @@ static void read_top(struct kineto_top *top, const char *key, size_t nr_key,
 	} else if (text_is(key, nr_key, "distributedInfo")) {
 		read_distributed(top, json, out);
 	} else if (text_is(key, nr_key, "gprof")) {
-		read_gprof(top, json);
+		read_gprof(top, json, out);
 	} else if (text_is(key, nr_key, "deviceProperties") && json->tokens[0].type == JSMN_ARRAY) {
 		for (int i = 1; i < json->nr_tokens; i = kineto_json_next(json, i)) {
 			if (json->tokens[i].type == JSMN_OBJECT) {
@@ -367,6 +373,8 @@ static int finish(struct kineto *kineto)
 		.base_ns = kineto->top.base_ns};
 	const char *command;
 
+	convert->rows.are_ends_right = kineto->top.is_own;
+	convert->rows.are_of_xla = kineto->top.is_of_xla;
 	kineto->is_spoilt = !kineto_rows_write(&convert->rows, &convert->python, kineto->out);
 	import_step_names_write(&convert->steps, kineto->out);
 	end.nr_early = convert->rows.nr_early;

@@ -513,7 +513,7 @@ struct frame {
 
 struct outer {
 	uint64_t begin;
-	uint32_t py_stack;
+	uint32_t py_stack, name;
 	bool is_module;
 };
 
@@ -538,6 +538,7 @@ struct order {
 	struct kineto_early early;
 	struct kineto_overrun overrun;
 	uint64_t nr_written;
+	struct kineto_rows *rows;
 };
 
 /* ---- sorting by end ---- */
@@ -700,6 +701,17 @@ static void leave_ops(struct stack *stack, const struct kineto_row *row)
 	}
 }
 
+/* The table of a row that is left out. */
+#define NO_TABLE UINT8_MAX
+
+/* Is it in the trace twice, once around itself? */
+static bool is_twice(struct stack *stack, const struct kineto_row *row)
+{
+	leave_ops(stack, row);
+	return row->op.is_once && stack->nr_ops &&
+	       stack->ops[stack->nr_ops - 1].name == row->op.name;
+}
+
 /* Operators and modules count their depths separately; see op rows in FORMAT.md. */
 static void find_depth(struct stack *stack, struct kineto_row *row)
 {
@@ -708,8 +720,10 @@ static void find_depth(struct stack *stack, struct kineto_row *row)
 		is_module(row) ? stack->nr_modules : capped(stack->nr_ops - stack->nr_modules);
 	stack->ops =
 		array_grow(stack->ops, stack->nr_ops, &stack->op_capacity, sizeof(*stack->ops));
-	stack->ops[stack->nr_ops++] = (struct outer){
-		.begin = row->begin, .py_stack = row->op.py_stack, .is_module = is_module(row)};
+	stack->ops[stack->nr_ops++] = (struct outer){.begin = row->begin,
+		.py_stack = row->op.py_stack,
+		.name = row->op.name,
+		.is_module = is_module(row)};
 	stack->nr_modules += is_module(row);
 }
 
@@ -767,6 +781,10 @@ static void find_row(void *context, struct kineto_row *row)
 	switch (row->table) {
 	case GPROF_TABLE_op:
 		stack = idmap_put(stacks, row->thread);
+		if (is_twice(stack, row)) {
+			row->table = NO_TABLE;
+			break;
+		}
 		row->op.py_stack = row->op.py_stack ? row->op.py_stack : find_py_stack(stack, row);
 		find_depth(stack, row);
 		break;
@@ -823,6 +841,17 @@ static void find_early(struct kineto_early *early, const struct kineto_row *row)
 	}
 }
 
+/* What XLA's profiler recorded is no operator of PyTorch, whose dialect the timeline has. */
+static void make_xla(struct kineto_row *row)
+{
+	if (row->table == GPROF_TABLE_op && row->source == GPROF_FRAMEWORK_TORCH) {
+		row->source = GPROF_FRAMEWORK_XLA;
+		row->kind = row->kind == OP_TORCH_USER || row->kind == OP_TORCH_ANNOTATION
+				    ? GPROF_XLA_STEP
+				    : 0;
+	}
+}
+
 /* A collective begins at the launch of its kernel, which precedes it. */
 static void write_collective(struct order *order, const struct kineto_row *row)
 {
@@ -845,10 +874,18 @@ static void write_row(void *context, const struct kineto_row *row)
 		write_collective(order, row);
 		return;
 	}
+	if (row->table == NO_TABLE) {
+		order->rows->nr_twice++;
+		return;
+	}
+	if (order->rows->are_of_xla) {
+		make_xla(&bounded);
+	}
 	if (row->begin != KINETO_UNTIMED) {
 		find_early(&order->early, row);
 	}
-	if (row->table == GPROF_TABLE_kernel && row->begin != KINETO_UNTIMED) {
+	if (row->table == GPROF_TABLE_kernel && row->begin != KINETO_UNTIMED &&
+		!order->rows->are_ends_right) {
 		bounded.end = kineto_overrun_end(&order->overrun, row);
 	}
 	write_table_row(order->out, &bounded,
@@ -876,7 +913,7 @@ static void write_memory(struct kineto_rows *rows, struct order *order)
 bool kineto_rows_write(
 	struct kineto_rows *rows, struct kineto_python *python, struct import_out *out)
 {
-	struct order order = {.python = python, .out = out};
+	struct order order = {.python = python, .out = out, .rows = rows};
 	bool is_good = true;
 
 	idmap_init(&order.stacks, sizeof(struct stack));

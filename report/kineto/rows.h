@@ -81,6 +81,7 @@ struct kineto_row {
 			uint32_t name, shape, forward_thread;
 			uint32_t py_stack; /* 0: derived from the Python calls around it */
 			uint16_t depth;	   /* set while rows are written */
+			bool is_once;	   /* left out directly within one of its name */
 		} op;
 		struct {
 			uint32_t correlation;
@@ -130,8 +131,11 @@ struct kineto_rows {
 	uint64_t nr_early;   /* launches with an early activity; counted while rows are written */
 	uint64_t nr_overrun; /* kernels that end earlier than in the trace; likewise */
 	uint64_t nr_nested;  /* operators that do: rows_nest.h */
+	uint64_t nr_twice;   /* operators left out: is_once; counted while rows are written */
 	struct kineto_runs *runs; /* NULL: none yet */
 	bool has_no_files;	  /* no room for files: all stay in memory */
+	bool are_ends_right;	  /* of kernels: none overruns (rows_overrun.h) */
+	bool are_of_xla;	  /* operators and ranges, in a timeline made of XLA's trace */
 };
 
 /*

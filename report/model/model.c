@@ -176,6 +176,11 @@ const char *process_fact(const struct process *process, const char *key, const c
 	return otherwise;
 }
 
+const char *process_source(const struct process *process)
+{
+	return process_fact(process, "trace.source", process_fact(process, "trace.format", ""));
+}
+
 const char *process_host(const struct process *process)
 {
 	return process_fact(process, "host.name", "?");

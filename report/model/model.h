@@ -213,6 +213,12 @@ void process_destroy(struct process *process);
 /* The value of a dotted key, or `otherwise`. NUL-terminated, as recorded. */
 const char *process_fact(const struct process *process, const char *key, const char *otherwise);
 
+/*
+ * The format of the trace that the process was imported from, "" for a recording. A timeline that
+ * gprof wrote names that of what it was made of.
+ */
+const char *process_source(const struct process *process);
+
 /* The value as a number, -1 if there is none. */
 int64_t process_number(const struct process *process, const char *key);
 

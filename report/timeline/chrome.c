@@ -153,6 +153,7 @@ static void add_tail(struct chrome *chrome, struct process *const *processes, si
 {
 	struct buf *out = chrome->events.out;
 	const struct timeline_part *part = chrome->timeline.part;
+	const char *source = process_source(processes[0]);
 	struct buf clocks = {0};
 	uint64_t nr_missing = 0;
 	bool is_complete = true;
@@ -168,6 +169,9 @@ static void add_tail(struct chrome *chrome, struct process *const *processes, si
 	buf_printf(out,
 		"\"gprof\": {\"version\": \"%s\", \"complete\": %s, \"missing_events\": %" PRIu64,
 		GPROF_VERSION, is_complete ? "true" : "false", nr_missing);
+	if (*source) {
+		buf_printf(out, ", \"source\": \"%s\"", source);
+	}
 	if (part && part->nr_parts) {
 		buf_printf(out, ", \"part\": %zu, \"parts\": %zu", part->nr, part->nr_parts);
 	}

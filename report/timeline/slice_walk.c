@@ -422,6 +422,8 @@ void slice_walk_steps(const struct slice_walk *walk)
 	struct timeline *timeline = walk->timeline;
 	struct process *process = timeline->process;
 	bool *is_whole = phases_whole_rows(process);
+	/* Others than PyTorch's profiler have ranges of other names, without a number. */
+	bool are_ranges = strcmp(process_fact(process, "trace.format", ""), "kineto") == 0;
 
 	for (size_t i = 0; i < process->nr_steps; i++) {
 		const struct model_step *step = &process->steps[i];
@@ -439,7 +441,7 @@ void slice_walk_steps(const struct slice_walk *walk)
 		}
 		emit(walk, &(struct slice){.kind = SLICE_STEP,
 				   .category = CATEGORY_STEP,
-				   .is_trace_range = step->how == MODEL_STEP_TRACE,
+				   .is_trace_range = are_ranges && step->how == MODEL_STEP_TRACE,
 				   .name = string_pool_intern(
 					   text, (size_t)snprintf(text, sizeof(text),
 							 "step %" PRIu64, step->step)),

@@ -20,6 +20,8 @@
 #include "report/util/text.h"
 
 #define NAME_BYTES 64u
+/* How the names of planes of devices begin. */
+#define DEVICE "/device:"
 /* The most threads with an id of their own; all others share the last one. */
 #define MOST_THREADS (1u << 20)
 
@@ -407,7 +409,11 @@ static void write_device(
 	if (!wire_length(&name)) {
 		name = xplane_text(&plane->stats, XPLANE_device_type_string);
 	}
-	text = string_of(convert, wire_length(&name) ? &name : &plane->name);
+	if (!wire_length(&name)) { /* "GPU:0" of "/device:GPU:0" */
+		name = wire_of(plane->name.at + strlen(DEVICE),
+			wire_length(&plane->name) - strlen(DEVICE));
+	}
+	text = string_of(convert, &name);
 	row = import_out_row(convert->out, GPROF_TABLE_device);
 	row->id = device;
 	row->name = text;
@@ -529,6 +535,8 @@ static void add_op(struct xplane_convert *convert, const struct xplane_event *ev
 	row->op.name = name;
 	row->source = GPROF_FRAMEWORK_XLA;
 	row->kind = scope;
+	/* JAX 0.10 has each call of a compiled function twice, one within the other. */
+	row->op.is_once = xplane_begins(&event->name, "PjitFunction(");
 }
 
 /* "cuLaunchKernel": a function of the driver, unlike the name of a kernel. */
@@ -541,7 +549,6 @@ static bool is_function(const struct wire *name)
 static void add_call(
 	struct xplane_convert *convert, const struct xplane_event *event, uint32_t thread)
 {
-	static const char launch[] = "kernel launch";
 	bool is_copy = xplane_has(&event->stats, XPLANE_memcpy_details);
 	bool is_set = xplane_has(&event->stats, XPLANE_Memset_details);
 	struct wire details =
@@ -563,7 +570,7 @@ static void add_call(
 		   xplane_has(&event->stats, XPLANE_MemoryResidency_details)) {
 		table = GPROF_TABLE_api;
 	} else {
-		name = wire_of(launch, sizeof(launch) - 1);
+		name = wire_of(IMPORT_CALL_LAUNCH, strlen(IMPORT_CALL_LAUNCH));
 	}
 	call = import_out_call(convert->out, string_of(convert, &name), GPROF_API_DRIVER);
 	row = add_row(convert, event, table);
@@ -676,7 +683,7 @@ static void read_host(struct xplane_convert *convert, struct xplane_plane *plane
 
 bool xplane_is_device(const struct wire *name)
 {
-	return xplane_begins(name, "/device:");
+	return xplane_begins(name, DEVICE);
 }
 
 /* Writes the versions that a plane states. */

@@ -323,7 +323,8 @@ static int finish(struct xplane *xplane)
 		convert->steps.nr ? &convert->steps : &convert->device_steps, xplane->out);
 	xplane_threads_write(convert);
 	write_losses(xplane);
-	import_out_fact_number(xplane->out, "trace.derived", convert->nr_derived);
+	import_out_fact_number(
+		xplane->out, "trace.derived", convert->nr_derived + convert->rows.nr_twice);
 	import_out_fact_number(xplane->out, "trace.marks", convert->nr_marks);
 	return import_out_finish(xplane->out, &end);
 }

@@ -25,6 +25,8 @@ is "MemcpyH2D 1, Memset 1, cuGraphLaunch 1, kernel launch 2" \
 	"$(read_view "$gpu" api '[.api.rows[] | "\(.name) \(.calls)"] | sort | join(", ")')" "calls"
 is "PjitFunction(step) 5202, Wait 0, jit_step/add.1 1001, jit_step/mul.2 1000" \
 	"$(read_view "$gpu" operator '[.operator.rows[] | "\(.name) \(.gpu_total_ns)"] | sort | join(", ")')" "operators and what they launched"
+is "PjitFunction(step) 1 4000" "$(read_view "$gpu" operator '.operator.rows[] | select(.name == "PjitFunction(step)") | "\(.name) \(.calls) \(.total_ns)"')" \
+	"a call that the trace has twice counts once"
 is "train 2 5202" "$(read_view "$gpu" user-ranges '.user_ranges.rows[] | "\(.name) \(.calls) \(.gpu_total_ns)"')" "annotations of steps"
 is "PjitFunction(step) GPU 0 256" "$(read_view "$gpu" memory '.memory.rows[] | "\(.name) \(.place) \(.total_bytes)"')" "allocations"
 is "python 321 5, py_xla_execute 322 0" "$(read_view "$gpu" threads '[.threads.rows[] | "\(.name) \(.tid) \(.calls)"] | join(", ")')" "threads"

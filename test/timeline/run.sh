@@ -77,6 +77,21 @@ same() {
 }
 
 # shellcheck disable=SC2317
+# formats PATH: the same in each kind of file that gprof-report writes and reads. TensorBoard's plugin knows one kind of
+# call.
+formats() {
+	local have
+	same "$1" || return 1
+	report timeline --split-size 0 -o "$T/x.json.gz" "$1" && cmp <(gzip -dc "$T/x.json.gz" | sed '/^"traceName"/d') \
+		<(sed '/^"traceName"/d' "$T/x.json") || return 1
+	report timeline --compat tensorboard -o "$T/x.json" "$1" && diff <(headline "$1") <(headline "$T/x.json") || return 1
+	have=${views/,api/}
+	report summary --view "$have" --format json --top 0 "$1" >"$T/stream" &&
+		report summary --view "$have" --format json --top 0 "$T/x.json" >"$T/timeline" &&
+		python3 test/timeline/same.py "$T/stream" "$T/timeline" "$have"
+}
+
+# shellcheck disable=SC2317
 # durations PATH: GPU activities last as long in each file as in tables, and overlap as much.
 durations() {
 	views=kernel,memcpy,distributed,collectives same "$1" && report html -o "$T/x.html" "$1" &&
@@ -213,6 +228,11 @@ for name in small training ops model; do
 	tap same "$T/$name.gprof" "the same tables, $name"
 	tap again "$T/$name.gprof" "read again, $name"
 done
+python3 test/integ/xspace.py "$T/gpu.xplane.pb"
+python3 test/integ/xspace.py "$T/tpu.xplane.pb" tpu
+for name in small.gprof training.gprof ops.gprof model.gprof gpu.xplane.pb tpu.xplane.pb; do
+	tap formats "$T/$name" "each format, $name"
+done
 for name in near half; do
 	tap same "$T/$name.gprof" rounded "the same tables to a nanosecond, $name"
 done
@@ -277,6 +297,10 @@ else
 	n=$((n + 1))
 	echo "ok $n - timeline slices in DevTools # SKIP no chromium, or no playwright"
 fi
+for export in "${GPROF_TRACES:-/nowhere}"/../nsys/*.sqlite; do
+	[ ! -f "$export" ] || "$report" sql 'SELECT 1' "$T/small.gprof" 2>&1 | grep -q "built without SQLite" ||
+		tap formats "$export" "each format, $(basename "$export")"
+done
 for trace in $(real_traces); do
 	[ -f "$trace" ] || continue
 	tap rules "$trace" "rules, $(basename "$trace")"

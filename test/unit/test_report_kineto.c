@@ -229,6 +229,26 @@ START_TEST(operators_of_a_thread_that_overlap_are_cut)
 }
 END_TEST
 
+/* MTIA has waits of streams among the kernels, and repeats calls on rows of the device. */
+START_TEST(what_a_device_repeats_is_no_call_and_no_kernel)
+{
+	struct process *process = traces_read(
+		"[{\"ph\":\"X\",\"cat\":\"mtia_runtime\",\"name\":\"synchronizeStream\",\"pid\":"
+		"865,"
+		"\"tid\":2,\"ts\":10,\"dur\":3,\"args\":{\"correlation\":7,\"device\":17}},"
+		"{\"ph\":\"X\",\"cat\":\"mtia_runtime\",\"name\":\"synchronize\",\"pid\":17,"
+		"\"tid\":3,\"ts\":11,\"dur\":1,\"args\":{\"correlation\":7,\"device\":17}},"
+		"{\"ph\":\"X\",\"cat\":\"mtia_ccp_events\",\"name\":\"event_wait\",\"pid\":17,"
+		"\"tid\":3,\"ts\":5,\"dur\":9,\"args\":{\"stream\":1}},"
+		"{\"ph\":\"X\",\"cat\":\"mtia_ccp_events\",\"name\":\"merge\",\"pid\":17,"
+		"\"tid\":3,\"ts\":15,\"dur\":9,\"args\":{\"stream\":1}}]");
+
+	ck_assert_uint_eq(traces_rows(process, GPROF_TABLE_kernel), 1);
+	ck_assert_uint_eq(traces_rows(process, GPROF_TABLE_api_sync), 1);
+	process_destroy(process);
+}
+END_TEST
+
 START_TEST(old_traces_have_other_names)
 {
 	struct process *process = traces_read(
@@ -623,9 +643,9 @@ UNIT_SUITE("report_kineto", an_object_and_an_array_are_traces, times_keep_their_
 	a_kernel_keeps_its_launch, who_asks_whether_the_gpu_has_ended_does_not_wait,
 	an_activity_without_times_has_a_launch_and_no_time,
 	a_kernel_ends_where_two_later_ones_of_its_stream_have_run,
-	operators_of_a_thread_that_overlap_are_cut, old_traces_have_other_names,
-	the_object_tells_rank_clock_and_devices, a_device_without_properties_has_the_name_of_all,
-	each_step_has_its_own_end_the_last_one_too,
+	operators_of_a_thread_that_overlap_are_cut, what_a_device_repeats_is_no_call_and_no_kernel,
+	old_traces_have_other_names, the_object_tells_rank_clock_and_devices,
+	a_device_without_properties_has_the_name_of_all, each_step_has_its_own_end_the_last_one_too,
 	ranges_named_as_steps_are_steps_where_the_profiler_marks_none,
 	operators_lie_in_modules_and_were_called_from_python,
 	nodes_of_autograd_tell_the_thread_of_their_forward,
