@@ -796,8 +796,7 @@ static void take_all(struct step_loader *load)
 	}
 	step.end =
 		step.end && load->process->last_ns > step.end ? load->process->last_ns : step.end;
-	if (load->seen_end &&
-		strcmp(process_source(load->process), "nsys") == 0) {
+	if (load->seen_end && strcmp(process_source(load->process), "nsys") == 0) {
 		step.begin = load->seen_begin > step.begin ? load->seen_begin : step.begin;
 		step.end = load->seen_end < step.end ? load->seen_end : step.end;
 	}
