@@ -274,7 +274,10 @@ static void add_outlier_phase(struct figure_lines *lines, const struct headline_
 		if (2 * more_ns[headline_phase_shares[i].first] > all_ns) {
 			char item[64];
 
-			snprintf(item, sizeof(item), "mostly %s", headline_phase_shares[i].text);
+			/* Training steps hardly differ by so much in it. */
+			snprintf(item, sizeof(item), "mostly %s%s", headline_phase_shares[i].text,
+				headline_phase_shares[i].first == PHASE_FORWARD ? " (validation?)"
+										: "");
 			figure_lines_add(lines, item);
 		}
 	}

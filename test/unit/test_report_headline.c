@@ -278,7 +278,7 @@ START_TEST(outliers_are_excluded_and_named)
 	ck_assert_ptr_nonnull(strstr(table->figure, "no GPU, 12 steps in"));
 	ck_assert_ptr_nonnull(strstr(table->figure,
 		"\nSlow    1 of 12 steps took 10 times the median (48 % of the time), mostly "
-		"forward, excluded above\n"));
+		"forward (validation?), excluded above\n"));
 	table_destroy(table);
 	stats = tables_of(&view_step_stats, path, false);
 	ck_assert_uint_eq(tables_number(stats, 0, "steps"), NR_STEPS - 1);
